@@ -1,0 +1,64 @@
+/* Element types; see dtype.h. */
+#include "support/dtype.h"
+
+#include <string.h>
+
+SambaDType sambaDTypeFromName(const char *name, uint64_t size) {
+  for (int dtype = 0; dtype < SAMBA_DTYPE_COUNT; ++dtype) {
+    const char *candidate = sambaDTypeName((SambaDType)dtype);
+    if (strlen(candidate) == size && memcmp(candidate, name, size) == 0)
+      return (SambaDType)dtype;
+  }
+  return SAMBA_DTYPE_COUNT;
+}
+
+static uint32_t bitsOf(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+static float floatOf(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+uint16_t sambaFloatToBf16(float value) {
+  uint32_t bits = bitsOf(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u)
+    return 0x7fc0;
+  return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+float sambaBf16ToFloat(uint16_t bits) { return floatOf((uint32_t)bits << 16); }
+
+uint16_t sambaFloatToHalf(float value) {
+  uint32_t bits = bitsOf(value), sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u)
+    return 0x7e00;
+  if (magnitude >= 0x477ff000u) /* 65520 and above round to infinity */
+    return (uint16_t)(sign | 0x7c00u);
+  if (magnitude >= 0x38800000u) { /* normal: rebias 127 -> 15, round 13 bits */
+    uint32_t rebased = magnitude - 0x38000000u;
+    return (uint16_t)(sign | ((rebased + 0xfffu + ((rebased >> 13) & 1u)) >> 13));
+  }
+  if (magnitude < 0x33000000u) /* below half the smallest subnormal */
+    return (uint16_t)sign;
+  uint32_t exponent = magnitude >> 23, mantissa = (magnitude & 0x7fffffu) | 0x800000u;
+  uint32_t shift = 126u - exponent, half = 1u << (shift - 1), rest = mantissa & ((1u << shift) - 1u);
+  uint32_t result = mantissa >> shift;
+  if (rest > half || (rest == half && (result & 1u)))
+    ++result;
+  return (uint16_t)(sign | result);
+}
+
+float sambaHalfToFloat(uint16_t bits) {
+  uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, exponent = (bits >> 10) & 0x1fu, mantissa = bits & 0x3ffu;
+  if (exponent == 0x1f)
+    return floatOf(mantissa ? 0x7fc00000u : sign | 0x7f800000u);
+  if (exponent)
+    return floatOf(sign | ((exponent + 112u) << 23) | (mantissa << 13));
+  float value = (float)mantissa * 0x1p-24f;
+  return sign ? -value : value;
+}
