@@ -55,6 +55,8 @@ typedef struct SambaStageTensor {
   SambaDType dtype;
   uint32_t rank;
   int64_t dims[SAMBA_MAX_RANK];
+  /* A reshape of another tensor: same bytes, row-major, another shape. 1 + index of that tensor; 0: none. */
+  uint32_t alias_of;
 } SambaStageTensor;
 
 /* How one stage is mapped; the IR form is #rdu.mapping. All zero = let the planner decide. */
