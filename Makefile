@@ -1,0 +1,21 @@
+# make demo: installs what is missing, builds, and runs the digits example. make check: every test. make format: clang-format.
+# SAMBA_CHECK=full adds the build without MLIR (gcc, clang), sanitizers, whole conformance and a minute of fuzzing.
+BUILD ?= build
+CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22
+
+.PHONY: demo check format
+
+demo:
+	@support/scripts/install-packages build
+	@[ -f $(BUILD)/build.ninja ] || $(CONFIGURE) -DSAMBA_BUILD_TESTS=OFF >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@cmake --build $(BUILD) -- --quiet
+	@examples/digits/demo.sh $(BUILD)/bin
+
+check:
+	@support/scripts/install-packages check
+	@$(CONFIGURE) -DSAMBA_BUILD_TESTS=ON >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@cmake --build $(BUILD) -- --quiet
+	@test/run-checks $(BUILD)
+
+format:
+	@git ls-files '*.c' '*.h' '*.cpp' | grep -v '\.def$$' | xargs clang-format-22 -i
