@@ -1,0 +1,48 @@
+# The text suite: every .mlir and .test file of this folder is a script of RUN lines (lit's own shell).
+#
+# Substitutions: samba tools by name; FileCheck, not, split-file; %mlir-opt (the stock one) and %plugin; %python;
+# %expect-error COMMAND: the command must end with exit code 1 and an "error:" on stderr; %check-exit COMMAND: "error:" on
+# stderr exactly when the exit code is not 0 (the exit code is passed on); %source: the repository; %inputs: SAMBA_INPUTS.
+# Features: mlir, plugin, samba_inputs (outside models are there), asan, full (SAMBA_CHECK=full), samba-compile, samba-run ...
+import os
+
+import lit.formats
+
+config.name = "samba"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "inputs", "CMakeLists.txt", "unit"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.samba_build, "test")
+
+config.environment["PATH"] = os.pathsep.join([config.samba_tools, config.llvm_tools, os.environ.get("PATH", "")])
+for name in ("SAMBA_INPUTS", "SAMBA_CHECK", "HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+inputs = os.environ.get("SAMBA_INPUTS") or os.path.join(config.samba_source, "..", "shared", "inputs")
+if os.path.isdir(inputs):
+    config.available_features.add("samba_inputs")
+    inputs = os.path.realpath(inputs)
+    config.environment["SAMBA_INPUTS"] = inputs
+if config.samba_mlir:
+    config.available_features.add("mlir")
+if os.path.exists(config.samba_plugin):
+    config.available_features.add("plugin")
+if "address" in config.samba_sanitize:
+    config.available_features.add("asan")
+if os.environ.get("SAMBA_CHECK") == "full":
+    config.available_features.add("full")
+if os.path.isdir(config.samba_tools):
+    config.available_features.update(t for t in os.listdir(config.samba_tools) if t.startswith("samba-"))
+
+check = '"%s" "%s"' % (config.python, os.path.join(config.test_source_root, "tools", "samba-check-exit"))
+config.substitutions += [
+    ("%expect-error", check + " --fail --"),
+    ("%check-exit", check + " --"),
+    ("%python", '"%s"' % config.python),
+    ("%mlir-opt", os.path.join(config.llvm_tools, "mlir-opt")),
+    ("%plugin", config.samba_plugin),
+    ("%source", config.samba_source),
+    ("%inputs", inputs),
+]
