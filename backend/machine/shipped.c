@@ -1,0 +1,51 @@
+/* The shipped machines: one constant struct per column of shipped.def. */
+#include "backend/machine/machine.h"
+
+#define CELL_VALUE(value, source) value
+#define CELL_SOURCE(value, source) source
+#define CELL(name, cell) .name = CELL_VALUE cell, .sources[SAMBA_PARAMETER_##name] = CELL_SOURCE cell,
+
+#define X(name, tiny, plasticine, sn10, sn40l) +1
+_Static_assert(0
+#include "backend/machine/shipped.def"
+                   == (int)SAMBA_PARAMETER_COUNT,
+               "shipped.def has one row per parameter");
+#undef X
+
+static const SambaMachine machines[] = {
+    {
+        .name = "tiny",
+#define X(name, tiny, plasticine, sn10, sn40l) CELL(name, tiny)
+#include "backend/machine/shipped.def"
+#undef X
+    },
+    {
+        .name = "plasticine",
+#define X(name, tiny, plasticine, sn10, sn40l) CELL(name, plasticine)
+#include "backend/machine/shipped.def"
+#undef X
+    },
+    {
+        .name = "sn10",
+#define X(name, tiny, plasticine, sn10, sn40l) CELL(name, sn10)
+#include "backend/machine/shipped.def"
+#undef X
+    },
+    {
+        .name = "sn40l",
+#define X(name, tiny, plasticine, sn10, sn40l) CELL(name, sn40l)
+#include "backend/machine/shipped.def"
+#undef X
+    },
+};
+
+const SambaMachine *sambaMachineShipped(int index) {
+  return index >= 0 && index < (int)(sizeof machines / sizeof machines[0]) ? &machines[index] : NULL;
+}
+
+const SambaMachine *sambaMachineFind(SambaStringRef name) {
+  for (int i = 0; sambaMachineShipped(i); ++i)
+    if (sambaStringRefEqualC(name, machines[i].name))
+      return &machines[i];
+  return NULL;
+}
