@@ -1,0 +1,384 @@
+/* Stages as linalg; see emit_stage.h. */
+#include "lowering/linalg/emit_stage.h"
+
+#include "dialect/bridge/build.h"
+#include "dialect/rdu/lane_body.h"
+
+#include "mlir-c/AffineExpr.h"
+#include "mlir-c/AffineMap.h"
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+#include "mlir-c/Dialect/Linalg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { maxInputs = SAMBA_MAX_STAGE_OPERANDS + 1 };
+
+/* Where one stage is being emitted. */
+typedef struct {
+  const SambaStageGraph *graph;
+  const SambaStage *stage;
+  MlirContext context;
+  MlirBlock block;
+  MlirOperation before;
+  MlirLocation location;
+} Emitter;
+
+bool sambaStageHasLinalgForm(const SambaStage *stage) {
+  for (uint32_t i = 0; i < stage->operand_count; ++i)
+    if (stage->operands[i].index_operand >= 0)
+      return false;
+  return true;
+}
+
+static MlirType tensorType(MlirContext context, SambaDType dtype, uint32_t rank, const int64_t *dims) {
+  return mlirRankedTensorTypeGet(rank, dims, sambaMlirTypeOfDType(context, dtype), mlirAttributeGetNull());
+}
+
+static MlirAttribute elementAttribute(MlirContext context, SambaDType dtype, uint64_t bits) {
+  MlirType type = sambaMlirTypeOfDType(context, dtype);
+  if (!sambaDTypeIsFloat(dtype))
+    return mlirIntegerAttrGet(type, (int64_t)bits);
+  float value;
+  uint32_t narrow = (uint32_t)bits;
+  if (dtype == SAMBA_DTYPE_F32)
+    memcpy(&value, &narrow, sizeof value);
+  else
+    value = dtype == SAMBA_DTYPE_BF16 ? sambaBf16ToFloat((uint16_t)bits) : sambaHalfToFloat((uint16_t)bits);
+  return mlirFloatAttrDoubleGet(context, type, (double)value);
+}
+
+static MlirAffineExpr axisExpression(const Emitter *e, const SambaAxisMap *axis, int64_t shift) {
+  MlirAffineExpr sum = {NULL};
+  for (uint32_t d = 0; d < e->stage->dim_count; ++d) {
+    if (!axis->coefficients[d])
+      continue;
+    MlirAffineExpr term = mlirAffineDimExprGet(e->context, d);
+    if (axis->coefficients[d] != 1)
+      term = mlirAffineMulExprGet(term, mlirAffineConstantExprGet(e->context, axis->coefficients[d]));
+    sum = sum.ptr ? mlirAffineAddExprGet(sum, term) : term;
+  }
+  int64_t constant = axis->constant + shift;
+  if (!sum.ptr)
+    return mlirAffineConstantExprGet(e->context, constant);
+  return constant ? mlirAffineAddExprGet(sum, mlirAffineConstantExprGet(e->context, constant)) : sum;
+}
+
+/* The dimension an axis walks plainly (coefficient 1, constant 0), or -1. */
+static int plainDimension(const SambaStage *stage, const SambaAxisMap *axis) {
+  int found = -1;
+  if (axis->constant)
+    return -1;
+  for (uint32_t d = 0; d < stage->dim_count; ++d) {
+    if (!axis->coefficients[d])
+      continue;
+    if (axis->coefficients[d] != 1 || found >= 0)
+      return -1;
+    found = (int)d;
+  }
+  return found;
+}
+
+static void axisRange(const SambaStage *stage, const SambaAxisMap *axis, int64_t *out_low, int64_t *out_high) {
+  *out_low = *out_high = axis->constant;
+  for (uint32_t d = 0; d < stage->dim_count; ++d)
+    *(axis->coefficients[d] < 0 ? out_low : out_high) += axis->coefficients[d] * (stage->extents[d] - 1);
+}
+
+static MlirNamedAttribute segmentSizes(MlirContext context, intptr_t count, const int32_t *sizes) {
+  return sambaNamedAttribute(context, "operandSegmentSizes", mlirDenseI32ArrayGet(context, count, sizes));
+}
+
+static MlirValue emitEmpty(const Emitter *e, MlirType type) {
+  SambaOperationParts parts = {.name = "tensor.empty", .location = e->location, .result_count = 1, .results = &type};
+  return mlirOperationGetResult(sambaOperationAppend(e->block, e->before, &parts), 0);
+}
+
+static MlirValue emitFill(const Emitter *e, MlirAttribute element, MlirValue init) {
+  MlirValue scalar = sambaBuildConstant(e->block, e->before, e->location, element);
+  MlirType type = mlirValueGetType(init);
+  MlirNamedAttribute sizes = segmentSizes(e->context, 2, (int32_t[]){1, 1});
+  MlirRegion region = mlirRegionCreate();
+  SambaOperationParts parts = {.name = "linalg.fill",
+                               .location = e->location,
+                               .operand_count = 2,
+                               .operands = (MlirValue[]){scalar, init},
+                               .result_count = 1,
+                               .results = &type,
+                               .attribute_count = 1,
+                               .attributes = &sizes,
+                               .region_count = 1,
+                               .regions = &region};
+  MlirOperation fill = sambaOperationCreate(&parts);
+  mlirLinalgFillBuiltinNamedOpRegion(fill);
+  mlirBlockInsertOwnedOperationBefore(e->block, e->before, fill);
+  return mlirOperationGetResult(fill, 0);
+}
+
+/* tensor.pad so that a guarded map stays inside; low[] receives how far each axis moved. */
+static MlirValue emitPad(const Emitter *e, const SambaStageOperand *operand, MlirValue source, int64_t *low) {
+  const SambaStageTensor *tensor = &e->graph->tensors[operand->tensor];
+  int64_t high[SAMBA_MAX_RANK], dims[SAMBA_MAX_RANK];
+  bool any = false;
+  for (uint32_t a = 0; a < tensor->rank; ++a) {
+    int64_t first, last;
+    axisRange(e->stage, &operand->axes[a], &first, &last);
+    low[a] = first < 0 ? -first : 0;
+    high[a] = last >= tensor->dims[a] ? last - tensor->dims[a] + 1 : 0;
+    dims[a] = tensor->dims[a] + low[a] + high[a];
+    any |= low[a] || high[a];
+  }
+  if (!any)
+    return source;
+  MlirValue fill = sambaBuildConstant(e->block, e->before, e->location, elementAttribute(e->context, tensor->dtype, operand->fill));
+  MlirRegion region = mlirRegionCreate();
+  MlirType index[SAMBA_MAX_RANK];
+  MlirLocation locations[SAMBA_MAX_RANK];
+  for (uint32_t a = 0; a < tensor->rank; ++a)
+    index[a] = mlirIndexTypeGet(e->context), locations[a] = e->location;
+  MlirBlock body = mlirBlockCreate(tensor->rank, index, locations);
+  mlirRegionAppendOwnedBlock(region, body);
+  MlirOperation none = {NULL};
+  SambaOperationParts yield = {.name = "tensor.yield", .location = e->location, .operand_count = 1, .operands = &fill};
+  sambaOperationAppend(body, none, &yield);
+  MlirType type = tensorType(e->context, tensor->dtype, tensor->rank, dims);
+  MlirNamedAttribute attributes[] = {segmentSizes(e->context, 3, (int32_t[]){1, 0, 0}),
+                                     sambaNamedAttribute(e->context, "static_low", mlirDenseI64ArrayGet(e->context, tensor->rank, low)),
+                                     sambaNamedAttribute(e->context, "static_high", mlirDenseI64ArrayGet(e->context, tensor->rank, high))};
+  SambaOperationParts parts = {.name = "tensor.pad",
+                               .location = e->location,
+                               .operand_count = 1,
+                               .operands = &source,
+                               .result_count = 1,
+                               .results = &type,
+                               .attribute_count = 3,
+                               .attributes = attributes,
+                               .region_count = 1,
+                               .regions = &region};
+  return mlirOperationGetResult(sambaOperationAppend(e->block, e->before, &parts), 0);
+}
+
+static MlirValue emitCounter(const Emitter *e, MlirBlock body, const SambaLaneOp *op) {
+  MlirOperation none = {NULL};
+  MlirNamedAttribute dim =
+      sambaNamedAttribute(e->context, "dim", mlirIntegerAttrGet(mlirIntegerTypeGet(e->context, 64), (int64_t)op->immediate));
+  MlirType index = mlirIndexTypeGet(e->context);
+  SambaOperationParts parts = {.name = "linalg.index",
+                               .location = e->location,
+                               .result_count = 1,
+                               .results = &index,
+                               .attribute_count = 1,
+                               .attributes = &dim};
+  MlirValue value = mlirOperationGetResult(sambaOperationAppend(body, none, &parts), 0);
+  bool isFloat = op->type == SAMBA_DTYPE_F32;
+  SambaDType integer = isFloat ? SAMBA_DTYPE_I32 : (SambaDType)op->type;
+  value = sambaBuildUnaryOrMore(body, none, e->location, "arith.index_cast", 1, &value, sambaMlirTypeOfDType(e->context, integer));
+  return isFloat ? sambaBuildUnaryOrMore(body, none, e->location, "arith.sitofp", 1, &value, mlirF32TypeGet(e->context)) : value;
+}
+
+/* The scalar body. inputs: one block argument or body constant per operand, already in its lane class. */
+static MlirValue emitBody(const Emitter *e, MlirBlock body, MlirValue *programValues, MlirValue accumulator) {
+  const SambaStage *stage = e->stage;
+  for (uint32_t i = 0; i < stage->op_count; ++i) {
+    const SambaLaneOp *op = &stage->ops[i];
+    MlirValue operands[3];
+    for (int k = 0; k < sambaLaneOpOperands(op->opcode); ++k)
+      operands[k] = programValues[op->operands[k]];
+    MlirValue *result = &programValues[stage->operand_count + i];
+    if (op->opcode == SAMBA_LANE_COUNTER)
+      *result = emitCounter(e, body, op);
+    else if (sambaLaneOpClass(op->opcode) == 'R')
+      *result = sambaLaneBodyEmitReduction(body, e->location, op, operands, accumulator);
+    else
+      *result = sambaLaneBodyEmit(body, e->location, op, operands);
+  }
+  return programValues[stage->result];
+}
+
+static const SambaLaneOp *reductionOf(const SambaStage *stage) {
+  for (uint32_t i = 0; i < stage->op_count; ++i)
+    if (sambaLaneOpClass(stage->ops[i].opcode) == 'R')
+      return &stage->ops[i];
+  return NULL;
+}
+
+/* The output's box: extents of the walked dimension per axis, or 1 where an axis is constant. */
+static bool outputIsWhole(const Emitter *e, int64_t *box, int64_t *offsets, int64_t *strides) {
+  const SambaStageOperand *output = &e->stage->output;
+  const SambaStageTensor *tensor = &e->graph->tensors[output->tensor];
+  bool whole = true;
+  for (uint32_t a = 0; a < tensor->rank; ++a) {
+    const SambaAxisMap *axis = &output->axes[a];
+    box[a] = 1, offsets[a] = axis->constant, strides[a] = 1;
+    for (uint32_t d = 0; d < e->stage->dim_count; ++d)
+      if (axis->coefficients[d])
+        box[a] = e->stage->extents[d], strides[a] = axis->coefficients[d];
+    whole &= offsets[a] == 0 && box[a] == tensor->dims[a] && (strides[a] == 1 || box[a] == 1);
+  }
+  return whole;
+}
+
+static MlirValue emitInsertSlice(const Emitter *e, MlirValue source, MlirValue destination, uint32_t rank, const int64_t *box,
+                                 const int64_t *offsets, const int64_t *strides) {
+  MlirType type = mlirValueGetType(destination);
+  MlirNamedAttribute attributes[] = {segmentSizes(e->context, 5, (int32_t[]){1, 1, 0, 0, 0}),
+                                     sambaNamedAttribute(e->context, "static_offsets", mlirDenseI64ArrayGet(e->context, rank, offsets)),
+                                     sambaNamedAttribute(e->context, "static_sizes", mlirDenseI64ArrayGet(e->context, rank, box)),
+                                     sambaNamedAttribute(e->context, "static_strides", mlirDenseI64ArrayGet(e->context, rank, strides))};
+  SambaOperationParts parts = {.name = "tensor.insert_slice",
+                               .location = e->location,
+                               .operand_count = 2,
+                               .operands = (MlirValue[]){source, destination},
+                               .result_count = 1,
+                               .results = &type,
+                               .attribute_count = 4,
+                               .attributes = attributes};
+  return mlirOperationGetResult(sambaOperationAppend(e->block, e->before, &parts), 0);
+}
+
+/* One linalg.generic over the inputs into `init`. */
+static MlirValue emitGeneric(const Emitter *e, MlirValue *values, const MlirAttribute *constants, MlirValue init) {
+  const SambaStage *stage = e->stage;
+  MlirValue inputs[maxInputs + 1];
+  MlirAttribute maps[maxInputs + 1];
+  MlirType elementTypes[maxInputs + 1];
+  int argumentOf[SAMBA_MAX_STAGE_OPERANDS]; /* block argument of each operand, -1: constant in the body */
+  bool covered[SAMBA_MAX_STAGE_DIMS] = {false};
+  intptr_t inputCount = 0;
+  for (uint32_t i = 0; i < stage->operand_count; ++i) {
+    const SambaStageOperand *operand = &stage->operands[i];
+    const SambaStageTensor *tensor = &e->graph->tensors[operand->tensor];
+    argumentOf[i] = -1;
+    if (!mlirAttributeIsNull(constants[operand->tensor]) && !operand->guarded)
+      continue;
+    int64_t low[SAMBA_MAX_RANK] = {0};
+    MlirValue source = values[operand->tensor];
+    if (operand->guarded)
+      source = emitPad(e, operand, source, low);
+    MlirAffineExpr axes[SAMBA_MAX_RANK];
+    for (uint32_t a = 0; a < tensor->rank; ++a) {
+      axes[a] = axisExpression(e, &operand->axes[a], low[a]);
+      SambaAxisMap shifted = operand->axes[a];
+      shifted.constant += low[a];
+      int plain = plainDimension(stage, &shifted);
+      if (plain >= 0)
+        covered[plain] = true;
+    }
+    argumentOf[i] = (int)inputCount;
+    inputs[inputCount] = source;
+    elementTypes[inputCount] = sambaMlirTypeOfDType(e->context, tensor->dtype);
+    maps[inputCount++] = mlirAffineMapAttrGet(mlirAffineMapGet(e->context, stage->dim_count, 0, tensor->rank, axes));
+  }
+  /* linalg infers every loop bound from an operand: walk the dimensions that no operand walks plainly in a shape operand. */
+  MlirAffineExpr window[SAMBA_MAX_STAGE_DIMS], outputAxes[SAMBA_MAX_RANK];
+  int64_t windowDims[SAMBA_MAX_STAGE_DIMS];
+  uint32_t windowRank = 0, outputRank = e->graph->tensors[stage->output.tensor].rank;
+  for (uint32_t a = 0; a < outputRank; ++a) {
+    SambaAxisMap axis = stage->output.axes[a];
+    axis.constant = 0;
+    for (uint32_t d = 0; d < stage->dim_count; ++d)
+      if (axis.coefficients[d])
+        axis.coefficients[d] = 1, covered[d] = true;
+    outputAxes[a] = axisExpression(e, &axis, 0);
+  }
+  for (uint32_t d = 0; d < stage->dim_count; ++d)
+    if (!covered[d])
+      window[windowRank] = mlirAffineDimExprGet(e->context, d), windowDims[windowRank++] = stage->extents[d];
+  if (windowRank) {
+    MlirType type = tensorType(e->context, SAMBA_DTYPE_F32, windowRank, windowDims);
+    inputs[inputCount] = emitEmpty(e, type);
+    elementTypes[inputCount] = mlirF32TypeGet(e->context);
+    maps[inputCount++] = mlirAffineMapAttrGet(mlirAffineMapGet(e->context, stage->dim_count, 0, windowRank, window));
+  }
+  inputs[inputCount] = init;
+  elementTypes[inputCount] = mlirShapedTypeGetElementType(mlirValueGetType(init));
+  maps[inputCount] = mlirAffineMapAttrGet(mlirAffineMapGet(e->context, stage->dim_count, 0, outputRank, outputAxes));
+
+  MlirLocation locations[maxInputs + 1];
+  for (intptr_t i = 0; i <= inputCount; ++i)
+    locations[i] = e->location;
+  MlirBlock body = mlirBlockCreate(inputCount + 1, elementTypes, locations);
+  MlirValue *programValues = sambaAllocateZeroed(stage->operand_count + stage->op_count, sizeof *programValues);
+  for (uint32_t i = 0; i < stage->operand_count; ++i) {
+    SambaDType dtype = e->graph->tensors[stage->operands[i].tensor].dtype;
+    MlirOperation none = {NULL};
+    MlirValue element =
+        argumentOf[i] >= 0
+            ? mlirBlockGetArgument(body, argumentOf[i])
+            : sambaBuildConstant(body, none, e->location, mlirDenseElementsAttrGetSplatValue(constants[stage->operands[i].tensor]));
+    programValues[i] = sambaLaneBodyExtend(body, e->location, dtype, element);
+  }
+  MlirValue result = emitBody(e, body, programValues, mlirBlockGetArgument(body, inputCount));
+  free(programValues);
+  result = sambaLaneBodyNarrow(body, e->location, e->graph->tensors[stage->output.tensor].dtype, result);
+  MlirOperation none = {NULL};
+  SambaOperationParts yield = {.name = "linalg.yield", .location = e->location, .operand_count = 1, .operands = &result};
+  sambaOperationAppend(body, none, &yield);
+  MlirRegion region = mlirRegionCreate();
+  mlirRegionAppendOwnedBlock(region, body);
+
+  MlirAttribute iterators[SAMBA_MAX_STAGE_DIMS];
+  MlirAttribute parallel = mlirAttributeParseGet(e->context, sambaMlirString("#linalg.iterator_type<parallel>"));
+  MlirAttribute reduction = mlirAttributeParseGet(e->context, sambaMlirString("#linalg.iterator_type<reduction>"));
+  for (uint32_t d = 0; d < stage->dim_count; ++d)
+    iterators[d] = stage->reduced[d] ? reduction : parallel;
+  MlirNamedAttribute attributes[4] = {
+      sambaNamedAttribute(e->context, "indexing_maps", mlirArrayAttrGet(e->context, inputCount + 1, maps)),
+      sambaNamedAttribute(e->context, "iterator_types", mlirArrayAttrGet(e->context, stage->dim_count, iterators)),
+      segmentSizes(e->context, 2, (int32_t[]){(int32_t)inputCount, 1}),
+      sambaNamedAttribute(e->context, SAMBA_LANE_REDUCE_ATTRIBUTE, mlirUnitAttrGet(e->context))};
+  MlirType type = mlirValueGetType(init);
+  SambaOperationParts parts = {.name = "linalg.generic",
+                               .location = e->location,
+                               .operand_count = inputCount + 1,
+                               .operands = inputs,
+                               .result_count = 1,
+                               .results = &type,
+                               .attribute_count = stage->lane_reduce ? 4 : 3,
+                               .attributes = attributes,
+                               .region_count = 1,
+                               .regions = &region};
+  return mlirOperationGetResult(sambaOperationAppend(e->block, e->before, &parts), 0);
+}
+
+static bool isPlainCopy(const Emitter *e, const int64_t *box) {
+  const SambaStage *stage = e->stage;
+  if (stage->op_count || stage->operand_count != 1 || stage->operands[0].guarded)
+    return false;
+  const SambaStageTensor *tensor = &e->graph->tensors[stage->operands[0].tensor];
+  if (tensor->rank != e->graph->tensors[stage->output.tensor].rank)
+    return false;
+  for (uint32_t a = 0; a < tensor->rank; ++a) {
+    const SambaAxisMap *in = &stage->operands[0].axes[a], *out = &stage->output.axes[a];
+    if (tensor->dims[a] != box[a] || in->constant)
+      return false;
+    for (uint32_t d = 0; d < stage->dim_count; ++d)
+      if (in->coefficients[d] != (out->coefficients[d] ? 1 : 0))
+        return false;
+  }
+  return true;
+}
+
+void sambaStageEmitLinalg(const SambaStageGraph *graph, const SambaStage *stage, MlirBlock block, MlirOperation before,
+                          MlirLocation location, MlirValue *values, const MlirAttribute *constants) {
+  Emitter emitter = {graph, stage, mlirLocationGetContext(location), block, before, location}, *e = &emitter;
+  const SambaStageTensor *tensor = &graph->tensors[stage->output.tensor];
+  int64_t box[SAMBA_MAX_RANK], offsets[SAMBA_MAX_RANK], strides[SAMBA_MAX_RANK];
+  bool whole = outputIsWhole(e, box, offsets, strides);
+  MlirValue *out = &values[stage->output.tensor], result;
+  if (!whole && isPlainCopy(e, box)) {
+    result = values[stage->operands[0].tensor];
+  } else {
+    MlirValue init = emitEmpty(e, tensorType(e->context, tensor->dtype, tensor->rank, box));
+    const SambaLaneOp *reduction = reductionOf(stage);
+    if (reduction)
+      init = emitFill(e, sambaLaneReductionIdentity(e->context, reduction), init);
+    result = emitGeneric(e, values, constants, init);
+  }
+  if (!whole) {
+    MlirValue destination = mlirValueIsNull(*out) ? emitEmpty(e, tensorType(e->context, tensor->dtype, tensor->rank, tensor->dims)) : *out;
+    result = emitInsertSlice(e, result, destination, tensor->rank, box, offsets, strides);
+  }
+  *out = result;
+}
