@@ -1,0 +1,275 @@
+/* Sessions; see session.h. */
+#include "runtime/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct SambaSession {
+  SambaPef *pef;
+  SambaMachine machine;
+  SambaDevice *device;
+  bool *set; /* per symbol: a value was given */
+  bool timingOnly;
+  SambaSectionReport *sections;
+  SambaRunReport report;
+  SambaArena arena;
+};
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+SambaStatus sambaSessionOpen(const char *path, const SambaSimulatorOptions *options, SambaSession **out_session) {
+  double start = now();
+  SambaSession *session = sambaAllocateZeroed(1, sizeof *session);
+  SambaStatus status = sambaPefOpen(path, &session->pef);
+  if (!status)
+    status = sambaPefGetMachine(session->pef, &session->machine);
+  if (!status)
+    status = sambaSimulatedDeviceCreate(&session->machine, options, &session->device);
+  if (!status)
+    status = session->device->functions->load(session->device, session->pef);
+  if (status) {
+    sambaSessionClose(session);
+    return sambaStatusAnnotate(status, "%s", path);
+  }
+  session->timingOnly = options->no_values;
+  session->set = sambaAllocateZeroed(session->pef->symbols_count, sizeof *session->set);
+  session->sections = sambaAllocateZeroed(session->pef->sections_count, sizeof *session->sections);
+  for (uint32_t s = 0; s < session->pef->sections_count; ++s)
+    session->sections[s].section = s;
+  session->report.load_seconds = now() - start;
+  *out_session = session;
+  return NULL;
+}
+
+void sambaSessionClose(SambaSession *session) {
+  if (!session)
+    return;
+  if (session->device)
+    session->device->functions->destroy(session->device);
+  sambaPefDestroy(session->pef);
+  sambaArenaDestroy(&session->arena);
+  free(session->set);
+  free(session->sections);
+  free(session);
+}
+
+const SambaPef *sambaSessionGetPef(const SambaSession *session) { return session->pef; }
+const SambaMachine *sambaSessionGetMachine(const SambaSession *session) { return &session->machine; }
+SambaDevice *sambaSessionGetDevice(const SambaSession *session) { return session->device; }
+
+static void formatShape(char *text, size_t size, SambaDType dtype, uint32_t rank, const uint64_t *dims) {
+  size_t at = 0;
+  text[0] = '\0';
+  for (uint32_t a = 0; a < rank && at < size; ++a)
+    at += (size_t)snprintf(text + at, size - at, "%llux", (unsigned long long)dims[a]);
+  if (at < size)
+    snprintf(text + at, size - at, "%s", sambaDTypeName(dtype));
+}
+
+static uint64_t *dimsOf(SambaSession *session, const SambaPefSymbol *symbol) {
+  uint64_t *dims = SAMBA_ARENA_ARRAY(&session->arena, uint64_t, symbol->dims_count + 1);
+  for (uint32_t a = 0; a < symbol->dims_count; ++a)
+    dims[a] = symbol->dims[a].size;
+  return dims;
+}
+
+static SambaStatus findSymbol(const SambaSession *session, SambaStringRef name, uint32_t *out_symbol) {
+  *out_symbol = sambaPefFindSymbol(session->pef, name);
+  if (*out_symbol != SAMBA_PEF_NONE)
+    return NULL;
+  SambaStatus status = sambaStatusMake(SAMBA_INVALID, "there is no tensor named '%.*s'", SAMBA_STRING_ARGS(name));
+  for (uint32_t g = 0; g < session->pef->graphs_count; ++g) {
+    const SambaPefGraph *graph = &session->pef->graphs[g];
+    for (uint32_t i = 0; i < graph->inputs_count && i < 8; ++i)
+      status = sambaStatusNote(status, "input '%.*s'",
+                               SAMBA_STRING_ARGS(session->pef->symbols[graph->inputs[i].symbol].name));
+    for (uint32_t i = 0; i < graph->outputs_count && i < 8; ++i)
+      status = sambaStatusNote(status, "output '%.*s'",
+                               SAMBA_STRING_ARGS(session->pef->symbols[graph->outputs[i].symbol].name));
+  }
+  return status;
+}
+
+/* Element conversions between host and device float types; equal types are copied. */
+static SambaStatus convert(const SambaPefSymbol *symbol, SambaDType from, const void *source, SambaDType to,
+                           void *target, uint64_t count) {
+  if (from == to) {
+    memcpy(target, source, count * sambaDTypeBytes(from));
+    return NULL;
+  }
+  if (!sambaDTypeIsFloat(from) || !sambaDTypeIsFloat(to))
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "tensor '%.*s': %s on the host cannot be %s on the device",
+                           SAMBA_STRING_ARGS(symbol->name), sambaDTypeName(from), sambaDTypeName(to));
+  for (uint64_t i = 0; i < count; ++i) {
+    float value;
+    uint16_t narrow;
+    if (from == SAMBA_DTYPE_F32) {
+      value = ((const float *)source)[i];
+    } else {
+      narrow = ((const uint16_t *)source)[i];
+      value = from == SAMBA_DTYPE_BF16 ? sambaBf16ToFloat(narrow) : sambaHalfToFloat(narrow);
+    }
+    if (to == SAMBA_DTYPE_F32)
+      ((float *)target)[i] = value;
+    else
+      ((uint16_t *)target)[i] = to == SAMBA_DTYPE_BF16 ? sambaFloatToBf16(value) : sambaFloatToHalf(value);
+  }
+  return NULL;
+}
+
+SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, SambaDType dtype, uint32_t rank,
+                                 const uint64_t *dims, const void *data) {
+  uint32_t index;
+  SAMBA_RETURN_IF_ERROR(findSymbol(session, name, &index));
+  const SambaPefSymbol *symbol = &session->pef->symbols[index];
+  uint64_t *own = dimsOf(session, symbol);
+  if (dtype != symbol->host_dtype || rank != symbol->dims_count || (rank && memcmp(dims, own, rank * sizeof *dims))) {
+    char given[256], wanted[256];
+    formatShape(given, sizeof given, dtype, rank, dims);
+    formatShape(wanted, sizeof wanted, symbol->host_dtype, symbol->dims_count, own);
+    return sambaStatusMake(SAMBA_INVALID, "input '%.*s' is %s, but the data are %s", SAMBA_STRING_ARGS(name), wanted,
+                           given);
+  }
+  session->set[index] = true;
+  if (session->timingOnly)
+    return NULL;
+  void *converted = sambaAllocate(symbol->bytes);
+  SambaStatus status = convert(symbol, dtype, data, symbol->device_dtype, converted, sambaPefSymbolElements(symbol));
+  if (!status)
+    status = session->device->functions->write(session->device, index, converted);
+  free(converted);
+  return status;
+}
+
+const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session) {
+  for (uint32_t g = 0; g < session->pef->graphs_count; ++g)
+    for (uint32_t i = 0; i < session->pef->graphs[g].inputs_count; ++i) {
+      uint32_t index = session->pef->graphs[g].inputs[i].symbol;
+      if (!session->set[index] && session->pef->symbols[index].init == SAMBA_PEF_INIT_NONE)
+        return &session->pef->symbols[index];
+    }
+  return NULL;
+}
+
+SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOptions *options, uint32_t **out_calls,
+                                uint32_t *out_count) {
+  const SambaPef *pef = session->pef;
+  if ((options->section_count != 0) + (options->type_count != 0) + options->has_range > 1)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "sections, section types and a range of calls exclude each other; give one of them");
+  if (options->has_range && (options->from > options->until || options->until > pef->calls_count))
+    return sambaStatusMake(SAMBA_INVALID, "calls [%u, %u) are not in the schedule, which has %u calls", options->from,
+                           options->until, pef->calls_count);
+  bool *wanted = sambaAllocateZeroed(pef->sections_count, sizeof *wanted);
+  SambaStatus status = NULL;
+  for (uint32_t i = 0; i < options->section_count && !status; ++i) {
+    if (options->sections[i] >= pef->sections_count)
+      status = sambaStatusMake(SAMBA_INVALID, "there is no section %u; the PEF has %u sections", options->sections[i],
+                               pef->sections_count);
+    else
+      wanted[options->sections[i]] = true;
+  }
+  for (uint32_t i = 0; i < options->type_count && !status; ++i) {
+    bool any = false;
+    for (uint32_t s = 0; s < pef->sections_count; ++s)
+      if (pef->sections[s].type == options->types[i])
+        any = wanted[s] = true;
+    if (!any)
+      status = sambaStatusMake(SAMBA_INVALID, "no section of this PEF has type %s",
+                               sambaPefSectionTypeName(options->types[i]));
+  }
+  if (!status) {
+    bool all = !options->section_count && !options->type_count;
+    uint32_t *calls = sambaAllocate(sambaArraySize(pef->calls_count, sizeof *calls)), count = 0;
+    uint32_t from = options->has_range ? options->from : 0,
+             until = options->has_range ? options->until : pef->calls_count;
+    for (uint32_t c = from; c < until; ++c)
+      if (all || wanted[pef->calls[c].section])
+        calls[count++] = c;
+    *out_calls = calls;
+    *out_count = count;
+  }
+  free(wanted);
+  return status;
+}
+
+static void addUnits(const SambaSession *session, uint32_t sectionId, const SambaCallReport *call,
+                     SambaSectionReport *sums) {
+  const SambaSection *section = sambaSimulatorGetSection(sambaSimulatedDeviceGetSimulator(session->device), sectionId);
+  for (uint32_t u = 0; call->units && u < section->unit_count; ++u) {
+    SambaUnitKind kind = section->units[u].kind;
+    uint64_t *busy = kind == SAMBA_UNIT_COMPUTE  ? &sums->pcu_busy
+                     : kind == SAMBA_UNIT_BUFFER ? &sums->pmu_busy
+                                                 : &sums->ag_busy;
+    *busy += call->units[u].busy;
+    sums->wait_input += call->units[u].wait_input;
+    sums->wait_output += call->units[u].wait_output;
+    sums->wait_memory += call->units[u].wait_memory;
+  }
+}
+
+SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *options,
+                            void (*progress)(void *user, uint32_t done, uint32_t total), void *user) {
+  static const SambaRunOptions everything = {0};
+  uint32_t *calls, count;
+  SAMBA_RETURN_IF_ERROR(sambaSessionPlanRun(session, options ? options : &everything, &calls, &count));
+  double start = now();
+  SambaStatus status = NULL;
+  for (uint32_t i = 0; i < count && !status; ++i) {
+    if (progress)
+      progress(user, i, count);
+    SambaCallReport call;
+    status = session->device->functions->launch(session->device, calls[i], NULL, &call);
+    if (status)
+      break;
+    uint32_t sectionId = session->pef->calls[calls[i]].section;
+    SambaSectionReport *sums = &session->sections[sectionId];
+    SambaRunReport *report = &session->report;
+    ++sums->calls, ++report->calls;
+    sums->cycles += call.cycles, report->cycles += call.cycles;
+    sums->launch_cycles += call.launch_cycles, report->launch_cycles += call.launch_cycles;
+    sums->dram_read_bytes += call.dram_read_bytes, report->dram_read_bytes += call.dram_read_bytes;
+    sums->dram_write_bytes += call.dram_write_bytes, report->dram_write_bytes += call.dram_write_bytes;
+    sums->flops += call.flops, report->flops += call.flops;
+    report->events += call.events;
+    addUnits(session, sectionId, &call, sums);
+  }
+  session->report.simulate_seconds += now() - start;
+  free(calls);
+  return status;
+}
+
+SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name, SambaHostTensor *out_tensor) {
+  uint32_t index;
+  SAMBA_RETURN_IF_ERROR(findSymbol(session, name, &index));
+  const SambaPefSymbol *symbol = &session->pef->symbols[index];
+  uint64_t elements = sambaPefSymbolElements(symbol);
+  void *device = sambaAllocate(symbol->bytes),
+       *host = sambaAllocate(sambaArraySize(elements, sambaDTypeBytes(symbol->host_dtype)));
+  SambaStatus status = session->device->functions->read(session->device, index, device);
+  if (!status)
+    status = convert(symbol, symbol->device_dtype, device, symbol->host_dtype, host, elements);
+  free(device);
+  if (status) {
+    free(host);
+    return status;
+  }
+  *out_tensor = (SambaHostTensor){.dtype = symbol->host_dtype,
+                                  .rank = symbol->dims_count,
+                                  .dims = dimsOf(session, symbol),
+                                  .data = host,
+                                  .bytes = elements * sambaDTypeBytes(symbol->host_dtype)};
+  return NULL;
+}
+
+void sambaSessionGetReport(const SambaSession *session, SambaRunReport *out_report) {
+  *out_report = session->report;
+  out_report->section_count = session->pef->sections_count;
+  out_report->sections = session->sections;
+}

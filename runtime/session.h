@@ -1,0 +1,73 @@
+/* Sessions: a PEF on a device, its tensors by name, its schedule by sections.
+ *
+ *   sambaSessionOpen("mlp.pef", &options, &session);
+ *   sambaSessionSetInput(session, sambaStringRef("x"), dtype, rank, dims, data);
+ *   sambaSessionRun(session, &run);
+ *   sambaSessionGetOutput(session, sambaStringRef("y"), &tensor);
+ *
+ * Users see host dtypes, logical row-major; the session converts to what device memory holds. */
+#ifndef SAMBA_RUNTIME_SESSION_H
+#define SAMBA_RUNTIME_SESSION_H
+
+#include "runtime/device.h"
+
+typedef struct SambaSession SambaSession;
+
+/* A tensor in host memory. */
+typedef struct SambaHostTensor {
+  SambaDType dtype;
+  uint32_t rank;
+  const uint64_t *dims; /* borrowed from the session */
+  void *data;           /* owned by the receiver (free) */
+  uint64_t bytes;
+} SambaHostTensor;
+
+/* Which calls of the schedule to run: everything when all is zero; either section ids or section types, or a half-open
+ * range of call ids. */
+typedef struct SambaRunOptions {
+  uint32_t section_count;
+  const uint32_t *sections;
+  uint32_t type_count;
+  const SambaPefSectionType *types;
+  bool has_range;
+  uint32_t from, until;
+} SambaRunOptions;
+
+/* Sums per section over the calls that ran. */
+typedef struct SambaSectionReport {
+  uint32_t section;
+  uint64_t calls, cycles, launch_cycles, dram_read_bytes, dram_write_bytes, flops;
+  uint64_t pcu_busy, pmu_busy, ag_busy; /* busy cycles summed over units */
+  uint64_t wait_input, wait_output, wait_memory;
+} SambaSectionReport;
+
+typedef struct SambaRunReport {
+  uint64_t calls, cycles, launch_cycles, dram_read_bytes, dram_write_bytes, flops, events;
+  uint32_t section_count;                /* sections of the PEF, in order */
+  const SambaSectionReport *sections;    /* borrowed from the session */
+  double load_seconds, simulate_seconds; /* host time: opening and loading, launching */
+} SambaRunReport;
+
+/* Opens a PEF, makes a device for its machine and loads it. */
+SambaStatus sambaSessionOpen(const char *path, const SambaSimulatorOptions *options, SambaSession **out_session);
+void sambaSessionClose(SambaSession *session);
+const SambaPef *sambaSessionGetPef(const SambaSession *session);
+const SambaMachine *sambaSessionGetMachine(const SambaSession *session);
+SambaDevice *sambaSessionGetDevice(const SambaSession *session);
+
+/* Writes a graph input, weight or other symbol. The dtype must be the symbol's host dtype and the shape its own; errors
+ * name both. data is copied. */
+SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, SambaDType dtype, uint32_t rank,
+                                 const uint64_t *dims, const void *data);
+/* The first graph input that was never set, or NULL. */
+const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session);
+/* Calls in schedule order that the options ask for; refuses before anything is launched. out_calls: malloc'ed. */
+SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOptions *options, uint32_t **out_calls,
+                                uint32_t *out_count);
+/* Runs them. progress (may be NULL) is called before each call. */
+SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *options,
+                            void (*progress)(void *user, uint32_t done, uint32_t total), void *user);
+SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name, SambaHostTensor *out_tensor);
+void sambaSessionGetReport(const SambaSession *session, SambaRunReport *out_report);
+
+#endif
