@@ -7,7 +7,9 @@
 
 /* Limits of the format (docs/pef-format.md). */
 enum { SAMBA_MAX_COUNTERS = 64, SAMBA_MAX_PROGRAM_OPS = 4096, SAMBA_MAX_GUARDS = 64 };
-#define SAMBA_MAX_STEPS (INT64_C(1) << 48) /* the product of a chain's trips is below this */
+#define SAMBA_MAX_STEPS (INT64_C(1) << 48)          /* the product of a chain's trips is below this */
+#define SAMBA_MAX_TOKEN_ELEMENTS (INT64_C(1) << 27) /* elements of one token, at most */
+#define SAMBA_MAX_ELEMENTS (INT64_C(1) << 44)       /* elements of one symbol or slot, at most */
 
 /* Product of trips[from, until); saturates at UINT64_MAX. */
 uint64_t sambaTripProduct(const uint32_t *trips, uint32_t from, uint32_t until);
