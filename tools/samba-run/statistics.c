@@ -1,0 +1,127 @@
+/* Statistics of a run, for programs (JSON) and for people; see run.h. */
+#include "tools/samba-run/run.h"
+
+#include "support/atomic_file.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t sambaAnonymousBytes(void) {
+  FILE *file = fopen("/proc/self/smaps_rollup", "r");
+  char line[256];
+  unsigned long long kib = 0;
+  while (file && fgets(line, sizeof line, file))
+    if (sscanf(line, "Anonymous: %llu kB", &kib) == 1)
+      break;
+  if (file)
+    fclose(file);
+  return kib * 1024;
+}
+
+static cJSON *stringOf(SambaStringRef text) {
+  char *copy = sambaAllocate(text.size + 1);
+  memcpy(copy, text.data ? text.data : "", text.size);
+  copy[text.size] = '\0';
+  cJSON *string = cJSON_CreateString(copy);
+  free(copy);
+  return string;
+}
+
+/* The distinct source layers of a section's units, in order. */
+static cJSON *layersOf(const SambaPef *pef, uint32_t sectionId) {
+  const SambaPefImage *image = &pef->images[pef->sections[sectionId].image];
+  cJSON *layers = cJSON_CreateArray();
+  for (uint32_t u = 0; u < image->units_count; ++u) {
+    bool seen = image->units[u].layer.size == 0;
+    for (uint32_t v = u; v > 0 && !seen; --v)
+      seen = sambaStringRefEqual(image->units[v - 1].layer, image->units[u].layer);
+    if (!seen)
+      cJSON_AddItemToArray(layers, stringOf(image->units[u].layer));
+  }
+  return layers;
+}
+
+static cJSON *sectionOf(const SambaSession *session, const SambaSectionReport *sums) {
+  const SambaPef *pef = sambaSessionGetPef(session);
+  const SambaPefSection *section = &pef->sections[sums->section];
+  cJSON *object = cJSON_CreateObject();
+  cJSON_AddNumberToObject(object, "id", sums->section);
+  cJSON_AddItemToObject(object, "name", stringOf(section->name));
+  cJSON_AddStringToObject(object, "type", sambaPefSectionTypeName(section->type));
+  cJSON_AddNumberToObject(object, "cycles", (double)sums->cycles);
+  cJSON_AddNumberToObject(object, "launch_cycles", (double)sums->launch_cycles);
+  cJSON_AddNumberToObject(object, "calls", (double)sums->calls);
+  cJSON_AddNumberToObject(object, "pcus", section->pcus);
+  cJSON_AddNumberToObject(object, "pmus", section->pmus);
+  cJSON_AddNumberToObject(object, "ags", section->ags);
+  cJSON_AddNumberToObject(object, "flops", (double)sums->flops);
+  cJSON_AddNumberToObject(object, "dram_read_bytes", (double)sums->dram_read_bytes);
+  cJSON_AddNumberToObject(object, "dram_write_bytes", (double)sums->dram_write_bytes);
+  cJSON_AddNumberToObject(object, "pcu_busy_cycles", (double)sums->pcu_busy);
+  cJSON_AddNumberToObject(object, "pmu_busy_cycles", (double)sums->pmu_busy);
+  cJSON_AddNumberToObject(object, "ag_busy_cycles", (double)sums->ag_busy);
+  cJSON_AddNumberToObject(object, "wait_input_cycles", (double)sums->wait_input);
+  cJSON_AddNumberToObject(object, "wait_output_cycles", (double)sums->wait_output);
+  cJSON_AddNumberToObject(object, "wait_memory_cycles", (double)sums->wait_memory);
+  cJSON_AddItemToObject(object, "layers", layersOf(pef, sums->section));
+  return object;
+}
+
+SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) {
+  const SambaMachine *machine = sambaSessionGetMachine(session);
+  SambaRunReport report;
+  SambaValuesStatistics values;
+  sambaSessionGetReport(session, &report);
+  sambaSimulatorGetStatistics(sambaSimulatedDeviceGetSimulator(sambaSessionGetDevice(session)), &values);
+  cJSON *root = cJSON_CreateObject(), *sections = cJSON_CreateArray(), *host = cJSON_CreateObject();
+  cJSON_AddStringToObject(root, "version", "0.1.0");
+  cJSON_AddStringToObject(root, "target", machine->name);
+  cJSON_AddNumberToObject(root, "cycles", (double)report.cycles);
+  cJSON_AddNumberToObject(root, "launch_cycles", (double)report.launch_cycles);
+  cJSON_AddNumberToObject(root, "seconds", (double)(report.cycles + report.launch_cycles) / (double)machine->clock_hz);
+  cJSON_AddNumberToObject(root, "flops", (double)report.flops);
+  cJSON_AddNumberToObject(root, "dram_read_bytes", (double)report.dram_read_bytes);
+  cJSON_AddNumberToObject(root, "dram_write_bytes", (double)report.dram_write_bytes);
+  cJSON_AddNumberToObject(root, "calls", (double)report.calls);
+  for (uint32_t s = 0; s < report.section_count; ++s)
+    cJSON_AddItemToArray(sections, sectionOf(session, &report.sections[s]));
+  cJSON_AddItemToObject(root, "sections", sections);
+  cJSON_AddNumberToObject(host, "load_s", report.load_seconds);
+  cJSON_AddNumberToObject(host, "jit_s", values.jit_seconds);
+  cJSON_AddNumberToObject(host, "simulate_s", report.simulate_seconds - values.jit_seconds);
+  cJSON_AddNumberToObject(host, "anon_bytes", (double)sambaAnonymousBytes());
+  cJSON_AddNumberToObject(host, "events", (double)report.events);
+  cJSON_AddItemToObject(root, "host", host);
+  char *text = cJSON_Print(root);
+  SambaStatus status =
+      text ? sambaWriteFile(path, text, strlen(text)) : sambaStatusMake(SAMBA_EXHAUSTED, "%s: out of memory", path);
+  cJSON_free(text);
+  cJSON_Delete(root);
+  return status;
+}
+
+void sambaPrintSummary(const SambaSession *session) {
+  const SambaMachine *machine = sambaSessionGetMachine(session);
+  const SambaPef *pef = sambaSessionGetPef(session);
+  SambaRunReport report;
+  sambaSessionGetReport(session, &report);
+  uint64_t used = 0;
+  double pcus = 0, pmus = 0;
+  for (uint32_t s = 0; s < report.section_count; ++s) {
+    used += report.sections[s].calls != 0;
+    pcus += (double)report.sections[s].pcu_busy;
+    pmus += (double)report.sections[s].pmu_busy;
+  }
+  double all = report.cycles ? (double)report.cycles : 1;
+  printf("%s: %llu cycles, launch %llu cycles, %.6f s at %.3g GHz\n", machine->name, (unsigned long long)report.cycles,
+         (unsigned long long)report.launch_cycles,
+         (double)(report.cycles + report.launch_cycles) / (double)machine->clock_hz, (double)machine->clock_hz / 1e9);
+  printf("sections %llu of %u, calls %llu, PCU utilization %.2f%%, PMU utilization %.2f%%\n", (unsigned long long)used,
+         pef->sections_count, (unsigned long long)report.calls,
+         100 * pcus / all / (double)sambaMachinePcuCount(machine),
+         100 * pmus / all / (double)sambaMachinePmuCount(machine));
+  printf("DRAM read %llu bytes, written %llu bytes, %llu flop\n", (unsigned long long)report.dram_read_bytes,
+         (unsigned long long)report.dram_write_bytes, (unsigned long long)report.flops);
+}
