@@ -108,19 +108,7 @@ typedef struct SambaPefSource {
 
 /* The record structs. */
 #define PEF_TABLE(Type, singular, plural, place, need, doc) typedef struct SambaPef##Type SambaPef##Type;
-#define PEF_U32(name, doc)
-#define PEF_U64(name, doc)
-#define PEF_STRING(name, doc)
-#define PEF_ENUM(name, LIST, Enum, doc)
-#define PEF_FLAGS(name, LIST, doc)
-#define PEF_DTYPE(name, doc)
-#define PEF_INDEX(name, Target, doc)
-#define PEF_OPTIONAL(name, Target, doc)
-#define PEF_CHILDREN(name, Target, doc)
-#define PEF_BYTES(name, BLOBS, doc)
-#define PEF_DIGEST(name, doc)
-#define PEF_SOURCE(name)
-#define PEF_END(Type)
+#include "backend/pef/fields_none.def"
 #include "backend/pef/tables.def"
 
 #define PEF_TABLE(Type, singular, plural, place, need, doc) struct SambaPef##Type {
@@ -168,19 +156,7 @@ void sambaPefDestroy(SambaPef *pef);
 
 /* Records with every optional index SAMBA_PEF_NONE and all else 0. */
 #define PEF_TABLE(Type, singular, plural, place, need, doc) void sambaPef##Type##Initialize(SambaPef##Type *record);
-#define PEF_U32(name, doc)
-#define PEF_U64(name, doc)
-#define PEF_STRING(name, doc)
-#define PEF_ENUM(name, LIST, Enum, doc)
-#define PEF_FLAGS(name, LIST, doc)
-#define PEF_DTYPE(name, doc)
-#define PEF_INDEX(name, Target, doc)
-#define PEF_OPTIONAL(name, Target, doc)
-#define PEF_CHILDREN(name, Target, doc)
-#define PEF_BYTES(name, BLOBS, doc)
-#define PEF_DIGEST(name, doc)
-#define PEF_SOURCE(name)
-#define PEF_END(Type)
+#include "backend/pef/fields_none.def"
 #include "backend/pef/tables.def"
 
 /* Puts the machine's name and all parameters into pef->machine (copied into the arena). */

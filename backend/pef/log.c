@@ -1,0 +1,68 @@
+/* NAME.pef.log: what was compiled, for people. */
+#include "backend/pef/pef.h"
+#include "support/atomic_file.h"
+#include "support/escape.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void writeSections(FILE *out, const SambaPef *pef, const SambaMachine *machine, SambaArena *arena) {
+  double pcus = (double)sambaMachinePcuCount(machine), pmus = (double)sambaMachinePmuCount(machine);
+  uint32_t *calls = SAMBA_ARENA_ARRAY(arena, uint32_t, pef->sections_count);
+  for (uint32_t i = 0; i < pef->calls_count; ++i)
+    ++calls[pef->calls[i].section];
+  fprintf(out, "\n%5s %-8s %5s %5s %6s %5s %6s %4s %14s %14s %14s  %s\n", "id", "type", "calls", "PCU", "", "PMU", "",
+          "AG", "est. cycles", "est. read B", "est. write B", "name");
+  for (uint32_t i = 0; i < pef->sections_count; ++i) {
+    const SambaPefSection *section = &pef->sections[i];
+    fprintf(out, "%5u %-8s %5u %5u %5.1f%% %5u %5.1f%% %4u %14" PRIu64 " %14" PRIu64 " %14" PRIu64 "  %s%s\n", i,
+            sambaPefSectionTypeName(section->type), calls[i], section->pcus, 100.0 * section->pcus / pcus,
+            section->pmus, 100.0 * section->pmus / pmus, section->ags, section->estimated_cycles,
+            section->estimated_read_bytes, section->estimated_write_bytes, sambaStringEscape(arena, section->name).data,
+            section->flags & SAMBA_PEF_SPLIT_K ? "  (split-k: partial sums are added across units)" : "");
+  }
+}
+
+static void writeMemory(FILE *out, const SambaPef *pef) {
+  uint64_t bytes[4] = {0}, data = 0;
+  for (uint32_t i = 0; i < pef->regions_count; ++i)
+    bytes[pef->regions[i].memory & 3] += pef->regions[i].bytes;
+  for (uint32_t i = 0; i < pef->symbols_count; ++i)
+    data += pef->symbols[i].init_bytes;
+  fprintf(out,
+          "symbols: %u in %u regions; HBM %" PRIu64 " B, DDR %" PRIu64 " B, host %" PRIu64 " B; data on load %" PRIu64
+          " B\n",
+          pef->symbols_count, pef->regions_count, bytes[SAMBA_PEF_MEMORY_HBM], bytes[SAMBA_PEF_MEMORY_DDR],
+          bytes[SAMBA_PEF_MEMORY_HOST], data);
+}
+
+SambaStatus sambaPefWriteLog(const SambaPef *pef, const char *path) {
+  SambaMachine machine;
+  SAMBA_RETURN_IF_ERROR(sambaPefGetMachine(pef, &machine));
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (!out)
+    return sambaStatusMake(SAMBA_IO, "%s: cannot be written: out of memory", path);
+  SambaArena arena = {0};
+  fprintf(out, "# Written by %s; estimates are the planner's, cycles come from the simulator.\n",
+          sambaStringEscape(&arena, pef->header.producer).data);
+  fprintf(out, "target: %s\n", sambaStringEscape(&arena, pef->machine.name).data);
+  for (uint32_t i = 0; i < pef->options_count; ++i)
+    fprintf(out, "option: %s = %s\n", sambaStringEscape(&arena, pef->options[i].key).data,
+            sambaStringEscape(&arena, pef->options[i].value).data);
+  for (uint32_t i = 0; i < pef->graphs_count; ++i)
+    fprintf(out, "graph %u: %s, calls [%u, %u)\n", i, sambaStringEscape(&arena, pef->graphs[i].name).data,
+            pef->graphs[i].first_call, pef->graphs[i].first_call + pef->graphs[i].call_count);
+  fprintf(out, "sections: %u, configurations: %u, calls: %u\n", pef->sections_count, pef->images_count,
+          pef->calls_count);
+  writeMemory(out, pef);
+  writeSections(out, pef, &machine, &arena);
+  bool failed = fclose(out) != 0;
+  SambaStatus status = failed ? sambaStatusMake(SAMBA_IO, "%s: cannot be written: out of memory", path)
+                              : sambaWriteFile(path, text, size);
+  free(text);
+  sambaArenaDestroy(&arena);
+  return status;
+}

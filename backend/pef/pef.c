@@ -1,0 +1,124 @@
+/* Making, freeing and asking a SambaPef; see pef.h. */
+#include "backend/pef/pef.h"
+
+#include "backend/pef/file.h"
+#include "backend/pef/schema.h"
+#include "support/escape.h"
+
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+SambaPef *sambaPefCreate(void) {
+  SambaPef *pef = sambaAllocateZeroed(1, sizeof *pef);
+  sambaPefHeaderInitialize(&pef->header);
+  sambaPefMachineInitialize(&pef->machine);
+  pef->header.major = SAMBA_PEF_MAJOR;
+  pef->header.minor = SAMBA_PEF_MINOR;
+  pef->header.producer = sambaStringRef("samba 0.1.0");
+  return pef;
+}
+
+void sambaPefDestroy(SambaPef *pef) {
+  if (!pef)
+    return;
+  if (pef->file)
+    close(pef->file->fd);
+  sambaArenaDestroy(&pef->arena);
+  free(pef);
+}
+
+void sambaPefSetMachine(SambaPef *pef, const SambaMachine *machine) {
+  SambaPefMachine *to = &pef->machine;
+  to->name = sambaStringRefCopy(&pef->arena, sambaStringRef(machine->name));
+  to->parameters_count = SAMBA_PARAMETER_COUNT;
+  to->parameters = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefParameter, SAMBA_PARAMETER_COUNT);
+  for (uint32_t i = 0; i < SAMBA_PARAMETER_COUNT; ++i) {
+    const char *source = machine->sources[i];
+    to->parameters[i] = (SambaPefParameter){
+        .name = sambaStringRef(sambaParameterName(i)),
+        .type = SAMBA_PEF_PARAMETER_INTEGER,
+        .value = (uint64_t)sambaMachineGet(machine, i),
+        .unit = sambaStringRef(sambaParameterUnit(i)),
+        .flags = source ? SAMBA_PEF_PARAMETER_SOURCED : 0,
+        .source = source ? sambaStringRefCopy(&pef->arena, sambaStringRef(source)) : sambaStringRef(""),
+    };
+  }
+}
+
+SambaStatus sambaPefGetMachine(const SambaPef *pef, SambaMachine *out_machine) {
+  const SambaPefMachine *from = &pef->machine;
+  SambaMachine machine = {0};
+  if (from->name.size == 0 || from->name.size >= sizeof machine.name || memchr(from->name.data, 0, from->name.size))
+    return sambaStatusMake(SAMBA_INVALID, "the machine's name has %zu bytes, expected 1 to %zu without zero bytes",
+                           from->name.size, sizeof machine.name - 1);
+  memcpy(machine.name, from->name.data, from->name.size);
+  bool seen[SAMBA_PARAMETER_COUNT] = {false};
+  SambaArena arena = {0};
+  SambaStatus status = NULL;
+  for (uint32_t i = 0; i < from->parameters_count && !status; ++i) {
+    const SambaPefParameter *parameter = &from->parameters[i];
+    SambaParameter which = sambaParameterFromName(parameter->name);
+    const char *name = sambaStringEscape(&arena, parameter->name).data;
+    if (which == SAMBA_PARAMETER_COUNT)
+      status = sambaStatusMake(SAMBA_UNSUPPORTED,
+                               "machine parameter %s is unknown; use the version of Samba that wrote this", name);
+    else if (seen[which])
+      status = sambaStatusMake(SAMBA_INVALID, "machine parameter %s is given twice", name);
+    else if (!sambaStringRefEqualC(parameter->unit, sambaParameterUnit(which)))
+      status = sambaStatusMake(SAMBA_INVALID, "machine parameter %s is in %s, expected \"%s\"", name,
+                               sambaStringEscape(&arena, parameter->unit).data, sambaParameterUnit(which));
+    if (status)
+      break;
+    seen[which] = true;
+    sambaMachineSet(&machine, which, (int64_t)parameter->value,
+                    parameter->flags & SAMBA_PEF_PARAMETER_SOURCED ? parameter->source.data : NULL);
+  }
+  for (uint32_t i = 0; i < SAMBA_PARAMETER_COUNT && !status; ++i)
+    if (!seen[i])
+      status = sambaStatusMake(SAMBA_INVALID, "machine parameter \"%s\" is missing; compile again with this version",
+                               sambaParameterName(i));
+  sambaArenaDestroy(&arena);
+  SAMBA_RETURN_IF_ERROR(status);
+  SAMBA_RETURN_IF_ERROR(sambaMachineCheck(&machine));
+  *out_machine = machine;
+  return NULL;
+}
+
+uint64_t sambaPefSymbolElements(const SambaPefSymbol *symbol) {
+  uint64_t elements = 1;
+  for (uint32_t i = 0; i < symbol->dims_count; ++i)
+    elements *= symbol->dims[i].size;
+  return elements;
+}
+
+uint32_t sambaPefFindSymbol(const SambaPef *pef, SambaStringRef name) {
+  for (uint32_t i = 0; i < pef->symbols_count; ++i)
+    if (sambaStringRefEqual(pef->symbols[i].name, name))
+      return i;
+  return SAMBA_PEF_NONE;
+}
+
+uint32_t sambaPefFindSection(const SambaPef *pef, SambaStringRef name) {
+  for (uint32_t i = 0; i < pef->sections_count; ++i)
+    if (sambaStringRefEqual(pef->sections[i].name, name))
+      return i;
+  return SAMBA_PEF_NONE;
+}
+
+#define ENUMERATOR(enumerator, value, name) {value, name},
+static const SambaPefEnumerator sectionTypes[] = {SAMBA_PEF_SECTION_TYPES(ENUMERATOR){0, NULL}};
+
+const char *sambaPefSectionTypeName(SambaPefSectionType type) {
+  const char *name = sambaPefEnumeratorName(sectionTypes, type);
+  return name ? name : "invalid";
+}
+
+bool sambaPefSectionTypeFromName(SambaStringRef name, SambaPefSectionType *out_type) {
+  for (const SambaPefEnumerator *type = sectionTypes; type->name; ++type)
+    if (strlen(type->name) == name.size && strncasecmp(type->name, name.data, name.size) == 0) {
+      *out_type = type->value;
+      return true;
+    }
+  return false;
+}
