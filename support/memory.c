@@ -19,7 +19,9 @@ static uint64_t allocationsUntilFailure;
 static void (*allocationFailure)(void);
 
 static void failAllocation(size_t size) {
-  fprintf(stderr, "error: out of memory: %zu bytes could not be allocated; use a smaller model or machine, or more memory\n", size);
+  fprintf(stderr,
+          "error: out of memory: %zu bytes could not be allocated; use a smaller model or machine, or more memory\n",
+          size);
   exit(1);
 }
 

@@ -18,8 +18,12 @@ void *sambaReallocate(void *pointer, size_t count, size_t size);
 void sambaSetAllocationFailure(uint64_t nth, void (*handler)(void));
 
 /* Overflow-checked arithmetic; false when the result does not fit. */
-static inline bool sambaAddOverflows(int64_t a, int64_t b, int64_t *out_sum) { return __builtin_add_overflow(a, b, out_sum); }
-static inline bool sambaMulOverflows(int64_t a, int64_t b, int64_t *out_product) { return __builtin_mul_overflow(a, b, out_product); }
+static inline bool sambaAddOverflows(int64_t a, int64_t b, int64_t *out_sum) {
+  return __builtin_add_overflow(a, b, out_sum);
+}
+static inline bool sambaMulOverflows(int64_t a, int64_t b, int64_t *out_product) {
+  return __builtin_mul_overflow(a, b, out_product);
+}
 
 /* An arena: everything allocated from it lives until sambaArenaDestroy. Not thread-safe. */
 typedef struct SambaArena {
@@ -30,7 +34,8 @@ void *sambaArenaCopy(SambaArena *arena, const void *data, size_t size);
 char *sambaArenaFormat(SambaArena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sambaArenaDestroy(SambaArena *arena);
 #define SAMBA_ARENA_NEW(arena, type) ((type *)sambaArenaAllocate((arena), sizeof(type)))
-#define SAMBA_ARENA_ARRAY(arena, type, count) ((type *)sambaArenaAllocate((arena), sambaArraySize((count), sizeof(type))))
+#define SAMBA_ARENA_ARRAY(arena, type, count)                                                                          \
+  ((type *)sambaArenaAllocate((arena), sambaArraySize((count), sizeof(type))))
 /* count * size; ends the process like a failed allocation when that overflows. */
 size_t sambaArraySize(size_t count, size_t size);
 

@@ -11,12 +11,12 @@
 
 typedef enum {
   SAMBA_OK = 0,
-  SAMBA_INVALID,      /* bad input: malformed, inconsistent, out of range */
-  SAMBA_UNSUPPORTED,  /* well-formed, but Samba has no way to do it */
-  SAMBA_EXHAUSTED,    /* needs more of a resource than the machine has */
-  SAMBA_IO,           /* the operating system refused */
-  SAMBA_FAULT,        /* a named fault of the simulated machine */
-  SAMBA_MISMATCH      /* a comparison that was asked for did not hold */
+  SAMBA_INVALID,     /* bad input: malformed, inconsistent, out of range */
+  SAMBA_UNSUPPORTED, /* well-formed, but Samba has no way to do it */
+  SAMBA_EXHAUSTED,   /* needs more of a resource than the machine has */
+  SAMBA_IO,          /* the operating system refused */
+  SAMBA_FAULT,       /* a named fault of the simulated machine */
+  SAMBA_MISMATCH     /* a comparison that was asked for did not hold */
 } SambaStatusCode;
 
 typedef struct SambaStatusImpl *SambaStatus; /* NULL: success */

@@ -2,6 +2,7 @@
 #include "dialect/rdu/lane_body.h"
 
 #include "dialect/bridge/build.h"
+#include "dialect/samba/samba.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
@@ -9,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Each opcode's operation for float and for integer (i1 as well) classes; NULL where there is none. A comparison carries
- * its predicate; predicates are MLIR's stable numbers (arith::CmpFPredicate, arith::CmpIPredicate). */
+/* Each opcode's operation for float and for integer (i1 as well) classes; NULL where there is none. A comparison
+ * carries its predicate; predicates are MLIR's stable numbers (arith::CmpFPredicate, arith::CmpIPredicate). */
 typedef struct {
   uint8_t opcode;
   const char *onFloat, *onInteger;
@@ -77,15 +78,19 @@ SambaDType sambaLaneClassOf(SambaDType dtype) {
   return SAMBA_DTYPE_I32;
 }
 
-static MlirValue build(MlirBlock block, MlirLocation location, const char *name, intptr_t count, const MlirValue *operands, SambaDType result) {
+static MlirValue build(MlirBlock block, MlirLocation location, const char *name, intptr_t count,
+                       const MlirValue *operands, SambaDType result) {
   MlirOperation none = {NULL};
-  return sambaBuildUnaryOrMore(block, none, location, name, count, operands, sambaMlirTypeOfDType(mlirLocationGetContext(location), result));
+  return sambaBuildUnaryOrMore(block, none, location, name, count, operands,
+                               sambaDTypeToType(mlirLocationGetContext(location), result));
 }
 
 static MlirAttribute constantAttribute(MlirContext context, SambaDType type, uint64_t bits) {
-  MlirType mlirType = sambaMlirTypeOfDType(context, type);
+  MlirType mlirType = sambaDTypeToType(context, type);
   if (type != SAMBA_DTYPE_F32)
-    return mlirIntegerAttrGet(mlirType, type == SAMBA_DTYPE_I32 ? (int64_t)(int32_t)bits : type == SAMBA_DTYPE_I1 ? (int64_t)(bits & 1) : (int64_t)bits);
+    return mlirIntegerAttrGet(mlirType, type == SAMBA_DTYPE_I32  ? (int64_t)(int32_t)bits
+                                        : type == SAMBA_DTYPE_I1 ? (int64_t)(bits & 1)
+                                                                 : (int64_t)bits);
   uint32_t narrow = (uint32_t)bits;
   float value;
   memcpy(&value, &narrow, sizeof value);
@@ -119,7 +124,7 @@ static bool operationIs(MlirOperation operation, const char *name) {
 }
 
 MlirValue sambaLaneBodyNarrow(MlirBlock block, MlirLocation location, SambaDType dtype, MlirValue value) {
-  MlirType wanted = sambaMlirTypeOfDType(mlirLocationGetContext(location), dtype);
+  MlirType wanted = sambaDTypeToType(mlirLocationGetContext(location), dtype);
   if (mlirTypeEqual(mlirValueGetType(value), wanted))
     return value;
   /* A rounded or wrapped lane value is an extension of the narrow one: give that. */
@@ -140,7 +145,8 @@ MlirValue sambaLaneBodyNarrow(MlirBlock block, MlirLocation location, SambaDType
   return build(block, location, "builtin.unrealized_conversion_cast", 1, &plain, SAMBA_DTYPE_UI8);
 }
 
-static MlirValue buildComparison(MlirBlock block, MlirLocation location, const char *name, int predicate, const MlirValue *operands) {
+static MlirValue buildComparison(MlirBlock block, MlirLocation location, const char *name, int predicate,
+                                 const MlirValue *operands) {
   MlirContext context = mlirLocationGetContext(location);
   MlirType result = mlirIntegerTypeGet(context, 1);
   MlirNamedAttribute attribute =
@@ -154,12 +160,13 @@ static MlirValue buildComparison(MlirBlock block, MlirLocation location, const c
                                .attribute_count = 1,
                                .attributes = &attribute};
   MlirOperation none = {NULL};
-  return mlirOperationGetResult(sambaOperationAppend(block, none, &parts), 0);
+  return mlirOperationGetResult(sambaBuildOperationIn(block, none, &parts), 0);
 }
 
-static SambaDType classOfValue(MlirValue value) { return sambaDTypeOfMlirType(mlirValueGetType(value)); }
+static SambaDType classOfValue(MlirValue value) { return sambaDTypeFromType(mlirValueGetType(value)); }
 
-static MlirValue emitConversion(MlirBlock block, MlirLocation location, const SambaLaneOp *op, const MlirValue *operands) {
+static MlirValue emitConversion(MlirBlock block, MlirLocation location, const SambaLaneOp *op,
+                                const MlirValue *operands) {
   SambaDType from = classOfValue(operands[0]), to = (SambaDType)op->type;
   switch (op->opcode) {
   case SAMBA_LANE_TO_BF16:
@@ -171,7 +178,8 @@ static MlirValue emitConversion(MlirBlock block, MlirLocation location, const Sa
   case SAMBA_LANE_FLOAT_TO_INT:
     return build(block, location, "arith.fptosi", 1, operands, to);
   case SAMBA_LANE_INT_TO_FLOAT:
-    return build(block, location, from == SAMBA_DTYPE_I1 ? "arith.uitofp" : "arith.sitofp", 1, operands, SAMBA_DTYPE_F32);
+    return build(block, location, from == SAMBA_DTYPE_I1 ? "arith.uitofp" : "arith.sitofp", 1, operands,
+                 SAMBA_DTYPE_F32);
   case SAMBA_LANE_WRAP: {
     SambaDType narrow = (SambaDType)op->immediate;
     MlirValue cut = sambaLaneBodyNarrow(block, location, narrow, operands[0]);
@@ -221,8 +229,8 @@ MlirValue sambaLaneBodyEmit(MlirBlock block, MlirLocation location, const SambaL
   return (MlirValue){NULL};
 }
 
-MlirValue sambaLaneBodyEmitReduction(MlirBlock block, MlirLocation location, const SambaLaneOp *op, const MlirValue *operands,
-                                     MlirValue accumulator) {
+MlirValue sambaLaneBodyEmitReduction(MlirBlock block, MlirLocation location, const SambaLaneOp *op,
+                                     const MlirValue *operands, MlirValue accumulator) {
   SambaDType type = (SambaDType)op->type;
   bool isFloat = type == SAMBA_DTYPE_F32;
   if (op->opcode == SAMBA_LANE_MAC) {
@@ -242,7 +250,7 @@ MlirValue sambaLaneBodyEmitReduction(MlirBlock block, MlirLocation location, con
 
 MlirAttribute sambaLaneReductionIdentity(MlirContext context, const SambaLaneOp *op) {
   SambaDType type = (SambaDType)op->type;
-  MlirType mlirType = sambaMlirTypeOfDType(context, type);
+  MlirType mlirType = sambaDTypeToType(context, type);
   bool isFloat = type == SAMBA_DTYPE_F32;
   int64_t lowest = type == SAMBA_DTYPE_I64 ? INT64_MIN : type == SAMBA_DTYPE_I1 ? 0 : INT32_MIN;
   int64_t highest = type == SAMBA_DTYPE_I64 ? INT64_MAX : type == SAMBA_DTYPE_I1 ? 1 : INT32_MAX;
@@ -298,7 +306,8 @@ static SambaLaneRead readConstant(MlirOperation operation, SambaLaneOp *out_op) 
 
 static SambaLaneRead readConversion(MlirOperation operation, SambaLaneOp *out_op, bool *out_known) {
   *out_known = true;
-  SambaDType from = classOfValue(mlirOperationGetOperand(operation, 0)), to = classOfValue(mlirOperationGetResult(operation, 0));
+  SambaDType from = classOfValue(mlirOperationGetOperand(operation, 0)),
+             to = classOfValue(mlirOperationGetResult(operation, 0));
   if (operationIs(operation, "arith.extf") || operationIs(operation, "builtin.unrealized_conversion_cast"))
     return SAMBA_LANE_READ_FORWARD;
   if (operationIs(operation, "arith.truncf")) {
@@ -320,9 +329,12 @@ static SambaLaneRead readConversion(MlirOperation operation, SambaLaneOp *out_op
     out_op->type = narrow ? SAMBA_DTYPE_I32 : (uint8_t)to;
     if (narrow) {
       MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(operation, 0));
-      bool isUnsigned = !mlirOpOperandIsNull(use) && operationIs(mlirOpOperandGetOwner(use), "builtin.unrealized_conversion_cast");
+      bool isUnsigned =
+          !mlirOpOperandIsNull(use) && operationIs(mlirOpOperandGetOwner(use), "builtin.unrealized_conversion_cast");
       bool zeroExtended = !mlirOpOperandIsNull(use) && operationIs(mlirOpOperandGetOwner(use), "arith.extui");
-      out_op->immediate = to == SAMBA_DTYPE_I16 ? SAMBA_DTYPE_I16 : isUnsigned || zeroExtended ? SAMBA_DTYPE_UI8 : SAMBA_DTYPE_I8;
+      out_op->immediate = to == SAMBA_DTYPE_I16        ? SAMBA_DTYPE_I16
+                          : isUnsigned || zeroExtended ? SAMBA_DTYPE_UI8
+                                                       : SAMBA_DTYPE_I8;
     }
     return SAMBA_LANE_READ_OP;
   }
@@ -360,7 +372,8 @@ SambaLaneRead sambaLaneBodyRead(MlirOperation operation, SambaLaneOp *out_op) {
   int64_t predicate = predicateOf(operation);
   for (int i = 0; i < rowCount; ++i) {
     const char *name = isFloat ? rows[i].onFloat : rows[i].onInteger;
-    if (!name || !operationIs(operation, name) || (isFloat ? rows[i].floatPredicate : rows[i].integerPredicate) != predicate ||
+    if (!name || !operationIs(operation, name) ||
+        (isFloat ? rows[i].floatPredicate : rows[i].integerPredicate) != predicate ||
         sambaLaneOpOperands(rows[i].opcode) != (int)mlirOperationGetNumOperands(operation))
       continue;
     out_op->opcode = rows[i].opcode;
@@ -370,7 +383,8 @@ SambaLaneRead sambaLaneBodyRead(MlirOperation operation, SambaLaneOp *out_op) {
   return SAMBA_LANE_READ_UNKNOWN;
 }
 
-bool sambaLaneBodyReadReduction(MlirOperation operation, MlirValue accumulator, SambaLaneOp *out_op, int *out_count, int out_operands[2]) {
+bool sambaLaneBodyReadReduction(MlirOperation operation, MlirValue accumulator, SambaLaneOp *out_op, int *out_count,
+                                int out_operands[2]) {
   memset(out_op, 0, sizeof *out_op);
   intptr_t count = mlirOperationGetNumOperands(operation);
   SambaDType type = classOfValue(accumulator);
@@ -386,7 +400,7 @@ bool sambaLaneBodyReadReduction(MlirOperation operation, MlirValue accumulator, 
     return false;
   int at = mlirValueEqual(mlirOperationGetOperand(operation, 0), accumulator)   ? 0
            : mlirValueEqual(mlirOperationGetOperand(operation, 1), accumulator) ? 1
-                                                                                 : -1;
+                                                                                : -1;
   if (at < 0)
     return false;
   for (int i = 0; i < reductionRowCount; ++i) {

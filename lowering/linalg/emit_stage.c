@@ -3,6 +3,7 @@
 
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/lane_body.h"
+#include "dialect/samba/samba.h"
 
 #include "mlir-c/AffineExpr.h"
 #include "mlir-c/AffineMap.h"
@@ -33,11 +34,11 @@ bool sambaStageHasLinalgForm(const SambaStage *stage) {
 }
 
 static MlirType tensorType(MlirContext context, SambaDType dtype, uint32_t rank, const int64_t *dims) {
-  return mlirRankedTensorTypeGet(rank, dims, sambaMlirTypeOfDType(context, dtype), mlirAttributeGetNull());
+  return mlirRankedTensorTypeGet(rank, dims, sambaDTypeToType(context, dtype), mlirAttributeGetNull());
 }
 
 static MlirAttribute elementAttribute(MlirContext context, SambaDType dtype, uint64_t bits) {
-  MlirType type = sambaMlirTypeOfDType(context, dtype);
+  MlirType type = sambaDTypeToType(context, dtype);
   if (!sambaDTypeIsFloat(dtype))
     return mlirIntegerAttrGet(type, (int64_t)bits);
   float value;
@@ -92,7 +93,7 @@ static MlirNamedAttribute segmentSizes(MlirContext context, intptr_t count, cons
 
 static MlirValue emitEmpty(const Emitter *e, MlirType type) {
   SambaOperationParts parts = {.name = "tensor.empty", .location = e->location, .result_count = 1, .results = &type};
-  return mlirOperationGetResult(sambaOperationAppend(e->block, e->before, &parts), 0);
+  return mlirOperationGetResult(sambaBuildOperationIn(e->block, e->before, &parts), 0);
 }
 
 static MlirValue emitFill(const Emitter *e, MlirAttribute element, MlirValue init) {
@@ -110,7 +111,7 @@ static MlirValue emitFill(const Emitter *e, MlirAttribute element, MlirValue ini
                                .attributes = &sizes,
                                .region_count = 1,
                                .regions = &region};
-  MlirOperation fill = sambaOperationCreate(&parts);
+  MlirOperation fill = sambaBuildOperation(&parts);
   mlirLinalgFillBuiltinNamedOpRegion(fill);
   mlirBlockInsertOwnedOperationBefore(e->block, e->before, fill);
   return mlirOperationGetResult(fill, 0);
@@ -131,7 +132,8 @@ static MlirValue emitPad(const Emitter *e, const SambaStageOperand *operand, Mli
   }
   if (!any)
     return source;
-  MlirValue fill = sambaBuildConstant(e->block, e->before, e->location, elementAttribute(e->context, tensor->dtype, operand->fill));
+  MlirValue fill =
+      sambaBuildConstant(e->block, e->before, e->location, elementAttribute(e->context, tensor->dtype, operand->fill));
   MlirRegion region = mlirRegionCreate();
   MlirType index[SAMBA_MAX_RANK];
   MlirLocation locations[SAMBA_MAX_RANK];
@@ -141,11 +143,12 @@ static MlirValue emitPad(const Emitter *e, const SambaStageOperand *operand, Mli
   mlirRegionAppendOwnedBlock(region, body);
   MlirOperation none = {NULL};
   SambaOperationParts yield = {.name = "tensor.yield", .location = e->location, .operand_count = 1, .operands = &fill};
-  sambaOperationAppend(body, none, &yield);
+  sambaBuildOperationIn(body, none, &yield);
   MlirType type = tensorType(e->context, tensor->dtype, tensor->rank, dims);
-  MlirNamedAttribute attributes[] = {segmentSizes(e->context, 3, (int32_t[]){1, 0, 0}),
-                                     sambaNamedAttribute(e->context, "static_low", mlirDenseI64ArrayGet(e->context, tensor->rank, low)),
-                                     sambaNamedAttribute(e->context, "static_high", mlirDenseI64ArrayGet(e->context, tensor->rank, high))};
+  MlirNamedAttribute attributes[] = {
+      segmentSizes(e->context, 3, (int32_t[]){1, 0, 0}),
+      sambaNamedAttribute(e->context, "static_low", mlirDenseI64ArrayGet(e->context, tensor->rank, low)),
+      sambaNamedAttribute(e->context, "static_high", mlirDenseI64ArrayGet(e->context, tensor->rank, high))};
   SambaOperationParts parts = {.name = "tensor.pad",
                                .location = e->location,
                                .operand_count = 1,
@@ -156,13 +159,13 @@ static MlirValue emitPad(const Emitter *e, const SambaStageOperand *operand, Mli
                                .attributes = attributes,
                                .region_count = 1,
                                .regions = &region};
-  return mlirOperationGetResult(sambaOperationAppend(e->block, e->before, &parts), 0);
+  return mlirOperationGetResult(sambaBuildOperationIn(e->block, e->before, &parts), 0);
 }
 
 static MlirValue emitCounter(const Emitter *e, MlirBlock body, const SambaLaneOp *op) {
   MlirOperation none = {NULL};
-  MlirNamedAttribute dim =
-      sambaNamedAttribute(e->context, "dim", mlirIntegerAttrGet(mlirIntegerTypeGet(e->context, 64), (int64_t)op->immediate));
+  MlirNamedAttribute dim = sambaNamedAttribute(
+      e->context, "dim", mlirIntegerAttrGet(mlirIntegerTypeGet(e->context, 64), (int64_t)op->immediate));
   MlirType index = mlirIndexTypeGet(e->context);
   SambaOperationParts parts = {.name = "linalg.index",
                                .location = e->location,
@@ -170,11 +173,13 @@ static MlirValue emitCounter(const Emitter *e, MlirBlock body, const SambaLaneOp
                                .results = &index,
                                .attribute_count = 1,
                                .attributes = &dim};
-  MlirValue value = mlirOperationGetResult(sambaOperationAppend(body, none, &parts), 0);
+  MlirValue value = mlirOperationGetResult(sambaBuildOperationIn(body, none, &parts), 0);
   bool isFloat = op->type == SAMBA_DTYPE_F32;
   SambaDType integer = isFloat ? SAMBA_DTYPE_I32 : (SambaDType)op->type;
-  value = sambaBuildUnaryOrMore(body, none, e->location, "arith.index_cast", 1, &value, sambaMlirTypeOfDType(e->context, integer));
-  return isFloat ? sambaBuildUnaryOrMore(body, none, e->location, "arith.sitofp", 1, &value, mlirF32TypeGet(e->context)) : value;
+  value = sambaBuildUnaryOrMore(body, none, e->location, "arith.index_cast", 1, &value,
+                                sambaDTypeToType(e->context, integer));
+  return isFloat ? sambaBuildUnaryOrMore(body, none, e->location, "arith.sitofp", 1, &value, mlirF32TypeGet(e->context))
+                 : value;
 }
 
 /* The scalar body. inputs: one block argument or body constant per operand, already in its lane class. */
@@ -219,13 +224,14 @@ static bool outputIsWhole(const Emitter *e, int64_t *box, int64_t *offsets, int6
   return whole;
 }
 
-static MlirValue emitInsertSlice(const Emitter *e, MlirValue source, MlirValue destination, uint32_t rank, const int64_t *box,
-                                 const int64_t *offsets, const int64_t *strides) {
+static MlirValue emitInsertSlice(const Emitter *e, MlirValue source, MlirValue destination, uint32_t rank,
+                                 const int64_t *box, const int64_t *offsets, const int64_t *strides) {
   MlirType type = mlirValueGetType(destination);
-  MlirNamedAttribute attributes[] = {segmentSizes(e->context, 5, (int32_t[]){1, 1, 0, 0, 0}),
-                                     sambaNamedAttribute(e->context, "static_offsets", mlirDenseI64ArrayGet(e->context, rank, offsets)),
-                                     sambaNamedAttribute(e->context, "static_sizes", mlirDenseI64ArrayGet(e->context, rank, box)),
-                                     sambaNamedAttribute(e->context, "static_strides", mlirDenseI64ArrayGet(e->context, rank, strides))};
+  MlirNamedAttribute attributes[] = {
+      segmentSizes(e->context, 5, (int32_t[]){1, 1, 0, 0, 0}),
+      sambaNamedAttribute(e->context, "static_offsets", mlirDenseI64ArrayGet(e->context, rank, offsets)),
+      sambaNamedAttribute(e->context, "static_sizes", mlirDenseI64ArrayGet(e->context, rank, box)),
+      sambaNamedAttribute(e->context, "static_strides", mlirDenseI64ArrayGet(e->context, rank, strides))};
   SambaOperationParts parts = {.name = "tensor.insert_slice",
                                .location = e->location,
                                .operand_count = 2,
@@ -234,7 +240,7 @@ static MlirValue emitInsertSlice(const Emitter *e, MlirValue source, MlirValue d
                                .results = &type,
                                .attribute_count = 4,
                                .attributes = attributes};
-  return mlirOperationGetResult(sambaOperationAppend(e->block, e->before, &parts), 0);
+  return mlirOperationGetResult(sambaBuildOperationIn(e->block, e->before, &parts), 0);
 }
 
 /* One linalg.generic over the inputs into `init`. */
@@ -267,10 +273,11 @@ static MlirValue emitGeneric(const Emitter *e, MlirValue *values, const MlirAttr
     }
     argumentOf[i] = (int)inputCount;
     inputs[inputCount] = source;
-    elementTypes[inputCount] = sambaMlirTypeOfDType(e->context, tensor->dtype);
+    elementTypes[inputCount] = sambaDTypeToType(e->context, tensor->dtype);
     maps[inputCount++] = mlirAffineMapAttrGet(mlirAffineMapGet(e->context, stage->dim_count, 0, tensor->rank, axes));
   }
-  /* linalg infers every loop bound from an operand: walk the dimensions that no operand walks plainly in a shape operand. */
+  /* linalg infers every loop bound from an operand: walk the dimensions that no operand walks plainly in a shape
+   * operand. */
   MlirAffineExpr window[SAMBA_MAX_STAGE_DIMS], outputAxes[SAMBA_MAX_RANK];
   int64_t windowDims[SAMBA_MAX_STAGE_DIMS];
   uint32_t windowRank = 0, outputRank = e->graph->tensors[stage->output.tensor].rank;
@@ -306,15 +313,17 @@ static MlirValue emitGeneric(const Emitter *e, MlirValue *values, const MlirAttr
     MlirValue element =
         argumentOf[i] >= 0
             ? mlirBlockGetArgument(body, argumentOf[i])
-            : sambaBuildConstant(body, none, e->location, mlirDenseElementsAttrGetSplatValue(constants[stage->operands[i].tensor]));
+            : sambaBuildConstant(body, none, e->location,
+                                 mlirDenseElementsAttrGetSplatValue(constants[stage->operands[i].tensor]));
     programValues[i] = sambaLaneBodyExtend(body, e->location, dtype, element);
   }
   MlirValue result = emitBody(e, body, programValues, mlirBlockGetArgument(body, inputCount));
   free(programValues);
   result = sambaLaneBodyNarrow(body, e->location, e->graph->tensors[stage->output.tensor].dtype, result);
   MlirOperation none = {NULL};
-  SambaOperationParts yield = {.name = "linalg.yield", .location = e->location, .operand_count = 1, .operands = &result};
-  sambaOperationAppend(body, none, &yield);
+  SambaOperationParts yield = {
+      .name = "linalg.yield", .location = e->location, .operand_count = 1, .operands = &result};
+  sambaBuildOperationIn(body, none, &yield);
   MlirRegion region = mlirRegionCreate();
   mlirRegionAppendOwnedBlock(region, body);
 
@@ -339,7 +348,7 @@ static MlirValue emitGeneric(const Emitter *e, MlirValue *values, const MlirAttr
                                .attributes = attributes,
                                .region_count = 1,
                                .regions = &region};
-  return mlirOperationGetResult(sambaOperationAppend(e->block, e->before, &parts), 0);
+  return mlirOperationGetResult(sambaBuildOperationIn(e->block, e->before, &parts), 0);
 }
 
 static bool isPlainCopy(const Emitter *e, const int64_t *box) {
@@ -377,7 +386,8 @@ void sambaStageEmitLinalg(const SambaStageGraph *graph, const SambaStage *stage,
     result = emitGeneric(e, values, constants, init);
   }
   if (!whole) {
-    MlirValue destination = mlirValueIsNull(*out) ? emitEmpty(e, tensorType(e->context, tensor->dtype, tensor->rank, tensor->dims)) : *out;
+    MlirValue destination =
+        mlirValueIsNull(*out) ? emitEmpty(e, tensorType(e->context, tensor->dtype, tensor->rank, tensor->dims)) : *out;
     result = emitInsertSlice(e, result, destination, tensor->rank, box, offsets, strides);
   }
   *out = result;

@@ -1,12 +1,12 @@
-/* A section's body as a stage graph; see read_section.h. Every SSA tensor value is a view: a base tensor of the graph and
- * an affine map from the value's axes to the base's. Stages read through the composition of their own map and the view. */
+/* A section's body as a stage graph; see read_section.h. Every SSA tensor value is a view: a base tensor of the graph
+ * and an affine map from the value's axes to the base's. Stages read through the composition of their own map and the
+ * view. */
 #include "lowering/linalg/read_section.h"
 
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/lane_body.h"
 #include "dialect/rdu/mapping.h"
-#include "dialect/samba/operation.h"
-#include "dialect/samba/table/operator.h"
+#include "dialect/samba/samba.h"
 #include "lowering/linalg/emit_stage.h"
 #include "support/pointer_map.h"
 
@@ -21,12 +21,12 @@
 /* What an SSA value stands for. */
 typedef struct {
   SambaTensorType type;
-  bool isEmpty;            /* tensor.empty: gets a tensor when something is written into it */
-  bool isSplat;            /* a constant of one repeated value */
-  uint64_t splat;          /* bits in the value's dtype */
-  bool isScalar;           /* an element-typed constant (fills of pads and inits) */
-  SambaStageOperand view;  /* base tensor and map over this value's axes */
-  bool isWhole;            /* the view is the base tensor itself */
+  bool isEmpty;           /* tensor.empty: gets a tensor when something is written into it */
+  bool isSplat;           /* a constant of one repeated value */
+  uint64_t splat;         /* bits in the value's dtype */
+  bool isScalar;          /* an element-typed constant (fills of pads and inits) */
+  SambaStageOperand view; /* base tensor and map over this value's axes */
+  bool isWhole;           /* the view is the base tensor itself */
 } Value;
 
 typedef struct {
@@ -37,8 +37,15 @@ typedef struct {
   SAMBA_ARRAY(MlirOperation) stageOperations;
   SAMBA_ARRAY(uint32_t) stageOrdinals;
   SAMBA_ARRAY(uint32_t) formals; /* per tensor */
-  MlirOperation operation; /* being read */
+  MlirOperation operation;       /* being read */
 } Reader;
+
+/* False when the type is no static tensor that Samba knows; the callers say whose type it is. */
+static bool tensorTypeOf(MlirType type, SambaTensorType *out_type) {
+  SambaStatus status = sambaTensorTypeFromMlir(type, out_type);
+  sambaStatusFree(status);
+  return !status;
+}
 
 static SambaStringRef nameOf(MlirOperation operation) {
   MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(operation));
@@ -47,7 +54,8 @@ static SambaStringRef nameOf(MlirOperation operation) {
 
 static bool is(MlirOperation operation, const char *name) { return sambaStringRefEqualC(nameOf(operation), name); }
 
-static uint32_t addTensor(Reader *r, const SambaTensorType *type, SambaTensorRole role, uint32_t aliasOf, uint32_t formal, const char *name) {
+static uint32_t addTensor(Reader *r, const SambaTensorType *type, SambaTensorRole role, uint32_t aliasOf,
+                          uint32_t formal, const char *name) {
   SambaStageTensor tensor = {.name = name, .role = role, .dtype = type->dtype, .rank = type->rank, .alias_of = aliasOf};
   memcpy(tensor.dims, type->dims, sizeof tensor.dims);
   uint32_t index = sambaStageGraphAddTensor(r->graph, &tensor);
@@ -77,7 +85,7 @@ static SambaStatus getValue(Reader *r, MlirValue ssa, uint32_t *out_index) {
   if (sambaPointerMapGet(&r->valueOf, ssa.ptr, out_index))
     return NULL;
   SambaTensorType type;
-  if (!sambaTensorTypeOfMlir(mlirValueGetType(ssa), &type))
+  if (!tensorTypeOf(mlirValueGetType(ssa), &type))
     return sambaStatusMake(SAMBA_INVALID, "an operand of '%.*s' is not a static tensor of a type that Samba knows",
                            SAMBA_STRING_ARGS(nameOf(r->operation)));
   /* Not made by what is being read: an argument. */
@@ -87,8 +95,8 @@ static SambaStatus getValue(Reader *r, MlirValue ssa, uint32_t *out_index) {
   return NULL;
 }
 
-/* outer(view(x)): how a stage that reads a value by `outer` reads its base. False when a guard of the outer map would have
- * to cut at the bounds of a part of the base. */
+/* outer(view(x)): how a stage that reads a value by `outer` reads its base. False when a guard of the outer map would
+ * have to cut at the bounds of a part of the base. */
 static bool composeView(const Reader *r, const Value *value, const SambaStageOperand *outer, SambaStageOperand *out) {
   const SambaStageTensor *base = &r->graph->tensors[value->view.tensor];
   *out = *outer;
@@ -101,7 +109,8 @@ static bool composeView(const Reader *r, const Value *value, const SambaStageOpe
     for (uint32_t a = 0; a < base->rank; ++a)
       for (uint32_t v = 0; v < value->type.rank; ++v)
         if (value->view.axes[a].coefficients[v] &&
-            (value->view.axes[a].coefficients[v] != 1 || value->view.axes[a].constant || value->type.dims[v] != base->dims[a]))
+            (value->view.axes[a].coefficients[v] != 1 || value->view.axes[a].constant ||
+             value->type.dims[v] != base->dims[a]))
           return false;
   }
   if (outer->index_operand >= 0) { /* the indexed axis must be a plain axis of the base */
@@ -133,9 +142,10 @@ static bool composeView(const Reader *r, const Value *value, const SambaStageOpe
 }
 
 static SambaStatus notComposable(Reader *r) {
-  return sambaStatusMake(SAMBA_UNSUPPORTED,
-                         "'%.*s' reads a view that has no affine form here; samba-materialize-views makes a copy of such views",
-                         SAMBA_STRING_ARGS(nameOf(r->operation)));
+  return sambaStatusMake(
+      SAMBA_UNSUPPORTED,
+      "'%.*s' reads a view that has no affine form here; samba-materialize-views makes a copy of such views",
+      SAMBA_STRING_ARGS(nameOf(r->operation)));
 }
 
 static const char *layerOf(Reader *r) {
@@ -145,8 +155,9 @@ static const char *layerOf(Reader *r) {
 
 static const char *stageName(Reader *r) {
   MlirAttribute given = mlirOperationGetAttributeByName(r->operation, sambaMlirString("samba.stage"));
-  MlirStringRef text = mlirAttributeIsNull(given) || !mlirAttributeIsAString(given) ? mlirIdentifierStr(mlirOperationGetName(r->operation))
-                                                                                     : mlirStringAttrGetValue(given);
+  MlirStringRef text = mlirAttributeIsNull(given) || !mlirAttributeIsAString(given)
+                           ? mlirIdentifierStr(mlirOperationGetName(r->operation))
+                           : mlirStringAttrGetValue(given);
   SambaStringRef name = {text.data, text.length};
   for (size_t i = 0; i < name.size; ++i)
     if (name.data[i] == '.') {
@@ -167,13 +178,16 @@ static void inlineSplat(Reader *r, SambaStage *stage, uint32_t k, SambaDType dty
   }
   SambaLaneOp *ops = SAMBA_ARENA_ARRAY(r->arena, SambaLaneOp, stage->op_count + 1);
   uint32_t last = stage->operand_count - 1;
-  /* New numbering: operands above k move down by one, the constant becomes value `last`, old ops stay where they are. */
+  /* New numbering: operands above k move down by one, the constant becomes value `last`, old ops stay where they are.
+   */
   ops[0] = constant;
   for (uint32_t i = 0; i < stage->op_count; ++i) {
     ops[i + 1] = stage->ops[i];
     for (int o = 0; o < sambaLaneOpOperands(ops[i + 1].opcode); ++o) {
       uint16_t *operand = &ops[i + 1].operands[o];
-      *operand = *operand == k ? (uint16_t)last : *operand > k && *operand <= last ? (uint16_t)(*operand - 1) : *operand;
+      *operand = *operand == k                      ? (uint16_t)last
+                 : *operand > k && *operand <= last ? (uint16_t)(*operand - 1)
+                                                    : *operand;
     }
   }
   if (stage->result <= last)
@@ -217,7 +231,8 @@ static uint32_t destinationTensor(Reader *r, uint32_t valueIndex) {
 
 /* ---- samba operations: stages and views of the operator table ---- */
 
-static SambaStatus importFragment(Reader *r, const SambaStageGraph *fragment, uint32_t operandCount, const uint32_t *operandValues) {
+static SambaStatus importFragment(Reader *r, const SambaStageGraph *fragment, uint32_t operandCount,
+                                  const uint32_t *operandValues) {
   uint32_t *tensorOf = SAMBA_ARENA_ARRAY(r->arena, uint32_t, fragment->tensor_count + 1);
   intptr_t resultCount = mlirOperationGetNumResults(r->operation);
   for (uint32_t t = operandCount; t < fragment->tensor_count; ++t) {
@@ -237,12 +252,14 @@ static SambaStatus importFragment(Reader *r, const SambaStageGraph *fragment, ui
         continue;
       }
       const Value *value = &r->values.data[operandValues[operand->tensor]];
-      if (value->isSplat && !operand->guarded && operand->index_operand < 0 && !isIndexOfAnother(&stage, k) && stage.operand_count > 1) {
+      if (value->isSplat && !operand->guarded && operand->index_operand < 0 && !isIndexOfAnother(&stage, k) &&
+          stage.operand_count > 1) {
         inlineSplat(r, &stage, k, value->type.dtype, value->splat);
         continue;
       }
       if (value->isEmpty || value->isSplat) /* a splat that cannot be an immediate */
-        return sambaStatusMake(SAMBA_UNSUPPORTED, "'%.*s' reads a repeated constant that must be a tensor in memory here",
+        return sambaStatusMake(SAMBA_UNSUPPORTED,
+                               "'%.*s' reads a repeated constant that must be a tensor in memory here",
                                SAMBA_STRING_ARGS(nameOf(r->operation)));
       SambaStageOperand composed;
       if (!composeView(r, value, operand, &composed))
@@ -261,7 +278,8 @@ static SambaStatus readReshape(Reader *r, const Value *source, const SambaTensor
     return notComposable(r);
   const SambaStageTensor *base = &r->graph->tensors[source->view.tensor];
   uint32_t root = base->alias_of ? base->alias_of - 1 : source->view.tensor;
-  uint32_t alias = addTensor(r, type, r->graph->tensors[root].role, root + 1, r->formals.data[root], r->graph->tensors[root].name);
+  uint32_t alias =
+      addTensor(r, type, r->graph->tensors[root].role, root + 1, r->formals.data[root], r->graph->tensors[root].name);
   addWhole(r, mlirOperationGetResult(r->operation, 0), type, alias);
   return NULL;
 }
@@ -286,11 +304,12 @@ static SambaStatus readView(Reader *r, const SambaOperatorCall *call, const Valu
 
 static SambaStatus readSambaOperation(Reader *r) {
   SambaOperatorCall call;
-  SAMBA_RETURN_IF_ERROR(sambaOperatorCallOfOperation(r->operation, r->arena, &call));
+  SAMBA_RETURN_IF_ERROR(sambaOperatorCallFromOperation(r->arena, r->operation, &call));
   SambaTensorType results[4];
   for (intptr_t i = 0; i < mlirOperationGetNumResults(r->operation) && i < 4; ++i)
-    if (!sambaTensorTypeOfMlir(mlirValueGetType(mlirOperationGetResult(r->operation, i)), &results[i]))
-      return sambaStatusMake(SAMBA_INVALID, "a result of '%.*s' is not a static tensor", SAMBA_STRING_ARGS(nameOf(r->operation)));
+    if (!tensorTypeOf(mlirValueGetType(mlirOperationGetResult(r->operation, i)), &results[i]))
+      return sambaStatusMake(SAMBA_INVALID, "a result of '%.*s' is not a static tensor",
+                             SAMBA_STRING_ARGS(nameOf(r->operation)));
   uint32_t *operandValues = SAMBA_ARENA_ARRAY(r->arena, uint32_t, call.operand_count + 1);
   for (uint32_t i = 0; i < call.operand_count; ++i)
     SAMBA_RETURN_IF_ERROR(getValue(r, mlirOperationGetOperand(r->operation, i), &operandValues[i]));
@@ -301,12 +320,16 @@ static SambaStatus readSambaOperation(Reader *r) {
   SambaStageGraph fragment = {.arena = r->arena, .name = ""};
   uint32_t *operands = SAMBA_ARENA_ARRAY(r->arena, uint32_t, call.operand_count + 1), resultTensors[4];
   for (uint32_t i = 0; i < call.operand_count; ++i) {
-    SambaStageTensor tensor = {.name = "operand", .role = SAMBA_TENSOR_ARGUMENT, .dtype = call.operands[i].dtype, .rank = call.operands[i].rank};
+    SambaStageTensor tensor = {.name = "operand",
+                               .role = SAMBA_TENSOR_ARGUMENT,
+                               .dtype = call.operands[i].dtype,
+                               .rank = call.operands[i].rank};
     memcpy(tensor.dims, call.operands[i].dims, sizeof tensor.dims);
     operands[i] = sambaStageGraphAddTensor(&fragment, &tensor);
   }
   for (uint32_t i = 0; i < call.operator_->result_count && i < 4; ++i) {
-    SambaStageTensor tensor = {.name = "result", .role = SAMBA_TENSOR_RESULT, .dtype = results[i].dtype, .rank = results[i].rank};
+    SambaStageTensor tensor = {
+        .name = "result", .role = SAMBA_TENSOR_RESULT, .dtype = results[i].dtype, .rank = results[i].rank};
     memcpy(tensor.dims, results[i].dims, sizeof tensor.dims);
     resultTensors[i] = sambaStageGraphAddTensor(&fragment, &tensor);
   }
@@ -342,7 +365,7 @@ static SambaStatus readConstant(Reader *r) {
   MlirValue result = mlirOperationGetResult(r->operation, 0);
   MlirAttribute attribute = mlirOperationGetAttributeByName(r->operation, sambaMlirString("value"));
   Value value = {0};
-  SambaDType dtype = sambaDTypeOfMlirType(mlirValueGetType(result));
+  SambaDType dtype = sambaDTypeFromType(mlirValueGetType(result));
   if (dtype != SAMBA_DTYPE_COUNT) {
     value.isScalar = true;
     value.type = (SambaTensorType){.dtype = dtype};
@@ -350,25 +373,28 @@ static SambaStatus readConstant(Reader *r) {
       float real = (float)mlirFloatAttrGetValueDouble(attribute);
       uint32_t bits;
       memcpy(&bits, &real, sizeof bits);
-      value.splat = dtype == SAMBA_DTYPE_F32 ? bits : dtype == SAMBA_DTYPE_BF16 ? sambaFloatToBf16(real) : sambaFloatToHalf(real);
+      value.splat = dtype == SAMBA_DTYPE_F32    ? bits
+                    : dtype == SAMBA_DTYPE_BF16 ? sambaFloatToBf16(real)
+                                                : sambaFloatToHalf(real);
     } else if (mlirAttributeIsAInteger(attribute)) {
       value.splat = (uint64_t)mlirIntegerAttrGetValueInt(attribute);
     }
     addValue(r, result, &value);
     return NULL;
   }
-  if (sambaTensorTypeOfMlir(mlirValueGetType(result), &value.type) && splatBits(attribute, value.type.dtype, &value.splat)) {
+  if (tensorTypeOf(mlirValueGetType(result), &value.type) && splatBits(attribute, value.type.dtype, &value.splat)) {
     value.isSplat = true;
     addValue(r, result, &value);
     return NULL;
   }
-  return sambaStatusMake(SAMBA_UNSUPPORTED, "a constant of many values inside a section; pass it as an argument of the section");
+  return sambaStatusMake(SAMBA_UNSUPPORTED,
+                         "a constant of many values inside a section; pass it as an argument of the section");
 }
 
 static SambaStatus readEmpty(Reader *r) {
   Value value = {.isEmpty = true};
   MlirValue result = mlirOperationGetResult(r->operation, 0);
-  if (!sambaTensorTypeOfMlir(mlirValueGetType(result), &value.type))
+  if (!tensorTypeOf(mlirValueGetType(result), &value.type))
     return sambaStatusMake(SAMBA_INVALID, "'tensor.empty' is not a static tensor of a type that Samba knows");
   addValue(r, result, &value);
   return NULL;
@@ -379,7 +405,7 @@ static SambaStatus readFill(Reader *r) {
   SAMBA_RETURN_IF_ERROR(getValue(r, mlirOperationGetOperand(r->operation, 0), &scalar));
   Value value = {.isSplat = true, .splat = r->values.data[scalar].splat};
   MlirValue result = mlirOperationGetResult(r->operation, 0);
-  if (!r->values.data[scalar].isScalar || !sambaTensorTypeOfMlir(mlirValueGetType(result), &value.type))
+  if (!r->values.data[scalar].isScalar || !tensorTypeOf(mlirValueGetType(result), &value.type))
     return sambaStatusMake(SAMBA_UNSUPPORTED, "'linalg.fill' with a value that is not a constant");
   addValue(r, result, &value);
   return NULL;
@@ -393,8 +419,9 @@ static SambaStatus readPad(Reader *r) {
   Value value = {0}, from = r->values.data[source];
   MlirValue result = mlirOperationGetResult(r->operation, 0);
   MlirAttribute low = mlirOperationGetAttributeByName(r->operation, sambaMlirString("static_low"));
-  if (mlirOperationGetNumOperands(r->operation) != 1 || !sambaPointerMapGet(&r->valueOf, mlirOperationGetOperand(yield, 0).ptr, &fill) ||
-      !r->values.data[fill].isScalar || !sambaTensorTypeOfMlir(mlirValueGetType(result), &value.type))
+  if (mlirOperationGetNumOperands(r->operation) != 1 ||
+      !sambaPointerMapGet(&r->valueOf, mlirOperationGetOperand(yield, 0).ptr, &fill) ||
+      !r->values.data[fill].isScalar || !tensorTypeOf(mlirValueGetType(result), &value.type))
     return sambaStatusMake(SAMBA_UNSUPPORTED, "'tensor.pad' with dynamic amounts or a value that is not a constant");
   SambaStageOperand map = {.index_operand = -1, .guarded = true, .fill = r->values.data[fill].splat};
   for (uint32_t a = 0; a < value.type.rank; ++a) {
@@ -467,7 +494,8 @@ static bool readMap(MlirAttribute maps, intptr_t position, SambaStageOperand *op
 }
 
 /* The body of a generic as a lane program. valueIds: block arguments and results of body operations. */
-static SambaStatus readBody(Reader *r, MlirBlock body, SambaStage *stage, SambaPointerMap *valueIds, MlirValue accumulator, bool hasReduction) {
+static SambaStatus readBody(Reader *r, MlirBlock body, SambaStage *stage, SambaPointerMap *valueIds,
+                            MlirValue accumulator, bool hasReduction) {
   SAMBA_ARRAY(SambaLaneOp) ops = {0};
   SambaStatus status = NULL;
   for (MlirOperation operation = mlirBlockGetFirstOperation(body); !status && !mlirOperationIsNull(operation);
@@ -485,10 +513,12 @@ static SambaStatus readBody(Reader *r, MlirBlock body, SambaStage *stage, SambaP
     MlirValue result = mlirOperationGetResult(operation, 0);
     if (is(operation, "linalg.index")) {
       MlirAttribute dim = mlirOperationGetAttributeByName(operation, sambaMlirString("dim"));
-      op = (SambaLaneOp){.opcode = SAMBA_LANE_COUNTER, .type = SAMBA_DTYPE_I32, .immediate = (uint64_t)mlirIntegerAttrGetValueInt(dim)};
+      op = (SambaLaneOp){.opcode = SAMBA_LANE_COUNTER,
+                         .type = SAMBA_DTYPE_I32,
+                         .immediate = (uint64_t)mlirIntegerAttrGetValueInt(dim)};
       MlirOpOperand use = mlirValueGetFirstUse(result);
       if (!mlirOpOperandIsNull(use)) { /* the cast that follows says which lane class it is */
-        SambaDType cast = sambaDTypeOfMlirType(mlirValueGetType(mlirOperationGetResult(mlirOpOperandGetOwner(use), 0)));
+        SambaDType cast = sambaDTypeFromType(mlirValueGetType(mlirOperationGetResult(mlirOpOperandGetOwner(use), 0)));
         op.type = (uint8_t)(cast == SAMBA_DTYPE_I64 ? SAMBA_DTYPE_I64 : SAMBA_DTYPE_I32);
       }
       count = 0;
@@ -512,12 +542,15 @@ static SambaStatus readBody(Reader *r, MlirBlock body, SambaStage *stage, SambaP
       if (sambaPointerMapGet(valueIds, mlirOperationGetOperand(operation, 0).ptr, &id))
         sambaPointerMapSet(valueIds, result.ptr, id);
       else
-        status = sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' uses its output in a way that is not a reduction");
+        status =
+            sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' uses its output in a way that is not a reduction");
       continue;
     }
     for (int i = 0; i < count && i < 3 && !status; ++i) {
       if (!sambaPointerMapGet(valueIds, mlirOperationGetOperand(operation, picks[i]).ptr, &id))
-        status = sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' uses its output or a value from outside in a way that is not a reduction");
+        status = sambaStatusMake(
+            SAMBA_UNSUPPORTED,
+            "a 'linalg.generic' uses its output or a value from outside in a way that is not a reduction");
       else
         op.operands[i] = (uint16_t)id;
     }
@@ -533,15 +566,18 @@ static SambaStatus readBody(Reader *r, MlirBlock body, SambaStage *stage, SambaP
 static SambaStatus readGeneric(Reader *r) {
   MlirAttribute maps = mlirOperationGetAttributeByName(r->operation, sambaMlirString("indexing_maps"));
   MlirAttribute iterators = mlirOperationGetAttributeByName(r->operation, sambaMlirString("iterator_types"));
-  MlirAttribute reduction = mlirAttributeParseGet(mlirOperationGetContext(r->operation), sambaMlirString("#linalg.iterator_type<reduction>"));
+  MlirAttribute reduction =
+      mlirAttributeParseGet(mlirOperationGetContext(r->operation), sambaMlirString("#linalg.iterator_type<reduction>"));
   intptr_t dims = mlirArrayAttrGetNumElements(iterators), inputs = mlirOperationGetNumOperands(r->operation) - 1;
   if (mlirOperationGetNumResults(r->operation) != 1 || dims > SAMBA_MAX_STAGE_DIMS)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' with several results or more than %d loops", SAMBA_MAX_STAGE_DIMS);
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' with several results or more than %d loops",
+                           SAMBA_MAX_STAGE_DIMS);
   SambaStage stage = {.name = stageName(r), .layer = layerOf(r), .dim_count = (uint32_t)dims};
   bool hasReduction = false;
   for (intptr_t d = 0; d < dims; ++d)
     hasReduction |= stage.reduced[d] = mlirAttributeEqual(mlirArrayAttrGetElement(iterators, d), reduction);
-  stage.lane_reduce = !mlirAttributeIsNull(mlirOperationGetAttributeByName(r->operation, sambaMlirString(SAMBA_LANE_REDUCE_ATTRIBUTE)));
+  stage.lane_reduce =
+      !mlirAttributeIsNull(mlirOperationGetAttributeByName(r->operation, sambaMlirString(SAMBA_LANE_REDUCE_ATTRIBUTE)));
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(r->operation, 0));
   SambaPointerMap valueIds = {0};
   SambaStatus status = NULL;
@@ -571,7 +607,8 @@ static SambaStatus readGeneric(Reader *r) {
     if (mlirOpOperandIsNull(mlirValueGetFirstUse(argument)))
       continue; /* a shape operand, or one that canonicalization left */
     if (stage.operand_count == SAMBA_MAX_STAGE_OPERANDS) {
-      status = sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' with more than %d inputs", SAMBA_MAX_STAGE_OPERANDS);
+      status =
+          sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' with more than %d inputs", SAMBA_MAX_STAGE_OPERANDS);
       break;
     }
     if (value->isSplat)
@@ -603,8 +640,9 @@ static SambaStatus readGeneric(Reader *r) {
   }
   MlirValue result = mlirOperationGetResult(r->operation, 0);
   SambaTensorType type;
-  if (!sambaTensorTypeOfMlir(mlirValueGetType(result), &type))
-    return sambaStatusMake(SAMBA_INVALID, "the result of a 'linalg.generic' is not a static tensor of a type that Samba knows");
+  if (!tensorTypeOf(mlirValueGetType(result), &type))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "the result of a 'linalg.generic' is not a static tensor of a type that Samba knows");
   stage.output.tensor = addTensor(r, &type, SAMBA_TENSOR_INTERMEDIATE, 0, UINT32_MAX, stage.name);
   /* A copy has no operations: its program is the operand itself. */
   if (stage.op_count == 0 && stage.operand_count == 1)
@@ -620,8 +658,9 @@ static SambaStatus readOperation(Reader *r, MlirOperation operation) {
   static const struct {
     const char *name;
     SambaStatus (*read)(Reader *r);
-  } readers[] = {{"arith.constant", readConstant}, {"samba.constant", readConstant}, {"tensor.empty", readEmpty},
-                 {"linalg.fill", readFill},        {"tensor.pad", readPad},          {"tensor.insert_slice", readInsertSlice},
+  } readers[] = {{"arith.constant", readConstant}, {"samba.constant", readConstant},
+                 {"tensor.empty", readEmpty},      {"linalg.fill", readFill},
+                 {"tensor.pad", readPad},          {"tensor.insert_slice", readInsertSlice},
                  {"linalg.generic", readGeneric}};
   r->operation = operation;
   for (size_t i = 0; i < sizeof readers / sizeof *readers; ++i)
@@ -660,7 +699,8 @@ static SambaStatus readYield(Reader *r, MlirOperation yield, uint32_t argumentCo
     SambaStageTensor *tensor = &r->graph->tensors[value->view.tensor];
     uint32_t root = tensor->alias_of ? tensor->alias_of - 1 : value->view.tensor;
     if (r->graph->tensors[root].role == SAMBA_TENSOR_ARGUMENT)
-      return sambaStatusMake(SAMBA_UNSUPPORTED, "a section yields one of its arguments; samba-materialize-views makes a copy of it");
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "a section yields one of its arguments; samba-materialize-views makes a copy of it");
     if (r->graph->tensors[root].role == SAMBA_TENSOR_RESULT)
       return sambaStatusMake(SAMBA_UNSUPPORTED, "a section yields the same tensor twice");
     for (uint32_t t = 0; t < r->graph->tensor_count; ++t) /* the tensor and its other shapes are one symbol */
@@ -674,15 +714,17 @@ static SambaStatus readYield(Reader *r, MlirOperation yield, uint32_t argumentCo
 
 SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena, SambaSectionStages *out_stages) {
   MlirStringRef symbol = mlirStringAttrGetValue(mlirOperationGetAttributeByName(section, sambaMlirString("sym_name")));
-  Reader reader = createReader(arena, sambaStringRefCopy(arena, (SambaStringRef){symbol.data, symbol.length}).data), *r = &reader;
+  Reader reader = createReader(arena, sambaStringRefCopy(arena, (SambaStringRef){symbol.data, symbol.length}).data),
+         *r = &reader;
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(section, 0));
   uint32_t arguments = (uint32_t)mlirBlockGetNumArguments(body);
   SambaStatus status = NULL;
   for (uint32_t i = 0; i < arguments && !status; ++i) {
     MlirValue argument = mlirBlockGetArgument(body, i);
     SambaTensorType type;
-    if (sambaTensorTypeOfMlir(mlirValueGetType(argument), &type))
-      addWhole(r, argument, &type, addTensor(r, &type, SAMBA_TENSOR_ARGUMENT, 0, i, sambaArenaFormat(arena, "arg%u", i)));
+    if (tensorTypeOf(mlirValueGetType(argument), &type))
+      addWhole(r, argument, &type,
+               addTensor(r, &type, SAMBA_TENSOR_ARGUMENT, 0, i, sambaArenaFormat(arena, "arg%u", i)));
     else
       status = sambaStatusMake(SAMBA_INVALID, "argument %u is not a static tensor of a type that Samba knows", i);
   }
@@ -698,7 +740,8 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena, SambaSect
   }
   if (!status) {
     *out_stages = (SambaSectionStages){.graph = r->graph, .argument_count = arguments, .result_count = results};
-    out_stages->stage_operation = sambaArenaCopy(arena, r->stageOperations.data, r->stageOperations.size * sizeof(MlirOperation));
+    out_stages->stage_operation =
+        sambaArenaCopy(arena, r->stageOperations.data, r->stageOperations.size * sizeof(MlirOperation));
     out_stages->stage_ordinal = sambaArenaCopy(arena, r->stageOrdinals.data, r->stageOrdinals.size * sizeof(uint32_t));
     out_stages->tensor_formal = sambaArenaCopy(arena, r->formals.data, r->formals.size * sizeof(uint32_t));
   }
@@ -706,8 +749,8 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena, SambaSect
   return sambaStatusAnnotate(status, "section @%.*s", (int)symbol.length, symbol.data);
 }
 
-SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count, SambaArena *arena, SambaStageGraph **out_graph,
-                                uint32_t **out_operation_of_stage) {
+SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count, SambaArena *arena,
+                                SambaStageGraph **out_graph, uint32_t **out_operation_of_stage) {
   Reader reader = createReader(arena, "trial"), *r = &reader;
   SambaPointerMap members = {0};
   SambaStatus status = NULL;
@@ -727,8 +770,10 @@ SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count,
       SambaStageTensor *tensor = &r->graph->tensors[r->values.data[index].view.tensor];
       if (tensor->alias_of)
         tensor = &r->graph->tensors[tensor->alias_of - 1];
-      for (MlirOpOperand use = mlirValueGetFirstUse(result); !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
-        if (tensor->role == SAMBA_TENSOR_INTERMEDIATE && !sambaPointerMapGet(&members, mlirOpOperandGetOwner(use).ptr, &unused))
+      for (MlirOpOperand use = mlirValueGetFirstUse(result); !mlirOpOperandIsNull(use);
+           use = mlirOpOperandGetNextUse(use))
+        if (tensor->role == SAMBA_TENSOR_INTERMEDIATE &&
+            !sambaPointerMapGet(&members, mlirOpOperandGetOwner(use).ptr, &unused))
           tensor->role = SAMBA_TENSOR_RESULT;
     }
   }

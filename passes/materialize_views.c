@@ -1,0 +1,125 @@
+/* samba-materialize-views: puts samba.contiguous (a copy) where a view cannot be read in place - a reshape of a strided
+ * view, a padded window over a part of a tensor - and where a graph returns something that is no result of an
+ * operation.
+ *
+ * The reader of sections is the judge: what it cannot compose is copied. Afterwards every operation can read its
+ * operands through views alone. */
+#include "passes/passes.h"
+
+#include "dialect/bridge/build.h"
+#include "dialect/samba/samba.h"
+#include "lowering/linalg/read_section.h"
+#include "passes/graph.h"
+#include "support/pointer_map.h"
+
+#include <stdlib.h>
+
+/* The chain of views above a value, outermost (nearest to the base) first. */
+typedef SAMBA_ARRAY(MlirOperation) Chain;
+
+static void appendChain(MlirValue value, Chain *chain) {
+  MlirOperation view = sambaDefiningOperation(value);
+  if (mlirOperationIsNull(view) || !sambaOperationIsView(view))
+    return;
+  appendChain(mlirOperationGetOperand(view, 0), chain);
+  sambaArrayAppend(chain, view);
+}
+
+static MlirValue insertCopy(MlirValue value, MlirOperation before) {
+  SambaOperationParts parts = {.name = "samba.contiguous",
+                               .location = mlirOperationGetLocation(before),
+                               .operand_count = 1,
+                               .operands = &value,
+                               .result_count = -1};
+  MlirOperation copy = sambaBuildOperation(&parts);
+  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(before), before, copy);
+  return mlirOperationGetResult(copy, 0);
+}
+
+/* True when `operation` can read operand i through its views. */
+static bool readsInPlace(MlirOperation operation, intptr_t i) {
+  Chain chain = {0};
+  appendChain(mlirOperationGetOperand(operation, i), &chain);
+  if (chain.size == 0)
+    return true;
+  sambaArrayAppend(&chain, operation);
+  SambaArena arena = {0};
+  SambaStageGraph *graph;
+  uint32_t *origins;
+  SambaStatus status = sambaOperationsRead(chain.data, (uint32_t)chain.size, &arena, &graph, &origins);
+  bool fine = sambaStatusGetCode(status) != SAMBA_UNSUPPORTED;
+  sambaStatusFree(status);
+  sambaArenaDestroy(&arena);
+  sambaArrayFree(&chain);
+  return fine;
+}
+
+static bool isReshape(MlirOperation operation) { return sambaOperationIs(operation, "samba.reshape"); }
+
+/* Copies once per value: later users take the same copy. */
+static MlirValue copyOf(SambaPointerMap *copies, MlirValue value, MlirOperation before, MlirValue *made) {
+  uint32_t index;
+  if (sambaPointerMapGet(copies, value.ptr, &index))
+    return made[index];
+  MlirOperation owner = sambaDefiningOperation(value), next = before;
+  if (!mlirOperationIsNull(owner)) /* right behind the view, so that it stands before every user */
+    next = mlirOperationGetNextInBlock(owner);
+  index = (uint32_t)copies->size;
+  made[index] = insertCopy(value, next);
+  sambaPointerMapSet(copies, value.ptr, index);
+  return made[index];
+}
+
+static void materializeReturns(MlirOperation terminator) {
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(terminator); ++i) {
+    MlirValue value = mlirOperationGetOperand(terminator, i);
+    MlirOperation owner = sambaDefiningOperation(value);
+    bool copy = mlirOperationIsNull(owner) || sambaOperationIsView(owner) || sambaOperationIs(owner, "samba.constant");
+    for (intptr_t k = 0; k < i && !copy; ++k)
+      copy = mlirValueEqual(mlirOperationGetOperand(terminator, k), value);
+    if (copy)
+      mlirOperationSetOperand(terminator, i, insertCopy(value, terminator));
+  }
+}
+
+static void materializeFunction(MlirOperation function) {
+  MlirBlock body = sambaBodyOf(function);
+  SAMBA_ARRAY(MlirOperation) operations = {0};
+  size_t uses = 0;
+  for (MlirOperation operation = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(operation);
+       operation = mlirOperationGetNextInBlock(operation)) {
+    sambaArrayAppend(&operations, operation);
+    uses += (size_t)mlirOperationGetNumOperands(operation);
+  }
+  SambaPointerMap copies = {0};
+  MlirValue *made = sambaAllocate(sambaArraySize(uses + 1, sizeof *made));
+  for (size_t n = 0; n < operations.size; ++n) {
+    MlirOperation operation = operations.data[n];
+    if (!sambaOperatorNameOf(operation).size)
+      continue;
+    if (isReshape(operation)) { /* of a strided view */
+      MlirOperation source = sambaDefiningOperation(mlirOperationGetOperand(operation, 0));
+      if (!mlirOperationIsNull(source) && sambaOperationIsView(source) && !isReshape(source))
+        mlirOperationSetOperand(operation, 0, copyOf(&copies, mlirOperationGetOperand(operation, 0), operation, made));
+      continue;
+    }
+    for (intptr_t i = 0; i < mlirOperationGetNumOperands(operation); ++i)
+      if (!readsInPlace(operation, i))
+        mlirOperationSetOperand(operation, i, copyOf(&copies, mlirOperationGetOperand(operation, i), operation, made));
+  }
+  materializeReturns(mlirBlockGetTerminator(body));
+  free(made);
+  sambaPointerMapFree(&copies);
+  sambaArrayFree(&operations);
+}
+
+bool sambaMaterializeViews(MlirOperation module) {
+  MlirOperation next;
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module)); !mlirOperationIsNull(operation);
+       operation = next) {
+    next = mlirOperationGetNextInBlock(operation);
+    if (sambaOperationIs(operation, "func.func") && !mlirBlockIsNull(sambaBodyOf(operation)))
+      materializeFunction(operation);
+  }
+  return true;
+}
