@@ -146,8 +146,8 @@ void sambaPlacementAnneal(SambaPlacement *p, SambaArena *arena) {
   }
   /* The mean share of a unit in the cost sets the scale of temperatures. */
   enum { STAGES = 24 };
-  uint64_t moves = (uint64_t)movable * (movable < 200 ? 4 + movable : 204) / STAGES + 1;
-  int64_t temperature = cost / movable / 8;
+  uint64_t moves = (uint64_t)movable * (200 + (movable < 200 ? movable : 200)) / STAGES + 1;
+  int64_t temperature = cost / movable / 3;
   uint32_t span = 2;
   while (span * span < movable * 2)
     ++span;
