@@ -1,0 +1,272 @@
+/* #rdu.machine and #rdu.mapping: their checks and their structs; and the rdu.* attributes that IR may carry. */
+#include "dialect/rdu/rdu.h"
+#include "dialect/samba/samba.h"
+
+#include <stdlib.h>
+
+/*===-- Machine ---------------------------------------------------------------------------------------------------===*/
+
+static bool isInteger(MlirAttribute value) {
+  return !mlirAttributeIsNull(value) && mlirAttributeIsAInteger(value) && !mlirAttributeIsABool(value);
+}
+
+/* {value = 4, source = "..."} or {value = 4, assumed}. */
+static SambaStatus readParameter(SambaStringRef name, MlirAttribute entry, int64_t *out_value,
+                                 const char **out_source) {
+  SambaStatus bad = NULL;
+  MlirAttribute value = mlirAttributeGetNull(), source = mlirAttributeGetNull();
+  bool assumed = false, known = mlirAttributeIsADictionary(entry);
+  for (intptr_t i = 0; known && i < mlirDictionaryAttrGetNumElements(entry); ++i) {
+    MlirNamedAttribute part = mlirDictionaryAttrGetElement(entry, i);
+    SambaStringRef key = sambaFromMlir(mlirIdentifierStr(part.name));
+    if (sambaStringRefEqualC(key, "value"))
+      value = part.attribute;
+    else if (sambaStringRefEqualC(key, "source"))
+      source = part.attribute;
+    else if (sambaStringRefEqualC(key, "assumed"))
+      assumed = mlirAttributeIsAUnit(part.attribute);
+    else
+      known = false;
+  }
+  bool sourced =
+      !mlirAttributeIsNull(source) && mlirAttributeIsAString(source) && mlirStringAttrGetValue(source).length > 0;
+  if (!known || !isInteger(value) || sourced == assumed || (!sourced && !mlirAttributeIsNull(source)))
+    bad = sambaStatusMake(
+        SAMBA_INVALID,
+        "#rdu.machine: '%.*s' must be {value = <integer>, source = \"...\"} or {value = <integer>, assumed}",
+        SAMBA_STRING_ARGS(name));
+  if (bad)
+    return bad;
+  *out_value = mlirIntegerAttrGetValueInt(value);
+  *out_source = sourced ? mlirStringAttrGetValue(source).data : NULL; /* NUL-terminated, kept by the context */
+  return NULL;
+}
+
+static SambaStatus readMachine(SambaStringRef name, MlirAttribute body, SambaMachine *out_machine) {
+  *out_machine = (SambaMachine){0};
+  intptr_t count = mlirDictionaryAttrGetNumElements(body);
+  const SambaMachine *shipped = sambaMachineFind(name);
+  if (!name.size || name.size >= sizeof out_machine->name)
+    return sambaStatusMake(SAMBA_INVALID, "#rdu.machine needs a name of 1 to %zu characters",
+                           sizeof out_machine->name - 1);
+  if (!count && !shipped)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "#rdu.machine: there is no shipped machine '%.*s'; describe it with every parameter",
+                           SAMBA_STRING_ARGS(name));
+  if (!count) {
+    *out_machine = *shipped;
+    return NULL;
+  }
+  memcpy(out_machine->name, name.data, name.size);
+  bool seen[SAMBA_PARAMETER_COUNT] = {false};
+  for (intptr_t i = 0; i < count; ++i) {
+    MlirNamedAttribute entry = mlirDictionaryAttrGetElement(body, i);
+    SambaStringRef key = sambaFromMlir(mlirIdentifierStr(entry.name));
+    SambaParameter parameter = sambaParameterFromName(key);
+    if (parameter == SAMBA_PARAMETER_COUNT)
+      return sambaStatusMake(SAMBA_INVALID, "#rdu.machine has no parameter '%.*s'", SAMBA_STRING_ARGS(key));
+    int64_t value;
+    const char *source;
+    SAMBA_RETURN_IF_ERROR(readParameter(key, entry.attribute, &value, &source));
+    sambaMachineSet(out_machine, parameter, value, source);
+    seen[parameter] = true;
+  }
+  for (int parameter = 0; parameter < SAMBA_PARAMETER_COUNT; ++parameter)
+    if (!seen[parameter])
+      return sambaStatusMake(
+          SAMBA_INVALID, "#rdu.machine lacks parameter '%s' (%s, %s)", sambaParameterName((SambaParameter)parameter),
+          sambaParameterDescription((SambaParameter)parameter), sambaParameterUnit((SambaParameter)parameter));
+  return sambaStatusAnnotate(sambaMachineCheck(out_machine), "#rdu.machine");
+}
+
+SambaStatus sambaMachineFromAttribute(MlirAttribute attribute, SambaMachine *out_machine) {
+  if (!sambaAttributeIs(attribute, "rdu.machine"))
+    return sambaStatusMake(SAMBA_INVALID, "the machine must be #rdu.machine<...>");
+  return readMachine(sambaFromMlir(sambaAttributeHead(attribute)), sambaAttributeBody(attribute), out_machine);
+}
+
+static bool isShipped(const SambaMachine *machine) {
+  const SambaMachine *shipped = sambaMachineFind(sambaStringRef(machine->name));
+  for (int parameter = 0; shipped && parameter < SAMBA_PARAMETER_COUNT; ++parameter)
+    if (sambaMachineGet(machine, (SambaParameter)parameter) != sambaMachineGet(shipped, (SambaParameter)parameter))
+      return false;
+  return shipped != NULL;
+}
+
+MlirAttribute sambaMachineToAttribute(MlirLocation location, const SambaMachine *machine) {
+  MlirContext context = mlirLocationGetContext(location);
+  MlirNamedAttribute entries[SAMBA_PARAMETER_COUNT];
+  intptr_t count = isShipped(machine) ? 0 : SAMBA_PARAMETER_COUNT;
+  for (intptr_t i = 0; i < count; ++i) {
+    const char *source = machine->sources[i];
+    MlirAttribute value =
+        mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), sambaMachineGet(machine, (SambaParameter)i));
+    MlirNamedAttribute parts[2] = {
+        sambaNamedAttribute(context, "value", value),
+        source
+            ? sambaNamedAttribute(context, "source", mlirStringAttrGet(context, mlirStringRefCreateFromCString(source)))
+            : sambaNamedAttribute(context, "assumed", mlirUnitAttrGet(context))};
+    entries[i] =
+        sambaNamedAttribute(context, sambaParameterName((SambaParameter)i), mlirDictionaryAttrGet(context, 2, parts));
+  }
+  return sambaAttributeGet(location, "rdu.machine", mlirStringRefCreateFromCString(machine->name),
+                           mlirDictionaryAttrGet(context, count, entries));
+}
+
+/*===-- Mapping ---------------------------------------------------------------------------------------------------===*/
+
+/* The lists of a mapping: each entry's smallest legal value, and whether its length is that of the dimensions. */
+static const struct {
+  const char *name;
+  bool perDimension;
+  int64_t least, most;
+} lists[] = {
+    {"tile", true, 1, INT64_MAX},
+    {"unroll", true, 1, UINT32_MAX},
+    {"order", true, 0, SAMBA_MAX_STAGE_DIMS - 1},
+    {"level", false, 0, SAMBA_MAX_STAGE_DIMS},
+    {"depth", false, 0, UINT32_MAX},
+};
+enum { listTile, listUnroll, listOrder, listLevel, listDepth, listCount };
+
+static SambaStatus readMapping(MlirAttribute body, SambaMapping *out) {
+  *out = (SambaMapping){.pipeline_dim = -1};
+  for (intptr_t i = 0; i < mlirDictionaryAttrGetNumElements(body); ++i) {
+    MlirNamedAttribute entry = mlirDictionaryAttrGetElement(body, i);
+    SambaStringRef key = sambaFromMlir(mlirIdentifierStr(entry.name));
+    MlirAttribute value = entry.attribute;
+    int list = 0;
+    while (list < listCount && !sambaStringRefEqualC(key, lists[list].name))
+      ++list;
+    if (list == listCount) {
+      bool group = sambaStringRefEqualC(key, "group");
+      if (!group && !sambaStringRefEqualC(key, "pipeline"))
+        return sambaStatusMake(
+            SAMBA_INVALID, "#rdu.mapping has no '%.*s'; it has tile, unroll, order, level, depth, group and pipeline",
+            SAMBA_STRING_ARGS(key));
+      int64_t least = group ? 0 : -1, most = group ? UINT32_MAX : SAMBA_MAX_STAGE_DIMS - 1;
+      if (!isInteger(value) || mlirIntegerAttrGetValueInt(value) < least || mlirIntegerAttrGetValueInt(value) > most)
+        return sambaStatusMake(SAMBA_INVALID, "#rdu.mapping: '%.*s' must be an integer from %lld to %lld",
+                               SAMBA_STRING_ARGS(key), (long long)least, (long long)most);
+      if (group)
+        out->group = (uint32_t)mlirIntegerAttrGetValueInt(value);
+      else
+        out->pipeline_dim = (int32_t)mlirIntegerAttrGetValueInt(value);
+      continue;
+    }
+    intptr_t limit = lists[list].perDimension ? SAMBA_MAX_STAGE_DIMS : SAMBA_MAX_STAGE_OPERANDS;
+    if (!mlirAttributeIsADenseI64Array(value) || mlirDenseArrayGetNumElements(value) > limit)
+      return sambaStatusMake(SAMBA_INVALID, "#rdu.mapping: '%s' must be a list of at most %lld integers",
+                             lists[list].name, (long long)limit);
+    intptr_t size = mlirDenseArrayGetNumElements(value);
+    if (lists[list].perDimension) {
+      if (out->dim_count && out->dim_count != (uint32_t)size)
+        return sambaStatusMake(SAMBA_INVALID,
+                               "#rdu.mapping: tile, unroll and order must have one length, but there are %u and %lld",
+                               out->dim_count, (long long)size);
+      out->dim_count = (uint32_t)size;
+    }
+    uint32_t used = 0;
+    for (intptr_t k = 0; k < size; ++k) {
+      int64_t number = mlirDenseI64ArrayGetElement(value, k);
+      if (number < lists[list].least || number > lists[list].most)
+        return sambaStatusMake(
+            SAMBA_INVALID, "#rdu.mapping: '%s' has %lld, but every entry must be at least %lld and at most %lld",
+            lists[list].name, (long long)number, (long long)lists[list].least, (long long)lists[list].most);
+      switch (list) {
+      case listTile:
+        out->tile[k] = number;
+        break;
+      case listUnroll:
+        out->unroll[k] = (uint32_t)number;
+        break;
+      case listOrder:
+        out->order[k] = (uint32_t)number;
+        used |= number < size ? 1u << number : 0;
+        break;
+      case listLevel:
+        out->operand_level[k] = (uint32_t)number;
+        break;
+      default:
+        out->operand_depth[k] = (uint32_t)number;
+      }
+    }
+    if (list == listOrder && used != (1u << size) - 1)
+      return sambaStatusMake(SAMBA_INVALID, "#rdu.mapping: 'order' must name each of the %lld dimensions once",
+                             (long long)size);
+  }
+  return NULL;
+}
+
+SambaStatus sambaMappingFromAttribute(MlirAttribute attribute, SambaMapping *out_mapping) {
+  if (!sambaAttributeIs(attribute, "rdu.mapping"))
+    return sambaStatusMake(SAMBA_INVALID, "a mapping must be #rdu.mapping<...>");
+  return readMapping(sambaAttributeBody(attribute), out_mapping);
+}
+
+MlirAttribute sambaMappingToAttribute(MlirLocation location, const SambaMapping *mapping, uint32_t operand_count) {
+  MlirContext context = mlirLocationGetContext(location);
+  MlirType i64 = mlirIntegerTypeGet(context, 64);
+  MlirNamedAttribute entries[listCount + 2];
+  intptr_t used = 0;
+  for (int list = 0; list < listCount; ++list) {
+    int64_t numbers[SAMBA_MAX_STAGE_DIMS] = {0};
+    uint32_t size = lists[list].perDimension ? mapping->dim_count : operand_count;
+    bool any = false;
+    for (uint32_t k = 0; k < size; ++k) {
+      numbers[k] = list == listTile     ? mapping->tile[k]
+                   : list == listUnroll ? mapping->unroll[k]
+                   : list == listOrder  ? mapping->order[k]
+                   : list == listLevel  ? mapping->operand_level[k]
+                                        : mapping->operand_depth[k];
+      any = any || numbers[k];
+    }
+    if (any)
+      entries[used++] = sambaNamedAttribute(context, lists[list].name, mlirDenseI64ArrayGet(context, size, numbers));
+  }
+  if (mapping->group)
+    entries[used++] = sambaNamedAttribute(context, "group", mlirIntegerAttrGet(i64, mapping->group));
+  if (mapping->pipeline_dim >= 0)
+    entries[used++] = sambaNamedAttribute(context, "pipeline", mlirIntegerAttrGet(i64, mapping->pipeline_dim));
+  return sambaAttributeGet(location, "rdu.mapping", mlirStringRefCreate("", 0),
+                           mlirDictionaryAttrGet(context, used, entries));
+}
+
+SambaStatus sambaCheckRduAttribute(SambaStringRef mnemonic, SambaStringRef head, MlirAttribute body) {
+  if (sambaStringRefEqualC(mnemonic, "machine")) {
+    SambaMachine machine;
+    return readMachine(head, body, &machine);
+  }
+  SambaMapping mapping;
+  if (head.size)
+    return sambaStatusMake(SAMBA_INVALID, "#rdu.mapping takes no name");
+  return readMapping(body, &mapping);
+}
+
+/*===-- rdu.* on IR -----------------------------------------------------------------------------------------------===*/
+
+static bool isMappingOrList(MlirAttribute value) {
+  bool fits = mlirAttributeIsAArray(value);
+  for (intptr_t i = 0; fits && i < mlirArrayAttrGetNumElements(value); ++i)
+    fits = sambaAttributeIs(mlirArrayAttrGetElement(value, i), "rdu.mapping");
+  return fits || sambaAttributeIs(value, "rdu.mapping");
+}
+
+bool sambaVerifyRduAttribute(MlirOperation op, SambaAttributePlace place, unsigned index,
+                             MlirNamedAttribute attribute) {
+  SambaStringRef name = sambaFromMlir(mlirIdentifierStr(attribute.name));
+  MlirAttribute value = attribute.attribute;
+  (void)index;
+  if (place == SAMBA_ON_OPERATION && sambaStringRefEqualC(name, "rdu.machine"))
+    return sambaAttributeIs(value, "rdu.machine") ||
+           sambaEmitOpError(op, "attribute 'rdu.machine' must be #rdu.machine<...>");
+  if (place == SAMBA_ON_OPERATION && sambaStringRefEqualC(name, "rdu.mapping"))
+    return isMappingOrList(value) ||
+           sambaEmitOpError(op, "attribute 'rdu.mapping' must be #rdu.mapping<...> or a list of them");
+  if (place == SAMBA_ON_ARGUMENT && sambaStringRefEqualC(name, "rdu.name"))
+    return mlirAttributeIsAString(value) || sambaEmitOpError(op, "attribute 'rdu.name' must be a string");
+  if (place == SAMBA_ON_ARGUMENT && sambaStringRefEqualC(name, "rdu.written"))
+    return mlirAttributeIsAUnit(value) || sambaEmitOpError(op, "attribute 'rdu.written' takes no value");
+  return sambaEmitOpError(op, "attribute '%.*s' does not exist in the rdu dialect or cannot stand here",
+                          SAMBA_STRING_ARGS(name));
+}

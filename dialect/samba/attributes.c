@@ -1,0 +1,351 @@
+/* The samba.* attributes that arguments, results, operations and modules may carry: one table says where each may stand
+ * and what it must be; docs/samba-dialect.md tells what they mean. Anything else that starts with "samba." is an error.
+ */
+#include "dialect/samba/samba.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What an attribute is attached to. */
+typedef struct Site {
+  MlirOperation op;
+  SambaAttributePlace place;
+  unsigned index;
+  MlirType type; /* of the argument or result; null on operations */
+} Site;
+
+static MlirAttribute attributeOf(MlirOperation op, const char *name) {
+  return mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString(name));
+}
+
+static bool isOneOf(MlirAttribute value, const char *const *words) {
+  if (!mlirAttributeIsAString(value))
+    return false;
+  for (; *words; ++words)
+    if (sambaStringRefEqualC(sambaFromMlir(mlirStringAttrGetValue(value)), *words))
+      return true;
+  return false;
+}
+
+/* Each check returns NULL when the value is right, else what it must be. */
+static const char *checkText(const Site *site, MlirAttribute value) {
+  (void)site;
+  return mlirAttributeIsAString(value) ? NULL : "a string";
+}
+static const char *checkFlag(const Site *site, MlirAttribute value) {
+  (void)site;
+  return mlirAttributeIsABool(value) ? NULL : "true or false";
+}
+static const char *checkKind(const Site *site, MlirAttribute value) {
+  static const char *const arguments[] = {"input", "weight", "buffer", "optimizer_state", "constant", "argin", NULL};
+  static const char *const results[] = {"output", "loss", "update", NULL};
+  if (site->place == SAMBA_ON_ARGUMENT)
+    return isOneOf(value, arguments)
+               ? NULL
+               : "\"input\", \"weight\", \"buffer\", \"optimizer_state\", \"constant\" or \"argin\"";
+  return isOneOf(value, results) ? NULL : "\"output\", \"loss\" or \"update\"";
+}
+static const char *checkMemory(const Site *site, MlirAttribute value) {
+  static const char *const memories[] = {"ddr", "hbm", "host", NULL};
+  (void)site;
+  return isOneOf(value, memories) ? NULL : "\"ddr\", \"hbm\" or \"host\"";
+}
+static const char *checkDType(const Site *site, MlirAttribute value) {
+  (void)site;
+  bool fits = mlirAttributeIsAType(value) && (sambaDTypeFromType(mlirTypeAttrGetValue(value)) != SAMBA_DTYPE_COUNT ||
+                                              mlirTypeIsAF64(mlirTypeAttrGetValue(value)));
+  return fits ? NULL : "an element type: f32, bf16, f16, f64, i1, i8, ui8, i16, i32 or i64";
+}
+static const char *checkValue(const Site *site, MlirAttribute value) {
+  (void)site;
+  bool fits = sambaAttributeIs(value, "samba.external") || sambaAttributeIs(value, "samba.derived") ||
+              mlirAttributeIsAElements(value);
+  return fits ? NULL : "#samba.external<...>, #samba.derived<...> or a dense tensor";
+}
+static const char *checkArgin(const Site *site, MlirAttribute value) {
+  (void)site;
+  return sambaAttributeIs(value, "samba.argin") ? NULL : "#samba.argin<...>";
+}
+static const char *checkGraph(const Site *site, MlirAttribute value) {
+  static const char *const modes[] = {"training", "inference", NULL};
+  (void)site;
+  bool fits = mlirAttributeIsADictionary(value) && mlirDictionaryAttrGetNumElements(value) == 1;
+  if (fits) {
+    MlirAttribute mode = sambaDictionaryFind(value, "mode");
+    fits = !mlirAttributeIsNull(mode) && isOneOf(mode, modes);
+  }
+  return fits ? NULL : "{mode = \"training\"} or {mode = \"inference\"}";
+}
+static const char *checkGraphs(const Site *site, MlirAttribute value) {
+  (void)site;
+  bool fits = mlirAttributeIsAArray(value);
+  for (intptr_t i = 0; fits && i < mlirArrayAttrGetNumElements(value); ++i)
+    fits = mlirAttributeIsAFlatSymbolRef(mlirArrayAttrGetElement(value, i));
+  return fits ? NULL : "a list of functions, [@forward]";
+}
+static const char *checkNames(const Site *site, MlirAttribute value) {
+  bool fits = mlirAttributeIsAArray(value) && (!mlirTypeIsAShaped(site->type) ||
+                                               mlirArrayAttrGetNumElements(value) == mlirShapedTypeGetRank(site->type));
+  for (intptr_t i = 0; fits && i < mlirArrayAttrGetNumElements(value); ++i)
+    fits = mlirAttributeIsAString(mlirArrayAttrGetElement(value, i));
+  return fits ? NULL : "a list with one string per dimension";
+}
+static const char *checkDictionary(const Site *site, MlirAttribute value) {
+  (void)site;
+  return mlirAttributeIsADictionary(value) ? NULL : "a dictionary";
+}
+
+enum { onOperation = 1 << SAMBA_ON_OPERATION, onArgument = 1 << SAMBA_ON_ARGUMENT, onResult = 1 << SAMBA_ON_RESULT };
+
+static const struct {
+  const char *name;
+  unsigned places;
+  const char *(*check)(const Site *, MlirAttribute);
+} known[] = {
+    {"samba.name", onArgument | onResult, checkText},
+    {"samba.kind", onArgument | onResult, checkKind},
+    {"samba.region", onArgument | onResult, checkText},
+    {"samba.host_dtype", onArgument | onResult, checkDType},
+    {"samba.value", onArgument, checkValue},
+    {"samba.mem", onArgument, checkMemory},
+    {"samba.requires_grad", onArgument, checkFlag},
+    {"samba.argin", onArgument, checkArgin},
+    {"samba.dim_name", onArgument | onResult, checkNames},
+    {"samba.shard", onArgument | onResult, checkDictionary},
+    {"samba.grad_of", onResult, checkText},
+    {"samba.op_name", onOperation, checkText},
+    {"samba.graphamp", onOperation, checkFlag},
+    {"samba.graph", onOperation, checkGraph},
+    {"samba.graphs", onOperation, checkGraphs},
+};
+
+static MlirType typeOfSite(MlirOperation op, SambaAttributePlace place, unsigned index) {
+  MlirAttribute type = place == SAMBA_ON_OPERATION ? mlirAttributeGetNull() : attributeOf(op, "function_type");
+  if (mlirAttributeIsNull(type) || !mlirAttributeIsAType(type) || !mlirTypeIsAFunction(mlirTypeAttrGetValue(type)))
+    return (MlirType){NULL};
+  MlirType function = mlirTypeAttrGetValue(type);
+  intptr_t count =
+      place == SAMBA_ON_ARGUMENT ? mlirFunctionTypeGetNumInputs(function) : mlirFunctionTypeGetNumResults(function);
+  if ((intptr_t)index >= count)
+    return (MlirType){NULL};
+  return place == SAMBA_ON_ARGUMENT ? mlirFunctionTypeGetInput(function, index)
+                                    : mlirFunctionTypeGetResult(function, index);
+}
+
+/* The dictionary of argument or result number index; null when it has none. */
+static MlirAttribute dictionaryAt(MlirOperation op, const char *list, intptr_t index) {
+  MlirAttribute all = attributeOf(op, list);
+  if (mlirAttributeIsNull(all) || !mlirAttributeIsAArray(all) || index >= mlirArrayAttrGetNumElements(all))
+    return mlirAttributeGetNull();
+  return mlirArrayAttrGetElement(all, index);
+}
+
+/* A file range has exactly the bytes of the tensor as the host sees it; what is derived has exactly its type. */
+static bool checkValueFits(const Site *site, MlirAttribute value) {
+  SambaTensorType type;
+  SambaStatus status =
+      site->type.ptr ? sambaTensorTypeFromMlir(site->type, &type) : sambaStatusMake(SAMBA_INVALID, "no type");
+  if (status) {
+    sambaStatusFree(status);
+    return true;
+  }
+  if (sambaAttributeIs(value, "samba.external")) {
+    MlirAttribute host = dictionaryAt(site->op, "arg_attrs", site->index);
+    host = mlirAttributeIsNull(host) ? host : sambaDictionaryFind(host, "samba.host_dtype");
+    SambaDType stored = !mlirAttributeIsNull(host) && mlirAttributeIsAType(host)
+                            ? sambaDTypeFromType(mlirTypeAttrGetValue(host))
+                            : type.dtype;
+    int64_t expected = stored == SAMBA_DTYPE_COUNT ? 8 : sambaDTypeBytes(stored); /* f64 exists on the host only */
+    for (uint32_t axis = 0; axis < type.rank; ++axis)
+      if (sambaMulOverflows(expected, type.dims[axis], &expected))
+        expected = -1;
+    int64_t bytes = mlirIntegerAttrGetValueInt(sambaDictionaryFind(sambaAttributeBody(value), "bytes"));
+    if (bytes != expected)
+      return sambaEmitOpError(site->op, "argument %u: samba.value has %lld bytes, but the tensor has %lld", site->index,
+                              (long long)bytes, (long long)expected);
+  } else if (mlirAttributeIsAElements(value) && !mlirTypeEqual(mlirAttributeGetType(value), site->type)) {
+    return sambaEmitOpError(site->op, "argument %u: samba.value does not have the argument's type", site->index);
+  }
+  return true;
+}
+
+/* In-place update: the argument that owns a result's region has the result's type. */
+static bool checkRegionFits(const Site *site, MlirAttribute region) {
+  MlirAttribute type = attributeOf(site->op, "function_type");
+  if (mlirAttributeIsNull(type))
+    return true;
+  MlirType function = mlirTypeAttrGetValue(type);
+  for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(function); ++i) {
+    MlirAttribute attributes = dictionaryAt(site->op, "arg_attrs", i);
+    if (mlirAttributeIsNull(attributes))
+      continue;
+    MlirAttribute owner = sambaDictionaryFind(attributes, "samba.region");
+    owner = mlirAttributeIsNull(owner) ? sambaDictionaryFind(attributes, "samba.name") : owner;
+    if (!mlirAttributeIsNull(owner) && mlirAttributeEqual(owner, region) &&
+        !mlirTypeEqual(mlirFunctionTypeGetInput(function, i), site->type))
+      return sambaEmitOpError(site->op, "result %u writes region '%.*s' of argument %lld, but does not have its type",
+                              site->index, SAMBA_MLIR_STRING_ARGS(mlirStringAttrGetValue(region)), (long long)i);
+  }
+  return true;
+}
+
+bool sambaVerifySambaAttribute(MlirOperation op, SambaAttributePlace place, unsigned index,
+                               MlirNamedAttribute attribute) {
+  static const char *const places[] = {"an operation", "an argument", "a result"};
+  SambaStringRef name = sambaFromMlir(mlirIdentifierStr(attribute.name));
+  Site site = {op, place, index, typeOfSite(op, place, index)};
+  for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
+    if (!sambaStringRefEqualC(name, known[i].name))
+      continue;
+    if (!(known[i].places >> place & 1))
+      return sambaEmitOpError(op, "attribute '%s' cannot stand on %s", known[i].name, places[place]);
+    const char *expected = known[i].check(&site, attribute.attribute);
+    if (expected && place == SAMBA_ON_OPERATION)
+      return sambaEmitOpError(op, "attribute '%s' must be %s", known[i].name, expected);
+    if (expected)
+      return sambaEmitOpError(op, "%s %u: attribute '%s' must be %s",
+                              place == SAMBA_ON_ARGUMENT ? "argument" : "result", index, known[i].name, expected);
+    if (known[i].check == checkValue)
+      return checkValueFits(&site, attribute.attribute);
+    if (place == SAMBA_ON_RESULT && sambaStringRefEqualC(name, "samba.region"))
+      return checkRegionFits(&site, attribute.attribute);
+    return true;
+  }
+  return sambaEmitOpError(op, "there is no attribute '%.*s' in the samba dialect", SAMBA_STRING_ARGS(name));
+}
+
+/*===-- The dictionary attributes ---------------------------------------------------------------------------------===*/
+
+typedef struct Entry {
+  const char *name;
+  char form; /* i integer >= 0, d number, s string, t element type, [ list, { dictionary */
+  bool required;
+} Entry;
+
+static bool isInteger(MlirAttribute value) { return mlirAttributeIsAInteger(value) && !mlirAttributeIsABool(value); }
+
+static SambaStatus checkEntries(const char *what, MlirAttribute body, const Entry *entries, size_t count) {
+  for (intptr_t i = 0; i < mlirDictionaryAttrGetNumElements(body); ++i) {
+    MlirNamedAttribute entry = mlirDictionaryAttrGetElement(body, i);
+    SambaStringRef name = sambaFromMlir(mlirIdentifierStr(entry.name));
+    size_t k = 0;
+    while (k < count && !sambaStringRefEqualC(name, entries[k].name))
+      ++k;
+    if (k == count)
+      return sambaStatusMake(SAMBA_INVALID, "%s has no '%.*s'", what, SAMBA_STRING_ARGS(name));
+    MlirAttribute value = entry.attribute;
+    bool fits = false;
+    const char *expected = "";
+    switch (entries[k].form) {
+    case 'i':
+      fits = isInteger(value) && mlirIntegerAttrGetValueInt(value) >= 0, expected = "an integer of 0 or more";
+      break;
+    case 'd':
+      fits = (mlirAttributeIsAFloat(value) && isfinite(mlirFloatAttrGetValueDouble(value))) || isInteger(value),
+      expected = "a finite number";
+      break;
+    case 's':
+      fits = mlirAttributeIsAString(value), expected = "a string";
+      break;
+    case '[':
+      fits = mlirAttributeIsAArray(value) || mlirAttributeIsADenseI64Array(value), expected = "a list";
+      break;
+    default:
+      fits = mlirAttributeIsADictionary(value), expected = "a dictionary";
+    }
+    if (!fits)
+      return sambaStatusMake(SAMBA_INVALID, "%s: '%s' must be %s", what, entries[k].name, expected);
+  }
+  for (size_t k = 0; k < count; ++k)
+    if (entries[k].required && mlirAttributeIsNull(sambaDictionaryFind(body, entries[k].name)))
+      return sambaStatusMake(SAMBA_INVALID, "%s needs '%s'", what, entries[k].name);
+  return NULL;
+}
+
+static SambaStatus checkExternal(SambaStringRef head, MlirAttribute body) {
+  static const Entry entries[] = {{"offset", 'i', true}, {"bytes", 'i', true}, {"checksum", 's', false}};
+  if (!head.size)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "#samba.external needs a file: #samba.external<\"model.onnx\", offset = 0, bytes = 4>");
+  SAMBA_RETURN_IF_ERROR(checkEntries("#samba.external", body, entries, sizeof entries / sizeof *entries));
+  int64_t end;
+  if (sambaAddOverflows(mlirIntegerAttrGetValueInt(sambaDictionaryFind(body, "offset")),
+                        mlirIntegerAttrGetValueInt(sambaDictionaryFind(body, "bytes")), &end))
+    return sambaStatusMake(SAMBA_INVALID, "#samba.external: offset + bytes is beyond the largest file");
+  return NULL;
+}
+
+static SambaStatus checkDerived(SambaStringRef head, MlirAttribute body) {
+  static const Entry entries[] = {{"operands", '[', true}, {"types", '[', true}, {"attributes", '{', false}};
+  const SambaOperator *operator_ = sambaOperatorFind(head);
+  if (!operator_)
+    return sambaStatusMake(SAMBA_INVALID, "#samba.derived: there is no operation '%.*s'", SAMBA_STRING_ARGS(head));
+  SAMBA_RETURN_IF_ERROR(checkEntries("#samba.derived", body, entries, sizeof entries / sizeof *entries));
+  MlirAttribute operands = sambaDictionaryFind(body, "operands"), types = sambaDictionaryFind(body, "types");
+  if (!mlirAttributeIsAArray(operands) || !mlirAttributeIsAArray(types) ||
+      mlirArrayAttrGetNumElements(operands) != mlirArrayAttrGetNumElements(types))
+    return sambaStatusMake(SAMBA_INVALID, "#samba.derived needs one type per operand");
+  intptr_t count = mlirArrayAttrGetNumElements(operands);
+  SambaArena arena = {0};
+  SambaTensorType *tensors = SAMBA_ARENA_ARRAY(&arena, SambaTensorType, (size_t)count);
+  SambaStatus status = NULL;
+  for (intptr_t i = 0; !status && i < count; ++i) {
+    MlirAttribute operand = mlirArrayAttrGetElement(operands, i), type = mlirArrayAttrGetElement(types, i);
+    if (!sambaAttributeIs(operand, "samba.external") && !sambaAttributeIs(operand, "samba.derived") &&
+        !mlirAttributeIsAElements(operand))
+      status = sambaStatusMake(
+          SAMBA_INVALID,
+          "#samba.derived: operand %lld must be #samba.external<...>, #samba.derived<...> or a dense tensor",
+          (long long)i);
+    else
+      status = mlirAttributeIsAType(type)
+                   ? sambaTensorTypeFromMlir(mlirTypeAttrGetValue(type), &tensors[i])
+                   : sambaStatusMake(SAMBA_INVALID, "#samba.derived: type %lld is not a type", (long long)i);
+  }
+  MlirAttribute attributes = sambaDictionaryFind(body, "attributes");
+  intptr_t size = mlirAttributeIsNull(attributes) ? 0 : mlirDictionaryAttrGetNumElements(attributes);
+  SambaAttribute *converted = SAMBA_ARENA_ARRAY(&arena, SambaAttribute, (size_t)size);
+  for (intptr_t i = 0; !status && i < size; ++i)
+    status = sambaAttributeFromMlir(&arena, mlirDictionaryAttrGetElement(attributes, i), &converted[i]);
+  SambaOperatorCall call = {.operator_ = operator_,
+                            .operand_count = (uint32_t)count,
+                            .operands = tensors,
+                            .attribute_count = (uint32_t)size,
+                            .attributes = converted};
+  SambaTensorType *results = SAMBA_ARENA_ARRAY(&arena, SambaTensorType, operator_->result_count);
+  if (!status)
+    status =
+        sambaStatusAnnotate(sambaOperatorInfer(&call, results), "#samba.derived<\"%.*s\">", SAMBA_STRING_ARGS(head));
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+static double numberOf(MlirAttribute body, const char *name, double otherwise) {
+  MlirAttribute value = sambaDictionaryFind(body, name);
+  if (mlirAttributeIsNull(value))
+    return otherwise;
+  return mlirAttributeIsAFloat(value) ? mlirFloatAttrGetValueDouble(value) : (double)mlirIntegerAttrGetValueInt(value);
+}
+
+static SambaStatus checkArginBody(SambaStringRef head, MlirAttribute body) {
+  static const char *const kinds[] = {"lr", "weight_decay", "momentum", "dropout_rate", "dropout_seed", "other", NULL};
+  static const Entry entries[] = {
+      {"kind", 's', true}, {"group", 's', false}, {"default", 'd', true}, {"min", 'd', false}, {"max", 'd', false}};
+  if (head.size)
+    return sambaStatusMake(SAMBA_INVALID, "#samba.argin takes no name, only kind, group, default, min and max");
+  SAMBA_RETURN_IF_ERROR(checkEntries("#samba.argin", body, entries, sizeof entries / sizeof *entries));
+  if (!isOneOf(sambaDictionaryFind(body, "kind"), kinds))
+    return sambaStatusMake(SAMBA_INVALID, "#samba.argin: kind must be \"lr\", \"weight_decay\", \"momentum\", "
+                                          "\"dropout_rate\", \"dropout_seed\" or \"other\"");
+  double value = numberOf(body, "default", 0);
+  if (value < numberOf(body, "min", value) || value > numberOf(body, "max", value))
+    return sambaStatusMake(SAMBA_INVALID, "#samba.argin: default %g is outside [%g, %g]", value,
+                           numberOf(body, "min", -INFINITY), numberOf(body, "max", INFINITY));
+  return NULL;
+}
+
+SambaStatus sambaCheckSambaAttribute(SambaStringRef mnemonic, SambaStringRef head, MlirAttribute body) {
+  if (sambaStringRefEqualC(mnemonic, "external"))
+    return checkExternal(head, body);
+  return sambaStringRefEqualC(mnemonic, "derived") ? checkDerived(head, body) : checkArginBody(head, body);
+}

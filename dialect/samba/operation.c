@@ -1,0 +1,202 @@
+/* Operations of the table: seen as calls, inferred, verified, created; and how errors are emitted at them. */
+#include "dialect/samba/samba.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/*===-- Diagnostics -----------------------------------------------------------------------------------------------===*/
+
+/* The first line is the message, each "  note: " line a note. */
+static void emitText(MlirLocation location, MlirDiagnosticSeverity severity, const char *text) {
+  static const char separator[] = "\n  note: ";
+  MlirStringRef notes[16];
+  intptr_t count = 0;
+  const char *end = strstr(text, separator);
+  MlirStringRef message = mlirStringRefCreate(text, end ? (size_t)(end - text) : strlen(text));
+  while (end && count < 16) {
+    const char *start = end + sizeof separator - 1;
+    end = strstr(start, separator);
+    notes[count++] = mlirStringRefCreate(start, end ? (size_t)(end - start) : strlen(start));
+  }
+  sambaDiagnose(location, severity, message, count, notes);
+}
+
+bool sambaEmitStatus(MlirLocation location, const char *prefix, SambaStatus status) {
+  SambaArena arena = {0};
+  if (!mlirLocationIsNull(location))
+    emitText(location, MlirDiagnosticError, sambaArenaFormat(&arena, "%s%s", prefix, sambaStatusGetMessage(status)));
+  sambaStatusFree(status);
+  sambaArenaDestroy(&arena);
+  return false;
+}
+
+bool sambaEmitOpStatus(MlirOperation op, SambaStatus status) {
+  SambaArena arena = {0};
+  const char *prefix = sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(sambaOperationName(op)));
+  sambaEmitStatus(mlirOperationGetLocation(op), prefix, status);
+  sambaArenaDestroy(&arena);
+  return false;
+}
+
+static char *formatText(const char *format, va_list arguments) {
+  char *text = NULL;
+  return vasprintf(&text, format, arguments) < 0 ? NULL : text;
+}
+
+bool sambaEmitOpError(MlirOperation op, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *text = formatText(format, arguments);
+  va_end(arguments);
+  sambaEmitOpStatus(op, sambaStatusMake(SAMBA_INVALID, "%s", text ? text : format));
+  free(text);
+  return false;
+}
+
+void sambaEmitRemark(MlirLocation location, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *text = formatText(format, arguments);
+  va_end(arguments);
+  emitText(location, MlirDiagnosticRemark, text ? text : format);
+  free(text);
+}
+
+/*===-- Calls -----------------------------------------------------------------------------------------------------===*/
+
+static SambaStringRef mnemonicOf(MlirStringRef name) {
+  static const char prefix[] = "samba.";
+  if (name.length <= sizeof prefix - 1 || memcmp(name.data, prefix, sizeof prefix - 1))
+    return (SambaStringRef){NULL, 0};
+  return (SambaStringRef){name.data + sizeof prefix - 1, name.length - (sizeof prefix - 1)};
+}
+
+const SambaOperator *sambaOperatorOf(MlirOperation op) {
+  SambaStringRef name = mnemonicOf(sambaOperationName(op));
+  return name.size ? sambaOperatorFind(name) : NULL;
+}
+
+/* Attributes with a dot in their name belong to a dialect, not to the call. */
+static SambaStatus makeCall(SambaArena *arena, const SambaOperator *operator_, intptr_t count,
+                            const MlirValue *operands, MlirAttribute dictionary, SambaOperatorCall *out_call) {
+  if (!operator_)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "has no row in the operator table");
+  SambaTensorType *types = SAMBA_ARENA_ARRAY(arena, SambaTensorType, (size_t)count);
+  for (intptr_t i = 0; i < count; ++i) {
+    SambaStatus status = sambaTensorTypeFromMlir(mlirValueGetType(operands[i]), &types[i]);
+    if (status)
+      return sambaStatusAnnotate(status, "operand %lld", (long long)i);
+  }
+  intptr_t size = mlirDictionaryAttrGetNumElements(dictionary);
+  SambaAttribute *attributes = SAMBA_ARENA_ARRAY(arena, SambaAttribute, (size_t)size);
+  uint32_t used = 0;
+  for (intptr_t i = 0; i < size; ++i) {
+    MlirNamedAttribute attribute = mlirDictionaryAttrGetElement(dictionary, i);
+    MlirStringRef name = mlirIdentifierStr(attribute.name);
+    if (!memchr(name.data, '.', name.length))
+      SAMBA_RETURN_IF_ERROR(sambaAttributeFromMlir(arena, attribute, &attributes[used++]));
+  }
+  *out_call = (SambaOperatorCall){.operator_ = operator_,
+                                  .operand_count = (uint32_t)count,
+                                  .operands = types,
+                                  .attribute_count = used,
+                                  .attributes = attributes};
+  return NULL;
+}
+
+static SambaStatus callOfOperation(SambaArena *arena, const SambaOperator *operator_, MlirOperation op,
+                                   SambaOperatorCall *out_call) {
+  intptr_t count = mlirOperationGetNumOperands(op);
+  MlirValue *operands = SAMBA_ARENA_ARRAY(arena, MlirValue, (size_t)count);
+  for (intptr_t i = 0; i < count; ++i)
+    operands[i] = mlirOperationGetOperand(op, i);
+  return makeCall(arena, operator_, count, operands, sambaOperationAttributes(op), out_call);
+}
+
+SambaStatus sambaOperatorCallFromOperation(SambaArena *arena, MlirOperation op, SambaOperatorCall *out_call) {
+  return callOfOperation(arena, sambaOperatorOf(op), op, out_call);
+}
+
+bool sambaInferOperator(const SambaOpHooks *hooks, const SambaInference *inference, MlirType *out_type) {
+  SambaArena arena = {0};
+  SambaOperatorCall call;
+  SambaTensorType result;
+  SambaStatus status =
+      makeCall(&arena, hooks->data, inference->operand_count, inference->operands, inference->attributes, &call);
+  if (!status)
+    status = sambaOperatorInfer(&call, &result);
+  if (status)
+    sambaEmitStatus(inference->location, sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(hooks->name)),
+                    status);
+  else
+    *out_type = sambaTensorTypeToMlir(inference->context, &result);
+  sambaArenaDestroy(&arena);
+  return !status;
+}
+
+bool sambaVerifyOperator(const SambaOpHooks *hooks, MlirOperation op) {
+  SambaArena arena = {0};
+  SambaOperatorCall call;
+  SambaTensorType result, actual;
+  SambaStatus status = callOfOperation(&arena, hooks->data, op, &call);
+  if (!status)
+    status = sambaOperatorInfer(&call, &result);
+  if (!status)
+    status = sambaTensorTypeFromMlir(mlirValueGetType(mlirOperationGetResult(op, 0)), &actual);
+  if (!status) {
+    bool same = actual.rank == result.rank && actual.dtype == result.dtype;
+    for (uint32_t axis = 0; same && axis < result.rank; ++axis)
+      same = actual.dims[axis] == result.dims[axis];
+    char wanted[160], got[160];
+    if (!same)
+      status = sambaStatusMake(SAMBA_INVALID, "result is tensor<%s>, but operands and attributes make tensor<%s>",
+                               sambaTensorTypeFormat(&actual, got), sambaTensorTypeFormat(&result, wanted));
+  }
+  sambaArenaDestroy(&arena);
+  return status ? sambaEmitOpStatus(op, status) : true;
+}
+
+MlirOperation sambaOperationCreate(const char *name, MlirLocation location, intptr_t operand_count,
+                                   const MlirValue *operands, intptr_t attribute_count,
+                                   const MlirNamedAttribute *attributes) {
+  MlirOperationState state = mlirOperationStateGet(mlirStringRefCreateFromCString(name), location);
+  mlirOperationStateAddOperands(&state, operand_count, operands);
+  mlirOperationStateAddAttributes(&state, attribute_count, attributes);
+  mlirOperationStateEnableResultTypeInference(&state);
+  return mlirOperationCreate(&state);
+}
+
+/*===-- Constants -------------------------------------------------------------------------------------------------===*/
+
+bool sambaInferConstant(const SambaOpHooks *hooks, const SambaInference *inference, MlirType *out_type) {
+  MlirAttribute value = sambaDictionaryFind(inference->attributes, "value");
+  SambaTensorType type;
+  SambaStatus status =
+      mlirAttributeIsNull(value) || !mlirAttributeIsAElements(value)
+          ? sambaStatusMake(SAMBA_INVALID, "attribute 'value' (a dense or dense_resource tensor) is missing")
+          : sambaTensorTypeFromMlir(mlirAttributeGetType(value), &type);
+  SambaArena arena = {0};
+  if (status)
+    sambaEmitStatus(inference->location, sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(hooks->name)),
+                    status);
+  else
+    *out_type = mlirAttributeGetType(value);
+  sambaArenaDestroy(&arena);
+  return !status;
+}
+
+bool sambaVerifyConstant(const SambaOpHooks *hooks, MlirOperation op) {
+  (void)hooks;
+  MlirAttribute value = mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString("value"));
+  if (!mlirTypeEqual(mlirAttributeGetType(value), mlirValueGetType(mlirOperationGetResult(op, 0))))
+    return sambaEmitOpError(op, "the result must have the type of attribute 'value'");
+  return true;
+}
+
+bool sambaFoldConstant(const SambaOpHooks *hooks, MlirOperation op, const MlirAttribute *constants,
+                       MlirValue *out_value, MlirAttribute *out_constant) {
+  (void)hooks, (void)constants, (void)out_value;
+  *out_constant = mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString("value"));
+  return true;
+}

@@ -1,0 +1,59 @@
+/* Canonicalization patterns: what a fold cannot say because a new operation is needed. */
+#include "dialect/samba/samba.h"
+
+#include <stdlib.h>
+
+static bool isNamed(MlirValue value, const char *name) {
+  return mlirValueIsAOpResult(value) &&
+         mlirStringRefEqual(sambaOperationName(mlirOpResultGetOwner(value)), mlirStringRefCreateFromCString(name));
+}
+
+/* cat(a, cat(b, c)) along one dimension is cat(a, b, c). */
+static MlirLogicalResult flattenCat(MlirRewritePattern pattern, MlirOperation op, MlirPatternRewriter rewriter,
+                                    void *userData) {
+  (void)pattern, (void)userData;
+  MlirStringRef dim = mlirStringRefCreateFromCString("dim");
+  MlirAttribute axis = mlirOperationGetAttributeByName(op, dim);
+  SAMBA_ARRAY(MlirValue) operands = {0};
+  bool found = false;
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
+    MlirValue value = mlirOperationGetOperand(op, i);
+    if (isNamed(value, "samba.cat") &&
+        mlirAttributeEqual(mlirOperationGetAttributeByName(mlirOpResultGetOwner(value), dim), axis)) {
+      MlirOperation inner = mlirOpResultGetOwner(value);
+      for (intptr_t k = 0; k < mlirOperationGetNumOperands(inner); ++k)
+        sambaArrayAppend(&operands, mlirOperationGetOperand(inner, k));
+      found = true;
+    } else {
+      sambaArrayAppend(&operands, value);
+    }
+  }
+  if (found) {
+    MlirNamedAttribute attribute = sambaNamedAttribute(mlirOperationGetContext(op), "dim", axis);
+    MlirOperation flat = sambaOperationCreate("samba.cat", mlirOperationGetLocation(op), (intptr_t)operands.size,
+                                              operands.data, 1, &attribute);
+    found = !mlirOperationIsNull(flat);
+    if (found) {
+      MlirRewriterBase base = mlirPatternRewriterAsBase(rewriter);
+      mlirRewriterBaseInsert(base, flat);
+      mlirRewriterBaseReplaceOpWithOperation(base, op, flat);
+    }
+  }
+  sambaArrayFree(&operands);
+  return found ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
+}
+
+static const struct {
+  const char *name;
+  MlirLogicalResult (*rewrite)(MlirRewritePattern, MlirOperation, MlirPatternRewriter, void *);
+} patterns[] = {
+    {"samba.cat", flattenCat},
+};
+
+void sambaAddPatterns(const SambaOpHooks *hooks, MlirContext context, MlirRewritePatternSet set) {
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; ++i)
+    if (mlirStringRefEqual(hooks->name, mlirStringRefCreateFromCString(patterns[i].name))) {
+      MlirRewritePatternCallbacks callbacks = {.matchAndRewrite = patterns[i].rewrite};
+      mlirRewritePatternSetAdd(set, mlirOpRewritePatternCreate(hooks->name, 1, context, callbacks, NULL, 0, NULL));
+    }
+}

@@ -1,0 +1,68 @@
+/* Sections, their calls and yields: verification. */
+#include "dialect/samba/samba.h"
+
+static MlirAttribute attributeOf(MlirOperation op, const char *name) {
+  return mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString(name));
+}
+
+bool sambaVerifySection(const SambaOpHooks *hooks, MlirOperation op) {
+  (void)hooks;
+  MlirAttribute machine = attributeOf(op, "machine");
+  if (!mlirAttributeIsNull(machine) && !sambaAttributeIs(machine, "rdu.machine"))
+    return sambaEmitOpError(op, "attribute 'machine' must be #rdu.machine<...>");
+  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op));
+  MlirOperation last = mlirBlockGetTerminator(block);
+  if (mlirOperationIsNull(last) || !sambaStringRefEqualC(sambaFromMlir(sambaOperationName(last)), "samba.yield"))
+    return sambaEmitOpError(op, "must end with samba.yield");
+  return true;
+}
+
+bool sambaVerifyYield(const SambaOpHooks *hooks, MlirOperation op) {
+  (void)hooks;
+  MlirOperation section = mlirOperationGetParentOperation(op);
+  MlirType type = mlirTypeAttrGetValue(attributeOf(section, "function_type"));
+  intptr_t count = mlirOperationGetNumOperands(op);
+  if (count != mlirFunctionTypeGetNumResults(type))
+    return sambaEmitOpError(op, "yields %lld values, but its section has %lld results", (long long)count,
+                            (long long)mlirFunctionTypeGetNumResults(type));
+  for (intptr_t i = 0; i < count; ++i)
+    if (!mlirTypeEqual(mlirValueGetType(mlirOperationGetOperand(op, i)), mlirFunctionTypeGetResult(type, i)))
+      return sambaEmitOpError(op, "value %lld does not have the type of the section's result", (long long)i);
+  return true;
+}
+
+bool sambaVerifyCallOp(const SambaOpHooks *hooks, MlirOperation op) {
+  (void)hooks;
+  static const char *const types[] = {"ZEROGRAD", "FWD", "BCKWD", "OPT", "REDUCE", "GRADNORM"};
+  int64_t id = mlirIntegerAttrGetValueInt(attributeOf(op, "id"));
+  if (id < 0 || id > INT32_MAX)
+    return sambaEmitOpError(op, "attribute 'id' is %lld, but must be 0 or more and fit 31 bits", (long long)id);
+  SambaStringRef type = sambaFromMlir(mlirStringAttrGetValue(attributeOf(op, "type")));
+  for (size_t i = 0; i < sizeof types / sizeof *types; ++i)
+    if (sambaStringRefEqualC(type, types[i]))
+      return true;
+  return sambaEmitOpError(op, "attribute 'type' is \"%.*s\", but must be ZEROGRAD, FWD, BCKWD, OPT, REDUCE or GRADNORM",
+                          SAMBA_STRING_ARGS(type));
+}
+
+bool sambaVerifyCall(MlirOperation call, MlirOperation callee) {
+  SambaStringRef name = sambaFromMlir(mlirFlatSymbolRefAttrGetValue(attributeOf(call, "callee")));
+  if (mlirOperationIsNull(callee) || !sambaStringRefEqualC(sambaFromMlir(sambaOperationName(callee)), "samba.section"))
+    return sambaEmitOpError(call, "there is no samba.section @%.*s", SAMBA_STRING_ARGS(name));
+  MlirType type = mlirTypeAttrGetValue(attributeOf(callee, "function_type"));
+  intptr_t operands = mlirOperationGetNumOperands(call), results = mlirOperationGetNumResults(call);
+  if (operands != mlirFunctionTypeGetNumInputs(type) || results != mlirFunctionTypeGetNumResults(type))
+    return sambaEmitOpError(call, "has %lld operands and %lld results, but @%.*s has %lld and %lld",
+                            (long long)operands, (long long)results, SAMBA_STRING_ARGS(name),
+                            (long long)mlirFunctionTypeGetNumInputs(type),
+                            (long long)mlirFunctionTypeGetNumResults(type));
+  for (intptr_t i = 0; i < operands; ++i)
+    if (!mlirTypeEqual(mlirValueGetType(mlirOperationGetOperand(call, i)), mlirFunctionTypeGetInput(type, i)))
+      return sambaEmitOpError(call, "operand %lld does not have the type of argument %lld of @%.*s", (long long)i,
+                              (long long)i, SAMBA_STRING_ARGS(name));
+  for (intptr_t i = 0; i < results; ++i)
+    if (!mlirTypeEqual(mlirValueGetType(mlirOperationGetResult(call, i)), mlirFunctionTypeGetResult(type, i)))
+      return sambaEmitOpError(call, "result %lld does not have the type of result %lld of @%.*s", (long long)i,
+                              (long long)i, SAMBA_STRING_ARGS(name));
+  return true;
+}

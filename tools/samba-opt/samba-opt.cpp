@@ -1,0 +1,19 @@
+// samba-opt: mlir-opt with Samba's dialects, passes and the pipeline samba-to-rdu, beside all of upstream's.
+#include "dialect/bridge/bridge.h"
+#include "lowering/register.h"
+#include "passes/register.h"
+
+#include "mlir/CAPI/IR.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  sambaRegisterDialects(wrap(&registry));
+  mlir::registerAllPasses();
+  sambaRegisterPasses();
+  sambaRegisterLowerings();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Samba's optimizer driver\n", registry));
+}
