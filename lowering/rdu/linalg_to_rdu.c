@@ -1,0 +1,93 @@
+/* convert-linalg-to-rdu: every samba.section with mappings becomes an rdu.section of units. */
+#include "backend/map/lower.h"
+#include "dialect/bridge/build.h"
+#include "dialect/rdu/rdu.h"
+#include "dialect/rdu/section_io.h"
+#include "dialect/samba/samba.h"
+#include "lowering/linalg/read_section.h"
+#include "lowering/lowering.h"
+#include "passes/graph.h"
+#include "support/memory.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+
+#include <stdlib.h>
+
+static uint64_t elementsOf(const SambaStageTensor *tensor) {
+  uint64_t elements = 1;
+  for (uint32_t a = 0; a < tensor->rank; ++a)
+    elements *= (uint64_t)tensor->dims[a];
+  return elements;
+}
+
+/* The lowering numbers symbols by tensors; calls bind the section's own arguments and results. Several tensors can be
+ * one formal (a reshape), and an argument may be read by nobody. */
+static void renumberFormals(SambaSection *section, const SambaSectionStages *stages) {
+  const SambaStageGraph *graph = stages->graph;
+  uint32_t count = stages->argument_count + stages->result_count, next = 0;
+  uint32_t *formalOf = SAMBA_ARENA_ARRAY(section->arena, uint32_t, graph->tensor_count + 1);
+  SambaFormal *formals = SAMBA_ARENA_ARRAY(section->arena, SambaFormal, count + 1);
+  /* The order of sambaLowerStages: argument tensors, then result tensors. */
+  for (int pass = 0; pass < 2; ++pass)
+    for (uint32_t t = 0; t < graph->tensor_count; ++t)
+      if (graph->tensors[t].role == (pass == 0 ? SAMBA_TENSOR_ARGUMENT : SAMBA_TENSOR_RESULT))
+        formalOf[next++] = stages->tensor_formal[t];
+  for (uint32_t t = 0; t < graph->tensor_count; ++t) {
+    uint32_t f = stages->tensor_formal[t];
+    if (f >= count)
+      continue;
+    bool result = f >= stages->argument_count;
+    formals[f] = (SambaFormal){.name = sambaArenaFormat(section->arena, result ? "result%u" : "arg%u",
+                                                        result ? f - stages->argument_count : f),
+                               .dtype = graph->tensors[t].dtype,
+                               .elements = elementsOf(&graph->tensors[t]),
+                               .written = result};
+  }
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    if (section->units[u].kind == SAMBA_UNIT_LOAD || section->units[u].kind == SAMBA_UNIT_STORE)
+      section->units[u].symbol = formalOf[section->units[u].symbol];
+  section->symbols = formals;
+  section->symbol_count = count;
+}
+
+static SambaStatus convertSection(MlirOperation operation) {
+  SambaArena arena = {0};
+  SambaSectionStages stages;
+  SambaSection *section = NULL;
+  SambaMachine machine;
+  MlirAttribute machineAttribute = mlirOperationGetAttributeByName(operation, sambaMlirString("machine"));
+  SambaStatus status =
+      mlirAttributeIsNull(machineAttribute)
+          ? sambaStatusMake(SAMBA_INVALID, "has no machine; samba-partition-sections{target=...} gives one")
+          : sambaMachineFromAttribute(machineAttribute, &machine);
+  if (!status)
+    status = sambaSectionRead(operation, &arena, &stages);
+  if (!status)
+    status = sambaLowerStages(stages.graph, &machine, &arena, &section);
+  if (!status) {
+    renumberFormals(section, &stages);
+    status = sambaSectionCheck(section);
+  }
+  if (!status) {
+    MlirOperation converted = sambaSectionToIr(section, machineAttribute, mlirOperationGetLocation(operation));
+    mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(operation), operation, converted);
+    mlirOperationDestroy(operation);
+  }
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+bool sambaConvertLinalgToRdu(MlirOperation module) {
+  MlirOperation next;
+  bool fine = true;
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module)); !mlirOperationIsNull(operation);
+       operation = next) {
+    next = mlirOperationGetNextInBlock(operation);
+    if (!sambaOperationIs(operation, "samba.section"))
+      continue;
+    SambaStatus status = convertSection(operation);
+    if (status)
+      fine = sambaEmitOpStatus(operation, status);
+  }
+  return fine;
+}

@@ -1,0 +1,58 @@
+/* samba-tile-sections and rdu-verify-mapping: the planner's decisions as #rdu.mapping on the operations of a section.
+ */
+#include "backend/map/plan.h"
+#include "dialect/bridge/build.h"
+#include "dialect/rdu/mapping.h"
+#include "dialect/rdu/rdu.h"
+#include "dialect/samba/samba.h"
+#include "lowering/linalg/read_section.h"
+#include "lowering/lowering.h"
+#include "passes/graph.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+
+static SambaStatus machineOf(MlirOperation section, SambaMachine *out_machine) {
+  MlirAttribute machine = mlirOperationGetAttributeByName(section, sambaMlirString("machine"));
+  if (mlirAttributeIsNull(machine))
+    return sambaStatusMake(SAMBA_INVALID, "has no machine; samba-partition-sections{target=...} gives one");
+  return sambaMachineFromAttribute(machine, out_machine);
+}
+
+/* Stages of one operation are consecutive. */
+static void writeMappings(const SambaSectionStages *stages) {
+  for (uint32_t s = 0, next; s < stages->graph->stage_count; s = next) {
+    for (next = s + 1; next < stages->graph->stage_count &&
+                       mlirOperationEqual(stages->stage_operation[next], stages->stage_operation[s]);)
+      ++next;
+    sambaMappingSetOnOperation(stages->stage_operation[s], next - s, &stages->graph->mappings[s]);
+  }
+}
+
+bool sambaTileSections(MlirOperation section) {
+  SambaArena arena = {0};
+  SambaSectionStages stages;
+  SambaMachine machine;
+  SambaPlanOptions options = {0};
+  SambaStatus status = machineOf(section, &machine);
+  if (!status)
+    status = sambaSectionRead(section, &arena, &stages);
+  if (!status)
+    status = sambaPlanTiles(stages.graph, &machine, &options);
+  if (!status)
+    writeMappings(&stages);
+  sambaArenaDestroy(&arena);
+  return !status || sambaEmitOpStatus(section, status);
+}
+
+bool sambaVerifyMapping(MlirOperation section) {
+  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(section));
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
+    const SambaOperator *row = sambaOperatorOf(operation);
+    bool staged = sambaOperationIs(operation, "linalg.generic") || sambaOperationIs(operation, "tensor.insert_slice") ||
+                  (row && !row->view);
+    if (staged &&
+        mlirAttributeIsNull(mlirOperationGetAttributeByName(operation, sambaMlirString(SAMBA_MAPPING_ATTRIBUTE))))
+      return sambaEmitOpError(operation, "has no rdu.mapping; run samba-tile-sections");
+  }
+  return true;
+}

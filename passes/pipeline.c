@@ -1,0 +1,103 @@
+/* The pipeline samba-to-rdu; see pipeline.h. */
+#include "passes/pipeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The steps in order. %t, %o, %p, %d: target, opt, precision and decisions options. */
+static const char *const steps[] = {
+    "canonicalize",
+    "cse",
+    "samba-mixed-precision{preset=%p}",
+    "canonicalize",
+    "cse",
+    "samba-materialize-views",
+    "samba-partition-sections{target=%t opt=%o}",
+    "samba-assign-memory",
+    "samba.section(convert-samba-to-linalg)",
+    "samba.section(samba-tile-sections%d)",
+    "samba.section(rdu-verify-mapping)",
+    "convert-linalg-to-rdu",
+    "rdu.section(rdu-split-programs)",
+    "rdu.section(rdu-place)",
+    "rdu.section(rdu-route)",
+    "rdu.section(rdu-verify-section)",
+};
+
+static bool isOneOf(const char *value, const char *const *choices) {
+  for (; *choices; ++choices)
+    if (strcmp(value, *choices) == 0)
+      return true;
+  return false;
+}
+
+static const char *or(const char *value, const char *otherwise) { return value && value[0] ? value : otherwise; }
+
+/* A value that a pass option can carry: quoted when it has spaces or braces. */
+static const char *quoted(SambaArena *arena, const char *text) {
+  return strpbrk(text, " {}\"'") ? sambaArenaFormat(arena, "'%s'", text) : text;
+}
+
+SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *options, const char **out_text) {
+  static const char *const levels[] = {"o0", "o1", "o3", NULL}, *const precisions[] = {"mp0", "mp1",  "mp4",
+                                                                                       "f32", "bf16", NULL};
+  const char *opt = or(options->opt, "o1"), *precision = or(options->precision, "mp0"),
+             *mapping = or(options->mapping, "section");
+  if (!isOneOf(opt, levels))
+    return sambaStatusMake(SAMBA_INVALID, "opt wants o0, o1 or o3, not '%s'", opt);
+  if (strcmp(opt, "o3") == 0)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "opt=o3 (search) is not available in this version; use o0 or o1");
+  if (!isOneOf(precision, precisions))
+    return sambaStatusMake(SAMBA_INVALID, "precision wants mp0 (f32), mp1 or mp4 (bf16), not '%s'", precision);
+  if (strcmp(mapping, "section") != 0)
+    return sambaStatusMake(strcmp(mapping, "spatial") == 0 ? SAMBA_UNSUPPORTED : SAMBA_INVALID,
+                           strcmp(mapping, "spatial") == 0 ? "mapping=%s is not available in this version; use section"
+                                                           : "mapping wants section or spatial, not '%s'",
+                           mapping);
+  if (strcmp(or(options->inference, "true"), "true") != 0)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "inference=%s: training is not available in this version",
+                           options->inference);
+  if (options->rules && options->rules[0])
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "rules=%s: fusion rule files are not available in this version",
+                           options->rules);
+  if (strcmp(precision, "f32") == 0)
+    precision = "mp0";
+  if (strcmp(precision, "bf16") == 0)
+    precision = "mp4";
+  SAMBA_ARRAY(char) text = {0};
+  for (size_t s = 0; s < sizeof steps / sizeof *steps; ++s) {
+    if (s)
+      sambaArrayAppend(&text, ',');
+    for (const char *at = steps[s]; *at; ++at) {
+      const char *value = NULL;
+      if (*at == '%') {
+        switch (*++at) {
+        case 't':
+          value = quoted(arena, or(options->target, "sn40l"));
+          break;
+        case 'o':
+          value = opt;
+          break;
+        case 'p':
+          value = precision;
+          break;
+        default:
+          value = options->decisions && options->decisions[0]
+                      ? sambaArenaFormat(arena, "{decisions=%s}", quoted(arena, options->decisions))
+                      : "";
+          break;
+        }
+      }
+      if (!value) {
+        sambaArrayAppend(&text, *at);
+        continue;
+      }
+      for (; *value; ++value)
+        sambaArrayAppend(&text, *value);
+    }
+  }
+  sambaArrayAppend(&text, '\0');
+  *out_text = sambaArenaCopy(arena, text.data, text.size);
+  sambaArrayFree(&text);
+  return NULL;
+}

@@ -1,0 +1,23 @@
+/* The pipeline samba-to-rdu as text: one table from which samba-opt, the plugin and samba-compile take the same steps.
+ */
+#ifndef SAMBA_PASSES_PIPELINE_H
+#define SAMBA_PASSES_PIPELINE_H
+
+#include "support/memory.h"
+#include "support/status.h"
+
+/* Options of samba-to-rdu; strings are borrowed, NULL means the default. */
+typedef struct SambaPipelineOptions {
+  const char *target;    /* sn40l (default), another shipped machine or a machine file */
+  const char *opt;       /* o0, o1 (default), o3 */
+  const char *mapping;   /* section (default), spatial */
+  const char *precision; /* mp0 (default, alias f32), mp1, mp4 (alias bf16) */
+  const char *inference; /* true (default), false */
+  const char *rules;     /* fusion rules file */
+  const char *decisions; /* decisions file */
+} SambaPipelineOptions;
+
+/* The passes, comma-separated, in the arena; errors name the option whose value is not known. */
+SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *options, const char **out_text);
+
+#endif
