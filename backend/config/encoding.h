@@ -27,7 +27,7 @@ SambaStatus sambaSectionDecode(const uint8_t *data, size_t size, const SambaMach
  * canonical position, the section's stream index (section->stream_count entries, in the arena). */
 uint32_t *sambaStreamsCanonicalOrder(const SambaSection *section, SambaArena *arena);
 
-/* Debug information for a decoded section; texts are copied into its arena. Indices out of range are ignored. */
+/* Debug information for a decoded section; texts are copied into its arena. Indices and rates out of range are ignored. */
 void sambaSectionSetName(SambaSection *section, const char *name);
 void sambaSectionSetUnit(SambaSection *section, uint32_t unit, const char *name, const char *layer);
 void sambaSectionSetSymbol(SambaSection *section, uint32_t symbol, const char *name);

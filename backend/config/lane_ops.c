@@ -12,7 +12,7 @@ typedef struct LaneOpRow {
 enum { classS = 'S', classT = 'T', classC = 'C', classR = 'R', classV = 'V' };
 
 static const LaneOpRow laneOps[] = {
-#define X(enumerator, value, name, operands, class) [value] = {name, operands, class##class},
+#define X(enumerator, value, name, operands, letter) [value] = {name, operands, class##letter},
 #include "backend/config/lane_ops.def"
 #undef X
 };

@@ -24,7 +24,7 @@ typedef struct Recovery {
 static const char *portName(uint8_t port) { return sambaSwitchPortName(port) ? sambaSwitchPortName(port) : "invalid"; }
 
 #define LANE_FORMAT "%s %s lane %u flow %u"
-#define LANE_ARGS(kind, lane) sambaStreamKindName(kind), portName((lane)->port), (lane)->lane, (lane)->flow
+#define LANE_ARGS(kind, at) sambaStreamKindName(kind), portName((at)->port), (at)->lane, (at)->flow
 
 static SambaStatus checkLane(const Recovery *r, const SambaSwitchEntry *entry, const SambaSwitchLane *lane,
                              bool leaves) {

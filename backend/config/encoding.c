@@ -1,0 +1,258 @@
+/* Sections to bits and back; see encoding.h. A section becomes an image (units with the flows of their ports, switch
+ * entries), the generic record codec does the rest; back, the streams are recovered from the image alone. */
+#include "backend/config/encoding.h"
+
+#include "backend/config/access.h"
+#include "backend/config/machine_check.h"
+#include "backend/config/records.h"
+#include "backend/config/recover_streams.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static SambaPortRecord *imagePorts(const SambaPort *ports, uint32_t count, const SambaFlowEnd **end,
+                                   SambaArena *arena) {
+  SambaPortRecord *records = SAMBA_ARENA_ARRAY(arena, SambaPortRecord, count);
+  for (uint32_t p = 0; p < count; ++p) {
+    SambaPortRecord *record = &records[p];
+    record->port = ports[p];
+    record->kind = ports[p].stream_count ? (uint32_t)(*end)->kind : 0;
+    record->flow_count = ports[p].stream_count;
+    record->flows = SAMBA_ARENA_ARRAY(arena, SambaPortFlow, record->flow_count);
+    for (uint32_t i = 0; i < record->flow_count; ++i, ++*end)
+      record->flows[i] = (SambaPortFlow){(*end)->lane, (*end)->flow};
+  }
+  return records;
+}
+
+static void makeImage(const SambaSection *section, const SambaFabric *fabric, SambaArena *arena, SambaImage *image) {
+  *image = (SambaImage){.version = SAMBA_IMAGE_VERSION,
+                        .split_k = section->split_k,
+                        .symbol_count = section->symbol_count,
+                        .unit_count = section->unit_count,
+                        .entry_count = fabric->entry_count,
+                        .symbols = section->symbols,
+                        .units = SAMBA_ARENA_ARRAY(arena, SambaUnitRecord, section->unit_count),
+                        .entries = fabric->entries};
+  const SambaFlowEnd *end = fabric->ends;
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    SambaUnitRecord *record = &image->units[u];
+    record->unit = *unit;
+    record->inputs = imagePorts(unit->inputs, unit->input_count, &end, arena);
+    record->outputs = imagePorts(unit->outputs, unit->output_count, &end, arena);
+  }
+}
+
+static bool hasDestination(const SambaStream *stream, SambaEndpoint endpoint) {
+  for (uint32_t d = 0; d < stream->destination_count; ++d)
+    if (stream->destinations[d].unit == endpoint.unit && stream->destinations[d].port == endpoint.port)
+      return true;
+  return false;
+}
+
+/* The bits keep hops, not streams: the hops must say what the streams say. */
+static SambaStatus compareRoutes(const SambaSection *section, const SambaMachine *machine, const SambaFabric *fabric,
+                                 SambaArena *arena) {
+  SambaRecoveredStream *recovered;
+  uint32_t count;
+  SAMBA_RETURN_IF_ERROR(
+      sambaStreamsRecover(machine, section->units, section->unit_count, fabric, arena, &recovered, &count));
+  const uint32_t *order = sambaStreamsCanonicalOrder(section, arena);
+  for (uint32_t i = 0; i < count; ++i) {
+    const SambaStream *stream = &section->streams[order[i]];
+    bool same = recovered[i].destination_count == stream->destination_count;
+    for (uint32_t d = 0; d < recovered[i].destination_count && same; ++d)
+      same = hasDestination(stream, recovered[i].destinations[d]);
+    if (!same)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "stream %u from unit '%s' output %u: its hops reach other ports than its destinations",
+                             order[i], section->units[stream->source.unit].name, stream->source.port);
+  }
+  return NULL;
+}
+
+static SambaStatus encode(const SambaSection *section, const SambaMachine *machine, SambaArena *arena,
+                          SambaByteBuffer *out) {
+  SAMBA_RETURN_IF_ERROR(sambaPlacementCheck(machine, section->units, section->unit_count));
+  SambaFabric fabric;
+  SAMBA_RETURN_IF_ERROR(sambaFabricCollect(section, machine, arena, &fabric));
+  SAMBA_RETURN_IF_ERROR(compareRoutes(section, machine, &fabric, arena));
+  SambaImage image;
+  makeImage(section, &fabric, arena, &image);
+  return sambaRecordWrite(SAMBA_RECORD_section, &image, out);
+}
+
+SambaStatus sambaSectionEncode(const SambaSection *section, const SambaMachine *machine, SambaByteBuffer *out) {
+  SAMBA_RETURN_IF_ERROR(sambaSectionCheck(section));
+  SAMBA_RETURN_IF_ERROR(sambaSectionCheckMachine(section, machine));
+  SambaArena arena = {0};
+  size_t size = out->size;
+  SambaStatus status = encode(section, machine, &arena, out);
+  sambaArenaDestroy(&arena);
+  if (status)
+    out->size = size;
+  return sambaStatusAnnotate(status, "section '%s'", section->name ? section->name : "");
+}
+
+static SambaPort *sectionPorts(const SambaPortRecord *records, uint32_t count, uint32_t unit, bool output,
+                               SambaFabric *fabric, SambaArena *arena) {
+  SambaPort *ports = SAMBA_ARENA_ARRAY(arena, SambaPort, count);
+  for (uint32_t p = 0; p < count; ++p) {
+    ports[p] = records[p].port;
+    ports[p].stream_count = records[p].flow_count;
+    if (ports[p].access.replay == 0)
+      ports[p].access.replay = 1;
+    ports[p].streams = SAMBA_ARENA_ARRAY(arena, uint32_t, records[p].flow_count);
+    for (uint32_t i = 0; i < records[p].flow_count; ++i)
+      fabric->ends[fabric->end_count++] = (SambaFlowEnd){
+          unit, p, output, (SambaStreamKind)records[p].kind, records[p].flows[i].lane, records[p].flows[i].flow};
+  }
+  return ports;
+}
+
+/* Units and ends out of the image; streams are still missing. */
+static SambaStatus makeUnits(const SambaImage *image, SambaArena *arena, SambaSection *section, SambaFabric *fabric) {
+  size_t ends = 0;
+  for (uint32_t u = 0; u < image->unit_count; ++u) {
+    const SambaUnitRecord *record = &image->units[u];
+    for (uint32_t p = 0; p < record->unit.input_count; ++p)
+      ends += record->inputs[p].flow_count;
+    for (uint32_t p = 0; p < record->unit.output_count; ++p)
+      ends += record->outputs[p].flow_count;
+  }
+  if (ends > UINT32_MAX)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "%zu flows at ports, expected below 2^32", ends);
+  *fabric = (SambaFabric){0, image->entry_count, SAMBA_ARENA_ARRAY(arena, SambaFlowEnd, ends), image->entries};
+  for (uint32_t u = 0; u < image->unit_count; ++u) {
+    const SambaUnitRecord *record = &image->units[u];
+    SambaUnit *unit = &section->units[u];
+    *unit = record->unit;
+    unit->name = sambaArenaFormat(arena, "%s%u", sambaUnitKindName(unit->kind), u);
+    unit->layer = "";
+    if (unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE)
+      unit->x = unit->y = -1;
+    else
+      unit->ag = -1;
+    for (uint32_t p = 0; p < unit->input_count + unit->output_count; ++p) {
+      bool output = p >= unit->input_count;
+      uint32_t port = output ? p - unit->input_count : p;
+      uint32_t kind = output ? record->outputs[port].kind : record->inputs[port].kind;
+      if (kind > SAMBA_STREAM_CONTROL)
+        return sambaStatusMake(SAMBA_INVALID, "unit '%s' %s %u: stream kind %u is undefined, expected 0 to 2",
+                               unit->name, output ? "output" : "input", port, kind);
+    }
+    unit->inputs = sectionPorts(record->inputs, unit->input_count, u, false, fabric, arena);
+    unit->outputs = sectionPorts(record->outputs, unit->output_count, u, true, fabric, arena);
+  }
+  return NULL;
+}
+
+/* Puts the recovered streams into the section and its ports. */
+static void fillStreams(SambaSection *section, const SambaFabric *fabric, const SambaRecoveredStream *recovered,
+                        SambaArena *arena) {
+  uint32_t *endStreams = SAMBA_ARENA_ARRAY(arena, uint32_t, fabric->end_count);
+  section->streams = SAMBA_ARENA_ARRAY(arena, SambaStream, section->stream_count);
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    const SambaRecoveredStream *from = &recovered[s];
+    section->streams[s] = (SambaStream){.kind = from->kind,
+                                        .source = from->source,
+                                        .destination_count = from->destination_count,
+                                        .destinations = from->destinations,
+                                        .rate_permille = 1000,
+                                        .hop_count = from->hop_count,
+                                        .hops = from->hops};
+    endStreams[from->source_end] = s;
+    for (uint32_t d = 0; d < from->destination_count; ++d)
+      endStreams[from->destination_ends[d]] = s;
+  }
+  uint32_t end = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    for (uint32_t p = 0; p < unit->input_count + unit->output_count; ++p) {
+      const SambaPort *port = p < unit->input_count ? &unit->inputs[p] : &unit->outputs[p - unit->input_count];
+      for (uint32_t i = 0; i < port->stream_count; ++i)
+        ((uint32_t *)port->streams)[i] = endStreams[end++];
+    }
+  }
+}
+
+static SambaStatus decode(const uint8_t *data, size_t size, const SambaMachine *machine, SambaArena *arena,
+                          SambaSection *section) {
+  SambaImage image = {0};
+  SAMBA_RETURN_IF_ERROR(sambaRecordRead(SAMBA_RECORD_section, data, size, arena, &image));
+  if (image.version != SAMBA_IMAGE_VERSION)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "its records have version %u, this program reads version %d",
+                           image.version, SAMBA_IMAGE_VERSION);
+  *section = (SambaSection){.arena = arena,
+                            .name = "section",
+                            .symbol_count = image.symbol_count,
+                            .unit_count = image.unit_count,
+                            .symbols = image.symbols,
+                            .units = SAMBA_ARENA_ARRAY(arena, SambaUnit, image.unit_count),
+                            .split_k = image.split_k};
+  for (uint32_t i = 0; i < image.symbol_count; ++i)
+    section->symbols[i].name = sambaArenaFormat(arena, "arg%u", i);
+  SambaFabric fabric;
+  SAMBA_RETURN_IF_ERROR(makeUnits(&image, arena, section, &fabric));
+  SAMBA_RETURN_IF_ERROR(sambaPlacementCheck(machine, section->units, section->unit_count));
+  SambaRecoveredStream *recovered;
+  SAMBA_RETURN_IF_ERROR(sambaStreamsRecover(machine, section->units, section->unit_count, &fabric, arena, &recovered,
+                                            &section->stream_count));
+  fillStreams(section, &fabric, recovered, arena);
+  SAMBA_RETURN_IF_ERROR(sambaSectionCheck(section));
+  SAMBA_RETURN_IF_ERROR(sambaSectionCheckMachine(section, machine));
+  /* One section, one encoding: what the fields above cannot tell (order of switch entries, unused bits) must be as we
+   * write it. */
+  SambaByteBuffer again = {0};
+  SambaStatus status = sambaRecordWrite(SAMBA_RECORD_section, &image, &again);
+  for (uint32_t i = 1; i < image.entry_count && !status; ++i)
+    if (sambaSwitchEntryCompare(&image.entries[i - 1], &image.entries[i]) >= 0)
+      status = sambaStatusMake(SAMBA_INVALID, "switch entry %u is out of order, expected ascending entries", i);
+  if (!status && (again.size != size || memcmp(again.data, data, size) != 0))
+    status = sambaStatusMake(SAMBA_INVALID, "its bytes are not the canonical encoding of what they say");
+  sambaArrayFree(&again);
+  return status;
+}
+
+SambaStatus sambaSectionDecode(const uint8_t *data, size_t size, const SambaMachine *machine, SambaArena *arena,
+                               SambaSection **out_section) {
+  SambaSection *section = SAMBA_ARENA_NEW(arena, SambaSection);
+  SAMBA_RETURN_IF_ERROR(decode(data, size, machine, arena, section));
+  *out_section = section;
+  return NULL;
+}
+
+uint32_t *sambaStreamsCanonicalOrder(const SambaSection *section, SambaArena *arena) {
+  uint32_t *order = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count), count = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    for (uint32_t p = 0; p < section->units[u].output_count; ++p) {
+      const SambaPort *port = &section->units[u].outputs[p];
+      for (uint32_t i = 0; i < port->stream_count && count < section->stream_count; ++i)
+        order[count++] = port->streams[i];
+    }
+  return order;
+}
+
+static const char *copyText(SambaSection *section, const char *text) {
+  return sambaStringRefCopy(section->arena, sambaStringRef(text)).data;
+}
+
+void sambaSectionSetName(SambaSection *section, const char *name) { section->name = copyText(section, name); }
+
+void sambaSectionSetUnit(SambaSection *section, uint32_t unit, const char *name, const char *layer) {
+  if (unit >= section->unit_count)
+    return;
+  section->units[unit].name = copyText(section, name);
+  section->units[unit].layer = copyText(section, layer);
+}
+
+void sambaSectionSetSymbol(SambaSection *section, uint32_t symbol, const char *name) {
+  if (symbol < section->symbol_count)
+    section->symbols[symbol].name = copyText(section, name);
+}
+
+void sambaSectionSetRate(SambaSection *section, uint32_t stream, uint32_t rate_permille) {
+  if (stream < section->stream_count && rate_permille >= 1 && rate_permille <= 1000)
+    section->streams[stream].rate_permille = rate_permille;
+}

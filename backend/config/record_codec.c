@@ -1,0 +1,231 @@
+/* The generic codec of records: walks the rows of a record's table and moves numbers between bits and struct members.
+ */
+#include "backend/config/records.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Bits fill bytes from the least significant bit up. */
+typedef struct BitWriter {
+  SambaByteBuffer *out;
+  uint64_t bits; /* not yet in out, fewer than 8 */
+  uint32_t count;
+  size_t start;
+} BitWriter;
+
+static void writeBits(BitWriter *writer, uint64_t value, uint32_t bits) {
+  while (bits) {
+    uint32_t take = 8 - writer->count < bits ? 8 - writer->count : bits;
+    writer->bits |= (value & ((1u << take) - 1)) << writer->count;
+    writer->count += take;
+    value >>= take;
+    bits -= take;
+    if (writer->count == 8) {
+      sambaArrayAppend(writer->out, (uint8_t)writer->bits);
+      writer->bits = writer->count = 0;
+    }
+  }
+}
+
+static void alignWriter(BitWriter *writer) {
+  while (writer->count || (writer->out->size - writer->start) % 8)
+    writeBits(writer, 0, 8 - writer->count);
+}
+
+typedef struct BitReader {
+  const uint8_t *data;
+  size_t size;
+  uint64_t position; /* in bits */
+  SambaArena *arena;
+} BitReader;
+
+static uint64_t bitsLeft(const BitReader *reader) { return (uint64_t)reader->size * 8 - reader->position; }
+
+static uint64_t readBits(BitReader *reader, uint32_t bits) {
+  uint64_t value = 0;
+  for (uint32_t done = 0; done < bits;) {
+    uint32_t offset = reader->position % 8, take = 8 - offset < bits - done ? 8 - offset : bits - done;
+    uint64_t part = (uint64_t)(reader->data[reader->position / 8] >> offset) & ((1u << take) - 1);
+    value |= part << done;
+    done += take;
+    reader->position += take;
+  }
+  return value;
+}
+
+static uint64_t signExtend(uint64_t value, uint32_t bits) {
+  return bits < 64 ? (uint64_t)((int64_t)(value << (64 - bits)) >> (64 - bits)) : value;
+}
+
+static bool fits(uint64_t value, uint32_t bits, bool isSigned) {
+  if (bits >= 64)
+    return true;
+  return isSigned ? signExtend(value, bits) == value : value >> bits == 0;
+}
+
+static SambaStatus noRoom(const SambaRecordRow *row, uint64_t value) {
+  if (row->kind == 'S')
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "%s is %" PRId64 ", which has no room in %u bits",
+                           sambaRecordRowLabel(row), (int64_t)value, row->bits);
+  return sambaStatusMake(SAMBA_UNSUPPORTED, "%s is %" PRIu64 ", which has no room in %u bits", sambaRecordRowLabel(row),
+                         value, row->bits);
+}
+
+static SambaStatus writeRecord(BitWriter *writer, SambaRecordId id, const void *structure, uint32_t counters);
+
+static SambaStatus writeItems(BitWriter *writer, const SambaRecordRow *row, const void *structure, uint32_t counters) {
+  uint64_t count = sambaMemberGet(structure, row->count, false);
+  const char *items = sambaMemberGetPointer(structure, row->member);
+  for (uint64_t i = row->from; i < count && i < row->until; ++i) {
+    SambaStatus status = writeRecord(writer, row->record, items + i * row->item_size, counters);
+    if (status)
+      return sambaStatusAnnotate(status, "%s %" PRIu64, sambaRecordRowLabel(row), i);
+  }
+  return NULL;
+}
+
+/* counters: length of the chain that strides belong to. */
+static SambaStatus writeRecord(BitWriter *writer, SambaRecordId id, const void *structure, uint32_t counters) {
+  const SambaRecord *record = sambaRecordGet(id);
+  for (uint32_t i = 0; i < record->row_count; ++i) {
+    const SambaRecordRow *row = &record->rows[i];
+    uint64_t value;
+    switch (row->form) {
+    case SAMBA_ROW_FIELD:
+    case SAMBA_ROW_CHOICE:
+      value = sambaMemberGet(structure, row->member, row->kind == 'S');
+      if (!fits(value, row->bits, row->kind == 'S'))
+        return noRoom(row, value);
+      writeBits(writer, value, row->bits);
+      if (row->form == SAMBA_ROW_CHOICE)
+        SAMBA_RETURN_IF_ERROR(writeRecord(writer, (SambaRecordId)(row->record + value), structure, counters));
+      break;
+    case SAMBA_ROW_ARRAY:
+      SAMBA_RETURN_IF_ERROR(writeItems(writer, row, structure, counters));
+      break;
+    case SAMBA_ROW_TRIPS: {
+      counters = (uint32_t)sambaMemberGet(structure, row->count, false);
+      const uint32_t *trips = sambaMemberGetPointer(structure, row->member);
+      for (uint32_t c = 0; c < counters; ++c)
+        writeBits(writer, trips[c], row->bits);
+      break;
+    }
+    case SAMBA_ROW_STRIDES: {
+      const int64_t *strides = sambaMemberGetPointer(structure, row->member);
+      for (uint32_t c = 0; c < counters; ++c) {
+        if (!fits((uint64_t)strides[c], row->bits, true))
+          return noRoom(row, (uint64_t)strides[c]);
+        writeBits(writer, (uint64_t)strides[c], row->bits);
+      }
+      break;
+    }
+    case SAMBA_ROW_ALIGN:
+      alignWriter(writer);
+      break;
+    }
+  }
+  return NULL;
+}
+
+SambaStatus sambaRecordWrite(SambaRecordId id, const void *structure, SambaByteBuffer *out) {
+  BitWriter writer = {.out = out, .start = out->size};
+  SAMBA_RETURN_IF_ERROR(writeRecord(&writer, id, structure, 0));
+  alignWriter(&writer);
+  return NULL;
+}
+
+/* The fewest bits that an item can have: bounds counts before anything is allocated for them. */
+static uint64_t minimumBits(SambaRecordId id) {
+  const SambaRecord *record = sambaRecordGet(id);
+  uint64_t bits = 0;
+  for (uint32_t i = 0; i < record->row_count; ++i)
+    if (record->rows[i].form == SAMBA_ROW_FIELD || record->rows[i].form == SAMBA_ROW_CHOICE)
+      bits += record->rows[i].bits;
+  return bits ? bits : 1;
+}
+
+static SambaStatus needBits(const BitReader *reader, const SambaRecordRow *row, uint64_t count, uint64_t bits) {
+  if (count <= bitsLeft(reader) / bits)
+    return NULL;
+  return sambaStatusMake(SAMBA_INVALID,
+                         "the bytes end at %s: %" PRIu64 " of %" PRIu64 " bits expected, %" PRIu64 " left",
+                         sambaRecordRowLabel(row), count, bits, bitsLeft(reader));
+}
+
+static SambaStatus readRecord(BitReader *reader, SambaRecordId id, void *structure, uint32_t counters);
+
+static SambaStatus readItems(BitReader *reader, const SambaRecordRow *row, void *structure, uint32_t counters) {
+  uint64_t count = sambaMemberGet(structure, row->count, false);
+  char *items = sambaMemberGetPointer(structure, row->member);
+  if (!items) {
+    SAMBA_RETURN_IF_ERROR(needBits(reader, row, count < row->until ? count : row->until, minimumBits(row->record)));
+    items = sambaArenaAllocate(reader->arena, sambaArraySize(count, row->item_size));
+    sambaMemberSetPointer(structure, row->member, items);
+  }
+  for (uint64_t i = row->from; i < count && i < row->until; ++i) {
+    SambaStatus status = readRecord(reader, row->record, items + i * row->item_size, counters);
+    if (status)
+      return sambaStatusAnnotate(status, "%s %" PRIu64, sambaRecordRowLabel(row), i);
+  }
+  return NULL;
+}
+
+static SambaStatus skipPadding(BitReader *reader) {
+  uint64_t end = (reader->position + 63) / 64 * 64;
+  if (end > (uint64_t)reader->size * 8)
+    return sambaStatusMake(SAMBA_INVALID, "the bytes end inside padding at bit %" PRIu64, reader->position);
+  if (end > reader->position && readBits(reader, (uint32_t)(end - reader->position)) != 0)
+    return sambaStatusMake(SAMBA_INVALID, "padding before bit %" PRIu64 " is not zero", end);
+  return NULL;
+}
+
+static SambaStatus readRecord(BitReader *reader, SambaRecordId id, void *structure, uint32_t counters) {
+  const SambaRecord *record = sambaRecordGet(id);
+  for (uint32_t i = 0; i < record->row_count; ++i) {
+    const SambaRecordRow *row = &record->rows[i];
+    uint64_t value;
+    switch (row->form) {
+    case SAMBA_ROW_FIELD:
+    case SAMBA_ROW_CHOICE:
+      SAMBA_RETURN_IF_ERROR(needBits(reader, row, 1, row->bits));
+      value = readBits(reader, row->bits);
+      sambaMemberSet(structure, row->member, row->kind == 'S' ? signExtend(value, row->bits) : value);
+      if (row->form == SAMBA_ROW_CHOICE)
+        SAMBA_RETURN_IF_ERROR(readRecord(reader, (SambaRecordId)(row->record + value), structure, counters));
+      break;
+    case SAMBA_ROW_ARRAY:
+      SAMBA_RETURN_IF_ERROR(readItems(reader, row, structure, counters));
+      break;
+    case SAMBA_ROW_TRIPS: {
+      counters = (uint32_t)sambaMemberGet(structure, row->count, false);
+      SAMBA_RETURN_IF_ERROR(needBits(reader, row, counters, row->bits));
+      uint32_t *trips = SAMBA_ARENA_ARRAY(reader->arena, uint32_t, counters);
+      for (uint32_t c = 0; c < counters; ++c)
+        trips[c] = (uint32_t)readBits(reader, row->bits);
+      sambaMemberSetPointer(structure, row->member, trips);
+      break;
+    }
+    case SAMBA_ROW_STRIDES: {
+      SAMBA_RETURN_IF_ERROR(needBits(reader, row, counters, row->bits));
+      int64_t *strides = SAMBA_ARENA_ARRAY(reader->arena, int64_t, counters);
+      for (uint32_t c = 0; c < counters; ++c)
+        strides[c] = (int64_t)signExtend(readBits(reader, row->bits), row->bits);
+      sambaMemberSetPointer(structure, row->member, strides);
+      break;
+    }
+    case SAMBA_ROW_ALIGN:
+      SAMBA_RETURN_IF_ERROR(skipPadding(reader));
+      break;
+    }
+  }
+  return NULL;
+}
+
+SambaStatus sambaRecordRead(SambaRecordId id, const uint8_t *data, size_t size, SambaArena *arena, void *structure) {
+  BitReader reader = {data, size, 0, arena};
+  SAMBA_RETURN_IF_ERROR(readRecord(&reader, id, structure, 0));
+  if (bitsLeft(&reader) >= 8)
+    return sambaStatusMake(SAMBA_INVALID, "%" PRIu64 " bytes after the end of the %s", bitsLeft(&reader) / 8,
+                           sambaRecordGet(id)->name);
+  return NULL;
+}

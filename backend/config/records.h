@@ -1,0 +1,105 @@
+/* The table of the bit-level records, made from records.def, and the structs that the records are bound to. */
+#ifndef SAMBA_BACKEND_CONFIG_RECORDS_H
+#define SAMBA_BACKEND_CONFIG_RECORDS_H
+
+#include "backend/config/encoding.h"
+#include "backend/config/fabric.h"
+
+enum { SAMBA_IMAGE_VERSION = 1 };
+
+/* What the bits of a section hold: a SambaSection whose streams are flows at ports and switch entries. */
+typedef struct SambaPortFlow {
+  uint8_t lane;
+  uint16_t flow;
+} SambaPortFlow;
+typedef struct SambaPortRecord {
+  SambaPort port; /* without streams */
+  uint32_t kind;  /* SambaStreamKind */
+  uint32_t flow_count;
+  SambaPortFlow *flows;
+} SambaPortRecord;
+typedef struct SambaUnitRecord {
+  SambaUnit unit; /* without ports */
+  SambaPortRecord *inputs, *outputs;
+} SambaUnitRecord;
+typedef struct SambaImage {
+  uint32_t version;
+  bool split_k;
+  uint32_t symbol_count, unit_count, entry_count;
+  SambaFormal *symbols;
+  SambaUnitRecord *units;
+  SambaSwitchEntry *entries;
+} SambaImage;
+
+typedef enum {
+#define RECORD(record, structure, meaning) SAMBA_RECORD_##record,
+#define FIELD(structure, member, bits, kind, meaning)
+#define ARRAY(structure, member, count, record, from, until, meaning)
+#define TRIPS(structure, member, count, meaning)
+#define STRIDES(structure, member, meaning)
+#define CHOICE(structure, member, bits, record, meaning)
+#define ALIGN
+#define END
+#include "backend/config/records.def"
+#undef RECORD
+#undef FIELD
+#undef ARRAY
+#undef TRIPS
+#undef STRIDES
+#undef CHOICE
+#undef ALIGN
+#undef END
+  SAMBA_RECORD_COUNT
+} SambaRecordId;
+
+typedef enum {
+  SAMBA_ROW_FIELD,
+  SAMBA_ROW_ARRAY,
+  SAMBA_ROW_TRIPS,
+  SAMBA_ROW_STRIDES,
+  SAMBA_ROW_CHOICE,
+  SAMBA_ROW_ALIGN
+} SambaRowForm;
+
+/* A member of a struct: where it is and how wide. */
+typedef struct SambaMember {
+  uint16_t offset;
+  uint8_t size;
+} SambaMember;
+
+typedef struct SambaRecordRow {
+  SambaRowForm form;
+  const char *name; /* as written in records.def */
+  const char *meaning;
+  uint8_t bits; /* of the number, or of each number of a list */
+  char kind;    /* FIELD: U, S, X, B, D, N, K, P */
+  SambaMember member;
+  SambaMember count;    /* ARRAY, TRIPS */
+  SambaRecordId record; /* ARRAY: of an item; CHOICE: the first of the records to choose from */
+  uint32_t from, until; /* ARRAY */
+  uint32_t item_size;   /* ARRAY: bytes of one item's struct */
+} SambaRecordRow;
+
+typedef struct SambaRecord {
+  const char *name, *meaning;
+  uint32_t row_count;
+  const SambaRecordRow *rows;
+} SambaRecord;
+
+const SambaRecord *sambaRecordGet(SambaRecordId id);
+/* A row's name without the struct's inner path: "port.access.base" is "base". */
+const char *sambaRecordRowLabel(const SambaRecordRow *row);
+/* A row's number in its struct, as bits (signed ones sign-extended). */
+uint64_t sambaMemberGet(const void *structure, SambaMember member, bool is_signed);
+void sambaMemberSet(void *structure, SambaMember member, uint64_t value);
+void *sambaMemberGetPointer(const void *structure, SambaMember member);
+void sambaMemberSetPointer(void *structure, SambaMember member, void *value);
+
+/* Generic codec over the table. Writing fails when a number has no room in its bits; reading when the bytes end, a
+ * count exceeds what is left, or padding is not zero. Everything read lives in the arena. */
+SambaStatus sambaRecordWrite(SambaRecordId id, const void *structure, SambaByteBuffer *out);
+SambaStatus sambaRecordRead(SambaRecordId id, const uint8_t *data, size_t size, SambaArena *arena, void *structure);
+/* The records as Markdown tables for docs/pef-format.md. */
+void sambaRecordsDescribe(SambaByteBuffer *out);
+
+#endif
