@@ -68,7 +68,7 @@ typedef struct SambaOperator {
   SambaStatus (*compose)(const SambaOperatorCall *call, const SambaTensorType *result, SambaStageOperand *out_operand);
 } SambaOperator;
 
-const SambaOperator *sambaOperatorFind(SambaStringRef name); /* hashed; without "samba."; NULL when unknown */
+const SambaOperator *sambaOperatorFind(SambaStringRef name); /* without "samba."; NULL when unknown */
 const SambaOperator *sambaOperatorAt(uint32_t index);        /* NULL past the end */
 
 /* Checks operand count, attribute names and kinds, then op->infer. Errors do not start with the op's name: callers add it. */

@@ -1,0 +1,34 @@
+/* The steps that composite operators (softmax, norms, attention) are made of; inside the operator table.
+ *
+ * Statistics keep reduced dimensions as 1, so that they broadcast against what they were taken of. All are f32. */
+#ifndef SAMBA_DIALECT_SAMBA_TABLE_COMPOSE_H
+#define SAMBA_DIALECT_SAMBA_TABLE_COMPOSE_H
+
+#include "dialect/samba/table/stage_builder.h"
+
+typedef struct SambaComposition {
+  SambaStageGraph *graph;
+  const char *name, *layer;
+} SambaComposition;
+
+/* What is done to an element before it is reduced. */
+typedef enum {
+  SAMBA_REDUCE_PLAIN,      /* x */
+  SAMBA_REDUCE_SQUARE,     /* x * x */
+  SAMBA_REDUCE_DEVIATION,  /* (x - s) * (x - s), s broadcast */
+  SAMBA_REDUCE_EXPONENTIAL /* exp(x - s) */
+} SambaReduceForm;
+
+/* Reduces x over the flagged axes (kept as 1). `statistic` is read by the forms that need s. */
+uint32_t sambaComposeReduce(const SambaComposition *c, uint32_t x, const bool *reduced, SambaLaneOpcode opcode,
+                            SambaReduceForm form, uint32_t statistic);
+/* x / count as a tensor of its own. */
+uint32_t sambaComposeDivide(const SambaComposition *c, uint32_t x, int64_t count);
+/* 1 / sqrt(x / count + epsilon) */
+uint32_t sambaComposeInverseDeviation(const SambaComposition *c, uint32_t x, int64_t count, double epsilon);
+/* exp(x - m) in f32 */
+uint32_t sambaComposeExponential(const SambaComposition *c, uint32_t x, uint32_t maximum);
+/* softmax of x along `axis` into result: four stages. */
+void sambaComposeSoftmax(const SambaComposition *c, uint32_t x, uint32_t axis, uint32_t result);
+
+#endif

@@ -1,0 +1,249 @@
+/* Normalizations.
+ *
+ * All: (C1) x has a float dtype; parameters have x's dtype or f32.
+ * batch_norm x[N, C, ..], weight, bias, mean, variance: (C2) x has rank 2 or more, (C3) the parameters are [C].
+ * layer_norm, rms_norm: (C2) normalized_shape is the last dimensions of x, at least one; (C3) the parameters have that
+ * shape. group_norm x[N, C, ..]: (C2) x has rank 2 to 7; (C3) num_groups divides C; (C4) the parameters are [C].
+ *
+ * Numerics, all in f32 with one rounding to x's dtype at the end: mean = sum / n; variance = sum of (x - mean)^2 / n;
+ * result = (x - mean) * (1 / sqrt(variance + eps)) * weight + bias, each operation rounded. batch_norm multiplies
+ * weight into the inverse deviation first, per channel. */
+#include "dialect/samba/table/compose.h"
+
+static SambaStatus checkParameter(const SambaOperatorCall *call, unsigned constraint, uint32_t operand,
+                                  const char *what, uint32_t rank, const int64_t *dims) {
+  const SambaTensorType *type = &call->operands[operand];
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, what, type->dtype, 1u << SAMBA_DTYPE_F32 | 1u << call->operands[0].dtype));
+  return sambaCheckShape(constraint, what, type, rank, dims);
+}
+
+static SambaStatus inferBatchNorm(const SambaOperatorCall *call, SambaTensorType *out) {
+  static const char *const names[] = {"", "the weight", "the bias", "the mean", "the variance"};
+  const SambaTensorType *x = &call->operands[0];
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the input", x, 2, SAMBA_MAX_RANK));
+  for (uint32_t i = 1; i < 5; ++i)
+    SAMBA_RETURN_IF_ERROR(checkParameter(call, 3, i, names[i], 1, &x->dims[1]));
+  *out = *x;
+  return NULL;
+}
+
+static SambaStatus stagesBatchNorm(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
+                                   const uint32_t *results, const char *layer) {
+  const char *name = call->operator_->name;
+  SambaStageBuilder b;
+  uint32_t scale = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, 1, &call->operands[0].dims[1]);
+  sambaStageBeginElementwise(&b, graph, name, layer, scale);
+  uint16_t variance = sambaStageBroadcastOperand(&b, operands[4]), weight = sambaStageBroadcastOperand(&b, operands[1]);
+  uint16_t shifted =
+      sambaLane2(&b, SAMBA_LANE_ADD, variance, sambaLaneFloat(&b, sambaOperatorCallFloat(call, "eps", 1e-5)));
+  sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_MUL, sambaLane1(&b, SAMBA_LANE_RSQRT, shifted), weight));
+
+  sambaStageBeginElementwise(&b, graph, name, layer, results[0]);
+  const uint32_t channel[] = {1};
+  uint16_t x = sambaStageBroadcastOperand(&b, operands[0]), mean = sambaStageMappedOperand(&b, operands[3], channel),
+           factor = sambaStageMappedOperand(&b, scale, channel),
+           bias = sambaStageMappedOperand(&b, operands[2], channel);
+  uint16_t scaled = sambaLane2(&b, SAMBA_LANE_MUL, sambaLane2(&b, SAMBA_LANE_SUB, x, mean), factor);
+  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_ADD, scaled, bias));
+  return NULL;
+}
+
+static const SambaAttributeRow batchAttributes[] = {{"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"}, {0}};
+const SambaOperatorRow sambaOperatorRow_batch_norm = {.operator_ = {.name = "batch_norm",
+                                                                    .minimum_operands = 5,
+                                                                    .maximum_operands = 5,
+                                                                    .attributes = batchAttributes,
+                                                                    .result_count = 1,
+                                                                    .infer = inferBatchNorm,
+                                                                    .stages = stagesBatchNorm},
+                                                      .dtypes = SAMBA_SET_FLOAT};
+
+static SambaStatus inferLastDimensions(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaAttribute *shape = sambaOperatorCallFind(call, "normalized_shape");
+  size_t count = shape->value.integers.size;
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
+  bool ok = count >= 1 && count <= x->rank;
+  for (size_t i = 0; ok && i < count; ++i)
+    ok = shape->value.integers.data[i] == x->dims[x->rank - count + i];
+  if (!ok) {
+    char buffer[160];
+    return sambaStatusMake(SAMBA_INVALID,
+                           "(C2) attribute 'normalized_shape' must be the last dimensions of the input, which is %s",
+                           sambaTensorTypeFormat(x, buffer));
+  }
+  static const char *const names[] = {"", "the weight", "the bias"};
+  for (uint32_t i = 1; i < call->operand_count; ++i)
+    SAMBA_RETURN_IF_ERROR(checkParameter(call, 3, i, names[i], (uint32_t)count, &x->dims[x->rank - count]));
+  *out = *x;
+  return NULL;
+}
+
+/* The flags of the last `count` axes; returns how many elements they span. */
+static int64_t lastAxes(const SambaTensorType *x, size_t count, bool *out_reduced) {
+  int64_t elements = 1;
+  for (uint32_t axis = 0; axis < x->rank; ++axis)
+    if ((out_reduced[axis] = axis + count >= x->rank))
+      elements *= x->dims[axis];
+  return elements;
+}
+
+static SambaStatus stagesLayerNorm(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
+                                   const uint32_t *results, const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  SambaComposition c = {graph, call->operator_->name, layer};
+  bool reduced[SAMBA_MAX_RANK];
+  int64_t count = lastAxes(x, sambaOperatorCallFind(call, "normalized_shape")->value.integers.size, reduced);
+  uint32_t mean = sambaComposeDivide(
+      &c, sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_PLAIN, 0), count);
+  uint32_t squares = sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_DEVIATION, mean);
+  uint32_t inverse = sambaComposeInverseDeviation(&c, squares, count, sambaOperatorCallFloat(call, "eps", 1e-5));
+  SambaStageBuilder b;
+  sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
+  uint16_t values[5] = {sambaStageBroadcastOperand(&b, operands[0]), sambaStageBroadcastOperand(&b, mean),
+                        sambaStageBroadcastOperand(&b, inverse)};
+  for (uint32_t i = 1; i < call->operand_count; ++i)
+    values[2 + i] = sambaStageBroadcastOperand(&b, operands[i]);
+  uint16_t value = sambaLane2(&b, SAMBA_LANE_MUL, sambaLane2(&b, SAMBA_LANE_SUB, values[0], values[1]), values[2]);
+  if (call->operand_count > 1)
+    value = sambaLane2(&b, SAMBA_LANE_MUL, value, values[3]);
+  if (call->operand_count > 2)
+    value = sambaLane2(&b, SAMBA_LANE_ADD, value, values[4]);
+  sambaStageEndRounded(&b, value);
+  return NULL;
+}
+
+static SambaStatus stagesRmsNorm(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
+                                 const uint32_t *results, const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  SambaComposition c = {graph, call->operator_->name, layer};
+  bool reduced[SAMBA_MAX_RANK];
+  int64_t count = lastAxes(x, sambaOperatorCallFind(call, "normalized_shape")->value.integers.size, reduced);
+  uint32_t squares = sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_SQUARE, 0);
+  uint32_t inverse = sambaComposeInverseDeviation(&c, squares, count, sambaOperatorCallFloat(call, "eps", 1e-5));
+  SambaStageBuilder b;
+  sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
+  uint16_t input = sambaStageBroadcastOperand(&b, operands[0]), factor = sambaStageBroadcastOperand(&b, inverse),
+           weight = 0;
+  if (call->operand_count > 1)
+    weight = sambaStageBroadcastOperand(&b, operands[1]);
+  uint16_t value = sambaLane2(&b, SAMBA_LANE_MUL, input, factor);
+  if (call->operand_count > 1)
+    value = sambaLane2(&b, SAMBA_LANE_MUL, value, weight);
+  sambaStageEndRounded(&b, value);
+  return NULL;
+}
+
+static const SambaAttributeRow shapeAttributes[] = {
+    {"normalized_shape", SAMBA_ATTRIBUTE_INTS, true, "the last dimensions of x"},
+    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_layer_norm = {.operator_ = {.name = "layer_norm",
+                                                                    .minimum_operands = 1,
+                                                                    .maximum_operands = 3,
+                                                                    .attributes = shapeAttributes,
+                                                                    .result_count = 1,
+                                                                    .infer = inferLastDimensions,
+                                                                    .stages = stagesLayerNorm},
+                                                      .dtypes = SAMBA_SET_FLOAT};
+const SambaOperatorRow sambaOperatorRow_rms_norm = {.operator_ = {.name = "rms_norm",
+                                                                  .minimum_operands = 1,
+                                                                  .maximum_operands = 2,
+                                                                  .attributes = shapeAttributes,
+                                                                  .result_count = 1,
+                                                                  .infer = inferLastDimensions,
+                                                                  .stages = stagesRmsNorm},
+                                                    .dtypes = SAMBA_SET_FLOAT};
+
+static SambaStatus inferGroupNorm(const SambaOperatorCall *call, SambaTensorType *out) {
+  static const char *const names[] = {"", "the weight", "the bias"};
+  const SambaTensorType *x = &call->operands[0];
+  int64_t groups = sambaOperatorCallInt(call, "num_groups", 1);
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the input", x, 2, SAMBA_MAX_RANK - 1));
+  if (groups < 1 || x->dims[1] % groups)
+    return sambaStatusMake(SAMBA_INVALID, "(C3) %lld groups do not divide %lld channels", (long long)groups,
+                           (long long)x->dims[1]);
+  for (uint32_t i = 1; i < call->operand_count; ++i)
+    SAMBA_RETURN_IF_ERROR(checkParameter(call, 4, i, names[i], 1, &x->dims[1]));
+  *out = *x;
+  return NULL;
+}
+
+/* Maps axes of x [N, C, ..] to the dimensions of [N, group, channel, ..]. */
+static void mapGrouped(SambaStageBuilder *b, uint16_t operand, uint32_t rank, int64_t channels, const uint32_t *dims) {
+  sambaStageAxis(b, operand, 0)->coefficients[dims[0]] = 1;
+  sambaStageAxis(b, operand, 1)->coefficients[dims[1]] = channels;
+  for (uint32_t axis = 1; axis < rank; ++axis)
+    sambaStageAxis(b, operand, axis)->coefficients[dims[axis + 1]] = 1;
+}
+
+/* A sum over channel and spatial dimensions per (n, group): of x, or of (x - mean)^2 with mean [N, G]. */
+static uint32_t groupSum(const SambaComposition *c, uint32_t x, int64_t groups, bool deviation, uint32_t mean) {
+  SambaStageTensor type = c->graph->tensors[x];
+  int64_t channels = type.dims[1] / groups;
+  uint32_t result = sambaStageIntermediate(c->graph, SAMBA_DTYPE_F32, 2, (int64_t[]){type.dims[0], groups});
+  SambaStageBuilder b;
+  sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, result);
+  uint32_t dims[SAMBA_MAX_RANK + 1] = {0, 1, sambaStageDim(&b, channels, true)};
+  for (uint32_t axis = 2; axis < type.rank; ++axis)
+    dims[axis + 1] = sambaStageDim(&b, type.dims[axis], true);
+  uint16_t value = sambaStageOperand(&b, x);
+  mapGrouped(&b, value, type.rank, channels, dims);
+  if (deviation) {
+    value = sambaLane2(&b, SAMBA_LANE_SUB, value, sambaStageMappedOperand(&b, mean, dims));
+    value = sambaLane2(&b, SAMBA_LANE_MUL, value, value);
+  }
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
+  return result;
+}
+
+/* The result is written as [N, group, channel, ..], another shape of the same bytes. */
+static SambaStatus stagesGroupNorm(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
+                                   const uint32_t *results, const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  SambaComposition c = {graph, call->operator_->name, layer};
+  int64_t groups = sambaOperatorCallInt(call, "num_groups", 1), channels = x->dims[1] / groups;
+  int64_t count = sambaTensorTypeElements(x) / x->dims[0] / groups;
+  uint32_t mean = sambaComposeDivide(&c, groupSum(&c, operands[0], groups, false, 0), count);
+  uint32_t inverse = sambaComposeInverseDeviation(&c, groupSum(&c, operands[0], groups, true, mean), count,
+                                                  sambaOperatorCallFloat(call, "eps", 1e-5));
+  int64_t shape[SAMBA_MAX_RANK] = {x->dims[0], groups, channels};
+  uint32_t dims[SAMBA_MAX_RANK];
+  memcpy(&shape[3], &x->dims[2], (x->rank - 2) * sizeof *shape);
+  uint32_t grouped = sambaStageIntermediate(graph, x->dtype, x->rank + 1, shape);
+  SambaStageBuilder b;
+  sambaStageBeginElementwise(&b, graph, c.name, layer, grouped);
+  for (uint32_t axis = 0; axis <= x->rank; ++axis)
+    dims[axis] = axis;
+  uint16_t input = sambaStageOperand(&b, operands[0]), values[5];
+  mapGrouped(&b, input, x->rank, channels, dims);
+  values[0] = sambaStageMappedOperand(&b, mean, dims);
+  values[1] = sambaStageMappedOperand(&b, inverse, dims);
+  for (uint32_t i = 1; i < call->operand_count; ++i) {
+    values[1 + i] = sambaStageOperand(&b, operands[i]);
+    sambaStageAxis(&b, values[1 + i], 0)->coefficients[1] = channels;
+    sambaStageAxis(&b, values[1 + i], 0)->coefficients[2] = 1;
+  }
+  uint16_t value = sambaLane2(&b, SAMBA_LANE_MUL, sambaLane2(&b, SAMBA_LANE_SUB, input, values[0]), values[1]);
+  if (call->operand_count > 1)
+    value = sambaLane2(&b, SAMBA_LANE_MUL, value, values[2]);
+  if (call->operand_count > 2)
+    value = sambaLane2(&b, SAMBA_LANE_ADD, value, values[3]);
+  sambaStageEndRounded(&b, value);
+  graph->tensors[results[0]].alias_of = grouped + 1;
+  return NULL;
+}
+
+static const SambaAttributeRow groupAttributes[] = {{"num_groups", SAMBA_ATTRIBUTE_INT, true, "divides the channels"},
+                                                    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"},
+                                                    {0}};
+const SambaOperatorRow sambaOperatorRow_group_norm = {.operator_ = {.name = "group_norm",
+                                                                    .minimum_operands = 1,
+                                                                    .maximum_operands = 3,
+                                                                    .attributes = groupAttributes,
+                                                                    .result_count = 1,
+                                                                    .infer = inferGroupNorm,
+                                                                    .stages = stagesGroupNorm},
+                                                      .dtypes = SAMBA_SET_FLOAT};

@@ -1,0 +1,80 @@
+/* Reductions over dimensions.
+ *
+ * (C1) the operand's dtype is one the operator is defined for. (C2) dim names dimensions of the operand, each once;
+ * absent or empty: all. The result keeps the dtype; reduced dimensions disappear, or with keepdim become 1. Floats are
+ * reduced in f32 and rounded once at the end, mean divides the f32 sum; integers wrap. */
+#include "dialect/samba/table/stage_builder.h"
+
+static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  bool reduced[SAMBA_MAX_RANK], keepdim = sambaOperatorCallInt(call, "keepdim", 0) != 0;
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, sambaRowOfCall(call)->dtypes));
+  SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
+  out->dtype = x->dtype;
+  for (uint32_t axis = 0; axis < x->rank; ++axis)
+    if (!reduced[axis] || keepdim)
+      out->dims[out->rank++] = reduced[axis] ? 1 : x->dims[axis];
+  return NULL;
+}
+
+static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
+                          const uint32_t *results, const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  const char *name = call->operator_->name;
+  bool reduced[SAMBA_MAX_RANK], keepdim = sambaOperatorCallInt(call, "keepdim", 0) != 0, any = false,
+                                mean = strcmp(name, "mean") == 0;
+  SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
+  int64_t count = 1;
+  for (uint32_t axis = 0; axis < x->rank; ++axis)
+    if (reduced[axis])
+      any = true, count *= x->dims[axis];
+  /* Narrow integers need no stage of their own for wrapping: memory keeps the low bits. */
+  bool floating = sambaDTypeIsFloat(x->dtype);
+  uint32_t sum = results[0];
+  SambaStageBuilder b;
+  if (floating && (mean || x->dtype != SAMBA_DTYPE_F32)) {
+    int64_t dims[SAMBA_MAX_RANK];
+    memcpy(dims, graph->tensors[results[0]].dims, sizeof dims);
+    sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, graph->tensors[results[0]].rank, dims);
+  }
+  sambaStageBegin(&b, graph, name, layer, sum);
+  uint32_t dims[SAMBA_MAX_RANK], written = 0;
+  for (uint32_t axis = 0; axis < x->rank; ++axis) {
+    if (!reduced[axis])
+      b.stage.output.axes[written].coefficients[dims[axis] = sambaStageDim(&b, x->dims[axis], false)] = 1;
+    written += !reduced[axis] || keepdim;
+  }
+  for (uint32_t axis = 0; axis < x->rank; ++axis)
+    if (reduced[axis])
+      dims[axis] = sambaStageDim(&b, x->dims[axis], true);
+  uint16_t value = sambaStageMappedOperand(&b, operands[0], dims);
+  sambaStageEnd(&b, any ? sambaLane1(&b, sambaRowOfCall(call)->opcode, value) : value);
+  if (sum == results[0])
+    return NULL;
+  sambaStageBeginElementwise(&b, graph, name, layer, results[0]);
+  value = sambaStageBroadcastOperand(&b, sum);
+  if (mean)
+    value = sambaLane2(&b, SAMBA_LANE_DIV, value, sambaLaneFloat(&b, (double)count));
+  sambaStageEndRounded(&b, value);
+  return NULL;
+}
+
+static const SambaAttributeRow attributes[] = {
+    {"dim", SAMBA_ATTRIBUTE_INTS, false, "the dimensions; absent or empty: all"},
+    {"keepdim", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+    {0}};
+#define REDUCTION(word, set, code)                                                                                     \
+  const SambaOperatorRow sambaOperatorRow_##word = {.operator_ = {.name = #word,                                       \
+                                                                  .minimum_operands = 1,                               \
+                                                                  .maximum_operands = 1,                               \
+                                                                  .attributes = attributes,                            \
+                                                                  .result_count = 1,                                   \
+                                                                  .infer = infer,                                      \
+                                                                  .stages = stages},                                   \
+                                                    .dtypes = set,                                                     \
+                                                    .opcode = code};
+REDUCTION(sum, SAMBA_SET_NUMBER, SAMBA_LANE_REDUCE_ADD)
+REDUCTION(mean, SAMBA_SET_FLOAT, SAMBA_LANE_REDUCE_ADD)
+REDUCTION(amax, SAMBA_SET_NUMBER, SAMBA_LANE_REDUCE_MAX)
+REDUCTION(amin, SAMBA_SET_NUMBER, SAMBA_LANE_REDUCE_MIN)
+REDUCTION(prod, SAMBA_SET_NUMBER, SAMBA_LANE_REDUCE_MUL)
