@@ -10,9 +10,9 @@
 #include "backend/sim/value/values.h"
 
 typedef struct SambaTimingOptions {
-  uint64_t max_cycles;  /* 0: no bound; beyond: the fault `too many cycles` */
-  bool no_skip;         /* switch periodic advance off */
-  bool cycle_fidelity;  /* finer events (reserve; tile fidelity otherwise) */
+  uint64_t max_cycles; /* 0: no bound; beyond: the fault `too many cycles` */
+  bool no_skip;        /* switch periodic advance off */
+  bool cycle_fidelity; /* finer events (reserve; tile fidelity otherwise) */
   /* Optional trace of firings: called in no particular order. */
   void (*on_firing)(void *user, uint32_t unit, uint64_t start_cycle, uint64_t end_cycle);
   void *user;
@@ -25,18 +25,20 @@ typedef struct SambaUnitActivity {
 } SambaUnitActivity;
 
 typedef struct SambaTimingResult {
-  uint64_t cycles;                /* of the section, launch apart */
+  uint64_t cycles;                            /* of the section, launch apart */
   uint64_t dram_read_bytes, dram_write_bytes; /* bytes moved in whole bursts */
-  uint64_t flops;                 /* 2 per MAC, 1 per other float lane operation, counted at firings */
+  uint64_t flops;                             /* 2 per MAC, 1 per other float lane operation, counted at firings */
   uint64_t row_hits, row_misses;
-  uint64_t events;                /* of the engine */
-  uint64_t link_busy_max;         /* busiest lane's busy cycles */
-  SambaUnitActivity *units;       /* one per unit; owned, sambaTimingResultFree */
+  uint64_t events;          /* of the engine */
+  uint64_t link_busy_max;   /* busiest lane's busy cycles */
+  SambaUnitActivity *units; /* one per unit; owned, sambaTimingResultFree */
 } SambaTimingResult;
 
-/* Times one call. bindings give device addresses (data may be NULL); index_traces may be NULL when no port is indexed. */
+/* Times one call. bindings give device addresses (data may be NULL); index_traces may be NULL when no port is indexed.
+ */
 SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *section, const SambaBinding *bindings,
-                               const SambaIndexTraces *index_traces, const SambaTimingOptions *options, SambaTimingResult *out_result);
+                               const SambaIndexTraces *index_traces, const SambaTimingOptions *options,
+                               SambaTimingResult *out_result);
 void sambaTimingResultFree(SambaTimingResult *result);
 
 #endif

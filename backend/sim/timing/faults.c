@@ -1,0 +1,126 @@
+/* Faults of the timing engine: what waits for what when nothing can happen any more; see engine.h. */
+#include "backend/sim/timing/engine.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NO_ACTOR UINT32_MAX
+
+enum { mostNotes = 16 };
+
+typedef struct Wait {
+  uint32_t actor; /* whom it waits for, NO_ACTOR when nothing is missing */
+  const char *what;
+} Wait;
+
+static bool isFinished(const SambaActor *actor) { return actor->done == actor->firings; }
+
+static Wait waitsForTaker(const SambaEngine *engine, uint32_t stream_index, uint64_t token) {
+  const SambaStreamState *stream = &engine->streams[stream_index];
+  for (uint32_t c = 0; c < stream->cursor_count; ++c)
+    if (engine->cursors[stream->cursor_first + c].next <= token)
+      return (Wait){engine->cursors[stream->cursor_first + c].actor, "for room on the stream to"};
+  return (Wait){NO_ACTOR, ""};
+}
+
+static Wait waitsForSlot(const SambaEngine *engine, const SambaActor *actor) {
+  const SambaBufferState *buffer = &engine->buffers[actor->unit];
+  bool read = actor->kind == SAMBA_ACTOR_READ;
+  uint32_t first = buffer->actor_first + (read ? 0 : buffer->write_count),
+           count = read ? buffer->write_count : buffer->read_count;
+  for (uint32_t i = 0; i < count; ++i)
+    if (engine->actors[first + i].slots == (read ? buffer->written : buffer->released))
+      return (Wait){first + i, read ? "for a slot to be filled by" : "for a slot to be released by"};
+  return (Wait){NO_ACTOR, ""};
+}
+
+static Wait waitsFor(const SambaEngine *engine, const SambaActor *actor) {
+  for (uint32_t i = 0; i < actor->input_count; ++i) {
+    const SambaActorInput *input = &actor->inputs[i];
+    bool issuing = actor->running || (actor->memory && actor->memory->issuing);
+    for (uint32_t c = 0; issuing && c < input->cursor_count; ++c)
+      if (engine->cursors[input->cursors[c]].waiting)
+        return (Wait){engine->streams[engine->cursors[input->cursors[c]].stream].producer,
+                      "for the rest of a token from"};
+    const SambaCursor *cursor = &engine->cursors[input->cursors[input->current]];
+    if (!issuing && input->phase == 0 && cursor->next == engine->streams[cursor->stream].pushed)
+      return (Wait){engine->streams[cursor->stream].producer, "for a token from"};
+  }
+  for (uint32_t o = 0; o < actor->output_count; ++o) {
+    const SambaActorOutput *output = &actor->outputs[o];
+    for (uint32_t s = 0; s < output->stream_count; ++s) {
+      const SambaStreamState *stream = &engine->streams[output->streams[s]];
+      if (stream->untaken >= stream->capacity || stream->needs_acceptance || (actor->memory && actor->memory->held)) {
+        Wait wait = waitsForTaker(engine, output->streams[s], stream->pushed - 1);
+        if (wait.actor != NO_ACTOR)
+          return wait;
+      }
+    }
+  }
+  if (actor->kind == SAMBA_ACTOR_READ || actor->kind == SAMBA_ACTOR_WRITE)
+    return waitsForSlot(engine, actor);
+  return (Wait){NO_ACTOR, ""};
+}
+
+static void describe(const SambaEngine *engine, uint32_t index, char *text, size_t size) {
+  const SambaActor *actor = &engine->actors[index];
+  const SambaUnit *unit = &engine->section->units[actor->unit];
+  const char *port = actor->kind == SAMBA_ACTOR_READ    ? " read port"
+                     : actor->kind == SAMBA_ACTOR_WRITE ? " write port"
+                                                        : "";
+  snprintf(text, size, "'%s'%s (%s%s%s, firing %" PRIu64 " of %" PRIu64 ")", unit->name ? unit->name : "", port,
+           sambaUnitKindName(unit->kind), unit->layer && *unit->layer ? ", layer " : "", unit->layer ? unit->layer : "",
+           actor->done, actor->firings);
+}
+
+SambaStatus sambaEngineDeadlock(const SambaEngine *engine) {
+  bool *seen = sambaAllocateZeroed(engine->actor_count, sizeof *seen);
+  uint32_t actor = 0, waiter;
+  while (isFinished(&engine->actors[actor]))
+    ++actor;
+  /* Follow the waits until they come back, or reach one that ended early: whoever waits for it starves. */
+  waiter = actor;
+  Wait wait = {actor, ""};
+  while (wait.actor != NO_ACTOR && !seen[wait.actor] && !isFinished(&engine->actors[wait.actor])) {
+    actor = wait.actor;
+    seen[actor] = true;
+    wait = waitsFor(engine, &engine->actors[actor]);
+    waiter = actor;
+  }
+  free(seen);
+  char text[256], other[256];
+  describe(engine, waiter, text, sizeof text);
+  bool starved = wait.actor != NO_ACTOR && isFinished(&engine->actors[wait.actor]);
+  SambaStatus status = sambaStatusMake(
+      SAMBA_FAULT, "%s: section '%s' stopped at cycle %" PRIu64 " with %u units or buffer ports unfinished; %s %s",
+      starved ? "starved" : "deadlock", engine->section->name, engine->now, engine->unfinished, text,
+      starved                  ? "waits for a unit that has ended"
+      : wait.actor == NO_ACTOR ? "cannot go on"
+                               : "is part of a circle of waits");
+  uint32_t start = wait.actor, current = starved || start == NO_ACTOR ? waiter : start;
+  for (uint32_t notes = 0; notes < mostNotes; ++notes) {
+    wait = waitsFor(engine, &engine->actors[current]);
+    if (wait.actor == NO_ACTOR)
+      break;
+    describe(engine, current, text, sizeof text);
+    describe(engine, wait.actor, other, sizeof other);
+    status = sambaStatusNote(status, "%s waits %s %s", text, wait.what, other);
+    current = wait.actor;
+    if (starved || current == start)
+      break;
+  }
+  return status;
+}
+
+SambaStatus sambaEngineTooManyCycles(const SambaEngine *engine, uint64_t limit) {
+  uint32_t actor = 0;
+  while (actor + 1 < engine->actor_count && isFinished(&engine->actors[actor]))
+    ++actor;
+  char text[256] = "";
+  describe(engine, actor, text, sizeof text);
+  return sambaStatusMake(SAMBA_FAULT,
+                         "too many cycles: section '%s' was not finished after %" PRIu64
+                         " cycles; %s is among those still at work; raise --max-cycles if this is expected",
+                         engine->section->name, limit, text);
+}

@@ -1,0 +1,455 @@
+/* LOAD and STORE: address generators that turn access patterns into bursts, with bounded credit; see engine.h.
+ *
+ * A generator issues in order, a little ahead of the event that lets it (requests carry their own arrival time), and
+ * gets its credits back in order: data leave towards the chip in the order of the requests. */
+#include "backend/sim/timing/engine.h"
+
+#include <stdlib.h>
+
+/* Cycles a generator issues ahead within one event. */
+enum { issueAhead = 32, readProbes = 8 };
+
+static SambaMemoryToken *tokenAt(SambaMemoryState *memory, uint64_t token) {
+  return &memory->tokens[token & memory->token_mask];
+}
+
+static SambaMemoryToken *appendToken(SambaMemoryState *memory) {
+  if (memory->token_end - memory->token_base > memory->token_mask) {
+    uint64_t size = (memory->token_mask + 1) * 2;
+    SambaMemoryToken *tokens = sambaAllocate(sambaArraySize(size, sizeof *tokens));
+    for (uint64_t t = memory->token_base; t < memory->token_end; ++t)
+      tokens[t & (size - 1)] = *tokenAt(memory, t);
+    free(memory->tokens);
+    memory->tokens = tokens;
+    memory->token_mask = size - 1;
+  }
+  SambaMemoryToken *token = tokenAt(memory, memory->token_end++);
+  *token = (SambaMemoryToken){.first = SAMBA_TIME_UNKNOWN, .output_stream = SAMBA_NO_STREAM};
+  return token;
+}
+
+static void wakeGenerator(SambaEngine *engine, uint32_t index, uint64_t at) {
+  SambaGenerator *generator = &engine->generators[index];
+  at = sambaTimeMax(at, engine->now + 1);
+  if (generator->wake <= at && generator->wake > engine->now)
+    return;
+  generator->wake = at;
+  sambaEventsPush(&engine->events, at, sambaTarget(SAMBA_TARGET_GENERATOR, index));
+}
+
+static void returnCredits(SambaEngine *engine, SambaGenerator *generator) {
+  while (generator->base < generator->end) {
+    const SambaGeneratorRequest *oldest = &generator->ring[generator->base & generator->mask];
+    if (oldest->done > engine->now)
+      return;
+    generator->outstanding -= oldest->bursts;
+    ++generator->base;
+  }
+}
+
+static void endLoadToken(SambaEngine *engine, uint32_t actor_index, uint64_t last) {
+  SambaActor *actor = &engine->actors[actor_index];
+  uint64_t first = tokenAt(actor->memory, actor->memory->token_base++)->first;
+  ++actor->done;
+  if (engine->options->on_firing)
+    engine->options->on_firing(engine->options->user, actor->unit, first, last);
+  if (actor->done == actor->firings) {
+    sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
+    sambaActorFinish(engine, last);
+  }
+}
+
+/* Delivery: tokens leave a LOAD in order, each no faster than its port. */
+static void deliverLoad(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  SambaMemoryState *memory = actor->memory;
+  while (memory->token_base < memory->token_end) {
+    SambaMemoryToken *token = tokenAt(memory, memory->token_base);
+    bool complete = token->issued && !token->outstanding;
+    if (token->first == SAMBA_TIME_UNKNOWN && !complete)
+      return;
+    if (token->output_stream == SAMBA_NO_STREAM) {
+      if (!complete)
+        return;
+      endLoadToken(engine, actor_index, token->last);
+      continue;
+    }
+    SambaStreamState *stream = &engine->streams[token->output_stream];
+    if (!token->pushed) {
+      /* A token without a single burst is fill alone: it is there as soon as it was asked for. */
+      uint64_t first =
+          sambaTimeMax(token->first == SAMBA_TIME_UNKNOWN ? token->last : token->first, memory->delivered_until);
+      token->pushed = true;
+      actor->end_minimum = sambaStreamBookLanes(engine, token->output_stream);
+      token->first = first;
+      token->number = stream->pushed;
+      sambaStreamPush(engine, token->output_stream, first, sambaTimeMax(token->last, first + stream->cycles));
+    }
+    if (!complete || stream->needs_acceptance)
+      return;
+    uint64_t last = sambaTimeMax(sambaTimeMax(token->last, token->first + stream->cycles), actor->end_minimum);
+    memory->delivered_until = last;
+    sambaStreamEndToken(engine, token->output_stream, last);
+    endLoadToken(engine, actor_index, last);
+  }
+}
+
+/* Completion of a STORE's tokens, in order; its control outputs tell. */
+static void deliverStore(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  SambaMemoryState *memory = actor->memory;
+  while (memory->token_base < memory->token_end) {
+    SambaMemoryToken *token = tokenAt(memory, memory->token_base);
+    if (!token->issued || token->outstanding)
+      return;
+    ++memory->token_base;
+    ++actor->done;
+    for (uint32_t o = 0; o < actor->output_count; ++o) {
+      if (!actor->outputs[o].stream_count)
+        continue;
+      uint32_t stream = sambaOutputNextStream(&actor->outputs[o]);
+      sambaStreamPush(engine, stream, token->last, token->last);
+      engine->streams[stream].needs_acceptance = false;
+      sambaStreamEndToken(engine, stream, token->last);
+    }
+    if (engine->options->on_firing)
+      engine->options->on_firing(engine->options->user, actor->unit, token->first, token->last);
+    if (actor->done == actor->firings) {
+      sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
+      sambaActorFinish(engine, token->last);
+    }
+  }
+}
+
+static void completeRequest(SambaEngine *engine, uint32_t generator_index, uint32_t slot, uint64_t first,
+                            uint64_t last) {
+  SambaGenerator *generator = &engine->generators[generator_index];
+  SambaGeneratorRequest *request = &generator->ring[slot];
+  /* The way back takes the half of the request latency that the way there did not. */
+  uint64_t latency = (uint64_t)engine->machine->ag_latency_cycles, back = latency - latency / 2;
+  request->done = last + back;
+  SambaMemoryToken *token = tokenAt(engine->actors[request->actor].memory, request->token);
+  token->first = sambaTimeMin(token->first, first + back);
+  token->last = sambaTimeMax(token->last, last + back);
+  --token->outstanding;
+  sambaEngineQueue(engine, request->actor);
+  uint64_t oldest = generator->ring[generator->base & generator->mask].done;
+  if (generator->blocked && oldest != SAMBA_TIME_UNKNOWN)
+    wakeGenerator(engine, generator_index, oldest);
+}
+
+static SambaOutstandingRead *findRead(SambaEngine *engine, uint64_t burst) {
+  uint64_t hash = burst * UINT64_C(0x9E3779B97F4A7C15) >> 32;
+  for (uint32_t i = 0; i < readProbes; ++i) {
+    SambaOutstandingRead *read = &engine->reads[(hash + i) & engine->read_mask];
+    if (read->burst == burst + 1)
+      return read;
+  }
+  return NULL;
+}
+
+/* Remembers a read; when the table is crowded it is simply not merged with. */
+static void rememberRead(SambaEngine *engine, uint64_t burst) {
+  uint64_t hash = burst * UINT64_C(0x9E3779B97F4A7C15) >> 32;
+  for (uint32_t i = 0; i < readProbes; ++i) {
+    SambaOutstandingRead *read = &engine->reads[(hash + i) & engine->read_mask];
+    bool free = !read->burst || (!read->waiter && read->last != SAMBA_TIME_UNKNOWN && read->last <= engine->now);
+    if (!free && read->burst != burst + 1)
+      continue;
+    *read = (SambaOutstandingRead){burst + 1, SAMBA_TIME_UNKNOWN, SAMBA_TIME_UNKNOWN, 0};
+    return;
+  }
+}
+
+/* A read of a burst that is already on its way waits for that one instead. True when it did. */
+static bool mergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator, uint32_t slot) {
+  SambaOutstandingRead *read = findRead(engine, burst);
+  if (!read || (read->last != SAMBA_TIME_UNKNOWN && read->last <= engine->now))
+    return false;
+  if (read->last != SAMBA_TIME_UNKNOWN) {
+    completeRequest(engine, generator, slot, read->first, read->last);
+    return true;
+  }
+  uint32_t place = engine->merged_free;
+  if (place) {
+    engine->merged_free = engine->merged.data[place - 1].next;
+  } else {
+    sambaArrayAppend(&engine->merged, (SambaMergedRead){0});
+    place = (uint32_t)engine->merged.size;
+  }
+  engine->merged.data[place - 1] = (SambaMergedRead){generator, slot, read->waiter};
+  read->waiter = place;
+  return true;
+}
+
+void sambaMemoryCompletion(void *user, uint32_t generator, uint32_t slot, uint64_t first, uint64_t last) {
+  SambaEngine *engine = user;
+  uint64_t burst = engine->generators[generator].ring[slot].burst;
+  completeRequest(engine, generator, slot, first, last);
+  SambaOutstandingRead *read = engine->reads ? findRead(engine, burst) : NULL;
+  if (!read || read->last != SAMBA_TIME_UNKNOWN)
+    return;
+  read->first = first;
+  read->last = last;
+  for (uint32_t waiter = read->waiter; waiter;) {
+    SambaMergedRead merged = engine->merged.data[waiter - 1];
+    completeRequest(engine, merged.generator, merged.slot, first, last);
+    engine->merged.data[waiter - 1].next = engine->merged_free;
+    engine->merged_free = waiter;
+    waiter = merged.next;
+  }
+  read->waiter = 0;
+}
+
+/* Elements of the current token whose bursts were issued, were `ahead` more bursts of the current run issued. */
+static uint64_t elementsIssued(const SambaMemoryState *memory, uint64_t ahead) {
+  uint64_t bursts = memory->end_burst - memory->first_burst, left = memory->end_burst - memory->next_burst;
+  left -= sambaTimeMin(left, ahead);
+  uint64_t rest = bursts ? memory->run.elements / bursts * left : 0;
+  return sambaTimeMin(memory->walked - rest, memory->token_elements);
+}
+
+/* Bursts of a STORE leave as their data come in. */
+static uint64_t dataReady(const SambaActor *actor, uint64_t bursts) {
+  const SambaMemoryState *memory = actor->memory;
+  uint64_t last = actor->pending ? memory->data_last : actor->end_minimum;
+  uint64_t span = last > memory->data_first ? last - memory->data_first : 0;
+  return memory->data_first + sambaTimeScale(span, elementsIssued(memory, bursts), memory->token_elements);
+}
+
+/* A LOAD runs ahead of its takers by no more than what the generator and the way to them hold. */
+static bool loadMayContinue(const SambaEngine *engine, const SambaActor *actor) {
+  const SambaMemoryState *memory = actor->memory;
+  const SambaMemoryToken *token = &memory->tokens[(memory->token_end - 1) & memory->token_mask];
+  if (token->taken || token->output_stream == SAMBA_NO_STREAM)
+    return true;
+  uint64_t vectors = engine->streams[token->output_stream].vectors;
+  return memory->held - vectors + sambaTimeScale(vectors, elementsIssued(memory, 0), memory->token_elements) <=
+         memory->capacity;
+}
+
+/* Sends up to one request's worth of the current run. False when it must wait; then somebody will look at the actor
+ * again. */
+static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
+  const SambaMachine *machine = engine->machine;
+  SambaActor *actor = &engine->actors[actor_index];
+  SambaMemoryState *memory = actor->memory;
+  SambaGenerator *generator = &engine->generators[memory->generator];
+  uint64_t burst_bytes = (uint64_t)machine->dram_burst_bytes;
+  SambaDramPlace place = sambaDramLocate(&engine->dram, memory->next_burst * burst_bytes);
+  uint64_t bursts =
+      sambaTimeMin(sambaTimeMin(place.bursts, memory->end_burst - memory->next_burst), (uint64_t)machine->ag_bursts);
+  bool read = actor->kind == SAMBA_ACTOR_LOAD;
+  if (engine->reads && read)
+    bursts = 1;
+  if (read && !loadMayContinue(engine, actor)) {
+    sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
+    return false;
+  }
+  /* The last burst waits until the end of the data is known. */
+  if (actor->pending && memory->run_ends_token && memory->next_burst + bursts == memory->end_burst) {
+    sambaActorWait(engine, actor, SAMBA_WAIT_INPUT);
+    return false;
+  }
+  uint64_t ready = read ? 0 : dataReady(actor, bursts);
+  if (generator->outstanding + bursts > (uint64_t)machine->ag_bursts) {
+    sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
+    generator->blocked = true;
+    uint64_t oldest = generator->ring[generator->base & generator->mask].done;
+    if (oldest != SAMBA_TIME_UNKNOWN)
+      wakeGenerator(engine, memory->generator, oldest);
+    return false;
+  }
+  uint64_t at = sambaTimeMax(sambaTimeMax(engine->now, generator->next_issue), ready);
+  if (at > engine->now + issueAhead) {
+    sambaActorWait(engine, actor, ready > generator->next_issue ? SAMBA_WAIT_INPUT : SAMBA_WAIT_MEMORY);
+    wakeGenerator(engine, memory->generator, at);
+    return false;
+  }
+  uint64_t cycles = sambaTimeMax(1, sambaTimeCeilDiv(bursts * burst_bytes, (uint64_t)machine->ag_bytes));
+  generator->next_issue = at + cycles;
+  actor->credit += cycles;
+  uint32_t slot = (uint32_t)(generator->end++ & generator->mask);
+  generator->ring[slot] = (SambaGeneratorRequest){SAMBA_TIME_UNKNOWN, (uint32_t)bursts, actor_index,
+                                                  memory->token_end - 1, memory->next_burst};
+  generator->outstanding += bursts;
+  ++tokenAt(memory, memory->token_end - 1)->outstanding;
+  uint64_t burst = memory->next_burst;
+  memory->next_burst += bursts;
+  memory->last_burst = memory->next_burst - 1;
+  if (engine->reads && read) {
+    if (mergeRead(engine, burst, memory->generator, slot))
+      return true;
+    rememberRead(engine, burst);
+  }
+  SambaDramRequest request = {.arrival = at + cycles + (uint64_t)machine->ag_latency_cycles / 2,
+                              .row = place.row,
+                              .bank = place.bank,
+                              .bursts = (uint32_t)bursts,
+                              .write = !read,
+                              .owner = memory->generator,
+                              .slot = slot};
+  uint64_t event = sambaDramSubmit(&engine->dram, place.channel, &request);
+  if (event != SAMBA_TIME_UNKNOWN)
+    sambaEventsPush(&engine->events, event, sambaTarget(SAMBA_TARGET_CHANNEL, place.channel));
+  return true;
+}
+
+/* Takes the walk's next run as bursts. A step costs the generator a cycle even when it asks for nothing. */
+static bool nextRun(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  SambaMemoryState *memory = actor->memory;
+  SambaGenerator *generator = &engine->generators[memory->generator];
+  if (generator->next_issue > engine->now + issueAhead) {
+    sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
+    wakeGenerator(engine, memory->generator, generator->next_issue);
+    return false;
+  }
+  if (!sambaRunWalkNext(&memory->walk, &memory->run))
+    memory->run = (SambaRun){.elements = memory->token_elements, .ends_token = true};
+  uint64_t burst_bytes = (uint64_t)engine->machine->dram_burst_bytes;
+  memory->walked += memory->run.elements;
+  memory->run_ends_token = memory->run.ends_token;
+  memory->first_burst = memory->next_burst = memory->end_burst = 0;
+  if (memory->run.begin < memory->run.end) {
+    /* Device addresses below 2^46 bytes; what a broken file asks for wraps around. */
+    uint64_t mask = (UINT64_C(1) << 56) - 1;
+    uint64_t begin = (memory->symbol_address + (uint64_t)memory->run.begin) & mask;
+    uint64_t end = begin + (uint64_t)(memory->run.end - memory->run.begin);
+    memory->next_burst = begin / burst_bytes;
+    memory->end_burst = sambaTimeCeilDiv(end, burst_bytes);
+    /* Neighbouring runs that meet in one burst ask for it once. */
+    memory->next_burst += memory->next_burst == memory->last_burst;
+    memory->first_burst = memory->next_burst;
+  }
+  if (memory->next_burst >= memory->end_burst) {
+    generator->next_issue = sambaTimeMax(generator->next_issue, engine->now) + 1;
+    ++actor->credit;
+  }
+  return true;
+}
+
+/* Inputs other than a STORE's data must be there as a whole. False: wait for them. */
+static bool inputsAreThere(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  uint64_t at = engine->now;
+  for (uint32_t i = 0; i < actor->input_count; ++i) {
+    SambaActorInput *input = &actor->inputs[i];
+    const SambaSegment *segment = sambaInputSegment(engine, input);
+    bool data = actor->kind == SAMBA_ACTOR_STORE && input->port == 0;
+    if (!segment || (!data && !segment->last_known)) {
+      sambaActorWait(engine, actor, SAMBA_WAIT_INPUT);
+      return false;
+    }
+    at = sambaTimeMax(at, (data ? segment->first : segment->last) + sambaInputCursor(engine, input)->latency);
+  }
+  if (at > engine->now) {
+    sambaActorWait(engine, actor, SAMBA_WAIT_INPUT);
+    sambaEngineWake(engine, actor_index, at);
+    return false;
+  }
+  return true;
+}
+
+static void beginToken(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  SambaMemoryState *memory = actor->memory;
+  sambaActorWait(engine, actor, SAMBA_WAIT_NONE);
+  SambaMemoryToken *token = appendToken(memory);
+  actor->start = token->last = engine->now;
+  memory->walked = 0;
+  memory->first_burst = memory->next_burst = memory->end_burst = 0;
+  memory->run_ends_token = false;
+  memory->issuing = true;
+  ++actor->next;
+  if (actor->kind == SAMBA_ACTOR_LOAD) {
+    for (uint32_t i = 0; i < actor->input_count; ++i)
+      sambaInputTake(engine, actor_index, &actor->inputs[i], 1);
+    if (actor->outputs[0].stream_count) {
+      token->output_stream = sambaOutputNextStream(&actor->outputs[0]);
+      memory->held += engine->streams[token->output_stream].vectors;
+    }
+    return;
+  }
+  token->first = engine->now;
+  actor->end_minimum = 0;
+  for (uint32_t i = 0; i < actor->input_count; ++i) {
+    SambaActorInput *input = &actor->inputs[i];
+    SambaCursor *cursor = sambaInputCursor(engine, input);
+    const SambaSegment *segment = sambaInputSegment(engine, input);
+    if (input->port == 0) {
+      memory->data_first = segment->first + cursor->latency;
+      memory->data_last = segment->last + cursor->latency;
+    }
+    sambaInputTake(engine, actor_index, input, engine->streams[cursor->stream].cycles);
+  }
+}
+
+/* Everything of the current token was asked for. False: a STORE waits for the end of its data. */
+static bool endIssue(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  SambaMemoryState *memory = actor->memory;
+  SambaMemoryToken *token = tokenAt(memory, memory->token_end - 1);
+  if (actor->kind == SAMBA_ACTOR_STORE) {
+    if (actor->pending || actor->end_minimum > engine->now) {
+      sambaActorWait(engine, actor, SAMBA_WAIT_INPUT);
+      if (!actor->pending)
+        sambaEngineWake(engine, actor_index, actor->end_minimum);
+      return false;
+    }
+    token->last = sambaTimeMax(token->last, actor->end_minimum);
+  }
+  token->issued = true;
+  token->last = sambaTimeMax(token->last, engine->now);
+  memory->issuing = false;
+  actor->kind == SAMBA_ACTOR_LOAD ? deliverLoad(engine, actor_index) : deliverStore(engine, actor_index);
+  return true;
+}
+
+static void pump(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  SambaMemoryState *memory = actor->memory;
+  bool load = actor->kind == SAMBA_ACTOR_LOAD;
+  for (;;) {
+    if (!memory->issuing) {
+      if (actor->next == actor->firings) {
+        sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
+        return;
+      }
+      if (!inputsAreThere(engine, actor_index))
+        return;
+      if (load && memory->held >= memory->capacity) {
+        sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
+        return;
+      }
+      beginToken(engine, actor_index);
+    }
+    if (memory->next_burst < memory->end_burst) {
+      if (!issueRequest(engine, actor_index))
+        return;
+    } else if (memory->run_ends_token) {
+      if (!endIssue(engine, actor_index))
+        return;
+    } else if (!nextRun(engine, actor_index)) {
+      return;
+    }
+  }
+}
+
+void sambaMemoryProcess(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  actor->kind == SAMBA_ACTOR_LOAD ? deliverLoad(engine, actor_index) : deliverStore(engine, actor_index);
+  returnCredits(engine, &engine->generators[actor->memory->generator]);
+  pump(engine, actor_index);
+}
+
+void sambaGeneratorEvent(SambaEngine *engine, uint32_t index) {
+  SambaGenerator *generator = &engine->generators[index];
+  if (generator->wake != engine->now)
+    return;
+  generator->wake = SAMBA_TIME_UNKNOWN;
+  generator->blocked = false;
+  for (uint32_t i = 0; i < generator->actor_count; ++i)
+    sambaEngineQueue(engine, generator->actors[(generator->turn + i) % generator->actor_count]);
+  generator->turn = generator->actor_count ? (generator->turn + 1) % generator->actor_count : 0;
+}

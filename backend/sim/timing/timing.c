@@ -1,0 +1,67 @@
+/* The timing engine's entry; see timing.h. */
+#include "backend/sim/timing/engine.h"
+
+#include <stdlib.h>
+
+static void destroy(SambaEngine *engine) {
+  for (uint32_t s = 0; engine->streams && s < engine->section->stream_count; ++s)
+    free(engine->streams[s].ring);
+  for (uint32_t a = 0; a < engine->actor_count; ++a)
+    if (engine->actors[a].memory)
+      free(engine->actors[a].memory->tokens);
+  sambaDramFree(&engine->dram);
+  sambaEventsFree(&engine->events);
+  sambaArrayFree(&engine->merged);
+  sambaArenaDestroy(&engine->arena);
+}
+
+/* A unit's activity is its busiest actor's: a buffer works on all of its ports at once. */
+static void collectActivity(const SambaEngine *engine, SambaTimingResult *result) {
+  uint64_t *best = sambaAllocateZeroed(engine->section->unit_count, sizeof *best);
+  result->units = sambaAllocateZeroed(engine->section->unit_count, sizeof *result->units);
+  for (uint32_t a = 0; a < engine->actor_count; ++a) {
+    const SambaActor *actor = &engine->actors[a];
+    SambaUnitActivity *unit = &result->units[actor->unit];
+    unit->bytes_in += actor->bytes_in;
+    unit->bytes_out += actor->bytes_out;
+    unit->firings += actor->done;
+    if (actor->busy < best[actor->unit])
+      continue;
+    best[actor->unit] = actor->busy;
+    unit->busy = actor->busy;
+    unit->wait_input = actor->waits[SAMBA_WAIT_INPUT];
+    unit->wait_output = actor->waits[SAMBA_WAIT_OUTPUT];
+    unit->wait_memory = actor->waits[SAMBA_WAIT_MEMORY];
+  }
+  free(best);
+}
+
+SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *section, const SambaBinding *bindings,
+                               const SambaIndexTraces *index_traces, const SambaTimingOptions *options,
+                               SambaTimingResult *out_result) {
+  static const SambaTimingOptions defaults = {0};
+  SambaEngine engine = {
+      .machine = machine, .section = section, .bindings = bindings, .options = options ? options : &defaults};
+  *out_result = (SambaTimingResult){0};
+  SambaStatus status = sambaEngineBuild(&engine, index_traces);
+  if (!status)
+    status = sambaEngineRun(&engine);
+  if (!status) {
+    out_result->cycles = engine.finish;
+    out_result->dram_read_bytes = engine.dram.read_bytes;
+    out_result->dram_write_bytes = engine.dram.write_bytes;
+    out_result->row_hits = engine.dram.row_hits;
+    out_result->row_misses = engine.dram.row_misses;
+    out_result->flops = engine.flops;
+    out_result->events = engine.event_count;
+    out_result->link_busy_max = sambaEngineLinkBusyMaximum(&engine);
+    collectActivity(&engine, out_result);
+  }
+  destroy(&engine);
+  return status;
+}
+
+void sambaTimingResultFree(SambaTimingResult *result) {
+  free(result->units);
+  *result = (SambaTimingResult){0};
+}

@@ -1,0 +1,144 @@
+/* Tokens on streams: pushing, taking, and the constraints that the two ends put on each other; see engine.h. */
+#include "backend/sim/timing/engine.h"
+
+#include <stdlib.h>
+
+static SambaSegment *segmentAt(SambaStreamState *stream, uint64_t token) {
+  return &stream->ring[token & stream->ring_mask];
+}
+
+SambaCursor *sambaInputCursor(SambaEngine *engine, const SambaActorInput *input) {
+  return &engine->cursors[input->cursors[input->current]];
+}
+
+SambaSegment *sambaInputSegment(SambaEngine *engine, const SambaActorInput *input) {
+  SambaCursor *cursor = sambaInputCursor(engine, input);
+  SambaStreamState *stream = &engine->streams[cursor->stream];
+  return cursor->next < stream->pushed ? segmentAt(stream, cursor->next) : NULL;
+}
+
+static void dropTakenTokens(SambaStreamState *stream) {
+  while (stream->base < stream->pushed) {
+    SambaSegment *segment = segmentAt(stream, stream->base);
+    if (segment->takers || !segment->last_known)
+      return;
+    ++stream->base;
+  }
+}
+
+/* A constraint on the running firing of the producer is settled: it ends no earlier than `at`. */
+static void acceptToken(SambaEngine *engine, SambaStreamState *stream, uint64_t at) {
+  SambaActor *producer = &engine->actors[stream->producer];
+  stream->needs_acceptance = false;
+  producer->end_minimum = sambaTimeMax(producer->end_minimum, at);
+  if (!producer->memory)
+    --producer->pending;
+}
+
+static void releaseHeldVectors(SambaEngine *engine, uint32_t stream_index, uint64_t number) {
+  SambaStreamState *stream = &engine->streams[stream_index];
+  SambaActor *producer = &engine->actors[stream->producer];
+  if (producer->kind != SAMBA_ACTOR_LOAD)
+    return;
+  SambaMemoryState *memory = producer->memory;
+  memory->held -= stream->vectors;
+  /* Tokens are pushed in order and one at a time, so it is the oldest one still here or one that has left already. */
+  SambaMemoryToken *oldest = &memory->tokens[memory->token_base & memory->token_mask];
+  if (memory->token_base < memory->token_end && oldest->pushed && oldest->output_stream == stream_index &&
+      oldest->number == number)
+    oldest->taken = true;
+}
+
+void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *input, uint64_t duration) {
+  SambaActor *actor = &engine->actors[actor_index];
+  SambaCursor *cursor = sambaInputCursor(engine, input);
+  SambaStreamState *stream = &engine->streams[cursor->stream];
+  uint64_t token = cursor->next++;
+  SambaSegment *segment = segmentAt(stream, token);
+  if (segment->last_known) {
+    actor->end_minimum = sambaTimeMax(actor->end_minimum, segment->last + cursor->latency);
+  } else {
+    cursor->waiting = true;
+    ++actor->pending;
+  }
+  /* The producer may end once all but what the way holds has been taken. */
+  uint64_t beyond = stream->vectors > stream->capacity ? stream->vectors - stream->capacity : 0;
+  segment->accept_at =
+      sambaTimeMax(segment->accept_at, engine->now + (beyond ? sambaTimeScale(duration, beyond, stream->vectors) : 0));
+  actor->bytes_in += stream->bytes;
+  if (--segment->takers == 0) {
+    stream->untaken -= stream->vectors;
+    releaseHeldVectors(engine, cursor->stream, token);
+    if (stream->needs_acceptance && token + 1 == stream->pushed)
+      acceptToken(engine, stream, segment->accept_at);
+    else if (stream->needs_acceptance && stream->untaken <= stream->capacity)
+      acceptToken(engine, stream, engine->now);
+    sambaEngineQueue(engine, stream->producer);
+    dropTakenTokens(stream);
+  }
+  if (--input->left == 0) {
+    input->left = input->block;
+    input->current = input->current + 1 == input->cursor_count ? 0 : input->current + 1;
+  }
+}
+
+void sambaStreamPush(SambaEngine *engine, uint32_t stream_index, uint64_t first, uint64_t last_estimate) {
+  SambaStreamState *stream = &engine->streams[stream_index];
+  if (stream->pushed - stream->base > stream->ring_mask) {
+    uint64_t size = (stream->ring_mask + 1) * 2;
+    SambaSegment *ring = sambaAllocate(sambaArraySize(size, sizeof *ring));
+    for (uint64_t i = stream->base; i < stream->pushed; ++i)
+      ring[i & (size - 1)] = *segmentAt(stream, i);
+    free(stream->ring);
+    stream->ring = ring;
+    stream->ring_mask = size - 1;
+  }
+  *segmentAt(stream, stream->pushed++) =
+      (SambaSegment){.first = first, .last = last_estimate, .takers = stream->cursor_count};
+  if (!stream->cursor_count)
+    return;
+  stream->untaken += stream->vectors;
+  stream->needs_acceptance = stream->untaken > stream->capacity;
+  for (uint32_t c = 0; c < stream->cursor_count; ++c)
+    sambaEngineQueue(engine, engine->cursors[stream->cursor_first + c].actor);
+}
+
+void sambaStreamEndToken(SambaEngine *engine, uint32_t stream_index, uint64_t last) {
+  SambaStreamState *stream = &engine->streams[stream_index];
+  uint64_t token = stream->pushed - 1;
+  SambaSegment *segment = segmentAt(stream, token);
+  segment->last = last;
+  segment->last_known = true;
+  engine->actors[stream->producer].bytes_out += stream->bytes;
+  for (uint32_t c = 0; c < stream->cursor_count; ++c) {
+    SambaCursor *cursor = &engine->cursors[stream->cursor_first + c];
+    if (!cursor->waiting || cursor->next != token + 1)
+      continue;
+    SambaActor *taker = &engine->actors[cursor->actor];
+    cursor->waiting = false;
+    taker->end_minimum = sambaTimeMax(taker->end_minimum, last + cursor->latency);
+    if (--taker->pending == 0)
+      sambaEngineQueue(engine, cursor->actor);
+  }
+  dropTakenTokens(stream);
+}
+
+uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream_index) {
+  SambaStreamState *stream = &engine->streams[stream_index];
+  uint64_t end = 0;
+  for (uint32_t i = 0; i < stream->lane_count; ++i) {
+    SambaLane *lane = &engine->lanes[stream->lanes[i]];
+    lane->free = sambaTimeMax(lane->free, engine->now) + stream->cycles;
+    end = sambaTimeMax(end, lane->free);
+  }
+  return end;
+}
+
+uint32_t sambaOutputNextStream(SambaActorOutput *output) {
+  uint32_t stream = output->streams[output->current];
+  if (--output->left == 0) {
+    output->left = output->block;
+    output->current = output->current + 1 == output->stream_count ? 0 : output->current + 1;
+  }
+  return stream;
+}
