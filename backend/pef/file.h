@@ -3,7 +3,7 @@
 #ifndef SAMBA_BACKEND_PEF_FILE_H
 #define SAMBA_BACKEND_PEF_FILE_H
 
-#include "backend/pef/pef.h"
+#include "backend/pef/schema.h"
 
 typedef struct SambaPefFile {
   int fd;
@@ -11,6 +11,9 @@ typedef struct SambaPefFile {
   const char *folder; /* of the path, with a slash at the end, or "" */
   uint64_t bytes;     /* when it was opened */
   uint64_t weights_offset, weights_bytes;
+  /* Where each blob section's bytes begin, in the file and in memory (SambaPefBlob). */
+  uint64_t blob_offsets[SAMBA_PEF_BLOB_COUNT];
+  const uint8_t *blob_data[SAMBA_PEF_BLOB_COUNT];
 } SambaPefFile;
 
 /* Opens a regular file for reading (pipes and devices are refused: they could block). */

@@ -137,6 +137,8 @@ static SambaStatus readParts(Reader *reader, const SambaElfSection *sections, ui
     for (uint32_t b = 0; b < SAMBA_PEF_BLOB_COUNT && !known; ++b)
       if (sambaStringRefEqualC(section->name, sambaPefBlobName(b))) {
         SAMBA_RETURN_IF_ERROR(readPart(reader, section, 1, &reader->blobs[b]));
+        reader->pef->file->blob_offsets[b] = section->offset + SAMBA_PEF_TABLE_HEADER_BYTES;
+        reader->pef->file->blob_data[b] = reader->blobs[b].records;
         known = true;
       }
     if (!known)

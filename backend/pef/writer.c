@@ -174,9 +174,16 @@ static SambaStatus complete(SambaPef *pef, const char *path) {
     else if (external && sambaDigestIsZero(symbol->init_checksum))
       return sambaStatusMake(SAMBA_INVALID, "symbol %u: init is a file without source and without init_checksum", i);
   }
-  for (uint32_t i = 0; i < pef->graphs_count; ++i)
-    if (pef->graphs[i].trace.size)
-      sambaDigestCompute(pef->graphs[i].trace.data, pef->graphs[i].trace.size, pef->graphs[i].trace_digest);
+  for (uint32_t i = 0; i < pef->graphs_count; ++i) {
+    SambaPefGraph *graph = &pef->graphs[i];
+    uint8_t digest[SAMBA_PEF_DIGEST_BYTES];
+    if (!graph->trace.size)
+      continue;
+    sambaDigestCompute(graph->trace.data, graph->trace.size, digest);
+    if (!sambaDigestIsZero(graph->trace_digest) && memcmp(graph->trace_digest, digest, sizeof digest) != 0)
+      return sambaStatusMake(SAMBA_INVALID, "graph %u: its trace_digest is not that of its trace record", i);
+    memcpy(graph->trace_digest, digest, sizeof digest);
+  }
   return NULL;
 }
 

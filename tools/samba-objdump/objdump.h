@@ -1,0 +1,37 @@
+/* samba-objdump: a PEF as text and back.
+ *
+ * A listing is a sequence of statements, one per record: `symbol "x" { kind = input  dims = [1, 784] }`. Keywords and
+ * fields are those of backend/pef/tables.def; a field that is left out is 0, empty or none. docs/pef-format.md has the
+ * grammar. */
+#ifndef SAMBA_TOOLS_OBJDUMP_OBJDUMP_H
+#define SAMBA_TOOLS_OBJDUMP_OBJDUMP_H
+
+#include "backend/pef/pef.h"
+
+#include <stdio.h>
+
+/* Data up to this many bytes is printed in the listing, more by reference (.incbin). */
+enum { OBJDUMP_INLINE_BYTES = 4096 };
+
+/* Prints the PEF that was opened from `path`; references to its data name this path. */
+SambaStatus objdumpPrint(FILE *out, const SambaPef *pef, const char *path);
+
+/* Reads a listing (`path` for messages). References (.incbin) are relative to the current folder. */
+SambaStatus objdumpAssemble(const char *path, SambaStringRef text, SambaPef **out_pef);
+
+/* Prints the statement of one image: as a section listing when that says exactly the same, else as bytes. */
+SambaStatus objdumpPrintImage(FILE *out, const SambaPef *pef, uint32_t image, const SambaMachine *machine,
+                              bool *out_done);
+/* Makes an image of a section listing; places and routes what is not. `line`: of the text's first line. */
+SambaStatus objdumpParseImage(SambaPef *pef, const SambaMachine *machine, const char *path, uint32_t line,
+                              SambaStringRef name, SambaStringRef text, SambaPefImage *out_image);
+
+/* Adds what a listing written by hand leaves out: parameters of a shipped machine, regions and addresses, sections,
+ * calls, graph. Changes nothing in a listing that was printed. */
+SambaStatus objdumpCompleteMachine(SambaPef *pef);
+SambaStatus objdumpComplete(SambaPef *pef);
+
+/* Copies a PEF and makes all its checksums right, whatever its bytes say. */
+SambaStatus objdumpFixChecksums(const char *path, const char *output);
+
+#endif
