@@ -16,6 +16,8 @@ static SambaPortRecord *imagePorts(const SambaPort *ports, uint32_t count, const
   for (uint32_t p = 0; p < count; ++p) {
     SambaPortRecord *record = &records[p];
     record->port = ports[p];
+    if (record->port.access.replay == 0)
+      record->port.access.replay = 1; /* unused: one encoding */
     record->kind = ports[p].stream_count ? (uint32_t)(*end)->kind : 0;
     record->flow_count = ports[p].stream_count;
     record->flows = SAMBA_ARENA_ARRAY(arena, SambaPortFlow, record->flow_count);
@@ -101,14 +103,22 @@ static SambaPort *sectionPorts(const SambaPortRecord *records, uint32_t count, u
   for (uint32_t p = 0; p < count; ++p) {
     ports[p] = records[p].port;
     ports[p].stream_count = records[p].flow_count;
-    if (ports[p].access.replay == 0)
-      ports[p].access.replay = 1;
     ports[p].streams = SAMBA_ARENA_ARRAY(arena, uint32_t, records[p].flow_count);
     for (uint32_t i = 0; i < records[p].flow_count; ++i)
       fabric->ends[fabric->end_count++] = (SambaFlowEnd){
           unit, p, output, (SambaStreamKind)records[p].kind, records[p].flows[i].lane, records[p].flows[i].flow};
   }
   return ports;
+}
+
+static SambaStatus checkPortRecord(const SambaUnit *unit, SambaPortRecord *record) {
+  if (record->kind > SAMBA_STREAM_CONTROL)
+    return sambaStatusMake(SAMBA_INVALID, "stream kind %u is undefined, expected 0 to 2", record->kind);
+  if (unit->kind != SAMBA_UNIT_BUFFER)
+    record->port.access.replay = 1; /* not in the bits */
+  else if (record->port.access.replay == 0)
+    return sambaStatusMake(SAMBA_INVALID, "replay is 0, expected at least 1");
+  return NULL;
 }
 
 /* Units and ends out of the image; streams are still missing. */
@@ -137,10 +147,9 @@ static SambaStatus makeUnits(const SambaImage *image, SambaArena *arena, SambaSe
     for (uint32_t p = 0; p < unit->input_count + unit->output_count; ++p) {
       bool output = p >= unit->input_count;
       uint32_t port = output ? p - unit->input_count : p;
-      uint32_t kind = output ? record->outputs[port].kind : record->inputs[port].kind;
-      if (kind > SAMBA_STREAM_CONTROL)
-        return sambaStatusMake(SAMBA_INVALID, "unit '%s' %s %u: stream kind %u is undefined, expected 0 to 2",
-                               unit->name, output ? "output" : "input", port, kind);
+      SambaStatus status = checkPortRecord(unit, output ? &record->outputs[port] : &record->inputs[port]);
+      if (status)
+        return sambaStatusAnnotate(status, "unit '%s' %s %u", unit->name, output ? "output" : "input", port);
     }
     unit->inputs = sectionPorts(record->inputs, unit->input_count, u, false, fabric, arena);
     unit->outputs = sectionPorts(record->outputs, unit->output_count, u, true, fabric, arena);

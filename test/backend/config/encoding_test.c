@@ -1,0 +1,321 @@
+/* backend/config/encoding.h: round trips, what the bits leave out, damaged bytes, the errors of encoder and decoder. */
+#include "backend/config/encoding.h"
+#include "backend/config/fabric.h"
+#include "test/backend/config/sample.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void assertOk(SambaStatus status) {
+  if (status)
+    print_message("%s\n", sambaStatusGetMessage(status));
+  assert_null(status);
+}
+
+static void assertFails(SambaStatus status, const char *text) {
+  assert_non_null(status);
+  if (!strstr(sambaStatusGetMessage(status), text))
+    print_message("got:    %s\nwanted: %s\n", sambaStatusGetMessage(status), text);
+  assert_non_null(strstr(sambaStatusGetMessage(status), text));
+  sambaStatusFree(status);
+}
+
+static void assertSameAccess(const SambaAccess *a, const SambaAccess *b) {
+  assert_int_equal(a->counter_count, b->counter_count);
+  assert_memory_equal(a->trips, b->trips, a->counter_count * sizeof *a->trips);
+  assert_int_equal(a->slot_level, b->slot_level);
+  assert_int_equal(a->token_level, b->token_level);
+  assert_int_equal(a->base, b->base);
+  assert_memory_equal(a->strides, b->strides, a->counter_count * sizeof *a->strides);
+  assert_int_equal(a->guard_count, b->guard_count);
+  for (uint32_t g = 0; g < a->guard_count; ++g) {
+    assert_int_equal(a->guards[g].constant, b->guards[g].constant);
+    assert_int_equal(a->guards[g].limit, b->guards[g].limit);
+    assert_memory_equal(a->guards[g].strides, b->guards[g].strides, a->counter_count * sizeof *a->strides);
+  }
+  assert_int_equal(a->fill, b->fill);
+  assert_int_equal(a->replay, b->replay);
+  assert_int_equal(a->has_index, b->has_index);
+  assert_int_equal(a->index_counters, b->index_counters);
+  assert_int_equal(a->index_stride, b->index_stride);
+  assert_int_equal(a->index_limit, b->index_limit);
+}
+
+static void assertSamePort(const SambaUnit *unit, const SambaPort *a, const SambaPort *b) {
+  assert_int_equal(a->dtype, b->dtype);
+  assert_int_equal(a->stream_count, b->stream_count);
+  assert_memory_equal(a->streams, b->streams, a->stream_count * sizeof *a->streams);
+  assert_int_equal(a->block, b->block);
+  assert_int_equal(a->token_elements, b->token_elements);
+  if (unit->kind != SAMBA_UNIT_COMPUTE) {
+    if (a->access.counter_count)
+      assertSameAccess(&a->access, &b->access);
+    return;
+  }
+  assert_int_equal(a->level, b->level);
+  assert_int_equal(a->offset, b->offset);
+  assert_int_equal(a->value, b->value);
+  assert_memory_equal(a->strides, b->strides, unit->counter_count * sizeof *a->strides);
+}
+
+/* Equal but for names; streams are in canonical order in both. */
+static void assertSameSection(const SambaSection *a, const SambaSection *b) {
+  assert_int_equal(a->symbol_count, b->symbol_count);
+  assert_int_equal(a->unit_count, b->unit_count);
+  assert_int_equal(a->stream_count, b->stream_count);
+  assert_int_equal(a->split_k, b->split_k);
+  for (uint32_t i = 0; i < a->symbol_count; ++i) {
+    assert_int_equal(a->symbols[i].dtype, b->symbols[i].dtype);
+    assert_int_equal(a->symbols[i].elements, b->symbols[i].elements);
+    assert_int_equal(a->symbols[i].written, b->symbols[i].written);
+  }
+  for (uint32_t i = 0; i < a->unit_count; ++i) {
+    const SambaUnit *x = &a->units[i], *y = &b->units[i];
+    assert_int_equal(x->kind, y->kind);
+    assert_int_equal(x->x, y->x);
+    assert_int_equal(x->y, y->y);
+    assert_int_equal(x->ag, y->ag);
+    assert_int_equal(x->symbol, y->symbol);
+    assert_int_equal(x->slot_count, y->slot_count);
+    assert_int_equal(x->slot_elements, y->slot_elements);
+    assert_int_equal(x->banks_diagonal, y->banks_diagonal);
+    assert_int_equal(x->loop_carried, y->loop_carried);
+    assert_int_equal(x->initial, y->initial);
+    assert_int_equal(x->counter_count, y->counter_count);
+    if (x->counter_count)
+      assert_memory_equal(x->trips, y->trips, x->counter_count * sizeof *x->trips);
+    assert_int_equal(x->token_level, y->token_level);
+    assert_int_equal(x->program.systolic, y->program.systolic);
+    assert_int_equal(x->program.lane_reduce, y->program.lane_reduce);
+    assert_int_equal(x->program.reduce_mask, y->program.reduce_mask);
+    assert_int_equal(x->program.op_count, y->program.op_count);
+    if (x->program.op_count)
+      assert_memory_equal(x->program.ops, y->program.ops, x->program.op_count * sizeof *x->program.ops);
+    assert_int_equal(x->input_count, y->input_count);
+    assert_int_equal(x->output_count, y->output_count);
+    for (uint32_t p = 0; p < x->input_count; ++p)
+      assertSamePort(x, &x->inputs[p], &y->inputs[p]);
+    for (uint32_t p = 0; p < x->output_count; ++p)
+      assertSamePort(x, &x->outputs[p], &y->outputs[p]);
+  }
+  for (uint32_t i = 0; i < a->stream_count; ++i) {
+    const SambaStream *x = &a->streams[i], *y = &b->streams[i];
+    assert_int_equal(x->kind, y->kind);
+    assert_memory_equal(&x->source, &y->source, sizeof x->source);
+    assert_int_equal(x->destination_count, y->destination_count);
+    assert_memory_equal(x->destinations, y->destinations, x->destination_count * sizeof *x->destinations);
+    assert_int_equal(x->hop_count, y->hop_count);
+    for (uint32_t h = 0; h < x->hop_count; ++h) {
+      assert_int_equal(x->hops[h].x, y->hops[h].x);
+      assert_int_equal(x->hops[h].y, y->hops[h].y);
+      assert_int_equal(sambaSwitchLaneCompare(&x->hops[h].in, &y->hops[h].in), 0);
+      assert_int_equal(sambaSwitchLaneCompare(&x->hops[h].out, &y->hops[h].out), 0);
+    }
+  }
+}
+
+typedef struct Sample {
+  SambaArena arena;
+  SambaSection *section;
+  const SambaMachine *machine;
+  SambaByteBuffer bytes;
+} Sample;
+
+static void encodeSample(Sample *sample, bool gather) {
+  *sample = (Sample){0};
+  sample->section = gather ? sampleGather(&sample->arena) : sampleMatmul(&sample->arena);
+  sample->machine = gather ? sampleLargeMachine() : sampleMachine();
+  assertOk(sambaSectionEncode(sample->section, sample->machine, &sample->bytes));
+}
+
+static void freeSample(Sample *sample) {
+  sambaArrayFree(&sample->bytes);
+  sambaArenaDestroy(&sample->arena);
+}
+
+static void roundTrips(void **state) {
+  (void)state;
+  for (int gather = 0; gather < 2; ++gather) {
+    Sample sample;
+    encodeSample(&sample, gather);
+    assert_int_equal(sample.bytes.size % 8, 0);
+    SambaSection *decoded;
+    assertOk(sambaSectionDecode(sample.bytes.data, sample.bytes.size, sample.machine, &sample.arena, &decoded));
+    assertSameSection(sample.section, decoded);
+    assert_string_equal(decoded->units[0].name, "load0");
+    assert_string_equal(decoded->units[2].name, gather ? "compute2" : "buffer2");
+    SambaByteBuffer again = {0};
+    assertOk(sambaSectionEncode(decoded, sample.machine, &again));
+    assert_int_equal(again.size, sample.bytes.size);
+    assert_memory_equal(again.data, sample.bytes.data, again.size);
+    sambaArrayFree(&again);
+    freeSample(&sample);
+  }
+}
+
+static void namesAndRatesComeBack(void **state) {
+  (void)state;
+  Sample sample;
+  encodeSample(&sample, false);
+  SambaSection *decoded;
+  assertOk(sambaSectionDecode(sample.bytes.data, sample.bytes.size, sample.machine, &sample.arena, &decoded));
+  const uint32_t *order = sambaStreamsCanonicalOrder(sample.section, &sample.arena);
+  for (uint32_t i = 0; i < decoded->stream_count; ++i) {
+    assert_int_equal(sample.section->streams[order[i]].source.unit, decoded->streams[i].source.unit);
+    assert_int_equal(decoded->streams[i].rate_permille, 1000);
+    sambaSectionSetRate(decoded, i, 100 + i);
+    sambaSectionSetRate(decoded, i, 0);
+    sambaSectionSetRate(decoded, i, 1001);
+    assert_int_equal(decoded->streams[i].rate_permille, 100 + i);
+  }
+  char name[] = "mine";
+  sambaSectionSetName(decoded, name);
+  sambaSectionSetUnit(decoded, 0, name, "fc1");
+  sambaSectionSetUnit(decoded, 99, name, name);
+  sambaSectionSetSymbol(decoded, 0, name);
+  sambaSectionSetSymbol(decoded, 99, name);
+  sambaSectionSetRate(decoded, 99, 1);
+  name[0] = 'X';
+  assert_string_equal(decoded->name, "mine");
+  assert_string_equal(decoded->units[0].name, "mine");
+  assert_string_equal(decoded->units[0].layer, "fc1");
+  assert_string_equal(decoded->symbols[0].name, "mine");
+  freeSample(&sample);
+}
+
+/* Every bit once, every length once: an error or a section that encodes to the very same bytes. */
+static void decodeDamaged(const uint8_t *data, size_t size, const SambaMachine *machine) {
+  SambaArena arena = {0};
+  SambaSection *section;
+  SambaStatus status = sambaSectionDecode(data, size, machine, &arena, &section);
+  if (!status) {
+    SambaByteBuffer again = {0};
+    assertOk(sambaSectionEncode(section, machine, &again));
+    assert_int_equal(again.size, size);
+    assert_memory_equal(again.data, data, size);
+    sambaArrayFree(&again);
+  } else {
+    assert_true(strlen(sambaStatusGetMessage(status)) > 0);
+  }
+  sambaStatusFree(status);
+  sambaArenaDestroy(&arena);
+}
+
+static void damageIsRefusedOrHonest(void **state) {
+  (void)state;
+  for (int gather = 0; gather < 2; ++gather) {
+    Sample sample;
+    encodeSample(&sample, gather);
+    for (size_t bit = 0; bit < sample.bytes.size * 8; ++bit) {
+      sample.bytes.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+      decodeDamaged(sample.bytes.data, sample.bytes.size, sample.machine);
+      sample.bytes.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    uint32_t seed = 12345;
+    for (int round = 0; round < 4000; ++round) {
+      uint8_t *copy = sambaAllocate(sample.bytes.size);
+      memcpy(copy, sample.bytes.data, sample.bytes.size);
+      for (int change = 0; change < 1 + round % 4; ++change) {
+        seed = seed * 1664525u + 1013904223u;
+        copy[(seed >> 8) % sample.bytes.size] = (uint8_t)(seed >> 3);
+      }
+      decodeDamaged(copy, sample.bytes.size, sample.machine);
+      free(copy);
+    }
+    for (size_t size = 0; size < sample.bytes.size; ++size) {
+      uint8_t *copy = sambaAllocate(size);
+      memcpy(copy, sample.bytes.data, size);
+      decodeDamaged(copy, size, sample.machine);
+      free(copy);
+    }
+    freeSample(&sample);
+  }
+}
+
+static void decoderNamesWhatIsWrong(void **state) {
+  (void)state;
+  Sample sample;
+  encodeSample(&sample, false);
+  SambaSection *section;
+  uint8_t *data = sample.bytes.data;
+#define DECODE(size) sambaSectionDecode(data, size, sample.machine, &sample.arena, &section)
+  assertFails(DECODE(0), "the bytes end at version");
+  assertFails(DECODE(sample.bytes.size - 8), "the bytes end at");
+  assertFails(DECODE(sample.bytes.size - 1), "the bytes end inside padding");
+  assertFails(DECODE(24), "the bytes end at");
+  assertFails(DECODE(13), "the bytes end at symbols: 3 of 53 bits expected, 11 left");
+  data[0] = 2;
+  assertFails(DECODE(sample.bytes.size), "its records have version 2, this program reads version 1");
+  data[0] = 1;
+  data[sample.bytes.size - 1] |= 0x80;
+  assertFails(DECODE(sample.bytes.size), "not zero");
+  data[sample.bytes.size - 1] &= 0x7f;
+  for (int i = 0; i < 8; ++i)
+    sambaArrayAppend(&sample.bytes, 0);
+  data = sample.bytes.data;
+  assertFails(DECODE(sample.bytes.size), "8 bytes after the end of the section");
+  /* The last two switch entries, 16 bytes each, in each other's place. */
+  size_t last = sample.bytes.size - 8 - 16;
+  for (int i = 0; i < 16; ++i) {
+    uint8_t byte = data[last + i];
+    data[last + i] = data[last - 16 + i];
+    data[last - 16 + i] = byte;
+  }
+  assertFails(DECODE(sample.bytes.size - 8), "is out of order, expected ascending entries");
+  freeSample(&sample);
+}
+
+static void encoderNamesWhatIsWrong(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaByteBuffer out = {0};
+  SambaSection *s = sampleMatmul(&arena);
+#define ENCODE() sambaSectionEncode(s, sampleMachine(), &out)
+  s->units[2].x = -1;
+  assertFails(ENCODE(), "unit 'ab': site (-1, 0) is outside the grid of 4 x 4 sites; it is not placed");
+  s = sampleMatmul(&arena);
+  s->streams[2].hop_count = 0;
+  assertFails(ENCODE(), "stream 2 from unit 'ab' output 0 is not routed");
+  s = sampleMatmul(&arena);
+  ((SambaHop *)s->streams[2].hops)[0].x = 2;
+  assertFails(ENCODE(),
+              "stream 2: its first hop enters the switch at (2, 0) from 'unit', not from its source unit 'ab'");
+  s = sampleMatmul(&arena);
+  s->streams[2].hop_count--;
+  assertFails(ENCODE(), "stream 2: no hop of it ends at unit 'ct' input 0");
+  s = sampleMatmul(&arena); /* two streams whose hops end in each other's place: bits would say something else */
+  ((SambaHop *)s->streams[2].hops)[s->streams[2].hop_count - 1].out.lane = 1;
+  ((SambaHop *)s->streams[2].hops)[s->streams[2].hop_count - 1].out.flow = 3;
+  ((SambaHop *)s->streams[3].hops)[s->streams[3].hop_count - 1].out.lane = 0;
+  ((SambaHop *)s->streams[3].hops)[s->streams[3].hop_count - 1].out.flow = 2;
+  assertOk(ENCODE()); /* only the lanes at the unit have changed: the ports say so */
+  s = sampleMatmul(&arena);
+  s->units[0].outputs[0].access.strides = LIST(&arena, int64_t, 0, 0, 0, 0, 0);
+  s->symbols[0].elements = INT64_C(1) << 44;
+  s->units[0].outputs[0].access.base = 5;
+  assertOk(ENCODE());
+  s->units[0].outputs[0].access.guard_count = 1;
+  s->units[0].outputs[0].access.guards =
+      LIST(&arena, SambaGuard, {0, INT64_C(1) << 50, s->units[0].outputs[0].access.strides});
+  assertFails(
+      ENCODE(),
+      "section 'matmul': units 0: outputs 0: guards 0: limit is 1125899906842624, which has no room in 48 bits");
+  sambaArrayFree(&out);
+  sambaArenaDestroy(&arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(roundTrips),
+      cmocka_unit_test(namesAndRatesComeBack),
+      cmocka_unit_test(damageIsRefusedOrHonest),
+      cmocka_unit_test(decoderNamesWhatIsWrong),
+      cmocka_unit_test(encoderNamesWhatIsWrong),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
