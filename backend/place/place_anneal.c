@@ -5,6 +5,8 @@
  * lay on its border leaves. */
 #include "backend/place/placement.h"
 
+#include <string.h>
+
 typedef struct {
   SambaPlacement *p;
   SambaBox *boxes; /* per net, current */
@@ -123,6 +125,37 @@ static int64_t tryMove(Annealer *a, uint32_t unit, int32_t window, int64_t tempe
   return delta;
 }
 
+/* Puts units where `slots` says. */
+static void restore(Annealer *a, const uint32_t *slots) {
+  SambaPlacement *p = a->p;
+  for (uint32_t u = 0; u < p->unit_count; ++u)
+    p->occupant[p->unit_slot[u]] = 0;
+  for (uint32_t u = 0; u < p->unit_count; ++u)
+    sambaPlacementSet(p, u, slots[u]);
+  for (uint32_t net = 0; net < p->net_count; ++net)
+    a->boxes[net] = sambaPlacementBox(p, net);
+}
+
+/* One cooling from a temperature that the mean share of a unit in the cost sets, to zero. Returns the new cost. */
+static int64_t cool(Annealer *a, const uint32_t *units, uint32_t movable, int64_t cost) {
+  enum { STAGES = 24, FEWEST_MOVES = 3600 };
+  uint64_t moves = (uint64_t)movable * (200 + (movable < 200 ? movable : 200));
+  moves = (moves > FEWEST_MOVES ? moves : FEWEST_MOVES) / STAGES;
+  int64_t temperature = cost * 2 / movable / 3;
+  uint32_t span = 4;
+  while (span * span < movable * 2)
+    ++span;
+  for (int stage = 0; stage < STAGES; ++stage) {
+    int32_t window = 2 + (int32_t)(span * (uint32_t)(STAGES - stage) / STAGES / 2);
+    if (stage == STAGES - 1)
+      temperature = 0;
+    for (uint64_t i = 0; i < moves; ++i)
+      cost += tryMove(a, units[randomBelow(a, movable)], window, temperature);
+    temperature = temperature * 13 / 16;
+  }
+  return cost;
+}
+
 void sambaPlacementAnneal(SambaPlacement *p, SambaArena *arena) {
   uint32_t movable = 0, *units = SAMBA_ARENA_ARRAY(arena, uint32_t, p->unit_count);
   uint32_t mostNets = 0;
@@ -139,24 +172,20 @@ void sambaPlacementAnneal(SambaPlacement *p, SambaArena *arena) {
   a.next = SAMBA_ARENA_ARRAY(arena, SambaBox, 2 * (size_t)mostNets);
   a.touched = SAMBA_ARENA_ARRAY(arena, uint32_t, 2 * (size_t)mostNets);
   a.stamp = SAMBA_ARENA_ARRAY(arena, uint32_t, p->net_count);
-  int64_t cost = 0;
+  int64_t best = 0;
   for (uint32_t net = 0; net < p->net_count; ++net) {
     a.boxes[net] = sambaPlacementBox(p, net);
-    cost += sambaPlacementBoxCost(p, net, a.boxes[net]);
+    best += sambaPlacementBoxCost(p, net, a.boxes[net]);
   }
-  /* The mean share of a unit in the cost sets the scale of temperatures. */
-  enum { STAGES = 24 };
-  uint64_t moves = (uint64_t)movable * (200 + (movable < 200 ? movable : 200)) / STAGES + 1;
-  int64_t temperature = cost / movable / 3;
-  uint32_t span = 2;
-  while (span * span < movable * 2)
-    ++span;
-  for (int stage = 0; stage < STAGES; ++stage) {
-    int32_t window = 1 + (int32_t)(span * (uint32_t)(STAGES - stage) / STAGES / 2);
-    if (stage == STAGES - 1)
-      temperature = 0;
-    for (uint64_t i = 0; i < moves; ++i)
-      cost += tryMove(&a, units[randomBelow(&a, movable)], window, temperature);
-    temperature = temperature * 13 / 16;
+  /* Chance weighs more in small sections, where another try costs little. */
+  uint32_t *slots = sambaArenaCopy(arena, p->unit_slot, p->unit_count * sizeof *slots);
+  for (int tries = movable <= 48 ? 3 : 1; tries > 0; --tries) {
+    int64_t cost = cool(&a, units, movable, best);
+    if (cost > best) {
+      restore(&a, slots);
+      continue;
+    }
+    best = cost;
+    memcpy(slots, p->unit_slot, p->unit_count * sizeof *slots);
   }
 }

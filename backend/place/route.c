@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SIDES = 4 * SAMBA_LANE_CLASSES };
 enum { LISTED = 8 }; /* streams named in an error before "and N more" */
 
 static uint32_t unitSwitch(const SambaSection *section, const SambaMachine *machine, uint32_t unit) {
@@ -62,20 +63,20 @@ static SambaStatus linkOverused(const SambaRouting *r, uint32_t channel) {
   Crowd crowd = {0};
   for (uint32_t n = 0; n < r->net_count; ++n)
     for (size_t b = 0; b < r->nets[n].tree.size; ++b)
-      if (r->nets[n].tree.data[b].channel == channel) {
+      if (r->nets[n].tree.data[b].channel / SAMBA_LANE_CLASSES == channel / SAMBA_LANE_CLASSES) {
         ++crowd.count;
         crowd.rate += r->nets[n].rate;
         sambaArrayAppend(&crowd.streams, r->nets[n].stream);
       }
-  uint32_t node = channel >> 2;
+  uint32_t node = sambaChannelSwitch(channel);
   bool byFlows = crowd.count > r->lanes * r->flows;
   char *limit = byFlows ? sambaArenaFormat(&arena, "%u lane%s of %u flow%s", r->lanes, plural(r->lanes), r->flows,
                                            plural(r->flows))
                         : sambaArenaFormat(&arena, "%u lane%s", r->lanes, plural(r->lanes));
   SambaStatus status = sambaStatusMake(
       SAMBA_EXHAUSTED, "section @%s: link (%u,%u) %s carries %u %s streams of %u.%02u in all, but %s has %s: %s",
-      r->section->name, node % (uint32_t)r->width, node / (uint32_t)r->width, sides[channel & 3], crowd.count,
-      sambaStreamKindName(r->kind), RATE_ARGS(crowd.rate), r->machine->name, limit,
+      r->section->name, node % (uint32_t)r->width, node / (uint32_t)r->width, sides[sambaChannelSide(channel)],
+      crowd.count, sambaStreamKindName(r->kind), RATE_ARGS(crowd.rate), r->machine->name, limit,
       describeCrowd(&arena, r->section, &crowd));
   sambaStatusNote(status, "lower the section's parallel factor, split the section, place the units of these streams "
                           "apart, or choose a machine with more lanes per link");
@@ -211,9 +212,9 @@ static void makeNet(const SambaRouting *r, SambaArena *arena, uint32_t stream, u
 
 /* One net's tree as the hops walk it: state 0 is the source, state b + 1 the arrival of branch b. */
 typedef struct {
-  int32_t (*children)[4]; /* per side: state or 0 */
-  int32_t *served;        /* first destination + 1 whose unit is served in this state */
-  int32_t *next_served;   /* per destination, ascending by port, lane and flow */
+  int32_t (*children)[SIDES]; /* per side and class: state or 0 */
+  int32_t *served;            /* first destination + 1 whose unit is served in this state */
+  int32_t *next_served;       /* per destination, ascending by port, lane and flow */
 } HopTree;
 
 static HopTree makeHopTree(const SambaRouting *r, const SambaNet *net, const SambaSwitchLane *ends,
@@ -223,7 +224,7 @@ static HopTree makeHopTree(const SambaRouting *r, const SambaNet *net, const Sam
                   .served = SAMBA_ARENA_ARRAY(scratch, int32_t, branches + 1),
                   .next_served = SAMBA_ARENA_ARRAY(scratch, int32_t, stream->destination_count)};
   for (uint32_t b = 0; b < branches; ++b)
-    tree.children[net->tree.data[b].parent + 1][net->tree.data[b].channel & 3] = (int32_t)b + 1;
+    tree.children[net->tree.data[b].parent + 1][net->tree.data[b].channel % SIDES] = (int32_t)b + 1;
   for (uint32_t d = 0; d < stream->destination_count; ++d) {
     uint32_t node = unitSwitch(r->section, r->machine, stream->destinations[d].unit), state = 0;
     for (uint32_t i = 0; node != net->source && i < net->sink_count; ++i)
@@ -256,18 +257,19 @@ static void emitNet(const SambaRouting *r, const SambaNet *net, const SambaSwitc
     if (state) {
       const SambaBranch *branch = &net->tree.data[state - 1];
       sambaRoutingNext(r, branch->channel, &node);
-      hop.in = (SambaSwitchLane){
-          .port = (uint8_t)((branch->channel & 3) ^ 2), .lane = (uint8_t)branch->lane, .flow = branch->flow};
+      hop.in = (SambaSwitchLane){.port = (uint8_t)(sambaChannelSide(branch->channel) ^ 2),
+                                 .lane = (uint8_t)branch->lane,
+                                 .flow = branch->flow};
     }
     hop.x = (int32_t)(node % (uint32_t)r->width);
     hop.y = (int32_t)(node / (uint32_t)r->width);
-    while (side[state] < 4 && !tree.children[state][side[state]])
+    while (side[state] < SIDES && !tree.children[state][side[state]])
       ++side[state];
-    if (side[state] < 4) {
+    if (side[state] < SIDES) {
       uint32_t child = (uint32_t)tree.children[state][side[state]++];
       const SambaBranch *branch = &net->tree.data[child - 1];
       hop.out = (SambaSwitchLane){
-          .port = (uint8_t)(branch->channel & 3), .lane = (uint8_t)branch->lane, .flow = branch->flow};
+          .port = (uint8_t)sambaChannelSide(branch->channel), .lane = (uint8_t)branch->lane, .flow = branch->flow};
       hops[size++] = hop;
       stack[depth++] = child;
       continue;
@@ -289,14 +291,16 @@ static SambaStatus routeKind(SambaSection *section, const SambaMachine *machine,
   r->flows = (uint32_t)machine->flows_per_lane;
   r->width = (int32_t)machine->grid_columns;
   r->height = (int32_t)machine->grid_rows;
-  r->channel_count = (uint32_t)sambaMachineSiteCount(machine) * 4;
+  r->class_lanes[0] = (r->lanes + 1) / 2;
+  r->class_lanes[1] = r->lanes - r->class_lanes[0];
+  r->channel_count = sambaChannel((uint32_t)sambaMachineSiteCount(machine), 0, 0);
   uint32_t count = 0, ends = 0;
   for (uint32_t s = 0; s < section->stream_count; ++s)
     count += section->streams[s].kind == kind;
   if (!count)
     return NULL;
   r->nets = SAMBA_ARENA_ARRAY(scratch, SambaNet, count);
-  uint32_t *seen = SAMBA_ARENA_ARRAY(scratch, uint32_t, r->channel_count / 4);
+  uint32_t *seen = SAMBA_ARENA_ARRAY(scratch, uint32_t, (size_t)sambaMachineSiteCount(machine));
   table->offset = SAMBA_ARENA_ARRAY(scratch, uint32_t, section->stream_count);
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     if (section->streams[s].kind != kind)

@@ -6,12 +6,15 @@
  * congestion costs more from round to round, until nobody shares too much); lanes and flow ids are given at the end,
  * and a switch may change both.
  *
- * Deadlock freedom: routes obey the odd-even turn model. A stream never turns from east to north or south in an even
- * column, never from north or south to west in an odd column, and never back. The rightmost column of any would-be
- * cycle of links would need both kinds of turn, so the dependences between links, and with them those between lanes,
- * have no cycle, whatever shares what; every destination keeps a shortest path. Vectors travel one by one (a switch
- * copies a vector when it has room for it in the next FIFOs), so a multicast holds nothing while it waits and adds no
- * dependences between its branches. Checked apart, without knowledge of this rule, by sambaSectionCheckStatic. */
+ * Deadlock freedom: the lanes of a link form two classes (one, where a link has one lane), and each class has a turn
+ * rule. Class 0 obeys the odd-even turn model: a stream never turns from east to north or south in an even column,
+ * never from north or south to west in an odd column, and never back; the rightmost column of a circle of links would
+ * need both kinds of turn. Class 1 obeys its mirror image (east and west exchanged). A stream may pass from class 0 to
+ * class 1 with any turn, never the other way. So the dependences between channels (lanes of links) have no cycle,
+ * whatever shares what; every destination keeps a shortest path, and with both classes every switch can be left and
+ * entered on all four sides. Vectors travel one by one (a switch copies a vector when it has room for it in the next
+ * FIFOs), so a multicast holds nothing while it waits and adds no dependences between its branches. Checked apart,
+ * without knowledge of these rules, by sambaSectionCheckStatic. */
 #ifndef SAMBA_BACKEND_PLACE_ROUTE_H
 #define SAMBA_BACKEND_PLACE_ROUTE_H
 

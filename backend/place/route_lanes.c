@@ -63,10 +63,11 @@ void sambaRoutingAssignLanes(SambaRouting *routing) {
   for (size_t i = 0, j; i < total; i = j) {
     for (j = i; j < total && users[j].branch->channel == users[i].branch->channel; ++j)
       claims[j - i] = (SambaLaneClaim){users[j].rate, (uint32_t)(j - i), 0, 0};
-    sambaLanesAssign(claims, (uint32_t)(j - i), routing->lanes, routing->flows);
+    uint32_t class = sambaChannelClass(users[i].branch->channel);
+    sambaLanesAssign(claims, (uint32_t)(j - i), routing->class_lanes[class], routing->flows);
     for (size_t k = 0; k < j - i; ++k) {
       SambaBranch *branch = users[i + claims[k].index].branch;
-      branch->lane = claims[k].lane;
+      branch->lane = (uint16_t)(claims[k].lane + (class ? routing->class_lanes[0] : 0));
       branch->flow = claims[k].flow;
     }
   }

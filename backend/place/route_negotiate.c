@@ -23,9 +23,10 @@ typedef struct {
 
 typedef struct {
   SambaRouting *r;
-  uint32_t *base;      /* per channel: latency in cost units; 0: leads out of the grid */
+  uint32_t *base;      /* per channel: latency in cost units; 0: no such channel */
   uint32_t *history;   /* per channel: added to base */
-  uint32_t *lane_load; /* per channel and lane, permille */
+  uint32_t stride;     /* lanes of the larger class */
+  uint32_t *lane_load; /* permille, at channel * stride + lane */
   uint32_t *lane_flows;
   uint32_t *room_load; /* per channel: load of the emptiest lane; a lane without flow ids counts as full */
   uint32_t pressure;   /* price of overuse in this round */
@@ -73,14 +74,17 @@ static HeapItem heapPop(Search *s) {
   return top;
 }
 
-/* The odd-even turn rule (route.h): may a stream that travels towards `side` go on towards `next` in column x? */
-static bool turnAllowed(int32_t x, uint32_t side, uint32_t next) {
-  if ((side ^ next) == 2)
+/* The turn rules (route.h): may a stream that travels towards `side` go on towards `next` in column x? Class 1 is the
+ * mirror image of class 0; from class 0 to class 1 every turn is free, and there is no way back. */
+static bool turnAllowed(int32_t x, uint32_t side, uint32_t class, uint32_t next, uint32_t nextClass) {
+  if ((side ^ next) == 2 || nextClass < class)
     return false;
-  bool vertical = next == SAMBA_SWITCH_NORTH || next == SAMBA_SWITCH_SOUTH;
+  if (nextClass > class)
+    return true;
+  uint32_t east = class ? SAMBA_SWITCH_WEST : SAMBA_SWITCH_EAST;
   if ((x & 1) == 0)
-    return !(side == SAMBA_SWITCH_EAST && vertical);
-  return !(next == SAMBA_SWITCH_WEST && (side == SAMBA_SWITCH_NORTH || side == SAMBA_SWITCH_SOUTH));
+    return !(side == east && next != east);
+  return !(next == (east ^ 2) && side != next);
 }
 
 static uint32_t estimate(const Search *s, uint32_t node, int32_t toX, int32_t toY) {
@@ -99,9 +103,11 @@ static uint32_t channelCost(const Search *s, uint32_t channel, uint32_t rate) {
   return base < DEAREST ? (uint32_t)base : DEAREST;
 }
 
+static uint32_t lanesOf(const Search *s, uint32_t channel) { return s->r->class_lanes[sambaChannelClass(channel)]; }
+
 static void updateRoom(Search *s, uint32_t channel) {
   uint32_t best = UINT32_MAX;
-  for (size_t i = (size_t)channel * s->r->lanes, end = i + s->r->lanes; i < end; ++i) {
+  for (size_t i = (size_t)channel * s->stride, end = i + lanesOf(s, channel); i < end; ++i) {
     uint32_t load = s->lane_load[i] + (s->lane_flows[i] >= s->r->flows ? SAMBA_LANE_CAPACITY : 0);
     best = load < best ? load : best;
   }
@@ -111,8 +117,8 @@ static void updateRoom(Search *s, uint32_t channel) {
 /* Puts a net on the fullest lane that has room, else on the emptiest one. */
 static uint16_t occupy(Search *s, uint32_t channel, uint32_t rate) {
   uint32_t best = UINT32_MAX, emptiest = 0;
-  size_t first = (size_t)channel * s->r->lanes;
-  for (uint32_t lane = 0; lane < s->r->lanes; ++lane) {
+  size_t first = (size_t)channel * s->stride;
+  for (uint32_t lane = 0; lane < lanesOf(s, channel); ++lane) {
     uint32_t load = s->lane_load[first + lane];
     if (load < s->lane_load[first + emptiest])
       emptiest = lane;
@@ -130,7 +136,7 @@ static uint16_t occupy(Search *s, uint32_t channel, uint32_t rate) {
 static void release(Search *s, SambaNet *net) {
   for (size_t b = 0; b < net->tree.size; ++b) {
     SambaBranch branch = net->tree.data[b];
-    size_t i = (size_t)branch.channel * s->r->lanes + branch.lane;
+    size_t i = (size_t)branch.channel * s->stride + branch.lane;
     s->lane_load[i] -= net->rate;
     --s->lane_flows[i];
     updateRoom(s, branch.channel);
@@ -138,12 +144,15 @@ static void release(Search *s, SambaNet *net) {
   net->tree.size = 0;
 }
 
-static void expand(Search *s, const SambaNet *net, uint32_t node, uint32_t side, uint32_t cost, uint32_t from,
+/* Opens the ways on from a switch that was reached through channel `arrival` (SAMBA_NO_CHANNEL: from the source). */
+static void expand(Search *s, const SambaNet *net, uint32_t node, uint32_t arrival, uint32_t cost, uint32_t from,
                    int32_t toX, int32_t toY) {
   int32_t x = (int32_t)(node % (uint32_t)s->r->width);
-  for (uint32_t next = 0; next < 4; ++next) {
-    uint32_t channel = node * 4 + next;
-    if (!s->base[channel] || s->tree_stamp[channel] == s->tree_search || (side < 4 && !turnAllowed(x, side, next)))
+  for (uint32_t channel = sambaChannel(node, 0, 0), end = sambaChannel(node + 1, 0, 0); channel < end; ++channel) {
+    if (!s->base[channel] || s->tree_stamp[channel] == s->tree_search)
+      continue;
+    if (arrival != SAMBA_NO_CHANNEL && !turnAllowed(x, sambaChannelSide(arrival), sambaChannelClass(arrival),
+                                                    sambaChannelSide(channel), sambaChannelClass(channel)))
       continue;
     uint32_t total = cost + channelCost(s, channel, net->rate);
     if (s->stamp[channel] == s->search && s->cost[channel] <= total)
@@ -165,11 +174,11 @@ static void connect(Search *s, SambaNet *net, uint32_t sink) {
   s->heap.size = 0;
   s->sequence = 0;
   /* The part of the tree that lies nearest is expanded first: seeds enter the heap through their estimates. */
-  expand(s, net, net->source, 4, 0, (uint32_t)net->tree.size, toX, toY);
+  expand(s, net, net->source, SAMBA_NO_CHANNEL, 0, (uint32_t)net->tree.size, toX, toY);
   for (size_t b = 0; b < net->tree.size; ++b) {
     uint32_t node;
     sambaRoutingNext(s->r, net->tree.data[b].channel, &node);
-    expand(s, net, node, net->tree.data[b].channel & 3, 0, (uint32_t)b, toX, toY);
+    expand(s, net, node, net->tree.data[b].channel, 0, (uint32_t)b, toX, toY);
   }
   uint32_t source = (uint32_t)net->tree.size, channel = SAMBA_NO_CHANNEL;
   while (s->heap.size) {
@@ -182,7 +191,7 @@ static void connect(Search *s, SambaNet *net, uint32_t sink) {
       channel = item.channel;
       break;
     }
-    expand(s, net, node, item.channel & 3, item.cost, FROM_CHANNEL | item.channel, toX, toY);
+    expand(s, net, node, item.channel, item.cost, FROM_CHANNEL | item.channel, toX, toY);
   }
   s->path.size = 0;
   uint32_t from = FROM_CHANNEL | channel;
@@ -240,7 +249,7 @@ static void routeNet(Search *s, SambaNet *net) {
 /* By how much a channel's lanes exceed rate and flow ids together; 0: legal. */
 static uint32_t overuse(const Search *s, uint32_t channel) {
   uint32_t total = 0;
-  for (size_t i = (size_t)channel * s->r->lanes, end = i + s->r->lanes; i < end; ++i) {
+  for (size_t i = (size_t)channel * s->stride, end = i + lanesOf(s, channel); i < end; ++i) {
     if (s->lane_load[i] > SAMBA_LANE_CAPACITY)
       total += s->lane_load[i] - SAMBA_LANE_CAPACITY;
     if (s->lane_flows[i] > s->r->flows)
@@ -265,13 +274,13 @@ static void repack(Search *s, const uint32_t *users, uint32_t *out_left) {
           sambaArrayAppend(&claims, (SambaLaneClaim){r->nets[n].rate, (uint32_t)branches.size, 0, 0});
           sambaArrayAppend(&branches, &r->nets[n].tree.data[b]);
         }
-    if (!sambaLanesAssign(claims.data, (uint32_t)claims.size, r->lanes, r->flows)) {
+    if (!sambaLanesAssign(claims.data, (uint32_t)claims.size, lanesOf(s, c), r->flows)) {
       ++*out_left;
       continue;
     }
-    size_t first = (size_t)c * r->lanes;
-    memset(s->lane_load + first, 0, r->lanes * sizeof *s->lane_load);
-    memset(s->lane_flows + first, 0, r->lanes * sizeof *s->lane_flows);
+    size_t first = (size_t)c * s->stride;
+    memset(s->lane_load + first, 0, s->stride * sizeof *s->lane_load);
+    memset(s->lane_flows + first, 0, s->stride * sizeof *s->lane_flows);
     for (size_t i = 0; i < claims.size; ++i) {
       branches.data[claims.data[i].index]->lane = claims.data[i].lane;
       s->lane_load[first + claims.data[i].lane] += claims.data[i].rate;
@@ -284,8 +293,8 @@ static void repack(Search *s, const uint32_t *users, uint32_t *out_left) {
 }
 
 static void searchCreate(Search *s, SambaRouting *r) {
-  size_t channels = r->channel_count, lanes = channels * r->lanes;
-  *s = (Search){.r = r};
+  *s = (Search){.r = r, .stride = r->class_lanes[0]}; /* class 0 has the odd lane */
+  size_t channels = r->channel_count, lanes = channels * s->stride, nodes = channels / (4 * SAMBA_LANE_CLASSES);
   s->base = sambaAllocateZeroed(channels, sizeof *s->base);
   s->history = sambaAllocateZeroed(channels, sizeof *s->history);
   s->lane_load = sambaAllocateZeroed(lanes, sizeof *s->lane_load);
@@ -295,20 +304,20 @@ static void searchCreate(Search *s, SambaRouting *r) {
   s->cost = sambaAllocateZeroed(channels, sizeof *s->cost);
   s->from = sambaAllocateZeroed(channels, sizeof *s->from);
   s->tree_stamp = sambaAllocateZeroed(channels, sizeof *s->tree_stamp);
-  s->node_stamp = sambaAllocateZeroed(channels / 4, sizeof *s->node_stamp);
-  s->node_branch = sambaAllocateZeroed(channels / 4, sizeof *s->node_branch);
+  s->node_stamp = sambaAllocateZeroed(nodes, sizeof *s->node_stamp);
+  s->node_branch = sambaAllocateZeroed(nodes, sizeof *s->node_branch);
   uint32_t *columns = sambaAllocateZeroed((size_t)r->width, sizeof *columns);
   for (int32_t x = 1; x < r->width; ++x)
     columns[x] = columns[x - 1] + COST_SCALE * (uint32_t)sambaMachineHopCycles(r->machine, x - 1, 0, x, 0);
   s->column_cost = columns;
   s->row_cost = COST_SCALE * (uint32_t)sambaMachineHopCycles(r->machine, 0, 0, 0, 1);
   for (uint32_t c = 0; c < r->channel_count; ++c) {
-    uint32_t next, node = c >> 2;
-    int32_t x = (int32_t)(node % (uint32_t)r->width);
-    if (sambaRoutingNext(r, c, &next))
-      s->base[c] = (c & 1) == 0                   ? s->row_cost
-                   : (c & 3) == SAMBA_SWITCH_EAST ? columns[x + 1] - columns[x]
-                                                  : columns[x] - columns[x - 1];
+    uint32_t next, side = sambaChannelSide(c);
+    int32_t x = (int32_t)(sambaChannelSwitch(c) % (uint32_t)r->width);
+    if (sambaRoutingNext(r, c, &next) && lanesOf(s, c))
+      s->base[c] = side == SAMBA_SWITCH_EAST   ? columns[x + 1] - columns[x]
+                   : side == SAMBA_SWITCH_WEST ? columns[x] - columns[x - 1]
+                                               : s->row_cost;
   }
 }
 

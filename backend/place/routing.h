@@ -6,16 +6,23 @@
 
 #include <stdbool.h>
 
-/* Channel = switch * 4 + the side (SambaSwitchPort NORTH..WEST) through which it leaves; the opposite side is `side ^
- * 2`. */
+/* Links have two classes of lanes with a turn rule each (route.h). A channel is one class of one link and direction: by
+ * the switch and the side (SambaSwitchPort NORTH..WEST) that it leaves; the opposite side is `side ^ 2`. */
+enum { SAMBA_LANE_CLASSES = 2 };
+static inline uint32_t sambaChannel(uint32_t node, uint32_t side, uint32_t class) {
+  return (node * 4 + side) * SAMBA_LANE_CLASSES + class;
+}
+static inline uint32_t sambaChannelClass(uint32_t channel) { return channel % SAMBA_LANE_CLASSES; }
+static inline uint32_t sambaChannelSide(uint32_t channel) { return channel / SAMBA_LANE_CLASSES % 4; }
+static inline uint32_t sambaChannelSwitch(uint32_t channel) { return channel / SAMBA_LANE_CLASSES / 4; }
 #define SAMBA_NO_CHANNEL UINT32_MAX
 #define SAMBA_LANE_CAPACITY 1000 /* permille */
 
 /* One channel of a net's tree; parents come before children. */
 typedef struct SambaBranch {
   uint32_t channel;
-  int32_t parent; /* index of a branch; -1: leaves the source's switch */
-  uint16_t lane, flow;
+  int32_t parent;      /* index of a branch; -1: leaves the source's switch */
+  uint16_t lane, flow; /* lane: within the class until sambaRoutingAssignLanes has run, then of the link */
 } SambaBranch;
 
 typedef struct SambaNet {
@@ -30,7 +37,8 @@ typedef struct SambaRouting {
   const SambaSection *section;
   const SambaMachine *machine;
   SambaStreamKind kind;
-  uint32_t lanes, flows; /* per channel, per lane */
+  uint32_t lanes, flows;                    /* per link, per lane */
+  uint32_t class_lanes[SAMBA_LANE_CLASSES]; /* how many of the lanes; class 0 comes first */
   int32_t width, height;
   uint32_t channel_count;
   uint32_t net_count;
@@ -53,9 +61,9 @@ bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel);
 void sambaRoutingAssignLanes(SambaRouting *routing);
 
 static inline bool sambaRoutingNext(const SambaRouting *r, uint32_t channel, uint32_t *out_switch) {
-  uint32_t node = channel >> 2;
+  uint32_t node = sambaChannelSwitch(channel);
   int32_t x = (int32_t)(node % (uint32_t)r->width), y = (int32_t)(node / (uint32_t)r->width);
-  switch (channel & 3) {
+  switch (sambaChannelSide(channel)) {
   case SAMBA_SWITCH_NORTH:
     y -= 1;
     break;
