@@ -197,6 +197,10 @@ uint32_t sambaPefFindSection(const SambaPef *pef, SambaStringRef name);
 const char *sambaPefSectionTypeName(SambaPefSectionType type);
 bool sambaPefSectionTypeFromName(SambaStringRef name, SambaPefSectionType *out_type);
 
+/* Copies a PEF to `output` and makes all its checksums right, whatever its bytes say: for tests that want damage to
+ * reach decoder and simulator, and for people with a hex editor. Refuses only what is no ELF file. */
+SambaStatus sambaPefFixChecksums(const char *path, const char *output);
+
 /* Writes the text report beside a PEF (NAME.pef.log): sections, ids, types, units, utilization, traffic, estimates. */
 SambaStatus sambaPefWriteLog(const SambaPef *pef, const char *path);
 

@@ -13,8 +13,8 @@
   L(LAYOUTS)                                                                                                           \
   L(INITS)                                                                                                             \
   L(ARGIN_KINDS)                                                                                                       \
-  L(ARGIN_FLAGS) L(SECTION_TYPES) L(SECTION_FLAGS) L(BINDING_KINDS) L(GRAPH_MODES) L(MAPPINGS) L(NAMINGS)              \
-      L(OUTPUT_FLAGS)
+  L(ARGIN_FLAGS)                                                                                                       \
+  L(SECTION_TYPES) L(SECTION_FLAGS) L(BINDING_KINDS) L(GRAPH_MODES) L(MAPPINGS) L(NAMINGS) L(OUTPUT_FLAGS)
 #define ENUMERATOR(enumerator, value, name) {value, name},
 #define L(LIST) static const SambaPefEnumerator values##LIST[] = {SAMBA_PEF_##LIST(ENUMERATOR){0, NULL}};
 LISTS(L)

@@ -76,7 +76,7 @@ int main(int argc, char **argv) {
   } else if (!status) {
     const char *input = positional.data[0];
     status = assembling ? assemble(input, output)
-             : fixing   ? objdumpFixChecksums(input, output)
+             : fixing   ? sambaPefFixChecksums(input, output)
                         : disassemble(input, output);
   }
   sambaArrayFree(&positional);

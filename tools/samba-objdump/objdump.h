@@ -31,7 +31,4 @@ SambaStatus objdumpParseImage(SambaPef *pef, const SambaMachine *machine, const 
 SambaStatus objdumpCompleteMachine(SambaPef *pef);
 SambaStatus objdumpComplete(SambaPef *pef);
 
-/* Copies a PEF and makes all its checksums right, whatever its bytes say. */
-SambaStatus objdumpFixChecksums(const char *path, const char *output);
-
 #endif

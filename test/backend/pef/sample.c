@@ -1,6 +1,7 @@
 /* See sample.h. */
 #include "sample.h"
 
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -134,11 +135,22 @@ void expectError(SambaStatus status, const char *text) {
   sambaStatusFree(status);
 }
 
+static char folder[64];
+
+static void removeFolder(void) {
+  char command[128];
+  snprintf(command, sizeof command, "rm -rf '%s'", folder);
+  if (system(command))
+    perror(folder);
+}
+
 const char *samplePath(int slot, const char *name) {
-  static char folder[64], paths[4][256];
+  static char paths[4][256];
   if (!folder[0]) {
-    strcpy(folder, "/tmp/samba-pef-test-XXXXXX");
+    const char *base = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%.40s/samba-pef-XXXXXX", base ? base : "/tmp");
     assert_non_null(mkdtemp(folder));
+    atexit(removeFolder);
   }
   snprintf(paths[slot], sizeof paths[slot], "%s/%s", folder, name);
   return paths[slot];
@@ -162,4 +174,24 @@ void sampleWriteFile(const char *path, const void *data, size_t size) {
   assert_non_null(file);
   assert_int_equal(fwrite(data, 1, size, file), size);
   fclose(file);
+}
+
+uint64_t samplePatch(const char *path, const char *section, uint64_t at, const void *data, size_t size) {
+  size_t bytes;
+  char *file = sampleReadFile(path, &bytes);
+  assert_non_null(file);
+  const Elf64_Ehdr *header = (const Elf64_Ehdr *)file;
+  const Elf64_Shdr *sections = (const Elf64_Shdr *)(file + header->e_shoff);
+  for (int i = 0; i < header->e_shnum; ++i) {
+    if (strcmp(file + sections[header->e_shstrndx].sh_offset + sections[i].sh_name, section) != 0)
+      continue;
+    uint64_t offset = sections[i].sh_offset;
+    assert_true(at + size <= sections[i].sh_size);
+    memcpy(file + offset + at, data, size);
+    sampleWriteFile(path, file, bytes);
+    free(file);
+    return offset;
+  }
+  fail_msg("no section %s", section);
+  return 0;
 }

@@ -1,14 +1,14 @@
-/* --fix-checksums: makes every checksum right, whatever the bytes say. For tests that want damage to reach decoder and
- * simulator, and for people who edit a PEF with a hex editor. Trusts nothing: ranges that do not lie within the file
- * are left alone. */
+/* Repair of checksums (samba-objdump --fix-checksums): makes every checksum right, whatever the bytes say. For tests
+ * that want damage to reach decoder and simulator, and for people who edit a PEF with a hex editor. Trusts nothing:
+ * ranges that do not lie within the file are left alone. */
 #include "backend/pef/digest.h"
 #include "backend/pef/file.h"
 #include "backend/pef/schema.h"
 #include "support/atomic_file.h"
-#include "tools/samba-objdump/objdump.h"
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -151,7 +151,7 @@ static SambaStatus copyFile(const char *path, int from, uint64_t bytes, SambaAto
   return status;
 }
 
-SambaStatus objdumpFixChecksums(const char *path, const char *output) {
+SambaStatus sambaPefFixChecksums(const char *path, const char *output) {
   int fd;
   uint64_t bytes;
   SAMBA_RETURN_IF_ERROR(sambaPefFileOpen(path, &fd, &bytes));
