@@ -160,8 +160,9 @@ static void makeGenerators(SambaEngine *engine) {
     ++engine->generators[actor->memory->generator].actor_count;
   }
   engine->generator_count = next;
+  /* Requests behind one that is late may have given their credits back: room for some rounds of them. */
   uint32_t requests = 4;
-  while (requests < (uint64_t)engine->machine->ag_bursts)
+  while (requests < 4 * (uint64_t)engine->machine->ag_bursts)
     requests *= 2;
   for (uint32_t a = 0; a < engine->actor_count; ++a) {
     if (!engine->actors[a].memory)

@@ -56,16 +56,17 @@ void sambaDramFree(SambaDram *dram) {
   dram->channel_count = 0;
 }
 
-/* Spreads power-of-two strides: consecutive units still visit every one of `count` places once. */
-static uint64_t foldedIndex(uint64_t value, uint64_t count) {
-  uint64_t index = value % count;
-  if (count & (count - 1))
-    return index;
+/* Which of `count` places a unit of the address space lives in. For powers of two the higher address bits are folded
+ * in, so that a power-of-two stride does not camp on a few places; `count` consecutive aligned units still take every
+ * place once. */
+static uint64_t foldedPlace(uint64_t unit, uint64_t count) {
+  uint64_t place = unit % count;
+  if (count == 1 || (count & (count - 1)))
+    return place;
   unsigned bits = (unsigned)__builtin_ctzll(count);
-  if (bits)
-    for (uint64_t rest = value >> bits; rest; rest >>= bits)
-      index ^= rest & (count - 1);
-  return index;
+  for (uint64_t rest = unit >> bits; rest; rest >>= bits)
+    place ^= rest & (count - 1);
+  return place;
 }
 
 SambaDramPlace sambaDramLocate(const SambaDram *dram, uint64_t address) {
@@ -81,8 +82,8 @@ SambaDramPlace sambaDramLocate(const SambaDram *dram, uint64_t address) {
   uint64_t unit = address / interleave, within = address % interleave;
   uint64_t local = unit / count * interleave + within;
   uint64_t page = local / row_bytes;
-  SambaDramPlace place = {.channel = (uint32_t)(first + foldedIndex(unit, count)),
-                          .bank = (uint32_t)foldedIndex(page, banks),
+  SambaDramPlace place = {.channel = (uint32_t)(first + foldedPlace(unit, count)),
+                          .bank = (uint32_t)foldedPlace(page, banks),
                           .row = page / banks};
   uint64_t left = sambaTimeMin(interleave - within, row_bytes - local % row_bytes);
   place.bursts = sambaTimeMax(1, left / burst);

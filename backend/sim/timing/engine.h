@@ -135,10 +135,11 @@ typedef struct SambaBufferState {
   uint64_t write_side_free, read_side_free;
 } SambaBufferState;
 
-/* Requests of one address generator, oldest first; credits come back in order. */
+/* Requests of one address generator, oldest first. Each gives its credits back when its data are there. */
 typedef struct SambaGeneratorRequest {
-  uint64_t done; /* SAMBA_TIME_UNKNOWN while in flight */
-  uint32_t bursts, actor;
+  uint64_t done;   /* SAMBA_TIME_UNKNOWN while in flight */
+  uint32_t bursts; /* 0: the credits were given back */
+  uint32_t actor;
   uint64_t token;
   uint64_t burst; /* first burst's number, for merging */
 } SambaGeneratorRequest;

@@ -37,14 +37,21 @@ static void wakeGenerator(SambaEngine *engine, uint32_t index, uint64_t at) {
   sambaEventsPush(&engine->events, at, sambaTarget(SAMBA_TARGET_GENERATOR, index));
 }
 
-static void returnCredits(SambaEngine *engine, SambaGenerator *generator) {
-  while (generator->base < generator->end) {
-    const SambaGeneratorRequest *oldest = &generator->ring[generator->base & generator->mask];
-    if (oldest->done > engine->now)
-      return;
-    generator->outstanding -= oldest->bursts;
-    ++generator->base;
+/* Gives back the credits of all requests whose data are there; the cycle at which the next known one will be. */
+static uint64_t returnCredits(SambaEngine *engine, SambaGenerator *generator) {
+  uint64_t next = SAMBA_TIME_UNKNOWN;
+  for (uint64_t r = generator->base; r < generator->end; ++r) {
+    SambaGeneratorRequest *request = &generator->ring[r & generator->mask];
+    if (request->done <= engine->now) {
+      generator->outstanding -= request->bursts;
+      request->bursts = 0;
+    } else {
+      next = sambaTimeMin(next, request->done);
+    }
   }
+  while (generator->base < generator->end && !generator->ring[generator->base & generator->mask].bursts)
+    ++generator->base;
+  return next;
 }
 
 static void endLoadToken(SambaEngine *engine, uint32_t actor_index, uint64_t last) {
@@ -133,9 +140,8 @@ static void completeRequest(SambaEngine *engine, uint32_t generator_index, uint3
   token->last = sambaTimeMax(token->last, last + back);
   --token->outstanding;
   sambaEngineQueue(engine, request->actor);
-  uint64_t oldest = generator->ring[generator->base & generator->mask].done;
-  if (generator->blocked && oldest != SAMBA_TIME_UNKNOWN)
-    wakeGenerator(engine, generator_index, oldest);
+  if (generator->blocked)
+    wakeGenerator(engine, generator_index, request->done);
 }
 
 static SambaOutstandingRead *findRead(SambaEngine *engine, uint64_t burst) {
@@ -252,13 +258,17 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
     return false;
   }
   uint64_t ready = read ? 0 : dataReady(actor, bursts);
-  if (generator->outstanding + bursts > (uint64_t)machine->ag_bursts) {
-    sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
-    generator->blocked = true;
-    uint64_t oldest = generator->ring[generator->base & generator->mask].done;
-    if (oldest != SAMBA_TIME_UNKNOWN)
-      wakeGenerator(engine, memory->generator, oldest);
-    return false;
+  if (generator->outstanding + bursts > (uint64_t)machine->ag_bursts ||
+      generator->end - generator->base > generator->mask) {
+    uint64_t next = returnCredits(engine, generator);
+    if (generator->outstanding + bursts > (uint64_t)machine->ag_bursts ||
+        generator->end - generator->base > generator->mask) {
+      sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
+      generator->blocked = true;
+      if (next != SAMBA_TIME_UNKNOWN)
+        wakeGenerator(engine, memory->generator, next);
+      return false;
+    }
   }
   uint64_t at = sambaTimeMax(sambaTimeMax(engine->now, generator->next_issue), ready);
   if (at > engine->now + issueAhead) {
@@ -282,7 +292,7 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
       return true;
     rememberRead(engine, burst);
   }
-  SambaDramRequest request = {.arrival = at + cycles + (uint64_t)machine->ag_latency_cycles / 2,
+  SambaDramRequest request = {.arrival = at + 1 + (uint64_t)machine->ag_latency_cycles / 2,
                               .row = place.row,
                               .bank = place.bank,
                               .bursts = (uint32_t)bursts,
@@ -439,7 +449,6 @@ static void pump(SambaEngine *engine, uint32_t actor_index) {
 void sambaMemoryProcess(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   actor->kind == SAMBA_ACTOR_LOAD ? deliverLoad(engine, actor_index) : deliverStore(engine, actor_index);
-  returnCredits(engine, &engine->generators[actor->memory->generator]);
   pump(engine, actor_index);
 }
 

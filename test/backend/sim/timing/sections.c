@@ -1,0 +1,204 @@
+/* Sections made by hand; see sections.h. */
+#include "sections.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+TestSection *testSectionCreate(void) {
+  TestSection *test = sambaAllocateZeroed(1, sizeof *test);
+  test->section.arena = &test->arena;
+  test->section.name = "test";
+  test->section.units = SAMBA_ARENA_ARRAY(&test->arena, SambaUnit, SECTION_MOST_UNITS);
+  test->section.streams = SAMBA_ARENA_ARRAY(&test->arena, SambaStream, SECTION_MOST_STREAMS);
+  test->section.symbols = SAMBA_ARENA_ARRAY(&test->arena, SambaFormal, SECTION_MOST_SYMBOLS);
+  return test;
+}
+
+void testSectionDestroy(TestSection *test) {
+  sambaArenaDestroy(&test->arena);
+  free(test);
+}
+
+static const void *copyOf(TestSection *test, const void *data, size_t size) {
+  return sambaArenaCopy(&test->arena, data, size);
+}
+
+uint32_t testSymbol(TestSection *test, SambaDType dtype, uint64_t elements, bool written) {
+  uint32_t index = test->section.symbol_count++;
+  uint64_t bytes = elements * sambaDTypeBytes(dtype);
+  test->section.symbols[index] = (SambaFormal){"s", dtype, elements, written};
+  test->bindings[index] = (SambaBinding){NULL, bytes, test->next_address, NULL};
+  test->next_address += (bytes + 0xFFFF) / 0x10000 * 0x10000 + 0x100000;
+  return index;
+}
+
+static SambaAccess makeAccess(TestSection *test, TestChain chain, uint32_t slot_level, uint32_t token_level) {
+  return (SambaAccess){.counter_count = chain.count,
+                       .trips = copyOf(test, chain.trips, chain.count * sizeof *chain.trips),
+                       .strides = copyOf(test, chain.strides, chain.count * sizeof *chain.strides),
+                       .slot_level = slot_level,
+                       .token_level = token_level,
+                       .replay = 1};
+}
+
+static uint64_t tokenElements(TestChain chain, uint32_t token_level) {
+  uint64_t elements = 1;
+  for (uint32_t c = token_level; c < chain.count; ++c)
+    elements *= chain.trips[c];
+  return elements;
+}
+
+static SambaUnit *addUnit(TestSection *test, SambaUnitKind kind, const char *name, uint32_t *out_index) {
+  *out_index = test->section.unit_count++;
+  SambaUnit *unit = &test->section.units[*out_index];
+  *unit = (SambaUnit){.kind = kind, .name = name, .layer = "", .x = -1, .y = -1, .ag = -1};
+  unit->inputs = SAMBA_ARENA_ARRAY(&test->arena, SambaPort, 8);
+  unit->outputs = SAMBA_ARENA_ARRAY(&test->arena, SambaPort, 8);
+  return unit;
+}
+
+uint32_t testLoad(TestSection *test, const char *name, uint32_t symbol, TestChain chain, uint32_t token_level) {
+  uint32_t index;
+  SambaUnit *unit = addUnit(test, SAMBA_UNIT_LOAD, name, &index);
+  unit->symbol = symbol;
+  unit->output_count = 1;
+  unit->outputs[0] = (SambaPort){.dtype = test->section.symbols[symbol].dtype,
+                                 .block = 1,
+                                 .access = makeAccess(test, chain, 0, token_level),
+                                 .token_elements = tokenElements(chain, token_level)};
+  return index;
+}
+
+uint32_t testStore(TestSection *test, const char *name, uint32_t symbol, TestChain chain, uint32_t token_level) {
+  uint32_t index;
+  SambaUnit *unit = addUnit(test, SAMBA_UNIT_STORE, name, &index);
+  unit->symbol = symbol;
+  unit->input_count = 1;
+  unit->inputs[0] = (SambaPort){.dtype = test->section.symbols[symbol].dtype,
+                                .block = 1,
+                                .access = makeAccess(test, chain, 0, token_level),
+                                .token_elements = tokenElements(chain, token_level)};
+  return index;
+}
+
+uint32_t testBuffer(TestSection *test, const char *name, uint32_t slots, uint64_t slot_elements) {
+  uint32_t index;
+  SambaUnit *unit = addUnit(test, SAMBA_UNIT_BUFFER, name, &index);
+  unit->slot_count = slots;
+  unit->slot_elements = slot_elements;
+  return index;
+}
+
+static SambaPort bufferPort(TestSection *test, SambaDType dtype, TestChain chain, uint32_t slot_level,
+                            uint32_t token_level) {
+  return (SambaPort){.dtype = dtype,
+                     .block = 1,
+                     .access = makeAccess(test, chain, slot_level, token_level),
+                     .token_elements = tokenElements(chain, token_level)};
+}
+
+uint32_t testWrite(TestSection *test, uint32_t unit, SambaDType dtype, TestChain chain, uint32_t slot_level,
+                   uint32_t token_level) {
+  SambaUnit *u = &test->section.units[unit];
+  u->inputs[u->input_count] = bufferPort(test, dtype, chain, slot_level, token_level);
+  return u->input_count++;
+}
+
+uint32_t testRead(TestSection *test, uint32_t unit, SambaDType dtype, TestChain chain, uint32_t slot_level,
+                  uint32_t token_level) {
+  SambaUnit *u = &test->section.units[unit];
+  u->outputs[u->output_count] = bufferPort(test, dtype, chain, slot_level, token_level);
+  return u->output_count++;
+}
+
+uint32_t testCompute(TestSection *test, const char *name, uint32_t count, const uint32_t *trips, uint32_t token_level) {
+  uint32_t index;
+  SambaUnit *unit = addUnit(test, SAMBA_UNIT_COMPUTE, name, &index);
+  unit->counter_count = count;
+  unit->trips = copyOf(test, trips, count * sizeof *trips);
+  unit->token_level = token_level;
+  return index;
+}
+
+uint32_t testInput(TestSection *test, uint32_t unit, SambaDType dtype, uint32_t level, uint64_t token_elements,
+                   const int64_t *strides) {
+  SambaUnit *u = &test->section.units[unit];
+  u->inputs[u->input_count] = (SambaPort){.dtype = dtype,
+                                          .block = 1,
+                                          .level = level,
+                                          .token_elements = token_elements,
+                                          .strides = copyOf(test, strides, u->counter_count * sizeof *strides)};
+  return u->input_count++;
+}
+
+uint32_t testOutput(TestSection *test, uint32_t unit, SambaDType dtype, uint32_t level, uint64_t token_elements,
+                    const int64_t *strides, uint32_t value) {
+  SambaUnit *u = &test->section.units[unit];
+  u->outputs[u->output_count] = (SambaPort){.dtype = dtype,
+                                            .block = 1,
+                                            .level = level,
+                                            .value = value,
+                                            .token_elements = token_elements,
+                                            .strides = copyOf(test, strides, u->counter_count * sizeof *strides)};
+  return u->output_count++;
+}
+
+void testProgram(TestSection *test, uint32_t unit, bool systolic, uint64_t reduce_mask, uint32_t op_count,
+                 const SambaLaneOp *ops) {
+  test->section.units[unit].program = (SambaProgram){.systolic = systolic,
+                                                     .reduce_mask = reduce_mask,
+                                                     .op_count = op_count,
+                                                     .ops = copyOf(test, ops, op_count * sizeof *ops)};
+}
+
+static void appendStream(TestSection *test, SambaPort *port, uint32_t stream) {
+  uint32_t *streams = SAMBA_ARENA_ARRAY(&test->arena, uint32_t, port->stream_count + 1);
+  if (port->stream_count)
+    memcpy(streams, port->streams, port->stream_count * sizeof *streams);
+  streams[port->stream_count++] = stream;
+  port->streams = streams;
+}
+
+void testFork(TestSection *test, uint32_t stream, uint32_t destination, uint32_t input) {
+  SambaStream *s = &test->section.streams[stream];
+  SambaEndpoint *ends = SAMBA_ARENA_ARRAY(&test->arena, SambaEndpoint, s->destination_count + 1);
+  if (s->destination_count)
+    memcpy(ends, s->destinations, s->destination_count * sizeof *ends);
+  ends[s->destination_count++] = (SambaEndpoint){destination, input};
+  s->destinations = ends;
+  appendStream(test, &test->section.units[destination].inputs[input], stream);
+}
+
+uint32_t testConnect(TestSection *test, uint32_t source, uint32_t output, uint32_t destination, uint32_t input) {
+  uint32_t stream = test->section.stream_count++;
+  test->section.streams[stream] =
+      (SambaStream){.kind = SAMBA_STREAM_VECTOR, .source = {source, output}, .rate_permille = 1000};
+  appendStream(test, &test->section.units[source].outputs[output], stream);
+  testFork(test, stream, destination, input);
+  return stream;
+}
+
+SambaMachine testMachine(const char *name) {
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef(name));
+  assert_non_null(machine);
+  return *machine;
+}
+
+SambaTimingResult testTime(const SambaMachine *machine, const TestSection *test) {
+  SambaTimingResult result;
+  SambaStatus status = sambaTimingExecute(machine, &test->section, test->bindings, NULL, NULL, &result);
+  if (status)
+    fail_msg("%s", sambaStatusGetMessage(status));
+  return result;
+}
+
+uint64_t testCycles(const SambaMachine *machine, const TestSection *test) {
+  SambaTimingResult result = testTime(machine, test);
+  sambaTimingResultFree(&result);
+  return result.cycles;
+}
