@@ -1,0 +1,28 @@
+/* Static estimates of an emitted section: what it needs of the machine and roughly how long it takes. Used by planner
+ * and partitioner to compare alternatives; never a result that anybody reports as time. */
+#ifndef SAMBA_BACKEND_MAP_ESTIMATE_H
+#define SAMBA_BACKEND_MAP_ESTIMATE_H
+
+#include "backend/config/section.h"
+#include "backend/machine/machine.h"
+
+typedef struct SambaSectionNeeds {
+  uint32_t pcus, pmus, ags;
+} SambaSectionNeeds;
+SambaSectionNeeds sambaSectionCount(const SambaSection *section);
+/* Whether the section fits the machine with its reserve of units; the error says what is short. */
+SambaStatus sambaSectionFits(const SambaSection *section, const SambaMachine *machine);
+
+/* Cycles that the unit is occupied during one run of the section, from its port rates and its program. */
+double sambaUnitBusyCycles(const SambaUnit *unit, const SambaMachine *machine);
+/* Cycles of one run: the slowest unit or the DRAM, plus the way of the first token through the pipeline. */
+double sambaSectionEstimate(const SambaSection *section, const SambaMachine *machine);
+/* Cycles that launching the section costs when another configuration is on the chip. */
+double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine);
+/* Bytes per cycle that the DRAM gives at most. */
+double sambaMachineDramBytesPerCycle(const SambaMachine *machine);
+
+/* Sets rate_permille of every stream: its bytes over the estimated cycles, as a share of one vector lane. */
+void sambaSectionPlanRates(SambaSection *section, const SambaMachine *machine);
+
+#endif

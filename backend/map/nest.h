@@ -1,0 +1,73 @@
+/* The loop nest of a mapped group: what a mapping means for one group on one machine.
+ *
+ * A group's points are cut into tiles; a firing computes one tile. Along dimension d there are ceil(extent / tile)
+ * tiles; unroll copies share them in contiguous runs of trips[d] tiles: copy c of dimension d, iteration i, in-tile
+ * point x is index (c * trips[d] + i) * tile[d] + x. Points past the extent are masked where memory is touched.
+ * Position p of the loop order runs dimension dim_at[p]; the tile loops are the firings' counters, outermost first. */
+#ifndef SAMBA_BACKEND_MAP_NEST_H
+#define SAMBA_BACKEND_MAP_NEST_H
+
+#include "backend/map/group.h"
+
+typedef struct SambaNest {
+  const SambaStageGraph *graph;
+  const SambaGroup *group;
+  const SambaMachine *machine;
+  int32_t pipeline_dim; /* -1: none; else dim_at[0] */
+  uint32_t dim_at[SAMBA_MAX_STAGE_DIMS];
+  int64_t tile[SAMBA_MAX_STAGE_DIMS], trips[SAMBA_MAX_STAGE_DIMS];
+  uint32_t unroll[SAMBA_MAX_STAGE_DIMS];
+  uint32_t copies;
+  uint32_t inner[SAMBA_MAX_STAGE_DIMS]; /* in-tile counters, outermost first */
+  uint32_t level[SAMBA_MAX_GROUP_OPERANDS], depth[SAMBA_MAX_GROUP_OPERANDS];
+} SambaNest;
+
+/* A box of a tensor that counters sweep: along axis a the elements low + step * [0, size), low relative to the map's
+ * value with all counters at zero. */
+typedef struct SambaBox {
+  uint32_t rank;
+  int64_t low[SAMBA_MAX_RANK], step[SAMBA_MAX_RANK], size[SAMBA_MAX_RANK];
+  int64_t elements;
+} SambaBox;
+
+/* Reads the mappings of the group's stages. Fails when they break a rule (naming stage and dimension). */
+SambaStatus sambaNestMake(const SambaStageGraph *graph, const SambaGroup *group, const SambaMachine *machine,
+                          SambaNest *out_nest);
+/* The same from parts, unchecked, for searches: order, tile, unroll as in SambaMapping; levels are left zero. */
+void sambaNestFill(const SambaStageGraph *graph, const SambaGroup *group, const SambaMachine *machine,
+                   int32_t pipeline_dim, const uint32_t *order, const int64_t *tile, const uint32_t *unroll,
+                   SambaNest *out_nest);
+
+/* What the tile loops at positions >= from and the in-tile points touch of an operand (from = dim_count: one token). */
+void sambaNestBox(const SambaNest *nest, uint32_t operand, uint32_t from, SambaBox *out_box);
+/* The position from which on the tile loops leave the operand's current token alone: tokens step with positions before.
+ */
+uint32_t sambaNestTokenLevel(const SambaNest *nest, uint32_t operand);
+/* The operand's buffer level after dropping loops that change nothing; at most the token level. */
+uint32_t sambaNestSlotLevel(const SambaNest *nest, uint32_t operand);
+/* How often a token's vectors pass the port within one firing. */
+int64_t sambaNestReplay(const SambaNest *nest, uint32_t operand);
+/* The order of a token's axes: the axis that the innermost in-tile counter walks comes last. True when that is the
+ * order in memory. */
+bool sambaNestTokenOrder(const SambaNest *nest, uint32_t operand, const SambaBox *token, uint32_t *out_axes);
+/* Whether an operand in DRAM is streamed to the PCUs without a buffer. */
+bool sambaNestIsDirect(const SambaNest *nest, uint32_t operand);
+/* Copies of an operand's source: product of the unrolls it depends on. */
+uint32_t sambaNestSources(const SambaNest *nest, uint32_t operand);
+/* Product of the trips of the loops at positions [0, level). */
+int64_t sambaNestTrips(const SambaNest *nest, uint32_t level);
+/* Elements of one output token. */
+int64_t sambaNestOutputElements(const SambaNest *nest);
+/* Rows, columns, batch and depth of a systolic firing. */
+typedef struct SambaSystolicShape {
+  int64_t rows, columns, batch, depth;
+} SambaSystolicShape;
+SambaSystolicShape sambaNestSystolicShape(const SambaNest *nest);
+/* Cycles that one firing occupies its slowest PCU or port. */
+double sambaNestFiringCycles(const SambaNest *nest);
+
+static inline SambaDType sambaNestDType(const SambaNest *nest, uint32_t operand) {
+  return nest->graph->tensors[nest->group->operands[operand].map.tensor].dtype;
+}
+
+#endif

@@ -1,0 +1,304 @@
+/* The planner's driver: groups, the pipeline dimension and its tile, and the share of the chip each group gets. A group
+ * alone searches freely. Several groups: for each pipeline class and slice size, start every group at one copy and give
+ * copies to the slowest until nothing improves or the chip is full; keep the slice size that ends soonest. */
+#include "backend/map/plan.h"
+
+#include "backend/map/estimate.h"
+#include "backend/map/plan_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Planner {
+  SambaStageGraph *graph;
+  const SambaMachine *machine;
+  SambaArena scratch;
+  SambaGroups groups;
+  SambaGroupLimits *limits;
+  SambaGroupChoice *choices;
+  bool *fixed; /* mapped by hand */
+  uint32_t pcus, pmus, ags;
+  uint32_t *level;      /* of each group: how many buffers lie before it on the longest way */
+  uint32_t *writer;     /* of each tensor: its last group, UINT32_MAX: none */
+  bool *between;        /* tensors that groups of the section read and write */
+  uint32_t buffer_pmus; /* taken by tensors between groups */
+} Planner;
+
+static void analyse(Planner *p) {
+  const SambaStageGraph *graph = p->graph;
+  uint32_t *readers = SAMBA_ARENA_ARRAY(&p->scratch, uint32_t, graph->tensor_count);
+  uint32_t in_memory = 0;
+  for (uint32_t t = 0; t < graph->tensor_count; ++t)
+    p->writer[t] = UINT32_MAX;
+  for (uint32_t g = 0; g < p->groups.count; ++g) {
+    const SambaGroup *group = p->groups.groups[g];
+    for (uint32_t i = 0; i < group->operand_count; ++i) {
+      uint32_t tensor = group->operands[i].map.tensor;
+      if (graph->tensors[tensor].role == SAMBA_TENSOR_ARGUMENT) {
+        ++in_memory;
+        continue;
+      }
+      p->between[tensor] = true;
+      ++readers[tensor];
+      if (p->writer[tensor] != UINT32_MAX && p->level[p->writer[tensor]] + 1 > p->level[g])
+        p->level[g] = p->level[p->writer[tensor]] + 1;
+    }
+    uint32_t before = p->writer[group->output.tensor];
+    if (before != UINT32_MAX && p->level[before] > p->level[g])
+      p->level[g] = p->level[before];
+    p->writer[group->output.tensor] = g;
+    in_memory += graph->tensors[group->output.tensor].role == SAMBA_TENSOR_RESULT;
+  }
+  for (uint32_t t = 0; t < graph->tensor_count; ++t)
+    p->buffer_pmus +=
+        (readers[t] + (uint32_t)p->machine->unit_vector_outputs - 1) / (uint32_t)p->machine->unit_vector_outputs;
+  for (uint32_t g = 0; g < p->groups.count; ++g) {
+    uint32_t tensor = p->groups.groups[g]->output.tensor;
+    p->limits[g] = (SambaGroupLimits){.pipeline_dim = -1, .ags = in_memory ? p->ags / in_memory : 1};
+    p->limits[g].ags = p->limits[g].ags ? p->limits[g].ags : 1;
+    p->limits[g].buffered_output = p->between[tensor];
+    p->limits[g].stored_output = graph->tensors[tensor].role == SAMBA_TENSOR_RESULT;
+  }
+}
+
+static uint64_t sliceBytes(const Planner *p, uint32_t tensor, int64_t extent, int64_t tile) {
+  const SambaStageTensor *type = &p->graph->tensors[tensor];
+  uint64_t elements = 1;
+  for (uint32_t axis = 0; axis < type->rank; ++axis)
+    elements *= (uint64_t)type->dims[axis];
+  if (extent > 1)
+    elements = elements / (uint64_t)extent * (uint64_t)tile;
+  return elements * sambaDTypeBytes(type->dtype);
+}
+
+static SambaStatus checkSlices(const Planner *p, int64_t extent, int64_t tile) {
+  for (uint32_t t = 0; t < p->graph->tensor_count; ++t)
+    if (p->between[t] && sliceBytes(p, t, extent, tile) * (extent > tile ? 2 : 1) > (uint64_t)p->machine->pmu_bytes)
+      return sambaStatusMake(
+          SAMBA_EXHAUSTED,
+          "tensor %u between the stages needs %llu bytes on chip, but a PMU of %s has %lld; cut the section there", t,
+          (unsigned long long)(sliceBytes(p, t, extent, tile) * (extent > tile ? 2 : 1)), p->machine->name,
+          (long long)p->machine->pmu_bytes);
+  return NULL;
+}
+
+static SambaStatus noChoice(const Planner *p, uint32_t g) {
+  uint32_t stage = p->groups.groups[g]->anchor;
+  return sambaStatusMake(SAMBA_EXHAUSTED,
+                         "stage %u (%s) finds no mapping: its smallest tiles and buffers exceed what is left of %s (%u "
+                         "PCUs, %u PMUs of %lld bytes)",
+                         stage, p->graph->stages[stage].name, p->machine->name, p->limits[g].pcus, p->limits[g].pmus,
+                         (long long)p->machine->pmu_bytes);
+}
+
+static bool searchGroup(Planner *p, uint32_t g, SambaGroupChoice *choice) {
+  return sambaPlanSearch(p->graph, p->groups.groups[g], p->machine, &p->limits[g], choice);
+}
+
+/* Plans all groups as a pipeline with the given dimension and tile (dims NULL: none). out_cycles: the estimate. */
+static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent, int64_t tile, double *out_cycles) {
+  uint32_t used_pcus = 0, used_pmus = p->buffer_pmus;
+  SAMBA_RETURN_IF_ERROR(checkSlices(p, extent, tile));
+  for (uint32_t g = 0; g < p->groups.count; ++g) {
+    SambaGroupLimits *limits = &p->limits[g];
+    if (p->fixed[g])
+      continue;
+    limits->pipeline_dim = dims ? (int32_t)dims[g] : -1;
+    limits->pipeline_tile = tile;
+    limits->pcus = sambaGroupPieces(p->groups.groups[g], p->machine);
+    limits->pmus = used_pmus < p->pmus ? p->pmus - used_pmus : 0;
+    if (!searchGroup(p, g, &p->choices[g]))
+      return noChoice(p, g);
+    used_pcus += p->choices[g].pcus;
+    used_pmus += p->choices[g].pmus;
+  }
+  if (used_pcus > p->pcus || used_pmus > p->pmus)
+    return sambaStatusMake(SAMBA_EXHAUSTED, "the section needs %u PCUs and %u PMUs, but %s has %u and %u to give",
+                           used_pcus, used_pmus, p->machine->name, p->pcus, p->pmus);
+  bool *frozen = sambaAllocateZeroed(p->groups.count, sizeof *frozen);
+  for (;;) {
+    uint32_t slowest = UINT32_MAX;
+    for (uint32_t g = 0; g < p->groups.count; ++g)
+      if (!p->fixed[g] && (slowest == UINT32_MAX || p->choices[g].cycles > p->choices[slowest].cycles))
+        slowest = g;
+    if (slowest == UINT32_MAX || frozen[slowest])
+      break;
+    SambaGroupLimits *limits = &p->limits[slowest];
+    SambaGroupChoice *choice = &p->choices[slowest], better;
+    uint32_t pieces = sambaGroupPieces(p->groups.groups[slowest], p->machine);
+    uint32_t free_pcus = p->pcus - used_pcus + choice->pcus;
+    limits->pcus = 2 * choice->pcus < free_pcus ? 2 * choice->pcus : free_pcus;
+    limits->pcus = limits->pcus < pieces ? pieces : limits->pcus;
+    limits->pmus = p->pmus - used_pmus + choice->pmus;
+    frozen[slowest] =
+        limits->pcus <= choice->pcus || !searchGroup(p, slowest, &better) || better.cycles > 0.95 * choice->cycles;
+    if (!frozen[slowest]) {
+      used_pcus += better.pcus - choice->pcus;
+      used_pmus += better.pmus - choice->pmus;
+      *choice = better;
+    }
+  }
+  free(frozen);
+  double slowest = 0, dram = 0, fill = 0;
+  uint32_t levels = 0;
+  int64_t slices = extent > 1 ? (extent + tile - 1) / tile : 1;
+  for (uint32_t g = 0; g < p->groups.count; ++g) {
+    if (p->fixed[g])
+      continue;
+    slowest = p->choices[g].cycles > slowest ? p->choices[g].cycles : slowest;
+    dram += p->choices[g].dram_bytes;
+    fill = p->choices[g].fill > fill ? p->choices[g].fill : fill;
+    levels = p->level[g] > levels ? p->level[g] : levels;
+  }
+  dram /= sambaMachineDramBytesPerCycle(p->machine);
+  slowest = dram > slowest ? dram : slowest;
+  *out_cycles = slowest * (1 + (double)levels / (double)slices) + fill;
+  return NULL;
+}
+
+/* Buffers between groups hold as many slices as lie between producer and consumer, and one more. */
+static void chooseDepths(Planner *p, int64_t extent, int64_t tile) {
+  for (uint32_t g = 0; g < p->groups.count; ++g)
+    for (uint32_t i = 0; i < p->groups.groups[g]->operand_count; ++i) {
+      uint32_t tensor = p->groups.groups[g]->operands[i].map.tensor;
+      if (p->fixed[g] || !p->between[tensor])
+        continue;
+      uint64_t depth = extent > tile ? p->level[g] - p->level[p->writer[tensor]] + 1 : 1,
+               most = (uint64_t)p->machine->pmu_bytes / sliceBytes(p, tensor, extent, tile);
+      p->choices[g].nest.depth[i] = (uint32_t)(depth < most ? depth : most);
+    }
+}
+
+static void writeMapping(Planner *p, uint32_t g) {
+  const SambaGroup *group = p->groups.groups[g];
+  const SambaNest *nest = &p->choices[g].nest;
+  uint32_t position_of[SAMBA_MAX_STAGE_DIMS];
+  for (uint32_t position = 0; position < group->dim_count; ++position)
+    position_of[nest->dim_at[position]] = position;
+  for (uint32_t s = 0; s < group->stage_count; ++s) {
+    const SambaStage *stage = &p->graph->stages[group->stages[s]];
+    SambaMapping *mapping = &p->graph->mappings[group->stages[s]];
+    memset(mapping, 0, sizeof *mapping);
+    mapping->dim_count = stage->dim_count;
+    mapping->group = g;
+    mapping->pipeline_dim = -1;
+    uint32_t key[SAMBA_MAX_STAGE_DIMS];
+    for (uint32_t dim = 0; dim < stage->dim_count; ++dim) {
+      uint32_t of = group->stage_dims[s].of[dim];
+      mapping->tile[dim] = of == UINT32_MAX ? 1 : nest->tile[of];
+      mapping->unroll[dim] = of == UINT32_MAX ? 1 : nest->unroll[of];
+      key[dim] = of == UINT32_MAX ? SAMBA_MAX_STAGE_DIMS : position_of[of];
+      uint32_t at = dim;
+      for (; at && key[mapping->order[at - 1]] > key[dim]; --at)
+        mapping->order[at] = mapping->order[at - 1];
+      mapping->order[at] = dim;
+      if (nest->pipeline_dim >= 0 && of == (uint32_t)nest->pipeline_dim)
+        mapping->pipeline_dim = (int32_t)dim;
+    }
+  }
+  for (uint32_t i = 0; i < group->operand_count; ++i) {
+    SambaMapping *mapping = &p->graph->mappings[group->operands[i].stage];
+    mapping->operand_level[group->operands[i].operand] = nest->level[i];
+    mapping->operand_depth[group->operands[i].operand] = nest->depth[i];
+  }
+}
+
+typedef struct Best {
+  bool found;
+  double cycles;
+  int64_t extent, tile;
+  SambaGroupChoice *choices;
+} Best;
+
+static void keepIfBetter(Planner *p, Best *best, double cycles, int64_t extent, int64_t tile) {
+  if (best->found && cycles >= best->cycles)
+    return;
+  best->found = true;
+  best->cycles = cycles;
+  best->extent = extent;
+  best->tile = tile;
+  memcpy(best->choices, p->choices, p->groups.count * sizeof *p->choices);
+}
+
+static SambaStatus planSeveral(Planner *p) {
+  Best best = {.choices = SAMBA_ARENA_ARRAY(&p->scratch, SambaGroupChoice, p->groups.count)};
+  uint32_t *dims = SAMBA_ARENA_ARRAY(&p->scratch, uint32_t, p->groups.count);
+  SambaStatus why = NULL;
+  double cycles;
+  for (uint32_t c = 0; c < 3 && sambaPlanPipelineClass(p->graph, &p->groups, c, dims); ++c) {
+    int64_t extent = p->groups.groups[0]->extents[dims[0]];
+    for (int64_t slices = 1; slices <= 2 * extent && slices <= 4096; slices *= 4) {
+      int64_t tile = (extent + slices - 1) / slices;
+      if (tile == extent)
+        continue; /* one slice: planned below, without a dimension */
+      SambaStatus status = planTogether(p, dims, extent, tile, &cycles);
+      if (!status)
+        keepIfBetter(p, &best, cycles, extent, tile);
+      sambaStatusFree(why);
+      why = status;
+      if (tile == 1)
+        break;
+    }
+  }
+  SambaStatus status = planTogether(p, NULL, 1, 1, &cycles);
+  if (!status)
+    keepIfBetter(p, &best, cycles, 1, 1);
+  if (!best.found) {
+    sambaStatusFree(why ? status : NULL);
+    return why ? why : status;
+  }
+  sambaStatusFree(why);
+  sambaStatusFree(status);
+  memcpy(p->choices, best.choices, p->groups.count * sizeof *p->choices);
+  chooseDepths(p, best.extent, best.tile);
+  return NULL;
+}
+
+static SambaStatus planAll(Planner *p) {
+  SAMBA_RETURN_IF_ERROR(sambaGroupsBuild(p->graph, p->machine, true, &p->scratch, &p->groups));
+  p->limits = SAMBA_ARENA_ARRAY(&p->scratch, SambaGroupLimits, p->groups.count);
+  p->choices = SAMBA_ARENA_ARRAY(&p->scratch, SambaGroupChoice, p->groups.count);
+  p->fixed = SAMBA_ARENA_ARRAY(&p->scratch, bool, p->groups.count);
+  p->level = SAMBA_ARENA_ARRAY(&p->scratch, uint32_t, p->groups.count);
+  p->writer = SAMBA_ARENA_ARRAY(&p->scratch, uint32_t, p->graph->tensor_count);
+  p->between = SAMBA_ARENA_ARRAY(&p->scratch, bool, p->graph->tensor_count);
+  analyse(p);
+  uint32_t free_groups = 0, pcus = 0;
+  for (uint32_t g = 0; g < p->groups.count; ++g) {
+    p->fixed[g] = p->graph->mappings[p->groups.groups[g]->anchor].dim_count != 0;
+    free_groups += !p->fixed[g];
+    pcus += sambaGroupPieces(p->groups.groups[g], p->machine);
+  }
+  if (free_groups == 0)
+    return NULL;
+  if (pcus > p->pcus || p->buffer_pmus > p->pmus)
+    return sambaStatusMake(SAMBA_EXHAUSTED,
+                           "the section needs at least %u PCUs and %u PMUs, but %s has %u and %u to give", pcus,
+                           p->buffer_pmus, p->machine->name, p->pcus, p->pmus);
+  if (p->groups.count == 1) {
+    p->limits[0].pcus = p->pcus;
+    p->limits[0].pmus = p->pmus;
+    if (!searchGroup(p, 0, &p->choices[0]))
+      return noChoice(p, 0);
+  } else {
+    SAMBA_RETURN_IF_ERROR(planSeveral(p));
+  }
+  for (uint32_t g = 0; g < p->groups.count; ++g)
+    if (!p->fixed[g])
+      writeMapping(p, g);
+  return NULL;
+}
+
+SambaStatus sambaPlanTiles(SambaStageGraph *graph, const SambaMachine *machine, const SambaPlanOptions *options) {
+  SAMBA_RETURN_IF_ERROR(sambaStageGraphCheck(graph));
+  int64_t divisor = options && options->parallel_divisor > 1 ? options->parallel_divisor : 1,
+          keep = 100 - machine->reserve_units_percent;
+  Planner planner = {.graph = graph, .machine = machine, .ags = (uint32_t)machine->ag_count};
+  planner.pcus = (uint32_t)(sambaMachinePcuCount(machine) * keep / 100 / divisor);
+  planner.pmus = (uint32_t)(sambaMachinePmuCount(machine) * keep / 100 / divisor);
+  planner.pcus = planner.pcus ? planner.pcus : 1;
+  planner.pmus = planner.pmus ? planner.pmus : 1;
+  SambaStatus status = planAll(&planner);
+  sambaArenaDestroy(&planner.scratch);
+  return sambaStatusAnnotate(status, "section %s", graph->name ? graph->name : "");
+}
