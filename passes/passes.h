@@ -9,5 +9,10 @@
 
 /* Graph passes (module). */
 bool sambaMaterializeViews(MlirOperation module);
+/* preset: mp0, mp1 or mp4. */
+bool sambaMixedPrecision(MlirOperation module, const char *preset);
+/* target: a shipped machine or a machine file; opt: o0 or o1. */
+bool sambaPartitionSections(MlirOperation module, const char *target, const char *opt);
+bool sambaAssignMemoryPass(MlirOperation module);
 
 #endif

@@ -1,0 +1,23 @@
+/* samba-assign-memory: device addresses of everything that crosses sections. */
+#ifndef SAMBA_PASSES_ASSIGN_MEMORY_H
+#define SAMBA_PASSES_ASSIGN_MEMORY_H
+
+#include "backend/machine/machine.h"
+
+#include "mlir-c/IR.h"
+
+/* Arguments and constants: one i64. Calls: one i64 per result. Functions: start and bytes of the memory that
+ * activations share. */
+#define SAMBA_ADDRESS_ATTRIBUTE "rdu.address"
+#define SAMBA_ADDRESSES_ATTRIBUTE "rdu.addresses"
+#define SAMBA_ACTIVATIONS_ATTRIBUTE "rdu.activations"
+
+enum { SAMBA_MEMORY_ALIGNMENT = 512 };
+static inline uint64_t sambaMemoryRound(uint64_t bytes) {
+  return (bytes + SAMBA_MEMORY_ALIGNMENT - 1) / SAMBA_MEMORY_ALIGNMENT * SAMBA_MEMORY_ALIGNMENT;
+}
+
+/* The machine of a module: that of its first section, samba.section or rdu.section. */
+SambaStatus sambaModuleMachine(MlirOperation module, SambaMachine *out_machine);
+
+#endif

@@ -1,0 +1,177 @@
+/* samba-mixed-precision: which tensors are bf16.
+ *
+ * mp0 leaves the graph as it is. mp1 casts the inputs of contractions to bf16; they accumulate in f32 and their results
+ * stay f32. mp4 makes every f32 tensor bf16: arguments and results remember f32 as what the host sees
+ * (samba.host_dtype). */
+#include "dialect/bridge/build.h"
+#include "dialect/samba/samba.h"
+#include "passes/graph.h"
+#include "passes/passes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool isF32(MlirValue value) {
+  return mlirTypeIsAShaped(mlirValueGetType(value)) &&
+         mlirTypeIsAF32(mlirShapedTypeGetElementType(mlirValueGetType(value)));
+}
+
+static MlirType toBf16(MlirType type) {
+  int64_t dims[SAMBA_MAX_RANK];
+  intptr_t rank = mlirShapedTypeGetRank(type);
+  for (intptr_t a = 0; a < rank && a < SAMBA_MAX_RANK; ++a)
+    dims[a] = mlirShapedTypeGetDimSize(type, a);
+  return mlirRankedTensorTypeGet(rank, dims, mlirBF16TypeGet(mlirTypeGetContext(type)), mlirAttributeGetNull());
+}
+
+static MlirValue castToBf16(MlirValue value, MlirOperation before) {
+  MlirContext context = mlirOperationGetContext(before);
+  MlirNamedAttribute dtype = sambaNamedAttribute(context, "dtype", mlirTypeAttrGet(mlirBF16TypeGet(context)));
+  SambaOperationParts parts = {.name = "samba.cast",
+                               .location = mlirOperationGetLocation(before),
+                               .operand_count = 1,
+                               .operands = &value,
+                               .result_count = -1,
+                               .attribute_count = 1,
+                               .attributes = &dtype};
+  return mlirOperationGetResult(sambaBuildOperationIn(mlirOperationGetBlock(before), before, &parts), 0);
+}
+
+static bool castContractions(MlirOperation function) {
+  MlirContext context = mlirOperationGetContext(function);
+  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
+    const SambaOperator *row = sambaOperatorOf(operation);
+    if (!row || !row->contraction || !isF32(mlirOperationGetOperand(operation, 0)) ||
+        !isF32(mlirOperationGetOperand(operation, 1)))
+      continue;
+    for (intptr_t i = 0; i < 2; ++i)
+      mlirOperationSetOperand(operation, i, castToBf16(mlirOperationGetOperand(operation, i), operation));
+    mlirOperationSetAttributeByName(operation, sambaMlirString("out_dtype"), mlirTypeAttrGet(mlirF32TypeGet(context)));
+  }
+  return true;
+}
+
+/* ---- mp4 ---- */
+
+static MlirAttribute withHostDType(MlirAttribute dictionary, MlirContext context) {
+  intptr_t count = mlirAttributeIsNull(dictionary) ? 0 : mlirDictionaryAttrGetNumElements(dictionary);
+  MlirNamedAttribute *entries = sambaAllocate(sambaArraySize((size_t)count + 1, sizeof *entries));
+  for (intptr_t i = 0; i < count; ++i)
+    entries[i] = mlirDictionaryAttrGetElement(dictionary, i);
+  entries[count] = sambaNamedAttribute(context, "samba.host_dtype", mlirTypeAttrGet(mlirF32TypeGet(context)));
+  MlirAttribute result = mlirDictionaryAttrGet(context, count + 1, entries);
+  free(entries);
+  return result;
+}
+
+/* Argument or result types of the function: f32 tensors become bf16, their attributes say f32 for the host. */
+static void convertInterface(MlirOperation function, const char *list, intptr_t count, MlirType *types) {
+  MlirContext context = mlirOperationGetContext(function);
+  MlirAttribute given = mlirOperationGetAttributeByName(function, sambaMlirString(list));
+  MlirAttribute *entries = sambaAllocate(sambaArraySize((size_t)count + 1, sizeof *entries));
+  for (intptr_t i = 0; i < count; ++i) {
+    entries[i] =
+        mlirAttributeIsNull(given) ? mlirDictionaryAttrGet(context, 0, NULL) : mlirArrayAttrGetElement(given, i);
+    if (!mlirTypeIsAShaped(types[i]) || !mlirTypeIsAF32(mlirShapedTypeGetElementType(types[i])))
+      continue;
+    types[i] = toBf16(types[i]);
+    entries[i] = withHostDType(entries[i], context);
+  }
+  if (count)
+    mlirOperationSetAttributeByName(function, sambaMlirString(list), mlirArrayAttrGet(context, count, entries));
+  free(entries);
+}
+
+static MlirAttribute constantToBf16(MlirAttribute value) {
+  MlirType type = toBf16(mlirAttributeGetType(value));
+  MlirContext context = mlirAttributeGetContext(value);
+  if (mlirDenseElementsAttrIsSplat(value))
+    return mlirDenseElementsAttrSplatGet(type, mlirFloatAttrDoubleGet(context, mlirBF16TypeGet(context),
+                                                                      mlirDenseElementsAttrGetFloatSplatValue(value)));
+  intptr_t count = mlirElementsAttrGetNumElements(value);
+  uint16_t *bits = sambaAllocate(sambaArraySize((size_t)count, sizeof *bits));
+  for (intptr_t i = 0; i < count; ++i)
+    bits[i] = sambaFloatToBf16(mlirDenseElementsAttrGetFloatValue(value, i));
+  MlirAttribute result = mlirDenseElementsAttrBFloat16Get(type, count, bits);
+  free(bits);
+  return result;
+}
+
+/* Types follow from operands by the operator table again. */
+static SambaStatus retype(MlirOperation operation, SambaArena *arena) {
+  MlirContext context = mlirOperationGetContext(operation);
+  if (sambaOperationIs(operation, "samba.constant")) {
+    MlirAttribute value = mlirOperationGetAttributeByName(operation, sambaMlirString("value"));
+    if (!isF32(mlirOperationGetResult(operation, 0)) || !mlirAttributeIsADenseElements(value))
+      return NULL;
+    MlirAttribute narrow = constantToBf16(value);
+    mlirOperationSetAttributeByName(operation, sambaMlirString("value"), narrow);
+    mlirValueSetType(mlirOperationGetResult(operation, 0), mlirAttributeGetType(narrow));
+    return NULL;
+  }
+  if (!sambaOperatorOf(operation))
+    return NULL;
+  const char *const dtypes[] = {"dtype", "out_dtype"};
+  for (int i = 0; i < 2; ++i) {
+    MlirAttribute dtype = mlirOperationGetAttributeByName(operation, sambaMlirString(dtypes[i]));
+    if (!mlirAttributeIsNull(dtype) && mlirAttributeIsAType(dtype) && mlirTypeIsAF32(mlirTypeAttrGetValue(dtype)))
+      mlirOperationSetAttributeByName(operation, sambaMlirString(dtypes[i]), mlirTypeAttrGet(mlirBF16TypeGet(context)));
+  }
+  SambaOperatorCall call;
+  SambaTensorType results[4];
+  SAMBA_RETURN_IF_ERROR(sambaOperatorCallFromOperation(arena, operation, &call));
+  SAMBA_RETURN_IF_ERROR(sambaOperatorInfer(&call, results));
+  for (uint32_t i = 0; i < call.operator_->result_count && i < 4; ++i)
+    mlirValueSetType(mlirOperationGetResult(operation, i), sambaTensorTypeToMlir(context, &results[i]));
+  return NULL;
+}
+
+static bool convertFunction(MlirOperation function) {
+  MlirContext context = mlirOperationGetContext(function);
+  MlirBlock body = sambaBodyOf(function);
+  MlirOperation terminator = mlirBlockGetTerminator(body);
+  intptr_t arguments = mlirBlockGetNumArguments(body), results = mlirOperationGetNumOperands(terminator);
+  MlirType *types = sambaAllocate(sambaArraySize((size_t)(arguments + results) + 1, sizeof *types));
+  for (intptr_t i = 0; i < arguments; ++i)
+    types[i] = mlirValueGetType(mlirBlockGetArgument(body, i));
+  convertInterface(function, "arg_attrs", arguments, types);
+  for (intptr_t i = 0; i < arguments; ++i)
+    mlirBlockArgumentSetType(mlirBlockGetArgument(body, i), types[i]);
+  SambaArena arena = {0};
+  bool fine = true;
+  for (MlirOperation operation = mlirBlockGetFirstOperation(body); fine && !mlirOperationIsNull(operation);
+       operation = mlirOperationGetNextInBlock(operation)) {
+    SambaStatus status = retype(operation, &arena);
+    if (status)
+      fine = sambaEmitOpStatus(operation, status);
+  }
+  sambaArenaDestroy(&arena);
+  for (intptr_t i = 0; i < results; ++i)
+    types[arguments + i] = mlirFunctionTypeGetResult(
+        mlirTypeAttrGetValue(mlirOperationGetAttributeByName(function, sambaMlirString("function_type"))), i);
+  convertInterface(function, "res_attrs", results, types + arguments);
+  mlirOperationSetAttributeByName(
+      function, sambaMlirString("function_type"),
+      mlirTypeAttrGet(mlirFunctionTypeGet(context, arguments, types, results, types + arguments)));
+  free(types);
+  return fine;
+}
+
+bool sambaMixedPrecision(MlirOperation module, const char *preset) {
+  static const struct {
+    const char *name;
+    bool (*convert)(MlirOperation function);
+  } presets[] = {{"mp0", NULL}, {"mp1", castContractions}, {"mp4", convertFunction}};
+  for (int i = 0; i < 3; ++i) {
+    if (strcmp(preset, presets[i].name) != 0)
+      continue;
+    bool fine = true;
+    for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+         fine && !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+      if (sambaOperationIs(operation, "func.func") && presets[i].convert)
+        fine = presets[i].convert(operation);
+    return fine;
+  }
+  return sambaEmitOpError(module, "samba-mixed-precision: preset wants mp0, mp1 or mp4, not '%s'", preset);
+}
