@@ -101,9 +101,10 @@ static void routesAllKindsAndRepeatedDestinations(void **state) {
   networkLink(&network, 1000, load, pmu);
   SambaEndpoint twice[] = {{pcu, UINT32_MAX}, {pcu, UINT32_MAX}, {pcu, UINT32_MAX}};
   networkStream(&network, 300, (SambaEndpoint){pmu, UINT32_MAX}, twice, 3);
-  network.section.streams[networkLink(&network, 400, pcu, store)].kind = SAMBA_STREAM_SCALAR;
-  network.section.streams[networkLink(&network, 700, pcu, store)].kind = SAMBA_STREAM_SCALAR;
-  network.section.streams[networkLink(&network, 1, store, pmu)].kind = SAMBA_STREAM_CONTROL;
+  uint32_t narrow[] = {networkLink(&network, 400, pcu, store), networkLink(&network, 700, pcu, store),
+                       networkLink(&network, 1, store, pmu)};
+  for (int i = 0; i < 3; ++i)
+    network.section.streams[narrow[i]].kind = i < 2 ? SAMBA_STREAM_SCALAR : SAMBA_STREAM_CONTROL;
   expectOk(sambaSectionPlace(&network.section, &machine));
   expectOk(sambaSectionRoute(&network.section, &machine));
   expectOk(sambaSectionCheckRoutes(&network.section, &machine));
