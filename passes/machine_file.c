@@ -1,0 +1,58 @@
+/* Targets; see machine_file.h. */
+#include "passes/machine_file.h"
+
+#include "dialect/bridge/build.h"
+#include "dialect/rdu/rdu.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static SambaStatus readText(const char *path, char **out_text) {
+  enum { mostBytes = 1 << 20 };
+  FILE *file = fopen(path, "r");
+  if (!file)
+    return sambaStatusMake(
+        SAMBA_IO, "target '%s' is neither a shipped machine (tiny, plasticine, sn10, sn40l) nor a machine file: %s",
+        path, strerror(errno));
+  char *text = sambaAllocate(mostBytes + 1);
+  size_t size = fread(text, 1, mostBytes, file);
+  bool failed = ferror(file) || size == mostBytes;
+  fclose(file);
+  text[size] = '\0';
+  *out_text = text;
+  if (!failed)
+    return NULL;
+  free(text);
+  return sambaStatusMake(SAMBA_IO, "machine file '%s' cannot be read or is larger than %d bytes", path, mostBytes);
+}
+
+SambaStatus sambaTargetMachine(MlirLocation location, const char *target, SambaMachine *out_machine,
+                               MlirAttribute *out_attribute) {
+  const SambaMachine *shipped = sambaMachineFind(sambaStringRef(target));
+  if (shipped) {
+    *out_machine = *shipped;
+    *out_attribute = sambaMachineToAttribute(location, shipped);
+    return NULL;
+  }
+  char *text;
+  SAMBA_RETURN_IF_ERROR(readText(target, &text));
+  MlirOperation module =
+      mlirOperationCreateParse(mlirLocationGetContext(location), sambaMlirString(text), sambaMlirString(target));
+  free(text);
+  SambaStatus status = NULL;
+  if (mlirOperationIsNull(module))
+    return sambaStatusMake(SAMBA_INVALID, "machine file '%s' does not parse", target);
+  MlirAttribute attribute = mlirOperationGetAttributeByName(module, sambaMlirString("rdu.machine"));
+  if (mlirAttributeIsNull(attribute) || !sambaAttributeIs(attribute, "rdu.machine"))
+    status = sambaStatusMake(SAMBA_INVALID, "machine file '%s' has no module attribute rdu.machine = #rdu.machine<...>",
+                             target);
+  else
+    status = sambaMachineFromAttribute(attribute, out_machine);
+  if (!status)
+    status = sambaMachineCheck(out_machine);
+  *out_attribute = attribute;
+  mlirOperationDestroy(module);
+  return sambaStatusAnnotate(status, "target");
+}
