@@ -1,16 +1,96 @@
-/* Configurations as text: the section listing of backend/config, used where it says exactly the same as the bits. */
+/* Configurations as text: `image` followed by the section listing of backend/config. Used for printing where it says
+ * exactly what the image's bits and names say (always, for what a compiler wrote); else the image is printed as bytes.
+ */
+#include "backend/config/listing.h"
 #include "backend/pef/image.h"
+#include "backend/place/check.h"
+#include "backend/place/place.h"
+#include "backend/place/route.h"
 #include "tools/samba-objdump/objdump.h"
+
+#include <stdlib.h>
+
+typedef SAMBA_ARRAY(char) Text;
+
+static void append(const char *data, size_t size, void *user) {
+  Text *text = user;
+  sambaArrayReserve(text, text->size + size);
+  memcpy(text->data + text->size, data, size);
+  text->size += size;
+}
+
+static bool sameImages(const SambaPefImage *a, const SambaPefImage *b) {
+  if (a->code.size != b->code.size || memcmp(a->code.data, b->code.data, a->code.size) != 0 ||
+      !sambaStringRefEqual(a->name, b->name) || a->formals_count != b->formals_count ||
+      a->units_count != b->units_count || a->rates_count != b->rates_count)
+    return false;
+  for (uint32_t i = 0; i < a->formals_count; ++i)
+    if (!sambaStringRefEqual(a->formals[i].name, b->formals[i].name))
+      return false;
+  for (uint32_t i = 0; i < a->units_count; ++i)
+    if (!sambaStringRefEqual(a->units[i].name, b->units[i].name) ||
+        !sambaStringRefEqual(a->units[i].layer, b->units[i].layer))
+      return false;
+  for (uint32_t i = 0; i < a->rates_count; ++i)
+    if (a->rates[i].permille != b->rates[i].permille)
+      return false;
+  return true;
+}
+
+/* Does the text assemble to this image? */
+static bool assemblesTo(const Text *text, const SambaMachine *machine, const SambaPefImage *image) {
+  SambaPef *scratch = sambaPefCreate();
+  SambaSection *section;
+  SambaPefImage made;
+  size_t position = 0;
+  SambaStatus status =
+      sambaSectionParse((SambaStringRef){text->data, text->size}, &position, &scratch->arena, &section);
+  if (!status)
+    status = sambaPefEncodeImage(scratch, section, machine, &made);
+  bool same = !status && sameImages(&made, image);
+  sambaStatusFree(status);
+  sambaPefDestroy(scratch);
+  return same;
+}
 
 SambaStatus objdumpPrintImage(FILE *out, const SambaPef *pef, uint32_t image, const SambaMachine *machine,
                               bool *out_done) {
-  (void)out, (void)pef, (void)image, (void)machine;
+  SambaArena arena = {0};
+  SambaSection *section;
+  Text text = {0};
   *out_done = false;
+  SambaStatus status = sambaPefDecodeImage(pef, image, machine, &arena, &section);
+  if (!status) {
+    sambaSectionPrint(section, append, &text);
+    *out_done = assemblesTo(&text, machine, &pef->images[image]);
+  }
+  if (*out_done)
+    fprintf(out, "image %.*s", (int)text.size, text.data);
+  else
+    fprintf(out, "# image %u has no listing%s%s\n", image, status ? ": " : "", sambaStatusGetMessage(status));
+  sambaStatusFree(status);
+  sambaArrayFree(&text);
+  sambaArenaDestroy(&arena);
   return NULL;
 }
 
-SambaStatus objdumpParseImage(SambaPef *pef, const SambaMachine *machine, const char *path, uint32_t line,
-                              SambaStringRef name, SambaStringRef text, SambaPefImage *out_image) {
-  (void)pef, (void)machine, (void)name, (void)text, (void)out_image;
-  return sambaStatusMake(SAMBA_UNSUPPORTED, "%s:%u: section listings are not available", path, line);
+SambaStatus objdumpFinishImage(SambaPef *pef, const SambaMachine *machine, SambaSection *section, bool unchecked,
+                               SambaPefImage *out_image) {
+  bool placed = true, routed = true;
+  for (uint32_t i = 0; i < section->unit_count; ++i) {
+    const SambaUnit *unit = &section->units[i];
+    bool outside = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+    placed &= outside ? unit->ag >= 0 : unit->x >= 0 && unit->y >= 0;
+  }
+  for (uint32_t i = 0; i < section->stream_count; ++i)
+    routed &= section->streams[i].hop_count > 0;
+  if (!placed)
+    SAMBA_RETURN_IF_ERROR(sambaSectionPlace(section, machine));
+  if (!placed || !routed)
+    SAMBA_RETURN_IF_ERROR(sambaSectionRoute(section, machine));
+  if (!unchecked) {
+    SAMBA_RETURN_IF_ERROR(sambaSectionCheckRoutes(section, machine));
+    SAMBA_RETURN_IF_ERROR(sambaSectionCheckStatic(section, machine));
+  }
+  return sambaPefEncodeImage(pef, section, machine, out_image);
 }

@@ -15,7 +15,7 @@ static void skipBlanks(Lexer *lexer) {
     char c = text.data[lexer->at];
     if (c == '\n') {
       ++lexer->line;
-    } else if (c == '#' || (c == '/' && lexer->at + 1 < text.size && text.data[lexer->at + 1] == '/')) {
+    } else if (c == '#') {
       while (lexer->at + 1 < text.size && text.data[lexer->at + 1] != '\n')
         ++lexer->at;
     } else if (c != ' ' && c != '\t' && c != '\r') {
@@ -59,6 +59,14 @@ void lexerNext(Lexer *lexer) {
 
 void lexerStart(Lexer *lexer, const char *path, SambaStringRef text, uint32_t line, SambaArena *arena) {
   *lexer = (Lexer){.path = path, .text = text, .line = line, .arena = arena};
+  lexerNext(lexer);
+}
+
+void lexerSeek(Lexer *lexer, size_t position) {
+  /* The current token is the last thing that was read: lines between it and the position still count. */
+  for (size_t i = lexer->at; i < position; ++i)
+    lexer->line += lexer->text.data[i] == '\n';
+  lexer->at = position;
   lexerNext(lexer);
 }
 

@@ -1,4 +1,5 @@
-/* Tokens of a listing: identifiers, numbers, quoted strings, single punctuation characters; `#` and `//` comments. */
+/* Tokens of a listing: identifiers, numbers, quoted strings, single punctuation characters; comments from # to the end
+ * of the line. */
 #ifndef SAMBA_TOOLS_OBJDUMP_LEXER_H
 #define SAMBA_TOOLS_OBJDUMP_LEXER_H
 
@@ -24,7 +25,10 @@ typedef struct Lexer {
   SambaArena *arena;
 } Lexer;
 
+/* From the start of `text`, whose first line has number `line`. */
 void lexerStart(Lexer *lexer, const char *path, SambaStringRef text, uint32_t line, SambaArena *arena);
+/* Goes on at this position of the text. */
+void lexerSeek(Lexer *lexer, size_t position);
 /* Goes on to the next token. A malformed token becomes punctuation, which nothing accepts. */
 void lexerNext(Lexer *lexer);
 /* True and goes on when the current token is this punctuation character or name. */

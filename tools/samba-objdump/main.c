@@ -12,7 +12,7 @@
 /* A PEF listing of a large model has some megabytes; what is larger is a mistake. */
 #define MAX_LISTING_BYTES ((uint64_t)1 << 30)
 
-static SambaStatus assemble(const char *path, const char *output) {
+static SambaStatus assemble(const char *path, const char *output, bool unchecked) {
   int fd;
   uint64_t bytes;
   SAMBA_RETURN_IF_ERROR(sambaPefFileOpen(path, &fd, &bytes));
@@ -26,7 +26,7 @@ static SambaStatus assemble(const char *path, const char *output) {
   close(fd);
   SambaPef *pef = NULL;
   if (!status)
-    status = objdumpAssemble(path, (SambaStringRef){text, bytes}, &pef);
+    status = objdumpAssemble(path, (SambaStringRef){text, bytes}, unchecked, &pef);
   free(text);
   if (!status)
     status = sambaPefWrite(pef, output);
@@ -53,11 +53,13 @@ static SambaStatus disassemble(const char *path, const char *output) {
 }
 
 int main(int argc, char **argv) {
-  bool help = false, assembling = false, fixing = false;
+  bool help = false, assembling = false, fixing = false, unchecked = false;
   const char *output = NULL;
   const SambaOption table[] = {
       {"--assemble", SAMBA_OPTION_FLAG, &assembling, NULL, "the input is a listing, the output a PEF", NULL},
       {"--fix-checksums", SAMBA_OPTION_FLAG, &fixing, NULL, "copy a PEF and make its checksums right", NULL},
+      {"--no-check", SAMBA_OPTION_FLAG, &unchecked, NULL,
+       "with --assemble: accept overloaded links and sections that can deadlock", NULL},
       {"-o", SAMBA_OPTION_STRING, &output, "FILE", "output (a listing goes to standard output without it)", NULL},
       {0}};
   SambaStrings positional = {0};
@@ -75,7 +77,7 @@ int main(int argc, char **argv) {
                              assembling ? "--assemble" : "--fix-checksums");
   } else if (!status) {
     const char *input = positional.data[0];
-    status = assembling ? assemble(input, output)
+    status = assembling ? assemble(input, output, unchecked)
              : fixing   ? sambaPefFixChecksums(input, output)
                         : disassemble(input, output);
   }

@@ -6,6 +6,7 @@
 #ifndef SAMBA_TOOLS_OBJDUMP_OBJDUMP_H
 #define SAMBA_TOOLS_OBJDUMP_OBJDUMP_H
 
+#include "backend/config/section.h"
 #include "backend/pef/pef.h"
 
 #include <stdio.h>
@@ -16,15 +17,17 @@ enum { OBJDUMP_INLINE_BYTES = 4096 };
 /* Prints the PEF that was opened from `path`; references to its data name this path. */
 SambaStatus objdumpPrint(FILE *out, const SambaPef *pef, const char *path);
 
-/* Reads a listing (`path` for messages). References (.incbin) are relative to the current folder. */
-SambaStatus objdumpAssemble(const char *path, SambaStringRef text, SambaPef **out_pef);
+/* Reads a listing (`path` for messages). References (.incbin) are relative to the current folder. unchecked: sections
+ * may have routes that overload links, and may deadlock. */
+SambaStatus objdumpAssemble(const char *path, SambaStringRef text, bool unchecked, SambaPef **out_pef);
 
 /* Prints the statement of one image: as a section listing when that says exactly the same, else as bytes. */
 SambaStatus objdumpPrintImage(FILE *out, const SambaPef *pef, uint32_t image, const SambaMachine *machine,
                               bool *out_done);
-/* Makes an image of a section listing; places and routes what is not. `line`: of the text's first line. */
-SambaStatus objdumpParseImage(SambaPef *pef, const SambaMachine *machine, const char *path, uint32_t line,
-                              SambaStringRef name, SambaStringRef text, SambaPefImage *out_image);
+/* Makes an image of a section that was parsed: places and routes what is not, checks routes and deadlocks (unless
+ * `unchecked`), encodes. */
+SambaStatus objdumpFinishImage(SambaPef *pef, const SambaMachine *machine, SambaSection *section, bool unchecked,
+                               SambaPefImage *out_image);
 
 /* Adds what a listing written by hand leaves out: parameters of a shipped machine, regions and addresses, sections,
  * calls, graph. Changes nothing in a listing that was printed. */

@@ -1,5 +1,6 @@
 /* A listing to a PEF; see objdump.h. Two passes over the tokens: the first counts records and learns their names, so
  * that the second can fill arrays of the right size and resolve references forwards. */
+#include "backend/config/listing.h"
 #include "backend/pef/file.h"
 #include "backend/pef/schema.h"
 #include "support/escape.h"
@@ -11,13 +12,21 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* A section listing, and where the text goes on behind it. */
+typedef struct ParsedSection {
+  SambaSection *section;
+  size_t end;
+} ParsedSection;
+
 typedef struct Parser {
   Lexer lexer;
   SambaPef *pef;
   SambaStringMap names[SAMBA_PEF_TABLE_COUNT];
   uint32_t counts[SAMBA_PEF_TABLE_COUNT]; /* records of this table so far */
+  SAMBA_ARRAY(ParsedSection) sections;    /* of `image section ..` statements, in their order */
+  size_t used;                            /* of these, in the second pass */
   SambaMachine machine;
-  bool hasMachine;
+  bool hasMachine, unchecked;
 } Parser;
 
 static const SambaPefField *findField(const SambaPefTable *table, SambaStringRef name) {
@@ -43,6 +52,17 @@ static SambaStatus parseKeyword(Parser *parser, uint32_t *out_table) {
 
 static bool hasName(const SambaPefTable *table) { return findField(table, sambaStringRef("name")) != NULL; }
 
+/* With the current token `section` of an `image` statement: reads the section listing. */
+static SambaStatus parseSection(Parser *parser, ParsedSection *out_parsed) {
+  Lexer *lexer = &parser->lexer;
+  out_parsed->end = (size_t)(lexer->token.text.data - lexer->text.data);
+  SambaStatus status = sambaSectionParse(lexer->text, &out_parsed->end, &parser->pef->arena, &out_parsed->section);
+  if (status)
+    return sambaStatusAnnotate(status, "%s", lexer->path);
+  lexerSeek(lexer, out_parsed->end);
+  return NULL;
+}
+
 /* First pass. */
 static SambaStatus countRecords(Parser *parser) {
   Lexer *lexer = &parser->lexer;
@@ -53,6 +73,13 @@ static SambaStatus countRecords(Parser *parser) {
     const SambaPefTable *table = sambaPefTable(id);
     SambaStringRef name, body;
     uint32_t line;
+    if (id == SAMBA_PEF_TABLE_Image && lexerIs(lexer, "section")) {
+      ParsedSection parsed;
+      SAMBA_RETURN_IF_ERROR(parseSection(parser, &parsed));
+      sambaArrayAppend(&parser->sections, parsed);
+      sambaStringMapInsert(&parser->names[id], sambaStringRef(parsed.section->name), parser->counts[id]++, NULL);
+      continue;
+    }
     if (hasName(table)) {
       SAMBA_RETURN_IF_ERROR(lexerString(lexer, &name));
       sambaStringMapInsert(&parser->names[id], name, parser->counts[id], NULL);
@@ -354,13 +381,14 @@ static SambaStatus parseSymbolExtra(Parser *parser, SambaPefSymbol *symbol, bool
   return NULL;
 }
 
-/* `code { .. }`: a section as text. */
-static SambaStatus parseCode(Parser *parser, SambaPefImage *image) {
-  SambaStringRef text;
-  uint32_t line;
-  lexerNext(&parser->lexer);
-  SAMBA_RETURN_IF_ERROR(lexerBody(&parser->lexer, &text, &line));
-  return objdumpParseImage(parser->pef, &parser->machine, parser->lexer.path, line, image->name, text, image);
+/* `image section ..`, read in the first pass. */
+static SambaStatus finishSection(Parser *parser, SambaPefImage *image) {
+  Lexer *lexer = &parser->lexer;
+  uint32_t line = lexer->token.line;
+  const ParsedSection *parsed = &parser->sections.data[parser->used++];
+  lexerSeek(lexer, parsed->end);
+  SambaStatus status = objdumpFinishImage(parser->pef, &parser->machine, parsed->section, parser->unchecked, image);
+  return sambaStatusAnnotate(status, "%s:%u: section '%s'", lexer->path, line, parsed->section->name);
 }
 
 static SambaStatus parseRecord(Parser *parser, SambaPefTableId id, char *record) {
@@ -382,15 +410,9 @@ static SambaStatus parseRecord(Parser *parser, SambaPefTableId id, char *record)
     const SambaPefField *field = lexer->token.kind == TOKEN_NAME ? findField(table, lexer->token.text) : NULL;
     if (!field)
       return lexerExpected(lexer, sambaArenaFormat(lexer->arena, "a field of %s, or `}`", table->singular));
-    Lexer after = *lexer;
-    lexerNext(&after);
-    if (field->kind == SAMBA_PEF_FIELD_BYTES && lexerIs(&after, "{")) {
-      SAMBA_RETURN_IF_ERROR(parseCode(parser, (SambaPefImage *)record));
-    } else {
-      *lexer = after;
-      SAMBA_RETURN_IF_ERROR(lexerExpect(lexer, "="));
-      SAMBA_RETURN_IF_ERROR(parseValue(parser, field, record));
-    }
+    lexerNext(lexer);
+    SAMBA_RETURN_IF_ERROR(lexerExpect(lexer, "="));
+    SAMBA_RETURN_IF_ERROR(parseValue(parser, field, record));
     lexerTake(lexer, ",");
   }
   return NULL;
@@ -409,7 +431,10 @@ static SambaStatus parseRecords(Parser *parser) {
     if (id == SAMBA_PEF_TABLE_Image && !parser->hasMachine)
       return sambaStatusMake(SAMBA_INVALID, "%s:%u: expected a `machine` statement before the first image",
                              parser->lexer.path, keyword.line);
-    SAMBA_RETURN_IF_ERROR(parseRecord(parser, id, record));
+    if (id == SAMBA_PEF_TABLE_Image && lexerIs(&parser->lexer, "section"))
+      SAMBA_RETURN_IF_ERROR(finishSection(parser, (SambaPefImage *)record));
+    else
+      SAMBA_RETURN_IF_ERROR(parseRecord(parser, id, record));
     if (id == SAMBA_PEF_TABLE_Machine) {
       SambaStatus status = objdumpCompleteMachine(pef);
       if (!status)
@@ -425,8 +450,8 @@ static SambaStatus parseRecords(Parser *parser) {
   return NULL;
 }
 
-SambaStatus objdumpAssemble(const char *path, SambaStringRef text, SambaPef **out_pef) {
-  Parser parser = {.pef = sambaPefCreate()};
+SambaStatus objdumpAssemble(const char *path, SambaStringRef text, bool unchecked, SambaPef **out_pef) {
+  Parser parser = {.pef = sambaPefCreate(), .unchecked = unchecked};
   lexerStart(&parser.lexer, path, text, 1, &parser.pef->arena);
   SambaStatus status = countRecords(&parser);
   if (!status) {
@@ -439,6 +464,7 @@ SambaStatus objdumpAssemble(const char *path, SambaStringRef text, SambaPef **ou
     status = sambaStatusAnnotate(objdumpComplete(parser.pef), "%s", path);
   for (uint32_t t = 0; t < SAMBA_PEF_TABLE_COUNT; ++t)
     sambaStringMapFree(&parser.names[t]);
+  sambaArrayFree(&parser.sections);
   if (status) {
     sambaPefDestroy(parser.pef);
     return status;
