@@ -1,0 +1,100 @@
+/* A matrix product through loads, buffers, systolic units and a store, against a plain triple loop. */
+#include "test/backend/sim/value/builder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const SambaDType F = SAMBA_DTYPE_F32;
+
+/* C[M][N] = A[M][K] * B (B [K][N], or [N][K] when transposed), tiles of tm x tn x tk, reductions parked between chunks.
+ */
+static void buildMatmul(Builder *b, int64_t M, int64_t N, int64_t K, int64_t tm, int64_t tn, int64_t tk,
+                        bool transposed, bool relu) {
+  uint32_t a = builderSymbol(b, "a", F, (uint64_t)(M * K), false),
+           w = builderSymbol(b, "b", F, (uint64_t)(K * N), false);
+  uint32_t c = builderSymbol(b, "c", F, (uint64_t)(M * N), true);
+  uint32_t im = (uint32_t)(M / tm), in = (uint32_t)(N / tn), ik = (uint32_t)(K / tk), um = (uint32_t)tm,
+           un = (uint32_t)tn, uk = (uint32_t)tk;
+  uint32_t la = builderLoad(b, a, builderAccess(5, 3, TRIPS(b, im, in, ik, um, uk), STRIDES(b, tm * K, 0, tk, K, 1)));
+  uint32_t lb =
+      transposed
+          ? builderLoad(b, w, builderAccess(5, 3, TRIPS(b, im, in, ik, un, uk), STRIDES(b, 0, tn * K, tk, K, 1)))
+          : builderLoad(b, w, builderAccess(5, 3, TRIPS(b, im, in, ik, uk, un), STRIDES(b, 0, tn, tk * N, N, 1)));
+  uint32_t ba = builderBuffer(b, F, 2, (uint64_t)(tm * tk)), bb = builderBuffer(b, F, 2, (uint64_t)(tn * tk));
+  SambaAccess slot_a = builderAccess(2, 1, TRIPS(b, im * in * ik, um * uk), STRIDES(b, 0, 1)),
+              slot_b = builderAccess(2, 1, TRIPS(b, im * in * ik, un * uk), STRIDES(b, 0, 1));
+  slot_a.slot_level = slot_b.slot_level = 1;
+  builderBufferWrite(b, ba, slot_a);
+  builderBufferRead(b, ba, slot_a);
+  builderBufferWrite(b, bb, slot_b);
+  builderBufferRead(b, bb, slot_b);
+  uint32_t mm = builderCompute(b, 6, 3, TRIPS(b, im, in, ik, um, un, uk));
+  builderComputeInput(b, mm, F, 3, (uint64_t)(tm * tk), STRIDES(b, 0, 0, 0, tk, 0, 1));
+  builderComputeInput(b, mm, F, 3, (uint64_t)(tn * tk),
+                      transposed ? STRIDES(b, 0, 0, 0, 0, tk, 1) : STRIDES(b, 0, 0, 0, 0, 1, tn));
+  uint32_t value = builderOp(b, mm, SAMBA_LANE_MAC, F, 0, 1, 0, 0);
+  b->section.units[mm].program.systolic = true;
+  b->section.units[mm].program.reduce_mask = 1 << 2 | 1 << 5;
+  if (relu) {
+    uint32_t zero = builderOp(b, mm, SAMBA_LANE_CONSTANT, F, 0, 0, 0, 0);
+    value = builderOp(b, mm, SAMBA_LANE_MAX, F, value, zero, 0, 0);
+  }
+  builderComputeOutput(b, mm, F, 2, (uint64_t)(tm * tn), STRIDES(b, 0, 0, 0, tn, 1, 0), value);
+  uint32_t st = builderStore(b, c, builderAccess(4, 2, TRIPS(b, im, in, um, un), STRIDES(b, tm * N, tn, N, 1)));
+  builderStream(b, la, 0, ba, 0);
+  builderStream(b, lb, 0, bb, 0);
+  builderStream(b, ba, 0, mm, 0);
+  builderStream(b, bb, 0, mm, 1);
+  builderStream(b, mm, 0, st, 0);
+}
+
+static void runMatmul(int64_t M, int64_t N, int64_t K, int64_t tm, int64_t tn, int64_t tk, bool transposed, bool relu,
+                      const char *cpu) {
+  Builder b;
+  builderInitialize(&b);
+  buildMatmul(&b, M, N, K, tm, tn, tk, transposed, relu);
+  float *a = (float *)(void *)b.bindings[0].data, *w = (float *)(void *)b.bindings[1].data,
+        *c = (float *)(void *)b.bindings[2].data;
+  srand48(M * 31 + N * 7 + K);
+  for (int64_t i = 0; i < M * K; ++i)
+    a[i] = (float)drand48() - 0.5f;
+  for (int64_t i = 0; i < N * K; ++i)
+    w[i] = (float)drand48() - 0.5f;
+  SambaValuesOptions options = {.threads = 1, .cpu = cpu};
+  SambaStatus status = builderRun(&b, "sn40l", &options, NULL);
+  assert_string_equal(sambaStatusGetMessage(status), "");
+  for (int64_t m = 0; m < M; ++m)
+    for (int64_t n = 0; n < N; ++n) {
+      float sum = 0;
+      for (int64_t k = 0; k < K; ++k)
+        sum = fmaf(a[m * K + k], transposed ? w[n * K + k] : w[k * N + n], sum);
+      if (relu && sum < 0)
+        sum = 0;
+      assert_memory_equal(&sum, &c[m * N + n], 4);
+    }
+  builderDestroy(&b);
+}
+
+static void testShapes(void **state) {
+  (void)state;
+  static const char *const cpus[] = {NULL, "x86-64-v3", "x86-64"};
+  for (int i = 0; i < 3; ++i) {
+    runMatmul(64, 64, 64, 64, 64, 64, false, false, cpus[i]);
+    runMatmul(64, 64, 64, 16, 32, 16, false, true, cpus[i]);
+    runMatmul(40, 24, 36, 20, 12, 9, true, false, cpus[i]);
+    runMatmul(33, 7, 50, 11, 7, 25, true, true, cpus[i]);
+    runMatmul(7, 66, 10, 7, 33, 5, false, true, cpus[i]);
+    runMatmul(1, 48, 64, 1, 48, 32, true, false, cpus[i]);
+    runMatmul(48, 1, 64, 48, 1, 32, false, false, cpus[i]);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testShapes)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
