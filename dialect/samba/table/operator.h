@@ -16,7 +16,14 @@ typedef struct SambaTensorType {
   int64_t dims[SAMBA_MAX_RANK];
 } SambaTensorType;
 
-typedef enum { SAMBA_ATTRIBUTE_INT, SAMBA_ATTRIBUTE_FLOAT, SAMBA_ATTRIBUTE_BOOL, SAMBA_ATTRIBUTE_INTS, SAMBA_ATTRIBUTE_STRING, SAMBA_ATTRIBUTE_DTYPE } SambaAttributeKind;
+typedef enum {
+  SAMBA_ATTRIBUTE_INT,
+  SAMBA_ATTRIBUTE_FLOAT,
+  SAMBA_ATTRIBUTE_BOOL,
+  SAMBA_ATTRIBUTE_INTS,
+  SAMBA_ATTRIBUTE_STRING,
+  SAMBA_ATTRIBUTE_DTYPE
+} SambaAttributeKind;
 
 /* One attribute of a call. In IR: INT i64, FLOAT f64, BOOL i1, INTS array<i64>, STRING str, DTYPE a type attribute. */
 typedef struct SambaAttribute {
@@ -26,7 +33,10 @@ typedef struct SambaAttribute {
     int64_t integer; /* INT, BOOL */
     double real;
     SambaStringRef string;
-    struct { const int64_t *data; size_t size; } integers;
+    struct {
+      const int64_t *data;
+      size_t size;
+    } integers;
     SambaDType dtype;
   } value;
 } SambaAttribute;
@@ -37,7 +47,7 @@ struct SambaOperator;
 typedef struct SambaOperatorCall {
   const struct SambaOperator *operator_;
   uint32_t operand_count;
-  const SambaTensorType *operands;      /* optional operands at the end are left out; variadic ones are all listed */
+  const SambaTensorType *operands; /* optional operands at the end are left out; variadic ones are all listed */
   uint32_t attribute_count;
   const SambaAttribute *attributes;
 } SambaOperatorCall;
@@ -46,32 +56,35 @@ typedef struct SambaAttributeRow {
   const char *name;
   SambaAttributeKind kind;
   bool required;
-  const char *constraint;               /* short text for documents */
+  const char *constraint; /* short text for documents */
 } SambaAttributeRow;
 
 typedef struct SambaOperator {
-  const char *name;                     /* "linear"; the IR op is samba.linear */
+  const char *name;                            /* "linear"; the IR op is samba.linear */
   uint32_t minimum_operands, maximum_operands; /* UINT32_MAX: variadic */
-  const SambaAttributeRow *attributes;  /* ends with a NULL name */
-  uint32_t result_count;                /* 1 unless said otherwise */
-  bool view;                            /* moves no data by itself: reshape, transpose, expand, slice, pad ... */
-  bool elementwise;                     /* numpy broadcasting, one point of output per point of the box */
-  bool contraction;                     /* matmul-like: mp1 casts its inputs */
+  const SambaAttributeRow *attributes;         /* ends with a NULL name */
+  uint32_t result_count;                       /* 1 unless said otherwise */
+  bool view;                                   /* moves no data by itself: reshape, transpose, expand, slice, pad ... */
+  bool elementwise;                            /* numpy broadcasting, one point of output per point of the box */
+  bool contraction;                            /* matmul-like: mp1 casts its inputs */
   /* Checks the call and fills result types. Errors cite the constraint: "(C2) weight's dimension 1 is 700, but ...". */
   SambaStatus (*infer)(const SambaOperatorCall *call, SambaTensorType *out_results);
-  /* Appends the call's stages. operands: tensors of the graph, in the call's order; results: tensors already appended (dtype,
-   * shape of infer). Intermediate tensors are appended by the function. NULL for views (they have `compose`). */
-  SambaStatus (*stages)(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands, const uint32_t *results, const char *layer);
-  /* Views with one viewed operand (operand 0) that are affine: fills how each axis of operand 0 is read from the axes of the
-   * result (coefficients[i]: result axis i). out_operand->tensor is left alone. Reshape and other non-affine views: NULL
-   * (the planner handles reshape of contiguous tensors itself). */
+  /* Appends the call's stages. operands: tensors of the graph, in the call's order; results: tensors already appended
+   * (dtype, shape of infer). Intermediate tensors are appended by the function. NULL for views (they have `compose`).
+   */
+  SambaStatus (*stages)(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
+                        const uint32_t *results, const char *layer);
+  /* Views with one viewed operand (operand 0) that are affine: fills how each axis of operand 0 is read from the axes
+   * of the result (coefficients[i]: result axis i). out_operand->tensor is left alone. Reshape and other non-affine
+   * views: NULL (the planner handles reshape of contiguous tensors itself). */
   SambaStatus (*compose)(const SambaOperatorCall *call, const SambaTensorType *result, SambaStageOperand *out_operand);
 } SambaOperator;
 
 const SambaOperator *sambaOperatorFind(SambaStringRef name); /* without "samba."; NULL when unknown */
 const SambaOperator *sambaOperatorAt(uint32_t index);        /* NULL past the end */
 
-/* Checks operand count, attribute names and kinds, then op->infer. Errors do not start with the op's name: callers add it. */
+/* Checks operand count, attribute names and kinds, then op->infer. Errors do not start with the op's name: callers add
+ * it. */
 SambaStatus sambaOperatorInfer(const SambaOperatorCall *call, SambaTensorType *out_results);
 const SambaAttribute *sambaOperatorCallFind(const SambaOperatorCall *call, const char *name); /* NULL when absent */
 int64_t sambaOperatorCallInt(const SambaOperatorCall *call, const char *name, int64_t otherwise);
@@ -79,5 +92,9 @@ double sambaOperatorCallFloat(const SambaOperatorCall *call, const char *name, d
 
 /* "4x3xf32" into buffer (at least 160 bytes); returns buffer. For messages. */
 const char *sambaTensorTypeFormat(const SambaTensorType *type, char *buffer);
+
+/* The bits of a number in a dtype: rounded to nearest even, canonical NaN; integers toward zero, saturated to 64 bits,
+ * then wrapped. */
+uint64_t sambaDTypeBitsOfNumber(SambaDType dtype, double value);
 
 #endif

@@ -66,9 +66,6 @@ SambaStatus sambaCheckOutDType(unsigned constraint, const SambaOperatorCall *cal
 /* Elements of a tensor; the types that reach the table have fewer than 2^48. */
 int64_t sambaTensorTypeElements(const SambaTensorType *type);
 
-/* The bits of a number in a dtype (rounded to nearest even; integers wrap; NaN canonical). */
-uint64_t sambaDTypeBitsOfNumber(SambaDType dtype, double value);
-
 /* What a window operator needs to know, after its checks (begin padding, stride, dilation, window, result size). */
 typedef struct SambaWindow {
   uint32_t spatial;

@@ -1,0 +1,309 @@
+/* The operators as C functions; see operators.h. */
+#include "frontend/trace/operators.h"
+
+static SambaTensor *call(const char *name, uint32_t count, SambaTensor *const *operands, uint32_t attribute_count,
+                         const SambaAttribute *attributes) {
+  return operands[0] ? sambaTraceCall(operands[0]->trace, name, count, operands, attribute_count, attributes) : NULL;
+}
+
+static SambaTensor *unary(const char *name, SambaTensor *x) { return call(name, 1, &x, 0, NULL); }
+
+SambaDType sambaPromoteDTypes(SambaDType a, SambaDType b) {
+  if (a == b)
+    return a;
+  bool floatA = sambaDTypeIsFloat(a), floatB = sambaDTypeIsFloat(b);
+  if (floatA != floatB)
+    return floatA ? a : b;
+  if (floatA)
+    return SAMBA_DTYPE_F32; /* two different ones: nothing narrower holds both */
+  if (a == SAMBA_DTYPE_I1 || b == SAMBA_DTYPE_I1)
+    return a == SAMBA_DTYPE_I1 ? b : a;
+  if (sambaDTypeBytes(a) != sambaDTypeBytes(b))
+    return sambaDTypeBytes(a) > sambaDTypeBytes(b) ? a : b;
+  return SAMBA_DTYPE_I16; /* i8 with ui8 */
+}
+
+SambaTensor *sambaCast(SambaTensor *x, SambaDType dtype) {
+  if (!x || x->type.dtype == dtype)
+    return x;
+  SambaAttribute attribute = sambaDTypeAttribute("dtype", dtype);
+  return call("cast", 1, &x, 1, &attribute);
+}
+
+static SambaTensor *binary(const char *name, SambaTensor *a, SambaTensor *b) {
+  if (!a || !b)
+    return NULL;
+  SambaDType dtype = sambaPromoteDTypes(a->type.dtype, b->type.dtype);
+  SambaTensor *operands[] = {sambaCast(a, dtype), sambaCast(b, dtype)};
+  return operands[1] ? call(name, 2, operands, 0, NULL) : NULL;
+}
+
+static SambaTensor *reduction(const char *name, SambaTensor *x, size_t count, const int64_t *dims, bool keepdim) {
+  SambaAttribute attributes[] = {sambaIntsAttribute("dim", dims, count), sambaBoolAttribute("keepdim", keepdim)};
+  return call(name, 1, &x, 2, attributes);
+}
+
+#define X(function, name)                                                                                              \
+  SambaTensor *function(SambaTensor *x) { return unary(name, x); }
+SAMBA_UNARY_BUILDERS(X)
+#undef X
+#define X(function, name)                                                                                              \
+  SambaTensor *function(SambaTensor *a, SambaTensor *b) { return binary(name, a, b); }
+SAMBA_BINARY_BUILDERS(X)
+#undef X
+#define X(function, name)                                                                                              \
+  SambaTensor *function(SambaTensor *x, size_t count, const int64_t *dims, bool keepdim) {                             \
+    return reduction(name, x, count, dims, keepdim);                                                                   \
+  }
+SAMBA_REDUCTION_BUILDERS(X)
+#undef X
+
+SambaTensor *sambaWhere(SambaTensor *condition, SambaTensor *a, SambaTensor *b) {
+  if (!condition || !a || !b)
+    return NULL;
+  SambaDType dtype = sambaPromoteDTypes(a->type.dtype, b->type.dtype);
+  SambaTensor *operands[] = {condition, sambaCast(a, dtype), sambaCast(b, dtype)};
+  return operands[1] && operands[2] ? call("where", 3, operands, 0, NULL) : NULL;
+}
+
+SambaTensor *sambaLeakyRelu(SambaTensor *x, double negative_slope) {
+  SambaAttribute attribute = sambaFloatAttribute("negative_slope", negative_slope);
+  return call("leaky_relu", 1, &x, 1, &attribute);
+}
+SambaTensor *sambaElu(SambaTensor *x, double alpha) {
+  SambaAttribute attribute = sambaFloatAttribute("alpha", alpha);
+  return call("elu", 1, &x, 1, &attribute);
+}
+SambaTensor *sambaGeluTanh(SambaTensor *x) {
+  SambaAttribute attribute = sambaStringAttribute("approximate", "tanh");
+  return call("gelu", 1, &x, 1, &attribute);
+}
+SambaTensor *sambaHardsigmoid(SambaTensor *x, double alpha, double beta) {
+  SambaAttribute attributes[] = {sambaFloatAttribute("alpha", alpha), sambaFloatAttribute("beta", beta)};
+  return call("hardsigmoid", 1, &x, 2, attributes);
+}
+SambaTensor *sambaClamp(SambaTensor *x, const double *low, const double *high) {
+  SambaAttribute attributes[2];
+  uint32_t count = 0;
+  if (low)
+    attributes[count++] = sambaFloatAttribute("min", *low);
+  if (high)
+    attributes[count++] = sambaFloatAttribute("max", *high);
+  return call("clamp", 1, &x, count, attributes);
+}
+
+SambaTensor *sambaLinear(SambaTensor *x, SambaTensor *weight, SambaTensor *bias) {
+  return weight ? call("linear", 3, (SambaTensor *[]){x, weight, bias}, 0, NULL) : NULL;
+}
+SambaTensor *sambaMatmul(SambaTensor *a, SambaTensor *b) {
+  return b ? call("matmul", 2, (SambaTensor *[]){a, b}, 0, NULL) : NULL;
+}
+
+/* The name of a window operator by x's rank, and its number of spatial dimensions. */
+static const char *windowName(const SambaTensor *x, const char *const names[3], size_t *out_spatial) {
+  uint32_t rank = x->type.rank;
+  *out_spatial = rank >= 3 && rank <= 5 ? rank - 2 : 1; /* another rank is refused by the operator itself */
+  return names[*out_spatial - 1];
+}
+
+static void addInts(SambaAttribute *attributes, uint32_t *count, const char *name, const int64_t *data, size_t size) {
+  if (data)
+    attributes[(*count)++] = sambaIntsAttribute(name, data, size);
+}
+
+SambaTensor *sambaConv(SambaTensor *x, SambaTensor *weight, SambaTensor *bias, const SambaWindowOptions *options) {
+  static const char *const names[] = {"conv1d", "conv2d", "conv3d"};
+  if (!x || !weight)
+    return NULL;
+  SambaAttribute attributes[4];
+  uint32_t count = 0;
+  size_t spatial;
+  const char *name = windowName(x, names, &spatial);
+  addInts(attributes, &count, "stride", options->stride, spatial);
+  addInts(attributes, &count, "padding", options->padding, 2 * spatial);
+  addInts(attributes, &count, "dilation", options->dilation, spatial);
+  if (options->groups)
+    attributes[count++] = sambaIntAttribute("groups", options->groups);
+  return call(name, 3, (SambaTensor *[]){x, weight, bias}, count, attributes);
+}
+
+static SambaTensor *pool(SambaTensor *x, const char *const names[3], const SambaWindowOptions *options, bool average) {
+  if (!x)
+    return NULL;
+  SambaAttribute attributes[6];
+  uint32_t count = 0;
+  size_t spatial;
+  const char *name = windowName(x, names, &spatial);
+  addInts(attributes, &count, "kernel_size", options->kernel, spatial);
+  addInts(attributes, &count, "stride", options->stride, spatial);
+  addInts(attributes, &count, "padding", options->padding, 2 * spatial);
+  addInts(attributes, &count, "dilation", options->dilation, spatial);
+  if (options->ceil_mode)
+    attributes[count++] = sambaBoolAttribute("ceil_mode", true);
+  if (average && options->exclude_padding)
+    attributes[count++] = sambaBoolAttribute("count_include_pad", false);
+  return call(name, 1, &x, count, attributes);
+}
+SambaTensor *sambaMaxPool(SambaTensor *x, const SambaWindowOptions *options) {
+  return pool(x, (const char *const[]){"max_pool1d", "max_pool2d", "max_pool3d"}, options, false);
+}
+SambaTensor *sambaAvgPool(SambaTensor *x, const SambaWindowOptions *options) {
+  return pool(x, (const char *const[]){"avg_pool1d", "avg_pool2d", "avg_pool3d"}, options, true);
+}
+
+SambaTensor *sambaBatchNorm(SambaTensor *x, SambaTensor *weight, SambaTensor *bias, SambaTensor *mean,
+                            SambaTensor *variance, double eps) {
+  SambaAttribute attribute = sambaFloatAttribute("eps", eps);
+  return weight && bias && mean && variance
+             ? call("batch_norm", 5, (SambaTensor *[]){x, weight, bias, mean, variance}, 1, &attribute)
+             : NULL;
+}
+
+static SambaTensor *lastDimensionNorm(const char *name, SambaTensor *x, uint32_t dims, SambaTensor *weight,
+                                      SambaTensor *bias, double eps) {
+  if (!x)
+    return NULL;
+  uint32_t count = dims < x->type.rank ? dims : x->type.rank;
+  SambaAttribute attributes[] = {sambaIntsAttribute("normalized_shape", &x->type.dims[x->type.rank - count], count),
+                                 sambaFloatAttribute("eps", eps)};
+  return call(name, 3, (SambaTensor *[]){x, weight, bias}, 2, attributes);
+}
+SambaTensor *sambaLayerNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, SambaTensor *bias, double eps) {
+  return lastDimensionNorm("layer_norm", x, dims, weight, bias, eps);
+}
+SambaTensor *sambaRmsNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, double eps) {
+  return lastDimensionNorm("rms_norm", x, dims, weight, NULL, eps);
+}
+SambaTensor *sambaGroupNorm(SambaTensor *x, int64_t groups, SambaTensor *weight, SambaTensor *bias, double eps) {
+  SambaAttribute attributes[] = {sambaIntAttribute("num_groups", groups), sambaFloatAttribute("eps", eps)};
+  return call("group_norm", 3, (SambaTensor *[]){x, weight, bias}, 2, attributes);
+}
+SambaTensor *sambaSoftmax(SambaTensor *x, int64_t dim) {
+  SambaAttribute attribute = sambaIntAttribute("dim", dim);
+  return call("softmax", 1, &x, 1, &attribute);
+}
+SambaTensor *sambaLogSoftmax(SambaTensor *x, int64_t dim) {
+  SambaAttribute attribute = sambaIntAttribute("dim", dim);
+  return call("log_softmax", 1, &x, 1, &attribute);
+}
+SambaTensor *sambaScaledDotProductAttention(SambaTensor *query, SambaTensor *key, SambaTensor *value, SambaTensor *mask,
+                                            double scale, bool causal) {
+  SambaAttribute attributes[2];
+  uint32_t count = 0;
+  if (scale != 0)
+    attributes[count++] = sambaFloatAttribute("scale", scale);
+  if (causal)
+    attributes[count++] = sambaBoolAttribute("is_causal", true);
+  return key && value
+             ? call("scaled_dot_product_attention", 4, (SambaTensor *[]){query, key, value, mask}, count, attributes)
+             : NULL;
+}
+
+SambaTensor *sambaReshape(SambaTensor *x, uint32_t rank, const int64_t *dims) {
+  if (!x)
+    return NULL;
+  int64_t shape[SAMBA_MAX_RANK + 1], known = 1, elements = 1;
+  int open = -1;
+  for (uint32_t axis = 0; axis < x->type.rank; ++axis)
+    elements *= x->type.dims[axis];
+  for (uint32_t axis = 0; axis < rank && axis <= SAMBA_MAX_RANK; ++axis) {
+    shape[axis] = dims[axis];
+    if (dims[axis] == -1 && open < 0)
+      open = (int)axis;
+    else if (sambaMulOverflows(known, dims[axis], &known))
+      known = 0;
+  }
+  if (open >= 0 && known > 0)
+    shape[open] = elements / known; /* what does not divide is refused by the operator */
+  SambaAttribute attribute = sambaIntsAttribute("shape", shape, rank <= SAMBA_MAX_RANK ? rank : SAMBA_MAX_RANK + 1);
+  return call("reshape", 1, &x, 1, &attribute);
+}
+SambaTensor *sambaPermute(SambaTensor *x, const int64_t *dims) {
+  SambaAttribute attribute = sambaIntsAttribute("dims", dims, x ? x->type.rank : 0);
+  return call("permute", 1, &x, 1, &attribute);
+}
+SambaTensor *sambaTranspose(SambaTensor *x, int64_t dim0, int64_t dim1) {
+  if (!x)
+    return NULL;
+  int64_t dims[SAMBA_MAX_RANK], rank = x->type.rank, a = dim0 < 0 ? dim0 + rank : dim0,
+                                b = dim1 < 0 ? dim1 + rank : dim1;
+  if (a < 0 || a >= rank || b < 0 || b >= rank) {
+    sambaTraceFail(x->trace,
+                   sambaStatusMake(SAMBA_INVALID,
+                                   "permute: dimensions %lld and %lld cannot be exchanged in a tensor of rank %lld",
+                                   (long long)dim0, (long long)dim1, (long long)rank));
+    return NULL;
+  }
+  for (int64_t axis = 0; axis < rank; ++axis)
+    dims[axis] = axis == a ? b : axis == b ? a : axis;
+  return sambaPermute(x, dims);
+}
+SambaTensor *sambaExpand(SambaTensor *x, uint32_t rank, const int64_t *dims) {
+  SambaAttribute attribute = sambaIntsAttribute("shape", dims, rank);
+  return call("expand", 1, &x, 1, &attribute);
+}
+
+static int64_t clampIndex(int64_t index, int64_t size, int64_t low, int64_t high) {
+  if (index < 0)
+    index += size;
+  return index < low ? low : index > high ? high : index;
+}
+
+SambaTensor *sambaSlice(SambaTensor *x, int64_t dim, int64_t start, int64_t end, int64_t step) {
+  if (!x)
+    return NULL;
+  uint32_t rank = x->type.rank;
+  int64_t starts[SAMBA_MAX_RANK] = {0}, ends[SAMBA_MAX_RANK], steps[SAMBA_MAX_RANK], axis = dim < 0 ? dim + rank : dim;
+  if (axis < 0 || axis >= rank) {
+    sambaTraceFail(x->trace, sambaStatusMake(SAMBA_INVALID, "slice: there is no dimension %lld in a tensor of rank %u",
+                                             (long long)dim, rank));
+    return NULL;
+  }
+  for (uint32_t i = 0; i < rank; ++i)
+    ends[i] = x->type.dims[i], steps[i] = 1;
+  int64_t size = x->type.dims[axis];
+  bool back = step < 0;
+  starts[axis] = clampIndex(start, size, 0, back ? size - 1 : size);
+  ends[axis] = clampIndex(end, size, back ? -1 : 0, back ? size - 1 : size);
+  steps[axis] = step;
+  SambaAttribute attributes[] = {sambaIntsAttribute("starts", starts, rank), sambaIntsAttribute("ends", ends, rank),
+                                 sambaIntsAttribute("steps", steps, rank)};
+  return call("slice", 1, &x, 3, attributes);
+}
+SambaTensor *sambaPad(SambaTensor *x, const int64_t *low, const int64_t *high, double value) {
+  uint32_t rank = x ? x->type.rank : 0;
+  SambaAttribute attributes[] = {sambaIntsAttribute("low", low, rank), sambaIntsAttribute("high", high, rank),
+                                 sambaFloatAttribute("value", value)};
+  return call("pad", 1, &x, 3, attributes);
+}
+SambaTensor *sambaFlatten(SambaTensor *x, int64_t first, int64_t last) {
+  if (!x)
+    return NULL;
+  int64_t rank = x->type.rank, from = first < 0 ? first + rank : first, to = last < 0 ? last + rank : last,
+          dims[SAMBA_MAX_RANK + 1];
+  uint32_t count = 0;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    if (axis > from && axis <= to)
+      dims[count - 1] *= x->type.dims[axis];
+    else
+      dims[count++] = x->type.dims[axis];
+  }
+  if (!count)
+    dims[count++] = 1;
+  return sambaReshape(x, count, dims);
+}
+
+SambaTensor *sambaCat(uint32_t count, SambaTensor *const *tensors, int64_t dim) {
+  SambaAttribute attribute = sambaIntAttribute("dim", dim);
+  for (uint32_t i = 0; i < count; ++i)
+    if (!tensors[i])
+      return NULL;
+  return count ? call("cat", count, tensors, 1, &attribute) : NULL;
+}
+SambaTensor *sambaEmbedding(SambaTensor *weight, SambaTensor *indices) {
+  return indices ? call("embedding", 2, (SambaTensor *[]){weight, indices}, 0, NULL) : NULL;
+}
+SambaTensor *sambaIndexSelect(SambaTensor *x, SambaTensor *indices, int64_t dim) {
+  SambaAttribute attribute = sambaIntAttribute("dim", dim);
+  return indices ? call("index_select", 2, (SambaTensor *[]){x, indices}, 1, &attribute) : NULL;
+}

@@ -1,0 +1,126 @@
+/* The operators as C functions, named as in functional PyTorch: thin calls of sambaTraceCall.
+ *
+ * Every function returns NULL when an operand that is not optional is NULL or the call is refused; the trace then holds
+ * the reason. Operators with two values promote their dtypes as PyTorch does for tensors (bool < integer < float;
+ * within a kind the wider; bf16 with f16 gives f32) by inserting casts; all others are strict. */
+#ifndef SAMBA_FRONTEND_TRACE_OPERATORS_H
+#define SAMBA_FRONTEND_TRACE_OPERATORS_H
+
+#include "frontend/trace/trace.h"
+
+/* X(function, operator) */
+#define SAMBA_UNARY_BUILDERS(X)                                                                                        \
+  X(sambaNeg, "neg")                                                                                                   \
+  X(sambaAbs, "abs")                                                                                                   \
+  X(sambaExp, "exp")                                                                                                   \
+  X(sambaLog, "log")                                                                                                   \
+  X(sambaSqrt, "sqrt")                                                                                                 \
+  X(sambaRsqrt, "rsqrt")                                                                                               \
+  X(sambaReciprocal, "reciprocal")                                                                                     \
+  X(sambaTanh, "tanh")                                                                                                 \
+  X(sambaErf, "erf")                                                                                                   \
+  X(sambaSigmoid, "sigmoid")                                                                                           \
+  X(sambaRelu, "relu")                                                                                                 \
+  X(sambaSilu, "silu")                                                                                                 \
+  X(sambaGelu, "gelu")                                                                                                 \
+  X(sambaSin, "sin")                                                                                                   \
+  X(sambaCos, "cos")                                                                                                   \
+  X(sambaFloor, "floor")                                                                                               \
+  X(sambaCeil, "ceil")                                                                                                 \
+  X(sambaRound, "round")                                                                                               \
+  X(sambaSign, "sign")                                                                                                 \
+  X(sambaLogicalNot, "logical_not")                                                                                    \
+  X(sambaSoftplus, "softplus")                                                                                         \
+  X(sambaHardswish, "hardswish")                                                                                       \
+  X(sambaDetach, "detach")                                                                                             \
+  X(sambaContiguous, "contiguous")
+#define SAMBA_BINARY_BUILDERS(X)                                                                                       \
+  X(sambaAdd, "add")                                                                                                   \
+  X(sambaSub, "sub")                                                                                                   \
+  X(sambaMul, "mul")                                                                                                   \
+  X(sambaDiv, "div")                                                                                                   \
+  X(sambaPow, "pow")                                                                                                   \
+  X(sambaMaximum, "maximum")                                                                                           \
+  X(sambaMinimum, "minimum")                                                                                           \
+  X(sambaRemainder, "remainder")                                                                                       \
+  X(sambaFmod, "fmod")                                                                                                 \
+  X(sambaEq, "eq")                                                                                                     \
+  X(sambaNe, "ne")                                                                                                     \
+  X(sambaLt, "lt")                                                                                                     \
+  X(sambaLe, "le")                                                                                                     \
+  X(sambaGt, "gt")                                                                                                     \
+  X(sambaGe, "ge")                                                                                                     \
+  X(sambaLogicalAnd, "logical_and")                                                                                    \
+  X(sambaLogicalOr, "logical_or")                                                                                      \
+  X(sambaLogicalXor, "logical_xor")
+#define SAMBA_REDUCTION_BUILDERS(X)                                                                                    \
+  X(sambaSum, "sum")                                                                                                   \
+  X(sambaMean, "mean")                                                                                                 \
+  X(sambaAmax, "amax")                                                                                                 \
+  X(sambaAmin, "amin")                                                                                                 \
+  X(sambaProd, "prod")
+
+#define X(function, name) SambaTensor *function(SambaTensor *x);
+SAMBA_UNARY_BUILDERS(X)
+#undef X
+#define X(function, name) SambaTensor *function(SambaTensor *a, SambaTensor *b);
+SAMBA_BINARY_BUILDERS(X)
+#undef X
+/* count 0: over all dimensions. */
+#define X(function, name) SambaTensor *function(SambaTensor *x, size_t count, const int64_t *dims, bool keepdim);
+SAMBA_REDUCTION_BUILDERS(X)
+#undef X
+
+/* What a two-value operator computes in; both: a dtype of the trace. */
+SambaDType sambaPromoteDTypes(SambaDType a, SambaDType b);
+
+SambaTensor *sambaCast(SambaTensor *x, SambaDType dtype); /* x itself when it has the dtype */
+SambaTensor *sambaWhere(SambaTensor *condition, SambaTensor *a, SambaTensor *b);
+SambaTensor *sambaLeakyRelu(SambaTensor *x, double negative_slope);
+SambaTensor *sambaElu(SambaTensor *x, double alpha);
+SambaTensor *sambaGeluTanh(SambaTensor *x);
+SambaTensor *sambaHardsigmoid(SambaTensor *x, double alpha, double beta);
+/* low, high: NULL for no bound */
+SambaTensor *sambaClamp(SambaTensor *x, const double *low, const double *high);
+
+SambaTensor *sambaLinear(SambaTensor *x, SambaTensor *weight, SambaTensor *bias_or_null);
+SambaTensor *sambaMatmul(SambaTensor *a, SambaTensor *b);
+
+/* Windows; arrays have one number per spatial dimension (padding: begins, then ends), NULL: the default. */
+typedef struct SambaWindowOptions {
+  const int64_t *kernel, *stride, *padding, *dilation; /* kernel: pools only */
+  int64_t groups;                                      /* convolutions; 0: 1 */
+  bool ceil_mode, exclude_padding;                     /* pools */
+} SambaWindowOptions;
+/* One, two or three spatial dimensions, by x's rank. */
+SambaTensor *sambaConv(SambaTensor *x, SambaTensor *weight, SambaTensor *bias_or_null,
+                       const SambaWindowOptions *options);
+SambaTensor *sambaMaxPool(SambaTensor *x, const SambaWindowOptions *options);
+SambaTensor *sambaAvgPool(SambaTensor *x, const SambaWindowOptions *options);
+
+SambaTensor *sambaBatchNorm(SambaTensor *x, SambaTensor *weight, SambaTensor *bias, SambaTensor *mean,
+                            SambaTensor *variance, double eps);
+/* Over the last `dims` dimensions. weight and bias may be NULL, bias only without weight. */
+SambaTensor *sambaLayerNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, SambaTensor *bias, double eps);
+SambaTensor *sambaRmsNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight_or_null, double eps);
+SambaTensor *sambaGroupNorm(SambaTensor *x, int64_t groups, SambaTensor *weight, SambaTensor *bias, double eps);
+SambaTensor *sambaSoftmax(SambaTensor *x, int64_t dim);
+SambaTensor *sambaLogSoftmax(SambaTensor *x, int64_t dim);
+/* scale 0: 1 / sqrt(last dimension of query) */
+SambaTensor *sambaScaledDotProductAttention(SambaTensor *query, SambaTensor *key, SambaTensor *value,
+                                            SambaTensor *mask_or_null, double scale, bool causal);
+
+/* Views. reshape: one dimension may be -1. slice: one dimension, as in Python (negative from the end, clamped). */
+SambaTensor *sambaReshape(SambaTensor *x, uint32_t rank, const int64_t *dims);
+SambaTensor *sambaPermute(SambaTensor *x, const int64_t *dims);
+SambaTensor *sambaTranspose(SambaTensor *x, int64_t dim0, int64_t dim1);
+SambaTensor *sambaExpand(SambaTensor *x, uint32_t rank, const int64_t *dims);
+SambaTensor *sambaSlice(SambaTensor *x, int64_t dim, int64_t start, int64_t end, int64_t step);
+SambaTensor *sambaPad(SambaTensor *x, const int64_t *low, const int64_t *high, double value);
+SambaTensor *sambaFlatten(SambaTensor *x, int64_t first, int64_t last);
+
+SambaTensor *sambaCat(uint32_t count, SambaTensor *const *tensors, int64_t dim);
+SambaTensor *sambaEmbedding(SambaTensor *weight, SambaTensor *indices);
+SambaTensor *sambaIndexSelect(SambaTensor *x, SambaTensor *indices, int64_t dim);
+
+#endif
