@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +184,28 @@ uint32_t testConnect(TestSection *test, uint32_t source, uint32_t output, uint32
   return stream;
 }
 
+uint32_t testFountain(TestSection *test, const char *name, SambaDType dtype, uint32_t tokens, uint32_t elements) {
+  uint32_t unit = testBuffer(test, name, 1, elements);
+  testRead(test, unit, dtype, TEST_CHAIN(2, {tokens, elements}, {0, 1}), 1, 1);
+  return unit;
+}
+
+uint32_t testSink(TestSection *test, const char *name, SambaDType dtype, uint32_t tokens, uint32_t elements) {
+  uint32_t unit = testBuffer(test, name, 1, elements);
+  testWrite(test, unit, dtype, TEST_CHAIN(2, {tokens, elements}, {0, 1}), 1, 1);
+  return unit;
+}
+
+void testFault(const SambaMachine *machine, const TestSection *test, uint64_t max_cycles, char *text, size_t size) {
+  SambaTimingOptions options = {.max_cycles = max_cycles};
+  SambaTimingResult result;
+  SambaStatus status = sambaTimingExecute(machine, &test->section, test->bindings, NULL, &options, &result);
+  assert_int_equal(sambaStatusGetCode(status), SAMBA_FAULT);
+  assert_null(result.units);
+  snprintf(text, size, "%s", sambaStatusGetMessage(status));
+  sambaStatusFree(status);
+}
+
 SambaMachine testMachine(const char *name) {
   const SambaMachine *machine = sambaMachineFind(sambaStringRef(name));
   assert_non_null(machine);
@@ -199,6 +222,7 @@ SambaTimingResult testTime(const SambaMachine *machine, const TestSection *test)
 
 uint64_t testCycles(const SambaMachine *machine, const TestSection *test) {
   SambaTimingResult result = testTime(machine, test);
+  uint64_t cycles = result.cycles;
   sambaTimingResultFree(&result);
-  return result.cycles;
+  return cycles;
 }

@@ -44,10 +44,17 @@ void testProgram(TestSection *test, uint32_t unit, bool systolic, uint64_t reduc
 uint32_t testConnect(TestSection *test, uint32_t source, uint32_t output, uint32_t destination, uint32_t input);
 void testFork(TestSection *test, uint32_t stream, uint32_t destination, uint32_t input);
 
+/* A buffer that is always full and streams `tokens` tokens of `elements` elements, and one that takes them all: ends of
+ * a section without DRAM. */
+uint32_t testFountain(TestSection *test, const char *name, SambaDType dtype, uint32_t tokens, uint32_t elements);
+uint32_t testSink(TestSection *test, const char *name, SambaDType dtype, uint32_t tokens, uint32_t elements);
+
 /* A copy of a shipped machine to change. */
 SambaMachine testMachine(const char *name);
 /* Runs and fails the test on an error. The caller frees the result. */
 SambaTimingResult testTime(const SambaMachine *machine, const TestSection *test);
+/* The failure's message, which must be a fault; copied into text. */
+void testFault(const SambaMachine *machine, const TestSection *test, uint64_t max_cycles, char *text, size_t size);
 uint64_t testCycles(const SambaMachine *machine, const TestSection *test);
 
 #define TEST_CHAIN(count, ...) ((TestChain){count, __VA_ARGS__})
