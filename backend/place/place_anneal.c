@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { SMALL = 48 }; /* units; chance weighs more in small sections, where another try costs little */
+
 typedef struct {
   SambaPlacement *p;
   SambaBox *boxes; /* per net, current */
@@ -138,8 +140,8 @@ static void restore(Annealer *a, const uint32_t *slots) {
 
 /* One cooling from a temperature that the mean share of a unit in the cost sets, to zero. Returns the new cost. */
 static int64_t cool(Annealer *a, const uint32_t *units, uint32_t movable, int64_t cost) {
-  enum { STAGES = 24, FEWEST_MOVES = 3600 };
-  uint64_t moves = (uint64_t)movable * (200 + (movable < 200 ? movable : 200));
+  enum { STAGES = 24, FEWEST_MOVES = 1200 };
+  uint64_t moves = (uint64_t)movable * (movable <= SMALL ? 80 : 200 + (movable < 200 ? movable : 200));
   moves = (moves > FEWEST_MOVES ? moves : FEWEST_MOVES) / STAGES;
   int64_t temperature = cost * 2 / movable / 3;
   uint32_t span = 4;
@@ -177,9 +179,8 @@ void sambaPlacementAnneal(SambaPlacement *p, SambaArena *arena) {
     a.boxes[net] = sambaPlacementBox(p, net);
     best += sambaPlacementBoxCost(p, net, a.boxes[net]);
   }
-  /* Chance weighs more in small sections, where another try costs little. */
   uint32_t *slots = sambaArenaCopy(arena, p->unit_slot, p->unit_count * sizeof *slots);
-  for (int tries = movable <= 48 ? 3 : 1; tries > 0; --tries) {
+  for (int tries = movable <= SMALL ? 3 : 1; tries > 0; --tries) {
     int64_t cost = cool(&a, units, movable, best);
     if (cost > best) {
       restore(&a, slots);

@@ -78,6 +78,14 @@ static SambaStatus linkOverused(const SambaRouting *r, uint32_t channel) {
       r->section->name, node % (uint32_t)r->width, node / (uint32_t)r->width, sides[sambaChannelSide(channel)],
       crowd.count, sambaStreamKindName(r->kind), RATE_ARGS(crowd.rate), r->machine->name, limit,
       describeCrowd(&arena, r->section, &crowd));
+  uint32_t largest = crowd.streams.data[0];
+  for (uint32_t i = 1; i < crowd.count; ++i)
+    if (r->section->streams[crowd.streams.data[i]].rate_permille > r->section->streams[largest].rate_permille)
+      largest = crowd.streams.data[i];
+  const char *layer = r->section->units[r->section->streams[largest].source.unit].layer;
+  sambaStatusNote(status, "the largest is %s with %u.%02u%s%s%s", describeStream(&arena, r->section, largest),
+                  RATE_ARGS(r->section->streams[largest].rate_permille), layer && layer[0] ? ", of layer '" : "",
+                  layer ? layer : "", layer && layer[0] ? "'" : "");
   sambaStatusNote(status, "lower the section's parallel factor, split the section, place the units of these streams "
                           "apart, or choose a machine with more lanes per link");
   sambaArrayFree(&crowd.streams);

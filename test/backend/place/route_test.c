@@ -1,6 +1,7 @@
 /* Routing: legal routes on shipped machines (by the independent checker), the shape of hops, refusals, time. */
 #include "network.h"
 
+#include "backend/config/recover_streams.h"
 #include "backend/place/check.h"
 #include "backend/place/place.h"
 #include "backend/place/route.h"
@@ -45,6 +46,25 @@ static void expectTree(const SambaStream *stream) {
   }
 }
 
+/* Decoding gives the hops back in the same order: listings and PEFs keep it. */
+static void expectSameOrder(Network *network, const SambaMachine *machine) {
+  const SambaSection *section = &network->section;
+  SambaFabric fabric;
+  SambaRecoveredStream *found;
+  uint32_t count;
+  expectOk(sambaFabricCollect(section, machine, &network->arena, &fabric));
+  expectOk(sambaStreamsRecover(machine, section->units, section->unit_count, &fabric, &network->arena, &found, &count));
+  assert_int_equal(count, section->stream_count);
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t s = 0;
+    while (section->streams[s].source.unit != found[i].source.unit ||
+           memcmp(&section->streams[s].hops[0].in, &found[i].hops[0].in, sizeof found[i].hops[0].in) != 0)
+      ++s;
+    assert_int_equal(section->streams[s].hop_count, found[i].hop_count);
+    assert_memory_equal(section->streams[s].hops, found[i].hops, found[i].hop_count * sizeof(SambaHop));
+  }
+}
+
 static void placeRouteCheck(Network *network, const SambaMachine *machine) {
   expectOk(sambaSectionPlace(&network->section, machine));
   expectOk(sambaSectionRoute(&network->section, machine));
@@ -53,6 +73,7 @@ static void placeRouteCheck(Network *network, const SambaMachine *machine) {
   expectOk(sambaSectionCheckDepths(&network->section, machine));
   for (uint32_t s = 0; s < network->section.stream_count; ++s)
     expectTree(&network->section.streams[s]);
+  expectSameOrder(network, machine);
 }
 
 static void routesRandomSections(void **state) {
@@ -144,7 +165,7 @@ static void refusesACrowdedLink(void **state) {
   machine.vector_lanes = 1;
   Network network;
   networkCreate(&network, "s");
-  uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, ""), pmu = networkUnit(&network, SAMBA_UNIT_BUFFER, "");
+  uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, "fc1"), pmu = networkUnit(&network, SAMBA_UNIT_BUFFER, "fc1");
   SambaUnit *units = network.section.units;
   units[load].ag = 1; /* beside (3,0) */
   units[pmu].x = 3;
@@ -158,6 +179,8 @@ static void refusesACrowdedLink(void **state) {
   assert_non_null(strstr(message, "section @s: link (3,0) "));
   assert_non_null(strstr(message, " carries 2 vector streams of 2.00 in all, but tiny has 1 lane: "));
   assert_non_null(strstr(message, "buffer1 -> compute"));
+  assert_non_null(strstr(message, " with 1.00, of layer 'fc1'\n"));
+  assert_non_null(strstr(message, "\n  note: the largest is "));
   assert_non_null(strstr(message, "\n  note: lower the section's parallel factor, split the section, place the units "
                                   "of these streams apart, or choose a machine with more lanes per link"));
   sambaStatusFree(status);
