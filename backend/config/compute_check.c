@@ -86,6 +86,8 @@ static SambaStatus checkImmediate(const SambaUnit *unit, const SambaLaneOp *op) 
       return sambaStatusMake(SAMBA_INVALID, "wraps to type number %" PRIu64 ", expected i1, i8, ui8 or i16", value);
     return NULL;
   default:
+    if (value != 0)
+      return sambaStatusMake(SAMBA_INVALID, "immediate is 0x%" PRIx64 ", expected 0: this operation has none", value);
     return NULL;
   }
 }
@@ -134,6 +136,10 @@ static SambaStatus checkOp(Program *p, uint32_t index) {
     value->varies |= p->values[op->operands[i]].varies;
     value->reduced |= p->values[op->operands[i]].reduced;
   }
+  for (int i = operands; i < 3; ++i)
+    if (op->operands[i])
+      return sambaStatusMake(SAMBA_INVALID, "operand %d is value %u, expected 0: this operation has %d operands", i,
+                             op->operands[i], operands);
   SAMBA_RETURN_IF_ERROR(checkTypes(p, op));
   SAMBA_RETURN_IF_ERROR(checkImmediate(p->unit, op));
   value->type = (uint8_t)sambaLaneOpResultType(op);
