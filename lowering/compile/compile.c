@@ -12,6 +12,7 @@
 
 #include "mlir-c/BuiltinAttributes.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,35 @@ MlirContext sambaCompilerContextCreate(void) {
   mlirContextLoadAllAvailableDialects(context);
   sambaRegisterPasses();
   return context;
+}
+
+SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModule *out_module) {
+  FILE *file = fopen(path, "rb");
+  if (!file)
+    return sambaStatusMake(SAMBA_IO, "%s: %s", path, strerror(errno));
+  SAMBA_ARRAY(char) text = {0};
+  size_t got;
+  do {
+    sambaArrayReserve(&text, text.size + 65536);
+    got = fread(text.data + text.size, 1, 65535, file);
+    text.size += got;
+  } while (got);
+  bool failed = ferror(file);
+  fclose(file);
+  text.data[text.size] = '\0'; /* the parser wants it behind the text */
+  MlirOperation operation = {NULL};
+  if (!failed)
+    operation = mlirOperationCreateParse(context, mlirStringRefCreate(text.data, text.size), sambaMlirString(path));
+  sambaArrayFree(&text);
+  if (mlirOperationIsNull(operation))
+    return failed ? sambaStatusMake(SAMBA_IO, "%s: could not be read to its end", path)
+                  : sambaStatusMake(SAMBA_INVALID, "%s: does not parse as MLIR (see above)", path);
+  if (!sambaOperationIs(operation, "builtin.module")) {
+    mlirOperationDestroy(operation);
+    return sambaStatusMake(SAMBA_INVALID, "%s: the outermost operation is no module", path);
+  }
+  *out_module = mlirModuleFromOperation(operation);
+  return NULL;
 }
 
 static void appendPiece(MlirStringRef piece, void *user) {

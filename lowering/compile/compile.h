@@ -23,6 +23,9 @@ typedef struct SambaCompileOptions {
  */
 MlirContext sambaCompilerContextCreate(void);
 
+/* Parses and verifies a module from a file (text or bytecode). Errors are diagnostics; the status says which file. */
+SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModule *out_module);
+
 /* Compiles the module (which is left as it was) and writes the PEF and, beside it, PATH.log. When a section cannot be
  * placed or routed, its parallel factor is halved and the pipeline runs again, at most 8 times, each a remark. Errors
  * are diagnostics at operations; the status then says that compilation failed, with the first of them. */

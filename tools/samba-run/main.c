@@ -1,4 +1,5 @@
 /* samba-run: runs a PEF on the simulated RDU. A small client of runtime/. */
+#include "runtime/summary.h"
 #include "support/command_line.h"
 #include "tools/samba-run/run.h"
 

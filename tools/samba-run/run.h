@@ -18,8 +18,6 @@ SambaStatus sambaCompareTensors(const char *name, const SambaHostTensor *got, co
 
 /* Writes --stats FILE.json. */
 SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session);
-/* Prints the summary for people. */
-void sambaPrintSummary(const SambaSession *session);
 /* Anonymous memory of this process in bytes (smaps_rollup), 0 when the system does not tell. */
 uint64_t sambaAnonymousBytes(void);
 

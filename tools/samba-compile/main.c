@@ -1,0 +1,140 @@
+/* samba-compile: a model becomes a PEF. A thin client of frontend/ and lowering/compile/. */
+#include "frontend/onnx/import.h"
+#include "lowering/compile/compile.h"
+#include "support/command_line.h"
+#include "tools/samba-compile/mlir_flags.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  const char *output, *target, *mapping, *precision, *rules, *decisions, *dumpDecisions;
+  SambaStrings shapes, binds;
+  bool o0, o1, o3, inference, explain, externalWeights, help;
+} Options;
+
+static bool endsWith(const char *text, const char *ending) {
+  size_t length = strlen(text), wanted = strlen(ending);
+  return length >= wanted && strcmp(text + length - wanted, ending) == 0;
+}
+
+static SambaStatus loadModel(MlirContext context, const Options *o, const char *path, MlirModule *out_module) {
+  if (endsWith(path, ".onnx")) {
+    SambaOnnxOptions options = {
+        .shapes = o->shapes.data, .shape_count = o->shapes.size, .binds = o->binds.data, .bind_count = o->binds.size};
+    return sambaOnnxImport(context, path, &options, out_module);
+  }
+  if (!endsWith(path, ".mlir") && !endsWith(path, ".mlirbc"))
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "%s: a model ends in .onnx or .mlir", path);
+  if (o->shapes.size || o->binds.size)
+    return sambaStatusMake(SAMBA_INVALID, "%s: --shape and --bind are for ONNX models; MLIR has its shapes already",
+                           path);
+  return sambaModuleParseFile(context, path, out_module);
+}
+
+/* The folder of a path, in the arena; "" for the current one. */
+static const char *folderOf(SambaArena *arena, const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? sambaArenaFormat(arena, "%.*s", (int)(slash - path), path) : "";
+}
+
+static SambaStatus compile(const Options *o, const char *path, SambaArena *arena) {
+  if (!o->output)
+    return sambaStatusMake(SAMBA_INVALID, "samba-compile wants an output: -o OUT.pef");
+  if (o->o0 + o->o1 + o->o3 > 1)
+    return sambaStatusMake(SAMBA_INVALID, "-O0, -O1 and -O3 exclude each other");
+  MlirContext context = sambaCompilerContextCreate();
+  MlirModule module = {NULL};
+  SambaStatus status = loadModel(context, o, path, &module);
+  if (!status) {
+    SambaCompileOptions options = {.pipeline = {.target = o->target,
+                                                .opt = o->o0   ? "o0"
+                                                       : o->o3 ? "o3"
+                                                               : "o1",
+                                                .mapping = o->mapping,
+                                                .precision = o->precision,
+                                                .rules = o->rules,
+                                                .decisions = o->decisions},
+                                   .dump_decisions = o->dumpDecisions,
+                                   .external_weights = o->externalWeights,
+                                   .explain = o->explain,
+                                   .folder = endsWith(path, ".onnx") ? "" : folderOf(arena, path),
+                                   .configure = sambaApplyMlirFlags};
+    status = sambaCompileModule(module, &options, o->output);
+  }
+  if (!mlirModuleIsNull(module))
+    mlirModuleDestroy(module);
+  mlirContextDestroy(context);
+  return status;
+}
+
+/* MLIR's flags go to LLVM's parser, everything else is ours. Values of ours that look like flags stay with their
+ * option. */
+static int takeMlirFlags(int argc, char **argv, const char **flags) {
+  int kept = 1, count = 1;
+  flags[0] = argv[0];
+  for (int i = 1; i < argc; ++i) {
+    if (strncmp(argv[i], "--mlir-", 7) == 0 || strncmp(argv[i], "-mlir-", 6) == 0)
+      flags[count++] = argv[i];
+    else
+      argv[kept++] = argv[i];
+  }
+  if (count > 1 && !sambaParseMlirFlags(count, flags))
+    return -1;
+  if (count == 1)
+    sambaParseMlirFlags(1, flags);
+  return kept;
+}
+
+int main(int argc, char **argv) {
+  Options o = {0};
+  const SambaOption table[] = {
+      {"-o", SAMBA_OPTION_STRING, &o.output, "OUT.pef", "the PEF to write", NULL},
+      {"--target", SAMBA_OPTION_STRING, &o.target, "sn40l|FILE",
+       "a shipped machine (tiny, plasticine, sn10, sn40l) or a machine file", NULL},
+      {"--shape", SAMBA_OPTION_STRINGS, &o.shapes, "NAME=1x3x8", "shape of a graph input with dynamic dimensions",
+       NULL},
+      {"--bind", SAMBA_OPTION_STRINGS, &o.binds, "NAME=FILE",
+       "that graph input is a constant known at compile time (.npy or .pb)", NULL},
+      {"-O0", SAMBA_OPTION_FLAG, &o.o0, NULL, "every operator its own section", NULL},
+      {"-O1", SAMBA_OPTION_FLAG, &o.o1, NULL, "fuse operators greedily (default)", NULL},
+      {"-O3", SAMBA_OPTION_FLAG, &o.o3, NULL, "not available in this version", NULL},
+      {"--mapping", SAMBA_OPTION_STRING, &o.mapping, "section|spatial", "how the graph is mapped (default section)",
+       NULL},
+      {"--precision", SAMBA_OPTION_STRING, &o.precision, "mp0|mp1|mp4",
+       "f32 as the model says (mp0), contractions in bf16 (mp1), all bf16 (mp4)", NULL},
+      {"--inference", SAMBA_OPTION_FLAG, &o.inference, NULL,
+       "compile for inference (default without training operators)", NULL},
+      {"--rules", SAMBA_OPTION_STRING, &o.rules, "FILE", "not available in this version", NULL},
+      {"--decisions", SAMBA_OPTION_STRING, &o.decisions, "FILE", "planner decisions of an earlier run", NULL},
+      {"--dump-decisions", SAMBA_OPTION_STRING, &o.dumpDecisions, "FILE",
+       "write the planner decisions of the last attempt", NULL},
+      {"--explain", SAMBA_OPTION_FLAG, &o.explain, NULL, "say what became of each section", NULL},
+      {"--external-weights", SAMBA_OPTION_FLAG, &o.externalWeights, NULL,
+       "refer to the model's files instead of copying weights", NULL},
+      {0}};
+  SambaStrings positional = {0};
+  SambaArena arena = {0};
+  const char **flags = sambaAllocate(sambaArraySize((size_t)argc + 1, sizeof *flags));
+  argc = takeMlirFlags(argc, argv, flags);
+  if (argc < 0)
+    return 1;
+  SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &o.help);
+  if (!status && o.help)
+    sambaCommandLineHelp("samba-compile MODEL(.onnx|.mlir) -o OUT.pef [options]",
+                         "Compiles a model into a PEF for the simulated RDU. MLIR's flags (--mlir-timing, "
+                         "--mlir-print-ir-after-all, ...) work too.",
+                         table);
+  else if (!status && positional.size != 1)
+    status = sambaStatusMake(SAMBA_INVALID, "samba-compile wants one model, not %zu; --help lists the options",
+                             positional.size);
+  else if (!status)
+    status = compile(&o, positional.data[0], &arena);
+  free(flags);
+  sambaArenaDestroy(&arena);
+  sambaArrayFree(&positional);
+  sambaArrayFree(&o.shapes);
+  sambaArrayFree(&o.binds);
+  return sambaReport(status);
+}
