@@ -9,6 +9,8 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 defvar sambaVerify = "::llvm::LogicalResult $cppClass::verify() { return ::samba::verifyInC(::samba::hooks<$cppClass>(), getOperation()); }\n";
+// For ops that look into their regions: these have been verified by then.
+defvar sambaVerifyRegions = "::llvm::LogicalResult $cppClass::verifyRegions() { return ::samba::verifyInC(::samba::hooks<$cppClass>(), getOperation()); }\n";
 defvar sambaFold = "::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {\n"
                    "  return ::samba::foldInC(::samba::hooks<$cppClass>(), getOperation(), adaptor.getOperands());\n}\n";
 defvar sambaPatterns = "void $cppClass::getCanonicalizationPatterns(::mlir::RewritePatternSet &set, ::mlir::MLIRContext *context) {\n"

@@ -81,13 +81,15 @@ def Rdu_SectionOp : Rdu_Op<"section", [FunctionOpInterface, IsolatedFromAbove, N
                    OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs, OptionalAttr<AnyAttr>:$machine,
                    UnitAttr:$split_k);
   let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 0;
+  let hasRegionVerifier = 1;
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
   }];
-  let extraClassDefinition = !strconcat(sambaVerify, [{
+  let extraClassDefinition = !strconcat(sambaVerifyRegions, [{
     ::mlir::RegionKind $cppClass::getRegionKind(unsigned) { return ::mlir::RegionKind::Graph; }
     ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser, ::mlir::OperationState &result) {
       return ::samba::parseFunction<$cppClass>(parser, result);
@@ -134,6 +136,9 @@ def Rdu_ComputeOp : Rdu_Unit<"compute", [IsolatedFromAbove]> {
                         OptionalAttr<DenseI64ArrayAttr>:$reduce, UnitAttr:$systolic, UnitAttr:$lane_reduce), placed);
   let results = (outs Variadic<Rdu_Stream>:$outs);
   let regions = (region SizedRegion<1>:$program);
+  let hasVerifier = 0;
+  let hasRegionVerifier = 1;
+  let extraClassDefinition = !strconcat(sambaVerifyRegions, sambaUnitAssembly);
 }
 
 def Rdu_RouteOp : Rdu_Op<"route", [HasParent<"SectionOp">]> {

@@ -246,13 +246,15 @@ def Samba_SectionOp : Samba_StructureOp<"section", [FunctionOpInterface, Isolate
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, OptionalAttr<StrAttr>:$sym_visibility,
                    OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs, OptionalAttr<AnyAttr>:$machine);
   let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 0;
+  let hasRegionVerifier = 1;
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
   }];
-  let extraClassDefinition = !strconcat(sambaVerify, [{
+  let extraClassDefinition = !strconcat(sambaVerifyRegions, [{
     ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser, ::mlir::OperationState &result) {
       return ::samba::parseFunction<$cppClass>(parser, result);
     }

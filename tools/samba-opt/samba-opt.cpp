@@ -1,6 +1,5 @@
 // samba-opt: mlir-opt with Samba's dialects, passes and the pipeline samba-to-rdu, beside all of upstream's.
 #include "dialect/bridge/bridge.h"
-#include "lowering/register.h"
 #include "passes/register.h"
 
 #include "mlir/CAPI/IR.h"
@@ -14,6 +13,5 @@ int main(int argc, char **argv) {
   sambaRegisterDialects(wrap(&registry));
   mlir::registerAllPasses();
   sambaRegisterPasses();
-  sambaRegisterLowerings();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Samba's optimizer driver\n", registry));
 }

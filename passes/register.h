@@ -1,0 +1,12 @@
+/* Registration of the passes of this folder. */
+#ifndef SAMBA_PASSES_REGISTER_H
+#define SAMBA_PASSES_REGISTER_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+void sambaRegisterPasses(void);
+#ifdef __cplusplus
+}
+#endif
+#endif
