@@ -1,0 +1,137 @@
+/* Faults: what the engine says when nothing can happen any more, or too much. */
+#include "sections.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static uint32_t addStage(TestSection *t, const char *name, uint32_t inputs, uint32_t firings, uint32_t elements) {
+  uint32_t unit = testCompute(t, name, 2, (uint32_t[]){firings, elements}, 1);
+  for (uint32_t i = 0; i < inputs; ++i)
+    testInput(t, unit, SAMBA_DTYPE_F32, 1, elements, (int64_t[]){0, 1});
+  testOutput(t, unit, SAMBA_DTYPE_F32, 1, elements, (int64_t[]){0, 1}, 0);
+  return unit;
+}
+
+static void assertContains(const char *text, const char *part) {
+  if (!strstr(text, part))
+    fail_msg("'%s' not in '%s'", part, text);
+}
+
+static void testCircleOfWaits(void **state) {
+  (void)state;
+  SambaMachine tiny = testMachine("tiny");
+  TestSection *t = testSectionCreate();
+  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, 4, 64), first = addStage(t, "first", 2, 4, 64),
+           second = addStage(t, "second", 1, 4, 64);
+  testConnect(t, in, 0, first, 0);
+  testConnect(t, first, 0, second, 0);
+  testConnect(t, second, 0, first, 1);
+  t->section.units[first].layer = "fc1";
+  char text[2048];
+  testFault(&tiny, t, 0, text, sizeof text);
+  assertContains(text, "deadlock: section 'test' stopped at cycle ");
+  assertContains(text, "is part of a circle of waits");
+  assertContains(
+      text,
+      "note: 'first' (compute, layer fc1, firing 0 of 4) waits for a token from 'second' (compute, firing 0 of 4)");
+  assertContains(
+      text,
+      "note: 'second' (compute, firing 0 of 4) waits for a token from 'first' (compute, layer fc1, firing 0 of 4)");
+  testSectionDestroy(t);
+}
+
+static void testReconvergentPathTooShallow(void **state) {
+  (void)state;
+  /* One copy of the tokens goes straight to the join, the other through a buffer whose slot holds four of them: the
+   * straight way cannot hold three whole tokens, so the source stops before the slot is full. */
+  SambaMachine tiny = testMachine("tiny");
+  TestSection *t = testSectionCreate();
+  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, 8, 1024), join = addStage(t, "join", 2, 8, 1024);
+  uint32_t buffer = testBuffer(t, "buffer", 2, 4096);
+  testWrite(t, buffer, SAMBA_DTYPE_F32, TEST_CHAIN(3, {2, 4, 1024}, {0, 1024, 1}), 1, 2);
+  testRead(t, buffer, SAMBA_DTYPE_F32, TEST_CHAIN(3, {2, 4, 1024}, {0, 1024, 1}), 1, 2);
+  uint32_t stream = testConnect(t, in, 0, join, 0);
+  testFork(t, stream, buffer, 0);
+  testConnect(t, buffer, 0, join, 1);
+  char text[2048];
+  testFault(&tiny, t, 0, text, sizeof text);
+  assertContains(text, "deadlock: ");
+  assertContains(text,
+                 "'join' (compute, firing 0 of 8) waits for a token from 'buffer' read port (buffer, firing 0 of 8)");
+  assertContains(text, "'buffer' read port (buffer, firing 0 of 8) waits for a slot to be filled by 'buffer' write "
+                       "port (buffer, firing ");
+  assertContains(text, "waits for room on the stream to 'join' (compute, firing 0 of 8)");
+  testSectionDestroy(t);
+}
+
+static void testStarvedUnit(void **state) {
+  (void)state;
+  SambaMachine tiny = testMachine("tiny");
+  TestSection *t = testSectionCreate();
+  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, 2, 64), stage = addStage(t, "stage", 1, 4, 64);
+  testConnect(t, in, 0, stage, 0);
+  testConnect(t, stage, 0, testSink(t, "out", SAMBA_DTYPE_F32, 4, 64), 0);
+  char text[2048];
+  testFault(&tiny, t, 0, text, sizeof text);
+  assertContains(text, "starved: section 'test' stopped at cycle ");
+  assertContains(text, "'stage' (compute, firing 2 of 4) waits for a unit that has ended");
+  assertContains(
+      text, "note: 'stage' (compute, firing 2 of 4) waits for a token from 'in' read port (buffer, firing 2 of 2)");
+  testSectionDestroy(t);
+}
+
+static void testTooManyCycles(void **state) {
+  (void)state;
+  SambaMachine tiny = testMachine("tiny");
+  TestSection *t = testSectionCreate();
+  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, 100, 1024);
+  testConnect(t, in, 0, testSink(t, "out", SAMBA_DTYPE_F32, 100, 1024), 0);
+  char text[2048];
+  testFault(&tiny, t, 1000, text, sizeof text);
+  assertContains(text, "too many cycles: section 'test' was not finished after 1000 cycles; 'in' read port (buffer, "
+                       "firing 15 of 100) is among those still at "
+                       "work; raise --max-cycles if this is expected");
+  testSectionDestroy(t);
+  /* Chains as long as the format allows neither overflow nor hang. */
+  t = testSectionCreate();
+  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 64, false);
+  static const int64_t never[] = {0, 0, 0};
+  SambaGuard guard = {-1, 1, never};
+  uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(3, {1u << 15, 1u << 16, 1u << 16}, {0, 0, 0}), 1);
+  t->section.units[load].outputs[0].access.guard_count = 1;
+  t->section.units[load].outputs[0].access.guards = &guard;
+  testConnect(t, load, 0, testSink(t, "out", SAMBA_DTYPE_F32, 1u << 15, 1u << 31), 0);
+  testFault(&tiny, t, 100000, text, sizeof text);
+  assertContains(text, "too many cycles: section 'test' was not finished after 100000 cycles");
+  testSectionDestroy(t);
+}
+
+static void testNoMemoryToLoadFrom(void **state) {
+  (void)state;
+  SambaMachine machine = testMachine("tiny");
+  machine.hbm_bytes = machine.hbm_channels = machine.hbm_channel_mbps = 0;
+  TestSection *t = testSectionCreate();
+  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 64, false),
+           load = testLoad(t, "load", symbol, TEST_CHAIN(1, {64}, {1}), 0);
+  testConnect(t, load, 0, testSink(t, "out", SAMBA_DTYPE_F32, 1, 64), 0);
+  SambaTimingResult result;
+  SambaStatus status = sambaTimingExecute(&machine, &t->section, t->bindings, NULL, NULL, &result);
+  assert_int_equal(sambaStatusGetCode(status), SAMBA_INVALID);
+  assert_string_equal(sambaStatusGetMessage(status),
+                      "section 'test' loads or stores, but machine 'tiny' has neither HBM nor DDR channels");
+  sambaStatusFree(status);
+  testSectionDestroy(t);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testCircleOfWaits),      cmocka_unit_test(testReconvergentPathTooShallow),
+      cmocka_unit_test(testStarvedUnit),        cmocka_unit_test(testTooManyCycles),
+      cmocka_unit_test(testNoMemoryToLoadFrom),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
