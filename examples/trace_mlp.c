@@ -3,7 +3,7 @@
  *   trace_mlp [OUT.pef]
  *
  * y = relu(x * w1' + b1) * w2' + b2 on a small batch; the result is compared with the same sums in double precision. */
-#include "frontend/trace/ops.h"
+#include "frontend/trace/operators.h"
 #include "frontend/trace/trace.h"
 #include "lowering/compile/compile.h"
 #include "runtime/session.h"
