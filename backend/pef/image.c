@@ -34,8 +34,13 @@ SambaStatus sambaPefEncodeImage(SambaPef *pef, const SambaSection *section, cons
   image.rates_count = section->stream_count;
   image.rates = SAMBA_ARENA_ARRAY(arena, SambaPefRate, section->stream_count);
   const uint32_t *order = sambaStreamsCanonicalOrder(section, arena);
-  for (uint32_t i = 0; i < section->stream_count; ++i)
+  bool all = true; /* have the rate that the decoder assumes */
+  for (uint32_t i = 0; i < section->stream_count; ++i) {
     image.rates[i].permille = section->streams[order[i]].rate_permille;
+    all &= image.rates[i].permille == 1000;
+  }
+  if (all)
+    image.rates_count = 0;
   *out_image = image;
   return NULL;
 }

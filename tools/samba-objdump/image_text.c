@@ -88,7 +88,7 @@ SambaStatus objdumpFinishImage(SambaPef *pef, const SambaMachine *machine, Samba
     SAMBA_RETURN_IF_ERROR(sambaSectionPlace(section, machine));
   if (!placed || !routed)
     SAMBA_RETURN_IF_ERROR(sambaSectionRoute(section, machine));
-  if (!unchecked) {
+  if (!unchecked && !(placed && routed)) {
     SAMBA_RETURN_IF_ERROR(sambaSectionCheckRoutes(section, machine));
     SAMBA_RETURN_IF_ERROR(sambaSectionCheckStatic(section, machine));
   }

@@ -58,8 +58,8 @@ int main(int argc, char **argv) {
   const SambaOption table[] = {
       {"--assemble", SAMBA_OPTION_FLAG, &assembling, NULL, "the input is a listing, the output a PEF", NULL},
       {"--fix-checksums", SAMBA_OPTION_FLAG, &fixing, NULL, "copy a PEF and make its checksums right", NULL},
-      {"--no-check", SAMBA_OPTION_FLAG, &unchecked, NULL,
-       "with --assemble: accept overloaded links and sections that can deadlock", NULL},
+      {"--no-check", SAMBA_OPTION_FLAG, &unchecked, NULL, "with --assemble: do not refuse sections that can deadlock",
+       NULL},
       {"-o", SAMBA_OPTION_STRING, &output, "FILE", "output (a listing goes to standard output without it)", NULL},
       {0}};
   SambaStrings positional = {0};

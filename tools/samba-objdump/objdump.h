@@ -24,8 +24,8 @@ SambaStatus objdumpAssemble(const char *path, SambaStringRef text, bool unchecke
 /* Prints the statement of one image: as a section listing when that says exactly the same, else as bytes. */
 SambaStatus objdumpPrintImage(FILE *out, const SambaPef *pef, uint32_t image, const SambaMachine *machine,
                               bool *out_done);
-/* Makes an image of a section that was parsed: places and routes what is not, checks routes and deadlocks (unless
- * `unchecked`), encodes. */
+/* Makes an image of a section that was parsed. What is placed and routed is encoded as it stands; else it is placed,
+ * routed and (unless `unchecked`) shown to be free of deadlocks first. */
 SambaStatus objdumpFinishImage(SambaPef *pef, const SambaMachine *machine, SambaSection *section, bool unchecked,
                                SambaPefImage *out_image);
 
