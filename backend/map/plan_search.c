@@ -48,9 +48,9 @@ static void tryUnrolls(Search *s) {
       continue;
     if (group->copy && !sambaGroupDepends(group, group->result, dim))
       continue;
-    uint32_t at = count < 3 ? count++ : 2;
-    if (at == 2 && count == 3 && dims[2] != dim && tilesOf(s, dim) <= tilesOf(s, dims[2]) && dim > dims[2])
+    if (count == 3 && tilesOf(s, dim) <= tilesOf(s, dims[2]))
       continue;
+    uint32_t at = count < 3 ? count++ : 2;
     for (; at && tilesOf(s, dims[at - 1]) < tilesOf(s, dim); --at)
       dims[at] = dims[at - 1];
     dims[at] = dim;
