@@ -344,7 +344,8 @@ static SambaStatus checkJoin(Depths *d, uint32_t join, uint64_t step) {
   collectCone(d, join);
   demandInputs(d, join, step);
   bool buffer = unit->kind == SAMBA_UNIT_BUFFER;
-  limitInputs(d, join, add(step - 1, buffer ? unit->slot_count : 0), buffer);
+  uint64_t slots = unit->output_count ? unit->slot_count : UNBOUNDED; /* nobody waits for what nobody reads */
+  limitInputs(d, join, add(step - 1, buffer ? slots : 0), buffer);
   for (size_t i = 1; i < d->cone.size; ++i) {
     uint32_t u = d->order[d->cone.data[i]];
     uint64_t steps = stepsForced(d, u);

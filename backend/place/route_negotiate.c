@@ -332,11 +332,13 @@ static void searchDestroy(Search *s) {
 }
 
 /* The channel that is overused most, for the error message. */
-static uint32_t worstChannel(const Search *s) {
-  uint32_t worst = 0;
-  for (uint32_t c = 1; c < s->r->channel_count; ++c)
-    if (overuse(s, c) > overuse(s, worst))
+static uint32_t worstChannel(const Search *s, const uint32_t *users) {
+  uint32_t worst = 0, most = 0;
+  for (uint32_t c = 0; c < s->r->channel_count; ++c)
+    if (users[c] && overuse(s, c) > most) {
       worst = c;
+      most = overuse(s, c);
+    }
   return worst;
 }
 
@@ -365,7 +367,7 @@ bool sambaRoutingNegotiate(SambaRouting *r, uint32_t *out_channel) {
     if (!left)
       break;
     for (uint32_t c = 0; c < r->channel_count; ++c) {
-      uint32_t over = overuse(&s, c);
+      uint32_t over = users[c] ? overuse(&s, c) : 0;
       if (over)
         s.history[c] += s.base[c] * (over < 2000 ? over + 200 : 2200) / 1000;
     }
@@ -374,7 +376,7 @@ bool sambaRoutingNegotiate(SambaRouting *r, uint32_t *out_channel) {
     fewest = left < fewest ? left : fewest;
   }
   if (left)
-    *out_channel = worstChannel(&s);
+    *out_channel = worstChannel(&s, users);
   free(users);
   searchDestroy(&s);
   return left == 0;
