@@ -336,6 +336,8 @@ static MlirValue emitGeneric(const Emitter *e, MlirValue *values, const MlirAttr
       sambaNamedAttribute(e->context, "indexing_maps", mlirArrayAttrGet(e->context, inputCount + 1, maps)),
       sambaNamedAttribute(e->context, "iterator_types", mlirArrayAttrGet(e->context, stage->dim_count, iterators)),
       segmentSizes(e->context, 2, (int32_t[]){(int32_t)inputCount, 1}),
+      sambaNamedAttribute(e->context, SAMBA_STAGE_ATTRIBUTE,
+                          mlirStringAttrGet(e->context, sambaMlirString(stage->name))),
       sambaNamedAttribute(e->context, SAMBA_LANE_REDUCE_ATTRIBUTE, mlirUnitAttrGet(e->context))};
   MlirType type = mlirValueGetType(init);
   SambaOperationParts parts = {.name = "linalg.generic",
@@ -344,7 +346,7 @@ static MlirValue emitGeneric(const Emitter *e, MlirValue *values, const MlirAttr
                                .operands = inputs,
                                .result_count = 1,
                                .results = &type,
-                               .attribute_count = stage->lane_reduce ? 4 : 3,
+                               .attribute_count = stage->lane_reduce ? 5 : 4,
                                .attributes = attributes,
                                .region_count = 1,
                                .regions = &region};

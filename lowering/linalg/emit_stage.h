@@ -10,6 +10,9 @@
 /* The discardable attribute of a reduction that runs across lanes (docs/numerics.md). */
 #define SAMBA_LANE_REDUCE_ATTRIBUTE "rdu.lane_reduce"
 
+/* The discardable attribute with the stage's name, from which units take theirs. */
+#define SAMBA_STAGE_ATTRIBUTE "rdu.stage"
+
 /* True when the stage has a linalg form: no operand is indexed by another's values. */
 bool sambaStageHasLinalgForm(const SambaStage *stage);
 

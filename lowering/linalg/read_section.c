@@ -154,7 +154,7 @@ static const char *layerOf(Reader *r) {
 }
 
 static const char *stageName(Reader *r) {
-  MlirAttribute given = mlirOperationGetAttributeByName(r->operation, sambaMlirString("samba.stage"));
+  MlirAttribute given = mlirOperationGetAttributeByName(r->operation, sambaMlirString(SAMBA_STAGE_ATTRIBUTE));
   MlirStringRef text = mlirAttributeIsNull(given) || !mlirAttributeIsAString(given)
                            ? mlirIdentifierStr(mlirOperationGetName(r->operation))
                            : mlirStringAttrGetValue(given);
