@@ -14,6 +14,9 @@
 #include <unistd.h>
 
 enum { nameAttempts = 1000, copyBytes = 1 << 20 };
+/* Larger files are not waited for: that takes seconds on a slow disk, and only a power failure could tell the
+ * difference (large files of ours carry checksums). */
+#define MAX_FLUSHED_BYTES ((off_t)64 << 20)
 
 static char *copyText(const char *text, size_t size) {
   char *copy = sambaAllocate(size + 1);
@@ -152,7 +155,8 @@ SambaStatus sambaAtomicFileCommit(SambaAtomicFile *file) {
   if (file->special) {
     status = deliver(file);
   } else {
-    if (fsync(file->fd))
+    struct stat info;
+    if (fstat(file->fd, &info) || (info.st_size <= MAX_FLUSHED_BYTES && fsync(file->fd)))
       status = describeFailure(file->path, "writing failed");
     if (!status && !file->temporary)
       status = nameFile(file);

@@ -1,8 +1,8 @@
 /* Output files that appear whole or not at all.
  *
  * The file is written without a name (or beside its final name where the file system cannot do that), flushed to the
- * disk and renamed. A program that fails or is killed before the commit leaves the old file as it was. Targets that are
- * no regular files (a pipe, /dev/null) receive the bytes at the commit. */
+ * disk (up to 64 MiB) and renamed. A program that fails or is killed before the commit leaves the old file as it was.
+ * Targets that are no regular files (a pipe, /dev/null) receive the bytes at the commit. */
 #ifndef SAMBA_SUPPORT_ATOMIC_FILE_H
 #define SAMBA_SUPPORT_ATOMIC_FILE_H
 

@@ -106,7 +106,8 @@ static void encodeTable(Encoder *encoder, const SambaPef *pef, uint32_t id) {
   const SambaPefTable *table = sambaPefTable(id);
   SambaPefBuffer *to = &encoder->out->tables[id];
   if (table->place != SAMBA_PEF_PLACE_CHILD) {
-    Run run = {.records = sambaPefTableRecords(pef, id, &run.count)};
+    Run run;
+    run.records = sambaPefTableRecords(pef, id, &run.count);
     encoder->counts[id] = run.count;
     sambaArrayAppend(&encoder->runs[id], run);
   }
