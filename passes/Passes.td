@@ -20,4 +20,19 @@ def MaterializeViews : Pass<"samba-materialize-views", "::mlir::ModuleOp"> {
   let dependentDialects = ["::samba::SambaDialect"];
 }
 
+def PartitionSections : Pass<"samba-partition-sections", "::mlir::ModuleOp"> {
+  let summary = "Outline the graph into sections and calls";
+  let description = [{
+    Every distinct section becomes a symbol `samba.section`, the graph a list of `samba.call`. Equal sections are one. o0: each operation its own
+    section; o1: greedily fused within the machine's units.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sn40l\"", "a shipped machine or a machine file">,
+                 Option<"opt", "opt", "std::string", "\"o1\"", "o0 or o1">];
+  let dependentDialects = ["::samba::SambaDialect", "::samba::rdu::RduDialect"];
+}
+
+def AssignMemory : Pass<"samba-assign-memory", "::mlir::ModuleOp"> {
+  let summary = "Give everything that crosses sections its place in device memory";
+}
+
 #endif

@@ -7,23 +7,34 @@
 
 extern "C" {
 #include "lowering/register.h"
-#include "passes/mixed_precision.h"
 #include "passes/passes.h"
 #include "passes/pipeline.h"
 }
 
 namespace samba {
 #define GEN_PASS_DECL
+#define GEN_PASS_DEF_ASSIGNMEMORY
 #define GEN_PASS_DEF_MATERIALIZEVIEWS
 #define GEN_PASS_DEF_MIXEDPRECISION
+#define GEN_PASS_DEF_PARTITIONSECTIONS
 #include "passes/passes.inc"
 
 namespace {
+using AssignMemory = CPass<impl::AssignMemoryBase, sambaAssignMemoryPass>;
 using MaterializeViews = CPass<impl::MaterializeViewsBase, sambaMaterializeViews>;
 
 struct MixedPrecision : impl::MixedPrecisionBase<MixedPrecision> {
+  using MixedPrecisionBase::MixedPrecisionBase;
   void runOnOperation() override {
     if (!sambaMixedPrecision(wrap(getOperation().getOperation()), preset.c_str()))
+      signalPassFailure();
+  }
+};
+
+struct PartitionSections : impl::PartitionSectionsBase<PartitionSections> {
+  using PartitionSectionsBase::PartitionSectionsBase;
+  void runOnOperation() override {
+    if (!sambaPartitionSections(wrap(getOperation().getOperation()), target.c_str(), opt.c_str()))
       signalPassFailure();
   }
 };
@@ -60,8 +71,10 @@ static mlir::LogicalResult buildPipeline(mlir::OpPassManager &manager, llvm::Str
 static void registerOnce() {
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
+  mlir::PassRegistration<samba::AssignMemory>();
   mlir::PassRegistration<samba::MaterializeViews>();
   mlir::PassRegistration<samba::MixedPrecision>();
+  mlir::PassRegistration<samba::PartitionSections>();
   sambaRegisterLowerings();
   mlir::registerPassPipeline("samba-to-rdu", "From a traced graph to placed and routed rdu sections", buildPipeline,
                              [](llvm::function_ref<void(const mlir::detail::PassOptions &)> handler) { handler(PipelineOptions()); });

@@ -120,11 +120,21 @@ ParseResult parsePrettyAttributes(OpAsmParser &parser, NamedAttrList &attributes
 }
 
 void printPrettyAttributes(OpAsmPrinter &printer, Operation *, DictionaryAttr attributes) {
-  if (attributes.empty())
+  NamedAttrList shown(attributes);
+  shown.erase("callee"); // an op that has one prints it in front
+  if (shown.empty())
     return;
-  printer << " {";
-  printPrettyEntries(printer, attributes.getValue());
+  printer << '{';
+  printPrettyEntries(printer, shown.getAttrs());
   printer << '}';
+}
+
+static void printOperandsAndAttributes(OpAsmPrinter &printer, Operation *op) {
+  if (op->getNumOperands())
+    printer << ' ' << op->getOperands();
+  if (!op->getAttrs().empty())
+    printer << ' ';
+  printPrettyAttributes(printer, op, op->getAttrDictionary());
 }
 
 ParseResult parseInferring(OpAsmParser &parser, OperationState &result, InferFunction infer) {
@@ -139,9 +149,7 @@ ParseResult parseInferring(OpAsmParser &parser, OperationState &result, InferFun
 }
 
 void printInferring(OpAsmPrinter &printer, Operation *op) {
-  if (op->getNumOperands())
-    printer << ' ' << op->getOperands();
-  printPrettyAttributes(printer, op, op->getAttrDictionary());
+  printOperandsAndAttributes(printer, op);
   if (op->getNumOperands())
     printer << " : " << op->getOperandTypes();
 }
@@ -160,9 +168,7 @@ ParseResult parseUnit(OpAsmParser &parser, OperationState &result) {
 }
 
 void printUnit(OpAsmPrinter &printer, Operation *op) {
-  if (op->getNumOperands())
-    printer << ' ' << op->getOperands();
-  printPrettyAttributes(printer, op, op->getAttrDictionary());
+  printOperandsAndAttributes(printer, op);
   for (Region &region : op->getRegions()) {
     printer << " do ";
     printer.printRegion(region);

@@ -7,8 +7,6 @@
 #ifndef SAMBA_DIALECT_BRIDGE_BRIDGE_H
 #define SAMBA_DIALECT_BRIDGE_BRIDGE_H
 
-#include "support/status.h"
-
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Diagnostics.h"
@@ -18,6 +16,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#include "support/status.h"
 
 /*===-- What C++ asks of C ----------------------------------------------------------------------------------------===*/
 

@@ -221,6 +221,8 @@ MlirAttribute sambaMappingToAttribute(MlirLocation location, const SambaMapping 
                                         : mapping->operand_depth[k];
       any = any || numbers[k];
     }
+    while (!lists[list].perDimension && size && !numbers[size - 1])
+      --size;
     if (any)
       entries[used++] = sambaNamedAttribute(context, lists[list].name, mlirDenseI64ArrayGet(context, size, numbers));
   }
@@ -252,21 +254,36 @@ static bool isMappingOrList(MlirAttribute value) {
   return fits || sambaAttributeIs(value, "rdu.mapping");
 }
 
+static bool isMachine(MlirAttribute value) { return sambaAttributeIs(value, "rdu.machine"); }
+static bool isList(MlirAttribute value) { return mlirAttributeIsADenseI64Array(value); }
+
+static const struct {
+  const char *name;
+  unsigned places; /* bits of SambaAttributePlace */
+  bool (*fits)(MlirAttribute value);
+  const char *expected;
+} known[] = {
+    {"rdu.machine", 1 << SAMBA_ON_OPERATION, isMachine, "#rdu.machine<...>"},
+    {"rdu.mapping", 1 << SAMBA_ON_OPERATION, isMappingOrList, "#rdu.mapping<...> or a list of them"},
+    {"rdu.name", 1 << SAMBA_ON_ARGUMENT, mlirAttributeIsAString, "a string"},
+    {"rdu.written", 1 << SAMBA_ON_ARGUMENT, mlirAttributeIsAUnit, "without a value"},
+    {"rdu.lane_reduce", 1 << SAMBA_ON_OPERATION, mlirAttributeIsAUnit, "without a value"},
+    {"rdu.address", 1 << SAMBA_ON_ARGUMENT | 1 << SAMBA_ON_OPERATION, isInteger, "an integer"},
+    {"rdu.addresses", 1 << SAMBA_ON_OPERATION, isList, "a list of integers"},
+    {"rdu.activations", 1 << SAMBA_ON_OPERATION, isList, "a list of integers"},
+    {"rdu.stage", 1 << SAMBA_ON_OPERATION, mlirAttributeIsAString, "a string"},
+    {"rdu.decisions", 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray, "a list of strings"},
+    {"rdu.failed", 1 << SAMBA_ON_OPERATION, mlirAttributeIsAUnit, "without a value"},
+};
+
 bool sambaVerifyRduAttribute(MlirOperation op, SambaAttributePlace place, unsigned index,
                              MlirNamedAttribute attribute) {
   SambaStringRef name = sambaFromMlir(mlirIdentifierStr(attribute.name));
-  MlirAttribute value = attribute.attribute;
   (void)index;
-  if (place == SAMBA_ON_OPERATION && sambaStringRefEqualC(name, "rdu.machine"))
-    return sambaAttributeIs(value, "rdu.machine") ||
-           sambaEmitOpError(op, "attribute 'rdu.machine' must be #rdu.machine<...>");
-  if (place == SAMBA_ON_OPERATION && sambaStringRefEqualC(name, "rdu.mapping"))
-    return isMappingOrList(value) ||
-           sambaEmitOpError(op, "attribute 'rdu.mapping' must be #rdu.mapping<...> or a list of them");
-  if (place == SAMBA_ON_ARGUMENT && sambaStringRefEqualC(name, "rdu.name"))
-    return mlirAttributeIsAString(value) || sambaEmitOpError(op, "attribute 'rdu.name' must be a string");
-  if (place == SAMBA_ON_ARGUMENT && sambaStringRefEqualC(name, "rdu.written"))
-    return mlirAttributeIsAUnit(value) || sambaEmitOpError(op, "attribute 'rdu.written' takes no value");
+  for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
+    if (sambaStringRefEqualC(name, known[i].name) && known[i].places >> place & 1)
+      return known[i].fits(attribute.attribute) ||
+             sambaEmitOpError(op, "attribute '%s' must be %s", known[i].name, known[i].expected);
   return sambaEmitOpError(op, "attribute '%.*s' does not exist in the rdu dialect or cannot stand here",
                           SAMBA_STRING_ARGS(name));
 }

@@ -114,6 +114,7 @@ static const struct {
     {"samba.shard", onArgument | onResult, checkDictionary},
     {"samba.grad_of", onResult, checkText},
     {"samba.op_name", onOperation, checkText},
+    {"samba.stage", onOperation, checkText},
     {"samba.graphamp", onOperation, checkFlag},
     {"samba.graph", onOperation, checkGraph},
     {"samba.graphs", onOperation, checkGraphs},

@@ -1,0 +1,13 @@
+// samba-lsp-server: mlir-lsp-server with Samba's dialects, for editors.
+#include "dialect/bridge/bridge.h"
+
+#include "mlir/CAPI/IR.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  sambaRegisterDialects(wrap(&registry));
+  return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
+}
