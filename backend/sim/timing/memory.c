@@ -416,6 +416,17 @@ static bool endIssue(SambaEngine *engine, uint32_t actor_index) {
   return true;
 }
 
+/* The control tokens that a STORE makes are counted somewhere, up to a bound. */
+static bool countersHaveRoom(const SambaEngine *engine, const SambaActor *actor) {
+  for (uint32_t o = 0; o < actor->output_count; ++o)
+    for (uint32_t s = 0; s < actor->outputs[o].stream_count; ++s) {
+      const SambaStreamState *stream = &engine->streams[actor->outputs[o].streams[s]];
+      if (stream->untaken >= stream->capacity)
+        return false;
+    }
+  return true;
+}
+
 static void pump(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   SambaMemoryState *memory = actor->memory;
@@ -429,6 +440,10 @@ static void pump(SambaEngine *engine, uint32_t actor_index) {
       if (!inputsAreThere(engine, actor_index))
         return;
       if (load && memory->held >= memory->capacity) {
+        sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
+        return;
+      }
+      if (!load && !countersHaveRoom(engine, actor)) {
         sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
         return;
       }

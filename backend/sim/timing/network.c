@@ -4,7 +4,9 @@
 #include "backend/sim/timing/engine.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+/* What a counter of control tokens can count to. */
+enum { mostControlTokens = 1 << 20 };
 
 /* A lane as streams name it: where flows leave a switch, or where a unit's output enters one. */
 typedef struct LaneUse {
@@ -42,33 +44,53 @@ static void stepThrough(SambaSwitchPort port, int32_t *x, int32_t *y) {
   *y += (port == SAMBA_SWITCH_SOUTH) - (port == SAMBA_SWITCH_NORTH);
 }
 
-/* Cycles and switches from the source to the far end of each hop. Hops are a tree in depth-first order: a hop follows
- * the latest hop that leads to where it enters. */
+/* Where a hop leads to, as the hop that follows it names its entrance. */
+typedef struct Entrance {
+  uint64_t place, lane;
+  uint32_t hop;
+} Entrance;
+
+static int compareEntrances(const void *a, const void *b) {
+  const Entrance *x = a, *y = b;
+  if (x->place != y->place)
+    return x->place < y->place ? -1 : 1;
+  return (x->lane > y->lane) - (x->lane < y->lane);
+}
+
+static Entrance entranceAt(int32_t x, int32_t y, SambaSwitchPort port, const SambaSwitchLane *lane, uint32_t hop) {
+  return (Entrance){(uint64_t)(uint32_t)y << 32 | (uint32_t)x,
+                    (uint64_t)port << 32 | (uint64_t)lane->lane << 16 | lane->flow, hop};
+}
+
+/* Cycles and switches from the source to the far end of each hop. Hops are a tree in depth-first order: what leads to a
+ * hop comes before it. */
 static void measureHops(const SambaMachine *machine, const SambaStream *stream, uint64_t *cycles, uint32_t *switches) {
+  Entrance *entrances = sambaAllocate(sambaArraySize(stream->hop_count, sizeof *entrances));
+  size_t count = 0;
   for (uint32_t h = 0; h < stream->hop_count; ++h) {
     const SambaHop *hop = &stream->hops[h];
-    uint64_t before = 0;
-    uint32_t count = 0;
-    for (uint32_t p = h; hop->in.port < SAMBA_SWITCH_UNIT && p-- > 0;) {
-      const SambaHop *previous = &stream->hops[p];
-      if (previous->out.port >= SAMBA_SWITCH_UNIT || previous->out.lane != hop->in.lane ||
-          previous->out.flow != hop->in.flow ||
-          oppositePort((SambaSwitchPort)previous->out.port) != (SambaSwitchPort)hop->in.port)
-        continue;
-      int32_t x = previous->x, y = previous->y;
-      stepThrough((SambaSwitchPort)previous->out.port, &x, &y);
-      if (x == hop->x && y == hop->y) {
-        before = cycles[p];
-        count = switches[p];
-        break;
-      }
-    }
+    if (hop->out.port >= SAMBA_SWITCH_UNIT)
+      continue;
+    int32_t x = hop->x, y = hop->y;
+    stepThrough((SambaSwitchPort)hop->out.port, &x, &y);
+    entrances[count++] = entranceAt(x, y, oppositePort((SambaSwitchPort)hop->out.port), &hop->out, h);
+  }
+  if (count)
+    qsort(entrances, count, sizeof *entrances, compareEntrances);
+  for (uint32_t h = 0; h < stream->hop_count; ++h) {
+    const SambaHop *hop = &stream->hops[h];
+    Entrance key = entranceAt(hop->x, hop->y, (SambaSwitchPort)hop->in.port, &hop->in, 0);
+    const Entrance *before = hop->in.port < SAMBA_SWITCH_UNIT && count
+                                 ? bsearch(&key, entrances, count, sizeof key, compareEntrances)
+                                 : NULL;
+    bool follows = before && before->hop < h;
     int32_t x = hop->x, y = hop->y;
     if (hop->out.port < SAMBA_SWITCH_UNIT)
       stepThrough((SambaSwitchPort)hop->out.port, &x, &y);
-    cycles[h] = before + (uint64_t)sambaMachineHopCycles(machine, hop->x, hop->y, x, y);
-    switches[h] = count + 1;
+    cycles[h] = (follows ? cycles[before->hop] : 0) + (uint64_t)sambaMachineHopCycles(machine, hop->x, hop->y, x, y);
+    switches[h] = (follows ? switches[before->hop] : 0) + 1;
   }
+  free(entrances);
 }
 
 static bool endsAt(const SambaHop *hop, const SambaUnit *unit) {
@@ -109,11 +131,13 @@ static void setCapacity(SambaEngine *engine, const SambaStream *stream, SambaStr
   const SambaMachine *machine = engine->machine;
   const SambaActor *producer = &engine->actors[state->producer];
   state->capacity = (uint64_t)machine->fifo_depth * (switches + 1) + producer->latency;
-  if (producer->kind == SAMBA_ACTOR_LOAD)
-    state->capacity = producer->memory->capacity = state->capacity + (uint64_t)machine->ag_bursts;
   /* Control tokens are counted, not stored. */
   if (stream->kind == SAMBA_STREAM_CONTROL)
-    state->capacity = SAMBA_TIME_LIMIT;
+    state->capacity = mostControlTokens;
+  if (producer->kind == SAMBA_ACTOR_LOAD) {
+    producer->memory->capacity += state->capacity + (producer->memory->capacity ? 0 : (uint64_t)machine->ag_bursts);
+    state->capacity += (uint64_t)machine->ag_bursts;
+  }
 }
 
 /* Finds the lanes that at least two streams use; only there can a stream be slower than its ends. */
