@@ -39,7 +39,7 @@ int64_t *builderStrides(Builder *b, uint32_t count, const int64_t *values) {
   return sambaArenaCopy(&b->arena, values, count * sizeof *values);
 }
 
-SambaAccess builderAccess(uint32_t counters, uint32_t token_level, uint32_t *trips, int64_t *strides) {
+SambaAccess builderAccess(uint32_t counters, uint32_t token_level, const uint32_t *trips, const int64_t *strides) {
   return (SambaAccess){
       .counter_count = counters, .trips = trips, .token_level = token_level, .strides = strides, .replay = 1};
 }

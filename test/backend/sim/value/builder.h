@@ -21,7 +21,7 @@ int64_t *builderStrides(Builder *b, uint32_t count, const int64_t *values);
 #define TRIPS(b, ...) builderTrips(b, sizeof((uint32_t[]){__VA_ARGS__}) / 4, (uint32_t[]){__VA_ARGS__})
 #define STRIDES(b, ...) builderStrides(b, sizeof((int64_t[]){__VA_ARGS__}) / 8, (int64_t[]){__VA_ARGS__})
 
-SambaAccess builderAccess(uint32_t counters, uint32_t token_level, uint32_t *trips, int64_t *strides);
+SambaAccess builderAccess(uint32_t counters, uint32_t token_level, const uint32_t *trips, const int64_t *strides);
 /* Units with their ports; streams come afterwards. Names are made from the kind and the index. */
 uint32_t builderLoad(Builder *b, uint32_t symbol, SambaAccess access);
 uint32_t builderStore(Builder *b, uint32_t symbol, SambaAccess access);
