@@ -17,7 +17,7 @@ SambaStatus sambaSectionFromIr(MlirOperation op, SambaArena *arena, SambaSection
  * a layer get a name location of it around. */
 MlirOperation sambaSectionToIr(const SambaSection *section, MlirAttribute machine, MlirLocation location);
 
-/* Replaces the op by the section's IR in place (machine, symbol and location kept); the op is destroyed. */
+/* Gives the op the section's formals and body; the op itself, its machine, symbol and location stay. */
 void sambaSectionReplaceIr(MlirOperation op, const SambaSection *section);
 
 #endif

@@ -338,11 +338,16 @@ MlirOperation sambaSectionToIr(const SambaSection *section, MlirAttribute machin
 }
 
 void sambaSectionReplaceIr(MlirOperation op, const SambaSection *section) {
+  static const char *const replaced[] = {"function_type", "arg_attrs", "split_k"};
   MlirAttribute machine = mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString("machine"));
-  MlirAttribute visibility = mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString("sym_visibility"));
   MlirOperation made = sambaSectionToIr(section, machine, mlirOperationGetLocation(op));
-  if (!mlirAttributeIsNull(visibility))
-    mlirOperationSetAttributeByName(made, mlirStringRefCreateFromCString("sym_visibility"), visibility);
-  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(op), op, made);
-  mlirOperationDestroy(op);
+  /* A pass that runs on the section must leave the operation itself where it is. */
+  mlirRegionTakeBody(mlirOperationGetRegion(op, 0), mlirOperationGetRegion(made, 0));
+  for (size_t i = 0; i < sizeof replaced / sizeof *replaced; ++i) {
+    MlirStringRef name = mlirStringRefCreateFromCString(replaced[i]);
+    MlirAttribute value = mlirOperationGetAttributeByName(made, name);
+    if (!mlirAttributeIsNull(value))
+      mlirOperationSetAttributeByName(op, name, value);
+  }
+  mlirOperationDestroy(made);
 }

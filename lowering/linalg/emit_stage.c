@@ -332,7 +332,7 @@ static MlirValue emitGeneric(const Emitter *e, MlirValue *values, const MlirAttr
   MlirAttribute reduction = mlirAttributeParseGet(e->context, sambaMlirString("#linalg.iterator_type<reduction>"));
   for (uint32_t d = 0; d < stage->dim_count; ++d)
     iterators[d] = stage->reduced[d] ? reduction : parallel;
-  MlirNamedAttribute attributes[4] = {
+  MlirNamedAttribute attributes[5] = {
       sambaNamedAttribute(e->context, "indexing_maps", mlirArrayAttrGet(e->context, inputCount + 1, maps)),
       sambaNamedAttribute(e->context, "iterator_types", mlirArrayAttrGet(e->context, stage->dim_count, iterators)),
       segmentSizes(e->context, 2, (int32_t[]){(int32_t)inputCount, 1}),
