@@ -37,17 +37,47 @@ static MlirValue castToBf16(MlirValue value, MlirOperation before) {
   return mlirOperationGetResult(sambaBuildOperationIn(mlirOperationGetBlock(before), before, &parts), 0);
 }
 
-static bool castContractions(MlirOperation function) {
-  MlirContext context = mlirOperationGetContext(function);
-  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
-  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
-    const SambaOperator *row = sambaOperatorOf(operation);
-    if (!row || !row->contraction || !isF32(mlirOperationGetOperand(operation, 0)) ||
-        !isF32(mlirOperationGetOperand(operation, 1)))
-      continue;
-    for (intptr_t i = 0; i < 2; ++i)
+static bool takesOutDType(const SambaOperator *row) {
+  for (const SambaAttributeRow *attribute = row->attributes; attribute->name; ++attribute)
+    if (!strcmp(attribute->name, "out_dtype"))
+      return true;
+  return false;
+}
+
+/* `samba.graphamp = false` keeps an operation as it is. */
+static bool mayNarrow(MlirOperation operation) {
+  MlirAttribute amp = mlirOperationGetAttributeByName(operation, sambaMlirString("samba.graphamp"));
+  return mlirAttributeIsNull(amp) || !mlirAttributeIsABool(amp) || mlirBoolAttrGetValue(amp);
+}
+
+/* The two factors become bf16 and the result stays f32, as does a bias, which is added to it. A composite (attention)
+ * has no result of its own precision: all its operands become bf16, and its result is widened again. */
+static void castContraction(MlirOperation operation, const SambaOperator *row) {
+  MlirContext context = mlirOperationGetContext(operation);
+  bool accumulates = takesOutDType(row);
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(operation); ++i)
+    if (isF32(mlirOperationGetOperand(operation, i)) && (i < 2 || !accumulates))
       mlirOperationSetOperand(operation, i, castToBf16(mlirOperationGetOperand(operation, i), operation));
-    mlirOperationSetAttributeByName(operation, sambaMlirString("out_dtype"), mlirTypeAttrGet(mlirF32TypeGet(context)));
+  MlirNamedAttribute f32 = sambaNamedAttribute(context, "dtype", mlirTypeAttrGet(mlirF32TypeGet(context)));
+  if (accumulates) {
+    mlirOperationSetAttributeByName(operation, sambaMlirString("out_dtype"), f32.attribute);
+    return;
+  }
+  MlirValue result = mlirOperationGetResult(operation, 0);
+  mlirValueSetType(result, toBf16(mlirValueGetType(result)));
+  MlirOperation wide = sambaOperationCreate("samba.cast", mlirOperationGetLocation(operation), 1, &result, 1, &f32);
+  mlirBlockInsertOwnedOperationAfter(mlirOperationGetBlock(operation), operation, wide);
+  mlirValueReplaceAllUsesExcept(result, mlirOperationGetResult(wide, 0), 1, &wide);
+}
+
+static bool castContractions(MlirOperation function) {
+  MlirOperation next, operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
+  for (; !mlirOperationIsNull(operation); operation = next) {
+    next = mlirOperationGetNextInBlock(operation);
+    const SambaOperator *row = sambaOperatorOf(operation);
+    if (row && row->contraction && mayNarrow(operation) && isF32(mlirOperationGetOperand(operation, 0)) &&
+        isF32(mlirOperationGetOperand(operation, 1)))
+      castContraction(operation, row);
   }
   return true;
 }
@@ -59,6 +89,10 @@ static MlirAttribute withHostDType(MlirAttribute dictionary, MlirContext context
   MlirNamedAttribute *entries = sambaAllocate(sambaArraySize((size_t)count + 1, sizeof *entries));
   for (intptr_t i = 0; i < count; ++i)
     entries[i] = mlirDictionaryAttrGetElement(dictionary, i);
+  if (count && !mlirAttributeIsNull(sambaDictionaryFind(dictionary, "samba.host_dtype"))) {
+    free(entries);
+    return dictionary;
+  }
   entries[count] = sambaNamedAttribute(context, "samba.host_dtype", mlirTypeAttrGet(mlirF32TypeGet(context)));
   MlirAttribute result = mlirDictionaryAttrGet(context, count + 1, entries);
   free(entries);
@@ -101,10 +135,15 @@ static MlirAttribute constantToBf16(MlirAttribute value) {
 /* Types follow from operands by the operator table again. */
 static SambaStatus retype(MlirOperation operation, SambaArena *arena) {
   MlirContext context = mlirOperationGetContext(operation);
+  if (sambaOperationIs(operation, "samba.call"))
+    return sambaStatusMake(SAMBA_INVALID, "samba-mixed-precision runs before sections are made");
   if (sambaOperationIs(operation, "samba.constant")) {
     MlirAttribute value = mlirOperationGetAttributeByName(operation, sambaMlirString("value"));
-    if (!isF32(mlirOperationGetResult(operation, 0)) || !mlirAttributeIsADenseElements(value))
+    if (!isF32(mlirOperationGetResult(operation, 0)))
       return NULL;
+    if (!mlirAttributeIsADenseElements(value))
+      return sambaStatusMake(SAMBA_UNSUPPORTED, "its values are not in the IR, so samba-mixed-precision cannot convert "
+                                                "them; make it an argument with samba.value");
     MlirAttribute narrow = constantToBf16(value);
     mlirOperationSetAttributeByName(operation, sambaMlirString("value"), narrow);
     mlirValueSetType(mlirOperationGetResult(operation, 0), mlirAttributeGetType(narrow));
@@ -162,8 +201,9 @@ bool sambaMixedPrecision(MlirOperation module, const char *preset) {
   static const struct {
     const char *name;
     bool (*convert)(MlirOperation function);
-  } presets[] = {{"mp0", NULL}, {"mp1", castContractions}, {"mp4", convertFunction}};
-  for (int i = 0; i < 3; ++i) {
+  } presets[] = {
+      {"mp0", NULL}, {"f32", NULL}, {"mp1", castContractions}, {"mp4", convertFunction}, {"bf16", convertFunction}};
+  for (size_t i = 0; i < sizeof presets / sizeof *presets; ++i) {
     if (strcmp(preset, presets[i].name) != 0)
       continue;
     bool fine = true;
