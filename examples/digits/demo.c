@@ -4,7 +4,7 @@
  *
  * Compiles FOLDER/digits.onnx, runs all test images as one batch, compares with the labels and with PyTorch's outputs.
  */
-#include "frontend/onnx/import.h"
+#include "frontend/onnx/onnx.h"
 #include "lowering/compile/compile.h"
 #include "runtime/session.h"
 #include "runtime/summary.h"
@@ -19,9 +19,8 @@
 static SambaStatus compileModel(const char *model, const char *pef) {
   MlirContext context = sambaCompilerContextCreate();
   MlirModule module;
-  SambaOnnxOptions import = {0};
   SambaCompileOptions options = {0};
-  SambaStatus status = sambaOnnxImport(context, model, &import, &module);
+  SambaStatus status = sambaOnnxImport(context, model, NULL, NULL, NULL, &module);
   if (!status) {
     status = sambaCompileModule(module, &options, pef);
     mlirModuleDestroy(module);

@@ -1,5 +1,5 @@
 /* samba-compile: a model becomes a PEF. A thin client of frontend/ and lowering/compile/. */
-#include "frontend/onnx/import.h"
+#include "frontend/onnx/onnx.h"
 #include "lowering/compile/compile.h"
 #include "support/command_line.h"
 #include "tools/samba-compile/mlir_flags.h"
@@ -19,12 +19,29 @@ static bool endsWith(const char *text, const char *ending) {
   return length >= wanted && strcmp(text + length - wanted, ending) == 0;
 }
 
-static SambaStatus loadModel(MlirContext context, const Options *o, const char *path, MlirModule *out_module) {
-  if (endsWith(path, ".onnx")) {
-    SambaOnnxOptions options = {
-        .shapes = o->shapes.data, .shape_count = o->shapes.size, .binds = o->binds.data, .bind_count = o->binds.size};
-    return sambaOnnxImport(context, path, &options, out_module);
+static SambaStatus importOnnx(MlirContext context, const Options *o, const char *path, MlirModule *out_module) {
+  SambaArena arena = {0};
+  SambaOnnxShapeOption *shapes = SAMBA_ARENA_ARRAY(&arena, SambaOnnxShapeOption, o->shapes.size + 1);
+  SambaOnnxBindOption *binds = SAMBA_ARENA_ARRAY(&arena, SambaOnnxBindOption, o->binds.size + 1);
+  SambaOnnxImportOptions options = {
+      .shapes = shapes, .shape_count = o->shapes.size, .binds = binds, .bind_count = o->binds.size};
+  SambaStatus status = NULL;
+  for (size_t i = 0; i < o->shapes.size && !status; ++i)
+    status = sambaOnnxShapeOptionParse(o->shapes.data[i], &shapes[i]);
+  for (size_t i = 0; i < o->binds.size && !status; ++i) {
+    const char *name = NULL;
+    status = sambaSplitPair(&arena, "--bind", o->binds.data[i], &name, &binds[i].path);
+    binds[i].name = sambaStringRef(name);
   }
+  if (!status)
+    status = sambaOnnxImport(context, path, &options, NULL, NULL, out_module);
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+static SambaStatus loadModel(MlirContext context, const Options *o, const char *path, MlirModule *out_module) {
+  if (endsWith(path, ".onnx"))
+    return importOnnx(context, o, path, out_module);
   if (!endsWith(path, ".mlir") && !endsWith(path, ".mlirbc"))
     return sambaStatusMake(SAMBA_UNSUPPORTED, "%s: a model ends in .onnx or .mlir", path);
   if (o->shapes.size || o->binds.size)
