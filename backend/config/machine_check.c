@@ -2,6 +2,7 @@
 #include "backend/config/machine_check.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 uint32_t sambaLaneOpStages(uint8_t opcode) {
   char class = sambaLaneOpClass(opcode);
@@ -13,6 +14,36 @@ uint32_t sambaProgramStages(const SambaUnit *unit) {
   for (uint32_t i = 0; i < unit->program.op_count; ++i)
     stages += sambaLaneOpStages(unit->program.ops[i].opcode);
   return unit->program.systolic && stages ? stages - 1 : stages;
+}
+
+/* The tail comes last: nothing that takes a stage may depend on a transcendental function. */
+static SambaStatus checkTail(const SambaUnit *unit) {
+  const SambaProgram *program = &unit->program;
+  bool *tail = sambaAllocateZeroed((size_t)unit->input_count + program->op_count, sizeof *tail);
+  SambaStatus status = NULL;
+  for (uint32_t i = 0; i < program->op_count && !status; ++i) {
+    const SambaLaneOp *op = &program->ops[i];
+    bool depends = false;
+    for (int operand = 0; operand < sambaLaneOpOperands(op->opcode); ++operand)
+      depends |= tail[op->operands[operand]];
+    if (depends && sambaLaneOpStages(op->opcode))
+      status = sambaStatusMake(SAMBA_EXHAUSTED,
+                               "lane operation %u (%s) comes after a transcendental function, which runs in the tail",
+                               i, sambaLaneOpName(op->opcode));
+    tail[unit->input_count + i] = depends || sambaLaneOpClass(op->opcode) == 'T';
+  }
+  free(tail);
+  return status;
+}
+
+static SambaStatus checkProgram(const SambaMachine *machine, const SambaUnit *unit) {
+  uint32_t stages = sambaProgramStages(unit);
+  int64_t limit = unit->program.systolic ? 0 : machine->simd_stages; /* the array stands in the stages' place */
+  if (stages > limit)
+    return sambaStatusMake(SAMBA_EXHAUSTED,
+                           "its program takes %u pipeline stages, but a %sPCU of machine '%s' has %" PRId64, stages,
+                           unit->program.systolic ? "systolic " : "", machine->name, limit);
+  return checkTail(unit);
 }
 
 uint64_t sambaBufferBytes(const SambaUnit *unit) {
@@ -42,14 +73,7 @@ static SambaStatus checkPorts(const SambaMachine *machine, const SambaPort *port
 static SambaStatus checkUnit(const SambaMachine *machine, const SambaUnit *unit) {
   if (unit->kind == SAMBA_UNIT_COMPUTE) {
     SAMBA_RETURN_IF_ERROR(checkCounters(machine, unit->counter_count));
-    uint32_t stages = sambaProgramStages(unit);
-    if (stages > machine->simd_stages)
-      return sambaStatusNote(
-          sambaStatusMake(SAMBA_EXHAUSTED,
-                          "its program takes %u pipeline stages, but a PCU of machine '%s' has %" PRId64, stages,
-                          machine->name, machine->simd_stages),
-          "split the program over a chain of units");
-    return NULL;
+    return sambaStatusNote(checkProgram(machine, unit), "split the program over a chain of units");
   }
   if (unit->kind == SAMBA_UNIT_BUFFER && sambaBufferBytes(unit) > (uint64_t)machine->pmu_bytes)
     return sambaStatusNote(sambaStatusMake(SAMBA_EXHAUSTED,

@@ -138,10 +138,22 @@ SambaStatus sambaRecordWrite(SambaRecordId id, const void *structure, SambaByteB
 static uint64_t minimumBits(SambaRecordId id) {
   const SambaRecord *record = sambaRecordGet(id);
   uint64_t bits = 0;
-  for (uint32_t i = 0; i < record->row_count; ++i)
-    if (record->rows[i].form == SAMBA_ROW_FIELD || record->rows[i].form == SAMBA_ROW_CHOICE)
-      bits += record->rows[i].bits;
-  return bits ? bits : 1;
+  bool aligned = false;
+  for (uint32_t i = 0; i < record->row_count; ++i) {
+    const SambaRecordRow *row = &record->rows[i];
+    aligned |= row->form == SAMBA_ROW_ALIGN;
+    if (row->form == SAMBA_ROW_FIELD || row->form == SAMBA_ROW_CHOICE)
+      bits += row->bits;
+    if (row->form == SAMBA_ROW_CHOICE) {
+      uint64_t least = UINT64_MAX;
+      for (uint32_t choice = 0; choice < 1u << row->bits; ++choice) {
+        uint64_t more = minimumBits((SambaRecordId)(row->record + choice));
+        least = more < least ? more : least;
+      }
+      bits += least;
+    }
+  }
+  return aligned && bits < 64 ? 64 : bits ? bits : 1;
 }
 
 static SambaStatus needBits(const BitReader *reader, const SambaRecordRow *row, uint64_t count, uint64_t bits) {

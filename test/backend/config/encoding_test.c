@@ -248,7 +248,7 @@ static void decoderNamesWhatIsWrong(void **state) {
   assertFails(DECODE(sample.bytes.size - 8), "the bytes end at");
   assertFails(DECODE(sample.bytes.size - 1), "the bytes end inside padding");
   assertFails(DECODE(24), "the bytes end at");
-  assertFails(DECODE(13), "the bytes end at symbols: 3 of 53 bits expected, 11 left");
+  assertFails(DECODE(13), "the bytes end at symbols: 3 of 64 bits expected, 11 left");
   data[0] = 2;
   assertFails(DECODE(sample.bytes.size), "its records have version 2, this program reads version 1");
   data[0] = 1;

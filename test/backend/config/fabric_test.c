@@ -163,16 +163,33 @@ static void unitsMustFitTheMachine(void **state) {
                 "unit 'ab' (buffer): 9 slots of 4096 elements of bf16 do not fit: a PMU of "
                 "machine 'tiny' has 65536 bytes\n  note: use smaller tiles");
   s = sampleGather(&arena);
-  s->units[2].program.op_count = 7;
-  s->units[2].program.ops =
+  SambaUnit *unit = &s->units[2];
+  unit->program.op_count = 7;
+  unit->program.ops =
       LIST(&arena, SambaLaneOp, {.opcode = SAMBA_LANE_MUL}, {.opcode = SAMBA_LANE_ADD},
            {.opcode = SAMBA_LANE_REDUCE_ADD}, {.opcode = SAMBA_LANE_EXP}, {.opcode = SAMBA_LANE_CONSTANT},
-           {.opcode = SAMBA_LANE_SUB}, {.opcode = SAMBA_LANE_TO_BF16});
-  assert_int_equal(sambaProgramStages(&s->units[2]), 4);
+           {.opcode = SAMBA_LANE_SUB}, {.opcode = SAMBA_LANE_TO_BF16, .operands = {5}});
+  assert_int_equal(sambaProgramStages(unit), 4);
+  assert_null(sambaSectionCheckMachine(s, &m));
   m.simd_stages = 3;
   assertMessage(sambaSectionCheckMachine(s, &m),
                 "unit 'even' (compute): its program takes 4 pipeline stages, but a PCU of "
                 "machine 'tiny' has 3\n  note: split the program over a chain of units");
+  m.simd_stages = 6;
+  unit->program.ops =
+      LIST(&arena, SambaLaneOp, {.opcode = SAMBA_LANE_EXP}, {.opcode = SAMBA_LANE_TO_BF16, .operands = {2}},
+           {.opcode = SAMBA_LANE_ADD, .operands = {0, 3}});
+  unit->program.op_count = 3;
+  assertMessage(sambaSectionCheckMachine(s, &m),
+                "lane operation 2 (add) comes after a transcendental function, which runs in the tail");
+  unit->program.op_count = 2;
+  assert_null(sambaSectionCheckMachine(s, &m));
+  s = sampleMatmul(&arena);
+  s->units[4].program.ops = LIST(&arena, SambaLaneOp, {.opcode = SAMBA_LANE_MAC, .operands = {0, 1}},
+                                 {.opcode = SAMBA_LANE_NEG, .operands = {2}});
+  assertMessage(sambaSectionCheckMachine(s, &m),
+                "unit 'ct' (compute): its program takes 1 pipeline stages, but a systolic PCU of "
+                "machine 'tiny' has 0");
   sambaArenaDestroy(&arena);
 }
 
