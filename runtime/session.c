@@ -26,16 +26,18 @@ static double now(void) {
 SambaStatus sambaSessionOpen(const char *path, const SambaSimulatorOptions *options, SambaSession **out_session) {
   double start = now();
   SambaSession *session = sambaAllocateZeroed(1, sizeof *session);
-  SambaStatus status = sambaPefOpen(path, &session->pef);
-  if (!status)
+  SambaStatus status = sambaPefOpen(path, &session->pef); /* its errors name the file */
+  if (!status) {
     status = sambaPefGetMachine(session->pef, &session->machine);
-  if (!status)
-    status = sambaSimulatedDeviceCreate(&session->machine, options, &session->device);
-  if (!status)
-    status = session->device->functions->load(session->device, session->pef);
+    if (!status)
+      status = sambaSimulatedDeviceCreate(&session->machine, options, &session->device);
+    if (!status)
+      status = session->device->functions->load(session->device, session->pef);
+    status = sambaStatusAnnotate(status, "%s", path);
+  }
   if (status) {
     sambaSessionClose(session);
-    return sambaStatusAnnotate(status, "%s", path);
+    return status;
   }
   session->timingOnly = options->no_values;
   session->set = sambaAllocateZeroed(session->pef->symbols_count, sizeof *session->set);

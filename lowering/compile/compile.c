@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { maxAttempts = 8 };
 
@@ -37,31 +38,11 @@ MlirContext sambaCompilerContextCreate(void) {
 }
 
 SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModule *out_module) {
-  FILE *file = fopen(path, "rb");
-  if (!file)
+  if (access(path, R_OK) != 0)
     return sambaStatusMake(SAMBA_IO, "%s: %s", path, strerror(errno));
-  SAMBA_ARRAY(char) text = {0};
-  size_t got;
-  do {
-    sambaArrayReserve(&text, text.size + 65536);
-    got = fread(text.data + text.size, 1, 65535, file);
-    text.size += got;
-  } while (got);
-  bool failed = ferror(file);
-  fclose(file);
-  text.data[text.size] = '\0'; /* the parser wants it behind the text */
-  MlirOperation operation = {NULL};
-  if (!failed)
-    operation = mlirOperationCreateParse(context, mlirStringRefCreate(text.data, text.size), sambaMlirString(path));
-  sambaArrayFree(&text);
-  if (mlirOperationIsNull(operation))
-    return failed ? sambaStatusMake(SAMBA_IO, "%s: could not be read to its end", path)
-                  : sambaStatusMake(SAMBA_INVALID, "%s: does not parse as MLIR (see above)", path);
-  if (!sambaOperationIs(operation, "builtin.module")) {
-    mlirOperationDestroy(operation);
-    return sambaStatusMake(SAMBA_INVALID, "%s: the outermost operation is no module", path);
-  }
-  *out_module = mlirModuleFromOperation(operation);
+  *out_module = mlirModuleCreateParseFromFile(context, sambaMlirString(path));
+  if (mlirModuleIsNull(*out_module))
+    return sambaStatusMake(SAMBA_INVALID, "%s: not a valid module (see above)", path);
   return NULL;
 }
 
