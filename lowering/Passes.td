@@ -11,6 +11,11 @@ def ConvertSambaToLinalg : Pass<"convert-samba-to-linalg"> {
 }
 def TileSections : Pass<"samba-tile-sections"> {
   let summary = "Choose #rdu.mapping where it is absent; runs on samba.section";
+  let description = [{
+    A mapping written by hand stays. `decisions` names a file with a line per decision, `SECTION parallel N`: the planner uses at most 1/N of the
+    parallel copies in that section. A module attribute `rdu.decisions` (a list of such lines) says the same.
+  }];
+  let options = [Option<"decisions", "decisions", "std::string", "\"\"", "file of planner decisions">];
   let dependentDialects = ["::samba::rdu::RduDialect"];
 }
 def VerifyMapping : Pass<"rdu-verify-mapping"> {

@@ -9,8 +9,10 @@
 /* convert-samba-to-linalg on one samba.section: every operator that has structured stages becomes linalg; views stay,
  * and so do operators that index memory by values. */
 bool sambaConvertSambaToLinalg(MlirOperation section);
-/* samba-tile-sections on one samba.section: #rdu.mapping where it is absent. */
-bool sambaTileSections(MlirOperation section);
+/* samba-tile-sections on one samba.section: #rdu.mapping where it is absent. decisions: a file
+ * (lowering/rdu/decisions.h) or
+ * "" for none; the module's own rdu.decisions come after it. */
+bool sambaTileSections(MlirOperation section, const char *decisions);
 /* rdu-verify-mapping on one samba.section: refuses an operation without one. */
 bool sambaVerifyMapping(MlirOperation section);
 /* convert-linalg-to-rdu on the module: every samba.section becomes an rdu.section of the same name. */

@@ -22,7 +22,14 @@ namespace samba {
 namespace {
 constexpr char sambaSection[] = "samba.section", rduSection[] = "rdu.section";
 using ConvertSambaToLinalg = AnchoredPass<impl::ConvertSambaToLinalgBase, sambaConvertSambaToLinalg, sambaSection>;
-using TileSections = AnchoredPass<impl::TileSectionsBase, sambaTileSections, sambaSection>;
+struct TileSections : impl::TileSectionsBase<TileSections> {
+  using TileSectionsBase::TileSectionsBase;
+  bool canScheduleOn(mlir::RegisteredOperationName name) const override { return name.getStringRef() == sambaSection; }
+  void runOnOperation() override {
+    if (!sambaTileSections(wrap(getOperation()), decisions.c_str()))
+      signalPassFailure();
+  }
+};
 using VerifyMapping = AnchoredPass<impl::VerifyMappingBase, sambaVerifyMapping, sambaSection>;
 using ConvertLinalgToRdu = CPass<impl::ConvertLinalgToRduBase, sambaConvertLinalgToRdu>;
 using RduSplitPrograms = AnchoredPass<impl::RduSplitProgramsBase, sambaRduSplitPrograms, rduSection>;

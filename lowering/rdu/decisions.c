@@ -36,8 +36,9 @@ bool sambaFailedSection(MlirOperation module, char *out_name, size_t size) {
   return false;
 }
 
+/* The last decision about a section holds. */
 static SambaDecision *findDecision(const SambaDecisions *decisions, const char *section) {
-  for (size_t i = 0; i < decisions->size; ++i)
+  for (size_t i = decisions->size; i-- > 0;)
     if (strcmp(decisions->data[i].section, section) == 0)
       return &decisions->data[i];
   return NULL;

@@ -6,6 +6,7 @@
 #include "dialect/samba/samba.h"
 #include "lowering/linalg/read_section.h"
 #include "lowering/lowering.h"
+#include "lowering/rdu/decisions.h"
 #include "passes/graph.h"
 #include "support/memory.h"
 
@@ -86,6 +87,8 @@ bool sambaConvertLinalgToRdu(MlirOperation module) {
     if (!sambaOperationIs(operation, "samba.section"))
       continue;
     SambaStatus status = convertSection(operation);
+    if (sambaStatusGetCode(status) == SAMBA_EXHAUSTED)
+      sambaMarkFailedSection(operation); /* another mapping may do */
     if (status)
       fine = sambaEmitOpStatus(operation, status);
   }

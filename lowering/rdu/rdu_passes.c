@@ -8,6 +8,7 @@
 #include "dialect/rdu/section_io.h"
 #include "dialect/samba/samba.h"
 #include "lowering/lowering.h"
+#include "lowering/rdu/decisions.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 
@@ -28,6 +29,8 @@ static bool runOnSection(MlirOperation operation, Algorithm algorithm, bool chan
   if (!status && changes)
     sambaSectionReplaceIr(operation, section);
   sambaArenaDestroy(&arena);
+  if (status && sambaStatusGetCode(status) == SAMBA_EXHAUSTED)
+    sambaMarkFailedSection(operation); /* another mapping may do */
   return !status || sambaEmitOpStatus(operation, status);
 }
 

@@ -7,6 +7,7 @@
 #include "dialect/samba/samba.h"
 #include "lowering/linalg/read_section.h"
 #include "lowering/lowering.h"
+#include "lowering/rdu/decisions.h"
 #include "passes/graph.h"
 
 #include "mlir-c/BuiltinAttributes.h"
@@ -28,12 +29,28 @@ static void writeMappings(const SambaSectionStages *stages) {
   }
 }
 
-bool sambaTileSections(MlirOperation section) {
+static SambaStatus parallelDivisor(MlirOperation section, const char *path, uint32_t *out_divisor) {
+  SambaDecisions decisions = {0};
+  MlirOperation module = mlirOperationGetParentOperation(section);
+  MlirStringRef symbol = mlirStringAttrGetValue(mlirOperationGetAttributeByName(section, sambaMlirString("sym_name")));
+  SambaArena arena = {0};
+  SambaStatus status = path[0] ? sambaDecisionsRead(path, &decisions) : NULL;
+  if (!status && !mlirOperationIsNull(module))
+    status = sambaDecisionsFromModule(module, &decisions);
+  *out_divisor = sambaDecisionsDivisor(&decisions, sambaStringRefCopy(&arena, sambaFromMlir(symbol)).data);
+  sambaDecisionsFree(&decisions);
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+bool sambaTileSections(MlirOperation section, const char *decisions) {
   SambaArena arena = {0};
   SambaSectionStages stages;
   SambaMachine machine;
   SambaPlanOptions options = {0};
   SambaStatus status = machineOf(section, &machine);
+  if (!status)
+    status = parallelDivisor(section, decisions, &options.parallel_divisor);
   if (!status)
     status = sambaSectionRead(section, &arena, &stages);
   if (!status)
