@@ -1,15 +1,11 @@
-/* BUFFER: a ring of slots with credits. Every slot carries the iteration that filled it; read tokens are views of the
- * slot where their elements lie on affine strides, so that computing units read slot memory in place. A slot whose
- * views are still on their way is not overwritten: the next iteration gets another block. */
+/* BUFFER: a ring of slots with credits: a port reaches iteration i of a slot only when every port of the other side has
+ * finished with it, so a slot of another iteration is never read and none with readers is overwritten. Read tokens are
+ * views of the slot where their elements lie on affine strides, so that computing units read slot memory in place. A
+ * slot whose views are still on their way is not overwritten either: the next iteration gets another block. */
 #include "backend/sim/value/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct Slot {
-  SambaBlock *block;
-  uint64_t tag; /* 1 + iteration that last wrote it, 0: never written (or initial) */
-} Slot;
 
 typedef struct BufferPort {
   SambaPattern *pattern;
@@ -23,7 +19,7 @@ typedef struct BufferPort {
 } BufferPort;
 
 typedef struct BufferState {
-  Slot *slots;
+  SambaBlock **slots; /* NULL: never written */
   BufferPort *writes, *reads;
   SambaStorage storage;
   uint32_t element_bytes;
@@ -44,7 +40,7 @@ void sambaBufferPrepare(SambaRun *run, SambaRunUnit *unit) {
   const SambaUnit *u = unit->unit;
   BufferState *state = SAMBA_ARENA_NEW(&run->arena, BufferState);
   unit->state = state;
-  state->slots = SAMBA_ARENA_ARRAY(&run->arena, Slot, u->slot_count);
+  state->slots = SAMBA_ARENA_ARRAY(&run->arena, SambaBlock *, u->slot_count);
   state->writes = SAMBA_ARENA_ARRAY(&run->arena, BufferPort, u->input_count);
   state->reads = SAMBA_ARENA_ARRAY(&run->arena, BufferPort, u->output_count);
   state->storage = sambaStorageOf(u->inputs[0].dtype);
@@ -59,14 +55,14 @@ void sambaBufferPrepare(SambaRun *run, SambaRunUnit *unit) {
   for (uint32_t s = 0; s < u->slot_count; ++s) {
     SambaBlock *block = sambaBlockCreate(&run->values->pool, u->slot_elements * state->element_bytes);
     sambaStorageFill(state->storage, block->data, u->slot_elements, sambaStorageBits(u->inputs[0].dtype, u->initial));
-    state->slots[s].block = block;
+    state->slots[s] = block;
   }
 }
 
 void sambaBufferFinish(SambaRun *run, SambaRunUnit *unit) {
   BufferState *state = unit->state;
   for (uint32_t s = 0; s < unit->unit->slot_count; ++s)
-    sambaBlockRelease(&run->values->pool, state->slots[s].block);
+    sambaBlockRelease(&run->values->pool, state->slots[s]);
   for (uint32_t i = 0; i < unit->unit->output_count; ++i)
     sambaBlockRelease(&run->values->pool, state->reads[i].copy);
 }
@@ -145,25 +141,25 @@ static bool coversSlots(const SambaRunUnit *unit) {
 }
 
 /* Memory of the slot that nobody else can see. */
-static void makeWritable(SambaRun *run, SambaRunUnit *unit, Slot *slot) {
+static void makeWritable(SambaRun *run, SambaRunUnit *unit, SambaBlock **slot) {
   BufferState *state = unit->state;
   SambaPool *pool = &run->values->pool;
   uint64_t bytes = unit->unit->slot_elements * state->element_bytes;
-  if (slot->block && atomic_load_explicit(&slot->block->references, memory_order_acquire) == 1) {
-    sambaBlockRelease(pool, atomic_exchange(&slot->block->packed, NULL));
+  if (*slot && atomic_load_explicit(&(*slot)->references, memory_order_acquire) == 1) {
+    sambaBlockRelease(pool, atomic_exchange(&(*slot)->packed, NULL));
     return;
   }
   SambaBlock *fresh = sambaBlockCreate(pool, bytes);
   if (state->covered < 0)
     state->covered = coversSlots(unit);
   if (!state->covered) {
-    if (slot->block)
-      memcpy(fresh->data, slot->block->data, bytes);
+    if (*slot)
+      memcpy(fresh->data, (*slot)->data, bytes);
     else
       memset(fresh->data, 0, bytes);
   }
-  sambaBlockRelease(pool, slot->block);
-  slot->block = fresh;
+  sambaBlockRelease(pool, *slot);
+  *slot = fresh;
 }
 
 typedef struct Copy {
@@ -212,20 +208,19 @@ static void writeToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
   BufferState *state = unit->state;
   BufferPort *port = &state->writes[index];
   uint64_t iteration = iterationOf(port);
-  Slot *slot = &state->slots[iteration % unit->unit->slot_count];
+  SambaBlock **slot = &state->slots[iteration % unit->unit->slot_count];
   SambaToken token = sambaPortTake(run, &unit->inputs[index]);
   sambaPatternOrigin(port->pattern, port->counters, &port->origin);
   if (port->pattern->dense && port->pattern->elements == unit->unit->slot_elements && token.offset == 0) {
-    sambaBlockRelease(&run->values->pool, slot->block);
-    slot->block = token.block; /* the token is the slot */
+    sambaBlockRelease(&run->values->pool, *slot);
+    *slot = token.block; /* the token is the slot */
   } else {
     makeWritable(run, unit, slot);
-    Copy copy = {slot->block->data, token.block->data + token.offset * state->element_bytes, state->element_bytes,
+    Copy copy = {(*slot)->data, token.block->data + token.offset * state->element_bytes, state->element_bytes,
                  state->storage, 0};
     sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, writeRow, &copy));
     sambaBlockRelease(&run->values->pool, token.block);
   }
-  slot->tag = iteration + 1;
   sambaCountersStep(port->counters, port->pattern->access->trips, port->pattern->access->token_level);
   ++port->fired;
 }
@@ -237,14 +232,15 @@ static bool sameCopy(const BufferPort *port, uint64_t iteration) {
 }
 
 /* A token copied out of the slot; the last one again when it is the same. */
-static SambaToken copyToken(SambaRun *run, SambaRunUnit *unit, BufferPort *port, const Slot *slot, uint64_t iteration) {
+static SambaToken copyToken(SambaRun *run, SambaRunUnit *unit, BufferPort *port, SambaBlock *const *slot,
+                            uint64_t iteration) {
   BufferState *state = unit->state;
   if (!sameCopy(port, iteration)) {
     SambaPool *pool = &run->values->pool;
     sambaBlockRelease(pool, port->copy);
     port->copy = sambaBlockCreate(pool, port->pattern->elements * state->element_bytes);
     uint64_t fill = sambaStorageBits(unit->unit->inputs[0].dtype, port->pattern->access->fill);
-    Copy copy = {slot->block->data, port->copy->data, state->element_bytes, state->storage, fill};
+    Copy copy = {(*slot)->data, port->copy->data, state->element_bytes, state->storage, fill};
     sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, readRow, &copy));
     port->copy_iteration = iteration;
     port->copy_origin.address = port->origin.address;
@@ -254,26 +250,20 @@ static SambaToken copyToken(SambaRun *run, SambaRunUnit *unit, BufferPort *port,
   return (SambaToken){sambaBlockRetain(port->copy), 0};
 }
 
-static SambaStatus readToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
+static void readToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
   BufferState *state = unit->state;
   BufferPort *port = &state->reads[index];
   const SambaUnit *u = unit->unit;
   uint64_t iteration = iterationOf(port);
-  Slot *slot = &state->slots[iteration % u->slot_count];
-  uint64_t expected = !u->loop_carried ? iteration + 1 : iteration < u->slot_count ? 0 : iteration + 1 - u->slot_count;
-  if (slot->tag != expected || !slot->block)
-    return sambaRunFault(run, unit, port->fired, "missing synchronisation",
-                         "output %u reads a slot of iteration %llu, expected iteration %llu", index,
-                         (unsigned long long)slot->tag - 1, (unsigned long long)expected - 1);
+  SambaBlock **slot = &state->slots[iteration % u->slot_count];
   sambaPatternOrigin(port->pattern, port->counters, &port->origin);
   SambaRunPort *output = &unit->outputs[index];
   bool view = output->layout.rank > 0 || port->pattern->dense;
-  SambaToken token = view ? (SambaToken){sambaBlockRetain(slot->block), port->origin.address}
+  SambaToken token = view ? (SambaToken){sambaBlockRetain(*slot), port->origin.address}
                           : copyToken(run, unit, port, slot, iteration);
   sambaPortPut(run, output, token);
   sambaCountersStep(port->counters, port->pattern->access->trips, port->pattern->access->token_level);
   ++port->fired;
-  return NULL;
 }
 
 SambaStatus sambaBufferFire(SambaRun *run, SambaRunUnit *unit) {
@@ -293,7 +283,7 @@ SambaStatus sambaBufferFire(SambaRun *run, SambaRunUnit *unit) {
       BufferPort *port = &state->reads[i];
       while (port->fired < port->firings && sambaPortHasSpace(&unit->outputs[i]) &&
              writerBehind(unit, iterationOf(port)) == u->input_count) {
-        SAMBA_RETURN_IF_ERROR(readToken(run, unit, i));
+        readToken(run, unit, i);
         progress = true;
       }
     }

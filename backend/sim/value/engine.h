@@ -133,6 +133,9 @@ SambaStatus sambaRunCreate(SambaValues *values, const SambaSection *section, con
                            const uint64_t *argins, uint32_t argin_count, SambaIndexTraces *traces, SambaRun *out_run);
 void sambaRunDestroy(SambaRun *run);
 
+/* hazards.c: the fault `missing synchronisation` for memory that the call both loads and stores. */
+SambaStatus sambaHazardsCheck(const SambaRun *run);
+
 /* schedule.c */
 SambaStatus sambaScheduleExecute(SambaRun *run);
 void sambaScheduleWake(SambaRun *run, uint32_t unit);

@@ -215,6 +215,7 @@ SambaStatus sambaRunCreate(SambaValues *values, const SambaSection *section, con
     else
       SAMBA_RETURN_IF_ERROR(sambaMemoryPrepare(run, unit));
   }
+  SAMBA_RETURN_IF_ERROR(sambaHazardsCheck(run));
   return sambaComputePrepare(run, computing, count);
 }
 
