@@ -173,7 +173,18 @@ static MlirOperation mergeSection(SambaOutlinedSections *sections, MlirOperation
   return section;
 }
 
-static void createCall(Outline *o, MlirOperation section, MlirLocation location, MlirOperation before, int64_t id) {
+/* The user's layers of the members, in order: what tells two calls of one section apart in reports. */
+static MlirAttribute layersOf(MlirContext context, const MlirOperation *members, uint32_t count) {
+  MlirAttribute *layers = sambaAllocate(sambaArraySize(count + 1, sizeof *layers));
+  for (uint32_t i = 0; i < count; ++i)
+    layers[i] = mlirStringAttrGet(context, sambaToMlir(sambaLayerOfLocation(mlirOperationGetLocation(members[i]))));
+  MlirAttribute list = mlirArrayAttrGet(context, count, layers);
+  free(layers);
+  return list;
+}
+
+static void createCall(Outline *o, MlirOperation section, const MlirOperation *members, uint32_t count,
+                       MlirOperation before, int64_t id) {
   MlirContext context = mlirOperationGetContext(section);
   MlirType *types = sambaAllocate(sambaArraySize(o->results.size + 1, sizeof *types));
   for (size_t i = 0; i < o->results.size; ++i)
@@ -182,14 +193,15 @@ static void createCall(Outline *o, MlirOperation section, MlirLocation location,
   MlirNamedAttribute attributes[] = {
       sambaNamedAttribute(context, "callee", mlirFlatSymbolRefAttrGet(context, symbol)),
       sambaNamedAttribute(context, "id", mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), id)),
-      sambaNamedAttribute(context, "type", mlirStringAttrGet(context, sambaMlirString("FWD")))};
+      sambaNamedAttribute(context, "type", mlirStringAttrGet(context, sambaMlirString("FWD"))),
+      sambaNamedAttribute(context, SAMBA_LAYERS_ATTRIBUTE, layersOf(context, members, count))};
   SambaOperationParts parts = {.name = "samba.call",
-                               .location = location,
+                               .location = mlirOperationGetLocation(members[0]),
                                .operand_count = (intptr_t)o->inputs.size,
                                .operands = o->inputs.data,
                                .result_count = (intptr_t)o->results.size,
                                .results = types,
-                               .attribute_count = 3,
+                               .attribute_count = 4,
                                .attributes = attributes};
   MlirOperation call = sambaBuildOperation(&parts);
   mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(before), before, call);
@@ -213,7 +225,7 @@ static void outlineOne(SambaOutlinedSections *sections, MlirOperation function, 
   }
   sambaPointerMapFree(&set);
   MlirOperation section = mergeSection(sections, createSection(o, context, machine), function);
-  createCall(o, section, mlirOperationGetLocation(members[0]), mlirBlockGetTerminator(sambaBodyOf(function)), id);
+  createCall(o, section, members, count, mlirBlockGetTerminator(sambaBodyOf(function)), id);
   sambaArrayFree(&o->inputs);
   sambaArrayFree(&o->values);
   sambaArrayFree(&o->results);

@@ -6,6 +6,9 @@
 
 #include "mlir-c/IR.h"
 
+/* On a call: the layers of its operators, in order. */
+#define SAMBA_LAYERS_ATTRIBUTE "rdu.layers"
+
 /* The operators of a function in order: what is neither a view nor a constant nor the terminator. malloc'ed. */
 MlirOperation *sambaFunctionOperators(MlirOperation function, uint32_t *out_count);
 

@@ -271,6 +271,7 @@ static const struct {
     {"rdu.address", 1 << SAMBA_ON_ARGUMENT | 1 << SAMBA_ON_OPERATION, isInteger, "an integer"},
     {"rdu.addresses", 1 << SAMBA_ON_OPERATION, isList, "a list of integers"},
     {"rdu.activations", 1 << SAMBA_ON_OPERATION, isList, "a list of integers"},
+    {"rdu.layers", 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray, "a list of strings"},
     {"rdu.stage", 1 << SAMBA_ON_OPERATION, mlirAttributeIsAString, "a string"},
     {"rdu.decisions", 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray, "a list of strings"},
     {"rdu.failed", 1 << SAMBA_ON_OPERATION, mlirAttributeIsAUnit, "without a value"},

@@ -102,8 +102,12 @@ static SambaStatus writePef(MlirOperation module, const SambaCompileOptions *opt
   SambaEmitOption table[] = {{"opt", p->opt && p->opt[0] ? p->opt : "o1"},
                              {"precision", p->precision && p->precision[0] ? p->precision : "mp0"},
                              {"mapping", p->mapping && p->mapping[0] ? p->mapping : "section"}};
-  SambaEmitOptions emit = {
-      .folder = options->folder, .external_weights = options->external_weights, .option_count = 3, .options = table};
+  SambaEmitOptions emit = {.folder = options->folder,
+                           .external_weights = options->external_weights,
+                           .trace = options->trace,
+                           .trace_size = options->trace_size,
+                           .option_count = 3,
+                           .options = table};
   SambaPef *pef = NULL;
   SAMBA_RETURN_IF_ERROR(sambaModuleToPef(module, &emit, &pef));
   SambaStatus status = sambaPefWrite(pef, path);

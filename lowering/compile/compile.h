@@ -12,7 +12,9 @@ typedef struct SambaCompileOptions {
   const char *dump_decisions; /* file for the decisions of the last attempt, NULL: none */
   bool external_weights;      /* refer to the model's files instead of copying weights */
   bool explain;               /* remarks: sections, units, estimates */
-  const char *folder;         /* external data paths in the module are relative to this folder; NULL: the current one */
+  const char *trace;          /* the trace record (SambaTraceRecord's lines, each ended by a newline); may be NULL */
+  size_t trace_size;
+  const char *folder; /* external data paths in the module are relative to this folder; NULL: the current one */
   /* Called on each attempt's pass manager before it runs (printing, timing, verification flags); may be NULL. Returns
    * false to give up with an error that it has printed. */
   bool (*configure)(MlirPassManager manager, void *user);

@@ -9,6 +9,7 @@
 #include "dialect/samba/samba.h"
 #include "passes/assign_memory.h"
 #include "passes/graph.h"
+#include "passes/outline_sections.h"
 #include "support/pointer_map.h"
 #include "support/string_map.h"
 
@@ -27,10 +28,11 @@ typedef struct {
   SAMBA_ARRAY(SambaPefImage) images;
   SAMBA_ARRAY(SambaPefCall) calls;
   SAMBA_ARRAY(SambaPefGraph) graphs;
-  SAMBA_ARRAY(uint32_t) makers; /* per symbol: the call that writes it, SAMBA_PEF_NONE */
-  SambaPointerMap symbolOf;     /* SSA value -> symbol */
-  SambaPointerMap sectionOf;    /* rdu.section -> section id */
-  SambaStringMap names;         /* symbol names in use */
+  SAMBA_ARRAY(MlirAttribute) firstLayers; /* per section: the layers of its first call */
+  SAMBA_ARRAY(uint32_t) makers;           /* per symbol: the call that writes it, SAMBA_PEF_NONE */
+  SambaPointerMap symbolOf;               /* SSA value -> symbol */
+  SambaPointerMap sectionOf;              /* rdu.section -> section id */
+  SambaStringMap names;                   /* symbol names in use */
 } Emitter;
 
 static SambaStringRef textOf(MlirAttribute attribute) {
@@ -242,6 +244,32 @@ static SambaStatus emitResults(Emitter *e, MlirOperation function, MlirOperation
   return NULL;
 }
 
+/* Layers of the units in this call: those of the image (which has the layers of the section's first call) renamed by
+ * place. */
+static void emitLayers(Emitter *e, MlirOperation operation, SambaPefCall *call) {
+  MlirAttribute layers = mlirOperationGetDiscardableAttributeByName(operation, sambaMlirString(SAMBA_LAYERS_ATTRIBUTE));
+  if (mlirAttributeIsNull(layers) || !mlirAttributeIsAArray(layers))
+    return;
+  while (e->firstLayers.size <= call->section)
+    sambaArrayAppend(&e->firstLayers, mlirAttributeGetNull());
+  MlirAttribute *first = &e->firstLayers.data[call->section];
+  if (mlirAttributeIsNull(*first))
+    *first = layers;
+  if (mlirAttributeEqual(*first, layers))
+    return;
+  const SambaPefImage *image = &e->images.data[e->sections.data[call->section].image];
+  call->layers_count = image->units_count;
+  call->layers = SAMBA_ARENA_ARRAY(e->arena, SambaPefLayer, image->units_count + 1);
+  for (uint32_t u = 0; u < image->units_count; ++u) {
+    call->layers[u].name = image->units[u].layer;
+    for (intptr_t i = 0; i < mlirArrayAttrGetNumElements(*first) && i < mlirArrayAttrGetNumElements(layers); ++i)
+      if (sambaStringRefEqual(textOf(mlirArrayAttrGetElement(*first, i)), image->units[u].layer)) {
+        call->layers[u].name = sambaStringRefCopy(e->arena, textOf(mlirArrayAttrGetElement(layers, i)));
+        break;
+      }
+  }
+}
+
 static SambaStatus emitCall(Emitter *e, MlirOperation function, MlirOperation operation, uint32_t graphId,
                             MlirOperation section, uint32_t activations) {
   SambaPefCall call;
@@ -276,6 +304,7 @@ static SambaStatus emitCall(Emitter *e, MlirOperation function, MlirOperation op
     if (!seen)
       call.depends[call.depends_count++].call = maker;
   }
+  emitLayers(e, operation, &call);
   sambaArrayAppend(&e->calls, call);
   return NULL;
 }
@@ -355,6 +384,9 @@ static SambaStatus emitFunction(Emitter *e, MlirOperation function, const SambaS
     }
   }
   graph.call_count = (uint32_t)e->calls.size - graph.first_call;
+  if (e->graphs.size == 0 && e->options->trace_size)
+    graph.trace =
+        (SambaPefBytes){sambaArenaCopy(e->arena, e->options->trace, e->options->trace_size), e->options->trace_size};
   sambaArrayAppend(&e->graphs, graph);
   return NULL;
 }
@@ -436,6 +468,7 @@ SambaStatus sambaModuleToPef(MlirOperation module, const SambaEmitOptions *optio
   sambaArrayFree(&e->calls);
   sambaArrayFree(&e->graphs);
   sambaArrayFree(&e->makers);
+  sambaArrayFree(&e->firstLayers);
   sambaPointerMapFree(&e->symbolOf);
   sambaPointerMapFree(&e->sectionOf);
   sambaStringMapFree(&e->names);

@@ -13,6 +13,8 @@ typedef struct SambaEmitOption {
 typedef struct SambaEmitOptions {
   const char *folder;    /* external data paths in the IR are relative to this folder; NULL or "": the current one */
   bool external_weights; /* refer to the files instead of copying their data */
+  const char *trace;     /* the trace record of the first graph, for the check at run time; may be NULL */
+  size_t trace_size;
   uint32_t option_count; /* what goes into the options table */
   const SambaEmitOption *options;
 } SambaEmitOptions;

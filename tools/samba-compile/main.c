@@ -19,7 +19,21 @@ static bool endsWith(const char *text, const char *ending) {
   return length >= wanted && strcmp(text + length - wanted, ending) == 0;
 }
 
-static SambaStatus importOnnx(MlirContext context, const Options *o, const char *path, MlirModule *out_module) {
+typedef SAMBA_ARRAY(char) Text;
+
+/* The trace record as one text, which goes into the PEF. */
+static void keepRecord(uint32_t line_count, const char *const *lines, const uint8_t digest[32], void *user) {
+  Text *text = user;
+  (void)digest;
+  for (uint32_t i = 0; i < line_count; ++i) {
+    for (const char *at = lines[i]; *at; ++at)
+      sambaArrayAppend(text, *at);
+    sambaArrayAppend(text, '\n');
+  }
+}
+
+static SambaStatus importOnnx(MlirContext context, const Options *o, const char *path, Text *record,
+                              MlirModule *out_module) {
   SambaArena arena = {0};
   SambaOnnxShapeOption *shapes = SAMBA_ARENA_ARRAY(&arena, SambaOnnxShapeOption, o->shapes.size + 1);
   SambaOnnxBindOption *binds = SAMBA_ARENA_ARRAY(&arena, SambaOnnxBindOption, o->binds.size + 1);
@@ -34,14 +48,15 @@ static SambaStatus importOnnx(MlirContext context, const Options *o, const char 
     binds[i].name = sambaStringRef(name);
   }
   if (!status)
-    status = sambaOnnxImport(context, path, &options, NULL, NULL, out_module);
+    status = sambaOnnxImport(context, path, &options, keepRecord, record, out_module);
   sambaArenaDestroy(&arena);
   return status;
 }
 
-static SambaStatus loadModel(MlirContext context, const Options *o, const char *path, MlirModule *out_module) {
+static SambaStatus loadModel(MlirContext context, const Options *o, const char *path, Text *record,
+                             MlirModule *out_module) {
   if (endsWith(path, ".onnx"))
-    return importOnnx(context, o, path, out_module);
+    return importOnnx(context, o, path, record, out_module);
   if (!endsWith(path, ".mlir") && !endsWith(path, ".mlirbc"))
     return sambaStatusMake(SAMBA_UNSUPPORTED, "%s: a model ends in .onnx or .mlir", path);
   if (o->shapes.size || o->binds.size)
@@ -63,7 +78,8 @@ static SambaStatus compile(const Options *o, const char *path, SambaArena *arena
     return sambaStatusMake(SAMBA_INVALID, "-O0, -O1 and -O3 exclude each other");
   MlirContext context = sambaCompilerContextCreate();
   MlirModule module = {NULL};
-  SambaStatus status = loadModel(context, o, path, &module);
+  Text record = {0};
+  SambaStatus status = loadModel(context, o, path, &record, &module);
   if (!status) {
     SambaCompileOptions options = {.pipeline = {.target = o->target,
                                                 .opt = o->o0   ? "o0"
@@ -76,6 +92,8 @@ static SambaStatus compile(const Options *o, const char *path, SambaArena *arena
                                    .dump_decisions = o->dumpDecisions,
                                    .external_weights = o->externalWeights,
                                    .explain = o->explain,
+                                   .trace = record.data,
+                                   .trace_size = record.size,
                                    .folder = endsWith(path, ".onnx") ? "" : folderOf(arena, path),
                                    .configure = sambaApplyMlirFlags};
     status = sambaCompileModule(module, &options, o->output);
@@ -83,6 +101,7 @@ static SambaStatus compile(const Options *o, const char *path, SambaArena *arena
   if (!mlirModuleIsNull(module))
     mlirModuleDestroy(module);
   mlirContextDestroy(context);
+  sambaArrayFree(&record);
   return status;
 }
 
