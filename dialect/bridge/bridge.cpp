@@ -229,8 +229,9 @@ void sambaDiagnose(MlirLocation location, MlirDiagnosticSeverity severity, MlirS
 MlirAttribute sambaOperationAttributes(MlirOperation op) { return wrap(Attribute(unwrap(op)->getAttrDictionary())); }
 
 void sambaDialectOperations(MlirContext context, MlirStringRef dialect, void (*callback)(MlirStringRef, void *), void *userData) {
-  for (RegisteredOperationName name : unwrap(context)->getRegisteredOperationsByDialect(unwrap(dialect)))
-    callback(wrap(name.getStringRef()), userData);
+  for (RegisteredOperationName name : unwrap(context)->getRegisteredOperations())
+    if (name.getDialectNamespace() == unwrap(dialect))
+      callback(wrap(name.getStringRef()), userData);
 }
 
 void sambaOperationAttributeNames(MlirContext context, MlirStringRef op, void (*callback)(MlirStringRef, void *), void *userData) {

@@ -173,7 +173,7 @@ def Samba_RmsNormOp : Samba_Op<"rms_norm"> {
 }
 def Samba_GroupNormOp : Samba_Op<"group_norm"> {
   let summary = "normalization over groups of channels, then * weight + bias per channel";
-  let arguments = (ins Samba_Tensor:$input, Variadic<Samba_Tensor>:$parameters, Samba_Int:$groups, OptionalAttr<Samba_Float>:$eps);
+  let arguments = (ins Samba_Tensor:$input, Variadic<Samba_Tensor>:$parameters, Samba_Int:$num_groups, OptionalAttr<Samba_Float>:$eps);
 }
 class Samba_SoftmaxLike<string mnemonic, string formula> : Samba_Op<mnemonic> {
   let summary = formula;

@@ -141,21 +141,27 @@ static MlirAttribute dictionaryAt(MlirOperation op, const char *list, intptr_t i
   return mlirArrayAttrGetElement(all, index);
 }
 
-/* A file range has exactly the bytes of the tensor as the host sees it; what is derived has exactly its type. */
+/* The element type in which a value is stored: that of the host, by default the argument's. */
+static MlirType storedElement(const Site *site) {
+  MlirAttribute host = dictionaryAt(site->op, "arg_attrs", site->index);
+  host = mlirAttributeIsNull(host) ? host : sambaDictionaryFind(host, "samba.host_dtype");
+  if (!mlirAttributeIsNull(host) && mlirAttributeIsAType(host))
+    return mlirTypeAttrGetValue(host);
+  return mlirShapedTypeGetElementType(site->type);
+}
+
+/* A file range has exactly the bytes of the tensor as the host sees it. */
 static bool checkValueFits(const Site *site, MlirAttribute value) {
   SambaTensorType type;
   SambaStatus status =
       site->type.ptr ? sambaTensorTypeFromMlir(site->type, &type) : sambaStatusMake(SAMBA_INVALID, "no type");
-  if (status) {
+  if (status) { /* others say what is wrong with the type */
     sambaStatusFree(status);
     return true;
   }
+  MlirType element = storedElement(site);
   if (sambaAttributeIs(value, "samba.external")) {
-    MlirAttribute host = dictionaryAt(site->op, "arg_attrs", site->index);
-    host = mlirAttributeIsNull(host) ? host : sambaDictionaryFind(host, "samba.host_dtype");
-    SambaDType stored = !mlirAttributeIsNull(host) && mlirAttributeIsAType(host)
-                            ? sambaDTypeFromType(mlirTypeAttrGetValue(host))
-                            : type.dtype;
+    SambaDType stored = sambaDTypeFromType(element);
     int64_t expected = stored == SAMBA_DTYPE_COUNT ? 8 : sambaDTypeBytes(stored); /* f64 exists on the host only */
     for (uint32_t axis = 0; axis < type.rank; ++axis)
       if (sambaMulOverflows(expected, type.dims[axis], &expected))
@@ -164,8 +170,10 @@ static bool checkValueFits(const Site *site, MlirAttribute value) {
     if (bytes != expected)
       return sambaEmitOpError(site->op, "argument %u: samba.value has %lld bytes, but the tensor has %lld", site->index,
                               (long long)bytes, (long long)expected);
-  } else if (mlirAttributeIsAElements(value) && !mlirTypeEqual(mlirAttributeGetType(value), site->type)) {
-    return sambaEmitOpError(site->op, "argument %u: samba.value does not have the argument's type", site->index);
+  } else if (mlirAttributeIsAElements(value)) {
+    MlirType expected = mlirRankedTensorTypeGet(type.rank, type.dims, element, mlirAttributeGetNull());
+    if (!mlirTypeEqual(mlirAttributeGetType(value), expected))
+      return sambaEmitOpError(site->op, "argument %u: samba.value does not have the argument's type", site->index);
   }
   return true;
 }

@@ -239,6 +239,16 @@ static bool foldSlice(const Fold *fold) {
   return skipInner(fold, inner);
 }
 
+static bool foldPad(const Fold *fold) {
+  int64_t amounts[2][SAMBA_MAX_RANK];
+  int64_t sizes[2] = {listOf(fold->attributes, "low", amounts[0]), listOf(fold->attributes, "high", amounts[1])};
+  for (int side = 0; side < 2; ++side)
+    for (int64_t i = 0; i < sizes[side]; ++i)
+      if (amounts[side][i])
+        return false;
+  return sizes[0] >= 0 && sizes[1] >= 0 && foldIdentity(fold);
+}
+
 static bool foldCat(const Fold *fold) { return mlirOperationGetNumOperands(fold->op) == 1 && foldIdentity(fold); }
 
 static bool foldNeutral(const Fold *fold, double right, bool commutes) {
@@ -263,7 +273,7 @@ static const struct {
 } folds[] = {
     {"samba.contiguous", foldIdentity},
     {"samba.detach", foldDetach},
-    {"samba.pad", foldIdentity},
+    {"samba.pad", foldPad},
     {"samba.cast", foldCast},
     {"samba.reshape", foldReshape},
     {"samba.expand", foldExpand},
