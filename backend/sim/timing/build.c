@@ -131,7 +131,7 @@ static void makeMemoryActor(SambaEngine *engine, uint32_t index, const SambaInde
     addOutput(engine, actor, p, 1);
   SambaMemoryState *memory = actor->memory = SAMBA_ARENA_NEW(&engine->arena, SambaMemoryState);
   memory->symbol_address = engine->bindings ? engine->bindings[unit->symbol].address : 0;
-  memory->last_burst = UINT64_MAX;
+  memory->last_burst = memory->placed_burst = UINT64_MAX;
   memory->token_elements = productOf(access->trips, access->token_level, access->counter_count);
   memory->token_mask = 3;
   memory->tokens = sambaAllocate(sambaArraySize(4, sizeof *memory->tokens));

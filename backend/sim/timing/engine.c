@@ -15,7 +15,7 @@ void sambaEngineQueue(SambaEngine *engine, uint32_t actor) {
 
 void sambaEngineWake(SambaEngine *engine, uint32_t actor_index, uint64_t at) {
   SambaActor *actor = &engine->actors[actor_index];
-  if (actor->wake <= at && actor->wake > engine->now)
+  if (actor->wake <= at) /* pending; reset when it fires */
     return;
   actor->wake = at;
   sambaEventsPush(&engine->events, at, sambaTarget(SAMBA_TARGET_ACTOR, actor_index));

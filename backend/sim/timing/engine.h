@@ -94,7 +94,9 @@ typedef struct SambaMemoryState {
   SambaRunWalk walk;
   SambaRun run;
   uint64_t first_burst, next_burst, end_burst; /* of the current run */
-  uint64_t last_burst;                         /* the burst that was issued last: it is not asked for twice in a row */
+  uint64_t placed_burst;                       /* the burst that `place` is about */
+  SambaDramPlace place;
+  uint64_t last_burst;             /* the burst that was issued last: it is not asked for twice in a row */
   uint64_t walked, token_elements; /* elements of the current token that runs given out covered, all of them */
   bool issuing, run_ends_token;
   SambaMemoryToken *tokens; /* ring */

@@ -1,4 +1,5 @@
-/* The event queue: a binary heap of (time, order, target); events of one time leave in the order in which they came. */
+/* The event queue: a wheel of the next cycles, a heap for what lies beyond. Events of one time leave in the order in
+ * which they came. */
 #ifndef SAMBA_BACKEND_SIM_TIMING_EVENTS_H
 #define SAMBA_BACKEND_SIM_TIMING_EVENTS_H
 
@@ -8,20 +9,30 @@
 #define SAMBA_TIME_LIMIT (UINT64_C(1) << 50)
 #define SAMBA_TIME_UNKNOWN UINT64_MAX
 
+enum { SAMBA_EVENT_TARGET_BITS = 28, SAMBA_EVENT_WHEEL = 4096 };
+
 typedef struct SambaEvent {
   uint64_t time;
-  uint64_t order; /* sequence number << 28 | target */
+  uint64_t order; /* sequence number << SAMBA_EVENT_TARGET_BITS | target */
 } SambaEvent;
 
+typedef struct SambaEventNode {
+  uint32_t target, next; /* next: 1 + index, 0 ends the list */
+} SambaEventNode;
+
 typedef struct SambaEvents {
+  uint64_t now;      /* time of the last event taken; no push lies before it */
+  uint64_t sequence; /* of heap events */
   SambaEvent *heap;
   size_t size, capacity;
-  uint64_t sequence;
+  SambaEventNode *nodes; /* of the wheel, with a list of free ones */
+  size_t node_count, node_capacity;
+  uint32_t free_nodes;
+  uint32_t first[SAMBA_EVENT_WHEEL], last[SAMBA_EVENT_WHEEL]; /* lists of nodes, as SambaEventNode.next */
+  uint64_t filled[SAMBA_EVENT_WHEEL / 64], filled_words; /* bit sets: slots that hold events, words that are not 0 */
 } SambaEvents;
 
-enum { SAMBA_EVENT_TARGET_BITS = 28 };
-
-/* target < 2^28. */
+/* target < 2^28; time not before that of the last event taken. */
 void sambaEventsPush(SambaEvents *events, uint64_t time, uint32_t target);
 /* False when there is none left. */
 bool sambaEventsPop(SambaEvents *events, uint64_t *out_time, uint32_t *out_target);

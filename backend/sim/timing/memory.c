@@ -31,7 +31,7 @@ static SambaMemoryToken *appendToken(SambaMemoryState *memory) {
 static void wakeGenerator(SambaEngine *engine, uint32_t index, uint64_t at) {
   SambaGenerator *generator = &engine->generators[index];
   at = sambaTimeMax(at, engine->now + 1);
-  if (generator->wake <= at && generator->wake > engine->now)
+  if (generator->wake <= at) /* pending; reset when it fires */
     return;
   generator->wake = at;
   sambaEventsPush(&engine->events, at, sambaTarget(SAMBA_TARGET_GENERATOR, index));
@@ -136,10 +136,12 @@ static void completeRequest(SambaEngine *engine, uint32_t generator_index, uint3
   uint64_t latency = (uint64_t)engine->machine->ag_latency_cycles, back = latency - latency / 2;
   request->done = last + back;
   SambaMemoryToken *token = tokenAt(engine->actors[request->actor].memory, request->token);
+  bool news = token->first == SAMBA_TIME_UNKNOWN || token->outstanding == 1;
   token->first = sambaTimeMin(token->first, first + back);
   token->last = sambaTimeMax(token->last, last + back);
   --token->outstanding;
-  sambaEngineQueue(engine, request->actor);
+  if (news)
+    sambaEngineQueue(engine, request->actor);
   if (generator->blocked)
     wakeGenerator(engine, generator_index, request->done);
 }
@@ -242,7 +244,11 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
   SambaMemoryState *memory = actor->memory;
   SambaGenerator *generator = &engine->generators[memory->generator];
   uint64_t burst_bytes = (uint64_t)machine->dram_burst_bytes;
-  SambaDramPlace place = sambaDramLocate(&engine->dram, memory->next_burst * burst_bytes);
+  if (memory->placed_burst != memory->next_burst) {
+    memory->place = sambaDramLocate(&engine->dram, memory->next_burst * burst_bytes);
+    memory->placed_burst = memory->next_burst;
+  }
+  SambaDramPlace place = memory->place;
   uint64_t bursts =
       sambaTimeMin(sambaTimeMin(place.bursts, memory->end_burst - memory->next_burst), (uint64_t)machine->ag_bursts);
   bool read = actor->kind == SAMBA_ACTOR_LOAD;
