@@ -1,0 +1,575 @@
+/* The ONNX importer's driver: reads the file, declares inputs and initializers, orders the nodes, imports each by its
+ * row of the table, declares the outputs. See onnx.h and importer.h. */
+#include "frontend/onnx/importer.h"
+
+#include "support/escape.h"
+#include "support/tensor_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+  KNOWN_FLOATS = 1,
+  KNOWN_CONSTANT = 1 << 12
+}; /* elements up to which initializers of floats and Constant nodes are looked at */
+
+static const char *shown(SambaImporter *importer, const char *text) {
+  return sambaStringEscape(&importer->arena, sambaStringRef(text ? text : "")).data;
+}
+
+/* ---- The file ---- */
+
+static SambaStatus mapFile(SambaImporter *importer) {
+  int fd = open(importer->path, O_RDONLY | O_CLOEXEC);
+  struct stat info;
+  if (fd < 0 || fstat(fd, &info) != 0) {
+    SambaStatus status = sambaStatusMake(SAMBA_IO, "cannot open: %s", strerror(errno));
+    if (fd >= 0)
+      close(fd);
+    return status;
+  }
+  SambaStatus status = NULL;
+  if (!S_ISREG(info.st_mode) || info.st_size == 0) {
+    status = sambaStatusMake(SAMBA_INVALID, "is %s; expected an ONNX model",
+                             S_ISREG(info.st_mode) ? "empty" : "no regular file");
+  } else {
+    void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED)
+      status = sambaStatusMake(SAMBA_IO, "cannot map: %s", strerror(errno));
+    else
+      importer->file = data, importer->file_size = (size_t)info.st_size;
+  }
+  close(fd);
+  return status;
+}
+
+static SambaStatus readModel(SambaImporter *importer) {
+  SAMBA_RETURN_IF_ERROR(mapFile(importer));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxScan(importer->file, importer->file_size, &importer->skeleton));
+  importer->model = onnx__model_proto__unpack(NULL, importer->skeleton.bytes.size, importer->skeleton.bytes.data);
+  if (!importer->model)
+    return sambaStatusMake(SAMBA_INVALID, "is damaged, or no ONNX model: a field has the wrong type");
+  if (!importer->model->graph)
+    return sambaStatusMake(SAMBA_INVALID, "holds no graph; expected an ONNX model");
+  return NULL;
+}
+
+static void freeImporter(SambaImporter *importer) {
+  if (importer->model)
+    onnx__model_proto__free_unpacked(importer->model, NULL);
+  if (importer->file)
+    munmap((void *)(uintptr_t)importer->file, importer->file_size);
+  sambaOnnxSkeletonFree(&importer->skeleton);
+  sambaStringMapFree(&importer->value_names);
+  sambaArrayFree(&importer->values);
+  sambaTraceDestroy(importer->trace);
+  sambaArenaDestroy(&importer->arena);
+}
+
+/* ---- Values ---- */
+
+static uint32_t valueIndex(SambaImporter *importer, const char *name) {
+  uint32_t index = (uint32_t)importer->values.size;
+  if (!sambaStringMapInsert(&importer->value_names, sambaStringRef(name), index, &index))
+    return index;
+  sambaArrayAppend(&importer->values, (SambaOnnxValue){.name = sambaStringRef(name), .producer = -1});
+  return index;
+}
+
+static SambaOnnxValue *valueAt(SambaImporter *importer, const char *name) {
+  uint32_t index = valueIndex(importer, name); /* may move the array */
+  return &importer->values.data[index];
+}
+
+SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorProto *proto,
+                                  SambaConstant **out_constant) {
+  *out_constant = NULL;
+  bool external = proto->has_data_location && proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+  uint32_t width = sambaOnnxTypeBytes(proto->data_type), index;
+  if (external || !width || proto->n_dims > SAMBA_MAX_RANK)
+    return NULL;
+  SambaConstant *constant = sambaConstantNew(&importer->arena, proto->data_type, (uint32_t)proto->n_dims, proto->dims);
+  if (!constant)
+    return NULL;
+  if (proto->has_raw_data && proto->raw_data.len == sizeof index) {
+    memcpy(&index, proto->raw_data.data, sizeof index);
+    if (index >= importer->skeleton.payloads.size)
+      return sambaStatusMake(SAMBA_INVALID, "tensor %s has no data", shown(importer, proto->name));
+    const SambaOnnxPayload *payload = &importer->skeleton.payloads.data[index];
+    if (payload->bytes != (uint64_t)constant->count * width)
+      return sambaStatusMake(SAMBA_INVALID, "tensor %s needs %lld bytes, but the file holds %llu",
+                             shown(importer, proto->name), (long long)constant->count * width,
+                             (unsigned long long)payload->bytes);
+    *out_constant = sambaConstantFromBytes(&importer->arena, proto->data_type, constant->rank, constant->dims,
+                                           importer->file + payload->offset);
+    return NULL;
+  }
+  size_t stored = proto->n_float_data    ? proto->n_float_data
+                  : proto->n_int32_data  ? proto->n_int32_data
+                  : proto->n_int64_data  ? proto->n_int64_data
+                  : proto->n_double_data ? proto->n_double_data
+                                         : proto->n_uint64_data;
+  if (stored != (size_t)constant->count)
+    return sambaStatusMake(SAMBA_INVALID, "tensor %s has %lld elements, but %zu are stored",
+                           shown(importer, proto->name), (long long)constant->count, stored);
+  for (size_t i = 0; i < stored; ++i) {
+    uint64_t bits = proto->n_int32_data    ? (uint64_t)proto->int32_data[i]
+                    : proto->n_int64_data  ? (uint64_t)proto->int64_data[i]
+                    : proto->n_uint64_data ? proto->uint64_data[i]
+                                           : 0;
+    if (proto->n_float_data || proto->n_double_data) {
+      double real = proto->n_float_data ? (double)proto->float_data[i] : proto->double_data[i];
+      constant->data[i] = sambaNumberConvert((SambaNumber){.r = real}, true, proto->data_type);
+    } else if (constant->is_float) { /* halves are stored as their bits */
+      constant->data[i].r =
+          proto->data_type == 10 ? (double)sambaHalfToFloat((uint16_t)bits) : (double)sambaBf16ToFloat((uint16_t)bits);
+    } else {
+      constant->data[i] = sambaNumberConvert((SambaNumber){.i = (int64_t)bits}, false, proto->data_type);
+    }
+  }
+  *out_constant = constant;
+  return NULL;
+}
+
+SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, const Onnx__TensorProto *proto) {
+  SambaConstant *constant;
+  SAMBA_RETURN_IF_ERROR(sambaOnnxReadConstant(node->importer, proto, &constant));
+  if (constant && (constant->count <= KNOWN_CONSTANT || !constant->is_float || !proto->has_raw_data))
+    return sambaOnnxSetConstant(node, output, constant);
+  uint32_t index = valueIndex(node->importer, node->proto->output[output]); /* there already */
+  node->importer->values.data[index].initializer = proto;
+  node->importer->values.data[index].defined = true;
+  return NULL;
+}
+
+static SambaStatus declareInitializers(SambaImporter *importer) {
+  const Onnx__GraphProto *graph = importer->model->graph;
+  for (size_t i = 0; i < graph->n_initializer; ++i) {
+    const Onnx__TensorProto *proto = graph->initializer[i];
+    SambaOnnxValue *value = valueAt(importer, proto->name ? proto->name : "");
+    if (value->defined)
+      return sambaStatusMake(SAMBA_INVALID, "initializer %s is there twice", shown(importer, proto->name));
+    value->initializer = proto;
+    value->is_weight = value->defined = true;
+    if (sambaOnnxTypeIsFloat(proto->data_type)) {
+      int64_t count = 1;
+      for (size_t axis = 0; axis < proto->n_dims && count <= KNOWN_FLOATS; ++axis)
+        count = proto->dims[axis] > KNOWN_FLOATS ? KNOWN_FLOATS + 1 : count * proto->dims[axis];
+      if (count > KNOWN_FLOATS)
+        continue;
+    }
+    SAMBA_RETURN_IF_ERROR(sambaOnnxReadConstant(importer, proto, &value->constant));
+    /* Single numbers are parameters of formulas rather than weights: they may be folded and appear as constants. */
+    if (value->constant && value->constant->count == 1 && value->constant->rank == 0)
+      value->is_weight = false;
+  }
+  return NULL;
+}
+
+/* ---- Graph inputs ---- */
+
+static const SambaOnnxShapeOption *shapeOptionOf(const SambaImporter *importer, SambaStringRef name) {
+  const SambaOnnxShapeOption *found = NULL;
+  for (size_t i = 0; i < importer->options->shape_count; ++i)
+    if (sambaStringRefEqual(importer->options->shapes[i].name, name))
+      found = &importer->options->shapes[i];
+  return found;
+}
+
+static const SambaOnnxBindOption *bindOptionOf(const SambaImporter *importer, SambaStringRef name) {
+  const SambaOnnxBindOption *found = NULL;
+  for (size_t i = 0; i < importer->options->bind_count; ++i)
+    if (sambaStringRefEqual(importer->options->binds[i].name, name))
+      found = &importer->options->binds[i];
+  return found;
+}
+
+static SambaStatus inputType(SambaImporter *importer, const Onnx__ValueInfoProto *info, SambaTensorType *out) {
+  SambaStringRef name = sambaStringRef(info->name ? info->name : "");
+  const SambaOnnxShapeOption *option = shapeOptionOf(importer, name);
+  const Onnx__TypeProto__Tensor *tensor =
+      info->type && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ? info->type->tensor_type : NULL;
+  if (!tensor)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "is no tensor; only tensors can be graph inputs");
+  out->dtype = sambaDTypeOfOnnx(tensor->elem_type);
+  if (out->dtype == SAMBA_DTYPE_COUNT)
+    return sambaStatusMake(
+        SAMBA_UNSUPPORTED,
+        "has element type %s; the supported ones are f32, f16, bf16, bool, int8, uint8, int16, int32, int64",
+        sambaOnnxTypeName(tensor->elem_type));
+  if (!tensor->shape && !option)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "has no shape; give it with --shape %s=1x3x224x224 (its own numbers)",
+                           name.data);
+  size_t rank = tensor->shape ? tensor->shape->n_dim : option->rank;
+  if (option && option->rank != rank)
+    return sambaStatusMake(SAMBA_INVALID, "has rank %zu, but --shape gives %u dimensions", rank, option->rank);
+  if (rank > SAMBA_MAX_RANK)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "has rank %zu, but %d is the most", rank, SAMBA_MAX_RANK);
+  out->rank = (uint32_t)rank;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    const Onnx__TensorShapeProto__Dimension *dim = tensor->shape ? tensor->shape->dim[axis] : NULL;
+    bool fixed = dim && dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && dim->dim_value > 0;
+    if (!fixed && !option) {
+      bool named = dim && dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && dim->dim_param &&
+                   *dim->dim_param;
+      return sambaStatusMake(
+          SAMBA_UNSUPPORTED,
+          "has a dynamic shape: dimension %zu is %s; give its shape with --shape %s=... (%zu numbers joined by x)",
+          axis, named ? shown(importer, dim->dim_param) : "open", name.data, rank);
+    }
+    out->dims[axis] = option ? option->dims[axis] : dim->dim_value;
+    if (fixed && out->dims[axis] != dim->dim_value)
+      return sambaStatusMake(SAMBA_INVALID, "has %lld as dimension %zu, but --shape gives %lld",
+                             (long long)dim->dim_value, axis, (long long)out->dims[axis]);
+    if (out->dims[axis] < 1)
+      return sambaStatusMake(SAMBA_UNSUPPORTED, "has %lld as dimension %zu; dimensions must be 1 or more",
+                             (long long)out->dims[axis], axis);
+  }
+  return NULL;
+}
+
+/* --bind: the input is known now. */
+static SambaStatus bindInput(SambaImporter *importer, SambaOnnxValue *value, const SambaOnnxBindOption *bind,
+                             const Onnx__ValueInfoProto *info) {
+  SambaTensorFile file = {0};
+  SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(bind->path, &importer->arena, &file));
+  const Onnx__TypeProto__Tensor *tensor =
+      info->type && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ? info->type->tensor_type : NULL;
+  if (tensor && sambaDTypeOfOnnx(tensor->elem_type) != file.dtype)
+    return sambaStatusMake(SAMBA_INVALID, "has element type %s, but %s holds %s", sambaOnnxTypeName(tensor->elem_type),
+                           bind->path, sambaDTypeName(file.dtype));
+  if (file.rank > SAMBA_MAX_RANK)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "has rank %u in %s, but %d is the most", file.rank, bind->path,
+                           SAMBA_MAX_RANK);
+  if (tensor && tensor->shape) {
+    bool fits = tensor->shape->n_dim == file.rank;
+    for (uint32_t axis = 0; fits && axis < file.rank; ++axis) {
+      const Onnx__TensorShapeProto__Dimension *dim = tensor->shape->dim[axis];
+      fits = dim->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE || dim->dim_value <= 0 ||
+             (uint64_t)dim->dim_value == file.dims[axis];
+    }
+    if (!fits)
+      return sambaStatusMake(SAMBA_INVALID, "does not have the shape of the array in %s", bind->path);
+  }
+  static const uint8_t onnxTypes[SAMBA_DTYPE_COUNT] = {1, 16, 10, 9, 3, 2, 5, 6, 7};
+  SambaArgument argument = {
+      .name = value->name, .kind = "constant", .type = {.dtype = file.dtype, .rank = file.rank}, .data = file.data};
+  for (uint32_t axis = 0; axis < file.rank; ++axis)
+    argument.type.dims[axis] = (int64_t)file.dims[axis];
+  value->constant =
+      sambaConstantFromBytes(&importer->arena, onnxTypes[file.dtype], file.rank, argument.type.dims, file.data);
+  value->defined = true;
+  if (!value->constant)
+    value->tensor = sambaTraceArgument(importer->trace, &argument);
+  return NULL;
+}
+
+static SambaStatus declareInputs(SambaImporter *importer) {
+  const Onnx__GraphProto *graph = importer->model->graph;
+  for (size_t i = 0; i < graph->n_input; ++i) {
+    const Onnx__ValueInfoProto *info = graph->input[i];
+    const char *name = info->name ? info->name : "";
+    SambaOnnxValue *value = valueAt(importer, name);
+    const SambaOnnxBindOption *bind = bindOptionOf(importer, value->name);
+    if (value->defined && value->initializer && !bind)
+      continue; /* an initializer that older models list as an input too */
+    if (value->defined && !value->initializer)
+      return sambaStatusMake(SAMBA_INVALID, "graph input %s is there twice", shown(importer, name));
+    SambaStatus status;
+    if (bind) {
+      value->initializer = NULL;
+      value->is_weight = false;
+      status = bindInput(importer, value, bind, info);
+    } else {
+      SambaArgument argument = {.name = value->name, .kind = "input"};
+      status = inputType(importer, info, &argument.type);
+      if (!status)
+        value->tensor = sambaTraceArgument(importer->trace, &argument);
+      value->defined = true;
+    }
+    if (status)
+      return sambaStatusAnnotate(status, "graph input %s", shown(importer, name));
+    if (sambaTraceStatus(importer->trace))
+      return NULL; /* sambaTraceFinish returns it */
+  }
+  return NULL;
+}
+
+/* Options must name inputs of the graph. */
+static SambaStatus checkOptions(SambaImporter *importer) {
+  const Onnx__GraphProto *graph = importer->model->graph;
+  size_t shapes = importer->options->shape_count, all = shapes + importer->options->bind_count;
+  for (size_t i = 0; i < all; ++i) {
+    SambaStringRef name = i < shapes ? importer->options->shapes[i].name : importer->options->binds[i - shapes].name;
+    bool found = false;
+    for (size_t k = 0; k < graph->n_input && !found; ++k)
+      found = graph->input[k]->name && sambaStringRefEqualC(name, graph->input[k]->name);
+    if (!found) {
+      SambaStatus status = sambaStatusMake(SAMBA_INVALID, "%s names %.*s, but the graph has no such input",
+                                           i < shapes ? "--shape" : "--bind",
+                                           SAMBA_STRING_ARGS(sambaStringEscape(&importer->arena, name)));
+      for (size_t k = 0; k < graph->n_input && k < 8; ++k)
+        status = sambaStatusNote(status, "graph input %s", shown(importer, graph->input[k]->name));
+      return status;
+    }
+  }
+  return NULL;
+}
+
+/* ---- Nodes ---- */
+
+static SambaStatus annotateNode(SambaImporter *importer, const Onnx__NodeProto *proto, size_t index,
+                                SambaStatus status) {
+  return sambaStatusAnnotate(status, "node %zu %s (%s)", index, shown(importer, proto->name),
+                             proto->op_type ? proto->op_type : "");
+}
+
+static SambaStatus declareOutputs(SambaImporter *importer) {
+  const Onnx__GraphProto *graph = importer->model->graph;
+  for (size_t i = 0; i < graph->n_node; ++i) {
+    const Onnx__NodeProto *proto = graph->node[i];
+    for (size_t k = 0; k < proto->n_output; ++k) {
+      if (!proto->output[k] || !*proto->output[k])
+        continue;
+      SambaOnnxValue *value = valueAt(importer, proto->output[k]);
+      if (value->defined || value->producer >= 0)
+        return annotateNode(
+            importer, proto, i,
+            sambaStatusMake(SAMBA_INVALID, "output %s is made twice", shown(importer, proto->output[k])));
+      value->producer = (int32_t)i;
+    }
+    for (size_t k = 0; k < proto->n_input; ++k)
+      if (proto->input[k] && *proto->input[k])
+        valueIndex(importer, proto->input[k]);
+  }
+  for (size_t i = 0; i < graph->n_output; ++i)
+    valueIndex(importer, graph->output[i]->name ? graph->output[i]->name : "");
+  return NULL;
+}
+
+/* Nodes in an order in which producers come first: the file's own order wherever that is one. Iterative depth-first
+ * search. */
+static SambaStatus orderNodes(SambaImporter *importer, uint32_t *out_order) {
+  const Onnx__GraphProto *graph = importer->model->graph;
+  typedef struct {
+    uint32_t node, next;
+  } Frame;
+  enum { NEW, OPEN, DONE };
+  uint8_t *state = SAMBA_ARENA_ARRAY(&importer->arena, uint8_t, graph->n_node);
+  Frame *stack = SAMBA_ARENA_ARRAY(&importer->arena, Frame, graph->n_node + 1);
+  size_t count = 0;
+  for (uint32_t root = 0; root < graph->n_node; ++root) {
+    if (state[root] != NEW)
+      continue;
+    size_t depth = 0;
+    stack[depth++] = (Frame){root, 0};
+    state[root] = OPEN;
+    while (depth) {
+      Frame *top = &stack[depth - 1];
+      const Onnx__NodeProto *proto = graph->node[top->node];
+      if (top->next == proto->n_input) {
+        state[top->node] = DONE;
+        out_order[count++] = top->node;
+        --depth;
+        continue;
+      }
+      const char *name = proto->input[top->next++];
+      uint32_t index;
+      if (!name || !*name || !sambaStringMapGet(&importer->value_names, sambaStringRef(name), &index))
+        continue;
+      int32_t producer = importer->values.data[index].producer;
+      if (producer < 0 || state[producer] == DONE)
+        continue;
+      if (state[producer] == OPEN)
+        return annotateNode(importer, proto, top->node,
+                            sambaStatusMake(SAMBA_INVALID,
+                                            "input %s depends on the node's own output: the graph has a cycle",
+                                            shown(importer, name)));
+      state[producer] = OPEN;
+      stack[depth++] = (Frame){(uint32_t)producer, 0};
+    }
+  }
+  return NULL;
+}
+
+static const char *domainOf(const Onnx__NodeProto *proto) {
+  return !proto->domain || strcmp(proto->domain, "ai.onnx") == 0 ? "" : proto->domain;
+}
+
+static int64_t versionOf(const SambaImporter *importer, const char *domain) {
+  int64_t version = 0;
+  for (size_t i = 0; i < importer->model->n_opset_import; ++i) {
+    const Onnx__OperatorSetIdProto *set = importer->model->opset_import[i];
+    const char *name = !set->domain || strcmp(set->domain, "ai.onnx") == 0 ? "" : set->domain;
+    if (strcmp(name, domain) == 0)
+      version = set->version;
+  }
+  return version ? version : 1;
+}
+
+static bool rowNames(const SambaOnnxRow *row, const Onnx__NodeProto *proto) {
+  return strcmp(row->name, proto->op_type) == 0 && strcmp(row->domain, domainOf(proto)) == 0;
+}
+
+const SambaOnnxRow *sambaOnnxRowOf(const SambaOnnxNode *node) {
+  for (const SambaOnnxRow *row = sambaOnnxRows; row->name; ++row)
+    if (rowNames(row, node->proto) && node->version >= row->first && node->version <= row->last)
+      return row;
+  return NULL;
+}
+
+static SambaStatus noRow(const SambaOnnxNode *node) {
+  const Onnx__NodeProto *proto = node->proto;
+  for (const SambaOnnxRow *row = sambaOnnxRows; row->name; ++row)
+    if (rowNames(row, proto))
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "operator %s of operator set version %lld is not supported; versions %lld to %lld are",
+                             proto->op_type, (long long)node->version, (long long)row->first, (long long)row->last);
+  SambaStatus status = sambaStatusMake(SAMBA_UNSUPPORTED, "operator %s%s%s is not supported", domainOf(proto),
+                                       *domainOf(proto) ? "." : "",
+                                       proto->op_type && *proto->op_type ? proto->op_type : "without a type");
+  if (node->importer->skeleton.has_functions)
+    status = sambaStatusNote(
+        status, "the model defines functions of its own, which are not supported: inline them when exporting");
+  return status;
+}
+
+static SambaStatus importNode(SambaOnnxNode *node) {
+  SambaImporter *importer = node->importer;
+  const Onnx__NodeProto *proto = node->proto;
+  const SambaOnnxRow *row = proto->op_type ? sambaOnnxRowOf(node) : NULL;
+  if (!row)
+    return noRow(node);
+  uint32_t *inputs = SAMBA_ARENA_ARRAY(&importer->arena, uint32_t, proto->n_input);
+  bool known = proto->n_input > 0;
+  for (uint32_t i = 0; i < proto->n_input; ++i) {
+    inputs[i] = UINT32_MAX;
+    if (!proto->input[i] || !*proto->input[i])
+      continue;
+    sambaStringMapGet(&importer->value_names, sambaStringRef(proto->input[i]), &inputs[i]);
+    const SambaOnnxValue *value = &importer->values.data[inputs[i]];
+    if (!value->defined)
+      return sambaStatusMake(
+          SAMBA_INVALID, "input %s is missing: no node makes it, and it is neither a graph input nor an initializer",
+          shown(importer, proto->input[i]));
+    known = known && value->constant;
+  }
+  node->inputs = inputs;
+  node->input_count = (uint32_t)proto->n_input;
+  node->output_count = (uint32_t)proto->n_output;
+  while (node->input_count && inputs[node->input_count - 1] == UINT32_MAX)
+    --node->input_count; /* optional ones at the end may be written or not */
+  if (node->input_count < row->inputs[0] || node->input_count > row->inputs[1])
+    return sambaStatusMake(SAMBA_INVALID, "has %u inputs, but must have %u to %u", node->input_count, row->inputs[0],
+                           row->inputs[1]);
+  if (!node->output_count)
+    return NULL;
+  bool done = false;
+  if (known && row->fold && (row->inputs[0] < 1 || inputs[0] != UINT32_MAX))
+    SAMBA_RETURN_IF_ERROR(row->fold(node, &done));
+  return done ? NULL : row->import(node);
+}
+
+static SambaStatus importNodes(SambaImporter *importer) {
+  const Onnx__GraphProto *graph = importer->model->graph;
+  uint32_t *order = SAMBA_ARENA_ARRAY(&importer->arena, uint32_t, graph->n_node);
+  SAMBA_RETURN_IF_ERROR(orderNodes(importer, order));
+  for (size_t i = 0; i < graph->n_node; ++i) {
+    const Onnx__NodeProto *proto = graph->node[order[i]];
+    SambaOnnxNode node = {
+        .importer = importer, .proto = proto, .index = order[i], .version = versionOf(importer, domainOf(proto))};
+    const char *layer = proto->name && *proto->name                                ? proto->name
+                        : proto->n_output && proto->output[0] && *proto->output[0] ? proto->output[0]
+                                                                                   : "";
+    sambaTraceSetLayer(importer->trace, sambaStringRef(layer), importer->path, order[i]);
+    SambaStatus status = importNode(&node);
+    if (!status && sambaTraceStatus(importer->trace)) {
+      SambaStatus failed = sambaTraceStatus(importer->trace);
+      status = sambaStatusMake(sambaStatusGetCode(failed), "%s", sambaStatusGetMessage(failed));
+    }
+    if (status)
+      return annotateNode(importer, proto, order[i], status);
+    for (size_t k = 0; k < proto->n_output;
+         ++k) /* outputs that a handler leaves out were not asked for or are refused when read */
+      if (sambaOnnxOutputUsed(&node, (uint32_t)k)) {
+        SambaOnnxValue *value = valueAt(importer, proto->output[k]);
+        value->defined = value->tensor || value->constant || value->initializer;
+      }
+  }
+  return NULL;
+}
+
+static SambaStatus declareResults(SambaImporter *importer) {
+  const Onnx__GraphProto *graph = importer->model->graph;
+  sambaTraceSetLayer(importer->trace, (SambaStringRef){0}, NULL, 0);
+  if (!graph->n_output)
+    return sambaStatusMake(SAMBA_INVALID, "the graph has no outputs");
+  for (size_t i = 0; i < graph->n_output; ++i) {
+    const char *name = graph->output[i]->name ? graph->output[i]->name : "";
+    uint32_t index = valueIndex(importer, name);
+    if (!importer->values.data[index].defined)
+      return sambaStatusMake(SAMBA_INVALID, "graph output %s is made by no node", shown(importer, name));
+    SambaOnnxNode node = {.importer = importer, .input_count = 1, .inputs = &index};
+    SambaTensor *tensor;
+    SAMBA_RETURN_IF_ERROR(
+        sambaStatusAnnotate(sambaOnnxTensor(&node, 0, &tensor), "graph output %s", shown(importer, name)));
+    sambaTraceOutput(importer->trace, name, tensor);
+  }
+  return NULL;
+}
+
+static SambaStatus importModel(SambaImporter *importer) {
+  SAMBA_RETURN_IF_ERROR(readModel(importer));
+  SAMBA_RETURN_IF_ERROR(checkOptions(importer));
+  SAMBA_RETURN_IF_ERROR(declareInitializers(importer));
+  SAMBA_RETURN_IF_ERROR(declareInputs(importer));
+  if (sambaTraceStatus(importer->trace))
+    return NULL;
+  SAMBA_RETURN_IF_ERROR(declareOutputs(importer));
+  SAMBA_RETURN_IF_ERROR(importNodes(importer));
+  return declareResults(importer);
+}
+
+SambaStatus sambaOnnxImport(MlirContext context, const char *path, const SambaOnnxImportOptions *options,
+                            SambaOnnxRecordCallback callback, void *user_data, MlirModule *out_module) {
+  const SambaOnnxImportOptions none = {0};
+  SambaImporter importer = {.path = path, .options = options ? options : &none};
+  const char *slash = strrchr(path, '/');
+  importer.folder = sambaArenaFormat(&importer.arena, "%.*s", slash ? (int)(slash - path + 1) : 0, path);
+  importer.trace = sambaTraceCreate(context, "forward");
+  *out_module = (MlirModule){NULL};
+  SambaStatus status = importModel(&importer);
+  if (!status) {
+    if (callback && !sambaTraceStatus(importer.trace)) {
+      SambaTraceRecord record = sambaTraceGetRecord(importer.trace);
+      callback(record.line_count, record.lines, record.digest, user_data);
+    }
+    status = sambaTraceFinish(importer.trace, out_module);
+  }
+  status = sambaStatusAnnotate(status, "%s", path);
+  freeImporter(&importer);
+  return status;
+}
+
+SambaStatus sambaOnnxShapeOptionParse(const char *text, SambaOnnxShapeOption *out_option) {
+  const char *equals = strrchr(text, '=');
+  if (!equals || equals == text)
+    return sambaStatusMake(SAMBA_INVALID, "--shape %s: expected NAME=1x3x224x224", text);
+  *out_option = (SambaOnnxShapeOption){.name = {text, (size_t)(equals - text)}};
+  for (const char *at = equals + 1; *at;) {
+    char *end;
+    errno = 0;
+    long long dim = strtoll(at, &end, 10);
+    if (end == at || *at < '0' || *at > '9' || errno || dim < 1 || out_option->rank == 32 ||
+        (*end && (*end != 'x' || !end[1])))
+      return sambaStatusMake(SAMBA_INVALID, "--shape %s: expected NAME=1x3x224x224, numbers of 1 or more joined by x",
+                             text);
+    out_option->dims[out_option->rank++] = dim;
+    at = *end ? end + 1 : end;
+  }
+  return NULL;
+}

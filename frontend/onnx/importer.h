@@ -1,0 +1,146 @@
+/* Inside the ONNX importer: values, nodes, and what handlers of operators use.
+ *
+ * A value is any of: a tensor of the trace, an initializer that has not been used yet (it becomes an argument on first
+ * use), a constant known at compile time. A handler reads inputs through the functions below and sets outputs; whatever
+ * fails is annotated with the node by the driver. */
+#ifndef SAMBA_FRONTEND_ONNX_IMPORTER_H
+#define SAMBA_FRONTEND_ONNX_IMPORTER_H
+
+#include "frontend/onnx/constant.h"
+#include "frontend/onnx/onnx.h"
+#include "frontend/onnx/wire.h"
+#include "frontend/trace/operators.h"
+#include "support/string_map.h"
+
+#include "onnx/onnx.pb-c.h"
+
+typedef struct SambaOnnxValue {
+  SambaStringRef name;
+  SambaTensor *tensor;
+  const Onnx__TensorProto *initializer; /* an initializer or the tensor of a Constant node */
+  bool is_weight;                       /* initializers keep their name */
+  SambaConstant *constant;              /* known at compile time */
+  int32_t producer;                     /* node, -1: an input, initializer or nothing */
+  bool defined;
+} SambaOnnxValue;
+
+typedef struct SambaImporter {
+  const char *path, *folder; /* of the model; folder ends with '/' or is "" */
+  const uint8_t *file;
+  size_t file_size;
+  SambaOnnxSkeleton skeleton;
+  Onnx__ModelProto *model;
+  const SambaOnnxImportOptions *options;
+  SambaTrace *trace;
+  SambaArena arena;
+  SambaStringMap value_names;
+  SAMBA_ARRAY(SambaOnnxValue) values;
+} SambaImporter;
+
+/* One node while it is imported. */
+typedef struct SambaOnnxNode {
+  SambaImporter *importer;
+  const Onnx__NodeProto *proto;
+  uint32_t index;
+  int64_t version; /* of the operator set of its domain */
+  uint32_t input_count, output_count;
+  const uint32_t *inputs; /* indices of values, UINT32_MAX: left out */
+} SambaOnnxNode;
+
+/* A row of the importer's table: the versions of operator sets that a handler is right for. */
+typedef struct SambaOnnxRow {
+  const char *domain; /* "" is ai.onnx */
+  const char *name;
+  int64_t first, last;
+  SambaStatus (*import)(const SambaOnnxNode *node);
+  /* Evaluates the node when all inputs that are there are constants; sets *out_done when it did. NULL: none. */
+  SambaStatus (*fold)(const SambaOnnxNode *node, bool *out_done);
+  const char *samba;  /* the operator of the table that simple handlers call */
+  uint32_t inputs[2]; /* fewest, most */
+} SambaOnnxRow;
+
+/* The table, ended by a NULL name. */
+extern const SambaOnnxRow sambaOnnxRows[];
+const SambaOnnxRow *sambaOnnxRowOf(const SambaOnnxNode *node);
+
+/* ---- Attributes ---- */
+const Onnx__AttributeProto *sambaOnnxAttribute(const SambaOnnxNode *node, const char *name); /* NULL: absent */
+int64_t sambaOnnxInt(const SambaOnnxNode *node, const char *name, int64_t otherwise);
+double sambaOnnxFloat(const SambaOnnxNode *node, const char *name, double otherwise);
+bool sambaOnnxStringIs(const SambaOnnxNode *node, const char *name, const char *text, bool otherwise);
+/* false when absent */
+bool sambaOnnxInts(const SambaOnnxNode *node, const char *name, const int64_t **out_data, size_t *out_size);
+
+/* ---- Inputs ---- */
+bool sambaOnnxHasInput(const SambaOnnxNode *node, uint32_t input);
+/* The tensor (arguments and constants are made on first use). */
+SambaStatus sambaOnnxTensor(const SambaOnnxNode *node, uint32_t input, SambaTensor **out_tensor);
+/* NULL when it is not known at compile time. */
+const SambaConstant *sambaOnnxConstant(const SambaOnnxNode *node, uint32_t input);
+/* Shape without making a tensor of it; false: dims do not fit (a rank over the limit). */
+SambaStatus sambaOnnxShape(const SambaOnnxNode *node, uint32_t input, uint32_t *out_rank, int64_t *out_dims);
+/* Integers that must be known: from input `input` or, when that is absent, attribute `name` (may be NULL). found =
+ * false when neither is there. */
+SambaStatus sambaOnnxKnownInts(const SambaOnnxNode *node, uint32_t input, const char *name, const int64_t **out_data,
+                               size_t *out_size, bool *out_found);
+/* An axis with negative values counted from the end. */
+SambaStatus sambaOnnxAxis(int64_t axis, uint32_t rank, uint32_t *out_axis);
+
+/* ---- Outputs ---- */
+SambaStatus sambaOnnxSetTensor(const SambaOnnxNode *node, uint32_t output,
+                               SambaTensor *tensor); /* NULL: the trace has failed */
+SambaStatus sambaOnnxSetConstant(const SambaOnnxNode *node, uint32_t output, SambaConstant *constant);
+/* The output is the same value as an input. */
+SambaStatus sambaOnnxSetSame(const SambaOnnxNode *node, uint32_t output, uint32_t input);
+bool sambaOnnxOutputUsed(const SambaOnnxNode *node, uint32_t output);
+/* Outputs that we cannot make must not be asked for. */
+SambaStatus sambaOnnxRefuseOutputs(const SambaOnnxNode *node, uint32_t first);
+
+/* A constant as a tensor of the trace. */
+SambaStatus sambaOnnxMaterialize(SambaImporter *importer, const SambaConstant *constant, SambaTensor **out_tensor);
+
+/* The elements of a tensor in the model; *out NULL when it is too large or not of numbers. */
+SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorProto *proto,
+                                  SambaConstant **out_constant);
+/* The output is a tensor of the model: small ones are known at compile time, large ones stay in the file. */
+SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, const Onnx__TensorProto *proto);
+
+/* ---- Handlers, by file ---- */
+#define SAMBA_ONNX_HANDLERS(X)                                                                                         \
+  X(Unary)                                                                                                             \
+  X(Parametric) X(Binary) X(Pow) X(Mod) X(Variadic) X(Clip) X(Where) X(Cast) X(Gelu) X(PRelu) X(Not) X(Softsign)       \
+      X(Selu) X(Mish) X(ThresholdedRelu) X(Celu) X(Identity) X(Dropout) X(Gemm) X(MatMul) X(Conv) X(MaxPool)           \
+          X(AveragePool) X(GlobalPool) X(BatchNormalization) X(LayerNormalization) X(InstanceNormalization)            \
+              X(GroupNormalization) X(Softmax) X(Reduce) X(Reshape) X(Flatten) X(Squeeze) X(Unsqueeze) X(Transpose)    \
+                  X(Slice) X(Split) X(Concat) X(Gather) X(Expand) X(Tile) X(Pad) X(Shape) X(Size) X(ConstantOfShape)   \
+                      X(Range) X(Constant) X(DepthToSpace) X(SpaceToDepth)
+#define X(name) SambaStatus sambaOnnxImport##name(const SambaOnnxNode *node);
+SAMBA_ONNX_HANDLERS(X)
+#undef X
+#define SAMBA_ONNX_FOLDS(X)                                                                                            \
+  X(Elementwise)                                                                                                       \
+  X(Cast) X(Reshape) X(Transpose) X(Slice) X(Split) X(Concat) X(Gather) X(Expand) X(Tile) X(Reduce) X(Identity)
+#define X(name) SambaStatus sambaOnnxFold##name(const SambaOnnxNode *node, bool *out_done);
+SAMBA_ONNX_FOLDS(X)
+#undef X
+
+/* Shared between handlers and folds: the result shape of Reshape, Flatten, Squeeze, Unsqueeze. */
+SambaStatus sambaOnnxReshapedDims(const SambaOnnxNode *node, uint32_t rank, const int64_t *dims, uint32_t *out_rank,
+                                  int64_t *out_dims);
+typedef struct SambaOnnxSlice {
+  int64_t starts[SAMBA_MAX_RANK], ends[SAMBA_MAX_RANK], steps[SAMBA_MAX_RANK], sizes[SAMBA_MAX_RANK];
+} SambaOnnxSlice;
+SambaStatus sambaOnnxSliceRange(const SambaOnnxNode *node, uint32_t rank, const int64_t *dims,
+                                SambaOnnxSlice *out_slice);
+/* The sizes of the parts of Split along out_axis; out_sizes has room for output_count. */
+SambaStatus sambaOnnxSplitSizes(const SambaOnnxNode *node, uint32_t rank, const int64_t *dims, uint32_t *out_axis,
+                                int64_t *out_sizes);
+/* perm of Transpose, by default reversed. */
+SambaStatus sambaOnnxPermutation(const SambaOnnxNode *node, uint32_t rank, int64_t *out_dims);
+/* Broadcast of dims with the target of Expand. */
+SambaStatus sambaOnnxBroadcast(uint32_t rank, const int64_t *dims, uint32_t other_rank, const int64_t *other,
+                               uint32_t *out_rank, int64_t *out_dims);
+/* Flags of the reduced axes; *out_none: nothing is reduced (noop_with_empty_axes). */
+SambaStatus sambaOnnxReducedAxes(const SambaOnnxNode *node, uint32_t rank, bool *out_reduced, bool *out_none);
+
+#endif

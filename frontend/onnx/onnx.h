@@ -1,0 +1,46 @@
+/* Importing ONNX: a model file to a module with one samba graph. */
+#ifndef SAMBA_FRONTEND_ONNX_ONNX_H
+#define SAMBA_FRONTEND_ONNX_ONNX_H
+
+#include "support/dtype.h"
+#include "support/memory.h"
+#include "support/status.h"
+#include "support/string_ref.h"
+
+#include "mlir-c/IR.h"
+
+typedef struct SambaOnnxShapeOption { /* --shape NAME=1x3x224x224 */
+  SambaStringRef name;
+  uint32_t rank;
+  int64_t dims[32];
+} SambaOnnxShapeOption;
+
+typedef struct SambaOnnxBindOption { /* --bind NAME=FILE(.npy|.pb): this input is a constant known at compile time */
+  SambaStringRef name;
+  const char *path;
+} SambaOnnxBindOption;
+
+typedef struct SambaOnnxImportOptions {
+  const SambaOnnxShapeOption *shapes;
+  size_t shape_count;
+  const SambaOnnxBindOption *binds;
+  size_t bind_count;
+  /* The folder of the file that the IR will be written to: paths of weights are made relative to it. NULL: the current
+   * folder. */
+  const char *output_folder;
+} SambaOnnxImportOptions;
+
+/* Parses "NAME=1x3x224x224" or "NAME=" (rank 0); borrowed from text. */
+SambaStatus sambaOnnxShapeOptionParse(const char *text, SambaOnnxShapeOption *out_option);
+
+/* Receives the lines of the trace record and its digest (see SambaTraceRecord); borrowed for the call. */
+typedef void (*SambaOnnxRecordCallback)(uint32_t line_count, const char *const *lines, const uint8_t digest[32],
+                                        void *user_data);
+
+/* Reads the model. Exactly one of status and *out_module; the module has passed the verifier, its weights are ranges of
+ * the model's file (or of its external data files). An error names the file and, where there is one, the node: name,
+ * operator type, index. `options` may be NULL; so may callback. */
+SambaStatus sambaOnnxImport(MlirContext context, const char *path, const SambaOnnxImportOptions *options,
+                            SambaOnnxRecordCallback callback, void *user_data, MlirModule *out_module);
+
+#endif
