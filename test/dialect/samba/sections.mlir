@@ -1,0 +1,118 @@
+// Sections, their calls and what is refused of them.
+// RUN: samba-opt --verify-diagnostics --split-input-file %s | FileCheck %s
+
+// A region with a terminator, through every form: in a wrongly linked tool this ends with 'block with no terminator'.
+// CHECK-LABEL: samba.section @s0
+// CHECK-SAME: (%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.machine<"tiny">} {
+// CHECK-NEXT: samba.relu
+// CHECK-NEXT: samba.yield
+samba.section @s0(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %0 = samba.relu %x : tensor<4xf32>
+  samba.yield %0 : tensor<4xf32>
+}
+// CHECK-LABEL: @forward
+func.func @forward(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: %[[A:.*]] = samba.call @s0(%arg0) {id = 0, type = "FWD"} : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: samba.call @s0(%[[A]]) {id = 1, type = "FWD"}
+  %0 = samba.call @s0(%x) {id = 0, type = "FWD"} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = samba.call @s0(%0) {id = 1, type = "FWD"} : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: samba.section private @nothing
+samba.section private @nothing() {
+  samba.yield
+}
+
+// -----
+
+// expected-error@below {{'samba.section' op attribute 'machine' must be #rdu.machine<...>}}
+samba.section @s(%x: tensor<4xf32>) attributes {machine = "tiny"} {
+  samba.yield
+}
+
+// -----
+
+// expected-error@below {{'samba.section' op must end with samba.yield}}
+samba.section @s(%x: tensor<4xf32>) {
+  ub.unreachable
+}
+
+// -----
+
+samba.section @s(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@below {{'samba.yield' op yields 0 values, but its section has 1 results}}
+  samba.yield
+}
+
+// -----
+
+samba.section @s(%x: tensor<4xf32>) -> tensor<5xf32> {
+  // expected-error@below {{'samba.yield' op value 0 does not have the type of the section's result}}
+  samba.yield %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@below {{'samba.call' op there is no samba.section @missing}}
+  %0 = samba.call @missing(%x) {id = 0, type = "FWD"} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+samba.section @s(%x: tensor<4xf32>) {
+  samba.yield
+}
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@below {{'samba.call' op has 2 operands and 0 results, but @s has 1 and 0}}
+  samba.call @s(%x, %x) {id = 0, type = "FWD"} : (tensor<4xf32>, tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+
+samba.section @s(%x: tensor<4xf32>) -> tensor<4xf32> {
+  samba.yield %x : tensor<4xf32>
+}
+func.func @f(%x: tensor<5xf32>, %y: tensor<4xf32>) {
+  // expected-error@below {{'samba.call' op operand 0 does not have the type of argument 0 of @s}}
+  %0 = samba.call @s(%x) {id = 0, type = "FWD"} : (tensor<5xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+samba.section @s(%x: tensor<4xf32>) -> tensor<4xf32> {
+  samba.yield %x : tensor<4xf32>
+}
+func.func @f(%y: tensor<4xf32>) {
+  // expected-error@below {{'samba.call' op result 0 does not have the type of result 0 of @s}}
+  %1 = samba.call @s(%y) {id = 1, type = "FWD"} : (tensor<4xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+samba.section @s() {
+  samba.yield
+}
+func.func @f() {
+  // expected-error@below {{'samba.call' op attribute 'type' is "FORWARD", but must be ZEROGRAD, FWD, BCKWD, OPT, REDUCE or GRADNORM}}
+  samba.call @s() {id = 0, type = "FORWARD"} : () -> ()
+  return
+}
+
+// -----
+
+samba.section @s() {
+  samba.yield
+}
+func.func @f() {
+  // expected-error@below {{'samba.call' op attribute 'id' is -1, but must be 0 or more and fit 31 bits}}
+  samba.call @s() {id = -1, type = "FWD"} : () -> ()
+  return
+}
