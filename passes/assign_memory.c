@@ -215,7 +215,7 @@ bool sambaAssignMemoryPass(MlirOperation module) {
     return sambaEmitOpStatus(module, status);
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
-    if (!sambaOperationIs(operation, "func.func"))
+    if (!sambaOperationIsGraph(operation))
       continue;
     status = assignFunction(operation, &machine);
     if (status)

@@ -15,7 +15,15 @@ bool sambaOperationIsView(MlirOperation operation);
 bool sambaOperationIsSplat(MlirOperation operation);
 /* The operation that makes the value, null for block arguments. */
 MlirOperation sambaDefiningOperation(MlirValue value);
-/* The first operation of the module's or function's body. */
+/* The body of a module or function; null for a declaration. */
 MlirBlock sambaBodyOf(MlirOperation operation);
+
+/* A function with a body: a traced graph. Declarations are none. */
+bool sambaOperationIsGraph(MlirOperation operation);
+/* What every graph pass relies on: one block, samba operations and func.return only, arguments and results that are
+ * tensors of Samba. Emits an error that names the first offender otherwise. */
+bool sambaGraphCheck(MlirOperation function);
+/* The same for every graph of a module. */
+bool sambaModuleCheckGraphs(MlirOperation module);
 
 #endif

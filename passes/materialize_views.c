@@ -115,10 +115,12 @@ static void materializeFunction(MlirOperation function) {
 
 bool sambaMaterializeViews(MlirOperation module) {
   MlirOperation next;
+  if (!sambaModuleCheckGraphs(module))
+    return false;
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module)); !mlirOperationIsNull(operation);
        operation = next) {
     next = mlirOperationGetNextInBlock(operation);
-    if (sambaOperationIs(operation, "func.func") && !mlirBlockIsNull(sambaBodyOf(operation)))
+    if (sambaOperationIsGraph(operation))
       materializeFunction(operation);
   }
   return true;

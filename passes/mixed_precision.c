@@ -206,10 +206,10 @@ bool sambaMixedPrecision(MlirOperation module, const char *preset) {
   for (size_t i = 0; i < sizeof presets / sizeof *presets; ++i) {
     if (strcmp(preset, presets[i].name) != 0)
       continue;
-    bool fine = true;
+    bool fine = !presets[i].convert || sambaModuleCheckGraphs(module);
     for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
          fine && !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
-      if (sambaOperationIs(operation, "func.func") && presets[i].convert)
+      if (sambaOperationIsGraph(operation) && presets[i].convert)
         fine = presets[i].convert(operation);
     return fine;
   }

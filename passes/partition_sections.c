@@ -140,6 +140,8 @@ static void partitionFunction(MlirOperation function, const SambaMachine *machin
 bool sambaPartitionSections(MlirOperation module, const char *target, const char *opt) {
   if (strcmp(opt, "o0") != 0 && strcmp(opt, "o1") != 0)
     return sambaEmitOpError(module, "samba-partition-sections: opt wants o0 or o1, not '%s'", opt);
+  if (!sambaModuleCheckGraphs(module))
+    return false;
   SambaMachine machine;
   MlirAttribute attribute;
   SambaStatus status = sambaTargetMachine(mlirOperationGetLocation(module), target, &machine, &attribute);
@@ -149,7 +151,7 @@ bool sambaPartitionSections(MlirOperation module, const char *target, const char
   int64_t call_id = 0;
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module)); !mlirOperationIsNull(operation);
        operation = mlirOperationGetNextInBlock(operation))
-    if (sambaOperationIs(operation, "func.func") && !mlirBlockIsNull(sambaBodyOf(operation)))
+    if (sambaOperationIsGraph(operation))
       partitionFunction(operation, &machine, attribute, strcmp(opt, "o1") == 0, &sections, &call_id);
   sambaOutlinedSectionsFree(&sections);
   return true;

@@ -440,7 +440,7 @@ static SambaStatus emitModule(Emitter *e, MlirOperation module) {
   }
   for (operation = mlirBlockGetFirstOperation(sambaBodyOf(module)); !mlirOperationIsNull(operation) && !status;
        operation = mlirOperationGetNextInBlock(operation))
-    if (sambaOperationIs(operation, "func.func"))
+    if (sambaOperationIsGraph(operation))
       status = emitFunction(e, operation, &byName, sections.data);
   sambaArrayFree(&sections);
   sambaStringMapFree(&byName);

@@ -216,6 +216,14 @@ static uint16_t programCast(const SambaOperatorCall *call, SambaStageBuilder *b,
 UNARY_WITH(cast, SAMBA_SET_ANY, programCast, inferCast,
            {"dtype", SAMBA_ATTRIBUTE_DTYPE, true, "the result's element type"})
 
+/* A copy: what reads it finds the elements in row-major order. */
+static uint16_t programContiguous(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
+  (void)call;
+  (void)b;
+  return *x;
+}
+UNARY_WITH(contiguous, SAMBA_SET_ANY, programContiguous, inferSame, {0})
+
 /* Identities for the machine: views. */
 static SambaStatus composeSame(const SambaOperatorCall *call, const SambaTensorType *result,
                                SambaStageOperand *out_operand) {
@@ -235,4 +243,3 @@ static SambaStatus composeSame(const SambaOperatorCall *call, const SambaTensorT
                                                                   .compose = composeSame},                             \
                                                     .dtypes = SAMBA_SET_ANY};
 IDENTITY(detach)
-IDENTITY(contiguous)
