@@ -1,11 +1,44 @@
-/* NAME.pef.log: what was compiled, for people. */
-#include "backend/pef/pef.h"
+/* NAME.pef.log: what was compiled, for people. Traffic is counted from the configurations. */
+#include "backend/pef/image.h"
 #include "support/atomic_file.h"
 #include "support/escape.h"
+#include "support/string_map.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+enum { maxLayers = 12 }; /* shown per section */
+
+/* Elements that an address generator's chain of counters visits, padding included. */
+static uint64_t elementsOf(const SambaAccess *access) {
+  uint64_t elements = 1;
+  for (uint32_t c = 0; c < access->counter_count; ++c)
+    elements *= access->trips[c];
+  return elements;
+}
+
+/* Bytes that one call moves between DRAM and the chip, as its address generators are configured. */
+static void countTraffic(const SambaSection *section, uint64_t *out_read, uint64_t *out_written) {
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    bool load = unit->kind == SAMBA_UNIT_LOAD, store = unit->kind == SAMBA_UNIT_STORE;
+    if ((load && !unit->output_count) || (store && !unit->input_count) || (!load && !store))
+      continue;
+    const SambaPort *port = load ? &unit->outputs[0] : &unit->inputs[0];
+    *(load ? out_read : out_written) += elementsOf(&port->access) * sambaDTypeBytes(port->dtype);
+  }
+}
+
+/* The layers of a section's units, each once, in the order of the units. */
+static void writeLayers(FILE *out, const SambaPefImage *image, SambaArena *arena) {
+  SambaStringMap seen = {0};
+  for (uint32_t u = 0; u < image->units_count && seen.size < maxLayers; ++u)
+    if (image->units[u].layer.size && sambaStringMapInsert(&seen, image->units[u].layer, u, NULL))
+      fprintf(out, "%s%s", seen.size == 1 ? "  layers " : ", ", sambaStringEscape(arena, image->units[u].layer).data);
+  fputs(seen.size == maxLayers ? ", ...\n" : "\n", out);
+  sambaStringMapFree(&seen);
+}
 
 static void writeSections(FILE *out, const SambaPef *pef, const SambaMachine *machine, SambaArena *arena) {
   double pcus = (double)sambaMachinePcuCount(machine), pmus = (double)sambaMachinePmuCount(machine);
@@ -13,14 +46,25 @@ static void writeSections(FILE *out, const SambaPef *pef, const SambaMachine *ma
   for (uint32_t i = 0; i < pef->calls_count; ++i)
     ++calls[pef->calls[i].section];
   fprintf(out, "\n%5s %-8s %5s %5s %6s %5s %6s %4s %14s %14s %14s  %s\n", "id", "type", "calls", "PCU", "", "PMU", "",
-          "AG", "est. cycles", "est. read B", "est. write B", "name");
+          "AG", "est. cycles", "read B", "written B", "name");
   for (uint32_t i = 0; i < pef->sections_count; ++i) {
     const SambaPefSection *section = &pef->sections[i];
-    fprintf(out, "%5u %-8s %5u %5u %5.1f%% %5u %5.1f%% %4u %14" PRIu64 " %14" PRIu64 " %14" PRIu64 "  %s%s\n", i,
+    uint64_t read = 0, written = 0;
+    SambaArena scratch = {0};
+    SambaSection *code;
+    SambaStatus status = sambaPefDecodeImage(pef, section->image, machine, &scratch, &code);
+    if (!status)
+      countTraffic(code, &read, &written);
+    fprintf(out, "%5u %-8s %5u %5u %5.1f%% %5u %5.1f%% %4u %14" PRIu64 " %14" PRIu64 " %14" PRIu64 "  %s%s", i,
             sambaPefSectionTypeName(section->type), calls[i], section->pcus, 100.0 * section->pcus / pcus,
-            section->pmus, 100.0 * section->pmus / pmus, section->ags, section->estimated_cycles,
-            section->estimated_read_bytes, section->estimated_write_bytes, sambaStringEscape(arena, section->name).data,
+            section->pmus, 100.0 * section->pmus / pmus, section->ags, section->estimated_cycles, read, written,
+            sambaStringEscape(arena, section->name).data,
             section->flags & SAMBA_PEF_SPLIT_K ? "  (split-k: partial sums are added across units)" : "");
+    if (status)
+      fprintf(out, "  (not decoded: %s)", sambaStatusGetMessage(status));
+    writeLayers(out, &pef->images[section->image], arena);
+    sambaStatusFree(status);
+    sambaArenaDestroy(&scratch);
   }
 }
 
@@ -46,7 +90,7 @@ SambaStatus sambaPefWriteLog(const SambaPef *pef, const char *path) {
   if (!out)
     return sambaStatusMake(SAMBA_IO, "%s: cannot be written: out of memory", path);
   SambaArena arena = {0};
-  fprintf(out, "# Written by %s; estimates are the planner's, cycles come from the simulator.\n",
+  fprintf(out, "# Written by %s; estimated cycles are the planner's; real ones come from samba-run.\n",
           sambaStringEscape(&arena, pef->header.producer).data);
   fprintf(out, "target: %s\n", sambaStringEscape(&arena, pef->machine.name).data);
   for (uint32_t i = 0; i < pef->options_count; ++i)
