@@ -172,25 +172,25 @@ static SambaStatus declareInitializers(SambaImporter *importer) {
 
 /* ---- Graph inputs ---- */
 
-static const SambaOnnxShapeOption *shapeOptionOf(const SambaImporter *importer, SambaStringRef name) {
-  const SambaOnnxShapeOption *found = NULL;
+static const SambaShapeOption *shapeOptionOf(const SambaImporter *importer, SambaStringRef name) {
+  const SambaShapeOption *found = NULL;
   for (size_t i = 0; i < importer->options->shape_count; ++i)
-    if (sambaStringRefEqual(importer->options->shapes[i].name, name))
-      found = &importer->options->shapes[i];
+    if (sambaStringRefEqual(importer->shapes[i].name, name))
+      found = &importer->shapes[i];
   return found;
 }
 
-static const SambaOnnxBindOption *bindOptionOf(const SambaImporter *importer, SambaStringRef name) {
-  const SambaOnnxBindOption *found = NULL;
+static const SambaBindOption *bindOptionOf(const SambaImporter *importer, SambaStringRef name) {
+  const SambaBindOption *found = NULL;
   for (size_t i = 0; i < importer->options->bind_count; ++i)
-    if (sambaStringRefEqual(importer->options->binds[i].name, name))
-      found = &importer->options->binds[i];
+    if (sambaStringRefEqual(importer->binds[i].name, name))
+      found = &importer->binds[i];
   return found;
 }
 
 static SambaStatus inputType(SambaImporter *importer, const Onnx__ValueInfoProto *info, SambaTensorType *out) {
   SambaStringRef name = sambaStringRef(info->name ? info->name : "");
-  const SambaOnnxShapeOption *option = shapeOptionOf(importer, name);
+  const SambaShapeOption *option = shapeOptionOf(importer, name);
   const Onnx__TypeProto__Tensor *tensor =
       info->type && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ? info->type->tensor_type : NULL;
   if (!tensor)
@@ -233,7 +233,7 @@ static SambaStatus inputType(SambaImporter *importer, const Onnx__ValueInfoProto
 }
 
 /* --bind: the input is known now. */
-static SambaStatus bindInput(SambaImporter *importer, SambaOnnxValue *value, const SambaOnnxBindOption *bind,
+static SambaStatus bindInput(SambaImporter *importer, SambaOnnxValue *value, const SambaBindOption *bind,
                              const Onnx__ValueInfoProto *info) {
   SambaTensorFile file = {0};
   SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(bind->path, &importer->arena, &file));
@@ -274,7 +274,7 @@ static SambaStatus declareInputs(SambaImporter *importer) {
     const Onnx__ValueInfoProto *info = graph->input[i];
     const char *name = info->name ? info->name : "";
     SambaOnnxValue *value = valueAt(importer, name);
-    const SambaOnnxBindOption *bind = bindOptionOf(importer, value->name);
+    const SambaBindOption *bind = bindOptionOf(importer, value->name);
     if (value->defined && value->initializer && !bind)
       continue; /* an initializer that older models list as an input too */
     if (value->defined && !value->initializer)
@@ -299,12 +299,47 @@ static SambaStatus declareInputs(SambaImporter *importer) {
   return NULL;
 }
 
+static SambaStatus parseShape(const char *text, SambaShapeOption *out) {
+  const char *equals = strrchr(text, '=');
+  bool good = equals && equals != text;
+  *out = (SambaShapeOption){.name = {text, good ? (size_t)(equals - text) : 0}};
+  for (const char *at = good ? equals + 1 : ""; good && *at;) {
+    char *end = (char *)(uintptr_t)at;
+    errno = 0;
+    long long dim = *at >= '1' && *at <= '9' ? strtoll(at, &end, 10) : 0;
+    good = dim >= 1 && !errno && out->rank < SAMBA_MAX_RANK && (!*end || (*end == 'x' && end[1]));
+    if (good)
+      out->dims[out->rank++] = dim;
+    at = *end ? end + 1 : end;
+  }
+  if (good)
+    return NULL;
+  return sambaStatusMake(SAMBA_INVALID,
+                         "--shape %s: expected NAME=1x3x224x224, at most %d numbers of 1 or more joined by x", text,
+                         SAMBA_MAX_RANK);
+}
+
+static SambaStatus parseOptions(SambaImporter *importer) {
+  const SambaOnnxImportOptions *options = importer->options;
+  importer->shapes = SAMBA_ARENA_ARRAY(&importer->arena, SambaShapeOption, options->shape_count);
+  importer->binds = SAMBA_ARENA_ARRAY(&importer->arena, SambaBindOption, options->bind_count);
+  for (size_t i = 0; i < options->shape_count; ++i)
+    SAMBA_RETURN_IF_ERROR(parseShape(options->shapes[i], &importer->shapes[i]));
+  for (size_t i = 0; i < options->bind_count; ++i) {
+    const char *equals = strchr(options->binds[i], '=');
+    if (!equals || equals == options->binds[i] || !equals[1])
+      return sambaStatusMake(SAMBA_INVALID, "--bind %s: expected NAME=FILE", options->binds[i]);
+    importer->binds[i] = (SambaBindOption){{options->binds[i], (size_t)(equals - options->binds[i])}, equals + 1};
+  }
+  return NULL;
+}
+
 /* Options must name inputs of the graph. */
 static SambaStatus checkOptions(SambaImporter *importer) {
   const Onnx__GraphProto *graph = importer->model->graph;
   size_t shapes = importer->options->shape_count, all = shapes + importer->options->bind_count;
   for (size_t i = 0; i < all; ++i) {
-    SambaStringRef name = i < shapes ? importer->options->shapes[i].name : importer->options->binds[i - shapes].name;
+    SambaStringRef name = i < shapes ? importer->shapes[i].name : importer->binds[i - shapes].name;
     bool found = false;
     for (size_t k = 0; k < graph->n_input && !found; ++k)
       found = graph->input[k]->name && sambaStringRefEqualC(name, graph->input[k]->name);
@@ -524,6 +559,7 @@ static SambaStatus declareResults(SambaImporter *importer) {
 
 static SambaStatus importModel(SambaImporter *importer) {
   SAMBA_RETURN_IF_ERROR(readModel(importer));
+  SAMBA_RETURN_IF_ERROR(parseOptions(importer));
   SAMBA_RETURN_IF_ERROR(checkOptions(importer));
   SAMBA_RETURN_IF_ERROR(declareInitializers(importer));
   SAMBA_RETURN_IF_ERROR(declareInputs(importer));
@@ -553,23 +589,4 @@ SambaStatus sambaOnnxImport(MlirContext context, const char *path, const SambaOn
   status = sambaStatusAnnotate(status, "%s", path);
   freeImporter(&importer);
   return status;
-}
-
-SambaStatus sambaOnnxShapeOptionParse(const char *text, SambaOnnxShapeOption *out_option) {
-  const char *equals = strrchr(text, '=');
-  if (!equals || equals == text)
-    return sambaStatusMake(SAMBA_INVALID, "--shape %s: expected NAME=1x3x224x224", text);
-  *out_option = (SambaOnnxShapeOption){.name = {text, (size_t)(equals - text)}};
-  for (const char *at = equals + 1; *at;) {
-    char *end;
-    errno = 0;
-    long long dim = strtoll(at, &end, 10);
-    if (end == at || *at < '0' || *at > '9' || errno || dim < 1 || out_option->rank == 32 ||
-        (*end && (*end != 'x' || !end[1])))
-      return sambaStatusMake(SAMBA_INVALID, "--shape %s: expected NAME=1x3x224x224, numbers of 1 or more joined by x",
-                             text);
-    out_option->dims[out_option->rank++] = dim;
-    at = *end ? end + 1 : end;
-  }
-  return NULL;
 }

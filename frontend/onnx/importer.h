@@ -24,6 +24,17 @@ typedef struct SambaOnnxValue {
   bool defined;
 } SambaOnnxValue;
 
+/* The options, parsed. */
+typedef struct SambaShapeOption {
+  SambaStringRef name;
+  uint32_t rank;
+  int64_t dims[SAMBA_MAX_RANK];
+} SambaShapeOption;
+typedef struct SambaBindOption {
+  SambaStringRef name;
+  const char *path;
+} SambaBindOption;
+
 typedef struct SambaImporter {
   const char *path, *folder; /* of the model; folder ends with '/' or is "" */
   const uint8_t *file;
@@ -31,6 +42,8 @@ typedef struct SambaImporter {
   SambaOnnxSkeleton skeleton;
   Onnx__ModelProto *model;
   const SambaOnnxImportOptions *options;
+  SambaShapeOption *shapes;
+  SambaBindOption *binds;
   SambaTrace *trace;
   SambaArena arena;
   SambaStringMap value_names;
@@ -108,12 +121,13 @@ SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, 
 /* ---- Handlers, by file ---- */
 #define SAMBA_ONNX_HANDLERS(X)                                                                                         \
   X(Unary)                                                                                                             \
-  X(Parametric) X(Binary) X(Pow) X(Mod) X(Variadic) X(Clip) X(Where) X(Cast) X(Gelu) X(PRelu) X(Not) X(Softsign)       \
-      X(Selu) X(Mish) X(ThresholdedRelu) X(Celu) X(Identity) X(Dropout) X(Gemm) X(MatMul) X(Conv) X(MaxPool)           \
-          X(AveragePool) X(GlobalPool) X(BatchNormalization) X(LayerNormalization) X(InstanceNormalization)            \
-              X(GroupNormalization) X(Softmax) X(Reduce) X(Reshape) X(Flatten) X(Squeeze) X(Unsqueeze) X(Transpose)    \
-                  X(Slice) X(Split) X(Concat) X(Gather) X(Expand) X(Tile) X(Pad) X(Shape) X(Size) X(ConstantOfShape)   \
-                      X(Range) X(Constant) X(DepthToSpace) X(SpaceToDepth)
+  X(Parametric)                                                                                                        \
+  X(Binary) X(Pow) X(Mod) X(Variadic) X(Clip) X(Where) X(Cast) X(Gelu) X(PRelu) X(Not) X(Softsign) X(Selu) X(Mish)     \
+      X(ThresholdedRelu) X(Celu) X(Identity) X(Dropout) X(Gemm) X(MatMul) X(Conv) X(MaxPool) X(AveragePool)            \
+          X(GlobalPool) X(BatchNormalization) X(LayerNormalization) X(InstanceNormalization) X(GroupNormalization)     \
+              X(Softmax) X(Reduce) X(Reshape) X(Flatten) X(Squeeze) X(Unsqueeze) X(Transpose) X(Slice) X(Split)        \
+                  X(Concat) X(Gather) X(Expand) X(Tile) X(Pad) X(Shape) X(Size) X(ConstantOfShape) X(Range)            \
+                      X(Constant) X(DepthToSpace) X(SpaceToDepth)
 #define X(name) SambaStatus sambaOnnxImport##name(const SambaOnnxNode *node);
 SAMBA_ONNX_HANDLERS(X)
 #undef X

@@ -2,36 +2,23 @@
 #ifndef SAMBA_FRONTEND_ONNX_ONNX_H
 #define SAMBA_FRONTEND_ONNX_ONNX_H
 
-#include "support/dtype.h"
-#include "support/memory.h"
 #include "support/status.h"
-#include "support/string_ref.h"
+#include <stddef.h>
+#include <stdint.h>
 
 #include "mlir-c/IR.h"
 
-typedef struct SambaOnnxShapeOption { /* --shape NAME=1x3x224x224 */
-  SambaStringRef name;
-  uint32_t rank;
-  int64_t dims[32];
-} SambaOnnxShapeOption;
-
-typedef struct SambaOnnxBindOption { /* --bind NAME=FILE(.npy|.pb): this input is a constant known at compile time */
-  SambaStringRef name;
-  const char *path;
-} SambaOnnxBindOption;
-
 typedef struct SambaOnnxImportOptions {
-  const SambaOnnxShapeOption *shapes;
+  /* "NAME=1x3x224x224": shapes of graph inputs, for those with dynamic dimensions. */
+  const char *const *shapes;
   size_t shape_count;
-  const SambaOnnxBindOption *binds;
+  /* "NAME=FILE" (.npy or .pb): that graph input is a constant known at compile time. */
+  const char *const *binds;
   size_t bind_count;
   /* The folder of the file that the IR will be written to: paths of weights are made relative to it. NULL: the current
    * folder. */
   const char *output_folder;
 } SambaOnnxImportOptions;
-
-/* Parses "NAME=1x3x224x224" or "NAME=" (rank 0); borrowed from text. */
-SambaStatus sambaOnnxShapeOptionParse(const char *text, SambaOnnxShapeOption *out_option);
 
 /* Receives the lines of the trace record and its digest (see SambaTraceRecord); borrowed for the call. */
 typedef void (*SambaOnnxRecordCallback)(uint32_t line_count, const char *const *lines, const uint8_t digest[32],
