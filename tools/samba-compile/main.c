@@ -34,23 +34,9 @@ static void keepRecord(uint32_t line_count, const char *const *lines, const uint
 
 static SambaStatus importOnnx(MlirContext context, const Options *o, const char *path, Text *record,
                               MlirModule *out_module) {
-  SambaArena arena = {0};
-  SambaOnnxShapeOption *shapes = SAMBA_ARENA_ARRAY(&arena, SambaOnnxShapeOption, o->shapes.size + 1);
-  SambaOnnxBindOption *binds = SAMBA_ARENA_ARRAY(&arena, SambaOnnxBindOption, o->binds.size + 1);
   SambaOnnxImportOptions options = {
-      .shapes = shapes, .shape_count = o->shapes.size, .binds = binds, .bind_count = o->binds.size};
-  SambaStatus status = NULL;
-  for (size_t i = 0; i < o->shapes.size && !status; ++i)
-    status = sambaOnnxShapeOptionParse(o->shapes.data[i], &shapes[i]);
-  for (size_t i = 0; i < o->binds.size && !status; ++i) {
-    const char *name = NULL;
-    status = sambaSplitPair(&arena, "--bind", o->binds.data[i], &name, &binds[i].path);
-    binds[i].name = sambaStringRef(name);
-  }
-  if (!status)
-    status = sambaOnnxImport(context, path, &options, keepRecord, record, out_module);
-  sambaArenaDestroy(&arena);
-  return status;
+      .shapes = o->shapes.data, .shape_count = o->shapes.size, .binds = o->binds.data, .bind_count = o->binds.size};
+  return sambaOnnxImport(context, path, &options, keepRecord, record, out_module);
 }
 
 static SambaStatus loadModel(MlirContext context, const Options *o, const char *path, Text *record,

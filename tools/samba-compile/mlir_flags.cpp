@@ -1,6 +1,8 @@
 // MLIR's own flags (printing, timing, threading) for samba-compile: parsed by llvm::cl, applied to the pass manager.
 #include "tools/samba-compile/mlir_flags.h"
 
+#include "passes/register.h"
+
 #include "mlir/CAPI/Pass.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
@@ -9,6 +11,7 @@
 #include "llvm/Support/CommandLine.h"
 
 bool sambaParseMlirFlags(int argc, const char *const *argv) {
+  sambaRegisterPasses(); // --mlir-print-ir-after=PASS wants to know their names
   mlir::registerAsmPrinterCLOptions();
   mlir::registerMLIRContextCLOptions();
   mlir::registerPassManagerCLOptions();
