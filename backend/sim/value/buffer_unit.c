@@ -259,8 +259,8 @@ static void readToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
   sambaPatternOrigin(port->pattern, port->counters, &port->origin);
   SambaRunPort *output = &unit->outputs[index];
   bool view = output->layout.rank > 0 || port->pattern->dense;
-  SambaToken token = view ? (SambaToken){sambaBlockRetain(*slot), port->origin.address}
-                          : copyToken(run, unit, port, slot, iteration);
+  SambaToken token =
+      view ? (SambaToken){sambaBlockRetain(*slot), port->origin.address} : copyToken(run, unit, port, slot, iteration);
   sambaPortPut(run, output, token);
   sambaCountersStep(port->counters, port->pattern->access->trips, port->pattern->access->token_level);
   ++port->fired;

@@ -25,9 +25,11 @@ typedef struct SambaBlock {
 } SambaBlock;
 
 enum { SAMBA_POOL_CLASSES = 192 };
-typedef struct SambaPool {
-  pthread_mutex_t mutex;
-  SambaBlock *free[SAMBA_POOL_CLASSES];
+typedef struct SambaPool { /* one list per size, each with a lock that is held for a few instructions */
+  struct {
+    atomic_flag taken;
+    SambaBlock *blocks;
+  } free[SAMBA_POOL_CLASSES];
 } SambaPool;
 
 void sambaPoolInitialize(SambaPool *pool);

@@ -9,7 +9,7 @@ typedef struct SambaSchedule {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   uint32_t *ready; /* a ring of units */
-  uint32_t head, size, capacity, running;
+  uint32_t head, size, capacity, running, waiting;
   bool stop;
   SambaStatus fault;
   uint32_t fault_unit;
@@ -18,7 +18,8 @@ typedef struct SambaSchedule {
 static void pushReady(SambaSchedule *schedule, uint32_t unit) {
   pthread_mutex_lock(&schedule->mutex);
   schedule->ready[(schedule->head + schedule->size++) % schedule->capacity] = unit;
-  pthread_cond_signal(&schedule->changed);
+  if (schedule->waiting)
+    pthread_cond_signal(&schedule->changed);
   pthread_mutex_unlock(&schedule->mutex);
 }
 
@@ -73,7 +74,9 @@ static void *work(void *argument) {
         pthread_cond_broadcast(&schedule->changed);
         break;
       }
+      ++schedule->waiting;
       pthread_cond_wait(&schedule->changed, &schedule->mutex);
+      --schedule->waiting;
       continue;
     }
     uint32_t index = schedule->ready[schedule->head];

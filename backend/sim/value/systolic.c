@@ -49,6 +49,20 @@ static bool isContiguous(const int64_t *offsets, uint64_t count) {
   return true;
 }
 
+enum { shortRun = 16 };
+
+/* Offsets of the row operand step by step: what a kernel follows when runs are too short to set up. */
+static void makeRowTable(SambaArena *arena, SambaSystolic *s, const int64_t *offsets) {
+  if (s->inner_count >= shortRun || s->outer_count == 1)
+    return;
+  for (uint64_t k = 0; k < s->depth; ++k)
+    if (offsets[k] < INT32_MIN || offsets[k] > INT32_MAX)
+      return;
+  s->row_table = SAMBA_ARENA_ARRAY(arena, int32_t, s->depth);
+  for (uint64_t k = 0; k < s->depth; ++k)
+    s->row_table[k] = (int32_t)offsets[k];
+}
+
 /* The longest run of k with one step per operand; k is a whole number of such runs. */
 static void findRuns(SambaArena *arena, SambaSystolic *s, const Axis *k, int row, int column) {
   const int64_t *a = k->offsets[row], *b = k->offsets[column];
@@ -71,6 +85,7 @@ static void findRuns(SambaArena *arena, SambaSystolic *s, const Axis *k, int row
     s->outer_rows[o] = a[o * s->inner_count];
     s->outer_columns[o] = b[o * s->inner_count];
   }
+  makeRowTable(arena, s, a);
 }
 
 static double sideCost(uint64_t count, uint64_t other, bool contiguous) {
@@ -261,7 +276,7 @@ void sambaSystolicRun(const SambaSystolic *s, SambaPool *pool, const SambaToken 
   const uint32_t *rows = (const uint32_t *)(const void *)operands[1 - column].block->data + operands[1 - column].offset;
   const uint32_t *columns = (const uint32_t *)(const void *)operands[column].block->data + operands[column].offset;
   SambaBlock *packed = NULL;
-  const bool whole = s->columns_contiguous && s->columns % s->kernels->narrow_columns == 0;
+  const bool whole = s->columns_contiguous && s->columns % s->kernels->narrow_columns == 0 && !s->row_table;
   for (uint64_t batch = 0; batch < s->batches; ++batch) {
     const uint32_t *here = columns + s->batch_columns[batch];
     if (!whole && (!packed || !s->shared_columns)) {
@@ -277,6 +292,8 @@ void sambaSystolicRun(const SambaSystolic *s, SambaPool *pool, const SambaToken 
                         .inner_count = s->inner_count,
                         .a_step = s->row_step,
                         .first = first};
+      tile.a_table = panel ? s->row_table : NULL;
+      tile.depth = (int64_t)s->depth;
       tile.b = panel ? panel : here + begin;
       tile.b_outer = panel ? s->packed_outer + (wide ? 0 : s->outer_count) : s->outer_columns;
       tile.b_step = panel ? width : s->column_step;

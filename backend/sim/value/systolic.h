@@ -16,6 +16,7 @@ typedef struct SambaSystolic {
   int64_t outer_count, inner_count, row_step, column_step;
   bool columns_contiguous; /* else they are packed */
   bool shared_columns;     /* all batches have the same columns */
+  int32_t *row_table;      /* per k, when runs are short and columns are packed; else NULL */
   int64_t *packed_outer;   /* offsets of runs of k in a packed panel: wide, then narrow */
   uint64_t key;            /* names this way of packing */
 } SambaSystolic;

@@ -5,28 +5,44 @@
 #include <stddef.h>
 #include <string.h>
 
+/* One step of k: sums[i][j] += a[i][at] * b[j]. */
+#define TILE_STEP(ROWS, VECTORS, V, WIDTH, LOAD, BROADCAST, FMA)                                                       \
+  V columns[VECTORS];                                                                                                  \
+  _Pragma("GCC unroll 8") for (int j = 0; j < VECTORS; ++j) columns[j] = LOAD(b + WIDTH * j);                          \
+  _Pragma("GCC unroll 8") for (int i = 0; i < ROWS; ++i) {                                                             \
+    V row = BROADCAST(a[i][at]);                                                                                       \
+    _Pragma("GCC unroll 8") for (int j = 0; j < VECTORS; ++j) sums[i][j] = FMA(row, columns[j], sums[i][j]);           \
+  }
+
 /* VECTORS vectors of type V side by side; ROWS x VECTORS accumulators stay in registers. */
 #define TILE_KERNEL(NAME, ATTRIBUTES, ELEMENT, ROWS, VECTORS, V, WIDTH, ZERO, LOAD, STORE, BROADCAST, FMA)             \
   ATTRIBUTES static void NAME(const SambaTile *t) {                                                                    \
     V sums[ROWS][VECTORS];                                                                                             \
     ELEMENT *c = t->c;                                                                                                 \
+    const ELEMENT *a[ROWS];                                                                                            \
     _Pragma("GCC unroll 8") for (int i = 0; i < ROWS; ++i) _Pragma("GCC unroll 8") for (int j = 0; j < VECTORS; ++j)   \
         sums[i][j] = t->first ? ZERO() : LOAD(c + i * t->c_pitch + WIDTH * j);                                         \
-    const int64_t a_step = t->a_step, b_step = t->b_step, inner = t->inner_count;                                      \
-    for (int64_t o = 0; o < t->outer_count; ++o) {                                                                     \
-      const ELEMENT *a[ROWS];                                                                                          \
-      _Pragma("GCC unroll 8") for (int i = 0; i < ROWS; ++i) a[i] = (const ELEMENT *)t->a[i] + t->a_outer[o];          \
-      const ELEMENT *b = (const ELEMENT *)t->b + t->b_outer[o];                                                        \
-      int64_t at = 0;                                                                                                  \
-      for (int64_t k = 0; k < inner; ++k) {                                                                            \
-        V columns[VECTORS];                                                                                            \
-        _Pragma("GCC unroll 8") for (int j = 0; j < VECTORS; ++j) columns[j] = LOAD(b + WIDTH * j);                    \
-        _Pragma("GCC unroll 8") for (int i = 0; i < ROWS; ++i) {                                                       \
-          V row = BROADCAST(a[i][at]);                                                                                 \
-          _Pragma("GCC unroll 8") for (int j = 0; j < VECTORS; ++j) sums[i][j] = FMA(row, columns[j], sums[i][j]);     \
-        }                                                                                                              \
-        at += a_step;                                                                                                  \
+    const int64_t b_step = t->b_step;                                                                                  \
+    if (t->a_table) {                                                                                                  \
+      const int32_t *table = t->a_table, *end = table + t->depth;                                                      \
+      const ELEMENT *b = t->b;                                                                                         \
+      _Pragma("GCC unroll 8") for (int i = 0; i < ROWS; ++i) a[i] = t->a[i];                                           \
+      for (; table < end; ++table) {                                                                                   \
+        int64_t at = *table;                                                                                           \
+        TILE_STEP(ROWS, VECTORS, V, WIDTH, LOAD, BROADCAST, FMA)                                                       \
         b += b_step;                                                                                                   \
+      }                                                                                                                \
+    } else {                                                                                                           \
+      const int64_t a_step = t->a_step, inner = t->inner_count;                                                        \
+      for (int64_t o = 0; o < t->outer_count; ++o) {                                                                   \
+        _Pragma("GCC unroll 8") for (int i = 0; i < ROWS; ++i) a[i] = (const ELEMENT *)t->a[i] + t->a_outer[o];        \
+        const ELEMENT *b = (const ELEMENT *)t->b + t->b_outer[o];                                                      \
+        int64_t at = 0;                                                                                                \
+        for (int64_t k = 0; k < inner; ++k) {                                                                          \
+          TILE_STEP(ROWS, VECTORS, V, WIDTH, LOAD, BROADCAST, FMA)                                                     \
+          at += a_step;                                                                                                \
+          b += b_step;                                                                                                 \
+        }                                                                                                              \
       }                                                                                                                \
     }                                                                                                                  \
     _Pragma("GCC unroll 8") for (int i = 0; i < ROWS; ++i) _Pragma("GCC unroll 8") for (int j = 0; j < VECTORS; ++j)   \

@@ -17,6 +17,8 @@ typedef struct SambaTile {
   const void *b;
   const int64_t *a_outer, *b_outer; /* [outer_count] */
   int64_t outer_count, inner_count, a_step, b_step;
+  const int32_t *a_table; /* NULL, or [depth] */
+  int64_t depth;
   void *c;
   int64_t c_pitch;
   bool first; /* start from zero instead of from c */
