@@ -1,0 +1,36 @@
+// A matrix product of 128 x 128 x 128 on `tiny`, tiles of 64: the section as it is configured. Every line is one unit.
+// RUN: samba-opt %s > %t.mlir && samba-opt %t.mlir | diff %t.mlir - && FileCheck %s < %t.mlir
+// RUN: samba-opt --mlir-print-op-generic %s | samba-opt | diff %t.mlir -
+// RUN: samba-opt --emit-bytecode %s | samba-opt | diff %t.mlir -
+// RUN: samba-opt --canonicalize --cse %s | diff %t.mlir -
+
+// CHECK-LABEL: rdu.section @matmul
+// CHECK-SAME: %arg2: !rdu.symbol<128x128xbf16> {rdu.name = "c", rdu.written}) attributes {machine = #rdu.machine<"tiny">} {
+rdu.section @matmul(%a: !rdu.symbol<128x128xbf16> {rdu.name = "a"}, %b: !rdu.symbol<128x128xbf16> {rdu.name = "b"},
+                    %c: !rdu.symbol<128x128xbf16> {rdu.name = "c", rdu.written}) attributes {machine = #rdu.machine<"tiny">} {
+  // CHECK-NEXT: rdu.load %arg0 {name = "a.load", outputs = [{loops = [2, 2, 2], strides = [8192, 0, 64, 128, 1], tile = [64, 64]}]} : (!rdu.symbol<128x128xbf16>) -> !rdu.stream<64x64xbf16>
+  %at = rdu.load %a {name = "a.load", outputs = [{loops = [2, 2, 2], tile = [64, 64], strides = [8192, 0, 64, 128, 1]}]}
+      : (!rdu.symbol<128x128xbf16>) -> !rdu.stream<64x64xbf16>
+  %bt = rdu.load %b {name = "b.load", outputs = [{loops = [2, 2, 2], tile = [64, 64], strides = [0, 64, 8192, 128, 1]}]}
+      : (!rdu.symbol<128x128xbf16>) -> !rdu.stream<64x64xbf16>
+  %ab = rdu.buffer %at {name = "a.tiles", depth = 2, slot_elements = 4096, inputs = [{slots = [8], tile = [64, 64], strides = [0, 64, 1]}],
+                        outputs = [{slots = [8], tile = [64, 64], strides = [0, 64, 1]}]} : (!rdu.stream<64x64xbf16>) -> !rdu.stream<64x64xbf16>
+  // CHECK: rdu.buffer %{{.*}} {depth = 2, diagonal,
+  %bb = rdu.buffer %bt {name = "b.tiles", depth = 2, slot_elements = 4096, diagonal, inputs = [{slots = [8], tile = [64, 64], strides = [0, 64, 1]}],
+                        outputs = [{slots = [8], tile = [64, 64], strides = [0, 64, 1]}]} : (!rdu.stream<64x64xbf16>) -> !rdu.stream<64x64xbf16>
+  // CHECK: rdu.compute {{.*}} reduce = [2, 5], systolic, tile = [64, 64, 64]} do {
+  // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[Y:.*]]: f32):
+  // CHECK-NEXT: rdu.reduce "mac"(%[[X]], %[[Y]]) : (f32, f32) -> f32
+  // CHECK-NEXT: rdu.lane "to_bf16"
+  // CHECK-NEXT: rdu.yield
+  %ct = rdu.compute %ab, %bb {name = "product", systolic, loops = [2, 2, 2], tile = [64, 64, 64], reduce = [2, 5],
+                              inputs = [{strides = [0, 0, 0, 64, 0, 1]}, {strides = [0, 0, 0, 0, 1, 64]}],
+                              outputs = [{level = 2, strides = [0, 0, 0, 64, 1, 0]}]} do {
+  ^bb0(%x: f32, %y: f32):
+    %sum = rdu.reduce "mac"(%x, %y) : (f32, f32) -> f32
+    %rounded = rdu.lane "to_bf16"(%sum) : (f32) -> f32
+    rdu.yield %rounded : f32
+  } : (!rdu.stream<64x64xbf16>, !rdu.stream<64x64xbf16>) -> !rdu.stream<64x64xbf16>
+  rdu.store %c, %ct {name = "c.store", inputs = [{loops = [2, 2], tile = [64, 64], strides = [8192, 64, 128, 1]}]}
+      : (!rdu.symbol<128x128xbf16>, !rdu.stream<64x64xbf16>) -> ()
+}
