@@ -113,6 +113,14 @@ static void testVersions(void **state) {
   expectOpenError(patched(".samba.headers", records, 0), "format version 0.0 does not exist");
   expectOpenError(renamed(".samba.headers", ".samba.xxx"),
                   "not a PEF: it is an ELF file without a section .samba.headers");
+  size_t bytes;
+  const char *path = writeSample();
+  char *file = sampleReadFile(path, &bytes);
+  Elf64_Shdr *sections = (Elf64_Shdr *)(file + ((Elf64_Ehdr *)file)->e_shoff);
+  sections[1].sh_size = 68;
+  sampleWriteFile(path, file, bytes);
+  free(file);
+  expectOpenError(path, "section .samba.headers has 68 bytes, too few for a version");
   SambaPef *pef;
   expectOk(sambaPefOpen(patched(".samba.headers", records + 4, 7), &pef)); /* a newer minor version is read */
   assert_int_equal(pef->header.minor, 7);
@@ -180,6 +188,16 @@ static void testTables(void **state) {
   expectOpenError(patched(".samba.calls", records + 24, 1),
                   "call 0: layers are records 1 and the 2 from there, expected to start at 0");
   expectOpenError(patched(".samba.calls", records + 28, 1), "2 layers, but only 1 of them belong to a record");
+  const char *none = writeSample(), *fixedNone = samplePath(1, "none.pef");
+  uint64_t zero = 0;
+  samplePatch(none, ".samba.machines", 16, &zero, sizeof zero);
+  size_t noneSize;
+  char *noneFile = sampleReadFile(none, &noneSize);
+  ((Elf64_Shdr *)(noneFile + ((Elf64_Ehdr *)noneFile)->e_shoff))[2].sh_size = records;
+  sampleWriteFile(none, noneFile, noneSize);
+  free(noneFile);
+  expectOk(sambaPefFixChecksums(none, fixedNone));
+  expectOpenError(fixedNone, "section \".samba.machines\" has 0 records, expected exactly one");
   /* Repairs the table's checksum alone: the digest of the trace record stays. */
   const char *fixed = patched(".samba.traces", records, 0), zeros[SAMBA_PEF_DIGEST_BYTES] = {0};
   uint8_t digest[SAMBA_PEF_DIGEST_BYTES];

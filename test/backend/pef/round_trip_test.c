@@ -145,6 +145,9 @@ static void testExternal(void **state) {
   sampleWriteFile(raw, padded, 20);
   expectError(sambaPefReadInit(back, &back->symbols[SAMPLE_W], data),
               "bytes 7 to 55 are expected, but the file has 20");
+  SambaPefSymbol broken = back->symbols[SAMPLE_W];
+  broken.init_file = (SambaStringRef){"a\0b", 3};
+  expectError(sambaPefReadInit(back, &broken, data), "init_file contains a zero byte");
   unlink(raw);
   expectError(sambaPefReadInit(back, &back->symbols[SAMPLE_W], data), "cannot be read: No such file");
   sambaPefDestroy(back);
