@@ -190,9 +190,6 @@ SambaStatus sambaFabricCollect(const SambaSection *section, const SambaMachine *
   }
   for (uint32_t s = 0; s < section->stream_count; ++s)
     entries += section->streams[s].hop_count;
-  if (ends > UINT32_MAX || entries > UINT32_MAX)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "section '%s' has %zu flow ends and %zu hops, expected below 2^32",
-                           section->name, ends, entries);
   *out_fabric = (SambaFabric){0, 0, SAMBA_ARENA_ARRAY(arena, SambaFlowEnd, ends),
                               SAMBA_ARENA_ARRAY(arena, SambaSwitchEntry, entries)};
   for (uint32_t u = 0; u < section->unit_count; ++u) {

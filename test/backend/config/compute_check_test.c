@@ -72,7 +72,7 @@ static void reductions(void **state) {
        "a systolic mac has type f32 or i32, not i64");
   CASE(sampleMatmul, C.program.reduce_mask = 1 | 1 << 5,
        "counter 0 is reduced, but a counter between it and token_level 3 is not: reduced outer counters must be the "
-       "last");
+       "last ones before token_level");
   CASE(sampleMatmul, (C.program.systolic = false, OPS(C, 2, MAC, {SAMBA_LANE_REDUCE_ADD, T(F32), {2, 0, 0}, 0})),
        "lane operation 1 (reduce_add): reduces a value that already depends on a reduction");
   CASE(sampleMatmul, (C.program.systolic = false, OPS(C, 2, MAC, {SAMBA_LANE_ADD, T(F32), {2, 0, 0}, 0})),

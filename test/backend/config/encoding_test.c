@@ -245,15 +245,16 @@ static void decoderNamesWhatIsWrong(void **state) {
   uint8_t *data = sample.bytes.data;
 #define DECODE(size) sambaSectionDecode(data, size, sample.machine, &sample.arena, &section)
   assertFails(DECODE(0), "the bytes end at version");
+  assertFails(DECODE(SIZE_MAX), "an image of 18446744073709551615 bytes, expected at most 1073741824");
   assertFails(DECODE(sample.bytes.size - 8), "the bytes end at");
-  assertFails(DECODE(sample.bytes.size - 1), "the bytes end inside padding");
+  assertFails(DECODE(sample.bytes.size - 1), "the bytes end inside padding at bit");
   assertFails(DECODE(24), "the bytes end at");
   assertFails(DECODE(13), "the bytes end at symbols: 3 of 64 bits expected, 11 left");
   data[0] = 2;
   assertFails(DECODE(sample.bytes.size), "its records have version 2, this program reads version 1");
   data[0] = 1;
   data[sample.bytes.size - 1] |= 0x80;
-  assertFails(DECODE(sample.bytes.size), "not zero");
+  assertFails(DECODE(sample.bytes.size), "padding before bit");
   data[sample.bytes.size - 1] &= 0x7f;
   for (int i = 0; i < 8; ++i)
     sambaArrayAppend(&sample.bytes, 0);

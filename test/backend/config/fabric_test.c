@@ -159,9 +159,10 @@ static void unitsMustFitTheMachine(void **state) {
   assertMessage(sambaSectionCheckMachine(s, &m), "unit 'at' (load): output 0: needs a chain of 5 counters");
   m = *sampleMachine();
   s->units[2].slot_count = 9;
-  assertMessage(sambaSectionCheckMachine(s, &m),
-                "unit 'ab' (buffer): 9 slots of 4096 elements of bf16 do not fit: a PMU of "
-                "machine 'tiny' has 65536 bytes\n  note: use smaller tiles");
+  assertMessage(
+      sambaSectionCheckMachine(s, &m),
+      "unit 'ab' (buffer): 9 slots of 4096 elements of bf16 do not fit: a PMU of "
+      "machine 'tiny' has 65536 bytes\n  note: use smaller tiles, fewer slots, or interleave over several buffers");
   s = sampleGather(&arena);
   SambaUnit *unit = &s->units[2];
   unit->program.op_count = 7;

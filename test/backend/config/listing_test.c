@@ -139,9 +139,10 @@ static const BadText badTexts[] = {
      "line 2, column 1: expected symbol, load, store, buffer, compute, input, output, guard, %value, stream, hop or }"},
     {"  symbol 5\n", "line 2, column 10: expected a name"},
     {"symbol \"a\n", "line 2, column 8: the quoted name does not end on its line"},
-    {"symbol \"a\\q\"\n", "line 2, column 11: unknown escape"},
-    {"symbol \"a\\x0\"\n", "expected two hex digits after \\x"},
-    {"symbol x dtype=f64\n", "line 2, column 16: expected an element type"},
+    {"symbol \"a\\q\"\n", "line 2, column 11: unknown escape, expected \\\", \\\\ or \\xNN"},
+    {"symbol \"a\\x0\"\n", "expected two hex digits after \\x, not both zero"},
+    {"symbol x dtype=f64\n",
+     "line 2, column 16: expected an element type (f32, bf16, f16, i1, i8, ui8, i16, i32 or i64)"},
     {"symbol x elements=lots\n", "line 2, column 19: expected elements, a number"},
     {"symbol x elements=12q\n", "expected elements, a number, found '12q'"},
     {"symbol x elements=-1\n", "elements is -1, expected 0 to 281474976710655"},
@@ -168,13 +169,20 @@ static const BadText badTexts[] = {
     {"compute c trips=[4 |]\n%1 = neg f32 %0\n", "value %1, expected %0: inputs and operations are numbered in order"},
     {"compute c trips=[4 |]\n%0 = conv f32 %0\n", "line 3, column 6: unknown lane operation 'conv'"},
     {"compute c trips=[4 |]\n%0 = neg f32 %0 %1\n", "expected the end of the line"},
-    {"compute c trips=[4 |]\n%0 = const f32 1.0\ninput strides=[0]\n", "inputs come before lane operations"},
+    {"compute c trips=[4 |]\n%0 = const f32 1.0\ninput strides=[0]\n",
+     "inputs come before lane operations, whose numbers follow theirs"},
     {"compute c trips=[4 |] reduce=[70]\n", "a counter is 70, expected 0 to 63"},
     {"stream s vector a.out0 -> b.in0\n", "no unit 'a' above"},
     {"stream s wide a.out0\n", "expected vector, scalar or control"},
     {"stream s vector a -> b.in0\n", "expected a unit's port, like NAME.out0"},
     {"load l\nstream s vector l.out0 -> b.in0\n", "unit 'l' has 0 output lines, no output 0"},
     {"hop (0, 0) unit lane 0 flow 0 -> unit lane 0 flow 0\n", "a hop before any stream"},
+    {"load l\noutput trips=[4 |] strides=[x]\n", "expected a stride, a number"},
+    {"load l symbol=99999999999\n", "a symbol is 99999999999, expected 0 to 4294967295"},
+    {"compute c trips=[4 |]\n%0 = counter i32 x\n", "expected its number, a number"},
+    {"load l\noutput trips=[4 |] strides=[1] streams=[]\nstore t\ninput trips=[4 |] strides=[1]\nstream s vector "
+     "l.out0 -> t.in0\nhop (x, 0)\n",
+     "expected a column, a number"},
     {"load l\noutput trips=[|] strides=[]\nstore t\ninput trips=[|] strides=[] streams=[s, s]\nstream s vector l.out0 "
      "-> t.in0\n",
      "this port lists 2 streams, but 1 stream lines name it"},
@@ -208,6 +216,28 @@ static void errorsNameLineAndColumn(void **state) {
   }
 }
 
+static void assertParseFails(const char *text, const char *message) {
+  SambaArena arena = {0};
+  size_t position = 0;
+  SambaSection *section;
+  SambaStatus status = sambaSectionParse(sambaStringRef(text), &position, &arena, &section);
+  assert_non_null(status);
+  assert_non_null(strstr(sambaStatusGetMessage(status), message));
+  sambaStatusFree(status);
+  sambaArenaDestroy(&arena);
+}
+
+static void wholeTextsThatAreWrong(void **state) {
+  (void)state;
+  assertParseFails("", "expected 'section', found the end of the line");
+  assertParseFails("section s {\n", "line 2, column 1: the text ends before the section's }");
+  char many[512] = "section s {\ncompute c trips=[";
+  for (int i = 0; i < 65; ++i)
+    strcat(many, "1, ");
+  strcat(many, "1 |]\n}");
+  assertParseFails(many, "a list of more than 64 numbers");
+}
+
 /* Any prefix and any changed character: an error or a section, never a crash. */
 static void brokenTextsAreRefused(void **state) {
   (void)state;
@@ -238,9 +268,8 @@ static void brokenTextsAreRefused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(samplesRoundTrip),
-      cmocka_unit_test(byHandIsPleasant),
-      cmocka_unit_test(errorsNameLineAndColumn),
+      cmocka_unit_test(samplesRoundTrip),        cmocka_unit_test(byHandIsPleasant),
+      cmocka_unit_test(errorsNameLineAndColumn), cmocka_unit_test(wholeTextsThatAreWrong),
       cmocka_unit_test(brokenTextsAreRefused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

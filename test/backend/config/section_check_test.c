@@ -26,7 +26,8 @@ static void symbolsAndUnits(void **state) {
   CASE(sampleMatmul, s->units[1].layer = NULL, "unit 1 has no layer");
   CASE(sampleMatmul, s->units[1].kind = 7, "unit 'bt' (invalid): unit kind 7 is undefined");
   CASE(sampleMatmul, s->units[0].output_count = 0, "unit 'at' (load): 0 outputs, expected one: the data");
-  CASE(sampleMatmul, s->units[5].input_count = 0, "unit 'cs' (store): 0 inputs, expected the data and");
+  CASE(sampleMatmul, s->units[5].input_count = 0,
+       "unit 'cs' (store): 0 inputs, expected the data and, with has_index, the indices");
   CASE(sampleMatmul, BUFFER.output_count = 0,
        "unit 'ab' (buffer): 1 inputs and 0 outputs, expected at least one of each");
   CASE(sampleMatmul, s->units[4].output_count = 0, "unit 'ct' (compute): no output, expected at least one");
@@ -74,7 +75,7 @@ static void addresses(void **state) {
   CASE(sampleMatmul, LOAD.access.replay = 2, "replay is 2, expected 1: only a buffer's reads replay");
   CASE(sampleMatmul, BUFFER.outputs[0].access.replay = 0, "replay is 0, expected at least 1");
   CASE(sampleMatmul, (BUFFER.outputs[0].access.replay = UINT32_MAX, BUFFER.outputs[0].access.trips = TRIPS(8, 256, 64)),
-       "replay is 4294967295 on a chain of 131072 steps: the product reaches 2^48");
+       "replay is 4294967295 on a chain of 131072 steps: the product reaches 2^48, expected less");
   CASE(sampleGather, TABLE.access.guard_count = 65, "65 guards, expected at most 64");
   CASE(sampleGather, TABLE.access.guards = LIST(&arena, SambaGuard, {INT64_MAX, 20, TABLE.access.guards[0].strides}),
        "the expression of guard 0 leaves 64 bits");

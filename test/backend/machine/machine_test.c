@@ -159,7 +159,8 @@ static void inconsistentMachinesAreRefused(void **state) {
           "systolic_accumulators is 255, expected at least one per MAC of the 16 x 16 array");
   REFUSED(simd_lanes, 12, "simd_lanes is 12, expected a power of two: lane reductions fold the lanes by halves");
   REFUSED(pmu_banks, 7, "pmu_bytes is 524288, expected a multiple of pmu_banks, which is 7");
-  REFUSED(hbm_channels, 0, "hbm_bytes is 68719476736 but hbm_channels is 0, expected both zero");
+  REFUSED(hbm_channels, 0,
+          "hbm_bytes is 68719476736 but hbm_channels is 0, expected both zero (no such memory) or both positive");
   REFUSED(ddr_channel_mbps, 0, "ddr_bytes is 1500000000000 but ddr_channel_mbps is 0");
   REFUSED(dram_burst_bytes, 48, "dram_burst_bytes is 48, expected a power of two: addresses are split");
   REFUSED(dram_burst_bytes, 2048, "dram_row_bytes is 1024, expected a multiple of dram_burst_bytes, which is 2048");
