@@ -51,6 +51,13 @@ static SambaStatus countElements(const char *name, SambaTensorFile *tensor) {
   return NULL;
 }
 
+/* Booleans are one byte, 0 or 1, whatever the file has for true. */
+static void normalizeBooleans(SambaTensorFile *tensor) {
+  uint8_t *bytes = tensor->data;
+  for (uint64_t i = 0; tensor->dtype == SAMBA_DTYPE_I1 && i < tensor->elements; ++i)
+    bytes[i] = bytes[i] != 0;
+}
+
 /* ---- .npy ---- */
 
 static const char *findKey(const char *header, const char *key) {
@@ -137,6 +144,7 @@ SambaStatus sambaNpyParse(const char *name, const uint8_t *data, size_t size, Sa
     transposeFortran(out_tensor, body, out_tensor->data);
   else if (out_tensor->bytes)
     memcpy(out_tensor->data, body, out_tensor->bytes);
+  normalizeBooleans(out_tensor);
   return NULL;
 }
 
@@ -319,11 +327,13 @@ SambaStatus sambaTensorProtoParse(const char *name, const uint8_t *data, size_t 
                              (unsigned long long)out_tensor->bytes, (unsigned long long)rawBytes);
     if (rawBytes)
       memcpy(out_tensor->data, payload.raw.at, rawBytes);
+    normalizeBooleans(out_tensor);
     return NULL;
   }
   if (!readTyped((Wire){data, data + size}, out_tensor, &payload) || payload.count != out_tensor->elements)
     return sambaStatusMake(SAMBA_INVALID, "%s: the shape asks for %llu elements, but the file has another number", name,
                            (unsigned long long)out_tensor->elements);
+  normalizeBooleans(out_tensor);
   return NULL;
 }
 
