@@ -113,7 +113,10 @@ static SambaStatus readOperation(Program *p, MlirOperation op) {
 }
 
 static SambaStatus readBlock(Program *p, MlirBlock block, SambaUnit *unit) {
+  MlirOperation last = mlirBlockGetTerminator(block);
   p->inputs = unit->input_count;
+  if (mlirOperationIsNull(last) || !isNamed(last, "rdu.yield"))
+    return sambaStatusMake(SAMBA_INVALID, "its program must end with rdu.yield");
   if (mlirBlockGetNumArguments(block) != unit->input_count)
     return sambaStatusMake(SAMBA_INVALID, "its program has %lld arguments, but the unit has %u inputs",
                            (long long)mlirBlockGetNumArguments(block), unit->input_count);
@@ -126,10 +129,8 @@ static SambaStatus readBlock(Program *p, MlirBlock block, SambaUnit *unit) {
     sambaPointerMapSet(&p->values, argument.ptr, i);
   }
   MlirOperation op = mlirBlockGetFirstOperation(block);
-  for (; !mlirOperationIsNull(op) && !isNamed(op, "rdu.yield"); op = mlirOperationGetNextInBlock(op))
+  for (; !mlirOperationEqual(op, last); op = mlirOperationGetNextInBlock(op))
     SAMBA_RETURN_IF_ERROR(readOperation(p, op));
-  if (mlirOperationIsNull(op))
-    return sambaStatusMake(SAMBA_INVALID, "its program must end with rdu.yield");
   if (mlirOperationGetNumOperands(op) != unit->output_count)
     return sambaStatusMake(SAMBA_INVALID, "its program yields %lld values, but the unit has %u outputs",
                            (long long)mlirOperationGetNumOperands(op), unit->output_count);

@@ -1,0 +1,93 @@
+// Machines and mappings, and what is refused of them.
+// RUN: samba-opt --verify-diagnostics --split-input-file %s | FileCheck %s
+
+// CHECK: module attributes {rdu.machine = #rdu.machine<"sn40l">}
+module attributes {rdu.machine = #rdu.machine<"sn40l">} {
+}
+
+// -----
+
+// CHECK: rdu.mapping = #rdu.mapping<depth = [2, 2], group = 1, level = [0, 1], order = [2, 0, 1], pipeline = 0, tile = [64, 64, 128], unroll = [2, 1, 1]>
+func.func @f() attributes {rdu.mapping = #rdu.mapping<tile = [64, 64, 128], unroll = [2, 1, 1], order = [2, 0, 1], level = [0, 1], depth = [2, 2], group = 1, pipeline = 0>} { return }
+// CHECK: rdu.mapping = [#rdu.mapping<tile = [1]>, #rdu.mapping<>]
+func.func @g() attributes {rdu.mapping = [#rdu.mapping<tile = [1]>, #rdu.mapping<>]} { return }
+
+// -----
+
+// expected-error@below {{#rdu.machine: there is no shipped machine 'sn50'; describe it with every parameter}}
+module attributes {rdu.machine = #rdu.machine<"sn50">} {}
+
+// -----
+
+// expected-error@below {{#rdu.machine needs a name of 1 to 63 characters}}
+module attributes {rdu.machine = #rdu.machine<clock_hz = {value = 1, assumed}>} {}
+
+// -----
+
+// expected-error@below {{#rdu.machine has no parameter 'clock'}}
+module attributes {rdu.machine = #rdu.machine<"mine", clock = {value = 1, assumed}>} {}
+
+// -----
+
+// expected-error@below {{#rdu.machine: 'clock_hz' must be {value = <integer>, source = "..."} or {value = <integer>, assumed}}}
+module attributes {rdu.machine = #rdu.machine<"mine", clock_hz = 1200000000>} {}
+
+// -----
+
+// expected-error@below {{#rdu.machine: 'clock_hz' must be {value = <integer>, source = "..."} or {value = <integer>, assumed}}}
+module attributes {rdu.machine = #rdu.machine<"mine", clock_hz = {value = 1200000000}>} {}
+
+// -----
+
+// expected-error@below {{#rdu.machine lacks parameter 'grid_columns' (columns of the checkerboard of PCUs and PMUs, all dies together, sites)}}
+module attributes {rdu.machine = #rdu.machine<"mine", clock_hz = {value = 1200000000, source = "data sheet"}>} {}
+
+// -----
+
+// expected-error@below {{'builtin.module' op attribute 'rdu.machine' must be #rdu.machine<...>}}
+module attributes {rdu.machine = "tiny"} {}
+
+// -----
+
+// expected-error@below {{'func.func' op attribute 'rdu.mapping' must be #rdu.mapping<...> or a list of them}}
+func.func @f() attributes {rdu.mapping = [1, 2]} { return }
+
+// -----
+
+// expected-error@below {{'func.func' op attribute 'rdu.color' does not exist in the rdu dialect or cannot stand here}}
+func.func @f() attributes {rdu.color = "red"} { return }
+
+// -----
+
+// expected-error@below {{#rdu.mapping takes no name}}
+func.func @f() attributes {rdu.mapping = #rdu.mapping<"m">} { return }
+
+// -----
+
+// expected-error@below {{#rdu.mapping has no 'tiles'; it has tile, unroll, order, level, depth, group and pipeline}}
+func.func @f() attributes {rdu.mapping = #rdu.mapping<tiles = [1]>} { return }
+
+// -----
+
+// expected-error@below {{#rdu.mapping: 'group' must be an integer from 0 to 4294967295}}
+func.func @f() attributes {rdu.mapping = #rdu.mapping<group = -1>} { return }
+
+// -----
+
+// expected-error@below {{#rdu.mapping: 'tile' must be a list of at most 12 integers}}
+func.func @f() attributes {rdu.mapping = #rdu.mapping<tile = 64>} { return }
+
+// -----
+
+// expected-error@below {{#rdu.mapping: tile, unroll and order must have one length, but there are 2 and 1}}
+func.func @f() attributes {rdu.mapping = #rdu.mapping<tile = [64, 64], unroll = [1]>} { return }
+
+// -----
+
+// expected-error@below {{#rdu.mapping: 'tile' has 0, but every entry must be at least 1 and at most 9223372036854775807}}
+func.func @f() attributes {rdu.mapping = #rdu.mapping<tile = [64, 0]>} { return }
+
+// -----
+
+// expected-error@below {{#rdu.mapping: 'order' must name each of the 2 dimensions once}}
+func.func @f() attributes {rdu.mapping = #rdu.mapping<order = [1, 1]>} { return }
