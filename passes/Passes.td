@@ -20,6 +20,14 @@ def MaterializeViews : Pass<"samba-materialize-views", "::mlir::ModuleOp"> {
   let dependentDialects = ["::samba::SambaDialect"];
 }
 
+def RaiseIdioms : Pass<"samba-raise-idioms", "::mlir::ModuleOp"> {
+  let summary = "Turn expanded forms that exporters write into the operators they mean";
+  let description = [{
+    layer_norm, rms_norm, gelu and silu from means, squares, roots, erf and sigmoid. Near misses stay as they are. Part of o1, not of o0.
+  }];
+  let dependentDialects = ["::samba::SambaDialect"];
+}
+
 def PartitionSections : Pass<"samba-partition-sections", "::mlir::ModuleOp"> {
   let summary = "Outline the graph into sections and calls";
   let description = [{

@@ -8,6 +8,7 @@
 static const char *const steps[] = {
     "canonicalize",
     "cse",
+    "samba-raise-idioms",
     "samba-mixed-precision{preset=%p}",
     "canonicalize",
     "cse",
@@ -66,7 +67,9 @@ SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *opt
     precision = "mp4";
   SAMBA_ARRAY(char) text = {0};
   for (size_t s = 0; s < sizeof steps / sizeof *steps; ++s) {
-    if (s)
+    if (strcmp(opt, "o0") == 0 && strcmp(steps[s], "samba-raise-idioms") == 0)
+      continue;
+    if (text.size)
       sambaArrayAppend(&text, ',');
     for (const char *at = steps[s]; *at; ++at) {
       const char *value = NULL;

@@ -17,11 +17,13 @@ namespace samba {
 #define GEN_PASS_DEF_MATERIALIZEVIEWS
 #define GEN_PASS_DEF_MIXEDPRECISION
 #define GEN_PASS_DEF_PARTITIONSECTIONS
+#define GEN_PASS_DEF_RAISEIDIOMS
 #include "passes/passes.inc"
 
 namespace {
 using AssignMemory = CPass<impl::AssignMemoryBase, sambaAssignMemoryPass>;
 using MaterializeViews = CPass<impl::MaterializeViewsBase, sambaMaterializeViews>;
+using RaiseIdioms = CPass<impl::RaiseIdiomsBase, sambaRaiseIdioms>;
 
 struct MixedPrecision : impl::MixedPrecisionBase<MixedPrecision> {
   using MixedPrecisionBase::MixedPrecisionBase;
@@ -75,6 +77,7 @@ static void registerOnce() {
   mlir::PassRegistration<samba::MaterializeViews>();
   mlir::PassRegistration<samba::MixedPrecision>();
   mlir::PassRegistration<samba::PartitionSections>();
+  mlir::PassRegistration<samba::RaiseIdioms>();
   sambaRegisterLowerings();
   mlir::registerPassPipeline("samba-to-rdu", "From a traced graph to placed and routed rdu sections", buildPipeline,
                              [](llvm::function_ref<void(const mlir::detail::PassOptions &)> handler) { handler(PipelineOptions()); });

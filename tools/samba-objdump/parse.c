@@ -67,7 +67,7 @@ static SambaStatus parseSection(Parser *parser, ParsedSection *out_parsed) {
 static SambaStatus countRecords(Parser *parser) {
   Lexer *lexer = &parser->lexer;
   while (lexer->token.kind != TOKEN_END) {
-    uint32_t id;
+    uint32_t id = 0;
     Token keyword = lexer->token;
     SAMBA_RETURN_IF_ERROR(parseKeyword(parser, &id));
     const SambaPefTable *table = sambaPefTable(id);
@@ -422,7 +422,7 @@ static SambaStatus parseRecord(Parser *parser, SambaPefTableId id, char *record)
 static SambaStatus parseRecords(Parser *parser) {
   SambaPef *pef = parser->pef;
   while (parser->lexer.token.kind != TOKEN_END) {
-    uint32_t id, count;
+    uint32_t id = 0, count;
     Token keyword = parser->lexer.token;
     SAMBA_RETURN_IF_ERROR(parseKeyword(parser, &id));
     const SambaPefTable *table = sambaPefTable(id);
