@@ -116,3 +116,24 @@ func.func @f() {
   samba.call @s() {id = -1, type = "FWD"} : () -> ()
   return
 }
+
+// -----
+
+// After convert-linalg-to-rdu a call names an rdu.section: its operands, then its results, are the symbols.
+rdu.section @s(%a: !rdu.symbol<4xf32>) {
+}
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@below {{'samba.call' op has 1 operands and 1 results, but @s has 1 symbols}}
+  %0 = samba.call @s(%x) {id = 0, type = "FWD"} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+rdu.section @s(%a: !rdu.symbol<4xf32>, %b: !rdu.symbol<5xf32>) {
+}
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error@below {{'samba.call' op result 0 does not have the elements of symbol 1 of @s}}
+  %0 = samba.call @s(%x) {id = 0, type = "FWD"} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}

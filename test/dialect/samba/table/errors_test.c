@@ -1,0 +1,202 @@
+/* Every refusal of the operator table: the call, and the whole message. */
+#include "dialect/samba/table/operator.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* operands: "f32 2x3, i64 -"; attributes: "name KIND values; ...", KIND as in cases.txt. */
+static const struct {
+  const char *name, *operands, *attributes, *message;
+} cases[] = {
+    {"add", "f32 2", "", "takes 2 operands, not 1"},
+    {"linear", "f32 2", "", "takes 2 to 3 operands, not 1"},
+    {"cat", "", "dim i 0", "takes 1 or more operands, not 0"},
+    {"relu", "f32 2", "slope f 1", "there is no attribute 'slope'"},
+    {"softmax", "f32 2", "", "attribute 'dim' (an integer) is missing"},
+    {"softmax", "f32 2", "dim f 1", "attribute 'dim' must be an integer, not a number"},
+    {"gelu", "f32 2", "approximate b 1", "attribute 'approximate' must be a string, not a boolean"},
+    {"cast", "f32 2", "dtype I 1", "attribute 'dtype' must be an element type, not a list of integers"},
+    {"exp", "i32 2", "", "(C1) the operand is i32, but must be f32, bf16 or f16"},
+    {"logical_not", "f32 2", "", "(C1) the operand is f32, but must be i1"},
+    {"gelu", "f32 2", "approximate s exact", "(C2) attribute 'approximate' is 'exact', but must be 'none' or 'tanh'"},
+    {"clamp", "i32 2", "min f 0.5", "(C2) attribute 'min' is 0.5, which i32 cannot hold"},
+    {"add", "f32 2, bf16 2", "", "(C2) operand 1 is bf16, but operand 0 is f32; cast one of them"},
+    {"add", "f32 2x3, f32 2x4", "", "(C3) shapes 2x3xf32 and 2x4xf32 do not broadcast: 3 against 4, 1 from the end"},
+    {"where", "f32 2, f32 2, f32 2", "", "(C1) operand 0 (the condition) is f32, but must be i1"},
+    {"where", "i1 2, f32 2, i32 2", "", "(C2) operand 2 is i32, but operand 1 is f32; cast one of them"},
+    {"mean", "i32 2", "", "(C1) the operand is i32, but must be f32, bf16 or f16"},
+    {"sum", "f32 2x3", "dim I 2", "(C2) attribute 'dim' names dimension 2, but the tensor has rank 2"},
+    {"sum", "f32 2x3", "dim I 1 -1", "(C2) attribute 'dim' names dimension 1 twice"},
+    {"linear", "i1 2x3, i1 4x3", "", "(C1) the input is i1, but must be f32, bf16, f16, i8, ui8, i16, i32 or i64"},
+    {"linear", "f32 2x3, bf16 4x3", "", "(C2) the weight is bf16, but the input is f32; cast one of them"},
+    {"linear", "f32 -, f32 4x3", "", "(C3) the input is f32 of rank 0, but must have rank 1 to 8"},
+    {"linear", "f32 2x3, f32 4", "", "(C3) the weight is 4xf32 of rank 1, but must have rank 2"},
+    {"linear", "f32 2x3, f32 4x5", "", "(C3) the weight is 4x5xf32: dimension 1 is 5, but must be 3"},
+    {"linear", "f32 2x3, f32 4x3, f32 3", "", "(C4) the bias is 3xf32, but must be 4xf32"},
+    {"linear", "bf16 2x3, bf16 4x3, f32 4", "", "(C4) the bias is f32, but must be bf16"},
+    {"linear", "f32 2x3, f32 4x3", "out_dtype t bf16", "(C5) attribute 'out_dtype' is bf16, but must be f32"},
+    {"matmul", "f32 2x3, f32 2x3", "", "(C3) operand 1 is 2x3xf32: dimension 0 is 2, but must be 3"},
+    {"matmul", "f32 2x2x3, f32 3x3x2", "", "(C4) shapes 2xf32 and 3xf32 do not broadcast: 2 against 3, 1 from the end"},
+    {"conv2d", "f32 1x4x6, f32 8x4x3x3", "", "(C3) the input is 1x4x6xf32 of rank 3, but must have rank 4"},
+    {"conv2d", "f32 1x4x6x6, f32 8x4x3x3", "groups i 3", "(C4) 3 groups do not divide 4 input and 8 output channels"},
+    {"conv2d", "f32 1x4x6x6, f32 8x4x3x3", "groups i 2",
+     "(C4) the weight is 8x4x3x3xf32: dimension 1 is 4, but must be 2"},
+    {"conv2d", "f32 1x4x6x6, f32 8x4x3x3", "stride I 1", "(C5) attribute 'stride' has 1 numbers, but must have 2"},
+    {"conv2d", "f32 1x4x6x6, f32 8x4x3x3", "stride I 0 1",
+     "(C5) attribute 'stride' has 0, but numbers must be at least 1"},
+    {"conv2d", "f32 1x4x2x6, f32 8x4x3x3", "",
+     "(C6) the window does not fit: 3 taps 1 apart against 2 padded elements along spatial dimension 0"},
+    {"conv1d", "f32 1x4x6, f32 8x4x3, f32 7", "", "(C7) the bias is 7xf32, but must be 8xf32"},
+    {"conv1d", "f32 1x4x6, f32 8x4x3", "out_dtype t f16", "(C8) attribute 'out_dtype' is f16, but must be f32"},
+    {"avg_pool1d", "i32 1x4x6", "kernel_size I 2", "(C1) the operand is i32, but must be f32, bf16 or f16"},
+    {"max_pool2d", "f32 1x4x6", "kernel_size I 2 2", "(C2) the operand is 1x4x6xf32 of rank 3, but must have rank 4"},
+    {"max_pool1d", "f32 1x4x6", "kernel_size I 2 2", "(C3) attribute 'kernel_size' has 2 numbers, but must have 1"},
+    {"max_pool1d", "f32 1x4x6", "kernel_size I 7",
+     "(C4) the window does not fit: 7 taps 1 apart against 6 padded elements along spatial dimension 0"},
+    {"max_pool1d", "f32 1x4x6", "kernel_size I 2; padding I 0 2",
+     "(C5) padding 0 and 2 along spatial dimension 0 must be less than the window's span 2"},
+    {"batch_norm", "f32 2, f32 2, f32 2, f32 2, f32 2", "",
+     "(C2) the input is 2xf32 of rank 1, but must have rank 2 to 8"},
+    {"batch_norm", "f32 2x3, f32 3, f32 2, f32 3, f32 3", "", "(C3) the bias is 2xf32, but must be 3xf32"},
+    {"batch_norm", "f32 2x3, f32 3, f32 3, f32 3, bf16 3", "", "(C1) the variance is bf16, but must be f32"},
+    {"layer_norm", "f32 2x3", "normalized_shape I 2",
+     "(C2) attribute 'normalized_shape' must be the last dimensions of the input, which is 2x3xf32"},
+    {"rms_norm", "f32 2x3, f32 2", "normalized_shape I 3", "(C3) the weight is 2xf32, but must be 3xf32"},
+    {"group_norm", "f32 2x3", "num_groups i 2", "(C3) 2 groups do not divide 3 channels"},
+    {"log_softmax", "f32 2x3", "dim i -3", "(C2) attribute 'dim' names dimension -3, but the tensor has rank 2"},
+    {"scaled_dot_product_attention", "i32 2x3, i32 2x3, i32 2x3", "",
+     "(C1) the query is i32, but must be f32, bf16 or f16"},
+    {"scaled_dot_product_attention", "f32 2x3, bf16 2x3, f32 2x3", "",
+     "(C2) the key is bf16, but the query is f32; cast one of them"},
+    {"scaled_dot_product_attention", "f32 2x3, f32 2x3, f32 4x3", "",
+     "(C3) the value is 4x3xf32: dimension 0 is 4, but must be 2"},
+    {"scaled_dot_product_attention", "f32 2x3, f32 4x3, f32 4x3, i32 2x4", "",
+     "(C5) the mask is i32, but must be f32 or i1"},
+    {"scaled_dot_product_attention", "f32 2x3, f32 4x3, f32 4x3, i1 5x2x4", "",
+     "(C5) the mask broadcast against the scores is 5x2x4xf32, but must be 2x4xf32"},
+    {"reshape", "f32 2x3", "shape I 1 1 1 1 1 1 1 2 3",
+     "(C1) attribute 'shape' has 9 dimensions, but tensors have at most 8"},
+    {"reshape", "f32 2x3", "shape I 6 0",
+     "(C1) attribute 'shape' has 0, but dimensions must be 1 or more and less than 2^48"},
+    {"reshape", "f32 2x3", "shape I 5", "(C1) 2x3xf32 cannot become 5xf32: the numbers of elements differ"},
+    {"permute", "f32 2x3", "dims I 0 0",
+     "(C1) attribute 'dims' must name each of the 2 dimensions of the operand once"},
+    {"expand", "f32 2x3", "shape I 3", "(C1) attribute 'shape' has 1 dimensions, but the operand has 2"},
+    {"expand", "f32 2x3", "shape I 4 3", "(C2) 2x3xf32 cannot expand to 4x3xf32: dimension 0 is not 1"},
+    {"slice", "f32 2x3", "starts I 0; ends I 1; steps I 1",
+     "(C1) the operand has 2 dimensions, but there are 1 starts, 1 ends and 1 steps"},
+    {"slice", "f32 3", "starts I 2; ends I 2; steps I 1",
+     "(C2) dimension 0 of size 3 cannot be sliced from 2 to 2 by 1"},
+    {"slice", "f32 3", "starts I 0; ends I 4; steps I 1",
+     "(C2) dimension 0 of size 3 cannot be sliced from 0 to 4 by 1"},
+    {"slice", "f32 3", "starts I 0; ends I 1; steps I 0",
+     "(C2) dimension 0 of size 3 cannot be sliced from 0 to 1 by 0"},
+    {"slice", "f32 3", "starts I 0; ends I 1; steps I -1",
+     "(C2) dimension 0 of size 3 cannot be sliced from 0 to 1 by -1"},
+    {"pad", "f32 3", "low I -1; high I 0", "(C1) attribute 'low' has -1, but numbers must be at least 0"},
+    {"pad", "f32 3", "low I 1; high I 0 0", "(C1) attribute 'high' has 2 numbers, but must have 1"},
+    {"expand", "f32 1x1", "shape I 281474976710655 2",
+     "the result's dimension 1 would have 2 elements; dimensions need 1 or more, tensors less than 2^48"},
+    {"cat", "f32 2, bf16 2", "dim i 0", "(C1) operand 1 is bf16, but operand 0 is f32; cast one of them"},
+    {"cat", "f32 2, f32 2x2", "dim i 0", "(C2) operand 1 is 2x2xf32 of rank 2, but must have rank 1"},
+    {"cat", "f32 2, f32 2", "dim i 1", "(C3) attribute 'dim' names dimension 1, but the tensor has rank 1"},
+    {"cat", "f32 2x2, f32 2x3", "dim i 0", "(C4) operand 1 is 2x3xf32: dimension 1 is 3, but must be 2"},
+    {"embedding", "f32 5x3, f32 2", "", "(C1) the indices is f32, but must be i32 or i64"},
+    {"index_select", "f32 5x3, i64 2x1", "dim i 0", "(C2) the indices is 2x1xi64 of rank 2, but must have rank 1"},
+};
+
+static SambaTensorType readType(const char *text) {
+  SambaTensorType type = {0};
+  char dtype[8], dims[128];
+  assert_int_equal(sscanf(text, "%7s %127s", dtype, dims), 2);
+  type.dtype = sambaDTypeFromName(dtype, strlen(dtype));
+  assert_true(type.dtype < SAMBA_DTYPE_COUNT);
+  for (char *at = dims; *at && *at != '-'; at += *at == 'x')
+    type.dims[type.rank++] = strtoll(at, &at, 10);
+  return type;
+}
+
+static SambaAttribute readAttribute(SambaArena *arena, char *text) {
+  char *name = strtok(text, " "), *kind = strtok(NULL, " "), *word;
+  SambaAttribute attribute = {.name = sambaStringRef(name)};
+  int64_t *numbers = sambaArenaAllocate(arena, 16 * sizeof *numbers);
+  size_t count = 0;
+  if (*kind == 's' || *kind == 't')
+    word = strtok(NULL, " ");
+  else
+    while ((word = strtok(NULL, " ")))
+      numbers[count++] = *kind == 'f' ? 0 : strtoll(word, NULL, 10), attribute.value.real = strtod(word, NULL);
+  switch (*kind) {
+  case 'f':
+    attribute.kind = SAMBA_ATTRIBUTE_FLOAT;
+    break;
+  case 's':
+    attribute.kind = SAMBA_ATTRIBUTE_STRING;
+    attribute.value.string = sambaStringRef(word);
+    break;
+  case 't':
+    attribute.kind = SAMBA_ATTRIBUTE_DTYPE;
+    attribute.value.dtype = sambaDTypeFromName(word, strlen(word));
+    break;
+  case 'I':
+    attribute.kind = SAMBA_ATTRIBUTE_INTS;
+    attribute.value.integers.data = numbers;
+    attribute.value.integers.size = count;
+    break;
+  default:
+    attribute.kind = *kind == 'b' ? SAMBA_ATTRIBUTE_BOOL : SAMBA_ATTRIBUTE_INT;
+    attribute.value.integer = numbers[0];
+  }
+  return attribute;
+}
+
+static void testErrors(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    SambaArena arena = {0};
+    SambaTensorType operands[8], result;
+    SambaAttribute attributes[8];
+    char text[512], *rest, *part;
+    SambaOperatorCall call = {
+        .operator_ = sambaOperatorFind(sambaStringRef(cases[i].name)), .operands = operands, .attributes = attributes};
+    assert_non_null(call.operator_);
+    snprintf(text, sizeof text, "%s", cases[i].operands);
+    for (part = strtok_r(text, ",", &rest); part; part = strtok_r(NULL, ",", &rest))
+      operands[call.operand_count++] = readType(part);
+    snprintf(text, sizeof text, "%s", cases[i].attributes);
+    for (part = strtok_r(text, ";", &rest); part; part = strtok_r(NULL, ";", &rest))
+      attributes[call.attribute_count++] = readAttribute(&arena, part);
+    SambaStatus status = sambaOperatorInfer(&call, &result);
+    if (!status)
+      fail_msg("%s(%s) {%s} was accepted", cases[i].name, cases[i].operands, cases[i].attributes);
+    assert_string_equal(sambaStatusGetMessage(status), cases[i].message);
+    sambaStatusFree(status);
+    sambaArenaDestroy(&arena);
+  }
+}
+
+/* The table is in order (it is searched by halves), every row is whole. */
+static void testRows(void **state) {
+  (void)state;
+  const SambaOperator *previous = NULL, *operator_;
+  for (uint32_t i = 0; (operator_ = sambaOperatorAt(i)); ++i) {
+    assert_true(!previous || strcmp(previous->name, operator_->name) < 0);
+    assert_ptr_equal(sambaOperatorFind(sambaStringRef(operator_->name)), operator_);
+    assert_non_null(operator_->infer);
+    assert_non_null(operator_->attributes);
+    assert_true(operator_->view == !operator_->stages);
+    previous = operator_;
+  }
+  assert_null(sambaOperatorFind(sambaStringRef("convolve")));
+  assert_null(sambaOperatorFind(sambaStringRef("")));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testErrors), cmocka_unit_test(testRows)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
