@@ -13,12 +13,13 @@ enum { SAMBA_MAX_COUNTERS = 64, SAMBA_MAX_PROGRAM_OPS = 4096, SAMBA_MAX_GUARDS =
 
 /* Product of trips[from, until); saturates at UINT64_MAX. */
 uint64_t sambaTripProduct(const uint32_t *trips, uint32_t from, uint32_t until);
-/* Smallest and largest value of base + sum(strides[c] * counter[c]) over the whole chain; false when it leaves int64. */
+/* Smallest and largest value of base + sum(strides[c] * counter[c]) over the whole chain; false when it leaves int64.
+ */
 bool sambaAffineRange(int64_t base, const int64_t *strides, const uint32_t *trips, uint32_t counter_count,
                       int64_t *out_minimum, int64_t *out_maximum);
 /* True when every enabled element's address provably lies in [0, elements): no run-time check is needed. Guards count:
- * where an address moves in step with a guarded expression, the guard bounds it. With an index, its values are taken to lie in
- * [0, index_limit) (that itself is checked at run time). */
+ * where an address moves in step with a guarded expression, the guard bounds it. With an index, its values are taken to
+ * lie in [0, index_limit) (that itself is checked at run time). */
 bool sambaAccessStaysWithin(const SambaAccess *access, uint64_t elements);
 
 /* Firings of a unit in one run of the section: LOAD, STORE, COMPUTE. For a BUFFER: slots visited by each port. */

@@ -1,9 +1,9 @@
-/* The fabric: what the network's configuration bits hold - which flows each unit port sends and takes, and the entries of
- * the switches. It knows no streams: those are recovered from it (recover_streams.h).
+/* The fabric: what the network's configuration bits hold - which flows each unit port sends and takes, and the entries
+ * of the switches. It knows no streams: those are recovered from it (recover_streams.h).
  *
- * A flow is named, at every place, by (stream kind, physical lane, flow id). Units on the grid meet the switch of their own
- * site through its UNIT port, address generators meet the switch beside them through its AG port. A link carries lane and
- * flow id unchanged: what leaves (x, y) SOUTH enters (x, y+1) from NORTH; a switch entry may change both. */
+ * A flow is named, at every place, by (stream kind, physical lane, flow id). Units on the grid meet the switch of their
+ * own site through its UNIT port, address generators meet the switch beside them through its AG port. A link carries
+ * lane and flow id unchanged: what leaves (x, y) SOUTH enters (x, y+1) from NORTH; a switch entry may change both. */
 #ifndef SAMBA_BACKEND_CONFIG_FABRIC_H
 #define SAMBA_BACKEND_CONFIG_FABRIC_H
 
@@ -46,7 +46,8 @@ const char *sambaSwitchPortName(uint8_t port);         /* "north", ... "unit", "
 int sambaSwitchLaneCompare(const SambaSwitchLane *a, const SambaSwitchLane *b);
 int sambaSwitchEntryCompare(const SambaSwitchEntry *a, const SambaSwitchEntry *b);
 
-/* Every unit on a site of its kind (compute: PCU, buffer: PMU) or, load and store, at an address generator; no two at one place. */
+/* Every unit on a site of its kind (compute: PCU, buffer: PMU) or, load and store, at an address generator; no two at
+ * one place. */
 SambaStatus sambaPlacementCheck(const SambaMachine *machine, const SambaUnit *units, uint32_t unit_count);
 
 /* Takes the network's bits out of a placed and routed section; an error names what is not placed or routed. Of several
