@@ -1,5 +1,6 @@
 // The plugin gives the stock mlir-opt our dialects, passes and pipeline.
 // REQUIRES: plugin
+// UNSUPPORTED: asan
 // RUN: %mlir-opt --load-dialect-plugin=%plugin %s | FileCheck %s
 // RUN: %mlir-opt --load-dialect-plugin=%plugin --mlir-print-op-generic %s | %mlir-opt --load-dialect-plugin=%plugin | FileCheck %s
 // RUN: %mlir-opt --load-dialect-plugin=%plugin --emit-bytecode %s | samba-opt | FileCheck %s
