@@ -13,22 +13,23 @@
 #include <string.h>
 
 static const SambaDType F = SAMBA_DTYPE_F32;
-enum { tokenElements = 4096 };
+enum { tokenElements = 4096 }; /* inputs come in multiples of it */
 
-/* One lane operation over n (a multiple of tokenElements) elements of x and, for two operands, y. */
-static void runOp(SambaLaneOpcode opcode, const float *x, const float *y, float *out, uint32_t n, const char *cpu) {
+/* One lane operation over n elements of x and, for two operands, y, `token` of them per token. */
+static void runTokens(SambaLaneOpcode opcode, const float *x, const float *y, float *out, uint32_t n, uint32_t token,
+                      const char *cpu) {
   Builder b;
   builderInitialize(&b);
   uint32_t sx = builderSymbol(&b, "x", F, n, false), sy = builderSymbol(&b, "y", F, n, false),
            so = builderSymbol(&b, "o", F, n, true);
   memcpy(b.bindings[sx].data, x, 4ul * n);
   memcpy(b.bindings[sy].data, y, 4ul * n);
-  SambaAccess access = builderAccess(2, 1, TRIPS(&b, n / tokenElements, tokenElements), STRIDES(&b, tokenElements, 1));
+  SambaAccess access = builderAccess(2, 1, TRIPS(&b, n / token, token), STRIDES(&b, token, 1));
   uint32_t lx = builderLoad(&b, sx, access), ly = builderLoad(&b, sy, access), st = builderStore(&b, so, access);
-  uint32_t cu = builderCompute(&b, 2, 1, TRIPS(&b, n / tokenElements, tokenElements));
-  builderComputeInput(&b, cu, F, 1, tokenElements, STRIDES(&b, 0, 1));
-  builderComputeInput(&b, cu, F, 1, tokenElements, STRIDES(&b, 0, 1));
-  builderComputeOutput(&b, cu, F, 1, tokenElements, STRIDES(&b, 0, 1),
+  uint32_t cu = builderCompute(&b, 2, 1, TRIPS(&b, n / token, token));
+  builderComputeInput(&b, cu, F, 1, token, STRIDES(&b, 0, 1));
+  builderComputeInput(&b, cu, F, 1, token, STRIDES(&b, 0, 1));
+  builderComputeOutput(&b, cu, F, 1, token, STRIDES(&b, 0, 1),
                        builderOp(&b, cu, opcode, F, 0, sambaLaneOpOperands(opcode) == 2, 0, 0));
   builderStream(&b, lx, 0, cu, 0);
   builderStream(&b, ly, 0, cu, 1);
@@ -39,6 +40,10 @@ static void runOp(SambaLaneOpcode opcode, const float *x, const float *y, float 
   assert_string_equal(sambaStatusGetMessage(status), "");
   memcpy(out, b.bindings[so].data, 4ul * n);
   builderDestroy(&b);
+}
+
+static void runOp(SambaLaneOpcode opcode, const float *x, const float *y, float *out, uint32_t n, const char *cpu) {
+  runTokens(opcode, x, y, out, n, tokenElements, cpu);
 }
 
 /* Error of a in units in the last place of the f32 nearest to the exact value; 1e9 for a wrong special value. */
@@ -108,6 +113,9 @@ static void testUnary(void **state) {
     enum { few = 128 * tokenElements };
     runOp(unary[f].opcode, x, x, wide, few, "x86-64");
     assert_memory_equal(out, wide, 4ul * few);
+    /* And one by one, which no vector code does. */
+    runTokens(unary[f].opcode, x, x, wide, 2 * tokenElements, 1, NULL);
+    assert_memory_equal(out, wide, 8ul * tokenElements);
   }
   free(wide);
   free(out);
@@ -161,6 +169,10 @@ static void testPow(void **state) {
   }
   printf("pow    %.4f ulp at most\n", worst);
   assert_true(worst <= 0.501);
+  float *single = malloc(4ul * n);
+  runTokens(SAMBA_LANE_POW, x, y, single, 2 * tokenElements, 1, NULL);
+  assert_memory_equal(out, single, 8ul * tokenElements);
+  free(single);
   free(out);
   free(y);
   free(x);
