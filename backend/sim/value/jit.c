@@ -95,7 +95,35 @@ static SambaStatus start(SambaJit *jit) {
   return defineLibrary(jit->session);
 }
 
+/* LLVM ends the process on a CPU that it does not know, the host on instructions that it does not have. */
+static SambaStatus checkCpu(const char *cpu) {
+  char *host = LLVMGetHostCPUName();
+  bool known = strcmp(cpu, host) == 0 || strcmp(cpu, "generic") == 0, runs = true;
+#ifdef __x86_64__
+  static const char levels[][10] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  const bool has[] = {true, __builtin_cpu_supports("sse4.2"),
+                      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"),
+                      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")};
+  for (int i = 0; i < 4; ++i)
+    if (strcmp(cpu, levels[i]) == 0)
+      known = true, runs = has[i];
+#endif
+  SambaStatus status = NULL;
+  if (!known)
+    status = sambaStatusMake(SAMBA_INVALID,
+                             "lane programs cannot be compiled for CPU '%s'; use %s (this host), generic, or on x86-64 "
+                             "x86-64, x86-64-v2, x86-64-v3 or x86-64-v4",
+                             cpu, host);
+  else if (!runs)
+    status = sambaStatusMake(SAMBA_INVALID, "this host (%s) cannot run code for CPU '%s'", host, cpu);
+  LLVMDisposeMessage(host);
+  return status;
+}
+
 SambaStatus sambaJitCreate(const char *cpu, SambaJit **out_jit) {
+  if (cpu)
+    SAMBA_RETURN_IF_ERROR(checkCpu(cpu));
   SambaJit *jit = sambaAllocateZeroed(1, sizeof *jit);
   double begin = now();
   if (LLVMInitializeNativeTarget() || LLVMInitializeNativeAsmPrinter()) {

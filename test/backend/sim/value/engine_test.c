@@ -106,12 +106,12 @@ static void testReductionOrder(void **state) {
   for (int lanes = 0; lanes < 2; ++lanes) {
     Builder b;
     builderInitialize(&b);
-    enum { n = 40 };
+    enum { n = 440 };
     uint32_t x = builderSymbol(&b, "x", F, n, false), y = builderSymbol(&b, "y", F, 1, true);
     uint32_t load = builderLoad(&b, x, builderAccess(2, 1, TRIPS(&b, 4, n / 4), STRIDES(&b, n / 4, 1)));
     uint32_t store = builderStore(&b, y, builderAccess(1, 0, TRIPS(&b, 1), STRIDES(&b, 1)));
     uint32_t unit =
-        builderCompute(&b, 2, 1, TRIPS(&b, 4, n / 4)); /* four firings of ten: lanes go on where they were */
+        builderCompute(&b, 2, 1, TRIPS(&b, 4, n / 4)); /* four firings of 110: lanes go on where they were */
     b.section.units[unit].program.reduce_mask = 3;
     b.section.units[unit].program.lane_reduce = lanes;
     builderComputeInput(&b, unit, F, 1, n / 4, STRIDES(&b, 0, 1));
