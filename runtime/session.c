@@ -98,6 +98,14 @@ static SambaStatus findSymbol(const SambaSession *session, SambaStringRef name, 
   return status;
 }
 
+SambaStatus sambaSessionFindTensor(const SambaSession *session, SambaStringRef name,
+                                   const SambaPefSymbol **out_symbol) {
+  uint32_t index;
+  SAMBA_RETURN_IF_ERROR(findSymbol(session, name, &index));
+  *out_symbol = &session->pef->symbols[index];
+  return NULL;
+}
+
 /* Element conversions between host and device float types; equal types are copied. */
 static SambaStatus convert(const SambaPefSymbol *symbol, SambaDType from, const void *source, SambaDType to,
                            void *target, uint64_t count) {
@@ -138,14 +146,16 @@ SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, Sam
     return sambaStatusMake(SAMBA_INVALID, "input '%.*s' is %s, but the data are %s", SAMBA_STRING_ARGS(name), wanted,
                            given);
   }
-  session->set[index] = true;
-  if (session->timingOnly)
+  if (session->timingOnly) {
+    session->set[index] = true;
     return NULL;
+  }
   void *converted = sambaAllocate(symbol->bytes);
   SambaStatus status = convert(symbol, dtype, data, symbol->device_dtype, converted, sambaPefSymbolElements(symbol));
   if (!status)
     status = session->device->functions->write(session->device, index, converted);
   free(converted);
+  session->set[index] |= !status;
   return status;
 }
 

@@ -59,6 +59,9 @@ SambaDevice *sambaSessionGetDevice(const SambaSession *session);
  * name both. data is copied. */
 SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, SambaDType dtype, uint32_t rank,
                                  const uint64_t *dims, const void *data);
+/* The tensor of that name (host dtype and shape are in it); the error for a name that does not exist lists inputs and
+ * outputs. */
+SambaStatus sambaSessionFindTensor(const SambaSession *session, SambaStringRef name, const SambaPefSymbol **out_symbol);
 /* The first graph input that was never set, or NULL. */
 const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session);
 /* Calls in schedule order that the options ask for; refuses before anything is launched. out_calls: malloc'ed. */

@@ -1,8 +1,8 @@
 # The text suite: every .mlir and .test file of this folder is a script of RUN lines (lit's own shell).
 #
 # Substitutions: samba tools by name; FileCheck, not, split-file; %mlir-opt (the stock one) and %plugin; %python;
-# %expect-error COMMAND: the command must end with exit code 1 and an "error:" on stderr; %check-exit COMMAND: "error:" on
-# stderr exactly when the exit code is not 0 (the exit code is passed on); %source: the repository; %inputs: SAMBA_INPUTS.
+# %expect-error COMMAND: the command must end with exit code 1 and an "error:" on stderr; %expect-mismatch: with exit code 2;
+# %check-exit COMMAND: "error:" on stderr exactly when the exit code is not 0 (the exit code is passed on); %source: the repository; %inputs: SAMBA_INPUTS.
 # Features: mlir, plugin, samba_inputs (outside models are there), asan, full (SAMBA_CHECK=full), samba-compile, samba-run ...
 import os
 
@@ -39,6 +39,7 @@ if os.path.isdir(config.samba_tools):
 check = '"%s" "%s"' % (config.python, os.path.join(config.test_source_root, "tools", "samba-check-exit"))
 config.substitutions += [
     ("%expect-error", check + " --fail --"),
+    ("%expect-mismatch", check + " --mismatch --"),
     ("%check-exit", check + " --"),
     ("%python", '"%s"' % config.python),
     ("%mlir-opt", os.path.join(config.llvm_tools, "mlir-opt")),

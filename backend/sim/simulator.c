@@ -113,6 +113,8 @@ static void takeLines(SambaSimulator *simulator, uint32_t symbol) {
   for (uint64_t i = 0; i < lines; ++i)
     if (owners[i] != symbol + 1) {
       owners[i] = symbol + 1;
+      if (state->whole) /* the other lines still hold data */
+        memset(state->written, 0xff, lines / 8 + 1);
       state->written[i / 8] &= (uint8_t)~(1u << (i % 8));
       state->whole = false;
     }
@@ -270,10 +272,10 @@ SambaStatus sambaSimulatorRead(SambaSimulator *simulator, uint32_t symbol, void 
 
 /* The memory behind each formal, and the argument block. */
 static SambaStatus bind(SambaSimulator *simulator, const SambaPefCall *call, const SambaSection *section,
-                        const uint64_t *argins, SambaBinding *bindings, uint64_t *argumentBlock,
+                        const uint64_t *argins, SambaArena *scratch, SambaBinding *bindings, uint64_t *argumentBlock,
                         uint32_t argumentCount) {
   const SambaPef *pef = simulator->pef;
-  bool *bound = SAMBA_ARENA_ARRAY(&simulator->arena, bool, section->symbol_count + 1);
+  bool *bound = SAMBA_ARENA_ARRAY(scratch, bool, section->symbol_count + 1);
   for (uint32_t i = 0; i < call->bindings_count; ++i) {
     const SambaPefBinding *b = &call->bindings[i];
     if (b->kind == SAMBA_PEF_BINDING_ARGIN) {
@@ -368,16 +370,18 @@ static SambaStatus timeCall(SambaSimulator *simulator, uint32_t image, const Sam
 
 SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, const uint64_t *argins,
                                  SambaCallReport *out_report) {
-  enum { argumentCount = 256 };
   const SambaPefCall *call = &simulator->pef->calls[index];
   uint32_t image = simulator->pef->sections[call->section].image;
   const SambaSection *section = simulator->sections[image];
-  SambaBinding *bindings = SAMBA_ARENA_ARRAY(&simulator->arena, SambaBinding, section->symbol_count + 1);
-  uint64_t argumentBlock[argumentCount] = {0};
+  SambaArena scratch = {0};
+  SambaBinding *bindings = SAMBA_ARENA_ARRAY(&scratch, SambaBinding, section->symbol_count + 1);
+  uint32_t argumentCount = simulator->pef->argins_count;
+  uint64_t *argumentBlock = SAMBA_ARENA_ARRAY(&scratch, uint64_t, argumentCount + 1);
   SambaCallReport report = {0};
   SambaIndexTraces traces = {0};
-  SambaStatus status = bind(simulator, call, section, argins, bindings, argumentBlock, argumentCount);
-  report.launch_cycles = launchCycles(simulator, image, section);
+  SambaStatus status = bind(simulator, call, section, argins, &scratch, bindings, argumentBlock, argumentCount);
+  if (!status)
+    report.launch_cycles = launchCycles(simulator, image, section);
   if (!status && !simulator->options.no_values)
     status = sambaValuesExecute(simulator->values, section, bindings, argumentBlock, argumentCount,
                                 simulator->options.no_timing ? NULL : &traces);
@@ -395,6 +399,7 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
                                  .units = result->units};
   }
   sambaIndexTracesFree(&traces);
+  sambaArenaDestroy(&scratch);
   simulator->now += report.cycles + report.launch_cycles;
   if (out_report)
     *out_report = report;

@@ -106,6 +106,22 @@ static SambaStatus readInputs(const Options *options, SambaSession *session, Sam
                          SAMBA_STRING_ARGS(missing->name));
 }
 
+/* What --output and --expect ask for exists: said before anything runs. */
+static SambaStatus checkNames(const Options *options, const SambaSession *session, SambaArena *arena) {
+  if (options->timingOnly && options->outputs.size + options->expectations.size)
+    return sambaStatusMake(SAMBA_INVALID, "--output and --expect want values, which --timing-only leaves out");
+  for (int list = 0; list < 2; ++list) {
+    const SambaStrings *pairs = list ? &options->expectations : &options->outputs;
+    for (size_t i = 0; i < pairs->size; ++i) {
+      const char *name, *path;
+      const SambaPefSymbol *symbol;
+      SAMBA_RETURN_IF_ERROR(sambaSplitPair(arena, list ? "--expect" : "--output", pairs->data[i], &name, &path));
+      SAMBA_RETURN_IF_ERROR(sambaSessionFindTensor(session, sambaStringRef(name), &symbol));
+    }
+  }
+  return NULL;
+}
+
 static SambaStatus writeOutputs(const Options *options, SambaSession *session, SambaArena *arena) {
   for (size_t i = 0; i < options->outputs.size; ++i) {
     const char *name, *path;
@@ -149,7 +165,9 @@ static SambaStatus run(const Options *options, const char *path, SambaArena *are
   SAMBA_RETURN_IF_ERROR(parseRun(options, arena, &selection));
   SAMBA_RETURN_IF_ERROR(sambaSessionOpen(path, &simulator, &session));
   bool terminal = isatty(STDERR_FILENO);
-  SambaStatus status = readInputs(options, session, arena);
+  SambaStatus status = checkNames(options, session, arena);
+  if (!status)
+    status = readInputs(options, session, arena);
   if (!status)
     status = sambaSessionRun(session, &selection, terminal ? showProgress : NULL, NULL);
   if (terminal)

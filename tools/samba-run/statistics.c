@@ -4,6 +4,7 @@
 #include "support/atomic_file.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +91,8 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) 
   cJSON_AddItemToObject(root, "sections", sections);
   cJSON_AddNumberToObject(host, "load_s", report.load_seconds);
   cJSON_AddNumberToObject(host, "jit_s", values.jit_seconds);
-  cJSON_AddNumberToObject(host, "simulate_s", report.simulate_seconds - values.jit_seconds);
+  /* Code generators are made while loading, code while launching. */
+  cJSON_AddNumberToObject(host, "simulate_s", fmax(report.simulate_seconds - values.jit_seconds, 0));
   cJSON_AddNumberToObject(host, "anon_bytes", (double)sambaAnonymousBytes());
   cJSON_AddNumberToObject(host, "events", (double)report.events);
   cJSON_AddItemToObject(root, "host", host);

@@ -1,0 +1,34 @@
+"""check_stats.py STATS MODE [OTHER]: fields and figures of a statistics file of scale.s, compared with another's."""
+import json
+import sys
+
+stats = json.load(open(sys.argv[1]))
+mode = sys.argv[2]
+top = "version target cycles launch_cycles seconds flops dram_read_bytes dram_write_bytes calls sections host"
+assert set(top.split()) <= set(stats), set(top.split()) - set(stats)
+section = stats["sections"][0]
+fields = "id name type cycles launch_cycles calls pcus pmus ags layers flops dram_read_bytes dram_write_bytes"
+assert set(fields.split()) <= set(section), set(fields.split()) - set(section)
+assert {"load_s", "jit_s", "simulate_s", "anon_bytes"} <= set(stats["host"])
+assert stats["target"] == "tiny" and stats["calls"] == 1 and len(stats["sections"]) == 1
+assert section["type"] == "FWD" and section["name"] == "scale" and section["layers"] == ["my/layer"]
+assert (section["pcus"], section["pmus"], section["ags"]) == (1, 0, 3)
+assert section["cycles"] == stats["cycles"] and section["launch_cycles"] == stats["launch_cycles"]
+assert stats["host"]["anon_bytes"] > 0 and stats["host"]["simulate_s"] >= 0
+clock = 1.2e9
+assert abs(stats["seconds"] - (stats["cycles"] + stats["launch_cycles"]) / clock) < 1e-12
+# Two tensors of 256 bytes in, one out; a multiplication and an addition per element.
+if mode == "values":
+    assert stats["cycles"] == 0 and stats["flops"] == 0
+else:
+    assert stats["dram_read_bytes"] == 512 and stats["dram_write_bytes"] == 256 and stats["flops"] == 128
+    assert stats["cycles"] > 512 / 64
+# Launching: 1 us to load and 1 KiB per unit at 200 GB/s, 0.2 us for arguments, 1 us (hardware) or 10 us (software).
+load = 1e-6 + 4 * 1024 / 200e9
+launch = {"full": load + 1.2e-6, "values": load + 1.2e-6, "sw": load + 10.2e-6, "none": 0}[mode]
+assert abs(stats["launch_cycles"] - launch * clock) <= 1, (stats["launch_cycles"], launch * clock)
+if len(sys.argv) > 3:
+    other = json.load(open(sys.argv[3]))
+    same = "cycles flops dram_read_bytes dram_write_bytes"
+    assert all(stats[f] == other[f] for f in same.split())
+    assert all(section[f] == other["sections"][0][f] for f in section if f not in ("launch_cycles",))
