@@ -40,6 +40,23 @@ double sambaMachineDramBytesPerCycle(const SambaMachine *machine) {
   return mbps > 0 ? mbps * 1e6 / (double)machine->clock_hz : 1;
 }
 
+double sambaMachineAgBytesPerCycle(const SambaMachine *machine) {
+  double dram =
+      (double)(machine->dram_trp_ps + machine->dram_trcd_ps + machine->dram_tcl_ps) * 1e-12 * (double)machine->clock_hz;
+  double trip = (double)machine->ag_latency_cycles + dram + 16; /* some queueing */
+  double rate = (double)(machine->ag_bursts * machine->dram_burst_bytes) / trip;
+  return rate < (double)machine->ag_bytes ? rate : (double)machine->ag_bytes;
+}
+
+double sambaMachineBurstBytes(const SambaMachine *machine, double bytes, double row_bytes) {
+  double burst = (double)machine->dram_burst_bytes, bursts = ceil(row_bytes / burst);
+  if (row_bytes > bursts * burst - burst && row_bytes != bursts * burst)
+    bursts += row_bytes > burst; /* rows that begin anywhere */
+  double moved = bursts * burst / row_bytes;
+  /* Rows far apart activate a DRAM row each. */
+  return bytes * moved * (row_bytes < 2 * burst ? 1.15 : 1);
+}
+
 static double portBytes(const SambaUnit *unit, bool output, uint32_t port) {
   const SambaPort *p = output ? &unit->outputs[port] : &unit->inputs[port];
   double replay = unit->kind == SAMBA_UNIT_BUFFER && output ? p->access.replay : 1;
@@ -96,6 +113,7 @@ double sambaUnitBusyCycles(const SambaUnit *unit, const SambaMachine *machine) {
   }
   switch (unit->kind) {
   case SAMBA_UNIT_LOAD:
+    return most / sambaMachineAgBytesPerCycle(machine);
   case SAMBA_UNIT_STORE:
     return most / (double)machine->ag_bytes;
   case SAMBA_UNIT_BUFFER:
@@ -108,40 +126,64 @@ double sambaUnitBusyCycles(const SambaUnit *unit, const SambaMachine *machine) {
   }
 }
 
-/* Cycles from the first token of a unit's inputs to its first token out. */
-static double firstToken(const SambaUnit *unit, const SambaMachine *machine, double first_loads) {
-  double tokens = 1, busy = sambaUnitBusyCycles(unit, machine);
+static double slotsOf(const SambaUnit *buffer) {
+  return (double)sambaTripProduct(buffer->inputs[0].access.trips, 0, buffer->inputs[0].access.slot_level);
+}
+
+/* Cycles from a unit's first input to its first output. busy: of all units; first_slots: cycles in which the DRAM
+ * delivers the first slot of every buffer. */
+static double firstToken(const SambaSection *section, uint32_t index, const double *busy, double first_slots,
+                         const SambaMachine *machine) {
+  const SambaUnit *unit = &section->units[index];
   switch (unit->kind) {
-  case SAMBA_UNIT_LOAD: {
-    double own = (double)unit->outputs[0].token_elements * sambaDTypeBytes(unit->outputs[0].dtype) *
-                 unit->outputs[0].stream_count / (double)machine->ag_bytes;
-    return (double)machine->ag_latency_cycles + 60 + (own > first_loads ? own : first_loads);
+  case SAMBA_UNIT_LOAD:
+    return (double)machine->ag_latency_cycles + 60;
+  case SAMBA_UNIT_BUFFER: { /* store and forward: a slot as fast as its slowest writer brings it */
+    double fill = busy[index];
+    bool loaded = false;
+    for (uint32_t i = 0; i < unit->input_count; ++i)
+      for (uint32_t s = 0; s < unit->inputs[i].stream_count; ++s) {
+        uint32_t source = section->streams[unit->inputs[i].streams[s]].source.unit;
+        loaded |= section->units[source].kind == SAMBA_UNIT_LOAD;
+        fill = busy[source] > fill ? busy[source] : fill;
+      }
+    fill /= slotsOf(unit);
+    return (loaded && fill < first_slots ? first_slots : fill) + (double)machine->pmu_latency_cycles;
   }
-  case SAMBA_UNIT_BUFFER:
-    tokens = (double)sambaTripProduct(unit->inputs[0].access.trips, 0, unit->inputs[0].access.slot_level);
-    return busy / (tokens > 0 ? tokens : 1) + (double)machine->pmu_latency_cycles;
-  case SAMBA_UNIT_COMPUTE:
-    tokens = unit->output_count ? (double)sambaPortTokens(unit, true, 0) : 1;
-    return busy / (tokens > 0 ? tokens : 1) +
+  case SAMBA_UNIT_COMPUTE: {
+    double tokens = unit->output_count ? (double)sambaPortTokens(unit, true, 0) : 1;
+    return busy[index] / (tokens > 0 ? tokens : 1) +
            (double)(unit->program.systolic ? machine->systolic_drain_cycles : machine->simd_stages);
+  }
   default:
-    return busy;
+    return busy[index];
   }
 }
 
-double sambaSectionEstimate(const SambaSection *section, const SambaMachine *machine) {
-  double dram = sambaMachineDramBytesPerCycle(machine), bytes = 0, first_loads = 0, total = 0;
+/* Busy cycles of every unit; returns the largest, or the DRAM's if that is more. */
+static double busyCycles(const SambaSection *section, const SambaMachine *machine, double *out_busy,
+                         double *out_first_slots) {
+  double bytes = 0, first = 0, most = 0;
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
-    if (unit->kind == SAMBA_UNIT_LOAD) {
+    out_busy[u] = sambaUnitBusyCycles(unit, machine);
+    most = out_busy[u] > most ? out_busy[u] : most;
+    if (unit->kind == SAMBA_UNIT_LOAD)
       bytes += portBytes(unit, true, 0);
-      first_loads += (double)unit->outputs[0].token_elements * sambaDTypeBytes(unit->outputs[0].dtype) *
-                     unit->outputs[0].stream_count;
-    } else if (unit->kind == SAMBA_UNIT_STORE) {
+    if (unit->kind == SAMBA_UNIT_STORE)
       bytes += portBytes(unit, false, 0);
-    }
+    if (unit->kind == SAMBA_UNIT_BUFFER && unit->inputs[0].stream_count &&
+        section->units[section->streams[unit->inputs[0].streams[0]].source.unit].kind == SAMBA_UNIT_LOAD)
+      first += (double)unit->slot_elements * sambaDTypeBytes(unit->inputs[0].dtype);
   }
-  first_loads /= dram;
+  double dram = sambaMachineDramBytesPerCycle(machine);
+  *out_first_slots = first / dram;
+  return bytes / dram > most ? bytes / dram : most;
+}
+
+double sambaSectionEstimate(const SambaSection *section, const SambaMachine *machine) {
+  double *busy = sambaAllocateZeroed(section->unit_count, sizeof *busy), first_slots;
+  double total = busyCycles(section, machine, busy, &first_slots) + (double)machine->ag_latency_cycles + 60;
   /* Kahn's order over the streams. */
   uint32_t *waiting = sambaAllocateZeroed(section->unit_count, sizeof *waiting),
            *ready = sambaAllocateZeroed(section->unit_count, sizeof *ready);
@@ -155,9 +197,8 @@ double sambaSectionEstimate(const SambaSection *section, const SambaMachine *mac
       ready[ready_count++] = u;
   for (uint32_t i = 0; i < ready_count; ++i) {
     const SambaUnit *unit = &section->units[ready[i]];
-    double begin = start[ready[i]],
-           next = begin + firstToken(unit, machine, first_loads) + 10 * (double)machine->hop_cycles;
-    double end = begin + sambaUnitBusyCycles(unit, machine);
+    double begin = start[ready[i]], end = begin + busy[ready[i]];
+    double next = begin + firstToken(section, ready[i], busy, first_slots, machine) + 10 * (double)machine->hop_cycles;
     total = end > total ? end : total;
     for (uint32_t p = 0; p < unit->output_count; ++p)
       for (uint32_t k = 0; k < unit->outputs[p].stream_count; ++k) {
@@ -170,11 +211,11 @@ double sambaSectionEstimate(const SambaSection *section, const SambaMachine *mac
         }
       }
   }
+  free(busy);
   free(waiting);
   free(ready);
   free(start);
-  double memory = bytes / dram + (double)machine->ag_latency_cycles + 60;
-  return total > memory ? total : memory;
+  return total;
 }
 
 double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine) {
@@ -184,7 +225,9 @@ double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine 
 }
 
 void sambaSectionPlanRates(SambaSection *section, const SambaMachine *machine) {
-  double cycles = sambaSectionEstimate(section, machine);
+  double *busy = sambaAllocateZeroed(section->unit_count, sizeof *busy), first_slots;
+  double cycles = busyCycles(section, machine, busy, &first_slots); /* once the pipeline is full */
+  free(busy);
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     SambaStream *stream = &section->streams[s];
     const SambaUnit *unit = &section->units[stream->source.unit];

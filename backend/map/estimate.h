@@ -21,6 +21,10 @@ double sambaSectionEstimate(const SambaSection *section, const SambaMachine *mac
 double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine);
 /* Bytes per cycle that the DRAM gives at most. */
 double sambaMachineDramBytesPerCycle(const SambaMachine *machine);
+/* Bytes per cycle that one address generator reads at most: its outstanding bursts over their round trip. */
+double sambaMachineAgBytesPerCycle(const SambaMachine *machine);
+/* Bytes that the DRAM moves for `bytes` in rows of row_bytes: whole bursts. */
+double sambaMachineBurstBytes(const SambaMachine *machine, double bytes, double row_bytes);
 
 /* Sets rate_permille of every stream: its bytes over the estimated cycles, as a share of one vector lane. */
 void sambaSectionPlanRates(SambaSection *section, const SambaMachine *machine);

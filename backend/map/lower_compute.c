@@ -277,38 +277,3 @@ uint32_t sambaLowerCompute(SambaAssembly *assembly, const SambaNest *nest, const
   free(strides);
   return index;
 }
-
-uint32_t sambaCutCopies(const SambaNest *nest, uint32_t mask, uint32_t wanted, SambaCopyRange *out_ranges) {
-  const SambaGroup *group = nest->group;
-  uint32_t dims[SAMBA_MAX_STAGE_DIMS], count = 0;
-  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    if (mask & 1u << dim && nest->unroll[dim] > 1)
-      dims[count++] = dim;
-  /* Outer dimensions copy by copy as far as that stays below `wanted`; one dimension in runs; the rest whole. */
-  uint32_t whole = 0, ranges = 1;
-  while (whole < count && (uint64_t)ranges * nest->unroll[dims[whole]] <= wanted)
-    ranges *= nest->unroll[dims[whole++]];
-  uint32_t run = 1, parts = 1;
-  if (whole < count) {
-    uint32_t extent = nest->unroll[dims[whole]], factor = wanted / ranges;
-    factor = factor < 1 ? 1 : factor;
-    run = (extent + factor - 1) / factor;
-    parts = (extent + run - 1) / run;
-  }
-  for (uint32_t r = 0; out_ranges && r < ranges * parts; ++r) {
-    SambaCopyRange *range = &out_ranges[r];
-    for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
-      range->first[dim] = 0, range->count[dim] = 1;
-    for (uint32_t i = whole; i < count; ++i)
-      range->count[dims[i]] = nest->unroll[dims[i]];
-    if (whole < count) {
-      uint32_t dim = dims[whole], part = r % parts;
-      range->first[dim] = part * run;
-      range->count[dim] = part + 1 == parts ? nest->unroll[dim] - part * run : run;
-    }
-    uint32_t rest = r / parts;
-    for (uint32_t i = whole; i-- > 0; rest /= nest->unroll[dims[i]])
-      range->first[dims[i]] = rest % nest->unroll[dims[i]];
-  }
-  return ranges * parts;
-}

@@ -6,6 +6,94 @@
 #include "backend/map/nest.h"
 #include "backend/map/walk.h"
 
+typedef struct SambaReader { /* one read port of a tensor that lives in buffers */
+  uint32_t group, operand;
+  int32_t indexed; /* >= 0: the port feeds the indices of this operand's loads */
+} SambaReader;
+
+typedef struct SambaTensorPlan {
+  SAMBA_ARRAY(SambaReader) readers;
+  SAMBA_ARRAY(uint32_t) writers; /* groups */
+  int32_t pipeline_axis;         /* -1: none */
+  bool buffered;                 /* read from buffers: made in the section, or shared */
+  bool shared;                   /* an argument that several groups read: loaded once, slice by slice */
+  uint32_t loads;                /* address generators of a shared argument */
+  uint32_t buffers;              /* per replica, each with at most unit_vector_outputs read ports */
+  uint32_t first_buffer;         /* unit of buffer 0 of replica 0; replica r's begin at first_buffer + r * buffers */
+} SambaTensorPlan;
+
+typedef struct SambaGroupPlan {
+  SambaNest nest;
+  const char *prefix;
+  uint32_t *loads; /* per operand: ranges of copies that are loaded apart (0: not loaded) */
+  uint32_t *ways;  /* per operand: address generators that load each range together */
+  uint32_t stores;
+  SambaEndpoints *sinks; /* per copy */
+} SambaGroupPlan;
+
+typedef struct SambaLowering {
+  const SambaStageGraph *graph;
+  const SambaMachine *machine;
+  SambaArena *arena, scratch;
+  SambaAssembly assembly;
+  SambaGroups groups;
+  SambaGroupPlan *plans;
+  SambaTensorPlan *tensors;
+  uint32_t *symbols; /* of tensors */
+  uint32_t replicas; /* copies of the whole pipeline, side by side along the pipeline dimension */
+} SambaLowering;
+
+/* lower_ags.c: how many address generators each operand in memory, each shared argument and each result gets. */
+SambaStatus sambaLowerAssignAgs(SambaLowering *l);
+/* lower_sinks.c: buffers of a tensor; where the tokens of each copy of a group go. */
+SambaStatus sambaLowerAddBuffers(SambaLowering *l, uint32_t tensor, const char *prefix, const char *layer,
+                                 uint32_t writers);
+SambaStatus sambaLowerAddSinks(SambaLowering *l, uint32_t group);
+/* Whether the sources of an operand whose loads were cut at `range` are loaded together: the unrolled dimension whose
+ * copies' slots lie side by side in rows too short to be loaded one by one; UINT32_MAX: none. */
+uint32_t sambaStagedSourceDim(const SambaNest *nest, uint32_t operand, const SambaBox *slot,
+                              const SambaCopyRange *range);
+/* The first axis of a box with several elements: the one along which slots are cut. */
+uint32_t sambaOutermostAxis(const SambaBox *box);
+/* Whether `count` stores can merge the tokens of all copies without more streams into a port than a lane has flow ids.
+ */
+bool sambaStoresFit(const SambaLowering *l, const SambaNest *nest, uint32_t count);
+/* lower_sources.c: loads of shared arguments; loads, buffers and read ports behind one operand. consumers: the ports
+ * that take the tokens of each source, in the order of the copies. */
+SambaStatus sambaLowerSharedArgument(SambaLowering *l, uint32_t tensor);
+SambaStatus sambaLowerAddSource(SambaLowering *l, uint32_t group, uint32_t operand, const SambaEndpoints *consumers);
+
+/* --- Small things that all of them need
+ * ------------------------------------------------------------------------------- */
+
+const char *sambaLowerLayer(const SambaLowering *l, const SambaGroup *group);
+/* Dimensions with several copies on which the operand depends (UINT32_MAX: all dimensions), as bits. */
+uint32_t sambaCopyMask(const SambaNest *nest, uint32_t operand);
+/* The index of a copy among those of the dimensions in mask, row-major. */
+uint32_t sambaCopyIndex(const SambaNest *nest, uint32_t mask, const uint32_t *copy);
+/* Steps a copy through a range, last dimension fastest; false after the last. */
+bool sambaCopyNext(const SambaNest *nest, const SambaCopyRange *range, uint32_t *copy);
+uint32_t sambaCopyRangeSize(const SambaCopyRange *range, uint32_t dim_count);
+/* Cuts the copies along the dimensions of `mask` into at most `wanted` rectangular ranges of consecutive copies (never
+ * fewer than one); returns how many. With out_ranges NULL only counts. Dimensions outside the mask: first 0, count 1.
+ */
+uint32_t sambaCutCopies(const SambaNest *nest, uint32_t mask, uint32_t wanted, SambaCopyRange *out_ranges);
+/* The same for the copies of a range. */
+uint32_t sambaCutRange(const SambaCopyRange *whole, uint32_t dim_count, uint32_t wanted, SambaCopyRange *out_ranges);
+/* The extents of a buffered tensor's slot: the tensor, along its pipeline axis only a tile. */
+void sambaSliceSizes(const SambaLowering *l, uint32_t tensor, int64_t *out_sizes);
+int64_t sambaPipelineTrips(const SambaLowering *l);
+SambaStatus sambaCheckBufferBytes(const SambaLowering *l, const char *name, uint64_t elements, SambaDType dtype,
+                                  uint32_t slots);
+void sambaSetPort(SambaPort *port, const SambaWalk *walk, SambaDType dtype, SambaAccess access);
+/* The first `count` steps of a walk step slots, not addresses. */
+void sambaWalkClearAddresses(SambaWalk *walk, uint32_t count);
+/* Fewer bytes than this in a row and DRAM rows are worth assembling from several copies' tokens in a staging buffer. */
+int64_t sambaStagingRowBytes(const SambaMachine *machine);
+
+/* --- lower_compute.c
+ * ---------------------------------------------------------------------------------------------------- */
+
 /* The layout of the tokens that an operand brings to the PCUs of its group: the stride of each in-tile dimension. */
 typedef struct SambaTokenLayout {
   uint64_t elements;
@@ -25,9 +113,5 @@ uint32_t sambaCountLoops(const SambaNest *nest, uint32_t to);
  * the program reads; the one output is the group's. */
 uint32_t sambaLowerCompute(SambaAssembly *assembly, const SambaNest *nest, const char *name, const char *layer,
                            const SambaCopyRange *copy);
-
-/* Cuts the copies along the dimensions of `mask` into at most `wanted` rectangular ranges of consecutive copies;
- * returns how many. With out_ranges NULL only counts. Dimensions outside the mask have first 0, count 1. */
-uint32_t sambaCutCopies(const SambaNest *nest, uint32_t mask, uint32_t wanted, SambaCopyRange *out_ranges);
 
 #endif

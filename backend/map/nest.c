@@ -105,9 +105,8 @@ static SambaStatus checkMapping(const SambaGroup *group, const SambaMapping *map
   }
   if (mapping->pipeline_dim >= 0) {
     uint32_t dim = (uint32_t)mapping->pipeline_dim;
-    if (dim >= group->parallel_count || mapping->order[0] != dim || mapping->unroll[dim] != 1)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "pipeline dimension %u must be a parallel dimension, the outermost loop, and not unrolled",
+    if (dim >= group->parallel_count || mapping->order[0] != dim)
+      return sambaStatusMake(SAMBA_INVALID, "pipeline dimension %u must be a parallel dimension and the outermost loop",
                              dim);
   }
   return NULL;
@@ -280,6 +279,9 @@ bool sambaNestIsDirect(const SambaNest *nest, uint32_t operand) {
   if (group->operands[operand].map.index_operand >= 0)
     return true;
   if (group->copy)
+    return false;
+  /* The array's next operands load while it works on these. */
+  if (group->systolic && (operand == group->mac[0] || operand == group->mac[1]))
     return false;
   uint32_t level = sambaNestTokenLevel(nest, operand);
   if (sambaNestSlotLevel(nest, operand) < level || sambaNestReplay(nest, operand) > 1)

@@ -5,6 +5,7 @@
 
 #include "backend/map/estimate.h"
 #include "backend/map/plan_internal.h"
+#include "backend/map/share.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +19,15 @@ typedef struct Planner {
   SambaGroupChoice *choices;
   bool *fixed; /* mapped by hand */
   uint32_t pcus, pmus, ags;
-  uint32_t *level;      /* of each group: how many buffers lie before it on the longest way */
-  uint32_t *writer;     /* of each tensor: its last group, UINT32_MAX: none */
-  bool *between;        /* tensors that groups of the section read and write */
-  uint32_t buffer_pmus; /* taken by tensors between groups */
+  uint32_t *level;   /* of each group: how many buffers lie before it on the longest way */
+  uint32_t *writer;  /* of each tensor: its last group, UINT32_MAX: none */
+  bool *between;     /* tensors that groups of the section read and write */
+  uint32_t *readers; /* operands that read each tensor */
+  int32_t *shared;   /* of each tensor, see share.h; for the pipeline being planned */
 } Planner;
 
 static void analyse(Planner *p) {
   const SambaStageGraph *graph = p->graph;
-  uint32_t *readers = SAMBA_ARENA_ARRAY(&p->scratch, uint32_t, graph->tensor_count);
   uint32_t in_memory = 0;
   for (uint32_t t = 0; t < graph->tensor_count; ++t)
     p->writer[t] = UINT32_MAX;
@@ -34,12 +35,12 @@ static void analyse(Planner *p) {
     const SambaGroup *group = p->groups.groups[g];
     for (uint32_t i = 0; i < group->operand_count; ++i) {
       uint32_t tensor = group->operands[i].map.tensor;
+      ++p->readers[tensor];
       if (graph->tensors[tensor].role == SAMBA_TENSOR_ARGUMENT) {
         ++in_memory;
         continue;
       }
       p->between[tensor] = true;
-      ++readers[tensor];
       if (p->writer[tensor] != UINT32_MAX && p->level[p->writer[tensor]] + 1 > p->level[g])
         p->level[g] = p->level[p->writer[tensor]] + 1;
     }
@@ -49,12 +50,14 @@ static void analyse(Planner *p) {
     p->writer[group->output.tensor] = g;
     in_memory += graph->tensors[group->output.tensor].role == SAMBA_TENSOR_RESULT;
   }
-  for (uint32_t t = 0; t < graph->tensor_count; ++t)
-    p->buffer_pmus +=
-        (readers[t] + (uint32_t)p->machine->unit_vector_outputs - 1) / (uint32_t)p->machine->unit_vector_outputs;
   for (uint32_t g = 0; g < p->groups.count; ++g) {
     uint32_t tensor = p->groups.groups[g]->output.tensor;
-    p->limits[g] = (SambaGroupLimits){.pipeline_dim = -1, .ags = in_memory ? p->ags / in_memory : 1};
+    const SambaGroup *group = p->groups.groups[g];
+    uint32_t own = graph->tensors[tensor].role == SAMBA_TENSOR_RESULT;
+    for (uint32_t i = 0; i < group->operand_count; ++i)
+      own += graph->tensors[group->operands[i].map.tensor].role == SAMBA_TENSOR_ARGUMENT;
+    p->limits[g] =
+        (SambaGroupLimits){.pipeline_dim = -1, .replicas = 1, .ags = in_memory ? p->ags * own / in_memory : 1};
     p->limits[g].ags = p->limits[g].ags ? p->limits[g].ags : 1;
     p->limits[g].buffered_output = p->between[tensor];
     p->limits[g].stored_output = graph->tensors[tensor].role == SAMBA_TENSOR_RESULT;
@@ -69,6 +72,24 @@ static uint64_t sliceBytes(const Planner *p, uint32_t tensor, int64_t extent, in
   if (extent > 1)
     elements = elements / (uint64_t)extent * (uint64_t)tile;
   return elements * sambaDTypeBytes(type->dtype);
+}
+
+/* Settles which arguments are shared and which operands come from buffers; returns the PMUs of the buffers. */
+static uint32_t placeTensors(Planner *p, const uint32_t *dims, int64_t tile, uint32_t replicas) {
+  uint32_t pmus = 0, ports = (uint32_t)p->machine->unit_vector_outputs;
+  sambaFindShared(p->graph, &p->groups, p->machine, dims, tile, p->shared);
+  for (uint32_t t = 0; t < p->graph->tensor_count; ++t)
+    if (p->between[t] || p->shared[t] != SAMBA_NOT_SHARED)
+      pmus += (p->readers[t] + ports - 1) / ports * replicas;
+  for (uint32_t g = 0; g < p->groups.count; ++g) {
+    p->limits[g].on_chip = 0;
+    for (uint32_t i = 0; i < p->groups.groups[g]->operand_count; ++i) {
+      uint32_t tensor = p->groups.groups[g]->operands[i].map.tensor;
+      if (p->between[tensor] || p->shared[tensor] != SAMBA_NOT_SHARED)
+        p->limits[g].on_chip |= 1u << i;
+    }
+  }
+  return pmus;
 }
 
 static SambaStatus checkSlices(const Planner *p, int64_t extent, int64_t tile) {
@@ -95,9 +116,11 @@ static bool searchGroup(Planner *p, uint32_t g, SambaGroupChoice *choice) {
   return sambaPlanSearch(p->graph, p->groups.groups[g], p->machine, &p->limits[g], choice);
 }
 
-/* Plans all groups as a pipeline with the given dimension and tile (dims NULL: none). out_cycles: the estimate. */
-static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent, int64_t tile, double *out_cycles) {
-  uint32_t used_pcus = 0, used_pmus = p->buffer_pmus;
+/* Plans all groups as `replicas` pipelines with the given dimension and tile (dims NULL: none). out_cycles: the
+ * estimate. */
+static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent, int64_t tile, uint32_t replicas,
+                                double *out_cycles) {
+  uint32_t used_pcus = 0, used_pmus = placeTensors(p, dims, tile, replicas);
   SAMBA_RETURN_IF_ERROR(checkSlices(p, extent, tile));
   for (uint32_t g = 0; g < p->groups.count; ++g) {
     SambaGroupLimits *limits = &p->limits[g];
@@ -105,7 +128,8 @@ static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent
       continue;
     limits->pipeline_dim = dims ? (int32_t)dims[g] : -1;
     limits->pipeline_tile = tile;
-    limits->pcus = sambaGroupPieces(p->groups.groups[g], p->machine);
+    limits->replicas = replicas;
+    limits->pcus = sambaGroupPieces(p->groups.groups[g], p->machine) * replicas;
     limits->pmus = used_pmus < p->pmus ? p->pmus - used_pmus : 0;
     if (!searchGroup(p, g, &p->choices[g]))
       return noChoice(p, g);
@@ -125,7 +149,7 @@ static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent
       break;
     SambaGroupLimits *limits = &p->limits[slowest];
     SambaGroupChoice *choice = &p->choices[slowest], better;
-    uint32_t pieces = sambaGroupPieces(p->groups.groups[slowest], p->machine);
+    uint32_t pieces = sambaGroupPieces(p->groups.groups[slowest], p->machine) * replicas;
     uint32_t free_pcus = p->pcus - used_pcus + choice->pcus;
     limits->pcus = 2 * choice->pcus < free_pcus ? 2 * choice->pcus : free_pcus;
     limits->pcus = limits->pcus < pieces ? pieces : limits->pcus;
@@ -141,7 +165,7 @@ static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent
   free(frozen);
   double slowest = 0, dram = 0, fill = 0;
   uint32_t levels = 0;
-  int64_t slices = extent > 1 ? (extent + tile - 1) / tile : 1;
+  int64_t slices = extent > 1 ? ((extent + tile - 1) / tile + replicas - 1) / replicas : 1;
   for (uint32_t g = 0; g < p->groups.count; ++g) {
     if (p->fixed[g])
       continue;
@@ -161,9 +185,10 @@ static void chooseDepths(Planner *p, int64_t extent, int64_t tile) {
   for (uint32_t g = 0; g < p->groups.count; ++g)
     for (uint32_t i = 0; i < p->groups.groups[g]->operand_count; ++i) {
       uint32_t tensor = p->groups.groups[g]->operands[i].map.tensor;
-      if (p->fixed[g] || !p->between[tensor])
+      if (p->fixed[g] || !(p->choices[g].on_chip >> i & 1))
         continue;
-      uint64_t depth = extent > tile ? p->level[g] - p->level[p->writer[tensor]] + 1 : 1,
+      uint32_t from = p->between[tensor] ? p->level[p->writer[tensor]] : 0;
+      uint64_t depth = extent > tile ? p->level[g] - from + (p->between[tensor] ? 1 : 2) : 1,
                most = (uint64_t)p->machine->pmu_bytes / sliceBytes(p, tensor, extent, tile);
       p->choices[g].nest.depth[i] = (uint32_t)(depth < most ? depth : most);
     }
@@ -227,20 +252,26 @@ static SambaStatus planSeveral(Planner *p) {
   double cycles;
   for (uint32_t c = 0; c < 3 && sambaPlanPipelineClass(p->graph, &p->groups, c, dims); ++c) {
     int64_t extent = p->groups.groups[0]->extents[dims[0]];
-    for (int64_t slices = 1; slices <= 2 * extent && slices <= 4096; slices *= 4) {
-      int64_t tile = (extent + slices - 1) / slices;
+    for (int64_t slices = 1; slices <= 4 * extent && slices <= 4096; slices *= 4) {
+      int64_t tile = (extent + slices - 1) / slices, tiles = (extent + tile - 1) / tile;
       if (tile == extent)
         continue; /* one slice: planned below, without a dimension */
-      SambaStatus status = planTogether(p, dims, extent, tile, &cycles);
-      if (!status)
-        keepIfBetter(p, &best, cycles, extent, tile);
-      sambaStatusFree(why);
-      why = status;
+      for (uint32_t replicas = 1; replicas <= tiles; replicas *= 4) {
+        /* Replicas share the tiles evenly. */
+        int64_t each = (tiles + replicas - 1) / replicas;
+        SambaStatus status = planTogether(p, dims, extent, tile, (uint32_t)((tiles + each - 1) / each), &cycles);
+        if (!status)
+          keepIfBetter(p, &best, cycles, extent, tile);
+        sambaStatusFree(why);
+        why = status;
+        if (status)
+          break; /* more replicas need more units */
+      }
       if (tile == 1)
         break;
     }
   }
-  SambaStatus status = planTogether(p, NULL, 1, 1, &cycles);
+  SambaStatus status = planTogether(p, NULL, 1, 1, 1, &cycles);
   if (!status)
     keepIfBetter(p, &best, cycles, 1, 1);
   if (!best.found) {
@@ -262,6 +293,8 @@ static SambaStatus planAll(Planner *p) {
   p->level = SAMBA_ARENA_ARRAY(&p->scratch, uint32_t, p->groups.count);
   p->writer = SAMBA_ARENA_ARRAY(&p->scratch, uint32_t, p->graph->tensor_count);
   p->between = SAMBA_ARENA_ARRAY(&p->scratch, bool, p->graph->tensor_count);
+  p->readers = SAMBA_ARENA_ARRAY(&p->scratch, uint32_t, p->graph->tensor_count);
+  p->shared = SAMBA_ARENA_ARRAY(&p->scratch, int32_t, p->graph->tensor_count);
   analyse(p);
   uint32_t free_groups = 0, pcus = 0;
   for (uint32_t g = 0; g < p->groups.count; ++g) {
@@ -271,10 +304,9 @@ static SambaStatus planAll(Planner *p) {
   }
   if (free_groups == 0)
     return NULL;
-  if (pcus > p->pcus || p->buffer_pmus > p->pmus)
-    return sambaStatusMake(SAMBA_EXHAUSTED,
-                           "the section needs at least %u PCUs and %u PMUs, but %s has %u and %u to give", pcus,
-                           p->buffer_pmus, p->machine->name, p->pcus, p->pmus);
+  if (pcus > p->pcus)
+    return sambaStatusMake(SAMBA_EXHAUSTED, "the section needs at least %u PCUs, but %s has %u to give", pcus,
+                           p->machine->name, p->pcus);
   if (p->groups.count == 1) {
     p->limits[0].pcus = p->pcus;
     p->limits[0].pmus = p->pmus;

@@ -8,8 +8,10 @@
 typedef struct SambaGroupLimits {
   int32_t pipeline_dim; /* -1: none */
   int64_t pipeline_tile;
-  uint32_t pcus, pmus;  /* at most */
+  uint32_t replicas;    /* unroll of the pipeline dimension, >= 1 */
+  uint32_t pcus, pmus;  /* at most, all replicas together */
   uint32_t ags;         /* its share */
+  uint32_t on_chip;     /* bit i: operand i comes from a buffer of the section */
   bool buffered_output; /* the output goes into a buffer of the section */
   bool stored_output;
 } SambaGroupLimits;
@@ -20,7 +22,8 @@ typedef struct SambaGroupChoice {
   double cycles;  /* of all its firings, the slowest resource */
   double fill;    /* cycles before the first firing and after the last */
   double dram_bytes;
-  double score; /* what the search minimizes: cycles + fill + a share of the launch */
+  uint32_t on_chip; /* as in the limits */
+  double score;     /* what the search minimizes: cycles + fill + a share of the launch */
   uint32_t pcus, pmus;
 } SambaGroupChoice;
 

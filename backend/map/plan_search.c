@@ -38,10 +38,10 @@ static void tryUnrolls(Search *s) {
   static const int64_t runs[] = {1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64};
   const SambaGroup *group = s->group;
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    s->unroll[dim] = 1;
+    s->unroll[dim] = (int32_t)dim == s->limits->pipeline_dim ? s->limits->replicas : 1;
   tryChoice(s);
   uint32_t pieces = sambaGroupPieces(group, s->machine);
-  int64_t most = pieces ? s->limits->pcus / pieces : s->limits->pmus;
+  int64_t most = (pieces ? s->limits->pcus / pieces : s->limits->pmus) / s->limits->replicas;
   uint32_t dims[3], count = 0; /* those with the most tiles */
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
     if ((int32_t)dim == s->limits->pipeline_dim || tilesOf(s, dim) < 2)

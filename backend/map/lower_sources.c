@@ -1,0 +1,519 @@
+/* Where tokens come from: loads, the buffers behind them, read ports of buffered tensors. A buffer that one generator
+ * fills too slowly has several, each with its part of the slot; short DRAM rows are loaded for several copies at once
+ * into a staging buffer that deals them out. */
+#include "backend/map/lower_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The elements of the tokens that leave a source: for PCUs the token box, for copies the points in output order. */
+static void walkTokenElements(const SambaNest *nest, uint32_t operand, SambaWalk *walk) {
+  const SambaStageOperand *map = &nest->group->operands[operand].map;
+  walk->token_level = walk->count;
+  if (nest->group->copy) {
+    uint32_t dims[SAMBA_MAX_STAGE_DIMS], count = sambaOutputDims(nest, dims);
+    for (uint32_t i = 0; i < count; ++i)
+      sambaWalkPoints(walk, nest, map, dims[i]);
+    return;
+  }
+  SambaBox token;
+  uint32_t axes[SAMBA_MAX_RANK];
+  sambaNestBox(nest, operand, nest->group->dim_count, &token);
+  sambaNestTokenOrder(nest, operand, &token, axes);
+  sambaWalkBox(walk, &token, axes);
+}
+
+static void memoryBounds(const SambaLowering *l, uint32_t tensor, SambaBounds *out_bounds) {
+  memset(out_bounds, 0, sizeof *out_bounds);
+  memcpy(out_bounds->axis, l->graph->tensors[tensor].dims, l->graph->tensors[tensor].rank * sizeof(int64_t));
+}
+
+static uint32_t addLoad(SambaLowering *l, uint32_t tensor, const char *name, const char *layer, uint32_t inputs,
+                        const SambaWalk *walk, uint64_t fill) {
+  SambaBounds bounds;
+  memoryBounds(l, tensor, &bounds);
+  SambaLayout layout = sambaLayoutRowMajor(l->graph->tensors[tensor].rank, l->graph->tensors[tensor].dims);
+  uint32_t unit = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_LOAD, name, layer, inputs, 1);
+  sambaAssemblyUnit(&l->assembly, unit)->symbol = l->symbols[tensor];
+  sambaSetPort(&sambaAssemblyUnit(&l->assembly, unit)->outputs[0], walk, l->graph->tensors[tensor].dtype,
+               sambaWalkAccess(walk, &layout, &bounds, fill, l->arena));
+  return unit;
+}
+
+/* Connects a source port to the consumers of each source in the range, in order. */
+static void connectRange(SambaLowering *l, const SambaNest *nest, uint32_t mask, const SambaCopyRange *range,
+                         SambaEndpoint source, const SambaEndpoints *consumers) {
+  uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+  memcpy(copy, range->first, sizeof copy);
+  do {
+    const SambaEndpoints *list = &consumers[sambaCopyIndex(nest, mask, copy)];
+    sambaAssemblyConnect(&l->assembly, source, list->data, list->size);
+  } while (sambaCopyNext(nest, range, copy));
+}
+
+static void markDiagonal(SambaUnit *unit, const SambaPort *port) {
+  uint32_t last = port->access.counter_count;
+  unit->banks_diagonal |= port->token_elements > 1 && last && port->access.strides[last - 1] != 1;
+}
+
+/* --- Buffered tensors
+ * ---------------------------------------------------------------------------------------------------- */
+
+SambaStatus sambaLowerSharedArgument(SambaLowering *l, uint32_t tensor) {
+  const SambaStageTensor *type = &l->graph->tensors[tensor];
+  SambaTensorPlan *plan = &l->tensors[tensor];
+  const char *prefix = type->name && type->name[0] ? type->name : "argument";
+  const char *layer = sambaLowerLayer(l, l->groups.groups[plan->readers.data[0].group]);
+  SAMBA_RETURN_IF_ERROR(sambaLowerAddBuffers(l, tensor, prefix, layer, 1));
+  int64_t sizes[SAMBA_MAX_RANK], trips = sambaPipelineTrips(l);
+  sambaSliceSizes(l, tensor, sizes);
+  SambaLayout layout = sambaLayoutRowMajor(type->rank, sizes);
+  SambaBox slice = {.rank = type->rank};
+  for (uint32_t axis = 0; axis < type->rank; ++axis)
+    slice.size[axis] = sizes[axis], slice.step[axis] = 1;
+  SambaWalk write;
+  memset(&write, 0, sizeof write);
+  if (trips > 1)
+    write.steps[write.count++].trips = (uint32_t)trips;
+  write.slot_level = write.token_level = write.count;
+  sambaWalkBox(&write, &slice, NULL);
+  for (uint32_t b = 0; b < l->replicas * plan->buffers; ++b)
+    sambaSetPort(&sambaAssemblyUnit(&l->assembly, plan->first_buffer + b)->inputs[0], &write, type->dtype,
+                 sambaWalkAccess(&write, &layout, NULL, 0, l->arena));
+  /* Each load serves a run of replicas in turn. */
+  uint32_t run = (l->replicas + plan->loads - 1) / plan->loads;
+  for (uint32_t first = 0, number = 0; first < l->replicas; first += run, ++number) {
+    uint32_t count = l->replicas - first < run ? l->replicas - first : run;
+    SambaWalk walk = write;
+    walk.count = walk.slot_level;
+    /* Without a pipeline there is one slice and one replica: nothing steps. */
+    uint32_t axis = plan->pipeline_axis >= 0 ? (uint32_t)plan->pipeline_axis : 0;
+    int64_t tile = plan->pipeline_axis >= 0 ? sizes[axis] : 0;
+    if (walk.count)
+      walk.steps[0].axis[axis] = tile;
+    if (count > 1) {
+      walk.steps[walk.count] = (SambaWalkStep){.trips = count};
+      walk.steps[walk.count++].axis[axis] = trips * tile;
+    }
+    walk.axis_start[axis] = first * trips * tile;
+    walk.slot_level = 0;
+    walk.token_level = walk.count;
+    sambaWalkBox(&walk, &slice, NULL);
+    uint32_t load = addLoad(l, tensor, sambaArenaFormat(l->arena, "%s.load%u", prefix, number), layer, 0, &walk, 0);
+    for (uint32_t r = first; r < first + count; ++r) {
+      SambaEndpoint *buffers = SAMBA_ARENA_ARRAY(&l->scratch, SambaEndpoint, plan->buffers);
+      for (uint32_t b = 0; b < plan->buffers; ++b)
+        buffers[b] = (SambaEndpoint){plan->first_buffer + r * plan->buffers + b, 0};
+      sambaAssemblyConnect(&l->assembly, (SambaEndpoint){load, 0}, buffers, plan->buffers);
+    }
+  }
+  return NULL;
+}
+
+/* The read port that was reserved for this reader in replica r. */
+static SambaEndpoint bufferPort(const SambaLowering *l, uint32_t tensor, uint32_t g, uint32_t operand, int32_t indexed,
+                                uint32_t replica) {
+  const SambaTensorPlan *plan = &l->tensors[tensor];
+  uint32_t ports = (uint32_t)l->machine->unit_vector_outputs, i = 0;
+  while (plan->readers.data[i].group != g || plan->readers.data[i].operand != operand ||
+         plan->readers.data[i].indexed != indexed)
+    ++i;
+  return (SambaEndpoint){plan->first_buffer + replica * plan->buffers + i / ports, i % ports};
+}
+
+static void setBufferRead(SambaLowering *l, uint32_t tensor, SambaEndpoint at, const SambaWalk *walk, uint64_t fill,
+                          int64_t replay) {
+  SambaBounds bounds;
+  memoryBounds(l, tensor, &bounds);
+  int64_t sizes[SAMBA_MAX_RANK];
+  sambaSliceSizes(l, tensor, sizes);
+  if (l->tensors[tensor].pipeline_axis >= 0)
+    bounds.axis[l->tensors[tensor].pipeline_axis] = 0;
+  SambaLayout layout = sambaLayoutRowMajor(l->graph->tensors[tensor].rank, sizes);
+  SambaUnit *unit = sambaAssemblyUnit(&l->assembly, at.unit);
+  SambaPort *port = &unit->outputs[at.port];
+  sambaSetPort(port, walk, l->graph->tensors[tensor].dtype, sambaWalkAccess(walk, &layout, &bounds, fill, l->arena));
+  port->access.replay = (uint32_t)replay;
+  markDiagonal(unit, port);
+}
+
+/* Starts a walk within a replica's slices: the pipeline loop steps slots. Returns the position of the first other loop.
+ */
+static uint32_t startSlices(const SambaLowering *l, const SambaNest *nest, const SambaStageOperand *map,
+                            const SambaCopyRange *range, SambaWalk *walk) {
+  sambaWalkStart(walk, nest, map, range);
+  if (nest->pipeline_dim < 0)
+    return 0;
+  sambaWalkLoops(walk, nest, map, 0, 1);
+  sambaWalkClearAddresses(walk, walk->count);
+  walk->slot_level = walk->count;
+  walk->dim_start[nest->pipeline_dim] = 0;
+  walk->axis_start[l->tensors[map->tensor].pipeline_axis] = 0;
+  return 1;
+}
+
+/* The copies in `mask` of one replica. */
+static void replicaRange(const SambaNest *nest, uint32_t mask, uint32_t replica, SambaCopyRange *out_range) {
+  sambaCutCopies(nest, mask, 1, out_range);
+  if (nest->pipeline_dim >= 0)
+    out_range->first[nest->pipeline_dim] = replica, out_range->count[nest->pipeline_dim] = 1;
+}
+
+static void readBuffered(SambaLowering *l, uint32_t g, uint32_t operand, const SambaEndpoints *consumers) {
+  const SambaNest *nest = &l->plans[g].nest;
+  const SambaStageOperand *map = &nest->group->operands[operand].map;
+  uint32_t mask = sambaCopyMask(nest, operand);
+  for (uint32_t replica = 0; replica < l->replicas; ++replica) {
+    SambaCopyRange range;
+    SambaWalk walk;
+    replicaRange(nest, mask, replica, &range);
+    uint32_t from = startSlices(l, nest, map, &range, &walk), level = sambaNestTokenLevel(nest, operand);
+    sambaWalkLoops(&walk, nest, map, from, level > from ? level : from);
+    sambaWalkCopies(&walk, nest, map, &range);
+    walkTokenElements(nest, operand, &walk);
+    SambaEndpoint at = bufferPort(l, map->tensor, g, operand, -1, replica);
+    setBufferRead(l, map->tensor, at, &walk, map->fill, nest->group->copy ? 1 : sambaNestReplay(nest, operand));
+    connectRange(l, nest, mask, &range, at, consumers);
+  }
+}
+
+/* --- Indexed loads
+ * ------------------------------------------------------------------------------------------------------- */
+
+/* The elements of an index token, and before them everything that the indexed load steps. */
+static void indexWalk(const SambaNest *nest, const SambaStageOperand *map, uint32_t operand,
+                      const SambaCopyRange *range, uint32_t from, SambaWalk *walk) {
+  uint32_t dims[SAMBA_MAX_STAGE_DIMS], index_count, level = sambaNestTokenLevel(nest, operand);
+  sambaIndexedDims(nest, operand, dims, &index_count);
+  sambaWalkLoops(walk, nest, map, from, level > from ? level : from);
+  sambaWalkCopies(walk, nest, map, range);
+  walk->token_level = walk->count;
+  for (uint32_t i = 0; i < index_count; ++i)
+    sambaWalkPoints(walk, nest, map, dims[i]);
+}
+
+static void readIndexedReplica(SambaLowering *l, uint32_t g, uint32_t operand, uint32_t replica,
+                               const SambaEndpoints *consumers) {
+  const SambaGroupPlan *plan = &l->plans[g];
+  const SambaNest *nest = &plan->nest;
+  const SambaStageOperand *map = &nest->group->operands[operand].map;
+  uint32_t index = (uint32_t)map->index_operand, dims[SAMBA_MAX_STAGE_DIMS], index_count,
+           mask = sambaCopyMask(nest, operand);
+  const SambaStageOperand *index_map = &nest->group->operands[index].map;
+  const char *layer = sambaLowerLayer(l, nest->group);
+  uint32_t dim_count = sambaIndexedDims(nest, operand, dims, &index_count);
+  SambaCopyRange range;
+  replicaRange(nest, mask, replica, &range);
+  SambaWalk walk;
+  sambaWalkStart(&walk, nest, map, &range);
+  sambaWalkLoops(&walk, nest, map, 0, sambaNestTokenLevel(nest, operand));
+  sambaWalkCopies(&walk, nest, map, &range);
+  walk.token_level = walk.count;
+  for (uint32_t i = 0; i < dim_count; ++i) {
+    sambaWalkPoints(&walk, nest, map, dims[i]);
+    walk.steps[walk.count - 1].fixed = i < index_count;
+  }
+  const SambaStageTensor *tensor = &l->graph->tensors[map->tensor];
+  uint32_t load = addLoad(l, map->tensor, sambaArenaFormat(l->arena, "%s.in%u.load%u", plan->prefix, operand, replica),
+                          layer, 1, &walk, map->fill);
+  SambaPort *port = &sambaAssemblyUnit(&l->assembly, load)->outputs[0];
+  port->access.has_index = true;
+  port->access.index_counters = index_count;
+  port->access.index_stride = 1;
+  for (uint32_t axis = map->index_axis + 1; axis < tensor->rank; ++axis)
+    port->access.index_stride *= tensor->dims[axis];
+  port->access.index_limit = tensor->dims[map->index_axis] - map->axes[map->index_axis].constant;
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    port->access.index_limit -= map->axes[map->index_axis].coefficients[dim] * (nest->group->extents[dim] - 1);
+  SambaPort *index_port = &sambaAssemblyUnit(&l->assembly, load)->inputs[0];
+  index_port->dtype = l->graph->tensors[index_map->tensor].dtype;
+  index_port->token_elements = 1;
+  for (uint32_t i = 0; i < index_count; ++i)
+    index_port->token_elements *= (uint64_t)nest->tile[dims[i]];
+  connectRange(l, nest, mask, &range, (SambaEndpoint){load, 0}, consumers);
+
+  SambaEndpoint source;
+  if (!l->tensors[index_map->tensor].buffered) {
+    sambaWalkStart(&walk, nest, index_map, &range);
+    indexWalk(nest, index_map, operand, &range, 0, &walk);
+    const char *name = sambaArenaFormat(l->arena, "%s.in%u.index%u", plan->prefix, operand, replica);
+    source = (SambaEndpoint){addLoad(l, index_map->tensor, name, layer, 0, &walk, 0), 0};
+  } else {
+    uint32_t from = startSlices(l, nest, index_map, &range, &walk);
+    indexWalk(nest, index_map, operand, &range, from, &walk);
+    source = bufferPort(l, index_map->tensor, g, index, (int32_t)operand, replica);
+    setBufferRead(l, index_map->tensor, source, &walk, 0, 1);
+  }
+  sambaAssemblyConnect(&l->assembly, source, &(SambaEndpoint){load, 0}, 1);
+}
+
+/* --- Loads and their buffers
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct Source { /* of one operand in memory */
+  uint32_t group, operand, mask;
+  uint32_t level; /* a slot per iteration of the loops before it */
+  SambaBox slot;
+  uint32_t ways; /* loads per buffer, each with its part along cut_axis */
+  uint32_t cut_axis;
+  uint32_t staged_dim; /* UINT32_MAX: not staged */
+  uint32_t chunks;     /* staged: pieces of the slot along cut_axis that pass the staging buffer one by one */
+} Source;
+
+/* The part of a box along an axis. */
+static SambaBox partOf(const SambaBox *box, uint32_t axis, uint32_t parts) {
+  SambaBox part = *box;
+  if (parts > 1) {
+    part.size[axis] /= parts;
+    part.elements /= parts;
+  }
+  return part;
+}
+
+/* The write ports of a buffer: one per load, each for its part of the slot, or one that takes staged chunks. */
+static void setBufferWrites(SambaLowering *l, const Source *s, const SambaWalk *slots, SambaUnit *unit) {
+  SambaDType dtype = sambaNestDType(&l->plans[s->group].nest, s->operand);
+  SambaLayout layout = sambaLayoutBox(&s->slot);
+  uint32_t ports = s->staged_dim == UINT32_MAX ? s->ways : 1;
+  SambaBox part = partOf(&s->slot, s->cut_axis, ports * s->chunks);
+  for (uint32_t w = 0; w < ports; ++w) {
+    SambaWalk walk = *slots;
+    int64_t delta = part.size[s->cut_axis] * part.step[s->cut_axis];
+    if (s->chunks > 1) {
+      walk.steps[walk.count] = (SambaWalkStep){.trips = s->chunks};
+      walk.steps[walk.count++].axis[s->cut_axis] = delta;
+    }
+    walk.token_level = walk.count;
+    sambaWalkBox(&walk, &part, NULL);
+    sambaWalkMakeRelative(&walk, &s->slot, &s->slot);
+    walk.axis_start[s->cut_axis] += w * delta;
+    sambaSetPort(&unit->inputs[w], &walk, dtype, sambaWalkAccess(&walk, &layout, NULL, 0, l->arena));
+  }
+}
+
+/* A buffer for one source: filled slot by slot, read token by token. */
+static SambaStatus addBuffer(SambaLowering *l, const Source *s, uint32_t source, uint32_t *out_unit) {
+  const SambaGroupPlan *plan = &l->plans[s->group];
+  const SambaNest *nest = &plan->nest;
+  const SambaGroup *group = nest->group;
+  const SambaStageOperand *map = &group->operands[s->operand].map;
+  SambaDType dtype = sambaNestDType(nest, s->operand);
+  uint32_t depth = sambaNestTrips(nest, s->level) > 1 ? nest->depth[s->operand] : 1;
+  const char *name = sambaArenaFormat(l->arena, "%s.in%u.buffer%u", plan->prefix, s->operand, source);
+  SAMBA_RETURN_IF_ERROR(sambaCheckBufferBytes(l, name, (uint64_t)s->slot.elements, dtype, depth));
+  *out_unit = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_BUFFER, name, sambaLowerLayer(l, group),
+                                   s->staged_dim == UINT32_MAX ? s->ways : 1, 1);
+  SambaUnit *unit = sambaAssemblyUnit(&l->assembly, *out_unit);
+  unit->slot_count = depth;
+  unit->slot_elements = (uint64_t)s->slot.elements;
+  SambaWalk slots;
+  sambaWalkStart(&slots, nest, map, NULL);
+  sambaWalkLoops(&slots, nest, map, 0, s->level);
+  sambaWalkClearAddresses(&slots, slots.count);
+  slots.slot_level = slots.token_level = slots.count;
+  setBufferWrites(l, s, &slots, unit);
+  SambaWalk read = slots;
+  sambaWalkLoops(&read, nest, map, s->level, sambaNestTokenLevel(nest, s->operand));
+  walkTokenElements(nest, s->operand, &read);
+  SambaBox token;
+  sambaNestBox(nest, s->operand, group->dim_count, &token);
+  if (group->copy)
+    memset(token.low, 0, sizeof token.low); /* points start at the map's own value */
+  sambaWalkMakeRelative(&read, &token, &s->slot);
+  SambaLayout layout = sambaLayoutBox(&s->slot);
+  sambaSetPort(&unit->outputs[0], &read, dtype, sambaWalkAccess(&read, &layout, NULL, 0, l->arena));
+  unit->outputs[0].access.replay = group->copy ? 1 : (uint32_t)sambaNestReplay(nest, s->operand);
+  markDiagonal(unit, &unit->outputs[0]);
+  return NULL;
+}
+
+/* It alone walks the tensor's last axis, densely over slot and copies, and is the last with several copies. */
+uint32_t sambaStagedSourceDim(const SambaNest *nest, uint32_t operand, const SambaBox *slot,
+                              const SambaCopyRange *range) {
+  const SambaGroup *group = nest->group;
+  const SambaStageOperand *map = &group->operands[operand].map;
+  uint32_t last = UINT32_MAX;
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
+    if (range->count[dim] > 1)
+      last = dim;
+  if (last == UINT32_MAX || slot->rank < 2)
+    return UINT32_MAX;
+  uint32_t row = slot->rank - 1;
+  for (uint32_t axis = 0; axis < slot->rank; ++axis)
+    if (map->axes[axis].coefficients[last] != (axis == row ? 1 : 0))
+      return UINT32_MAX;
+  bool dense = slot->step[row] == 1 && slot->size[row] == nest->trips[last] * nest->tile[last];
+  return dense && slot->size[row] * sambaDTypeBytes(sambaNestDType(nest, operand)) < sambaStagingRowBytes(nest->machine)
+             ? last
+             : UINT32_MAX;
+}
+
+/* Pieces of a staged slot: the fewest whose staging slot holds at most an eighth of a PMU and can be cut for the loads.
+ */
+static uint32_t chooseChunks(const SambaNest *nest, const Source *s, uint32_t copies) {
+  int64_t bytes = s->slot.elements * copies * sambaDTypeBytes(sambaNestDType(nest, s->operand)),
+          size = s->slot.size[s->cut_axis];
+  for (int64_t chunks = 1; chunks <= size; ++chunks)
+    if (size % chunks == 0 && size / chunks % s->ways == 0 && bytes / chunks <= nest->machine->pmu_bytes / 8)
+      return (uint32_t)chunks;
+  return 0;
+}
+
+uint32_t sambaOutermostAxis(const SambaBox *box) {
+  uint32_t axis = 0;
+  while (axis + 1 < box->rank && box->size[axis] == 1)
+    ++axis;
+  return axis;
+}
+
+/* Load -> staging buffer -> buffers of the range, chunk by chunk. */
+static SambaStatus addStagedLoad(SambaLowering *l, const Source *s, const SambaCopyRange *range, uint32_t number,
+                                 const uint32_t *buffers) {
+  const SambaGroupPlan *plan = &l->plans[s->group];
+  const SambaNest *nest = &plan->nest;
+  const SambaStageOperand *map = &nest->group->operands[s->operand].map;
+  SambaDType dtype = sambaNestDType(nest, s->operand);
+  uint32_t copies = range->count[s->staged_dim], row = s->slot.rank - 1;
+  SambaBox part = partOf(&s->slot, s->cut_axis, s->chunks), wide = part;
+  wide.size[row] *= copies;
+  wide.elements *= copies;
+  SambaCopyRange others = *range;
+  others.count[s->staged_dim] = 1;
+  SambaWalk walk, slots;
+  sambaWalkStart(&walk, nest, map, range);
+  sambaWalkLoops(&walk, nest, map, 0, s->level);
+  if (s->chunks > 1) {
+    walk.steps[walk.count] = (SambaWalkStep){.trips = s->chunks};
+    walk.steps[walk.count++].axis[s->cut_axis] = part.size[s->cut_axis] * part.step[s->cut_axis];
+  }
+  sambaWalkCopies(&walk, nest, map, &others);
+  slots = walk;
+  sambaWalkClearAddresses(&slots, slots.count);
+  slots.slot_level = slots.token_level = slots.count;
+  walk.token_level = walk.count;
+  const char *layer = sambaLowerLayer(l, nest->group);
+  const char *name = sambaArenaFormat(l->arena, "%s.in%u.stage%u", plan->prefix, s->operand, number);
+  uint32_t stage = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_BUFFER, name, layer, s->ways, 1);
+  SambaBox own = partOf(&wide, s->cut_axis, s->ways); /* what one load brings */
+  SambaLayout layout = sambaLayoutBox(&wide);
+  for (uint32_t w = 0; w < s->ways; ++w) {
+    SambaWalk from = walk, write = slots;
+    int64_t offset = w * own.size[s->cut_axis] * own.step[s->cut_axis];
+    sambaWalkBox(&from, &own, NULL);
+    from.axis_start[s->cut_axis] += offset;
+    name = sambaArenaFormat(l->arena, "%s.in%u.load%u", plan->prefix, s->operand, number * s->ways + w);
+    uint32_t load = addLoad(l, map->tensor, name, layer, 0, &from, map->fill);
+    sambaWalkBox(&write, &own, NULL);
+    sambaWalkMakeRelative(&write, &wide, &wide);
+    write.axis_start[s->cut_axis] += offset;
+    sambaSetPort(&sambaAssemblyUnit(&l->assembly, stage)->inputs[w], &write, dtype,
+                 sambaWalkAccess(&write, &layout, NULL, 0, l->arena));
+    sambaAssemblyConnect(&l->assembly, (SambaEndpoint){load, 0}, &(SambaEndpoint){stage, w}, 1);
+  }
+  SambaUnit *unit = sambaAssemblyUnit(&l->assembly, stage);
+  unit->slot_count = slots.count ? 2 : 1;
+  unit->slot_elements = (uint64_t)wide.elements;
+  SambaWalk read = slots;
+  read.steps[read.count] = (SambaWalkStep){.trips = copies};
+  read.steps[read.count++].axis[row] = part.size[row];
+  read.token_level = read.count;
+  sambaWalkBox(&read, &part, NULL);
+  sambaWalkMakeRelative(&read, &wide, &wide);
+  sambaSetPort(&unit->outputs[0], &read, dtype, sambaWalkAccess(&read, &layout, NULL, 0, l->arena));
+  uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+  memcpy(copy, range->first, sizeof copy);
+  do
+    sambaAssemblyConnect(&l->assembly, (SambaEndpoint){stage, 0},
+                         &(SambaEndpoint){buffers[sambaCopyIndex(nest, s->mask, copy)], 0}, 1);
+  while (sambaCopyNext(nest, range, copy));
+  return NULL;
+}
+
+/* Loads of a range without staging: one per way, dealing slots (or, direct, tokens) to the range's sources. */
+static void addLoads(SambaLowering *l, const Source *s, const SambaCopyRange *range, uint32_t number,
+                     const uint32_t *buffers, const SambaEndpoints *consumers) {
+  const SambaGroupPlan *plan = &l->plans[s->group];
+  const SambaNest *nest = &plan->nest;
+  const SambaStageOperand *map = &nest->group->operands[s->operand].map;
+  SambaBox part = partOf(&s->slot, s->cut_axis, s->ways);
+  for (uint32_t w = 0; w < s->ways; ++w) {
+    SambaWalk walk;
+    sambaWalkStart(&walk, nest, map, range);
+    sambaWalkLoops(&walk, nest, map, 0, s->level);
+    sambaWalkCopies(&walk, nest, map, range);
+    walk.token_level = walk.count;
+    sambaWalkBox(&walk, &part, NULL);
+    walk.axis_start[s->cut_axis] += w * part.size[s->cut_axis] * part.step[s->cut_axis];
+    const char *name = sambaArenaFormat(l->arena, "%s.in%u.load%u", plan->prefix, s->operand, number * s->ways + w);
+    uint32_t load = addLoad(l, map->tensor, name, sambaLowerLayer(l, nest->group), 0, &walk, map->fill);
+    if (!buffers) {
+      connectRange(l, nest, s->mask, range, (SambaEndpoint){load, 0}, consumers);
+      continue;
+    }
+    uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+    memcpy(copy, range->first, sizeof copy);
+    do
+      sambaAssemblyConnect(&l->assembly, (SambaEndpoint){load, 0},
+                           &(SambaEndpoint){buffers[sambaCopyIndex(nest, s->mask, copy)], w}, 1);
+    while (sambaCopyNext(nest, range, copy));
+  }
+}
+
+static SambaStatus readMemory(SambaLowering *l, uint32_t g, uint32_t operand, const SambaEndpoints *consumers) {
+  const SambaGroupPlan *plan = &l->plans[g];
+  const SambaNest *nest = &plan->nest;
+  bool direct = sambaNestIsDirect(nest, operand);
+  Source s = {.group = g,
+              .operand = operand,
+              .mask = sambaCopyMask(nest, operand),
+              .staged_dim = UINT32_MAX,
+              .chunks = 1,
+              .ways = 1};
+  s.level = direct ? sambaNestTokenLevel(nest, operand) : sambaNestSlotLevel(nest, operand);
+  sambaNestBox(nest, operand, direct ? nest->group->dim_count : s.level, &s.slot);
+  s.cut_axis = sambaOutermostAxis(&s.slot);
+  uint32_t sources = sambaNestSources(nest, operand), wanted = plan->loads[operand];
+  s.ways = plan->ways[operand];
+  SambaCopyRange *ranges = SAMBA_ARENA_ARRAY(&l->scratch, SambaCopyRange, wanted);
+  uint32_t count = sambaCutCopies(nest, s.mask, wanted, ranges);
+  if (direct) {
+    for (uint32_t r = 0; r < count; ++r)
+      addLoads(l, &s, &ranges[r], r, NULL, consumers);
+    return NULL;
+  }
+  /* Staging is all or nothing: the buffers must take the same chunks from every load. */
+  s.staged_dim = sambaStagedSourceDim(nest, operand, &s.slot, &ranges[0]);
+  uint32_t most = 1;
+  for (uint32_t r = 0; r < count && s.staged_dim != UINT32_MAX; ++r)
+    most = ranges[r].count[s.staged_dim] > most ? ranges[r].count[s.staged_dim] : most;
+  if (s.staged_dim != UINT32_MAX) {
+    s.chunks = s.cut_axis == s.slot.rank - 1 ? 0 : chooseChunks(nest, &s, most);
+    if (!s.chunks)
+      s.chunks = 1, s.staged_dim = UINT32_MAX;
+  }
+  uint32_t *buffers = SAMBA_ARENA_ARRAY(&l->scratch, uint32_t, sources);
+  for (uint32_t source = 0; source < sources; ++source) {
+    SAMBA_RETURN_IF_ERROR(addBuffer(l, &s, source, &buffers[source]));
+    sambaAssemblyConnect(&l->assembly, (SambaEndpoint){buffers[source], 0}, consumers[source].data,
+                         consumers[source].size);
+  }
+  for (uint32_t r = 0; r < count; ++r) {
+    if (s.staged_dim != UINT32_MAX)
+      SAMBA_RETURN_IF_ERROR(addStagedLoad(l, &s, &ranges[r], r, buffers));
+    else
+      addLoads(l, &s, &ranges[r], r, buffers, consumers);
+  }
+  return NULL;
+}
+
+SambaStatus sambaLowerAddSource(SambaLowering *l, uint32_t g, uint32_t operand, const SambaEndpoints *consumers) {
+  const SambaStageOperand *map = &l->groups.groups[g]->operands[operand].map;
+  if (map->index_operand >= 0)
+    for (uint32_t replica = 0; replica < l->replicas; ++replica)
+      readIndexedReplica(l, g, operand, replica, consumers);
+  else if (l->tensors[map->tensor].buffered)
+    readBuffered(l, g, operand, consumers);
+  else
+    return readMemory(l, g, operand, consumers);
+  return NULL;
+}
