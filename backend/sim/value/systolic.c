@@ -63,21 +63,26 @@ static void makeRowTable(SambaArena *arena, SambaSystolic *s, const int64_t *off
     s->row_table[k] = (int32_t)offsets[k];
 }
 
-/* The longest run of k with one step per operand; k is a whole number of such runs. */
+/* The longest run with one step per operand of which k is a whole number. b may be NULL. */
+static uint64_t runLength(const int64_t *a, const int64_t *b, uint64_t count) {
+  uint64_t length = 1;
+  while (length < count && (length == 1 || (a[length] - a[length - 1] == a[1] - a[0] &&
+                                            (!b || b[length] - b[length - 1] == b[1] - b[0]))))
+    ++length;
+  while (count % length)
+    --length;
+  for (uint64_t i = 0; i < count && length > 1; ++i) /* every run as the first */
+    if (i % length && (a[i] - a[i - 1] != a[1] - a[0] || (b && b[i] - b[i - 1] != b[1] - b[0])))
+      length = 1;
+  return length;
+}
+
 static void findRuns(SambaArena *arena, SambaSystolic *s, const Axis *k, int row, int column) {
   const int64_t *a = k->offsets[row], *b = k->offsets[column];
-  uint64_t length = 1;
   s->row_step = k->count > 1 ? a[1] - a[0] : 0;
   s->column_step = k->count > 1 ? b[1] - b[0] : 0;
-  while (length < k->count && a[length] - a[length - 1] == s->row_step && b[length] - b[length - 1] == s->column_step)
-    ++length;
-  while (k->count % length)
-    --length;
-  for (uint64_t i = 0; i < k->count && length > 1; ++i) /* every run as the first */
-    if (i % length && (a[i] - a[i - 1] != s->row_step || b[i] - b[i - 1] != s->column_step))
-      length = 1;
-  s->inner_count = (int64_t)length;
-  s->outer_count = (int64_t)(k->count / length);
+  s->inner_count = (int64_t)runLength(a, b, k->count);
+  s->outer_count = (int64_t)k->count / s->inner_count;
   s->depth = k->count;
   s->outer_rows = SAMBA_ARENA_ARRAY(arena, int64_t, s->outer_count);
   s->outer_columns = SAMBA_ARENA_ARRAY(arena, int64_t, s->outer_count);
@@ -86,6 +91,12 @@ static void findRuns(SambaArena *arena, SambaSystolic *s, const Axis *k, int row
     s->outer_columns[o] = b[o * s->inner_count];
   }
   makeRowTable(arena, s, a);
+  s->pack_inner = (int64_t)runLength(b, NULL, k->count);
+  s->pack_outer = (int64_t)k->count / s->pack_inner;
+  s->pack_step = s->column_step;
+  s->pack_offsets = SAMBA_ARENA_ARRAY(arena, int64_t, s->pack_outer);
+  for (int64_t o = 0; o < s->pack_outer; ++o)
+    s->pack_offsets[o] = b[o * s->pack_inner];
 }
 
 static double sideCost(uint64_t count, uint64_t other, bool contiguous) {
@@ -99,12 +110,12 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
 
 /* Two units that pack a block in the same way share the result. */
 static uint64_t hashPacking(const SambaSystolic *s) {
-  uint64_t hash = mix(mix(mix(s->columns, s->depth), (uint64_t)s->inner_count), (uint64_t)s->column_step);
+  uint64_t hash = mix(mix(mix(s->columns, s->depth), (uint64_t)s->pack_inner), (uint64_t)s->pack_step);
   hash = mix(hash, s->kernels->columns);
   for (uint64_t i = 0; i < s->columns; ++i)
     hash = mix(hash, (uint64_t)s->column_offsets[i]);
-  for (int64_t o = 0; o < s->outer_count; ++o)
-    hash = mix(hash, (uint64_t)s->outer_columns[o]);
+  for (int64_t o = 0; o < s->pack_outer; ++o)
+    hash = mix(hash, (uint64_t)s->pack_offsets[o]);
   return hash;
 }
 
@@ -168,28 +179,64 @@ SambaSystolic *sambaSystolicCreate(SambaArena *arena, const SambaUnit *unit, con
 
 uint64_t sambaSystolicPoints(const SambaSystolic *s) { return s->batches * s->rows * s->columns; }
 
+/* Four columns of four steps become four steps of four columns. */
+typedef uint32_t Four __attribute__((vector_size(16)));
+
+static void transposeFour(const uint32_t *const columns[4], uint32_t *to, uint32_t width) {
+  Four a, b, c, d;
+  memcpy(&a, columns[0], 16);
+  memcpy(&b, columns[1], 16);
+  memcpy(&c, columns[2], 16);
+  memcpy(&d, columns[3], 16);
+  Four ab0 = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab1 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  Four cd0 = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd1 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  Four rows[4] = {__builtin_shufflevector(ab0, cd0, 0, 1, 4, 5), __builtin_shufflevector(ab0, cd0, 2, 3, 6, 7),
+                  __builtin_shufflevector(ab1, cd1, 0, 1, 4, 5), __builtin_shufflevector(ab1, cd1, 2, 3, 6, 7)};
+  for (int k = 0; k < 4; ++k)
+    memcpy(to + (uint64_t)k * width, &rows[k], 16);
+}
+
+/* Columns [begin, begin + live) of a run of k with step 1, four by four. */
+static void transposeRun(const SambaSystolic *s, const uint32_t *from, uint64_t begin, uint64_t live, uint32_t width,
+                         uint32_t *run) {
+  const int64_t whole = s->pack_inner / 4 * 4;
+  uint64_t n = 0;
+  for (; n + 4 <= live; n += 4) {
+    const uint32_t *columns[4];
+    for (int i = 0; i < 4; ++i)
+      columns[i] = from + s->column_offsets[begin + n + (uint64_t)i];
+    for (int64_t k = 0; k < whole; k += 4) {
+      transposeFour(columns, run + k * width + n, width);
+      for (int i = 0; i < 4; ++i)
+        columns[i] += 4;
+    }
+    for (int64_t k = whole; k < s->pack_inner; ++k)
+      for (int i = 0; i < 4; ++i)
+        run[k * width + (int64_t)n + i] = columns[i][k - whole];
+  }
+  for (; n < live; ++n)
+    for (int64_t k = 0; k < s->pack_inner; ++k)
+      run[k * width + (int64_t)n] = from[s->column_offsets[begin + n] + k];
+}
+
 /* Columns [begin, begin + width) for all k, zero beyond the last one. */
 static void packPanel(const SambaSystolic *s, const uint32_t *columns, uint64_t begin, uint32_t width,
                       uint32_t *panel) {
   uint64_t live = s->columns - begin < width ? s->columns - begin : width;
-  for (int64_t o = 0; o < s->outer_count; ++o) {
-    uint32_t *run = panel + o * s->inner_count * width;
-    const uint32_t *from = columns + s->outer_columns[o];
-    if (live < width)
-      memset(run, 0, (size_t)s->inner_count * width * 4);
+  if (live < width)
+    memset(panel, 0, (size_t)s->depth * width * 4);
+  for (int64_t o = 0; o < s->pack_outer; ++o) {
+    uint32_t *run = panel + o * s->pack_inner * width;
+    const uint32_t *from = columns + s->pack_offsets[o];
     if (s->columns_contiguous) {
-      for (int64_t k = 0; k < s->inner_count; ++k)
-        memcpy(run + k * width, from + begin + (uint64_t)(k * s->column_step), live * 4);
-      continue;
-    }
-    /* Blocks of k, so that both sides stay in the first-level cache. */
-    for (int64_t k0 = 0; k0 < s->inner_count; k0 += 16) {
-      int64_t k1 = k0 + 16 < s->inner_count ? k0 + 16 : s->inner_count;
-      for (uint64_t n = 0; n < live; ++n) {
-        const uint32_t *one = from + s->column_offsets[begin + n];
-        for (int64_t k = k0; k < k1; ++k)
-          run[k * width + (int64_t)n] = one[k * s->column_step];
-      }
+      for (int64_t k = 0; k < s->pack_inner; ++k)
+        memcpy(run + k * width, from + k * s->pack_step + (int64_t)begin, live * 4);
+    } else if (s->pack_step == 1) {
+      transposeRun(s, from, begin, live, width, run);
+    } else {
+      for (int64_t k = 0; k < s->pack_inner; ++k)
+        for (uint64_t n = 0; n < live; ++n)
+          run[k * width + (int64_t)n] = from[s->column_offsets[begin + n] + k * s->pack_step];
     }
   }
 }

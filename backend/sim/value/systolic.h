@@ -14,11 +14,13 @@ typedef struct SambaSystolic {
   int64_t *batch_rows, *batch_columns;    /* offsets of a batch for both operands */
   int64_t *outer_rows, *outer_columns;    /* per outer run of k */
   int64_t outer_count, inner_count, row_step, column_step;
-  bool columns_contiguous; /* else they are packed */
-  bool shared_columns;     /* all batches have the same columns */
-  int32_t *row_table;      /* per k, when runs are short and columns are packed; else NULL */
-  int64_t *packed_outer;   /* offsets of runs of k in a packed panel: wide, then narrow */
-  uint64_t key;            /* names this way of packing */
+  bool columns_contiguous;                   /* else they are packed */
+  bool shared_columns;                       /* all batches have the same columns */
+  int32_t *row_table;                        /* per k, when runs are short and columns are packed; else NULL */
+  int64_t *packed_outer;                     /* offsets of runs of k in a packed panel: wide, then narrow */
+  int64_t pack_outer, pack_inner, pack_step; /* k as runs of the column operand alone, for packing */
+  int64_t *pack_offsets;
+  uint64_t key; /* names this way of packing */
 } SambaSystolic;
 
 /* strides: of both operands in their blocks (counter_count entries each), by the mac's operand order.
