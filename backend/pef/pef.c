@@ -4,6 +4,7 @@
 #include "backend/pef/file.h"
 #include "backend/pef/schema.h"
 #include "support/escape.h"
+#include "support/version.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -15,7 +16,7 @@ SambaPef *sambaPefCreate(void) {
   sambaPefMachineInitialize(&pef->machine);
   pef->header.major = SAMBA_PEF_MAJOR;
   pef->header.minor = SAMBA_PEF_MINOR;
-  pef->header.producer = sambaStringRef("samba 0.1.0");
+  pef->header.producer = sambaStringRef("samba " SAMBA_VERSION);
   return pef;
 }
 

@@ -2,8 +2,8 @@
  * from rdu.sections; the schedule from samba.calls. */
 #include "lowering/rdu-to-pef/rdu_to_pef.h"
 
-#include "backend/config/encoding.h"
 #include "backend/map/estimate.h"
+#include "backend/pef/image.h"
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/section_io.h"
 #include "dialect/samba/samba.h"
@@ -311,33 +311,19 @@ static SambaStatus emitCall(Emitter *e, MlirOperation function, MlirOperation op
 
 static SambaStatus emitSection(Emitter *e, MlirOperation operation) {
   SambaSection *section;
-  SambaByteBuffer bytes = {0};
-  SAMBA_RETURN_IF_ERROR(sambaSectionFromIr(operation, e->arena, &section));
-  SambaStatus status = sambaSectionEncode(section, e->machine, &bytes);
   SambaPefImage image;
   SambaPefSection record;
-  sambaPefImageInitialize(&image);
+  SAMBA_RETURN_IF_ERROR(sambaSectionFromIr(operation, e->arena, &section));
+  SAMBA_RETURN_IF_ERROR(sambaPefEncodeImage(e->pef, section, e->machine, &image));
   sambaPefSectionInitialize(&record);
-  image.name = record.name = sambaStringRefCopy(e->arena, sambaStringRef(section->name));
-  image.code = (SambaPefBytes){sambaArenaCopy(e->arena, bytes.data, bytes.size), bytes.size};
-  sambaArrayFree(&bytes);
-  SAMBA_RETURN_IF_ERROR(status);
-  image.formals_count = section->symbol_count;
-  image.formals = SAMBA_ARENA_ARRAY(e->arena, SambaPefFormal, section->symbol_count + 1);
-  for (uint32_t f = 0; f < section->symbol_count; ++f)
-    image.formals[f].name = sambaStringRef(section->symbols[f].name);
-  image.units_count = section->unit_count;
-  image.units = SAMBA_ARENA_ARRAY(e->arena, SambaPefUnit, section->unit_count + 1);
-  for (uint32_t u = 0; u < section->unit_count; ++u) {
-    const SambaUnit *unit = &section->units[u];
-    image.units[u].name = sambaStringRef(unit->name);
-    image.units[u].layer = sambaStringRef(unit->layer ? unit->layer : "");
-    record.pcus += unit->kind == SAMBA_UNIT_COMPUTE;
-    record.pmus += unit->kind == SAMBA_UNIT_BUFFER;
-    record.ags += unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
-  }
+  SambaSectionNeeds needs = sambaSectionCount(section);
+  record.name = image.name;
   record.type = SAMBA_PEF_SECTION_FWD;
   record.flags = section->split_k ? SAMBA_PEF_SPLIT_K : 0;
+  record.pcus = needs.pcus;
+  record.pmus = needs.pmus;
+  record.ags = needs.ags;
+  record.estimated_cycles = (uint64_t)sambaSectionEstimate(section, e->machine);
   record.image = (uint32_t)e->images.size;
   sambaArrayAppend(&e->images, image);
   sambaPointerMapSet(&e->sectionOf, operation.ptr, (uint32_t)e->sections.size);
@@ -454,7 +440,6 @@ SambaStatus sambaModuleToPef(MlirOperation module, const SambaEmitOptions *optio
     return status;
   SambaPef *pef = sambaPefCreate();
   Emitter emitter = {.pef = pef, .arena = &pef->arena, .options = options, .machine = &machine}, *e = &emitter;
-  pef->header.producer = sambaStringRef("samba 0.1.0");
   sambaPefSetMachine(pef, &machine);
   status = emitModule(e, module);
   if (!status) {

@@ -2,6 +2,7 @@
 #include "tools/samba-run/run.h"
 
 #include "support/atomic_file.h"
+#include "support/version.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -77,7 +78,7 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) 
   sambaSessionGetReport(session, &report);
   sambaSimulatorGetStatistics(sambaSimulatedDeviceGetSimulator(sambaSessionGetDevice(session)), &values);
   cJSON *root = cJSON_CreateObject(), *sections = cJSON_CreateArray(), *host = cJSON_CreateObject();
-  cJSON_AddStringToObject(root, "version", "0.1.0");
+  cJSON_AddStringToObject(root, "version", SAMBA_VERSION);
   cJSON_AddStringToObject(root, "target", machine->name);
   cJSON_AddNumberToObject(root, "cycles", (double)report.cycles);
   cJSON_AddNumberToObject(root, "launch_cycles", (double)report.launch_cycles);
