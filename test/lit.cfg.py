@@ -44,6 +44,7 @@ config.substitutions += [
     ("%python", '"%s"' % config.python),
     ("%mlir-opt", os.path.join(config.llvm_tools, "mlir-opt")),
     ("%plugin", config.samba_plugin),
+    ("%llvm-include", os.path.join(config.llvm_tools, "..", "include")),
     ("%source", config.samba_source),
     ("%inputs", inputs),
 ]

@@ -11,16 +11,26 @@ defvar Samba_Bool = BoolAttr;
 defvar Samba_String = StrAttr;
 def Samba_DType : TypeAttrBase<"::mlir::Type", "element type">;
 
+// Every op documents what it computes, its constraints - the numbers are those that errors cite -, an example, which is a
+// test, and where the definition comes from.
+class Samba_Text<string computes, string constraints, string example, string source> {
+  string text = !strconcat(computes, "\n\nConstraints: ", constraints, "\n\n```mlir\n", example, "\n```\n\nSource: ", source, ".");
+}
 class Samba_Op<string mnemonic, list<Trait> traits = []> : Samba_InferringOp<Samba_Dialect, mnemonic, traits> {
   let results = (outs Samba_Tensor:$result);
 }
 
 //===-- Element-wise, one operand ----------------------------------------------------------------------------------===//
 
-class Samba_Unary<string mnemonic, string formula, dag attributes = (ins)> : Samba_Op<mnemonic> {
+class Samba_Unary<string mnemonic, string formula, dag attributes = (ins), string example = "", string source = "", string element = "f32">
+    : Samba_Op<mnemonic> {
   let arguments = !con((ins Samba_Tensor:$input), attributes);
   let summary = formula;
-  let description = "Element-wise: result[i] = " # formula # ". The result has the operand's shape.";
+  let description = Samba_Text<
+      !strconcat("Element-wise: result[i] = ", formula, "."),
+      "(C1) the operand's dtype is one that the operation is defined for; (C2) attributes are in their range. The result has the operand's shape and dtype (cast: the dtype asked for).",
+      !strconcat("%y = samba.", mnemonic, " %x", example, " : tensor<2x3x", element, ">"),
+      !if(!empty(source), !strconcat("torch.", mnemonic), source)>.text;
 }
 
 def Samba_NegOp : Samba_Unary<"neg", "-x">;
@@ -34,33 +44,41 @@ def Samba_TanhOp : Samba_Unary<"tanh", "tanh x">;
 def Samba_ErfOp : Samba_Unary<"erf", "2/sqrt(pi) * integral from 0 to x of e^(-t^2) dt">;
 def Samba_SigmoidOp : Samba_Unary<"sigmoid", "1 / (1 + e^-x)">;
 def Samba_ReluOp : Samba_Unary<"relu", "max(x, 0)">;
-def Samba_SiluOp : Samba_Unary<"silu", "x / (1 + e^-x)">;
+def Samba_SiluOp : Samba_Unary<"silu", "x / (1 + e^-x)", (ins), "", "torch.nn.functional.silu">;
 def Samba_SinOp : Samba_Unary<"sin", "sin x">;
 def Samba_CosOp : Samba_Unary<"cos", "cos x">;
 def Samba_FloorOp : Samba_Unary<"floor", "largest integer <= x">;
 def Samba_CeilOp : Samba_Unary<"ceil", "smallest integer >= x">;
 def Samba_RoundOp : Samba_Unary<"round", "nearest integer, ties to even">;
 def Samba_SignOp : Samba_Unary<"sign", "-1, 0 or 1 with x's sign">;
-def Samba_LogicalNotOp : Samba_Unary<"logical_not", "not x">;
-def Samba_SoftplusOp : Samba_Unary<"softplus", "ln(1 + e^x)">;
-def Samba_HardswishOp : Samba_Unary<"hardswish", "x * min(max(x + 3, 0), 6) / 6">;
-def Samba_LeakyReluOp : Samba_Unary<"leaky_relu", "x >= 0 ? x : negative_slope * x", (ins OptionalAttr<Samba_Float>:$negative_slope)>;
-def Samba_EluOp : Samba_Unary<"elu", "x > 0 ? x : alpha * (e^x - 1)", (ins OptionalAttr<Samba_Float>:$alpha)>;
+def Samba_LogicalNotOp : Samba_Unary<"logical_not", "not x", (ins), "", "", "i1">;
+def Samba_SoftplusOp : Samba_Unary<"softplus", "ln(1 + e^x)", (ins), "", "torch.nn.functional.softplus">;
+def Samba_HardswishOp : Samba_Unary<"hardswish", "x * min(max(x + 3, 0), 6) / 6", (ins), "", "torch.nn.functional.hardswish">;
+def Samba_LeakyReluOp : Samba_Unary<"leaky_relu", "x >= 0 ? x : negative_slope * x (default 0.01)", (ins OptionalAttr<Samba_Float>:$negative_slope),
+                                    " {negative_slope = 0.1}", "torch.nn.functional.leaky_relu">;
+def Samba_EluOp : Samba_Unary<"elu", "x > 0 ? x : alpha * (e^x - 1) (default 1)", (ins OptionalAttr<Samba_Float>:$alpha), " {alpha = 0.5}",
+                              "torch.nn.functional.elu">;
 def Samba_GeluOp : Samba_Unary<"gelu", "x * Phi(x); with approximate = \"tanh\": x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))",
-                               (ins OptionalAttr<Samba_String>:$approximate)>;
-def Samba_HardsigmoidOp : Samba_Unary<"hardsigmoid", "min(max(alpha * x + beta, 0), 1)",
-                                      (ins OptionalAttr<Samba_Float>:$alpha, OptionalAttr<Samba_Float>:$beta)>;
-def Samba_ClampOp : Samba_Unary<"clamp", "min(max(x, min), max)", (ins OptionalAttr<Samba_Float>:$min, OptionalAttr<Samba_Float>:$max)>;
-def Samba_CastOp : Samba_Unary<"cast", "x converted to dtype", (ins Samba_DType:$dtype)>;
+                               (ins OptionalAttr<Samba_String>:$approximate), " {approximate = \"tanh\"}", "torch.nn.functional.gelu">;
+def Samba_HardsigmoidOp : Samba_Unary<"hardsigmoid", "min(max(alpha * x + beta, 0), 1) (defaults 1/6, 1/2)",
+                                      (ins OptionalAttr<Samba_Float>:$alpha, OptionalAttr<Samba_Float>:$beta), " {alpha = 0.2, beta = 0.5}",
+                                      "torch.nn.functional.hardsigmoid">;
+def Samba_ClampOp : Samba_Unary<"clamp", "min(max(x, min), max); an absent bound does not bound",
+                                (ins OptionalAttr<Samba_Float>:$min, OptionalAttr<Samba_Float>:$max), " {min = 0.0, max = 6.0}">;
+def Samba_CastOp : Samba_Unary<"cast", "x converted to dtype: to a float rounded to nearest even, float to integer toward zero, to i1 x != 0",
+                               (ins Samba_DType:$dtype), " {dtype = bf16}", "torch.Tensor.to">;
 def Samba_DetachOp : Samba_Unary<"detach", "x, cut off from differentiation">;
-def Samba_ContiguousOp : Samba_Unary<"contiguous", "x, laid out row-major">;
+def Samba_ContiguousOp : Samba_Unary<"contiguous", "x, laid out row-major", (ins), "", "torch.Tensor.contiguous">;
 
 //===-- Element-wise, several operands -----------------------------------------------------------------------------===//
 
-class Samba_Binary<string mnemonic, string formula> : Samba_Op<mnemonic> {
+class Samba_Binary<string mnemonic, string formula, string element = "f32"> : Samba_Op<mnemonic> {
   let arguments = (ins Samba_Tensor:$lhs, Samba_Tensor:$rhs);
   let summary = formula;
-  let description = "Element-wise with numpy's broadcasting: result[i] = " # formula # ".";
+  let description = Samba_Text<
+      !strconcat("Element-wise with numpy's broadcasting: result[i] = ", formula, "."),
+      "(C1) operand 0 has a dtype that the operation is defined for; (C2) both have one dtype; (C3) their shapes broadcast. The result has the broadcast shape, and that dtype, or i1 (comparisons).",
+      !strconcat("%y = samba.", mnemonic, " %a, %b : tensor<2x3x", element, ">, tensor<3x", element, ">"), !strconcat("torch.", mnemonic)>.text;
 }
 
 def Samba_AddOp : Samba_Binary<"add", "a + b">;
@@ -78,13 +96,15 @@ def Samba_LtOp : Samba_Binary<"lt", "a < b">;
 def Samba_LeOp : Samba_Binary<"le", "a <= b">;
 def Samba_GtOp : Samba_Binary<"gt", "a > b">;
 def Samba_GeOp : Samba_Binary<"ge", "a >= b">;
-def Samba_LogicalAndOp : Samba_Binary<"logical_and", "a and b">;
-def Samba_LogicalOrOp : Samba_Binary<"logical_or", "a or b">;
-def Samba_LogicalXorOp : Samba_Binary<"logical_xor", "a xor b">;
+def Samba_LogicalAndOp : Samba_Binary<"logical_and", "a and b", "i1">;
+def Samba_LogicalOrOp : Samba_Binary<"logical_or", "a or b", "i1">;
+def Samba_LogicalXorOp : Samba_Binary<"logical_xor", "a xor b", "i1">;
 
 def Samba_WhereOp : Samba_Op<"where"> {
   let summary = "c ? a : b";
-  let description = "Element-wise with numpy's broadcasting of all three.";
+  let description = Samba_Text<"Element-wise with numpy's broadcasting of all three.",
+      "(C1) the condition is i1; (C2) a and b have one dtype; (C3) the shapes broadcast.",
+      "%y = samba.where %c, %a, %b : tensor<2x1xi1>, tensor<2x3xf32>, tensor<3xf32>", "torch.where">.text;
   let arguments = (ins Samba_Tensor:$condition, Samba_Tensor:$lhs, Samba_Tensor:$rhs);
 }
 
@@ -93,90 +113,117 @@ def Samba_WhereOp : Samba_Op<"where"> {
 class Samba_Reduction<string mnemonic, string formula> : Samba_Op<mnemonic> {
   let arguments = (ins Samba_Tensor:$input, OptionalAttr<Samba_Ints>:$dim, OptionalAttr<Samba_Bool>:$keepdim);
   let summary = formula;
-  let description = "Over the dimensions `dim` (all of them when left out), which disappear, or with keepdim become 1.";
+  let description = Samba_Text<!strconcat("The ", formula, " over the dimensions `dim` (all when left out), which disappear, or with keepdim become 1."),
+      "(C1) the operand's dtype is one that the operation is defined for; (C2) dim names dimensions of the operand, each once, negative from the end.",
+      !strconcat("%y = samba.", mnemonic, " %x {dim = [1], keepdim = true} : tensor<2x3x4xf32>"), !strconcat("torch.", mnemonic)>.text;
 }
 
 def Samba_SumOp : Samba_Reduction<"sum", "sum of the elements">;
 def Samba_MeanOp : Samba_Reduction<"mean", "arithmetic mean of the elements">;
-def Samba_AmaxOp : Samba_Reduction<"amax", "largest element; a NaN wins">;
-def Samba_AminOp : Samba_Reduction<"amin", "smallest element; a NaN wins">;
+def Samba_AmaxOp : Samba_Reduction<"amax", "largest element (a NaN wins)">;
+def Samba_AminOp : Samba_Reduction<"amin", "smallest element (a NaN wins)">;
 def Samba_ProdOp : Samba_Reduction<"prod", "product of the elements">;
 
 //===-- Contractions -----------------------------------------------------------------------------------------------===//
 
 def Samba_LinearOp : Samba_Op<"linear"> {
   let summary = "x * transpose(w) + b";
-  let description = [{
-    result[.., o] = sum over k of x[.., k] * w[o, k], then + b[o], a rounded addition of its own. bf16 operands accumulate in f32;
-    `out_dtype = f32` keeps that result. Source: torch.nn.functional.linear.
-  }];
+  let description = Samba_Text<
+      "result[.., o] = sum over k of x[.., k] * w[o, k], accumulated in f32 with k ascending; then + b[o], a rounded addition of its own; then one conversion.",
+      "(C1) x has a number dtype; (C2) w has x's dtype; (C3) x has rank 1 or more, w rank 2, both with the same K; (C4) b is [O], in the operands' or the result's dtype; (C5) out_dtype is the operands' dtype or the accumulator's (f32; i32 or i64 for integers).",
+      "%y = samba.linear %x, %w, %b {out_dtype = f32} : tensor<5x8xbf16>, tensor<4x8xbf16>, tensor<4xf32>", "torch.nn.functional.linear">.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Tensor:$weight, Optional<Samba_Tensor>:$bias, OptionalAttr<Samba_DType>:$out_dtype);
 }
 def Samba_MatmulOp : Samba_Op<"matmul"> {
   let summary = "matrix product, batched over the leading dimensions";
-  let description = "result[.., m, n] = sum over k of a[.., m, k] * b[.., k, n]; leading dimensions broadcast. Source: torch.matmul.";
+  let description = Samba_Text<"result[.., m, n] = sum over k of a[.., m, k] * b[.., k, n], accumulated as in samba.linear; leading dimensions broadcast.",
+      "(C1) a has a number dtype; (C2) b has it too; (C3) the ranks are 1 or more and K agrees; (C4) the dimensions before broadcast; (C5) out_dtype as for samba.linear.",
+      "%y = samba.matmul %a, %b : tensor<2x5x8xf32>, tensor<8x4xf32>", "torch.matmul">.text;
   let arguments = (ins Samba_Tensor:$lhs, Samba_Tensor:$rhs, OptionalAttr<Samba_DType>:$out_dtype);
 }
-class Samba_Convolution<string mnemonic, string dims> : Samba_Op<mnemonic> {
+class Samba_Convolution<string mnemonic, string dims, string example> : Samba_Op<mnemonic> {
   let summary = "convolution over " # dims;
-  let description = [{
-    x is N x C x spatial, w is O x C/groups x window. `padding` has two numbers per spatial dimension: the begins, then the ends.
-    The products are summed with the channel outermost, window innermost. Source: torch.nn.functional.conv.
-  }];
+  let description = Samba_Text<
+      "x is N x C x spatial, w is O x C/groups x window. `padding` has two numbers per spatial dimension: all begins, then all ends. Sums run over channels, then the window, its last dimension innermost, in f32; the bias is a rounded addition of its own.",
+      "(C1) x has a number dtype; (C2) w has it too; (C3) both have rank 2 + spatial dimensions; (C4) groups divides C and O, and w's dimension 1 is C/groups; (C5) stride and dilation are 1 or more, one per spatial dimension, padding 0 or more; (C6) the window fits into the padded input; (C7) b is [O], in the operands' or the result's dtype; (C8) out_dtype as for samba.linear.",
+      example, !strconcat("torch.nn.functional.", mnemonic)>.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Tensor:$weight, Optional<Samba_Tensor>:$bias, OptionalAttr<Samba_Ints>:$stride,
                    OptionalAttr<Samba_Ints>:$padding, OptionalAttr<Samba_Ints>:$dilation, OptionalAttr<Samba_Int>:$groups,
                    OptionalAttr<Samba_DType>:$out_dtype);
 }
-def Samba_Conv1dOp : Samba_Convolution<"conv1d", "one dimension">;
-def Samba_Conv2dOp : Samba_Convolution<"conv2d", "two dimensions">;
-def Samba_Conv3dOp : Samba_Convolution<"conv3d", "three dimensions">;
+def Samba_Conv1dOp : Samba_Convolution<"conv1d", "one dimension", "%y = samba.conv1d %x, %w {padding = [1, 1]} : tensor<1x2x9xf32>, tensor<3x2x3xf32>">;
+def Samba_Conv2dOp : Samba_Convolution<"conv2d", "two dimensions",
+    "%y = samba.conv2d %x, %w, %b {stride = [2, 2], padding = [1, 1, 1, 1]} : tensor<1x2x9x9xf32>, tensor<3x2x3x3xf32>, tensor<3xf32>">;
+def Samba_Conv3dOp : Samba_Convolution<"conv3d", "three dimensions", "%y = samba.conv3d %x, %w : tensor<1x2x4x4x4xf32>, tensor<3x2x2x2x2xf32>">;
 
 def Samba_AttentionOp : Samba_Op<"scaled_dot_product_attention"> {
   let summary = "softmax(q * transpose(k) * scale + mask) * v";
-  let description = "Source: torch.nn.functional.scaled_dot_product_attention. A mask of i1 keeps where true.";
+  let description = Samba_Text<"q[.., L, E], k[.., S, E], v[.., S, V]; the mask broadcasts to [.., L, S]: a float mask is added, an i1 mask keeps where true. scale is 1 / sqrt(E) when left out.",
+      "(C1) q has a float dtype; (C2) k and v have it too; (C3) ranks of 2 or more, one E, one S; (C4) the dimensions before broadcast; (C5) the mask is i1 or q's dtype and broadcasts.",
+      "%y = samba.scaled_dot_product_attention %q, %k, %v {scale = 0.5} : tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x4xf32>",
+      "torch.nn.functional.scaled_dot_product_attention">.text;
   let arguments = (ins Samba_Tensor:$query, Samba_Tensor:$key, Samba_Tensor:$value, Optional<Samba_Tensor>:$mask,
                    OptionalAttr<Samba_Float>:$scale, OptionalAttr<Samba_Bool>:$is_causal);
 }
 
 //===-- Pools, norms -----------------------------------------------------------------------------------------------===//
 
-class Samba_MaxPool<string mnemonic> : Samba_Op<mnemonic> {
+defvar sambaPoolConstraints = "(C1) x has a number dtype (avg_pool: a float dtype); (C2) x has rank 2 + spatial dimensions; (C3) kernel_size, stride (default: the window) and dilation are 1 or more, one per spatial dimension, padding two numbers of 0 or more each: all begins, then all ends; (C4) the window fits into the padded input; (C5) padding is less than the window's span.";
+class Samba_MaxPool<string mnemonic, string attributes, string type> : Samba_Op<mnemonic> {
   let summary = "largest element of each window";
+  let description = Samba_Text<"The largest element of each window of x, N x C x spatial; a NaN wins; padding never does. ceil_mode keeps windows that stick out at the end.",
+      sambaPoolConstraints, !strconcat("%y = samba.", mnemonic, " %x {", attributes, "} : ", type), !strconcat("torch.nn.functional.", mnemonic)>.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Ints:$kernel_size, OptionalAttr<Samba_Ints>:$stride, OptionalAttr<Samba_Ints>:$padding,
                    OptionalAttr<Samba_Ints>:$dilation, OptionalAttr<Samba_Bool>:$ceil_mode);
 }
-def Samba_MaxPool1dOp : Samba_MaxPool<"max_pool1d">;
-def Samba_MaxPool2dOp : Samba_MaxPool<"max_pool2d">;
-def Samba_MaxPool3dOp : Samba_MaxPool<"max_pool3d">;
-class Samba_AvgPool<string mnemonic> : Samba_Op<mnemonic> {
+def Samba_MaxPool1dOp : Samba_MaxPool<"max_pool1d", "kernel_size = [3]", "tensor<1x2x9xf32>">;
+def Samba_MaxPool2dOp : Samba_MaxPool<"max_pool2d", "kernel_size = [2, 2], stride = [2, 2]", "tensor<1x2x8x8xf32>">;
+def Samba_MaxPool3dOp : Samba_MaxPool<"max_pool3d", "kernel_size = [2, 2, 2]", "tensor<1x2x4x4x4xf32>">;
+class Samba_AvgPool<string mnemonic, string attributes, string type> : Samba_Op<mnemonic> {
   let summary = "mean of each window";
+  let description = Samba_Text<"The mean of each window of x, N x C x spatial. Padding counts as zeros, or with count_include_pad = false not at all.",
+      sambaPoolConstraints, !strconcat("%y = samba.", mnemonic, " %x {", attributes, "} : ", type), !strconcat("torch.nn.functional.", mnemonic)>.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Ints:$kernel_size, OptionalAttr<Samba_Ints>:$stride, OptionalAttr<Samba_Ints>:$padding,
                    OptionalAttr<Samba_Bool>:$ceil_mode, OptionalAttr<Samba_Bool>:$count_include_pad);
 }
-def Samba_AvgPool1dOp : Samba_AvgPool<"avg_pool1d">;
-def Samba_AvgPool2dOp : Samba_AvgPool<"avg_pool2d">;
-def Samba_AvgPool3dOp : Samba_AvgPool<"avg_pool3d">;
+def Samba_AvgPool1dOp : Samba_AvgPool<"avg_pool1d", "kernel_size = [3]", "tensor<1x2x9xf32>">;
+def Samba_AvgPool2dOp : Samba_AvgPool<"avg_pool2d", "kernel_size = [2, 2], padding = [1, 1, 0, 0], count_include_pad = false", "tensor<1x2x8x8xf32>">;
+def Samba_AvgPool3dOp : Samba_AvgPool<"avg_pool3d", "kernel_size = [2, 2, 2]", "tensor<1x2x4x4x4xf32>">;
+
 def Samba_BatchNormOp : Samba_Op<"batch_norm"> {
   let summary = "(x - mean) / sqrt(variance + eps) * weight + bias, per channel";
-  let description = "Inference form. Source: torch.nn.functional.batch_norm.";
+  let description = Samba_Text<"The inference form: statistics are operands. eps is 1e-5 when left out.",
+      "(C1) x has a float dtype, the parameters x's or f32; (C2) x has rank 2 or more, N x C x ..; (C3) the parameters are [C].",
+      "%y = samba.batch_norm %x, %w, %b, %m, %v {eps = 1.0e-5} : tensor<2x4x6xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>",
+      "torch.nn.functional.batch_norm">.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Tensor:$weight, Samba_Tensor:$bias, Samba_Tensor:$mean, Samba_Tensor:$variance,
                    OptionalAttr<Samba_Float>:$eps);
 }
 def Samba_LayerNormOp : Samba_Op<"layer_norm"> {
   let summary = "normalization over the last dimensions, then * weight + bias";
-  let description = "`parameters`: nothing, weight, or weight and bias. Source: torch.nn.functional.layer_norm.";
+  let description = Samba_Text<"(x - mean) / sqrt(variance + eps) over the dimensions normalized_shape, then * weight + bias. `parameters`: nothing, weight, or weight and bias.",
+      "(C1) x has a float dtype, the parameters x's or f32; (C2) normalized_shape is the last dimensions of x, at least one; (C3) the parameters have that shape.",
+      "%y = samba.layer_norm %x, %w, %b {normalized_shape = [6]} : tensor<2x4x6xf32>, tensor<6xf32>, tensor<6xf32>", "torch.nn.functional.layer_norm">.text;
   let arguments = (ins Samba_Tensor:$input, Variadic<Samba_Tensor>:$parameters, Samba_Ints:$normalized_shape, OptionalAttr<Samba_Float>:$eps);
 }
 def Samba_RmsNormOp : Samba_Op<"rms_norm"> {
   let summary = "x / sqrt(mean(x^2) + eps) over the last dimensions, then * weight";
+  let description = Samba_Text<"x / sqrt(mean(x^2) + eps), the mean over the dimensions normalized_shape, then * weight.",
+      "(C1) (C2) (C3) as for samba.layer_norm.",
+      "%y = samba.rms_norm %x, %w {normalized_shape = [6], eps = 1.0e-6} : tensor<2x4x6xf32>, tensor<6xf32>", "torch.nn.functional.rms_norm">.text;
   let arguments = (ins Samba_Tensor:$input, Optional<Samba_Tensor>:$weight, Samba_Ints:$normalized_shape, OptionalAttr<Samba_Float>:$eps);
 }
 def Samba_GroupNormOp : Samba_Op<"group_norm"> {
   let summary = "normalization over groups of channels, then * weight + bias per channel";
+  let description = Samba_Text<"Each of num_groups groups of channels is normalized together with the spatial dimensions. `parameters` as for samba.layer_norm.",
+      "(C1) x has a float dtype, the parameters x's or f32; (C2) x has rank 2 to 7; (C3) num_groups divides C; (C4) the parameters are [C].",
+      "%y = samba.group_norm %x, %w, %b {num_groups = 2} : tensor<2x4x6xf32>, tensor<4xf32>, tensor<4xf32>", "torch.nn.functional.group_norm">.text;
   let arguments = (ins Samba_Tensor:$input, Variadic<Samba_Tensor>:$parameters, Samba_Int:$num_groups, OptionalAttr<Samba_Float>:$eps);
 }
 class Samba_SoftmaxLike<string mnemonic, string formula> : Samba_Op<mnemonic> {
   let summary = formula;
+  let description = Samba_Text<!strconcat(formula, "."), "(C1) x has a float dtype; (C2) dim names a dimension, negative from the end.",
+      !strconcat("%y = samba.", mnemonic, " %x {dim = -1} : tensor<2x3xf32>"), !strconcat("torch.nn.functional.", mnemonic)>.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Int:$dim);
 }
 def Samba_SoftmaxOp : Samba_SoftmaxLike<"softmax", "e^(x - m) / sum of e^(x - m), m the largest element along dim">;
@@ -186,34 +233,55 @@ def Samba_LogSoftmaxOp : Samba_SoftmaxLike<"log_softmax", "x - m - ln(sum of e^(
 
 def Samba_ReshapeOp : Samba_Op<"reshape"> {
   let summary = "the same elements in another shape";
+  let description = Samba_Text<"The elements in row-major order, in the dimensions `shape`.", "(C1) the product of shape is the number of elements.",
+      "%y = samba.reshape %x {shape = [6, 4]} : tensor<2x3x4xf32>", "torch.reshape">.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Ints:$shape);
 }
 def Samba_PermuteOp : Samba_Op<"permute"> {
-  let summary = "dimensions reordered: result dimension i is input dimension dims[i]";
+  let summary = "dimensions reordered";
+  let description = Samba_Text<"Result dimension i is the operand's dimension dims[i].", "(C1) dims is a permutation of the dimensions.",
+      "%y = samba.permute %x {dims = [2, 0, 1]} : tensor<2x3x4xf32>", "torch.permute">.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Ints:$dims);
 }
 def Samba_ExpandOp : Samba_Op<"expand"> {
   let summary = "dimensions of size 1 repeated, dimensions added in front";
+  let description = Samba_Text<"The operand broadcast to `shape`.", "(C1) shape has at least the operand's rank; (C2) a dimension that changes has size 1.",
+      "%y = samba.expand %x {shape = [2, 3, 4]} : tensor<1x4xf32>", "torch.Tensor.expand">.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Ints:$shape);
 }
 def Samba_SliceOp : Samba_Op<"slice"> {
   let summary = "elements starts, starts + steps, ... before ends, along every dimension";
+  let description = Samba_Text<"Along each dimension the elements start, start + step, ... before end, which is -1 for a negative step that runs to element 0.",
+      "(C1) one start, end and step per dimension; (C2) 0 <= start < size, steps are not 0 and at least one element is left.",
+      "%y = samba.slice %x {starts = [0, 1], ends = [2, 4], steps = [1, 2]} : tensor<2x4xf32>", "numpy's basic slicing">.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Ints:$starts, Samba_Ints:$ends, Samba_Ints:$steps);
 }
 def Samba_PadOp : Samba_Op<"pad"> {
   let summary = "`low` and `high` elements of `value` around every dimension";
+  let description = Samba_Text<"`low` elements before and `high` after, per dimension, each `value` (default 0).",
+      "(C1) one low and one high per dimension; (C2) what is left has at least one element per dimension; value fits the dtype.",
+      "%y = samba.pad %x {low = [0, 1], high = [0, 1], value = 0.0} : tensor<2x4xf32>", "torch.nn.functional.pad">.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Ints:$low, Samba_Ints:$high, OptionalAttr<Samba_Float>:$value);
 }
 def Samba_CatOp : Samba_Op<"cat"> {
   let summary = "tensors one after the other along dim";
+  let description = Samba_Text<"The operands one after the other along `dim`.",
+      "(C1) all operands have one dtype; (C2) one rank of 1 or more; (C3) dim names a dimension; (C4) all other dimensions agree.",
+      "%y = samba.cat %a, %b {dim = 1} : tensor<2x3xf32>, tensor<2x4xf32>", "torch.cat">.text;
   let arguments = (ins Variadic<Samba_Tensor>:$inputs, Samba_Int:$dim);
 }
 def Samba_EmbeddingOp : Samba_Op<"embedding"> {
   let summary = "rows of weight, one per index";
+  let description = Samba_Text<"result[i.., ..] = weight[indices[i..], ..]; an index outside is a fault of the machine.",
+      "(C1) indices are i32 or i64; (C2) weight has rank 1 or more; (C3) the result's rank is at most 8.",
+      "%y = samba.embedding %w, %i : tensor<10x4xf32>, tensor<2x3xi64>", "torch.nn.functional.embedding">.text;
   let arguments = (ins Samba_Tensor:$weight, Samba_Tensor:$indices);
 }
 def Samba_IndexSelectOp : Samba_Op<"index_select"> {
   let summary = "slices of x along dim, one per index";
+  let description = Samba_Text<"The slices indices[0], indices[1], ... of x along `dim`.",
+      "(C1) indices are i32 or i64; (C2) of rank 1; (C3) dim names a dimension, negative from the end.",
+      "%y = samba.index_select %x, %i {dim = 1} : tensor<2x5xf32>, tensor<3xi64>", "torch.index_select">.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Tensor:$indices, Samba_Int:$dim);
 }
 
@@ -221,7 +289,7 @@ def Samba_IndexSelectOp : Samba_Op<"index_select"> {
 
 def Samba_ConstantOp : Samba_Op<"constant", [ConstantLike]> {
   let summary = "a small constant; weights are arguments with samba.value";
-  let description = "`%0 = samba.constant {value = dense<[1.0, 2.0]> : tensor<2xf32>}`. The result has the type of the value.";
+  let description = "The result has the type of the value, which is dense or dense_resource.\n\n```mlir\n%y = samba.constant {value = dense<[1.0, 2.0]> : tensor<2xf32>}\n```";
   let arguments = (ins ElementsAttr:$value);
 }
 

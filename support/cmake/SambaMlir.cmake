@@ -61,3 +61,13 @@ function(samba_cxx_options target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-O1 -fno-rtti -fno-exceptions -fvisibility-inlines-hidden -Wall -Wno-unused-parameter>)
 endfunction()
+
+# The reference documentation, from the same TableGen: `ninja samba-docs` writes build/docs/*.md.
+function(samba_reference name input)
+  set(out ${CMAKE_BINARY_DIR}/docs/${name}.md)
+  add_custom_command(OUTPUT ${out} COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/docs
+    COMMAND ${SAMBA_MLIR_TBLGEN} ${ARGN} -I ${CMAKE_SOURCE_DIR} -I ${MLIR_INCLUDE_DIRS} ${CMAKE_CURRENT_SOURCE_DIR}/${input} -o ${out}
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${input} VERBATIM)
+  add_custom_target(samba-docs-${name} DEPENDS ${out})
+  set_property(GLOBAL APPEND PROPERTY SAMBA_REFERENCES samba-docs-${name})
+endfunction()
