@@ -20,6 +20,7 @@ typedef struct BufferPort {
 
 typedef struct BufferState {
   SambaBlock **slots; /* NULL: never written */
+  uint8_t **written;  /* per slot one byte per element; NULL when the write ports fill slots anyway */
   BufferPort *writes, *reads;
   SambaStorage storage;
   uint32_t element_bytes;
@@ -36,6 +37,18 @@ static void preparePort(SambaRun *run, const SambaPort *port, BufferPort *out_po
   out_port->tokens_per_slot = sambaTripProduct(access->trips, access->slot_level, access->token_level);
 }
 
+/* Whether elements of a slot may stay unwritten: then writes are recorded and reads checked, element by element. */
+static bool mayLeaveHoles(const SambaUnit *unit) {
+  uint64_t elements = 0;
+  for (uint32_t i = 0; i < unit->input_count; ++i) {
+    const SambaAccess *access = &unit->inputs[i].access;
+    if (access->guard_count)
+      return true;
+    elements += sambaTripProduct(access->trips, access->slot_level, access->counter_count);
+  }
+  return elements < unit->slot_elements;
+}
+
 void sambaBufferPrepare(SambaRun *run, SambaRunUnit *unit) {
   const SambaUnit *u = unit->unit;
   BufferState *state = SAMBA_ARENA_NEW(&run->arena, BufferState);
@@ -50,8 +63,11 @@ void sambaBufferPrepare(SambaRun *run, SambaRunUnit *unit) {
     preparePort(run, &u->inputs[i], &state->writes[i]);
   for (uint32_t i = 0; i < u->output_count; ++i)
     preparePort(run, &u->outputs[i], &state->reads[i]);
-  if (!u->loop_carried)
+  if (!u->loop_carried) {
+    if (mayLeaveHoles(u))
+      state->written = SAMBA_ARENA_ARRAY(&run->arena, uint8_t *, u->slot_count);
     return;
+  }
   for (uint32_t s = 0; s < u->slot_count; ++s) {
     SambaBlock *block = sambaBlockCreate(&run->values->pool, u->slot_elements * state->element_bytes);
     sambaStorageFill(state->storage, block->data, u->slot_elements, sambaStorageBits(u->inputs[0].dtype, u->initial));
@@ -61,8 +77,11 @@ void sambaBufferPrepare(SambaRun *run, SambaRunUnit *unit) {
 
 void sambaBufferFinish(SambaRun *run, SambaRunUnit *unit) {
   BufferState *state = unit->state;
-  for (uint32_t s = 0; s < unit->unit->slot_count; ++s)
+  for (uint32_t s = 0; s < unit->unit->slot_count; ++s) {
     sambaBlockRelease(&run->values->pool, state->slots[s]);
+    if (state->written)
+      free(state->written[s]);
+  }
   for (uint32_t i = 0; i < unit->unit->output_count; ++i)
     sambaBlockRelease(&run->values->pool, state->reads[i].copy);
 }
@@ -204,6 +223,41 @@ static SambaStatus readRow(void *user, const SambaRow *row) {
   return NULL;
 }
 
+static SambaStatus recordRow(void *user, const SambaRow *row) {
+  uint8_t *written = user;
+  if (row->stride == 1)
+    memset(written + row->address + row->low, 1, row->high - row->low);
+  for (uint64_t i = row->low; i < row->high && row->stride != 1; ++i)
+    written[row->address + row->stride * (int64_t)i] = 1;
+  return NULL;
+}
+
+typedef struct HoleSearch {
+  const uint8_t *written;
+  int64_t hole; /* first unwritten element that is read, or -1 */
+} HoleSearch;
+
+static SambaStatus findHole(void *user, const SambaRow *row) {
+  HoleSearch *search = user;
+  for (uint64_t i = row->low; i < row->high && search->hole < 0; ++i) {
+    int64_t at = row->address + row->stride * (int64_t)i;
+    if (!search->written[at])
+      search->hole = at;
+  }
+  return NULL;
+}
+
+static SambaStatus checkHoles(const SambaRun *run, const SambaRunUnit *unit, uint32_t index, uint64_t slot) {
+  const BufferState *state = unit->state;
+  const BufferPort *port = &state->reads[index];
+  HoleSearch search = {state->written[slot], -1};
+  sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, findHole, &search));
+  if (search.hole < 0)
+    return NULL;
+  return sambaRunFault(run, unit, port->fired, "read of never-written memory",
+                       "output %u reads element %lld of a slot, which no input wrote", index, (long long)search.hole);
+}
+
 static void writeToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
   BufferState *state = unit->state;
   BufferPort *port = &state->writes[index];
@@ -220,6 +274,12 @@ static void writeToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
                  state->storage, 0};
     sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, writeRow, &copy));
     sambaBlockRelease(&run->values->pool, token.block);
+  }
+  if (state->written) {
+    uint8_t **written = &state->written[iteration % unit->unit->slot_count];
+    if (!*written)
+      *written = sambaAllocateZeroed(unit->unit->slot_elements, 1);
+    sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, recordRow, *written));
   }
   sambaCountersStep(port->counters, port->pattern->access->trips, port->pattern->access->token_level);
   ++port->fired;
@@ -250,13 +310,15 @@ static SambaToken copyToken(SambaRun *run, SambaRunUnit *unit, BufferPort *port,
   return (SambaToken){sambaBlockRetain(port->copy), 0};
 }
 
-static void readToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
+static SambaStatus readToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
   BufferState *state = unit->state;
   BufferPort *port = &state->reads[index];
   const SambaUnit *u = unit->unit;
   uint64_t iteration = iterationOf(port);
   SambaBlock **slot = &state->slots[iteration % u->slot_count];
   sambaPatternOrigin(port->pattern, port->counters, &port->origin);
+  if (state->written)
+    SAMBA_RETURN_IF_ERROR(checkHoles(run, unit, index, iteration % u->slot_count));
   SambaRunPort *output = &unit->outputs[index];
   bool view = output->layout.rank > 0 || port->pattern->dense;
   SambaToken token =
@@ -264,6 +326,7 @@ static void readToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
   sambaPortPut(run, output, token);
   sambaCountersStep(port->counters, port->pattern->access->trips, port->pattern->access->token_level);
   ++port->fired;
+  return NULL;
 }
 
 SambaStatus sambaBufferFire(SambaRun *run, SambaRunUnit *unit) {
@@ -283,7 +346,7 @@ SambaStatus sambaBufferFire(SambaRun *run, SambaRunUnit *unit) {
       BufferPort *port = &state->reads[i];
       while (port->fired < port->firings && sambaPortHasSpace(&unit->outputs[i]) &&
              writerBehind(unit, iterationOf(port)) == u->input_count) {
-        readToken(run, unit, i);
+        SAMBA_RETURN_IF_ERROR(readToken(run, unit, i));
         progress = true;
       }
     }

@@ -103,6 +103,32 @@ static void testNeverWritten(void **state) {
   builderDestroy(&b);
 }
 
+/* A slot of 8 elements of which a write port fills 4. */
+static void testHole(void **state) {
+  (void)state;
+  for (int64_t base = 0; base < 2; ++base) {
+    Builder b;
+    builderInitialize(&b);
+    uint32_t x = builderSymbol(&b, "x", F, 4, false), y = builderSymbol(&b, "y", F, 4, true),
+             buffer = builderBuffer(&b, F, 1, 8);
+    SambaAccess four = builderAccess(1, 0, TRIPS(&b, 4), STRIDES(&b, 1)), read = four;
+    read.base = base;
+    builderBufferWrite(&b, buffer, four);
+    builderBufferRead(&b, buffer, read);
+    uint32_t load = builderLoad(&b, x, four), store = builderStore(&b, y, four);
+    builderStream(&b, load, 0, buffer, 0);
+    builderStream(&b, buffer, 0, store, 0);
+    if (base == 1) {
+      expectFault(&b, false, NULL, SAMBA_FAULT,
+                  "read of never-written memory: section 'test', buffer 'buffer0', firing 0: output 0 reads element 4 "
+                  "of a slot, which no input wrote");
+      continue;
+    }
+    assert_null(builderRun(&b, "sn40l", NULL, NULL));
+    builderDestroy(&b);
+  }
+}
+
 static void testNotANumber(void **state) {
   (void)state;
   Builder b;
@@ -269,9 +295,15 @@ static void testRefusals(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testOutOfRange), cmocka_unit_test(testIndexOutOfRange), cmocka_unit_test(testNeverWritten),
-      cmocka_unit_test(testNotANumber), cmocka_unit_test(testDeadlock),        cmocka_unit_test(testBackPressure),
-      cmocka_unit_test(testStarved),    cmocka_unit_test(testSynchronisation), cmocka_unit_test(testRefusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testOutOfRange),
+                                     cmocka_unit_test(testIndexOutOfRange),
+                                     cmocka_unit_test(testNeverWritten),
+                                     cmocka_unit_test(testNotANumber),
+                                     cmocka_unit_test(testHole),
+                                     cmocka_unit_test(testDeadlock),
+                                     cmocka_unit_test(testBackPressure),
+                                     cmocka_unit_test(testStarved),
+                                     cmocka_unit_test(testSynchronisation),
+                                     cmocka_unit_test(testRefusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
