@@ -160,20 +160,12 @@ static void makeGenerators(SambaEngine *engine) {
     ++engine->generators[actor->memory->generator].actor_count;
   }
   engine->generator_count = next;
-  /* Requests behind one that is late may have given their credits back: room for some rounds of them. */
-  uint32_t requests = 4;
-  while (requests < 4 * (uint64_t)engine->machine->ag_bursts)
-    requests *= 2;
   for (uint32_t a = 0; a < engine->actor_count; ++a) {
     if (!engine->actors[a].memory)
       continue;
     SambaGenerator *generator = &engine->generators[engine->actors[a].memory->generator];
-    if (!generator->ring) {
-      generator->ring = SAMBA_ARENA_ARRAY(&engine->arena, SambaGeneratorRequest, requests);
-      generator->mask = requests - 1;
-      generator->wake = SAMBA_TIME_UNKNOWN;
-      generator->actors = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, generator->actor_count);
-    }
+    if (!generator->requests)
+      sambaGeneratorInit(engine, generator);
     generator->actors[owner[engine->actors[a].memory->generator]++] = a;
   }
   if (engine->machine->ag_merge_outstanding) {

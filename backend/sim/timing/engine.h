@@ -137,20 +137,21 @@ typedef struct SambaBufferState {
   uint64_t write_side_free, read_side_free;
 } SambaBufferState;
 
-/* Requests of one address generator, oldest first. Each gives its credits back when its data are there. */
+/* An outstanding request of an address generator. */
 typedef struct SambaGeneratorRequest {
-  uint64_t done;   /* SAMBA_TIME_UNKNOWN while in flight */
-  uint32_t bursts; /* 0: the credits were given back */
-  uint32_t actor;
-  uint64_t token;
-  uint64_t burst; /* first burst's number, for merging */
+  uint64_t done;  /* SAMBA_TIME_UNKNOWN while in flight */
+  uint64_t token; /* of the actor's SambaMemoryState */
+  uint64_t burst; /* number of the first burst, for merging */
+  uint32_t bursts, actor;
+  uint32_t next_free;
 } SambaGeneratorRequest;
 
+/* An address generator; each of its requests gives its credits back when its data are there. */
 typedef struct SambaGenerator {
-  SambaGeneratorRequest *ring;
-  uint32_t mask;
-  uint64_t base, end;
-  uint64_t outstanding; /* bursts */
+  SambaGeneratorRequest *requests; /* ag_bursts of them, in use or in the list of free ones */
+  uint32_t free_request;
+  uint32_t return_count, *returns; /* requests that are done at a known cycle, a heap */
+  uint64_t outstanding;            /* bursts */
   uint64_t next_issue;
   uint64_t wake;
   bool blocked; /* somebody waits for credits */
@@ -226,9 +227,23 @@ void sambaStreamEndToken(SambaEngine *engine, uint32_t stream, uint64_t last);
 uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream);
 uint32_t sambaOutputNextStream(SambaActorOutput *output); /* deals out, by blocks in turn */
 
-/* memory.c: LOAD, STORE and their address generators. */
+/* memory.c: LOAD and STORE. */
 void sambaMemoryProcess(SambaEngine *engine, uint32_t actor);
+/* One of the requests of an actor's token is done. */
+void sambaMemoryRequestDone(SambaEngine *engine, uint32_t actor, uint64_t token, uint64_t first, uint64_t last);
+
+/* generator.c: address generators. */
+void sambaGeneratorInit(SambaEngine *engine, SambaGenerator *generator); /* actor_count is set */
 void sambaGeneratorEvent(SambaEngine *engine, uint32_t generator);
+void sambaGeneratorWake(SambaEngine *engine, uint32_t generator, uint64_t at); /* look at all of its actors then */
+/* Whether bursts more may be outstanding; if not, the generator wakes when some have come back. */
+bool sambaGeneratorHasCredits(SambaEngine *engine, uint32_t generator, uint64_t bursts);
+/* Makes a request; returns its slot. burst: number of the first one. */
+uint32_t sambaGeneratorTakeCredits(SambaEngine *engine, uint32_t generator, uint32_t actor, uint64_t token,
+                                   uint64_t bursts, uint64_t burst);
+/* A read of a burst that is already on its way waits for that one instead: true. Otherwise it is remembered: false. */
+bool sambaGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator, uint32_t slot);
+/* The completion that dram.h asks for. */
 void sambaMemoryCompletion(void *engine, uint32_t generator, uint32_t slot, uint64_t first, uint64_t last);
 
 /* faults.c: names why nothing can happen any more, or what ran too long. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Cycles a generator issues ahead within one event. */
-enum { issueAhead = 32, readProbes = 8 };
+enum { issueAhead = 32 };
 
 static SambaMemoryToken *tokenAt(SambaMemoryState *memory, uint64_t token) {
   return &memory->tokens[token & memory->token_mask];
@@ -26,32 +26,6 @@ static SambaMemoryToken *appendToken(SambaMemoryState *memory) {
   SambaMemoryToken *token = tokenAt(memory, memory->token_end++);
   *token = (SambaMemoryToken){.first = SAMBA_TIME_UNKNOWN, .output_stream = SAMBA_NO_STREAM};
   return token;
-}
-
-static void wakeGenerator(SambaEngine *engine, uint32_t index, uint64_t at) {
-  SambaGenerator *generator = &engine->generators[index];
-  at = sambaTimeMax(at, engine->now + 1);
-  if (generator->wake <= at) /* pending; reset when it fires */
-    return;
-  generator->wake = at;
-  sambaEventsPush(&engine->events, at, sambaTarget(SAMBA_TARGET_GENERATOR, index));
-}
-
-/* Gives back the credits of all requests whose data are there; the cycle at which the next known one will be. */
-static uint64_t returnCredits(SambaEngine *engine, SambaGenerator *generator) {
-  uint64_t next = SAMBA_TIME_UNKNOWN;
-  for (uint64_t r = generator->base; r < generator->end; ++r) {
-    SambaGeneratorRequest *request = &generator->ring[r & generator->mask];
-    if (request->done <= engine->now) {
-      generator->outstanding -= request->bursts;
-      request->bursts = 0;
-    } else {
-      next = sambaTimeMin(next, request->done);
-    }
-  }
-  while (generator->base < generator->end && !generator->ring[generator->base & generator->mask].bursts)
-    ++generator->base;
-  return next;
 }
 
 static void endLoadToken(SambaEngine *engine, uint32_t actor_index, uint64_t last) {
@@ -128,85 +102,14 @@ static void deliverStore(SambaEngine *engine, uint32_t actor_index) {
   }
 }
 
-static void completeRequest(SambaEngine *engine, uint32_t generator_index, uint32_t slot, uint64_t first,
-                            uint64_t last) {
-  SambaGenerator *generator = &engine->generators[generator_index];
-  SambaGeneratorRequest *request = &generator->ring[slot];
-  /* The way back takes the half of the request latency that the way there did not. */
-  uint64_t latency = (uint64_t)engine->machine->ag_latency_cycles, back = latency - latency / 2;
-  request->done = last + back;
-  SambaMemoryToken *token = tokenAt(engine->actors[request->actor].memory, request->token);
+void sambaMemoryRequestDone(SambaEngine *engine, uint32_t actor, uint64_t token_index, uint64_t first, uint64_t last) {
+  SambaMemoryToken *token = tokenAt(engine->actors[actor].memory, token_index);
   bool news = token->first == SAMBA_TIME_UNKNOWN || token->outstanding == 1;
-  token->first = sambaTimeMin(token->first, first + back);
-  token->last = sambaTimeMax(token->last, last + back);
+  token->first = sambaTimeMin(token->first, first);
+  token->last = sambaTimeMax(token->last, last);
   --token->outstanding;
   if (news)
-    sambaEngineQueue(engine, request->actor);
-  if (generator->blocked)
-    wakeGenerator(engine, generator_index, request->done);
-}
-
-static SambaOutstandingRead *findRead(SambaEngine *engine, uint64_t burst) {
-  uint64_t hash = burst * UINT64_C(0x9E3779B97F4A7C15) >> 32;
-  for (uint32_t i = 0; i < readProbes; ++i) {
-    SambaOutstandingRead *read = &engine->reads[(hash + i) & engine->read_mask];
-    if (read->burst == burst + 1)
-      return read;
-  }
-  return NULL;
-}
-
-/* Remembers a read; when the table is crowded it is simply not merged with. */
-static void rememberRead(SambaEngine *engine, uint64_t burst) {
-  uint64_t hash = burst * UINT64_C(0x9E3779B97F4A7C15) >> 32;
-  for (uint32_t i = 0; i < readProbes; ++i) {
-    SambaOutstandingRead *read = &engine->reads[(hash + i) & engine->read_mask];
-    bool free = !read->burst || (!read->waiter && read->last != SAMBA_TIME_UNKNOWN && read->last <= engine->now);
-    if (!free && read->burst != burst + 1)
-      continue;
-    *read = (SambaOutstandingRead){burst + 1, SAMBA_TIME_UNKNOWN, SAMBA_TIME_UNKNOWN, 0};
-    return;
-  }
-}
-
-/* A read of a burst that is already on its way waits for that one instead. True when it did. */
-static bool mergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator, uint32_t slot) {
-  SambaOutstandingRead *read = findRead(engine, burst);
-  if (!read || (read->last != SAMBA_TIME_UNKNOWN && read->last <= engine->now))
-    return false;
-  if (read->last != SAMBA_TIME_UNKNOWN) {
-    completeRequest(engine, generator, slot, read->first, read->last);
-    return true;
-  }
-  uint32_t place = engine->merged_free;
-  if (place) {
-    engine->merged_free = engine->merged.data[place - 1].next;
-  } else {
-    sambaArrayAppend(&engine->merged, (SambaMergedRead){0});
-    place = (uint32_t)engine->merged.size;
-  }
-  engine->merged.data[place - 1] = (SambaMergedRead){generator, slot, read->waiter};
-  read->waiter = place;
-  return true;
-}
-
-void sambaMemoryCompletion(void *user, uint32_t generator, uint32_t slot, uint64_t first, uint64_t last) {
-  SambaEngine *engine = user;
-  uint64_t burst = engine->generators[generator].ring[slot].burst;
-  completeRequest(engine, generator, slot, first, last);
-  SambaOutstandingRead *read = engine->reads ? findRead(engine, burst) : NULL;
-  if (!read || read->last != SAMBA_TIME_UNKNOWN)
-    return;
-  read->first = first;
-  read->last = last;
-  for (uint32_t waiter = read->waiter; waiter;) {
-    SambaMergedRead merged = engine->merged.data[waiter - 1];
-    completeRequest(engine, merged.generator, merged.slot, first, last);
-    engine->merged.data[waiter - 1].next = engine->merged_free;
-    engine->merged_free = waiter;
-    waiter = merged.next;
-  }
-  read->waiter = 0;
+    sambaEngineQueue(engine, actor);
 }
 
 /* Elements of the current token whose bursts were issued, were `ahead` more bursts of the current run issued. */
@@ -264,39 +167,28 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
     return false;
   }
   uint64_t ready = read ? 0 : dataReady(actor, bursts);
-  if (generator->outstanding + bursts > (uint64_t)machine->ag_bursts ||
-      generator->end - generator->base > generator->mask) {
-    uint64_t next = returnCredits(engine, generator);
-    if (generator->outstanding + bursts > (uint64_t)machine->ag_bursts ||
-        generator->end - generator->base > generator->mask) {
-      sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
-      generator->blocked = true;
-      if (next != SAMBA_TIME_UNKNOWN)
-        wakeGenerator(engine, memory->generator, next);
-      return false;
-    }
+  if (!sambaGeneratorHasCredits(engine, memory->generator, bursts)) {
+    sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
+    return false;
   }
   uint64_t at = sambaTimeMax(sambaTimeMax(engine->now, generator->next_issue), ready);
   if (at > engine->now + issueAhead) {
     sambaActorWait(engine, actor, ready > generator->next_issue ? SAMBA_WAIT_INPUT : SAMBA_WAIT_MEMORY);
-    wakeGenerator(engine, memory->generator, at);
+    sambaGeneratorWake(engine, memory->generator, at);
     return false;
   }
   uint64_t cycles = sambaTimeMax(1, sambaTimeCeilDiv(bursts * burst_bytes, (uint64_t)machine->ag_bytes));
   generator->next_issue = at + cycles;
   actor->credit += cycles;
-  uint32_t slot = (uint32_t)(generator->end++ & generator->mask);
-  generator->ring[slot] = (SambaGeneratorRequest){SAMBA_TIME_UNKNOWN, (uint32_t)bursts, actor_index,
-                                                  memory->token_end - 1, memory->next_burst};
-  generator->outstanding += bursts;
+  uint32_t slot = sambaGeneratorTakeCredits(engine, memory->generator, actor_index, memory->token_end - 1, bursts,
+                                            memory->next_burst);
   ++tokenAt(memory, memory->token_end - 1)->outstanding;
   uint64_t burst = memory->next_burst;
   memory->next_burst += bursts;
   memory->last_burst = memory->next_burst - 1;
   if (engine->reads && read) {
-    if (mergeRead(engine, burst, memory->generator, slot))
+    if (sambaGeneratorMergeRead(engine, burst, memory->generator, slot))
       return true;
-    rememberRead(engine, burst);
   }
   SambaDramRequest request = {.arrival = at + 1 + (uint64_t)machine->ag_latency_cycles / 2,
                               .row = place.row,
@@ -318,7 +210,7 @@ static bool nextRun(SambaEngine *engine, uint32_t actor_index) {
   SambaGenerator *generator = &engine->generators[memory->generator];
   if (generator->next_issue > engine->now + issueAhead) {
     sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
-    wakeGenerator(engine, memory->generator, generator->next_issue);
+    sambaGeneratorWake(engine, memory->generator, generator->next_issue);
     return false;
   }
   if (!sambaRunWalkNext(&memory->walk, &memory->run))
@@ -471,15 +363,4 @@ void sambaMemoryProcess(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   actor->kind == SAMBA_ACTOR_LOAD ? deliverLoad(engine, actor_index) : deliverStore(engine, actor_index);
   pump(engine, actor_index);
-}
-
-void sambaGeneratorEvent(SambaEngine *engine, uint32_t index) {
-  SambaGenerator *generator = &engine->generators[index];
-  if (generator->wake != engine->now)
-    return;
-  generator->wake = SAMBA_TIME_UNKNOWN;
-  generator->blocked = false;
-  for (uint32_t i = 0; i < generator->actor_count; ++i)
-    sambaEngineQueue(engine, generator->actors[(generator->turn + i) % generator->actor_count]);
-  generator->turn = generator->actor_count ? (generator->turn + 1) % generator->actor_count : 0;
 }
