@@ -311,9 +311,6 @@ SambaStatus sambaOnnxFoldReshape(const SambaOnnxNode *node, bool *out_done) {
   int64_t dims[SAMBA_MAX_RANK];
   SAMBA_RETURN_IF_ERROR(sambaOnnxReshapedDims(node, x->rank, x->dims, &rank, dims));
   SambaConstant *result = sambaConstantNew(&node->importer->arena, x->onnx_type, rank, dims);
-  if (result && result->count != x->count)
-    return sambaStatusMake(SAMBA_INVALID, "%lld elements cannot take a shape of %lld", (long long)x->count,
-                           (long long)result->count);
   if (result)
     memcpy(result->data, x->data, (size_t)x->count * sizeof *x->data);
   return finish(node, result, out_done);

@@ -97,13 +97,10 @@ SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorPro
     return NULL;
   if (proto->has_raw_data && proto->raw_data.len == sizeof index) {
     memcpy(&index, proto->raw_data.data, sizeof index);
-    if (index >= importer->skeleton.payloads.size)
-      return sambaStatusMake(SAMBA_INVALID, "tensor %s has no data", shown(importer, proto->name));
-    const SambaOnnxPayload *payload = &importer->skeleton.payloads.data[index];
-    if (payload->bytes != (uint64_t)constant->count * width)
-      return sambaStatusMake(SAMBA_INVALID, "tensor %s needs %lld bytes, but the file holds %llu",
-                             shown(importer, proto->name), (long long)constant->count * width,
-                             (unsigned long long)payload->bytes);
+    const SambaOnnxPayload *payload = index < importer->skeleton.payloads.size ? &importer->skeleton.payloads.data[index] : NULL;
+    if (!payload || payload->bytes != (uint64_t)constant->count * width)
+      return sambaStatusMake(SAMBA_INVALID, "tensor %s needs %lld bytes, but the file holds %llu", shown(importer, proto->name),
+                             (long long)constant->count * width, (unsigned long long)(payload ? payload->bytes : 0));
     *out_constant = sambaConstantFromBytes(&importer->arena, proto->data_type, constant->rank, constant->dims,
                                            importer->file + payload->offset);
     return NULL;
@@ -447,7 +444,7 @@ static int64_t versionOf(const SambaImporter *importer, const char *domain) {
 }
 
 static bool rowNames(const SambaOnnxRow *row, const Onnx__NodeProto *proto) {
-  return strcmp(row->name, proto->op_type) == 0 && strcmp(row->domain, domainOf(proto)) == 0;
+  return proto->op_type && strcmp(row->name, proto->op_type) == 0 && strcmp(row->domain, domainOf(proto)) == 0;
 }
 
 const SambaOnnxRow *sambaOnnxRowOf(const SambaOnnxNode *node) {

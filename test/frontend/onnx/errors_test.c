@@ -1,0 +1,258 @@
+/* What the importer refuses: a model, the command line's options, and the message after the file's name. */
+#include "frontend/onnx/onnx.h"
+#include "test/frontend/onnx/model_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+  const char *model, *message; /* the message, or a part of it */
+  const char *shape, *bind;    /* options, may be NULL */
+} Case;
+
+#define X13 "opset 13; input x f32 2x3; output y; "
+
+static const Case cases[] = {
+    /* The graph as a whole. */
+    {"opset 13; input x f32 2x3; node Relu x -> z; output y", "graph output \"y\" is made by no node", 0, 0},
+    {"opset 13; input x f32 2x3; node Relu x -> y", "the graph has no outputs", 0, 0},
+    {"opset 13; input x f32 2x3; input x f32 2; node Relu x -> y; output y", "graph input \"x\" is there twice", 0, 0},
+    {X13 "init w f32 1 1; init w f32 1 1; node Relu x -> y", "initializer \"w\" is there twice", 0, 0},
+    {X13 "node Relu x -> y; node Relu x -> y", "node 1 \"n\" (Relu): output \"y\" is made twice", 0, 0},
+    {X13 "node Relu w -> y",
+     "input \"w\" is missing: no node makes it, and it is neither a graph input nor an initializer", 0, 0},
+    {X13 "node Add x,b -> a; node Relu a -> b; node Relu b -> y",
+     "depends on the node's own output: the graph has a cycle", 0, 0},
+    {X13 "node Frobnicate x -> y", "node 0 \"n\" (Frobnicate): operator Frobnicate is not supported", 0, 0},
+    {X13 "node Gelu:com.acme x -> y", "operator com.acme.Gelu is not supported", 0, 0},
+    {"opset 8; input x f32 2x3; output y; node Erf x -> y",
+     "operator Erf of operator set version 8 is not supported; versions 9 to 22 are", 0, 0},
+    {X13 "node Concat -> y axis=0", "has 0 inputs, but must have 1 to", 0, 0},
+    /* Graph inputs and options. */
+    {"opset 13; input x f64 2; node Relu x -> y; output y",
+     "graph input \"x\": has element type DOUBLE; the supported ones are f32, f16, bf16, bool, int8, uint8, int16, "
+     "int32, int64",
+     0, 0},
+    {"opset 13; input x seq 2; node Relu x -> y; output y",
+     "graph input \"x\": is no tensor; only tensors can be graph inputs", 0, 0},
+    {"opset 13; input x f32 none; node Relu x -> y; output y", "has no shape; give it with --shape x=1x3x224x224", 0,
+     0},
+    {"opset 13; input x f32 Nx3; node Relu x -> y; output y",
+     "has a dynamic shape: dimension 0 is \"N\"; give its shape with --shape x=... (2 numbers joined by x)", 0, 0},
+    {"opset 13; input x f32 2x?; node Relu x -> y; output y", "has a dynamic shape: dimension 1 is open", 0, 0},
+    {"opset 13; input x f32 1x1x1x1x1x1x1x1x1; node Relu x -> y; output y", "has rank 9, but 8 is the most", 0, 0},
+    {X13 "node Relu x -> y", "has rank 2, but --shape gives 3 dimensions", "x=1x2x3", 0},
+    {X13 "node Relu x -> y", "has 3 as dimension 1, but --shape gives 4", "x=2x4", 0},
+    {X13 "node Relu x -> y", "--shape z=2x4y: expected NAME=1x3x224x224, at most 8 numbers", "z=2x4y", 0},
+    {X13 "node Relu x -> y", "--shape names \"z\", but the graph has no such input\n  note: graph input \"x\"", "z=2x4",
+     0},
+    {X13 "node Relu x -> y", "--bind names \"z\", but the graph has no such input", 0, "z=a.npy"},
+    {X13 "node Relu x -> y", "--bind x: expected NAME=FILE", 0, "x"},
+    {X13 "node Relu x -> y", "graph input \"x\": /nonexistent.npy", 0, "x=/nonexistent.npy"},
+    /* Tensors. */
+    {X13 "init w f64 2 1 2; node Add x,w -> y",
+     "element type DOUBLE is not supported; convert the model to f32, f16, bf16, bool, int8, uint8, int16, int32 or "
+     "int64",
+     0, 0},
+    {X13 "init w f32 2x2 1; node Add x,w -> y", "needs 16 bytes, but the file holds 4", 0, 0},
+    {X13 "init w i64 2 1; node Reshape x,w -> y", "tensor \"w\" needs 16 bytes, but the file holds 8", 0, 0},
+    {X13 "init w f32 1x1x1x1x1x1x1x1x3 1 2 3; node Add x,w -> y", "rank 9 is more than 8", 0, 0},
+    {X13 "init w f32 0x3; node Add x,w -> y", "dimensions must be 1 or more", 0, 0},
+    {X13 "init w f32 4611686018427387904 1; node Add x,w -> y", "the tensor is too large", 0, 0},
+    {X13 "init i i64 0; node Concat i,i -> y axis=0", "a tensor without elements reaches the graph; Samba has none", 0,
+     0},
+    {X13 "node Constant -> y value_string='a'",
+     "there is no value of a supported kind (value, value_float, value_int, value_floats, value_ints)", 0, 0},
+    {X13 "extern w f32 3 offset=0; node Add x,w -> y", "external data without a location", 0, 0},
+    {X13 "extern w f32 3 location=a offset=z; node Add x,w -> y", "external data: 'offset' is no number", 0, 0},
+    {X13 "extern w f32 3 location=a length=4; node Add x,w -> y", "external data of 4 bytes, but the tensor has 12", 0,
+     0},
+    {X13 "extern w f32 3 location=samba-no-such-file; node Add x,w -> y",
+     "external data file /tmp/samba-no-such-file does not exist; it must lie beside the model", 0, 0},
+    {X13 "extern w f32 3 location=../dev/null; node Add x,w -> y",
+     "external data file /tmp/../dev/null has 0 bytes, but the tensor needs 12 from 0 on; it is cut off", 0, 0},
+    /* Operators. */
+    {X13 "node MaxPool x -> y,i kernel_shape=[1] ; output i", "output 1 is not supported; only the first 1 can be used",
+     0, 0},
+    {X13 "node Cast x -> y to=11",
+     "cast to DOUBLE is not supported; the types are f32, f16, bf16, bool, int8, uint8, int16, int32, int64", 0, 0},
+    {X13 "init t bool 1 1; init r f32 1 0.5; node Dropout x,r,t -> y",
+     "training mode is not supported; export the model for inference", 0, 0},
+    {"opset 13; input x f32 3; output y; node Gemm x,x -> y", "inputs 0 and 1 have ranks 1 and 1, but must have rank 2",
+     0, 0},
+    {X13 "node MaxPool x -> y kernel_shape=[1]",
+     "input 0 has rank 2; one to three spatial dimensions are supported (rank 3 to 5)", 0, 0},
+    {X13 "node MaxPool x -> y", "attribute 'kernel_shape' is missing", 0, 0},
+    {"opset 13; input x f32 1x2x9; output y; node MaxPool x -> y kernel_shape=[1,1]",
+     "attribute 'kernel_shape' has 2 numbers, but there are 1 spatial dimensions", 0, 0},
+    {"opset 13; input x f32 1x2x9; output y; node MaxPool x -> y kernel_shape=[0]", "attribute 'kernel_shape' has 0", 0,
+     0},
+    {"opset 13; input x f32 1x2x9; output y; node MaxPool x -> y kernel_shape=[2] pads=[1]",
+     "attribute 'pads' has 1 numbers, but must have 2", 0, 0},
+    {"opset 13; input x f32 1x2x9; output y; node MaxPool x -> y kernel_shape=[2] auto_pad='ALL'",
+     "attribute 'auto_pad' is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID", 0, 0},
+    {"opset 19; input x f32 1x2x9; output y; node AveragePool x -> y kernel_shape=[2] dilations=[2]",
+     "dilations of average pools are not supported", 0, 0},
+    {"opset 13; input x f32 1x2x9; input w f32 2x2; output y; node Conv x,w -> y",
+     "the weight has rank 2, but the input has rank 3", 0, 0},
+    {X13 "node GlobalMaxPool x -> y", "input 0 has rank 2, but must have spatial dimensions", 0, 0},
+    {"opset 14; input x f32 2x3; input s f32 3; output y; node BatchNormalization x,s,s,s,s -> y training_mode=1",
+     "training_mode = 1 and spatial = 0 are not supported; export the model for inference", 0, 0},
+    {"opset 13; input x f32 3; output y; node InstanceNormalization x,x,x -> y",
+     "input 0 has rank 1, but must have a batch and a channel dimension", 0, 0},
+    {"opset 18; input x f32 2x3; input s f32 2; output y; node GroupNormalization x,s,s -> y num_groups=2",
+     "2 groups do not divide 3 channels", 0, 0},
+    {X13 "node Softmax x -> y axis=2", "axis 2 is not within the rank 2", 0, 0},
+    {X13 "node Conv x,x -> y", "input 0 has rank 2; one to three spatial dimensions", 0, 0},
+    {X13 "node Relu x -> y; node MatMul x,x -> z",
+     "node 1 \"n\" (MatMul): matmul (layer n): (C3) operand 1 is 2x3xf32: dimension 0 is 2, but must be 3", 0, 0},
+    /* Shapes. */
+    {X13 "node Reshape x -> y", "there is no shape", 0, 0},
+    {"opset 13; input x f32 2x3; input s i64 1; output y; node Reshape x,s -> y",
+     "input 1, \"s\", must be integers known at compile time, but depends on data; if it comes from a graph input, use "
+     "--bind NAME=FILE",
+     0, 0},
+    {X13 "init s i64 9 1 1 1 1 1 1 1 2 3; node Reshape x,s -> y", "the new shape has rank 9, but 8 is the most", 0, 0},
+    {X13 "init s i64 3 2 3 0; node Reshape x,s -> y", "the new shape copies dimension 2, but the rank is 2", 0, 0},
+    {X13 "init s i64 1 -2; node Reshape x,s -> y", "the new shape has -2", 0, 0},
+    {X13 "init s i64 2 4 -1; node Reshape x,s -> y",
+     "6 elements do not divide by the known dimensions of the new shape, 4", 0, 0},
+    {X13 "init s i64 1 5; node Reshape x,s -> y", "the new shape has 5 elements, but the input has 6", 0, 0},
+    {X13 "node Flatten x -> y axis=3", "axis 3 is not within the rank 2", 0, 0},
+    {X13 "init a i64 1 1; node Squeeze x,a -> y", "dimension 1 is 3; only 1 can be squeezed", 0, 0},
+    {X13 "node Unsqueeze x -> y", "there are no axes", 0, 0},
+    {X13 "init a i64 2 0 0; node Unsqueeze x,a -> y", "axis 0 is added twice", 0, 0},
+    {X13 "init a i64 7 0 1 2 3 4 5 6; node Unsqueeze x,a -> y", "the result's rank is more than 8", 0, 0},
+    {X13 "node Transpose x -> y perm=[0,0]", "perm does not name each of 2 dimensions once", 0, 0},
+    {X13 "init s i64 2 4 3; node Expand x,s -> y", "shapes do not broadcast: 2 against 4, 2 from the end", 0, 0},
+    {X13 "init s i64 9 1 1 1 1 1 1 1 1 1; node Expand x,s -> y", "the shape is missing or has a rank of more than 8", 0,
+     0},
+    {X13 "init s i64 1 0; init e i64 2 1 1; node Slice x,s,e -> y",
+     "starts, ends, axes and steps do not have the same length, of at most 2", 0, 0},
+    {X13 "init s i64 1 0; init e i64 1 1; node Slice x,s,e,s,s -> y", "the step of axis 0 is 0", 0, 0},
+    {X13 "init s i64 1 5; init e i64 1 9; node Slice x,s,e -> y",
+     "the slice along dimension 0 is empty; Samba has no tensors without elements", 0, 0},
+    {X13 "node Split x -> y,z axis=1", "a dimension of 3 cannot be split into 2 outputs this way", 0, 0},
+    {X13 "init s i64 2 2 2; node Split x,s -> y,z axis=1", "the parts of a dimension of 3 do not add up", 0, 0},
+    {X13 "init s i64 2 1 1; node Split x,s -> y,z axis=1", "the parts of a dimension of 3 add up to 2", 0, 0},
+    {X13 "init s i64 2 0 3; node Split x,s -> y,z axis=1", "output 0 is empty; Samba has no tensors without elements",
+     0, 0},
+    {"opset 13; input x f32 1x1x1x2x2x2x2; input i i64 2x2x2; output y; node Gather x,i -> y",
+     "the result has rank 9, but 8 is the most", 0, 0},
+    {X13 "init i i64 - 5; init d i64 3 1 2 3; node Gather d,i -> z; node Relu x -> y", "index 5 is not within [-3, 3)",
+     0, 0},
+    {X13 "init a i64 2 1 2; init b i64 1x2 1 2; node Concat a,b -> z axis=0; node Relu x -> y",
+     "input 1 does not fit input 0", 0, 0},
+    {X13 "init a i64 2x1 1 2; init b i64 1x1 2; node Concat a,b -> z axis=1; node Relu x -> y",
+     "dimension 0 of input 1 is 1, but 2 in input 0", 0, 0},
+    {X13 "init a i64 2 1 2; init s i64 1 3; node Reshape a,s -> z; node Relu x -> y",
+     "the new shape has 3 elements, but the input has 2", 0, 0},
+    {X13 "init r i64 1 2; node Tile x,r -> y", "there must be one repeat per dimension, 2", 0, 0},
+    {X13 "init r i64 2 0 1; node Tile x,r -> y",
+     "dimension 0 is repeated 0 times; Samba has no tensors without elements", 0, 0},
+    {"opset 13; input x f32 1x1x1x1x1x1x1x2; init r i64 8 1 1 1 1 1 1 1 2; output y; node Tile x,r -> y",
+     "tensors of rank 8 cannot be repeated", 0, 0},
+    {X13 "init p i64 2 1 1; node Pad x,p -> y", "there are 2 pads; there must be two per dimension", 0, 0},
+    {X13 "init p i64 4 1 1 1 1; input v f32 1; node Pad x,p,v -> y",
+     "the pad value must be one number known at compile time", 0, 0},
+    {X13 "init p i64 4 1 1 1 1; node Pad x,p -> y mode='wrap'",
+     "this mode is not supported; the modes are constant, reflect and edge", 0, 0},
+    {X13 "init p i64 4 -1 0 -1 0; node Pad x,p -> y", "the pads of dimension 0 leave nothing", 0, 0},
+    {X13 "init p i64 4 2 0 0 0; node Pad x,p -> y mode='reflect'",
+     "dimension 0 of size 2 cannot be reflected by 2 and 0", 0, 0},
+    {X13 "init s i64 2 65536 2; node ConstantOfShape s -> z value={f32,2,1,2}; node Relu x -> y",
+     "the value must be one number", 0, 0},
+    {X13 "init a i64 - 0; init b i64 - 100000; init c i64 - 1; node Range a,b,c -> z; node Relu x -> y",
+     "the constant result has more than 65536 elements", 0, 0},
+    {X13 "init a i64 - 0; init b i64 - 5; node Range a,b,a -> z; node Relu x -> y",
+     "the step is 0 or the range overflows", 0, 0},
+    {X13 "init a i64 - 0; node Range x,a,a -> z; node Relu x -> y",
+     "input 0 must be one number known at compile time; if it is a graph input, use --bind NAME=FILE", 0, 0},
+    {X13 "node DepthToSpace x -> y blocksize=2", "blocksize 2 does not fit the input", 0, 0},
+};
+
+static SambaStatus import(const char *path, const Case *c) {
+  MlirContext context = mlirContextCreateWithThreading(false);
+  MlirModule module;
+  SambaOnnxImportOptions options = {
+      .shapes = &c->shape, .shape_count = c->shape != NULL, .binds = &c->bind, .bind_count = c->bind != NULL};
+  SambaStatus status = sambaOnnxImport(context, path, &options, NULL, NULL, &module);
+  if (!status)
+    mlirModuleDestroy(module);
+  mlirContextDestroy(context);
+  return status;
+}
+
+static void expect(SambaStatus status, const char *path, const char *message) {
+  if (!status)
+    fail_msg("accepted, expected: %s", message);
+  const char *got = sambaStatusGetMessage(status);
+  if (strncmp(got, path, strlen(path)) != 0 || !strstr(got, message))
+    fail_msg("got: %s\nexpected: %s: ... %s", got, path, message);
+  sambaStatusFree(status);
+}
+
+static void testModels(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    size_t size;
+    uint8_t *data = modelFromText(cases[i].model, &size);
+    char *path = writeTemporary(data, size, ".onnx");
+    expect(import(path, &cases[i]), path, cases[i].message);
+    unlink(path);
+    free(path);
+    free(data);
+  }
+}
+
+static void expectBytes(const void *data, size_t size, const char *message) {
+  char *path = writeTemporary(data, size, ".onnx");
+  expect(import(path, &(Case){0}), path, message);
+  unlink(path);
+  free(path);
+}
+
+static void testFiles(void **state) {
+  (void)state;
+  expect(import("/nonexistent/model.onnx", &(Case){0}), "/nonexistent/model.onnx",
+         "cannot open: No such file or directory");
+  expect(import("/tmp", &(Case){0}), "/tmp", "is no regular file; expected an ONNX model");
+  expectBytes("", 0, "is empty; expected an ONNX model");
+  expectBytes("hello, this is no model", 23,
+              "a field runs beyond its message: the file is cut off, damaged or no ONNX model");
+  expectBytes("\x08\x08", 2, "holds no graph; expected an ONNX model");
+  expectBytes("\x3a\x00", 2, "the graph has no outputs");
+  expectBytes("\x3a\x02\x0a\x00", 4, "node 0 \"\" (): operator without a type is not supported");
+  expectBytes("\x3a\x02\x0a\x00\xca\x01\x00", 7,
+              "note: the model defines functions of its own, which are not supported: inline them when exporting");
+  expectBytes("\x38\x05", 2, "is damaged, or no ONNX model: a field has the wrong type");
+  uint8_t nested[1024]; /* an attribute's type: sequences of sequences ... */
+  size_t size = 0;
+  for (int depth = 0; depth < 200; ++depth) { /* from the inside out: field 1 or 4, length-delimited */
+    memmove(nested + 3, nested, size);
+    nested[0] = depth % 2 ? 0x22 : 0x0a;
+    nested[1] = (uint8_t)((size & 127) | 128);
+    nested[2] = (uint8_t)(size >> 7);
+    size += 3;
+  }
+  static const uint8_t fields[] = {0x12, 0x5a, 0x3a}; /* ValueInfo.type, Graph.input, Model.graph */
+  for (int i = 0; i < 3; ++i) {
+    memmove(nested + 3, nested, size);
+    nested[0] = fields[i];
+    nested[1] = (uint8_t)((size & 127) | 128);
+    nested[2] = (uint8_t)(size >> 7);
+    size += 3;
+  }
+  expectBytes(nested, size, "messages are nested deeper than 64 levels");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testModels), cmocka_unit_test(testFiles)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,224 @@
+/* The forms of operators over the versions of the operator set: what each becomes in the samba dialect, and what folds
+ * away. */
+#include "frontend/onnx/onnx.h"
+#include "support/tensor_file.h"
+#include "test/frontend/onnx/model_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* pieces: parts of the IR in this order, separated by '|'; a part that starts with '!' must not occur. */
+static const struct {
+  const char *model, *pieces;
+} cases[] = {
+    /* Softmax before opset 13: all dimensions from the axis on are one. */
+    {"opset 11; input x f32 2x3x4; output y; node Softmax x -> y",
+     "samba.reshape|shape = [2, 12]|samba.softmax|dim = -1|samba.reshape|shape = [2, 3, 4]"},
+    {"opset 11; input x f32 2x3x1; output y; node Softmax x -> y", "!samba.reshape|samba.softmax|dim = 1"},
+    {"opset 11; input x f32 2x3; output y; node LogSoftmax x -> y axis=2",
+     "samba.log_softmax|tensor<2x3x1xf32>|samba.reshape"},
+    {"opset 13; input x f32 2x3x4; output y; node Softmax x -> y", "!samba.reshape|samba.softmax|dim = 2"},
+    /* Axes as attributes, then as inputs. */
+    {"opset 12; input x f32 2x3; output y; node ReduceSum x -> y axes=[1] keepdims=0",
+     "samba.sum|dim = [1], keepdim = false"},
+    {"opset 13; input x f32 2x3; init a i64 1 -1; output y; node ReduceSum x,a -> y",
+     "samba.sum|dim = [1], keepdim = true"},
+    {"opset 13; input x f32 2x3; output y; node ReduceSum x -> y noop_with_empty_axes=1", "!samba.|return %arg0"},
+    {"opset 17; input x f32 2x3; output y; node ReduceMean x -> y axes=[0]", "samba.mean|dim = [0]"},
+    {"opset 18; input x f32 2x3; init a i64 1 0; output y; node ReduceMean x,a -> y", "samba.mean|dim = [0]"},
+    {"opset 13; input x f32 2x3; output y; node ReduceL2 x -> y axes=[1]", "samba.mul|samba.sum|samba.sqrt"},
+    {"opset 12; input x f32 1x3; output y; node Squeeze x -> y axes=[0]", "samba.reshape|shape = [3]"},
+    {"opset 13; input x f32 1x3; init a i64 1 0; output y; node Squeeze x,a -> y", "samba.reshape|shape = [3]"},
+    {"opset 12; input x f32 3; output y; node Unsqueeze x -> y axes=[0,2]", "shape = [1, 3, 1]"},
+    {"opset 9; input x f32 4x5; output y; node Slice x -> y starts=[1] ends=[9] axes=[1]",
+     "samba.slice|ends = [4, 5], starts = [0, 1], steps = [1, 1]"},
+    {"opset 13; input x f32 5; init s i64 1 -1; init e i64 1 -9; init a i64 1 0; init t i64 1 -2; output y; node Slice "
+     "x,s,e,a,t -> y",
+     "samba.slice|ends = [-1], starts = [4], steps = [-2]"},
+    {"opset 11; input x f32 4; output y; output z; node Split x -> y,z split=[1,3]",
+     "samba.slice|tensor<4xf32>|samba.slice|starts = [1]|return"},
+    {"opset 18; input x f32 5; output y; output z; node Split x -> y,z num_outputs=2",
+     "ends = [3]|starts = [3]|tensor<3xf32>, tensor<2xf32>"},
+    {"opset 10; input x f32 2; output y; node Pad x -> y pads=[1,2] value=3.0",
+     "samba.pad|high = [2], low = [1], value = 3.0"},
+    {"opset 11; input x f32 3; init p i64 2 1 1; output y; node Pad x,p -> y mode='reflect'",
+     "samba.slice|ends = [0], starts = [1], steps = [-1]|samba.slice|starts = [1]|samba.cat"},
+    {"opset 11; input x f32 4; init p i64 2 -1 2; output y; node Pad x,p -> y",
+     "samba.slice|starts = [1]|samba.pad|high = [2], low = [0]"},
+    {"opset 10; input x f32 2; output y; node Clip x -> y min=0.0 max=6.0",
+     "samba.clamp|max = 6.000000e+00, min = 0.000000e+00"},
+    {"opset 13; input x f32 2; init m f32 - 1; output y; node Clip x,_,m -> y",
+     "samba.clamp|max = 1.000000e+00}"},
+    {"opset 13; input x f32 2; input m f32 -; output y; node Clip x,m -> y", "samba.maximum"},
+    /* Products and windows. */
+    {"opset 11; input x f32 2x3; init w f32 3x4 1 2 3 4 5 6 7 8 9 10 11 12; init b f32 4 1 2 3 4; output y; node Gemm "
+     "x,w,b -> y",
+     "samba.permute|samba.linear|tensor<4xf32>"},
+    {"opset 11; input x f32 2x3; input w f32 4x3; input b f32 2x4; output y; node Gemm x,w,b -> y transB=1 alpha=0.5",
+     "!samba.permute|samba.linear|samba.constant|dense<5.000000e-01>|samba.mul|samba.add"},
+    {"opset 11; input x f32 3x2; input w f32 4x3; output y; node Gemm x,w -> y transA=1 transB=1",
+     "samba.permute|samba.linear"},
+    {"opset 8; input x f32 1x1x5x5; input w f32 2x1x3x3; output y; node Conv x,w -> y auto_pad='SAME_LOWER' "
+     "strides=[2,2]",
+     "samba.conv2d|padding = [1, 1, 1, 1], stride = [2, 2]"},
+    {"opset 8; input x f32 1x1x4x4; input w f32 2x1x3x3; output y; node Conv x,w -> y auto_pad='SAME_UPPER' "
+     "strides=[2,2]",
+     "samba.conv2d|padding = [0, 0, 1, 1]"},
+    {"opset 8; input x f32 1x1x4x4; input w f32 2x1x3x3; output y; node Conv x,w -> y auto_pad='VALID' pads=[1,1,1,1]",
+     "samba.conv2d|padding = [0, 0, 0, 0]"},
+    {"opset 8; input x f32 1x4x6; input w f32 4x1x3; output y; node Conv x,w -> y group=4", "samba.conv1d|groups = 4"},
+    {"opset 10; input x f32 1x1x5x5; output y; node MaxPool x -> y kernel_shape=[2,2] strides=[2,2] ceil_mode=1",
+     "samba.max_pool2d|ceil_mode = true|tensor<1x1x3x3xf32>"},
+    {"opset 8; input x f32 1x1x5x5; output y; node AveragePool x -> y kernel_shape=[3,3] pads=[1,1,1,1]",
+     "samba.avg_pool2d|count_include_pad = false"},
+    {"opset 8; input x f32 1x2x5x5; output y; node GlobalAveragePool x -> y",
+     "samba.mean|dim = [2, 3], keepdim = true"},
+    {"opset 9; input x f32 2x3; input s f32 3; output y; node BatchNormalization x,s,s,s,s -> y",
+     "samba.batch_norm|eps"},
+    {"opset 18; input x f32 2x4; input s f32 2; output y; node GroupNormalization x,s,s -> y num_groups=2",
+     "samba.expand|samba.group_norm|num_groups = 2"},
+    {"opset 17; input x f32 2x4; input s f32 4; output y; node LayerNormalization x,s -> y",
+     "samba.layer_norm|normalized_shape = [4]"},
+    /* Elementwise. */
+    {"opset 13; input x f32 2; init e f32 - 2; output y; node Pow x,e -> y", "!samba.pow|samba.mul %arg0, %arg0"},
+    {"opset 13; input x i32 2; input e i32 2; output y; node Pow x,e -> y",
+     "samba.cast|samba.cast|samba.pow|samba.cast"},
+    {"opset 13; input x f32 2; input z f32 2; output y; node Mean x,z,x -> y",
+     "samba.add|samba.add|samba.constant|samba.div"},
+    {"opset 13; input x f32 2; output y; node Max x -> y", "!samba.|return %arg0"},
+    {"opset 10; input x f32 2; output y; node Dropout x -> y ratio=0.5", "!samba.|return %arg0"},
+    {"opset 14; input x f32 2; output y; node LeakyRelu x -> y alpha=0.25",
+     "samba.leaky_relu|negative_slope = 2.500000e-01"},
+    /* Gather: evenly spaced known indices are a slice. */
+    {"opset 13; input x f32 5x4; init i i64 - -1; output y; node Gather x,i -> y",
+     "samba.slice|starts = [4, 0]|samba.reshape|shape = [4]"},
+    {"opset 13; input x f32 5x4; init i i64 3 0 2 4; output y; node Gather x,i -> y", "samba.slice|steps = [2, 1]"},
+    {"opset 13; input x f32 5x4; input i i64 2x3; output y; node Gather x,i -> y", "samba.embedding|tensor<2x3x4xf32>"},
+    {"opset 13; input x f32 5x4; input i i64 2x3; output y; node Gather x,i -> y axis=1",
+     "samba.reshape|samba.index_select|dim = 1|shape = [5, 2, 3]"},
+    {"opset 13; input x f32 2x3; init r i64 2 2 1; output y; node Tile x,r -> y",
+     "shape = [1, 2, 3]|samba.expand|shape = [2, 2, 3]|samba.reshape|shape = [4, 3]"},
+    /* Shape arithmetic leaves nothing behind. */
+    {"opset 13; input x f32 2x3x4; output y; init i i64 - 0; init m i64 1 -1; init a i64 1 0; node Shape x -> s; node "
+     "Gather s,i -> d; node Unsqueeze d,a -> u;"
+     "node Concat u,m -> t axis=0; node Reshape x,t -> y",
+     "!samba.constant|samba.reshape|shape = [2, 12]"},
+    {"opset 13; input x f32 2x3; output y; node Shape x -> s; init two i64 - 2; node Mul s,two -> d; node Div d,two -> "
+     "e; node ConstantOfShape e -> c value={f32,1,1.5}; node Add x,c -> y",
+     "samba.constant|dense<1.500000e+00> : tensor<2x3xf32>|samba.add"},
+    {"opset 15; input x f32 2x3x4; output y; node Shape x -> s start=1; init o i64 1 1; node Equal s,o -> q; node "
+     "Where q,o,s -> w; node Expand z,w -> y; node Identity x -> v; input z f32 1x1",
+     "samba.expand|shape = [3, 4]"},
+    {"opset 13; input x f32 4; output y; init a i64 - 0; init b i64 - 4; init c i64 - 1; node Range a,b,c -> r; node "
+     "Cast r -> f to=1; node Add x,f -> y",
+     "dense<[0.000000e+00, 1.000000e+00, 2.000000e+00, 3.000000e+00]>"},
+    {"opset 13; input x f32 2; output y; init d f64 - 4; node Sqrt d -> e; node Cast e -> f to=1; node Mul x,f -> y",
+     "dense<2.000000e+00> : tensor<f32>|samba.mul"},
+    {"opset 13; input x f32 3x2; output y; init v i64 2x2 1 2 3 4; init k i64 1 1; node ReduceProd v -> p keepdims=0; "
+     "node Transpose v -> t; node Slice t,a,k,a -> s; init a i64 1 0; node ReduceMax s -> m keepdims=1;"
+     "node Squeeze m,b -> q; init b i64 2 0 1; node Add p,q -> n; node Sub n,c -> h; init c i64 - 21; node Reshape "
+     "h,k1 -> hh; init k1 i64 1 1; init two i64 1 2; node Concat two,j -> z axis=0; init j i64 1 3; node Reshape x,z "
+     "-> y",
+     "shape = [2, 3]"},
+    /* Nodes in any order; one argument for a weight with two names. */
+    {"opset 13; input x f32 2; output y; node Relu a -> y; node Neg x -> a", "samba.neg|samba.relu"},
+    {"opset 13; input x f32 2; init w f32 2 1 2; output y; node Identity w -> v; node Add x,w -> a; node Add a,v -> y",
+     "samba.kind = \"weight\", samba.name = \"w\"|!%arg2|samba.add %arg0, %arg1|samba.add %0, %arg1"},
+    {"opset 1; opset com.microsoft 1; input x f32 2; output y; node Gelu:com.microsoft x -> y", "samba.gelu"},
+};
+
+static void append(MlirStringRef part, void *userData) {
+  char **text = userData;
+  size_t size = strlen(*text);
+  *text = realloc(*text, size + part.length + 1);
+  memcpy(*text + size, part.data, part.length);
+  (*text)[size + part.length] = 0;
+}
+
+static void expectPieces(const char *ir, const char *pieces) {
+  char *copy = strdup(pieces), *rest;
+  const char *at = ir;
+  for (char *piece = strtok_r(copy, "|", &rest); piece; piece = strtok_r(NULL, "|", &rest)) {
+    const char *body = strchr(ir, '{') ? strstr(ir, "->") : ir; /* `samba.` attributes of arguments are no operations */
+    const char *found = *piece == '!' ? strstr(strchr(body, '\n'), piece + 1) : strstr(at, piece);
+    if (*piece == '!' ? found != NULL : found == NULL)
+      fail_msg("%s in\n%s", piece, ir);
+    if (*piece != '!')
+      at = found + strlen(piece);
+  }
+  free(copy);
+}
+
+static char *importText(const char *model, const SambaOnnxImportOptions *options) {
+  size_t size;
+  uint8_t *data = modelFromText(model, &size);
+  char *path = writeTemporary(data, size, ".onnx"), *ir = calloc(1, 1);
+  MlirContext context = mlirContextCreateWithThreading(false);
+  MlirModule module;
+  SambaStatus status = sambaOnnxImport(context, path, options, NULL, NULL, &module);
+  if (status)
+    fail_msg("%s\n%s", model, sambaStatusGetMessage(status));
+  mlirOperationPrint(mlirModuleGetOperation(module), append, &ir);
+  mlirModuleDestroy(module);
+  mlirContextDestroy(context);
+  unlink(path);
+  free(path);
+  free(data);
+  return ir;
+}
+
+static void testForms(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    char *ir = importText(cases[i].model, NULL);
+    expectPieces(ir, cases[i].pieces);
+    free(ir);
+  }
+}
+
+static void testOptions(void **state) {
+  (void)state;
+  const char *shape = "x=4x3", *bind;
+  char *ir = importText("opset 13; input x f32 Nx?; output y; node Relu x -> y",
+                        &(SambaOnnxImportOptions){.shapes = &shape, .shape_count = 1});
+  expectPieces(ir, "tensor<4x3xf32>|samba.relu");
+  free(ir);
+  char *path = writeTemporary("", 0, ".npy"), option[96];
+  assert_null(sambaNpyWrite(path, SAMBA_DTYPE_I64, 1, (uint64_t[]){2}, (int64_t[]){3, 2}));
+  snprintf(option, sizeof option, "s=%s", path);
+  bind = option;
+  ir = importText("opset 13; input x f32 2x3; input s i64 2; output y; node Reshape x,s -> y",
+                  &(SambaOnnxImportOptions){.binds = &bind, .bind_count = 1});
+  expectPieces(ir, "!%arg1|samba.reshape|shape = [3, 2]");
+  free(ir);
+  unlink(path);
+  free(path);
+}
+
+/* Large weights stay in the file: the IR names the range, and the bytes are there. */
+static void testWeights(void **state) {
+  (void)state;
+  size_t size;
+  uint8_t *data = modelFromText("opset 13; input x f32 3; init w f32 3 1 2 4; output y; node Add x,w -> y", &size);
+  char *ir = importText("opset 13; input x f32 3; init w f32 3 1 2 4; output y; node Add x,w -> y", NULL);
+  const char *offset = strstr(ir, "offset = ");
+  assert_non_null(offset);
+  assert_non_null(strstr(ir, "bytes = 12"));
+  float weights[3];
+  memcpy(weights, data + atoi(offset + 9), sizeof weights);
+  assert_true(weights[0] == 1 && weights[1] == 2 && weights[2] == 4);
+  free(ir);
+  free(data);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testForms), cmocka_unit_test(testOptions),
+                                     cmocka_unit_test(testWeights)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
