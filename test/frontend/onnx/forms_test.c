@@ -53,8 +53,7 @@ static const struct {
      "samba.slice|starts = [1]|samba.pad|high = [2], low = [0]"},
     {"opset 10; input x f32 2; output y; node Clip x -> y min=0.0 max=6.0",
      "samba.clamp|max = 6.000000e+00, min = 0.000000e+00"},
-    {"opset 13; input x f32 2; init m f32 - 1; output y; node Clip x,_,m -> y",
-     "samba.clamp|max = 1.000000e+00}"},
+    {"opset 13; input x f32 2; init m f32 - 1; output y; node Clip x,_,m -> y", "samba.clamp|max = 1.000000e+00}"},
     {"opset 13; input x f32 2; input m f32 -; output y; node Clip x,m -> y", "samba.maximum"},
     /* Products and windows. */
     {"opset 11; input x f32 2x3; init w f32 3x4 1 2 3 4 5 6 7 8 9 10 11 12; init b f32 4 1 2 3 4; output y; node Gemm "

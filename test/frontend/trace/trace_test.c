@@ -1,0 +1,248 @@
+/* The graph builder: what it makes, what it refuses and when, and the trace record. */
+#include "dialect/samba/samba.h"
+#include "frontend/trace/operators.h"
+#include "frontend/trace/trace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static MlirContext context;
+static int setUp(void **state) {
+  (void)state;
+  context = mlirContextCreateWithThreading(false);
+  return 0;
+}
+static int tearDown(void **state) {
+  (void)state;
+  mlirContextDestroy(context);
+  return 0;
+}
+
+static const int64_t shape23[] = {2, 3};
+static SambaTensor *input(SambaTrace *trace) { return sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, shape23); }
+
+static void append(MlirStringRef part, void *userData) {
+  char **text = userData;
+  size_t size = strlen(*text);
+  *text = realloc(*text, size + part.length + 1);
+  memcpy(*text + size, part.data, part.length);
+  (*text)[size + part.length] = 0;
+}
+
+/* Finishes, prints with locations, destroys. */
+static char *finish(SambaTrace *trace) {
+  MlirModule module;
+  SambaStatus status = sambaTraceFinish(trace, &module);
+  if (status)
+    fail_msg("%s", sambaStatusGetMessage(status));
+  char *text = calloc(1, 1);
+  MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
+  mlirOpPrintingFlagsEnableDebugInfo(flags, true, false);
+  mlirOperationPrintWithFlags(mlirModuleGetOperation(module), flags, append, &text);
+  mlirOpPrintingFlagsDestroy(flags);
+  mlirModuleDestroy(module);
+  sambaTraceDestroy(trace);
+  return text;
+}
+
+static void expectFailure(SambaTrace *trace, const char *message) {
+  MlirModule module;
+  SambaStatus status = sambaTraceFinish(trace, &module);
+  assert_true(mlirModuleIsNull(module));
+  assert_non_null(status);
+  assert_string_equal(sambaStatusGetMessage(status), message);
+  sambaStatusFree(status);
+  sambaTraceDestroy(trace);
+}
+
+static void testGraph(void **state) {
+  (void)state;
+  static const float bias[4] = {1, 2, 3, 4};
+  SambaTrace *trace = sambaTraceCreate(context, "forward");
+  SambaTensor *x = input(trace);
+  SambaTensor *w = sambaTraceParameterFile(trace, "fc.weight", SAMBA_DTYPE_F32, 2, (int64_t[]){4, 3}, "model.bin", 64);
+  SambaTensor *b = sambaTraceParameter(trace, "fc.bias", SAMBA_DTYPE_F32, 1, (int64_t[]){4}, bias);
+  sambaTraceSetLayer(trace, sambaStringRef("fc"), "model.py", 7);
+  SambaTensor *y = sambaRelu(sambaLinear(x, w, b));
+  assert_int_equal(y->type.rank, 2);
+  assert_int_equal(y->type.dims[1], 4);
+  sambaTraceOutput(trace, "y", y);
+  char *text = finish(trace);
+  static const char *const pieces[] = {"samba.graphs = [@forward]",
+                                       "samba.kind = \"input\", samba.name = \"x\"",
+                                       "samba.value = #samba.external<\"model.bin\", bytes = 48, offset = 64>",
+                                       "dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]>",
+                                       "samba.kind = \"output\", samba.name = \"y\"",
+                                       "samba.linear",
+                                       "samba.relu",
+                                       "loc(\"fc\"(\"model.py\":7:0))"};
+  for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i)
+    if (!strstr(text, pieces[i]))
+      fail_msg("%s is not in\n%s", pieces[i], text);
+  free(text);
+}
+
+static void testNames(void **state) {
+  (void)state;
+  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaTensor *tensors[] = {input(trace), input(trace), sambaTraceInput(trace, "", SAMBA_DTYPE_F32, 2, shape23),
+                            sambaTraceInput(trace, "", SAMBA_DTYPE_F32, 2, shape23)};
+  static const char *const expected[] = {"x", "x_0", "input_0", "input_1"};
+  for (int i = 0; i < 4; ++i)
+    assert_true(sambaStringRefEqualC(tensors[i]->name, expected[i]));
+  sambaTraceDestroy(trace);
+}
+
+/* Two values promote as PyTorch does; the rest is strict. */
+static void testPromotion(void **state) {
+  (void)state;
+  static const struct {
+    SambaDType a, b, result;
+  } rows[] = {
+      {SAMBA_DTYPE_F32, SAMBA_DTYPE_BF16, SAMBA_DTYPE_F32},  {SAMBA_DTYPE_BF16, SAMBA_DTYPE_F16, SAMBA_DTYPE_F32},
+      {SAMBA_DTYPE_I64, SAMBA_DTYPE_BF16, SAMBA_DTYPE_BF16}, {SAMBA_DTYPE_I1, SAMBA_DTYPE_UI8, SAMBA_DTYPE_UI8},
+      {SAMBA_DTYPE_I8, SAMBA_DTYPE_UI8, SAMBA_DTYPE_I16},    {SAMBA_DTYPE_I32, SAMBA_DTYPE_I64, SAMBA_DTYPE_I64},
+      {SAMBA_DTYPE_I8, SAMBA_DTYPE_I8, SAMBA_DTYPE_I8}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    assert_int_equal(sambaPromoteDTypes(rows[i].a, rows[i].b), rows[i].result);
+    assert_int_equal(sambaPromoteDTypes(rows[i].b, rows[i].a), rows[i].result);
+  }
+  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaTensor *x = input(trace), *n = sambaTraceInput(trace, "n", SAMBA_DTYPE_I64, 1, (int64_t[]){3});
+  SambaTensor *sum = sambaAdd(x, n);
+  assert_int_equal(sum->type.dtype, SAMBA_DTYPE_F32);
+  assert_int_equal(sambaLt(sum, n)->type.dtype, SAMBA_DTYPE_I1);
+  sambaTraceDestroy(trace);
+}
+
+static void testViews(void **state) {
+  (void)state;
+  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaTensor *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 3, (int64_t[]){2, 3, 4});
+  SambaTensor *flat = sambaFlatten(x, 1, -1), *turned = sambaTranspose(x, 0, -1),
+              *part = sambaSlice(x, 1, -2, INT64_MAX, 1);
+  assert_true(flat->type.rank == 2 && flat->type.dims[1] == 12);
+  assert_true(turned->type.dims[0] == 4 && turned->type.dims[2] == 2);
+  assert_int_equal(part->type.dims[1], 2);
+  assert_int_equal(sambaSlice(x, 2, -1, INT64_MIN, -2)->type.dims[2], 2);
+  assert_int_equal(sambaReshape(x, 2, (int64_t[]){-1, 6})->type.dims[0], 4);
+  SambaWindowOptions window = {.kernel = (int64_t[]){2}};
+  assert_int_equal(sambaMaxPool(x, &window)->type.dims[2], 2);
+  sambaTraceDestroy(trace);
+}
+
+static void testFailures(void **state) {
+  (void)state;
+  SambaTrace *trace = sambaTraceCreate(context, "g");
+  sambaTraceSetLayer(trace, sambaStringRef("head"), NULL, 0);
+  SambaTensor *x = input(trace), *bad = sambaMatmul(x, x);
+  assert_null(bad);
+  assert_null(sambaRelu(bad)); /* nothing is built on a failure, the first one is kept */
+  sambaTraceOutput(trace, "y", bad);
+  expectFailure(trace, "matmul (layer head): (C3) operand 1 is 2x3xf32: dimension 0 is 2, but must be 3");
+
+  trace = sambaTraceCreate(context, "g");
+  sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 1, (int64_t[]){0});
+  expectFailure(trace, "input \"x\": dimension 0 is 0; dimensions must be 1 or more, tensors less than 2^48 elements");
+  trace = sambaTraceCreate(context, "g");
+  sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 9, NULL);
+  expectFailure(trace, "input \"x\": has rank 9, but tensors have rank 8 at most");
+  trace = sambaTraceCreate(context, "g");
+  sambaTraceOutput(trace, "y", NULL);
+  expectFailure(trace, "result 0 of graph g is missing");
+  trace = sambaTraceCreate(context, "g");
+  input(trace);
+  expectFailure(trace, "graph g has no results");
+  trace = sambaTraceCreate(context, "g");
+  sambaTranspose(input(trace), 0, 2);
+  expectFailure(trace, "permute: dimensions 0 and 2 cannot be exchanged in a tensor of rank 2");
+  trace = sambaTraceCreate(context, "g");
+  sambaSlice(input(trace), 2, 0, 1, 1);
+  expectFailure(trace, "slice: there is no dimension 2 in a tensor of rank 2");
+  trace = sambaTraceCreate(context, "g");
+  x = input(trace);
+  sambaTraceCall(trace, "frobnicate", 1, &x, 0, NULL);
+  expectFailure(trace, "frobnicate: there is no such operator");
+
+  SambaTrace *other = sambaTraceCreate(context, "h");
+  trace = sambaTraceCreate(context, "g");
+  SambaTensor *operands[] = {input(trace), input(other)}, *result;
+  SambaStatus status = sambaTraceOperator(trace, "add", 2, operands, 0, NULL, &result);
+  assert_string_equal(sambaStatusGetMessage(status), "add: operand 1 is a tensor of another trace");
+  sambaStatusFree(status);
+  sambaTraceDestroy(other);
+  sambaTraceDestroy(trace);
+}
+
+static void testFinish(void **state) {
+  (void)state;
+  SambaTrace *trace = sambaTraceCreate(context, "g");
+  sambaTraceOutput(trace, "y", sambaNeg(input(trace)));
+  MlirModule module, again;
+  assert_null(sambaTraceFinish(trace, &module));
+  mlirModuleDestroy(module);
+  SambaStatus status = sambaTraceFinish(trace, &again);
+  assert_string_equal(sambaStatusGetMessage(status), "graph g is finished already");
+  sambaStatusFree(status);
+  expectFailure(trace, "graph g has failed");
+
+  trace = sambaTraceCreate(context, "g"); /* what only the dialect's verifier knows */
+  SambaArgument argument = {
+      .name = sambaStringRef("x"), .memory = "tape", .type = {.dtype = SAMBA_DTYPE_F32, .rank = 1, .dims = {2}}};
+  sambaTraceOutput(trace, "y", sambaNeg(sambaTraceArgument(trace, &argument)));
+  expectFailure(trace, "graph g does not verify (see the diagnostics)");
+}
+
+/* Lines say what was traced; layers and data do not change the digest, operators and shapes do. */
+static void traceFor(const char *layer, double slope, char *out_line, uint8_t *out_digest) {
+  SambaTrace *trace = sambaTraceCreate(context, "g");
+  sambaTraceSetLayer(trace, sambaStringRef(layer), NULL, 0);
+  sambaTraceOutput(trace, "y", sambaLeakyRelu(input(trace), slope));
+  SambaTraceRecord record = sambaTraceGetRecord(trace);
+  assert_int_equal(record.line_count, 3);
+  assert_string_equal(record.lines[0], "%0 = input \"x\" : 2x3xf32");
+  assert_string_equal(record.lines[2], "output \"y\" = %1");
+  snprintf(out_line, 96, "%s", record.lines[1]);
+  memcpy(out_digest, record.digest, 32);
+  sambaTraceDestroy(trace);
+}
+
+static void testRecord(void **state) {
+  (void)state;
+  char line[96];
+  uint8_t digests[3][32];
+  traceFor("a", 0.25, line, digests[0]);
+  assert_string_equal(line, "%1 = leaky_relu(%0) {negative_slope = 0.25} : 2x3xf32");
+  traceFor("b", 0.25, line, digests[1]);
+  traceFor("a", 0.5, line, digests[2]);
+  assert_memory_equal(digests[0], digests[1], 32);
+  assert_memory_not_equal(digests[0], digests[2], 32);
+}
+
+static void countRelease(void *data, void *userData) {
+  (void)data;
+  ++*(int *)userData;
+}
+
+static void testStorage(void **state) {
+  (void)state;
+  int released = 0;
+  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaStorage storage = {.kind = SAMBA_STORAGE_OWNED, .release = countRelease, .user_data = &released};
+  sambaTensorSetStorage(input(trace), &storage);
+  assert_int_equal(released, 0);
+  sambaTraceDestroy(trace);
+  assert_int_equal(released, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testGraph),     cmocka_unit_test(testNames),
+                                     cmocka_unit_test(testPromotion), cmocka_unit_test(testViews),
+                                     cmocka_unit_test(testFailures),  cmocka_unit_test(testFinish),
+                                     cmocka_unit_test(testRecord),    cmocka_unit_test(testStorage)};
+  return cmocka_run_group_tests(tests, setUp, tearDown);
+}
