@@ -3,6 +3,8 @@
 #include "frontend/onnx/onnx.h"
 #include "test/frontend/onnx/model_text.h"
 
+#include "mlir-c/Diagnostics.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 
