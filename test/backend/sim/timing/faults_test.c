@@ -127,11 +127,25 @@ static void testNoMemoryToLoadFrom(void **state) {
   testSectionDestroy(t);
 }
 
+static void testTooManyUnits(void **state) {
+  (void)state;
+  SambaMachine machine = testMachine("tiny");
+  TestSection *t = testSectionCreate();
+  t->section.units[testBuffer(t, "buffer", 1, 1)].input_count = 1u << 26; /* refused before any port is looked at */
+  SambaTimingResult result;
+  SambaStatus status = sambaTimingExecute(&machine, &t->section, t->bindings, NULL, NULL, &result);
+  assert_int_equal(sambaStatusGetCode(status), SAMBA_UNSUPPORTED);
+  assert_string_equal(sambaStatusGetMessage(status),
+                      "section 'test' has 67108864 units and buffer ports, expected below 2^26");
+  sambaStatusFree(status);
+  testSectionDestroy(t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testCircleOfWaits),      cmocka_unit_test(testReconvergentPathTooShallow),
       cmocka_unit_test(testStarvedUnit),        cmocka_unit_test(testTooManyCycles),
-      cmocka_unit_test(testNoMemoryToLoadFrom),
+      cmocka_unit_test(testNoMemoryToLoadFrom), cmocka_unit_test(testTooManyUnits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
