@@ -1,5 +1,6 @@
 /* What the importer refuses: a model, the command line's options, and the message after the file's name. */
 #include "frontend/onnx/onnx.h"
+#include "support/tensor_file.h"
 #include "test/frontend/onnx/model_text.h"
 
 #include <setjmp.h>
@@ -252,7 +253,33 @@ static void testFiles(void **state) {
   expectBytes(nested, size, "messages are nested deeper than 64 levels");
 }
 
+static void testBind(void **state) {
+  (void)state;
+  static const struct {
+    SambaDType dtype;
+    uint32_t rank;
+    const char *message;
+  } arrays[] = {{SAMBA_DTYPE_F32, 1, "graph input \"x\": does not have the shape of the array in "},
+                {SAMBA_DTYPE_I32, 2, "graph input \"x\": has element type FLOAT, but "},
+                {SAMBA_DTYPE_F32, 9, "graph input \"x\": has rank 9 in "}};
+  size_t size;
+  uint8_t *data = modelFromText("opset 13; input x f32 2x3; output y; node Relu x -> y", &size);
+  char *path = writeTemporary(data, size, ".onnx"), *array = writeTemporary("", 0, ".npy"), option[96];
+  snprintf(option, sizeof option, "x=%s", array);
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
+    static const float zeros[3];
+    assert_null(sambaNpyWrite(array, arrays[i].dtype, arrays[i].rank, (uint64_t[]){3, 1, 1, 1, 1, 1, 1, 1, 1}, zeros));
+    expect(import(path, &(Case){.bind = option}), path, arrays[i].message);
+  }
+  unlink(array);
+  unlink(path);
+  free(array);
+  free(path);
+  free(data);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testModels), cmocka_unit_test(testFiles)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testModels), cmocka_unit_test(testFiles),
+                                     cmocka_unit_test(testBind)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
