@@ -34,6 +34,7 @@ static void testCircleOfWaits(void **state) {
   char text[2048];
   testFault(&tiny, t, 0, text, sizeof text);
   assertContains(text, "deadlock: section 'test' stopped at cycle ");
+  assertContains(text, "with 2 units or buffer ports unfinished; ");
   assertContains(text, "is part of a circle of waits");
   assertContains(
       text,
