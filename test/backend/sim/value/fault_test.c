@@ -92,7 +92,7 @@ static void testNeverWritten(void **state) {
   b.bindings[1].written = calloc(2, 1);
   expectFault(&b, false, NULL, SAMBA_FAULT,
               "read of never-written memory: section 'test', load 'load0' of layer 'fc1', firing 60: elements from 240 "
-              "on of formal 'x'");
+              "on of formal 'x' hold nothing that anybody wrote");
   buildCopy(&b, 64, &load, &store);
   b.bindings[0].written = malloc(2);
   memset(b.bindings[0].written, 0xFF, 2);
@@ -281,6 +281,9 @@ static void testRefusals(void **state) {
   builderStream(&b, unit, 0, last, 0);
   expectFault(&b, false, NULL, SAMBA_INVALID,
               "section 'test', unit 'compute2' reads argument slot 2, but the call has 0 argument slots");
+  buildCopy(&b, 8, &load, &store);
+  SambaValuesOptions nonsense = {.threads = 1, .cpu = "z80"};
+  expectFault(&b, false, &nonsense, SAMBA_INVALID, "lane programs cannot be compiled for CPU 'z80'; use ");
   buildCopy(&b, 8, &load, &store);
   uint32_t buffer = builderBuffer(&b, F, 1u << 31, 1u << 20),
            end = builderStore(&b, 1, builderAccess(1, 0, TRIPS(&b, 4), STRIDES(&b, 1)));
