@@ -60,7 +60,6 @@ SambaBlock *sambaBlockCreate(SambaPool *pool, size_t bytes) {
   if (!block) {
     block = sambaAllocate(sizeof *block + 64 + size);
     block->size_class = size_class;
-    block->bytes = size;
     block->data = (uint8_t *)(((uintptr_t)(block + 1) + 63) & ~(uintptr_t)63);
   }
   atomic_init(&block->references, 1);

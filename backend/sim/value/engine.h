@@ -17,7 +17,6 @@
 typedef struct SambaBlock {
   atomic_uint references;
   uint32_t size_class;
-  size_t bytes;
   struct SambaBlock *next;             /* in the pool */
   _Atomic(struct SambaBlock *) packed; /* a systolic operand in the kernels' order, made once (systolic.c) */
   uint64_t packed_key;
@@ -60,13 +59,11 @@ typedef struct SambaQueue {
   atomic_uint head, tail;       /* taken, put; modulo 2^32 */
   uint32_t source, destination; /* units */
   uint32_t source_port, destination_port;
-  uint32_t stream;
 } SambaQueue;
 
 typedef struct SambaRunPort {
   const SambaPort *port;
   SambaStorage storage;
-  bool control; /* tokens of no elements */
   /* Inputs: one queue per stream. Outputs: per stream queues [first[s], first[s + 1]). */
   uint32_t stream_count;
   SambaQueue **queues;

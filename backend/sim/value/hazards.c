@@ -10,7 +10,7 @@
 
 typedef struct Access {
   uint32_t unit;
-  uint64_t begin, end; /* device bytes that it may touch */
+  uint64_t begin, end; /* host addresses of the bytes that it may touch */
 } Access;
 
 typedef SAMBA_ARRAY(Access) Accesses;
@@ -21,7 +21,7 @@ typedef struct Hazards {
   uint8_t *ordered; /* [load * stores + store] */
 } Hazards;
 
-/* The host bytes within the formal that the whole chain can touch. */
+/* The bytes that the whole chain can touch. */
 static Access makeAccess(const SambaRun *run, uint32_t index) {
   const SambaUnit *unit = &run->section->units[index];
   const SambaAccess *access = sambaMemoryAccess(unit);

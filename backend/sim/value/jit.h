@@ -10,8 +10,8 @@ typedef struct SambaJit SambaJit;
 SambaStatus sambaJitCreate(const char *cpu, SambaJit **out_jit);
 void sambaJitDestroy(SambaJit *jit);
 
-/* Finds or compiles `count` kernels, all new ones in one go. Not thread-safe. With SAMBA_DEBUG_KERNELS in the environment
- * their LLVM IR goes to stderr. */
+/* Finds or compiles `count` kernels, all new ones in one go. Not thread-safe. With SAMBA_DEBUG_KERNELS in the
+ * environment their LLVM IR goes to stderr. */
 SambaStatus sambaJitCompile(SambaJit *jit, const SambaKernelSpec *const *specs, uint32_t count,
                             SambaKernelFunction *out_functions);
 /* Seconds spent so far in compiling, the start of the compiler included. */

@@ -31,7 +31,6 @@ static uint32_t queueCapacity(const SambaPort *source, const SambaPort *destinat
 static void makePort(SambaRun *run, const SambaPort *port, SambaRunPort *out_port) {
   out_port->port = port;
   out_port->storage = sambaStorageOf(port->dtype);
-  out_port->control = port->token_elements == 0;
   out_port->stream_count = port->stream_count;
   out_port->first = SAMBA_ARENA_ARRAY(&run->arena, uint32_t, port->stream_count + 1);
 }
@@ -80,7 +79,6 @@ static void makeQueues(SambaRun *run) {
           queue->ring = SAMBA_ARENA_ARRAY(&run->arena, SambaToken, queue->capacity);
           queue->source = u, queue->source_port = p;
           queue->destination = end.unit, queue->destination_port = end.port;
-          queue->stream = index;
           port->queues[at++] = queue;
           connectInput(run, end, index, queue);
         }
