@@ -1,6 +1,5 @@
-// The passes of lowering/Passes.td: each class gets its C body.
+// The passes of lowering/Passes.td: each class gets its C body. (CMake defines GEN_PASS_DEF_X for every pass.)
 #include "lowering/register.h"
-
 #include "dialect/bridge/Pass.hpp"
 
 extern "C" {
@@ -9,43 +8,17 @@ extern "C" {
 
 namespace samba {
 #define GEN_PASS_DECL
-#define GEN_PASS_DEF_CONVERTLINALGTORDU
-#define GEN_PASS_DEF_CONVERTSAMBATOLINALG
-#define GEN_PASS_DEF_RDUPLACE
-#define GEN_PASS_DEF_RDUROUTE
-#define GEN_PASS_DEF_RDUSPLITPROGRAMS
-#define GEN_PASS_DEF_RDUVERIFYSECTION
-#define GEN_PASS_DEF_TILESECTIONS
-#define GEN_PASS_DEF_VERIFYMAPPING
+#define GEN_PASS_REGISTRATION
 #include "lowering/passes.inc"
 
-namespace {
-constexpr char sambaSection[] = "samba.section", rduSection[] = "rdu.section";
-using ConvertSambaToLinalg = AnchoredPass<impl::ConvertSambaToLinalgBase, sambaConvertSambaToLinalg, sambaSection>;
-struct TileSections : impl::TileSectionsBase<TileSections> {
-  using TileSectionsBase::TileSectionsBase;
-  bool canScheduleOn(mlir::RegisteredOperationName name) const override { return name.getStringRef() == sambaSection; }
-  void runOnOperation() override {
-    if (!sambaTileSections(wrap(getOperation()), decisions.c_str()))
-      signalPassFailure();
-  }
-};
-using VerifyMapping = AnchoredPass<impl::VerifyMappingBase, sambaVerifyMapping, sambaSection>;
-using ConvertLinalgToRdu = CPass<impl::ConvertLinalgToRduBase, sambaConvertLinalgToRdu>;
-using RduSplitPrograms = AnchoredPass<impl::RduSplitProgramsBase, sambaRduSplitPrograms, rduSection>;
-using RduPlace = AnchoredPass<impl::RduPlaceBase, sambaRduPlace, rduSection>;
-using RduRoute = AnchoredPass<impl::RduRouteBase, sambaRduRoute, rduSection>;
-using RduVerifySection = AnchoredPass<impl::RduVerifySectionBase, sambaRduVerifySection, rduSection>;
-} // namespace
+SAMBA_PASS_ON("samba.section", ConvertSambaToLinalg, sambaConvertSambaToLinalg(op))
+SAMBA_PASS_ON("samba.section", TileSections, sambaTileSections(op, decisions.c_str()))
+SAMBA_PASS_ON("samba.section", VerifyMapping, sambaVerifyMapping(op))
+SAMBA_PASS(ConvertLinalgToRdu, sambaConvertLinalgToRdu(op))
+SAMBA_PASS_ON("rdu.section", RduSplitPrograms, sambaRduSplitPrograms(op))
+SAMBA_PASS_ON("rdu.section", RduPlace, sambaRduPlace(op))
+SAMBA_PASS_ON("rdu.section", RduRoute, sambaRduRoute(op))
+SAMBA_PASS_ON("rdu.section", RduVerifySection, sambaRduVerifySection(op))
 } // namespace samba
 
-void sambaRegisterLowerings(void) {
-  mlir::PassRegistration<samba::ConvertSambaToLinalg>();
-  mlir::PassRegistration<samba::TileSections>();
-  mlir::PassRegistration<samba::VerifyMapping>();
-  mlir::PassRegistration<samba::ConvertLinalgToRdu>();
-  mlir::PassRegistration<samba::RduSplitPrograms>();
-  mlir::PassRegistration<samba::RduPlace>();
-  mlir::PassRegistration<samba::RduRoute>();
-  mlir::PassRegistration<samba::RduVerifySection>();
-}
+void sambaRegisterLowerings(void) { samba::registerSambaLoweringPasses(); }

@@ -1,8 +1,7 @@
-// The passes of Passes.td: each class gets its C body. A pass without options is one line, one with options fills their struct.
+// The passes of passes/Passes.td: each class gets its C body; and the named pipeline. (CMake defines GEN_PASS_DEF_X for every pass.)
 #include "passes/register.h"
-
 #include "dialect/bridge/Pass.hpp"
-
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
 extern "C" {
@@ -13,34 +12,14 @@ extern "C" {
 
 namespace samba {
 #define GEN_PASS_DECL
-#define GEN_PASS_DEF_ASSIGNMEMORY
-#define GEN_PASS_DEF_MATERIALIZEVIEWS
-#define GEN_PASS_DEF_MIXEDPRECISION
-#define GEN_PASS_DEF_PARTITIONSECTIONS
-#define GEN_PASS_DEF_RAISEIDIOMS
+#define GEN_PASS_REGISTRATION
 #include "passes/passes.inc"
 
-namespace {
-using AssignMemory = CPass<impl::AssignMemoryBase, sambaAssignMemoryPass>;
-using MaterializeViews = CPass<impl::MaterializeViewsBase, sambaMaterializeViews>;
-using RaiseIdioms = CPass<impl::RaiseIdiomsBase, sambaRaiseIdioms>;
-
-struct MixedPrecision : impl::MixedPrecisionBase<MixedPrecision> {
-  using MixedPrecisionBase::MixedPrecisionBase;
-  void runOnOperation() override {
-    if (!sambaMixedPrecision(wrap(getOperation().getOperation()), preset.c_str()))
-      signalPassFailure();
-  }
-};
-
-struct PartitionSections : impl::PartitionSectionsBase<PartitionSections> {
-  using PartitionSectionsBase::PartitionSectionsBase;
-  void runOnOperation() override {
-    if (!sambaPartitionSections(wrap(getOperation().getOperation()), target.c_str(), opt.c_str()))
-      signalPassFailure();
-  }
-};
-} // namespace
+SAMBA_PASS(AssignMemory, sambaAssignMemoryPass(op))
+SAMBA_PASS(MaterializeViews, sambaMaterializeViews(op))
+SAMBA_PASS(MixedPrecision, sambaMixedPrecision(op, preset.c_str()))
+SAMBA_PASS(PartitionSections, sambaPartitionSections(op, target.c_str(), opt.c_str()))
+SAMBA_PASS(RaiseIdioms, sambaRaiseIdioms(op))
 } // namespace samba
 
 // The named pipeline: options to C, which answers with text.
@@ -59,8 +38,8 @@ static mlir::LogicalResult buildPipeline(mlir::OpPassManager &manager, llvm::Str
   PipelineOptions o;
   if (mlir::failed(o.parseFromString(text)))
     return mlir::failure();
-  SambaPipelineOptions options = {o.target.c_str(), o.opt.c_str(), o.mapping.c_str(), o.precision.c_str(), o.inference.c_str(), o.rules.c_str(),
-                                  o.decisions.c_str()};
+  SambaPipelineOptions options = {o.target.c_str(),    o.opt.c_str(),   o.mapping.c_str(),  o.precision.c_str(),
+                                  o.inference.c_str(), o.rules.c_str(), o.decisions.c_str()};
   SambaArena arena = {nullptr};
   const char *passes = nullptr;
   SambaStatus status = sambaPipelineText(&arena, &options, &passes);
@@ -70,20 +49,14 @@ static mlir::LogicalResult buildPipeline(mlir::OpPassManager &manager, llvm::Str
   return result;
 }
 
-static void registerOnce() {
-  mlir::registerCanonicalizerPass();
-  mlir::registerCSEPass();
-  mlir::PassRegistration<samba::AssignMemory>();
-  mlir::PassRegistration<samba::MaterializeViews>();
-  mlir::PassRegistration<samba::MixedPrecision>();
-  mlir::PassRegistration<samba::PartitionSections>();
-  mlir::PassRegistration<samba::RaiseIdioms>();
-  sambaRegisterLowerings();
-  mlir::registerPassPipeline("samba-to-rdu", "From a traced graph to placed and routed rdu sections", buildPipeline,
-                             [](llvm::function_ref<void(const mlir::detail::PassOptions &)> handler) { handler(PipelineOptions()); });
-}
-
 void sambaRegisterPasses(void) {
   static std::once_flag once;
-  std::call_once(once, registerOnce);
+  std::call_once(once, [] {
+    mlir::registerCanonicalizerPass();
+    mlir::registerCSEPass();
+    samba::registerSambaPasses();
+    sambaRegisterLowerings();
+    mlir::registerPassPipeline("samba-to-rdu", "From a traced graph to placed and routed rdu sections", buildPipeline,
+                               [](auto handler) { handler(PipelineOptions()); });
+  });
 }

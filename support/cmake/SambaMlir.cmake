@@ -41,6 +41,20 @@ function(samba_tablegen input output)
   set_property(DIRECTORY APPEND PROPERTY SAMBA_GENERATED ${out})
 endfunction()
 
+# samba_declare_passes(NAME): passes.inc from the folder's Passes.td; register.cpp sees every pass of it defined.
+function(samba_declare_passes name)
+  samba_tablegen(Passes.td passes.inc -gen-pass-decls -name ${name})
+  file(STRINGS Passes.td passes REGEX "^def [A-Za-z0-9]+ : Pass<")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS Passes.td)
+  set(definitions)
+  foreach(pass ${passes})
+    string(REGEX REPLACE "^def ([A-Za-z0-9]+) .*$" "\\1" pass "${pass}")
+    string(TOUPPER "GEN_PASS_DEF_${pass}" definition)
+    list(APPEND definitions ${definition})
+  endforeach()
+  set_property(SOURCE register.cpp APPEND PROPERTY COMPILE_DEFINITIONS ${definitions})
+endfunction()
+
 # samba_mlir_library(NAME [FOLDERS...] [LINK targets...]): the folder's C, its C++ glue and what samba_tablegen made here.
 function(samba_mlir_library name)
   cmake_parse_arguments(ARG "" "" "FOLDERS;LINK" ${ARGN})
