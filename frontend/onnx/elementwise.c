@@ -205,3 +205,23 @@ SambaStatus sambaOnnxImportDropout(const SambaOnnxNode *node) {
   }
   return sambaOnnxSetSame(node, 0, 0);
 }
+
+SambaStatus sambaOnnxImportIsNan(const SambaOnnxNode *node) {
+  SambaTensor *x;
+  SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
+  return sambaOnnxSetTensor(node, 0, sambaNe(x, x));
+}
+
+SambaStatus sambaOnnxImportIsInf(const SambaOnnxNode *node) {
+  SambaTensor *x;
+  SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
+  bool negative = sambaOnnxInt(node, "detect_negative", 1) != 0,
+       positive = sambaOnnxInt(node, "detect_positive", 1) != 0;
+  if (negative && positive)
+    return sambaOnnxSetTensor(node, 0, sambaEq(sambaAbs(x), scalar(x, INFINITY)));
+  if (negative || positive)
+    return sambaOnnxSetTensor(node, 0, sambaEq(x, scalar(x, negative ? -INFINITY : INFINITY)));
+  SambaTensorType type = x->type; /* neither is asked for */
+  type.dtype = SAMBA_DTYPE_I1;
+  return sambaOnnxSetTensor(node, 0, sambaTraceConstant(x->trace, &type, &(uint8_t){0}, true));
+}

@@ -97,10 +97,12 @@ SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorPro
     return NULL;
   if (proto->has_raw_data && proto->raw_data.len == sizeof index) {
     memcpy(&index, proto->raw_data.data, sizeof index);
-    const SambaOnnxPayload *payload = index < importer->skeleton.payloads.size ? &importer->skeleton.payloads.data[index] : NULL;
+    const SambaOnnxPayload *payload =
+        index < importer->skeleton.payloads.size ? &importer->skeleton.payloads.data[index] : NULL;
     if (!payload || payload->bytes != (uint64_t)constant->count * width)
-      return sambaStatusMake(SAMBA_INVALID, "tensor %s needs %lld bytes, but the file holds %llu", shown(importer, proto->name),
-                             (long long)constant->count * width, (unsigned long long)(payload ? payload->bytes : 0));
+      return sambaStatusMake(SAMBA_INVALID, "tensor %s needs %lld bytes, but the file holds %llu",
+                             shown(importer, proto->name), (long long)constant->count * width,
+                             (unsigned long long)(payload ? payload->bytes : 0));
     *out_constant = sambaConstantFromBytes(&importer->arena, proto->data_type, constant->rank, constant->dims,
                                            importer->file + payload->offset);
     return NULL;

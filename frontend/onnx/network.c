@@ -316,3 +316,28 @@ SambaStatus sambaOnnxImportReduce(const SambaOnnxNode *node) {
     x = sambaLog(x);
   return sambaOnnxSetTensor(node, 0, x);
 }
+
+/* x / (bias + alpha / size * sum of x^2 over a window of channels) ^ beta. The window's mean is an average pool over
+ * the channels, with padding counted. */
+SambaStatus sambaOnnxImportLrn(const SambaOnnxNode *node) {
+  SambaTensor *x;
+  int64_t size = sambaOnnxInt(node, "size", 0), rest = 1;
+  SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
+  if (x->type.rank < 2 || size < 1)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "input 0 has rank %u and attribute 'size' is %lld, but there must be channels and a window",
+                           x->type.rank, (long long)size);
+  for (uint32_t axis = 2; axis < x->type.rank; ++axis)
+    rest *= x->type.dims[axis];
+  SambaTensor *squares = sambaReshape(sambaMul(x, x), 4, (int64_t[]){x->type.dims[0], 1, x->type.dims[1], rest});
+  SambaWindowOptions window = {.kernel = (int64_t[]){size, 1},
+                               .stride = (int64_t[]){1, 1},
+                               .padding = (int64_t[]){(size - 1) / 2, 0, size - 1 - (size - 1) / 2, 0}};
+  SambaTensor *mean = sambaReshape(sambaAvgPool(squares, &window), x->type.rank, x->type.dims);
+  SambaTensor *base = scaled(mean, sambaOnnxFloat(node, "alpha", 1e-4));
+  if (base)
+    base = sambaAdd(base, sambaTraceScalar(x->trace, x->type.dtype, sambaOnnxFloat(node, "bias", 1)));
+  if (base)
+    base = sambaPow(base, sambaTraceScalar(x->trace, x->type.dtype, sambaOnnxFloat(node, "beta", 0.75)));
+  return sambaOnnxSetTensor(node, 0, sambaDiv(x, base));
+}

@@ -1,6 +1,8 @@
 /* Handlers of ONNX operators that change shapes, choose and join; and the shape rules that their folds share. */
 #include "frontend/onnx/importer.h"
 
+#include <stdlib.h>
+
 /* ---- Rules ---- */
 
 static SambaStatus reshapeTarget(const SambaOnnxNode *node, uint32_t rank, const int64_t *dims, uint32_t *out_rank,
@@ -239,12 +241,14 @@ static SambaTensor *slice(SambaTensor *x, const int64_t *starts, const int64_t *
   return sambaTraceCall(x->trace, "slice", 1, &x, 3, attributes);
 }
 
-/* [start, start + count) along one axis */
+/* count elements along one axis, from start on, step apart */
 static SambaTensor *part(SambaTensor *x, uint32_t axis, int64_t start, int64_t count, int64_t step) {
   int64_t starts[SAMBA_MAX_RANK] = {0}, ends[SAMBA_MAX_RANK], steps[SAMBA_MAX_RANK];
   for (uint32_t d = 0; d < x->type.rank; ++d)
     ends[d] = x->type.dims[d], steps[d] = 1;
   int64_t last = start + (count - 1) * step;
+  if (start == 0 && step == 1 && count == x->type.dims[axis])
+    return x;
   starts[axis] = start;
   ends[axis] = step > 0 ? last + 1 : last - 1;
   steps[axis] = step;
@@ -624,4 +628,36 @@ SambaStatus sambaOnnxImportSpaceToDepth(const SambaOnnxNode *node) {
   int64_t n = x->type.dims[0], c = x->type.dims[1], h = x->type.dims[2] / b, w = x->type.dims[3] / b;
   x = sambaPermute(sambaReshape(x, 6, (int64_t[]){n, c, h, b, w, b}), (int64_t[]){0, 3, 5, 1, 2, 4});
   return sambaOnnxSetTensor(node, 0, sambaReshape(x, 4, (int64_t[]){n, c * b * b, h, w}));
+}
+
+/* What only exists when its input is known: the result's shape depends on data. */
+SambaStatus sambaOnnxImportDataDependent(const SambaOnnxNode *node) {
+  (void)node;
+  return sambaStatusMake(
+      SAMBA_UNSUPPORTED,
+      "the shape of the result depends on data; only inputs known at compile time are supported (--bind NAME=FILE)");
+}
+
+/* The upper or lower triangle of the last two dimensions; the rest becomes zero. */
+SambaStatus sambaOnnxImportTrilu(const SambaOnnxNode *node) {
+  SambaTensor *x;
+  const int64_t *diagonals = NULL;
+  size_t size = 0;
+  bool found, upper = sambaOnnxInt(node, "upper", 1) != 0;
+  SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 1, NULL, &diagonals, &size, &found));
+  int64_t k = size ? diagonals[0] : 0, count;
+  if (x->type.rank < 2)
+    return sambaStatusMake(SAMBA_INVALID, "input 0 has rank %u, but must be a matrix or a batch of them", x->type.rank);
+  int64_t rows = x->type.dims[x->type.rank - 2], columns = x->type.dims[x->type.rank - 1];
+  if (sambaMulOverflows(rows, columns, &count) || count > (int64_t)1 << 26)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "a matrix of %lld by %lld is too large for its mask", (long long)rows,
+                           (long long)columns);
+  uint8_t *mask = sambaAllocate((size_t)count);
+  for (int64_t i = 0; i < count; ++i)
+    mask[i] = upper ? i % columns - i / columns >= k : i % columns - i / columns <= k;
+  SambaTensorType type = {.dtype = SAMBA_DTYPE_I1, .rank = 2, .dims = {rows, columns}};
+  SambaTensor *keep = sambaTraceConstant(node->importer->trace, &type, mask, false);
+  free(mask);
+  return sambaOnnxSetTensor(node, 0, sambaWhere(keep, x, sambaTraceScalar(node->importer->trace, x->type.dtype, 0)));
 }

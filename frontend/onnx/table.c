@@ -108,4 +108,9 @@ const SambaOnnxRow sambaOnnxRows[] = {
     {"", "Constant", 1, LATEST, H(Constant), NULL, NULL, {0, 0}},
     {"", "DepthToSpace", 1, LATEST, H(DepthToSpace), NULL, NULL, {1, 1}},
     {"", "SpaceToDepth", 1, LATEST, H(SpaceToDepth), NULL, NULL, {1, 1}},
+    {"", "NonZero", 9, LATEST, H(DataDependent), F(NonZero), NULL, {1, 1}},
+    {"", "Trilu", 14, LATEST, H(Trilu), NULL, NULL, {1, 2}},
+    {"", "LRN", 1, LATEST, H(Lrn), NULL, NULL, {1, 1}},
+    {"", "IsNaN", 9, LATEST, H(IsNan), NULL, NULL, {1, 1}},
+    {"", "IsInf", 10, LATEST, H(IsInf), NULL, NULL, {1, 1}},
     {0}};

@@ -175,6 +175,15 @@ static const Case cases[] = {
      "the step is 0 or the range overflows", 0, 0},
     {X13 "init a i64 - 0; node Range x,a,a -> z; node Relu x -> y",
      "input 0 must be one number known at compile time; if it is a graph input, use --bind NAME=FILE", 0, 0},
+    {X13 "node NonZero x -> y",
+     "the shape of the result depends on data; only inputs known at compile time are supported (--bind NAME=FILE)", 0,
+     0},
+    {"opset 14; input x f32 3; output y; node Trilu x -> y",
+     "input 0 has rank 1, but must be a matrix or a batch of them", 0, 0},
+    {"opset 14; input x f32 100000x100000; output y; node Trilu x -> y",
+     "a matrix of 100000 by 100000 is too large for its mask", 0, 0},
+    {X13 "node LRN x -> y", "input 0 has rank 2 and attribute 'size' is 0, but there must be channels and a window", 0,
+     0},
     {X13 "node DepthToSpace x -> y blocksize=2", "blocksize 2 does not fit the input", 0, 0},
 };
 

@@ -125,6 +125,17 @@ static const struct {
      "h,k1 -> hh; init k1 i64 1 1; init two i64 1 2; node Concat two,j -> z axis=0; init j i64 1 3; node Reshape x,z "
      "-> y",
      "shape = [2, 3]"},
+    {"opset 9; input x f32 3; output y; init s i64 1 3; node ConstantOfShape s -> o value={i64,1,1}; node NonZero o -> "
+     "n; node Transpose n -> t; init a i64 1 1; "
+     "node Squeeze t -> i axes=[1]; node Gather x,i -> y",
+     "!samba.|return %arg0"},
+    {"opset 14; input x f32 2x2; output y; node Trilu x -> y upper=0",
+     "dense<[[true, false], [true, true]]>|samba.where"},
+    {"opset 13; input x f32 1x4x3; output y; node LRN x -> y size=4",
+     "samba.mul|shape = [1, 1, 4, 3]|samba.avg_pool2d|padding = [1, 0, 2, 0]|samba.pow|samba.div"},
+    {"opset 13; input x f32 2; output y; node IsNaN x -> y", "samba.ne %arg0, %arg0"},
+    {"opset 13; input x f32 2; output y; node IsInf x -> y detect_positive=0", "dense<0xFF800000>|samba.eq"},
+    {"opset 13; input x f32 2; output y; node IsInf x -> y", "samba.abs|dense<0x7F800000>|samba.eq"},
     /* Nodes in any order; one argument for a weight with two names. */
     {"opset 13; input x f32 2; output y; node Relu a -> y; node Neg x -> a", "samba.neg|samba.relu"},
     {"opset 13; input x f32 2; init w f32 2 1 2; output y; node Identity w -> v; node Add x,w -> a; node Add a,v -> y",
