@@ -1,6 +1,6 @@
 /* samba-materialize-views: puts samba.contiguous (a copy) where a view cannot be read in place - a reshape of a strided
- * view, a padded window over a part of a tensor - and where a graph returns something that is no result of an
- * operation.
+ * view, a padded window over a part of a tensor, a repeated constant that must be in memory - and where a graph returns
+ * something that is no result of an operation.
  *
  * The reader of sections is the judge: what it cannot compose is copied. Afterwards every operation can read its
  * operands through views alone. */
@@ -14,14 +14,15 @@
 
 #include <stdlib.h>
 
-/* The chain of views above a value, outermost (nearest to the base) first. */
+/* The chain of views above a value, outermost (nearest to the base) first; a repeated constant is its base. */
 typedef SAMBA_ARRAY(MlirOperation) Chain;
 
 static void appendChain(MlirValue value, Chain *chain) {
   MlirOperation view = sambaDefiningOperation(value);
-  if (mlirOperationIsNull(view) || !sambaOperationIsView(view))
+  if (mlirOperationIsNull(view) || !(sambaOperationIsView(view) || sambaOperationIsSplat(view)))
     return;
-  appendChain(mlirOperationGetOperand(view, 0), chain);
+  if (sambaOperationIsView(view))
+    appendChain(mlirOperationGetOperand(view, 0), chain);
   sambaArrayAppend(chain, view);
 }
 

@@ -197,7 +197,8 @@ static SambaStatus checkOrder(const SambaStageGraph *graph) {
       written[stage->output.tensor] = true;
   }
   for (uint32_t tensor = 0; tensor < graph->tensor_count && !status; ++tensor)
-    if (graph->tensors[tensor].role == SAMBA_TENSOR_RESULT && !written[tensor])
+    if (graph->tensors[tensor].role == SAMBA_TENSOR_RESULT && !written[tensor] &&
+        !(graph->tensors[tensor].alias_of && written[graph->tensors[tensor].alias_of - 1]))
       status = sambaStatusMake(SAMBA_INVALID, "tensor %u is a result, but no stage writes it", tensor);
   free(written);
   return status;

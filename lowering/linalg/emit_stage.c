@@ -353,8 +353,10 @@ static MlirValue emitGeneric(const Emitter *e, MlirValue *values, const MlirAttr
   return mlirOperationGetResult(sambaBuildOperationIn(e->block, e->before, &parts), 0);
 }
 
-static bool isPlainCopy(const Emitter *e, const int64_t *box) {
+static bool isPlainCopy(const Emitter *e, const MlirAttribute *constants, const int64_t *box) {
   const SambaStage *stage = e->stage;
+  if (stage->operand_count == 1 && !mlirAttributeIsNull(constants[stage->operands[0].tensor]))
+    return false;
   if (stage->op_count || stage->operand_count != 1 || stage->operands[0].guarded)
     return false;
   const SambaStageTensor *tensor = &e->graph->tensors[stage->operands[0].tensor];
@@ -378,7 +380,7 @@ void sambaStageEmitLinalg(const SambaStageGraph *graph, const SambaStage *stage,
   int64_t box[SAMBA_MAX_RANK], offsets[SAMBA_MAX_RANK], strides[SAMBA_MAX_RANK];
   bool whole = outputIsWhole(e, box, offsets, strides);
   MlirValue *out = &values[stage->output.tensor], result;
-  if (!whole && isPlainCopy(e, box)) {
+  if (!whole && isPlainCopy(e, constants, box)) {
     result = values[stage->operands[0].tensor];
   } else {
     MlirValue init = emitEmpty(e, tensorType(e->context, tensor->dtype, tensor->rank, box));

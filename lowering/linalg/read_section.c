@@ -98,6 +98,8 @@ static SambaStatus getValue(Reader *r, MlirValue ssa, uint32_t *out_index) {
 /* outer(view(x)): how a stage that reads a value by `outer` reads its base. False when a guard of the outer map would
  * have to cut at the bounds of a part of the base. */
 static bool composeView(const Reader *r, const Value *value, const SambaStageOperand *outer, SambaStageOperand *out) {
+  if (value->isEmpty || value->isSplat || value->isScalar) /* no tensor to read from */
+    return false;
   const SambaStageTensor *base = &r->graph->tensors[value->view.tensor];
   *out = *outer;
   out->tensor = value->view.tensor;
@@ -235,13 +237,18 @@ static SambaStatus importFragment(Reader *r, const SambaStageGraph *fragment, ui
                                   const uint32_t *operandValues) {
   uint32_t *tensorOf = SAMBA_ARENA_ARRAY(r->arena, uint32_t, fragment->tensor_count + 1);
   intptr_t resultCount = mlirOperationGetNumResults(r->operation);
-  for (uint32_t t = operandCount; t < fragment->tensor_count; ++t) {
-    SambaTensorType type = {.dtype = fragment->tensors[t].dtype, .rank = fragment->tensors[t].rank};
-    memcpy(type.dims, fragment->tensors[t].dims, sizeof type.dims);
-    tensorOf[t] = addTensor(r, &type, SAMBA_TENSOR_INTERMEDIATE, 0, UINT32_MAX, stageName(r));
-    if (t < operandCount + (uint32_t)resultCount)
-      addWhole(r, mlirOperationGetResult(r->operation, t - operandCount), &type, tensorOf[t]);
-  }
+  for (int aliases = 0; aliases < 2; ++aliases) /* first the tensors, then their other shapes */
+    for (uint32_t t = operandCount; t < fragment->tensor_count; ++t) {
+      const SambaStageTensor *tensor = &fragment->tensors[t];
+      if ((tensor->alias_of != 0) != aliases)
+        continue;
+      SambaTensorType type = {.dtype = tensor->dtype, .rank = tensor->rank};
+      memcpy(type.dims, tensor->dims, sizeof type.dims);
+      tensorOf[t] = addTensor(r, &type, SAMBA_TENSOR_INTERMEDIATE, aliases ? tensorOf[tensor->alias_of - 1] + 1 : 0,
+                              UINT32_MAX, stageName(r));
+      if (t < operandCount + (uint32_t)resultCount)
+        addWhole(r, mlirOperationGetResult(r->operation, t - operandCount), &type, tensorOf[t]);
+    }
   for (uint32_t s = 0; s < fragment->stage_count; ++s) {
     SambaStage stage = fragment->stages[s];
     for (uint32_t k = 0; k < stage.operand_count;) {
@@ -252,8 +259,7 @@ static SambaStatus importFragment(Reader *r, const SambaStageGraph *fragment, ui
         continue;
       }
       const Value *value = &r->values.data[operandValues[operand->tensor]];
-      if (value->isSplat && !operand->guarded && operand->index_operand < 0 && !isIndexOfAnother(&stage, k) &&
-          stage.operand_count > 1) {
+      if (value->isSplat && !operand->guarded && operand->index_operand < 0 && !isIndexOfAnother(&stage, k)) {
         inlineSplat(r, &stage, k, value->type.dtype, value->splat);
         continue;
       }
@@ -286,7 +292,12 @@ static SambaStatus readReshape(Reader *r, const Value *source, const SambaTensor
 
 static SambaStatus readView(Reader *r, const SambaOperatorCall *call, const Value *given, const SambaTensorType *type) {
   Value source = *given, result = {.type = *type};
-  if (source.isSplat) { /* a view of a splat is a splat (padding with the same value included) */
+  if (source.isSplat) { /* a view of a splat is a splat, unless it pads with another value */
+    SambaStageOperand pad = {.fill = source.splat};
+    if (call->operator_->compose)
+      SAMBA_RETURN_IF_ERROR(call->operator_->compose(call, type, &pad));
+    if (pad.fill != source.splat)
+      return notComposable(r);
     result.isSplat = true;
     result.splat = source.splat;
     addValue(r, mlirOperationGetResult(r->operation, 0), &result);
@@ -428,7 +439,9 @@ static SambaStatus readPad(Reader *r) {
     map.axes[a].coefficients[a] = 1;
     map.axes[a].constant = -mlirDenseI64ArrayGetElement(low, a);
   }
-  if (!composeView(r, &from, &map, &value.view))
+  value.isSplat = from.isSplat && from.splat == map.fill;
+  value.splat = from.splat;
+  if (!value.isSplat && !composeView(r, &from, &map, &value.view))
     return notComposable(r);
   addValue(r, result, &value);
   return NULL;
@@ -452,7 +465,9 @@ static SambaStatus readInsertSlice(Reader *r) {
     stage.output.axes[a].constant = mlirDenseI64ArrayGetElement(offsets, a);
     stage.output.axes[a].coefficients[a] = mlirDenseI64ArrayGetElement(strides, a);
   }
-  if (!composeView(r, &r->values.data[source], &identity, &stage.operands[0]))
+  if (r->values.data[source].isSplat)
+    inlineSplat(r, &stage, 0, type.dtype, r->values.data[source].splat);
+  else if (!composeView(r, &r->values.data[source], &identity, &stage.operands[0]))
     return notComposable(r);
   addStage(r, &stage, 0);
   const SambaTensorType whole = r->values.data[destination].type;

@@ -5,6 +5,8 @@
 #include "lowering/lowering.h"
 #include "passes/graph.h"
 
+#include "mlir-c/BuiltinAttributes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,17 @@ static void addTensors(SambaStageGraph *graph, SambaTensorRole role, const Samba
     memcpy(tensor.dims, types[i].dims, sizeof tensor.dims);
     out_tensors[i] = sambaStageGraphAddTensor(graph, &tensor);
   }
+}
+
+/* A result that is another shape of what the stages write. */
+static MlirValue emitReshape(MlirOperation before, const SambaStageTensor *result, MlirValue source) {
+  MlirNamedAttribute shape =
+      sambaNamedAttribute(mlirOperationGetContext(before), "shape",
+                          mlirDenseI64ArrayGet(mlirOperationGetContext(before), result->rank, result->dims));
+  MlirOperation reshape =
+      sambaOperationCreate("samba.reshape", mlirOperationGetLocation(before), 1, &source, 1, &shape);
+  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(before), before, reshape);
+  return mlirOperationGetResult(reshape, 0);
 }
 
 static SambaStatus convertOperator(MlirOperation operation, const SambaOperator *row, SambaArena *arena) {
@@ -48,8 +61,12 @@ static SambaStatus convertOperator(MlirOperation operation, const SambaOperator 
   for (uint32_t s = 0; s < graph.stage_count; ++s)
     sambaStageEmitLinalg(&graph, &graph.stages[s], mlirOperationGetBlock(operation), operation,
                          mlirOperationGetLocation(operation), values, constants);
-  for (uint32_t i = 0; i < resultCount; ++i)
-    mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, i), values[call.operand_count + i]);
+  for (uint32_t i = 0; i < resultCount; ++i) {
+    const SambaStageTensor *result = &graph.tensors[resultTensors[i]];
+    if (result->alias_of)
+      values[resultTensors[i]] = emitReshape(operation, result, values[result->alias_of - 1]);
+    mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, i), values[resultTensors[i]]);
+  }
   mlirOperationDestroy(operation);
   return NULL;
 }
