@@ -17,7 +17,7 @@ enum {
   KNOWN_CONSTANT = 1 << 12
 }; /* elements up to which initializers of floats and Constant nodes are looked at */
 
-static const char *shown(SambaImporter *importer, const char *text) {
+const char *sambaOnnxShown(SambaImporter *importer, const char *text) {
   return sambaStringEscape(&importer->arena, sambaStringRef(text ? text : "")).data;
 }
 
@@ -80,7 +80,7 @@ static uint32_t valueIndex(SambaImporter *importer, const char *name) {
   return index;
 }
 
-static SambaOnnxValue *valueAt(SambaImporter *importer, const char *name) {
+SambaOnnxValue *sambaOnnxValueAt(SambaImporter *importer, const char *name) {
   uint32_t index = valueIndex(importer, name); /* may move the array */
   return &importer->values.data[index];
 }
@@ -101,7 +101,7 @@ SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorPro
         index < importer->skeleton.payloads.size ? &importer->skeleton.payloads.data[index] : NULL;
     if (!payload || payload->bytes != (uint64_t)constant->count * width)
       return sambaStatusMake(SAMBA_INVALID, "tensor %s needs %lld bytes, but the file holds %llu",
-                             shown(importer, proto->name), (long long)constant->count * width,
+                             sambaOnnxShown(importer, proto->name), (long long)constant->count * width,
                              (unsigned long long)(payload ? payload->bytes : 0));
     *out_constant = sambaConstantFromBytes(&importer->arena, proto->data_type, constant->rank, constant->dims,
                                            importer->file + payload->offset);
@@ -114,7 +114,7 @@ SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorPro
                                          : proto->n_uint64_data;
   if (stored != (size_t)constant->count)
     return sambaStatusMake(SAMBA_INVALID, "tensor %s has %lld elements, but %zu are stored",
-                           shown(importer, proto->name), (long long)constant->count, stored);
+                           sambaOnnxShown(importer, proto->name), (long long)constant->count, stored);
   for (size_t i = 0; i < stored; ++i) {
     uint64_t bits = proto->n_int32_data    ? (uint64_t)proto->int32_data[i]
                     : proto->n_int64_data  ? (uint64_t)proto->int64_data[i]
@@ -149,9 +149,9 @@ static SambaStatus declareInitializers(SambaImporter *importer) {
   const Onnx__GraphProto *graph = importer->model->graph;
   for (size_t i = 0; i < graph->n_initializer; ++i) {
     const Onnx__TensorProto *proto = graph->initializer[i];
-    SambaOnnxValue *value = valueAt(importer, proto->name ? proto->name : "");
+    SambaOnnxValue *value = sambaOnnxValueAt(importer, proto->name ? proto->name : "");
     if (value->defined)
-      return sambaStatusMake(SAMBA_INVALID, "initializer %s is there twice", shown(importer, proto->name));
+      return sambaStatusMake(SAMBA_INVALID, "initializer %s is there twice", sambaOnnxShown(importer, proto->name));
     value->initializer = proto;
     value->is_weight = value->defined = true;
     if (sambaOnnxTypeIsFloat(proto->data_type)) {
@@ -169,196 +169,11 @@ static SambaStatus declareInitializers(SambaImporter *importer) {
   return NULL;
 }
 
-/* ---- Graph inputs ---- */
-
-static const SambaShapeOption *shapeOptionOf(const SambaImporter *importer, SambaStringRef name) {
-  const SambaShapeOption *found = NULL;
-  for (size_t i = 0; i < importer->options->shape_count; ++i)
-    if (sambaStringRefEqual(importer->shapes[i].name, name))
-      found = &importer->shapes[i];
-  return found;
-}
-
-static const SambaBindOption *bindOptionOf(const SambaImporter *importer, SambaStringRef name) {
-  const SambaBindOption *found = NULL;
-  for (size_t i = 0; i < importer->options->bind_count; ++i)
-    if (sambaStringRefEqual(importer->binds[i].name, name))
-      found = &importer->binds[i];
-  return found;
-}
-
-static SambaStatus inputType(SambaImporter *importer, const Onnx__ValueInfoProto *info, SambaTensorType *out) {
-  SambaStringRef name = sambaStringRef(info->name ? info->name : "");
-  const SambaShapeOption *option = shapeOptionOf(importer, name);
-  const Onnx__TypeProto__Tensor *tensor =
-      info->type && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ? info->type->tensor_type : NULL;
-  if (!tensor)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "is no tensor; only tensors can be graph inputs");
-  out->dtype = sambaDTypeOfOnnx(tensor->elem_type);
-  if (out->dtype == SAMBA_DTYPE_COUNT)
-    return sambaStatusMake(
-        SAMBA_UNSUPPORTED,
-        "has element type %s; the supported ones are f32, f16, bf16, bool, int8, uint8, int16, int32, int64",
-        sambaOnnxTypeName(tensor->elem_type));
-  if (!tensor->shape && !option)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "has no shape; give it with --shape %s=1x3x224x224 (its own numbers)",
-                           name.data);
-  size_t rank = tensor->shape ? tensor->shape->n_dim : option->rank;
-  if (option && option->rank != rank)
-    return sambaStatusMake(SAMBA_INVALID, "has rank %zu, but --shape gives %u dimensions", rank, option->rank);
-  if (rank > SAMBA_MAX_RANK)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "has rank %zu, but %d is the most", rank, SAMBA_MAX_RANK);
-  out->rank = (uint32_t)rank;
-  for (size_t axis = 0; axis < rank; ++axis) {
-    const Onnx__TensorShapeProto__Dimension *dim = tensor->shape ? tensor->shape->dim[axis] : NULL;
-    bool fixed = dim && dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && dim->dim_value > 0;
-    if (!fixed && !option) {
-      bool named = dim && dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && dim->dim_param &&
-                   *dim->dim_param;
-      return sambaStatusMake(
-          SAMBA_UNSUPPORTED,
-          "has a dynamic shape: dimension %zu is %s; give its shape with --shape %s=... (%zu numbers joined by x)",
-          axis, named ? shown(importer, dim->dim_param) : "open", name.data, rank);
-    }
-    out->dims[axis] = option ? option->dims[axis] : dim->dim_value;
-    if (fixed && out->dims[axis] != dim->dim_value)
-      return sambaStatusMake(SAMBA_INVALID, "has %lld as dimension %zu, but --shape gives %lld",
-                             (long long)dim->dim_value, axis, (long long)out->dims[axis]);
-    if (out->dims[axis] < 1)
-      return sambaStatusMake(SAMBA_UNSUPPORTED, "has %lld as dimension %zu; dimensions must be 1 or more",
-                             (long long)out->dims[axis], axis);
-  }
-  return NULL;
-}
-
-/* --bind: the input is known now. */
-static SambaStatus bindInput(SambaImporter *importer, SambaOnnxValue *value, const SambaBindOption *bind,
-                             const Onnx__ValueInfoProto *info) {
-  SambaTensorFile file = {0};
-  SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(bind->path, &importer->arena, &file));
-  const Onnx__TypeProto__Tensor *tensor =
-      info->type && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ? info->type->tensor_type : NULL;
-  if (tensor && sambaDTypeOfOnnx(tensor->elem_type) != file.dtype)
-    return sambaStatusMake(SAMBA_INVALID, "has element type %s, but %s holds %s", sambaOnnxTypeName(tensor->elem_type),
-                           bind->path, sambaDTypeName(file.dtype));
-  if (file.rank > SAMBA_MAX_RANK)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "has rank %u in %s, but %d is the most", file.rank, bind->path,
-                           SAMBA_MAX_RANK);
-  if (tensor && tensor->shape) {
-    bool fits = tensor->shape->n_dim == file.rank;
-    for (uint32_t axis = 0; fits && axis < file.rank; ++axis) {
-      const Onnx__TensorShapeProto__Dimension *dim = tensor->shape->dim[axis];
-      fits = dim->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE || dim->dim_value <= 0 ||
-             (uint64_t)dim->dim_value == file.dims[axis];
-    }
-    if (!fits)
-      return sambaStatusMake(SAMBA_INVALID, "does not have the shape of the array in %s", bind->path);
-  }
-  static const uint8_t onnxTypes[SAMBA_DTYPE_COUNT] = {1, 16, 10, 9, 3, 2, 5, 6, 7};
-  SambaArgument argument = {
-      .name = value->name, .kind = "constant", .type = {.dtype = file.dtype, .rank = file.rank}, .data = file.data};
-  for (uint32_t axis = 0; axis < file.rank; ++axis)
-    argument.type.dims[axis] = (int64_t)file.dims[axis];
-  value->constant =
-      sambaConstantFromBytes(&importer->arena, onnxTypes[file.dtype], file.rank, argument.type.dims, file.data);
-  value->defined = true;
-  if (!value->constant)
-    value->tensor = sambaTraceArgument(importer->trace, &argument);
-  return NULL;
-}
-
-static SambaStatus declareInputs(SambaImporter *importer) {
-  const Onnx__GraphProto *graph = importer->model->graph;
-  for (size_t i = 0; i < graph->n_input; ++i) {
-    const Onnx__ValueInfoProto *info = graph->input[i];
-    const char *name = info->name ? info->name : "";
-    SambaOnnxValue *value = valueAt(importer, name);
-    const SambaBindOption *bind = bindOptionOf(importer, value->name);
-    if (value->defined && value->initializer && !bind)
-      continue; /* an initializer that older models list as an input too */
-    if (value->defined && !value->initializer)
-      return sambaStatusMake(SAMBA_INVALID, "graph input %s is there twice", shown(importer, name));
-    SambaStatus status;
-    if (bind) {
-      value->initializer = NULL;
-      value->is_weight = false;
-      status = bindInput(importer, value, bind, info);
-    } else {
-      SambaArgument argument = {.name = value->name, .kind = "input"};
-      status = inputType(importer, info, &argument.type);
-      if (!status)
-        value->tensor = sambaTraceArgument(importer->trace, &argument);
-      value->defined = true;
-    }
-    if (status)
-      return sambaStatusAnnotate(status, "graph input %s", shown(importer, name));
-    if (sambaTraceStatus(importer->trace))
-      return NULL; /* sambaTraceFinish returns it */
-  }
-  return NULL;
-}
-
-static SambaStatus parseShape(const char *text, SambaShapeOption *out) {
-  const char *equals = strrchr(text, '=');
-  bool good = equals && equals != text;
-  *out = (SambaShapeOption){.name = {text, good ? (size_t)(equals - text) : 0}};
-  for (const char *at = good ? equals + 1 : ""; good && *at;) {
-    char *end = (char *)(uintptr_t)at;
-    errno = 0;
-    long long dim = *at >= '1' && *at <= '9' ? strtoll(at, &end, 10) : 0;
-    good = dim >= 1 && !errno && out->rank < SAMBA_MAX_RANK && (!*end || (*end == 'x' && end[1]));
-    if (good)
-      out->dims[out->rank++] = dim;
-    at = *end ? end + 1 : end;
-  }
-  if (good)
-    return NULL;
-  return sambaStatusMake(SAMBA_INVALID,
-                         "--shape %s: expected NAME=1x3x224x224, at most %d numbers of 1 or more joined by x", text,
-                         SAMBA_MAX_RANK);
-}
-
-static SambaStatus parseOptions(SambaImporter *importer) {
-  const SambaOnnxImportOptions *options = importer->options;
-  importer->shapes = SAMBA_ARENA_ARRAY(&importer->arena, SambaShapeOption, options->shape_count);
-  importer->binds = SAMBA_ARENA_ARRAY(&importer->arena, SambaBindOption, options->bind_count);
-  for (size_t i = 0; i < options->shape_count; ++i)
-    SAMBA_RETURN_IF_ERROR(parseShape(options->shapes[i], &importer->shapes[i]));
-  for (size_t i = 0; i < options->bind_count; ++i) {
-    const char *equals = strchr(options->binds[i], '=');
-    if (!equals || equals == options->binds[i] || !equals[1])
-      return sambaStatusMake(SAMBA_INVALID, "--bind %s: expected NAME=FILE", options->binds[i]);
-    importer->binds[i] = (SambaBindOption){{options->binds[i], (size_t)(equals - options->binds[i])}, equals + 1};
-  }
-  return NULL;
-}
-
-/* Options must name inputs of the graph. */
-static SambaStatus checkOptions(SambaImporter *importer) {
-  const Onnx__GraphProto *graph = importer->model->graph;
-  size_t shapes = importer->options->shape_count, all = shapes + importer->options->bind_count;
-  for (size_t i = 0; i < all; ++i) {
-    SambaStringRef name = i < shapes ? importer->shapes[i].name : importer->binds[i - shapes].name;
-    bool found = false;
-    for (size_t k = 0; k < graph->n_input && !found; ++k)
-      found = graph->input[k]->name && sambaStringRefEqualC(name, graph->input[k]->name);
-    if (!found) {
-      SambaStatus status = sambaStatusMake(SAMBA_INVALID, "%s names %.*s, but the graph has no such input",
-                                           i < shapes ? "--shape" : "--bind",
-                                           SAMBA_STRING_ARGS(sambaStringEscape(&importer->arena, name)));
-      for (size_t k = 0; k < graph->n_input && k < 8; ++k)
-        status = sambaStatusNote(status, "graph input %s", shown(importer, graph->input[k]->name));
-      return status;
-    }
-  }
-  return NULL;
-}
-
 /* ---- Nodes ---- */
 
 static SambaStatus annotateNode(SambaImporter *importer, const Onnx__NodeProto *proto, size_t index,
                                 SambaStatus status) {
-  return sambaStatusAnnotate(status, "node %zu %s (%s)", index, shown(importer, proto->name),
+  return sambaStatusAnnotate(status, "node %zu %s (%s)", index, sambaOnnxShown(importer, proto->name),
                              proto->op_type ? proto->op_type : "");
 }
 
@@ -369,11 +184,11 @@ static SambaStatus declareOutputs(SambaImporter *importer) {
     for (size_t k = 0; k < proto->n_output; ++k) {
       if (!proto->output[k] || !*proto->output[k])
         continue;
-      SambaOnnxValue *value = valueAt(importer, proto->output[k]);
+      SambaOnnxValue *value = sambaOnnxValueAt(importer, proto->output[k]);
       if (value->defined || value->producer >= 0)
         return annotateNode(
             importer, proto, i,
-            sambaStatusMake(SAMBA_INVALID, "output %s is made twice", shown(importer, proto->output[k])));
+            sambaStatusMake(SAMBA_INVALID, "output %s is made twice", sambaOnnxShown(importer, proto->output[k])));
       value->producer = (int32_t)i;
     }
     for (size_t k = 0; k < proto->n_input; ++k)
@@ -422,7 +237,7 @@ static SambaStatus orderNodes(SambaImporter *importer, uint32_t *out_order) {
         return annotateNode(importer, proto, top->node,
                             sambaStatusMake(SAMBA_INVALID,
                                             "input %s depends on the node's own output: the graph has a cycle",
-                                            shown(importer, name)));
+                                            sambaOnnxShown(importer, name)));
       state[producer] = OPEN;
       stack[depth++] = (Frame){(uint32_t)producer, 0};
     }
@@ -489,7 +304,7 @@ static SambaStatus importNode(SambaOnnxNode *node) {
     if (!value->defined)
       return sambaStatusMake(
           SAMBA_INVALID, "input %s is missing: no node makes it, and it is neither a graph input nor an initializer",
-          shown(importer, proto->input[i]));
+          sambaOnnxShown(importer, proto->input[i]));
     known = known && value->constant;
   }
   node->inputs = inputs;
@@ -530,7 +345,7 @@ static SambaStatus importNodes(SambaImporter *importer) {
     for (size_t k = 0; k < proto->n_output;
          ++k) /* outputs that a handler leaves out were not asked for or are refused when read */
       if (sambaOnnxOutputUsed(&node, (uint32_t)k)) {
-        SambaOnnxValue *value = valueAt(importer, proto->output[k]);
+        SambaOnnxValue *value = sambaOnnxValueAt(importer, proto->output[k]);
         value->defined = value->tensor || value->constant || value->initializer;
       }
   }
@@ -546,11 +361,11 @@ static SambaStatus declareResults(SambaImporter *importer) {
     const char *name = graph->output[i]->name ? graph->output[i]->name : "";
     uint32_t index = valueIndex(importer, name);
     if (!importer->values.data[index].defined)
-      return sambaStatusMake(SAMBA_INVALID, "graph output %s is made by no node", shown(importer, name));
+      return sambaStatusMake(SAMBA_INVALID, "graph output %s is made by no node", sambaOnnxShown(importer, name));
     SambaOnnxNode node = {.importer = importer, .input_count = 1, .inputs = &index};
     SambaTensor *tensor;
     SAMBA_RETURN_IF_ERROR(
-        sambaStatusAnnotate(sambaOnnxTensor(&node, 0, &tensor), "graph output %s", shown(importer, name)));
+        sambaStatusAnnotate(sambaOnnxTensor(&node, 0, &tensor), "graph output %s", sambaOnnxShown(importer, name)));
     sambaTraceOutput(importer->trace, name, tensor);
   }
   return NULL;
@@ -558,10 +373,10 @@ static SambaStatus declareResults(SambaImporter *importer) {
 
 static SambaStatus importModel(SambaImporter *importer) {
   SAMBA_RETURN_IF_ERROR(readModel(importer));
-  SAMBA_RETURN_IF_ERROR(parseOptions(importer));
-  SAMBA_RETURN_IF_ERROR(checkOptions(importer));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxParseOptions(importer));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxCheckOptions(importer));
   SAMBA_RETURN_IF_ERROR(declareInitializers(importer));
-  SAMBA_RETURN_IF_ERROR(declareInputs(importer));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxDeclareInputs(importer));
   if (sambaTraceStatus(importer->trace))
     return NULL;
   SAMBA_RETURN_IF_ERROR(declareOutputs(importer));

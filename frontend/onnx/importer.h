@@ -76,6 +76,16 @@ typedef struct SambaOnnxRow {
 extern const SambaOnnxRow sambaOnnxRows[];
 const SambaOnnxRow *sambaOnnxRowOf(const SambaOnnxNode *node);
 
+/* A name in messages: escaped, in quotes. */
+const char *sambaOnnxShown(SambaImporter *importer, const char *text);
+/* The value of this name, made when it is new: pointers got before are then stale. */
+SambaOnnxValue *sambaOnnxValueAt(SambaImporter *importer, const char *name);
+
+/* ---- Graph inputs, in this order ---- */
+SambaStatus sambaOnnxParseOptions(SambaImporter *importer);
+SambaStatus sambaOnnxCheckOptions(SambaImporter *importer); /* they name inputs of the graph */
+SambaStatus sambaOnnxDeclareInputs(SambaImporter *importer);
+
 /* ---- Attributes ---- */
 const Onnx__AttributeProto *sambaOnnxAttribute(const SambaOnnxNode *node, const char *name); /* NULL: absent */
 int64_t sambaOnnxInt(const SambaOnnxNode *node, const char *name, int64_t otherwise);
@@ -123,12 +133,13 @@ SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, 
   X(Unary)                                                                                                             \
   X(Parametric)                                                                                                        \
   X(Binary)                                                                                                            \
-  X(Pow) X(Mod) X(Variadic) X(Clip) X(Where) X(Cast) X(Gelu) X(PRelu) X(Not) X(Softsign) X(Selu) X(Mish)               \
-      X(ThresholdedRelu) X(Celu) X(Identity) X(Dropout) X(Gemm) X(MatMul) X(Conv) X(MaxPool) X(AveragePool)            \
-          X(GlobalPool) X(BatchNormalization) X(LayerNormalization) X(InstanceNormalization) X(GroupNormalization)     \
-              X(Softmax) X(Reduce) X(Reshape) X(Flatten) X(Squeeze) X(Unsqueeze) X(Transpose) X(Slice) X(Split)        \
-                  X(Concat) X(Gather) X(Expand) X(Tile) X(Pad) X(Shape) X(Size) X(ConstantOfShape) X(Range)            \
-                      X(Constant) X(DepthToSpace) X(SpaceToDepth) X(DataDependent) X(Trilu) X(Lrn) X(IsNan) X(IsInf)
+  X(Pow)                                                                                                               \
+  X(Mod) X(Variadic) X(Clip) X(Where) X(Cast) X(Gelu) X(PRelu) X(Not) X(Softsign) X(Selu) X(Mish) X(ThresholdedRelu)   \
+      X(Celu) X(Identity) X(Dropout) X(Gemm) X(MatMul) X(Conv) X(MaxPool) X(AveragePool) X(GlobalPool)                 \
+          X(BatchNormalization) X(LayerNormalization) X(InstanceNormalization) X(GroupNormalization) X(Softmax)        \
+              X(Reduce) X(Reshape) X(Flatten) X(Squeeze) X(Unsqueeze) X(Transpose) X(Slice) X(Split) X(Concat)         \
+                  X(Gather) X(Expand) X(Tile) X(Pad) X(Shape) X(Size) X(ConstantOfShape) X(Range) X(Constant)          \
+                      X(DepthToSpace) X(SpaceToDepth) X(DataDependent) X(Trilu) X(Lrn) X(IsNan) X(IsInf)
 #define X(name) SambaStatus sambaOnnxImport##name(const SambaOnnxNode *node);
 SAMBA_ONNX_HANDLERS(X)
 #undef X
