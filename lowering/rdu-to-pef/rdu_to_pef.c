@@ -99,23 +99,25 @@ static SambaStatus addSymbol(Emitter *e, MlirValue value, SambaStringRef name, S
   return NULL;
 }
 
+/* Values in the IR keep their own type, which may be wider than the device's: loading converts. */
 static SambaStatus denseData(Emitter *e, MlirAttribute value, SambaPefSymbol *symbol) {
-  uint64_t elements = 1;
-  for (uint32_t a = 0; a < symbol->dims_count; ++a)
-    elements *= symbol->dims[a].size;
-  uint32_t size = sambaDTypeBytes(symbol->device_dtype);
+  uint64_t elements = symbol->bytes / sambaDTypeBytes(symbol->device_dtype);
+  SambaTensorType type;
+  SAMBA_RETURN_IF_ERROR(sambaTensorTypeFromMlir(mlirAttributeGetType(value), &type));
+  uint32_t size = sambaDTypeBytes(type.dtype);
   uint8_t *data = SAMBA_ARENA_ARRAY(e->arena, uint8_t, elements *size + 1);
   const uint8_t *raw = mlirDenseElementsAttrGetRawData(value);
   bool splat = mlirDenseElementsAttrIsSplat(value);
   for (uint64_t i = 0; i < elements; ++i) {
     uint64_t at = splat ? 0 : i;
-    if (symbol->device_dtype == SAMBA_DTYPE_I1) /* one byte each: 0 or 1 */
+    if (type.dtype == SAMBA_DTYPE_I1) /* one byte each: 0 or 1 */
       data[i] = splat ? mlirDenseElementsAttrGetBoolSplatValue(value) != 0
                       : mlirDenseElementsAttrGetBoolValue(value, (intptr_t)i);
     else
       memcpy(data + i * size, raw + at * size, size);
   }
   symbol->init = SAMBA_PEF_INIT_BLOB;
+  symbol->init_dtype = type.dtype;
   symbol->flags |= SAMBA_PEF_HAS_DATA;
   symbol->init_bytes = elements * size;
   symbol->source.data = data;
@@ -206,7 +208,11 @@ static SambaStatus emitConstant(Emitter *e, MlirOperation operation) {
   SAMBA_RETURN_IF_ERROR(addSymbol(e, mlirOperationGetResult(operation, 0), sambaStringRef("constant"),
                                   SAMBA_PEF_SYMBOL_CONSTANT, (uint64_t)mlirIntegerAttrGetValueInt(address),
                                   SAMBA_PEF_NONE, &index));
-  return denseData(e, mlirOperationGetAttributeByName(operation, sambaMlirString("value")), &e->symbols.data[index]);
+  MlirAttribute value = mlirOperationGetAttributeByName(operation, sambaMlirString("value"));
+  if (!mlirAttributeIsADenseElements(value))
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "a constant's values are not in the IR; make it dense<...> or an argument with samba.value");
+  return denseData(e, value, &e->symbols.data[index]);
 }
 
 /* The index of the function result that this value becomes, or -1. */
