@@ -11,13 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* NumPy's names for dtypes, without the byte order character. */
+/* NumPy's names for dtypes, without the byte order character. NumPy has no bf16: its bits are 16-bit unsigned integers
+ * (as in ONNX's own data) or raw bytes (as ml_dtypes writes them); the first row of a dtype is the one written. */
 static const struct {
   const char *descr;
   SambaDType dtype;
-} npyTypes[] = {{"f4", SAMBA_DTYPE_F32}, {"f2", SAMBA_DTYPE_F16}, {"V2", SAMBA_DTYPE_BF16},
-                {"b1", SAMBA_DTYPE_I1},  {"i1", SAMBA_DTYPE_I8},  {"u1", SAMBA_DTYPE_UI8},
-                {"i2", SAMBA_DTYPE_I16}, {"i4", SAMBA_DTYPE_I32}, {"i8", SAMBA_DTYPE_I64}};
+} npyTypes[] = {{"f4", SAMBA_DTYPE_F32}, {"f2", SAMBA_DTYPE_F16}, {"u2", SAMBA_DTYPE_BF16}, {"V2", SAMBA_DTYPE_BF16},
+                {"b1", SAMBA_DTYPE_I1},  {"i1", SAMBA_DTYPE_I8},  {"u1", SAMBA_DTYPE_UI8},  {"i2", SAMBA_DTYPE_I16},
+                {"i4", SAMBA_DTYPE_I32}, {"i8", SAMBA_DTYPE_I64}};
 enum { npyTypeCount = sizeof npyTypes / sizeof *npyTypes };
 
 /* ONNX TensorProto.DataType. */
@@ -30,7 +31,7 @@ static const struct {
                  {"BOOL", SAMBA_DTYPE_I1},          {"FLOAT16", SAMBA_DTYPE_F16},  {"DOUBLE", SAMBA_DTYPE_COUNT},
                  {"UINT32", SAMBA_DTYPE_COUNT},     {"UINT64", SAMBA_DTYPE_COUNT}, {"COMPLEX64", SAMBA_DTYPE_COUNT},
                  {"COMPLEX128", SAMBA_DTYPE_COUNT}, {"BFLOAT16", SAMBA_DTYPE_BF16}};
-enum { onnxTypeCount = sizeof onnxTypes / sizeof *onnxTypes };
+enum { onnxTypeCount = sizeof onnxTypes / sizeof *onnxTypes, onnxUint16 = 4 /* in files: the bits of bf16 */ };
 
 SambaDType sambaDTypeOfOnnx(int64_t type) {
   return type >= 0 && type < onnxTypeCount ? onnxTypes[type].dtype : SAMBA_DTYPE_COUNT;
@@ -150,7 +151,7 @@ SambaStatus sambaNpyParse(const char *name, const uint8_t *data, size_t size, Sa
 
 SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, const uint64_t *dims, const void *data) {
   const char *descr = "f4";
-  for (int i = 0; i < npyTypeCount; ++i)
+  for (int i = npyTypeCount; i-- > 0;)
     if (npyTypes[i].dtype == dtype)
       descr = npyTypes[i].descr;
   char shape[SAMBA_TENSOR_FILE_MAX_RANK * 22 + 4], header[sizeof shape + 160];
@@ -310,7 +311,7 @@ SambaStatus sambaTensorProtoParse(const char *name, const uint8_t *data, size_t 
       return bad(name, "tensors with external data are not supported in tensor files");
     }
   }
-  out_tensor->dtype = sambaDTypeOfOnnx(payload.type);
+  out_tensor->dtype = payload.type == onnxUint16 ? SAMBA_DTYPE_BF16 : sambaDTypeOfOnnx(payload.type);
   if (out_tensor->dtype == SAMBA_DTYPE_COUNT)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "%s: elements of type %s (%lld) are not supported", name,
                            sambaOnnxTypeName(payload.type), (long long)payload.type);

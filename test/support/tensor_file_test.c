@@ -56,6 +56,15 @@ static void readsWhatNumpyWrites(void **state) {
   assert_null(sambaNpyParse("f", bytes, size, &arena, &tensor));
   assert_int_equal(tensor.dtype, SAMBA_DTYPE_I1);
   assert_memory_equal(tensor.data, "\0\1\1", 3);
+  static const char *const bf16[] = {"<u2", "|V2"}; /* 1, -2: the upper halves of the f32 */
+  for (int i = 0; i < 2; ++i) {
+    char header[96];
+    snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (2,), }\n", bf16[i]);
+    size = makeNpy(bytes, 1, header, "\x80\x3f\0\xc0", 4);
+    assert_null(sambaNpyParse("f", bytes, size, &arena, &tensor));
+    assert_int_equal(tensor.dtype, SAMBA_DTYPE_BF16);
+    assert_memory_equal(tensor.data, "\x80\x3f\0\xc0", 4);
+  }
   size = makeNpy(bytes, 1, "{'descr': '<i8', 'fortran_order': False, 'shape': (), }\n", "\5\0\0\0\0\0\0\0", 8);
   assert_null(sambaNpyParse("f", bytes, size, &arena, &tensor));
   assert_int_equal(tensor.rank, 0);
@@ -125,6 +134,9 @@ static void readsTensorProtos(void **state) {
   assert_memory_equal(tensor.data, "\0\1", 2);
   assert_null(sambaTensorProtoParse("f", PROTO("\x08\x01\x10\x0a\x2a\x02\x80\x78"), &arena, &tensor));
   assert_memory_equal(tensor.data, "\0\x3c", 2);
+  assert_null(sambaTensorProtoParse("f", PROTO("\x08\x01\x10\x04\x4a\x02\x80\x3f"), &arena, &tensor));
+  assert_int_equal(tensor.dtype, SAMBA_DTYPE_BF16); /* UINT16, how ONNX's own data keep it */
+  assert_memory_equal(tensor.data, "\x80\x3f", 2);
   assert_null(sambaTensorProtoParse("f", PROTO("\x10\x06\x2a\x01\x07"), &arena, &tensor)); /* a scalar */
   assert_int_equal(tensor.rank, 0);
   assert_int_equal(*(int32_t *)tensor.data, 7);
