@@ -15,23 +15,29 @@ SambaSectionNeeds sambaSectionCount(const SambaSection *section) {
   return needs;
 }
 
+SambaUsableUnits sambaMachineUsableUnits(const SambaMachine *machine) {
+  int64_t pcus = sambaMachinePcuCount(machine), pmus = sambaMachinePmuCount(machine),
+          reserve = machine->reserve_units_percent;
+  return (SambaUsableUnits){(uint32_t)(pcus - pcus * reserve / 400), (uint32_t)(pmus - pmus * reserve / 400),
+                            (uint32_t)((pcus + pmus) * (100 - reserve) / 100)};
+}
+
 static SambaStatus checkNeed(const SambaSection *section, const SambaMachine *machine, const char *what, int64_t need,
-                             int64_t has, int64_t reserve) {
-  int64_t usable = has - has * reserve / 100;
+                             int64_t usable) {
   if (need <= usable)
     return NULL;
-  return sambaStatusMake(SAMBA_EXHAUSTED, "section %s needs %lld %s, but %s has %lld (%lld kept free for placing)",
-                         section->name, (long long)need, what, machine->name, (long long)has,
-                         (long long)(has - usable));
+  return sambaStatusMake(SAMBA_EXHAUSTED, "section %s needs %lld %s, but %s has %lld to give", section->name,
+                         (long long)need, what, machine->name, (long long)usable);
 }
 
 SambaStatus sambaSectionFits(const SambaSection *section, const SambaMachine *machine) {
   SambaSectionNeeds needs = sambaSectionCount(section);
+  SambaUsableUnits usable = sambaMachineUsableUnits(machine);
+  SAMBA_RETURN_IF_ERROR(checkNeed(section, machine, "PCUs", needs.pcus, usable.pcus));
+  SAMBA_RETURN_IF_ERROR(checkNeed(section, machine, "PMUs", needs.pmus, usable.pmus));
   SAMBA_RETURN_IF_ERROR(
-      checkNeed(section, machine, "PCUs", needs.pcus, sambaMachinePcuCount(machine), machine->reserve_units_percent));
-  SAMBA_RETURN_IF_ERROR(
-      checkNeed(section, machine, "PMUs", needs.pmus, sambaMachinePmuCount(machine), machine->reserve_units_percent));
-  return checkNeed(section, machine, "address generators", needs.ags, machine->ag_count, 0);
+      checkNeed(section, machine, "PCUs and PMUs together", (int64_t)needs.pcus + needs.pmus, usable.together));
+  return checkNeed(section, machine, "address generators", needs.ags, machine->ag_count);
 }
 
 double sambaMachineDramBytesPerCycle(const SambaMachine *machine) {
@@ -227,6 +233,7 @@ double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine 
 void sambaSectionPlanRates(SambaSection *section, const SambaMachine *machine) {
   double *busy = sambaAllocateZeroed(section->unit_count, sizeof *busy), first_slots;
   double cycles = busyCycles(section, machine, busy, &first_slots); /* once the pipeline is full */
+  cycles *= 1 - (double)machine->reserve_links_percent / 100;
   free(busy);
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     SambaStream *stream = &section->streams[s];

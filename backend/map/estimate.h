@@ -10,6 +10,11 @@ typedef struct SambaSectionNeeds {
   uint32_t pcus, pmus, ags;
 } SambaSectionNeeds;
 SambaSectionNeeds sambaSectionCount(const SambaSection *section);
+/* Units that a section may use: the reserve is kept of PCUs and PMUs together, a quarter of it of each kind. */
+typedef struct SambaUsableUnits {
+  uint32_t pcus, pmus, together;
+} SambaUsableUnits;
+SambaUsableUnits sambaMachineUsableUnits(const SambaMachine *machine);
 /* Whether the section fits the machine with its reserve of units; the error says what is short. */
 SambaStatus sambaSectionFits(const SambaSection *section, const SambaMachine *machine);
 
@@ -26,7 +31,8 @@ double sambaMachineAgBytesPerCycle(const SambaMachine *machine);
 /* Bytes that the DRAM moves for `bytes` in rows of row_bytes: whole bursts. */
 double sambaMachineBurstBytes(const SambaMachine *machine, double bytes, double row_bytes);
 
-/* Sets rate_permille of every stream: its bytes over the estimated cycles, as a share of one vector lane. */
+/* Sets rate_permille of every stream: its bytes over the cycles of the busiest unit, as a share of what the machine's
+ * link reserve leaves of one vector lane. */
 void sambaSectionPlanRates(SambaSection *section, const SambaMachine *machine);
 
 #endif

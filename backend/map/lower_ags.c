@@ -10,8 +10,9 @@ typedef struct AgUse {
   const SambaNest *nest;
   uint32_t mask, sources;
   uint32_t most_ranges, most_ways;
+  int64_t row_bytes; /* > 0: staged, and a range should make rows of whole bursts out of these */
   bool stores;
-  double bytes;
+  double first_bytes, bytes; /* before the first firing; in all */
 } AgUse;
 
 typedef SAMBA_ARRAY(AgUse) AgUses;
@@ -27,13 +28,19 @@ static bool isWithinFlows(const SambaLowering *l, const AgUse *use, uint32_t ran
   return ranges * (uint64_t)l->machine->flows_per_lane >= use->sources;
 }
 
+/* Staged rows should be whole bursts. */
+static bool hasWholeRows(const SambaLowering *l, const AgUse *use, uint32_t ranges) {
+  uint32_t run = (use->sources + ranges - 1) / ranges;
+  return !use->row_bytes || ranges == 1 || use->row_bytes * run % l->machine->dram_burst_bytes == 0;
+}
+
 /* The best use of at most `wanted` generators. */
 static AgShare shareOf(const SambaLowering *l, const AgUse *use, uint32_t wanted) {
   AgShare best = {0, 1};
   for (uint32_t ways = 1; ways <= use->most_ways && ways <= wanted; ways *= 2) {
     uint32_t most = wanted / ways < use->most_ranges ? wanted / ways : use->most_ranges;
     uint32_t ranges = sambaCutCopies(use->nest, use->mask, most, NULL);
-    if (ranges * ways > best.ranges * best.ways && isWithinFlows(l, use, ranges))
+    if (ranges * ways > best.ranges * best.ways && isWithinFlows(l, use, ranges) && hasWholeRows(l, use, ranges))
       best = (AgShare){ranges, ways};
   }
   return best;
@@ -45,7 +52,7 @@ static uint32_t waysOf(const SambaLowering *l, const SambaBox *slot) {
   double rate = sambaMachineAgBytesPerCycle(l->machine);
   uint32_t ways = 1;
   while (2 * ways <= (uint32_t)l->machine->unit_vector_inputs && size % (2 * ways) == 0 &&
-         slot->elements / (2 * ways) >= 512 && 2 * ways * rate <= 1.25 * (double)l->machine->pmu_port_bytes)
+         slot->elements / (2 * ways) >= 512 && 2 * ways * rate <= 1.6 * (double)l->machine->pmu_port_bytes)
     ways *= 2;
   return ways;
 }
@@ -62,9 +69,12 @@ static void addOperand(const SambaLowering *l, SambaGroupPlan *plan, uint32_t i,
   }
   SambaBox box;
   bool direct = sambaNestIsDirect(nest, i);
-  uint32_t level = direct ? sambaNestTokenLevel(nest, i) : sambaNestSlotLevel(nest, i);
-  sambaNestBox(nest, i, direct ? group->dim_count : level, &box);
-  int64_t slots = sambaNestTrips(nest, level);
+  uint32_t level = direct ? sambaNestTokenLevel(nest, i) : sambaNestSlotLevel(nest, i), position;
+  if (direct)
+    sambaNestBox(nest, i, group->dim_count, &box);
+  else
+    sambaNestSlotBox(nest, i, &box);
+  int64_t slots = sambaNestTrips(nest, level) * (direct ? 1 : sambaNestSpread(nest, i, &position));
   AgUse use = {.ranges = &plan->loads[i],
                .ways = &plan->ways[i],
                .nest = nest,
@@ -72,13 +82,15 @@ static void addOperand(const SambaLowering *l, SambaGroupPlan *plan, uint32_t i,
                .sources = sambaNestSources(nest, i)};
   use.most_ranges = use.sources;
   use.most_ways = direct ? 1 : waysOf(l, &box);
-  use.bytes = (double)box.elements * (double)slots * use.sources * sambaDTypeBytes(sambaNestDType(nest, i));
-  if (slots == 1)
-    use.bytes *= 4; /* everything waits for what is loaded once; the rest has the whole run for it */
+  use.first_bytes = (double)box.elements * use.sources * sambaDTypeBytes(sambaNestDType(nest, i));
+  use.bytes = use.first_bytes * (double)slots;
   SambaCopyRange whole;
   sambaCutCopies(nest, use.mask, 1, &whole);
-  if (!direct && sambaStagedSourceDim(nest, i, &box, &whole) != UINT32_MAX)
-    use.most_ranges = use.sources / 2; /* at least two copies per row */
+  if (!direct && sambaNestSpread(nest, i, &position) == 1 &&
+      sambaStagedSourceDim(nest, i, &box, &whole) != UINT32_MAX) {
+    use.most_ranges = (use.sources + 1) / 2; /* at least two copies per row */
+    use.row_bytes = box.size[box.rank - 1] * sambaDTypeBytes(sambaNestDType(nest, i));
+  }
   sambaArrayAppend(uses, use);
 }
 
@@ -92,7 +104,12 @@ static void collect(SambaLowering *l, AgUses *uses, int64_t *total) {
       bytes *= (double)l->graph->tensors[t].dims[axis];
     const SambaNest *nest = &l->plans[0].nest;
     uint32_t mask = nest->pipeline_dim >= 0 && l->replicas > 1 ? 1u << nest->pipeline_dim : 0;
-    sambaArrayAppend(uses, (AgUse){&tensor->loads, NULL, nest, mask, l->replicas, l->replicas, 1, false, bytes});
+    AgUse use = {
+        .ranges = &tensor->loads, .nest = nest, .mask = mask, .sources = l->replicas, .most_ranges = l->replicas};
+    use.most_ways = 1;
+    use.first_bytes = bytes / (double)sambaPipelineTrips(l);
+    use.bytes = bytes;
+    sambaArrayAppend(uses, use);
   }
   for (uint32_t g = 0; g < l->groups.count; ++g) {
     SambaGroupPlan *plan = &l->plans[g];
@@ -105,10 +122,23 @@ static void collect(SambaLowering *l, AgUses *uses, int64_t *total) {
       continue;
     double bytes = (double)sambaNestOutputElements(nest) * (double)sambaNestTrips(nest, group->parallel_count) *
                    nest->copies * sambaDTypeBytes(l->graph->tensors[group->output.tensor].dtype);
-    /* Stores wait for nothing, so half of what they move counts. */
-    sambaArrayAppend(uses, (AgUse){&plan->stores, NULL, nest, sambaCopyMask(nest, UINT32_MAX), nest->copies,
-                                   nest->copies, 1, true, bytes / 2});
+    AgUse use = {
+        .ranges = &plan->stores, .nest = nest, .mask = sambaCopyMask(nest, UINT32_MAX), .sources = nest->copies};
+    use.most_ranges = nest->copies;
+    use.most_ways = 1;
+    use.stores = true;
+    use.first_bytes = bytes / (double)sambaNestTrips(nest, group->parallel_count); /* after the last firing */
+    use.bytes = bytes;
+    sambaArrayAppend(uses, use);
   }
+}
+
+/* Cycles that the section waits for this operand when `count` generators work on it: before the first firing, or in all
+ * beyond the cycles in which the PCUs work anyway. */
+static double waitOf(const SambaLowering *l, const AgUse *use, uint32_t count, double compute) {
+  double rate = use->stores ? (double)l->machine->ag_bytes : 0.8 * sambaMachineAgBytesPerCycle(l->machine);
+  double first = use->first_bytes / rate / count, all = use->bytes / rate / count - compute;
+  return first > all ? first : all;
 }
 
 static uint32_t countOf(const AgUse *use) { return *use->ranges * (use->ways ? *use->ways : 1); }
@@ -121,10 +151,16 @@ static void take(const AgUse *use, AgShare share, int64_t *total) {
 }
 
 static SambaStatus shareAgs(const SambaLowering *l, const AgUses *uses, int64_t total) {
+  double compute = 0; /* of the slowest group */
+  for (uint32_t g = 0; g < l->groups.count; ++g) {
+    const SambaNest *nest = &l->plans[g].nest;
+    double own = sambaNestFiringCycles(nest) * (double)sambaNestTrips(nest, nest->group->dim_count);
+    compute = own > compute ? own : compute;
+  }
   for (size_t i = 0; i < uses->size; ++i) {
     const AgUse *use = &uses->data[i];
     AgShare share = {0, 1};
-    for (uint32_t wanted = 1; !share.ranges && wanted <= use->sources; ++wanted)
+    for (uint32_t wanted = 1; !share.ranges && wanted <= use->most_ranges * use->most_ways; ++wanted)
       share = shareOf(l, use, wanted);
     if (!share.ranges)
       share.ranges = use->sources;
@@ -139,11 +175,12 @@ static SambaStatus shareAgs(const SambaLowering *l, const AgUses *uses, int64_t 
   for (;;) {
     size_t most = SIZE_MAX;
     AgShare better = {0, 1};
+    double longest = 0;
     for (size_t i = 0; i < uses->size; ++i) {
       const AgUse *use = &uses->data[i];
       uint32_t count = countOf(use);
-      if (count >= use->most_ranges * use->most_ways ||
-          (most != SIZE_MAX && use->bytes / count <= uses->data[most].bytes / countOf(&uses->data[most])))
+      double wait = waitOf(l, use, count, compute);
+      if (count >= use->most_ranges * use->most_ways || (most != SIZE_MAX && wait <= longest))
         continue;
       AgShare next = {0, 1};
       for (uint32_t wanted = count + 1;
@@ -155,6 +192,7 @@ static SambaStatus shareAgs(const SambaLowering *l, const AgUses *uses, int64_t 
       if (next.ranges * next.ways <= count)
         continue;
       most = i;
+      longest = wait;
       better = next;
     }
     if (most == SIZE_MAX)

@@ -167,13 +167,13 @@ static uint64_t numberBits(uint8_t type, int64_t value) {
  * f32). */
 static uint16_t emitIndex(Program *program, const Chain *chain, const SambaNest *nest, uint32_t dim, uint32_t copy,
                           uint8_t type) {
-  int64_t first = copy * nest->trips[dim] * nest->tile[dim];
+  int64_t first = copy * nest->copy_step[dim];
   int32_t sum = -1;
   if (chain->loop_counter[dim] >= 0) {
     uint16_t value = emit(program, SAMBA_LANE_COUNTER, type, 0, 0, (uint64_t)chain->loop_counter[dim]);
-    if (nest->tile[dim] > 1)
+    if (nest->loop_step[dim] > 1)
       value = emit(program, SAMBA_LANE_MUL, type, value,
-                   emit(program, SAMBA_LANE_CONSTANT, type, 0, 0, numberBits(type, nest->tile[dim])), 0);
+                   emit(program, SAMBA_LANE_CONSTANT, type, 0, 0, numberBits(type, nest->loop_step[dim])), 0);
     sum = value;
   }
   if (chain->point_counter[dim] >= 0) {

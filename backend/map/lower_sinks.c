@@ -115,7 +115,7 @@ static uint32_t stagedDim(const SambaLowering *l, const SambaNest *nest, const S
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
     if (range->count[dim] > 1)
       last = dim;
-  if (last == UINT32_MAX || row[last] != 1 || nest->trips[last] != 1)
+  if (last == UINT32_MAX || row[last] != 1 || nest->copy_step[last] != nest->tile[last])
     return UINT32_MAX;
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
     if (dim != last && row[dim] && nest->tile[dim] > 1)
@@ -220,32 +220,42 @@ static void addSinksOf(SambaGroupPlan *plan, const SambaCopyRange *range, uint32
   while (sambaCopyNext(&plan->nest, range, copy));
 }
 
-/* Into how many equal parts the range's staging is cut: no port merges more than flows_per_lane streams, and rows
- * longer than needed only make the last ones wait. 0: impossible. */
-static uint32_t stageParts(const SambaNest *nest, const SambaCopyRange *range, uint32_t staged_dim) {
-  uint32_t size = sambaCopyRangeSize(range, nest->group->dim_count) / range->count[staged_dim],
-           copies = range->count[staged_dim];
-  int64_t row = nest->tile[staged_dim] * sambaDTypeBytes(nest->graph->tensors[nest->group->output.tensor].dtype);
-  uint32_t best = 0;
+/* How a range's staging is cut. */
+typedef struct Staging {
+  uint32_t dim;   /* the staged dimension; UINT32_MAX: no staging */
+  uint32_t parts; /* equal parts of its copies, a staging buffer each */
+  bool apart;     /* buffers of their own for each of the other copies, else they take turns in the slots */
+} Staging;
+
+/* No port merges more than flows_per_lane streams, and rows longer than needed only make the last ones wait. */
+static Staging stagingOf(const SambaLowering *l, const SambaNest *nest, const SambaCopyRange *range) {
+  Staging staging = {stagedDim(l, nest, range), 0, false};
+  if (staging.dim == UINT32_MAX)
+    return staging;
+  uint64_t flows = (uint64_t)l->machine->flows_per_lane, copies = range->count[staging.dim],
+           others = sambaCopyRangeSize(range, nest->group->dim_count) / copies;
+  int64_t row = nest->tile[staging.dim] * sambaDTypeBytes(l->graph->tensors[nest->group->output.tensor].dtype);
+  staging.apart = others * copies > flows;
   for (uint32_t parts = 1; parts <= copies; ++parts) {
-    if (copies % parts || (uint64_t)size * (copies / parts) > (uint64_t)nest->machine->flows_per_lane)
+    uint64_t merged = copies / parts;
+    if (copies % parts || merged > flows || (staging.apart && others * parts > flows))
       continue;
-    if (best && row * (copies / parts) < 2 * sambaStagingRowBytes(nest->machine))
+    if (staging.parts && row * (int64_t)merged < 2 * sambaStagingRowBytes(l->machine))
       break;
-    best = parts;
+    staging.parts = parts;
   }
-  return best;
+  if (!staging.parts)
+    staging.dim = UINT32_MAX;
+  return staging;
 }
 
 bool sambaStoresFit(const SambaLowering *l, const SambaNest *nest, uint32_t count) {
   SambaCopyRange *ranges = sambaAllocateZeroed(count, sizeof *ranges);
   uint32_t made = sambaCutCopies(nest, sambaCopyMask(nest, UINT32_MAX), count, ranges);
   bool fit = true;
-  for (uint32_t r = 0; r < made && fit; ++r) {
-    uint32_t staged_dim = stagedDim(l, nest, &ranges[r]);
+  for (uint32_t r = 0; r < made && fit; ++r)
     fit = sambaCopyRangeSize(&ranges[r], nest->group->dim_count) <= (uint64_t)l->machine->flows_per_lane ||
-          (staged_dim != UINT32_MAX && stageParts(nest, &ranges[r], staged_dim));
-  }
+          stagingOf(l, nest, &ranges[r]).dim != UINT32_MAX;
   free(ranges);
   return fit;
 }
@@ -257,17 +267,14 @@ static SambaStatus addStore(SambaLowering *l, uint32_t g, const SambaCopyRange *
   const SambaGroup *group = nest->group;
   const SambaStageTensor *type = &l->graph->tensors[group->output.tensor];
   const SambaStageOperand *map = &group->output;
-  uint32_t staged_dim = stagedDim(l, nest, range),
-           parts = staged_dim == UINT32_MAX ? 0 : stageParts(nest, range, staged_dim);
-  if (!parts) {
-    staged_dim = UINT32_MAX;
-    if (sambaCopyRangeSize(range, group->dim_count) > (uint64_t)l->machine->flows_per_lane)
-      return sambaStatusMake(
-          SAMBA_EXHAUSTED,
-          "stage %u (%s): %u copies store through one address generator, but a lane of %s has %lld flow ids",
-          group->anchor, l->graph->stages[group->anchor].name, sambaCopyRangeSize(range, group->dim_count),
-          l->machine->name, (long long)l->machine->flows_per_lane);
-  }
+  Staging staging = stagingOf(l, nest, range);
+  uint32_t staged_dim = staging.dim, parts = staging.parts;
+  if (staged_dim == UINT32_MAX && sambaCopyRangeSize(range, group->dim_count) > (uint64_t)l->machine->flows_per_lane)
+    return sambaStatusMake(
+        SAMBA_EXHAUSTED,
+        "stage %u (%s): %u copies store through one address generator, but a lane of %s has %lld flow ids",
+        group->anchor, l->graph->stages[group->anchor].name, sambaCopyRangeSize(range, group->dim_count),
+        l->machine->name, (long long)l->machine->flows_per_lane);
   SambaBounds bounds;
   raggedBounds(nest, false, &bounds);
   for (uint32_t axis = 0; axis < type->rank && map->guarded; ++axis)
@@ -284,7 +291,7 @@ static SambaStatus addStore(SambaLowering *l, uint32_t g, const SambaCopyRange *
   sambaWalkCopies(&walk, nest, map, &tokens);
   if (parts > 1) { /* the parts take turns */
     walk.steps[walk.count] = (SambaWalkStep){.trips = parts};
-    int64_t delta = part.count[staged_dim] * nest->trips[staged_dim] * nest->tile[staged_dim];
+    int64_t delta = part.count[staged_dim] * nest->copy_step[staged_dim];
     walk.steps[walk.count].dim[staged_dim] = delta;
     for (uint32_t axis = 0; axis < type->rank; ++axis)
       walk.steps[walk.count].axis[axis] = map->axes[axis].coefficients[staged_dim] * delta;
@@ -302,13 +309,21 @@ static SambaStatus addStore(SambaLowering *l, uint32_t g, const SambaCopyRange *
     addSinksOf(plan, range, unit);
     return NULL;
   }
-  for (uint32_t p = 0; p < parts; ++p) {
-    uint32_t stage;
-    part.first[staged_dim] = range->first[staged_dim] + p * part.count[staged_dim];
-    SAMBA_RETURN_IF_ERROR(addStage(l, plan, staged_dim, &part, (*stage_number)++, &stage));
-    sambaAssemblyConnect(&l->assembly, (SambaEndpoint){stage, 0}, &(SambaEndpoint){unit, 0}, 1);
-    addSinksOf(plan, &part, stage);
-  }
+  /* Staging buffers in the order in which the store takes their tokens: other copies, then parts. */
+  uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+  memcpy(copy, tokens.first, sizeof copy);
+  do {
+    for (uint32_t dim = 0; staging.apart && dim < SAMBA_MAX_STAGE_DIMS; ++dim)
+      if (dim != staged_dim)
+        part.first[dim] = copy[dim], part.count[dim] = 1;
+    for (uint32_t p = 0; p < parts; ++p) {
+      uint32_t stage;
+      part.first[staged_dim] = range->first[staged_dim] + p * part.count[staged_dim];
+      SAMBA_RETURN_IF_ERROR(addStage(l, plan, staged_dim, &part, (*stage_number)++, &stage));
+      sambaAssemblyConnect(&l->assembly, (SambaEndpoint){stage, 0}, &(SambaEndpoint){unit, 0}, 1);
+      addSinksOf(plan, &part, stage);
+    }
+  } while (staging.apart && sambaCopyNext(nest, &tokens, copy));
   return NULL;
 }
 

@@ -252,7 +252,8 @@ static void readIndexedReplica(SambaLowering *l, uint32_t g, uint32_t operand, u
 
 typedef struct Source { /* of one operand in memory */
   uint32_t group, operand, mask;
-  uint32_t level; /* a slot per iteration of the loops before it */
+  uint32_t spread, spread_at; /* buffers of each source, one per iteration of the loop at that position */
+  uint32_t level;             /* a slot per iteration of the loops before it */
   SambaBox slot;
   uint32_t ways; /* loads per buffer, each with its part along cut_axis */
   uint32_t cut_axis;
@@ -298,7 +299,7 @@ static SambaStatus addBuffer(SambaLowering *l, const Source *s, uint32_t source,
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[s->operand].map;
   SambaDType dtype = sambaNestDType(nest, s->operand);
-  uint32_t depth = sambaNestTrips(nest, s->level) > 1 ? nest->depth[s->operand] : 1;
+  uint32_t depth = sambaNestTrips(nest, s->level) > 1 ? nest->depth[s->operand] : 1; /* loaded once: one slot */
   const char *name = sambaArenaFormat(l->arena, "%s.in%u.buffer%u", plan->prefix, s->operand, source);
   SAMBA_RETURN_IF_ERROR(sambaCheckBufferBytes(l, name, (uint64_t)s->slot.elements, dtype, depth));
   *out_unit = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_BUFFER, name, sambaLowerLayer(l, group),
@@ -313,7 +314,9 @@ static SambaStatus addBuffer(SambaLowering *l, const Source *s, uint32_t source,
   slots.slot_level = slots.token_level = slots.count;
   setBufferWrites(l, s, &slots, unit);
   SambaWalk read = slots;
-  sambaWalkLoops(&read, nest, map, s->level, sambaNestTokenLevel(nest, s->operand));
+  uint32_t end = sambaNestTokenLevel(nest, s->operand), middle = s->spread > 1 ? s->spread_at : end;
+  sambaWalkLoops(&read, nest, map, s->level, middle);
+  sambaWalkLoops(&read, nest, map, middle + 1, end);
   walkTokenElements(nest, s->operand, &read);
   SambaBox token;
   sambaNestBox(nest, s->operand, group->dim_count, &token);
@@ -342,19 +345,21 @@ uint32_t sambaStagedSourceDim(const SambaNest *nest, uint32_t operand, const Sam
   for (uint32_t axis = 0; axis < slot->rank; ++axis)
     if (map->axes[axis].coefficients[last] != (axis == row ? 1 : 0))
       return UINT32_MAX;
-  bool dense = slot->step[row] == 1 && slot->size[row] == nest->trips[last] * nest->tile[last];
+  bool dense = slot->step[row] == 1 && slot->size[row] == nest->copy_step[last];
   return dense && slot->size[row] * sambaDTypeBytes(sambaNestDType(nest, operand)) < sambaStagingRowBytes(nest->machine)
              ? last
              : UINT32_MAX;
 }
 
-/* Pieces of a staged slot: the fewest whose staging slot holds at most an eighth of a PMU and can be cut for the loads.
- */
+/* A staging slot is stored before it is forwarded: small. */
+enum { stagingBytes = 8192 };
+
+/* Pieces of a staged slot: the fewest that are small enough and can be cut for the loads; 0: none. */
 static uint32_t chooseChunks(const SambaNest *nest, const Source *s, uint32_t copies) {
   int64_t bytes = s->slot.elements * copies * sambaDTypeBytes(sambaNestDType(nest, s->operand)),
           size = s->slot.size[s->cut_axis];
   for (int64_t chunks = 1; chunks <= size; ++chunks)
-    if (size % chunks == 0 && size / chunks % s->ways == 0 && bytes / chunks <= nest->machine->pmu_bytes / 8)
+    if (size % chunks == 0 && size / chunks % s->ways == 0 && bytes / chunks <= stagingBytes)
       return (uint32_t)chunks;
   return 0;
 }
@@ -411,7 +416,9 @@ static SambaStatus addStagedLoad(SambaLowering *l, const Source *s, const SambaC
     sambaAssemblyConnect(&l->assembly, (SambaEndpoint){load, 0}, &(SambaEndpoint){stage, w}, 1);
   }
   SambaUnit *unit = sambaAssemblyUnit(&l->assembly, stage);
-  unit->slot_count = slots.count ? 2 : 1;
+  /* Many slots: between load and buffers its tokens queue behind the long ones of the operands in use. */
+  int64_t slots_fit = l->machine->pmu_bytes / 4 / (wide.elements * sambaDTypeBytes(dtype));
+  unit->slot_count = !slots.count ? 1 : slots_fit < 2 ? 2 : slots_fit > 8 ? 8 : (uint32_t)slots_fit;
   unit->slot_elements = (uint64_t)wide.elements;
   SambaWalk read = slots;
   read.steps[read.count] = (SambaWalkStep){.trips = copies};
@@ -440,6 +447,8 @@ static void addLoads(SambaLowering *l, const Source *s, const SambaCopyRange *ra
     SambaWalk walk;
     sambaWalkStart(&walk, nest, map, range);
     sambaWalkLoops(&walk, nest, map, 0, s->level);
+    if (s->spread > 1)
+      sambaWalkLoops(&walk, nest, map, s->spread_at, s->spread_at + 1);
     sambaWalkCopies(&walk, nest, map, range);
     walk.token_level = walk.count;
     sambaWalkBox(&walk, &part, NULL);
@@ -450,12 +459,14 @@ static void addLoads(SambaLowering *l, const Source *s, const SambaCopyRange *ra
       connectRange(l, nest, s->mask, range, (SambaEndpoint){load, 0}, consumers);
       continue;
     }
-    uint32_t copy[SAMBA_MAX_STAGE_DIMS];
-    memcpy(copy, range->first, sizeof copy);
-    do
-      sambaAssemblyConnect(&l->assembly, (SambaEndpoint){load, 0},
-                           &(SambaEndpoint){buffers[sambaCopyIndex(nest, s->mask, copy)], w}, 1);
-    while (sambaCopyNext(nest, range, copy));
+    for (uint32_t way = 0; way < s->spread; ++way) {
+      uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+      memcpy(copy, range->first, sizeof copy);
+      do
+        sambaAssemblyConnect(&l->assembly, (SambaEndpoint){load, 0},
+                             &(SambaEndpoint){buffers[sambaCopyIndex(nest, s->mask, copy) * s->spread + way], w}, 1);
+      while (sambaCopyNext(nest, range, copy));
+    }
   }
 }
 
@@ -470,7 +481,11 @@ static SambaStatus readMemory(SambaLowering *l, uint32_t g, uint32_t operand, co
               .chunks = 1,
               .ways = 1};
   s.level = direct ? sambaNestTokenLevel(nest, operand) : sambaNestSlotLevel(nest, operand);
-  sambaNestBox(nest, operand, direct ? nest->group->dim_count : s.level, &s.slot);
+  s.spread = direct ? 1 : sambaNestSpread(nest, operand, &s.spread_at);
+  if (direct)
+    sambaNestBox(nest, operand, nest->group->dim_count, &s.slot);
+  else
+    sambaNestSlotBox(nest, operand, &s.slot);
   s.cut_axis = sambaOutermostAxis(&s.slot);
   uint32_t sources = sambaNestSources(nest, operand), wanted = plan->loads[operand];
   s.ways = plan->ways[operand];
@@ -482,7 +497,7 @@ static SambaStatus readMemory(SambaLowering *l, uint32_t g, uint32_t operand, co
     return NULL;
   }
   /* Staging is all or nothing: the buffers must take the same chunks from every load. */
-  s.staged_dim = sambaStagedSourceDim(nest, operand, &s.slot, &ranges[0]);
+  s.staged_dim = s.spread > 1 ? UINT32_MAX : sambaStagedSourceDim(nest, operand, &s.slot, &ranges[0]);
   uint32_t most = 1;
   for (uint32_t r = 0; r < count && s.staged_dim != UINT32_MAX; ++r)
     most = ranges[r].count[s.staged_dim] > most ? ranges[r].count[s.staged_dim] : most;
@@ -491,11 +506,16 @@ static SambaStatus readMemory(SambaLowering *l, uint32_t g, uint32_t operand, co
     if (!s.chunks)
       s.chunks = 1, s.staged_dim = UINT32_MAX;
   }
-  uint32_t *buffers = SAMBA_ARENA_ARRAY(&l->scratch, uint32_t, sources);
-  for (uint32_t source = 0; source < sources; ++source) {
-    SAMBA_RETURN_IF_ERROR(addBuffer(l, &s, source, &buffers[source]));
-    sambaAssemblyConnect(&l->assembly, (SambaEndpoint){buffers[source], 0}, consumers[source].data,
-                         consumers[source].size);
+  uint32_t *buffers = SAMBA_ARENA_ARRAY(&l->scratch, uint32_t, sources *s.spread);
+  for (uint32_t b = 0; b < sources * s.spread; ++b) {
+    const SambaEndpoints *takers = &consumers[b / s.spread];
+    SAMBA_RETURN_IF_ERROR(addBuffer(l, &s, b, &buffers[b]));
+    sambaAssemblyConnect(&l->assembly, (SambaEndpoint){buffers[b], 0}, takers->data, takers->size);
+    /* The PCUs take the tokens of one iteration of the spread loop after the other. */
+    int64_t block = sambaNestTrips(nest, sambaNestTokenLevel(nest, operand)) /
+                    (s.spread > 1 ? sambaNestTrips(nest, s.spread_at + 1) : 1);
+    for (size_t t = 0; t < takers->size && s.spread > 1; ++t)
+      sambaAssemblyUnit(&l->assembly, takers->data[t].unit)->inputs[takers->data[t].port].block = (uint32_t)block;
   }
   for (uint32_t r = 0; r < count; ++r) {
     if (s.staged_dim != UINT32_MAX)

@@ -40,10 +40,28 @@ void sambaNestFill(const SambaStageGraph *graph, const SambaGroup *group, const 
     out_nest->unroll[dim] = unroll[dim];
     out_nest->trips[dim] = ceilDiv(ceilDiv(group->extents[dim], tile[dim]), unroll[dim]);
     out_nest->copies *= unroll[dim];
+    out_nest->loop_step[dim] = tile[dim];
+    out_nest->copy_step[dim] = tile[dim] * out_nest->trips[dim];
   }
   memset(out_nest->level, 0, sizeof out_nest->level);
   memset(out_nest->depth, 0, sizeof out_nest->depth);
   chooseInner(out_nest);
+}
+
+void sambaNestSettle(SambaNest *nest) {
+  const SambaGroup *group = nest->group;
+  for (uint32_t position = 0; position < group->dim_count; ++position) {
+    uint32_t dim = nest->dim_at[position];
+    bool runs = (int32_t)dim == nest->pipeline_dim; /* replicas take runs of slices */
+    for (uint32_t i = 0; i < group->operand_count && nest->unroll[dim] > 1 && nest->trips[dim] > 1; ++i) {
+      uint32_t spread;
+      bool spans =
+          group->operands[i].value && sambaNestSlotLevel(nest, i) <= position && sambaGroupDepends(group, i, dim);
+      runs |= spans && (sambaNestSpread(nest, i, &spread) == 1 || spread != position);
+    }
+    nest->loop_step[dim] = nest->tile[dim] * (runs ? 1 : nest->unroll[dim]);
+    nest->copy_step[dim] = nest->tile[dim] * (runs ? nest->trips[dim] : 1);
+  }
 }
 
 static SambaStatus checkMapping(const SambaGroup *group, const SambaMapping *mapping, const SambaMachine *machine) {
@@ -128,6 +146,7 @@ SambaStatus sambaNestMake(const SambaStageGraph *graph, const SambaGroup *group,
     if (out_nest->depth[i] < 1)
       out_nest->depth[i] = 1;
   }
+  sambaNestSettle(out_nest);
   return NULL;
 }
 
@@ -140,7 +159,8 @@ static int64_t gcd(int64_t a, int64_t b) {
   return a < 0 ? -a : a;
 }
 
-void sambaNestBox(const SambaNest *nest, uint32_t operand, uint32_t from, SambaBox *out_box) {
+/* The box of the loops at positions >= from but `without`, and of the points. */
+static void boxOf(const SambaNest *nest, uint32_t operand, uint32_t from, uint32_t without, SambaBox *out_box) {
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[operand].map;
   out_box->rank = nest->graph->tensors[map->tensor].rank;
@@ -156,9 +176,9 @@ void sambaNestBox(const SambaNest *nest, uint32_t operand, uint32_t from, SambaB
       if (points > 1)
         step = gcd(step, coefficient);
       reach = points - 1;
-      if (position >= from && nest->trips[dim] > 1) {
-        step = gcd(step, coefficient * nest->tile[dim]);
-        reach += (nest->trips[dim] - 1) * nest->tile[dim];
+      if (position >= from && position != without && nest->trips[dim] > 1) {
+        step = gcd(step, coefficient * nest->loop_step[dim]);
+        reach += (nest->trips[dim] - 1) * nest->loop_step[dim];
       }
       span += (coefficient < 0 ? -coefficient : coefficient) * reach;
       low += coefficient < 0 ? coefficient * reach : 0;
@@ -168,6 +188,38 @@ void sambaNestBox(const SambaNest *nest, uint32_t operand, uint32_t from, SambaB
     out_box->size[axis] = span / out_box->step[axis] + 1;
     out_box->elements *= out_box->size[axis];
   }
+}
+
+void sambaNestBox(const SambaNest *nest, uint32_t operand, uint32_t from, SambaBox *out_box) {
+  boxOf(nest, operand, from, UINT32_MAX, out_box);
+}
+
+uint32_t sambaNestSpread(const SambaNest *nest, uint32_t operand, uint32_t *out_position) {
+  const SambaGroup *group = nest->group;
+  if (nest->depth[operand] < 2 || group->copy || sambaNestTrips(nest, sambaNestSlotLevel(nest, operand)) > 1)
+    return 1;
+  for (uint32_t position = sambaNestSlotLevel(nest, operand); position < sambaNestTokenLevel(nest, operand);
+       ++position) {
+    uint32_t dim = nest->dim_at[position];
+    if (nest->trips[dim] == 1 || !sambaGroupDepends(group, operand, dim))
+      continue;
+    *out_position = position;
+    if (nest->trips[dim] != nest->depth[operand] || nest->trips[dim] > nest->machine->flows_per_lane)
+      return 1;
+    /* Short rows are staged across copies instead. */
+    SambaBox box;
+    boxOf(nest, operand, sambaNestSlotLevel(nest, operand), position, &box);
+    int64_t row = box.rank ? box.size[box.rank - 1] * sambaDTypeBytes(sambaNestDType(nest, operand)) : 0;
+    return row < 4 * nest->machine->dram_burst_bytes ? 1 : nest->depth[operand];
+  }
+  return 1;
+}
+
+void sambaNestSlotBox(const SambaNest *nest, uint32_t operand, SambaBox *out_box) {
+  uint32_t position = UINT32_MAX;
+  if (sambaNestSpread(nest, operand, &position) == 1)
+    position = UINT32_MAX;
+  boxOf(nest, operand, sambaNestSlotLevel(nest, operand), position, out_box);
 }
 
 int64_t sambaNestTrips(const SambaNest *nest, uint32_t level) {

@@ -17,6 +17,7 @@ typedef struct SambaNest {
   uint32_t dim_at[SAMBA_MAX_STAGE_DIMS];
   int64_t tile[SAMBA_MAX_STAGE_DIMS], trips[SAMBA_MAX_STAGE_DIMS];
   uint32_t unroll[SAMBA_MAX_STAGE_DIMS];
+  int64_t loop_step[SAMBA_MAX_STAGE_DIMS], copy_step[SAMBA_MAX_STAGE_DIMS];
   uint32_t copies;
   uint32_t inner[SAMBA_MAX_STAGE_DIMS]; /* in-tile counters, outermost first */
   uint32_t level[SAMBA_MAX_GROUP_OPERANDS], depth[SAMBA_MAX_GROUP_OPERANDS];
@@ -38,6 +39,9 @@ void sambaNestFill(const SambaStageGraph *graph, const SambaGroup *group, const 
                    int32_t pipeline_dim, const uint32_t *order, const int64_t *tile, const uint32_t *unroll,
                    SambaNest *out_nest);
 
+/* Settles loop_step and copy_step once the levels are known. */
+void sambaNestSettle(SambaNest *nest);
+
 /* What the tile loops at positions >= from and the in-tile points touch of an operand (from = dim_count: one token). */
 void sambaNestBox(const SambaNest *nest, uint32_t operand, uint32_t from, SambaBox *out_box);
 /* The position from which on the tile loops leave the operand's current token alone: tokens step with positions before.
@@ -45,6 +49,11 @@ void sambaNestBox(const SambaNest *nest, uint32_t operand, uint32_t from, SambaB
 uint32_t sambaNestTokenLevel(const SambaNest *nest, uint32_t operand);
 /* The operand's buffer level after dropping loops that change nothing; at most the token level. */
 uint32_t sambaNestSlotLevel(const SambaNest *nest, uint32_t operand);
+/* Buffers over which the slot of each source is spread: one per iteration of the loop at out_position (1: not spread).
+ */
+uint32_t sambaNestSpread(const SambaNest *nest, uint32_t operand, uint32_t *out_position);
+/* What one buffer's slot holds: the box of the slot level, of one iteration of a spread loop. */
+void sambaNestSlotBox(const SambaNest *nest, uint32_t operand, SambaBox *out_box);
 /* How often a token's vectors pass the port within one firing. */
 int64_t sambaNestReplay(const SambaNest *nest, uint32_t operand);
 /* The order of a token's axes: the axis that the innermost in-tile counter walks comes last. True when that is the

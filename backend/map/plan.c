@@ -19,6 +19,7 @@ typedef struct Planner {
   SambaGroupChoice *choices;
   bool *fixed; /* mapped by hand */
   uint32_t pcus, pmus, ags;
+  uint32_t units;    /* PCUs and PMUs together, at most */
   uint32_t *level;   /* of each group: how many buffers lie before it on the longest way */
   uint32_t *writer;  /* of each tensor: its last group, UINT32_MAX: none */
   bool *between;     /* tensors that groups of the section read and write */
@@ -128,7 +129,8 @@ static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent
       continue;
     limits->pipeline_dim = dims ? (int32_t)dims[g] : -1;
     limits->pipeline_tile = tile;
-    limits->replicas = replicas;
+    limits->replicas = limits->copies = replicas;
+    limits->units = p->units;
     limits->pcus = sambaGroupPieces(p->groups.groups[g], p->machine) * replicas;
     limits->pmus = used_pmus < p->pmus ? p->pmus - used_pmus : 0;
     if (!searchGroup(p, g, &p->choices[g]))
@@ -136,7 +138,7 @@ static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent
     used_pcus += p->choices[g].pcus;
     used_pmus += p->choices[g].pmus;
   }
-  if (used_pcus > p->pcus || used_pmus > p->pmus)
+  if (used_pcus > p->pcus || used_pmus > p->pmus || used_pcus + used_pmus > p->units)
     return sambaStatusMake(SAMBA_EXHAUSTED, "the section needs %u PCUs and %u PMUs, but %s has %u and %u to give",
                            used_pcus, used_pmus, p->machine->name, p->pcus, p->pmus);
   bool *frozen = sambaAllocateZeroed(p->groups.count, sizeof *frozen);
@@ -154,6 +156,8 @@ static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent
     limits->pcus = 2 * choice->pcus < free_pcus ? 2 * choice->pcus : free_pcus;
     limits->pcus = limits->pcus < pieces ? pieces : limits->pcus;
     limits->pmus = p->pmus - used_pmus + choice->pmus;
+    limits->copies = 2 * choice->nest.copies;
+    limits->units = p->units - used_pcus - used_pmus + choice->pcus + choice->pmus;
     frozen[slowest] =
         limits->pcus <= choice->pcus || !searchGroup(p, slowest, &better) || better.cycles > 0.95 * choice->cycles;
     if (!frozen[slowest]) {
@@ -308,8 +312,10 @@ static SambaStatus planAll(Planner *p) {
     return sambaStatusMake(SAMBA_EXHAUSTED, "the section needs at least %u PCUs, but %s has %u to give", pcus,
                            p->machine->name, p->pcus);
   if (p->groups.count == 1) {
+    p->limits[0].copies = UINT32_MAX;
     p->limits[0].pcus = p->pcus;
     p->limits[0].pmus = p->pmus;
+    p->limits[0].units = p->units;
     if (!searchGroup(p, 0, &p->choices[0]))
       return noChoice(p, 0);
   } else {
@@ -323,11 +329,12 @@ static SambaStatus planAll(Planner *p) {
 
 SambaStatus sambaPlanTiles(SambaStageGraph *graph, const SambaMachine *machine, const SambaPlanOptions *options) {
   SAMBA_RETURN_IF_ERROR(sambaStageGraphCheck(graph));
-  int64_t divisor = options && options->parallel_divisor > 1 ? options->parallel_divisor : 1,
-          keep = 100 - machine->reserve_units_percent;
+  uint32_t divisor = options && options->parallel_divisor > 1 ? options->parallel_divisor : 1;
+  SambaUsableUnits usable = sambaMachineUsableUnits(machine);
   Planner planner = {.graph = graph, .machine = machine, .ags = (uint32_t)machine->ag_count};
-  planner.pcus = (uint32_t)(sambaMachinePcuCount(machine) * keep / 100 / divisor);
-  planner.pmus = (uint32_t)(sambaMachinePmuCount(machine) * keep / 100 / divisor);
+  planner.pcus = usable.pcus / divisor;
+  planner.pmus = usable.pmus / divisor;
+  planner.units = usable.together / divisor;
   planner.pcus = planner.pcus ? planner.pcus : 1;
   planner.pmus = planner.pmus ? planner.pmus : 1;
   SambaStatus status = planAll(&planner);

@@ -10,6 +10,8 @@ typedef struct SambaGroupLimits {
   int64_t pipeline_tile;
   uint32_t replicas;    /* unroll of the pipeline dimension, >= 1 */
   uint32_t pcus, pmus;  /* at most, all replicas together */
+  uint32_t units;       /* PCUs and PMUs together, at most */
+  uint32_t copies;      /* at most */
   uint32_t ags;         /* its share */
   uint32_t on_chip;     /* bit i: operand i comes from a buffer of the section */
   bool buffered_output; /* the output goes into a buffer of the section */

@@ -27,15 +27,36 @@ typedef struct Pricing {
   const SambaGroupLimits *limits;
   double dram_bytes, first_bytes; /* all, and those that must arrive before the first firing */
   double slowest;                 /* cycles of the slowest port, PMU or address generator */
+  uint32_t demand_count;
+  struct Demand { /* on the address generators, per operand */
+    double first_bytes, bytes, sources, staged;
+    uint32_t ways;
+  } demands[SAMBA_MAX_GROUP_OPERANDS];
   double ag_cycles;
   uint32_t pmus;
 } Pricing;
 
 static void raise(double *value, double other) { *value = other > *value ? other : *value; }
 
+enum { mostSpread = 8 };
+
+/* Buffers over which a slot that is loaded once can be spread: the iterations of its outermost loop. */
+static uint32_t spreadOf(SambaNest *nest, uint32_t operand, uint32_t level, uint32_t token_level) {
+  uint32_t position = level;
+  while (position < token_level &&
+         (nest->trips[nest->dim_at[position]] == 1 || !sambaGroupDepends(nest->group, operand, nest->dim_at[position])))
+    ++position;
+  if (position == token_level || nest->trips[nest->dim_at[position]] > mostSpread)
+    return 1;
+  nest->level[operand] = level;
+  nest->depth[operand] = (uint32_t)nest->trips[nest->dim_at[position]];
+  return sambaNestSpread(nest, operand, &position);
+}
+
 /* Least traffic first; equal traffic: the smaller slot, which fills sooner. */
-static bool chooseLevel(const SambaNest *nest, uint32_t operand, uint32_t *out_level, uint32_t *out_depth) {
-  uint32_t bytes = sambaDTypeBytes(sambaNestDType(nest, operand)), token_level = sambaNestTokenLevel(nest, operand);
+static bool chooseLevel(SambaNest *nest, uint32_t operand) {
+  int64_t bytes = sambaDTypeBytes(sambaNestDType(nest, operand)), pmu = nest->machine->pmu_bytes;
+  uint32_t token_level = sambaNestTokenLevel(nest, operand), best_level = 0, best_depth = 0;
   double least = -1;
   for (uint32_t level = 0; level <= token_level; ++level) {
     if (level && nest->trips[nest->dim_at[level - 1]] == 1)
@@ -43,27 +64,36 @@ static bool chooseLevel(const SambaNest *nest, uint32_t operand, uint32_t *out_l
     if (level && !sambaGroupDepends(nest->group, operand, nest->dim_at[level - 1]))
       continue; /* the same slot, loaded more often */
     SambaBox box;
-    sambaNestBox(nest, operand, level, &box);
     int64_t slots = sambaNestTrips(nest, level);
-    double traffic = (double)box.elements * (double)slots;
-    uint32_t depth = slots > 1 ? 2 : 1;
-    bool fits = box.elements * bytes * depth <= nest->machine->pmu_bytes;
-    if (!fits && depth == 2 && box.elements * bytes <= nest->machine->pmu_bytes)
+    uint32_t spread = slots > 1 ? 1 : spreadOf(nest, operand, level, token_level), depth = slots > 1 ? 2 : spread;
+    nest->level[operand] = level;
+    nest->depth[operand] = depth;
+    sambaNestSlotBox(nest, operand, &box);
+    double traffic = (double)box.elements * (double)slots * spread;
+    uint32_t held = slots > 1 ? depth : 1; /* slots in one PMU */
+    bool fits = box.elements * bytes * held <= pmu;
+    if (!fits && held == 2 && box.elements * bytes <= pmu)
       fits = true, depth = 1, traffic *= 2; /* no overlap of filling and reading */
-    if (fits && (least < 0 || traffic <= least * 1.0001)) {
-      least = traffic;
-      *out_level = level;
-      *out_depth = depth;
-    }
+    if (!fits || (least >= 0 && traffic > least * 1.0001))
+      continue;
+    least = traffic;
+    best_level = level;
+    /* Deeper rings load ahead while the first firings wait for what loads longest. */
+    while (slots > 1 && depth >= 2 && depth < 4 && depth < slots && 2 * box.elements * bytes * (depth + 1) <= pmu)
+      ++depth;
+    best_depth = depth;
   }
+  nest->level[operand] = best_level;
+  nest->depth[operand] = best_depth;
   return least >= 0;
 }
 
 /* Bytes that follow each other in memory when the box is loaded; side by side copies are staged into longer rows. */
-static double rowBytes(const SambaNest *nest, const SambaStageOperand *map, const SambaBox *box) {
+static double rowBytes(const SambaNest *nest, const SambaStageOperand *map, const SambaBox *box, uint32_t *out_staged) {
   const SambaStageTensor *tensor = &nest->graph->tensors[map->tensor];
   double bytes = sambaDTypeBytes(tensor->dtype);
   uint32_t last_dim = UINT32_MAX;
+  *out_staged = 1; /* copies whose rows are joined */
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
     if (nest->unroll[dim] > 1)
       for (uint32_t axis = 0; axis < box->rank; ++axis)
@@ -72,17 +102,81 @@ static double rowBytes(const SambaNest *nest, const SambaStageOperand *map, cons
     if (box->step[axis] != 1 && box->size[axis] > 1)
       return bytes;
     bytes *= (double)box->size[axis];
-    if (axis + 1 == box->rank && last_dim != UINT32_MAX &&
-        box->size[axis] == nest->trips[last_dim] * nest->tile[last_dim] &&
-        map->axes[axis].coefficients[last_dim] == 1 && box->rank > 1)
-      bytes *= nest->unroll[last_dim] < 32 ? nest->unroll[last_dim] : 32;
+    if (axis + 1 == box->rank && last_dim != UINT32_MAX && box->size[axis] == nest->copy_step[last_dim] &&
+        map->axes[axis].coefficients[last_dim] == 1 && box->rank > 1 &&
+        bytes < 4 * (double)nest->machine->dram_burst_bytes) {
+      /* As few copies as make whole bursts: the more generators can load. */
+      double burst = (double)nest->machine->dram_burst_bytes;
+      while (*out_staged < nest->unroll[last_dim] && *out_staged < 32 &&
+             (*out_staged < 2 || fmod(bytes * *out_staged, burst) != 0))
+        ++*out_staged;
+      bytes *= *out_staged;
+    }
     if (box->size[axis] != tensor->dims[axis])
       return bytes;
   }
   return bytes;
 }
 
-static bool priceOperand(Pricing *p, SambaNest *nest, uint32_t i) {
+/* Levels and depths of all operands; false when one fits no PMU. */
+static bool chooseLevels(const SambaGroupLimits *limits, SambaNest *nest) {
+  const SambaGroup *group = nest->group;
+  for (uint32_t i = 0; i < group->operand_count; ++i) {
+    if (!group->operands[i].value)
+      continue;
+    bool indexed = group->operands[i].map.index_operand >= 0;
+    if (limits->on_chip >> i & 1 || indexed) {
+      nest->depth[i] = 2; /* the driver raises it to the distance of producer and consumer */
+      nest->level[i] = indexed ? group->dim_count : nest->pipeline_dim >= 0;
+    } else if (!chooseLevel(nest, i)) {
+      return false;
+    }
+  }
+  sambaNestSettle(nest);
+  return true;
+}
+
+/* Generators out of `share` that an operand can use: equal runs of copies (whole groups of `staged` copies), up to
+ * `ways` for each run. */
+static double usableAgs(const struct Demand *demand, double share) {
+  double best = 1;
+  for (uint32_t w = 1; w <= demand->ways; w *= 2) {
+    double ranges = fmax(1, fmin(floor(share / w), demand->sources));
+    double run = ceil(ceil(demand->sources / ranges) / demand->staged) * demand->staged;
+    best = fmax(best, ceil(demand->sources / run) * w);
+  }
+  return best;
+}
+
+/* Cycles until the first slots of all operands are there when the generators are shared as well as can be: each operand
+ * wants its first slots by then, and the rest while the PCUs work. */
+static double fillCycles(const Pricing *p, double compute, double rate) {
+  double low = 0, high = 0, ags = p->limits->ags, staging = 0;
+  for (uint32_t i = 0; i < p->demand_count; ++i) {
+    high += p->demands[i].bytes / rate;
+    staging = p->demands[i].staged > 1 ? 256 : staging; /* stored before it is forwarded */
+  }
+  for (int step = 0; step < 16 && high > low * 1.02; ++step) {
+    double at = low > 0 ? sqrt(low * high) : high / 16, used = p->limits->stored_output ? 0.2 * ags : 0;
+    bool late = false;
+    for (uint32_t i = 0; i < p->demand_count; ++i) {
+      const struct Demand *demand = &p->demands[i];
+      double wanted = fmax(1, fmax(demand->first_bytes / at, demand->bytes / (at + compute)) / rate),
+             whole = ceil(wanted);
+      while (usableAgs(demand, whole) < wanted && whole <= ags)
+        whole += fmax(1, floor(whole / 8));
+      used += usableAgs(demand, whole);
+      late |= whole > ags;
+    }
+    if (late || used > ags)
+      low = at;
+    else
+      high = at;
+  }
+  return high + staging;
+}
+
+static void priceOperand(Pricing *p, SambaNest *nest, uint32_t i) {
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
   double bytes = sambaDTypeBytes(sambaNestDType(nest, i)), sources = sambaNestSources(nest, i),
@@ -92,44 +186,40 @@ static bool priceOperand(Pricing *p, SambaNest *nest, uint32_t i) {
   sambaNestBox(nest, i, group->dim_count, &token);
   double token_bytes = (double)token.elements * bytes;
   if (p->limits->on_chip >> i & 1) {
-    nest->depth[i] = 2; /* the driver raises it to the distance of producer and consumer */
-    nest->level[i] = nest->pipeline_dim >= 0;
     raise(&p->slowest, (double)sambaNestTrips(nest, token_level) * sources / p->limits->replicas * token_bytes *
                            (double)(group->copy ? 1 : sambaNestReplay(nest, i)) / (double)machine->pmu_port_bytes);
-    return true;
+    return;
   }
   if (group->operands[i].map.index_operand >= 0) {
     double all = (double)sambaNestTrips(nest, token_level) * sources * token_bytes;
-    p->dram_bytes += sambaMachineBurstBytes(machine, all, rowBytes(nest, &group->operands[i].map, &token));
+    uint32_t alone;
+    p->dram_bytes += sambaMachineBurstBytes(machine, all, rowBytes(nest, &group->operands[i].map, &token, &alone));
     p->ag_cycles += all / rate;
     raise(&p->slowest, all / p->limits->replicas / rate);
-    nest->level[i] = group->dim_count;
-    nest->depth[i] = 2;
-    return true;
+    return;
   }
-  uint32_t level = 0, depth = 1;
-  if (!chooseLevel(nest, i, &level, &depth))
-    return false;
-  nest->level[i] = level;
-  nest->depth[i] = depth;
+  uint32_t level = nest->level[i], depth = nest->depth[i];
   bool direct = sambaNestIsDirect(nest, i);
   SambaBox slot;
-  sambaNestBox(nest, i, direct ? group->dim_count : level, &slot);
-  double slots = (double)sambaNestTrips(nest, direct ? token_level : level);
-  double slot_bytes =
-      sambaMachineBurstBytes(machine, (double)slot.elements * bytes, rowBytes(nest, &group->operands[i].map, &slot));
-  double all = slot_bytes * slots * sources;
+  uint32_t position, spread = direct ? 1 : sambaNestSpread(nest, i, &position);
+  if (direct)
+    sambaNestBox(nest, i, group->dim_count, &slot);
+  else
+    sambaNestSlotBox(nest, i, &slot);
+  double slots = (double)sambaNestTrips(nest, direct ? token_level : level) * spread;
+  uint32_t staged;
+  double row = rowBytes(nest, &group->operands[i].map, &slot, &staged);
+  double slot_bytes = sambaMachineBurstBytes(machine, (double)slot.elements * bytes, row),
+         all = slot_bytes * slots * sources;
   p->dram_bytes += all;
   p->first_bytes += slot_bytes * sources;
   p->ag_cycles += all / rate;
-  /* Several generators can fill one buffer. */
-  double fill_rate = direct                                       ? rate
-                     : 4 * rate < (double)machine->pmu_port_bytes ? 4 * rate
-                                                                  : (double)machine->pmu_port_bytes;
-  raise(&p->slowest, slot_bytes * slots / fill_rate * (depth == 1 && slots > 1 ? 2 : 1));
+  /* At most two generators per buffer, or per staging buffer of several copies; what is loaded once gets about half of
+   * all. */
+  raise(&p->slowest, all / (direct ? sources : 2 * ceil(sources / staged)) / rate * (depth == 1 && slots > 1 ? 2 : 1));
+  p->demands[p->demand_count++] = (struct Demand){slot_bytes * sources, all, sources, staged, direct ? 1 : 2};
   if (!direct)
-    p->pmus += (uint32_t)sources + (sources > 1 ? (uint32_t)(sources / 16) + 1 : 0);
-  return true;
+    p->pmus += (uint32_t)sources * spread + (sources > 1 ? (uint32_t)(sources / 16) + 1 : 0);
 }
 
 static double outputRowBytes(const SambaNest *nest) {
@@ -142,7 +232,8 @@ static double outputRowBytes(const SambaNest *nest) {
       if (map->axes[axis].coefficients[dim] == 1)
         box.size[axis] *= nest->tile[dim];
   }
-  return rowBytes(nest, map, &box);
+  uint32_t staged;
+  return rowBytes(nest, map, &box, &staged);
 }
 
 bool sambaPlanPrice(const SambaGroupLimits *limits, SambaGroupChoice *choice) {
@@ -153,9 +244,11 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, SambaGroupChoice *choice) {
   if (choice->pcus > limits->pcus)
     return false;
   Pricing p = {.nest = nest, .limits = limits};
+  if (!chooseLevels(limits, nest))
+    return false;
   for (uint32_t i = 0; i < group->operand_count; ++i)
-    if (group->operands[i].value && !priceOperand(&p, nest, i))
-      return false;
+    if (group->operands[i].value)
+      priceOperand(&p, nest, i);
   double out_bytes =
       (double)sambaNestOutputElements(nest) * sambaDTypeBytes(nest->graph->tensors[group->output.tensor].dtype);
   double out_all = out_bytes * (double)sambaNestTrips(nest, group->parallel_count) * nest->copies;
@@ -165,7 +258,7 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, SambaGroupChoice *choice) {
     p.pmus += nest->copies > 1 ? nest->copies / 32 + 1 : 0; /* staging */
     raise(&p.slowest, out_all / nest->copies / (double)machine->ag_bytes);
   }
-  if (p.pmus > limits->pmus)
+  if (p.pmus > limits->pmus || p.pmus + choice->pcus > limits->units)
     return false;
   if (limits->buffered_output)
     raise(&p.slowest, out_all / limits->replicas / (double)machine->pmu_port_bytes);
@@ -181,11 +274,10 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, SambaGroupChoice *choice) {
   choice->on_chip = limits->on_chip;
   choice->pmus = p.pmus;
   double chunks = (double)sambaNestTrips(nest, group->dim_count) / (double)sambaNestTrips(nest, group->parallel_count);
-  /* What loads first gets perhaps half of the generators. */
-  double first = p.first_bytes / dram,
-         first_ags = p.first_bytes / sambaMachineAgBytesPerCycle(machine) / (limits->ags > 1 ? limits->ags / 2 : 1);
-  choice->fill = (first > first_ags ? first : first_ags) + firing * chunks +
-                 (limits->stored_output ? out_bytes * nest->copies / dram : out_bytes / (double)machine->vector_bytes);
+  choice->fill =
+      fmax(p.first_bytes / (0.85 * dram), fillCycles(&p, cycles, 0.8 * sambaMachineAgBytesPerCycle(machine))) +
+      firing * chunks +
+      (limits->stored_output ? out_bytes * nest->copies / dram : out_bytes / (double)machine->vector_bytes);
   double unit_load =
       (double)machine->load_bytes_per_unit * 1e-6 / (double)machine->load_mbps * (double)machine->clock_hz;
   /* Each firing also costs its latency somewhere, and host time: of equals the fewer. */

@@ -41,7 +41,8 @@ static void tryUnrolls(Search *s) {
     s->unroll[dim] = (int32_t)dim == s->limits->pipeline_dim ? s->limits->replicas : 1;
   tryChoice(s);
   uint32_t pieces = sambaGroupPieces(group, s->machine);
-  int64_t most = (pieces ? s->limits->pcus / pieces : s->limits->pmus) / s->limits->replicas;
+  int64_t most = pieces ? s->limits->pcus / pieces : s->limits->pmus;
+  most = (most < s->limits->copies ? most : s->limits->copies) / s->limits->replicas;
   uint32_t dims[3], count = 0; /* those with the most tiles */
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
     if ((int32_t)dim == s->limits->pipeline_dim || tilesOf(s, dim) < 2)

@@ -68,7 +68,9 @@ typedef struct SambaMapping {
   uint32_t order[SAMBA_MAX_STAGE_DIMS];             /* tile loops, outermost first: a permutation of the dimensions */
   uint32_t operand_level[SAMBA_MAX_STAGE_OPERANDS]; /* a slot of the operand's buffer covers the tile loops from this
                                                        position inwards */
-  uint32_t operand_depth[SAMBA_MAX_STAGE_OPERANDS]; /* slots, 2 = double buffer */
+  /* slots, 2 = double buffer; of an operand whose slot is loaded only once: PMUs over which the iterations of its
+   * outermost loop are spread, so that the first ones are used while the others load (all of them or, 0 and 1, none) */
+  uint32_t operand_depth[SAMBA_MAX_STAGE_OPERANDS];
   uint32_t group;       /* stages of one section with equal group run as one pipeline of PCUs without buffers between */
   int32_t pipeline_dim; /* the dimension along which the section's stages are pipelined, -1: none */
 } SambaMapping;

@@ -6,7 +6,7 @@
 void sambaWalkStart(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map, const SambaCopyRange *range) {
   memset(walk, 0, sizeof *walk);
   for (uint32_t dim = 0; range && dim < nest->group->dim_count; ++dim)
-    walk->dim_start[dim] = range->first[dim] * nest->trips[dim] * nest->tile[dim];
+    walk->dim_start[dim] = range->first[dim] * nest->copy_step[dim];
   for (uint32_t axis = 0; axis < nest->graph->tensors[map->tensor].rank; ++axis) {
     walk->axis_start[axis] = map->axes[axis].constant;
     for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
@@ -26,13 +26,14 @@ static void addDim(SambaWalk *walk, const SambaStageOperand *map, uint32_t dim, 
 
 void sambaWalkLoops(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map, uint32_t from, uint32_t to) {
   for (uint32_t position = from; position < to; ++position)
-    addDim(walk, map, nest->dim_at[position], nest->tile[nest->dim_at[position]], nest->trips[nest->dim_at[position]]);
+    addDim(walk, map, nest->dim_at[position], nest->loop_step[nest->dim_at[position]],
+           nest->trips[nest->dim_at[position]]);
 }
 
 void sambaWalkCopies(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
                      const SambaCopyRange *range) {
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
-    addDim(walk, map, dim, nest->trips[dim] * nest->tile[dim], range->count[dim]);
+    addDim(walk, map, dim, nest->copy_step[dim], range->count[dim]);
 }
 
 void sambaWalkBox(SambaWalk *walk, const SambaBox *box, const uint32_t *axes) {
