@@ -1,6 +1,7 @@
 /* The pipeline samba-to-rdu; see pipeline.h. */
 #include "passes/pipeline.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,4 +104,54 @@ SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *opt
   *out_text = sambaArenaCopy(arena, text.data, text.size);
   sambaArrayFree(&text);
   return NULL;
+}
+
+const char sambaPipelineDescription[] =
+    "From a traced graph to placed and routed rdu sections; options target= opt= mapping= precision= inference= rules= "
+    "decisions=";
+
+static const char *takeValue(SambaArena *arena, SambaStringRef text, size_t *at) {
+  char quote = *at < text.size && (text.data[*at] == '\'' || text.data[*at] == '"') ? text.data[(*at)++] : ' ';
+  size_t start = *at;
+  while (*at < text.size && text.data[*at] != quote)
+    ++*at;
+  const char *value = sambaArenaFormat(arena, "%.*s", (int)(*at - start), text.data + start);
+  *at += *at < text.size && quote != ' ';
+  return value;
+}
+
+SambaStatus sambaPipelineTextOf(SambaArena *arena, SambaStringRef text, const char **out_text) {
+  static const struct {
+    const char *name;
+    size_t offset;
+  } names[] = {{"target", offsetof(SambaPipelineOptions, target)},
+               {"opt", offsetof(SambaPipelineOptions, opt)},
+               {"mapping", offsetof(SambaPipelineOptions, mapping)},
+               {"precision", offsetof(SambaPipelineOptions, precision)},
+               {"inference", offsetof(SambaPipelineOptions, inference)},
+               {"rules", offsetof(SambaPipelineOptions, rules)},
+               {"decisions", offsetof(SambaPipelineOptions, decisions)}};
+  enum { nameCount = sizeof names / sizeof *names };
+  SambaPipelineOptions options = {0};
+  for (size_t at = 0; at < text.size;) {
+    if (text.data[at] == ' ') {
+      ++at;
+      continue;
+    }
+    size_t start = at;
+    while (at < text.size && text.data[at] != '=' && text.data[at] != ' ')
+      ++at;
+    SambaStringRef name = {text.data + start, at - start};
+    int i = 0;
+    while (i < nameCount && !sambaStringRefEqualC(name, names[i].name))
+      ++i;
+    if (i == nameCount || at == text.size || text.data[at] != '=')
+      return sambaStatusMake(SAMBA_INVALID,
+                             "samba-to-rdu has no option '%.*s'; it takes target=, opt=, mapping=, precision=, "
+                             "inference=, rules= and decisions=",
+                             SAMBA_STRING_ARGS(name));
+    ++at;
+    *(const char **)((char *)&options + names[i].offset) = takeValue(arena, text, &at);
+  }
+  return sambaPipelineText(arena, &options, out_text);
 }

@@ -5,6 +5,7 @@
 
 #include "support/memory.h"
 #include "support/status.h"
+#include "support/string_ref.h"
 
 /* Options of samba-to-rdu; strings are borrowed, NULL means the default. */
 typedef struct SambaPipelineOptions {
@@ -19,5 +20,8 @@ typedef struct SambaPipelineOptions {
 
 /* The passes, comma-separated, in the arena; errors name the option whose value is not known. */
 SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *options, const char **out_text);
+/* The same from the text of options, `target=tiny opt=o0`; values with spaces in quotes. */
+SambaStatus sambaPipelineTextOf(SambaArena *arena, SambaStringRef options, const char **out_text);
+extern const char sambaPipelineDescription[]; /* for --help */
 
 #endif

@@ -19,7 +19,7 @@ static inline bool sambaStringRefEqual(SambaStringRef a, SambaStringRef b) {
 static inline bool sambaStringRefEqualC(SambaStringRef a, const char *b) { return sambaStringRefEqual(a, sambaStringRef(b)); }
 /* A NUL-terminated copy in the arena. */
 static inline SambaStringRef sambaStringRefCopy(SambaArena *arena, SambaStringRef text) {
-  char *copy = sambaArenaAllocate(arena, text.size + 1);
+  char *copy = (char *)sambaArenaAllocate(arena, text.size + 1); /* also read by C++ */
   if (text.size)
     memcpy(copy, text.data, text.size);
   return (SambaStringRef){copy, text.size};

@@ -40,23 +40,19 @@ template <class Op> mlir::DictionaryAttr attributesOf(mlir::MLIRContext *context
 }
 
 llvm::LogicalResult verifyInC(const SambaOpHooks &hooks, mlir::Operation *op);
-llvm::LogicalResult verifySymbolInC(mlir::Operation *op, mlir::Operation *callee);
 mlir::OpFoldResult foldInC(const SambaOpHooks &hooks, mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> constants);
 void patternsInC(const SambaOpHooks &hooks, mlir::RewritePatternSet &set, mlir::MLIRContext *context);
 llvm::LogicalResult inferInC(const SambaOpHooks &hooks, mlir::MLIRContext *context, std::optional<mlir::Location> location,
                              mlir::ValueRange operands, mlir::DictionaryAttr attributes, llvm::SmallVectorImpl<mlir::Type> &types);
-llvm::LogicalResult verifyAttributeInC(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, llvm::StringRef mnemonic, mlir::StringAttr head,
-                                       mlir::DictionaryAttr body);
+llvm::LogicalResult succeedOrEmit(SambaStatus status, llvm::function_ref<mlir::InFlightDiagnostic()> emitError); // frees the status
 
-// Assembly. Attribute dictionaries are printed plainly: 1 for 1 : i64, 1.0 for 1.0 : f64, [1, 2] for array<i64: 1, 2>.
-void printPretty(mlir::AsmPrinter &printer, mlir::Attribute attribute);
-void printPrettyEntries(mlir::AsmPrinter &printer, llvm::ArrayRef<mlir::NamedAttribute> entries);
+// Assembly; dictionaries in the plain form of pretty.c.
+SambaPrinter printerForC(mlir::AsmPrinter &printer);
 mlir::ParseResult parsePrettyAttributes(mlir::OpAsmParser &parser, mlir::NamedAttrList &attributes);
 void printPrettyAttributes(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::DictionaryAttr attributes);
 mlir::ParseResult parseInferring(mlir::OpAsmParser &parser, mlir::OperationState &result, InferFunction infer);
-void printInferring(mlir::OpAsmPrinter &printer, mlir::Operation *op);
 mlir::ParseResult parseUnit(mlir::OpAsmParser &parser, mlir::OperationState &result);
-void printUnit(mlir::OpAsmPrinter &printer, mlir::Operation *op);
+void printOp(mlir::OpAsmPrinter &printer, mlir::Operation *op, bool functional);
 mlir::ParseResult parseDictionaryBody(mlir::AsmParser &parser, mlir::StringAttr &head, mlir::DictionaryAttr &body);
 void printDictionaryAttribute(mlir::AsmPrinter &printer, mlir::StringAttr head, mlir::DictionaryAttr body);
 
@@ -69,25 +65,18 @@ template <class Attr> mlir::Attribute parseDictionaryAttribute(mlir::AsmParser &
   return Attr::getChecked([&] { return parser.emitError(where); }, parser.getContext(), head, body);
 }
 
-// How C reaches our attributes: one row per class.
-struct AttributeKind {
-  const char *kind;
-  bool (*is)(mlir::Attribute);
-  mlir::Attribute (*get)(mlir::Location, mlir::StringAttr, mlir::DictionaryAttr);
-  mlir::StringAttr (*head)(mlir::Attribute);
-  mlir::DictionaryAttr (*body)(mlir::Attribute);
-};
-template <class Attr> constexpr AttributeKind attributeKind(const char *kind) {
-  return {kind, [](mlir::Attribute a) { return llvm::isa<Attr>(a); },
-          [](mlir::Location where, mlir::StringAttr head, mlir::DictionaryAttr body) -> mlir::Attribute {
-            return Attr::getChecked([&] { return mlir::emitError(where); }, where.getContext(), head, body);
-          },
-          [](mlir::Attribute a) { return llvm::cast<Attr>(a).getHead(); }, [](mlir::Attribute a) { return llvm::cast<Attr>(a).getBody(); }};
-}
-llvm::ArrayRef<AttributeKind> sambaAttributeKinds();
-llvm::ArrayRef<AttributeKind> rduAttributeKinds();
-void insertSamba(mlir::DialectRegistry &registry);
-void insertRdu(mlir::DialectRegistry &registry);
+
+// Attributes of a dialect anywhere are checked in C.
+#define SAMBA_VERIFY_ATTRIBUTES(Dialect)                                                                               \
+  llvm::LogicalResult Dialect::verifyOperationAttribute(mlir::Operation *op, mlir::NamedAttribute a) {                 \
+    return llvm::success(sambaVerifyDialectAttribute(wrap(op), SAMBA_ON_OPERATION, 0, {wrap(a.getName()), wrap(a.getValue())}));            \
+  }                                                                                                                    \
+  llvm::LogicalResult Dialect::verifyRegionArgAttribute(mlir::Operation *op, unsigned, unsigned i, mlir::NamedAttribute a) {                \
+    return llvm::success(sambaVerifyDialectAttribute(wrap(op), SAMBA_ON_ARGUMENT, i, {wrap(a.getName()), wrap(a.getValue())}));             \
+  }                                                                                                                    \
+  llvm::LogicalResult Dialect::verifyRegionResultAttribute(mlir::Operation *op, unsigned, unsigned i, mlir::NamedAttribute a) {             \
+    return llvm::success(sambaVerifyDialectAttribute(wrap(op), SAMBA_ON_RESULT, i, {wrap(a.getName()), wrap(a.getValue())}));               \
+  }
 
 template <class Op> mlir::ParseResult parseFunction(mlir::OpAsmParser &parser, mlir::OperationState &result) {
   auto build = [](mlir::Builder &builder, llvm::ArrayRef<mlir::Type> inputs, llvm::ArrayRef<mlir::Type> results,

@@ -26,10 +26,10 @@ defvar sambaInfer = "::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::M
                     "  return ::llvm::success();\n}\n";
 defvar sambaInferringAssembly = "::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser, ::mlir::OperationState &result) {\n"
                     "  return ::samba::parseInferring(parser, result, inferReturnTypes);\n}\n"
-                    "void $cppClass::print(::mlir::OpAsmPrinter &printer) { ::samba::printInferring(printer, getOperation()); }\n";
+                    "void $cppClass::print(::mlir::OpAsmPrinter &printer) { ::samba::printOp(printer, getOperation(), false); }\n";
 defvar sambaUnitAssembly = "::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser, ::mlir::OperationState &result) {\n"
                     "  return ::samba::parseUnit(parser, result);\n}\n"
-                    "void $cppClass::print(::mlir::OpAsmPrinter &printer) { ::samba::printUnit(printer, getOperation()); }\n";
+                    "void $cppClass::print(::mlir::OpAsmPrinter &printer) { ::samba::printOp(printer, getOperation(), true); }\n";
 
 // An op whose result types follow from operands and attributes: verified, inferred, folded and canonicalized in C.
 //   %r = dialect.name %a, %b {key = value} : type of a, type of b
@@ -53,7 +53,7 @@ class Samba_DictionaryAttr<Dialect dialect, string name, string word> : AttrDef<
       "void $cppClass::print(::mlir::AsmPrinter &printer) const { ::samba::printDictionaryAttribute(printer, getHead(), getBody()); }\n"
       "::llvm::LogicalResult $cppClass::verify(::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError, ::mlir::StringAttr head,\n"
       "    ::mlir::DictionaryAttr body) {\n"
-      "  return ::samba::verifyAttributeInC(emitError, getMnemonic(), head, body);\n}\n";
+      "  return ::samba::succeedOrEmit(sambaCheckDictionaryAttribute(wrap(getMnemonic()), wrap(head.getValue()), wrap(::mlir::Attribute(body))), emitError);\n}\n";
 }
 
 #endif

@@ -1,12 +1,6 @@
 // The C++ half of the bridge: hooks forwarded, assembly shared by all ops, and what C needs beyond mlir-c. No algorithm.
 #include "dialect/bridge/Bridge.hpp"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-
 using namespace mlir;
 
 namespace samba {
@@ -14,8 +8,6 @@ namespace samba {
 //===-- Hooks ------------------------------------------------------------------------------------------------------===//
 
 LogicalResult verifyInC(const SambaOpHooks &hooks, Operation *op) { return success(!hooks.verify || hooks.verify(&hooks, wrap(op))); }
-
-LogicalResult verifySymbolInC(Operation *op, Operation *callee) { return success(sambaVerifyCall(wrap(op), wrap(callee))); }
 
 OpFoldResult foldInC(const SambaOpHooks &hooks, Operation *op, ArrayRef<Attribute> constants) {
   MlirValue value = {nullptr};
@@ -45,8 +37,7 @@ LogicalResult inferInC(const SambaOpHooks &hooks, MLIRContext *context, std::opt
   return success();
 }
 
-LogicalResult verifyAttributeInC(function_ref<InFlightDiagnostic()> emitError, StringRef mnemonic, StringAttr head, DictionaryAttr body) {
-  SambaStatus status = sambaCheckDictionaryAttribute(wrap(mnemonic), wrap(head.getValue()), wrap(Attribute(body)));
+LogicalResult succeedOrEmit(SambaStatus status, function_ref<InFlightDiagnostic()> emitError) {
   if (!status)
     return success();
   emitError() << sambaStatusGetMessage(status);
@@ -56,58 +47,14 @@ LogicalResult verifyAttributeInC(function_ref<InFlightDiagnostic()> emitError, S
 
 //===-- Assembly ---------------------------------------------------------------------------------------------------===//
 
-void printPrettyEntries(AsmPrinter &printer, ArrayRef<NamedAttribute> entries) {
-  llvm::interleaveComma(entries, printer.getStream(), [&](NamedAttribute entry) {
-    printer.printKeywordOrString(entry.getName());
-    if (isa<UnitAttr>(entry.getValue()))
-      return;
-    printer << " = ";
-    printPretty(printer, entry.getValue());
-  });
+SambaPrinter printerForC(AsmPrinter &printer) {
+  return {&printer, [](void *p, MlirStringRef text) { static_cast<AsmPrinter *>(p)->getStream() << unwrap(text); },
+          [](void *p, MlirAttribute attribute) { static_cast<AsmPrinter *>(p)->printAttribute(unwrap(attribute)); }};
 }
 
-void printPretty(AsmPrinter &printer, Attribute attribute) {
-  auto integer = dyn_cast<IntegerAttr>(attribute);
-  auto real = dyn_cast<FloatAttr>(attribute);
-  if ((integer && integer.getType().isSignlessInteger(64)) || (real && real.getType().isF64())) {
-    printer.printAttributeWithoutType(attribute);
-  } else if (auto list = dyn_cast<DenseI64ArrayAttr>(attribute)) {
-    printer << '[';
-    llvm::interleaveComma(list.asArrayRef(), printer.getStream());
-    printer << ']';
-  } else if (auto list = dyn_cast<ArrayAttr>(attribute)) {
-    printer << '[';
-    llvm::interleaveComma(list, printer.getStream(), [&](Attribute element) { printPretty(printer, element); });
-    printer << ']';
-  } else if (auto dictionary = dyn_cast<DictionaryAttr>(attribute)) {
-    printer << '{';
-    printPrettyEntries(printer, dictionary.getValue());
-    printer << '}';
-  } else {
-    printer.printAttribute(attribute);
-  }
-}
-
-// The reverse of the plain printing: lists of integers become dense arrays, at any depth.
-static Attribute fromPretty(Attribute attribute) {
-  MLIRContext *context = attribute.getContext();
-  if (auto list = dyn_cast<ArrayAttr>(attribute)) {
-    SmallVector<int64_t> integers;
-    SmallVector<Attribute> elements;
-    for (Attribute element : list) {
-      if (auto integer = dyn_cast<IntegerAttr>(element); integer && integer.getType().isSignlessInteger(64))
-        integers.push_back(integer.getInt());
-      elements.push_back(fromPretty(element));
-    }
-    return integers.size() == list.size() ? Attribute(DenseI64ArrayAttr::get(context, integers)) : ArrayAttr::get(context, elements);
-  }
-  if (auto dictionary = dyn_cast<DictionaryAttr>(attribute)) {
-    NamedAttrList entries;
-    for (NamedAttribute entry : dictionary)
-      entries.append(entry.getName(), fromPretty(entry.getValue()));
-    return entries.getDictionary(context);
-  }
-  return attribute;
+static void printEntries(AsmPrinter &printer, DictionaryAttr dictionary) {
+  SambaPrinter c = printerForC(printer);
+  sambaPrettyPrintEntries(&c, wrap(Attribute(dictionary)));
 }
 
 ParseResult parsePrettyAttributes(OpAsmParser &parser, NamedAttrList &attributes) {
@@ -115,7 +62,7 @@ ParseResult parsePrettyAttributes(OpAsmParser &parser, NamedAttrList &attributes
   if (parser.parseOptionalAttrDict(parsed))
     return failure();
   for (NamedAttribute entry : parsed)
-    attributes.append(entry.getName(), fromPretty(entry.getValue()));
+    attributes.append(entry.getName(), unwrap(sambaPrettyParsed(wrap(entry.getValue()))));
   return success();
 }
 
@@ -125,16 +72,26 @@ void printPrettyAttributes(OpAsmPrinter &printer, Operation *, DictionaryAttr at
   if (shown.empty())
     return;
   printer << '{';
-  printPrettyEntries(printer, shown.getAttrs());
+  printEntries(printer, shown.getDictionary(attributes.getContext()));
   printer << '}';
 }
 
-static void printOperandsAndAttributes(OpAsmPrinter &printer, Operation *op) {
+void printOp(OpAsmPrinter &printer, Operation *op, bool functional) {
   if (op->getNumOperands())
     printer << ' ' << op->getOperands();
   if (!op->getAttrs().empty())
     printer << ' ';
   printPrettyAttributes(printer, op, op->getAttrDictionary());
+  for (Region &region : op->getRegions()) {
+    printer << " do ";
+    printer.printRegion(region);
+  }
+  if (functional || op->getNumOperands())
+    printer << " : ";
+  if (functional)
+    printer.printFunctionalType(op);
+  else
+    llvm::interleaveComma(op->getOperandTypes(), printer.getStream(), [&](Type type) { printer << type; });
 }
 
 ParseResult parseInferring(OpAsmParser &parser, OperationState &result, InferFunction infer) {
@@ -148,12 +105,6 @@ ParseResult parseInferring(OpAsmParser &parser, OperationState &result, InferFun
                result.attributes.getDictionary(parser.getContext()), nullptr, {}, result.types);
 }
 
-void printInferring(OpAsmPrinter &printer, Operation *op) {
-  printOperandsAndAttributes(printer, op);
-  if (op->getNumOperands())
-    printer << " : " << op->getOperandTypes();
-}
-
 // rdu units: `%r = rdu.kind %a, %b {attributes} do { program } : (types) -> types`.
 ParseResult parseUnit(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
@@ -165,16 +116,6 @@ ParseResult parseUnit(OpAsmParser &parser, OperationState &result) {
     return failure();
   result.addTypes(type.getResults());
   return success();
-}
-
-void printUnit(OpAsmPrinter &printer, Operation *op) {
-  printOperandsAndAttributes(printer, op);
-  for (Region &region : op->getRegions()) {
-    printer << " do ";
-    printer.printRegion(region);
-  }
-  printer << " : ";
-  printer.printFunctionalType(op);
 }
 
 ParseResult parseDictionaryBody(AsmParser &parser, StringAttr &head, DictionaryAttr &body) {
@@ -191,7 +132,7 @@ ParseResult parseDictionaryBody(AsmParser &parser, StringAttr &head, DictionaryA
       return failure();
     if (entries.get(key))
       return parser.emitError(parser.getCurrentLocation()) << "duplicate key '" << key << "'";
-    entries.append(key, fromPretty(value));
+    entries.append(key, unwrap(sambaPrettyParsed(wrap(value))));
     return success();
   };
   if (failed(parser.parseOptionalGreater())) {
@@ -208,7 +149,7 @@ void printDictionaryAttribute(AsmPrinter &printer, StringAttr head, DictionaryAt
     printer.printAttributeWithoutType(head);
   if (!head.empty() && !body.empty())
     printer << ", ";
-  printPrettyEntries(printer, body.getValue());
+  printEntries(printer, body);
   printer << '>';
 }
 
@@ -240,33 +181,15 @@ void sambaOperationAttributeNames(MlirContext context, MlirStringRef op, void (*
       callback(wrap(attribute.getValue()), userData);
 }
 
-static const samba::AttributeKind *kindOf(MlirAttribute attribute) {
-  for (ArrayRef<samba::AttributeKind> kinds : {samba::sambaAttributeKinds(), samba::rduAttributeKinds()})
-    for (const samba::AttributeKind &kind : kinds)
-      if (attribute.ptr && kind.is(unwrap(attribute)))
-        return &kind;
-  return nullptr;
-}
-
 bool sambaAttributeIs(MlirAttribute attribute, const char *kind) {
-  const samba::AttributeKind *found = kindOf(attribute);
-  return found && StringRef(found->kind) == kind;
+  return attribute.ptr && unwrap(attribute).getAbstractAttribute().getName() == kind;
 }
 
-MlirAttribute sambaAttributeGet(MlirLocation location, const char *name, MlirStringRef head, MlirAttribute body) {
-  Location where = unwrap(location);
-  for (ArrayRef<samba::AttributeKind> kinds : {samba::sambaAttributeKinds(), samba::rduAttributeKinds()})
-    for (const samba::AttributeKind &kind : kinds)
-      if (StringRef(kind.kind) == name)
-        return wrap(kind.get(where, StringAttr::get(where.getContext(), unwrap(head)), cast<DictionaryAttr>(unwrap(body))));
-  return {nullptr};
+// The parts of an attribute of ours, in the order of Bridge.td: head, body.
+static Attribute partOf(MlirAttribute attribute, size_t index) {
+  SmallVector<Attribute, 2> parts;
+  unwrap(attribute).walkImmediateSubElements([&](Attribute part) { parts.push_back(part); }, [](Type) {});
+  return parts[index];
 }
-
-MlirStringRef sambaAttributeHead(MlirAttribute attribute) { return wrap(kindOf(attribute)->head(unwrap(attribute)).getValue()); }
-MlirAttribute sambaAttributeBody(MlirAttribute attribute) { return wrap(Attribute(kindOf(attribute)->body(unwrap(attribute)))); }
-
-void sambaRegisterDialects(MlirDialectRegistry registry) {
-  samba::insertSamba(*unwrap(registry));
-  samba::insertRdu(*unwrap(registry));
-  unwrap(registry)->insert<arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect, math::MathDialect, tensor::TensorDialect>();
-}
+MlirStringRef sambaAttributeHead(MlirAttribute attribute) { return wrap(cast<StringAttr>(partOf(attribute, 0)).getValue()); }
+MlirAttribute sambaAttributeBody(MlirAttribute attribute) { return wrap(partOf(attribute, 1)); }

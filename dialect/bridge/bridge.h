@@ -21,6 +21,7 @@ extern "C" {
 /*===-- What C++ asks of C ----------------------------------------------------------------------------------------===*/
 
 typedef struct SambaOpHooks SambaOpHooks;
+typedef enum { SAMBA_RDU_VECTOR, SAMBA_RDU_SCALAR, SAMBA_RDU_CONTROL, SAMBA_RDU_SYMBOL } SambaRduTypeKind;
 
 /* One inference: the op may not exist yet. attributes: a dictionary of all, inherent ones included. */
 typedef struct SambaInference {
@@ -52,13 +53,27 @@ bool sambaVerifyDialectAttribute(MlirOperation op, SambaAttributePlace place, un
                                  MlirNamedAttribute attribute);
 /* Checks the contents of a dictionary attribute of ours by mnemonic ("external"). head is "" when there is none. */
 SambaStatus sambaCheckDictionaryAttribute(MlirStringRef mnemonic, MlirStringRef head, MlirAttribute body);
+/* The plain text form of dictionaries (pretty.c). An AsmPrinter as C sees it: */
+typedef struct SambaPrinter {
+  void *printer;
+  void (*text)(void *printer, MlirStringRef text);
+  void (*attribute)(void *printer, MlirAttribute attribute); /* in MLIR's own form */
+} SambaPrinter;
+void sambaPrettyPrintEntries(const SambaPrinter *printer, MlirAttribute dictionary); /* without the braces */
+MlirAttribute sambaPrettyParsed(MlirAttribute attribute); /* what MLIR's parser made of the plain form, made right */
+void sambaRduTypePrint(const SambaPrinter *printer, SambaRduTypeKind kind, intptr_t rank, const int64_t *shape,
+                       MlirType element);
+SambaStatus sambaRduTypeCheck(SambaRduTypeKind kind, intptr_t rank, const int64_t *shape, MlirType element);
+
 /* callee is null when the symbol does not exist. */
 bool sambaVerifyCall(MlirOperation call, MlirOperation callee);
 
 /*===-- What C asks of C++ ----------------------------------------------------------------------------------------===*/
 
-/* Inserts samba, rdu and the upstream dialects that our passes make into the registry. */
+/* Inserts samba, rdu and the upstream dialects that our passes make into the registry (attribute.c). */
 void sambaRegisterDialects(MlirDialectRegistry registry);
+void sambaInsertSamba(MlirDialectRegistry registry);
+void sambaInsertRdu(MlirDialectRegistry registry);
 /* Calls back with the name of every op of a loaded dialect, and with the inherent attributes' names of a registered op.
  */
 void sambaDialectOperations(MlirContext context, MlirStringRef dialect, void (*callback)(MlirStringRef, void *),
@@ -82,7 +97,6 @@ MlirStringRef sambaAttributeHead(MlirAttribute attribute); /* "" when there is n
 MlirAttribute sambaAttributeBody(MlirAttribute attribute); /* a dictionary */
 
 /* !rdu.stream<64x64xbf16>, <scalar 1xi32>, <control> (no element type); !rdu.symbol<128x128xbf16>. */
-typedef enum { SAMBA_RDU_VECTOR, SAMBA_RDU_SCALAR, SAMBA_RDU_CONTROL, SAMBA_RDU_SYMBOL } SambaRduTypeKind;
 bool sambaTypeIsRdu(MlirType type);
 MlirType sambaRduTypeGet(MlirContext context, SambaRduTypeKind kind, intptr_t rank, const int64_t *shape,
                          MlirType element);

@@ -26,21 +26,12 @@ template <class T> static Type parseRduType(AsmParser &parser) {
 }
 
 static void printRduType(AsmPrinter &printer, unsigned kind, ArrayRef<int64_t> shape, Type element) {
-  printer << (kind == SAMBA_RDU_CONTROL ? "<control" : kind == SAMBA_RDU_SCALAR ? "<scalar " : "<");
-  for (int64_t extent : shape)
-    printer << extent << 'x';
-  if (element)
-    printer << element;
-  printer << '>';
+  SambaPrinter c = printerForC(printer);
+  sambaRduTypePrint(&c, SambaRduTypeKind(kind), shape.size(), shape.data(), wrap(element));
 }
 
 static LogicalResult verifyRduType(function_ref<InFlightDiagnostic()> emitError, unsigned kind, ArrayRef<int64_t> shape, Type element) {
-  if (kind != SAMBA_RDU_CONTROL && !(element.isF32() || element.isBF16() || element.isF16() || element.isInteger()))
-    return emitError() << "element type must be f32, bf16, f16 or an integer, but is " << element;
-  for (int64_t extent : shape)
-    if (extent < 1)
-      return emitError() << "every extent must be at least 1, but one is " << extent;
-  return success();
+  return succeedOrEmit(sambaRduTypeCheck(SambaRduTypeKind(kind), shape.size(), shape.data(), wrap(element)), emitError);
 }
 
 } // namespace samba
@@ -78,26 +69,11 @@ void RduDialect::initialize() {
       >();
 }
 
-static LogicalResult check(Operation *op, SambaAttributePlace place, unsigned index, NamedAttribute attribute) {
-  return success(sambaVerifyDialectAttribute(wrap(op), place, index, {wrap(attribute.getName()), wrap(attribute.getValue())}));
-}
-LogicalResult RduDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) { return check(op, SAMBA_ON_OPERATION, 0, attribute); }
-LogicalResult RduDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
-  return check(op, SAMBA_ON_ARGUMENT, index, attribute);
-}
-LogicalResult RduDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
-  return check(op, SAMBA_ON_RESULT, index, attribute);
-}
+SAMBA_VERIFY_ATTRIBUTES(RduDialect)
 
 } // namespace samba::rdu
 
-namespace samba {
-ArrayRef<AttributeKind> rduAttributeKinds() {
-  static const AttributeKind kinds[] = {attributeKind<rdu::MachineAttr>("rdu.machine"), attributeKind<rdu::MappingAttr>("rdu.mapping")};
-  return kinds;
-}
-void insertRdu(DialectRegistry &registry) { registry.insert<rdu::RduDialect>(); }
-} // namespace samba
+void sambaInsertRdu(MlirDialectRegistry registry) { unwrap(registry)->insert<samba::rdu::RduDialect>(); }
 
 //===-- Types for C ------------------------------------------------------------------------------------------------===//
 
@@ -105,12 +81,6 @@ using samba::rdu::StreamType;
 using samba::rdu::SymbolType;
 
 bool sambaTypeIsRdu(MlirType type) { return type.ptr && isa<StreamType, SymbolType>(unwrap(type)); }
-MlirType sambaRduTypeGet(MlirContext context, SambaRduTypeKind kind, intptr_t rank, const int64_t *shape, MlirType element) {
-  ArrayRef<int64_t> extents(shape, rank);
-  if (kind == SAMBA_RDU_SYMBOL)
-    return wrap(Type(SymbolType::get(unwrap(context), kind, extents, unwrap(element))));
-  return wrap(Type(StreamType::get(unwrap(context), kind, extents, unwrap(element))));
-}
 // Both classes keep kind, shape and element type; symbols are told apart by the kind.
 static StreamType asStream(MlirType type) { return dyn_cast<StreamType>(unwrap(type)); }
 SambaRduTypeKind sambaRduTypeKind(MlirType type) { return asStream(type) ? SambaRduTypeKind(asStream(type).getKind()) : SAMBA_RDU_SYMBOL; }

@@ -35,22 +35,8 @@ Operation *SambaDialect::materializeConstant(OpBuilder &builder, Attribute value
   return elements ? ConstantOp::create(builder, location, TypeRange(elements.getType()), elements).getOperation() : nullptr;
 }
 
-static LogicalResult check(Operation *op, SambaAttributePlace place, unsigned index, NamedAttribute attribute) {
-  return success(sambaVerifyDialectAttribute(wrap(op), place, index, {wrap(attribute.getName()), wrap(attribute.getValue())}));
-}
-LogicalResult SambaDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) { return check(op, SAMBA_ON_OPERATION, 0, attribute); }
-LogicalResult SambaDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
-  return check(op, SAMBA_ON_ARGUMENT, index, attribute);
-}
-LogicalResult SambaDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
-  return check(op, SAMBA_ON_RESULT, index, attribute);
-}
-
-ArrayRef<AttributeKind> sambaAttributeKinds() {
-  static const AttributeKind kinds[] = {attributeKind<ExternalAttr>("samba.external"), attributeKind<DerivedAttr>("samba.derived"),
-                                        attributeKind<ArginAttr>("samba.argin")};
-  return kinds;
-}
-void insertSamba(DialectRegistry &registry) { registry.insert<SambaDialect>(); }
+SAMBA_VERIFY_ATTRIBUTES(SambaDialect)
 
 } // namespace samba
+
+void sambaInsertSamba(MlirDialectRegistry registry) { unwrap(registry)->insert<samba::SambaDialect>(); }

@@ -338,7 +338,7 @@ def Samba_CallOp : Samba_StructureOp<"call", [DeclareOpInterfaceMethods<SymbolUs
   let assemblyFormat = "$callee `(` $inputs `)` custom<PrettyAttributes>(attr-dict) `:` functional-type($inputs, $outputs)";
   let extraClassDefinition = !strconcat(sambaVerify, [{
     ::llvm::LogicalResult $cppClass::verifySymbolUses(::mlir::SymbolTableCollection &symbols) {
-      return ::samba::verifySymbolInC(getOperation(), symbols.lookupNearestSymbolFrom(getOperation(), getCalleeAttr()));
+      return ::llvm::success(sambaVerifyCall(wrap(getOperation()), wrap(symbols.lookupNearestSymbolFrom(getOperation(), getCalleeAttr()))));
     }
   }]);
 }

@@ -342,7 +342,7 @@ rdu.section @s(%a: !rdu.symbol<8xf32>) {
 
 // -----
 
-// expected-error@+1 {{element type must be f32, bf16, f16 or an integer, but is 'f64'}}
+// expected-error@+1 {{element type must be f32, bf16, f16 or an integer}}
 func.func private @f(!rdu.stream<4xf64>)
 
 // -----
