@@ -26,12 +26,12 @@ static void countReaders(const SambaStageGraph *graph, Readers *out_readers) {
   }
 }
 
-static bool isPure(const SambaAxisMap *map, uint32_t dim_count, uint32_t *out_dim) {
+static bool isPure(const SambaAxisMap *map, const SambaStage *stage, uint32_t *out_dim) {
   uint32_t found = UINT32_MAX;
   if (map->constant)
     return false;
-  for (uint32_t dim = 0; dim < dim_count; ++dim) {
-    if (!map->coefficients[dim])
+  for (uint32_t dim = 0; dim < stage->dim_count; ++dim) {
+    if (!map->coefficients[dim] || stage->extents[dim] == 1)
       continue;
     if (map->coefficients[dim] != 1 || found != UINT32_MAX)
       return false;
@@ -49,7 +49,7 @@ static bool isIdentity(const SambaStageTensor *tensor, const SambaStage *stage, 
   if (map->guarded || map->index_operand >= 0)
     return false;
   for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
-    if (!isPure(&map->axes[axis], stage->dim_count, &out_dims[axis]))
+    if (!isPure(&map->axes[axis], stage, &out_dims[axis]))
       return false;
     if (out_dims[axis] == UINT32_MAX) {
       if (tensor->dims[axis] != 1)
@@ -131,7 +131,7 @@ static SambaStatus append(SambaGroup *group, const SambaStageGraph *graph, uint3
     for (uint32_t axis = 0; axis < graph->tensors[operand->tensor].rank; ++axis) {
       added.map.axes[axis].constant = operand->axes[axis].constant;
       for (uint32_t dim = 0; dim < stage->dim_count; ++dim)
-        if (dims[dim] != UINT32_MAX)
+        if (dims[dim] != UINT32_MAX && stage->extents[dim] > 1) /* else its index is always 0 */
           added.map.axes[axis].coefficients[dims[dim]] += operand->axes[axis].coefficients[dim];
     }
     if (!operand->guarded)
@@ -271,7 +271,7 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
   for (uint32_t axis = 0; axis < graph->tensors[last->output.tensor].rank; ++axis) {
     group->output.axes[axis].constant = last->output.axes[axis].constant;
     for (uint32_t dim = 0; dim < last->dim_count; ++dim)
-      if (chain_dims[count - 1].of[dim] != UINT32_MAX)
+      if (chain_dims[count - 1].of[dim] != UINT32_MAX && last->extents[dim] > 1)
         group->output.axes[axis].coefficients[chain_dims[count - 1].of[dim]] +=
             last->output.axes[axis].coefficients[dim];
   }

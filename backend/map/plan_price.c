@@ -89,7 +89,8 @@ static bool chooseLevel(SambaNest *nest, uint32_t operand) {
 }
 
 /* Bytes that follow each other in memory when the box is loaded; side by side copies are staged into longer rows. */
-static double rowBytes(const SambaNest *nest, const SambaStageOperand *map, const SambaBox *box, uint32_t *out_staged) {
+static double rowBytes(const SambaNest *nest, const SambaStageOperand *map, const SambaBox *box, bool staging,
+                       uint32_t *out_staged) {
   const SambaStageTensor *tensor = &nest->graph->tensors[map->tensor];
   double bytes = sambaDTypeBytes(tensor->dtype);
   uint32_t last_dim = UINT32_MAX;
@@ -102,7 +103,7 @@ static double rowBytes(const SambaNest *nest, const SambaStageOperand *map, cons
     if (box->step[axis] != 1 && box->size[axis] > 1)
       return bytes;
     bytes *= (double)box->size[axis];
-    if (axis + 1 == box->rank && last_dim != UINT32_MAX && box->size[axis] == nest->copy_step[last_dim] &&
+    if (axis + 1 == box->rank && staging && last_dim != UINT32_MAX && box->size[axis] == nest->copy_step[last_dim] &&
         map->axes[axis].coefficients[last_dim] == 1 && box->rank > 1 &&
         bytes < 4 * (double)nest->machine->dram_burst_bytes) {
       /* As few copies as make whole bursts: the more generators can load. */
@@ -193,7 +194,8 @@ static void priceOperand(Pricing *p, SambaNest *nest, uint32_t i) {
   if (group->operands[i].map.index_operand >= 0) {
     double all = (double)sambaNestTrips(nest, token_level) * sources * token_bytes;
     uint32_t alone;
-    p->dram_bytes += sambaMachineBurstBytes(machine, all, rowBytes(nest, &group->operands[i].map, &token, &alone));
+    p->dram_bytes +=
+        sambaMachineBurstBytes(machine, all, rowBytes(nest, &group->operands[i].map, &token, false, &alone));
     p->ag_cycles += all / rate;
     raise(&p->slowest, all / p->limits->replicas / rate);
     return;
@@ -208,7 +210,7 @@ static void priceOperand(Pricing *p, SambaNest *nest, uint32_t i) {
     sambaNestSlotBox(nest, i, &slot);
   double slots = (double)sambaNestTrips(nest, direct ? token_level : level) * spread;
   uint32_t staged;
-  double row = rowBytes(nest, &group->operands[i].map, &slot, &staged);
+  double row = rowBytes(nest, &group->operands[i].map, &slot, !direct && spread == 1, &staged);
   double slot_bytes = sambaMachineBurstBytes(machine, (double)slot.elements * bytes, row),
          all = slot_bytes * slots * sources;
   p->dram_bytes += all;
@@ -233,10 +235,10 @@ static double outputRowBytes(const SambaNest *nest) {
         box.size[axis] *= nest->tile[dim];
   }
   uint32_t staged;
-  return rowBytes(nest, map, &box, &staged);
+  return rowBytes(nest, map, &box, true, &staged);
 }
 
-bool sambaPlanPrice(const SambaGroupLimits *limits, SambaGroupChoice *choice) {
+bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoice *choice) {
   SambaNest *nest = &choice->nest;
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
@@ -274,14 +276,18 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, SambaGroupChoice *choice) {
   choice->on_chip = limits->on_chip;
   choice->pmus = p.pmus;
   double chunks = (double)sambaNestTrips(nest, group->dim_count) / (double)sambaNestTrips(nest, group->parallel_count);
-  choice->fill =
-      fmax(p.first_bytes / (0.85 * dram), fillCycles(&p, cycles, 0.8 * sambaMachineAgBytesPerCycle(machine))) +
-      firing * chunks +
-      (limits->stored_output ? out_bytes * nest->copies / dram : out_bytes / (double)machine->vector_bytes);
   double unit_load =
       (double)machine->load_bytes_per_unit * 1e-6 / (double)machine->load_mbps * (double)machine->clock_hz;
+  double tail = firing * chunks +
+                (limits->stored_output ? out_bytes * nest->copies / dram : out_bytes / (double)machine->vector_bytes);
   /* Each firing also costs its latency somewhere, and host time: of equals the fewer. */
-  choice->score = choice->cycles + choice->fill + launchShare * unit_load * (choice->pcus + choice->pmus) +
-                  firings * (4 + 0.02 * nest->copies);
+  double rest =
+      cycles + tail + launchShare * unit_load * (choice->pcus + choice->pmus) + firings * (4 + 0.02 * nest->copies);
+  double fill = p.first_bytes / (0.85 * dram);
+  if (rest + fill >= bound)
+    return false;
+  fill = fmax(fill, fillCycles(&p, cycles, 0.8 * sambaMachineAgBytesPerCycle(machine)));
+  choice->fill = fill + tail;
+  choice->score = rest + fill;
   return true;
 }

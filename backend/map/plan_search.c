@@ -2,6 +2,7 @@
  */
 #include "backend/map/plan_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -20,7 +21,8 @@ typedef struct Search {
 static void tryChoice(Search *s) {
   SambaGroupChoice choice;
   sambaNestFill(s->graph, s->group, s->machine, s->limits->pipeline_dim, s->order, s->tile, s->unroll, &choice.nest);
-  if (sambaPlanPrice(s->limits, &choice) && (!s->found || choice.score < s->best->score)) {
+  if (sambaPlanPrice(s->limits, s->found ? s->best->score : INFINITY, &choice) &&
+      (!s->found || choice.score < s->best->score)) {
     *s->best = choice;
     s->found = true;
   }
