@@ -97,6 +97,32 @@ static SambaStatus runOnce(MlirOperation module, const SambaCompileOptions *opti
   return status;
 }
 
+/* --explain: a remark per section. */
+static void explain(MlirOperation module, const SambaPef *pef) {
+  SambaArena arena = {0};
+  for (uint32_t s = 0; s < pef->sections_count; ++s) {
+    const SambaPefSection *section = &pef->sections[s];
+    const SambaPefImage *image = &pef->images[section->image];
+    uint32_t calls = 0;
+    for (uint32_t c = 0; c < pef->calls_count; ++c)
+      calls += pef->calls[c].section == s;
+    const char *layers = "";
+    SambaStringRef last = {"", 0};
+    for (uint32_t u = 0; u < image->units_count; ++u) {
+      SambaStringRef layer = image->units[u].layer;
+      if (layer.size && !sambaStringRefEqual(layer, last))
+        layers = sambaArenaFormat(&arena, "%s%s%.*s", layers, layers[0] ? ", " : "", SAMBA_STRING_ARGS(layer));
+      last = layer.size ? layer : last;
+    }
+    const char *text =
+        sambaArenaFormat(&arena, "section %u @%.*s: %u calls, %u PCUs, %u PMUs, %u AGs, estimated %llu cycles%s%s", s,
+                         SAMBA_STRING_ARGS(section->name), calls, section->pcus, section->pmus, section->ags,
+                         (unsigned long long)section->estimated_cycles, layers[0] ? "; layers " : "", layers);
+    sambaDiagnose(mlirOperationGetLocation(module), MlirDiagnosticRemark, sambaMlirString(text), 0, NULL);
+  }
+  sambaArenaDestroy(&arena);
+}
+
 static SambaStatus writePef(MlirOperation module, const SambaCompileOptions *options, const char *path) {
   const SambaPipelineOptions *p = &options->pipeline;
   SambaEmitOption table[] = {{"opt", p->opt && p->opt[0] ? p->opt : "o1"},
@@ -116,6 +142,8 @@ static SambaStatus writePef(MlirOperation module, const SambaCompileOptions *opt
     status = sambaPefWriteLog(pef, sambaArenaFormat(&arena, "%s.log", path));
     sambaArenaDestroy(&arena);
   }
+  if (!status && options->explain)
+    explain(module, pef);
   sambaPefDestroy(pef);
   return status;
 }

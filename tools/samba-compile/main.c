@@ -4,6 +4,8 @@
 #include "support/command_line.h"
 #include "tools/samba-compile/mlir_flags.h"
 
+#include "mlir-c/Diagnostics.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,12 +59,29 @@ static const char *folderOf(SambaArena *arena, const char *path) {
   return slash ? sambaArenaFormat(arena, "%.*s", (int)(slash - path), path) : "";
 }
 
+static void printPiece(MlirStringRef piece, void *user) {
+  (void)user;
+  fwrite(piece.data, 1, piece.length, stderr);
+}
+
+/* Remarks and warnings (MLIR prints errors only by itself). */
+static MlirLogicalResult printRemark(MlirDiagnostic diagnostic, void *user) {
+  MlirDiagnosticSeverity severity = mlirDiagnosticGetSeverity(diagnostic);
+  if (severity != MlirDiagnosticRemark && severity != MlirDiagnosticWarning)
+    return mlirLogicalResultFailure();
+  fputs(severity == MlirDiagnosticRemark ? "remark: " : "warning: ", stderr);
+  mlirDiagnosticPrint(diagnostic, printPiece, user);
+  fputc('\n', stderr);
+  return mlirLogicalResultSuccess();
+}
+
 static SambaStatus compile(const Options *o, const char *path, SambaArena *arena) {
   if (!o->output)
     return sambaStatusMake(SAMBA_INVALID, "samba-compile wants an output: -o OUT.pef");
   if (o->o0 + o->o1 + o->o3 > 1)
     return sambaStatusMake(SAMBA_INVALID, "-O0, -O1 and -O3 exclude each other");
   MlirContext context = sambaCompilerContextCreate();
+  mlirContextAttachDiagnosticHandler(context, printRemark, NULL, NULL);
   MlirModule module = {NULL};
   Text record = {0};
   SambaStatus status = loadModel(context, o, path, &record, &module);
