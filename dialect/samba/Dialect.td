@@ -15,7 +15,7 @@ def Samba_Dialect : Dialect {
     A graph is a `func.func` over static ranked tensors. Names are those of functional PyTorch, element-wise operations
     broadcast as numpy does, and the operations are strict about element types: promotion happens in the builders.
 
-    Attributes of the dialect on arguments, results, operations and modules are listed in docs/samba-dialect.md; an unknown
+    Attributes of the dialect on arguments, results, operations and modules are listed in docs/dialects.md; an unknown
     `samba.*` attribute is an error.
   }];
   let useDefaultAttributePrinterParser = 1;

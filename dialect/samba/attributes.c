@@ -1,5 +1,5 @@
 /* The samba.* attributes that arguments, results, operations and modules may carry: one table says where each may stand
- * and what it must be; docs/samba-dialect.md tells what they mean. Anything else that starts with "samba." is an error.
+ * and what it must be; docs/dialects.md tells what they mean. Anything else that starts with "samba." is an error.
  */
 #include "dialect/samba/samba.h"
 
