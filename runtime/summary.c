@@ -3,6 +3,13 @@
 
 #include <stdio.h>
 
+uint32_t sambaCountSourcedParameters(const SambaMachine *machine) {
+  uint32_t sourced = 0;
+  for (uint32_t i = 0; i < SAMBA_PARAMETER_COUNT; ++i)
+    sourced += machine->sources[i] != NULL;
+  return sourced;
+}
+
 void sambaPrintSummary(const SambaSession *session) {
   const SambaMachine *machine = sambaSessionGetMachine(session);
   const SambaPef *pef = sambaSessionGetPef(session);
@@ -25,4 +32,6 @@ void sambaPrintSummary(const SambaSession *session) {
          100 * pmus / all / (double)sambaMachinePmuCount(machine));
   printf("DRAM read %llu bytes, written %llu bytes, %llu flop\n", (unsigned long long)report.dram_read_bytes,
          (unsigned long long)report.dram_write_bytes, (unsigned long long)report.flops);
+  uint32_t sourced = sambaCountSourcedParameters(machine);
+  printf("machine %s: %u parameters sourced, %u assumed\n", machine->name, sourced, SAMBA_PARAMETER_COUNT - sourced);
 }

@@ -1,6 +1,7 @@
 /* Statistics of a run as JSON; see run.h. */
 #include "tools/samba-run/run.h"
 
+#include "runtime/summary.h"
 #include "support/atomic_file.h"
 #include "support/version.h"
 
@@ -76,10 +77,13 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) 
   SambaRunReport report;
   SambaValuesStatistics values;
   sambaSessionGetReport(session, &report);
+  uint32_t sourced = sambaCountSourcedParameters(machine);
   sambaSimulatorGetStatistics(sambaSimulatedDeviceGetSimulator(sambaSessionGetDevice(session)), &values);
   cJSON *root = cJSON_CreateObject(), *sections = cJSON_CreateArray(), *host = cJSON_CreateObject();
   cJSON_AddStringToObject(root, "version", SAMBA_VERSION);
   cJSON_AddStringToObject(root, "target", machine->name);
+  cJSON_AddNumberToObject(root, "parameters_sourced", sourced);
+  cJSON_AddNumberToObject(root, "parameters_assumed", SAMBA_PARAMETER_COUNT - sourced);
   cJSON_AddNumberToObject(root, "cycles", (double)report.cycles);
   cJSON_AddNumberToObject(root, "launch_cycles", (double)report.launch_cycles);
   cJSON_AddNumberToObject(root, "seconds", (double)(report.cycles + report.launch_cycles) / (double)machine->clock_hz);
