@@ -398,6 +398,8 @@ static SambaStatus readConstant(Reader *r) {
     addValue(r, result, &value);
     return NULL;
   }
+  if (!tensorTypeOf(mlirValueGetType(result), &value.type))
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "a constant of a type that Samba does not know");
   return sambaStatusMake(SAMBA_UNSUPPORTED,
                          "a constant of many values inside a section; pass it as an argument of the section");
 }
@@ -416,8 +418,9 @@ static SambaStatus readFill(Reader *r) {
   SAMBA_RETURN_IF_ERROR(getValue(r, mlirOperationGetOperand(r->operation, 0), &scalar));
   Value value = {.isSplat = true, .splat = r->values.data[scalar].splat};
   MlirValue result = mlirOperationGetResult(r->operation, 0);
-  if (!r->values.data[scalar].isScalar || !tensorTypeOf(mlirValueGetType(result), &value.type))
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "'linalg.fill' with a value that is not a constant");
+  if (!r->values.data[scalar].isScalar || !tensorTypeOf(mlirValueGetType(result), &value.type) ||
+      r->values.data[scalar].type.dtype != value.type.dtype)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "'linalg.fill' with a value that is not a constant of the tensor's type");
   addValue(r, result, &value);
   return NULL;
 }
@@ -626,7 +629,7 @@ static SambaStatus readGeneric(Reader *r) {
           sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' with more than %d inputs", SAMBA_MAX_STAGE_OPERANDS);
       break;
     }
-    if (value->isSplat)
+    if (value->isSplat || value->isScalar)
       splats[splatCount++] = stage.operand_count;
     if (value->isEmpty) {
       status = sambaStatusMake(SAMBA_INVALID, "a 'linalg.generic' reads a 'tensor.empty'");
