@@ -112,9 +112,11 @@ void sambaStreamEndToken(SambaEngine *engine, uint32_t stream_index, uint64_t la
   engine->actors[stream->producer].bytes_out += stream->bytes;
   for (uint32_t c = 0; c < stream->cursor_count; ++c) {
     SambaCursor *cursor = &engine->cursors[stream->cursor_first + c];
+    SambaActor *taker = &engine->actors[cursor->actor];
+    if (taker->memory && cursor->next == token) /* an index or control token that had to be there as a whole */
+      sambaEngineQueue(engine, cursor->actor);
     if (!cursor->waiting || cursor->next != token + 1)
       continue;
-    SambaActor *taker = &engine->actors[cursor->actor];
     cursor->waiting = false;
     taker->end_minimum = sambaTimeMax(taker->end_minimum, last + cursor->latency);
     if (--taker->pending == 0)
