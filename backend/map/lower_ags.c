@@ -136,8 +136,8 @@ static void collect(SambaLowering *l, AgUses *uses, int64_t *total) {
 /* Cycles that the section waits for this operand when `count` generators work on it: before the first firing, or in all
  * beyond the cycles in which the PCUs work anyway. */
 static double waitOf(const SambaLowering *l, const AgUse *use, uint32_t count, double compute) {
-  double rate = use->stores ? (double)l->machine->ag_bytes : 0.8 * sambaMachineAgBytesPerCycle(l->machine);
-  double first = use->first_bytes / rate / count, all = use->bytes / rate / count - compute;
+  double rate = use->stores ? 0.6 * (double)l->machine->ag_bytes : 0.8 * sambaMachineAgBytesPerCycle(l->machine);
+  double first = use->first_bytes / rate / count, all = use->bytes / rate / count - 0.6 * compute;
   return first > all ? first : all;
 }
 

@@ -15,6 +15,13 @@ uint32_t sambaCountLoops(const SambaNest *nest, uint32_t to) {
 uint32_t sambaIndexedDims(const SambaNest *nest, uint32_t operand, uint32_t *out_dims, uint32_t *out_index_count) {
   const SambaGroup *group = nest->group;
   uint32_t index = (uint32_t)group->operands[operand].map.index_operand, count = 0;
+  if (group->copy) { /* what the load makes is what the output takes */
+    uint32_t all = sambaOutputDims(nest, out_dims);
+    while (count < all && sambaGroupDepends(group, index, out_dims[count]))
+      ++count;
+    *out_index_count = count;
+    return all;
+  }
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
     if (nest->tile[dim] > 1 && sambaGroupDepends(group, index, dim))
       out_dims[count++] = dim;
@@ -29,6 +36,8 @@ uint32_t sambaOutputDims(const SambaNest *nest, uint32_t *out_dims) {
   const SambaGroup *group = nest->group;
   const SambaStageTensor *tensor = &nest->graph->tensors[group->output.tensor];
   int64_t key[SAMBA_MAX_STAGE_DIMS];
+  /* A copied gather comes index by index: the dimensions of the indices are the outer ones. */
+  int32_t index = group->copy ? group->operands[group->result].map.index_operand : -1;
   uint32_t count = 0;
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
     if (nest->tile[dim] == 1)
@@ -37,6 +46,8 @@ uint32_t sambaOutputDims(const SambaNest *nest, uint32_t *out_dims) {
     for (uint32_t axis = tensor->rank; axis-- > 0; stride *= tensor->dims[axis])
       own += group->output.axes[axis].coefficients[dim] * stride;
     key[dim] = own < 0 ? -own : own;
+    if (index >= 0 && sambaGroupDepends(group, (uint32_t)index, dim))
+      key[dim] += (int64_t)1 << 56;
     uint32_t at = count++;
     for (; at && key[out_dims[at - 1]] < key[dim]; --at)
       out_dims[at] = out_dims[at - 1];
