@@ -2,7 +2,8 @@
 #
 # Substitutions: samba tools by name; FileCheck, not, split-file; %mlir-opt (the stock one) and %plugin; %python;
 # %expect-error COMMAND: the command must end with exit code 1 and an "error:" on stderr; %expect-mismatch: with exit code 2;
-# %check-exit COMMAND: "error:" on stderr exactly when the exit code is not 0 (the exit code is passed on); %source: the repository; %inputs: SAMBA_INPUTS.
+# %check-exit COMMAND: "error:" on stderr exactly when the exit code is not 0 (the exit code is passed on); %source: the
+# repository; %tools: the folder of the programs; %inputs: SAMBA_INPUTS.
 # Features: mlir, plugin, samba_inputs (outside models are there), asan, full (SAMBA_CHECK=full), samba-compile, samba-run ...
 import os
 
@@ -34,7 +35,7 @@ if "address" in config.samba_sanitize:
 if os.environ.get("SAMBA_CHECK") == "full":
     config.available_features.add("full")
 if os.path.isdir(config.samba_tools):
-    config.available_features.update(t for t in os.listdir(config.samba_tools) if t.startswith("samba-"))
+    config.available_features.update(t for t in os.listdir(config.samba_tools) if t.startswith("samba-") or t == "digits-demo")
 
 check = '"%s" "%s"' % (config.python, os.path.join(config.test_source_root, "tools", "samba-check-exit"))
 config.substitutions += [
@@ -46,5 +47,6 @@ config.substitutions += [
     ("%plugin", config.samba_plugin),
     ("%llvm-include", os.path.join(config.llvm_tools, "..", "include")),
     ("%source", config.samba_source),
+    ("%tools", config.samba_tools),
     ("%inputs", inputs),
 ]
