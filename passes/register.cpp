@@ -1,4 +1,5 @@
-// The passes of passes/Passes.td: each class gets its C body; and the named pipeline. (CMake defines GEN_PASS_DEF_X for every pass.)
+// The passes of passes/Passes.td: each class gets its C body; and the named pipeline. (CMake defines GEN_PASS_DEF_X for
+// every pass.)
 #include "passes/register.h"
 #include "dialect/bridge/Pass.hpp"
 #include "mlir/Pass/PassManager.h"

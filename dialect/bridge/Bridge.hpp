@@ -1,4 +1,4 @@
-// The C++ half of the bridge: templates that the generated op classes call (see Bridge.td), forwarding to bridge.h's hooks.
+// The C++ half of the bridge: what the generated classes call (see Bridge.td), forwarding to the hooks of bridge.h.
 #ifndef SAMBA_DIALECT_BRIDGE_BRIDGE_HPP
 #define SAMBA_DIALECT_BRIDGE_BRIDGE_HPP
 
@@ -8,20 +8,19 @@
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Rewrite.h"
 #include "mlir/CAPI/Support.h"
-#include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/RegionKindInterface.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace samba {
 
-using InferFunction = llvm::LogicalResult (*)(mlir::MLIRContext *, std::optional<mlir::Location>, mlir::ValueRange, mlir::DictionaryAttr,
-                                              mlir::OpaqueProperties, mlir::RegionRange, llvm::SmallVectorImpl<mlir::Type> &);
+using InferFunction = llvm::LogicalResult (*)(mlir::MLIRContext *, std::optional<mlir::Location>, mlir::ValueRange,
+                                              mlir::DictionaryAttr, mlir::OpaqueProperties, mlir::RegionRange,
+                                              llvm::SmallVectorImpl<mlir::Type> &);
 
 template <class Op> const SambaOpHooks &hooks() {
   static const SambaOpHooks found = sambaOpHooks(wrap(Op::getOperationName()));
@@ -29,22 +28,24 @@ template <class Op> const SambaOpHooks &hooks() {
 }
 
 // Inherent attributes come in `attributes` from the parser and in `properties` from everyone else.
-template <class Op> mlir::DictionaryAttr attributesOf(mlir::MLIRContext *context, mlir::DictionaryAttr attributes, mlir::OpaqueProperties properties) {
+template <class Op>
+mlir::DictionaryAttr attributesOf(mlir::MLIRContext *context, mlir::DictionaryAttr attributes,
+                                  mlir::OpaqueProperties properties) {
   mlir::NamedAttrList merged(attributes);
   if constexpr (!std::is_same_v<typename Op::Properties, mlir::EmptyProperties>)
     if (properties)
-      if (auto inherent = llvm::dyn_cast_or_null<mlir::DictionaryAttr>(Op::getPropertiesAsAttr(context, *properties.as<typename Op::Properties *>())))
+      if (auto inherent = llvm::dyn_cast_or_null<mlir::DictionaryAttr>(
+              Op::getPropertiesAsAttr(context, *properties.as<typename Op::Properties *>())))
         for (mlir::NamedAttribute attribute : inherent)
           merged.set(attribute.getName(), attribute.getValue());
   return merged.getDictionary(context);
 }
 
-llvm::LogicalResult verifyInC(const SambaOpHooks &hooks, mlir::Operation *op);
 mlir::OpFoldResult foldInC(const SambaOpHooks &hooks, mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> constants);
-void patternsInC(const SambaOpHooks &hooks, mlir::RewritePatternSet &set, mlir::MLIRContext *context);
-llvm::LogicalResult inferInC(const SambaOpHooks &hooks, mlir::MLIRContext *context, std::optional<mlir::Location> location,
-                             mlir::ValueRange operands, mlir::DictionaryAttr attributes, llvm::SmallVectorImpl<mlir::Type> &types);
-llvm::LogicalResult succeedOrEmit(SambaStatus status, llvm::function_ref<mlir::InFlightDiagnostic()> emitError); // frees the status
+llvm::LogicalResult inferInC(const SambaOpHooks &hooks, mlir::MLIRContext *context,
+                             std::optional<mlir::Location> location, mlir::ValueRange operands,
+                             mlir::DictionaryAttr attributes, llvm::SmallVectorImpl<mlir::Type> &types);
+llvm::LogicalResult succeedOrEmit(SambaStatus status, llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 // Assembly; dictionaries in the plain form of pretty.c.
 SambaPrinter printerForC(mlir::AsmPrinter &printer);
@@ -65,28 +66,17 @@ template <class Attr> mlir::Attribute parseDictionaryAttribute(mlir::AsmParser &
   return Attr::getChecked([&] { return parser.emitError(where); }, parser.getContext(), head, body);
 }
 
-
-// Attributes of a dialect anywhere are checked in C.
-#define SAMBA_VERIFY_ATTRIBUTES(Dialect)                                                                               \
-  llvm::LogicalResult Dialect::verifyOperationAttribute(mlir::Operation *op, mlir::NamedAttribute a) {                 \
-    return llvm::success(sambaVerifyDialectAttribute(wrap(op), SAMBA_ON_OPERATION, 0, {wrap(a.getName()), wrap(a.getValue())}));            \
-  }                                                                                                                    \
-  llvm::LogicalResult Dialect::verifyRegionArgAttribute(mlir::Operation *op, unsigned, unsigned i, mlir::NamedAttribute a) {                \
-    return llvm::success(sambaVerifyDialectAttribute(wrap(op), SAMBA_ON_ARGUMENT, i, {wrap(a.getName()), wrap(a.getValue())}));             \
-  }                                                                                                                    \
-  llvm::LogicalResult Dialect::verifyRegionResultAttribute(mlir::Operation *op, unsigned, unsigned i, mlir::NamedAttribute a) {             \
-    return llvm::success(sambaVerifyDialectAttribute(wrap(op), SAMBA_ON_RESULT, i, {wrap(a.getName()), wrap(a.getValue())}));               \
-  }
-
 template <class Op> mlir::ParseResult parseFunction(mlir::OpAsmParser &parser, mlir::OperationState &result) {
   auto build = [](mlir::Builder &builder, llvm::ArrayRef<mlir::Type> inputs, llvm::ArrayRef<mlir::Type> results,
-                  mlir::function_interface_impl::VariadicFlag, std::string &) { return builder.getFunctionType(inputs, results); };
-  return mlir::function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false, Op::getFunctionTypeAttrName(result.name), build,
-                                                        Op::getArgAttrsAttrName(result.name), Op::getResAttrsAttrName(result.name));
+                  mlir::function_interface_impl::VariadicFlag,
+                  std::string &) { return builder.getFunctionType(inputs, results); };
+  return mlir::function_interface_impl::parseFunctionOp(
+      parser, result, /*allowVariadic=*/false, Op::getFunctionTypeAttrName(result.name), build,
+      Op::getArgAttrsAttrName(result.name), Op::getResAttrsAttrName(result.name));
 }
 template <class Op> void printFunction(mlir::OpAsmPrinter &printer, Op op) {
-  mlir::function_interface_impl::printFunctionOp(printer, op, /*isVariadic=*/false, op.getFunctionTypeAttrName(), op.getArgAttrsAttrName(),
-                                                 op.getResAttrsAttrName());
+  mlir::function_interface_impl::printFunctionOp(printer, op, /*isVariadic=*/false, op.getFunctionTypeAttrName(),
+                                                 op.getArgAttrsAttrName(), op.getResAttrsAttrName());
 }
 
 } // namespace samba

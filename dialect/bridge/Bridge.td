@@ -8,13 +8,14 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-defvar sambaVerify = "::llvm::LogicalResult $cppClass::verify() { return ::samba::verifyInC(::samba::hooks<$cppClass>(), getOperation()); }\n";
+defvar sambaVerify = "::llvm::LogicalResult $cppClass::verify() { return ::llvm::success(!::samba::hooks<$cppClass>().verify || ::samba::hooks<$cppClass>().verify(&::samba::hooks<$cppClass>(), wrap(getOperation()))); }\n";
 // For ops that look into their regions: these have been verified by then.
-defvar sambaVerifyRegions = "::llvm::LogicalResult $cppClass::verifyRegions() { return ::samba::verifyInC(::samba::hooks<$cppClass>(), getOperation()); }\n";
+defvar sambaVerifyRegions = "::llvm::LogicalResult $cppClass::verifyRegions() { return ::llvm::success(!::samba::hooks<$cppClass>().verify || ::samba::hooks<$cppClass>().verify(&::samba::hooks<$cppClass>(), wrap(getOperation()))); }\n";
 defvar sambaFold = "::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {\n"
                    "  return ::samba::foldInC(::samba::hooks<$cppClass>(), getOperation(), adaptor.getOperands());\n}\n";
 defvar sambaPatterns = "void $cppClass::getCanonicalizationPatterns(::mlir::RewritePatternSet &set, ::mlir::MLIRContext *context) {\n"
-                       "  ::samba::patternsInC(::samba::hooks<$cppClass>(), set, context);\n}\n";
+                       "  if (::samba::hooks<$cppClass>().patterns)\n"
+                       "    ::samba::hooks<$cppClass>().patterns(&::samba::hooks<$cppClass>(), wrap(context), wrap(&set));\n}\n";
 defvar sambaInfer = "::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location,\n"
                     "    ::mlir::ValueRange operands, ::mlir::DictionaryAttr attributes, ::mlir::OpaqueProperties properties,\n"
                     "    ::mlir::RegionRange, ::llvm::SmallVectorImpl<::mlir::Type> &types) {\n"
@@ -30,6 +31,22 @@ defvar sambaInferringAssembly = "::mlir::ParseResult $cppClass::parse(::mlir::Op
 defvar sambaUnitAssembly = "::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser, ::mlir::OperationState &result) {\n"
                     "  return ::samba::parseUnit(parser, result);\n}\n"
                     "void $cppClass::print(::mlir::OpAsmPrinter &printer) { ::samba::printOp(printer, getOperation(), true); }\n";
+
+// The bodies of a dialect's checks of its attributes, wherever they stand.
+defvar sambaVerifyAttributes = [{
+  static ::llvm::LogicalResult check(::mlir::Operation *op, SambaAttributePlace place, unsigned index, ::mlir::NamedAttribute a) {
+    return ::llvm::success(sambaVerifyDialectAttribute(wrap(op), place, index, {wrap(a.getName()), wrap(a.getValue())}));
+  }
+  ::llvm::LogicalResult verifyOperationAttribute(::mlir::Operation *op, ::mlir::NamedAttribute a) override {
+    return check(op, SAMBA_ON_OPERATION, 0, a);
+  }
+  ::llvm::LogicalResult verifyRegionArgAttribute(::mlir::Operation *op, unsigned, unsigned index, ::mlir::NamedAttribute a) override {
+    return check(op, SAMBA_ON_ARGUMENT, index, a);
+  }
+  ::llvm::LogicalResult verifyRegionResultAttribute(::mlir::Operation *op, unsigned, unsigned index, ::mlir::NamedAttribute a) override {
+    return check(op, SAMBA_ON_RESULT, index, a);
+  }
+}];
 
 // An op whose result types follow from operands and attributes: verified, inferred, folded and canonicalized in C.
 //   %r = dialect.name %a, %b {key = value} : type of a, type of b

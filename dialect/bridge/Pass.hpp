@@ -1,7 +1,9 @@
-// A pass declared in TableGen whose body is C: SAMBA_PASS(Foo, sambaFoo(op)), or with options sambaFoo(op, preset.c_str()).
-// SAMBA_PASS_ON names the only operation that the pass can run on where TableGen does not say.
+// A pass declared in TableGen whose body is C: SAMBA_PASS(Foo, sambaFoo(op)), or with options sambaFoo(op,
+// preset.c_str()). SAMBA_PASS_ON names the only operation that the pass can run on where TableGen does not say.
 #ifndef SAMBA_DIALECT_BRIDGE_PASS_HPP
 #define SAMBA_DIALECT_BRIDGE_PASS_HPP
+
+#include "dialect/bridge/bridge.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,6 +27,8 @@
   };
 #define SAMBA_PASS(Name, call) SAMBA_PASS_CLASS(Name, call, )
 #define SAMBA_PASS_ON(anchor, Name, call)                                                                              \
-  SAMBA_PASS_CLASS(Name, call, bool canScheduleOn(mlir::RegisteredOperationName name) const override { return name.getStringRef() == anchor; })
+  SAMBA_PASS_CLASS(                                                                                                    \
+      Name, call,                                                                                                      \
+      bool canScheduleOn(mlir::RegisteredOperationName name) const override { return name.getStringRef() == anchor; })
 
 #endif

@@ -1,35 +1,28 @@
-// The C++ half of the bridge: hooks forwarded, assembly shared by all ops, and what C needs beyond mlir-c. No algorithm.
+// The C++ half of the bridge: hooks forwarded, assembly shared by all ops, and what C needs beyond mlir-c. No
+// algorithm.
 #include "dialect/bridge/Bridge.hpp"
 
 using namespace mlir;
 
 namespace samba {
 
-//===-- Hooks ------------------------------------------------------------------------------------------------------===//
-
-LogicalResult verifyInC(const SambaOpHooks &hooks, Operation *op) { return success(!hooks.verify || hooks.verify(&hooks, wrap(op))); }
-
 OpFoldResult foldInC(const SambaOpHooks &hooks, Operation *op, ArrayRef<Attribute> constants) {
   MlirValue value = {nullptr};
   MlirAttribute constant = {nullptr};
   static_assert(sizeof(Attribute) == sizeof(MlirAttribute));
-  if (!hooks.fold || !hooks.fold(&hooks, wrap(op), reinterpret_cast<const MlirAttribute *>(constants.data()), &value, &constant))
+  if (!hooks.fold ||
+      !hooks.fold(&hooks, wrap(op), reinterpret_cast<const MlirAttribute *>(constants.data()), &value, &constant))
     return {};
   return value.ptr ? OpFoldResult(unwrap(value)) : OpFoldResult(unwrap(constant));
 }
 
-void patternsInC(const SambaOpHooks &hooks, RewritePatternSet &set, MLIRContext *context) {
-  if (hooks.patterns)
-    hooks.patterns(&hooks, wrap(context), wrap(&set));
-}
-
-LogicalResult inferInC(const SambaOpHooks &hooks, MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                       DictionaryAttr attributes, SmallVectorImpl<Type> &types) {
+LogicalResult inferInC(const SambaOpHooks &hooks, MLIRContext *context, std::optional<Location> location,
+                       ValueRange operands, DictionaryAttr attributes, SmallVectorImpl<Type> &types) {
   SmallVector<MlirValue> values;
   for (Value operand : operands)
     values.push_back(wrap(operand));
-  SambaInference inference = {wrap(context), location ? wrap(*location) : MlirLocation{nullptr}, intptr_t(values.size()), values.data(),
-                              wrap(Attribute(attributes))};
+  SambaInference inference = {wrap(context), location ? wrap(*location) : MlirLocation{nullptr},
+                              intptr_t(values.size()), values.data(), wrap(Attribute(attributes))};
   MlirType type = {nullptr};
   if (!hooks.infer || !hooks.infer(&hooks, &inference, &type))
     return failure();
@@ -44,8 +37,6 @@ LogicalResult succeedOrEmit(SambaStatus status, function_ref<InFlightDiagnostic(
   sambaStatusFree(status);
   return failure();
 }
-
-//===-- Assembly ---------------------------------------------------------------------------------------------------===//
 
 SambaPrinter printerForC(AsmPrinter &printer) {
   return {&printer, [](void *p, MlirStringRef text) { static_cast<AsmPrinter *>(p)->getStream() << unwrap(text); },
@@ -99,7 +90,8 @@ ParseResult parseInferring(OpAsmParser &parser, OperationState &result, InferFun
   SmallVector<Type> types;
   SMLoc where = parser.getCurrentLocation();
   if (parser.parseOperandList(operands) || parsePrettyAttributes(parser, result.attributes) ||
-      (!operands.empty() && parser.parseColonTypeList(types)) || parser.resolveOperands(operands, types, where, result.operands))
+      (!operands.empty() && parser.parseColonTypeList(types)) ||
+      parser.resolveOperands(operands, types, where, result.operands))
     return failure();
   return infer(parser.getContext(), parser.getEncodedSourceLoc(parser.getNameLoc()), result.operands,
                result.attributes.getDictionary(parser.getContext()), nullptr, {}, result.types);
@@ -111,8 +103,8 @@ ParseResult parseUnit(OpAsmParser &parser, OperationState &result) {
   FunctionType type;
   SMLoc where = parser.getCurrentLocation();
   if (parser.parseOperandList(operands) || parsePrettyAttributes(parser, result.attributes) ||
-      (succeeded(parser.parseOptionalKeyword("do")) && parser.parseRegion(*result.addRegion())) || parser.parseColonType(type) ||
-      parser.resolveOperands(operands, type.getInputs(), where, result.operands))
+      (succeeded(parser.parseOptionalKeyword("do")) && parser.parseRegion(*result.addRegion())) ||
+      parser.parseColonType(type) || parser.resolveOperands(operands, type.getInputs(), where, result.operands))
     return failure();
   result.addTypes(type.getResults());
   return success();
@@ -155,11 +147,10 @@ void printDictionaryAttribute(AsmPrinter &printer, StringAttr head, DictionaryAt
 
 } // namespace samba
 
-//===-- For C ------------------------------------------------------------------------------------------------------===//
-
-void sambaDiagnose(MlirLocation location, MlirDiagnosticSeverity severity, MlirStringRef message, intptr_t noteCount, const MlirStringRef *notes) {
-  static const DiagnosticSeverity severities[] = {DiagnosticSeverity::Error, DiagnosticSeverity::Warning, DiagnosticSeverity::Note,
-                                                  DiagnosticSeverity::Remark};
+void sambaDiagnose(MlirLocation location, MlirDiagnosticSeverity severity, MlirStringRef message, intptr_t noteCount,
+                   const MlirStringRef *notes) {
+  static const DiagnosticSeverity severities[] = {DiagnosticSeverity::Error, DiagnosticSeverity::Warning,
+                                                  DiagnosticSeverity::Note, DiagnosticSeverity::Remark};
   Location where = unwrap(location);
   InFlightDiagnostic diagnostic = where.getContext()->getDiagEngine().emit(where, severities[severity]);
   diagnostic << unwrap(message);
@@ -169,13 +160,15 @@ void sambaDiagnose(MlirLocation location, MlirDiagnosticSeverity severity, MlirS
 
 MlirAttribute sambaOperationAttributes(MlirOperation op) { return wrap(Attribute(unwrap(op)->getAttrDictionary())); }
 
-void sambaDialectOperations(MlirContext context, MlirStringRef dialect, void (*callback)(MlirStringRef, void *), void *userData) {
+void sambaDialectOperations(MlirContext context, MlirStringRef dialect, void (*callback)(MlirStringRef, void *),
+                            void *userData) {
   for (RegisteredOperationName name : unwrap(context)->getRegisteredOperations())
     if (name.getDialectNamespace() == unwrap(dialect))
       callback(wrap(name.getStringRef()), userData);
 }
 
-void sambaOperationAttributeNames(MlirContext context, MlirStringRef op, void (*callback)(MlirStringRef, void *), void *userData) {
+void sambaOperationAttributeNames(MlirContext context, MlirStringRef op, void (*callback)(MlirStringRef, void *),
+                                  void *userData) {
   if (std::optional<RegisteredOperationName> name = RegisteredOperationName::lookup(unwrap(op), unwrap(context)))
     for (StringAttr attribute : name->getAttributeNames())
       callback(wrap(attribute.getValue()), userData);
@@ -191,5 +184,7 @@ static Attribute partOf(MlirAttribute attribute, size_t index) {
   unwrap(attribute).walkImmediateSubElements([&](Attribute part) { parts.push_back(part); }, [](Type) {});
   return parts[index];
 }
-MlirStringRef sambaAttributeHead(MlirAttribute attribute) { return wrap(cast<StringAttr>(partOf(attribute, 0)).getValue()); }
+MlirStringRef sambaAttributeHead(MlirAttribute attribute) {
+  return wrap(cast<StringAttr>(partOf(attribute, 0)).getValue());
+}
 MlirAttribute sambaAttributeBody(MlirAttribute attribute) { return wrap(partOf(attribute, 1)); }

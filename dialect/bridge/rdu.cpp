@@ -1,8 +1,6 @@
 // The rdu dialect's generated classes, and the text form of its types.
 #include "dialect/bridge/Bridge.hpp"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 using namespace mlir;
 
 namespace samba {
@@ -18,7 +16,8 @@ template <class T> static Type parseRduType(AsmParser &parser) {
     kind = SAMBA_RDU_CONTROL;
   else if (kind == SAMBA_RDU_VECTOR && succeeded(parser.parseOptionalKeyword("scalar")))
     kind = SAMBA_RDU_SCALAR;
-  if (kind != SAMBA_RDU_CONTROL && (parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element)))
+  if (kind != SAMBA_RDU_CONTROL &&
+      (parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element)))
     return {};
   if (parser.parseGreater())
     return {};
@@ -30,7 +29,8 @@ static void printRduType(AsmPrinter &printer, unsigned kind, ArrayRef<int64_t> s
   sambaRduTypePrint(&c, SambaRduTypeKind(kind), shape.size(), shape.data(), wrap(element));
 }
 
-static LogicalResult verifyRduType(function_ref<InFlightDiagnostic()> emitError, unsigned kind, ArrayRef<int64_t> shape, Type element) {
+static LogicalResult verifyRduType(function_ref<InFlightDiagnostic()> emitError, unsigned kind, ArrayRef<int64_t> shape,
+                                   Type element) {
   return succeedOrEmit(sambaRduTypeCheck(SambaRduTypeKind(kind), shape.size(), shape.data(), wrap(element)), emitError);
 }
 
@@ -39,16 +39,16 @@ static LogicalResult verifyRduType(function_ref<InFlightDiagnostic()> emitError,
 #define GET_ATTRDEF_CLASSES
 #include "dialect/rdu/attribute-decls.inc"
 #define GET_TYPEDEF_CLASSES
-#include "dialect/rdu/type-decls.inc"
 #include "dialect/rdu/dialect-decls.inc"
+#include "dialect/rdu/type-decls.inc"
 #define GET_OP_CLASSES
 #include "dialect/rdu/op-decls.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "dialect/rdu/attribute-defs.inc"
 #define GET_TYPEDEF_CLASSES
-#include "dialect/rdu/type-defs.inc"
 #include "dialect/rdu/dialect-defs.inc"
+#include "dialect/rdu/type-defs.inc"
 #define GET_OP_CLASSES
 #include "dialect/rdu/op-defs.inc"
 
@@ -69,13 +69,9 @@ void RduDialect::initialize() {
       >();
 }
 
-SAMBA_VERIFY_ATTRIBUTES(RduDialect)
-
 } // namespace samba::rdu
 
 void sambaInsertRdu(MlirDialectRegistry registry) { unwrap(registry)->insert<samba::rdu::RduDialect>(); }
-
-//===-- Types for C ------------------------------------------------------------------------------------------------===//
 
 using samba::rdu::StreamType;
 using samba::rdu::SymbolType;
@@ -83,8 +79,12 @@ using samba::rdu::SymbolType;
 bool sambaTypeIsRdu(MlirType type) { return type.ptr && isa<StreamType, SymbolType>(unwrap(type)); }
 // Both classes keep kind, shape and element type; symbols are told apart by the kind.
 static StreamType asStream(MlirType type) { return dyn_cast<StreamType>(unwrap(type)); }
-SambaRduTypeKind sambaRduTypeKind(MlirType type) { return asStream(type) ? SambaRduTypeKind(asStream(type).getKind()) : SAMBA_RDU_SYMBOL; }
-static ArrayRef<int64_t> shapeOf(MlirType type) { return asStream(type) ? asStream(type).getShape() : cast<SymbolType>(unwrap(type)).getShape(); }
+SambaRduTypeKind sambaRduTypeKind(MlirType type) {
+  return asStream(type) ? SambaRduTypeKind(asStream(type).getKind()) : SAMBA_RDU_SYMBOL;
+}
+static ArrayRef<int64_t> shapeOf(MlirType type) {
+  return asStream(type) ? asStream(type).getShape() : cast<SymbolType>(unwrap(type)).getShape();
+}
 intptr_t sambaRduTypeRank(MlirType type) { return shapeOf(type).size(); }
 const int64_t *sambaRduTypeShape(MlirType type) { return shapeOf(type).data(); }
 MlirType sambaRduTypeElement(MlirType type) {

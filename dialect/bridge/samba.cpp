@@ -1,8 +1,6 @@
 // The samba dialect's generated classes.
 #include "dialect/bridge/Bridge.hpp"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 #define GET_ATTRDEF_CLASSES
 #include "dialect/samba/attribute-decls.inc"
 #include "dialect/samba/dialect-decls.inc"
@@ -32,10 +30,9 @@ void SambaDialect::initialize() {
 
 Operation *SambaDialect::materializeConstant(OpBuilder &builder, Attribute value, Type, Location location) {
   auto elements = llvm::dyn_cast<ElementsAttr>(value);
-  return elements ? ConstantOp::create(builder, location, TypeRange(elements.getType()), elements).getOperation() : nullptr;
+  return elements ? ConstantOp::create(builder, location, TypeRange(elements.getType()), elements).getOperation()
+                  : nullptr;
 }
-
-SAMBA_VERIFY_ATTRIBUTES(SambaDialect)
 
 } // namespace samba
 

@@ -22,9 +22,7 @@ def Rdu_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
-  let hasOperationAttrVerify = 1;
-  let hasRegionArgAttrVerify = 1;
-  let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = sambaVerifyAttributes;
 }
 
 def Rdu_MachineAttr : Samba_DictionaryAttr<Rdu_Dialect, "Machine", "machine"> {

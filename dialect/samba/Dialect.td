@@ -20,9 +20,7 @@ def Samba_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
-  let hasOperationAttrVerify = 1;
-  let hasRegionArgAttrVerify = 1;
-  let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = sambaVerifyAttributes;
 }
 
 def Samba_ExternalAttr : Samba_DictionaryAttr<Samba_Dialect, "External", "external"> {
