@@ -1,0 +1,109 @@
+/* runtime/session.h where samba-run does not reach: ranges of calls, values of a timing-only device, loading twice. */
+#include "runtime/session.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* A PEF of one tensor and no calls. */
+static void writePef(const char *path) {
+  SambaPef *pef = sambaPefCreate();
+  sambaPefSetMachine(pef, sambaMachineFind(sambaStringRef("tiny")));
+  pef->regions_count = pef->symbols_count = 1;
+  pef->regions = SAMBA_ARENA_NEW(&pef->arena, SambaPefRegion);
+  pef->symbols = SAMBA_ARENA_NEW(&pef->arena, SambaPefSymbol);
+  sambaPefRegionInitialize(pef->regions);
+  sambaPefSymbolInitialize(pef->symbols);
+  pef->regions->name = pef->symbols->name = sambaStringRef("x");
+  pef->regions->memory = SAMBA_PEF_MEMORY_HBM;
+  pef->regions->bytes = pef->regions->alignment = 512;
+  pef->regions->owners_count = 1;
+  pef->regions->owners = SAMBA_ARENA_NEW(&pef->arena, SambaPefOwner);
+  pef->symbols->dims_count = 1;
+  pef->symbols->dims = SAMBA_ARENA_NEW(&pef->arena, SambaPefDim);
+  pef->symbols->dims->size = 4;
+  pef->symbols->bytes = 16;
+  assert_null(sambaPefWrite(pef, path));
+  sambaPefDestroy(pef);
+}
+
+static void refused(SambaStatus status, const char *wanted) {
+  assert_non_null(status);
+  if (!strstr(sambaStatusGetMessage(status), wanted))
+    fail_msg("'%s' does not say '%s'", sambaStatusGetMessage(status), wanted);
+  sambaStatusFree(status);
+}
+
+static void plansAreRefusedBeforeAnythingRuns(void **state) {
+  SambaSession *session = *state;
+  uint32_t *calls, count, section = 0;
+  SambaPefSectionType type = SAMBA_PEF_SECTION_FWD;
+  SambaRunOptions both = {.section_count = 1, .sections = &section, .type_count = 1, .types = &type};
+  refused(sambaSessionPlanRun(session, &both, &calls, &count),
+          "sections, section types and a range of calls exclude each other; give one of them");
+  SambaRunOptions ranged = {.section_count = 1, .sections = &section, .has_range = true};
+  refused(sambaSessionPlanRun(session, &ranged, &calls, &count), "exclude each other");
+  SambaRunOptions beyond = {.has_range = true, .from = 0, .until = 2};
+  refused(sambaSessionPlanRun(session, &beyond, &calls, &count),
+          "calls [0, 2) are not in the schedule, which has 0 calls");
+  SambaRunOptions backwards = {.has_range = true, .from = 1, .until = 0};
+  refused(sambaSessionPlanRun(session, &backwards, &calls, &count), "calls [1, 0) are not in the schedule");
+  SambaRunOptions nothing = {.has_range = true};
+  assert_null(sambaSessionPlanRun(session, &nothing, &calls, &count));
+  assert_int_equal(count, 0);
+  free(calls);
+}
+
+static void tensorsGoInAndOut(void **state) {
+  SambaSession *session = *state;
+  static const float data[4] = {1, 2, 3, 4};
+  SambaHostTensor tensor;
+  refused(sambaSessionGetOutput(session, sambaStringRef("x"), &tensor), "read of never-written memory: symbol 'x'");
+  assert_null(sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 1, (uint64_t[]){4}, data));
+  assert_null(sambaSessionGetOutput(session, sambaStringRef("x"), &tensor));
+  assert_int_equal(tensor.bytes, 16);
+  assert_memory_equal(tensor.data, data, 16);
+  free(tensor.data);
+  refused(sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 2, (uint64_t[]){2, 2}, data),
+          "input 'x' is 4xf32, but the data are 2x2xf32");
+  refused(sambaSessionGetOutput(session, sambaStringRef("y"), &tensor), "there is no tensor named 'y'");
+  SambaDevice *device = sambaSessionGetDevice(session);
+  refused(device->functions->load(device, sambaSessionGetPef(session)),
+          "this device holds a PEF already; create another device");
+}
+
+static void timingHasNoValues(void **state) {
+  (void)state;
+  SambaSession *session;
+  SambaHostTensor tensor;
+  SambaSimulatorOptions options = {.no_values = true};
+  assert_null(sambaSessionOpen("session-test.pef", &options, &session));
+  refused(sambaSessionGetOutput(session, sambaStringRef("x"), &tensor),
+          "symbol 'x' has no values: the device ran timing only");
+  sambaSessionClose(session);
+}
+
+static int setUp(void **state) {
+  SambaSimulatorOptions options = {.values = {.threads = 1}};
+  writePef("session-test.pef");
+  return sambaSessionOpen("session-test.pef", &options, (SambaSession **)state) != NULL;
+}
+
+static int tearDown(void **state) {
+  sambaSessionClose(*state);
+  return unlink("session-test.pef");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(plansAreRefusedBeforeAnythingRuns),
+      cmocka_unit_test(tensorsGoInAndOut),
+      cmocka_unit_test(timingHasNoValues),
+  };
+  return cmocka_run_group_tests(tests, setUp, tearDown);
+}
