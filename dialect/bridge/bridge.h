@@ -36,6 +36,7 @@ typedef struct SambaInference {
 struct SambaOpHooks {
   MlirStringRef name; /* "samba.linear" */
   const void *data;   /* the op's row in its table */
+  const void *folds;  /* its row in the table of folds; fold is NULL without one */
   bool (*verify)(const SambaOpHooks *hooks, MlirOperation op);
   bool (*infer)(const SambaOpHooks *hooks, const SambaInference *inference, MlirType *out_type);
   /* Tries to fold a one-result op; constants[i] is null unless operand i is constant. Sets exactly one of the outs and

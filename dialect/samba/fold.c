@@ -267,10 +267,12 @@ static bool foldWhere(const Fold *fold) {
   return mlirValueEqual(operand(fold->op, 1), operand(fold->op, 2)) && becomes(fold, operand(fold->op, 1));
 }
 
-static const struct {
+typedef struct FoldRow {
   const char *name;
   bool (*fold)(const Fold *);
-} folds[] = {
+} FoldRow;
+
+static const FoldRow folds[] = {
     {"samba.contiguous", foldIdentity},
     {"samba.detach", foldDetach},
     {"samba.pad", foldPad},
@@ -299,12 +301,15 @@ static const struct {
     {"samba.where", foldWhere},
 };
 
+const void *sambaFoldFind(MlirStringRef name) {
+  for (size_t i = 0; i < sizeof folds / sizeof *folds; ++i)
+    if (mlirStringRefEqual(name, mlirStringRefCreateFromCString(folds[i].name)))
+      return &folds[i];
+  return NULL;
+}
+
 bool sambaFoldOperator(const SambaOpHooks *hooks, MlirOperation op, const MlirAttribute *constants,
                        MlirValue *out_value, MlirAttribute *out_constant) {
-  for (size_t i = 0; i < sizeof folds / sizeof *folds; ++i)
-    if (mlirStringRefEqual(hooks->name, mlirStringRefCreateFromCString(folds[i].name))) {
-      Fold fold = {op, sambaOperationAttributes(op), constants, out_value, out_constant};
-      return folds[i].fold(&fold);
-    }
-  return false;
+  Fold fold = {op, sambaOperationAttributes(op), constants, out_value, out_constant};
+  return ((const FoldRow *)hooks->folds)->fold(&fold);
 }

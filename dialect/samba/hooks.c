@@ -27,6 +27,9 @@ SambaOpHooks sambaOpHooks(MlirStringRef name) {
                         .infer = sambaInferOperator,
                         .fold = sambaFoldOperator,
                         .patterns = sambaAddPatterns};
+  hooks.folds = sambaFoldFind(name);
+  if (!hooks.folds)
+    hooks.fold = NULL;
   hooks.data = sambaOperatorFind((SambaStringRef){name.data + 6, name.length - 6});
   return hooks;
 }

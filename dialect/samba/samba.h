@@ -56,6 +56,7 @@ void sambaEmitRemark(MlirLocation location, const char *format, ...) __attribute
 /* ---- The hooks of the dialect (for dialect/samba/hooks.c) ---- */
 bool sambaVerifyOperator(const SambaOpHooks *hooks, MlirOperation op);
 bool sambaInferOperator(const SambaOpHooks *hooks, const SambaInference *inference, MlirType *out_type);
+const void *sambaFoldFind(MlirStringRef name); /* the op's row in the table of folds, or NULL */
 bool sambaFoldOperator(const SambaOpHooks *hooks, MlirOperation op, const MlirAttribute *constants,
                        MlirValue *out_value, MlirAttribute *out_constant);
 void sambaAddPatterns(const SambaOpHooks *hooks, MlirContext context, MlirRewritePatternSet set);
