@@ -160,6 +160,21 @@ static bool isNarrowInteger(SambaDType dtype) {
   return dtype == SAMBA_DTYPE_I8 || dtype == SAMBA_DTYPE_UI8 || dtype == SAMBA_DTYPE_I16;
 }
 
+/* The PCU of the array works on the MAC's result only: every operation behind it, constants apart, needs it. */
+static bool worksOnResult(const SambaGroup *group, const SambaLaneOp *mac) {
+  bool *reached = sambaAllocateZeroed(group->operand_count + group->op_count, sizeof *reached), all = true;
+  for (uint32_t i = 0; i < group->op_count && all; ++i) {
+    const SambaLaneOp *op = &group->ops[i];
+    bool *own = &reached[group->operand_count + i];
+    *own = op == mac;
+    for (int j = 0; j < sambaLaneOpOperands(op->opcode); ++j)
+      *own |= reached[op->operands[j]];
+    all = *own || sambaLaneOpClass(op->opcode) == 'V';
+  }
+  free(reached);
+  return all;
+}
+
 /* Decides whether the group's MAC runs on the array; see SambaGroup.systolic. */
 static void classifyContraction(const SambaStageGraph *graph, const SambaMachine *machine, SambaGroup *group) {
   const SambaLaneOp *mac = NULL;
@@ -167,6 +182,8 @@ static void classifyContraction(const SambaStageGraph *graph, const SambaMachine
     if (group->ops[i].opcode == SAMBA_LANE_MAC)
       mac = &group->ops[i];
   if (!mac || mac->type != SAMBA_DTYPE_F32 || group->lane_reduce || mac->operands[0] == mac->operands[1])
+    return;
+  if (!worksOnResult(group, mac))
     return;
   int64_t rows = 1, columns = 1;
   bool wide = false;

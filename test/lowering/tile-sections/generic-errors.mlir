@@ -97,3 +97,25 @@ samba.section @s(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.
   } -> tensor<4xf32>
   samba.yield %1 : tensor<4xf32>
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+// expected-error @+1 {{a 'linalg.generic' with more than 8 inputs}}
+samba.section @s(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %0 = tensor.empty() : tensor<4xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id, #id, #id, #id, #id, #id, #id, #id, #id], iterator_types = ["parallel"]}
+      ins(%x, %x, %x, %x, %x, %x, %x, %x, %x : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) outs(%0 : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32, %e: f32, %f: f32, %g: f32, %h: f32, %i: f32, %out: f32):
+    %2 = arith.addf %a, %b : f32
+    %3 = arith.addf %2, %c : f32
+    %4 = arith.addf %3, %d : f32
+    %5 = arith.addf %4, %e : f32
+    %6 = arith.addf %5, %f : f32
+    %7 = arith.addf %6, %g : f32
+    %8 = arith.addf %7, %h : f32
+    %9 = arith.addf %8, %i : f32
+    linalg.yield %9 : f32
+  } -> tensor<4xf32>
+  samba.yield %1 : tensor<4xf32>
+}
