@@ -217,6 +217,17 @@ static void classifyContraction(const SambaStageGraph *graph, const SambaMachine
   group->mac[1] = mac->operands[1];
 }
 
+static void findDependences(SambaGroup *group) {
+  for (uint32_t i = 0; i < group->operand_count; ++i)
+    for (uint32_t axis = 0; axis < SAMBA_MAX_RANK; ++axis)
+      for (uint32_t dim = 0; dim < group->dim_count; ++dim)
+        if (group->operands[i].map.axes[axis].coefficients[dim])
+          group->operands[i].depends |= 1u << dim;
+  for (uint32_t i = 0; i < group->operand_count; ++i)
+    if (group->operands[i].map.index_operand >= 0)
+      group->operands[i].depends |= group->operands[group->operands[i].map.index_operand].depends;
+}
+
 /* Fuses stages[0..count) into one group. chain_dims[i]: group dimensions of stage i's dimensions. */
 static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machine, SambaArena *arena,
                         const uint32_t *stages, uint32_t count, const SambaDimMap *chain_dims, SambaGroup *group) {
@@ -294,16 +305,9 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
   }
   group->copy = group->op_count == 0 && graph->tensors[group->operands[group->result].map.tensor].dtype ==
                                             graph->tensors[last->output.tensor].dtype;
+  findDependences(group);
   classifyContraction(graph, machine, group);
   return NULL;
-}
-
-bool sambaGroupDepends(const SambaGroup *group, uint32_t operand, uint32_t dim) {
-  const SambaStageOperand *map = &group->operands[operand].map;
-  for (uint32_t axis = 0; axis < SAMBA_MAX_RANK; ++axis)
-    if (map->axes[axis].coefficients[dim])
-      return true;
-  return map->index_operand >= 0 && sambaGroupDepends(group, (uint32_t)map->index_operand, dim);
 }
 
 SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *machine, bool fuse_chains,

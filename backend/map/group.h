@@ -15,6 +15,7 @@ enum { SAMBA_MAX_GROUP_OPERANDS = 32 };
 typedef struct SambaGroupOperand {
   SambaStageOperand map;   /* over the group's dimensions; index_operand is a group operand */
   uint32_t stage, operand; /* whose mapping entry (operand_level, operand_depth) this is */
+  uint32_t depends;        /* bit d: an axis of it, or of what indexes it, depends on dimension d */
   bool value;              /* the program reads it */
   bool indexes;            /* another operand takes its index from it */
 } SambaGroupOperand;
@@ -59,6 +60,8 @@ SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *m
                              SambaGroups *out_groups);
 
 /* Whether an axis of the operand, or of the operand that indexes it, depends on dimension `dim`. */
-bool sambaGroupDepends(const SambaGroup *group, uint32_t operand, uint32_t dim);
+static inline bool sambaGroupDepends(const SambaGroup *group, uint32_t operand, uint32_t dim) {
+  return group->operands[operand].depends >> dim & 1;
+}
 
 #endif

@@ -380,23 +380,26 @@ static double simdCycles(const SambaNest *nest) {
   return (double)others * (double)ceilDiv(innermost, nest->machine->simd_lanes);
 }
 
+double sambaNestWorkCycles(const SambaNest *nest) {
+  const SambaGroup *group = nest->group;
+  const SambaMachine *machine = nest->machine;
+  if (!group->systolic)
+    return group->copy ? 1 : simdCycles(nest);
+  SambaSystolicShape shape = sambaNestSystolicShape(nest);
+  bool wide = sambaDTypeBytes(sambaNestDType(nest, group->mac[0])) > 2 ||
+              sambaDTypeBytes(sambaNestDType(nest, group->mac[1])) > 2;
+  int64_t depth = shape.depth > machine->systolic_rows ? shape.depth : machine->systolic_rows;
+  double cycles = (double)(ceilDiv(shape.rows, machine->systolic_rows) *
+                           ceilDiv(shape.columns, machine->systolic_columns) * shape.batch) *
+                  (double)depth * (double)(wide ? machine->systolic_f32_rate : 1);
+  double tail = (double)sambaNestOutputElements(nest) / (double)machine->simd_lanes;
+  return group->stage_ops > 1 && tail > cycles ? tail : cycles;
+}
+
 double sambaNestFiringCycles(const SambaNest *nest) {
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
-  double cycles = 1;
-  if (group->systolic) {
-    SambaSystolicShape shape = sambaNestSystolicShape(nest);
-    bool wide = sambaDTypeBytes(sambaNestDType(nest, group->mac[0])) > 2 ||
-                sambaDTypeBytes(sambaNestDType(nest, group->mac[1])) > 2;
-    int64_t depth = shape.depth > machine->systolic_rows ? shape.depth : machine->systolic_rows;
-    cycles = (double)(ceilDiv(shape.rows, machine->systolic_rows) * ceilDiv(shape.columns, machine->systolic_columns) *
-                      shape.batch) *
-             (double)depth * (double)(wide ? machine->systolic_f32_rate : 1);
-    double tail = (double)sambaNestOutputElements(nest) / (double)machine->simd_lanes;
-    cycles = group->stage_ops > 1 && tail > cycles ? tail : cycles;
-  } else if (!group->copy) {
-    cycles = simdCycles(nest);
-  }
+  double cycles = sambaNestWorkCycles(nest);
   for (uint32_t i = 0; i < group->operand_count; ++i) {
     SambaBox token;
     sambaNestBox(nest, i, group->dim_count, &token);

@@ -72,6 +72,8 @@ typedef struct SambaSystolicShape {
   int64_t rows, columns, batch, depth;
 } SambaSystolicShape;
 SambaSystolicShape sambaNestSystolicShape(const SambaNest *nest);
+/* Cycles of one firing's arithmetic. */
+double sambaNestWorkCycles(const SambaNest *nest);
 /* Cycles that one firing occupies its slowest PCU or port. */
 double sambaNestFiringCycles(const SambaNest *nest);
 

@@ -245,6 +245,11 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   choice->pcus = nest->copies * sambaGroupPieces(group, machine);
   if (choice->pcus > limits->pcus)
     return false;
+  double unit_load =
+      (double)machine->load_bytes_per_unit * 1e-6 / (double)machine->load_mbps * (double)machine->clock_hz;
+  double firings = (double)sambaNestTrips(nest, group->dim_count);
+  if (sambaNestWorkCycles(nest) * firings + launchShare * unit_load * choice->pcus >= bound)
+    return false; /* most candidates end here */
   Pricing p = {.nest = nest, .limits = limits};
   if (!chooseLevels(limits, nest))
     return false;
@@ -264,7 +269,7 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
     return false;
   if (limits->buffered_output)
     raise(&p.slowest, out_all / limits->replicas / (double)machine->pmu_port_bytes);
-  double firing = sambaNestFiringCycles(nest), firings = (double)sambaNestTrips(nest, group->dim_count);
+  double firing = sambaNestFiringCycles(nest);
   /* Copies that share multicast operands wait for the farthest of them at each firing. */
   double skew = nest->copies > 1 ? 1.2 * (double)machine->hop_cycles * sqrt(2.0 * nest->copies) : 0;
   double cycles = (firing + skew) * firings, dram = sambaMachineDramBytesPerCycle(machine);
@@ -276,8 +281,6 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   choice->on_chip = limits->on_chip;
   choice->pmus = p.pmus;
   double chunks = (double)sambaNestTrips(nest, group->dim_count) / (double)sambaNestTrips(nest, group->parallel_count);
-  double unit_load =
-      (double)machine->load_bytes_per_unit * 1e-6 / (double)machine->load_mbps * (double)machine->clock_hz;
   double tail = firing * chunks +
                 (limits->stored_output ? out_bytes * nest->copies / dram : out_bytes / (double)machine->vector_bytes);
   /* Each firing also costs its latency somewhere, and host time: of equals the fewer. */
