@@ -267,14 +267,8 @@ static SambaStatus addStore(SambaLowering *l, uint32_t g, const SambaCopyRange *
   const SambaGroup *group = nest->group;
   const SambaStageTensor *type = &l->graph->tensors[group->output.tensor];
   const SambaStageOperand *map = &group->output;
-  Staging staging = stagingOf(l, nest, range);
+  Staging staging = stagingOf(l, nest, range); /* without one the range has few enough copies: sambaStoresFit */
   uint32_t staged_dim = staging.dim, parts = staging.parts;
-  if (staged_dim == UINT32_MAX && sambaCopyRangeSize(range, group->dim_count) > (uint64_t)l->machine->flows_per_lane)
-    return sambaStatusMake(
-        SAMBA_EXHAUSTED,
-        "stage %u (%s): %u copies store through one address generator, but a lane of %s has %lld flow ids",
-        group->anchor, l->graph->stages[group->anchor].name, sambaCopyRangeSize(range, group->dim_count),
-        l->machine->name, (long long)l->machine->flows_per_lane);
   SambaBounds bounds;
   raggedBounds(nest, false, &bounds);
   for (uint32_t axis = 0; axis < type->rank && map->guarded; ++axis)

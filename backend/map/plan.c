@@ -139,8 +139,9 @@ static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent
     used_pmus += p->choices[g].pmus;
   }
   if (used_pcus > p->pcus || used_pmus > p->pmus || used_pcus + used_pmus > p->units)
-    return sambaStatusMake(SAMBA_EXHAUSTED, "the section needs %u PCUs and %u PMUs, but %s has %u and %u to give",
-                           used_pcus, used_pmus, p->machine->name, p->pcus, p->pmus);
+    return sambaStatusMake(SAMBA_EXHAUSTED,
+                           "the section needs %u PCUs and %u PMUs, but %s has %u and %u to give, %u together",
+                           used_pcus, used_pmus, p->machine->name, p->pcus, p->pmus, p->units);
   bool *frozen = sambaAllocateZeroed(p->groups.count, sizeof *frozen);
   for (;;) {
     uint32_t slowest = UINT32_MAX;

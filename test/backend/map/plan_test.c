@@ -63,7 +63,9 @@ static void mappingsAreChecked(void **state) {
       {"the loop order is not a permutation of the dimensions: position 1 is 1", noPermutation},
       {"reduced dimension 2 must stay at position 2 of the loop order", reducedEarly},
       {"reduced dimension 2: tile 7 does not divide the extent 48", noDivisor},
-      {"a tile of 1024 sums needs 1024 accumulators, but sn40l has 256 per array", tooManySums},
+      {"a tile of 1024 sums needs 1024 accumulators, but sn40l has 256 per array\n  note: make the tile smaller or the "
+       "reduced dimensions whole",
+       tooManySums},
       {"pipeline dimension 1 must be a parallel dimension and the outermost loop", pipelineInside},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
@@ -95,7 +97,8 @@ static void whatDoesNotFitIsExhausted(void **state) {
   addMatmul(&graph, y, v, false, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_F32);
   SambaStatus status = sambaPlanTiles(&graph, machineOf("tiny"), NULL);
   assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
-  assert_non_null(strstr(sambaStatusGetMessage(status), "between the stages needs"));
+  assert_non_null(
+      strstr(sambaStatusGetMessage(status), "bytes on chip, but a PMU of tiny has 65536; cut the section there"));
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
 }
@@ -166,6 +169,11 @@ static void sectionsTooLargeAreNamed(void **state) {
   SambaStatus status = sambaSectionFits(section, machineOf("tiny"));
   assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
   assert_non_null(strstr(sambaStatusGetMessage(status), "PCUs, but tiny has 8 to give"));
+  sambaStatusFree(status);
+  SambaMachine machine = *machineOf("sn40l");
+  machine.reserve_units_percent = 89;
+  status = sambaSectionFits(section, &machine);
+  assert_non_null(strstr(sambaStatusGetMessage(status), "PCUs and PMUs together, but sn40l has"));
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
 }
