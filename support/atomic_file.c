@@ -191,3 +191,13 @@ SambaStatus sambaWriteFile(const char *path, const void *data, size_t size) {
   }
   return sambaAtomicFileCommit(&file);
 }
+
+SambaStatus sambaCheckOutputIsNotInput(const char *output, const char *input) {
+  struct stat out, in;
+  if (!output || !input || stat(output, &out) != 0 || stat(input, &in) != 0)
+    return NULL;
+  if (!S_ISREG(out.st_mode) || out.st_dev != in.st_dev || out.st_ino != in.st_ino)
+    return NULL;
+  return sambaStatusMake(SAMBA_INVALID, "%s: would be overwritten, but it is an input; give the output another name",
+                         output);
+}

@@ -26,6 +26,9 @@ SambaStatus sambaAtomicFileWrite(SambaAtomicFile *file, const void *data, size_t
 SambaStatus sambaAtomicFileCommit(SambaAtomicFile *file);
 /* Throws the file away; does nothing after a commit. */
 void sambaAtomicFileDiscard(SambaAtomicFile *file);
+/* Refuses to write `output` when it is the same file as `input`, through whatever names and links; both may be NULL.
+ * For commands that make one thing of another, where that is a slip that would destroy the input. */
+SambaStatus sambaCheckOutputIsNotInput(const char *output, const char *input);
 /* All of it in one call. */
 SambaStatus sambaWriteFile(const char *path, const void *data, size_t size);
 

@@ -77,6 +77,9 @@ SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *opti
       return sambaStatusMake(SAMBA_INVALID, "%s wants %s", option->name,
                              option->argument ? option->argument : "a value");
     }
+    if ((option->kind == SAMBA_OPTION_STRING || option->kind == SAMBA_OPTION_STRINGS) && !value[0])
+      return sambaStatusMake(SAMBA_INVALID, "%s wants %s, not an empty text", option->name,
+                             option->argument ? option->argument : "a value");
     SAMBA_RETURN_IF_ERROR(store(option, value));
     if (option->given)
       *option->given = true;

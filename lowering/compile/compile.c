@@ -148,7 +148,17 @@ static SambaStatus writePef(MlirOperation module, const SambaCompileOptions *opt
   return status;
 }
 
+static bool hasFunction(MlirModule module) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
+    if (mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)), sambaMlirString("func.func")))
+      return true;
+  return false;
+}
+
 SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *options, const char *path) {
+  if (!hasFunction(module))
+    return sambaStatusMake(SAMBA_INVALID, "the module has no function; a graph to compile is a func.func");
   SambaDecisions decisions = {0};
   SambaStatus status = NULL;
   for (int attempt = 0;; ++attempt) {

@@ -134,6 +134,19 @@ static void testLinksAndDevices(void **state) {
   assert_true(S_ISCHR(info.st_mode));
 }
 
+static void testInputIsNotOverwritten(void **state) {
+  (void)state;
+  char input[600];
+  expectOk(sambaWriteFile(pathOf("input"), "old", 3));
+  strcpy(input, pathOf("input"));
+  assert_int_equal(symlink("input", pathOf("alias")), 0);
+  expectError(sambaCheckOutputIsNotInput(pathOf("alias"), input), "alias: would be overwritten, but it is an input");
+  expectOk(sambaCheckOutputIsNotInput(pathOf("new"), input));
+  expectOk(sambaCheckOutputIsNotInput(input, pathOf("new")));
+  expectOk(sambaCheckOutputIsNotInput(NULL, input));
+  expectOk(sambaCheckOutputIsNotInput("/dev/null", "/dev/null"));
+}
+
 static void testErrors(void **state) {
   (void)state;
   expectError(sambaWriteFile("", "x", 1), "the name of an output file is empty; give a path");
@@ -158,6 +171,7 @@ int main(void) {
                                      cmocka_unit_test_setup_teardown(testDiscard, setUp, tearDown),
                                      cmocka_unit_test_setup_teardown(testKilled, setUp, tearDown),
                                      cmocka_unit_test_setup_teardown(testLinksAndDevices, setUp, tearDown),
+                                     cmocka_unit_test_setup_teardown(testInputIsNotOverwritten, setUp, tearDown),
                                      cmocka_unit_test_setup_teardown(testErrors, setUp, tearDown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

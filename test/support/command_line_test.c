@@ -74,6 +74,7 @@ static void refusalsSayWhatIsWanted(void **state) {
   refuse("there is no option '--fla=1'; --help lists them", PARSE(&p, "--fla=1"), &p);
   refuse("--flag takes no value", PARSE(&p, "--flag=1"), &p);
   refuse("--many wants NAME=FILE", PARSE(&p, "--many"), &p);
+  refuse("--many wants NAME=FILE, not an empty text", PARSE(&p, "--many="), &p);
   refuse("--number wants a value", PARSE(&p, "--number"), &p);
   static const char *const numbers[] = {"", "x", "1x", "-1", "9223372036854775808"};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {

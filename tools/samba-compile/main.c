@@ -1,6 +1,7 @@
 /* samba-compile: a model becomes a PEF. A thin client of frontend/ and lowering/compile/. */
 #include "frontend/onnx/onnx.h"
 #include "lowering/compile/compile.h"
+#include "support/atomic_file.h"
 #include "support/command_line.h"
 #include "tools/samba-compile/mlir_flags.h"
 
@@ -78,6 +79,7 @@ static MlirLogicalResult printRemark(MlirDiagnostic diagnostic, void *user) {
 static SambaStatus compile(const Options *o, const char *path, SambaArena *arena) {
   if (!o->output)
     return sambaStatusMake(SAMBA_INVALID, "samba-compile wants an output: -o OUT.pef");
+  SAMBA_RETURN_IF_ERROR(sambaCheckOutputIsNotInput(o->output, path));
   if (o->o0 + o->o1 + o->o3 > 1)
     return sambaStatusMake(SAMBA_INVALID, "-O0, -O1 and -O3 exclude each other");
   MlirContext context = sambaCompilerContextCreate();

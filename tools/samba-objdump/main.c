@@ -77,9 +77,12 @@ int main(int argc, char **argv) {
                              assembling ? "--assemble" : "--fix-checksums");
   } else if (!status) {
     const char *input = positional.data[0];
-    status = assembling ? assemble(input, output, unchecked)
-             : fixing   ? sambaPefFixChecksums(input, output)
-                        : disassemble(input, output);
+    if (!fixing) /* a PEF may be repaired in place */
+      status = sambaCheckOutputIsNotInput(output, input);
+    if (!status)
+      status = assembling ? assemble(input, output, unchecked)
+               : fixing   ? sambaPefFixChecksums(input, output)
+                          : disassemble(input, output);
   }
   sambaArrayFree(&positional);
   return sambaReport(status);

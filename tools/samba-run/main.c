@@ -1,5 +1,6 @@
 /* samba-run: runs a PEF on the simulated RDU. A small client of runtime/. */
 #include "runtime/summary.h"
+#include "support/atomic_file.h"
 #include "support/command_line.h"
 #include "tools/samba-run/run.h"
 
@@ -90,6 +91,9 @@ static SambaStatus readInputs(const Options *options, SambaSession *session, Sam
     const char *name, *path;
     SambaTensorFile tensor;
     SAMBA_RETURN_IF_ERROR(sambaSplitPair(arena, "--input", options->inputs.data[i], &name, &path));
+    for (size_t j = 0; j < i; ++j)
+      if (strncmp(options->inputs.data[j], name, strlen(name)) == 0 && options->inputs.data[j][strlen(name)] == '=')
+        return sambaStatusMake(SAMBA_INVALID, "--input gives '%s' twice; once is enough", name);
     SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(path, arena, &tensor));
     SAMBA_RETURN_IF_ERROR(
         sambaSessionSetInput(session, sambaStringRef(name), tensor.dtype, tensor.rank, tensor.dims, tensor.data));
@@ -106,8 +110,23 @@ static SambaStatus readInputs(const Options *options, SambaSession *session, Sam
                          SAMBA_STRING_ARGS(missing->name));
 }
 
-/* What --output and --expect ask for exists: said before anything runs. */
-static SambaStatus checkNames(const Options *options, const SambaSession *session, SambaArena *arena) {
+/* An output file must not be one of the files that are read. */
+static SambaStatus checkOutputFile(const Options *options, const char *pef, SambaArena *arena, const char *output) {
+  SAMBA_RETURN_IF_ERROR(sambaCheckOutputIsNotInput(output, pef));
+  for (int list = 0; list < 2; ++list) {
+    const SambaStrings *pairs = list ? &options->expectations : &options->inputs;
+    for (size_t i = 0; i < pairs->size; ++i) {
+      const char *name, *path;
+      SAMBA_RETURN_IF_ERROR(sambaSplitPair(arena, list ? "--expect" : "--input", pairs->data[i], &name, &path));
+      SAMBA_RETURN_IF_ERROR(sambaCheckOutputIsNotInput(output, path));
+    }
+  }
+  return NULL;
+}
+
+/* What --output and --expect ask for exists: said before anything runs. The references are kept in `references`. */
+static SambaStatus checkNames(const Options *options, const SambaSession *session, const char *pef, SambaArena *arena,
+                              SambaTensorFile *references) {
   if (options->timingOnly && options->outputs.size + options->expectations.size)
     return sambaStatusMake(SAMBA_INVALID, "--output and --expect want values, which --timing-only leaves out");
   for (int list = 0; list < 2; ++list) {
@@ -117,9 +136,17 @@ static SambaStatus checkNames(const Options *options, const SambaSession *sessio
       const SambaPefSymbol *symbol;
       SAMBA_RETURN_IF_ERROR(sambaSplitPair(arena, list ? "--expect" : "--output", pairs->data[i], &name, &path));
       SAMBA_RETURN_IF_ERROR(sambaSessionFindTensor(session, sambaStringRef(name), &symbol));
+      if (list) {
+        SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(path, arena, &references[i]));
+        continue;
+      }
+      size_t length = strlen(path);
+      if (length < 4 || strcmp(path + length - 4, ".npy") != 0)
+        return sambaStatusMake(SAMBA_UNSUPPORTED, "%s: outputs are written as .npy; give a name that ends so", path);
+      SAMBA_RETURN_IF_ERROR(checkOutputFile(options, pef, arena, path));
     }
   }
-  return NULL;
+  return checkOutputFile(options, pef, arena, options->stats);
 }
 
 static SambaStatus writeOutputs(const Options *options, SambaSession *session, SambaArena *arena) {
@@ -135,7 +162,8 @@ static SambaStatus writeOutputs(const Options *options, SambaSession *session, S
   return NULL;
 }
 
-static SambaStatus checkExpectations(const Options *options, SambaSession *session, SambaArena *arena) {
+static SambaStatus checkExpectations(const Options *options, SambaSession *session, SambaArena *arena,
+                                     const SambaTensorFile *references) {
   SambaCriteria criteria = {options->rtol, options->atol, options->relativeL2, options->argmax};
   if (criteria.rtol < 0 && criteria.atol < 0 && criteria.relativeL2 < 0 && !criteria.argmax)
     criteria.rtol = 1e-3, criteria.atol = 1e-5;
@@ -145,12 +173,10 @@ static SambaStatus checkExpectations(const Options *options, SambaSession *sessi
     criteria.rtol = 1e-3;
   for (size_t i = 0; i < options->expectations.size; ++i) {
     const char *name, *path;
-    SambaTensorFile reference;
     SambaHostTensor tensor;
     SAMBA_RETURN_IF_ERROR(sambaSplitPair(arena, "--expect", options->expectations.data[i], &name, &path));
-    SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(path, arena, &reference));
     SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(session, sambaStringRef(name), &tensor));
-    SambaStatus status = sambaCompareTensors(name, &tensor, &reference, &criteria);
+    SambaStatus status = sambaCompareTensors(name, &tensor, &references[i], &criteria);
     free(tensor.data);
     SAMBA_RETURN_IF_ERROR(status);
   }
@@ -165,7 +191,8 @@ static SambaStatus run(const Options *options, const char *path, SambaArena *are
   SAMBA_RETURN_IF_ERROR(parseRun(options, arena, &selection));
   SAMBA_RETURN_IF_ERROR(sambaSessionOpen(path, &simulator, &session));
   bool terminal = isatty(STDERR_FILENO);
-  SambaStatus status = checkNames(options, session, arena);
+  SambaTensorFile *references = SAMBA_ARENA_ARRAY(arena, SambaTensorFile, options->expectations.size);
+  SambaStatus status = checkNames(options, session, path, arena, references);
   if (!status)
     status = readInputs(options, session, arena);
   if (!status)
@@ -179,7 +206,7 @@ static SambaStatus run(const Options *options, const char *path, SambaArena *are
   if (!status && !options->valuesOnly)
     sambaPrintSummary(session);
   if (!status)
-    status = checkExpectations(options, session, arena);
+    status = checkExpectations(options, session, arena, references);
   sambaSessionClose(session);
   return status;
 }
