@@ -4,6 +4,8 @@
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/rdu.h"
 
+#include "mlir-c/Diagnostics.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +30,30 @@ static SambaStatus readText(const char *path, char **out_text) {
   return sambaStatusMake(SAMBA_IO, "machine file '%s' cannot be read or is larger than %d bytes", path, mostBytes);
 }
 
+typedef SAMBA_ARRAY(char) Text;
+
+static void appendPiece(MlirStringRef piece, void *user) {
+  Text *text = user;
+  for (size_t i = 0; i < piece.length; ++i)
+    sambaArrayAppend(text, piece.data[i]);
+}
+
+/* Keeps the first error of a parse, with its place, as the status that `user` points to. */
+static MlirLogicalResult keepError(MlirDiagnostic diagnostic, void *user) {
+  SambaStatus *status = user;
+  if (*status)
+    return mlirLogicalResultSuccess();
+  MlirLocation location = mlirDiagnosticGetLocation(diagnostic);
+  Text text = {0};
+  mlirDiagnosticPrint(diagnostic, appendPiece, &text);
+  bool placed = mlirLocationIsAFileLineColRange(location);
+  *status = sambaStatusMake(
+      SAMBA_INVALID, "line %d, column %d: %.*s", placed ? mlirLocationFileLineColRangeGetStartLine(location) : 1,
+      placed ? mlirLocationFileLineColRangeGetStartColumn(location) : 1, (int)text.size, text.data);
+  sambaArrayFree(&text);
+  return mlirLogicalResultSuccess();
+}
+
 SambaStatus sambaTargetMachine(MlirLocation location, const char *target, SambaMachine *out_machine,
                                MlirAttribute *out_attribute) {
   const SambaMachine *shipped = sambaMachineFind(sambaStringRef(target));
@@ -38,12 +64,17 @@ SambaStatus sambaTargetMachine(MlirLocation location, const char *target, SambaM
   }
   char *text;
   SAMBA_RETURN_IF_ERROR(readText(target, &text));
-  MlirOperation module =
-      mlirOperationCreateParse(mlirLocationGetContext(location), sambaMlirString(text), sambaMlirString(target));
-  free(text);
+  MlirContext context = mlirLocationGetContext(location);
   SambaStatus status = NULL;
+  MlirDiagnosticHandlerID handler = mlirContextAttachDiagnosticHandler(context, keepError, &status, NULL);
+  MlirOperation module = mlirOperationCreateParse(context, sambaMlirString(text), sambaMlirString(target));
+  mlirContextDetachDiagnosticHandler(context, handler);
+  free(text);
   if (mlirOperationIsNull(module))
-    return sambaStatusMake(SAMBA_INVALID, "machine file '%s' does not parse", target);
+    return status ? sambaStatusAnnotate(status, "machine file '%s' does not parse", target)
+                  : sambaStatusMake(SAMBA_INVALID, "machine file '%s' does not parse", target);
+  sambaStatusFree(status);
+  status = NULL;
   MlirAttribute attribute = mlirOperationGetAttributeByName(module, sambaMlirString("rdu.machine"));
   if (mlirAttributeIsNull(attribute) || !sambaAttributeIs(attribute, "rdu.machine"))
     status = sambaStatusMake(SAMBA_INVALID, "machine file '%s' has no module attribute rdu.machine = #rdu.machine<...>",
