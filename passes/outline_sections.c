@@ -143,33 +143,30 @@ static Text textOf(MlirOperation section) {
 }
 
 void sambaOutlinedSectionsFree(SambaOutlinedSections *sections) {
-  for (size_t i = 0; i < sections->size; ++i)
-    free(sections->data[i].text);
-  sambaArrayFree(sections);
+  for (size_t i = 0; i < sections->list.size; ++i)
+    free(sections->list.data[i].text);
+  sambaArrayFree(&sections->list);
+  sambaStringMapFree(&sections->by_text);
 }
 
 /* An earlier section with the same text, or the section itself, now with a name and in front of the function. */
 static MlirOperation mergeSection(SambaOutlinedSections *sections, MlirOperation section, MlirOperation function) {
   Text text = textOf(section);
-  uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-  for (size_t i = 0; i < text.size; ++i)
-    hash = (hash ^ (uint8_t)text.data[i]) * UINT64_C(0x100000001b3);
-  for (size_t i = 0; i < sections->size; ++i) {
-    const SambaOutlinedSection *earlier = &sections->data[i];
-    if (earlier->hash != hash || earlier->size != text.size || memcmp(earlier->text, text.data, text.size) != 0)
-      continue;
+  uint32_t earlier;
+  if (!sambaStringMapInsert(&sections->by_text, (SambaStringRef){text.data, text.size}, (uint32_t)sections->list.size,
+                            &earlier)) {
     sambaArrayFree(&text);
     mlirOperationDestroy(section);
-    return earlier->section;
+    return sections->list.data[earlier].section;
   }
   char name[32];
-  int length = snprintf(name, sizeof name, "s%zu", sections->size);
+  int length = snprintf(name, sizeof name, "s%zu", sections->list.size);
   MlirStringRef symbol = mlirStringRefCreate(name, (size_t)length);
   mlirOperationSetAttributeByName(section, sambaMlirString("sym_name"),
                                   mlirStringAttrGet(mlirOperationGetContext(section), symbol));
   mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(function), function, section);
-  SambaOutlinedSection made = {hash, text.data, text.size, section};
-  sambaArrayAppend(sections, made);
+  SambaOutlinedSection made = {text.data, section};
+  sambaArrayAppend(&sections->list, made);
   return section;
 }
 

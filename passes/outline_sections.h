@@ -3,6 +3,7 @@
 #define SAMBA_PASSES_OUTLINE_SECTIONS_H
 
 #include "support/memory.h"
+#include "support/string_map.h"
 
 #include "mlir-c/IR.h"
 
@@ -14,12 +15,13 @@ MlirOperation *sambaFunctionOperators(MlirOperation function, uint32_t *out_coun
 
 /* The sections that a module has so far, by their text without locations; zero-initialize. */
 typedef struct SambaOutlinedSection {
-  uint64_t hash;
-  char *text;
-  size_t size;
+  char *text; /* owned; a key of by_text */
   MlirOperation section;
 } SambaOutlinedSection;
-typedef SAMBA_ARRAY(SambaOutlinedSection) SambaOutlinedSections;
+typedef struct SambaOutlinedSections {
+  SAMBA_ARRAY(SambaOutlinedSection) list;
+  SambaStringMap by_text; /* to an index of the list */
+} SambaOutlinedSections;
 void sambaOutlinedSectionsFree(SambaOutlinedSections *sections);
 
 /* section_of[i]: section number (dense, any order that is topological when sections are sorted by it) of operator i.

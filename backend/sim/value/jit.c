@@ -1,6 +1,8 @@
 /* Compilation of SIMD kernels through LLVM's ORC; see jit.h. */
 #include "backend/sim/value/jit.h"
 
+#include "support/string_map.h"
+
 #include <llvm-c/Analysis.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Target.h>
@@ -16,10 +18,8 @@
 typedef SAMBA_ARRAY(uint8_t) Bytes;
 
 typedef struct Entry {
-  uint64_t hash;
-  uint8_t *key;
-  size_t key_size;
-  uint32_t number; /* the function's name is k<number> */
+  SambaStringRef key; /* owned bytes; a key of by_key */
+  uint32_t number;    /* the function's name is k<number> */
   SambaKernelFunction function;
 } Entry;
 
@@ -27,6 +27,7 @@ struct SambaJit {
   char *cpu, *features, *triple;
   LLVMOrcLLJITRef session; /* started by the first kernel: many sections need none */
   SAMBA_ARRAY(Entry) entries;
+  SambaStringMap by_key; /* to an index of entries */
   double seconds;
 };
 
@@ -138,6 +139,17 @@ SambaStatus sambaJitCreate(const char *cpu, SambaJit **out_jit) {
   return NULL;
 }
 
+/* Forgets the entries from `from` on. */
+static void dropEntries(SambaJit *jit, uint32_t from) {
+  for (size_t i = from; i < jit->entries.size; ++i)
+    free((char *)jit->entries.data[i].key.data);
+  jit->entries.size = jit->entries.size < from ? jit->entries.size : from;
+  sambaStringMapFree(&jit->by_key);
+  jit->by_key = (SambaStringMap){0};
+  for (uint32_t i = 0; i < jit->entries.size; ++i)
+    sambaStringMapInsert(&jit->by_key, jit->entries.data[i].key, i, NULL);
+}
+
 void sambaJitDestroy(SambaJit *jit) {
   if (!jit)
     return;
@@ -146,8 +158,7 @@ void sambaJitDestroy(SambaJit *jit) {
     if (error)
       LLVMConsumeError(error);
   }
-  for (size_t i = 0; i < jit->entries.size; ++i)
-    free(jit->entries.data[i].key);
+  dropEntries(jit, 0);
   sambaArrayFree(&jit->entries);
   LLVMDisposeMessage(jit->triple);
   LLVMDisposeMessage(jit->cpu);
@@ -185,28 +196,17 @@ static void appendKey(Bytes *key, const SambaKernelSpec *spec) {
   }
 }
 
-static uint64_t hashBytes(const uint8_t *data, size_t size) {
-  uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  for (size_t i = 0; i < size; ++i)
-    hash = (hash ^ data[i]) * UINT64_C(0x100000001b3);
-  return hash;
-}
-
 /* The index of the spec's entry, appended (without function) when it is new. */
 static uint32_t findEntry(SambaJit *jit, const SambaKernelSpec *spec, bool *out_new) {
   Bytes key = {0};
   appendKey(&key, spec);
-  uint64_t hash = hashBytes(key.data, key.size);
-  for (size_t i = 0; i < jit->entries.size; ++i) {
-    const Entry *entry = &jit->entries.data[i];
-    if (entry->hash == hash && entry->key_size == key.size && memcmp(entry->key, key.data, key.size) == 0) {
-      sambaArrayFree(&key);
-      *out_new = false;
-      return (uint32_t)i;
-    }
+  Entry entry = {.key = {(const char *)key.data, key.size}, .number = (uint32_t)jit->entries.size};
+  uint32_t earlier;
+  *out_new = sambaStringMapInsert(&jit->by_key, entry.key, entry.number, &earlier);
+  if (!*out_new) {
+    sambaArrayFree(&key);
+    return earlier;
   }
-  *out_new = true;
-  Entry entry = {.hash = hash, .key = key.data, .key_size = key.size, .number = (uint32_t)jit->entries.size};
   sambaArrayAppend(&jit->entries, entry);
   return entry.number;
 }
@@ -278,8 +278,7 @@ SambaStatus sambaJitCompile(SambaJit *jit, const SambaKernelSpec *const *specs, 
   if (fresh_count && !status)
     status = compileNew(jit, fresh, fresh_count, from);
   if (status) /* what has no code must not be found the next time */
-    for (; jit->entries.size > from; --jit->entries.size)
-      free(jit->entries.data[jit->entries.size - 1].key);
+    dropEntries(jit, from);
   for (uint32_t i = 0; i < count && !status; ++i)
     out_functions[i] = jit->entries.data[indices[i]].function;
   free(fresh);
