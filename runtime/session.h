@@ -2,7 +2,7 @@
  *
  *   sambaSessionOpen("mlp.pef", &options, &session);
  *   sambaSessionSetInput(session, sambaStringRef("x"), dtype, rank, dims, data);
- *   sambaSessionRun(session, &run);
+ *   sambaSessionRun(session, &run, NULL, NULL);
  *   sambaSessionGetOutput(session, sambaStringRef("y"), &tensor);
  *
  * Users see host dtypes, logical row-major; the session converts to what device memory holds. */

@@ -12,11 +12,15 @@ typedef struct SambaStringRef {
   size_t size;
 } SambaStringRef;
 
-static inline SambaStringRef sambaStringRef(const char *text) { return (SambaStringRef){text, text ? strlen(text) : 0}; }
+static inline SambaStringRef sambaStringRef(const char *text) {
+  return (SambaStringRef){text, text ? strlen(text) : 0};
+}
 static inline bool sambaStringRefEqual(SambaStringRef a, SambaStringRef b) {
   return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
-static inline bool sambaStringRefEqualC(SambaStringRef a, const char *b) { return sambaStringRefEqual(a, sambaStringRef(b)); }
+static inline bool sambaStringRefEqualC(SambaStringRef a, const char *b) {
+  return sambaStringRefEqual(a, sambaStringRef(b));
+}
 /* A NUL-terminated copy in the arena. */
 static inline SambaStringRef sambaStringRefCopy(SambaArena *arena, SambaStringRef text) {
   char *copy = (char *)sambaArenaAllocate(arena, text.size + 1); /* also read by C++ */

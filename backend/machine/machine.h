@@ -1,8 +1,8 @@
 /* The machine: one plain struct that planner, placer, router, encoder and simulator all ask.
  *
- * Every parameter is a row of backend/machine/parameters.def: X(name, unit, minimum, maximum, description). Values of the
- * shipped machines, each with its source or marked assumed, are in backend/machine/shipped.c. A PEF carries the whole
- * table; the simulator knows no other machine. */
+ * Every parameter is a row of backend/machine/parameters.def: X(name, unit, minimum, maximum, description). Values of
+ * the shipped machines, each with its source or marked assumed, are in backend/machine/shipped.def. A PEF carries the
+ * whole table; the simulator knows no other machine. */
 #ifndef SAMBA_BACKEND_MACHINE_MACHINE_H
 #define SAMBA_BACKEND_MACHINE_MACHINE_H
 

@@ -194,16 +194,6 @@ int64_t sambaPlacementCost(const SambaPlacement *p) {
   return cost;
 }
 
-int64_t sambaSectionPlacementCost(const SambaSection *section, const SambaMachine *machine) {
-  SambaArena arena = {0};
-  SambaPlacement placement;
-  SambaStatus status = build(&placement, &arena, section, machine);
-  int64_t cost = status ? -1 : sambaPlacementCost(&placement);
-  sambaStatusFree(status);
-  sambaArenaDestroy(&arena);
-  return cost;
-}
-
 SambaStatus sambaSectionPlace(SambaSection *section, const SambaMachine *machine) {
   SambaArena arena = {0};
   SambaPlacement placement;

@@ -16,8 +16,4 @@
  * SAMBA_INVALID when a hand-placed unit lies outside the machine, on a site of the other kind, or on a site twice. */
 SambaStatus sambaSectionPlace(SambaSection *section, const SambaMachine *machine);
 
-/* The cost that placement minimizes: over all streams, the latency across the bounding box of its units, weighted by
- * rate and fan-out. For tests and comparisons; every unit must be placed. */
-int64_t sambaSectionPlacementCost(const SambaSection *section, const SambaMachine *machine);
-
 #endif
