@@ -15,7 +15,8 @@ int64_t randomIn(Random *random, int64_t low, int64_t high) {
 
 uint32_t addTensor(SambaStageGraph *graph, SambaTensorRole role, SambaDType dtype, uint32_t rank, const int64_t *dims) {
   SambaStageTensor tensor = {.name = "t", .role = role, .dtype = dtype, .rank = rank};
-  memcpy(tensor.dims, dims, rank * sizeof *dims);
+  for (uint32_t axis = 0; axis < rank; ++axis)
+    tensor.dims[axis] = dims[axis];
   return sambaStageGraphAddTensor(graph, &tensor);
 }
 
