@@ -32,7 +32,7 @@ static void testMachine(void **state) {
   (void)state;
   EXPECT(pef->machine.name.size = 0, "machine: the machine's name has 0 bytes, expected 1 to 63");
   EXPECT(pef->machine.parameters[0].name = sambaStringRef("flux"),
-         "machine parameter \"flux\" is unknown; use the version of Samba");
+         "machine parameter \"flux\" is unknown; use the version of Samba that wrote this");
   EXPECT(pef->machine.parameters[1].name = pef->machine.parameters[0].name,
          "machine parameter \"clock_hz\" is given twice");
   EXPECT(pef->machine.parameters[0].unit = sambaStringRef("MHz"),

@@ -70,7 +70,7 @@ static void testFiles(void **state) {
   expectOpenError(samplePath(0, "missing.pef"), "cannot be read: No such file or directory");
   const char *fifo = samplePath(0, "fifo");
   assert_int_equal(mkfifo(fifo, 0600), 0);
-  expectOpenError(fifo, "it is not a regular file; copy it to one");
+  expectOpenError(fifo, "cannot be read: it is not a regular file; copy it to one");
   expectOpenError("/", "it is not a regular file");
   const char *path = samplePath(1, "short");
   sampleWriteFile(path, "\177ELF", 4);
@@ -83,12 +83,14 @@ static void testContainer(void **state) {
   uint64_t offset = UINT64_MAX - 3;
   expectOpenError(patchedElf(1, "elf", 3), "not a PEF: it does not start with the ELF magic bytes");
   expectOpenError(patchedElf(EI_CLASS, "\1", 1), "the ELF container is not 64-bit, little-endian, version 1");
-  expectOpenError(patchedElf(offsetof(Elf64_Ehdr, e_shentsize), &zero, 2), "section headers do not have 64 bytes each");
+  expectOpenError(patchedElf(offsetof(Elf64_Ehdr, e_shentsize), &zero, 2),
+                  "the ELF section headers do not have 64 bytes each");
   expectOpenError(patchedElf(offsetof(Elf64_Ehdr, e_shnum), &zero, 2), "it has 0 ELF sections, expected 1 to 1024");
   expectOpenError(patchedElf(offsetof(Elf64_Ehdr, e_shnum), &many, 2), "it has 2000 ELF sections, expected 1 to 1024");
   expectOpenError(patchedElf(offsetof(Elf64_Ehdr, e_shoff), &offset, 8),
-                  "do not lie within the file of 65584 bytes; it is truncated");
-  expectOpenError(patchedElf(offsetof(Elf64_Ehdr, e_shstrndx), &far, 2), "with the names (e_shstrndx) does not exist");
+                  "entries) do not lie within the file of 65584 bytes; it is truncated");
+  expectOpenError(patchedElf(offsetof(Elf64_Ehdr, e_shstrndx), &far, 2),
+                  "the ELF section with the names (e_shstrndx) does not exist");
   size_t bytes;
   const char *path = writeSample();
   char *file = sampleReadFile(path, &bytes);
@@ -107,9 +109,9 @@ static void testContainer(void **state) {
 
 static void testVersions(void **state) {
   (void)state;
-  expectOpenError(
-      patched(".samba.headers", records, 2),
-      "format version 2.0 is newer than 1.0, the newest this program reads; use a newer Samba, or compile again");
+  expectOpenError(patched(".samba.headers", records, 2),
+                  "format version 2.0 is newer than 1.0, the newest this program reads; use a newer Samba, or compile "
+                  "again with this one");
   expectOpenError(patched(".samba.headers", records, 0), "format version 0.0 does not exist");
   expectOpenError(renamed(".samba.headers", ".samba.xxx"),
                   "not a PEF: it is an ELF file without a section .samba.headers");
@@ -131,7 +133,7 @@ static void testUnknownTables(void **state) {
   (void)state;
   expectOpenError(renamed(".samba.symbols", ".samba.planets"),
                   "section \".samba.planets\" is required to understand this file, but this program does not know it; "
-                  "use a newer Samba");
+                  "use a newer Samba, or compile again with this one");
   SambaPef *pef;
   expectOk(sambaPefOpen(renamed(".samba.options", ".samba.planets"), &pef)); /* an optional one is skipped */
   assert_int_equal(pef->options_count, 0);
@@ -178,6 +180,7 @@ static void testTables(void **state) {
   expectOpenError(patched(".samba.symbols", 0, 0), "section \".samba.symbols\" does not start with \"SPEF\"");
   expectOpenError(patched(".samba.symbols", 16, 5), "says 5 records of");
   expectOpenError(patched(".samba.symbols", 8, 16), "says 4 records of 16 bytes, but holds");
+  expectOpenError(patched(".samba.symbols", 8, 16), "bytes, and a record has at least");
   expectOpenError(renamed(".samba.depends", ".samba.inputs"), "section \".samba.inputs\" is there twice");
   expectOpenError(renamed(".samba.symbols", ".samba.weights"), "section \".samba.weights\" is there twice");
   expectOpenError(patched(".samba.options", records, 0x7fffffff),
@@ -232,7 +235,8 @@ static void testData(void **state) {
   expectError(sambaPefReadInitPart(pef, &pef->symbols[SAMPLE_W], 40, data, 9), "bytes 40 to 49 of 48 do not exist");
   assert_int_equal(truncate(path, 65550), 0); /* while it is open */
   expectError(sambaPefReadInit(pef, &pef->symbols[SAMPLE_W], data),
-              "file shrank: weights needs 34 more bytes at offset 65550");
+              "file shrank: weights needs 34 more bytes at offset 65550, where the file now ends; do not change a file "
+              "while it is used");
   sambaPefDestroy(pef);
 }
 

@@ -144,7 +144,7 @@ static void testExternal(void **state) {
               "in model.bin is wrong: the file is damaged or another one");
   sampleWriteFile(raw, padded, 20);
   expectError(sambaPefReadInit(back, &back->symbols[SAMPLE_W], data),
-              "bytes 7 to 55 are expected, but the file has 20");
+              "bytes 7 to 55 are expected, but the file has 20; put the file that was compiled beside the PEF");
   SambaPefSymbol broken = back->symbols[SAMPLE_W];
   broken.init_file = (SambaStringRef){"a\0b", 3};
   expectError(sambaPefReadInit(back, &broken, data), "init_file contains a zero byte");
