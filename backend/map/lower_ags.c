@@ -150,6 +150,39 @@ static void take(const AgUse *use, AgShare share, int64_t *total) {
     *use->ways = share.ways;
 }
 
+typedef struct Candidate {
+  const AgUse *use; /* NULL: nobody can take more */
+  AgShare next;
+  double wait;
+} Candidate;
+
+/* Cycles of waiting that the candidate's next step saves per generator. */
+static double saving(const SambaLowering *l, const Candidate *candidate, double compute) {
+  uint32_t count = countOf(candidate->use), next = candidate->next.ranges * candidate->next.ways;
+  return (candidate->wait - waitOf(l, candidate->use, next, compute)) / (next - count);
+}
+
+/* Among the loads or the stores the one that makes the section wait longest and can take more generators. */
+static Candidate longestWait(const SambaLowering *l, const AgUses *uses, bool stores, int64_t total, double compute) {
+  Candidate best = {NULL, {0, 1}, 0};
+  for (size_t i = 0; i < uses->size; ++i) {
+    const AgUse *use = &uses->data[i];
+    uint32_t count = countOf(use), most = use->most_ranges * use->most_ways;
+    double wait = waitOf(l, use, count, compute);
+    if (use->stores != stores || count >= most || (best.use && wait <= best.wait))
+      continue;
+    AgShare next = {0, 1};
+    for (uint32_t wanted = count + 1; wanted <= most && total - count + wanted <= l->machine->ag_count; ++wanted) {
+      next = shareOf(l, use, wanted);
+      if (next.ranges * next.ways > count)
+        break;
+    }
+    if (next.ranges * next.ways > count)
+      best = (Candidate){use, next, wait};
+  }
+  return best;
+}
+
 static SambaStatus shareAgs(const SambaLowering *l, const AgUses *uses, int64_t total) {
   double compute = 0; /* of the slowest group */
   for (uint32_t g = 0; g < l->groups.count; ++g) {
@@ -173,31 +206,17 @@ static SambaStatus shareAgs(const SambaLowering *l, const AgUses *uses, int64_t 
         "the section needs %lld address generators for its %zu operands and results in memory, but %s has %lld",
         (long long)total, uses->size, l->machine->name, (long long)l->machine->ag_count);
   for (;;) {
-    size_t most = SIZE_MAX;
-    AgShare better = {0, 1};
-    double longest = 0;
-    for (size_t i = 0; i < uses->size; ++i) {
-      const AgUse *use = &uses->data[i];
-      uint32_t count = countOf(use);
-      double wait = waitOf(l, use, count, compute);
-      if (count >= use->most_ranges * use->most_ways || (most != SIZE_MAX && wait <= longest))
-        continue;
-      AgShare next = {0, 1};
-      for (uint32_t wanted = count + 1;
-           wanted <= use->most_ranges * use->most_ways && total - count + wanted <= l->machine->ag_count; ++wanted) {
-        next = shareOf(l, use, wanted);
-        if (next.ranges * next.ways > count)
-          break;
-      }
-      if (next.ranges * next.ways <= count)
-        continue;
-      most = i;
-      longest = wait;
-      better = next;
-    }
-    if (most == SIZE_MAX)
+    /* Loads run side by side: the longest wait counts, and all their generators were needed to get it there. Stores
+     * come after it, so each generator goes where it saves more. */
+    Candidate load = longestWait(l, uses, false, total, compute), store = longestWait(l, uses, true, total, compute);
+    if (!load.use && !store.use)
       return NULL;
-    take(&uses->data[most], better, &total);
+    double loads = 0;
+    for (size_t i = 0; i < uses->size; ++i)
+      loads += uses->data[i].stores ? 0 : countOf(&uses->data[i]);
+    bool stores_first = store.use && (!load.use || 0.7 * saving(l, &store, compute) >
+                                                       saving(l, &load, compute) * countOf(load.use) / loads);
+    take(stores_first ? store.use : load.use, stores_first ? store.next : load.next, &total);
   }
 }
 
