@@ -28,6 +28,8 @@ if os.path.isdir(inputs):
     config.environment["SAMBA_INPUTS"] = inputs
 if config.samba_mlir:
     config.available_features.add("mlir")
+else:  # what these folders test is not in this build
+    config.excludes += ["dialect", "frontend", "passes", "lowering", "models", "validation", "conformance"]
 if os.path.exists(config.samba_plugin):
     config.available_features.add("plugin")
 if "address" in config.samba_sanitize:

@@ -1,3 +1,4 @@
+// REQUIRES: samba-compile
 // A gather: the load waits for a whole index token that comes out of a buffer. (It was once never woken.)
 // RUN: samba-compile %s -o %t.pef --target=tiny
 // RUN: samba-run %t.pef --timing-only | FileCheck %s
