@@ -3,7 +3,11 @@
 #include "backend/map/estimate.h"
 #include "backend/map/lower_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+/* Writes are posted, so most stores are done when the last token leaves. */
+static const double storeShare = 0.7;
 
 typedef struct AgUse {
   uint32_t *ranges, *ways; /* in the plans; ways NULL: always 1 */
@@ -34,13 +38,20 @@ static bool hasWholeRows(const SambaLowering *l, const AgUse *use, uint32_t rang
   return !use->row_bytes || ranges == 1 || use->row_bytes * run % l->machine->dram_burst_bytes == 0;
 }
 
+/* Bytes per cycle that a share of generators moves: what fills one buffer together cannot exceed its port. */
+static double rateOf(const SambaLowering *l, const AgUse *use, AgShare share) {
+  double one = use->stores ? 0.6 * (double)l->machine->ag_bytes : 0.8 * sambaMachineAgBytesPerCycle(l->machine);
+  return share.ranges * fmin(share.ways * one, (double)l->machine->pmu_port_bytes);
+}
+
 /* The best use of at most `wanted` generators. */
 static AgShare shareOf(const SambaLowering *l, const AgUse *use, uint32_t wanted) {
   AgShare best = {0, 1};
   for (uint32_t ways = 1; ways <= use->most_ways && ways <= wanted; ways *= 2) {
     uint32_t most = wanted / ways < use->most_ranges ? wanted / ways : use->most_ranges;
     uint32_t ranges = sambaCutCopies(use->nest, use->mask, most, NULL);
-    if (ranges * ways > best.ranges * best.ways && isWithinFlows(l, use, ranges) && hasWholeRows(l, use, ranges))
+    if (rateOf(l, use, (AgShare){ranges, ways}) > rateOf(l, use, best) && isWithinFlows(l, use, ranges) &&
+        hasWholeRows(l, use, ranges))
       best = (AgShare){ranges, ways};
   }
   return best;
@@ -133,91 +144,122 @@ static void collect(SambaLowering *l, AgUses *uses, int64_t *total) {
   }
 }
 
-/* Cycles that the section waits for this operand when `count` generators work on it: before the first firing, or in all
- * beyond the cycles in which the PCUs work anyway. */
-static double waitOf(const SambaLowering *l, const AgUse *use, uint32_t count, double compute) {
-  double rate = use->stores ? 0.6 * (double)l->machine->ag_bytes : 0.8 * sambaMachineAgBytesPerCycle(l->machine);
-  double first = use->first_bytes / rate / count, all = use->bytes / rate / count - 0.6 * compute;
-  return first > all ? first : all;
+typedef struct Option {
+  uint32_t count; /* generators */
+  AgShare share;
+  double rate;
+} Option;
+
+/* What one use can do: more generators, more bytes per cycle. */
+typedef struct Options {
+  uint32_t size;
+  Option *data;
+} Options;
+
+static Options optionsOf(SambaLowering *l, const AgUse *use) {
+  uint32_t most = use->most_ranges * use->most_ways;
+  most = most < (uint32_t)l->machine->ag_count ? most : (uint32_t)l->machine->ag_count;
+  Options options = {0, SAMBA_ARENA_ARRAY(&l->scratch, Option, most + 1)};
+  for (uint32_t wanted = 1; wanted <= most; ++wanted) {
+    AgShare share = shareOf(l, use, wanted);
+    if (share.ranges && (!options.size || rateOf(l, use, share) > options.data[options.size - 1].rate))
+      options.data[options.size++] = (Option){share.ranges * share.ways, share, rateOf(l, use, share)};
+  }
+  AgShare each = {use->sources, 1}; /* a generator for each source always will do */
+  if (!options.size)
+    options.data[options.size++] = (Option){use->sources, each, rateOf(l, use, each)};
+  return options;
 }
 
-static uint32_t countOf(const AgUse *use) { return *use->ranges * (use->ways ? *use->ways : 1); }
-
-static void take(const AgUse *use, AgShare share, int64_t *total) {
-  *total += (int64_t)share.ranges * share.ways - (int64_t)countOf(use);
-  *use->ranges = share.ranges;
-  if (use->ways)
-    *use->ways = share.ways;
+/* The first option of at least this rate; the last when none is. */
+static const Option *atRate(const Options *options, double rate) {
+  uint32_t low = 0, high = options->size - 1;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (options->data[middle].rate >= rate * 0.999)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return &options->data[low];
 }
 
-typedef struct Candidate {
-  const AgUse *use; /* NULL: nobody can take more */
-  AgShare next;
-  double wait;
-} Candidate;
+/* When the parts of a section happen: first slots are there, everything is loaded, the last tokens are stored. */
+typedef struct Times {
+  double fill, end, tail;
+} Times;
 
-/* Cycles of waiting that the candidate's next step saves per generator. */
-static double saving(const SambaLowering *l, const Candidate *candidate, double compute) {
-  uint32_t count = countOf(candidate->use), next = candidate->next.ranges * candidate->next.ways;
-  return (candidate->wait - waitOf(l, candidate->use, next, compute)) / (next - count);
+/* The option with which a use meets the times. */
+static const Option *optionFor(const AgUse *use, const Options *options, const Times *times) {
+  double first = use->stores ? times->tail : times->fill, rate = use->bytes / times->end;
+  return atRate(options, fmax(rate, first > 0 ? use->first_bytes / first : 0));
 }
 
-/* Among the loads or the stores the one that makes the section wait longest and can take more generators. */
-static Candidate longestWait(const SambaLowering *l, const AgUses *uses, bool stores, int64_t total, double compute) {
-  Candidate best = {NULL, {0, 1}, 0};
+/* Generators that all uses need to meet the times; out_times: what they then reach. */
+static int64_t needOf(const AgUses *uses, const Options *options, const Times *times, Times *out_times) {
+  int64_t need = 0;
+  *out_times = (Times){0};
   for (size_t i = 0; i < uses->size; ++i) {
     const AgUse *use = &uses->data[i];
-    uint32_t count = countOf(use), most = use->most_ranges * use->most_ways;
-    double wait = waitOf(l, use, count, compute);
-    if (use->stores != stores || count >= most || (best.use && wait <= best.wait))
-      continue;
-    AgShare next = {0, 1};
-    for (uint32_t wanted = count + 1; wanted <= most && total - count + wanted <= l->machine->ag_count; ++wanted) {
-      next = shareOf(l, use, wanted);
-      if (next.ranges * next.ways > count)
-        break;
-    }
-    if (next.ranges * next.ways > count)
-      best = (Candidate){use, next, wait};
+    const Option *option = optionFor(use, &options[i], times);
+    double *first = use->stores ? &out_times->tail : &out_times->fill;
+    need += option->count;
+    *first = fmax(*first, use->first_bytes / option->rate);
+    out_times->end = fmax(out_times->end, use->bytes / option->rate);
   }
-  return best;
+  return need;
 }
 
-static SambaStatus shareAgs(const SambaLowering *l, const AgUses *uses, int64_t total) {
+/* Of the times that the first slots can take, the one with which all ends soonest: the PCUs work from then on, the rest
+ * is loaded meanwhile, the last tokens are stored afterwards. */
+static SambaStatus shareAgs(SambaLowering *l, const AgUses *uses, int64_t indexed) {
+  static const double slacks[] = {1, 1.15, 1.4, 2, 4, 16};
   double compute = 0; /* of the slowest group */
   for (uint32_t g = 0; g < l->groups.count; ++g) {
     const SambaNest *nest = &l->plans[g].nest;
     double own = sambaNestFiringCycles(nest) * (double)sambaNestTrips(nest, nest->group->dim_count);
     compute = own > compute ? own : compute;
   }
-  for (size_t i = 0; i < uses->size; ++i) {
-    const AgUse *use = &uses->data[i];
-    AgShare share = {0, 1};
-    for (uint32_t wanted = 1; !share.ranges && wanted <= use->most_ranges * use->most_ways; ++wanted)
-      share = shareOf(l, use, wanted);
-    if (!share.ranges)
-      share.ranges = use->sources;
-    *use->ranges = 0;
-    take(use, share, &total);
-  }
-  if (total > l->machine->ag_count)
+  Options *options = SAMBA_ARENA_ARRAY(&l->scratch, Options, uses->size);
+  for (size_t i = 0; i < uses->size; ++i)
+    options[i] = optionsOf(l, &uses->data[i]);
+  Times best = {INFINITY, INFINITY, INFINITY}, reached;
+  double least = INFINITY;
+  int64_t most = l->machine->ag_count - indexed, fewest = needOf(uses, options, &best, &reached);
+  if (fewest > most)
     return sambaStatusMake(
         SAMBA_EXHAUSTED,
         "the section needs %lld address generators for its %zu operands and results in memory, but %s has %lld",
-        (long long)total, uses->size, l->machine->name, (long long)l->machine->ag_count);
-  for (;;) {
-    /* Loads run side by side: the longest wait counts, and all their generators were needed to get it there. Stores
-     * come after it, so each generator goes where it saves more. */
-    Candidate load = longestWait(l, uses, false, total, compute), store = longestWait(l, uses, true, total, compute);
-    if (!load.use && !store.use)
-      return NULL;
-    double loads = 0;
-    for (size_t i = 0; i < uses->size; ++i)
-      loads += uses->data[i].stores ? 0 : countOf(&uses->data[i]);
-    bool stores_first = store.use && (!load.use || 0.7 * saving(l, &store, compute) >
-                                                       saving(l, &load, compute) * countOf(load.use) / loads);
-    take(stores_first ? store.use : load.use, stores_first ? store.next : load.next, &total);
+        (long long)(fewest + indexed), uses->size, l->machine->name, (long long)l->machine->ag_count);
+  for (size_t i = 0; i < uses->size; ++i)
+    for (uint32_t o = 0; o < options[i].size && !uses->data[i].stores; ++o)
+      for (size_t k = 0; k < sizeof slacks / sizeof slacks[0]; ++k) {
+        Times times = {uses->data[i].first_bytes / options[i].data[o].rate, 0, INFINITY};
+        times.end = (times.fill + compute) * slacks[k];
+        if (needOf(uses, options, &times, &reached) > most)
+          continue;
+        /* What is left shortens the tail. */
+        for (double tail = reached.tail; tail > 1; tail *= 0.85) {
+          Times shorter = times, result;
+          shorter.tail = tail;
+          if (needOf(uses, options, &shorter, &result) > most)
+            break;
+          times = shorter;
+          reached = result;
+        }
+        double end = fmax(reached.fill + compute, reached.end) + storeShare * reached.tail;
+        if (end < least) {
+          least = end;
+          best = times;
+        }
+      }
+  for (size_t i = 0; i < uses->size; ++i) {
+    const Option *option = optionFor(&uses->data[i], &options[i], &best);
+    *uses->data[i].ranges = option->share.ranges;
+    if (uses->data[i].ways)
+      *uses->data[i].ways = option->share.ways;
   }
+  return NULL;
 }
 
 SambaStatus sambaLowerAssignAgs(SambaLowering *l) {

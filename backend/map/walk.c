@@ -18,7 +18,7 @@ static void addDim(SambaWalk *walk, const SambaStageOperand *map, uint32_t dim, 
   if (trips == 1 || walk->count == SAMBA_MAX_WALK_STEPS)
     return;
   SambaWalkStep *step = &walk->steps[walk->count++];
-  step->trips = (uint32_t)trips;
+  *step = (SambaWalkStep){.trips = (uint32_t)trips};
   step->dim[dim] = delta;
   for (uint32_t axis = 0; axis < SAMBA_MAX_RANK; ++axis)
     step->axis[axis] = map->axes[axis].coefficients[dim] * delta;
@@ -43,7 +43,7 @@ void sambaWalkBox(SambaWalk *walk, const SambaBox *box, const uint32_t *axes) {
     if (box->size[axis] == 1 || walk->count == SAMBA_MAX_WALK_STEPS)
       continue;
     SambaWalkStep *step = &walk->steps[walk->count++];
-    step->trips = (uint32_t)box->size[axis];
+    *step = (SambaWalkStep){.trips = (uint32_t)box->size[axis]};
     step->axis[axis] = box->step[axis];
   }
 }
