@@ -31,8 +31,8 @@ static void everyPatternHasItsValue(void **state) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     float half = sambaHalfToFloat((uint16_t)bits), brain = sambaBf16ToFloat((uint16_t)bits);
     double wantedHalf = decode((uint16_t)bits, 5), wantedBrain = decode((uint16_t)bits, 8);
-    assert_true(isnan(wantedHalf) ? isnan(half) : half == wantedHalf && signbit(half) == signbit(wantedHalf));
-    assert_true(isnan(wantedBrain) ? isnan(brain) : brain == wantedBrain && signbit(brain) == signbit(wantedBrain));
+    assert_true(isnan(wantedHalf) ? isnan(half) : half == wantedHalf && !signbit(half) == !signbit(wantedHalf));
+    assert_true(isnan(wantedBrain) ? isnan(brain) : brain == wantedBrain && !signbit(brain) == !signbit(wantedBrain));
     assert_int_equal(sambaFloatToHalf(half), isnan(wantedHalf) ? 0x7e00 : bits); /* back again */
     assert_int_equal(sambaFloatToBf16(brain), isnan(wantedBrain) ? 0x7fc0 : bits);
   }
