@@ -212,7 +212,7 @@ static void generatorsAndFlowsHaveLimits(void **state) {
   machine.ag_count = 2;
   machine.flows_per_lane = 8;
   expectLower(&graph, &machine, SAMBA_EXHAUSTED,
-              "the section needs 16 address generators for its 2 operands and results in memory, but sn40l has 2");
+              "address generators for its 2 operands and results in memory, but sn40l has 2");
   sambaArenaDestroy(&arena);
 }
 
