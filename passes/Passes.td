@@ -15,6 +15,15 @@ def MixedPrecision : Pass<"samba-mixed-precision", "::mlir::ModuleOp"> {
   let dependentDialects = ["::samba::SambaDialect"];
 }
 
+def DecomposeComposites : Pass<"samba-decompose-composites", "::mlir::ModuleOp"> {
+  let summary = "Turn composite operators into the operators that they are made of";
+  let description = [{
+    Recurrent layers, resampling, losses and the like: every operator whose row of the table has a decomposition. Rules and reports before this
+    pass see the composite.
+  }];
+  let dependentDialects = ["::samba::SambaDialect"];
+}
+
 def MaterializeViews : Pass<"samba-materialize-views", "::mlir::ModuleOp"> {
   let summary = "Make a view that memory must hold an operation of its own";
   let dependentDialects = ["::samba::SambaDialect"];

@@ -158,10 +158,10 @@ static SambaStatus retype(MlirOperation operation, SambaArena *arena) {
       mlirOperationSetAttributeByName(operation, sambaMlirString(dtypes[i]), mlirTypeAttrGet(mlirBF16TypeGet(context)));
   }
   SambaOperatorCall call;
-  SambaTensorType results[4];
+  SambaTensorType results[SAMBA_MAX_RESULTS];
   SAMBA_RETURN_IF_ERROR(sambaOperatorCallFromOperation(arena, operation, &call));
   SAMBA_RETURN_IF_ERROR(sambaOperatorInfer(&call, results));
-  for (uint32_t i = 0; i < call.operator_->result_count && i < 4; ++i)
+  for (uint32_t i = 0; i < call.operator_->result_count; ++i)
     mlirValueSetType(mlirOperationGetResult(operation, i), sambaTensorTypeToMlir(context, &results[i]));
   return NULL;
 }

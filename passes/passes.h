@@ -9,6 +9,7 @@
 
 /* Graph passes (module). */
 bool sambaMaterializeViews(MlirOperation module);
+bool sambaDecomposeComposites(MlirOperation module);
 bool sambaRaiseIdioms(MlirOperation module);
 /* preset: mp0, mp1 or mp4. */
 bool sambaMixedPrecision(MlirOperation module, const char *preset);

@@ -23,10 +23,12 @@ LogicalResult inferInC(const SambaOpHooks &hooks, MLIRContext *context, std::opt
     values.push_back(wrap(operand));
   SambaInference inference = {wrap(context), location ? wrap(*location) : MlirLocation{nullptr},
                               intptr_t(values.size()), values.data(), wrap(Attribute(attributes))};
-  MlirType type = {nullptr};
-  if (!hooks.infer || !hooks.infer(&hooks, &inference, &type))
+  SmallVector<MlirType> inferred(hooks.result_count);
+  if (!hooks.infer || !hooks.infer(&hooks, &inference, inferred.data()))
     return failure();
-  types.assign(1, unwrap(type));
+  types.clear();
+  for (MlirType type : inferred)
+    types.push_back(unwrap(type));
   return success();
 }
 

@@ -34,11 +34,13 @@ typedef struct SambaInference {
 
 /* The C bodies of one kind of op; absent ones are NULL. Functions return false after having emitted an error. */
 struct SambaOpHooks {
-  MlirStringRef name; /* "samba.linear" */
-  const void *data;   /* the op's row in its table */
-  const void *folds;  /* its row in the table of folds; fold is NULL without one */
+  MlirStringRef name;    /* "samba.linear" */
+  const void *data;      /* the op's row in its table */
+  intptr_t result_count; /* of ops whose types are inferred */
+  const void *folds;     /* its row in the table of folds; fold is NULL without one */
   bool (*verify)(const SambaOpHooks *hooks, MlirOperation op);
-  bool (*infer)(const SambaOpHooks *hooks, const SambaInference *inference, MlirType *out_type);
+  /* Fills result_count types. */
+  bool (*infer)(const SambaOpHooks *hooks, const SambaInference *inference, MlirType *out_types);
   /* Tries to fold a one-result op; constants[i] is null unless operand i is constant. Sets exactly one of the outs and
    * returns true, or returns false. */
   bool (*fold)(const SambaOpHooks *hooks, MlirOperation op, const MlirAttribute *constants, MlirValue *out_value,

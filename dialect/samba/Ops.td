@@ -229,6 +229,16 @@ class Samba_SoftmaxLike<string mnemonic, string formula> : Samba_Op<mnemonic> {
 def Samba_SoftmaxOp : Samba_SoftmaxLike<"softmax", "e^(x - m) / sum of e^(x - m), m the largest element along dim">;
 def Samba_LogSoftmaxOp : Samba_SoftmaxLike<"log_softmax", "x - m - ln(sum of e^(x - m)), m the largest element along dim">;
 
+//===-- Losses -----------------------------------------------------------------------------------------------------===//
+
+def Samba_MseLossOp : Samba_Op<"mse_loss"> {
+  let summary = "the mean of (x - target)^2";
+  let description = Samba_Text<"(x - target)^2: its mean, its sum or, with reduction = \"none\", all of it. Composite.",
+      "(C1) both have one float dtype; (C2) one shape; (C3) reduction is \"mean\" (the default), \"sum\" or \"none\".",
+      "%l = samba.mse_loss %x, %t {reduction = \"sum\"} : tensor<2x3xf32>, tensor<2x3xf32>", "torch.nn.functional.mse_loss">.text;
+  let arguments = (ins Samba_Tensor:$input, Samba_Tensor:$target, OptionalAttr<Samba_String>:$reduction);
+}
+
 //===-- Views, gathers ---------------------------------------------------------------------------------------------===//
 
 def Samba_ReshapeOp : Samba_Op<"reshape"> {

@@ -146,6 +146,25 @@ MlirAttribute sambaDictionaryFind(MlirAttribute dictionary, const char *name) {
   return mlirDictionaryAttrGetElementByName(dictionary, mlirStringRefCreateFromCString(name));
 }
 
+MlirAttribute sambaDenseAttribute(MlirContext context, const SambaTensorType *type, const void *data, bool splat) {
+  MlirType shaped = sambaTensorTypeToMlir(context, type);
+  int64_t elements = 1;
+  for (uint32_t axis = 0; axis < type->rank; ++axis)
+    elements *= type->dims[axis];
+  if (type->dtype != SAMBA_DTYPE_I1)
+    return mlirDenseElementsAttrRawBufferGet(shaped, (size_t)(splat ? 1 : elements) * sambaDTypeBytes(type->dtype),
+                                             data);
+  const uint8_t *bytes = data; /* MLIR packs i1, so booleans go through its own builder */
+  if (splat)
+    return mlirDenseElementsAttrBoolSplatGet(shaped, bytes[0] != 0);
+  int *flags = sambaAllocate(sambaArraySize((size_t)elements, sizeof *flags));
+  for (int64_t i = 0; i < elements; ++i)
+    flags[i] = bytes[i] != 0;
+  MlirAttribute attribute = mlirDenseElementsAttrBoolGet(shaped, elements, flags);
+  free(flags);
+  return attribute;
+}
+
 MlirNamedAttribute sambaNamedAttribute(MlirContext context, const char *name, MlirAttribute value) {
   return mlirNamedAttributeGet(mlirIdentifierGet(context, mlirStringRefCreateFromCString(name)), value);
 }

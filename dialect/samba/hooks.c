@@ -4,6 +4,7 @@
 
 static const SambaOpHooks structures[] = {
     {.name = {"samba.constant", 14},
+     .result_count = 1,
      .verify = sambaVerifyConstant,
      .infer = sambaInferConstant,
      .fold = sambaFoldConstant},
@@ -30,7 +31,9 @@ SambaOpHooks sambaOpHooks(MlirStringRef name) {
   hooks.folds = sambaFoldFind(name);
   if (!hooks.folds)
     hooks.fold = NULL;
-  hooks.data = sambaOperatorFind((SambaStringRef){name.data + 6, name.length - 6});
+  const SambaOperator *operator_ = sambaOperatorFind((SambaStringRef){name.data + 6, name.length - 6});
+  hooks.data = operator_;
+  hooks.result_count = operator_ ? operator_->result_count : 1;
   return hooks;
 }
 

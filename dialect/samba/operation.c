@@ -118,41 +118,47 @@ SambaStatus sambaOperatorCallFromOperation(SambaArena *arena, MlirOperation op, 
   return callOfOperation(arena, sambaOperatorOf(op), op, out_call);
 }
 
-bool sambaInferOperator(const SambaOpHooks *hooks, const SambaInference *inference, MlirType *out_type) {
+bool sambaInferOperator(const SambaOpHooks *hooks, const SambaInference *inference, MlirType *out_types) {
   SambaArena arena = {0};
   SambaOperatorCall call;
-  SambaTensorType result;
+  SambaTensorType results[SAMBA_MAX_RESULTS];
   SambaStatus status =
       makeCall(&arena, hooks->data, inference->operand_count, inference->operands, inference->attributes, &call);
   if (!status)
-    status = sambaOperatorInfer(&call, &result);
+    status = sambaOperatorInfer(&call, results);
   if (status)
     sambaEmitStatus(inference->location, sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(hooks->name)),
                     status);
   else
-    *out_type = sambaTensorTypeToMlir(inference->context, &result);
+    for (uint32_t i = 0; i < call.operator_->result_count; ++i)
+      out_types[i] = sambaTensorTypeToMlir(inference->context, &results[i]);
   sambaArenaDestroy(&arena);
   return !status;
+}
+
+static SambaStatus checkResult(MlirOperation op, uint32_t i, const SambaTensorType *wanted) {
+  SambaTensorType actual;
+  SAMBA_RETURN_IF_ERROR(sambaTensorTypeFromMlir(mlirValueGetType(mlirOperationGetResult(op, i)), &actual));
+  bool same = actual.rank == wanted->rank && actual.dtype == wanted->dtype;
+  for (uint32_t axis = 0; same && axis < wanted->rank; ++axis)
+    same = actual.dims[axis] == wanted->dims[axis];
+  char make[160], got[160], number[16] = "";
+  if (mlirOperationGetNumResults(op) > 1)
+    snprintf(number, sizeof number, " %u", i);
+  return same ? NULL
+              : sambaStatusMake(SAMBA_INVALID, "result%s is tensor<%s>, but operands and attributes make tensor<%s>",
+                                number, sambaTensorTypeFormat(&actual, got), sambaTensorTypeFormat(wanted, make));
 }
 
 bool sambaVerifyOperator(const SambaOpHooks *hooks, MlirOperation op) {
   SambaArena arena = {0};
   SambaOperatorCall call;
-  SambaTensorType result, actual;
+  SambaTensorType results[SAMBA_MAX_RESULTS];
   SambaStatus status = callOfOperation(&arena, hooks->data, op, &call);
   if (!status)
-    status = sambaOperatorInfer(&call, &result);
-  if (!status)
-    status = sambaTensorTypeFromMlir(mlirValueGetType(mlirOperationGetResult(op, 0)), &actual);
-  if (!status) {
-    bool same = actual.rank == result.rank && actual.dtype == result.dtype;
-    for (uint32_t axis = 0; same && axis < result.rank; ++axis)
-      same = actual.dims[axis] == result.dims[axis];
-    char wanted[160], got[160];
-    if (!same)
-      status = sambaStatusMake(SAMBA_INVALID, "result is tensor<%s>, but operands and attributes make tensor<%s>",
-                               sambaTensorTypeFormat(&actual, got), sambaTensorTypeFormat(&result, wanted));
-  }
+    status = sambaOperatorInfer(&call, results);
+  for (uint32_t i = 0; !status && i < hooks->result_count; ++i)
+    status = checkResult(op, i, &results[i]);
   sambaArenaDestroy(&arena);
   return status ? sambaEmitOpStatus(op, status) : true;
 }

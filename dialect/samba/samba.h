@@ -25,6 +25,8 @@ MlirType sambaTensorTypeToMlir(MlirContext context, const SambaTensorType *type)
 /* An attribute of an operator's call. name and string values are borrowed from IR, lists copied to the arena. */
 SambaStatus sambaAttributeFromMlir(SambaArena *arena, MlirNamedAttribute attribute, SambaAttribute *out_attribute);
 MlirAttribute sambaAttributeToMlir(MlirContext context, const SambaAttribute *attribute);
+/* A dense attribute of raw row-major elements, i1 one byte each; of one element when splat. */
+MlirAttribute sambaDenseAttribute(MlirContext context, const SambaTensorType *type, const void *data, bool splat);
 /* Looks up in a dictionary; null attribute when absent. */
 MlirAttribute sambaDictionaryFind(MlirAttribute dictionary, const char *name);
 MlirNamedAttribute sambaNamedAttribute(MlirContext context, const char *name, MlirAttribute value);

@@ -119,26 +119,6 @@ static MlirNamedAttribute textAttribute(SambaTrace *trace, const char *name, Sam
   return sambaNamedAttribute(trace->context, name, mlirStringAttrGet(trace->context, sambaToMlir(text)));
 }
 
-/* A dense attribute of raw elements. MLIR packs i1, so booleans go through its own builder. */
-static MlirAttribute denseAttribute(SambaTrace *trace, const SambaTensorType *type, const void *data, bool splat) {
-  MlirType shaped = sambaTensorTypeToMlir(trace->context, type);
-  int64_t elements = 1;
-  for (uint32_t axis = 0; axis < type->rank; ++axis)
-    elements *= type->dims[axis];
-  if (type->dtype != SAMBA_DTYPE_I1)
-    return mlirDenseElementsAttrRawBufferGet(shaped, (size_t)(splat ? 1 : elements) * sambaDTypeBytes(type->dtype),
-                                             data);
-  const uint8_t *bytes = data;
-  if (splat)
-    return mlirDenseElementsAttrBoolSplatGet(shaped, bytes[0] != 0);
-  int *flags = sambaAllocate(sambaArraySize((size_t)elements, sizeof *flags));
-  for (int64_t i = 0; i < elements; ++i)
-    flags[i] = bytes[i] != 0;
-  MlirAttribute attribute = mlirDenseElementsAttrBoolGet(shaped, elements, flags);
-  free(flags);
-  return attribute;
-}
-
 static SambaStatus checkType(const SambaTensorType *type) {
   int64_t elements = 1;
   if (type->rank > SAMBA_MAX_RANK)
@@ -199,7 +179,7 @@ SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument
     data = sambaAttributeGet(location, "samba.external", mlirStringRefCreateFromCString(argument->file),
                              mlirDictionaryAttrGet(trace->context, 2, range));
   } else if (argument->data) {
-    data = denseAttribute(trace, &argument->type, argument->data, false);
+    data = sambaDenseAttribute(trace->context, &argument->type, argument->data, false);
     tensor->storage = (SambaStorage){.kind = SAMBA_STORAGE_BORROWED, .data = (void *)(uintptr_t)argument->data};
   }
   if (!mlirAttributeIsNull(data))
@@ -249,7 +229,8 @@ SambaTensor *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type, 
     sambaTraceFail(trace, sambaStatusAnnotate(status, "constant"));
     return NULL;
   }
-  MlirNamedAttribute value = sambaNamedAttribute(trace->context, "value", denseAttribute(trace, type, data, splat));
+  MlirNamedAttribute value =
+      sambaNamedAttribute(trace->context, "value", sambaDenseAttribute(trace->context, type, data, splat));
   MlirType result = sambaTensorTypeToMlir(trace->context, type);
   MlirOperationState state = mlirOperationStateGet(mlirStringRefCreateFromCString("samba.constant"), trace->location);
   mlirOperationStateAddAttributes(&state, 1, &value);

@@ -119,24 +119,4 @@ typedef struct SambaTraceRecord {
 } SambaTraceRecord;
 SambaTraceRecord sambaTraceGetRecord(SambaTrace *trace);
 
-/* Attribute initializers for calls. */
-static inline SambaAttribute sambaIntAttribute(const char *name, int64_t value) {
-  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_INT, {.integer = value}};
-}
-static inline SambaAttribute sambaBoolAttribute(const char *name, bool value) {
-  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_BOOL, {.integer = value}};
-}
-static inline SambaAttribute sambaFloatAttribute(const char *name, double value) {
-  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_FLOAT, {.real = value}};
-}
-static inline SambaAttribute sambaIntsAttribute(const char *name, const int64_t *data, size_t size) {
-  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_INTS, {.integers = {data, size}}};
-}
-static inline SambaAttribute sambaStringAttribute(const char *name, const char *value) {
-  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_STRING, {.string = sambaStringRef(value)}};
-}
-static inline SambaAttribute sambaDTypeAttribute(const char *name, SambaDType value) {
-  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_DTYPE, {.dtype = value}};
-}
-
 #endif

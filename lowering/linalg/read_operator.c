@@ -104,8 +104,8 @@ static SambaStatus readView(SambaReader *r, const SambaOperatorCall *call, const
 SambaStatus sambaReadOperator(SambaReader *r) {
   SambaOperatorCall call;
   SAMBA_RETURN_IF_ERROR(sambaOperatorCallFromOperation(r->arena, r->operation, &call));
-  SambaTensorType results[4];
-  for (intptr_t i = 0; i < mlirOperationGetNumResults(r->operation) && i < 4; ++i)
+  SambaTensorType results[SAMBA_MAX_RESULTS];
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(r->operation); ++i)
     if (!sambaReaderTensorType(mlirValueGetType(mlirOperationGetResult(r->operation, i)), &results[i]))
       return sambaStatusMake(SAMBA_INVALID, "a result of '%.*s' is not a static tensor",
                              SAMBA_STRING_ARGS(sambaReaderName(r->operation)));
@@ -118,7 +118,7 @@ SambaStatus sambaReadOperator(SambaReader *r) {
     return sambaStatusMake(SAMBA_UNSUPPORTED, "'%.*s' has no hardware form",
                            SAMBA_STRING_ARGS(sambaReaderName(r->operation)));
   SambaStageGraph fragment = {.arena = r->arena, .name = ""};
-  uint32_t *operands = SAMBA_ARENA_ARRAY(r->arena, uint32_t, call.operand_count + 1), resultTensors[4];
+  uint32_t *operands = SAMBA_ARENA_ARRAY(r->arena, uint32_t, call.operand_count + 1), resultTensors[SAMBA_MAX_RESULTS];
   for (uint32_t i = 0; i < call.operand_count; ++i) {
     SambaStageTensor tensor = {.name = "operand",
                                .role = SAMBA_TENSOR_ARGUMENT,
@@ -127,7 +127,7 @@ SambaStatus sambaReadOperator(SambaReader *r) {
     memcpy(tensor.dims, call.operands[i].dims, sizeof tensor.dims);
     operands[i] = sambaStageGraphAddTensor(&fragment, &tensor);
   }
-  for (uint32_t i = 0; i < call.operator_->result_count && i < 4; ++i) {
+  for (uint32_t i = 0; i < call.operator_->result_count; ++i) {
     SambaStageTensor tensor = {
         .name = "result", .role = SAMBA_TENSOR_RESULT, .dtype = results[i].dtype, .rank = results[i].rank};
     memcpy(tensor.dims, results[i].dims, sizeof tensor.dims);

@@ -10,6 +10,8 @@
 #include "support/status.h"
 #include "support/string_ref.h"
 
+enum { SAMBA_MAX_RESULTS = 8 };
+
 typedef struct SambaTensorType {
   SambaDType dtype;
   uint32_t rank;
@@ -42,6 +44,7 @@ typedef struct SambaAttribute {
 } SambaAttribute;
 
 struct SambaOperator;
+struct SambaExpansion;
 
 /* One use of an operator: types and attributes only; nobody here sees values. */
 typedef struct SambaOperatorCall {
@@ -63,7 +66,7 @@ typedef struct SambaOperator {
   const char *name;                            /* "linear"; the IR op is samba.linear */
   uint32_t minimum_operands, maximum_operands; /* UINT32_MAX: variadic */
   const SambaAttributeRow *attributes;         /* ends with a NULL name */
-  uint32_t result_count;                       /* 1 unless said otherwise */
+  uint32_t result_count;                       /* 1 to SAMBA_MAX_RESULTS */
   bool view;                                   /* moves no data by itself: reshape, transpose, expand, slice, pad ... */
   bool elementwise;                            /* numpy broadcasting, one point of output per point of the box */
   bool contraction;                            /* matmul-like: mp1 casts its inputs */
@@ -78,6 +81,10 @@ typedef struct SambaOperator {
    * of the result (coefficients[i]: result axis i). out_operand->tensor is left alone. Reshape and other non-affine
    * views: NULL (the planner handles reshape of contiguous tensors itself). */
   SambaStatus (*compose)(const SambaOperatorCall *call, const SambaTensorType *result, SambaStageOperand *out_operand);
+  /* Composite operators: appends the calls that compute the results to the expansion (expansion.h), in which `operands`
+   * are the call's; samba-decompose-composites applies it. NULL for all others. */
+  SambaStatus (*decompose)(const SambaOperatorCall *call, struct SambaExpansion *expansion, const uint32_t *operands,
+                           uint32_t *out_results);
 } SambaOperator;
 
 const SambaOperator *sambaOperatorFind(SambaStringRef name); /* without "samba."; NULL when unknown */
@@ -89,6 +96,26 @@ SambaStatus sambaOperatorInfer(const SambaOperatorCall *call, SambaTensorType *o
 const SambaAttribute *sambaOperatorCallFind(const SambaOperatorCall *call, const char *name); /* NULL when absent */
 int64_t sambaOperatorCallInt(const SambaOperatorCall *call, const char *name, int64_t otherwise);
 double sambaOperatorCallFloat(const SambaOperatorCall *call, const char *name, double otherwise);
+
+/* Attribute initializers for calls. */
+static inline SambaAttribute sambaIntAttribute(const char *name, int64_t value) {
+  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_INT, {.integer = value}};
+}
+static inline SambaAttribute sambaBoolAttribute(const char *name, bool value) {
+  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_BOOL, {.integer = value}};
+}
+static inline SambaAttribute sambaFloatAttribute(const char *name, double value) {
+  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_FLOAT, {.real = value}};
+}
+static inline SambaAttribute sambaIntsAttribute(const char *name, const int64_t *data, size_t size) {
+  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_INTS, {.integers = {data, size}}};
+}
+static inline SambaAttribute sambaStringAttribute(const char *name, const char *value) {
+  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_STRING, {.string = sambaStringRef(value)}};
+}
+static inline SambaAttribute sambaDTypeAttribute(const char *name, SambaDType value) {
+  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_DTYPE, {.dtype = value}};
+}
 
 /* "4x3xf32" into buffer (at least 160 bytes); returns buffer. For messages. */
 const char *sambaTensorTypeFormat(const SambaTensorType *type, char *buffer);

@@ -50,9 +50,8 @@ static void printTable(FILE *out, const SambaPefTable *table) {
 
 /* The page's text between `<!-- NAME: ... -->` and `<!-- end of NAME -->` is `text`, or becomes it. Frees the text. */
 static void checkPart(const char *name, char *text) {
-  char path[1024], begin[64], end[64];
-  const char *file = __FILE__, *folder = strstr(file, "test/backend/pef/");
-  snprintf(path, sizeof path, "%.*sdocs/pef-format.md", folder ? (int)(folder - file) : 0, file);
+  static const char path[] = SAMBA_SOURCE_FOLDER "/docs/pef-format.md";
+  char begin[64], end[64];
   snprintf(begin, sizeof begin, "<!-- %s: ", name);
   snprintf(end, sizeof end, "<!-- end of %s -->", name);
   size_t size;

@@ -1,6 +1,7 @@
 // What is no graph is refused by name, by every graph pass alike.
 // RUN: samba-opt %s --samba-materialize-views -split-input-file -verify-diagnostics
 // RUN: samba-opt %s --samba-mixed-precision=preset=mp1 -split-input-file -verify-diagnostics
+// RUN: samba-opt %s --samba-decompose-composites -split-input-file -verify-diagnostics
 // RUN: samba-opt %s --samba-mixed-precision=preset=mp4 -split-input-file -verify-diagnostics
 // RUN: samba-opt %s --samba-partition-sections=target=tiny -split-input-file -verify-diagnostics
 

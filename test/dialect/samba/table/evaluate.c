@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double fromBits(SambaDType dtype, uint64_t bits) {
+double evaluateBits(SambaDType dtype, uint64_t bits) {
   float value;
   uint32_t low = (uint32_t)bits;
   switch (dtype) {
@@ -38,10 +38,10 @@ static double fromBits(SambaDType dtype, uint64_t bits) {
 static double wrap(double value, SambaDType dtype) {
   if (sambaDTypeIsFloat(dtype))
     return (double)(float)value;
-  return fromBits(dtype, (uint64_t)(int64_t)value &
-                             (dtype == SAMBA_DTYPE_I1    ? 1u
-                              : dtype == SAMBA_DTYPE_I64 ? UINT64_MAX
-                                                         : ((uint64_t)1 << 8 * sambaDTypeBytes(dtype)) - 1));
+  return evaluateBits(dtype, (uint64_t)(int64_t)value &
+                                 (dtype == SAMBA_DTYPE_I1    ? 1u
+                                  : dtype == SAMBA_DTYPE_I64 ? UINT64_MAX
+                                                             : ((uint64_t)1 << 8 * sambaDTypeBytes(dtype)) - 1));
 }
 
 static double minimum(double x, double y) { return x != x ? x : y != y ? y : x < y || (x == y && signbit(x)) ? x : y; }
@@ -52,7 +52,7 @@ static double apply(const SambaLaneOp *op, const double *v, const int64_t *count
   bool isFloat = op->type == SAMBA_DTYPE_F32;
   switch (op->opcode) {
   case SAMBA_LANE_CONSTANT:
-    return fromBits((SambaDType)op->type, op->immediate);
+    return evaluateBits((SambaDType)op->type, op->immediate);
   case SAMBA_LANE_COUNTER:
     return (double)counters[op->immediate];
   case SAMBA_LANE_MOVE:
@@ -200,7 +200,7 @@ static void evaluateStage(const SambaStageGraph *graph, const SambaStage *stage,
       int64_t at = address(graph, operand, counters, stage->dim_count, values);
       assert_true(at >= 0 || operand->guarded);
       values[k] =
-          at >= 0 ? tensors[operand->tensor][at] : fromBits(graph->tensors[operand->tensor].dtype, operand->fill);
+          at >= 0 ? tensors[operand->tensor][at] : evaluateBits(graph->tensors[operand->tensor].dtype, operand->fill);
     }
     for (uint32_t i = 0; i < stage->op_count; ++i) {
       const SambaLaneOp *op = &stage->ops[i];

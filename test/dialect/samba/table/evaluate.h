@@ -8,4 +8,7 @@
  * malloc). Elements are kept as the numbers that the tensor's dtype can hold. */
 void evaluateStageGraph(const SambaStageGraph *graph, double **values);
 
+/* The number that the bits of an element stand for. */
+double evaluateBits(SambaDType dtype, uint64_t bits);
+
 #endif

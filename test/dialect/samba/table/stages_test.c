@@ -1,17 +1,20 @@
-/* Each operator's stages, evaluated naively, against PyTorch's and NumPy's results (cases.txt, written by
- * make_cases.py). Also: the shapes that the rules infer are those results', and every stage graph passes the planner's
- * check. */
+/* Each operator's stages or decomposition, evaluated naively, against PyTorch's and NumPy's results (cases/; its
+ * writer.py tells the format). Also: the shapes that the rules infer are those results', and every stage graph passes
+ * the planner's check. */
 #include "dialect/samba/table/operator.h"
-#include "test/dialect/samba/table/evaluate.h"
+#include "test/dialect/samba/table/evaluate_call.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+enum { maximum = 16 }; /* operands or attributes of a case */
 
 typedef struct {
   SambaTensorType type;
@@ -19,11 +22,12 @@ typedef struct {
 } Tensor;
 
 typedef struct {
+  const char *file;
   int line;
   char name[64];
-  uint32_t attribute_count, operand_count;
-  SambaAttribute attributes[8];
-  Tensor operands[8], result;
+  uint32_t attribute_count, operand_count, result_count;
+  SambaAttribute attributes[maximum];
+  Tensor operands[maximum], results[SAMBA_MAX_RESULTS];
 } Case;
 
 static Tensor readTensor(SambaArena *arena, char *text) {
@@ -37,7 +41,7 @@ static Tensor readTensor(SambaArena *arena, char *text) {
   tensor.values = sambaArenaAllocate(arena, (size_t)elements * sizeof(double));
   for (int64_t i = 0; i < elements; ++i) {
     assert_non_null(word = strtok(NULL, " \n"));
-    tensor.values[i] = strtod(word, NULL);
+    tensor.values[i] = tensor.type.dtype == SAMBA_DTYPE_F32 ? (double)strtof(word, NULL) : strtod(word, NULL);
   }
   return tensor;
 }
@@ -74,16 +78,16 @@ static SambaAttribute readAttribute(SambaArena *arena, char *text) {
   return attribute;
 }
 
-static void checkValues(const Case *c, const double *got) {
+static void checkValues(const Case *c, const Tensor *result, const double *got) {
   int64_t elements = 1;
-  for (uint32_t axis = 0; axis < c->result.type.rank; ++axis)
-    elements *= c->result.type.dims[axis];
-  bool rounded = c->result.type.dtype == SAMBA_DTYPE_BF16;
+  for (uint32_t axis = 0; axis < result->type.rank; ++axis)
+    elements *= result->type.dims[axis];
+  bool rounded = result->type.dtype == SAMBA_DTYPE_BF16;
   for (int64_t i = 0; i < elements; ++i) {
-    double expected = c->result.values[i],
-           tolerance = sambaDTypeIsFloat(c->result.type.dtype) ? (rounded ? 0.008 : 3e-6) * fabs(expected) + 2e-6 : 0;
+    double expected = result->values[i],
+           tolerance = sambaDTypeIsFloat(result->type.dtype) ? (rounded ? 0.008 : 3e-6) * fabs(expected) + 2e-6 : 0;
     if (!(fabs(got[i] - expected) <= tolerance) && !(isnan(got[i]) && isnan(expected)) && got[i] != expected)
-      fail_msg("cases.txt:%d: %s: element %lld is %.9g, expected %.9g", c->line, c->name, (long long)i, got[i],
+      fail_msg("%s:%d: %s: element %lld is %.9g, expected %.9g", c->file, c->line, c->name, (long long)i, got[i],
                expected);
   }
 }
@@ -93,74 +97,44 @@ static void runCase(SambaArena *arena, const Case *c) {
                             .operand_count = c->operand_count,
                             .attribute_count = c->attribute_count,
                             .attributes = c->attributes};
-  SambaTensorType types[8], result;
-  for (uint32_t i = 0; i < c->operand_count; ++i)
+  SambaTensorType types[maximum], results[SAMBA_MAX_RESULTS];
+  double *operands[maximum], *values[SAMBA_MAX_RESULTS];
+  for (uint32_t i = 0; i < c->operand_count; ++i) {
     types[i] = c->operands[i].type;
+    operands[i] = c->operands[i].values;
+  }
   call.operands = types;
   assert_non_null(call.operator_);
-  SambaStatus status = sambaOperatorInfer(&call, &result);
+  SambaStatus status = evaluateCall(arena, &call, operands, results, values);
   if (status)
-    fail_msg("cases.txt:%d: %s: %s", c->line, c->name, sambaStatusGetMessage(status));
-  char got[160], expected[160];
-  assert_string_equal(sambaTensorTypeFormat(&result, got), sambaTensorTypeFormat(&c->result.type, expected));
-
-  SambaStageGraph graph = {.arena = arena, .name = "test"};
-  uint32_t operands[8], out;
-  double *values[64] = {0};
-  for (uint32_t i = 0; i < c->operand_count; ++i) {
-    SambaStageTensor tensor = {
-        .name = "x", .role = SAMBA_TENSOR_ARGUMENT, .dtype = types[i].dtype, .rank = types[i].rank};
-    memcpy(tensor.dims, types[i].dims, sizeof tensor.dims);
-    operands[i] = sambaStageGraphAddTensor(&graph, &tensor);
-    values[i] = malloc(1 << 16);
-    for (int64_t e = 0, n = 1 << 13; e < n; ++e)
-      values[i][e] = 0;
-    int64_t elements = 1;
-    for (uint32_t axis = 0; axis < types[i].rank; ++axis)
-      elements *= types[i].dims[axis];
-    memcpy(values[i], c->operands[i].values, (size_t)elements * sizeof(double));
-    if (types[i].dtype == SAMBA_DTYPE_F32)
-      for (int64_t e = 0; e < elements; ++e)
-        values[i][e] = (double)(float)values[i][e];
+    fail_msg("%s:%d: %s: %s", c->file, c->line, c->name, sambaStatusGetMessage(status));
+  assert_int_equal(c->result_count, call.operator_->result_count);
+  for (uint32_t i = 0; i < c->result_count; ++i) {
+    char got[160], expected[160];
+    assert_string_equal(sambaTensorTypeFormat(&results[i], got), sambaTensorTypeFormat(&c->results[i].type, expected));
+    checkValues(c, &c->results[i], values[i]);
   }
-  SambaStageTensor tensor = {
-      .name = "y", .role = SAMBA_TENSOR_INTERMEDIATE, .dtype = result.dtype, .rank = result.rank};
-  memcpy(tensor.dims, result.dims, sizeof tensor.dims);
-  out = sambaStageGraphAddTensor(&graph, &tensor);
-  status = call.operator_->stages(&call, &graph, operands, &out, "layer");
-  assert_null(status);
-  if ((status = sambaStageGraphCheck(&graph)))
-    fail_msg("cases.txt:%d: %s: %s", c->line, c->name, sambaStatusGetMessage(status));
-  evaluateStageGraph(&graph, values);
-  uint32_t where = graph.tensors[out].alias_of ? graph.tensors[out].alias_of - 1 : out;
-  checkValues(c, values[where]);
-  for (uint32_t t = 0; t < graph.tensor_count; ++t)
-    free(values[t]);
 }
 
-static void testCases(void **state) {
-  (void)state;
-  char path[4096]; /* beside this file */
-  const char *slash = strrchr(__FILE__, '/');
-  snprintf(path, sizeof path, "%.*scases.txt", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__);
+static int runFile(const char *path) {
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   char *line = NULL;
   size_t capacity = 0;
   int number = 0, count = 0;
   SambaArena arena = {0};
-  Case c = {0};
+  Case c = {.file = strrchr(path, '/') + 1};
   while (getline(&line, &capacity, file) > 0) {
     ++number;
     if (sscanf(line, "case %63s", c.name) == 1) {
       c.line = number;
-      c.attribute_count = c.operand_count = 0;
+      c.attribute_count = c.operand_count = c.result_count = 0;
     } else if (strncmp(line, "attr ", 5) == 0) {
       c.attributes[c.attribute_count++] = readAttribute(&arena, line + 5);
     } else if (strncmp(line, "in ", 3) == 0) {
       c.operands[c.operand_count++] = readTensor(&arena, line + 3);
     } else if (strncmp(line, "out ", 4) == 0) {
-      c.result = readTensor(&arena, line + 4);
+      c.results[c.result_count++] = readTensor(&arena, line + 4);
     } else {
       runCase(&arena, &c);
       ++count;
@@ -168,9 +142,20 @@ static void testCases(void **state) {
       arena = (SambaArena){0};
     }
   }
-  assert_true(count > 100);
   free(line);
   fclose(file);
+  return count;
+}
+
+static void testCases(void **state) {
+  (void)state;
+  glob_t found;
+  assert_int_equal(glob(SAMBA_SOURCE_FOLDER "/test/dialect/samba/table/cases/*.txt", 0, NULL, &found), 0);
+  int count = 0;
+  for (size_t i = 0; i < found.gl_pathc; ++i)
+    count += runFile(found.gl_pathv[i]);
+  globfree(&found);
+  assert_true(count > 100);
 }
 
 int main(void) {

@@ -1,39 +1,12 @@
-"""Writes cases.txt: calls of operators with operands and the results of PyTorch or NumPy.
-
-Run by hand after adding operators: /usr/bin/python3 make_cases.py > cases.txt (python3-torch, python3-numpy). Format, one item per
-line:  case NAME / attr NAME KIND VALUES.. / in DTYPE DIMS : VALUES.. / out DTYPE DIMS : VALUES.. / end
-"""
+"""The operators that most networks use."""
 import math
 import numpy as np
 import torch
 import torch.nn.functional as F
 
+from writer import case
+
 torch.manual_seed(7)
-names = {torch.float32: "f32", torch.bfloat16: "bf16", torch.int64: "i64", torch.int32: "i32", torch.int8: "i8", torch.uint8: "ui8", torch.bool: "i1"}
-
-
-def tensor(t):
-    values = t.double().flatten().tolist()
-    return f"{names[t.dtype]} {' '.join(map(str, t.shape))} : " + " ".join(f"{v:.9g}" if t.is_floating_point() else str(int(v)) for v in values)
-
-
-def case(name, operands, result, **attributes):
-    print("case", name)
-    for key, value in attributes.items():
-        if isinstance(value, bool):
-            print("attr", key, "b", int(value))
-        elif isinstance(value, int):
-            print("attr", key, "i", value)
-        elif isinstance(value, float):
-            print("attr", key, "f", repr(value))
-        elif isinstance(value, str):
-            print("attr", key, "t" if key.endswith("dtype") else "s", value)
-        else:
-            print("attr", key, "I", *value)
-    for operand in operands:
-        print("in", tensor(operand))
-    print("out", tensor(result))
-    print("end")
 
 
 def r(*shape):

@@ -1,0 +1,103 @@
+/* samba-decompose-composites: composite operators of the table (recurrent layers, resampling, losses ...) become the
+ * operators that they are made of. Rules and reports before this pass see the composite; locations, and with them the
+ * layer's name, stay. */
+#include "passes/passes.h"
+
+#include "dialect/bridge/build.h"
+#include "dialect/samba/samba.h"
+#include "dialect/samba/table/expansion.h"
+#include "passes/graph.h"
+
+#include <stdlib.h>
+
+/* Builds the steps before the operation; values[v] is the value of the expansion's v. False after an error. */
+static bool buildSteps(MlirOperation operation, const SambaExpansion *expansion, MlirValue *values) {
+  MlirContext context = mlirOperationGetContext(operation);
+  bool fine = true;
+  for (size_t s = 0; fine && s < expansion->steps.size; ++s) {
+    const SambaExpansionStep *step = &expansion->steps.data[s];
+    MlirValue *operands = sambaAllocate(sambaArraySize(step->operand_count + 1, sizeof *operands));
+    MlirNamedAttribute *attributes = sambaAllocate(sambaArraySize(step->attribute_count + 1, sizeof *attributes));
+    for (uint32_t i = 0; i < step->operand_count; ++i)
+      operands[i] = values[step->operands[i]];
+    intptr_t count = step->attribute_count;
+    for (uint32_t i = 0; i < step->attribute_count; ++i)
+      attributes[i] = mlirNamedAttributeGet(mlirIdentifierGet(context, sambaToMlir(step->attributes[i].name)),
+                                            sambaAttributeToMlir(context, &step->attributes[i]));
+    if (!step->operator_) {
+      const SambaTensorType *type = sambaExpansionType(expansion, step->first_value);
+      attributes[count++] =
+          sambaNamedAttribute(context, "value", sambaDenseAttribute(context, type, step->data, step->splat));
+    }
+    SambaArena arena = {0};
+    SambaOperationParts parts = {
+        .name = sambaArenaFormat(&arena, "samba.%s", step->operator_ ? step->operator_->name : "constant"),
+        .location = mlirOperationGetLocation(operation),
+        .operand_count = step->operand_count,
+        .operands = operands,
+        .result_count = -1,
+        .attribute_count = count,
+        .attributes = attributes};
+    MlirOperation made = sambaBuildOperationIn(mlirOperationGetBlock(operation), operation, &parts);
+    fine = !mlirOperationIsNull(made);
+    for (intptr_t i = 0; fine && i < mlirOperationGetNumResults(made); ++i)
+      values[step->first_value + i] = mlirOperationGetResult(made, i);
+    sambaArenaDestroy(&arena);
+    free(operands);
+    free(attributes);
+  }
+  return fine;
+}
+
+/* Replaces one operation by others in its place. */
+static bool decompose(MlirOperation operation) {
+  SambaArena arena = {0};
+  SambaExpansion expansion = {.arena = &arena};
+  SambaOperatorCall call;
+  uint32_t results[SAMBA_MAX_RESULTS];
+  SambaStatus status = sambaOperatorCallFromOperation(&arena, operation, &call);
+  if (!status)
+    status = sambaOperatorExpand(&call, &expansion, results);
+  bool fine = !status || sambaEmitOpStatus(operation, status);
+  if (fine) {
+    MlirValue *values = sambaAllocate(sambaArraySize(expansion.types.size + 1, sizeof *values));
+    for (uint32_t i = 0; i < call.operand_count; ++i)
+      values[i] = mlirOperationGetOperand(operation, i);
+    fine = buildSteps(operation, &expansion, values);
+    for (uint32_t i = 0; fine && i < call.operator_->result_count; ++i)
+      mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, i), values[results[i]]);
+    if (fine)
+      mlirOperationDestroy(operation);
+    free(values);
+  }
+  sambaExpansionFree(&expansion);
+  sambaArenaDestroy(&arena);
+  return fine;
+}
+
+static bool decomposeFunction(MlirOperation function) {
+  MlirBlock body = sambaBodyOf(function);
+  MlirOperation previous = {NULL}, operation = mlirBlockGetFirstOperation(body); /* previous: it stays */
+  while (!mlirOperationIsNull(operation)) {
+    const SambaOperator *operator_ = sambaOperatorOf(operation);
+    if (operator_ && operator_->decompose) { /* and what it is made of may be composite again */
+      if (!decompose(operation))
+        return false;
+    } else {
+      previous = operation;
+    }
+    operation =
+        mlirOperationIsNull(previous) ? mlirBlockGetFirstOperation(body) : mlirOperationGetNextInBlock(previous);
+  }
+  return true;
+}
+
+bool sambaDecomposeComposites(MlirOperation module) {
+  if (!sambaModuleCheckGraphs(module))
+    return false;
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module)); !mlirOperationIsNull(operation);
+       operation = mlirOperationGetNextInBlock(operation))
+    if (sambaOperationIsGraph(operation) && !decomposeFunction(operation))
+      return false;
+  return true;
+}
