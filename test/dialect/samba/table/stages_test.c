@@ -1,7 +1,7 @@
 /* Each operator's stages or decomposition, evaluated naively, against PyTorch's and NumPy's results (cases/; its
  * writer.py tells the format). Also: the shapes that the rules infer are those results', and every stage graph passes
  * the planner's check. */
-#include "dialect/samba/table/operator.h"
+#include "dialect/samba/table/rows.h"
 #include "test/dialect/samba/table/evaluate_call.h"
 
 #include <setjmp.h>
@@ -92,6 +92,24 @@ static void checkValues(const Case *c, const Tensor *result, const double *got) 
   }
 }
 
+/* The same call with another dtype for operand 0, one that its row leaves out. */
+static void refusesOtherDTypes(const SambaOperatorCall *call, const Case *c) {
+  const SambaOperatorRow *row = sambaRowOfCall(call);
+  SambaTensorType types[maximum], results[SAMBA_MAX_RESULTS];
+  SambaOperatorCall other = *call;
+  memcpy(types, call->operands, call->operand_count * sizeof *types);
+  other.operands = types;
+  for (unsigned dtype = 0; dtype < SAMBA_DTYPE_COUNT; ++dtype) {
+    if (row->dtypes >> dtype & 1)
+      continue;
+    types[0].dtype = (SambaDType)dtype;
+    SambaStatus status = sambaOperatorInfer(&other, results);
+    if (!status)
+      fail_msg("%s:%d: %s takes an operand of %s", c->file, c->line, c->name, sambaDTypeName((SambaDType)dtype));
+    sambaStatusFree(status);
+  }
+}
+
 static void runCase(SambaArena *arena, const Case *c) {
   SambaOperatorCall call = {.operator_ = sambaOperatorFind(sambaStringRef(c->name)),
                             .operand_count = c->operand_count,
@@ -108,6 +126,8 @@ static void runCase(SambaArena *arena, const Case *c) {
   SambaStatus status = evaluateCall(arena, &call, operands, results, values);
   if (status)
     fail_msg("%s:%d: %s: %s", c->file, c->line, c->name, sambaStatusGetMessage(status));
+  if (c->operand_count)
+    refusesOtherDTypes(&call, c);
   assert_int_equal(c->result_count, call.operator_->result_count);
   for (uint32_t i = 0; i < c->result_count; ++i) {
     char got[160], expected[160];
@@ -116,7 +136,8 @@ static void runCase(SambaArena *arena, const Case *c) {
   }
 }
 
-static int runFile(const char *path) {
+/* Sets the flag of every operator that the file has a case for. */
+static int runFile(const char *path, bool *seen) {
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   char *line = NULL;
@@ -137,6 +158,8 @@ static int runFile(const char *path) {
       c.results[c.result_count++] = readTensor(&arena, line + 4);
     } else {
       runCase(&arena, &c);
+      for (uint32_t i = 0; sambaOperatorAt(i); ++i)
+        seen[i] |= strcmp(sambaOperatorAt(i)->name, c.name) == 0;
       ++count;
       sambaArenaDestroy(&arena);
       arena = (SambaArena){0};
@@ -151,11 +174,15 @@ static void testCases(void **state) {
   (void)state;
   glob_t found;
   assert_int_equal(glob(SAMBA_SOURCE_FOLDER "/test/dialect/samba/table/cases/*.txt", 0, NULL, &found), 0);
+  bool seen[1024] = {false};
   int count = 0;
   for (size_t i = 0; i < found.gl_pathc; ++i)
-    count += runFile(found.gl_pathv[i]);
+    count += runFile(found.gl_pathv[i], seen);
   globfree(&found);
   assert_true(count > 100);
+  for (uint32_t i = 0; sambaOperatorAt(i); ++i)
+    if (!seen[i])
+      fail_msg("no case for %s in test/dialect/samba/table/cases", sambaOperatorAt(i)->name);
 }
 
 int main(void) {
