@@ -19,6 +19,12 @@ class Samba_Text<string computes, string constraints, string example, string sou
 class Samba_Op<string mnemonic, list<Trait> traits = []> : Samba_InferringOp<Samba_Dialect, mnemonic, traits> {
   let results = (outs Samba_Tensor:$result);
 }
+// An op with other results than one tensor. MLIR's fold of such ops has another signature; none of them folds.
+class Samba_ResultsOp<string mnemonic, dag resultTypes> : Samba_InferringOp<Samba_Dialect, mnemonic> {
+  let results = resultTypes;
+  let hasFolder = 0;
+  let extraClassDefinition = !strconcat(sambaVerify, sambaPatterns, sambaInfer, sambaInferringAssembly);
+}
 
 //===-- Element-wise, one operand ----------------------------------------------------------------------------------===//
 
