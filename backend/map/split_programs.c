@@ -1,227 +1,34 @@
-/* Splitting lane programs; see split_programs.h. For each unit: order the operations (what feeds the reduction first),
- * cut them greedily into parts, each as long as stages, tail, ports and registers allow, then make one unit per part.
- */
+/* Splitting lane programs; see split_programs.h. split_cut.c cuts each unit's program into parts; here each part
+ * becomes a unit, with streams between. */
 #include "backend/map/split_programs.h"
 
 #include "backend/config/access.h"
 #include "backend/map/estimate.h"
+#include "backend/map/split_internal.h"
 #include "support/string_map.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Part {
-  uint32_t first, end;    /* of the ordered operations */
-  bool systolic, reduced; /* reduced: runs after the reduction, on the parallel counters */
-} Part;
-
 typedef struct Split {
   const SambaUnit *unit;
-  const SambaMachine *machine;
   SambaArena *arena;
-  uint32_t values;  /* ordered operations */
-  uint32_t *order;  /* operation indices */
-  uint32_t feeding; /* the first of them feed the reduction or are it (all when there is none) */
-  bool has_reduction;
-  uint32_t *last_use; /* per value: position in order of the last operation that uses it; UINT32_MAX - 1: the end */
-  uint32_t *made_at;  /* per value: position of its operation; 0 for inputs */
-  SAMBA_ARRAY(Part) parts;
+  SambaSplitCut cut;
 } Split;
-
-enum { unused = UINT32_MAX, atEnd = UINT32_MAX - 1 };
-
-static char classAt(const Split *s, uint32_t position) {
-  return sambaLaneOpClass(s->unit->program.ops[s->order[position]].opcode);
-}
-static bool isSource(const Split *s, uint32_t value) {
-  return value >= s->unit->input_count &&
-         sambaLaneOpClass(s->unit->program.ops[value - s->unit->input_count].opcode) == 'V';
-}
-
-static void markFeeding(const Split *s, uint32_t op, bool *feeds) {
-  if (feeds[op])
-    return;
-  feeds[op] = true;
-  const SambaLaneOp *lane = &s->unit->program.ops[op];
-  for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i)
-    if (lane->operands[i] >= s->unit->input_count)
-      markFeeding(s, lane->operands[i] - s->unit->input_count, feeds);
-}
-
-/* Operations in program order, those that feed the reduction first; value sources are left out, they come where used.
- */
-static void orderOperations(Split *s) {
-  const SambaProgram *program = &s->unit->program;
-  bool *feeds = sambaAllocateZeroed(program->op_count, sizeof *feeds);
-  for (uint32_t i = 0; i < program->op_count; ++i)
-    if (sambaLaneOpClass(program->ops[i].opcode) == 'R') {
-      markFeeding(s, i, feeds);
-      s->has_reduction = true;
-    }
-  uint32_t count = 0;
-  for (int pass = s->has_reduction ? 0 : 1; pass < 2; ++pass) {
-    for (uint32_t i = 0; i < program->op_count; ++i)
-      if (sambaLaneOpClass(program->ops[i].opcode) != 'V' && (!s->has_reduction || feeds[i] == (pass == 0)))
-        s->order[count++] = i;
-    if (pass == 0)
-      s->feeding = count;
-  }
-  if (!s->has_reduction)
-    s->feeding = count;
-  s->values = count;
-  free(feeds);
-  uint32_t all = s->unit->input_count + program->op_count;
-  for (uint32_t v = 0; v < all; ++v)
-    s->last_use[v] = unused;
-  for (uint32_t p = 0; p < count; ++p) {
-    const SambaLaneOp *lane = &program->ops[s->order[p]];
-    s->made_at[s->unit->input_count + s->order[p]] = p;
-    for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i)
-      s->last_use[lane->operands[i]] = p;
-  }
-  for (uint32_t i = 0; i < s->unit->output_count; ++i)
-    s->last_use[s->unit->outputs[i].value] = atEnd;
-}
-
-/* Whether an input is taken by each part that uses it (held or broadcast, so it costs little) instead of passed on. */
-static bool isShared(const Split *s, uint32_t input) {
-  const SambaPort *port = &s->unit->inputs[input];
-  if (sambaTripProduct(s->unit->trips, port->level, s->unit->token_level) > 1)
-    return true;
-  for (uint32_t c = s->unit->token_level; c < s->unit->counter_count; ++c)
-    if (!port->strides[c] && s->unit->trips[c] > 1)
-      return true;
-  return false;
-}
-
-static bool usesValue(const Split *s, uint32_t first, uint32_t end, uint32_t value) {
-  for (uint32_t p = first; p < end; ++p) {
-    const SambaLaneOp *lane = &s->unit->program.ops[s->order[p]];
-    for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i)
-      if (lane->operands[i] == value)
-        return true;
-  }
-  return false;
-}
-
-/* A value that exists before `position` and is needed at or after it, and must come on a stream. An input counts as
- * existing once an earlier part has taken it. */
-static bool isLive(const Split *s, uint32_t value, uint32_t position) {
-  if (isSource(s, value) || s->last_use[value] == unused ||
-      (s->last_use[value] != atEnd && s->last_use[value] < position))
-    return false;
-  if (value >= s->unit->input_count)
-    return s->made_at[value] < position;
-  return !isShared(s, value) && usesValue(s, 0, position, value);
-}
-
-/* The value is an input that a part [first, end) takes itself. */
-static bool isTaken(const Split *s, uint32_t value, uint32_t first, uint32_t end) {
-  bool used = usesValue(s, first, end, value) ||
-              (end == s->values && s->last_use[value] == atEnd && value < s->unit->input_count);
-  return value < s->unit->input_count && used && !isLive(s, value, first);
-}
-
-/* Values that move between parts at this position. */
-static uint32_t countLive(const Split *s, uint32_t position) {
-  uint32_t count = 0, all = s->unit->input_count + s->unit->program.op_count;
-  for (uint32_t v = 0; v < all; ++v)
-    count += isLive(s, v, position);
-  return count;
-}
-
-static uint32_t countInputs(const Split *s, uint32_t first, uint32_t end) {
-  uint32_t count = first ? countLive(s, first) : 0;
-  for (uint32_t v = 0; v < s->unit->input_count; ++v)
-    count += isTaken(s, v, first, end);
-  return count;
-}
-
-/* How far a part that starts here can go by stages and tail alone. */
-static uint32_t reachOf(const Split *s, uint32_t first, bool systolic) {
-  uint32_t stages = 0, position = first, limit = (uint32_t)s->machine->simd_stages;
-  bool tail = false, transcendental = false;
-  for (; position < s->values; ++position) {
-    char kind = classAt(s, position);
-    if (systolic && position == first)
-      continue;     /* the mac */
-    if (systolic) { /* in the array's PCU only what works on the mac's result */
-      const SambaLaneOp *lane = &s->unit->program.ops[s->order[position]];
-      uint32_t before = s->unit->input_count + s->order[position - 1];
-      bool follows = false;
-      for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i)
-        follows |= lane->operands[i] == before;
-      if (!follows || sambaLaneOpOperands(lane->opcode) != 1)
-        break;
-      tail = true;
-    }
-    if (kind == 'T') {
-      if (transcendental)
-        break;
-      tail = transcendental = true;
-    } else if (kind == 'C') {
-      if (!tail && stages < limit)
-        ++stages;
-      else
-        tail = true;
-    } else {
-      if (tail || stages == limit)
-        break;
-      ++stages;
-    }
-  }
-  return position;
-}
-
-static SambaStatus cutParts(Split *s) {
-  uint32_t all = s->unit->input_count + s->unit->program.op_count;
-  for (uint32_t first = 0; first < s->values || (first == 0 && s->parts.size == 0);) {
-    bool systolic = s->unit->program.systolic && first == 0, reduced = s->has_reduction && first >= s->feeding;
-    uint32_t end = reachOf(s, first, systolic);
-    /* Operations on both sides of the reduction share a part only when all of them fit one. */
-    if (s->has_reduction && first < s->feeding && end > s->feeding && (end < s->values || first > 0) && !systolic)
-      end = s->feeding;
-    if (end == s->values && first == 0 && s->values == 0) {
-      sambaArrayAppend(&s->parts, (Part){0, 0, systolic, reduced});
-      break;
-    }
-    for (; end > first; --end) {
-      uint32_t outputs = end == s->values ? s->unit->output_count : countLive(s, end);
-      uint32_t live = 0;
-      for (uint32_t p = first; p < end && live <= (uint32_t)s->machine->simd_registers; ++p) {
-        live = 0;
-        for (uint32_t v = 0; v < all; ++v)
-          live += isLive(s, v, p) || isTaken(s, v, p, end);
-      }
-      if (outputs <= (uint32_t)s->machine->unit_vector_outputs && live <= (uint32_t)s->machine->simd_registers &&
-          countInputs(s, first, end) <= (uint32_t)s->machine->unit_vector_inputs)
-        break;
-    }
-    if (end == first)
-      return sambaStatusMake(
-          SAMBA_EXHAUSTED,
-          "unit %s: its program of %u operations cannot be cut into parts with at most %lld vector inputs, %lld "
-          "vector outputs and %lld registers of %s (it needs %u inputs and %u outputs at operation %u)",
-          s->unit->name, s->unit->program.op_count, (long long)s->machine->unit_vector_inputs,
-          (long long)s->machine->unit_vector_outputs, (long long)s->machine->simd_registers, s->machine->name,
-          countInputs(s, first, first + 1), countLive(s, first + 1), s->order[first]);
-    sambaArrayAppend(&s->parts, (Part){first, end, systolic, reduced});
-    first = end;
-  }
-  return NULL;
-}
 
 /* --- Making units
  * ------------------------------------------------------------------------------------------------------ */
 
 typedef struct Output { /* the new section while it grows */
   SambaArena *arena;
+  uint32_t unit; /* the old unit that is split */
   SAMBA_ARRAY(SambaUnit) units;
-  SAMBA_ARRAY(SambaStream) streams;  /* between parts: endpoints already in new numbers */
-  SAMBA_ARRAY(SambaEndpoint) takers; /* new ports of each old input port, in runs */
-  uint32_t *taker_first;             /* per old unit: offset into `runs` */
-  SAMBA_ARRAY(uint32_t) runs;        /* per old input port: first taker; one more at the end */
-  uint32_t *last_part;               /* per old unit: the new unit that has its outputs */
+  SAMBA_ARRAY(SambaStream) streams;   /* between parts: endpoints already in new numbers */
+  SAMBA_ARRAY(SambaEndpoint) takers;  /* new ports of each old input port, in runs */
+  uint32_t *taker_first;              /* per old unit: offset into `runs` */
+  SAMBA_ARRAY(uint32_t) runs;         /* per old input port: first taker; one more at the end */
+  SAMBA_ARRAY(SambaEndpoint) sources; /* new port of each old output port */
+  uint32_t *source_first;             /* per old unit: offset into `sources` */
 } Output;
 
 static SambaDType valueDType(const Split *s, uint32_t value) {
@@ -236,7 +43,7 @@ typedef struct PartChain {
   uint32_t *old; /* old counter of each */
 } PartChain;
 
-static PartChain chainOf(const Split *s, const Part *part) {
+static PartChain chainOf(const Split *s, const SambaSplitPart *part) {
   PartChain chain = {0, 0, SAMBA_ARENA_ARRAY(s->arena, uint32_t, s->unit->counter_count)};
   for (uint32_t c = 0; c < s->unit->counter_count; ++c) {
     if (part->reduced && s->unit->program.reduce_mask >> c & 1)
@@ -278,18 +85,19 @@ static void densePort(const Split *s, const PartChain *chain, bool reduced, uint
 }
 
 /* Appends the part's program; value_of maps old values to the part's, and already has the inputs. */
-static void makeProgram(const Split *s, const Part *part, const PartChain *chain, uint32_t inputs, uint32_t *value_of,
+static void makeProgram(const Split *s, uint32_t index, const PartChain *chain, uint32_t inputs, uint32_t *value_of,
                         SambaUnit *unit) {
+  const SambaSplitPart *part = &s->cut.parts[index];
   const SambaProgram *program = &s->unit->program;
   SambaLaneOp *ops = SAMBA_ARENA_ARRAY(s->arena, SambaLaneOp, program->op_count);
   uint32_t count = 0;
   bool *made = sambaAllocateZeroed(program->op_count, sizeof *made);
   for (uint32_t p = part->first; p < part->end; ++p) {
-    const SambaLaneOp *lane = &program->ops[s->order[p]];
+    const SambaLaneOp *lane = &program->ops[s->cut.order[p]];
     SambaLaneOp op = *lane;
     for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i) {
       uint32_t value = lane->operands[i];
-      if (isSource(s, value) && !made[value - s->unit->input_count]) {
+      if (sambaSplitIsSource(s->unit, value) && !made[value - s->unit->input_count]) {
         made[value - s->unit->input_count] = true;
         ops[count] = program->ops[value - s->unit->input_count];
         for (uint32_t c = 0; ops[count].opcode == SAMBA_LANE_COUNTER && c < chain->count; ++c)
@@ -299,13 +107,13 @@ static void makeProgram(const Split *s, const Part *part, const PartChain *chain
       }
       op.operands[i] = (uint16_t)value_of[value];
     }
-    value_of[s->unit->input_count + s->order[p]] = inputs + count;
+    value_of[s->unit->input_count + s->cut.order[p]] = inputs + count;
     ops[count++] = op;
   }
   /* A program that only makes constants or counters. */
-  for (uint32_t i = 0; i < s->unit->output_count && part->end == s->values; ++i) {
+  for (uint32_t i = 0; i < s->unit->output_count && index + 1 == s->cut.part_count; ++i) {
     uint32_t value = s->unit->outputs[i].value;
-    if (isSource(s, value) && !made[value - s->unit->input_count]) {
+    if (sambaSplitIsSource(s->unit, value) && !made[value - s->unit->input_count]) {
       made[value - s->unit->input_count] = true;
       ops[count] = program->ops[value - s->unit->input_count];
       value_of[value] = inputs + count++;
@@ -319,98 +127,100 @@ static void makeProgram(const Split *s, const Part *part, const PartChain *chain
       unit->program.reduce_mask = program->reduce_mask; /* reducing parts keep all counters */
 }
 
+/* The ports of a part's inputs; streams from other parts get their destinations here. */
+static void makeInputs(Split *s, uint32_t index, const PartChain *chain, uint32_t base, uint32_t *value_of, Output *out,
+                       SambaUnit *unit) {
+  const SambaSplitPart *part = &s->cut.parts[index];
+  unit->inputs = SAMBA_ARENA_ARRAY(s->arena, SambaPort, part->take_count);
+  unit->input_count = part->take_count;
+  for (uint32_t t = 0; t < part->take_count; ++t) {
+    const SambaSplitTake *take = &part->takes[t];
+    value_of[take->value] = t;
+    if (take->from == SAMBA_SPLIT_OWN) {
+      copyPort(s, chain, &s->unit->inputs[take->value], &unit->inputs[t]);
+      continue;
+    }
+    const SambaSplitPart *from = &s->cut.parts[take->from];
+    SambaEndpoint source = {base + take->from, 0};
+    while (from->gives[source.port] != take->value)
+      ++source.port;
+    densePort(s, chain, part->reduced, take->value, &unit->inputs[t]);
+    for (size_t i = 0; i < out->streams.size; ++i) {
+      SambaStream *stream = &out->streams.data[i];
+      if (stream->source.unit != source.unit || stream->source.port != source.port)
+        continue;
+      SambaEndpoint *all = SAMBA_ARENA_ARRAY(s->arena, SambaEndpoint, stream->destination_count + 1);
+      if (stream->destination_count)
+        memcpy(all, stream->destinations, stream->destination_count * sizeof *all);
+      all[stream->destination_count++] = (SambaEndpoint){base + index, t};
+      stream->destinations = all;
+    }
+  }
+}
+
 static void makeParts(Split *s, Output *out) {
   uint32_t all = s->unit->input_count + s->unit->program.op_count;
   uint32_t *value_of = sambaAllocateZeroed(all, sizeof *value_of);
-  SambaEndpoint *source_of =
-      sambaAllocateZeroed(all, sizeof *source_of); /* where a live value leaves the part before */
   uint32_t base = (uint32_t)out->units.size;
-  for (size_t i = 0; i < s->parts.size; ++i) {
-    const Part *part = &s->parts.data[i];
-    bool last = i + 1 == s->parts.size;
+  for (uint32_t i = 0; i < s->cut.part_count; ++i) {
+    const SambaSplitPart *part = &s->cut.parts[i];
     PartChain chain = chainOf(s, part);
     SambaUnit unit = *s->unit;
-    unit.name = i ? sambaArenaFormat(s->arena, "%s.part%zu", s->unit->name, i) : s->unit->name;
+    unit.name = i ? sambaArenaFormat(s->arena, "%s.part%u", s->unit->name, i) : s->unit->name;
     unit.counter_count = chain.count;
     unit.token_level = chain.token_level;
     uint32_t *trips = SAMBA_ARENA_ARRAY(s->arena, uint32_t, chain.count);
     for (uint32_t c = 0; c < chain.count; ++c)
       trips[c] = s->unit->trips[chain.old[c]];
     unit.trips = trips;
-    unit.inputs = SAMBA_ARENA_ARRAY(s->arena, SambaPort, countInputs(s, part->first, part->end));
-    unit.input_count = 0;
-    for (uint32_t v = 0; v < all; ++v) {
-      if (i && isLive(s, v, part->first)) { /* from the part before: a reduced value if that one reduced */
-        SambaPort *port = &unit.inputs[unit.input_count];
-        densePort(s, &chain, part->reduced, v, port);
-        value_of[v] = unit.input_count;
-        SambaStream stream = {
-            .kind = SAMBA_STREAM_VECTOR, .source = source_of[v], .destination_count = 1, .rate_permille = 1};
-        stream.destinations =
-            sambaArenaCopy(s->arena, &(SambaEndpoint){base + (uint32_t)i, unit.input_count}, sizeof(SambaEndpoint));
-        sambaArrayAppend(&out->streams, stream);
-        ++unit.input_count;
-      } else if (v < s->unit->input_count && isTaken(s, v, part->first, part->end)) {
-        copyPort(s, &chain, &s->unit->inputs[v], &unit.inputs[unit.input_count]);
-        value_of[v] = unit.input_count++;
-      }
-    }
-    makeProgram(s, part, &chain, unit.input_count, value_of, &unit);
-    uint32_t outputs = last ? s->unit->output_count : countLive(s, part->end);
-    unit.outputs = SAMBA_ARENA_ARRAY(s->arena, SambaPort, outputs);
+    makeInputs(s, i, &chain, base, value_of, out, &unit);
+    makeProgram(s, i, &chain, unit.input_count, value_of, &unit);
+    unit.outputs = SAMBA_ARENA_ARRAY(s->arena, SambaPort, part->give_count + s->unit->output_count);
     unit.output_count = 0;
-    for (uint32_t v = 0; v < all && !last; ++v)
-      if (isLive(s, v, part->end)) {
-        /* A part that reduces hands on reduced values; a later one has no reduced counters left. */
-        densePort(s, &chain, unit.program.reduce_mask != 0 || part->reduced, v, &unit.outputs[unit.output_count]);
-        unit.outputs[unit.output_count].value = value_of[v];
-        source_of[v] = (SambaEndpoint){base + (uint32_t)i, unit.output_count++};
-      }
-    for (uint32_t o = 0; o < s->unit->output_count && last; ++o) {
-      copyPort(s, &chain, &s->unit->outputs[o], &unit.outputs[o]);
-      unit.outputs[o].value = value_of[s->unit->outputs[o].value];
-      ++unit.output_count;
+    for (uint32_t g = 0; g < part->give_count; ++g) {
+      /* A part that reduces hands on reduced values; a later one has no reduced counters left. */
+      SambaPort *port = &unit.outputs[unit.output_count];
+      densePort(s, &chain, unit.program.reduce_mask != 0 || part->reduced, part->gives[g], port);
+      port->value = value_of[part->gives[g]];
+      sambaArrayAppend(
+          &out->streams,
+          (SambaStream){.kind = SAMBA_STREAM_VECTOR, .source = {base + i, unit.output_count++}, .rate_permille = 1});
     }
+    for (uint32_t o = 0; o < s->unit->output_count; ++o)
+      if (s->cut.output_part[o] == i) {
+        copyPort(s, &chain, &s->unit->outputs[o], &unit.outputs[unit.output_count]);
+        unit.outputs[unit.output_count].value = value_of[s->unit->outputs[o].value];
+        out->sources.data[out->source_first[out->unit] + o] = (SambaEndpoint){base + i, unit.output_count++};
+      }
     sambaArrayAppend(&out->units, unit);
   }
   /* Which new ports take each old input. */
   for (uint32_t v = 0; v < s->unit->input_count; ++v) {
     sambaArrayAppend(&out->runs, (uint32_t)out->takers.size);
-    for (size_t i = 0; i < s->parts.size; ++i) {
-      const Part *part = &s->parts.data[i];
-      uint32_t port = 0;
-      for (uint32_t w = 0; w < v; ++w)
-        port += (i && isLive(s, w, part->first)) || isTaken(s, w, part->first, part->end);
-      if (!(i && isLive(s, v, part->first)) && isTaken(s, v, part->first, part->end))
-        sambaArrayAppend(&out->takers, (SambaEndpoint){base + (uint32_t)i, port});
-    }
+    for (uint32_t i = 0; i < s->cut.part_count; ++i)
+      for (uint32_t t = 0; t < s->cut.parts[i].take_count; ++t)
+        if (s->cut.parts[i].takes[t].value == v && s->cut.parts[i].takes[t].from == SAMBA_SPLIT_OWN)
+          sambaArrayAppend(&out->takers, (SambaEndpoint){base + i, t});
   }
   free(value_of);
-  free(source_of);
+}
+
+static void keepUnit(const SambaUnit *unit, Output *out) {
+  for (uint32_t v = 0; v < unit->input_count; ++v) {
+    sambaArrayAppend(&out->runs, (uint32_t)out->takers.size);
+    sambaArrayAppend(&out->takers, (SambaEndpoint){(uint32_t)out->units.size, v});
+  }
+  sambaArrayAppend(&out->units, *unit);
 }
 
 static SambaStatus splitUnit(const SambaUnit *unit, const SambaMachine *machine, SambaArena *arena, Output *out) {
-  uint32_t all = unit->input_count + unit->program.op_count;
-  Split s = {.unit = unit, .machine = machine, .arena = arena};
-  s.order = sambaAllocateZeroed(unit->program.op_count, sizeof *s.order);
-  s.last_use = sambaAllocateZeroed(all, sizeof *s.last_use);
-  s.made_at = sambaAllocateZeroed(all, sizeof *s.made_at);
-  orderOperations(&s);
-  SambaStatus status = cutParts(&s);
-  if (!status && s.parts.size > 1) {
+  Split s = {.unit = unit, .arena = arena};
+  SAMBA_RETURN_IF_ERROR(sambaSplitCut(unit, machine, arena, &s.cut));
+  if (s.cut.part_count > 1)
     makeParts(&s, out);
-  } else if (!status) {
-    for (uint32_t v = 0; v < unit->input_count; ++v) {
-      sambaArrayAppend(&out->runs, (uint32_t)out->takers.size);
-      sambaArrayAppend(&out->takers, (SambaEndpoint){(uint32_t)out->units.size, v});
-    }
-    sambaArrayAppend(&out->units, *unit);
-  }
-  free(s.order);
-  free(s.last_use);
-  free(s.made_at);
-  sambaArrayFree(&s.parts);
-  return status;
+  else
+    keepUnit(unit, out);
+  return NULL;
 }
 
 /* Renames streams to the new ports and moves everything into the section. */
@@ -432,7 +242,7 @@ static void finish(SambaSection *section, Output *out) {
       for (uint32_t t = out->runs.data[run]; t < out->runs.data[run + 1]; ++t)
         destinations[count++] = out->takers.data[t];
     }
-    stream.source.unit = out->last_part[stream.source.unit];
+    stream.source = out->sources.data[out->source_first[stream.source.unit] + stream.source.port];
     stream.destinations = destinations;
     stream.destination_count = count;
     streams[i] = stream;
@@ -441,11 +251,12 @@ static void finish(SambaSection *section, Output *out) {
     SambaStream *stream = &streams[old_streams + i];
     *stream = out->streams.data[i];
     uint32_t index = old_streams + (uint32_t)i;
-    SambaPort *ports[2] = {&out->units.data[stream->source.unit].outputs[stream->source.port],
-                           &out->units.data[stream->destinations[0].unit].inputs[stream->destinations[0].port]};
-    for (int end = 0; end < 2; ++end) {
-      ports[end]->stream_count = 1;
-      ports[end]->streams = sambaArenaCopy(arena, &index, sizeof index);
+    for (uint32_t end = 0; end <= stream->destination_count; ++end) {
+      SambaPort *port =
+          end ? &out->units.data[stream->destinations[end - 1].unit].inputs[stream->destinations[end - 1].port]
+              : &out->units.data[stream->source.unit].outputs[stream->source.port];
+      port->stream_count = 1;
+      port->streams = sambaArenaCopy(arena, &index, sizeof index);
     }
   }
   section->streams = streams;
@@ -457,21 +268,19 @@ static void finish(SambaSection *section, Output *out) {
 SambaStatus sambaSplitPrograms(SambaSection *section, const SambaMachine *machine) {
   Output out = {.arena = section->arena};
   out.taker_first = sambaAllocateZeroed(section->unit_count, sizeof *out.taker_first);
-  out.last_part = sambaAllocateZeroed(section->unit_count, sizeof *out.last_part);
+  out.source_first = sambaAllocateZeroed(section->unit_count, sizeof *out.source_first);
   SambaStatus status = NULL;
   for (uint32_t u = 0; u < section->unit_count && !status; ++u) {
     const SambaUnit *unit = &section->units[u];
     out.taker_first[u] = (uint32_t)out.runs.size;
-    if (unit->kind == SAMBA_UNIT_COMPUTE) {
+    out.unit = u;
+    out.source_first[u] = (uint32_t)out.sources.size;
+    for (uint32_t o = 0; o < unit->output_count; ++o)
+      sambaArrayAppend(&out.sources, (SambaEndpoint){(uint32_t)out.units.size, o});
+    if (unit->kind == SAMBA_UNIT_COMPUTE)
       status = splitUnit(unit, machine, section->arena, &out);
-    } else {
-      for (uint32_t v = 0; v < unit->input_count; ++v) {
-        sambaArrayAppend(&out.runs, (uint32_t)out.takers.size);
-        sambaArrayAppend(&out.takers, (SambaEndpoint){(uint32_t)out.units.size, v});
-      }
-      sambaArrayAppend(&out.units, *unit);
-    }
-    out.last_part[u] = (uint32_t)out.units.size - 1;
+    else
+      keepUnit(unit, &out);
   }
   sambaArrayAppend(&out.runs, (uint32_t)out.takers.size);
   if (!status && out.units.size > section->unit_count) {
@@ -482,7 +291,8 @@ SambaStatus sambaSplitPrograms(SambaSection *section, const SambaMachine *machin
   sambaArrayFree(&out.streams);
   sambaArrayFree(&out.takers);
   sambaArrayFree(&out.runs);
+  sambaArrayFree(&out.sources);
   free(out.taker_first);
-  free(out.last_part);
+  free(out.source_first);
   return sambaStatusAnnotate(status, "section %s", section->name);
 }

@@ -366,10 +366,52 @@ static void makeAttention(SambaStageGraph *graph, Random *random) {
   addStage(graph, &stage, READ(y, 0, 1), OPS(OP(ADD, F, 0, 1), OP(ADD, F, 3, 2)));
 }
 
+/* A long program with many live values over the stage's operands and a counter; folded by a sum when it reduces. */
+static uint32_t addProgram(SambaStageGraph *graph, Random *random, SambaStage *stage, SambaStageOperand output) {
+  static const uint8_t codes[] = {SAMBA_LANE_ADD, SAMBA_LANE_SUB, SAMBA_LANE_MUL, SAMBA_LANE_MAX, SAMBA_LANE_DIV};
+  SambaLaneOp ops[64] = {{.opcode = SAMBA_LANE_COUNTER, .type = I, .immediate = 1}};
+  uint32_t inputs = stage->operand_count, length = (uint32_t)randomIn(random, 1, 25), count = 2;
+  ops[1] = (SambaLaneOp){.opcode = SAMBA_LANE_INT_TO_FLOAT, .type = I, .operands = {(uint16_t)inputs}};
+  for (uint32_t i = 0; i < length; ++i, ++count) {
+    ops[count] = (SambaLaneOp){.opcode = codes[randomIn(random, 0, 4)], .type = F};
+    for (int k = 0; k < 2; ++k) {
+      uint32_t value = (uint32_t)randomIn(random, 0, inputs + i); /* an operand, the counter or an operation before */
+      ops[count].operands[k] = (uint16_t)(value < inputs ? value : value + 1);
+    }
+  }
+  /* Everything is used in the end: all of it is alive until here. */
+  for (uint32_t i = 1; i < length; ++i, ++count)
+    ops[count] = (SambaLaneOp){.opcode = SAMBA_LANE_MAX,
+                               .type = F,
+                               .operands = {(uint16_t)(inputs + (i == 1 ? 2 : count - 1)), (uint16_t)(inputs + 2 + i)}};
+  if (stage->reduced[stage->dim_count - 1]) {
+    uint16_t last = (uint16_t)(inputs + count - 1);
+    ops[count++] = (SambaLaneOp){.opcode = SAMBA_LANE_REDUCE_ADD, .type = F, .operands = {last}};
+  }
+  return addStage(graph, stage, output, ops, count);
+}
+
+static void makeProgram(SambaStageGraph *graph, Random *random) {
+  int64_t m = randomIn(random, 1, 30), n = randomIn(random, 1, 40), k = randomIn(random, 1, 20);
+  uint32_t x = addTensor(graph, A, F, DIMS(m, n, k)), y = addTensor(graph, A, F, DIMS(m, n)),
+           z = addTensor(graph, A, F, DIMS(n)), sum = addTensor(graph, M, F, DIMS(m, n)),
+           out = addTensor(graph, R, F, DIMS(m, n));
+  SambaStage stage = newStage("before", DIMS(m, n, k), 2);
+  addOperand(&stage, READ(x, 0, 1, 2));
+  addOperand(&stage, READ(y, 0, 1));
+  addOperand(&stage, READ(z, 1));
+  addProgram(graph, random, &stage, READ(sum, 0, 1));
+  stage = newStage("after", DIMS(m, n), 2);
+  addOperand(&stage, READ(sum, 0, 1));
+  addOperand(&stage, READ(y, 0, 1));
+  addOperand(&stage, READ(z, 1));
+  addProgram(graph, random, &stage, READ(out, 0, 1));
+}
+
 const GraphKind graphKinds[] = {
-    {"matmul", makeMatmul},   {"integers", makeIntegers},  {"batched", makeBatched},
-    {"conv", makeConv},       {"pool", makePool},          {"convnet", makeConvNet},
-    {"softmax", makeSoftmax}, {"norm", makeNorm},          {"mixed", makeElementwise},
-    {"gather", makeGather},   {"copies", makeCopies},      {"inner copies", makeInnerCopies},
-    {"mlp", makeMlp},         {"attention", makeAttention}};
+    {"matmul", makeMatmul},   {"integers", makeIntegers},   {"batched", makeBatched},
+    {"conv", makeConv},       {"pool", makePool},           {"convnet", makeConvNet},
+    {"softmax", makeSoftmax}, {"norm", makeNorm},           {"mixed", makeElementwise},
+    {"gather", makeGather},   {"copies", makeCopies},       {"inner copies", makeInnerCopies},
+    {"mlp", makeMlp},         {"attention", makeAttention}, {"program", makeProgram}};
 const uint32_t graphKindCount = sizeof graphKinds / sizeof graphKinds[0];

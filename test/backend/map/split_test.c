@@ -1,5 +1,6 @@
-/* Splitting of lane programs: every part fits a PCU, splitting again changes nothing, and what cannot be split is
- * named. That values stay the same is shown by lower_test.c, whose programs are split before they run. */
+/* Splitting of lane programs: every part fits a PCU, splitting again changes nothing, and an operation with more
+ * operands than a PCU has ports is named. That values stay the same is shown by lower_test.c, whose programs are split
+ * before they run. */
 #include "backend/map/lower.h"
 #include "backend/map/plan.h"
 #include "backend/map/split_programs.h"
@@ -79,20 +80,44 @@ static SambaSection *wideProgram(SambaArena *arena, uint32_t count) {
   return section;
 }
 
-static void tooManyLiveValuesAreNamed(void **state) {
+static void countParts(uint32_t products, uint32_t most) {
+  SambaArena arena = {0};
+  SambaSection *section = wideProgram(&arena, products);
+  assert_null(sambaSplitPrograms(section, sn40l()));
+  assert_null(sambaSectionCheck(section));
+  uint32_t copies = 0, parts = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    if (section->units[u].kind == SAMBA_UNIT_COMPUTE) {
+      partFits(&section->units[u], sn40l());
+      ++parts;
+      copies += !strstr(section->units[u].name, ".part");
+    }
+  assert_true(parts <= copies * most);
+  sambaArenaDestroy(&arena);
+}
+
+/* Ordered so that few values live at once: no more parts than stages need. */
+static void wideProgramsAreCut(void **state) {
+  (void)state;
+  countParts(12, 4);
+  countParts(60, 20);
+}
+
+static void operationWithTooManyPortsIsNamed(void **state) {
   (void)state;
   SambaArena arena = {0};
+  SambaMachine machine = *sn40l();
   SambaSection *section = wideProgram(&arena, 12);
-  SambaStatus status = sambaSplitPrograms(section, sn40l());
+  machine.unit_vector_inputs = 1; /* no addition of two streams */
+  SambaStatus status = sambaSplitPrograms(section, &machine);
   assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
-  assert_non_null(
-      strstr(sambaStatusGetMessage(status),
-             "operations cannot be cut into parts with at most 4 vector inputs, 2 vector outputs and 16 registers"));
+  assert_non_null(strstr(sambaStatusGetMessage(status), "of its program needs more than the 1 vector inputs and 2"));
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(partsFitAndStay), cmocka_unit_test(tooManyLiveValuesAreNamed)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(partsFitAndStay), cmocka_unit_test(wideProgramsAreCut),
+                                     cmocka_unit_test(operationWithTooManyPortsIsNamed)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
