@@ -195,8 +195,11 @@ static SambaStatus declareOutputs(SambaImporter *importer) {
       if (proto->input[k] && *proto->input[k])
         valueIndex(importer, proto->input[k]);
   }
+  for (size_t i = 0; i < graph->n_value_info; ++i)
+    if (graph->value_info[i]->name)
+      sambaOnnxValueAt(importer, graph->value_info[i]->name)->declared = graph->value_info[i];
   for (size_t i = 0; i < graph->n_output; ++i)
-    valueIndex(importer, graph->output[i]->name ? graph->output[i]->name : "");
+    sambaOnnxValueAt(importer, graph->output[i]->name ? graph->output[i]->name : "")->declared = graph->output[i];
   return NULL;
 }
 
@@ -245,7 +248,7 @@ static SambaStatus orderNodes(SambaImporter *importer, uint32_t *out_order) {
   return NULL;
 }
 
-static const char *domainOf(const Onnx__NodeProto *proto) {
+const char *sambaOnnxDomain(const Onnx__NodeProto *proto) {
   return !proto->domain || strcmp(proto->domain, "ai.onnx") == 0 ? "" : proto->domain;
 }
 
@@ -261,7 +264,7 @@ static int64_t versionOf(const SambaImporter *importer, const char *domain) {
 }
 
 static bool rowNames(const SambaOnnxRow *row, const Onnx__NodeProto *proto) {
-  return proto->op_type && strcmp(row->name, proto->op_type) == 0 && strcmp(row->domain, domainOf(proto)) == 0;
+  return proto->op_type && strcmp(row->name, proto->op_type) == 0 && strcmp(row->domain, sambaOnnxDomain(proto)) == 0;
 }
 
 const SambaOnnxRow *sambaOnnxRowOf(const SambaOnnxNode *node) {
@@ -278,13 +281,28 @@ static SambaStatus noRow(const SambaOnnxNode *node) {
       return sambaStatusMake(SAMBA_UNSUPPORTED,
                              "operator %s of operator set version %lld is not supported; versions %lld to %lld are",
                              proto->op_type, (long long)node->version, (long long)row->first, (long long)row->last);
-  SambaStatus status = sambaStatusMake(SAMBA_UNSUPPORTED, "operator %s%s%s is not supported", domainOf(proto),
-                                       *domainOf(proto) ? "." : "",
+  SambaStatus status = sambaStatusMake(SAMBA_UNSUPPORTED, "operator %s%s%s is not supported", sambaOnnxDomain(proto),
+                                       *sambaOnnxDomain(proto) ? "." : "",
                                        proto->op_type && *proto->op_type ? proto->op_type : "without a type");
   if (node->importer->skeleton.has_functions)
     status = sambaStatusNote(
         status, "the model defines functions of its own, which are not supported: inline them when exporting");
   return status;
+}
+
+/* The node with the inputs it has: folded when all are known, else as the graph's operators. Operands that steer shapes
+ * are settled first. */
+static SambaStatus importResolved(const SambaOnnxNode *node) {
+  const SambaOnnxRow *row = sambaOnnxRowOf(node);
+  bool done = false, known = node->input_count > 0;
+  SAMBA_RETURN_IF_ERROR(sambaOnnxImportDeclared(node, importResolved, &done));
+  for (uint32_t i = 0; i < node->input_count && !done; ++i)
+    known = known && (!sambaOnnxHasInput(node, i) || sambaOnnxConstant(node, i));
+  if (!done && known && row->fold && (row->inputs[0] < 1 || sambaOnnxHasInput(node, 0)))
+    SAMBA_RETURN_IF_ERROR(row->fold(node, &done));
+  if (!done)
+    SAMBA_RETURN_IF_ERROR(sambaOnnxImportRuntimeForm(node, &done));
+  return done ? NULL : row->import(node);
 }
 
 static SambaStatus importNode(SambaOnnxNode *node) {
@@ -294,7 +312,6 @@ static SambaStatus importNode(SambaOnnxNode *node) {
   if (!row)
     return noRow(node);
   uint32_t *inputs = SAMBA_ARENA_ARRAY(&importer->arena, uint32_t, proto->n_input);
-  bool known = proto->n_input > 0;
   for (uint32_t i = 0; i < proto->n_input; ++i) {
     inputs[i] = UINT32_MAX;
     if (!proto->input[i] || !*proto->input[i])
@@ -305,7 +322,6 @@ static SambaStatus importNode(SambaOnnxNode *node) {
       return sambaStatusMake(
           SAMBA_INVALID, "input %s is missing: no node makes it, and it is neither a graph input nor an initializer",
           sambaOnnxShown(importer, proto->input[i]));
-    known = known && value->constant;
   }
   node->inputs = inputs;
   node->input_count = (uint32_t)proto->n_input;
@@ -315,12 +331,7 @@ static SambaStatus importNode(SambaOnnxNode *node) {
   if (node->input_count < row->inputs[0] || node->input_count > row->inputs[1])
     return sambaStatusMake(SAMBA_INVALID, "has %u inputs, but must have %u to %u", node->input_count, row->inputs[0],
                            row->inputs[1]);
-  if (!node->output_count)
-    return NULL;
-  bool done = false;
-  if (known && row->fold && (row->inputs[0] < 1 || inputs[0] != UINT32_MAX))
-    SAMBA_RETURN_IF_ERROR(row->fold(node, &done));
-  return done ? NULL : row->import(node);
+  return node->output_count ? importResolved(node) : NULL;
 }
 
 static SambaStatus importNodes(SambaImporter *importer) {
@@ -330,7 +341,7 @@ static SambaStatus importNodes(SambaImporter *importer) {
   for (size_t i = 0; i < graph->n_node; ++i) {
     const Onnx__NodeProto *proto = graph->node[order[i]];
     SambaOnnxNode node = {
-        .importer = importer, .proto = proto, .index = order[i], .version = versionOf(importer, domainOf(proto))};
+        .importer = importer, .proto = proto, .index = order[i], .version = versionOf(importer, sambaOnnxDomain(proto))};
     const char *layer = proto->name && *proto->name                                ? proto->name
                         : proto->n_output && proto->output[0] && *proto->output[0] ? proto->output[0]
                                                                                    : "";

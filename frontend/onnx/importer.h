@@ -21,6 +21,7 @@ typedef struct SambaOnnxValue {
   bool is_weight;                       /* initializers keep their name */
   SambaConstant *constant;              /* known at compile time */
   int32_t producer;                     /* node, -1: an input, initializer or nothing */
+  const Onnx__ValueInfoProto *declared; /* type and shape as the model has them written down; NULL: nowhere */
   bool defined;
 } SambaOnnxValue;
 
@@ -76,6 +77,8 @@ typedef struct SambaOnnxRow {
 extern const SambaOnnxRow sambaOnnxRows[];
 const SambaOnnxRow *sambaOnnxRowOf(const SambaOnnxNode *node);
 
+const char *sambaOnnxDomain(const Onnx__NodeProto *proto); /* "" is ai.onnx */
+
 /* A name in messages: escaped, in quotes. */
 const char *sambaOnnxShown(SambaImporter *importer, const char *text);
 /* The value of this name, made when it is new: pointers got before are then stale. */
@@ -108,6 +111,17 @@ SambaStatus sambaOnnxKnownInts(const SambaOnnxNode *node, uint32_t input, const 
                                size_t *out_size, bool *out_found);
 /* An axis with negative values counted from the end. */
 SambaStatus sambaOnnxAxis(int64_t axis, uint32_t rank, uint32_t *out_axis);
+
+/* ---- Operands that are only there at run time ---- */
+/* The static shape that the model declares for an output, or that follows from those declared behind it. false: none.
+ */
+bool sambaOnnxDeclaredShape(const SambaOnnxNode *node, uint32_t output, uint32_t *out_rank, int64_t *out_dims);
+/* Imports the node by `import` with the first such operand as the constant that the declared shapes determine;
+ * *out_done: there was one. */
+SambaStatus sambaOnnxImportDeclared(const SambaOnnxNode *node, SambaStatus (*import)(const SambaOnnxNode *node),
+                                    bool *out_done);
+/* Imports the node with such operands as index arithmetic; *out_done: it could. */
+SambaStatus sambaOnnxImportRuntimeForm(const SambaOnnxNode *node, bool *out_done);
 
 /* ---- Outputs ---- */
 SambaStatus sambaOnnxSetTensor(const SambaOnnxNode *node, uint32_t output,
