@@ -7,7 +7,7 @@
  * operand that no declared shape determines stays as it is: runtime_forms.c or the handler's error comes next. */
 #include "frontend/onnx/importer.h"
 
-enum { INT64_TYPE = 7, MAX_CANDIDATES = 1 << SAMBA_MAX_RANK, MAX_STEPS = 64 };
+enum { INT64_TYPE = 7, MAX_CANDIDATES = 1 << SAMBA_MAX_RANK, MAX_STEPS = 512 };
 
 /* ---- Declared shapes ---- */
 
@@ -52,12 +52,14 @@ static bool isElementwise(const Onnx__NodeProto *proto) {
   return isOneOf(proto->op_type, others);
 }
 
-/* A single number, whatever it is: broadcasting with it changes no shape. */
-static bool isScalar(SambaImporter *importer, const char *name, uint32_t *steps) {
+/* A single number, or made of numbers and of `root` element by element: with it root's shape does not grow. */
+static bool keepsShape(SambaImporter *importer, const char *name, const char *root, uint32_t *steps) {
   const SambaOnnxValue *value = valueNamed(importer, name);
   if (!value || !*steps)
     return false;
   --*steps;
+  if (strcmp(name, root) == 0)
+    return true;
   if (value->tensor || value->constant)
     return value->tensor ? value->tensor->type.rank == 0 : value->constant->rank == 0;
   if (value->initializer)
@@ -72,14 +74,14 @@ static bool isScalar(SambaImporter *importer, const char *name, uint32_t *steps)
   if (!isElementwise(proto))
     return false;
   for (size_t i = 0; i < proto->n_input; ++i)
-    if (proto->input[i] && *proto->input[i] && !isScalar(importer, proto->input[i], steps))
+    if (proto->input[i] && *proto->input[i] && !keepsShape(importer, proto->input[i], root, steps))
       return false;
   return true;
 }
 
 /* A shape that is not written down may follow from what is made of the value element by element. */
-static bool declaredShape(SambaImporter *importer, const char *name, uint32_t *steps, uint32_t *out_rank,
-                          int64_t *out_dims) {
+static bool declaredShape(SambaImporter *importer, const char *name, const char *root, uint32_t *steps,
+                          uint32_t *out_rank, int64_t *out_dims) {
   const Onnx__GraphProto *graph = importer->model->graph;
   const SambaOnnxValue *value = valueNamed(importer, name);
   if (!value || !*steps)
@@ -99,8 +101,9 @@ static bool declaredShape(SambaImporter *importer, const char *name, uint32_t *s
     if (follows && strcmp(proto->input[0], name) != 0)
       continue;
     for (size_t i = 0; i < proto->n_input && others && !follows; ++i)
-      others = !proto->input[i] || strcmp(proto->input[i], name) == 0 || isScalar(importer, proto->input[i], steps);
-    if (others && declaredShape(importer, proto->output[0], steps, out_rank, out_dims))
+      others = !proto->input[i] || strcmp(proto->input[i], name) == 0 ||
+               keepsShape(importer, proto->input[i], root, steps);
+    if (others && declaredShape(importer, proto->output[0], root, steps, out_rank, out_dims))
       return true;
   }
   return false;
@@ -108,8 +111,8 @@ static bool declaredShape(SambaImporter *importer, const char *name, uint32_t *s
 
 bool sambaOnnxDeclaredShape(const SambaOnnxNode *node, uint32_t output, uint32_t *out_rank, int64_t *out_dims) {
   uint32_t steps = MAX_STEPS;
-  return sambaOnnxOutputUsed(node, output) &&
-         declaredShape(node->importer, node->proto->output[output], &steps, out_rank, out_dims);
+  const char *name = sambaOnnxOutputUsed(node, output) ? node->proto->output[output] : "";
+  return declaredShape(node->importer, name, name, &steps, out_rank, out_dims);
 }
 
 /* ---- What the operand must be ---- */

@@ -66,7 +66,9 @@ SambaStatus sambaOnnxImportRange(const SambaOnnxNode *node) {
     if (!(x[i] = sambaOnnxConstant(node, i)) || x[i]->count != 1)
       return sambaStatusMake(
           SAMBA_UNSUPPORTED,
-          "input %u must be one number known at compile time; if it is a graph input, use --bind NAME=FILE", i);
+          "input %u must be one number known at compile time; if it is a graph input, use --bind NAME=FILE or declare "
+          "the shape of the result",
+          i);
   int64_t count;
   if (x[0]->is_float) {
     double steps = (x[1]->data[0].r - x[0]->data[0].r) / x[2]->data[0].r;

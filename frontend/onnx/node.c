@@ -281,7 +281,7 @@ SambaStatus sambaOnnxKnownInts(const SambaOnnxNode *node, uint32_t input, const 
     SambaStringRef shown = sambaStringEscape(&node->importer->arena, value->name);
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "input %u, %.*s, must be integers known at compile time, but depends on data; if it comes "
-                           "from a graph input, use --bind NAME=FILE",
+                           "from a graph input, use --bind NAME=FILE or declare the shape of the result",
                            input, SAMBA_STRING_ARGS(shown));
   }
   int64_t *copy = SAMBA_ARENA_ARRAY(&node->importer->arena, int64_t, (size_t)constant->count);

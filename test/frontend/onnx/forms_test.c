@@ -55,6 +55,37 @@ static const struct {
      "samba.clamp|max = 6.000000e+00, min = 0.000000e+00"},
     {"opset 13; input x f32 2; init m f32 - 1; output y; node Clip x,_,m -> y", "samba.clamp|max = 1.000000e+00}"},
     {"opset 13; input x f32 2; input m f32 -; output y; node Clip x,m -> y", "samba.maximum"},
+    /* Operands that are there at run time only: the declared shape says what they are ... */
+    {"opset 13; input x f32 2x6; input s i64 2; output y f32 3x4; node Reshape x,s -> y",
+     "samba.name = \"s\"|samba.reshape|shape = [3, 4]"},
+    {"opset 13; input x f32 2x6; input s i64 2; output y f32 ; value z f32 3x4; node Reshape x,s -> z; node Relu z -> y",
+     "samba.reshape|shape = [3, 4]|samba.relu"},
+    {"opset 13; input x f32 2x6; input s i64 2; init c f32 - 2; output y f32 3x4; node Reshape x,s -> z; node Exp c -> d; "
+     "node Mul d,z -> w; node Sub w,z -> y",
+     "samba.reshape|shape = [3, 4]|samba.mul|samba.sub"},
+    {"opset 13; input x f32 1x3; input s i64 2; output y f32 2x3; node Expand x,s -> y", "samba.expand|shape = [2, 3]"},
+    {"opset 13; input x f32 1x3x1; input a i64 1; output y f32 1x3; node Squeeze x,a -> y",
+     "samba.reshape|shape = [1, 3]"},
+    {"opset 13; input x f32 3x1; input a i64 1; output y f32 3x1x1; node Unsqueeze x,a -> y",
+     "samba.reshape|shape = [3, 1, 1]"},
+    {"opset 13; input x f32 2; input r i64 1; output y f32 6; node Tile x,r -> y", "samba.expand|shape = [3, 2]"},
+    {"opset 13; input x f32 5; input s i64 2; output y f32 2; output z; node Split x,s -> y,z",
+     "ends = [2]|starts = [2]|tensor<2xf32>, tensor<3xf32>"},
+    {"opset 13; input s i64 1; input x f32 2; output y f32 2; node ConstantOfShape s -> z; node Add x,z -> y",
+     "samba.constant|dense<0.000000e+00>|samba.add"},
+    {"opset 13; input x f32 2x3x4; input a i64 2; output y f32 2x1x1; node ReduceSum x,a -> y",
+     "samba.sum|dim = [1, 2], keepdim = true"},
+    /* ... or some that fit, and the operand chooses ... */
+    {"opset 13; input x f32 3x3; input a i64 1; output y f32 3; node ReduceSum x,a -> y keepdims=0",
+     "samba.sum|dim = [0], keepdim = false|samba.sum|dim = [1], keepdim = false|samba.eq|samba.where"},
+    /* ... or positions are computed. */
+    {"opset 13; input x f32 5; input s i64 1; output y f32 2; node Slice x,s,s -> y",
+     "samba.lt|samba.where|samba.add|samba.index_select"},
+    {"opset 13; input x f32 3; input p i64 2; output y f32 5; node Pad x,p -> y", "samba.index_select|samba.where"},
+    {"opset 13; input x f32 3; init p i64 2 -1 1; input v f32 -; output y; node Pad x,p,v -> y",
+     "samba.slice|samba.pad|samba.pad|samba.where"},
+    {"opset 13; input x i64 -; output y i64 3; node Range x,x,x -> y", "samba.mul|samba.add"},
+    {"opset 14; input x f32 2x3; input k i64 -; output y; node Trilu x,k -> y", "samba.ge|samba.where"},
     /* Products and windows. */
     {"opset 11; input x f32 2x3; init w f32 3x4 1 2 3 4 5 6 7 8 9 10 11 12; init b f32 4 1 2 3 4; output y; node Gemm "
      "x,w,b -> y",

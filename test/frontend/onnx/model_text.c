@@ -157,7 +157,11 @@ static void item(Bytes *model, Bytes *graph, char *line) {
     char *name = strtok_r(NULL, " ", &rest), *type = strtok_r(NULL, " ", &rest), *dims = strtok_r(NULL, " ", &rest);
     message(graph, 11, valueInfo(name, type, dims));
   } else if (strcmp(kind, "output") == 0) {
-    message(graph, 12, valueInfo(strtok_r(NULL, " ", &rest), "f32", "none"));
+    char *name = strtok_r(NULL, " ", &rest), *type = strtok_r(NULL, " ", &rest), *dims = strtok_r(NULL, " ", &rest);
+    message(graph, 12, valueInfo(name, type ? type : "f32", dims ? dims : "none"));
+  } else if (strcmp(kind, "value") == 0) {
+    char *name = strtok_r(NULL, " ", &rest), *type = strtok_r(NULL, " ", &rest), *dims = strtok_r(NULL, " ", &rest);
+    message(graph, 13, valueInfo(name, type, dims));
   } else if (strcmp(kind, "init") == 0) {
     Bytes *t = new();
     char *name = strtok_r(NULL, " ", &rest), *type = strtok_r(NULL, " ", &rest), *dims = strtok_r(NULL, " ", &rest);

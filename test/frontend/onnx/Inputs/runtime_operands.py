@@ -1,0 +1,89 @@
+"""Compiles models whose operands (starts, axes, pads ...) are graph inputs, once each, and runs them with many values of
+these operands; numpy computes what must come out."""
+import itertools
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from onnx import TensorProto, helper, save
+
+FLOAT, INT64, INT32 = TensorProto.FLOAT, TensorProto.INT64, TensorProto.INT32
+NUMPY = {FLOAT: np.float32, INT64: np.int64, INT32: np.int32}
+LARGEST = np.iinfo(np.int64).max
+failures = []
+
+
+def check(name, operator, inputs, output, values, expected, opset=18, **attributes):
+    """inputs: (name, type, shape); values: lists of arrays; expected: a function of these arrays."""
+    with tempfile.TemporaryDirectory() as folder:
+        node = helper.make_node(operator, [item[0] for item in inputs], ["y"], **attributes)
+        graph = helper.make_graph([node], "g", [helper.make_tensor_value_info(*item) for item in inputs],
+                                  [helper.make_tensor_value_info("y", *output)])
+        save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)]), f"{folder}/m.onnx")
+        done = subprocess.run(["samba-compile", f"{folder}/m.onnx", "-o", f"{folder}/m.pef"], capture_output=True, text=True)
+        if done.returncode:
+            failures.append(f"{name}: {done.stderr.splitlines()[0]}")
+            return
+        for arrays in values:
+            command = ["samba-run", f"{folder}/m.pef", "--output", f"y={folder}/y.npy"]
+            for (input_name, kind, _), array in zip(inputs, arrays):
+                np.save(f"{folder}/{input_name}.npy", np.asarray(array, NUMPY[kind]))
+                command += ["--input", f"{input_name}={folder}/{input_name}.npy"]
+            done = subprocess.run(command, capture_output=True, text=True)
+            reference = np.asarray(expected(*(np.asarray(array) for array in arrays)))
+            got = np.load(f"{folder}/y.npy") if done.returncode == 0 else done.stderr
+            if done.returncode or got.shape != reference.shape or not np.allclose(got, reference, rtol=1e-5):
+                failures.append(f"{name} with {[np.asarray(a).tolist() for a in arrays[1:]]}: got {got}, expected {reference}")
+
+
+def sliced(x, starts, ends, axes, steps):
+    index = [slice(None)] * x.ndim
+    for start, end, axis, step in zip(starts.tolist(), ends.tolist(), axes.tolist(), steps.tolist()):
+        size = x.shape[axis]
+        end = None if step < 0 and end < -size else end
+        index[axis] = slice(start, end, step)
+    return x[tuple(index)]
+
+
+X = np.arange(60, dtype=np.float32).reshape(3, 4, 5) * 0.5 - 7
+check("slice", "Slice", [("x", FLOAT, [3, 4, 5])] + [(n, INT64, [2]) for n in ("starts", "ends", "axes", "steps")],
+      (FLOAT, [3, 2, 2]),
+      [[X, [0, 1], [2, 3], [1, 2], [1, 1]], [X, [-2, -1], [LARGEST, 0], [1, -1], [1, -2]],
+       [X, [9, 9], [-LARGEST, 1], [-1, 1], [-3, -1]], [X, [1, 0], [3, LARGEST], [2, 1], [1, 2]],
+       [X, [-LARGEST, 3], [3, 9], [1, 2], [2, 1]]], sliced)
+check("slice of the first axes", "Slice", [("x", FLOAT, [3, 4, 5]), ("starts", INT64, [1]), ("ends", INT64, [1])],
+      (FLOAT, [1, 4, 5]), [[X, [0], [1]], [X, [-1], [LARGEST]], [X, [1], [-1]]],
+      lambda x, s, e: sliced(x, s, e, np.array([0]), np.array([1])))
+PADS = [[0, 1, 2, 0, 1, 3], [1, 0, 0, -1, 2, 5], [0, -1, 5, 0, 3, 0]]
+for mode in ("constant", "edge", "reflect", "wrap"):
+    small = X[:1]
+    check(f"pad {mode}", "Pad", [("x", FLOAT, [1, 4, 5]), ("pads", INT64, [6]), ("value", FLOAT, [])], (FLOAT, [1, 6, 10]),
+          [[small, [0, 1, 2, 0, 1, 3], -3], [small, [0, 2, 1, 0, 0, 4], 2], [small, [0, 0, 4, 0, 2, 1], 0]],
+          lambda x, p, v, mode=mode: np.pad(x, list(zip(p[:3], p[3:])), **(
+              {"mode": "constant", "constant_values": v} if mode == "constant" else {"mode": mode})), mode=mode)
+check("pad that cuts", "Pad", [("x", FLOAT, [3, 4, 5]), ("pads", INT64, [2]), ("value", FLOAT, []), ("axes", INT64, [1])],
+      (FLOAT, [3, 4, 5]), [[X, [1, -1], 9, [1]], [X, [-2, 2], 9, [-1]]],
+      lambda x, p, v, a: np.pad(np.delete(x, range(-min(0, p[0])) if p[0] < 0 else range(x.shape[a[0]] + p[1], x.shape[a[0]]),
+                                          a[0]), [(max(0, p[0]), max(0, p[1])) if d == a[0] % 3 else (0, 0) for d in range(3)],
+                                constant_values=v))
+check("pad with a value", "Pad", [("x", FLOAT, [3, 4, 5]), ("pads", INT64, [6]), ("value", FLOAT, [])], (FLOAT, [4, 4, 8]),
+      [[X, [0, 0, 1, 1, 0, 2], np.inf], [X, [1, -1, 3, 0, 1, 0], np.nan]][:1],
+      lambda x, p, v: np.pad(x, list(zip(p[:3], p[3:])), constant_values=v))
+CUBE = np.arange(27, dtype=np.float32).reshape(3, 3, 3)[:, ::-1] ** 1.5 - 40
+check("reduce over one of three", "ReduceMax", [("x", FLOAT, [3, 3, 3]), ("axes", INT64, [1])], (FLOAT, [3, 3]),
+      [[CUBE, [axis]] for axis in range(-3, 3)], lambda x, a: x.max(axis=tuple(a)), keepdims=0)
+check("reduce over two of three", "ReduceSum", [("x", FLOAT, [3, 3, 3]), ("axes", INT64, [2])], (FLOAT, [3]),
+      [[CUBE, pair] for pair in itertools.permutations([0, -2, 2], 2)], lambda x, a: x.sum(axis=tuple(a)), keepdims=0)
+check("reduce with ones", "ReduceMean", [("x", FLOAT, [1, 4, 1, 4]), ("axes", INT64, [2])], (FLOAT, [1, 4]),
+      [[X.ravel()[:16].reshape(1, 4, 1, 4), pair] for pair in ([0, 1], [-1, 2], [2, 1])],
+      lambda x, a: x.mean(axis=tuple(a)), keepdims=0)
+for kind, values in ((INT64, [[-5, 0, 3], [10, 0, -4], [2**40, 0, 2**33]]), (INT32, [[1, 0, -1], [7, 0, 7]]),
+                     (FLOAT, [[0.5, 0, 0.25], [-1, 0, -3]])):
+    check("range", "Range", [("start", kind, []), ("limit", kind, []), ("delta", kind, [])], (kind, [4]), values,
+          lambda s, _, d: s + np.arange(4) * d)
+for upper in (0, 1):
+    check("trilu", "Trilu", [("x", FLOAT, [3, 4, 5]), ("k", INT64, [])], (FLOAT, [3, 4, 5]),
+          [[X, k] for k in (-9, -2, 0, 3, 9)], np.triu if upper else np.tril, upper=upper)
+print("\n".join(failures))
+sys.exit(1 if failures else 0)
