@@ -101,8 +101,8 @@ static bool declaredShape(SambaImporter *importer, const char *name, const char 
     if (follows && strcmp(proto->input[0], name) != 0)
       continue;
     for (size_t i = 0; i < proto->n_input && others && !follows; ++i)
-      others = !proto->input[i] || strcmp(proto->input[i], name) == 0 ||
-               keepsShape(importer, proto->input[i], root, steps);
+      others =
+          !proto->input[i] || strcmp(proto->input[i], name) == 0 || keepsShape(importer, proto->input[i], root, steps);
     if (others && declaredShape(importer, proto->output[0], root, steps, out_rank, out_dims))
       return true;
   }
@@ -153,8 +153,8 @@ static SambaStatus wholeShape(const SambaOnnxNode *node, uint32_t input, Candida
   int64_t dims[SAMBA_MAX_RANK];
   (void)input;
   bool sizes = strcmp(node->proto->op_type, "Resize") == 0; /* what a policy rounds is not the size asked for */
-  if ((sizes && (sambaOnnxAttribute(node, "axes") ||
-                 !sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "stretch", true))) ||
+  if ((sizes &&
+       (sambaOnnxAttribute(node, "axes") || !sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "stretch", true))) ||
       !sambaOnnxDeclaredShape(node, 0, &rank, dims))
     return NULL;
   addCandidate(node, candidates, 1, rank, dims, 0);
@@ -351,13 +351,26 @@ static const struct {
   const char *name; /* "Reduce": every operator that starts so */
   uint32_t input;
   Resolve resolve;
-} rules[] = {{"Reshape", 1, wholeShape},        {"Expand", 1, wholeShape},      {"ConstantOfShape", 0, wholeShape},
-             {"MaxUnpool", 2, wholeShape},      {"Resize", 3, shapeOfAxes},     {"CenterCropPad", 1, shapeOfAxes},
-             {"Squeeze", 1, axesOfOnes},        {"Unsqueeze", 1, axesOfOnes},   {"Tile", 1, repeats},
-             {"Split", 1, partSizes},           {"TopK", 1, sizeOfAxis},        {"OneHot", 1, sizeOfAxis},
-             {"HannWindow", 0, firstSize},      {"HammingWindow", 0, firstSize}, {"BlackmanWindow", 0, firstSize},
-             {"Reduce", 1, reducedAxes},        {"CumSum", 1, anyAxis},         {"DFT", 1, transformLength},
-             {"STFT", 1, frameStep},            {NULL, 0, NULL}};
+} rules[] = {{"Reshape", 1, wholeShape},
+             {"Expand", 1, wholeShape},
+             {"ConstantOfShape", 0, wholeShape},
+             {"MaxUnpool", 2, wholeShape},
+             {"Resize", 3, shapeOfAxes},
+             {"CenterCropPad", 1, shapeOfAxes},
+             {"Squeeze", 1, axesOfOnes},
+             {"Unsqueeze", 1, axesOfOnes},
+             {"Tile", 1, repeats},
+             {"Split", 1, partSizes},
+             {"TopK", 1, sizeOfAxis},
+             {"OneHot", 1, sizeOfAxis},
+             {"HannWindow", 0, firstSize},
+             {"HammingWindow", 0, firstSize},
+             {"BlackmanWindow", 0, firstSize},
+             {"Reduce", 1, reducedAxes},
+             {"CumSum", 1, anyAxis},
+             {"DFT", 1, transformLength},
+             {"STFT", 1, frameStep},
+             {NULL, 0, NULL}};
 
 /* ---- The node, once per candidate ---- */
 

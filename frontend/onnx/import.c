@@ -340,8 +340,10 @@ static SambaStatus importNodes(SambaImporter *importer) {
   SAMBA_RETURN_IF_ERROR(orderNodes(importer, order));
   for (size_t i = 0; i < graph->n_node; ++i) {
     const Onnx__NodeProto *proto = graph->node[order[i]];
-    SambaOnnxNode node = {
-        .importer = importer, .proto = proto, .index = order[i], .version = versionOf(importer, sambaOnnxDomain(proto))};
+    SambaOnnxNode node = {.importer = importer,
+                          .proto = proto,
+                          .index = order[i],
+                          .version = versionOf(importer, sambaOnnxDomain(proto))};
     const char *layer = proto->name && *proto->name                                ? proto->name
                         : proto->n_output && proto->output[0] && *proto->output[0] ? proto->output[0]
                                                                                    : "";

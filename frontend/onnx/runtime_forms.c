@@ -11,7 +11,7 @@ typedef struct {
   const SambaOnnxNode *node;
   SambaTrace *trace;
   SambaTensor *x;
-  uint32_t rank;              /* of input and result */
+  uint32_t rank;                /* of input and result */
   int64_t dims[SAMBA_MAX_RANK]; /* of the result */
 } Form;
 
@@ -69,8 +69,8 @@ static SambaStatus valueOfAxis(const Form *form, uint32_t input, int64_t offset,
   SAMBA_RETURN_IF_ERROR(listOf(form, axes, 0, count, &names));
   SAMBA_RETURN_IF_ERROR(listOf(form, input, offset, count, &list));
   int64_t first = 0;
-  SambaTensor *here = sambaLogicalOr(sambaEq(names, number(form, axis)),
-                                     sambaEq(names, number(form, (int64_t)axis - form->rank)));
+  SambaTensor *here =
+      sambaLogicalOr(sambaEq(names, number(form, axis)), sambaEq(names, number(form, (int64_t)axis - form->rank)));
   SambaTensor *change = sambaWhere(here, sambaSub(list, number(form, otherwise)), number(form, 0));
   *out = sambaAdd(sambaSum(change, 1, &first, true), number(form, otherwise));
   return NULL;
@@ -174,8 +174,8 @@ static SambaStatus importPadValue(const SambaOnnxNode *node, bool *out_done) {
   if (x)
     inside = sambaPad(sambaExpand(inside, x->type.rank, x->type.dims), low, high, 0);
   *out_done = true;
-  return sambaOnnxSetTensor(
-      node, 0, x ? sambaWhere(inside, sambaPad(x, low, high, 0), sambaReshape(value, 0, NULL)) : NULL);
+  return sambaOnnxSetTensor(node, 0,
+                            x ? sambaWhere(inside, sambaPad(x, low, high, 0), sambaReshape(value, 0, NULL)) : NULL);
 }
 
 /* start + i * delta */
@@ -185,8 +185,8 @@ static SambaStatus importRange(const SambaOnnxNode *node, int64_t count, bool *o
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &delta));
   walk = sambaCast(counting(node->importer->trace, count), start->type.dtype);
   *out_done = true;
-  return sambaOnnxSetTensor(node, 0, sambaAdd(sambaMul(walk, sambaReshape(delta, 0, NULL)),
-                                              sambaReshape(start, 0, NULL)));
+  return sambaOnnxSetTensor(node, 0,
+                            sambaAdd(sambaMul(walk, sambaReshape(delta, 0, NULL)), sambaReshape(start, 0, NULL)));
 }
 
 /* column - row >= k */

@@ -58,9 +58,11 @@ static const struct {
     /* Operands that are there at run time only: the declared shape says what they are ... */
     {"opset 13; input x f32 2x6; input s i64 2; output y f32 3x4; node Reshape x,s -> y",
      "samba.name = \"s\"|samba.reshape|shape = [3, 4]"},
-    {"opset 13; input x f32 2x6; input s i64 2; output y f32 ; value z f32 3x4; node Reshape x,s -> z; node Relu z -> y",
+    {"opset 13; input x f32 2x6; input s i64 2; output y f32 ; value z f32 3x4; node Reshape x,s -> z; node Relu z -> "
+     "y",
      "samba.reshape|shape = [3, 4]|samba.relu"},
-    {"opset 13; input x f32 2x6; input s i64 2; init c f32 - 2; output y f32 3x4; node Reshape x,s -> z; node Exp c -> d; "
+    {"opset 13; input x f32 2x6; input s i64 2; init c f32 - 2; output y f32 3x4; node Reshape x,s -> z; node Exp c -> "
+     "d; "
      "node Mul d,z -> w; node Sub w,z -> y",
      "samba.reshape|shape = [3, 4]|samba.mul|samba.sub"},
     {"opset 13; input x f32 1x3; input s i64 2; output y f32 2x3; node Expand x,s -> y", "samba.expand|shape = [2, 3]"},
