@@ -158,7 +158,10 @@ static SambaStatus importPadValue(const SambaOnnxNode *node, bool *out_done) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &value));
   int64_t count = axes ? axes->count : x->type.rank;
-  if (pads->count != 2 * count)
+  int64_t numbers = 1;
+  for (uint32_t d = 0; d < value->type.rank; ++d)
+    numbers *= value->type.dims[d];
+  if (pads->count != 2 * count || numbers != 1)
     return NULL; /* the handler's error */
   for (int64_t i = 0; i < count && x; ++i) {
     uint32_t axis;

@@ -32,7 +32,7 @@ static const struct {
     {GRAPH, 10, DROP, 0},
     {GRAPH, 11, DESCEND, VALUE_INFO},
     {GRAPH, 12, DESCEND, VALUE_INFO},
-    {GRAPH, 13, DROP, 0},
+    {GRAPH, 13, DESCEND, VALUE_INFO},
     {GRAPH, 14, DROP, 0},
     {GRAPH, 15, DROP, 0},
     {NODE, 5, DESCEND, ATTRIBUTE},
