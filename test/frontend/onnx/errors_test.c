@@ -117,7 +117,7 @@ static const Case cases[] = {
     {X13 "node Reshape x -> y", "there is no shape", 0, 0},
     {"opset 13; input x f32 2x3; input s i64 1; output y; node Reshape x,s -> y",
      "input 1, \"s\", must be integers known at compile time, but depends on data; if it comes from a graph input, use "
-     "--bind NAME=FILE",
+     "--bind NAME=FILE or declare the shape of the result",
      0, 0},
     {X13 "init s i64 9 1 1 1 1 1 1 1 2 3; node Reshape x,s -> y", "the new shape has rank 9, but 8 is the most", 0, 0},
     {X13 "init s i64 3 2 3 0; node Reshape x,s -> y", "the new shape copies dimension 2, but the rank is 2", 0, 0},
@@ -174,7 +174,9 @@ static const Case cases[] = {
     {X13 "init a i64 - 0; init b i64 - 5; node Range a,b,a -> z; node Relu x -> y",
      "the step is 0 or the range overflows", 0, 0},
     {X13 "init a i64 - 0; node Range x,a,a -> z; node Relu x -> y",
-     "input 0 must be one number known at compile time; if it is a graph input, use --bind NAME=FILE", 0, 0},
+     "input 0 must be one number known at compile time; if it is a graph input, use --bind NAME=FILE or declare the "
+     "shape of the result",
+     0, 0},
     /* Operands that are there at run time only. */
     {"opset 13; input x f32 2x3; input s i64 1x1; output y f32 1x3; node Slice x,s,s -> y",
      "input 1 has rank 2, but must be a list", 0, 0},

@@ -73,7 +73,7 @@ static const struct {
     {"opset 13; input x f32 2; input r i64 1; output y f32 6; node Tile x,r -> y", "samba.expand|shape = [3, 2]"},
     {"opset 13; input x f32 5; input s i64 2; output y f32 2; output z; node Split x,s -> y,z",
      "ends = [2]|starts = [2]|tensor<2xf32>, tensor<3xf32>"},
-    {"opset 13; input s i64 1; input x f32 2; output y f32 2; node ConstantOfShape s -> z; node Add x,z -> y",
+    {"opset 13; input s i64 1; input x f32 2; output y; value z f32 2; node ConstantOfShape s -> z; node Add x,z -> y",
      "samba.constant|dense<0.000000e+00>|samba.add"},
     {"opset 13; input x f32 2x3x4; input a i64 2; output y f32 2x1x1; node ReduceSum x,a -> y",
      "samba.sum|dim = [1, 2], keepdim = true"},
