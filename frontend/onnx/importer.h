@@ -150,7 +150,8 @@ SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, 
   X(Pow)                                                                                                               \
   X(Mod)                                                                                                               \
   X(Variadic)                                                                                                          \
-  X(Clip) X(Where) X(Cast) X(Gelu) X(PRelu) X(Not) X(Softsign) X(Selu) X(Mish) X(ThresholdedRelu) X(Celu) X(Identity)  \
+  X(Clip)                                                                                                              \
+  X(Where) X(Cast) X(Gelu) X(PRelu) X(Not) X(Softsign) X(Selu) X(Mish) X(ThresholdedRelu) X(Celu) X(Identity)          \
       X(Dropout) X(Gemm) X(MatMul) X(Conv) X(MaxPool) X(AveragePool) X(GlobalPool) X(BatchNormalization)               \
           X(LayerNormalization) X(InstanceNormalization) X(GroupNormalization) X(Softmax) X(Reduce) X(Reshape)         \
               X(Flatten) X(Squeeze) X(Unsqueeze) X(Transpose) X(Slice) X(Split) X(Concat) X(Gather) X(Expand) X(Tile)  \
