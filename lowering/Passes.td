@@ -9,6 +9,15 @@ def ConvertSambaToLinalg : Pass<"convert-samba-to-linalg"> {
   let summary = "One linalg operation per stage; runs on samba.section";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
+def ConvertSambaGraphsToLinalg : Pass<"convert-samba-graphs-to-linalg", "::mlir::ModuleOp"> {
+  let summary = "Whole graphs as linalg: the exit to other compilers";
+  let description = [{
+    Every function of samba operations becomes linalg, tensor, arith and math alone: views are copies, gathers `tensor.extract`. Composite operators
+    are decomposed before (`samba-decompose-composites`). Attributes `samba.*` are dropped, and with them names and the data of weights: arguments
+    stay in their order.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+}
 def TileSections : Pass<"samba-tile-sections"> {
   let summary = "Choose #rdu.mapping where it is absent; runs on samba.section";
   let description = [{

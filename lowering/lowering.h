@@ -9,6 +9,9 @@
 /* convert-samba-to-linalg on one samba.section: every operator that has structured stages becomes linalg; views stay,
  * and so do operators that index memory by values. */
 bool sambaConvertSambaToLinalg(MlirOperation section);
+/* convert-samba-graphs-to-linalg on the module: every graph without a samba operation or attribute left. Refuses what
+ * has no such form by name. */
+bool sambaConvertGraphsToLinalg(MlirOperation module);
 /* samba-tile-sections on one samba.section: #rdu.mapping where it is absent. decisions: a file
  * (lowering/rdu/decisions.h) or
  * "" for none; the module's own rdu.decisions come after it. */

@@ -14,6 +14,7 @@ namespace samba {
 SAMBA_PASS_ON("samba.section", ConvertSambaToLinalg, sambaConvertSambaToLinalg(op))
 SAMBA_PASS_ON("samba.section", TileSections, sambaTileSections(op, decisions.c_str()))
 SAMBA_PASS_ON("samba.section", VerifyMapping, sambaVerifyMapping(op))
+SAMBA_PASS(ConvertSambaGraphsToLinalg, sambaConvertGraphsToLinalg(op))
 SAMBA_PASS(ConvertLinalgToRdu, sambaConvertLinalgToRdu(op))
 SAMBA_PASS_ON("rdu.section", RduSplitPrograms, sambaRduSplitPrograms(op))
 SAMBA_PASS_ON("rdu.section", RduPlace, sambaRduPlace(op))

@@ -182,6 +182,51 @@ static MlirValue emitCounter(const Emitter *e, MlirBlock body, const SambaLaneOp
                  : value;
 }
 
+static MlirValue emitIndex(const Emitter *e, MlirBlock body, int64_t number) {
+  MlirOperation none = {NULL};
+  return sambaBuildConstant(body, none, e->location, mlirIntegerAttrGet(mlirIndexTypeGet(e->context), number));
+}
+
+/* Read element by element: what another operand indexes, and what is walked plainly but not to its end (linalg would
+ * take its size for the loop's bound). */
+static bool isExtracted(const Emitter *e, const SambaStageOperand *operand) {
+  const SambaStageTensor *tensor = &e->graph->tensors[operand->tensor];
+  for (uint32_t a = 0; a < tensor->rank && !operand->guarded; ++a) {
+    int plain = plainDimension(e->stage, &operand->axes[a]);
+    if (plain >= 0 && tensor->dims[a] != e->stage->extents[plain])
+      return true;
+  }
+  return operand->index_operand >= 0;
+}
+
+/* tensor.extract at the operand's axes; index: of an indexed operand, the value that is added. */
+static MlirValue emitExtract(const Emitter *e, MlirBlock body, const SambaStageOperand *operand, MlirValue source,
+                             MlirValue index) {
+  const SambaStageTensor *tensor = &e->graph->tensors[operand->tensor];
+  MlirOperation none = {NULL};
+  MlirType type = mlirIndexTypeGet(e->context);
+  MlirValue inputs[1 + SAMBA_MAX_RANK] = {source};
+  for (uint32_t a = 0; a < tensor->rank; ++a) {
+    MlirValue sum = emitIndex(e, body, operand->axes[a].constant);
+    for (uint32_t d = 0; d < e->stage->dim_count; ++d) {
+      if (!operand->axes[a].coefficients[d])
+        continue;
+      SambaLaneOp counter = {.opcode = SAMBA_LANE_COUNTER, .type = SAMBA_DTYPE_I64, .immediate = d};
+      MlirValue factors[2] = {emitCounter(e, body, &counter), emitIndex(e, body, operand->axes[a].coefficients[d])};
+      factors[0] = sambaBuildUnaryOrMore(body, none, e->location, "arith.index_cast", 1, factors, type);
+      MlirValue terms[2] = {sum, sambaBuildUnaryOrMore(body, none, e->location, "arith.muli", 2, factors, type)};
+      sum = sambaBuildUnaryOrMore(body, none, e->location, "arith.addi", 2, terms, type);
+    }
+    if (operand->index_operand >= 0 && a == operand->index_axis) {
+      MlirValue terms[2] = {sum, sambaBuildUnaryOrMore(body, none, e->location, "arith.index_cast", 1, &index, type)};
+      sum = sambaBuildUnaryOrMore(body, none, e->location, "arith.addi", 2, terms, type);
+    }
+    inputs[1 + a] = sum;
+  }
+  return sambaBuildUnaryOrMore(body, none, e->location, "tensor.extract", 1 + tensor->rank, inputs,
+                               sambaDTypeToType(e->context, tensor->dtype));
+}
+
 /* The scalar body. inputs: one block argument or body constant per operand, already in its lane class. */
 static MlirValue emitBody(const Emitter *e, MlirBlock body, MlirValue *programValues, MlirValue accumulator) {
   const SambaStage *stage = e->stage;
@@ -256,7 +301,7 @@ static MlirValue emitGeneric(const Emitter *e, MlirValue *values, const MlirAttr
     const SambaStageOperand *operand = &stage->operands[i];
     const SambaStageTensor *tensor = &e->graph->tensors[operand->tensor];
     argumentOf[i] = -1;
-    if (!mlirAttributeIsNull(constants[operand->tensor]) && !operand->guarded)
+    if (isExtracted(e, operand) || (!mlirAttributeIsNull(constants[operand->tensor]) && !operand->guarded))
       continue;
     int64_t low[SAMBA_MAX_RANK] = {0};
     MlirValue source = values[operand->tensor];
@@ -310,12 +355,22 @@ static MlirValue emitGeneric(const Emitter *e, MlirValue *values, const MlirAttr
   for (uint32_t i = 0; i < stage->operand_count; ++i) {
     SambaDType dtype = e->graph->tensors[stage->operands[i].tensor].dtype;
     MlirOperation none = {NULL};
+    if (isExtracted(e, &stage->operands[i]))
+      continue;
     MlirValue element =
         argumentOf[i] >= 0
             ? mlirBlockGetArgument(body, argumentOf[i])
             : sambaBuildConstant(body, none, e->location,
                                  mlirDenseElementsAttrGetSplatValue(constants[stage->operands[i].tensor]));
     programValues[i] = sambaLaneBodyExtend(body, e->location, dtype, element);
+  }
+  for (uint32_t i = 0; i < stage->operand_count; ++i) {
+    const SambaStageOperand *operand = &stage->operands[i];
+    if (!isExtracted(e, operand))
+      continue;
+    MlirValue index = operand->index_operand >= 0 ? programValues[operand->index_operand] : (MlirValue){NULL};
+    programValues[i] = sambaLaneBodyExtend(body, e->location, e->graph->tensors[operand->tensor].dtype,
+                                           emitExtract(e, body, operand, values[operand->tensor], index));
   }
   MlirValue result = emitBody(e, body, programValues, mlirBlockGetArgument(body, inputCount));
   free(programValues);

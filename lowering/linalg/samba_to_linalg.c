@@ -1,4 +1,5 @@
-/* convert-samba-to-linalg: the operator table's stages of every operator in a section, as linalg. */
+/* convert-samba-to-linalg: the operator table's stages of every operator in a section, as linalg; views stay.
+ * convert-samba-graphs-to-linalg: whole graphs, the exit to other compilers. */
 #include "dialect/bridge/build.h"
 #include "dialect/samba/samba.h"
 #include "lowering/linalg/emit_stage.h"
@@ -30,14 +31,33 @@ static MlirValue emitReshape(MlirOperation before, const SambaStageTensor *resul
   return mlirOperationGetResult(reshape, 0);
 }
 
-static SambaStatus convertOperator(MlirOperation operation, const SambaOperator *row, SambaArena *arena) {
-  enum { maxResults = 4 };
-  SambaOperatorCall call;
-  SambaTensorType results[maxResults];
-  uint32_t resultTensors[maxResults], resultCount = (uint32_t)mlirOperationGetNumResults(operation);
-  SAMBA_RETURN_IF_ERROR(sambaOperatorCallFromOperation(arena, operation, &call));
-  if (!row->stages || resultCount > maxResults)
+/* The stages of an operator; a view is one stage that copies. */
+static SambaStatus stagesOf(const SambaOperatorCall *call, const SambaTensorType *results, SambaStageGraph *graph,
+                            const uint32_t *operands, const uint32_t *out_tensors, const char *layer) {
+  const SambaOperator *row = call->operator_;
+  if (row->stages)
+    return row->stages(call, graph, operands, out_tensors, layer);
+  if (!row->compose)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "has no hardware form");
+  SambaStage copy = {.name = row->name, .layer = layer, .dim_count = results->rank, .operand_count = 1};
+  copy.operands[0] = (SambaStageOperand){.tensor = operands[0], .index_operand = -1};
+  copy.output = (SambaStageOperand){.tensor = out_tensors[0], .index_operand = -1};
+  for (uint32_t axis = 0; axis < results->rank; ++axis) {
+    copy.extents[axis] = results->dims[axis];
+    copy.output.axes[axis].coefficients[axis] = 1;
+  }
+  SAMBA_RETURN_IF_ERROR(row->compose(call, results, &copy.operands[0]));
+  sambaStageGraphAddStage(graph, &copy);
+  return NULL;
+}
+
+/* whole: also what indexes memory by values. Without it such an operator stays; its stages are read from the table
+ * again. */
+static SambaStatus convertOperator(MlirOperation operation, const SambaOperator *row, SambaArena *arena, bool whole) {
+  SambaOperatorCall call;
+  SambaTensorType results[SAMBA_MAX_RESULTS];
+  uint32_t resultTensors[SAMBA_MAX_RESULTS], resultCount = row->result_count;
+  SAMBA_RETURN_IF_ERROR(sambaOperatorCallFromOperation(arena, operation, &call));
   for (uint32_t i = 0; i < resultCount; ++i)
     SAMBA_RETURN_IF_ERROR(sambaTensorTypeFromMlir(mlirValueGetType(mlirOperationGetResult(operation, i)), &results[i]));
   SambaStageGraph graph = {.arena = arena, .name = ""};
@@ -46,10 +66,10 @@ static SambaStatus convertOperator(MlirOperation operation, const SambaOperator 
   addTensors(&graph, SAMBA_TENSOR_RESULT, results, resultCount, resultTensors);
   SambaStringRef layer = sambaLayerOfLocation(mlirOperationGetLocation(operation));
   SAMBA_RETURN_IF_ERROR(
-      row->stages(&call, &graph, operandTensors, resultTensors, sambaStringRefCopy(arena, layer).data));
-  for (uint32_t s = 0; s < graph.stage_count; ++s)
+      stagesOf(&call, results, &graph, operandTensors, resultTensors, sambaStringRefCopy(arena, layer).data));
+  for (uint32_t s = 0; s < graph.stage_count && !whole; ++s)
     if (!sambaStageHasLinalgForm(&graph.stages[s]))
-      return NULL; /* stays a samba operation; its stages are read from the table again */
+      return NULL;
   MlirValue *values = SAMBA_ARENA_ARRAY(arena, MlirValue, graph.tensor_count);
   MlirAttribute *constants = SAMBA_ARENA_ARRAY(arena, MlirAttribute, graph.tensor_count);
   for (uint32_t i = 0; i < call.operand_count; ++i) {
@@ -83,21 +103,109 @@ static void eraseUnusedConstants(MlirOperation section) {
   }
 }
 
-bool sambaConvertSambaToLinalg(MlirOperation section) {
+/* Every operator of a block; views only when `whole`. */
+static bool convertOperators(MlirOperation function, bool whole) {
   MlirOperation next;
   bool fine = true;
-  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(section));
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
        !mlirOperationIsNull(operation) && fine; operation = next) {
     next = mlirOperationGetNextInBlock(operation);
     const SambaOperator *row = sambaOperatorOf(operation);
-    if (!row || row->view)
+    if (!row || (row->view && (!whole || !row->compose)))
       continue;
     SambaArena arena = {0};
-    SambaStatus status = convertOperator(operation, row, &arena);
+    SambaStatus status = convertOperator(operation, row, &arena, whole);
     if (status)
       fine = sambaEmitOpStatus(operation, status);
     sambaArenaDestroy(&arena);
   }
-  eraseUnusedConstants(section);
+  eraseUnusedConstants(function);
   return fine;
+}
+
+bool sambaConvertSambaToLinalg(MlirOperation section) { return convertOperators(section, false); }
+
+/*===-- Whole graphs ----------------------------------------------------------------------------------------------===*/
+
+static MlirAttribute integers(MlirContext context, uint32_t first, uint32_t count) {
+  MlirAttribute numbers[SAMBA_MAX_RANK];
+  for (uint32_t i = 0; i < count; ++i)
+    numbers[i] = mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), first + i);
+  return mlirArrayAttrGet(context, count, numbers);
+}
+
+/* tensor.collapse_shape or tensor.expand_shape between a flat tensor (rank 0 when `scalar`) and one of `rank`. */
+static MlirValue emitShape(MlirOperation before, const char *name, MlirValue source, const SambaTensorType *type,
+                           uint32_t rank, bool scalar) {
+  MlirContext context = mlirOperationGetContext(before);
+  MlirAttribute group = integers(context, 0, rank);
+  MlirType result = sambaTensorTypeToMlir(context, type);
+  MlirNamedAttribute attributes[] = {
+      sambaNamedAttribute(context, "reassociation", mlirArrayAttrGet(context, scalar ? 0 : 1, &group)),
+      sambaNamedAttribute(context, "static_output_shape", mlirDenseI64ArrayGet(context, type->rank, type->dims))};
+  SambaOperationParts parts = {.name = name,
+                               .location = mlirOperationGetLocation(before),
+                               .operand_count = 1,
+                               .operands = &source,
+                               .result_count = 1,
+                               .results = &result,
+                               .attribute_count = strcmp(name, "tensor.expand_shape") == 0 ? 2 : 1,
+                               .attributes = attributes};
+  return mlirOperationGetResult(sambaBuildOperationIn(mlirOperationGetBlock(before), before, &parts), 0);
+}
+
+/* A reshape goes by way of the flat tensor. */
+static bool convertReshape(MlirOperation operation) {
+  SambaTensorType from, to, flat;
+  MlirValue value = mlirOperationGetOperand(operation, 0);
+  SambaStatus status = sambaTensorTypeFromMlir(mlirValueGetType(value), &from);
+  if (!status)
+    status = sambaTensorTypeFromMlir(mlirValueGetType(mlirOperationGetResult(operation, 0)), &to);
+  if (status)
+    return sambaEmitOpStatus(operation, status);
+  flat = (SambaTensorType){.dtype = from.dtype, .rank = from.rank && to.rank ? 1 : 0, .dims = {1}};
+  for (uint32_t axis = 0; axis < from.rank; ++axis)
+    flat.dims[0] *= from.dims[axis];
+  if (from.rank > flat.rank)
+    value = emitShape(operation, "tensor.collapse_shape", value, &flat, from.rank, !flat.rank);
+  if (to.rank > flat.rank)
+    value = emitShape(operation, "tensor.expand_shape", value, &to, to.rank, !flat.rank);
+  mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, 0), value);
+  mlirOperationDestroy(operation);
+  return true;
+}
+
+static bool convertRest(MlirOperation function) {
+  MlirOperation next;
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function)); !mlirOperationIsNull(operation);
+       operation = next) {
+    next = mlirOperationGetNextInBlock(operation);
+    if (sambaOperationIs(operation, "samba.constant")) {
+      MlirAttribute value = mlirOperationGetAttributeByName(operation, sambaMlirString("value"));
+      MlirValue constant =
+          sambaBuildConstant(mlirOperationGetBlock(operation), operation, mlirOperationGetLocation(operation), value);
+      mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, 0), constant);
+      mlirOperationDestroy(operation);
+    } else if (sambaOperationIs(operation, "samba.reshape")) {
+      if (!convertReshape(operation))
+        return false;
+    } else if (sambaOperatorNameOf(operation).size) {
+      return sambaEmitOpError(operation, "has no linalg form");
+    }
+  }
+  mlirOperationRemoveAttributeByName(function, sambaMlirString("arg_attrs"));
+  mlirOperationRemoveAttributeByName(function, sambaMlirString("res_attrs"));
+  mlirOperationRemoveDiscardableAttributeByName(function, sambaMlirString("samba.graph"));
+  return true;
+}
+
+bool sambaConvertGraphsToLinalg(MlirOperation module) {
+  if (!sambaModuleCheckGraphs(module))
+    return false;
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module)); !mlirOperationIsNull(operation);
+       operation = mlirOperationGetNextInBlock(operation))
+    if (sambaOperationIsGraph(operation) && !(convertOperators(operation, true) && convertRest(operation)))
+      return false;
+  mlirOperationRemoveDiscardableAttributeByName(module, sambaMlirString("samba.graphs"));
+  return true;
 }
