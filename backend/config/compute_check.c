@@ -21,6 +21,7 @@ static TypeRule findTypeRule(uint8_t opcode) {
                                      [SAMBA_LANE_MOVE] = {F | I | L | B, 0},
                                      [SAMBA_LANE_DIV] = {F | I | L, 0},
                                      [SAMBA_LANE_REM] = {F | I | L, 0},
+                                     [SAMBA_LANE_POW] = {F | I | L, 0},
                                      [SAMBA_LANE_AND] = {I | L | B, 0},
                                      [SAMBA_LANE_OR] = {I | L | B, 0},
                                      [SAMBA_LANE_XOR] = {I | L | B, 0},

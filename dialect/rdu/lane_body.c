@@ -54,7 +54,7 @@ static const LaneRow rows[] = {
     {SAMBA_LANE_ERF, "math.erf", NULL, -1, -1},
     {SAMBA_LANE_SIN, "math.sin", NULL, -1, -1},
     {SAMBA_LANE_COS, "math.cos", NULL, -1, -1},
-    {SAMBA_LANE_POW, "math.powf", NULL, -1, -1},
+    {SAMBA_LANE_POW, "math.powf", "math.ipowi", -1, -1},
     {SAMBA_LANE_EXPM1, "math.expm1", NULL, -1, -1},
     {SAMBA_LANE_LOG1P, "math.log1p", NULL, -1, -1},
     {SAMBA_LANE_ATAN, "math.atan", NULL, -1, -1},

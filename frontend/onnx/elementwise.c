@@ -1,8 +1,7 @@
 /* Handlers of elementwise ONNX operators. */
 #include "frontend/onnx/importer.h"
 
-#include "support/tensor_file.h"
-
+#include <float.h>
 #include <math.h>
 
 static SambaStatus input(const SambaOnnxNode *node, uint32_t index, SambaTensor **out) {
@@ -18,45 +17,117 @@ SambaStatus sambaOnnxImportUnary(const SambaOnnxNode *node) {
 
 SambaStatus sambaOnnxImportNot(const SambaOnnxNode *node) { return sambaOnnxImportUnary(node); }
 
-/* LeakyRelu, Elu, HardSigmoid, with ONNX's defaults. */
+/* Activations with parameters, with ONNX's defaults. */
 SambaStatus sambaOnnxImportParametric(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  static const char *const names[] = {"LeakyRelu", "Elu", "HardSigmoid", "Selu", "Celu", "Shrink", "ThresholdedRelu"};
+  SambaTensor *x, *y = NULL;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
-  const char *name = node->proto->op_type;
-  if (strcmp(name, "LeakyRelu") == 0)
-    return sambaOnnxSetTensor(node, 0, sambaLeakyRelu(x, sambaOnnxFloat(node, "alpha", 0.01)));
-  if (strcmp(name, "Elu") == 0)
-    return sambaOnnxSetTensor(node, 0, sambaElu(x, sambaOnnxFloat(node, "alpha", 1)));
-  return sambaOnnxSetTensor(node, 0,
-                            sambaHardsigmoid(x, sambaOnnxFloat(node, "alpha", 0.2), sambaOnnxFloat(node, "beta", 0.5)));
+  size_t which = 0;
+  while (strcmp(node->proto->op_type, names[which]) != 0)
+    ++which;
+  double alpha = sambaOnnxFloat(node, "alpha", 1);
+  bool first = node->version < 6; /* Selu had other defaults then */
+  switch (which) {
+  case 0:
+    y = sambaLeakyRelu(x, sambaOnnxFloat(node, "alpha", 0.01));
+    break;
+  case 1:
+    y = sambaElu(x, alpha);
+    break;
+  case 2:
+    y = sambaHardsigmoid(x, sambaOnnxFloat(node, "alpha", 0.2), sambaOnnxFloat(node, "beta", 0.5));
+    break;
+  case 3:
+    y = sambaSelu(x, sambaOnnxFloat(node, "alpha", first ? 1.6732 : 1.67326319217681884765625),
+                  sambaOnnxFloat(node, "gamma", first ? 1.0507 : 1.05070102214813232421875));
+    break;
+  case 4:
+    y = sambaCelu(x, alpha);
+    break;
+  case 5:
+    y = sambaShrink(x, sambaOnnxFloat(node, "lambd", 0.5), sambaOnnxFloat(node, "bias", 0));
+    break;
+  default:
+    y = sambaThreshold(x, alpha, 0);
+  }
+  return sambaOnnxSetTensor(node, 0, y);
+}
+
+/* Both operands of an arithmetic or comparing node. Before opset 7 attribute `axis` says where the second one's
+ * dimensions lie in the first one's; without it they are the last ones, as later. */
+static SambaStatus inputPair(const SambaOnnxNode *node, SambaTensor **out_a, SambaTensor **out_b) {
+  SAMBA_RETURN_IF_ERROR(input(node, 0, out_a));
+  SAMBA_RETURN_IF_ERROR(input(node, 1, out_b));
+  SambaTensorType *a = &(*out_a)->type, *b = &(*out_b)->type;
+  if (node->version >= 7 || !sambaOnnxAttribute(node, "axis"))
+    return NULL;
+  int64_t dims[SAMBA_MAX_RANK], axis = sambaOnnxInt(node, "axis", 0);
+  axis = axis < 0 ? axis + a->rank : axis;
+  if (axis < 0 || axis + b->rank > a->rank)
+    return sambaStatusMake(SAMBA_INVALID, "input 1 of rank %u at axis %lld does not lie within input 0 of rank %u",
+                           b->rank, (long long)axis, a->rank);
+  uint32_t rank = a->rank - (uint32_t)axis;
+  for (uint32_t d = 0; d < rank; ++d)
+    dims[d] = d < b->rank ? b->dims[d] : 1;
+  *out_b = sambaReshape(*out_b, rank, dims);
+  return NULL;
 }
 
 SambaStatus sambaOnnxImportBinary(const SambaOnnxNode *node) {
   SambaTensor *x[2];
-  SAMBA_RETURN_IF_ERROR(input(node, 0, &x[0]));
-  SAMBA_RETURN_IF_ERROR(input(node, 1, &x[1]));
+  SAMBA_RETURN_IF_ERROR(inputPair(node, &x[0], &x[1]));
+  if (!x[1])
+    return sambaOnnxSetTensor(node, 0, NULL);
   return sambaOnnxSetTensor(node, 0, sambaTraceCall(node->importer->trace, sambaOnnxRowOf(node)->samba, 2, x, 0, NULL));
 }
 
-/* Known small exponents become what frameworks compute for them. Integers are computed in f32. */
+SambaStatus sambaOnnxImportBitShift(const SambaOnnxNode *node) {
+  SambaTensor *x, *amount;
+  SAMBA_RETURN_IF_ERROR(inputPair(node, &x, &amount));
+  bool left = sambaOnnxStringIs(node, "direction", "LEFT", false);
+  if (!left && !sambaOnnxStringIs(node, "direction", "RIGHT", false))
+    return sambaStatusMake(SAMBA_INVALID, "attribute 'direction' must be LEFT or RIGHT");
+  return sambaOnnxSetTensor(node, 0, left ? sambaBitwiseLeftShift(x, amount) : sambaBitwiseRightShift(x, amount));
+}
+
+/* In one dtype wide enough for both; the result has the base's. */
+static SambaTensor *powIn(SambaDType dtype, SambaTensor *x, SambaTensor *y) {
+  return x && y ? sambaCast(sambaPow(sambaCast(x, dtype), sambaCast(y, dtype)), x->type.dtype) : NULL;
+}
+
+/* Known small exponents become what frameworks compute for them. Powers of integers by whole numbers are exact; by
+ * others they are those of f32, toward zero. */
 SambaStatus sambaOnnxImportPow(const SambaOnnxNode *node) {
   SambaTensor *x, *y;
   const SambaConstant *exponent = sambaOnnxConstant(node, 1);
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
+  bool isFloat = sambaDTypeIsFloat(x->type.dtype);
   if (exponent && exponent->count == 1 && exponent->rank <= x->type.rank) {
     double value = sambaConstantReal(exponent, 0);
     if (value == 1)
       return sambaOnnxSetTensor(node, 0, x);
     if (value == 2)
       return sambaOnnxSetTensor(node, 0, sambaMul(x, x));
-    if (value == 3)
+    if (value == 3 && (!isFloat || x->type.dtype == SAMBA_DTYPE_F32))
       return sambaOnnxSetTensor(node, 0, sambaMul(sambaMul(x, x), x));
-    if (value == 0.5 && sambaDTypeIsFloat(x->type.dtype))
+    if (value == 0.5 && isFloat)
       return sambaOnnxSetTensor(node, 0, sambaSqrt(x));
+    if (!isFloat && exponent->is_float && value == floor(value) && fabs(value) < 9007199254740992.0)
+      return sambaOnnxSetTensor(
+          node, 0, powIn(SAMBA_DTYPE_I64, x, sambaTraceScalar(node->importer->trace, SAMBA_DTYPE_I64, value)));
   }
-  SAMBA_RETURN_IF_ERROR(input(node, 1, &y));
-  SambaDType dtype = sambaDTypeIsFloat(x->type.dtype) ? x->type.dtype : SAMBA_DTYPE_F32;
-  return sambaOnnxSetTensor(node, 0, sambaCast(sambaPow(sambaCast(x, dtype), sambaCast(y, dtype)), x->type.dtype));
+  SAMBA_RETURN_IF_ERROR(inputPair(node, &x, &y));
+  if (!y)
+    return sambaOnnxSetTensor(node, 0, NULL);
+  if (x->type.dtype == y->type.dtype)
+    return sambaOnnxSetTensor(node, 0, sambaPow(x, y));
+  SambaTensor *real = powIn(SAMBA_DTYPE_F32, x, y);
+  if (isFloat)
+    return sambaOnnxSetTensor(node, 0, real);
+  if (!sambaDTypeIsFloat(y->type.dtype))
+    return sambaOnnxSetTensor(node, 0, powIn(sambaPromoteDTypes(x->type.dtype, y->type.dtype), x, y));
+  SambaTensor *whole = powIn(SAMBA_DTYPE_I64, x, y);
+  return sambaOnnxSetTensor(node, 0, sambaWhere(sambaEq(y, sambaFloor(y)), whole, real));
 }
 
 SambaStatus sambaOnnxImportMod(const SambaOnnxNode *node) {
@@ -66,21 +137,26 @@ SambaStatus sambaOnnxImportMod(const SambaOnnxNode *node) {
   return sambaOnnxSetTensor(node, 0, sambaOnnxInt(node, "fmod", 0) ? sambaFmod(x, y) : sambaRemainder(x, y));
 }
 
-/* Min, Max, Sum, Mean of any number of operands. */
+/* Min, Max, Sum, Mean of any number of operands; sums are f32 until the end. */
 SambaStatus sambaOnnxImportVariadic(const SambaOnnxNode *node) {
-  SambaTensor *sum, *next;
-  SAMBA_RETURN_IF_ERROR(input(node, 0, &sum));
-  for (uint32_t i = 1; i < node->input_count && sum; ++i) {
+  const char *samba = sambaOnnxRowOf(node)->samba;
+  SambaTensor *result, *next;
+  SAMBA_RETURN_IF_ERROR(input(node, 0, &result));
+  SambaDType dtype = result->type.dtype;
+  bool wide = strcmp(samba, "add") == 0 && sambaDTypeIsFloat(dtype) && node->input_count > 1;
+  result = wide ? sambaCast(result, SAMBA_DTYPE_F32) : result;
+  for (uint32_t i = 1; i < node->input_count && result; ++i) {
     SAMBA_RETURN_IF_ERROR(input(node, i, &next));
-    SambaTensor *pair[] = {sum, next};
-    sum = sambaTraceCall(node->importer->trace, sambaOnnxRowOf(node)->samba, 2, pair, 0, NULL);
+    SambaTensor *pair[] = {result, wide ? sambaCast(next, SAMBA_DTYPE_F32) : next};
+    result = pair[1] ? sambaTraceCall(node->importer->trace, samba, 2, pair, 0, NULL) : NULL;
   }
-  if (sum && strcmp(node->proto->op_type, "Mean") == 0)
-    sum = sambaDiv(sum, sambaTraceScalar(node->importer->trace, sum->type.dtype, (double)node->input_count));
-  return sambaOnnxSetTensor(node, 0, sum);
+  if (result && strcmp(node->proto->op_type, "Mean") == 0)
+    result = sambaDiv(result, sambaTraceScalar(node->importer->trace, result->type.dtype, (double)node->input_count));
+  return sambaOnnxSetTensor(node, 0, sambaCast(result, dtype));
 }
 
-/* Bounds are attributes before opset 11, then inputs; unknown ones become maximum and minimum. */
+/* Bounds are attributes before opset 11, by default the largest finite numbers; then inputs. A bound that is known is
+ * an attribute of clamp where that holds it, all others become maximum and minimum. */
 SambaStatus sambaOnnxImportClip(const SambaOnnxNode *node) {
   static const char *const names[] = {"min", "max"};
   SambaTensor *x, *bounds[2] = {NULL, NULL};
@@ -89,10 +165,9 @@ SambaStatus sambaOnnxImportClip(const SambaOnnxNode *node) {
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
   for (uint32_t i = 0; i < 2; ++i) {
     const SambaConstant *constant = sambaOnnxConstant(node, i + 1);
-    const Onnx__AttributeProto *attribute = node->version < 11 ? sambaOnnxAttribute(node, names[i]) : NULL;
-    if (attribute)
-      values[i] = (double)attribute->f, known[i] = &values[i];
-    else if (constant && constant->count == 1 && sambaConstantReal(constant, 0) == sambaConstantReal(constant, 0))
+    if (node->version < 11)
+      values[i] = sambaOnnxFloat(node, names[i], i ? (double)FLT_MAX : -(double)FLT_MAX), known[i] = &values[i];
+    else if (constant && constant->count == 1 && fabs(sambaConstantReal(constant, 0)) <= 9007199254740992.0)
       values[i] = sambaConstantReal(constant, 0), known[i] = &values[i];
     else if (sambaOnnxHasInput(node, i + 1))
       SAMBA_RETURN_IF_ERROR(input(node, i + 1, &bounds[i]));
@@ -116,23 +191,6 @@ SambaStatus sambaOnnxImportWhere(const SambaOnnxNode *node) {
   return sambaOnnxSetTensor(node, 0, sambaWhere(c, a, b));
 }
 
-SambaStatus sambaOnnxImportCast(const SambaOnnxNode *node) {
-  SambaTensor *x, *like;
-  SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
-  if (strcmp(node->proto->op_type, "CastLike") == 0) {
-    SAMBA_RETURN_IF_ERROR(input(node, 1, &like));
-    return sambaOnnxSetTensor(node, 0, sambaCast(x, like->type.dtype));
-  }
-  int64_t to = sambaOnnxInt(node, "to", 0);
-  SambaDType dtype = sambaDTypeOfOnnx(to);
-  if (dtype == SAMBA_DTYPE_COUNT)
-    return sambaStatusMake(
-        SAMBA_UNSUPPORTED,
-        "cast to %s is not supported; the types are f32, f16, bf16, bool, int8, uint8, int16, int32, int64",
-        sambaOnnxTypeName(to));
-  return sambaOnnxSetTensor(node, 0, sambaCast(x, dtype));
-}
-
 SambaStatus sambaOnnxImportGelu(const SambaOnnxNode *node) {
   SambaTensor *x;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
@@ -144,67 +202,19 @@ static SambaTensor *scalar(const SambaTensor *like, double value) {
   return sambaTraceScalar(like->trace, like->type.dtype, value);
 }
 
-/* x < 0 ? slope * x : x; the slope is broadcast as a numpy operand. */
+/* The slope broadcasts as a numpy operand; before opset 7 it has one number, or one per channel. */
 SambaStatus sambaOnnxImportPRelu(const SambaOnnxNode *node) {
   SambaTensor *x, *slope;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(input(node, 1, &slope));
-  return sambaOnnxSetTensor(node, 0, sambaWhere(sambaLt(x, scalar(x, 0)), sambaMul(x, slope), x));
-}
-
-SambaStatus sambaOnnxImportSoftsign(const SambaOnnxNode *node) {
-  SambaTensor *x;
-  SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
-  return sambaOnnxSetTensor(node, 0, sambaDiv(x, sambaAdd(sambaAbs(x), scalar(x, 1))));
-}
-
-SambaStatus sambaOnnxImportSelu(const SambaOnnxNode *node) {
-  SambaTensor *x;
-  SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
-  double alpha = sambaOnnxFloat(node, "alpha", 1.67326319217681884765625),
-         gamma = sambaOnnxFloat(node, "gamma", 1.05070102214813232421875);
-  return sambaOnnxSetTensor(node, 0, sambaMul(sambaElu(x, alpha), scalar(x, gamma)));
-}
-
-/* max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) = alpha * elu(x / alpha) */
-SambaStatus sambaOnnxImportCelu(const SambaOnnxNode *node) {
-  SambaTensor *x;
-  SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
-  SambaTensor *alpha = scalar(x, sambaOnnxFloat(node, "alpha", 1));
-  return sambaOnnxSetTensor(node, 0, sambaMul(sambaElu(sambaDiv(x, alpha), 1), alpha));
-}
-
-SambaStatus sambaOnnxImportMish(const SambaOnnxNode *node) {
-  SambaTensor *x;
-  SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
-  return sambaOnnxSetTensor(node, 0, sambaMul(x, sambaTanh(sambaSoftplus(x))));
-}
-
-SambaStatus sambaOnnxImportThresholdedRelu(const SambaOnnxNode *node) {
-  SambaTensor *x;
-  SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
-  return sambaOnnxSetTensor(node, 0,
-                            sambaWhere(sambaGt(x, scalar(x, sambaOnnxFloat(node, "alpha", 1))), x, scalar(x, 0)));
+  if (node->version < 7 && slope->type.rank == 1 && slope->type.dims[0] > 1 && x->type.rank > 1) {
+    int64_t dims[SAMBA_MAX_RANK] = {slope->type.dims[0], 1, 1, 1, 1, 1, 1, 1};
+    slope = sambaReshape(slope, x->type.rank - 1, dims);
+  }
+  return sambaOnnxSetTensor(node, 0, sambaPrelu(x, slope));
 }
 
 SambaStatus sambaOnnxImportIdentity(const SambaOnnxNode *node) { return sambaOnnxSetSame(node, 0, 0); }
-
-/* In inference the first output is the input, the mask all true. */
-SambaStatus sambaOnnxImportDropout(const SambaOnnxNode *node) {
-  const SambaConstant *training = sambaOnnxConstant(node, 2);
-  if (sambaOnnxHasInput(node, 2) && (!training || training->count != 1 || training->data[0].i))
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "training mode is not supported; export the model for inference");
-  if (sambaOnnxOutputUsed(node, 1)) {
-    uint32_t rank;
-    int64_t dims[SAMBA_MAX_RANK];
-    SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, &rank, dims));
-    SambaTensorType type = {.dtype = SAMBA_DTYPE_I1, .rank = rank};
-    memcpy(type.dims, dims, sizeof type.dims);
-    SAMBA_RETURN_IF_ERROR(
-        sambaOnnxSetTensor(node, 1, sambaTraceConstant(node->importer->trace, &type, &(uint8_t){1}, true)));
-  }
-  return sambaOnnxSetSame(node, 0, 0);
-}
 
 SambaStatus sambaOnnxImportIsNan(const SambaOnnxNode *node) {
   SambaTensor *x;
@@ -215,6 +225,7 @@ SambaStatus sambaOnnxImportIsNan(const SambaOnnxNode *node) {
 SambaStatus sambaOnnxImportIsInf(const SambaOnnxNode *node) {
   SambaTensor *x;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
+  x = sambaDTypeIsFloat(x->type.dtype) ? x : sambaCast(x, SAMBA_DTYPE_F32); /* integers that the model has as f64 */
   bool negative = sambaOnnxInt(node, "detect_negative", 1) != 0,
        positive = sambaOnnxInt(node, "detect_positive", 1) != 0;
   if (negative && positive)

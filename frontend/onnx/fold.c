@@ -273,7 +273,7 @@ SambaStatus sambaOnnxFoldElementwise(const SambaOnnxNode *node, bool *out_done) 
     if (strcmp(node->proto->op_type, operations[i].name) != 0)
       continue;
     const SambaConstant *x[3] = {sambaOnnxConstant(node, 0), sambaOnnxConstant(node, 1), sambaOnnxConstant(node, 2)};
-    if (!x[0])
+    if (!x[0] || (node->version < 7 && sambaOnnxAttribute(node, "axis")))
       return NULL;
     if (!operations[i].variadic)
       return node->input_count <= 3
@@ -298,7 +298,7 @@ SambaStatus sambaOnnxFoldIdentity(const SambaOnnxNode *node, bool *out_done) {
 
 SambaStatus sambaOnnxFoldCast(const SambaOnnxNode *node, bool *out_done) {
   const SambaConstant *x = sambaOnnxConstant(node, 0);
-  int64_t to = sambaOnnxInt(node, "to", 0);
+  int64_t to = sambaOnnxCastTarget(node);
   SambaConstant *result = sambaConstantNew(&node->importer->arena, to, x->rank, x->dims);
   for (int64_t i = 0; result && i < result->count; ++i)
     result->data[i] = sambaNumberConvert(x->data[i], x->is_float, to);

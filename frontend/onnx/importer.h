@@ -23,6 +23,7 @@ typedef struct SambaOnnxValue {
   int32_t producer;                     /* node, -1: an input, initializer or nothing */
   const Onnx__ValueInfoProto *declared; /* type and shape as the model has them written down; NULL: nowhere */
   bool defined;
+  bool is_double; /* DOUBLE in the model: the tensor has the same numbers in a dtype of ours (cast.c) */
 } SambaOnnxValue;
 
 /* The options, parsed. */
@@ -129,6 +130,8 @@ SambaStatus sambaOnnxSetTensor(const SambaOnnxNode *node, uint32_t output,
 SambaStatus sambaOnnxSetConstant(const SambaOnnxNode *node, uint32_t output, SambaConstant *constant);
 /* The output is the same value as an input. */
 SambaStatus sambaOnnxSetSame(const SambaOnnxNode *node, uint32_t output, uint32_t input);
+/* The output is DOUBLE in the model; `tensor` has the same numbers. */
+SambaStatus sambaOnnxSetDouble(const SambaOnnxNode *node, SambaTensor *tensor);
 bool sambaOnnxOutputUsed(const SambaOnnxNode *node, uint32_t output);
 /* Outputs that we cannot make must not be asked for. */
 SambaStatus sambaOnnxRefuseOutputs(const SambaOnnxNode *node, uint32_t first);
@@ -143,22 +146,8 @@ SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorPro
 SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, const Onnx__TensorProto *proto);
 
 /* ---- Handlers, by file ---- */
-#define SAMBA_ONNX_HANDLERS(X)                                                                                         \
-  X(Unary)                                                                                                             \
-  X(Parametric)                                                                                                        \
-  X(Binary)                                                                                                            \
-  X(Pow)                                                                                                               \
-  X(Mod)                                                                                                               \
-  X(Variadic)                                                                                                          \
-  X(Clip)                                                                                                              \
-  X(Where) X(Cast) X(Gelu) X(PRelu) X(Not) X(Softsign) X(Selu) X(Mish) X(ThresholdedRelu) X(Celu) X(Identity)          \
-      X(Dropout) X(Gemm) X(MatMul) X(Conv) X(MaxPool) X(AveragePool) X(GlobalPool) X(BatchNormalization)               \
-          X(LayerNormalization) X(InstanceNormalization) X(GroupNormalization) X(Softmax) X(Reduce) X(Reshape)         \
-              X(Flatten) X(Squeeze) X(Unsqueeze) X(Transpose) X(Slice) X(Split) X(Concat) X(Gather) X(Expand) X(Tile)  \
-                  X(Pad) X(Shape) X(Size) X(ConstantOfShape) X(Range) X(Constant) X(DepthToSpace) X(SpaceToDepth)      \
-                      X(DataDependent) X(Trilu) X(Lrn) X(IsNan) X(IsInf)
 #define X(name) SambaStatus sambaOnnxImport##name(const SambaOnnxNode *node);
-SAMBA_ONNX_HANDLERS(X)
+#include "frontend/onnx/handlers.def"
 #undef X
 #define SAMBA_ONNX_FOLDS(X)                                                                                            \
   X(Elementwise)                                                                                                       \
@@ -167,6 +156,12 @@ SAMBA_ONNX_HANDLERS(X)
 #define X(name) SambaStatus sambaOnnxFold##name(const SambaOnnxNode *node, bool *out_done);
 SAMBA_ONNX_FOLDS(X)
 #undef X
+
+/* What a node may do with a DOUBLE value. */
+typedef enum { SAMBA_ONNX_DOUBLE_REFUSED, SAMBA_ONNX_DOUBLE_MOVED, SAMBA_ONNX_DOUBLE_READ } SambaOnnxDoubleUse;
+SambaOnnxDoubleUse sambaOnnxDoubleUse(const SambaOnnxNode *node);
+/* TensorProto.DataType that a Cast asks for. */
+int64_t sambaOnnxCastTarget(const SambaOnnxNode *node);
 
 /* Shared between handlers and folds: the result shape of Reshape, Flatten, Squeeze, Unsqueeze. */
 SambaStatus sambaOnnxReshapedDims(const SambaOnnxNode *node, uint32_t rank, const int64_t *dims, uint32_t *out_rank,

@@ -245,6 +245,12 @@ SambaStatus sambaOnnxTensor(const SambaOnnxNode *node, uint32_t input, SambaTens
     SambaStringRef shown = sambaStringEscape(&node->importer->arena, value->name);
     return sambaStatusAnnotate(status, "input %u, %.*s", input, SAMBA_STRING_ARGS(shown));
   }
+  if (value->is_double && sambaOnnxDoubleUse(node) == SAMBA_ONNX_DOUBLE_REFUSED)
+    return sambaStatusMake(
+        SAMBA_UNSUPPORTED,
+        "input %u is DOUBLE, which is not supported; only Cast, IsNaN, IsInf and changes of shape can "
+        "take what was cast to it",
+        input);
   *out_tensor = value->tensor;
   return value->tensor ? NULL : traceFailure(node);
 }
@@ -319,9 +325,19 @@ static SambaOnnxValue *outputOf(const SambaOnnxNode *node, uint32_t output) {
 SambaStatus sambaOnnxSetTensor(const SambaOnnxNode *node, uint32_t output, SambaTensor *tensor) {
   if (!tensor)
     return traceFailure(node);
-  SambaOnnxValue *value = outputOf(node, output);
-  if (value)
+  SambaOnnxValue *value = outputOf(node, output), *from = valueOf(node, 0);
+  if (value) {
     value->tensor = tensor;
+    value->is_double = from && from->is_double && sambaOnnxDoubleUse(node) == SAMBA_ONNX_DOUBLE_MOVED;
+  }
+  return NULL;
+}
+
+SambaStatus sambaOnnxSetDouble(const SambaOnnxNode *node, SambaTensor *tensor) {
+  SAMBA_RETURN_IF_ERROR(sambaOnnxSetTensor(node, 0, tensor));
+  SambaOnnxValue *value = outputOf(node, 0);
+  if (value)
+    value->is_double = true;
   return NULL;
 }
 
@@ -347,6 +363,7 @@ SambaStatus sambaOnnxSetSame(const SambaOnnxNode *node, uint32_t output, uint32_
     value->constant = from->constant;
     value->initializer = from->initializer;
     value->is_weight = from->is_weight;
+    value->is_double = from->is_double;
   }
   return NULL;
 }

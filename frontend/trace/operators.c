@@ -74,13 +74,30 @@ SambaTensor *sambaElu(SambaTensor *x, double alpha) {
   SambaAttribute attribute = sambaFloatAttribute("alpha", alpha);
   return call("elu", 1, &x, 1, &attribute);
 }
+SambaTensor *sambaCelu(SambaTensor *x, double alpha) {
+  SambaAttribute attribute = sambaFloatAttribute("alpha", alpha);
+  return call("celu", 1, &x, 1, &attribute);
+}
+static SambaTensor *twoFloats(const char *name, SambaTensor *x, const char *first, double a, const char *second,
+                              double b) {
+  SambaAttribute attributes[] = {sambaFloatAttribute(first, a), sambaFloatAttribute(second, b)};
+  return call(name, 1, &x, 2, attributes);
+}
+SambaTensor *sambaSelu(SambaTensor *x, double alpha, double scale) {
+  return twoFloats("selu", x, "alpha", alpha, "scale", scale);
+}
+SambaTensor *sambaThreshold(SambaTensor *x, double threshold, double value) {
+  return twoFloats("threshold", x, "threshold", threshold, "value", value);
+}
+SambaTensor *sambaShrink(SambaTensor *x, double lambd, double bias) {
+  return twoFloats("shrink", x, "lambd", lambd, "bias", bias);
+}
 SambaTensor *sambaGeluTanh(SambaTensor *x) {
   SambaAttribute attribute = sambaStringAttribute("approximate", "tanh");
   return call("gelu", 1, &x, 1, &attribute);
 }
 SambaTensor *sambaHardsigmoid(SambaTensor *x, double alpha, double beta) {
-  SambaAttribute attributes[] = {sambaFloatAttribute("alpha", alpha), sambaFloatAttribute("beta", beta)};
-  return call("hardsigmoid", 1, &x, 2, attributes);
+  return twoFloats("hardsigmoid", x, "alpha", alpha, "beta", beta);
 }
 SambaTensor *sambaClamp(SambaTensor *x, const double *low, const double *high) {
   SambaAttribute attributes[2];
@@ -90,6 +107,42 @@ SambaTensor *sambaClamp(SambaTensor *x, const double *low, const double *high) {
   if (high)
     attributes[count++] = sambaFloatAttribute("max", *high);
   return call("clamp", 1, &x, count, attributes);
+}
+
+static SambaTensor *shaped(const char *name, SambaTensor *seed, uint32_t rank, const int64_t *dims, const char *first,
+                           double a, const char *second, double b, SambaDType dtype) {
+  SambaAttribute attributes[] = {sambaIntsAttribute("shape", dims, rank), sambaFloatAttribute(first, a),
+                                 sambaFloatAttribute(second, b), sambaDTypeAttribute("dtype", dtype)};
+  return call(name, 1, &seed, 4, attributes);
+}
+SambaTensor *sambaUniform(SambaTensor *seed, uint32_t rank, const int64_t *dims, double low, double high,
+                          SambaDType dtype) {
+  return shaped("uniform", seed, rank, dims, "low", low, "high", high, dtype);
+}
+SambaTensor *sambaNormal(SambaTensor *seed, uint32_t rank, const int64_t *dims, double mean, double std,
+                         SambaDType dtype) {
+  return shaped("normal", seed, rank, dims, "mean", mean, "std", std, dtype);
+}
+SambaTensor *sambaBernoulli(SambaTensor *p, SambaTensor *seed, SambaDType dtype) {
+  SambaAttribute attribute = sambaDTypeAttribute("dtype", dtype);
+  return seed ? call("bernoulli", 2, (SambaTensor *[]){p, seed}, 1, &attribute) : NULL;
+}
+SambaTensor *sambaMultinomial(SambaTensor *weights, SambaTensor *seed, int64_t num_samples, SambaDType dtype) {
+  SambaAttribute attributes[] = {sambaIntAttribute("num_samples", num_samples), sambaDTypeAttribute("dtype", dtype)};
+  return seed ? call("multinomial", 2, (SambaTensor *[]){weights, seed}, 2, attributes) : NULL;
+}
+bool sambaDropout(SambaTensor *x, SambaTensor *p, SambaTensor *seed, SambaTensor **out_result, SambaTensor **out_mask) {
+  SambaTensor *results[2];
+  if (!x || !p || !seed)
+    return false;
+  SambaStatus status = sambaTraceOperator(x->trace, "dropout", 3, (SambaTensor *[]){x, p, seed}, 0, NULL, results);
+  if (status) {
+    sambaTraceFail(x->trace, status);
+    return false;
+  }
+  *out_result = results[0];
+  *out_mask = results[1];
+  return true;
 }
 
 SambaTensor *sambaLinear(SambaTensor *x, SambaTensor *weight, SambaTensor *bias) {

@@ -30,6 +30,22 @@
   X(sambaRound, "round")                                                                                               \
   X(sambaSign, "sign")                                                                                                 \
   X(sambaLogicalNot, "logical_not")                                                                                    \
+  X(sambaTan, "tan")                                                                                                   \
+  X(sambaAsin, "asin")                                                                                                 \
+  X(sambaAcos, "acos")                                                                                                 \
+  X(sambaAtan, "atan")                                                                                                 \
+  X(sambaSinh, "sinh")                                                                                                 \
+  X(sambaCosh, "cosh")                                                                                                 \
+  X(sambaAsinh, "asinh")                                                                                               \
+  X(sambaAcosh, "acosh")                                                                                               \
+  X(sambaAtanh, "atanh")                                                                                               \
+  X(sambaExpm1, "expm1")                                                                                               \
+  X(sambaLog1p, "log1p")                                                                                               \
+  X(sambaTrunc, "trunc")                                                                                               \
+  X(sambaBitwiseNot, "bitwise_not")                                                                                    \
+  X(sambaLogsigmoid, "logsigmoid")                                                                                     \
+  X(sambaSoftsign, "softsign")                                                                                         \
+  X(sambaMish, "mish")                                                                                                 \
   X(sambaSoftplus, "softplus")                                                                                         \
   X(sambaHardswish, "hardswish")                                                                                       \
   X(sambaDetach, "detach")                                                                                             \
@@ -44,6 +60,12 @@
   X(sambaMinimum, "minimum")                                                                                           \
   X(sambaRemainder, "remainder")                                                                                       \
   X(sambaFmod, "fmod")                                                                                                 \
+  X(sambaBitwiseAnd, "bitwise_and")                                                                                    \
+  X(sambaBitwiseOr, "bitwise_or")                                                                                      \
+  X(sambaBitwiseXor, "bitwise_xor")                                                                                    \
+  X(sambaBitwiseLeftShift, "bitwise_left_shift")                                                                       \
+  X(sambaBitwiseRightShift, "bitwise_right_shift")                                                                     \
+  X(sambaPrelu, "prelu")                                                                                               \
   X(sambaEq, "eq")                                                                                                     \
   X(sambaNe, "ne")                                                                                                     \
   X(sambaLt, "lt")                                                                                                     \
@@ -78,10 +100,24 @@ SambaTensor *sambaCast(SambaTensor *x, SambaDType dtype); /* x itself when it ha
 SambaTensor *sambaWhere(SambaTensor *condition, SambaTensor *a, SambaTensor *b);
 SambaTensor *sambaLeakyRelu(SambaTensor *x, double negative_slope);
 SambaTensor *sambaElu(SambaTensor *x, double alpha);
+SambaTensor *sambaCelu(SambaTensor *x, double alpha);
+SambaTensor *sambaSelu(SambaTensor *x, double alpha, double scale);
+SambaTensor *sambaThreshold(SambaTensor *x, double threshold, double value);
+SambaTensor *sambaShrink(SambaTensor *x, double lambd, double bias);
 SambaTensor *sambaGeluTanh(SambaTensor *x);
 SambaTensor *sambaHardsigmoid(SambaTensor *x, double alpha, double beta);
 /* low, high: NULL for no bound */
 SambaTensor *sambaClamp(SambaTensor *x, const double *low, const double *high);
+
+/* Random numbers; the seed is a rank-0 i64. */
+SambaTensor *sambaUniform(SambaTensor *seed, uint32_t rank, const int64_t *dims, double low, double high,
+                          SambaDType dtype);
+SambaTensor *sambaNormal(SambaTensor *seed, uint32_t rank, const int64_t *dims, double mean, double std,
+                         SambaDType dtype);
+SambaTensor *sambaBernoulli(SambaTensor *p, SambaTensor *seed, SambaDType dtype);
+SambaTensor *sambaMultinomial(SambaTensor *weights, SambaTensor *seed, int64_t num_samples, SambaDType dtype);
+/* false: refused. p: a rank-0 float; out_mask: true where x is kept */
+bool sambaDropout(SambaTensor *x, SambaTensor *p, SambaTensor *seed, SambaTensor **out_result, SambaTensor **out_mask);
 
 SambaTensor *sambaLinear(SambaTensor *x, SambaTensor *weight, SambaTensor *bias_or_null);
 SambaTensor *sambaMatmul(SambaTensor *a, SambaTensor *b);

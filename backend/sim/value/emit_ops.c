@@ -79,6 +79,25 @@ static LLVMValueRef integerDivide(const SambaEmit *e, LLVMTypeRef scalar, bool r
   return sambaEmitSelect(e, by_zero, zero, result);
 }
 
+/* By squaring, wrapping; a negative exponent leaves 1 / a^-b toward zero, which is 0 but for a = 1 and -1. */
+static LLVMValueRef integerPower(const SambaEmit *e, LLVMTypeRef scalar, LLVMValueRef a, LLVMValueRef exponent) {
+  LLVMBuilderRef b = e->builder;
+  LLVMValueRef zero = sambaEmitInteger(e, scalar, 0), one = sambaEmitInteger(e, scalar, 1), power = one, square = a;
+  LLVMValueRef is_odd = sambaEmitIntegerCompare(e, LLVMIntNE, LLVMBuildAnd(b, exponent, one, ""), zero);
+  for (unsigned bit = 0; bit + 1 < LLVMGetIntTypeWidth(scalar); ++bit) {
+    LLVMValueRef set = LLVMBuildAnd(b, exponent, sambaEmitInteger(e, scalar, INT64_C(1) << bit), "");
+    power =
+        sambaEmitSelect(e, sambaEmitIntegerCompare(e, LLVMIntNE, set, zero), LLVMBuildMul(b, power, square, ""), power);
+    square = LLVMBuildMul(b, square, square, "");
+  }
+  LLVMValueRef minus_one = sambaEmitInteger(e, scalar, -1);
+  LLVMValueRef is_one = sambaEmitIntegerCompare(e, LLVMIntEQ, a, one),
+               is_minus_one = sambaEmitIntegerCompare(e, LLVMIntEQ, a, minus_one);
+  LLVMValueRef inverse = sambaEmitSelect(e, is_one, one, zero);
+  inverse = sambaEmitSelect(e, is_minus_one, sambaEmitSelect(e, is_odd, minus_one, one), inverse);
+  return sambaEmitSelect(e, sambaEmitIntegerCompare(e, LLVMIntSLT, exponent, zero), inverse, power);
+}
+
 static LLVMValueRef compare(const SambaEmit *e, uint8_t opcode, bool is_float, bool is_bit, LLVMValueRef a,
                             LLVMValueRef b) {
   static const LLVMRealPredicate real[] = {LLVMRealOEQ, LLVMRealUNE, LLVMRealOLT,
@@ -198,6 +217,8 @@ LLVMValueRef sambaEmitLaneOp(const SambaEmit *e, const SambaLaneOp *op, const LL
   case SAMBA_LANE_RSQRT:
     return sambaEmitTranscendental(e, op->opcode, v[0], NULL);
   case SAMBA_LANE_POW:
+    if (!real)
+      return integerPower(e, scalar, v[0], v[1]);
     return sambaEmitTranscendental(e, op->opcode, v[0], v[1]);
   case SAMBA_LANE_TO_BF16:
     return sambaEmitRoundToBf16(e, v[0]);

@@ -47,7 +47,7 @@ BINARY(add, SAMBA_SET_NUMBER, SAMBA_LANE_ADD, false, programOpcode)
 BINARY(sub, SAMBA_SET_NUMBER, SAMBA_LANE_SUB, false, programOpcode)
 BINARY(mul, SAMBA_SET_NUMBER, SAMBA_LANE_MUL, false, programOpcode)
 BINARY(div, SAMBA_SET_NUMBER, SAMBA_LANE_DIV, false, programOpcode)
-BINARY(pow, SAMBA_SET_FLOAT, SAMBA_LANE_POW, false, programOpcode)
+BINARY(pow, SAMBA_SET_NUMBER, SAMBA_LANE_POW, false, programOpcode)
 BINARY(maximum, SAMBA_SET_NUMBER, SAMBA_LANE_MAX, false, programOpcode)
 BINARY(minimum, SAMBA_SET_NUMBER, SAMBA_LANE_MIN, false, programOpcode)
 BINARY(fmod, SAMBA_SET_NUMBER, SAMBA_LANE_REM, false, programOpcode)
@@ -60,6 +60,41 @@ BINARY(ge, SAMBA_SET_NUMBER, SAMBA_LANE_GE, true, programOpcode)
 BINARY(logical_and, SAMBA_SET_BOOL, SAMBA_LANE_AND, true, programOpcode)
 BINARY(logical_or, SAMBA_SET_BOOL, SAMBA_LANE_OR, true, programOpcode)
 BINARY(logical_xor, SAMBA_SET_BOOL, SAMBA_LANE_XOR, true, programOpcode)
+
+BINARY(bitwise_and, SAMBA_SET_INTEGER | SAMBA_SET_BOOL, SAMBA_LANE_AND, false, programOpcode)
+BINARY(bitwise_or, SAMBA_SET_INTEGER | SAMBA_SET_BOOL, SAMBA_LANE_OR, false, programOpcode)
+BINARY(bitwise_xor, SAMBA_SET_INTEGER | SAMBA_SET_BOOL, SAMBA_LANE_XOR, false, programOpcode)
+
+/* Amounts outside [0, bits) shift everything out. Narrow types are computed in 32 bits, where that comes of itself. */
+static uint16_t shiftOut(SambaStageBuilder *b, const uint16_t *x, uint16_t *out_amount) {
+  bool wide = b->types[x[0]] == SAMBA_DTYPE_I64;
+  uint16_t last = sambaLaneNumber(b, x[1], wide ? 63 : 31), zero = sambaLaneNumber(b, x[1], 0);
+  uint16_t beyond =
+      sambaLane2(b, SAMBA_LANE_OR, sambaLane2(b, SAMBA_LANE_LT, x[1], zero), sambaLane2(b, SAMBA_LANE_GT, x[1], last));
+  *out_amount = sambaLaneSelect(b, beyond, last, x[1]);
+  return beyond;
+}
+static uint16_t programLeftShift(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
+  (void)call;
+  uint16_t amount, beyond = shiftOut(b, x, &amount);
+  return sambaLaneSelect(b, beyond, sambaLaneNumber(b, x[0], 0), sambaLane2(b, SAMBA_LANE_SHL, x[0], amount));
+}
+BINARY(bitwise_left_shift, SAMBA_SET_INTEGER, 0, false, programLeftShift)
+static uint16_t programRightShift(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
+  (void)call;
+  uint16_t amount;
+  shiftOut(b, x, &amount);
+  return sambaLane2(b, SAMBA_LANE_SHRA, x[0], amount);
+}
+BINARY(bitwise_right_shift, SAMBA_SET_INTEGER, 0, false, programRightShift)
+
+/* x < 0 ? slope * x : x */
+static uint16_t programPrelu(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
+  (void)call;
+  uint16_t below = sambaLane2(b, SAMBA_LANE_LT, x[0], sambaLaneNumber(b, x[0], 0));
+  return sambaLaneSelect(b, below, sambaLane2(b, SAMBA_LANE_MUL, x[0], x[1]), x[0]);
+}
+BINARY(prelu, SAMBA_SET_NUMBER, 0, false, programPrelu)
 
 /* fmod, moved by one divisor when it is not zero and its sign is not the divisor's. */
 static uint16_t programRemainder(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {

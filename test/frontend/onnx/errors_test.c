@@ -81,10 +81,19 @@ static const Case cases[] = {
     /* Operators. */
     {X13 "node MaxPool x -> y,i kernel_shape=[1] ; output i", "output 1 is not supported; only the first 1 can be used",
      0, 0},
-    {X13 "node Cast x -> y to=11",
-     "cast to DOUBLE is not supported; the types are f32, f16, bf16, bool, int8, uint8, int16, int32, int64", 0, 0},
-    {X13 "init t bool 1 1; init r f32 1 0.5; node Dropout x,r,t -> y",
-     "training mode is not supported; export the model for inference", 0, 0},
+    {X13 "node Cast x -> y to=12",
+     "cast to UINT32 is not supported; the types are f32, f16, bf16, bool, int8, uint8, int16, int32, int64", 0, 0},
+    {"opset 13; input x i64 2; output y; node Cast x -> y to=11", "cast to DOUBLE is not supported", 0, 0},
+    {X13 "node Cast x -> d to=11; node Exp d -> y",
+     "input 0 is DOUBLE, which is not supported; only Cast, IsNaN, IsInf and changes of shape can take what was cast "
+     "to "
+     "it",
+     0, 0},
+    {X13 "node RandomNormal -> y", "attribute 'shape' is missing or has more than 8 numbers", 0, 0},
+    {X13 "node RandomNormal -> y shape=[2] dtype=11", "dtype DOUBLE is not supported", 0, 0},
+    {"opset 13; input x ui8 2; output y; node BitShift x,x -> y", "attribute 'direction' must be LEFT or RIGHT", 0, 0},
+    {"opset 6; input x f32 2x3; output y; node Add x,x -> y axis=1",
+     "input 1 of rank 2 at axis 1 does not lie within input 0 of rank 2", 0, 0},
     {"opset 13; input x f32 3; output y; node Gemm x,x -> y", "inputs 0 and 1 have ranks 1 and 1, but must have rank 2",
      0, 0},
     {X13 "node MaxPool x -> y kernel_shape=[1]",

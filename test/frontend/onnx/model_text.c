@@ -47,7 +47,8 @@ static int typeNumber(const char *name) {
   static const struct {
     const char *name;
     int number;
-  } types[] = {{"f32", 1}, {"i32", 6}, {"i64", 7}, {"string", 8}, {"bool", 9}, {"f64", 11}, {"u32", 12}, {"seq", 1}};
+  } types[] = {{"f32", 1}, {"ui8", 2},    {"i8", 3},   {"i16", 5},  {"f16", 10}, {"bf16", 16}, {"i32", 6},
+               {"i64", 7}, {"string", 8}, {"bool", 9}, {"f64", 11}, {"u32", 12}, {"seq", 1}};
   for (size_t i = 0; i < sizeof types / sizeof *types; ++i)
     if (strcmp(name, types[i].name) == 0)
       return types[i].number;

@@ -84,7 +84,8 @@ static uint32_t randomOp(Builder *b, uint32_t unit, Pool *pool, SambaDType type)
                                     SAMBA_LANE_DIV,    SAMBA_LANE_REM,          SAMBA_LANE_NEG,        SAMBA_LANE_ABS,
                                     SAMBA_LANE_MIN,    SAMBA_LANE_MAX,          SAMBA_LANE_AND,        SAMBA_LANE_OR,
                                     SAMBA_LANE_XOR,    SAMBA_LANE_SHL,          SAMBA_LANE_SHRA,       SAMBA_LANE_SHRL,
-                                    SAMBA_LANE_SELECT, SAMBA_LANE_FLOAT_TO_INT, SAMBA_LANE_INT_RESIZE, SAMBA_LANE_WRAP};
+                                    SAMBA_LANE_SELECT, SAMBA_LANE_FLOAT_TO_INT, SAMBA_LANE_INT_RESIZE, SAMBA_LANE_WRAP,
+                                    SAMBA_LANE_POW};
   static const uint8_t bit[] = {SAMBA_LANE_AND, SAMBA_LANE_OR, SAMBA_LANE_XOR, SAMBA_LANE_SELECT, SAMBA_LANE_EQ,
                                 SAMBA_LANE_NE,  SAMBA_LANE_LT, SAMBA_LANE_LE,  SAMBA_LANE_GT,     SAMBA_LANE_GE};
   uint8_t opcode = type == F                ? real[lrand48() % (long)sizeof real]

@@ -356,6 +356,15 @@ static Value floatOp(uint8_t opcode, const Value *v) {
   }
 }
 
+static int64_t powerOf(int64_t base, int64_t exponent) {
+  if (exponent < 0)
+    return base == 1 ? 1 : base == -1 ? (exponent & 1 ? -1 : 1) : 0;
+  uint64_t result = 1;
+  for (uint64_t square = (uint64_t)base; exponent; exponent >>= 1, square *= square)
+    result *= exponent & 1 ? square : 1;
+  return (int64_t)result;
+}
+
 /* Exact in 128 bits, wrapped by the caller. */
 static __int128 integerOp(uint8_t opcode, int bits, __int128 a, __int128 b, __int128 c, int64_t condition) {
   int amount = (int)(b & (bits - 1));
@@ -373,6 +382,8 @@ static __int128 integerOp(uint8_t opcode, int bits, __int128 a, __int128 b, __in
     return b == 0 ? 0 : a / b;
   case SAMBA_LANE_REM:
     return b == 0 ? 0 : a % b;
+  case SAMBA_LANE_POW:
+    return powerOf((int64_t)a, (int64_t)b);
   case SAMBA_LANE_NEG:
     return -a;
   case SAMBA_LANE_ABS:

@@ -5,7 +5,7 @@ import sys
 
 blocks = re.findall(r"```mlir\n(.*?)```", sys.stdin.read(), re.S)
 for number, block in enumerate(blocks):
-    match = re.fullmatch(r"(%\w+ = )?(samba\.\w+) ((?:%\w+(?:, )?)*)(.*?)(?: : (.*))?", block.strip(), re.S)
+    match = re.fullmatch(r"(%\w+(?:, %\w+)* = )?(samba\.\w+) ((?:%\w+(?:, )?)*)(.*?)(?: : (.*))?", block.strip(), re.S)
     if not match or block.strip().startswith(("samba.section", "rdu.section")):
         print(re.sub(r"@(\w+)", r"@\g<1>%d" % number, block, count=1))
         continue

@@ -38,6 +38,8 @@ double evaluateBits(SambaDType dtype, uint64_t bits) {
 static double wrap(double value, SambaDType dtype) {
   if (sambaDTypeIsFloat(dtype))
     return (double)(float)value;
+  if (fabs(value) >= 0x1p63) /* a product of i64, whose low bits a double has not */
+    value = fmod(value, 0x1p63);
   return evaluateBits(dtype, (uint64_t)(int64_t)value &
                                  (dtype == SAMBA_DTYPE_I1    ? 1u
                                   : dtype == SAMBA_DTYPE_I64 ? UINT64_MAX
@@ -46,6 +48,15 @@ static double wrap(double value, SambaDType dtype) {
 
 static double minimum(double x, double y) { return x != x ? x : y != y ? y : x < y || (x == y && signbit(x)) ? x : y; }
 static double maximum(double x, double y) { return -minimum(-x, -y); }
+
+static double powerOf(double base, double exponent) {
+  int64_t result = 1;
+  if (exponent < 0)
+    return base == 1 ? 1 : base == -1 ? pow(base, exponent) : 0;
+  for (double i = 0; i < exponent; ++i)
+    result *= (int64_t)base;
+  return (double)result;
+}
 
 static double apply(const SambaLaneOp *op, const double *v, const int64_t *counters, double *accumulator) {
   double x = v[op->operands[0]], y = v[op->operands[1]], z = v[op->operands[2]];
@@ -81,6 +92,12 @@ static double apply(const SambaLaneOp *op, const double *v, const int64_t *count
     return (double)((int64_t)x | (int64_t)y);
   case SAMBA_LANE_XOR:
     return (double)((int64_t)x ^ (int64_t)y);
+  case SAMBA_LANE_SHL:
+    return (double)(int64_t)((uint64_t)(int64_t)x << (int)y);
+  case SAMBA_LANE_SHRA:
+    return (double)((int64_t)x >> (int)y);
+  case SAMBA_LANE_SHRL: /* of what is not negative */
+    return (double)((uint64_t)(int64_t)x >> (int)y);
   case SAMBA_LANE_EQ:
     return x == y;
   case SAMBA_LANE_NE:
@@ -118,7 +135,11 @@ static double apply(const SambaLaneOp *op, const double *v, const int64_t *count
   case SAMBA_LANE_COS:
     return cos(x);
   case SAMBA_LANE_POW:
-    return pow(x, y);
+    return isFloat ? pow(x, y) : powerOf(x, y);
+  case SAMBA_LANE_ATAN:
+    return atan(x);
+  case SAMBA_LANE_TRUNC:
+    return trunc(x);
   case SAMBA_LANE_EXPM1:
     return expm1(x);
   case SAMBA_LANE_LOG1P:

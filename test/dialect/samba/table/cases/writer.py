@@ -6,7 +6,7 @@ case NAME / attr NAME KIND VALUES.. / in DTYPE DIMS : VALUES.. / out DTYPE DIMS 
 """
 import torch
 
-names = {torch.float32: "f32", torch.bfloat16: "bf16", torch.int64: "i64", torch.int32: "i32", torch.int8: "i8", torch.uint8: "ui8", torch.bool: "i1"}
+names = {torch.float32: "f32", torch.bfloat16: "bf16", torch.float16: "f16", torch.int64: "i64", torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "ui8", torch.bool: "i1"}
 
 
 def tensor(t):

@@ -1,0 +1,103 @@
+/* Trigonometric and hyperbolic functions: elementwise, composed of the machine's transcendental operations in f32 so
+ * that no step cancels. Measured errors are in docs/numerics.md. */
+#include "dialect/samba/table/elementwise.h"
+
+static uint16_t add(SambaStageBuilder *b, uint16_t x, uint16_t y) { return sambaLane2(b, SAMBA_LANE_ADD, x, y); }
+static uint16_t sub(SambaStageBuilder *b, uint16_t x, uint16_t y) { return sambaLane2(b, SAMBA_LANE_SUB, x, y); }
+static uint16_t mul(SambaStageBuilder *b, uint16_t x, uint16_t y) { return sambaLane2(b, SAMBA_LANE_MUL, x, y); }
+static uint16_t divide(SambaStageBuilder *b, uint16_t x, uint16_t y) { return sambaLane2(b, SAMBA_LANE_DIV, x, y); }
+static uint16_t apply(SambaStageBuilder *b, SambaLaneOpcode opcode, uint16_t x) { return sambaLane1(b, opcode, x); }
+static uint16_t number(SambaStageBuilder *b, double value) { return sambaLaneFloat(b, value); }
+
+/* Of an odd function f: x itself where it is nearer to f(x) than 2^-25 (so -0 stays), else magnitude = f(|x|) with x's
+ * sign. */
+static uint16_t odd(SambaStageBuilder *b, uint16_t x, uint16_t absolute, uint16_t magnitude) {
+  uint16_t below = sambaLane2(b, SAMBA_LANE_LT, x, number(b, 0));
+  uint16_t far = sambaLaneSelect(b, below, apply(b, SAMBA_LANE_NEG, magnitude), magnitude);
+  return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_LT, absolute, number(b, 0x1p-12)), x, far);
+}
+
+UNARY(atan, SAMBA_SET_FLOAT, SAMBA_LANE_ATAN, sambaUnaryProgram)
+
+static uint16_t programTan(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
+  (void)call;
+  return divide(b, apply(b, SAMBA_LANE_SIN, *x), apply(b, SAMBA_LANE_COS, *x));
+}
+UNARY(tan, SAMBA_SET_FLOAT, 0, programTan)
+
+/* atan(x / sqrt(1 - x^2)); beyond 1 the root is NaN, at 1 the quotient is infinite */
+static uint16_t programAsin(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
+  (void)call;
+  uint16_t one = number(b, 1), rest = mul(b, sub(b, one, *x), add(b, one, *x));
+  return apply(b, SAMBA_LANE_ATAN, divide(b, *x, apply(b, SAMBA_LANE_SQRT, rest)));
+}
+UNARY(asin, SAMBA_SET_FLOAT, 0, programAsin)
+
+/* 2 atan(sqrt((1 - x) / (1 + x))) */
+static uint16_t programAcos(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
+  (void)call;
+  uint16_t one = number(b, 1), ratio = divide(b, sub(b, one, *x), add(b, one, *x));
+  return mul(b, apply(b, SAMBA_LANE_ATAN, apply(b, SAMBA_LANE_SQRT, ratio)), number(b, 2));
+}
+UNARY(acos, SAMBA_SET_FLOAT, 0, programAcos)
+
+/* e^|x| / 2 without overflow before the result overflows: e^3 / 2 is nearly an f32, and |x| - 3 is exact where |x| is
+ * large. */
+static uint16_t halfExponential(SambaStageBuilder *b, uint16_t absolute) {
+  uint16_t e = apply(b, SAMBA_LANE_EXP, sub(b, absolute, number(b, 3)));
+  return mul(b, e, number(b, 0x1.415e5cp+3));
+}
+
+/* With e = expm1(|x|): (e + e / (e + 1)) / 2; from 16 on e^-|x| is below a rounding error. */
+static uint16_t programSinh(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
+  (void)call;
+  uint16_t absolute = apply(b, SAMBA_LANE_ABS, *x), large = halfExponential(b, absolute);
+  uint16_t e = apply(b, SAMBA_LANE_EXPM1, absolute);
+  uint16_t small = mul(b, add(b, e, divide(b, e, add(b, e, number(b, 1)))), number(b, 0.5));
+  uint16_t isSmall = sambaLane2(b, SAMBA_LANE_LT, absolute, number(b, 16));
+  return odd(b, *x, absolute, sambaLaneSelect(b, isSmall, small, large));
+}
+UNARY(sinh, SAMBA_SET_FLOAT, 0, programSinh)
+
+/* With h = e^|x| / 2: h + 1 / (4 h) */
+static uint16_t programCosh(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
+  (void)call;
+  uint16_t h = halfExponential(b, apply(b, SAMBA_LANE_ABS, *x));
+  return add(b, h, divide(b, number(b, 0.25), h));
+}
+UNARY(cosh, SAMBA_SET_FLOAT, 0, programCosh)
+
+/* log(1 + w) where `large` says no, log(w) + ln 2 where yes: log1p and log agree there. */
+static uint16_t logarithmOf(SambaStageBuilder *b, uint16_t large, uint16_t near, uint16_t far) {
+  uint16_t logarithm = apply(b, SAMBA_LANE_LOG1P, sambaLaneSelect(b, large, far, near));
+  return add(b, logarithm, sambaLaneSelect(b, large, number(b, 0.69314718055994530942), number(b, 0)));
+}
+
+/* With y = |x|: log1p(y + y^2 / (1 + sqrt(1 + y^2))); from 2^26 on log(2 y) */
+static uint16_t programAsinh(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
+  (void)call;
+  uint16_t y = apply(b, SAMBA_LANE_ABS, *x), square = mul(b, y, y), one = number(b, 1);
+  uint16_t root = apply(b, SAMBA_LANE_SQRT, add(b, square, one));
+  uint16_t near = add(b, y, divide(b, square, add(b, root, one)));
+  uint16_t large = sambaLane2(b, SAMBA_LANE_GT, y, number(b, 0x1p26));
+  return odd(b, *x, y, logarithmOf(b, large, near, y));
+}
+UNARY(asinh, SAMBA_SET_FLOAT, 0, programAsinh)
+
+/* With t = x - 1: log1p(t + sqrt(t) sqrt(t + 2)); from 2^26 on log(2 x); NaN below 1 */
+static uint16_t programAcosh(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
+  (void)call;
+  uint16_t t = sub(b, *x, number(b, 1)), large = sambaLane2(b, SAMBA_LANE_GT, *x, number(b, 0x1p26));
+  uint16_t root = mul(b, apply(b, SAMBA_LANE_SQRT, t), apply(b, SAMBA_LANE_SQRT, add(b, t, number(b, 2))));
+  return logarithmOf(b, large, add(b, t, root), *x);
+}
+UNARY(acosh, SAMBA_SET_FLOAT, 0, programAcosh)
+
+/* With y = |x|: log1p(2 y / (1 - y)) / 2 */
+static uint16_t programAtanh(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
+  (void)call;
+  uint16_t y = apply(b, SAMBA_LANE_ABS, *x);
+  uint16_t ratio = divide(b, add(b, y, y), sub(b, number(b, 1), y));
+  return odd(b, *x, y, mul(b, apply(b, SAMBA_LANE_LOG1P, ratio), number(b, 0.5)));
+}
+UNARY(atanh, SAMBA_SET_FLOAT, 0, programAtanh)
