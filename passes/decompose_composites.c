@@ -75,6 +75,40 @@ static bool decompose(MlirOperation operation) {
   return fine;
 }
 
+/* A cat of more operands than one section has address generators for: groups of them first. */
+static void splitCat(MlirOperation operation) {
+  intptr_t count = mlirOperationGetNumOperands(operation);
+  MlirOperation next = operation;
+  MlirNamedAttribute dim = sambaNamedAttribute(mlirOperationGetContext(operation), "dim",
+                                               mlirOperationGetAttributeByName(operation, sambaMlirString("dim")));
+  while (count > SAMBA_MAX_CAT_OPERANDS) {
+    MlirValue *groups = sambaAllocate(sambaArraySize((size_t)count, sizeof *groups)), *members = groups;
+    intptr_t made = 0;
+    for (intptr_t i = 0; i < count; ++i)
+      members[i] = mlirOperationGetOperand(next, i);
+    for (intptr_t i = 0; i < count; i += SAMBA_MAX_CAT_OPERANDS, ++made) {
+      intptr_t size = count - i < SAMBA_MAX_CAT_OPERANDS ? count - i : SAMBA_MAX_CAT_OPERANDS;
+      if (size == 1) {
+        groups[made] = members[i];
+        continue;
+      }
+      MlirOperation group =
+          sambaOperationCreate("samba.cat", mlirOperationGetLocation(operation), size, members + i, 1, &dim);
+      mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(operation), operation, group);
+      groups[made] = mlirOperationGetResult(group, 0);
+    }
+    MlirOperation whole = sambaOperationCreate("samba.cat", mlirOperationGetLocation(operation), made, groups, 1, &dim);
+    mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(operation), operation, whole);
+    free(groups);
+    if (!mlirOperationEqual(next, operation))
+      mlirOperationDestroy(next);
+    next = whole;
+    count = made;
+  }
+  mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, 0), mlirOperationGetResult(next, 0));
+  mlirOperationDestroy(operation);
+}
+
 static bool decomposeFunction(MlirOperation function) {
   MlirBlock body = sambaBodyOf(function);
   MlirOperation previous = {NULL}, operation = mlirBlockGetFirstOperation(body); /* previous: it stays */
@@ -83,6 +117,9 @@ static bool decomposeFunction(MlirOperation function) {
     if (operator_ && operator_->decompose) { /* and what it is made of may be composite again */
       if (!decompose(operation))
         return false;
+    } else if (sambaOperationIs(operation, "samba.cat") &&
+               mlirOperationGetNumOperands(operation) > SAMBA_MAX_CAT_OPERANDS) {
+      splitCat(operation);
     } else {
       previous = operation;
     }

@@ -99,15 +99,28 @@ static MlirAttribute withHostDType(MlirAttribute dictionary, MlirContext context
   return result;
 }
 
+/* Nobody but optimizers uses the value, as a hyperparameter: 0.999 in bf16 would be 1. */
+static bool isHyperparameter(MlirValue value) {
+  MlirOpOperand use = mlirValueGetFirstUse(value);
+  bool any = !mlirOpOperandIsNull(use);
+  for (; !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
+    const SambaOperator *row = sambaOperatorOf(mlirOpOperandGetOwner(use));
+    if (!row || !row->host_scalars || mlirOpOperandGetOperandNumber(use) < (intptr_t)row->host_scalars)
+      return false;
+  }
+  return any;
+}
+
 /* Argument or result types of the function: f32 tensors become bf16, their attributes say f32 for the host. */
-static void convertInterface(MlirOperation function, const char *list, intptr_t count, MlirType *types) {
+static void convertInterface(MlirOperation function, const char *list, intptr_t count, MlirType *types,
+                             const bool *keep) {
   MlirContext context = mlirOperationGetContext(function);
   MlirAttribute given = mlirOperationGetAttributeByName(function, sambaMlirString(list));
   MlirAttribute *entries = sambaAllocate(sambaArraySize((size_t)count + 1, sizeof *entries));
   for (intptr_t i = 0; i < count; ++i) {
     entries[i] =
         mlirAttributeIsNull(given) ? mlirDictionaryAttrGet(context, 0, NULL) : mlirArrayAttrGetElement(given, i);
-    if (!mlirTypeIsAShaped(types[i]) || !mlirTypeIsAF32(mlirShapedTypeGetElementType(types[i])))
+    if (keep[i] || !mlirTypeIsAShaped(types[i]) || !mlirTypeIsAF32(mlirShapedTypeGetElementType(types[i])))
       continue;
     types[i] = toBf16(types[i]);
     entries[i] = withHostDType(entries[i], context);
@@ -139,7 +152,7 @@ static SambaStatus retype(MlirOperation operation, SambaArena *arena) {
     return sambaStatusMake(SAMBA_INVALID, "samba-mixed-precision runs before sections are made");
   if (sambaOperationIs(operation, "samba.constant")) {
     MlirAttribute value = mlirOperationGetAttributeByName(operation, sambaMlirString("value"));
-    if (!isF32(mlirOperationGetResult(operation, 0)))
+    if (!isF32(mlirOperationGetResult(operation, 0)) || isHyperparameter(mlirOperationGetResult(operation, 0)))
       return NULL;
     if (!mlirAttributeIsADenseElements(value))
       return sambaStatusMake(SAMBA_UNSUPPORTED, "its values are not in the IR, so samba-mixed-precision cannot convert "
@@ -172,9 +185,12 @@ static bool convertFunction(MlirOperation function) {
   MlirOperation terminator = mlirBlockGetTerminator(body);
   intptr_t arguments = mlirBlockGetNumArguments(body), results = mlirOperationGetNumOperands(terminator);
   MlirType *types = sambaAllocate(sambaArraySize((size_t)(arguments + results) + 1, sizeof *types));
-  for (intptr_t i = 0; i < arguments; ++i)
+  bool *keep = sambaAllocateZeroed((size_t)(arguments + results) + 1, sizeof *keep);
+  for (intptr_t i = 0; i < arguments; ++i) {
     types[i] = mlirValueGetType(mlirBlockGetArgument(body, i));
-  convertInterface(function, "arg_attrs", arguments, types);
+    keep[i] = isHyperparameter(mlirBlockGetArgument(body, i));
+  }
+  convertInterface(function, "arg_attrs", arguments, types, keep);
   for (intptr_t i = 0; i < arguments; ++i)
     mlirBlockArgumentSetType(mlirBlockGetArgument(body, i), types[i]);
   SambaArena arena = {0};
@@ -189,10 +205,11 @@ static bool convertFunction(MlirOperation function) {
   for (intptr_t i = 0; i < results; ++i)
     types[arguments + i] = mlirFunctionTypeGetResult(
         mlirTypeAttrGetValue(mlirOperationGetAttributeByName(function, sambaMlirString("function_type"))), i);
-  convertInterface(function, "res_attrs", results, types + arguments);
+  convertInterface(function, "res_attrs", results, types + arguments, keep + arguments);
   mlirOperationSetAttributeByName(
       function, sambaMlirString("function_type"),
       mlirTypeAttrGet(mlirFunctionTypeGet(context, arguments, types, results, types + arguments)));
+  free(keep);
   free(types);
   return fine;
 }

@@ -8,7 +8,7 @@ static bool isNamed(MlirValue value, const char *name) {
          mlirStringRefEqual(sambaOperationName(mlirOpResultGetOwner(value)), mlirStringRefCreateFromCString(name));
 }
 
-/* cat(a, cat(b, c)) along one dimension is cat(a, b, c). */
+/* cat(a, cat(b, c)) along one dimension is cat(a, b, c), unless that is more than one section takes. */
 static MlirLogicalResult flattenCat(MlirRewritePattern pattern, MlirOperation op, MlirPatternRewriter rewriter,
                                     void *userData) {
   (void)pattern, (void)userData;
@@ -28,6 +28,7 @@ static MlirLogicalResult flattenCat(MlirRewritePattern pattern, MlirOperation op
       sambaArrayAppend(&operands, value);
     }
   }
+  found = found && operands.size <= SAMBA_MAX_CAT_OPERANDS;
   if (found) {
     MlirNamedAttribute attribute = sambaNamedAttribute(mlirOperationGetContext(op), "dim", axis);
     MlirOperation flat = sambaOperationCreate("samba.cat", mlirOperationGetLocation(op), (intptr_t)operands.size,

@@ -35,6 +35,9 @@ const char *sambaPrintType(SambaArena *arena, MlirType type);
 const char *sambaPrintAttribute(SambaArena *arena, MlirAttribute attribute);
 
 /* ---- Operations ---- */
+/* Operands of one samba.cat: each is an address generator, of which a section needs others too. A longer one is cut by
+ * samba-decompose-composites, and canonicalization makes none. */
+enum { SAMBA_MAX_CAT_OPERANDS = 16 };
 /* The table's row of a samba op; NULL for ops that have none (constant, section, call, yield) and for other dialects.
  */
 const SambaOperator *sambaOperatorOf(MlirOperation op);

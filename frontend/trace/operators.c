@@ -360,3 +360,18 @@ SambaTensor *sambaIndexSelect(SambaTensor *x, SambaTensor *indices, int64_t dim)
   SambaAttribute attribute = sambaIntAttribute("dim", dim);
   return indices ? call("index_select", 2, (SambaTensor *[]){x, indices}, 1, &attribute) : NULL;
 }
+
+SambaTensor *sambaDft(SambaTensor *x, int64_t dim, int64_t length, bool inverse, bool onesided) {
+  SambaAttribute attributes[] = {sambaIntAttribute("dim", dim), sambaBoolAttribute("inverse", inverse),
+                                 sambaBoolAttribute("onesided", onesided), sambaIntAttribute("length", length)};
+  return call("dft", 1, &x, length ? 4 : 3, attributes);
+}
+SambaTensor *sambaStft(SambaTensor *x, SambaTensor *window, int64_t hop, int64_t length, bool onesided) {
+  SambaAttribute attributes[] = {sambaIntAttribute("hop", hop), sambaBoolAttribute("onesided", onesided),
+                                 sambaIntAttribute("length", length)};
+  return call("stft", 2, (SambaTensor *[]){x, window}, length ? 3 : 2, attributes);
+}
+SambaTensor *sambaRotaryEmbedding(SambaTensor *x, SambaTensor *cosine, SambaTensor *sine, bool interleaved) {
+  SambaAttribute attribute = sambaBoolAttribute("interleaved", interleaved);
+  return cosine && sine ? call("rotary_embedding", 3, (SambaTensor *[]){x, cosine, sine}, 1, &attribute) : NULL;
+}

@@ -159,4 +159,36 @@ SambaTensor *sambaCat(uint32_t count, SambaTensor *const *tensors, int64_t dim);
 SambaTensor *sambaEmbedding(SambaTensor *weight, SambaTensor *indices);
 SambaTensor *sambaIndexSelect(SambaTensor *x, SambaTensor *indices, int64_t dim);
 
+/* Recurrent layers. Tensors that are NULL are left out; initial_c and peepholes are lstm's alone. The formats are those
+ * of samba.lstm. False: an operand is missing or the call refused; the trace then holds the reason. */
+typedef struct SambaRecurrentOptions {
+  SambaTensor *weight, *recurrent, *bias, *lengths, *initial_h, *initial_c, *peepholes;
+  const char *direction, *activations; /* NULL: the defaults */
+  double clip;                         /* 0: none */
+  bool batch_first, input_forget, linear_before_reset;
+} SambaRecurrentOptions;
+bool sambaLstm(SambaTensor *x, const SambaRecurrentOptions *options, SambaTensor *out_results[3]); /* y, h, c */
+bool sambaGru(SambaTensor *x, const SambaRecurrentOptions *options, SambaTensor *out_results[2]);
+bool sambaRnn(SambaTensor *x, const SambaRecurrentOptions *options, SambaTensor *out_results[2]);
+
+/* Optimizers: the parameter and the states after one step. Hyperparameters are tensors of one element, all that the
+ * formula of the operator needs; alpha and beta are AdamW's beta1 and beta2. */
+typedef struct SambaUpdateOptions {
+  SambaTensor *lr, *step, *alpha, *beta, *eps, *weight_decay, *post_decay, *lr_decay;
+} SambaUpdateOptions;
+SambaTensor *sambaSgdUpdate(SambaTensor *parameter, SambaTensor *gradient, const SambaUpdateOptions *options);
+bool sambaMomentumUpdate(SambaTensor *parameter, SambaTensor *gradient, SambaTensor *velocity,
+                         const SambaUpdateOptions *options, bool nesterov, SambaTensor *out_results[2]);
+bool sambaAdagradUpdate(SambaTensor *parameter, SambaTensor *gradient, SambaTensor *squares,
+                        const SambaUpdateOptions *options, SambaTensor *out_results[2]);
+bool sambaAdamUpdate(SambaTensor *parameter, SambaTensor *gradient, SambaTensor *mean, SambaTensor *variance,
+                     const SambaUpdateOptions *options, SambaTensor *out_results[3]);
+bool sambaAdamwUpdate(SambaTensor *parameter, SambaTensor *gradient, SambaTensor *mean, SambaTensor *variance,
+                      const SambaUpdateOptions *options, SambaTensor *out_results[3]);
+
+/* length 0: the dimension's size, or the window's */
+SambaTensor *sambaDft(SambaTensor *x, int64_t dim, int64_t length, bool inverse, bool onesided);
+SambaTensor *sambaStft(SambaTensor *x, SambaTensor *window_or_null, int64_t hop, int64_t length, bool onesided);
+SambaTensor *sambaRotaryEmbedding(SambaTensor *x, SambaTensor *cosine, SambaTensor *sine, bool interleaved);
+
 #endif

@@ -24,6 +24,7 @@ typedef struct {
   MlirBlock block;
   MlirOperation before;
   MlirLocation location;
+  bool slices;
 } Emitter;
 
 bool sambaStageHasLinalgForm(const SambaStage *stage) {
@@ -162,6 +163,28 @@ static MlirValue emitPad(const Emitter *e, const SambaStageOperand *operand, Mli
   return mlirOperationGetResult(sambaBuildOperationIn(e->block, e->before, &parts), 0);
 }
 
+/* samba.slice where an axis is walked plainly but not to its end. */
+static MlirValue emitPart(const Emitter *e, const SambaStageOperand *operand, MlirValue source) {
+  const SambaStageTensor *tensor = &e->graph->tensors[operand->tensor];
+  int64_t starts[SAMBA_MAX_RANK] = {0}, ends[SAMBA_MAX_RANK], steps[SAMBA_MAX_RANK];
+  bool any = false;
+  for (uint32_t a = 0; a < tensor->rank; ++a) {
+    int plain = plainDimension(e->stage, &operand->axes[a]);
+    steps[a] = 1;
+    ends[a] = plain < 0 ? tensor->dims[a] : e->stage->extents[plain];
+    any |= ends[a] != tensor->dims[a];
+  }
+  if (!any)
+    return source;
+  MlirNamedAttribute attributes[] = {
+      sambaNamedAttribute(e->context, "starts", mlirDenseI64ArrayGet(e->context, tensor->rank, starts)),
+      sambaNamedAttribute(e->context, "ends", mlirDenseI64ArrayGet(e->context, tensor->rank, ends)),
+      sambaNamedAttribute(e->context, "steps", mlirDenseI64ArrayGet(e->context, tensor->rank, steps))};
+  MlirOperation slice = sambaOperationCreate("samba.slice", e->location, 1, &source, 3, attributes);
+  mlirBlockInsertOwnedOperationBefore(e->block, e->before, slice);
+  return mlirOperationGetResult(slice, 0);
+}
+
 static MlirValue emitCounter(const Emitter *e, MlirBlock body, const SambaLaneOp *op) {
   MlirOperation none = {NULL};
   MlirNamedAttribute dim = sambaNamedAttribute(
@@ -187,11 +210,11 @@ static MlirValue emitIndex(const Emitter *e, MlirBlock body, int64_t number) {
   return sambaBuildConstant(body, none, e->location, mlirIntegerAttrGet(mlirIndexTypeGet(e->context), number));
 }
 
-/* Read element by element: what another operand indexes, and what is walked plainly but not to its end (linalg would
- * take its size for the loop's bound). */
+/* Read element by element: what another operand indexes, and without slices what is walked plainly but not to its end
+ * (linalg would take its size for the loop's bound). */
 static bool isExtracted(const Emitter *e, const SambaStageOperand *operand) {
   const SambaStageTensor *tensor = &e->graph->tensors[operand->tensor];
-  for (uint32_t a = 0; a < tensor->rank && !operand->guarded; ++a) {
+  for (uint32_t a = 0; a < tensor->rank && !operand->guarded && !e->slices; ++a) {
     int plain = plainDimension(e->stage, &operand->axes[a]);
     if (plain >= 0 && tensor->dims[a] != e->stage->extents[plain])
       return true;
@@ -305,8 +328,7 @@ static MlirValue emitGeneric(const Emitter *e, MlirValue *values, const MlirAttr
       continue;
     int64_t low[SAMBA_MAX_RANK] = {0};
     MlirValue source = values[operand->tensor];
-    if (operand->guarded)
-      source = emitPad(e, operand, source, low);
+    source = operand->guarded ? emitPad(e, operand, source, low) : e->slices ? emitPart(e, operand, source) : source;
     MlirAffineExpr axes[SAMBA_MAX_RANK];
     for (uint32_t a = 0; a < tensor->rank; ++a) {
       axes[a] = axisExpression(e, &operand->axes[a], low[a]);
@@ -429,8 +451,8 @@ static bool isPlainCopy(const Emitter *e, const MlirAttribute *constants, const 
 }
 
 void sambaStageEmitLinalg(const SambaStageGraph *graph, const SambaStage *stage, MlirBlock block, MlirOperation before,
-                          MlirLocation location, MlirValue *values, const MlirAttribute *constants) {
-  Emitter emitter = {graph, stage, mlirLocationGetContext(location), block, before, location}, *e = &emitter;
+                          MlirLocation location, bool slices, MlirValue *values, const MlirAttribute *constants) {
+  Emitter emitter = {graph, stage, mlirLocationGetContext(location), block, before, location, slices}, *e = &emitter;
   const SambaStageTensor *tensor = &graph->tensors[stage->output.tensor];
   int64_t box[SAMBA_MAX_RANK], offsets[SAMBA_MAX_RANK], strides[SAMBA_MAX_RANK];
   bool whole = outputIsWhole(e, box, offsets, strides);

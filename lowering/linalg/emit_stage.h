@@ -18,8 +18,9 @@ bool sambaStageHasLinalgForm(const SambaStage *stage);
 
 /* Appends the stage before `before`. values: one per tensor of the graph, null where the tensor has no value yet; the
  * output's entry is replaced by the new value. `constants`: one per tensor, a splat attribute where the tensor is a
- * splat constant that goes into the body, else null. Never fails for stages that sambaStageGraphCheck accepted. */
+ * splat constant that goes into the body, else null. `slices`: parts of tensors are read through samba.slice (which the
+ * reader of sections knows), else element by element. Never fails for stages that sambaStageGraphCheck accepted. */
 void sambaStageEmitLinalg(const SambaStageGraph *graph, const SambaStage *stage, MlirBlock block, MlirOperation before,
-                          MlirLocation location, MlirValue *values, const MlirAttribute *constants);
+                          MlirLocation location, bool slices, MlirValue *values, const MlirAttribute *constants);
 
 #endif

@@ -80,7 +80,7 @@ static SambaStatus convertOperator(MlirOperation operation, const SambaOperator 
   }
   for (uint32_t s = 0; s < graph.stage_count; ++s)
     sambaStageEmitLinalg(&graph, &graph.stages[s], mlirOperationGetBlock(operation), operation,
-                         mlirOperationGetLocation(operation), values, constants);
+                         mlirOperationGetLocation(operation), !whole, values, constants);
   for (uint32_t i = 0; i < resultCount; ++i) {
     const SambaStageTensor *result = &graph.tensors[resultTensors[i]];
     if (result->alias_of)

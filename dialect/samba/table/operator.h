@@ -70,6 +70,7 @@ typedef struct SambaOperator {
   bool view;                                   /* moves no data by itself: reshape, transpose, expand, slice, pad ... */
   bool elementwise;                            /* numpy broadcasting, one point of output per point of the box */
   bool contraction;                            /* matmul-like: mp1 casts its inputs */
+  uint32_t host_scalars; /* operands from here on are hyperparameters, which keep their dtype; 0: there are none */
   /* Checks the call and fills result types. Errors cite the constraint: "(C2) weight's dimension 1 is 700, but ...". */
   SambaStatus (*infer)(const SambaOperatorCall *call, SambaTensorType *out_results);
   /* Appends the call's stages. operands: tensors of the graph, in the call's order; results: tensors already appended

@@ -56,6 +56,27 @@ static const Case cases[] = {
     {X13 "node Relu x -> y", "--bind names \"z\", but the graph has no such input", 0, "z=a.npy"},
     {X13 "node Relu x -> y", "--bind x: expected NAME=FILE", 0, "x"},
     {X13 "node Relu x -> y", "graph input \"x\": /nonexistent.npy", 0, "x=/nonexistent.npy"},
+    /* Recurrent layers, optimizers, signals. */
+    {"opset 14; input x f32 3x2x3; input w f32 1x4x3; input r f32 1x4x4; output y; node RNN x,w,r -> y "
+     "direction='both'",
+     "attribute 'direction' must be forward, reverse or bidirectional", 0, 0},
+    {"opset 14; input x f32 3x2x3; input w f32 1x4x3; input r f32 1x4x4; output y; node RNN x,w,r -> y hidden_size=5",
+     "attribute 'hidden_size' is 5, but the recurrent weight is for 4", 0, 0},
+    {"opset 14; opset ai.onnx.preview.training 1; input r f32 -; input t i64 -; input x f32 2; input g f32 2; input h "
+     "f32 2; input z f32 2; "
+     "output y; node Adagrad:ai.onnx.preview.training r,t,x,g,h,z -> y",
+     "has 6 inputs, but must have 2 and 3 for each optimized tensor", 0, 0},
+    {"opset 14; opset ai.onnx.preview.training 1; input r f32 -; input t i64 -; input x f32 2; input g f32 2; input h "
+     "f32 2; output y; node "
+     "Momentum:ai.onnx.preview.training r,t,x,g,h -> y mode='fast'",
+     "attribute 'mode' must be standard or nesterov", 0, 0},
+    {"opset 17; input n i64 -; output y; node HannWindow n -> y",
+     "input 0 must be one number known at compile time; if it comes from a graph input, use --bind NAME=FILE", 0, 0},
+    {"opset 17; init n i64 - 9; output y; node HannWindow n -> y output_datatype=8", "there is no constant like that",
+     0, 0},
+    {"opset 17; init b i64 - 8; init n i64 - 16; init s i64 - 8192; init l f32 - 0; init h f32 - 9000; output y; node "
+     "MelWeightMatrix b,n,s,l,h -> y",
+     "8 mel bins from 0 to 9000 Hz do not lie in a spectrum of 16 points at 8192 Hz", 0, 0},
     /* Tensors. */
     {X13 "init w f64 2 1 2; node Add x,w -> y",
      "element type DOUBLE is not supported; convert the model to f32, f16, bf16, bool, int8, uint8, int16, int32 or "

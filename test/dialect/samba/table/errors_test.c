@@ -43,6 +43,72 @@ static const struct {
     {"mse_loss", "f32 2, bf16 2", "", "(C1) the target is bf16, but operand 0 is f32; cast one of them"},
     {"mse_loss", "f32 2, f32 3", "", "(C2) the target is 3xf32, but must be 2xf32"},
     {"mse_loss", "f32 2, f32 2", "reduction s max", "(C3) reduction must be mean, sum or none, not 'max'"},
+    {"lstm", "i32 3x2x3, f32 1x16x3, f32 1x16x4", "", "(C1) the input is i32, but must be f32, bf16 or f16"},
+    {"lstm", "f32 3x2x3, bf16 1x16x3, f32 1x16x4", "",
+     "(C1) the input weight is bf16, but the input is f32; cast one of them"},
+    {"lstm", "f32 3x2x3, f32 1x16x3, bf16 1x16x4", "",
+     "(C1) the recurrent weight is bf16, but the input is f32; cast one of them"},
+    {"lstm", "f32 3x2, f32 1x16x3, f32 1x16x4", "", "(C2) the input is 3x2xf32 of rank 2, but must have rank 3"},
+    {"lstm", "f32 3x2x3, f32 1x16x3, f32 16x4", "",
+     "(C2) the recurrent weight is 16x4xf32 of rank 2, but must have rank 3"},
+    {"lstm", "f32 3x2x3, f32 1x16x3, f32 1x12x4", "",
+     "(C2) the recurrent weight is 1x12x4xf32, but must be 1x16x4xf32"},
+    {"gru", "f32 3x2x3, f32 1x12x5, f32 1x12x4", "", "(C2) the input weight is 1x12x5xf32, but must be 1x12x3xf32"},
+    {"lstm", "f32 3x2x3, f32 1x16x3, f32 1x16x4", "direction s both",
+     "(C3) attribute 'direction' must be forward, reverse or bidirectional, not 'both'"},
+    {"lstm", "f32 3x2x3, f32 1x16x3, f32 1x16x4", "activations s tanh, tan, tanh",
+     "(C3) there is no activation 'tan, tanh'"},
+    {"lstm", "f32 3x2x3, f32 1x16x3, f32 1x16x4", "activations s affine(1), tanh, tanh",
+     "(C3) there is no activation 'affine(1), tanh, tanh'"},
+    {"lstm", "f32 3x2x3, f32 1x16x3, f32 1x16x4", "activations s tanh, tanh",
+     "(C3) attribute 'activations' must name 3 functions"},
+    {"gru", "f32 3x2x3, f32 1x12x3, f32 1x12x4", "clip f -1", "(C4) attribute 'clip' is -1, but must be 0 or more"},
+    {"gru", "f32 3x2x3, f32 1x12x3, f32 1x12x4", "bias b 1", "(C5) the flags ask for 4 operands, but there are 3"},
+    {"gru", "f32 3x2x3, f32 1x12x3, f32 1x12x4, f32 1x12", "bias b 1",
+     "(C2) the bias is 1x12xf32, but must be 1x24xf32"},
+    {"gru", "f32 3x2x3, f32 1x12x3, f32 1x12x4, f32 2", "lengths b 1",
+     "(C1) the lengths is f32, but must be i32 or i64"},
+    {"gru", "f32 3x2x3, f32 1x12x3, f32 1x12x4, i32 3", "lengths b 1", "(C2) the lengths is 3xi32, but must be 2xi32"},
+    {"gru", "f32 3x2x3, f32 1x12x3, f32 1x12x4, f32 2x2x4", "initial b 1",
+     "(C2) the initial state is 2x2x4xf32, but must be 1x2x4xf32"},
+    {"lstm", "f32 3x2x3, f32 1x16x3, f32 1x16x4, f32 1x4", "peepholes b 1",
+     "(C2) the peephole weight is 1x4xf32, but must be 1x12xf32"},
+    {"rnn", "f32 3x2x3, f32 1x4x3, f32 1x4x4, f32 1x8", "", "(C5) the flags ask for 3 operands, but there are 4"},
+    {"lstm_cell", "f32 1x2x16, f32 1x2x4, f32 1x2x4, i32 1x16x4", "",
+     "(C1) the weight is i32, but must be f32, bf16 or f16"},
+    {"lstm_cell", "f32 1x2x16, f32 1x2x4, f32 1x2x5, f32 1x16x4", "",
+     "(C2) the state is 1x2x5xf32, but must be 1x2x4xf32"},
+    {"lstm_cell", "f32 1x2x16, f32 1x2x4, f32 1x2x4, f32 1x16x4, f32 1x2x1", "active b 1",
+     "(C1) the mask is f32, but must be i1"},
+    {"lstm_cell", "f32 1x2x16, f32 1x2x4, f32 1x2x4, f32 1x16x4", "active b 1",
+     "(C5) the flags ask for 5 operands, but there are 4"},
+    {"gru_cell", "f32 1x2x12, f32 1x2x4, f32 1x12x4, f32 1x4", "bias b 1",
+     "(C5) a bias is added to the product only with linear_before_reset"},
+    {"rnn_cell", "f32 1x2x5, f32 1x2x4, f32 1x4x4", "", "(C2) operand 0 is 1x2x5xf32, but must be 1x2x4xf32"},
+    {"sgd_update", "i32 2, i32 2, f32 1, f32 1", "", "(C1) the parameter is i32, but must be f32, bf16 or f16"},
+    {"sgd_update", "f32 2, bf16 2, f32 1, f32 1", "",
+     "(C1) operand 1 is bf16, but the parameter is f32; cast one of them"},
+    {"sgd_update", "f32 2, f32 3, f32 1, f32 1", "", "(C2) operand 1 is 3xf32, but must be 2xf32"},
+    {"sgd_update", "f32 2, f32 2, f32 2, f32 1", "", "(C2) operand 2 is 2xf32, but must have one element"},
+    {"momentum_update", "f32 2, f32 2, f32 2, f32 1, f32 1, f32 1, f32 1, f32 1", "",
+     "(C1) operand 4 is f32, but must be i32 or i64"},
+    {"dft", "f32 2", "dim i 0", "(C2) the input is 2xf32 of rank 1, but must have rank 2 to 8"},
+    {"dft", "f32 2x3", "dim i 0", "(C2) the last dimension is 3, but must be 1 or 2"},
+    {"dft", "f32 2x3x1", "dim i 2", "(C3) attribute 'dim' names the dimension of real and imaginary part"},
+    {"dft", "f32 2x3x1", "dim i 1; length i 5000", "(C4) the transform has length 5000, but must have 1 to 4096"},
+    {"dft", "f32 2x3x1", "dim i 1; inverse b 1; onesided b 1", "(C5) an inverse transform cannot be onesided"},
+    {"stft", "f32 2x3", "hop i 1", "(C2) the signal is 2x3xf32 of rank 2, but must have rank 3"},
+    {"stft", "i32 2x3x1", "hop i 1", "(C1) the signal is i32, but must be f32, bf16 or f16"},
+    {"stft", "f32 2x3x1, bf16 2", "hop i 1", "(C1) the window is bf16, but the signal is f32; cast one of them"},
+    {"stft", "f32 2x3x1, f32 2", "hop i 1; length i 3", "(C3) the window is 2xf32: dimension 0 is 2, but must be 3"},
+    {"stft", "f32 2x3x1, f32 4", "hop i 1", "(C3) the transform has length 4, but the signal 3"},
+    {"stft", "f32 2x3x1, f32 2", "hop i 0", "(C4) attribute 'hop' is 0, but must be 1 or more"},
+    {"rotary_embedding", "f32 2x3, f32 2x3, f32 2x3", "",
+     "(C3) the input is 2x3xf32, but its last dimension must be even"},
+    {"rotary_embedding", "f32 2x4, f32 3x2x4, f32 3x2x4", "",
+     "(C2) cos is 3x2x4xf32, which does not broadcast to 2x4xf32"},
+    {"rotary_embedding", "f32 2x4, f32 2x4, f32 2x1", "", "(C2) sin is 2x1xf32, but must be 2x4xf32"},
+    {"rotary_embedding", "f32 2x4, bf16 2x4, f32 2x4", "", "(C1) cos is bf16, but the input is f32; cast one of them"},
     {"mean", "i32 2", "", "(C1) the operand is i32, but must be f32, bf16 or f16"},
     {"sum", "f32 2x3", "dim I 2", "(C2) attribute 'dim' names dimension 2, but the tensor has rank 2"},
     {"sum", "f32 2x3", "dim I 1 -1", "(C2) attribute 'dim' names dimension 1 twice"},
@@ -141,7 +207,7 @@ static SambaAttribute readAttribute(SambaArena *arena, char *text) {
   int64_t *numbers = sambaArenaAllocate(arena, 16 * sizeof *numbers);
   size_t count = 0;
   if (*kind == 's' || *kind == 't')
-    word = strtok(NULL, " ");
+    word = strtok(NULL, *kind == 's' ? "" : " ");
   else
     while ((word = strtok(NULL, " ")))
       numbers[count++] = *kind == 'f' ? 0 : strtoll(word, NULL, 10), attribute.value.real = strtod(word, NULL);
@@ -173,7 +239,7 @@ static void testErrors(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     SambaArena arena = {0};
-    SambaTensorType operands[8], result;
+    SambaTensorType operands[16], results[SAMBA_MAX_RESULTS];
     SambaAttribute attributes[8];
     char text[512], *rest, *part;
     SambaOperatorCall call = {
@@ -185,7 +251,7 @@ static void testErrors(void **state) {
     snprintf(text, sizeof text, "%s", cases[i].attributes);
     for (part = strtok_r(text, ";", &rest); part; part = strtok_r(NULL, ";", &rest))
       attributes[call.attribute_count++] = readAttribute(&arena, part);
-    SambaStatus status = sambaOperatorInfer(&call, &result);
+    SambaStatus status = sambaOperatorInfer(&call, results);
     if (!status)
       fail_msg("%s(%s) {%s} was accepted", cases[i].name, cases[i].operands, cases[i].attributes);
     assert_string_equal(sambaStatusGetMessage(status), cases[i].message);

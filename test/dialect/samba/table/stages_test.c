@@ -49,7 +49,7 @@ static Tensor readTensor(SambaArena *arena, char *text) {
 static SambaAttribute readAttribute(SambaArena *arena, char *text) {
   SambaAttribute attribute = {0};
   attribute.name = sambaStringRefCopy(arena, sambaStringRef(strtok(text, " ")));
-  char kind = *strtok(NULL, " "), *word = strtok(NULL, " \n");
+  char kind = *strtok(NULL, " "), *word = strtok(NULL, kind == 's' ? "\n" : " \n");
   int64_t *numbers = sambaArenaAllocate(arena, 8 * sizeof *numbers);
   switch (kind) {
   case 'b':
