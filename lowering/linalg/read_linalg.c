@@ -109,7 +109,8 @@ static SambaStatus readPad(SambaReader *r) {
   }
   value.isSplat = from.isSplat && from.splat == map.fill;
   value.splat = from.splat;
-  if (!value.isSplat && !sambaReaderCompose(r, &from, &map, &value.view))
+  SambaStage over = sambaReaderStageOver(&value.type);
+  if (!value.isSplat && !sambaReaderCompose(r, &from, &over, &map, &value.view))
     return sambaReaderNotComposable(r);
   sambaReaderAddValue(r, result, &value);
   return NULL;
@@ -136,7 +137,7 @@ static SambaStatus readInsertSlice(SambaReader *r) {
   }
   if (r->values.data[source].isSplat)
     sambaReaderInlineSplat(r, &stage, 0, type.dtype, r->values.data[source].splat);
-  else if (!sambaReaderCompose(r, &r->values.data[source], &identity, &stage.operands[0]))
+  else if (!sambaReaderCompose(r, &r->values.data[source], &stage, &identity, &stage.operands[0]))
     return sambaReaderNotComposable(r);
   sambaReaderAddStage(r, &stage, 0);
   const SambaTensorType whole = r->values.data[destination].type;
@@ -316,7 +317,7 @@ static SambaStatus readGeneric(SambaReader *r) {
   }
   for (uint32_t k = 0; k < stage.operand_count; ++k) {
     SambaStageOperand composed;
-    if (!sambaReaderCompose(r, &r->values.data[stage.operands[k].tensor], &stage.operands[k], &composed))
+    if (!sambaReaderCompose(r, &r->values.data[stage.operands[k].tensor], &stage, &stage.operands[k], &composed))
       return sambaReaderNotComposable(r);
     stage.operands[k] = composed;
   }

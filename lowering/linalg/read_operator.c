@@ -55,7 +55,7 @@ static SambaStatus importFragment(SambaReader *r, const SambaStageGraph *fragmen
                                "'%.*s' reads a repeated constant that must be a tensor in memory here",
                                SAMBA_STRING_ARGS(sambaReaderName(r->operation)));
       SambaStageOperand composed;
-      if (!sambaReaderCompose(r, value, operand, &composed))
+      if (!sambaReaderCompose(r, value, &stage, operand, &composed))
         return sambaReaderNotComposable(r);
       *operand = composed;
       ++k;
@@ -95,7 +95,8 @@ static SambaStatus readView(SambaReader *r, const SambaOperatorCall *call, const
     return readReshape(r, &source, type);
   SambaStageOperand map = {.index_operand = -1};
   SAMBA_RETURN_IF_ERROR(call->operator_->compose(call, type, &map));
-  if (!sambaReaderCompose(r, &source, &map, &result.view))
+  SambaStage over = sambaReaderStageOver(type);
+  if (!sambaReaderCompose(r, &source, &over, &map, &result.view))
     return sambaReaderNotComposable(r);
   sambaReaderAddValue(r, mlirOperationGetResult(r->operation, 0), &result);
   return NULL;

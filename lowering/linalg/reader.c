@@ -2,6 +2,8 @@
  * and an affine map from the value's axes to the base's. Stages read through the composition of their own map and the
  * view. */
 #include "lowering/linalg/reader.h"
+
+#include "backend/map/stage_compose.h"
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/lane_body.h"
 #include "dialect/rdu/mapping.h"
@@ -67,53 +69,25 @@ SambaStatus sambaReaderGetValue(SambaReader *r, MlirValue ssa, uint32_t *out_ind
   return NULL;
 }
 
-/* outer(view(x)): how a stage that reads a value by `outer` reads its base. False when a guard of the outer map would
- * have to cut at the bounds of a part of the base. */
-bool sambaReaderCompose(const SambaReader *r, const SambaReaderValue *value, const SambaStageOperand *outer,
-                        SambaStageOperand *out) {
+bool sambaReaderCompose(const SambaReader *r, const SambaReaderValue *value, const SambaStage *stage,
+                        const SambaStageOperand *outer, SambaStageOperand *out) {
   if (value->isEmpty || value->isSplat || value->isScalar) /* no tensor to read from */
     return false;
-  const SambaStageTensor *base = &r->graph->tensors[value->view.tensor];
-  *out = *outer;
-  out->tensor = value->view.tensor;
-  if (value->isWhole)
+  if (value->isWhole) {
+    uint32_t tensor = value->view.tensor;
+    *out = *outer;
+    out->tensor = tensor;
     return true;
-  if (outer->guarded) {
-    if (value->view.guarded)
-      return false;
-    for (uint32_t a = 0; a < base->rank; ++a)
-      for (uint32_t v = 0; v < value->type.rank; ++v)
-        if (value->view.axes[a].coefficients[v] &&
-            (value->view.axes[a].coefficients[v] != 1 || value->view.axes[a].constant ||
-             value->type.dims[v] != base->dims[a]))
-          return false;
   }
-  if (outer->index_operand >= 0) { /* the indexed axis must be a plain axis of the base */
-    uint32_t axis = UINT32_MAX;
-    for (uint32_t a = 0; a < base->rank; ++a)
-      if (value->view.axes[a].coefficients[outer->index_axis])
-        axis = axis == UINT32_MAX && value->view.axes[a].coefficients[outer->index_axis] == 1 ? a : UINT32_MAX - 1;
-    if (axis >= base->rank)
-      return false;
-    out->index_axis = axis;
-  }
-  memset(out->axes, 0, sizeof out->axes);
-  for (uint32_t a = 0; a < base->rank; ++a) {
-    const SambaAxisMap *inner = &value->view.axes[a];
-    out->axes[a].constant = inner->constant;
-    for (uint32_t v = 0; v < value->type.rank; ++v) {
-      if (!inner->coefficients[v])
-        continue;
-      out->axes[a].constant += inner->coefficients[v] * outer->axes[v].constant;
-      for (int d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
-        out->axes[a].coefficients[d] += inner->coefficients[v] * outer->axes[v].coefficients[d];
-    }
-  }
-  if (value->view.guarded) {
-    out->guarded = true;
-    out->fill = value->view.fill;
-  }
-  return true;
+  SambaStageTensor viewed = {.dtype = value->type.dtype, .rank = value->type.rank};
+  memcpy(viewed.dims, value->type.dims, sizeof viewed.dims);
+  return sambaStageOperandCompose(stage, outer, &viewed, &value->view, &r->graph->tensors[value->view.tensor], out);
+}
+
+SambaStage sambaReaderStageOver(const SambaTensorType *type) {
+  SambaStage stage = {.dim_count = type->rank};
+  memcpy(stage.extents, type->dims, type->rank * sizeof *type->dims);
+  return stage;
 }
 
 SambaStatus sambaReaderNotComposable(SambaReader *r) {

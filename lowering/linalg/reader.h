@@ -47,10 +47,12 @@ SambaStatus sambaReaderGetValue(SambaReader *r, MlirValue ssa, uint32_t *out_ind
 /* A tensor for a value that something is written into (inits and destinations). */
 uint32_t sambaReaderDestination(SambaReader *r, uint32_t valueIndex);
 
-/* outer(view(x)): how a stage that reads a value by `outer` reads its base. False when a guard of the outer map would
- * have to cut at the bounds of a part of the base. */
-bool sambaReaderCompose(const SambaReader *r, const SambaReaderValue *value, const SambaStageOperand *outer,
-                        SambaStageOperand *out);
+/* outer(view(x)): how a stage that reads a value by `outer` reads its base. False when no map can say it
+ * (sambaStageOperandCompose). */
+bool sambaReaderCompose(const SambaReader *r, const SambaReaderValue *value, const SambaStage *stage,
+                        const SambaStageOperand *outer, SambaStageOperand *out);
+/* For a view of a view: a stage over the axes of a value. */
+SambaStage sambaReaderStageOver(const SambaTensorType *type);
 SambaStatus sambaReaderNotComposable(SambaReader *r);
 /* Replaces operand k of the stage by an immediate of its lane class. */
 void sambaReaderInlineSplat(SambaReader *r, SambaStage *stage, uint32_t k, SambaDType dtype, uint64_t bits);

@@ -100,6 +100,12 @@ case("layer norm", [normal(6, 24), normal(24), normal(24)],
 case("cat", [normal(2, 3), normal(2, 5), normal(2, 1)], "%y = samba.cat %x0, %x1, %x2 {{dim = 1}} : {0}, {1}, {2}",
      lambda *x: np.concatenate(x, 1), "plasticine")
 case("where", [random.rand(4, 6) < 0.5, normal(4, 6), normal(6)], "%y = samba.where %x0, %x1, %x2 : {0}, {1}, {2}", np.where)
+case("index select of a padded tensor", [normal(4, 7), np.array([8, 0, 3], "i8")],
+     "%p = samba.pad %x0 {{low = array<i64: 0, 1>, high = array<i64: 0, 1>, value = 2.0}} : {0}\n%y = samba.index_select %p, %x1 {{dim = 1}} : tensor<4x9xf32>, {1}",
+     lambda x, i: np.pad(x, ((0, 0), (1, 1)), constant_values=2)[:, i])
+case("index select of a part", [normal(4, 7), np.array([-1, 0, 3], "i8")],
+     "%p = samba.slice %x0 {{starts = array<i64: 0, 2>, ends = array<i64: 4, 6>, steps = array<i64: 1, 1>}} : {0}\n%y = samba.index_select %p, %x1 {{dim = 1}} : tensor<4x4xf32>, {1}",
+     lambda x, i: x[:, 2:6][:, i])
 case("embedding", [normal(11, 6), random.randint(0, 11, (3, 4)).astype("i8")], "%y = samba.embedding %x0, %x1 : {0}, {1}", lambda w, i: w[i])
 case("sum", [normal(3, 4, 5)], "%y = samba.sum %x0 {{dim = array<i64: 1>, keepdim = true}} : {0}", lambda x: x.astype("d").sum(1, keepdims=True))
 case("mean of all", [normal(3, 40)], "%y = samba.mean %x0 : {0}", lambda x: x.astype("d").mean())
