@@ -39,6 +39,9 @@ SambaStatus sambaModuleMachine(MlirOperation module, SambaMachine *out_machine) 
         !mlirAttributeIsNull(machine))
       return sambaMachineFromAttribute(machine, out_machine);
   }
+  MlirAttribute machine = mlirOperationGetAttributeByName(module, sambaMlirString(SAMBA_MODULE_MACHINE_ATTRIBUTE));
+  if (!mlirAttributeIsNull(machine))
+    return sambaMachineFromAttribute(machine, out_machine);
   return sambaStatusMake(SAMBA_INVALID, "the module has no section with a machine; run samba-partition-sections first");
 }
 
@@ -55,6 +58,7 @@ static SambaStatus bytesOf(MlirValue value, uint64_t *out_bytes) {
 static SambaStatus addPersistent(Assignment *a, MlirValue value) {
   Persistent persistent = {.value = value, .index = (uint32_t)a->persistent.size};
   SAMBA_RETURN_IF_ERROR(bytesOf(value, &persistent.bytes));
+  persistent.bytes += persistent.bytes == 0; /* a tensor without elements has an address all the same */
   for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
     ++persistent.uses;
   sambaPointerMapSet(&a->place, value.ptr, 2 * persistent.index);

@@ -10,6 +10,8 @@
  * activations share. */
 #define SAMBA_ADDRESS_ATTRIBUTE "rdu.address"
 #define SAMBA_ADDRESSES_ATTRIBUTE "rdu.addresses"
+/* On a module without sections - every result is known to have no elements - the machine. */
+#define SAMBA_MODULE_MACHINE_ATTRIBUTE "rdu.machine"
 #define SAMBA_ACTIVATIONS_ATTRIBUTE "rdu.activations"
 
 enum { SAMBA_MEMORY_ALIGNMENT = 512 };

@@ -12,6 +12,9 @@
 #include "passes/graph.h"
 #include "support/pointer_map.h"
 
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+
 #include <stdlib.h>
 
 /* The chain of views above a value, outermost (nearest to the base) first; a repeated constant is its base. */
@@ -71,9 +74,32 @@ static MlirValue copyOf(SambaPointerMap *copies, MlirValue value, MlirOperation 
   return made[index];
 }
 
+/* A result without elements has nothing to copy: it is a constant of its own. */
+static bool replaceEmpty(MlirOperation terminator, intptr_t index, MlirValue value) {
+  MlirType type = mlirValueGetType(value);
+  MlirContext context = mlirOperationGetContext(terminator);
+  bool empty = false;
+  for (int64_t axis = 0; axis < mlirShapedTypeGetRank(type); ++axis)
+    empty |= mlirShapedTypeGetDimSize(type, axis) == 0;
+  if (!empty)
+    return false;
+  MlirNamedAttribute attribute = sambaNamedAttribute(context, "value", mlirDenseElementsAttrGet(type, 0, NULL));
+  SambaOperationParts parts = {.name = "samba.constant",
+                               .location = mlirOperationGetLocation(terminator),
+                               .result_count = -1,
+                               .attribute_count = 1,
+                               .attributes = &attribute};
+  MlirOperation constant = sambaBuildOperation(&parts);
+  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(terminator), terminator, constant);
+  mlirOperationSetOperand(terminator, index, mlirOperationGetResult(constant, 0));
+  return true;
+}
+
 static void materializeReturns(MlirOperation terminator) {
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(terminator); ++i) {
     MlirValue value = mlirOperationGetOperand(terminator, i);
+    if (replaceEmpty(terminator, i, value))
+      continue;
     MlirOperation owner = sambaDefiningOperation(value);
     bool copy = mlirOperationIsNull(owner) || sambaOperationIsView(owner) || sambaOperationIs(owner, "samba.constant");
     for (intptr_t k = 0; k < i && !copy; ++k)

@@ -11,6 +11,7 @@
 #include "dialect/rdu/rdu.h"
 #include "dialect/samba/samba.h"
 #include "lowering/linalg/read_section.h"
+#include "passes/assign_memory.h"
 #include "passes/graph.h"
 #include "passes/machine_file.h"
 #include "passes/outline_sections.h"
@@ -154,5 +155,7 @@ bool sambaPartitionSections(MlirOperation module, const char *target, const char
     if (sambaOperationIsGraph(operation))
       partitionFunction(operation, &machine, attribute, strcmp(opt, "o1") == 0, &sections, &call_id);
   sambaOutlinedSectionsFree(&sections);
+  if (call_id == 0)
+    mlirOperationSetAttributeByName(module, sambaMlirString(SAMBA_MODULE_MACHINE_ATTRIBUTE), attribute);
   return true;
 }

@@ -146,9 +146,8 @@ static SambaStatus checkShape(const SambaPefSymbol *symbol) {
   if (symbol->dims_count > SAMBA_PEF_MAX_RANK)
     return INVALID("it has %u dimensions, expected at most %d", symbol->dims_count, SAMBA_PEF_MAX_RANK);
   for (uint32_t d = 0; d < symbol->dims_count; ++d) {
-    if (!symbol->dims[d].size)
-      return INVALID("dimension %u is 0", d);
-    if (__builtin_mul_overflow(elements, symbol->dims[d].size, &elements) || elements >> 48)
+    if (__builtin_mul_overflow(elements, symbol->dims[d].size, &elements) || elements >> 48 ||
+        symbol->dims[d].size >> 48)
       return INVALID("its shape has 2^48 elements or more");
   }
   if (symbol->bytes != elements * sambaDTypeBytes(symbol->device_dtype))

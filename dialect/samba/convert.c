@@ -54,8 +54,8 @@ MlirType sambaDTypeToType(MlirContext context, SambaDType dtype) {
 }
 
 SambaStatus sambaTensorTypeFromMlir(MlirType type, SambaTensorType *out_type) {
-  static const char expected[] = "a tensor with static dimensions of 1 or more, rank 8 at most, elements f32, bf16, "
-                                 "f16, i1, i8, ui8, i16, i32 or i64";
+  static const char expected[] = "a tensor with static dimensions, rank 8 at most, elements f32, bf16, f16, i1, i8, "
+                                 "ui8, i16, i32 or i64";
   SambaDType dtype = SAMBA_DTYPE_COUNT;
   bool fits = mlirTypeIsARankedTensor(type) && mlirShapedTypeHasStaticShape(type) &&
               mlirShapedTypeGetRank(type) <= SAMBA_MAX_RANK &&
@@ -65,12 +65,9 @@ SambaStatus sambaTensorTypeFromMlir(MlirType type, SambaTensorType *out_type) {
   *out_type = (SambaTensorType){.dtype = dtype};
   if (fits && dtype != SAMBA_DTYPE_COUNT) {
     out_type->rank = (uint32_t)mlirShapedTypeGetRank(type);
-    for (uint32_t axis = 0; axis < out_type->rank; ++axis) {
+    for (uint32_t axis = 0; axis < out_type->rank; ++axis)
       out_type->dims[axis] = mlirShapedTypeGetDimSize(type, axis);
-      fits = fits && out_type->dims[axis] >= 1;
-    }
-    if (fits)
-      return NULL;
+    return NULL;
   }
   SambaArena arena = {0};
   SambaStatus status = sambaStatusMake(SAMBA_UNSUPPORTED, "%s is not %s", sambaPrintType(&arena, type), expected);

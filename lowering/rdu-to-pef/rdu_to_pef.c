@@ -90,8 +90,9 @@ static SambaStatus addSymbol(Emitter *e, MlirValue value, SambaStringRef name, S
     symbol.bytes *= (uint64_t)type.dims[a];
   }
   symbol.address = address;
-  symbol.region =
-      region == SAMBA_PEF_NONE ? addRegion(e, symbol.name, address, sambaMemoryRound(symbol.bytes)) : region;
+  symbol.region = region == SAMBA_PEF_NONE
+                      ? addRegion(e, symbol.name, address, sambaMemoryRound(symbol.bytes + (symbol.bytes == 0)))
+                      : region;
   sambaArrayAppend(&e->symbols, symbol);
   sambaArrayAppend(&e->makers, SAMBA_PEF_NONE);
   *out_symbol = (uint32_t)e->symbols.size - 1;
@@ -200,27 +201,35 @@ static SambaStatus emitArguments(Emitter *e, MlirOperation function, SambaPefGra
   return NULL;
 }
 
-static SambaStatus emitConstant(Emitter *e, MlirOperation operation) {
-  uint32_t index;
-  MlirAttribute address = mlirOperationGetAttributeByName(operation, sambaMlirString(SAMBA_ADDRESS_ATTRIBUTE));
-  if (mlirAttributeIsNull(address))
-    return sambaStatusMake(SAMBA_INVALID, "a constant has no address; run samba-assign-memory first");
-  SAMBA_RETURN_IF_ERROR(addSymbol(e, mlirOperationGetResult(operation, 0), sambaStringRef("constant"),
-                                  SAMBA_PEF_SYMBOL_CONSTANT, (uint64_t)mlirIntegerAttrGetValueInt(address),
-                                  SAMBA_PEF_NONE, &index));
-  MlirAttribute value = mlirOperationGetAttributeByName(operation, sambaMlirString("value"));
-  if (!mlirAttributeIsADenseElements(value))
-    return sambaStatusMake(SAMBA_UNSUPPORTED,
-                           "a constant's values are not in the IR; make it dense<...> or an argument with samba.value");
-  return denseData(e, value, &e->symbols.data[index]);
-}
-
 /* The index of the function result that this value becomes, or -1. */
 static intptr_t resultIndex(MlirOperation terminator, MlirValue value) {
   for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
     if (mlirOperationEqual(mlirOpOperandGetOwner(use), terminator))
       return (intptr_t)mlirOpOperandGetOperandNumber(use);
   return -1;
+}
+
+/* A constant that a graph returns - only those without elements are not copied - is an output. */
+static SambaStatus emitConstant(Emitter *e, MlirOperation function, MlirOperation operation) {
+  uint32_t index;
+  MlirAttribute address = mlirOperationGetAttributeByName(operation, sambaMlirString(SAMBA_ADDRESS_ATTRIBUTE));
+  if (mlirAttributeIsNull(address))
+    return sambaStatusMake(SAMBA_INVALID, "a constant has no address; run samba-assign-memory first");
+  MlirValue result = mlirOperationGetResult(operation, 0);
+  intptr_t output = resultIndex(mlirBlockGetTerminator(sambaBodyOf(function)), result);
+  SambaStringRef name = {NULL, 0};
+  if (output >= 0)
+    name = textOf(argumentAttribute(function, "res_attrs", output, "samba.name"));
+  SAMBA_RETURN_IF_ERROR(addSymbol(e, result, name.size ? name : sambaStringRef("constant"),
+                                  output < 0 ? SAMBA_PEF_SYMBOL_CONSTANT : SAMBA_PEF_SYMBOL_OUTPUT,
+                                  (uint64_t)mlirIntegerAttrGetValueInt(address), SAMBA_PEF_NONE, &index));
+  if (output >= 0)
+    setHostDType(&e->symbols.data[index], argumentAttribute(function, "res_attrs", output, "samba.host_dtype"));
+  MlirAttribute value = mlirOperationGetAttributeByName(operation, sambaMlirString("value"));
+  if (!mlirAttributeIsADenseElements(value))
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "a constant's values are not in the IR; make it dense<...> or an argument with samba.value");
+  return denseData(e, value, &e->symbols.data[index]);
 }
 
 static SambaStatus emitResults(Emitter *e, MlirOperation function, MlirOperation call, uint32_t callId,
@@ -357,7 +366,7 @@ static SambaStatus emitFunction(Emitter *e, MlirOperation function, const SambaS
     uint32_t section;
     MlirOperation callee = {NULL};
     if (sambaOperationIs(operation, "samba.constant")) {
-      SAMBA_RETURN_IF_ERROR(emitConstant(e, operation));
+      SAMBA_RETURN_IF_ERROR(emitConstant(e, function, operation));
     } else if (sambaOperationIs(operation, "samba.call")) {
       MlirAttribute symbol = mlirOperationGetAttributeByName(operation, sambaMlirString("callee"));
       if (sambaStringMapGet(sectionsByName, sambaFromMlir(mlirFlatSymbolRefAttrGetValue(symbol)), &section))

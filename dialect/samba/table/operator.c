@@ -94,6 +94,12 @@ SambaStatus sambaOperatorInfer(const SambaOperatorCall *call, SambaTensorType *o
     return sambaStatusMake(SAMBA_INVALID, "takes %u to %u operands, not %u", operator_->minimum_operands,
                            operator_->maximum_operands, call->operand_count);
   }
+  for (uint32_t i = 0; i < call->operand_count; ++i)
+    for (uint32_t axis = 0; axis < call->operands[i].rank; ++axis)
+      if (call->operands[i].dims[axis] < 1)
+        return sambaStatusMake(SAMBA_INVALID,
+                               "operand %u has %lld as dimension %u: operators take no tensors without elements", i,
+                               (long long)call->operands[i].dims[axis], axis);
   SAMBA_RETURN_IF_ERROR(checkAttributes(call));
   memset(out_results, 0, operator_->result_count * sizeof *out_results);
   SAMBA_RETURN_IF_ERROR(operator_->infer(call, out_results));

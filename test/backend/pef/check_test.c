@@ -62,7 +62,9 @@ static void testSymbols(void **state) {
   EXPECT(pef->symbols[2].name = sambaStringRef("x"), "symbol 2 \"x\": symbol 0 has the same name");
   EXPECT(pef->symbols[0].dims_count = 33; pef->symbols[0].dims = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefDim, 33),
                                           "it has 33 dimensions, expected at most 32");
-  EXPECT(pef->symbols[0].dims[1].size = 0, "symbol 0 \"x\": dimension 1 is 0");
+  EXPECT(pef->symbols[0].dims[1].size = 0, "symbol 0 \"x\": bytes is 24, expected 0 elements of f32");
+  EXPECT((pef->symbols[0].dims[0].size = 0, pef->symbols[0].dims[1].size = UINT64_C(1) << 48),
+         "symbol 0 \"x\": its shape has 2^48 elements or more");
   EXPECT(pef->symbols[0].dims[0].size = UINT64_C(1) << 47, "its shape has 2^48 elements or more");
   EXPECT(pef->symbols[0].bytes = 20, "symbol 0 \"x\": bytes is 20, expected 6 elements of f32");
   EXPECT(pef->symbols[0].device_dtype = SAMBA_DTYPE_BF16, "bytes is 24, expected 6 elements of bf16");
