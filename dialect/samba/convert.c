@@ -148,6 +148,8 @@ MlirAttribute sambaDenseAttribute(MlirContext context, const SambaTensorType *ty
   int64_t elements = 1;
   for (uint32_t axis = 0; axis < type->rank; ++axis)
     elements *= type->dims[axis];
+  if (elements == 0)
+    return mlirDenseElementsAttrGet(shaped, 0, NULL);
   if (type->dtype != SAMBA_DTYPE_I1)
     return mlirDenseElementsAttrRawBufferGet(shaped, (size_t)(splat ? 1 : elements) * sambaDTypeBytes(type->dtype),
                                              data);

@@ -32,6 +32,11 @@ uint32_t sambaOnnxTypeBytes(int64_t type) {
   return type >= 0 && type < (int64_t)sizeof bytes ? bytes[type] : 0;
 }
 
+int64_t sambaOnnxTypeOf(SambaDType dtype) {
+  static const uint8_t types[SAMBA_DTYPE_COUNT] = {1, 16, 10, 9, 3, 2, 5, 6, 7};
+  return types[dtype];
+}
+
 SambaConstant *sambaConstantNew(SambaArena *arena, int64_t onnx_type, uint32_t rank, const int64_t *dims) {
   int64_t count = 1;
   if (rank > SAMBA_MAX_RANK || !sambaOnnxTypeBytes(onnx_type))

@@ -31,6 +31,7 @@ SambaConstant *sambaConstantFromBytes(SambaArena *arena, int64_t onnx_type, uint
 void sambaConstantToBytes(const SambaConstant *constant, SambaDType dtype, void *out);
 bool sambaOnnxTypeIsFloat(int64_t onnx_type);
 uint32_t sambaOnnxTypeBytes(int64_t onnx_type); /* 0: not a fixed-size number */
+int64_t sambaOnnxTypeOf(SambaDType dtype);      /* TensorProto.DataType */
 /* A number as this type can hold it. */
 SambaNumber sambaNumberConvert(SambaNumber number, bool from_float, int64_t onnx_type);
 static inline double sambaConstantReal(const SambaConstant *c, int64_t index) {

@@ -296,6 +296,8 @@ static SambaStatus importResolved(const SambaOnnxNode *node) {
   const SambaOnnxRow *row = sambaOnnxRowOf(node);
   bool done = false, known = node->input_count > 0;
   SAMBA_RETURN_IF_ERROR(sambaOnnxImportDeclared(node, importResolved, &done));
+  if (!done)
+    SAMBA_RETURN_IF_ERROR(sambaOnnxImportEmpty(node, row, &done));
   for (uint32_t i = 0; i < node->input_count && !done; ++i)
     known = known && (!sambaOnnxHasInput(node, i) || sambaOnnxConstant(node, i));
   if (!done && known && row->fold && (row->inputs[0] < 1 || sambaOnnxHasInput(node, 0)))

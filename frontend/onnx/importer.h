@@ -104,6 +104,8 @@ bool sambaOnnxHasInput(const SambaOnnxNode *node, uint32_t input);
 SambaStatus sambaOnnxTensor(const SambaOnnxNode *node, uint32_t input, SambaTensor **out_tensor);
 /* NULL when it is not known at compile time. */
 const SambaConstant *sambaOnnxConstant(const SambaOnnxNode *node, uint32_t input);
+/* The element type as TensorProto.DataType. */
+int64_t sambaOnnxInputType(const SambaOnnxNode *node, uint32_t input);
 /* Shape without making a tensor of it; false: dims do not fit (a rank over the limit). */
 SambaStatus sambaOnnxShape(const SambaOnnxNode *node, uint32_t input, uint32_t *out_rank, int64_t *out_dims);
 /* Integers that must be known: from input `input` or, when that is absent, attribute `name` (may be NULL). found =
@@ -121,6 +123,8 @@ bool sambaOnnxDeclaredShape(const SambaOnnxNode *node, uint32_t output, uint32_t
  * *out_done: there was one. */
 SambaStatus sambaOnnxImportDeclared(const SambaOnnxNode *node, SambaStatus (*import)(const SambaOnnxNode *node),
                                     bool *out_done);
+/* Imports a node that has inputs or results without elements; *out_done: it could. */
+SambaStatus sambaOnnxImportEmpty(const SambaOnnxNode *node, const SambaOnnxRow *row, bool *out_done);
 /* Imports the node with such operands as index arithmetic; *out_done: it could. */
 SambaStatus sambaOnnxImportRuntimeForm(const SambaOnnxNode *node, bool *out_done);
 
@@ -128,6 +132,9 @@ SambaStatus sambaOnnxImportRuntimeForm(const SambaOnnxNode *node, bool *out_done
 SambaStatus sambaOnnxSetTensor(const SambaOnnxNode *node, uint32_t output,
                                SambaTensor *tensor); /* NULL: the trace has failed */
 SambaStatus sambaOnnxSetConstant(const SambaOnnxNode *node, uint32_t output, SambaConstant *constant);
+/* The output has no elements; dims has a 0. */
+SambaStatus sambaOnnxSetEmpty(const SambaOnnxNode *node, uint32_t output, int64_t onnx_type, uint32_t rank,
+                              const int64_t *dims);
 /* The output is the same value as an input. */
 SambaStatus sambaOnnxSetSame(const SambaOnnxNode *node, uint32_t output, uint32_t input);
 /* The output is DOUBLE in the model; `tensor` has the same numbers. */

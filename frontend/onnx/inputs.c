@@ -47,7 +47,7 @@ static SambaStatus inputType(SambaImporter *importer, const Onnx__ValueInfoProto
   out->rank = (uint32_t)rank;
   for (size_t axis = 0; axis < rank; ++axis) {
     const Onnx__TensorShapeProto__Dimension *dim = tensor->shape ? tensor->shape->dim[axis] : NULL;
-    bool fixed = dim && dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && dim->dim_value > 0;
+    bool fixed = dim && dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && dim->dim_value >= 0;
     if (!fixed && !option) {
       bool named = dim && dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && dim->dim_param &&
                    *dim->dim_param;
@@ -60,9 +60,6 @@ static SambaStatus inputType(SambaImporter *importer, const Onnx__ValueInfoProto
     if (fixed && out->dims[axis] != dim->dim_value)
       return sambaStatusMake(SAMBA_INVALID, "has %lld as dimension %zu, but --shape gives %lld",
                              (long long)dim->dim_value, axis, (long long)out->dims[axis]);
-    if (out->dims[axis] < 1)
-      return sambaStatusMake(SAMBA_UNSUPPORTED, "has %lld as dimension %zu; dimensions must be 1 or more",
-                             (long long)out->dims[axis], axis);
   }
   return NULL;
 }
@@ -84,19 +81,18 @@ static SambaStatus bindInput(SambaImporter *importer, SambaOnnxValue *value, con
     bool fits = tensor->shape->n_dim == file.rank;
     for (uint32_t axis = 0; fits && axis < file.rank; ++axis) {
       const Onnx__TensorShapeProto__Dimension *dim = tensor->shape->dim[axis];
-      fits = dim->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE || dim->dim_value <= 0 ||
+      fits = dim->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE || dim->dim_value < 0 ||
              (uint64_t)dim->dim_value == file.dims[axis];
     }
     if (!fits)
       return sambaStatusMake(SAMBA_INVALID, "does not have the shape of the array in %s", bind->path);
   }
-  static const uint8_t onnxTypes[SAMBA_DTYPE_COUNT] = {1, 16, 10, 9, 3, 2, 5, 6, 7};
   SambaArgument argument = {
       .name = value->name, .kind = "constant", .type = {.dtype = file.dtype, .rank = file.rank}, .data = file.data};
   for (uint32_t axis = 0; axis < file.rank; ++axis)
     argument.type.dims[axis] = (int64_t)file.dims[axis];
   value->constant =
-      sambaConstantFromBytes(&importer->arena, onnxTypes[file.dtype], file.rank, argument.type.dims, file.data);
+      sambaConstantFromBytes(&importer->arena, sambaOnnxTypeOf(file.dtype), file.rank, argument.type.dims, file.data);
   value->defined = true;
   if (!value->constant)
     value->tensor = sambaTraceArgument(importer->trace, &argument);
@@ -125,6 +121,10 @@ SambaStatus sambaOnnxDeclareInputs(SambaImporter *importer) {
       if (!status)
         value->tensor = sambaTraceArgument(importer->trace, &argument);
       value->defined = true;
+      for (uint32_t axis = 0; axis < argument.type.rank && !status; ++axis)
+        if (argument.type.dims[axis] == 0) /* known, though given at run time */
+          value->constant = sambaConstantNew(&importer->arena, sambaOnnxTypeOf(argument.type.dtype),
+                                             argument.type.rank, argument.type.dims);
     }
     if (status)
       return sambaStatusAnnotate(status, "graph input %s", sambaOnnxShown(importer, name));
@@ -141,8 +141,8 @@ static SambaStatus parseShape(const char *text, SambaShapeOption *out) {
   for (const char *at = good ? equals + 1 : ""; good && *at;) {
     char *end = (char *)(uintptr_t)at;
     errno = 0;
-    long long dim = *at >= '1' && *at <= '9' ? strtoll(at, &end, 10) : 0;
-    good = dim >= 1 && !errno && out->rank < SAMBA_MAX_RANK && (!*end || (*end == 'x' && end[1]));
+    long long dim = *at >= '0' && *at <= '9' ? strtoll(at, &end, 10) : -1;
+    good = dim >= 0 && !errno && out->rank < SAMBA_MAX_RANK && (!*end || (*end == 'x' && end[1]));
     if (good)
       out->dims[out->rank++] = dim;
     at = *end ? end + 1 : end;
@@ -150,7 +150,7 @@ static SambaStatus parseShape(const char *text, SambaShapeOption *out) {
   if (good)
     return NULL;
   return sambaStatusMake(SAMBA_INVALID,
-                         "--shape %s: expected NAME=1x3x224x224, at most %d numbers of 1 or more joined by x", text,
+                         "--shape %s: expected NAME=1x3x224x224, at most %d numbers joined by x", text,
                          SAMBA_MAX_RANK);
 }
 

@@ -76,10 +76,8 @@ static SambaStatus checkDType(int64_t onnx_type, SambaDType *out_dtype) {
 SambaStatus sambaOnnxMaterialize(SambaImporter *importer, const SambaConstant *constant, SambaTensor **out_tensor) {
   SambaTensorType type = {.rank = constant->rank};
   SAMBA_RETURN_IF_ERROR(checkDType(constant->onnx_type, &type.dtype));
-  if (constant->count == 0)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "a tensor without elements reaches the graph; Samba has none");
   memcpy(type.dims, constant->dims, sizeof type.dims);
-  bool splat = true;
+  bool splat = constant->count > 0;
   for (int64_t i = 1; i < constant->count && splat; ++i)
     splat = constant->data[i].i == constant->data[0].i; /* bits, for floats too */
   void *bytes = sambaAllocate(sambaArraySize((size_t)constant->count, sambaDTypeBytes(type.dtype)));
@@ -197,8 +195,8 @@ static SambaStatus materializeInitializer(SambaImporter *importer, SambaOnnxValu
   SAMBA_RETURN_IF_ERROR(initializerType(proto, &argument.type));
   int64_t elements = 1, bytes;
   for (uint32_t axis = 0; axis < argument.type.rank; ++axis)
-    if (argument.type.dims[axis] < 1 || sambaMulOverflows(elements, argument.type.dims[axis], &elements))
-      return sambaStatusMake(SAMBA_UNSUPPORTED, "dimension %u is %lld; dimensions must be 1 or more", axis,
+    if (argument.type.dims[axis] < 0 || sambaMulOverflows(elements, argument.type.dims[axis], &elements))
+      return sambaStatusMake(SAMBA_UNSUPPORTED, "dimension %u is %lld; it must not be negative or so large", axis,
                              (long long)argument.type.dims[axis]);
   if (sambaMulOverflows(elements, sambaDTypeBytes(argument.type.dtype), &bytes))
     return sambaStatusMake(SAMBA_UNSUPPORTED, "the tensor is too large");
@@ -253,6 +251,13 @@ SambaStatus sambaOnnxTensor(const SambaOnnxNode *node, uint32_t input, SambaTens
         input);
   *out_tensor = value->tensor;
   return value->tensor ? NULL : traceFailure(node);
+}
+
+int64_t sambaOnnxInputType(const SambaOnnxNode *node, uint32_t input) {
+  const SambaOnnxValue *value = valueOf(node, input);
+  if (!value || value->constant)
+    return value ? value->constant->onnx_type : 0;
+  return value->tensor ? sambaOnnxTypeOf(value->tensor->type.dtype) : value->initializer->data_type;
 }
 
 SambaStatus sambaOnnxShape(const SambaOnnxNode *node, uint32_t input, uint32_t *out_rank, int64_t *out_dims) {

@@ -54,8 +54,7 @@ SambaStatus sambaOnnxImportSlice(const SambaOnnxNode *node) {
   bool whole = true;
   for (uint32_t d = 0; d < x->type.rank; ++d) {
     if (range.sizes[d] == 0)
-      return sambaStatusMake(SAMBA_UNSUPPORTED,
-                             "the slice along dimension %u is empty; Samba has no tensors without elements", d);
+      return sambaOnnxSetEmpty(node, 0, sambaOnnxInputType(node, 0), x->type.rank, range.sizes);
     whole = whole && range.sizes[d] == x->type.dims[d] && (range.steps[d] > 0 || x->type.dims[d] == 1);
   }
   return sambaOnnxSetTensor(node, 0, whole ? x : slice(x, range.starts, range.ends, range.steps));
@@ -69,8 +68,13 @@ SambaStatus sambaOnnxImportSplit(const SambaOnnxNode *node) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxSplitSizes(node, x->type.rank, x->type.dims, &axis, sizes));
   for (uint32_t i = 0; i < node->output_count; start += sizes[i++])
     if (sambaOnnxOutputUsed(node, i)) {
-      if (sizes[i] == 0)
-        return sambaStatusMake(SAMBA_UNSUPPORTED, "output %u is empty; Samba has no tensors without elements", i);
+      if (sizes[i] == 0) {
+        int64_t dims[SAMBA_MAX_RANK];
+        memcpy(dims, x->type.dims, sizeof dims);
+        dims[axis] = 0;
+        SAMBA_RETURN_IF_ERROR(sambaOnnxSetEmpty(node, i, sambaOnnxInputType(node, 0), x->type.rank, dims));
+        continue;
+      }
       SAMBA_RETURN_IF_ERROR(sambaOnnxSetTensor(node, i, part(x, axis, start, sizes[i], 1)));
     }
   return NULL;
@@ -153,6 +157,9 @@ SambaStatus sambaOnnxImportExpand(const SambaOnnxNode *node) {
     return sambaStatusMake(SAMBA_UNSUPPORTED, "the shape is missing or has a rank of more than %d", SAMBA_MAX_RANK);
   SAMBA_RETURN_IF_ERROR(sambaOnnxBroadcast(x->type.rank, x->type.dims, (uint32_t)size, shape, &rank, dims));
   bool same = rank == x->type.rank && memcmp(dims, x->type.dims, rank * sizeof *dims) == 0;
+  for (uint32_t axis = 0; axis < rank; ++axis)
+    if (dims[axis] == 0)
+      return sambaOnnxSetEmpty(node, 0, sambaOnnxInputType(node, 0), rank, dims);
   return sambaOnnxSetTensor(node, 0, same ? x : sambaExpand(x, rank, dims));
 }
 
@@ -167,15 +174,19 @@ SambaStatus sambaOnnxImportTile(const SambaOnnxNode *node) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 1, NULL, &repeats, &size, &found));
   if (!found || size != x->type.rank)
     return sambaStatusMake(SAMBA_INVALID, "there must be one repeat per dimension, %u", x->type.rank);
+  for (uint32_t axis = 0; axis < x->type.rank; ++axis)
+    if (repeats[axis] < 1) {
+      int64_t dims[SAMBA_MAX_RANK];
+      for (uint32_t d = 0; d < x->type.rank; ++d)
+        if (repeats[d] < 0 || sambaMulOverflows(x->type.dims[d], repeats[d], &dims[d]))
+          return sambaStatusMake(SAMBA_INVALID, "dimension %u is repeated %lld times", d, (long long)repeats[d]);
+      return sambaOnnxSetEmpty(node, 0, sambaOnnxInputType(node, 0), x->type.rank, dims);
+    }
   for (uint32_t axis = 0; axis < x->type.rank && x; ++axis) { /* axis by axis: ranks stay small */
     if (repeats[axis] == 1)
       continue;
     if (x->type.rank == SAMBA_MAX_RANK)
       return sambaStatusMake(SAMBA_UNSUPPORTED, "tensors of rank %d cannot be repeated", SAMBA_MAX_RANK);
-    if (repeats[axis] < 1)
-      return sambaStatusMake(SAMBA_UNSUPPORTED,
-                             "dimension %u is repeated %lld times; Samba has no tensors without elements", axis,
-                             (long long)repeats[axis]);
     int64_t wide[SAMBA_MAX_RANK], result[SAMBA_MAX_RANK];
     uint32_t rank = x->type.rank;
     memcpy(result, x->type.dims, sizeof result);

@@ -125,10 +125,10 @@ static SambaStatus checkType(const SambaTensorType *type) {
     return sambaStatusMake(SAMBA_UNSUPPORTED, "has rank %u, but tensors have rank %d at most", type->rank,
                            SAMBA_MAX_RANK);
   for (uint32_t axis = 0; axis < type->rank; ++axis)
-    if (type->dims[axis] < 1 || sambaMulOverflows(elements, type->dims[axis], &elements) ||
-        elements >= (int64_t)1 << 48)
+    if (type->dims[axis] < 0 || type->dims[axis] >= (int64_t)1 << 48 ||
+        sambaMulOverflows(elements, type->dims[axis], &elements) || elements >= (int64_t)1 << 48)
       return sambaStatusMake(SAMBA_UNSUPPORTED,
-                             "dimension %u is %lld; dimensions must be 1 or more, tensors less than 2^48 elements",
+                             "dimension %u is %lld; dimensions must not be negative, tensors less than 2^48 elements",
                              axis, (long long)type->dims[axis]);
   return NULL;
 }
