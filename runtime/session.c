@@ -140,6 +140,10 @@ SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, Sam
   const SambaPefSymbol *symbol = &session->pef->symbols[index];
   uint64_t *own = dimsOf(session, symbol);
   if (dtype != symbol->host_dtype || rank != symbol->dims_count || (rank && memcmp(dims, own, rank * sizeof *dims))) {
+    if (symbol->kind == SAMBA_PEF_SYMBOL_INPUT && symbol->first_call == SAMBA_PEF_NONE) {
+      session->set[index] = true; /* nothing reads it */
+      return NULL;
+    }
     char given[256], wanted[256];
     formatShape(given, sizeof given, dtype, rank, dims);
     formatShape(wanted, sizeof wanted, symbol->host_dtype, symbol->dims_count, own);

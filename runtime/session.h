@@ -56,7 +56,7 @@ const SambaMachine *sambaSessionGetMachine(const SambaSession *session);
 SambaDevice *sambaSessionGetDevice(const SambaSession *session);
 
 /* Writes a graph input, weight or other symbol. The dtype must be the symbol's host dtype and the shape its own; errors
- * name both. data is copied. */
+ * name both; only an input that no section reads takes any data and forgets them. data is copied. */
 SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, SambaDType dtype, uint32_t rank,
                                  const uint64_t *dims, const void *data);
 /* The tensor of that name (host dtype and shape are in it); the error for a name that does not exist lists inputs and

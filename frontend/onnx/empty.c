@@ -229,7 +229,7 @@ SambaStatus sambaOnnxImportEmpty(const SambaOnnxNode *node, const SambaOnnxRow *
     return NULL;
   if (row->fold == sambaOnnxFoldElementwise)
     return elementwise(node, out_done);
-  if (row->fold == sambaOnnxFoldReduce && isEmpty(node, 0))
+  if (strncmp(row->name, "Reduce", 6) == 0 && isEmpty(node, 0))
     return reduction(node, out_done);
   for (size_t i = 0; i < sizeof rules / sizeof *rules; ++i)
     if (strcmp(rules[i].name, row->name) == 0 && isEmpty(node, rules[i].input))

@@ -97,6 +97,14 @@ static SambaStatus readInputs(const Options *options, SambaSession *session, Sam
     SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(path, arena, &tensor));
     SAMBA_RETURN_IF_ERROR(
         sambaSessionSetInput(session, sambaStringRef(name), tensor.dtype, tensor.rank, tensor.dims, tensor.data));
+    const SambaPefSymbol *symbol;
+    SAMBA_RETURN_IF_ERROR(sambaSessionFindTensor(session, sambaStringRef(name), &symbol));
+    bool fits = tensor.dtype == symbol->host_dtype && tensor.rank == symbol->dims_count;
+    for (uint32_t a = 0; a < tensor.rank && fits; ++a)
+      fits = tensor.dims[a] == symbol->dims[a].size;
+    if (!fits)
+      fprintf(stderr, "remark: input '%s' does not have the type or shape of the data in %s; no section reads it\n", name,
+              path);
   }
   const SambaPefSymbol *missing = options->timingOnly ? NULL : sambaSessionFindMissingInput(session);
   if (!missing)

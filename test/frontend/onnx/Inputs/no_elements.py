@@ -1,0 +1,82 @@
+"""Compiles and runs models whose inputs, values between nodes or results have no elements; numpy says what comes out.
+Shapes between the nodes are not declared."""
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper, save
+
+TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int64): TensorProto.INT64, np.dtype(np.bool_): TensorProto.BOOL}
+failures = []
+
+
+def check(name, nodes, inputs, expected, known=None, declare=False):
+    """nodes: (operator, inputs, outputs, attributes); expected: arrays of the outputs, by name."""
+    with tempfile.TemporaryDirectory() as folder:
+        values = [helper.make_tensor_value_info(n, TYPES[a.dtype], a.shape) for n, a in inputs.items()]
+        results = [helper.make_tensor_value_info(n, TYPES[a.dtype], a.shape if declare else None) for n, a in expected.items()]
+        graph = helper.make_graph([helper.make_node(o, i, y, **a) for o, i, y, a in nodes], "g", values, results,
+                                  [numpy_helper.from_array(np.asarray(v), n) for n, v in (known or {}).items()])
+        save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]), f"{folder}/m.onnx")
+        commands = [["samba-compile", f"{folder}/m.onnx", "-o", f"{folder}/m.pef"], ["samba-run", f"{folder}/m.pef"]]
+        for n, a in inputs.items():
+            np.save(f"{folder}/in_{n}.npy", a)
+            commands[1] += ["--input", f"{n}={folder}/in_{n}.npy"]
+        for n in expected:
+            commands[1] += ["--output", f"{n}={folder}/{n}.npy"]
+        for command in commands:
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                failures.append(f"{name}: {done.stderr.splitlines()[0]}")
+                return
+        for n, reference in expected.items():
+            got = np.load(f"{folder}/{n}.npy")
+            if got.shape != reference.shape or got.dtype != reference.dtype or not np.array_equal(
+                    got, reference, equal_nan=got.dtype.kind == "f"):
+                failures.append(f"{name}: {n} is {got.dtype} {got.shape} {got}, expected {reference.shape} {reference}")
+
+
+def f(*shape):
+    return np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape) - 2
+
+
+def i(*values):
+    return np.array(values, np.int64)
+
+
+x = f(4, 6)
+none = f(0, 3)
+check("pass through", [("Identity", ["x"], ["y"], {})], {"x": none}, {"y": none})
+check("element by element", [("Add", ["x", "z"], ["a"], {}), ("Less", ["a", "z"], ["y"], {}), ("Exp", ["a"], ["w"], {})],
+      {"x": none, "z": f(1)}, {"y": np.zeros([0, 3], bool), "w": none})
+check("slice to nothing and join", [("Slice", ["x", "s", "e"], ["a"], {}), ("Concat", ["a", "x"], ["y"], {"axis": 0}),
+                                    ("Relu", ["a"], ["z"], {})],
+      {"x": x}, {"y": x, "z": f(0, 6)}, {"s": i(3), "e": i(2)})
+check("split with a part of nothing", [("Split", ["x", "s"], ["a", "b", "c"], {"axis": 1}), ("Neg", ["b"], ["d"], {})],
+      {"x": x}, {"a": x[:, :2], "d": f(4, 0), "c": x[:, 2:]}, {"s": i(2, 0, 4)})
+check("shape of nothing", [("Shape", ["x"], ["s"], {}), ("ReduceProd", ["s"], ["p"], {"keepdims": 0}),
+                           ("Cast", ["p"], ["q"], {"to": 1}), ("Add", ["q", "z"], ["y"], {})],
+      {"x": none, "z": f(2)}, {"y": f(2)})
+check("product over nothing", [("MatMul", ["a", "b"], ["y"], {})], {"a": f(2, 3, 0), "b": f(0, 4)}, {"y": np.zeros([2, 3, 4], np.float32)})
+check("product with no rows", [("MatMul", ["a", "b"], ["y"], {})], {"a": f(0, 3), "b": f(3, 4)}, {"y": f(0, 4)})
+check("gemm over nothing", [("Gemm", ["a", "b", "c"], ["y"], {"transB": 1, "beta": 2.0})],
+      {"a": f(2, 0), "b": f(3, 0), "c": f(3)}, {"y": np.tile(2 * f(3), (2, 1))})
+for form, value in (("Sum", 0), ("Prod", 1), ("Max", -np.inf), ("Min", np.inf), ("Mean", np.nan), ("L1", 0), ("L2", 0),
+                    ("SumSquare", 0), ("LogSum", -np.inf), ("LogSumExp", -np.inf)):
+    check(f"{form} of nothing", [(f"Reduce{form}", ["x", "a"], ["y"], {"keepdims": 0})], {"x": f(2, 0, 3)},
+          {"y": np.full([2, 3], value, np.float32)}, {"a": i(1)})
+check("max of no integers", [("ReduceMax", ["x"], ["y"], {}), ("ReduceSum", ["x", "a"], ["z"], {})], {"x": np.zeros([2, 0], np.int64)},
+      {"y": np.array([[np.iinfo(np.int64).min]]), "z": np.zeros([1, 0], np.int64)}, {"a": i(0)})
+check("gather nothing", [("Gather", ["x", "i"], ["y"], {"axis": 1})], {"x": x, "i": np.zeros([0, 2], np.int64)}, {"y": f(4, 0, 2)})
+check("reshape", [("Reshape", ["x", "s"], ["y"], {"allowzero": 1}), ("Transpose", ["y"], ["z"], {"perm": [1, 0, 2]}),
+                  ("Softmax", ["z"], ["w"], {})],
+      {"x": f(0, 4)}, {"w": f(0, 3, 2)}, {"s": i(3, 0, 2)})
+check("repeat nothing, nothing times", [("Tile", ["x", "r"], ["y"], {}), ("Tile", ["z", "r"], ["w"], {})], {"x": none, "z": x},
+      {"y": f(0, 3), "w": f(0, 6)}, {"r": i(0, 1)})
+check("expand to nothing", [("Expand", ["x", "s"], ["y"], {})], {"x": f(1, 2)}, {"y": f(3, 0, 2)}, {"s": i(3, 0, 2)})
+check("window of nothing, declared", [("MaxPool", ["x"], ["y"], {"kernel_shape": [2, 2]})], {"x": f(0, 2, 4, 4)}, {"y": f(0, 2, 3, 3)}, declare=True)
+check("axes without elements", [("ReduceSum", ["x", "a"], ["y"], {"keepdims": 0}), ("ReduceMax", ["x", "a"], ["z"], {"noop_with_empty_axes": 1})],
+      {"x": x, "a": i()}, {"y": np.array(x.sum(), np.float32), "z": x})
+print("\n".join(failures))
+sys.exit(1 if failures else 0)
