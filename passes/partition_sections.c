@@ -155,7 +155,9 @@ bool sambaPartitionSections(MlirOperation module, const char *target, const char
     if (sambaOperationIsGraph(operation))
       partitionFunction(operation, &machine, attribute, strcmp(opt, "o1") == 0, &sections, &call_id);
   sambaOutlinedSectionsFree(&sections);
-  if (call_id == 0)
+  status = call_id == 0 ? sambaModuleMachine(module, &machine) : NULL;
+  if (status) /* there is no section that says what the machine is */
     mlirOperationSetAttributeByName(module, sambaMlirString(SAMBA_MODULE_MACHINE_ATTRIBUTE), attribute);
+  sambaStatusFree(status);
   return true;
 }

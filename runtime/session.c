@@ -133,6 +133,14 @@ static SambaStatus convert(const SambaPefSymbol *symbol, SambaDType from, const 
   return NULL;
 }
 
+static bool isBound(const SambaPef *pef, uint32_t symbol) {
+  for (uint32_t c = 0; c < pef->calls_count; ++c)
+    for (uint32_t b = 0; b < pef->calls[c].bindings_count; ++b)
+      if (pef->calls[c].bindings[b].kind == SAMBA_PEF_BINDING_SYMBOL && pef->calls[c].bindings[b].symbol == symbol)
+        return true;
+  return false;
+}
+
 SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, SambaDType dtype, uint32_t rank,
                                  const uint64_t *dims, const void *data) {
   uint32_t index;
@@ -140,10 +148,6 @@ SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, Sam
   const SambaPefSymbol *symbol = &session->pef->symbols[index];
   uint64_t *own = dimsOf(session, symbol);
   if (dtype != symbol->host_dtype || rank != symbol->dims_count || (rank && memcmp(dims, own, rank * sizeof *dims))) {
-    if (symbol->kind == SAMBA_PEF_SYMBOL_INPUT && symbol->first_call == SAMBA_PEF_NONE) {
-      session->set[index] = true; /* nothing reads it */
-      return NULL;
-    }
     char given[256], wanted[256];
     formatShape(given, sizeof given, dtype, rank, dims);
     formatShape(wanted, sizeof wanted, symbol->host_dtype, symbol->dims_count, own);
@@ -161,6 +165,17 @@ SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, Sam
   free(converted);
   session->set[index] |= !status;
   return status;
+}
+
+bool sambaSessionSkipInput(SambaSession *session, SambaStringRef name) {
+  uint32_t index;
+  SambaStatus status = findSymbol(session, name, &index);
+  bool skipped =
+      !status && session->pef->symbols[index].kind == SAMBA_PEF_SYMBOL_INPUT && !isBound(session->pef, index);
+  sambaStatusFree(status);
+  if (skipped)
+    session->set[index] = true;
+  return skipped;
 }
 
 const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session) {

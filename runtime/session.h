@@ -56,12 +56,14 @@ const SambaMachine *sambaSessionGetMachine(const SambaSession *session);
 SambaDevice *sambaSessionGetDevice(const SambaSession *session);
 
 /* Writes a graph input, weight or other symbol. The dtype must be the symbol's host dtype and the shape its own; errors
- * name both; only an input that no section reads takes any data and forgets them. data is copied. */
+ * name both. data is copied. */
 SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, SambaDType dtype, uint32_t rank,
                                  const uint64_t *dims, const void *data);
 /* The tensor of that name (host dtype and shape are in it); the error for a name that does not exist lists inputs and
  * outputs. */
 SambaStatus sambaSessionFindTensor(const SambaSession *session, SambaStringRef name, const SambaPefSymbol **out_symbol);
+/* Leaves out an input that no section reads: it needs no value. false: one does, or it is no input. */
+bool sambaSessionSkipInput(SambaSession *session, SambaStringRef name);
 /* The first graph input that was never set, or NULL. */
 const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session);
 /* Calls in schedule order that the options ask for; refuses before anything is launched. out_calls: malloc'ed. */

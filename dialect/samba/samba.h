@@ -17,7 +17,8 @@ MlirStringRef sambaOperationName(MlirOperation op); /* "samba.linear" */
 SambaDType sambaDTypeFromType(MlirType type);
 MlirType sambaDTypeToType(MlirContext context, SambaDType dtype);
 /* A static ranked tensor without encoding, of rank <= SAMBA_MAX_RANK and an element type of ours; else an error that
- * says what it is. It may have no elements: arguments, constants and results of a graph may, operators' operands not. */
+ * says what it is. It may have no elements: arguments, constants and results of a graph may, operators' operands not.
+ */
 SambaStatus sambaTensorTypeFromMlir(MlirType type, SambaTensorType *out_type);
 MlirType sambaTensorTypeToMlir(MlirContext context, const SambaTensorType *type);
 

@@ -43,8 +43,7 @@ static SambaStatus declaredEmpty(const SambaOnnxNode *node, bool *out_done) {
   for (uint32_t output = 0; output < node->output_count; ++output)
     if (sambaOnnxOutputUsed(node, output) && sambaOnnxDeclaredShape(node, output, &rank, dims)) {
       const SambaOnnxValue *value = sambaOnnxValueAt(node->importer, node->proto->output[output]);
-      SAMBA_RETURN_IF_ERROR(
-          sambaOnnxSetEmpty(node, output, value->declared->type->tensor_type->elem_type, rank, dims));
+      SAMBA_RETURN_IF_ERROR(sambaOnnxSetEmpty(node, output, value->declared->type->tensor_type->elem_type, rank, dims));
     }
   *out_done = used > 0;
   return NULL;
@@ -104,8 +103,7 @@ static SambaStatus product(const SambaOnnxNode *node, bool *out_done) {
   if (inner != innerB)
     return sambaStatusMake(SAMBA_INVALID, "the matrices do not fit: %lld columns against %lld rows", (long long)inner,
                            (long long)innerB);
-  SAMBA_RETURN_IF_ERROR(
-      sambaOnnxBroadcast(rankA < 2 ? 0 : rankA - 2, a, rankB < 2 ? 0 : rankB - 2, b, &count, dims));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxBroadcast(rankA < 2 ? 0 : rankA - 2, a, rankB < 2 ? 0 : rankB - 2, b, &count, dims));
   rank = count;
   if (rank + 2 > SAMBA_MAX_RANK)
     return NULL;

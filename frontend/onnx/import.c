@@ -158,7 +158,10 @@ static SambaStatus declareInitializers(SambaImporter *importer) {
       int64_t count = 1;
       for (size_t axis = 0; axis < proto->n_dims && count <= KNOWN_FLOATS; ++axis)
         count = proto->dims[axis] > KNOWN_FLOATS ? KNOWN_FLOATS + 1 : count * proto->dims[axis];
-      if (count > KNOWN_FLOATS)
+      bool empty = false;
+      for (size_t axis = 0; axis < proto->n_dims; ++axis)
+        empty |= proto->dims[axis] == 0;
+      if (count > KNOWN_FLOATS && !empty)
         continue;
     }
     SAMBA_RETURN_IF_ERROR(sambaOnnxReadConstant(importer, proto, &value->constant));

@@ -123,8 +123,8 @@ SambaStatus sambaOnnxDeclareInputs(SambaImporter *importer) {
       value->defined = true;
       for (uint32_t axis = 0; axis < argument.type.rank && !status; ++axis)
         if (argument.type.dims[axis] == 0) /* known, though given at run time */
-          value->constant = sambaConstantNew(&importer->arena, sambaOnnxTypeOf(argument.type.dtype),
-                                             argument.type.rank, argument.type.dims);
+          value->constant = sambaConstantNew(&importer->arena, sambaOnnxTypeOf(argument.type.dtype), argument.type.rank,
+                                             argument.type.dims);
     }
     if (status)
       return sambaStatusAnnotate(status, "graph input %s", sambaOnnxShown(importer, name));
@@ -149,8 +149,7 @@ static SambaStatus parseShape(const char *text, SambaShapeOption *out) {
   }
   if (good)
     return NULL;
-  return sambaStatusMake(SAMBA_INVALID,
-                         "--shape %s: expected NAME=1x3x224x224, at most %d numbers joined by x", text,
+  return sambaStatusMake(SAMBA_INVALID, "--shape %s: expected NAME=1x3x224x224, at most %d numbers joined by x", text,
                          SAMBA_MAX_RANK);
 }
 

@@ -95,16 +95,17 @@ static SambaStatus readInputs(const Options *options, SambaSession *session, Sam
       if (strncmp(options->inputs.data[j], name, strlen(name)) == 0 && options->inputs.data[j][strlen(name)] == '=')
         return sambaStatusMake(SAMBA_INVALID, "--input gives '%s' twice; once is enough", name);
     SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(path, arena, &tensor));
-    SAMBA_RETURN_IF_ERROR(
-        sambaSessionSetInput(session, sambaStringRef(name), tensor.dtype, tensor.rank, tensor.dims, tensor.data));
     const SambaPefSymbol *symbol;
     SAMBA_RETURN_IF_ERROR(sambaSessionFindTensor(session, sambaStringRef(name), &symbol));
     bool fits = tensor.dtype == symbol->host_dtype && tensor.rank == symbol->dims_count;
     for (uint32_t a = 0; a < tensor.rank && fits; ++a)
       fits = tensor.dims[a] == symbol->dims[a].size;
-    if (!fits)
-      fprintf(stderr, "remark: input '%s' does not have the type or shape of the data in %s; no section reads it\n", name,
-              path);
+    if (!fits && sambaSessionSkipInput(session, symbol->name))
+      fprintf(stderr, "remark: input '%s' does not have the type or shape of the data in %s; no section reads it\n",
+              name, path);
+    else
+      SAMBA_RETURN_IF_ERROR(
+          sambaSessionSetInput(session, sambaStringRef(name), tensor.dtype, tensor.rank, tensor.dims, tensor.data));
   }
   const SambaPefSymbol *missing = options->timingOnly ? NULL : sambaSessionFindMissingInput(session);
   if (!missing)

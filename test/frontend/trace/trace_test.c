@@ -79,7 +79,8 @@ static void testGraph(void **state) {
                                        "samba.kind = \"output\", samba.name = \"y\"",
                                        "samba.linear",
                                        "samba.relu",
-                                       "loc(\"model.py\":7:0)", "loc(\"fc\"(#loc"};
+                                       "loc(\"model.py\":7:0)",
+                                       "loc(\"fc\"(#loc"};
   for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i)
     if (!strstr(text, pieces[i]))
       fail_msg("%s is not in\n%s", pieces[i], text);
@@ -146,8 +147,9 @@ static void testFailures(void **state) {
   expectFailure(trace, "matmul (layer head): (C3) operand 1 is 2x3xf32: dimension 0 is 2, but must be 3");
 
   trace = sambaTraceCreate(context, "g");
-  sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 1, (int64_t[]){0});
-  expectFailure(trace, "input \"x\": dimension 0 is 0; dimensions must be 1 or more, tensors less than 2^48 elements");
+  sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 1, (int64_t[]){-1});
+  expectFailure(trace,
+                "input \"x\": dimension 0 is -1; dimensions must not be negative, tensors less than 2^48 elements");
   trace = sambaTraceCreate(context, "g");
   sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 9, NULL);
   expectFailure(trace, "input \"x\": has rank 9, but tensors have rank 8 at most");
