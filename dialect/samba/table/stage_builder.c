@@ -84,6 +84,10 @@ uint16_t sambaLane2(SambaStageBuilder *builder, SambaLaneOpcode opcode, uint16_t
                   0, 0);
 }
 
+uint16_t sambaLaneFma(SambaStageBuilder *builder, uint16_t x, uint16_t y, uint16_t z) {
+  return appendOp(builder, SAMBA_LANE_FMA, builder->types[x], builder->types[x], x, y, z, 0);
+}
+
 uint16_t sambaLaneSelect(SambaStageBuilder *builder, uint16_t condition, uint16_t yes, uint16_t no) {
   return appendOp(builder, SAMBA_LANE_SELECT, builder->types[yes], builder->types[yes], condition, yes, no, 0);
 }

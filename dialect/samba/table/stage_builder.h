@@ -43,6 +43,7 @@ uint16_t sambaStageMappedOperand(SambaStageBuilder *builder, uint32_t tensor, co
 /* Operations; the type follows from the operands (of select: from the second). */
 uint16_t sambaLane1(SambaStageBuilder *builder, SambaLaneOpcode opcode, uint16_t x);
 uint16_t sambaLane2(SambaStageBuilder *builder, SambaLaneOpcode opcode, uint16_t x, uint16_t y);
+uint16_t sambaLaneFma(SambaStageBuilder *builder, uint16_t x, uint16_t y, uint16_t z); /* x * y + z, rounded once */
 uint16_t sambaLaneSelect(SambaStageBuilder *builder, uint16_t condition, uint16_t yes, uint16_t no);
 uint16_t sambaLaneFloat(SambaStageBuilder *builder, double value); /* an f32 constant */
 /* A constant of the same lane type as value `like`. */

@@ -2,6 +2,8 @@
  * that no step cancels. Measured errors are in docs/numerics.md. */
 #include "dialect/samba/table/elementwise.h"
 
+#include <math.h>
+
 static uint16_t add(SambaStageBuilder *b, uint16_t x, uint16_t y) { return sambaLane2(b, SAMBA_LANE_ADD, x, y); }
 static uint16_t sub(SambaStageBuilder *b, uint16_t x, uint16_t y) { return sambaLane2(b, SAMBA_LANE_SUB, x, y); }
 static uint16_t mul(SambaStageBuilder *b, uint16_t x, uint16_t y) { return sambaLane2(b, SAMBA_LANE_MUL, x, y); }
@@ -28,7 +30,7 @@ UNARY(tan, SAMBA_SET_FLOAT, 0, programTan)
 /* atan(x / sqrt(1 - x^2)); beyond 1 the root is NaN, at 1 the quotient is infinite */
 static uint16_t programAsin(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
   (void)call;
-  uint16_t one = number(b, 1), rest = mul(b, sub(b, one, *x), add(b, one, *x));
+  uint16_t rest = sambaLaneFma(b, apply(b, SAMBA_LANE_NEG, *x), *x, number(b, 1));
   return apply(b, SAMBA_LANE_ATAN, divide(b, *x, apply(b, SAMBA_LANE_SQRT, rest)));
 }
 UNARY(asin, SAMBA_SET_FLOAT, 0, programAsin)
@@ -41,28 +43,34 @@ static uint16_t programAcos(const SambaOperatorCall *call, SambaStageBuilder *b,
 }
 UNARY(acos, SAMBA_SET_FLOAT, 0, programAcos)
 
-/* e^|x| / 2 without overflow before the result overflows: e^3 / 2 is nearly an f32, and |x| - 3 is exact where |x| is
- * large. */
-static uint16_t halfExponential(SambaStageBuilder *b, uint16_t absolute) {
-  uint16_t e = apply(b, SAMBA_LANE_EXP, sub(b, absolute, number(b, 3)));
-  return mul(b, e, number(b, 0x1.415e5cp+3));
+/* From 16 on, where e^-|x| is below a rounding error, hyperbolic functions take e^(|x| - 3) * e^3 / 2, which does not
+ * overflow before they do: e^3 / 2 is nearly an f32, and the difference is exact. */
+typedef struct {
+  uint16_t large, grown, factor; /* expm1 of |x| or |x| - 3; 1/2 or e^3 / 2 */
+} Growth;
+static Growth growthOf(SambaStageBuilder *b, uint16_t absolute) {
+  uint16_t large = sambaLane2(b, SAMBA_LANE_GE, absolute, number(b, 16));
+  uint16_t less = sub(b, absolute, sambaLaneSelect(b, large, number(b, 3), number(b, 0)));
+  return (Growth){large, apply(b, SAMBA_LANE_EXPM1, less),
+                  sambaLaneSelect(b, large, number(b, 0x1.415e5cp+3), number(b, 0.5))};
 }
 
-/* With e = expm1(|x|): (e + e / (e + 1)) / 2; from 16 on e^-|x| is below a rounding error. */
+/* With e = expm1(|x|): (e + e / (e + 1)) / 2 */
 static uint16_t programSinh(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
   (void)call;
-  uint16_t absolute = apply(b, SAMBA_LANE_ABS, *x), large = halfExponential(b, absolute);
-  uint16_t e = apply(b, SAMBA_LANE_EXPM1, absolute);
-  uint16_t small = mul(b, add(b, e, divide(b, e, add(b, e, number(b, 1)))), number(b, 0.5));
-  uint16_t isSmall = sambaLane2(b, SAMBA_LANE_LT, absolute, number(b, 16));
-  return odd(b, *x, absolute, sambaLaneSelect(b, isSmall, small, large));
+  uint16_t absolute = apply(b, SAMBA_LANE_ABS, *x);
+  Growth e = growthOf(b, absolute);
+  uint16_t whole = add(b, e.grown, number(b, 1));
+  uint16_t other = sambaLaneSelect(b, e.large, number(b, 1), divide(b, e.grown, whole));
+  return odd(b, *x, absolute, mul(b, add(b, e.grown, other), e.factor));
 }
 UNARY(sinh, SAMBA_SET_FLOAT, 0, programSinh)
 
 /* With h = e^|x| / 2: h + 1 / (4 h) */
 static uint16_t programCosh(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
   (void)call;
-  uint16_t h = halfExponential(b, apply(b, SAMBA_LANE_ABS, *x));
+  Growth e = growthOf(b, apply(b, SAMBA_LANE_ABS, *x));
+  uint16_t h = mul(b, add(b, e.grown, number(b, 1)), e.factor);
   return add(b, h, divide(b, number(b, 0.25), h));
 }
 UNARY(cosh, SAMBA_SET_FLOAT, 0, programCosh)
@@ -84,12 +92,13 @@ static uint16_t programAsinh(const SambaOperatorCall *call, SambaStageBuilder *b
 }
 UNARY(asinh, SAMBA_SET_FLOAT, 0, programAsinh)
 
-/* With t = x - 1: log1p(t + sqrt(t) sqrt(t + 2)); from 2^26 on log(2 x); NaN below 1 */
+/* With t = x - 1: log1p(t + sqrt(t (t + 2))); from 2^26 on log(2 x) */
 static uint16_t programAcosh(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
   (void)call;
-  uint16_t t = sub(b, *x, number(b, 1)), large = sambaLane2(b, SAMBA_LANE_GT, *x, number(b, 0x1p26));
-  uint16_t root = mul(b, apply(b, SAMBA_LANE_SQRT, t), apply(b, SAMBA_LANE_SQRT, add(b, t, number(b, 2))));
-  return logarithmOf(b, large, add(b, t, root), *x);
+  uint16_t one = number(b, 1), t = sub(b, *x, one), square = mul(b, t, add(b, t, number(b, 2)));
+  uint16_t large = sambaLane2(b, SAMBA_LANE_GT, *x, number(b, 0x1p26));
+  uint16_t value = logarithmOf(b, large, add(b, t, apply(b, SAMBA_LANE_SQRT, square)), *x);
+  return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_LT, *x, one), number(b, (double)NAN), value);
 }
 UNARY(acosh, SAMBA_SET_FLOAT, 0, programAcosh)
 
