@@ -1,5 +1,5 @@
-/* Transcendental lane operations over the whole range of f32 against libm in f64, and the special cases of the C standard;
- * powers of integers.
+/* Transcendental lane operations over the whole range of f32 against libm in f64, and the special cases of the C
+ * standard; powers of integers.
  *
  * math_test samples; `math_test --all [NAME]` takes all 2^32 patterns, about two minutes for each function: what
  * docs/numerics.md records. */
@@ -131,7 +131,8 @@ static void runIntegers(SambaDType type, const int64_t *x, const int64_t *y, int
 static void testIntegerPow(void **state) {
   (void)state;
   static const int64_t base[] = {3, 0, 0, 0, 1, 1, -1, -1, -1, 2, 2, 2, 2, -2, 7, 10, 5, INT32_MIN, 3, -3, 2},
-                       exponent[] = {13, 0, 5, -1, INT32_MAX, -7, 4, 5, -5, 31, 32, 63, -1, 31, 9, 9, 27, 1, 40, 41, 62};
+                       exponent[] = {13, 0,  5,  -1, INT32_MAX, -7, 4, 5,  -5, 31, 32,
+                                     63, -1, 31, 9,  9,         27, 1, 40, 41, 62};
   enum { n = sizeof base / sizeof *base };
   int64_t out[n];
   for (int wide = 0; wide < 2; ++wide) {

@@ -20,12 +20,14 @@ static double logsigmoidOf(double x) { return -softplusOf(-x); }
 static double mishOf(double x) { return x * tanh(softplusOf(x)); }
 static double geluOf(double x) { return 0.5 * x * erfc(-x * 0.70710678118654752440); }
 static double eluOf(double x) { return x > 0 ? x : expm1(x); }
-static double seluOf(double x) { return 1.05070102214813232421875 * (x > 0 ? x : 1.67326319217681884765625 * expm1(x)); }
+static double seluOf(double x) {
+  return 1.05070102214813232421875 * (x > 0 ? x : 1.67326319217681884765625 * expm1(x));
+}
 static double softsignOf(double x) { return x / (1 + fabs(x)); }
 static double reciprocalOf(double x) { return 1 / x; }
 
-/* Where silu and mish multiply a denormal exponential by up to 104, its absolute error counts; gelu's 1 + erf has that of
- * numbers near 1. */
+/* Where silu and mish multiply a denormal exponential by up to 104, its absolute error counts; gelu's 1 + erf has that
+ * of numbers near 1. */
 static const SweepFunction functions[] = {
     {"tan", tan, 2, 0},
     {"asin", asin, 2, 0},

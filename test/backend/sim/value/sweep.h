@@ -32,8 +32,8 @@ typedef struct SweepFunction {
   double slack; /* an absolute error that does not count, for functions that scale a denormal */
 } SweepFunction;
 
-/* The largest error over the sample (all: every f32), printed with where it is; fails above the bound. The sample is run
- * again for a host without AVX and FMA and point by point: the same bits. */
+/* The largest error over the sample (all: every f32), printed with where it is; fails above the bound. The sample is
+ * run again for a host without AVX and FMA and point by point: the same bits. */
 void sweepCheck(const SweepFunction *function, const SweepProgram *program, bool all);
 
 #endif
