@@ -104,7 +104,7 @@ static void sample(const SweepFunction *function, const SweepProgram *program, W
 }
 
 static void everything(const SweepFunction *function, const SweepProgram *program, Worst *worst) {
-  enum { block = 1 << 22 };
+  enum { block = 1 << 24 };
   float *x = malloc(4ul * block), *out = malloc(4ul * block);
   for (uint64_t bits = 0; bits < UINT64_C(1) << 32; bits += block) {
     for (uint32_t i = 0; i < block; ++i) {

@@ -74,6 +74,8 @@ static double apply(const SambaLaneOp *op, const double *v, const int64_t *count
     return x - y;
   case SAMBA_LANE_MUL:
     return x * y;
+  case SAMBA_LANE_FMA:
+    return isFloat ? (double)fmaf((float)x, (float)y, (float)z) : x * y + z;
   case SAMBA_LANE_DIV:
     return isFloat ? x / y : y == 0 ? 0 : trunc(x / y);
   case SAMBA_LANE_REM:
