@@ -75,8 +75,8 @@ static bool castContractions(MlirOperation function) {
   for (; !mlirOperationIsNull(operation); operation = next) {
     next = mlirOperationGetNextInBlock(operation);
     const SambaOperator *row = sambaOperatorOf(operation);
-    if (row && row->contraction && mayNarrow(operation) && isF32(mlirOperationGetOperand(operation, 0)) &&
-        isF32(mlirOperationGetOperand(operation, 1)))
+    if (row && row->contraction && mayNarrow(operation) && mlirOperationGetNumOperands(operation) > 1 &&
+        isF32(mlirOperationGetOperand(operation, 0)) && isF32(mlirOperationGetOperand(operation, 1)))
       castContraction(operation, row);
   }
   return true;

@@ -197,6 +197,48 @@ def Samba_MeanOp : Samba_Reduction<"mean", "arithmetic mean of the elements">;
 def Samba_AmaxOp : Samba_Reduction<"amax", "largest element (a NaN wins)">;
 def Samba_AminOp : Samba_Reduction<"amin", "smallest element (a NaN wins)">;
 def Samba_ProdOp : Samba_Reduction<"prod", "product of the elements">;
+def Samba_LogsumexpOp : Samba_Reduction<"logsumexp", "ln of the sum of e^x">;
+
+class Samba_ArgReduction<string mnemonic, string formula> : Samba_Op<mnemonic> {
+  let arguments = (ins Samba_Tensor:$input, OptionalAttr<Samba_Int>:$dim, OptionalAttr<Samba_Bool>:$keepdim, OptionalAttr<Samba_Bool>:$select_last);
+  let summary = "index of the " # formula;
+  let description = Samba_Text<!strconcat("The i64 index along dim, or in row-major order when it is left out, of the ", formula, ", a NaN before all; of equal ones the first, with select_last the last."),
+      "(C1) the operand has a number dtype; (C2) dim names a dimension, negative from the end.",
+      !strconcat("%y = samba.", mnemonic, " %x {dim = 1} : tensor<2x3x4xf32>"), !strconcat("torch.", mnemonic)>.text;
+}
+def Samba_ArgmaxOp : Samba_ArgReduction<"argmax", "largest element">;
+def Samba_ArgminOp : Samba_ArgReduction<"argmin", "smallest element">;
+
+def Samba_CumsumOp : Samba_Op<"cumsum"> {
+  let summary = "sums of the elements up to each along dim";
+  let description = Samba_Text<"result[.., i, ..] = sum of x[.., k, ..] over k <= i; exclusive: k < i; reverse: from the other end. The dtype stays.",
+      "(C1) x has a number dtype; (C2) dim names a dimension, negative from the end.",
+      "%y = samba.cumsum %x {dim = 1, reverse = true} : tensor<2x5xf32>", "torch.cumsum, ONNX CumSum">.text;
+  let arguments = (ins Samba_Tensor:$input, Samba_Int:$dim, OptionalAttr<Samba_Bool>:$exclusive, OptionalAttr<Samba_Bool>:$reverse);
+}
+
+//===-- Sorting ----------------------------------------------------------------------------------------------------===//
+
+defvar sambaOrder = " NaN is larger than everything, -0 equals 0, and of equal elements the one of the lower index comes first.";
+def Samba_TopkOp : Samba_ResultsOp<"topk", (outs Samba_Tensor:$values, Samba_Tensor:$indices)> {
+  let summary = "the k largest or smallest elements along dim, and their indices";
+  let description = Samba_Text<"The k first elements along dim (default the last) in descending order, with largest = false in ascending order, and their i64 indices." # sambaOrder,
+      "(C1) x has a number dtype; (C2) dim names a dimension, negative from the end; (C3) k is 1 to the dimension's size.",
+      "%v, %i = samba.topk %x {k = 2} : tensor<2x5xf32>", "torch.topk">.text;
+  let arguments = (ins Samba_Tensor:$input, Samba_Int:$k, OptionalAttr<Samba_Int>:$dim, OptionalAttr<Samba_Bool>:$largest);
+}
+def Samba_SortOp : Samba_ResultsOp<"sort", (outs Samba_Tensor:$values, Samba_Tensor:$indices)> {
+  let summary = "the elements along dim in order, and their indices";
+  let description = Samba_Text<"The elements along dim (default the last) in ascending order, or with descending in descending order, and their i64 indices." # sambaOrder,
+      "(C1) x has a number dtype; (C2) dim names a dimension, negative from the end.",
+      "%v, %i = samba.sort %x {descending = true} : tensor<2x5xf32>", "torch.sort">.text;
+  let arguments = (ins Samba_Tensor:$input, OptionalAttr<Samba_Int>:$dim, OptionalAttr<Samba_Bool>:$descending);
+}
+def Samba_ArgsortOp : Samba_Op<"argsort"> {
+  let summary = "the indices that sort x along dim";
+  let description = Samba_Text<"The second result of samba.sort.", "(C1) (C2) as for samba.sort.", "%i = samba.argsort %x {dim = 0} : tensor<5x2xf32>", "torch.argsort">.text;
+  let arguments = (ins Samba_Tensor:$input, OptionalAttr<Samba_Int>:$dim, OptionalAttr<Samba_Bool>:$descending);
+}
 
 //===-- Contractions -----------------------------------------------------------------------------------------------===//
 
@@ -229,6 +271,20 @@ def Samba_Conv1dOp : Samba_Convolution<"conv1d", "one dimension", "%y = samba.co
 def Samba_Conv2dOp : Samba_Convolution<"conv2d", "two dimensions",
     "%y = samba.conv2d %x, %w, %b {stride = [2, 2], padding = [1, 1, 1, 1]} : tensor<1x2x9x9xf32>, tensor<3x2x3x3xf32>, tensor<3xf32>">;
 def Samba_Conv3dOp : Samba_Convolution<"conv3d", "three dimensions", "%y = samba.conv3d %x, %w : tensor<1x2x4x4x4xf32>, tensor<3x2x2x2x2xf32>">;
+
+def Samba_EinsumOp : Samba_Op<"einsum"> {
+  let summary = "sum of products over the labels of an equation";
+  let description = Samba_Text<"`equation` names the dimensions of each operand by letters, `...` for any number of them, and after -> those of the result; without -> these are the letters that occur once, in alphabetical order, after what ... stands for. A letter that is repeated within an operand is its diagonal; letters that the result leaves out are summed over. Operands are multiplied from left to right, intermediates in f32. Composite.",
+      "(C1) the operands have one number dtype; (C2) equation has letters, `...`, `,` and at most one ->, and as many terms as there are operands; (C3) a term has one letter per dimension that ... does not stand for; (C4) a label has one size wherever it occurs, or 1; (C5) the result's labels are different and occur in an operand; (C6) no intermediate has more than 8 dimensions.",
+      "%y = samba.einsum %a, %b {equation = \"bij,jk->bik\"} : tensor<2x3x4xf32>, tensor<4x5xf32>", "torch.einsum, ONNX Einsum">.text;
+  let arguments = (ins Variadic<Samba_Tensor>:$inputs, Samba_String:$equation);
+}
+def Samba_DetOp : Samba_Op<"det"> {
+  let summary = "determinants of the last two dimensions";
+  let description = Samba_Text<"The determinant of each matrix, by Gaussian elimination in f32 with the largest element of each column as its pivot. Composite.",
+      "(C1) x has a float dtype; (C2) its last two dimensions are equal, 1 to 32.", "%y = samba.det %x : tensor<2x3x3xf32>", "torch.linalg.det">.text;
+  let arguments = (ins Samba_Tensor:$input);
+}
 
 def Samba_AttentionOp : Samba_Op<"scaled_dot_product_attention"> {
   let summary = "softmax(q * transpose(k) * scale + mask) * v";
@@ -302,6 +358,12 @@ class Samba_SoftmaxLike<string mnemonic, string formula> : Samba_Op<mnemonic> {
 }
 def Samba_SoftmaxOp : Samba_SoftmaxLike<"softmax", "e^(x - m) / sum of e^(x - m), m the largest element along dim">;
 def Samba_LogSoftmaxOp : Samba_SoftmaxLike<"log_softmax", "x - m - ln(sum of e^(x - m)), m the largest element along dim">;
+def Samba_HardmaxOp : Samba_Op<"hardmax"> {
+  let summary = "1 at the first of the largest elements along dim, else 0";
+  let description = Samba_Text<"1 where samba.argmax along dim points to, 0 elsewhere.", "(C1) x has a float dtype; (C2) dim names a dimension, negative from the end.",
+      "%y = samba.hardmax %x {dim = -1} : tensor<2x3xf32>", "ONNX Hardmax">.text;
+  let arguments = (ins Samba_Tensor:$input, Samba_Int:$dim);
+}
 
 //===-- Losses -----------------------------------------------------------------------------------------------------===//
 
@@ -421,6 +483,31 @@ def Samba_RotaryEmbeddingOp : Samba_Op<"rotary_embedding"> {
       "%y = samba.rotary_embedding %x, %cos, %sin : tensor<2x4x8x6xf32>, tensor<8x6xf32>, tensor<8x6xf32>", "RoFormer, arXiv 2104.09864; ONNX RotaryEmbedding">.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Tensor:$cos, Samba_Tensor:$sin, OptionalAttr<Samba_Bool>:$interleaved);
 }
+class Samba_PairLoss<string mnemonic, string formula, dag attributes = (ins), string example = ""> : Samba_Op<mnemonic> {
+  let summary = formula;
+  let description = Samba_Text<!strconcat(formula, ": its mean, its sum or, with reduction = \"none\", all of it. Composite."),
+      "(C1) all operands have one float dtype; (C2) one shape; (C3) reduction is \"mean\" (the default), \"sum\" or \"none\", and for kl_div \"batchmean\": the sum divided by dimension 0; (C4) beta is 0 or more, delta more than 0.",
+      !strconcat("%l = samba.", mnemonic, " %x, %t {", example, "reduction = \"sum\"} : tensor<2x3xf32>, tensor<2x3xf32>"), !strconcat("torch.nn.functional.", mnemonic)>.text;
+  let arguments = !con((ins Samba_Tensor:$input, Samba_Tensor:$target), attributes, (ins OptionalAttr<Samba_String>:$reduction));
+}
+def Samba_L1LossOp : Samba_PairLoss<"l1_loss", "|x - target|">;
+def Samba_SmoothL1LossOp : Samba_PairLoss<"smooth_l1_loss", "d^2 / 2 / beta where d = |x - target| < beta (default 1), else d - beta / 2", (ins OptionalAttr<Samba_Float>:$beta), "beta = 0.5, ">;
+def Samba_HuberLossOp : Samba_PairLoss<"huber_loss", "d^2 / 2 where d = |x - target| <= delta (default 1), else delta * (d - delta / 2)", (ins OptionalAttr<Samba_Float>:$delta), "delta = 0.5, ">;
+def Samba_KlDivOp : Samba_PairLoss<"kl_div", "target * (ln target - x), or with log_target e^target * (target - x)", (ins OptionalAttr<Samba_Bool>:$log_target), "log_target = true, ">;
+def Samba_BceLossOp : Samba_PairLoss<"binary_cross_entropy", "-(target * ln x + (1 - target) * ln(1 - x)), logarithms not below -100">;
+def Samba_BceLogitsLossOp : Samba_PairLoss<"binary_cross_entropy_with_logits", "(1 - target) * x + ln(1 + e^-x)">;
+
+class Samba_ClassLoss<string mnemonic, string formula> : Samba_Op<mnemonic> {
+  let summary = formula;
+  let description = Samba_Text<!strconcat("With t = target[n, d..]: ", formula, "; w is 1 without weight. Its mean - the sum divided by the sum of w[t] -, its sum or, with reduction = \"none\", all of it. A target that is ignore_index or names no class counts nothing."),
+      "(C1) x has a float dtype, the weight x's or f32; (C2) targets are integers; (C3) x has rank 1 to 8, [C] or [N, C, d..]; (C4) the target is x without the dimension of classes; (C5) the weight is [C]; (C6) reduction is \"mean\" (the default), \"sum\" or \"none\".",
+      !strconcat("%l = samba.", mnemonic, " %x, %t, %w {ignore_index = 1, reduction = \"mean\"} : tensor<2x3x4xf32>, tensor<2x4xi64>, tensor<3xf32>"),
+      !strconcat("torch.nn.functional.", mnemonic)>.text;
+  let arguments = (ins Samba_Tensor:$input, Samba_Tensor:$target, Optional<Samba_Tensor>:$weight, OptionalAttr<Samba_Int>:$ignore_index,
+                   OptionalAttr<Samba_String>:$reduction);
+}
+def Samba_NllLossOp : Samba_ClassLoss<"nll_loss", "-x[n, t, d..] * w[t]">;
+def Samba_CrossEntropyOp : Samba_ClassLoss<"cross_entropy", "-log_softmax(x)[n, t, d..] * w[t]">;
 
 //===-- Views, gathers ---------------------------------------------------------------------------------------------===//
 
@@ -477,6 +564,23 @@ def Samba_IndexSelectOp : Samba_Op<"index_select"> {
       "%y = samba.index_select %x, %i {dim = 1} : tensor<2x5xf32>, tensor<3xi64>", "torch.index_select">.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Tensor:$indices, Samba_Int:$dim);
 }
+
+def Samba_OneHotOp : Samba_Op<"one_hot"> {
+  let summary = "1 where a new dimension's index is the element, else 0";
+  let description = Samba_Text<"A dimension of size num_classes is put in at dim (default the end): there values[1] where its index is the element or, for a negative element, the element + num_classes; values[0] elsewhere. Without `values` i64 1 and 0.",
+      "(C1) the indices are integers; (C2) dim is a dimension of the result, negative from the end, whose rank is at most 8; (C3) num_classes is 1 or more; (C4) values is [2].",
+      "%y = samba.one_hot %i, %v {num_classes = 5, dim = 0} : tensor<2x3xi64>, tensor<2xf32>", "torch.nn.functional.one_hot, ONNX OneHot">.text;
+  let arguments = (ins Samba_Tensor:$indices, Optional<Samba_Tensor>:$values, Samba_Int:$num_classes, OptionalAttr<Samba_Int>:$dim);
+}
+class Samba_Triangle<string mnemonic, string part, string condition> : Samba_Op<mnemonic> {
+  let summary = part # " triangle of the last two dimensions, else 0";
+  let description = Samba_Text<!strconcat("x[.., i, j] where ", condition, ", else 0; k is the attribute diagonal (default 0) plus, if there is one, the operand."),
+      "(C1) x has rank 2 or more; (C2) the operand diagonal has one element, i32 or i64.",
+      !strconcat("%y = samba.", mnemonic, " %x {diagonal = 1} : tensor<2x3x4xf32>"), !strconcat("torch.", mnemonic)>.text;
+  let arguments = (ins Samba_Tensor:$input, Optional<Samba_Tensor>:$diagonal_operand, OptionalAttr<Samba_Int>:$diagonal);
+}
+def Samba_TriuOp : Samba_Triangle<"triu", "upper", "j - i >= k">;
+def Samba_TrilOp : Samba_Triangle<"tril", "lower", "j - i <= k">;
 
 //===-- Values -----------------------------------------------------------------------------------------------------===//
 

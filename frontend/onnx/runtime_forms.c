@@ -192,23 +192,6 @@ static SambaStatus importRange(const SambaOnnxNode *node, int64_t count, bool *o
                             sambaAdd(sambaMul(walk, sambaReshape(delta, 0, NULL)), sambaReshape(start, 0, NULL)));
 }
 
-/* column - row >= k */
-static SambaStatus importTrilu(const SambaOnnxNode *node, bool *out_done) {
-  SambaTensor *x, *k;
-  SambaTrace *trace = node->importer->trace;
-  SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
-  SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &k));
-  if (x->type.rank < 2)
-    return NULL;
-  int64_t rows = x->type.dims[x->type.rank - 2], columns = x->type.dims[x->type.rank - 1];
-  SambaTensor *column = counting(trace, columns), *row = sambaReshape(counting(trace, rows), 2, (int64_t[]){rows, 1});
-  SambaTensor *edge = sambaAdd(row, sambaReshape(sambaCast(k, SAMBA_DTYPE_I64), 0, NULL));
-  bool upper = sambaOnnxInt(node, "upper", 1) != 0;
-  SambaTensor *keep = upper ? sambaGe(column, edge) : sambaLe(column, edge);
-  *out_done = true;
-  return sambaOnnxSetTensor(node, 0, sambaWhere(keep, x, sambaTraceScalar(trace, x->type.dtype, 0)));
-}
-
 /* One of the inputs [first, last] is there, but not known. */
 static bool anyAtRunTime(const SambaOnnxNode *node, uint32_t first, uint32_t last) {
   for (uint32_t i = first; i <= last; ++i)
@@ -221,8 +204,6 @@ SambaStatus sambaOnnxImportRuntimeForm(const SambaOnnxNode *node, bool *out_done
   const char *name = sambaOnnxDomain(node->proto)[0] ? "" : node->proto->op_type;
   bool isSlice = strcmp(name, "Slice") == 0 && anyAtRunTime(node, 1, 4),
        isPad = strcmp(name, "Pad") == 0 && anyAtRunTime(node, 1, 3);
-  if (strcmp(name, "Trilu") == 0 && anyAtRunTime(node, 1, 1))
-    return importTrilu(node, out_done);
   if (isPad && sambaOnnxStringIs(node, "mode", "constant", true) && !anyAtRunTime(node, 1, 1) &&
       !anyAtRunTime(node, 3, 3) && sambaOnnxHasInput(node, 1))
     return importPadValue(node, out_done);

@@ -308,27 +308,3 @@ SambaStatus sambaOnnxImportSpaceToDepth(const SambaOnnxNode *node) {
   x = sambaPermute(sambaReshape(x, 6, (int64_t[]){n, c, h, b, w, b}), (int64_t[]){0, 3, 5, 1, 2, 4});
   return sambaOnnxSetTensor(node, 0, sambaReshape(x, 4, (int64_t[]){n, c * b * b, h, w}));
 }
-
-/* The upper or lower triangle of the last two dimensions; the rest becomes zero. */
-SambaStatus sambaOnnxImportTrilu(const SambaOnnxNode *node) {
-  SambaTensor *x;
-  const int64_t *diagonals = NULL;
-  size_t size = 0;
-  bool found, upper = sambaOnnxInt(node, "upper", 1) != 0;
-  SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
-  SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 1, NULL, &diagonals, &size, &found));
-  int64_t k = size ? diagonals[0] : 0, count;
-  if (x->type.rank < 2)
-    return sambaStatusMake(SAMBA_INVALID, "input 0 has rank %u, but must be a matrix or a batch of them", x->type.rank);
-  int64_t rows = x->type.dims[x->type.rank - 2], columns = x->type.dims[x->type.rank - 1];
-  if (sambaMulOverflows(rows, columns, &count) || count > (int64_t)1 << 26)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "a matrix of %lld by %lld is too large for its mask", (long long)rows,
-                           (long long)columns);
-  uint8_t *mask = sambaAllocate((size_t)count);
-  for (int64_t i = 0; i < count; ++i)
-    mask[i] = upper ? i % columns - i / columns >= k : i % columns - i / columns <= k;
-  SambaTensorType type = {.dtype = SAMBA_DTYPE_I1, .rank = 2, .dims = {rows, columns}};
-  SambaTensor *keep = sambaTraceConstant(node->importer->trace, &type, mask, false);
-  free(mask);
-  return sambaOnnxSetTensor(node, 0, sambaWhere(keep, x, sambaTraceScalar(node->importer->trace, x->type.dtype, 0)));
-}

@@ -80,7 +80,8 @@
   X(sambaMean, "mean")                                                                                                 \
   X(sambaAmax, "amax")                                                                                                 \
   X(sambaAmin, "amin")                                                                                                 \
-  X(sambaProd, "prod")
+  X(sambaProd, "prod")                                                                                                 \
+  X(sambaLogsumexp, "logsumexp")
 
 #define X(function, name) SambaTensor *function(SambaTensor *x);
 SAMBA_UNARY_BUILDERS(X)
@@ -154,6 +155,38 @@ SambaTensor *sambaExpand(SambaTensor *x, uint32_t rank, const int64_t *dims);
 SambaTensor *sambaSlice(SambaTensor *x, int64_t dim, int64_t start, int64_t end, int64_t step);
 SambaTensor *sambaPad(SambaTensor *x, const int64_t *low, const int64_t *high, double value);
 SambaTensor *sambaFlatten(SambaTensor *x, int64_t first, int64_t last);
+
+/* ---- reductions.c ---- */
+
+/* dim NULL: all dimensions as one */
+SambaTensor *sambaArgmax(SambaTensor *x, const int64_t *dim, bool keepdim, bool select_last);
+SambaTensor *sambaArgmin(SambaTensor *x, const int64_t *dim, bool keepdim, bool select_last);
+SambaTensor *sambaHardmax(SambaTensor *x, int64_t dim);
+SambaTensor *sambaCumsum(SambaTensor *x, int64_t dim, bool exclusive, bool reverse);
+/* The values; *out_indices (may be NULL): where they were, i64. */
+SambaTensor *sambaTopk(SambaTensor *x, int64_t k, int64_t dim, bool largest, SambaTensor **out_indices);
+SambaTensor *sambaSort(SambaTensor *x, int64_t dim, bool descending, SambaTensor **out_indices);
+SambaTensor *sambaArgsort(SambaTensor *x, int64_t dim, bool descending);
+/* values: [2], what is written elsewhere and at the index; NULL: i64 0 and 1 */
+SambaTensor *sambaOneHot(SambaTensor *indices, SambaTensor *values_or_null, int64_t classes, int64_t dim);
+/* the diagonal: a number, plus a tensor of one element */
+SambaTensor *sambaTriu(SambaTensor *x, int64_t diagonal, SambaTensor *more_or_null);
+SambaTensor *sambaTril(SambaTensor *x, int64_t diagonal, SambaTensor *more_or_null);
+SambaTensor *sambaEinsum(const char *equation, uint32_t count, SambaTensor *const *tensors);
+SambaTensor *sambaDet(SambaTensor *x);
+
+/* Losses; reduction: "mean", "sum" or "none" (kl_div: "batchmean" too). ignore_index NULL: none. */
+SambaTensor *sambaNllLoss(SambaTensor *x, SambaTensor *target, SambaTensor *weight_or_null, const int64_t *ignore_index,
+                          const char *reduction);
+SambaTensor *sambaCrossEntropy(SambaTensor *x, SambaTensor *target, SambaTensor *weight_or_null,
+                               const int64_t *ignore_index, const char *reduction);
+SambaTensor *sambaMseLoss(SambaTensor *x, SambaTensor *target, const char *reduction);
+SambaTensor *sambaL1Loss(SambaTensor *x, SambaTensor *target, const char *reduction);
+SambaTensor *sambaSmoothL1Loss(SambaTensor *x, SambaTensor *target, const char *reduction, double beta);
+SambaTensor *sambaHuberLoss(SambaTensor *x, SambaTensor *target, const char *reduction, double delta);
+SambaTensor *sambaKlDiv(SambaTensor *x, SambaTensor *target, const char *reduction, bool log_target);
+SambaTensor *sambaBinaryCrossEntropy(SambaTensor *x, SambaTensor *target, const char *reduction);
+SambaTensor *sambaBinaryCrossEntropyWithLogits(SambaTensor *x, SambaTensor *target, const char *reduction);
 
 SambaTensor *sambaCat(uint32_t count, SambaTensor *const *tensors, int64_t dim);
 SambaTensor *sambaEmbedding(SambaTensor *weight, SambaTensor *indices);

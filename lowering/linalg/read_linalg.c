@@ -52,7 +52,8 @@ static SambaStatus readConstant(SambaReader *r) {
                     : dtype == SAMBA_DTYPE_BF16 ? sambaFloatToBf16(real)
                                                 : sambaFloatToHalf(real);
     } else if (mlirAttributeIsAInteger(attribute)) {
-      value.splat = (uint64_t)mlirIntegerAttrGetValueInt(attribute);
+      unsigned bits = dtype == SAMBA_DTYPE_I1 ? 1 : 8 * sambaDTypeBytes(dtype);
+      value.splat = (uint64_t)mlirIntegerAttrGetValueInt(attribute) & (UINT64_MAX >> (64 - bits));
     }
     sambaReaderAddValue(r, result, &value);
     return NULL;

@@ -48,7 +48,10 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
     if (reduced[axis])
       dims[axis] = sambaStageDim(&b, x->dims[axis], true);
   uint16_t value = sambaStageMappedOperand(&b, operands[0], dims);
-  sambaStageEnd(&b, any ? sambaLane1(&b, sambaRowOfCall(call)->opcode, value) : value);
+  SambaLaneOpcode opcode = (SambaLaneOpcode)sambaRowOfCall(call)->opcode;
+  if (x->dtype == SAMBA_DTYPE_I1) /* the largest of booleans */
+    opcode = opcode == SAMBA_LANE_REDUCE_MAX ? SAMBA_LANE_REDUCE_OR : SAMBA_LANE_REDUCE_AND;
+  sambaStageEnd(&b, any ? sambaLane1(&b, opcode, value) : value);
   if (sum == results[0])
     return NULL;
   sambaStageBeginElementwise(&b, graph, name, layer, results[0]);
@@ -75,6 +78,6 @@ static const SambaAttributeRow attributes[] = {
                                                     .opcode = code};
 REDUCTION(sum, SAMBA_SET_NUMBER, SAMBA_LANE_REDUCE_ADD)
 REDUCTION(mean, SAMBA_SET_FLOAT, SAMBA_LANE_REDUCE_ADD)
-REDUCTION(amax, SAMBA_SET_NUMBER, SAMBA_LANE_REDUCE_MAX)
-REDUCTION(amin, SAMBA_SET_NUMBER, SAMBA_LANE_REDUCE_MIN)
+REDUCTION(amax, SAMBA_SET_ANY, SAMBA_LANE_REDUCE_MAX)
+REDUCTION(amin, SAMBA_SET_ANY, SAMBA_LANE_REDUCE_MIN)
 REDUCTION(prod, SAMBA_SET_NUMBER, SAMBA_LANE_REDUCE_MUL)

@@ -1,6 +1,7 @@
-/* softmax, log_softmax and scaled dot product attention.
+/* softmax, log_softmax, logsumexp and scaled dot product attention.
  *
- * softmax, log_softmax: (C1) a float dtype; (C2) dim names a dimension.
+ * softmax, log_softmax: (C1) a float dtype; (C2) dim names a dimension. logsumexp: (C1) a float dtype; (C2) dim names
+ * dimensions of the operand, each once; absent or empty: all.
  * attention q[.., L, E], k[.., S, E], v[.., S, V], optional mask broadcast to [.., L, S]: (C1) q has a float dtype;
  * (C2) k and v have it too; (C3) ranks of 2 or more, one E, one S; (C4) the dimensions before broadcast; (C5) the mask
  * is i1 (true keeps), f32 or of q's dtype (added) and broadcasts to the scores without enlarging them. scale is 1 /
@@ -64,6 +65,63 @@ static const SambaAttributeRow dimAttributes[] = {{"dim", SAMBA_ATTRIBUTE_INT, t
                                                     .dtypes = SAMBA_SET_FLOAT};
 SOFTMAX(softmax, stagesSoftmax)
 SOFTMAX(log_softmax, stagesLogSoftmax)
+
+static SambaStatus inferLogsumexp(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  bool reduced[SAMBA_MAX_RANK], keepdim = sambaOperatorCallInt(call, "keepdim", 0) != 0;
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
+  out->dtype = x->dtype;
+  for (uint32_t axis = 0; axis < x->rank; ++axis)
+    if (!reduced[axis] || keepdim)
+      out->dims[out->rank++] = reduced[axis] ? 1 : x->dims[axis];
+  return NULL;
+}
+
+/* m + log(sum of exp(x - m)); m is 0 where the largest element is infinite. */
+static SambaStatus stagesLogsumexp(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
+                                   const uint32_t *results, const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  SambaComposition c = {graph, call->operator_->name, layer};
+  bool reduced[SAMBA_MAX_RANK], keepdim = sambaOperatorCallInt(call, "keepdim", 0) != 0;
+  SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
+  SambaStageBuilder b;
+  if (x->rank == 0) { /* log(exp(x)) */
+    sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
+    sambaStageEnd(&b, sambaStageBroadcastOperand(&b, operands[0]));
+    return NULL;
+  }
+  uint32_t maximum = sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_MAX, SAMBA_REDUCE_PLAIN, 0);
+  SambaStageTensor like = graph->tensors[maximum];
+  uint32_t shift = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, like.rank, like.dims);
+  sambaStageBeginElementwise(&b, graph, c.name, layer, shift);
+  uint16_t m = sambaStageBroadcastOperand(&b, maximum);
+  uint16_t infinite = sambaLane2(&b, SAMBA_LANE_EQ, sambaLane1(&b, SAMBA_LANE_ABS, m), sambaLaneFloat(&b, INFINITY));
+  sambaStageEnd(&b, sambaLaneSelect(&b, infinite, sambaLaneFloat(&b, 0), m));
+  uint32_t sum = sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_EXPONENTIAL, shift);
+  sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
+  uint16_t values[] = {sambaStageOperand(&b, sum), sambaStageOperand(&b, shift)};
+  for (uint32_t axis = 0, dim = 0; axis < x->rank; ++axis) {
+    for (int i = 0; !reduced[axis] && i < 2; ++i)
+      sambaStageAxis(&b, values[i], axis)->coefficients[dim] = 1;
+    dim += !reduced[axis] || keepdim;
+  }
+  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_ADD, sambaLane1(&b, SAMBA_LANE_LOG, values[0]), values[1]));
+  return NULL;
+}
+
+static const SambaAttributeRow logsumexpAttributes[] = {
+    {"dim", SAMBA_ATTRIBUTE_INTS, false, "the dimensions; absent or empty: all"},
+    {"keepdim", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_logsumexp = {.operator_ = {.name = "logsumexp",
+                                                                   .minimum_operands = 1,
+                                                                   .maximum_operands = 1,
+                                                                   .attributes = logsumexpAttributes,
+                                                                   .result_count = 1,
+                                                                   .infer = inferLogsumexp,
+                                                                   .stages = stagesLogsumexp},
+                                                     .dtypes = SAMBA_SET_FLOAT};
 
 /* The dimensions before the matrix, broadcast over q, k and v; rank and dims of out. */
 static SambaStatus attentionBatch(const SambaOperatorCall *call, SambaTensorType *out) {

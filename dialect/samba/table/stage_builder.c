@@ -96,6 +96,10 @@ static uint16_t constant(SambaStageBuilder *builder, SambaDType type, double val
   return appendOp(builder, SAMBA_LANE_CONSTANT, type, type, 0, 0, 0, sambaDTypeBitsOfNumber(type, value));
 }
 uint16_t sambaLaneFloat(SambaStageBuilder *builder, double value) { return constant(builder, SAMBA_DTYPE_F32, value); }
+uint16_t sambaLaneInteger(SambaStageBuilder *builder, SambaDType type, int64_t value) {
+  uint64_t bits = type == SAMBA_DTYPE_I64 ? (uint64_t)value : (uint64_t)value & UINT32_MAX;
+  return appendOp(builder, SAMBA_LANE_CONSTANT, type, type, 0, 0, 0, bits);
+}
 uint16_t sambaLaneNumber(SambaStageBuilder *builder, uint16_t like, double value) {
   return constant(builder, builder->types[like], value);
 }

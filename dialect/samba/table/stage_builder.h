@@ -45,7 +45,8 @@ uint16_t sambaLane1(SambaStageBuilder *builder, SambaLaneOpcode opcode, uint16_t
 uint16_t sambaLane2(SambaStageBuilder *builder, SambaLaneOpcode opcode, uint16_t x, uint16_t y);
 uint16_t sambaLaneFma(SambaStageBuilder *builder, uint16_t x, uint16_t y, uint16_t z); /* x * y + z, rounded once */
 uint16_t sambaLaneSelect(SambaStageBuilder *builder, uint16_t condition, uint16_t yes, uint16_t no);
-uint16_t sambaLaneFloat(SambaStageBuilder *builder, double value); /* an f32 constant */
+uint16_t sambaLaneFloat(SambaStageBuilder *builder, double value);                     /* an f32 constant */
+uint16_t sambaLaneInteger(SambaStageBuilder *builder, SambaDType type, int64_t value); /* i32, i64 or i1 */
 /* A constant of the same lane type as value `like`. */
 uint16_t sambaLaneNumber(SambaStageBuilder *builder, uint16_t like, double value);
 uint16_t sambaLaneCounter(SambaStageBuilder *builder, uint32_t dim, SambaDType type);

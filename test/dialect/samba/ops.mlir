@@ -124,6 +124,40 @@ func.func @norms(%x: tensor<2x4x6xf32>, %c: tensor<4xf32>, %n: tensor<6xf32>) {
   return
 }
 
+// CHECK-LABEL: @searches
+func.func @searches(%x: tensor<2x4x6xf32>, %i: tensor<2xi64>, %k: tensor<i64>, %v: tensor<2xf32>) {
+  %0 = samba.argmax %x {dim = -1, keepdim = true, select_last = true} : tensor<2x4x6xf32>
+  %1 = samba.argmin %x : tensor<2x4x6xf32>
+  %2 = samba.hardmax %x {dim = 1} : tensor<2x4x6xf32>
+  %3 = samba.logsumexp %x {dim = [0, 2]} : tensor<2x4x6xf32>
+  %4 = samba.cumsum %x {dim = 1, exclusive = true, reverse = true} : tensor<2x4x6xf32>
+  // CHECK: samba.topk %{{.*}} {k = 2, largest = false} : tensor<2x4x6xf32>
+  %5, %6 = samba.topk %x {k = 2, largest = false} : tensor<2x4x6xf32>
+  // CHECK-NEXT: samba.relu %values : tensor<2x4x2xf32>
+  %7 = samba.relu %5 : tensor<2x4x2xf32>
+  %8, %9 = samba.sort %x {dim = 0, descending = true} : tensor<2x4x6xf32>
+  %10 = samba.argsort %x : tensor<2x4x6xf32>
+  %11 = samba.one_hot %i, %v {num_classes = 5, dim = 0} : tensor<2xi64>, tensor<2xf32>
+  %12 = samba.triu %x, %k {diagonal = 1} : tensor<2x4x6xf32>, tensor<i64>
+  %13 = samba.tril %x : tensor<2x4x6xf32>
+  %14 = samba.einsum %x, %x {equation = "abc,abd->acd"} : tensor<2x4x6xf32>, tensor<2x4x6xf32>
+  return
+}
+
+// CHECK-LABEL: @losses
+func.func @losses(%x: tensor<4x6xf32>, %t: tensor<4xi64>, %w: tensor<6xf32>, %m: tensor<2x3x3xf32>) {
+  %0 = samba.nll_loss %x, %t, %w {ignore_index = 1, reduction = "none"} : tensor<4x6xf32>, tensor<4xi64>, tensor<6xf32>
+  %1 = samba.cross_entropy %x, %t : tensor<4x6xf32>, tensor<4xi64>
+  %2 = samba.l1_loss %x, %x {reduction = "sum"} : tensor<4x6xf32>, tensor<4x6xf32>
+  %3 = samba.smooth_l1_loss %x, %x {beta = 0.5} : tensor<4x6xf32>, tensor<4x6xf32>
+  %4 = samba.huber_loss %x, %x {delta = 0.5} : tensor<4x6xf32>, tensor<4x6xf32>
+  %5 = samba.kl_div %x, %x {log_target = true, reduction = "batchmean"} : tensor<4x6xf32>, tensor<4x6xf32>
+  %6 = samba.binary_cross_entropy %x, %x : tensor<4x6xf32>, tensor<4x6xf32>
+  %7 = samba.binary_cross_entropy_with_logits %x, %x : tensor<4x6xf32>, tensor<4x6xf32>
+  %8 = samba.det %m : tensor<2x3x3xf32>
+  return
+}
+
 // CHECK-LABEL: @views
 func.func @views(%x: tensor<2x3x4xf32>, %s: tensor<1x4xf32>, %i: tensor<5xi64>) {
   %0 = samba.reshape %x {shape = [6, 4]} : tensor<2x3x4xf32>

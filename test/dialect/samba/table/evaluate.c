@@ -38,7 +38,7 @@ double evaluateBits(SambaDType dtype, uint64_t bits) {
 static double wrap(double value, SambaDType dtype) {
   if (sambaDTypeIsFloat(dtype))
     return (double)(float)value;
-  if (fabs(value) >= 0x1p63) /* a product of i64, whose low bits a double has not */
+  if (value >= 0x1p63 || value < -0x1p63) /* a product of i64, whose low bits a double has not */
     value = fmod(value, 0x1p63);
   return evaluateBits(dtype, (uint64_t)(int64_t)value &
                                  (dtype == SAMBA_DTYPE_I1    ? 1u
@@ -166,6 +166,10 @@ static double apply(const SambaLaneOp *op, const double *v, const int64_t *count
     return *accumulator = minimum(*accumulator, x);
   case SAMBA_LANE_REDUCE_MAX:
     return *accumulator = maximum(*accumulator, x);
+  case SAMBA_LANE_REDUCE_AND:
+    return *accumulator = (double)((int64_t)*accumulator & (int64_t)x);
+  case SAMBA_LANE_REDUCE_OR:
+    return *accumulator = (double)((int64_t)*accumulator | (int64_t)x);
   case SAMBA_LANE_MAC:
     return *accumulator = isFloat ? (double)fmaf((float)x, (float)y, (float)*accumulator) : *accumulator + x * y;
   default:
@@ -183,6 +187,8 @@ static double identity(const SambaStage *stage) {
       return isFloat ? INFINITY : ldexp(1, 8 * (int)sambaDTypeBytes((SambaDType)stage->ops[i].type) - 1) - 1;
     if (stage->ops[i].opcode == SAMBA_LANE_REDUCE_MUL)
       return 1;
+    if (stage->ops[i].opcode == SAMBA_LANE_REDUCE_AND)
+      return -1;
   }
   return 0;
 }

@@ -1,0 +1,158 @@
+/* Losses of classes: nll_loss, cross_entropy.
+ *
+ * x[C] or x[N, C, d..], target[N, d..], optional weight[C]: (C1) x has a float dtype, the weight x's or f32; (C2)
+ * targets are integers; (C3) x has rank 1 to 8; (C4) the target is x without the dimension of classes; (C5) the weight
+ * is [C]; (C6) reduction is mean, sum or none. The target's class is found by comparing it with every class, so a
+ * target that is ignore_index or names no class counts nothing: 0, and no weight in the mean. All is f32, rounded once.
+ */
+#include "dialect/samba/table/expansion.h"
+#include "dialect/samba/table/stage_builder.h"
+
+typedef enum { REDUCE_MEAN, REDUCE_SUM, REDUCE_NONE } Reduction;
+
+static SambaStatus reductionOf(const SambaOperatorCall *call, Reduction *out_reduction) {
+  static const char *const names[] = {"mean", "sum", "none"};
+  const SambaAttribute *attribute = sambaOperatorCallFind(call, "reduction");
+  *out_reduction = REDUCE_MEAN;
+  for (int i = 0; attribute && i < 3; ++i)
+    if (sambaStringRefEqualC(attribute->value.string, names[i])) {
+      *out_reduction = (Reduction)i;
+      return NULL;
+    }
+  return attribute ? sambaStatusMake(SAMBA_INVALID, "(C6) reduction must be mean, sum or none, not '%.*s'",
+                                     SAMBA_STRING_ARGS(attribute->value.string))
+                   : NULL;
+}
+
+static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0], *target = &call->operands[1];
+  Reduction reduction;
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(2, "the target", target->dtype, SAMBA_SET_INTEGER));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(3, "the input", x, 1, SAMBA_MAX_RANK));
+  uint32_t classes = x->rank > 1;
+  for (uint32_t d = 0; d < x->rank; ++d)
+    if (d != classes)
+      out->dims[out->rank++] = x->dims[d];
+  SAMBA_RETURN_IF_ERROR(sambaCheckShape(4, "the target", target, out->rank, out->dims));
+  if (call->operand_count == 3) {
+    SAMBA_RETURN_IF_ERROR(
+        sambaCheckDType(1, "the weight", call->operands[2].dtype, 1u << x->dtype | 1u << SAMBA_DTYPE_F32));
+    SAMBA_RETURN_IF_ERROR(sambaCheckShape(5, "the weight", &call->operands[2], 1, &x->dims[classes]));
+  }
+  SAMBA_RETURN_IF_ERROR(reductionOf(call, &reduction));
+  out->dtype = x->dtype;
+  if (reduction != REDUCE_NONE)
+    out->rank = 0;
+  return NULL;
+}
+
+/* target == class, and is not to be ignored */
+static uint16_t counts(SambaStageBuilder *b, const SambaOperatorCall *call, uint16_t target, uint32_t classDim) {
+  const SambaAttribute *ignored = sambaOperatorCallFind(call, "ignore_index");
+  SambaDType lane = (SambaDType)b->types[target];
+  uint16_t hit = sambaLane2(b, SAMBA_LANE_EQ, sambaLaneCounter(b, classDim, lane), target);
+  if (!ignored || ignored->value.integer < 0 || ignored->value.integer > INT32_MAX)
+    return hit; /* such a target names no class anyway */
+  uint16_t other = sambaLaneInteger(b, lane, ignored->value.integer);
+  return sambaLane2(b, SAMBA_LANE_AND, hit, sambaLane2(b, SAMBA_LANE_NE, target, other));
+}
+
+/* Per target the sum over the classes of (hit ? loss or weight : 0): one summand is not 0 at most. */
+static void pickStage(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
+                      const char *layer, bool weightAlone, uint32_t result) {
+  const SambaTensorType *x = &call->operands[0];
+  uint32_t classes = x->rank > 1, dims[SAMBA_MAX_RANK], same[SAMBA_MAX_RANK];
+  bool weighted = call->operand_count == 3;
+  SambaStageBuilder b;
+  sambaStageBeginElementwise(&b, graph, call->operator_->name, layer, result);
+  uint32_t classDim = sambaStageDim(&b, x->dims[classes], true);
+  for (uint32_t d = 0; d < x->rank; ++d)
+    same[d] = d, dims[d] = d == classes ? classDim : d - (d > classes);
+  uint16_t value = weightAlone ? 0 : sambaStageMappedOperand(&b, operands[0], dims), weight = 0;
+  uint16_t target = sambaStageMappedOperand(&b, operands[1], same);
+  if (weighted)
+    weight = sambaStageMappedOperand(&b, operands[2], &classDim);
+  if (weightAlone)
+    value = weighted ? weight : sambaLaneFloat(&b, 1);
+  else {
+    value = sambaLane1(&b, SAMBA_LANE_NEG, value);
+    value = weighted ? sambaLane2(&b, SAMBA_LANE_MUL, value, weight) : value;
+  }
+  value = sambaLaneSelect(&b, counts(&b, call, target, classDim), value, sambaLaneFloat(&b, 0));
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
+}
+
+/* The sum of all elements, a tensor of rank 0; the tensor itself when it has rank 0. */
+static uint32_t sumAll(const SambaOperatorCall *call, SambaStageGraph *graph, const char *layer, uint32_t tensor) {
+  SambaStageTensor type = graph->tensors[tensor];
+  if (type.rank == 0)
+    return tensor;
+  uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, 0, NULL), dims[SAMBA_MAX_RANK];
+  SambaStageBuilder b;
+  sambaStageBegin(&b, graph, call->operator_->name, layer, sum);
+  for (uint32_t d = 0; d < type.rank; ++d)
+    dims[d] = sambaStageDim(&b, type.dims[d], true);
+  uint16_t value = sambaStageMappedOperand(&b, tensor, dims);
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
+  return sum;
+}
+
+static SambaStatus stagesNll(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
+                             const uint32_t *results, const char *layer) {
+  const SambaTensorType *target = &call->operands[1];
+  Reduction reduction;
+  SAMBA_RETURN_IF_ERROR(reductionOf(call, &reduction));
+  uint32_t losses = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, target->rank, target->dims), total = losses,
+           weight = 0;
+  pickStage(call, graph, operands, layer, false, losses);
+  if (reduction != REDUCE_NONE)
+    total = sumAll(call, graph, layer, losses);
+  if (reduction == REDUCE_MEAN) {
+    uint32_t weights = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, target->rank, target->dims);
+    pickStage(call, graph, operands, layer, true, weights);
+    weight = sumAll(call, graph, layer, weights);
+  }
+  SambaStageBuilder b;
+  sambaStageBeginElementwise(&b, graph, call->operator_->name, layer, results[0]);
+  uint16_t value = sambaStageBroadcastOperand(&b, total);
+  if (reduction == REDUCE_MEAN) {
+    uint16_t divisor = sambaStageBroadcastOperand(&b, weight);
+    value = sambaLane2(&b, SAMBA_LANE_DIV, value, divisor);
+  }
+  sambaStageEndRounded(&b, value);
+  return NULL;
+}
+
+static SambaStatus decomposeCrossEntropy(const SambaOperatorCall *call, SambaExpansion *e, const uint32_t *operands,
+                                         uint32_t *out_results) {
+  SambaAttribute dim = sambaIntAttribute("dim", call->operands[0].rank > 1);
+  uint32_t x = sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32), values[3];
+  for (uint32_t i = 1; i < call->operand_count; ++i)
+    values[i] = i == 2 ? sambaExpandCast(e, operands[i], SAMBA_DTYPE_F32) : operands[i];
+  values[0] = sambaExpandCall(e, "log_softmax", 1, &x, 1, &dim);
+  uint32_t loss = sambaExpandCall(e, "nll_loss", call->operand_count, values, call->attribute_count, call->attributes);
+  out_results[0] = sambaExpandCast(e, loss, call->operands[0].dtype);
+  return NULL;
+}
+
+static const SambaAttributeRow attributes[] = {
+    {"ignore_index", SAMBA_ATTRIBUTE_INT, false, "default: none"},
+    {"reduction", SAMBA_ATTRIBUTE_STRING, false, "mean (default), sum or none"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_nll_loss = {.operator_ = {.name = "nll_loss",
+                                                                  .minimum_operands = 2,
+                                                                  .maximum_operands = 3,
+                                                                  .attributes = attributes,
+                                                                  .result_count = 1,
+                                                                  .infer = infer,
+                                                                  .stages = stagesNll},
+                                                    .dtypes = SAMBA_SET_FLOAT};
+const SambaOperatorRow sambaOperatorRow_cross_entropy = {.operator_ = {.name = "cross_entropy",
+                                                                       .minimum_operands = 2,
+                                                                       .maximum_operands = 3,
+                                                                       .attributes = attributes,
+                                                                       .result_count = 1,
+                                                                       .infer = infer,
+                                                                       .decompose = decomposeCrossEntropy},
+                                                         .dtypes = SAMBA_SET_FLOAT};
