@@ -364,7 +364,7 @@ static SambaStatus importNodes(SambaImporter *importer) {
          ++k) /* outputs that a handler leaves out were not asked for or are refused when read */
       if (sambaOnnxOutputUsed(&node, (uint32_t)k)) {
         SambaOnnxValue *value = sambaOnnxValueAt(importer, proto->output[k]);
-        value->defined = value->tensor || value->constant || value->initializer;
+        value->defined = value->tensor || value->constant || value->initializer || value->sequence;
       }
   }
   return NULL;

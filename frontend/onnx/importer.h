@@ -14,12 +14,19 @@
 
 #include "onnx/onnx.pb-c.h"
 
+/* A list of values; see sequence.c. */
+typedef struct SambaOnnxSequence {
+  uint32_t count;
+  uint32_t *elements; /* indices of values, UINT32_MAX: not known */
+} SambaOnnxSequence;
+
 typedef struct SambaOnnxValue {
   SambaStringRef name;
   SambaTensor *tensor;
   const Onnx__TensorProto *initializer; /* an initializer or the tensor of a Constant node */
   bool is_weight;                       /* initializers keep their name */
   SambaConstant *constant;              /* known at compile time */
+  const SambaOnnxSequence *sequence;
   int32_t producer;                     /* node, -1: an input, initializer or nothing */
   const Onnx__ValueInfoProto *declared; /* type and shape as the model has them written down; NULL: nowhere */
   bool defined;

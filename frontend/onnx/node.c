@@ -235,6 +235,8 @@ SambaStatus sambaOnnxTensor(const SambaOnnxNode *node, uint32_t input, SambaTens
   SAMBA_RETURN_IF_ERROR(needInput(node, input));
   SambaOnnxValue *value = valueOf(node, input);
   SambaStatus status = NULL;
+  if (value->sequence)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "input %u is a sequence; only operators on sequences take one", input);
   if (!value->tensor && value->initializer && (value->is_weight || !value->constant))
     status = materializeInitializer(node->importer, value);
   else if (!value->tensor && value->constant)
@@ -257,7 +259,9 @@ int64_t sambaOnnxInputType(const SambaOnnxNode *node, uint32_t input) {
   const SambaOnnxValue *value = valueOf(node, input);
   if (!value || value->constant)
     return value ? value->constant->onnx_type : 0;
-  return value->tensor ? sambaOnnxTypeOf(value->tensor->type.dtype) : value->initializer->data_type;
+  if (value->tensor)
+    return sambaOnnxTypeOf(value->tensor->type.dtype);
+  return value->initializer ? value->initializer->data_type : 0;
 }
 
 SambaStatus sambaOnnxShape(const SambaOnnxNode *node, uint32_t input, uint32_t *out_rank, int64_t *out_dims) {
@@ -270,6 +274,8 @@ SambaStatus sambaOnnxShape(const SambaOnnxNode *node, uint32_t input, uint32_t *
     *out_rank = value->tensor->type.rank;
     memcpy(out_dims, value->tensor->type.dims, SAMBA_MAX_RANK * sizeof *out_dims);
   } else {
+    if (value->sequence)
+      return sambaStatusMake(SAMBA_UNSUPPORTED, "input %u is a sequence; only operators on sequences take one", input);
     if (!value->initializer || value->initializer->n_dims > SAMBA_MAX_RANK)
       return sambaStatusMake(SAMBA_UNSUPPORTED, "input %u has a rank of more than %d", input, SAMBA_MAX_RANK);
     *out_rank = (uint32_t)value->initializer->n_dims;
@@ -366,6 +372,7 @@ SambaStatus sambaOnnxSetSame(const SambaOnnxNode *node, uint32_t output, uint32_
   if (value) {
     value->tensor = from->tensor;
     value->constant = from->constant;
+    value->sequence = from->sequence;
     value->initializer = from->initializer;
     value->is_weight = from->is_weight;
     value->is_double = from->is_double;

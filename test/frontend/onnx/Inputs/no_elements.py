@@ -1,40 +1,8 @@
-"""Compiles and runs models whose inputs, values between nodes or results have no elements; numpy says what comes out.
-Shapes between the nodes are not declared."""
-import subprocess
+"""Models whose inputs, values between nodes or results have no elements; numpy says what comes out."""
 import sys
-import tempfile
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper, save
-
-TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int64): TensorProto.INT64, np.dtype(np.bool_): TensorProto.BOOL}
-failures = []
-
-
-def check(name, nodes, inputs, expected, known=None, declare=False):
-    """nodes: (operator, inputs, outputs, attributes); expected: arrays of the outputs, by name."""
-    with tempfile.TemporaryDirectory() as folder:
-        values = [helper.make_tensor_value_info(n, TYPES[a.dtype], a.shape) for n, a in inputs.items()]
-        results = [helper.make_tensor_value_info(n, TYPES[a.dtype], a.shape if declare else None) for n, a in expected.items()]
-        graph = helper.make_graph([helper.make_node(o, i, y, **a) for o, i, y, a in nodes], "g", values, results,
-                                  [numpy_helper.from_array(np.asarray(v), n) for n, v in (known or {}).items()])
-        save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]), f"{folder}/m.onnx")
-        commands = [["samba-compile", f"{folder}/m.onnx", "-o", f"{folder}/m.pef"], ["samba-run", f"{folder}/m.pef"]]
-        for n, a in inputs.items():
-            np.save(f"{folder}/in_{n}.npy", a)
-            commands[1] += ["--input", f"{n}={folder}/in_{n}.npy"]
-        for n in expected:
-            commands[1] += ["--output", f"{n}={folder}/{n}.npy"]
-        for command in commands:
-            done = subprocess.run(command, capture_output=True, text=True)
-            if done.returncode:
-                failures.append(f"{name}: {done.stderr.splitlines()[0]}")
-                return
-        for n, reference in expected.items():
-            got = np.load(f"{folder}/{n}.npy")
-            if got.shape != reference.shape or got.dtype != reference.dtype or not np.array_equal(
-                    got, reference, equal_nan=got.dtype.kind == "f"):
-                failures.append(f"{name}: {n} is {got.dtype} {got.shape} {got}, expected {reference.shape} {reference}")
+from model_check import check, failures
 
 
 def f(*shape):
