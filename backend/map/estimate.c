@@ -30,6 +30,31 @@ static SambaStatus checkNeed(const SambaSection *section, const SambaMachine *ma
                          (long long)need, what, machine->name, (long long)usable);
 }
 
+/* No unit sends or receives more vector streams than its ports have flows. */
+static SambaStatus checkFlows(const SambaSection *section, const SambaMachine *machine) {
+  uint32_t *counts = sambaAllocateZeroed(section->unit_count, 2 * sizeof *counts), *sent = counts + section->unit_count;
+  int64_t inputs = machine->unit_vector_inputs * machine->flows_per_lane,
+          outputs = machine->unit_vector_outputs * machine->flows_per_lane;
+  SambaStatus status = NULL;
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    if (section->streams[s].kind != SAMBA_STREAM_VECTOR)
+      continue;
+    ++sent[section->streams[s].source.unit];
+    for (uint32_t d = 0; d < section->streams[s].destination_count; ++d)
+      ++counts[section->streams[s].destinations[d].unit];
+  }
+  for (uint32_t u = 0; u < section->unit_count && !status; ++u)
+    if (counts[u] > inputs || sent[u] > outputs)
+      status = sambaStatusMake(SAMBA_EXHAUSTED,
+                               "section %s: unit %s receives %u and sends %u vector streams, but a unit of %s has %lld "
+                               "inputs and %lld outputs of %lld flows",
+                               section->name, section->units[u].name, counts[u], sent[u], machine->name,
+                               (long long)machine->unit_vector_inputs, (long long)machine->unit_vector_outputs,
+                               (long long)machine->flows_per_lane);
+  free(counts);
+  return status;
+}
+
 SambaStatus sambaSectionFits(const SambaSection *section, const SambaMachine *machine) {
   SambaSectionNeeds needs = sambaSectionCount(section);
   SambaUsableUnits usable = sambaMachineUsableUnits(machine);
@@ -37,7 +62,8 @@ SambaStatus sambaSectionFits(const SambaSection *section, const SambaMachine *ma
   SAMBA_RETURN_IF_ERROR(checkNeed(section, machine, "PMUs", needs.pmus, usable.pmus));
   SAMBA_RETURN_IF_ERROR(
       checkNeed(section, machine, "PCUs and PMUs together", (int64_t)needs.pcus + needs.pmus, usable.together));
-  return checkNeed(section, machine, "address generators", needs.ags, machine->ag_count);
+  SAMBA_RETURN_IF_ERROR(checkNeed(section, machine, "address generators", needs.ags, machine->ag_count));
+  return checkFlows(section, machine);
 }
 
 double sambaMachineDramBytesPerCycle(const SambaMachine *machine) {

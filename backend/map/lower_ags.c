@@ -100,7 +100,10 @@ static void addOperand(const SambaLowering *l, SambaGroupPlan *plan, uint32_t i,
   if (!direct && sambaNestSpread(nest, i, &position) == 1 &&
       sambaStagedSourceDim(nest, i, &box, &whole) != UINT32_MAX) {
     use.most_ranges = (use.sources + 1) / 2; /* at least two copies per row */
-    use.row_bytes = box.size[box.rank - 1] * sambaDTypeBytes(sambaNestDType(nest, i));
+    int64_t row = box.size[box.rank - 1] * sambaDTypeBytes(sambaNestDType(nest, i)), run = 1;
+    while (run <= l->machine->flows_per_lane && row * run % l->machine->dram_burst_bytes)
+      ++run;
+    use.row_bytes = run <= l->machine->flows_per_lane ? row : 0;
   }
   sambaArrayAppend(uses, use);
 }

@@ -4,8 +4,10 @@
 #include "backend/map/plan.h"
 
 #include "backend/map/estimate.h"
+#include "backend/map/lower.h"
 #include "backend/map/plan_internal.h"
 #include "backend/map/share.h"
+#include "backend/map/split_programs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,7 @@ typedef struct Planner {
   SambaGroupLimits *limits;
   SambaGroupChoice *choices;
   bool *fixed; /* mapped by hand */
-  uint32_t pcus, pmus, ags;
+  uint32_t all_pcus, pcus, pmus, ags;
   uint32_t units;    /* PCUs and PMUs together, at most */
   uint32_t *level;   /* of each group: how many buffers lie before it on the longest way */
   uint32_t *writer;  /* of each tensor: its last group, UINT32_MAX: none */
@@ -61,6 +63,9 @@ static void analyse(Planner *p) {
         (SambaGroupLimits){.pipeline_dim = -1, .replicas = 1, .ags = in_memory ? p->ags * own / in_memory : 1};
     p->limits[g].ags = p->limits[g].ags ? p->limits[g].ags : 1;
     p->limits[g].buffered_output = p->between[tensor];
+    p->limits[g].writers = 0;
+    for (uint32_t other = 0; other < p->groups.count; ++other)
+      p->limits[g].writers += p->groups.groups[other]->output.tensor == tensor;
     p->limits[g].stored_output = graph->tensors[tensor].role == SAMBA_TENSOR_RESULT;
   }
 }
@@ -83,11 +88,13 @@ static uint32_t placeTensors(Planner *p, const uint32_t *dims, int64_t tile, uin
     if (p->between[t] || p->shared[t] != SAMBA_NOT_SHARED)
       pmus += (p->readers[t] + ports - 1) / ports * replicas;
   for (uint32_t g = 0; g < p->groups.count; ++g) {
-    p->limits[g].on_chip = 0;
+    p->limits[g].on_chip = p->limits[g].several = 0;
     for (uint32_t i = 0; i < p->groups.groups[g]->operand_count; ++i) {
       uint32_t tensor = p->groups.groups[g]->operands[i].map.tensor;
       if (p->between[tensor] || p->shared[tensor] != SAMBA_NOT_SHARED)
         p->limits[g].on_chip |= 1u << i;
+      if (p->readers[tensor] > 1)
+        p->limits[g].several |= 1u << i;
     }
   }
   return pmus;
@@ -309,6 +316,8 @@ static SambaStatus planAll(Planner *p) {
   }
   if (free_groups == 0)
     return NULL;
+  if (p->pcus < pcus && pcus <= p->all_pcus)
+    p->pcus = pcus; /* one copy of each group is the least */
   if (pcus > p->pcus)
     return sambaStatusMake(SAMBA_EXHAUSTED, "the section needs at least %u PCUs, but %s has %u to give", pcus,
                            p->machine->name, p->pcus);
@@ -328,17 +337,68 @@ static SambaStatus planAll(Planner *p) {
   return NULL;
 }
 
+/* Whether the mapped graph can be lowered within the machine; SAMBA_EXHAUSTED when not. Other refusals are the
+ * lowering's to report. */
+static SambaStatus tryLowering(const SambaStageGraph *graph, const SambaMachine *machine) {
+  SambaArena arena = {0};
+  SambaSection *section = NULL;
+  SambaStatus status = sambaLowerStages(graph, machine, &arena, &section);
+  if (!status)
+    status = sambaSplitPrograms(section, machine);
+  if (!status)
+    status = sambaSectionFits(section, machine);
+  sambaArenaDestroy(&arena);
+  if (sambaStatusGetCode(status) == SAMBA_EXHAUSTED)
+    return status;
+  sambaStatusFree(status);
+  return NULL;
+}
+
+/* Takes back the mappings of the groups that were free; false when no group has copies to give up. */
+static bool giveUp(Planner *p) {
+  bool copies = false;
+  for (uint32_t g = 0; g < p->groups.count; ++g) {
+    const SambaGroup *group = p->groups.groups[g];
+    if (p->fixed[g])
+      continue;
+    copies |= p->choices[g].nest.copies > 1;
+    for (uint32_t s = 0; s < group->stage_count; ++s)
+      memset(&p->graph->mappings[group->stages[s]], 0, sizeof *p->graph->mappings);
+  }
+  return copies;
+}
+
 SambaStatus sambaPlanTiles(SambaStageGraph *graph, const SambaMachine *machine, const SambaPlanOptions *options) {
   SAMBA_RETURN_IF_ERROR(sambaStageGraphCheck(graph));
   uint32_t divisor = options && options->parallel_divisor > 1 ? options->parallel_divisor : 1;
   SambaUsableUnits usable = sambaMachineUsableUnits(machine);
-  Planner planner = {.graph = graph, .machine = machine, .ags = (uint32_t)machine->ag_count};
-  planner.pcus = usable.pcus / divisor;
-  planner.pmus = usable.pmus / divisor;
-  planner.units = usable.together / divisor;
-  planner.pcus = planner.pcus ? planner.pcus : 1;
-  planner.pmus = planner.pmus ? planner.pmus : 1;
-  SambaStatus status = planAll(&planner);
-  sambaArenaDestroy(&planner.scratch);
+  SambaStatus status = NULL, first = NULL;
+  /* The model estimates units and streams; what it underestimates shows in the lowering, and a smaller share is
+   * planned. */
+  for (int attempt = 0; attempt < 6; ++attempt) {
+    Planner planner = {.graph = graph, .machine = machine, .ags = (uint32_t)machine->ag_count, .all_pcus = usable.pcus};
+    planner.pcus = usable.pcus / divisor;
+    planner.pcus -= planner.pcus * (uint32_t)attempt / 6;
+    planner.pmus = usable.pmus - usable.pmus * (uint32_t)attempt / 8;
+    planner.units = usable.together;
+    planner.pcus = planner.pcus ? planner.pcus : 1;
+    planner.pmus = planner.pmus ? planner.pmus : 1;
+    status = planAll(&planner);
+    bool planned = !status;
+    if (planned)
+      status = tryLowering(graph, machine);
+    bool again = planned && status && giveUp(&planner);
+    sambaArenaDestroy(&planner.scratch);
+    if (!first) {
+      first = status;
+    } else if (status) {
+      sambaStatusFree(status);
+      status = first;
+    } else {
+      sambaStatusFree(first);
+    }
+    if (!again)
+      break;
+  }
   return sambaStatusAnnotate(status, "section %s", graph->name ? graph->name : "");
 }

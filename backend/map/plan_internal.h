@@ -14,6 +14,8 @@ typedef struct SambaGroupLimits {
   uint32_t copies;      /* at most */
   uint32_t ags;         /* its share */
   uint32_t on_chip;     /* bit i: operand i comes from a buffer of the section */
+  uint32_t several;     /* bit i: and that buffer has other readers */
+  uint32_t writers;     /* groups that write the buffer of the output */
   bool buffered_output; /* the output goes into a buffer of the section */
   bool stored_output;
 } SambaGroupLimits;

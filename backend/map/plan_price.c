@@ -27,6 +27,8 @@ typedef struct Pricing {
   const SambaGroupLimits *limits;
   double dram_bytes, first_bytes; /* all, and those that must arrive before the first firing */
   double slowest;                 /* cycles of the slowest port, PMU or address generator */
+  double least_ags;               /* without more streams into or out of a port than a lane has flow ids */
+  uint32_t uses;                  /* operands and results in memory */
   uint32_t demand_count;
   struct Demand { /* on the address generators, per operand */
     double first_bytes, bytes, sources, staged;
@@ -177,6 +179,21 @@ static double fillCycles(const Pricing *p, double compute, double rate) {
   return high + staging;
 }
 
+/* Ranges of copies with at most `flows` each, along the dimensions that `operand` depends on (UINT32_MAX: all). */
+static double leastRanges(const SambaNest *nest, uint32_t operand, int64_t flows) {
+  int64_t inner = 1;
+  double ranges = 1;
+  for (uint32_t dim = nest->group->dim_count; dim-- > 0;) {
+    int64_t copies = nest->unroll[dim];
+    if (copies == 1 || (operand != UINT32_MAX && !sambaGroupDepends(nest->group, operand, dim)))
+      continue;
+    int64_t run = inner <= flows ? flows / inner : 1; /* copies of this dimension that still go into one range */
+    ranges *= (double)((copies + run - 1) / run);
+    inner *= copies;
+  }
+  return ranges;
+}
+
 static void priceOperand(Pricing *p, SambaNest *nest, uint32_t i) {
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
@@ -219,12 +236,14 @@ static void priceOperand(Pricing *p, SambaNest *nest, uint32_t i) {
   /* At most two generators per buffer, or per staging buffer of several copies; what is loaded once gets about half of
    * all. */
   raise(&p->slowest, all / (direct ? sources : 2 * ceil(sources / staged)) / rate * (depth == 1 && slots > 1 ? 2 : 1));
+  ++p->uses;
+  p->least_ags += leastRanges(nest, i, machine->flows_per_lane);
   p->demands[p->demand_count++] = (struct Demand){slot_bytes * sources, all, sources, staged, direct ? 1 : 2};
   if (!direct)
     p->pmus += (uint32_t)sources * spread + (sources > 1 ? (uint32_t)(sources / 16) + 1 : 0);
 }
 
-static double outputRowBytes(const SambaNest *nest) {
+static double outputRowBytes(const SambaNest *nest, uint32_t *out_staged) {
   const SambaStageOperand *map = &nest->group->output;
   const SambaStageTensor *tensor = &nest->graph->tensors[map->tensor];
   SambaBox box = {.rank = tensor->rank};
@@ -234,8 +253,21 @@ static double outputRowBytes(const SambaNest *nest) {
       if (map->axes[axis].coefficients[dim] == 1)
         box.size[axis] *= nest->tile[dim];
   }
-  uint32_t staged;
-  return rowBytes(nest, map, &box, true, &staged);
+  return rowBytes(nest, map, &box, true, out_staged);
+}
+
+/* Each copy writes into the output's buffer, and each source of an operand reads from its own, on a stream of its own.
+ */
+static bool bufferStreamsFit(const SambaGroupLimits *limits, const SambaNest *nest) {
+  int64_t flows = nest->machine->flows_per_lane, outputs = nest->machine->unit_vector_outputs;
+  if (limits->buffered_output && nest->copies / limits->replicas > nest->machine->unit_vector_inputs * flows /
+                                                                       (limits->writers ? limits->writers : 1))
+    return false;
+  for (uint32_t i = 0; i < nest->group->operand_count; ++i)
+    if (limits->on_chip >> i & 1 && nest->group->operands[i].value &&
+        sambaNestSources(nest, i) / limits->replicas > (limits->several >> i & 1 ? flows : outputs * flows))
+      return false;
+  return true;
 }
 
 bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoice *choice) {
@@ -243,7 +275,7 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
   choice->pcus = nest->copies * sambaGroupPieces(group, machine);
-  if (choice->pcus > limits->pcus)
+  if (choice->pcus > limits->pcus || !bufferStreamsFit(limits, nest))
     return false;
   double unit_load =
       (double)machine->load_bytes_per_unit * 1e-6 / (double)machine->load_mbps * (double)machine->clock_hz;
@@ -260,11 +292,18 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
       (double)sambaNestOutputElements(nest) * sambaDTypeBytes(nest->graph->tensors[group->output.tensor].dtype);
   double out_all = out_bytes * (double)sambaNestTrips(nest, group->parallel_count) * nest->copies;
   if (limits->stored_output) {
-    p.dram_bytes += sambaMachineBurstBytes(machine, out_all, outputRowBytes(nest));
+    uint32_t staged;
+    p.dram_bytes += sambaMachineBurstBytes(machine, out_all, outputRowBytes(nest, &staged));
     p.ag_cycles += out_all / (double)machine->ag_bytes;
     p.pmus += nest->copies > 1 ? nest->copies / 32 + 1 : 0; /* staging */
+    /* Staging buffers merge once more before the stores; parts that divide the copies may leave half of that. */
+    int64_t flows = machine->flows_per_lane;
+    p.least_ags += leastRanges(nest, UINT32_MAX, staged > 1 && flows >= 16 ? flows * flows / 4 : flows);
+    ++p.uses;
     raise(&p.slowest, out_all / nest->copies / (double)machine->ag_bytes);
   }
+  if (p.least_ags > fmax(limits->ags, p.uses))
+    return false;
   if (p.pmus > limits->pmus || p.pmus + choice->pcus > limits->units)
     return false;
   if (limits->buffered_output)

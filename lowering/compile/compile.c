@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { maxAttempts = 8 };
+enum { maxAttempts = 32 }; /* of all sections together */
 
 /* What an attempt says: errors are kept, everything else goes on to the other handlers. */
 typedef struct {

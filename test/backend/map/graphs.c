@@ -119,6 +119,16 @@ static void makeMatmul(SambaStageGraph *graph, Random *random) {
     addMatmul(graph, a, b, transposed, R, dtype);
 }
 
+/* Large enough for several tiles per copy, staging and spread buffers; whole multiples of the array half of the time.
+ */
+static void makeLargeMatmul(SambaStageGraph *graph, Random *random) {
+  int64_t step = randomIn(random, 0, 1) ? 16 : 1, m = step * randomIn(random, 60 / step, 144 / step),
+          n = step * randomIn(random, 60 / step, 144 / step), k = step * randomIn(random, 60 / step, 144 / step);
+  SambaDType dtype = randomIn(random, 0, 1) ? SAMBA_DTYPE_BF16 : F;
+  uint32_t a = addTensor(graph, A, dtype, DIMS(m, k)), b = addTensor(graph, A, dtype, DIMS(k, n));
+  addMatmul(graph, a, b, false, R, dtype);
+}
+
 static void makeIntegers(SambaStageGraph *graph, Random *random) {
   int64_t m = randomIn(random, 1, 40), n = randomIn(random, 1, 40), k = randomIn(random, 1, 60);
   uint32_t a = addTensor(graph, A, SAMBA_DTYPE_I8, DIMS(m, k)), b = addTensor(graph, A, SAMBA_DTYPE_UI8, DIMS(k, n));
@@ -148,7 +158,7 @@ static uint32_t addConv(SambaStageGraph *graph, Random *random, uint32_t x, int6
           pad = randomIn(random, 0, kernel - 1), dilation = randomIn(random, 1, 2);
   int64_t h = (in[2] + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1,
           w = (in[3] + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1;
-  if (h < 1 || w < 1) {
+  if (in[2] + 2 * pad <= dilation * (kernel - 1) || in[3] + 2 * pad <= dilation * (kernel - 1)) {
     kernel = 1, pad = 0;
     h = (in[2] - 1) / stride + 1, w = (in[3] - 1) / stride + 1;
   }
@@ -370,12 +380,13 @@ static void makeAttention(SambaStageGraph *graph, Random *random) {
 static uint32_t addProgram(SambaStageGraph *graph, Random *random, SambaStage *stage, SambaStageOperand output) {
   static const uint8_t codes[] = {SAMBA_LANE_ADD, SAMBA_LANE_SUB, SAMBA_LANE_MUL, SAMBA_LANE_MAX, SAMBA_LANE_DIV};
   SambaLaneOp ops[64] = {{.opcode = SAMBA_LANE_COUNTER, .type = I, .immediate = 1}};
-  uint32_t inputs = stage->operand_count, length = (uint32_t)randomIn(random, 1, 25), count = 2;
+  uint32_t inputs = stage->operand_count, length = inputs + (uint32_t)randomIn(random, 0, 22), count = 2;
   ops[1] = (SambaLaneOp){.opcode = SAMBA_LANE_INT_TO_FLOAT, .type = I, .operands = {(uint16_t)inputs}};
   for (uint32_t i = 0; i < length; ++i, ++count) {
     ops[count] = (SambaLaneOp){.opcode = codes[randomIn(random, 0, 4)], .type = F};
     for (int k = 0; k < 2; ++k) {
-      uint32_t value = (uint32_t)randomIn(random, 0, inputs + i); /* an operand, the counter or an operation before */
+      /* An operand, the counter or an operation before; each operand is used. */
+      uint32_t value = k == 0 && i < inputs ? i : (uint32_t)randomIn(random, 0, inputs + i);
       ops[count].operands[k] = (uint16_t)(value < inputs ? value : value + 1);
     }
   }
@@ -408,10 +419,20 @@ static void makeProgram(SambaStageGraph *graph, Random *random) {
   addProgram(graph, random, &stage, READ(out, 0, 1));
 }
 
-const GraphKind graphKinds[] = {
-    {"matmul", makeMatmul},   {"integers", makeIntegers},   {"batched", makeBatched},
-    {"conv", makeConv},       {"pool", makePool},           {"convnet", makeConvNet},
-    {"softmax", makeSoftmax}, {"norm", makeNorm},           {"mixed", makeElementwise},
-    {"gather", makeGather},   {"copies", makeCopies},       {"inner copies", makeInnerCopies},
-    {"mlp", makeMlp},         {"attention", makeAttention}, {"program", makeProgram}};
+const GraphKind graphKinds[] = {{"matmul", makeMatmul},
+                                {"large matmul", makeLargeMatmul},
+                                {"integers", makeIntegers},
+                                {"batched", makeBatched},
+                                {"conv", makeConv},
+                                {"pool", makePool},
+                                {"convnet", makeConvNet},
+                                {"softmax", makeSoftmax},
+                                {"norm", makeNorm},
+                                {"mixed", makeElementwise},
+                                {"gather", makeGather},
+                                {"copies", makeCopies},
+                                {"inner copies", makeInnerCopies},
+                                {"mlp", makeMlp},
+                                {"attention", makeAttention},
+                                {"program", makeProgram}};
 const uint32_t graphKindCount = sizeof graphKinds / sizeof graphKinds[0];

@@ -102,8 +102,54 @@ static void randomMappingsComputeTheSame(void **state) {
   runAll(false, (const char *const[]){"sn40l", NULL});
 }
 
+/* Machines between the shipped ones: few generators, small memories, narrow units. Each squeezes the lowering into
+ * other corners: loads that serve many copies, buffers of several readers, chunks of sums, spread and staged operands.
+ */
+static SambaMachine machineAtRandom(Random *random) {
+  static const int64_t memories[] = {4096, 16384, 65536, 524288}, lanes[] = {4, 8, 32}, ports[] = {2, 3, 4};
+  SambaMachine machine = *sambaMachineFind(sambaStringRef("sn40l"));
+  machine.pmu_bytes = memories[randomIn(random, 0, 3)];
+  machine.flows_per_lane = lanes[randomIn(random, 0, 2)];
+  machine.unit_vector_outputs = ports[randomIn(random, 0, 2)];
+  machine.unit_vector_inputs = 2 + ports[randomIn(random, 0, 2)];
+  machine.ag_count = randomIn(random, 3, 80);
+  machine.fifo_depth = randomIn(random, 1, 16);
+  machine.dram_burst_bytes = 32 << randomIn(random, 0, 2);
+  machine.simd_stages = randomIn(random, 2, 6);
+  machine.load_mbps = randomIn(random, 0, 1) ? 100000000 : 200000; /* launches nearly for nothing: more units */
+  return machine;
+}
+
+static void otherMachinesComputeTheSame(void **state) {
+  (void)state;
+  const char *only = getenv("SAMBA_TEST_KIND"), *times = getenv("SAMBA_TEST_ROUNDS");
+  uint64_t count = times ? strtoull(times, NULL, 10) : 20, ran = 0;
+  for (uint32_t k = 0; k < graphKindCount; ++k)
+    for (uint64_t seed = 1; seed <= count; ++seed) {
+      if (only && strcmp(only, graphKinds[k].name) != 0)
+        continue;
+      SambaArena arena = {0};
+      SambaStageGraph graph = {.arena = &arena, .name = graphKinds[k].name};
+      Random random = {seed * 104729};
+      SambaMachine machine = machineAtRandom(&random);
+      graphKinds[k].make(&graph, &random);
+      SambaStatus status = sambaPlanTiles(&graph, &machine, NULL);
+      if (!status)
+        status = executeGraph(&graph, &machine, seed);
+      if (status && sambaStatusGetCode(status) != SAMBA_EXHAUSTED)
+        fail_msg("%s, seed %llu: %s", graphKinds[k].name, (unsigned long long)seed, sambaStatusGetMessage(status));
+      ran += !status;
+      sambaStatusFree(status);
+      sambaArenaDestroy(&arena);
+    }
+  print_message("%llu of %llu graphs fit their machine\n", (unsigned long long)ran,
+                (unsigned long long)(graphKindCount * count));
+  assert_true(only || ran * 2 > graphKindCount * count);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(plannedGraphsComputeTheSame),
-                                     cmocka_unit_test(randomMappingsComputeTheSame)};
+                                     cmocka_unit_test(randomMappingsComputeTheSame),
+                                     cmocka_unit_test(otherMachinesComputeTheSame)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,6 +175,12 @@ static void sectionsTooLargeAreNamed(void **state) {
   status = sambaSectionFits(section, &machine);
   assert_non_null(strstr(sambaStatusGetMessage(status), "PCUs and PMUs together, but sn40l has"));
   sambaStatusFree(status);
+  machine = *machineOf("sn40l");
+  machine.flows_per_lane = 1;
+  status = sambaSectionFits(section, &machine);
+  assert_non_null(strstr(sambaStatusGetMessage(status),
+                         "vector streams, but a unit of sn40l has 4 inputs and 2 outputs of 1 flows"));
+  sambaStatusFree(status);
   sambaArenaDestroy(&arena);
 }
 
