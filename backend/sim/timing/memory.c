@@ -116,7 +116,7 @@ void sambaMemoryRequestDone(SambaEngine *engine, uint32_t actor, uint64_t token_
 static uint64_t elementsIssued(const SambaMemoryState *memory, uint64_t ahead) {
   uint64_t bursts = memory->end_burst - memory->first_burst, left = memory->end_burst - memory->next_burst;
   left -= sambaTimeMin(left, ahead);
-  uint64_t rest = bursts ? memory->run.elements / bursts * left : 0;
+  uint64_t rest = bursts ? sambaTimeScale(memory->run.elements, left, bursts) : 0;
   return sambaTimeMin(memory->walked - rest, memory->token_elements);
 }
 
