@@ -73,13 +73,25 @@ uint32_t sambaComposeExponential(const SambaComposition *c, uint32_t x, uint32_t
   return result;
 }
 
+/* Rows of more elements would not fit a memory unit. */
+enum { longRow = 65536 };
+
 void sambaComposeSoftmax(const SambaComposition *c, uint32_t x, uint32_t axis, uint32_t result) {
   bool reduced[SAMBA_MAX_RANK] = {false};
   reduced[axis] = true;
   uint32_t maximum = sambaComposeReduce(c, x, reduced, SAMBA_LANE_REDUCE_MAX, SAMBA_REDUCE_PLAIN, 0);
+  SambaStageBuilder b;
+  if (c->graph->tensors[x].dims[axis] > longRow) { /* the powers are made twice, never kept */
+    uint32_t total = sambaComposeReduce(c, x, reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_EXPONENTIAL, maximum);
+    sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, result);
+    uint16_t element = sambaStageBroadcastOperand(&b, x), high = sambaStageBroadcastOperand(&b, maximum),
+             sum = sambaStageBroadcastOperand(&b, total);
+    uint16_t power = sambaLane1(&b, SAMBA_LANE_EXP, sambaLane2(&b, SAMBA_LANE_SUB, element, high));
+    sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, power, sum));
+    return;
+  }
   uint32_t powers = sambaComposeExponential(c, x, maximum);
   uint32_t sum = sambaComposeReduce(c, powers, reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_PLAIN, 0);
-  SambaStageBuilder b;
   sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, result);
   uint16_t value = sambaStageBroadcastOperand(&b, powers), total = sambaStageBroadcastOperand(&b, sum);
   sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, value, total));

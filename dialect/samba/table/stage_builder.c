@@ -154,6 +154,11 @@ static bool reducesLastAxis(const SambaStageBuilder *builder) {
 
 void sambaStageEnd(SambaStageBuilder *builder, uint16_t result) {
   SambaStage *stage = &builder->stage;
+  if (stage->op_count && result == stage->operand_count + stage->op_count - 1 &&
+      sambaLaneOpClass(builder->ops[stage->op_count - 1].opcode) == 'R') {
+    sambaStagePad(builder);
+    result = (uint16_t)(stage->operand_count + stage->op_count - 1);
+  }
   stage->result = result;
   stage->ops = sambaArenaCopy(builder->graph->arena, builder->ops, stage->op_count * sizeof *builder->ops);
   for (uint32_t i = 0; i < stage->op_count; ++i)

@@ -58,6 +58,9 @@ uint16_t sambaLaneRound(SambaStageBuilder *builder, uint16_t x, SambaDType to);
 /* Ends the stage: `result` is written as it is. Sets lane_reduce where there is a reduction other than a contraction.
  */
 void sambaStageEnd(SambaStageBuilder *builder, uint16_t result);
+/* Makes reduced dimensions longer whose extents have no divisor that a long reduction could be cut by; sambaStageEnd
+ * does it. */
+void sambaStagePad(SambaStageBuilder *builder);
 /* sambaLaneRound to the output's dtype, then sambaStageEnd. */
 void sambaStageEndRounded(SambaStageBuilder *builder, uint16_t result);
 
