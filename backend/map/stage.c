@@ -204,6 +204,24 @@ static SambaStatus checkOrder(const SambaStageGraph *graph) {
   return status;
 }
 
+static void markTensor(const SambaStageGraph *graph, uint32_t tensor, bool *tensors) {
+  tensors[tensor] = true;
+  if (graph->tensors[tensor].alias_of)
+    tensors[graph->tensors[tensor].alias_of - 1] = true;
+}
+
+void sambaStageGraphMarkUsed(const SambaStageGraph *graph, bool *tensors, bool *out_stages) {
+  for (uint32_t tensor = 0; tensor < graph->tensor_count; ++tensor)
+    if (tensors[tensor])
+      markTensor(graph, tensor, tensors);
+  for (uint32_t index = graph->stage_count; index-- > 0;) {
+    const SambaStage *stage = &graph->stages[index];
+    out_stages[index] = tensors[stage->output.tensor];
+    for (uint32_t i = 0; out_stages[index] && i < stage->operand_count; ++i)
+      markTensor(graph, stage->operands[i].tensor, tensors);
+  }
+}
+
 SambaStatus sambaStageGraphCheck(const SambaStageGraph *graph) {
   for (uint32_t tensor = 0; tensor < graph->tensor_count; ++tensor)
     SAMBA_RETURN_IF_ERROR(checkTensor(graph, tensor));

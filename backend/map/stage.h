@@ -89,6 +89,8 @@ typedef struct SambaStageGraph {
  * arena. */
 uint32_t sambaStageGraphAddTensor(SambaStageGraph *graph, const SambaStageTensor *tensor);
 uint32_t sambaStageGraphAddStage(SambaStageGraph *graph, const SambaStage *stage);
+/* Marks the stages on which the marked tensors depend, and the tensors that these stages touch. */
+void sambaStageGraphMarkUsed(const SambaStageGraph *graph, bool *tensors, bool *out_stages);
 /* Everything the comments above promise; names stage, operand and axis that break it. */
 SambaStatus sambaStageGraphCheck(const SambaStageGraph *graph);
 

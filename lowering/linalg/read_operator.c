@@ -23,10 +23,16 @@ static SambaStatus importFragment(SambaReader *r, const SambaStageGraph *fragmen
                                   const uint32_t *operandValues) {
   uint32_t *tensorOf = SAMBA_ARENA_ARRAY(r->arena, uint32_t, fragment->tensor_count + 1);
   intptr_t resultCount = mlirOperationGetNumResults(r->operation);
+  bool *used = SAMBA_ARENA_ARRAY(r->arena, bool, fragment->tensor_count),
+       *usedStages = SAMBA_ARENA_ARRAY(r->arena, bool, fragment->stage_count + 1);
+  for (intptr_t i = 0; i < resultCount; ++i) /* nothing is computed for results without users */
+    used[operandCount + (uint32_t)i] =
+        !mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(r->operation, i)));
+  sambaStageGraphMarkUsed(fragment, used, usedStages);
   for (int aliases = 0; aliases < 2; ++aliases) /* first the tensors, then their other shapes */
     for (uint32_t t = operandCount; t < fragment->tensor_count; ++t) {
       const SambaStageTensor *tensor = &fragment->tensors[t];
-      if ((tensor->alias_of != 0) != aliases)
+      if ((tensor->alias_of != 0) != aliases || !used[t])
         continue;
       SambaTensorType type = {.dtype = tensor->dtype, .rank = tensor->rank};
       memcpy(type.dims, tensor->dims, sizeof type.dims);
@@ -38,6 +44,8 @@ static SambaStatus importFragment(SambaReader *r, const SambaStageGraph *fragmen
     }
   for (uint32_t s = 0; s < fragment->stage_count; ++s) {
     SambaStage stage = fragment->stages[s];
+    if (!usedStages[s])
+      continue;
     for (uint32_t k = 0; k < stage.operand_count;) {
       SambaStageOperand *operand = &stage.operands[k];
       if (operand->tensor >= operandCount) {

@@ -51,6 +51,8 @@ static SambaStatus stagesOf(const SambaOperatorCall *call, const SambaTensorType
   return NULL;
 }
 
+static bool isUsed(MlirValue value) { return !mlirOpOperandIsNull(mlirValueGetFirstUse(value)); }
+
 /* whole: also what indexes memory by values. Without it such an operator stays; its stages are read from the table
  * again. */
 static SambaStatus convertOperator(MlirOperation operation, const SambaOperator *row, SambaArena *arena, bool whole) {
@@ -78,11 +80,19 @@ static SambaStatus convertOperator(MlirOperation operation, const SambaOperator 
     if (!mlirOperationIsNull(owner) && sambaOperationIsSplat(owner))
       constants[i] = mlirOperationGetAttributeByName(owner, sambaMlirString("value"));
   }
+  bool *used = SAMBA_ARENA_ARRAY(arena, bool, graph.tensor_count),
+       *usedStages = SAMBA_ARENA_ARRAY(arena, bool, graph.stage_count + 1);
+  for (uint32_t i = 0; i < resultCount; ++i)
+    used[resultTensors[i]] = isUsed(mlirOperationGetResult(operation, i));
+  sambaStageGraphMarkUsed(&graph, used, usedStages);
   for (uint32_t s = 0; s < graph.stage_count; ++s)
-    sambaStageEmitLinalg(&graph, &graph.stages[s], mlirOperationGetBlock(operation), operation,
-                         mlirOperationGetLocation(operation), !whole, values, constants);
+    if (usedStages[s])
+      sambaStageEmitLinalg(&graph, &graph.stages[s], mlirOperationGetBlock(operation), operation,
+                           mlirOperationGetLocation(operation), !whole, values, constants);
   for (uint32_t i = 0; i < resultCount; ++i) {
     const SambaStageTensor *result = &graph.tensors[resultTensors[i]];
+    if (!used[resultTensors[i]])
+      continue;
     if (result->alias_of)
       values[resultTensors[i]] = emitReshape(operation, result, values[result->alias_of - 1]);
     mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, i), values[resultTensors[i]]);

@@ -62,7 +62,8 @@ static void searchStages(const SambaOperatorCall *call, SambaStageGraph *graph, 
   for (uint32_t axis = 0; axis < x->rank; ++axis)
     if (search->reduced[axis])
       kept.dims[axis] = 1;
-  uint32_t extreme = sambaStageIntermediate(graph, x->dtype, kept.rank, kept.dims), dims[SAMBA_MAX_RANK];
+  uint32_t extreme = sambaStageIntermediate(graph, sambaAccumulatorDType(x->dtype), kept.rank, kept.dims),
+           dims[SAMBA_MAX_RANK];
   SambaStageBuilder b;
   beginSearch(&b, call, graph, layer, search, true, extreme, dims);
   uint16_t value = sambaStageMappedOperand(&b, operand, dims);
@@ -151,7 +152,7 @@ static SambaStatus stagesHardmax(const SambaOperatorCall *call, SambaStageGraph 
   sambaStageBeginElementwise(&b, graph, call->operator_->name, layer, results[0]);
   uint16_t index = sambaStageBroadcastOperand(&b, indices);
   uint16_t here = sambaLane2(&b, SAMBA_LANE_EQ, sambaLaneCounter(&b, axis, SAMBA_DTYPE_I64), index);
-  sambaStageEnd(&b, sambaLaneSelect(&b, here, sambaLaneFloat(&b, 1), sambaLaneFloat(&b, 0)));
+  sambaStageEndRounded(&b, sambaLaneSelect(&b, here, sambaLaneFloat(&b, 1), sambaLaneFloat(&b, 0)));
   return NULL;
 }
 

@@ -50,7 +50,7 @@ static SambaStatus stagesOneHot(const SambaOperatorCall *call, SambaStageGraph *
   uint16_t back = sambaLane2(&b, SAMBA_LANE_SUB, place, sambaLaneInteger(&b, lane, classes));
   uint16_t here = sambaLane2(&b, SAMBA_LANE_OR, sambaLane2(&b, SAMBA_LANE_EQ, index, place),
                              sambaLane2(&b, SAMBA_LANE_EQ, index, back));
-  sambaStageEnd(&b, sambaLaneSelect(&b, here, values[1], values[0]));
+  sambaStageEndRounded(&b, sambaLaneSelect(&b, here, values[1], values[0]));
   return NULL;
 }
 
@@ -95,7 +95,7 @@ static SambaStatus stagesTriangle(const SambaOperatorCall *call, SambaStageGraph
   uint16_t offset = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneCounter(&b, rank - 1, SAMBA_DTYPE_I64),
                                sambaLaneCounter(&b, rank - 2, SAMBA_DTYPE_I64));
   uint16_t kept = sambaLane2(&b, (SambaLaneOpcode)sambaRowOfCall(call)->opcode, offset, k);
-  sambaStageEnd(&b, sambaLaneSelect(&b, kept, x, sambaLaneNumber(&b, x, 0)));
+  sambaStageEndRounded(&b, sambaLaneSelect(&b, kept, x, sambaLaneNumber(&b, x, 0)));
   return NULL;
 }
 

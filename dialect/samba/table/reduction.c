@@ -28,15 +28,14 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   for (uint32_t axis = 0; axis < x->rank; ++axis)
     if (reduced[axis])
       any = true, count *= x->dims[axis];
-  /* Narrow integers need no stage of their own for wrapping: memory keeps the low bits. */
-  bool floating = sambaDTypeIsFloat(x->dtype);
-  uint32_t sum = results[0];
-  SambaStageBuilder b;
-  if (floating && (mean || x->dtype != SAMBA_DTYPE_F32)) {
-    int64_t dims[SAMBA_MAX_RANK];
-    memcpy(dims, graph->tensors[results[0]].dims, sizeof dims);
-    sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, graph->tensors[results[0]].rank, dims);
+  SambaDType accumulator = sambaAccumulatorDType(x->dtype);
+  uint32_t sum = sambaStageIntermediateLike(graph, results[0], accumulator);
+  if (mean && sum == results[0]) {
+    int64_t shape[SAMBA_MAX_RANK];
+    memcpy(shape, graph->tensors[sum].dims, sizeof shape);
+    sum = sambaStageIntermediate(graph, accumulator, graph->tensors[sum].rank, shape);
   }
+  SambaStageBuilder b;
   sambaStageBegin(&b, graph, name, layer, sum);
   uint32_t dims[SAMBA_MAX_RANK], written = 0;
   for (uint32_t axis = 0; axis < x->rank; ++axis) {

@@ -176,15 +176,18 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
     pool = (Pool){.kind = BLOCKS, .values = operands[0], .blocks = (n + size - 1) / size, .size = size, .take = take};
     uint32_t ranks = rankStage(&s, &pool, x->dims);
     Pool next = {.kind = CANDIDATES, .blocks = pool.blocks, .size = take, .take = k};
-    next.values = poolTensor(&s, x->dtype, x->dims, true, pool.blocks, take);
+    next.values = poolTensor(&s, sambaAccumulatorDType(x->dtype), x->dims, true, pool.blocks, take);
     next.indices = poolTensor(&s, SAMBA_DTYPE_I64, x->dims, true, pool.blocks, take);
     chooseStage(&s, &pool, ranks, false, next.values);
     chooseStage(&s, &pool, ranks, true, next.indices);
     pool = next;
   }
   uint32_t ranks = rankStage(&s, &pool, x->dims), last = call->operator_->result_count - 1;
-  if (last)
-    chooseStage(&s, &pool, ranks, false, results[0]);
+  if (last) {
+    uint32_t values = sambaStageIntermediateLike(graph, results[0], sambaAccumulatorDType(x->dtype));
+    chooseStage(&s, &pool, ranks, false, values);
+    sambaStageConvert(graph, s.name, layer, values, results[0]);
+  }
   chooseStage(&s, &pool, ranks, true, results[last]);
   return NULL;
 }
