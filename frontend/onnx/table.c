@@ -152,6 +152,7 @@ const SambaOnnxRow sambaOnnxRows[] = {
     {"", "Optional", 15, LATEST, H(Optional), NULL, NULL, {0, 1}},
     {"", "OptionalGetElement", 15, LATEST, H(Identity), NULL, NULL, {1, 1}},
     {"", "OptionalHasElement", 15, LATEST, H(OptionalHasElement), NULL, NULL, {0, 1}},
+    {"", "TfIdfVectorizer", 9, LATEST, H(TfIdfVectorizer), NULL, NULL, {1, 1}},
     {"", "NonZero", 9, LATEST, H(DataDependent), F(NonZero), NULL, {1, 1}},
     {"", "Trilu", 14, LATEST, H(Trilu), NULL, NULL, {1, 2}},
     {"", "LRN", 1, LATEST, H(Lrn), NULL, NULL, {1, 1}},

@@ -167,6 +167,20 @@ static const Case cases[] = {
     {X13 "init s i64 1 0; init e i64 2 1 1; node Slice x,s,e -> y",
      "starts, ends, axes and steps do not have the same length, of at most 2", 0, 0},
     {X13 "init s i64 1 0; init e i64 1 1; node Slice x,s,e,s,s -> y", "the step of axis 0 is 0", 0, 0},
+    /* Counts of n-grams. */
+    {X13 "node TfIdfVectorizer x -> y ngram_counts=[0] ngram_indexes=[0]",
+     "ngram_counts, ngram_indexes and pool_int64s must be there; text is not supported", 0, 0},
+    {X13 "node TfIdfVectorizer x -> y ngram_counts=[0] ngram_indexes=[0] pool_int64s=[1]",
+     "input 0 must be one or several rows of integers", 0, 0},
+    {"opset 13; input x i64 3; output y; node TfIdfVectorizer x -> y ngram_counts=[0] ngram_indexes=[0] "
+     "pool_int64s=[1] max_gram_length=2",
+     "the lengths of n-grams, 1 to 2, do not fit ngram_counts", 0, 0},
+    {"opset 13; input x i64 3; output y; node TfIdfVectorizer x -> y ngram_counts=[0] ngram_indexes=[0,0] "
+     "pool_int64s=[1,2]",
+     "ngram_indexes must be different places, with one of the weights, if any, for each", 0, 0},
+    {"opset 13; input x i64 3; output y; node TfIdfVectorizer x -> y ngram_counts=[0] ngram_indexes=[0] "
+     "pool_int64s=[1,2]",
+     "ngram_counts do not divide the pool into n-grams with an index each", 0, 0},
     /* Sequences. */
     {X13 "node SequenceLength x -> y", "input 0 is no sequence", 0, 0},
     {X13 "node SequenceConstruct x -> s; node Relu s -> y",
