@@ -152,14 +152,14 @@ defvar sambaGenerator = "Numbers depend on the seed and the element's row-major 
 class Samba_Shaped<string mnemonic, string formula, dag attributes, string example, string source> : Samba_Op<mnemonic> {
   let summary = formula;
   let description = Samba_Text<!strconcat("Each element is ", formula, ". ", sambaGenerator),
-      "(C1) the seed is a rank-0 i64; (C2) shape is the result's, at most 8 numbers of 1 or more; (C3) dtype is a float (default f32).",
+      "(C1) the seed is a rank-0 i64; (C2) shape is the result's, at most 8 numbers of 1 or more; (C3) dtype is a float.",
       !strconcat("%y = samba.", mnemonic, " %seed {", example, "} : tensor<i64>"), source>.text;
-  let arguments = !con((ins Samba_Tensor:$seed, Samba_Ints:$shape, OptionalAttr<Samba_DType>:$dtype), attributes);
+  let arguments = !con((ins Samba_Tensor:$seed, Samba_Ints:$shape, Samba_DType:$dtype), attributes);
 }
 def Samba_UniformOp : Samba_Shaped<"uniform", "uniform in [low, high) (defaults 0, 1)", (ins OptionalAttr<Samba_Float>:$low, OptionalAttr<Samba_Float>:$high),
-                                   "shape = [2, 3], low = -1.0", "torch.rand, ONNX RandomUniform">;
+                                   "shape = [2, 3], dtype = f32, low = -1.0", "torch.rand, ONNX RandomUniform">;
 def Samba_NormalOp : Samba_Shaped<"normal", "normally distributed (defaults: mean 0, std 1)", (ins OptionalAttr<Samba_Float>:$mean, OptionalAttr<Samba_Float>:$std),
-                                  "shape = [2, 3], std = 2.0", "torch.normal, ONNX RandomNormal">;
+                                  "shape = [2, 3], dtype = bf16, std = 2.0", "torch.normal, ONNX RandomNormal">;
 def Samba_BernoulliOp : Samba_Op<"bernoulli"> {
   let summary = "1 with probability p, else 0";
   let description = Samba_Text<!strconcat("Each element is 1 with the probability that the operand has there, else 0. ", sambaGenerator),

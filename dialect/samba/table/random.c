@@ -86,7 +86,7 @@ static SambaStatus inferShaped(const SambaOperatorCall *call, SambaTensorType *o
                            shape->value.integers.size, SAMBA_MAX_RANK);
   *out = (SambaTensorType){.rank = (uint32_t)shape->value.integers.size};
   SAMBA_RETURN_IF_ERROR(sambaCheckInts(2, call, "shape", out->rank, 1, 1, out->dims));
-  out->dtype = dtypeOf(call, SAMBA_DTYPE_F32);
+  out->dtype = sambaOperatorCallFind(call, "dtype")->value.dtype;
   return sambaCheckDType(3, "attribute 'dtype'", out->dtype, SAMBA_SET_FLOAT);
 }
 
@@ -123,7 +123,7 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
 #define SHAPED(word, function, ...)                                                                                    \
   static const SambaAttributeRow word##Attributes[] = {                                                                \
       {"shape", SAMBA_ATTRIBUTE_INTS, true, "the result's dimensions"},                                                \
-      {"dtype", SAMBA_ATTRIBUTE_DTYPE, false, "a float; default f32"},                                                 \
+      {"dtype", SAMBA_ATTRIBUTE_DTYPE, true, "a float"},                                                 \
       __VA_ARGS__,                                                                                                     \
       {0}};                                                                                                            \
   const SambaOperatorRow sambaOperatorRow_##word = {.operator_ = {.name = #word,                                       \
@@ -143,8 +143,8 @@ SHAPED(normal, programNormal, {"mean", SAMBA_ATTRIBUTE_FLOAT, false, "default 0"
 /* ---- What is drawn from uniform numbers ---- */
 
 static uint32_t uniform(SambaExpansion *e, uint32_t seed, uint32_t rank, const int64_t *dims) {
-  SambaAttribute shape = sambaIntsAttribute("shape", dims, rank);
-  return sambaExpandCall(e, "uniform", 1, &seed, 1, &shape);
+  SambaAttribute attributes[] = {sambaIntsAttribute("shape", dims, rank), sambaDTypeAttribute("dtype", SAMBA_DTYPE_F32)};
+  return sambaExpandCall(e, "uniform", 1, &seed, 2, attributes);
 }
 
 static SambaStatus inferBernoulli(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -230,19 +230,20 @@ static SambaStatus decomposeMultinomial(const SambaOperatorCall *call, SambaExpa
   return NULL;
 }
 
-#define DRAWN(word, operands, results, rule, composition, ...)                                                         \
+#define DRAWN(word, operands, results, scalars, rule, composition, ...)                                                \
   static const SambaAttributeRow word##Attributes[] = {__VA_ARGS__};                                                   \
   const SambaOperatorRow sambaOperatorRow_##word = {.operator_ = {.name = #word,                                       \
                                                                   .minimum_operands = operands,                        \
                                                                   .maximum_operands = operands,                        \
                                                                   .attributes = word##Attributes,                      \
                                                                   .result_count = results,                             \
+                                                                  .host_scalars = scalars,                             \
                                                                   .infer = rule,                                       \
                                                                   .decompose = composition},                           \
                                                     .dtypes = SAMBA_SET_FLOAT};
-DRAWN(bernoulli, 2, 1, inferBernoulli, decomposeBernoulli,
+DRAWN(bernoulli, 2, 1, 0, inferBernoulli, decomposeBernoulli,
       {"dtype", SAMBA_ATTRIBUTE_DTYPE, false, "default: the probabilities'"}, {0})
-DRAWN(dropout, 3, 2, inferDropout, decomposeDropout, {0})
-DRAWN(multinomial, 2, 1, inferMultinomial, decomposeMultinomial,
+DRAWN(dropout, 3, 2, 1, inferDropout, decomposeDropout, {0})
+DRAWN(multinomial, 2, 1, 0, inferMultinomial, decomposeMultinomial,
       {"num_samples", SAMBA_ATTRIBUTE_INT, false, "per row; default 1"},
       {"dtype", SAMBA_ATTRIBUTE_DTYPE, false, "i32 or i64 (default)"}, {0})

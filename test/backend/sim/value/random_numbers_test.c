@@ -28,13 +28,13 @@ static void draw(const char *name, int64_t seed, float *out, uint32_t n, uint32_
   Builder b;
   builderInitialize(&b);
   int64_t shape[2] = {n / token, token};
-  SambaAttribute attribute = sambaIntsAttribute("shape", shape, 2);
+  SambaAttribute attributes[] = {sambaIntsAttribute("shape", shape, 2), sambaDTypeAttribute("dtype", SAMBA_DTYPE_F32)};
   SambaTensorType type = {.dtype = SAMBA_DTYPE_I64};
   SambaOperatorCall call = {.operator_ = sambaOperatorFind(sambaStringRef(name)),
                             .operand_count = 1,
                             .operands = &type,
-                            .attribute_count = 1,
-                            .attributes = &attribute};
+                            .attribute_count = 2,
+                            .attributes = attributes};
   SambaStageGraph graph = {.arena = &b.arena, .name = "draw"};
   SambaStageTensor tensor = {.name = "x", .dtype = SAMBA_DTYPE_I64};
   uint32_t operand = sambaStageGraphAddTensor(&graph, &tensor);

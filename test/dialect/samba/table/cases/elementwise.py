@@ -65,8 +65,8 @@ for source in types.values():
              dtype=name)
 
 seed = torch.tensor(7)
-case("uniform", [seed], torch.full((2, 3), 2.5), shape=[2, 3], low=2.5, high=2.5)
-case("normal", [seed], torch.full((4,), -1.0), shape=[4], mean=-1.0, std=0.0)
+case("uniform", [seed], torch.full((2, 3), 2.5), shape=[2, 3], dtype="f32", low=2.5, high=2.5)
+case("normal", [seed], torch.full((4,), -1.0), shape=[4], dtype="f32", mean=-1.0, std=0.0)
 case("bernoulli", [torch.tensor([[0.0, 1.0, 0.0], [1.0, 1.0, 0.0]]), seed], torch.tensor([[0, 1, 0], [1, 1, 0]]).bool(), dtype="i1")
 y = torch.tensor([[1.5, -2.0, nan], [inf, 0.1, -0.0]])
 case("dropout", [y, torch.tensor(0.0), seed], [y, torch.ones(2, 3).bool()])
