@@ -10,8 +10,6 @@
 #include "dialect/samba/table/expansion.h"
 #include "dialect/samba/table/stage_builder.h"
 
-#include <stdlib.h>
-
 static SambaStatus checkScalar(unsigned constraint, const char *what, const SambaTensorType *type, uint32_t dtypes) {
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(constraint, what, type->dtype, dtypes));
   return sambaCheckRank(constraint, what, type, 0, 0);
@@ -123,7 +121,7 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
 #define SHAPED(word, function, ...)                                                                                    \
   static const SambaAttributeRow word##Attributes[] = {                                                                \
       {"shape", SAMBA_ATTRIBUTE_INTS, true, "the result's dimensions"},                                                \
-      {"dtype", SAMBA_ATTRIBUTE_DTYPE, true, "a float"},                                                 \
+      {"dtype", SAMBA_ATTRIBUTE_DTYPE, true, "a float"},                                                               \
       __VA_ARGS__,                                                                                                     \
       {0}};                                                                                                            \
   const SambaOperatorRow sambaOperatorRow_##word = {.operator_ = {.name = #word,                                       \
@@ -143,7 +141,8 @@ SHAPED(normal, programNormal, {"mean", SAMBA_ATTRIBUTE_FLOAT, false, "default 0"
 /* ---- What is drawn from uniform numbers ---- */
 
 static uint32_t uniform(SambaExpansion *e, uint32_t seed, uint32_t rank, const int64_t *dims) {
-  SambaAttribute attributes[] = {sambaIntsAttribute("shape", dims, rank), sambaDTypeAttribute("dtype", SAMBA_DTYPE_F32)};
+  SambaAttribute attributes[] = {sambaIntsAttribute("shape", dims, rank),
+                                 sambaDTypeAttribute("dtype", SAMBA_DTYPE_F32)};
   return sambaExpandCall(e, "uniform", 1, &seed, 2, attributes);
 }
 
@@ -200,27 +199,15 @@ static SambaStatus inferMultinomial(const SambaOperatorCall *call, SambaTensorTy
   out->dtype = dtypeOf(call, SAMBA_DTYPE_I64);
   return sambaCheckDType(5, "attribute 'dtype'", out->dtype, 1u << SAMBA_DTYPE_I32 | 1u << SAMBA_DTYPE_I64);
 }
-static uint32_t prefixSums(SambaExpansion *e, uint32_t weights, int64_t batch, int64_t classes) {
-  SambaTensorType type = {.dtype = SAMBA_DTYPE_I1, .rank = 2, .dims = {classes, classes}};
-  uint8_t *mask = sambaAllocate(sambaArraySize((size_t)classes, (size_t)classes));
-  for (int64_t i = 0; i < classes * classes; ++i)
-    mask[i] = i % classes <= i / classes;
-  uint32_t taken = sambaExpandConstant(e, &type, mask, false), zero = sambaExpandScalar(e, SAMBA_DTYPE_F32, 0);
-  free(mask);
-  uint32_t row = sambaExpandReshape(e, weights, 3, (int64_t[]){batch, 1, classes});
-  uint32_t terms = sambaExpandCall(e, "where", 3, (uint32_t[]){taken, row, zero}, 0, NULL);
-  SambaAttribute dim = sambaIntsAttribute("dim", (int64_t[]){2}, 1);
-  return sambaExpandCall(e, "sum", 1, &terms, 1, &dim);
-}
 /* The number of classes whose cumulated weight is at most u * (the sum): always fewer than there are, because u < 1. */
 static SambaStatus decomposeMultinomial(const SambaOperatorCall *call, SambaExpansion *e, const uint32_t *operands,
                                         uint32_t *out_results) {
   const SambaTensorType *weights = &call->operands[0];
   int64_t batch = weights->dims[0], classes = weights->dims[1], samples = sambaOperatorCallInt(call, "num_samples", 1),
           last = 2;
-  SambaAttribute reduced = sambaIntsAttribute("dim", &last, 1);
+  SambaAttribute dim = sambaIntAttribute("dim", 1), reduced = sambaIntsAttribute("dim", &last, 1);
   uint32_t wide = sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32);
-  uint32_t sums = prefixSums(e, wide, batch, classes);
+  uint32_t sums = sambaExpandCall(e, "cumsum", 1, &wide, 1, &dim);
   uint32_t total = sambaExpandSlice(e, sums, 1, classes - 1, 1, 1);
   uint32_t points = sambaExpandBinary(e, "mul", uniform(e, operands[1], 2, (int64_t[]){batch, samples}), total);
   uint32_t before = sambaExpandBinary(e, "le", sambaExpandReshape(e, sums, 3, (int64_t[]){batch, 1, classes}),
