@@ -6,18 +6,20 @@ import tempfile
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper, save
 
-TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int64): TensorProto.INT64, np.dtype(np.bool_): TensorProto.BOOL}
+TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.float16): TensorProto.FLOAT16, np.dtype(np.bool_): TensorProto.BOOL,
+         np.dtype(np.int8): TensorProto.INT8, np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int16): TensorProto.INT16,
+         np.dtype(np.int32): TensorProto.INT32, np.dtype(np.int64): TensorProto.INT64}
 failures = []
 
 
-def check(name, nodes, inputs, expected, known=None, declare=False):
+def check(name, nodes, inputs, expected, known=None, declare=False, opset=18, rtol=0):
     """nodes: (operator, inputs, outputs, attributes); expected: arrays of the outputs, by name."""
     with tempfile.TemporaryDirectory() as folder:
         values = [helper.make_tensor_value_info(n, TYPES[a.dtype], a.shape) for n, a in inputs.items()]
         results = [helper.make_tensor_value_info(n, TYPES[a.dtype], a.shape if declare else None) for n, a in expected.items()]
         graph = helper.make_graph([helper.make_node(o, i, y, **a) for o, i, y, a in nodes], "g", values, results,
                                   [numpy_helper.from_array(np.asarray(v), n) for n, v in (known or {}).items()])
-        save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]), f"{folder}/m.onnx")
+        save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)]), f"{folder}/m.onnx")
         commands = [["samba-compile", f"{folder}/m.onnx", "-o", f"{folder}/m.pef"], ["samba-run", f"{folder}/m.pef"]]
         for n, a in inputs.items():
             np.save(f"{folder}/in_{n}.npy", a)
@@ -31,6 +33,6 @@ def check(name, nodes, inputs, expected, known=None, declare=False):
                 return
         for n, reference in expected.items():
             got = np.load(f"{folder}/{n}.npy")
-            if got.shape != reference.shape or got.dtype != reference.dtype or not np.array_equal(
-                    got, reference, equal_nan=got.dtype.kind == "f"):
+            if got.shape != reference.shape or got.dtype != reference.dtype or not (
+                    np.allclose(got, reference, rtol, 0, equal_nan=True) if got.dtype.kind == "f" else np.array_equal(got, reference)):
                 failures.append(f"{name}: {n} is {got.dtype} {got.shape} {got}, expected {reference.shape} {reference}")
