@@ -271,6 +271,22 @@ def Samba_Conv1dOp : Samba_Convolution<"conv1d", "one dimension", "%y = samba.co
 def Samba_Conv2dOp : Samba_Convolution<"conv2d", "two dimensions",
     "%y = samba.conv2d %x, %w, %b {stride = [2, 2], padding = [1, 1, 1, 1]} : tensor<1x2x9x9xf32>, tensor<3x2x3x3xf32>, tensor<3xf32>">;
 def Samba_Conv3dOp : Samba_Convolution<"conv3d", "three dimensions", "%y = samba.conv3d %x, %w : tensor<1x2x4x4x4xf32>, tensor<3x2x2x2x2xf32>">;
+class Samba_TransposedConvolution<string mnemonic, string dims, string example> : Samba_Op<mnemonic> {
+  let summary = "transposed convolution over " # dims;
+  let description = Samba_Text<
+      "x is N x C x spatial, w is C x O/groups x window: x[n, c, q] * w[c, o, t] is added to result[n, o, q * stride + t * dilation - begin]. `padding` has two numbers per spatial dimension, all begins, then all ends; the result has (size - 1) * stride - begin - end + dilation * (window - 1) + 1 + output_padding elements. Sums run over channels, then the taps that meet an element, ascending, the last dimension innermost, in f32; the bias is a rounded addition of its own.",
+      "(C1) x has a number dtype; (C2) w has it too; (C3) both have rank 2 + spatial dimensions; (C4) groups divides C, and w's dimension 0 is C; (C5) stride and dilation are 1 or more, one per spatial dimension, padding and output_padding 0 or more; (C6) at least one element is left; (C7) b is [O], in the operands' or the result's dtype; (C8) out_dtype as for samba.linear.",
+      example, !strconcat("torch.nn.functional.", mnemonic)>.text;
+  let arguments = (ins Samba_Tensor:$input, Samba_Tensor:$weight, Optional<Samba_Tensor>:$bias, OptionalAttr<Samba_Ints>:$stride,
+                   OptionalAttr<Samba_Ints>:$padding, OptionalAttr<Samba_Ints>:$output_padding, OptionalAttr<Samba_Ints>:$dilation,
+                   OptionalAttr<Samba_Int>:$groups, OptionalAttr<Samba_DType>:$out_dtype);
+}
+def Samba_ConvTranspose1dOp : Samba_TransposedConvolution<"conv_transpose1d", "one dimension",
+    "%y = samba.conv_transpose1d %x, %w {stride = [2]} : tensor<1x2x9xf32>, tensor<2x3x3xf32>">;
+def Samba_ConvTranspose2dOp : Samba_TransposedConvolution<"conv_transpose2d", "two dimensions",
+    "%y = samba.conv_transpose2d %x, %w, %b {stride = [2, 2], padding = [1, 1, 1, 1], output_padding = [1, 1]} : tensor<1x2x9x9xf32>, tensor<2x3x3x3xf32>, tensor<3xf32>">;
+def Samba_ConvTranspose3dOp : Samba_TransposedConvolution<"conv_transpose3d", "three dimensions",
+    "%y = samba.conv_transpose3d %x, %w : tensor<1x2x4x4x4xf32>, tensor<2x3x2x2x2xf32>">;
 
 def Samba_EinsumOp : Samba_Op<"einsum"> {
   let summary = "sum of products over the labels of an equation";
@@ -298,7 +314,7 @@ def Samba_AttentionOp : Samba_Op<"scaled_dot_product_attention"> {
 
 //===-- Pools, norms -----------------------------------------------------------------------------------------------===//
 
-defvar sambaPoolConstraints = "(C1) x has a number dtype (avg_pool: a float dtype); (C2) x has rank 2 + spatial dimensions; (C3) kernel_size, stride (default: the window) and dilation are 1 or more, one per spatial dimension, padding two numbers of 0 or more each: all begins, then all ends; (C4) the window fits into the padded input; (C5) padding is less than the window's span.";
+defvar sambaPoolConstraints = "(C1) x has a number dtype (avg_pool, lp_pool: a float dtype); (C2) x has rank 2 + spatial dimensions; (C3) kernel_size, stride (default: the window) and dilation are 1 or more, one per spatial dimension, padding two numbers of 0 or more each: all begins, then all ends; (C4) the window fits into the padded input; (C5) padding is less than the window's span.";
 class Samba_MaxPool<string mnemonic, string attributes, string type> : Samba_Op<mnemonic> {
   let summary = "largest element of each window";
   let description = Samba_Text<"The largest element of each window of x, N x C x spatial; a NaN wins; padding never does. ceil_mode keeps windows that stick out at the end.",
@@ -314,11 +330,33 @@ class Samba_AvgPool<string mnemonic, string attributes, string type> : Samba_Op<
   let description = Samba_Text<"The mean of each window of x, N x C x spatial. Padding counts as zeros, or with count_include_pad = false not at all.",
       sambaPoolConstraints, !strconcat("%y = samba.", mnemonic, " %x {", attributes, "} : ", type), !strconcat("torch.nn.functional.", mnemonic)>.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Ints:$kernel_size, OptionalAttr<Samba_Ints>:$stride, OptionalAttr<Samba_Ints>:$padding,
-                   OptionalAttr<Samba_Bool>:$ceil_mode, OptionalAttr<Samba_Bool>:$count_include_pad);
+                   OptionalAttr<Samba_Ints>:$dilation, OptionalAttr<Samba_Bool>:$ceil_mode, OptionalAttr<Samba_Bool>:$count_include_pad);
 }
 def Samba_AvgPool1dOp : Samba_AvgPool<"avg_pool1d", "kernel_size = [3]", "tensor<1x2x9xf32>">;
 def Samba_AvgPool2dOp : Samba_AvgPool<"avg_pool2d", "kernel_size = [2, 2], padding = [1, 1, 0, 0], count_include_pad = false", "tensor<1x2x8x8xf32>">;
 def Samba_AvgPool3dOp : Samba_AvgPool<"avg_pool3d", "kernel_size = [2, 2, 2]", "tensor<1x2x4x4x4xf32>">;
+class Samba_MaxPoolWithIndices<string mnemonic, string attributes, string type>
+    : Samba_ResultsOp<mnemonic, (outs Samba_Tensor:$result, Samba_Tensor:$indices)> {
+  let summary = "largest element of each window, and where it is";
+  let description = Samba_Text<"As the pool without indices; the second result has the element's row-major position within the spatial dimensions as i64: of equals the first, of NaNs the last.",
+      sambaPoolConstraints, !strconcat("%y, %i = samba.", mnemonic, " %x {", attributes, "} : ", type), !strconcat("torch.nn.functional.", mnemonic)>.text;
+  let arguments = (ins Samba_Tensor:$input, Samba_Ints:$kernel_size, OptionalAttr<Samba_Ints>:$stride, OptionalAttr<Samba_Ints>:$padding,
+                   OptionalAttr<Samba_Ints>:$dilation, OptionalAttr<Samba_Bool>:$ceil_mode);
+}
+def Samba_MaxPool1dWithIndicesOp : Samba_MaxPoolWithIndices<"max_pool1d_with_indices", "kernel_size = [3]", "tensor<1x2x9xf32>">;
+def Samba_MaxPool2dWithIndicesOp : Samba_MaxPoolWithIndices<"max_pool2d_with_indices", "kernel_size = [2, 2]", "tensor<1x2x8x8xf32>">;
+def Samba_MaxPool3dWithIndicesOp : Samba_MaxPoolWithIndices<"max_pool3d_with_indices", "kernel_size = [2, 2, 2]", "tensor<1x2x4x4x4xf32>">;
+class Samba_LpPool<string mnemonic, string attributes, string type> : Samba_Op<mnemonic> {
+  let summary = "the p-norm of each window";
+  let description = Samba_Text<"(sum of |x|^p over the window)^(1/p), p = norm_type; padding adds nothing.",
+      sambaPoolConstraints # " (C6) norm_type is positive and finite.", !strconcat("%y = samba.", mnemonic, " %x {norm_type = 2.0, ", attributes, "} : ", type),
+      !strconcat("torch.nn.functional.", mnemonic, " (of |x|)")>.text;
+  let arguments = (ins Samba_Tensor:$input, Samba_Float:$norm_type, Samba_Ints:$kernel_size, OptionalAttr<Samba_Ints>:$stride,
+                   OptionalAttr<Samba_Ints>:$padding, OptionalAttr<Samba_Ints>:$dilation, OptionalAttr<Samba_Bool>:$ceil_mode);
+}
+def Samba_LpPool1dOp : Samba_LpPool<"lp_pool1d", "kernel_size = [3]", "tensor<1x2x9xf32>">;
+def Samba_LpPool2dOp : Samba_LpPool<"lp_pool2d", "kernel_size = [2, 2]", "tensor<1x2x8x8xf32>">;
+def Samba_LpPool3dOp : Samba_LpPool<"lp_pool3d", "kernel_size = [2, 2, 2]", "tensor<1x2x4x4x4xf32>">;
 
 def Samba_BatchNormOp : Samba_Op<"batch_norm"> {
   let summary = "(x - mean) / sqrt(variance + eps) * weight + bias, per channel";
@@ -329,12 +367,32 @@ def Samba_BatchNormOp : Samba_Op<"batch_norm"> {
   let arguments = (ins Samba_Tensor:$input, Samba_Tensor:$weight, Samba_Tensor:$bias, Samba_Tensor:$mean, Samba_Tensor:$variance,
                    OptionalAttr<Samba_Float>:$eps);
 }
+def Samba_BatchNormTrainingOp
+    : Samba_ResultsOp<"batch_norm_training", (outs Samba_Tensor:$result, Samba_Tensor:$running_mean, Samba_Tensor:$running_variance,
+                                             Samba_Tensor:$batch_mean, Samba_Tensor:$batch_variance)> {
+  let summary = "batch_norm with the batch's own statistics, and the running ones moved towards them";
+  let description = Samba_Text<"Mean and (population) variance per channel are those of x. Results: the normalized x; running_mean * momentum + mean * (1 - momentum); the same of the variance; the mean; the variance. momentum is 0.9 when left out, eps 1e-5.",
+      "(C1) x has a float dtype, the parameters x's or f32; (C2) x has rank 2 or more, N x C x ..; (C3) the parameters are [C].",
+      "%y, %r, %s, %m1, %v1 = samba.batch_norm_training %x, %w, %b, %m, %v {momentum = 0.5} : tensor<2x4x6xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>",
+      "ONNX BatchNormalization with training_mode = 1">.text;
+  let arguments = (ins Samba_Tensor:$input, Samba_Tensor:$weight, Samba_Tensor:$bias, Samba_Tensor:$mean, Samba_Tensor:$variance,
+                   OptionalAttr<Samba_Float>:$eps, OptionalAttr<Samba_Float>:$momentum);
+}
 def Samba_LayerNormOp : Samba_Op<"layer_norm"> {
   let summary = "normalization over the last dimensions, then * weight + bias";
   let description = Samba_Text<"(x - mean) / sqrt(variance + eps) over the dimensions normalized_shape, then * weight + bias. `parameters`: nothing, weight, or weight and bias.",
       "(C1) x has a float dtype, the parameters x's or f32; (C2) normalized_shape is the last dimensions of x, at least one; (C3) the parameters have that shape.",
       "%y = samba.layer_norm %x, %w, %b {normalized_shape = [6]} : tensor<2x4x6xf32>, tensor<6xf32>, tensor<6xf32>", "torch.nn.functional.layer_norm">.text;
   let arguments = (ins Samba_Tensor:$input, Variadic<Samba_Tensor>:$parameters, Samba_Ints:$normalized_shape, OptionalAttr<Samba_Float>:$eps);
+}
+def Samba_NativeLayerNormOp
+    : Samba_ResultsOp<"native_layer_norm", (outs Samba_Tensor:$result, Samba_Tensor:$mean, Samba_Tensor:$inverse_deviation)> {
+  let summary = "layer_norm with its statistics";
+  let description = Samba_Text<"As samba.layer_norm; the other results are the mean and 1 / sqrt(variance + eps), with the normalized dimensions as 1, in `dtype` (x's when left out).",
+      "(C1) (C2) (C3) as for samba.layer_norm; (C4) dtype is a float.",
+      "%y, %m, %d = samba.native_layer_norm %x, %w, %b {normalized_shape = [6]} : tensor<2x4x6xf32>, tensor<6xf32>, tensor<6xf32>", "torch.native_layer_norm">.text;
+  let arguments = (ins Samba_Tensor:$input, Variadic<Samba_Tensor>:$parameters, Samba_Ints:$normalized_shape, OptionalAttr<Samba_Float>:$eps,
+                   OptionalAttr<Samba_DType>:$dtype);
 }
 def Samba_RmsNormOp : Samba_Op<"rms_norm"> {
   let summary = "x / sqrt(mean(x^2) + eps) over the last dimensions, then * weight";
@@ -349,6 +407,28 @@ def Samba_GroupNormOp : Samba_Op<"group_norm"> {
       "(C1) x has a float dtype, the parameters x's or f32; (C2) x has rank 2 to 7; (C3) num_groups divides C; (C4) the parameters are [C].",
       "%y = samba.group_norm %x, %w, %b {num_groups = 2} : tensor<2x4x6xf32>, tensor<4xf32>, tensor<4xf32>", "torch.nn.functional.group_norm">.text;
   let arguments = (ins Samba_Tensor:$input, Variadic<Samba_Tensor>:$parameters, Samba_Int:$num_groups, OptionalAttr<Samba_Float>:$eps);
+}
+def Samba_MeanVarianceNormOp : Samba_Op<"mean_variance_norm"> {
+  let summary = "(x - mean) / (standard deviation + eps) over the dimensions dim";
+  let description = Samba_Text<"(x - mean) / (sqrt(variance) + eps) over the dimensions `dim` (all when left out); eps is 1e-9 when left out.",
+      "(C1) x has a float dtype; (C2) dim names dimensions of x, each once, negative from the end.",
+      "%y = samba.mean_variance_norm %x {dim = [0, 2]} : tensor<2x3x4xf32>", "ONNX MeanVarianceNormalization">.text;
+  let arguments = (ins Samba_Tensor:$input, OptionalAttr<Samba_Ints>:$dim, OptionalAttr<Samba_Float>:$eps);
+}
+def Samba_NormalizeOp : Samba_Op<"normalize"> {
+  let summary = "x / max(p-norm along dim, eps)";
+  let description = Samba_Text<"x / max((sum of |x|^p along dim)^(1/p), eps); p is 2 when left out, eps 1e-12.",
+      "(C1) x has a float dtype; (C2) dim names a dimension, negative from the end; (C3) p is positive and finite.",
+      "%y = samba.normalize %x {p = 1.0, dim = 1} : tensor<2x3xf32>", "torch.nn.functional.normalize">.text;
+  let arguments = (ins Samba_Tensor:$input, OptionalAttr<Samba_Float>:$p, Samba_Int:$dim, OptionalAttr<Samba_Float>:$eps);
+}
+def Samba_LocalResponseNormOp : Samba_Op<"local_response_norm"> {
+  let summary = "x / (k + alpha / size * sum of x^2 over neighbouring channels)^beta";
+  let description = Samba_Text<"The sum runs over `size` channels, from `before` channels before the element's own (size / 2 when left out); channels that do not exist add nothing. alpha is 1e-4, beta 0.75, k 1 when left out.",
+      "(C1) x has a float dtype; (C2) x has rank 2 or more, N x C x ..; (C3) size is 1 or more; (C4) before is 0 to size - 1.",
+      "%y = samba.local_response_norm %x {size = 3, alpha = 2.0e-4} : tensor<2x5x4xf32>", "torch.nn.functional.local_response_norm">.text;
+  let arguments = (ins Samba_Tensor:$input, Samba_Int:$size, OptionalAttr<Samba_Float>:$alpha, OptionalAttr<Samba_Float>:$beta,
+                   OptionalAttr<Samba_Float>:$k, OptionalAttr<Samba_Int>:$before);
 }
 class Samba_SoftmaxLike<string mnemonic, string formula> : Samba_Op<mnemonic> {
   let summary = formula;

@@ -126,21 +126,37 @@ SambaTensor *sambaMatmul(SambaTensor *a, SambaTensor *b);
 /* Windows; arrays have one number per spatial dimension (padding: begins, then ends), NULL: the default. */
 typedef struct SambaWindowOptions {
   const int64_t *kernel, *stride, *padding, *dilation; /* kernel: pools only */
+  const int64_t *output_padding;                       /* transposed convolutions */
   int64_t groups;                                      /* convolutions; 0: 1 */
   bool ceil_mode, exclude_padding;                     /* pools */
 } SambaWindowOptions;
 /* One, two or three spatial dimensions, by x's rank. */
 SambaTensor *sambaConv(SambaTensor *x, SambaTensor *weight, SambaTensor *bias_or_null,
                        const SambaWindowOptions *options);
+/* A result that the strides do not divide is the slice of one that they divide. */
+SambaTensor *sambaConvTranspose(SambaTensor *x, SambaTensor *weight, SambaTensor *bias_or_null,
+                                const SambaWindowOptions *options);
 SambaTensor *sambaMaxPool(SambaTensor *x, const SambaWindowOptions *options);
+SambaTensor *sambaMaxPoolWithIndices(SambaTensor *x, const SambaWindowOptions *options, SambaTensor **out_indices);
 SambaTensor *sambaAvgPool(SambaTensor *x, const SambaWindowOptions *options);
+SambaTensor *sambaLpPool(SambaTensor *x, double norm_type, const SambaWindowOptions *options);
 
 SambaTensor *sambaBatchNorm(SambaTensor *x, SambaTensor *weight, SambaTensor *bias, SambaTensor *mean,
                             SambaTensor *variance, double eps);
+/* out_results: y, running mean, running variance, mean, variance; all NULL on failure */
+void sambaBatchNormTraining(SambaTensor *x, SambaTensor *weight, SambaTensor *bias, SambaTensor *mean,
+                            SambaTensor *variance, double eps, double momentum, SambaTensor **out_results);
 /* Over the last `dims` dimensions. weight and bias may be NULL, bias only without weight. */
 SambaTensor *sambaLayerNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, SambaTensor *bias, double eps);
+/* out_results: y, mean, 1 / sqrt(variance + eps), the latter in `statistics`; all NULL on failure */
+void sambaNativeLayerNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, SambaTensor *bias, double eps,
+                          SambaDType statistics, SambaTensor **out_results);
 SambaTensor *sambaRmsNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight_or_null, double eps);
 SambaTensor *sambaGroupNorm(SambaTensor *x, int64_t groups, SambaTensor *weight, SambaTensor *bias, double eps);
+SambaTensor *sambaMeanVarianceNorm(SambaTensor *x, size_t count, const int64_t *dims, double eps);
+SambaTensor *sambaNormalize(SambaTensor *x, double p, int64_t dim, double eps);
+/* before: channels of the window in front of the element's own */
+SambaTensor *sambaLocalResponseNorm(SambaTensor *x, int64_t size, double alpha, double beta, double k, int64_t before);
 SambaTensor *sambaSoftmax(SambaTensor *x, int64_t dim);
 SambaTensor *sambaLogSoftmax(SambaTensor *x, int64_t dim);
 /* scale 0: 1 / sqrt(last dimension of query) */

@@ -12,6 +12,8 @@
 
 #include "mlir-c/BuiltinAttributes.h"
 
+#include <stdlib.h>
+
 static SambaStatus machineOf(MlirOperation section, SambaMachine *out_machine) {
   MlirAttribute machine = mlirOperationGetAttributeByName(section, sambaMlirString("machine"));
   if (mlirAttributeIsNull(machine))
@@ -19,13 +21,20 @@ static SambaStatus machineOf(MlirOperation section, SambaMachine *out_machine) {
   return sambaMachineFromAttribute(machine, out_machine);
 }
 
-/* Stages of one operation are consecutive. */
+/* Stages of one operation are consecutive; one that was dropped, because nobody reads it, leaves a gap. */
 static void writeMappings(const SambaSectionStages *stages) {
   for (uint32_t s = 0, next; s < stages->graph->stage_count; s = next) {
     for (next = s + 1; next < stages->graph->stage_count &&
                        mlirOperationEqual(stages->stage_operation[next], stages->stage_operation[s]);)
       ++next;
-    sambaMappingSetOnOperation(stages->stage_operation[s], next - s, &stages->graph->mappings[s]);
+    uint32_t count = stages->stage_ordinal[next - 1] + 1;
+    SambaMapping *mappings = sambaAllocate(sambaArraySize(count, sizeof *mappings));
+    for (uint32_t i = 0; i < count; ++i)
+      mappings[i] = (SambaMapping){.pipeline_dim = -1};
+    for (uint32_t i = s; i < next; ++i)
+      mappings[stages->stage_ordinal[i]] = stages->graph->mappings[i];
+    sambaMappingSetOnOperation(stages->stage_operation[s], count, mappings);
+    free(mappings);
   }
 }
 

@@ -30,5 +30,8 @@ uint32_t sambaComposeInverseDeviation(const SambaComposition *c, uint32_t x, int
 uint32_t sambaComposeExponential(const SambaComposition *c, uint32_t x, uint32_t maximum);
 /* softmax of x along `axis` into result: four stages. */
 void sambaComposeSoftmax(const SambaComposition *c, uint32_t x, uint32_t axis, uint32_t result);
+/* A parameter of a norm: (C1) x's dtype or f32, and exactly this shape. */
+SambaStatus sambaCheckNormParameter(const SambaOperatorCall *call, unsigned constraint, uint32_t operand,
+                                    const char *what, uint32_t rank, const int64_t *dims);
 
 #endif

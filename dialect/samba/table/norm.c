@@ -1,63 +1,13 @@
-/* Normalizations.
+/* Normalizations over dimensions of x itself.
  *
  * All: (C1) x has a float dtype; parameters have x's dtype or f32.
- * batch_norm x[N, C, ..], weight, bias, mean, variance: (C2) x has rank 2 or more, (C3) the parameters are [C].
- * layer_norm, rms_norm: (C2) normalized_shape is the last dimensions of x, at least one; (C3) the parameters have that
- * shape. group_norm x[N, C, ..]: (C2) x has rank 2 to 7; (C3) num_groups divides C; (C4) the parameters are [C].
+ * layer_norm, native_layer_norm, rms_norm: (C2) normalized_shape is the last dimensions of x, at least one; (C3) the
+ * parameters have that X
  *
  * Numerics, all in f32 with one rounding to x's dtype at the end: mean = sum / n; variance = sum of (x - mean)^2 / n;
- * result = (x - mean) * (1 / sqrt(variance + eps)) * weight + bias, each operation rounded. batch_norm multiplies
- * weight into the inverse deviation first, per channel. */
+ * result = (x - mean) * (1 / sqrt(variance + eps)) * weight + bias, each operation rounded. mean_variance_norm is
+ * (x - mean) / (sqrt(variance) + eps). */
 #include "dialect/samba/table/compose.h"
-
-static SambaStatus checkParameter(const SambaOperatorCall *call, unsigned constraint, uint32_t operand,
-                                  const char *what, uint32_t rank, const int64_t *dims) {
-  const SambaTensorType *type = &call->operands[operand];
-  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, what, type->dtype, 1u << SAMBA_DTYPE_F32 | 1u << call->operands[0].dtype));
-  return sambaCheckShape(constraint, what, type, rank, dims);
-}
-
-static SambaStatus inferBatchNorm(const SambaOperatorCall *call, SambaTensorType *out) {
-  static const char *const names[] = {"", "the weight", "the bias", "the mean", "the variance"};
-  const SambaTensorType *x = &call->operands[0];
-  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
-  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the input", x, 2, SAMBA_MAX_RANK));
-  for (uint32_t i = 1; i < 5; ++i)
-    SAMBA_RETURN_IF_ERROR(checkParameter(call, 3, i, names[i], 1, &x->dims[1]));
-  *out = *x;
-  return NULL;
-}
-
-static SambaStatus stagesBatchNorm(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
-                                   const uint32_t *results, const char *layer) {
-  const char *name = call->operator_->name;
-  SambaStageBuilder b;
-  uint32_t scale = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, 1, &call->operands[0].dims[1]);
-  sambaStageBeginElementwise(&b, graph, name, layer, scale);
-  uint16_t variance = sambaStageBroadcastOperand(&b, operands[4]), weight = sambaStageBroadcastOperand(&b, operands[1]);
-  uint16_t shifted =
-      sambaLane2(&b, SAMBA_LANE_ADD, variance, sambaLaneFloat(&b, sambaOperatorCallFloat(call, "eps", 1e-5)));
-  sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_MUL, sambaLane1(&b, SAMBA_LANE_RSQRT, shifted), weight));
-
-  sambaStageBeginElementwise(&b, graph, name, layer, results[0]);
-  const uint32_t channel[] = {1};
-  uint16_t x = sambaStageBroadcastOperand(&b, operands[0]), mean = sambaStageMappedOperand(&b, operands[3], channel),
-           factor = sambaStageMappedOperand(&b, scale, channel),
-           bias = sambaStageMappedOperand(&b, operands[2], channel);
-  uint16_t scaled = sambaLane2(&b, SAMBA_LANE_MUL, sambaLane2(&b, SAMBA_LANE_SUB, x, mean), factor);
-  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_ADD, scaled, bias));
-  return NULL;
-}
-
-static const SambaAttributeRow batchAttributes[] = {{"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"}, {0}};
-const SambaOperatorRow sambaOperatorRow_batch_norm = {.operator_ = {.name = "batch_norm",
-                                                                    .minimum_operands = 5,
-                                                                    .maximum_operands = 5,
-                                                                    .attributes = batchAttributes,
-                                                                    .result_count = 1,
-                                                                    .infer = inferBatchNorm,
-                                                                    .stages = stagesBatchNorm},
-                                                      .dtypes = SAMBA_SET_FLOAT};
 
 static SambaStatus inferLastDimensions(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
@@ -75,9 +25,17 @@ static SambaStatus inferLastDimensions(const SambaOperatorCall *call, SambaTenso
   }
   static const char *const names[] = {"", "the weight", "the bias"};
   for (uint32_t i = 1; i < call->operand_count; ++i)
-    SAMBA_RETURN_IF_ERROR(checkParameter(call, 3, i, names[i], (uint32_t)count, &x->dims[x->rank - count]));
+    SAMBA_RETURN_IF_ERROR(sambaCheckNormParameter(call, 3, i, names[i], (uint32_t)count, &x->dims[x->rank - count]));
   *out = *x;
-  return NULL;
+  if (call->operator_->result_count == 1)
+    return NULL;
+  const SambaAttribute *dtype = sambaOperatorCallFind(call, "dtype");
+  out[1] = *x;
+  for (uint32_t axis = x->rank - (uint32_t)count; axis < x->rank; ++axis)
+    out[1].dims[axis] = 1;
+  out[1].dtype = dtype ? dtype->value.dtype : x->dtype;
+  out[2] = out[1];
+  return sambaCheckDType(4, "attribute 'dtype'", out[1].dtype, SAMBA_SET_FLOAT);
 }
 
 /* The flags of the last `count` axes; returns how many elements they span. */
@@ -111,6 +69,10 @@ static SambaStatus stagesLayerNorm(const SambaOperatorCall *call, SambaStageGrap
   if (call->operand_count > 2)
     value = sambaLane2(&b, SAMBA_LANE_ADD, value, values[4]);
   sambaStageEndRounded(&b, value);
+  if (call->operator_->result_count == 3) {
+    sambaStageConvert(graph, c.name, layer, mean, results[1]);
+    sambaStageConvert(graph, c.name, layer, inverse, results[2]);
+  }
   return NULL;
 }
 
@@ -147,6 +109,19 @@ const SambaOperatorRow sambaOperatorRow_layer_norm = {.operator_ = {.name = "lay
                                                                     .infer = inferLastDimensions,
                                                                     .stages = stagesLayerNorm},
                                                       .dtypes = SAMBA_SET_FLOAT};
+static const SambaAttributeRow statisticsAttributes[] = {
+    {"normalized_shape", SAMBA_ATTRIBUTE_INTS, true, "the last dimensions of x"},
+    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"},
+    {"dtype", SAMBA_ATTRIBUTE_DTYPE, false, "of the statistics; default x's"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_native_layer_norm = {.operator_ = {.name = "native_layer_norm",
+                                                                           .minimum_operands = 1,
+                                                                           .maximum_operands = 3,
+                                                                           .attributes = statisticsAttributes,
+                                                                           .result_count = 3,
+                                                                           .infer = inferLastDimensions,
+                                                                           .stages = stagesLayerNorm},
+                                                             .dtypes = SAMBA_SET_FLOAT};
 const SambaOperatorRow sambaOperatorRow_rms_norm = {.operator_ = {.name = "rms_norm",
                                                                   .minimum_operands = 1,
                                                                   .maximum_operands = 2,
@@ -166,7 +141,7 @@ static SambaStatus inferGroupNorm(const SambaOperatorCall *call, SambaTensorType
     return sambaStatusMake(SAMBA_INVALID, "(C3) %lld groups do not divide %lld channels", (long long)groups,
                            (long long)x->dims[1]);
   for (uint32_t i = 1; i < call->operand_count; ++i)
-    SAMBA_RETURN_IF_ERROR(checkParameter(call, 4, i, names[i], 1, &x->dims[1]));
+    SAMBA_RETURN_IF_ERROR(sambaCheckNormParameter(call, 4, i, names[i], 1, &x->dims[1]));
   *out = *x;
   return NULL;
 }
@@ -247,3 +222,52 @@ const SambaOperatorRow sambaOperatorRow_group_norm = {.operator_ = {.name = "gro
                                                                     .infer = inferGroupNorm,
                                                                     .stages = stagesGroupNorm},
                                                       .dtypes = SAMBA_SET_FLOAT};
+
+static SambaStatus inferMeanVariance(const SambaOperatorCall *call, SambaTensorType *out) {
+  bool reduced[SAMBA_MAX_RANK];
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", call->operands[0].dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
+  *out = call->operands[0];
+  return NULL;
+}
+
+static SambaStatus stagesMeanVariance(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
+                                      const uint32_t *results, const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  SambaComposition c = {graph, call->operator_->name, layer};
+  bool reduced[SAMBA_MAX_RANK];
+  SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
+  int64_t count = 1;
+  for (uint32_t axis = 0; axis < x->rank; ++axis)
+    count *= reduced[axis] ? x->dims[axis] : 1;
+  uint32_t mean = sambaComposeDivide(
+      &c, sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_PLAIN, 0), count);
+  uint32_t squares = sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_DEVIATION, mean);
+  SambaStageBuilder b;
+  SambaStageTensor like = graph->tensors[squares];
+  uint32_t deviation = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, like.rank, like.dims);
+  sambaStageBeginElementwise(&b, graph, c.name, layer, deviation);
+  uint16_t value = sambaStageBroadcastOperand(&b, squares);
+  value = sambaLane1(&b, SAMBA_LANE_SQRT, sambaLane2(&b, SAMBA_LANE_DIV, value, sambaLaneFloat(&b, (double)count)));
+  double epsilon = sambaOperatorCallFloat(call, "eps", 1e-9);
+  sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_ADD, value, sambaLaneFloat(&b, epsilon)));
+
+  sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
+  uint16_t input = sambaStageBroadcastOperand(&b, operands[0]), middle = sambaStageBroadcastOperand(&b, mean),
+           divisor = sambaStageBroadcastOperand(&b, deviation);
+  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, sambaLane2(&b, SAMBA_LANE_SUB, input, middle), divisor));
+  return NULL;
+}
+
+static const SambaAttributeRow meanVarianceAttributes[] = {
+    {"dim", SAMBA_ATTRIBUTE_INTS, false, "the dimensions; absent or empty: all"},
+    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-9"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_mean_variance_norm = {.operator_ = {.name = "mean_variance_norm",
+                                                                            .minimum_operands = 1,
+                                                                            .maximum_operands = 1,
+                                                                            .attributes = meanVarianceAttributes,
+                                                                            .result_count = 1,
+                                                                            .infer = inferMeanVariance,
+                                                                            .stages = stagesMeanVariance},
+                                                              .dtypes = SAMBA_SET_FLOAT};

@@ -1,14 +1,15 @@
 /* Pools over one, two or three spatial dimensions.
  *
- * x[N, C, spatial..]. (C1) x has a number dtype (avg_pool: a float dtype); (C2) x has rank 2 + spatial dimensions; (C3)
- * kernel_size, stride and dilation are one number of 1 or more per spatial dimension (stride: the kernel size by
- * default), padding two numbers of 0 or more: all begins, then all ends; (C4) the window fits into the padded input;
- * (C5) padding is less than the window's span, so that every window holds an element. ceil_mode also keeps windows that
- * start inside the input or its begin padding but run out of the padded input.
+ * x[N, C, spatial..]. (C1) x has a number dtype (avg_pool, lp_pool: a float dtype); (C2) x has rank 2 + spatial
+ * dimensions; (C3) kernel_size, stride and dilation are one number of 1 or more per spatial dimension (stride: the
+ * kernel size by default), padding two numbers of 0 or more: all begins, then all ends; (C4) the window fits into the
+ * padded input; (C5) padding is less than the window's span, so that every window holds an element. ceil_mode also
+ * keeps windows that start inside the input or its begin padding but run out of the padded input. (C6) lp_pool:
+ * norm_type is positive and finite.
  *
- * Numerics: the largest element is exact; the average is the f32 sum over the window (innermost dimension last) divided
- * by the number of elements: those of the window within the padded input, or with count_include_pad = false within the
- * input. */
+ * Numerics: the largest element is exact, a NaN wins; its index is the first of equal elements, the last of NaNs. The
+ * average is the f32 sum over the window (innermost dimension last) divided by the number of elements: those of the
+ * window within the padded input, or with count_include_pad = false within the input. lp_pool sums |x|^p in f32. */
 #include "dialect/samba/table/stage_builder.h"
 
 #include <math.h>
@@ -54,9 +55,16 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the operand", x, spatial + 2, spatial + 2));
   SambaWindow window;
   SAMBA_RETURN_IF_ERROR(sambaWindowOfPool(call, &window));
-  *out = *x;
+  double norm = sambaOperatorCallFloat(call, "norm_type", 1);
+  if (!(norm > 0) || isinf(norm))
+    return sambaStatusMake(SAMBA_INVALID, "(C6) attribute 'norm_type' is %g, but must be positive and finite", norm);
+  out[0] = *x;
   for (uint32_t i = 0; i < spatial; ++i)
-    out->dims[2 + i] = window.out[i];
+    out[0].dims[2 + i] = window.out[i];
+  if (call->operator_->result_count == 2) {
+    out[1] = out[0];
+    out[1].dtype = SAMBA_DTYPE_I64;
+  }
   return NULL;
 }
 
@@ -66,14 +74,17 @@ static double lowest(SambaDType dtype) {
   return dtype == SAMBA_DTYPE_UI8 ? 0 : -ldexp(1, 8 * (int)sambaDTypeBytes(dtype) - 1);
 }
 
-/* Dimensions n, c, spatial.. | window..; returns the operand's value. */
-static uint16_t beginWindow(SambaStageBuilder *b, SambaStageGraph *graph, const SambaOperatorCall *call,
-                            const char *layer, const SambaWindow *window, uint32_t input, uint32_t output,
-                            double fill) {
+/* Dimensions n, c, spatial.. | window.. */
+static void beginWindow(SambaStageBuilder *b, SambaStageGraph *graph, const SambaOperatorCall *call, const char *layer,
+                        const SambaWindow *window, uint32_t output) {
   sambaStageBeginElementwise(b, graph, call->operator_->name, layer, output);
-  uint32_t taps[3];
   for (uint32_t i = 0; i < window->spatial; ++i)
-    taps[i] = sambaStageDim(b, window->kernel[i], true);
+    sambaStageDim(b, window->kernel[i], true);
+}
+
+/* The input as a window's taps read it; *out_leaves: some lie in the padding and read `fill`. */
+static uint16_t windowOperand(SambaStageBuilder *b, const SambaOperatorCall *call, const SambaWindow *window,
+                              uint32_t input, double fill, bool *out_leaves) {
   uint16_t x = sambaStageOperand(b, input);
   sambaStageAxis(b, x, 0)->coefficients[0] = 1;
   sambaStageAxis(b, x, 1)->coefficients[1] = 1;
@@ -82,13 +93,15 @@ static uint16_t beginWindow(SambaStageBuilder *b, SambaStageGraph *graph, const 
     SambaAxisMap *axis = sambaStageAxis(b, x, 2 + i);
     axis->constant = -window->begin[i];
     axis->coefficients[2 + i] = window->stride[i];
-    axis->coefficients[taps[i]] = window->dilation[i];
+    axis->coefficients[2 + window->spatial + i] = window->dilation[i];
     int64_t last =
         (window->out[i] - 1) * window->stride[i] + (window->kernel[i] - 1) * window->dilation[i] - window->begin[i];
     leaves |= window->begin[i] > 0 || last >= call->operands[0].dims[2 + i];
   }
   if (leaves)
     sambaStageGuard(b, x, fill);
+  if (out_leaves)
+    *out_leaves = leaves;
   return x;
 }
 
@@ -97,28 +110,119 @@ static SambaStatus stagesMax(const SambaOperatorCall *call, SambaStageGraph *gra
   SambaWindow window;
   SAMBA_RETURN_IF_ERROR(sambaWindowOfPool(call, &window));
   SambaDType dtype = call->operands[0].dtype;
-  uint32_t largest =
-      sambaDTypeIsFloat(dtype) ? sambaStageIntermediateLike(graph, results[0], SAMBA_DTYPE_F32) : results[0];
+  uint32_t largest = sambaStageIntermediateLike(graph, results[0], sambaAccumulatorDType(dtype));
   SambaStageBuilder b;
-  uint16_t x = beginWindow(&b, graph, call, layer, &window, operands[0], largest, lowest(dtype));
+  beginWindow(&b, graph, call, layer, &window, largest);
+  uint16_t x = windowOperand(&b, call, &window, operands[0], lowest(dtype), NULL);
   sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_MAX, x));
   sambaStageConvert(graph, call->operator_->name, layer, largest, results[0]);
   return NULL;
 }
 
-/* Elements of the window along one spatial dimension that lie in [-before, size + after), as an f32 value of the output
- * position. */
-static uint16_t countAlong(SambaStageBuilder *b, uint32_t dim, int64_t stride, int64_t begin, int64_t kernel,
-                           int64_t low, int64_t high) {
-  uint16_t position = sambaLaneCounter(b, dim, SAMBA_DTYPE_I32);
-  uint16_t start = sambaLane2(b, SAMBA_LANE_SUB,
-                              sambaLane2(b, SAMBA_LANE_MUL, position, sambaLaneNumber(b, position, (double)stride)),
-                              sambaLaneNumber(b, position, (double)begin));
-  uint16_t end =
-      sambaLane2(b, SAMBA_LANE_MIN, sambaLane2(b, SAMBA_LANE_ADD, start, sambaLaneNumber(b, position, (double)kernel)),
-                 sambaLaneNumber(b, position, (double)high));
-  start = sambaLane2(b, SAMBA_LANE_MAX, start, sambaLaneNumber(b, position, (double)low));
-  return sambaLane2(b, SAMBA_LANE_SUB, end, start);
+/* value + factor * counter of a dimension; no operation for what is 0 throughout */
+static uint16_t addCounter(SambaStageBuilder *b, uint16_t value, uint32_t dim, int64_t factor) {
+  if (b->stage.extents[dim] == 1)
+    return value;
+  uint16_t term = sambaLaneCounter(b, dim, (SambaDType)b->types[value]);
+  if (factor != 1)
+    term = sambaLane2(b, SAMBA_LANE_MUL, term, sambaLaneNumber(b, term, (double)factor));
+  return sambaLane2(b, SAMBA_LANE_ADD, value, term);
+}
+
+/* The position of the largest element: the least key over the window, where a tap that equals it has its position i, a
+ * NaN -1 - i, all others the largest integer. Taps in the padding read -inf and, through a second operand, +inf, so
+ * that they never equal. */
+static SambaStatus stagesMaxIndices(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
+                                    const uint32_t *results, const char *layer) {
+  SambaWindow window;
+  const SambaTensorType *type = &call->operands[0];
+  SAMBA_RETURN_IF_ERROR(stagesMax(call, graph, operands, results, layer));
+  SAMBA_RETURN_IF_ERROR(sambaWindowOfPool(call, &window));
+  int64_t strides[3], plane = 1, constant = 0;
+  for (uint32_t i = window.spatial; i-- > 0; plane *= type->dims[2 + i])
+    strides[i] = plane, constant -= plane * window.begin[i];
+  SambaDType positions = plane < INT32_MAX / 2 ? SAMBA_DTYPE_I32 : SAMBA_DTYPE_I64;
+  int64_t dims[SAMBA_MAX_RANK];
+  memcpy(dims, graph->tensors[results[0]].dims, sizeof dims);
+  uint32_t keys = sambaStageIntermediate(graph, positions, type->rank, dims), pool[5] = {0, 1, 2, 3, 4};
+  SambaStageBuilder b;
+  beginWindow(&b, graph, call, layer, &window, keys);
+  bool leaves, floating = sambaDTypeIsFloat(type->dtype);
+  double low = lowest(type->dtype), high = floating ? INFINITY : type->dtype == SAMBA_DTYPE_UI8 ? 255 : -low - 1;
+  uint16_t x = windowOperand(&b, call, &window, operands[0], low, &leaves);
+  uint16_t again = leaves ? windowOperand(&b, call, &window, operands[0], high, NULL) : 0;
+  uint16_t largest = sambaStageMappedOperand(&b, results[0], pool);
+  uint16_t position = sambaLaneInteger(&b, positions, constant);
+  for (uint32_t i = 0; i < window.spatial; ++i) {
+    position = addCounter(&b, position, 2 + i, strides[i] * window.stride[i]);
+    position = addCounter(&b, position, 2 + window.spatial + i, strides[i] * window.dilation[i]);
+  }
+  uint16_t equal = sambaLane2(&b, SAMBA_LANE_EQ, x, largest);
+  if (leaves)
+    equal = sambaLane2(&b, SAMBA_LANE_AND, equal, sambaLane2(&b, SAMBA_LANE_EQ, again, largest));
+  uint16_t key = sambaLaneNumber(&b, position, positions == SAMBA_DTYPE_I32 ? INT32_MAX : 0x1p62);
+  if (floating) {
+    uint16_t reversed = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneNumber(&b, position, -1), position);
+    key = sambaLaneSelect(&b, sambaLane2(&b, SAMBA_LANE_NE, x, x), reversed, key);
+  }
+  key = sambaLaneSelect(&b, equal, position, key);
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_MIN, key));
+
+  sambaStageBeginElementwise(&b, graph, call->operator_->name, layer, results[1]);
+  key = sambaStageBroadcastOperand(&b, keys);
+  if (floating) {
+    uint16_t negative = sambaLane2(&b, SAMBA_LANE_LT, key, sambaLaneNumber(&b, key, 0));
+    key = sambaLaneSelect(&b, negative, sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneNumber(&b, key, -1), key), key);
+  }
+  sambaStageEnd(&b, sambaLaneCast(&b, key, SAMBA_DTYPE_I64));
+  return NULL;
+}
+
+/* |x|^p, or with inverse the p-th root of x >= 0 */
+static uint16_t power(SambaStageBuilder *b, uint16_t x, double p, bool inverse) {
+  if (p == 2)
+    return inverse ? sambaLane1(b, SAMBA_LANE_SQRT, x) : sambaLane2(b, SAMBA_LANE_MUL, x, x);
+  if (!inverse)
+    x = sambaLane1(b, SAMBA_LANE_ABS, x);
+  return p == 1 ? x : sambaLane2(b, SAMBA_LANE_POW, x, sambaLaneFloat(b, inverse ? 1 / p : p));
+}
+
+static SambaStatus stagesLp(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
+                            const uint32_t *results, const char *layer) {
+  SambaWindow window;
+  SAMBA_RETURN_IF_ERROR(sambaWindowOfPool(call, &window));
+  double p = sambaOperatorCallFloat(call, "norm_type", 2);
+  SambaStageTensor result = graph->tensors[results[0]];
+  uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, result.rank, result.dims);
+  SambaStageBuilder b;
+  beginWindow(&b, graph, call, layer, &window, sum);
+  uint16_t x = power(&b, windowOperand(&b, call, &window, operands[0], 0, NULL), p, false);
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, x));
+  sambaStageBeginElementwise(&b, graph, call->operator_->name, layer, results[0]);
+  sambaStageEndRounded(&b, power(&b, sambaStageBroadcastOperand(&b, sum), p, true));
+  return NULL;
+}
+
+/* A tensor of one dimension: how many taps of each window lie in [low, high) along one spatial dimension. Tap t of
+ * window o lies at o * stride - begin + t * dilation. */
+static uint32_t countAlong(SambaStageGraph *graph, const char *name, const char *layer, const SambaWindow *window,
+                           uint32_t i, int64_t low, int64_t high) {
+  uint32_t counts = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, 1, &window->out[i]);
+  SambaStageBuilder b;
+  sambaStageBeginElementwise(&b, graph, name, layer, counts);
+  uint16_t start = sambaLaneCounter(&b, 0, SAMBA_DTYPE_I32), ends[2];
+  if (window->stride[i] != 1)
+    start = sambaLane2(&b, SAMBA_LANE_MUL, start, sambaLaneNumber(&b, start, (double)window->stride[i]));
+  for (int k = 0; k < 2; ++k) { /* the first tap at or after low, at or after high */
+    int64_t bound = (k ? high : low) + window->begin[i] + window->dilation[i] - 1;
+    uint16_t tap = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneNumber(&b, start, (double)bound), start);
+    if (window->dilation[i] != 1)
+      tap = sambaLane2(&b, SAMBA_LANE_DIV, tap, sambaLaneNumber(&b, tap, (double)window->dilation[i]));
+    tap = sambaLane2(&b, SAMBA_LANE_MAX, tap, sambaLaneNumber(&b, tap, 0));
+    ends[k] = sambaLane2(&b, SAMBA_LANE_MIN, tap, sambaLaneNumber(&b, tap, (double)window->kernel[i]));
+  }
+  sambaStageEnd(&b, sambaLaneCast(&b, sambaLane2(&b, SAMBA_LANE_SUB, ends[1], ends[0]), SAMBA_DTYPE_F32));
+  return counts;
 }
 
 static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
@@ -126,37 +230,35 @@ static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph 
   SambaWindow window;
   SAMBA_RETURN_IF_ERROR(sambaWindowOfPool(call, &window));
   bool includePad = sambaOperatorCallInt(call, "count_include_pad", 1) != 0;
+  const char *name = call->operator_->name;
   SambaStageTensor result = graph->tensors[results[0]];
-  uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, result.rank, result.dims);
-  SambaStageBuilder b;
-  uint16_t x = beginWindow(&b, graph, call, layer, &window, operands[0], sum, 0);
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, x));
-
-  sambaStageBeginElementwise(&b, graph, call->operator_->name, layer, results[0]);
-  uint16_t value = sambaStageBroadcastOperand(&b, sum);
   int64_t fixed = 1; /* the part of the count that does not depend on the position */
-  bool varies = false;
-  uint16_t count = 0;
+  uint32_t counts[3], dims[3], varying = 0;
   for (uint32_t i = 0; i < window.spatial; ++i) {
     int64_t size = call->operands[0].dims[2 + i], low = includePad ? -window.begin[i] : 0,
             high = size + (includePad ? window.end[i] : 0);
-    int64_t last = (window.out[i] - 1) * window.stride[i] - window.begin[i] + window.kernel[i];
-    if (-window.begin[i] >= low && last <= high) {
+    int64_t last =
+        (window.out[i] - 1) * window.stride[i] - window.begin[i] + (window.kernel[i] - 1) * window.dilation[i];
+    if (-window.begin[i] >= low && last < high) {
       fixed *= window.kernel[i];
       continue;
     }
-    uint16_t along = countAlong(&b, 2 + i, window.stride[i], window.begin[i], window.kernel[i], low, high);
-    count = varies ? sambaLane2(&b, SAMBA_LANE_MUL, count, along) : along;
-    varies = true;
+    dims[varying] = 2 + i;
+    counts[varying++] = countAlong(graph, name, layer, &window, i, low, high);
   }
-  uint16_t divisor;
-  if (varies) {
-    if (fixed != 1)
-      count = sambaLane2(&b, SAMBA_LANE_MUL, count, sambaLaneNumber(&b, count, (double)fixed));
-    divisor = sambaLaneCast(&b, count, SAMBA_DTYPE_F32);
-  } else {
-    divisor = sambaLaneFloat(&b, (double)fixed);
-  }
+  uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, result.rank, result.dims);
+  SambaStageBuilder b;
+  beginWindow(&b, graph, call, layer, &window, sum);
+  uint16_t x = windowOperand(&b, call, &window, operands[0], 0, NULL);
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, x));
+
+  sambaStageBeginElementwise(&b, graph, name, layer, results[0]);
+  uint16_t value = sambaStageBroadcastOperand(&b, sum), along[3];
+  for (uint32_t i = 0; i < varying; ++i)
+    along[i] = sambaStageMappedOperand(&b, counts[i], &dims[i]);
+  uint16_t divisor = sambaLaneFloat(&b, (double)fixed);
+  for (uint32_t i = 0; i < varying; ++i)
+    divisor = i == 0 && fixed == 1 ? along[i] : sambaLane2(&b, SAMBA_LANE_MUL, divisor, along[i]);
   sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, value, divisor));
   return NULL;
 }
@@ -172,22 +274,37 @@ static const SambaAttributeRow averageAttributes[] = {
     {"kernel_size", SAMBA_ATTRIBUTE_INTS, true, "the window"},
     {"stride", SAMBA_ATTRIBUTE_INTS, false, "default: the window"},
     {"padding", SAMBA_ATTRIBUTE_INTS, false, "begins, then ends; default 0"},
+    {"dilation", SAMBA_ATTRIBUTE_INTS, false, "default 1"},
     {"ceil_mode", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
     {"count_include_pad", SAMBA_ATTRIBUTE_BOOL, false, "default true"},
     {0}};
-#define POOL(word, dimensions, set, rows, function)                                                                    \
+static const SambaAttributeRow normAttributes[] = {
+    {"norm_type", SAMBA_ATTRIBUTE_FLOAT, true, "the p of the norm"},
+    {"kernel_size", SAMBA_ATTRIBUTE_INTS, true, "the window"},
+    {"stride", SAMBA_ATTRIBUTE_INTS, false, "default: the window"},
+    {"padding", SAMBA_ATTRIBUTE_INTS, false, "begins, then ends; default 0"},
+    {"dilation", SAMBA_ATTRIBUTE_INTS, false, "default 1"},
+    {"ceil_mode", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+    {0}};
+#define POOL(word, dimensions, set, rows, function, count)                                                             \
   const SambaOperatorRow sambaOperatorRow_##word = {.operator_ = {.name = #word,                                       \
                                                                   .minimum_operands = 1,                               \
                                                                   .maximum_operands = 1,                               \
                                                                   .attributes = rows,                                  \
-                                                                  .result_count = 1,                                   \
+                                                                  .result_count = count,                               \
                                                                   .infer = infer,                                      \
                                                                   .stages = function},                                 \
                                                     .dtypes = set,                                                     \
                                                     .spatial = dimensions};
-POOL(max_pool1d, 1, SAMBA_SET_NUMBER, maxAttributes, stagesMax)
-POOL(max_pool2d, 2, SAMBA_SET_NUMBER, maxAttributes, stagesMax)
-POOL(max_pool3d, 3, SAMBA_SET_NUMBER, maxAttributes, stagesMax)
-POOL(avg_pool1d, 1, SAMBA_SET_FLOAT, averageAttributes, stagesAverage)
-POOL(avg_pool2d, 2, SAMBA_SET_FLOAT, averageAttributes, stagesAverage)
-POOL(avg_pool3d, 3, SAMBA_SET_FLOAT, averageAttributes, stagesAverage)
+POOL(max_pool1d, 1, SAMBA_SET_NUMBER, maxAttributes, stagesMax, 1)
+POOL(max_pool1d_with_indices, 1, SAMBA_SET_NUMBER, maxAttributes, stagesMaxIndices, 2)
+POOL(avg_pool1d, 1, SAMBA_SET_FLOAT, averageAttributes, stagesAverage, 1)
+POOL(lp_pool1d, 1, SAMBA_SET_FLOAT, normAttributes, stagesLp, 1)
+POOL(max_pool2d, 2, SAMBA_SET_NUMBER, maxAttributes, stagesMax, 1)
+POOL(max_pool2d_with_indices, 2, SAMBA_SET_NUMBER, maxAttributes, stagesMaxIndices, 2)
+POOL(avg_pool2d, 2, SAMBA_SET_FLOAT, averageAttributes, stagesAverage, 1)
+POOL(lp_pool2d, 2, SAMBA_SET_FLOAT, normAttributes, stagesLp, 1)
+POOL(max_pool3d, 3, SAMBA_SET_NUMBER, maxAttributes, stagesMax, 1)
+POOL(max_pool3d_with_indices, 3, SAMBA_SET_NUMBER, maxAttributes, stagesMaxIndices, 2)
+POOL(avg_pool3d, 3, SAMBA_SET_FLOAT, averageAttributes, stagesAverage, 1)
+POOL(lp_pool3d, 3, SAMBA_SET_FLOAT, normAttributes, stagesLp, 1)
