@@ -1,4 +1,4 @@
-/* Handlers of ONNX operators: products, softmax, reductions. */
+/* Handlers of ONNX operators: products. */
 #include "frontend/onnx/importer.h"
 
 static SambaTensor *scaled(SambaTensor *x, double factor) {
