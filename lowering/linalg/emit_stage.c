@@ -118,6 +118,17 @@ static MlirValue emitFill(const Emitter *e, MlirAttribute element, MlirValue ini
   return mlirOperationGetResult(fill, 0);
 }
 
+/* A constant of an element type. arith works on signless integers: ui8 is a cast of i8. */
+static MlirValue emitElement(const Emitter *e, MlirBlock block, MlirOperation before, SambaDType dtype,
+                             MlirAttribute value) {
+  if (dtype != SAMBA_DTYPE_UI8)
+    return sambaBuildConstant(block, before, e->location, value);
+  value = mlirIntegerAttrGet(mlirIntegerTypeGet(e->context, 8), (int8_t)mlirIntegerAttrGetValueUInt(value));
+  MlirValue plain = sambaBuildConstant(block, before, e->location, value);
+  return sambaBuildUnaryOrMore(block, before, e->location, "builtin.unrealized_conversion_cast", 1, &plain,
+                               sambaDTypeToType(e->context, dtype));
+}
+
 /* tensor.pad so that a guarded map stays inside; low[] receives how far each axis moved. */
 static MlirValue emitPad(const Emitter *e, const SambaStageOperand *operand, MlirValue source, int64_t *low) {
   const SambaStageTensor *tensor = &e->graph->tensors[operand->tensor];
@@ -134,7 +145,7 @@ static MlirValue emitPad(const Emitter *e, const SambaStageOperand *operand, Mli
   if (!any)
     return source;
   MlirValue fill =
-      sambaBuildConstant(e->block, e->before, e->location, elementAttribute(e->context, tensor->dtype, operand->fill));
+      emitElement(e, e->block, e->before, tensor->dtype, elementAttribute(e->context, tensor->dtype, operand->fill));
   MlirRegion region = mlirRegionCreate();
   MlirType index[SAMBA_MAX_RANK];
   MlirLocation locations[SAMBA_MAX_RANK];
@@ -379,11 +390,10 @@ static MlirValue emitGeneric(const Emitter *e, MlirValue *values, const MlirAttr
     MlirOperation none = {NULL};
     if (isExtracted(e, &stage->operands[i]))
       continue;
-    MlirValue element =
-        argumentOf[i] >= 0
-            ? mlirBlockGetArgument(body, argumentOf[i])
-            : sambaBuildConstant(body, none, e->location,
-                                 mlirDenseElementsAttrGetSplatValue(constants[stage->operands[i].tensor]));
+    MlirValue element = argumentOf[i] >= 0
+                            ? mlirBlockGetArgument(body, argumentOf[i])
+                            : emitElement(e, body, none, dtype,
+                                          mlirDenseElementsAttrGetSplatValue(constants[stage->operands[i].tensor]));
     programValues[i] = sambaLaneBodyExtend(body, e->location, dtype, element);
   }
   for (uint32_t i = 0; i < stage->operand_count; ++i) {

@@ -70,6 +70,20 @@ static SambaStatus readConstant(SambaReader *r) {
                          "a constant of many values inside a section; pass it as an argument of the section");
 }
 
+/* A constant of ui8, which arith does not have. */
+static SambaStatus readCast(SambaReader *r) {
+  uint32_t from;
+  MlirValue result = mlirOperationGetResult(r->operation, 0);
+  SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 0), &from));
+  SambaReaderValue value = r->values.data[from];
+  value.type.dtype = sambaDTypeFromType(mlirValueGetType(result));
+  if (!value.isScalar || value.type.dtype != SAMBA_DTYPE_UI8)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "'builtin.unrealized_conversion_cast' of another value than a constant");
+  value.splat &= 0xff;
+  sambaReaderAddValue(r, result, &value);
+  return NULL;
+}
+
 static SambaStatus readEmpty(SambaReader *r) {
   SambaReaderValue value = {.isEmpty = true};
   MlirValue result = mlirOperationGetResult(r->operation, 0);
@@ -340,9 +354,13 @@ SambaReadOperation sambaFindLinalgReader(MlirOperation operation) {
   static const struct {
     const char *name;
     SambaReadOperation read;
-  } readers[] = {{"arith.constant", readConstant}, {"samba.constant", readConstant},
-                 {"tensor.empty", readEmpty},      {"linalg.fill", readFill},
-                 {"tensor.pad", readPad},          {"tensor.insert_slice", readInsertSlice},
+  } readers[] = {{"builtin.unrealized_conversion_cast", readCast},
+                 {"arith.constant", readConstant},
+                 {"samba.constant", readConstant},
+                 {"tensor.empty", readEmpty},
+                 {"linalg.fill", readFill},
+                 {"tensor.pad", readPad},
+                 {"tensor.insert_slice", readInsertSlice},
                  {"linalg.generic", readGeneric}};
   for (size_t i = 0; i < sizeof readers / sizeof *readers; ++i)
     if (sambaOperationIs(operation, readers[i].name))

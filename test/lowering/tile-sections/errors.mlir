@@ -115,3 +115,11 @@ samba.section @s(%x: tensor<4xf32>) -> tensor<6xf32> attributes {machine = #rdu.
   %1 = samba.relu %0 : tensor<6xf32>
   samba.yield %1 : tensor<6xf32>
 }
+
+// -----
+
+// expected-error @+1 {{'builtin.unrealized_conversion_cast' of another value than a constant}}
+samba.section @s(%x: tensor<4xi8>) -> tensor<4xui8> attributes {machine = #rdu.machine<"tiny">} {
+  %0 = builtin.unrealized_conversion_cast %x : tensor<4xi8> to tensor<4xui8>
+  samba.yield %0 : tensor<4xui8>
+}
