@@ -7,6 +7,7 @@
 #include "dialect/samba/samba.h"
 #include "dialect/samba/table/expansion.h"
 #include "passes/graph.h"
+#include "passes/outline_sections.h"
 
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@ static bool buildSteps(MlirOperation operation, const SambaExpansion *expansion,
   for (size_t s = 0; fine && s < expansion->steps.size; ++s) {
     const SambaExpansionStep *step = &expansion->steps.data[s];
     MlirValue *operands = sambaAllocate(sambaArraySize(step->operand_count + 1, sizeof *operands));
-    MlirNamedAttribute *attributes = sambaAllocate(sambaArraySize(step->attribute_count + 1, sizeof *attributes));
+    MlirNamedAttribute *attributes = sambaAllocate(sambaArraySize(step->attribute_count + 2, sizeof *attributes));
     for (uint32_t i = 0; i < step->operand_count; ++i)
       operands[i] = values[step->operands[i]];
     intptr_t count = step->attribute_count;
@@ -29,6 +30,8 @@ static bool buildSteps(MlirOperation operation, const SambaExpansion *expansion,
       attributes[count++] =
           sambaNamedAttribute(context, "value", sambaDenseAttribute(context, type, step->data, step->splat));
     }
+    if (step->starts_section)
+      attributes[count++] = sambaNamedAttribute(context, SAMBA_SECTION_START_ATTRIBUTE, mlirBoolAttrGet(context, 1));
     SambaArena arena = {0};
     SambaOperationParts parts = {
         .name = sambaArenaFormat(&arena, "samba.%s", step->operator_ ? step->operator_->name : "constant"),

@@ -98,13 +98,19 @@ static bool estimateSection(const Trial *trial, uint32_t first, uint32_t count, 
   return fits;
 }
 
+static bool startsSection(MlirOperation operation) {
+  return !mlirAttributeIsNull(
+      mlirOperationGetAttributeByName(operation, sambaMlirString(SAMBA_SECTION_START_ATTRIBUTE)));
+}
+
 static uint32_t partitionGreedily(const Trial *trial, uint32_t count, uint32_t *section_of) {
   uint32_t section = 0, first = 0;
   while (first < count) {
     double together = 0;
     uint32_t size = 1;
     bool fits = estimateSection(trial, first, 1, &together);
-    while (fits && first + size < count && size < maxOperatorsPerSection) {
+    while (fits && first + size < count && size < maxOperatorsPerSection &&
+           !startsSection(trial->operators[first + size])) {
       double alone, joined;
       if (!estimateSection(trial, first, size + 1, &joined) || !estimateSection(trial, first + size, 1, &alone) ||
           joined > together + alone)

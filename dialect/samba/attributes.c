@@ -116,6 +116,7 @@ static const struct {
     {"samba.op_name", onOperation, checkText},
     {"samba.stage", onOperation, checkText},
     {"samba.graphamp", onOperation, checkFlag},
+    {"samba.starts_section", onOperation, checkFlag},
     {"samba.graph", onOperation, checkGraph},
     {"samba.graphs", onOperation, checkGraphs},
 };

@@ -83,7 +83,9 @@ uint32_t sambaExpandCall(SambaExpansion *expansion, const char *name, uint32_t o
                              .operands = sambaArenaCopy(expansion->arena, operands, operand_count * sizeof *operands),
                              .attribute_count = attribute_count,
                              .attributes = copies,
-                             .first_value = (uint32_t)expansion->types.size};
+                             .first_value = (uint32_t)expansion->types.size,
+                             .starts_section = expansion->starts_section};
+  expansion->starts_section = false;
   sambaArrayAppend(&expansion->steps, step);
   for (uint32_t i = 0; i < call.operator_->result_count; ++i)
     sambaArrayAppend(&expansion->types, results[i]);

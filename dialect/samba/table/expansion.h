@@ -18,6 +18,7 @@ typedef struct SambaExpansionStep {
   const void *data; /* of a constant: row-major, i1 one byte each; one element when splat */
   bool splat;
   uint32_t first_value; /* the results' values are consecutive */
+  bool starts_section;
 } SambaExpansionStep;
 
 typedef struct SambaExpansion {
@@ -25,6 +26,7 @@ typedef struct SambaExpansion {
   SambaStatus status;
   SAMBA_ARRAY(SambaTensorType) types; /* of every value */
   SAMBA_ARRAY(SambaExpansionStep) steps;
+  bool starts_section; /* of the next call */
 } SambaExpansion;
 
 /* Decomposes a call of a composite operator. The expansion must be zero but for its arena; sambaExpansionFree it in any
@@ -39,6 +41,8 @@ void sambaExpansionFail(SambaExpansion *expansion, SambaStatus status);
 /* A call of any operator; operands and attributes are copied. The value of the first result. */
 uint32_t sambaExpandCall(SambaExpansion *expansion, const char *name, uint32_t operand_count, const uint32_t *operands,
                          uint32_t attribute_count, const SambaAttribute *attributes);
+/* The next call starts a section where sections are fused: what repeats is cut at the same places and merges. */
+static inline void sambaExpandSectionStart(SambaExpansion *expansion) { expansion->starts_section = true; }
 /* data is copied */
 uint32_t sambaExpandConstant(SambaExpansion *expansion, const SambaTensorType *type, const void *data, bool splat);
 /* A constant of numbers, converted to dtype as sambaDTypeBitsOfNumber does. */

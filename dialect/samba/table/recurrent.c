@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-enum { NO_OPERAND = -1, WHOLE = 16, BLOCK = 16 }; /* steps of a sequence that is not cut; of one block */
+enum { NO_OPERAND = -1, LEAST_BLOCK = 4, MOST_BLOCK = 16, BLOCK_BYTES = 1 << 22 };
 
 typedef struct {
   const SambaRecurrentForm *form;
@@ -261,21 +261,24 @@ static uint32_t pick(SambaExpansion *e, uint32_t x, uint32_t indices, uint32_t d
   return sambaExpandCall(e, "index_select", 2, (uint32_t[]){x, indices}, 1, &attribute);
 }
 
-/* A block's steps: a divisor of the sequence where there is one, else the last block is shorter. */
-static int64_t blockOf(int64_t steps) {
-  if (steps <= WHOLE)
+/* A block's steps: as many as are likely to share a section, each with its own copy of the weight. A divisor of the
+ * sequence where there is one near, else the last block is shorter. */
+static int64_t blockOf(const Layer *layer) {
+  int64_t most = BLOCK_BYTES / (4 * layer->gates * layer->hidden), steps = layer->steps;
+  most = most < LEAST_BLOCK ? LEAST_BLOCK : most > MOST_BLOCK ? MOST_BLOCK : most;
+  if (steps <= most)
     return steps;
-  for (int64_t size = BLOCK; size >= BLOCK / 2; --size)
+  for (int64_t size = most; size > most / 2; --size)
     if (steps % size == 0)
       return size;
-  return BLOCK;
+  return most;
 }
 
 /* y of one direction: [T, 1, B, H]. */
 static uint32_t runDirection(const Writer *w, Direction *d) {
   const Layer *layer = &w->layer;
   SambaExpansion *e = w->e;
-  int64_t size = blockOf(layer->steps), blocks = layer->steps / size, rest = layer->steps % size;
+  int64_t size = blockOf(layer), blocks = layer->steps / size, rest = layer->steps % size;
   uint32_t gateAxis = 2, timeAxis = layer->batchFirst ? 1 : 0;
   uint32_t mine = sambaExpandSlice(e, w->projected, gateAxis, d->number * layer->gates, layer->gates, 1);
   uint32_t *outputs = SAMBA_ARENA_ARRAY(e->arena, uint32_t, (size_t)blocks + 1), all;
@@ -290,12 +293,14 @@ static uint32_t runDirection(const Writer *w, Direction *d) {
       numbers[i] = (double)(i + (d->reverse ? (blocks - 1) * size : 0));
     uint32_t indices = sambaExpandNumbers(e, SAMBA_DTYPE_I32, 1, &size, numbers);
     for (int64_t i = 0; i < blocks; ++i) {
+      sambaExpandSectionStart(e);
       uint32_t projections = pick(e, mine, indices, timeAxis);
       uint32_t masks = layer->lengths < 0 ? 0 : pick(e, w->active, indices, 0);
       outputs[d->reverse ? blocks - 1 - i : i] = run(w, d, projections, masks, 0, size);
       if (i + 1 < blocks)
         indices = sambaExpandWithNumber(e, "add", indices, (double)(d->reverse ? -size : size));
     }
+    sambaExpandSectionStart(e);
     if (rest && !d->reverse)
       outputs[blocks] = run(w, d, mine, w->active, blocks * size, rest);
     all = sambaExpandCat(e, (uint32_t)(blocks + (rest != 0)), outputs, 0);
