@@ -63,6 +63,9 @@ static void freeImporter(SambaImporter *importer) {
     onnx__model_proto__free_unpacked(importer->model, NULL);
   if (importer->file)
     munmap((void *)(uintptr_t)importer->file, importer->file_size);
+  for (size_t i = 0; i < importer->unpacked.size; ++i)
+    onnx__attribute_proto__free_unpacked(importer->unpacked.data[i], NULL);
+  sambaArrayFree(&importer->unpacked);
   sambaOnnxSkeletonFree(&importer->skeleton);
   sambaStringMapFree(&importer->value_names);
   sambaArrayFree(&importer->values);
@@ -145,30 +148,34 @@ SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, 
   return NULL;
 }
 
+SambaStatus sambaOnnxDeclareInitializer(SambaImporter *importer, const char *name, const Onnx__TensorProto *proto) {
+  SambaOnnxValue *value = sambaOnnxValueAt(importer, name);
+  if (value->defined)
+    return sambaStatusMake(SAMBA_INVALID, "initializer %s is there twice", sambaOnnxShown(importer, proto->name));
+  value->initializer = proto;
+  value->is_weight = value->defined = true;
+  if (sambaOnnxTypeIsFloat(proto->data_type)) {
+    int64_t count = 1;
+    for (size_t axis = 0; axis < proto->n_dims && count <= KNOWN_FLOATS; ++axis)
+      count = proto->dims[axis] > KNOWN_FLOATS ? KNOWN_FLOATS + 1 : count * proto->dims[axis];
+    bool empty = false;
+    for (size_t axis = 0; axis < proto->n_dims; ++axis)
+      empty |= proto->dims[axis] == 0;
+    if (count > KNOWN_FLOATS && !empty)
+      return NULL;
+  }
+  SAMBA_RETURN_IF_ERROR(sambaOnnxReadConstant(importer, proto, &value->constant));
+  /* Single numbers are parameters of formulas rather than weights: they may be folded and appear as constants. */
+  if (value->constant && value->constant->count == 1 && value->constant->rank == 0)
+    value->is_weight = false;
+  return NULL;
+}
+
 static SambaStatus declareInitializers(SambaImporter *importer) {
   const Onnx__GraphProto *graph = importer->model->graph;
-  for (size_t i = 0; i < graph->n_initializer; ++i) {
-    const Onnx__TensorProto *proto = graph->initializer[i];
-    SambaOnnxValue *value = sambaOnnxValueAt(importer, proto->name ? proto->name : "");
-    if (value->defined)
-      return sambaStatusMake(SAMBA_INVALID, "initializer %s is there twice", sambaOnnxShown(importer, proto->name));
-    value->initializer = proto;
-    value->is_weight = value->defined = true;
-    if (sambaOnnxTypeIsFloat(proto->data_type)) {
-      int64_t count = 1;
-      for (size_t axis = 0; axis < proto->n_dims && count <= KNOWN_FLOATS; ++axis)
-        count = proto->dims[axis] > KNOWN_FLOATS ? KNOWN_FLOATS + 1 : count * proto->dims[axis];
-      bool empty = false;
-      for (size_t axis = 0; axis < proto->n_dims; ++axis)
-        empty |= proto->dims[axis] == 0;
-      if (count > KNOWN_FLOATS && !empty)
-        continue;
-    }
-    SAMBA_RETURN_IF_ERROR(sambaOnnxReadConstant(importer, proto, &value->constant));
-    /* Single numbers are parameters of formulas rather than weights: they may be folded and appear as constants. */
-    if (value->constant && value->constant->count == 1 && value->constant->rank == 0)
-      value->is_weight = false;
-  }
+  for (size_t i = 0; i < graph->n_initializer; ++i)
+    SAMBA_RETURN_IF_ERROR(sambaOnnxDeclareInitializer(
+        importer, graph->initializer[i]->name ? graph->initializer[i]->name : "", graph->initializer[i]));
   return NULL;
 }
 
@@ -255,13 +262,12 @@ const char *sambaOnnxDomain(const Onnx__NodeProto *proto) {
   return !proto->domain || strcmp(proto->domain, "ai.onnx") == 0 ? "" : proto->domain;
 }
 
-static int64_t versionOf(const SambaImporter *importer, const char *domain) {
+int64_t sambaOnnxSetVersion(size_t set_count, Onnx__OperatorSetIdProto *const *sets, const char *domain) {
   int64_t version = 0;
-  for (size_t i = 0; i < importer->model->n_opset_import; ++i) {
-    const Onnx__OperatorSetIdProto *set = importer->model->opset_import[i];
-    const char *name = !set->domain || strcmp(set->domain, "ai.onnx") == 0 ? "" : set->domain;
+  for (size_t i = 0; i < set_count; ++i) {
+    const char *name = !sets[i]->domain || strcmp(sets[i]->domain, "ai.onnx") == 0 ? "" : sets[i]->domain;
     if (strcmp(name, domain) == 0)
-      version = set->version;
+      version = sets[i]->version;
   }
   return version ? version : 1;
 }
@@ -284,13 +290,9 @@ static SambaStatus noRow(const SambaOnnxNode *node) {
       return sambaStatusMake(SAMBA_UNSUPPORTED,
                              "operator %s of operator set version %lld is not supported; versions %lld to %lld are",
                              proto->op_type, (long long)node->version, (long long)row->first, (long long)row->last);
-  SambaStatus status = sambaStatusMake(SAMBA_UNSUPPORTED, "operator %s%s%s is not supported", sambaOnnxDomain(proto),
-                                       *sambaOnnxDomain(proto) ? "." : "",
-                                       proto->op_type && *proto->op_type ? proto->op_type : "without a type");
-  if (node->importer->skeleton.has_functions)
-    status = sambaStatusNote(
-        status, "the model defines functions of its own, which are not supported: inline them when exporting");
-  return status;
+  return sambaStatusMake(SAMBA_UNSUPPORTED, "operator %s%s%s is not supported", sambaOnnxDomain(proto),
+                         *sambaOnnxDomain(proto) ? "." : "",
+                         proto->op_type && *proto->op_type ? proto->op_type : "without a type");
 }
 
 /* The node with the inputs it has: folded when all are known, else as the graph's operators. Operands that steer shapes
@@ -314,7 +316,8 @@ static SambaStatus importNode(SambaOnnxNode *node) {
   SambaImporter *importer = node->importer;
   const Onnx__NodeProto *proto = node->proto;
   const SambaOnnxRow *row = proto->op_type ? sambaOnnxRowOf(node) : NULL;
-  if (!row)
+  const Onnx__FunctionProto *function = row || !proto->op_type ? NULL : sambaOnnxFunctionOf(node);
+  if (!row && !function)
     return noRow(node);
   uint32_t *inputs = SAMBA_ARENA_ARRAY(&importer->arena, uint32_t, proto->n_input);
   for (uint32_t i = 0; i < proto->n_input; ++i) {
@@ -333,40 +336,48 @@ static SambaStatus importNode(SambaOnnxNode *node) {
   node->output_count = (uint32_t)proto->n_output;
   while (node->input_count && inputs[node->input_count - 1] == UINT32_MAX)
     --node->input_count; /* optional ones at the end may be written or not */
+  if (function)
+    return sambaOnnxInlineFunction(node, function);
   if (node->input_count < row->inputs[0] || node->input_count > row->inputs[1])
     return sambaStatusMake(SAMBA_INVALID, "has %u inputs, but must have %u to %u", node->input_count, row->inputs[0],
                            row->inputs[1]);
   return node->output_count ? importResolved(node) : NULL;
 }
 
+SambaStatus sambaOnnxImportNode(SambaImporter *importer, const Onnx__NodeProto *proto, uint32_t index,
+                                const SambaOnnxScope *scope) {
+  SambaOnnxNode node = {.importer = importer,
+                        .proto = proto,
+                        .index = index,
+                        .scope = scope,
+                        .version = sambaOnnxScopeVersion(importer, scope, sambaOnnxDomain(proto))};
+  const char *layer = proto->name && *proto->name                                ? proto->name
+                      : proto->n_output && proto->output[0] && *proto->output[0] ? proto->output[0]
+                                                                                 : "";
+  sambaTraceSetLayer(importer->trace, sambaStringRef(layer), importer->path, index);
+  SambaStatus status = importNode(&node);
+  if (!status && sambaTraceStatus(importer->trace)) {
+    SambaStatus failed = sambaTraceStatus(importer->trace);
+    status = sambaStatusMake(sambaStatusGetCode(failed), "%s", sambaStatusGetMessage(failed));
+  }
+  if (status)
+    return annotateNode(importer, proto, index, status);
+  for (uint32_t k = 0; k < proto->n_output;
+       ++k) { /* outputs that a handler leaves out were not asked for or are refused when read */
+    if (!sambaOnnxOutputUsed(&node, k))
+      continue;
+    SambaOnnxValue *value = sambaOnnxValueAt(importer, proto->output[k]);
+    value->defined = value->tensor || value->constant || value->initializer || value->sequence;
+  }
+  return NULL;
+}
+
 static SambaStatus importNodes(SambaImporter *importer) {
   const Onnx__GraphProto *graph = importer->model->graph;
   uint32_t *order = SAMBA_ARENA_ARRAY(&importer->arena, uint32_t, graph->n_node);
   SAMBA_RETURN_IF_ERROR(orderNodes(importer, order));
-  for (size_t i = 0; i < graph->n_node; ++i) {
-    const Onnx__NodeProto *proto = graph->node[order[i]];
-    SambaOnnxNode node = {.importer = importer,
-                          .proto = proto,
-                          .index = order[i],
-                          .version = versionOf(importer, sambaOnnxDomain(proto))};
-    const char *layer = proto->name && *proto->name                                ? proto->name
-                        : proto->n_output && proto->output[0] && *proto->output[0] ? proto->output[0]
-                                                                                   : "";
-    sambaTraceSetLayer(importer->trace, sambaStringRef(layer), importer->path, order[i]);
-    SambaStatus status = importNode(&node);
-    if (!status && sambaTraceStatus(importer->trace)) {
-      SambaStatus failed = sambaTraceStatus(importer->trace);
-      status = sambaStatusMake(sambaStatusGetCode(failed), "%s", sambaStatusGetMessage(failed));
-    }
-    if (status)
-      return annotateNode(importer, proto, order[i], status);
-    for (size_t k = 0; k < proto->n_output;
-         ++k) /* outputs that a handler leaves out were not asked for or are refused when read */
-      if (sambaOnnxOutputUsed(&node, (uint32_t)k)) {
-        SambaOnnxValue *value = sambaOnnxValueAt(importer, proto->output[k]);
-        value->defined = value->tensor || value->constant || value->initializer || value->sequence;
-      }
-  }
+  for (size_t i = 0; i < graph->n_node; ++i)
+    SAMBA_RETURN_IF_ERROR(sambaOnnxImportNode(importer, graph->node[order[i]], order[i], NULL));
   return NULL;
 }
 

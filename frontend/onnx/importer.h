@@ -57,13 +57,18 @@ typedef struct SambaImporter {
   SambaArena arena;
   SambaStringMap value_names;
   SAMBA_ARRAY(SambaOnnxValue) values;
+  SAMBA_ARRAY(Onnx__AttributeProto *) unpacked; /* default attributes of functions */
 } SambaImporter;
+
+/* Where the nodes of a function or of a branch stand (inline.c); NULL: in the graph. */
+typedef struct SambaOnnxScope SambaOnnxScope;
 
 /* One node while it is imported. */
 typedef struct SambaOnnxNode {
   SambaImporter *importer;
   const Onnx__NodeProto *proto;
   uint32_t index;
+  const SambaOnnxScope *scope;
   int64_t version; /* of the operator set of its domain */
   uint32_t input_count, output_count;
   const uint32_t *inputs; /* indices of values, UINT32_MAX: left out */
@@ -91,6 +96,20 @@ const char *sambaOnnxDomain(const Onnx__NodeProto *proto); /* "" is ai.onnx */
 const char *sambaOnnxShown(SambaImporter *importer, const char *text);
 /* The value of this name, made when it is new: pointers got before are then stale. */
 SambaOnnxValue *sambaOnnxValueAt(SambaImporter *importer, const char *name);
+
+/* The domain of the standard operators is "". */
+int64_t sambaOnnxSetVersion(size_t set_count, Onnx__OperatorSetIdProto *const *sets, const char *domain);
+/* Declares an initializer under a name that has no value yet. */
+SambaStatus sambaOnnxDeclareInitializer(SambaImporter *importer, const char *name, const Onnx__TensorProto *proto);
+/* Imports one node; its inputs have been imported. Errors name the node. */
+SambaStatus sambaOnnxImportNode(SambaImporter *importer, const Onnx__NodeProto *proto, uint32_t index,
+                                const SambaOnnxScope *scope);
+
+/* ---- Functions and branches, put in place of the node (inline.c) ---- */
+/* The model's function that the node calls, or NULL. */
+const Onnx__FunctionProto *sambaOnnxFunctionOf(const SambaOnnxNode *node);
+SambaStatus sambaOnnxInlineFunction(const SambaOnnxNode *node, const Onnx__FunctionProto *function);
+int64_t sambaOnnxScopeVersion(const SambaImporter *importer, const SambaOnnxScope *scope, const char *domain);
 
 /* ---- Graph inputs, in this order ---- */
 SambaStatus sambaOnnxParseOptions(SambaImporter *importer);

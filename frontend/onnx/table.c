@@ -175,4 +175,5 @@ const SambaOnnxRow sambaOnnxRows[] = {
     {"", "MelWeightMatrix", 17, LATEST, H(MelWeightMatrix), NULL, NULL, {5, 5}},
     {"", "DFT", 17, LATEST, H(Dft), NULL, NULL, {1, 3}},
     {"", "STFT", 17, LATEST, H(Stft), NULL, NULL, {2, 4}},
+    {"", "If", 1, LATEST, H(If), NULL, NULL, {1, 1}},
     {0}};

@@ -5,15 +5,14 @@
 #include <string.h>
 
 /* The messages that are looked into. */
-typedef enum { MODEL, GRAPH, NODE, ATTRIBUTE, TENSOR, VALUE_INFO, TYPE, SEQUENCE, MAP, INNER_GRAPH } Message;
+typedef enum { MODEL, GRAPH, NODE, ATTRIBUTE, TENSOR, VALUE_INFO, TYPE, SEQUENCE, MAP, INNER_GRAPH, FUNCTION } Message;
 
 typedef enum {
   COPY,     /* as it is */
   DROP,     /* not needed */
   DESCEND,  /* a message: copied by these rules */
   VALIDATE, /* a message: looked through for depth and lengths, not copied */
-  PAYLOAD,  /* elements of a tensor */
-  FUNCTIONS
+  PAYLOAD   /* elements of a tensor */
 } Action;
 
 static const struct {
@@ -26,7 +25,7 @@ static const struct {
     {MODEL, 6, DROP, 0},
     {MODEL, 14, DROP, 0},
     {MODEL, 20, DROP, 0},
-    {MODEL, 25, FUNCTIONS, 0},
+    {MODEL, 25, DESCEND, FUNCTION},
     {GRAPH, 1, DESCEND, NODE},
     {GRAPH, 5, DESCEND, TENSOR},
     {GRAPH, 10, DROP, 0},
@@ -39,7 +38,7 @@ static const struct {
     {NODE, 6, DROP, 0},
     {ATTRIBUTE, 5, DESCEND, TENSOR},
     {ATTRIBUTE, 10, DESCEND, TENSOR},
-    {ATTRIBUTE, 6, VALIDATE, INNER_GRAPH},
+    {ATTRIBUTE, 6, DESCEND, GRAPH},
     {ATTRIBUTE, 11, VALIDATE, INNER_GRAPH},
     {ATTRIBUTE, 13, DROP, 0},
     {ATTRIBUTE, 14, VALIDATE, TYPE},
@@ -58,6 +57,10 @@ static const struct {
     {TYPE, 7, DROP, 0},
     {SEQUENCE, 1, VALIDATE, TYPE},
     {MAP, 2, VALIDATE, TYPE},
+    {FUNCTION, 7, DESCEND, NODE},
+    {FUNCTION, 8, DROP, 0},
+    {FUNCTION, 12, DROP, 0},
+    {FUNCTION, 14, DROP, 0},
     {INNER_GRAPH, 1, VALIDATE, NODE},
     {INNER_GRAPH, 11, VALIDATE, VALUE_INFO},
     {INNER_GRAPH, 12, VALIDATE, VALUE_INFO},
@@ -123,8 +126,6 @@ static SambaStatus scanField(Scanner *s, const uint8_t *begin, const uint8_t *at
       action = (Action)rules[i].action;
       child = (Message)rules[i].child;
     }
-  if (action == FUNCTIONS)
-    s->out->has_functions = true;
   if (action == DESCEND && copying) {
     putVarint(s, key);
     size_t lengthAt = s->out->bytes.size;

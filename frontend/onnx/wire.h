@@ -21,7 +21,6 @@ typedef struct SambaOnnxPayload {
 typedef struct SambaOnnxSkeleton { /* zero-initialize */
   SAMBA_ARRAY(uint8_t) bytes;
   SAMBA_ARRAY(SambaOnnxPayload) payloads;
-  bool has_functions; /* the model defines functions of its own */
 } SambaOnnxSkeleton;
 
 /* Scans a whole file. Errors give the byte offset of what is wrong. */

@@ -1,0 +1,239 @@
+/* Functions of the model and branches of If: their nodes take the place of the node. Names inside get a prefix of their
+ * own; a function sees its inputs alone, a branch everything around it. */
+#include "frontend/onnx/importer.h"
+
+#include <stdlib.h>
+
+struct SambaOnnxScope {
+  const SambaOnnxScope *outer; /* whose names are seen too, NULL: nobody's or the graph's */
+  bool closed;                 /* names that are not defined here are not seen */
+  unsigned depth;
+  const char *prefix;
+  const Onnx__FunctionProto *function; /* whose operator sets hold; NULL: the model's */
+  const Onnx__NodeProto *call;         /* of the function: its attributes */
+  SambaStringMap names;                /* name -> index in globals */
+  SAMBA_ARRAY(const char *) globals;
+};
+
+static void freeScope(SambaOnnxScope *scope) {
+  sambaStringMapFree(&scope->names);
+  sambaArrayFree(&scope->globals);
+}
+
+int64_t sambaOnnxScopeVersion(const SambaImporter *importer, const SambaOnnxScope *scope, const char *domain) {
+  if (scope && scope->function)
+    return sambaOnnxSetVersion(scope->function->n_opset_import, scope->function->opset_import, domain);
+  return sambaOnnxSetVersion(importer->model->n_opset_import, importer->model->opset_import, domain);
+}
+
+static void name(SambaOnnxScope *scope, const char *local, const char *global) {
+  uint32_t index = (uint32_t)scope->globals.size;
+  if (sambaStringMapInsert(&scope->names, sambaStringRef(local), index, &index))
+    sambaArrayAppend(&scope->globals, global);
+  else
+    scope->globals.data[index] = global;
+}
+
+static const char *define(SambaImporter *importer, SambaOnnxScope *scope, const char *local) {
+  const char *global = sambaArenaFormat(&importer->arena, "%s%s", scope->prefix, local);
+  uint32_t taken;
+  while (sambaStringMapGet(&importer->value_names, sambaStringRef(global), &taken))
+    global = sambaArenaFormat(&importer->arena, "%s'", global);
+  name(scope, local, global);
+  sambaOnnxValueAt(importer, global);
+  return global;
+}
+
+static const char *lookUp(SambaImporter *importer, const SambaOnnxScope *scope, const char *local) {
+  for (const SambaOnnxScope *at = scope; at; at = at->outer) {
+    uint32_t index;
+    if (sambaStringMapGet(&at->names, sambaStringRef(local), &index))
+      return at->globals.data[index];
+    if (at->closed)
+      return sambaArenaFormat(&importer->arena, "%s%s", at->prefix, local); /* nobody makes it */
+  }
+  return local;
+}
+
+/* ---- Attributes of a function ---- */
+
+static const Onnx__AttributeProto *attributeOf(const Onnx__NodeProto *proto, const char *wanted) {
+  for (size_t i = 0; i < proto->n_attribute; ++i)
+    if (proto->attribute[i]->name && strcmp(proto->attribute[i]->name, wanted) == 0)
+      return proto->attribute[i];
+  return NULL;
+}
+
+/* Attributes that say @name take the call's attribute of that name, or are left out. */
+static void bindAttributes(SambaImporter *importer, const Onnx__NodeProto *call, Onnx__NodeProto *proto) {
+  Onnx__AttributeProto **bound = SAMBA_ARENA_ARRAY(&importer->arena, Onnx__AttributeProto *, proto->n_attribute);
+  size_t count = 0;
+  for (size_t i = 0; i < proto->n_attribute; ++i) {
+    bound[count] = proto->attribute[i];
+    const char *reference = bound[count]->ref_attr_name;
+    if (!reference || !*reference) {
+      ++count;
+      continue;
+    }
+    const Onnx__AttributeProto *given = attributeOf(call, reference);
+    if (!given)
+      continue;
+    bound[count] = sambaArenaCopy(&importer->arena, given, sizeof *given);
+    bound[count++]->name = proto->attribute[i]->name;
+  }
+  proto->attribute = bound;
+  proto->n_attribute = count;
+}
+
+/* The call with the function's default attributes (field 11 of a FunctionProto, newer than our onnx.proto) added. */
+static const Onnx__NodeProto *withDefaults(SambaImporter *importer, const Onnx__NodeProto *call,
+                                           const Onnx__FunctionProto *function) {
+  enum { ATTRIBUTE_PROTO = 11 };
+  size_t most = call->n_attribute + function->base.n_unknown_fields;
+  Onnx__NodeProto *proto = sambaArenaCopy(&importer->arena, call, sizeof *call);
+  proto->attribute = SAMBA_ARENA_ARRAY(&importer->arena, Onnx__AttributeProto *, most);
+  for (size_t i = 0; i < call->n_attribute; ++i)
+    proto->attribute[i] = call->attribute[i];
+  for (size_t i = 0; i < function->base.n_unknown_fields; ++i) {
+    const ProtobufCMessageUnknownField *field = &function->base.unknown_fields[i];
+    size_t length = 0, at = 0;
+    if (field->tag != ATTRIBUTE_PROTO)
+      continue;
+    for (unsigned shift = 0; at < field->len; shift += 7) { /* the field's length stands first */
+      length |= (size_t)(field->data[at] & 127) << shift;
+      if (!(field->data[at++] & 128))
+        break;
+    }
+    Onnx__AttributeProto *otherwise = onnx__attribute_proto__unpack(NULL, field->len - at, field->data + at);
+    if (!otherwise)
+      continue;
+    sambaArrayAppend(&importer->unpacked, otherwise);
+    if (length == field->len - at && otherwise->name && !attributeOf(call, otherwise->name))
+      proto->attribute[proto->n_attribute++] = otherwise;
+  }
+  return proto;
+}
+
+/* ---- Nodes ---- */
+
+static SambaStatus importNodes(SambaImporter *importer, SambaOnnxScope *scope, size_t count,
+                               Onnx__NodeProto *const *nodes) {
+  for (size_t i = 0; i < count; ++i) {
+    Onnx__NodeProto *proto = sambaArenaCopy(&importer->arena, nodes[i], sizeof *nodes[i]);
+    proto->input = SAMBA_ARENA_ARRAY(&importer->arena, char *, proto->n_input);
+    proto->output = SAMBA_ARENA_ARRAY(&importer->arena, char *, proto->n_output);
+    for (size_t k = 0; k < proto->n_input; ++k) {
+      const char *local = nodes[i]->input[k];
+      proto->input[k] = (char *)(uintptr_t)(local && *local ? lookUp(importer, scope, local) : "");
+      if (*proto->input[k])
+        sambaOnnxValueAt(importer, proto->input[k]);
+    }
+    for (size_t k = 0; k < proto->n_output; ++k) {
+      const char *local = nodes[i]->output[k];
+      proto->output[k] = (char *)(uintptr_t)(local && *local ? define(importer, scope, local) : "");
+    }
+    proto->name =
+        (char *)(uintptr_t)sambaArenaFormat(&importer->arena, "%s%s", scope->prefix, proto->name ? proto->name : "");
+    if (scope->call)
+      bindAttributes(importer, scope->call, proto);
+    SAMBA_RETURN_IF_ERROR(sambaOnnxImportNode(importer, proto, (uint32_t)i, scope));
+  }
+  return NULL;
+}
+
+static SambaStatus enter(const SambaOnnxNode *node, SambaOnnxScope *out_scope) {
+  enum { MOST_DEPTH = 64 };
+  unsigned depth = node->scope ? node->scope->depth + 1 : 1;
+  const char *own = node->proto->name && *node->proto->name ? node->proto->name : node->proto->op_type;
+  const char *outer = node->scope ? node->scope->prefix : "";
+  size_t common =
+      strncmp(own, outer, strlen(outer)) == 0 ? strlen(outer) : 0; /* names inside have the prefix already */
+  *out_scope = (SambaOnnxScope){
+      .depth = depth, .prefix = sambaArenaFormat(&node->importer->arena, "%s%s#%u/", outer, own + common, node->index)};
+  return depth <= MOST_DEPTH ? NULL
+                             : sambaStatusMake(SAMBA_UNSUPPORTED,
+                                               "functions and branches are nested deeper than %d levels", MOST_DEPTH);
+}
+
+/* The node's output is what the scope knows as `local`. */
+static SambaStatus setOutput(const SambaOnnxNode *node, uint32_t output, const SambaOnnxScope *scope,
+                             const char *local) {
+  if (!sambaOnnxOutputUsed(node, output))
+    return NULL;
+  uint32_t index;
+  const char *global = lookUp(node->importer, scope, local ? local : "");
+  if (!sambaStringMapGet(&node->importer->value_names, sambaStringRef(global), &index) ||
+      !node->importer->values.data[index].defined)
+    return sambaStatusMake(SAMBA_INVALID, "output %s is made by no node inside", sambaOnnxShown(node->importer, local));
+  SambaOnnxNode inside = *node;
+  inside.input_count = 1;
+  inside.inputs = &index;
+  return sambaOnnxSetSame(&inside, output, 0);
+}
+
+const Onnx__FunctionProto *sambaOnnxFunctionOf(const SambaOnnxNode *node) {
+  const Onnx__ModelProto *model = node->importer->model;
+  for (size_t i = 0; i < model->n_functions; ++i) {
+    const Onnx__FunctionProto *function = model->functions[i];
+    const char *domain = function->domain && strcmp(function->domain, "ai.onnx") != 0 ? function->domain : "";
+    if (function->name && strcmp(function->name, node->proto->op_type) == 0 &&
+        strcmp(domain, sambaOnnxDomain(node->proto)) == 0)
+      return function;
+  }
+  return NULL;
+}
+
+SambaStatus sambaOnnxInlineFunction(const SambaOnnxNode *node, const Onnx__FunctionProto *function) {
+  SambaImporter *importer = node->importer;
+  SambaOnnxScope scope;
+  SambaStatus status = enter(node, &scope);
+  scope.closed = true;
+  scope.function = function;
+  if (!status && node->input_count > function->n_input)
+    status = sambaStatusMake(SAMBA_INVALID, "has %u inputs, but the function takes %zu", node->input_count,
+                             function->n_input);
+  for (size_t i = 0; !status && i < function->n_input; ++i) /* one that is left out stays without a name */
+    name(&scope, function->input[i], sambaOnnxHasInput(node, (uint32_t)i) ? node->proto->input[i] : "");
+  if (!status) {
+    scope.call = withDefaults(importer, node->proto, function);
+    status = importNodes(importer, &scope, function->n_node, function->node);
+  }
+  for (uint32_t i = 0; !status && i < node->output_count; ++i)
+    status = i < function->n_output ? setOutput(node, i, &scope, function->output[i])
+                                    : sambaStatusMake(SAMBA_INVALID, "has %u outputs, but the function makes %zu",
+                                                      node->output_count, function->n_output);
+  freeScope(&scope);
+  return status;
+}
+
+/* A condition that is known: the branch in place of the node. */
+SambaStatus sambaOnnxImportIf(const SambaOnnxNode *node) {
+  SambaImporter *importer = node->importer;
+  const SambaConstant *condition = sambaOnnxConstant(node, 0);
+  if (!condition || condition->is_float || condition->count != 1)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "an If whose condition is not known at compile time is not supported; if it comes from a "
+                           "graph input, use --bind NAME=FILE");
+  const char *wanted = condition->data[0].i ? "then_branch" : "else_branch";
+  const Onnx__AttributeProto *attribute = sambaOnnxAttribute(node, wanted);
+  const Onnx__GraphProto *branch = attribute ? attribute->g : NULL;
+  if (!branch)
+    return sambaStatusMake(SAMBA_INVALID, "attribute '%s' is missing", wanted);
+  SambaOnnxScope scope;
+  SambaStatus status = enter(node, &scope);
+  scope.outer = node->scope;
+  scope.function = node->scope ? node->scope->function : NULL;
+  scope.call = node->scope ? node->scope->call : NULL;
+  for (size_t i = 0; !status && i < branch->n_initializer; ++i) {
+    const char *local = branch->initializer[i]->name ? branch->initializer[i]->name : "";
+    status = sambaOnnxDeclareInitializer(importer, define(importer, &scope, local), branch->initializer[i]);
+  }
+  if (!status)
+    status = importNodes(importer, &scope, branch->n_node, branch->node);
+  for (uint32_t i = 0; !status && i < node->output_count; ++i)
+    status = i < branch->n_output ? setOutput(node, i, &scope, branch->output[i]->name)
+                                  : sambaStatusMake(SAMBA_INVALID, "has %u outputs, but the branch makes %zu",
+                                                    node->output_count, branch->n_output);
+  freeScope(&scope);
+  return status;
+}
