@@ -19,7 +19,7 @@ static const char *const steps[] = {
     "samba-materialize-views",
     "samba-partition-sections{target=%t opt=%o}",
     "samba-assign-memory",
-    "samba.section(convert-samba-to-linalg)",
+    "samba.section(convert-samba-to-linalg)", /* the back of sambaPipelineTexts begins here */
     "samba.section(samba-tile-sections%d)",
     "samba.section(rdu-verify-mapping)",
     "convert-linalg-to-rdu",
@@ -28,6 +28,7 @@ static const char *const steps[] = {
     "rdu.section(rdu-route)",
     "rdu.section(rdu-verify-section)",
 };
+enum { stepCount = sizeof steps / sizeof *steps };
 
 static bool isOneOf(const char *value, const char *const *choices) {
   for (; *choices; ++choices)
@@ -43,7 +44,7 @@ static const char *quoted(SambaArena *arena, const char *text) {
   return strpbrk(text, " {}\"'") ? sambaArenaFormat(arena, "'%s'", text) : text;
 }
 
-SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *options, const char **out_text) {
+static SambaStatus checkOptions(const SambaPipelineOptions *options) {
   static const char *const levels[] = {"o0", "o1", "o3", NULL}, *const precisions[] = {"mp0", "mp1",  "mp4",
                                                                                        "f32", "bf16", NULL};
   const char *opt = or(options->opt, "o1"), *precision = or(options->precision, "mp0"),
@@ -65,12 +66,18 @@ SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *opt
   if (options->rules && options->rules[0])
     return sambaStatusMake(SAMBA_UNSUPPORTED, "rules=%s: fusion rule files are not available in this version",
                            options->rules);
+  return NULL;
+}
+
+/* Steps [first, end). */
+static const char *stepsText(SambaArena *arena, const SambaPipelineOptions *options, size_t first, size_t end) {
+  const char *opt = or(options->opt, "o1"), *precision = or(options->precision, "mp0");
   if (strcmp(precision, "f32") == 0)
     precision = "mp0";
   if (strcmp(precision, "bf16") == 0)
     precision = "mp4";
   SAMBA_ARRAY(char) text = {0};
-  for (size_t s = 0; s < sizeof steps / sizeof *steps; ++s) {
+  for (size_t s = first; s < end; ++s) {
     if (strcmp(opt, "o0") == 0 && strcmp(steps[s], "samba-raise-idioms") == 0)
       continue;
     if (text.size)
@@ -104,8 +111,25 @@ SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *opt
     }
   }
   sambaArrayAppend(&text, '\0');
-  *out_text = sambaArenaCopy(arena, text.data, text.size);
+  const char *copy = sambaArenaCopy(arena, text.data, text.size);
   sambaArrayFree(&text);
+  return copy;
+}
+
+SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *options, const char **out_text) {
+  SAMBA_RETURN_IF_ERROR(checkOptions(options));
+  *out_text = stepsText(arena, options, 0, stepCount);
+  return NULL;
+}
+
+SambaStatus sambaPipelineTexts(SambaArena *arena, const SambaPipelineOptions *options, const char **out_front,
+                               const char **out_back) {
+  SAMBA_RETURN_IF_ERROR(checkOptions(options));
+  size_t back = 0;
+  while (!strstr(steps[back], "convert-samba-to-linalg"))
+    ++back;
+  *out_front = stepsText(arena, options, 0, back);
+  *out_back = stepsText(arena, options, back, stepCount);
   return NULL;
 }
 

@@ -73,27 +73,23 @@ static MlirLogicalResult keepErrors(MlirDiagnostic diagnostic, void *user) {
   return mlirLogicalResultSuccess();
 }
 
-/* Runs the pipeline once on `module`. */
-static SambaStatus runOnce(MlirOperation module, const SambaCompileOptions *options, Messages *messages) {
+/* Runs the passes of `text` on `module`. */
+static SambaStatus runPasses(MlirOperation module, const SambaCompileOptions *options, const char *text,
+                             Messages *messages) {
   MlirContext context = mlirOperationGetContext(module);
-  SambaArena arena = {0};
-  const char *text = NULL;
-  SambaStatus status = sambaPipelineText(&arena, &options->pipeline, &text);
-  if (!status) {
-    MlirPassManager manager = mlirPassManagerCreate(context);
-    MlirDiagnosticHandlerID handler = mlirContextAttachDiagnosticHandler(context, keepErrors, messages, NULL);
-    if (mlirLogicalResultIsFailure(mlirOpPassManagerAddPipeline(mlirPassManagerGetAsOpPassManager(manager),
-                                                                sambaMlirString(text), appendPiece, messages)))
-      status = sambaStatusMake(SAMBA_INVALID, "the pipeline '%s' does not parse: %.*s", text, (int)messages->text.size,
-                               messages->text.data);
-    else if (options->configure && !options->configure(manager, options->user))
-      status = sambaStatusMake(SAMBA_INVALID, "the pass manager's options do not hold");
-    else if (mlirLogicalResultIsFailure(mlirPassManagerRunOnOp(manager, module)))
-      status = sambaStatusMake(SAMBA_INVALID, "%.*s", (int)messages->text.size, messages->text.data);
-    mlirContextDetachDiagnosticHandler(context, handler);
-    mlirPassManagerDestroy(manager);
-  }
-  sambaArenaDestroy(&arena);
+  SambaStatus status = NULL;
+  MlirPassManager manager = mlirPassManagerCreate(context);
+  MlirDiagnosticHandlerID handler = mlirContextAttachDiagnosticHandler(context, keepErrors, messages, NULL);
+  if (mlirLogicalResultIsFailure(mlirOpPassManagerAddPipeline(mlirPassManagerGetAsOpPassManager(manager),
+                                                              sambaMlirString(text), appendPiece, messages)))
+    status = sambaStatusMake(SAMBA_INVALID, "the pipeline '%s' does not parse: %.*s", text, (int)messages->text.size,
+                             messages->text.data);
+  else if (options->configure && !options->configure(manager, options->user))
+    status = sambaStatusMake(SAMBA_INVALID, "the pass manager's options do not hold");
+  else if (mlirLogicalResultIsFailure(mlirPassManagerRunOnOp(manager, module)))
+    status = sambaStatusMake(SAMBA_INVALID, "%.*s", (int)messages->text.size, messages->text.data);
+  mlirContextDetachDiagnosticHandler(context, handler);
+  mlirPassManagerDestroy(manager);
   return status;
 }
 
@@ -156,35 +152,77 @@ static bool hasFunction(MlirModule module) {
   return false;
 }
 
+static MlirOperation findSection(MlirOperation module, const char *name) {
+  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
+    MlirAttribute symbol = mlirOperationGetAttributeByName(operation, sambaMlirString("sym_name"));
+    if (!mlirAttributeIsNull(symbol) && mlirStringRefEqual(mlirStringAttrGetValue(symbol), sambaMlirString(name)))
+      break;
+  }
+  return operation;
+}
+
+/* Puts the failed sections back as they were before the back of the pipeline, each with half its parallel factor; the
+ * others keep what they have, places and routes too. False when none failed or one cannot be halved any more. */
+static bool takeBackFailed(MlirOperation module, MlirOperation sections, SambaDecisions *decisions, int attempt,
+                           const SambaStatus status) {
+  char failed[64] = "";
+  bool any = false;
+  while (sambaFailedSection(module, failed, sizeof failed)) {
+    MlirOperation now = findSection(module, failed), before = findSection(sections, failed);
+    if (mlirOperationIsNull(before) || !sambaDecisionsHalve(decisions, failed))
+      return false;
+    mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(now), now, mlirOperationClone(before));
+    mlirOperationDestroy(now);
+    SambaArena arena = {0};
+    /* The message is the first section's. */
+    const char *text =
+        any ? sambaArenaFormat(&arena, "attempt %d: section @%s with half its parallel factor too", attempt + 2, failed)
+            : sambaArenaFormat(&arena, "attempt %d: section @%s with half its parallel factor, because %s", attempt + 2,
+                               failed, sambaStatusGetMessage(status));
+    sambaDiagnose(mlirOperationGetLocation(module), MlirDiagnosticRemark, sambaMlirString(text), 0, NULL);
+    sambaArenaDestroy(&arena);
+    any = true;
+  }
+  sambaDecisionsToModule(decisions, module);
+  return any;
+}
+
+/* The back of the pipeline on `module`, again with smaller sections when some did not fit. */
+static SambaStatus makeSections(MlirOperation module, const SambaCompileOptions *options, const char *back,
+                                SambaDecisions *decisions) {
+  MlirOperation sections = mlirOperationClone(module);
+  SambaStatus status;
+  for (int attempt = 0;; ++attempt) {
+    Messages messages = {0};
+    status = runPasses(module, options, back, &messages);
+    sambaArrayFree(&messages.text);
+    if (!status || attempt == maxAttempts || !takeBackFailed(module, sections, decisions, attempt, status))
+      break;
+    sambaStatusFree(status);
+  }
+  mlirOperationDestroy(sections);
+  return status;
+}
+
 SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *options, const char *path) {
   if (!hasFunction(module))
     return sambaStatusMake(SAMBA_INVALID, "the module has no function; a graph to compile is a func.func");
   SambaDecisions decisions = {0};
-  SambaStatus status = NULL;
-  for (int attempt = 0;; ++attempt) {
-    Messages messages = {0};
-    MlirOperation copy = mlirOperationClone(mlirModuleGetOperation(module));
-    sambaDecisionsToModule(&decisions, copy);
-    status = runOnce(copy, options, &messages);
-    sambaArrayFree(&messages.text);
-    if (!status)
-      status = writePef(copy, options, path);
-    char failed[64] = "";
-    bool again = sambaStatusGetCode(status) != SAMBA_OK && attempt < maxAttempts &&
-                 sambaFailedSection(copy, failed, sizeof failed) && sambaDecisionsHalve(&decisions, failed);
-    if (again) {
-      SambaArena arena = {0};
-      const char *text = sambaArenaFormat(&arena, "attempt %d: section @%s with half its parallel factor, because %s",
-                                          attempt + 2, failed, sambaStatusGetMessage(status));
-      sambaDiagnose(mlirOperationGetLocation(mlirModuleGetOperation(module)), MlirDiagnosticRemark,
-                    sambaMlirString(text), 0, NULL);
-      sambaArenaDestroy(&arena);
-      sambaStatusFree(status);
-    }
-    mlirOperationDestroy(copy);
-    if (!again)
-      break;
-  }
+  SambaArena arena = {0};
+  Messages messages = {0};
+  const char *front = NULL, *back = NULL;
+  MlirOperation copy = mlirOperationClone(mlirModuleGetOperation(module));
+  SambaStatus status = sambaPipelineTexts(&arena, &options->pipeline, &front, &back);
+  if (!status)
+    status = runPasses(copy, options, front, &messages);
+  if (!status)
+    status = makeSections(copy, options, back, &decisions);
+  if (!status)
+    status = writePef(copy, options, path);
+  mlirOperationDestroy(copy);
+  sambaArrayFree(&messages.text);
+  sambaArenaDestroy(&arena);
   if (options->dump_decisions) {
     SambaStatus dumped = sambaDecisionsWrite(&decisions, options->dump_decisions);
     if (status)
