@@ -158,6 +158,11 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
   if (engine->reads && read)
     bursts = 1;
   if (read && !loadMayContinue(engine, actor)) {
+    SambaMemoryToken *token = tokenAt(memory, memory->token_end - 1);
+    if (token->first == SAMBA_TIME_UNKNOWN && !token->outstanding) { /* more fill than the way holds leads it */
+      token->first = engine->now;
+      sambaEngineQueue(engine, actor_index);
+    }
     sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
     return false;
   }

@@ -128,6 +128,36 @@ static void testRaggedTilesReadOnlyWhatIsThere(void **state) {
   testSectionDestroy(t);
 }
 
+/* Tokens much longer than FIFOs and generator hold: a run that is no multiple of a burst, and one whose first elements
+ * are fill. Neither may wait for room before it began. */
+static void testLongTokensBegin(void **state) {
+  (void)state;
+  SambaMachine machine = testMachine("sn40l");
+  TestSection *t = testSectionCreate();
+  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 40009, false),
+           load = testLoad(t, "load", symbol, TEST_CHAIN(2, {1, 40009}, {0, 1}), 1);
+  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 1, 40009), 0);
+  SambaTimingResult result = testTime(&machine, t);
+  assert_int_equal(result.dram_read_bytes, (40009 * 4 + 63) / 64 * 64);
+  sambaTimingResultFree(&result);
+  testSectionDestroy(t);
+
+  t = testSectionCreate();
+  symbol = testSymbol(t, SAMBA_DTYPE_F32, 8192, false);
+  load = testLoad(t, "load", symbol, TEST_CHAIN(3, {1, 16, 1024}, {0, 1024, 1}), 1);
+  static const int64_t strides[] = {0, 1, 0};
+  SambaGuard guard = {-8, 16, strides}; /* rows -8 to 7: half of them are fill */
+  SambaAccess *access = &t->section.units[load].outputs[0].access;
+  access->base = -8 * 1024;
+  access->guard_count = 1;
+  access->guards = &guard;
+  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 1, 16384), 0);
+  result = testTime(&machine, t);
+  assert_int_equal(result.dram_read_bytes, 8192 * 4);
+  sambaTimingResultFree(&result);
+  testSectionDestroy(t);
+}
+
 static void testNarrowTokensShareBursts(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
@@ -186,6 +216,7 @@ int main(void) {
       cmocka_unit_test(testOutstandingBurstsBoundOneGenerator),
       cmocka_unit_test(testUnitsOfOneGeneratorShareIt),
       cmocka_unit_test(testRaggedTilesReadOnlyWhatIsThere),
+      cmocka_unit_test(testLongTokensBegin),
       cmocka_unit_test(testNarrowTokensShareBursts),
       cmocka_unit_test(testOutstandingReadsAreMergedWhenTheMachineDoes),
       cmocka_unit_test(testControlTokenOrdersLoadAfterStore),
