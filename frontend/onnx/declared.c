@@ -210,7 +210,7 @@ static SambaStatus repeats(const SambaOnnxNode *node, uint32_t input, Candidates
     known = declared == rank && (dims[axis] ? declaredDims[axis] % dims[axis] : declaredDims[axis]) == 0;
     counts[axis] = known && dims[axis] ? declaredDims[axis] / dims[axis] : 1;
   }
-  if (known && rank)
+  if (known && rank && node->version >= 6)
     addCandidate(node, candidates, 1, rank, counts, 0);
   return NULL;
 }

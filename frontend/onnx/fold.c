@@ -213,7 +213,7 @@ static int64_t broadcastIndex(const SambaConstant *c, uint32_t rank, const int64
   return at;
 }
 
-enum { INT64_TYPE = 7, BOOL_TYPE = 9 };
+enum { BOOL_TYPE = 9 };
 
 static SambaConstant *combine(const SambaOnnxNode *node, Operation operation, const SambaConstant *const *x,
                               uint32_t count) {
@@ -460,7 +460,7 @@ SambaStatus sambaOnnxFoldExpand(const SambaOnnxNode *node, bool *out_done) {
 SambaStatus sambaOnnxFoldTile(const SambaOnnxNode *node, bool *out_done) {
   const SambaConstant *x = sambaOnnxConstant(node, 0), *repeats = sambaOnnxConstant(node, 1);
   int64_t dims[SAMBA_MAX_RANK];
-  if (repeats->count != x->rank)
+  if (repeats->count != x->rank || node->version < 6)
     return NULL;
   for (uint32_t axis = 0; axis < x->rank; ++axis)
     if (repeats->data[axis].i < 0 || sambaMulOverflows(x->dims[axis], repeats->data[axis].i, &dims[axis]))
@@ -512,22 +512,4 @@ SambaStatus sambaOnnxFoldReduce(const SambaOnnxNode *node, bool *out_done) {
     return finish(node, result, out_done);
   }
   return NULL;
-}
-
-/* The indices of elements that are not zero: [rank, count]. Its shape depends on data, so it exists only folded. */
-SambaStatus sambaOnnxFoldNonZero(const SambaOnnxNode *node, bool *out_done) {
-  const SambaConstant *x = sambaOnnxConstant(node, 0);
-  int64_t dims[2] = {x->rank, 0};
-  for (int64_t i = 0; i < x->count; ++i)
-    dims[1] += x->is_float ? x->data[i].r != 0 : x->data[i].i != 0;
-  SambaConstant *result = sambaConstantNew(&node->importer->arena, INT64_TYPE, 2, dims);
-  for (int64_t i = 0, found = 0; result && i < x->count; ++i) {
-    if (x->is_float ? x->data[i].r == 0 : x->data[i].i == 0)
-      continue;
-    int64_t rest = i;
-    for (uint32_t axis = x->rank; axis-- > 0; rest /= x->dims[axis])
-      result->data[axis * dims[1] + found].i = rest % x->dims[axis];
-    ++found;
-  }
-  return finish(node, result, out_done);
 }

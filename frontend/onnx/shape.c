@@ -172,6 +172,20 @@ SambaStatus sambaOnnxImportTile(const SambaOnnxNode *node) {
   bool found;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 1, NULL, &repeats, &size, &found));
+  int64_t once[SAMBA_MAX_RANK];
+  if (node->version < 6) { /* one count and the axis it is for */
+    const int64_t *axes;
+    size_t axisCount;
+    uint32_t axis;
+    SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 2, NULL, &axes, &axisCount, &found));
+    if (!found || axisCount != 1 || size != 1)
+      return sambaStatusMake(SAMBA_INVALID, "there must be one count and one axis");
+    SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(axes[0], x->type.rank, &axis));
+    for (uint32_t d = 0; d < x->type.rank; ++d)
+      once[d] = d == axis ? repeats[0] : 1;
+    repeats = once;
+    size = x->type.rank;
+  }
   if (!found || size != x->type.rank)
     return sambaStatusMake(SAMBA_INVALID, "there must be one repeat per dimension, %u", x->type.rank);
   for (uint32_t axis = 0; axis < x->type.rank; ++axis)

@@ -238,6 +238,8 @@ static const Case cases[] = {
      "dimension 0 of input 1 is 1, but 2 in input 0", 0, 0},
     {X13 "init a i64 2 1 2; init s i64 1 3; node Reshape a,s -> z; node Relu x -> y",
      "the new shape has 3 elements, but the input has 2", 0, 0},
+    {"opset 5; input x f32 2; init r i64 1 2; output y; node Tile x,r -> y", "there must be one count and one axis", 0,
+     0},
     {X13 "init r i64 1 2; node Tile x,r -> y", "there must be one repeat per dimension, 2", 0, 0},
     {X13 "init r i64 2 -1 1; node Tile x,r -> y", "dimension 0 is repeated -1 times", 0, 0},
     {"opset 13; input x f32 1x1x1x1x1x1x1x2; init r i64 8 1 1 1 1 1 1 1 2; output y; node Tile x,r -> y",
