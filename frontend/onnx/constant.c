@@ -69,6 +69,9 @@ SambaNumber sambaNumberConvert(SambaNumber number, bool from_float, int64_t type
   if (type == BOOL)
     return (SambaNumber){.i = from_float ? number.r != 0 : number.i != 0};
   int64_t value = from_float ? (int64_t)sambaDTypeBitsOfNumber(SAMBA_DTYPE_I64, number.r) : number.i;
+  if (from_float && type != INT64 && type != UINT32 &&
+      type != UINT64) /* as the machine does: saturated, then wrapped */
+    value = value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : value;
   switch (type) {
   case UINT8:
     return (SambaNumber){.i = (uint8_t)value};

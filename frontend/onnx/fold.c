@@ -252,6 +252,8 @@ static SambaConstant *combine(const SambaOnnxNode *node, Operation operation, co
       double y = count > 1 && !x[1]->is_float ? (double)v[1].i : v[1].r; /* Pow takes an integer exponent */
       result->data[i] =
           sambaNumberConvert((SambaNumber){.r = realValue(operation, v[0].r, y, truncated)}, true, typed->onnx_type);
+    } else if (operation == POW && x[1]->is_float && v[1].r != floor(v[1].r)) {
+      result->data[i] = sambaNumberConvert((SambaNumber){.r = pow((double)v[0].i, v[1].r)}, true, typed->onnx_type);
     } else {
       int64_t y = count > 1 && x[1]->is_float ? (int64_t)sambaDTypeBitsOfNumber(SAMBA_DTYPE_I64, v[1].r) : v[1].i;
       result->data[i] = sambaNumberConvert((SambaNumber){.i = integerValue(operation, v[0].i, y, truncated)}, false,

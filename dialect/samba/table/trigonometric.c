@@ -92,10 +92,10 @@ static uint16_t programAsinh(const SambaOperatorCall *call, SambaStageBuilder *b
 }
 UNARY(asinh, SAMBA_SET_FLOAT, 0, programAsinh)
 
-/* With t = x - 1: log1p(t + sqrt(t (t + 2))); from 2^26 on log(2 x) */
+/* With t = x - 1: log1p(t + sqrt(t^2 + 2 t)); from 2^26 on log(2 x) */
 static uint16_t programAcosh(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
   (void)call;
-  uint16_t one = number(b, 1), t = sub(b, *x, one), square = mul(b, t, add(b, t, number(b, 2)));
+  uint16_t one = number(b, 1), t = sub(b, *x, one), square = sambaLaneFma(b, t, t, add(b, t, t));
   uint16_t large = sambaLane2(b, SAMBA_LANE_GT, *x, number(b, 0x1p26));
   uint16_t value = logarithmOf(b, large, add(b, t, apply(b, SAMBA_LANE_SQRT, square)), *x);
   return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_LT, *x, one), number(b, (double)NAN), value);

@@ -215,6 +215,10 @@ static const struct {
      "samba.bitwise_right_shift"},
     {"opset 9; input x f32 2; output y; node Shrink x -> y bias=1.5", "samba.shrink|bias = 1.500000e+00"},
     {"opset 18; input x bf16 2; output y; node Mean x,x -> y", "samba.cast|samba.add|samba.div|dtype = bf16"},
+    {"opset 13; input x i32 3; output y; init a i32 - 10; init e f32 - 2.5; node Pow a,e -> p; node Add x,p -> y",
+     "dense<316>"},
+    {"opset 13; input x i32 2; output y; init a f32 - 3e9; node Cast a -> p to=6; node Add x,p -> y",
+     "dense<2147483647>"},
     /* DOUBLE between casts leaves nothing behind. */
     {"opset 13; input x f32 2x3; output y; node Cast x -> d to=11; node Transpose d -> t; node IsInf t -> y",
      "!samba.cast|samba.permute|samba.abs|samba.eq"},

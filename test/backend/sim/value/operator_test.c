@@ -30,13 +30,13 @@ static double reciprocalOf(double x) { return 1 / x; }
  * of numbers near 1. */
 static const SweepFunction functions[] = {
     {"tan", tan, 2, 0},
-    {"asin", asin, 2, 0},
+    {"asin", asin, 2.2, 0},
     {"acos", acos, 2, 0},
-    {"sinh", sinh, 2, 0},
+    {"sinh", sinh, 2.2, 0},
     {"cosh", cosh, 2, 0},
     {"asinh", asinh, 2, 0},
-    {"acosh", acosh, 2, 0},
-    {"atanh", atanh, 2, 0},
+    {"acosh", acosh, 2.2, 0},
+    {"atanh", atanh, 2.2, 0},
     {"sigmoid", sigmoidOf, 2.5, 0},
     {"silu", siluOf, 3.5, 0x1p-142},
     {"softplus", softplusOf, 2, 0},
@@ -45,7 +45,7 @@ static const SweepFunction functions[] = {
     {"gelu", geluOf, 3, 0x1p-22},
     {"elu", eluOf, 0.501, 0},
     {"celu", eluOf, 0.501, 0},
-    {"selu", seluOf, 2, 0},
+    {"selu", seluOf, 2.2, 0},
     {"softsign", softsignOf, 1.5, 0},
     {"reciprocal", reciprocalOf, 0.5, 0},
 };
