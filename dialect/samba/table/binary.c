@@ -29,19 +29,20 @@ static uint16_t programOpcode(const SambaOperatorCall *call, SambaStageBuilder *
   return sambaLane2(b, sambaRowOfCall(call)->opcode, x[0], x[1]);
 }
 
-#define BINARY(word, set, code, isPredicate, function)                                                                 \
+#define BINARY_WITH(word, set, code, isPredicate, function, rule)                                                      \
   const SambaOperatorRow sambaOperatorRow_##word = {.operator_ = {.name = #word,                                       \
                                                                   .minimum_operands = 2,                               \
                                                                   .maximum_operands = 2,                               \
                                                                   .attributes = sambaNoAttributes,                     \
                                                                   .result_count = 1,                                   \
                                                                   .elementwise = true,                                 \
-                                                                  .infer = infer,                                      \
+                                                                  .infer = rule,                                       \
                                                                   .stages = stages},                                   \
                                                     .dtypes = set,                                                     \
                                                     .opcode = code,                                                    \
                                                     .predicate = isPredicate,                                          \
                                                     .program = function};
+#define BINARY(word, set, code, isPredicate, function) BINARY_WITH(word, set, code, isPredicate, function, infer)
 
 BINARY(add, SAMBA_SET_NUMBER, SAMBA_LANE_ADD, false, programOpcode)
 BINARY(sub, SAMBA_SET_NUMBER, SAMBA_LANE_SUB, false, programOpcode)
@@ -88,13 +89,17 @@ static uint16_t programRightShift(const SambaOperatorCall *call, SambaStageBuild
 }
 BINARY(bitwise_right_shift, SAMBA_SET_INTEGER, 0, false, programRightShift)
 
+static SambaStatus inferPrelu(const SambaOperatorCall *call, SambaTensorType *out) {
+  SAMBA_RETURN_IF_ERROR(infer(call, out));
+  return sambaCheckShape(3, "the result with this slope", out, call->operands[0].rank, call->operands[0].dims);
+}
 /* x < 0 ? slope * x : x */
 static uint16_t programPrelu(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
   (void)call;
   uint16_t below = sambaLane2(b, SAMBA_LANE_LT, x[0], sambaLaneNumber(b, x[0], 0));
   return sambaLaneSelect(b, below, sambaLane2(b, SAMBA_LANE_MUL, x[0], x[1]), x[0]);
 }
-BINARY(prelu, SAMBA_SET_NUMBER, 0, false, programPrelu)
+BINARY_WITH(prelu, SAMBA_SET_NUMBER, 0, false, programPrelu, inferPrelu)
 
 /* fmod, moved by one divisor when it is not zero and its sign is not the divisor's. */
 static uint16_t programRemainder(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {

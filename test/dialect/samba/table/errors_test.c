@@ -31,6 +31,7 @@ static const struct {
     {"where", "i1 2, f32 2, i32 2", "", "(C2) operand 2 is i32, but operand 1 is f32; cast one of them"},
     {"shrink", "i32 2", "bias f 0.5", "(C2) attributes 'lambd' and 'bias' are 0.5 and 0.5, which i32 cannot hold"},
     {"bitwise_left_shift", "i1 2, i1 2", "", "(C1) operand 0 is i1, but must be i8, ui8, i16, i32 or i64"},
+    {"prelu", "f32 3, f32 2x3", "", "(C3) the result with this slope is 2x3xf32, but must be 3xf32"},
     {"uniform", "i64 1", "shape I 2; dtype t f32", "(C1) the seed is 1xi64 of rank 1, but must have rank 0"},
     {"normal", "i64 -", "shape I 1 1 1 1 1 1 1 1 1; dtype t f32",
      "(C2) attribute 'shape' has 9 numbers, but 8 is the most"},
