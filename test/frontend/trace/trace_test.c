@@ -136,6 +136,34 @@ static void testViews(void **state) {
   sambaTraceDestroy(trace);
 }
 
+/* Builders of operators with several results, optional operands and attributes. */
+static void testReductions(void **state) {
+  (void)state;
+  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaTensor *x = input(trace), *target = sambaTraceInput(trace, "t", SAMBA_DTYPE_I64, 1, (int64_t[]){2}), *indices;
+  SambaTensor *sorted = sambaSort(x, -1, true, &indices), *order = sambaArgsort(x, 0, false);
+  assert_true(sorted->type.dims[1] == 3 && indices->type.dtype == SAMBA_DTYPE_I64 && order->type.rank == 2);
+  assert_int_equal(sambaTopk(x, 2, 1, false, NULL)->type.dims[1], 2);
+  assert_int_equal(sambaArgmax(x, NULL, true, false)->type.rank, 2);
+  assert_int_equal(sambaLogsumexp(x, 0, NULL, false)->type.rank, 0);
+  assert_int_equal(sambaEinsum("ij,kj->ik", 2, (SambaTensor *[]){x, x})->type.dims[1], 2);
+  assert_int_equal(sambaOneHot(target, NULL, 7, -1)->type.dims[1], 7);
+  SambaTensor *losses[] = {sambaNllLoss(x, target, NULL, NULL, "mean"),
+                           sambaCrossEntropy(x, target, NULL, &(int64_t){1}, "sum"),
+                           sambaMseLoss(x, x, "sum"),
+                           sambaL1Loss(x, x, "mean"),
+                           sambaSmoothL1Loss(x, x, "mean", 0.5),
+                           sambaHuberLoss(x, x, "mean", 0.5),
+                           sambaKlDiv(x, x, "batchmean", true),
+                           sambaBinaryCrossEntropy(x, x, "mean"),
+                           sambaBinaryCrossEntropyWithLogits(x, x, "mean")};
+  for (size_t i = 0; i < sizeof losses / sizeof *losses; ++i)
+    assert_true(losses[i] && losses[i]->type.rank == 0 && losses[i]->type.dtype == SAMBA_DTYPE_F32);
+  assert_null(sambaTopk(x, 4, 1, true, &indices));
+  assert_null(indices);
+  expectFailure(trace, "topk: (C3) k is 4, but must be 1 to 3, the size of dimension 1");
+}
+
 static void testFailures(void **state) {
   (void)state;
   SambaTrace *trace = sambaTraceCreate(context, "g");
@@ -242,9 +270,9 @@ static void testStorage(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testGraph),     cmocka_unit_test(testNames),
-                                     cmocka_unit_test(testPromotion), cmocka_unit_test(testViews),
-                                     cmocka_unit_test(testFailures),  cmocka_unit_test(testFinish),
-                                     cmocka_unit_test(testRecord),    cmocka_unit_test(testStorage)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testGraph),  cmocka_unit_test(testNames),      cmocka_unit_test(testPromotion),
+      cmocka_unit_test(testViews),  cmocka_unit_test(testReductions), cmocka_unit_test(testFailures),
+      cmocka_unit_test(testFinish), cmocka_unit_test(testRecord),     cmocka_unit_test(testStorage)};
   return cmocka_run_group_tests(tests, setUp, tearDown);
 }
