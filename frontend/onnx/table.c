@@ -115,7 +115,6 @@ const SambaOnnxRow sambaOnnxRows[] = {
     {"", "Unique", 11, LATEST, H(DataDependent), NULL, NULL, {1, 1}},
     {"", "Einsum", 12, LATEST, H(Einsum), NULL, NULL, {1, UINT32_MAX}},
     {"", "Det", 11, LATEST, H(Det), NULL, NULL, {1, 1}},
-    {"", "TfIdfVectorizer", 9, LATEST, H(TfIdfVectorizer), NULL, NULL, {1, 1}},
     {"", "NegativeLogLikelihoodLoss", 12, LATEST, H(NegativeLogLikelihoodLoss), NULL, NULL, {2, 3}},
     {"", "SoftmaxCrossEntropyLoss", 12, LATEST, H(SoftmaxCrossEntropyLoss), NULL, NULL, {2, 3}},
     {"", "ReduceMean", 1, LATEST, H(Reduce), F(Reduce), NULL, {1, 2}},

@@ -58,19 +58,25 @@ static uint16_t counts(SambaStageBuilder *b, const SambaOperatorCall *call, uint
   return sambaLane2(b, SAMBA_LANE_AND, hit, sambaLane2(b, SAMBA_LANE_NE, target, other));
 }
 
-/* Per target the sum over the classes of (hit ? loss or weight : 0): one summand is not 0 at most. */
+/* The sum over the classes, and with `all` over the targets too, of (hit ? loss or weight : 0): of a target one summand
+ * is not 0 at most. */
 static void pickStage(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
-                      const char *layer, bool weightAlone, uint32_t result) {
+                      const char *layer, bool weightAlone, bool all, uint32_t result) {
   const SambaTensorType *x = &call->operands[0];
-  uint32_t classes = x->rank > 1, dims[SAMBA_MAX_RANK], same[SAMBA_MAX_RANK];
+  uint32_t classes = x->rank > 1, dims[SAMBA_MAX_RANK], targetDims[SAMBA_MAX_RANK];
   bool weighted = call->operand_count == 3;
   SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, graph, call->operator_->name, layer, result);
-  uint32_t classDim = sambaStageDim(&b, x->dims[classes], true);
-  for (uint32_t d = 0; d < x->rank; ++d)
-    same[d] = d, dims[d] = d == classes ? classDim : d - (d > classes);
+  sambaStageBegin(&b, graph, call->operator_->name, layer, result);
+  for (uint32_t d = 0, t = 0; d < x->rank; ++d)
+    if (d != classes) {
+      dims[d] = targetDims[t] = sambaStageDim(&b, x->dims[d], all);
+      if (!all)
+        b.stage.output.axes[t].coefficients[dims[d]] = 1;
+      ++t;
+    }
+  uint32_t classDim = dims[classes] = sambaStageDim(&b, x->dims[classes], true);
   uint16_t value = weightAlone ? 0 : sambaStageMappedOperand(&b, operands[0], dims), weight = 0;
-  uint16_t target = sambaStageMappedOperand(&b, operands[1], same);
+  uint16_t target = sambaStageMappedOperand(&b, operands[1], targetDims);
   if (weighted)
     weight = sambaStageMappedOperand(&b, operands[2], &classDim);
   if (weightAlone)
@@ -83,44 +89,25 @@ static void pickStage(const SambaOperatorCall *call, SambaStageGraph *graph, con
   sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
 }
 
-/* The sum of all elements, a tensor of rank 0; the tensor itself when it has rank 0. */
-static uint32_t sumAll(const SambaOperatorCall *call, SambaStageGraph *graph, const char *layer, uint32_t tensor) {
-  SambaStageTensor type = graph->tensors[tensor];
-  if (type.rank == 0)
-    return tensor;
-  uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, 0, NULL), dims[SAMBA_MAX_RANK];
-  SambaStageBuilder b;
-  sambaStageBegin(&b, graph, call->operator_->name, layer, sum);
-  for (uint32_t d = 0; d < type.rank; ++d)
-    dims[d] = sambaStageDim(&b, type.dims[d], true);
-  uint16_t value = sambaStageMappedOperand(&b, tensor, dims);
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
-  return sum;
-}
-
 static SambaStatus stagesNll(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
                              const uint32_t *results, const char *layer) {
-  const SambaTensorType *target = &call->operands[1];
   Reduction reduction;
   SAMBA_RETURN_IF_ERROR(reductionOf(call, &reduction));
-  uint32_t losses = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, target->rank, target->dims), total = losses,
-           weight = 0;
-  pickStage(call, graph, operands, layer, false, losses);
-  if (reduction != REDUCE_NONE)
-    total = sumAll(call, graph, layer, losses);
-  if (reduction == REDUCE_MEAN) {
-    uint32_t weights = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, target->rank, target->dims);
-    pickStage(call, graph, operands, layer, true, weights);
-    weight = sumAll(call, graph, layer, weights);
+  if (reduction != REDUCE_MEAN) {
+    uint32_t loss = sambaStageIntermediateLike(graph, results[0], SAMBA_DTYPE_F32);
+    pickStage(call, graph, operands, layer, false, reduction == REDUCE_SUM, loss);
+    sambaStageConvert(graph, call->operator_->name, layer, loss, results[0]);
+    return NULL;
+  }
+  uint32_t sums[2];
+  for (int i = 0; i < 2; ++i) {
+    sums[i] = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, 0, NULL);
+    pickStage(call, graph, operands, layer, i == 1, true, sums[i]);
   }
   SambaStageBuilder b;
   sambaStageBeginElementwise(&b, graph, call->operator_->name, layer, results[0]);
-  uint16_t value = sambaStageBroadcastOperand(&b, total);
-  if (reduction == REDUCE_MEAN) {
-    uint16_t divisor = sambaStageBroadcastOperand(&b, weight);
-    value = sambaLane2(&b, SAMBA_LANE_DIV, value, divisor);
-  }
-  sambaStageEndRounded(&b, value);
+  uint16_t total = sambaStageBroadcastOperand(&b, sums[0]), weight = sambaStageBroadcastOperand(&b, sums[1]);
+  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, total, weight));
   return NULL;
 }
 

@@ -34,25 +34,19 @@ static uint16_t scannedOperand(SambaStageBuilder *b, const Scan *s, uint32_t x, 
   return value;
 }
 
-/* The sum of the values where `chosen`, written. */
-static void endSum(SambaStageBuilder *b, uint16_t chosen, uint16_t value) {
-  value = sambaLaneSelect(b, chosen, value, sambaLaneNumber(b, value, 0));
-  sambaStageEnd(b, sambaLane1(b, SAMBA_LANE_REDUCE_ADD, value));
-}
-
-/* result[i] = sum of x[k] where k comparison i >> shift */
-static void sumBefore(const Scan *s, uint32_t x, int64_t size, uint32_t shift, bool exclusive, uint32_t result) {
+/* result[i] = sum of x[k] where k comparison i */
+static void sumWhole(const Scan *s, uint32_t x, uint32_t result) {
   static const SambaLaneOpcode comparison[2][2] = {{SAMBA_LANE_LE, SAMBA_LANE_GE}, {SAMBA_LANE_LT, SAMBA_LANE_GT}};
   SambaStageBuilder b;
   SambaAxisMap *map;
   sambaStageBeginElementwise(&b, s->graph, s->name, s->layer, result);
-  uint32_t k = sambaStageDim(&b, size, true);
+  uint32_t k = sambaStageDim(&b, s->size, true);
   uint16_t value = scannedOperand(&b, s, x, &map);
   map->coefficients[k] = 1;
-  uint16_t from = sambaLaneCounter(&b, k, SAMBA_DTYPE_I32), to = sambaLaneCounter(&b, s->axis, SAMBA_DTYPE_I32);
-  if (shift)
-    to = sambaLane2(&b, SAMBA_LANE_SHRL, to, sambaLaneInteger(&b, SAMBA_DTYPE_I32, shift));
-  endSum(&b, sambaLane2(&b, comparison[exclusive][s->reverse], from, to), value);
+  uint16_t chosen = sambaLane2(&b, comparison[s->exclusive][s->reverse], sambaLaneCounter(&b, k, SAMBA_DTYPE_I32),
+                               sambaLaneCounter(&b, s->axis, SAMBA_DTYPE_I32));
+  value = sambaLaneSelect(&b, chosen, value, sambaLaneNumber(&b, value, 0));
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
 }
 
 static void sumBlocks(const Scan *s, uint32_t x, uint32_t totals) {
@@ -67,23 +61,34 @@ static void sumBlocks(const Scan *s, uint32_t x, uint32_t totals) {
   sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
 }
 
-/* result[i] = sum of the elements of i's block up to i: the window of a block's length that ends (begins) at i, as far
- * as it lies in the block. */
-static void sumWithin(const Scan *s, uint32_t x, uint32_t result) {
+/* result[i] = the elements of i's block up to i, then the totals of the blocks before: one reduction, whose first
+ * `block` points walk the window that ends (begins) at i and count as far as it lies in the block. */
+static void sumLong(const Scan *s, uint32_t x, uint32_t totals, int64_t blocks, uint32_t result) {
   SambaStageBuilder b;
   SambaAxisMap *map;
   sambaStageBeginElementwise(&b, s->graph, s->name, s->layer, result);
-  uint32_t k = sambaStageDim(&b, block - s->exclusive, true);
+  uint32_t k = sambaStageDim(&b, block + blocks, true);
   uint16_t value = scannedOperand(&b, s, x, &map);
   map->coefficients[s->axis] = 1;
   map->coefficients[k] = 1;
-  map->constant = s->reverse ? s->exclusive : 1 - block;
+  map->constant = s->reverse ? 0 : 1 - block;
   sambaStageGuard(&b, value, 0);
-  uint16_t i = sambaLaneCounter(&b, s->axis, SAMBA_DTYPE_I32);
-  uint16_t place = sambaLane2(&b, SAMBA_LANE_AND, i, sambaLaneInteger(&b, SAMBA_DTYPE_I32, block - 1));
-  place = sambaLane2(&b, SAMBA_LANE_ADD, place, sambaLaneCounter(&b, k, SAMBA_DTYPE_I32));
-  uint16_t bound = sambaLaneInteger(&b, SAMBA_DTYPE_I32, s->reverse ? block - s->exclusive : block - 1);
-  endSum(&b, sambaLane2(&b, s->reverse ? SAMBA_LANE_LT : SAMBA_LANE_GE, place, bound), value);
+  uint16_t total = scannedOperand(&b, s, totals, &map);
+  map->coefficients[k] = 1;
+  map->constant = -block;
+  sambaStageGuard(&b, total, 0); /* also of the first points, which are no block */
+  uint16_t i = sambaLaneCounter(&b, s->axis, SAMBA_DTYPE_I32), at = sambaLaneCounter(&b, k, SAMBA_DTYPE_I32),
+           last = sambaLaneInteger(&b, SAMBA_DTYPE_I32, block - 1);
+  uint16_t place = sambaLane2(&b, SAMBA_LANE_ADD, sambaLane2(&b, SAMBA_LANE_AND, i, last), at);
+  uint16_t inside = sambaLane2(&b, s->reverse ? SAMBA_LANE_LE : SAMBA_LANE_GE, place, last);
+  /* Of the window all but, exclusive, i itself: its last element, or its first. */
+  uint16_t edge = sambaLaneInteger(&b, SAMBA_DTYPE_I32, s->reverse ? s->exclusive : block - 1 - s->exclusive);
+  inside = sambaLane2(&b, SAMBA_LANE_AND, inside, sambaLane2(&b, s->reverse ? SAMBA_LANE_GE : SAMBA_LANE_LE, at, edge));
+  uint16_t own = sambaLane2(&b, SAMBA_LANE_SHRL, i, sambaLaneInteger(&b, SAMBA_DTYPE_I32, blockShift));
+  uint16_t other = sambaLane2(&b, SAMBA_LANE_SUB, at, sambaLaneInteger(&b, SAMBA_DTYPE_I32, block));
+  uint16_t before = sambaLane2(&b, s->reverse ? SAMBA_LANE_GT : SAMBA_LANE_LT, other, own);
+  total = sambaLaneSelect(&b, before, total, sambaLaneNumber(&b, total, 0));
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, sambaLaneSelect(&b, inside, value, total)));
 }
 
 static SambaStatus stagesCumsum(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
@@ -100,22 +105,17 @@ static SambaStatus stagesCumsum(const SambaOperatorCall *call, SambaStageGraph *
   s.size = x.dims[s.axis];
   if (s.size <= unblocked) {
     uint32_t sums = sambaStageIntermediateLike(graph, results[0], dtype);
-    sumBefore(&s, operands[0], s.size, 0, s.exclusive, sums);
+    sumWhole(&s, operands[0], sums);
     sambaStageConvert(graph, s.name, layer, sums, results[0]);
     return NULL;
   }
-  uint32_t within = sambaStageIntermediate(graph, dtype, x.rank, x.dims);
-  uint32_t before = sambaStageIntermediate(graph, dtype, x.rank, x.dims);
-  x.dims[s.axis] = (s.size + block - 1) / block;
+  int64_t blocks = (s.size + block - 1) / block;
+  uint32_t sums = sambaStageIntermediateLike(graph, results[0], dtype);
+  x.dims[s.axis] = blocks;
   uint32_t totals = sambaStageIntermediate(graph, dtype, x.rank, x.dims);
   sumBlocks(&s, operands[0], totals);
-  sumBefore(&s, totals, x.dims[s.axis], blockShift, true, before);
-  sumWithin(&s, operands[0], within);
-  SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, graph, s.name, layer, results[0]);
-  uint16_t value = sambaStageBroadcastOperand(&b, before), rest = sambaStageBroadcastOperand(&b, within);
-  value = sambaLane2(&b, SAMBA_LANE_ADD, value, rest);
-  sambaStageEndRounded(&b, sambaLaneCast(&b, value, x.dtype));
+  sumLong(&s, operands[0], totals, blocks, sums);
+  sambaStageConvert(graph, s.name, layer, sums, results[0]);
   return NULL;
 }
 

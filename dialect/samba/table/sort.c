@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+enum { segment = 65536 }; /* elements whose ranks are one tensor between stages: these stay in one memory unit */
+
 typedef struct {
   SambaStageGraph *graph;
   const char *name, *layer;
@@ -21,8 +23,9 @@ typedef struct {
 typedef enum { WHOLE, BLOCKS, CANDIDATES } PoolKind;
 typedef struct {
   PoolKind kind;
-  uint32_t values, indices;   /* tensors; indices only of candidates */
-  int64_t blocks, size, take; /* blocks of `size` elements; how many are chosen, of each block or of all candidates */
+  uint32_t values, indices; /* tensors; indices only of candidates */
+  int64_t blocks, size;     /* blocks of `size` elements */
+  int64_t first;            /* of BLOCKS: the first one's number among all of x */
 } Pool;
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -65,6 +68,7 @@ static uint16_t poolOperand(SambaStageBuilder *b, const Sort *s, const Pool *poo
   else if (pool->kind == BLOCKS) {
     /* The last block's places outside come after all inside: no element is further back, and none of a higher index. */
     sambaStageAxis(b, value, s->axis)->coefficients[block] = pool->size;
+    sambaStageAxis(b, value, s->axis)->constant = pool->first * pool->size;
     sambaStageGuard(b, value, !s->descending && sambaDTypeIsFloat(s->dtype) ? NAN : extreme(s->dtype, !s->descending));
   }
   return value;
@@ -129,7 +133,13 @@ static uint32_t rankStage(const Sort *s, const Pool *pool, const int64_t *dims) 
 static void chooseStage(const Sort *s, const Pool *pool, uint32_t ranks, bool indices, uint32_t result) {
   bool split = pool->kind == BLOCKS;
   SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, s->graph, s->name, s->layer, result);
+  sambaStageBegin(&b, s->graph, s->name, s->layer, result);
+  SambaStageTensor type = s->graph->tensors[result];
+  for (uint32_t d = 0; d < type.rank; ++d)
+    b.stage.output.axes[d].coefficients[sambaStageDim(&b, split && d == s->axis ? pool->blocks : type.dims[d], false)] =
+        1;
+  if (split) /* a part of the candidates */
+    b.stage.output.axes[s->axis].constant = pool->first;
   uint32_t wanted = s->axis + split, block = pool->kind == CANDIDATES ? sambaStageDim(&b, pool->blocks, true) : s->axis,
            place = sambaStageDim(&b, pool->size, true);
   uint16_t rank = poolOperand(&b, s, pool, ranks, split, block, place), value = 0;
@@ -141,6 +151,8 @@ static void chooseStage(const Sort *s, const Pool *pool, uint32_t ranks, bool in
       uint16_t start = sambaLaneCounter(&b, block, SAMBA_DTYPE_I64);
       start = sambaLane2(&b, SAMBA_LANE_MUL, start, sambaLaneInteger(&b, SAMBA_DTYPE_I64, pool->size));
       value = sambaLane2(&b, SAMBA_LANE_ADD, start, value);
+      if (pool->first)
+        value = sambaLane2(&b, SAMBA_LANE_ADD, value, sambaLaneInteger(&b, SAMBA_DTYPE_I64, pool->first * pool->size));
     }
   }
   SambaDType lane = (SambaDType)b.types[value];
@@ -153,7 +165,7 @@ static void chooseStage(const Sort *s, const Pool *pool, uint32_t ranks, bool in
 static int64_t blockSize(int64_t n, int64_t k) {
   int64_t best = n;
   double least = (double)n * (double)n / 2;
-  for (int64_t size = 64; size < n; size *= 2) {
+  for (int64_t size = 64; size < n && size <= segment; size *= 2) {
     double candidates = (double)((n + size - 1) / size) * (double)(k < size ? k : size);
     double work = (double)n * (double)size + candidates * candidates;
     if (work < least)
@@ -171,16 +183,19 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   SAMBA_RETURN_IF_ERROR(sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", -1), x->rank, &s.axis));
   int64_t n = x->dims[s.axis], k = sambaOperatorCallInt(call, "k", n);
   int64_t size = x->rank < SAMBA_MAX_RANK ? blockSize(n, k) : n, take = k < size ? k : size;
-  Pool pool = {.kind = WHOLE, .values = operands[0], .blocks = 1, .size = n, .take = k};
+  Pool pool = {.kind = WHOLE, .values = operands[0], .blocks = 1, .size = n};
   if (size < n) {
-    pool = (Pool){.kind = BLOCKS, .values = operands[0], .blocks = (n + size - 1) / size, .size = size, .take = take};
-    uint32_t ranks = rankStage(&s, &pool, x->dims);
-    Pool next = {.kind = CANDIDATES, .blocks = pool.blocks, .size = take, .take = k};
-    next.values = poolTensor(&s, sambaAccumulatorDType(x->dtype), x->dims, true, pool.blocks, take);
-    next.indices = poolTensor(&s, SAMBA_DTYPE_I64, x->dims, true, pool.blocks, take);
-    chooseStage(&s, &pool, ranks, false, next.values);
-    chooseStage(&s, &pool, ranks, true, next.indices);
-    pool = next;
+    int64_t blocks = (n + size - 1) / size, most = segment / size;
+    pool = (Pool){.kind = CANDIDATES, .blocks = blocks, .size = take};
+    pool.values = poolTensor(&s, sambaAccumulatorDType(x->dtype), x->dims, true, blocks, take);
+    pool.indices = poolTensor(&s, SAMBA_DTYPE_I64, x->dims, true, blocks, take);
+    for (int64_t first = 0; first < blocks; first += most) {
+      Pool part = {.kind = BLOCKS, .values = operands[0], .size = size, .first = first};
+      part.blocks = blocks - first < most ? blocks - first : most;
+      uint32_t ranks = rankStage(&s, &part, x->dims);
+      chooseStage(&s, &part, ranks, false, pool.values);
+      chooseStage(&s, &part, ranks, true, pool.indices);
+    }
   }
   uint32_t ranks = rankStage(&s, &pool, x->dims), last = call->operator_->result_count - 1;
   if (last) {

@@ -304,9 +304,6 @@ static const struct {
     {"opset 12; input a f32 2x3; input b f32 3x4; output y; node Einsum a,b -> y equation='ij,jk->ki'",
      "samba.einsum %arg0, %arg1 {equation = \"ij,jk->ki\"}|tensor<4x2xf32>"},
     {"opset 11; input x f32 2x3x3; output y; node Det x -> y", "samba.det|tensor<2xf32>"},
-    {"opset 9; input x i64 2x5; output y; node TfIdfVectorizer x -> y mode='TF' min_gram_length=2 max_gram_length=2 "
-     "max_skip_count=1 pool_int64s=[4,1,2,3,4] ngram_counts=[0,1] ngram_indexes=[0,2,1]",
-     "samba.slice|dense<[[1], [3]]>|samba.eq|samba.logical_and|samba.sum|samba.add|samba.matmul|tensor<2x3xf32>"},
     /* Reductions of whole numbers. */
     {"opset 13; input x i32 2x3; output y; node ReduceMean x -> y axes=[1]",
      "samba.cast|samba.sum|samba.div|dtype = i32"},
