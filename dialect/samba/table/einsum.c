@@ -221,6 +221,46 @@ static void reorder(const Composer *c, Factor *factor, const Term *wanted) {
   factor->term = *wanted;
 }
 
+/* The value with one dimension per group of labels, in this order; a group without labels is a dimension of 1. Labels
+ * that follow each other as in their group are joined first: then nothing is moved but by a view. */
+static uint32_t arranged(const Composer *c, Factor factor, const Term *groups, uint32_t count) {
+  int64_t dims[SAMBA_MAX_RANK + 2], order[SAMBA_MAX_RANK + 2], sizes[SAMBA_MAX_RANK + 2];
+  uint32_t rank = 0;
+  bool joined = true, same = true;
+  Term wanted = {0};
+  for (uint32_t g = 0; g < count; ++g) {
+    order[g] = -1;
+    sizes[g] = 1;
+    for (uint32_t i = 0; i < groups[g].count; ++i) {
+      sizes[g] *= c->equation->sizes[groups[g].labels[i]];
+      wanted.labels[wanted.count++] = groups[g].labels[i];
+    }
+  }
+  for (uint32_t i = 0; joined && i < factor.term.count;) {
+    uint32_t g = 0;
+    while (g < count && !(groups[g].count && groups[g].labels[0] == factor.term.labels[i]))
+      ++g;
+    joined = g < count && i + groups[g].count <= factor.term.count &&
+             memcmp(&factor.term.labels[i], groups[g].labels, groups[g].count * sizeof(Label)) == 0;
+    if (joined) {
+      dims[rank] = sizes[g];
+      order[g] = rank++;
+      i += groups[g].count;
+    }
+  }
+  if (!joined) {
+    reorder(c, &factor, &wanted);
+    return sambaExpandReshape(c->expansion, factor.value, count, sizes);
+  }
+  for (uint32_t g = 0; g < count; ++g)
+    if (order[g] < 0)
+      dims[rank] = 1, order[g] = rank++;
+  uint32_t value = sambaExpandReshape(c->expansion, factor.value, rank, dims);
+  for (uint32_t g = 0; g < count; ++g)
+    same = same && order[g] == g;
+  return same ? value : sambaExpandPermute(c->expansion, value, order);
+}
+
 /* The diagonal of dimensions i < k: both moved to the end, made one of n * n, and every (n + 1)th element taken. */
 static void takeDiagonal(const Composer *c, Factor *factor, uint32_t i, uint32_t k) {
   uint32_t rank = factor->term.count, next = 0;
@@ -284,64 +324,41 @@ static void append(Term *term, const Term *from, uint64_t labels) {
       term->labels[term->count++] = from->labels[i];
 }
 
-/* Sizes of the labels of `term` in `labels`, appended to dims one by one or, `joined`, as their product. */
-static uint32_t appendSizes(const Composer *c, const Term *term, uint64_t labels, bool joined, uint32_t rank,
-                            int64_t *dims) {
-  int64_t product = 1;
-  for (uint32_t i = 0; i < term->count; ++i)
-    if (has(labels, term->labels[i])) {
-      product *= c->equation->sizes[term->labels[i]];
-      if (!joined)
-        dims[rank++] = c->equation->sizes[term->labels[i]];
-    }
-  if (joined)
-    dims[rank++] = product;
-  return rank;
-}
-
-static uint32_t ones(uint32_t count, uint32_t rank, int64_t *dims) {
-  while (count-- > 0)
-    dims[rank++] = 1;
-  return rank;
-}
-
 /* The product of two factors, summed over the labels of both that are not in `kept`. */
 static Factor multiply(const Composer *c, Factor a, Factor b, uint64_t kept) {
   SambaExpansion *e = c->expansion;
   sumOver(c, &a, maskOf(&a.term) & ~maskOf(&b.term) & ~kept);
   sumOver(c, &b, maskOf(&b.term) & ~maskOf(&a.term) & ~kept);
-  uint64_t both = maskOf(&a.term) & maskOf(&b.term), batch = both & kept, summed = both & ~kept,
-           rows = maskOf(&a.term) & ~both, columns = maskOf(&b.term) & ~both;
-  Term left = {0}, right = {0};
+  uint64_t both = maskOf(&a.term) & maskOf(&b.term), batch = both & kept;
+  Term rows = {0}, summed = {0}, columns = {0}, groups[SAMBA_MAX_RANK + 2] = {0};
+  append(&rows, &a.term, ~both), append(&summed, &a.term, both & ~kept), append(&columns, &b.term, ~both);
   Factor result = {0};
-  append(&left, &a.term, batch), append(&left, &a.term, rows), append(&left, &a.term, summed);
-  append(&right, &left, batch), append(&right, &left, summed), append(&right, &b.term, columns);
-  append(&result.term, &left, batch | rows), append(&result.term, &right, columns);
-  reorder(c, &a, &left), reorder(c, &b, &right);
-  int64_t dims[3 * SAMBA_MAX_RANK];
-  uint32_t rank;
-  if (!summed) { /* an outer product */
-    rank = ones((uint32_t)__builtin_popcountll(columns), appendSizes(c, &left, batch | rows, false, 0, dims), dims);
-    a.value = sambaExpandCast(e, reshaped(c, a.value, rank, dims), c->accumulator);
-    rank = ones((uint32_t)__builtin_popcountll(rows), appendSizes(c, &left, batch, false, 0, dims), dims);
-    rank = appendSizes(c, &right, columns, false, rank, dims);
-    b.value = sambaExpandCast(e, reshaped(c, b.value, rank, dims), c->accumulator);
-    result.value = sambaExpandBinary(e, "mul", a.value, b.value);
-    return result;
-  }
-  if (sambaExpansionType(e, a.value)->dtype != sambaExpansionType(e, b.value)->dtype) {
+  append(&result.term, &a.term, batch);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < result.term.count; ++i) /* a matrix product needs two dimensions more */
+    if (result.term.count + 2 <= SAMBA_MAX_RANK || i == 0)
+      groups[count++] = (Term){1, {result.term.labels[i]}};
+    else
+      groups[0].labels[groups[0].count++] = result.term.labels[i];
+  append(&result.term, &rows, UINT64_MAX), append(&result.term, &columns, UINT64_MAX);
+  int64_t dims[SAMBA_MAX_RANK];
+  for (uint32_t i = 0; i < result.term.count; ++i)
+    dims[i] = c->equation->sizes[result.term.labels[i]];
+  bool outer = summed.count == 0;
+  if (outer || sambaExpansionType(e, a.value)->dtype != sambaExpansionType(e, b.value)->dtype) {
     a.value = sambaExpandCast(e, a.value, c->accumulator);
     b.value = sambaExpandCast(e, b.value, c->accumulator);
   }
-  rank = batch ? appendSizes(c, &left, batch, true, 0, dims) : 0;
-  rank = appendSizes(c, &left, summed, true, appendSizes(c, &left, rows, true, rank, dims), dims);
-  a.value = reshaped(c, a.value, rank, dims);
-  rank = batch ? appendSizes(c, &left, batch, true, 0, dims) : 0;
-  rank = appendSizes(c, &right, columns, true, appendSizes(c, &left, summed, true, rank, dims), dims);
-  b.value = reshaped(c, b.value, rank, dims);
+  groups[count] = rows, groups[count + 1] = summed;
+  uint32_t left = arranged(c, a, groups, count + 2);
+  groups[count] = summed, groups[count + 1] = columns;
+  uint32_t right = arranged(c, b, groups, count + 2), product;
   SambaAttribute attribute = sambaDTypeAttribute("out_dtype", c->accumulator);
-  uint32_t product = sambaExpandCall(e, "matmul", 2, (uint32_t[]){a.value, b.value}, 1, &attribute);
-  result.value = reshaped(c, product, appendSizes(c, &result.term, UINT64_MAX, false, 0, dims), dims);
+  if (outer) /* [.., rows, 1] * [.., 1, columns] */
+    product = sambaExpandBinary(e, "mul", left, right);
+  else
+    product = sambaExpandCall(e, "matmul", 2, (uint32_t[]){left, right}, 1, &attribute);
+  result.value = sambaExpandReshape(e, product, result.term.count, dims);
   return result;
 }
 
