@@ -2,63 +2,18 @@
  *
  *   layer_norm  (x - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) [* w + b]
  *   rms_norm    x / sqrt(mean(x^2) + eps) [* w]
- *   gelu        x * (1 + erf(x / sqrt 2)) / 2
+ *   gelu        x * (1 + erf(x / sqrt 2)) / 2, x * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2
  *   silu        x * sigmoid(x)
+ *   softmax     e / sum(e) with e = exp(x - amax(x))
+ *   scaled_dot_product_attention  softmax(q k^T * scale [+ mask]) v; the scale may be on q and k, the mask a where
+ *   rotary_embedding  x cos + turned(x) sin, halves or pairs turned
  *
  * Means run over the last axes, eps and the other numbers are repeated constants. What matches is computed in one
  * rounding of its own (f32 inside), which is what the model meant and what bf16 needs. Near misses stay as they are. */
-#include "dialect/bridge/build.h"
-#include "dialect/samba/samba.h"
-#include "passes/graph.h"
+#include "passes/idioms.h"
 #include "passes/passes.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* The operation that makes the value when it is samba.NAME, else null. */
-static MlirOperation madeBy(MlirValue value, const char *name) {
-  MlirOperation owner = sambaDefiningOperation(value);
-  if (mlirOperationIsNull(owner) || !sambaStringRefEqualC(sambaOperatorNameOf(owner), name))
-    return (MlirOperation){NULL};
-  return owner;
-}
-
-static bool isNull(MlirOperation operation) { return mlirOperationIsNull(operation); }
-
-/* A float that every element of the value has. */
-static bool splatValue(MlirValue value, double *out_value) {
-  MlirOperation owner = sambaDefiningOperation(value);
-  if (isNull(owner) || !sambaOperationIsSplat(owner) ||
-      sambaDTypeFromType(mlirShapedTypeGetElementType(mlirValueGetType(value))) != SAMBA_DTYPE_F32)
-    return false;
-  *out_value =
-      mlirDenseElementsAttrGetFloatSplatValue(mlirOperationGetAttributeByName(owner, sambaMlirString("value")));
-  return true;
-}
-
-static bool isNumber(MlirValue value, double wanted) {
-  double number;
-  return splatValue(value, &number) && fabs(number - wanted) <= 1e-6 * fabs(wanted);
-}
-
-/* For a commutative operation: the operand beside the one for which `is` holds. */
-static bool operandBeside(MlirOperation operation, bool (*is)(MlirValue value, const void *user), const void *user,
-                          MlirValue *out_other) {
-  for (int i = 0; i < 2; ++i)
-    if (is(mlirOperationGetOperand(operation, i), user)) {
-      *out_other = mlirOperationGetOperand(operation, 1 - i);
-      return true;
-    }
-  return false;
-}
-
-static bool equals(MlirValue value, const void *user) { return mlirValueEqual(value, *(const MlirValue *)user); }
-static bool equalsNumber(MlirValue value, const void *user) { return isNumber(value, *(const double *)user); }
-static bool isAnySplat(MlirValue value, const void *user) { return splatValue(value, (double *)(uintptr_t)user); }
-
-static bool sameType(MlirValue a, MlirValue b) { return mlirTypeEqual(mlirValueGetType(a), mlirValueGetType(b)); }
-static MlirValue resultOf(MlirOperation operation) { return mlirOperationGetResult(operation, 0); }
 
 /* mean over the last axes of its operand, axes kept: how many axes, or 0. */
 static intptr_t trailingMean(MlirOperation mean) {
@@ -155,21 +110,7 @@ static bool parameterOf(MlirOperation user, MlirValue value, intptr_t axes, Mlir
   return same;
 }
 
-static MlirOperation replace(MlirOperation root, const char *name, intptr_t count, const MlirValue *operands,
-                             intptr_t attributeCount, const MlirNamedAttribute *attributes) {
-  SambaOperationParts parts = {.name = name,
-                               .location = mlirOperationGetLocation(root),
-                               .operand_count = count,
-                               .operands = operands,
-                               .result_count = -1,
-                               .attribute_count = attributeCount,
-                               .attributes = attributes};
-  MlirOperation made = sambaBuildOperationIn(mlirOperationGetBlock(root), root, &parts);
-  mlirValueReplaceAllUsesOfWith(resultOf(root), resultOf(made));
-  return made;
-}
-
-static void raiseNorm(MlirOperation operation) {
+void sambaRaiseNorm(MlirOperation operation) {
   MlirValue source, operands[3];
   intptr_t axes, count = 1;
   double eps;
@@ -208,59 +149,13 @@ static void raiseNorm(MlirOperation operation) {
   replace(root, name, count, operands, 2, attributes);
 }
 
-/* value = 1 + erf(x / sqrt 2). */
-static bool onePlusErf(MlirValue value, const void *user) {
-  static const double one = 1, inverse = 0.70710678118654752;
-  const MlirValue *x = user;
-  MlirOperation add = madeBy(value, "add"), erf, scale;
-  MlirValue inner, scaled;
-  if (isNull(add) || !operandBeside(add, equalsNumber, &one, &inner) || isNull(erf = madeBy(inner, "erf")))
-    return false;
-  inner = mlirOperationGetOperand(erf, 0);
-  if (!isNull(scale = madeBy(inner, "div")))
-    return mlirValueEqual(mlirOperationGetOperand(scale, 0), *x) &&
-           isNumber(mlirOperationGetOperand(scale, 1), 1.41421356237309505);
-  return !isNull(scale = madeBy(inner, "mul")) && operandBeside(scale, equalsNumber, &inverse, &scaled) &&
-         mlirValueEqual(scaled, *x);
-}
-
-/* The three factors x, 1/2 and 1 + erf(x / sqrt 2), multiplied in any order. */
-static void raiseGelu(MlirOperation root) {
-  static const double half = 0.5;
-  MlirValue factors[3], other;
-  for (int i = 0; i < 2; ++i) {
-    MlirOperation inner = madeBy(mlirOperationGetOperand(root, i), "mul");
-    if (isNull(inner))
-      continue;
-    factors[0] = mlirOperationGetOperand(inner, 0), factors[1] = mlirOperationGetOperand(inner, 1);
-    factors[2] = mlirOperationGetOperand(root, 1 - i);
-    for (int x = 0; x < 3; ++x)
-      for (int h = 0; h < 3; ++h) {
-        if (x == h)
-          continue;
-        other = factors[3 - x - h];
-        if (!equalsNumber(factors[h], &half) || !onePlusErf(other, &factors[x]) ||
-            !sameType(factors[x], resultOf(root)))
-          continue;
-        MlirContext context = mlirOperationGetContext(root);
-        MlirNamedAttribute approximate =
-            sambaNamedAttribute(context, "approximate", mlirStringAttrGet(context, sambaMlirString("none")));
-        replace(root, "samba.gelu", 1, &factors[x], 1, &approximate);
-        return;
-      }
-  }
-}
-
-static void raiseSilu(MlirOperation root) {
-  for (int i = 0; i < 2; ++i) {
-    MlirOperation sigmoid = madeBy(mlirOperationGetOperand(root, i), "sigmoid");
-    MlirValue x = mlirOperationGetOperand(root, 1 - i);
-    if (isNull(sigmoid) || !mlirValueEqual(mlirOperationGetOperand(sigmoid, 0), x))
-      continue;
-    replace(root, "samba.silu", 1, &x, 0, NULL);
-    return;
-  }
-}
+/* What ends at each operator. */
+static const struct {
+  const char *name;
+  void (*raise)(MlirOperation root);
+} idioms[] = {{"mul", sambaRaiseNorm},      {"div", sambaRaiseNorm},         {"mul", sambaRaiseActivation},
+              {"div", sambaRaiseSoftmax},   {"matmul", sambaRaiseAttention}, {"add", sambaRaiseRotary},
+              {"div", sambaRaiseActivation}};
 
 static void raiseFunction(MlirOperation function) {
   MlirOperation next;
@@ -268,14 +163,9 @@ static void raiseFunction(MlirOperation function) {
        operation = next) {
     next = mlirOperationGetNextInBlock(operation);
     SambaStringRef name = sambaOperatorNameOf(operation);
-    bool multiplication = sambaStringRefEqualC(name, "mul");
-    if (!multiplication && !sambaStringRefEqualC(name, "div"))
-      continue;
-    raiseNorm(operation);
-    if (multiplication && !mlirOpOperandIsNull(mlirValueGetFirstUse(resultOf(operation))))
-      raiseGelu(operation);
-    if (multiplication && !mlirOpOperandIsNull(mlirValueGetFirstUse(resultOf(operation))))
-      raiseSilu(operation);
+    for (size_t i = 0; i < sizeof idioms / sizeof *idioms; ++i)
+      if (sambaStringRefEqualC(name, idioms[i].name) && !mlirOpOperandIsNull(mlirValueGetFirstUse(resultOf(operation))))
+        idioms[i].raise(operation);
   }
 }
 
