@@ -94,7 +94,6 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena, SambaSect
     }
   }
   if (!status) {
-    sambaReaderDropUnread(r, NULL);
     *out_stages = (SambaSectionStages){.graph = r->graph, .argument_count = arguments, .result_count = results};
     out_stages->stage_operation =
         sambaArenaCopy(arena, r->stageOperations.data, r->stageOperations.size * sizeof(MlirOperation));
@@ -134,8 +133,6 @@ SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count,
     }
   }
   if (!status) {
-    sambaReaderDropUnread(r, origins.data);
-    origins.size = r->graph->stage_count;
     *out_graph = r->graph;
     *out_operation_of_stage = sambaArenaCopy(arena, origins.data, origins.size * sizeof(uint32_t));
   }

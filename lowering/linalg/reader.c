@@ -171,37 +171,3 @@ uint32_t sambaReaderDestination(SambaReader *r, uint32_t valueIndex) {
   }
   return value->view.tensor;
 }
-
-void sambaReaderDropUnread(SambaReader *r, uint32_t *origins) {
-  SambaStageGraph *graph = r->graph;
-  bool *wanted = sambaAllocateZeroed((size_t)graph->tensor_count + 1, sizeof *wanted),
-       *kept = sambaAllocateZeroed((size_t)graph->stage_count + 1, sizeof *kept);
-  for (uint32_t t = 0; t < graph->tensor_count; ++t)
-    if (graph->tensors[t].role == SAMBA_TENSOR_RESULT)
-      wanted[graph->tensors[t].alias_of ? graph->tensors[t].alias_of - 1 : t] = true;
-  for (uint32_t s = graph->stage_count; s-- > 0;) { /* readers come after writers */
-    const SambaStage *stage = &graph->stages[s];
-    uint32_t out = stage->output.tensor, root = graph->tensors[out].alias_of ? graph->tensors[out].alias_of - 1 : out;
-    kept[s] = wanted[root];
-    for (uint32_t k = 0; kept[s] && k < stage->operand_count; ++k) {
-      uint32_t t = stage->operands[k].tensor;
-      wanted[graph->tensors[t].alias_of ? graph->tensors[t].alias_of - 1 : t] = true;
-    }
-  }
-  uint32_t count = 0;
-  for (uint32_t s = 0; s < graph->stage_count; ++s) {
-    if (!kept[s])
-      continue;
-    graph->stages[count] = graph->stages[s];
-    graph->mappings[count] = graph->mappings[s];
-    r->stageOperations.data[count] = r->stageOperations.data[s];
-    r->stageOrdinals.data[count] = r->stageOrdinals.data[s];
-    if (origins)
-      origins[count] = origins[s];
-    ++count;
-  }
-  graph->stage_count = count;
-  r->stageOperations.size = r->stageOrdinals.size = count;
-  free(wanted);
-  free(kept);
-}

@@ -59,10 +59,6 @@ void sambaReaderInlineSplat(SambaReader *r, SambaStage *stage, uint32_t k, Samba
 /* Appends a stage of the operation that is being read, with its mapping. */
 void sambaReaderAddStage(SambaReader *r, const SambaStage *stage, uint32_t ordinal);
 
-/* Drops stages whose values go nowhere: parts of an operation with several results of which some have no use. origins:
- * one per stage or NULL, moved along. */
-void sambaReaderDropUnread(SambaReader *r, uint32_t *origins);
-
 /* The parts: one operation of the samba dialect; one of arith, tensor, linalg (NULL when this part has no such
  * operation). */
 SambaStatus sambaReadOperator(SambaReader *r);

@@ -101,21 +101,16 @@ static SambaStatus convertOperator(MlirOperation operation, const SambaOperator 
   return NULL;
 }
 
-/* Constants that went into bodies, and what a result without users was computed by. */
-static void eraseUnused(MlirOperation function) {
-  SAMBA_ARRAY(MlirOperation) operations = {0};
-  MlirOperation terminator = mlirBlockGetTerminator(sambaBodyOf(function));
-  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
-       !mlirOperationEqual(operation, terminator); operation = mlirOperationGetNextInBlock(operation))
-    sambaArrayAppend(&operations, operation);
-  for (size_t i = operations.size; i-- > 0;) { /* users come after what they use */
-    bool used = mlirOperationGetNumResults(operations.data[i]) == 0;
-    for (intptr_t k = 0; k < mlirOperationGetNumResults(operations.data[i]); ++k)
-      used |= !mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(operations.data[i], k)));
-    if (!used)
-      mlirOperationDestroy(operations.data[i]);
+/* Constants that went into bodies have no users any more. */
+static void eraseUnusedConstants(MlirOperation section) {
+  MlirOperation next;
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(section)); !mlirOperationIsNull(operation);
+       operation = next) {
+    next = mlirOperationGetNextInBlock(operation);
+    if (sambaOperationIs(operation, "samba.constant") &&
+        mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(operation, 0))))
+      mlirOperationDestroy(operation);
   }
-  sambaArrayFree(&operations);
 }
 
 /* Every operator of a block; views only when `whole`. */
@@ -134,7 +129,7 @@ static bool convertOperators(MlirOperation function, bool whole) {
       fine = sambaEmitOpStatus(operation, status);
     sambaArenaDestroy(&arena);
   }
-  eraseUnused(function);
+  eraseUnusedConstants(function);
   return fine;
 }
 
