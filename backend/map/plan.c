@@ -383,7 +383,7 @@ SambaStatus sambaPlanTiles(SambaStageGraph *graph, const SambaMachine *machine, 
     planner.units = usable.together;
     planner.pcus = planner.pcus ? planner.pcus : 1;
     planner.pmus = planner.pmus ? planner.pmus : 1;
-    status = planAll(&planner);
+    status = sambaStatusAnnotate(planAll(&planner), "section %s", graph->name ? graph->name : "");
     bool planned = !status;
     if (planned)
       status = tryLowering(graph, machine);
@@ -400,5 +400,5 @@ SambaStatus sambaPlanTiles(SambaStageGraph *graph, const SambaMachine *machine, 
     if (!again)
       break;
   }
-  return sambaStatusAnnotate(status, "section %s", graph->name ? graph->name : "");
+  return status;
 }
