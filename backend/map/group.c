@@ -87,6 +87,8 @@ static bool mayFollow(const SambaStageGraph *graph, const Readers *readers, cons
   if (!isElementwise(next) || !isIdentity(between, stage, &stage->output, made))
     return false;
   bool reads = false;
+  if (sambaStageScatters(stage) || sambaStageScatters(next))
+    return false;
   for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
     out_dims[d] = UINT32_MAX;
   for (uint32_t i = 0; i < next->operand_count; ++i) {
@@ -302,6 +304,12 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
       if (chain_dims[count - 1].of[dim] != UINT32_MAX && last->extents[dim] > 1)
         group->output.axes[axis].coefficients[chain_dims[count - 1].of[dim]] +=
             last->output.axes[axis].coefficients[dim];
+  }
+  if (sambaStageScatters(last)) {
+    group->output.index_operand = (int32_t)operand_of[count - 1].of[last->output.index_operand];
+    group->operands[group->output.index_operand].indexes = true;
+  } else {
+    group->output.index_operand = -1;
   }
   group->copy = group->op_count == 0 && graph->tensors[group->operands[group->result].map.tensor].dtype ==
                                             graph->tensors[last->output.tensor].dtype;

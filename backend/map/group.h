@@ -36,7 +36,7 @@ typedef struct SambaGroup {
   bool reduced[SAMBA_MAX_STAGE_DIMS];
   uint32_t operand_count;
   SambaGroupOperand operands[SAMBA_MAX_GROUP_OPERANDS];
-  SambaStageOperand output; /* over the group's dimensions */
+  SambaStageOperand output; /* over the group's dimensions; index_operand >= 0 (a scatter): a group operand */
   uint32_t op_count;
   SambaLaneOp *ops; /* values [0, operand_count) are the operands */
   uint32_t result;

@@ -21,6 +21,10 @@ static SambaStatus makeNests(SambaLowering *l) {
       return sambaStatusMake(SAMBA_INVALID, "stage %u (%s) has no mapping; plan the section first", group->anchor,
                              stageName(l, group->anchor));
     SAMBA_RETURN_IF_ERROR(sambaNestMake(l->graph, group, l->machine, &plan->nest));
+    if (group->output.index_operand >= 0 && plan->nest.copies > 1)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "mapping of stage %u (%s): an indexed store is in order, so it is not unrolled",
+                             group->anchor, stageName(l, group->anchor));
     plan->prefix = stageName(l, group->anchor)[0] ? stageName(l, group->anchor) : "stage";
     plan->loads = SAMBA_ARENA_ARRAY(&l->scratch, uint32_t, group->operand_count);
     plan->ways = SAMBA_ARENA_ARRAY(&l->scratch, uint32_t, group->operand_count);
@@ -100,6 +104,10 @@ static SambaStatus planTensors(SambaLowering *l) {
   }
   for (uint32_t g = 0; g < l->groups.count; ++g) {
     const SambaGroup *group = l->groups.groups[g];
+    if (group->output.index_operand >= 0 && l->groups.count > 1)
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "stage %u (%s) stores by index; an indexed store is a section of its own", group->anchor,
+                             stageName(l, group->anchor));
     for (uint32_t i = 0; i < group->operand_count; ++i) {
       const SambaGroupOperand *operand = &group->operands[i];
       const SambaTensorPlan *plan = &l->tensors[operand->map.tensor];

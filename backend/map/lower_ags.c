@@ -134,6 +134,7 @@ static void collect(SambaLowering *l, AgUses *uses, int64_t *total) {
         addOperand(l, plan, i, uses, total);
     if (l->graph->tensors[group->output.tensor].role != SAMBA_TENSOR_RESULT)
       continue;
+    *total += group->output.index_operand >= 0; /* loads the indices */
     double bytes = (double)sambaNestOutputElements(nest) * (double)sambaNestTrips(nest, group->parallel_count) *
                    nest->copies * sambaDTypeBytes(l->graph->tensors[group->output.tensor].dtype);
     AgUse use = {

@@ -36,8 +36,10 @@ uint32_t sambaOutputDims(const SambaNest *nest, uint32_t *out_dims) {
   const SambaGroup *group = nest->group;
   const SambaStageTensor *tensor = &nest->graph->tensors[group->output.tensor];
   int64_t key[SAMBA_MAX_STAGE_DIMS];
-  /* A copied gather comes index by index: the dimensions of the indices are the outer ones. */
+  /* A copied gather and a scatter go index by index: the dimensions of the indices are the outer ones. */
   int32_t index = group->copy ? group->operands[group->result].map.index_operand : -1;
+  if (group->output.index_operand >= 0)
+    index = group->output.index_operand;
   uint32_t count = 0;
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
     if (nest->tile[dim] == 1)

@@ -61,6 +61,8 @@ bool sambaStoresFit(const SambaLowering *l, const SambaNest *nest, uint32_t coun
 /* lower_sources.c: loads of shared arguments; loads, buffers and read ports behind one operand. consumers: the ports
  * that take the tokens of each source, in the order of the copies. */
 SambaStatus sambaLowerSharedArgument(SambaLowering *l, uint32_t tensor);
+/* The load of an indexed store's indices, and the access that they complete. */
+void sambaLowerAddStoreIndices(SambaLowering *l, uint32_t group, const SambaCopyRange *range, uint32_t store);
 SambaStatus sambaLowerAddSource(SambaLowering *l, uint32_t group, uint32_t operand, const SambaEndpoints *consumers);
 
 /* --- Small things that all of them need

@@ -293,12 +293,18 @@ static SambaStatus addStore(SambaLowering *l, uint32_t g, const SambaCopyRange *
   }
   walk.token_level = walk.count;
   walkOutputPoints(nest, map, staged_dim, &part, &walk);
+  bool indexed = map->index_operand >= 0;
+  uint32_t dims[SAMBA_MAX_STAGE_DIMS], dim_count = sambaOutputDims(nest, dims);
+  for (uint32_t i = 0; indexed && i < dim_count; ++i)
+    walk.steps[walk.token_level + i].fixed = sambaGroupDepends(group, (uint32_t)map->index_operand, dims[i]);
   uint32_t unit = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_STORE,
                                        sambaArenaFormat(l->arena, "%s.store%u", plan->prefix, number),
-                                       sambaLowerLayer(l, group), 1, 0);
+                                       sambaLowerLayer(l, group), 1 + indexed, 0);
   sambaAssemblyUnit(&l->assembly, unit)->symbol = l->symbols[group->output.tensor];
   sambaSetPort(&sambaAssemblyUnit(&l->assembly, unit)->inputs[0], &walk, type->dtype,
                sambaWalkAccess(&walk, &layout, &bounds, 0, l->arena));
+  if (indexed)
+    sambaLowerAddStoreIndices(l, g, range, unit);
   if (staged_dim == UINT32_MAX) {
     addSinksOf(plan, range, unit);
     return NULL;

@@ -177,7 +177,7 @@ static void readBuffered(SambaLowering *l, uint32_t g, uint32_t operand, const S
   }
 }
 
-/* --- Indexed loads
+/* --- Indexed loads and stores
  * ------------------------------------------------------------------------------------------------------- */
 
 /* The elements of an index token, and before them everything that the indexed load steps. */
@@ -245,6 +245,37 @@ static void readIndexedReplica(SambaLowering *l, uint32_t g, uint32_t operand, u
     setBufferRead(l, index_map->tensor, source, &walk, 0, 1);
   }
   sambaAssemblyConnect(&l->assembly, source, &(SambaEndpoint){load, 0}, 1);
+}
+
+void sambaLowerAddStoreIndices(SambaLowering *l, uint32_t g, const SambaCopyRange *range, uint32_t store) {
+  const SambaGroupPlan *plan = &l->plans[g];
+  const SambaNest *nest = &plan->nest;
+  const SambaStageOperand *output = &nest->group->output;
+  uint32_t index = (uint32_t)output->index_operand, dims[SAMBA_MAX_STAGE_DIMS], count = sambaOutputDims(nest, dims);
+  const SambaStageOperand *map = &nest->group->operands[index].map;
+  const SambaStageTensor *tensor = &l->graph->tensors[output->tensor];
+  SambaWalk walk;
+  uint64_t elements = 1;
+  sambaWalkStart(&walk, nest, map, range);
+  sambaWalkLoops(&walk, nest, map, 0, nest->group->parallel_count);
+  walk.token_level = walk.count;
+  for (uint32_t i = 0; i < count && sambaGroupDepends(nest->group, index, dims[i]); ++i) {
+    sambaWalkPoints(&walk, nest, map, dims[i]);
+    elements *= (uint64_t)nest->tile[dims[i]];
+  }
+  const char *name = sambaArenaFormat(l->arena, "%s.index", plan->prefix);
+  uint32_t load = addLoad(l, map->tensor, name, sambaLowerLayer(l, nest->group), 0, &walk, 0);
+  SambaUnit *unit = sambaAssemblyUnit(&l->assembly, store);
+  SambaAccess *access = &unit->inputs[0].access;
+  access->has_index = true;
+  access->index_counters = walk.count - walk.token_level;
+  access->index_stride = 1;
+  for (uint32_t axis = output->index_axis + 1; axis < tensor->rank; ++axis)
+    access->index_stride *= tensor->dims[axis];
+  access->index_limit = tensor->dims[output->index_axis];
+  unit->inputs[1].dtype = l->graph->tensors[map->tensor].dtype;
+  unit->inputs[1].token_elements = elements;
+  sambaAssemblyConnect(&l->assembly, (SambaEndpoint){load, 0}, &(SambaEndpoint){store, 1}, 1);
 }
 
 /* --- Loads and their buffers

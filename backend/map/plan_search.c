@@ -71,6 +71,8 @@ static void tryUnrolls(Search *s) {
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
     s->unroll[dim] = (int32_t)dim == s->limits->pipeline_dim ? s->limits->replicas : 1;
   tryChoice(s);
+  if (group->output.index_operand >= 0)
+    return; /* one store, so that the last of equal indices stays */
   uint32_t pieces = sambaGroupPieces(group, s->machine);
   int64_t most = pieces ? s->limits->pcus / pieces : s->limits->pmus;
   most = (most < s->limits->copies ? most : s->limits->copies) / s->limits->replicas;

@@ -123,6 +123,39 @@ static SambaStatus checkProgram(const SambaStage *stage) {
   return NULL;
 }
 
+/* The dimension steps an axis of the operand. */
+static bool isWrittenBy(const SambaStageOperand *operand, uint32_t rank, uint32_t dim) {
+  for (uint32_t axis = 0; axis < rank; ++axis)
+    if (operand->axes[axis].coefficients[dim])
+      return true;
+  return false;
+}
+
+/* A scatter: operand 0 goes as it is to the places that another operand gives. */
+static SambaStatus checkScatter(const SambaStageGraph *graph, const SambaStage *stage) {
+  uint32_t of = (uint32_t)stage->output.index_operand, axis = stage->output.index_axis;
+  const SambaStageTensor *target = &graph->tensors[stage->output.tensor];
+  if (of >= stage->operand_count || axis >= target->rank)
+    return sambaStatusMake(SAMBA_INVALID, "the output takes its index along axis %u from operand %u of %u", axis, of,
+                           stage->operand_count);
+  const SambaStageOperand *index = &stage->operands[of];
+  if (sambaDTypeIsFloat(graph->tensors[index->tensor].dtype))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "the output takes its index from operand %u, which is %s; indices are integers", of,
+                           sambaDTypeName(graph->tensors[index->tensor].dtype));
+  uint32_t steps = 0; /* of the index: of several dimensions the tiles would mix the order */
+  for (uint32_t dim = 0; dim < stage->dim_count; ++dim)
+    steps += isWrittenBy(index, graph->tensors[index->tensor].rank, dim);
+  if (steps > 1 || stage->op_count || stage->result ||
+      graph->tensors[stage->operands[0].tensor].dtype != target->dtype || stage->operands[0].index_operand >= 0 ||
+      stage->output.guarded || index->guarded)
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "the output is indexed by operand %u, so the stage must copy operand 0, and the index step with one dimension",
+        of);
+  return NULL;
+}
+
 static SambaStatus checkStage(const SambaStageGraph *graph, const SambaStage *stage) {
   if (stage->dim_count > SAMBA_MAX_STAGE_DIMS || stage->operand_count > SAMBA_MAX_STAGE_OPERANDS)
     return sambaStatusMake(SAMBA_INVALID, "%u dimensions and %u operands; at most %d and %d are possible",
@@ -159,6 +192,8 @@ static SambaStatus checkStage(const SambaStageGraph *graph, const SambaStage *st
     }
   }
   SAMBA_RETURN_IF_ERROR(checkMap(graph, stage, &stage->output, "output"));
+  if (sambaStageScatters(stage))
+    SAMBA_RETURN_IF_ERROR(checkScatter(graph, stage));
   uint32_t rank = graph->tensors[stage->output.tensor].rank;
   for (uint32_t axis = 0; axis < rank; ++axis)
     for (uint32_t dim = 0; dim < stage->dim_count; ++dim)
@@ -166,14 +201,14 @@ static SambaStatus checkStage(const SambaStageGraph *graph, const SambaStage *st
         return sambaStatusMake(SAMBA_INVALID, "output axis %u depends on the reduced dimension %u", axis, dim);
   for (uint32_t dim = 0; dim < stage->dim_count; ++dim) {
     bool written = stage->reduced[dim] || stage->extents[dim] == 1;
-    for (uint32_t axis = 0; axis < rank; ++axis)
-      written |= stage->output.axes[axis].coefficients[dim] != 0;
+    written |= isWrittenBy(&stage->output, rank, dim);
+    if (sambaStageScatters(stage)) {
+      const SambaStageOperand *index = &stage->operands[stage->output.index_operand];
+      written |= isWrittenBy(index, graph->tensors[index->tensor].rank, dim);
+    }
     if (!written)
       return sambaStatusMake(SAMBA_INVALID, "dimension %u is parallel, but no axis of the output depends on it", dim);
   }
-  if (stage->output.index_operand > 0)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "the output is indexed by operand %d; stages do not scatter",
-                           stage->output.index_operand);
   return checkProgram(stage);
 }
 

@@ -35,8 +35,10 @@ typedef struct SambaStage {
   bool reduced[SAMBA_MAX_STAGE_DIMS]; /* reduced dimensions come last; flattened in this order */
   uint32_t operand_count;
   SambaStageOperand operands[SAMBA_MAX_STAGE_OPERANDS];
-  SambaStageOperand output; /* maps only parallel dimensions; never guarded unless a partial write (insert) */
-  bool lane_reduce;         /* numerics: see docs/numerics.md; a property of the stage, not of its mapping */
+  /* Maps only parallel dimensions; never guarded unless a partial write (insert). index_operand > 0: a copy of operand
+   * 0 whose places along index_axis that operand gives, stored in the order of the dimensions (scatter). */
+  SambaStageOperand output;
+  bool lane_reduce; /* numerics: see docs/numerics.md; a property of the stage, not of its mapping */
   /* Values [0, operand_count) are the operands. At most one reduction or MAC, and if there is one it is the last op
    * whose value is the result. COUNTER's immediate is a dimension. */
   uint32_t op_count;
@@ -49,6 +51,8 @@ typedef enum {
   SAMBA_TENSOR_RESULT,      /* lives in DRAM, written */
   SAMBA_TENSOR_INTERMEDIATE /* made and used inside the section */
 } SambaTensorRole;
+
+static inline bool sambaStageScatters(const SambaStage *stage) { return stage->output.index_operand > 0; }
 
 typedef struct SambaStageTensor {
   const char *name;

@@ -101,6 +101,14 @@ SambaStatus sambaAttributeFromMlir(SambaArena *arena, MlirNamedAttribute attribu
     out_attribute->kind = SAMBA_ATTRIBUTE_INTS;
     out_attribute->value.integers.data = data;
     out_attribute->value.integers.size = (size_t)size;
+  } else if (mlirAttributeIsADenseF64Array(value)) {
+    intptr_t size = mlirDenseArrayGetNumElements(value);
+    double *data = SAMBA_ARENA_ARRAY(arena, double, (size_t)size);
+    for (intptr_t i = 0; i < size; ++i)
+      data[i] = mlirDenseF64ArrayGetElement(value, i);
+    out_attribute->kind = SAMBA_ATTRIBUTE_FLOATS;
+    out_attribute->value.reals.data = data;
+    out_attribute->value.reals.size = (size_t)size;
   } else if (mlirAttributeIsAString(value)) {
     out_attribute->kind = SAMBA_ATTRIBUTE_STRING;
     out_attribute->value.string = sambaFromMlir(mlirStringAttrGetValue(value));
@@ -115,7 +123,7 @@ SambaStatus sambaAttributeFromMlir(SambaArena *arena, MlirNamedAttribute attribu
   } else {
     return sambaStatusMake(SAMBA_INVALID,
                            "attribute '%.*s' is %s; attributes are integers (i64), numbers (f64), booleans, lists of "
-                           "integers, strings or element types",
+                           "integers or numbers, strings or element types",
                            SAMBA_STRING_ARGS(out_attribute->name), sambaPrintAttribute(arena, value));
   }
   return NULL;
@@ -131,6 +139,8 @@ MlirAttribute sambaAttributeToMlir(MlirContext context, const SambaAttribute *at
     return mlirBoolAttrGet(context, attribute->value.integer != 0);
   case SAMBA_ATTRIBUTE_INTS:
     return mlirDenseI64ArrayGet(context, (intptr_t)attribute->value.integers.size, attribute->value.integers.data);
+  case SAMBA_ATTRIBUTE_FLOATS:
+    return mlirDenseF64ArrayGet(context, (intptr_t)attribute->value.reals.size, attribute->value.reals.data);
   case SAMBA_ATTRIBUTE_STRING:
     return mlirStringAttrGet(context, sambaToMlir(attribute->value.string));
   case SAMBA_ATTRIBUTE_DTYPE:

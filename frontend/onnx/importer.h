@@ -132,6 +132,8 @@ SambaStatus sambaOnnxTensor(const SambaOnnxNode *node, uint32_t input, SambaTens
 const SambaConstant *sambaOnnxConstant(const SambaOnnxNode *node, uint32_t input);
 /* The element type as TensorProto.DataType. */
 int64_t sambaOnnxInputType(const SambaOnnxNode *node, uint32_t input);
+/* The same, and small initializers of numbers that are otherwise weights. */
+SambaStatus sambaOnnxReadKnown(const SambaOnnxNode *node, uint32_t input, const SambaConstant **out_constant);
 /* Shape without making a tensor of it; false: dims do not fit (a rank over the limit). */
 SambaStatus sambaOnnxShape(const SambaOnnxNode *node, uint32_t input, uint32_t *out_rank, int64_t *out_dims);
 /* Integers that must be known: from input `input` or, when that is absent, attribute `name` (may be NULL). found =
@@ -197,6 +199,9 @@ typedef enum { SAMBA_ONNX_DOUBLE_REFUSED, SAMBA_ONNX_DOUBLE_MOVED, SAMBA_ONNX_DO
 SambaOnnxDoubleUse sambaOnnxDoubleUse(const SambaOnnxNode *node);
 /* TensorProto.DataType that a Cast asks for. */
 int64_t sambaOnnxCastTarget(const SambaOnnxNode *node);
+/* count elements along one axis, from start on, step apart */
+SambaTensor *sambaOnnxPart(SambaTensor *x, uint32_t axis, int64_t start, int64_t count, int64_t step);
+int64_t sambaOnnxElements(const SambaTensor *x);
 
 /* Shared between handlers and folds: the result shape of Reshape, Flatten, Squeeze, Unsqueeze. */
 SambaStatus sambaOnnxReshapedDims(const SambaOnnxNode *node, uint32_t rank, const int64_t *dims, uint32_t *out_rank,

@@ -63,6 +63,17 @@ const SambaConstant *sambaOnnxConstant(const SambaOnnxNode *node, uint32_t input
   return value ? value->constant : NULL;
 }
 
+SambaStatus sambaOnnxReadKnown(const SambaOnnxNode *node, uint32_t input, const SambaConstant **out_constant) {
+  const SambaOnnxValue *value = valueOf(node, input);
+  SambaConstant *read = NULL;
+  *out_constant = value ? value->constant : NULL;
+  if (!value || value->constant || !value->initializer)
+    return NULL;
+  SAMBA_RETURN_IF_ERROR(sambaOnnxReadConstant(node->importer, value->initializer, &read));
+  *out_constant = read;
+  return NULL;
+}
+
 static SambaStatus checkDType(int64_t onnx_type, SambaDType *out_dtype) {
   *out_dtype = sambaDTypeOfOnnx(onnx_type);
   if (*out_dtype == SAMBA_DTYPE_COUNT)

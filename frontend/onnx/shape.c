@@ -1,4 +1,4 @@
-/* Handlers of ONNX operators that change shapes, choose and join. */
+/* Handlers of ONNX operators that change shapes, cut and join. */
 #include "frontend/onnx/importer.h"
 
 #include <stdlib.h>
@@ -32,8 +32,7 @@ static SambaTensor *slice(SambaTensor *x, const int64_t *starts, const int64_t *
   return sambaTraceCall(x->trace, "slice", 1, &x, 3, attributes);
 }
 
-/* count elements along one axis, from start on, step apart */
-static SambaTensor *part(SambaTensor *x, uint32_t axis, int64_t start, int64_t count, int64_t step) {
+SambaTensor *sambaOnnxPart(SambaTensor *x, uint32_t axis, int64_t start, int64_t count, int64_t step) {
   int64_t starts[SAMBA_MAX_RANK] = {0}, ends[SAMBA_MAX_RANK], steps[SAMBA_MAX_RANK];
   for (uint32_t d = 0; d < x->type.rank; ++d)
     ends[d] = x->type.dims[d], steps[d] = 1;
@@ -44,6 +43,13 @@ static SambaTensor *part(SambaTensor *x, uint32_t axis, int64_t start, int64_t c
   ends[axis] = step > 0 ? last + 1 : last - 1;
   steps[axis] = step;
   return slice(x, starts, ends, steps);
+}
+
+int64_t sambaOnnxElements(const SambaTensor *x) {
+  int64_t elements = 1;
+  for (uint32_t d = 0; d < x->type.rank; ++d)
+    elements *= x->type.dims[d];
+  return elements;
 }
 
 SambaStatus sambaOnnxImportSlice(const SambaOnnxNode *node) {
@@ -75,7 +81,7 @@ SambaStatus sambaOnnxImportSplit(const SambaOnnxNode *node) {
         SAMBA_RETURN_IF_ERROR(sambaOnnxSetEmpty(node, i, sambaOnnxInputType(node, 0), x->type.rank, dims));
         continue;
       }
-      SAMBA_RETURN_IF_ERROR(sambaOnnxSetTensor(node, i, part(x, axis, start, sizes[i], 1)));
+      SAMBA_RETURN_IF_ERROR(sambaOnnxSetTensor(node, i, sambaOnnxPart(x, axis, start, sizes[i], 1)));
     }
   return NULL;
 }
@@ -95,53 +101,6 @@ SambaStatus sambaOnnxImportConcat(const SambaOnnxNode *node) {
   if (count == 1)
     return sambaOnnxSetTensor(node, 0, parts[0]);
   return sambaOnnxSetTensor(node, 0, sambaCat(count, parts, sambaOnnxInt(node, "axis", node->version < 4 ? 1 : 0)));
-}
-
-/* Known indices that go up or down evenly: a slice, which moves no data. */
-static bool evenIndices(const SambaConstant *indices, int64_t size, int64_t *out_start, int64_t *out_step) {
-  if (indices->count < 1)
-    return false;
-  *out_step = 1;
-  for (int64_t i = 0; i < indices->count; ++i) {
-    int64_t index = indices->data[i].i + (indices->data[i].i < 0 ? size : 0);
-    if (index < 0 || index >= size)
-      return false;
-    if (i == 0)
-      *out_start = index;
-    else if (i == 1)
-      *out_step = index - *out_start;
-    if (index != *out_start + i * *out_step || *out_step == 0)
-      return false;
-  }
-  return true;
-}
-
-SambaStatus sambaOnnxImportGather(const SambaOnnxNode *node) {
-  SambaTensor *x, *indices;
-  uint32_t axis, indexRank, rank = 0;
-  int64_t indexDims[SAMBA_MAX_RANK], dims[2 * SAMBA_MAX_RANK], start, step, count = 1;
-  SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
-  SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(sambaOnnxInt(node, "axis", 0), x->type.rank, &axis));
-  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 1, &indexRank, indexDims));
-  for (uint32_t d = 0; d < x->type.rank; ++d) {
-    for (uint32_t k = 0; d == axis && k < indexRank; ++k)
-      dims[rank++] = indexDims[k], count *= indexDims[k];
-    if (d != axis)
-      dims[rank++] = x->type.dims[d];
-  }
-  if (rank > SAMBA_MAX_RANK)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "the result has rank %u, but %d is the most", rank, SAMBA_MAX_RANK);
-  const SambaConstant *known = sambaOnnxConstant(node, 1);
-  if (known && evenIndices(known, x->type.dims[axis], &start, &step)) {
-    SambaTensor *chosen = part(x, axis, start, count, step);
-    return sambaOnnxSetTensor(node, 0, indexRank == 1 ? chosen : sambaReshape(chosen, rank, dims));
-  }
-  SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &indices));
-  if (axis == 0)
-    return sambaOnnxSetTensor(node, 0, sambaEmbedding(x, indices));
-  SambaTensor *flat = indexRank == 1 ? indices : sambaReshape(indices, 1, &count),
-              *chosen = sambaIndexSelect(x, flat, axis);
-  return sambaOnnxSetTensor(node, 0, indexRank == 1 ? chosen : sambaReshape(chosen, rank, dims));
 }
 
 SambaStatus sambaOnnxImportExpand(const SambaOnnxNode *node) {
@@ -213,85 +172,6 @@ SambaStatus sambaOnnxImportTile(const SambaOnnxNode *node) {
     x = sambaReshape(sambaExpand(split, rank + 1, wide), rank, result);
   }
   return sambaOnnxSetTensor(node, 0, x);
-}
-
-/* Mirror images and edges, axis by axis: slices joined before and after. */
-static SambaTensor *padByParts(SambaTensor *x, uint32_t axis, int64_t low, int64_t high, bool reflect) {
-  int64_t size = x->type.dims[axis];
-  SambaTensor *parts[3], **next = parts;
-  SambaTensor *sides[2] = {NULL, NULL};
-  for (int side = 0; side < 2; ++side) {
-    int64_t count = side ? high : low;
-    if (!count)
-      continue;
-    if (reflect) {
-      sides[side] = part(x, axis, side ? size - 2 : count, count, -1);
-    } else {
-      int64_t dims[SAMBA_MAX_RANK];
-      memcpy(dims, x->type.dims, sizeof dims);
-      dims[axis] = count;
-      sides[side] = sambaExpand(part(x, axis, side ? size - 1 : 0, 1, 1), x->type.rank, dims);
-    }
-  }
-  if (sides[0])
-    *next++ = sides[0];
-  *next++ = x;
-  if (sides[1])
-    *next++ = sides[1];
-  return next - parts == 1 ? x : sambaCat((uint32_t)(next - parts), parts, axis);
-}
-
-SambaStatus sambaOnnxImportPad(const SambaOnnxNode *node) {
-  SambaTensor *x;
-  const int64_t *pads = NULL, *axes = NULL;
-  size_t size = 0, axisCount = 0;
-  bool found, hasAxes;
-  SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
-  SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 1,
-                                           node->version < 2    ? "paddings"
-                                           : node->version < 11 ? "pads"
-                                                                : NULL,
-                                           &pads, &size, &found));
-  SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 3, NULL, &axes, &axisCount, &hasAxes));
-  uint32_t rank = x->type.rank;
-  if (!found || size != 2 * (hasAxes ? axisCount : rank))
-    return sambaStatusMake(SAMBA_INVALID, "there are %zu pads; there must be two per dimension", size);
-  double value = node->version < 11 ? sambaOnnxFloat(node, "value", 0) : 0;
-  if (sambaOnnxHasInput(node, 2)) {
-    const SambaConstant *constant = sambaOnnxConstant(node, 2);
-    if (!constant || constant->count != 1)
-      return sambaStatusMake(SAMBA_UNSUPPORTED, "the pad value must be one number known at compile time");
-    value = sambaConstantReal(constant, 0);
-  }
-  bool constantMode = sambaOnnxStringIs(node, "mode", "constant", true),
-       reflect = sambaOnnxStringIs(node, "mode", "reflect", false);
-  if (!constantMode && !reflect && !sambaOnnxStringIs(node, "mode", "edge", false))
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "this mode is not supported; the modes are constant, reflect and edge");
-  int64_t low[SAMBA_MAX_RANK] = {0}, high[SAMBA_MAX_RANK] = {0};
-  size_t count = size / 2;
-  for (size_t i = 0; i < count; ++i) {
-    uint32_t axis = (uint32_t)i;
-    if (hasAxes)
-      SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(axes[i], rank, &axis));
-    low[axis] = pads[i], high[axis] = pads[count + i];
-  }
-  bool any = false;
-  for (uint32_t axis = 0; axis < rank && x; ++axis) { /* negative pads cut off */
-    int64_t size_ = x->type.dims[axis], cutLow = low[axis] < 0 ? -low[axis] : 0,
-            cutHigh = high[axis] < 0 ? -high[axis] : 0;
-    if (cutLow >= size_ || cutHigh >= size_ - cutLow)
-      return sambaStatusMake(SAMBA_INVALID, "the pads of dimension %u leave nothing", axis);
-    if (cutLow || cutHigh)
-      x = part(x, axis, cutLow, size_ - cutLow - cutHigh, 1);
-    low[axis] += cutLow, high[axis] += cutHigh;
-    any |= low[axis] || high[axis];
-    if (reflect && x && (low[axis] >= x->type.dims[axis] || high[axis] >= x->type.dims[axis]))
-      return sambaStatusMake(SAMBA_INVALID, "dimension %u of size %lld cannot be reflected by %lld and %lld", axis,
-                             (long long)x->type.dims[axis], (long long)low[axis], (long long)high[axis]);
-    if (!constantMode && x)
-      x = padByParts(x, axis, low[axis], high[axis], reflect);
-  }
-  return sambaOnnxSetTensor(node, 0, constantMode && any ? sambaPad(x, low, high, value) : x);
 }
 
 /* [N, C, H, W] with C = b*b*c: depth-column-row order (DCR) or column-row-depth (CRD). */

@@ -206,6 +206,38 @@ SambaTensor *sambaBinaryCrossEntropyWithLogits(SambaTensor *x, SambaTensor *targ
 
 SambaTensor *sambaCat(uint32_t count, SambaTensor *const *tensors, int64_t dim);
 SambaTensor *sambaEmbedding(SambaTensor *weight, SambaTensor *indices);
+SambaTensor *sambaTake(SambaTensor *x, SambaTensor *indices, int64_t dim, int64_t batch_dims);
+SambaTensor *sambaGather(SambaTensor *x, int64_t dim, SambaTensor *index);
+SambaTensor *sambaGatherNd(SambaTensor *x, SambaTensor *indices, int64_t batch_dims);
+/* reduce: NULL, "add", "mul", "min" or "max" */
+SambaTensor *sambaScatter(SambaTensor *x, int64_t dim, SambaTensor *index, SambaTensor *src, const char *reduce);
+SambaTensor *sambaScatterNd(SambaTensor *x, SambaTensor *indices, SambaTensor *updates, const char *reduce);
+SambaTensor *sambaMaxUnpool(SambaTensor *x, SambaTensor *indices, size_t spatial, const int64_t *output_size);
+SambaTensor *sambaReverseSequence(SambaTensor *x, SambaTensor *lengths, int64_t time_axis, int64_t batch_axis);
+
+/* Resampling. NULL strings and lists: the operator's defaults. */
+typedef struct SambaInterpolateOptions {
+  const int64_t *size; /* one number per dimension */
+  const double *scales, *roi;
+  const char *mode, *coordinate_mode, *nearest_mode;
+  double cubic_coeff_a, extrapolation_value;
+  bool exclude_outside, antialias;
+} SambaInterpolateOptions;
+SambaTensor *sambaInterpolate(SambaTensor *x, const SambaInterpolateOptions *options);
+SambaTensor *sambaPadBorder(SambaTensor *x, const int64_t *low, const int64_t *high, const char *mode);
+SambaTensor *sambaGridSample(SambaTensor *x, SambaTensor *grid, const char *mode, const char *padding_mode,
+                             bool align_corners);
+SambaTensor *sambaAffineGrid(SambaTensor *theta, size_t rank, const int64_t *output_size, bool align_corners);
+typedef struct SambaRoiAlignOptions {
+  int64_t size[2], sampling_ratio;
+  double spatial_scale;
+  const char *mode;
+  bool aligned;
+} SambaRoiAlignOptions;
+SambaTensor *sambaRoiAlign(SambaTensor *x, SambaTensor *rois, SambaTensor *batch_indices,
+                           const SambaRoiAlignOptions *options);
+/* Blocks summed into an image (col2im); window: kernel, stride, padding, dilation. */
+SambaTensor *sambaFold(SambaTensor *x, size_t spatial, const int64_t *output_size, const SambaWindowOptions *window);
 SambaTensor *sambaIndexSelect(SambaTensor *x, SambaTensor *indices, int64_t dim);
 
 /* Recurrent layers. Tensors that are NULL are left out; initial_c and peepholes are lstm's alone. The formats are those

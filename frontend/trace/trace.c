@@ -284,6 +284,11 @@ static void appendAttribute(Text *text, const SambaAttribute *attribute) {
       append(text, "%s%lld", i ? " " : "[", (long long)attribute->value.integers.data[i]);
     append(text, attribute->value.integers.size ? "]" : "[]");
     break;
+  case SAMBA_ATTRIBUTE_FLOATS:
+    for (size_t i = 0; i < attribute->value.reals.size; ++i)
+      append(text, "%s%.17g", i ? " " : "[", attribute->value.reals.data[i]);
+    append(text, attribute->value.reals.size ? "]" : "[]");
+    break;
   case SAMBA_ATTRIBUTE_STRING:
     append(text, "'%.*s'", SAMBA_STRING_ARGS(attribute->value.string));
     break;

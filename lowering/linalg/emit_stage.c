@@ -31,7 +31,7 @@ bool sambaStageHasLinalgForm(const SambaStage *stage) {
   for (uint32_t i = 0; i < stage->operand_count; ++i)
     if (stage->operands[i].index_operand >= 0)
       return false;
-  return true;
+  return !sambaStageScatters(stage);
 }
 
 static MlirType tensorType(MlirContext context, SambaDType dtype, uint32_t rank, const int64_t *dims) {

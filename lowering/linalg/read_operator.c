@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool isIndexOfAnother(const SambaStage *stage, uint32_t k) {
+/* What the address generators read: indices, and what a scatter stores. */
+static bool isInMemory(const SambaStage *stage, uint32_t k) {
+  if (sambaStageScatters(stage))
+    return true;
   for (uint32_t i = 0; i < stage->operand_count; ++i)
     if (stage->operands[i].index_operand == (int32_t)k)
       return true;
@@ -54,7 +57,7 @@ static SambaStatus importFragment(SambaReader *r, const SambaStageGraph *fragmen
         continue;
       }
       const SambaReaderValue *value = &r->values.data[operandValues[operand->tensor]];
-      if (value->isSplat && !operand->guarded && operand->index_operand < 0 && !isIndexOfAnother(&stage, k)) {
+      if (value->isSplat && !operand->guarded && operand->index_operand < 0 && !isInMemory(&stage, k)) {
         sambaReaderInlineSplat(r, &stage, k, value->type.dtype, value->splat);
         continue;
       }
@@ -63,7 +66,7 @@ static SambaStatus importFragment(SambaReader *r, const SambaStageGraph *fragmen
                                "'%.*s' reads a repeated constant that must be a tensor in memory here",
                                SAMBA_STRING_ARGS(sambaReaderName(r->operation)));
       SambaStageOperand composed;
-      if (!sambaReaderCompose(r, value, &stage, operand, &composed))
+      if (!sambaReaderCompose(r, value, &stage, operand, &composed) || (composed.guarded && isInMemory(&stage, k)))
         return sambaReaderNotComposable(r);
       *operand = composed;
       ++k;

@@ -101,10 +101,11 @@ typedef struct SambaMemoryState {
   bool issuing, run_ends_token;
   SambaMemoryToken *tokens; /* ring */
   uint64_t token_mask, token_base, token_end;
-  uint64_t held;                  /* LOAD: vectors asked for and not yet taken */
-  uint64_t capacity;              /* LOAD: bound of held */
-  uint64_t delivered_until;       /* LOAD: last vector of the last token delivered */
-  uint64_t data_first, data_last; /* STORE: arrival of the current token; data_last an estimate while pending */
+  uint64_t held;            /* LOAD: vectors asked for and not yet taken */
+  uint64_t capacity;        /* LOAD: bound of held */
+  uint64_t delivered_until; /* LOAD: last vector of the last token delivered */
+  uint64_t data_first,
+      data_last; /* arrival of the current token's streamed inputs; data_last an estimate while pending */
 } SambaMemoryState;
 
 typedef struct SambaActor {

@@ -120,10 +120,18 @@ static uint64_t elementsIssued(const SambaMemoryState *memory, uint64_t ahead) {
   return sambaTimeMin(memory->walked - rest, memory->token_elements);
 }
 
-/* Bursts of a STORE leave as their data come in. */
+/* A STORE's data and the indices of either come in while it works; a token of them may be longer than the way to it
+ * holds. */
+static bool isStreamed(const SambaActor *actor, const SambaActorInput *input) {
+  bool indexed = actor->memory->walk.access->has_index;
+  return actor->kind == SAMBA_ACTOR_STORE ? input->port <= indexed : indexed && input->port == 0;
+}
+
+/* Bursts of a STORE leave as their data come in, those that are indexed as their indices do. */
 static uint64_t dataReady(const SambaActor *actor, uint64_t bursts) {
   const SambaMemoryState *memory = actor->memory;
-  uint64_t last = actor->pending ? memory->data_last : actor->end_minimum;
+  bool estimated = actor->pending || actor->kind == SAMBA_ACTOR_LOAD;
+  uint64_t last = estimated ? memory->data_last : actor->end_minimum;
   uint64_t span = last > memory->data_first ? last - memory->data_first : 0;
   return memory->data_first + sambaTimeScale(span, elementsIssued(memory, bursts), memory->token_elements);
 }
@@ -171,7 +179,7 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
     sambaActorWait(engine, actor, SAMBA_WAIT_INPUT);
     return false;
   }
-  uint64_t ready = read ? 0 : dataReady(actor, bursts);
+  uint64_t ready = read && !memory->walk.access->has_index ? 0 : dataReady(actor, bursts);
   if (!sambaGeneratorHasCredits(engine, memory->generator, bursts)) {
     sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
     return false;
@@ -242,14 +250,14 @@ static bool nextRun(SambaEngine *engine, uint32_t actor_index) {
   return true;
 }
 
-/* Inputs other than a STORE's data must be there as a whole. False: wait for them. */
+/* Inputs that are not streamed must be there as a whole. False: wait for them. */
 static bool inputsAreThere(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   uint64_t at = engine->now;
   for (uint32_t i = 0; i < actor->input_count; ++i) {
     SambaActorInput *input = &actor->inputs[i];
     const SambaSegment *segment = sambaInputSegment(engine, input);
-    bool data = actor->kind == SAMBA_ACTOR_STORE && input->port == 0;
+    bool data = isStreamed(actor, input);
     if (!segment || (!data && !segment->last_known)) {
       sambaActorWait(engine, actor, SAMBA_WAIT_INPUT);
       return false;
@@ -275,34 +283,38 @@ static void beginToken(SambaEngine *engine, uint32_t actor_index) {
   memory->run_ends_token = false;
   memory->issuing = true;
   ++actor->next;
-  if (actor->kind == SAMBA_ACTOR_LOAD) {
-    for (uint32_t i = 0; i < actor->input_count; ++i)
-      sambaInputTake(engine, actor_index, &actor->inputs[i], 1);
-    if (actor->outputs[0].stream_count) {
-      token->output_stream = sambaOutputNextStream(&actor->outputs[0]);
-      memory->held += engine->streams[token->output_stream].vectors;
-    }
-    return;
+  memory->data_first = memory->data_last = 0;
+  if (actor->kind == SAMBA_ACTOR_STORE) {
+    token->first = engine->now;
+    actor->end_minimum = 0;
   }
-  token->first = engine->now;
-  actor->end_minimum = 0;
   for (uint32_t i = 0; i < actor->input_count; ++i) {
     SambaActorInput *input = &actor->inputs[i];
     SambaCursor *cursor = sambaInputCursor(engine, input);
     const SambaSegment *segment = sambaInputSegment(engine, input);
-    if (input->port == 0) {
-      memory->data_first = segment->first + cursor->latency;
-      memory->data_last = segment->last + cursor->latency;
+    uint64_t duration = 1;
+    if (isStreamed(actor, input)) {
+      memory->data_first = sambaTimeMax(memory->data_first, segment->first + cursor->latency);
+      memory->data_last = sambaTimeMax(memory->data_last, segment->last + cursor->latency);
+      duration = engine->streams[cursor->stream].cycles;
     }
-    sambaInputTake(engine, actor_index, input, engine->streams[cursor->stream].cycles);
+    sambaInputTake(engine, actor_index, input, duration);
+  }
+  if (actor->kind == SAMBA_ACTOR_LOAD && actor->outputs[0].stream_count) {
+    token->output_stream = sambaOutputNextStream(&actor->outputs[0]);
+    memory->held += engine->streams[token->output_stream].vectors;
   }
 }
 
-/* Everything of the current token was asked for. False: a STORE waits for the end of its data. */
+/* Everything of the current token was asked for. False: it waits for the end of what is streamed to it. */
 static bool endIssue(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   SambaMemoryState *memory = actor->memory;
   SambaMemoryToken *token = tokenAt(memory, memory->token_end - 1);
+  if (actor->kind == SAMBA_ACTOR_LOAD && actor->pending) {
+    sambaActorWait(engine, actor, SAMBA_WAIT_INPUT);
+    return false;
+  }
   if (actor->kind == SAMBA_ACTOR_STORE) {
     if (actor->pending || actor->end_minimum > engine->now) {
       sambaActorWait(engine, actor, SAMBA_WAIT_INPUT);

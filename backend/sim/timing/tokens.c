@@ -119,6 +119,8 @@ void sambaStreamEndToken(SambaEngine *engine, uint32_t stream_index, uint64_t la
       continue;
     cursor->waiting = false;
     taker->end_minimum = sambaTimeMax(taker->end_minimum, last + cursor->latency);
+    if (taker->memory)
+      taker->memory->data_last = sambaTimeMax(taker->memory->data_last, last + cursor->latency);
     if (--taker->pending == 0)
       sambaEngineQueue(engine, cursor->actor);
   }

@@ -69,6 +69,9 @@ uint32_t sambaExpandCall(SambaExpansion *expansion, const char *name, uint32_t o
     if (copies[i].kind == SAMBA_ATTRIBUTE_INTS)
       copies[i].value.integers.data = sambaArenaCopy(expansion->arena, copies[i].value.integers.data,
                                                      copies[i].value.integers.size * sizeof(int64_t));
+    if (copies[i].kind == SAMBA_ATTRIBUTE_FLOATS)
+      copies[i].value.reals.data =
+          sambaArenaCopy(expansion->arena, copies[i].value.reals.data, copies[i].value.reals.size * sizeof(double));
   }
   call.operands = types;
   call.attributes = copies;

@@ -4,11 +4,9 @@
  * dimensions agree. embedding weight[V, ..], indices[..]: (C1) indices are i32 or i64; (C2) weight has rank 1 or more;
  * (C3) the result's rank is at most 8. index_select x, indices[K]: (C1) indices are i32 or i64; (C2) of rank 1; (C3)
  * dim names a dimension. Negative indices count from the end; others out of range are a fault when the section runs. */
-#include "dialect/samba/table/stage_builder.h"
+#include "dialect/samba/table/indexing.h"
 
 #include <stdio.h>
-
-enum { indexSet = 1 << SAMBA_DTYPE_I32 | 1 << SAMBA_DTYPE_I64 };
 
 static SambaStatus inferCat(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *first = &call->operands[0];
@@ -61,23 +59,9 @@ const SambaOperatorRow sambaOperatorRow_cat = {.operator_ = {.name = "cat",
                                                              .stages = stagesCat},
                                                .dtypes = SAMBA_SET_ANY};
 
-/* A stage with index < 0 ? index + size : index. */
-static uint32_t wrapIndices(SambaStageGraph *graph, const char *name, const char *layer, uint32_t indices,
-                            int64_t size) {
-  SambaStageTensor like = graph->tensors[indices];
-  uint32_t wrapped = sambaStageIntermediate(graph, like.dtype, like.rank, like.dims);
-  SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, graph, name, layer, wrapped);
-  uint16_t index = sambaStageBroadcastOperand(&b, indices);
-  uint16_t negative = sambaLane2(&b, SAMBA_LANE_LT, index, sambaLaneNumber(&b, index, 0));
-  uint16_t moved = sambaLane2(&b, SAMBA_LANE_ADD, index, sambaLaneNumber(&b, index, (double)size));
-  sambaStageEnd(&b, sambaLaneSelect(&b, negative, moved, index));
-  return wrapped;
-}
-
 static SambaStatus inferEmbedding(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *weight = &call->operands[0], *indices = &call->operands[1];
-  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, indexSet));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, SAMBA_SET_INDEX));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the weight", weight, 1, SAMBA_MAX_RANK));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(3, "the indices", indices, 0, SAMBA_MAX_RANK + 1 - weight->rank));
   *out = *indices;
@@ -90,7 +74,7 @@ static SambaStatus inferEmbedding(const SambaOperatorCall *call, SambaTensorType
 static SambaStatus stagesEmbedding(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
                                    const uint32_t *results, const char *layer) {
   const SambaTensorType *weight = &call->operands[0], *indices = &call->operands[1];
-  uint32_t wrapped = wrapIndices(graph, call->operator_->name, layer, operands[1], weight->dims[0]);
+  uint32_t wrapped = sambaStageWrapIndices(graph, call->operator_->name, layer, operands[1], weight->dims[0]);
   SambaStageBuilder b;
   sambaStageBeginElementwise(&b, graph, call->operator_->name, layer, results[0]);
   uint16_t row = sambaStageOperand(&b, operands[0]), index = sambaStageOperand(&b, wrapped);
@@ -116,7 +100,7 @@ const SambaOperatorRow sambaOperatorRow_embedding = {.operator_ = {.name = "embe
 static SambaStatus inferIndexSelect(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0], *indices = &call->operands[1];
   uint32_t axis;
-  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, indexSet));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, SAMBA_SET_INDEX));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the indices", indices, 1, 1));
   SAMBA_RETURN_IF_ERROR(sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &axis));
   *out = *x;
@@ -129,7 +113,7 @@ static SambaStatus stagesIndexSelect(const SambaOperatorCall *call, SambaStageGr
   const SambaTensorType *x = &call->operands[0];
   uint32_t axis;
   SAMBA_RETURN_IF_ERROR(sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &axis));
-  uint32_t wrapped = wrapIndices(graph, call->operator_->name, layer, operands[1], x->dims[axis]);
+  uint32_t wrapped = sambaStageWrapIndices(graph, call->operator_->name, layer, operands[1], x->dims[axis]);
   SambaStageBuilder b;
   sambaStageBeginElementwise(&b, graph, call->operator_->name, layer, results[0]);
   uint16_t value = sambaStageOperand(&b, operands[0]), index = sambaStageOperand(&b, wrapped);

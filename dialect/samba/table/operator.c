@@ -58,8 +58,8 @@ const char *sambaTensorTypeFormat(const SambaTensorType *type, char *buffer) {
 }
 
 static const char *kindName(SambaAttributeKind kind) {
-  static const char *const names[] = {"an integer",         "a number", "a boolean",
-                                      "a list of integers", "a string", "an element type"};
+  static const char *const names[] = {"an integer",        "a number", "a boolean",      "a list of integers",
+                                      "a list of numbers", "a string", "an element type"};
   return (unsigned)kind < sizeof names / sizeof *names ? names[kind] : "of an unknown kind";
 }
 

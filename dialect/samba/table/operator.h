@@ -23,11 +23,13 @@ typedef enum {
   SAMBA_ATTRIBUTE_FLOAT,
   SAMBA_ATTRIBUTE_BOOL,
   SAMBA_ATTRIBUTE_INTS,
+  SAMBA_ATTRIBUTE_FLOATS,
   SAMBA_ATTRIBUTE_STRING,
   SAMBA_ATTRIBUTE_DTYPE
 } SambaAttributeKind;
 
-/* One attribute of a call. In IR: INT i64, FLOAT f64, BOOL i1, INTS array<i64>, STRING str, DTYPE a type attribute. */
+/* One attribute of a call. In IR: INT i64, FLOAT f64, BOOL i1, INTS array<i64>, FLOATS array<f64>, STRING str, DTYPE a
+ * type attribute. */
 typedef struct SambaAttribute {
   SambaStringRef name;
   SambaAttributeKind kind;
@@ -39,6 +41,10 @@ typedef struct SambaAttribute {
       const int64_t *data;
       size_t size;
     } integers;
+    struct {
+      const double *data;
+      size_t size;
+    } reals;
     SambaDType dtype;
   } value;
 } SambaAttribute;
@@ -110,6 +116,9 @@ static inline SambaAttribute sambaFloatAttribute(const char *name, double value)
 }
 static inline SambaAttribute sambaIntsAttribute(const char *name, const int64_t *data, size_t size) {
   return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_INTS, {.integers = {data, size}}};
+}
+static inline SambaAttribute sambaFloatsAttribute(const char *name, const double *data, size_t size) {
+  return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_FLOATS, {.reals = {data, size}}};
 }
 static inline SambaAttribute sambaStringAttribute(const char *name, const char *value) {
   return (SambaAttribute){sambaStringRef(name), SAMBA_ATTRIBUTE_STRING, {.string = sambaStringRef(value)}};

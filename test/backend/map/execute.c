@@ -26,12 +26,16 @@ static void fillTensor(const SambaStageTensor *tensor, int64_t index_limit, Rand
 
 /* The smallest axis that the tensor's values index, or a small range. */
 static int64_t limitOf(const SambaStageGraph *graph, uint32_t tensor) {
-  for (uint32_t s = 0; s < graph->stage_count; ++s)
+  for (uint32_t s = 0; s < graph->stage_count; ++s) {
+    const SambaStageOperand *output = &graph->stages[s].output;
+    if (output->index_operand > 0 && graph->stages[s].operands[output->index_operand].tensor == tensor)
+      return graph->tensors[output->tensor].dims[output->index_axis];
     for (uint32_t i = 0; i < graph->stages[s].operand_count; ++i) {
       const SambaStageOperand *operand = &graph->stages[s].operands[i];
       if (operand->index_operand >= 0 && graph->stages[s].operands[operand->index_operand].tensor == tensor)
         return graph->tensors[operand->tensor].dims[operand->index_axis];
     }
+  }
   return 100;
 }
 
@@ -85,7 +89,7 @@ SambaStatus executeGraph(const SambaStageGraph *graph, const SambaMachine *machi
       bindings[symbols].data = aligned_alloc(64, padded);
       memcpy(bindings[symbols].data, expected[t], bytes);
       if (role == SAMBA_TENSOR_RESULT)
-        memset(bindings[symbols].data, 0xa5, padded);
+        memset(bindings[symbols].data, 0xa5, padded), memset(expected[t], 0xa5, bytes); /* what nobody writes stays */
       bindings[symbols].bytes = bytes;
       tensor_of[symbols++] = t;
     }

@@ -309,6 +309,20 @@ static void makeGather(SambaStageGraph *graph, Random *random) {
     addStage(graph, &stage, READ(y, 0, 1, 2), OPS(OP(MUL, F, 0, 0)));
 }
 
+/* Rows to the places that an index gives, several to one. */
+static void makeScatter(SambaStageGraph *graph, Random *random) {
+  int64_t rows = randomIn(random, 1, 40), size = randomIn(random, 1, 20), a = randomIn(random, 1, 5),
+          width = randomIn(random, 1, 70);
+  uint32_t x = addTensor(graph, A, F, DIMS(a, rows, width)), index = addTensor(graph, A, SAMBA_DTYPE_I64, DIMS(rows)),
+           y = addTensor(graph, R, F, DIMS(a, size, width));
+  SambaStage stage = newStage("scatter", DIMS(a, rows, width), 3);
+  addOperand(&stage, READ(x, 0, 1, 2));
+  addOperand(&stage, READ(index, 1));
+  SambaStageOperand output = READ(y, 0, -1, 2);
+  output.index_operand = output.index_axis = 1;
+  addStage(graph, &stage, output, NULL, 0);
+}
+
 /* A transposition, a reversal and a concatenation, all without arithmetic. */
 static void makeCopies(SambaStageGraph *graph, Random *random) {
   int64_t a = randomIn(random, 1, 9), b = randomIn(random, 1, 30), c = randomIn(random, 1, 40);
@@ -434,5 +448,6 @@ const GraphKind graphKinds[] = {{"matmul", makeMatmul},
                                 {"inner copies", makeInnerCopies},
                                 {"mlp", makeMlp},
                                 {"attention", makeAttention},
-                                {"program", makeProgram}};
+                                {"program", makeProgram},
+                                {"scatter", makeScatter}};
 const uint32_t graphKindCount = sizeof graphKinds / sizeof graphKinds[0];

@@ -224,8 +224,11 @@ static void evaluateStage(const SambaStageGraph *graph, const SambaStage *stage,
     const SambaStageTensor *tensor = &graph->tensors[stage->output.tensor];
     uint32_t bytes = sambaDTypeBytes(tensor->dtype);
     int64_t address = 0;
-    for (uint32_t axis = 0; axis < tensor->rank; ++axis)
+    for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
       address = address * tensor->dims[axis] + axisIndex(&stage->output.axes[axis], stage, counters);
+      if (sambaStageScatters(stage) && stage->output.index_axis == axis)
+        address += values[stage->output.index_operand].i;
+    }
     uint64_t bits = toBits(tensor->dtype, reduction ? lane[0] : values[stage->result]);
     memcpy(tensors[stage->output.tensor] + (size_t)address * bytes, &bits, bytes);
   } while (step(stage, counters, 0, parallel));

@@ -114,6 +114,39 @@ static void copiesFollowTheirSource(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* Row r of x to row index[r] of y. */
+static void addScatter(SambaStageGraph *graph, uint32_t x) {
+  uint32_t index = addTensor(graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_I32, 1, (int64_t[]){8}),
+           y = addTensor(graph, SAMBA_TENSOR_RESULT, F, 2, (int64_t[]){5, 12});
+  SambaStage stage = {.name = "scatter", .layer = "", .dim_count = 2, .extents = {8, 12}, .operand_count = 2};
+  stage.operands[0] = (SambaStageOperand){.tensor = x, .index_operand = -1};
+  stage.operands[1] = (SambaStageOperand){.tensor = index, .index_operand = -1};
+  stage.output = (SambaStageOperand){.tensor = y, .index_operand = 1};
+  stage.operands[0].axes[0].coefficients[0] = stage.operands[0].axes[1].coefficients[1] =
+      stage.operands[1].axes[0].coefficients[0] = stage.output.axes[1].coefficients[1] = 1;
+  sambaStageGraphAddStage(graph, &stage);
+}
+
+static void indexedStoresStandAlone(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaMachine machine = machineOf("sn40l");
+  SambaStageGraph graph = {.arena = &arena, .name = "g"};
+  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, F, 2, (int64_t[]){8, 12});
+  addScatter(&graph, x);
+  mapWhole(&graph);
+  graph.mappings[0].tile[1] = 3;
+  graph.mappings[0].unroll[1] = 4;
+  expectLower(&graph, &machine, SAMBA_INVALID, "an indexed store is in order, so it is not unrolled");
+  graph = (SambaStageGraph){.arena = &arena, .name = "g"};
+  x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, F, 2, (int64_t[]){8, 12});
+  addScatter(&graph, addNegate(&graph, x, SAMBA_TENSOR_INTERMEDIATE, false));
+  mapWhole(&graph);
+  expectLower(&graph, &machine, SAMBA_UNSUPPORTED,
+              "stage 1 (scatter) stores by index; an indexed store is a section of its own");
+  sambaArenaDestroy(&arena);
+}
+
 static void pipelinesAgree(void **state) {
   (void)state;
   SambaArena arena = {0};
@@ -307,6 +340,7 @@ static void smallestTilesMayNotFit(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(groupsAreChains),
                                      cmocka_unit_test(copiesFollowTheirSource),
+                                     cmocka_unit_test(indexedStoresStandAlone),
                                      cmocka_unit_test(pipelinesAgree),
                                      cmocka_unit_test(tensorsBetweenStages),
                                      cmocka_unit_test(buffersAndCountersHaveLimits),

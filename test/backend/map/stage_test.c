@@ -71,6 +71,10 @@ CASE(indexAxis, graph->tensors[0].dtype = SAMBA_DTYPE_I32; stage->operands[1] = 
      stage->operand_count = 2; stage->result = 2; stage->operands[0].index_operand = 1;
      stage->operands[0].index_axis = 2)
 CASE(scatters, stage->output.index_operand = 1)
+CASE(scattersByFloats, stage->operands[1] = stage->operands[0]; stage->operand_count = 2; stage->op_count = 0;
+     stage->result = 0; stage->output.index_operand = 1)
+CASE(scattersSums, graph->tensors[0].dtype = SAMBA_DTYPE_I32; stage->operands[1] = stage->operands[0];
+     stage->operand_count = 2; stage->result = 2; stage->output.index_operand = 1)
 CASE(writesArgument, graph->tensors[1].role = SAMBA_TENSOR_ARGUMENT)
 CASE(readsTooEarly, graph->tensors[0].role = SAMBA_TENSOR_INTERMEDIATE)
 CASE(nobodyWrites, addTensor(graph, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_F32, 0, NULL))
@@ -102,7 +106,10 @@ static void checkRefusesWhatIsPromised(void **state) {
       {"operand 0 takes its index from operand 0 of 1", ownIndex},
       {"operand 0 takes its index from operand 1, which is f32; indices are integers", floatIndex},
       {"operand 0 is indexed along axis 2, but its tensor has rank 2", indexAxis},
-      {"the output is indexed by operand 1; stages do not scatter", scatters},
+      {"the output takes its index along axis 0 from operand 1 of 1", scatters},
+      {"the output takes its index from operand 1, which is f32; indices are integers", scattersByFloats},
+      {"the output is indexed by operand 1, so the stage must copy operand 0, and the index step with one dimension",
+       scattersSums},
       {"writes tensor 1, which is an argument", writesArgument},
       {"operand 0 reads tensor 0 before a stage has written it", readsTooEarly},
       {"tensor 2 is a result, but no stage writes it", nobodyWrites},

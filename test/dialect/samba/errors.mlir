@@ -34,7 +34,7 @@ func.func @wrong_kind(%x: tensor<4xf32>) {
 // -----
 
 func.func @foreign_attribute(%x: tensor<4xf32>) {
-  // expected-error@below {{'samba.softmax' op attribute 'dim' is dense<1> : tensor<2xi32>; attributes are integers (i64), numbers (f64), booleans, lists of integers, strings or element types}}
+  // expected-error@below {{'samba.softmax' op attribute 'dim' is dense<1> : tensor<2xi32>; attributes are integers (i64), numbers (f64), booleans, lists of integers or numbers, strings or element types}}
   %0 = samba.softmax %x {dim = dense<1> : tensor<2xi32>} : tensor<4xf32>
   return
 }

@@ -48,7 +48,9 @@ static const struct {
     {"opset 10; input x f32 2; output y; node Pad x -> y pads=[1,2] value=3.0",
      "samba.pad|high = [2], low = [1], value = 3.0"},
     {"opset 11; input x f32 3; init p i64 2 1 1; output y; node Pad x,p -> y mode='reflect'",
-     "samba.slice|ends = [0], starts = [1], steps = [-1]|samba.slice|starts = [1]|samba.cat"},
+     "samba.pad_border|high = [1], low = [1], mode = \"reflect\""},
+    {"opset 19; input x f32 3; init p i64 2 -1 2; output y; node Pad x,p -> y mode='wrap'",
+     "samba.slice|samba.pad_border|high = [2], low = [0], mode = \"circular\""},
     {"opset 11; input x f32 4; init p i64 2 -1 2; output y; node Pad x,p -> y",
      "samba.slice|starts = [1]|samba.pad|high = [2], low = [0]"},
     {"opset 10; input x f32 2; output y; node Clip x -> y min=0.0 max=6.0",
@@ -107,6 +109,37 @@ static const struct {
      "samba.slice|samba.pad|samba.pad|samba.where"},
     {"opset 13; input x i64 -; output y i64 3; node Range x,x,x -> y", "samba.mul|samba.add"},
     {"opset 14; input x f32 2x3; input k i64 -; output y; node Trilu x,k -> y", "samba.triu %arg0, %arg1"},
+    /* Indices. */
+    {"opset 13; input x f32 2x3x4; input i i64 2x2; output y; node Gather x,i -> y axis=1",
+     "samba.take|dim = 1|tensor<2x3x4xf32>, tensor<2x2xi64>"},
+    {"opset 9; input x f32 3x3; input i i64 1x2; input u f32 1x2; output y; node Scatter x,i,u -> y axis=1",
+     "samba.scatter|{dim = 1}"},
+    {"opset 16; input x f32 3x3; input i i64 1x2; input u f32 1x2; output y; node ScatterElements x,i,u -> y "
+     "reduction='add'",
+     "samba.scatter|dim = 0|reduce = \"add\""},
+    {"opset 18; input x f32 3x3; input i i64 2x1; input u f32 2x3; output y; node ScatterND x,i,u -> y reduction='max'",
+     "samba.scatter_nd|reduce = \"max\""},
+    {"opset 12; input x f32 3x3; input i i64 3x2x1; output y; node GatherND x,i -> y batch_dims=1",
+     "samba.gather_nd|batch_dims = 1"},
+    {"opset 11; input x f32 1x1x2; input i i64 1x1x2; init s i64 3 1 1 5; output y; node MaxUnpool x,i,s -> y "
+     "kernel_shape=[2] strides=[2]",
+     "samba.max_unpool|output_size = [4]|samba.pad|high = [0, 0, 1]"},
+    {"opset 13; input x f32 2x3; output y; node EyeLike x -> y k=1 dtype=7", "[1, 2]|[0, 1, 2]|samba.eq|samba.cast"},
+    /* Resampling over the versions. */
+    {"opset 9; input x f32 1x1x2x3; init s f32 4 1 1 2 2; output y; node Upsample x,s -> y mode='nearest'",
+     "samba.interpolate|coordinate_mode = \"asymmetric\", mode = \"nearest\", nearest_mode = \"floor\", output_size = "
+     "[1, 1, 4, 6]"},
+    {"opset 10; input x f32 1x1x2x3; init s f32 4 1 1 2 2; output y; node Resize x,s -> y mode='linear'",
+     "coordinate_mode = \"asymmetric\", mode = \"linear\", output_size = [1, 1, 4, 6], scales = "},
+    {"opset 11; input x f32 1x1x2x3; init r f32 0; init s f32 0; init z i64 4 1 1 5 3; output y; node Resize x,r,s,z "
+     "-> y "
+     "mode='cubic' cubic_coeff_a=-0.5",
+     "coordinate_mode = \"half_pixel\", cubic_coeff_a = -5.000000e-01, mode = \"cubic\", output_size = [1, 1, 5, 3]"},
+    {"opset 18; input x f32 1x1x2x4; init z i64 2 7 9; output y; node Resize x,_,_,z -> y axes=[2,3] "
+     "keep_aspect_ratio_policy='not_larger'",
+     "output_size = [1, 1, 5, 9]"},
+    {"opset 18; input x f32 5x2; init s i64 2 3 6; output y; node CenterCropPad x,s -> y",
+     "samba.slice|starts = [1, 0]|samba.pad|high = [0, 2], low = [0, 2]"},
     /* Products and windows. */
     {"opset 11; input x f32 2x3; init w f32 3x4 1 2 3 4 5 6 7 8 9 10 11 12; init b f32 4 1 2 3 4; output y; node Gemm "
      "x,w,b -> y",
@@ -251,7 +284,7 @@ static const struct {
     {"opset 13; input x f32 5x4; init i i64 3 0 2 4; output y; node Gather x,i -> y", "samba.slice|steps = [2, 1]"},
     {"opset 13; input x f32 5x4; input i i64 2x3; output y; node Gather x,i -> y", "samba.embedding|tensor<2x3x4xf32>"},
     {"opset 13; input x f32 5x4; input i i64 2x3; output y; node Gather x,i -> y axis=1",
-     "samba.reshape|samba.index_select|dim = 1|shape = [5, 2, 3]"},
+     "samba.take|dim = 1|tensor<5x2x3xf32>"},
     {"opset 13; input x f32 2x3; init r i64 2 2 1; output y; node Tile x,r -> y",
      "shape = [1, 2, 3]|samba.expand|shape = [2, 2, 3]|samba.reshape|shape = [4, 3]"},
     /* Shape arithmetic leaves nothing behind. */

@@ -153,6 +153,77 @@ static const struct {
      "(C6) the product of the first 2 operands has 10 dimensions, but 8 are the most; write it as several equations"},
     {"det", "f32 2x3", "", "(C2) the operand is 2x3xf32: dimension 1 is 3, but must be 2"},
     {"det", "f32 33x33", "", "(C2) the matrices have 33 rows, but 32 are the most"},
+    {"take", "f32 2x3, f32 2", "dim i 0", "(C1) the indices is f32, but must be i32 or i64"},
+    {"take", "f32 2x3, i64 2", "dim i 1; batch_dims i 2",
+     "(C2) attribute 'batch_dims' is 2, but dim is 1 and the indices' rank 1"},
+    {"take", "f32 2x3, i64 3", "dim i 1; batch_dims i 1", "(C3) the indices is 3xi64: dimension 0 is 3, but must be 2"},
+    {"gather", "f32 2x3, f32 2x3", "dim i 0", "(C1) the index is f32, but must be i32 or i64"},
+    {"gather", "f32 2x3, i64 3x1", "dim i 1", "(C4) the index has 3 elements along dimension 0, but the tensor 2"},
+    {"gather_nd", "f32 2x3, i64 2x1", "batch_dims i 2", "(C2) attribute 'batch_dims' is 2, but the ranks are 2 and 2"},
+    {"gather_nd", "f32 2x3, i64 2x3", "", "(C3) the indices are tuples of 3, but must be of 1 to 2"},
+    {"ravel_index", "i64 2x2", "shape I 2 0",
+     "(C3) attribute 'shape' must have 1 to 8 numbers, they and their product 1 or more and less than 2^48, and lead "
+     "not "
+     "be negative"},
+    {"scatter_rows", "f32 2x3, i64 2", "size i 0", "(C4) attribute 'size' is 0, but must be 1 or more"},
+    {"match_reduce", "f32 1x2x3, i64 1x2, i64 1x4, f32 1x4x3", "reduce s none",
+     "(C5) attribute 'reduce' must be add, mul, min or max"},
+    {"match_reduce", "f32 1x2x3, i64 1x2, i64 1x4, i32 1x4x3", "reduce s add",
+     "(C1) operand 3 is i32, but operand 0 is f32; cast one of them"},
+    {"match_reduce", "f32 1x2x3, i64 1x2, i64 1x4, f32 4x3", "reduce s add",
+     "(C2) operand 3 is 4x3xf32 of rank 2, but must have rank 3"},
+    {"match_reduce", "f32 1x2x3, f32 1x2, i64 1x4, f32 1x4x3", "reduce s add",
+     "(C3) the target is f32, but must be i32 or i64"},
+    {"match_reduce", "f32 1x2x3, i64 1x2, i64 1x4, f32 1x4x2", "reduce s add",
+     "(C4) operand 3 is 1x4x2xf32: dimension 2 is 2, but must be 3"},
+    {"scatter", "i1 2x3, i64 2x3, i1 2x3", "dim i 0; reduce s add",
+     "(C6) operand 0, which is added or multiplied, is i1, but must be f32, bf16, f16, i8, ui8, i16, i32 or i64"},
+    {"scatter", "f32 2x3, i64 2x3, f32 2x3", "dim i 0; reduce s sum",
+     "(C6) attribute 'reduce' is 'sum', but must be one of none, add, mul, min, max"},
+    {"scatter", "f32 9, i64 1000000, f32 1000000", "dim i 0; reduce s add",
+     "(C6) a reduction compares all 1000000 updates of a line with each other, for 1 elements; that is more than 2^37 "
+     "steps"},
+    {"scatter_nd", "f32 2x3, i64 2x3, f32 2", "", "(C2) the indices are tuples of 3, but must be of 1 to 2"},
+    {"scatter_nd", "f32 2x3x2, i64 1x1x1x1x1x1x1x1, f32 2", "", "(C3) the updates would have a rank of more than 8"},
+    {"scatter_nd", "f32 2x3, i64 4x1, f32 4x2", "", "(C3) operand 2 is 4x2xf32, but must be 4x3xf32"},
+    {"max_unpool", "f32 1x1x2, i64 1x1x3", "output_size I 4", "(C1) the indices is 1x1x3xi64, but must be 1x1x2xi64"},
+    {"reverse_sequence", "f32 2x3, f32 2", "time_axis i 1; batch_axis i 0",
+     "(C1) the lengths is f32, but must be i32 or i64"},
+    {"reverse_sequence", "f32 2x3, i64 2", "time_axis i 1; batch_axis i -1",
+     "(C2) time_axis and batch_axis are both dimension 1"},
+    {"reverse_sequence", "f32 2x3, i64 3", "time_axis i 1; batch_axis i 0",
+     "(C3) the lengths is 3xi64, but must be 2xi64"},
+    {"interpolate", "i32 4", "mode s linear; output_size I 8", "(C1) the operand is i32, but must be f32, bf16 or f16"},
+    {"interpolate", "f32 4", "mode s linear; output_size I 8; scales F 0.0",
+     "(C2) attribute 'scales' must have 1 finite numbers, more than 0"},
+    {"interpolate", "f32 4", "mode s linear; output_size I 8; roi F 0.5",
+     "(C2) attribute 'roi' must have 2 finite numbers"},
+    {"interpolate", "f32 4", "mode s area; output_size I 8",
+     "(C3) attribute 'mode' is 'area', but must be one of nearest, linear, cubic"},
+    {"interpolate", "f32 4", "mode s linear; output_size I 2000000",
+     "(C4) dimension 0 changes from 4 to 2000000 elements of 2 weights; at most 2^20 and 2^24 weights in all are "
+     "possible"},
+    {"pad_border", "f32 4", "mode s reflect; low I 2000000; high I 0",
+     "(C3) 2000000 and 0 elements are added to dimension 0; 2^20 are the most"},
+    {"pad_border", "f32 4", "mode s constant; low I 2; high I 0",
+     "(C2) attribute 'mode' is 'constant', but must be one of reflect, replicate, circular"},
+    {"grid_sample", "f32 1x2x3x4x5, f32 1x2x2x2x3", "mode s bicubic",
+     "(C4) mode bicubic is for two spatial dimensions, not 3"},
+    {"grid_sample", "f32 1x2x65536x65536, f32 1x2x2x2", "",
+     "(C2) planes of 4294967296 elements are too large for places of 32 bits"},
+    {"grid_sample", "f32 1x2x4x4, i32 1x2x2x2", "", "(C1) the grid is i32, but must be f32, bf16 or f16"},
+    {"affine_grid", "f32 1x2x3", "output_size I 1 2 3",
+     "(C2) attribute 'output_size' has 3 numbers, but must have 4 or 5"},
+    {"roi_align", "f32 1x2x4x4, f32 3x4, i64 3", "output_size I 2 2; sampling_ratio i 0",
+     "(C3) sampling_ratio is 0; it must be 1 to 64, because with 0 the number of samples depends on data"},
+    {"roi_align", "f32 1x2x4x4, f32 3x4, f32 3", "output_size I 2 2; sampling_ratio i 1",
+     "(C1) batch_indices is f32, but must be i32 or i64"},
+    {"roi_align", "f32 1x2x4x4, f32 3x4, i64 2", "output_size I 2 2; sampling_ratio i 1",
+     "(C2) batch_indices is 2xi64, but must be 3xi64"},
+    {"fold", "f32 1x4x4", "output_size I 1 1 1 1; kernel_size I 1",
+     "(C3) the image has 4 spatial dimensions, but must have 1 to 3"},
+    {"fold", "f32 1x4x4", "output_size I 4 4; kernel_size I 2 2",
+     "(C4) 4 values in 4 blocks do not fit the window and the image"},
     {"mean", "i32 2", "", "(C1) the operand is i32, but must be f32, bf16 or f16"},
     {"sum", "f32 2x3", "dim I 2", "(C2) attribute 'dim' names dimension 2, but the tensor has rank 2"},
     {"sum", "f32 2x3", "dim I 1 -1", "(C2) attribute 'dim' names dimension 1 twice"},
@@ -274,12 +345,13 @@ static SambaAttribute readAttribute(SambaArena *arena, char *text) {
   char *name = strtok(text, " "), *kind = strtok(NULL, " "), *word;
   SambaAttribute attribute = {.name = sambaStringRef(name)};
   int64_t *numbers = sambaArenaAllocate(arena, 16 * sizeof *numbers);
+  double *reals = sambaArenaAllocate(arena, 16 * sizeof *reals);
   size_t count = 0;
   if (*kind == 's' || *kind == 't')
     word = strtok(NULL, *kind == 's' ? "" : " ");
   else
     while ((word = strtok(NULL, " ")))
-      numbers[count++] = *kind == 'f' ? 0 : strtoll(word, NULL, 10), attribute.value.real = strtod(word, NULL);
+      reals[count] = attribute.value.real = strtod(word, NULL), numbers[count++] = strtoll(word, NULL, 10);
   switch (*kind) {
   case 'f':
     attribute.kind = SAMBA_ATTRIBUTE_FLOAT;
@@ -296,6 +368,11 @@ static SambaAttribute readAttribute(SambaArena *arena, char *text) {
     attribute.kind = SAMBA_ATTRIBUTE_INTS;
     attribute.value.integers.data = numbers;
     attribute.value.integers.size = count;
+    break;
+  case 'F':
+    attribute.kind = SAMBA_ATTRIBUTE_FLOATS;
+    attribute.value.reals.data = reals;
+    attribute.value.reals.size = count;
     break;
   default:
     attribute.kind = *kind == 'b' ? SAMBA_ATTRIBUTE_BOOL : SAMBA_ATTRIBUTE_INT;

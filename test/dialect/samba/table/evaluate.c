@@ -188,7 +188,7 @@ static double identity(const SambaStage *stage) {
     if (stage->ops[i].opcode == SAMBA_LANE_REDUCE_MUL)
       return 1;
     if (stage->ops[i].opcode == SAMBA_LANE_REDUCE_AND)
-      return -1;
+      return stage->ops[i].type == SAMBA_DTYPE_I1 ? 1 : -1;
   }
   return 0;
 }

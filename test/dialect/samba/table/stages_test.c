@@ -50,7 +50,8 @@ static SambaAttribute readAttribute(SambaArena *arena, char *text) {
   SambaAttribute attribute = {0};
   attribute.name = sambaStringRefCopy(arena, sambaStringRef(strtok(text, " ")));
   char kind = *strtok(NULL, " "), *word = strtok(NULL, kind == 's' ? "\n" : " \n");
-  int64_t *numbers = sambaArenaAllocate(arena, 8 * sizeof *numbers);
+  int64_t *numbers = sambaArenaAllocate(arena, 16 * sizeof *numbers);
+  double *reals = sambaArenaAllocate(arena, 16 * sizeof *reals);
   switch (kind) {
   case 'b':
   case 'i':
@@ -68,6 +69,12 @@ static SambaAttribute readAttribute(SambaArena *arena, char *text) {
   case 't':
     attribute.kind = SAMBA_ATTRIBUTE_DTYPE;
     attribute.value.dtype = sambaDTypeFromName(word, strlen(word));
+    break;
+  case 'F':
+    attribute.kind = SAMBA_ATTRIBUTE_FLOATS;
+    attribute.value.reals.data = reals;
+    for (; word; word = strtok(NULL, " \n"))
+      reals[attribute.value.reals.size++] = strtod(word, NULL);
     break;
   default:
     attribute.kind = SAMBA_ATTRIBUTE_INTS;

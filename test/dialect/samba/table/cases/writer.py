@@ -25,6 +25,8 @@ def case(name, operands, result, **attributes):
             print("attr", key, "f", repr(value))
         elif isinstance(value, str):
             print("attr", key, "t" if key.endswith("dtype") else "s", value)
+        elif isinstance(value[0] if value else 0, float):
+            print("attr", key, "F", *map(repr, value))
         else:
             print("attr", key, "I", *value)
     for operand in operands:
