@@ -689,8 +689,8 @@ def Samba_GatherNdOp : Samba_Op<"gather_nd"> {
 }
 def Samba_RavelIndexOp : Samba_Op<"ravel_index"> {
   let summary = "places in the row-major order of a shape";
-  let description = Samba_Text<"Without dim the last dimension of the operand is a tuple of indices, one per number of `shape`; the result is the flat place of each. With dim each element is an index along that dimension of `shape`, its own position the others. An index outside gives -2^48, which is outside of whatever is read or written by it. `lead` places 0, 1, .. come first, then the others in one dimension.",
-      "(C1) indices are i32 or i64; (C2) the last dimension is the number of dimensions of shape, or with dim the rank is, and dim names one; (C3) shape has 1 to 8 numbers of 1 or more.",
+  let description = Samba_Text<"Without dim the last dimension of the operand is a tuple of indices, one per number of `shape`; the result is the flat place of each. With dim each element is an index along that dimension of `shape`, its own position the others. An index outside gives -2^48, which is outside of whatever is read or written by it. With a list of tuples `lead` places 0, 1, .. come first.",
+      "(C1) indices are i32 or i64; (C2) the last dimension is the number of dimensions of shape, or with dim the rank is, and dim names one; lead is for rank 2 without dim; (C3) shape has 1 to 8 numbers of 1 or more.",
       "%y = samba.ravel_index %i {shape = [5, 4]} : tensor<3x2xi64>", "numpy.ravel_multi_index; what gathers and scatters are made of">.text;
   let arguments = (ins Samba_Tensor:$indices, Samba_Ints:$shape, OptionalAttr<Samba_Int>:$dim, OptionalAttr<Samba_Int>:$lead);
 }

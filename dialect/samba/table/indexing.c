@@ -1,7 +1,7 @@
 /* What gathers, scatters and resampling share, and ravel_index; see indexing.h.
  *
  * ravel_index indices: (C1) i32 or i64; (C2) without dim the last dimension is the number of dimensions of shape, with
- * it the rank is, and dim names one; (C3) shape has 1 to 8 numbers of 1 or more. */
+ * it the rank is, and dim names one; lead is for lists of tuples; (C3) shape has 1 to 8 numbers of 1 or more. */
 #include "dialect/samba/table/indexing.h"
 
 #include <stdio.h>
@@ -37,9 +37,17 @@ uint32_t sambaExpandTake(SambaExpansion *expansion, uint32_t x, uint32_t indices
 
 uint32_t sambaExpandRavel(SambaExpansion *expansion, uint32_t indices, uint32_t rank, const int64_t *shape, int64_t dim,
                           int64_t lead) {
-  SambaAttribute attributes[] = {sambaIntsAttribute("shape", shape, rank), sambaIntAttribute("lead", lead),
-                                 sambaIntAttribute("dim", dim)};
-  return sambaExpandCall(expansion, "ravel_index", 1, &indices, dim < 0 ? 2 : 3, attributes);
+  SambaAttribute attributes[] = {sambaIntsAttribute("shape", shape, rank), sambaIntAttribute("dim", dim)};
+  uint32_t places = sambaExpandCall(expansion, "ravel_index", 1, &indices, dim < 0 ? 1 : 2, attributes);
+  if (!lead || expansion->status)
+    return places;
+  /* As a list of tuples of one, behind the places that lead. */
+  int64_t list[] = {sambaTensorTypeElements(sambaExpansionType(expansion, places)), 1}, elements = 1;
+  for (uint32_t d = 0; d < rank; ++d)
+    elements *= shape[d];
+  SambaAttribute behind[] = {sambaIntsAttribute("shape", &elements, 1), sambaIntAttribute("lead", lead)};
+  places = sambaExpandReshape(expansion, places, 2, list);
+  return sambaExpandCall(expansion, "ravel_index", 1, &places, 2, behind);
 }
 
 uint32_t sambaExpandCounted(SambaExpansion *expansion, SambaDType dtype, int64_t count) {
@@ -95,10 +103,14 @@ static SambaStatus ravelOf(const SambaOperatorCall *call, Ravel *out) {
         "(C3) attribute 'shape' must have 1 to %d numbers, they and their product 1 or more and less "
         "than 2^48, and lead not be negative",
         SAMBA_MAX_RANK);
+  if (out->lead && indices->rank != 2)
+    return sambaCheckRank(2, "the operand, with lead,", indices, 2, 2);
   out->rank = (uint32_t)rank;
   out->tuples = !sambaOperatorCallFind(call, "dim");
   out->dim = 0;
   out->count = sambaTensorTypeElements(indices);
+  if (out->lead && !out->tuples)
+    return sambaStatusMake(SAMBA_INVALID, "(C2) attribute 'lead' is for tuples, without 'dim'");
   if (!out->tuples) {
     SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the operand", indices, out->rank, out->rank));
     return sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", 0), out->rank, &out->dim);
@@ -154,11 +166,8 @@ static SambaStatus stagesRavel(const SambaOperatorCall *call, SambaStageGraph *g
   SambaStageBuilder b;
   sambaStageBegin(&b, graph, name, layer, results[0]);
   uint32_t rank = indices->rank - ravel.tuples, dims[SAMBA_MAX_RANK];
-  int64_t stride = 1;
   for (uint32_t d = 0; d < rank; ++d)
-    dims[d] = sambaStageDim(&b, indices->dims[d], false);
-  for (uint32_t d = rank; d-- > 0; stride *= indices->dims[d])
-    b.stage.output.axes[ravel.lead ? 0 : d].coefficients[dims[d]] = ravel.lead ? stride : 1;
+    b.stage.output.axes[d].coefficients[dims[d] = sambaStageDim(&b, indices->dims[d], false)] = 1;
   b.stage.output.axes[0].constant = ravel.lead;
   uint16_t x[SAMBA_MAX_RANK], place = UINT16_MAX, outside = UINT16_MAX;
   uint32_t parts = ravel.tuples ? ravel.rank : 1;

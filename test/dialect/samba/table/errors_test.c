@@ -165,6 +165,9 @@ static const struct {
      "(C3) attribute 'shape' must have 1 to 8 numbers, they and their product 1 or more and less than 2^48, and lead "
      "not "
      "be negative"},
+    {"ravel_index", "i64 2x2x2", "shape I 4 4; lead i 4",
+     "(C2) the operand, with lead, is 2x2x2xi64 of rank 3, but must have rank 2"},
+    {"ravel_index", "i64 2x2", "shape I 4 4; dim i 0; lead i 4", "(C2) attribute 'lead' is for tuples, without 'dim'"},
     {"scatter_rows", "f32 2x3, i64 2", "size i 0", "(C4) attribute 'size' is 0, but must be 1 or more"},
     {"match_reduce", "f32 1x2x3, i64 1x2, i64 1x4, f32 1x4x3", "reduce s none",
      "(C5) attribute 'reduce' must be add, mul, min or max"},

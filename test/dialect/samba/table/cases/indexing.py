@@ -30,7 +30,8 @@ case("gather_nd", [x, t([[[1]], [[0]], [[-1]]])], torch.stack([x[0, 1], x[1, 0],
 case("gather_nd", [x, t([[[1, 0]], [[0, 1]], [[-1, 1]]], dtype=torch.int32)], torch.stack([x[0, 1, 0], x[1, 0, 1], x[2, 3, 1]])[:, None], batch_dims=1)
 
 case("ravel_index", [t([[1, 2], [0, -1], [2, 0], [0, 3]])], t([5, 2, -(2**48), -(2**48)]), shape=[2, 3])
-case("ravel_index", [t([[1, -1], [0, 5]], dtype=torch.int32)], t([0, 1, 2, 2, 5, 0, -(2**48)]), shape=[3, 2], dim=0, lead=3)
+case("ravel_index", [t([[1, -1], [0, 5]], dtype=torch.int32)], t([[2, 5], [0, -(2**48)]]), shape=[3, 2], dim=0)
+case("ravel_index", [t([[1, -1], [0, 5], [2, 1]], dtype=torch.int32)], t([0, 1, 2, 3, -(2**48), 5]), shape=[3, 2], lead=3)
 
 case("scatter_rows", [t([[1.0, 2], [3, 4], [5, 6]]), t([1, 0, 1])], t([[3.0, 4], [5, 6]]), size=2)
 base, updates = torch.randn(1, 3, 2), torch.randn(1, 4, 2)
