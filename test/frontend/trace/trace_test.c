@@ -136,6 +136,28 @@ static void testViews(void **state) {
   sambaTraceDestroy(trace);
 }
 
+/* Activations with parameters, random numbers, dropout's two results. */
+static void testRandom(void **state) {
+  (void)state;
+  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaTensor *x = input(trace), *seed = sambaTraceScalar(trace, SAMBA_DTYPE_I64, 7),
+              *p = sambaTraceScalar(trace, SAMBA_DTYPE_F32, 0.5), *y, *mask;
+  SambaTensor *shaped[] = {sambaCelu(x, 2), sambaSelu(x, 1, 2), sambaThreshold(x, 1, 0), sambaShrink(x, 1, 1),
+                           sambaPrelu(x, p)};
+  for (size_t i = 0; i < sizeof shaped / sizeof *shaped; ++i)
+    assert_true(shaped[i] && shaped[i]->type.dims[1] == 3 && shaped[i]->type.dtype == SAMBA_DTYPE_F32);
+  int64_t dims[] = {4, 5};
+  assert_int_equal(sambaUniform(seed, 2, dims, -1, 1, SAMBA_DTYPE_F16)->type.dtype, SAMBA_DTYPE_F16);
+  assert_int_equal(sambaNormal(seed, 1, dims, 0, 1, SAMBA_DTYPE_F32)->type.dims[0], 4);
+  assert_int_equal(sambaBernoulli(x, seed, SAMBA_DTYPE_I32)->type.dtype, SAMBA_DTYPE_I32);
+  assert_int_equal(sambaMultinomial(x, seed, 9, SAMBA_DTYPE_I64)->type.dims[1], 9);
+  assert_true(sambaDropout(x, p, seed, &y, &mask));
+  assert_true(y->type.dtype == SAMBA_DTYPE_F32 && mask->type.dtype == SAMBA_DTYPE_I1);
+  assert_false(sambaDropout(x, NULL, seed, &y, &mask));
+  assert_false(sambaDropout(x, seed, seed, &y, &mask));
+  expectFailure(trace, "dropout: (C2) the probability is i64, but must be f32, bf16 or f16");
+}
+
 /* Builders of operators with several results, optional operands and attributes. */
 static void testReductions(void **state) {
   (void)state;
@@ -270,9 +292,10 @@ static void testStorage(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testGraph),  cmocka_unit_test(testNames),      cmocka_unit_test(testPromotion),
-      cmocka_unit_test(testViews),  cmocka_unit_test(testReductions), cmocka_unit_test(testFailures),
-      cmocka_unit_test(testFinish), cmocka_unit_test(testRecord),     cmocka_unit_test(testStorage)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testGraph),      cmocka_unit_test(testNames),
+                                     cmocka_unit_test(testPromotion),  cmocka_unit_test(testViews),
+                                     cmocka_unit_test(testReductions), cmocka_unit_test(testRandom),
+                                     cmocka_unit_test(testFailures),   cmocka_unit_test(testFinish),
+                                     cmocka_unit_test(testRecord),     cmocka_unit_test(testStorage)};
   return cmocka_run_group_tests(tests, setUp, tearDown);
 }
