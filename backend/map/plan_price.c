@@ -270,6 +270,29 @@ static bool bufferStreamsFit(const SambaGroupLimits *limits, const SambaNest *ne
   return true;
 }
 
+/* A buffer's port deals tokens to the copies in turn, and a token that FIFOs do not hold stays until all its takers
+ * have started. Two operands that are dealt over different dimensions would wait for each other. */
+static bool dealingEnds(const SambaGroupLimits *limits, const SambaNest *nest) {
+  uint32_t dealt = 0; /* dimensions over which the first of them is dealt */
+  for (uint32_t i = 0; i < nest->group->operand_count; ++i) {
+    if (!(limits->on_chip >> i & 1) || !nest->group->operands[i].value)
+      continue;
+    SambaBox token;
+    uint32_t dims = 0;
+    sambaNestBox(nest, i, nest->group->dim_count, &token);
+    if (token.elements * sambaDTypeBytes(sambaNestDType(nest, i)) <=
+        nest->machine->fifo_depth * nest->machine->vector_bytes)
+      continue;
+    for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+      if (nest->unroll[dim] > 1 && (int32_t)dim != nest->pipeline_dim && sambaGroupDepends(nest->group, i, dim))
+        dims |= 1u << dim;
+    if (dims && dealt && dims != dealt)
+      return false;
+    dealt = dims ? dims : dealt;
+  }
+  return true;
+}
+
 bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoice *choice) {
   SambaNest *nest = &choice->nest;
   const SambaGroup *group = nest->group;
@@ -283,7 +306,7 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   if (sambaNestWorkCycles(nest) * firings + launchShare * unit_load * choice->pcus >= bound)
     return false; /* most candidates end here */
   Pricing p = {.nest = nest, .limits = limits};
-  if (!chooseLevels(limits, nest))
+  if (!dealingEnds(limits, nest) || !chooseLevels(limits, nest))
     return false;
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value)

@@ -73,8 +73,28 @@ static void largerMatmulsComeCloser(void **state) {
   matmulNearBound(2048, 2048, 2048, 1.6);
 }
 
+/* A product of two products, in sizes whose tokens FIFOs do not hold: both operands come from buffers, and dealing them
+ * to copies in both directions would be a circle of waits. */
+static void productsOfProductsEnd(void **state) {
+  (void)state;
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  for (int64_t size = 64; size <= 256; size *= 2) {
+    SambaArena arena = {0};
+    SambaStageGraph graph = {.arena = &arena, .name = "products"};
+    uint32_t x[4], y[2];
+    for (int i = 0; i < 4; ++i)
+      x[i] = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, (int64_t[]){size, size});
+    for (int i = 0; i < 2; ++i)
+      y[i] = addMatmul(&graph, x[2 * i], x[2 * i + 1], false, SAMBA_TENSOR_INTERMEDIATE, SAMBA_DTYPE_F32);
+    addMatmul(&graph, y[0], y[1], false, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_F32);
+    assert_true(cyclesOf(&graph, machine) > 0);
+    sambaArenaDestroy(&arena);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(matmulOf1024IsWithinTwiceItsBound),
-                                     cmocka_unit_test(largerMatmulsComeCloser)};
+                                     cmocka_unit_test(largerMatmulsComeCloser),
+                                     cmocka_unit_test(productsOfProductsEnd)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
