@@ -156,6 +156,9 @@ SambaStatus sambaOnnxImportEmpty(const SambaOnnxNode *node, const SambaOnnxRow *
 /* Imports the node with such operands as index arithmetic; *out_done: it could. */
 SambaStatus sambaOnnxImportRuntimeForm(const SambaOnnxNode *node, bool *out_done);
 
+/* The same for Resize and Upsample. */
+SambaStatus sambaOnnxImportRuntimeResize(const SambaOnnxNode *node, bool *out_done);
+
 /* ---- Outputs ---- */
 SambaStatus sambaOnnxSetTensor(const SambaOnnxNode *node, uint32_t output,
                                SambaTensor *tensor); /* NULL: the trace has failed */
