@@ -18,7 +18,7 @@ def check(name, operator, inputs, output, values, expected, opset=18, **attribut
     """inputs: (name, type, shape); values: lists of arrays; expected: a function of these arrays."""
     with tempfile.TemporaryDirectory() as folder:
         node = helper.make_node(operator, [item[0] for item in inputs], ["y"], **attributes)
-        graph = helper.make_graph([node], "g", [helper.make_tensor_value_info(*item) for item in inputs],
+        graph = helper.make_graph([node], "g", [helper.make_tensor_value_info(*item) for item in inputs if item[0]],
                                   [helper.make_tensor_value_info("y", *output)])
         save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)]), f"{folder}/m.onnx")
         done = subprocess.run(["samba-compile", f"{folder}/m.onnx", "-o", f"{folder}/m.pef"], capture_output=True, text=True)
@@ -27,13 +27,13 @@ def check(name, operator, inputs, output, values, expected, opset=18, **attribut
             return
         for arrays in values:
             command = ["samba-run", f"{folder}/m.pef", "--output", f"y={folder}/y.npy"]
-            for (input_name, kind, _), array in zip(inputs, arrays):
+            for (input_name, kind, _), array in zip([item for item in inputs if item[0]], arrays):
                 np.save(f"{folder}/{input_name}.npy", np.asarray(array, NUMPY[kind]))
                 command += ["--input", f"{input_name}={folder}/{input_name}.npy"]
             done = subprocess.run(command, capture_output=True, text=True)
             reference = np.asarray(expected(*(np.asarray(array) for array in arrays)))
             got = np.load(f"{folder}/y.npy") if done.returncode == 0 else done.stderr
-            if done.returncode or got.shape != reference.shape or not np.allclose(got, reference, rtol=1e-5):
+            if done.returncode or got.shape != reference.shape or not np.allclose(got, reference, rtol=1e-5, atol=1e-6):
                 failures.append(f"{name} with {[np.asarray(a).tolist() for a in arrays[1:]]}: got {got}, expected {reference}")
 
 
@@ -85,5 +85,62 @@ for kind, values in ((INT64, [[-5, 0, 3], [10, 0, -4], [2**40, 0, 2**33]]), (INT
 for upper in (0, 1):
     check("trilu", "Trilu", [("x", FLOAT, [3, 4, 5]), ("k", INT64, [])], (FLOAT, [3, 4, 5]),
           [[X, k] for k in (-9, -2, 0, 3, 9)], np.triu if upper else np.tril, upper=upper)
+
+
+def place(o, scale, size, made, start, end, coordinate):
+    last = size - 1
+    return {"half_pixel": (o + 0.5) / scale - 0.5, "asymmetric": o / scale,
+            "pytorch_half_pixel": (o + 0.5) / scale - 0.5 if made > 1 else -0.5,
+            "align_corners": o * last / (made - 1) if made > 1 else 0,
+            "half_pixel_symmetric": size / 2 * (1 - made / (scale * size)) + (o + 0.5) / scale - 0.5,
+            "tf_crop_and_resize": start * last + (o * (end - start) * last / (made - 1) if made > 1 else 0.5 * (end - start) * last)}[coordinate]
+
+
+def resized(x, scales, roi, sizes, mode, coordinate, rounding="round_prefer_floor", exclude=False, a=-0.75, outside=0.0):
+    for axis, made in enumerate(sizes):
+        size, weights, beyond = x.shape[axis], np.zeros([made, x.shape[axis]]), []
+        for o in range(made):
+            at = place(o, np.float32(scales[axis]), size, made, roi[axis], roi[x.ndim + axis], coordinate)
+            base, row = int(np.floor(at)), {}
+            if mode == "nearest":
+                row = {{"round_prefer_floor": np.ceil(at - 0.5), "round_prefer_ceil": np.floor(at + 0.5), "floor": np.floor(at),
+                        "ceil": np.ceil(at)}[rounding]: 1}
+            elif mode == "linear":
+                row = {base: 1 - (at - base), base + 1: at - base}
+            else:
+                for k in range(base - 1, base + 3):
+                    d = abs(at - k)
+                    row[k] = (a + 2) * d**3 - (a + 3) * d**2 + 1 if d <= 1 else a * d**3 - 5 * a * d**2 + 8 * a * d - 4 * a
+            if exclude:
+                row = {k: v for k, v in row.items() if 0 <= k < size}
+                row = {k: v / sum(row.values()) for k, v in row.items()}
+            for k, v in row.items():
+                weights[o, int(np.clip(k, 0, size - 1))] += v
+            beyond.append(coordinate == "tf_crop_and_resize" and not 0 <= at <= size - 1)
+        x = np.moveaxis(np.tensordot(weights, x, (1, axis)), 0, axis)
+        x[tuple(np.array(beyond) if d == axis else slice(None) for d in range(x.ndim))] = outside
+    return x.astype(np.float32)
+
+
+PICTURE = np.random.default_rng(3).normal(size=[2, 4, 4]).astype(np.float32)
+SCALES = [[1, 0.8, 1.3], [1.2, 0.9, 1.4], [1, 0.75, 1.25]]
+for mode, coordinate, more in (("nearest", "half_pixel", {}), ("nearest", "asymmetric", {"rounding": "ceil"}),
+                               ("nearest", "half_pixel", {"rounding": "round_prefer_ceil"}), ("linear", "half_pixel", {}),
+                               ("linear", "half_pixel_symmetric", {}), ("linear", "pytorch_half_pixel", {"exclude": True}),
+                               ("cubic", "align_corners", {"a": -0.5}), ("cubic", "half_pixel", {"exclude": True}),
+                               ("cubic", "asymmetric", {})):
+    names = {"rounding": "nearest_mode", "exclude": "exclude_outside", "a": "cubic_coeff_a"}
+    check(f"resize {mode} {coordinate} {more}", "Resize", [("x", FLOAT, [2, 4, 4]), ("", None, None), ("scales", FLOAT, [3])],
+          (FLOAT, [2, 3, 5]), [[PICTURE, scales] for scales in SCALES],
+          lambda x, s, mode=mode, coordinate=coordinate, more=more: resized(x, s, [0] * 3 + [1] * 3, [2, 3, 5], mode, coordinate, **more),
+          mode=mode, coordinate_transformation_mode=coordinate, **{names[k]: (int(v) if v is True else v) for k, v in more.items()})
+REGIONS = [[0, 0.2, 0.1, 1, 0.7, 0.85], [0, -0.3, 0.5, 1, 1.4, 1.2], [0, 0.9, 0, 1, 0.1, 1]]
+for mode in ("nearest", "linear"):
+    check(f"crop and resize {mode}", "Resize", [("x", FLOAT, [2, 4, 4]), ("roi", FLOAT, [6]), ("", None, None), ("sizes", INT64, [3])],
+          (FLOAT, [2, 3, 5]), [[PICTURE, region, [2, 3, 5]] for region in REGIONS],
+          lambda x, r, _, mode=mode: resized(x, [1] * 3, r, [2, 3, 5], mode, "tf_crop_and_resize", outside=-5.0),
+          mode=mode, coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=-5.0)
+check("upsample", "Upsample", [("x", FLOAT, [2, 4, 4]), ("scales", FLOAT, [3])], (FLOAT, [2, 6, 9]), [[PICTURE, [1, 1.5, 2.25]], [PICTURE, [1, 1.6, 2.4]]],
+      lambda x, s: resized(x, s, [0] * 3 + [1] * 3, [2, 6, 9], "linear", "asymmetric"), opset=9, mode="linear")
 print("\n".join(failures))
 sys.exit(1 if failures else 0)
