@@ -71,6 +71,18 @@ static const struct {
      "[0, 0], [5, 0]"},
     {"opset 13; init a i64 4 4 5 6 7; init c bool 3 1 0 1; output y; node Compress a,c -> y", "dense<[4, 6]>"},
     {"opset 13; init a i64 2x2 4 5 6 7; init c bool 2 0 1; output y; node Compress a,c -> y axis=1", "[5], [7]"},
+    {"opset 13; init a i64 2x2 1 2 3 4; init i i64 1x2 1 -1; output y; node GatherElements a,i -> y",
+     "!samba.gather|3, 4"},
+    {"opset 13; init a i64 2x2 1 2 3 4; init i i64 2x1 1 -2; output y; node GatherND a,i -> y",
+     "!samba.gather|[3, 4], [1, 2]"},
+    {"opset 13; init a i64 2x2 1 2 3 4; init i i64 1x2 1 0; output y; node GatherND a,i -> y",
+     "!samba.gather|dense<3>"},
+    {"opset 13; init a i64 4 1 2 3 4; init i i64 2x1 3 -4; init u i64 2 7 8; output y; node ScatterND a,i,u -> y",
+     "!samba.scatter|dense<[8, 2, 3, 7]>"},
+    {"opset 13; init a i64 2x2 1 2 3 4; init i i64 2x1 -1 0; init u i64 2x1 7 8; output y; node ScatterElements a,i,u "
+     "-> "
+     "y axis=1",
+     "!samba.scatter|[1, 7], [8, 4]"},
     {"opset 13; init a i64 2x2 3 9 9 9; output y; node ArgMax a -> y axis=1 keepdims=0", "!samba.argmax|dense<[1, 0]>"},
     {"opset 13; init a i64 2x2 3 9 9 9; output y; node ArgMin a -> y axis=1 select_last_index=1",
      "!samba.argmin|[0], [1]"},

@@ -37,6 +37,7 @@ for form, value in (("Sum", 0), ("Prod", 1), ("Max", -np.inf), ("Min", np.inf), 
 check("max of no integers", [("ReduceMax", ["x"], ["y"], {}), ("ReduceSum", ["x", "a"], ["z"], {})], {"x": np.zeros([2, 0], np.int64)},
       {"y": np.array([[np.iinfo(np.int64).min]]), "z": np.zeros([1, 0], np.int64)}, {"a": i(0)})
 check("gather nothing", [("Gather", ["x", "i"], ["y"], {"axis": 1})], {"x": x, "i": np.zeros([0, 2], np.int64)}, {"y": f(4, 0, 2)})
+check("scatter nothing", [("ScatterND", ["x", "i", "u"], ["y"], {})], {"x": x, "i": np.zeros([0, 1], np.int64), "u": f(0, 6)}, {"y": x})
 check("reshape", [("Reshape", ["x", "s"], ["y"], {"allowzero": 1}), ("Transpose", ["y"], ["z"], {"perm": [1, 0, 2]}),
                   ("Softmax", ["z"], ["w"], {})],
       {"x": f(0, 4)}, {"w": f(0, 3, 2)}, {"s": i(3, 0, 2)})
