@@ -283,6 +283,22 @@ const SambaOnnxRow *sambaOnnxRowOf(const SambaOnnxNode *node) {
   return NULL;
 }
 
+/* Why an operator is left out on purpose: "" for all others. */
+static const char *reasonWithout(const char *name) {
+  static const struct {
+    const char *reason, *names[8];
+  } kinds[] = {{": quantized operators are not; export the model in float",
+                {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul",
+                 "ConvInteger", "MatMulInteger"}},
+               {": control flow that depends on data is not; export the model unrolled", {"Loop", "Scan"}},
+               {": text is not", {"StringNormalizer", "StringConcat", "StringSplit", "RegexFullMatch"}}};
+  for (size_t kind = 0; name && kind < sizeof kinds / sizeof *kinds; ++kind)
+    for (size_t i = 0; i < 8 && kinds[kind].names[i]; ++i)
+      if (strcmp(kinds[kind].names[i], name) == 0)
+        return kinds[kind].reason;
+  return "";
+}
+
 static SambaStatus noRow(const SambaOnnxNode *node) {
   const Onnx__NodeProto *proto = node->proto;
   for (const SambaOnnxRow *row = sambaOnnxRows; row->name; ++row)
@@ -290,9 +306,10 @@ static SambaStatus noRow(const SambaOnnxNode *node) {
       return sambaStatusMake(SAMBA_UNSUPPORTED,
                              "operator %s of operator set version %lld is not supported; versions %lld to %lld are",
                              proto->op_type, (long long)node->version, (long long)row->first, (long long)row->last);
-  return sambaStatusMake(SAMBA_UNSUPPORTED, "operator %s%s%s is not supported", sambaOnnxDomain(proto),
+  return sambaStatusMake(SAMBA_UNSUPPORTED, "operator %s%s%s is not supported%s", sambaOnnxDomain(proto),
                          *sambaOnnxDomain(proto) ? "." : "",
-                         proto->op_type && *proto->op_type ? proto->op_type : "without a type");
+                         proto->op_type && *proto->op_type ? proto->op_type : "without a type",
+                         reasonWithout(*sambaOnnxDomain(proto) ? NULL : proto->op_type));
 }
 
 /* The node with the inputs it has: folded when all are known, else as the graph's operators. Operands that steer shapes
