@@ -207,6 +207,10 @@ int64_t sambaOnnxCastTarget(const SambaOnnxNode *node);
 /* count elements along one axis, from start on, step apart */
 SambaTensor *sambaOnnxPart(SambaTensor *x, uint32_t axis, int64_t start, int64_t count, int64_t step);
 int64_t sambaOnnxElements(const SambaTensor *x);
+/* Resize and Upsample of declared shape with scales or a region that are not known; options without sizes and scales.
+ */
+SambaStatus sambaOnnxResizeAtRunTime(const SambaOnnxNode *node, SambaTensor *x, const SambaInterpolateOptions *options,
+                                     bool *out_done);
 
 /* Shared between handlers and folds: the result shape of Reshape, Flatten, Squeeze, Unsqueeze. */
 SambaStatus sambaOnnxReshapedDims(const SambaOnnxNode *node, uint32_t rank, const int64_t *dims, uint32_t *out_rank,

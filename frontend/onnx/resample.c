@@ -210,7 +210,6 @@ SambaStatus sambaOnnxImportResize(const SambaOnnxNode *node) {
   Resize resize;
   bool modern = node->version >= 11;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
-  SAMBA_RETURN_IF_ERROR(resizeOf(node, x, &resize));
   SambaInterpolateOptions options = {.size = resize.size, .scales = resize.scale};
   options.mode = text(node, "mode", "nearest");
   options.mode = strcmp(options.mode, "bilinear") == 0 ? "linear" : options.mode;
@@ -219,8 +218,13 @@ SambaStatus sambaOnnxImportResize(const SambaOnnxNode *node) {
   options.cubic_coeff_a = sambaOnnxFloat(node, "cubic_coeff_a", -0.75);
   options.exclude_outside = sambaOnnxInt(node, "exclude_outside", 0) != 0;
   options.antialias = sambaOnnxInt(node, "antialias", 0) != 0;
-  options.roi = strcmp(options.coordinate_mode, "tf_crop_and_resize") == 0 ? resize.roi : NULL;
   options.extrapolation_value = sambaOnnxFloat(node, "extrapolation_value", 0);
+  bool done = false;
+  SAMBA_RETURN_IF_ERROR(sambaOnnxResizeAtRunTime(node, x, &options, &done));
+  if (done)
+    return NULL;
+  SAMBA_RETURN_IF_ERROR(resizeOf(node, x, &resize));
+  options.roi = strcmp(options.coordinate_mode, "tf_crop_and_resize") == 0 ? resize.roi : NULL;
   return sambaOnnxSetTensor(node, 0, sambaInterpolate(x, &options));
 }
 

@@ -150,6 +150,8 @@ static const struct {
     {"opset 18; input x f32 1x1x2x4; init z i64 2 7 9; output y; node Resize x,_,_,z -> y axes=[2,3] "
      "keep_aspect_ratio_policy='not_larger'",
      "output_size = [1, 1, 5, 9]"},
+    {"opset 11; input x f32 1x4; input s f32 2; output y f32 1x7; node Resize x,_,s -> y mode='linear'",
+     "samba.div|samba.index_select|samba.mul|samba.index_select|samba.add"},
     {"opset 18; input x f32 5x2; init s i64 2 3 6; output y; node CenterCropPad x,s -> y",
      "samba.slice|starts = [1, 0]|samba.pad|high = [0, 2], low = [0, 2]"},
     /* Products and windows. */
