@@ -63,9 +63,58 @@ SambaStatus sambaOnnxImportWindow(const SambaOnnxNode *node) {
   return sambaOnnxSetConstant(node, 0, window);
 }
 
+static SambaTensor *number(SambaTrace *trace, double value) { return sambaTraceScalar(trace, SAMBA_DTYPE_F32, value); }
+
+/* 0, 1, 2, ... as [count] or, standing, [count, 1] */
+static SambaTensor *countUp(const SambaOnnxNode *node, int64_t count, bool standing) {
+  SambaTensorType type = {.dtype = SAMBA_DTYPE_F32, .rank = standing ? 2 : 1, .dims = {count, 1}};
+  float *data = SAMBA_ARENA_ARRAY(&node->importer->arena, float, (size_t)count);
+  for (int64_t i = 0; i < count; ++i)
+    data[i] = (float)i;
+  return sambaTraceConstant(node->importer->trace, &type, data, false);
+}
+
+/* The mel matrix from numbers that are there at run time; its sizes are those of the declared result. */
+static SambaStatus melAtRunTime(const SambaOnnxNode *node, const int64_t *dims) {
+  SambaTrace *trace = node->importer->trace;
+  SambaTensor *inputs[5], *mel[2];
+  for (uint32_t i = 0; i < 5; ++i) {
+    SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, i, &inputs[i]));
+    inputs[i] = sambaReshape(sambaCast(inputs[i], SAMBA_DTYPE_F32), 0, NULL);
+  }
+  for (int i = 0; i < 2; ++i) { /* 2595 log10(1 + f / 700) */
+    SambaTensor *ratio = sambaAdd(sambaDiv(inputs[3 + i], number(trace, 700)), number(trace, 1));
+    mel[i] = sambaMul(sambaLog(ratio), number(trace, 2595 / log(10)));
+  }
+  int64_t rows = dims[0], bins = dims[1];
+  SambaTensor *step = sambaDiv(sambaSub(mel[1], mel[0]), number(trace, (double)(bins + 2)));
+  SambaTensor *points = sambaAdd(sambaMul(countUp(node, bins + 2, false), step), mel[0]);
+  SambaTensor *power = sambaExp(sambaMul(points, number(trace, log(10) / 2595)));
+  SambaTensor *hertz = sambaMul(sambaSub(power, number(trace, 1)), number(trace, 700));
+  SambaTensor *length = sambaAdd(inputs[1], number(trace, 1));
+  SambaTensor *edges = sambaFloor(sambaDiv(sambaMul(hertz, length), inputs[2]));
+  SambaTensor *first = sambaSlice(edges, 0, 0, bins, 1), *center = sambaSlice(edges, 0, 1, bins + 1, 1),
+              *last = sambaSlice(edges, 0, 2, bins + 2, 1), *bin = countUp(node, rows, true);
+  SambaTensor *zero = number(trace, 0), *one = number(trace, 1);
+  SambaTensor *rising = sambaDiv(sambaSub(bin, first), sambaSub(center, first)),
+              *falling = sambaDiv(sambaSub(last, bin), sambaSub(last, center));
+  SambaTensor *value = sambaWhere(sambaLogicalAnd(sambaGe(bin, first), sambaLe(bin, center)), rising, zero);
+  value = sambaWhere(sambaEq(first, center), sambaWhere(sambaEq(bin, center), one, zero), value);
+  value = sambaWhere(sambaLogicalAnd(sambaGe(bin, center), sambaLt(bin, last)), falling, value);
+  return sambaOnnxSetTensor(node, 0, value);
+}
+
 /* Triangles over the bins of a spectrum, as ONNX's reference makes them. */
 SambaStatus sambaOnnxImportMelWeightMatrix(const SambaOnnxNode *node) {
   double numbers[5];
+  uint32_t rank;
+  int64_t declared[SAMBA_MAX_RANK];
+  bool known = true;
+  for (uint32_t i = 0; i < 5; ++i)
+    known = known && sambaOnnxConstant(node, i);
+  if (!known && sambaOnnxInt(node, "output_datatype", 1) == 1 && sambaOnnxDeclaredShape(node, 0, &rank, declared) &&
+      rank == 2)
+    return melAtRunTime(node, declared);
   for (uint32_t i = 0; i < 5; ++i)
     SAMBA_RETURN_IF_ERROR(knownNumber(node, i, &numbers[i]));
   int64_t bins = (int64_t)numbers[0], length = (int64_t)numbers[1], dims[] = {length / 2 + 1, bins};

@@ -154,6 +154,31 @@ static const struct {
      "samba.div|samba.index_select|samba.mul|samba.index_select|samba.add"},
     {"opset 18; input x f32 5x2; init s i64 2 3 6; output y; node CenterCropPad x,s -> y",
      "samba.slice|starts = [1, 0]|samba.pad|high = [0, 2], low = [0, 2]"},
+    /* Recurrent layers, optimizers, signals. */
+    {"opset 14; input x f32 3x2x3; input w f32 1x16x3; input r f32 1x16x4; output y; node LSTM x,w,r -> y "
+     "direction='reverse' clip=0.5 input_forget=1 hidden_size=4",
+     "samba.lstm|clip = 5.000000e-01, direction = \"reverse\", input_forget = true"},
+    {"opset 7; input x f32 3x2x3; input w f32 1x16x3; input r f32 1x16x4; input c f32 1x2x4; output y; node LSTM "
+     "x,w,r,_,_,_,c -> y",
+     "samba.constant|dense<0.000000e+00> : tensor<1x2x4xf32>|samba.lstm|initial = true"},
+    {"opset 14; input x f32 2x3x3; input w f32 1x12x3; input r f32 1x12x4; init l i32 2 3 3; output y; node GRU "
+     "x,w,r,_,l -> y layout=1 linear_before_reset=1",
+     "!lengths|samba.gru|batch_first = true, linear_before_reset = true|tensor<2x3x1x4xf32>"},
+    {"opset 14; input x f32 3x2x3; input w f32 1x4x3; input r f32 1x4x4; init l i32 2 3 2; output y; node RNN "
+     "x,w,r,_,l -> y",
+     "samba.rnn|lengths = true"},
+    {"opset 14; opset ai.onnx.preview.training 1; input r f32 -; input t i64 -; input x f32 2; input g f32 2; input v "
+     "f32 2; output y; node Momentum:ai.onnx.preview.training r,t,x,g,v -> y alpha=0.5 beta=1.0 mode='nesterov' "
+     "norm_coefficient=0.25",
+     "samba.momentum_update|nesterov = true"},
+    {"opset 17; input x f32 2x8x1; output y; node DFT x -> y onesided=1",
+     "samba.dft|dim = 1, inverse = false, onesided = true|tensor<2x5x2xf32>"},
+    {"opset 20; input x f32 2x8x3x2; init a i64 - -3; output y; node DFT x,_,a -> y inverse=1",
+     "samba.dft|dim = -3, inverse = true"},
+    {"opset 20; input x f32 2x8x3x2; output y; node DFT x -> y", "samba.dft|dim = -2"},
+    {"opset 17; input x f32 1x16; init s i64 - 4; init n i64 - 8; output y; node STFT x,s,_,n -> y",
+     "samba.reshape|samba.stft|hop = 4, length = 8, onesided = true|tensor<1x3x5x2xf32>"},
+    {"opset 17; init n i64 - 4; output y; node HannWindow n -> y", "dense<[0.000000e+00, 5.000000e-01, 1.000000e+00"},
     /* Products and windows. */
     {"opset 11; input x f32 2x3; init w f32 3x4 1 2 3 4 5 6 7 8 9 10 11 12; init b f32 4 1 2 3 4; output y; node Gemm "
      "x,w,b -> y",

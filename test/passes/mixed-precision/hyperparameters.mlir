@@ -1,0 +1,19 @@
+// RUN: samba-opt %s --pass-pipeline='builtin.module(samba-mixed-precision{preset=mp4})' | FileCheck %s
+
+// What only optimizers read as hyperparameters stays f32, argument or constant; what somebody else reads does not.
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: %arg0: tensor<2x3xbf16>
+// CHECK-SAME: %arg4: tensor<f32> {samba.kind = "input", samba.name = "lr"}
+// CHECK-SAME: %arg6: tensor<bf16>
+// CHECK: %[[BETA:.*]] = samba.constant {value = dense<9.990000e-01> : tensor<f32>}
+// CHECK: samba.adam_update %{{.*}}, %[[BETA]], %{{.*}} : tensor<2x3xbf16>, {{.*}} tensor<f32>, tensor<i64>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<bf16>
+func.func @step(%w: tensor<2x3xf32> {samba.name = "w", samba.kind = "input"}, %g: tensor<2x3xf32> {samba.name = "g", samba.kind = "input"},
+    %m: tensor<2x3xf32> {samba.name = "m", samba.kind = "input"}, %v: tensor<2x3xf32> {samba.name = "v", samba.kind = "input"},
+    %lr: tensor<f32> {samba.name = "lr", samba.kind = "input"}, %t: tensor<i64> {samba.name = "t", samba.kind = "input"},
+    %post: tensor<f32> {samba.name = "post", samba.kind = "input"})
+    -> (tensor<2x3xf32> {samba.name = "w1", samba.kind = "output"}, tensor<f32> {samba.name = "p", samba.kind = "output"}) {
+  %beta = samba.constant {value = dense<0.999> : tensor<f32>}
+  %w1, %m1, %v1 = samba.adam_update %w, %g, %m, %v, %lr, %t, %beta, %beta, %beta, %beta, %post : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<f32>, tensor<i64>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
+  %p = samba.neg %post : tensor<f32>
+  return %w1, %p : tensor<2x3xf32>, tensor<f32>
+}
