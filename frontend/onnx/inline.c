@@ -1,5 +1,5 @@
-/* Functions of the model and branches of If: their nodes take the place of the node. Names inside get a prefix of their
- * own; a function sees its inputs alone, a branch everything around it. */
+/* Functions of the model, branches of If, bodies of Loop: their nodes take the place of the node. Names inside get a
+ * prefix of their own; a function sees its inputs alone, a branch and a body everything around. */
 #include "frontend/onnx/importer.h"
 
 #include <stdlib.h>
@@ -236,4 +236,118 @@ SambaStatus sambaOnnxImportIf(const SambaOnnxNode *node) {
                                                     node->output_count, branch->n_output);
   freeScope(&scope);
   return status;
+}
+
+/* ---- Loops ---- */
+
+enum { MOST_TRIPS = 1024 };
+
+/* The value of a name of the scope. */
+static SambaOnnxValue *valueOf(SambaImporter *importer, const SambaOnnxScope *scope, const char *local) {
+  return sambaOnnxValueAt(importer, lookUp(importer, scope, local ? local : ""));
+}
+
+/* What every trip made, one after the other along a new first dimension. */
+static SambaStatus setScanned(const SambaOnnxNode *node, uint32_t output, uint32_t count, const uint32_t *values) {
+  SambaOnnxNode inside = *node;
+  SambaTensor **parts = SAMBA_ARENA_ARRAY(&node->importer->arena, SambaTensor *, count);
+  inside.input_count = count;
+  inside.inputs = values;
+  if (!sambaOnnxOutputUsed(node, output))
+    return NULL;
+  if (!count)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "output %u has no elements: the loop makes no trip", output);
+  for (uint32_t i = 0; i < count; ++i) {
+    int64_t dims[SAMBA_MAX_RANK + 1] = {1};
+    SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(&inside, i, &parts[i]));
+    memcpy(dims + 1, parts[i]->type.dims, parts[i]->type.rank * sizeof *dims);
+    parts[i] = sambaReshape(parts[i], parts[i]->type.rank + 1, dims);
+  }
+  return sambaOnnxSetTensor(node, output, sambaCat(count, parts, 0));
+}
+
+/* One trip: carried are the names of the values that go in, then of those that come out. */
+static SambaStatus trip(const SambaOnnxNode *node, const Onnx__GraphProto *body, int64_t number, size_t carriedCount,
+                        const char **carried, uint32_t *scanned, bool *out_again) {
+  enum { INT64 = 7, BOOL = 9 };
+  SambaImporter *importer = node->importer;
+  SambaOnnxScope scope;
+  SambaStatus status = enter(node, &scope);
+  scope.outer = node->scope;
+  scope.function = node->scope ? node->scope->function : NULL;
+  scope.call = node->scope ? node->scope->call : NULL;
+  for (size_t i = 0; i < 2; ++i) { /* the trip's number and the condition */
+    SambaConstant *constant = sambaConstantNew(&importer->arena, i ? BOOL : INT64, 0, NULL);
+    constant->data[0].i = i ? 1 : number;
+    SambaOnnxValue *value = sambaOnnxValueAt(importer, define(importer, &scope, body->input[i]->name));
+    value->constant = constant;
+    value->defined = true;
+  }
+  for (size_t i = 0; i < carriedCount; ++i)
+    name(&scope, body->input[2 + i]->name, carried[i]);
+  for (size_t i = 0; !status && i < body->n_initializer; ++i)
+    status = sambaOnnxDeclareInitializer(importer, define(importer, &scope, body->initializer[i]->name),
+                                         body->initializer[i]);
+  if (!status)
+    status = importNodes(importer, &scope, body->n_node, body->node);
+  for (size_t i = 0; !status && i < body->n_output; ++i) {
+    const char *local = body->output[i]->name;
+    if (!valueOf(importer, &scope, local)->defined)
+      status = sambaStatusMake(SAMBA_INVALID, "output %s is made by no node inside", sambaOnnxShown(importer, local));
+    else if (i > 0 && i <= carriedCount)
+      carried[i - 1] = lookUp(importer, &scope, local);
+    else if (i > 0)
+      sambaStringMapGet(&importer->value_names, sambaStringRef(lookUp(importer, &scope, local)),
+                        &scanned[i - 1 - carriedCount]);
+  }
+  if (!status) {
+    const SambaConstant *again = valueOf(importer, &scope, body->output[0]->name)->constant;
+    *out_again = again && again->count == 1 && again->data[0].i;
+    if (!again)
+      status = sambaStatusMake(SAMBA_UNSUPPORTED,
+                               "a Loop whose condition depends on data is not supported; its trips must be known at "
+                               "compile time");
+  }
+  freeScope(&scope);
+  return status;
+}
+
+/* A loop of which everything is known: its trips one after the other. */
+SambaStatus sambaOnnxImportLoop(const SambaOnnxNode *node) {
+  const SambaConstant *most = sambaOnnxConstant(node, 0), *condition = sambaOnnxConstant(node, 1);
+  const Onnx__AttributeProto *attribute = sambaOnnxAttribute(node, "body");
+  const Onnx__GraphProto *body = attribute ? attribute->g : NULL;
+  size_t carriedCount = node->input_count > 2 ? node->input_count - 2 : 0;
+  if ((sambaOnnxHasInput(node, 0) && !most) || (sambaOnnxHasInput(node, 1) && !condition))
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "a Loop whose trip count or condition is not known at compile time is not supported; if it "
+                           "comes from a graph input, use --bind NAME=FILE");
+  bool fits =
+      body && body->n_input == 2 + carriedCount && body->n_output > carriedCount && node->output_count < body->n_output;
+  for (size_t i = 0; fits && i < body->n_input; ++i)
+    fits = body->input[i]->name != NULL && (i < 2 || sambaOnnxHasInput(node, (uint32_t)i));
+  if (!fits)
+    return sambaStatusMake(SAMBA_INVALID, "attribute 'body' does not fit to %u inputs and %u outputs",
+                           node->input_count, node->output_count);
+  int64_t trips = most && most->count == 1 ? most->data[0].i : INT64_MAX, made = 0;
+  bool again = !condition || condition->data[0].i;
+  size_t scanCount = body->n_output - 1 - carriedCount;
+  const char **carried = SAMBA_ARENA_ARRAY(&node->importer->arena, const char *, carriedCount + 1);
+  uint32_t *scanned = SAMBA_ARENA_ARRAY(&node->importer->arena, uint32_t, scanCount *MOST_TRIPS + 1),
+           *column = SAMBA_ARENA_ARRAY(&node->importer->arena, uint32_t, MOST_TRIPS);
+  for (size_t i = 0; i < carriedCount; ++i)
+    carried[i] = node->proto->input[2 + i];
+  for (; made < trips && again; ++made) {
+    if (made == MOST_TRIPS)
+      return sambaStatusMake(SAMBA_UNSUPPORTED, "a Loop of more than %d trips is not supported", MOST_TRIPS);
+    SAMBA_RETURN_IF_ERROR(trip(node, body, made, carriedCount, carried, &scanned[(size_t)made * scanCount], &again));
+  }
+  SambaOnnxScope none = {0};
+  for (uint32_t i = 0; i < node->output_count; ++i) {
+    for (int64_t t = 0; i >= carriedCount && t < made; ++t)
+      column[t] = scanned[(size_t)t * scanCount + i - carriedCount];
+    SAMBA_RETURN_IF_ERROR(i < carriedCount ? setOutput(node, i, &none, carried[i])
+                                           : setScanned(node, i, (uint32_t)made, column));
+  }
+  return NULL;
 }

@@ -191,4 +191,5 @@ const SambaOnnxRow sambaOnnxRows[] = {
     {"", "DFT", 17, LATEST, H(Dft), NULL, NULL, {1, 3}},
     {"", "STFT", 17, LATEST, H(Stft), NULL, NULL, {2, 4}},
     {"", "If", 1, LATEST, H(If), NULL, NULL, {1, 1}},
+    {"", "Loop", 1, LATEST, H(Loop), NULL, NULL, {1, UINT32_MAX}},
     {0}};

@@ -101,6 +101,33 @@ check("condition at run time", [helper.make_node("ReduceMax", ["x"], ["m"], keep
 check("two outputs", [constant("c", True), helper.make_node("If", ["c"], ["out", "more"], then_branch=then, else_branch=other)], None, refused="has 2 outputs, but the branch makes 1")
 check("no branch", [constant("c", False), helper.make_node("If", ["c"], ["out"], then_branch=then)], None, refused="attribute 'else_branch' is missing")
 
+# Loops: values that are carried on, results of all trips, a condition that ends them; the graph around is seen.
+def body(nodes, outputs, carried=("v",)):
+    inputs = [helper.make_tensor_value_info("i", INT64, []), helper.make_tensor_value_info("go", BOOL, [])] + [helper.make_tensor_value_info(n, FLOAT, None) for n in carried]
+    return helper.make_graph(nodes, "body", inputs, [helper.make_tensor_value_info(n, BOOL if k == 0 else FLOAT, None) for k, n in enumerate(outputs)])
+
+
+def loop(inputs, outputs, graph):
+    return helper.make_node("Loop", inputs, outputs, body=graph)
+
+
+double = [helper.make_node("Identity", ["go"], ["again"]), helper.make_node("Add", ["v", "y"], ["next"]), helper.make_node("Neg", ["next"], ["seen"])]
+three = constant("n", np.int64(3))
+check("carried", [three, loop(["n", "", "x"], ["out"], body(double, ["again", "next"]))], x + 3 * y)
+check("results of trips", [three, constant("c", True), loop(["n", "c", "x"], ["last", "out"], body(double, ["again", "next", "seen"]))], np.stack([-(x + k * y) for k in [1, 2, 3]]))
+stops = [constant("two", np.int64(1)), helper.make_node("Less", ["i", "two"], ["again"]), helper.make_node("Cast", ["i"], ["f"], to=FLOAT), helper.make_node("Add", ["v", "f"], ["next"])]
+check("a condition that ends it", [constant("c", True), three, loop(["n", "c", "x"], ["out"], body(stops, ["again", "next"]))], x + 1)
+check("no trip", [constant("c", False), three, loop(["n", "c", "x"], ["out"], body(double, ["again", "next"]))], x)
+check("no trip, no results", [constant("c", False), three, loop(["n", "c", "x"], ["last", "out"], body(double, ["again", "next", "seen"]))], None, refused="output 1 has no elements: the loop makes no trip")
+depends = [helper.make_node("ReduceMax", ["v"], ["m"], keepdims=0), helper.make_node("Cast", ["m"], ["again"], to=BOOL), helper.make_node("Add", ["v", "y"], ["next"])]
+check("a condition of data", [three, loop(["n", "", "x"], ["out"], body(depends, ["again", "next"]))], None, refused="a Loop whose condition depends on data is not supported; its trips must be known at compile time")
+counted = [helper.make_node("ReduceMax", ["x"], ["m"], keepdims=0), helper.make_node("Cast", ["m"], ["n"], to=INT64)]
+check("a count of data", counted + [loop(["n", "", "x"], ["out"], body(double, ["again", "next"]))], None,
+      refused="a Loop whose trip count or condition is not known at compile time is not supported; if it comes from a graph input, use --bind NAME=FILE")
+check("too many trips", [constant("n", np.int64(5000)), loop(["n", "", "x"], ["out"], body(double, ["again", "next"]))], None, refused="a Loop of more than 1024 trips is not supported")
+check("a body that does not fit", [three, loop(["n", "", "x", "y"], ["out"], body(double, ["again", "next"]))], None, refused="attribute 'body' does not fit to 4 inputs and 1 outputs")
+check("nobody makes it inside", [three, loop(["n", "", "x"], ["out"], body(double, ["again", "lost"]))], None, refused='output "lost" is made by no node inside')
+
 # Sequences.
 make = helper.make_node("SequenceConstruct", ["x", "y", "x"], ["s"])
 for position in [0, 1, -2]:
