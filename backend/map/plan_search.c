@@ -18,38 +18,9 @@ typedef struct Search {
   uint32_t unroll[SAMBA_MAX_STAGE_DIMS], order[SAMBA_MAX_STAGE_DIMS];
 } Search;
 
-/* Whether an operand's buffer is dealt out: it depends on a copied dimension on which the other one does not. */
-static bool dealtAlone(const Search *s, uint32_t operand, uint32_t other) {
-  for (uint32_t dim = 0; dim < s->group->parallel_count; ++dim)
-    if (s->unroll[dim] > 1 && (int32_t)dim != s->limits->pipeline_dim && sambaGroupDepends(s->group, operand, dim) &&
-        !sambaGroupDepends(s->group, other, dim))
-      return true;
-  return false;
-}
-
-static bool streamed(const SambaNest *nest, uint32_t operand) {
-  SambaBox token;
-  sambaNestBox(nest, operand, nest->group->dim_count, &token);
-  return token.elements * sambaDTypeBytes(sambaNestDType(nest, operand)) >
-         nest->machine->fifo_depth * nest->machine->vector_bytes;
-}
-
-/* Two operands that come from buffers, one dealt out along one copied dimension, the other along another: with tokens
- * that do not fit the copies' FIFOs each port waits for a copy that waits for the other port. */
-static bool circles(const Search *s, const SambaNest *nest) {
-  for (uint32_t a = 0; a < s->group->operand_count; ++a)
-    for (uint32_t b = 0; b < a; ++b)
-      if ((s->limits->on_chip >> a & 1) && (s->limits->on_chip >> b & 1) && dealtAlone(s, a, b) &&
-          dealtAlone(s, b, a) && streamed(nest, a) && streamed(nest, b))
-        return true;
-  return false;
-}
-
 static void tryChoice(Search *s) {
   SambaGroupChoice choice;
   sambaNestFill(s->graph, s->group, s->machine, s->limits->pipeline_dim, s->order, s->tile, s->unroll, &choice.nest);
-  if (circles(s, &choice.nest))
-    return;
   if (sambaPlanPrice(s->limits, s->found ? s->best->score : INFINITY, &choice) &&
       (!s->found || choice.score < s->best->score)) {
     *s->best = choice;
