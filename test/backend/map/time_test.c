@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 
 static uint64_t cyclesOf(SambaStageGraph *graph, const SambaMachine *machine) {
   SambaArena arena = {0};
@@ -92,9 +93,25 @@ static void productsOfProductsEnd(void **state) {
   }
 }
 
+/* Whatever the planner does with graphs at random, they end. */
+static void randomGraphsEnd(void **state) {
+  (void)state;
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  const char *times = getenv("SAMBA_TEST_ROUNDS");
+  uint64_t rounds = times ? strtoull(times, NULL, 10) : 3;
+  for (uint32_t k = 0; k < graphKindCount; ++k)
+    for (uint64_t seed = 1; seed <= rounds; ++seed) {
+      SambaArena arena = {0};
+      SambaStageGraph graph = {.arena = &arena, .name = graphKinds[k].name};
+      graphKinds[k].make(&graph, &(Random){seed * 15485863});
+      assert_true(cyclesOf(&graph, machine) > 0);
+      sambaArenaDestroy(&arena);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(matmulOf1024IsWithinTwiceItsBound),
-                                     cmocka_unit_test(largerMatmulsComeCloser),
-                                     cmocka_unit_test(productsOfProductsEnd)};
+                                     cmocka_unit_test(largerMatmulsComeCloser), cmocka_unit_test(productsOfProductsEnd),
+                                     cmocka_unit_test(randomGraphsEnd)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
