@@ -113,25 +113,30 @@ static SambaStatus inferInterpolate(const SambaOperatorCall *call, SambaTensorTy
 
 /* --- Places and weights --- */
 
+/* Which element is nearest is decided in f32, one rounding per operation, as the frameworks decide it: 3 / 0.6 is
+ * then 5. Weights are made of unrounded places. */
+static double rounded(const Resampling *r, double value) { return r->mode == NEAREST ? (double)(float)value : value; }
+
 static double placeOf(const Resampling *r, uint32_t d, int64_t in, int64_t o) {
-  double x = (double)o, size = (double)in, made = (double)r->out[d], last = size - 1;
+  double x = (double)o, size = (double)in, made = (double)r->out[d], last = size - 1, scale = rounded(r, r->scale[d]);
+  double center = rounded(r, (x + 0.5) / scale);
   switch (r->coordinate) {
   case ALIGN_CORNERS:
-    return made == 1 ? 0 : x * last / (made - 1);
+    return made == 1 ? 0 : rounded(r, rounded(r, x * last) / (made - 1));
   case ASYMMETRIC:
-    return x / r->scale[d];
+    return rounded(r, x / scale);
   case CROP: {
-    double span = (r->end[d] - r->start[d]) * last;
-    return r->start[d] * last + (made == 1 ? span / 2 : x * span / (made - 1));
+    double span = rounded(r, (r->end[d] - r->start[d]) * last);
+    return rounded(r, r->start[d] * last + (made == 1 ? span / 2 : rounded(r, x * span) / (made - 1)));
   }
   case PYTORCH:
-    return made == 1 ? -0.5 : (x + 0.5) / r->scale[d] - 0.5;
+    return made == 1 ? -0.5 : rounded(r, center - 0.5);
   case SYMMETRIC:
-    return size / 2 * (1 - made / (r->scale[d] * size)) + (x + 0.5) / r->scale[d] - 0.5;
+    return rounded(r, size / 2 * (1 - made / (scale * size)) + center - 0.5);
   case HALF_PIXEL_NEAREST:
-    return (x + 0.5) / r->scale[d];
+    return center;
   default:
-    return (x + 0.5) / r->scale[d] - 0.5;
+    return rounded(r, center - 0.5);
   }
 }
 

@@ -173,3 +173,5 @@ case("fold", [blocks], F.fold(blocks, (4, 5), (2, 3), stride=(2, 2)), output_siz
 blocks = torch.randn(1, 4, 25)
 case("fold", [blocks], F.fold(blocks, (5, 5), 2, dilation=2, padding=1), output_size=[5, 5], kernel_size=[2, 2], dilation=[2, 2], padding=[1, 1, 1, 1])
 case("fold", [(blocks[:, :2, :4] * 9).int()], F.fold((blocks[:, :2, :4] * 9).int().float(), (1, 5), (1, 2)).int()[:, :, 0], output_size=[5], kernel_size=[2])
+counted = torch.arange(9.0)
+case("interpolate", [counted], F.interpolate(counted[None, None], scale_factor=0.6)[0, 0], output_size=[5], scales=[0.6], mode="nearest", coordinate_mode="asymmetric", nearest_mode="floor")
