@@ -122,8 +122,7 @@ static SambaStatus stagesMatchReduce(const SambaOperatorCall *call, SambaStageGr
   const SambaTensorType *base = &call->operands[0], *updates = &call->operands[3];
   Reduce reduce;
   SAMBA_RETURN_IF_ERROR(reduceOf(5, call, base->dtype, &reduce));
-  uint32_t total =
-      sambaStageIntermediateLike(graph, results[0], sambaDTypeIsFloat(base->dtype) ? SAMBA_DTYPE_F32 : base->dtype);
+  uint32_t total = sambaStageIntermediateLike(graph, results[0], sambaAccumulatorDType(base->dtype));
   SambaStageBuilder b;
   uint32_t dims[4];
   sambaStageBegin(&b, graph, call->operator_->name, layer, total);
