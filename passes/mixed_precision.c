@@ -99,12 +99,15 @@ static MlirAttribute withHostDType(MlirAttribute dictionary, MlirContext context
   return result;
 }
 
-/* Nobody but optimizers uses the value, as a hyperparameter: 0.999 in bf16 would be 1. */
-static bool isHyperparameter(MlirValue value) {
+/* Nobody uses the value but optimizers, as a hyperparameter (0.999 in bf16 would be 1), and operations that keep their
+ * precision. */
+static bool staysF32(MlirValue value) {
   MlirOpOperand use = mlirValueGetFirstUse(value);
   bool any = !mlirOpOperandIsNull(use);
   for (; !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
     const SambaOperator *row = sambaOperatorOf(mlirOpOperandGetOwner(use));
+    if (row && !mayNarrow(mlirOpOperandGetOwner(use)))
+      continue;
     if (!row || !row->host_scalars || mlirOpOperandGetOperandNumber(use) < (intptr_t)row->host_scalars)
       return false;
   }
@@ -152,7 +155,7 @@ static SambaStatus retype(MlirOperation operation, SambaArena *arena) {
     return sambaStatusMake(SAMBA_INVALID, "samba-mixed-precision runs before sections are made");
   if (sambaOperationIs(operation, "samba.constant")) {
     MlirAttribute value = mlirOperationGetAttributeByName(operation, sambaMlirString("value"));
-    if (!isF32(mlirOperationGetResult(operation, 0)) || isHyperparameter(mlirOperationGetResult(operation, 0)))
+    if (!isF32(mlirOperationGetResult(operation, 0)) || staysF32(mlirOperationGetResult(operation, 0)))
       return NULL;
     if (!mlirAttributeIsADenseElements(value))
       return sambaStatusMake(SAMBA_UNSUPPORTED, "its values are not in the IR, so samba-mixed-precision cannot convert "
@@ -165,7 +168,7 @@ static SambaStatus retype(MlirOperation operation, SambaArena *arena) {
   if (!sambaOperatorOf(operation))
     return NULL;
   const char *const dtypes[] = {"dtype", "out_dtype"};
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2 && mayNarrow(operation); ++i) {
     MlirAttribute dtype = mlirOperationGetAttributeByName(operation, sambaMlirString(dtypes[i]));
     if (!mlirAttributeIsNull(dtype) && mlirAttributeIsAType(dtype) && mlirTypeIsAF32(mlirTypeAttrGetValue(dtype)))
       mlirOperationSetAttributeByName(operation, sambaMlirString(dtypes[i]), mlirTypeAttrGet(mlirBF16TypeGet(context)));
@@ -179,16 +182,66 @@ static SambaStatus retype(MlirOperation operation, SambaArena *arena) {
   return NULL;
 }
 
+/* samba.cast of an f32 value to f32. As a kept operation it widens what will be narrow, else it will be narrow itself.
+ */
+static MlirOperation boundary(MlirValue value, MlirLocation location, bool kept) {
+  MlirContext context = mlirLocationGetContext(location);
+  MlirNamedAttribute attributes[] = {sambaNamedAttribute(context, "dtype", mlirTypeAttrGet(mlirF32TypeGet(context))),
+                                     sambaNamedAttribute(context, "samba.graphamp", mlirBoolAttrGet(context, false))};
+  return sambaOperationCreate("samba.cast", location, 1, &value, kept ? 2 : 1, attributes);
+}
+
+/* Between an operation that keeps f32 and those that do not stand casts. */
+static void isolate(MlirOperation operation) {
+  MlirBlock block = mlirOperationGetBlock(operation);
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(operation); ++i) {
+    MlirValue value = mlirOperationGetOperand(operation, i);
+    MlirOperation owner = sambaDefiningOperation(value);
+    bool kept = !mlirOperationIsNull(owner) && sambaOperatorOf(owner) ? !mayNarrow(owner) : staysF32(value);
+    if (!isF32(value) || kept)
+      continue;
+    MlirOperation wide = boundary(value, mlirOperationGetLocation(operation), true);
+    mlirBlockInsertOwnedOperationBefore(block, operation, wide);
+    mlirOperationSetOperand(operation, i, mlirOperationGetResult(wide, 0));
+  }
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(operation); ++i) {
+    MlirValue value = mlirOperationGetResult(operation, i);
+    SAMBA_ARRAY(MlirOpOperand) uses = {0};
+    for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
+      if (isF32(value) && mayNarrow(mlirOpOperandGetOwner(use)) &&
+          !sambaOperationIs(mlirOpOperandGetOwner(use), "samba.cast"))
+        sambaArrayAppend(&uses, use);
+    if (uses.size) {
+      MlirOperation narrow = boundary(value, mlirOperationGetLocation(operation), false);
+      for (size_t u = 0; u < uses.size; ++u)
+        mlirOperationSetOperand(mlirOpOperandGetOwner(uses.data[u]), mlirOpOperandGetOperandNumber(uses.data[u]),
+                                mlirOperationGetResult(narrow, 0));
+      mlirBlockInsertOwnedOperationAfter(block, operation, narrow);
+    }
+    sambaArrayFree(&uses);
+  }
+}
+
+static void isolateKept(MlirBlock body) {
+  MlirOperation next;
+  for (MlirOperation operation = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(operation); operation = next) {
+    next = mlirOperationGetNextInBlock(operation);
+    if (sambaOperatorOf(operation) && !mayNarrow(operation))
+      isolate(operation);
+  }
+}
+
 static bool convertFunction(MlirOperation function) {
   MlirContext context = mlirOperationGetContext(function);
   MlirBlock body = sambaBodyOf(function);
   MlirOperation terminator = mlirBlockGetTerminator(body);
   intptr_t arguments = mlirBlockGetNumArguments(body), results = mlirOperationGetNumOperands(terminator);
   MlirType *types = sambaAllocate(sambaArraySize((size_t)(arguments + results) + 1, sizeof *types));
+  isolateKept(body);
   bool *keep = sambaAllocateZeroed((size_t)(arguments + results) + 1, sizeof *keep);
   for (intptr_t i = 0; i < arguments; ++i) {
     types[i] = mlirValueGetType(mlirBlockGetArgument(body, i));
-    keep[i] = isHyperparameter(mlirBlockGetArgument(body, i));
+    keep[i] = staysF32(mlirBlockGetArgument(body, i));
   }
   convertInterface(function, "arg_attrs", arguments, types, keep);
   for (intptr_t i = 0; i < arguments; ++i)

@@ -157,7 +157,6 @@ SambaStatus sambaOnnxImportEmpty(const SambaOnnxNode *node, const SambaOnnxRow *
 SambaStatus sambaOnnxImportRuntimeForm(const SambaOnnxNode *node, bool *out_done);
 
 /* The same for Resize and Upsample. */
-SambaStatus sambaOnnxImportRuntimeResize(const SambaOnnxNode *node, bool *out_done);
 
 /* ---- Outputs ---- */
 SambaStatus sambaOnnxSetTensor(const SambaOnnxNode *node, uint32_t output,
@@ -193,7 +192,8 @@ SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, 
   X(Reshape)                                                                                                           \
   X(Transpose)                                                                                                         \
   X(Slice)                                                                                                             \
-  X(Split) X(Concat) X(Gather) X(Expand) X(Tile) X(Reduce) X(Identity) X(NonZero) X(CumSum) X(OneHot) X(Compress)      \
+  X(Split)                                                                                                             \
+  X(Concat) X(Gather) X(Expand) X(Tile) X(Reduce) X(Identity) X(NonZero) X(CumSum) X(OneHot) X(Compress)               \
       X(GatherElements) X(GatherNd) X(ScatterElements) X(ScatterNd) X(Clip) X(ArgMax)
 #define X(name) SambaStatus sambaOnnxFold##name(const SambaOnnxNode *node, bool *out_done);
 SAMBA_ONNX_FOLDS(X)

@@ -131,14 +131,14 @@ static SambaStatus listOf(const SambaOnnxNode *node, uint32_t input, size_t coun
   int64_t dims[SAMBA_MAX_RANK];
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, input, &rank, dims));
   if (rank != 1 || dims[0] != (int64_t)count)
-    return NULL;
+    return sambaStatusMake(SAMBA_INVALID, "input %u must be a list of %zu numbers", input, count);
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, input, out_list));
   *out_list = sambaCast(*out_list, SAMBA_DTYPE_F32);
   return NULL;
 }
 
-SambaStatus sambaOnnxResizeAtRunTime(const SambaOnnxNode *node, SambaTensor *x, const SambaInterpolateOptions *options,
-                                     bool *out_done) {
+static SambaStatus resized(const SambaOnnxNode *node, SambaTensor *x, const SambaInterpolateOptions *options,
+                           bool *out_done) {
   uint32_t rank, axes[SAMBA_MAX_RANK], inputs[2] = {node->version >= 11 ? 2 : 1, 1};
   int64_t dims[SAMBA_MAX_RANK];
   const int64_t *given;
@@ -189,4 +189,13 @@ SambaStatus sambaOnnxResizeAtRunTime(const SambaOnnxNode *node, SambaTensor *x, 
   }
   *out_done = true;
   return sambaOnnxSetTensor(node, 0, sambaCast(value, dtype));
+}
+
+/* Positions and weights stay f32 in every precision: in bf16 there are no odd numbers beyond 256. */
+SambaStatus sambaOnnxResizeAtRunTime(const SambaOnnxNode *node, SambaTensor *x, const SambaInterpolateOptions *options,
+                                     bool *out_done) {
+  sambaTraceKeepPrecision(node->importer->trace, true);
+  SambaStatus status = resized(node, x, options, out_done);
+  sambaTraceKeepPrecision(node->importer->trace, false);
+  return status;
 }

@@ -204,8 +204,6 @@ SambaStatus sambaOnnxImportRuntimeForm(const SambaOnnxNode *node, bool *out_done
   const char *name = sambaOnnxDomain(node->proto)[0] ? "" : node->proto->op_type;
   bool isSlice = strcmp(name, "Slice") == 0 && anyAtRunTime(node, 1, 4),
        isPad = strcmp(name, "Pad") == 0 && anyAtRunTime(node, 1, 3);
-  if (strcmp(name, "Resize") == 0 || strcmp(name, "Upsample") == 0)
-    return sambaOnnxImportRuntimeResize(node, out_done);
   if (isPad && sambaOnnxStringIs(node, "mode", "constant", true) && !anyAtRunTime(node, 1, 1) &&
       !anyAtRunTime(node, 3, 3) && sambaOnnxHasInput(node, 1))
     return importPadValue(node, out_done);

@@ -19,6 +19,7 @@ struct SambaTrace {
   MlirBlock block; /* null once finished */
   MlirLocation location;
   SambaStringRef layer;
+  bool keep_precision;
   uint32_t next_id;
   SambaStringMap names; /* of arguments and results */
   SAMBA_ARRAY(MlirAttribute) argumentAttributes;
@@ -249,6 +250,8 @@ SambaTensor *sambaTraceScalar(SambaTrace *trace, SambaDType dtype, double value)
   return sambaTraceConstant(trace, &type, &bits, true);
 }
 
+void sambaTraceKeepPrecision(SambaTrace *trace, bool keep) { trace->keep_precision = keep; }
+
 typedef struct {
   char *data;
   size_t size, capacity;
@@ -355,6 +358,11 @@ SambaStatus sambaTraceOperator(SambaTrace *trace, const char *name, uint32_t ope
           mlirNamedAttributeGet(mlirIdentifierGet(trace->context, sambaToMlir(attributes[i].name)),
                                 sambaAttributeToMlir(trace->context, &attributes[i]));
       mlirOperationStateAddAttributes(&state, 1, &attribute);
+    }
+    if (trace->keep_precision) {
+      MlirNamedAttribute keep =
+          sambaNamedAttribute(trace->context, "samba.graphamp", mlirBoolAttrGet(trace->context, false));
+      mlirOperationStateAddAttributes(&state, 1, &keep);
     }
     for (uint32_t i = 0; i < call.operator_->result_count; ++i) {
       MlirType type = sambaTensorTypeToMlir(trace->context, &results[i]);

@@ -65,6 +65,10 @@ void sambaTraceFail(SambaTrace *trace, SambaStatus status);
  * none. `file` and `line` say where it comes from (NULL: unknown). */
 void sambaTraceSetLayer(SambaTrace *trace, SambaStringRef name, const char *file, unsigned line);
 
+/* Operators created while this is set keep their precision (samba.graphamp = false), whatever the rest of the graph is
+ * computed in: positions, for instance. */
+void sambaTraceKeepPrecision(SambaTrace *trace, bool keep);
+
 /* What a function argument is. Zeroed fields mean: none. */
 typedef struct SambaArgument {
   SambaStringRef name; /* empty or taken: "_N" is appended */

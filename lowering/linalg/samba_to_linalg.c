@@ -69,6 +69,9 @@ static SambaStatus convertOperator(MlirOperation operation, const SambaOperator 
   SambaStringRef layer = sambaLayerOfLocation(mlirOperationGetLocation(operation));
   SAMBA_RETURN_IF_ERROR(
       stagesOf(&call, results, &graph, operandTensors, resultTensors, sambaStringRefCopy(arena, layer).data));
+  for (uint32_t s = 0; s < graph.stage_count && whole; ++s)
+    if (sambaStageScatters(&graph.stages[s]))
+      return sambaStatusMake(SAMBA_UNSUPPORTED, "stores where an index says, which has no linalg form");
   for (uint32_t s = 0; s < graph.stage_count && !whole; ++s)
     if (!sambaStageHasLinalgForm(&graph.stages[s]))
       return NULL;

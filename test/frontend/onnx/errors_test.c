@@ -306,7 +306,7 @@ static const Case cases[] = {
     {"opset 13; input x f32 2x3; input s i64 1; output y f32 1; node Slice x,s,s -> y",
      "the result is declared with rank 1, but the input has rank 2", 0, 0},
     {"opset 13; input x f32 2x3; input s f32 1; output y f32 2x6; node Resize x,_,s -> y",
-     "input 2 must have a number for each of the axes", 0, 0},
+     "input 2 must be a list of 2 numbers", 0, 0},
     {X13 "node NonZero x -> y",
      "the shape of the result depends on data; only inputs known at compile time are supported (--bind NAME=FILE)", 0,
      0},

@@ -19,3 +19,11 @@ func.func @partitioned(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = samba.call @s(%x) {id = 0, type = "FWD"} : (tensor<2xf32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+
+// -----
+
+func.func @scatter(%x: tensor<9x2xf32>, %i: tensor<9xi64>) -> tensor<4x2xf32> {
+  // expected-error @+1 {{'samba.scatter_rows' op stores where an index says, which has no linalg form}}
+  %0 = samba.scatter_rows %x, %i {size = 4} : tensor<9x2xf32>, tensor<9xi64>
+  return %0 : tensor<4x2xf32>
+}

@@ -40,3 +40,19 @@ func.func @forward(%x: tensor<2x8xf32> {samba.name = "x"}, %w: tensor<4x8xf32> {
   %6 = samba.scaled_dot_product_attention %q, %q, %q : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>
   return %4, %6 : tensor<2x4xf32>, tensor<1x2x4x8xf32>
 }
+
+// What keeps its precision stays f32 as a whole under mp4, with casts around it; an argument or a constant that only it uses as well.
+// MP4-LABEL: func.func @kept(%arg0: tensor<4xbf16>{{.*}}, %arg1: tensor<4xf32>)
+// MP4-DAG: %[[C:.*]] = samba.constant {value = dense<1.100000e+00> : tensor<f32>}
+// MP4-DAG: %[[X:.*]] = samba.cast %arg0 {dtype = f32, samba.graphamp = false}
+// MP4: %[[M:.*]] = samba.mul %[[X]], %arg1 {samba.graphamp = false}
+// MP4: %[[A:.*]] = samba.add %[[M]], %[[C]] {samba.graphamp = false}
+// MP4: %[[N:.*]] = samba.cast %[[A]] {dtype = bf16}
+// MP4: samba.mul %[[N]], %arg0 : tensor<4xbf16>, tensor<4xbf16>
+func.func @kept(%x: tensor<4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
+  %c = samba.constant {value = dense<1.1> : tensor<f32>}
+  %0 = samba.mul %x, %s {samba.graphamp = false} : tensor<4xf32>, tensor<4xf32>
+  %1 = samba.add %0, %c {samba.graphamp = false} : tensor<4xf32>, tensor<f32>
+  %2 = samba.mul %1, %x : tensor<4xf32>, tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
