@@ -133,3 +133,16 @@ void sambaConstantToBytes(const SambaConstant *constant, SambaDType dtype, void 
     memcpy((uint8_t *)out + (size_t)i * width, &bits, width);
   }
 }
+
+int64_t sambaConstantBroadcastIndex(const SambaConstant *c, uint32_t rank, const int64_t *dims, int64_t index) {
+  int64_t at = 0, stride = 1;
+  for (uint32_t back = 1; back <= rank; ++back) {
+    int64_t position = index % dims[rank - back];
+    index /= dims[rank - back];
+    if (back <= c->rank) {
+      at += c->dims[c->rank - back] == 1 ? 0 : position * stride;
+      stride *= c->dims[c->rank - back];
+    }
+  }
+  return at;
+}

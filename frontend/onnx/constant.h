@@ -38,4 +38,7 @@ static inline double sambaConstantReal(const SambaConstant *c, int64_t index) {
   return c->is_float ? c->data[index].r : (double)c->data[index].i;
 }
 
+/* The element that numpy's broadcasting reads for element `index` of a result of rank x dims. */
+int64_t sambaConstantBroadcastIndex(const SambaConstant *c, uint32_t rank, const int64_t *dims, int64_t index);
+
 #endif

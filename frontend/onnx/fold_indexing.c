@@ -4,13 +4,6 @@
 
 enum { INT64_TYPE = 7 };
 
-static SambaStatus finish(const SambaOnnxNode *node, uint32_t output, SambaConstant *result, bool *out_done) {
-  if (!result)
-    return NULL;
-  *out_done = true;
-  return sambaOnnxSetConstant(node, output, result);
-}
-
 /* The constant as [outer, size, inner] around an axis. */
 typedef struct {
   int64_t outer, size, inner;
@@ -63,7 +56,7 @@ SambaStatus sambaOnnxFoldCumSum(const SambaOnnxNode *node, bool *out_done) {
         sum = next;
       }
     }
-  return finish(node, 0, result, out_done);
+  return sambaOnnxFoldTo(node, 0, result, out_done);
 }
 
 SambaStatus sambaOnnxFoldOneHot(const SambaOnnxNode *node, bool *out_done) {
@@ -84,7 +77,7 @@ SambaStatus sambaOnnxFoldOneHot(const SambaOnnxNode *node, bool *out_done) {
     bool hot = inside(indices, i / (a.size * a.inner) * a.inner + i % a.inner, size, &at) && at == i / a.inner % size;
     result->data[i] = values->data[hot];
   }
-  return finish(node, 0, result, out_done);
+  return sambaOnnxFoldTo(node, 0, result, out_done);
 }
 
 /* The slices along the axis (without one: the elements) whose condition holds; a condition that ends early is false. */
@@ -108,7 +101,7 @@ SambaStatus sambaOnnxFoldCompress(const SambaOnnxNode *node, bool *out_done) {
     for (int64_t k = 0; k < condition->count && k < a.size; ++k)
       for (int64_t i = 0; i < a.inner && condition->data[k].i; ++i)
         *to++ = x->data[(o * a.size + k) * a.inner + i];
-  return finish(node, 0, result, out_done);
+  return sambaOnnxFoldTo(node, 0, result, out_done);
 }
 
 /* Where element `i` of `indices` points along the axis of x, whose other positions are its own. -1: outside. */
@@ -139,7 +132,7 @@ SambaStatus sambaOnnxFoldGatherElements(const SambaOnnxNode *node, bool *out_don
       return NULL; /* the operator's own error */
     result->data[i] = x->data[at];
   }
-  return finish(node, 0, result, out_done);
+  return sambaOnnxFoldTo(node, 0, result, out_done);
 }
 
 SambaStatus sambaOnnxFoldScatterElements(const SambaOnnxNode *node, bool *out_done) {
@@ -157,7 +150,7 @@ SambaStatus sambaOnnxFoldScatterElements(const SambaOnnxNode *node, bool *out_do
       return NULL;
     result->data[at] = updates->data[i];
   }
-  return finish(node, 0, result, out_done);
+  return sambaOnnxFoldTo(node, 0, result, out_done);
 }
 
 /* Tuples of indices, the last dimension of `indices`, name slices of x: their places, *out_slice elements each. false:
@@ -196,7 +189,7 @@ SambaStatus sambaOnnxFoldGatherNd(const SambaOnnxNode *node, bool *out_done) {
   SambaConstant *result = sambaConstantNew(&node->importer->arena, x->onnx_type, rank, dims);
   for (int64_t i = 0; result && i < result->count; ++i)
     result->data[i] = x->data[places[i / slice] + i % slice];
-  return finish(node, 0, result, out_done);
+  return sambaOnnxFoldTo(node, 0, result, out_done);
 }
 
 SambaStatus sambaOnnxFoldScatterNd(const SambaOnnxNode *node, bool *out_done) {
@@ -209,7 +202,7 @@ SambaStatus sambaOnnxFoldScatterNd(const SambaOnnxNode *node, bool *out_done) {
   SambaConstant *result = copyOf(node, x);
   for (int64_t i = 0; result && i < updates->count; ++i)
     result->data[places[i / slice] + i % slice] = updates->data[i];
-  return finish(node, 0, result, out_done);
+  return sambaOnnxFoldTo(node, 0, result, out_done);
 }
 
 /* Bounds are attributes before opset 11. */
@@ -229,7 +222,7 @@ SambaStatus sambaOnnxFoldClip(const SambaOnnxNode *node, bool *out_done) {
       *number = beyond ? limit : *number;
     }
   }
-  return finish(node, 0, result, out_done);
+  return sambaOnnxFoldTo(node, 0, result, out_done);
 }
 
 /* Of equal elements the first, or on demand the last. NaN is left to the operator. */
@@ -258,7 +251,7 @@ SambaStatus sambaOnnxFoldArgMax(const SambaOnnxNode *node, bool *out_done) {
     }
     result->data[r].i = (best - base) / a.inner;
   }
-  return finish(node, 0, result, out_done);
+  return sambaOnnxFoldTo(node, 0, result, out_done);
 }
 
 /* Elements that are not zero, by position: [rank, count]. Its shape depends on data, so it exists only folded. */
@@ -276,5 +269,5 @@ SambaStatus sambaOnnxFoldNonZero(const SambaOnnxNode *node, bool *out_done) {
       result->data[axis * dims[1] + found].i = rest % x->dims[axis];
     ++found;
   }
-  return finish(node, 0, result, out_done);
+  return sambaOnnxFoldTo(node, 0, result, out_done);
 }

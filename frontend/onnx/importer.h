@@ -162,6 +162,8 @@ SambaStatus sambaOnnxImportRuntimeForm(const SambaOnnxNode *node, bool *out_done
 SambaStatus sambaOnnxSetTensor(const SambaOnnxNode *node, uint32_t output,
                                SambaTensor *tensor); /* NULL: the trace has failed */
 SambaStatus sambaOnnxSetConstant(const SambaOnnxNode *node, uint32_t output, SambaConstant *constant);
+/* For folds: sets the output and *out_done when there is a result; NULL leaves the node to the graph. */
+SambaStatus sambaOnnxFoldTo(const SambaOnnxNode *node, uint32_t output, SambaConstant *result, bool *out_done);
 /* The output has no elements; dims has a 0. */
 SambaStatus sambaOnnxSetEmpty(const SambaOnnxNode *node, uint32_t output, int64_t onnx_type, uint32_t rank,
                               const int64_t *dims);
@@ -193,8 +195,9 @@ SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, 
   X(Transpose)                                                                                                         \
   X(Slice)                                                                                                             \
   X(Split)                                                                                                             \
-  X(Concat) X(Gather) X(Expand) X(Tile) X(Reduce) X(Identity) X(NonZero) X(CumSum) X(OneHot) X(Compress)               \
-      X(GatherElements) X(GatherNd) X(ScatterElements) X(ScatterNd) X(Clip) X(ArgMax)
+  X(Concat)                                                                                                            \
+  X(Gather) X(Expand) X(Tile) X(Reduce) X(Identity) X(NonZero) X(CumSum) X(OneHot) X(Compress) X(GatherElements)       \
+      X(GatherNd) X(ScatterElements) X(ScatterNd) X(Clip) X(ArgMax)
 #define X(name) SambaStatus sambaOnnxFold##name(const SambaOnnxNode *node, bool *out_done);
 SAMBA_ONNX_FOLDS(X)
 #undef X
