@@ -242,7 +242,7 @@ static SambaStatus affineOf(const SambaOperatorCall *call, uint32_t *out_spatial
 }
 
 static SambaStatus inferAffineGrid(const SambaOperatorCall *call, SambaTensorType *out) {
-  uint32_t spatial;
+  uint32_t spatial = 0;
   int64_t size[5];
   SAMBA_RETURN_IF_ERROR(affineOf(call, &spatial, size));
   *out = (SambaTensorType){.dtype = call->operands[0].dtype, .rank = spatial + 2, .dims = {size[0]}};

@@ -220,7 +220,7 @@ static void emitPhases(const Call *c, const Phase *phases) {
 
 /* All combinations of phases, dimension by dimension. */
 static void emitDimension(const Call *c, uint32_t i, Phase *phases) {
-  if (i == c->window.spatial) {
+  if (i >= c->window.spatial || i >= sizeof c->window.stride / sizeof *c->window.stride) {
     emitPhases(c, phases);
     return;
   }
