@@ -1,5 +1,6 @@
 // Tensors without elements travel from the IR through the PEF to samba-run and back; an input that nothing reads may be
 // given as anything. The second graph has no section at all.
+// REQUIRES: samba-compile
 // RUN: split-file %s %t && cd %t && %python make.py
 // RUN: samba-compile some.mlir -o some.pef
 // RUN: samba-run some.pef --input x=x.npy --input e=e.npy --input unread=unread.npy --output y=y.npy --output z=z.npy --expect y=x.npy --expect z=z0.npy
