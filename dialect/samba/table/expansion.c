@@ -110,7 +110,8 @@ uint32_t sambaExpandConstant(SambaExpansion *expansion, const SambaTensorType *t
 uint32_t sambaExpandNumbers(SambaExpansion *expansion, SambaDType dtype, uint32_t rank, const int64_t *dims,
                             const double *numbers) {
   SambaTensorType type = {.dtype = dtype, .rank = rank};
-  memcpy(type.dims, dims, rank * sizeof *dims);
+  for (uint32_t axis = 0; axis < rank; ++axis) /* of rank 0: no dims */
+    type.dims[axis] = dims[axis];
   size_t width = sambaDTypeBytes(dtype), elements = (size_t)sambaTensorTypeElements(&type);
   uint8_t *data = sambaAllocate(sambaArraySize(elements, width));
   for (size_t i = 0; i < elements; ++i) {
@@ -150,7 +151,7 @@ uint32_t sambaExpandCast(SambaExpansion *expansion, uint32_t x, SambaDType dtype
 
 static uint32_t reshaped(SambaExpansion *expansion, const char *name, uint32_t x, uint32_t rank, const int64_t *dims) {
   const SambaTensorType *type = sambaExpansionType(expansion, x);
-  if (type->rank == rank && memcmp(type->dims, dims, rank * sizeof *dims) == 0)
+  if (type->rank == rank && (rank == 0 || memcmp(type->dims, dims, rank * sizeof *dims) == 0))
     return x;
   SambaAttribute attribute = sambaIntsAttribute("shape", dims, rank);
   return sambaExpandCall(expansion, name, 1, &x, 1, &attribute);

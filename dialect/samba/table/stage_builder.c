@@ -173,7 +173,8 @@ void sambaStageEndRounded(SambaStageBuilder *builder, uint16_t result) {
 
 uint32_t sambaStageIntermediate(SambaStageGraph *graph, SambaDType dtype, uint32_t rank, const int64_t *dims) {
   SambaStageTensor tensor = {.name = "", .role = SAMBA_TENSOR_INTERMEDIATE, .dtype = dtype, .rank = rank};
-  memcpy(tensor.dims, dims, rank * sizeof *dims);
+  for (uint32_t axis = 0; axis < rank; ++axis) /* of rank 0: no dims */
+    tensor.dims[axis] = dims[axis];
   return sambaStageGraphAddTensor(graph, &tensor);
 }
 
