@@ -25,6 +25,9 @@ static void pushReady(SambaSchedule *schedule, uint32_t unit) {
 
 void sambaScheduleWake(SambaRun *run, uint32_t unit) {
   atomic_int *activity = &run->units[unit].activity;
+  /* What the unit is woken for was stored before its activity is read: a unit found queued will see it. Pairs with the
+   * fence in work(); without them both sides may read the older value, and the wake is lost. */
+  atomic_thread_fence(memory_order_seq_cst);
   int seen = atomic_load_explicit(activity, memory_order_acquire);
   for (;;) {
     if (seen == SAMBA_UNIT_QUEUED || seen == SAMBA_UNIT_AGAIN)
@@ -88,6 +91,7 @@ static void *work(void *argument) {
     SambaStatus status = NULL;
     for (int running = SAMBA_UNIT_RUNNING;; running = SAMBA_UNIT_RUNNING) {
       atomic_store(&unit->activity, SAMBA_UNIT_RUNNING);
+      atomic_thread_fence(memory_order_seq_cst);
       status = fire(run, unit);
       /* Woken meanwhile: what it waits for may be there by now. */
       if (status || atomic_compare_exchange_strong(&unit->activity, &running, SAMBA_UNIT_IDLE))

@@ -1,0 +1,54 @@
+/* The scheduler under threads: chains of units that hand on tiny tokens spend their time waking each other, and a wake
+ * that is lost shows as a deadlock. */
+#include "test/backend/sim/value/builder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { units = 24, tokens = 20, calls = 8000 };
+
+/* y = x + units: every unit of a chain adds one; `tokens` tokens of one element. */
+static void buildChain(Builder *b) {
+  const SambaDType F = SAMBA_DTYPE_F32;
+  builderInitialize(b);
+  uint32_t x = builderSymbol(b, "x", F, tokens, false), y = builderSymbol(b, "y", F, tokens, true);
+  SambaAccess access = builderAccess(2, 1, TRIPS(b, tokens, 1), STRIDES(b, 1, 1));
+  uint32_t last = builderLoad(b, x, access), store = builderStore(b, y, access);
+  for (int i = 0; i < units; ++i) {
+    uint32_t unit = builderCompute(b, 2, 1, TRIPS(b, tokens, 1));
+    builderComputeInput(b, unit, F, 1, 1, STRIDES(b, 0, 1));
+    uint32_t one = builderOp(b, unit, SAMBA_LANE_CONSTANT, F, 0, 0, 0, 0x3f800000);
+    uint32_t sum = builderOp(b, unit, SAMBA_LANE_ADD, F, 0, one, 0, 0);
+    builderComputeOutput(b, unit, F, 1, 1, STRIDES(b, 0, 1), sum);
+    builderStream(b, last, 0, unit, 0);
+    last = unit;
+  }
+  builderStream(b, last, 0, store, 0);
+  for (int i = 0; i < tokens; ++i)
+    ((float *)(void *)b->bindings[0].data)[i] = (float)i;
+  assert_null(sambaSectionCheck(&b->section));
+}
+
+static void testWakesAreNotLost(void **state) {
+  (void)state;
+  Builder b;
+  buildChain(&b);
+  SambaValuesOptions options = {.threads = 2};
+  SambaValues *values;
+  assert_null(sambaValuesCreate(sambaMachineFind(sambaStringRef("sn40l")), &options, &values));
+  for (int call = 0; call < calls; ++call) {
+    assert_null(sambaValuesExecute(values, &b.section, b.bindings, NULL, 0, NULL));
+    for (int i = 0; i < tokens; ++i)
+      assert_true(((float *)(void *)b.bindings[1].data)[i] == (float)(i + units));
+  }
+  sambaValuesDestroy(values);
+  builderDestroy(&b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testWakesAreNotLost)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
