@@ -19,8 +19,9 @@ def DecomposeComposites : Pass<"samba-decompose-composites", "::mlir::ModuleOp">
   let summary = "Turn composite operators into the operators that they are made of";
   let description = [{
     Recurrent layers, resampling, losses and the like: every operator whose row of the table has a decomposition. Rules and reports before this
-    pass see the composite.
+    pass see the composite. An operator that could also be one section (attention, batch_norm) is decomposed only where the target cannot hold it.
   }];
+  let options = [Option<"target", "target", "std::string", "\"\"", "a shipped machine or a machine file; empty: whatever holds every operator">];
   let dependentDialects = ["::samba::SambaDialect"];
 }
 

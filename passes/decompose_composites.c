@@ -1,13 +1,15 @@
 /* samba-decompose-composites: composite operators of the table (recurrent layers, resampling, losses ...) become the
  * operators that they are made of. Rules and reports before this pass see the composite; locations, and with them the
- * layer's name, stay. */
+ * layer's name, stay. An operator that also has stages is decomposed where the target cannot hold it as one section. */
 #include "passes/passes.h"
 
 #include "dialect/bridge/build.h"
 #include "dialect/samba/samba.h"
 #include "dialect/samba/table/expansion.h"
 #include "passes/graph.h"
+#include "passes/machine_file.h"
 #include "passes/outline_sections.h"
+#include "passes/section_trial.h"
 
 #include <stdlib.h>
 
@@ -112,12 +114,19 @@ static void splitCat(MlirOperation operation) {
   mlirOperationDestroy(operation);
 }
 
-static bool decomposeFunction(MlirOperation function) {
+/* machine: NULL where no target is given, and what has stages stays. */
+static bool isDecomposed(MlirOperation operation, const SambaMachine *machine) {
+  const SambaOperator *operator_ = sambaOperatorOf(operation);
+  if (!operator_ || !operator_->decompose)
+    return false;
+  return !operator_->stages || (machine && !sambaOperatorFits(machine, operation));
+}
+
+static bool decomposeFunction(MlirOperation function, const SambaMachine *machine) {
   MlirBlock body = sambaBodyOf(function);
   MlirOperation previous = {NULL}, operation = mlirBlockGetFirstOperation(body); /* previous: it stays */
   while (!mlirOperationIsNull(operation)) {
-    const SambaOperator *operator_ = sambaOperatorOf(operation);
-    if (operator_ && operator_->decompose) { /* and what it is made of may be composite again */
+    if (isDecomposed(operation, machine)) { /* and what it is made of may be composite again */
       if (!decompose(operation))
         return false;
     } else if (sambaOperationIs(operation, "samba.cat") &&
@@ -132,12 +141,18 @@ static bool decomposeFunction(MlirOperation function) {
   return true;
 }
 
-bool sambaDecomposeComposites(MlirOperation module) {
+bool sambaDecomposeComposites(MlirOperation module, const char *target) {
   if (!sambaModuleCheckGraphs(module))
     return false;
+  SambaMachine machine;
+  MlirAttribute unused;
+  SambaStatus status =
+      target[0] ? sambaTargetMachine(mlirOperationGetLocation(module), target, &machine, &unused) : NULL;
+  if (status)
+    return sambaEmitOpStatus(module, status);
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module)); !mlirOperationIsNull(operation);
        operation = mlirOperationGetNextInBlock(operation))
-    if (sambaOperationIsGraph(operation) && !decomposeFunction(operation))
+    if (sambaOperationIsGraph(operation) && !decomposeFunction(operation, target[0] ? &machine : NULL))
       return false;
   return true;
 }

@@ -9,7 +9,8 @@
 
 /* Graph passes (module). */
 bool sambaMaterializeViews(MlirOperation module);
-bool sambaDecomposeComposites(MlirOperation module);
+/* target: a shipped machine or a machine file; empty: none. */
+bool sambaDecomposeComposites(MlirOperation module, const char *target);
 bool sambaRaiseIdioms(MlirOperation module);
 /* preset: mp0, mp1 or mp4. */
 bool sambaMixedPrecision(MlirOperation module, const char *preset);

@@ -13,7 +13,7 @@ static const char *const steps[] = {
     "samba-mixed-precision{preset=%p}",
     "canonicalize",
     "cse",
-    "samba-decompose-composites",
+    "samba-decompose-composites{target=%t}",
     "canonicalize",
     "cse",
     "samba-materialize-views",

@@ -17,7 +17,7 @@ namespace samba {
 #include "passes/passes.inc"
 
 SAMBA_PASS(AssignMemory, sambaAssignMemoryPass(op))
-SAMBA_PASS(DecomposeComposites, sambaDecomposeComposites(op))
+SAMBA_PASS(DecomposeComposites, sambaDecomposeComposites(op, target.c_str()))
 SAMBA_PASS(MaterializeViews, sambaMaterializeViews(op))
 SAMBA_PASS(MixedPrecision, sambaMixedPrecision(op, preset.c_str()))
 SAMBA_PASS(PartitionSections, sambaPartitionSections(op, target.c_str(), opt.c_str()))

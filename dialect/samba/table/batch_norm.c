@@ -8,6 +8,7 @@
  * dimensions but the channels, and the running statistics are old * momentum + new * (1 - momentum), each operation
  * rounded. */
 #include "dialect/samba/table/compose.h"
+#include "dialect/samba/table/expansion.h"
 
 SambaStatus sambaCheckNormParameter(const SambaOperatorCall *call, unsigned constraint, uint32_t operand,
                                     const char *what, uint32_t rank, const int64_t *dims) {
@@ -57,6 +58,30 @@ static SambaStatus stagesBatchNorm(const SambaOperatorCall *call, SambaStageGrap
   return NULL;
 }
 
+/* A parameter [C] in f32 that broadcasts against x. */
+static uint32_t parameter(SambaExpansion *e, const SambaTensorType *x, uint32_t value) {
+  int64_t dims[SAMBA_MAX_RANK];
+  dims[0] = x->dims[1];
+  for (uint32_t axis = 1; axis + 1 < x->rank; ++axis)
+    dims[axis] = 1;
+  return sambaExpandReshape(e, sambaExpandCast(e, value, SAMBA_DTYPE_F32), x->rank - 1, dims);
+}
+
+/* The same steps with the same roundings, through memory. */
+static SambaStatus decomposeBatchNorm(const SambaOperatorCall *call, SambaExpansion *e, const uint32_t *operands,
+                                      uint32_t *out_results) {
+  const SambaTensorType *x = &call->operands[0];
+  uint32_t variance = sambaExpandCast(e, operands[4], SAMBA_DTYPE_F32),
+           weight = sambaExpandCast(e, operands[1], SAMBA_DTYPE_F32);
+  variance = sambaExpandWithNumber(e, "add", variance, sambaOperatorCallFloat(call, "eps", 1e-5));
+  uint32_t scale = sambaExpandBinary(e, "mul", sambaExpandUnary(e, "rsqrt", variance), weight);
+  uint32_t centered =
+      sambaExpandBinary(e, "sub", sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32), parameter(e, x, operands[3]));
+  uint32_t scaled = sambaExpandBinary(e, "mul", centered, parameter(e, x, scale));
+  out_results[0] = sambaExpandCast(e, sambaExpandBinary(e, "add", scaled, parameter(e, x, operands[2])), x->dtype);
+  return NULL;
+}
+
 static const SambaAttributeRow batchAttributes[] = {{"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"}, {0}};
 const SambaOperatorRow sambaOperatorRow_batch_norm = {.operator_ = {.name = "batch_norm",
                                                                     .minimum_operands = 5,
@@ -64,7 +89,8 @@ const SambaOperatorRow sambaOperatorRow_batch_norm = {.operator_ = {.name = "bat
                                                                     .attributes = batchAttributes,
                                                                     .result_count = 1,
                                                                     .infer = inferBatchNorm,
-                                                                    .stages = stagesBatchNorm},
+                                                                    .stages = stagesBatchNorm,
+                                                                    .decompose = decomposeBatchNorm},
                                                       .dtypes = SAMBA_SET_FLOAT};
 
 /* running * momentum + statistic * (1 - momentum), or with no running operand the statistic [1, C, 1 ..] as [C]. */

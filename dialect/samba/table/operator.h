@@ -89,7 +89,8 @@ typedef struct SambaOperator {
    * views: NULL (the planner handles reshape of contiguous tensors itself). */
   SambaStatus (*compose)(const SambaOperatorCall *call, const SambaTensorType *result, SambaStageOperand *out_operand);
   /* Composite operators: appends the calls that compute the results to the expansion (expansion.h), in which `operands`
-   * are the call's; samba-decompose-composites applies it. NULL for all others. */
+   * are the call's; samba-decompose-composites applies it. NULL for most others. An operator that has stages too keeps
+   * them where the machine can hold them as one section; both ways give the same bits. */
   SambaStatus (*decompose)(const SambaOperatorCall *call, struct SambaExpansion *expansion, const uint32_t *operands,
                            uint32_t *out_results);
 } SambaOperator;

@@ -418,7 +418,7 @@ static void testRows(void **state) {
     assert_ptr_equal(sambaOperatorFind(sambaStringRef(operator_->name)), operator_);
     assert_non_null(operator_->infer);
     assert_non_null(operator_->attributes);
-    assert_int_equal(operator_->view + !!operator_->stages + !!operator_->decompose, 1);
+    assert_int_equal(operator_->view + (operator_->stages || operator_->decompose), 1);
     previous = operator_;
   }
   assert_null(sambaOperatorFind(sambaStringRef("convolve")));

@@ -119,8 +119,14 @@ SambaStatus evaluateCall(SambaArena *arena, const SambaOperatorCall *call, doubl
   SAMBA_RETURN_IF_ERROR(sambaOperatorInfer(call, out_types));
   if (call->operator_->view)
     return evaluateView(arena, call, operands[0], out_types, out_values);
-  if (!call->operator_->decompose)
+  if (call->operator_->stages)
     return evaluateStages(arena, call, operands, out_types, out_values);
+  return evaluateDecomposed(arena, call, operands, out_types, out_values);
+}
+
+SambaStatus evaluateDecomposed(SambaArena *arena, const SambaOperatorCall *call, double *const *operands,
+                               SambaTensorType *out_types, double **out_values) {
+  SAMBA_RETURN_IF_ERROR(sambaOperatorInfer(call, out_types));
   SambaExpansion expansion = {.arena = arena};
   uint32_t results[SAMBA_MAX_RESULTS];
   SambaStatus status = sambaOperatorExpand(call, &expansion, results);

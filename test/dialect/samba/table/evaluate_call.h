@@ -11,4 +11,8 @@
 SambaStatus evaluateCall(SambaArena *arena, const SambaOperatorCall *call, double *const *operands,
                          SambaTensorType *out_types, double **out_values);
 
+/* The same by the decomposition of a composite, also where it has stages. */
+SambaStatus evaluateDecomposed(SambaArena *arena, const SambaOperatorCall *call, double *const *operands,
+                               SambaTensorType *out_types, double **out_values);
+
 #endif

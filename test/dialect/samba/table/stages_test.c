@@ -117,6 +117,21 @@ static void refusesOtherDTypes(const SambaOperatorCall *call, const Case *c) {
   }
 }
 
+/* An operator with stages and a decomposition: both give the same bits. */
+static void decomposesAlike(SambaArena *arena, const SambaOperatorCall *call, const Case *c, double *const *operands,
+                            double *const *values) {
+  SambaTensorType types[SAMBA_MAX_RESULTS];
+  double *others[SAMBA_MAX_RESULTS];
+  SambaStatus status = evaluateDecomposed(arena, call, operands, types, others);
+  if (status)
+    fail_msg("%s:%d: %s, decomposed: %s", c->file, c->line, c->name, sambaStatusGetMessage(status));
+  for (uint32_t i = 0; i < c->result_count; ++i)
+    for (int64_t k = 0; k < sambaTensorTypeElements(&types[i]); ++k)
+      if (others[i][k] != values[i][k] && !(isnan(others[i][k]) && isnan(values[i][k])))
+        fail_msg("%s:%d: %s: element %lld is %.9g, but %.9g when decomposed", c->file, c->line, c->name, (long long)k,
+                 values[i][k], others[i][k]);
+}
+
 static void runCase(SambaArena *arena, const Case *c) {
   SambaOperatorCall call = {.operator_ = sambaOperatorFind(sambaStringRef(c->name)),
                             .operand_count = c->operand_count,
@@ -141,6 +156,8 @@ static void runCase(SambaArena *arena, const Case *c) {
     assert_string_equal(sambaTensorTypeFormat(&results[i], got), sambaTensorTypeFormat(&c->results[i].type, expected));
     checkValues(c, &c->results[i], values[i]);
   }
+  if (call.operator_->stages && call.operator_->decompose)
+    decomposesAlike(arena, &call, c, operands, values);
 }
 
 /* Sets the flag of every operator that the file has a case for. */
