@@ -135,14 +135,15 @@ static void convertInterface(MlirOperation function, const char *list, intptr_t 
 
 static MlirAttribute constantToBf16(MlirAttribute value) {
   MlirType type = toBf16(mlirAttributeGetType(value));
-  MlirContext context = mlirAttributeGetContext(value);
-  if (mlirDenseElementsAttrIsSplat(value))
-    return mlirDenseElementsAttrSplatGet(type, mlirFloatAttrDoubleGet(context, mlirBF16TypeGet(context),
-                                                                      mlirDenseElementsAttrGetFloatSplatValue(value)));
+  if (mlirDenseElementsAttrIsSplat(value)) {
+    double number = sambaBf16ToFloat(sambaNarrowToBf16(mlirDenseElementsAttrGetFloatSplatValue(value)));
+    MlirContext context = mlirAttributeGetContext(value);
+    return mlirDenseElementsAttrSplatGet(type, mlirFloatAttrDoubleGet(context, mlirBF16TypeGet(context), number));
+  }
   intptr_t count = mlirElementsAttrGetNumElements(value);
   uint16_t *bits = sambaAllocate(sambaArraySize((size_t)count, sizeof *bits));
   for (intptr_t i = 0; i < count; ++i)
-    bits[i] = sambaFloatToBf16(mlirDenseElementsAttrGetFloatValue(value, i));
+    bits[i] = sambaNarrowToBf16(mlirDenseElementsAttrGetFloatValue(value, i));
   MlirAttribute result = mlirDenseElementsAttrBFloat16Get(type, count, bits);
   free(bits);
   return result;

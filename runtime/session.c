@@ -128,7 +128,7 @@ static SambaStatus convert(const SambaPefSymbol *symbol, SambaDType from, const 
     if (to == SAMBA_DTYPE_F32)
       ((float *)target)[i] = value;
     else
-      ((uint16_t *)target)[i] = to == SAMBA_DTYPE_BF16 ? sambaFloatToBf16(value) : sambaFloatToHalf(value);
+      ((uint16_t *)target)[i] = to == SAMBA_DTYPE_BF16 ? sambaNarrowToBf16(value) : sambaNarrowToHalf(value);
   }
   return NULL;
 }

@@ -1,6 +1,7 @@
 /* Element types; see dtype.h. */
 #include "support/dtype.h"
 
+#include <math.h>
 #include <string.h>
 
 SambaDType sambaDTypeFromName(const char *name, uint64_t size) {
@@ -51,6 +52,17 @@ uint16_t sambaFloatToHalf(float value) {
   if (rest > half || (rest == half && (result & 1u)))
     ++result;
   return (uint16_t)(sign | result);
+}
+
+/* Only a finite value above the largest one rounds to infinity, whose bits follow those of the largest. */
+uint16_t sambaNarrowToBf16(float value) {
+  uint16_t bits = sambaFloatToBf16(value);
+  return (uint16_t)(bits - (isfinite(value) && (bits & 0x7fffu) == 0x7f80u));
+}
+
+uint16_t sambaNarrowToHalf(float value) {
+  uint16_t bits = sambaFloatToHalf(value);
+  return (uint16_t)(bits - (isfinite(value) && (bits & 0x7fffu) == 0x7c00u));
 }
 
 float sambaHalfToFloat(uint16_t bits) {

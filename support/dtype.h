@@ -48,6 +48,10 @@ SambaDType sambaDTypeFromName(const char *name, uint64_t size);
 uint16_t sambaFloatToBf16(float value);
 float sambaBf16ToFloat(uint16_t bits);
 uint16_t sambaFloatToHalf(float value);
+/* As above for data that only the chosen precision narrows: what is finite stays finite. A mask's -3.4e38 must not
+ * become an infinity that 0 turns into NaN. */
+uint16_t sambaNarrowToBf16(float value);
+uint16_t sambaNarrowToHalf(float value);
 float sambaHalfToFloat(uint16_t bits);
 
 #endif

@@ -161,7 +161,7 @@ static void convertFloats(SambaDType from, const uint8_t *source, SambaDType to,
     if (to == SAMBA_DTYPE_F32) {
       memcpy(target + 4 * i, &value, 4);
     } else {
-      uint16_t narrow = to == SAMBA_DTYPE_BF16 ? sambaFloatToBf16(value) : sambaFloatToHalf(value);
+      uint16_t narrow = to == SAMBA_DTYPE_BF16 ? sambaNarrowToBf16(value) : sambaNarrowToHalf(value);
       memcpy(target + 2 * i, &narrow, 2);
     }
   }

@@ -67,6 +67,19 @@ static void roundingIsToNearestEven(void **state) {
   assert_int_equal(sambaFloatToHalf(FLT_MAX), 0x7c00);
 }
 
+static void narrowedDataStaysFinite(void **state) {
+  (void)state;
+  assert_int_equal(sambaFloatToBf16(-FLT_MAX), 0xff80);
+  assert_int_equal(sambaNarrowToBf16(-FLT_MAX), 0xff7f);
+  assert_int_equal(sambaNarrowToBf16(FLT_MAX), 0x7f7f);
+  assert_int_equal(sambaNarrowToBf16(-INFINITY), 0xff80);
+  assert_int_equal(sambaNarrowToBf16(NAN), 0x7fc0);
+  assert_int_equal(sambaNarrowToBf16(1.5f), sambaFloatToBf16(1.5f));
+  assert_int_equal(sambaNarrowToHalf(70000.0f), 0x7bff);
+  assert_int_equal(sambaNarrowToHalf(INFINITY), 0x7c00);
+  assert_int_equal(sambaNarrowToHalf(-1.5f), sambaFloatToHalf(-1.5f));
+}
+
 static void notANumberIsCanonical(void **state) {
   (void)state;
   uint32_t patterns[] = {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0x7fffffffu, 0xff800001u};
@@ -102,9 +115,8 @@ static void namesAndSizes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(everyPatternHasItsValue),
-      cmocka_unit_test(roundingIsToNearestEven),
-      cmocka_unit_test(notANumberIsCanonical),
+      cmocka_unit_test(everyPatternHasItsValue), cmocka_unit_test(roundingIsToNearestEven),
+      cmocka_unit_test(narrowedDataStaysFinite), cmocka_unit_test(notANumberIsCanonical),
       cmocka_unit_test(namesAndSizes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,3 +56,15 @@ func.func @kept(%x: tensor<4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
   %2 = samba.mul %1, %x : tensor<4xf32>, tensor<4xf32>
   return %2 : tensor<4xf32>
 }
+
+// A finite constant stays finite: 0 times it must not become NaN.
+// MP4-LABEL: func.func @mask
+// MP4: value = dense<-3.389530e+38> : tensor<bf16>
+// MP4: value = dense<[0xFF80, 3.389530e+38]> : tensor<2xbf16>
+func.func @mask(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %low = samba.constant {value = dense<-3.40282347E+38> : tensor<f32>}
+  %both = samba.constant {value = dense<[0xFF800000, 3.40282347E+38]> : tensor<2xf32>}
+  %0 = samba.mul %x, %low : tensor<2xf32>, tensor<f32>
+  %1 = samba.add %0, %both : tensor<2xf32>, tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
