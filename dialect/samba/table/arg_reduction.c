@@ -156,11 +156,10 @@ static SambaStatus stagesHardmax(const SambaOperatorCall *call, SambaStageGraph 
   return NULL;
 }
 
-static const SambaAttributeRow dimAttributes[] = {{"dim", SAMBA_ATTRIBUTE_INT, true, "negative: from the end"}, {0}};
 const SambaOperatorRow sambaOperatorRow_hardmax = {.operator_ = {.name = "hardmax",
                                                                  .minimum_operands = 1,
                                                                  .maximum_operands = 1,
-                                                                 .attributes = dimAttributes,
+                                                                 .attributes = sambaDimAttributes,
                                                                  .result_count = 1,
                                                                  .infer = inferHardmax,
                                                                  .stages = stagesHardmax},

@@ -12,6 +12,7 @@ static const SambaOperatorRow *const rows[] = {
 enum { rowCount = sizeof rows / sizeof *rows };
 
 const SambaAttributeRow sambaNoAttributes[] = {{0}};
+const SambaAttributeRow sambaDimAttributes[] = {{"dim", SAMBA_ATTRIBUTE_INT, true, "negative: from the end"}, {0}};
 
 const SambaOperator *sambaOperatorAt(uint32_t index) { return index < rowCount ? &rows[index]->operator_ : NULL; }
 

@@ -39,7 +39,8 @@ static inline const SambaOperatorRow *sambaRowOfCall(const SambaOperatorCall *ca
 #include "dialect/samba/table/operators.def"
 #undef X
 
-extern const SambaAttributeRow sambaNoAttributes[];
+/* Attribute lists: none; the one dimension `dim`. */
+extern const SambaAttributeRow sambaNoAttributes[], sambaDimAttributes[];
 
 /* Checks; `what` names the operand or attribute in the message. */
 SambaStatus sambaCheckDType(unsigned constraint, const char *what, SambaDType dtype, uint32_t set);
