@@ -27,52 +27,29 @@ static SambaStatus takeSearch(const SambaOperatorCall *call, Search *out_search)
 
 static SambaStatus inferIndex(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
-  bool keepdim = sambaOperatorCallInt(call, "keepdim", 0) != 0;
   Search search;
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, sambaRowOfCall(call)->dtypes));
   SAMBA_RETURN_IF_ERROR(takeSearch(call, &search));
+  *out = sambaReducedType(x, search.reduced, sambaKeepsDims(call));
   out->dtype = SAMBA_DTYPE_I64;
-  for (uint32_t axis = 0; axis < x->rank; ++axis)
-    if (!search.reduced[axis] || keepdim)
-      out->dims[out->rank++] = search.reduced[axis] ? 1 : x->dims[axis];
   return NULL;
-}
-
-/* The parallel dimensions of x, then the reduced ones; the output axis of every kept dimension is set. */
-static void beginSearch(SambaStageBuilder *b, const SambaOperatorCall *call, SambaStageGraph *graph, const char *layer,
-                        const Search *search, bool keepdim, uint32_t output, uint32_t *out_dims) {
-  const SambaTensorType *x = &call->operands[0];
-  sambaStageBegin(b, graph, call->operator_->name, layer, output);
-  uint32_t written = 0;
-  for (uint32_t axis = 0; axis < x->rank; ++axis) {
-    if (!search->reduced[axis])
-      b->stage.output.axes[written].coefficients[out_dims[axis] = sambaStageDim(b, x->dims[axis], false)] = 1;
-    written += !search->reduced[axis] || keepdim;
-  }
-  for (uint32_t axis = 0; axis < x->rank; ++axis)
-    if (search->reduced[axis])
-      out_dims[axis] = sambaStageDim(b, x->dims[axis], true);
 }
 
 /* The index of the element, into a tensor whose reduced dimensions are kept as 1 or are gone. */
 static void searchStages(const SambaOperatorCall *call, SambaStageGraph *graph, uint32_t operand, const char *layer,
                          const Search *search, bool keepdim, uint32_t result) {
   const SambaTensorType *x = &call->operands[0];
-  SambaTensorType kept = *x;
-  for (uint32_t axis = 0; axis < x->rank; ++axis)
-    if (search->reduced[axis])
-      kept.dims[axis] = 1;
+  const char *name = call->operator_->name;
+  SambaTensorType kept = sambaReducedType(x, search->reduced, true);
   uint32_t extreme = sambaStageIntermediate(graph, sambaAccumulatorDType(x->dtype), kept.rank, kept.dims),
            dims[SAMBA_MAX_RANK];
   SambaStageBuilder b;
-  beginSearch(&b, call, graph, layer, search, true, extreme, dims);
-  uint16_t value = sambaStageMappedOperand(&b, operand, dims);
+  uint16_t value = sambaStageBeginReduction(&b, graph, name, layer, operand, search->reduced, true, extreme, dims);
   if (x->rank)
     value = sambaLane1(&b, search->least ? SAMBA_LANE_REDUCE_MIN : SAMBA_LANE_REDUCE_MAX, value);
   sambaStageEnd(&b, value);
 
-  beginSearch(&b, call, graph, layer, search, keepdim, result, dims);
-  value = sambaStageMappedOperand(&b, operand, dims);
+  value = sambaStageBeginReduction(&b, graph, name, layer, operand, search->reduced, keepdim, result, dims);
   uint16_t best = sambaStageOperand(&b, extreme);
   for (uint32_t axis = 0; axis < x->rank; ++axis)
     if (!search->reduced[axis])
@@ -106,7 +83,7 @@ static SambaStatus stagesIndex(const SambaOperatorCall *call, SambaStageGraph *g
                                const uint32_t *results, const char *layer) {
   Search search;
   SAMBA_RETURN_IF_ERROR(takeSearch(call, &search));
-  searchStages(call, graph, operands[0], layer, &search, sambaOperatorCallInt(call, "keepdim", 0) != 0, results[0]);
+  searchStages(call, graph, operands[0], layer, &search, sambaKeepsDims(call), results[0]);
   return NULL;
 }
 
@@ -142,10 +119,9 @@ static SambaStatus stagesHardmax(const SambaOperatorCall *call, SambaStageGraph 
   Search search;
   uint32_t axis = 0;
   SAMBA_RETURN_IF_ERROR(takeSearch(call, &search));
-  SambaTensorType kept = *x;
+  SambaTensorType kept = sambaReducedType(x, search.reduced, true);
   while (!search.reduced[axis])
     ++axis;
-  kept.dims[axis] = 1;
   uint32_t indices = sambaStageIntermediate(graph, SAMBA_DTYPE_I64, kept.rank, kept.dims);
   searchStages(call, graph, operands[0], layer, &search, true, indices);
   SambaStageBuilder b;

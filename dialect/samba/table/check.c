@@ -152,6 +152,14 @@ SambaStatus sambaReducedAxes(unsigned constraint, const SambaOperatorCall *call,
   return NULL;
 }
 
+SambaTensorType sambaReducedType(const SambaTensorType *x, const bool *reduced, bool keepdim) {
+  SambaTensorType type = {.dtype = x->dtype};
+  for (uint32_t axis = 0; axis < x->rank; ++axis)
+    if (!reduced[axis] || keepdim)
+      type.dims[type.rank++] = reduced[axis] ? 1 : x->dims[axis];
+  return type;
+}
+
 uint64_t sambaDTypeBitsOfNumber(SambaDType dtype, double value) {
   float single = (float)value;
   uint32_t bits;

@@ -14,14 +14,7 @@ uint32_t sambaComposeReduce(const SambaComposition *c, uint32_t x, const bool *r
   SambaStageTensor type = c->graph->tensors[x];
   uint32_t result = statisticLike(c, x, reduced), dims[SAMBA_MAX_RANK];
   SambaStageBuilder b;
-  sambaStageBegin(&b, c->graph, c->name, c->layer, result);
-  for (uint32_t axis = 0; axis < type.rank; ++axis)
-    if (!reduced[axis])
-      b.stage.output.axes[axis].coefficients[dims[axis] = sambaStageDim(&b, type.dims[axis], false)] = 1;
-  for (uint32_t axis = 0; axis < type.rank; ++axis)
-    if (reduced[axis])
-      dims[axis] = sambaStageDim(&b, type.dims[axis], true);
-  uint16_t value = sambaStageMappedOperand(&b, x, dims);
+  uint16_t value = sambaStageBeginReduction(&b, c->graph, c->name, c->layer, x, reduced, true, result, dims);
   if (form == SAMBA_REDUCE_DEVIATION || form == SAMBA_REDUCE_EXPONENTIAL) {
     uint16_t shift = sambaStageOperand(&b, statistic);
     for (uint32_t axis = 0; axis < type.rank; ++axis)

@@ -7,13 +7,10 @@
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
-  bool reduced[SAMBA_MAX_RANK], keepdim = sambaOperatorCallInt(call, "keepdim", 0) != 0;
+  bool reduced[SAMBA_MAX_RANK];
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, sambaRowOfCall(call)->dtypes));
   SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
-  out->dtype = x->dtype;
-  for (uint32_t axis = 0; axis < x->rank; ++axis)
-    if (!reduced[axis] || keepdim)
-      out->dims[out->rank++] = reduced[axis] ? 1 : x->dims[axis];
+  *out = sambaReducedType(x, reduced, sambaKeepsDims(call));
   return NULL;
 }
 
@@ -21,8 +18,7 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
                           const uint32_t *results, const char *layer) {
   const SambaTensorType *x = &call->operands[0];
   const char *name = call->operator_->name;
-  bool reduced[SAMBA_MAX_RANK], keepdim = sambaOperatorCallInt(call, "keepdim", 0) != 0, any = false,
-                                mean = strcmp(name, "mean") == 0;
+  bool reduced[SAMBA_MAX_RANK], any = false, mean = strcmp(name, "mean") == 0;
   SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
   int64_t count = 1;
   for (uint32_t axis = 0; axis < x->rank; ++axis)
@@ -36,17 +32,9 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
     sum = sambaStageIntermediate(graph, accumulator, graph->tensors[sum].rank, shape);
   }
   SambaStageBuilder b;
-  sambaStageBegin(&b, graph, name, layer, sum);
-  uint32_t dims[SAMBA_MAX_RANK], written = 0;
-  for (uint32_t axis = 0; axis < x->rank; ++axis) {
-    if (!reduced[axis])
-      b.stage.output.axes[written].coefficients[dims[axis] = sambaStageDim(&b, x->dims[axis], false)] = 1;
-    written += !reduced[axis] || keepdim;
-  }
-  for (uint32_t axis = 0; axis < x->rank; ++axis)
-    if (reduced[axis])
-      dims[axis] = sambaStageDim(&b, x->dims[axis], true);
-  uint16_t value = sambaStageMappedOperand(&b, operands[0], dims);
+  uint32_t dims[SAMBA_MAX_RANK];
+  uint16_t value =
+      sambaStageBeginReduction(&b, graph, name, layer, operands[0], reduced, sambaKeepsDims(call), sum, dims);
   SambaLaneOpcode opcode = (SambaLaneOpcode)sambaRowOfCall(call)->opcode;
   if (x->dtype == SAMBA_DTYPE_I1) /* the largest of booleans */
     opcode = opcode == SAMBA_LANE_REDUCE_MAX ? SAMBA_LANE_REDUCE_OR : SAMBA_LANE_REDUCE_AND;

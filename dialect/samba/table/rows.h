@@ -77,5 +77,10 @@ SambaStatus sambaWindowOfPool(const SambaOperatorCall *call, SambaWindow *out_wi
 
 /* Reduced axes of a call with dim (absent or empty: all). */
 SambaStatus sambaReducedAxes(unsigned constraint, const SambaOperatorCall *call, bool *out_reduced);
+/* x reduced: the flagged axes are gone, or with keepdim 1; the dtype is x's. */
+SambaTensorType sambaReducedType(const SambaTensorType *x, const bool *reduced, bool keepdim);
+static inline bool sambaKeepsDims(const SambaOperatorCall *call) {
+  return sambaOperatorCallInt(call, "keepdim", 0) != 0;
+}
 
 #endif

@@ -65,6 +65,23 @@ uint16_t sambaStageMappedOperand(SambaStageBuilder *builder, uint32_t tensor, co
   return operand;
 }
 
+uint16_t sambaStageBeginReduction(SambaStageBuilder *builder, SambaStageGraph *graph, const char *name,
+                                  const char *layer, uint32_t x, const bool *reduced, bool keepdim, uint32_t output,
+                                  uint32_t *out_dims) {
+  const SambaStageTensor *type = &graph->tensors[x];
+  sambaStageBegin(builder, graph, name, layer, output);
+  for (uint32_t axis = 0, written = 0; axis < type->rank; ++axis) {
+    if (!reduced[axis])
+      builder->stage.output.axes[written]
+          .coefficients[out_dims[axis] = sambaStageDim(builder, type->dims[axis], false)] = 1;
+    written += !reduced[axis] || keepdim;
+  }
+  for (uint32_t axis = 0; axis < type->rank; ++axis)
+    if (reduced[axis])
+      out_dims[axis] = sambaStageDim(builder, type->dims[axis], true);
+  return sambaStageMappedOperand(builder, x, out_dims);
+}
+
 static uint16_t appendOp(SambaStageBuilder *builder, SambaLaneOpcode opcode, SambaDType type, SambaDType result,
                          uint16_t x, uint16_t y, uint16_t z, uint64_t immediate) {
   SambaLaneOp *op = &builder->ops[builder->stage.op_count];

@@ -40,6 +40,12 @@ uint16_t sambaStageBroadcastOperand(SambaStageBuilder *builder, uint32_t tensor)
 /* An operand read as axis i = dimension dims[i]. */
 uint16_t sambaStageMappedOperand(SambaStageBuilder *builder, uint32_t tensor, const uint32_t *dims);
 
+/* A stage that reduces tensor x over the flagged axes into `output`, which has them as 1, or with keepdim false not at
+ * all. out_dims: the dimension of each axis of x, those that stay first. Returns the program value of x. */
+uint16_t sambaStageBeginReduction(SambaStageBuilder *builder, SambaStageGraph *graph, const char *name,
+                                  const char *layer, uint32_t x, const bool *reduced, bool keepdim, uint32_t output,
+                                  uint32_t *out_dims);
+
 /* Operations; the type follows from the operands (of select: from the second). */
 uint16_t sambaLane1(SambaStageBuilder *builder, SambaLaneOpcode opcode, uint16_t x);
 uint16_t sambaLane2(SambaStageBuilder *builder, SambaLaneOpcode opcode, uint16_t x, uint16_t y);
