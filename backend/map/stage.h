@@ -3,8 +3,8 @@
  * A stage iterates over a box of dimensions; each operand is a tensor read through an affine map from dimensions to the
  * tensor's axes; a lane program (the hardware's own operations) makes one value per point; the output map writes it.
  * The operator table (dialect/samba/table) fills stages, the linalg reader makes them again from IR; no operator name
- * occurs. Views (slice, transpose, expand, pad, reshape where affine) are composed into the operand maps and cost
- * nothing. */
+ * occurs. Views cost nothing: slice, transpose, expand and pad are composed into the operand maps
+ * (stage_compose.h), a reshape is an alias of the tensor. */
 #ifndef SAMBA_BACKEND_MAP_STAGE_H
 #define SAMBA_BACKEND_MAP_STAGE_H
 

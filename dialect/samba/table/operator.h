@@ -86,7 +86,7 @@ typedef struct SambaOperator {
                         const uint32_t *results, const char *layer);
   /* Views with one viewed operand (operand 0) that are affine: fills how each axis of operand 0 is read from the axes
    * of the result (coefficients[i]: result axis i). out_operand->tensor is left alone. Reshape and other non-affine
-   * views: NULL (the planner handles reshape of contiguous tensors itself). */
+   * views: NULL (a reshape is an alias of its operand). */
   SambaStatus (*compose)(const SambaOperatorCall *call, const SambaTensorType *result, SambaStageOperand *out_operand);
   /* Composite operators: appends the calls that compute the results to the expansion (expansion.h), in which `operands`
    * are the call's; samba-decompose-composites applies it. NULL for most others. An operator that has stages too keeps

@@ -178,31 +178,9 @@ static void paddingComposesWithEqualFills(void **state) {
   sambaArenaDestroy(&arena);
 }
 
-static void reshapesSplitAndMerge(void **state) {
-  (void)state;
-  SambaStageTensor base = {.rank = 2, .dims = {6, 20}};
-  SambaStageOperand view = {.index_operand = -1};
-  assert_true(sambaStageReshapeSplit(&base, 4, (int64_t[]){2, 3, 4, 5}, &view)); /* 6 = 2 * 3, 20 = 4 * 5 */
-  assert_int_equal(view.axes[0].coefficients[0], 3);
-  assert_int_equal(view.axes[0].coefficients[1], 1);
-  assert_int_equal(view.axes[1].coefficients[2], 5);
-  assert_int_equal(view.axes[1].coefficients[3], 1);
-  assert_false(sambaStageReshapeSplit(&base, 2, (int64_t[]){5, 24}, &view));
-  SambaArena arena = {0};
-  SambaStageGraph graph;
-  makeRowSum(&graph, &arena);
-  assert_true(sambaStageGraphMergeAxes(&graph, 0, 1, (int64_t[]){24}));
-  assert_int_equal(graph.tensors[0].rank, 1);
-  assert_int_equal(graph.stages[0].operands[0].axes[0].coefficients[0], 6);
-  assert_int_equal(graph.stages[0].operands[0].axes[0].coefficients[1], 1);
-  assert_null(sambaStageGraphCheck(&graph));
-  assert_false(sambaStageGraphMergeAxes(&graph, 0, 2, (int64_t[]){4, 6}));
-  sambaArenaDestroy(&arena);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(checkRefusesWhatIsPromised), cmocka_unit_test(slicesAndTransposesCompose),
-      cmocka_unit_test(paddingComposesWithEqualFills), cmocka_unit_test(reshapesSplitAndMerge)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(checkRefusesWhatIsPromised),
+                                     cmocka_unit_test(slicesAndTransposesCompose),
+                                     cmocka_unit_test(paddingComposesWithEqualFills)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
