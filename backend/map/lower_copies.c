@@ -1,4 +1,4 @@
-/* Copies of a group and ranges of them, and the other small arithmetic of the lowering. */
+/* Copies of a group and ranges of them, and the other small steps of the lowering. */
 #include "backend/map/lower_internal.h"
 
 #include <string.h>
@@ -77,6 +77,12 @@ uint32_t sambaCutCopies(const SambaNest *nest, uint32_t mask, uint32_t wanted, S
   return sambaCutRange(&whole, nest->group->dim_count, wanted, out_ranges);
 }
 
+void sambaReplicaRange(const SambaNest *nest, uint32_t mask, uint32_t replica, SambaCopyRange *out_range) {
+  sambaCutCopies(nest, mask, 1, out_range);
+  if (nest->pipeline_dim >= 0)
+    out_range->first[nest->pipeline_dim] = replica, out_range->count[nest->pipeline_dim] = 1;
+}
+
 int64_t sambaPipelineTrips(const SambaLowering *l) {
   const SambaNest *nest = &l->plans[0].nest;
   return nest->pipeline_dim < 0 ? 1 : nest->trips[nest->pipeline_dim];
@@ -114,3 +120,35 @@ void sambaWalkClearAddresses(SambaWalk *walk, uint32_t count) {
 }
 
 int64_t sambaStagingRowBytes(const SambaMachine *machine) { return 4 * machine->dram_burst_bytes; }
+
+void sambaMarkDiagonal(SambaUnit *unit, const SambaPort *port) {
+  uint32_t last = port->access.counter_count;
+  unit->banks_diagonal |= port->token_elements > 1 && last && port->access.strides[last - 1] != 1;
+}
+
+void sambaMemoryBounds(const SambaLowering *l, uint32_t tensor, SambaBounds *out_bounds) {
+  memset(out_bounds, 0, sizeof *out_bounds);
+  memcpy(out_bounds->axis, l->graph->tensors[tensor].dims, l->graph->tensors[tensor].rank * sizeof(int64_t));
+}
+
+uint32_t sambaLowerAddLoad(SambaLowering *l, uint32_t tensor, const char *name, const char *layer, uint32_t inputs,
+                           const SambaWalk *walk, uint64_t fill) {
+  SambaBounds bounds;
+  sambaMemoryBounds(l, tensor, &bounds);
+  SambaLayout layout = sambaLayoutRowMajor(l->graph->tensors[tensor].rank, l->graph->tensors[tensor].dims);
+  uint32_t unit = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_LOAD, name, layer, inputs, 1);
+  sambaAssemblyUnit(&l->assembly, unit)->symbol = l->symbols[tensor];
+  sambaSetPort(&sambaAssemblyUnit(&l->assembly, unit)->outputs[0], walk, l->graph->tensors[tensor].dtype,
+               sambaWalkAccess(walk, &layout, &bounds, fill, l->arena));
+  return unit;
+}
+
+void sambaConnectRange(SambaLowering *l, const SambaNest *nest, uint32_t mask, const SambaCopyRange *range,
+                       SambaEndpoint source, const SambaEndpoints *consumers) {
+  uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+  memcpy(copy, range->first, sizeof copy);
+  do {
+    const SambaEndpoints *list = &consumers[sambaCopyIndex(nest, mask, copy)];
+    sambaAssemblyConnect(&l->assembly, source, list->data, list->size);
+  } while (sambaCopyNext(nest, range, copy));
+}

@@ -9,33 +9,6 @@ static void appendEndpoint(SambaEndpoints *list, uint32_t unit, uint32_t port) {
   sambaArrayAppend(list, (SambaEndpoint){unit, port});
 }
 
-SambaStatus sambaLowerAddBuffers(SambaLowering *l, uint32_t tensor, const char *prefix, const char *layer,
-                                 uint32_t writers) {
-  SambaTensorPlan *plan = &l->tensors[tensor];
-  uint32_t ports = (uint32_t)l->machine->unit_vector_outputs;
-  int64_t sizes[SAMBA_MAX_RANK];
-  sambaSliceSizes(l, tensor, sizes);
-  uint64_t elements = 1;
-  for (uint32_t axis = 0; axis < l->graph->tensors[tensor].rank; ++axis)
-    elements *= (uint64_t)sizes[axis];
-  plan->first_buffer = (uint32_t)l->assembly.units.size;
-  for (uint32_t replica = 0; replica < l->replicas; ++replica)
-    for (uint32_t first = 0; first < plan->readers.size; first += ports) {
-      uint32_t count = (uint32_t)plan->readers.size - first < ports ? (uint32_t)plan->readers.size - first : ports,
-               depth = 1;
-      for (uint32_t i = first; i < first + count && sambaPipelineTrips(l) > 1; ++i) {
-        uint32_t own = l->plans[plan->readers.data[i].group].nest.depth[plan->readers.data[i].operand];
-        depth = own > depth ? own : depth;
-      }
-      const char *name = sambaArenaFormat(l->arena, "%s.buffer%u", prefix, replica * plan->buffers + first / ports);
-      SAMBA_RETURN_IF_ERROR(sambaCheckBufferBytes(l, name, elements, l->graph->tensors[tensor].dtype, depth));
-      uint32_t unit = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_BUFFER, name, layer, writers, count);
-      sambaAssemblyUnit(&l->assembly, unit)->slot_count = depth;
-      sambaAssemblyUnit(&l->assembly, unit)->slot_elements = elements;
-    }
-  return NULL;
-}
-
 /* Limits on the dimensions whose tiles reach past the extent. */
 static void raggedBounds(const SambaNest *nest, bool slice, SambaBounds *out_bounds) {
   memset(out_bounds, 0, sizeof *out_bounds);
@@ -84,9 +57,7 @@ static SambaStatus addBufferSinks(SambaLowering *l, uint32_t g) {
     bounds.axis[axis] = (int32_t)axis == target->pipeline_axis ? 0 : type->dims[axis];
   for (uint32_t replica = 0; replica < l->replicas; ++replica) {
     SambaCopyRange range;
-    sambaCutCopies(nest, mask, 1, &range);
-    if (nest->pipeline_dim >= 0)
-      range.first[nest->pipeline_dim] = replica, range.count[nest->pipeline_dim] = 1;
+    sambaReplicaRange(nest, mask, replica, &range);
     SambaWalk walk;
     sliceWalk(l, nest, &range, &walk);
     for (uint32_t b = 0; b < target->buffers; ++b) {

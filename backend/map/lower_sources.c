@@ -1,6 +1,6 @@
-/* Where tokens come from: loads, the buffers behind them, read ports of buffered tensors. A buffer that one generator
- * fills too slowly has several, each with its part of the slot; short DRAM rows are loaded for several copies at once
- * into a staging buffer that deals them out. */
+/* Where tokens come from: read ports of buffered tensors, loads and the buffers behind them. A buffer that one
+ * generator fills too slowly has several, each with its part of the slot; short DRAM rows are loaded for several copies
+ * at once into a staging buffer that deals them out. */
 #include "backend/map/lower_internal.h"
 
 #include <stdlib.h>
@@ -23,142 +23,6 @@ static void walkTokenElements(const SambaNest *nest, uint32_t operand, SambaWalk
   sambaWalkBox(walk, &token, axes);
 }
 
-static void memoryBounds(const SambaLowering *l, uint32_t tensor, SambaBounds *out_bounds) {
-  memset(out_bounds, 0, sizeof *out_bounds);
-  memcpy(out_bounds->axis, l->graph->tensors[tensor].dims, l->graph->tensors[tensor].rank * sizeof(int64_t));
-}
-
-static uint32_t addLoad(SambaLowering *l, uint32_t tensor, const char *name, const char *layer, uint32_t inputs,
-                        const SambaWalk *walk, uint64_t fill) {
-  SambaBounds bounds;
-  memoryBounds(l, tensor, &bounds);
-  SambaLayout layout = sambaLayoutRowMajor(l->graph->tensors[tensor].rank, l->graph->tensors[tensor].dims);
-  uint32_t unit = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_LOAD, name, layer, inputs, 1);
-  sambaAssemblyUnit(&l->assembly, unit)->symbol = l->symbols[tensor];
-  sambaSetPort(&sambaAssemblyUnit(&l->assembly, unit)->outputs[0], walk, l->graph->tensors[tensor].dtype,
-               sambaWalkAccess(walk, &layout, &bounds, fill, l->arena));
-  return unit;
-}
-
-/* Connects a source port to the consumers of each source in the range, in order. */
-static void connectRange(SambaLowering *l, const SambaNest *nest, uint32_t mask, const SambaCopyRange *range,
-                         SambaEndpoint source, const SambaEndpoints *consumers) {
-  uint32_t copy[SAMBA_MAX_STAGE_DIMS];
-  memcpy(copy, range->first, sizeof copy);
-  do {
-    const SambaEndpoints *list = &consumers[sambaCopyIndex(nest, mask, copy)];
-    sambaAssemblyConnect(&l->assembly, source, list->data, list->size);
-  } while (sambaCopyNext(nest, range, copy));
-}
-
-static void markDiagonal(SambaUnit *unit, const SambaPort *port) {
-  uint32_t last = port->access.counter_count;
-  unit->banks_diagonal |= port->token_elements > 1 && last && port->access.strides[last - 1] != 1;
-}
-
-/* --- Buffered tensors
- * ---------------------------------------------------------------------------------------------------- */
-
-SambaStatus sambaLowerSharedArgument(SambaLowering *l, uint32_t tensor) {
-  const SambaStageTensor *type = &l->graph->tensors[tensor];
-  SambaTensorPlan *plan = &l->tensors[tensor];
-  const char *prefix = type->name && type->name[0] ? type->name : "argument";
-  const char *layer = sambaLowerLayer(l, l->groups.groups[plan->readers.data[0].group]);
-  SAMBA_RETURN_IF_ERROR(sambaLowerAddBuffers(l, tensor, prefix, layer, 1));
-  int64_t sizes[SAMBA_MAX_RANK], trips = sambaPipelineTrips(l);
-  sambaSliceSizes(l, tensor, sizes);
-  SambaLayout layout = sambaLayoutRowMajor(type->rank, sizes);
-  SambaBox slice = {.rank = type->rank};
-  for (uint32_t axis = 0; axis < type->rank; ++axis)
-    slice.size[axis] = sizes[axis], slice.step[axis] = 1;
-  SambaWalk write;
-  memset(&write, 0, sizeof write);
-  if (trips > 1)
-    write.steps[write.count++].trips = (uint32_t)trips;
-  write.slot_level = write.token_level = write.count;
-  sambaWalkBox(&write, &slice, NULL);
-  for (uint32_t b = 0; b < l->replicas * plan->buffers; ++b)
-    sambaSetPort(&sambaAssemblyUnit(&l->assembly, plan->first_buffer + b)->inputs[0], &write, type->dtype,
-                 sambaWalkAccess(&write, &layout, NULL, 0, l->arena));
-  /* Each load serves a run of replicas in turn. */
-  uint32_t run = (l->replicas + plan->loads - 1) / plan->loads;
-  for (uint32_t first = 0, number = 0; first < l->replicas; first += run, ++number) {
-    uint32_t count = l->replicas - first < run ? l->replicas - first : run;
-    SambaWalk walk = write;
-    walk.count = walk.slot_level;
-    /* Without a pipeline there is one slice and one replica: nothing steps. */
-    uint32_t axis = plan->pipeline_axis >= 0 ? (uint32_t)plan->pipeline_axis : 0;
-    int64_t tile = plan->pipeline_axis >= 0 ? sizes[axis] : 0;
-    if (walk.count)
-      walk.steps[0].axis[axis] = tile;
-    if (count > 1) {
-      walk.steps[walk.count] = (SambaWalkStep){.trips = count};
-      walk.steps[walk.count++].axis[axis] = trips * tile;
-    }
-    walk.axis_start[axis] = first * trips * tile;
-    walk.slot_level = 0;
-    walk.token_level = walk.count;
-    sambaWalkBox(&walk, &slice, NULL);
-    uint32_t load = addLoad(l, tensor, sambaArenaFormat(l->arena, "%s.load%u", prefix, number), layer, 0, &walk, 0);
-    for (uint32_t r = first; r < first + count; ++r) {
-      SambaEndpoint *buffers = SAMBA_ARENA_ARRAY(&l->scratch, SambaEndpoint, plan->buffers);
-      for (uint32_t b = 0; b < plan->buffers; ++b)
-        buffers[b] = (SambaEndpoint){plan->first_buffer + r * plan->buffers + b, 0};
-      sambaAssemblyConnect(&l->assembly, (SambaEndpoint){load, 0}, buffers, plan->buffers);
-    }
-  }
-  return NULL;
-}
-
-/* The read port that was reserved for this reader in replica r. */
-static SambaEndpoint bufferPort(const SambaLowering *l, uint32_t tensor, uint32_t g, uint32_t operand, int32_t indexed,
-                                uint32_t replica) {
-  const SambaTensorPlan *plan = &l->tensors[tensor];
-  uint32_t ports = (uint32_t)l->machine->unit_vector_outputs, i = 0;
-  while (plan->readers.data[i].group != g || plan->readers.data[i].operand != operand ||
-         plan->readers.data[i].indexed != indexed)
-    ++i;
-  return (SambaEndpoint){plan->first_buffer + replica * plan->buffers + i / ports, i % ports};
-}
-
-static void setBufferRead(SambaLowering *l, uint32_t tensor, SambaEndpoint at, const SambaWalk *walk, uint64_t fill,
-                          int64_t replay) {
-  SambaBounds bounds;
-  memoryBounds(l, tensor, &bounds);
-  int64_t sizes[SAMBA_MAX_RANK];
-  sambaSliceSizes(l, tensor, sizes);
-  if (l->tensors[tensor].pipeline_axis >= 0)
-    bounds.axis[l->tensors[tensor].pipeline_axis] = 0;
-  SambaLayout layout = sambaLayoutRowMajor(l->graph->tensors[tensor].rank, sizes);
-  SambaUnit *unit = sambaAssemblyUnit(&l->assembly, at.unit);
-  SambaPort *port = &unit->outputs[at.port];
-  sambaSetPort(port, walk, l->graph->tensors[tensor].dtype, sambaWalkAccess(walk, &layout, &bounds, fill, l->arena));
-  port->access.replay = (uint32_t)replay;
-  markDiagonal(unit, port);
-}
-
-/* Starts a walk within a replica's slices: the pipeline loop steps slots. Returns the position of the first other loop.
- */
-static uint32_t startSlices(const SambaLowering *l, const SambaNest *nest, const SambaStageOperand *map,
-                            const SambaCopyRange *range, SambaWalk *walk) {
-  sambaWalkStart(walk, nest, map, range);
-  if (nest->pipeline_dim < 0)
-    return 0;
-  sambaWalkLoops(walk, nest, map, 0, 1);
-  sambaWalkClearAddresses(walk, walk->count);
-  walk->slot_level = walk->count;
-  walk->dim_start[nest->pipeline_dim] = 0;
-  walk->axis_start[l->tensors[map->tensor].pipeline_axis] = 0;
-  return 1;
-}
-
-/* The copies in `mask` of one replica. */
-static void replicaRange(const SambaNest *nest, uint32_t mask, uint32_t replica, SambaCopyRange *out_range) {
-  sambaCutCopies(nest, mask, 1, out_range);
-  if (nest->pipeline_dim >= 0)
-    out_range->first[nest->pipeline_dim] = replica, out_range->count[nest->pipeline_dim] = 1;
-}
-
 static void readBuffered(SambaLowering *l, uint32_t g, uint32_t operand, const SambaEndpoints *consumers) {
   const SambaNest *nest = &l->plans[g].nest;
   const SambaStageOperand *map = &nest->group->operands[operand].map;
@@ -166,120 +30,18 @@ static void readBuffered(SambaLowering *l, uint32_t g, uint32_t operand, const S
   for (uint32_t replica = 0; replica < l->replicas; ++replica) {
     SambaCopyRange range;
     SambaWalk walk;
-    replicaRange(nest, mask, replica, &range);
-    uint32_t from = startSlices(l, nest, map, &range, &walk), level = sambaNestTokenLevel(nest, operand);
+    sambaReplicaRange(nest, mask, replica, &range);
+    uint32_t from = sambaStartSlices(l, nest, map, &range, &walk), level = sambaNestTokenLevel(nest, operand);
     sambaWalkLoops(&walk, nest, map, from, level > from ? level : from);
     sambaWalkCopies(&walk, nest, map, &range);
     walkTokenElements(nest, operand, &walk);
-    SambaEndpoint at = bufferPort(l, map->tensor, g, operand, -1, replica);
-    setBufferRead(l, map->tensor, at, &walk, map->fill, nest->group->copy ? 1 : sambaNestReplay(nest, operand));
-    connectRange(l, nest, mask, &range, at, consumers);
+    SambaEndpoint at = sambaBufferPort(l, map->tensor, g, operand, -1, replica);
+    sambaSetBufferRead(l, map->tensor, at, &walk, map->fill, nest->group->copy ? 1 : sambaNestReplay(nest, operand));
+    sambaConnectRange(l, nest, mask, &range, at, consumers);
   }
 }
 
-/* --- Indexed loads and stores
- * ------------------------------------------------------------------------------------------------------- */
-
-/* The elements of an index token, and before them everything that the indexed load steps. */
-static void indexWalk(const SambaNest *nest, const SambaStageOperand *map, uint32_t operand,
-                      const SambaCopyRange *range, uint32_t from, SambaWalk *walk) {
-  uint32_t dims[SAMBA_MAX_STAGE_DIMS], index_count, level = sambaNestTokenLevel(nest, operand);
-  sambaIndexedDims(nest, operand, dims, &index_count);
-  sambaWalkLoops(walk, nest, map, from, level > from ? level : from);
-  sambaWalkCopies(walk, nest, map, range);
-  walk->token_level = walk->count;
-  for (uint32_t i = 0; i < index_count; ++i)
-    sambaWalkPoints(walk, nest, map, dims[i]);
-}
-
-static void readIndexedReplica(SambaLowering *l, uint32_t g, uint32_t operand, uint32_t replica,
-                               const SambaEndpoints *consumers) {
-  const SambaGroupPlan *plan = &l->plans[g];
-  const SambaNest *nest = &plan->nest;
-  const SambaStageOperand *map = &nest->group->operands[operand].map;
-  uint32_t index = (uint32_t)map->index_operand, dims[SAMBA_MAX_STAGE_DIMS], index_count,
-           mask = sambaCopyMask(nest, operand);
-  const SambaStageOperand *index_map = &nest->group->operands[index].map;
-  const char *layer = sambaLowerLayer(l, nest->group);
-  uint32_t dim_count = sambaIndexedDims(nest, operand, dims, &index_count);
-  SambaCopyRange range;
-  replicaRange(nest, mask, replica, &range);
-  SambaWalk walk;
-  sambaWalkStart(&walk, nest, map, &range);
-  sambaWalkLoops(&walk, nest, map, 0, sambaNestTokenLevel(nest, operand));
-  sambaWalkCopies(&walk, nest, map, &range);
-  walk.token_level = walk.count;
-  for (uint32_t i = 0; i < dim_count; ++i) {
-    sambaWalkPoints(&walk, nest, map, dims[i]);
-    walk.steps[walk.count - 1].fixed = i < index_count;
-  }
-  const SambaStageTensor *tensor = &l->graph->tensors[map->tensor];
-  uint32_t load = addLoad(l, map->tensor, sambaArenaFormat(l->arena, "%s.in%u.load%u", plan->prefix, operand, replica),
-                          layer, 1, &walk, map->fill);
-  SambaPort *port = &sambaAssemblyUnit(&l->assembly, load)->outputs[0];
-  port->access.has_index = true;
-  port->access.index_counters = index_count;
-  port->access.index_stride = 1;
-  for (uint32_t axis = map->index_axis + 1; axis < tensor->rank; ++axis)
-    port->access.index_stride *= tensor->dims[axis];
-  port->access.index_limit = tensor->dims[map->index_axis] - map->axes[map->index_axis].constant;
-  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
-    port->access.index_limit -= map->axes[map->index_axis].coefficients[dim] * (nest->group->extents[dim] - 1);
-  SambaPort *index_port = &sambaAssemblyUnit(&l->assembly, load)->inputs[0];
-  index_port->dtype = l->graph->tensors[index_map->tensor].dtype;
-  index_port->token_elements = 1;
-  for (uint32_t i = 0; i < index_count; ++i)
-    index_port->token_elements *= (uint64_t)nest->tile[dims[i]];
-  connectRange(l, nest, mask, &range, (SambaEndpoint){load, 0}, consumers);
-
-  SambaEndpoint source;
-  if (!l->tensors[index_map->tensor].buffered) {
-    sambaWalkStart(&walk, nest, index_map, &range);
-    indexWalk(nest, index_map, operand, &range, 0, &walk);
-    const char *name = sambaArenaFormat(l->arena, "%s.in%u.index%u", plan->prefix, operand, replica);
-    source = (SambaEndpoint){addLoad(l, index_map->tensor, name, layer, 0, &walk, 0), 0};
-  } else {
-    uint32_t from = startSlices(l, nest, index_map, &range, &walk);
-    indexWalk(nest, index_map, operand, &range, from, &walk);
-    source = bufferPort(l, index_map->tensor, g, index, (int32_t)operand, replica);
-    setBufferRead(l, index_map->tensor, source, &walk, 0, 1);
-  }
-  sambaAssemblyConnect(&l->assembly, source, &(SambaEndpoint){load, 0}, 1);
-}
-
-void sambaLowerAddStoreIndices(SambaLowering *l, uint32_t g, const SambaCopyRange *range, uint32_t store) {
-  const SambaGroupPlan *plan = &l->plans[g];
-  const SambaNest *nest = &plan->nest;
-  const SambaStageOperand *output = &nest->group->output;
-  uint32_t index = (uint32_t)output->index_operand, dims[SAMBA_MAX_STAGE_DIMS], count = sambaOutputDims(nest, dims);
-  const SambaStageOperand *map = &nest->group->operands[index].map;
-  const SambaStageTensor *tensor = &l->graph->tensors[output->tensor];
-  SambaWalk walk;
-  uint64_t elements = 1;
-  sambaWalkStart(&walk, nest, map, range);
-  sambaWalkLoops(&walk, nest, map, 0, nest->group->parallel_count);
-  walk.token_level = walk.count;
-  for (uint32_t i = 0; i < count && sambaGroupDepends(nest->group, index, dims[i]); ++i) {
-    sambaWalkPoints(&walk, nest, map, dims[i]);
-    elements *= (uint64_t)nest->tile[dims[i]];
-  }
-  const char *name = sambaArenaFormat(l->arena, "%s.index", plan->prefix);
-  uint32_t load = addLoad(l, map->tensor, name, sambaLowerLayer(l, nest->group), 0, &walk, 0);
-  SambaUnit *unit = sambaAssemblyUnit(&l->assembly, store);
-  SambaAccess *access = &unit->inputs[0].access;
-  access->has_index = true;
-  access->index_counters = walk.count - walk.token_level;
-  access->index_stride = 1;
-  for (uint32_t axis = output->index_axis + 1; axis < tensor->rank; ++axis)
-    access->index_stride *= tensor->dims[axis];
-  access->index_limit = tensor->dims[output->index_axis];
-  unit->inputs[1].dtype = l->graph->tensors[map->tensor].dtype;
-  unit->inputs[1].token_elements = elements;
-  sambaAssemblyConnect(&l->assembly, (SambaEndpoint){load, 0}, &(SambaEndpoint){store, 1}, 1);
-}
-
-/* --- Loads and their buffers
- * --------------------------------------------------------------------------------------------- */
+/* --- Loads and their buffers --- */
 
 typedef struct Source { /* of one operand in memory */
   uint32_t group, operand, mask;
@@ -357,7 +119,7 @@ static SambaStatus addBuffer(SambaLowering *l, const Source *s, uint32_t source,
   SambaLayout layout = sambaLayoutBox(&s->slot);
   sambaSetPort(&unit->outputs[0], &read, dtype, sambaWalkAccess(&read, &layout, NULL, 0, l->arena));
   unit->outputs[0].access.replay = group->copy ? 1 : (uint32_t)sambaNestReplay(nest, s->operand);
-  markDiagonal(unit, &unit->outputs[0]);
+  sambaMarkDiagonal(unit, &unit->outputs[0]);
   return NULL;
 }
 
@@ -438,7 +200,7 @@ static SambaStatus addStagedLoad(SambaLowering *l, const Source *s, const SambaC
     sambaWalkBox(&from, &own, NULL);
     from.axis_start[s->cut_axis] += offset;
     name = sambaArenaFormat(l->arena, "%s.in%u.load%u", plan->prefix, s->operand, number * s->ways + w);
-    uint32_t load = addLoad(l, map->tensor, name, layer, 0, &from, map->fill);
+    uint32_t load = sambaLowerAddLoad(l, map->tensor, name, layer, 0, &from, map->fill);
     sambaWalkBox(&write, &own, NULL);
     sambaWalkMakeRelative(&write, &wide, &wide);
     write.axis_start[s->cut_axis] += offset;
@@ -485,9 +247,9 @@ static void addLoads(SambaLowering *l, const Source *s, const SambaCopyRange *ra
     sambaWalkBox(&walk, &part, NULL);
     walk.axis_start[s->cut_axis] += w * part.size[s->cut_axis] * part.step[s->cut_axis];
     const char *name = sambaArenaFormat(l->arena, "%s.in%u.load%u", plan->prefix, s->operand, number * s->ways + w);
-    uint32_t load = addLoad(l, map->tensor, name, sambaLowerLayer(l, nest->group), 0, &walk, map->fill);
+    uint32_t load = sambaLowerAddLoad(l, map->tensor, name, sambaLowerLayer(l, nest->group), 0, &walk, map->fill);
     if (!buffers) {
-      connectRange(l, nest, s->mask, range, (SambaEndpoint){load, 0}, consumers);
+      sambaConnectRange(l, nest, s->mask, range, (SambaEndpoint){load, 0}, consumers);
       continue;
     }
     for (uint32_t way = 0; way < s->spread; ++way) {
@@ -561,7 +323,7 @@ SambaStatus sambaLowerAddSource(SambaLowering *l, uint32_t g, uint32_t operand, 
   const SambaStageOperand *map = &l->groups.groups[g]->operands[operand].map;
   if (map->index_operand >= 0)
     for (uint32_t replica = 0; replica < l->replicas; ++replica)
-      readIndexedReplica(l, g, operand, replica, consumers);
+      sambaLowerAddIndexedSource(l, g, operand, replica, consumers);
   else if (l->tensors[map->tensor].buffered)
     readBuffered(l, g, operand, consumers);
   else

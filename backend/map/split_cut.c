@@ -34,8 +34,7 @@ static uint32_t valueAt(const Split *s, uint32_t position) { return s->unit->inp
 static bool isSource(const Split *s, uint32_t value) { return sambaSplitIsSource(s->unit, value); }
 static uint32_t countValues(const Split *s) { return s->unit->input_count + s->unit->program.op_count; }
 
-/* --- Orders
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- Orders --- */
 
 static void markFeeding(const Split *s, uint32_t op, bool *feeds) {
   if (feeds[op])
@@ -138,8 +137,7 @@ static void orderDepthFirst(Split *s) {
   findUses(s);
 }
 
-/* --- What moves between parts
- * ------------------------------------------------------------------------------------------ */
+/* --- What moves between parts --- */
 
 static bool usesValue(const Split *s, uint32_t first, uint32_t end, uint32_t value) {
   for (uint32_t p = first; p < end; ++p) {
@@ -231,8 +229,7 @@ static uint32_t reachOf(const Split *s, uint32_t first, bool systolic) {
   return position;
 }
 
-/* --- Chains
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- Chains --- */
 
 static bool chainPartFits(const Split *s, uint32_t first, uint32_t end) {
   uint32_t outputs = end == s->values ? s->unit->output_count : countLive(s, end);
@@ -285,8 +282,7 @@ static void listChain(const Split *s, SambaSplitCut *cut) {
     cut->output_part[o] = cut->part_count - 1;
 }
 
-/* --- Graphs
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- Graphs --- */
 
 /* Position at which the value that an operation at `position` uses is made; `unused` for inputs and value sources. */
 static uint32_t madeFor(const Split *s, uint32_t value, uint32_t position) {

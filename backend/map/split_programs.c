@@ -16,8 +16,7 @@ typedef struct Split {
   SambaSplitCut cut;
 } Split;
 
-/* --- Making units
- * ------------------------------------------------------------------------------------------------------ */
+/* --- Making units --- */
 
 typedef struct Output { /* the new section while it grows */
   SambaArena *arena;
