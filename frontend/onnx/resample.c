@@ -29,22 +29,44 @@ static SambaStatus padsOf(const SambaOnnxNode *node, uint32_t rank, Pads *out) {
   return NULL;
 }
 
+/* Pads that take away all there is, or a result without elements: *out_done, with the number everywhere if it is of the
+ * constant mode. */
+static SambaStatus replaced(const SambaOnnxNode *node, SambaTensor *x, const Pads *pads, bool constant, double number,
+                            bool *out_done) {
+  int64_t dims[SAMBA_MAX_RANK] = {0};
+  bool nothing = false, all = false;
+  for (uint32_t axis = 0; axis < x->type.rank; ++axis) {
+    int64_t size = x->type.dims[axis], low = pads->low[axis] < 0 ? -pads->low[axis] : 0,
+            high = pads->high[axis] < 0 ? -pads->high[axis] : 0;
+    if (low > size || high > size - low)
+      return sambaStatusMake(SAMBA_INVALID, "the pads of dimension %u take away more than there is", axis);
+    all |= low + high == size;
+    dims[axis] = size + pads->low[axis] + pads->high[axis];
+    nothing |= dims[axis] == 0;
+  }
+  *out_done = nothing || (all && constant);
+  if (nothing)
+    return sambaOnnxSetEmpty(node, 0, sambaOnnxInputType(node, 0), x->type.rank, dims);
+  if (*out_done)
+    return sambaOnnxSetTensor(node, 0,
+                              sambaExpand(sambaTraceScalar(x->trace, x->type.dtype, number), x->type.rank, dims));
+  return all ? sambaStatusMake(SAMBA_INVALID, "there is nothing left to pad with") : NULL;
+}
+
 /* Negative pads cut off. */
-static SambaStatus cutOff(SambaTensor **x, Pads *pads, bool *out_any) {
-  *out_any = false;
+static bool cutOff(SambaTensor **x, Pads *pads) {
+  bool any = false;
   for (uint32_t axis = 0; axis < (*x)->type.rank; ++axis) {
     int64_t size = (*x)->type.dims[axis], low = pads->low[axis] < 0 ? -pads->low[axis] : 0,
             high = pads->high[axis] < 0 ? -pads->high[axis] : 0;
-    if (low >= size || high >= size - low)
-      return sambaStatusMake(SAMBA_UNSUPPORTED, "the pads of dimension %u leave nothing of it", axis);
     if (low || high)
       *x = sambaOnnxPart(*x, axis, low, size - low - high, 1);
     if (!*x)
-      return NULL;
+      break;
     pads->low[axis] += low, pads->high[axis] += high;
-    *out_any |= pads->low[axis] || pads->high[axis];
+    any |= pads->low[axis] || pads->high[axis];
   }
-  return NULL;
+  return any;
 }
 
 SambaStatus sambaOnnxImportPad(const SambaOnnxNode *node) {
@@ -55,7 +77,7 @@ SambaStatus sambaOnnxImportPad(const SambaOnnxNode *node) {
   SambaTensor *x;
   Pads pads;
   uint32_t mode = 0;
-  bool any;
+  bool done;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(padsOf(node, x->type.rank, &pads));
   while (mode < modeCount && !sambaOnnxStringIs(node, "mode", modes[mode].onnx, mode == 0))
@@ -70,8 +92,10 @@ SambaStatus sambaOnnxImportPad(const SambaOnnxNode *node) {
       return sambaStatusMake(SAMBA_UNSUPPORTED, "the pad value must be one number known at compile time");
     number = sambaConstantReal(constant, 0);
   }
-  SAMBA_RETURN_IF_ERROR(cutOff(&x, &pads, &any));
-  if (!any)
+  SAMBA_RETURN_IF_ERROR(replaced(node, x, &pads, mode == 0, number, &done));
+  if (done)
+    return NULL;
+  if (!cutOff(&x, &pads))
     return sambaOnnxSetTensor(node, 0, x);
   if (mode)
     return sambaOnnxSetTensor(node, 0, sambaPadBorder(x, pads.low, pads.high, modes[mode].samba));
@@ -83,7 +107,7 @@ SambaStatus sambaOnnxImportCenterCropPad(const SambaOnnxNode *node) {
   SambaTensor *x;
   const int64_t *shape, *axes = NULL;
   size_t size, axisCount = 0;
-  bool found, any, hasAxes = sambaOnnxInts(node, "axes", &axes, &axisCount);
+  bool found, done, hasAxes = sambaOnnxInts(node, "axes", &axes, &axisCount);
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 1, NULL, &shape, &size, &found));
   if (!found || size != (hasAxes ? axisCount : x->type.rank))
@@ -97,7 +121,10 @@ SambaStatus sambaOnnxImportCenterCropPad(const SambaOnnxNode *node) {
     pads.low[axis] = more < 0 ? -(-more / 2) : more / 2;
     pads.high[axis] = more - pads.low[axis];
   }
-  SAMBA_RETURN_IF_ERROR(cutOff(&x, &pads, &any));
+  SAMBA_RETURN_IF_ERROR(replaced(node, x, &pads, true, 0, &done));
+  if (done)
+    return NULL;
+  bool any = cutOff(&x, &pads);
   return sambaOnnxSetTensor(node, 0, any ? sambaPad(x, pads.low, pads.high, 0) : x);
 }
 

@@ -157,28 +157,42 @@ static SambaStatus importPadValue(const SambaOnnxNode *node, bool *out_done) {
   SambaTensor *x, *value;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &value));
-  int64_t count = axes ? axes->count : x->type.rank;
-  int64_t numbers = 1;
+  int64_t count = axes ? axes->count : x->type.rank, numbers = 1, dims[SAMBA_MAX_RANK];
+  bool all = false, nothing = false;
+  memcpy(dims, x->type.dims, sizeof dims);
   for (uint32_t d = 0; d < value->type.rank; ++d)
     numbers *= value->type.dims[d];
   if (pads->count != 2 * count || numbers != 1)
     return NULL; /* the handler's error */
-  for (int64_t i = 0; i < count && x; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     uint32_t axis;
     SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(axes ? axes->data[i].i : i, x->type.rank, &axis));
     int64_t size = x->type.dims[axis], begin = pads->data[i].i, end = pads->data[count + i].i;
     int64_t from = begin < 0 ? -begin : 0, to = end < 0 ? size + end : size;
-    if (from >= to)
+    if (from > to)
       return NULL;
-    x = from || to < size ? sambaSlice(x, axis, from, to, 1) : x;
-    low[axis] = begin > 0 ? begin : 0, high[axis] = end > 0 ? end : 0;
+    dims[axis] = size + begin + end;
+    all |= from == to, nothing |= dims[axis] == 0;
+    low[axis] = begin, high[axis] = end;
+  }
+  *out_done = true;
+  if (nothing)
+    return sambaOnnxSetEmpty(node, 0, sambaOnnxInputType(node, 0), x->type.rank, dims);
+  value = sambaReshape(value, 0, NULL);
+  if (all)
+    return sambaOnnxSetTensor(node, 0, sambaExpand(value, x->type.rank, dims));
+  for (uint32_t axis = 0; axis < x->type.rank; ++axis) {
+    int64_t size = x->type.dims[axis], from = low[axis] < 0 ? -low[axis] : 0,
+            to = high[axis] < 0 ? size + high[axis] : size;
+    SambaTensor *cut = from || to < size ? sambaSlice(x, axis, from, to, 1) : x;
+    if (!cut)
+      return sambaOnnxSetTensor(node, 0, NULL);
+    x = cut;
+    low[axis] += from, high[axis] += size - to;
   }
   SambaTensor *inside = sambaTraceScalar(node->importer->trace, SAMBA_DTYPE_I1, 1);
-  if (x)
-    inside = sambaPad(sambaExpand(inside, x->type.rank, x->type.dims), low, high, 0);
-  *out_done = true;
-  return sambaOnnxSetTensor(node, 0,
-                            x ? sambaWhere(inside, sambaPad(x, low, high, 0), sambaReshape(value, 0, NULL)) : NULL);
+  inside = sambaPad(sambaExpand(inside, x->type.rank, x->type.dims), low, high, 0);
+  return sambaOnnxSetTensor(node, 0, sambaWhere(inside, sambaPad(x, low, high, 0), value));
 }
 
 /* start + i * delta */
@@ -200,10 +214,17 @@ static bool anyAtRunTime(const SambaOnnxNode *node, uint32_t first, uint32_t las
   return false;
 }
 
+/* An integer that no double has: attributes of the pad operator cannot say it. */
+static bool isLongPad(const SambaOnnxNode *node) {
+  const SambaConstant *value = sambaOnnxHasInput(node, 2) ? sambaOnnxConstant(node, 2) : NULL;
+  return value && value->count == 1 && !value->is_float &&
+         (value->data[0].i > INT64_C(1) << 53 || value->data[0].i < -(INT64_C(1) << 53));
+}
+
 SambaStatus sambaOnnxImportRuntimeForm(const SambaOnnxNode *node, bool *out_done) {
   const char *name = sambaOnnxDomain(node->proto)[0] ? "" : node->proto->op_type;
   bool isSlice = strcmp(name, "Slice") == 0 && anyAtRunTime(node, 1, 4),
-       isPad = strcmp(name, "Pad") == 0 && anyAtRunTime(node, 1, 3);
+       isPad = strcmp(name, "Pad") == 0 && (anyAtRunTime(node, 1, 3) || isLongPad(node));
   if (isPad && sambaOnnxStringIs(node, "mode", "constant", true) && !anyAtRunTime(node, 1, 1) &&
       !anyAtRunTime(node, 3, 3) && sambaOnnxHasInput(node, 1))
     return importPadValue(node, out_done);

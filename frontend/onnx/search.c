@@ -101,9 +101,14 @@ SambaStatus sambaOnnxImportCompress(const SambaOnnxNode *node) {
     if (condition->data[i].i)
       indices[type.dims[0]++] = i;
   SambaStatus status = NULL;
-  if (type.dims[0] == 0)
-    status = sambaStatusMake(SAMBA_UNSUPPORTED, "the condition is nowhere true; Samba has no tensors without elements");
-  else if (indices[type.dims[0] - 1] >= x->type.dims[axis])
+  if (type.dims[0] == 0) {
+    int64_t dims[SAMBA_MAX_RANK];
+    memcpy(dims, x->type.dims, sizeof dims);
+    dims[axis] = 0;
+    free(indices);
+    return sambaOnnxSetEmpty(node, 0, sambaOnnxInputType(node, 0), x->type.rank, dims);
+  }
+  if (indices[type.dims[0] - 1] >= x->type.dims[axis])
     status = sambaStatusMake(SAMBA_INVALID, "the condition is true at %lld, but dimension %u has the size %lld",
                              (long long)indices[type.dims[0] - 1], axis, (long long)x->type.dims[axis]);
   SambaTensor *chosen = status ? NULL : sambaTraceConstant(x->trace, &type, indices, false);

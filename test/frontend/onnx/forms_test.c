@@ -119,6 +119,9 @@ static const struct {
     {"opset 13; input x f32 3; input p i64 2; output y f32 5; node Pad x,p -> y", "samba.index_select|samba.where"},
     {"opset 13; input x f32 3; init p i64 2 -1 1; input v f32 -; output y; node Pad x,p,v -> y",
      "samba.slice|samba.pad|samba.pad|samba.where"},
+    /* A number that no f64 has is not an attribute. */
+    {"opset 13; input x i64 3; init p i64 2 0 1; init v i64 - 9007199254740993; output y; node Pad x,p,v -> y",
+     "dense<9007199254740993>|samba.where"},
     {"opset 13; input x i64 -; output y i64 3; node Range x,x,x -> y", "samba.mul|samba.add"},
     {"opset 14; input x f32 2x3; input k i64 -; output y; node Trilu x,k -> y", "samba.triu %arg0, %arg1"},
     /* Indices. */

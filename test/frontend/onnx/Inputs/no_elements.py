@@ -47,5 +47,11 @@ check("expand to nothing", [("Expand", ["x", "s"], ["y"], {})], {"x": f(1, 2)}, 
 check("window of nothing, declared", [("MaxPool", ["x"], ["y"], {"kernel_shape": [2, 2]})], {"x": f(0, 2, 4, 4)}, {"y": f(0, 2, 3, 3)}, declare=True)
 check("axes without elements", [("ReduceSum", ["x", "a"], ["y"], {"keepdims": 0}), ("ReduceMax", ["x", "a"], ["z"], {"noop_with_empty_axes": 1})],
       {"x": x, "a": i()}, {"y": np.array(x.sum(), np.float32), "z": x})
+check("compress to nothing", [("Compress", ["x", "c"], ["y"], {"axis": 1})], {"x": x}, {"y": f(4, 0)}, {"c": np.array([False, False])})
+check("padded: nothing left, nothing at first", [("Pad", ["x", "p", "v"], ["y"], {}), ("Pad", ["y", "q", "v"], ["z"], {}), ("CenterCropPad", ["y", "s"], ["w"], {})],
+      {"x": x}, {"y": f(0, 7), "z": np.full([2, 6], 3, np.float32), "w": np.zeros([1, 2], np.float32)},
+      {"p": i(-3, 1, -1, 0), "q": i(2, -1, 0, 0), "v": np.float32(3), "s": i(1, 2)})
+check("padded with a number at run time", [("Pad", ["x", "p", "v"], ["y"], {}), ("Pad", ["x", "q", "v"], ["z"], {})], {"x": x, "v": np.array(3, np.float32)},
+      {"y": np.full([2, 5], 3, np.float32), "z": f(0, 6)}, {"p": i(-4, -1, 2, 0), "q": i(-4, 0, 0, 0)})
 print("\n".join(failures))
 sys.exit(1 if failures else 0)
