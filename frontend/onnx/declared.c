@@ -27,6 +27,12 @@ static bool staticShape(const Onnx__ValueInfoProto *info, uint32_t *out_rank, in
   return true;
 }
 
+bool sambaOnnxIsStatic(const Onnx__ValueInfoProto *info) {
+  uint32_t rank;
+  int64_t dims[SAMBA_MAX_RANK];
+  return staticShape(info, &rank, dims);
+}
+
 static const SambaOnnxValue *valueNamed(SambaImporter *importer, const char *name) {
   uint32_t index;
   if (!name || !*name || !sambaStringMapGet(&importer->value_names, sambaStringRef(name), &index))

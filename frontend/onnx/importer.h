@@ -146,6 +146,7 @@ SambaStatus sambaOnnxAxis(int64_t axis, uint32_t rank, uint32_t *out_axis);
 /* ---- Operands that are only there at run time ---- */
 /* The static shape that the model declares for an output, or that follows from those declared behind it. false: none.
  */
+bool sambaOnnxIsStatic(const Onnx__ValueInfoProto *info); /* it says such a shape */
 bool sambaOnnxDeclaredShape(const SambaOnnxNode *node, uint32_t output, uint32_t *out_rank, int64_t *out_dims);
 /* Imports the node by `import` with the first such operand as the constant that the declared shapes determine;
  * *out_done: there was one. */
@@ -196,8 +197,9 @@ SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, 
   X(Slice)                                                                                                             \
   X(Split)                                                                                                             \
   X(Concat)                                                                                                            \
-  X(Gather) X(Expand) X(Tile) X(Reduce) X(Identity) X(NonZero) X(CumSum) X(OneHot) X(Compress) X(GatherElements)       \
-      X(GatherNd) X(ScatterElements) X(ScatterNd) X(Clip) X(ArgMax)
+  X(Gather)                                                                                                            \
+  X(Expand) X(Tile) X(Reduce) X(Identity) X(NonZero) X(CumSum) X(OneHot) X(Compress) X(GatherElements) X(GatherNd)     \
+      X(ScatterElements) X(ScatterNd) X(Clip) X(ArgMax)
 #define X(name) SambaStatus sambaOnnxFold##name(const SambaOnnxNode *node, bool *out_done);
 SAMBA_ONNX_FOLDS(X)
 #undef X

@@ -11,6 +11,8 @@ struct SambaOnnxScope {
   const char *prefix;
   const Onnx__FunctionProto *function; /* whose operator sets hold; NULL: the model's */
   const Onnx__NodeProto *call;         /* of the function: its attributes */
+  const Onnx__GraphProto *graph;       /* the branch or body, which declares shapes; NULL: a function */
+  const Onnx__NodeProto *node;         /* whose results the scope's are, one for one; NULL: a body */
   SambaStringMap names;                /* name -> index in globals */
   SAMBA_ARRAY(const char *) globals;
 };
@@ -116,6 +118,26 @@ static const Onnx__NodeProto *withDefaults(SambaImporter *importer, const Onnx__
 
 /* ---- Nodes ---- */
 
+/* What the model writes down about a value inside: where it is declared there, or as the node's result. */
+static const Onnx__ValueInfoProto *declaredInside(SambaImporter *importer, const SambaOnnxScope *scope,
+                                                  const char *local) {
+  const Onnx__GraphProto *graph = scope->graph;
+  size_t count = graph ? graph->n_output : scope->function ? scope->function->n_output : 0;
+  for (size_t i = 0; i < count; ++i) {
+    const char *result = graph ? graph->output[i]->name : scope->function->output[i];
+    if (!result || strcmp(result, local) != 0)
+      continue;
+    if (graph && sambaOnnxIsStatic(graph->output[i]))
+      return graph->output[i];
+    return scope->node && i < scope->node->n_output ? sambaOnnxValueAt(importer, scope->node->output[i])->declared
+                                                    : NULL;
+  }
+  for (size_t i = 0; graph && i < graph->n_value_info; ++i)
+    if (graph->value_info[i]->name && strcmp(graph->value_info[i]->name, local) == 0)
+      return graph->value_info[i];
+  return NULL;
+}
+
 static SambaStatus importNodes(SambaImporter *importer, SambaOnnxScope *scope, size_t count,
                                Onnx__NodeProto *const *nodes) {
   for (size_t i = 0; i < count; ++i) {
@@ -131,6 +153,10 @@ static SambaStatus importNodes(SambaImporter *importer, SambaOnnxScope *scope, s
     for (size_t k = 0; k < proto->n_output; ++k) {
       const char *local = nodes[i]->output[k];
       proto->output[k] = (char *)(uintptr_t)(local && *local ? define(importer, scope, local) : "");
+      if (*proto->output[k]) {
+        const Onnx__ValueInfoProto *declared = declaredInside(importer, scope, local);
+        sambaOnnxValueAt(importer, proto->output[k])->declared = declared;
+      }
     }
     proto->name =
         (char *)(uintptr_t)sambaArenaFormat(&importer->arena, "%s%s", scope->prefix, proto->name ? proto->name : "");
@@ -189,6 +215,7 @@ SambaStatus sambaOnnxInlineFunction(const SambaOnnxNode *node, const Onnx__Funct
   SambaStatus status = enter(node, &scope);
   scope.closed = true;
   scope.function = function;
+  scope.node = node->proto;
   if (!status && node->input_count > function->n_input)
     status = sambaStatusMake(SAMBA_INVALID, "has %u inputs, but the function takes %zu", node->input_count,
                              function->n_input);
@@ -222,6 +249,8 @@ SambaStatus sambaOnnxImportIf(const SambaOnnxNode *node) {
   SambaOnnxScope scope;
   SambaStatus status = enter(node, &scope);
   scope.outer = node->scope;
+  scope.graph = branch;
+  scope.node = node->proto;
   scope.function = node->scope ? node->scope->function : NULL;
   scope.call = node->scope ? node->scope->call : NULL;
   for (size_t i = 0; !status && i < branch->n_initializer; ++i) {
@@ -274,6 +303,7 @@ static SambaStatus trip(const SambaOnnxNode *node, const Onnx__GraphProto *body,
   SambaOnnxScope scope;
   SambaStatus status = enter(node, &scope);
   scope.outer = node->scope;
+  scope.graph = body;
   scope.function = node->scope ? node->scope->function : NULL;
   scope.call = node->scope ? node->scope->call : NULL;
   for (size_t i = 0; i < 2; ++i) { /* the trip's number and the condition */

@@ -101,6 +101,24 @@ check("condition at run time", [helper.make_node("ReduceMax", ["x"], ["m"], keep
 check("two outputs", [constant("c", True), helper.make_node("If", ["c"], ["out", "more"], then_branch=then, else_branch=other)], None, refused="has 2 outputs, but the branch makes 1")
 check("no branch", [constant("c", False), helper.make_node("If", ["c"], ["out"], then_branch=then)], None, refused="attribute 'else_branch' is missing")
 
+# Operands at run time: the shape is declared where the function or the branch is used, or in the branch.
+def check_reshaped(name, node, functions=()):
+    rows, target = helper.make_tensor_value_info("x", FLOAT, [3, 4]), helper.make_tensor_value_info("target", INT64, [2])
+    graph = helper.make_graph([constant("c", True), node], "g", [rows, target], [helper.make_tensor_value_info("out", FLOAT, [2, 6])])
+    with tempfile.TemporaryDirectory() as folder:
+        save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("local", 1)], functions=list(functions), ir_version=8), f"{folder}/m.onnx")
+        done = subprocess.run(["samba-compile", f"{folder}/m.onnx", "-o", f"{folder}/m.pef"], capture_output=True, text=True)
+        if done.returncode:
+            failures.append(f"{name}: {done.stderr[:300]}")
+
+
+reshape = helper.make_node("Reshape", ["x", "target"], ["t"])
+check_reshaped("declared around a branch", conditional("c", branch([reshape], "t"), other))
+check_reshaped("declared around a function", call("Shaped", ["x", "target"], ["out"]), [function("Shaped", ["x", "target"], ["t"], [reshape])])
+inside = branch([reshape, helper.make_node("ReduceSum", ["t"], ["sum"]), helper.make_node("Add", ["sum", "k"], ["u"])], "u", [two])
+inside.value_info.append(helper.make_tensor_value_info("t", FLOAT, [2, 6]))
+check_reshaped("declared in a branch", conditional("c", inside, other))
+
 # Loops: values that are carried on, results of all trips, a condition that ends them; the graph around is seen.
 def body(nodes, outputs, carried=("v",)):
     inputs = [helper.make_tensor_value_info("i", INT64, []), helper.make_tensor_value_info("go", BOOL, [])] + [helper.make_tensor_value_info(n, FLOAT, None) for n in carried]
