@@ -130,6 +130,8 @@ static SambaStatus listOf(const SambaOnnxNode *node, uint32_t input, size_t coun
   uint32_t rank;
   int64_t dims[SAMBA_MAX_RANK];
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, input, &rank, dims));
+  if (rank == 1 && dims[0] == 0) /* left out, as before operator set 13 */
+    return NULL;
   if (rank != 1 || dims[0] != (int64_t)count)
     return sambaStatusMake(SAMBA_INVALID, "input %u must be a list of %zu numbers", input, count);
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, input, out_list));
@@ -161,7 +163,8 @@ static SambaStatus resized(const SambaOnnxNode *node, SambaTensor *x, const Samb
   SAMBA_RETURN_IF_ERROR(listOf(node, inputs[0], count, &scales));
   if (crop)
     SAMBA_RETURN_IF_ERROR(listOf(node, 1, 2 * count, &region));
-  bool nearest = is(options->mode, "nearest");
+  bool nearest = is(options->mode, "nearest"),
+       stretch = sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "stretch", true);
   if ((crop && !region) || (!nearest && !is(options->mode, "linear") && !is(options->mode, "cubic")))
     return NULL;
   value = nearest ? x : sambaCast(x, SAMBA_DTYPE_F32);
@@ -171,7 +174,10 @@ static SambaStatus resized(const SambaOnnxNode *node, SambaTensor *x, const Samb
     axis.coordinate = options->coordinate_mode, axis.nearest = options->nearest_mode;
     axis.exclude = options->exclude_outside, axis.antialias = options->antialias;
     axis.in = x->type.dims[d], axis.out = dims[d];
-    axis.scale = entry(scales, (int64_t)i);
+    axis.scale = scales ? entry(scales, (int64_t)i)
+                 : stretch
+                     ? counted(&(Axis){.node = node, .trace = axis.trace, .out = 1}, (double)axis.out / (double)axis.in)
+                     : NULL;
     axis.start = entry(region, (int64_t)i), axis.end = entry(region, (int64_t)(i + count));
     SambaTensor *place = axis.scale || crop || is(axis.coordinate, "align_corners") ? places(&axis) : NULL;
     if (!place || (axis.antialias && !axis.scale))

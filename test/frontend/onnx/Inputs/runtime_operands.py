@@ -140,6 +140,9 @@ for mode in ("nearest", "linear"):
           (FLOAT, [2, 3, 5]), [[PICTURE, region, [2, 3, 5]] for region in REGIONS],
           lambda x, r, _, mode=mode: resized(x, [1] * 3, r, [2, 3, 5], mode, "tf_crop_and_resize", outside=-5.0),
           mode=mode, coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=-5.0)
+check("crop and resize without scales", "Resize", [("x", FLOAT, [2, 4, 4]), ("roi", FLOAT, [6]), ("scales", FLOAT, [0]), ("sizes", INT64, [3])],
+      (FLOAT, [2, 3, 5]), [[PICTURE, region, [], [2, 3, 5]] for region in REGIONS],
+      lambda x, r, *_: resized(x, [1] * 3, r, [2, 3, 5], "linear", "tf_crop_and_resize"), mode="linear", coordinate_transformation_mode="tf_crop_and_resize", opset=11)
 check("upsample", "Upsample", [("x", FLOAT, [2, 4, 4]), ("scales", FLOAT, [3])], (FLOAT, [2, 6, 9]), [[PICTURE, [1, 1.5, 2.25]], [PICTURE, [1, 1.6, 2.4]]],
       lambda x, s: resized(x, s, [0] * 3 + [1] * 3, [2, 6, 9], "linear", "asymmetric"), opset=9, mode="linear")
 print("\n".join(failures))
