@@ -248,58 +248,95 @@ MlirRegion sambaProgramToIr(const SambaUnit *unit, MlirLocation location) {
 
 static const char *const portNames[] = {"north", "east", "south", "west", "unit", "ag"};
 
-static const char *formatLane(SambaArena *arena, const SambaSwitchLane *lane) {
-  if (lane->port == SAMBA_SWITCH_AG)
-    return sambaArenaFormat(arena, "ag %u %u:%u", lane->ag, lane->lane, lane->flow);
-  return sambaArenaFormat(arena, "%s %u:%u", portNames[lane->port], lane->lane, lane->flow);
+static char *putText(char *at, const char *text) {
+  while (*text)
+    *at++ = *text++;
+  return at;
 }
 
-const char *sambaHopFormat(SambaArena *arena, const SambaHop *hop) {
-  return sambaArenaFormat(arena, "(%d,%d) %s -> %s", hop->x, hop->y, formatLane(arena, &hop->in),
-                          formatLane(arena, &hop->out));
+static char *putNumber(char *at, int64_t number) {
+  char digits[24];
+  int count = 0;
+  uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+  do
+    digits[count++] = (char)('0' + rest % 10);
+  while (rest /= 10);
+  if (number < 0)
+    *at++ = '-';
+  while (count)
+    *at++ = digits[--count];
+  return at;
 }
 
-static bool parseLane(const char **text, SambaSwitchLane *out_lane) {
-  char word[8];
-  unsigned ag = 0, lane, flow;
-  int used = 0;
-  if (sscanf(*text, " %7[a-z]%n", word, &used) != 1)
-    return false;
-  *text += used;
-  int port = 0;
-  while (port < 6 && strcmp(word, portNames[port]) != 0)
-    ++port;
-  if (port == 6)
-    return false;
-  used = 0;
-  if (port == SAMBA_SWITCH_AG) {
-    if (sscanf(*text, " %5u %5u:%5u%n", &ag, &lane, &flow, &used) != 3)
-      return false;
-  } else if (sscanf(*text, " %5u:%5u%n", &lane, &flow, &used) != 2) {
-    return false;
+static char *putLane(char *at, const SambaSwitchLane *lane) {
+  at = putText(at, portNames[lane->port]);
+  *at++ = ' ';
+  if (lane->port == SAMBA_SWITCH_AG) {
+    at = putNumber(at, lane->ag);
+    *at++ = ' ';
   }
-  *text += used;
-  *out_lane =
-      (SambaSwitchLane){.port = (uint8_t)port, .lane = (uint8_t)lane, .flow = (uint16_t)flow, .ag = (uint16_t)ag};
-  return used > 0 && lane <= UINT8_MAX && flow <= UINT16_MAX && ag <= UINT16_MAX;
+  at = putNumber(at, lane->lane);
+  *at++ = ':';
+  return putNumber(at, lane->flow);
+}
+
+/* By hand, like the parser: a large section has some ten thousand hops, which every pass writes and reads. */
+const char *sambaHopFormat(SambaArena *arena, const SambaHop *hop) {
+  char text[128], *at = text;
+  *at++ = '(';
+  at = putNumber(at, hop->x);
+  *at++ = ',';
+  at = putNumber(at, hop->y);
+  at = putText(at, ") ");
+  at = putLane(at, &hop->in);
+  at = putText(at, " -> ");
+  at = putLane(at, &hop->out);
+  *at = 0;
+  return sambaArenaCopy(arena, text, (size_t)(at - text) + 1);
+}
+
+static bool takeText(SambaStringRef *rest, const char *text) {
+  size_t length = strlen(text);
+  if (rest->size < length || memcmp(rest->data, text, length) != 0)
+    return false;
+  *rest = (SambaStringRef){rest->data + length, rest->size - length};
+  return true;
+}
+
+static bool takeNumber(SambaStringRef *rest, int64_t least, int64_t most, int64_t *out_number) {
+  bool negative = least < 0 && takeText(rest, "-");
+  int64_t number = 0;
+  size_t digits = 0;
+  for (; digits < rest->size && digits < 10 && rest->data[digits] >= '0' && rest->data[digits] <= '9'; ++digits)
+    number = number * 10 + (rest->data[digits] - '0');
+  *rest = (SambaStringRef){rest->data + digits, rest->size - digits};
+  *out_number = negative ? -number : number;
+  return digits && *out_number >= least && *out_number <= most;
+}
+
+static bool takeLane(SambaStringRef *rest, SambaSwitchLane *out_lane) {
+  int64_t ag = 0, lane, flow;
+  uint8_t port = 0;
+  while (port < 6 && !takeText(rest, portNames[port]))
+    ++port;
+  if (port == 6 || !takeText(rest, " ") ||
+      (port == SAMBA_SWITCH_AG && !(takeNumber(rest, 0, UINT16_MAX, &ag) && takeText(rest, " "))) ||
+      !takeNumber(rest, 0, UINT8_MAX, &lane) || !takeText(rest, ":") || !takeNumber(rest, 0, UINT16_MAX, &flow))
+    return false;
+  *out_lane = (SambaSwitchLane){.port = port, .lane = (uint8_t)lane, .flow = (uint16_t)flow, .ag = (uint16_t)ag};
+  return true;
 }
 
 SambaStatus sambaHopParse(SambaStringRef text, SambaHop *out_hop) {
-  char copy[128];
-  int used = 0;
-  bool good = text.size < sizeof copy;
-  if (good) {
-    memcpy(copy, text.data, text.size);
-    copy[text.size] = 0;
-    const char *at = copy;
-    good = sscanf(at, "(%9d,%9d)%n", &out_hop->x, &out_hop->y, &used) == 2 && used > 0;
-    at += good ? used : 0;
-    good = good && parseLane(&at, &out_hop->in);
-    good = good && strncmp(at, " ->", 3) == 0;
-    at += good ? 3 : 0;
-    good = good && parseLane(&at, &out_hop->out) && !*at;
-  }
-  return good ? NULL
-              : sambaStatusMake(SAMBA_INVALID, "hop \"%.*s\" must look like \"(3,0) west 0:3 -> unit 1:0\"",
-                                SAMBA_STRING_ARGS(text));
+  SambaStringRef rest = text;
+  int64_t x, y;
+  bool good = takeText(&rest, "(") && takeNumber(&rest, -999999999, 999999999, &x) && takeText(&rest, ",") &&
+              takeNumber(&rest, -999999999, 999999999, &y) && takeText(&rest, ") ") &&
+              takeLane(&rest, &out_hop->in) && takeText(&rest, " -> ") && takeLane(&rest, &out_hop->out) && !rest.size;
+  if (!good)
+    return sambaStatusMake(SAMBA_INVALID, "hop \"%.*s\" must look like \"(3,0) west 0:3 -> unit 1:0\"",
+                           SAMBA_STRING_ARGS(text));
+  out_hop->x = (int32_t)x;
+  out_hop->y = (int32_t)y;
+  return NULL;
 }
