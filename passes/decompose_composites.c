@@ -114,19 +114,19 @@ static void splitCat(MlirOperation operation) {
   mlirOperationDestroy(operation);
 }
 
-/* machine: NULL where no target is given, and what has stages stays. */
-static bool isDecomposed(MlirOperation operation, const SambaMachine *machine) {
+/* trials: NULL where no target is given, and what has stages stays. */
+static bool isDecomposed(MlirOperation operation, SambaSectionTrials *trials) {
   const SambaOperator *operator_ = sambaOperatorOf(operation);
   if (!operator_ || !operator_->decompose)
     return false;
-  return !operator_->stages || (machine && !sambaOperatorFits(machine, operation));
+  return !operator_->stages || (trials && !sambaOperatorFits(trials, operation));
 }
 
-static bool decomposeFunction(MlirOperation function, const SambaMachine *machine) {
+static bool decomposeFunction(MlirOperation function, SambaSectionTrials *trials) {
   MlirBlock body = sambaBodyOf(function);
   MlirOperation previous = {NULL}, operation = mlirBlockGetFirstOperation(body); /* previous: it stays */
   while (!mlirOperationIsNull(operation)) {
-    if (isDecomposed(operation, machine)) { /* and what it is made of may be composite again */
+    if (isDecomposed(operation, trials)) { /* and what it is made of may be composite again */
       if (!decompose(operation))
         return false;
     } else if (sambaOperationIs(operation, "samba.cat") &&
@@ -150,9 +150,12 @@ bool sambaDecomposeComposites(MlirOperation module, const char *target) {
       target[0] ? sambaTargetMachine(mlirOperationGetLocation(module), target, &machine, &unused) : NULL;
   if (status)
     return sambaEmitOpStatus(module, status);
-  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module)); !mlirOperationIsNull(operation);
-       operation = mlirOperationGetNextInBlock(operation))
-    if (sambaOperationIsGraph(operation) && !decomposeFunction(operation, target[0] ? &machine : NULL))
-      return false;
-  return true;
+  SambaSectionTrials trials = {.machine = &machine};
+  bool good = true;
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+       good && !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+    if (sambaOperationIsGraph(operation))
+      good = decomposeFunction(operation, target[0] ? &trials : NULL);
+  sambaSectionTrialsFree(&trials);
+  return good;
 }

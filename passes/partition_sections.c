@@ -26,17 +26,17 @@ static bool startsSection(MlirOperation operation) {
       mlirOperationGetAttributeByName(operation, sambaMlirString(SAMBA_SECTION_START_ATTRIBUTE)));
 }
 
-static uint32_t partitionGreedily(const SambaMachine *machine, const MlirOperation *operators, uint32_t count,
+static uint32_t partitionGreedily(SambaSectionTrials *trials, const MlirOperation *operators, uint32_t count,
                                   uint32_t *section_of) {
   uint32_t section = 0, first = 0;
   while (first < count) {
     double together = 0;
     uint32_t size = 1;
-    bool fits = sambaSectionTry(machine, &operators[first], 1, &together);
+    bool fits = sambaSectionTry(trials, &operators[first], 1, &together);
     while (fits && first + size < count && size < maxOperatorsPerSection && !startsSection(operators[first + size])) {
       double alone, joined;
-      if (!sambaSectionTry(machine, &operators[first], size + 1, &joined) ||
-          !sambaSectionTry(machine, &operators[first + size], 1, &alone) || joined > together + alone)
+      if (!sambaSectionTry(trials, &operators[first], size + 1, &joined) ||
+          !sambaSectionTry(trials, &operators[first + size], 1, &alone) || joined > together + alone)
         break;
       together = joined;
       ++size;
@@ -49,13 +49,13 @@ static uint32_t partitionGreedily(const SambaMachine *machine, const MlirOperati
   return section;
 }
 
-static void partitionFunction(MlirOperation function, const SambaMachine *machine, MlirAttribute attribute, bool fuse,
+static void partitionFunction(MlirOperation function, SambaSectionTrials *trials, MlirAttribute attribute, bool fuse,
                               SambaOutlinedSections *sections, int64_t *call_id) {
   uint32_t count, sectionCount;
   MlirOperation *operators = sambaFunctionOperators(function, &count);
   uint32_t *section_of = sambaAllocate(sambaArraySize(count + 1, sizeof *section_of));
   if (fuse) {
-    sectionCount = partitionGreedily(machine, operators, count, section_of);
+    sectionCount = partitionGreedily(trials, operators, count, section_of);
   } else {
     sectionCount = count;
     for (uint32_t i = 0; i < count; ++i)
@@ -77,11 +77,13 @@ bool sambaPartitionSections(MlirOperation module, const char *target, const char
   if (status)
     return sambaEmitOpStatus(module, status);
   SambaOutlinedSections sections = {0};
+  SambaSectionTrials trials = {.machine = &machine};
   int64_t call_id = 0;
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module)); !mlirOperationIsNull(operation);
        operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIsGraph(operation))
-      partitionFunction(operation, &machine, attribute, strcmp(opt, "o1") == 0, &sections, &call_id);
+      partitionFunction(operation, &trials, attribute, strcmp(opt, "o1") == 0, &sections, &call_id);
+  sambaSectionTrialsFree(&trials);
   sambaOutlinedSectionsFree(&sections);
   status = call_id == 0 ? sambaModuleMachine(module, &machine) : NULL;
   if (status) /* there is no section that says what the machine is */

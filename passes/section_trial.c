@@ -5,9 +5,12 @@
 #include "backend/map/lower.h"
 #include "backend/map/plan.h"
 #include "backend/map/split_programs.h"
+#include "backend/map/stage_key.h"
 #include "lowering/linalg/read_section.h"
 #include "passes/graph.h"
 #include "support/pointer_map.h"
+
+#include <stdlib.h>
 
 static void appendViews(MlirValue value, SambaPointerMap *seen, MlirOperation **at) {
   MlirOperation owner = sambaDefiningOperation(value);
@@ -49,14 +52,10 @@ static MlirOperation *gather(const MlirOperation *operators, uint32_t count, Sam
   return operations;
 }
 
-static bool tryOperations(const SambaMachine *machine, const MlirOperation *operations, uint32_t count,
-                          SambaArena *arena, double *out_cycles) {
-  SambaStageGraph *graph;
+static SambaSectionTrial tryGraph(const SambaMachine *machine, SambaStageGraph *graph, SambaArena *arena) {
+  SambaSectionTrial trial = {0};
   SambaSection *section;
-  uint32_t *origins;
-  SambaStatus status = sambaOperationsRead(operations, count, arena, &graph, &origins);
-  if (!status)
-    status = sambaPlanTiles(graph, machine, NULL);
+  SambaStatus status = sambaPlanTiles(graph, machine, NULL);
   if (!status)
     status = sambaLowerStages(graph, machine, arena, &section);
   if (!status)
@@ -64,25 +63,49 @@ static bool tryOperations(const SambaMachine *machine, const MlirOperation *oper
   if (!status)
     status = sambaSectionFits(section, machine);
   if (!status)
-    *out_cycles = sambaSectionEstimate(section, machine) + sambaSectionLaunchCycles(section, machine);
-  bool fits = !status;
+    trial =
+        (SambaSectionTrial){true, sambaSectionEstimate(section, machine) + sambaSectionLaunchCycles(section, machine)};
   sambaStatusFree(status);
-  return fits;
+  return trial;
 }
 
-bool sambaSectionTry(const SambaMachine *machine, const MlirOperation *operators, uint32_t count, double *out_cycles) {
+static SambaSectionTrial tryOperations(SambaSectionTrials *trials, const MlirOperation *operations, uint32_t count,
+                                       SambaArena *arena) {
+  SambaSectionTrial trial = {0};
+  SambaStageGraph *graph;
+  uint32_t *origins, known;
+  SambaStatus status = sambaOperationsRead(operations, count, arena, &graph, &origins);
+  if (status) {
+    sambaStatusFree(status);
+    return trial;
+  }
+  SambaStringRef key = sambaStageGraphKey(graph, &trials->keys);
+  if (!sambaStringMapInsert(&trials->by_graph, key, (uint32_t)trials->list.size, &known))
+    return trials->list.data[known];
+  trial = tryGraph(trials->machine, graph, arena);
+  sambaArrayAppend(&trials->list, trial);
+  return trial;
+}
+
+bool sambaSectionTry(SambaSectionTrials *trials, const MlirOperation *operators, uint32_t count, double *out_cycles) {
   SambaArena arena = {0};
   uint32_t operationCount;
   MlirOperation *operations = gather(operators, count, &arena, &operationCount);
-  bool fits = tryOperations(machine, operations, operationCount, &arena, out_cycles);
+  SambaSectionTrial trial = tryOperations(trials, operations, operationCount, &arena);
   sambaArenaDestroy(&arena);
-  return fits;
+  *out_cycles = trial.cycles;
+  return trial.fits;
 }
 
-bool sambaOperatorFits(const SambaMachine *machine, MlirOperation operation) {
+bool sambaOperatorFits(SambaSectionTrials *trials, MlirOperation operation) {
   SambaArena arena = {0};
-  double unused;
-  bool fits = tryOperations(machine, &operation, 1, &arena, &unused);
+  SambaSectionTrial trial = tryOperations(trials, &operation, 1, &arena);
   sambaArenaDestroy(&arena);
-  return fits;
+  return trial.fits;
+}
+
+void sambaSectionTrialsFree(SambaSectionTrials *trials) {
+  sambaArrayFree(&trials->list);
+  sambaStringMapFree(&trials->by_graph);
+  sambaArenaDestroy(&trials->keys);
 }

@@ -1,6 +1,7 @@
 /* Stage graphs: every promise of stage.h that the check can refuse, and views composed into operand maps. */
 #include "backend/map/stage.h"
 #include "backend/map/stage_compose.h"
+#include "backend/map/stage_key.h"
 #include "test/backend/map/graphs.h"
 
 #include <setjmp.h>
@@ -178,9 +179,40 @@ static void paddingComposesWithEqualFills(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+CASE(sameNothing, (void)0)
+CASE(otherNames, stage->name = "other"; stage->layer = "layer"; graph->name = "h"; graph->tensors[0].name = "t")
+CASE(otherDim, graph->tensors[0].dims[1] = 7)
+CASE(otherShape, graph->tensors[0].alias_of = 2)
+CASE(otherExtent, stage->extents[1] = 5)
+CASE(otherReduced, stage->reduced[1] = false)
+CASE(otherStep, stage->operands[0].axes[0].coefficients[0] = -1)
+CASE(otherFill, stage->operands[0].fill = 1)
+CASE(otherImmediate, stage->ops[0].immediate = 1)
+CASE(otherSum, stage->lane_reduce = true)
+CASE(otherMapping, graph->mappings[0].dim_count = 2; graph->mappings[0].tile[0] = 2)
+
+static void keyHasAllButNames(void **state) {
+  (void)state;
+  static const Case cases[] = {{"same", sameNothing}, {"same", otherNames}, {"", otherDim},     {"", otherShape},
+                               {"", otherExtent},     {"", otherReduced},   {"", otherStep},    {"", otherFill},
+                               {"", otherImmediate},  {"", otherSum},       {"", otherMapping}, {"", badRole},
+                               {"", leavesTensor},    {"", undefinedOp},    {"", outputReduced}};
+  SambaArena arena = {0};
+  SambaStageGraph plain, changed;
+  makeRowSum(&plain, &arena);
+  SambaStringRef key = sambaStageGraphKey(&plain, &arena);
+  for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
+    makeRowSum(&changed, &arena);
+    cases[c].spoil(&changed, &changed.stages[0]);
+    if (sambaStringRefEqual(key, sambaStageGraphKey(&changed, &arena)) != (cases[c].text[0] != 0))
+      fail_msg("case %zu", c);
+  }
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(checkRefusesWhatIsPromised),
-                                     cmocka_unit_test(slicesAndTransposesCompose),
-                                     cmocka_unit_test(paddingComposesWithEqualFills)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(checkRefusesWhatIsPromised), cmocka_unit_test(slicesAndTransposesCompose),
+      cmocka_unit_test(paddingComposesWithEqualFills), cmocka_unit_test(keyHasAllButNames)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
