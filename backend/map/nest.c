@@ -146,11 +146,14 @@ SambaStatus sambaNestMake(const SambaStageGraph *graph, const SambaGroup *group,
     if (out_nest->depth[i] < 1)
       out_nest->depth[i] = 1;
   }
+  sambaNestSettleTokens(out_nest);
   sambaNestSettle(out_nest);
   return NULL;
 }
 
 static int64_t gcd(int64_t a, int64_t b) {
+  if (a == 0 || a == 1)
+    return a ? a : b < 0 ? -b : b;
   while (b) {
     int64_t rest = a % b;
     a = b;
@@ -229,12 +232,10 @@ int64_t sambaNestTrips(const SambaNest *nest, uint32_t level) {
   return trips;
 }
 
-uint32_t sambaNestTokenLevel(const SambaNest *nest, uint32_t operand) {
+static uint32_t tokenLevel(const SambaNest *nest, uint32_t operand) {
   const SambaGroup *group = nest->group;
-  SambaBox token;
-  sambaNestBox(nest, operand, group->dim_count, &token);
   /* A PCU keeps what its input FIFO holds; a larger token comes again for each firing. */
-  bool held = token.elements * sambaDTypeBytes(sambaNestDType(nest, operand)) <=
+  bool held = nest->token_elements[operand] * sambaDTypeBytes(sambaNestDType(nest, operand)) <=
               nest->machine->fifo_depth * nest->machine->vector_bytes;
   /* What no reduced dimension touches joins the sum when that is complete: it steps with the parallel loops only. */
   bool reduced = false;
@@ -247,6 +248,15 @@ uint32_t sambaNestTokenLevel(const SambaNest *nest, uint32_t operand) {
     if (nest->trips[nest->dim_at[position]] > 1 && (!held || sambaGroupDepends(group, operand, nest->dim_at[position])))
       level = position + 1;
   return level;
+}
+
+void sambaNestSettleTokens(SambaNest *nest) {
+  for (uint32_t i = 0; i < nest->group->operand_count; ++i) {
+    SambaBox token;
+    sambaNestBox(nest, i, nest->group->dim_count, &token);
+    nest->token_elements[i] = token.elements;
+    nest->token_level[i] = tokenLevel(nest, i);
+  }
 }
 
 uint32_t sambaNestSlotLevel(const SambaNest *nest, uint32_t operand) {
@@ -273,7 +283,7 @@ SambaSystolicShape sambaNestSystolicShape(const SambaNest *nest) {
 }
 
 /* Elements that pass an input port during one firing. */
-static int64_t streamedElements(const SambaNest *nest, uint32_t operand, const SambaBox *token) {
+static int64_t streamedElements(const SambaNest *nest, uint32_t operand) {
   const SambaGroup *group = nest->group;
   int64_t elements = 1;
   if (group->systolic && (operand == group->mac[0] || operand == group->mac[1])) {
@@ -284,9 +294,9 @@ static int64_t streamedElements(const SambaNest *nest, uint32_t operand, const S
     return elements * (operand == group->mac[0] ? ceilDiv(shape.columns, nest->machine->systolic_columns)
                                                 : ceilDiv(shape.rows, nest->machine->systolic_rows));
   }
-  if (token->elements * sambaDTypeBytes(sambaNestDType(nest, operand)) <=
+  if (nest->token_elements[operand] * sambaDTypeBytes(sambaNestDType(nest, operand)) <=
       nest->machine->fifo_depth * nest->machine->vector_bytes)
-    return token->elements;
+    return nest->token_elements[operand];
   int64_t so_far = 1;
   for (uint32_t i = 0; i < group->dim_count; ++i) {
     so_far *= nest->tile[nest->inner[i]];
@@ -297,9 +307,7 @@ static int64_t streamedElements(const SambaNest *nest, uint32_t operand, const S
 }
 
 int64_t sambaNestReplay(const SambaNest *nest, uint32_t operand) {
-  SambaBox token;
-  sambaNestBox(nest, operand, nest->group->dim_count, &token);
-  int64_t replay = ceilDiv(streamedElements(nest, operand, &token), token.elements);
+  int64_t replay = ceilDiv(streamedElements(nest, operand), nest->token_elements[operand]);
   return replay < 1 ? 1 : replay;
 }
 
@@ -401,10 +409,8 @@ double sambaNestFiringCycles(const SambaNest *nest) {
   const SambaMachine *machine = nest->machine;
   double cycles = sambaNestWorkCycles(nest);
   for (uint32_t i = 0; i < group->operand_count; ++i) {
-    SambaBox token;
-    sambaNestBox(nest, i, group->dim_count, &token);
-    double bytes = (double)(token.elements * sambaNestReplay(nest, i)) * sambaDTypeBytes(sambaNestDType(nest, i)) /
-                   (double)machine->vector_bytes;
+    double bytes = (double)(nest->token_elements[i] * sambaNestReplay(nest, i)) *
+                   sambaDTypeBytes(sambaNestDType(nest, i)) / (double)machine->vector_bytes;
     cycles = bytes > cycles ? bytes : cycles;
   }
   double out = (double)sambaNestOutputElements(nest) *

@@ -21,6 +21,9 @@ typedef struct SambaNest {
   uint32_t copies;
   uint32_t inner[SAMBA_MAX_STAGE_DIMS]; /* in-tile counters, outermost first */
   uint32_t level[SAMBA_MAX_GROUP_OPERANDS], depth[SAMBA_MAX_GROUP_OPERANDS];
+  /* Of each operand, by sambaNestSettleTokens: what order, tiles and trips decide alone. */
+  uint32_t token_level[SAMBA_MAX_GROUP_OPERANDS];
+  int64_t token_elements[SAMBA_MAX_GROUP_OPERANDS];
 } SambaNest;
 
 /* A box of a tensor that counters sweep: along axis a the elements low + step * [0, size), low relative to the map's
@@ -34,11 +37,14 @@ typedef struct SambaBox {
 /* Reads the mappings of the group's stages. Fails when they break a rule (naming stage and dimension). */
 SambaStatus sambaNestMake(const SambaStageGraph *graph, const SambaGroup *group, const SambaMachine *machine,
                           SambaNest *out_nest);
-/* The same from parts, unchecked, for searches: order, tile, unroll as in SambaMapping; levels are left zero. */
+/* The same from parts, unchecked, for searches: order, tile, unroll as in SambaMapping; levels are left zero, and
+ * sambaNestSettleTokens comes before anything is asked about operands. */
 void sambaNestFill(const SambaStageGraph *graph, const SambaGroup *group, const SambaMachine *machine,
                    int32_t pipeline_dim, const uint32_t *order, const int64_t *tile, const uint32_t *unroll,
                    SambaNest *out_nest);
 
+/* Settles the level and the elements of every operand's tokens. */
+void sambaNestSettleTokens(SambaNest *nest);
 /* Settles loop_step and copy_step once the levels are known. */
 void sambaNestSettle(SambaNest *nest);
 
@@ -46,7 +52,9 @@ void sambaNestSettle(SambaNest *nest);
 void sambaNestBox(const SambaNest *nest, uint32_t operand, uint32_t from, SambaBox *out_box);
 /* The position from which on the tile loops leave the operand's current token alone: tokens step with positions before.
  */
-uint32_t sambaNestTokenLevel(const SambaNest *nest, uint32_t operand);
+static inline uint32_t sambaNestTokenLevel(const SambaNest *nest, uint32_t operand) {
+  return nest->token_level[operand];
+}
 /* The operand's buffer level after dropping loops that change nothing; at most the token level. */
 uint32_t sambaNestSlotLevel(const SambaNest *nest, uint32_t operand);
 /* Buffers over which the slot of each source is spread: one per iteration of the loop at out_position (1: not spread).

@@ -165,10 +165,12 @@ static double fillCycles(const Pricing *p, double compute, double rate) {
     for (uint32_t i = 0; i < p->demand_count; ++i) {
       const struct Demand *demand = &p->demands[i];
       double wanted = fmax(1, fmax(demand->first_bytes / at, demand->bytes / (at + compute)) / rate),
-             whole = ceil(wanted);
-      while (usableAgs(demand, whole) < wanted && whole <= ags)
+             whole = ceil(wanted), usable = usableAgs(demand, whole);
+      while (usable < wanted && whole <= ags) {
         whole += fmax(1, floor(whole / 8));
-      used += usableAgs(demand, whole);
+        usable = usableAgs(demand, whole);
+      }
+      used += usable;
       late |= whole > ags;
     }
     if (late || used > ags)
@@ -277,10 +279,8 @@ static bool dealingEnds(const SambaGroupLimits *limits, const SambaNest *nest) {
   for (uint32_t i = 0; i < nest->group->operand_count; ++i) {
     if (!(limits->on_chip >> i & 1) || !nest->group->operands[i].value)
       continue;
-    SambaBox token;
     uint32_t dims = 0;
-    sambaNestBox(nest, i, nest->group->dim_count, &token);
-    if (token.elements * sambaDTypeBytes(sambaNestDType(nest, i)) <=
+    if (nest->token_elements[i] * sambaDTypeBytes(sambaNestDType(nest, i)) <=
         nest->machine->fifo_depth * nest->machine->vector_bytes)
       continue;
     for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
@@ -306,6 +306,7 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   if (sambaNestWorkCycles(nest) * firings + launchShare * unit_load * choice->pcus >= bound)
     return false; /* most candidates end here */
   Pricing p = {.nest = nest, .limits = limits};
+  sambaNestSettleTokens(nest);
   if (!dealingEnds(limits, nest) || !chooseLevels(limits, nest))
     return false;
   for (uint32_t i = 0; i < group->operand_count; ++i)
