@@ -38,7 +38,9 @@ static int64_t randomLog(Annealer *a) {
 
 static SambaBox boxAfter(const SambaPlacement *p, uint32_t net, SambaBox box, int32_t oldX, int32_t oldY, int32_t x,
                          int32_t y) {
-  if (oldX <= box.x0 || oldX >= box.x1 || oldY <= box.y0 || oldY >= box.y1)
+  /* A border that the unit lay on and has not passed outwards may be another's now. */
+  if ((oldX <= box.x0 && x > box.x0) || (oldX >= box.x1 && x < box.x1) || (oldY <= box.y0 && y > box.y0) ||
+      (oldY >= box.y1 && y < box.y1))
     return sambaPlacementBox(p, net);
   box.x0 = x < box.x0 ? x : box.x0;
   box.x1 = x > box.x1 ? x : box.x1;

@@ -30,6 +30,9 @@ typedef struct {
   uint32_t *lane_flows;
   uint32_t *room_load; /* per channel: load of the emptiest lane; a lane without flow ids counts as full */
   uint32_t pressure;   /* price of overuse in this round */
+  /* Geometry, for the inner loops: where a channel leads, and the place of a switch. */
+  uint32_t *next;
+  uint16_t *node_x, *node_y;
   /* Distances for the estimate. */
   const uint32_t *column_cost;
   uint32_t row_cost;
@@ -88,7 +91,7 @@ static bool turnAllowed(int32_t x, uint32_t side, uint32_t class, uint32_t next,
 }
 
 static uint32_t estimate(const Search *s, uint32_t node, int32_t toX, int32_t toY) {
-  int32_t x = (int32_t)(node % (uint32_t)s->r->width), y = (int32_t)(node / (uint32_t)s->r->width);
+  int32_t x = s->node_x[node], y = s->node_y[node];
   uint32_t a = s->column_cost[x], b = s->column_cost[toX];
   return (a > b ? a - b : b - a) + (uint32_t)abs(y - toY) * s->row_cost;
 }
@@ -147,7 +150,7 @@ static void release(Search *s, SambaNet *net) {
 /* Opens the ways on from a switch that was reached through channel `arrival` (SAMBA_NO_CHANNEL: from the source). */
 static void expand(Search *s, const SambaNet *net, uint32_t node, uint32_t arrival, uint32_t cost, uint32_t from,
                    int32_t toX, int32_t toY) {
-  int32_t x = (int32_t)(node % (uint32_t)s->r->width);
+  int32_t x = s->node_x[node];
   for (uint32_t channel = sambaChannel(node, 0, 0), end = sambaChannel(node + 1, 0, 0); channel < end; ++channel) {
     if (!s->base[channel] || s->tree_stamp[channel] == s->tree_search)
       continue;
@@ -160,33 +163,28 @@ static void expand(Search *s, const SambaNet *net, uint32_t node, uint32_t arriv
     s->stamp[channel] = s->search;
     s->cost[channel] = total;
     s->from[channel] = from;
-    uint32_t reached;
-    sambaRoutingNext(s->r, channel, &reached);
-    uint64_t key = (uint64_t)(total + estimate(s, reached, toX, toY)) << 24 | (0xffffff - (s->sequence++ & 0xffffff));
+    uint64_t key =
+        (uint64_t)(total + estimate(s, s->next[channel], toX, toY)) << 24 | (0xffffff - (s->sequence++ & 0xffffff));
     heapPush(s, (HeapItem){key, total, channel});
   }
 }
 
 /* Adds the cheapest path from the tree to a switch. There always is one: the odd-even rule leaves a shortest path. */
 static void connect(Search *s, SambaNet *net, uint32_t sink) {
-  int32_t toX = (int32_t)(sink % (uint32_t)s->r->width), toY = (int32_t)(sink / (uint32_t)s->r->width);
+  int32_t toX = s->node_x[sink], toY = s->node_y[sink];
   ++s->search;
   s->heap.size = 0;
   s->sequence = 0;
   /* The part of the tree that lies nearest is expanded first: seeds enter the heap through their estimates. */
   expand(s, net, net->source, SAMBA_NO_CHANNEL, 0, (uint32_t)net->tree.size, toX, toY);
-  for (size_t b = 0; b < net->tree.size; ++b) {
-    uint32_t node;
-    sambaRoutingNext(s->r, net->tree.data[b].channel, &node);
-    expand(s, net, node, net->tree.data[b].channel, 0, (uint32_t)b, toX, toY);
-  }
+  for (size_t b = 0; b < net->tree.size; ++b)
+    expand(s, net, s->next[net->tree.data[b].channel], net->tree.data[b].channel, 0, (uint32_t)b, toX, toY);
   uint32_t source = (uint32_t)net->tree.size, channel = SAMBA_NO_CHANNEL;
   while (s->heap.size) {
     HeapItem item = heapPop(s);
     if (s->cost[item.channel] != item.cost)
       continue;
-    uint32_t node;
-    sambaRoutingNext(s->r, item.channel, &node);
+    uint32_t node = s->next[item.channel];
     if (node == sink) {
       channel = item.channel;
       break;
@@ -201,11 +199,10 @@ static void connect(Search *s, SambaNet *net, uint32_t sink) {
   }
   int32_t parent = from == source ? -1 : (int32_t)from;
   for (size_t i = s->path.size; i-- > 0;) {
-    uint32_t node, next = s->path.data[i];
+    uint32_t next = s->path.data[i], node = s->next[next];
     sambaArrayAppend(&net->tree, (SambaBranch){next, parent, occupy(s, next, net->rate), 0});
     parent = (int32_t)net->tree.size - 1;
     s->tree_stamp[next] = s->tree_search;
-    sambaRoutingNext(s->r, next, &node);
     if (s->node_stamp[node] != s->tree_search) {
       s->node_stamp[node] = s->tree_search;
       s->node_branch[node] = parent;
@@ -216,7 +213,7 @@ static void connect(Search *s, SambaNet *net, uint32_t sink) {
 static void routeNet(Search *s, SambaNet *net) {
   ++s->tree_search;
   s->sink_distance.size = 0;
-  int32_t x = (int32_t)(net->source % (uint32_t)s->r->width), y = (int32_t)(net->source / (uint32_t)s->r->width);
+  int32_t x = s->node_x[net->source], y = s->node_y[net->source];
   for (uint32_t i = 0; i < net->sink_count; ++i)
     sambaArrayAppend(&s->sink_distance, estimate(s, net->sinks[i], x, y));
   for (uint32_t i = 0; i < net->sink_count; ++i)
@@ -233,10 +230,9 @@ static void routeNet(Search *s, SambaNet *net) {
       connect(s, net, sink);
     net->sink_branch[nearest] = s->node_branch[sink];
     for (size_t b = old; b < net->tree.size; ++b) {
-      uint32_t node;
-      sambaRoutingNext(s->r, net->tree.data[b].channel, &node);
-      x = (int32_t)(node % (uint32_t)s->r->width);
-      y = (int32_t)(node / (uint32_t)s->r->width);
+      uint32_t node = s->next[net->tree.data[b].channel];
+      x = s->node_x[node];
+      y = s->node_y[node];
       for (uint32_t i = 0; i < net->sink_count; ++i) {
         uint32_t distance = net->sink_branch[i] < 0 ? estimate(s, net->sinks[i], x, y) : UINT32_MAX;
         if (distance < s->sink_distance.data[i])
@@ -306,15 +302,22 @@ static void searchCreate(Search *s, SambaRouting *r) {
   s->tree_stamp = sambaAllocateZeroed(channels, sizeof *s->tree_stamp);
   s->node_stamp = sambaAllocateZeroed(nodes, sizeof *s->node_stamp);
   s->node_branch = sambaAllocateZeroed(nodes, sizeof *s->node_branch);
+  s->next = sambaAllocateZeroed(channels, sizeof *s->next);
+  s->node_x = sambaAllocateZeroed(nodes, sizeof *s->node_x);
+  s->node_y = sambaAllocateZeroed(nodes, sizeof *s->node_y);
+  for (uint32_t node = 0; node < nodes; ++node) {
+    s->node_x[node] = (uint16_t)(node % (uint32_t)r->width);
+    s->node_y[node] = (uint16_t)(node / (uint32_t)r->width);
+  }
   uint32_t *columns = sambaAllocateZeroed((size_t)r->width, sizeof *columns);
   for (int32_t x = 1; x < r->width; ++x)
     columns[x] = columns[x - 1] + COST_SCALE * (uint32_t)sambaMachineHopCycles(r->machine, x - 1, 0, x, 0);
   s->column_cost = columns;
   s->row_cost = COST_SCALE * (uint32_t)sambaMachineHopCycles(r->machine, 0, 0, 0, 1);
   for (uint32_t c = 0; c < r->channel_count; ++c) {
-    uint32_t next, side = sambaChannelSide(c);
-    int32_t x = (int32_t)(sambaChannelSwitch(c) % (uint32_t)r->width);
-    if (sambaRoutingNext(r, c, &next) && lanesOf(s, c))
+    uint32_t side = sambaChannelSide(c);
+    int32_t x = s->node_x[sambaChannelSwitch(c)];
+    if (sambaRoutingNext(r, c, &s->next[c]) && lanesOf(s, c))
       s->base[c] = side == SAMBA_SWITCH_EAST   ? columns[x + 1] - columns[x]
                    : side == SAMBA_SWITCH_WEST ? columns[x] - columns[x - 1]
                                                : s->row_cost;
@@ -323,7 +326,8 @@ static void searchCreate(Search *s, SambaRouting *r) {
 
 static void searchDestroy(Search *s) {
   void *arrays[] = {s->base, s->history, s->lane_load,  s->lane_flows, s->room_load,   s->stamp,
-                    s->cost, s->from,    s->tree_stamp, s->node_stamp, s->node_branch, (void *)s->column_cost};
+                    s->cost, s->from,    s->tree_stamp, s->node_stamp, s->node_branch, (void *)s->column_cost,
+                    s->next, s->node_x,  s->node_y};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i)
     free(arrays[i]);
   sambaArrayFree(&s->heap);

@@ -331,8 +331,8 @@ SambaStatus sambaHopParse(SambaStringRef text, SambaHop *out_hop) {
   SambaStringRef rest = text;
   int64_t x, y;
   bool good = takeText(&rest, "(") && takeNumber(&rest, -999999999, 999999999, &x) && takeText(&rest, ",") &&
-              takeNumber(&rest, -999999999, 999999999, &y) && takeText(&rest, ") ") &&
-              takeLane(&rest, &out_hop->in) && takeText(&rest, " -> ") && takeLane(&rest, &out_hop->out) && !rest.size;
+              takeNumber(&rest, -999999999, 999999999, &y) && takeText(&rest, ") ") && takeLane(&rest, &out_hop->in) &&
+              takeText(&rest, " -> ") && takeLane(&rest, &out_hop->out) && !rest.size;
   if (!good)
     return sambaStatusMake(SAMBA_INVALID, "hop \"%.*s\" must look like \"(3,0) west 0:3 -> unit 1:0\"",
                            SAMBA_STRING_ARGS(text));
