@@ -28,6 +28,39 @@ SambaStatus sambaOnnxSetEmpty(const SambaOnnxNode *node, uint32_t output, int64_
   return sambaOnnxSetConstant(node, output, sambaConstantNew(&node->importer->arena, onnx_type, rank, dims));
 }
 
+/* Operators that make nothing of something. */
+static bool canBeEmpty(const SambaOnnxNode *node) {
+  static const char *const makers[] = {"Slice",
+                                       "Split",
+                                       "Expand",
+                                       "Tile",
+                                       "Pad",
+                                       "CenterCropPad",
+                                       "Range",
+                                       "ConstantOfShape",
+                                       "Compress",
+                                       "NonZero",
+                                       "TopK",
+                                       "OneHot",
+                                       "Resize",
+                                       "Upsample",
+                                       "HannWindow",
+                                       "HammingWindow",
+                                       "BlackmanWindow",
+                                       "MelWeightMatrix",
+                                       "If",
+                                       "Loop",
+                                       "SequenceAt",
+                                       "ConcatFromSequence",
+                                       "OptionalGetElement"};
+  bool can = node->input_count == 0;
+  for (uint32_t i = 0; i < node->input_count; ++i)
+    can |= isEmpty(node, i);
+  for (size_t i = 0; i < sizeof makers / sizeof *makers && !can; ++i)
+    can = strcmp(node->proto->op_type, makers[i]) == 0;
+  return can;
+}
+
 /* Every result that is asked for is declared without elements. */
 static SambaStatus declaredEmpty(const SambaOnnxNode *node, bool *out_done) {
   uint32_t rank, used = 0;
@@ -219,7 +252,8 @@ static const struct {
              {"BatchNormalization", 0, sameShape}};
 
 SambaStatus sambaOnnxImportEmpty(const SambaOnnxNode *node, const SambaOnnxRow *row, bool *out_done) {
-  SAMBA_RETURN_IF_ERROR(declaredEmpty(node, out_done));
+  if (canBeEmpty(node))
+    SAMBA_RETURN_IF_ERROR(declaredEmpty(node, out_done));
   bool any = false;
   for (uint32_t i = 0; i < node->input_count; ++i)
     any |= isEmpty(node, i);

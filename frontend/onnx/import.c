@@ -358,6 +358,7 @@ static SambaStatus importNode(SambaOnnxNode *node) {
   if (node->input_count < row->inputs[0] || node->input_count > row->inputs[1])
     return sambaStatusMake(SAMBA_INVALID, "has %u inputs, but must have %u to %u", node->input_count, row->inputs[0],
                            row->inputs[1]);
+  SAMBA_RETURN_IF_ERROR(sambaOnnxCheckAttributes(node));
   return node->output_count ? importResolved(node) : NULL;
 }
 
@@ -412,6 +413,12 @@ static SambaStatus declareResults(SambaImporter *importer) {
     SambaTensor *tensor;
     SAMBA_RETURN_IF_ERROR(
         sambaStatusAnnotate(sambaOnnxTensor(&node, 0, &tensor), "graph output %s", sambaOnnxShown(importer, name)));
+    const Onnx__TypeProto *type = graph->output[i]->type;
+    int64_t declared = type && type->tensor_type ? type->tensor_type->elem_type : 0;
+    if (declared && declared != sambaOnnxTypeOf(tensor->type.dtype))
+      return sambaStatusMake(SAMBA_INVALID, "graph output %s is declared as %s, but its node makes %s",
+                             sambaOnnxShown(importer, name), sambaOnnxTypeName(declared),
+                             sambaOnnxTypeName(sambaOnnxTypeOf(tensor->type.dtype)));
     sambaTraceOutput(importer->trace, name, tensor);
   }
   return NULL;

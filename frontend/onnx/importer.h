@@ -58,6 +58,7 @@ typedef struct SambaImporter {
   SambaStringMap value_names;
   SAMBA_ARRAY(SambaOnnxValue) values;
   SAMBA_ARRAY(Onnx__AttributeProto *) unpacked; /* default attributes of functions */
+  size_t inlined;                               /* nodes put in place of others so far */
 } SambaImporter;
 
 /* Where the nodes of a function or of a branch stand (inline.c); NULL: in the graph. */
@@ -117,6 +118,8 @@ SambaStatus sambaOnnxCheckOptions(SambaImporter *importer); /* they name inputs 
 SambaStatus sambaOnnxDeclareInputs(SambaImporter *importer);
 
 /* ---- Attributes ---- */
+/* Each is there once, of a name and type that ONNX knows; flags are 0 or 1. */
+SambaStatus sambaOnnxCheckAttributes(const SambaOnnxNode *node);
 const Onnx__AttributeProto *sambaOnnxAttribute(const SambaOnnxNode *node, const char *name); /* NULL: absent */
 int64_t sambaOnnxInt(const SambaOnnxNode *node, const char *name, int64_t otherwise);
 double sambaOnnxFloat(const SambaOnnxNode *node, const char *name, double otherwise);
@@ -199,8 +202,9 @@ SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, 
   X(Concat)                                                                                                            \
   X(Gather)                                                                                                            \
   X(Expand)                                                                                                            \
-  X(Tile) X(Reduce) X(Identity) X(NonZero) X(CumSum) X(OneHot) X(Compress) X(GatherElements) X(GatherNd)               \
-      X(ScatterElements) X(ScatterNd) X(Clip) X(ArgMax)
+  X(Tile)                                                                                                              \
+  X(Reduce) X(Identity) X(NonZero) X(CumSum) X(OneHot) X(Compress) X(GatherElements) X(GatherNd) X(ScatterElements)    \
+      X(ScatterNd) X(Clip) X(ArgMax)
 #define X(name) SambaStatus sambaOnnxFold##name(const SambaOnnxNode *node, bool *out_done);
 SAMBA_ONNX_FOLDS(X)
 #undef X

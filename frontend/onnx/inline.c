@@ -140,7 +140,10 @@ static const Onnx__ValueInfoProto *declaredInside(SambaImporter *importer, const
 
 static SambaStatus importNodes(SambaImporter *importer, SambaOnnxScope *scope, size_t count,
                                Onnx__NodeProto *const *nodes) {
+  enum { MOST_NODES = 1 << 17 };
   for (size_t i = 0; i < count; ++i) {
+    if (++importer->inlined > MOST_NODES)
+      return sambaStatusMake(SAMBA_UNSUPPORTED, "functions, branches and loops have more than %d nodes", MOST_NODES);
     Onnx__NodeProto *proto = sambaArenaCopy(&importer->arena, nodes[i], sizeof *nodes[i]);
     proto->input = SAMBA_ARENA_ARRAY(&importer->arena, char *, proto->n_input);
     proto->output = SAMBA_ARENA_ARRAY(&importer->arena, char *, proto->n_output);
@@ -302,6 +305,7 @@ static SambaStatus trip(const SambaOnnxNode *node, const Onnx__GraphProto *body,
   SambaImporter *importer = node->importer;
   SambaOnnxScope scope;
   SambaStatus status = enter(node, &scope);
+  scope.prefix = sambaArenaFormat(&importer->arena, "%s%lld/", scope.prefix, (long long)number);
   scope.outer = node->scope;
   scope.graph = body;
   scope.function = node->scope ? node->scope->function : NULL;

@@ -1,4 +1,4 @@
-/* What handlers use: attributes, inputs and outputs of a node; see importer.h. */
+/* What handlers use: inputs and outputs of a node; see importer.h. */
 #include "frontend/onnx/importer.h"
 
 #include "support/escape.h"
@@ -8,35 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-
-/* ---- Attributes ---- */
-
-const Onnx__AttributeProto *sambaOnnxAttribute(const SambaOnnxNode *node, const char *name) {
-  for (size_t i = 0; i < node->proto->n_attribute; ++i)
-    if (node->proto->attribute[i]->name && strcmp(node->proto->attribute[i]->name, name) == 0)
-      return node->proto->attribute[i];
-  return NULL;
-}
-int64_t sambaOnnxInt(const SambaOnnxNode *node, const char *name, int64_t otherwise) {
-  const Onnx__AttributeProto *attribute = sambaOnnxAttribute(node, name);
-  return attribute && attribute->has_i ? attribute->i : otherwise;
-}
-double sambaOnnxFloat(const SambaOnnxNode *node, const char *name, double otherwise) {
-  const Onnx__AttributeProto *attribute = sambaOnnxAttribute(node, name);
-  return attribute && attribute->has_f ? (double)attribute->f : otherwise;
-}
-bool sambaOnnxStringIs(const SambaOnnxNode *node, const char *name, const char *text, bool otherwise) {
-  const Onnx__AttributeProto *attribute = sambaOnnxAttribute(node, name);
-  if (!attribute || !attribute->has_s)
-    return otherwise;
-  return attribute->s.len == strlen(text) && memcmp(attribute->s.data, text, attribute->s.len) == 0;
-}
-bool sambaOnnxInts(const SambaOnnxNode *node, const char *name, const int64_t **out_data, size_t *out_size) {
-  const Onnx__AttributeProto *attribute = sambaOnnxAttribute(node, name);
-  *out_data = attribute ? attribute->ints : NULL;
-  *out_size = attribute ? attribute->n_ints : 0;
-  return attribute != NULL;
-}
 
 /* ---- Inputs ---- */
 

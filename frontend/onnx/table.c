@@ -6,10 +6,19 @@
 enum { LATEST = 22 };
 #define H(name) sambaOnnxImport##name
 #define F(name) sambaOnnxFold##name
+#define INPUTS_Unary {1, 1}
+#define INPUTS_Not {1, 1}
+#define INPUTS_Parametric {1, 1}
+#define INPUTS_Gelu {1, 1}
+#define INPUTS_Binary {2, 2}
+#define INPUTS_BitShift {2, 2}
+#define INPUTS_Mod {2, 2}
+#define INPUTS_Pow {2, 2}
+#define INPUTS_PRelu {2, 2}
+#define INPUTS_Where {3, 3}
+#define INPUTS_Variadic {1, UINT32_MAX}
 #define ELEMENTWISE(onnx, since, function, samba)                                                                      \
-  {                                                                                                                    \
-    "", onnx, since, LATEST, H(function), F(Elementwise), samba, { 1, UINT32_MAX }                                     \
-  }
+  {"", onnx, since, LATEST, H(function), F(Elementwise), samba, INPUTS_##function}
 
 const SambaOnnxRow sambaOnnxRows[] = {
     ELEMENTWISE("Abs", 1, Unary, "abs"),

@@ -40,6 +40,17 @@ static const Case cases[] = {
     {"opset 8; input x f32 2x3; output y; node Erf x -> y",
      "operator Erf of operator set version 8 is not supported; versions 9 to 22 are", 0, 0},
     {X13 "node Concat -> y axis=0", "has 0 inputs, but must have 1 to", 0, 0},
+    {X13 "node Exp x,x -> y", "has 2 inputs, but must have 1 to 1", 0, 0},
+    {X13 "node Add x,x,x -> y", "has 3 inputs, but must have 2 to 2", 0, 0},
+    {"opset 13; input x f32 2x3; output y i64 2x3; node Relu x -> y",
+     "graph output \"y\" is declared as INT64, but its node makes FLOAT", 0, 0},
+    /* Attributes. */
+    {X13 "node ReduceSum x -> y keepdims=0 keepdims=0", "attribute \"keepdims\" is there twice", 0, 0},
+    {X13 "node ReduceMax x -> y dims=[1]", "attribute \"dims\" is not one of the operator's", 0, 0},
+    {X13 "node ReduceMax x -> y axes=1", "attribute \"axes\" is INT, but must be INTS", 0, 0},
+    {X13 "node ReduceMax x -> y keepdims=[0]", "attribute \"keepdims\" is INTS, but must be INT", 0, 0},
+    {X13 "node ReduceMax x -> y keepdims=2", "attribute \"keepdims\" is 2, but must be 0 or 1", 0, 0},
+    {X13 "node If x -> y then_branch=?5", "attribute \"then_branch\" has no value", 0, 0},
     /* Graph inputs and options. */
     {"opset 13; input x f64 2; node Relu x -> y; output y",
      "graph input \"x\": has element type DOUBLE; the supported ones are f32, f16, bf16, bool, int8, uint8, int16, "

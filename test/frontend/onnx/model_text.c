@@ -48,7 +48,7 @@ static int typeNumber(const char *name) {
     const char *name;
     int number;
   } types[] = {{"f32", 1}, {"ui8", 2},    {"i8", 3},   {"i16", 5},  {"f16", 10}, {"bf16", 16}, {"i32", 6},
-               {"i64", 7}, {"string", 8}, {"bool", 9}, {"f64", 11}, {"u32", 12}, {"seq", 1}};
+               {"i64", 7}, {"string", 8}, {"bool", 9}, {"f64", 11}, {"u32", 12}, {"seq", 1},   {"?", 0}};
   for (size_t i = 0; i < sizeof types / sizeof *types; ++i)
     if (strcmp(name, types[i].name) == 0)
       return types[i].number;
@@ -114,6 +114,8 @@ static void attribute(Bytes *node, char *word) {
     for (char *item = strtok_r(value, "[,]", &rest); item; item = strtok_r(NULL, "[,]", &rest))
       number(a, 8, strtoll(item, NULL, 10));
     number(a, 20, 7);
+  } else if (*value == '?') {
+    number(a, 20, strtoll(value + 1, NULL, 10));
   } else if (*value == '\'') {
     bytes(a, 4, value + 1, strlen(value) - 2);
     number(a, 20, 3);
@@ -159,7 +161,7 @@ static void item(Bytes *model, Bytes *graph, char *line) {
     message(graph, 11, valueInfo(name, type, dims));
   } else if (strcmp(kind, "output") == 0) {
     char *name = strtok_r(NULL, " ", &rest), *type = strtok_r(NULL, " ", &rest), *dims = strtok_r(NULL, " ", &rest);
-    message(graph, 12, valueInfo(name, type ? type : "f32", dims ? dims : "none"));
+    message(graph, 12, valueInfo(name, type ? type : "?", dims ? dims : "none"));
   } else if (strcmp(kind, "value") == 0) {
     char *name = strtok_r(NULL, " ", &rest), *type = strtok_r(NULL, " ", &rest), *dims = strtok_r(NULL, " ", &rest);
     message(graph, 13, valueInfo(name, type, dims));

@@ -5,7 +5,8 @@
  * [TYPE DIMS] | value NAME TYPE DIMS (declared, not a result).
  * TYPE: f32 f64 i64 i32 bool string seq (a sequence). DIMS: 2x3, 2xN (dim_param), 2x? (open), - (rank 0), none (no
  * shape). An absent input is
- * `_`. VALUE: 3 | 1.5 | [1,2] | 'text' | {TYPE DIMS v v} (a tensor). */
+ * `_`. VALUE: 3 | 1.5 | [1,2] | 'text' | {TYPE DIMS v v} (a tensor)
+ * | ?N (AttributeProto.type N without a value). */
 #ifndef SAMBA_TEST_FRONTEND_ONNX_MODEL_TEXT_H
 #define SAMBA_TEST_FRONTEND_ONNX_MODEL_TEXT_H
 
