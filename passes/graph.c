@@ -48,7 +48,7 @@ static bool checkType(MlirOperation function, MlirType type, const char *role, i
   return !status || sambaEmitOpStatus(function, sambaStatusAnnotate(status, "%s %ld", role, (long)index));
 }
 
-bool sambaGraphCheck(MlirOperation function) {
+static bool checkGraph(MlirOperation function) {
   MlirBlock body = sambaBodyOf(function);
   if (!mlirBlockIsNull(mlirBlockGetNextInRegion(body)))
     return sambaEmitOpError(function, "has several blocks, but a graph is one block without control flow");
@@ -70,7 +70,7 @@ bool sambaGraphCheck(MlirOperation function) {
 bool sambaModuleCheckGraphs(MlirOperation module) {
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module)); !mlirOperationIsNull(operation);
        operation = mlirOperationGetNextInBlock(operation))
-    if (sambaOperationIsGraph(operation) && !sambaGraphCheck(operation))
+    if (sambaOperationIsGraph(operation) && !checkGraph(operation))
       return false;
   return true;
 }

@@ -9,7 +9,6 @@
 #include <math.h>
 
 /* Each raises what ends at the operation, if it does; the operation stays, without users then. */
-void sambaRaiseNorm(MlirOperation root);
 void sambaRaiseActivation(MlirOperation root); /* gelu, silu */
 void sambaRaiseSoftmax(MlirOperation root);
 void sambaRaiseAttention(MlirOperation root);

@@ -116,7 +116,7 @@ static const char *stepsText(SambaArena *arena, const SambaPipelineOptions *opti
   return copy;
 }
 
-SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *options, const char **out_text) {
+static SambaStatus pipelineText(SambaArena *arena, const SambaPipelineOptions *options, const char **out_text) {
   SAMBA_RETURN_IF_ERROR(checkOptions(options));
   *out_text = stepsText(arena, options, 0, stepCount);
   return NULL;
@@ -180,5 +180,5 @@ SambaStatus sambaPipelineTextOf(SambaArena *arena, SambaStringRef text, const ch
     ++at;
     *(const char **)((char *)&options + names[i].offset) = takeValue(arena, text, &at);
   }
-  return sambaPipelineText(arena, &options, out_text);
+  return pipelineText(arena, &options, out_text);
 }

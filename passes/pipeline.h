@@ -18,13 +18,12 @@ typedef struct SambaPipelineOptions {
   const char *decisions; /* decisions file */
 } SambaPipelineOptions;
 
-/* The passes, comma-separated, in the arena; errors name the option whose value is not known. */
-SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *options, const char **out_text);
-/* The same in two: up to the sections with their memory, and what makes each of them a configuration; the second may
- * run again for sections that did not fit. */
+/* The passes, comma-separated, in the arena, in two: up to the sections with their memory, and what makes each of them
+ * a configuration; the second may run again for sections that did not fit. Errors name the option whose value is not
+ * known. */
 SambaStatus sambaPipelineTexts(SambaArena *arena, const SambaPipelineOptions *options, const char **out_front,
                                const char **out_back);
-/* sambaPipelineText from the text of options, `target=tiny opt=o0`; values with spaces in quotes. */
+/* The whole, from the text of options, `target=tiny opt=o0`; values with spaces in quotes. */
 SambaStatus sambaPipelineTextOf(SambaArena *arena, SambaStringRef options, const char **out_text);
 extern const char sambaPipelineDescription[]; /* for --help */
 

@@ -110,7 +110,7 @@ static bool parameterOf(MlirOperation user, MlirValue value, intptr_t axes, Mlir
   return same;
 }
 
-void sambaRaiseNorm(MlirOperation operation) {
+static void raiseNorm(MlirOperation operation) {
   MlirValue source, operands[3];
   intptr_t axes, count = 1;
   double eps;
@@ -153,8 +153,12 @@ void sambaRaiseNorm(MlirOperation operation) {
 static const struct {
   const char *name;
   void (*raise)(MlirOperation root);
-} idioms[] = {{"mul", sambaRaiseNorm},      {"div", sambaRaiseNorm},         {"mul", sambaRaiseActivation},
-              {"div", sambaRaiseSoftmax},   {"matmul", sambaRaiseAttention}, {"add", sambaRaiseRotary},
+} idioms[] = {{"mul", raiseNorm},
+              {"div", raiseNorm},
+              {"mul", sambaRaiseActivation},
+              {"div", sambaRaiseSoftmax},
+              {"matmul", sambaRaiseAttention},
+              {"add", sambaRaiseRotary},
               {"div", sambaRaiseActivation}};
 
 static void raiseFunction(MlirOperation function) {

@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-uint32_t sambaLaneOpStages(uint8_t opcode) {
+/* Pipeline stages that a lane operation takes: simple operations and reductions one; transcendental functions and
+ * conversions run in the tail, value sources are wired: none. */
+static uint32_t laneOpStages(uint8_t opcode) {
   char class = sambaLaneOpClass(opcode);
   return class == 'S' || class == 'R';
 }
@@ -12,7 +14,7 @@ uint32_t sambaLaneOpStages(uint8_t opcode) {
 uint32_t sambaProgramStages(const SambaUnit *unit) {
   uint32_t stages = 0;
   for (uint32_t i = 0; i < unit->program.op_count; ++i)
-    stages += sambaLaneOpStages(unit->program.ops[i].opcode);
+    stages += laneOpStages(unit->program.ops[i].opcode);
   return unit->program.systolic && stages ? stages - 1 : stages;
 }
 
@@ -26,7 +28,7 @@ static SambaStatus checkTail(const SambaUnit *unit) {
     bool depends = false;
     for (int operand = 0; operand < sambaLaneOpOperands(op->opcode); ++operand)
       depends |= tail[op->operands[operand]];
-    if (depends && sambaLaneOpStages(op->opcode))
+    if (depends && laneOpStages(op->opcode))
       status = sambaStatusMake(SAMBA_EXHAUSTED,
                                "lane operation %u (%s) comes after a transcendental function, which runs in the tail",
                                i, sambaLaneOpName(op->opcode));

@@ -6,9 +6,6 @@
 #include "backend/config/section.h"
 #include "backend/machine/machine.h"
 
-/* Pipeline stages that a lane operation takes: simple operations and reductions one; transcendental functions and
- * conversions run in the tail, value sources are wired: none. */
-uint32_t sambaLaneOpStages(uint8_t opcode);
 /* Pipeline stages of a COMPUTE unit's program; the mac of a systolic program is the array, not a stage. (A systolic PCU
  * has no stages: the array stands in their place. Nothing that takes a stage may depend on what the tail computes.) */
 uint32_t sambaProgramStages(const SambaUnit *unit);

@@ -164,7 +164,3 @@ int64_t sambaMachineHopCycles(const SambaMachine *machine, int32_t x0, int32_t y
   int64_t dieColumns = machine->grid_columns / machine->dies;
   return machine->hop_cycles + (x0 / dieColumns != x1 / dieColumns ? machine->die_crossing_cycles : 0);
 }
-
-int64_t sambaMachinePeakMacsPerCycle(const SambaMachine *machine) {
-  return sambaMachinePcuCount(machine) * machine->systolic_rows * machine->systolic_columns;
-}

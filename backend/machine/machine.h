@@ -55,7 +55,5 @@ int64_t sambaMachinePmuCount(const SambaMachine *machine);
 void sambaMachineAgSite(const SambaMachine *machine, int32_t ag, int32_t *out_x, int32_t *out_y);
 /* Cycles from the switch at (x0,y0) to its neighbour (x1,y1): hop latency, more across a die edge. */
 int64_t sambaMachineHopCycles(const SambaMachine *machine, int32_t x0, int32_t y0, int32_t x1, int32_t y1);
-/* Peak systolic multiply-accumulates per cycle of the whole chip for bf16 operands. */
-int64_t sambaMachinePeakMacsPerCycle(const SambaMachine *machine);
 
 #endif

@@ -131,7 +131,8 @@ static double computeCycles(const SambaUnit *unit, const SambaMachine *machine) 
          (transcendentals > 1 ? transcendentals : 1);
 }
 
-double sambaUnitBusyCycles(const SambaUnit *unit, const SambaMachine *machine) {
+/* Cycles that the unit is occupied during one run of the section, from its port rates and its program. */
+static double unitBusyCycles(const SambaUnit *unit, const SambaMachine *machine) {
   double in = 0, out = 0, most = 0;
   for (uint32_t i = 0; i < unit->input_count; ++i) {
     double bytes = portBytes(unit, false, i);
@@ -198,7 +199,7 @@ static double busyCycles(const SambaSection *section, const SambaMachine *machin
   double bytes = 0, first = 0, most = 0;
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
-    out_busy[u] = sambaUnitBusyCycles(unit, machine);
+    out_busy[u] = unitBusyCycles(unit, machine);
     most = out_busy[u] > most ? out_busy[u] : most;
     if (unit->kind == SAMBA_UNIT_LOAD)
       bytes += portBytes(unit, true, 0);

@@ -18,8 +18,6 @@ SambaUsableUnits sambaMachineUsableUnits(const SambaMachine *machine);
 /* Whether the section fits the machine with its reserve of units; the error says what is short. */
 SambaStatus sambaSectionFits(const SambaSection *section, const SambaMachine *machine);
 
-/* Cycles that the unit is occupied during one run of the section, from its port rates and its program. */
-double sambaUnitBusyCycles(const SambaUnit *unit, const SambaMachine *machine);
 /* Cycles of one run: the slowest unit or the DRAM, plus the way of the first token through the pipeline. */
 double sambaSectionEstimate(const SambaSection *section, const SambaMachine *machine);
 /* Cycles that launching the section costs when another configuration is on the chip. */

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t sambaCountLoops(const SambaNest *nest, uint32_t to) {
+/* Tile loops with several trips at positions [0, to): the counters in front of a token. */
+static uint32_t countLoops(const SambaNest *nest, uint32_t to) {
   uint32_t count = 0;
   for (uint32_t position = 0; position < to; ++position)
     count += nest->trips[nest->dim_at[position]] > 1;
@@ -58,7 +59,14 @@ uint32_t sambaOutputDims(const SambaNest *nest, uint32_t *out_dims) {
   return count;
 }
 
-void sambaTokenLayoutMake(const SambaNest *nest, uint32_t operand, SambaTokenLayout *out_layout) {
+/* The layout of the tokens that an operand brings to the PCUs of its group: the stride of each in-tile dimension. */
+typedef struct TokenLayout {
+  uint64_t elements;
+  int64_t offset;
+  int64_t stride[SAMBA_MAX_STAGE_DIMS];
+} TokenLayout;
+
+static void makeTokenLayout(const SambaNest *nest, uint32_t operand, TokenLayout *out_layout) {
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[operand].map;
   memset(out_layout, 0, sizeof *out_layout);
@@ -240,11 +248,11 @@ uint32_t sambaLowerCompute(SambaAssembly *assembly, const SambaNest *nest, const
   Chain chain;
   makeChain(nest, &chain);
   /* Strides of all ports, the output last, a row per counter. */
-  SambaTokenLayout layouts[SAMBA_MAX_GROUP_OPERANDS + 1];
+  TokenLayout layouts[SAMBA_MAX_GROUP_OPERANDS + 1];
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value)
-      sambaTokenLayoutMake(nest, i, &layouts[port_of[i]]);
-  SambaTokenLayout *output = &layouts[ports];
+      makeTokenLayout(nest, i, &layouts[port_of[i]]);
+  TokenLayout *output = &layouts[ports];
   memset(output, 0, sizeof *output);
   output->elements = 1;
   uint32_t dims[SAMBA_MAX_STAGE_DIMS], dim_count = sambaOutputDims(nest, dims);
@@ -282,10 +290,10 @@ uint32_t sambaLowerCompute(SambaAssembly *assembly, const SambaNest *nest, const
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value) {
       unit->inputs[port_of[i]].dtype = sambaNestDType(nest, i);
-      unit->inputs[port_of[i]].level = sambaCountLoops(nest, sambaNestTokenLevel(nest, i));
+      unit->inputs[port_of[i]].level = countLoops(nest, sambaNestTokenLevel(nest, i));
     }
   unit->outputs[0].dtype = nest->graph->tensors[group->output.tensor].dtype;
-  unit->outputs[0].level = sambaCountLoops(nest, group->parallel_count);
+  unit->outputs[0].level = countLoops(nest, group->parallel_count);
   unit->outputs[0].value = result;
   free(strides);
   return index;

@@ -40,7 +40,8 @@ uint32_t sambaCopyRangeSize(const SambaCopyRange *range, uint32_t dim_count) {
   return size;
 }
 
-uint32_t sambaCutRange(const SambaCopyRange *whole, uint32_t dim_count, uint32_t wanted, SambaCopyRange *out_ranges) {
+/* sambaCutCopies of the copies of a range. */
+static uint32_t cutRange(const SambaCopyRange *whole, uint32_t dim_count, uint32_t wanted, SambaCopyRange *out_ranges) {
   /* Outer dimensions copy by copy as far as that stays within `wanted`; one dimension in runs; the rest whole. */
   uint32_t split = 0, ranges = 1, parts = 1, run = 1;
   while (split < dim_count && (uint64_t)ranges * whole->count[split] <= wanted)
@@ -74,7 +75,7 @@ uint32_t sambaCutCopies(const SambaNest *nest, uint32_t mask, uint32_t wanted, S
     whole.first[dim] = 0;
     whole.count[dim] = mask & 1u << dim ? nest->unroll[dim] : 1;
   }
-  return sambaCutRange(&whole, nest->group->dim_count, wanted, out_ranges);
+  return cutRange(&whole, nest->group->dim_count, wanted, out_ranges);
 }
 
 void sambaReplicaRange(const SambaNest *nest, uint32_t mask, uint32_t replica, SambaCopyRange *out_range) {

@@ -100,8 +100,6 @@ uint32_t sambaCopyRangeSize(const SambaCopyRange *range, uint32_t dim_count);
  * fewer than one); returns how many. With out_ranges NULL only counts. Dimensions outside the mask: first 0, count 1.
  */
 uint32_t sambaCutCopies(const SambaNest *nest, uint32_t mask, uint32_t wanted, SambaCopyRange *out_ranges);
-/* The same for the copies of a range. */
-uint32_t sambaCutRange(const SambaCopyRange *whole, uint32_t dim_count, uint32_t wanted, SambaCopyRange *out_ranges);
 /* The copies in `mask` of one replica. */
 void sambaReplicaRange(const SambaNest *nest, uint32_t mask, uint32_t replica, SambaCopyRange *out_range);
 /* The extents of a buffered tensor's slot: the tensor, along its pipeline axis only a tile. */
@@ -127,20 +125,10 @@ int64_t sambaStagingRowBytes(const SambaMachine *machine);
 
 /* --- lower_compute.c --- */
 
-/* The layout of the tokens that an operand brings to the PCUs of its group: the stride of each in-tile dimension. */
-typedef struct SambaTokenLayout {
-  uint64_t elements;
-  int64_t offset;
-  int64_t stride[SAMBA_MAX_STAGE_DIMS];
-} SambaTokenLayout;
-void sambaTokenLayoutMake(const SambaNest *nest, uint32_t operand, SambaTokenLayout *out_layout);
-
 /* The dimensions of an indexed operand's tokens, those of the index first; returns their number. */
 uint32_t sambaIndexedDims(const SambaNest *nest, uint32_t operand, uint32_t *out_dims, uint32_t *out_index_count);
 /* The dimensions of an output token, slowest in memory first; returns their number (only those with several points). */
 uint32_t sambaOutputDims(const SambaNest *nest, uint32_t *out_dims);
-/* Tile loops with several trips at positions [0, to): the counters in front of a token. */
-uint32_t sambaCountLoops(const SambaNest *nest, uint32_t to);
 
 /* Adds the COMPUTE unit of one copy. copy: its index along each dimension. Port i of the unit is the i-th operand that
  * the program reads; the one output is the group's. */

@@ -70,18 +70,6 @@ SambaStatus sambaMemoryAssign(SambaMemoryInterval *intervals, uint32_t count, ui
   return NULL;
 }
 
-uint64_t sambaMemoryLargestLiveSet(const SambaMemoryInterval *intervals, uint32_t count, uint64_t alignment) {
-  uint64_t largest = 0;
-  for (uint32_t i = 0; i < count; ++i) { /* the maximum is reached where some interval begins */
-    uint64_t alive = 0;
-    for (uint32_t k = 0; k < count; ++k)
-      if (intervals[k].first_call <= intervals[i].first_call && intervals[i].first_call <= intervals[k].last_call)
-        alive += roundUp(intervals[k].bytes, alignment);
-    largest = alive > largest ? alive : largest;
-  }
-  return largest;
-}
-
 SambaStatus sambaMemoryCheck(const SambaMemoryInterval *intervals, uint32_t count, uint64_t alignment, uint64_t bytes) {
   for (uint32_t i = 0; i < count; ++i) {
     if (intervals[i].offset % alignment)

@@ -17,9 +17,6 @@ typedef struct SambaMemoryInterval {
  * when the sum of sizes cannot be counted. */
 SambaStatus sambaMemoryAssign(SambaMemoryInterval *intervals, uint32_t count, uint64_t alignment, uint64_t *out_bytes);
 
-/* Largest sum of the (rounded) bytes alive in one call: no assignment can be smaller. */
-uint64_t sambaMemoryLargestLiveSet(const SambaMemoryInterval *intervals, uint32_t count, uint64_t alignment);
-
 /* Independent check: no two intervals that share a call share a byte, all are aligned and end by `bytes`. */
 SambaStatus sambaMemoryCheck(const SambaMemoryInterval *intervals, uint32_t count, uint64_t alignment, uint64_t bytes);
 

@@ -269,9 +269,14 @@ uint32_t sambaNestSlotLevel(const SambaNest *nest, uint32_t operand) {
   return level;
 }
 
-SambaSystolicShape sambaNestSystolicShape(const SambaNest *nest) {
+/* Rows, columns, batch and depth of a systolic firing. */
+typedef struct SystolicShape {
+  int64_t rows, columns, batch, depth;
+} SystolicShape;
+
+static SystolicShape systolicShape(const SambaNest *nest) {
   const SambaGroup *group = nest->group;
-  SambaSystolicShape shape = {1, 1, 1, 1};
+  SystolicShape shape = {1, 1, 1, 1};
   for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
     bool a = sambaGroupDepends(group, group->mac[0], dim), b = sambaGroupDepends(group, group->mac[1], dim);
     *(group->reduced[dim] ? &shape.depth
@@ -287,7 +292,7 @@ static int64_t streamedElements(const SambaNest *nest, uint32_t operand) {
   const SambaGroup *group = nest->group;
   int64_t elements = 1;
   if (group->systolic && (operand == group->mac[0] || operand == group->mac[1])) {
-    SambaSystolicShape shape = sambaNestSystolicShape(nest);
+    SystolicShape shape = systolicShape(nest);
     for (uint32_t dim = 0; dim < group->dim_count; ++dim)
       if (sambaGroupDepends(group, operand, dim))
         elements *= nest->tile[dim];
@@ -393,7 +398,7 @@ double sambaNestWorkCycles(const SambaNest *nest) {
   const SambaMachine *machine = nest->machine;
   if (!group->systolic)
     return group->copy ? 1 : simdCycles(nest);
-  SambaSystolicShape shape = sambaNestSystolicShape(nest);
+  SystolicShape shape = systolicShape(nest);
   bool wide = sambaDTypeBytes(sambaNestDType(nest, group->mac[0])) > 2 ||
               sambaDTypeBytes(sambaNestDType(nest, group->mac[1])) > 2;
   int64_t depth = shape.depth > machine->systolic_rows ? shape.depth : machine->systolic_rows;

@@ -75,11 +75,6 @@ uint32_t sambaNestSources(const SambaNest *nest, uint32_t operand);
 int64_t sambaNestTrips(const SambaNest *nest, uint32_t level);
 /* Elements of one output token. */
 int64_t sambaNestOutputElements(const SambaNest *nest);
-/* Rows, columns, batch and depth of a systolic firing. */
-typedef struct SambaSystolicShape {
-  int64_t rows, columns, batch, depth;
-} SambaSystolicShape;
-SambaSystolicShape sambaNestSystolicShape(const SambaNest *nest);
 /* Cycles of one firing's arithmetic. */
 double sambaNestWorkCycles(const SambaNest *nest);
 /* Cycles that one firing occupies its slowest PCU or port. */

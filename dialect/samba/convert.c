@@ -5,6 +5,35 @@
 
 MlirStringRef sambaOperationName(MlirOperation op) { return mlirIdentifierStr(mlirOperationGetName(op)); }
 
+typedef struct Text {
+  SAMBA_ARRAY(char) text;
+} Text;
+
+static void appendText(MlirStringRef part, void *userData) {
+  Text *text = userData;
+  for (size_t i = 0; i < part.length; ++i)
+    sambaArrayAppend(&text->text, part.data[i]);
+}
+
+static const char *finish(SambaArena *arena, Text *text) {
+  sambaArrayAppend(&text->text, 0);
+  const char *copy = sambaArenaCopy(arena, text->text.data, text->text.size);
+  sambaArrayFree(&text->text);
+  return copy;
+}
+
+static const char *printType(SambaArena *arena, MlirType type) {
+  Text text = {0};
+  mlirTypePrint(type, appendText, &text);
+  return finish(arena, &text);
+}
+
+const char *sambaPrintAttribute(SambaArena *arena, MlirAttribute attribute) {
+  Text text = {0};
+  mlirAttributePrint(attribute, appendText, &text);
+  return finish(arena, &text);
+}
+
 SambaDType sambaDTypeFromType(MlirType type) {
   if (mlirTypeIsAF32(type))
     return SAMBA_DTYPE_F32;
@@ -70,7 +99,7 @@ SambaStatus sambaTensorTypeFromMlir(MlirType type, SambaTensorType *out_type) {
     return NULL;
   }
   SambaArena arena = {0};
-  SambaStatus status = sambaStatusMake(SAMBA_UNSUPPORTED, "%s is not %s", sambaPrintType(&arena, type), expected);
+  SambaStatus status = sambaStatusMake(SAMBA_UNSUPPORTED, "%s is not %s", printType(&arena, type), expected);
   sambaArenaDestroy(&arena);
   return status;
 }
@@ -176,33 +205,4 @@ MlirAttribute sambaDenseAttribute(MlirContext context, const SambaTensorType *ty
 
 MlirNamedAttribute sambaNamedAttribute(MlirContext context, const char *name, MlirAttribute value) {
   return mlirNamedAttributeGet(mlirIdentifierGet(context, mlirStringRefCreateFromCString(name)), value);
-}
-
-typedef struct Text {
-  SAMBA_ARRAY(char) text;
-} Text;
-
-static void appendText(MlirStringRef part, void *userData) {
-  Text *text = userData;
-  for (size_t i = 0; i < part.length; ++i)
-    sambaArrayAppend(&text->text, part.data[i]);
-}
-
-static const char *finish(SambaArena *arena, Text *text) {
-  sambaArrayAppend(&text->text, 0);
-  const char *copy = sambaArenaCopy(arena, text->text.data, text->text.size);
-  sambaArrayFree(&text->text);
-  return copy;
-}
-
-const char *sambaPrintType(SambaArena *arena, MlirType type) {
-  Text text = {0};
-  mlirTypePrint(type, appendText, &text);
-  return finish(arena, &text);
-}
-
-const char *sambaPrintAttribute(SambaArena *arena, MlirAttribute attribute) {
-  Text text = {0};
-  mlirAttributePrint(attribute, appendText, &text);
-  return finish(arena, &text);
 }

@@ -22,7 +22,8 @@ static void emitText(MlirLocation location, MlirDiagnosticSeverity severity, con
   sambaDiagnose(location, severity, message, count, notes);
 }
 
-bool sambaEmitStatus(MlirLocation location, const char *prefix, SambaStatus status) {
+/* "PREFIX message" at location. */
+static bool emitStatus(MlirLocation location, const char *prefix, SambaStatus status) {
   SambaArena arena = {0};
   if (!mlirLocationIsNull(location))
     emitText(location, MlirDiagnosticError, sambaArenaFormat(&arena, "%s%s", prefix, sambaStatusGetMessage(status)));
@@ -34,7 +35,7 @@ bool sambaEmitStatus(MlirLocation location, const char *prefix, SambaStatus stat
 bool sambaEmitOpStatus(MlirOperation op, SambaStatus status) {
   SambaArena arena = {0};
   const char *prefix = sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(sambaOperationName(op)));
-  sambaEmitStatus(mlirOperationGetLocation(op), prefix, status);
+  emitStatus(mlirOperationGetLocation(op), prefix, status);
   sambaArenaDestroy(&arena);
   return false;
 }
@@ -52,15 +53,6 @@ bool sambaEmitOpError(MlirOperation op, const char *format, ...) {
   sambaEmitOpStatus(op, sambaStatusMake(SAMBA_INVALID, "%s", text ? text : format));
   free(text);
   return false;
-}
-
-void sambaEmitRemark(MlirLocation location, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  char *text = formatText(format, arguments);
-  va_end(arguments);
-  emitText(location, MlirDiagnosticRemark, text ? text : format);
-  free(text);
 }
 
 /*===-- Calls -----------------------------------------------------------------------------------------------------===*/
@@ -127,8 +119,8 @@ bool sambaInferOperator(const SambaOpHooks *hooks, const SambaInference *inferen
   if (!status)
     status = sambaOperatorInfer(&call, results);
   if (status)
-    sambaEmitStatus(inference->location, sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(hooks->name)),
-                    status);
+    emitStatus(inference->location, sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(hooks->name)),
+               status);
   else
     for (uint32_t i = 0; i < call.operator_->result_count; ++i)
       out_types[i] = sambaTensorTypeToMlir(inference->context, &results[i]);
@@ -184,8 +176,8 @@ bool sambaInferConstant(const SambaOpHooks *hooks, const SambaInference *inferen
           : sambaTensorTypeFromMlir(mlirAttributeGetType(value), &type);
   SambaArena arena = {0};
   if (status)
-    sambaEmitStatus(inference->location, sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(hooks->name)),
-                    status);
+    emitStatus(inference->location, sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(hooks->name)),
+               status);
   else
     *out_type = mlirAttributeGetType(value);
   sambaArenaDestroy(&arena);

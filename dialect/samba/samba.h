@@ -31,8 +31,7 @@ MlirAttribute sambaDenseAttribute(MlirContext context, const SambaTensorType *ty
 /* Looks up in a dictionary; null attribute when absent. */
 MlirAttribute sambaDictionaryFind(MlirAttribute dictionary, const char *name);
 MlirNamedAttribute sambaNamedAttribute(MlirContext context, const char *name, MlirAttribute value);
-/* A plain text of a type or attribute, in the arena. */
-const char *sambaPrintType(SambaArena *arena, MlirType type);
+/* A plain text of an attribute, in the arena. */
 const char *sambaPrintAttribute(SambaArena *arena, MlirAttribute attribute);
 
 /* ---- Operations ---- */
@@ -55,9 +54,6 @@ MlirOperation sambaOperationCreate(const char *name, MlirLocation location, intp
  */
 bool sambaEmitOpError(MlirOperation op, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool sambaEmitOpStatus(MlirOperation op, SambaStatus status);
-/* The same without an op: "message" at location. */
-bool sambaEmitStatus(MlirLocation location, const char *prefix, SambaStatus status);
-void sambaEmitRemark(MlirLocation location, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- The hooks of the dialect (for dialect/samba/hooks.c) ---- */
 bool sambaVerifyOperator(const SambaOpHooks *hooks, MlirOperation op);

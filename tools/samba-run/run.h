@@ -18,7 +18,5 @@ SambaStatus sambaCompareTensors(const char *name, const SambaHostTensor *got, co
 
 /* Writes --stats FILE.json. */
 SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session);
-/* Anonymous memory of this process in bytes (smaps_rollup), 0 when the system does not tell. */
-uint64_t sambaAnonymousBytes(void);
 
 #endif

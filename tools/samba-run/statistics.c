@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t sambaAnonymousBytes(void) {
+/* Anonymous memory of this process (smaps_rollup), 0 when the system does not tell. */
+static uint64_t anonymousBytes(void) {
   FILE *file = fopen("/proc/self/smaps_rollup", "r");
   char line[256];
   unsigned long long kib = 0;
@@ -98,7 +99,7 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) 
   cJSON_AddNumberToObject(host, "jit_s", values.jit_seconds);
   /* Code generators are made while loading, code while launching. */
   cJSON_AddNumberToObject(host, "simulate_s", fmax(report.simulate_seconds - values.jit_seconds, 0));
-  cJSON_AddNumberToObject(host, "anon_bytes", (double)sambaAnonymousBytes());
+  cJSON_AddNumberToObject(host, "anon_bytes", (double)anonymousBytes());
   cJSON_AddNumberToObject(host, "events", (double)report.events);
   cJSON_AddItemToObject(root, "host", host);
   char *text = cJSON_Print(root);

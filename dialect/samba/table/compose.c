@@ -57,7 +57,8 @@ uint32_t sambaComposeInverseDeviation(const SambaComposition *c, uint32_t x, int
   return result;
 }
 
-uint32_t sambaComposeExponential(const SambaComposition *c, uint32_t x, uint32_t maximum) {
+/* exp(x - m) in f32 */
+static uint32_t exponential(const SambaComposition *c, uint32_t x, uint32_t maximum) {
   SambaStageBuilder b;
   uint16_t value;
   uint32_t result = elementwiseLike(c, x, &b, &value);
@@ -83,7 +84,7 @@ void sambaComposeSoftmax(const SambaComposition *c, uint32_t x, uint32_t axis, u
     sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, power, sum));
     return;
   }
-  uint32_t powers = sambaComposeExponential(c, x, maximum);
+  uint32_t powers = exponential(c, x, maximum);
   uint32_t sum = sambaComposeReduce(c, powers, reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_PLAIN, 0);
   sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, result);
   uint16_t value = sambaStageBroadcastOperand(&b, powers), total = sambaStageBroadcastOperand(&b, sum);

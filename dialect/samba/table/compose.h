@@ -26,8 +26,6 @@ uint32_t sambaComposeReduce(const SambaComposition *c, uint32_t x, const bool *r
 uint32_t sambaComposeDivide(const SambaComposition *c, uint32_t x, int64_t count);
 /* 1 / sqrt(x / count + epsilon) */
 uint32_t sambaComposeInverseDeviation(const SambaComposition *c, uint32_t x, int64_t count, double epsilon);
-/* exp(x - m) in f32 */
-uint32_t sambaComposeExponential(const SambaComposition *c, uint32_t x, uint32_t maximum);
 /* softmax of x along `axis` into result: four stages. */
 void sambaComposeSoftmax(const SambaComposition *c, uint32_t x, uint32_t axis, uint32_t result);
 /* A parameter of a norm: (C1) x's dtype or f32, and exactly this shape. */

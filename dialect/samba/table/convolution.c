@@ -10,7 +10,7 @@
  * separate rounded addition, then one conversion. */
 #include "dialect/samba/table/stage_builder.h"
 
-SambaStatus sambaWindowOfConvolution(const SambaOperatorCall *call, SambaWindow *out) {
+static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
   const SambaTensorType *x = &call->operands[0], *w = &call->operands[1];
   uint32_t spatial = sambaRowOfCall(call)->spatial;
   int64_t padding[6];
@@ -46,7 +46,7 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
                            (long long)groups, (long long)x->dims[1], (long long)w->dims[0]);
   SAMBA_RETURN_IF_ERROR(sambaCheckDim(4, "the weight", w, 1, x->dims[1] / groups));
   SambaWindow window;
-  SAMBA_RETURN_IF_ERROR(sambaWindowOfConvolution(call, &window));
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
   *out = *x;
   out->dims[1] = w->dims[0];
   for (uint32_t i = 0; i < spatial; ++i)
@@ -78,7 +78,7 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   const SambaTensorType *x = &call->operands[0], *w = &call->operands[1];
   const char *name = call->operator_->name;
   SambaWindow window;
-  SAMBA_RETURN_IF_ERROR(sambaWindowOfConvolution(call, &window));
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
   int64_t groups = sambaOperatorCallInt(call, "groups", 1), channels = x->dims[1] / groups, dims[SAMBA_MAX_RANK];
   SambaStageTensor result = graph->tensors[results[0]];
   uint32_t rank = groupedShape(&result, groups, dims);

@@ -10,6 +10,14 @@ static bool sameType(const SambaTensorType *a, const SambaTensorType *b) {
   return a->dtype == b->dtype && a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
 }
 
+/* Remembers a failure (taken) unless there is one. */
+static void fail(SambaExpansion *expansion, SambaStatus status) {
+  if (expansion->status)
+    sambaStatusFree(status);
+  else
+    expansion->status = status;
+}
+
 SambaStatus sambaOperatorExpand(const SambaOperatorCall *call, SambaExpansion *expansion, uint32_t *out_results) {
   SambaTensorType results[SAMBA_MAX_RESULTS];
   SAMBA_RETURN_IF_ERROR(sambaOperatorInfer(call, results));
@@ -20,14 +28,13 @@ SambaStatus sambaOperatorExpand(const SambaOperatorCall *call, SambaExpansion *e
   }
   SambaStatus status = call->operator_->decompose(call, expansion, operands, out_results);
   if (status)
-    sambaExpansionFail(expansion, status);
+    fail(expansion, status);
   for (uint32_t i = 0; !expansion->status && i < call->operator_->result_count; ++i) {
     char made[160], wanted[160];
     if (!sameType(sambaExpansionType(expansion, out_results[i]), &results[i]))
-      sambaExpansionFail(expansion,
-                         sambaStatusMake(SAMBA_INVALID, "result %u of the decomposition is %s, not %s", i,
-                                         sambaTensorTypeFormat(sambaExpansionType(expansion, out_results[i]), made),
-                                         sambaTensorTypeFormat(&results[i], wanted)));
+      fail(expansion, sambaStatusMake(SAMBA_INVALID, "result %u of the decomposition is %s, not %s", i,
+                                      sambaTensorTypeFormat(sambaExpansionType(expansion, out_results[i]), made),
+                                      sambaTensorTypeFormat(&results[i], wanted)));
   }
   status = expansion->status;
   expansion->status = NULL;
@@ -43,13 +50,6 @@ void sambaExpansionFree(SambaExpansion *expansion) {
 
 const SambaTensorType *sambaExpansionType(const SambaExpansion *expansion, uint32_t value) {
   return &expansion->types.data[value];
-}
-
-void sambaExpansionFail(SambaExpansion *expansion, SambaStatus status) {
-  if (expansion->status)
-    sambaStatusFree(status);
-  else
-    expansion->status = status;
 }
 
 uint32_t sambaExpandCall(SambaExpansion *expansion, const char *name, uint32_t operand_count, const uint32_t *operands,
@@ -78,7 +78,7 @@ uint32_t sambaExpandCall(SambaExpansion *expansion, const char *name, uint32_t o
   SambaStatus status =
       call.operator_ ? sambaOperatorInfer(&call, results) : sambaStatusMake(SAMBA_INVALID, "there is no such operator");
   if (status) {
-    sambaExpansionFail(expansion, sambaStatusAnnotate(status, "%s", name));
+    fail(expansion, sambaStatusAnnotate(status, "%s", name));
     return 0;
   }
   SambaExpansionStep step = {.operator_ = call.operator_,

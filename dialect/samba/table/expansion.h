@@ -36,8 +36,6 @@ void sambaExpansionFree(SambaExpansion *expansion);
 
 /* The type of a value, borrowed until the next value is made. */
 const SambaTensorType *sambaExpansionType(const SambaExpansion *expansion, uint32_t value);
-/* Remembers a failure (taken) unless there is one. */
-void sambaExpansionFail(SambaExpansion *expansion, SambaStatus status);
 /* A call of any operator; operands and attributes are copied. The value of the first result. */
 uint32_t sambaExpandCall(SambaExpansion *expansion, const char *name, uint32_t operand_count, const uint32_t *operands,
                          uint32_t attribute_count, const SambaAttribute *attributes);

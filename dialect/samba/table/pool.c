@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-SambaStatus sambaWindowOfPool(const SambaOperatorCall *call, SambaWindow *out) {
+static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
   const SambaTensorType *x = &call->operands[0];
   uint32_t spatial = sambaRowOfCall(call)->spatial;
   int64_t padding[6];
@@ -54,7 +54,7 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, sambaRowOfCall(call)->dtypes));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the operand", x, spatial + 2, spatial + 2));
   SambaWindow window;
-  SAMBA_RETURN_IF_ERROR(sambaWindowOfPool(call, &window));
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
   double norm = sambaOperatorCallFloat(call, "norm_type", 1);
   if (!(norm > 0) || isinf(norm))
     return sambaStatusMake(SAMBA_INVALID, "(C6) attribute 'norm_type' is %g, but must be positive and finite", norm);
@@ -108,7 +108,7 @@ static uint16_t windowOperand(SambaStageBuilder *b, const SambaOperatorCall *cal
 static SambaStatus stagesMax(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
                              const uint32_t *results, const char *layer) {
   SambaWindow window;
-  SAMBA_RETURN_IF_ERROR(sambaWindowOfPool(call, &window));
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
   SambaDType dtype = call->operands[0].dtype;
   uint32_t largest = sambaStageIntermediateLike(graph, results[0], sambaAccumulatorDType(dtype));
   SambaStageBuilder b;
@@ -137,7 +137,7 @@ static SambaStatus stagesMaxIndices(const SambaOperatorCall *call, SambaStageGra
   SambaWindow window;
   const SambaTensorType *type = &call->operands[0];
   SAMBA_RETURN_IF_ERROR(stagesMax(call, graph, operands, results, layer));
-  SAMBA_RETURN_IF_ERROR(sambaWindowOfPool(call, &window));
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
   int64_t strides[3], plane = 1, constant = 0;
   for (uint32_t i = window.spatial; i-- > 0; plane *= type->dims[2 + i])
     strides[i] = plane, constant -= plane * window.begin[i];
@@ -190,7 +190,7 @@ static uint16_t power(SambaStageBuilder *b, uint16_t x, double p, bool inverse) 
 static SambaStatus stagesLp(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
                             const uint32_t *results, const char *layer) {
   SambaWindow window;
-  SAMBA_RETURN_IF_ERROR(sambaWindowOfPool(call, &window));
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
   double p = sambaOperatorCallFloat(call, "norm_type", 2);
   SambaStageTensor result = graph->tensors[results[0]];
   uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, result.rank, result.dims);
@@ -228,7 +228,7 @@ static uint32_t countAlong(SambaStageGraph *graph, const char *name, const char 
 static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
                                  const uint32_t *results, const char *layer) {
   SambaWindow window;
-  SAMBA_RETURN_IF_ERROR(sambaWindowOfPool(call, &window));
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
   bool includePad = sambaOperatorCallInt(call, "count_include_pad", 1) != 0;
   const char *name = call->operator_->name;
   SambaStageTensor result = graph->tensors[results[0]];

@@ -72,8 +72,6 @@ typedef struct SambaWindow {
   uint32_t spatial;
   int64_t kernel[3], stride[3], begin[3], end[3], dilation[3], out[3];
 } SambaWindow;
-SambaStatus sambaWindowOfConvolution(const SambaOperatorCall *call, SambaWindow *out_window);
-SambaStatus sambaWindowOfPool(const SambaOperatorCall *call, SambaWindow *out_window);
 
 /* Reduced axes of a call with dim (absent or empty: all). */
 SambaStatus sambaReducedAxes(unsigned constraint, const SambaOperatorCall *call, bool *out_reduced);

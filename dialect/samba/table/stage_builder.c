@@ -125,7 +125,8 @@ uint16_t sambaLaneCounter(SambaStageBuilder *builder, uint32_t dim, SambaDType t
   return appendOp(builder, SAMBA_LANE_COUNTER, type, type, 0, 0, 0, dim);
 }
 
-uint16_t sambaLaneRound(SambaStageBuilder *builder, uint16_t x, SambaDType to) {
+/* Rounds or wraps a value of to's lane type to what dtype `to` can hold. */
+static uint16_t roundTo(SambaStageBuilder *builder, uint16_t x, SambaDType to) {
   switch (to) {
   case SAMBA_DTYPE_BF16:
     return sambaLane1(builder, SAMBA_LANE_TO_BF16, x);
@@ -185,7 +186,7 @@ void sambaStageEnd(SambaStageBuilder *builder, uint16_t result) {
 }
 
 void sambaStageEndRounded(SambaStageBuilder *builder, uint16_t result) {
-  sambaStageEnd(builder, sambaLaneRound(builder, result, builder->graph->tensors[builder->stage.output.tensor].dtype));
+  sambaStageEnd(builder, roundTo(builder, result, builder->graph->tensors[builder->stage.output.tensor].dtype));
 }
 
 uint32_t sambaStageIntermediate(SambaStageGraph *graph, SambaDType dtype, uint32_t rank, const int64_t *dims) {

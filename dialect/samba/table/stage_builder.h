@@ -58,8 +58,6 @@ uint16_t sambaLaneNumber(SambaStageBuilder *builder, uint16_t like, double value
 uint16_t sambaLaneCounter(SambaStageBuilder *builder, uint32_t dim, SambaDType type);
 /* Any lane type to what a tensor of `to` is written from, by the rules of samba.cast. */
 uint16_t sambaLaneCast(SambaStageBuilder *builder, uint16_t x, SambaDType to);
-/* Rounds or wraps a value of to's lane type to what dtype `to` can hold. */
-uint16_t sambaLaneRound(SambaStageBuilder *builder, uint16_t x, SambaDType to);
 
 /* Ends the stage: `result` is written as it is. Sets lane_reduce where there is a reduction other than a contraction.
  */
@@ -67,7 +65,7 @@ void sambaStageEnd(SambaStageBuilder *builder, uint16_t result);
 /* Makes reduced dimensions longer whose extents have no divisor that a long reduction could be cut by; sambaStageEnd
  * does it. */
 void sambaStagePad(SambaStageBuilder *builder);
-/* sambaLaneRound to the output's dtype, then sambaStageEnd. */
+/* Rounds or wraps the result to what the output's dtype can hold, then sambaStageEnd. */
 void sambaStageEndRounded(SambaStageBuilder *builder, uint16_t result);
 
 /* Tensors between the stages of one operation. */

@@ -29,6 +29,11 @@ static void shippedMachinesAreConsistent(void **state) {
   assert_null(sambaMachineFind(sambaStringRef("sn41")));
 }
 
+/* Multiply-accumulates per cycle of all systolic arrays. */
+static int64_t peakMacs(const SambaMachine *m) {
+  return sambaMachinePcuCount(m) * m->systolic_rows * m->systolic_columns;
+}
+
 /* Totals as published: arXiv 2405.07518, Table II; secondary notes on SN10; the Plasticine runs. */
 static void totalsArePublished(void **state) {
   (void)state;
@@ -36,7 +41,7 @@ static void totalsArePublished(void **state) {
   assert_int_equal(sambaMachinePcuCount(m), 1040);
   assert_int_equal(sambaMachinePmuCount(m), 1040);
   assert_int_equal(sambaMachinePmuCount(m) * m->pmu_bytes, INT64_C(520) << 20);
-  int64_t flops = sambaMachinePeakMacsPerCycle(m) * 2 * m->clock_hz;
+  int64_t flops = peakMacs(m) * 2 * m->clock_hz;
   assert_in_range(flops, INT64_C(637500000000000), INT64_C(638999999999999)); /* 638 TFLOPS, to three digits */
   assert_int_equal(m->hbm_channels * m->hbm_channel_mbps, 1800000);
   assert_int_equal(m->hbm_bytes, INT64_C(64) << 30);
@@ -49,7 +54,7 @@ static void totalsArePublished(void **state) {
   m = find("plasticine");
   assert_int_equal(sambaMachinePcuCount(m), 200);
   assert_int_equal(m->pmu_bytes, 65536 * 4);
-  assert_int_equal(sambaMachinePeakMacsPerCycle(m), 200);
+  assert_int_equal(peakMacs(m), 200);
   m = find("tiny");
   assert_int_equal(sambaMachinePcuCount(m), 8);
   assert_int_equal(sambaMachinePmuCount(m), 8);
