@@ -136,6 +136,17 @@ int64_t sambaTensorTypeElements(const SambaTensorType *type) {
   return elements;
 }
 
+SambaStatus sambaCheckWindowFits(unsigned constraint, const SambaWindow *window, uint32_t i, int64_t size,
+                                 int64_t *out_room, int64_t *out_span) {
+  *out_room = size + window->begin[i] + window->end[i];
+  if (sambaMulOverflows(window->dilation[i], window->kernel[i] - 1, out_span) || *out_span >= *out_room)
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "(C%u) the window does not fit: %lld taps %lld apart against %lld padded elements along spatial dimension %u",
+        constraint, (long long)window->kernel[i], (long long)window->dilation[i], (long long)*out_room, i);
+  return NULL;
+}
+
 SambaStatus sambaReducedAxes(unsigned constraint, const SambaOperatorCall *call, bool *out_reduced) {
   const SambaTensorType *x = &call->operands[0];
   const SambaAttribute *dim = sambaOperatorCallFind(call, "dim");

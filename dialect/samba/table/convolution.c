@@ -22,12 +22,8 @@ static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
     out->kernel[i] = w->dims[2 + i];
     out->begin[i] = padding[i];
     out->end[i] = padding[spatial + i];
-    int64_t room = x->dims[2 + i] + out->begin[i] + out->end[i], span;
-    if (sambaMulOverflows(out->dilation[i], out->kernel[i] - 1, &span) || span >= room)
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "(C6) the window does not fit: %lld taps %lld apart against %lld padded elements along spatial dimension %u",
-          (long long)out->kernel[i], (long long)out->dilation[i], (long long)room, i);
+    int64_t room, span;
+    SAMBA_RETURN_IF_ERROR(sambaCheckWindowFits(6, out, i, x->dims[2 + i], &room, &span));
     out->out[i] = (room - span - 1) / out->stride[i] + 1;
   }
   return NULL;

@@ -29,12 +29,8 @@ static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
   for (uint32_t i = 0; i < spatial; ++i) {
     out->begin[i] = padding[i];
     out->end[i] = padding[spatial + i];
-    int64_t room = x->dims[2 + i] + out->begin[i] + out->end[i], span;
-    if (sambaMulOverflows(out->dilation[i], out->kernel[i] - 1, &span) || span >= room)
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "(C4) the window does not fit: %lld taps %lld apart against %lld padded elements along spatial dimension %u",
-          (long long)out->kernel[i], (long long)out->dilation[i], (long long)room, i);
+    int64_t room, span;
+    SAMBA_RETURN_IF_ERROR(sambaCheckWindowFits(4, out, i, x->dims[2 + i], &room, &span));
     if (out->begin[i] > span || out->end[i] > span)
       return sambaStatusMake(
           SAMBA_INVALID,
@@ -263,29 +259,17 @@ static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph 
   return NULL;
 }
 
-static const SambaAttributeRow maxAttributes[] = {
-    {"kernel_size", SAMBA_ATTRIBUTE_INTS, true, "the window"},
-    {"stride", SAMBA_ATTRIBUTE_INTS, false, "default: the window"},
-    {"padding", SAMBA_ATTRIBUTE_INTS, false, "begins, then ends; default 0"},
-    {"dilation", SAMBA_ATTRIBUTE_INTS, false, "default 1"},
-    {"ceil_mode", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
-    {0}};
+#define WINDOW_ATTRIBUTES                                                                                              \
+  {"kernel_size", SAMBA_ATTRIBUTE_INTS, true, "the window"},                                                           \
+      {"stride", SAMBA_ATTRIBUTE_INTS, false, "default: the window"},                                                  \
+      {"padding", SAMBA_ATTRIBUTE_INTS, false, "begins, then ends; default 0"},                                        \
+      {"dilation", SAMBA_ATTRIBUTE_INTS, false, "default 1"},                                                          \
+      {"ceil_mode", SAMBA_ATTRIBUTE_BOOL, false, "default false"}
+static const SambaAttributeRow maxAttributes[] = {WINDOW_ATTRIBUTES, {0}};
 static const SambaAttributeRow averageAttributes[] = {
-    {"kernel_size", SAMBA_ATTRIBUTE_INTS, true, "the window"},
-    {"stride", SAMBA_ATTRIBUTE_INTS, false, "default: the window"},
-    {"padding", SAMBA_ATTRIBUTE_INTS, false, "begins, then ends; default 0"},
-    {"dilation", SAMBA_ATTRIBUTE_INTS, false, "default 1"},
-    {"ceil_mode", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
-    {"count_include_pad", SAMBA_ATTRIBUTE_BOOL, false, "default true"},
-    {0}};
+    WINDOW_ATTRIBUTES, {"count_include_pad", SAMBA_ATTRIBUTE_BOOL, false, "default true"}, {0}};
 static const SambaAttributeRow normAttributes[] = {
-    {"norm_type", SAMBA_ATTRIBUTE_FLOAT, true, "the p of the norm"},
-    {"kernel_size", SAMBA_ATTRIBUTE_INTS, true, "the window"},
-    {"stride", SAMBA_ATTRIBUTE_INTS, false, "default: the window"},
-    {"padding", SAMBA_ATTRIBUTE_INTS, false, "begins, then ends; default 0"},
-    {"dilation", SAMBA_ATTRIBUTE_INTS, false, "default 1"},
-    {"ceil_mode", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
-    {0}};
+    {"norm_type", SAMBA_ATTRIBUTE_FLOAT, true, "the p of the norm"}, WINDOW_ATTRIBUTES, {0}};
 #define POOL(word, dimensions, set, rows, function, count)                                                             \
   const SambaOperatorRow sambaOperatorRow_##word = {.operator_ = {.name = #word,                                       \
                                                                   .minimum_operands = 1,                               \

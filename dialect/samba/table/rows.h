@@ -72,6 +72,10 @@ typedef struct SambaWindow {
   uint32_t spatial;
   int64_t kernel[3], stride[3], begin[3], end[3], dilation[3], out[3];
 } SambaWindow;
+/* Of spatial dimension i, where x has `size` elements: what the window moves in with its padding, and from its first
+ * tap to its last. */
+SambaStatus sambaCheckWindowFits(unsigned constraint, const SambaWindow *window, uint32_t i, int64_t size,
+                                 int64_t *out_room, int64_t *out_span);
 
 /* Reduced axes of a call with dim (absent or empty: all). */
 SambaStatus sambaReducedAxes(unsigned constraint, const SambaOperatorCall *call, bool *out_reduced);
