@@ -164,10 +164,14 @@ static Options optionsOf(SambaLowering *l, const AgUse *use) {
   uint32_t most = use->most_ranges * use->most_ways;
   most = most < (uint32_t)l->machine->ag_count ? most : (uint32_t)l->machine->ag_count;
   Options options = {0, SAMBA_ARENA_ARRAY(&l->scratch, Option, most + 1)};
-  for (uint32_t wanted = 1; wanted <= most; ++wanted) {
-    AgShare share = shareOf(l, use, wanted);
-    if (share.ranges && (!options.size || rateOf(l, use, share) > options.data[options.size - 1].rate))
-      options.data[options.size++] = (Option){share.ranges * share.ways, share, rateOf(l, use, share)};
+  AgUse asked = *use;
+  for (int round = 0; round < 2 && !options.size; ++round) {
+    for (uint32_t wanted = 1; wanted <= most; ++wanted) {
+      AgShare share = shareOf(l, &asked, wanted);
+      if (share.ranges && (!options.size || rateOf(l, use, share) > options.data[options.size - 1].rate))
+        options.data[options.size++] = (Option){share.ranges * share.ways, share, rateOf(l, use, share)};
+    }
+    asked.row_bytes = 0; /* no cut makes whole rows: broken ones then */
   }
   AgShare each = {use->sources, 1}; /* a generator for each source always will do */
   if (!options.size)

@@ -272,15 +272,16 @@ static bool bufferStreamsFit(const SambaGroupLimits *limits, const SambaNest *ne
   return true;
 }
 
-/* A buffer's port deals tokens to the copies in turn, and a token that FIFOs do not hold stays until all its takers
- * have started. Two operands that are dealt over different dimensions would wait for each other. */
+/* A buffer's port deals tokens to the copies in turn, and a token that FIFOs do not hold, with all its replays, stays
+ * until all its takers have started. Two operands that are dealt over different dimensions would wait for each other.
+ */
 static bool dealingEnds(const SambaGroupLimits *limits, const SambaNest *nest) {
   uint32_t dealt = 0; /* dimensions over which the first of them is dealt */
   for (uint32_t i = 0; i < nest->group->operand_count; ++i) {
     if (!(limits->on_chip >> i & 1) || !nest->group->operands[i].value)
       continue;
     uint32_t dims = 0;
-    if (nest->token_elements[i] * sambaDTypeBytes(sambaNestDType(nest, i)) <=
+    if (nest->token_elements[i] * sambaNestReplay(nest, i) * sambaDTypeBytes(sambaNestDType(nest, i)) <=
         nest->machine->fifo_depth * nest->machine->vector_bytes)
       continue;
     for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
