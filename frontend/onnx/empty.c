@@ -156,6 +156,17 @@ static SambaStatus product(const SambaOnnxNode *node, bool *out_done) {
   return sambaOnnxSetTensor(node, 0, y);
 }
 
+/* Sums of no products; the equation's shape is the declared one. */
+static SambaStatus einsum(const SambaOnnxNode *node, bool *out_done) {
+  uint32_t rank;
+  int64_t dims[SAMBA_MAX_RANK];
+  SambaDType dtype = sambaDTypeOfOnnx(sambaOnnxInputType(node, 0));
+  if (dtype == SAMBA_DTYPE_COUNT || !sambaOnnxDeclaredShape(node, 0, &rank, dims))
+    return NULL;
+  *out_done = true;
+  return sambaOnnxSetTensor(node, 0, zeros(node, dtype, rank, dims));
+}
+
 /* What a reduction of nothing gives. */
 static double neutral(const char *form, SambaDType dtype) {
   bool real = sambaDTypeIsFloat(dtype), isUnsigned = dtype == SAMBA_DTYPE_UI8 || dtype == SAMBA_DTYPE_I1;
@@ -263,6 +274,8 @@ SambaStatus sambaOnnxImportEmpty(const SambaOnnxNode *node, const SambaOnnxRow *
     return elementwise(node, out_done);
   if (strncmp(row->name, "Reduce", 6) == 0 && isEmpty(node, 0))
     return reduction(node, out_done);
+  if (strcmp(row->name, "Einsum") == 0)
+    return einsum(node, out_done);
   for (size_t i = 0; i < sizeof rules / sizeof *rules; ++i)
     if (strcmp(rules[i].name, row->name) == 0 && isEmpty(node, rules[i].input))
       return rules[i].import(node, out_done);

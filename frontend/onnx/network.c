@@ -5,7 +5,8 @@ static SambaTensor *scaled(SambaTensor *x, double factor) {
   return !x || factor == 1 ? x : sambaMul(x, sambaTraceScalar(x->trace, x->type.dtype, factor));
 }
 
-/* alpha * op(A) * op(B) + beta * C. A bias along the columns goes into linear, any other C is added. */
+/* alpha * op(A) * op(B) + beta * C. A bias along the columns goes into linear, any other C is added.
+ * bf16 and f16 are f32 until one rounding at the end. */
 SambaStatus sambaOnnxImportGemm(const SambaOnnxNode *node) {
   SambaTensor *a, *b, *c = NULL;
   double alpha = sambaOnnxFloat(node, "alpha", 1), beta = sambaOnnxFloat(node, "beta", 1);
@@ -27,8 +28,13 @@ SambaStatus sambaOnnxImportGemm(const SambaOnnxNode *node) {
     SambaTensor *bias = c->type.rank == 1 ? c : sambaReshape(c, 1, &b->type.dims[0]);
     return sambaOnnxSetTensor(node, 0, sambaLinear(a, b, bias));
   }
-  SambaTensor *product = scaled(sambaLinear(a, b, NULL), alpha);
-  return sambaOnnxSetTensor(node, 0, c ? sambaAdd(product, scaled(c, beta)) : product);
+  if (!a || !b)
+    return sambaOnnxSetTensor(node, 0, NULL);
+  SambaDType dtype = a->type.dtype, wide = dtype == SAMBA_DTYPE_F16 || dtype == SAMBA_DTYPE_BF16 ? SAMBA_DTYPE_F32 : dtype;
+  SambaAttribute outDType = sambaDTypeAttribute("out_dtype", wide);
+  SambaTensor *operands[] = {a, b}, *y = sambaTraceCall(a->trace, "linear", 2, operands, wide != dtype, &outDType);
+  y = scaled(y, alpha);
+  return sambaOnnxSetTensor(node, 0, sambaCast(c ? sambaAdd(y, scaled(sambaCast(c, wide), beta)) : y, dtype));
 }
 
 SambaStatus sambaOnnxImportMatMul(const SambaOnnxNode *node) {

@@ -190,6 +190,8 @@ static const struct {
      "!samba.permute|samba.linear|samba.constant|dense<5.000000e-01>|samba.mul|samba.add"},
     {"opset 11; input x f32 3x2; input w f32 4x3; output y; node Gemm x,w -> y transA=1 transB=1",
      "samba.permute|samba.linear"},
+    {"opset 11; input x f16 2x3; input w f16 4x3; input b f16 2x4; output y; node Gemm x,w,b -> y transB=1 beta=0.5",
+     "samba.linear|out_dtype = f32|samba.cast|dense<5.000000e-01>|samba.mul|samba.add|dtype = f16"},
     {"opset 8; input x f32 1x1x5x5; input w f32 2x1x3x3; output y; node Conv x,w -> y auto_pad='SAME_LOWER' "
      "strides=[2,2]",
      "samba.conv2d|padding = [1, 1, 1, 1], stride = [2, 2]"},
