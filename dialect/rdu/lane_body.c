@@ -304,6 +304,25 @@ static SambaLaneRead readConstant(MlirOperation operation, SambaLaneOp *out_op) 
   return SAMBA_LANE_READ_OP;
 }
 
+/* A narrow constant was read with its sign; as ui8 it is another number. */
+static bool readZeroExtendedConstant(MlirValue value, SambaLaneOp *out_op) {
+  while (mlirValueIsAOpResult(value)) {
+    MlirOperation owner = mlirOpResultGetOwner(value);
+    if (operationIs(owner, "arith.constant")) {
+      SambaDType dtype = classOfValue(value);
+      if (dtype != SAMBA_DTYPE_I8 && dtype != SAMBA_DTYPE_I16)
+        return false;
+      SambaLaneRead read = readConstant(owner, out_op);
+      out_op->immediate &= dtype == SAMBA_DTYPE_I8 ? 0xff : 0xffff;
+      return read == SAMBA_LANE_READ_OP;
+    }
+    if (!operationIs(owner, "builtin.unrealized_conversion_cast"))
+      return false;
+    value = mlirOperationGetOperand(owner, 0);
+  }
+  return false;
+}
+
 static SambaLaneRead readConversion(MlirOperation operation, SambaLaneOp *out_op, bool *out_known) {
   *out_known = true;
   SambaDType from = classOfValue(mlirOperationGetOperand(operation, 0)),
@@ -315,6 +334,9 @@ static SambaLaneRead readConversion(MlirOperation operation, SambaLaneOp *out_op
     out_op->type = SAMBA_DTYPE_F32;
     return SAMBA_LANE_READ_OP;
   }
+  if (operationIs(operation, "arith.extui") && to == SAMBA_DTYPE_I32 &&
+      readZeroExtendedConstant(mlirOperationGetOperand(operation, 0), out_op))
+    return SAMBA_LANE_READ_OP;
   if (operationIs(operation, "arith.extsi") || operationIs(operation, "arith.extui")) {
     if (from == SAMBA_DTYPE_I8 || from == SAMBA_DTYPE_I16 || from == SAMBA_DTYPE_UI8)
       return to == SAMBA_DTYPE_I32 ? SAMBA_LANE_READ_FORWARD : SAMBA_LANE_READ_UNKNOWN;

@@ -48,6 +48,9 @@ bytes_, amounts = np.arange(256).astype(np.uint8), np.array([0, 1, 7, 8, 9, 40, 
 several("shifts", {"a": bytes_, "s": amounts}, [
     ("BitShift", ["a", "s"], {"direction": "LEFT"}, np.where(amounts < 8, bytes_ << (amounts & 7), 0).astype(np.uint8)),
     ("BitShift", ["a", "s"], {"direction": "RIGHT"}, np.where(amounts < 8, bytes_ >> (amounts & 7), 0).astype(np.uint8))])
+several("bytes and a known byte", {"a": bytes_}, [
+    ("Div", ["a", "k"], {}, bytes_ // 200), ("Mod", ["a", "k"], {}, bytes_ % 200), ("Less", ["a", "k"], {}, bytes_ < 200),
+    ("Max", ["a", "k"], {}, np.maximum(bytes_, 200)), ("Sub", ["a", "k"], {}, bytes_ - np.uint8(200))], known={"k": np.array(200, np.uint8)})
 
 special = np.array([np.nan, np.inf, -np.inf, 0, -0.0, 1, -1, 2.5, -2.5, 3e38, 1e-40], F)
 a, b = np.repeat(special, 11), np.tile(special, 11)
