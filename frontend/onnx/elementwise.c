@@ -15,6 +15,15 @@ SambaStatus sambaOnnxImportUnary(const SambaOnnxNode *node) {
                             sambaTraceCall(node->importer->trace, sambaOnnxRowOf(node)->samba, 1, &x, 0, NULL));
 }
 
+/* Of whole numbers: f32, toward zero. */
+SambaStatus sambaOnnxImportErf(const SambaOnnxNode *node) {
+  SambaTensor *x;
+  SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
+  SambaDType dtype = x->type.dtype;
+  x = sambaDTypeIsFloat(dtype) || dtype == SAMBA_DTYPE_I1 ? x : sambaCast(x, SAMBA_DTYPE_F32);
+  return sambaOnnxSetTensor(node, 0, sambaCast(sambaErf(x), dtype));
+}
+
 SambaStatus sambaOnnxImportNot(const SambaOnnxNode *node) { return sambaOnnxImportUnary(node); }
 
 /* Activations with parameters, with ONNX's defaults. */

@@ -30,7 +30,8 @@ SambaStatus sambaOnnxImportGemm(const SambaOnnxNode *node) {
   }
   if (!a || !b)
     return sambaOnnxSetTensor(node, 0, NULL);
-  SambaDType dtype = a->type.dtype, wide = dtype == SAMBA_DTYPE_F16 || dtype == SAMBA_DTYPE_BF16 ? SAMBA_DTYPE_F32 : dtype;
+  SambaDType dtype = a->type.dtype,
+             wide = dtype == SAMBA_DTYPE_F16 || dtype == SAMBA_DTYPE_BF16 ? SAMBA_DTYPE_F32 : dtype;
   SambaAttribute outDType = sambaDTypeAttribute("out_dtype", wide);
   SambaTensor *operands[] = {a, b}, *y = sambaTraceCall(a->trace, "linear", 2, operands, wide != dtype, &outDType);
   y = scaled(y, alpha);

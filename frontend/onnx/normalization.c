@@ -17,12 +17,14 @@ static bool isTraining(const SambaOnnxNode *node) {
   return any;
 }
 
-/* Without channels (rank 1) and with spatial = 0 every element of a sample has its own statistics. */
+/* Without channels (rank 1) and with spatial = 0 every element of a sample has its own statistics. Parameters of a
+ * third dtype enter as f32. */
 SambaStatus sambaOnnxImportBatchNormalization(const SambaOnnxNode *node) {
   SambaTensor *x[5], *results[5];
   for (uint32_t i = 0; i < 5; ++i)
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, i, &x[i]));
   SambaTensorType type = x[0]->type, parameter = x[1]->type;
+  SambaDType statistics = x[3]->type.dtype;
   bool flat = type.rank == 1 || (node->version < 9 && !sambaOnnxInt(node, "spatial", 1));
   if (type.rank == 0)
     return sambaStatusMake(SAMBA_INVALID, "input 0 has rank 0, but must have a batch dimension");
@@ -31,6 +33,9 @@ SambaStatus sambaOnnxImportBatchNormalization(const SambaOnnxNode *node) {
     for (uint32_t i = 1; i < 5; ++i)
       x[i] = sambaFlatten(x[i], 0, -1);
   }
+  for (uint32_t i = 1; i < 5; ++i)
+    if (x[i] && sambaDTypeIsFloat(x[i]->type.dtype) && x[i]->type.dtype != type.dtype)
+      x[i] = sambaCast(x[i], SAMBA_DTYPE_F32);
   double epsilon = sambaOnnxFloat(node, "epsilon", 1e-5);
   if (!isTraining(node)) {
     SAMBA_RETURN_IF_ERROR(sambaOnnxRefuseOutputs(node, 1));
@@ -41,7 +46,7 @@ SambaStatus sambaOnnxImportBatchNormalization(const SambaOnnxNode *node) {
   for (uint32_t i = 0; i < 5; ++i) {
     const SambaTensorType *shape = i == 0 ? &type : &parameter;
     SambaTensor *result = flat ? sambaReshape(results[i], shape->rank, shape->dims) : results[i];
-    SAMBA_RETURN_IF_ERROR(sambaOnnxSetTensor(node, i, result));
+    SAMBA_RETURN_IF_ERROR(sambaOnnxSetTensor(node, i, i == 0 ? result : sambaCast(result, statistics)));
   }
   return NULL;
 }

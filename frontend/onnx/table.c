@@ -8,6 +8,7 @@ enum { LATEST = 22 };
 #define F(name) sambaOnnxFold##name
 #define INPUTS_Unary {1, 1}
 #define INPUTS_Not {1, 1}
+#define INPUTS_Erf {1, 1}
 #define INPUTS_Parametric {1, 1}
 #define INPUTS_Gelu {1, 1}
 #define INPUTS_Binary {2, 2}
@@ -28,7 +29,7 @@ const SambaOnnxRow sambaOnnxRows[] = {
     ELEMENTWISE("Sqrt", 1, Unary, "sqrt"),
     ELEMENTWISE("Reciprocal", 1, Unary, "reciprocal"),
     ELEMENTWISE("Tanh", 1, Unary, "tanh"),
-    ELEMENTWISE("Erf", 9, Unary, "erf"),
+    ELEMENTWISE("Erf", 9, Erf, "erf"),
     ELEMENTWISE("Sigmoid", 1, Unary, "sigmoid"),
     ELEMENTWISE("Relu", 1, Unary, "relu"),
     ELEMENTWISE("Sin", 7, Unary, "sin"),

@@ -46,7 +46,7 @@ static uint16_t clampTo(SambaStageBuilder *b, uint16_t x, double low, double hig
 static uint16_t programHardswish(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
   (void)call;
   uint16_t gate = clampTo(b, sambaLane2(b, SAMBA_LANE_ADD, *x, sambaLaneFloat(b, 3)), 0, 6);
-  return sambaLane2(b, SAMBA_LANE_DIV, sambaLane2(b, SAMBA_LANE_MUL, *x, gate), sambaLaneFloat(b, 6));
+  return sambaLane2(b, SAMBA_LANE_MUL, *x, sambaLane2(b, SAMBA_LANE_DIV, gate, sambaLaneFloat(b, 6)));
 }
 UNARY(hardswish, SAMBA_SET_FLOAT, 0, programHardswish)
 

@@ -245,6 +245,11 @@ static const struct {
      "samba.mean|dim = [2, 3], keepdim = true"},
     {"opset 9; input x f32 2x3; input s f32 3; output y; node BatchNormalization x,s,s,s,s -> y",
      "samba.batch_norm|eps"},
+    {"opset 15; input x f32 2x3; input s f16 3; output y; node BatchNormalization x,s,s,s,s -> y",
+     "samba.cast|dtype = f32|samba.batch_norm"},
+    {"opset 15; input x f16 2x3; input s f16 3; input m bf16 3; output y; output n; node BatchNormalization "
+     "x,s,s,m,m -> y,n training_mode=1",
+     "samba.cast|dtype = f32|samba.batch_norm_training|samba.cast|dtype = bf16"},
     {"opset 14; input x f32 2x3; input s f32 3; output y; output m; node BatchNormalization x,s,s,s,s -> y,m "
      "training_mode=1 momentum=0.5",
      "samba.batch_norm_training|momentum = 5.0"},
@@ -277,6 +282,7 @@ static const struct {
     {"opset 13; input x i32 2; init e f32 - 5; output y; node Pow x,e -> y",
      "dense<5> : tensor<i64>|samba.pow|tensor<2xi64>|samba.cast|!samba.where"},
     {"opset 13; input x i32 2; input e f32 2; output y; node Pow x,e -> y", "samba.floor|samba.eq|samba.where"},
+    {"opset 13; input x i8 2; output y; node Erf x -> y", "samba.cast|samba.erf|samba.cast|dtype = i8"},
     {"opset 13; input x f16 2; input e f32 2; output y; node Pow x,e -> y", "samba.cast|samba.pow|dtype = f16"},
     {"opset 6; input x f32 2x3x4; input b f32 3; output y; node Add x,b -> y broadcast=1 axis=1",
      "samba.reshape %arg1 {shape = [3, 1]}|samba.add"},
