@@ -278,6 +278,25 @@ SambaStatus sambaOnnxImportAffineGrid(const SambaOnnxNode *node) {
   return sambaOnnxSetTensor(node, 0, sambaAffineGrid(theta, count, size, sambaOnnxInt(node, "align_corners", 0) != 0));
 }
 
+/* Samples that a bin can have: of the known regions, else of those within the picture. */
+static SambaStatus mostSamples(const SambaOnnxNode *node, const SambaTensor *x, const SambaRoiAlignOptions *options,
+                               int64_t *out_most) {
+  const SambaConstant *rois;
+  float most = 1, scale = (float)options->spatial_scale, shift = options->aligned ? 0.5F : 0;
+  SAMBA_RETURN_IF_ERROR(sambaOnnxReadKnown(node, 1, &rois));
+  for (uint32_t d = 0; d < 2 && x->type.rank == 4; ++d) {
+    float bins = (float)options->size[d];
+    most = rois ? most : fmaxf(most, ceilf((float)(x->type.dims[2 + d] + 1) / bins));
+    for (int64_t i = 1 - d; rois && i + 2 < rois->count; i += 4) { /* x1, y1, x2, y2 */
+      float end = (float)sambaConstantReal(rois, i + 2) * scale - shift,
+            start = (float)sambaConstantReal(rois, i) * scale - shift;
+      most = fmaxf(most, ceilf((end - start) / bins));
+    }
+  }
+  *out_most = most < 1e9F ? (int64_t)most : INT32_MAX;
+  return NULL;
+}
+
 SambaStatus sambaOnnxImportRoiAlign(const SambaOnnxNode *node) {
   SambaTensor *x[3];
   for (uint32_t i = 0; i < 3; ++i)
@@ -293,6 +312,9 @@ SambaStatus sambaOnnxImportRoiAlign(const SambaOnnxNode *node) {
       .spatial_scale = sambaOnnxFloat(node, "spatial_scale", 1),
       .mode = text(node, "mode", "avg"),
       .aligned = aligned};
+  options.adaptive = options.sampling_ratio == 0;
+  if (options.adaptive)
+    SAMBA_RETURN_IF_ERROR(mostSamples(node, x[0], &options, &options.sampling_ratio));
   return sambaOnnxSetTensor(node, 0, sambaRoiAlign(x[0], x[1], x[2], &options));
 }
 

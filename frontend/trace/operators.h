@@ -232,7 +232,7 @@ typedef struct SambaRoiAlignOptions {
   int64_t size[2], sampling_ratio;
   double spatial_scale;
   const char *mode;
-  bool aligned;
+  bool aligned, adaptive;
 } SambaRoiAlignOptions;
 SambaTensor *sambaRoiAlign(SambaTensor *x, SambaTensor *rois, SambaTensor *batch_indices,
                            const SambaRoiAlignOptions *options);

@@ -83,11 +83,13 @@ SambaTensor *sambaAffineGrid(SambaTensor *theta, size_t rank, const int64_t *out
 }
 SambaTensor *sambaRoiAlign(SambaTensor *x, SambaTensor *rois, SambaTensor *batch_indices,
                            const SambaRoiAlignOptions *options) {
-  SambaAttribute attributes[] = {
-      sambaIntsAttribute("output_size", options->size, 2), sambaIntAttribute("sampling_ratio", options->sampling_ratio),
-      sambaFloatAttribute("spatial_scale", options->spatial_scale), sambaStringAttribute("mode", options->mode),
-      sambaBoolAttribute("aligned", options->aligned)};
-  return call("roi_align", 3, (SambaTensor *[]){x, rois, batch_indices}, 5, attributes);
+  SambaAttribute attributes[] = {sambaIntsAttribute("output_size", options->size, 2),
+                                 sambaIntAttribute("sampling_ratio", options->sampling_ratio),
+                                 sambaFloatAttribute("spatial_scale", options->spatial_scale),
+                                 sambaStringAttribute("mode", options->mode),
+                                 sambaBoolAttribute("aligned", options->aligned),
+                                 sambaBoolAttribute("adaptive", options->adaptive)};
+  return call("roi_align", 3, (SambaTensor *[]){x, rois, batch_indices}, options->adaptive ? 6 : 5, attributes);
 }
 
 SambaTensor *sambaFold(SambaTensor *x, size_t spatial, const int64_t *output_size, const SambaWindowOptions *window) {

@@ -189,11 +189,12 @@ def Samba_AffineGridOp : Samba_Op<"affine_grid"> {
 def Samba_RoiAlignOp : Samba_Op<"roi_align"> {
   let summary = "regions of interest resampled to one size";
   let description = Samba_Text<
-      "x is N x C x H x W, rois R x 4 (x1, y1, x2, y2), batch_indices R. Each region is cut into output_size bins; each bin is the mean (mode \"avg\") or the largest (\"max\") of sampling_ratio^2 bilinear samples. aligned shifts by half a pixel. Composite.",
+      "x is N x C x H x W, rois R x 4 (x1, y1, x2, y2), batch_indices R. Each region is cut into output_size bins; each bin is the mean (mode \"avg\") or the largest (\"max\") of sampling_ratio^2 bilinear samples. aligned shifts by half a pixel. adaptive: a region has as many samples per bin and dimension as its bins have pixels, rounded up, and is NaN where that is more than sampling_ratio. Composite.",
       "(C1) x and rois have one float dtype, batch_indices i32 or i64; (C2) x has rank 4, rois R x 4, batch_indices R; (C3) output_size has two numbers, they and sampling_ratio are 1 or more; (C4) mode is \"avg\" or \"max\".",
       "%y = samba.roi_align %x, %r, %b {output_size = [2, 2], sampling_ratio = 2} : tensor<1x2x8x8xf32>, tensor<3x4xf32>, tensor<3xi64>", "torchvision.ops.roi_align; ONNX RoiAlign">.text;
   let arguments = (ins Samba_Tensor:$input, Samba_Tensor:$rois, Samba_Tensor:$batch_indices, Samba_Ints:$output_size, Samba_Int:$sampling_ratio,
-                   OptionalAttr<Samba_Float>:$spatial_scale, OptionalAttr<Samba_String>:$mode, OptionalAttr<Samba_Bool>:$aligned);
+                   OptionalAttr<Samba_Float>:$spatial_scale, OptionalAttr<Samba_String>:$mode, OptionalAttr<Samba_Bool>:$aligned,
+                   OptionalAttr<Samba_Bool>:$adaptive);
 }
 def Samba_FoldOp : Samba_Op<"fold"> {
   let summary = "sliding blocks summed into an image (col2im)";

@@ -5,12 +5,14 @@
  * reflection. affine_grid: (C1) theta has a float dtype; (C2) output_size is N x C x 2 or 3 spatial dimensions d; (C3)
  * theta is N x d x (d + 1). roi_align: (C1) x and rois have one float dtype, batch_indices i32 or i64; (C2) x has rank
  * 4, rois R x 4, batch_indices R; (C3) output_size has two numbers, they and sampling_ratio are 1 or more; (C4) mode is
- * avg or max.
+ * avg or max. adaptive: a region has as many samples as its bins have pixels, rounded up, and is NaN where that is more
+ * than sampling_ratio.
  *
  * Coordinates, weights and flat places are computed in f32 and integers, point by point; elements are taken by place,
  * multiplied by their weights and summed in f32, in the order of the neighbours. */
 #include "dialect/samba/table/indexing.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* --- Steps in f32 --- */
@@ -305,7 +307,7 @@ const SambaOperatorRow sambaOperatorRow_affine_grid = {.operator_ = {.name = "af
 typedef struct Regions {
   int64_t out[2], ratio;
   double scale;
-  bool largest, aligned;
+  bool largest, aligned, adaptive;
 } Regions;
 
 static SambaStatus regionsOf(const SambaOperatorCall *call, Regions *out) {
@@ -322,15 +324,12 @@ static SambaStatus regionsOf(const SambaOperatorCall *call, Regions *out) {
   SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "output_size", 2, 1, 1, out->out));
   out->ratio = sambaOperatorCallInt(call, "sampling_ratio", 0);
   if (out->ratio < 1 || out->ratio > 64)
-    return sambaStatusMake(
-        SAMBA_UNSUPPORTED,
-        "(C3) sampling_ratio is %lld; it must be 1 to 64, because with 0 the number of samples depends "
-        "on data",
-        (long long)out->ratio);
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "(C3) sampling_ratio is %lld; it must be 1 to 64", (long long)out->ratio);
   SAMBA_RETURN_IF_ERROR(sambaCheckChoice(4, call, "mode", modes, 2, &choice));
   out->largest = choice == 1;
   out->scale = sambaOperatorCallFloat(call, "spatial_scale", 1);
   out->aligned = sambaOperatorCallInt(call, "aligned", 0) != 0;
+  out->adaptive = sambaOperatorCallInt(call, "adaptive", 0) != 0;
   return NULL;
 }
 
@@ -346,6 +345,7 @@ static SambaStatus inferRoiAlign(const SambaOperatorCall *call, SambaTensorType 
 /* Samples of all regions along one dimension (0: height): [R, bins * ratio]. */
 typedef struct Line {
   uint32_t low, high, below, above, inside; /* i32 places, f32 weights, i1 */
+  uint32_t used, count;                     /* adaptive: i1 like inside, and f32 [R, 1]: samples per bin */
 } Line;
 
 static void linesOf(SambaExpansion *e, const Regions *r, uint32_t rois, uint32_t d, int64_t size, Line *out) {
@@ -368,9 +368,20 @@ static void linesOf(SambaExpansion *e, const Regions *r, uint32_t rois, uint32_t
   }
   uint32_t at = both(e, "mul", bin, sambaExpandNumbers(e, SAMBA_DTYPE_F32, 1, &samples, bins));
   uint32_t step = both(e, "mul", bin, sambaExpandNumbers(e, SAMBA_DTYPE_F32, 1, &samples, steps));
+  if (r->adaptive) {
+    int64_t row[] = {1, samples};
+    out->count = number(e, "maximum", sambaExpandUnary(e, "ceil", bin), 0);
+    out->used = sambaExpandReshape(e, sambaExpandNumbers(e, SAMBA_DTYPE_F32, 1, &samples, steps), 2, row);
+    out->used = both(e, "lt", out->used, out->count);
+    uint32_t most = sambaExpandScalar(e, SAMBA_DTYPE_F32, (double)r->ratio),
+             nan = sambaExpandScalar(e, SAMBA_DTYPE_F32, (double)NAN);
+    out->count = choose(e, both(e, "le", out->count, most), out->count, nan);
+    step = both(e, "div", step, number(e, "maximum", out->count, 1));
+  } else
+    step = number(e, "div", step, (double)r->ratio);
   free(bins);
   free(steps);
-  at = both(e, "add", both(e, "add", at, corner[0]), number(e, "div", step, (double)r->ratio));
+  at = both(e, "add", both(e, "add", at, corner[0]), step);
   out->inside = within(e, at, -1, (double)size);
   at = clip(e, at, 0, last);
   uint32_t low = sambaExpandUnary(e, "floor", at);
@@ -397,7 +408,24 @@ static uint32_t sampleCorners(SambaExpansion *e, const Regions *r, uint32_t rows
   }
   uint32_t inside =
       both(e, "logical_and", sambaExpandReshape(e, y->inside, 3, column), sambaExpandReshape(e, x->inside, 3, row));
-  return choose(e, sambaExpandReshape(e, inside, 4, wide), sum, sambaExpandScalar(e, SAMBA_DTYPE_F32, 0));
+  sum = choose(e, sambaExpandReshape(e, inside, 4, wide), sum, sambaExpandScalar(e, SAMBA_DTYPE_F32, 0));
+  if (!r->adaptive)
+    return sum;
+  uint32_t used =
+      both(e, "logical_and", sambaExpandReshape(e, y->used, 3, column), sambaExpandReshape(e, x->used, 3, row));
+  uint32_t unused = sambaExpandScalar(e, SAMBA_DTYPE_F32, r->largest ? -(double)INFINITY : 0);
+  return choose(e, sambaExpandReshape(e, used, 4, wide), sum, unused);
+}
+
+/* Bins of [R, h, w, C] with sums or the largest of what samples there are: means, and 0 where there are none. */
+static uint32_t finishAdaptive(SambaExpansion *e, const Regions *r, uint32_t value, const Line *lines,
+                               int64_t regions) {
+  int64_t dims[] = {regions, 1, 1, 1};
+  uint32_t count = sambaExpandReshape(e, both(e, "mul", lines[0].count, lines[1].count), 4, dims);
+  uint32_t zero = sambaExpandScalar(e, SAMBA_DTYPE_F32, 0);
+  if (!r->largest)
+    return both(e, "div", value, number(e, "maximum", count, 1));
+  return both(e, "add", choose(e, number(e, "gt", count, 0), value, zero), number(e, "mul", count, 0));
 }
 
 /* Elements as rows of channels, one per place of the whole batch. */
@@ -422,7 +450,9 @@ static SambaStatus decomposeRoiAlign(const SambaOperatorCall *call, SambaExpansi
   uint32_t value = sampleCorners(e, &r, rows, first, x->dims[3], &lines[0], &lines[1], samples);
   SambaAttribute dims = sambaIntsAttribute("dim", (int64_t[]){2, 4}, 2);
   value = sambaExpandReshape(e, value, 6, bins);
-  value = sambaExpandCall(e, r.largest ? "amax" : "mean", 1, &value, 1, &dims);
+  value = sambaExpandCall(e, r.largest ? "amax" : r.adaptive ? "sum" : "mean", 1, &value, 1, &dims);
+  if (r.adaptive)
+    value = finishAdaptive(e, &r, value, lines, regions);
   out_results[0] = sambaExpandCast(e, sambaExpandPermute(e, value, (int64_t[]){0, 3, 1, 2}), x->dtype);
   return NULL;
 }
@@ -433,6 +463,7 @@ static const SambaAttributeRow roiAttributes[] = {
     {"spatial_scale", SAMBA_ATTRIBUTE_FLOAT, false, "of the regions' coordinates; default 1"},
     {"mode", SAMBA_ATTRIBUTE_STRING, false, "avg (default) or max"},
     {"aligned", SAMBA_ATTRIBUTE_BOOL, false, "coordinates are shifted by half a pixel; default false"},
+    {"adaptive", SAMBA_ATTRIBUTE_BOOL, false, "sampling_ratio is only the most samples; default false"},
     {0}};
 const SambaOperatorRow sambaOperatorRow_roi_align = {.operator_ = {.name = "roi_align",
                                                                    .minimum_operands = 3,

@@ -155,6 +155,11 @@ static const struct {
      "output_size = [1, 1, 5, 9]"},
     {"opset 11; input x f32 1x4; input s f32 2; output y f32 1x7; node Resize x,_,s -> y mode='linear'",
      "samba.div|samba.index_select|samba.mul|samba.index_select|samba.add"},
+    {"opset 16; input x f32 1x2x4x4; init r f32 2x4 0 0 4 7 1 1 3 2; input b i64 2; output y; node RoiAlign x,r,b -> y "
+     "output_height=2 output_width=2",
+     "adaptive = true|sampling_ratio = 4"},
+    {"opset 16; input x f32 1x2x4x4; input r f32 3x4; input b i64 3; output y; node RoiAlign x,r,b -> y",
+     "adaptive = true|sampling_ratio = 5"},
     {"opset 18; input x f32 5x2; init s i64 2 3 6; output y; node CenterCropPad x,s -> y",
      "samba.slice|starts = [1, 0]|samba.pad|high = [0, 2], low = [0, 2]"},
     /* Recurrent layers, optimizers, signals. */

@@ -218,7 +218,7 @@ static const struct {
     {"affine_grid", "f32 1x2x3", "output_size I 1 2 3",
      "(C2) attribute 'output_size' has 3 numbers, but must have 4 or 5"},
     {"roi_align", "f32 1x2x4x4, f32 3x4, i64 3", "output_size I 2 2; sampling_ratio i 0",
-     "(C3) sampling_ratio is 0; it must be 1 to 64, because with 0 the number of samples depends on data"},
+     "(C3) sampling_ratio is 0; it must be 1 to 64"},
     {"roi_align", "f32 1x2x4x4, f32 3x4, f32 3", "output_size I 2 2; sampling_ratio i 1",
      "(C1) batch_indices is f32, but must be i32 or i64"},
     {"roi_align", "f32 1x2x4x4, f32 3x4, i64 2", "output_size I 2 2; sampling_ratio i 1",

@@ -146,6 +146,7 @@ batch = t([1, 0, 1])
 boxes = torch.cat([batch[:, None].float(), rois], 1)
 for aligned in [False, True]:
     case("roi_align", [x, rois, batch], roi_align(x, boxes, (3, 2), 0.75, 2, aligned), output_size=[3, 2], sampling_ratio=2, spatial_scale=0.75, aligned=aligned)
+    case("roi_align", [x, rois, batch], roi_align(x, boxes, (3, 2), 0.75, 0, aligned), output_size=[3, 2], sampling_ratio=4, spatial_scale=0.75, aligned=aligned, adaptive=True)
 
 
 def largest(x, rois, batch, size, ratio):  # of the weighted corners, as ONNX's reference and ONNX Runtime have it
@@ -167,6 +168,9 @@ def largest(x, rois, batch, size, ratio):  # of the weighted corners, as ONNX's 
 
 inside = t([[0.5, 1, 7, 6], [1, 2, 4, 7]])
 numpy_case("roi_align", [x, inside, batch[:2]], largest(x.numpy(), inside, batch, (2, 2), 2), output_size=[2, 2], sampling_ratio=2, mode="max")
+few = np.stack([largest(x.numpy(), inside[r:r + 1], batch[r:r + 1], (2, 1), 3)[0] for r in range(2)])
+few[0] = np.nan  # needs more than three samples
+numpy_case("roi_align", [x, inside, batch[:2]], few, output_size=[2, 1], sampling_ratio=3, mode="max", adaptive=True)
 
 blocks = torch.randn(2, 3 * 6, 4)
 case("fold", [blocks], F.fold(blocks, (4, 5), (2, 3), stride=(2, 2)), output_size=[4, 5], kernel_size=[2, 3], stride=[2, 2])
