@@ -33,7 +33,7 @@ def MaterializeViews : Pass<"samba-materialize-views", "::mlir::ModuleOp"> {
 def RaiseIdioms : Pass<"samba-raise-idioms", "::mlir::ModuleOp"> {
   let summary = "Turn expanded forms that exporters write into the operators they mean";
   let description = [{
-    layer_norm, rms_norm, gelu (both forms), silu, softmax, scaled_dot_product_attention (scale on q and k or on the scores, masks added or chosen) and rotary_embedding from their formulas. Near misses stay as they are. Part of o1, not of o0.
+    layer_norm, rms_norm, gelu (both forms), silu, softmax, scaled_dot_product_attention (scale on q and k or on the scores, masks added or chosen, heads split off the batch, products as einsum) and rotary_embedding from their formulas. Near misses stay as they are. Part of o1, not of o0.
   }];
   let dependentDialects = ["::samba::SambaDialect"];
 }

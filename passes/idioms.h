@@ -11,8 +11,12 @@
 /* Each raises what ends at the operation, if it does; the operation stays, without users then. */
 void sambaRaiseActivation(MlirOperation root); /* gelu, silu */
 void sambaRaiseSoftmax(MlirOperation root);
+void sambaRaiseShiftedSoftmax(MlirOperation root);
 void sambaRaiseAttention(MlirOperation root);
 void sambaRaiseRotary(MlirOperation root);
+
+/* Before the others: the einsums of attention become matmul. */
+void sambaLowerAttentionEinsums(MlirOperation function);
 
 static inline bool isNull(MlirOperation operation) { return mlirOperationIsNull(operation); }
 
@@ -69,9 +73,22 @@ static inline bool isAnySplat(MlirValue value, const void *user) {
   return splatValue(value, (double *)(uintptr_t)user);
 }
 
+/* Whether nothing needs the operation: what was raised leaves such, a few behind each other. */
+static inline bool isUnused(MlirOperation operation, unsigned depth) {
+  intptr_t count = mlirOperationGetNumResults(operation);
+  for (intptr_t i = 0; i < count; ++i)
+    for (MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(operation, i)); !mlirOpOperandIsNull(use);
+         use = mlirOpOperandGetNextUse(use))
+      if (!depth || !isUnused(mlirOpOperandGetOwner(use), depth - 1))
+        return false;
+  return count > 0;
+}
 static inline bool isUsedOnce(MlirValue value) {
-  MlirOpOperand use = mlirValueGetFirstUse(value);
-  return !mlirOpOperandIsNull(use) && mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
+  unsigned uses = 0;
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use) && uses < 2;
+       use = mlirOpOperandGetNextUse(use))
+    uses += !isUnused(mlirOpOperandGetOwner(use), 3);
+  return uses == 1;
 }
 
 /* samba.NAME before root. */

@@ -139,3 +139,16 @@ void sambaRaiseSoftmax(MlirOperation root) {
       sambaNamedAttribute(context, "dim", mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), keptDimension(sum)));
   replace(root, "samba.softmax", 1, &x, 1, &dim);
 }
+
+/* softmax(x - amax(x)) along one dimension is softmax(x): the operator takes the greatest off itself. */
+void sambaRaiseShiftedSoftmax(MlirOperation root) {
+  MlirOperation shifted = madeBy(operandOf(root, 0), "sub");
+  MlirOperation most = isNull(shifted) ? shifted : madeBy(operandOf(shifted, 1), "amax");
+  int64_t dim = mlirIntegerAttrGetValueInt(attributeOf(root, "dim"));
+  if (isNull(most) || !mlirValueEqual(operandOf(most, 0), operandOf(shifted, 0)) ||
+      keptDimension(most) != (dim < 0 ? dim + rankOf(resultOf(root)) : dim))
+    return;
+  MlirValue x = operandOf(most, 0);
+  MlirNamedAttribute kept = sambaNamedAttribute(mlirOperationGetContext(root), "dim", attributeOf(root, "dim"));
+  replace(root, "samba.softmax", 1, &x, 1, &kept);
+}

@@ -3,13 +3,20 @@
 
 /* ---- Attention ---- */
 
-enum { MOST_MASKS = 2 };
+enum { MOST_MASKS = 3 };
+/* Something that masks the scores, and the scores there. */
+typedef struct {
+  MlirValue added;
+  MlirOperation choice; /* where(c, scores, fill) or where(c, fill, scores); null: added */
+  MlirValue scores;
+} Mask;
+
 typedef struct {
   MlirOperation product; /* q k^T */
   double scale;
   uint32_t mask_count;
-  MlirValue masks[MOST_MASKS];       /* added to the scaled scores */
-  MlirOperation choices[MOST_MASKS]; /* where(c, scores, fill) or where(c, fill, scores): also a mask; null: masks[] */
+  Mask masks[MOST_MASKS]; /* from the softmax inwards */
+  bool reshaped; /* the leading dimensions change on the way, as heads are split off the batch or joined to it */
 } Scores;
 
 /* Takes factors that are numbers off the value. */
@@ -31,57 +38,164 @@ static void takeScale(MlirValue *value, double *scale) {
   }
 }
 
-/* From the softmax's operand down to the product: masks, then the scale. A fill of -1e30 or less leaves nothing of the
- * score it replaces, and nothing when it is added either. */
+/* A reshape that keeps the last two dimensions is taken off the value. */
+static bool takeReshape(MlirValue *value) {
+  MlirOperation reshape = madeBy(*value, "reshape");
+  if (isNull(reshape))
+    return false;
+  MlirValue inner = operandOf(reshape, 0);
+  intptr_t rank = rankOf(*value), innerRank = rankOf(inner);
+  for (intptr_t back = 1; back <= 2; ++back)
+    if (rank < 2 || innerRank < 2 || sizeOf(*value, rank - back) != sizeOf(inner, innerRank - back))
+      return false;
+  *value = inner;
+  return true;
+}
+
+/* From the softmax's operand down to the product: masks, then the scale, and reshapes anywhere. A fill of -1e30 or less
+ * leaves nothing of the score it replaces, and nothing when it is added either. */
 static bool readScores(MlirValue value, Scores *out) {
   if (!isUsedOnce(value))
     return false;
+  if (takeReshape(&value)) {
+    out->reshaped = true;
+    return readScores(value, out);
+  }
   MlirOperation operation = madeBy(value, "add");
-  if (!isNull(operation)) {
-    for (int i = 0; i < 2 && out->mask_count < MOST_MASKS; ++i) {
-      Scores tried = *out;
-      tried.choices[tried.mask_count] = (MlirOperation){NULL};
-      tried.masks[tried.mask_count++] = operandOf(operation, 1 - i);
-      if (sameType(operandOf(operation, i), value) && readScores(operandOf(operation, i), &tried)) {
-        *out = tried;
-        return true;
-      }
+  for (int i = 0; !isNull(operation); ++i) {
+    if (i == 2 || out->mask_count == MOST_MASKS)
+      return false;
+    Scores tried = *out;
+    tried.masks[tried.mask_count++] = (Mask){.added = operandOf(operation, 1 - i), .scores = value};
+    if (sameType(operandOf(operation, i), value) && readScores(operandOf(operation, i), &tried)) {
+      *out = tried;
+      return true;
     }
-    return false;
   }
   operation = madeBy(value, "where");
   if (!isNull(operation)) {
     double fill;
     for (int i = 1; i < 3 && out->mask_count < MOST_MASKS; ++i)
       if (splatValue(operandOf(operation, i), &fill) && fill <= -1e30 && sameType(operandOf(operation, 3 - i), value)) {
-        out->choices[out->mask_count++] = operation;
+        out->masks[out->mask_count++] = (Mask){.choice = operation, .scores = value};
         return readScores(operandOf(operation, 3 - i), out);
       }
     return false;
   }
-  takeScale(&value, &out->scale);
+  do
+    takeScale(&value, &out->scale);
+  while (isUsedOnce(value) && takeReshape(&value) && (out->reshaped = true));
   out->product = madeBy(value, "matmul");
   return !isNull(out->product) && isUsedOnce(value);
 }
 
-/* where(c, ..) as what is added: the fill or 0. */
-static MlirValue addedMask(MlirOperation root, MlirOperation choice) {
+static MlirValue reshapedTo(MlirOperation root, MlirValue value, intptr_t rank, const int64_t *dims) {
+  MlirContext context = mlirOperationGetContext(root);
+  bool same = rank == rankOf(value);
+  for (intptr_t axis = 0; axis < rank && same; ++axis)
+    same = dims[axis] == sizeOf(value, axis);
+  MlirNamedAttribute shape = sambaNamedAttribute(context, "shape", mlirDenseI64ArrayGet(context, rank, dims));
+  return same ? value : buildBefore(root, "samba.reshape", 1, &value, 1, &shape);
+}
+
+/* The dimensions of `value`, which broadcasts to `scores`, when the leading ones of the scores become those of `whole`:
+ * each of the former must be a product of some of the latter. */
+static bool splitLeading(MlirValue value, MlirValue scores, MlirValue whole, int64_t *dims) {
+  intptr_t rank = rankOf(value), from = rankOf(scores), to = rankOf(whole);
+  for (intptr_t back = 1; back <= 2; ++back)
+    dims[to - back] = back <= rank ? sizeOf(value, rank - back) : 1;
+  intptr_t next = to - 3;
+  for (intptr_t axis = from - 3; axis >= 0; --axis) {
+    intptr_t own = axis - (from - rank);
+    bool constant = own < 0 || sizeOf(value, own) == 1;
+    int64_t left = sizeOf(scores, axis);
+    for (; left > 1; --next) {
+      if (next < 0 || sizeOf(whole, next) < 1 || left % sizeOf(whole, next))
+        return false;
+      left /= sizeOf(whole, next);
+      dims[next] = constant ? 1 : sizeOf(whole, next);
+    }
+  }
+  for (; next >= 0; --next) {
+    if (sizeOf(whole, next) != 1)
+      return false;
+    dims[next] = 1;
+  }
+  return true;
+}
+
+/* The scores with the most dimensions where something masks them, else the product. */
+static MlirValue wholeOf(const Scores *scores) {
+  MlirValue whole = resultOf(scores->product);
+  for (uint32_t i = 0; i < scores->mask_count; ++i)
+    if (rankOf(scores->masks[i].scores) > rankOf(whole))
+      whole = scores->masks[i].scores;
+  return whole;
+}
+
+/* Every operand has the leading dimensions of what it is an operand of, and those, split, are the ones of `whole`. */
+static bool canReshape(const Scores *scores, MlirOperation root, MlirValue whole) {
+  int64_t dims[SAMBA_MAX_RANK];
+  MlirOperation products[] = {scores->product, root};
+  for (int p = 0; p < 2; ++p)
+    for (int i = 0; i < 2; ++i) {
+      MlirValue operand = operandOf(products[p], i), result = resultOf(products[p]);
+      intptr_t rank = rankOf(result);
+      if (rankOf(operand) != rank || !splitLeading(operand, result, whole, dims))
+        return false;
+      for (intptr_t axis = 0; axis + 2 < rank; ++axis)
+        if (sizeOf(operand, axis) != sizeOf(result, axis))
+          return false;
+    }
+  for (uint32_t i = 0; i < scores->mask_count; ++i) {
+    const Mask *mask = &scores->masks[i];
+    MlirValue value = isNull(mask->choice) ? mask->added : operandOf(mask->choice, 0);
+    if (!splitLeading(value, mask->scores, whole, dims))
+      return false;
+  }
+  return true;
+}
+
+/* value for `scores` as value for `whole`. */
+static MlirValue split(MlirOperation root, MlirValue value, MlirValue scores, MlirValue whole) {
+  int64_t dims[SAMBA_MAX_RANK];
+  if (sameType(scores, whole) || !splitLeading(value, scores, whole, dims))
+    return value;
+  return reshapedTo(root, value, rankOf(whole), dims);
+}
+
+/* What the masks add to the scores, from the inmost outwards: a chosen fill replaces what was added before. */
+static MlirValue addedMask(MlirOperation root, const Scores *scores, MlirValue whole) {
   MlirContext context = mlirOperationGetContext(root);
   SambaTensorType scalar = {.dtype = SAMBA_DTYPE_F32};
-  MlirNamedAttribute value =
+  MlirNamedAttribute zero =
       sambaNamedAttribute(context, "value", sambaDenseAttribute(context, &scalar, &(float){0}, true));
-  MlirValue zero = buildBefore(root, "samba.constant", 0, NULL, 1, &value);
-  double unused;
-  bool fillFirst = splatValue(operandOf(choice, 1), &unused);
-  MlirValue operands[] = {operandOf(choice, 0), fillFirst ? operandOf(choice, 1) : zero,
-                          fillFirst ? zero : operandOf(choice, 2)};
-  return buildBefore(root, "samba.where", 3, operands, 0, NULL);
+  MlirValue sum = {NULL};
+  for (uint32_t i = scores->mask_count; i-- > 0;) {
+    const Mask *mask = &scores->masks[i];
+    if (isNull(mask->choice)) {
+      MlirValue added = split(root, mask->added, mask->scores, whole);
+      sum = mlirValueIsNull(sum) ? added : buildBefore(root, "samba.add", 2, (MlirValue[]){added, sum}, 0, NULL);
+      continue;
+    }
+    if (mlirValueIsNull(sum))
+      sum = buildBefore(root, "samba.constant", 0, NULL, 1, &zero);
+    double unused;
+    bool fillFirst = splatValue(operandOf(mask->choice, 1), &unused);
+    MlirValue operands[] = {split(root, operandOf(mask->choice, 0), mask->scores, whole),
+                            fillFirst ? operandOf(mask->choice, 1) : sum, fillFirst ? sum : operandOf(mask->choice, 2)};
+    sum = buildBefore(root, "samba.where", 3, operands, 0, NULL);
+  }
+  return sum;
 }
 
 /* where(c, ..) as a mask of what takes part, when the fill is -infinity; else null. */
-static MlirValue keptMask(MlirOperation root, MlirOperation choice) {
+static MlirValue keptMask(MlirOperation root, const Mask *mask, MlirValue whole) {
   double fill;
-  MlirValue condition = operandOf(choice, 0);
+  MlirOperation choice = mask->choice;
+  if (isNull(choice))
+    return (MlirValue){NULL};
+  MlirValue condition = split(root, operandOf(choice, 0), mask->scores, whole);
   if (splatValue(operandOf(choice, 2), &fill) && isinf(fill))
     return condition;
   return splatValue(operandOf(choice, 1), &fill) && isinf(fill)
@@ -116,48 +230,99 @@ static bool isLastAxis(MlirOperation operation) {
   return dim == -1 || dim == rankOf(resultOf(operation)) - 1;
 }
 
+/* The softmax whose result is the value, reshaped or not. */
+static MlirOperation softmaxOf(MlirValue value, bool *out_reshaped) {
+  *out_reshaped = isUsedOnce(value) && takeReshape(&value);
+  MlirOperation softmax = madeBy(value, "softmax");
+  return !isNull(softmax) && isLastAxis(softmax) && isUsedOnce(value) ? softmax : (MlirOperation){NULL};
+}
+
+static bool swapsLast(MlirOperation permute) {
+  intptr_t rank = isNull(permute) ? 0 : rankOf(resultOf(permute));
+  for (intptr_t axis = 0; axis < rank; ++axis)
+    if (mlirDenseI64ArrayGetElement(attributeOf(permute, "dims"), axis) !=
+        (axis + 2 < rank ? axis : 2 * rank - 3 - axis))
+      return false;
+  return rank >= 2;
+}
+
+/* softmax(..) v, or v^T softmax(..)^T, which is its transpose. */
 void sambaRaiseAttention(MlirOperation root) {
-  MlirOperation softmax = madeBy(operandOf(root, 0), "softmax");
   Scores scores = {.scale = 1};
-  if (isNull(softmax) || !isLastAxis(softmax) || !isUsedOnce(resultOf(softmax)) ||
-      !readScores(operandOf(softmax, 0), &scores) || !(scores.scale > 0) || isinf(scores.scale))
+  MlirValue operands[4] = {{NULL}, {NULL}, operandOf(root, 1)};
+  MlirOperation turned = madeBy(operandOf(root, 1), "permute");
+  MlirOperation softmax = softmaxOf(operandOf(root, 0), &scores.reshaped);
+  bool transposed = isNull(softmax) && swapsLast(turned) && isUsedOnce(resultOf(turned));
+  if (transposed)
+    softmax = softmaxOf(operandOf(turned, 0), &scores.reshaped);
+  if (isNull(softmax) || !readScores(operandOf(softmax, 0), &scores) || !(scores.scale > 0) || isinf(scores.scale))
     return;
-  MlirValue operands[4] = {operandOf(scores.product, 0), {NULL}, operandOf(root, 1)},
-            key = operandOf(scores.product, 1);
-  if (rankOf(operands[0]) < 2 || rankOf(key) < 2 || rankOf(operands[2]) < 2 ||
+  operands[0] = operandOf(scores.product, 0);
+  MlirValue key = operandOf(scores.product, 1), whole = wholeOf(&scores), product = resultOf(scores.product);
+  if (rankOf(operands[0]) < 2 || rankOf(key) < 2 || rankOf(operandOf(root, transposed ? 0 : 1)) < 2 ||
       !mlirAttributeIsNull(attributeOf(root, "out_dtype")) ||
-      !mlirAttributeIsNull(attributeOf(scores.product, "out_dtype")))
+      !mlirAttributeIsNull(attributeOf(scores.product, "out_dtype")) ||
+      (scores.reshaped && !canReshape(&scores, root, whole)))
     return;
   takeScale(&operands[0], &scores.scale);
   operands[1] = swappedLast(root, takeKeyScale(root, key, &scores.scale));
-  if (scores.mask_count == 1 && !isNull(scores.choices[0]))
-    operands[3] = keptMask(root, scores.choices[0]);
-  MlirValue sum = {NULL};
-  for (uint32_t i = 0; i < scores.mask_count && mlirValueIsNull(operands[3]); ++i) {
-    MlirValue mask = isNull(scores.choices[i]) ? scores.masks[i] : addedMask(root, scores.choices[i]);
-    sum = i ? buildBefore(root, "samba.add", 2, (MlirValue[]){sum, mask}, 0, NULL) : mask;
+  if (transposed)
+    operands[2] = swappedLast(root, operandOf(root, 0));
+  if (scores.reshaped) {
+    operands[0] = split(root, operands[0], product, whole);
+    operands[1] = split(root, operands[1], product, whole);
+    operands[2] = split(root, operands[2], resultOf(root), whole);
   }
+  if (scores.mask_count == 1)
+    operands[3] = keptMask(root, &scores.masks[0], whole);
   if (mlirValueIsNull(operands[3]))
-    operands[3] = sum;
+    operands[3] = addedMask(root, &scores, whole);
   MlirContext context = mlirOperationGetContext(root);
   MlirNamedAttribute scale =
       sambaNamedAttribute(context, "scale", mlirFloatAttrDoubleGet(context, mlirF64TypeGet(context), scores.scale));
-  replace(root, "samba.scaled_dot_product_attention", scores.mask_count ? 4 : 3, operands, 1, &scale);
+  MlirValue result =
+      buildBefore(root, "samba.scaled_dot_product_attention", scores.mask_count ? 4 : 3, operands, 1, &scale);
+  if (transposed)
+    result = swappedLast(root, result);
+  int64_t dims[SAMBA_MAX_RANK];
+  for (intptr_t axis = 0; axis < rankOf(resultOf(root)); ++axis)
+    dims[axis] = sizeOf(resultOf(root), axis);
+  mlirValueReplaceAllUsesOfWith(resultOf(root), reshapedTo(root, result, rankOf(resultOf(root)), dims));
 }
 
 /* ---- Rotary embedding ---- */
 
-/* value = x[.., start, start + step, ...], `count` elements of the last dimension, all of the others. */
-static bool isPart(MlirValue value, MlirValue x, int64_t start, int64_t step) {
+/* Where a slice begins in what it is a slice of, and its step; anything else begins at 0. */
+static void originOf(MlirValue value, MlirValue *out_base, int64_t *starts, int64_t *steps) {
   MlirOperation slice = madeBy(value, "slice");
+  *out_base = isNull(slice) ? value : operandOf(slice, 0);
+  for (intptr_t axis = 0; axis < rankOf(value); ++axis) {
+    starts[axis] = isNull(slice) ? 0 : mlirDenseI64ArrayGetElement(attributeOf(slice, "starts"), axis);
+    steps[axis] = isNull(slice) ? 1 : mlirDenseI64ArrayGetElement(attributeOf(slice, "steps"), axis);
+  }
+}
+
+/* value = x[.., start, start + step, ...], half of the last dimension, all of the others; when x is a slice itself
+ * (only a part of each head is turned), both may be slices of the same tensor. */
+static bool isPart(MlirValue value, MlirValue x, int64_t start, int64_t step) {
   intptr_t rank = rankOf(x);
-  if (isNull(slice) || !mlirValueEqual(operandOf(slice, 0), x))
+  if (isNull(madeBy(value, "slice")) || rankOf(value) != rank)
     return false;
+  MlirValue base, from;
+  int64_t starts[SAMBA_MAX_RANK], steps[SAMBA_MAX_RANK], xStarts[SAMBA_MAX_RANK] = {0}, xSteps[SAMBA_MAX_RANK];
+  originOf(value, &base, starts, steps);
+  originOf(x, &from, xStarts, xSteps);
+  if (mlirValueEqual(base, x)) {
+    for (intptr_t axis = 0; axis < rank; ++axis)
+      xStarts[axis] = 0, xSteps[axis] = 1;
+  } else if (!mlirValueEqual(base, from)) {
+    return false;
+  }
   for (intptr_t axis = 0; axis < rank; ++axis) {
     bool last = axis + 1 == rank;
     if (sizeOf(value, axis) != (last ? sizeOf(x, axis) / 2 : sizeOf(x, axis)) ||
-        mlirDenseI64ArrayGetElement(attributeOf(slice, "starts"), axis) != (last ? start : 0) ||
-        mlirDenseI64ArrayGetElement(attributeOf(slice, "steps"), axis) != (last ? step : 1))
+        starts[axis] != xStarts[axis] + (last ? start * xSteps[axis] : 0) ||
+        steps[axis] != xSteps[axis] * (last ? step : 1))
       return false;
   }
   return true;

@@ -4,9 +4,10 @@
  *   rms_norm    x / sqrt(mean(x^2) + eps) [* w]
  *   gelu        x * (1 + erf(x / sqrt 2)) / 2, x * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2
  *   silu        x * sigmoid(x)
- *   softmax     e / sum(e) with e = exp(x - amax(x))
- *   scaled_dot_product_attention  softmax(q k^T * scale [+ mask]) v; the scale may be on q and k, the mask a where
- *   rotary_embedding  x cos + turned(x) sin, halves or pairs turned
+ *   softmax     e / sum(e) with e = exp(x - amax(x)); softmax(x - amax(x))
+ *   scaled_dot_product_attention  softmax(q k^T * scale [+ masks]) v; the scale may be on q and k, a mask a where,
+ *               heads split off the batch for a mask, v left of a transposed softmax, the products einsum
+ *   rotary_embedding  x cos + turned(x) sin, halves or pairs turned, of a whole head or of a part
  *
  * Means run over the last axes, eps and the other numbers are repeated constants. What matches is computed in one
  * rounding of its own (f32 inside), which is what the model meant and what bf16 needs. Near misses stay as they are. */
@@ -156,13 +157,15 @@ static const struct {
 } idioms[] = {{"mul", raiseNorm},
               {"div", raiseNorm},
               {"mul", sambaRaiseActivation},
+              {"div", sambaRaiseActivation},
               {"div", sambaRaiseSoftmax},
+              {"softmax", sambaRaiseShiftedSoftmax},
               {"matmul", sambaRaiseAttention},
-              {"add", sambaRaiseRotary},
-              {"div", sambaRaiseActivation}};
+              {"add", sambaRaiseRotary}};
 
 static void raiseFunction(MlirOperation function) {
   MlirOperation next;
+  sambaLowerAttentionEinsums(function);
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function)); !isNull(operation);
        operation = next) {
     next = mlirOperationGetNextInBlock(operation);

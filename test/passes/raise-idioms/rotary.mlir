@@ -45,6 +45,37 @@ func.func @other_way_round(%x: tensor<2x4x6x8xf32>, %cos: tensor<6x8xf32>, %sin:
   return %y : tensor<2x4x6x8xf32>
 }
 
+// A part of each head (GPT-NeoX, GPT-J): the halves or pairs are slices of what x is a slice of.
+// CHECK-LABEL: @part_of_head
+// CHECK: %[[X:.*]] = samba.slice %arg0
+// CHECK-NEXT: samba.rotary_embedding %[[X]], %arg1, %arg2 :
+// CHECK-NEXT: return
+func.func @part_of_head(%h: tensor<2x4x6x12xf32>, %cos: tensor<6x8xf32>, %sin: tensor<6x8xf32>) -> tensor<2x4x6x8xf32> {
+  %x = samba.slice %h {starts = [0, 0, 0, 2], ends = [2, 4, 6, 10], steps = [1, 1, 1, 1]} : tensor<2x4x6x12xf32>
+  %a = samba.slice %h {starts = [0, 0, 0, 2], ends = [2, 4, 6, 6], steps = [1, 1, 1, 1]} : tensor<2x4x6x12xf32>
+  %b = samba.slice %h {starts = [0, 0, 0, 6], ends = [2, 4, 6, 10], steps = [1, 1, 1, 1]} : tensor<2x4x6x12xf32>
+  %n = samba.neg %b : tensor<2x4x6x4xf32>
+  %t = samba.cat %n, %a {dim = -1} : tensor<2x4x6x4xf32>, tensor<2x4x6x4xf32>
+  %p = samba.mul %x, %cos : tensor<2x4x6x8xf32>, tensor<6x8xf32>
+  %q = samba.mul %t, %sin : tensor<2x4x6x8xf32>, tensor<6x8xf32>
+  %y = samba.add %p, %q : tensor<2x4x6x8xf32>, tensor<2x4x6x8xf32>
+  return %y : tensor<2x4x6x8xf32>
+}
+// CHECK-LABEL: @another_part
+// CHECK-NOT: samba.rotary_embedding
+// CHECK: return
+func.func @another_part(%h: tensor<2x4x6x12xf32>, %cos: tensor<6x8xf32>, %sin: tensor<6x8xf32>) -> tensor<2x4x6x8xf32> {
+  %x = samba.slice %h {starts = [0, 0, 0, 2], ends = [2, 4, 6, 10], steps = [1, 1, 1, 1]} : tensor<2x4x6x12xf32>
+  %a = samba.slice %h {starts = [0, 0, 0, 0], ends = [2, 4, 6, 4], steps = [1, 1, 1, 1]} : tensor<2x4x6x12xf32>
+  %b = samba.slice %h {starts = [0, 0, 0, 4], ends = [2, 4, 6, 8], steps = [1, 1, 1, 1]} : tensor<2x4x6x12xf32>
+  %n = samba.neg %b : tensor<2x4x6x4xf32>
+  %t = samba.cat %n, %a {dim = -1} : tensor<2x4x6x4xf32>, tensor<2x4x6x4xf32>
+  %p = samba.mul %x, %cos : tensor<2x4x6x8xf32>, tensor<6x8xf32>
+  %q = samba.mul %t, %sin : tensor<2x4x6x8xf32>, tensor<6x8xf32>
+  %y = samba.add %p, %q : tensor<2x4x6x8xf32>, tensor<2x4x6x8xf32>
+  return %y : tensor<2x4x6x8xf32>
+}
+
 // Near misses: nothing negated, halves not exchanged, other parts, another tensor, a difference, tables of two shapes.
 // CHECK-LABEL: @not_negated
 // CHECK-NOT: samba.rotary_embedding
