@@ -46,6 +46,7 @@ typedef struct SambaRunReport {
   uint32_t section_count;                /* sections of the PEF, in order */
   const SambaSectionReport *sections;    /* borrowed from the session */
   double load_seconds, simulate_seconds; /* host time: opening and loading, launching */
+  double simulate_cpu_seconds;           /* of all threads while launching */
 } SambaRunReport;
 
 /* Opens a PEF, makes a device for its machine and loads it. */

@@ -99,6 +99,7 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) 
   cJSON_AddNumberToObject(host, "jit_s", values.jit_seconds);
   /* Code generators are made while loading, code while launching. */
   cJSON_AddNumberToObject(host, "simulate_s", fmax(report.simulate_seconds - values.jit_seconds, 0));
+  cJSON_AddNumberToObject(host, "simulate_cpu_s", fmax(report.simulate_cpu_seconds - values.jit_cpu_seconds, 0));
   cJSON_AddNumberToObject(host, "anon_bytes", (double)anonymousBytes());
   cJSON_AddNumberToObject(host, "events", (double)report.events);
   cJSON_AddItemToObject(root, "host", host);

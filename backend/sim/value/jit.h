@@ -16,5 +16,6 @@ SambaStatus sambaJitCompile(SambaJit *jit, const SambaKernelSpec *const *specs, 
                             SambaKernelFunction *out_functions);
 /* Seconds spent so far in compiling, the start of the compiler included. */
 double sambaJitSeconds(const SambaJit *jit);
+double sambaJitCpuSeconds(const SambaJit *jit);
 
 #endif

@@ -60,4 +60,5 @@ void sambaIndexTracesFree(SambaIndexTraces *traces) {
 void sambaValuesGetStatistics(const SambaValues *values, SambaValuesStatistics *out_statistics) {
   *out_statistics = values->statistics;
   out_statistics->jit_seconds = sambaJitSeconds(values->jit);
+  out_statistics->jit_cpu_seconds = sambaJitCpuSeconds(values->jit);
 }

@@ -24,7 +24,7 @@ typedef struct SambaValuesOptions {
 
 typedef struct SambaValuesStatistics {
   uint64_t firings, macs, lane_operations;
-  double jit_seconds; /* time spent compiling programs */
+  double jit_seconds, jit_cpu_seconds; /* time spent compiling programs */
 } SambaValuesStatistics;
 
 typedef struct SambaValues SambaValues;

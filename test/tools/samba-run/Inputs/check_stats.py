@@ -9,7 +9,7 @@ assert set(top.split()) <= set(stats), set(top.split()) - set(stats)
 section = stats["sections"][0]
 fields = "id name type cycles launch_cycles calls pcus pmus ags layers flops dram_read_bytes dram_write_bytes"
 assert set(fields.split()) <= set(section), set(fields.split()) - set(section)
-assert {"load_s", "jit_s", "simulate_s", "anon_bytes"} <= set(stats["host"])
+assert {"load_s", "jit_s", "simulate_s", "simulate_cpu_s", "anon_bytes"} <= set(stats["host"])
 assert stats["target"] == "tiny" and stats["calls"] == 1 and len(stats["sections"]) == 1
 assert section["type"] == "FWD" and section["name"] == "scale" and section["layers"] == ["my/layer"]
 assert (section["pcus"], section["pmus"], section["ags"]) == (1, 0, 3)
