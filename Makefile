@@ -1,9 +1,10 @@
 # make demo: installs what is missing, builds, and runs the digits example. make check: every test. make format: clang-format.
+# make benchmark: what compiler and simulator take on this host, beside other libraries (BENCHMARK="--against BIN --full ...").
 # SAMBA_CHECK=full adds the build without MLIR (gcc, clang), sanitizers, whole conformance and a minute of fuzzing.
 BUILD ?= build
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22
 
-.PHONY: demo check format
+.PHONY: demo check format benchmark
 
 demo:
 	@support/scripts/install-packages build
@@ -19,3 +20,9 @@ check:
 
 format:
 	@git ls-files '*.c' '*.h' '*.cpp' | grep -v '\.def$$' | xargs clang-format-22 -i
+
+benchmark:
+	@support/scripts/install-packages check
+	@[ -f $(BUILD)/build.ninja ] || $(CONFIGURE) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@cmake --build $(BUILD) -- --quiet
+	@/usr/bin/python3 test/benchmark/benchmark $(BUILD)/bin $(BENCHMARK)
