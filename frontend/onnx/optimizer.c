@@ -63,7 +63,7 @@ SambaStatus sambaOnnxImportAdagrad(const SambaOnnxNode *node) {
   SAMBA_RETURN_IF_ERROR(commonOptions(node, &options));
   SAMBA_RETURN_IF_ERROR(countOf(node, 3, &count));
   options.lr_decay = number(node, "decay_factor", 0);
-  options.eps = number(node, "epsilon", 0);
+  options.eps = number(node, "epsilon", 1e-6);
   for (uint32_t i = 0; i < count; ++i) {
     SAMBA_RETURN_IF_ERROR(inputsOf(node, 3, count, i, tensors));
     bool made = sambaAdagradUpdate(tensors[0], tensors[1], tensors[2], &options, results);
@@ -80,7 +80,7 @@ SambaStatus sambaOnnxImportAdam(const SambaOnnxNode *node) {
   SAMBA_RETURN_IF_ERROR(countOf(node, 4, &count));
   options.alpha = number(node, "alpha", 0.9);
   options.beta = number(node, "beta", 0.999);
-  options.eps = number(node, "epsilon", 0);
+  options.eps = number(node, "epsilon", 1e-6);
   options.post_decay = number(node, "norm_coefficient_post", 0);
   for (uint32_t i = 0; i < count; ++i) {
     SAMBA_RETURN_IF_ERROR(inputsOf(node, 4, count, i, tensors));

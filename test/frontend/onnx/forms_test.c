@@ -179,6 +179,13 @@ static const struct {
      "f32 2; output y; node Momentum:ai.onnx.preview.training r,t,x,g,v -> y alpha=0.5 beta=1.0 mode='nesterov' "
      "norm_coefficient=0.25",
      "samba.momentum_update|nesterov = true"},
+    /* An epsilon that is left out is 1e-6. */
+    {"opset 14; opset ai.onnx.preview.training 1; input r f32 -; input t i64 -; input x f32 2; input g f32 2; input h "
+     "f32 2; output y; node Adagrad:ai.onnx.preview.training r,t,x,g,h -> y",
+     "9.99999997E-7|samba.adagrad_update"},
+    {"opset 14; opset ai.onnx.preview.training 1; input r f32 -; input t i64 -; input x f32 2; input g f32 2; input v "
+     "f32 2; input h f32 2; output y; node Adam:ai.onnx.preview.training r,t,x,g,v,h -> y",
+     "9.99999997E-7|samba.adam_update"},
     {"opset 17; input x f32 2x8x1; output y; node DFT x -> y onesided=1",
      "samba.dft|dim = 1, inverse = false, onesided = true|tensor<2x5x2xf32>"},
     {"opset 20; input x f32 2x8x3x2; init a i64 - -3; output y; node DFT x,_,a -> y inverse=1",
