@@ -34,12 +34,12 @@ typedef struct {
 SambaStatus sambaModuleMachine(MlirOperation module, SambaMachine *out_machine) {
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
-    MlirAttribute machine = mlirOperationGetAttributeByName(operation, sambaMlirString("machine"));
+    MlirAttribute machine = sambaOperationAttribute(operation, "machine");
     if ((sambaOperationIs(operation, "samba.section") || sambaOperationIs(operation, "rdu.section")) &&
         !mlirAttributeIsNull(machine))
       return sambaMachineFromAttribute(machine, out_machine);
   }
-  MlirAttribute machine = mlirOperationGetAttributeByName(module, sambaMlirString(SAMBA_MODULE_MACHINE_ATTRIBUTE));
+  MlirAttribute machine = sambaOperationAttribute(module, SAMBA_MODULE_MACHINE_ATTRIBUTE);
   if (!mlirAttributeIsNull(machine))
     return sambaMachineFromAttribute(machine, out_machine);
   return sambaStatusMake(SAMBA_INVALID, "the module has no section with a machine; run samba-partition-sections first");
@@ -151,7 +151,7 @@ static void write(Assignment *a) {
   MlirBlock body = sambaBodyOf(a->function);
   intptr_t arguments = mlirBlockGetNumArguments(body);
   uint32_t place;
-  MlirAttribute given = mlirOperationGetAttributeByName(a->function, sambaMlirString("arg_attrs"));
+  MlirAttribute given = sambaOperationAttribute(a->function, "arg_attrs");
   MlirAttribute *dictionaries = sambaAllocate(sambaArraySize((size_t)arguments + 1, sizeof *dictionaries));
   for (intptr_t i = 0; i < arguments; ++i) {
     MlirAttribute old =

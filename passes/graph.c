@@ -28,7 +28,7 @@ bool sambaOperationIsView(MlirOperation operation) {
 bool sambaOperationIsSplat(MlirOperation operation) {
   if (!sambaOperationIs(operation, "samba.constant"))
     return false;
-  MlirAttribute value = mlirOperationGetAttributeByName(operation, sambaMlirString("value"));
+  MlirAttribute value = sambaOperationAttribute(operation, "value");
   return mlirAttributeIsADenseElements(value) && mlirDenseElementsAttrIsSplat(value);
 }
 

@@ -38,7 +38,7 @@ static inline int64_t sizeOf(MlirValue value, intptr_t axis) {
   return mlirShapedTypeGetDimSize(mlirValueGetType(value), axis);
 }
 static inline MlirAttribute attributeOf(MlirOperation operation, const char *name) {
-  return mlirOperationGetAttributeByName(operation, sambaMlirString(name));
+  return sambaOperationAttribute(operation, name);
 }
 
 /* A float that every element of the value has. */

@@ -75,7 +75,7 @@ SambaStatus sambaTargetMachine(MlirLocation location, const char *target, SambaM
                   : sambaStatusMake(SAMBA_INVALID, "machine file '%s' does not parse", target);
   sambaStatusFree(status);
   status = NULL;
-  MlirAttribute attribute = mlirOperationGetAttributeByName(module, sambaMlirString("rdu.machine"));
+  MlirAttribute attribute = sambaOperationAttribute(module, "rdu.machine");
   if (mlirAttributeIsNull(attribute) || !sambaAttributeIs(attribute, "rdu.machine"))
     status = sambaStatusMake(SAMBA_INVALID, "machine file '%s' has no module attribute rdu.machine = #rdu.machine<...>",
                              target);

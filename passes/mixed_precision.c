@@ -46,7 +46,7 @@ static bool takesOutDType(const SambaOperator *row) {
 
 /* `samba.graphamp = false` keeps an operation as it is. */
 static bool mayNarrow(MlirOperation operation) {
-  MlirAttribute amp = mlirOperationGetAttributeByName(operation, sambaMlirString("samba.graphamp"));
+  MlirAttribute amp = sambaOperationAttribute(operation, "samba.graphamp");
   return mlirAttributeIsNull(amp) || !mlirAttributeIsABool(amp) || mlirBoolAttrGetValue(amp);
 }
 
@@ -118,7 +118,7 @@ static bool staysF32(MlirValue value) {
 static void convertInterface(MlirOperation function, const char *list, intptr_t count, MlirType *types,
                              const bool *keep) {
   MlirContext context = mlirOperationGetContext(function);
-  MlirAttribute given = mlirOperationGetAttributeByName(function, sambaMlirString(list));
+  MlirAttribute given = sambaOperationAttribute(function, list);
   MlirAttribute *entries = sambaAllocate(sambaArraySize((size_t)count + 1, sizeof *entries));
   for (intptr_t i = 0; i < count; ++i) {
     entries[i] =
@@ -155,7 +155,7 @@ static SambaStatus retype(MlirOperation operation, SambaArena *arena) {
   if (sambaOperationIs(operation, "samba.call"))
     return sambaStatusMake(SAMBA_INVALID, "samba-mixed-precision runs before sections are made");
   if (sambaOperationIs(operation, "samba.constant")) {
-    MlirAttribute value = mlirOperationGetAttributeByName(operation, sambaMlirString("value"));
+    MlirAttribute value = sambaOperationAttribute(operation, "value");
     if (!isF32(mlirOperationGetResult(operation, 0)) || staysF32(mlirOperationGetResult(operation, 0)))
       return NULL;
     if (!mlirAttributeIsADenseElements(value))
@@ -170,7 +170,7 @@ static SambaStatus retype(MlirOperation operation, SambaArena *arena) {
     return NULL;
   const char *const dtypes[] = {"dtype", "out_dtype"};
   for (int i = 0; i < 2 && mayNarrow(operation); ++i) {
-    MlirAttribute dtype = mlirOperationGetAttributeByName(operation, sambaMlirString(dtypes[i]));
+    MlirAttribute dtype = sambaOperationAttribute(operation, dtypes[i]);
     if (!mlirAttributeIsNull(dtype) && mlirAttributeIsAType(dtype) && mlirTypeIsAF32(mlirTypeAttrGetValue(dtype)))
       mlirOperationSetAttributeByName(operation, sambaMlirString(dtypes[i]), mlirTypeAttrGet(mlirBF16TypeGet(context)));
   }
@@ -257,8 +257,8 @@ static bool convertFunction(MlirOperation function) {
   }
   sambaArenaDestroy(&arena);
   for (intptr_t i = 0; i < results; ++i)
-    types[arguments + i] = mlirFunctionTypeGetResult(
-        mlirTypeAttrGetValue(mlirOperationGetAttributeByName(function, sambaMlirString("function_type"))), i);
+    types[arguments + i] =
+        mlirFunctionTypeGetResult(mlirTypeAttrGetValue(sambaOperationAttribute(function, "function_type")), i);
   convertInterface(function, "res_attrs", results, types + arguments, keep + arguments);
   mlirOperationSetAttributeByName(
       function, sambaMlirString("function_type"),

@@ -186,7 +186,7 @@ static void createCall(Outline *o, MlirOperation section, const MlirOperation *m
   MlirType *types = sambaAllocate(sambaArraySize(o->results.size + 1, sizeof *types));
   for (size_t i = 0; i < o->results.size; ++i)
     types[i] = mlirValueGetType(o->results.data[i]);
-  MlirStringRef symbol = mlirStringAttrGetValue(mlirOperationGetAttributeByName(section, sambaMlirString("sym_name")));
+  MlirStringRef symbol = mlirStringAttrGetValue(sambaOperationAttribute(section, "sym_name"));
   MlirNamedAttribute attributes[] = {
       sambaNamedAttribute(context, "callee", mlirFlatSymbolRefAttrGet(context, symbol)),
       sambaNamedAttribute(context, "id", mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), id)),

@@ -84,6 +84,10 @@ void sambaDialectOperations(MlirContext context, MlirStringRef dialect, void (*c
 void sambaOperationAttributeNames(MlirContext context, MlirStringRef op, void (*callback)(MlirStringRef, void *),
                                   void *userData);
 
+/* An op's attribute by name, inherent or not; null when absent. */
+static inline MlirAttribute sambaOperationAttribute(MlirOperation op, const char *name) {
+  return mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString(name));
+}
 /* All attributes of an op, inherent ones included, as one dictionary. */
 MlirAttribute sambaOperationAttributes(MlirOperation op);
 

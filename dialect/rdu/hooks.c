@@ -15,7 +15,7 @@ static bool verifyUnit(const SambaOpHooks *hooks, MlirOperation op) {
 
 static bool verifySection(const SambaOpHooks *hooks, MlirOperation op) {
   (void)hooks;
-  MlirAttribute machine = mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString("machine"));
+  MlirAttribute machine = sambaOperationAttribute(op, "machine");
   if (!mlirAttributeIsNull(machine) && !sambaAttributeIs(machine, "rdu.machine"))
     return sambaEmitOpError(op, "attribute 'machine' must be #rdu.machine<...>");
   SambaArena arena = {0};
@@ -29,7 +29,7 @@ static bool verifySection(const SambaOpHooks *hooks, MlirOperation op) {
 
 static bool verifyRoute(const SambaOpHooks *hooks, MlirOperation op) {
   (void)hooks;
-  MlirAttribute hops = mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString("hops"));
+  MlirAttribute hops = sambaOperationAttribute(op, "hops");
   SambaStatus status = NULL;
   SambaHop hop;
   for (intptr_t i = 0; !status && !mlirAttributeIsNull(hops) && i < mlirArrayAttrGetNumElements(hops); ++i)

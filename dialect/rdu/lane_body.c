@@ -276,12 +276,12 @@ MlirAttribute sambaLaneReductionIdentity(MlirContext context, const SambaLaneOp 
 }
 
 static int64_t predicateOf(MlirOperation operation) {
-  MlirAttribute attribute = mlirOperationGetAttributeByName(operation, sambaMlirString("predicate"));
+  MlirAttribute attribute = sambaOperationAttribute(operation, "predicate");
   return mlirAttributeIsNull(attribute) ? -1 : mlirIntegerAttrGetValueInt(attribute);
 }
 
 static SambaLaneRead readConstant(MlirOperation operation, SambaLaneOp *out_op) {
-  MlirAttribute value = mlirOperationGetAttributeByName(operation, sambaMlirString("value"));
+  MlirAttribute value = sambaOperationAttribute(operation, "value");
   SambaDType type = classOfValue(mlirOperationGetResult(operation, 0));
   out_op->opcode = SAMBA_LANE_CONSTANT;
   out_op->type = (uint8_t)type;

@@ -8,8 +8,7 @@
 
 bool sambaMappingOfOperation(MlirOperation operation, uint32_t ordinal, SambaMapping *out_mapping) {
   *out_mapping = (SambaMapping){.pipeline_dim = -1};
-  MlirAttribute attribute =
-      mlirOperationGetAttributeByName(operation, mlirStringRefCreateFromCString(SAMBA_MAPPING_ATTRIBUTE));
+  MlirAttribute attribute = sambaOperationAttribute(operation, SAMBA_MAPPING_ATTRIBUTE);
   if (mlirAttributeIsNull(attribute))
     return false;
   if (mlirAttributeIsAArray(attribute)) {

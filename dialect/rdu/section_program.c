@@ -16,9 +16,6 @@
 static bool isNamed(MlirOperation op, const char *name) {
   return sambaStringRefEqualC(sambaFromMlir(sambaOperationName(op)), name);
 }
-static MlirAttribute attributeOf(MlirOperation op, const char *name) {
-  return mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString(name));
-}
 
 /*===-- Opcodes ---------------------------------------------------------------------------------------------------===*/
 
@@ -57,7 +54,7 @@ static SambaDType resultType(const SambaLaneOp *op) {
 /*===-- Region to struct ------------------------------------------------------------------------------------------===*/
 
 static SambaStatus readLane(MlirOperation op, bool reduction, SambaLaneOp *out_op) {
-  MlirStringRef name = mlirStringAttrGetValue(attributeOf(op, "opcode"));
+  MlirStringRef name = mlirStringAttrGetValue(sambaOperationAttribute(op, "opcode"));
   int opcode = findOpcode(sambaFromMlir(name), reduction);
   if (opcode < 0)
     return sambaStatusMake(SAMBA_INVALID, "there is no %s operation \"%.*s\"", reduction ? "reduce" : "lane",
@@ -66,7 +63,7 @@ static SambaStatus readLane(MlirOperation op, bool reduction, SambaLaneOp *out_o
     return sambaStatusMake(SAMBA_INVALID, "\"%.*s\" takes %d operands, but has %lld", SAMBA_MLIR_STRING_ARGS(name),
                            sambaLaneOpOperands((uint8_t)opcode), (long long)mlirOperationGetNumOperands(op));
   MlirValue typed = typedByOperand((uint8_t)opcode) ? mlirOperationGetOperand(op, 0) : mlirOperationGetResult(op, 0);
-  MlirAttribute immediate = reduction ? mlirAttributeGetNull() : attributeOf(op, "immediate");
+  MlirAttribute immediate = reduction ? mlirAttributeGetNull() : sambaOperationAttribute(op, "immediate");
   *out_op =
       (SambaLaneOp){.opcode = (uint8_t)opcode,
                     .type = (uint8_t)sambaDTypeFromType(mlirValueGetType(typed)),

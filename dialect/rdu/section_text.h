@@ -1,4 +1,4 @@
-/* Inside the adapters: what section_from_ir.c and section_to_ir.c share. */
+/* Inside the adapters between rdu operations and SambaSection: what their files share. */
 #ifndef SAMBA_DIALECT_RDU_SECTION_TEXT_H
 #define SAMBA_DIALECT_RDU_SECTION_TEXT_H
 
@@ -8,6 +8,15 @@
 
 /* One unit read by itself, for its op's verifier: everything but which streams it is on. */
 SambaStatus sambaUnitFromIr(MlirOperation op, SambaArena *arena, SambaUnit *out_unit);
+
+/* The kind that an operation is (rdu.load ..), -1: no unit. */
+int sambaUnitKindOf(MlirOperation op);
+/* dtype and elements of a port's token, from the type of its streams or of a symbol. */
+SambaStatus sambaPortTypeFromIr(SambaPort *port, MlirType type);
+/* An integer attribute within [least, most]; absent: *out_value is left alone. */
+SambaStatus sambaI64FromIr(MlirOperation op, const char *name, int64_t least, int64_t most, int64_t *out_value);
+/* A string attribute, copied into the arena. */
+const char *sambaTextOf(SambaArena *arena, MlirAttribute text);
 
 /* The program of a rdu.compute: region to struct. unit: input_count and the outputs are there. */
 SambaStatus sambaProgramFromIr(MlirOperation op, SambaArena *arena, SambaUnit *unit);

@@ -339,7 +339,7 @@ MlirOperation sambaSectionToIr(const SambaSection *section, MlirAttribute machin
 
 void sambaSectionReplaceIr(MlirOperation op, const SambaSection *section) {
   static const char *const replaced[] = {"function_type", "arg_attrs", "split_k"};
-  MlirAttribute machine = mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString("machine"));
+  MlirAttribute machine = sambaOperationAttribute(op, "machine");
   MlirOperation made = sambaSectionToIr(section, machine, mlirOperationGetLocation(op));
   /* A pass that runs on the section must leave the operation itself where it is. */
   mlirRegionTakeBody(mlirOperationGetRegion(op, 0), mlirOperationGetRegion(made, 0));

@@ -14,10 +14,6 @@ typedef struct Site {
   MlirType type; /* of the argument or result; null on operations */
 } Site;
 
-static MlirAttribute attributeOf(MlirOperation op, const char *name) {
-  return mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString(name));
-}
-
 static bool isOneOf(MlirAttribute value, const char *const *words) {
   if (!mlirAttributeIsAString(value))
     return false;
@@ -122,7 +118,8 @@ static const struct {
 };
 
 static MlirType typeOfSite(MlirOperation op, SambaAttributePlace place, unsigned index) {
-  MlirAttribute type = place == SAMBA_ON_OPERATION ? mlirAttributeGetNull() : attributeOf(op, "function_type");
+  MlirAttribute type =
+      place == SAMBA_ON_OPERATION ? mlirAttributeGetNull() : sambaOperationAttribute(op, "function_type");
   if (mlirAttributeIsNull(type) || !mlirAttributeIsAType(type) || !mlirTypeIsAFunction(mlirTypeAttrGetValue(type)))
     return (MlirType){NULL};
   MlirType function = mlirTypeAttrGetValue(type);
@@ -136,7 +133,7 @@ static MlirType typeOfSite(MlirOperation op, SambaAttributePlace place, unsigned
 
 /* The dictionary of argument or result number index; null when it has none. */
 static MlirAttribute dictionaryAt(MlirOperation op, const char *list, intptr_t index) {
-  MlirAttribute all = attributeOf(op, list);
+  MlirAttribute all = sambaOperationAttribute(op, list);
   if (mlirAttributeIsNull(all) || !mlirAttributeIsAArray(all) || index >= mlirArrayAttrGetNumElements(all))
     return mlirAttributeGetNull();
   return mlirArrayAttrGetElement(all, index);
@@ -181,7 +178,7 @@ static bool checkValueFits(const Site *site, MlirAttribute value) {
 
 /* In-place update: the argument that owns a result's region has the result's type. */
 static bool checkRegionFits(const Site *site, MlirAttribute region) {
-  MlirAttribute type = attributeOf(site->op, "function_type");
+  MlirAttribute type = sambaOperationAttribute(site->op, "function_type");
   if (mlirAttributeIsNull(type))
     return true;
   MlirType function = mlirTypeAttrGetValue(type);

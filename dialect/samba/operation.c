@@ -186,7 +186,7 @@ bool sambaInferConstant(const SambaOpHooks *hooks, const SambaInference *inferen
 
 bool sambaVerifyConstant(const SambaOpHooks *hooks, MlirOperation op) {
   (void)hooks;
-  MlirAttribute value = mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString("value"));
+  MlirAttribute value = sambaOperationAttribute(op, "value");
   if (!mlirTypeEqual(mlirAttributeGetType(value), mlirValueGetType(mlirOperationGetResult(op, 0))))
     return sambaEmitOpError(op, "the result must have the type of attribute 'value'");
   return true;
@@ -195,6 +195,6 @@ bool sambaVerifyConstant(const SambaOpHooks *hooks, MlirOperation op) {
 bool sambaFoldConstant(const SambaOpHooks *hooks, MlirOperation op, const MlirAttribute *constants,
                        MlirValue *out_value, MlirAttribute *out_constant) {
   (void)hooks, (void)constants, (void)out_value;
-  *out_constant = mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString("value"));
+  *out_constant = sambaOperationAttribute(op, "value");
   return true;
 }

@@ -1,13 +1,9 @@
 /* Sections, their calls and yields: verification. */
 #include "dialect/samba/samba.h"
 
-static MlirAttribute attributeOf(MlirOperation op, const char *name) {
-  return mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString(name));
-}
-
 bool sambaVerifySection(const SambaOpHooks *hooks, MlirOperation op) {
   (void)hooks;
-  MlirAttribute machine = attributeOf(op, "machine");
+  MlirAttribute machine = sambaOperationAttribute(op, "machine");
   if (!mlirAttributeIsNull(machine) && !sambaAttributeIs(machine, "rdu.machine"))
     return sambaEmitOpError(op, "attribute 'machine' must be #rdu.machine<...>");
   MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op));
@@ -20,7 +16,7 @@ bool sambaVerifySection(const SambaOpHooks *hooks, MlirOperation op) {
 bool sambaVerifyYield(const SambaOpHooks *hooks, MlirOperation op) {
   (void)hooks;
   MlirOperation section = mlirOperationGetParentOperation(op);
-  MlirType type = mlirTypeAttrGetValue(attributeOf(section, "function_type"));
+  MlirType type = mlirTypeAttrGetValue(sambaOperationAttribute(section, "function_type"));
   intptr_t count = mlirOperationGetNumOperands(op);
   if (count != mlirFunctionTypeGetNumResults(type))
     return sambaEmitOpError(op, "yields %lld values, but its section has %lld results", (long long)count,
@@ -34,10 +30,10 @@ bool sambaVerifyYield(const SambaOpHooks *hooks, MlirOperation op) {
 bool sambaVerifyCallOp(const SambaOpHooks *hooks, MlirOperation op) {
   (void)hooks;
   static const char *const types[] = {"ZEROGRAD", "FWD", "BCKWD", "OPT", "REDUCE", "GRADNORM"};
-  int64_t id = mlirIntegerAttrGetValueInt(attributeOf(op, "id"));
+  int64_t id = mlirIntegerAttrGetValueInt(sambaOperationAttribute(op, "id"));
   if (id < 0 || id > INT32_MAX)
     return sambaEmitOpError(op, "attribute 'id' is %lld, but must be 0 or more and fit 31 bits", (long long)id);
-  SambaStringRef type = sambaFromMlir(mlirStringAttrGetValue(attributeOf(op, "type")));
+  SambaStringRef type = sambaFromMlir(mlirStringAttrGetValue(sambaOperationAttribute(op, "type")));
   for (size_t i = 0; i < sizeof types / sizeof *types; ++i)
     if (sambaStringRefEqualC(type, types[i]))
       return true;
@@ -48,7 +44,7 @@ bool sambaVerifyCallOp(const SambaOpHooks *hooks, MlirOperation op) {
 /* After convert-linalg-to-rdu the callee is an rdu.section: its formals are the call's operands, then its results, as
  * symbols with as many elements. */
 static bool verifyRduCall(MlirOperation call, MlirOperation callee, SambaStringRef name) {
-  MlirType type = mlirTypeAttrGetValue(attributeOf(callee, "function_type"));
+  MlirType type = mlirTypeAttrGetValue(sambaOperationAttribute(callee, "function_type"));
   intptr_t operands = mlirOperationGetNumOperands(call), results = mlirOperationGetNumResults(call);
   if (operands + results != mlirFunctionTypeGetNumInputs(type))
     return sambaEmitOpError(call, "has %lld operands and %lld results, but @%.*s has %lld symbols", (long long)operands,
@@ -70,14 +66,14 @@ static bool verifyRduCall(MlirOperation call, MlirOperation callee, SambaStringR
 }
 
 bool sambaVerifyCall(MlirOperation call, MlirOperation callee) {
-  SambaStringRef name = sambaFromMlir(mlirFlatSymbolRefAttrGetValue(attributeOf(call, "callee")));
+  SambaStringRef name = sambaFromMlir(mlirFlatSymbolRefAttrGetValue(sambaOperationAttribute(call, "callee")));
   SambaStringRef kind =
       mlirOperationIsNull(callee) ? (SambaStringRef){"", 0} : sambaFromMlir(sambaOperationName(callee));
   if (sambaStringRefEqualC(kind, "rdu.section"))
     return verifyRduCall(call, callee, name);
   if (!sambaStringRefEqualC(kind, "samba.section"))
     return sambaEmitOpError(call, "there is no samba.section @%.*s", SAMBA_STRING_ARGS(name));
-  MlirType type = mlirTypeAttrGetValue(attributeOf(callee, "function_type"));
+  MlirType type = mlirTypeAttrGetValue(sambaOperationAttribute(callee, "function_type"));
   intptr_t operands = mlirOperationGetNumOperands(call), results = mlirOperationGetNumResults(call);
   if (operands != mlirFunctionTypeGetNumInputs(type) || results != mlirFunctionTypeGetNumResults(type))
     return sambaEmitOpError(call, "has %lld operands and %lld results, but @%.*s has %lld and %lld",

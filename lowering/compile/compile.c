@@ -155,7 +155,7 @@ static bool hasFunction(MlirModule module) {
 static MlirOperation findSection(MlirOperation module, const char *name) {
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
-    MlirAttribute symbol = mlirOperationGetAttributeByName(operation, sambaMlirString("sym_name"));
+    MlirAttribute symbol = sambaOperationAttribute(operation, "sym_name");
     if (!mlirAttributeIsNull(symbol) && mlirStringRefEqual(mlirStringAttrGetValue(symbol), sambaMlirString(name)))
       break;
   }

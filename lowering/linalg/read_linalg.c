@@ -38,7 +38,7 @@ static bool splatBits(MlirAttribute attribute, SambaDType dtype, uint64_t *out_b
 
 static SambaStatus readConstant(SambaReader *r) {
   MlirValue result = mlirOperationGetResult(r->operation, 0);
-  MlirAttribute attribute = mlirOperationGetAttributeByName(r->operation, sambaMlirString("value"));
+  MlirAttribute attribute = sambaOperationAttribute(r->operation, "value");
   SambaReaderValue value = {0};
   SambaDType dtype = sambaDTypeFromType(mlirValueGetType(result));
   if (dtype != SAMBA_DTYPE_COUNT) {
@@ -112,7 +112,7 @@ static SambaStatus readPad(SambaReader *r) {
   SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 0), &source));
   SambaReaderValue value = {0}, from = r->values.data[source];
   MlirValue result = mlirOperationGetResult(r->operation, 0);
-  MlirAttribute low = mlirOperationGetAttributeByName(r->operation, sambaMlirString("static_low"));
+  MlirAttribute low = sambaOperationAttribute(r->operation, "static_low");
   if (mlirOperationGetNumOperands(r->operation) != 1 ||
       !sambaPointerMapGet(&r->valueOf, mlirOperationGetOperand(yield, 0).ptr, &fill) ||
       !r->values.data[fill].isScalar || !sambaReaderTensorType(mlirValueGetType(result), &value.type))
@@ -135,8 +135,8 @@ static SambaStatus readInsertSlice(SambaReader *r) {
   uint32_t source, destination;
   SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 0), &source));
   SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 1), &destination));
-  MlirAttribute offsets = mlirOperationGetAttributeByName(r->operation, sambaMlirString("static_offsets"));
-  MlirAttribute strides = mlirOperationGetAttributeByName(r->operation, sambaMlirString("static_strides"));
+  MlirAttribute offsets = sambaOperationAttribute(r->operation, "static_offsets");
+  MlirAttribute strides = sambaOperationAttribute(r->operation, "static_strides");
   const SambaTensorType type = r->values.data[source].type;
   if (mlirOperationGetNumOperands(r->operation) != 2 || type.rank != r->values.data[destination].type.rank)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "'tensor.insert_slice' with dynamic or rank-changing slices");
@@ -210,7 +210,7 @@ static SambaStatus readBody(SambaReader *r, MlirBlock body, SambaStage *stage, S
     int count = (int)mlirOperationGetNumOperands(operation), picks[3] = {0, 1, 2}, reductionPicks[2];
     MlirValue result = mlirOperationGetResult(operation, 0);
     if (sambaOperationIs(operation, "linalg.index")) {
-      MlirAttribute dim = mlirOperationGetAttributeByName(operation, sambaMlirString("dim"));
+      MlirAttribute dim = sambaOperationAttribute(operation, "dim");
       op = (SambaLaneOp){.opcode = SAMBA_LANE_COUNTER,
                          .type = SAMBA_DTYPE_I32,
                          .immediate = (uint64_t)mlirIntegerAttrGetValueInt(dim)};
@@ -262,8 +262,8 @@ static SambaStatus readBody(SambaReader *r, MlirBlock body, SambaStage *stage, S
 }
 
 static SambaStatus readGeneric(SambaReader *r) {
-  MlirAttribute maps = mlirOperationGetAttributeByName(r->operation, sambaMlirString("indexing_maps"));
-  MlirAttribute iterators = mlirOperationGetAttributeByName(r->operation, sambaMlirString("iterator_types"));
+  MlirAttribute maps = sambaOperationAttribute(r->operation, "indexing_maps");
+  MlirAttribute iterators = sambaOperationAttribute(r->operation, "iterator_types");
   MlirAttribute reduction =
       mlirAttributeParseGet(mlirOperationGetContext(r->operation), sambaMlirString("#linalg.iterator_type<reduction>"));
   intptr_t dims = mlirArrayAttrGetNumElements(iterators), inputs = mlirOperationGetNumOperands(r->operation) - 1;
@@ -274,8 +274,7 @@ static SambaStatus readGeneric(SambaReader *r) {
   bool hasReduction = false;
   for (intptr_t d = 0; d < dims; ++d)
     hasReduction |= stage.reduced[d] = mlirAttributeEqual(mlirArrayAttrGetElement(iterators, d), reduction);
-  stage.lane_reduce =
-      !mlirAttributeIsNull(mlirOperationGetAttributeByName(r->operation, sambaMlirString(SAMBA_LANE_REDUCE_ATTRIBUTE)));
+  stage.lane_reduce = !mlirAttributeIsNull(sambaOperationAttribute(r->operation, SAMBA_LANE_REDUCE_ATTRIBUTE));
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(r->operation, 0));
   SambaPointerMap valueIds = {0};
   SambaStatus status = NULL;

@@ -1,7 +1,7 @@
 /* A section's body as a stage graph; see read_section.h. */
 #include "lowering/linalg/read_section.h"
 
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/bridge.h"
 #include "dialect/rdu/lane_body.h"
 #include "dialect/rdu/mapping.h"
 #include "lowering/linalg/emit_stage.h"
@@ -66,7 +66,7 @@ static SambaStatus readYield(SambaReader *r, MlirOperation yield, uint32_t argum
 }
 
 SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena, SambaSectionStages *out_stages) {
-  MlirStringRef symbol = mlirStringAttrGetValue(mlirOperationGetAttributeByName(section, sambaMlirString("sym_name")));
+  MlirStringRef symbol = mlirStringAttrGetValue(sambaOperationAttribute(section, "sym_name"));
   SambaReader reader =
                   createReader(arena, sambaStringRefCopy(arena, (SambaStringRef){symbol.data, symbol.length}).data),
               *r = &reader;

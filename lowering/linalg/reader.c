@@ -4,6 +4,7 @@
 #include "lowering/linalg/reader.h"
 
 #include "backend/map/stage_compose.h"
+#include "dialect/bridge/bridge.h"
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/lane_body.h"
 #include "dialect/rdu/mapping.h"
@@ -103,7 +104,7 @@ const char *sambaReaderLayer(SambaReader *r) {
 }
 
 const char *sambaReaderStageName(SambaReader *r) {
-  MlirAttribute given = mlirOperationGetAttributeByName(r->operation, sambaMlirString(SAMBA_STAGE_ATTRIBUTE));
+  MlirAttribute given = sambaOperationAttribute(r->operation, SAMBA_STAGE_ATTRIBUTE);
   MlirStringRef text = mlirAttributeIsNull(given) || !mlirAttributeIsAString(given)
                            ? mlirIdentifierStr(mlirOperationGetName(r->operation))
                            : mlirStringAttrGetValue(given);

@@ -81,7 +81,7 @@ static SambaStatus convertOperator(MlirOperation operation, const SambaOperator 
     values[i] = mlirOperationGetOperand(operation, i);
     MlirOperation owner = sambaDefiningOperation(values[i]);
     if (!mlirOperationIsNull(owner) && sambaOperationIsSplat(owner))
-      constants[i] = mlirOperationGetAttributeByName(owner, sambaMlirString("value"));
+      constants[i] = sambaOperationAttribute(owner, "value");
   }
   bool *used = SAMBA_ARENA_ARRAY(arena, bool, graph.tensor_count),
        *usedStages = SAMBA_ARENA_ARRAY(arena, bool, graph.stage_count + 1);
@@ -194,7 +194,7 @@ static bool convertRest(MlirOperation function) {
        operation = next) {
     next = mlirOperationGetNextInBlock(operation);
     if (sambaOperationIs(operation, "samba.constant")) {
-      MlirAttribute value = mlirOperationGetAttributeByName(operation, sambaMlirString("value"));
+      MlirAttribute value = sambaOperationAttribute(operation, "value");
       MlirValue constant =
           sambaBuildConstant(mlirOperationGetBlock(operation), operation, mlirOperationGetLocation(operation), value);
       mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, 0), constant);

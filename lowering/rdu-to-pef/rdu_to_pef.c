@@ -42,7 +42,7 @@ static SambaStringRef textOf(MlirAttribute attribute) {
 }
 
 static MlirAttribute argumentAttribute(MlirOperation function, const char *list, intptr_t index, const char *name) {
-  MlirAttribute all = mlirOperationGetAttributeByName(function, sambaMlirString(list));
+  MlirAttribute all = sambaOperationAttribute(function, list);
   if (mlirAttributeIsNull(all) || index >= mlirArrayAttrGetNumElements(all))
     return mlirAttributeGetNull();
   return mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(all, index), sambaMlirString(name));
@@ -212,7 +212,7 @@ static intptr_t resultIndex(MlirOperation terminator, MlirValue value) {
 /* A constant that a graph returns - only those without elements are not copied - is an output. */
 static SambaStatus emitConstant(Emitter *e, MlirOperation function, MlirOperation operation) {
   uint32_t index;
-  MlirAttribute address = mlirOperationGetAttributeByName(operation, sambaMlirString(SAMBA_ADDRESS_ATTRIBUTE));
+  MlirAttribute address = sambaOperationAttribute(operation, SAMBA_ADDRESS_ATTRIBUTE);
   if (mlirAttributeIsNull(address))
     return sambaStatusMake(SAMBA_INVALID, "a constant has no address; run samba-assign-memory first");
   MlirValue result = mlirOperationGetResult(operation, 0);
@@ -225,7 +225,7 @@ static SambaStatus emitConstant(Emitter *e, MlirOperation function, MlirOperatio
                                   (uint64_t)mlirIntegerAttrGetValueInt(address), SAMBA_PEF_NONE, &index));
   if (output >= 0)
     setHostDType(&e->symbols.data[index], argumentAttribute(function, "res_attrs", output, "samba.host_dtype"));
-  MlirAttribute value = mlirOperationGetAttributeByName(operation, sambaMlirString("value"));
+  MlirAttribute value = sambaOperationAttribute(operation, "value");
   if (!mlirAttributeIsADenseElements(value))
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "a constant's values are not in the IR; make it dense<...> or an argument with samba.value");
@@ -235,7 +235,7 @@ static SambaStatus emitConstant(Emitter *e, MlirOperation function, MlirOperatio
 static SambaStatus emitResults(Emitter *e, MlirOperation function, MlirOperation call, uint32_t callId,
                                uint32_t activations) {
   MlirOperation terminator = mlirBlockGetTerminator(sambaBodyOf(function));
-  MlirAttribute addresses = mlirOperationGetAttributeByName(call, sambaMlirString(SAMBA_ADDRESSES_ATTRIBUTE));
+  MlirAttribute addresses = sambaOperationAttribute(call, SAMBA_ADDRESSES_ATTRIBUTE);
   if (mlirAttributeIsNull(addresses))
     return sambaStatusMake(SAMBA_INVALID, "a call has no addresses; run samba-assign-memory first");
   for (intptr_t r = 0; r < mlirOperationGetNumResults(call); ++r) {
@@ -350,11 +350,10 @@ static SambaStatus emitFunction(Emitter *e, MlirOperation function, const SambaS
                                 const MlirOperation *sections) {
   SambaPefGraph graph;
   sambaPefGraphInitialize(&graph);
-  graph.name =
-      sambaStringRefCopy(e->arena, textOf(mlirOperationGetAttributeByName(function, sambaMlirString("sym_name"))));
+  graph.name = sambaStringRefCopy(e->arena, textOf(sambaOperationAttribute(function, "sym_name")));
   graph.first_call = (uint32_t)e->calls.size;
   SAMBA_RETURN_IF_ERROR(emitArguments(e, function, &graph));
-  MlirAttribute arena = mlirOperationGetAttributeByName(function, sambaMlirString(SAMBA_ACTIVATIONS_ATTRIBUTE));
+  MlirAttribute arena = sambaOperationAttribute(function, SAMBA_ACTIVATIONS_ATTRIBUTE);
   if (mlirAttributeIsNull(arena))
     return sambaStatusMake(SAMBA_INVALID, "the graph has no memory assignment; run samba-assign-memory first");
   uint32_t activations = SAMBA_PEF_NONE;
@@ -368,7 +367,7 @@ static SambaStatus emitFunction(Emitter *e, MlirOperation function, const SambaS
     if (sambaOperationIs(operation, "samba.constant")) {
       SAMBA_RETURN_IF_ERROR(emitConstant(e, function, operation));
     } else if (sambaOperationIs(operation, "samba.call")) {
-      MlirAttribute symbol = mlirOperationGetAttributeByName(operation, sambaMlirString("callee"));
+      MlirAttribute symbol = sambaOperationAttribute(operation, "callee");
       if (sambaStringMapGet(sectionsByName, sambaFromMlir(mlirFlatSymbolRefAttrGetValue(symbol)), &section))
         callee = sections[section];
       SAMBA_RETURN_IF_ERROR(emitCall(e, function, operation, (uint32_t)e->graphs.size, callee, activations));
@@ -434,8 +433,8 @@ static SambaStatus emitModule(Emitter *e, MlirOperation module) {
   for (; !mlirOperationIsNull(operation) && !status; operation = mlirOperationGetNextInBlock(operation)) {
     if (!sambaOperationIs(operation, "rdu.section"))
       continue;
-    sambaStringMapInsert(&byName, textOf(mlirOperationGetAttributeByName(operation, sambaMlirString("sym_name"))),
-                         (uint32_t)sections.size, NULL);
+    sambaStringMapInsert(&byName, textOf(sambaOperationAttribute(operation, "sym_name")), (uint32_t)sections.size,
+                         NULL);
     sambaArrayAppend(&sections, operation);
     status = emitSection(e, operation);
   }

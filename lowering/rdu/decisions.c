@@ -1,6 +1,7 @@
 /* Decisions; see decisions.h. */
 #include "lowering/rdu/decisions.h"
 
+#include "dialect/bridge/bridge.h"
 #include "dialect/bridge/build.h"
 #include "passes/graph.h"
 #include "support/atomic_file.h"
@@ -25,8 +26,7 @@ bool sambaFailedSection(MlirOperation module, char *out_name, size_t size) {
     if (mlirAttributeIsNull(
             mlirOperationGetDiscardableAttributeByName(operation, sambaMlirString(SAMBA_FAILED_ATTRIBUTE))))
       continue;
-    MlirStringRef name =
-        mlirStringAttrGetValue(mlirOperationGetAttributeByName(operation, sambaMlirString("sym_name")));
+    MlirStringRef name = mlirStringAttrGetValue(sambaOperationAttribute(operation, "sym_name"));
     if (name.length >= size)
       return false;
     memcpy(out_name, name.data, name.length);

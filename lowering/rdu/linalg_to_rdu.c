@@ -1,6 +1,6 @@
 /* convert-linalg-to-rdu: every samba.section with mappings becomes an rdu.section of units. */
 #include "backend/map/lower.h"
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/bridge.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/rdu/section_io.h"
 #include "dialect/samba/samba.h"
@@ -56,7 +56,7 @@ static SambaStatus convertSection(MlirOperation operation) {
   SambaSectionStages stages;
   SambaSection *section = NULL;
   SambaMachine machine;
-  MlirAttribute machineAttribute = mlirOperationGetAttributeByName(operation, sambaMlirString("machine"));
+  MlirAttribute machineAttribute = sambaOperationAttribute(operation, "machine");
   SambaStatus status =
       mlirAttributeIsNull(machineAttribute)
           ? sambaStatusMake(SAMBA_INVALID, "has no machine; samba-partition-sections{target=...} gives one")

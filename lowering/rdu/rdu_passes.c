@@ -3,7 +3,7 @@
 #include "backend/place/check.h"
 #include "backend/place/place.h"
 #include "backend/place/route.h"
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/bridge.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/rdu/section_io.h"
 #include "dialect/samba/samba.h"
@@ -19,7 +19,7 @@ static bool runOnSection(MlirOperation operation, Algorithm algorithm, bool chan
   SambaArena arena = {0};
   SambaSection *section;
   SambaMachine machine;
-  MlirAttribute attribute = mlirOperationGetAttributeByName(operation, sambaMlirString("machine"));
+  MlirAttribute attribute = sambaOperationAttribute(operation, "machine");
   SambaStatus status = mlirAttributeIsNull(attribute) ? sambaStatusMake(SAMBA_INVALID, "has no machine")
                                                       : sambaMachineFromAttribute(attribute, &machine);
   if (!status)

@@ -1,7 +1,7 @@
 /* samba-tile-sections and rdu-verify-mapping: the planner's decisions as #rdu.mapping on the operations of a section.
  */
 #include "backend/map/plan.h"
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/bridge.h"
 #include "dialect/rdu/mapping.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/samba/samba.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 static SambaStatus machineOf(MlirOperation section, SambaMachine *out_machine) {
-  MlirAttribute machine = mlirOperationGetAttributeByName(section, sambaMlirString("machine"));
+  MlirAttribute machine = sambaOperationAttribute(section, "machine");
   if (mlirAttributeIsNull(machine))
     return sambaStatusMake(SAMBA_INVALID, "has no machine; samba-partition-sections{target=...} gives one");
   return sambaMachineFromAttribute(machine, out_machine);
@@ -41,7 +41,7 @@ static void writeMappings(const SambaSectionStages *stages) {
 static SambaStatus parallelDivisor(MlirOperation section, const char *path, uint32_t *out_divisor) {
   SambaDecisions decisions = {0};
   MlirOperation module = mlirOperationGetParentOperation(section);
-  MlirStringRef symbol = mlirStringAttrGetValue(mlirOperationGetAttributeByName(section, sambaMlirString("sym_name")));
+  MlirStringRef symbol = mlirStringAttrGetValue(sambaOperationAttribute(section, "sym_name"));
   SambaArena arena = {0};
   SambaStatus status = path[0] ? sambaDecisionsRead(path, &decisions) : NULL;
   if (!status && !mlirOperationIsNull(module))
@@ -76,8 +76,7 @@ bool sambaVerifyMapping(MlirOperation section) {
     const SambaOperator *row = sambaOperatorOf(operation);
     bool staged = sambaOperationIs(operation, "linalg.generic") || sambaOperationIs(operation, "tensor.insert_slice") ||
                   (row && !row->view);
-    if (staged &&
-        mlirAttributeIsNull(mlirOperationGetAttributeByName(operation, sambaMlirString(SAMBA_MAPPING_ATTRIBUTE))))
+    if (staged && mlirAttributeIsNull(sambaOperationAttribute(operation, SAMBA_MAPPING_ATTRIBUTE)))
       return sambaEmitOpError(operation, "has no rdu.mapping; run samba-tile-sections");
   }
   return true;
