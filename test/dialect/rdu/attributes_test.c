@@ -2,31 +2,10 @@
 #include "dialect/rdu/mapping.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/samba/samba.h"
+#include "test/dialect/context.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
-
-static MlirContext context;
-
-static int start(void **state) {
-  (void)state;
-  MlirDialectRegistry registry = mlirDialectRegistryCreate();
-  sambaRegisterDialects(registry);
-  context = mlirContextCreateWithRegistry(registry, false);
-  mlirDialectRegistryDestroy(registry);
-  mlirContextLoadAllAvailableDialects(context);
-  return 0;
-}
-static int stop(void **state) {
-  (void)state;
-  mlirContextDestroy(context);
-  return 0;
-}
 
 static MlirAttribute throughText(MlirAttribute attribute, SambaArena *arena) {
   assert_false(mlirAttributeIsNull(attribute));

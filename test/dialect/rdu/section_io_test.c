@@ -2,30 +2,9 @@
 #include "dialect/rdu/section_io.h"
 #include "dialect/samba/samba.h"
 #include "same_section.h"
+#include "test/dialect/context.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
-
-static MlirContext context;
-
-static int start(void **state) {
-  (void)state;
-  MlirDialectRegistry registry = mlirDialectRegistryCreate();
-  sambaRegisterDialects(registry);
-  context = mlirContextCreateWithRegistry(registry, false);
-  mlirDialectRegistryDestroy(registry);
-  mlirContextLoadAllAvailableDialects(context);
-  return 0;
-}
-static int stop(void **state) {
-  (void)state;
-  mlirContextDestroy(context);
-  return 0;
-}
 
 static void roundTrip(const SambaSection *section) {
   SambaArena arena = {0};

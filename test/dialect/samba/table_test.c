@@ -1,31 +1,10 @@
 /* The operator table and the dialect's TableGen list the same operations with the same attributes and numbers of
  * operands. */
 #include "dialect/samba/samba.h"
+#include "test/dialect/context.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
-
-static MlirContext context;
-
-static int start(void **state) {
-  (void)state;
-  MlirDialectRegistry registry = mlirDialectRegistryCreate();
-  sambaRegisterDialects(registry);
-  context = mlirContextCreateWithRegistry(registry, false);
-  mlirDialectRegistryDestroy(registry);
-  mlirContextLoadAllAvailableDialects(context);
-  return 0;
-}
-static int stop(void **state) {
-  (void)state;
-  mlirContextDestroy(context);
-  return 0;
-}
 
 /* Ops with structure of their own have no row. */
 static bool hasNoRow(SambaStringRef name) {
