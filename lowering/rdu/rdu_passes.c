@@ -12,10 +12,29 @@
 
 #include "mlir-c/BuiltinAttributes.h"
 
+#include <string.h>
+
 typedef SambaStatus (*Algorithm)(SambaSection *section, const SambaMachine *machine);
 
-/* Runs the algorithm on the section; when it changes the section the operation is replaced. */
-static bool runOnSection(MlirOperation operation, Algorithm algorithm, bool changes) {
+/* How far a section has come: each of the algorithms that change sections changes one of these, or nothing. */
+typedef struct Progress {
+  uint32_t units, placed, routed;
+} Progress;
+
+static Progress progressOf(const SambaSection *section) {
+  Progress progress = {.units = section->unit_count};
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    progress.placed += unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE ? unit->ag >= 0 : unit->x >= 0;
+  }
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    progress.routed += section->streams[s].hop_count > 0;
+  return progress;
+}
+
+/* Runs the algorithm on the section. Only what it changed is written back: large sections are long texts of hops, and
+ * those that are done already come again with each attempt for others. */
+static bool runOnSection(MlirOperation operation, Algorithm algorithm) {
   SambaArena arena = {0};
   SambaSection *section;
   SambaMachine machine;
@@ -24,10 +43,13 @@ static bool runOnSection(MlirOperation operation, Algorithm algorithm, bool chan
                                                       : sambaMachineFromAttribute(attribute, &machine);
   if (!status)
     status = sambaSectionFromIr(operation, &arena, &section);
-  if (!status)
+  if (!status) {
+    Progress before = progressOf(section);
     status = algorithm(section, &machine);
-  if (!status && changes)
-    sambaSectionReplaceIr(operation, section);
+    Progress after = progressOf(section);
+    if (!status && memcmp(&before, &after, sizeof before) != 0)
+      sambaSectionReplaceIr(operation, section);
+  }
   sambaArenaDestroy(&arena);
   if (status && sambaStatusGetCode(status) == SAMBA_EXHAUSTED)
     sambaMarkFailedSection(operation); /* another mapping may do */
@@ -40,7 +62,7 @@ static SambaStatus verifySection(SambaSection *section, const SambaMachine *mach
   return sambaSectionCheckRoutes(section, machine);
 }
 
-bool sambaRduSplitPrograms(MlirOperation section) { return runOnSection(section, sambaSplitPrograms, true); }
-bool sambaRduPlace(MlirOperation section) { return runOnSection(section, sambaSectionPlace, true); }
-bool sambaRduRoute(MlirOperation section) { return runOnSection(section, sambaSectionRoute, true); }
-bool sambaRduVerifySection(MlirOperation section) { return runOnSection(section, verifySection, false); }
+bool sambaRduSplitPrograms(MlirOperation section) { return runOnSection(section, sambaSplitPrograms); }
+bool sambaRduPlace(MlirOperation section) { return runOnSection(section, sambaSectionPlace); }
+bool sambaRduRoute(MlirOperation section) { return runOnSection(section, sambaSectionRoute); }
+bool sambaRduVerifySection(MlirOperation section) { return runOnSection(section, verifySection); }
