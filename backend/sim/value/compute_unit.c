@@ -73,6 +73,43 @@ static int32_t findDirect(const SambaUnit *u, const ComputeState *state, const i
   return 0;
 }
 
+/* The walk of one unit, for units after it: the copies of a stage are alike. */
+typedef struct SambaSystolicPlan {
+  const SambaUnit *unit;
+  const SambaLaneOp *mac;
+  const int64_t *strides[2];
+  const int64_t *accumulator_strides;
+  SambaSystolic *systolic;
+} SambaSystolicPlan;
+
+static bool walksAlike(const SambaSystolicPlan *plan, const SambaUnit *unit, const SambaLaneOp *mac,
+                       const int64_t *const strides[2]) {
+  const SambaUnit *other = plan->unit;
+  if (unit->token_level != other->token_level || unit->counter_count != other->counter_count ||
+      unit->program.reduce_mask != other->program.reduce_mask || mac->type != plan->mac->type)
+    return false;
+  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c)
+    if (unit->trips[c] != other->trips[c] || strides[0][c] != plan->strides[0][c] ||
+        strides[1][c] != plan->strides[1][c])
+      return false;
+  return true;
+}
+
+static SambaSystolic *findSystolic(SambaRun *run, const SambaUnit *unit, const SambaLaneOp *mac,
+                                   const int64_t *const strides[2], int64_t *out_strides) {
+  const SambaSystolicPlan *last = run->last_systolic;
+  if (last && walksAlike(last, unit, mac, strides)) {
+    memcpy(out_strides, last->accumulator_strides, unit->counter_count * sizeof *out_strides);
+    return last->systolic;
+  }
+  SambaSystolicPlan *plan = SAMBA_ARENA_NEW(&run->arena, SambaSystolicPlan);
+  *plan = (SambaSystolicPlan){.unit = unit, .mac = mac, .strides = {strides[0], strides[1]}};
+  plan->systolic = sambaSystolicCreate(&run->arena, unit, mac, run->values->options.cpu, strides, out_strides);
+  plan->accumulator_strides = out_strides;
+  run->last_systolic = plan;
+  return plan->systolic;
+}
+
 static void planSystolic(SambaRun *run, SambaRunUnit *unit, ComputeState *state, int64_t **strides, uint32_t ports) {
   const SambaUnit *u = unit->unit;
   state->direct = -1;
@@ -84,7 +121,7 @@ static void planSystolic(SambaRun *run, SambaRunUnit *unit, ComputeState *state,
   const int64_t *operands[2] = {strides[mac->operands[0]], strides[mac->operands[1]]};
   if (mac->type == SAMBA_DTYPE_I64)
     return;
-  state->systolic = sambaSystolicCreate(&run->arena, u, mac, run->values->options.cpu, operands, strides[ports]);
+  state->systolic = findSystolic(run, u, mac, operands, strides[ports]);
   if (state->systolic)
     state->direct = findDirect(u, state, strides[ports]);
 }

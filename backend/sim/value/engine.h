@@ -98,6 +98,7 @@ typedef struct SambaRun {
   uint32_t queue_count;
   SambaIndexTraces *traces;
   struct SambaSchedule *schedule;
+  const struct SambaSystolicPlan *last_systolic; /* compute_unit.c: of the unit planned last */
 } SambaRun;
 
 struct SambaValues {
