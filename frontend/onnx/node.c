@@ -4,6 +4,8 @@
 #include "support/escape.h"
 #include "support/tensor_file.h"
 
+#include <math.h>
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,7 +277,7 @@ SambaStatus sambaOnnxKnownInts(const SambaOnnxNode *node, uint32_t input, const 
     return NULL;
   }
   const SambaConstant *constant = sambaOnnxConstant(node, input);
-  if (!constant || constant->is_float) {
+  if (!constant || (constant->is_float && node->version >= 6)) { /* Tile 1 has numbers of the tensor's type */
     const SambaOnnxValue *value = valueOf(node, input);
     SambaStringRef shown = sambaStringEscape(&node->importer->arena, value->name);
     return sambaStatusMake(SAMBA_UNSUPPORTED,
@@ -284,8 +286,10 @@ SambaStatus sambaOnnxKnownInts(const SambaOnnxNode *node, uint32_t input, const 
                            input, SAMBA_STRING_ARGS(shown));
   }
   int64_t *copy = SAMBA_ARENA_ARRAY(&node->importer->arena, int64_t, (size_t)constant->count);
-  for (int64_t i = 0; i < constant->count; ++i)
-    copy[i] = constant->data[i].i;
+  for (int64_t i = 0; i < constant->count; ++i) {
+    double real = constant->is_float ? constant->data[i].r : 0;
+    copy[i] = !constant->is_float ? constant->data[i].i : fabs(real) < 0x1p62 ? (int64_t)real : -1;
+  }
   *out_data = copy;
   *out_size = (size_t)constant->count;
   return NULL;

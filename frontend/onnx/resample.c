@@ -202,6 +202,10 @@ static SambaStatus resizeOf(const SambaOnnxNode *node, const SambaTensor *x, Res
     scaleCount = attribute ? attribute->n_floats : 0;
     for (size_t i = 0; i < scaleCount && i < SAMBA_MAX_RANK; ++i)
       copy[i] = (double)attribute->floats[i];
+    if (node->version < 7) { /* of images */
+      scaleCount = 4, copy[0] = copy[1] = 1;
+      copy[2] = sambaOnnxFloat(node, "height_scale", 1), copy[3] = sambaOnnxFloat(node, "width_scale", 1);
+    }
     scales = copy;
   }
   if ((scaleCount != count && sizeCount != count) || (roiCount && roiCount != 2 * count) || !count)

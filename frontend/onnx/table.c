@@ -156,7 +156,7 @@ const SambaOnnxRow sambaOnnxRows[] = {
     {"", "EyeLike", 9, LATEST, H(EyeLike), NULL, NULL, {1, 1}},
     {"", "CenterCropPad", 18, LATEST, H(CenterCropPad), NULL, NULL, {2, 2}},
     {"", "Resize", 10, LATEST, H(Resize), NULL, NULL, {1, 4}},
-    {"", "Upsample", 7, LATEST, H(Resize), NULL, NULL, {1, 2}},
+    {"", "Upsample", 1, LATEST, H(Resize), NULL, NULL, {1, 2}},
     {"", "GridSample", 16, LATEST, H(GridSample), NULL, NULL, {2, 2}},
     {"", "AffineGrid", 20, LATEST, H(AffineGrid), NULL, NULL, {2, 2}},
     {"", "RoiAlign", 10, LATEST, H(RoiAlign), NULL, NULL, {3, 3}},
