@@ -414,6 +414,18 @@ static SambaStatus takeOutput(const SambaOnnxNode *node, uint32_t output, SambaT
   return NULL;
 }
 
+/* All candidates give the same when that has no elements. */
+static bool isEmpty(const SambaOnnxNode *node) {
+  for (uint32_t output = 0; output < node->output_count; ++output) {
+    if (!sambaOnnxOutputUsed(node, output))
+      continue;
+    const SambaConstant *constant = sambaOnnxValueAt(node->importer, node->proto->output[output])->constant;
+    if (!constant || constant->count)
+      return false;
+  }
+  return true;
+}
+
 static SambaStatus importEach(const SambaOnnxNode *node, uint32_t input, const Candidates *candidates,
                               SambaStatus (*import)(const SambaOnnxNode *node)) {
   SambaImporter *importer = node->importer;
@@ -428,7 +440,7 @@ static SambaStatus importEach(const SambaOnnxNode *node, uint32_t input, const C
     sambaArrayAppend(&importer->values,
                      (SambaOnnxValue){.constant = candidates->constants[i], .producer = -1, .defined = true});
     SAMBA_RETURN_IF_ERROR(import(&copy));
-    if (candidates->count == 1)
+    if (candidates->count == 1 || isEmpty(node))
       return NULL;
     SambaTensor *wanted = sambaTraceScalar(importer->trace, SAMBA_DTYPE_I64, (double)candidates->keys[i]);
     SambaTensor *matches = i ? sambaReshape(sambaEq(key, wanted), 0, NULL) : NULL, *next;

@@ -46,6 +46,8 @@ check("repeat nothing, nothing times", [("Tile", ["x", "r"], ["y"], {}), ("Tile"
 check("expand to nothing", [("Expand", ["x", "s"], ["y"], {})], {"x": f(1, 2)}, {"y": f(3, 0, 2)}, {"s": i(3, 0, 2)})
 check("window of nothing, declared", [("MaxPool", ["x"], ["y"], {"kernel_shape": [2, 2]})], {"x": f(0, 2, 4, 4)}, {"y": f(0, 2, 3, 3)}, declare=True)
 check("sum of no products", [("Einsum", ["a", "b"], ["y"], {"equation": "ij,jk->k"})], {"a": f(0, 3), "b": f(3, 4)}, {"y": np.zeros(4, np.float32)}, declare=True)
+check("an axis at run time", [("CumSum", ["x", "a"], ["z"], {}), ("ReduceSum", ["z", "b"], ["y"], {})],
+      {"x": none, "a": np.array(-1)}, {"y": np.zeros([1, 3], np.float32)}, {"b": i(0)})
 check("axes without elements", [("ReduceSum", ["x", "a"], ["y"], {"keepdims": 0}), ("ReduceMax", ["x", "a"], ["z"], {"noop_with_empty_axes": 1})],
       {"x": x, "a": i()}, {"y": np.array(x.sum(), np.float32), "z": x})
 check("compress to nothing", [("Compress", ["x", "c"], ["y"], {"axis": 1})], {"x": x}, {"y": f(4, 0)}, {"c": np.array([False, False])})
