@@ -10,16 +10,16 @@
  * activations share. */
 #define SAMBA_ADDRESS_ATTRIBUTE "rdu.address"
 #define SAMBA_ADDRESSES_ATTRIBUTE "rdu.addresses"
+#define SAMBA_ACTIVATIONS_ATTRIBUTE "rdu.activations"
 /* On a module without sections - every result is known to have no elements - the machine. */
 #define SAMBA_MODULE_MACHINE_ATTRIBUTE "rdu.machine"
-#define SAMBA_ACTIVATIONS_ATTRIBUTE "rdu.activations"
 
 enum { SAMBA_MEMORY_ALIGNMENT = 512 };
 static inline uint64_t sambaMemoryRound(uint64_t bytes) {
   return (bytes + SAMBA_MEMORY_ALIGNMENT - 1) / SAMBA_MEMORY_ALIGNMENT * SAMBA_MEMORY_ALIGNMENT;
 }
 
-/* The machine of a module: that of its first section, samba.section or rdu.section. */
+/* The machine of a module: that of its first section, samba.section or rdu.section, else the module's own. */
 SambaStatus sambaModuleMachine(MlirOperation module, SambaMachine *out_machine);
 
 #endif

@@ -1,8 +1,9 @@
 /* The loop nest of a mapped group: what a mapping means for one group on one machine.
  *
  * A group's points are cut into tiles; a firing computes one tile. Along dimension d there are ceil(extent / tile)
- * tiles; unroll copies share them in contiguous runs of trips[d] tiles: copy c of dimension d, iteration i, in-tile
- * point x is index (c * trips[d] + i) * tile[d] + x. Points past the extent are masked where memory is touched.
+ * tiles; unroll copies share them, trips[d] each: copy c, iteration i, in-tile point x is index c * copy_step[d] + i *
+ * loop_step[d] + x. Copies take neighbouring tiles in turn, or runs of tiles where a buffer's slot spans their
+ * iterations (sambaNestSettle). Points past the extent are masked where memory is touched.
  * Position p of the loop order runs dimension dim_at[p]; the tile loops are the firings' counters, outermost first. */
 #ifndef SAMBA_BACKEND_MAP_NEST_H
 #define SAMBA_BACKEND_MAP_NEST_H
@@ -45,7 +46,7 @@ void sambaNestFill(const SambaStageGraph *graph, const SambaGroup *group, const 
 
 /* Settles the level and the elements of every operand's tokens. */
 void sambaNestSettleTokens(SambaNest *nest);
-/* Settles loop_step and copy_step once the levels are known. */
+/* Settles loop_step and copy_step, in points, once the levels are known. */
 void sambaNestSettle(SambaNest *nest);
 
 /* What the tile loops at positions >= from and the in-tile points touch of an operand (from = dim_count: one token). */

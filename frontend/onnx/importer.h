@@ -89,7 +89,7 @@ typedef struct SambaOnnxRow {
 
 /* The table, ended by a NULL name. */
 extern const SambaOnnxRow sambaOnnxRows[];
-const SambaOnnxRow *sambaOnnxRowOf(const SambaOnnxNode *node);
+const SambaOnnxRow *sambaOnnxRowOf(const SambaOnnxNode *node); /* for the node's version; NULL: none */
 
 const char *sambaOnnxDomain(const Onnx__NodeProto *proto); /* "" is ai.onnx */
 
@@ -98,7 +98,8 @@ const char *sambaOnnxShown(SambaImporter *importer, const char *text);
 /* The value of this name, made when it is new: pointers got before are then stale. */
 SambaOnnxValue *sambaOnnxValueAt(SambaImporter *importer, const char *name);
 
-/* The domain of the standard operators is "". */
+/* The version of a domain's operator set among those imported, 1 when it is not there. The domain of the standard
+ * operators is "". */
 int64_t sambaOnnxSetVersion(size_t set_count, Onnx__OperatorSetIdProto *const *sets, const char *domain);
 /* Declares an initializer under a name that has no value yet. */
 SambaStatus sambaOnnxDeclareInitializer(SambaImporter *importer, const char *name, const Onnx__TensorProto *proto);
@@ -109,7 +110,9 @@ SambaStatus sambaOnnxImportNode(SambaImporter *importer, const Onnx__NodeProto *
 /* ---- Functions and branches, put in place of the node (inline.c) ---- */
 /* The model's function that the node calls, or NULL. */
 const Onnx__FunctionProto *sambaOnnxFunctionOf(const SambaOnnxNode *node);
+/* Imports the function's nodes in place of the node; errors name the node inside. */
 SambaStatus sambaOnnxInlineFunction(const SambaOnnxNode *node, const Onnx__FunctionProto *function);
+/* The operator set's version that nodes in the scope mean. */
 int64_t sambaOnnxScopeVersion(const SambaImporter *importer, const SambaOnnxScope *scope, const char *domain);
 
 /* ---- Graph inputs, in this order ---- */
@@ -131,10 +134,10 @@ bool sambaOnnxInts(const SambaOnnxNode *node, const char *name, const int64_t **
 bool sambaOnnxHasInput(const SambaOnnxNode *node, uint32_t input);
 /* The tensor (arguments and constants are made on first use). */
 SambaStatus sambaOnnxTensor(const SambaOnnxNode *node, uint32_t input, SambaTensor **out_tensor);
-/* NULL when it is not known at compile time. */
-const SambaConstant *sambaOnnxConstant(const SambaOnnxNode *node, uint32_t input);
 /* The element type as TensorProto.DataType. */
 int64_t sambaOnnxInputType(const SambaOnnxNode *node, uint32_t input);
+/* The constant that an input is; NULL when it is not known at compile time. */
+const SambaConstant *sambaOnnxConstant(const SambaOnnxNode *node, uint32_t input);
 /* The same, and small initializers of numbers that are otherwise weights. */
 SambaStatus sambaOnnxReadKnown(const SambaOnnxNode *node, uint32_t input, const SambaConstant **out_constant);
 /* Shape without making a tensor of it; false: dims do not fit (a rank over the limit). */
@@ -147,9 +150,10 @@ SambaStatus sambaOnnxKnownInts(const SambaOnnxNode *node, uint32_t input, const 
 SambaStatus sambaOnnxAxis(int64_t axis, uint32_t rank, uint32_t *out_axis);
 
 /* ---- Operands that are only there at run time ---- */
+/* Whether a declaration says a static shape. */
+bool sambaOnnxIsStatic(const Onnx__ValueInfoProto *info);
 /* The static shape that the model declares for an output, or that follows from those declared behind it. false: none.
  */
-bool sambaOnnxIsStatic(const Onnx__ValueInfoProto *info); /* it says such a shape */
 bool sambaOnnxDeclaredShape(const SambaOnnxNode *node, uint32_t output, uint32_t *out_rank, int64_t *out_dims);
 /* Imports the node by `import` with the first such operand as the constant that the declared shapes determine;
  * *out_done: there was one. */
@@ -159,8 +163,6 @@ SambaStatus sambaOnnxImportDeclared(const SambaOnnxNode *node, SambaStatus (*imp
 SambaStatus sambaOnnxImportEmpty(const SambaOnnxNode *node, const SambaOnnxRow *row, bool *out_done);
 /* Imports the node with such operands as index arithmetic; *out_done: it could. */
 SambaStatus sambaOnnxImportRuntimeForm(const SambaOnnxNode *node, bool *out_done);
-
-/* The same for Resize and Upsample. */
 
 /* ---- Outputs ---- */
 SambaStatus sambaOnnxSetTensor(const SambaOnnxNode *node, uint32_t output,
@@ -203,8 +205,10 @@ SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, 
   X(Gather)                                                                                                            \
   X(Expand)                                                                                                            \
   X(Tile)                                                                                                              \
-  X(Reduce) X(Identity) X(NonZero) X(CumSum) X(OneHot) X(Compress) X(GatherElements) X(GatherNd) X(ScatterElements)    \
-      X(ScatterNd) X(Clip) X(ArgMax)
+  X(Reduce)                                                                                                            \
+  X(Identity)                                                                                                          \
+  X(NonZero) X(CumSum) X(OneHot) X(Compress) X(GatherElements) X(GatherNd) X(ScatterElements) X(ScatterNd) X(Clip)     \
+      X(ArgMax)
 #define X(name) SambaStatus sambaOnnxFold##name(const SambaOnnxNode *node, bool *out_done);
 SAMBA_ONNX_FOLDS(X)
 #undef X
@@ -228,6 +232,8 @@ SambaStatus sambaOnnxReshapedDims(const SambaOnnxNode *node, uint32_t rank, cons
 typedef struct SambaOnnxSlice {
   int64_t starts[SAMBA_MAX_RANK], ends[SAMBA_MAX_RANK], steps[SAMBA_MAX_RANK], sizes[SAMBA_MAX_RANK];
 } SambaOnnxSlice;
+/* What Slice takes along each axis: starts and steps as they are read, ends, and how many elements; refuses operands
+ * that are not known. */
 SambaStatus sambaOnnxSliceRange(const SambaOnnxNode *node, uint32_t rank, const int64_t *dims,
                                 SambaOnnxSlice *out_slice);
 /* The sizes of the parts of Split along out_axis; out_sizes has room for output_count. */
