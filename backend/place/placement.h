@@ -67,6 +67,7 @@ static inline SambaSlotClass sambaPlacementSlotClass(const SambaPlacement *p, ui
 static inline int64_t sambaPlacementBoxCost(const SambaPlacement *p, uint32_t net, SambaBox box) {
   return (int64_t)p->net_weight[net] * (box.x1 - box.x0 + box.y1 - box.y0);
 }
+/* The box around the units of a net; the cost of all nets. */
 SambaBox sambaPlacementBox(const SambaPlacement *p, uint32_t net);
 int64_t sambaPlacementCost(const SambaPlacement *p);
 

@@ -207,8 +207,8 @@ SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, 
   X(Tile)                                                                                                              \
   X(Reduce)                                                                                                            \
   X(Identity)                                                                                                          \
-  X(NonZero) X(CumSum) X(OneHot) X(Compress) X(GatherElements) X(GatherNd) X(ScatterElements) X(ScatterNd) X(Clip)     \
-      X(ArgMax)
+  X(NonZero)                                                                                                           \
+  X(CumSum) X(OneHot) X(Compress) X(GatherElements) X(GatherNd) X(ScatterElements) X(ScatterNd) X(Clip) X(ArgMax)
 #define X(name) SambaStatus sambaOnnxFold##name(const SambaOnnxNode *node, bool *out_done);
 SAMBA_ONNX_FOLDS(X)
 #undef X
