@@ -8,6 +8,7 @@ enum { MOST_MASKS = 3 };
 typedef struct {
   MlirValue added;
   MlirOperation choice; /* where(c, scores, fill) or where(c, fill, scores); null: added */
+  double fill;
   MlirValue scores;
 } Mask;
 
@@ -52,8 +53,7 @@ static bool takeReshape(MlirValue *value) {
   return true;
 }
 
-/* From the softmax's operand down to the product: masks, then the scale, and reshapes anywhere. A fill of -1e30 or less
- * leaves nothing of the score it replaces, and nothing when it is added either. */
+/* From the softmax's operand down to the product: masks, then the scale, and reshapes anywhere. */
 static bool readScores(MlirValue value, Scores *out) {
   if (!isUsedOnce(value))
     return false;
@@ -76,8 +76,8 @@ static bool readScores(MlirValue value, Scores *out) {
   if (!isNull(operation)) {
     double fill;
     for (int i = 1; i < 3 && out->mask_count < MOST_MASKS; ++i)
-      if (splatValue(operandOf(operation, i), &fill) && fill <= -1e30 && sameType(operandOf(operation, 3 - i), value)) {
-        out->masks[out->mask_count++] = (Mask){.choice = operation, .scores = value};
+      if (splatValue(operandOf(operation, i), &fill) && sameType(operandOf(operation, 3 - i), value)) {
+        out->masks[out->mask_count++] = (Mask){.choice = operation, .fill = fill, .scores = value};
         return readScores(operandOf(operation, 3 - i), out);
       }
     return false;
@@ -131,6 +131,15 @@ static MlirValue wholeOf(const Scores *scores) {
     if (rankOf(scores->masks[i].scores) > rankOf(whole))
       whole = scores->masks[i].scores;
   return whole;
+}
+
+/* One choice is a mask and its fill. Several masks are added up, which only does for fills that leave nothing of the
+ * score they replace when they are added to it. */
+static bool masksCombine(const Scores *scores) {
+  for (uint32_t i = 0; i < scores->mask_count; ++i)
+    if (!isNull(scores->masks[i].choice) && !(scores->masks[i].fill <= (scores->mask_count > 1 ? -1e30 : INFINITY)))
+      return false;
+  return true;
 }
 
 /* Every operand has the leading dimensions of what it is an operand of, and those, split, are the ones of `whole`. */
@@ -189,18 +198,13 @@ static MlirValue addedMask(MlirOperation root, const Scores *scores, MlirValue w
   return sum;
 }
 
-/* where(c, ..) as a mask of what takes part, when the fill is -infinity; else null. */
+/* where(c, ..) as a mask of what takes part. */
 static MlirValue keptMask(MlirOperation root, const Mask *mask, MlirValue whole) {
-  double fill;
-  MlirOperation choice = mask->choice;
-  if (isNull(choice))
-    return (MlirValue){NULL};
-  MlirValue condition = split(root, operandOf(choice, 0), mask->scores, whole);
-  if (splatValue(operandOf(choice, 2), &fill) && isinf(fill))
-    return condition;
-  return splatValue(operandOf(choice, 1), &fill) && isinf(fill)
-             ? buildBefore(root, "samba.logical_not", 1, &condition, 0, NULL)
-             : (MlirValue){NULL};
+  double unused;
+  MlirValue condition = split(root, operandOf(mask->choice, 0), mask->scores, whole);
+  return splatValue(operandOf(mask->choice, 2), &unused)
+             ? condition
+             : buildBefore(root, "samba.logical_not", 1, &condition, 0, NULL);
 }
 
 static MlirValue swappedLast(MlirOperation root, MlirValue value) {
@@ -255,7 +259,8 @@ void sambaRaiseAttention(MlirOperation root) {
   bool transposed = isNull(softmax) && swapsLast(turned) && isUsedOnce(resultOf(turned));
   if (transposed)
     softmax = softmaxOf(operandOf(turned, 0), &scores.reshaped);
-  if (isNull(softmax) || !readScores(operandOf(softmax, 0), &scores) || !(scores.scale > 0) || isinf(scores.scale))
+  if (isNull(softmax) || !readScores(operandOf(softmax, 0), &scores) || !(scores.scale > 0) || isinf(scores.scale) ||
+      !masksCombine(&scores))
     return;
   operands[0] = operandOf(scores.product, 0);
   MlirValue key = operandOf(scores.product, 1), whole = wholeOf(&scores), product = resultOf(scores.product);
@@ -273,15 +278,16 @@ void sambaRaiseAttention(MlirOperation root) {
     operands[1] = split(root, operands[1], product, whole);
     operands[2] = split(root, operands[2], resultOf(root), whole);
   }
-  if (scores.mask_count == 1)
-    operands[3] = keptMask(root, &scores.masks[0], whole);
-  if (mlirValueIsNull(operands[3]))
-    operands[3] = addedMask(root, &scores, whole);
+  bool chosen = scores.mask_count == 1 && !isNull(scores.masks[0].choice);
+  operands[3] = chosen ? keptMask(root, &scores.masks[0], whole) : addedMask(root, &scores, whole);
   MlirContext context = mlirOperationGetContext(root);
-  MlirNamedAttribute scale =
-      sambaNamedAttribute(context, "scale", mlirFloatAttrDoubleGet(context, mlirF64TypeGet(context), scores.scale));
+  MlirType f64 = mlirF64TypeGet(context);
+  MlirNamedAttribute attributes[] = {
+      sambaNamedAttribute(context, "scale", mlirFloatAttrDoubleGet(context, f64, scores.scale)),
+      sambaNamedAttribute(context, "fill", mlirFloatAttrDoubleGet(context, f64, scores.masks[0].fill))};
+  intptr_t count = chosen && scores.masks[0].fill != -INFINITY ? 2 : 1;
   MlirValue result =
-      buildBefore(root, "samba.scaled_dot_product_attention", scores.mask_count ? 4 : 3, operands, 1, &scale);
+      buildBefore(root, "samba.scaled_dot_product_attention", scores.mask_count ? 4 : 3, operands, count, attributes);
   if (transposed)
     result = swappedLast(root, result);
   int64_t dims[SAMBA_MAX_RANK];

@@ -1,6 +1,6 @@
 /* samba-raise-idioms: expanded forms that exporters write become the operator they mean.
  *
- *   layer_norm  (x - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) [* w + b]
+ *   layer_norm  (x - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) [* w + b]; w may come before the division
  *   rms_norm    x / sqrt(mean(x^2) + eps) [* w]
  *   gelu        x * (1 + erf(x / sqrt 2)) / 2, x * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2
  *   silu        x * sigmoid(x)
@@ -60,28 +60,51 @@ static bool shiftedSquare(MlirValue value, MlirValue *out_source, intptr_t *out_
          meanOfSquare(mean, out_source, out_axes);
 }
 
-/* operation = s / sqrt(v), s * rsqrt(v), s * reciprocal(sqrt(v)) or s * (1 / sqrt(v)) with v = mean(s^2) + eps. */
-static bool normalized(MlirOperation operation, MlirValue *out_source, intptr_t *out_axes, double *out_eps) {
-  SambaStringRef name = sambaOperatorNameOf(operation);
-  bool division = sambaStringRefEqualC(name, "div");
-  if (!division && !sambaStringRefEqualC(name, "mul"))
+/* What the square root is taken of in value = sqrt(v), or of which the reciprocal is taken in rsqrt(v), v^-0.5,
+ * reciprocal(sqrt(v)) or 1 / sqrt(v). */
+static bool rootOf(MlirValue value, bool inverse, MlirValue *out_of) {
+  MlirOperation root = madeBy(value, inverse ? "rsqrt" : "sqrt"), operation = madeBy(value, "pow");
+  if (!isNull(operation) && isNumber(operandOf(operation, 1), inverse ? -0.5 : 0.5))
+    root = operation;
+  if (inverse && !isNull(operation = madeBy(value, "reciprocal")))
+    root = madeBy(operandOf(operation, 0), "sqrt");
+  if (inverse && !isNull(operation = madeBy(value, "div")) && isNumber(operandOf(operation, 0), 1))
+    root = madeBy(operandOf(operation, 1), "sqrt");
+  if (isNull(root))
     return false;
+  *out_of = operandOf(root, 0);
+  return true;
+}
+
+/* The parameter that `user` combines with `value`: a tensor of exactly the normalized shape. */
+static bool parameterOf(MlirOperation user, MlirValue value, intptr_t axes, MlirValue *out_parameter) {
+  if (isNull(user) || !operandBeside(user, equals, &value, out_parameter))
+    return false;
+  MlirType type = mlirValueGetType(*out_parameter), whole = mlirValueGetType(value);
+  intptr_t rank = mlirShapedTypeGetRank(whole);
+  bool same = mlirShapedTypeGetRank(type) == axes &&
+              mlirTypeEqual(mlirShapedTypeGetElementType(type), mlirShapedTypeGetElementType(whole));
+  for (intptr_t a = 0; a < axes && same; ++a)
+    same = mlirShapedTypeGetDimSize(type, a) == mlirShapedTypeGetDimSize(whole, rank - axes + a);
+  return same;
+}
+
+/* s / sqrt(mean(s^2) + eps), in any of the forms of the root; what is divided may be s * w. */
+typedef struct {
+  MlirValue source, weight; /* no weight: null */
+  intptr_t axes;
+  double eps;
+} Normalized;
+
+static bool normalized(MlirOperation operation, Normalized *out) {
+  bool division = sambaOperationIs(operation, "samba.div");
   for (int i = division ? 1 : 0; i < 2; ++i) {
-    MlirValue scaled = mlirOperationGetOperand(operation, 1 - i), deviation = mlirOperationGetOperand(operation, i);
-    MlirOperation root = {NULL};
-    if (division) {
-      root = madeBy(deviation, "sqrt");
-    } else {
-      root = madeBy(deviation, "rsqrt");
-      MlirOperation inverse = madeBy(deviation, "reciprocal");
-      if (!isNull(inverse))
-        root = madeBy(mlirOperationGetOperand(inverse, 0), "sqrt");
-      inverse = madeBy(deviation, "div");
-      if (!isNull(inverse) && isNumber(mlirOperationGetOperand(inverse, 0), 1))
-        root = madeBy(mlirOperationGetOperand(inverse, 1), "sqrt");
-    }
-    if (!isNull(root) && shiftedSquare(mlirOperationGetOperand(root, 0), out_source, out_axes, out_eps) &&
-        mlirValueEqual(*out_source, scaled) && sameType(scaled, resultOf(operation)))
+    MlirValue scaled = operandOf(operation, 1 - i), squares;
+    *out = (Normalized){0};
+    if (!rootOf(operandOf(operation, i), !division, &squares) ||
+        !shiftedSquare(squares, &out->source, &out->axes, &out->eps) || !sameType(out->source, resultOf(operation)))
+      continue;
+    if (mlirValueEqual(out->source, scaled) || parameterOf(madeBy(scaled, "mul"), out->source, out->axes, &out->weight))
       return true;
   }
   return false;
@@ -98,29 +121,15 @@ static MlirOperation onlyUser(MlirValue value, const char *name) {
   return user;
 }
 
-/* The parameter that `user` combines with `value`: a tensor of exactly the normalized shape. */
-static bool parameterOf(MlirOperation user, MlirValue value, intptr_t axes, MlirValue *out_parameter) {
-  if (isNull(user) || !operandBeside(user, equals, &value, out_parameter))
-    return false;
-  MlirType type = mlirValueGetType(*out_parameter), whole = mlirValueGetType(value);
-  intptr_t rank = mlirShapedTypeGetRank(whole);
-  bool same = mlirShapedTypeGetRank(type) == axes &&
-              mlirTypeEqual(mlirShapedTypeGetElementType(type), mlirShapedTypeGetElementType(whole));
-  for (intptr_t a = 0; a < axes && same; ++a)
-    same = mlirShapedTypeGetDimSize(type, a) == mlirShapedTypeGetDimSize(whole, rank - axes + a);
-  return same;
-}
-
 static void raiseNorm(MlirOperation operation) {
-  MlirValue source, operands[3];
-  intptr_t axes, count = 1;
-  double eps;
-  if (!normalized(operation, &source, &axes, &eps))
+  Normalized found;
+  if (!normalized(operation, &found))
     return;
+  MlirValue source = found.source, operands[3] = {source, found.weight};
+  intptr_t axes = found.axes, count = mlirValueIsNull(found.weight) ? 1 : 2;
   /* Centered: s = x - mean(x) over the same axes. */
   MlirOperation centered = madeBy(source, "sub"), root = operation;
   const char *name = "samba.rms_norm";
-  operands[0] = source;
   if (!isNull(centered)) {
     MlirOperation mean = madeBy(mlirOperationGetOperand(centered, 1), "mean");
     if (!isNull(mean) && trailingMean(mean) == axes &&
@@ -129,15 +138,15 @@ static void raiseNorm(MlirOperation operation) {
       operands[0] = mlirOperationGetOperand(centered, 0);
     }
   }
-  MlirOperation user = onlyUser(resultOf(root), "mul");
+  MlirOperation user = count == 1 ? onlyUser(resultOf(root), "mul") : (MlirOperation){NULL};
   if (parameterOf(user, resultOf(root), axes, &operands[1])) {
     root = user;
     count = 2;
-    user = onlyUser(resultOf(root), "add");
-    if (strcmp(name, "samba.layer_norm") == 0 && parameterOf(user, resultOf(root), axes, &operands[2])) {
-      root = user;
-      count = 3;
-    }
+  }
+  user = count == 2 ? onlyUser(resultOf(root), "add") : (MlirOperation){NULL};
+  if (strcmp(name, "samba.layer_norm") == 0 && parameterOf(user, resultOf(root), axes, &operands[2])) {
+    root = user;
+    count = 3;
   }
   MlirContext context = mlirOperationGetContext(operation);
   MlirType type = mlirValueGetType(source);
@@ -146,7 +155,7 @@ static void raiseNorm(MlirOperation operation) {
     shape[a] = mlirShapedTypeGetDimSize(type, mlirShapedTypeGetRank(type) - axes + a);
   MlirNamedAttribute attributes[] = {
       sambaNamedAttribute(context, "normalized_shape", mlirDenseI64ArrayGet(context, axes, shape)),
-      sambaNamedAttribute(context, "eps", mlirFloatAttrDoubleGet(context, mlirF64TypeGet(context), eps))};
+      sambaNamedAttribute(context, "eps", mlirFloatAttrDoubleGet(context, mlirF64TypeGet(context), found.eps))};
   replace(root, name, count, operands, 2, attributes);
 }
 

@@ -66,12 +66,12 @@ def Samba_DetOp : Samba_Op<"det"> {
 
 def Samba_AttentionOp : Samba_Op<"scaled_dot_product_attention"> {
   let summary = "softmax(q * transpose(k) * scale + mask) * v";
-  let description = Samba_Text<"q[.., L, E], k[.., S, E], v[.., S, V]; the mask broadcasts to [.., L, S]: a float mask is added, an i1 mask keeps where true. scale is 1 / sqrt(E) when left out.",
+  let description = Samba_Text<"q[.., L, E], k[.., S, E], v[.., S, V]; the mask broadcasts to [.., L, S]: a float mask is added, an i1 mask keeps where true; elsewhere the score is `fill`, -inf when left out. scale is 1 / sqrt(E) when left out.",
       "(C1) q has a float dtype; (C2) k and v have it too; (C3) ranks of 2 or more, one E, one S; (C4) the dimensions before broadcast; (C5) the mask is i1 or q's dtype and broadcasts.",
       "%y = samba.scaled_dot_product_attention %q, %k, %v {scale = 0.5} : tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x4xf32>",
       "torch.nn.functional.scaled_dot_product_attention">.text;
   let arguments = (ins Samba_Tensor:$query, Samba_Tensor:$key, Samba_Tensor:$value, Optional<Samba_Tensor>:$mask,
-                   OptionalAttr<Samba_Float>:$scale, OptionalAttr<Samba_Bool>:$is_causal);
+                   OptionalAttr<Samba_Float>:$scale, OptionalAttr<Samba_Bool>:$is_causal, OptionalAttr<Samba_Float>:$fill);
 }
 
 //===-- Pools, norms -----------------------------------------------------------------------------------------------===//

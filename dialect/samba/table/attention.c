@@ -1,7 +1,8 @@
 /* scaled_dot_product_attention q[.., L, E], k[.., S, E], v[.., S, V], optional mask broadcast to [.., L, S]: (C1) q has
  * a float dtype; (C2) k and v have it too; (C3) ranks of 2 or more, one E, one S; (C4) the dimensions before broadcast;
  * (C5) the mask is i1 (true keeps), f32 or of q's dtype (added) and broadcasts to the scores without enlarging them.
- * scale is 1 / sqrt(E) by default; is_causal keeps s <= l.
+ * scale is 1 / sqrt(E) by default; is_causal keeps s <= l; fill, -inf by default, is the score where an i1 mask is
+ * false.
  *
  * Numerics: scores, sums and quotients are f32, the largest score is subtracted before exp; the probabilities are
  * rounded to q's dtype before they multiply v. */
@@ -77,7 +78,9 @@ static double scaleOf(const SambaOperatorCall *call) {
   return sambaOperatorCallFloat(call, "scale", 1 / sqrt((double)q->dims[q->rank - 1]));
 }
 
-/* scores * scale, + mask or -inf where masked */
+static double fillOf(const SambaOperatorCall *call) { return sambaOperatorCallFloat(call, "fill", -INFINITY); }
+
+/* scores * scale, + mask or fill where masked */
 static uint32_t maskedScores(const SambaComposition *c, const SambaOperatorCall *call, uint32_t scores,
                              const uint32_t *operands) {
   SambaStageTensor like = c->graph->tensors[scores];
@@ -90,7 +93,7 @@ static uint32_t maskedScores(const SambaComposition *c, const SambaOperatorCall 
     mask = sambaStageBroadcastOperand(&b, operands[3]);
   value = sambaLane2(&b, SAMBA_LANE_MUL, value, sambaLaneFloat(&b, scaleOf(call)));
   if (masked && call->operands[3].dtype == SAMBA_DTYPE_I1)
-    value = sambaLaneSelect(&b, mask, value, sambaLaneFloat(&b, -INFINITY));
+    value = sambaLaneSelect(&b, mask, value, sambaLaneFloat(&b, fillOf(call)));
   else if (masked)
     value = sambaLane2(&b, SAMBA_LANE_ADD, value, mask);
   if (sambaOperatorCallInt(call, "is_causal", 0)) {
@@ -146,7 +149,8 @@ static SambaStatus decomposeAttention(const SambaOperatorCall *call, SambaExpans
   scores = sambaExpandWithNumber(e, "mul", scores, scaleOf(call));
   uint32_t lowest = sambaExpandScalar(e, SAMBA_DTYPE_F32, -INFINITY);
   if (call->operand_count == 4 && call->operands[3].dtype == SAMBA_DTYPE_I1)
-    scores = sambaExpandCall(e, "where", 3, (uint32_t[]){operands[3], scores, lowest}, 0, NULL);
+    scores = sambaExpandCall(
+        e, "where", 3, (uint32_t[]){operands[3], scores, sambaExpandScalar(e, SAMBA_DTYPE_F32, fillOf(call))}, 0, NULL);
   else if (call->operand_count == 4)
     scores = sambaExpandBinary(e, "add", scores, sambaExpandCast(e, operands[3], SAMBA_DTYPE_F32));
   if (sambaOperatorCallInt(call, "is_causal", 0)) {
@@ -160,6 +164,7 @@ static SambaStatus decomposeAttention(const SambaOperatorCall *call, SambaExpans
 
 static const SambaAttributeRow attentionAttributes[] = {{"scale", SAMBA_ATTRIBUTE_FLOAT, false, "default 1 / sqrt(E)"},
                                                         {"is_causal", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+                                                        {"fill", SAMBA_ATTRIBUTE_FLOAT, false, "default -inf"},
                                                         {0}};
 const SambaOperatorRow sambaOperatorRow_scaled_dot_product_attention = {
     .operator_ = {.name = "scaled_dot_product_attention",

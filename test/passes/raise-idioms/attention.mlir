@@ -53,7 +53,7 @@ func.func @plain(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x5x8xf32>, %v: tensor<2x
   return %y : tensor<2x4x6x8xf32>
 }
 
-// Masks: added, chosen with -infinity (a mask of what takes part) or with the lowest number (added), both.
+// Masks: added, chosen with -infinity or another fill (a mask of what takes part), chosen and added (the lowest number is added).
 // CHECK-LABEL: @added_mask
 // CHECK-NEXT: samba.scaled_dot_product_attention %arg0, %arg1, %arg2, %arg3 {
 // CHECK-NEXT: return
@@ -96,6 +96,21 @@ func.func @masked(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x5x8xf32>, %v: tensor<2
   %y = samba.matmul %p, %v : tensor<2x4x6x5xf32>, tensor<2x4x5x8xf32>
   return %y : tensor<2x4x6x8xf32>
 }
+// CHECK-LABEL: @filled
+// CHECK: %[[M:.*]] = samba.logical_not %arg3
+// CHECK-NEXT: samba.scaled_dot_product_attention %arg0, %arg1, %arg2, %[[M]] {fill = -1.000000e+04, scale = 0.353
+// CHECK-NEXT: return
+func.func @filled(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x5x8xf32>, %v: tensor<2x4x5x8xf32>, %m: tensor<1x1x6x5xi1>) -> tensor<2x4x6x8xf32> {
+  %c = samba.constant {value = dense<0.353553385> : tensor<f32>}
+  %low = samba.constant {value = dense<-10000.0> : tensor<f32>}
+  %kt = samba.permute %k {dims = [0, 1, 3, 2]} : tensor<2x4x5x8xf32>
+  %s = samba.matmul %q, %kt : tensor<2x4x6x8xf32>, tensor<2x4x8x5xf32>
+  %t = samba.mul %s, %c : tensor<2x4x6x5xf32>, tensor<f32>
+  %a = samba.where %m, %low, %t : tensor<1x1x6x5xi1>, tensor<f32>, tensor<2x4x6x5xf32>
+  %p = samba.softmax %a {dim = 3} : tensor<2x4x6x5xf32>
+  %y = samba.matmul %p, %v : tensor<2x4x6x5xf32>, tensor<2x4x5x8xf32>
+  return %y : tensor<2x4x6x8xf32>
+}
 // CHECK-LABEL: @lowest_and_added
 // CHECK: %[[M:.*]] = samba.where %arg3, %{{.*}}, %{{.*}} : tensor<1x1x6x5xi1>, tensor<f32>, tensor<f32>
 // CHECK-NEXT: %[[B:.*]] = samba.add %arg4, %[[M]]
@@ -114,7 +129,7 @@ func.func @lowest_and_added(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x5x8xf32>, %v
   return %y : tensor<2x4x6x8xf32>
 }
 
-// Near misses: scores that others read, another softmax, a mask that is scaled, a fill that counts, a mask that widens the scores.
+// Near misses: scores that others read, another softmax, a mask that is scaled, two masks with a fill that counts, a mask that widens the scores.
 // CHECK-LABEL: @read_by_others
 // CHECK-NOT: samba.scaled_dot_product_attention
 // CHECK: return
@@ -151,12 +166,13 @@ func.func @mask_scaled(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x5x8xf32>, %v: ten
 // CHECK-LABEL: @fill_counts
 // CHECK-NOT: samba.scaled_dot_product_attention
 // CHECK: return
-func.func @fill_counts(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x5x8xf32>, %v: tensor<2x4x5x8xf32>, %m: tensor<1x1x6x5xi1>) -> tensor<2x4x6x8xf32> {
-  %low = samba.constant {value = dense<-100.0> : tensor<f32>}
+func.func @fill_counts(%q: tensor<2x4x6x8xf32>, %k: tensor<2x4x5x8xf32>, %v: tensor<2x4x5x8xf32>, %m: tensor<1x1x6x5xi1>, %n: tensor<6x5xf32>) -> tensor<2x4x6x8xf32> {
+  %low = samba.constant {value = dense<-10000.0> : tensor<f32>}
   %kt = samba.permute %k {dims = [0, 1, 3, 2]} : tensor<2x4x5x8xf32>
   %s = samba.matmul %q, %kt : tensor<2x4x6x8xf32>, tensor<2x4x8x5xf32>
   %a = samba.where %m, %s, %low : tensor<1x1x6x5xi1>, tensor<2x4x6x5xf32>, tensor<f32>
-  %p = samba.softmax %a {dim = 3} : tensor<2x4x6x5xf32>
+  %b = samba.add %a, %n : tensor<2x4x6x5xf32>, tensor<6x5xf32>
+  %p = samba.softmax %b {dim = 3} : tensor<2x4x6x5xf32>
   %y = samba.matmul %p, %v : tensor<2x4x6x5xf32>, tensor<2x4x5x8xf32>
   return %y : tensor<2x4x6x8xf32>
 }

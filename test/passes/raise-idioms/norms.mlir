@@ -96,3 +96,49 @@ func.func @another_mean(%x: tensor<2x4x8xf32>, %z: tensor<2x4x8xf32>) -> tensor<
   %n = samba.div %d, %r : tensor<2x4x8xf32>, tensor<2x4x1xf32>
   return %n : tensor<2x4x8xf32>
 }
+
+// The weight before the division, and the root as a power; a weight of another shape is a near miss.
+// CHECK-LABEL: @weight_first
+// CHECK-NEXT: samba.layer_norm %arg0, %arg1, %arg2 {eps = {{.*}}, normalized_shape = [8]}
+// CHECK-NEXT: return
+func.func @weight_first(%x: tensor<2x4x8xf32>, %w: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<2x4x8xf32> {
+  %eps = samba.constant {value = dense<1.0e-5> : tensor<f32>}
+  %two = samba.constant {value = dense<2.0> : tensor<f32>}
+  %m = samba.mean %x {dim = [2], keepdim = true} : tensor<2x4x8xf32>
+  %d = samba.sub %x, %m : tensor<2x4x8xf32>, tensor<2x4x1xf32>
+  %p = samba.pow %d, %two : tensor<2x4x8xf32>, tensor<f32>
+  %v = samba.mean %p {dim = [2], keepdim = true} : tensor<2x4x8xf32>
+  %e = samba.add %v, %eps : tensor<2x4x1xf32>, tensor<f32>
+  %r = samba.sqrt %e : tensor<2x4x1xf32>
+  %s = samba.mul %w, %d : tensor<8xf32>, tensor<2x4x8xf32>
+  %n = samba.div %s, %r : tensor<2x4x8xf32>, tensor<2x4x1xf32>
+  %y = samba.add %n, %b : tensor<2x4x8xf32>, tensor<8xf32>
+  return %y : tensor<2x4x8xf32>
+}
+// CHECK-LABEL: @power
+// CHECK-NEXT: samba.rms_norm %arg0, %arg1 {eps = {{.*}}, normalized_shape = [8]}
+// CHECK-NEXT: return
+func.func @power(%x: tensor<2x4x8xf32>, %w: tensor<8xf32>) -> tensor<2x4x8xf32> {
+  %eps = samba.constant {value = dense<1.0e-5> : tensor<f32>}
+  %half = samba.constant {value = dense<-0.5> : tensor<f32>}
+  %p = samba.mul %x, %x : tensor<2x4x8xf32>, tensor<2x4x8xf32>
+  %v = samba.mean %p {dim = [-1], keepdim = true} : tensor<2x4x8xf32>
+  %e = samba.add %v, %eps : tensor<2x4x1xf32>, tensor<f32>
+  %r = samba.pow %e, %half : tensor<2x4x1xf32>, tensor<f32>
+  %s = samba.mul %x, %w : tensor<2x4x8xf32>, tensor<8xf32>
+  %n = samba.mul %s, %r : tensor<2x4x8xf32>, tensor<2x4x1xf32>
+  return %n : tensor<2x4x8xf32>
+}
+// CHECK-LABEL: @weight_of_rows
+// CHECK-NOT: samba.rms_norm
+// CHECK: return
+func.func @weight_of_rows(%x: tensor<2x8x8xf32>, %w: tensor<8x1xf32>) -> tensor<2x8x8xf32> {
+  %eps = samba.constant {value = dense<1.0e-5> : tensor<f32>}
+  %p = samba.mul %x, %x : tensor<2x8x8xf32>, tensor<2x8x8xf32>
+  %v = samba.mean %p {dim = [-1], keepdim = true} : tensor<2x8x8xf32>
+  %e = samba.add %v, %eps : tensor<2x8x1xf32>, tensor<f32>
+  %r = samba.sqrt %e : tensor<2x8x1xf32>
+  %s = samba.mul %x, %w : tensor<2x8x8xf32>, tensor<8x1xf32>
+  %n = samba.div %s, %r : tensor<2x8x8xf32>, tensor<2x8x1xf32>
+  return %n : tensor<2x8x8xf32>
+}

@@ -120,12 +120,12 @@ case("softmax", [y * 30], F.softmax(y * 30, -1), dim=-1)
 case("log_softmax", [y], F.log_softmax(y, -1), dim=-1)
 
 
-def attention(q, k, v, mask=None, scale=None, causal=False):
+def attention(q, k, v, mask=None, scale=None, causal=False, fill=-math.inf):
     scores = q.double() @ k.double().transpose(-1, -2) * (scale or 1 / math.sqrt(q.shape[-1]))
     if causal:
         scores = scores.masked_fill(~torch.ones(q.shape[-2], k.shape[-2]).tril().bool(), -math.inf)
     if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else scores + mask
+        scores = scores.masked_fill(~mask, fill) if mask.dtype == torch.bool else scores + mask
     return (scores.softmax(-1) @ v.double()).float()
 
 
@@ -135,6 +135,9 @@ mask = torch.ones(3, 5).tril().bool()
 case("scaled_dot_product_attention", [q, k, v, mask], attention(q, k, v, mask))
 case("scaled_dot_product_attention", [q, k, v, f := r(1, 5)], attention(q, k, v, f, 0.3), scale=0.3)
 case("scaled_dot_product_attention", [q, k, v], attention(q, k, v, causal=True), is_causal=True)
+mask = torch.tensor([[True, False, True, False, True], [False] * 5, [True] * 5])
+case("scaled_dot_product_attention", [q, k, v, mask], attention(q, k, v, mask, fill=-0.5), fill=-0.5)
+case("scaled_dot_product_attention", [q, k, v, mask], attention(q, k, v, mask, fill=-1e9), fill=-1e9)
 
 case("cat", [y, z := r(2, 1, 4), y], torch.cat([y, z, y], 1), dim=1)
 case("cat", [i, j], torch.cat([i, j]), dim=-1)
