@@ -41,6 +41,8 @@ SambaConstant *sambaConstantNew(SambaArena *arena, int64_t onnx_type, uint32_t r
   int64_t count = 1;
   if (rank > SAMBA_MAX_RANK || !sambaOnnxTypeBytes(onnx_type))
     return NULL;
+  for (uint32_t axis = 0; axis < rank; ++axis) /* a dimension of 0: nothing, however large the others are */
+    count = dims[axis] == 0 ? 0 : count;
   for (uint32_t axis = 0; axis < rank; ++axis)
     if (dims[axis] < 0 || sambaMulOverflows(count, dims[axis], &count) || count > SAMBA_ONNX_MAX_FOLDED)
       return NULL;

@@ -11,7 +11,7 @@ enum { INT64_TYPE = 7, MAX_CANDIDATES = 1 << SAMBA_MAX_RANK, MAX_STEPS = 512 };
 
 /* ---- Declared shapes ---- */
 
-static bool staticShape(const Onnx__ValueInfoProto *info, uint32_t *out_rank, int64_t *out_dims) {
+bool sambaOnnxStaticShape(const Onnx__ValueInfoProto *info, uint32_t *out_rank, int64_t *out_dims) {
   const Onnx__TypeProto__Tensor *tensor =
       info && info->type && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ? info->type->tensor_type
                                                                                           : NULL;
@@ -25,12 +25,6 @@ static bool staticShape(const Onnx__ValueInfoProto *info, uint32_t *out_rank, in
   }
   *out_rank = (uint32_t)tensor->shape->n_dim;
   return true;
-}
-
-bool sambaOnnxIsStatic(const Onnx__ValueInfoProto *info) {
-  uint32_t rank;
-  int64_t dims[SAMBA_MAX_RANK];
-  return staticShape(info, &rank, dims);
 }
 
 static const SambaOnnxValue *valueNamed(SambaImporter *importer, const char *name) {
@@ -93,7 +87,7 @@ static bool declaredShape(SambaImporter *importer, const char *name, const char 
   if (!value || !*steps)
     return false;
   --*steps;
-  if (staticShape(value->declared, out_rank, out_dims))
+  if (sambaOnnxStaticShape(value->declared, out_rank, out_dims))
     return true;
   for (size_t n = 0; n < graph->n_node && *steps; ++n) {
     const Onnx__NodeProto *proto = graph->node[n];

@@ -233,6 +233,29 @@ static SambaStatus gatherElements(const SambaOnnxNode *node, bool *out_done) {
   return sambaOnnxSetEmpty(node, 0, sambaOnnxInputType(node, 0), indices->rank, indices->dims);
 }
 
+/* Blocks between the channels and the picture. */
+static SambaStatus blocks(const SambaOnnxNode *node, bool *out_done) {
+  const SambaConstant *x = sambaOnnxConstant(node, 0);
+  int64_t size = sambaOnnxInt(node, "blocksize", 0), dims[4];
+  bool up = node->proto->op_type[0] == 'D';
+  if (x->rank != 4 || size < 1 || size > INT32_MAX)
+    return NULL;
+  for (uint32_t d = 0; d < 4; ++d) {
+    int64_t factor = d == 0 ? 1 : d == 1 ? size * size : size;
+    if (up == (d == 1) && x->dims[d] % factor)
+      return NULL; /* the handler's error */
+    dims[d] = up == (d == 1) ? x->dims[d] / factor : x->dims[d] * factor;
+  }
+  *out_done = true;
+  return sambaOnnxSetEmpty(node, 0, x->onnx_type, 4, dims);
+}
+
+static SambaStatus eyeLike(const SambaOnnxNode *node, bool *out_done) {
+  const SambaConstant *x = sambaOnnxConstant(node, 0);
+  *out_done = true;
+  return sambaOnnxSetEmpty(node, 0, sambaOnnxInt(node, "dtype", x->onnx_type), x->rank, x->dims);
+}
+
 /* By the input that is empty. */
 static const struct {
   const char *name;
@@ -247,6 +270,9 @@ static const struct {
              {"GatherElements", 1, gatherElements},
              {"ScatterND", 1, firstInput},
              {"ScatterElements", 1, firstInput},
+             {"DepthToSpace", 0, blocks},
+             {"SpaceToDepth", 0, blocks},
+             {"EyeLike", 0, eyeLike},
              {"Softmax", 0, sameShape},
              {"LogSoftmax", 0, sameShape},
              {"Hardmax", 0, sameShape},

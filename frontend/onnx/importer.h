@@ -150,8 +150,8 @@ SambaStatus sambaOnnxKnownInts(const SambaOnnxNode *node, uint32_t input, const 
 SambaStatus sambaOnnxAxis(int64_t axis, uint32_t rank, uint32_t *out_axis);
 
 /* ---- Operands that are only there at run time ---- */
-/* Whether a declaration says a static shape. */
-bool sambaOnnxIsStatic(const Onnx__ValueInfoProto *info);
+/* The static shape that a declaration says. false: none. */
+bool sambaOnnxStaticShape(const Onnx__ValueInfoProto *info, uint32_t *out_rank, int64_t *out_dims);
 /* The static shape that the model declares for an output, or that follows from those declared behind it. false: none.
  */
 bool sambaOnnxDeclaredShape(const SambaOnnxNode *node, uint32_t output, uint32_t *out_rank, int64_t *out_dims);

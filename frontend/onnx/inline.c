@@ -127,7 +127,9 @@ static const Onnx__ValueInfoProto *declaredInside(SambaImporter *importer, const
     const char *result = graph ? graph->output[i]->name : scope->function->output[i];
     if (!result || strcmp(result, local) != 0)
       continue;
-    if (graph && sambaOnnxIsStatic(graph->output[i]))
+    uint32_t rank;
+    int64_t dims[SAMBA_MAX_RANK];
+    if (graph && sambaOnnxStaticShape(graph->output[i], &rank, dims))
       return graph->output[i];
     return scope->node && i < scope->node->n_output ? sambaOnnxValueAt(importer, scope->node->output[i])->declared
                                                     : NULL;
@@ -280,15 +282,26 @@ static SambaOnnxValue *valueOf(SambaImporter *importer, const SambaOnnxScope *sc
 }
 
 /* What every trip made, one after the other along a new first dimension. */
-static SambaStatus setScanned(const SambaOnnxNode *node, uint32_t output, uint32_t count, const uint32_t *values) {
+static SambaStatus setScanned(const SambaOnnxNode *node, uint32_t output, const Onnx__ValueInfoProto *declared,
+                              uint32_t count, const uint32_t *values) {
   SambaOnnxNode inside = *node;
   SambaTensor **parts = SAMBA_ARENA_ARRAY(&node->importer->arena, SambaTensor *, count);
   inside.input_count = count;
   inside.inputs = values;
   if (!sambaOnnxOutputUsed(node, output))
     return NULL;
-  if (!count)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "output %u has no elements: the loop makes no trip", output);
+  uint32_t rank;
+  int64_t each[SAMBA_MAX_RANK + 1] = {count};
+  const SambaConstant *first = count ? sambaOnnxConstant(&inside, 0) : NULL;
+  if (!count && !sambaOnnxStaticShape(declared, &rank, each + 1))
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "output %u has no elements: the loop makes no trip, and its body does not declare the shape",
+                           output);
+  if (first)
+    memcpy(each + 1, first->dims, (rank = first->rank) * sizeof *each);
+  if ((!count || (first && first->count == 0)) && rank < SAMBA_MAX_RANK)
+    return sambaOnnxSetEmpty(node, output, first ? first->onnx_type : declared->type->tensor_type->elem_type, rank + 1,
+                             each);
   for (uint32_t i = 0; i < count; ++i) {
     int64_t dims[SAMBA_MAX_RANK + 1] = {1};
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(&inside, i, &parts[i]));
@@ -381,7 +394,7 @@ SambaStatus sambaOnnxImportLoop(const SambaOnnxNode *node) {
     for (int64_t t = 0; i >= carriedCount && t < made; ++t)
       column[t] = scanned[(size_t)t * scanCount + i - carriedCount];
     SAMBA_RETURN_IF_ERROR(i < carriedCount ? setOutput(node, i, &none, carried[i])
-                                           : setScanned(node, i, (uint32_t)made, column));
+                                           : setScanned(node, i, body->output[1 + i], (uint32_t)made, column));
   }
   return NULL;
 }

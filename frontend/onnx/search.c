@@ -30,8 +30,13 @@ SambaStatus sambaOnnxImportTopK(const SambaOnnxNode *node) {
       return sambaStatusMake(SAMBA_INVALID, "input 1, k, must be one number");
     k = known[0];
   }
-  if (k == 0)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "k is 0; Samba has no tensors without elements");
+  if (k == 0) {
+    int64_t dims[SAMBA_MAX_RANK];
+    memcpy(dims, x->type.dims, sizeof dims);
+    dims[axis] = 0;
+    SAMBA_RETURN_IF_ERROR(sambaOnnxSetEmpty(node, 0, sambaOnnxInputType(node, 0), x->type.rank, dims));
+    return sambaOnnxSetEmpty(node, 1, 7 /* INT64 */, x->type.rank, dims);
+  }
   SambaTensor *values = sambaTopk(x, k, axis, sambaOnnxInt(node, "largest", 1) != 0, &indices);
   SAMBA_RETURN_IF_ERROR(sambaOnnxSetTensor(node, 0, values));
   return sambaOnnxSetTensor(node, 1, indices);

@@ -48,6 +48,11 @@ check("window of nothing, declared", [("MaxPool", ["x"], ["y"], {"kernel_shape":
 check("sum of no products", [("Einsum", ["a", "b"], ["y"], {"equation": "ij,jk->k"})], {"a": f(0, 3), "b": f(3, 4)}, {"y": np.zeros(4, np.float32)}, declare=True)
 check("an axis at run time", [("CumSum", ["x", "a"], ["z"], {}), ("ReduceSum", ["z", "b"], ["y"], {})],
       {"x": none, "a": np.array(-1)}, {"y": np.zeros([1, 3], np.float32)}, {"b": i(0)})
+check("large, but nothing", [("Neg", ["x"], ["y"], {})], {"x": f(300, 300, 0)}, {"y": f(300, 300, 0)})
+check("blocks of nothing", [("DepthToSpace", ["x"], ["y"], {"blocksize": 2}), ("SpaceToDepth", ["y"], ["z"], {"blocksize": 2})], {"x": f(1, 8, 0, 3)},
+      {"y": f(1, 2, 0, 6), "z": f(1, 8, 0, 3)})
+check("eye and largest of nothing", [("EyeLike", ["x"], ["y"], {"dtype": 7}), ("TopK", ["z", "k"], ["v", "w"], {"axis": 0})], {"x": none, "z": x},
+      {"y": np.zeros([0, 3], np.int64), "v": f(0, 6), "w": np.zeros([0, 6], np.int64)}, {"k": i(0)})
 check("axes without elements", [("ReduceSum", ["x", "a"], ["y"], {"keepdims": 0}), ("ReduceMax", ["x", "a"], ["z"], {"noop_with_empty_axes": 1})],
       {"x": x, "a": i()}, {"y": np.array(x.sum(), np.float32), "z": x})
 check("compress to nothing", [("Compress", ["x", "c"], ["y"], {"axis": 1})], {"x": x}, {"y": f(4, 0)}, {"c": np.array([False, False])})

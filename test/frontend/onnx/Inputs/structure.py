@@ -136,7 +136,12 @@ check("results of trips", [three, constant("c", True), loop(["n", "c", "x"], ["l
 stops = [constant("two", np.int64(1)), helper.make_node("Less", ["i", "two"], ["again"]), helper.make_node("Cast", ["i"], ["f"], to=FLOAT), helper.make_node("Add", ["v", "f"], ["next"])]
 check("a condition that ends it", [constant("c", True), three, loop(["n", "c", "x"], ["out"], body(stops, ["again", "next"]))], x + 1)
 check("no trip", [constant("c", False), three, loop(["n", "c", "x"], ["out"], body(double, ["again", "next"]))], x)
-check("no trip, no results", [constant("c", False), three, loop(["n", "c", "x"], ["last", "out"], body(double, ["again", "next", "seen"]))], None, refused="output 1 has no elements: the loop makes no trip")
+check("no trip, no results", [constant("c", False), three, loop(["n", "c", "x"], ["last", "out"], body(double, ["again", "next", "seen"]))], None, refused="output 1 has no elements: the loop makes no trip, and its body does not declare the shape")
+declared = body(double, ["again", "next", "seen"])
+declared.output[2].type.CopyFrom(helper.make_tensor_value_info("seen", FLOAT, [3, 4]).type)
+check("no trip, results declared", [constant("c", False), three, loop(["n", "c", "x"], ["last", "out"], declared)], np.zeros([0, 3, 4], np.float32))
+empty = [helper.make_node("Identity", ["go"], ["again"]), constant("none", np.int64([0])), helper.make_node("Slice", ["x", "none", "none"], ["cut"]), helper.make_node("Neg", ["v"], ["next"])]
+check("trips without elements", [three, loop(["n", "", "x"], ["last", "out"], body(empty, ["again", "next", "cut"]))], np.zeros([3, 0, 4], np.float32))
 depends = [helper.make_node("ReduceMax", ["v"], ["m"], keepdims=0), helper.make_node("Cast", ["m"], ["again"], to=BOOL), helper.make_node("Add", ["v", "y"], ["next"])]
 check("a condition of data", [three, loop(["n", "", "x"], ["out"], body(depends, ["again", "next"]))], None, refused="a Loop whose condition depends on data is not supported; its trips must be known at compile time")
 counted = [helper.make_node("ReduceMax", ["x"], ["m"], keepdims=0), helper.make_node("Cast", ["m"], ["n"], to=INT64)]
