@@ -5,9 +5,9 @@
  * replaced by the constant that the declared shapes determine. Several constants may fit (which of two equal dimensions
  * was summed over): then the node is imported once for each, and the operand's value chooses at run time by a key. An
  * operand that no declared shape determines stays as it is: runtime_forms.c or the handler's error comes next. */
-#include "frontend/onnx/importer.h"
+#include "frontend/onnx/declared.h"
 
-enum { INT64_TYPE = 7, MAX_CANDIDATES = 1 << SAMBA_MAX_RANK, MAX_STEPS = 512 };
+enum { INT64_TYPE = 7, MAX_STEPS = 512 };
 
 /* ---- Declared shapes ---- */
 
@@ -117,76 +117,40 @@ bool sambaOnnxDeclaredShape(const SambaOnnxNode *node, uint32_t output, uint32_t
 
 /* ---- What the operand must be ---- */
 
-/* Candidates of one operand. With several, `weights` turn the operand's value into a key: the sum over its elements of
- * the weight of the axis that each names. */
-typedef struct {
-  uint32_t count;
-  SambaConstant *constants[MAX_CANDIDATES];
-  int64_t keys[MAX_CANDIDATES];
-  uint32_t rank; /* of the axes that the operand names; 0: it is a number and its own key */
-  int64_t weights[SAMBA_MAX_RANK];
-} Candidates;
-
-static void addCandidate(const SambaOnnxNode *node, Candidates *candidates, uint32_t rank, int64_t size,
-                         const int64_t *data, int64_t key) {
+void sambaOnnxAddCandidate(const SambaOnnxNode *node, SambaOnnxCandidates *candidates, uint32_t rank, int64_t size,
+                           const int64_t *data, int64_t key) {
   SambaConstant *constant = sambaConstantNew(&node->importer->arena, INT64_TYPE, rank, &size);
   for (int64_t i = 0; constant && i < size; ++i)
     constant->data[i].i = data[i];
-  if (!constant || candidates->count == MAX_CANDIDATES)
+  if (!constant || candidates->count == SAMBA_ONNX_MAX_CANDIDATES)
     return;
   candidates->constants[candidates->count] = constant;
   candidates->keys[candidates->count++] = key;
 }
 
-typedef SambaStatus (*Resolve)(const SambaOnnxNode *node, uint32_t input, Candidates *candidates);
-
-/* Shapes of the first input and the first output; false: not known. */
-static SambaStatus shapes(const SambaOnnxNode *node, uint32_t *out_rank, int64_t *out_dims, uint32_t *out_declared,
-                          int64_t *out_declared_dims, bool *out_known) {
+SambaStatus sambaOnnxDeclaredShapes(const SambaOnnxNode *node, uint32_t *out_rank, int64_t *out_dims,
+                                    uint32_t *out_declared, int64_t *out_declared_dims, bool *out_known) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, out_rank, out_dims));
   *out_known = sambaOnnxDeclaredShape(node, 0, out_declared, out_declared_dims);
   return NULL;
 }
 
-static SambaStatus wholeShape(const SambaOnnxNode *node, uint32_t input, Candidates *candidates) {
+static SambaStatus wholeShape(const SambaOnnxNode *node, uint32_t input, SambaOnnxCandidates *candidates) {
   uint32_t rank;
   int64_t dims[SAMBA_MAX_RANK];
   (void)input;
-  bool sizes = strcmp(node->proto->op_type, "Resize") == 0; /* what a policy rounds is not the size asked for */
-  if ((sizes &&
-       (sambaOnnxAttribute(node, "axes") || !sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "stretch", true))) ||
-      !sambaOnnxDeclaredShape(node, 0, &rank, dims))
-    return NULL;
-  addCandidate(node, candidates, 1, rank, dims, 0);
-  return NULL;
-}
-
-/* Sizes of the axes that an attribute names. */
-static SambaStatus shapeOfAxes(const SambaOnnxNode *node, uint32_t input, Candidates *candidates) {
-  const int64_t *axes;
-  size_t size;
-  uint32_t rank, axis;
-  int64_t dims[SAMBA_MAX_RANK], sizes[SAMBA_MAX_RANK];
-  if (!sambaOnnxInts(node, "axes", &axes, &size))
-    return wholeShape(node, input, candidates);
-  if (!sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "stretch", true) || size > SAMBA_MAX_RANK ||
-      !sambaOnnxDeclaredShape(node, 0, &rank, dims))
-    return NULL;
-  for (size_t i = 0; i < size; ++i) {
-    SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(axes[i], rank, &axis));
-    sizes[i] = dims[axis];
-  }
-  addCandidate(node, candidates, 1, (int64_t)size, sizes, 0);
+  if (sambaOnnxDeclaredShape(node, 0, &rank, dims))
+    sambaOnnxAddCandidate(node, candidates, 1, rank, dims, 0);
   return NULL;
 }
 
 /* Which dimensions of 1 are left out does not matter: the first that must. Unsqueeze is the same, seen from behind. */
-static SambaStatus axesOfOnes(const SambaOnnxNode *node, uint32_t input, Candidates *candidates) {
+static SambaStatus axesOfOnes(const SambaOnnxNode *node, uint32_t input, SambaOnnxCandidates *candidates) {
   uint32_t rank, declared, from = 0;
   int64_t dims[SAMBA_MAX_RANK], declaredDims[SAMBA_MAX_RANK], axes[SAMBA_MAX_RANK], count = 0;
   bool known, squeeze = strcmp(node->proto->op_type, "Squeeze") == 0;
   (void)input;
-  SAMBA_RETURN_IF_ERROR(shapes(node, &rank, dims, &declared, declaredDims, &known));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declaredDims, &known));
   const int64_t *wide = squeeze ? dims : declaredDims, *narrow = squeeze ? declaredDims : dims;
   uint32_t wideRank = squeeze ? rank : declared, narrowRank = squeeze ? declared : rank;
   for (uint32_t axis = 0; known && axis < wideRank; ++axis) {
@@ -196,27 +160,27 @@ static SambaStatus axesOfOnes(const SambaOnnxNode *node, uint32_t input, Candida
       axes[count++] = axis;
   }
   if (known && from == narrowRank)
-    addCandidate(node, candidates, 1, count, axes, 0);
+    sambaOnnxAddCandidate(node, candidates, 1, count, axes, 0);
   return NULL;
 }
 
-static SambaStatus repeats(const SambaOnnxNode *node, uint32_t input, Candidates *candidates) {
+static SambaStatus repeats(const SambaOnnxNode *node, uint32_t input, SambaOnnxCandidates *candidates) {
   uint32_t rank, declared;
   int64_t dims[SAMBA_MAX_RANK], declaredDims[SAMBA_MAX_RANK], counts[SAMBA_MAX_RANK];
   bool known;
   (void)input;
-  SAMBA_RETURN_IF_ERROR(shapes(node, &rank, dims, &declared, declaredDims, &known));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declaredDims, &known));
   for (uint32_t axis = 0; axis < rank && known; ++axis) {
     known = declared == rank && (dims[axis] ? declaredDims[axis] % dims[axis] : declaredDims[axis]) == 0;
     counts[axis] = known && dims[axis] ? declaredDims[axis] / dims[axis] : 1;
   }
   if (known && rank && node->version >= 6)
-    addCandidate(node, candidates, 1, rank, counts, 0);
+    sambaOnnxAddCandidate(node, candidates, 1, rank, counts, 0);
   return NULL;
 }
 
 /* The declared size of every part; one that is not declared is what the others leave. */
-static SambaStatus partSizes(const SambaOnnxNode *node, uint32_t input, Candidates *candidates) {
+static SambaStatus partSizes(const SambaOnnxNode *node, uint32_t input, SambaOnnxCandidates *candidates) {
   uint32_t rank, declared, axis, open = UINT32_MAX;
   int64_t dims[SAMBA_MAX_RANK], *sizes = SAMBA_ARENA_ARRAY(&node->importer->arena, int64_t, node->output_count);
   (void)input;
@@ -234,12 +198,12 @@ static SambaStatus partSizes(const SambaOnnxNode *node, uint32_t input, Candidat
   if (open != UINT32_MAX)
     sizes[open] = left;
   if (left >= 0)
-    addCandidate(node, candidates, 1, node->output_count, sizes, 0);
+    sambaOnnxAddCandidate(node, candidates, 1, node->output_count, sizes, 0);
   return NULL;
 }
 
 /* The size of the result along the axis of the attribute: TopK's k, OneHot's depth. */
-static SambaStatus sizeOfAxis(const SambaOnnxNode *node, uint32_t input, Candidates *candidates) {
+static SambaStatus sizeOfAxis(const SambaOnnxNode *node, uint32_t input, SambaOnnxCandidates *candidates) {
   uint32_t rank, axis;
   int64_t dims[SAMBA_MAX_RANK];
   (void)input;
@@ -247,26 +211,26 @@ static SambaStatus sizeOfAxis(const SambaOnnxNode *node, uint32_t input, Candida
   if (!known || !rank)
     return NULL;
   SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(sambaOnnxInt(node, "axis", -1), rank, &axis));
-  addCandidate(node, candidates, 1, 1, &dims[axis], 0);
+  sambaOnnxAddCandidate(node, candidates, 1, 1, &dims[axis], 0);
   return NULL;
 }
 
-static SambaStatus firstSize(const SambaOnnxNode *node, uint32_t input, Candidates *candidates) {
+static SambaStatus firstSize(const SambaOnnxNode *node, uint32_t input, SambaOnnxCandidates *candidates) {
   uint32_t rank;
   int64_t dims[SAMBA_MAX_RANK];
   (void)input;
   if (sambaOnnxDeclaredShape(node, 0, &rank, dims) && rank)
-    addCandidate(node, candidates, 0, 1, dims, 0);
+    sambaOnnxAddCandidate(node, candidates, 0, 1, dims, 0);
   return NULL;
 }
 
 /* Sets of as many axes as the operand has that lead to the declared shape. Dimensions of 1 change nothing: sets that
  * differ in them only are one candidate, and they have no weight in the key. */
-static SambaStatus reducedAxes(const SambaOnnxNode *node, uint32_t input, Candidates *candidates) {
+static SambaStatus reducedAxes(const SambaOnnxNode *node, uint32_t input, SambaOnnxCandidates *candidates) {
   uint32_t rank, declared, operandRank;
   int64_t dims[SAMBA_MAX_RANK], declaredDims[SAMBA_MAX_RANK], operandDims[SAMBA_MAX_RANK];
   bool known, keep = sambaOnnxInt(node, "keepdims", 1) != 0;
-  SAMBA_RETURN_IF_ERROR(shapes(node, &rank, dims, &declared, declaredDims, &known));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declaredDims, &known));
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, input, &operandRank, operandDims));
   if (!known || operandRank > 1)
     return NULL;
@@ -288,25 +252,25 @@ static SambaStatus reducedAxes(const SambaOnnxNode *node, uint32_t input, Candid
     for (uint32_t i = 0; i < candidates->count && fits; ++i)
       fits = candidates->keys[i] != key;
     if (fits && at == declared && count == wanted)
-      addCandidate(node, candidates, 1, count, axes, key);
+      sambaOnnxAddCandidate(node, candidates, 1, count, axes, key);
   }
   return NULL;
 }
 
 /* The result has the shape of the input whatever the axis is. */
-static SambaStatus anyAxis(const SambaOnnxNode *node, uint32_t input, Candidates *candidates) {
+static SambaStatus anyAxis(const SambaOnnxNode *node, uint32_t input, SambaOnnxCandidates *candidates) {
   int64_t dims[SAMBA_MAX_RANK];
   (void)input;
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, &candidates->rank, dims));
   for (int64_t axis = 0; axis < candidates->rank; ++axis) {
     candidates->weights[axis] = axis;
-    addCandidate(node, candidates, 0, 1, &axis, axis);
+    sambaOnnxAddCandidate(node, candidates, 0, 1, &axis, axis);
   }
   return NULL;
 }
 
 /* One half of the spectrum has length / 2 + 1 values: the length is even or odd. */
-static SambaStatus transformLength(const SambaOnnxNode *node, uint32_t input, Candidates *candidates) {
+static SambaStatus transformLength(const SambaOnnxNode *node, uint32_t input, SambaOnnxCandidates *candidates) {
   uint32_t rank, axis;
   int64_t dims[SAMBA_MAX_RANK];
   (void)input;
@@ -318,21 +282,21 @@ static SambaStatus transformLength(const SambaOnnxNode *node, uint32_t input, Ca
   bool half = sambaOnnxInt(node, "onesided", 0) != 0;
   int64_t size = dims[axis], even = 2 * (size - 1), odd = even + 1;
   if (!half)
-    addCandidate(node, candidates, 0, 1, &size, size);
+    sambaOnnxAddCandidate(node, candidates, 0, 1, &size, size);
   if (half && even > 0)
-    addCandidate(node, candidates, 0, 1, &even, even);
+    sambaOnnxAddCandidate(node, candidates, 0, 1, &even, even);
   if (half && odd > 0)
-    addCandidate(node, candidates, 0, 1, &odd, odd);
+    sambaOnnxAddCandidate(node, candidates, 0, 1, &odd, odd);
   return NULL;
 }
 
 /* frames = (signal - frame) / step + 1, rounded down. */
-static SambaStatus frameStep(const SambaOnnxNode *node, uint32_t input, Candidates *candidates) {
+static SambaStatus frameStep(const SambaOnnxNode *node, uint32_t input, SambaOnnxCandidates *candidates) {
   uint32_t rank, declared, windowRank;
   int64_t dims[SAMBA_MAX_RANK], declaredDims[SAMBA_MAX_RANK], window[SAMBA_MAX_RANK];
   bool known;
   (void)input;
-  SAMBA_RETURN_IF_ERROR(shapes(node, &rank, dims, &declared, declaredDims, &known));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declaredDims, &known));
   const SambaConstant *length = sambaOnnxConstant(node, 3);
   if (!known || rank < 2 || declared < 2 || (!length && !sambaOnnxHasInput(node, 2)))
     return NULL;
@@ -341,22 +305,25 @@ static SambaStatus frameStep(const SambaOnnxNode *node, uint32_t input, Candidat
   if (!length)
     SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 2, &windowRank, window));
   int64_t left = dims[1] - (length ? length->data[0].i : window[0]);
-  for (int64_t step = 1; step <= left && candidates->count < MAX_CANDIDATES; ++step)
+  for (int64_t step = 1; step <= left && candidates->count < SAMBA_ONNX_MAX_CANDIDATES; ++step)
     if (left / step + 1 == declaredDims[1])
-      addCandidate(node, candidates, 0, 1, &step, step);
+      sambaOnnxAddCandidate(node, candidates, 0, 1, &step, step);
   return NULL;
 }
 
 static const struct {
   const char *name; /* "Reduce": every operator that starts so */
   uint32_t input;
-  Resolve resolve;
+  SambaStatus (*resolve)(const SambaOnnxNode *node, uint32_t input, SambaOnnxCandidates *candidates);
 } rules[] = {{"Reshape", 1, wholeShape},
              {"Expand", 1, wholeShape},
              {"ConstantOfShape", 0, wholeShape},
              {"MaxUnpool", 2, wholeShape},
-             {"Resize", 3, shapeOfAxes},
-             {"CenterCropPad", 1, shapeOfAxes},
+             {"Resize", 3, sambaOnnxSizesOfAxes},
+             {"CenterCropPad", 1, sambaOnnxSizesOfAxes},
+             {"Col2Im", 1, sambaOnnxPictureSizes},
+             {"Col2Im", 2, sambaOnnxBlockSizes},
+             {"AffineGrid", 1, sambaOnnxGridSizes},
              {"Squeeze", 1, axesOfOnes},
              {"Unsqueeze", 1, axesOfOnes},
              {"Tile", 1, repeats},
@@ -374,22 +341,28 @@ static const struct {
 
 /* ---- The node, once per candidate ---- */
 
-static SambaStatus keyOf(const SambaOnnxNode *node, uint32_t input, const Candidates *candidates,
+static SambaStatus keyOf(const SambaOnnxNode *node, uint32_t input, const SambaOnnxCandidates *candidates,
                          SambaTensor **out_key) {
   SambaTensor *operand;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, input, &operand));
   SambaTrace *trace = node->importer->trace;
   int64_t count = 1, table[2 * SAMBA_MAX_RANK], first = 0;
+  SambaTensorType type = {.dtype = SAMBA_DTYPE_I64, .rank = 1, .dims = {2 * candidates->rank}};
   for (uint32_t axis = 0; axis < operand->type.rank; ++axis)
     count *= operand->type.dims[axis];
   SambaTensor *flat = sambaReshape(sambaCast(operand, SAMBA_DTYPE_I64), 1, &count);
+  if (candidates->listed) {
+    type.dims[0] = count;
+    SambaTensor *weights = sambaTraceConstant(trace, &type, candidates->weights, false);
+    *out_key = sambaSum(sambaMul(flat, weights), 1, &first, true);
+    return NULL;
+  }
   if (!candidates->rank) {
     *out_key = flat;
     return NULL;
   }
   for (uint32_t i = 0; i < 2 * candidates->rank; ++i) /* negative axes count from the end */
     table[i] = candidates->weights[i % candidates->rank];
-  SambaTensorType type = {.dtype = SAMBA_DTYPE_I64, .rank = 1, .dims = {2 * candidates->rank}};
   SambaTensor *weights = sambaTraceConstant(trace, &type, table, false);
   flat = sambaAdd(flat, sambaTraceScalar(trace, SAMBA_DTYPE_I64, candidates->rank));
   *out_key = sambaSum(sambaIndexSelect(weights, flat, 0), 1, &first, true);
@@ -420,7 +393,7 @@ static bool isEmpty(const SambaOnnxNode *node) {
   return true;
 }
 
-static SambaStatus importEach(const SambaOnnxNode *node, uint32_t input, const Candidates *candidates,
+static SambaStatus importEach(const SambaOnnxNode *node, uint32_t input, const SambaOnnxCandidates *candidates,
                               SambaStatus (*import)(const SambaOnnxNode *node)) {
   SambaImporter *importer = node->importer;
   SambaTensor **chosen = SAMBA_ARENA_ARRAY(&importer->arena, SambaTensor *, node->output_count), *key = NULL;
@@ -458,7 +431,7 @@ SambaStatus sambaOnnxImportDeclared(const SambaOnnxNode *node, SambaStatus (*imp
     if (sambaOnnxDomain(node->proto)[0] || strncmp(rules[r].name, node->proto->op_type, length) != 0 ||
         !sambaOnnxHasInput(node, input) || sambaOnnxConstant(node, input))
       continue;
-    Candidates candidates = {0};
+    SambaOnnxCandidates candidates = {0};
     SAMBA_RETURN_IF_ERROR(rules[r].resolve(node, input, &candidates));
     if (candidates.count) {
       *out_done = true;

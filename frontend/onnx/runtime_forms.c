@@ -126,16 +126,28 @@ static SambaStatus importPad(Form *form, bool *out_done) {
   if (constant && sambaOnnxHasInput(node, VALUE))
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, VALUE, &value));
   value = value && value->type.rank ? sambaReshape(value, 0, NULL) : value;
+  for (uint32_t axis = 0; axis < form->rank && constant; ++axis)
+    if (form->x->type.dims[axis] == 0) { /* nothing but the number */
+      *out_done = true;
+      return sambaOnnxSetTensor(node, 0, sambaExpand(value, form->rank, form->dims));
+    }
   for (uint32_t axis = 0; axis < form->rank && form->x; ++axis) {
     SambaTensor *low;
-    int64_t size = form->x->type.dims[axis], period = reflect ? 2 * (size - 1) : size, wide[SAMBA_MAX_RANK];
+    int64_t size = form->x->type.dims[axis], period = 2 * (size - 1), wide[SAMBA_MAX_RANK];
     SAMBA_RETURN_IF_ERROR(valueOfAxis(form, PADS, 0, count / 2, AXES, axis, 0, &low));
     if (!low)
       continue;
     SambaTensor *at = sambaSub(counting(form->trace, form->dims[axis]), low), *inside = NULL;
+    if (wrap) { /* around what negative pads leave */
+      SambaTensor *zero = number(form, 0), *begin = sambaMaximum(sambaNeg(low), zero),
+                  *end = sambaMaximum(sambaSub(low, number(form, form->dims[axis] - size)), zero),
+                  *left = sambaMaximum(sambaSub(number(form, size), sambaAdd(begin, end)), number(form, 1));
+      at = sambaSub(counting(form->trace, form->dims[axis]), sambaMaximum(low, zero));
+      at = sambaAdd(sambaRemainder(at, left), begin);
+    }
     if (constant)
       inside = sambaLogicalAnd(sambaGe(at, number(form, 0)), sambaLt(at, number(form, size)));
-    if ((reflect || wrap) && period > 0)
+    if (reflect && period > 0)
       at = sambaRemainder(at, number(form, period));
     if (reflect)
       at = sambaMinimum(at, sambaSub(number(form, period), at));

@@ -55,6 +55,8 @@ check("slice", "Slice", [("x", FLOAT, [3, 4, 5])] + [(n, INT64, [2]) for n in ("
 check("slice of the first axes", "Slice", [("x", FLOAT, [3, 4, 5]), ("starts", INT64, [1]), ("ends", INT64, [1])],
       (FLOAT, [1, 4, 5]), [[X, [0], [1]], [X, [-1], [LARGEST]], [X, [1], [-1]]],
       lambda x, s, e: sliced(x, s, e, np.array([0]), np.array([1])))
+check("wrap around what is left", "Pad", [("x", FLOAT, [5]), ("pads", INT64, [2])], (FLOAT, [6]), [[X[0, 0], p] for p in ([-2, 3], [2, -1], [1, 0])],
+      lambda x, p: np.pad(x[max(-p[0], 0):5 - max(-p[1], 0)], np.maximum(p, 0), "wrap"), opset=19, mode="wrap")
 PADS = [[0, 1, 2, 0, 1, 3], [1, 0, 0, -1, 2, 5], [0, -1, 5, 0, 3, 0]]
 for mode in ("constant", "edge", "reflect", "wrap"):
     small = X[:1]
@@ -143,6 +145,29 @@ for mode in ("nearest", "linear"):
 check("crop and resize without scales", "Resize", [("x", FLOAT, [2, 4, 4]), ("roi", FLOAT, [6]), ("scales", FLOAT, [0]), ("sizes", INT64, [3])],
       (FLOAT, [2, 3, 5]), [[PICTURE, region, [], [2, 3, 5]] for region in REGIONS],
       lambda x, r, *_: resized(x, [1] * 3, r, [2, 3, 5], "linear", "tf_crop_and_resize"), mode="linear", coordinate_transformation_mode="tf_crop_and_resize", opset=11)
+for policy, wanted in (("not_larger", [[6, 5], [5, 9]]), ("not_smaller", [[5, 9], [9, 1]])):
+    scale = {"not_larger": 5 / 4, "not_smaller": 9 / 4}[policy]
+    size = [int(scale * 4 + 0.5)] * 2
+    check(f"resize {policy}", "Resize", [("x", FLOAT, [2, 4, 4]), ("", None, None), ("", None, None), ("sizes", INT64, [2])], (FLOAT, [2, *size]),
+          [[PICTURE, sizes] for sizes in wanted], lambda x, _, scale=scale, size=size: resized(x, [1, scale, scale], [0] * 3 + [1] * 3, [2, *size], "linear", "half_pixel"),
+          mode="linear", axes=[-2, -1], keep_aspect_ratio_policy=policy)
+
+
+def image(x, _, block):
+    out = np.zeros((1, 1, 5, 5), np.float32)
+    size = [5 - block[0] + 1, 5 - block[1] + 1]
+    for i, k in np.ndindex(*block):
+        out[:, :, i:i + size[0], k:k + size[1]] += x.reshape(1, *block, *size)[:, i, k]
+    return out
+
+
+# As many elements in a block and as many blocks, whichever way round.
+check("col2im", "Col2Im", [("x", FLOAT, [1, 6, 12]), ("image", INT64, [2]), ("block", INT64, [2])], (FLOAT, [1, 1, 5, 5]),
+      [[np.arange(72).reshape(1, 6, 12), [5, 5], block] for block in ([2, 3], [3, 2])], image)
+check("affine grid", "AffineGrid", [("theta", FLOAT, [1, 2, 3]), ("size", INT64, [4])], (FLOAT, [1, 2, 3, 2]), [[[[[2, 0, 1], [0, 3, -1]]], [1, 4, 2, 3]]],
+      lambda theta, _: np.stack(np.meshgrid([-1, 1, 3], [-4, 2]), -1)[None].astype(np.float32), opset=20, align_corners=1)
+check("padding nothing", "Pad", [("x", FLOAT, [0, 2]), ("pads", INT64, [4]), ("value", FLOAT, [])], (FLOAT, [2, 3]), [[np.zeros([0, 2]), [1, 0, 1, 1], 4]],
+      lambda *_: np.full([2, 3], 4, np.float32))
 check("upsample", "Upsample", [("x", FLOAT, [2, 4, 4]), ("scales", FLOAT, [3])], (FLOAT, [2, 6, 9]), [[PICTURE, [1, 1.5, 2.25]], [PICTURE, [1, 1.6, 2.4]]],
       lambda x, s: resized(x, s, [0] * 3 + [1] * 3, [2, 6, 9], "linear", "asymmetric"), opset=9, mode="linear")
 print("\n".join(failures))
