@@ -80,29 +80,33 @@ static bool decompose(MlirOperation operation) {
   return fine;
 }
 
-/* A cat of more operands than one section has address generators for: groups of them first. */
-static void splitCat(MlirOperation operation) {
+/* A cat of more operands than one section has address generators for: groups of at most `most` first. `apart`: they
+ * are sections of their own. */
+static void splitCat(MlirOperation operation, intptr_t most, bool apart) {
   intptr_t count = mlirOperationGetNumOperands(operation);
   MlirOperation next = operation;
-  MlirNamedAttribute dim = sambaNamedAttribute(mlirOperationGetContext(operation), "dim",
-                                               mlirOperationGetAttributeByName(operation, sambaMlirString("dim")));
-  while (count > SAMBA_MAX_CAT_OPERANDS) {
+  MlirContext context = mlirOperationGetContext(operation);
+  MlirNamedAttribute attributes[] = {
+      sambaNamedAttribute(context, "dim", mlirOperationGetAttributeByName(operation, sambaMlirString("dim"))),
+      sambaNamedAttribute(context, SAMBA_SECTION_START_ATTRIBUTE, mlirBoolAttrGet(context, 1))};
+  while (count > most) {
     MlirValue *groups = sambaAllocate(sambaArraySize((size_t)count, sizeof *groups)), *members = groups;
     intptr_t made = 0;
     for (intptr_t i = 0; i < count; ++i)
       members[i] = mlirOperationGetOperand(next, i);
-    for (intptr_t i = 0; i < count; i += SAMBA_MAX_CAT_OPERANDS, ++made) {
-      intptr_t size = count - i < SAMBA_MAX_CAT_OPERANDS ? count - i : SAMBA_MAX_CAT_OPERANDS;
+    for (intptr_t i = 0; i < count; i += most, ++made) {
+      intptr_t size = count - i < most ? count - i : most;
       if (size == 1) {
         groups[made] = members[i];
         continue;
       }
-      MlirOperation group =
-          sambaOperationCreate("samba.cat", mlirOperationGetLocation(operation), size, members + i, 1, &dim);
+      MlirOperation group = sambaOperationCreate("samba.cat", mlirOperationGetLocation(operation), size, members + i,
+                                                 apart ? 2 : 1, attributes);
       mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(operation), operation, group);
       groups[made] = mlirOperationGetResult(group, 0);
     }
-    MlirOperation whole = sambaOperationCreate("samba.cat", mlirOperationGetLocation(operation), made, groups, 1, &dim);
+    MlirOperation whole =
+        sambaOperationCreate("samba.cat", mlirOperationGetLocation(operation), made, groups, apart ? 2 : 1, attributes);
     mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(operation), operation, whole);
     free(groups);
     if (!mlirOperationEqual(next, operation))
@@ -112,6 +116,16 @@ static void splitCat(MlirOperation operation) {
   }
   mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, 0), mlirOperationGetResult(next, 0));
   mlirOperationDestroy(operation);
+}
+
+/* Into groups of how many operands a cat is cut; 0: it stays. The target counts where it may have too few address
+ * generators: one for each operand, and for each or all a store. */
+static intptr_t catGroups(MlirOperation operation, SambaSectionTrials *trials) {
+  intptr_t count = sambaOperationIs(operation, "samba.cat") ? mlirOperationGetNumOperands(operation) : 0;
+  if (count > SAMBA_MAX_CAT_OPERANDS)
+    return SAMBA_MAX_CAT_OPERANDS;
+  bool scarce = trials && count > 2 && 2 * count > trials->machine->ag_count;
+  return scarce && !sambaOperatorFits(trials, operation) ? (count + 1) / 2 : 0;
 }
 
 /* trials: NULL where no target is given, and what has stages stays. */
@@ -125,13 +139,13 @@ static bool isDecomposed(MlirOperation operation, SambaSectionTrials *trials) {
 static bool decomposeFunction(MlirOperation function, SambaSectionTrials *trials) {
   MlirBlock body = sambaBodyOf(function);
   MlirOperation previous = {NULL}, operation = mlirBlockGetFirstOperation(body); /* previous: it stays */
+  intptr_t groups;
   while (!mlirOperationIsNull(operation)) {
     if (isDecomposed(operation, trials)) { /* and what it is made of may be composite again */
       if (!decompose(operation))
         return false;
-    } else if (sambaOperationIs(operation, "samba.cat") &&
-               mlirOperationGetNumOperands(operation) > SAMBA_MAX_CAT_OPERANDS) {
-      splitCat(operation);
+    } else if ((groups = catGroups(operation, trials))) {
+      splitCat(operation, groups, groups < SAMBA_MAX_CAT_OPERANDS);
     } else {
       previous = operation;
     }

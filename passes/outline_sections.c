@@ -92,8 +92,8 @@ static bool leaves(const SambaPointerMap *members, MlirValue value) {
   return false;
 }
 
-static MlirOperation createSection(Outline *o, MlirContext context, MlirAttribute machine) {
-  MlirLocation location = mlirOperationGetLocation(o->function);
+/* location: of its first operator, which errors name. */
+static MlirOperation createSection(Outline *o, MlirContext context, MlirAttribute machine, MlirLocation location) {
   size_t inputs = o->inputs.size, results = o->results.size;
   MlirType *types = sambaAllocate(sambaArraySize(inputs + results + 1, sizeof *types));
   MlirValue *yielded = sambaAllocate(sambaArraySize(results + 1, sizeof *yielded));
@@ -221,7 +221,8 @@ static void outlineOne(SambaOutlinedSections *sections, MlirOperation function, 
         sambaArrayAppend(&o->results, mlirOperationGetResult(members[i], r));
   }
   sambaPointerMapFree(&set);
-  MlirOperation section = mergeSection(sections, createSection(o, context, machine), function);
+  MlirOperation section =
+      mergeSection(sections, createSection(o, context, machine, mlirOperationGetLocation(members[0])), function);
   createCall(o, section, members, count, mlirBlockGetTerminator(sambaBodyOf(function)), id);
   sambaArrayFree(&o->inputs);
   sambaArrayFree(&o->values);

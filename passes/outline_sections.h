@@ -10,9 +10,6 @@
 /* On a call: the layers of its operators, in order. */
 #define SAMBA_LAYERS_ATTRIBUTE "rdu.layers"
 
-/* On an operator: fused sections do not begin before it and go on after it. */
-#define SAMBA_SECTION_START_ATTRIBUTE "samba.starts_section"
-
 /* The operators of a function in order: what is neither a view nor a constant nor the terminator. malloc'ed. */
 MlirOperation *sambaFunctionOperators(MlirOperation function, uint32_t *out_count);
 

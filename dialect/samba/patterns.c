@@ -14,6 +14,9 @@ static MlirLogicalResult flattenCat(MlirRewritePattern pattern, MlirOperation op
   (void)pattern, (void)userData;
   MlirStringRef dim = mlirStringRefCreateFromCString("dim");
   MlirAttribute axis = mlirOperationGetAttributeByName(op, dim);
+  MlirStringRef start = mlirStringRefCreateFromCString(SAMBA_SECTION_START_ATTRIBUTE);
+  if (!mlirAttributeIsNull(mlirOperationGetAttributeByName(op, start)))
+    return mlirLogicalResultFailure();
   SAMBA_ARRAY(MlirValue) operands = {0};
   bool found = false;
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {

@@ -1,6 +1,7 @@
 // RUN: samba-opt %s --samba-decompose-composites | FileCheck %s --check-prefix=WHOLE
 // RUN: samba-opt %s --samba-decompose-composites=target=sn40l | FileCheck %s --check-prefix=WHOLE
 // RUN: samba-opt %s --samba-decompose-composites=target=tiny | FileCheck %s
+// RUN: samba-opt %s --samba-decompose-composites=target=tiny --canonicalize | FileCheck %s
 // RUN: not samba-opt %s --samba-decompose-composites=target=huge 2>&1 | FileCheck %s --check-prefix=TARGET
 
 // Operators that have stages are decomposed where the target cannot hold them as one section.
@@ -52,4 +53,15 @@ func.func @batch_norm(%x: tensor<2x3x4xf32>, %w: tensor<3xf32>, %b: tensor<3xf32
 func.func @rotary(%x: tensor<2x4x8xf32>, %cos: tensor<4x8xf32>, %sin: tensor<4x8xf32>) -> tensor<2x4x8xf32> {
   %0 = samba.rotary_embedding %x, %cos, %sin {interleaved = true} : tensor<2x4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
   return %0 : tensor<2x4x8xf32>
+}
+
+// Three loads and three stores are too many for tiny; canonicalization does not join the groups again.
+// WHOLE-LABEL: func.func @cat
+// WHOLE: samba.cat %arg0, %arg1, %arg2
+// CHECK-LABEL: func.func @cat
+// CHECK: %[[G:.*]] = samba.cat %arg0, %arg1 {{.*}} : tensor<2x2x4xf32>, tensor<2x1x4xf32>
+// CHECK: samba.cat %[[G]], %arg2
+func.func @cat(%a: tensor<2x2x4xf32>, %b: tensor<2x1x4xf32>, %c: tensor<2x3x4xf32>) -> tensor<2x6x4xf32> {
+  %0 = samba.cat %a, %b, %c {dim = 1} : tensor<2x2x4xf32>, tensor<2x1x4xf32>, tensor<2x3x4xf32>
+  return %0 : tensor<2x6x4xf32>
 }
