@@ -48,12 +48,11 @@ static SambaStatus stagesLogSoftmax(const SambaOperatorCall *call, SambaStageGra
   return NULL;
 }
 
-static const SambaAttributeRow dimAttributes[] = {{"dim", SAMBA_ATTRIBUTE_INT, true, "negative: from the end"}, {0}};
 #define SOFTMAX(word, function)                                                                                        \
   const SambaOperatorRow sambaOperatorRow_##word = {.operator_ = {.name = #word,                                       \
                                                                   .minimum_operands = 1,                               \
                                                                   .maximum_operands = 1,                               \
-                                                                  .attributes = dimAttributes,                         \
+                                                                  .attributes = sambaDimAttributes,                    \
                                                                   .result_count = 1,                                   \
                                                                   .infer = inferSoftmax,                               \
                                                                   .stages = function},                                 \
@@ -63,13 +62,10 @@ SOFTMAX(log_softmax, stagesLogSoftmax)
 
 static SambaStatus inferLogsumexp(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
-  bool reduced[SAMBA_MAX_RANK], keepdim = sambaOperatorCallInt(call, "keepdim", 0) != 0;
+  bool reduced[SAMBA_MAX_RANK];
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, SAMBA_SET_FLOAT));
   SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
-  out->dtype = x->dtype;
-  for (uint32_t axis = 0; axis < x->rank; ++axis)
-    if (!reduced[axis] || keepdim)
-      out->dims[out->rank++] = reduced[axis] ? 1 : x->dims[axis];
+  *out = sambaReducedType(x, reduced, sambaKeepsDims(call));
   return NULL;
 }
 
@@ -78,7 +74,7 @@ static SambaStatus stagesLogsumexp(const SambaOperatorCall *call, SambaStageGrap
                                    const uint32_t *results, const char *layer) {
   const SambaTensorType *x = &call->operands[0];
   SambaComposition c = {graph, call->operator_->name, layer};
-  bool reduced[SAMBA_MAX_RANK], keepdim = sambaOperatorCallInt(call, "keepdim", 0) != 0;
+  bool reduced[SAMBA_MAX_RANK], keepdim = sambaKeepsDims(call);
   SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
   SambaStageBuilder b;
   if (x->rank == 0) { /* log(exp(x)) */
