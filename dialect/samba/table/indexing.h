@@ -5,8 +5,6 @@
 #include "dialect/samba/table/expansion.h"
 #include "dialect/samba/table/stage_builder.h"
 
-enum { SAMBA_SET_INDEX = 1 << SAMBA_DTYPE_I32 | 1 << SAMBA_DTYPE_I64 };
-
 /* A stage with index < 0 ? index + size : index; what is still outside is the machine's fault. */
 uint32_t sambaStageWrapIndices(SambaStageGraph *graph, const char *name, const char *layer, uint32_t indices,
                                int64_t size);

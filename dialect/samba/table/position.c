@@ -72,8 +72,7 @@ static SambaStatus inferTriangle(const SambaOperatorCall *call, SambaTensorType 
   if (call->operand_count == 1)
     return NULL;
   const SambaTensorType *diagonal = &call->operands[1];
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckDType(2, "the diagonal", diagonal->dtype, 1u << SAMBA_DTYPE_I32 | 1u << SAMBA_DTYPE_I64));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(2, "the diagonal", diagonal->dtype, SAMBA_SET_INDEX));
   if (sambaTensorTypeElements(diagonal) == 1)
     return NULL;
   char buffer[160];

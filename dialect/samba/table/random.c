@@ -197,7 +197,7 @@ static SambaStatus inferMultinomial(const SambaOperatorCall *call, SambaTensorTy
   *out = call->operands[0];
   out->dims[1] = samples;
   out->dtype = dtypeOf(call, SAMBA_DTYPE_I64);
-  return sambaCheckDType(5, "attribute 'dtype'", out->dtype, 1u << SAMBA_DTYPE_I32 | 1u << SAMBA_DTYPE_I64);
+  return sambaCheckDType(5, "attribute 'dtype'", out->dtype, SAMBA_SET_INDEX);
 }
 /* The number of classes whose cumulated weight is at most u * (the sum): always fewer than there are, because u < 1. */
 static SambaStatus decomposeMultinomial(const SambaOperatorCall *call, SambaExpansion *e, const uint32_t *operands,

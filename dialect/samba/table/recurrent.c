@@ -85,17 +85,13 @@ static SambaStatus layerOf(const SambaOperatorCall *call, Layer *out) {
         continue;
       const SambaTensorType *type = &call->operands[next];
       if (parts[i].operand == &out->lengths)
-        SAMBA_RETURN_IF_ERROR(
-            sambaCheckDType(1, parts[i].what, type->dtype, 1 << SAMBA_DTYPE_I32 | 1 << SAMBA_DTYPE_I64));
+        SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, parts[i].what, type->dtype, SAMBA_SET_INDEX));
       else
         SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(1, parts[i].what, type->dtype, "the input", x->dtype));
       SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, parts[i].what, type, parts[i].rank, parts[i].dims));
     }
   }
-  return next == call->operand_count
-             ? NULL
-             : sambaStatusMake(SAMBA_INVALID, "(C5) the flags ask for %u operands, but there are %u", next,
-                               call->operand_count);
+  return sambaRecurrentOperands(5, call, next);
 }
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {

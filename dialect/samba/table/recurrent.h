@@ -34,6 +34,9 @@ SambaStatus sambaRecurrentActivations(unsigned constraint, const SambaOperatorCa
                                       SambaActivation *out);
 /* function(clamp(x, -clip, clip)); clip 0: no clamp. */
 uint16_t sambaRecurrentActivate(SambaStageBuilder *b, const SambaActivation *activation, double clip, uint16_t x);
+/* Attribute `clip` is 0 or more. */
 SambaStatus sambaRecurrentClip(unsigned constraint, const SambaOperatorCall *call);
+/* The call has as many operands as its flags ask for. */
+SambaStatus sambaRecurrentOperands(unsigned constraint, const SambaOperatorCall *call, uint32_t wanted);
 
 #endif

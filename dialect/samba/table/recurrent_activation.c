@@ -1,4 +1,4 @@
-/* Activation functions of recurrent layers; see recurrent.h. */
+/* What recurrent layers and their cells share: forms, activation functions, checks; see recurrent.h. */
 #include "dialect/samba/table/recurrent.h"
 
 #include <math.h>
@@ -103,6 +103,13 @@ SambaStatus sambaRecurrentClip(unsigned constraint, const SambaOperatorCall *cal
   return clip >= 0 && isfinite(clip)
              ? NULL
              : sambaStatusMake(SAMBA_INVALID, "(C%u) attribute 'clip' is %g, but must be 0 or more", constraint, clip);
+}
+
+SambaStatus sambaRecurrentOperands(unsigned constraint, const SambaOperatorCall *call, uint32_t wanted) {
+  return wanted == call->operand_count
+             ? NULL
+             : sambaStatusMake(SAMBA_INVALID, "(C%u) the flags ask for %u operands, but there are %u", constraint,
+                               wanted, call->operand_count);
 }
 
 uint16_t sambaRecurrentActivate(SambaStageBuilder *b, const SambaActivation *activation, double clip, uint16_t x) {

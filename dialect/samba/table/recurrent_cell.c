@@ -63,10 +63,7 @@ static SambaStatus cellOf(const SambaOperatorCall *call, Cell *out) {
   }
   if (out->bias >= 0 && !out->late)
     return sambaStatusMake(SAMBA_INVALID, "(C5) a bias is added to the product only with linear_before_reset");
-  return next == call->operand_count
-             ? NULL
-             : sambaStatusMake(SAMBA_INVALID, "(C5) the flags ask for %u operands, but there are %u", next,
-                               call->operand_count);
+  return sambaRecurrentOperands(5, call, next);
 }
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
