@@ -334,34 +334,65 @@ static bool isPart(MlirValue value, MlirValue x, int64_t start, int64_t step) {
   return true;
 }
 
-/* value is a reshape that puts a dimension of 1 behind; its operand. */
-static bool unsqueezed(MlirValue *value) {
-  MlirOperation reshape = madeBy(*value, "reshape");
-  intptr_t rank = rankOf(*value);
-  if (isNull(reshape) || sizeOf(*value, rank - 1) != 1 || rankOf(operandOf(reshape, 0)) != rank - 1)
+/* Takes reshapes off the value that put a dimension of 1 behind the others, or drop one. */
+static MlirValue withoutUnit(MlirValue value) {
+  for (MlirOperation reshape; !isNull(reshape = madeBy(value, "reshape"));) {
+    MlirValue inner = operandOf(reshape, 0), *wide = rankOf(inner) > rankOf(value) ? &inner : &value,
+              *narrow = wide == &inner ? &value : &inner;
+    intptr_t rank = rankOf(*narrow);
+    bool same = rankOf(*wide) == rank + 1 && sizeOf(*wide, rank) == 1;
+    for (intptr_t axis = 0; axis < rank && same; ++axis)
+      same = sizeOf(*wide, axis) == sizeOf(*narrow, axis);
+    if (!same)
+      break;
+    value = inner;
+  }
+  return value;
+}
+
+/* value = x[.., index, index + 2, ...], or x[.., pair, index] with the last dimension as pairs. */
+static bool isOfPairs(MlirValue value, MlirValue x, int64_t index) {
+  if (isPart(value, x, index, 2))
+    return true;
+  MlirOperation slice = madeBy(value, "slice"), pairs = isNull(slice) ? slice : madeBy(operandOf(slice, 0), "reshape");
+  intptr_t rank = rankOf(x);
+  if (isNull(pairs) || !mlirValueEqual(operandOf(pairs, 0), x) || rankOf(value) != rank + 1 ||
+      sizeOf(resultOf(pairs), rank) != 2)
     return false;
-  *value = operandOf(reshape, 0);
-  for (intptr_t axis = 0; axis + 1 < rank; ++axis)
-    if (sizeOf(*value, axis) != sizeOf(resultOf(reshape), axis))
+  for (intptr_t axis = 0; axis <= rank; ++axis) {
+    bool last = axis == rank;
+    int64_t size = last ? 1 : axis + 1 == rank ? sizeOf(x, axis) / 2 : sizeOf(x, axis);
+    if (sizeOf(value, axis) != size || (!last && sizeOf(resultOf(pairs), axis) != size) ||
+        mlirDenseI64ArrayGetElement(attributeOf(slice, "starts"), axis) != (last ? index : 0))
       return false;
+  }
   return true;
 }
 
 /* value = x turned: (-x[half..], x[..half]), or with pairs side by side (-x[1], x[0], -x[3], x[2], ...). */
 static bool isTurned(MlirValue value, MlirValue x, bool *out_interleaved) {
   MlirOperation reshape = madeBy(value, "reshape"), cat;
-  int64_t half = sizeOf(x, rankOf(x) - 1) / 2;
+  intptr_t rank = rankOf(x);
+  int64_t half = sizeOf(x, rank - 1) / 2;
   *out_interleaved = !isNull(reshape);
   cat = madeBy(*out_interleaved ? operandOf(reshape, 0) : value, "cat");
   if (isNull(cat) || mlirOperationGetNumOperands(cat) != 2 || !isLastAxis(cat) || !sameType(value, x) ||
-      2 * half != sizeOf(x, rankOf(x) - 1))
+      2 * half != sizeOf(x, rank - 1))
     return false;
   MlirValue first = operandOf(cat, 0), second = operandOf(cat, 1);
-  if (*out_interleaved && (!unsqueezed(&first) || !unsqueezed(&second)))
-    return false;
+  if (*out_interleaved) {
+    if (rankOf(first) != rank + 1 || sizeOf(first, rank) != 1 || sizeOf(first, rank - 1) != half ||
+        !sameType(first, second))
+      return false;
+    first = withoutUnit(first);
+    second = withoutUnit(second);
+  }
   MlirOperation negated = madeBy(first, "neg");
-  return !isNull(negated) && isPart(operandOf(negated, 0), x, *out_interleaved ? 1 : half, *out_interleaved ? 2 : 1) &&
-         isPart(second, x, 0, *out_interleaved ? 2 : 1);
+  if (isNull(negated))
+    return false;
+  first = operandOf(negated, 0);
+  return *out_interleaved ? isOfPairs(withoutUnit(first), x, 1) && isOfPairs(second, x, 0)
+                          : isPart(first, x, half, 1) && isPart(second, x, 0, 1);
 }
 
 /* x cos + turned(x) sin */

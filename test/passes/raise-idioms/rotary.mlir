@@ -45,6 +45,40 @@ func.func @other_way_round(%x: tensor<2x4x6x8xf32>, %cos: tensor<6x8xf32>, %sin:
   return %y : tensor<2x4x6x8xf32>
 }
 
+// Pairs as a dimension of their own; exchanged, they are a near miss.
+// CHECK-LABEL: @pairs_apart
+// CHECK-NEXT: samba.rotary_embedding %arg0, %arg1, %arg2 {interleaved = true}
+// CHECK-NEXT: return
+func.func @pairs_apart(%x: tensor<2x6x8xf32>, %cos: tensor<6x8xf32>, %sin: tensor<6x8xf32>) -> tensor<2x6x8xf32> {
+  %h = samba.reshape %x {shape = [2, 6, 4, 2]} : tensor<2x6x8xf32>
+  %a = samba.slice %h {starts = [0, 0, 0, 0], ends = [2, 6, 4, 1], steps = [1, 1, 1, 1]} : tensor<2x6x4x2xf32>
+  %b = samba.slice %h {starts = [0, 0, 0, 1], ends = [2, 6, 4, 2], steps = [1, 1, 1, 1]} : tensor<2x6x4x2xf32>
+  %s = samba.reshape %b {shape = [2, 6, 4]} : tensor<2x6x4x1xf32>
+  %n = samba.neg %s : tensor<2x6x4xf32>
+  %u = samba.reshape %n {shape = [2, 6, 4, 1]} : tensor<2x6x4xf32>
+  %c = samba.cat %u, %a {dim = -1} : tensor<2x6x4x1xf32>, tensor<2x6x4x1xf32>
+  %t = samba.reshape %c {shape = [2, 6, 8]} : tensor<2x6x4x2xf32>
+  %p = samba.mul %x, %cos : tensor<2x6x8xf32>, tensor<6x8xf32>
+  %q = samba.mul %t, %sin : tensor<2x6x8xf32>, tensor<6x8xf32>
+  %y = samba.add %p, %q : tensor<2x6x8xf32>, tensor<2x6x8xf32>
+  return %y : tensor<2x6x8xf32>
+}
+// CHECK-LABEL: @pairs_not_exchanged
+// CHECK-NOT: samba.rotary_embedding
+// CHECK: return
+func.func @pairs_not_exchanged(%x: tensor<2x6x8xf32>, %cos: tensor<6x8xf32>, %sin: tensor<6x8xf32>) -> tensor<2x6x8xf32> {
+  %h = samba.reshape %x {shape = [2, 6, 4, 2]} : tensor<2x6x8xf32>
+  %a = samba.slice %h {starts = [0, 0, 0, 0], ends = [2, 6, 4, 1], steps = [1, 1, 1, 1]} : tensor<2x6x4x2xf32>
+  %b = samba.slice %h {starts = [0, 0, 0, 1], ends = [2, 6, 4, 2], steps = [1, 1, 1, 1]} : tensor<2x6x4x2xf32>
+  %n = samba.neg %a : tensor<2x6x4x1xf32>
+  %c = samba.cat %n, %b {dim = -1} : tensor<2x6x4x1xf32>, tensor<2x6x4x1xf32>
+  %t = samba.reshape %c {shape = [2, 6, 8]} : tensor<2x6x4x2xf32>
+  %p = samba.mul %x, %cos : tensor<2x6x8xf32>, tensor<6x8xf32>
+  %q = samba.mul %t, %sin : tensor<2x6x8xf32>, tensor<6x8xf32>
+  %y = samba.add %p, %q : tensor<2x6x8xf32>, tensor<2x6x8xf32>
+  return %y : tensor<2x6x8xf32>
+}
+
 // A part of each head (GPT-NeoX, GPT-J): the halves or pairs are slices of what x is a slice of.
 // CHECK-LABEL: @part_of_head
 // CHECK: %[[X:.*]] = samba.slice %arg0
