@@ -15,13 +15,16 @@ SambaStatus sambaOnnxImportUnary(const SambaOnnxNode *node) {
                             sambaTraceCall(node->importer->trace, sambaOnnxRowOf(node)->samba, 1, &x, 0, NULL));
 }
 
-/* Of whole numbers: f32, toward zero. */
+/* Of whole numbers: f32 in every precision, toward zero. */
 SambaStatus sambaOnnxImportErf(const SambaOnnxNode *node) {
   SambaTensor *x;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
   SambaDType dtype = x->type.dtype;
-  x = sambaDTypeIsFloat(dtype) || dtype == SAMBA_DTYPE_I1 ? x : sambaCast(x, SAMBA_DTYPE_F32);
-  return sambaOnnxSetTensor(node, 0, sambaCast(sambaErf(x), dtype));
+  bool whole = !sambaDTypeIsFloat(dtype) && dtype != SAMBA_DTYPE_I1;
+  sambaTraceKeepPrecision(node->importer->trace, whole);
+  x = sambaCast(sambaErf(whole ? sambaCast(x, SAMBA_DTYPE_F32) : x), dtype);
+  sambaTraceKeepPrecision(node->importer->trace, false);
+  return sambaOnnxSetTensor(node, 0, x);
 }
 
 SambaStatus sambaOnnxImportNot(const SambaOnnxNode *node) { return sambaOnnxImportUnary(node); }
@@ -130,7 +133,9 @@ SambaStatus sambaOnnxImportPow(const SambaOnnxNode *node) {
     return sambaOnnxSetTensor(node, 0, NULL);
   if (x->type.dtype == y->type.dtype)
     return sambaOnnxSetTensor(node, 0, sambaPow(x, y));
+  sambaTraceKeepPrecision(node->importer->trace, !isFloat);
   SambaTensor *real = powIn(SAMBA_DTYPE_F32, x, y);
+  sambaTraceKeepPrecision(node->importer->trace, false);
   if (isFloat)
     return sambaOnnxSetTensor(node, 0, real);
   if (!sambaDTypeIsFloat(y->type.dtype))

@@ -80,15 +80,19 @@ static SambaTensor *sumOf(const Reduction *r, SambaTensor *x) {
   return r->nothing ? x : sambaSum(x, r->count, r->dims, r->keep);
 }
 
-/* Whole numbers stay whole: mean and root lose their fraction, logarithms are taken in f32. */
+/* Whole numbers stay whole: mean and root lose their fraction, logarithms are taken in f32 in every precision. */
 static SambaTensor *reduceIntegers(const Reduction *r, SambaTensor *x) {
   SambaDType dtype = x->type.dtype;
   int64_t elements = 1;
   for (size_t i = 0; i < r->count; ++i)
     elements *= x->type.dims[r->dims[i]];
   if (strncmp(r->form, "Log", 3) == 0) {
+    SambaTrace *trace = x->trace;
+    sambaTraceKeepPrecision(trace, true);
     x = sambaCast(x, SAMBA_DTYPE_F32);
     x = isForm(r, "LogSum") ? sambaLog(sumOf(r, x)) : r->nothing ? x : sambaLogsumexp(x, r->count, r->dims, r->keep);
+    x = sambaCast(x, dtype);
+    sambaTraceKeepPrecision(trace, false);
   } else if (isForm(r, "Mean")) {
     SambaTensor *sum = sumOf(r, sambaCast(x, SAMBA_DTYPE_I64));
     x = sum ? sambaDiv(sum, integers(sum, elements)) : NULL;

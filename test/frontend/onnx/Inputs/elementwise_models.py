@@ -44,6 +44,12 @@ real = rng.choice([0.5, 2, 1.5, 3], 17).astype(F)
 several("powers", {"p": p, "q": q, "r": real, "u": np.abs(p)}, [
     ("Pow", ["p", "q"], {}, p**q.astype(np.int64)), ("Pow", ["p", "five"], {}, p**5),
     ("Pow", ["u", "r"], {}, np.power(np.abs(p).astype(float), real).astype(np.int64))], known={"five": np.array(5, F)})
+roots = np.array([[399, 50], [10000, 9]], np.int32)
+several("whole numbers by way of f32, with everything else in bf16", {"a": roots, "b": np.array([2, 3], np.int32), "h": np.array(0.5, F)}, [
+    ("Pow", ["a", "h"], {}, np.sqrt(roots).astype(np.int32)), ("Erf", ["b"], {}, np.array([0, 0], np.int32)),
+    ("ReduceLogSum", ["a", "one"], {"keepdims": 0}, np.array([6, 9], np.int32)),
+    ("ReduceLogSumExp", ["b", "zero"], {"keepdims": 0}, np.array(3, np.int32))],
+    known={"one": np.array([1]), "zero": np.array([0])}, precision="bf16")
 bytes_, amounts = np.arange(256).astype(np.uint8), np.array([0, 1, 7, 8, 9, 40, 255, 3] * 32, np.uint8)
 several("shifts", {"a": bytes_, "s": amounts}, [
     ("BitShift", ["a", "s"], {"direction": "LEFT"}, np.where(amounts < 8, bytes_ << (amounts & 7), 0).astype(np.uint8)),

@@ -12,7 +12,7 @@ TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.float16): TensorPr
 failures = []
 
 
-def check(name, nodes, inputs, expected, known=None, declare=False, opset=18, rtol=0):
+def check(name, nodes, inputs, expected, known=None, declare=False, opset=18, rtol=0, precision="f32"):
     """nodes: (operator, inputs, outputs, attributes); expected: arrays of the outputs, by name."""
     with tempfile.TemporaryDirectory() as folder:
         values = [helper.make_tensor_value_info(n, TYPES[a.dtype], a.shape) for n, a in inputs.items()]
@@ -20,7 +20,8 @@ def check(name, nodes, inputs, expected, known=None, declare=False, opset=18, rt
         graph = helper.make_graph([helper.make_node(o, i, y, **a) for o, i, y, a in nodes], "g", values, results,
                                   [numpy_helper.from_array(np.asarray(v), n) for n, v in (known or {}).items()])
         save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)]), f"{folder}/m.onnx")
-        commands = [["samba-compile", f"{folder}/m.onnx", "-o", f"{folder}/m.pef"], ["samba-run", f"{folder}/m.pef"]]
+        commands = [["samba-compile", f"{folder}/m.onnx", "-o", f"{folder}/m.pef", f"--precision={precision}"],
+                    ["samba-run", f"{folder}/m.pef"]]
         for n, a in inputs.items():
             np.save(f"{folder}/in_{n}.npy", a)
             commands[1] += ["--input", f"{n}={folder}/in_{n}.npy"]
