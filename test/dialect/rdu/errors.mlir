@@ -325,6 +325,54 @@ rdu.section @s(%a: !rdu.symbol<8xf32>) {
 
 // -----
 
+rdu.section @s(%a: !rdu.symbol<8xf32>) {
+  %t = rdu.load %a {outputs = [{loops = [2], tile = [4], strides = [4, 1]}]} : (!rdu.symbol<8xf32>) -> !rdu.stream<4xf32>
+  // expected-error@below {{'rdu.route' op hop "(0,0) west 256:0 -> east 0:0" must look like "(3,0) west 0:3 -> unit 1:0"}}
+  rdu.route %t {hops = ["(0,0) west 256:0 -> east 0:0"]} : !rdu.stream<4xf32>
+}
+
+// -----
+
+rdu.section @s(%a: !rdu.symbol<8xf32>) {
+  %t = rdu.load %a {outputs = [{loops = [2], tile = [4], strides = [4, 1]}]} : (!rdu.symbol<8xf32>) -> !rdu.stream<4xf32>
+  // expected-error@below {{'rdu.route' op hop "(0,0) west 0:0 -> east 0:65536" must look like "(3,0) west 0:3 -> unit 1:0"}}
+  rdu.route %t {hops = ["(0,0) west 0:0 -> east 0:65536"]} : !rdu.stream<4xf32>
+}
+
+// -----
+
+rdu.section @s(%a: !rdu.symbol<8xf32>) {
+  %t = rdu.load %a {outputs = [{loops = [2], tile = [4], strides = [4, 1]}]} : (!rdu.symbol<8xf32>) -> !rdu.stream<4xf32>
+  // expected-error@below {{'rdu.route' op hop "(0,0) west 0:0 -> east 0:0 x" must look like "(3,0) west 0:3 -> unit 1:0"}}
+  rdu.route %t {hops = ["(0,0) west 0:0 -> east 0:0 x"]} : !rdu.stream<4xf32>
+}
+
+// -----
+
+rdu.section @s(%a: !rdu.symbol<8xf32>) {
+  %t = rdu.load %a {outputs = [{loops = [2], tile = [4], strides = [4, 1]}]} : (!rdu.symbol<8xf32>) -> !rdu.stream<4xf32>
+  // expected-error@below {{'rdu.route' op hop "(-,0) west 0:0 -> east 0:0" must look like "(3,0) west 0:3 -> unit 1:0"}}
+  rdu.route %t {hops = ["(-,0) west 0:0 -> east 0:0"]} : !rdu.stream<4xf32>
+}
+
+// -----
+
+rdu.section @s(%a: !rdu.symbol<8xf32>) {
+  %t = rdu.load %a {outputs = [{loops = [2], tile = [4], strides = [4, 1]}]} : (!rdu.symbol<8xf32>) -> !rdu.stream<4xf32>
+  // expected-error@below {{'rdu.route' op hop "(0,0) ag 0:0 -> east 0:0" must look like "(3,0) west 0:3 -> unit 1:0"}}
+  rdu.route %t {hops = ["(0,0) ag 0:0 -> east 0:0"]} : !rdu.stream<4xf32>
+}
+
+// -----
+
+rdu.section @s(%a: !rdu.symbol<8xf32>) {
+  %t = rdu.load %a {outputs = [{loops = [2], tile = [4], strides = [4, 1]}]} : (!rdu.symbol<8xf32>) -> !rdu.stream<4xf32>
+  // expected-error@below {{'rdu.route' op hop "(0,0) west 0:0 ->" must look like "(3,0) west 0:3 -> unit 1:0"}}
+  rdu.route %t {hops = ["(0,0) west 0:0 ->"]} : !rdu.stream<4xf32>
+}
+
+// -----
+
 // expected-error@below {{'rdu.section' op the stream from unit 'in' has two routes}}
 rdu.section @s(%a: !rdu.symbol<8xf32>) {
   %t = rdu.load %a {name = "in", outputs = [{loops = [2], tile = [4], strides = [4, 1]}]} : (!rdu.symbol<8xf32>) -> !rdu.stream<4xf32>
