@@ -8,6 +8,7 @@
  * result = (x - mean) * (1 / sqrt(variance + eps)) * weight + bias, each operation rounded. mean_variance_norm is
  * (x - mean) / (sqrt(variance) + eps). */
 #include "dialect/samba/table/compose.h"
+#include "dialect/samba/table/expansion.h"
 
 static SambaStatus inferLastDimensions(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
@@ -76,6 +77,32 @@ static SambaStatus stagesLayerNorm(const SambaOperatorCall *call, SambaStageGrap
   return NULL;
 }
 
+/* layer_norm and the statistics one after the other, with the same roundings. */
+static SambaStatus decomposeNativeLayerNorm(const SambaOperatorCall *call, SambaExpansion *e, const uint32_t *operands,
+                                            uint32_t *out_results) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaAttribute *shape = sambaOperatorCallFind(call, "normalized_shape"),
+                       *dtype = sambaOperatorCallFind(call, "dtype");
+  size_t count = shape->value.integers.size;
+  SambaDType statistics = dtype ? dtype->value.dtype : x->dtype;
+  double epsilon = sambaOperatorCallFloat(call, "eps", 1e-5);
+  int64_t dims[SAMBA_MAX_RANK];
+  for (size_t i = 0; i < count; ++i)
+    dims[i] = (int64_t)(x->rank - count + i);
+  SambaAttribute normalized[] = {*shape, sambaFloatAttribute("eps", epsilon)},
+                 reduced[] = {sambaIntsAttribute("dim", dims, count), sambaBoolAttribute("keepdim", true)};
+  uint32_t wide = sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32);
+  uint32_t mean = sambaExpandCall(e, "mean", 1, &wide, 2, reduced);
+  uint32_t centered = sambaExpandBinary(e, "sub", wide, mean);
+  uint32_t squares = sambaExpandBinary(e, "mul", centered, centered);
+  uint32_t variance = sambaExpandCall(e, "mean", 1, &squares, 2, reduced);
+  uint32_t inverse = sambaExpandUnary(e, "rsqrt", sambaExpandWithNumber(e, "add", variance, epsilon));
+  out_results[0] = sambaExpandCall(e, "layer_norm", call->operand_count, operands, 2, normalized);
+  out_results[1] = sambaExpandCast(e, mean, statistics);
+  out_results[2] = sambaExpandCast(e, inverse, statistics);
+  return NULL;
+}
+
 static SambaStatus stagesRmsNorm(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
                                  const uint32_t *results, const char *layer) {
   const SambaTensorType *x = &call->operands[0];
@@ -120,7 +147,8 @@ const SambaOperatorRow sambaOperatorRow_native_layer_norm = {.operator_ = {.name
                                                                            .attributes = statisticsAttributes,
                                                                            .result_count = 3,
                                                                            .infer = inferLastDimensions,
-                                                                           .stages = stagesLayerNorm},
+                                                                           .stages = stagesLayerNorm,
+                                                                           .decompose = decomposeNativeLayerNorm},
                                                              .dtypes = SAMBA_SET_FLOAT};
 const SambaOperatorRow sambaOperatorRow_rms_norm = {.operator_ = {.name = "rms_norm",
                                                                   .minimum_operands = 1,

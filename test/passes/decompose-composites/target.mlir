@@ -65,3 +65,14 @@ func.func @cat(%a: tensor<2x2x4xf32>, %b: tensor<2x1x4xf32>, %c: tensor<2x3x4xf3
   %0 = samba.cat %a, %b, %c {dim = 1} : tensor<2x2x4xf32>, tensor<2x1x4xf32>, tensor<2x3x4xf32>
   return %0 : tensor<2x6x4xf32>
 }
+
+// The result and the statistics, each by themselves.
+// WHOLE-LABEL: func.func @native_layer_norm
+// WHOLE: samba.native_layer_norm
+// CHECK-LABEL: func.func @native_layer_norm
+// CHECK: samba.rsqrt
+// CHECK: samba.layer_norm %arg0, %arg1, %arg2
+func.func @native_layer_norm(%x: tensor<2x4xf32>, %w: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<2x4xf32>, tensor<2x1xf32>, tensor<2x1xf32>) {
+  %0, %1, %2 = samba.native_layer_norm %x, %w, %b {normalized_shape = [4]} : tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>
+  return %0, %1, %2 : tensor<2x4xf32>, tensor<2x1xf32>, tensor<2x1xf32>
+}
