@@ -114,29 +114,32 @@ static SambaStatus inferInterpolate(const SambaOperatorCall *call, SambaTensorTy
 /* --- Places and weights --- */
 
 /* Which element is nearest is decided in f32, one rounding per operation, as the frameworks decide it: 3 / 0.6 is
- * then 5. Weights are made of unrounded places. */
+ * then 5. A scale that is the quotient of the sizes is that fraction, not a number near it: element 1 of 14 to 2 is at
+ * 7, though 1 / f32(2 / 14) is less. Weights are made of unrounded places. */
 static double rounded(const Resampling *r, double value) { return r->mode == NEAREST ? (double)(float)value : value; }
 
 static double placeOf(const Resampling *r, uint32_t d, int64_t in, int64_t o) {
   double x = (double)o, size = (double)in, made = (double)r->out[d], last = size - 1, scale = rounded(r, r->scale[d]);
-  double center = rounded(r, (x + 0.5) / scale);
+  double center = rounded(r, (x + 0.5) / scale), half = rounded(r, center - 0.5), plain = rounded(r, x / scale);
+  if (r->scale[d] == made / size)
+    center = (2 * x + 1) * size / (2 * made), half = center - 0.5, plain = x * size / made;
   switch (r->coordinate) {
   case ALIGN_CORNERS:
     return made == 1 ? 0 : rounded(r, rounded(r, x * last) / (made - 1));
   case ASYMMETRIC:
-    return rounded(r, x / scale);
+    return plain;
   case CROP: {
     double span = rounded(r, (r->end[d] - r->start[d]) * last);
     return rounded(r, r->start[d] * last + (made == 1 ? span / 2 : rounded(r, x * span) / (made - 1)));
   }
   case PYTORCH:
-    return made == 1 ? -0.5 : rounded(r, center - 0.5);
+    return made == 1 ? -0.5 : half;
   case SYMMETRIC:
     return rounded(r, size / 2 * (1 - made / (scale * size)) + center - 0.5);
   case HALF_PIXEL_NEAREST:
     return center;
   default:
-    return rounded(r, center - 0.5);
+    return half;
   }
 }
 

@@ -100,6 +100,9 @@ for size in [(10, 8), (7, 3), (15, 4)]:
 case("interpolate", [(x * 9).long()], F.interpolate(x * 9, (10, 4), mode="nearest").long(), output_size=[1, 2, 10, 4], mode="nearest", coordinate_mode="asymmetric", nearest_mode="floor")
 half = x.bfloat16()
 case("interpolate", [half], F.interpolate(half.float(), (10, 8), mode="bilinear").bfloat16(), output_size=[1, 2, 10, 8], mode="linear")
+wide = torch.arange(14.0)  # a scale of sizes is a fraction: 1 * 14 / 2, 5 * 14 / 10 are whole
+for size in [2, 10]:
+    case("interpolate", [wide], F.interpolate(wide[None, None], size, mode="nearest")[0, 0], output_size=[size], mode="nearest", coordinate_mode="asymmetric", nearest_mode="floor")
 line = torch.randn(2, 6)
 case("interpolate", [line], F.interpolate(line[None], scale_factor=1.7, mode="linear", recompute_scale_factor=False)[0], output_size=[2, 10], scales=[1.0, 1.7], mode="linear")
 volume = torch.randn(1, 1, 2, 3, 4)
