@@ -194,23 +194,8 @@ SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, 
 #define X(name) SambaStatus sambaOnnxImport##name(const SambaOnnxNode *node);
 #include "frontend/onnx/handlers.def"
 #undef X
-#define SAMBA_ONNX_FOLDS(X)                                                                                            \
-  X(Elementwise)                                                                                                       \
-  X(Cast)                                                                                                              \
-  X(Reshape)                                                                                                           \
-  X(Transpose)                                                                                                         \
-  X(Slice)                                                                                                             \
-  X(Split)                                                                                                             \
-  X(Concat)                                                                                                            \
-  X(Gather)                                                                                                            \
-  X(Expand)                                                                                                            \
-  X(Tile)                                                                                                              \
-  X(Reduce)                                                                                                            \
-  X(Identity)                                                                                                          \
-  X(NonZero)                                                                                                           \
-  X(CumSum) X(OneHot) X(Compress) X(GatherElements) X(GatherNd) X(ScatterElements) X(ScatterNd) X(Clip) X(ArgMax)
 #define X(name) SambaStatus sambaOnnxFold##name(const SambaOnnxNode *node, bool *out_done);
-SAMBA_ONNX_FOLDS(X)
+#include "frontend/onnx/folds.def"
 #undef X
 
 /* What a node may do with a DOUBLE value. */
