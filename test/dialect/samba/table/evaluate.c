@@ -49,6 +49,13 @@ static double wrap(double value, SambaDType dtype) {
 static double minimum(double x, double y) { return x != x ? x : y != y ? y : x < y || (x == y && signbit(x)) ? x : y; }
 static double maximum(double x, double y) { return -minimum(-x, -y); }
 
+/* Toward zero, saturated (of i64: to the nearest double), NaN to 0. */
+static double toInteger(double value, SambaDType dtype) {
+  double low = dtype == SAMBA_DTYPE_I64 ? -0x1p63 : -0x1p31,
+         high = dtype == SAMBA_DTYPE_I64 ? 0x1p63 - 1024 : 0x1p31 - 1;
+  return value != value ? 0 : value < low ? low : value > high ? high : trunc(value);
+}
+
 static double powerOf(double base, double exponent) {
   int64_t result = 1;
   if (exponent < 0)
@@ -79,7 +86,7 @@ static double apply(const SambaLaneOp *op, const double *v, const int64_t *count
   case SAMBA_LANE_DIV:
     return isFloat ? x / y : y == 0 ? 0 : trunc(x / y);
   case SAMBA_LANE_REM:
-    return fmod(x, y);
+    return isFloat || y != 0 ? fmod(x, y) : 0;
   case SAMBA_LANE_NEG:
     return -x;
   case SAMBA_LANE_ABS:
@@ -151,7 +158,7 @@ static double apply(const SambaLaneOp *op, const double *v, const int64_t *count
   case SAMBA_LANE_TO_F16:
     return (double)sambaHalfToFloat(sambaFloatToHalf((float)x));
   case SAMBA_LANE_FLOAT_TO_INT:
-    return trunc(x);
+    return toInteger(x, (SambaDType)op->type);
   case SAMBA_LANE_INT_TO_FLOAT:
     return x;
   case SAMBA_LANE_INT_RESIZE:
