@@ -18,8 +18,8 @@ static bool keptAspect(size_t count, const int64_t *from, int64_t *sizes, bool l
     if (scale > 0)
       return false;
     scale = own;
-    for (size_t i = 0; i < count;
-         ++i) { /* the fraction declared[k] / from[k] of from[i], rounded away from the scale */
+    /* The fraction declared[k] / from[k] of from[i], rounded away from the scale. */
+    for (size_t i = 0; i < count; ++i) {
       int64_t product = declared[k] * from[i];
       sizes[i] = larger ? product / from[k] : (product + from[k] - 1) / from[k];
     }

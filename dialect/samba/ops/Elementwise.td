@@ -51,7 +51,7 @@ def Samba_LogsigmoidOp : Samba_Unary<"logsigmoid", "ln(1 / (1 + e^-x))", (ins), 
 def Samba_SoftsignOp : Samba_Unary<"softsign", "x / (1 + |x|)", (ins), "", "torch.nn.functional.softsign">;
 def Samba_MishOp : Samba_Unary<"mish", "x * tanh(ln(1 + e^x))", (ins), "", "torch.nn.functional.mish">;
 def Samba_SoftplusOp : Samba_Unary<"softplus", "ln(1 + e^x)", (ins), "", "torch.nn.functional.softplus">;
-def Samba_HardswishOp : Samba_Unary<"hardswish", "x * min(max(x + 3, 0), 6) / 6", (ins), "", "torch.nn.functional.hardswish">;
+def Samba_HardswishOp : Samba_Unary<"hardswish", "x * (min(max(x + 3, 0), 6) / 6)", (ins), "", "torch.nn.functional.hardswish">;
 def Samba_LeakyReluOp : Samba_Unary<"leaky_relu", "x >= 0 ? x : negative_slope * x (default 0.01)", (ins OptionalAttr<Samba_Float>:$negative_slope),
                                     " {negative_slope = 0.1}", "torch.nn.functional.leaky_relu">;
 def Samba_EluOp : Samba_Unary<"elu", "x > 0 ? x : alpha * (e^x - 1) (default 1)", (ins OptionalAttr<Samba_Float>:$alpha), " {alpha = 0.5}",
