@@ -1,8 +1,10 @@
-/* A multi-layer perceptron through the tracing API: traced in C, compiled, run on the simulated RDU.
+/* A multi-layer perceptron through the tracing API: traced in C, compiled, run on the simulated
+ * RDU.
  *
  *   trace_mlp [OUT.pef]
  *
- * y = relu(x * w1' + b1) * w2' + b2 on a small batch; the result is compared with the same sums in double precision. */
+ * y = relu(x * w1' + b1) * w2' + b2 on a small batch; the result is compared with the same sums in
+ * double precision. */
 #include "frontend/trace/operators.h"
 #include "frontend/trace/trace.h"
 #include "lowering/compile/compile.h"
@@ -24,26 +26,32 @@ static void fill(float *data, int count, unsigned seed) {
   }
 }
 
-static SambaStatus traceNetwork(MlirContext context, const float *w1, const float *b1, const float *w2, const float *b2,
-                                MlirModule *out_module) {
+static SambaStatus traceNetwork(MlirContext context, const float *w1, const float *b1,
+                                const float *w2, const float *b2, MlirModule *out_module) {
   SambaTrace *trace = sambaTraceCreate(context, "forward");
   SambaTensor *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){batch, inputs});
+
   sambaTraceSetLayer(trace, sambaStringRef("fc1"), NULL, 0);
-  SambaTensor *weight1 = sambaTraceParameter(trace, "fc1.weight", SAMBA_DTYPE_F32, 2, (int64_t[]){hidden, inputs}, w1);
-  SambaTensor *bias1 = sambaTraceParameter(trace, "fc1.bias", SAMBA_DTYPE_F32, 1, (int64_t[]){hidden}, b1);
+  SambaTensor *weight1 =
+      sambaTraceParameter(trace, "fc1.weight", SAMBA_DTYPE_F32, 2, (int64_t[]){hidden, inputs}, w1);
+  SambaTensor *bias1 =
+      sambaTraceParameter(trace, "fc1.bias", SAMBA_DTYPE_F32, 1, (int64_t[]){hidden}, b1);
   SambaTensor *h = sambaRelu(sambaLinear(x, weight1, bias1));
   sambaTraceSetLayer(trace, sambaStringRef("fc2"), NULL, 0);
-  SambaTensor *weight2 = sambaTraceParameter(trace, "fc2.weight", SAMBA_DTYPE_F32, 2, (int64_t[]){outputs, hidden}, w2);
-  SambaTensor *bias2 = sambaTraceParameter(trace, "fc2.bias", SAMBA_DTYPE_F32, 1, (int64_t[]){outputs}, b2);
+  SambaTensor *weight2 = sambaTraceParameter(trace, "fc2.weight", SAMBA_DTYPE_F32, 2,
+                                             (int64_t[]){outputs, hidden}, w2);
+  SambaTensor *bias2 =
+      sambaTraceParameter(trace, "fc2.bias", SAMBA_DTYPE_F32, 1, (int64_t[]){outputs}, b2);
   sambaTraceOutput(trace, "y", sambaLinear(h, weight2, bias2));
   SambaStatus status = sambaTraceFinish(trace, out_module);
   sambaTraceDestroy(trace);
+
   return status;
 }
 
 /* Largest difference from the same network in double precision. */
-static double largestDifference(const float *x, const float *w1, const float *b1, const float *w2, const float *b2,
-                                const float *y) {
+static double largestDifference(const float *x, const float *w1, const float *b1, const float *w2,
+                                const float *b2, const float *y) {
   double largest = 0;
   for (int n = 0; n < batch; ++n) {
     double h[hidden];
@@ -60,29 +68,35 @@ static double largestDifference(const float *x, const float *w1, const float *b1
       largest = fmax(largest, fabs(sum - y[n * outputs + o]));
     }
   }
+
   return largest;
 }
 
 static SambaStatus run(const char *path) {
-  static float x[batch * inputs], w1[hidden * inputs], b1[hidden], w2[outputs * hidden], b2[outputs];
-  fill(x, batch * inputs, 1), fill(w1, hidden * inputs, 2), fill(b1, hidden, 3), fill(w2, outputs * hidden, 4),
-      fill(b2, outputs, 5);
+  static float x[batch * inputs], w1[hidden * inputs], b1[hidden], w2[outputs * hidden],
+      b2[outputs];
+  fill(x, batch * inputs, 1), fill(w1, hidden * inputs, 2), fill(b1, hidden, 3),
+      fill(w2, outputs * hidden, 4), fill(b2, outputs, 5);
   MlirContext context = sambaCompilerContextCreate();
   MlirModule module;
   SambaCompileOptions compile = {.pipeline = {.target = "tiny"}};
   SambaStatus status = traceNetwork(context, w1, b1, w2, b2, &module);
+
   if (!status) {
     status = sambaCompileModule(module, &compile, path);
     mlirModuleDestroy(module);
   }
+
   mlirContextDestroy(context);
   SAMBA_RETURN_IF_ERROR(status);
 
   SambaSession *session;
   SambaHostTensor y;
   SambaSimulatorOptions options = {.values = {.threads = 1}};
+
   SAMBA_RETURN_IF_ERROR(sambaSessionOpen(path, &options, &session));
-  status = sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 2, (uint64_t[]){batch, inputs}, x);
+  status = sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 2,
+                                (uint64_t[]){batch, inputs}, x);
   if (!status)
     status = sambaSessionRun(session, NULL, NULL, NULL);
   if (!status)
@@ -95,6 +109,7 @@ static SambaStatus run(const char *path) {
     if (!(difference < 1e-4))
       status = sambaStatusMake(SAMBA_MISMATCH, "the result differs by more than 1e-4");
   }
+
   sambaSessionClose(session);
   return status;
 }

@@ -6,11 +6,11 @@
 
 #include <stdbool.h>
 
-/* convert-samba-to-linalg on one samba.section: every operator that has structured stages becomes linalg; views stay,
- * and so do operators that index memory by values. */
+/* convert-samba-to-linalg on one samba.section: every operator that has structured stages becomes
+ * linalg; views stay, and so do operators that index memory by values. */
 bool sambaConvertSambaToLinalg(MlirOperation section);
-/* convert-samba-graphs-to-linalg on the module: every graph without a samba operation or attribute left. Refuses what
- * has no such form by name. */
+/* convert-samba-graphs-to-linalg on the module: every graph without a samba operation or attribute
+ * left. Refuses what has no such form by name. */
 bool sambaConvertGraphsToLinalg(MlirOperation module);
 /* samba-tile-sections on one samba.section: #rdu.mapping where it is absent. decisions: a file
  * (lowering/rdu/decisions.h) or
@@ -18,7 +18,8 @@ bool sambaConvertGraphsToLinalg(MlirOperation module);
 bool sambaTileSections(MlirOperation section, const char *decisions);
 /* rdu-verify-mapping on one samba.section: refuses an operation without one. */
 bool sambaVerifyMapping(MlirOperation section);
-/* convert-linalg-to-rdu on the module: every samba.section becomes an rdu.section of the same name. */
+/* convert-linalg-to-rdu on the module: every samba.section becomes an rdu.section of the
+ * same name. */
 bool sambaConvertLinalgToRdu(MlirOperation module);
 /* On one rdu.section: rdu-split-programs, rdu-place, rdu-route, rdu-verify-section. */
 bool sambaRduSplitPrograms(MlirOperation section);

@@ -6,8 +6,8 @@
 
 #include "mlir-c/IR.h"
 
-/* Arguments and constants: one i64. Calls: one i64 per result. Functions: start and bytes of the memory that
- * activations share. */
+/* Arguments and constants: one i64. Calls: one i64 per result. Functions: start and bytes of the
+ * memory that activations share. */
 #define SAMBA_ADDRESS_ATTRIBUTE "rdu.address"
 #define SAMBA_ADDRESSES_ATTRIBUTE "rdu.addresses"
 #define SAMBA_ACTIVATIONS_ATTRIBUTE "rdu.activations"
@@ -19,7 +19,8 @@ static inline uint64_t sambaMemoryRound(uint64_t bytes) {
   return (bytes + SAMBA_MEMORY_ALIGNMENT - 1) / SAMBA_MEMORY_ALIGNMENT * SAMBA_MEMORY_ALIGNMENT;
 }
 
-/* The machine of a module: that of its first section, samba.section or rdu.section, else the module's own. */
+/* The machine of a module: that of its first section, samba.section or rdu.section, else the
+ * module's own. */
 SambaStatus sambaModuleMachine(MlirOperation module, SambaMachine *out_machine);
 
 #endif

@@ -1,6 +1,7 @@
-/* samba-decompose-composites: composite operators of the table (recurrent layers, resampling, losses ...) become the
- * operators that they are made of. Rules and reports before this pass see the composite; locations, and with them the
- * layer's name, stay. An operator that also has stages is decomposed where the target cannot hold it as one section. */
+/* samba-decompose-composites: composite operators of the table (recurrent layers, resampling,
+ * losses ...) become the operators that they are made of. Rules and reports before this pass see
+ * the composite; locations, and with them the layer's name, stay. An operator that also has stages
+ * is decomposed where the target cannot hold it as one section. */
 #include "passes/passes.h"
 
 #include "dialect/bridge/build.h"
@@ -13,30 +14,38 @@
 
 #include <stdlib.h>
 
-/* Builds the steps before the operation; values[v] is the value of the expansion's v. False after an error. */
-static bool buildSteps(MlirOperation operation, const SambaExpansion *expansion, MlirValue *values) {
+/* Builds the steps before the operation; values[v] is the value of the expansion's v. False after
+ * an error. */
+static bool buildSteps(MlirOperation operation, const SambaExpansion *expansion,
+                       MlirValue *values) {
   MlirContext context = mlirOperationGetContext(operation);
   bool fine = true;
+
   for (size_t s = 0; fine && s < expansion->steps.size; ++s) {
     const SambaExpansionStep *step = &expansion->steps.data[s];
     MlirValue *operands = sambaAllocate(sambaArraySize(step->operand_count + 1, sizeof *operands));
-    MlirNamedAttribute *attributes = sambaAllocate(sambaArraySize(step->attribute_count + 2, sizeof *attributes));
+    MlirNamedAttribute *attributes =
+        sambaAllocate(sambaArraySize(step->attribute_count + 2, sizeof *attributes));
     for (uint32_t i = 0; i < step->operand_count; ++i)
       operands[i] = values[step->operands[i]];
     intptr_t count = step->attribute_count;
     for (uint32_t i = 0; i < step->attribute_count; ++i)
-      attributes[i] = mlirNamedAttributeGet(mlirIdentifierGet(context, sambaToMlir(step->attributes[i].name)),
-                                            sambaAttributeToMlir(context, &step->attributes[i]));
-    if (!step->operator_) {
+      attributes[i] =
+          mlirNamedAttributeGet(mlirIdentifierGet(context, sambaToMlir(step->attributes[i].name)),
+                                sambaAttributeToMlir(context, &step->attributes[i]));
+    if (!step->operator) {
       const SambaTensorType *type = sambaExpansionType(expansion, step->first_value);
-      attributes[count++] =
-          sambaNamedAttribute(context, "value", sambaDenseAttribute(context, type, step->data, step->splat));
+      attributes[count++] = sambaNamedAttribute(
+          context, "value", sambaDenseAttribute(context, type, step->data, step->splat));
     }
+
     if (step->starts_section)
-      attributes[count++] = sambaNamedAttribute(context, SAMBA_SECTION_START_ATTRIBUTE, mlirBoolAttrGet(context, 1));
+      attributes[count++] =
+          sambaNamedAttribute(context, SAMBA_SECTION_START_ATTRIBUTE, mlirBoolAttrGet(context, 1));
     SambaArena arena = {0};
     SambaOperationParts parts = {
-        .name = sambaArenaFormat(&arena, "samba.%s", step->operator_ ? step->operator_->name : "constant"),
+        .name = sambaArenaFormat(&arena, "samba.%s",
+                                 step->operator ? step->operator->name : "constant"),
         .location = mlirOperationGetLocation(operation),
         .operand_count = step->operand_count,
         .operands = operands,
@@ -51,6 +60,7 @@ static bool buildSteps(MlirOperation operation, const SambaExpansion *expansion,
     free(operands);
     free(attributes);
   }
+
   return fine;
 }
 
@@ -61,6 +71,7 @@ static bool decompose(MlirOperation operation) {
   SambaOperatorCall call;
   uint32_t results[SAMBA_MAX_RESULTS];
   SambaStatus status = sambaOperatorCallFromOperation(&arena, operation, &call);
+
   if (!status)
     status = sambaOperatorExpand(&call, &expansion, results);
   bool fine = !status || sambaEmitOpStatus(operation, status);
@@ -69,28 +80,32 @@ static bool decompose(MlirOperation operation) {
     for (uint32_t i = 0; i < call.operand_count; ++i)
       values[i] = mlirOperationGetOperand(operation, i);
     fine = buildSteps(operation, &expansion, values);
-    for (uint32_t i = 0; fine && i < call.operator_->result_count; ++i)
+    for (uint32_t i = 0; fine && i < call.operator->result_count; ++i)
       mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, i), values[results[i]]);
     if (fine)
       mlirOperationDestroy(operation);
     free(values);
   }
+
   sambaExpansionFree(&expansion);
   sambaArenaDestroy(&arena);
   return fine;
 }
 
-/* A cat of more operands than one section has address generators for: groups of at most `most` first. `apart`: they
- * are sections of their own. */
+/* A cat of more operands than one section has address generators for: groups of at most `most`
+ * first. `apart`: they are sections of their own. */
 static void splitCat(MlirOperation operation, intptr_t most, bool apart) {
   intptr_t count = mlirOperationGetNumOperands(operation);
   MlirOperation next = operation;
   MlirContext context = mlirOperationGetContext(operation);
   MlirNamedAttribute attributes[] = {
-      sambaNamedAttribute(context, "dim", mlirOperationGetAttributeByName(operation, sambaMlirString("dim"))),
+      sambaNamedAttribute(context, "dim",
+                          mlirOperationGetAttributeByName(operation, sambaMlirString("dim"))),
       sambaNamedAttribute(context, SAMBA_SECTION_START_ATTRIBUTE, mlirBoolAttrGet(context, 1))};
+
   while (count > most) {
-    MlirValue *groups = sambaAllocate(sambaArraySize((size_t)count, sizeof *groups)), *members = groups;
+    MlirValue *groups = sambaAllocate(sambaArraySize((size_t)count, sizeof *groups));
+    MlirValue *members = groups;
     intptr_t made = 0;
     for (intptr_t i = 0; i < count; ++i)
       members[i] = mlirOperationGetOperand(next, i);
@@ -100,13 +115,13 @@ static void splitCat(MlirOperation operation, intptr_t most, bool apart) {
         groups[made] = members[i];
         continue;
       }
-      MlirOperation group = sambaOperationCreate("samba.cat", mlirOperationGetLocation(operation), size, members + i,
-                                                 apart ? 2 : 1, attributes);
+      MlirOperation group = sambaOperationCreate("samba.cat", mlirOperationGetLocation(operation),
+                                                 size, members + i, apart ? 2 : 1, attributes);
       mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(operation), operation, group);
       groups[made] = mlirOperationGetResult(group, 0);
     }
-    MlirOperation whole =
-        sambaOperationCreate("samba.cat", mlirOperationGetLocation(operation), made, groups, apart ? 2 : 1, attributes);
+    MlirOperation whole = sambaOperationCreate("samba.cat", mlirOperationGetLocation(operation),
+                                               made, groups, apart ? 2 : 1, attributes);
     mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(operation), operation, whole);
     free(groups);
     if (!mlirOperationEqual(next, operation))
@@ -114,14 +129,17 @@ static void splitCat(MlirOperation operation, intptr_t most, bool apart) {
     next = whole;
     count = made;
   }
-  mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, 0), mlirOperationGetResult(next, 0));
+
+  mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, 0),
+                                mlirOperationGetResult(next, 0));
   mlirOperationDestroy(operation);
 }
 
-/* Into groups of how many operands a cat is cut; 0: it stays. The target counts where it may have too few address
- * generators: one for each operand, and for each or all a store. */
+/* Into groups of how many operands a cat is cut; 0: it stays. The target counts where it may have
+ * too few address generators: one for each operand, and for each or all a store. */
 static intptr_t catGroups(MlirOperation operation, SambaSectionTrials *trials) {
-  intptr_t count = sambaOperationIs(operation, "samba.cat") ? mlirOperationGetNumOperands(operation) : 0;
+  intptr_t count =
+      sambaOperationIs(operation, "samba.cat") ? mlirOperationGetNumOperands(operation) : 0;
   if (count > SAMBA_MAX_CAT_OPERANDS)
     return SAMBA_MAX_CAT_OPERANDS;
   bool scarce = trials && count > 2 && 2 * count > trials->machine->ag_count;
@@ -130,16 +148,18 @@ static intptr_t catGroups(MlirOperation operation, SambaSectionTrials *trials) {
 
 /* trials: NULL where no target is given, and what has stages stays. */
 static bool isDecomposed(MlirOperation operation, SambaSectionTrials *trials) {
-  const SambaOperator *operator_ = sambaOperatorOf(operation);
-  if (!operator_ || !operator_->decompose)
+  const SambaOperator *operator = sambaOperatorOf(operation);
+  if (!operator || !operator->decompose)
     return false;
-  return !operator_->stages || (trials && !sambaOperatorFits(trials, operation));
+  return !operator->stages || (trials && !sambaOperatorFits(trials, operation));
 }
 
 static bool decomposeFunction(MlirOperation function, SambaSectionTrials *trials) {
   MlirBlock body = sambaBodyOf(function);
-  MlirOperation previous = {NULL}, operation = mlirBlockGetFirstOperation(body); /* previous: it stays */
+  MlirOperation previous = {NULL};
+  MlirOperation operation = mlirBlockGetFirstOperation(body); /* previous: it stays */
   intptr_t groups;
+
   while (!mlirOperationIsNull(operation)) {
     if (isDecomposed(operation, trials)) { /* and what it is made of may be composite again */
       if (!decompose(operation))
@@ -149,9 +169,10 @@ static bool decomposeFunction(MlirOperation function, SambaSectionTrials *trials
     } else {
       previous = operation;
     }
-    operation =
-        mlirOperationIsNull(previous) ? mlirBlockGetFirstOperation(body) : mlirOperationGetNextInBlock(previous);
+    operation = mlirOperationIsNull(previous) ? mlirBlockGetFirstOperation(body)
+                                              : mlirOperationGetNextInBlock(previous);
   }
+
   return true;
 }
 
@@ -161,15 +182,18 @@ bool sambaDecomposeComposites(MlirOperation module, const char *target) {
   SambaMachine machine;
   MlirAttribute unused;
   SambaStatus status =
-      target[0] ? sambaTargetMachine(mlirOperationGetLocation(module), target, &machine, &unused) : NULL;
+      target[0] ? sambaTargetMachine(mlirOperationGetLocation(module), target, &machine, &unused)
+                : NULL;
   if (status)
     return sambaEmitOpStatus(module, status);
   SambaSectionTrials trials = {.machine = &machine};
   bool good = true;
+
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
        good && !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIsGraph(operation))
       good = decomposeFunction(operation, target[0] ? &trials : NULL);
   sambaSectionTrialsFree(&trials);
+
   return good;
 }

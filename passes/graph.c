@@ -9,7 +9,8 @@
 #include <string.h>
 
 bool sambaOperationIs(MlirOperation operation, const char *name) {
-  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(operation)), sambaMlirString(name));
+  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(operation)),
+                            sambaMlirString(name));
 }
 
 SambaStringRef sambaOperatorNameOf(MlirOperation operation) {
@@ -36,7 +37,9 @@ MlirOperation sambaDefiningOperation(MlirValue value) {
   return mlirValueIsAOpResult(value) ? mlirOpResultGetOwner(value) : (MlirOperation){NULL};
 }
 
-MlirBlock sambaBodyOf(MlirOperation operation) { return mlirRegionGetFirstBlock(mlirOperationGetRegion(operation, 0)); }
+MlirBlock sambaBodyOf(MlirOperation operation) {
+  return mlirRegionGetFirstBlock(mlirOperationGetRegion(operation, 0));
+}
 
 bool sambaOperationIsGraph(MlirOperation operation) {
   return sambaOperationIs(operation, "func.func") && !mlirBlockIsNull(sambaBodyOf(operation));
@@ -45,31 +48,36 @@ bool sambaOperationIsGraph(MlirOperation operation) {
 static bool checkType(MlirOperation function, MlirType type, const char *role, intptr_t index) {
   SambaTensorType unused;
   SambaStatus status = sambaTensorTypeFromMlir(type, &unused);
-  return !status || sambaEmitOpStatus(function, sambaStatusAnnotate(status, "%s %ld", role, (long)index));
+  return !status ||
+         sambaEmitOpStatus(function, sambaStatusAnnotate(status, "%s %ld", role, (long)index));
 }
 
 static bool checkGraph(MlirOperation function) {
   MlirBlock body = sambaBodyOf(function);
   if (!mlirBlockIsNull(mlirBlockGetNextInRegion(body)))
-    return sambaEmitOpError(function, "has several blocks, but a graph is one block without control flow");
+    return sambaEmitOpError(function,
+                            "has several blocks, but a graph is one block without control flow");
   for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i)
     if (!checkType(function, mlirValueGetType(mlirBlockGetArgument(body, i)), "argument", i))
       return false;
   for (MlirOperation operation = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(operation);
        operation = mlirOperationGetNextInBlock(operation)) {
-    bool isReturn = sambaOperationIs(operation, "func.return");
-    if (!isReturn && !sambaOperatorNameOf(operation).size)
-      return sambaEmitOpError(operation, "is no samba operation; a graph has samba operations and func.return only");
-    for (intptr_t i = 0; isReturn && i < mlirOperationGetNumOperands(operation); ++i)
-      if (!checkType(function, mlirValueGetType(mlirOperationGetOperand(operation, i)), "result", i))
+    bool is_return = sambaOperationIs(operation, "func.return");
+    if (!is_return && !sambaOperatorNameOf(operation).size)
+      return sambaEmitOpError(
+          operation, "is no samba operation; a graph has samba operations and func.return only");
+    for (intptr_t i = 0; is_return && i < mlirOperationGetNumOperands(operation); ++i)
+      if (!checkType(function, mlirValueGetType(mlirOperationGetOperand(operation, i)), "result",
+                     i))
         return false;
   }
+
   return true;
 }
 
 bool sambaModuleCheckGraphs(MlirOperation module) {
-  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module)); !mlirOperationIsNull(operation);
-       operation = mlirOperationGetNextInBlock(operation))
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIsGraph(operation) && !checkGraph(operation))
       return false;
   return true;

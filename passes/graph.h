@@ -20,8 +20,9 @@ MlirBlock sambaBodyOf(MlirOperation operation);
 
 /* A function with a body: a traced graph. Declarations are none. */
 bool sambaOperationIsGraph(MlirOperation operation);
-/* What every graph pass relies on, of every graph of a module: one block, samba operations and func.return only,
- * arguments and results that are tensors of Samba. Emits an error that names the first offender otherwise. */
+/* What every graph pass relies on, of every graph of a module: one block, samba operations and
+ * func.return only, arguments and results that are tensors of Samba. Emits an error that names the
+ * first offender otherwise. */
 bool sambaModuleCheckGraphs(MlirOperation module);
 
 #endif

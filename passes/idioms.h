@@ -28,12 +28,18 @@ static inline MlirOperation madeBy(MlirValue value, const char *name) {
   return owner;
 }
 
-static inline MlirValue operandOf(MlirOperation operation, int i) { return mlirOperationGetOperand(operation, i); }
-static inline MlirValue resultOf(MlirOperation operation) { return mlirOperationGetResult(operation, 0); }
+static inline MlirValue operandOf(MlirOperation operation, int i) {
+  return mlirOperationGetOperand(operation, i);
+}
+static inline MlirValue resultOf(MlirOperation operation) {
+  return mlirOperationGetResult(operation, 0);
+}
 static inline bool sameType(MlirValue a, MlirValue b) {
   return mlirTypeEqual(mlirValueGetType(a), mlirValueGetType(b));
 }
-static inline intptr_t rankOf(MlirValue value) { return mlirShapedTypeGetRank(mlirValueGetType(value)); }
+static inline intptr_t rankOf(MlirValue value) {
+  return mlirShapedTypeGetRank(mlirValueGetType(value));
+}
 static inline int64_t sizeOf(MlirValue value, intptr_t axis) {
   return mlirShapedTypeGetDimSize(mlirValueGetType(value), axis);
 }
@@ -51,15 +57,18 @@ static inline bool splatValue(MlirValue value, double *out_value) {
   return true;
 }
 
-static inline bool isNear(double number, double wanted) { return fabs(number - wanted) <= 1e-6 * fabs(wanted); }
+static inline bool isNear(double number, double wanted) {
+  return fabs(number - wanted) <= 1e-6 * fabs(wanted);
+}
 static inline bool isNumber(MlirValue value, double wanted) {
   double number;
   return splatValue(value, &number) && isNear(number, wanted);
 }
 
 /* For a commutative operation: the operand beside the one for which `is` holds. */
-static inline bool operandBeside(MlirOperation operation, bool (*is)(MlirValue value, const void *user),
-                                 const void *user, MlirValue *out_other) {
+static inline bool operandBeside(MlirOperation operation,
+                                 bool (*is)(MlirValue value, const void *user), const void *user,
+                                 MlirValue *out_other) {
   for (int i = 0; i < 2; ++i)
     if (is(operandOf(operation, i), user)) {
       *out_other = operandOf(operation, 1 - i);
@@ -67,8 +76,12 @@ static inline bool operandBeside(MlirOperation operation, bool (*is)(MlirValue v
     }
   return false;
 }
-static inline bool equals(MlirValue value, const void *user) { return mlirValueEqual(value, *(const MlirValue *)user); }
-static inline bool equalsNumber(MlirValue value, const void *user) { return isNumber(value, *(const double *)user); }
+static inline bool equals(MlirValue value, const void *user) {
+  return mlirValueEqual(value, *(const MlirValue *)user);
+}
+static inline bool equalsNumber(MlirValue value, const void *user) {
+  return isNumber(value, *(const double *)user);
+}
 static inline bool isAnySplat(MlirValue value, const void *user) {
   return splatValue(value, (double *)(uintptr_t)user);
 }
@@ -77,8 +90,8 @@ static inline bool isAnySplat(MlirValue value, const void *user) {
 static inline bool isUnused(MlirOperation operation, unsigned depth) {
   intptr_t count = mlirOperationGetNumResults(operation);
   for (intptr_t i = 0; i < count; ++i)
-    for (MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(operation, i)); !mlirOpOperandIsNull(use);
-         use = mlirOpOperandGetNextUse(use))
+    for (MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(operation, i));
+         !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
       if (!depth || !isUnused(mlirOpOperandGetOwner(use), depth - 1))
         return false;
   return count > 0;
@@ -92,22 +105,25 @@ static inline bool isUsedOnce(MlirValue value) {
 }
 
 /* samba.NAME before root. */
-static inline MlirValue buildBefore(MlirOperation root, const char *name, intptr_t count, const MlirValue *operands,
-                                    intptr_t attributeCount, const MlirNamedAttribute *attributes) {
+static inline MlirValue buildBefore(MlirOperation root, const char *name, intptr_t count,
+                                    const MlirValue *operands, intptr_t attribute_count,
+                                    const MlirNamedAttribute *attributes) {
   SambaOperationParts parts = {.name = name,
                                .location = mlirOperationGetLocation(root),
                                .operand_count = count,
                                .operands = operands,
                                .result_count = -1,
-                               .attribute_count = attributeCount,
+                               .attribute_count = attribute_count,
                                .attributes = attributes};
   return resultOf(sambaBuildOperationIn(mlirOperationGetBlock(root), root, &parts));
 }
 
 /* Root's users take the result of samba.NAME, which is built before it. */
-static inline void replace(MlirOperation root, const char *name, intptr_t count, const MlirValue *operands,
-                           intptr_t attributeCount, const MlirNamedAttribute *attributes) {
-  mlirValueReplaceAllUsesOfWith(resultOf(root), buildBefore(root, name, count, operands, attributeCount, attributes));
+static inline void replace(MlirOperation root, const char *name, intptr_t count,
+                           const MlirValue *operands, intptr_t attribute_count,
+                           const MlirNamedAttribute *attributes) {
+  mlirValueReplaceAllUsesOfWith(
+      resultOf(root), buildBefore(root, name, count, operands, attribute_count, attributes));
 }
 
 #endif

@@ -14,10 +14,12 @@
 static SambaStatus readText(const char *path, char **out_text) {
   enum { mostBytes = 1 << 20 };
   FILE *file = fopen(path, "r");
+
   if (!file)
-    return sambaStatusMake(
-        SAMBA_IO, "target '%s' is neither a shipped machine (tiny, plasticine, sn10, sn40l) nor a machine file: %s",
-        path, strerror(errno));
+    return sambaStatusMake(SAMBA_IO,
+                           "target '%s' is neither a shipped machine (tiny, plasticine, sn10, "
+                           "sn40l) nor a machine file: %s",
+                           path, strerror(errno));
   char *text = sambaAllocate(mostBytes + 1);
   size_t size = fread(text, 1, mostBytes, file);
   bool failed = ferror(file) || size == mostBytes;
@@ -27,7 +29,9 @@ static SambaStatus readText(const char *path, char **out_text) {
   if (!failed)
     return NULL;
   free(text);
-  return sambaStatusMake(SAMBA_IO, "machine file '%s' cannot be read or is larger than %d bytes", path, mostBytes);
+
+  return sambaStatusMake(SAMBA_IO, "machine file '%s' cannot be read or is larger than %d bytes",
+                         path, mostBytes);
 }
 
 typedef SAMBA_ARRAY(char) Text;
@@ -47,9 +51,10 @@ static MlirLogicalResult keepError(MlirDiagnostic diagnostic, void *user) {
   Text text = {0};
   mlirDiagnosticPrint(diagnostic, appendPiece, &text);
   bool placed = mlirLocationIsAFileLineColRange(location);
-  *status = sambaStatusMake(
-      SAMBA_INVALID, "line %d, column %d: %.*s", placed ? mlirLocationFileLineColRangeGetStartLine(location) : 1,
-      placed ? mlirLocationFileLineColRangeGetStartColumn(location) : 1, (int)text.size, text.data);
+  *status = sambaStatusMake(SAMBA_INVALID, "line %d, column %d: %.*s",
+                            placed ? mlirLocationFileLineColRangeGetStartLine(location) : 1,
+                            placed ? mlirLocationFileLineColRangeGetStartColumn(location) : 1,
+                            (int)text.size, text.data);
   sambaArrayFree(&text);
   return mlirLogicalResultSuccess();
 }
@@ -62,12 +67,15 @@ SambaStatus sambaTargetMachine(MlirLocation location, const char *target, SambaM
     *out_attribute = sambaMachineToAttribute(location, shipped);
     return NULL;
   }
+
   char *text;
   SAMBA_RETURN_IF_ERROR(readText(target, &text));
   MlirContext context = mlirLocationGetContext(location);
   SambaStatus status = NULL;
-  MlirDiagnosticHandlerID handler = mlirContextAttachDiagnosticHandler(context, keepError, &status, NULL);
-  MlirOperation module = mlirOperationCreateParse(context, sambaMlirString(text), sambaMlirString(target));
+  MlirDiagnosticHandlerID handler =
+      mlirContextAttachDiagnosticHandler(context, keepError, &status, NULL);
+  MlirOperation module =
+      mlirOperationCreateParse(context, sambaMlirString(text), sambaMlirString(target));
   mlirContextDetachDiagnosticHandler(context, handler);
   free(text);
   if (mlirOperationIsNull(module))
@@ -77,13 +85,15 @@ SambaStatus sambaTargetMachine(MlirLocation location, const char *target, SambaM
   status = NULL;
   MlirAttribute attribute = sambaOperationAttribute(module, "rdu.machine");
   if (mlirAttributeIsNull(attribute) || !sambaAttributeIs(attribute, "rdu.machine"))
-    status = sambaStatusMake(SAMBA_INVALID, "machine file '%s' has no module attribute rdu.machine = #rdu.machine<...>",
-                             target);
+    status = sambaStatusMake(
+        SAMBA_INVALID, "machine file '%s' has no module attribute rdu.machine = #rdu.machine<...>",
+        target);
   else
     status = sambaMachineFromAttribute(attribute, out_machine);
   if (!status)
     status = sambaMachineCheck(out_machine);
   *out_attribute = attribute;
   mlirOperationDestroy(module);
+
   return sambaStatusAnnotate(status, "target");
 }

@@ -1,4 +1,5 @@
-/* Targets: a shipped machine by name, or a machine file - a module with an rdu.machine attribute. */
+/* Targets: a shipped machine by name, or a machine file - a module with an rdu.machine
+ * attribute. */
 #ifndef SAMBA_PASSES_MACHINE_FILE_H
 #define SAMBA_PASSES_MACHINE_FILE_H
 
@@ -6,7 +7,8 @@
 
 #include "mlir-c/IR.h"
 
-/* Finds the target; the attribute lives in the location's context. Errors name the target and what is wrong with it. */
+/* Finds the target; the attribute lives in the location's context. Errors name the target and what
+ * is wrong with it. */
 SambaStatus sambaTargetMachine(MlirLocation location, const char *target, SambaMachine *out_machine,
                                MlirAttribute *out_attribute);
 

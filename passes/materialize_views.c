@@ -1,9 +1,9 @@
-/* samba-materialize-views: puts samba.contiguous (a copy) where a view cannot be read in place - a reshape of a strided
- * view, a padded window over a part of a tensor, a repeated constant that must be in memory - and where a graph returns
- * something that is no result of an operation.
+/* samba-materialize-views: puts samba.contiguous (a copy) where a view cannot be read in place - a
+ * reshape of a strided view, a padded window over a part of a tensor, a repeated constant that must
+ * be in memory - and where a graph returns something that is no result of an operation.
  *
- * The reader of sections is the judge: what it cannot compose is copied. Afterwards every operation can read its
- * operands through views alone. */
+ * The reader of sections is the judge: what it cannot compose is copied. Afterwards every operation
+ * can read its operands through views alone. */
 #include "passes/passes.h"
 
 #include "dialect/bridge/build.h"
@@ -17,7 +17,8 @@
 
 #include <stdlib.h>
 
-/* The chain of views above a value, outermost (nearest to the base) first; a repeated constant is its base. */
+/* The chain of views above a value, outermost (nearest to the base) first; a repeated constant is
+ * its base. */
 typedef SAMBA_ARRAY(MlirOperation) Chain;
 
 static void appendChain(MlirValue value, Chain *chain) {
@@ -50,22 +51,28 @@ static bool readsInPlace(MlirOperation operation, intptr_t i) {
   SambaArena arena = {0};
   SambaStageGraph *graph;
   uint32_t *origins;
-  SambaStatus status = sambaOperationsRead(chain.data, (uint32_t)chain.size, &arena, &graph, &origins);
+  SambaStatus status =
+      sambaOperationsRead(chain.data, (uint32_t)chain.size, &arena, &graph, &origins);
   bool fine = sambaStatusGetCode(status) != SAMBA_UNSUPPORTED;
+
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
   sambaArrayFree(&chain);
   return fine;
 }
 
-static bool isReshape(MlirOperation operation) { return sambaOperationIs(operation, "samba.reshape"); }
+static bool isReshape(MlirOperation operation) {
+  return sambaOperationIs(operation, "samba.reshape");
+}
 
 /* Copies once per value: later users take the same copy. */
-static MlirValue copyOf(SambaPointerMap *copies, MlirValue value, MlirOperation before, MlirValue *made) {
+static MlirValue copyOf(SambaPointerMap *copies, MlirValue value, MlirOperation before,
+                        MlirValue *made) {
   uint32_t index;
   if (sambaPointerMapGet(copies, value.ptr, &index))
     return made[index];
-  MlirOperation owner = sambaDefiningOperation(value), next = before;
+  MlirOperation owner = sambaDefiningOperation(value);
+  MlirOperation next = before;
   if (!mlirOperationIsNull(owner)) /* right behind the view, so that it stands before every user */
     next = mlirOperationGetNextInBlock(owner);
   index = (uint32_t)copies->size;
@@ -79,11 +86,13 @@ static bool replaceEmpty(MlirOperation terminator, intptr_t index, MlirValue val
   MlirType type = mlirValueGetType(value);
   MlirContext context = mlirOperationGetContext(terminator);
   bool empty = false;
+
   for (int64_t axis = 0; axis < mlirShapedTypeGetRank(type); ++axis)
     empty |= mlirShapedTypeGetDimSize(type, axis) == 0;
   if (!empty)
     return false;
-  MlirNamedAttribute attribute = sambaNamedAttribute(context, "value", mlirDenseElementsAttrGet(type, 0, NULL));
+  MlirNamedAttribute attribute =
+      sambaNamedAttribute(context, "value", mlirDenseElementsAttrGet(type, 0, NULL));
   SambaOperationParts parts = {.name = "samba.constant",
                                .location = mlirOperationGetLocation(terminator),
                                .result_count = -1,
@@ -92,6 +101,7 @@ static bool replaceEmpty(MlirOperation terminator, intptr_t index, MlirValue val
   MlirOperation constant = sambaBuildOperation(&parts);
   mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(terminator), terminator, constant);
   mlirOperationSetOperand(terminator, index, mlirOperationGetResult(constant, 0));
+
   return true;
 }
 
@@ -101,7 +111,8 @@ static void materializeReturns(MlirOperation terminator) {
     if (replaceEmpty(terminator, i, value))
       continue;
     MlirOperation owner = sambaDefiningOperation(value);
-    bool copy = mlirOperationIsNull(owner) || sambaOperationIsView(owner) || sambaOperationIs(owner, "samba.constant");
+    bool copy = mlirOperationIsNull(owner) || sambaOperationIsView(owner) ||
+                sambaOperationIs(owner, "samba.constant");
     for (intptr_t k = 0; k < i && !copy; ++k)
       copy = mlirValueEqual(mlirOperationGetOperand(terminator, k), value);
     if (copy)
@@ -113,11 +124,13 @@ static void materializeFunction(MlirOperation function) {
   MlirBlock body = sambaBodyOf(function);
   SAMBA_ARRAY(MlirOperation) operations = {0};
   size_t uses = 0;
+
   for (MlirOperation operation = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(operation);
        operation = mlirOperationGetNextInBlock(operation)) {
     sambaArrayAppend(&operations, operation);
     uses += (size_t)mlirOperationGetNumOperands(operation);
   }
+
   SambaPointerMap copies = {0};
   MlirValue *made = sambaAllocate(sambaArraySize(uses + 1, sizeof *made));
   for (size_t n = 0; n < operations.size; ++n) {
@@ -127,13 +140,16 @@ static void materializeFunction(MlirOperation function) {
     if (isReshape(operation)) { /* of a strided view */
       MlirOperation source = sambaDefiningOperation(mlirOperationGetOperand(operation, 0));
       if (!mlirOperationIsNull(source) && sambaOperationIsView(source) && !isReshape(source))
-        mlirOperationSetOperand(operation, 0, copyOf(&copies, mlirOperationGetOperand(operation, 0), operation, made));
+        mlirOperationSetOperand(
+            operation, 0, copyOf(&copies, mlirOperationGetOperand(operation, 0), operation, made));
       continue;
     }
     for (intptr_t i = 0; i < mlirOperationGetNumOperands(operation); ++i)
       if (!readsInPlace(operation, i))
-        mlirOperationSetOperand(operation, i, copyOf(&copies, mlirOperationGetOperand(operation, i), operation, made));
+        mlirOperationSetOperand(
+            operation, i, copyOf(&copies, mlirOperationGetOperand(operation, i), operation, made));
   }
+
   materializeReturns(mlirBlockGetTerminator(body));
   free(made);
   sambaPointerMapFree(&copies);
@@ -144,8 +160,8 @@ bool sambaMaterializeViews(MlirOperation module) {
   MlirOperation next;
   if (!sambaModuleCheckGraphs(module))
     return false;
-  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module)); !mlirOperationIsNull(operation);
-       operation = next) {
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+       !mlirOperationIsNull(operation); operation = next) {
     next = mlirOperationGetNextInBlock(operation);
     if (sambaOperationIsGraph(operation))
       materializeFunction(operation);

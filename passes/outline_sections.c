@@ -31,8 +31,8 @@ MlirOperation *sambaFunctionOperators(MlirOperation function, uint32_t *out_coun
   SAMBA_ARRAY(MlirOperation) operators = {0};
   MlirOperation next = mlirBlockGetFirstOperation(sambaBodyOf(function));
   for (; !mlirOperationIsNull(next); next = mlirOperationGetNextInBlock(next))
-    if (sambaOperatorNameOf(next).size && !sambaOperationIsView(next) && !sambaOperationIs(next, "samba.constant") &&
-        !sambaOperationIs(next, "samba.call"))
+    if (sambaOperatorNameOf(next).size && !sambaOperationIsView(next) &&
+        !sambaOperationIs(next, "samba.constant") && !sambaOperationIs(next, "samba.call"))
       sambaArrayAppend(&operators, next);
   *out_count = (uint32_t)operators.size;
   return operators.data;
@@ -50,23 +50,30 @@ static MlirValue insideOf(Outline *o, MlirValue outside) {
   if (sambaPointerMapGet(&o->cloned, outside.ptr, &index))
     return o->values.data[index];
   MlirOperation owner = sambaDefiningOperation(outside);
-  if (!mlirOperationIsNull(owner) && (sambaOperationIsView(owner) || sambaOperationIsSplat(owner))) {
+
+  if (!mlirOperationIsNull(owner) &&
+      (sambaOperationIsView(owner) || sambaOperationIsSplat(owner))) {
     cloneInto(o, owner);
     return insideOf(o, outside);
   }
-  MlirValue argument = mlirBlockAddArgument(o->body, mlirValueGetType(outside), mlirOperationGetLocation(o->function));
+
+  MlirValue argument = mlirBlockAddArgument(o->body, mlirValueGetType(outside),
+                                            mlirOperationGetLocation(o->function));
   sambaArrayAppend(&o->inputs, outside);
   mapValue(o, outside, argument);
+
   return argument;
 }
 
 static MlirOperation cloneInto(Outline *o, MlirOperation operation) {
   MlirValue operands[64];
   intptr_t count = mlirOperationGetNumOperands(operation);
-  MlirValue *inside = count > 64 ? sambaAllocate(sambaArraySize((size_t)count, sizeof *inside)) : operands;
+  MlirValue *inside =
+      count > 64 ? sambaAllocate(sambaArraySize((size_t)count, sizeof *inside)) : operands;
   for (intptr_t i = 0; i < count; ++i)
     inside[i] = insideOf(o, mlirOperationGetOperand(operation, i));
   MlirOperation clone = mlirOperationClone(operation);
+
   for (intptr_t i = 0; i < count; ++i)
     mlirOperationSetOperand(clone, i, inside[i]);
   if (inside != operands)
@@ -79,7 +86,8 @@ static MlirOperation cloneInto(Outline *o, MlirOperation operation) {
 
 /* True when somebody outside the section reads the value, through views or not. */
 static bool leaves(const SambaPointerMap *members, MlirValue value) {
-  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
     MlirOperation user = mlirOpOperandGetOwner(use);
     uint32_t unused;
     if (sambaOperationIsView(user)) {
@@ -93,25 +101,33 @@ static bool leaves(const SambaPointerMap *members, MlirValue value) {
 }
 
 /* location: of its first operator, which errors name. */
-static MlirOperation createSection(Outline *o, MlirContext context, MlirAttribute machine, MlirLocation location) {
-  size_t inputs = o->inputs.size, results = o->results.size;
+static MlirOperation createSection(Outline *o, MlirContext context, MlirAttribute machine,
+                                   MlirLocation location) {
+  size_t inputs = o->inputs.size;
+  size_t results = o->results.size;
   MlirType *types = sambaAllocate(sambaArraySize(inputs + results + 1, sizeof *types));
   MlirValue *yielded = sambaAllocate(sambaArraySize(results + 1, sizeof *yielded));
+
   for (size_t i = 0; i < inputs; ++i)
     types[i] = mlirValueGetType(o->inputs.data[i]);
   for (size_t i = 0; i < results; ++i) {
     types[inputs + i] = mlirValueGetType(o->results.data[i]);
     yielded[i] = insideOf(o, o->results.data[i]);
   }
+
   MlirOperation none = {NULL};
-  SambaOperationParts yield = {
-      .name = "samba.yield", .location = location, .operand_count = (intptr_t)results, .operands = yielded};
+  SambaOperationParts yield = {.name = "samba.yield",
+                               .location = location,
+                               .operand_count = (intptr_t)results,
+                               .operands = yielded};
   sambaBuildOperationIn(o->body, none, &yield);
   MlirRegion region = mlirRegionCreate();
   mlirRegionAppendOwnedBlock(region, o->body);
-  MlirType type = mlirFunctionTypeGet(context, (intptr_t)inputs, types, (intptr_t)results, types + inputs);
+  MlirType type =
+      mlirFunctionTypeGet(context, (intptr_t)inputs, types, (intptr_t)results, types + inputs);
   MlirNamedAttribute attributes[] = {
-      sambaNamedAttribute(context, "sym_name", mlirStringAttrGet(context, sambaMlirString("section"))),
+      sambaNamedAttribute(context, "sym_name",
+                          mlirStringAttrGet(context, sambaMlirString("section"))),
       sambaNamedAttribute(context, "function_type", mlirTypeAttrGet(type)),
       sambaNamedAttribute(context, "machine", machine)};
   SambaOperationParts parts = {.name = "samba.section",
@@ -122,6 +138,7 @@ static MlirOperation createSection(Outline *o, MlirContext context, MlirAttribut
                                .regions = &region};
   free(types);
   free(yielded);
+
   return sambaBuildOperation(&parts);
 }
 
@@ -149,41 +166,50 @@ void sambaOutlinedSectionsFree(SambaOutlinedSections *sections) {
   sambaStringMapFree(&sections->by_text);
 }
 
-/* An earlier section with the same text, or the section itself, now with a name and in front of the function. */
-static MlirOperation mergeSection(SambaOutlinedSections *sections, MlirOperation section, MlirOperation function) {
+/* An earlier section with the same text, or the section itself, now with a name and in front of the
+ * function. */
+static MlirOperation mergeSection(SambaOutlinedSections *sections, MlirOperation section,
+                                  MlirOperation function) {
   Text text = textOf(section);
   uint32_t earlier;
-  if (!sambaStringMapInsert(&sections->by_text, (SambaStringRef){text.data, text.size}, (uint32_t)sections->list.size,
-                            &earlier)) {
+
+  if (!sambaStringMapInsert(&sections->by_text, (SambaStringRef){text.data, text.size},
+                            (uint32_t)sections->list.size, &earlier)) {
     sambaArrayFree(&text);
     mlirOperationDestroy(section);
     return sections->list.data[earlier].section;
   }
+
   char name[32];
   int length = snprintf(name, sizeof name, "s%zu", sections->list.size);
   MlirStringRef symbol = mlirStringRefCreate(name, (size_t)length);
+
   mlirOperationSetAttributeByName(section, sambaMlirString("sym_name"),
                                   mlirStringAttrGet(mlirOperationGetContext(section), symbol));
   mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(function), function, section);
   SambaOutlinedSection made = {text.data, section};
   sambaArrayAppend(&sections->list, made);
+
   return section;
 }
 
-/* The user's layers of the members, in order: what tells two calls of one section apart in reports. */
+/* The user's layers of the members, in order: what tells two calls of one section apart in
+ * reports. */
 static MlirAttribute layersOf(MlirContext context, const MlirOperation *members, uint32_t count) {
   MlirAttribute *layers = sambaAllocate(sambaArraySize(count + 1, sizeof *layers));
   for (uint32_t i = 0; i < count; ++i)
-    layers[i] = mlirStringAttrGet(context, sambaToMlir(sambaLayerOfLocation(mlirOperationGetLocation(members[i]))));
+    layers[i] = mlirStringAttrGet(
+        context, sambaToMlir(sambaLayerOfLocation(mlirOperationGetLocation(members[i]))));
   MlirAttribute list = mlirArrayAttrGet(context, count, layers);
   free(layers);
   return list;
 }
 
-static void createCall(Outline *o, MlirOperation section, const MlirOperation *members, uint32_t count,
-                       MlirOperation before, int64_t id) {
+static void createCall(Outline *o, MlirOperation section, const MlirOperation *members,
+                       uint32_t count, MlirOperation before, int64_t id) {
   MlirContext context = mlirOperationGetContext(section);
   MlirType *types = sambaAllocate(sambaArraySize(o->results.size + 1, sizeof *types));
+
   for (size_t i = 0; i < o->results.size; ++i)
     types[i] = mlirValueGetType(o->results.data[i]);
   MlirStringRef symbol = mlirStringAttrGetValue(sambaOperationAttribute(section, "sym_name"));
@@ -207,11 +233,14 @@ static void createCall(Outline *o, MlirOperation section, const MlirOperation *m
   free(types);
 }
 
-static void outlineOne(SambaOutlinedSections *sections, MlirOperation function, const MlirOperation *members,
-                       uint32_t count, MlirAttribute machine, int64_t id) {
+static void outlineOne(SambaOutlinedSections *sections, MlirOperation function,
+                       const MlirOperation *members, uint32_t count, MlirAttribute machine,
+                       int64_t id) {
   MlirContext context = mlirOperationGetContext(function);
-  Outline outline = {.function = function, .body = mlirBlockCreate(0, NULL, NULL)}, *o = &outline;
+  Outline outline = {.function = function, .body = mlirBlockCreate(0, NULL, NULL)};
+  Outline *o = &outline;
   SambaPointerMap set = {0};
+
   for (uint32_t i = 0; i < count; ++i)
     sambaPointerMapSet(&set, members[i].ptr, i);
   for (uint32_t i = 0; i < count; ++i) {
@@ -220,9 +249,10 @@ static void outlineOne(SambaOutlinedSections *sections, MlirOperation function, 
       if (leaves(&set, mlirOperationGetResult(members[i], r)))
         sambaArrayAppend(&o->results, mlirOperationGetResult(members[i], r));
   }
+
   sambaPointerMapFree(&set);
-  MlirOperation section =
-      mergeSection(sections, createSection(o, context, machine, mlirOperationGetLocation(members[0])), function);
+  MlirOperation section = mergeSection(
+      sections, createSection(o, context, machine, mlirOperationGetLocation(members[0])), function);
   createCall(o, section, members, count, mlirBlockGetTerminator(sambaBodyOf(function)), id);
   sambaArrayFree(&o->inputs);
   sambaArrayFree(&o->values);
@@ -250,7 +280,8 @@ static void eraseDead(MlirOperation function) {
 /* Constants and views stand in front of all calls; calls were appended in schedule order. */
 static void hoistConstants(MlirOperation function) {
   MlirBlock body = sambaBodyOf(function);
-  MlirOperation first = mlirBlockGetFirstOperation(body), next;
+  MlirOperation first = mlirBlockGetFirstOperation(body);
+  MlirOperation next;
   for (MlirOperation operation = first; !mlirOperationIsNull(operation); operation = next) {
     next = mlirOperationGetNextInBlock(operation);
     if (sambaOperationIs(operation, "samba.constant") && !mlirOperationEqual(operation, first))
@@ -258,12 +289,14 @@ static void hoistConstants(MlirOperation function) {
   }
 }
 
-void sambaOutlineSections(SambaOutlinedSections *sections, MlirOperation function, const MlirOperation *operators,
-                          const uint32_t *section_of, uint32_t count, uint32_t section_count, MlirAttribute machine,
+void sambaOutlineSections(SambaOutlinedSections *sections, MlirOperation function,
+                          const MlirOperation *operators, const uint32_t *section_of,
+                          uint32_t count, uint32_t section_count, MlirAttribute machine,
                           int64_t *call_id) {
   /* Operators by section, in order: a counting sort. */
   uint32_t *starts = sambaAllocateZeroed(section_count + 1, sizeof *starts);
   MlirOperation *sorted = sambaAllocate(sambaArraySize(count + 1, sizeof *sorted));
+
   for (uint32_t i = 0; i < count; ++i)
     ++starts[section_of[i] + 1];
   for (uint32_t s = 0; s < section_count; ++s)
@@ -274,7 +307,8 @@ void sambaOutlineSections(SambaOutlinedSections *sections, MlirOperation functio
     sorted[cursor[section_of[i]]++] = operators[i];
   for (uint32_t s = 0; s < section_count; ++s)
     if (starts[s + 1] > starts[s])
-      outlineOne(sections, function, sorted + starts[s], starts[s + 1] - starts[s], machine, (*call_id)++);
+      outlineOne(sections, function, sorted + starts[s], starts[s + 1] - starts[s], machine,
+                 (*call_id)++);
   free(starts);
   free(cursor);
   free(sorted);

@@ -1,8 +1,8 @@
 /* samba-partition-sections: which operators share a section, then outlining.
  *
- * o0: every operator its own section. o1: greedy along the trace: the next operator joins when the section with it can
- * be planned and emitted within the machine's units, and is estimated to be no slower than two sections with their
- * launches. */
+ * o0: every operator its own section. o1: greedy along the trace: the next operator joins when the
+ * section with it can be planned and emitted within the machine's units, and is estimated to be no
+ * slower than two sections with their launches. */
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/samba/samba.h"
@@ -26,17 +26,19 @@ static bool startsSection(MlirOperation operation) {
       mlirOperationGetAttributeByName(operation, sambaMlirString(SAMBA_SECTION_START_ATTRIBUTE)));
 }
 
-static uint32_t partitionGreedily(SambaSectionTrials *trials, const MlirOperation *operators, uint32_t count,
-                                  uint32_t *section_of) {
+static uint32_t partitionGreedily(SambaSectionTrials *trials, const MlirOperation *operators,
+                                  uint32_t count, uint32_t *section_of) {
   uint32_t section = 0, first = 0;
   while (first < count) {
     double together = 0;
     uint32_t size = 1;
     bool fits = sambaSectionTry(trials, &operators[first], 1, &together);
-    while (fits && first + size < count && size < maxOperatorsPerSection && !startsSection(operators[first + size])) {
+    while (fits && first + size < count && size < maxOperatorsPerSection &&
+           !startsSection(operators[first + size])) {
       double alone, joined;
       if (!sambaSectionTry(trials, &operators[first], size + 1, &joined) ||
-          !sambaSectionTry(trials, &operators[first + size], 1, &alone) || joined > together + alone)
+          !sambaSectionTry(trials, &operators[first + size], 1, &alone) ||
+          joined > together + alone)
         break;
       together = joined;
       ++size;
@@ -46,14 +48,17 @@ static uint32_t partitionGreedily(SambaSectionTrials *trials, const MlirOperatio
     first += size;
     ++section;
   }
+
   return section;
 }
 
-static void partitionFunction(MlirOperation function, SambaSectionTrials *trials, MlirAttribute attribute, bool fuse,
-                              SambaOutlinedSections *sections, int64_t *call_id) {
+static void partitionFunction(MlirOperation function, SambaSectionTrials *trials,
+                              MlirAttribute attribute, bool fuse, SambaOutlinedSections *sections,
+                              int64_t *call_id) {
   uint32_t count, sectionCount;
   MlirOperation *operators = sambaFunctionOperators(function, &count);
   uint32_t *section_of = sambaAllocate(sambaArraySize(count + 1, sizeof *section_of));
+
   if (fuse) {
     sectionCount = partitionGreedily(trials, operators, count, section_of);
   } else {
@@ -61,7 +66,9 @@ static void partitionFunction(MlirOperation function, SambaSectionTrials *trials
     for (uint32_t i = 0; i < count; ++i)
       section_of[i] = i;
   }
-  sambaOutlineSections(sections, function, operators, section_of, count, sectionCount, attribute, call_id);
+
+  sambaOutlineSections(sections, function, operators, section_of, count, sectionCount, attribute,
+                       call_id);
   free(section_of);
   free(operators);
 }
@@ -73,21 +80,25 @@ bool sambaPartitionSections(MlirOperation module, const char *target, const char
     return false;
   SambaMachine machine;
   MlirAttribute attribute;
-  SambaStatus status = sambaTargetMachine(mlirOperationGetLocation(module), target, &machine, &attribute);
+  SambaStatus status =
+      sambaTargetMachine(mlirOperationGetLocation(module), target, &machine, &attribute);
   if (status)
     return sambaEmitOpStatus(module, status);
   SambaOutlinedSections sections = {0};
   SambaSectionTrials trials = {.machine = &machine};
   int64_t call_id = 0;
-  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module)); !mlirOperationIsNull(operation);
-       operation = mlirOperationGetNextInBlock(operation))
+
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIsGraph(operation))
       partitionFunction(operation, &trials, attribute, strcmp(opt, "o1") == 0, &sections, &call_id);
   sambaSectionTrialsFree(&trials);
   sambaOutlinedSectionsFree(&sections);
   status = call_id == 0 ? sambaModuleMachine(module, &machine) : NULL;
   if (status) /* there is no section that says what the machine is */
-    mlirOperationSetAttributeByName(module, sambaMlirString(SAMBA_MODULE_MACHINE_ATTRIBUTE), attribute);
+    mlirOperationSetAttributeByName(module, sambaMlirString(SAMBA_MODULE_MACHINE_ATTRIBUTE),
+                                    attribute);
   sambaStatusFree(status);
+
   return true;
 }

@@ -1,5 +1,5 @@
-/* The pipeline samba-to-rdu as text: one table from which samba-opt, the plugin and samba-compile take the same steps.
- */
+/* The pipeline samba-to-rdu as text: one table from which samba-opt, the plugin and samba-compile
+ * take the same steps. */
 #ifndef SAMBA_PASSES_PIPELINE_H
 #define SAMBA_PASSES_PIPELINE_H
 
@@ -18,11 +18,11 @@ typedef struct SambaPipelineOptions {
   const char *decisions; /* decisions file */
 } SambaPipelineOptions;
 
-/* The passes, comma-separated, in the arena, in two: up to the sections with their memory, and what makes each of them
- * a configuration; the second may run again for sections that did not fit. Errors name the option whose value is not
- * known. */
-SambaStatus sambaPipelineTexts(SambaArena *arena, const SambaPipelineOptions *options, const char **out_front,
-                               const char **out_back);
+/* The passes, comma-separated, in the arena, in two: up to the sections with their memory, and what
+ * makes each of them a configuration; the second may run again for sections that did not fit.
+ * Errors name the option whose value is not known. */
+SambaStatus sambaPipelineTexts(SambaArena *arena, const SambaPipelineOptions *options,
+                               const char **out_front, const char **out_back);
 /* The whole, from the text of options, `target=tiny opt=o0`; values with spaces in quotes. */
 SambaStatus sambaPipelineTextOf(SambaArena *arena, SambaStringRef options, const char **out_text);
 extern const char sambaPipelineDescription[]; /* for --help */

@@ -15,7 +15,8 @@
 static void appendViews(MlirValue value, SambaPointerMap *seen, MlirOperation **at) {
   MlirOperation owner = sambaDefiningOperation(value);
   uint32_t unused;
-  bool inner = !mlirOperationIsNull(owner) && (sambaOperationIsView(owner) || sambaOperationIsSplat(owner));
+  bool inner =
+      !mlirOperationIsNull(owner) && (sambaOperationIsView(owner) || sambaOperationIsSplat(owner));
   if (!inner || sambaPointerMapGet(seen, owner.ptr, &unused))
     return;
   sambaPointerMapSet(seen, owner.ptr, 0);
@@ -35,27 +36,33 @@ static uint32_t countViews(MlirValue value) {
 }
 
 /* The operators with the views and repeated constants they read, as outlining will see them. */
-static MlirOperation *gather(const MlirOperation *operators, uint32_t count, SambaArena *arena, uint32_t *out_count) {
+static MlirOperation *gather(const MlirOperation *operators, uint32_t count, SambaArena *arena,
+                             uint32_t *out_count) {
   uint32_t most = count;
   for (uint32_t i = 0; i < count; ++i)
     for (intptr_t k = 0; k < mlirOperationGetNumOperands(operators[i]); ++k)
       most += countViews(mlirOperationGetOperand(operators[i], k));
-  MlirOperation *operations = SAMBA_ARENA_ARRAY(arena, MlirOperation, most + 1), *at = operations;
+  MlirOperation *operations = SAMBA_ARENA_ARRAY(arena, MlirOperation, most + 1);
+  MlirOperation *at = operations;
   SambaPointerMap seen = {0};
+
   for (uint32_t i = 0; i < count; ++i) {
     for (intptr_t k = 0; k < mlirOperationGetNumOperands(operators[i]); ++k)
       appendViews(mlirOperationGetOperand(operators[i], k), &seen, &at);
     *at++ = operators[i];
   }
+
   sambaPointerMapFree(&seen);
   *out_count = (uint32_t)(at - operations);
   return operations;
 }
 
-static SambaSectionTrial tryGraph(const SambaMachine *machine, SambaStageGraph *graph, SambaArena *arena) {
+static SambaSectionTrial tryGraph(const SambaMachine *machine, SambaStageGraph *graph,
+                                  SambaArena *arena) {
   SambaSectionTrial trial = {0};
   SambaSection *section;
   SambaStatus status = sambaPlanTiles(graph, machine, NULL);
+
   if (!status)
     status = sambaLowerStages(graph, machine, arena, &section);
   if (!status)
@@ -63,35 +70,40 @@ static SambaSectionTrial tryGraph(const SambaMachine *machine, SambaStageGraph *
   if (!status)
     status = sambaSectionFits(section, machine);
   if (!status)
-    trial =
-        (SambaSectionTrial){true, sambaSectionEstimate(section, machine) + sambaSectionLaunchCycles(section, machine)};
+    trial = (SambaSectionTrial){true, sambaSectionEstimate(section, machine) +
+                                          sambaSectionLaunchCycles(section, machine)};
   sambaStatusFree(status);
+
   return trial;
 }
 
-static SambaSectionTrial tryOperations(SambaSectionTrials *trials, const MlirOperation *operations, uint32_t count,
-                                       SambaArena *arena) {
+static SambaSectionTrial tryOperations(SambaSectionTrials *trials, const MlirOperation *operations,
+                                       uint32_t count, SambaArena *arena) {
   SambaSectionTrial trial = {0};
   SambaStageGraph *graph;
   uint32_t *origins, known;
   SambaStatus status = sambaOperationsRead(operations, count, arena, &graph, &origins);
+
   if (status) {
     sambaStatusFree(status);
     return trial;
   }
+
   SambaStringRef key = sambaStageGraphKey(graph, &trials->keys);
   if (!sambaStringMapInsert(&trials->by_graph, key, (uint32_t)trials->list.size, &known))
     return trials->list.data[known];
   trial = tryGraph(trials->machine, graph, arena);
   sambaArrayAppend(&trials->list, trial);
+
   return trial;
 }
 
-bool sambaSectionTry(SambaSectionTrials *trials, const MlirOperation *operators, uint32_t count, double *out_cycles) {
+bool sambaSectionTry(SambaSectionTrials *trials, const MlirOperation *operators, uint32_t count,
+                     double *out_cycles) {
   SambaArena arena = {0};
-  uint32_t operationCount;
-  MlirOperation *operations = gather(operators, count, &arena, &operationCount);
-  SambaSectionTrial trial = tryOperations(trials, operations, operationCount, &arena);
+  uint32_t operation_count;
+  MlirOperation *operations = gather(operators, count, &arena, &operation_count);
+  SambaSectionTrial trial = tryOperations(trials, operations, operation_count, &arena);
   sambaArenaDestroy(&arena);
   *out_cycles = trial.cycles;
   return trial.fits;

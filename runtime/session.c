@@ -11,7 +11,7 @@ struct SambaSession {
   SambaMachine machine;
   SambaDevice *device;
   bool *set; /* per symbol: a value was given */
-  bool timingOnly;
+  bool timing_only;
   SambaSectionReport *sections;
   SambaRunReport report;
   SambaArena arena;
@@ -23,7 +23,8 @@ static double now(clockid_t clock) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-SambaStatus sambaSessionOpen(const char *path, const SambaSimulatorOptions *options, SambaSession **out_session) {
+SambaStatus sambaSessionOpen(const char *path, const SambaSimulatorOptions *options,
+                             SambaSession **out_session) {
   double start = now(CLOCK_MONOTONIC);
   SambaSession *session = sambaAllocateZeroed(1, sizeof *session);
   SambaStatus status = sambaPefOpen(path, &session->pef); /* its errors name the file */
@@ -35,17 +36,20 @@ SambaStatus sambaSessionOpen(const char *path, const SambaSimulatorOptions *opti
       status = session->device->functions->load(session->device, session->pef);
     status = sambaStatusAnnotate(status, "%s", path);
   }
+
   if (status) {
     sambaSessionClose(session);
     return status;
   }
-  session->timingOnly = options->no_values;
+
+  session->timing_only = options->no_values;
   session->set = sambaAllocateZeroed(session->pef->symbols_count, sizeof *session->set);
   session->sections = sambaAllocateZeroed(session->pef->sections_count, sizeof *session->sections);
   for (uint32_t s = 0; s < session->pef->sections_count; ++s)
     session->sections[s].section = s;
   session->report.load_seconds = now(CLOCK_MONOTONIC) - start;
   *out_session = session;
+
   return NULL;
 }
 
@@ -62,10 +66,13 @@ void sambaSessionClose(SambaSession *session) {
 }
 
 const SambaPef *sambaSessionGetPef(const SambaSession *session) { return session->pef; }
-const SambaMachine *sambaSessionGetMachine(const SambaSession *session) { return &session->machine; }
+const SambaMachine *sambaSessionGetMachine(const SambaSession *session) {
+  return &session->machine;
+}
 SambaDevice *sambaSessionGetDevice(const SambaSession *session) { return session->device; }
 
-static void formatShape(char *text, size_t size, SambaDType dtype, uint32_t rank, const uint64_t *dims) {
+static void formatShape(char *text, size_t size, SambaDType dtype, uint32_t rank,
+                        const uint64_t *dims) {
   size_t at = 0;
   text[0] = '\0';
   for (uint32_t a = 0; a < rank && at < size; ++a)
@@ -81,20 +88,26 @@ static uint64_t *dimsOf(SambaSession *session, const SambaPefSymbol *symbol) {
   return dims;
 }
 
-static SambaStatus findSymbol(const SambaSession *session, SambaStringRef name, uint32_t *out_symbol) {
+static SambaStatus findSymbol(const SambaSession *session, SambaStringRef name,
+                              uint32_t *out_symbol) {
   *out_symbol = sambaPefFindSymbol(session->pef, name);
   if (*out_symbol != SAMBA_PEF_NONE)
     return NULL;
-  SambaStatus status = sambaStatusMake(SAMBA_INVALID, "there is no tensor named '%.*s'", SAMBA_STRING_ARGS(name));
+  SambaStatus status =
+      sambaStatusMake(SAMBA_INVALID, "there is no tensor named '%.*s'", SAMBA_STRING_ARGS(name));
+
   for (uint32_t g = 0; g < session->pef->graphs_count; ++g) {
     const SambaPefGraph *graph = &session->pef->graphs[g];
     for (uint32_t i = 0; i < graph->inputs_count && i < 8; ++i)
-      status = sambaStatusNote(status, "input '%.*s'",
-                               SAMBA_STRING_ARGS(session->pef->symbols[graph->inputs[i].symbol].name));
+      status =
+          sambaStatusNote(status, "input '%.*s'",
+                          SAMBA_STRING_ARGS(session->pef->symbols[graph->inputs[i].symbol].name));
     for (uint32_t i = 0; i < graph->outputs_count && i < 8; ++i)
-      status = sambaStatusNote(status, "output '%.*s'",
-                               SAMBA_STRING_ARGS(session->pef->symbols[graph->outputs[i].symbol].name));
+      status =
+          sambaStatusNote(status, "output '%.*s'",
+                          SAMBA_STRING_ARGS(session->pef->symbols[graph->outputs[i].symbol].name));
   }
+
   return status;
 }
 
@@ -107,15 +120,18 @@ SambaStatus sambaSessionFindTensor(const SambaSession *session, SambaStringRef n
 }
 
 /* Element conversions between host and device float types; equal types are copied. */
-static SambaStatus convert(const SambaPefSymbol *symbol, SambaDType from, const void *source, SambaDType to,
-                           void *target, uint64_t count) {
+static SambaStatus convert(const SambaPefSymbol *symbol, SambaDType from, const void *source,
+                           SambaDType to, void *target, uint64_t count) {
   if (from == to) {
     memcpy(target, source, count * sambaDTypeBytes(from));
     return NULL;
   }
+
   if (!sambaDTypeIsFloat(from) || !sambaDTypeIsFloat(to))
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "tensor '%.*s': %s on the host cannot be %s on the device",
-                           SAMBA_STRING_ARGS(symbol->name), sambaDTypeName(from), sambaDTypeName(to));
+    return sambaStatusMake(
+        SAMBA_UNSUPPORTED, "tensor '%.*s': %s on the host cannot be %s on the device",
+        SAMBA_STRING_ARGS(symbol->name), sambaDTypeName(from), sambaDTypeName(to));
+
   for (uint64_t i = 0; i < count; ++i) {
     float value;
     uint16_t narrow;
@@ -128,50 +144,59 @@ static SambaStatus convert(const SambaPefSymbol *symbol, SambaDType from, const 
     if (to == SAMBA_DTYPE_F32)
       ((float *)target)[i] = value;
     else
-      ((uint16_t *)target)[i] = to == SAMBA_DTYPE_BF16 ? sambaNarrowToBf16(value) : sambaNarrowToHalf(value);
+      ((uint16_t *)target)[i] =
+          to == SAMBA_DTYPE_BF16 ? sambaNarrowToBf16(value) : sambaNarrowToHalf(value);
   }
+
   return NULL;
 }
 
 static bool isBound(const SambaPef *pef, uint32_t symbol) {
   for (uint32_t c = 0; c < pef->calls_count; ++c)
     for (uint32_t b = 0; b < pef->calls[c].bindings_count; ++b)
-      if (pef->calls[c].bindings[b].kind == SAMBA_PEF_BINDING_SYMBOL && pef->calls[c].bindings[b].symbol == symbol)
+      if (pef->calls[c].bindings[b].kind == SAMBA_PEF_BINDING_SYMBOL &&
+          pef->calls[c].bindings[b].symbol == symbol)
         return true;
   return false;
 }
 
-SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, SambaDType dtype, uint32_t rank,
-                                 const uint64_t *dims, const void *data) {
+SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, SambaDType dtype,
+                                 uint32_t rank, const uint64_t *dims, const void *data) {
   uint32_t index;
   SAMBA_RETURN_IF_ERROR(findSymbol(session, name, &index));
   const SambaPefSymbol *symbol = &session->pef->symbols[index];
   uint64_t *own = dimsOf(session, symbol);
-  if (dtype != symbol->host_dtype || rank != symbol->dims_count || (rank && memcmp(dims, own, rank * sizeof *dims))) {
+
+  if (dtype != symbol->host_dtype || rank != symbol->dims_count ||
+      (rank && memcmp(dims, own, rank * sizeof *dims))) {
     char given[256], wanted[256];
     formatShape(given, sizeof given, dtype, rank, dims);
     formatShape(wanted, sizeof wanted, symbol->host_dtype, symbol->dims_count, own);
-    return sambaStatusMake(SAMBA_INVALID, "input '%.*s' is %s, but the data are %s", SAMBA_STRING_ARGS(name), wanted,
-                           given);
+    return sambaStatusMake(SAMBA_INVALID, "input '%.*s' is %s, but the data are %s",
+                           SAMBA_STRING_ARGS(name), wanted, given);
   }
-  if (session->timingOnly) {
+
+  if (session->timing_only) {
     session->set[index] = true;
     return NULL;
   }
+
   void *converted = sambaAllocate(symbol->bytes);
-  SambaStatus status = convert(symbol, dtype, data, symbol->device_dtype, converted, sambaPefSymbolElements(symbol));
+  SambaStatus status =
+      convert(symbol, dtype, data, symbol->device_dtype, converted, sambaPefSymbolElements(symbol));
   if (!status)
     status = session->device->functions->write(session->device, index, converted);
   free(converted);
   session->set[index] |= !status;
+
   return status;
 }
 
 bool sambaSessionSkipInput(SambaSession *session, SambaStringRef name) {
   uint32_t index;
   SambaStatus status = findSymbol(session, name, &index);
-  bool skipped =
-      !status && session->pef->symbols[index].kind == SAMBA_PEF_SYMBOL_INPUT && !isBound(session->pef, index);
+  bool skipped = !status && session->pef->symbols[index].kind == SAMBA_PEF_SYMBOL_INPUT &&
+                 !isBound(session->pef, index);
   sambaStatusFree(status);
   if (skipped)
     session->set[index] = true;
@@ -188,24 +213,28 @@ const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session) 
   return NULL;
 }
 
-SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOptions *options, uint32_t **out_calls,
-                                uint32_t *out_count) {
+SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOptions *options,
+                                uint32_t **out_calls, uint32_t *out_count) {
   const SambaPef *pef = session->pef;
   if ((options->section_count != 0) + (options->type_count != 0) + options->has_range > 1)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "sections, section types and a range of calls exclude each other; give one of them");
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "sections, section types and a range of calls exclude each other; give one of them");
   if (options->has_range && (options->from > options->until || options->until > pef->calls_count))
-    return sambaStatusMake(SAMBA_INVALID, "calls [%u, %u) are not in the schedule, which has %u calls", options->from,
-                           options->until, pef->calls_count);
+    return sambaStatusMake(SAMBA_INVALID,
+                           "calls [%u, %u) are not in the schedule, which has %u calls",
+                           options->from, options->until, pef->calls_count);
   bool *wanted = sambaAllocateZeroed(pef->sections_count, sizeof *wanted);
   SambaStatus status = NULL;
+
   for (uint32_t i = 0; i < options->section_count && !status; ++i) {
     if (options->sections[i] >= pef->sections_count)
-      status = sambaStatusMake(SAMBA_INVALID, "there is no section %u; the PEF has %u sections", options->sections[i],
-                               pef->sections_count);
+      status = sambaStatusMake(SAMBA_INVALID, "there is no section %u; the PEF has %u sections",
+                               options->sections[i], pef->sections_count);
     else
       wanted[options->sections[i]] = true;
   }
+
   for (uint32_t i = 0; i < options->type_count && !status; ++i) {
     bool any = false;
     for (uint32_t s = 0; s < pef->sections_count; ++s)
@@ -215,24 +244,28 @@ SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOptio
       status = sambaStatusMake(SAMBA_INVALID, "no section of this PEF has type %s",
                                sambaPefSectionTypeName(options->types[i]));
   }
+
   if (!status) {
     bool all = !options->section_count && !options->type_count;
-    uint32_t *calls = sambaAllocate(sambaArraySize(pef->calls_count, sizeof *calls)), count = 0;
-    uint32_t from = options->has_range ? options->from : 0,
-             until = options->has_range ? options->until : pef->calls_count;
+    uint32_t *calls = sambaAllocate(sambaArraySize(pef->calls_count, sizeof *calls));
+    uint32_t count = 0;
+    uint32_t from = options->has_range ? options->from : 0;
+    uint32_t until = options->has_range ? options->until : pef->calls_count;
     for (uint32_t c = from; c < until; ++c)
       if (all || wanted[pef->calls[c].section])
         calls[count++] = c;
     *out_calls = calls;
     *out_count = count;
   }
+
   free(wanted);
   return status;
 }
 
-static void addUnits(const SambaSession *session, uint32_t sectionId, const SambaCallReport *call,
+static void addUnits(const SambaSession *session, uint32_t section_id, const SambaCallReport *call,
                      SambaSectionReport *sums) {
-  const SambaSection *section = sambaSimulatorGetSection(sambaSimulatedDeviceGetSimulator(session->device), sectionId);
+  const SambaSection *section =
+      sambaSimulatorGetSection(sambaSimulatedDeviceGetSimulator(session->device), section_id);
   for (uint32_t u = 0; call->units && u < section->unit_count; ++u) {
     SambaUnitKind kind = section->units[u].kind;
     uint64_t *busy = kind == SAMBA_UNIT_COMPUTE  ? &sums->pcu_busy
@@ -246,12 +279,17 @@ static void addUnits(const SambaSession *session, uint32_t sectionId, const Samb
 }
 
 SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *options,
-                            void (*progress)(void *user, uint32_t done, uint32_t total), void *user) {
+                            void (*progress)(void *user, uint32_t done, uint32_t total),
+                            void *user) {
   static const SambaRunOptions everything = {0};
   uint32_t *calls, count;
-  SAMBA_RETURN_IF_ERROR(sambaSessionPlanRun(session, options ? options : &everything, &calls, &count));
-  double start = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+
+  SAMBA_RETURN_IF_ERROR(
+      sambaSessionPlanRun(session, options ? options : &everything, &calls, &count));
+  double start = now(CLOCK_MONOTONIC);
+  double cpu = now(CLOCK_PROCESS_CPUTIME_ID);
   SambaStatus status = NULL;
+
   for (uint32_t i = 0; i < count && !status; ++i) {
     if (progress)
       progress(user, i, count);
@@ -259,32 +297,36 @@ SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *option
     status = session->device->functions->launch(session->device, calls[i], NULL, &call);
     if (status)
       break;
-    uint32_t sectionId = session->pef->calls[calls[i]].section;
-    SambaSectionReport *sums = &session->sections[sectionId];
+    uint32_t section_id = session->pef->calls[calls[i]].section;
+    SambaSectionReport *sums = &session->sections[section_id];
     SambaRunReport *report = &session->report;
     ++sums->calls, ++report->calls;
     sums->cycles += call.cycles, report->cycles += call.cycles;
     sums->launch_cycles += call.launch_cycles, report->launch_cycles += call.launch_cycles;
     sums->dram_read_bytes += call.dram_read_bytes, report->dram_read_bytes += call.dram_read_bytes;
-    sums->dram_write_bytes += call.dram_write_bytes, report->dram_write_bytes += call.dram_write_bytes;
+    sums->dram_write_bytes += call.dram_write_bytes,
+        report->dram_write_bytes += call.dram_write_bytes;
     sums->flops += call.flops, report->flops += call.flops;
     report->events += call.events;
-    addUnits(session, sectionId, &call, sums);
+    addUnits(session, section_id, &call, sums);
   }
+
   session->report.simulate_seconds += now(CLOCK_MONOTONIC) - start;
   session->report.simulate_cpu_seconds += now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
   free(calls);
   return status;
 }
 
-SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name, SambaHostTensor *out_tensor) {
+SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name,
+                                  SambaHostTensor *out_tensor) {
   uint32_t index;
   SAMBA_RETURN_IF_ERROR(findSymbol(session, name, &index));
   const SambaPefSymbol *symbol = &session->pef->symbols[index];
   uint64_t elements = sambaPefSymbolElements(symbol);
-  void *device = sambaAllocate(symbol->bytes),
-       *host = sambaAllocate(sambaArraySize(elements, sambaDTypeBytes(symbol->host_dtype)));
+  void *device = sambaAllocate(symbol->bytes);
+  void *host = sambaAllocate(sambaArraySize(elements, sambaDTypeBytes(symbol->host_dtype)));
   SambaStatus status = session->device->functions->read(session->device, index, device);
+
   if (!status)
     status = convert(symbol, symbol->device_dtype, device, symbol->host_dtype, host, elements);
   free(device);
@@ -292,6 +334,7 @@ SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name, Sa
     free(host);
     return status;
   }
+
   *out_tensor = (SambaHostTensor){.dtype = symbol->host_dtype,
                                   .rank = symbol->dims_count,
                                   .dims = dimsOf(session, symbol),

@@ -22,8 +22,8 @@ typedef struct SambaHostTensor {
   uint64_t bytes;
 } SambaHostTensor;
 
-/* Which calls of the schedule to run: everything when all is zero; either section ids or section types, or a half-open
- * range of call ids. */
+/* Which calls of the schedule to run: everything when all is zero; either section ids or section
+ * types, or a half-open range of call ids. */
 typedef struct SambaRunOptions {
   uint32_t section_count;
   const uint32_t *sections;
@@ -50,30 +50,36 @@ typedef struct SambaRunReport {
 } SambaRunReport;
 
 /* Opens a PEF, makes a device for its machine and loads it. */
-SambaStatus sambaSessionOpen(const char *path, const SambaSimulatorOptions *options, SambaSession **out_session);
+SambaStatus sambaSessionOpen(const char *path, const SambaSimulatorOptions *options,
+                             SambaSession **out_session);
 void sambaSessionClose(SambaSession *session);
 const SambaPef *sambaSessionGetPef(const SambaSession *session);
 const SambaMachine *sambaSessionGetMachine(const SambaSession *session);
 SambaDevice *sambaSessionGetDevice(const SambaSession *session);
 
-/* Writes a graph input, weight or other symbol. The dtype must be the symbol's host dtype and the shape its own; errors
- * name both. data is copied. */
-SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, SambaDType dtype, uint32_t rank,
-                                 const uint64_t *dims, const void *data);
-/* The tensor of that name (host dtype and shape are in it); the error for a name that does not exist lists inputs and
- * outputs. */
-SambaStatus sambaSessionFindTensor(const SambaSession *session, SambaStringRef name, const SambaPefSymbol **out_symbol);
-/* Leaves out an input that no section reads: it needs no value. false: one does, or it is no input. */
+/* Writes a graph input, weight or other symbol. The dtype must be the symbol's host dtype and the
+ * shape its own; errors name both. data is copied. */
+SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, SambaDType dtype,
+                                 uint32_t rank, const uint64_t *dims, const void *data);
+/* The tensor of that name (host dtype and shape are in it); the error for a name that does not
+ * exist lists inputs and outputs. */
+SambaStatus sambaSessionFindTensor(const SambaSession *session, SambaStringRef name,
+                                   const SambaPefSymbol **out_symbol);
+/* Leaves out an input that no section reads: it needs no value. false: one does, or it is
+ * no input. */
 bool sambaSessionSkipInput(SambaSession *session, SambaStringRef name);
 /* The first graph input that was never set, or NULL. */
 const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session);
-/* Calls in schedule order that the options ask for; refuses before anything is launched. out_calls: malloc'ed. */
-SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOptions *options, uint32_t **out_calls,
-                                uint32_t *out_count);
+/* Calls in schedule order that the options ask for; refuses before anything is launched. out_calls:
+ * malloc'ed. */
+SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOptions *options,
+                                uint32_t **out_calls, uint32_t *out_count);
 /* Runs them. progress (may be NULL) is called before each call. */
 SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *options,
-                            void (*progress)(void *user, uint32_t done, uint32_t total), void *user);
-SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name, SambaHostTensor *out_tensor);
+                            void (*progress)(void *user, uint32_t done, uint32_t total),
+                            void *user);
+SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name,
+                                  SambaHostTensor *out_tensor);
 void sambaSessionGetReport(const SambaSession *session, SambaRunReport *out_report);
 
 #endif

@@ -23,7 +23,8 @@ static SambaStatus readSymbol(SambaDevice *device, uint32_t symbol, void *data) 
   return sambaSimulatorRead(((SimulatedDevice *)device)->simulator, symbol, data);
 }
 
-static SambaStatus launch(SambaDevice *device, uint32_t call, const uint64_t *argins, SambaCallReport *out_report) {
+static SambaStatus launch(SambaDevice *device, uint32_t call, const uint64_t *argins,
+                          SambaCallReport *out_report) {
   return sambaSimulatorLaunch(((SimulatedDevice *)device)->simulator, call, argins, out_report);
 }
 
@@ -46,9 +47,11 @@ static void destroy(SambaDevice *device) {
   free(device);
 }
 
-static const SambaDeviceFunctions functions = {load, writeSymbol, readSymbol, launch, copyPeer, now, destroy};
+static const SambaDeviceFunctions functions = {load,     writeSymbol, readSymbol, launch,
+                                               copyPeer, now,         destroy};
 
-SambaStatus sambaSimulatedDeviceCreate(const SambaMachine *machine, const SambaSimulatorOptions *options,
+SambaStatus sambaSimulatedDeviceCreate(const SambaMachine *machine,
+                                       const SambaSimulatorOptions *options,
                                        SambaDevice **out_device) {
   SambaSimulator *simulator;
   SAMBA_RETURN_IF_ERROR(sambaSimulatorCreate(machine, options, &simulator));
@@ -59,4 +62,6 @@ SambaStatus sambaSimulatedDeviceCreate(const SambaMachine *machine, const SambaS
   return NULL;
 }
 
-SambaSimulator *sambaSimulatedDeviceGetSimulator(SambaDevice *device) { return ((SimulatedDevice *)device)->simulator; }
+SambaSimulator *sambaSimulatedDeviceGetSimulator(SambaDevice *device) {
+  return ((SimulatedDevice *)device)->simulator;
+}

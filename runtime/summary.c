@@ -14,6 +14,7 @@ void sambaPrintSummary(const SambaSession *session) {
   const SambaMachine *machine = sambaSessionGetMachine(session);
   const SambaPef *pef = sambaSessionGetPef(session);
   SambaRunReport report;
+
   sambaSessionGetReport(session, &report);
   uint64_t used = 0;
   double pcus = 0, pmus = 0;
@@ -22,16 +23,20 @@ void sambaPrintSummary(const SambaSession *session) {
     pcus += (double)report.sections[s].pcu_busy;
     pmus += (double)report.sections[s].pmu_busy;
   }
+
   double all = report.cycles ? (double)report.cycles : 1;
-  printf("%s: %llu cycles, launch %llu cycles, %.6f s at %.3g GHz\n", machine->name, (unsigned long long)report.cycles,
-         (unsigned long long)report.launch_cycles,
-         (double)(report.cycles + report.launch_cycles) / (double)machine->clock_hz, (double)machine->clock_hz / 1e9);
-  printf("sections %llu of %u, calls %llu, PCU utilization %.2f%%, PMU utilization %.2f%%\n", (unsigned long long)used,
-         pef->sections_count, (unsigned long long)report.calls,
+  printf("%s: %llu cycles, launch %llu cycles, %.6f s at %.3g GHz\n", machine->name,
+         (unsigned long long)report.cycles, (unsigned long long)report.launch_cycles,
+         (double)(report.cycles + report.launch_cycles) / (double)machine->clock_hz,
+         (double)machine->clock_hz / 1e9);
+  printf("sections %llu of %u, calls %llu, PCU utilization %.2f%%, PMU utilization %.2f%%\n",
+         (unsigned long long)used, pef->sections_count, (unsigned long long)report.calls,
          100 * pcus / all / (double)sambaMachinePcuCount(machine),
          100 * pmus / all / (double)sambaMachinePmuCount(machine));
-  printf("DRAM read %llu bytes, written %llu bytes, %llu flop\n", (unsigned long long)report.dram_read_bytes,
-         (unsigned long long)report.dram_write_bytes, (unsigned long long)report.flops);
+  printf("DRAM read %llu bytes, written %llu bytes, %llu flop\n",
+         (unsigned long long)report.dram_read_bytes, (unsigned long long)report.dram_write_bytes,
+         (unsigned long long)report.flops);
   uint32_t sourced = sambaCountSourcedParameters(machine);
-  printf("machine %s: %u parameters sourced, %u assumed\n", machine->name, sourced, SAMBA_PARAMETER_COUNT - sourced);
+  printf("machine %s: %u parameters sourced, %u assumed\n", machine->name, sourced,
+         SAMBA_PARAMETER_COUNT - sourced);
 }

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 enum { nameAttempts = 1000, copyBytes = 1 << 20 };
-/* Larger files are not waited for: that takes seconds on a slow disk, and only a power failure could tell the
- * difference (large files of ours carry checksums). */
+/* Larger files are not waited for: that takes seconds on a slow disk, and only a power failure
+ * could tell the difference (large files of ours carry checksums). */
 #define MAX_FLUSHED_BYTES ((off_t)64 << 20)
 
 static char *copyText(const char *text, size_t size) {
@@ -56,20 +56,25 @@ SambaStatus sambaAtomicFileCreate(const char *path, SambaAtomicFile *out_file) {
   struct stat info;
   bool exists;
   SambaAtomicFile file = {.fd = -1};
+
   file.path = resolveTarget(path, &info, &exists);
   if (exists && S_ISDIR(info.st_mode)) {
     free(file.path);
-    return sambaStatusMake(SAMBA_IO, "%s: cannot be written: it is a folder; give a file name", path);
+    return sambaStatusMake(SAMBA_IO, "%s: cannot be written: it is a folder; give a file name",
+                           path);
   }
+
   if (exists && !S_ISREG(info.st_mode)) {
     file.special = true;
     file.fd = memfd_create("samba-output", MFD_CLOEXEC);
   } else {
     file.mode = exists ? info.st_mode & 07777 : 0;
     const char *slash = strrchr(file.path, '/');
-    char *folder = slash ? copyText(file.path, slash == file.path ? 1 : (size_t)(slash - file.path)) : copyText(".", 1);
+    char *folder = slash ? copyText(file.path, slash == file.path ? 1 : (size_t)(slash - file.path))
+                         : copyText(".", 1);
     file.fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
     free(folder);
+
     /* EOPNOTSUPP, EISDIR, EINVAL, ENOENT: this file system or kernel has no unnamed files. */
     for (int attempt = 0; file.fd < 0 && attempt < nameAttempts; ++attempt) {
       free(file.temporary);
@@ -79,12 +84,14 @@ SambaStatus sambaAtomicFileCreate(const char *path, SambaAtomicFile *out_file) {
         break;
     }
   }
+
   if (file.fd < 0) {
     SambaStatus status = describeFailure(path, "cannot be written");
     free(file.temporary);
     free(file.path);
     return status;
   }
+
   if (file.mode && fchmod(file.fd, file.mode))
     file.mode = 0; /* not ours to set: the new file has the usual permissions */
   *out_file = file;
@@ -116,6 +123,7 @@ static SambaStatus deliver(SambaAtomicFile *file) {
     return describeFailure(file->path, "cannot be written");
   SambaStatus status = NULL;
   char *buffer = sambaAllocate(copyBytes);
+
   for (off_t offset = 0; !status;) {
     ssize_t size = pread(file->fd, buffer, copyBytes, offset);
     if (size < 0 && errno == EINTR)
@@ -127,6 +135,7 @@ static SambaStatus deliver(SambaAtomicFile *file) {
     status = writeAll(target, file->path, buffer, (size_t)size);
     offset += size;
   }
+
   free(buffer);
   if (close(target) && !status)
     status = describeFailure(file->path, "writing failed");
@@ -167,6 +176,7 @@ SambaStatus sambaAtomicFileCommit(SambaAtomicFile *file) {
       file->temporary = NULL;
     }
   }
+
   sambaAtomicFileDiscard(file);
   return status;
 }
@@ -198,6 +208,7 @@ SambaStatus sambaCheckOutputIsNotInput(const char *output, const char *input) {
     return NULL;
   if (!S_ISREG(out.st_mode) || out.st_dev != in.st_dev || out.st_ino != in.st_ino)
     return NULL;
-  return sambaStatusMake(SAMBA_INVALID, "%s: would be overwritten, but it is an input; give the output another name",
-                         output);
+  return sambaStatusMake(
+      SAMBA_INVALID, "%s: would be overwritten, but it is an input; give the output another name",
+      output);
 }

@@ -1,8 +1,9 @@
 /* Output files that appear whole or not at all.
  *
- * The file is written without a name (or beside its final name where the file system cannot do that), flushed to the
- * disk (up to 64 MiB) and renamed. A program that fails or is killed before the commit leaves the old file as it was.
- * Targets that are no regular files (a pipe, /dev/null) receive the bytes at the commit. */
+ * The file is written without a name (or beside its final name where the file system cannot do
+ * that), flushed to the disk (up to 64 MiB) and renamed. A program that fails or is killed before
+ * the commit leaves the old file as it was. Targets that are no regular files (a pipe, /dev/null)
+ * receive the bytes at the commit. */
 #ifndef SAMBA_SUPPORT_ATOMIC_FILE_H
 #define SAMBA_SUPPORT_ATOMIC_FILE_H
 
@@ -26,8 +27,9 @@ SambaStatus sambaAtomicFileWrite(SambaAtomicFile *file, const void *data, size_t
 SambaStatus sambaAtomicFileCommit(SambaAtomicFile *file);
 /* Throws the file away; does nothing after a commit. */
 void sambaAtomicFileDiscard(SambaAtomicFile *file);
-/* Refuses to write `output` when it is the same file as `input`, through whatever names and links; both may be NULL.
- * For commands that make one thing of another, where that is a slip that would destroy the input. */
+/* Refuses to write `output` when it is the same file as `input`, through whatever names and links;
+ * both may be NULL. For commands that make one thing of another, where that is a slip that would
+ * destroy the input. */
 SambaStatus sambaCheckOutputIsNotInput(const char *output, const char *input);
 /* All of it in one call. */
 SambaStatus sambaWriteFile(const char *path, const void *data, size_t size);

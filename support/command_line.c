@@ -29,7 +29,8 @@ static SambaStatus store(const SambaOption *option, const char *value) {
   case SAMBA_OPTION_INT: {
     long long number = strtoll(value, &end, 10);
     if (end == value || *end || errno || number < 0)
-      return sambaStatusMake(SAMBA_INVALID, "%s wants a whole number that is not negative, not '%s'", option->name,
+      return sambaStatusMake(SAMBA_INVALID,
+                             "%s wants a whole number that is not negative, not '%s'", option->name,
                              value);
     *(int64_t *)option->target = number;
     return NULL;
@@ -37,16 +38,18 @@ static SambaStatus store(const SambaOption *option, const char *value) {
   case SAMBA_OPTION_FLOAT: {
     double number = strtod(value, &end);
     if (end == value || *end || !(number >= 0))
-      return sambaStatusMake(SAMBA_INVALID, "%s wants a number that is not negative, not '%s'", option->name, value);
+      return sambaStatusMake(SAMBA_INVALID, "%s wants a number that is not negative, not '%s'",
+                             option->name, value);
     *(double *)option->target = number;
     return NULL;
   }
   }
+
   return NULL;
 }
 
-SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *options, SambaStrings *positional,
-                                  bool *out_help) {
+SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *options,
+                                  SambaStrings *positional, bool *out_help) {
   bool ended = false;
   for (int i = 1; i < argc; ++i) {
     const char *text = argv[i];
@@ -62,8 +65,10 @@ SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *opti
       *out_help = true;
       continue;
     }
-    const char *equals = strchr(text, '='), *value = "";
-    const SambaOption *option = findOption(options, text, equals ? (size_t)(equals - text) : strlen(text));
+    const char *equals = strchr(text, '=');
+    const char *value = "";
+    const SambaOption *option =
+        findOption(options, text, equals ? (size_t)(equals - text) : strlen(text));
     if (!option)
       return sambaStatusMake(SAMBA_INVALID, "there is no option '%s'; --help lists them", text);
     if (option->kind == SAMBA_OPTION_FLAG) {
@@ -84,6 +89,7 @@ SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *opti
     if (option->given)
       *option->given = true;
   }
+
   return NULL;
 }
 
@@ -97,8 +103,8 @@ void sambaCommandLineHelp(const char *usage, const char *summary, const SambaOpt
   }
 }
 
-SambaStatus sambaSplitPair(SambaArena *arena, const char *option, const char *pair, const char **out_name,
-                           const char **out_value) {
+SambaStatus sambaSplitPair(SambaArena *arena, const char *option, const char *pair,
+                           const char **out_name, const char **out_value) {
   const char *equals = strchr(pair, '=');
   if (!equals || equals == pair)
     return sambaStatusMake(SAMBA_INVALID, "%s wants NAME=VALUE, not '%s'", option, pair);

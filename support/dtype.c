@@ -35,7 +35,10 @@ uint16_t sambaFloatToBf16(float value) {
 float sambaBf16ToFloat(uint16_t bits) { return floatOf((uint32_t)bits << 16); }
 
 uint16_t sambaFloatToHalf(float value) {
-  uint32_t bits = bitsOf(value), sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
+  uint32_t bits = bitsOf(value);
+  uint32_t sign = (bits >> 16) & 0x8000u;
+  uint32_t magnitude = bits & 0x7fffffffu;
+
   if (magnitude > 0x7f800000u)
     return 0x7e00;
   if (magnitude >= 0x477ff000u) /* 65520 and above round to infinity */
@@ -44,17 +47,22 @@ uint16_t sambaFloatToHalf(float value) {
     uint32_t rebased = magnitude - 0x38000000u;
     return (uint16_t)(sign | ((rebased + 0xfffu + ((rebased >> 13) & 1u)) >> 13));
   }
+
   if (magnitude < 0x33000000u) /* below half the smallest subnormal */
     return (uint16_t)sign;
-  uint32_t exponent = magnitude >> 23, mantissa = (magnitude & 0x7fffffu) | 0x800000u;
-  uint32_t shift = 126u - exponent, half = 1u << (shift - 1), rest = mantissa & ((1u << shift) - 1u);
+  uint32_t exponent = magnitude >> 23;
+  uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
+  uint32_t shift = 126u - exponent;
+  uint32_t half = 1u << (shift - 1);
+  uint32_t rest = mantissa & ((1u << shift) - 1u);
   uint32_t result = mantissa >> shift;
   if (rest > half || (rest == half && (result & 1u)))
     ++result;
   return (uint16_t)(sign | result);
 }
 
-/* Only a finite value above the largest one rounds to infinity, whose bits follow those of the largest. */
+/* Only a finite value above the largest one rounds to infinity, whose bits follow those of the
+ * largest. */
 uint16_t sambaNarrowToBf16(float value) {
   uint16_t bits = sambaFloatToBf16(value);
   return (uint16_t)(bits - (isfinite(value) && (bits & 0x7fffu) == 0x7f80u));
@@ -66,7 +74,9 @@ uint16_t sambaNarrowToHalf(float value) {
 }
 
 float sambaHalfToFloat(uint16_t bits) {
-  uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, exponent = (bits >> 10) & 0x1fu, mantissa = bits & 0x3ffu;
+  uint32_t sign = (uint32_t)(bits & 0x8000u) << 16;
+  uint32_t exponent = (bits >> 10) & 0x1fu;
+  uint32_t mantissa = bits & 0x3ffu;
   if (exponent == 0x1f)
     return floatOf(mantissa ? 0x7fc00000u : sign | 0x7f800000u);
   if (exponent)

@@ -15,24 +15,25 @@ struct SambaArenaBlock {
 };
 
 /* Test hook only; never touched in production (see sambaSetAllocationFailure). */
-static uint64_t allocationsUntilFailure;
-static void (*allocationFailure)(void);
+static uint64_t allocations_until_failure;
+static void (*allocation_failure)(void);
 
 static void failAllocation(size_t size) {
   fprintf(stderr,
-          "error: out of memory: %zu bytes could not be allocated; use a smaller model or machine, or more memory\n",
+          "error: out of memory: %zu bytes could not be allocated; use a smaller model or machine, "
+          "or more memory\n",
           size);
   exit(1);
 }
 
 static void countAllocation(void) {
-  if (allocationsUntilFailure && --allocationsUntilFailure == 0)
-    allocationFailure();
+  if (allocations_until_failure && --allocations_until_failure == 0)
+    allocation_failure();
 }
 
 void sambaSetAllocationFailure(uint64_t nth, void (*handler)(void)) {
-  allocationsUntilFailure = nth;
-  allocationFailure = handler;
+  allocations_until_failure = nth;
+  allocation_failure = handler;
 }
 
 void *sambaAllocate(size_t size) {
@@ -82,6 +83,7 @@ void *sambaArenaAllocate(SambaArena *arena, size_t size) {
     failAllocation(size);
   rounded &= ~(size_t)(arenaAlignment - 1);
   struct SambaArenaBlock *block = arena->blocks;
+
   if (!block || block->capacity - block->used < rounded) {
     size_t capacity = rounded > arenaBlockSize ? rounded : arenaBlockSize;
     block = sambaAllocate(sizeof *block + capacity);
@@ -90,6 +92,7 @@ void *sambaArenaAllocate(SambaArena *arena, size_t size) {
     block->capacity = capacity;
     arena->blocks = block;
   }
+
   void *pointer = block->data + block->used;
   block->used += rounded;
   memset(pointer, 0, size);

@@ -26,7 +26,9 @@ static char *formatMessage(const char *format, va_list arguments) {
 }
 
 static char *joinMessages(char *first, const char *between, char *second) {
-  size_t a = strlen(first), b = strlen(between), c = strlen(second);
+  size_t a = strlen(first);
+  size_t b = strlen(between);
+  size_t c = strlen(second);
   char *text = sambaAllocate(a + b + c + 1);
   memcpy(text, first, a);
   memcpy(text + a, between, b);

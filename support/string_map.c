@@ -1,4 +1,5 @@
-/* String map; see string_map.h. Open addressing, linear probing, at most half full; hashes are kept beside the keys. */
+/* String map; see string_map.h. Open addressing, linear probing, at most half full; hashes are kept
+ * beside the keys. */
 #include "support/string_map.h"
 
 #include "support/memory.h"
@@ -31,7 +32,8 @@ static uint64_t hashKey(SambaStringRef key) {
   return hash ? hash : 1;
 }
 
-static struct SambaStringMapEntry *findEntry(const SambaStringMap *map, SambaStringRef key, uint64_t hash) {
+static struct SambaStringMapEntry *findEntry(const SambaStringMap *map, SambaStringRef key,
+                                             uint64_t hash) {
   size_t mask = map->capacity - 1;
   for (size_t at = hash & mask;; at = (at + 1) & mask) {
     struct SambaStringMapEntry *entry = &map->entries[at];
@@ -50,7 +52,8 @@ static void grow(SambaStringMap *map) {
   *map = larger;
 }
 
-bool sambaStringMapInsert(SambaStringMap *map, SambaStringRef key, uint32_t value, uint32_t *out_present) {
+bool sambaStringMapInsert(SambaStringMap *map, SambaStringRef key, uint32_t value,
+                          uint32_t *out_present) {
   if ((map->size + 1) * 2 > map->capacity)
     grow(map);
   uint64_t hash = hashKey(key);

@@ -11,32 +11,42 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* NumPy's names for dtypes, without the byte order character. NumPy has no bf16: its bits are 16-bit unsigned integers
- * (as in ONNX's own data) or raw bytes (as ml_dtypes writes them); the first row of a dtype is the one written. */
+/* NumPy's names for dtypes, without the byte order character. NumPy has no bf16: its bits are
+ * 16-bit unsigned integers (as in ONNX's own data) or raw bytes (as ml_dtypes writes them); the
+ * first row of a dtype is the one written. */
 static const struct {
   const char *descr;
   SambaDType dtype;
-} npyTypes[] = {{"f4", SAMBA_DTYPE_F32}, {"f2", SAMBA_DTYPE_F16}, {"u2", SAMBA_DTYPE_BF16}, {"V2", SAMBA_DTYPE_BF16},
-                {"b1", SAMBA_DTYPE_I1},  {"i1", SAMBA_DTYPE_I8},  {"u1", SAMBA_DTYPE_UI8},  {"i2", SAMBA_DTYPE_I16},
-                {"i4", SAMBA_DTYPE_I32}, {"i8", SAMBA_DTYPE_I64}};
+} npyTypes[] = {{"f4", SAMBA_DTYPE_F32},  {"f2", SAMBA_DTYPE_F16}, {"u2", SAMBA_DTYPE_BF16},
+                {"V2", SAMBA_DTYPE_BF16}, {"b1", SAMBA_DTYPE_I1},  {"i1", SAMBA_DTYPE_I8},
+                {"u1", SAMBA_DTYPE_UI8},  {"i2", SAMBA_DTYPE_I16}, {"i4", SAMBA_DTYPE_I32},
+                {"i8", SAMBA_DTYPE_I64}};
 enum { npyTypeCount = sizeof npyTypes / sizeof *npyTypes };
 
 /* ONNX TensorProto.DataType. */
 static const struct {
   const char *name;
   SambaDType dtype;
-} onnxTypes[] = {{"UNDEFINED", SAMBA_DTYPE_COUNT},  {"FLOAT", SAMBA_DTYPE_F32},    {"UINT8", SAMBA_DTYPE_UI8},
-                 {"INT8", SAMBA_DTYPE_I8},          {"UINT16", SAMBA_DTYPE_COUNT}, {"INT16", SAMBA_DTYPE_I16},
-                 {"INT32", SAMBA_DTYPE_I32},        {"INT64", SAMBA_DTYPE_I64},    {"STRING", SAMBA_DTYPE_COUNT},
-                 {"BOOL", SAMBA_DTYPE_I1},          {"FLOAT16", SAMBA_DTYPE_F16},  {"DOUBLE", SAMBA_DTYPE_COUNT},
-                 {"UINT32", SAMBA_DTYPE_COUNT},     {"UINT64", SAMBA_DTYPE_COUNT}, {"COMPLEX64", SAMBA_DTYPE_COUNT},
-                 {"COMPLEX128", SAMBA_DTYPE_COUNT}, {"BFLOAT16", SAMBA_DTYPE_BF16}};
-enum { onnxTypeCount = sizeof onnxTypes / sizeof *onnxTypes, onnxUint16 = 4 /* in files: the bits of bf16 */ };
+} onnxTypes[] = {{"UNDEFINED", SAMBA_DTYPE_COUNT}, {"FLOAT", SAMBA_DTYPE_F32},
+                 {"UINT8", SAMBA_DTYPE_UI8},       {"INT8", SAMBA_DTYPE_I8},
+                 {"UINT16", SAMBA_DTYPE_COUNT},    {"INT16", SAMBA_DTYPE_I16},
+                 {"INT32", SAMBA_DTYPE_I32},       {"INT64", SAMBA_DTYPE_I64},
+                 {"STRING", SAMBA_DTYPE_COUNT},    {"BOOL", SAMBA_DTYPE_I1},
+                 {"FLOAT16", SAMBA_DTYPE_F16},     {"DOUBLE", SAMBA_DTYPE_COUNT},
+                 {"UINT32", SAMBA_DTYPE_COUNT},    {"UINT64", SAMBA_DTYPE_COUNT},
+                 {"COMPLEX64", SAMBA_DTYPE_COUNT}, {"COMPLEX128", SAMBA_DTYPE_COUNT},
+                 {"BFLOAT16", SAMBA_DTYPE_BF16}};
+enum {
+  onnxTypeCount = sizeof onnxTypes / sizeof *onnxTypes,
+  onnxUint16 = 4 /* in files: the bits of bf16 */
+};
 
 SambaDType sambaDTypeOfOnnx(int64_t type) {
   return type >= 0 && type < onnxTypeCount ? onnxTypes[type].dtype : SAMBA_DTYPE_COUNT;
 }
-const char *sambaOnnxTypeName(int64_t type) { return type >= 0 && type < onnxTypeCount ? onnxTypes[type].name : "?"; }
+const char *sambaOnnxTypeName(int64_t type) {
+  return type >= 0 && type < onnxTypeCount ? onnxTypes[type].name : "?";
+}
 
 static SambaStatus bad(const char *name, const char *what) {
   return sambaStatusMake(SAMBA_INVALID, "%s: %s", name, what);
@@ -47,7 +57,8 @@ static SambaStatus countElements(const char *name, SambaTensorFile *tensor) {
   for (uint32_t a = 0; a < tensor->rank; ++a)
     if (__builtin_mul_overflow(tensor->elements, tensor->dims[a], &tensor->elements))
       return bad(name, "the shape has more elements than 64 bits can count");
-  if (__builtin_mul_overflow(tensor->elements, (uint64_t)sambaDTypeBytes(tensor->dtype), &tensor->bytes))
+  if (__builtin_mul_overflow(tensor->elements, (uint64_t)sambaDTypeBytes(tensor->dtype),
+                             &tensor->bytes))
     return bad(name, "the shape has more bytes than 64 bits can count");
   return NULL;
 }
@@ -87,14 +98,17 @@ static SambaStatus parseShape(const char *name, const char *at, SambaTensorFile 
     tensor->dims[tensor->rank++] = dim;
     at = end;
   }
+
   return NULL;
 }
 
 /* Column-major data into row-major order. */
-static void transposeFortran(const SambaTensorFile *tensor, const uint8_t *source, uint8_t *target) {
+static void transposeFortran(const SambaTensorFile *tensor, const uint8_t *source,
+                             uint8_t *target) {
   uint32_t size = sambaDTypeBytes(tensor->dtype);
   uint64_t index[SAMBA_TENSOR_FILE_MAX_RANK] = {0};
-  for (uint64_t i = 0; i < tensor->elements; ++i) { /* i walks the source: the first index fastest */
+  for (uint64_t i = 0; i < tensor->elements;
+       ++i) { /* i walks the source: the first index fastest */
     uint64_t at = 0;
     for (uint32_t a = 0; a < tensor->rank; ++a)
       at = at * tensor->dims[a] + index[a];
@@ -110,15 +124,18 @@ SambaStatus sambaNpyParse(const char *name, const uint8_t *data, size_t size, Sa
   if (size < 10 || memcmp(data, "\x93NUMPY", 6) != 0)
     return bad(name, "not a .npy file: it does not start with \\x93NUMPY");
   bool wide = data[6] >= 2;
-  size_t start = wide ? 12 : 10, length = data[8] | (size_t)data[9] << 8;
+  size_t start = wide ? 12 : 10;
+  size_t length = data[8] | (size_t)data[9] << 8;
+
   if (wide && size >= 12)
     length |= (size_t)data[10] << 16 | (size_t)data[11] << 24;
   if (size < start || length > size - start)
     return bad(name, "the .npy header is cut off");
   char *header = sambaArenaAllocate(arena, length + 1);
   memcpy(header, data + start, length);
-  const char *descr = findKey(header, "'descr'"), *order = findKey(header, "'fortran_order'"),
-             *shape = findKey(header, "'shape'");
+  const char *descr = findKey(header, "'descr'");
+  const char *order = findKey(header, "'fortran_order'");
+  const char *shape = findKey(header, "'shape'");
   if (!descr || !order || !shape || (*descr != '\'' && *descr != '"'))
     return bad(name, "the .npy header lacks descr, fortran_order or shape");
   ++descr;
@@ -130,26 +147,29 @@ SambaStatus sambaNpyParse(const char *name, const uint8_t *data, size_t size, Sa
     if (strncmp(descr, npyTypes[i].descr, 2) == 0 && (descr[2] == '\'' || descr[2] == '"'))
       out_tensor->dtype = npyTypes[i].dtype;
   if (out_tensor->dtype == SAMBA_DTYPE_COUNT || (foreign && sambaDTypeBytes(out_tensor->dtype) > 1))
-    return sambaStatusMake(
-        SAMBA_UNSUPPORTED,
-        "%s: elements of type '%s%.*s' are not supported; use little-endian f4, f2, b1, i1, u1, i2, i4 or i8", name,
-        foreign ? ">" : "", (int)strcspn(descr, "'\""), descr);
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "%s: elements of type '%s%.*s' are not supported; use little-endian f4, "
+                           "f2, b1, i1, u1, i2, i4 or i8",
+                           name, foreign ? ">" : "", (int)strcspn(descr, "'\""), descr);
   SAMBA_RETURN_IF_ERROR(parseShape(name, shape, out_tensor));
   SAMBA_RETURN_IF_ERROR(countElements(name, out_tensor));
   const uint8_t *body = data + start + length;
   if (out_tensor->bytes != size - start - length)
-    return sambaStatusMake(SAMBA_INVALID, "%s: the shape asks for %llu bytes of data, but the file has %llu", name,
-                           (unsigned long long)out_tensor->bytes, (unsigned long long)(size - start - length));
+    return sambaStatusMake(
+        SAMBA_INVALID, "%s: the shape asks for %llu bytes of data, but the file has %llu", name,
+        (unsigned long long)out_tensor->bytes, (unsigned long long)(size - start - length));
   out_tensor->data = sambaArenaAllocate(arena, out_tensor->bytes);
   if (strncmp(order, "True", 4) == 0 && out_tensor->rank > 1)
     transposeFortran(out_tensor, body, out_tensor->data);
   else if (out_tensor->bytes)
     memcpy(out_tensor->data, body, out_tensor->bytes);
   normalizeBooleans(out_tensor);
+
   return NULL;
 }
 
-SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, const uint64_t *dims, const void *data) {
+SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, const uint64_t *dims,
+                          const void *data) {
   const char *descr = "f4";
   for (int i = npyTypeCount; i-- > 0;)
     if (npyTypes[i].dtype == dtype)
@@ -157,6 +177,7 @@ SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, con
   char shape[SAMBA_TENSOR_FILE_MAX_RANK * 22 + 4], header[sizeof shape + 160];
   size_t at = 0;
   uint64_t bytes = sambaDTypeBytes(dtype);
+
   shape[0] = '\0';
   for (uint32_t a = 0; a < rank && a < SAMBA_TENSOR_FILE_MAX_RANK; ++a) {
     at += (size_t)snprintf(shape + at, sizeof shape - at,
@@ -166,11 +187,14 @@ SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, con
                            (unsigned long long)dims[a]);
     bytes *= dims[a];
   }
+
   /* One-byte elements have no byte order. The data start at a multiple of 64. */
-  int length = snprintf(header, sizeof header, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
-                        sambaDTypeBytes(dtype) == 1 ? '|' : '<', descr, shape);
+  int length =
+      snprintf(header, sizeof header, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
+               sambaDTypeBytes(dtype) == 1 ? '|' : '<', descr, shape);
   size_t padded = (10 + (size_t)length + 1 + 63) / 64 * 64;
-  uint8_t prefix[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (uint8_t)(padded - 10), (uint8_t)((padded - 10) >> 8)};
+  uint8_t prefix[10] = {
+      0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (uint8_t)(padded - 10), (uint8_t)((padded - 10) >> 8)};
   char *text = sambaAllocate(padded);
   memset(text, ' ', padded);
   memcpy(text, prefix, sizeof prefix);
@@ -187,6 +211,7 @@ SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, con
     else
       sambaAtomicFileDiscard(&file);
   }
+
   free(text);
   return status;
 }
@@ -209,12 +234,14 @@ static bool readVarint(Wire *wire, uint64_t *out_value) {
 }
 
 /* A field: varint in *out_value, or bytes in *out_bytes. Fixed32 and fixed64 arrive as bytes. */
-static bool readField(Wire *wire, uint32_t *out_number, uint32_t *out_type, uint64_t *out_value, Wire *out_bytes) {
+static bool readField(Wire *wire, uint32_t *out_number, uint32_t *out_type, uint64_t *out_value,
+                      Wire *out_bytes) {
   uint64_t key, length;
   if (!readVarint(wire, &key))
     return false;
   *out_number = (uint32_t)(key >> 3);
   *out_type = key & 7;
+
   switch (*out_type) {
   case 0:
     return readVarint(wire, out_value);
@@ -231,17 +258,19 @@ static bool readField(Wire *wire, uint32_t *out_number, uint32_t *out_type, uint
   default:
     return false;
   }
+
   if (length > (uint64_t)(wire->end - wire->at))
     return false;
   *out_bytes = (Wire){wire->at, wire->at + length};
   wire->at += length;
+
   return true;
 }
 
 typedef struct {
   int64_t type;
   Wire raw;
-  bool hasRaw;
+  bool has_raw;
   uint8_t *elements; /* of typed fields, in the tensor's dtype */
   uint64_t count, capacity;
 } Payload;
@@ -278,14 +307,16 @@ static bool readTyped(Wire wire, const SambaTensorFile *tensor, Payload *payload
           return false;
     }
   }
+
   return true;
 }
 
-SambaStatus sambaTensorProtoParse(const char *name, const uint8_t *data, size_t size, SambaArena *arena,
-                                  SambaTensorFile *out_tensor) {
+SambaStatus sambaTensorProtoParse(const char *name, const uint8_t *data, size_t size,
+                                  SambaArena *arena, SambaTensorFile *out_tensor) {
   memset(out_tensor, 0, sizeof *out_tensor);
   Payload payload = {0};
   Wire wire = {data, data + size};
+
   while (wire.at < wire.end) {
     uint32_t number, type;
     uint64_t value = 0;
@@ -297,8 +328,8 @@ SambaStatus sambaTensorProtoParse(const char *name, const uint8_t *data, size_t 
       do {
         if (packed && bytes.at == bytes.end)
           break;
-        if ((packed && !readVarint(&bytes, &value)) || out_tensor->rank == SAMBA_TENSOR_FILE_MAX_RANK ||
-            (int64_t)value < 0)
+        if ((packed && !readVarint(&bytes, &value)) ||
+            out_tensor->rank == SAMBA_TENSOR_FILE_MAX_RANK || (int64_t)value < 0)
           return bad(name, "the tensor has a malformed shape");
         out_tensor->dims[out_tensor->rank++] = value;
       } while (packed);
@@ -306,35 +337,43 @@ SambaStatus sambaTensorProtoParse(const char *name, const uint8_t *data, size_t 
       payload.type = (int64_t)value;
     } else if (number == 9 && type == 2) {
       payload.raw = bytes;
-      payload.hasRaw = true;
+      payload.has_raw = true;
     } else if (number == 13 || (number == 14 && type == 0 && value == 1)) {
       return bad(name, "tensors with external data are not supported in tensor files");
     }
   }
-  out_tensor->dtype = payload.type == onnxUint16 ? SAMBA_DTYPE_BF16 : sambaDTypeOfOnnx(payload.type);
+
+  out_tensor->dtype =
+      payload.type == onnxUint16 ? SAMBA_DTYPE_BF16 : sambaDTypeOfOnnx(payload.type);
   if (out_tensor->dtype == SAMBA_DTYPE_COUNT)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "%s: elements of type %s (%lld) are not supported", name,
-                           sambaOnnxTypeName(payload.type), (long long)payload.type);
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "%s: elements of type %s (%lld) are not supported",
+                           name, sambaOnnxTypeName(payload.type), (long long)payload.type);
   SAMBA_RETURN_IF_ERROR(countElements(name, out_tensor));
-  uint64_t rawBytes = payload.hasRaw ? (uint64_t)(payload.raw.end - payload.raw.at) : 0;
-  if (out_tensor->bytes >
-      (payload.hasRaw && rawBytes ? rawBytes : (uint64_t)size * 8)) /* before anything is allocated */
+  uint64_t raw_bytes = payload.has_raw ? (uint64_t)(payload.raw.end - payload.raw.at) : 0;
+  if (out_tensor->bytes > (payload.has_raw && raw_bytes
+                               ? raw_bytes
+                               : (uint64_t)size * 8)) /* before anything is allocated */
     return bad(name, "the shape asks for more data than the file has");
   out_tensor->data = sambaArenaAllocate(arena, out_tensor->bytes);
   payload.elements = out_tensor->data;
-  if (payload.hasRaw && (rawBytes || !out_tensor->bytes)) {
-    if (rawBytes != out_tensor->bytes)
-      return sambaStatusMake(SAMBA_INVALID, "%s: the shape asks for %llu bytes of data, but the file has %llu", name,
-                             (unsigned long long)out_tensor->bytes, (unsigned long long)rawBytes);
-    if (rawBytes)
-      memcpy(out_tensor->data, payload.raw.at, rawBytes);
+  if (payload.has_raw && (raw_bytes || !out_tensor->bytes)) {
+    if (raw_bytes != out_tensor->bytes)
+      return sambaStatusMake(
+          SAMBA_INVALID, "%s: the shape asks for %llu bytes of data, but the file has %llu", name,
+          (unsigned long long)out_tensor->bytes, (unsigned long long)raw_bytes);
+    if (raw_bytes)
+      memcpy(out_tensor->data, payload.raw.at, raw_bytes);
     normalizeBooleans(out_tensor);
     return NULL;
   }
-  if (!readTyped((Wire){data, data + size}, out_tensor, &payload) || payload.count != out_tensor->elements)
-    return sambaStatusMake(SAMBA_INVALID, "%s: the shape asks for %llu elements, but the file has another number", name,
-                           (unsigned long long)out_tensor->elements);
+
+  if (!readTyped((Wire){data, data + size}, out_tensor, &payload) ||
+      payload.count != out_tensor->elements)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "%s: the shape asks for %llu elements, but the file has another number",
+                           name, (unsigned long long)out_tensor->elements);
   normalizeBooleans(out_tensor);
+
   return NULL;
 }
 
@@ -345,15 +384,20 @@ SambaStatus sambaTensorFileRead(const char *path, SambaArena *arena, SambaTensor
   if (!npy && !pb)
     return bad(path, "a tensor file ends in .npy or .pb");
   int fd = open(path, O_RDONLY | O_CLOEXEC);
+
   struct stat information;
   if (fd < 0 || fstat(fd, &information) < 0 || !S_ISREG(information.st_mode)) {
-    SambaStatus status = sambaStatusMake(SAMBA_IO, "%s: %s", path, fd < 0 ? strerror(errno) : "not a regular file");
+    SambaStatus status =
+        sambaStatusMake(SAMBA_IO, "%s: %s", path, fd < 0 ? strerror(errno) : "not a regular file");
     if (fd >= 0)
       close(fd);
     return status;
   }
-  size_t size = (size_t)information.st_size, done = 0;
+
+  size_t size = (size_t)information.st_size;
+  size_t done = 0;
   uint8_t *data = sambaAllocate(size);
+
   while (done < size) {
     ssize_t count = read(fd, data + done, size - done);
     if (count < 0 && errno == EINTR)
@@ -362,10 +406,13 @@ SambaStatus sambaTensorFileRead(const char *path, SambaArena *arena, SambaTensor
       break;
     done += (size_t)count;
   }
+
   close(fd);
-  SambaStatus status = done < size ? sambaStatusMake(SAMBA_IO, "%s: could not be read to its end", path)
-                       : npy       ? sambaNpyParse(path, data, size, arena, out_tensor)
-                                   : sambaTensorProtoParse(path, data, size, arena, out_tensor);
+  SambaStatus status = done < size
+                           ? sambaStatusMake(SAMBA_IO, "%s: could not be read to its end", path)
+                       : npy ? sambaNpyParse(path, data, size, arena, out_tensor)
+                             : sambaTensorProtoParse(path, data, size, arena, out_tensor);
   free(data);
+
   return status;
 }

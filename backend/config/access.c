@@ -12,15 +12,17 @@ uint64_t sambaTripProduct(const uint32_t *trips, uint32_t from, uint32_t until) 
 }
 
 /* Adds the range of factor * v, v in [low, high], to a range; false on overflow. */
-static bool addRange(int64_t factor, int64_t low, int64_t high, int64_t *minimum, int64_t *maximum) {
+static bool addRange(int64_t factor, int64_t low, int64_t high, int64_t *minimum,
+                     int64_t *maximum) {
   int64_t a, b;
   if (sambaMulOverflows(factor, low, &a) || sambaMulOverflows(factor, high, &b))
     return false;
-  return !sambaAddOverflows(*minimum, a < b ? a : b, minimum) && !sambaAddOverflows(*maximum, a < b ? b : a, maximum);
+  return !sambaAddOverflows(*minimum, a < b ? a : b, minimum) &&
+         !sambaAddOverflows(*maximum, a < b ? b : a, maximum);
 }
 
-bool sambaAffineRange(int64_t base, const int64_t *strides, const uint32_t *trips, uint32_t counter_count,
-                      int64_t *out_minimum, int64_t *out_maximum) {
+bool sambaAffineRange(int64_t base, const int64_t *strides, const uint32_t *trips,
+                      uint32_t counter_count, int64_t *out_minimum, int64_t *out_maximum) {
   *out_minimum = *out_maximum = base;
   for (uint32_t c = 0; c < counter_count; ++c)
     if (!addRange(strides[c], 0, (int64_t)trips[c] - 1, out_minimum, out_maximum))
@@ -28,10 +30,12 @@ bool sambaAffineRange(int64_t base, const int64_t *strides, const uint32_t *trip
   return true;
 }
 
-/* The factor k with which the address moves in step with the guard's expression on each of its counters, or 0. */
-static int64_t commonFactor(const SambaGuard *guard, const int64_t *strides, uint32_t counterCount) {
+/* The factor k with which the address moves in step with the guard's expression on each of its
+ * counters, or 0. */
+static int64_t commonFactor(const SambaGuard *guard, const int64_t *strides,
+                            uint32_t counter_count) {
   int64_t factor = 0;
-  for (uint32_t c = 0; c < counterCount; ++c) {
+  for (uint32_t c = 0; c < counter_count; ++c) {
     int64_t step = guard->strides[c];
     if (step == 0)
       continue;
@@ -48,11 +52,14 @@ static int64_t commonFactor(const SambaGuard *guard, const int64_t *strides, uin
 bool sambaAccessStaysWithin(const SambaAccess *access, uint64_t elements) {
   int64_t strides[SAMBA_MAX_COUNTERS];
   uint32_t count = access->counter_count;
+
   if (count > SAMBA_MAX_COUNTERS || elements > INT64_MAX)
     return false;
   if (count)
     memcpy(strides, access->strides, count * sizeof *strides);
-  int64_t minimum = access->base, maximum = access->base;
+  int64_t minimum = access->base;
+  int64_t maximum = access->base;
+
   for (uint32_t g = 0; g < access->guard_count; ++g) {
     const SambaGuard *guard = &access->guards[g];
     int64_t low, high, offset;
@@ -69,16 +76,19 @@ bool sambaAccessStaysWithin(const SambaAccess *access, uint64_t elements) {
     if (factor == 0)
       continue;
     if (sambaMulOverflows(factor, guard->constant, &offset) || offset == INT64_MIN ||
-        !addRange(1, -offset, -offset, &minimum, &maximum) || !addRange(factor, low, high, &minimum, &maximum))
+        !addRange(1, -offset, -offset, &minimum, &maximum) ||
+        !addRange(factor, low, high, &minimum, &maximum))
       return false;
     for (uint32_t c = 0; c < count; ++c)
       if (guard->strides[c])
         strides[c] = 0;
   }
+
   for (uint32_t c = 0; c < count; ++c)
     if (!addRange(strides[c], 0, (int64_t)access->trips[c] - 1, &minimum, &maximum))
       return false;
-  if (access->has_index && !addRange(access->index_stride, 0, access->index_limit - 1, &minimum, &maximum))
+  if (access->has_index &&
+      !addRange(access->index_stride, 0, access->index_limit - 1, &minimum, &maximum))
     return false;
   return minimum >= 0 && maximum < (int64_t)elements;
 }
@@ -104,7 +114,8 @@ uint64_t sambaUnitFirings(const SambaUnit *unit) {
   if (unit->kind == SAMBA_UNIT_COMPUTE)
     return sambaTripProduct(unit->trips, 0, unit->token_level);
   const SambaAccess *access = sambaMemoryAccess(unit);
-  return sambaTripProduct(access->trips, 0, unit->kind == SAMBA_UNIT_BUFFER ? access->slot_level : access->token_level);
+  return sambaTripProduct(
+      access->trips, 0, unit->kind == SAMBA_UNIT_BUFFER ? access->slot_level : access->token_level);
 }
 
 uint64_t sambaPortTokens(const SambaUnit *unit, bool output, uint32_t port) {
@@ -118,7 +129,8 @@ uint64_t sambaPortTokens(const SambaUnit *unit, bool output, uint32_t port) {
 
 uint64_t sambaPortStreamTokens(const SambaPort *port, uint64_t tokens, uint32_t position) {
   uint64_t round = (uint64_t)port->block * port->stream_count;
-  uint64_t rest = tokens % round, before = (uint64_t)port->block * position;
+  uint64_t rest = tokens % round;
+  uint64_t before = (uint64_t)port->block * position;
   uint64_t part = rest <= before ? 0 : rest - before < port->block ? rest - before : port->block;
   return tokens / round * port->block + part;
 }

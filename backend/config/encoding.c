@@ -1,5 +1,6 @@
-/* Sections to bits and back; see encoding.h. A section becomes an image (units with the flows of their ports, switch
- * entries), the generic record codec does the rest; back, the streams are recovered from the image alone. */
+/* Sections to bits and back; see encoding.h. A section becomes an image (units with the flows of
+ * their ports, switch entries), the generic record codec does the rest; back, the streams are
+ * recovered from the image alone. */
 #include "backend/config/encoding.h"
 
 #include "backend/config/access.h"
@@ -30,7 +31,8 @@ static SambaPortRecord *imagePorts(const SambaPort *ports, uint32_t count, const
   return records;
 }
 
-static void makeImage(const SambaSection *section, const SambaFabric *fabric, SambaArena *arena, SambaImage *image) {
+static void makeImage(const SambaSection *section, const SambaFabric *fabric, SambaArena *arena,
+                      SambaImage *image) {
   *image = (SambaImage){.version = SAMBA_IMAGE_VERSION,
                         .split_k = section->split_k,
                         .symbol_count = section->symbol_count,
@@ -40,6 +42,7 @@ static void makeImage(const SambaSection *section, const SambaFabric *fabric, Sa
                         .units = SAMBA_ARENA_ARRAY(arena, SambaUnitRecord, section->unit_count),
                         .entries = fabric->entries};
   const SambaFlowEnd *end = fabric->ends;
+
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
     SambaUnitRecord *record = &image->units[u];
@@ -51,18 +54,20 @@ static void makeImage(const SambaSection *section, const SambaFabric *fabric, Sa
 
 static bool hasDestination(const SambaStream *stream, SambaEndpoint endpoint) {
   for (uint32_t d = 0; d < stream->destination_count; ++d)
-    if (stream->destinations[d].unit == endpoint.unit && stream->destinations[d].port == endpoint.port)
+    if (stream->destinations[d].unit == endpoint.unit &&
+        stream->destinations[d].port == endpoint.port)
       return true;
   return false;
 }
 
 /* The bits keep hops, not streams: the hops must say what the streams say. */
-static SambaStatus compareRoutes(const SambaSection *section, const SambaMachine *machine, const SambaFabric *fabric,
-                                 SambaArena *arena) {
+static SambaStatus compareRoutes(const SambaSection *section, const SambaMachine *machine,
+                                 const SambaFabric *fabric, SambaArena *arena) {
   SambaRecoveredStream *recovered;
   uint32_t count;
-  SAMBA_RETURN_IF_ERROR(
-      sambaStreamsRecover(machine, section->units, section->unit_count, fabric, arena, &recovered, &count));
+
+  SAMBA_RETURN_IF_ERROR(sambaStreamsRecover(machine, section->units, section->unit_count, fabric,
+                                            arena, &recovered, &count));
   const uint32_t *order = sambaStreamsCanonicalOrder(section, arena);
   for (uint32_t i = 0; i < count; ++i) {
     const SambaStream *stream = &section->streams[order[i]];
@@ -70,15 +75,17 @@ static SambaStatus compareRoutes(const SambaSection *section, const SambaMachine
     for (uint32_t d = 0; d < recovered[i].destination_count && same; ++d)
       same = hasDestination(stream, recovered[i].destinations[d]);
     if (!same)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "stream %u from unit '%s' output %u: its hops reach other ports than its destinations",
-                             order[i], section->units[stream->source.unit].name, stream->source.port);
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "stream %u from unit '%s' output %u: its hops reach other ports than its destinations",
+          order[i], section->units[stream->source.unit].name, stream->source.port);
   }
+
   return NULL;
 }
 
-static SambaStatus encode(const SambaSection *section, const SambaMachine *machine, SambaArena *arena,
-                          SambaByteBuffer *out) {
+static SambaStatus encode(const SambaSection *section, const SambaMachine *machine,
+                          SambaArena *arena, SambaByteBuffer *out) {
   SAMBA_RETURN_IF_ERROR(sambaPlacementCheck(machine, section->units, section->unit_count));
   SambaFabric fabric;
   SAMBA_RETURN_IF_ERROR(sambaFabricCollect(section, machine, arena, &fabric));
@@ -88,7 +95,8 @@ static SambaStatus encode(const SambaSection *section, const SambaMachine *machi
   return sambaRecordWrite(SAMBA_RECORD_section, &image, out);
 }
 
-SambaStatus sambaSectionEncode(const SambaSection *section, const SambaMachine *machine, SambaByteBuffer *out) {
+SambaStatus sambaSectionEncode(const SambaSection *section, const SambaMachine *machine,
+                               SambaByteBuffer *out) {
   SAMBA_RETURN_IF_ERROR(sambaSectionCheck(section));
   SAMBA_RETURN_IF_ERROR(sambaSectionCheckMachine(section, machine));
   SambaArena arena = {0};
@@ -100,23 +108,29 @@ SambaStatus sambaSectionEncode(const SambaSection *section, const SambaMachine *
   return sambaStatusAnnotate(status, "section '%s'", section->name ? section->name : "");
 }
 
-static SambaPort *sectionPorts(const SambaPortRecord *records, uint32_t count, uint32_t unit, bool output,
-                               SambaFabric *fabric, SambaArena *arena) {
+static SambaPort *sectionPorts(const SambaPortRecord *records, uint32_t count, uint32_t unit,
+                               bool output, SambaFabric *fabric, SambaArena *arena) {
   SambaPort *ports = SAMBA_ARENA_ARRAY(arena, SambaPort, count);
   for (uint32_t p = 0; p < count; ++p) {
     ports[p] = records[p].port;
     ports[p].stream_count = records[p].flow_count;
     ports[p].streams = SAMBA_ARENA_ARRAY(arena, uint32_t, records[p].flow_count);
     for (uint32_t i = 0; i < records[p].flow_count; ++i)
-      fabric->ends[fabric->end_count++] = (SambaFlowEnd){
-          unit, p, output, (SambaStreamKind)records[p].kind, records[p].flows[i].lane, records[p].flows[i].flow};
+      fabric->ends[fabric->end_count++] = (SambaFlowEnd){unit,
+                                                         p,
+                                                         output,
+                                                         (SambaStreamKind)records[p].kind,
+                                                         records[p].flows[i].lane,
+                                                         records[p].flows[i].flow};
   }
+
   return ports;
 }
 
 static SambaStatus checkPortRecord(const SambaUnit *unit, SambaPortRecord *record) {
   if (record->kind > SAMBA_STREAM_CONTROL)
-    return sambaStatusMake(SAMBA_INVALID, "stream kind %u is undefined, expected 0 to 2", record->kind);
+    return sambaStatusMake(SAMBA_INVALID, "stream kind %u is undefined, expected 0 to 2",
+                           record->kind);
   if (unit->kind != SAMBA_UNIT_BUFFER)
     record->port.access.replay = 1; /* not in the bits */
   else if (record->port.access.replay == 0)
@@ -125,7 +139,8 @@ static SambaStatus checkPortRecord(const SambaUnit *unit, SambaPortRecord *recor
 }
 
 /* Units and ends out of the image; streams are still missing. */
-static SambaStatus makeUnits(const SambaImage *image, SambaArena *arena, SambaSection *section, SambaFabric *fabric) {
+static SambaStatus makeUnits(const SambaImage *image, SambaArena *arena, SambaSection *section,
+                             SambaFabric *fabric) {
   size_t ends = 0;
   for (uint32_t u = 0; u < image->unit_count; ++u) {
     const SambaUnitRecord *record = &image->units[u];
@@ -134,7 +149,9 @@ static SambaStatus makeUnits(const SambaImage *image, SambaArena *arena, SambaSe
     for (uint32_t p = 0; p < record->unit.output_count; ++p)
       ends += record->outputs[p].flow_count;
   }
-  *fabric = (SambaFabric){0, image->entry_count, SAMBA_ARENA_ARRAY(arena, SambaFlowEnd, ends), image->entries};
+
+  *fabric = (SambaFabric){0, image->entry_count, SAMBA_ARENA_ARRAY(arena, SambaFlowEnd, ends),
+                          image->entries};
   for (uint32_t u = 0; u < image->unit_count; ++u) {
     const SambaUnitRecord *record = &image->units[u];
     SambaUnit *unit = &section->units[u];
@@ -148,20 +165,23 @@ static SambaStatus makeUnits(const SambaImage *image, SambaArena *arena, SambaSe
     for (uint32_t p = 0; p < unit->input_count + unit->output_count; ++p) {
       bool output = p >= unit->input_count;
       uint32_t port = output ? p - unit->input_count : p;
-      SambaStatus status = checkPortRecord(unit, output ? &record->outputs[port] : &record->inputs[port]);
+      SambaStatus status =
+          checkPortRecord(unit, output ? &record->outputs[port] : &record->inputs[port]);
       if (status)
-        return sambaStatusAnnotate(status, "unit '%s' %s %u", unit->name, output ? "output" : "input", port);
+        return sambaStatusAnnotate(status, "unit '%s' %s %u", unit->name,
+                                   output ? "output" : "input", port);
     }
     unit->inputs = sectionPorts(record->inputs, unit->input_count, u, false, fabric, arena);
     unit->outputs = sectionPorts(record->outputs, unit->output_count, u, true, fabric, arena);
   }
+
   return NULL;
 }
 
 /* Puts the recovered streams into the section and its ports. */
-static void fillStreams(SambaSection *section, const SambaFabric *fabric, const SambaRecoveredStream *recovered,
-                        SambaArena *arena) {
-  uint32_t *endStreams = SAMBA_ARENA_ARRAY(arena, uint32_t, fabric->end_count);
+static void fillStreams(SambaSection *section, const SambaFabric *fabric,
+                        const SambaRecoveredStream *recovered, SambaArena *arena) {
+  uint32_t *end_streams = SAMBA_ARENA_ARRAY(arena, uint32_t, fabric->end_count);
   section->streams = SAMBA_ARENA_ARRAY(arena, SambaStream, section->stream_count);
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     const SambaRecoveredStream *from = &recovered[s];
@@ -172,29 +192,33 @@ static void fillStreams(SambaSection *section, const SambaFabric *fabric, const 
                                         .rate_permille = 1000,
                                         .hop_count = from->hop_count,
                                         .hops = from->hops};
-    endStreams[from->source_end] = s;
+    end_streams[from->source_end] = s;
     for (uint32_t d = 0; d < from->destination_count; ++d)
-      endStreams[from->destination_ends[d]] = s;
+      end_streams[from->destination_ends[d]] = s;
   }
+
   uint32_t end = 0;
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
     for (uint32_t p = 0; p < unit->input_count + unit->output_count; ++p) {
-      const SambaPort *port = p < unit->input_count ? &unit->inputs[p] : &unit->outputs[p - unit->input_count];
+      const SambaPort *port =
+          p < unit->input_count ? &unit->inputs[p] : &unit->outputs[p - unit->input_count];
       for (uint32_t i = 0; i < port->stream_count; ++i)
-        ((uint32_t *)port->streams)[i] = endStreams[end++];
+        ((uint32_t *)port->streams)[i] = end_streams[end++];
     }
   }
 }
 
-static SambaStatus decode(const uint8_t *data, size_t size, const SambaMachine *machine, SambaArena *arena,
-                          SambaSection *section) {
+static SambaStatus decode(const uint8_t *data, size_t size, const SambaMachine *machine,
+                          SambaArena *arena, SambaSection *section) {
   SambaImage image = {0};
   if (size > largestImage)
-    return sambaStatusMake(SAMBA_INVALID, "an image of %zu bytes, expected at most %zu", size, (size_t)largestImage);
+    return sambaStatusMake(SAMBA_INVALID, "an image of %zu bytes, expected at most %zu", size,
+                           (size_t)largestImage);
   SAMBA_RETURN_IF_ERROR(sambaRecordRead(SAMBA_RECORD_section, data, size, arena, &image));
   if (image.version != SAMBA_IMAGE_VERSION)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "its records have version %u, this program reads version %d",
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "its records have version %u, this program reads version %d",
                            image.version, SAMBA_IMAGE_VERSION);
   *section = (SambaSection){.arena = arena,
                             .name = "section",
@@ -206,23 +230,26 @@ static SambaStatus decode(const uint8_t *data, size_t size, const SambaMachine *
   for (uint32_t i = 0; i < image.symbol_count; ++i)
     section->symbols[i].name = sambaArenaFormat(arena, "arg%u", i);
   SambaFabric fabric;
+
   SAMBA_RETURN_IF_ERROR(makeUnits(&image, arena, section, &fabric));
   SAMBA_RETURN_IF_ERROR(sambaPlacementCheck(machine, section->units, section->unit_count));
   SambaRecoveredStream *recovered;
-  SAMBA_RETURN_IF_ERROR(sambaStreamsRecover(machine, section->units, section->unit_count, &fabric, arena, &recovered,
-                                            &section->stream_count));
+  SAMBA_RETURN_IF_ERROR(sambaStreamsRecover(machine, section->units, section->unit_count, &fabric,
+                                            arena, &recovered, &section->stream_count));
   fillStreams(section, &fabric, recovered, arena);
   SAMBA_RETURN_IF_ERROR(sambaSectionCheck(section));
   SAMBA_RETURN_IF_ERROR(sambaSectionCheckMachine(section, machine));
+
   /* One section, one encoding: all else that could differ has its fixed place in the records. */
   for (uint32_t i = 1; i < image.entry_count; ++i)
     if (sambaSwitchEntryCompare(&image.entries[i - 1], &image.entries[i]) >= 0)
-      return sambaStatusMake(SAMBA_INVALID, "switch entry %u is out of order, expected ascending entries", i);
+      return sambaStatusMake(SAMBA_INVALID,
+                             "switch entry %u is out of order, expected ascending entries", i);
   return NULL;
 }
 
-SambaStatus sambaSectionDecode(const uint8_t *data, size_t size, const SambaMachine *machine, SambaArena *arena,
-                               SambaSection **out_section) {
+SambaStatus sambaSectionDecode(const uint8_t *data, size_t size, const SambaMachine *machine,
+                               SambaArena *arena, SambaSection **out_section) {
   SambaSection *section = SAMBA_ARENA_NEW(arena, SambaSection);
   SAMBA_RETURN_IF_ERROR(decode(data, size, machine, arena, section));
   *out_section = section;
@@ -230,7 +257,8 @@ SambaStatus sambaSectionDecode(const uint8_t *data, size_t size, const SambaMach
 }
 
 uint32_t *sambaStreamsCanonicalOrder(const SambaSection *section, SambaArena *arena) {
-  uint32_t *order = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count), count = 0;
+  uint32_t *order = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count);
+  uint32_t count = 0;
   for (uint32_t u = 0; u < section->unit_count; ++u)
     for (uint32_t p = 0; p < section->units[u].output_count; ++p) {
       const SambaPort *port = &section->units[u].outputs[p];
@@ -244,9 +272,12 @@ static const char *copyText(SambaSection *section, const char *text) {
   return sambaStringRefCopy(section->arena, sambaStringRef(text)).data;
 }
 
-void sambaSectionSetName(SambaSection *section, const char *name) { section->name = copyText(section, name); }
+void sambaSectionSetName(SambaSection *section, const char *name) {
+  section->name = copyText(section, name);
+}
 
-void sambaSectionSetUnit(SambaSection *section, uint32_t unit, const char *name, const char *layer) {
+void sambaSectionSetUnit(SambaSection *section, uint32_t unit, const char *name,
+                         const char *layer) {
   if (unit >= section->unit_count)
     return;
   section->units[unit].name = copyText(section, name);

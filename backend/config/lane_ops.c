@@ -18,7 +18,8 @@ static const LaneOpRow laneOps[] = {
 };
 
 static const LaneOpRow *findLaneOp(uint8_t opcode) {
-  return opcode < sizeof laneOps / sizeof laneOps[0] && laneOps[opcode].name ? &laneOps[opcode] : NULL;
+  return opcode < sizeof laneOps / sizeof laneOps[0] && laneOps[opcode].name ? &laneOps[opcode]
+                                                                             : NULL;
 }
 
 const char *sambaLaneOpName(uint8_t opcode) {

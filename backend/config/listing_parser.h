@@ -1,5 +1,5 @@
-/* State of the listing parser, shared by its two files: units and fields (listing_parse.c), streams and the assembly of
- * the section (listing_streams.c). */
+/* State of the listing parser, shared by its two files: units and fields (listing_parse.c), streams
+ * and the assembly of the section (listing_streams.c). */
 #ifndef SAMBA_BACKEND_CONFIG_LISTING_PARSER_H
 #define SAMBA_BACKEND_CONFIG_LISTING_PARSER_H
 

@@ -1,5 +1,5 @@
-/* A section as text; see listing.h. Fields are printed by their rows in the record table, so a new field prints itself.
- */
+/* A section as text; see listing.h. Fields are printed by their rows in the record table, so a new
+ * field prints itself. */
 #include "backend/config/listing_internal.h"
 
 #include <inttypes.h>
@@ -55,15 +55,18 @@ static bool symbolNameIsUnique(const SambaSection *section, uint32_t symbol) {
   return same == 1;
 }
 
-static void putField(Printer *printer, const SambaRecordRow *row, const void *structure, SambaDType dtype) {
+static void putField(Printer *printer, const SambaRecordRow *row, const void *structure,
+                     SambaDType dtype) {
   const char *label = sambaRecordRowLabel(row);
   uint64_t value = sambaMemberGet(structure, row->member, row->kind == 'S' || row->kind == 'U');
   char text[40];
-  bool isOne = strcmp(label, "block") == 0 || strcmp(label, "replay") == 0;
-  bool always = row->kind == 'D' || strcmp(label, "token_elements") == 0 || strcmp(label, "level") == 0 ||
-                strcmp(label, "x") == 0 || strcmp(label, "y") == 0 || strcmp(label, "ag") == 0;
-  if ((!always && value == isOne) || (isOne && value == 0))
+  bool is_one = strcmp(label, "block") == 0 || strcmp(label, "replay") == 0;
+  bool always = row->kind == 'D' || strcmp(label, "token_elements") == 0 ||
+                strcmp(label, "level") == 0 || strcmp(label, "x") == 0 || strcmp(label, "y") == 0 ||
+                strcmp(label, "ag") == 0;
+  if ((!always && value == is_one) || (is_one && value == 0))
     return;
+
   switch (row->kind) {
   case 'D':
     put(printer, " %s=%s", label, sambaDTypeName((SambaDType)value));
@@ -87,12 +90,12 @@ static void putField(Printer *printer, const SambaRecordRow *row, const void *st
 }
 
 /* levels: after how many numbers a bar stands, ascending. */
-static void putList(Printer *printer, const char *label, uint32_t count, const uint32_t *trips, const int64_t *strides,
-                    const uint32_t *levels, uint32_t levelCount) {
+static void putList(Printer *printer, const char *label, uint32_t count, const uint32_t *trips,
+                    const int64_t *strides, const uint32_t *levels, uint32_t level_count) {
   put(printer, " %s=[", label);
   for (uint32_t c = 0, level = 0; c <= count; ++c) {
     const char *separator = c && c < count ? ", " : "";
-    for (; level < levelCount && levels[level] == c; ++level, separator = c < count ? " " : "")
+    for (; level < level_count && levels[level] == c; ++level, separator = c < count ? " " : "")
       put(printer, c ? " |" : "|");
     put(printer, "%s", separator);
     if (c < count && trips)
@@ -104,8 +107,8 @@ static void putList(Printer *printer, const char *label, uint32_t count, const u
 }
 
 /* All fields, lists included, of one record on the current line. */
-static void putRecord(Printer *printer, SambaRecordId id, const void *structure, SambaDType dtype, uint32_t counters,
-                      const uint32_t *levels, uint32_t levelCount) {
+static void putRecord(Printer *printer, SambaRecordId id, const void *structure, SambaDType dtype,
+                      uint32_t counters, const uint32_t *levels, uint32_t level_count) {
   const SambaRecord *record = sambaRecordGet(id);
   for (uint32_t i = 0; i < record->row_count; ++i) {
     const SambaRecordRow *row = &record->rows[i];
@@ -114,8 +117,8 @@ static void putRecord(Printer *printer, SambaRecordId id, const void *structure,
     else if (row->form == SAMBA_ROW_TRIPS || row->form == SAMBA_ROW_STRIDES)
       putList(printer, sambaRecordRowLabel(row), counters,
               row->form == SAMBA_ROW_TRIPS ? sambaMemberGetPointer(structure, row->member) : NULL,
-              row->form == SAMBA_ROW_STRIDES ? sambaMemberGetPointer(structure, row->member) : NULL, levels,
-              levelCount);
+              row->form == SAMBA_ROW_STRIDES ? sambaMemberGetPointer(structure, row->member) : NULL,
+              levels, level_count);
   }
 }
 
@@ -138,28 +141,34 @@ static void printPort(Printer *printer, const SambaUnit *unit, bool output, uint
   bool compute = unit->kind == SAMBA_UNIT_COMPUTE;
   const SambaAccess *access = &port->access;
   uint32_t levels[2] = {compute ? unit->token_level : access->token_level, 0};
-  uint32_t levelCount = 1, counters = compute ? unit->counter_count : access->counter_count;
+  uint32_t levelCount = 1;
+  uint32_t counters = compute ? unit->counter_count : access->counter_count;
+
   if (unit->kind == SAMBA_UNIT_BUFFER) {
     levels[0] = access->slot_level;
     levels[1] = access->token_level;
     levelCount = 2;
   }
+
   put(printer, "    %s", output ? "output" : "input");
   if (id == SAMBA_RECORD_compute_output)
     put(printer, " value=%%%u", port->value);
   putRecord(printer, id, &record, port->dtype, counters, levels, levelCount);
   putStreams(printer, port);
   endLine(printer);
+
   for (uint32_t g = 0; !compute && id != SAMBA_RECORD_plain_port && g < access->guard_count; ++g) {
     put(printer, "      guard");
-    putRecord(printer, SAMBA_RECORD_guard, &access->guards[g], port->dtype, counters, levels, levelCount);
+    putRecord(printer, SAMBA_RECORD_guard, &access->guards[g], port->dtype, counters, levels,
+              levelCount);
     endLine(printer);
   }
 }
 
 static void printOp(Printer *printer, uint32_t value, const SambaLaneOp *op) {
   char text[40];
-  put(printer, "    %%%u = %s %s", value, sambaLaneOpName(op->opcode), sambaDTypeName((SambaDType)op->type));
+  put(printer, "    %%%u = %s %s", value, sambaLaneOpName(op->opcode),
+      sambaDTypeName((SambaDType)op->type));
   for (int i = 0; i < sambaLaneOpOperands(op->opcode); ++i)
     put(printer, "%s %%%u", i ? "," : "", op->operands[i]);
   if (op->opcode == SAMBA_LANE_CONSTANT) {
@@ -170,6 +179,7 @@ static void printOp(Printer *printer, uint32_t value, const SambaLaneOp *op) {
   } else if (op->opcode == SAMBA_LANE_WRAP) {
     put(printer, " to %s", sambaDTypeName((SambaDType)op->immediate));
   }
+
   endLine(printer);
 }
 
@@ -196,15 +206,17 @@ static void printUnit(Printer *printer, const SambaUnit *unit) {
     else
       put(printer, "%u", unit->symbol);
   }
+
   SambaUnitRecord record = {.unit = *unit};
-  putRecord(printer, (SambaRecordId)(SAMBA_RECORD_load + unit->kind), &record, SAMBA_DTYPE_COUNT, unit->counter_count,
-            &unit->token_level, 1);
+  putRecord(printer, (SambaRecordId)(SAMBA_RECORD_load + unit->kind), &record, SAMBA_DTYPE_COUNT,
+            unit->counter_count, &unit->token_level, 1);
   if (unit->kind == SAMBA_UNIT_COMPUTE)
     putReduce(printer, unit->program.reduce_mask);
   if (unit->layer[0]) {
     put(printer, " layer=");
     putName(printer, unit->layer);
   }
+
   endLine(printer);
   for (uint32_t p = 0; p < unit->input_count; ++p)
     printPort(printer, unit, false, p);
@@ -224,7 +236,8 @@ static void putEndpoint(Printer *printer, SambaEndpoint endpoint, bool output, c
 }
 
 static void putSwitchLane(Printer *printer, const SambaSwitchLane *lane) {
-  put(printer, " %s", sambaSwitchPortName(lane->port) ? sambaSwitchPortName(lane->port) : "invalid");
+  put(printer, " %s",
+      sambaSwitchPortName(lane->port) ? sambaSwitchPortName(lane->port) : "invalid");
   if (lane->port == SAMBA_SWITCH_AG)
     put(printer, " %u", lane->ag);
   put(printer, " lane %u flow %u", lane->lane, lane->flow);
@@ -234,10 +247,12 @@ static void printStream(Printer *printer, uint32_t index, const bool *unique) {
   const SambaStream *stream = &printer->section->streams[index];
   put(printer, "  stream s%u %s ", index, sambaStreamKindName(stream->kind));
   putEndpoint(printer, stream->source, true, unique);
+
   for (uint32_t d = 0; d < stream->destination_count; ++d) {
     put(printer, d ? ", " : " -> ");
     putEndpoint(printer, stream->destinations[d], false, unique);
   }
+
   if (stream->rate_permille != 1000)
     put(printer, " rate=%u", stream->rate_permille);
   endLine(printer);
@@ -267,28 +282,32 @@ static bool *findUniqueNames(const SambaSection *section) {
   if (section->unit_count)
     qsort(names, section->unit_count, sizeof *names, compareNames);
   for (uint32_t i = 0; i < section->unit_count; ++i)
-    unique[names[i].unit] = !(i > 0 && compareNames(&names[i], &names[i - 1]) == 0) &&
-                            !(i + 1 < section->unit_count && compareNames(&names[i], &names[i + 1]) == 0);
+    unique[names[i].unit] =
+        !(i > 0 && compareNames(&names[i], &names[i - 1]) == 0) &&
+        !(i + 1 < section->unit_count && compareNames(&names[i], &names[i + 1]) == 0);
   free(names);
   return unique;
 }
 
-void sambaSectionPrint(const SambaSection *section, void (*write)(const char *data, size_t size, void *user),
-                       void *user) {
+void sambaSectionPrint(const SambaSection *section,
+                       void (*write)(const char *data, size_t size, void *user), void *user) {
   Printer printer = {.section = section, .write = write, .user = user};
   bool *unique = findUniqueNames(section);
+
   put(&printer, "section ");
   putName(&printer, section->name);
   if (section->split_k)
     put(&printer, " split_k=yes");
   put(&printer, " {");
   endLine(&printer);
+
   for (uint32_t i = 0; i < section->symbol_count; ++i) {
     put(&printer, "  symbol ");
     putName(&printer, section->symbols[i].name);
     putRecord(&printer, SAMBA_RECORD_symbol, &section->symbols[i], SAMBA_DTYPE_COUNT, 0, NULL, 0);
     endLine(&printer);
   }
+
   for (uint32_t i = 0; i < section->unit_count; ++i)
     printUnit(&printer, &section->units[i]);
   for (uint32_t i = 0; i < section->stream_count; ++i)

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 
 bool sambaListingFieldIsImplied(const SambaRecordRow *row) {
-  static const char *const labels[] = {"input_count", "output_count", "counter_count", "op_count",
-                                       "guard_count", "flow_count",   "slot_level",    "token_level",
-                                       "kind",        "reduce_mask",  "symbol",        "value"};
+  static const char *const labels[] = {
+      "input_count", "output_count", "counter_count", "op_count",    "guard_count", "flow_count",
+      "slot_level",  "token_level",  "kind",          "reduce_mask", "symbol",      "value"};
   const char *label = sambaRecordRowLabel(row);
   for (size_t i = 0; i < sizeof labels / sizeof labels[0]; ++i)
     if (strcmp(label, labels[i]) == 0)
@@ -31,7 +31,9 @@ SambaRecordId sambaListingPortRecord(SambaUnitKind kind, bool output, uint32_t p
   return sambaPortHasAccess(&unit, output, port) ? SAMBA_RECORD_dram_port : SAMBA_RECORD_plain_port;
 }
 
-static bool isWordCharacter(char c) { return isalnum((unsigned char)c) || (c && strchr("_.$/@", c)); }
+static bool isWordCharacter(char c) {
+  return isalnum((unsigned char)c) || (c && strchr("_.$/@", c));
+}
 
 bool sambaListingNameIsBare(SambaStringRef name) {
   if (name.size == 0 || !(isalpha((unsigned char)name.data[0]) || name.data[0] == '_'))
@@ -78,6 +80,7 @@ void sambaListingFormatBits(SambaDType dtype, uint64_t bits, char *out) {
     snprintf(out, 40, "%" PRIu64, bits);
     return;
   }
+
   snprintf(out, 40, "0x%0*" PRIx64, (int)(width / 4), bits);
 }
 
@@ -89,12 +92,14 @@ bool sambaListingParseBits(SambaDType dtype, SambaStringRef text, uint64_t *out_
   copy[text.size] = '\0';
   unsigned width = 8 * sambaDTypeBytes(dtype);
   uint64_t most = width < 64 ? (UINT64_C(1) << width) - 1 : UINT64_MAX;
+
   if (strncmp(copy, "0x", 2) == 0) {
     if (!isxdigit((unsigned char)copy[2]) || text.size > 18)
       return false;
     *out_bits = strtoull(copy, &end, 16);
     return *end == '\0' && *out_bits <= most;
   }
+
   if (sambaDTypeIsFloat(dtype)) {
     for (const char *c = copy; *c; ++c)
       if (!strchr("0123456789+-.eE", *c))
@@ -103,23 +108,26 @@ bool sambaListingParseBits(SambaDType dtype, SambaStringRef text, uint64_t *out_
     *out_bits = floatBits(dtype, value);
     return *end == '\0' && end != copy && isfinite(value);
   }
+
   bool negative = copy[0] == '-';
   if (!isdigit((unsigned char)copy[negative]) || text.size > 20)
     return false;
   errno = 0;
   uint64_t magnitude = strtoull(copy + negative, &end, 10);
   uint64_t half = most / 2 + 1; /* magnitude of the least signed value */
-  bool isSigned = dtype != SAMBA_DTYPE_I1 && dtype != SAMBA_DTYPE_UI8;
-  if (*end || errno || (negative && (!isSigned || magnitude > half)) ||
+  bool is_signed = dtype != SAMBA_DTYPE_I1 && dtype != SAMBA_DTYPE_UI8;
+  if (*end || errno || (negative && (!is_signed || magnitude > half)) ||
       (!negative && magnitude > (dtype == SAMBA_DTYPE_I1 ? 1
-                                 : isSigned              ? half - 1
+                                 : is_signed             ? half - 1
                                                          : most)))
     return false;
   *out_bits = (negative ? 0 - magnitude : magnitude) & most;
+
   return true;
 }
 
-SambaStatus sambaListingError(const SambaListingCursor *cursor, size_t at, const char *format, ...) {
+SambaStatus sambaListingError(const SambaListingCursor *cursor, size_t at, const char *format,
+                              ...) {
   size_t line = 1, column = 1;
   for (size_t i = 0; i < at && i < cursor->text.size; ++i) {
     ++column;
@@ -128,11 +136,13 @@ SambaStatus sambaListingError(const SambaListingCursor *cursor, size_t at, const
       column = 1;
     }
   }
+
   char message[512];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
+
   return sambaStatusMake(SAMBA_INVALID, "line %zu, column %zu: %s", line, column, message);
 }
 
@@ -154,6 +164,7 @@ bool sambaListingAtLineEnd(SambaListingCursor *cursor) {
       return false;
     ++cursor->at;
   }
+
   return true;
 }
 
@@ -172,7 +183,8 @@ bool sambaListingTake(SambaListingCursor *cursor, char c) {
 SambaStatus sambaListingExpect(SambaListingCursor *cursor, const char *token) {
   bool end = sambaListingAtLineEnd(cursor);
   size_t length = strlen(token);
-  if (!end && cursor->text.size - cursor->at >= length && memcmp(cursor->text.data + cursor->at, token, length) == 0) {
+  if (!end && cursor->text.size - cursor->at >= length &&
+      memcmp(cursor->text.data + cursor->at, token, length) == 0) {
     cursor->at += length;
     return NULL;
   }
@@ -194,18 +206,23 @@ SambaStringRef sambaListingWord(SambaListingCursor *cursor) {
 }
 
 static int hexDigit(char c) {
-  return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower(c) - 'a' + 10 : -1;
+  return isdigit((unsigned char)c)    ? c - '0'
+         : isxdigit((unsigned char)c) ? tolower(c) - 'a' + 10
+                                      : -1;
 }
 
-static SambaStatus quotedName(SambaListingCursor *cursor, SambaArena *arena, SambaStringRef *out_name) {
+static SambaStatus quotedName(SambaListingCursor *cursor, SambaArena *arena,
+                              SambaStringRef *out_name) {
   size_t start = cursor->at++;
   size_t size = 0;
   size_t end = cursor->at;
+
   while (end < cursor->text.size && cursor->text.data[end] != '"' && cursor->text.data[end] != '\n')
     end += 1 + (cursor->text.data[end] == '\\');
   if (end >= cursor->text.size || cursor->text.data[end] != '"')
     return sambaListingError(cursor, start, "the quoted name does not end on its line");
   char *copy = sambaArenaAllocate(arena, end - cursor->at + 1);
+
   while (cursor->at < end) {
     char c = cursor->text.data[cursor->at++];
     if (c == '\\') {
@@ -214,22 +231,26 @@ static SambaStatus quotedName(SambaListingCursor *cursor, SambaArena *arena, Sam
         int high = cursor->at + 1 < end ? hexDigit(cursor->text.data[cursor->at + 1]) : -1;
         int low = cursor->at + 2 < end ? hexDigit(cursor->text.data[cursor->at + 2]) : -1;
         if (high < 0 || low < 0 || high + low == 0)
-          return sambaListingError(cursor, cursor->at, "expected two hex digits after \\x, not both zero");
+          return sambaListingError(cursor, cursor->at,
+                                   "expected two hex digits after \\x, not both zero");
         c = (char)(high * 16 + low);
         cursor->at += 2;
       } else if (c != '"' && c != '\\') {
-        return sambaListingError(cursor, cursor->at, "unknown escape, expected \\\", \\\\ or \\xNN");
+        return sambaListingError(cursor, cursor->at,
+                                 "unknown escape, expected \\\", \\\\ or \\xNN");
       }
       ++cursor->at;
     }
     copy[size++] = c;
   }
+
   ++cursor->at;
   *out_name = (SambaStringRef){copy, size};
   return NULL;
 }
 
-SambaStatus sambaListingName(SambaListingCursor *cursor, SambaArena *arena, SambaStringRef *out_name) {
+SambaStatus sambaListingName(SambaListingCursor *cursor, SambaArena *arena,
+                             SambaStringRef *out_name) {
   if (!sambaListingAtLineEnd(cursor) && peek(cursor) == '"')
     return quotedName(cursor, arena, out_name);
   size_t start = cursor->at;
@@ -240,14 +261,15 @@ SambaStatus sambaListingName(SambaListingCursor *cursor, SambaArena *arena, Samb
   return NULL;
 }
 
-SambaStatus sambaListingInteger(SambaListingCursor *cursor, int64_t minimum, int64_t maximum, const char *what,
-                                int64_t *out_value) {
+SambaStatus sambaListingInteger(SambaListingCursor *cursor, int64_t minimum, int64_t maximum,
+                                const char *what, int64_t *out_value) {
   sambaListingAtLineEnd(cursor);
   size_t start = cursor->at;
   bool negative = sambaListingTake(cursor, '-');
   SambaStringRef word = sambaListingWord(cursor);
   char copy[32], *end = copy;
   bool hex = word.size > 2 && word.data[0] == '0' && word.data[1] == 'x';
+
   if (word.size == 0 || word.size >= sizeof copy - 1 || !isdigit((unsigned char)word.data[0]))
     return sambaListingError(cursor, start, "expected %s, a number", what);
   copy[0] = '-';
@@ -256,10 +278,12 @@ SambaStatus sambaListingInteger(SambaListingCursor *cursor, int64_t minimum, int
   errno = 0;
   int64_t value = strtoll(negative ? copy : copy + 1, &end, hex ? 16 : 10);
   if (*end)
-    return sambaListingError(cursor, start, "expected %s, a number, found '%.*s'", what, SAMBA_STRING_ARGS(word));
+    return sambaListingError(cursor, start, "expected %s, a number, found '%.*s'", what,
+                             SAMBA_STRING_ARGS(word));
   if (errno || value < minimum || value > maximum)
-    return sambaListingError(cursor, start, "%s is %s%.*s, expected %" PRId64 " to %" PRId64, what, negative ? "-" : "",
-                             SAMBA_STRING_ARGS(word), minimum, maximum);
+    return sambaListingError(cursor, start, "%s is %s%.*s, expected %" PRId64 " to %" PRId64, what,
+                             negative ? "-" : "", SAMBA_STRING_ARGS(word), minimum, maximum);
   *out_value = value;
+
   return NULL;
 }

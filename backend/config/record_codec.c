@@ -1,5 +1,5 @@
-/* The generic codec of records: walks the rows of a record's table and moves numbers between bits and struct members.
- */
+/* The generic codec of records: walks the rows of a record's table and moves numbers between bits
+ * and struct members. */
 #include "backend/config/records.h"
 
 #include <inttypes.h>
@@ -39,12 +39,15 @@ typedef struct BitReader {
   SambaArena *arena;
 } BitReader;
 
-static uint64_t bitsLeft(const BitReader *reader) { return (uint64_t)reader->size * 8 - reader->position; }
+static uint64_t bitsLeft(const BitReader *reader) {
+  return (uint64_t)reader->size * 8 - reader->position;
+}
 
 static uint64_t readBits(BitReader *reader, uint32_t bits) {
   uint64_t value = 0;
   for (uint32_t done = 0; done < bits;) {
-    uint32_t offset = reader->position % 8, take = 8 - offset < bits - done ? 8 - offset : bits - done;
+    uint32_t offset = reader->position % 8;
+    uint32_t take = 8 - offset < bits - done ? 8 - offset : bits - done;
     uint64_t part = (uint64_t)(reader->data[reader->position / 8] >> offset) & ((1u << take) - 1);
     value |= part << done;
     done += take;
@@ -57,23 +60,25 @@ static uint64_t signExtend(uint64_t value, uint32_t bits) {
   return bits < 64 ? (uint64_t)((int64_t)(value << (64 - bits)) >> (64 - bits)) : value;
 }
 
-static bool fits(uint64_t value, uint32_t bits, bool isSigned) {
+static bool fits(uint64_t value, uint32_t bits, bool is_signed) {
   if (bits >= 64)
     return true;
-  return isSigned ? signExtend(value, bits) == value : value >> bits == 0;
+  return is_signed ? signExtend(value, bits) == value : value >> bits == 0;
 }
 
 static SambaStatus noRoom(const SambaRecordRow *row, uint64_t value) {
   if (row->kind == 'S')
     return sambaStatusMake(SAMBA_UNSUPPORTED, "%s is %" PRId64 ", which has no room in %u bits",
                            sambaRecordRowLabel(row), (int64_t)value, row->bits);
-  return sambaStatusMake(SAMBA_UNSUPPORTED, "%s is %" PRIu64 ", which has no room in %u bits", sambaRecordRowLabel(row),
-                         value, row->bits);
+  return sambaStatusMake(SAMBA_UNSUPPORTED, "%s is %" PRIu64 ", which has no room in %u bits",
+                         sambaRecordRowLabel(row), value, row->bits);
 }
 
-static SambaStatus writeRecord(BitWriter *writer, SambaRecordId id, const void *structure, uint32_t counters);
+static SambaStatus writeRecord(BitWriter *writer, SambaRecordId id, const void *structure,
+                               uint32_t counters);
 
-static SambaStatus writeItems(BitWriter *writer, const SambaRecordRow *row, const void *structure, uint32_t counters) {
+static SambaStatus writeItems(BitWriter *writer, const SambaRecordRow *row, const void *structure,
+                              uint32_t counters) {
   uint64_t count = sambaMemberGet(structure, row->count, false);
   const char *items = sambaMemberGetPointer(structure, row->member);
   for (uint64_t i = row->from; i < count && i < row->until; ++i) {
@@ -85,7 +90,8 @@ static SambaStatus writeItems(BitWriter *writer, const SambaRecordRow *row, cons
 }
 
 /* counters: length of the chain that strides belong to. */
-static SambaStatus writeRecord(BitWriter *writer, SambaRecordId id, const void *structure, uint32_t counters) {
+static SambaStatus writeRecord(BitWriter *writer, SambaRecordId id, const void *structure,
+                               uint32_t counters) {
   const SambaRecord *record = sambaRecordGet(id);
   for (uint32_t i = 0; i < record->row_count; ++i) {
     const SambaRecordRow *row = &record->rows[i];
@@ -98,7 +104,8 @@ static SambaStatus writeRecord(BitWriter *writer, SambaRecordId id, const void *
         return noRoom(row, value);
       writeBits(writer, value, row->bits);
       if (row->form == SAMBA_ROW_CHOICE)
-        SAMBA_RETURN_IF_ERROR(writeRecord(writer, (SambaRecordId)(row->record + value), structure, counters));
+        SAMBA_RETURN_IF_ERROR(
+            writeRecord(writer, (SambaRecordId)(row->record + value), structure, counters));
       break;
     case SAMBA_ROW_ARRAY:
       SAMBA_RETURN_IF_ERROR(writeItems(writer, row, structure, counters));
@@ -124,6 +131,7 @@ static SambaStatus writeRecord(BitWriter *writer, SambaRecordId id, const void *
       break;
     }
   }
+
   return NULL;
 }
 
@@ -139,6 +147,7 @@ static uint64_t minimumBits(SambaRecordId id) {
   const SambaRecord *record = sambaRecordGet(id);
   uint64_t bits = 0;
   bool aligned = false;
+
   for (uint32_t i = 0; i < record->row_count; ++i) {
     const SambaRecordRow *row = &record->rows[i];
     aligned |= row->form == SAMBA_ROW_ALIGN;
@@ -153,45 +162,56 @@ static uint64_t minimumBits(SambaRecordId id) {
       bits += least;
     }
   }
+
   return aligned && bits < 64 ? 64 : bits ? bits : 1;
 }
 
-static SambaStatus needBits(const BitReader *reader, const SambaRecordRow *row, uint64_t count, uint64_t bits) {
+static SambaStatus needBits(const BitReader *reader, const SambaRecordRow *row, uint64_t count,
+                            uint64_t bits) {
   if (count <= bitsLeft(reader) / bits)
     return NULL;
   return sambaStatusMake(SAMBA_INVALID,
-                         "the bytes end at %s: %" PRIu64 " of %" PRIu64 " bits expected, %" PRIu64 " left",
+                         "the bytes end at %s: %" PRIu64 " of %" PRIu64 " bits expected, %" PRIu64
+                         " left",
                          sambaRecordRowLabel(row), count, bits, bitsLeft(reader));
 }
 
-static SambaStatus readRecord(BitReader *reader, SambaRecordId id, void *structure, uint32_t counters);
+static SambaStatus readRecord(BitReader *reader, SambaRecordId id, void *structure,
+                              uint32_t counters);
 
-static SambaStatus readItems(BitReader *reader, const SambaRecordRow *row, void *structure, uint32_t counters) {
+static SambaStatus readItems(BitReader *reader, const SambaRecordRow *row, void *structure,
+                             uint32_t counters) {
   uint64_t count = sambaMemberGet(structure, row->count, false);
   char *items = sambaMemberGetPointer(structure, row->member);
+
   if (!items) {
-    SAMBA_RETURN_IF_ERROR(needBits(reader, row, count < row->until ? count : row->until, minimumBits(row->record)));
+    SAMBA_RETURN_IF_ERROR(
+        needBits(reader, row, count < row->until ? count : row->until, minimumBits(row->record)));
     items = sambaArenaAllocate(reader->arena, sambaArraySize(count, row->item_size));
     sambaMemberSetPointer(structure, row->member, items);
   }
+
   for (uint64_t i = row->from; i < count && i < row->until; ++i) {
     SambaStatus status = readRecord(reader, row->record, items + i * row->item_size, counters);
     if (status)
       return sambaStatusAnnotate(status, "%s %" PRIu64, sambaRecordRowLabel(row), i);
   }
+
   return NULL;
 }
 
 static SambaStatus skipPadding(BitReader *reader) {
   uint64_t end = (reader->position + 63) / 64 * 64;
   if (end > (uint64_t)reader->size * 8)
-    return sambaStatusMake(SAMBA_INVALID, "the bytes end inside padding at bit %" PRIu64, reader->position);
+    return sambaStatusMake(SAMBA_INVALID, "the bytes end inside padding at bit %" PRIu64,
+                           reader->position);
   if (end > reader->position && readBits(reader, (uint32_t)(end - reader->position)) != 0)
     return sambaStatusMake(SAMBA_INVALID, "padding before bit %" PRIu64 " is not zero", end);
   return NULL;
 }
 
-static SambaStatus readRecord(BitReader *reader, SambaRecordId id, void *structure, uint32_t counters) {
+static SambaStatus readRecord(BitReader *reader, SambaRecordId id, void *structure,
+                              uint32_t counters) {
   const SambaRecord *record = sambaRecordGet(id);
   for (uint32_t i = 0; i < record->row_count; ++i) {
     const SambaRecordRow *row = &record->rows[i];
@@ -201,9 +221,11 @@ static SambaStatus readRecord(BitReader *reader, SambaRecordId id, void *structu
     case SAMBA_ROW_CHOICE:
       SAMBA_RETURN_IF_ERROR(needBits(reader, row, 1, row->bits));
       value = readBits(reader, row->bits);
-      sambaMemberSet(structure, row->member, row->kind == 'S' ? signExtend(value, row->bits) : value);
+      sambaMemberSet(structure, row->member,
+                     row->kind == 'S' ? signExtend(value, row->bits) : value);
       if (row->form == SAMBA_ROW_CHOICE)
-        SAMBA_RETURN_IF_ERROR(readRecord(reader, (SambaRecordId)(row->record + value), structure, counters));
+        SAMBA_RETURN_IF_ERROR(
+            readRecord(reader, (SambaRecordId)(row->record + value), structure, counters));
       break;
     case SAMBA_ROW_ARRAY:
       SAMBA_RETURN_IF_ERROR(readItems(reader, row, structure, counters));
@@ -230,14 +252,16 @@ static SambaStatus readRecord(BitReader *reader, SambaRecordId id, void *structu
       break;
     }
   }
+
   return NULL;
 }
 
-SambaStatus sambaRecordRead(SambaRecordId id, const uint8_t *data, size_t size, SambaArena *arena, void *structure) {
+SambaStatus sambaRecordRead(SambaRecordId id, const uint8_t *data, size_t size, SambaArena *arena,
+                            void *structure) {
   BitReader reader = {data, size, 0, arena};
   SAMBA_RETURN_IF_ERROR(readRecord(&reader, id, structure, 0));
   if (bitsLeft(&reader) >= 8)
-    return sambaStatusMake(SAMBA_INVALID, "%" PRIu64 " bytes after the end of the %s", bitsLeft(&reader) / 8,
-                           sambaRecordGet(id)->name);
+    return sambaStatusMake(SAMBA_INVALID, "%" PRIu64 " bytes after the end of the %s",
+                           bitsLeft(&reader) / 8, sambaRecordGet(id)->name);
   return NULL;
 }

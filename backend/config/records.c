@@ -1,4 +1,5 @@
-/* The table of records.def as data, access to members, and its description in Markdown; see records.h. */
+/* The table of records.def as data, access to members, and its description in Markdown; see
+ * records.h. */
 #include "backend/config/records.h"
 
 #include <stdarg.h>
@@ -7,36 +8,58 @@
 #include <stdlib.h>
 
 /* The characters of kinds as constants. */
-enum { kind_U = 'U', kind_S = 'S', kind_X = 'X', kind_B = 'B', kind_D = 'D', kind_N = 'N', kind_K = 'K', kind_P = 'P' };
+enum {
+  kind_U = 'U',
+  kind_S = 'S',
+  kind_X = 'X',
+  kind_B = 'B',
+  kind_D = 'D',
+  kind_N = 'N',
+  kind_K = 'K',
+  kind_P = 'P'
+};
 
 #define MEMBER(structure, name) {offsetof(structure, name), sizeof(((structure *)0)->name)}
 #define RECORD(record, structure, meaning) static const SambaRecordRow rows_##record[] = {
-#define END                                                                                                            \
-  }                                                                                                                    \
+#define END                                                                                        \
+  }                                                                                                \
   ;
-#define ARRAY(structure, name, count, record, from, until, meaning)                                                    \
-  {SAMBA_ROW_ARRAY,                                                                                                    \
-   #name,                                                                                                              \
-   meaning,                                                                                                            \
-   0,                                                                                                                  \
-   0,                                                                                                                  \
-   MEMBER(structure, name),                                                                                            \
-   MEMBER(structure, count),                                                                                           \
-   SAMBA_RECORD_##record,                                                                                              \
-   from,                                                                                                               \
-   until,                                                                                                              \
+#define ARRAY(structure, name, count, record, from, until, meaning)                                \
+  {SAMBA_ROW_ARRAY,                                                                                \
+   #name,                                                                                          \
+   meaning,                                                                                        \
+   0,                                                                                              \
+   0,                                                                                              \
+   MEMBER(structure, name),                                                                        \
+   MEMBER(structure, count),                                                                       \
+   SAMBA_RECORD_##record,                                                                          \
+   from,                                                                                           \
+   until,                                                                                          \
    sizeof(*((structure *)0)->name)},
-#define TRIPS(structure, name, count, meaning)                                                                         \
-  {SAMBA_ROW_TRIPS,  #name, meaning, 32, 'U', MEMBER(structure, name), MEMBER(structure, count),                       \
+#define TRIPS(structure, name, count, meaning)                                                     \
+  {SAMBA_ROW_TRIPS,  #name, meaning, 32, 'U', MEMBER(structure, name), MEMBER(structure, count),   \
    (SambaRecordId)0, 0,     0,       0},
-#define STRIDES(structure, name, meaning)                                                                              \
-  {SAMBA_ROW_STRIDES, #name, meaning, 48, 'S', MEMBER(structure, name), {0, 0}, (SambaRecordId)0, 0, 0, 0},
-#define CHOICE(structure, name, bits, record, meaning)                                                                 \
-  {SAMBA_ROW_CHOICE, #name, meaning, bits, 'U', MEMBER(structure, name), {0, 0}, SAMBA_RECORD_##record, 0, 0, 0},
-#define ALIGN                                                                                                          \
-  {SAMBA_ROW_ALIGN, "", "zero bits up to a multiple of 64", 0, 0, {0, 0}, {0, 0}, (SambaRecordId)0, 0, 0, 0},
-#define FIELD(structure, name, bits, kind, meaning)                                                                    \
-  {SAMBA_ROW_FIELD, #name, meaning, bits, kind_##kind, MEMBER(structure, name), {0, 0}, (SambaRecordId)0, 0, 0, 0},
+#define STRIDES(structure, name, meaning)                                                          \
+  {SAMBA_ROW_STRIDES, #name, meaning, 48, 'S', MEMBER(structure, name), {0, 0},                    \
+   (SambaRecordId)0,  0,     0,       0},
+#define CHOICE(structure, name, bits, record, meaning)                                             \
+  {SAMBA_ROW_CHOICE,      #name, meaning, bits, 'U', MEMBER(structure, name), {0, 0},              \
+   SAMBA_RECORD_##record, 0,     0,       0},
+#define ALIGN                                                                                      \
+  {SAMBA_ROW_ALIGN,                                                                                \
+   "",                                                                                             \
+   "zero bits up to a multiple of 64",                                                             \
+   0,                                                                                              \
+   0,                                                                                              \
+   {0, 0},                                                                                         \
+   {0, 0},                                                                                         \
+   (SambaRecordId)0,                                                                               \
+   0,                                                                                              \
+   0,                                                                                              \
+   0},
+#define FIELD(structure, name, bits, kind, meaning)                                                \
+  {SAMBA_ROW_FIELD,  #name, meaning, bits, kind_##kind, MEMBER(structure, name), {0, 0},           \
+   (SambaRecordId)0, 0,     0,       0},
 #include "backend/config/records.def"
 #undef RECORD
 #undef FIELD
@@ -54,8 +77,9 @@ enum { kind_U = 'U', kind_S = 'S', kind_X = 'X', kind_B = 'B', kind_D = 'D', kin
 #define CHOICE(structure, member, bits, record, meaning)
 #define ALIGN
 #define END
-#define RECORD(record, structure, meaning)                                                                             \
-  [SAMBA_RECORD_##record] = {#record, meaning, sizeof rows_##record / sizeof rows_##record[0], rows_##record},
+#define RECORD(record, structure, meaning)                                                         \
+  [SAMBA_RECORD_##                                                                                 \
+      record] = {#record, meaning, sizeof rows_##record / sizeof rows_##record[0], rows_##record},
 static const SambaRecord records[SAMBA_RECORD_COUNT] = {
 #include "backend/config/records.def"
 };
@@ -72,7 +96,8 @@ const char *sambaRecordRowLabel(const SambaRecordRow *row) {
 
 uint64_t sambaMemberGet(const void *structure, SambaMember member, bool is_signed) {
   uint64_t value = 0;
-  memcpy(&value, (const char *)structure + member.offset, member.size); /* little-endian hosts, checked below */
+  memcpy(&value, (const char *)structure + member.offset,
+         member.size); /* little-endian hosts, checked below */
   unsigned unused = 64 - 8u * member.size;
   return is_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value;
 }
@@ -92,7 +117,8 @@ void sambaMemberSetPointer(void *structure, SambaMember member, void *value) {
   memcpy((char *)structure + member.offset, &value, sizeof value);
 }
 
-__attribute__((format(printf, 2, 3))) static void appendText(SambaByteBuffer *out, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void appendText(SambaByteBuffer *out,
+                                                             const char *format, ...) {
   char text[1024];
   va_list arguments;
   va_start(arguments, format);
@@ -103,21 +129,24 @@ __attribute__((format(printf, 2, 3))) static void appendText(SambaByteBuffer *ou
 }
 
 static void describeRow(const SambaRecordRow *row, SambaByteBuffer *out) {
-  static const char *const kinds[128] = {['U'] = "unsigned", ['S'] = "signed",       ['X'] = "bits",
-                                         ['B'] = "bool",     ['D'] = "element type", ['N'] = "operation",
-                                         ['K'] = "kind",     ['P'] = "switch port"};
+  static const char *const kinds[128] = {
+      ['U'] = "unsigned",     ['S'] = "signed",    ['X'] = "bits", ['B'] = "bool",
+      ['D'] = "element type", ['N'] = "operation", ['K'] = "kind", ['P'] = "switch port"};
   const char *label = sambaRecordRowLabel(row);
+
   switch (row->form) {
   case SAMBA_ROW_FIELD:
-    appendText(out, "| %s | %u | %s | %s |\n", label, row->bits, kinds[(unsigned char)row->kind], row->meaning);
+    appendText(out, "| %s | %u | %s | %s |\n", label, row->bits, kinds[(unsigned char)row->kind],
+               row->meaning);
     break;
   case SAMBA_ROW_ARRAY:
-    appendText(out, "| %s | | records `%s` | %s |\n", label, sambaRecordGet(row->record)->name, row->meaning);
+    appendText(out, "| %s | | records `%s` | %s |\n", label, sambaRecordGet(row->record)->name,
+               row->meaning);
     break;
   case SAMBA_ROW_TRIPS:
   case SAMBA_ROW_STRIDES:
-    appendText(out, "| %s | %u each | %s, one per counter | %s |\n", label, row->bits, kinds[(unsigned char)row->kind],
-               row->meaning);
+    appendText(out, "| %s | %u each | %s, one per counter | %s |\n", label, row->bits,
+               kinds[(unsigned char)row->kind], row->meaning);
     break;
   case SAMBA_ROW_CHOICE:
     appendText(out, "| %s | %u | choice | %s |\n", label, row->bits, row->meaning);
@@ -131,8 +160,9 @@ static void describeRow(const SambaRecordRow *row, SambaByteBuffer *out) {
 void sambaRecordsDescribe(SambaByteBuffer *out) {
   for (int id = 0; id < SAMBA_RECORD_COUNT; ++id) {
     const SambaRecord *record = sambaRecordGet((SambaRecordId)id);
-    appendText(out, "%s#### `%s`: %s\n\n| field | bits | form | meaning |\n| --- | --- | --- | --- |\n", id ? "\n" : "",
-               record->name, record->meaning);
+    appendText(out,
+               "%s#### `%s`: %s\n\n| field | bits | form | meaning |\n| --- | --- | --- | --- |\n",
+               id ? "\n" : "", record->name, record->meaning);
     for (uint32_t i = 0; i < record->row_count; ++i)
       describeRow(&record->rows[i], out);
   }

@@ -1,4 +1,5 @@
-/* The table of the bit-level records, made from records.def, and the structs that the records are bound to. */
+/* The table of the bit-level records, made from records.def, and the structs that the records are
+ * bound to. */
 #ifndef SAMBA_BACKEND_CONFIG_RECORDS_H
 #define SAMBA_BACKEND_CONFIG_RECORDS_H
 
@@ -7,7 +8,8 @@
 
 enum { SAMBA_IMAGE_VERSION = 1 };
 
-/* What the bits of a section hold: a SambaSection whose streams are flows at ports and switch entries. */
+/* What the bits of a section hold: a SambaSection whose streams are flows at ports and switch
+ * entries. */
 typedef struct SambaPortFlow {
   uint8_t lane;
   uint16_t flow;
@@ -95,10 +97,12 @@ void sambaMemberSet(void *structure, SambaMember member, uint64_t value);
 void *sambaMemberGetPointer(const void *structure, SambaMember member);
 void sambaMemberSetPointer(void *structure, SambaMember member, void *value);
 
-/* Generic codec over the table. Writing fails when a number has no room in its bits; reading when the bytes end, a
- * count exceeds what is left, or padding is not zero. Everything read lives in the arena. */
+/* Generic codec over the table. Writing fails when a number has no room in its bits; reading when
+ * the bytes end, a count exceeds what is left, or padding is not zero. Everything read lives in the
+ * arena. */
 SambaStatus sambaRecordWrite(SambaRecordId id, const void *structure, SambaByteBuffer *out);
-SambaStatus sambaRecordRead(SambaRecordId id, const uint8_t *data, size_t size, SambaArena *arena, void *structure);
+SambaStatus sambaRecordRead(SambaRecordId id, const uint8_t *data, size_t size, SambaArena *arena,
+                            void *structure);
 /* The records as Markdown tables for docs/pef-format.md. */
 void sambaRecordsDescribe(SambaByteBuffer *out);
 

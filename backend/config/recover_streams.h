@@ -1,6 +1,6 @@
-/* Recovers the streams from configuration bits alone: follows every flow that a unit sends through the switch entries
- * to the unit ports that take it. The decoder makes a section's streams this way; the route checker compares what it
- * finds with what was asked. */
+/* Recovers the streams from configuration bits alone: follows every flow that a unit sends through
+ * the switch entries to the unit ports that take it. The decoder makes a section's streams this
+ * way; the route checker compares what it finds with what was asked. */
 #ifndef SAMBA_BACKEND_CONFIG_RECOVER_STREAMS_H
 #define SAMBA_BACKEND_CONFIG_RECOVER_STREAMS_H
 
@@ -17,12 +17,13 @@ typedef struct SambaRecoveredStream {
   SambaHop *hops; /* depth-first from the source, branches in the order of the switch entries */
 } SambaRecoveredStream;
 
-/* One recovered stream per output end, in the order of the ends; everything lives in the arena. Refused, naming switch,
- * port, lane and flow: values the machine does not have, two ends on one lane and flow, a flow that ends nowhere, a
- * loop, two flows on one (x, y, port, lane, flow), an entry that no flow reaches, an input that nothing feeds. Units
- * must pass sambaPlacementCheck; entries may come in any order. */
-SambaStatus sambaStreamsRecover(const SambaMachine *machine, const SambaUnit *units, uint32_t unit_count,
-                                const SambaFabric *fabric, SambaArena *arena, SambaRecoveredStream **out_streams,
-                                uint32_t *out_count);
+/* One recovered stream per output end, in the order of the ends; everything lives in the arena.
+ * Refused, naming switch, port, lane and flow: values the machine does not have, two ends on one
+ * lane and flow, a flow that ends nowhere, a loop, two flows on one (x, y, port, lane, flow), an
+ * entry that no flow reaches, an input that nothing feeds. Units must pass sambaPlacementCheck;
+ * entries may come in any order. */
+SambaStatus sambaStreamsRecover(const SambaMachine *machine, const SambaUnit *units,
+                                uint32_t unit_count, const SambaFabric *fabric, SambaArena *arena,
+                                SambaRecoveredStream **out_streams, uint32_t *out_count);
 
 #endif

@@ -1,5 +1,5 @@
-/* The machine: parameter table, geometry and consistency; see machine.h. Everything by parameter comes from
- * parameters.def, so a new parameter is one row there and one in shipped.def. */
+/* The machine: parameter table, geometry and consistency; see machine.h. Everything by parameter
+ * comes from parameters.def, so a new parameter is one row there and one in shipped.def. */
 #include "backend/machine/machine.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ typedef struct ParameterRow {
 } ParameterRow;
 
 static const ParameterRow parameters[SAMBA_PARAMETER_COUNT] = {
-#define X(name, unit, minimum, maximum, description)                                                                   \
+#define X(name, unit, minimum, maximum, description)                                               \
   {#name, unit, description, minimum, maximum, offsetof(SambaMachine, name)},
 #include "backend/machine/parameters.def"
 #undef X
@@ -32,7 +32,8 @@ const char *sambaParameterDescription(SambaParameter parameter) {
 
 SambaParameter sambaParameterFromName(SambaStringRef name) {
   int parameter = 0;
-  while (parameter < SAMBA_PARAMETER_COUNT && !sambaStringRefEqualC(name, parameters[parameter].name))
+  while (parameter < SAMBA_PARAMETER_COUNT &&
+         !sambaStringRefEqualC(name, parameters[parameter].name))
     ++parameter;
   return (SambaParameter)parameter;
 }
@@ -43,7 +44,8 @@ int64_t sambaMachineGet(const SambaMachine *machine, SambaParameter parameter) {
   return *(const int64_t *)((const char *)machine + parameters[parameter].offset);
 }
 
-void sambaMachineSet(SambaMachine *machine, SambaParameter parameter, int64_t value, const char *source) {
+void sambaMachineSet(SambaMachine *machine, SambaParameter parameter, int64_t value,
+                     const char *source) {
   if ((unsigned)parameter >= SAMBA_PARAMETER_COUNT)
     return;
   *(int64_t *)((char *)machine + parameters[parameter].offset) = value;
@@ -52,25 +54,31 @@ void sambaMachineSet(SambaMachine *machine, SambaParameter parameter, int64_t va
 
 static bool isPowerOfTwo(int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
 
-static SambaStatus checkPowerOfTwo(const SambaMachine *machine, SambaParameter parameter, const char *reason) {
+static SambaStatus checkPowerOfTwo(const SambaMachine *machine, SambaParameter parameter,
+                                   const char *reason) {
   int64_t value = sambaMachineGet(machine, parameter);
   if (isPowerOfTwo(value))
     return NULL;
-  return sambaStatusMake(SAMBA_INVALID, "machine '%s': %s is %" PRId64 ", expected a power of two: %s", machine->name,
-                         sambaParameterName(parameter), value, reason);
+  return sambaStatusMake(SAMBA_INVALID,
+                         "machine '%s': %s is %" PRId64 ", expected a power of two: %s",
+                         machine->name, sambaParameterName(parameter), value, reason);
 }
 
-static SambaStatus checkMultiple(const SambaMachine *machine, SambaParameter whole, SambaParameter part) {
-  int64_t a = sambaMachineGet(machine, whole), b = sambaMachineGet(machine, part);
+static SambaStatus checkMultiple(const SambaMachine *machine, SambaParameter whole,
+                                 SambaParameter part) {
+  int64_t a = sambaMachineGet(machine, whole);
+  int64_t b = sambaMachineGet(machine, part);
   if (a % b == 0)
     return NULL;
-  return sambaStatusMake(SAMBA_INVALID, "machine '%s': %s is %" PRId64 ", expected a multiple of %s, which is %" PRId64,
+  return sambaStatusMake(SAMBA_INVALID,
+                         "machine '%s': %s is %" PRId64
+                         ", expected a multiple of %s, which is %" PRId64,
                          machine->name, sambaParameterName(whole), a, sambaParameterName(part), b);
 }
 
 /* A memory is there with capacity, channels and bandwidth, or with none of them. */
-static SambaStatus checkMemory(const SambaMachine *machine, SambaParameter bytes, SambaParameter channels,
-                               SambaParameter mbps) {
+static SambaStatus checkMemory(const SambaMachine *machine, SambaParameter bytes,
+                               SambaParameter channels, SambaParameter mbps) {
   bool present = sambaMachineGet(machine, bytes) > 0;
   SambaParameter others[2] = {channels, mbps};
   for (int i = 0; i < 2; ++i)
@@ -78,26 +86,33 @@ static SambaStatus checkMemory(const SambaMachine *machine, SambaParameter bytes
       return sambaStatusMake(SAMBA_INVALID,
                              "machine '%s': %s is %" PRId64 " but %s is %" PRId64
                              ", expected both zero (no such memory) or both positive",
-                             machine->name, sambaParameterName(bytes), sambaMachineGet(machine, bytes),
-                             sambaParameterName(others[i]), sambaMachineGet(machine, others[i]));
+                             machine->name, sambaParameterName(bytes),
+                             sambaMachineGet(machine, bytes), sambaParameterName(others[i]),
+                             sambaMachineGet(machine, others[i]));
   return NULL;
 }
 
 static SambaStatus checkDram(const SambaMachine *machine) {
-  SAMBA_RETURN_IF_ERROR(
-      checkMemory(machine, SAMBA_PARAMETER_hbm_bytes, SAMBA_PARAMETER_hbm_channels, SAMBA_PARAMETER_hbm_channel_mbps));
-  SAMBA_RETURN_IF_ERROR(
-      checkMemory(machine, SAMBA_PARAMETER_ddr_bytes, SAMBA_PARAMETER_ddr_channels, SAMBA_PARAMETER_ddr_channel_mbps));
+  SAMBA_RETURN_IF_ERROR(checkMemory(machine, SAMBA_PARAMETER_hbm_bytes,
+                                    SAMBA_PARAMETER_hbm_channels,
+                                    SAMBA_PARAMETER_hbm_channel_mbps));
+  SAMBA_RETURN_IF_ERROR(checkMemory(machine, SAMBA_PARAMETER_ddr_bytes,
+                                    SAMBA_PARAMETER_ddr_channels,
+                                    SAMBA_PARAMETER_ddr_channel_mbps));
   if (machine->hbm_bytes == 0 && machine->ddr_bytes == 0)
     return sambaStatusMake(
-        SAMBA_INVALID, "machine '%s': hbm_bytes and ddr_bytes are both 0, expected at least one memory", machine->name);
+        SAMBA_INVALID,
+        "machine '%s': hbm_bytes and ddr_bytes are both 0, expected at least one memory",
+        machine->name);
   const char *reason = "addresses are split into channel, row and burst by bits";
+
   SAMBA_RETURN_IF_ERROR(checkPowerOfTwo(machine, SAMBA_PARAMETER_dram_burst_bytes, reason));
   SAMBA_RETURN_IF_ERROR(checkPowerOfTwo(machine, SAMBA_PARAMETER_dram_row_bytes, reason));
   SAMBA_RETURN_IF_ERROR(checkPowerOfTwo(machine, SAMBA_PARAMETER_dram_interleave_bytes, reason));
-  SAMBA_RETURN_IF_ERROR(checkMultiple(machine, SAMBA_PARAMETER_dram_row_bytes, SAMBA_PARAMETER_dram_burst_bytes));
   SAMBA_RETURN_IF_ERROR(
-      checkMultiple(machine, SAMBA_PARAMETER_dram_interleave_bytes, SAMBA_PARAMETER_dram_burst_bytes));
+      checkMultiple(machine, SAMBA_PARAMETER_dram_row_bytes, SAMBA_PARAMETER_dram_burst_bytes));
+  SAMBA_RETURN_IF_ERROR(checkMultiple(machine, SAMBA_PARAMETER_dram_interleave_bytes,
+                                      SAMBA_PARAMETER_dram_burst_bytes));
   if (machine->dram_write_low >= machine->dram_write_high)
     return sambaStatusMake(SAMBA_INVALID,
                            "machine '%s': dram_write_low is %" PRId64
@@ -107,33 +122,41 @@ static SambaStatus checkDram(const SambaMachine *machine) {
     return sambaStatusMake(SAMBA_INVALID,
                            "machine '%s': dram_refresh_ps is %" PRId64
                            ", expected less than dram_refresh_interval_ps, which is %" PRId64,
-                           machine->name, machine->dram_refresh_ps, machine->dram_refresh_interval_ps);
+                           machine->name, machine->dram_refresh_ps,
+                           machine->dram_refresh_interval_ps);
   return NULL;
 }
 
 SambaStatus sambaMachineCheck(const SambaMachine *machine) {
   if (machine->name[0] == '\0' || !memchr(machine->name, '\0', sizeof machine->name))
-    return sambaStatusMake(SAMBA_INVALID, "machine without a name, expected 1 to %zu bytes", sizeof machine->name - 1);
+    return sambaStatusMake(SAMBA_INVALID, "machine without a name, expected 1 to %zu bytes",
+                           sizeof machine->name - 1);
+
   for (int i = 0; i < SAMBA_PARAMETER_COUNT; ++i) {
     int64_t value = sambaMachineGet(machine, (SambaParameter)i);
     if (value < parameters[i].minimum || value > parameters[i].maximum)
       return sambaStatusMake(SAMBA_INVALID,
-                             "machine '%s': %s (%s) is %" PRId64 ", expected %" PRId64 " to %" PRId64 " %s",
-                             machine->name, parameters[i].name, parameters[i].description, value, parameters[i].minimum,
-                             parameters[i].maximum, parameters[i].unit);
+                             "machine '%s': %s (%s) is %" PRId64 ", expected %" PRId64
+                             " to %" PRId64 " %s",
+                             machine->name, parameters[i].name, parameters[i].description, value,
+                             parameters[i].minimum, parameters[i].maximum, parameters[i].unit);
   }
+
   SAMBA_RETURN_IF_ERROR(checkMultiple(machine, SAMBA_PARAMETER_grid_columns, SAMBA_PARAMETER_dies));
-  SAMBA_RETURN_IF_ERROR(checkMultiple(machine, SAMBA_PARAMETER_grid_columns, SAMBA_PARAMETER_tile_columns));
-  SAMBA_RETURN_IF_ERROR(checkMultiple(machine, SAMBA_PARAMETER_grid_rows, SAMBA_PARAMETER_tile_rows));
+  SAMBA_RETURN_IF_ERROR(
+      checkMultiple(machine, SAMBA_PARAMETER_grid_columns, SAMBA_PARAMETER_tile_columns));
+  SAMBA_RETURN_IF_ERROR(
+      checkMultiple(machine, SAMBA_PARAMETER_grid_rows, SAMBA_PARAMETER_tile_rows));
   if (machine->systolic_accumulators < machine->systolic_rows * machine->systolic_columns)
     return sambaStatusMake(SAMBA_INVALID,
                            "machine '%s': systolic_accumulators is %" PRId64
                            ", expected at least one per MAC of the %" PRId64 " x %" PRId64 " array",
                            machine->name, machine->systolic_accumulators, machine->systolic_rows,
                            machine->systolic_columns);
+  SAMBA_RETURN_IF_ERROR(checkPowerOfTwo(machine, SAMBA_PARAMETER_simd_lanes,
+                                        "lane reductions fold the lanes by halves"));
   SAMBA_RETURN_IF_ERROR(
-      checkPowerOfTwo(machine, SAMBA_PARAMETER_simd_lanes, "lane reductions fold the lanes by halves"));
-  SAMBA_RETURN_IF_ERROR(checkMultiple(machine, SAMBA_PARAMETER_pmu_bytes, SAMBA_PARAMETER_pmu_banks));
+      checkMultiple(machine, SAMBA_PARAMETER_pmu_bytes, SAMBA_PARAMETER_pmu_banks));
   return checkDram(machine);
 }
 
@@ -142,25 +165,36 @@ SambaSiteKind sambaMachineSiteKind(const SambaMachine *machine, int32_t x, int32
   return ((x ^ y) & 1) == 0 ? SAMBA_SITE_PCU : SAMBA_SITE_PMU;
 }
 
-int64_t sambaMachineSiteCount(const SambaMachine *machine) { return machine->grid_columns * machine->grid_rows; }
+int64_t sambaMachineSiteCount(const SambaMachine *machine) {
+  return machine->grid_columns * machine->grid_rows;
+}
 
-int64_t sambaMachinePcuCount(const SambaMachine *machine) { return (sambaMachineSiteCount(machine) + 1) / 2; }
+int64_t sambaMachinePcuCount(const SambaMachine *machine) {
+  return (sambaMachineSiteCount(machine) + 1) / 2;
+}
 
-int64_t sambaMachinePmuCount(const SambaMachine *machine) { return sambaMachineSiteCount(machine) / 2; }
+int64_t sambaMachinePmuCount(const SambaMachine *machine) {
+  return sambaMachineSiteCount(machine) / 2;
+}
 
-/* The first half of the AGs stands along the top edge, the rest along the bottom edge, each evenly spread. On sn40l (4
- * tiles of 13 columns side by side, 40 AGs per edge) this puts exactly 10 AGs at the outer edge of each tile. */
+/* The first half of the AGs stands along the top edge, the rest along the bottom edge, each evenly
+ * spread. On sn40l (4 tiles of 13 columns side by side, 40 AGs per edge) this puts exactly 10 AGs
+ * at the outer edge of each tile. */
 void sambaMachineAgSite(const SambaMachine *machine, int32_t ag, int32_t *out_x, int32_t *out_y) {
-  int64_t top = (machine->ag_count + 1) / 2, bottom = machine->ag_count - top;
+  int64_t top = (machine->ag_count + 1) / 2;
+  int64_t bottom = machine->ag_count - top;
   bool onTop = ag < top;
-  int64_t position = onTop ? ag : ag - top, count = onTop ? top : bottom;
+  int64_t position = onTop ? ag : ag - top;
+  int64_t count = onTop ? top : bottom;
   *out_x = count > 0 ? (int32_t)((2 * position + 1) * machine->grid_columns / (2 * count)) : 0;
   *out_y = onTop ? 0 : (int32_t)machine->grid_rows - 1;
 }
 
-int64_t sambaMachineHopCycles(const SambaMachine *machine, int32_t x0, int32_t y0, int32_t x1, int32_t y1) {
+int64_t sambaMachineHopCycles(const SambaMachine *machine, int32_t x0, int32_t y0, int32_t x1,
+                              int32_t y1) {
   (void)y0;
   (void)y1;
-  int64_t dieColumns = machine->grid_columns / machine->dies;
-  return machine->hop_cycles + (x0 / dieColumns != x1 / dieColumns ? machine->die_crossing_cycles : 0);
+  int64_t die_columns = machine->grid_columns / machine->dies;
+  return machine->hop_cycles +
+         (x0 / die_columns != x1 / die_columns ? machine->die_crossing_cycles : 0);
 }

@@ -1,8 +1,9 @@
 /* The machine: one plain struct that planner, placer, router, encoder and simulator all ask.
  *
- * Every parameter is a row of backend/machine/parameters.def: X(name, unit, minimum, maximum, description). Values of
- * the shipped machines, each with its source or marked assumed, are in backend/machine/shipped.def. A PEF carries the
- * whole table; the simulator knows no other machine. */
+ * Every parameter is a row of backend/machine/parameters.def: X(name, unit, minimum, maximum,
+ * description). Values of the shipped machines, each with its source or marked assumed, are in
+ * backend/machine/shipped.def. A PEF carries the whole table; the simulator knows no other machine.
+ */
 #ifndef SAMBA_BACKEND_MACHINE_MACHINE_H
 #define SAMBA_BACKEND_MACHINE_MACHINE_H
 
@@ -20,11 +21,13 @@ typedef enum {
 
 typedef struct SambaMachine {
   char name[64];
-  /* Values in the unit of the table (integers: bandwidths are in MB/s, times in ps or cycles), indexed by name. */
+  /* Values in the unit of the table (integers: bandwidths are in MB/s, times in ps or cycles),
+   * indexed by name. */
 #define X(name, unit, minimum, maximum, description) int64_t name;
 #include "backend/machine/parameters.def"
 #undef X
-  /* Source of each value, borrowed (static storage or the arena of whoever parsed the file); NULL: assumed. */
+  /* Source of each value, borrowed (static storage or the arena of whoever parsed the file); NULL:
+   * assumed. */
   const char *sources[SAMBA_PARAMETER_COUNT];
 } SambaMachine;
 
@@ -39,21 +42,27 @@ const SambaMachine *sambaMachineShipped(int index);
 const char *sambaParameterName(SambaParameter parameter);
 const char *sambaParameterUnit(SambaParameter parameter);
 const char *sambaParameterDescription(SambaParameter parameter);
-SambaParameter sambaParameterFromName(SambaStringRef name); /* SAMBA_PARAMETER_COUNT when there is none */
+SambaParameter
+sambaParameterFromName(SambaStringRef name); /* SAMBA_PARAMETER_COUNT when there is none */
 int64_t sambaMachineGet(const SambaMachine *machine, SambaParameter parameter);
-void sambaMachineSet(SambaMachine *machine, SambaParameter parameter, int64_t value, const char *source);
-/* Every value within its range and the values consistent with each other; names the parameter that is not. */
+void sambaMachineSet(SambaMachine *machine, SambaParameter parameter, int64_t value,
+                     const char *source);
+/* Every value within its range and the values consistent with each other; names the parameter that
+ * is not. */
 SambaStatus sambaMachineCheck(const SambaMachine *machine);
 
-/* Geometry. Sites are (x, y), 0 <= x < grid_columns, 0 <= y < grid_rows; site index = y * grid_columns + x.
- * One switch per site. (x + y) even: PCU, odd: PMU (checkerboard). */
+/* Geometry. Sites are (x, y), 0 <= x < grid_columns, 0 <= y < grid_rows; site index = y *
+ * grid_columns + x. One switch per site. (x + y) even: PCU, odd: PMU (checkerboard). */
 SambaSiteKind sambaMachineSiteKind(const SambaMachine *machine, int32_t x, int32_t y);
 int64_t sambaMachineSiteCount(const SambaMachine *machine);
 int64_t sambaMachinePcuCount(const SambaMachine *machine);
 int64_t sambaMachinePmuCount(const SambaMachine *machine);
-/* Address generator i (0 <= i < ag_count) sits beside the switch at this site, outside the grid, on its own port. */
+/* Address generator i (0 <= i < ag_count) sits beside the switch at this site, outside the grid, on
+ * its own port. */
 void sambaMachineAgSite(const SambaMachine *machine, int32_t ag, int32_t *out_x, int32_t *out_y);
-/* Cycles from the switch at (x0,y0) to its neighbour (x1,y1): hop latency, more across a die edge. */
-int64_t sambaMachineHopCycles(const SambaMachine *machine, int32_t x0, int32_t y0, int32_t x1, int32_t y1);
+/* Cycles from the switch at (x0,y0) to its neighbour (x1,y1): hop latency, more across a
+ * die edge. */
+int64_t sambaMachineHopCycles(const SambaMachine *machine, int32_t x0, int32_t y0, int32_t x1,
+                              int32_t y1);
 
 #endif

@@ -3,7 +3,8 @@
 
 #define CELL_VALUE(value, source) value
 #define CELL_SOURCE(value, source) source
-#define CELL(name, cell) .name = CELL_VALUE cell, .sources[SAMBA_PARAMETER_##name] = CELL_SOURCE cell,
+#define CELL(name, cell)                                                                           \
+  .name = CELL_VALUE cell, .sources[SAMBA_PARAMETER_##name] = CELL_SOURCE cell,
 
 #define X(name, tiny, plasticine, sn10, sn40l) +1
 _Static_assert(0
@@ -40,7 +41,8 @@ static const SambaMachine machines[] = {
 };
 
 const SambaMachine *sambaMachineShipped(int index) {
-  return index >= 0 && index < (int)(sizeof machines / sizeof machines[0]) ? &machines[index] : NULL;
+  return index >= 0 && index < (int)(sizeof machines / sizeof machines[0]) ? &machines[index]
+                                                                           : NULL;
 }
 
 const SambaMachine *sambaMachineFind(SambaStringRef name) {

@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t sambaAssemblyAddUnit(SambaAssembly *assembly, SambaUnitKind kind, const char *name, const char *layer,
-                              uint32_t inputs, uint32_t outputs) {
+uint32_t sambaAssemblyAddUnit(SambaAssembly *assembly, SambaUnitKind kind, const char *name,
+                              const char *layer, uint32_t inputs, uint32_t outputs) {
   uint32_t index = (uint32_t)assembly->units.size;
   const char *unique = name;
-  for (uint32_t attempt = 2; !sambaStringMapInsert(&assembly->names, sambaStringRef(unique), index, NULL); ++attempt)
+
+  for (uint32_t attempt = 2;
+       !sambaStringMapInsert(&assembly->names, sambaStringRef(unique), index, NULL); ++attempt)
     unique = sambaArenaFormat(assembly->arena, "%s_%u", name, attempt);
   SambaUnit unit = {.kind = kind,
                     .name = unique,
@@ -25,13 +27,16 @@ uint32_t sambaAssemblyAddUnit(SambaAssembly *assembly, SambaUnitKind kind, const
   for (uint32_t i = 0; i < outputs; ++i)
     unit.outputs[i].block = 1, unit.outputs[i].access.replay = 1;
   sambaArrayAppend(&assembly->units, unit);
+
   return index;
 }
 
-void sambaAssemblyConnect(SambaAssembly *assembly, SambaEndpoint source, const SambaEndpoint *destinations,
-                          size_t count) {
-  SambaStream stream = {
-      .kind = SAMBA_STREAM_VECTOR, .source = source, .destination_count = (uint32_t)count, .rate_permille = 1};
+void sambaAssemblyConnect(SambaAssembly *assembly, SambaEndpoint source,
+                          const SambaEndpoint *destinations, size_t count) {
+  SambaStream stream = {.kind = SAMBA_STREAM_VECTOR,
+                        .source = source,
+                        .destination_count = (uint32_t)count,
+                        .rate_permille = 1};
   stream.destinations = sambaArenaCopy(assembly->arena, destinations, count * sizeof *destinations);
   sambaArrayAppend(&assembly->streams, stream);
 }
@@ -56,25 +61,29 @@ static void countStream(SambaPort *port, uint32_t stream) {
   ++port->stream_count;
 }
 
-static void listStream(SambaPort *port, uint32_t stream) { ((uint32_t *)port->streams)[port->stream_count++] = stream; }
+static void listStream(SambaPort *port, uint32_t stream) {
+  ((uint32_t *)port->streams)[port->stream_count++] = stream;
+}
 
 void sambaAssemblyFinish(SambaAssembly *assembly, SambaSection *out_section) {
   eachEnd(assembly, countStream);
   for (size_t u = 0; u < assembly->units.size; ++u) {
     SambaUnit *unit = &assembly->units.data[u];
     for (uint32_t i = 0; i < unit->input_count + unit->output_count; ++i) {
-      SambaPort *port = i < unit->input_count ? &unit->inputs[i] : &unit->outputs[i - unit->input_count];
+      SambaPort *port =
+          i < unit->input_count ? &unit->inputs[i] : &unit->outputs[i - unit->input_count];
       port->streams = SAMBA_ARENA_ARRAY(assembly->arena, uint32_t, port->stream_count);
       port->stream_count = 0;
     }
   }
+
   eachEnd(assembly, listStream);
   out_section->unit_count = (uint32_t)assembly->units.size;
-  out_section->units =
-      sambaArenaCopy(assembly->arena, assembly->units.data, assembly->units.size * sizeof *assembly->units.data);
+  out_section->units = sambaArenaCopy(assembly->arena, assembly->units.data,
+                                      assembly->units.size * sizeof *assembly->units.data);
   out_section->stream_count = (uint32_t)assembly->streams.size;
-  out_section->streams =
-      sambaArenaCopy(assembly->arena, assembly->streams.data, assembly->streams.size * sizeof *assembly->streams.data);
+  out_section->streams = sambaArenaCopy(assembly->arena, assembly->streams.data,
+                                        assembly->streams.size * sizeof *assembly->streams.data);
   sambaAssemblyDestroy(assembly);
 }
 

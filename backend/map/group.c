@@ -1,10 +1,12 @@
-/* Building groups: the rule for chains, and the fusion of a chain into one stage over the anchor's dimensions. */
+/* Building groups: the rule for chains, and the fusion of a chain into one stage over the anchor's
+ * dimensions. */
 #include "backend/map/group.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct OperandMap { /* for each operand of a stage its group operand; UINT32_MAX: the predecessor's result */
+typedef struct OperandMap { /* for each operand of a stage its group operand; UINT32_MAX: the
+                               predecessor's result */
   uint32_t of[SAMBA_MAX_STAGE_OPERANDS];
 } OperandMap;
 
@@ -41,13 +43,14 @@ static bool isPure(const SambaAxisMap *map, const SambaStage *stage, uint32_t *o
   return true;
 }
 
-/* Whether `map` visits the tensor point by point: axis by axis one dimension of the same extent (or a size-1 axis).
- * out_dims[axis] is that dimension or UINT32_MAX. */
-static bool isIdentity(const SambaStageTensor *tensor, const SambaStage *stage, const SambaStageOperand *map,
-                       uint32_t *out_dims) {
+/* Whether `map` visits the tensor point by point: axis by axis one dimension of the same extent (or
+ * a size-1 axis). out_dims[axis] is that dimension or UINT32_MAX. */
+static bool isIdentity(const SambaStageTensor *tensor, const SambaStage *stage,
+                       const SambaStageOperand *map, uint32_t *out_dims) {
   uint32_t seen = 0;
   if (map->guarded || map->index_operand >= 0)
     return false;
+
   for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
     if (!isPure(&map->axes[axis], stage, &out_dims[axis]))
       return false;
@@ -60,6 +63,7 @@ static bool isIdentity(const SambaStageTensor *tensor, const SambaStage *stage, 
       return false;
     seen |= 1u << out_dims[axis];
   }
+
   for (uint32_t dim = 0; dim < stage->dim_count; ++dim)
     if (!stage->reduced[dim] && stage->extents[dim] > 1 && !(seen & 1u << dim))
       return false; /* the tensor is broadcast along dim */
@@ -76,13 +80,16 @@ static bool isElementwise(const SambaStage *stage) {
   return stage->dim_count == 0 || !stage->reduced[stage->dim_count - 1];
 }
 
-/* Whether `next` may follow `stage` in a chain: out_dims[d] is the dimension of `stage` that next's dimension d is. */
+/* Whether `next` may follow `stage` in a chain: out_dims[d] is the dimension of `stage` that next's
+ * dimension d is. */
 static bool mayFollow(const SambaStageGraph *graph, const Readers *readers, const SambaStage *stage,
                       const SambaStage *next, uint32_t *out_dims) {
   uint32_t tensor = stage->output.tensor;
   const SambaStageTensor *between = &graph->tensors[tensor];
   uint32_t made[SAMBA_MAX_RANK], read[SAMBA_MAX_RANK];
-  if (between->role != SAMBA_TENSOR_INTERMEDIATE || readers[tensor].readers != 1 || readers[tensor].writers != 1)
+
+  if (between->role != SAMBA_TENSOR_INTERMEDIATE || readers[tensor].readers != 1 ||
+      readers[tensor].writers != 1)
     return false;
   if (!isElementwise(next) || !isIdentity(between, stage, &stage->output, made))
     return false;
@@ -91,6 +98,7 @@ static bool mayFollow(const SambaStageGraph *graph, const Readers *readers, cons
     return false;
   for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
     out_dims[d] = UINT32_MAX;
+
   for (uint32_t i = 0; i < next->operand_count; ++i) {
     if (next->operands[i].tensor != tensor)
       continue;
@@ -105,6 +113,7 @@ static bool mayFollow(const SambaStageGraph *graph, const Readers *readers, cons
     }
     reads = true;
   }
+
   return reads;
 }
 
@@ -115,18 +124,20 @@ static bool sameMap(const SambaStageOperand *a, const SambaStageOperand *b) {
 }
 
 /* Adds a stage's operands to the group, but those that read `between`, the predecessor's result. */
-static SambaStatus append(SambaGroup *group, const SambaStageGraph *graph, uint32_t index, const SambaDimMap *dim_map,
-                          uint32_t between, OperandMap *out_operands) {
+static SambaStatus append(SambaGroup *group, const SambaStageGraph *graph, uint32_t index,
+                          const SambaDimMap *dim_map, uint32_t between, OperandMap *out_operands) {
   const uint32_t *dims = dim_map->of;
   uint32_t *operand_of = out_operands->of;
   const SambaStage *stage = &graph->stages[index];
+
   for (uint32_t i = 0; i < stage->operand_count; ++i) {
     const SambaStageOperand *operand = &stage->operands[i];
     operand_of[i] = UINT32_MAX;
     if (operand->tensor == between)
       continue;
     if (group->operand_count == SAMBA_MAX_GROUP_OPERANDS)
-      return sambaStatusMake(SAMBA_EXHAUSTED, "stage %u (%s) brings its group to more than %d operands", index,
+      return sambaStatusMake(SAMBA_EXHAUSTED,
+                             "stage %u (%s) brings its group to more than %d operands", index,
                              stage->name, SAMBA_MAX_GROUP_OPERANDS);
     SambaGroupOperand added = {.map = *operand, .stage = index, .operand = i};
     memset(added.map.axes, 0, sizeof added.map.axes);
@@ -148,6 +159,7 @@ static SambaStatus append(SambaGroup *group, const SambaStageGraph *graph, uint3
       group->operands[group->operand_count++] = added;
     }
   }
+
   /* Index operands of this stage, now that all have their group numbers. */
   for (uint32_t i = 0; i < stage->operand_count; ++i)
     if (operand_of[i] != UINT32_MAX && stage->operands[i].index_operand >= 0) {
@@ -162,9 +174,11 @@ static bool isNarrowInteger(SambaDType dtype) {
   return dtype == SAMBA_DTYPE_I8 || dtype == SAMBA_DTYPE_UI8 || dtype == SAMBA_DTYPE_I16;
 }
 
-/* The PCU of the array works on the MAC's result only: every operation behind it, constants apart, needs it. */
+/* The PCU of the array works on the MAC's result only: every operation behind it, constants apart,
+ * needs it. */
 static bool worksOnResult(const SambaGroup *group, const SambaLaneOp *mac) {
-  bool *reached = sambaAllocateZeroed(group->operand_count + group->op_count, sizeof *reached), all = true;
+  bool *reached = sambaAllocateZeroed(group->operand_count + group->op_count, sizeof *reached),
+       all = true;
   for (uint32_t i = 0; i < group->op_count && all; ++i) {
     const SambaLaneOp *op = &group->ops[i];
     bool *own = &reached[group->operand_count + i];
@@ -178,17 +192,20 @@ static bool worksOnResult(const SambaGroup *group, const SambaLaneOp *mac) {
 }
 
 /* Decides whether the group's MAC runs on the array; see SambaGroup.systolic. */
-static void classifyContraction(const SambaStageGraph *graph, const SambaMachine *machine, SambaGroup *group) {
+static void classifyContraction(const SambaStageGraph *graph, const SambaMachine *machine,
+                                SambaGroup *group) {
   const SambaLaneOp *mac = NULL;
   for (uint32_t i = 0; i < group->op_count; ++i)
     if (group->ops[i].opcode == SAMBA_LANE_MAC)
       mac = &group->ops[i];
-  if (!mac || mac->type != SAMBA_DTYPE_F32 || group->lane_reduce || mac->operands[0] == mac->operands[1])
+  if (!mac || mac->type != SAMBA_DTYPE_F32 || group->lane_reduce ||
+      mac->operands[0] == mac->operands[1])
     return;
   if (!worksOnResult(group, mac))
     return;
   int64_t rows = 1, columns = 1;
   bool wide = false;
+
   for (uint32_t side = 0; side < 2; ++side) {
     if (mac->operands[side] >= group->operand_count)
       return;
@@ -197,19 +214,23 @@ static void classifyContraction(const SambaStageGraph *graph, const SambaMachine
       return;
     wide |= sambaDTypeBytes(dtype) > 2;
   }
+
   /* A MAC operand that the rest of the program reads too would have to pass the array. */
   for (uint32_t i = 0; i < group->op_count; ++i)
     for (int j = 0; j < sambaLaneOpOperands(group->ops[i].opcode); ++j)
-      if (&group->ops[i] != mac &&
-          (group->ops[i].operands[j] == mac->operands[0] || group->ops[i].operands[j] == mac->operands[1]))
+      if (&group->ops[i] != mac && (group->ops[i].operands[j] == mac->operands[0] ||
+                                    group->ops[i].operands[j] == mac->operands[1]))
         return;
+
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
-    bool a = sambaGroupDepends(group, mac->operands[0], dim), b = sambaGroupDepends(group, mac->operands[1], dim);
+    bool a = sambaGroupDepends(group, mac->operands[0], dim),
+         b = sambaGroupDepends(group, mac->operands[1], dim);
     if (!a && !b && group->extents[dim] > 1)
       return;
     rows *= a && !b ? group->extents[dim] : 1;
     columns *= b && !a ? group->extents[dim] : 1;
   }
+
   int64_t used_rows = rows < machine->systolic_rows ? rows : machine->systolic_rows;
   int64_t used_columns = columns < machine->systolic_columns ? columns : machine->systolic_columns;
   if (used_rows * used_columns <= machine->simd_lanes * (wide ? machine->systolic_f32_rate : 1))
@@ -230,9 +251,11 @@ static void findDependences(SambaGroup *group) {
       group->operands[i].depends |= group->operands[group->operands[i].map.index_operand].depends;
 }
 
-/* Fuses stages[0..count) into one group. chain_dims[i]: group dimensions of stage i's dimensions. */
-static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machine, SambaArena *arena,
-                        const uint32_t *stages, uint32_t count, const SambaDimMap *chain_dims, SambaGroup *group) {
+/* Fuses stages[0..count) into one group. chain_dims[i]: group dimensions of stage i's
+ * dimensions. */
+static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machine,
+                        SambaArena *arena, const uint32_t *stages, uint32_t count,
+                        const SambaDimMap *chain_dims, SambaGroup *group) {
   const SambaStage *anchor = &graph->stages[stages[0]];
   group->anchor = stages[0];
   group->last = stages[count - 1];
@@ -244,12 +267,14 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
     ++group->parallel_count;
   group->lane_reduce = anchor->lane_reduce;
   uint32_t op_capacity = 0;
+
   OperandMap *operand_of = SAMBA_ARENA_ARRAY(arena, OperandMap, count);
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t between = i ? graph->stages[stages[i - 1]].output.tensor : UINT32_MAX;
     SAMBA_RETURN_IF_ERROR(append(group, graph, stages[i], &chain_dims[i], between, &operand_of[i]));
     op_capacity += graph->stages[stages[i]].op_count + 1;
   }
+
   group->ops = SAMBA_ARENA_ARRAY(arena, SambaLaneOp, op_capacity);
   uint32_t previous = 0;
   for (uint32_t i = 0; i < count; ++i) {
@@ -271,18 +296,23 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
       values[stage->operand_count + o] = group->operand_count + group->op_count;
       group->ops[group->op_count++] = op;
     }
+
     previous = values[stage->result];
     free(values);
+
     /* What a narrow integer tensor between two stages would have done to the value. */
     SambaDType dtype = graph->tensors[stage->output.tensor].dtype;
-    bool is_wrapped =
-        previous >= group->operand_count && group->ops[previous - group->operand_count].opcode == SAMBA_LANE_WRAP;
+    bool is_wrapped = previous >= group->operand_count &&
+                      group->ops[previous - group->operand_count].opcode == SAMBA_LANE_WRAP;
     if (i + 1 < count && isNarrowInteger(dtype) && !is_wrapped) {
-      group->ops[group->op_count] = (SambaLaneOp){
-          .opcode = SAMBA_LANE_WRAP, .type = SAMBA_DTYPE_I32, .operands = {(uint16_t)previous}, .immediate = dtype};
+      group->ops[group->op_count] = (SambaLaneOp){.opcode = SAMBA_LANE_WRAP,
+                                                  .type = SAMBA_DTYPE_I32,
+                                                  .operands = {(uint16_t)previous},
+                                                  .immediate = dtype};
       previous = group->operand_count + group->op_count++;
     }
   }
+
   group->result = previous;
   if (previous < group->operand_count)
     group->operands[previous].value = true;
@@ -294,10 +324,12 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
     group->transcendentals += sambaLaneOpClass(op->opcode) == 'T';
     group->stage_ops += sambaLaneOpClass(op->opcode) == 'S' || sambaLaneOpClass(op->opcode) == 'R';
   }
+
   /* The output over the group's dimensions. */
   const SambaStage *last = &graph->stages[stages[count - 1]];
   group->output = last->output;
   memset(group->output.axes, 0, sizeof group->output.axes);
+
   for (uint32_t axis = 0; axis < graph->tensors[last->output.tensor].rank; ++axis) {
     group->output.axes[axis].constant = last->output.axes[axis].constant;
     for (uint32_t dim = 0; dim < last->dim_count; ++dim)
@@ -305,26 +337,30 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
         group->output.axes[axis].coefficients[chain_dims[count - 1].of[dim]] +=
             last->output.axes[axis].coefficients[dim];
   }
+
   if (sambaStageScatters(last)) {
     group->output.index_operand = (int32_t)operand_of[count - 1].of[last->output.index_operand];
     group->operands[group->output.index_operand].indexes = true;
   } else {
     group->output.index_operand = -1;
   }
-  group->copy = group->op_count == 0 && graph->tensors[group->operands[group->result].map.tensor].dtype ==
-                                            graph->tensors[last->output.tensor].dtype;
+
+  group->copy =
+      group->op_count == 0 && graph->tensors[group->operands[group->result].map.tensor].dtype ==
+                                  graph->tensors[last->output.tensor].dtype;
   findDependences(group);
   classifyContraction(graph, machine, group);
+
   return NULL;
 }
 
-SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *machine, bool fuse_chains,
-                             SambaArena *arena, SambaGroups *out_groups) {
+SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *machine,
+                             bool fuse_chains, SambaArena *arena, SambaGroups *out_groups) {
   uint32_t count = graph->stage_count;
   Readers *readers = SAMBA_ARENA_ARRAY(arena, Readers, graph->tensor_count);
   countReaders(graph, readers);
-  uint32_t *reader =
-      SAMBA_ARENA_ARRAY(arena, uint32_t, graph->tensor_count); /* the last stage that reads the tensor, + 1 */
+  uint32_t *reader = SAMBA_ARENA_ARRAY(
+      arena, uint32_t, graph->tensor_count); /* the last stage that reads the tensor, + 1 */
   for (uint32_t s = 0; s < count; ++s)
     for (uint32_t i = 0; i < graph->stages[s].operand_count; ++i)
       reader[graph->stages[s].operands[i].tensor] = s + 1;
@@ -334,6 +370,7 @@ SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *m
   bool *taken = SAMBA_ARENA_ARRAY(arena, bool, count);
   uint32_t *chain = SAMBA_ARENA_ARRAY(arena, uint32_t, count);
   SambaDimMap *dims = SAMBA_ARENA_ARRAY(arena, SambaDimMap, count);
+
   for (uint32_t s = 0; s < count; ++s) {
     if (taken[s])
       continue;
@@ -349,9 +386,9 @@ SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *m
       if (!next-- || next <= chain[length - 1] || taken[next])
         break;
       bool decided = mapping->dim_count || graph->mappings[next].dim_count;
-      if (decided
-              ? !mapping->dim_count || !graph->mappings[next].dim_count || mapping->group != graph->mappings[next].group
-              : !fuse_chains)
+      if (decided ? !mapping->dim_count || !graph->mappings[next].dim_count ||
+                        mapping->group != graph->mappings[next].group
+                  : !fuse_chains)
         break;
       if (!mayFollow(graph, readers, tail, &graph->stages[next], local))
         break;
@@ -359,6 +396,7 @@ SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *m
         dims[length].of[d] = local[d] == UINT32_MAX ? UINT32_MAX : dims[length - 1].of[local[d]];
       chain[length++] = next;
     }
+
     SambaGroup *group = SAMBA_ARENA_NEW(arena, SambaGroup);
     SAMBA_RETURN_IF_ERROR(fuse(graph, machine, arena, chain, length, dims, group));
     for (uint32_t i = 0; i < length; ++i)
@@ -367,8 +405,9 @@ SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *m
     group->stages = sambaArenaCopy(arena, chain, length * sizeof *chain);
     out_groups->groups[out_groups->count++] = group;
   }
-  /* What a group reads was written by the last stage of another before this group's last: in this order producers come
-   * first. */
+
+  /* What a group reads was written by the last stage of another before this group's last: in this
+   * order producers come first. */
   for (uint32_t i = 1; i < out_groups->count; ++i) {
     SambaGroup *group = out_groups->groups[i];
     uint32_t at = i;
@@ -376,17 +415,21 @@ SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *m
       out_groups->groups[at] = out_groups->groups[at - 1];
     out_groups->groups[at] = group;
   }
+
   for (uint32_t i = 0; i < out_groups->count; ++i)
     for (uint32_t s = 0; s < out_groups->groups[i]->stage_count; ++s)
       out_groups->group_of_stage[out_groups->groups[i]->stages[s]] = i;
+
   /* Stages that a mapping puts into one group must have become one. */
   for (uint32_t s = 0; s < count; ++s)
     for (uint32_t other = s + 1; other < count && graph->mappings[s].dim_count; ++other)
-      if (graph->mappings[other].dim_count && graph->mappings[other].group == graph->mappings[s].group &&
+      if (graph->mappings[other].dim_count &&
+          graph->mappings[other].group == graph->mappings[s].group &&
           out_groups->group_of_stage[s] != out_groups->group_of_stage[other])
-        return sambaStatusMake(SAMBA_INVALID,
-                               "stages %u (%s) and %u (%s) are mapped to group %u, but are not a chain of elementwise "
-                               "stages in which each result has one reader",
-                               s, graph->stages[s].name, other, graph->stages[other].name, graph->mappings[s].group);
+        return sambaStatusMake(
+            SAMBA_INVALID,
+            "stages %u (%s) and %u (%s) are mapped to group %u, but are not a chain of elementwise "
+            "stages in which each result has one reader",
+            s, graph->stages[s].name, other, graph->stages[other].name, graph->mappings[s].group);
   return NULL;
 }

@@ -1,5 +1,5 @@
-/* Address generators: every operand in memory, shared argument and result gets at least one; what is left goes, step by
- * step, to whoever moves the most bytes per generator. */
+/* Address generators: every operand in memory, shared argument and result gets at least one; what
+ * is left goes, step by step, to whoever moves the most bytes per generator. */
 #include "backend/map/estimate.h"
 #include "backend/map/lower_internal.h"
 
@@ -38,9 +38,11 @@ static bool hasWholeRows(const SambaLowering *l, const AgUse *use, uint32_t rang
   return !use->row_bytes || ranges == 1 || use->row_bytes * run % l->machine->dram_burst_bytes == 0;
 }
 
-/* Bytes per cycle that a share of generators moves: what fills one buffer together cannot exceed its port. */
+/* Bytes per cycle that a share of generators moves: what fills one buffer together cannot exceed
+ * its port. */
 static double rateOf(const SambaLowering *l, const AgUse *use, AgShare share) {
-  double one = use->stores ? 0.6 * (double)l->machine->ag_bytes : 0.8 * sambaMachineAgBytesPerCycle(l->machine);
+  double one = use->stores ? 0.6 * (double)l->machine->ag_bytes
+                           : 0.8 * sambaMachineAgBytesPerCycle(l->machine);
   return share.ranges * fmin(share.ways * one, (double)l->machine->pmu_port_bytes);
 }
 
@@ -50,37 +52,46 @@ static AgShare shareOf(const SambaLowering *l, const AgUse *use, uint32_t wanted
   for (uint32_t ways = 1; ways <= use->most_ways && ways <= wanted; ways *= 2) {
     uint32_t most = wanted / ways < use->most_ranges ? wanted / ways : use->most_ranges;
     uint32_t ranges = sambaCutCopies(use->nest, use->mask, most, NULL);
-    if (rateOf(l, use, (AgShare){ranges, ways}) > rateOf(l, use, best) && isWithinFlows(l, use, ranges) &&
-        hasWholeRows(l, use, ranges))
+    if (rateOf(l, use, (AgShare){ranges, ways}) > rateOf(l, use, best) &&
+        isWithinFlows(l, use, ranges) && hasWholeRows(l, use, ranges))
       best = (AgShare){ranges, ways};
   }
   return best;
 }
 
-/* Generators that may fill one buffer together: as many as its write side can take, each with a whole part. */
+/* Generators that may fill one buffer together: as many as its write side can take, each with a
+ * whole part. */
 static uint32_t waysOf(const SambaLowering *l, const SambaBox *slot) {
   int64_t size = slot->rank ? slot->size[sambaOutermostAxis(slot)] : 1;
   double rate = sambaMachineAgBytesPerCycle(l->machine);
   uint32_t ways = 1;
   while (2 * ways <= (uint32_t)l->machine->unit_vector_inputs && size % (2 * ways) == 0 &&
-         slot->elements / (2 * ways) >= 512 && 2 * ways * rate <= 1.6 * (double)l->machine->pmu_port_bytes)
+         slot->elements / (2 * ways) >= 512 &&
+         2 * ways * rate <= 1.6 * (double)l->machine->pmu_port_bytes)
     ways *= 2;
   return ways;
 }
 
-static void addOperand(const SambaLowering *l, SambaGroupPlan *plan, uint32_t i, AgUses *uses, int64_t *total) {
+static void addOperand(const SambaLowering *l, SambaGroupPlan *plan, uint32_t i, AgUses *uses,
+                       int64_t *total) {
   const SambaNest *nest = &plan->nest;
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[i].map;
+
   plan->ways[i] = 1;
-  if (map->index_operand >= 0) { /* one load per replica and, when the indices are in memory, one for them */
+  if (map->index_operand >=
+      0) { /* one load per replica and, when the indices are in memory, one for them */
     plan->loads[i] = 1;
-    *total += (int64_t)l->replicas * (1 + !l->tensors[group->operands[map->index_operand].map.tensor].buffered);
+    *total += (int64_t)l->replicas *
+              (1 + !l->tensors[group->operands[map->index_operand].map.tensor].buffered);
     return;
   }
+
   SambaBox box;
   bool direct = sambaNestIsDirect(nest, i);
-  uint32_t level = direct ? sambaNestTokenLevel(nest, i) : sambaNestSlotLevel(nest, i), position;
+  uint32_t level = direct ? sambaNestTokenLevel(nest, i) : sambaNestSlotLevel(nest, i);
+  uint32_t position;
+
   if (direct)
     sambaNestBox(nest, i, group->dim_count, &box);
   else
@@ -100,11 +111,13 @@ static void addOperand(const SambaLowering *l, SambaGroupPlan *plan, uint32_t i,
   if (!direct && sambaNestSpread(nest, i, &position) == 1 &&
       sambaStagedSourceDim(nest, i, &box, &whole) != UINT32_MAX) {
     use.most_ranges = (use.sources + 1) / 2; /* at least two copies per row */
-    int64_t row = box.size[box.rank - 1] * sambaDTypeBytes(sambaNestDType(nest, i)), run = 1;
+    int64_t row = box.size[box.rank - 1] * sambaDTypeBytes(sambaNestDType(nest, i));
+    int64_t run = 1;
     while (run <= l->machine->flows_per_lane && row * run % l->machine->dram_burst_bytes)
       ++run;
     use.row_bytes = run <= l->machine->flows_per_lane ? row : 0;
   }
+
   sambaArrayAppend(uses, use);
 }
 
@@ -118,13 +131,17 @@ static void collect(SambaLowering *l, AgUses *uses, int64_t *total) {
       bytes *= (double)l->graph->tensors[t].dims[axis];
     const SambaNest *nest = &l->plans[0].nest;
     uint32_t mask = nest->pipeline_dim >= 0 && l->replicas > 1 ? 1u << nest->pipeline_dim : 0;
-    AgUse use = {
-        .ranges = &tensor->loads, .nest = nest, .mask = mask, .sources = l->replicas, .most_ranges = l->replicas};
+    AgUse use = {.ranges = &tensor->loads,
+                 .nest = nest,
+                 .mask = mask,
+                 .sources = l->replicas,
+                 .most_ranges = l->replicas};
     use.most_ways = 1;
     use.first_bytes = bytes / (double)sambaPipelineTrips(l);
     use.bytes = bytes;
     sambaArrayAppend(uses, use);
   }
+
   for (uint32_t g = 0; g < l->groups.count; ++g) {
     SambaGroupPlan *plan = &l->plans[g];
     const SambaNest *nest = &plan->nest;
@@ -135,14 +152,18 @@ static void collect(SambaLowering *l, AgUses *uses, int64_t *total) {
     if (l->graph->tensors[group->output.tensor].role != SAMBA_TENSOR_RESULT)
       continue;
     *total += group->output.index_operand >= 0; /* loads the indices */
-    double bytes = (double)sambaNestOutputElements(nest) * (double)sambaNestTrips(nest, group->parallel_count) *
-                   nest->copies * sambaDTypeBytes(l->graph->tensors[group->output.tensor].dtype);
-    AgUse use = {
-        .ranges = &plan->stores, .nest = nest, .mask = sambaCopyMask(nest, UINT32_MAX), .sources = nest->copies};
+    double bytes = (double)sambaNestOutputElements(nest) *
+                   (double)sambaNestTrips(nest, group->parallel_count) * nest->copies *
+                   sambaDTypeBytes(l->graph->tensors[group->output.tensor].dtype);
+    AgUse use = {.ranges = &plan->stores,
+                 .nest = nest,
+                 .mask = sambaCopyMask(nest, UINT32_MAX),
+                 .sources = nest->copies};
     use.most_ranges = nest->copies;
     use.most_ways = 1;
     use.stores = true;
-    use.first_bytes = bytes / (double)sambaNestTrips(nest, group->parallel_count); /* after the last firing */
+    use.first_bytes =
+        bytes / (double)sambaNestTrips(nest, group->parallel_count); /* after the last firing */
     use.bytes = bytes;
     sambaArrayAppend(uses, use);
   }
@@ -165,14 +186,18 @@ static Options optionsOf(SambaLowering *l, const AgUse *use) {
   most = most < (uint32_t)l->machine->ag_count ? most : (uint32_t)l->machine->ag_count;
   Options options = {0, SAMBA_ARENA_ARRAY(&l->scratch, Option, most + 1)};
   AgUse asked = *use;
+
   for (int round = 0; round < 2 && !options.size; ++round) {
     for (uint32_t wanted = 1; wanted <= most; ++wanted) {
       AgShare share = shareOf(l, &asked, wanted);
-      if (share.ranges && (!options.size || rateOf(l, use, share) > options.data[options.size - 1].rate))
-        options.data[options.size++] = (Option){share.ranges * share.ways, share, rateOf(l, use, share)};
+      if (share.ranges &&
+          (!options.size || rateOf(l, use, share) > options.data[options.size - 1].rate))
+        options.data[options.size++] =
+            (Option){share.ranges * share.ways, share, rateOf(l, use, share)};
     }
     asked.row_bytes = 0; /* no cut makes whole rows: broken ones then */
   }
+
   AgShare each = {use->sources, 1}; /* a generator for each source always will do */
   if (!options.size)
     options.data[options.size++] = (Option){use->sources, each, rateOf(l, use, each)};
@@ -181,7 +206,8 @@ static Options optionsOf(SambaLowering *l, const AgUse *use) {
 
 /* The first option of at least this rate; the last when none is. */
 static const Option *atRate(const Options *options, double rate) {
-  uint32_t low = 0, high = options->size - 1;
+  uint32_t low = 0;
+  uint32_t high = options->size - 1;
   while (low < high) {
     uint32_t middle = (low + high) / 2;
     if (options->data[middle].rate >= rate * 0.999)
@@ -192,19 +218,22 @@ static const Option *atRate(const Options *options, double rate) {
   return &options->data[low];
 }
 
-/* When the parts of a section happen: first slots are there, everything is loaded, the last tokens are stored. */
+/* When the parts of a section happen: first slots are there, everything is loaded, the last tokens
+ * are stored. */
 typedef struct Times {
   double fill, end, tail;
 } Times;
 
 /* The option with which a use meets the times. */
 static const Option *optionFor(const AgUse *use, const Options *options, const Times *times) {
-  double first = use->stores ? times->tail : times->fill, rate = use->bytes / times->end;
+  double first = use->stores ? times->tail : times->fill;
+  double rate = use->bytes / times->end;
   return atRate(options, fmax(rate, first > 0 ? use->first_bytes / first : 0));
 }
 
 /* Generators that all uses need to meet the times; out_times: what they then reach. */
-static int64_t needOf(const AgUses *uses, const Options *options, const Times *times, Times *out_times) {
+static int64_t needOf(const AgUses *uses, const Options *options, const Times *times,
+                      Times *out_times) {
   int64_t need = 0;
   *out_times = (Times){0};
   for (size_t i = 0; i < uses->size; ++i) {
@@ -218,8 +247,8 @@ static int64_t needOf(const AgUses *uses, const Options *options, const Times *t
   return need;
 }
 
-/* Of the times that the first slots can take, the one with which all ends soonest: the PCUs work from then on, the rest
- * is loaded meanwhile, the last tokens are stored afterwards. */
+/* Of the times that the first slots can take, the one with which all ends soonest: the PCUs work
+ * from then on, the rest is loaded meanwhile, the last tokens are stored afterwards. */
 static SambaStatus shareAgs(SambaLowering *l, const AgUses *uses, int64_t indexed) {
   static const double slacks[] = {1, 1.15, 1.4, 2, 4, 16};
   double compute = 0; /* of the slowest group */
@@ -228,17 +257,21 @@ static SambaStatus shareAgs(SambaLowering *l, const AgUses *uses, int64_t indexe
     double own = sambaNestFiringCycles(nest) * (double)sambaNestTrips(nest, nest->group->dim_count);
     compute = own > compute ? own : compute;
   }
+
   Options *options = SAMBA_ARENA_ARRAY(&l->scratch, Options, uses->size);
   for (size_t i = 0; i < uses->size; ++i)
     options[i] = optionsOf(l, &uses->data[i]);
-  Times best = {INFINITY, INFINITY, INFINITY}, reached;
+  Times best = {INFINITY, INFINITY, INFINITY};
+  Times reached;
   double least = INFINITY;
-  int64_t most = l->machine->ag_count - indexed, fewest = needOf(uses, options, &best, &reached);
+  int64_t most = l->machine->ag_count - indexed;
+  int64_t fewest = needOf(uses, options, &best, &reached);
   if (fewest > most)
-    return sambaStatusMake(
-        SAMBA_EXHAUSTED,
-        "the section needs %lld address generators for its %zu operands and results in memory, but %s has %lld",
-        (long long)(fewest + indexed), uses->size, l->machine->name, (long long)l->machine->ag_count);
+    return sambaStatusMake(SAMBA_EXHAUSTED,
+                           "the section needs %lld address generators for its %zu operands and "
+                           "results in memory, but %s has %lld",
+                           (long long)(fewest + indexed), uses->size, l->machine->name,
+                           (long long)l->machine->ag_count);
   for (size_t i = 0; i < uses->size; ++i)
     for (uint32_t o = 0; o < options[i].size && !uses->data[i].stores; ++o)
       for (size_t k = 0; k < sizeof slacks / sizeof slacks[0]; ++k) {
@@ -267,6 +300,7 @@ static SambaStatus shareAgs(SambaLowering *l, const AgUses *uses, int64_t indexe
     if (uses->data[i].ways)
       *uses->data[i].ways = option->share.ways;
   }
+
   return NULL;
 }
 

@@ -1,5 +1,6 @@
-/* Lowering of one group copy to a COMPUTE unit: its counter chain, the strides of its ports, and the lane program with
- * dimension indices expressed by the unit's counters. Also the shapes of tokens, which both ends of a stream ask. */
+/* Lowering of one group copy to a COMPUTE unit: its counter chain, the strides of its ports, and
+ * the lane program with dimension indices expressed by the unit's counters. Also the shapes of
+ * tokens, which both ends of a stream ask. */
 #include "backend/map/lower_internal.h"
 
 #include <stdlib.h>
@@ -13,9 +14,12 @@ static uint32_t countLoops(const SambaNest *nest, uint32_t to) {
   return count;
 }
 
-uint32_t sambaIndexedDims(const SambaNest *nest, uint32_t operand, uint32_t *out_dims, uint32_t *out_index_count) {
+uint32_t sambaIndexedDims(const SambaNest *nest, uint32_t operand, uint32_t *out_dims,
+                          uint32_t *out_index_count) {
   const SambaGroup *group = nest->group;
-  uint32_t index = (uint32_t)group->operands[operand].map.index_operand, count = 0;
+  uint32_t index = (uint32_t)group->operands[operand].map.index_operand;
+  uint32_t count = 0;
+
   if (group->copy) { /* what the load makes is what the output takes */
     uint32_t all = sambaOutputDims(nest, out_dims);
     while (count < all && sambaGroupDepends(group, index, out_dims[count]))
@@ -23,12 +27,14 @@ uint32_t sambaIndexedDims(const SambaNest *nest, uint32_t operand, uint32_t *out
     *out_index_count = count;
     return all;
   }
+
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
     if (nest->tile[dim] > 1 && sambaGroupDepends(group, index, dim))
       out_dims[count++] = dim;
   *out_index_count = count;
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    if (nest->tile[dim] > 1 && !sambaGroupDepends(group, index, dim) && sambaGroupDepends(group, operand, dim))
+    if (nest->tile[dim] > 1 && !sambaGroupDepends(group, index, dim) &&
+        sambaGroupDepends(group, operand, dim))
       out_dims[count++] = dim;
   return count;
 }
@@ -37,11 +43,14 @@ uint32_t sambaOutputDims(const SambaNest *nest, uint32_t *out_dims) {
   const SambaGroup *group = nest->group;
   const SambaStageTensor *tensor = &nest->graph->tensors[group->output.tensor];
   int64_t key[SAMBA_MAX_STAGE_DIMS];
-  /* A copied gather and a scatter go index by index: the dimensions of the indices are the outer ones. */
+
+  /* A copied gather and a scatter go index by index: the dimensions of the indices are the outer
+   * ones. */
   int32_t index = group->copy ? group->operands[group->result].map.index_operand : -1;
   if (group->output.index_operand >= 0)
     index = group->output.index_operand;
   uint32_t count = 0;
+
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
     if (nest->tile[dim] == 1)
       continue;
@@ -56,10 +65,12 @@ uint32_t sambaOutputDims(const SambaNest *nest, uint32_t *out_dims) {
       out_dims[at] = out_dims[at - 1];
     out_dims[at] = dim;
   }
+
   return count;
 }
 
-/* The layout of the tokens that an operand brings to the PCUs of its group: the stride of each in-tile dimension. */
+/* The layout of the tokens that an operand brings to the PCUs of its group: the stride of each
+ * in-tile dimension. */
 typedef struct TokenLayout {
   uint64_t elements;
   int64_t offset;
@@ -69,25 +80,31 @@ typedef struct TokenLayout {
 static void makeTokenLayout(const SambaNest *nest, uint32_t operand, TokenLayout *out_layout) {
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[operand].map;
+
   memset(out_layout, 0, sizeof *out_layout);
   out_layout->elements = 1;
   if (map->index_operand >= 0) {
-    uint32_t dims[SAMBA_MAX_STAGE_DIMS], index_count, count = sambaIndexedDims(nest, operand, dims, &index_count);
+    uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+    uint32_t index_count;
+    uint32_t count = sambaIndexedDims(nest, operand, dims, &index_count);
     while (count-- > 0) {
       out_layout->stride[dims[count]] = (int64_t)out_layout->elements;
       out_layout->elements *= (uint64_t)nest->tile[dims[count]];
     }
     return;
   }
+
   SambaBox token;
   uint32_t axes[SAMBA_MAX_RANK];
   sambaNestBox(nest, operand, group->dim_count, &token);
   sambaNestTokenOrder(nest, operand, &token, axes);
+
   for (uint32_t i = token.rank; i-- > 0;) {
     uint32_t axis = axes[i];
     for (uint32_t dim = 0; dim < group->dim_count; ++dim)
       if (nest->tile[dim] > 1)
-        out_layout->stride[dim] += map->axes[axis].coefficients[dim] / token.step[axis] * (int64_t)out_layout->elements;
+        out_layout->stride[dim] +=
+            map->axes[axis].coefficients[dim] / token.step[axis] * (int64_t)out_layout->elements;
     out_layout->offset -= token.low[axis] / token.step[axis] * (int64_t)out_layout->elements;
     out_layout->elements *= (uint64_t)token.size[axis];
   }
@@ -107,6 +124,7 @@ static void makeChain(const SambaNest *nest, Chain *out_chain) {
   memset(out_chain, 0, sizeof *out_chain);
   for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
     out_chain->loop_counter[dim] = out_chain->point_counter[dim] = -1;
+
   for (uint32_t position = 0; position < group->dim_count; ++position) {
     uint32_t dim = nest->dim_at[position];
     if (nest->trips[dim] == 1)
@@ -115,6 +133,7 @@ static void makeChain(const SambaNest *nest, Chain *out_chain) {
     out_chain->dim[out_chain->count] = dim;
     out_chain->trips[out_chain->count++] = (uint32_t)nest->trips[dim];
   }
+
   out_chain->token_level = out_chain->count;
   for (uint32_t i = 0; i < group->dim_count; ++i) {
     uint32_t dim = nest->inner[i];
@@ -124,6 +143,7 @@ static void makeChain(const SambaNest *nest, Chain *out_chain) {
     out_chain->dim[out_chain->count] = dim;
     out_chain->trips[out_chain->count++] = (uint32_t)nest->tile[dim];
   }
+
   for (uint32_t i = 0; i < group->op_count; ++i)
     if (group->ops[i].opcode == SAMBA_LANE_COUNTER) {
       uint32_t dim = (uint32_t)group->ops[i].immediate;
@@ -134,11 +154,12 @@ static void makeChain(const SambaNest *nest, Chain *out_chain) {
     }
 }
 
-/* Merges in-tile counter c into c + 1 where every port walks them as one; strides are rows of `ports` entries per
- * counter. */
+/* Merges in-tile counter c into c + 1 where every port walks them as one; strides are rows of
+ * `ports` entries per counter. */
 static void mergeCounters(const SambaGroup *group, Chain *chain, int64_t *strides, uint32_t ports) {
   uint32_t used = chain->token_level;
   uint32_t renumber[2 * SAMBA_MAX_STAGE_DIMS];
+
   for (uint32_t c = 0; c < chain->count; ++c) {
     renumber[c] = c;
     if (c < chain->token_level)
@@ -158,6 +179,7 @@ static void mergeCounters(const SambaGroup *group, Chain *chain, int64_t *stride
     chain->kept[used - 1] = chain->kept[c];
     memmove(&strides[(used - 1) * ports], &strides[c * ports], ports * sizeof *strides);
   }
+
   chain->count = used;
   for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
     if (chain->point_counter[dim] >= 0)
@@ -169,7 +191,8 @@ typedef struct Program {
   uint32_t input_count, op_count;
 } Program;
 
-static uint16_t emit(Program *program, uint8_t opcode, uint8_t type, uint16_t a, uint16_t b, uint64_t immediate) {
+static uint16_t emit(Program *program, uint8_t opcode, uint8_t type, uint16_t a, uint16_t b,
+                     uint64_t immediate) {
   program->ops[program->op_count] =
       (SambaLaneOp){.opcode = opcode, .type = type, .operands = {a, b}, .immediate = immediate};
   return (uint16_t)(program->input_count + program->op_count++);
@@ -184,46 +207,60 @@ static uint64_t numberBits(uint8_t type, int64_t value) {
   return bits;
 }
 
-/* The index along a dimension: first + loop counter * tile + point counter, as the op's type (exact: below 2^24 for
- * f32). */
-static uint16_t emitIndex(Program *program, const Chain *chain, const SambaNest *nest, uint32_t dim, uint32_t copy,
-                          uint8_t type) {
+/* The index along a dimension: first + loop counter * tile + point counter, as the op's type
+ * (exact: below 2^24 for f32). */
+static uint16_t emitIndex(Program *program, const Chain *chain, const SambaNest *nest, uint32_t dim,
+                          uint32_t copy, uint8_t type) {
   int64_t first = copy * nest->copy_step[dim];
   int32_t sum = -1;
+
   if (chain->loop_counter[dim] >= 0) {
-    uint16_t value = emit(program, SAMBA_LANE_COUNTER, type, 0, 0, (uint64_t)chain->loop_counter[dim]);
+    uint16_t value =
+        emit(program, SAMBA_LANE_COUNTER, type, 0, 0, (uint64_t)chain->loop_counter[dim]);
     if (nest->loop_step[dim] > 1)
-      value = emit(program, SAMBA_LANE_MUL, type, value,
-                   emit(program, SAMBA_LANE_CONSTANT, type, 0, 0, numberBits(type, nest->loop_step[dim])), 0);
+      value = emit(
+          program, SAMBA_LANE_MUL, type, value,
+          emit(program, SAMBA_LANE_CONSTANT, type, 0, 0, numberBits(type, nest->loop_step[dim])),
+          0);
     sum = value;
   }
+
   if (chain->point_counter[dim] >= 0) {
-    uint16_t value = emit(program, SAMBA_LANE_COUNTER, type, 0, 0, (uint64_t)chain->point_counter[dim]);
+    uint16_t value =
+        emit(program, SAMBA_LANE_COUNTER, type, 0, 0, (uint64_t)chain->point_counter[dim]);
     sum = sum < 0 ? value : emit(program, SAMBA_LANE_ADD, type, (uint16_t)sum, value, 0);
   }
+
   if (first || sum < 0) {
     uint16_t value = emit(program, SAMBA_LANE_CONSTANT, type, 0, 0, numberBits(type, first));
     sum = sum < 0 ? value : emit(program, SAMBA_LANE_ADD, type, (uint16_t)sum, value, 0);
   }
+
   return (uint16_t)sum;
 }
 
 /* The group's program with operands numbered as ports; returns the result's value. */
-static uint32_t makeProgram(SambaArena *arena, const SambaNest *nest, const Chain *chain, const SambaCopyRange *copy,
-                            const uint32_t *port_of, uint32_t ports, SambaProgram *out_program) {
+static uint32_t makeProgram(SambaArena *arena, const SambaNest *nest, const Chain *chain,
+                            const SambaCopyRange *copy, const uint32_t *port_of, uint32_t ports,
+                            SambaProgram *out_program) {
   const SambaGroup *group = nest->group;
   uint32_t counters = 0;
+
   for (uint32_t i = 0; i < group->op_count; ++i)
     counters += group->ops[i].opcode == SAMBA_LANE_COUNTER;
-  Program program = {SAMBA_ARENA_ARRAY(arena, SambaLaneOp, group->op_count + 6 * counters), ports, 0};
-  uint16_t *value_of = sambaAllocateZeroed(group->operand_count + group->op_count, sizeof *value_of);
+  Program program = {SAMBA_ARENA_ARRAY(arena, SambaLaneOp, group->op_count + 6 * counters), ports,
+                     0};
+  uint16_t *value_of =
+      sambaAllocateZeroed(group->operand_count + group->op_count, sizeof *value_of);
   for (uint32_t i = 0; i < group->operand_count; ++i)
     value_of[i] = (uint16_t)port_of[i];
+
   for (uint32_t i = 0; i < group->op_count; ++i) {
     SambaLaneOp op = group->ops[i];
     uint16_t *value = &value_of[group->operand_count + i];
     if (op.opcode == SAMBA_LANE_COUNTER) {
-      *value = emitIndex(&program, chain, nest, (uint32_t)op.immediate, copy->first[op.immediate], op.type);
+      *value = emitIndex(&program, chain, nest, (uint32_t)op.immediate, copy->first[op.immediate],
+                         op.type);
       continue;
     }
     for (int j = 0; j < sambaLaneOpOperands(op.opcode); ++j)
@@ -231,22 +268,27 @@ static uint32_t makeProgram(SambaArena *arena, const SambaNest *nest, const Chai
     program.ops[program.op_count] = op;
     *value = (uint16_t)(ports + program.op_count++);
   }
+
   uint32_t result = value_of[group->result];
   free(value_of);
-  *out_program = (SambaProgram){
-      .systolic = group->systolic, .lane_reduce = group->lane_reduce, .op_count = program.op_count, .ops = program.ops};
+  *out_program = (SambaProgram){.systolic = group->systolic,
+                                .lane_reduce = group->lane_reduce,
+                                .op_count = program.op_count,
+                                .ops = program.ops};
   return result;
 }
 
-uint32_t sambaLowerCompute(SambaAssembly *assembly, const SambaNest *nest, const char *name, const char *layer,
-                           const SambaCopyRange *copy) {
+uint32_t sambaLowerCompute(SambaAssembly *assembly, const SambaNest *nest, const char *name,
+                           const char *layer, const SambaCopyRange *copy) {
   const SambaGroup *group = nest->group;
   SambaArena *arena = assembly->arena;
   uint32_t ports = 0, port_of[SAMBA_MAX_GROUP_OPERANDS];
+
   for (uint32_t i = 0; i < group->operand_count; ++i)
     port_of[i] = group->operands[i].value ? ports++ : 0;
   Chain chain;
   makeChain(nest, &chain);
+
   /* Strides of all ports, the output last, a row per counter. */
   TokenLayout layouts[SAMBA_MAX_GROUP_OPERANDS + 1];
   for (uint32_t i = 0; i < group->operand_count; ++i)
@@ -255,11 +297,14 @@ uint32_t sambaLowerCompute(SambaAssembly *assembly, const SambaNest *nest, const
   TokenLayout *output = &layouts[ports];
   memset(output, 0, sizeof *output);
   output->elements = 1;
-  uint32_t dims[SAMBA_MAX_STAGE_DIMS], dim_count = sambaOutputDims(nest, dims);
+  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+  uint32_t dim_count = sambaOutputDims(nest, dims);
+
   while (dim_count-- > 0) {
     output->stride[dims[dim_count]] = (int64_t)output->elements;
     output->elements *= (uint64_t)nest->tile[dims[dim_count]];
   }
+
   int64_t *strides = sambaAllocateZeroed((size_t)(chain.count + 1) * (ports + 1), sizeof *strides);
   for (uint32_t c = chain.token_level; c < chain.count; ++c)
     for (uint32_t p = 0; p <= ports; ++p)
@@ -268,6 +313,7 @@ uint32_t sambaLowerCompute(SambaAssembly *assembly, const SambaNest *nest, const
 
   uint32_t index = sambaAssemblyAddUnit(assembly, SAMBA_UNIT_COMPUTE, name, layer, ports, 1);
   SambaUnit *unit = sambaAssemblyUnit(assembly, index);
+
   unit->counter_count = chain.count;
   unit->token_level = chain.token_level;
   unit->trips = sambaArenaCopy(arena, chain.trips, chain.count * sizeof *chain.trips);
@@ -278,6 +324,7 @@ uint32_t sambaLowerCompute(SambaAssembly *assembly, const SambaNest *nest, const
   for (uint32_t c = 0; c < chain.count && reduces; ++c)
     if (group->reduced[chain.dim[c]])
       unit->program.reduce_mask |= UINT64_C(1) << c;
+
   for (uint32_t p = 0; p <= ports; ++p) {
     SambaPort *port = p < ports ? &unit->inputs[p] : &unit->outputs[0];
     int64_t *own = SAMBA_ARENA_ARRAY(arena, int64_t, chain.count);
@@ -287,6 +334,7 @@ uint32_t sambaLowerCompute(SambaAssembly *assembly, const SambaNest *nest, const
     port->offset = layouts[p].offset;
     port->token_elements = layouts[p].elements;
   }
+
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value) {
       unit->inputs[port_of[i]].dtype = sambaNestDType(nest, i);
@@ -296,5 +344,6 @@ uint32_t sambaLowerCompute(SambaAssembly *assembly, const SambaNest *nest, const
   unit->outputs[0].level = countLoops(nest, group->parallel_count);
   unit->outputs[0].value = result;
   free(strides);
+
   return index;
 }

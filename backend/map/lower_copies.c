@@ -11,7 +11,8 @@ const char *sambaLowerLayer(const SambaLowering *l, const SambaGroup *group) {
 uint32_t sambaCopyMask(const SambaNest *nest, uint32_t operand) {
   uint32_t mask = 0;
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
-    if (nest->unroll[dim] > 1 && (operand == UINT32_MAX || sambaGroupDepends(nest->group, operand, dim)))
+    if (nest->unroll[dim] > 1 &&
+        (operand == UINT32_MAX || sambaGroupDepends(nest->group, operand, dim)))
       mask |= 1u << dim;
   return mask;
 }
@@ -41,9 +42,12 @@ uint32_t sambaCopyRangeSize(const SambaCopyRange *range, uint32_t dim_count) {
 }
 
 /* sambaCutCopies of the copies of a range. */
-static uint32_t cutRange(const SambaCopyRange *whole, uint32_t dim_count, uint32_t wanted, SambaCopyRange *out_ranges) {
-  /* Outer dimensions copy by copy as far as that stays within `wanted`; one dimension in runs; the rest whole. */
+static uint32_t cutRange(const SambaCopyRange *whole, uint32_t dim_count, uint32_t wanted,
+                         SambaCopyRange *out_ranges) {
+  /* Outer dimensions copy by copy as far as that stays within `wanted`; one dimension in runs; the
+   * rest whole. */
   uint32_t split = 0, ranges = 1, parts = 1, run = 1;
+
   while (split < dim_count && (uint64_t)ranges * whole->count[split] <= wanted)
     ranges *= whole->count[split++];
   if (split < dim_count) {
@@ -52,6 +56,7 @@ static uint32_t cutRange(const SambaCopyRange *whole, uint32_t dim_count, uint32
     run = (whole->count[split] + factor - 1) / factor;
     parts = (whole->count[split] + run - 1) / run;
   }
+
   for (uint32_t r = 0; out_ranges && r < ranges * parts; ++r) {
     SambaCopyRange *range = &out_ranges[r];
     *range = *whole;
@@ -66,10 +71,12 @@ static uint32_t cutRange(const SambaCopyRange *whole, uint32_t dim_count, uint32
       range->count[dim] = 1;
     }
   }
+
   return ranges * parts;
 }
 
-uint32_t sambaCutCopies(const SambaNest *nest, uint32_t mask, uint32_t wanted, SambaCopyRange *out_ranges) {
+uint32_t sambaCutCopies(const SambaNest *nest, uint32_t mask, uint32_t wanted,
+                        SambaCopyRange *out_ranges) {
   SambaCopyRange whole;
   for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim) {
     whole.first[dim] = 0;
@@ -78,7 +85,8 @@ uint32_t sambaCutCopies(const SambaNest *nest, uint32_t mask, uint32_t wanted, S
   return cutRange(&whole, nest->group->dim_count, wanted, out_ranges);
 }
 
-void sambaReplicaRange(const SambaNest *nest, uint32_t mask, uint32_t replica, SambaCopyRange *out_range) {
+void sambaReplicaRange(const SambaNest *nest, uint32_t mask, uint32_t replica,
+                       SambaCopyRange *out_range) {
   sambaCutCopies(nest, mask, 1, out_range);
   if (nest->pipeline_dim >= 0)
     out_range->first[nest->pipeline_dim] = replica, out_range->count[nest->pipeline_dim] = 1;
@@ -96,15 +104,16 @@ void sambaSliceSizes(const SambaLowering *l, uint32_t tensor, int64_t *out_sizes
     out_sizes[l->tensors[tensor].pipeline_axis] = nest->tile[nest->pipeline_dim];
 }
 
-SambaStatus sambaCheckBufferBytes(const SambaLowering *l, const char *name, uint64_t elements, SambaDType dtype,
-                                  uint32_t slots) {
+SambaStatus sambaCheckBufferBytes(const SambaLowering *l, const char *name, uint64_t elements,
+                                  SambaDType dtype, uint32_t slots) {
   uint64_t bytes = elements * sambaDTypeBytes(dtype) * slots;
   if (bytes <= (uint64_t)l->machine->pmu_bytes)
     return NULL;
-  return sambaStatusMake(SAMBA_EXHAUSTED,
-                         "buffer %s needs %llu bytes (%u slots of %llu elements of %s), but a PMU of %s has %lld", name,
-                         (unsigned long long)bytes, slots, (unsigned long long)elements, sambaDTypeName(dtype),
-                         l->machine->name, (long long)l->machine->pmu_bytes);
+  return sambaStatusMake(
+      SAMBA_EXHAUSTED,
+      "buffer %s needs %llu bytes (%u slots of %llu elements of %s), but a PMU of %s has %lld",
+      name, (unsigned long long)bytes, slots, (unsigned long long)elements, sambaDTypeName(dtype),
+      l->machine->name, (long long)l->machine->pmu_bytes);
 }
 
 void sambaSetPort(SambaPort *port, const SambaWalk *walk, SambaDType dtype, SambaAccess access) {
@@ -129,23 +138,27 @@ void sambaMarkDiagonal(SambaUnit *unit, const SambaPort *port) {
 
 void sambaMemoryBounds(const SambaLowering *l, uint32_t tensor, SambaBounds *out_bounds) {
   memset(out_bounds, 0, sizeof *out_bounds);
-  memcpy(out_bounds->axis, l->graph->tensors[tensor].dims, l->graph->tensors[tensor].rank * sizeof(int64_t));
+  memcpy(out_bounds->axis, l->graph->tensors[tensor].dims,
+         l->graph->tensors[tensor].rank * sizeof(int64_t));
 }
 
-uint32_t sambaLowerAddLoad(SambaLowering *l, uint32_t tensor, const char *name, const char *layer, uint32_t inputs,
-                           const SambaWalk *walk, uint64_t fill) {
+uint32_t sambaLowerAddLoad(SambaLowering *l, uint32_t tensor, const char *name, const char *layer,
+                           uint32_t inputs, const SambaWalk *walk, uint64_t fill) {
   SambaBounds bounds;
   sambaMemoryBounds(l, tensor, &bounds);
-  SambaLayout layout = sambaLayoutRowMajor(l->graph->tensors[tensor].rank, l->graph->tensors[tensor].dims);
+  SambaLayout layout =
+      sambaLayoutRowMajor(l->graph->tensors[tensor].rank, l->graph->tensors[tensor].dims);
   uint32_t unit = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_LOAD, name, layer, inputs, 1);
   sambaAssemblyUnit(&l->assembly, unit)->symbol = l->symbols[tensor];
-  sambaSetPort(&sambaAssemblyUnit(&l->assembly, unit)->outputs[0], walk, l->graph->tensors[tensor].dtype,
+  sambaSetPort(&sambaAssemblyUnit(&l->assembly, unit)->outputs[0], walk,
+               l->graph->tensors[tensor].dtype,
                sambaWalkAccess(walk, &layout, &bounds, fill, l->arena));
   return unit;
 }
 
-void sambaConnectRange(SambaLowering *l, const SambaNest *nest, uint32_t mask, const SambaCopyRange *range,
-                       SambaEndpoint source, const SambaEndpoints *consumers) {
+void sambaConnectRange(SambaLowering *l, const SambaNest *nest, uint32_t mask,
+                       const SambaCopyRange *range, SambaEndpoint source,
+                       const SambaEndpoints *consumers) {
   uint32_t copy[SAMBA_MAX_STAGE_DIMS];
   memcpy(copy, range->first, sizeof copy);
   do {

@@ -1,5 +1,5 @@
-/* Memory assignment: offsets for intervals of bytes and calls, so that intervals alive at the same time never overlap.
- */
+/* Memory assignment: offsets for intervals of bytes and calls, so that intervals alive at the same
+ * time never overlap. */
 #ifndef SAMBA_BACKEND_MAP_MEMORY_H
 #define SAMBA_BACKEND_MAP_MEMORY_H
 
@@ -12,12 +12,15 @@ typedef struct SambaMemoryInterval {
   uint64_t offset;                /* out: a multiple of the alignment */
 } SambaMemoryInterval;
 
-/* Gives every interval an offset; *out_bytes is the end of the highest one. Larger intervals choose first, each the
- * lowest gap that fits among those it shares a call with. alignment: a power of two. Deterministic. SAMBA_EXHAUSTED
- * when the sum of sizes cannot be counted. */
-SambaStatus sambaMemoryAssign(SambaMemoryInterval *intervals, uint32_t count, uint64_t alignment, uint64_t *out_bytes);
+/* Gives every interval an offset; *out_bytes is the end of the highest one. Larger intervals choose
+ * first, each the lowest gap that fits among those it shares a call with. alignment: a power of
+ * two. Deterministic. SAMBA_EXHAUSTED when the sum of sizes cannot be counted. */
+SambaStatus sambaMemoryAssign(SambaMemoryInterval *intervals, uint32_t count, uint64_t alignment,
+                              uint64_t *out_bytes);
 
-/* Independent check: no two intervals that share a call share a byte, all are aligned and end by `bytes`. */
-SambaStatus sambaMemoryCheck(const SambaMemoryInterval *intervals, uint32_t count, uint64_t alignment, uint64_t bytes);
+/* Independent check: no two intervals that share a call share a byte, all are aligned and end by
+ * `bytes`. */
+SambaStatus sambaMemoryCheck(const SambaMemoryInterval *intervals, uint32_t count,
+                             uint64_t alignment, uint64_t bytes);
 
 #endif

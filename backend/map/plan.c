@@ -1,6 +1,7 @@
-/* The planner's driver: groups, the pipeline dimension and its tile, and the share of the chip each group gets. A group
- * alone searches freely. Several groups: for each pipeline class and slice size, start every group at one copy and give
- * copies to the slowest until nothing improves or the chip is full; keep the slice size that ends soonest. */
+/* The planner's driver: groups, the pipeline dimension and its tile, and the share of the chip each
+ * group gets. A group alone searches freely. Several groups: for each pipeline class and slice
+ * size, start every group at one copy and give copies to the slowest until nothing improves or the
+ * chip is full; keep the slice size that ends soonest. */
 #include "backend/map/plan.h"
 
 #include "backend/map/estimate.h"
@@ -32,6 +33,7 @@ typedef struct Planner {
 static void analyse(Planner *p) {
   const SambaStageGraph *graph = p->graph;
   uint32_t in_memory = 0;
+
   for (uint32_t t = 0; t < graph->tensor_count; ++t)
     p->writer[t] = UINT32_MAX;
   for (uint32_t g = 0; g < p->groups.count; ++g) {
@@ -53,14 +55,15 @@ static void analyse(Planner *p) {
     p->writer[group->output.tensor] = g;
     in_memory += graph->tensors[group->output.tensor].role == SAMBA_TENSOR_RESULT;
   }
+
   for (uint32_t g = 0; g < p->groups.count; ++g) {
     uint32_t tensor = p->groups.groups[g]->output.tensor;
     const SambaGroup *group = p->groups.groups[g];
     uint32_t own = graph->tensors[tensor].role == SAMBA_TENSOR_RESULT;
     for (uint32_t i = 0; i < group->operand_count; ++i)
       own += graph->tensors[group->operands[i].map.tensor].role == SAMBA_TENSOR_ARGUMENT;
-    p->limits[g] =
-        (SambaGroupLimits){.pipeline_dim = -1, .replicas = 1, .ags = in_memory ? p->ags * own / in_memory : 1};
+    p->limits[g] = (SambaGroupLimits){
+        .pipeline_dim = -1, .replicas = 1, .ags = in_memory ? p->ags * own / in_memory : 1};
     p->limits[g].ags = p->limits[g].ags ? p->limits[g].ags : 1;
     p->limits[g].buffered_output = p->between[tensor];
     p->limits[g].writers = 0;
@@ -80,13 +83,17 @@ static uint64_t sliceBytes(const Planner *p, uint32_t tensor, int64_t extent, in
   return elements * sambaDTypeBytes(type->dtype);
 }
 
-/* Settles which arguments are shared and which operands come from buffers; returns the PMUs of the buffers. */
+/* Settles which arguments are shared and which operands come from buffers; returns the PMUs of the
+ * buffers. */
 static uint32_t placeTensors(Planner *p, const uint32_t *dims, int64_t tile, uint32_t replicas) {
-  uint32_t pmus = 0, ports = (uint32_t)p->machine->unit_vector_outputs;
+  uint32_t pmus = 0;
+  uint32_t ports = (uint32_t)p->machine->unit_vector_outputs;
+
   sambaFindShared(p->graph, &p->groups, p->machine, dims, tile, p->shared);
   for (uint32_t t = 0; t < p->graph->tensor_count; ++t)
     if (p->between[t] || p->shared[t] != SAMBA_NOT_SHARED)
       pmus += (p->readers[t] + ports - 1) / ports * replicas;
+
   for (uint32_t g = 0; g < p->groups.count; ++g) {
     p->limits[g].on_chip = p->limits[g].several = 0;
     for (uint32_t i = 0; i < p->groups.groups[g]->operand_count; ++i) {
@@ -97,6 +104,7 @@ static uint32_t placeTensors(Planner *p, const uint32_t *dims, int64_t tile, uin
         p->limits[g].several |= 1u << i;
     }
   }
+
   return pmus;
 }
 
@@ -104,31 +112,35 @@ static uint32_t placeTensors(Planner *p, const uint32_t *dims, int64_t tile, uin
 static SambaStatus checkSlices(const Planner *p, int64_t extent, int64_t tile) {
   for (uint32_t t = 0; t < p->graph->tensor_count; ++t)
     if (p->between[t] && sliceBytes(p, t, extent, tile) > (uint64_t)p->machine->pmu_bytes)
-      return sambaStatusMake(
-          SAMBA_EXHAUSTED,
-          "tensor %u between the stages needs %llu bytes on chip, but a PMU of %s has %lld; cut the section there", t,
-          (unsigned long long)sliceBytes(p, t, extent, tile), p->machine->name, (long long)p->machine->pmu_bytes);
+      return sambaStatusMake(SAMBA_EXHAUSTED,
+                             "tensor %u between the stages needs %llu bytes on chip, but a PMU of "
+                             "%s has %lld; cut the section there",
+                             t, (unsigned long long)sliceBytes(p, t, extent, tile),
+                             p->machine->name, (long long)p->machine->pmu_bytes);
   return NULL;
 }
 
 static SambaStatus noChoice(const Planner *p, uint32_t g) {
   uint32_t stage = p->groups.groups[g]->anchor;
   return sambaStatusMake(SAMBA_EXHAUSTED,
-                         "stage %u (%s) finds no mapping: its smallest tiles and buffers exceed what is left of %s (%u "
+                         "stage %u (%s) finds no mapping: its smallest tiles and buffers exceed "
+                         "what is left of %s (%u "
                          "PCUs, %u PMUs of %lld bytes)",
-                         stage, p->graph->stages[stage].name, p->machine->name, p->limits[g].pcus, p->limits[g].pmus,
-                         (long long)p->machine->pmu_bytes);
+                         stage, p->graph->stages[stage].name, p->machine->name, p->limits[g].pcus,
+                         p->limits[g].pmus, (long long)p->machine->pmu_bytes);
 }
 
 static bool searchGroup(Planner *p, uint32_t g, SambaGroupChoice *choice) {
   return sambaPlanSearch(p->graph, p->groups.groups[g], p->machine, &p->limits[g], choice);
 }
 
-/* Plans all groups as `replicas` pipelines with the given dimension and tile (dims NULL: none). out_cycles: the
- * estimate. */
-static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent, int64_t tile, uint32_t replicas,
-                                double *out_cycles) {
-  uint32_t used_pcus = 0, used_pmus = placeTensors(p, dims, tile, replicas);
+/* Plans all groups as `replicas` pipelines with the given dimension and tile (dims NULL: none).
+ * out_cycles: the estimate. */
+static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent, int64_t tile,
+                                uint32_t replicas, double *out_cycles) {
+  uint32_t used_pcus = 0;
+  uint32_t used_pmus = placeTensors(p, dims, tile, replicas);
+
   SAMBA_RETURN_IF_ERROR(checkSlices(p, extent, tile));
   for (uint32_t g = 0; g < p->groups.count; ++g) {
     SambaGroupLimits *limits = &p->limits[g];
@@ -145,20 +157,25 @@ static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent
     used_pcus += p->choices[g].pcus;
     used_pmus += p->choices[g].pmus;
   }
+
   if (used_pcus > p->pcus || used_pmus > p->pmus || used_pcus + used_pmus > p->units)
-    return sambaStatusMake(SAMBA_EXHAUSTED,
-                           "the section needs %u PCUs and %u PMUs, but %s has %u and %u to give, %u together",
-                           used_pcus, used_pmus, p->machine->name, p->pcus, p->pmus, p->units);
+    return sambaStatusMake(
+        SAMBA_EXHAUSTED,
+        "the section needs %u PCUs and %u PMUs, but %s has %u and %u to give, %u together",
+        used_pcus, used_pmus, p->machine->name, p->pcus, p->pmus, p->units);
   bool *frozen = sambaAllocateZeroed(p->groups.count, sizeof *frozen);
+
   for (;;) {
     uint32_t slowest = UINT32_MAX;
     for (uint32_t g = 0; g < p->groups.count; ++g)
-      if (!p->fixed[g] && (slowest == UINT32_MAX || p->choices[g].cycles > p->choices[slowest].cycles))
+      if (!p->fixed[g] &&
+          (slowest == UINT32_MAX || p->choices[g].cycles > p->choices[slowest].cycles))
         slowest = g;
     if (slowest == UINT32_MAX || frozen[slowest])
       break;
     SambaGroupLimits *limits = &p->limits[slowest];
-    SambaGroupChoice *choice = &p->choices[slowest], better;
+    SambaGroupChoice *choice = &p->choices[slowest];
+    SambaGroupChoice better;
     uint32_t pieces = sambaGroupPieces(p->groups.groups[slowest], p->machine) * replicas;
     uint32_t free_pcus = p->pcus - used_pcus + choice->pcus;
     limits->pcus = 2 * choice->pcus < free_pcus ? 2 * choice->pcus : free_pcus;
@@ -166,18 +183,20 @@ static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent
     limits->pmus = p->pmus - used_pmus + choice->pmus;
     limits->copies = 2 * choice->nest.copies;
     limits->units = p->units - used_pcus - used_pmus + choice->pcus + choice->pmus;
-    frozen[slowest] =
-        limits->pcus <= choice->pcus || !searchGroup(p, slowest, &better) || better.cycles > 0.95 * choice->cycles;
+    frozen[slowest] = limits->pcus <= choice->pcus || !searchGroup(p, slowest, &better) ||
+                      better.cycles > 0.95 * choice->cycles;
     if (!frozen[slowest]) {
       used_pcus += better.pcus - choice->pcus;
       used_pmus += better.pmus - choice->pmus;
       *choice = better;
     }
   }
+
   free(frozen);
   double slowest = 0, dram = 0, fill = 0;
   uint32_t levels = 0;
   int64_t slices = extent > 1 ? ((extent + tile - 1) / tile + replicas - 1) / replicas : 1;
+
   for (uint32_t g = 0; g < p->groups.count; ++g) {
     if (p->fixed[g])
       continue;
@@ -186,6 +205,7 @@ static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent
     fill = p->choices[g].fill > fill ? p->choices[g].fill : fill;
     levels = p->level[g] > levels ? p->level[g] : levels;
   }
+
   dram /= sambaMachineDramBytesPerCycle(p->machine);
   slowest = dram > slowest ? dram : slowest;
   *out_cycles = slowest * (1 + (double)levels / (double)slices) + fill;
@@ -200,8 +220,8 @@ static void chooseDepths(Planner *p, int64_t extent, int64_t tile) {
       if (p->fixed[g] || !(p->choices[g].on_chip >> i & 1))
         continue;
       uint32_t from = p->between[tensor] ? p->level[p->writer[tensor]] : 0;
-      uint64_t depth = extent > tile ? p->level[g] - from + (p->between[tensor] ? 1 : 2) : 1,
-               most = (uint64_t)p->machine->pmu_bytes / sliceBytes(p, tensor, extent, tile);
+      uint64_t depth = extent > tile ? p->level[g] - from + (p->between[tensor] ? 1 : 2) : 1;
+      uint64_t most = (uint64_t)p->machine->pmu_bytes / sliceBytes(p, tensor, extent, tile);
       p->choices[g].nest.depth[i] = (uint32_t)(depth < most ? depth : most);
     }
 }
@@ -210,6 +230,7 @@ static void writeMapping(Planner *p, uint32_t g) {
   const SambaGroup *group = p->groups.groups[g];
   const SambaNest *nest = &p->choices[g].nest;
   uint32_t position_of[SAMBA_MAX_STAGE_DIMS];
+
   for (uint32_t position = 0; position < group->dim_count; ++position)
     position_of[nest->dim_at[position]] = position;
   for (uint32_t s = 0; s < group->stage_count; ++s) {
@@ -233,6 +254,7 @@ static void writeMapping(Planner *p, uint32_t g) {
         mapping->pipeline_dim = (int32_t)dim;
     }
   }
+
   for (uint32_t i = 0; i < group->operand_count; ++i) {
     SambaMapping *mapping = &p->graph->mappings[group->operands[i].stage];
     mapping->operand_level[group->operands[i].operand] = nest->level[i];
@@ -262,16 +284,19 @@ static SambaStatus planSeveral(Planner *p) {
   uint32_t *dims = SAMBA_ARENA_ARRAY(&p->scratch, uint32_t, p->groups.count);
   SambaStatus why = NULL;
   double cycles;
+
   for (uint32_t c = 0; c < 3 && sambaPlanPipelineClass(p->graph, &p->groups, c, dims); ++c) {
     int64_t extent = p->groups.groups[0]->extents[dims[0]];
     for (int64_t slices = 1; slices <= 4 * extent && slices <= 4096; slices *= 4) {
-      int64_t tile = (extent + slices - 1) / slices, tiles = (extent + tile - 1) / tile;
+      int64_t tile = (extent + slices - 1) / slices;
+      int64_t tiles = (extent + tile - 1) / tile;
       if (tile == extent)
         continue; /* one slice: planned below, without a dimension */
       for (uint32_t replicas = 1; replicas <= tiles; replicas *= 4) {
         /* Replicas share the tiles evenly. */
         int64_t each = (tiles + replicas - 1) / replicas;
-        SambaStatus status = planTogether(p, dims, extent, tile, (uint32_t)((tiles + each - 1) / each), &cycles);
+        SambaStatus status =
+            planTogether(p, dims, extent, tile, (uint32_t)((tiles + each - 1) / each), &cycles);
         if (!status)
           keepIfBetter(p, &best, cycles, extent, tile);
         sambaStatusFree(why);
@@ -283,6 +308,7 @@ static SambaStatus planSeveral(Planner *p) {
         break;
     }
   }
+
   SambaStatus status = planTogether(p, NULL, 1, 1, 1, &cycles);
   if (!status)
     keepIfBetter(p, &best, cycles, 1, 1);
@@ -290,10 +316,12 @@ static SambaStatus planSeveral(Planner *p) {
     sambaStatusFree(why ? status : NULL);
     return why ? why : status;
   }
+
   sambaStatusFree(why);
   sambaStatusFree(status);
   memcpy(p->choices, best.choices, p->groups.count * sizeof *p->choices);
   chooseDepths(p, best.extent, best.tile);
+
   return NULL;
 }
 
@@ -309,17 +337,20 @@ static SambaStatus planAll(Planner *p) {
   p->shared = SAMBA_ARENA_ARRAY(&p->scratch, int32_t, p->graph->tensor_count);
   analyse(p);
   uint32_t free_groups = 0, pcus = 0;
+
   for (uint32_t g = 0; g < p->groups.count; ++g) {
     p->fixed[g] = p->graph->mappings[p->groups.groups[g]->anchor].dim_count != 0;
     free_groups += !p->fixed[g];
     pcus += sambaGroupPieces(p->groups.groups[g], p->machine);
   }
+
   if (free_groups == 0)
     return NULL;
   if (p->pcus < pcus && pcus <= p->all_pcus)
     p->pcus = pcus; /* one copy of each group is the least */
   if (pcus > p->pcus)
-    return sambaStatusMake(SAMBA_EXHAUSTED, "the section needs at least %u PCUs, but %s has %u to give", pcus,
+    return sambaStatusMake(SAMBA_EXHAUSTED,
+                           "the section needs at least %u PCUs, but %s has %u to give", pcus,
                            p->machine->name, p->pcus);
   if (p->groups.count == 1) {
     p->limits[0].copies = UINT32_MAX;
@@ -331,14 +362,15 @@ static SambaStatus planAll(Planner *p) {
   } else {
     SAMBA_RETURN_IF_ERROR(planSeveral(p));
   }
+
   for (uint32_t g = 0; g < p->groups.count; ++g)
     if (!p->fixed[g])
       writeMapping(p, g);
   return NULL;
 }
 
-/* Whether the mapped graph can be lowered within the machine; SAMBA_EXHAUSTED when not. Other refusals are the
- * lowering's to report. */
+/* Whether the mapped graph can be lowered within the machine; SAMBA_EXHAUSTED when not. Other
+ * refusals are the lowering's to report. */
 static SambaStatus tryLowering(const SambaStageGraph *graph, const SambaMachine *machine) {
   SambaArena arena = {0};
   SambaSection *section = NULL;
@@ -354,7 +386,8 @@ static SambaStatus tryLowering(const SambaStageGraph *graph, const SambaMachine 
   return NULL;
 }
 
-/* Takes back the mappings of the groups that were free; false when no group has copies to give up. */
+/* Takes back the mappings of the groups that were free; false when no group has copies to
+ * give up. */
 static bool giveUp(Planner *p) {
   bool copies = false;
   for (uint32_t g = 0; g < p->groups.count; ++g) {
@@ -368,15 +401,20 @@ static bool giveUp(Planner *p) {
   return copies;
 }
 
-SambaStatus sambaPlanTiles(SambaStageGraph *graph, const SambaMachine *machine, const SambaPlanOptions *options) {
+SambaStatus sambaPlanTiles(SambaStageGraph *graph, const SambaMachine *machine,
+                           const SambaPlanOptions *options) {
   SAMBA_RETURN_IF_ERROR(sambaStageGraphCheck(graph));
   uint32_t divisor = options && options->parallel_divisor > 1 ? options->parallel_divisor : 1;
   SambaUsableUnits usable = sambaMachineUsableUnits(machine);
   SambaStatus status = NULL, first = NULL;
-  /* The model estimates units and streams; what it underestimates shows in the lowering, and a smaller share is
-   * planned. */
+
+  /* The model estimates units and streams; what it underestimates shows in the lowering, and a
+   * smaller share is planned. */
   for (int attempt = 0; attempt < 6; ++attempt) {
-    Planner planner = {.graph = graph, .machine = machine, .ags = (uint32_t)machine->ag_count, .all_pcus = usable.pcus};
+    Planner planner = {.graph = graph,
+                       .machine = machine,
+                       .ags = (uint32_t)machine->ag_count,
+                       .all_pcus = usable.pcus};
     planner.pcus = usable.pcus / divisor;
     planner.pcus -= planner.pcus * (uint32_t)attempt / 6;
     planner.pmus = usable.pmus - usable.pmus * (uint32_t)attempt / 8;
@@ -400,5 +438,6 @@ SambaStatus sambaPlanTiles(SambaStageGraph *graph, const SambaMachine *machine, 
     if (!again)
       break;
   }
+
   return status;
 }

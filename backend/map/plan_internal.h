@@ -33,15 +33,16 @@ typedef struct SambaGroupChoice {
 
 /* PCUs that one copy of the group takes once its program is split. */
 uint32_t sambaGroupPieces(const SambaGroup *group, const SambaMachine *machine);
-/* Chooses buffer levels and depths for a nest and prices it. False when it does not fit the limits or its score is no
- * less than the bound. */
+/* Chooses buffer levels and depths for a nest and prices it. False when it does not fit the limits
+ * or its score is no less than the bound. */
 bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoice *choice);
 /* The best way to map a group within the limits; false when there is none. */
-bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group, const SambaMachine *machine,
-                     const SambaGroupLimits *limits, SambaGroupChoice *out_choice);
+bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
+                     const SambaMachine *machine, const SambaGroupLimits *limits,
+                     SambaGroupChoice *out_choice);
 
-/* Pipeline dimensions: for class `index` (0, 1, ...) of a section, the dimension of each group; false past the last
- * class. */
+/* Pipeline dimensions: for class `index` (0, 1, ...) of a section, the dimension of each group;
+ * false past the last class. */
 bool sambaPlanPipelineClass(const SambaStageGraph *graph, const SambaGroups *groups, uint32_t index,
                             uint32_t *out_dims);
 

@@ -1,9 +1,9 @@
 /* Cutting a lane program into parts that fit a PCU each; see split_programs.h. Two ways:
  *
- * In a chain each part takes what it needs from the part before, which passes on what later parts need: streams between
- * neighbours only. Programs with more live values than a PCU has outputs are cut into a graph: each value goes from the
- * part that makes it to all parts that use it, so one operation alone always is a part. Parts take token for token, so
- * neither way can block. */
+ * In a chain each part takes what it needs from the part before, which passes on what later parts
+ * need: streams between neighbours only. Programs with more live values than a PCU has outputs are
+ * cut into a graph: each value goes from the part that makes it to all parts that use it, so one
+ * operation alone always is a part. Parts take token for token, so neither way can block. */
 #include "backend/map/split_internal.h"
 
 #include "backend/config/access.h"
@@ -21,18 +21,25 @@ typedef struct Split {
   uint32_t feeding; /* the first of them feed the reduction or are it (all when there is none) */
   bool has_reduction;
   bool again;         /* an operation stands on both sides of the reduction */
-  uint32_t *last_use; /* per value: position in order of the last operation that uses it; atEnd: an output */
+  uint32_t *last_use; /* per value: position in order of the last operation that uses it; atEnd: an
+                         output */
   uint32_t *made_at;  /* per value: position of its operation; 0 for inputs */
   SAMBA_ARRAY(SambaSplitPart) parts;
 } Split;
 
 enum { unused = UINT32_MAX, atEnd = UINT32_MAX - 1 };
 
-static char classOf(const Split *s, uint32_t op) { return sambaLaneOpClass(s->unit->program.ops[op].opcode); }
+static char classOf(const Split *s, uint32_t op) {
+  return sambaLaneOpClass(s->unit->program.ops[op].opcode);
+}
 static char classAt(const Split *s, uint32_t position) { return classOf(s, s->order[position]); }
-static uint32_t valueAt(const Split *s, uint32_t position) { return s->unit->input_count + s->order[position]; }
+static uint32_t valueAt(const Split *s, uint32_t position) {
+  return s->unit->input_count + s->order[position];
+}
 static bool isSource(const Split *s, uint32_t value) { return sambaSplitIsSource(s->unit, value); }
-static uint32_t countValues(const Split *s) { return s->unit->input_count + s->unit->program.op_count; }
+static uint32_t countValues(const Split *s) {
+  return s->unit->input_count + s->unit->program.op_count;
+}
 
 /* --- Orders --- */
 
@@ -63,12 +70,14 @@ static void findUses(Split *s) {
 static void orderAsWritten(Split *s) {
   const SambaProgram *program = &s->unit->program;
   bool *feeds = sambaAllocateZeroed(program->op_count, sizeof *feeds);
+
   for (uint32_t i = 0; i < program->op_count; ++i)
     if (classOf(s, i) == 'R') {
       markFeeding(s, i, feeds);
       s->has_reduction = true;
     }
   uint32_t count = 0;
+
   for (int pass = s->has_reduction ? 0 : 1; pass < 2; ++pass) {
     for (uint32_t i = 0; i < program->op_count; ++i)
       if (classOf(s, i) != 'V' && (!s->has_reduction || feeds[i] == (pass == 0)))
@@ -76,6 +85,7 @@ static void orderAsWritten(Split *s) {
     if (pass == 0)
       s->feeding = count;
   }
+
   if (!s->has_reduction)
     s->feeding = count;
   s->values = count;
@@ -83,31 +93,40 @@ static void orderAsWritten(Split *s) {
   findUses(s);
 }
 
-/* Operands before their operation, the one with the larger program first: few values live at once. */
+/* Operands before their operation, the one with the larger program first: few values live
+ * at once. */
 static void visit(Split *s, uint32_t op, const uint32_t *weight, bool *done) {
   const SambaLaneOp *lane = &s->unit->program.ops[op];
-  uint32_t inputs = s->unit->input_count, operands[3], count = 0;
+  uint32_t inputs = s->unit->input_count;
+  uint32_t operands[3];
+  uint32_t count = 0;
+
   if (done[op] || classOf(s, op) == 'V')
     return;
   done[op] = true;
   for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i) {
     if (lane->operands[i] < inputs)
       continue;
-    uint32_t at = count++, operand = lane->operands[i] - inputs;
+    uint32_t at = count++;
+    uint32_t operand = lane->operands[i] - inputs;
     for (; at && weight[operands[at - 1]] < weight[operand]; --at)
       operands[at] = operands[at - 1];
     operands[at] = operand;
   }
+
   for (uint32_t i = 0; i < count; ++i)
     visit(s, operands[i], weight, done);
   s->order[s->values++] = op;
 }
 
-/* Depth first from the reduction, then from the outputs. What both sides of the reduction use is made on both. */
+/* Depth first from the reduction, then from the outputs. What both sides of the reduction use is
+ * made on both. */
 static void orderDepthFirst(Split *s) {
   const SambaProgram *program = &s->unit->program;
-  uint32_t inputs = s->unit->input_count, *weight = sambaAllocateZeroed(program->op_count, sizeof *weight);
+  uint32_t inputs = s->unit->input_count;
+  uint32_t *weight = sambaAllocateZeroed(program->op_count, sizeof *weight);
   bool *done = sambaAllocateZeroed(program->op_count, sizeof *done);
+
   for (uint32_t i = 0; i < program->op_count; ++i) {
     weight[i] = 1;
     for (int k = 0; k < sambaLaneOpOperands(program->ops[i].opcode); ++k)
@@ -115,6 +134,7 @@ static void orderDepthFirst(Split *s) {
         weight[i] += weight[program->ops[i].operands[k] - inputs];
     weight[i] = weight[i] > 1u << 20 ? 1u << 20 : weight[i];
   }
+
   s->values = 0;
   for (uint32_t i = 0; i < program->op_count; ++i)
     if (classOf(s, i) == 'R')
@@ -128,10 +148,12 @@ static void orderDepthFirst(Split *s) {
   if (!s->has_reduction)
     s->feeding = s->values;
   memset(done, 0, program->op_count * sizeof *done);
+
   for (uint32_t p = 0; p < s->values; ++p) {
     s->again |= done[s->order[p]];
     done[s->order[p]] = true;
   }
+
   free(weight);
   free(done);
   findUses(s);
@@ -149,7 +171,8 @@ static bool usesValue(const Split *s, uint32_t first, uint32_t end, uint32_t val
   return false;
 }
 
-/* Whether an input is taken by each part that uses it (held or broadcast, so it costs little) instead of passed on. */
+/* Whether an input is taken by each part that uses it (held or broadcast, so it costs little)
+ * instead of passed on. */
 static bool isShared(const Split *s, uint32_t input) {
   const SambaPort *port = &s->unit->inputs[input];
   if (sambaTripProduct(s->unit->trips, port->level, s->unit->token_level) > 1)
@@ -160,8 +183,8 @@ static bool isShared(const Split *s, uint32_t input) {
   return false;
 }
 
-/* A value that exists before `position` and is needed at or after it, and must come on a stream. An input counts as
- * existing once an earlier part has taken it. */
+/* A value that exists before `position` and is needed at or after it, and must come on a stream. An
+ * input counts as existing once an earlier part has taken it. */
 static bool isLive(const Split *s, uint32_t value, uint32_t position) {
   if (isSource(s, value) || s->last_use[value] == unused ||
       (s->last_use[value] != atEnd && s->last_use[value] < position))
@@ -195,8 +218,11 @@ static uint32_t countInputs(const Split *s, uint32_t first, uint32_t end) {
 
 /* How far a part that starts here can go by stages and tail alone. */
 static uint32_t reachOf(const Split *s, uint32_t first, bool systolic) {
-  uint32_t stages = 0, position = first, limit = (uint32_t)s->machine->simd_stages;
+  uint32_t stages = 0;
+  uint32_t position = first;
+  uint32_t limit = (uint32_t)s->machine->simd_stages;
   bool tail = false, transcendental = false;
+
   for (; position < s->values; ++position) {
     char kind = classAt(s, position);
     if (systolic && position == first)
@@ -226,6 +252,7 @@ static uint32_t reachOf(const Split *s, uint32_t first, bool systolic) {
       ++stages;
     }
   }
+
   return position;
 }
 
@@ -239,7 +266,8 @@ static bool chainPartFits(const Split *s, uint32_t first, uint32_t end) {
     for (uint32_t v = 0; v < countValues(s); ++v)
       live += isLive(s, v, p) || isTaken(s, v, p, end);
   }
-  return outputs <= (uint32_t)s->machine->unit_vector_outputs && live <= (uint32_t)s->machine->simd_registers &&
+  return outputs <= (uint32_t)s->machine->unit_vector_outputs &&
+         live <= (uint32_t)s->machine->simd_registers &&
          countInputs(s, first, end) <= (uint32_t)s->machine->unit_vector_inputs;
 }
 
@@ -247,19 +275,25 @@ static bool cutChain(Split *s) {
   s->parts.size = 0;
   if (s->values == 0)
     sambaArrayAppend(&s->parts, (SambaSplitPart){0});
+
   for (uint32_t first = 0; first < s->values;) {
-    bool systolic = s->unit->program.systolic && first == 0, reduced = s->has_reduction && first >= s->feeding;
+    bool systolic = s->unit->program.systolic && first == 0,
+         reduced = s->has_reduction && first >= s->feeding;
     uint32_t end = reachOf(s, first, systolic);
     /* Operations on both sides of the reduction share a part only when all of them fit one. */
-    if (s->has_reduction && first < s->feeding && end > s->feeding && (end < s->values || first > 0) && !systolic)
+    if (s->has_reduction && first < s->feeding && end > s->feeding &&
+        (end < s->values || first > 0) && !systolic)
       end = s->feeding;
     while (end > first && !chainPartFits(s, first, end))
       --end;
     if (end == first)
       return false;
-    sambaArrayAppend(&s->parts, (SambaSplitPart){.first = first, .end = end, .systolic = systolic, .reduced = reduced});
+    sambaArrayAppend(
+        &s->parts,
+        (SambaSplitPart){.first = first, .end = end, .systolic = systolic, .reduced = reduced});
     first = end;
   }
+
   return true;
 }
 
@@ -278,13 +312,15 @@ static void listChain(const Split *s, SambaSplitCut *cut) {
         part->gives[part->give_count++] = v;
     }
   }
+
   for (uint32_t o = 0; o < s->unit->output_count; ++o)
     cut->output_part[o] = cut->part_count - 1;
 }
 
 /* --- Graphs --- */
 
-/* Position at which the value that an operation at `position` uses is made; `unused` for inputs and value sources. */
+/* Position at which the value that an operation at `position` uses is made; `unused` for inputs and
+ * value sources. */
 static uint32_t madeFor(const Split *s, uint32_t value, uint32_t position) {
   if (value < s->unit->input_count || isSource(s, value))
     return unused;
@@ -331,14 +367,17 @@ static uint32_t listTakes(const Split *s, uint32_t first, uint32_t end, SambaSpl
     if (made != unused)
       takes[count++] = (SambaSplitTake){v, made};
   }
+
   return count;
 }
 
 static bool graphPartFits(const Split *s, uint32_t first, uint32_t end, SambaSplitTake *scratch) {
-  uint32_t takes = listTakes(s, first, end, scratch), outputs = countOwnOutputs(s, first, end);
+  uint32_t takes = listTakes(s, first, end, scratch);
+  uint32_t outputs = countOwnOutputs(s, first, end);
   for (uint32_t p = first; p < end; ++p)
     outputs += isUsedLater(s, p, end);
-  return takes <= (uint32_t)s->machine->unit_vector_inputs && outputs <= (uint32_t)s->machine->unit_vector_outputs &&
+  return takes <= (uint32_t)s->machine->unit_vector_inputs &&
+         outputs <= (uint32_t)s->machine->unit_vector_outputs &&
          (end == first + 1 || takes + end - first <= (uint32_t)s->machine->simd_registers);
 }
 
@@ -347,7 +386,8 @@ static bool cutGraph(Split *s, uint32_t *out_first) {
   SambaSplitTake *scratch = SAMBA_ARENA_ARRAY(s->arena, SambaSplitTake, countValues(s));
   s->parts.size = 0;
   for (uint32_t first = 0; first < s->values;) {
-    bool systolic = s->unit->program.systolic && first == 0, reduced = s->has_reduction && first >= s->feeding;
+    bool systolic = s->unit->program.systolic && first == 0,
+         reduced = s->has_reduction && first >= s->feeding;
     uint32_t end = reachOf(s, first, systolic);
     if (s->has_reduction && first < s->feeding && end > s->feeding && !systolic)
       end = s->feeding;
@@ -356,9 +396,12 @@ static bool cutGraph(Split *s, uint32_t *out_first) {
     *out_first = first;
     if (end == first)
       return false;
-    sambaArrayAppend(&s->parts, (SambaSplitPart){.first = first, .end = end, .systolic = systolic, .reduced = reduced});
+    sambaArrayAppend(
+        &s->parts,
+        (SambaSplitPart){.first = first, .end = end, .systolic = systolic, .reduced = reduced});
     first = end;
   }
+
   return s->parts.size > 0;
 }
 
@@ -382,14 +425,18 @@ static void listGraph(const Split *s, SambaSplitCut *cut) {
       if (isUsedLater(s, p, part->end))
         part->gives[part->give_count++] = valueAt(s, p);
   }
+
   for (uint32_t o = 0; o < s->unit->output_count; ++o) {
     uint32_t made = madeFor(s, s->unit->outputs[o].value, s->values);
     cut->output_part[o] = made == unused ? cut->part_count - 1 : partAt(cut, made);
   }
 }
 
-SambaStatus sambaSplitCut(const SambaUnit *unit, const SambaMachine *machine, SambaArena *arena, SambaSplitCut *out) {
-  uint32_t ops = unit->program.op_count, all = unit->input_count + ops;
+SambaStatus sambaSplitCut(const SambaUnit *unit, const SambaMachine *machine, SambaArena *arena,
+                          SambaSplitCut *out) {
+  uint32_t ops = unit->program.op_count;
+  uint32_t all = unit->input_count + ops;
+
   Split s = {.unit = unit, .machine = machine, .arena = arena};
   s.order = SAMBA_ARENA_ARRAY(arena, uint32_t, 2 * (size_t)ops);
   s.last_use = SAMBA_ARENA_ARRAY(arena, uint32_t, all);
@@ -402,6 +449,7 @@ SambaStatus sambaSplitCut(const SambaUnit *unit, const SambaMachine *machine, Sa
     chain = !s.again && cutChain(&s);
     fits = chain || cutGraph(&s, &stuck);
   }
+
   SambaStatus status = NULL;
   if (fits) {
     *out = (SambaSplitCut){.order = s.order, .part_count = (uint32_t)s.parts.size};
@@ -409,13 +457,14 @@ SambaStatus sambaSplitCut(const SambaUnit *unit, const SambaMachine *machine, Sa
     out->output_part = SAMBA_ARENA_ARRAY(arena, uint32_t, unit->output_count);
     (chain ? listChain : listGraph)(&s, out);
   } else {
-    status = sambaStatusMake(
-        SAMBA_EXHAUSTED,
-        "unit %s: operation %u of its program needs more than the %lld vector inputs and %lld vector outputs of a PCU "
-        "of %s",
-        unit->name, s.order[stuck], (long long)machine->unit_vector_inputs, (long long)machine->unit_vector_outputs,
-        machine->name);
+    status = sambaStatusMake(SAMBA_EXHAUSTED,
+                             "unit %s: operation %u of its program needs more than the %lld vector "
+                             "inputs and %lld vector outputs of a PCU "
+                             "of %s",
+                             unit->name, s.order[stuck], (long long)machine->unit_vector_inputs,
+                             (long long)machine->unit_vector_outputs, machine->name);
   }
+
   sambaArrayFree(&s.parts);
   return status;
 }

@@ -7,7 +7,8 @@
 
 enum { SAMBA_SPLIT_OWN = UINT32_MAX };
 
-/* A value that a part takes on a stream: from the part `from`, or an input of the unit (SAMBA_SPLIT_OWN). */
+/* A value that a part takes on a stream: from the part `from`, or an input of the unit
+ * (SAMBA_SPLIT_OWN). */
 typedef struct SambaSplitTake {
   uint32_t value, from;
 } SambaSplitTake;
@@ -21,17 +22,20 @@ typedef struct SambaSplitPart {
 } SambaSplitPart;
 
 typedef struct SambaSplitCut {
-  uint32_t *order; /* operation indices; a value source is in no part's operations: it comes where it is used */
+  uint32_t *order; /* operation indices; a value source is in no part's operations: it comes where
+                      it is used */
   uint32_t part_count;
   SambaSplitPart *parts;
   uint32_t *output_part; /* of each output port of the unit */
 } SambaSplitCut;
 
 /* Cuts the unit's program into parts that each fit a PCU; one part when all of it does. */
-SambaStatus sambaSplitCut(const SambaUnit *unit, const SambaMachine *machine, SambaArena *arena, SambaSplitCut *out);
+SambaStatus sambaSplitCut(const SambaUnit *unit, const SambaMachine *machine, SambaArena *arena,
+                          SambaSplitCut *out);
 
 static inline bool sambaSplitIsSource(const SambaUnit *unit, uint32_t value) {
-  return value >= unit->input_count && sambaLaneOpClass(unit->program.ops[value - unit->input_count].opcode) == 'V';
+  return value >= unit->input_count &&
+         sambaLaneOpClass(unit->program.ops[value - unit->input_count].opcode) == 'V';
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* Splitting lane programs; see split_programs.h. split_cut.c cuts each unit's program into parts; here each part
- * becomes a unit, with streams between. */
+/* Splitting lane programs; see split_programs.h. split_cut.c cuts each unit's program into parts;
+ * here each part becomes a unit, with streams between. */
 #include "backend/map/split_programs.h"
 
 #include "backend/config/access.h"
@@ -64,13 +64,16 @@ static void copyPort(const Split *s, const PartChain *chain, const SambaPort *fr
   to->strides = strides;
 }
 
-/* A port for a value that moves between parts: all points of the part's tokens, row-major over its inner counters. */
-static void densePort(const Split *s, const PartChain *chain, bool reduced, uint32_t value, SambaPort *to) {
+/* A port for a value that moves between parts: all points of the part's tokens, row-major over its
+ * inner counters. */
+static void densePort(const Split *s, const PartChain *chain, bool reduced, uint32_t value,
+                      SambaPort *to) {
   memset(to, 0, sizeof *to);
   to->dtype = valueDType(s, value);
   to->block = 1;
   to->access.replay = 1;
   int64_t *strides = SAMBA_ARENA_ARRAY(s->arena, int64_t, chain->count);
+
   to->token_elements = 1;
   for (uint32_t c = chain->count; c-- > chain->token_level;) {
     if (reduced && s->unit->program.reduce_mask >> chain->old[c] & 1)
@@ -78,19 +81,22 @@ static void densePort(const Split *s, const PartChain *chain, bool reduced, uint
     strides[c] = (int64_t)to->token_elements;
     to->token_elements *= s->unit->trips[chain->old[c]];
   }
+
   for (uint32_t c = 0; c < chain->token_level; ++c)
     to->level += !(reduced && s->unit->program.reduce_mask >> chain->old[c] & 1);
   to->strides = strides;
 }
 
-/* Appends the part's program; value_of maps old values to the part's, and already has the inputs. */
-static void makeProgram(const Split *s, uint32_t index, const PartChain *chain, uint32_t inputs, uint32_t *value_of,
-                        SambaUnit *unit) {
+/* Appends the part's program; value_of maps old values to the part's, and already has the
+ * inputs. */
+static void makeProgram(const Split *s, uint32_t index, const PartChain *chain, uint32_t inputs,
+                        uint32_t *value_of, SambaUnit *unit) {
   const SambaSplitPart *part = &s->cut.parts[index];
   const SambaProgram *program = &s->unit->program;
   SambaLaneOp *ops = SAMBA_ARENA_ARRAY(s->arena, SambaLaneOp, program->op_count);
   uint32_t count = 0;
   bool *made = sambaAllocateZeroed(program->op_count, sizeof *made);
+
   for (uint32_t p = part->first; p < part->end; ++p) {
     const SambaLaneOp *lane = &program->ops[s->cut.order[p]];
     SambaLaneOp op = *lane;
@@ -109,6 +115,7 @@ static void makeProgram(const Split *s, uint32_t index, const PartChain *chain, 
     value_of[s->unit->input_count + s->cut.order[p]] = inputs + count;
     ops[count++] = op;
   }
+
   /* A program that only makes constants or counters. */
   for (uint32_t i = 0; i < s->unit->output_count && index + 1 == s->cut.part_count; ++i) {
     uint32_t value = s->unit->outputs[i].value;
@@ -118,20 +125,24 @@ static void makeProgram(const Split *s, uint32_t index, const PartChain *chain, 
       value_of[value] = inputs + count++;
     }
   }
+
   free(made);
-  unit->program =
-      (SambaProgram){.systolic = part->systolic, .lane_reduce = program->lane_reduce, .op_count = count, .ops = ops};
+  unit->program = (SambaProgram){.systolic = part->systolic,
+                                 .lane_reduce = program->lane_reduce,
+                                 .op_count = count,
+                                 .ops = ops};
   for (uint32_t i = 0; i < count; ++i)
     if (sambaLaneOpClass(ops[i].opcode) == 'R')
       unit->program.reduce_mask = program->reduce_mask; /* reducing parts keep all counters */
 }
 
 /* The ports of a part's inputs; streams from other parts get their destinations here. */
-static void makeInputs(Split *s, uint32_t index, const PartChain *chain, uint32_t base, uint32_t *value_of, Output *out,
-                       SambaUnit *unit) {
+static void makeInputs(Split *s, uint32_t index, const PartChain *chain, uint32_t base,
+                       uint32_t *value_of, Output *out, SambaUnit *unit) {
   const SambaSplitPart *part = &s->cut.parts[index];
   unit->inputs = SAMBA_ARENA_ARRAY(s->arena, SambaPort, part->take_count);
   unit->input_count = part->take_count;
+
   for (uint32_t t = 0; t < part->take_count; ++t) {
     const SambaSplitTake *take = &part->takes[t];
     value_of[take->value] = t;
@@ -148,7 +159,8 @@ static void makeInputs(Split *s, uint32_t index, const PartChain *chain, uint32_
       SambaStream *stream = &out->streams.data[i];
       if (stream->source.unit != source.unit || stream->source.port != source.port)
         continue;
-      SambaEndpoint *all = SAMBA_ARENA_ARRAY(s->arena, SambaEndpoint, stream->destination_count + 1);
+      SambaEndpoint *all =
+          SAMBA_ARENA_ARRAY(s->arena, SambaEndpoint, stream->destination_count + 1);
       if (stream->destination_count)
         memcpy(all, stream->destinations, stream->destination_count * sizeof *all);
       all[stream->destination_count++] = (SambaEndpoint){base + index, t};
@@ -161,6 +173,7 @@ static void makeParts(Split *s, Output *out) {
   uint32_t all = s->unit->input_count + s->unit->program.op_count;
   uint32_t *value_of = sambaAllocateZeroed(all, sizeof *value_of);
   uint32_t base = (uint32_t)out->units.size;
+
   for (uint32_t i = 0; i < s->cut.part_count; ++i) {
     const SambaSplitPart *part = &s->cut.parts[i];
     PartChain chain = chainOf(s, part);
@@ -181,18 +194,21 @@ static void makeParts(Split *s, Output *out) {
       SambaPort *port = &unit.outputs[unit.output_count];
       densePort(s, &chain, unit.program.reduce_mask != 0 || part->reduced, part->gives[g], port);
       port->value = value_of[part->gives[g]];
-      sambaArrayAppend(
-          &out->streams,
-          (SambaStream){.kind = SAMBA_STREAM_VECTOR, .source = {base + i, unit.output_count++}, .rate_permille = 1});
+      sambaArrayAppend(&out->streams, (SambaStream){.kind = SAMBA_STREAM_VECTOR,
+                                                    .source = {base + i, unit.output_count++},
+                                                    .rate_permille = 1});
     }
+
     for (uint32_t o = 0; o < s->unit->output_count; ++o)
       if (s->cut.output_part[o] == i) {
         copyPort(s, &chain, &s->unit->outputs[o], &unit.outputs[unit.output_count]);
         unit.outputs[unit.output_count].value = value_of[s->unit->outputs[o].value];
-        out->sources.data[out->source_first[out->unit] + o] = (SambaEndpoint){base + i, unit.output_count++};
+        out->sources.data[out->source_first[out->unit] + o] =
+            (SambaEndpoint){base + i, unit.output_count++};
       }
     sambaArrayAppend(&out->units, unit);
   }
+
   /* Which new ports take each old input. */
   for (uint32_t v = 0; v < s->unit->input_count; ++v) {
     sambaArrayAppend(&out->runs, (uint32_t)out->takers.size);
@@ -201,6 +217,7 @@ static void makeParts(Split *s, Output *out) {
         if (s->cut.parts[i].takes[t].value == v && s->cut.parts[i].takes[t].from == SAMBA_SPLIT_OWN)
           sambaArrayAppend(&out->takers, (SambaEndpoint){base + i, t});
   }
+
   free(value_of);
 }
 
@@ -212,7 +229,8 @@ static void keepUnit(const SambaUnit *unit, Output *out) {
   sambaArrayAppend(&out->units, *unit);
 }
 
-static SambaStatus splitUnit(const SambaUnit *unit, const SambaMachine *machine, SambaArena *arena, Output *out) {
+static SambaStatus splitUnit(const SambaUnit *unit, const SambaMachine *machine, SambaArena *arena,
+                             Output *out) {
   Split s = {.unit = unit, .arena = arena};
   SAMBA_RETURN_IF_ERROR(sambaSplitCut(unit, machine, arena, &s.cut));
   if (s.cut.part_count > 1)
@@ -227,6 +245,7 @@ static void finish(SambaSection *section, Output *out) {
   SambaArena *arena = section->arena;
   uint32_t old_streams = section->stream_count;
   SambaStream *streams = SAMBA_ARENA_ARRAY(arena, SambaStream, old_streams + out->streams.size);
+
   for (uint32_t i = 0; i < old_streams; ++i) {
     SambaStream stream = section->streams[i];
     uint32_t count = 0;
@@ -246,21 +265,24 @@ static void finish(SambaSection *section, Output *out) {
     stream.destination_count = count;
     streams[i] = stream;
   }
+
   for (size_t i = 0; i < out->streams.size; ++i) {
     SambaStream *stream = &streams[old_streams + i];
     *stream = out->streams.data[i];
     uint32_t index = old_streams + (uint32_t)i;
     for (uint32_t end = 0; end <= stream->destination_count; ++end) {
-      SambaPort *port =
-          end ? &out->units.data[stream->destinations[end - 1].unit].inputs[stream->destinations[end - 1].port]
-              : &out->units.data[stream->source.unit].outputs[stream->source.port];
+      SambaPort *port = end ? &out->units.data[stream->destinations[end - 1].unit]
+                                   .inputs[stream->destinations[end - 1].port]
+                            : &out->units.data[stream->source.unit].outputs[stream->source.port];
       port->stream_count = 1;
       port->streams = sambaArenaCopy(arena, &index, sizeof index);
     }
   }
+
   section->streams = streams;
   section->stream_count = old_streams + (uint32_t)out->streams.size;
-  section->units = sambaArenaCopy(arena, out->units.data, out->units.size * sizeof *out->units.data);
+  section->units =
+      sambaArenaCopy(arena, out->units.data, out->units.size * sizeof *out->units.data);
   section->unit_count = (uint32_t)out->units.size;
 }
 
@@ -269,6 +291,7 @@ SambaStatus sambaSplitPrograms(SambaSection *section, const SambaMachine *machin
   out.taker_first = sambaAllocateZeroed(section->unit_count, sizeof *out.taker_first);
   out.source_first = sambaAllocateZeroed(section->unit_count, sizeof *out.source_first);
   SambaStatus status = NULL;
+
   for (uint32_t u = 0; u < section->unit_count && !status; ++u) {
     const SambaUnit *unit = &section->units[u];
     out.taker_first[u] = (uint32_t)out.runs.size;
@@ -281,11 +304,13 @@ SambaStatus sambaSplitPrograms(SambaSection *section, const SambaMachine *machin
     else
       keepUnit(unit, &out);
   }
+
   sambaArrayAppend(&out.runs, (uint32_t)out.takers.size);
   if (!status && out.units.size > section->unit_count) {
     finish(section, &out);
     sambaSectionPlanRates(section, machine);
   }
+
   sambaArrayFree(&out.units);
   sambaArrayFree(&out.streams);
   sambaArrayFree(&out.takers);
@@ -293,5 +318,6 @@ SambaStatus sambaSplitPrograms(SambaSection *section, const SambaMachine *machin
   sambaArrayFree(&out.sources);
   free(out.taker_first);
   free(out.source_first);
+
   return sambaStatusAnnotate(status, "section %s", section->name);
 }

@@ -1,5 +1,5 @@
-/* Stage graphs: appending to them, and the check of everything stage.h promises. Planner and lowering rely on the
- * check; the operator table and the linalg reader are what it catches. */
+/* Stage graphs: appending to them, and the check of everything stage.h promises. Planner and
+ * lowering rely on the check; the operator table and the linalg reader are what it catches. */
 #include "backend/map/stage.h"
 
 #include <stdio.h>
@@ -16,8 +16,8 @@ static void *grow(SambaArena *arena, void *data, uint32_t used, uint32_t capacit
 uint32_t sambaStageGraphAddTensor(SambaStageGraph *graph, const SambaStageTensor *tensor) {
   if (graph->tensor_count == graph->tensor_capacity) {
     graph->tensor_capacity = graph->tensor_capacity ? 2 * graph->tensor_capacity : 16;
-    graph->tensors =
-        grow(graph->arena, graph->tensors, graph->tensor_count, graph->tensor_capacity, sizeof *graph->tensors);
+    graph->tensors = grow(graph->arena, graph->tensors, graph->tensor_count, graph->tensor_capacity,
+                          sizeof *graph->tensors);
   }
   graph->tensors[graph->tensor_count] = *tensor;
   return graph->tensor_count++;
@@ -27,7 +27,8 @@ uint32_t sambaStageGraphAddStage(SambaStageGraph *graph, const SambaStage *stage
   if (graph->stage_count == graph->stage_capacity || !graph->mappings) {
     if (graph->stage_count == graph->stage_capacity)
       graph->stage_capacity = graph->stage_capacity ? 2 * graph->stage_capacity : 16;
-    graph->stages = grow(graph->arena, graph->stages, graph->stage_count, graph->stage_capacity, sizeof *graph->stages);
+    graph->stages = grow(graph->arena, graph->stages, graph->stage_count, graph->stage_capacity,
+                         sizeof *graph->stages);
     graph->mappings = grow(graph->arena, graph->mappings, graph->mappings ? graph->stage_count : 0,
                            graph->stage_capacity, sizeof *graph->mappings);
   }
@@ -39,25 +40,31 @@ uint32_t sambaStageGraphAddStage(SambaStageGraph *graph, const SambaStage *stage
 static SambaStatus checkTensor(const SambaStageGraph *graph, uint32_t index) {
   const SambaStageTensor *tensor = &graph->tensors[index];
   if ((unsigned)tensor->role > SAMBA_TENSOR_INTERMEDIATE)
-    return sambaStatusMake(SAMBA_INVALID, "tensor %u has the unknown role %d", index, (int)tensor->role);
+    return sambaStatusMake(SAMBA_INVALID, "tensor %u has the unknown role %d", index,
+                           (int)tensor->role);
   if ((unsigned)tensor->dtype >= SAMBA_DTYPE_COUNT)
-    return sambaStatusMake(SAMBA_INVALID, "tensor %u has the unknown dtype %d", index, (int)tensor->dtype);
+    return sambaStatusMake(SAMBA_INVALID, "tensor %u has the unknown dtype %d", index,
+                           (int)tensor->dtype);
   if (tensor->rank > SAMBA_MAX_RANK)
-    return sambaStatusMake(SAMBA_INVALID, "tensor %u has rank %u, but at most %d axes are possible", index,
-                           tensor->rank, SAMBA_MAX_RANK);
+    return sambaStatusMake(SAMBA_INVALID, "tensor %u has rank %u, but at most %d axes are possible",
+                           index, tensor->rank, SAMBA_MAX_RANK);
   int64_t elements = 1;
+
   for (uint32_t axis = 0; axis < tensor->rank; ++axis)
     if (tensor->dims[axis] < 1 || sambaMulOverflows(elements, tensor->dims[axis], &elements) ||
         elements >= (int64_t)1 << 48)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "tensor %u: axis %u has %lld elements; axes need 1 or more, tensors less than 2^48", index,
-                             axis, (long long)tensor->dims[axis]);
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "tensor %u: axis %u has %lld elements; axes need 1 or more, tensors less than 2^48",
+          index, axis, (long long)tensor->dims[axis]);
   return NULL;
 }
 
 /* The range of an axis map over the stage's whole box; false on overflow. */
-static bool axisRange(const SambaStage *stage, const SambaAxisMap *map, int64_t *out_low, int64_t *out_high) {
-  int64_t low = map->constant, high = map->constant;
+static bool axisRange(const SambaStage *stage, const SambaAxisMap *map, int64_t *out_low,
+                      int64_t *out_high) {
+  int64_t low = map->constant;
+  int64_t high = map->constant;
   for (uint32_t dim = 0; dim < stage->dim_count; ++dim) {
     int64_t span;
     if (sambaMulOverflows(map->coefficients[dim], stage->extents[dim] - 1, &span))
@@ -71,55 +78,68 @@ static bool axisRange(const SambaStage *stage, const SambaAxisMap *map, int64_t 
 }
 
 /* what: "operand 2" or "output". */
-static SambaStatus checkMap(const SambaStageGraph *graph, const SambaStage *stage, const SambaStageOperand *operand,
-                            const char *what) {
+static SambaStatus checkMap(const SambaStageGraph *graph, const SambaStage *stage,
+                            const SambaStageOperand *operand, const char *what) {
   if (operand->tensor >= graph->tensor_count)
-    return sambaStatusMake(SAMBA_INVALID, "%s names tensor %u, but the graph has %u", what, operand->tensor,
-                           graph->tensor_count);
+    return sambaStatusMake(SAMBA_INVALID, "%s names tensor %u, but the graph has %u", what,
+                           operand->tensor, graph->tensor_count);
   const SambaStageTensor *tensor = &graph->tensors[operand->tensor];
+
   for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
     for (uint32_t dim = stage->dim_count; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
       if (operand->axes[axis].coefficients[dim])
-        return sambaStatusMake(SAMBA_INVALID, "%s axis %u uses dimension %u, but the stage has %u", what, axis, dim,
-                               stage->dim_count);
+        return sambaStatusMake(SAMBA_INVALID, "%s axis %u uses dimension %u, but the stage has %u",
+                               what, axis, dim, stage->dim_count);
     int64_t low, high;
     if (!axisRange(stage, &operand->axes[axis], &low, &high))
       return sambaStatusMake(SAMBA_INVALID, "%s axis %u: the map overflows", what, axis);
     if (!operand->guarded && (low < 0 || high >= tensor->dims[axis]))
-      return sambaStatusMake(
-          SAMBA_INVALID, "%s axis %u runs over [%lld, %lld], but the tensor has %lld; only a guarded map may leave it",
-          what, axis, (long long)low, (long long)high, (long long)tensor->dims[axis]);
+      return sambaStatusMake(SAMBA_INVALID,
+                             "%s axis %u runs over [%lld, %lld], but the tensor has %lld; only a "
+                             "guarded map may leave it",
+                             what, axis, (long long)low, (long long)high,
+                             (long long)tensor->dims[axis]);
   }
+
   return NULL;
 }
 
 static SambaStatus checkProgram(const SambaStage *stage) {
   uint32_t values = stage->operand_count + stage->op_count;
   uint32_t reductions = 0;
+
   for (uint32_t index = 0; index < stage->op_count; ++index) {
     const SambaLaneOp *op = &stage->ops[index];
     int operands = sambaLaneOpOperands(op->opcode);
     if (operands < 0)
-      return sambaStatusMake(SAMBA_INVALID, "operation %u has the undefined opcode %u", index, op->opcode);
+      return sambaStatusMake(SAMBA_INVALID, "operation %u has the undefined opcode %u", index,
+                             op->opcode);
     for (int i = 0; i < operands; ++i)
       if (op->operands[i] >= stage->operand_count + index)
-        return sambaStatusMake(SAMBA_INVALID, "operation %u (%s) uses value %u, which is not made before it", index,
-                               sambaLaneOpName(op->opcode), op->operands[i]);
+        return sambaStatusMake(SAMBA_INVALID,
+                               "operation %u (%s) uses value %u, which is not made before it",
+                               index, sambaLaneOpName(op->opcode), op->operands[i]);
     if (op->opcode == SAMBA_LANE_COUNTER && op->immediate >= stage->dim_count)
-      return sambaStatusMake(SAMBA_INVALID, "operation %u (counter) names dimension %llu, but the stage has %u", index,
-                             (unsigned long long)op->immediate, stage->dim_count);
+      return sambaStatusMake(SAMBA_INVALID,
+                             "operation %u (counter) names dimension %llu, but the stage has %u",
+                             index, (unsigned long long)op->immediate, stage->dim_count);
     if (sambaLaneOpClass(op->opcode) == 'R' && ++reductions > 1)
-      return sambaStatusMake(SAMBA_INVALID, "operation %u (%s) is a second reduction; a stage has at most one", index,
-                             sambaLaneOpName(op->opcode));
+      return sambaStatusMake(SAMBA_INVALID,
+                             "operation %u (%s) is a second reduction; a stage has at most one",
+                             index, sambaLaneOpName(op->opcode));
     if (sambaLaneOpClass(op->opcode) == 'R' && stage->result != stage->operand_count + index)
-      return sambaStatusMake(SAMBA_INVALID, "operation %u (%s) is a reduction, so it must be the stage's result", index,
-                             sambaLaneOpName(op->opcode));
+      return sambaStatusMake(SAMBA_INVALID,
+                             "operation %u (%s) is a reduction, so it must be the stage's result",
+                             index, sambaLaneOpName(op->opcode));
   }
+
   if (stage->result >= values)
-    return sambaStatusMake(SAMBA_INVALID, "the result is value %u, but the program has %u", stage->result, values);
+    return sambaStatusMake(SAMBA_INVALID, "the result is value %u, but the program has %u",
+                           stage->result, values);
   bool reduced = stage->dim_count && stage->reduced[stage->dim_count - 1];
   if (reduced && !reductions)
-    return sambaStatusMake(SAMBA_INVALID, "dimensions are reduced, but the program has no reduction");
+    return sambaStatusMake(SAMBA_INVALID,
+                           "dimensions are reduced, but the program has no reduction");
   return NULL;
 }
 
@@ -133,44 +153,53 @@ static bool isWrittenBy(const SambaStageOperand *operand, uint32_t rank, uint32_
 
 /* A scatter: operand 0 goes as it is to the places that another operand gives. */
 static SambaStatus checkScatter(const SambaStageGraph *graph, const SambaStage *stage) {
-  uint32_t of = (uint32_t)stage->output.index_operand, axis = stage->output.index_axis;
+  uint32_t of = (uint32_t)stage->output.index_operand;
+  uint32_t axis = stage->output.index_axis;
   const SambaStageTensor *target = &graph->tensors[stage->output.tensor];
+
   if (of >= stage->operand_count || axis >= target->rank)
-    return sambaStatusMake(SAMBA_INVALID, "the output takes its index along axis %u from operand %u of %u", axis, of,
-                           stage->operand_count);
+    return sambaStatusMake(SAMBA_INVALID,
+                           "the output takes its index along axis %u from operand %u of %u", axis,
+                           of, stage->operand_count);
   const SambaStageOperand *index = &stage->operands[of];
   if (sambaDTypeIsFloat(graph->tensors[index->tensor].dtype))
-    return sambaStatusMake(SAMBA_INVALID,
-                           "the output takes its index from operand %u, which is %s; indices are integers", of,
-                           sambaDTypeName(graph->tensors[index->tensor].dtype));
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "the output takes its index from operand %u, which is %s; indices are integers", of,
+        sambaDTypeName(graph->tensors[index->tensor].dtype));
   uint32_t steps = 0; /* of the index: of several dimensions the tiles would mix the order */
   for (uint32_t dim = 0; dim < stage->dim_count; ++dim)
     steps += isWrittenBy(index, graph->tensors[index->tensor].rank, dim);
   if (steps > 1 || stage->op_count || stage->result ||
-      graph->tensors[stage->operands[0].tensor].dtype != target->dtype || stage->operands[0].index_operand >= 0 ||
-      stage->output.guarded || index->guarded)
-    return sambaStatusMake(
-        SAMBA_INVALID,
-        "the output is indexed by operand %u, so the stage must copy operand 0, and the index step with one dimension",
-        of);
+      graph->tensors[stage->operands[0].tensor].dtype != target->dtype ||
+      stage->operands[0].index_operand >= 0 || stage->output.guarded || index->guarded)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "the output is indexed by operand %u, so the stage must copy operand 0, "
+                           "and the index step with one dimension",
+                           of);
   return NULL;
 }
 
 static SambaStatus checkStage(const SambaStageGraph *graph, const SambaStage *stage) {
   if (stage->dim_count > SAMBA_MAX_STAGE_DIMS || stage->operand_count > SAMBA_MAX_STAGE_OPERANDS)
-    return sambaStatusMake(SAMBA_INVALID, "%u dimensions and %u operands; at most %d and %d are possible",
-                           stage->dim_count, stage->operand_count, SAMBA_MAX_STAGE_DIMS, SAMBA_MAX_STAGE_OPERANDS);
+    return sambaStatusMake(
+        SAMBA_INVALID, "%u dimensions and %u operands; at most %d and %d are possible",
+        stage->dim_count, stage->operand_count, SAMBA_MAX_STAGE_DIMS, SAMBA_MAX_STAGE_OPERANDS);
   int64_t points = 1;
+
   for (uint32_t dim = 0; dim < stage->dim_count; ++dim) {
     if (stage->extents[dim] < 1 || sambaMulOverflows(points, stage->extents[dim], &points) ||
         points >= (int64_t)1 << 48)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "dimension %u has extent %lld; extents need 1 or more, stages less than 2^48 points", dim,
-                             (long long)stage->extents[dim]);
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "dimension %u has extent %lld; extents need 1 or more, stages less than 2^48 points", dim,
+          (long long)stage->extents[dim]);
     if (dim && stage->reduced[dim - 1] && !stage->reduced[dim])
-      return sambaStatusMake(SAMBA_INVALID,
-                             "dimension %u is parallel after a reduced one; reduced dimensions come last", dim);
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "dimension %u is parallel after a reduced one; reduced dimensions come last", dim);
   }
+
   for (uint32_t index = 0; index < stage->operand_count; ++index) {
     const SambaStageOperand *operand = &stage->operands[index];
     char what[32];
@@ -179,18 +208,21 @@ static SambaStatus checkStage(const SambaStageGraph *graph, const SambaStage *st
     if (operand->index_operand >= 0) {
       uint32_t of = (uint32_t)operand->index_operand;
       if (of >= stage->operand_count || of == index)
-        return sambaStatusMake(SAMBA_INVALID, "operand %u takes its index from operand %u of %u", index, of,
-                               stage->operand_count);
+        return sambaStatusMake(SAMBA_INVALID, "operand %u takes its index from operand %u of %u",
+                               index, of, stage->operand_count);
       SambaDType dtype = graph->tensors[stage->operands[of].tensor].dtype;
       if (sambaDTypeIsFloat(dtype))
-        return sambaStatusMake(SAMBA_INVALID,
-                               "operand %u takes its index from operand %u, which is %s; indices are integers", index,
-                               of, sambaDTypeName(dtype));
+        return sambaStatusMake(
+            SAMBA_INVALID,
+            "operand %u takes its index from operand %u, which is %s; indices are integers", index,
+            of, sambaDTypeName(dtype));
       if (operand->index_axis >= graph->tensors[operand->tensor].rank)
-        return sambaStatusMake(SAMBA_INVALID, "operand %u is indexed along axis %u, but its tensor has rank %u", index,
-                               operand->index_axis, graph->tensors[operand->tensor].rank);
+        return sambaStatusMake(SAMBA_INVALID,
+                               "operand %u is indexed along axis %u, but its tensor has rank %u",
+                               index, operand->index_axis, graph->tensors[operand->tensor].rank);
     }
   }
+
   SAMBA_RETURN_IF_ERROR(checkMap(graph, stage, &stage->output, "output"));
   if (sambaStageScatters(stage))
     SAMBA_RETURN_IF_ERROR(checkScatter(graph, stage));
@@ -198,7 +230,9 @@ static SambaStatus checkStage(const SambaStageGraph *graph, const SambaStage *st
   for (uint32_t axis = 0; axis < rank; ++axis)
     for (uint32_t dim = 0; dim < stage->dim_count; ++dim)
       if (stage->reduced[dim] && stage->output.axes[axis].coefficients[dim])
-        return sambaStatusMake(SAMBA_INVALID, "output axis %u depends on the reduced dimension %u", axis, dim);
+        return sambaStatusMake(SAMBA_INVALID, "output axis %u depends on the reduced dimension %u",
+                               axis, dim);
+
   for (uint32_t dim = 0; dim < stage->dim_count; ++dim) {
     bool written = stage->reduced[dim] || stage->extents[dim] == 1;
     written |= isWrittenBy(&stage->output, rank, dim);
@@ -206,9 +240,12 @@ static SambaStatus checkStage(const SambaStageGraph *graph, const SambaStage *st
       const SambaStageOperand *index = &stage->operands[stage->output.index_operand];
       written |= isWrittenBy(index, graph->tensors[index->tensor].rank, dim);
     }
+
     if (!written)
-      return sambaStatusMake(SAMBA_INVALID, "dimension %u is parallel, but no axis of the output depends on it", dim);
+      return sambaStatusMake(
+          SAMBA_INVALID, "dimension %u is parallel, but no axis of the output depends on it", dim);
   }
+
   return checkProgram(stage);
 }
 
@@ -216,26 +253,31 @@ static SambaStatus checkStage(const SambaStageGraph *graph, const SambaStage *st
 static SambaStatus checkOrder(const SambaStageGraph *graph) {
   bool *written = sambaAllocateZeroed(graph->tensor_count, sizeof *written);
   SambaStatus status = NULL;
+
   for (uint32_t index = 0; index < graph->stage_count && !status; ++index) {
     const SambaStage *stage = &graph->stages[index];
     for (uint32_t i = 0; i < stage->operand_count && !status; ++i) {
       uint32_t tensor = stage->operands[i].tensor;
       if (graph->tensors[tensor].role != SAMBA_TENSOR_ARGUMENT && !written[tensor])
-        status =
-            sambaStatusMake(SAMBA_INVALID, "stage %u (%s) operand %u reads tensor %u before a stage has written it",
-                            index, stage->name, i, tensor);
+        status = sambaStatusMake(
+            SAMBA_INVALID, "stage %u (%s) operand %u reads tensor %u before a stage has written it",
+            index, stage->name, i, tensor);
     }
     if (!status && graph->tensors[stage->output.tensor].role == SAMBA_TENSOR_ARGUMENT)
-      status = sambaStatusMake(SAMBA_INVALID, "stage %u (%s) writes tensor %u, which is an argument", index,
-                               stage->name, stage->output.tensor);
+      status =
+          sambaStatusMake(SAMBA_INVALID, "stage %u (%s) writes tensor %u, which is an argument",
+                          index, stage->name, stage->output.tensor);
     else
       written[stage->output.tensor] = true;
   }
+
   for (uint32_t tensor = 0; tensor < graph->tensor_count && !status; ++tensor)
     if (graph->tensors[tensor].role == SAMBA_TENSOR_RESULT && !written[tensor] &&
         !(graph->tensors[tensor].alias_of && written[graph->tensors[tensor].alias_of - 1]))
-      status = sambaStatusMake(SAMBA_INVALID, "tensor %u is a result, but no stage writes it", tensor);
+      status =
+          sambaStatusMake(SAMBA_INVALID, "tensor %u is a result, but no stage writes it", tensor);
   free(written);
+
   return status;
 }
 
@@ -261,7 +303,8 @@ SambaStatus sambaStageGraphCheck(const SambaStageGraph *graph) {
   for (uint32_t tensor = 0; tensor < graph->tensor_count; ++tensor)
     SAMBA_RETURN_IF_ERROR(checkTensor(graph, tensor));
   for (uint32_t stage = 0; stage < graph->stage_count; ++stage)
-    SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(checkStage(graph, &graph->stages[stage]), "stage %u (%s)", stage,
-                                              graph->stages[stage].name ? graph->stages[stage].name : ""));
+    SAMBA_RETURN_IF_ERROR(
+        sambaStatusAnnotate(checkStage(graph, &graph->stages[stage]), "stage %u (%s)", stage,
+                            graph->stages[stage].name ? graph->stages[stage].name : ""));
   return checkOrder(graph);
 }

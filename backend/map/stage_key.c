@@ -1,4 +1,5 @@
-/* Stage graphs as bytes; see stage_key.h. Field by field, counts before lists: padding never takes part. */
+/* Stage graphs as bytes; see stage_key.h. Field by field, counts before lists: padding never takes
+ * part. */
 #include "backend/map/stage_key.h"
 
 #include <stdlib.h>
@@ -13,7 +14,8 @@ static void put(Key *key, const void *data, size_t size) {
 }
 static void putNumber(Key *key, uint64_t number) { put(key, &number, sizeof number); }
 
-static void putOperand(Key *key, const SambaStageGraph *graph, const SambaStage *stage, const SambaStageOperand *map) {
+static void putOperand(Key *key, const SambaStageGraph *graph, const SambaStage *stage,
+                       const SambaStageOperand *map) {
   putNumber(key, map->tensor);
   uint32_t rank = map->tensor < graph->tensor_count ? graph->tensors[map->tensor].rank : 0;
   for (uint32_t axis = 0; axis < rank && axis < SAMBA_MAX_RANK; ++axis) {
@@ -36,12 +38,14 @@ static void putStage(Key *key, const SambaStageGraph *graph, const SambaStage *s
   putOperand(key, graph, stage, &stage->output);
   putNumber(key, stage->lane_reduce);
   putNumber(key, stage->op_count);
+
   for (uint32_t i = 0; i < stage->op_count; ++i) {
     const SambaLaneOp *op = &stage->ops[i];
     putNumber(key, (uint64_t)op->opcode << 8 | op->type);
     put(key, op->operands, sizeof op->operands);
     putNumber(key, op->immediate);
   }
+
   putNumber(key, stage->result);
 }
 
@@ -67,11 +71,13 @@ SambaStringRef sambaStageGraphKey(const SambaStageGraph *graph, SambaArena *aren
     put(&key, tensor->dims, tensor->rank * sizeof *tensor->dims);
     putNumber(&key, tensor->alias_of);
   }
+
   putNumber(&key, graph->stage_count);
   for (uint32_t s = 0; s < graph->stage_count; ++s) {
     putStage(&key, graph, &graph->stages[s]);
     putMapping(&key, &graph->mappings[s]);
   }
+
   SambaStringRef copy = {sambaArenaCopy(arena, key.data, key.size), key.size};
   sambaArrayFree(&key);
   return copy;

@@ -1,13 +1,13 @@
-/* The content of a stage graph as bytes: graphs with equal keys get equal plans, so that what was planned once can be
- * looked up. */
+/* The content of a stage graph as bytes: graphs with equal keys get equal plans, so that what was
+ * planned once can be looked up. */
 #ifndef SAMBA_BACKEND_MAP_STAGE_KEY_H
 #define SAMBA_BACKEND_MAP_STAGE_KEY_H
 
 #include "backend/map/stage.h"
 #include "support/string_ref.h"
 
-/* Everything about the graph that decides how it is mapped and what that costs: tensors, stages, mappings. Not names
- * and layers. Memory from the arena. */
+/* Everything about the graph that decides how it is mapped and what that costs: tensors, stages,
+ * mappings. Not names and layers. Memory from the arena. */
 SambaStringRef sambaStageGraphKey(const SambaStageGraph *graph, SambaArena *arena);
 
 #endif

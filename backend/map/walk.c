@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-void sambaWalkStart(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map, const SambaCopyRange *range) {
+void sambaWalkStart(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+                    const SambaCopyRange *range) {
   memset(walk, 0, sizeof *walk);
   for (uint32_t dim = 0; range && dim < nest->group->dim_count; ++dim)
     walk->dim_start[dim] = range->first[dim] * nest->copy_step[dim];
@@ -14,7 +15,8 @@ void sambaWalkStart(SambaWalk *walk, const SambaNest *nest, const SambaStageOper
   }
 }
 
-static void addDim(SambaWalk *walk, const SambaStageOperand *map, uint32_t dim, int64_t delta, int64_t trips) {
+static void addDim(SambaWalk *walk, const SambaStageOperand *map, uint32_t dim, int64_t delta,
+                   int64_t trips) {
   if (trips == 1 || walk->count == SAMBA_MAX_WALK_STEPS)
     return;
   SambaWalkStep *step = &walk->steps[walk->count++];
@@ -24,7 +26,8 @@ static void addDim(SambaWalk *walk, const SambaStageOperand *map, uint32_t dim, 
     step->axis[axis] = map->axes[axis].coefficients[dim] * delta;
 }
 
-void sambaWalkLoops(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map, uint32_t from, uint32_t to) {
+void sambaWalkLoops(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+                    uint32_t from, uint32_t to) {
   for (uint32_t position = from; position < to; ++position)
     addDim(walk, map, nest->dim_at[position], nest->loop_step[nest->dim_at[position]],
            nest->trips[nest->dim_at[position]]);
@@ -48,7 +51,8 @@ void sambaWalkBox(SambaWalk *walk, const SambaBox *box, const uint32_t *axes) {
   }
 }
 
-void sambaWalkPoints(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map, uint32_t dim) {
+void sambaWalkPoints(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+                     uint32_t dim) {
   addDim(walk, map, dim, 1, nest->tile[dim]);
 }
 
@@ -76,7 +80,8 @@ void sambaWalkMakeRelative(SambaWalk *walk, const SambaBox *inner, const SambaBo
 }
 
 static int64_t addressOf(const SambaLayout *layout, const int64_t *axis) {
-  int64_t address = 0; /* divisions are exact: walks step and start in multiples of the layout's step */
+  int64_t address =
+      0; /* divisions are exact: walks step and start in multiples of the layout's step */
   for (uint32_t i = 0; i < layout->rank; ++i)
     address += axis[i] / layout->step[i] * layout->stride[i];
   return address;
@@ -109,28 +114,34 @@ static void addBound(const SambaWalk *walk, Bound bound, Bound *bounds, uint32_t
     bounds[(*count)++] = bound;
 }
 
-SambaAccess sambaWalkAccess(const SambaWalk *walk, const SambaLayout *layout, const SambaBounds *limits, uint64_t fill,
-                            SambaArena *arena) {
+SambaAccess sambaWalkAccess(const SambaWalk *walk, const SambaLayout *layout,
+                            const SambaBounds *limits, uint64_t fill, SambaArena *arena) {
   Bound bounds[SAMBA_MAX_RANK + SAMBA_MAX_STAGE_DIMS];
   uint32_t bound_count = 0;
+
   for (uint32_t axis = 0; limits && axis < layout->rank; ++axis)
-    addBound(walk, (Bound){true, axis, walk->axis_start[axis], limits->axis[axis]}, bounds, &bound_count);
+    addBound(walk, (Bound){true, axis, walk->axis_start[axis], limits->axis[axis]}, bounds,
+             &bound_count);
   for (uint32_t dim = 0; limits && dim < SAMBA_MAX_STAGE_DIMS; ++dim)
-    addBound(walk, (Bound){false, dim, walk->dim_start[dim], limits->dim[dim]}, bounds, &bound_count);
+    addBound(walk, (Bound){false, dim, walk->dim_start[dim], limits->dim[dim]}, bounds,
+             &bound_count);
   uint32_t *trips = SAMBA_ARENA_ARRAY(arena, uint32_t, walk->count);
   int64_t *strides = SAMBA_ARENA_ARRAY(arena, int64_t, walk->count);
   int64_t *guard_strides = SAMBA_ARENA_ARRAY(arena, int64_t, (size_t)walk->count *bound_count);
-  SambaAccess access = {.trips = trips, .strides = strides, .replay = 1, .fill = fill, .guard_count = bound_count};
+  SambaAccess access = {
+      .trips = trips, .strides = strides, .replay = 1, .fill = fill, .guard_count = bound_count};
   access.base = layout->base + addressOf(layout, walk->axis_start);
   uint32_t used = 0, slot_level = 0, token_level = 0;
   bool fixed = false; /* of the last counter */
   for (uint32_t i = 0; i < walk->count; ++i) {
     const SambaWalkStep *step = &walk->steps[i];
     int64_t stride = addressOf(layout, step->axis);
-    bool merges = used && i != walk->slot_level && i != walk->token_level && !fixed && !step->fixed &&
-                  strides[used - 1] == stride * step->trips && (uint64_t)trips[used - 1] * step->trips < UINT32_MAX;
+    bool merges = used && i != walk->slot_level && i != walk->token_level && !fixed &&
+                  !step->fixed && strides[used - 1] == stride * step->trips &&
+                  (uint64_t)trips[used - 1] * step->trips < UINT32_MAX;
     for (uint32_t b = 0; b < bound_count && merges; ++b)
-      merges = guard_strides[(size_t)b * walk->count + used - 1] == boundStep(&bounds[b], step) * step->trips;
+      merges = guard_strides[(size_t)b * walk->count + used - 1] ==
+               boundStep(&bounds[b], step) * step->trips;
     if (!merges)
       trips[used++] = 1;
     trips[used - 1] *= step->trips;
@@ -143,12 +154,15 @@ SambaAccess sambaWalkAccess(const SambaWalk *walk, const SambaLayout *layout, co
     if (i < walk->token_level)
       token_level = used;
   }
+
   access.counter_count = used;
   access.slot_level = slot_level;
   access.token_level = token_level;
   SambaGuard *guards = SAMBA_ARENA_ARRAY(arena, SambaGuard, bound_count);
   for (uint32_t b = 0; b < bound_count; ++b)
-    guards[b] = (SambaGuard){bounds[b].start, bounds[b].limit, guard_strides + (size_t)b * walk->count};
+    guards[b] =
+        (SambaGuard){bounds[b].start, bounds[b].limit, guard_strides + (size_t)b * walk->count};
   access.guards = guards;
+
   return access;
 }

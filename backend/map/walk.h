@@ -1,5 +1,6 @@
-/* Walks: the counters of one port, each with what a step of it adds to a tensor's axes and to the group's dimensions;
- * and how a walk over a tensor becomes a port's access (addresses, guards), with neighbouring counters merged. */
+/* Walks: the counters of one port, each with what a step of it adds to a tensor's axes and to the
+ * group's dimensions; and how a walk over a tensor becomes a port's access (addresses, guards),
+ * with neighbouring counters merged. */
 #ifndef SAMBA_BACKEND_MAP_WALK_H
 #define SAMBA_BACKEND_MAP_WALK_H
 
@@ -33,33 +34,42 @@ typedef struct SambaCopyRange {
   uint32_t first[SAMBA_MAX_STAGE_DIMS], count[SAMBA_MAX_STAGE_DIMS];
 } SambaCopyRange;
 
-/* An empty walk of `map`'s tensor from the first copy of the range on (NULL: copy 0 of everything). */
-void sambaWalkStart(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map, const SambaCopyRange *range);
+/* An empty walk of `map`'s tensor from the first copy of the range on (NULL: copy 0 of
+ * everything). */
+void sambaWalkStart(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+                    const SambaCopyRange *range);
 /* The tile loops at positions [from, to); loops with one trip are left out. */
-void sambaWalkLoops(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map, uint32_t from, uint32_t to);
+void sambaWalkLoops(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+                    uint32_t from, uint32_t to);
 /* The copies of the range, outermost dimension first. */
-void sambaWalkCopies(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map, const SambaCopyRange *range);
-/* The elements of a box, axes in the given order (NULL: as in memory); moves the start to the box's first element. */
+void sambaWalkCopies(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+                     const SambaCopyRange *range);
+/* The elements of a box, axes in the given order (NULL: as in memory); moves the start to the box's
+ * first element. */
 void sambaWalkBox(SambaWalk *walk, const SambaBox *box, const uint32_t *axes);
 /* The in-tile points of one dimension. */
-void sambaWalkPoints(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map, uint32_t dim);
+void sambaWalkPoints(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+                     uint32_t dim);
 
 /* Row-major layout of sizes (elements of step 1 from 0). */
 SambaLayout sambaLayoutRowMajor(uint32_t rank, const int64_t *sizes);
 /* Layout of a slot that holds the box, for walks made relative to it. */
 SambaLayout sambaLayoutBox(const SambaBox *box);
-/* Starts a walk of `inner` (a token) where that lies within `outer` (its slot) instead of within the tensor. */
+/* Starts a walk of `inner` (a token) where that lies within `outer` (its slot) instead of within
+ * the tensor. */
 void sambaWalkMakeRelative(SambaWalk *walk, const SambaBox *inner, const SambaBox *outer);
 
-/* What must hold for an element to be touched: limits on axes (0: none) and on dimensions (0: none). */
+/* What must hold for an element to be touched: limits on axes (0: none) and on dimensions (0:
+ * none). */
 typedef struct SambaBounds {
   int64_t axis[SAMBA_MAX_RANK];
   int64_t dim[SAMBA_MAX_STAGE_DIMS];
 } SambaBounds;
 
-/* The access of a walk. Guards are made only for bounds that the walk can leave; arrays come from the arena. */
-SambaAccess sambaWalkAccess(const SambaWalk *walk, const SambaLayout *layout, const SambaBounds *bounds, uint64_t fill,
-                            SambaArena *arena);
+/* The access of a walk. Guards are made only for bounds that the walk can leave; arrays come from
+ * the arena. */
+SambaAccess sambaWalkAccess(const SambaWalk *walk, const SambaLayout *layout,
+                            const SambaBounds *bounds, uint64_t fill, SambaArena *arena);
 /* Elements of one token. */
 uint64_t sambaWalkTokenElements(const SambaWalk *walk);
 

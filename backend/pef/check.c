@@ -1,5 +1,5 @@
-/* Consistency of a PEF; see sambaPefCheck in pef.h. First every field by its kind (the schema knows what is an index of
- * what), then what the records mean together: memory, symbols, schedule. */
+/* Consistency of a PEF; see sambaPefCheck in pef.h. First every field by its kind (the schema knows
+ * what is an index of what), then what the records mean together: memory, symbols, schedule. */
 #include "backend/pef/schema.h"
 #include "support/escape.h"
 #include "support/string_map.h"
@@ -16,11 +16,13 @@ typedef struct Checker {
 #define U64(x) ((uint64_t)(x))
 
 /* "symbol 3 \"x\"". */
-static const char *describe(Checker *checker, SambaPefTableId id, uint32_t index, SambaStringRef name) {
+static const char *describe(Checker *checker, SambaPefTableId id, uint32_t index,
+                            SambaStringRef name) {
   return sambaArenaFormat(&checker->arena, "%s %u %s", sambaPefTable(id)->singular, index,
                           sambaStringEscape(&checker->arena, name).data);
 }
-#define DESCRIBE(Type, index, record) describe(checker, SAMBA_PEF_TABLE_##Type, (index), (record)->name)
+#define DESCRIBE(Type, index, record)                                                              \
+  describe(checker, SAMBA_PEF_TABLE_##Type, (index), (record)->name)
 #define INVALID(...) sambaStatusMake(SAMBA_INVALID, __VA_ARGS__)
 
 static SambaStatus checkField(Checker *checker, const SambaPefField *field, const void *record) {
@@ -47,8 +49,8 @@ static SambaStatus checkField(Checker *checker, const SambaPefField *field, cons
   case SAMBA_PEF_FIELD_INDEX:
     sambaPefTableRecords(checker->pef, field->target, &count);
     if (value >= count)
-      return INVALID("%s is %s %u, but there are %u", field->name, sambaPefTable(field->target)->singular, value,
-                     count);
+      return INVALID("%s is %s %u, but there are %u", field->name,
+                     sambaPefTable(field->target)->singular, value, count);
     return NULL;
   default:
     return NULL;
@@ -63,17 +65,18 @@ static SambaStatus checkFields(Checker *checker, const SambaPefTable *table, con
       SAMBA_RETURN_IF_ERROR(checkField(checker, field, record));
       continue;
     }
-    const SambaPefTable *childTable = sambaPefTable(field->target);
+    const SambaPefTable *child_table = sambaPefTable(field->target);
     const char *children = sambaPefFieldChildren(record, field);
     uint32_t count = sambaPefFieldCount(record, field);
     for (uint32_t i = 0; i < count; ++i)
-      for (uint32_t g = 0; g < childTable->field_count; ++g) {
-        SambaStatus status =
-            checkField(checker, &childTable->fields[g], children + (size_t)i * childTable->struct_bytes);
+      for (uint32_t g = 0; g < child_table->field_count; ++g) {
+        SambaStatus status = checkField(checker, &child_table->fields[g],
+                                        children + (size_t)i * child_table->struct_bytes);
         if (status)
-          return sambaStatusAnnotate(status, "%s %u", childTable->singular, i);
+          return sambaStatusAnnotate(status, "%s %u", child_table->singular, i);
       }
   }
+
   return NULL;
 }
 
@@ -92,10 +95,16 @@ static SambaStatus checkTables(Checker *checker) {
 }
 
 /* Bounds of a memory in the device's address space; see tables.def, region.address. */
-static void memoryBounds(const SambaMachine *machine, SambaPefMemory memory, uint64_t *out_start, uint64_t *out_end) {
-  uint64_t hbm = U64(machine->hbm_bytes), ddr = U64(machine->ddr_bytes);
-  *out_start = memory == SAMBA_PEF_MEMORY_HBM ? 0 : memory == SAMBA_PEF_MEMORY_DDR ? hbm : hbm + ddr;
-  *out_end = memory == SAMBA_PEF_MEMORY_HBM ? hbm : memory == SAMBA_PEF_MEMORY_DDR ? hbm + ddr : UINT64_C(1) << 46;
+static void memoryBounds(const SambaMachine *machine, SambaPefMemory memory, uint64_t *out_start,
+                         uint64_t *out_end) {
+  uint64_t hbm = U64(machine->hbm_bytes);
+  uint64_t ddr = U64(machine->ddr_bytes);
+  *out_start = memory == SAMBA_PEF_MEMORY_HBM   ? 0
+               : memory == SAMBA_PEF_MEMORY_DDR ? hbm
+                                                : hbm + ddr;
+  *out_end = memory == SAMBA_PEF_MEMORY_HBM   ? hbm
+             : memory == SAMBA_PEF_MEMORY_DDR ? hbm + ddr
+                                              : UINT64_C(1) << 46;
 }
 
 static int compareRegions(const void *a, const void *b) {
@@ -107,22 +116,26 @@ static int compareRegions(const void *a, const void *b) {
 
 static SambaStatus checkRegions(Checker *checker) {
   const SambaPef *pef = checker->pef;
-  const SambaPefRegion **sorted = SAMBA_ARENA_ARRAY(&checker->arena, const SambaPefRegion *, pef->regions_count);
+  const SambaPefRegion **sorted =
+      SAMBA_ARENA_ARRAY(&checker->arena, const SambaPefRegion *, pef->regions_count);
+
   for (uint32_t i = 0; i < pef->regions_count; ++i) {
     const SambaPefRegion *region = sorted[i] = &pef->regions[i];
     if (region->memory == SAMBA_PEF_MEMORY_ANY)
-      return INVALID("%s: memory is `any`, expected the one that was assigned", DESCRIBE(Region, i, region));
+      return INVALID("%s: memory is `any`, expected the one that was assigned",
+                     DESCRIBE(Region, i, region));
     if (!region->alignment || region->alignment & (region->alignment - 1))
-      return INVALID("%s: alignment is %" PRIu64 ", expected a power of two", DESCRIBE(Region, i, region),
-                     region->alignment);
+      return INVALID("%s: alignment is %" PRIu64 ", expected a power of two",
+                     DESCRIBE(Region, i, region), region->alignment);
     if (region->address & (region->alignment - 1))
       return INVALID("%s: address 0x%" PRIx64 " is not a multiple of its alignment %" PRIu64,
                      DESCRIBE(Region, i, region), region->address, region->alignment);
     uint64_t start, end;
     memoryBounds(&checker->machine, region->memory, &start, &end);
-    if (!region->bytes || region->address < start || region->address > end || region->bytes > end - region->address)
-      return INVALID("%s: address 0x%" PRIx64 " and %" PRIu64 " bytes are not within [0x%" PRIx64 ", 0x%" PRIx64
-                     "), the %s of machine %s",
+    if (!region->bytes || region->address < start || region->address > end ||
+        region->bytes > end - region->address)
+      return INVALID("%s: address 0x%" PRIx64 " and %" PRIu64 " bytes are not within [0x%" PRIx64
+                     ", 0x%" PRIx64 "), the %s of machine %s",
                      DESCRIBE(Region, i, region), region->address, region->bytes, start, end,
                      region->memory == SAMBA_PEF_MEMORY_HBM   ? "HBM"
                      : region->memory == SAMBA_PEF_MEMORY_DDR ? "DDR"
@@ -130,13 +143,16 @@ static SambaStatus checkRegions(Checker *checker) {
                      checker->machine.name);
     for (uint32_t k = 0; k < region->owners_count; ++k)
       if (pef->symbols[region->owners[k].symbol].region != i)
-        return INVALID("%s: owner %u is symbol %u, which is in region %u", DESCRIBE(Region, i, region), k,
-                       region->owners[k].symbol, pef->symbols[region->owners[k].symbol].region);
+        return INVALID("%s: owner %u is symbol %u, which is in region %u",
+                       DESCRIBE(Region, i, region), k, region->owners[k].symbol,
+                       pef->symbols[region->owners[k].symbol].region);
   }
+
   qsort(sorted, pef->regions_count, sizeof *sorted, compareRegions);
   for (uint32_t i = 1; i < pef->regions_count; ++i)
     if (sorted[i]->address - sorted[i - 1]->address < sorted[i - 1]->bytes)
-      return INVALID("%s overlaps %s", DESCRIBE(Region, (uint32_t)(sorted[i] - pef->regions), sorted[i]),
+      return INVALID("%s overlaps %s",
+                     DESCRIBE(Region, (uint32_t)(sorted[i] - pef->regions), sorted[i]),
                      DESCRIBE(Region, (uint32_t)(sorted[i - 1] - pef->regions), sorted[i - 1]));
   return NULL;
 }
@@ -144,19 +160,22 @@ static SambaStatus checkRegions(Checker *checker) {
 static SambaStatus checkShape(const SambaPefSymbol *symbol) {
   uint64_t elements = 1;
   if (symbol->dims_count > SAMBA_PEF_MAX_RANK)
-    return INVALID("it has %u dimensions, expected at most %d", symbol->dims_count, SAMBA_PEF_MAX_RANK);
+    return INVALID("it has %u dimensions, expected at most %d", symbol->dims_count,
+                   SAMBA_PEF_MAX_RANK);
+
   for (uint32_t d = 0; d < symbol->dims_count; ++d) {
     if (__builtin_mul_overflow(elements, symbol->dims[d].size, &elements) || elements >> 48 ||
         symbol->dims[d].size >> 48)
       return INVALID("its shape has 2^48 elements or more");
   }
+
   if (symbol->bytes != elements * sambaDTypeBytes(symbol->device_dtype))
-    return INVALID("bytes is %" PRIu64 ", expected %" PRIu64 " elements of %s", symbol->bytes, elements,
-                   sambaDTypeName(symbol->device_dtype));
+    return INVALID("bytes is %" PRIu64 ", expected %" PRIu64 " elements of %s", symbol->bytes,
+                   elements, sambaDTypeName(symbol->device_dtype));
   bool data = symbol->init == SAMBA_PEF_INIT_BLOB || symbol->init == SAMBA_PEF_INIT_FILE;
   if (data && symbol->init_bytes != elements * sambaDTypeBytes(symbol->init_dtype))
-    return INVALID("init_bytes is %" PRIu64 ", expected %" PRIu64 " elements of %s", symbol->init_bytes, elements,
-                   sambaDTypeName(symbol->init_dtype));
+    return INVALID("init_bytes is %" PRIu64 ", expected %" PRIu64 " elements of %s",
+                   symbol->init_bytes, elements, sambaDTypeName(symbol->init_dtype));
   if (data && symbol->init_offset > INT64_MAX - symbol->init_bytes)
     return INVALID("init_offset %" PRIu64 " is beyond any file", symbol->init_offset);
   return NULL;
@@ -169,9 +188,10 @@ static SambaStatus checkSymbol(Checker *checker, const SambaPefSymbol *symbol) {
   SAMBA_RETURN_IF_ERROR(checkShape(symbol));
   if (symbol->address < region->address || symbol->address - region->address > region->bytes ||
       symbol->bytes > region->bytes - (symbol->address - region->address))
-    return INVALID("address 0x%" PRIx64 " and %" PRIu64 " bytes are not within its region %u [0x%" PRIx64 ", 0x%" PRIx64
-                   ")",
-                   symbol->address, symbol->bytes, symbol->region, region->address, region->address + region->bytes);
+    return INVALID("address 0x%" PRIx64 " and %" PRIu64
+                   " bytes are not within its region %u [0x%" PRIx64 ", 0x%" PRIx64 ")",
+                   symbol->address, symbol->bytes, symbol->region, region->address,
+                   region->address + region->bytes);
   if (symbol->address % sambaDTypeBytes(symbol->device_dtype))
     return INVALID("address 0x%" PRIx64 " is not a multiple of the size of %s", symbol->address,
                    sambaDTypeName(symbol->device_dtype));
@@ -187,6 +207,7 @@ static SambaStatus checkSymbols(Checker *checker) {
   const SambaPef *pef = checker->pef;
   SambaStringMap names = {0};
   SambaStatus status = NULL;
+
   for (uint32_t i = 0; i < pef->symbols_count && !status; ++i) {
     const SambaPefSymbol *symbol = &pef->symbols[i];
     uint32_t other;
@@ -196,6 +217,7 @@ static SambaStatus checkSymbols(Checker *checker) {
     if (status)
       sambaStatusAnnotate(status, "%s", DESCRIBE(Symbol, i, symbol));
   }
+
   sambaStringMapFree(&names);
   return status;
 }
@@ -204,14 +226,15 @@ static SambaStatus checkBindings(Checker *checker, const SambaPefCall *call) {
   const SambaPef *pef = checker->pef;
   const SambaPefImage *image = &pef->images[pef->sections[call->section].image];
   bool *bound = SAMBA_ARENA_ARRAY(&checker->arena, bool, image->formals_count);
+
   for (uint32_t i = 0; i < call->bindings_count; ++i) {
     const SambaPefBinding *binding = &call->bindings[i];
     if (binding->kind == SAMBA_PEF_BINDING_ARGIN) {
       if (binding->argin == SAMBA_PEF_NONE)
         return INVALID("binding %u names no argin", i);
       if (binding->formal >= pef->argins_count)
-        return INVALID("binding %u is slot %u of the argument block, which has %u", i, binding->formal,
-                       pef->argins_count);
+        return INVALID("binding %u is slot %u of the argument block, which has %u", i,
+                       binding->formal, pef->argins_count);
       continue;
     }
     if (binding->symbol == SAMBA_PEF_NONE)
@@ -223,9 +246,10 @@ static SambaStatus checkBindings(Checker *checker, const SambaPefCall *call) {
       return INVALID("binding %u binds formal argument %u again", i, binding->formal);
     bound[binding->formal] = true;
     if (binding->offset >= pef->symbols[binding->symbol].bytes)
-      return INVALID("binding %u: offset %" PRIu64 " is beyond symbol %u of %" PRIu64 " bytes", i, binding->offset,
-                     binding->symbol, pef->symbols[binding->symbol].bytes);
+      return INVALID("binding %u: offset %" PRIu64 " is beyond symbol %u of %" PRIu64 " bytes", i,
+                     binding->offset, binding->symbol, pef->symbols[binding->symbol].bytes);
   }
+
   for (uint32_t i = 0; i < image->formals_count; ++i)
     if (!bound[i])
       return INVALID("formal argument %u %s is not bound", i,
@@ -244,7 +268,8 @@ static SambaStatus checkCall(Checker *checker, uint32_t id) {
     return INVALID("it is not among the calls of its graph %u", call->graph);
   uint32_t units = pef->images[pef->sections[call->section].image].units_count;
   if (call->layers_count && call->layers_count != units)
-    return INVALID("it names the layers of %u units, but the image has %u", call->layers_count, units);
+    return INVALID("it names the layers of %u units, but the image has %u", call->layers_count,
+                   units);
   return checkBindings(checker, call);
 }
 
@@ -252,21 +277,26 @@ static SambaStatus checkSchedule(Checker *checker) {
   const SambaPef *pef = checker->pef;
   for (uint32_t i = 0; i < pef->graphs_count; ++i) {
     const SambaPefGraph *graph = &pef->graphs[i];
-    if (graph->first_call > pef->calls_count || graph->call_count > pef->calls_count - graph->first_call)
-      return INVALID("%s: calls %u and the %u from there do not exist; there are %u", DESCRIBE(Graph, i, graph),
-                     graph->first_call, graph->call_count, pef->calls_count);
+    if (graph->first_call > pef->calls_count ||
+        graph->call_count > pef->calls_count - graph->first_call)
+      return INVALID("%s: calls %u and the %u from there do not exist; there are %u",
+                     DESCRIBE(Graph, i, graph), graph->first_call, graph->call_count,
+                     pef->calls_count);
   }
+
   for (uint32_t i = 0; i < pef->calls_count; ++i) {
     SambaStatus status = checkCall(checker, i);
     if (status)
       return sambaStatusAnnotate(status, "call %u", i);
   }
+
   return NULL;
 }
 
 SambaStatus sambaPefCheck(const SambaPef *pef) {
   Checker checker = {.pef = pef};
   SambaStatus status = NULL;
+
   if (pef->header.major != SAMBA_PEF_MAJOR)
     status = INVALID("header: major is %u, expected %d", pef->header.major, SAMBA_PEF_MAJOR);
   if (!status)
@@ -280,5 +310,6 @@ SambaStatus sambaPefCheck(const SambaPef *pef) {
   if (!status)
     status = checkSchedule(&checker);
   sambaArenaDestroy(&checker.arena);
+
   return status;
 }

@@ -1,4 +1,5 @@
-/* Checksums of PEF files: BLAKE3, as LLVM's library implements it (several GB/s with the host's vector unit). */
+/* Checksums of PEF files: BLAKE3, as LLVM's library implements it (several GB/s with the host's
+ * vector unit). */
 #ifndef SAMBA_BACKEND_PEF_DIGEST_H
 #define SAMBA_BACKEND_PEF_DIGEST_H
 

@@ -1,5 +1,6 @@
-/* The open file behind a SambaPef, and reading that cannot be surprised: pread only, never a mapping, so that a file
- * which shrinks while it is used is an error with a name and not a signal. */
+/* The open file behind a SambaPef, and reading that cannot be surprised: pread only, never
+ * a mapping, so that a file which shrinks while it is used is an error with a name and not
+ * a signal. */
 #ifndef SAMBA_BACKEND_PEF_FILE_H
 #define SAMBA_BACKEND_PEF_FILE_H
 
@@ -19,7 +20,8 @@ typedef struct SambaPefFile {
 /* Opens a regular file for reading (pipes and devices are refused: they could block). */
 SambaStatus sambaPefFileOpen(const char *path, int *out_fd, uint64_t *out_bytes);
 /* Reads exactly `size` bytes at `offset`; what: the thing that is read, for the message. */
-SambaStatus sambaPefFileRead(int fd, const char *path, const char *what, uint64_t offset, void *buffer, uint64_t size);
+SambaStatus sambaPefFileRead(int fd, const char *path, const char *what, uint64_t offset,
+                             void *buffer, uint64_t size);
 
 /* One section of the ELF container. */
 typedef struct SambaElfSection {
@@ -27,9 +29,10 @@ typedef struct SambaElfSection {
   uint64_t offset, bytes;
 } SambaElfSection;
 
-/* Reads header and section headers of a 64-bit little-endian ELF file. Every section lies within the file, has a
- * terminated name, and there are at most SAMBA_PEF_MAX_ELF_SECTIONS. Texts and array live in the arena. */
-SambaStatus sambaElfRead(int fd, const char *path, uint64_t fileBytes, SambaArena *arena,
+/* Reads header and section headers of a 64-bit little-endian ELF file. Every section lies within
+ * the file, has a terminated name, and there are at most SAMBA_PEF_MAX_ELF_SECTIONS. Texts and
+ * array live in the arena. */
+SambaStatus sambaElfRead(int fd, const char *path, uint64_t file_bytes, SambaArena *arena,
                          SambaElfSection **out_sections, uint32_t *out_count);
 
 #endif

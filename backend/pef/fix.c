@@ -1,6 +1,6 @@
-/* Repair of checksums (samba-objdump --fix-checksums): makes every checksum right, whatever the bytes say. For tests
- * that want damage to reach decoder and simulator, and for people who edit a PEF with a hex editor. Trusts nothing:
- * ranges that do not lie within the file are left alone. */
+/* Repair of checksums (samba-objdump --fix-checksums): makes every checksum right, whatever the
+ * bytes say. For tests that want damage to reach decoder and simulator, and for people who edit a
+ * PEF with a hex editor. Trusts nothing: ranges that do not lie within the file are left alone. */
 #include "backend/pef/digest.h"
 #include "backend/pef/file.h"
 #include "backend/pef/schema.h"
@@ -37,12 +37,14 @@ static SambaStatus writeAt(Fixer *fixer, uint64_t offset, const void *data, size
   return NULL;
 }
 
-/* Digest of a range with the `zeroed` bytes at `hole` taken as 0; a range outside the file gives zeros. */
-static SambaStatus digestRange(Fixer *fixer, uint64_t offset, uint64_t size, uint64_t hole, uint64_t zeroed,
-                               uint8_t *out_digest) {
+/* Digest of a range with the `zeroed` bytes at `hole` taken as 0; a range outside the file gives
+ * zeros. */
+static SambaStatus digestRange(Fixer *fixer, uint64_t offset, uint64_t size, uint64_t hole,
+                               uint64_t zeroed, uint8_t *out_digest) {
   SambaDigest *digest = sambaDigestCreate();
   uint8_t *piece = sambaAllocate(pieceBytes);
   SambaStatus status = NULL;
+
   for (uint64_t done = 0; done < size && !status;) {
     uint64_t bytes = size - done < pieceBytes ? size - done : pieceBytes;
     status = sambaPefFileRead(fixer->fd, fixer->path, "data", offset + done, piece, bytes);
@@ -51,6 +53,7 @@ static SambaStatus digestRange(Fixer *fixer, uint64_t offset, uint64_t size, uin
     sambaDigestAppend(digest, piece, bytes);
     done += bytes;
   }
+
   free(piece);
   sambaDigestFinish(digest, out_digest);
   return status;
@@ -80,23 +83,30 @@ typedef struct DigestRule {
   uint32_t header; /* bytes of the section before the data */
 } DigestRule;
 static const DigestRule digestRules[] = {
-    {SAMBA_PEF_TABLE_Symbol, "init_checksum", "init_offset", "init_bytes", 0, SAMBA_PEF_WEIGHTS_NAME, 0},
-    {SAMBA_PEF_TABLE_Graph, "trace_digest", "trace", "trace", 8, ".samba.traces", SAMBA_PEF_TABLE_HEADER_BYTES},
+    {SAMBA_PEF_TABLE_Symbol, "init_checksum", "init_offset", "init_bytes", 0,
+     SAMBA_PEF_WEIGHTS_NAME, 0},
+    {SAMBA_PEF_TABLE_Graph, "trace_digest", "trace", "trace", 8, ".samba.traces",
+     SAMBA_PEF_TABLE_HEADER_BYTES},
 };
 
-static SambaStatus fixRecord(Fixer *fixer, const DigestRule *rule, const uint8_t *record, uint64_t at,
-                             const SambaElfSection *data) {
+static SambaStatus fixRecord(Fixer *fixer, const DigestRule *rule, const uint8_t *record,
+                             uint64_t at, const SambaElfSection *data) {
   const SambaPefTable *table = sambaPefTable(rule->table);
-  uint64_t offset, bytes, there = data->bytes - rule->header;
+  uint64_t offset;
+  uint64_t bytes;
+  uint64_t there = data->bytes - rule->header;
   uint32_t init;
   uint8_t digest[SAMBA_PEF_DIGEST_BYTES];
+
   memcpy(&offset, record + fieldOffset(table, rule->offset), sizeof offset);
   memcpy(&bytes, record + fieldOffset(table, rule->bytes) + rule->bytes_extra, sizeof bytes);
-  memcpy(&init, record + (rule->table == SAMBA_PEF_TABLE_Symbol ? fieldOffset(table, "init") : 0), sizeof init);
-  if ((rule->table == SAMBA_PEF_TABLE_Symbol && init != SAMBA_PEF_INIT_BLOB) || !bytes || offset > there ||
-      bytes > there - offset)
+  memcpy(&init, record + (rule->table == SAMBA_PEF_TABLE_Symbol ? fieldOffset(table, "init") : 0),
+         sizeof init);
+  if ((rule->table == SAMBA_PEF_TABLE_Symbol && init != SAMBA_PEF_INIT_BLOB) || !bytes ||
+      offset > there || bytes > there - offset)
     return NULL;
-  SAMBA_RETURN_IF_ERROR(digestRange(fixer, data->offset + rule->header + offset, bytes, 0, 0, digest));
+  SAMBA_RETURN_IF_ERROR(
+      digestRange(fixer, data->offset + rule->header + offset, bytes, 0, 0, digest));
   return writeAt(fixer, at + fieldOffset(table, rule->digest), digest, sizeof digest);
 }
 
@@ -104,19 +114,25 @@ static SambaStatus fixRecords(Fixer *fixer, const DigestRule *rule) {
   const SambaPefTable *table = sambaPefTable(rule->table);
   char name[64];
   uint8_t record[512];
+
   snprintf(name, sizeof name, SAMBA_PEF_SECTION_PREFIX "%s", table->plural);
-  const SambaElfSection *section = findSection(fixer, name), *data = findSection(fixer, rule->section);
+  const SambaElfSection *section = findSection(fixer, name);
+  const SambaElfSection *data = findSection(fixer, rule->section);
   SambaPefTableHeader header;
   if (!section || !data || section->bytes < sizeof header || data->bytes < rule->header)
     return NULL;
-  SAMBA_RETURN_IF_ERROR(sambaPefFileRead(fixer->fd, fixer->path, name, section->offset, &header, sizeof header));
+  SAMBA_RETURN_IF_ERROR(
+      sambaPefFileRead(fixer->fd, fixer->path, name, section->offset, &header, sizeof header));
   if (header.record_bytes < table->record_bytes || table->record_bytes > sizeof record)
     return NULL;
   uint64_t end = section->offset + section->bytes;
-  for (uint64_t at = section->offset + sizeof header; end - at >= header.record_bytes; at += header.record_bytes) {
-    SAMBA_RETURN_IF_ERROR(sambaPefFileRead(fixer->fd, fixer->path, name, at, record, table->record_bytes));
+  for (uint64_t at = section->offset + sizeof header; end - at >= header.record_bytes;
+       at += header.record_bytes) {
+    SAMBA_RETURN_IF_ERROR(
+        sambaPefFileRead(fixer->fd, fixer->path, name, at, record, table->record_bytes));
     SAMBA_RETURN_IF_ERROR(fixRecord(fixer, rule, record, at, data));
   }
+
   return NULL;
 }
 
@@ -126,14 +142,18 @@ static SambaStatus fixSections(Fixer *fixer) {
     const SambaElfSection *section = &fixer->sections[i];
     size_t prefix = strlen(SAMBA_PEF_SECTION_PREFIX);
     SambaPefTableHeader header;
-    if (section->name.size < prefix || memcmp(section->name.data, SAMBA_PEF_SECTION_PREFIX, prefix) != 0 ||
-        section->bytes < sizeof header || sambaStringRefEqualC(section->name, SAMBA_PEF_WEIGHTS_NAME))
+    if (section->name.size < prefix ||
+        memcmp(section->name.data, SAMBA_PEF_SECTION_PREFIX, prefix) != 0 ||
+        section->bytes < sizeof header ||
+        sambaStringRefEqualC(section->name, SAMBA_PEF_WEIGHTS_NAME))
       continue;
     uint64_t at = offsetof(SambaPefTableHeader, checksum);
+    SAMBA_RETURN_IF_ERROR(digestRange(fixer, section->offset, section->bytes, at,
+                                      sizeof header.checksum, header.checksum));
     SAMBA_RETURN_IF_ERROR(
-        digestRange(fixer, section->offset, section->bytes, at, sizeof header.checksum, header.checksum));
-    SAMBA_RETURN_IF_ERROR(writeAt(fixer, section->offset + at, header.checksum, sizeof header.checksum));
+        writeAt(fixer, section->offset + at, header.checksum, sizeof header.checksum));
   }
+
   return NULL;
 }
 
@@ -154,6 +174,7 @@ static SambaStatus copyFile(const char *path, int from, uint64_t bytes, SambaAto
 SambaStatus sambaPefFixChecksums(const char *path, const char *output) {
   int fd;
   uint64_t bytes;
+
   SAMBA_RETURN_IF_ERROR(sambaPefFileOpen(path, &fd, &bytes));
   SambaArena arena = {0};
   SambaElfSection *sections = NULL;
@@ -176,5 +197,6 @@ SambaStatus sambaPefFixChecksums(const char *path, const char *output) {
     sambaAtomicFileDiscard(&file);
     return status;
   }
+
   return sambaAtomicFileCommit(&file);
 }

@@ -1,4 +1,5 @@
-/* Sections in and out of a PEF: the bits into the image, names and rates beside them; see image.h. */
+/* Sections in and out of a PEF: the bits into the image, names and rates beside them; see
+ * image.h. */
 #include "backend/pef/image.h"
 
 #include "backend/config/encoding.h"
@@ -9,14 +10,16 @@ static SambaStringRef copyText(SambaArena *arena, const char *text) {
   return sambaStringRefCopy(arena, sambaStringRef(text));
 }
 
-SambaStatus sambaPefEncodeImage(SambaPef *pef, const SambaSection *section, const SambaMachine *machine,
-                                SambaPefImage *out_image) {
+SambaStatus sambaPefEncodeImage(SambaPef *pef, const SambaSection *section,
+                                const SambaMachine *machine, SambaPefImage *out_image) {
   SambaByteBuffer bytes = {0};
   SambaStatus status = sambaSectionEncode(section, machine, &bytes);
+
   if (status) {
     sambaArrayFree(&bytes);
     return status;
   }
+
   SambaArena *arena = &pef->arena;
   SambaPefImage image;
   sambaPefImageInitialize(&image);
@@ -30,7 +33,8 @@ SambaStatus sambaPefEncodeImage(SambaPef *pef, const SambaSection *section, cons
   image.units_count = section->unit_count;
   image.units = SAMBA_ARENA_ARRAY(arena, SambaPefUnit, section->unit_count);
   for (uint32_t i = 0; i < section->unit_count; ++i)
-    image.units[i] = (SambaPefUnit){copyText(arena, section->units[i].name), copyText(arena, section->units[i].layer)};
+    image.units[i] = (SambaPefUnit){copyText(arena, section->units[i].name),
+                                    copyText(arena, section->units[i].layer)};
   image.rates_count = section->stream_count;
   image.rates = SAMBA_ARENA_ARRAY(arena, SambaPefRate, section->stream_count);
   const uint32_t *order = sambaStreamsCanonicalOrder(section, arena);
@@ -39,6 +43,7 @@ SambaStatus sambaPefEncodeImage(SambaPef *pef, const SambaSection *section, cons
     image.rates[i].permille = section->streams[order[i]].rate_permille;
     all &= image.rates[i].permille == 1000;
   }
+
   if (all)
     image.rates_count = 0;
   *out_image = image;
@@ -46,20 +51,21 @@ SambaStatus sambaPefEncodeImage(SambaPef *pef, const SambaSection *section, cons
 }
 
 /* The setters take C strings; names with zero bytes in them end there. */
-SambaStatus sambaPefDecodeImage(const SambaPef *pef, uint32_t image, const SambaMachine *machine, SambaArena *arena,
-                                SambaSection **out_section) {
+SambaStatus sambaPefDecodeImage(const SambaPef *pef, uint32_t image, const SambaMachine *machine,
+                                SambaArena *arena, SambaSection **out_section) {
   const SambaPefImage *from = &pef->images[image];
   SambaSection *section;
-  SambaStatus status = sambaSectionDecode(from->code.data, from->code.size, machine, arena, &section);
+  SambaStatus status =
+      sambaSectionDecode(from->code.data, from->code.size, machine, arena, &section);
   if (!status && from->formals_count != section->symbol_count)
-    status = sambaStatusMake(SAMBA_INVALID, "it names %u formal arguments, but its code has %u", from->formals_count,
-                             section->symbol_count);
+    status = sambaStatusMake(SAMBA_INVALID, "it names %u formal arguments, but its code has %u",
+                             from->formals_count, section->symbol_count);
   if (!status && from->units_count && from->units_count != section->unit_count)
-    status = sambaStatusMake(SAMBA_INVALID, "it names %u units, but its code has %u", from->units_count,
-                             section->unit_count);
+    status = sambaStatusMake(SAMBA_INVALID, "it names %u units, but its code has %u",
+                             from->units_count, section->unit_count);
   if (!status && from->rates_count && from->rates_count != section->stream_count)
-    status = sambaStatusMake(SAMBA_INVALID, "it gives the rates of %u streams, but its code has %u", from->rates_count,
-                             section->stream_count);
+    status = sambaStatusMake(SAMBA_INVALID, "it gives the rates of %u streams, but its code has %u",
+                             from->rates_count, section->stream_count);
   if (status)
     return sambaStatusAnnotate(status, "image %u", image);
   sambaSectionSetName(section, from->name.data);
@@ -70,6 +76,7 @@ SambaStatus sambaPefDecodeImage(const SambaPef *pef, uint32_t image, const Samba
   for (uint32_t i = 0; i < from->rates_count; ++i)
     sambaSectionSetRate(section, i, from->rates[i].permille);
   *out_section = section;
+
   return NULL;
 }
 

@@ -35,18 +35,23 @@ static void writeLayers(FILE *out, const SambaPefImage *image, SambaArena *arena
   SambaStringMap seen = {0};
   for (uint32_t u = 0; u < image->units_count && seen.size < maxLayers; ++u)
     if (image->units[u].layer.size && sambaStringMapInsert(&seen, image->units[u].layer, u, NULL))
-      fprintf(out, "%s%s", seen.size == 1 ? "  layers " : ", ", sambaStringEscape(arena, image->units[u].layer).data);
+      fprintf(out, "%s%s", seen.size == 1 ? "  layers " : ", ",
+              sambaStringEscape(arena, image->units[u].layer).data);
   fputs(seen.size == maxLayers ? ", ...\n" : "\n", out);
   sambaStringMapFree(&seen);
 }
 
-static void writeSections(FILE *out, const SambaPef *pef, const SambaMachine *machine, SambaArena *arena) {
-  double pcus = (double)sambaMachinePcuCount(machine), pmus = (double)sambaMachinePmuCount(machine);
+static void writeSections(FILE *out, const SambaPef *pef, const SambaMachine *machine,
+                          SambaArena *arena) {
+  double pcus = (double)sambaMachinePcuCount(machine);
+  double pmus = (double)sambaMachinePmuCount(machine);
   uint32_t *calls = SAMBA_ARENA_ARRAY(arena, uint32_t, pef->sections_count);
+
   for (uint32_t i = 0; i < pef->calls_count; ++i)
     ++calls[pef->calls[i].section];
-  fprintf(out, "\n%5s %-8s %5s %5s %6s %5s %6s %4s %14s %14s %14s  %s\n", "id", "type", "calls", "PCU", "", "PMU", "",
-          "AG", "est. cycles", "read B", "written B", "name");
+  fprintf(out, "\n%5s %-8s %5s %5s %6s %5s %6s %4s %14s %14s %14s  %s\n", "id", "type", "calls",
+          "PCU", "", "PMU", "", "AG", "est. cycles", "read B", "written B", "name");
+
   for (uint32_t i = 0; i < pef->sections_count; ++i) {
     const SambaPefSection *section = &pef->sections[i];
     uint64_t read = 0, written = 0;
@@ -55,11 +60,14 @@ static void writeSections(FILE *out, const SambaPef *pef, const SambaMachine *ma
     SambaStatus status = sambaPefDecodeImage(pef, section->image, machine, &scratch, &code);
     if (!status)
       countTraffic(code, &read, &written);
-    fprintf(out, "%5u %-8s %5u %5u %5.1f%% %5u %5.1f%% %4u %14" PRIu64 " %14" PRIu64 " %14" PRIu64 "  %s%s", i,
-            sambaPefSectionTypeName(section->type), calls[i], section->pcus, 100.0 * section->pcus / pcus,
-            section->pmus, 100.0 * section->pmus / pmus, section->ags, section->estimated_cycles, read, written,
-            sambaStringEscape(arena, section->name).data,
-            section->flags & SAMBA_PEF_SPLIT_K ? "  (split-k: partial sums are added across units)" : "");
+    fprintf(out,
+            "%5u %-8s %5u %5u %5.1f%% %5u %5.1f%% %4u %14" PRIu64 " %14" PRIu64 " %14" PRIu64
+            "  %s%s",
+            i, sambaPefSectionTypeName(section->type), calls[i], section->pcus,
+            100.0 * section->pcus / pcus, section->pmus, 100.0 * section->pmus / pmus, section->ags,
+            section->estimated_cycles, read, written, sambaStringEscape(arena, section->name).data,
+            section->flags & SAMBA_PEF_SPLIT_K ? "  (split-k: partial sums are added across units)"
+                                               : "");
     if (status)
       fprintf(out, "  (not decoded: %s)", sambaStatusGetMessage(status));
     writeLayers(out, &pef->images[section->image], arena);
@@ -75,10 +83,10 @@ static void writeMemory(FILE *out, const SambaPef *pef) {
   for (uint32_t i = 0; i < pef->symbols_count; ++i)
     data += pef->symbols[i].init_bytes;
   fprintf(out,
-          "symbols: %u in %u regions; HBM %" PRIu64 " B, DDR %" PRIu64 " B, host %" PRIu64 " B; data on load %" PRIu64
-          " B\n",
-          pef->symbols_count, pef->regions_count, bytes[SAMBA_PEF_MEMORY_HBM], bytes[SAMBA_PEF_MEMORY_DDR],
-          bytes[SAMBA_PEF_MEMORY_HOST], data);
+          "symbols: %u in %u regions; HBM %" PRIu64 " B, DDR %" PRIu64 " B, host %" PRIu64
+          " B; data on load %" PRIu64 " B\n",
+          pef->symbols_count, pef->regions_count, bytes[SAMBA_PEF_MEMORY_HBM],
+          bytes[SAMBA_PEF_MEMORY_DDR], bytes[SAMBA_PEF_MEMORY_HOST], data);
 }
 
 SambaStatus sambaPefWriteLog(const SambaPef *pef, const char *path) {
@@ -87,26 +95,31 @@ SambaStatus sambaPefWriteLog(const SambaPef *pef, const char *path) {
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
+
   if (!out)
     return sambaStatusMake(SAMBA_IO, "%s: cannot be written: out of memory", path);
   SambaArena arena = {0};
-  fprintf(out, "# Written by %s; estimated cycles are the planner's; real ones come from samba-run.\n",
+  fprintf(out,
+          "# Written by %s; estimated cycles are the planner's; real ones come from samba-run.\n",
           sambaStringEscape(&arena, pef->header.producer).data);
   fprintf(out, "target: %s\n", sambaStringEscape(&arena, pef->machine.name).data);
   for (uint32_t i = 0; i < pef->options_count; ++i)
     fprintf(out, "option: %s = %s\n", sambaStringEscape(&arena, pef->options[i].key).data,
             sambaStringEscape(&arena, pef->options[i].value).data);
   for (uint32_t i = 0; i < pef->graphs_count; ++i)
-    fprintf(out, "graph %u: %s, calls [%u, %u)\n", i, sambaStringEscape(&arena, pef->graphs[i].name).data,
-            pef->graphs[i].first_call, pef->graphs[i].first_call + pef->graphs[i].call_count);
-  fprintf(out, "sections: %u, configurations: %u, calls: %u\n", pef->sections_count, pef->images_count,
-          pef->calls_count);
+    fprintf(out, "graph %u: %s, calls [%u, %u)\n", i,
+            sambaStringEscape(&arena, pef->graphs[i].name).data, pef->graphs[i].first_call,
+            pef->graphs[i].first_call + pef->graphs[i].call_count);
+  fprintf(out, "sections: %u, configurations: %u, calls: %u\n", pef->sections_count,
+          pef->images_count, pef->calls_count);
   writeMemory(out, pef);
   writeSections(out, pef, &machine, &arena);
   bool failed = fclose(out) != 0;
-  SambaStatus status = failed ? sambaStatusMake(SAMBA_IO, "%s: cannot be written: out of memory", path)
-                              : sambaWriteFile(path, text, size);
+  SambaStatus status = failed
+                           ? sambaStatusMake(SAMBA_IO, "%s: cannot be written: out of memory", path)
+                           : sambaWriteFile(path, text, size);
   free(text);
   sambaArenaDestroy(&arena);
+
   return status;
 }

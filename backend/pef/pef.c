@@ -34,6 +34,7 @@ void sambaPefSetMachine(SambaPef *pef, const SambaMachine *machine) {
   to->name = sambaStringRefCopy(&pef->arena, sambaStringRef(machine->name));
   to->parameters_count = SAMBA_PARAMETER_COUNT;
   to->parameters = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefParameter, SAMBA_PARAMETER_COUNT);
+
   for (uint32_t i = 0; i < SAMBA_PARAMETER_COUNT; ++i) {
     const char *source = machine->sources[i];
     to->parameters[i] = (SambaPefParameter){
@@ -42,7 +43,8 @@ void sambaPefSetMachine(SambaPef *pef, const SambaMachine *machine) {
         .value = (uint64_t)sambaMachineGet(machine, i),
         .unit = sambaStringRef(sambaParameterUnit(i)),
         .flags = source ? SAMBA_PEF_PARAMETER_SOURCED : 0,
-        .source = source ? sambaStringRefCopy(&pef->arena, sambaStringRef(source)) : sambaStringRef(""),
+        .source =
+            source ? sambaStringRefCopy(&pef->arena, sambaStringRef(source)) : sambaStringRef(""),
     };
   }
 }
@@ -50,39 +52,48 @@ void sambaPefSetMachine(SambaPef *pef, const SambaMachine *machine) {
 SambaStatus sambaPefGetMachine(const SambaPef *pef, SambaMachine *out_machine) {
   const SambaPefMachine *from = &pef->machine;
   SambaMachine machine = {0};
-  if (from->name.size == 0 || from->name.size >= sizeof machine.name || memchr(from->name.data, 0, from->name.size))
-    return sambaStatusMake(SAMBA_INVALID, "the machine's name has %zu bytes, expected 1 to %zu without zero bytes",
+
+  if (from->name.size == 0 || from->name.size >= sizeof machine.name ||
+      memchr(from->name.data, 0, from->name.size))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "the machine's name has %zu bytes, expected 1 to %zu without zero bytes",
                            from->name.size, sizeof machine.name - 1);
   memcpy(machine.name, from->name.data, from->name.size);
   bool seen[SAMBA_PARAMETER_COUNT] = {false};
   SambaArena arena = {0};
   SambaStatus status = NULL;
+
   for (uint32_t i = 0; i < from->parameters_count && !status; ++i) {
     const SambaPefParameter *parameter = &from->parameters[i];
     SambaParameter which = sambaParameterFromName(parameter->name);
     const char *name = sambaStringEscape(&arena, parameter->name).data;
     if (which == SAMBA_PARAMETER_COUNT)
-      status = sambaStatusMake(SAMBA_UNSUPPORTED,
-                               "machine parameter %s is unknown; use the version of Samba that wrote this", name);
+      status = sambaStatusMake(
+          SAMBA_UNSUPPORTED,
+          "machine parameter %s is unknown; use the version of Samba that wrote this", name);
     else if (seen[which])
       status = sambaStatusMake(SAMBA_INVALID, "machine parameter %s is given twice", name);
     else if (!sambaStringRefEqualC(parameter->unit, sambaParameterUnit(which)))
-      status = sambaStatusMake(SAMBA_INVALID, "machine parameter %s is in %s, expected \"%s\"", name,
-                               sambaStringEscape(&arena, parameter->unit).data, sambaParameterUnit(which));
+      status = sambaStatusMake(SAMBA_INVALID, "machine parameter %s is in %s, expected \"%s\"",
+                               name, sambaStringEscape(&arena, parameter->unit).data,
+                               sambaParameterUnit(which));
     if (status)
       break;
     seen[which] = true;
     sambaMachineSet(&machine, which, (int64_t)parameter->value,
                     parameter->flags & SAMBA_PEF_PARAMETER_SOURCED ? parameter->source.data : NULL);
   }
+
   for (uint32_t i = 0; i < SAMBA_PARAMETER_COUNT && !status; ++i)
     if (!seen[i])
-      status = sambaStatusMake(SAMBA_INVALID, "machine parameter \"%s\" is missing; compile again with this version",
-                               sambaParameterName(i));
+      status = sambaStatusMake(
+          SAMBA_INVALID, "machine parameter \"%s\" is missing; compile again with this version",
+          sambaParameterName(i));
   sambaArenaDestroy(&arena);
   SAMBA_RETURN_IF_ERROR(status);
   SAMBA_RETURN_IF_ERROR(sambaMachineCheck(&machine));
   *out_machine = machine;
+
   return NULL;
 }
 

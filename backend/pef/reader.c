@@ -1,5 +1,6 @@
-/* Reads a PEF: container, tables with their checksums, records into structs. Every offset, size, count and index is
- * compared with what the file holds before it is used; sambaPefCheck then looks at what they mean. */
+/* Reads a PEF: container, tables with their checksums, records into structs. Every offset, size,
+ * count and index is compared with what the file holds before it is used; sambaPefCheck then looks
+ * at what they mean. */
 #include "backend/pef/digest.h"
 #include "backend/pef/file.h"
 #include "backend/pef/schema.h"
@@ -10,12 +11,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "PEF records are read and written on little-endian hosts");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "PEF records are read and written on little-endian hosts");
 
 /* The bytes of one table or blob. */
 typedef struct Part {
   bool present;
-  uint32_t recordBytes;
+  uint32_t record_bytes;
   uint64_t count;
   const uint8_t *records;
 } Part;
@@ -34,23 +36,29 @@ static const char *quote(Reader *reader, SambaStringRef text) {
 }
 
 /* Reads and verifies one section of records; `least`: bytes of a record in version 1.0. */
-static SambaStatus readPart(Reader *reader, const SambaElfSection *section, uint32_t least, Part *out_part) {
-  const char *path = reader->path, *name = quote(reader, section->name);
+static SambaStatus readPart(Reader *reader, const SambaElfSection *section, uint32_t least,
+                            Part *out_part) {
+  const char *path = reader->path;
+  const char *name = quote(reader, section->name);
+
   if (out_part->present)
     return sambaStatusMake(SAMBA_INVALID, "%s: section %s is there twice", path, name);
   if (section->bytes < SAMBA_PEF_TABLE_HEADER_BYTES || section->bytes > SAMBA_PEF_MAX_TABLE_BYTES)
-    return sambaStatusMake(SAMBA_INVALID, "%s: section %s has %" PRIu64 " bytes, expected %d to %" PRIu64, path, name,
-                           section->bytes, SAMBA_PEF_TABLE_HEADER_BYTES, SAMBA_PEF_MAX_TABLE_BYTES);
+    return sambaStatusMake(
+        SAMBA_INVALID, "%s: section %s has %" PRIu64 " bytes, expected %d to %" PRIu64, path, name,
+        section->bytes, SAMBA_PEF_TABLE_HEADER_BYTES, SAMBA_PEF_MAX_TABLE_BYTES);
   uint8_t *bytes = sambaArenaAllocate(&reader->pef->arena, section->bytes);
-  SAMBA_RETURN_IF_ERROR(sambaPefFileRead(reader->pef->file->fd, path, name, section->offset, bytes, section->bytes));
+  SAMBA_RETURN_IF_ERROR(
+      sambaPefFileRead(reader->pef->file->fd, path, name, section->offset, bytes, section->bytes));
   SambaPefTableHeader header;
   memcpy(&header, bytes, sizeof header);
   if (memcmp(header.magic, SAMBA_PEF_TABLE_MAGIC, sizeof header.magic) != 0)
-    return sambaStatusMake(SAMBA_INVALID, "%s: section %s does not start with \"" SAMBA_PEF_TABLE_MAGIC "\"", path,
+    return sambaStatusMake(SAMBA_INVALID,
+                           "%s: section %s does not start with \"" SAMBA_PEF_TABLE_MAGIC "\"", path,
                            name);
   uint64_t size = section->bytes - SAMBA_PEF_TABLE_HEADER_BYTES;
-  if (header.record_bytes < least || header.count > size || header.count * header.record_bytes != size ||
-      header.count >= SAMBA_PEF_NONE)
+  if (header.record_bytes < least || header.count > size ||
+      header.count * header.record_bytes != size || header.count >= SAMBA_PEF_NONE)
     return sambaStatusMake(SAMBA_INVALID,
                            "%s: section %s says %" PRIu64 " records of %u bytes, but holds %" PRIu64
                            " bytes, and a record has at least %u",
@@ -59,10 +67,12 @@ static SambaStatus readPart(Reader *reader, const SambaElfSection *section, uint
   memset(bytes + offsetof(SambaPefTableHeader, checksum), 0, sizeof header.checksum);
   sambaDigestCompute(bytes, section->bytes, digest);
   if (memcmp(digest, header.checksum, sizeof digest) != 0)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "%s: the checksum of section %s is wrong: the file is damaged; copy or compile it again",
-                           path, name);
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "%s: the checksum of section %s is wrong: the file is damaged; copy or compile it again",
+        path, name);
   *out_part = (Part){true, header.record_bytes, header.count, bytes + SAMBA_PEF_TABLE_HEADER_BYTES};
+
   return NULL;
 }
 
@@ -74,42 +84,50 @@ static SambaStatus checkVersion(Reader *reader, const SambaElfSection *sections,
       continue;
     uint32_t version[2];
     if (sections[i].bytes < SAMBA_PEF_TABLE_HEADER_BYTES + sizeof version)
-      return sambaStatusMake(SAMBA_INVALID, "%s: section %s has %" PRIu64 " bytes, too few for a version", reader->path,
-                             name, sections[i].bytes);
+      return sambaStatusMake(SAMBA_INVALID,
+                             "%s: section %s has %" PRIu64 " bytes, too few for a version",
+                             reader->path, name, sections[i].bytes);
     SAMBA_RETURN_IF_ERROR(sambaPefFileRead(reader->pef->file->fd, reader->path, name,
-                                           sections[i].offset + SAMBA_PEF_TABLE_HEADER_BYTES, version, sizeof version));
+                                           sections[i].offset + SAMBA_PEF_TABLE_HEADER_BYTES,
+                                           version, sizeof version));
     if (version[0] > SAMBA_PEF_MAJOR)
-      return sambaStatusMake(
-          SAMBA_UNSUPPORTED,
-          "%s: format version %u.%u is newer than %d.%d, the newest this program reads; use a newer Samba, or "
-          "compile again with this one",
-          reader->path, version[0], version[1], SAMBA_PEF_MAJOR, SAMBA_PEF_MINOR);
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "%s: format version %u.%u is newer than %d.%d, the newest this "
+                             "program reads; use a newer Samba, or "
+                             "compile again with this one",
+                             reader->path, version[0], version[1], SAMBA_PEF_MAJOR,
+                             SAMBA_PEF_MINOR);
     if (version[0] < 1)
-      return sambaStatusMake(SAMBA_INVALID, "%s: format version %u.%u does not exist", reader->path, version[0],
-                             version[1]);
+      return sambaStatusMake(SAMBA_INVALID, "%s: format version %u.%u does not exist", reader->path,
+                             version[0], version[1]);
     return NULL;
   }
-  return sambaStatusMake(SAMBA_INVALID, "%s: not a PEF: it is an ELF file without a section %s", reader->path, name);
+
+  return sambaStatusMake(SAMBA_INVALID, "%s: not a PEF: it is an ELF file without a section %s",
+                         reader->path, name);
 }
 
 /* A section in our name space that this version does not know. */
 static SambaStatus readUnknown(Reader *reader, const SambaElfSection *section) {
   const char *name = quote(reader, section->name);
   SambaPefTableHeader header;
+
   if (section->bytes < sizeof header)
-    return sambaStatusMake(SAMBA_INVALID, "%s: section %s has %" PRIu64 " bytes, expected at least %d", reader->path,
-                           name, section->bytes, SAMBA_PEF_TABLE_HEADER_BYTES);
-  SAMBA_RETURN_IF_ERROR(
-      sambaPefFileRead(reader->pef->file->fd, reader->path, name, section->offset, &header, sizeof header));
+    return sambaStatusMake(SAMBA_INVALID,
+                           "%s: section %s has %" PRIu64 " bytes, expected at least %d",
+                           reader->path, name, section->bytes, SAMBA_PEF_TABLE_HEADER_BYTES);
+  SAMBA_RETURN_IF_ERROR(sambaPefFileRead(reader->pef->file->fd, reader->path, name, section->offset,
+                                         &header, sizeof header));
   if (memcmp(header.magic, SAMBA_PEF_TABLE_MAGIC, sizeof header.magic) != 0)
-    return sambaStatusMake(SAMBA_INVALID, "%s: section %s does not start with \"" SAMBA_PEF_TABLE_MAGIC "\"",
+    return sambaStatusMake(SAMBA_INVALID,
+                           "%s: section %s does not start with \"" SAMBA_PEF_TABLE_MAGIC "\"",
                            reader->path, name);
   if (header.flags & SAMBA_PEF_TABLE_REQUIRED)
-    return sambaStatusMake(
-        SAMBA_UNSUPPORTED,
-        "%s: section %s is required to understand this file, but this program does not know it; use a newer "
-        "Samba, or compile again with this one",
-        reader->path, name);
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "%s: section %s is required to understand this file, but this program "
+                           "does not know it; use a newer "
+                           "Samba, or compile again with this one",
+                           reader->path, name);
   return NULL;
 }
 
@@ -117,21 +135,25 @@ static SambaStatus readParts(Reader *reader, const SambaElfSection *sections, ui
   size_t prefix = strlen(SAMBA_PEF_SECTION_PREFIX);
   for (uint32_t i = 0; i < count; ++i) {
     const SambaElfSection *section = &sections[i];
-    if (section->name.size < prefix || memcmp(section->name.data, SAMBA_PEF_SECTION_PREFIX, prefix) != 0)
+    if (section->name.size < prefix ||
+        memcmp(section->name.data, SAMBA_PEF_SECTION_PREFIX, prefix) != 0)
       continue; /* the container's own, or somebody's note */
     SambaStringRef rest = {section->name.data + prefix, section->name.size - prefix};
     if (sambaStringRefEqualC(section->name, SAMBA_PEF_WEIGHTS_NAME)) {
       if (reader->pef->file->weights_offset)
-        return sambaStatusMake(SAMBA_INVALID, "%s: section \"" SAMBA_PEF_WEIGHTS_NAME "\" is there twice",
+        return sambaStatusMake(SAMBA_INVALID,
+                               "%s: section \"" SAMBA_PEF_WEIGHTS_NAME "\" is there twice",
                                reader->path);
       reader->pef->file->weights_offset = section->offset;
       reader->pef->file->weights_bytes = section->bytes;
       continue;
     }
+
     bool known = false;
     for (uint32_t t = 0; t < SAMBA_PEF_TABLE_COUNT && !known; ++t)
       if (sambaStringRefEqualC(rest, sambaPefTable(t)->plural)) {
-        SAMBA_RETURN_IF_ERROR(readPart(reader, section, sambaPefTable(t)->record_bytes, &reader->tables[t]));
+        SAMBA_RETURN_IF_ERROR(
+            readPart(reader, section, sambaPefTable(t)->record_bytes, &reader->tables[t]));
         known = true;
       }
     for (uint32_t b = 0; b < SAMBA_PEF_BLOB_COUNT && !known; ++b)
@@ -144,16 +166,20 @@ static SambaStatus readParts(Reader *reader, const SambaElfSection *sections, ui
     if (!known)
       SAMBA_RETURN_IF_ERROR(readUnknown(reader, section));
   }
+
   for (uint32_t t = 0; t < SAMBA_PEF_TABLE_COUNT; ++t) {
     const SambaPefTable *table = sambaPefTable(t);
     if (!reader->tables[t].present && table->required)
-      return sambaStatusMake(SAMBA_INVALID, "%s: section \"" SAMBA_PEF_SECTION_PREFIX "%s\" is missing", reader->path,
-                             table->plural);
+      return sambaStatusMake(SAMBA_INVALID,
+                             "%s: section \"" SAMBA_PEF_SECTION_PREFIX "%s\" is missing",
+                             reader->path, table->plural);
     if (table->place == SAMBA_PEF_PLACE_ONE && reader->tables[t].count != 1)
-      return sambaStatusMake(
-          SAMBA_INVALID, "%s: section \"" SAMBA_PEF_SECTION_PREFIX "%s\" has %" PRIu64 " records, expected exactly one",
-          reader->path, table->plural, reader->tables[t].count);
+      return sambaStatusMake(SAMBA_INVALID,
+                             "%s: section \"" SAMBA_PEF_SECTION_PREFIX "%s\" has %" PRIu64
+                             " records, expected exactly one",
+                             reader->path, table->plural, reader->tables[t].count);
   }
+
   return NULL;
 }
 
@@ -178,8 +204,8 @@ static bool blobRange(const Reader *reader, SambaPefBlob blob, uint64_t offset, 
   return true;
 }
 
-static SambaStatus decodeField(Reader *reader, const SambaPefTable *table, uint32_t index, const SambaPefField *field,
-                               const uint8_t *from, char *record) {
+static SambaStatus decodeField(Reader *reader, const SambaPefTable *table, uint32_t index,
+                               const SambaPefField *field, const uint8_t *from, char *record) {
   char *to = record + field->offset;
   switch ((SambaPefFieldKind)field->kind) {
   case SAMBA_PEF_FIELD_U32:
@@ -197,13 +223,16 @@ static SambaStatus decodeField(Reader *reader, const SambaPefTable *table, uint3
     memcpy(to, from, SAMBA_PEF_DIGEST_BYTES);
     return NULL;
   case SAMBA_PEF_FIELD_STRING: {
-    uint64_t offset = load32(from), size = load32(from + 4);
+    uint64_t offset = load32(from);
+    uint64_t size = load32(from + 4);
     const uint8_t *data = NULL;
     SambaStringRef text = sambaStringRef("");
-    if (size && (!blobRange(reader, SAMBA_PEF_BLOB_STRINGS, offset, size + 1, &data) || data[size] != 0))
+    if (size &&
+        (!blobRange(reader, SAMBA_PEF_BLOB_STRINGS, offset, size + 1, &data) || data[size] != 0))
       return sambaStatusMake(SAMBA_INVALID,
                              "%s: %s %u: %s (offset %" PRIu64 ", %" PRIu64
-                             " bytes and a zero) does not lie within the string pool of %" PRIu64 " bytes",
+                             " bytes and a zero) does not lie within the string pool of %" PRIu64
+                             " bytes",
                              reader->path, table->singular, index, field->name, offset, size,
                              reader->blobs[SAMBA_PEF_BLOB_STRINGS].count);
     if (size)
@@ -215,24 +244,29 @@ static SambaStatus decodeField(Reader *reader, const SambaPefTable *table, uint3
     SambaPefBytes bytes = {.size = load64(from + 8)};
     if (!blobRange(reader, field->target, load64(from), bytes.size, &bytes.data))
       return sambaStatusMake(SAMBA_INVALID,
-                             "%s: %s %u: %s (offset %" PRIu64 ", %" PRIu64 " bytes) does not lie within %s of %" PRIu64
-                             " bytes",
-                             reader->path, table->singular, index, field->name, load64(from), bytes.size,
-                             sambaPefBlobName(field->target), reader->blobs[field->target].count);
+                             "%s: %s %u: %s (offset %" PRIu64 ", %" PRIu64
+                             " bytes) does not lie within %s of %" PRIu64 " bytes",
+                             reader->path, table->singular, index, field->name, load64(from),
+                             bytes.size, sambaPefBlobName(field->target),
+                             reader->blobs[field->target].count);
     memcpy(to, &bytes, sizeof bytes);
     return NULL;
   }
   case SAMBA_PEF_FIELD_CHILDREN: {
-    uint32_t first = load32(from), count = load32(from + 4);
-    uint64_t *taken = &reader->taken[field->target], there = reader->tables[field->target].count;
+    uint32_t first = load32(from);
+    uint32_t count = load32(from + 4);
+    uint64_t *taken = &reader->taken[field->target];
+    uint64_t there = reader->tables[field->target].count;
     if (first != *taken || count > there - first)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "%s: %s %u: %s are records %u and the %u from there, expected to start at %" PRIu64
-                             " and to lie within %" PRIu64,
-                             reader->path, table->singular, index, field->name, first, count, *taken, there);
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "%s: %s %u: %s are records %u and the %u from there, expected to start at %" PRIu64
+          " and to lie within %" PRIu64,
+          reader->path, table->singular, index, field->name, first, count, *taken, there);
     *taken += count;
-    char *children =
-        count ? reader->arrays[field->target] + (size_t)first * sambaPefTable(field->target)->struct_bytes : NULL;
+    char *children = count ? reader->arrays[field->target] +
+                                 (size_t)first * sambaPefTable(field->target)->struct_bytes
+                           : NULL;
     memcpy(to, &children, sizeof children);
     memcpy(record + field->count_offset, &count, sizeof count);
     return NULL;
@@ -241,6 +275,7 @@ static SambaStatus decodeField(Reader *reader, const SambaPefTable *table, uint3
   case SAMBA_PEF_FIELD_COUNT:
     break;
   }
+
   return NULL;
 }
 
@@ -250,7 +285,7 @@ static SambaStatus decodeTable(Reader *reader, uint32_t id) {
   for (uint32_t i = 0; i < part->count; ++i) {
     char *record = reader->arrays[id] + (size_t)i * table->struct_bytes;
     sambaPefRecordInitialize(table, record);
-    const uint8_t *from = part->records + (uint64_t)i * part->recordBytes;
+    const uint8_t *from = part->records + (uint64_t)i * part->record_bytes;
     for (uint32_t f = 0; f < table->field_count; ++f) {
       SAMBA_RETURN_IF_ERROR(decodeField(reader, table, i, &table->fields[f], from, record));
       from += sambaPefFieldBytes(&table->fields[f]);
@@ -262,15 +297,17 @@ static SambaStatus decodeTable(Reader *reader, uint32_t id) {
 static SambaStatus decodeTables(Reader *reader) {
   SambaPef *pef = reader->pef;
   for (uint32_t t = 0; t < SAMBA_PEF_TABLE_COUNT; ++t)
-    reader->arrays[t] =
-        sambaArenaAllocate(&pef->arena, sambaArraySize(reader->tables[t].count, sambaPefTable(t)->struct_bytes));
+    reader->arrays[t] = sambaArenaAllocate(
+        &pef->arena, sambaArraySize(reader->tables[t].count, sambaPefTable(t)->struct_bytes));
+
   for (uint32_t t = 0; t < SAMBA_PEF_TABLE_COUNT; ++t) {
     const SambaPefTable *table = sambaPefTable(t);
     SAMBA_RETURN_IF_ERROR(decodeTable(reader, t));
     uint32_t count = (uint32_t)reader->tables[t].count;
     if (table->place == SAMBA_PEF_PLACE_CHILD) {
       if (reader->taken[t] != count) /* parents come first in the order of tables */
-        return sambaStatusMake(SAMBA_INVALID, "%s: %u %s, but only %" PRIu64 " of them belong to a record",
+        return sambaStatusMake(SAMBA_INVALID,
+                               "%s: %u %s, but only %" PRIu64 " of them belong to a record",
                                reader->path, count, table->plural, reader->taken[t]);
     } else if (table->place == SAMBA_PEF_PLACE_ONE) {
       memcpy((char *)pef + table->offset, reader->arrays[t], table->struct_bytes);
@@ -279,6 +316,7 @@ static SambaStatus decodeTables(Reader *reader) {
       memcpy((char *)pef + table->count_offset, &count, sizeof count);
     }
   }
+
   return NULL;
 }
 
@@ -293,18 +331,21 @@ static SambaStatus checkData(Reader *reader) {
       return sambaStatusMake(SAMBA_INVALID,
                              "%s: symbol %u %s: its data (offset %" PRIu64 ", %" PRIu64
                              " bytes) does not lie within the weights of %" PRIu64 " bytes",
-                             reader->path, i, quote(reader, symbol->name), symbol->init_offset, symbol->init_bytes,
-                             there);
+                             reader->path, i, quote(reader, symbol->name), symbol->init_offset,
+                             symbol->init_bytes, there);
   }
+
   for (uint32_t i = 0; i < pef->graphs_count; ++i) {
     const SambaPefGraph *graph = &pef->graphs[i];
     uint8_t digest[SAMBA_PEF_DIGEST_BYTES] = {0};
     if (graph->trace.size)
       sambaDigestCompute(graph->trace.data, graph->trace.size, digest);
     if (graph->trace.size && memcmp(digest, graph->trace_digest, sizeof digest) != 0)
-      return sambaStatusMake(SAMBA_INVALID, "%s: graph %u %s: trace_digest is not that of its trace record",
+      return sambaStatusMake(SAMBA_INVALID,
+                             "%s: graph %u %s: trace_digest is not that of its trace record",
                              reader->path, i, quote(reader, graph->name));
   }
+
   return NULL;
 }
 
@@ -322,6 +363,7 @@ static void initializeFile(SambaPef *pef, const char *path, int fd, uint64_t byt
 SambaStatus sambaPefOpen(const char *path, SambaPef **out_pef) {
   int fd;
   uint64_t bytes;
+
   SAMBA_RETURN_IF_ERROR(sambaPefFileOpen(path, &fd, &bytes));
   SambaPef *pef = sambaPefCreate();
   initializeFile(pef, path, fd, bytes);
@@ -343,6 +385,7 @@ SambaStatus sambaPefOpen(const char *path, SambaPef **out_pef) {
     sambaPefDestroy(pef);
     return status;
   }
+
   *out_pef = pef;
   return NULL;
 }

@@ -38,6 +38,7 @@ static void putText(Encoder *encoder, SambaPefBuffer *to, SambaStringRef text) {
   SambaPefBuffer *pool = &encoder->out->blobs[SAMBA_PEF_BLOB_STRINGS];
   uint64_t offset = pool->size - SAMBA_PEF_TABLE_HEADER_BYTES;
   uint32_t present = 0;
+
   if (!text.size) {
     offset = 0;
   } else if (!sambaStringMapInsert(&encoder->pool, text, (uint32_t)offset, &present)) {
@@ -47,6 +48,7 @@ static void putText(Encoder *encoder, SambaPefBuffer *to, SambaStringRef text) {
     memcpy(end, text.data, text.size);
     end[text.size] = '\0';
   }
+
   put32(to, offset);
   put32(to, text.size);
 }
@@ -61,7 +63,8 @@ static void putBytes(Encoder *encoder, SambaPefBuffer *to, SambaPefBlob id, Samb
     memcpy(extend(blob, bytes.size), bytes.data, bytes.size);
 }
 
-static void putChildren(Encoder *encoder, SambaPefBuffer *to, const SambaPefField *field, const char *record) {
+static void putChildren(Encoder *encoder, SambaPefBuffer *to, const SambaPefField *field,
+                        const char *record) {
   Run run = {sambaPefFieldChildren(record, field), sambaPefFieldCount(record, field)};
   put32(to, encoder->counts[field->target]);
   put32(to, run.count);
@@ -70,7 +73,8 @@ static void putChildren(Encoder *encoder, SambaPefBuffer *to, const SambaPefFiel
     sambaArrayAppend(&encoder->runs[field->target], run);
 }
 
-static void putField(Encoder *encoder, SambaPefBuffer *to, const SambaPefField *field, const char *record) {
+static void putField(Encoder *encoder, SambaPefBuffer *to, const SambaPefField *field,
+                     const char *record) {
   const void *from = sambaPefFieldAt(record, field);
   switch ((SambaPefFieldKind)field->kind) {
   case SAMBA_PEF_FIELD_U32:
@@ -114,14 +118,16 @@ static void encodeTable(Encoder *encoder, const SambaPef *pef, uint32_t id) {
   for (size_t r = 0; r < encoder->runs[id].size; ++r)
     for (uint32_t i = 0; i < encoder->runs[id].data[r].count; ++i)
       for (uint32_t f = 0; f < table->field_count; ++f)
-        putField(encoder, to, &table->fields[f], encoder->runs[id].data[r].records + (size_t)i * table->struct_bytes);
+        putField(encoder, to, &table->fields[f],
+                 encoder->runs[id].data[r].records + (size_t)i * table->struct_bytes);
 }
 
 /* Fills in what extend() left room for at the start of a section. */
-static void finish(SambaPefBuffer *section, bool required, uint32_t recordBytes) {
-  SambaPefTableHeader header = {.flags = required ? SAMBA_PEF_TABLE_REQUIRED : 0, .record_bytes = recordBytes};
+static void finish(SambaPefBuffer *section, bool required, uint32_t record_bytes) {
+  SambaPefTableHeader header = {.flags = required ? SAMBA_PEF_TABLE_REQUIRED : 0,
+                                .record_bytes = record_bytes};
   memcpy(header.magic, SAMBA_PEF_TABLE_MAGIC, sizeof header.magic);
-  header.count = (section->size - sizeof header) / recordBytes;
+  header.count = (section->size - sizeof header) / record_bytes;
   memcpy(section->data, &header, sizeof header);
   sambaDigestCompute(section->data, section->size, header.checksum);
   memcpy(section->data, &header, sizeof header);
@@ -135,22 +141,30 @@ SambaStatus sambaPefRecordsEncode(const SambaPef *pef, SambaPefRecords *out_reco
   for (uint32_t b = 0; b < SAMBA_PEF_BLOB_COUNT; ++b)
     extend(&out_records->blobs[b], SAMBA_PEF_TABLE_HEADER_BYTES);
   SambaStatus status = NULL;
+
   for (uint32_t t = 0; t < SAMBA_PEF_TABLE_COUNT; ++t) {
     encodeTable(&encoder, pef, t);
     if (out_records->tables[t].size > SAMBA_PEF_MAX_TABLE_BYTES && !status)
       status = sambaStatusMake(
-          SAMBA_EXHAUSTED, "the table of %s has %zu bytes, but the format's limit is %llu; split the model",
-          sambaPefTable(t)->plural, out_records->tables[t].size, (unsigned long long)SAMBA_PEF_MAX_TABLE_BYTES);
+          SAMBA_EXHAUSTED,
+          "the table of %s has %zu bytes, but the format's limit is %llu; split the model",
+          sambaPefTable(t)->plural, out_records->tables[t].size,
+          (unsigned long long)SAMBA_PEF_MAX_TABLE_BYTES);
   }
+
   for (uint32_t b = 0; b < SAMBA_PEF_BLOB_COUNT; ++b)
     if (out_records->blobs[b].size > SAMBA_PEF_MAX_TABLE_BYTES && !status)
       status = sambaStatusMake(
-          SAMBA_EXHAUSTED, "section %s has %zu bytes, but the format's limit is %llu; split the model",
-          sambaPefBlobName(b), out_records->blobs[b].size, (unsigned long long)SAMBA_PEF_MAX_TABLE_BYTES);
+          SAMBA_EXHAUSTED,
+          "section %s has %zu bytes, but the format's limit is %llu; split the model",
+          sambaPefBlobName(b), out_records->blobs[b].size,
+          (unsigned long long)SAMBA_PEF_MAX_TABLE_BYTES);
+
   for (uint32_t t = 0; t < SAMBA_PEF_TABLE_COUNT; ++t) {
     finish(&out_records->tables[t], sambaPefTable(t)->required, sambaPefTable(t)->record_bytes);
     sambaArrayFree(&encoder.runs[t]);
   }
+
   for (uint32_t b = 0; b < SAMBA_PEF_BLOB_COUNT; ++b)
     finish(&out_records->blobs[b], true, 1);
   sambaStringMapFree(&encoder.pool);

@@ -12,8 +12,9 @@ typedef struct SambaPefRecords {
   SambaPefBuffer blobs[SAMBA_PEF_BLOB_COUNT];
 } SambaPefRecords;
 
-/* Encodes all tables. Sizes depend on the number of records and the texts only. Children are numbered in the order of
- * their parents, texts in the order of their first use: equal contents give equal bytes. */
+/* Encodes all tables. Sizes depend on the number of records and the texts only. Children are
+ * numbered in the order of their parents, texts in the order of their first use: equal contents
+ * give equal bytes. */
 SambaStatus sambaPefRecordsEncode(const SambaPef *pef, SambaPefRecords *out_records);
 void sambaPefRecordsFree(SambaPefRecords *records);
 

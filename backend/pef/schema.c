@@ -4,19 +4,21 @@
 #include <stddef.h>
 
 /* The enumerations. */
-#define LISTS(L)                                                                                                       \
-  L(PARAMETER_TYPES)                                                                                                   \
-  L(PARAMETER_FLAGS)                                                                                                   \
-  L(MEMORIES)                                                                                                          \
-  L(SYMBOL_KINDS)                                                                                                      \
-  L(SYMBOL_FLAGS)                                                                                                      \
-  L(LAYOUTS)                                                                                                           \
-  L(INITS)                                                                                                             \
-  L(ARGIN_KINDS)                                                                                                       \
-  L(ARGIN_FLAGS)                                                                                                       \
-  L(SECTION_TYPES) L(SECTION_FLAGS) L(BINDING_KINDS) L(GRAPH_MODES) L(MAPPINGS) L(NAMINGS) L(OUTPUT_FLAGS)
+#define LISTS(L)                                                                                   \
+  L(PARAMETER_TYPES)                                                                               \
+  L(PARAMETER_FLAGS)                                                                               \
+  L(MEMORIES)                                                                                      \
+  L(SYMBOL_KINDS)                                                                                  \
+  L(SYMBOL_FLAGS)                                                                                  \
+  L(LAYOUTS)                                                                                       \
+  L(INITS)                                                                                         \
+  L(ARGIN_KINDS)                                                                                   \
+  L(ARGIN_FLAGS)                                                                                   \
+  L(SECTION_TYPES)                                                                                 \
+  L(SECTION_FLAGS) L(BINDING_KINDS) L(GRAPH_MODES) L(MAPPINGS) L(NAMINGS) L(OUTPUT_FLAGS)
 #define ENUMERATOR(enumerator, value, name) {value, name},
-#define L(LIST) static const SambaPefEnumerator values##LIST[] = {SAMBA_PEF_##LIST(ENUMERATOR){0, NULL}};
+#define L(LIST)                                                                                    \
+  static const SambaPefEnumerator values##LIST[] = {SAMBA_PEF_##LIST(ENUMERATOR){0, NULL}};
 LISTS(L)
 #undef L
 
@@ -57,18 +59,26 @@ LISTS(L)
 
 /* Where the records of a table are in SambaPef. */
 #define OFFSET_ONE(singular, plural) offsetof(SambaPef, singular), .count_offset = 0
-#define OFFSET_ROOT(singular, plural) offsetof(SambaPef, plural), .count_offset = offsetof(SambaPef, plural##_count)
+#define OFFSET_ROOT(singular, plural) \
+  offsetof(SambaPef, plural), .count_offset = offsetof(SambaPef, plural##_count)
 #define OFFSET_CHILD(singular, plural) 0, .count_offset = 0
 #define IS_REQUIRED true
 #define IS_OPTIONAL false
 
-#define FIELD(field, fieldKind, ...) {.name = #field, .offset = offsetof(Record, field), .kind = SAMBA_PEF_FIELD_##fieldKind, __VA_ARGS__},
-#define PEF_TABLE(Type, singular_, plural_, place_, need, doc_)                                                        \
-  case SAMBA_PEF_TABLE_##Type: {                                                                                       \
-    typedef SambaPef##Type Record;                                                                                     \
-    static const struct { SambaPefTable table; SambaPefField fields[fieldsOf##Type]; } it = {                          \
-      {.singular = #singular_, .plural = #plural_, .doc = doc_, .fields = it.fields, .field_count = fieldsOf##Type,    \
-       .struct_bytes = sizeof(Record), .record_bytes = bytesOf##Type, .offset = OFFSET_##place_(singular_, plural_),   \
+#define FIELD(field, fieldKind, ...) \
+  {.name = #field, .offset = offsetof(Record, field), \
+   .kind = SAMBA_PEF_FIELD_##fieldKind, __VA_ARGS__},
+#define PEF_TABLE(Type, singular_, plural_, place_, need, doc_) \
+  case SAMBA_PEF_TABLE_##Type: { \
+    typedef SambaPef##Type Record; \
+    static const struct { \
+      SambaPefTable table; \
+      SambaPefField fields[fieldsOf##Type]; \
+    } it = { \
+      {.singular = #singular_, .plural = #plural_, .doc = doc_, .fields = it.fields, \
+       .field_count = fieldsOf##Type, \
+       .struct_bytes = sizeof(Record), .record_bytes = bytesOf##Type, \
+       .offset = OFFSET_##place_(singular_, plural_), \
        .place = SAMBA_PEF_PLACE_##place_, .required = IS_##need}, {
 #define PEF_U32(name, text) FIELD(name, U32, .doc = text)
 #define PEF_U64(name, text) FIELD(name, U64, .doc = text)
@@ -76,11 +86,15 @@ LISTS(L)
 #define PEF_ENUM(name, LIST, Enum, text) FIELD(name, ENUM, .doc = text, .values = values##LIST)
 #define PEF_FLAGS(name, LIST, text) FIELD(name, FLAGS, .doc = text, .values = values##LIST)
 #define PEF_DTYPE(name, text) FIELD(name, DTYPE, .doc = text)
-#define PEF_INDEX(name, Target, text) FIELD(name, INDEX, .doc = text, .target = SAMBA_PEF_TABLE_##Target)
-#define PEF_OPTIONAL(name, Target, text) FIELD(name, OPTIONAL, .doc = text, .target = SAMBA_PEF_TABLE_##Target)
-#define PEF_CHILDREN(name, Target, text)                                                                               \
-  FIELD(name, CHILDREN, .doc = text, .target = SAMBA_PEF_TABLE_##Target, .count_offset = offsetof(Record, name##_count))
-#define PEF_BYTES(name, BLOBS, text) FIELD(name, BYTES, .doc = text, .target = SAMBA_PEF_BLOB_##BLOBS)
+#define PEF_INDEX(name, Target, text) \
+  FIELD(name, INDEX, .doc = text, .target = SAMBA_PEF_TABLE_##Target)
+#define PEF_OPTIONAL(name, Target, text) \
+  FIELD(name, OPTIONAL, .doc = text, .target = SAMBA_PEF_TABLE_##Target)
+#define PEF_CHILDREN(name, Target, text) \
+  FIELD(name, CHILDREN, .doc = text, .target = SAMBA_PEF_TABLE_##Target, \
+        .count_offset = offsetof(Record, name##_count))
+#define PEF_BYTES(name, BLOBS, text) \
+  FIELD(name, BYTES, .doc = text, .target = SAMBA_PEF_BLOB_##BLOBS)
 #define PEF_DIGEST(name, text) FIELD(name, DIGEST, .doc = text)
 #define PEF_SOURCE(name) FIELD(name, SOURCE, .doc = NULL)
 #define PEF_END(Type) }}; return &it.table; }
@@ -95,10 +109,10 @@ const SambaPefTable *sambaPefTable(SambaPefTableId table) {
 }
 
 /* Typed initializers of records. */
-#define PEF_TABLE(Type, singular, plural, place, need, doc)                                                            \
-  void sambaPef##Type##Initialize(SambaPef##Type *record) {                                                            \
-    *record = (SambaPef##Type){0};                                                                                     \
-    sambaPefRecordInitialize(sambaPefTable(SAMBA_PEF_TABLE_##Type), record);                                           \
+#define PEF_TABLE(Type, singular, plural, place, need, doc) \
+  void sambaPef##Type##Initialize(SambaPef##Type *record) { \
+    *record = (SambaPef##Type){0}; \
+    sambaPefRecordInitialize(sambaPefTable(SAMBA_PEF_TABLE_##Type), record); \
   }
 #include "backend/pef/fields_none.def"
 #include "backend/pef/tables.def"
@@ -122,7 +136,8 @@ uint32_t sambaPefFieldBytes(const SambaPefField *field) {
 }
 
 const char *sambaPefBlobName(SambaPefBlob blob) {
-  static const char *const names[SAMBA_PEF_BLOB_COUNT] = {".samba.strings", ".samba.code", ".samba.traces"};
+  static const char *const names[SAMBA_PEF_BLOB_COUNT] = {".samba.strings", ".samba.code",
+                                                          ".samba.traces"};
   return names[blob];
 }
 
@@ -156,4 +171,5 @@ uint32_t sambaPefFlagsMask(const SambaPefEnumerator *values) {
   return mask;
 }
 
-_Static_assert(sizeof(SambaPefSymbolKind) == 4 && sizeof(SambaDType) == 4, "enumerations are copied as 32 bits");
+_Static_assert(sizeof(SambaPefSymbolKind) == 4 && sizeof(SambaDType) == 4,
+               "enumerations are copied as 32 bits");

@@ -1,5 +1,5 @@
-/* The tables of tables.def as data: what reader, writer, checker, listing and documentation walk instead of 20 structs.
- */
+/* The tables of tables.def as data: what reader, writer, checker, listing and documentation walk
+ * instead of 20 structs. */
 #ifndef SAMBA_BACKEND_PEF_SCHEMA_H
 #define SAMBA_BACKEND_PEF_SCHEMA_H
 
@@ -22,9 +22,15 @@ typedef enum {
 } SambaPefFieldKind;
 
 typedef enum { SAMBA_PEF_PLACE_ONE, SAMBA_PEF_PLACE_ROOT, SAMBA_PEF_PLACE_CHILD } SambaPefPlace;
-typedef enum { SAMBA_PEF_BLOB_STRINGS, SAMBA_PEF_BLOB_CODE, SAMBA_PEF_BLOB_TRACES, SAMBA_PEF_BLOB_COUNT } SambaPefBlob;
+typedef enum {
+  SAMBA_PEF_BLOB_STRINGS,
+  SAMBA_PEF_BLOB_CODE,
+  SAMBA_PEF_BLOB_TRACES,
+  SAMBA_PEF_BLOB_COUNT
+} SambaPefBlob;
 
-/* Table numbers: SAMBA_PEF_TABLE_Symbol, ... in the order of tables.def, which is the order in the file. */
+/* Table numbers: SAMBA_PEF_TABLE_Symbol, ... in the order of tables.def, which is the order in the
+ * file. */
 typedef enum {
 #define PEF_TABLE(Type, singular, plural, place, need, doc) SAMBA_PEF_TABLE_##Type,
 #include "backend/pef/fields_none.def"
@@ -45,7 +51,7 @@ typedef struct SambaPefField {
   uint16_t offset;                  /* in the struct */
   uint16_t count_offset;            /* children: of their count */
   uint8_t kind;                     /* SambaPefFieldKind */
-  uint8_t target;                   /* index, optional, children: SambaPefTableId; bytes: SambaPefBlob */
+  uint8_t target; /* index, optional, children: SambaPefTableId; bytes: SambaPefBlob */
 } SambaPefField;
 
 typedef struct SambaPefTable {
@@ -63,8 +69,8 @@ typedef struct SambaPefTable {
 const SambaPefTable *sambaPefTable(SambaPefTableId table);
 /* Bytes of a field in the file. */
 uint32_t sambaPefFieldBytes(const SambaPefField *field);
-/* The ELF section that holds a blob: ".samba.strings", ... Tables are in ".samba." + plural, data in ".samba.weights".
- */
+/* The ELF section that holds a blob: ".samba.strings", ... Tables are in ".samba." + plural, data
+ * in ".samba.weights". */
 const char *sambaPefBlobName(SambaPefBlob blob);
 #define SAMBA_PEF_SECTION_PREFIX ".samba."
 #define SAMBA_PEF_WEIGHTS_NAME ".samba.weights"
@@ -92,8 +98,8 @@ const char *sambaPefEnumeratorName(const SambaPefEnumerator *values, uint32_t va
 /* All bits that have a name. */
 uint32_t sambaPefFlagsMask(const SambaPefEnumerator *values);
 
-/* What stands before the records in the ELF section of a table or blob (little-endian; a blob is records of one byte).
- */
+/* What stands before the records in the ELF section of a table or blob (little-endian; a blob is
+ * records of one byte). */
 typedef struct SambaPefTableHeader {
   char magic[4];         /* "SPEF" */
   uint32_t flags;        /* bit 0: a reader that does not know the table must refuse the file */
@@ -105,13 +111,18 @@ typedef struct SambaPefTableHeader {
 } SambaPefTableHeader;
 enum { SAMBA_PEF_TABLE_REQUIRED = 1, SAMBA_PEF_TABLE_HEADER_BYTES = 64 };
 #define SAMBA_PEF_TABLE_MAGIC "SPEF"
-_Static_assert(sizeof(SambaPefTableHeader) == SAMBA_PEF_TABLE_HEADER_BYTES, "the table header is 64 bytes in the file");
+_Static_assert(sizeof(SambaPefTableHeader) == SAMBA_PEF_TABLE_HEADER_BYTES,
+               "the table header is 64 bytes in the file");
 
 /* Bounds of a sane file; beyond them it is refused before anything is allocated. */
 enum { SAMBA_PEF_MAX_ELF_SECTIONS = 1024, SAMBA_PEF_MAX_RANK = 32 };
 #define SAMBA_PEF_MAX_TABLE_BYTES ((uint64_t)1 << 31)
-/* Layout: weights start at a multiple of 64 KiB in the file; data of 64 KiB and more starts at a page, less at a line.
- */
-enum { SAMBA_PEF_WEIGHTS_ALIGNMENT = 65536, SAMBA_PEF_PAGE_BYTES = 4096, SAMBA_PEF_LINE_BYTES = 64 };
+/* Layout: weights start at a multiple of 64 KiB in the file; data of 64 KiB and more starts at a
+ * page, less at a line. */
+enum {
+  SAMBA_PEF_WEIGHTS_ALIGNMENT = 65536,
+  SAMBA_PEF_PAGE_BYTES = 4096,
+  SAMBA_PEF_LINE_BYTES = 64
+};
 
 #endif

@@ -1,7 +1,9 @@
-/* The data of symbols on its way into a PEF: from memory, from a file or from whoever computes it; see weights.h.
+/* The data of symbols on its way into a PEF: from memory, from a file or from whoever computes it;
+ * see weights.h.
  *
- * Data has to be read for its checksum anyway, so a file's range goes through one buffer: what was hashed is what is
- * written, even if the source changes meanwhile, and that costs no more than copy_file_range and a second reading. */
+ * Data has to be read for its checksum anyway, so a file's range goes through one buffer: what was
+ * hashed is what is written, even if the source changes meanwhile, and that costs no more than
+ * copy_file_range and a second reading. */
 #include "backend/pef/weights.h"
 
 #include "backend/pef/digest.h"
@@ -29,6 +31,7 @@ SambaStatus sambaPefSinkWrite(SambaPefSink *sink, const void *data, uint64_t siz
   sambaDigestAppend(sink->digest, data, size);
   sink->left -= size;
   const char *from = data;
+
   while (size && sink->fd >= 0) {
     ssize_t done = pwrite(sink->fd, from, size, (off_t)sink->offset);
     if (done < 0 && errno == EINTR)
@@ -39,19 +42,23 @@ SambaStatus sambaPefSinkWrite(SambaPefSink *sink, const void *data, uint64_t siz
     sink->offset += (uint64_t)done;
     size -= (uint64_t)done;
   }
+
   return NULL;
 }
 
 static SambaStatus copyFile(const SambaPefSource *source, SambaPefSink *sink) {
   int fd;
   uint64_t bytes;
+
   SAMBA_RETURN_IF_ERROR(sambaPefFileOpen(source->path, &fd, &bytes));
   uint8_t *piece = sambaAllocate(pieceBytes);
   SambaStatus status = NULL;
   if (source->offset > bytes || sink->left > bytes - source->offset)
-    status =
-        sambaStatusMake(SAMBA_INVALID, "%s: bytes %" PRIu64 " to %" PRIu64 " are expected, but the file has %" PRIu64,
-                        source->path, source->offset, source->offset + sink->left, bytes);
+    status = sambaStatusMake(SAMBA_INVALID,
+                             "%s: bytes %" PRIu64 " to %" PRIu64
+                             " are expected, but the file has %" PRIu64,
+                             source->path, source->offset, source->offset + sink->left, bytes);
+
   for (uint64_t offset = source->offset; sink->left && !status;) {
     uint64_t size = sink->left < pieceBytes ? sink->left : pieceBytes;
     status = sambaPefFileRead(fd, source->path, "weights", offset, piece, size);
@@ -59,6 +66,7 @@ static SambaStatus copyFile(const SambaPefSource *source, SambaPefSink *sink) {
       status = sambaPefSinkWrite(sink, piece, size);
     offset += size;
   }
+
   free(piece);
   close(fd);
   return status;
@@ -75,22 +83,29 @@ static SambaStatus drain(const SambaPefSource *source, SambaPefSink *sink) {
 }
 
 SambaStatus sambaPefWriteData(SambaPefSymbol *symbol, int fd, const char *path, uint64_t offset) {
-  SambaPefSink sink = {
-      .fd = fd, .path = path, .offset = offset, .left = symbol->init_bytes, .digest = sambaDigestCreate()};
+  SambaPefSink sink = {.fd = fd,
+                       .path = path,
+                       .offset = offset,
+                       .left = symbol->init_bytes,
+                       .digest = sambaDigestCreate()};
   SambaStatus status = drain(&symbol->source, &sink);
   uint8_t checksum[SAMBA_PEF_DIGEST_BYTES];
+
   sambaDigestFinish(sink.digest, checksum);
   if (!status && sink.left)
     status = sambaStatusMake(SAMBA_INVALID, "its source gives %" PRIu64 " bytes, expected %" PRIu64,
                              symbol->init_bytes - sink.left, symbol->init_bytes);
   if (!status && !sambaDigestIsZero(symbol->init_checksum) &&
       memcmp(symbol->init_checksum, checksum, sizeof checksum) != 0)
-    status = sambaStatusMake(SAMBA_INVALID,
-                             "its init_checksum is not that of the data; the source is damaged or has changed");
+    status = sambaStatusMake(
+        SAMBA_INVALID,
+        "its init_checksum is not that of the data; the source is damaged or has changed");
   if (!status)
     memcpy(symbol->init_checksum, checksum, sizeof checksum);
   SambaArena arena = {0};
-  status = sambaStatusAnnotate(status, "data of symbol %s", sambaStringEscape(&arena, symbol->name).data);
+  status = sambaStatusAnnotate(status, "data of symbol %s",
+                               sambaStringEscape(&arena, symbol->name).data);
   sambaArenaDestroy(&arena);
+
   return status;
 }

@@ -4,8 +4,8 @@
 
 #include "backend/pef/pef.h"
 
-/* Writes the symbol's data at `offset` of `fd` (fd -1: hashes it only) and puts the checksum into the symbol; one that
- * is there already must agree. */
+/* Writes the symbol's data at `offset` of `fd` (fd -1: hashes it only) and puts the checksum into
+ * the symbol; one that is there already must agree. */
 SambaStatus sambaPefWriteData(SambaPefSymbol *symbol, int fd, const char *path, uint64_t offset);
 
 #endif

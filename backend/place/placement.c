@@ -4,7 +4,8 @@
 SambaBox sambaPlacementBox(const SambaPlacement *p, uint32_t net) {
   SambaBox box = {INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN};
   for (uint32_t i = p->net_start[net]; i < p->net_start[net + 1]; ++i) {
-    int32_t x = p->unit_x[p->net_units[i]], y = p->unit_y[p->net_units[i]];
+    int32_t x = p->unit_x[p->net_units[i]];
+    int32_t y = p->unit_y[p->net_units[i]];
     box.x0 = x < box.x0 ? x : box.x0;
     box.x1 = x > box.x1 ? x : box.x1;
     box.y0 = y < box.y0 ? y : box.y0;

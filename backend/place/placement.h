@@ -1,6 +1,8 @@
-/* The placer's own view of a section: slots (sites, then address generators), units on them, nets over the units.
+/* The placer's own view of a section: slots (sites, then address generators), units on them, nets
+ * over the units.
  *
- * Private to backend/place: place.c builds and checks it, place_initial.c fills it, place_anneal.c improves it. */
+ * Private to backend/place: place.c builds and checks it, place_initial.c fills it, place_anneal.c
+ * improves it. */
 #ifndef SAMBA_BACKEND_PLACE_PLACEMENT_H
 #define SAMBA_BACKEND_PLACE_PLACEMENT_H
 
@@ -37,7 +39,8 @@ typedef struct SambaPlacement {
   uint32_t *unit_net_start, *unit_nets;
 } SambaPlacement;
 
-static inline void sambaPlacementSwitch(const SambaPlacement *p, uint32_t slot, int32_t *out_x, int32_t *out_y) {
+static inline void sambaPlacementSwitch(const SambaPlacement *p, uint32_t slot, int32_t *out_x,
+                                        int32_t *out_y) {
   if (slot >= p->site_count) {
     *out_x = p->ag_x[slot - p->site_count];
     *out_y = p->ag_y[slot - p->site_count];
@@ -71,7 +74,8 @@ static inline int64_t sambaPlacementBoxCost(const SambaPlacement *p, uint32_t ne
 SambaBox sambaPlacementBox(const SambaPlacement *p, uint32_t net);
 int64_t sambaPlacementCost(const SambaPlacement *p);
 
-/* Places every unit that has no slot; there is room (place.c has counted). Scratch memory comes from the arena. */
+/* Places every unit that has no slot; there is room (place.c has counted). Scratch memory comes
+ * from the arena. */
 void sambaPlacementInitial(SambaPlacement *p, SambaArena *arena);
 /* Improves a complete placement; hand-placed units stay. */
 void sambaPlacementAnneal(SambaPlacement *p, SambaArena *arena);

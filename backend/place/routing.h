@@ -1,4 +1,5 @@
-/* The router's own view: channels (directed links), nets (one stream each), lanes. Private to backend/place. */
+/* The router's own view: channels (directed links), nets (one stream each), lanes. Private to
+ * backend/place. */
 #ifndef SAMBA_BACKEND_PLACE_ROUTING_H
 #define SAMBA_BACKEND_PLACE_ROUTING_H
 
@@ -6,23 +7,29 @@
 
 #include <stdbool.h>
 
-/* Links have two classes of lanes with a turn rule each (route.h). A channel is one class of one link and direction: by
- * the switch and the side (SambaSwitchPort NORTH..WEST) that it leaves; the opposite side is `side ^ 2`. */
+/* Links have two classes of lanes with a turn rule each (route.h). A channel is one class of one
+ * link and direction: by the switch and the side (SambaSwitchPort NORTH..WEST) that it leaves; the
+ * opposite side is `side ^ 2`. */
 enum { SAMBA_LANE_CLASSES = 2 };
 static inline uint32_t sambaChannel(uint32_t node, uint32_t side, uint32_t class) {
   return (node * 4 + side) * SAMBA_LANE_CLASSES + class;
 }
 static inline uint32_t sambaChannelClass(uint32_t channel) { return channel % SAMBA_LANE_CLASSES; }
-static inline uint32_t sambaChannelSide(uint32_t channel) { return channel / SAMBA_LANE_CLASSES % 4; }
-static inline uint32_t sambaChannelSwitch(uint32_t channel) { return channel / SAMBA_LANE_CLASSES / 4; }
+static inline uint32_t sambaChannelSide(uint32_t channel) {
+  return channel / SAMBA_LANE_CLASSES % 4;
+}
+static inline uint32_t sambaChannelSwitch(uint32_t channel) {
+  return channel / SAMBA_LANE_CLASSES / 4;
+}
 #define SAMBA_NO_CHANNEL UINT32_MAX
 #define SAMBA_LANE_CAPACITY 1000 /* permille */
 
 /* One channel of a net's tree; parents come before children. */
 typedef struct SambaBranch {
   uint32_t channel;
-  int32_t parent;      /* index of a branch; -1: leaves the source's switch */
-  uint16_t lane, flow; /* lane: within the class until sambaRoutingAssignLanes has run, then of the link */
+  int32_t parent; /* index of a branch; -1: leaves the source's switch */
+  uint16_t lane,
+      flow; /* lane: within the class until sambaRoutingAssignLanes has run, then of the link */
 } SambaBranch;
 
 typedef struct SambaNet {
@@ -51,18 +58,21 @@ typedef struct SambaLaneClaim {
   uint32_t index;      /* ties are broken by it */
   uint16_t lane, flow; /* result */
 } SambaLaneClaim;
-/* Gives every claim a lane and a flow id, spread evenly where that fits, else packed; false: does not fit. Claims may
- * come back in another order. */
+/* Gives every claim a lane and a flow id, spread evenly where that fits, else packed; false: does
+ * not fit. Claims may come back in another order. */
 bool sambaLanesAssign(SambaLaneClaim *claims, uint32_t count, uint32_t lanes, uint32_t flows);
 
 /* Finds the trees of all nets. False: some channels remain overused; *out_channel is the worst. */
 bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel);
-/* Lanes and flow ids of every branch; the nets on each channel fit (sambaRoutingNegotiate returned true). */
+/* Lanes and flow ids of every branch; the nets on each channel fit (sambaRoutingNegotiate returned
+ * true). */
 void sambaRoutingAssignLanes(SambaRouting *routing);
 
 static inline bool sambaRoutingNext(const SambaRouting *r, uint32_t channel, uint32_t *out_switch) {
   uint32_t node = sambaChannelSwitch(channel);
-  int32_t x = (int32_t)(node % (uint32_t)r->width), y = (int32_t)(node / (uint32_t)r->width);
+  int32_t x = (int32_t)(node % (uint32_t)r->width);
+  int32_t y = (int32_t)(node / (uint32_t)r->width);
+
   switch (sambaChannelSide(channel)) {
   case SAMBA_SWITCH_NORTH:
     y -= 1;
@@ -77,6 +87,7 @@ static inline bool sambaRoutingNext(const SambaRouting *r, uint32_t channel, uin
     x -= 1;
     break;
   }
+
   *out_switch = (uint32_t)y * (uint32_t)r->width + (uint32_t)x;
   return x >= 0 && y >= 0 && x < r->width && y < r->height;
 }

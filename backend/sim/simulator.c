@@ -1,5 +1,5 @@
-/* The simulated RDU; see simulator.h. Memory is one allocation per region; every 64-byte line of a region carries the
- * symbol that owns its bytes, every symbol the lines that hold data. */
+/* The simulated RDU; see simulator.h. Memory is one allocation per region; every 64-byte line of a
+ * region carries the symbol that owns its bytes, every symbol the lines that hold data. */
 #include "backend/sim/simulator.h"
 
 #include "backend/config/encoding.h"
@@ -38,7 +38,7 @@ struct SambaSimulator {
   Region *regions;
   SymbolState *symbols;
   SAMBA_ARRAY(Timed) timed;
-  uint32_t lastImage; /* on the chip, SAMBA_PEF_NONE: none */
+  uint32_t last_image; /* on the chip, SAMBA_PEF_NONE: none */
   uint64_t now;
 };
 
@@ -47,7 +47,7 @@ SambaStatus sambaSimulatorCreate(const SambaMachine *machine, const SambaSimulat
   SambaSimulator *simulator = sambaAllocateZeroed(1, sizeof *simulator);
   simulator->machine = *machine;
   simulator->options = *options;
-  simulator->lastImage = SAMBA_PEF_NONE;
+  simulator->last_image = SAMBA_PEF_NONE;
   SambaStatus status = NULL;
   if (!options->no_values)
     status = sambaValuesCreate(&simulator->machine, &options->values, &simulator->values);
@@ -66,6 +66,7 @@ void sambaSimulatorDestroy(SambaSimulator *simulator) {
       munmap(simulator->regions[r].data, simulator->regions[r].bytes);
     free(simulator->regions[r].owners);
   }
+
   for (uint32_t s = 0; simulator->symbols && s < simulator->pef->symbols_count; ++s)
     free(simulator->symbols[s].written);
   free(simulator->regions);
@@ -82,21 +83,25 @@ static uint64_t linesOf(uint64_t bytes) { return (bytes + lineBytes - 1) / lineB
 
 static uint8_t *dataOf(const SambaSimulator *simulator, uint32_t symbol) {
   const SambaPefSymbol *s = &simulator->pef->symbols[symbol];
-  return simulator->regions[s->region].data + (s->address - simulator->pef->regions[s->region].address);
+  return simulator->regions[s->region].data +
+         (s->address - simulator->pef->regions[s->region].address);
 }
 
 static SambaStatus mapRegion(const SambaPefRegion *record, Region *region) {
-  region->bytes = record->bytes ? record->bytes + lineBytes : 0; /* vector kernels may look a little past the end */
+  region->bytes = record->bytes ? record->bytes + lineBytes
+                                : 0; /* vector kernels may look a little past the end */
   if (!region->bytes)
     return NULL;
-  region->data = mmap(NULL, region->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  region->data = mmap(NULL, region->bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (region->data == MAP_FAILED) {
     region->data = NULL;
-    return sambaStatusMake(
-        SAMBA_EXHAUSTED,
-        "region '%.*s' needs %llu bytes of host memory, which the system refuses; use --timing-only or a smaller model",
-        SAMBA_STRING_ARGS(record->name), (unsigned long long)record->bytes);
+    return sambaStatusMake(SAMBA_EXHAUSTED,
+                           "region '%.*s' needs %llu bytes of host memory, which the system "
+                           "refuses; use --timing-only or a smaller model",
+                           SAMBA_STRING_ARGS(record->name), (unsigned long long)record->bytes);
   }
+
   region->owners = sambaAllocateZeroed(linesOf(record->bytes), sizeof *region->owners);
   return NULL;
 }
@@ -105,9 +110,10 @@ static SambaStatus mapRegion(const SambaPefRegion *record, Region *region) {
 static void takeLines(SambaSimulator *simulator, uint32_t symbol) {
   const SambaPefSymbol *s = &simulator->pef->symbols[symbol];
   SymbolState *state = &simulator->symbols[symbol];
-  uint32_t *owners =
-      simulator->regions[s->region].owners + (s->address - simulator->pef->regions[s->region].address) / lineBytes;
+  uint32_t *owners = simulator->regions[s->region].owners +
+                     (s->address - simulator->pef->regions[s->region].address) / lineBytes;
   uint64_t lines = linesOf(s->bytes);
+
   if (!state->written)
     state->written = sambaAllocateZeroed(lines / 8 + 1, 1);
   for (uint64_t i = 0; i < lines; ++i)
@@ -122,19 +128,22 @@ static void takeLines(SambaSimulator *simulator, uint32_t symbol) {
 
 static SambaStatus checkOwner(const SambaSimulator *simulator, uint32_t symbol) {
   const SambaPefSymbol *s = &simulator->pef->symbols[symbol];
-  const uint32_t *owners =
-      simulator->regions[s->region].owners + (s->address - simulator->pef->regions[s->region].address) / lineBytes;
+  const uint32_t *owners = simulator->regions[s->region].owners +
+                           (s->address - simulator->pef->regions[s->region].address) / lineBytes;
   for (uint64_t i = 0; i < linesOf(s->bytes); ++i)
     if (owners[i] != symbol + 1)
-      return owners[i] == 0 ? sambaStatusMake(SAMBA_FAULT,
-                                              "read of never-written memory: symbol '%.*s' holds no data at byte %llu; "
-                                              "give it a value (--input) or run what writes it first",
-                                              SAMBA_STRING_ARGS(s->name), (unsigned long long)(i * lineBytes))
-                            : sambaStatusMake(SAMBA_FAULT,
-                                              "region read under another owner: bytes at %llu of symbol '%.*s' were "
-                                              "last written as symbol '%.*s'",
-                                              (unsigned long long)(i * lineBytes), SAMBA_STRING_ARGS(s->name),
-                                              SAMBA_STRING_ARGS(simulator->pef->symbols[owners[i] - 1].name));
+      return owners[i] == 0
+                 ? sambaStatusMake(
+                       SAMBA_FAULT,
+                       "read of never-written memory: symbol '%.*s' holds no data at byte %llu; "
+                       "give it a value (--input) or run what writes it first",
+                       SAMBA_STRING_ARGS(s->name), (unsigned long long)(i * lineBytes))
+                 : sambaStatusMake(
+                       SAMBA_FAULT,
+                       "region read under another owner: bytes at %llu of symbol '%.*s' were "
+                       "last written as symbol '%.*s'",
+                       (unsigned long long)(i * lineBytes), SAMBA_STRING_ARGS(s->name),
+                       SAMBA_STRING_ARGS(simulator->pef->symbols[owners[i] - 1].name));
   return NULL;
 }
 
@@ -154,14 +163,17 @@ static float loadFloat(SambaDType dtype, const uint8_t *data, uint64_t i) {
   return dtype == SAMBA_DTYPE_BF16 ? sambaBf16ToFloat(narrow) : sambaHalfToFloat(narrow);
 }
 
-/* Initial data that is stored in another float type than the device's is converted once, while loading. */
-static void convertFloats(SambaDType from, const uint8_t *source, SambaDType to, uint8_t *target, uint64_t count) {
+/* Initial data that is stored in another float type than the device's is converted once, while
+ * loading. */
+static void convertFloats(SambaDType from, const uint8_t *source, SambaDType to, uint8_t *target,
+                          uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
     float value = loadFloat(from, source, i);
     if (to == SAMBA_DTYPE_F32) {
       memcpy(target + 4 * i, &value, 4);
     } else {
-      uint16_t narrow = to == SAMBA_DTYPE_BF16 ? sambaNarrowToBf16(value) : sambaNarrowToHalf(value);
+      uint16_t narrow =
+          to == SAMBA_DTYPE_BF16 ? sambaNarrowToBf16(value) : sambaNarrowToHalf(value);
       memcpy(target + 2 * i, &narrow, 2);
     }
   }
@@ -171,6 +183,7 @@ static SambaStatus initialize(SambaSimulator *simulator, uint32_t index) {
   const SambaPefSymbol *symbol = &simulator->pef->symbols[index];
   uint8_t *data = dataOf(simulator, index);
   uint64_t elements = sambaPefSymbolElements(symbol);
+
   switch (symbol->init) {
   case SAMBA_PEF_INIT_BLOB:
   case SAMBA_PEF_INIT_FILE:
@@ -184,7 +197,8 @@ static SambaStatus initialize(SambaSimulator *simulator, uint32_t index) {
       free(raw);
       SAMBA_RETURN_IF_ERROR(status);
     } else {
-      return sambaStatusMake(SAMBA_UNSUPPORTED, "symbol '%.*s': initial data of type %s cannot become %s",
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "symbol '%.*s': initial data of type %s cannot become %s",
                              SAMBA_STRING_ARGS(symbol->name), sambaDTypeName(symbol->init_dtype),
                              sambaDTypeName(symbol->device_dtype));
     }
@@ -196,13 +210,14 @@ static SambaStatus initialize(SambaSimulator *simulator, uint32_t index) {
     break;
   }
   case SAMBA_PEF_INIT_RNG:
-    return sambaStatusMake(
-        SAMBA_UNSUPPORTED,
-        "symbol '%.*s': random initial data is reserved in format version 1; write the symbol instead",
-        SAMBA_STRING_ARGS(symbol->name));
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "symbol '%.*s': random initial data is reserved in format version 1; "
+                           "write the symbol instead",
+                           SAMBA_STRING_ARGS(symbol->name));
   case SAMBA_PEF_INIT_NONE:
     return NULL;
   }
+
   setWhole(simulator, index);
   return NULL;
 }
@@ -212,18 +227,21 @@ static SambaStatus decodeImages(SambaSimulator *simulator) {
   simulator->sections = SAMBA_ARENA_ARRAY(&simulator->arena, SambaSection *, pef->images_count + 1);
   for (uint32_t i = 0; i < pef->images_count; ++i) {
     const SambaPefImage *image = &pef->images[i];
-    SambaStatus status = sambaSectionDecode(image->code.data, image->code.size, &simulator->machine, &simulator->arena,
-                                            &simulator->sections[i]);
+    SambaStatus status = sambaSectionDecode(image->code.data, image->code.size, &simulator->machine,
+                                            &simulator->arena, &simulator->sections[i]);
     if (status)
       return sambaStatusAnnotate(status, "image %u ('%.*s')", i, SAMBA_STRING_ARGS(image->name));
     SambaSection *section = simulator->sections[i];
     sambaSectionSetName(section, sambaStringRefCopy(&simulator->arena, image->name).data);
     for (uint32_t u = 0; u < image->units_count; ++u)
-      sambaSectionSetUnit(section, u, sambaStringRefCopy(&simulator->arena, image->units[u].name).data,
+      sambaSectionSetUnit(section, u,
+                          sambaStringRefCopy(&simulator->arena, image->units[u].name).data,
                           sambaStringRefCopy(&simulator->arena, image->units[u].layer).data);
     for (uint32_t f = 0; f < image->formals_count; ++f)
-      sambaSectionSetSymbol(section, f, sambaStringRefCopy(&simulator->arena, image->formals[f].name).data);
+      sambaSectionSetSymbol(section, f,
+                            sambaStringRefCopy(&simulator->arena, image->formals[f].name).data);
   }
+
   return NULL;
 }
 
@@ -238,7 +256,8 @@ SambaStatus sambaSimulatorLoad(SambaSimulator *simulator, const SambaPef *pef) {
     return NULL;
   for (uint32_t s = 0; s < pef->symbols_count; ++s)
     if ((pef->symbols[s].address - pef->regions[pef->symbols[s].region].address) % lineBytes)
-      return sambaStatusMake(SAMBA_INVALID, "symbol '%.*s' is not aligned to %d bytes in its region",
+      return sambaStatusMake(SAMBA_INVALID,
+                             "symbol '%.*s' is not aligned to %d bytes in its region",
                              SAMBA_STRING_ARGS(pef->symbols[s].name), lineBytes);
   for (uint32_t r = 0; r < pef->regions_count; ++r)
     SAMBA_RETURN_IF_ERROR(mapRegion(&pef->regions[r], &simulator->regions[r]));
@@ -264,43 +283,51 @@ SambaStatus sambaSimulatorRead(SambaSimulator *simulator, uint32_t symbol, void 
   const SymbolState *state = &simulator->symbols[symbol];
   for (uint64_t i = 0; !state->whole && i < linesOf(s->bytes); ++i)
     if (!(state->written[i / 8] & (1u << (i % 8))))
-      return sambaStatusMake(SAMBA_FAULT, "read of never-written memory: symbol '%.*s' holds no data at byte %llu",
-                             SAMBA_STRING_ARGS(s->name), (unsigned long long)(i * lineBytes));
+      return sambaStatusMake(
+          SAMBA_FAULT, "read of never-written memory: symbol '%.*s' holds no data at byte %llu",
+          SAMBA_STRING_ARGS(s->name), (unsigned long long)(i * lineBytes));
   memcpy(data, dataOf(simulator, symbol), s->bytes);
   return NULL;
 }
 
 /* The memory behind each formal, and the argument block. */
-static SambaStatus bind(SambaSimulator *simulator, const SambaPefCall *call, const SambaSection *section,
-                        const uint64_t *argins, SambaArena *scratch, SambaBinding *bindings, uint64_t *argumentBlock,
-                        uint32_t argumentCount) {
+static SambaStatus bind(SambaSimulator *simulator, const SambaPefCall *call,
+                        const SambaSection *section, const uint64_t *argins, SambaArena *scratch,
+                        SambaBinding *bindings, uint64_t *argument_block, uint32_t argument_count) {
   const SambaPef *pef = simulator->pef;
   bool *bound = SAMBA_ARENA_ARRAY(scratch, bool, section->symbol_count + 1);
+
   for (uint32_t i = 0; i < call->bindings_count; ++i) {
     const SambaPefBinding *b = &call->bindings[i];
     if (b->kind == SAMBA_PEF_BINDING_ARGIN) {
-      if (b->formal < argumentCount)
-        argumentBlock[b->formal] = argins ? argins[b->argin] : pef->argins[b->argin].default_value;
+      if (b->formal < argument_count)
+        argument_block[b->formal] = argins ? argins[b->argin] : pef->argins[b->argin].default_value;
       continue;
     }
+
     if (b->formal >= section->symbol_count)
-      return sambaStatusMake(SAMBA_INVALID, "binding %u names formal %u, but the section has %u", i, b->formal,
-                             section->symbol_count);
+      return sambaStatusMake(SAMBA_INVALID, "binding %u names formal %u, but the section has %u", i,
+                             b->formal, section->symbol_count);
     const SambaPefSymbol *symbol = &pef->symbols[b->symbol];
     const SambaFormal *formal = &section->symbols[b->formal];
     uint64_t bytes;
-    if (__builtin_mul_overflow(formal->elements, (uint64_t)sambaDTypeBytes(formal->dtype), &bytes) ||
-        b->offset > symbol->bytes || bytes > symbol->bytes - b->offset || formal->dtype != symbol->device_dtype)
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "formal '%s' wants %llu elements of %s, but symbol '%.*s' has %llu bytes of %s from byte %llu on",
-          formal->name, (unsigned long long)formal->elements, sambaDTypeName(formal->dtype),
-          SAMBA_STRING_ARGS(symbol->name), (unsigned long long)symbol->bytes, sambaDTypeName(symbol->device_dtype),
-          (unsigned long long)b->offset);
+    if (__builtin_mul_overflow(formal->elements, (uint64_t)sambaDTypeBytes(formal->dtype),
+                               &bytes) ||
+        b->offset > symbol->bytes || bytes > symbol->bytes - b->offset ||
+        formal->dtype != symbol->device_dtype)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "formal '%s' wants %llu elements of %s, but symbol '%.*s' has %llu "
+                             "bytes of %s from byte %llu on",
+                             formal->name, (unsigned long long)formal->elements,
+                             sambaDTypeName(formal->dtype), SAMBA_STRING_ARGS(symbol->name),
+                             (unsigned long long)symbol->bytes,
+                             sambaDTypeName(symbol->device_dtype), (unsigned long long)b->offset);
     if (b->offset % (8 * lineBytes))
       return sambaStatusMake(
-          SAMBA_INVALID, "formal '%s' starts at byte %llu of symbol '%.*s', which is no multiple of %d", formal->name,
-          (unsigned long long)b->offset, SAMBA_STRING_ARGS(symbol->name), 8 * lineBytes);
+          SAMBA_INVALID,
+          "formal '%s' starts at byte %llu of symbol '%.*s', which is no multiple of %d",
+          formal->name, (unsigned long long)b->offset, SAMBA_STRING_ARGS(symbol->name),
+          8 * lineBytes);
     bound[b->formal] = true;
     bindings[b->formal] = (SambaBinding){.bytes = bytes, .address = symbol->address + b->offset};
     if (simulator->options.no_values)
@@ -311,8 +338,10 @@ static SambaStatus bind(SambaSimulator *simulator, const SambaPefCall *call, con
       SAMBA_RETURN_IF_ERROR(checkOwner(simulator, b->symbol));
     bindings[b->formal].data = dataOf(simulator, b->symbol) + b->offset;
     if (!simulator->symbols[b->symbol].whole)
-      bindings[b->formal].written = simulator->symbols[b->symbol].written + b->offset / lineBytes / 8;
+      bindings[b->formal].written =
+          simulator->symbols[b->symbol].written + b->offset / lineBytes / 8;
   }
+
   for (uint32_t f = 0; f < section->symbol_count; ++f)
     if (!bound[f])
       return sambaStatusMake(SAMBA_INVALID, "formal '%s' is not bound", section->symbols[f].name);
@@ -324,21 +353,23 @@ static uint64_t cyclesOfPicoseconds(const SambaMachine *machine, double ps) {
 }
 
 /* Program load (skipped when the configuration is on the chip already), argument load, execute. */
-static uint64_t launchCycles(SambaSimulator *simulator, uint32_t image, const SambaSection *section) {
+static uint64_t launchCycles(SambaSimulator *simulator, uint32_t image,
+                             const SambaSection *section) {
   const SambaMachine *m = &simulator->machine;
   if (simulator->options.launch == SAMBA_LAUNCH_NONE)
     return 0;
-  double ns = (double)m->argument_latency_ns +
-              (double)(simulator->options.launch == SAMBA_LAUNCH_SW ? m->execute_sw_ns : m->execute_hw_ns);
-  if (simulator->lastImage != image)
+  double ns =
+      (double)m->argument_latency_ns +
+      (double)(simulator->options.launch == SAMBA_LAUNCH_SW ? m->execute_sw_ns : m->execute_hw_ns);
+  if (simulator->last_image != image)
     ns += (double)m->load_latency_ns +
           (double)section->unit_count * (double)m->load_bytes_per_unit * 1e3 / (double)m->load_mbps;
-  simulator->lastImage = image;
+  simulator->last_image = image;
   return cyclesOfPicoseconds(m, ns * 1e3);
 }
 
-static const SambaTimingResult *findTimed(const SambaSimulator *simulator, uint32_t image, const SambaBinding *bindings,
-                                          uint32_t count) {
+static const SambaTimingResult *findTimed(const SambaSimulator *simulator, uint32_t image,
+                                          const SambaBinding *bindings, uint32_t count) {
   for (size_t i = 0; i < simulator->timed.size && !simulator->options.no_memo; ++i) {
     const Timed *timed = &simulator->timed.data[i];
     bool same = timed->image == image;
@@ -361,8 +392,8 @@ static SambaStatus timeCall(SambaSimulator *simulator, uint32_t image, const Sam
   timed.addresses = SAMBA_ARENA_ARRAY(&simulator->arena, uint64_t, section->symbol_count + 1);
   for (uint32_t f = 0; f < section->symbol_count; ++f)
     timed.addresses[f] = bindings[f].address;
-  SAMBA_RETURN_IF_ERROR(
-      sambaTimingExecute(&simulator->machine, section, bindings, traces, &simulator->options.timing, &timed.result));
+  SAMBA_RETURN_IF_ERROR(sambaTimingExecute(&simulator->machine, section, bindings, traces,
+                                           &simulator->options.timing, &timed.result));
   sambaArrayAppend(&simulator->timed, timed);
   *out_result = &simulator->timed.data[simulator->timed.size - 1].result;
   return NULL;
@@ -375,16 +406,17 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
   const SambaSection *section = simulator->sections[image];
   SambaArena scratch = {0};
   SambaBinding *bindings = SAMBA_ARENA_ARRAY(&scratch, SambaBinding, section->symbol_count + 1);
-  uint32_t argumentCount = simulator->pef->argins_count;
-  uint64_t *argumentBlock = SAMBA_ARENA_ARRAY(&scratch, uint64_t, argumentCount + 1);
+  uint32_t argument_count = simulator->pef->argins_count;
+  uint64_t *argument_block = SAMBA_ARENA_ARRAY(&scratch, uint64_t, argument_count + 1);
   SambaCallReport report = {0};
   SambaIndexTraces traces = {0};
-  SambaStatus status = bind(simulator, call, section, argins, &scratch, bindings, argumentBlock, argumentCount);
+  SambaStatus status =
+      bind(simulator, call, section, argins, &scratch, bindings, argument_block, argument_count);
   if (!status)
     report.launch_cycles = launchCycles(simulator, image, section);
   if (!status && !simulator->options.no_values)
-    status = sambaValuesExecute(simulator->values, section, bindings, argumentBlock, argumentCount,
-                                simulator->options.no_timing ? NULL : &traces);
+    status = sambaValuesExecute(simulator->values, section, bindings, argument_block,
+                                argument_count, simulator->options.no_timing ? NULL : &traces);
   if (!status && !simulator->options.no_timing) {
     const SambaTimingResult *result;
     status = timeCall(simulator, image, section, bindings, &traces, &result);
@@ -398,6 +430,7 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
                                  .link_busy_max = result->link_busy_max,
                                  .units = result->units};
   }
+
   sambaIndexTracesFree(&traces);
   sambaArenaDestroy(&scratch);
   simulator->now += report.cycles + report.launch_cycles;
@@ -408,7 +441,8 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
 
 uint64_t sambaSimulatorNow(const SambaSimulator *simulator) { return simulator->now; }
 
-void sambaSimulatorGetStatistics(const SambaSimulator *simulator, SambaValuesStatistics *out_statistics) {
+void sambaSimulatorGetStatistics(const SambaSimulator *simulator,
+                                 SambaValuesStatistics *out_statistics) {
   memset(out_statistics, 0, sizeof *out_statistics);
   if (simulator->values)
     sambaValuesGetStatistics(simulator->values, out_statistics);

@@ -1,5 +1,5 @@
-/* The simulated RDU: a stateful device. Device memory lives across launches; sections run on the value engine, the
- * timing engine or both. It reads decoded PEFs and knows nothing else. */
+/* The simulated RDU: a stateful device. Device memory lives across launches; sections run on the
+ * value engine, the timing engine or both. It reads decoded PEFs and knows nothing else. */
 #ifndef SAMBA_BACKEND_SIM_SIMULATOR_H
 #define SAMBA_BACKEND_SIM_SIMULATOR_H
 
@@ -31,9 +31,11 @@ typedef struct SambaSimulator SambaSimulator;
 SambaStatus sambaSimulatorCreate(const SambaMachine *machine, const SambaSimulatorOptions *options,
                                  SambaSimulator **out_simulator);
 void sambaSimulatorDestroy(SambaSimulator *simulator);
-/* Allocates the regions, decodes the images, reads and verifies initial data. pef is borrowed until destruction. */
+/* Allocates the regions, decodes the images, reads and verifies initial data. pef is borrowed until
+ * destruction. */
 SambaStatus sambaSimulatorLoad(SambaSimulator *simulator, const SambaPef *pef);
-/* Whole symbols, elements of the symbol's device_dtype, row-major. Reading never-written memory is a fault. */
+/* Whole symbols, elements of the symbol's device_dtype, row-major. Reading never-written memory is
+ * a fault. */
 SambaStatus sambaSimulatorWrite(SambaSimulator *simulator, uint32_t symbol, const void *data);
 SambaStatus sambaSimulatorRead(SambaSimulator *simulator, uint32_t symbol, void *data);
 /* Launches one call; argins: bits per argin of the PEF. out_report may be NULL. */
@@ -41,7 +43,8 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t call, const
                                  SambaCallReport *out_report);
 /* Simulated cycles since creation, launches included. */
 uint64_t sambaSimulatorNow(const SambaSimulator *simulator);
-void sambaSimulatorGetStatistics(const SambaSimulator *simulator, SambaValuesStatistics *out_statistics);
+void sambaSimulatorGetStatistics(const SambaSimulator *simulator,
+                                 SambaValuesStatistics *out_statistics);
 /* The decoded section of a section id; borrowed. */
 const SambaSection *sambaSimulatorGetSection(const SambaSimulator *simulator, uint32_t section);
 

@@ -1,5 +1,5 @@
-/* Making our attributes and registering our dialects through nothing but C: an attribute is made by writing its text
- * and having it parsed, so that the generated classes need no builders for C. */
+/* Making our attributes and registering our dialects through nothing but C: an attribute is made by
+ * writing its text and having it parsed, so that the generated classes need no builders for C. */
 #include "dialect/bridge/bridge.h"
 #include "support/memory.h"
 
@@ -23,17 +23,22 @@ static void forwardText(MlirStringRef part, void *printer) { appendText(printer,
 static void appendAttribute(void *printer, MlirAttribute attribute) {
   mlirAttributePrint(attribute, forwardText, printer);
 }
-static void appendC(Text *text, const char *part) { appendText(text, mlirStringRefCreateFromCString(part)); }
+static void appendC(Text *text, const char *part) {
+  appendText(text, mlirStringRefCreateFromCString(part));
+}
 
-MlirAttribute sambaAttributeGet(MlirLocation location, const char *kind, MlirStringRef head, MlirAttribute body) {
+MlirAttribute sambaAttributeGet(MlirLocation location, const char *kind, MlirStringRef head,
+                                MlirAttribute body) {
   MlirContext context = mlirLocationGetContext(location);
-  SambaStatus status = sambaCheckDictionaryAttribute(mlirStringRefCreateFromCString(strchr(kind, '.') + 1), head, body);
+  SambaStatus status = sambaCheckDictionaryAttribute(
+      mlirStringRefCreateFromCString(strchr(kind, '.') + 1), head, body);
   if (status) {
-    sambaDiagnose(location, MlirDiagnosticError, mlirStringRefCreateFromCString(sambaStatusGetMessage(status)), 0,
-                  NULL);
+    sambaDiagnose(location, MlirDiagnosticError,
+                  mlirStringRefCreateFromCString(sambaStatusGetMessage(status)), 0, NULL);
     sambaStatusFree(status);
     return mlirAttributeGetNull();
   }
+
   Text text = {0};
   SambaPrinter printer = {&text, appendText, appendAttribute};
   appendC(&text, "#");
@@ -47,11 +52,12 @@ MlirAttribute sambaAttributeGet(MlirLocation location, const char *kind, MlirStr
   appendC(&text, ">");
   MlirAttribute made = mlirAttributeParseGet(context, mlirStringRefCreate(text.data, text.size));
   sambaArrayFree(&text);
+
   return made;
 }
 
-MlirType sambaRduTypeGet(MlirContext context, SambaRduTypeKind kind, intptr_t rank, const int64_t *shape,
-                         MlirType element) {
+MlirType sambaRduTypeGet(MlirContext context, SambaRduTypeKind kind, intptr_t rank,
+                         const int64_t *shape, MlirType element) {
   Text text = {0};
   SambaPrinter printer = {&text, appendText, appendAttribute};
   appendC(&text, kind == SAMBA_RDU_SYMBOL ? "!rdu.symbol" : "!rdu.stream");
@@ -62,9 +68,10 @@ MlirType sambaRduTypeGet(MlirContext context, SambaRduTypeKind kind, intptr_t ra
 }
 
 void sambaRegisterDialects(MlirDialectRegistry registry) {
-  const MlirDialectHandle upstream[] = {mlirGetDialectHandle__arith__(), mlirGetDialectHandle__func__(),
-                                        mlirGetDialectHandle__linalg__(), mlirGetDialectHandle__math__(),
-                                        mlirGetDialectHandle__tensor__()};
+  const MlirDialectHandle upstream[] = {
+      mlirGetDialectHandle__arith__(), mlirGetDialectHandle__func__(),
+      mlirGetDialectHandle__linalg__(), mlirGetDialectHandle__math__(),
+      mlirGetDialectHandle__tensor__()};
   sambaInsertSamba(registry);
   sambaInsertRdu(registry);
   for (size_t i = 0; i < sizeof upstream / sizeof *upstream; ++i)

@@ -17,7 +17,8 @@ MlirOperation sambaBuildOperation(const SambaOperationParts *parts) {
   return mlirOperationCreate(&state);
 }
 
-MlirOperation sambaBuildOperationIn(MlirBlock block, MlirOperation before, const SambaOperationParts *parts) {
+MlirOperation sambaBuildOperationIn(MlirBlock block, MlirOperation before,
+                                    const SambaOperationParts *parts) {
   MlirOperation operation = sambaBuildOperation(parts);
   if (!mlirOperationIsNull(operation)) {
     if (mlirOperationIsNull(before))
@@ -28,8 +29,9 @@ MlirOperation sambaBuildOperationIn(MlirBlock block, MlirOperation before, const
   return operation;
 }
 
-MlirValue sambaBuildUnaryOrMore(MlirBlock block, MlirOperation before, MlirLocation location, const char *name,
-                                intptr_t operand_count, const MlirValue *operands, MlirType result) {
+MlirValue sambaBuildUnaryOrMore(MlirBlock block, MlirOperation before, MlirLocation location,
+                                const char *name, intptr_t operand_count, const MlirValue *operands,
+                                MlirType result) {
   SambaOperationParts parts = {.name = name,
                                .location = location,
                                .operand_count = operand_count,
@@ -39,10 +41,11 @@ MlirValue sambaBuildUnaryOrMore(MlirBlock block, MlirOperation before, MlirLocat
   return mlirOperationGetResult(sambaBuildOperationIn(block, before, &parts), 0);
 }
 
-MlirValue sambaBuildConstant(MlirBlock block, MlirOperation before, MlirLocation location, MlirAttribute value) {
+MlirValue sambaBuildConstant(MlirBlock block, MlirOperation before, MlirLocation location,
+                             MlirAttribute value) {
   MlirType type = mlirAttributeGetType(value);
-  MlirNamedAttribute attribute =
-      mlirNamedAttributeGet(mlirIdentifierGet(mlirLocationGetContext(location), sambaMlirString("value")), value);
+  MlirNamedAttribute attribute = mlirNamedAttributeGet(
+      mlirIdentifierGet(mlirLocationGetContext(location), sambaMlirString("value")), value);
   SambaOperationParts parts = {.name = "arith.constant",
                                .location = location,
                                .result_count = 1,
@@ -66,5 +69,6 @@ SambaStringRef sambaLayerOfLocation(MlirLocation location) {
     mlirLocationFusedGetLocations(location, first);
     location = first[0];
   }
+
   return (SambaStringRef){"", 0};
 }

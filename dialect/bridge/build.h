@@ -6,10 +6,12 @@
 
 #include "mlir-c/IR.h"
 
-static inline MlirStringRef sambaMlirString(const char *text) { return mlirStringRefCreateFromCString(text); }
+static inline MlirStringRef sambaMlirString(const char *text) {
+  return mlirStringRefCreateFromCString(text);
+}
 
-/* What an operation is made of; every array is borrowed for the call. Result types are inferred when result_count < 0.
- */
+/* What an operation is made of; every array is borrowed for the call. Result types are inferred
+ * when result_count < 0. */
 typedef struct SambaOperationParts {
   const char *name;
   MlirLocation location;
@@ -26,13 +28,17 @@ typedef struct SambaOperationParts {
 /* A detached operation, or null when inference failed (a diagnostic was emitted). */
 MlirOperation sambaBuildOperation(const SambaOperationParts *parts);
 /* Appends to the block (before the terminator `before` when that is not null). */
-MlirOperation sambaBuildOperationIn(MlirBlock block, MlirOperation before, const SambaOperationParts *parts);
+MlirOperation sambaBuildOperationIn(MlirBlock block, MlirOperation before,
+                                    const SambaOperationParts *parts);
 /* Creates an operation with one result and no attributes and appends it: most of a lane body. */
-MlirValue sambaBuildUnaryOrMore(MlirBlock block, MlirOperation before, MlirLocation location, const char *name,
-                                intptr_t operand_count, const MlirValue *operands, MlirType result);
-MlirValue sambaBuildConstant(MlirBlock block, MlirOperation before, MlirLocation location, MlirAttribute value);
+MlirValue sambaBuildUnaryOrMore(MlirBlock block, MlirOperation before, MlirLocation location,
+                                const char *name, intptr_t operand_count, const MlirValue *operands,
+                                MlirType result);
+MlirValue sambaBuildConstant(MlirBlock block, MlirOperation before, MlirLocation location,
+                             MlirAttribute value);
 
-/* The user's layer: the outermost name of the location, "" when it has none. Borrowed from the context. */
+/* The user's layer: the outermost name of the location, "" when it has none. Borrowed from the
+ * context. */
 SambaStringRef sambaLayerOfLocation(MlirLocation location);
 
 #endif

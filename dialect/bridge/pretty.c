@@ -1,7 +1,7 @@
-/* The plain text of attributes and types: dictionaries as {stride = [2, 2], eps = 1.0e-05} instead of MLIR's
- * {stride = array<i64: 2, 2>, eps = 1.0e-05 : f64}. Integers are i64, numbers f64, lists of integers dense arrays;
- * anything else keeps MLIR's form. Reading goes through MLIR's parser, which makes arrays of integers; those become
- * dense arrays. */
+/* The plain text of attributes and types: dictionaries as {stride = [2, 2], eps = 1.0e-05} instead
+ * of MLIR's {stride = array<i64: 2, 2>, eps = 1.0e-05 : f64}. Integers are i64, numbers f64, lists
+ * of integers dense arrays; anything else keeps MLIR's form. Reading goes through MLIR's parser,
+ * which makes arrays of integers; those become dense arrays. */
 #include "dialect/bridge/bridge.h"
 
 #include "support/memory.h"
@@ -12,18 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void say(const SambaPrinter *p, const char *text) { p->text(p->printer, mlirStringRefCreateFromCString(text)); }
+static void say(const SambaPrinter *p, const char *text) {
+  p->text(p->printer, mlirStringRefCreateFromCString(text));
+}
 
 static bool isPlainInteger(MlirAttribute value) {
   if (!mlirAttributeIsAInteger(value))
     return false;
   MlirType type = mlirAttributeGetType(value);
-  return mlirTypeIsAInteger(type) && mlirIntegerTypeIsSignless(type) && mlirIntegerTypeGetWidth(type) == 64;
+  return mlirTypeIsAInteger(type) && mlirIntegerTypeIsSignless(type) &&
+         mlirIntegerTypeGetWidth(type) == 64;
 }
 
 /* MLIR's own digits, without the type behind them. */
-static void appendDigits(MlirStringRef part, void *userData) {
-  char *text = userData;
+static void appendDigits(MlirStringRef part, void *user_data) {
+  char *text = user_data;
   size_t used = strlen(text);
   snprintf(text + used, 64 - used, "%.*s", (int)part.length, part.data);
 }
@@ -57,7 +60,8 @@ static void printValue(const SambaPrinter *p, MlirAttribute value) {
     printNumber(p, value);
   } else if (mlirAttributeIsADenseI64Array(value) || mlirAttributeIsAArray(value)) {
     bool dense = mlirAttributeIsADenseI64Array(value);
-    intptr_t count = dense ? mlirDenseArrayGetNumElements(value) : mlirArrayAttrGetNumElements(value);
+    intptr_t count =
+        dense ? mlirDenseArrayGetNumElements(value) : mlirArrayAttrGetNumElements(value);
     say(p, "[");
     for (intptr_t i = 0; i < count; ++i) {
       say(p, i ? ", " : "");
@@ -90,19 +94,23 @@ void sambaPrettyPrintEntries(const SambaPrinter *p, MlirAttribute dictionary) {
 
 static MlirAttribute parsedArray(MlirAttribute array) {
   MlirContext context = mlirAttributeGetContext(array);
-  intptr_t count = mlirArrayAttrGetNumElements(array), integers = 0;
+  intptr_t count = mlirArrayAttrGetNumElements(array);
+  intptr_t integers = 0;
   int64_t *numbers = sambaAllocate(sambaArraySize((size_t)count, sizeof *numbers));
   MlirAttribute *elements = sambaAllocate(sambaArraySize((size_t)count, sizeof *elements));
+
   for (intptr_t i = 0; i < count; ++i) {
     MlirAttribute element = mlirArrayAttrGetElement(array, i);
     if (isPlainInteger(element))
       numbers[integers++] = mlirIntegerAttrGetValueInt(element);
     elements[i] = sambaPrettyParsed(element);
   }
-  MlirAttribute result =
-      integers == count ? mlirDenseI64ArrayGet(context, count, numbers) : mlirArrayAttrGet(context, count, elements);
+
+  MlirAttribute result = integers == count ? mlirDenseI64ArrayGet(context, count, numbers)
+                                           : mlirArrayAttrGet(context, count, elements);
   free(numbers);
   free(elements);
+
   return result;
 }
 
@@ -122,15 +130,15 @@ MlirAttribute sambaPrettyParsed(MlirAttribute attribute) {
   return result;
 }
 
-/*===-- Types of the rdu dialect ----------------------------------------------------------------------------------===*/
+/*===-- Types of the rdu dialect --------------------------------------------------------------===*/
 
-static void forwardText(MlirStringRef part, void *userData) {
-  const SambaPrinter *p = userData;
+static void forwardText(MlirStringRef part, void *user_data) {
+  const SambaPrinter *p = user_data;
   p->text(p->printer, part);
 }
 
-void sambaRduTypePrint(const SambaPrinter *p, SambaRduTypeKind kind, intptr_t rank, const int64_t *shape,
-                       MlirType element) {
+void sambaRduTypePrint(const SambaPrinter *p, SambaRduTypeKind kind, intptr_t rank,
+                       const int64_t *shape, MlirType element) {
   say(p, kind == SAMBA_RDU_CONTROL ? "<control" : kind == SAMBA_RDU_SCALAR ? "<scalar " : "<");
   for (intptr_t i = 0; i < rank; ++i) {
     printInteger(p, shape[i]);
@@ -141,13 +149,15 @@ void sambaRduTypePrint(const SambaPrinter *p, SambaRduTypeKind kind, intptr_t ra
   say(p, ">");
 }
 
-SambaStatus sambaRduTypeCheck(SambaRduTypeKind kind, intptr_t rank, const int64_t *shape, MlirType element) {
+SambaStatus sambaRduTypeCheck(SambaRduTypeKind kind, intptr_t rank, const int64_t *shape,
+                              MlirType element) {
   bool fits = kind == SAMBA_RDU_CONTROL || mlirTypeIsAF32(element) || mlirTypeIsABF16(element) ||
               mlirTypeIsAF16(element) || mlirTypeIsAInteger(element);
   if (!fits)
     return sambaStatusMake(SAMBA_INVALID, "element type must be f32, bf16, f16 or an integer");
   for (intptr_t i = 0; i < rank; ++i)
     if (shape[i] < 1)
-      return sambaStatusMake(SAMBA_INVALID, "every extent must be at least 1, but one is %" PRId64, shape[i]);
+      return sambaStatusMake(SAMBA_INVALID, "every extent must be at least 1, but one is %" PRId64,
+                             shape[i]);
   return NULL;
 }

@@ -1,21 +1,25 @@
-/* #rdu.machine and #rdu.mapping: their checks and their structs; and the rdu.* attributes that IR may carry. */
+/* #rdu.machine and #rdu.mapping: their checks and their structs; and the rdu.* attributes that IR
+ * may carry. */
 #include "dialect/rdu/rdu.h"
 #include "dialect/samba/samba.h"
 
 #include <stdlib.h>
 
-/*===-- Machine ---------------------------------------------------------------------------------------------------===*/
+/*===-- Machine -------------------------------------------------------------------------------===*/
 
 static bool isInteger(MlirAttribute value) {
-  return !mlirAttributeIsNull(value) && mlirAttributeIsAInteger(value) && !mlirAttributeIsABool(value);
+  return !mlirAttributeIsNull(value) && mlirAttributeIsAInteger(value) &&
+         !mlirAttributeIsABool(value);
 }
 
 /* {value = 4, source = "..."} or {value = 4, assumed}. */
 static SambaStatus readParameter(SambaStringRef name, MlirAttribute entry, int64_t *out_value,
                                  const char **out_source) {
   SambaStatus bad = NULL;
-  MlirAttribute value = mlirAttributeGetNull(), source = mlirAttributeGetNull();
+  MlirAttribute value = mlirAttributeGetNull();
+  MlirAttribute source = mlirAttributeGetNull();
   bool assumed = false, known = mlirAttributeIsADictionary(entry);
+
   for (intptr_t i = 0; known && i < mlirDictionaryAttrGetNumElements(entry); ++i) {
     MlirNamedAttribute part = mlirDictionaryAttrGetElement(entry, i);
     SambaStringRef key = sambaFromMlir(mlirIdentifierStr(part.name));
@@ -28,17 +32,20 @@ static SambaStatus readParameter(SambaStringRef name, MlirAttribute entry, int64
     else
       known = false;
   }
-  bool sourced =
-      !mlirAttributeIsNull(source) && mlirAttributeIsAString(source) && mlirStringAttrGetValue(source).length > 0;
-  if (!known || !isInteger(value) || sourced == assumed || (!sourced && !mlirAttributeIsNull(source)))
-    bad = sambaStatusMake(
-        SAMBA_INVALID,
-        "#rdu.machine: '%.*s' must be {value = <integer>, source = \"...\"} or {value = <integer>, assumed}",
-        SAMBA_STRING_ARGS(name));
+
+  bool sourced = !mlirAttributeIsNull(source) && mlirAttributeIsAString(source) &&
+                 mlirStringAttrGetValue(source).length > 0;
+  if (!known || !isInteger(value) || sourced == assumed ||
+      (!sourced && !mlirAttributeIsNull(source)))
+    bad = sambaStatusMake(SAMBA_INVALID,
+                          "#rdu.machine: '%.*s' must be {value = <integer>, source = \"...\"} or "
+                          "{value = <integer>, assumed}",
+                          SAMBA_STRING_ARGS(name));
   if (bad)
     return bad;
   *out_value = mlirIntegerAttrGetValueInt(value);
-  *out_source = sourced ? mlirStringAttrGetValue(source).data : NULL; /* NUL-terminated, kept by the context */
+  *out_source = sourced ? mlirStringAttrGetValue(source).data
+                        : NULL; /* NUL-terminated, kept by the context */
   return NULL;
 }
 
@@ -46,17 +53,20 @@ static SambaStatus readMachine(SambaStringRef name, MlirAttribute body, SambaMac
   *out_machine = (SambaMachine){0};
   intptr_t count = mlirDictionaryAttrGetNumElements(body);
   const SambaMachine *shipped = sambaMachineFind(name);
+
   if (!name.size || name.size >= sizeof out_machine->name)
     return sambaStatusMake(SAMBA_INVALID, "#rdu.machine needs a name of 1 to %zu characters",
                            sizeof out_machine->name - 1);
   if (!count && !shipped)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "#rdu.machine: there is no shipped machine '%.*s'; describe it with every parameter",
-                           SAMBA_STRING_ARGS(name));
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "#rdu.machine: there is no shipped machine '%.*s'; describe it with every parameter",
+        SAMBA_STRING_ARGS(name));
   if (!count) {
     *out_machine = *shipped;
     return NULL;
   }
+
   memcpy(out_machine->name, name.data, name.size);
   bool seen[SAMBA_PARAMETER_COUNT] = {false};
   for (intptr_t i = 0; i < count; ++i) {
@@ -64,31 +74,36 @@ static SambaStatus readMachine(SambaStringRef name, MlirAttribute body, SambaMac
     SambaStringRef key = sambaFromMlir(mlirIdentifierStr(entry.name));
     SambaParameter parameter = sambaParameterFromName(key);
     if (parameter == SAMBA_PARAMETER_COUNT)
-      return sambaStatusMake(SAMBA_INVALID, "#rdu.machine has no parameter '%.*s'", SAMBA_STRING_ARGS(key));
+      return sambaStatusMake(SAMBA_INVALID, "#rdu.machine has no parameter '%.*s'",
+                             SAMBA_STRING_ARGS(key));
     int64_t value;
     const char *source;
     SAMBA_RETURN_IF_ERROR(readParameter(key, entry.attribute, &value, &source));
     sambaMachineSet(out_machine, parameter, value, source);
     seen[parameter] = true;
   }
+
   for (int parameter = 0; parameter < SAMBA_PARAMETER_COUNT; ++parameter)
     if (!seen[parameter])
-      return sambaStatusMake(
-          SAMBA_INVALID, "#rdu.machine lacks parameter '%s' (%s, %s)", sambaParameterName((SambaParameter)parameter),
-          sambaParameterDescription((SambaParameter)parameter), sambaParameterUnit((SambaParameter)parameter));
+      return sambaStatusMake(SAMBA_INVALID, "#rdu.machine lacks parameter '%s' (%s, %s)",
+                             sambaParameterName((SambaParameter)parameter),
+                             sambaParameterDescription((SambaParameter)parameter),
+                             sambaParameterUnit((SambaParameter)parameter));
   return sambaStatusAnnotate(sambaMachineCheck(out_machine), "#rdu.machine");
 }
 
 SambaStatus sambaMachineFromAttribute(MlirAttribute attribute, SambaMachine *out_machine) {
   if (!sambaAttributeIs(attribute, "rdu.machine"))
     return sambaStatusMake(SAMBA_INVALID, "the machine must be #rdu.machine<...>");
-  return readMachine(sambaFromMlir(sambaAttributeHead(attribute)), sambaAttributeBody(attribute), out_machine);
+  return readMachine(sambaFromMlir(sambaAttributeHead(attribute)), sambaAttributeBody(attribute),
+                     out_machine);
 }
 
 static bool isShipped(const SambaMachine *machine) {
   const SambaMachine *shipped = sambaMachineFind(sambaStringRef(machine->name));
   for (int parameter = 0; shipped && parameter < SAMBA_PARAMETER_COUNT; ++parameter)
-    if (sambaMachineGet(machine, (SambaParameter)parameter) != sambaMachineGet(shipped, (SambaParameter)parameter))
+    if (sambaMachineGet(machine, (SambaParameter)parameter) !=
+        sambaMachineGet(shipped, (SambaParameter)parameter))
       return false;
   return shipped != NULL;
 }
@@ -97,28 +112,32 @@ MlirAttribute sambaMachineToAttribute(MlirLocation location, const SambaMachine 
   MlirContext context = mlirLocationGetContext(location);
   MlirNamedAttribute entries[SAMBA_PARAMETER_COUNT];
   intptr_t count = isShipped(machine) ? 0 : SAMBA_PARAMETER_COUNT;
+
   for (intptr_t i = 0; i < count; ++i) {
     const char *source = machine->sources[i];
-    MlirAttribute value =
-        mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), sambaMachineGet(machine, (SambaParameter)i));
+    MlirAttribute value = mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64),
+                                             sambaMachineGet(machine, (SambaParameter)i));
     MlirNamedAttribute parts[2] = {
         sambaNamedAttribute(context, "value", value),
-        source
-            ? sambaNamedAttribute(context, "source", mlirStringAttrGet(context, mlirStringRefCreateFromCString(source)))
-            : sambaNamedAttribute(context, "assumed", mlirUnitAttrGet(context))};
-    entries[i] =
-        sambaNamedAttribute(context, sambaParameterName((SambaParameter)i), mlirDictionaryAttrGet(context, 2, parts));
+        source ? sambaNamedAttribute(
+                     context, "source",
+                     mlirStringAttrGet(context, mlirStringRefCreateFromCString(source)))
+               : sambaNamedAttribute(context, "assumed", mlirUnitAttrGet(context))};
+    entries[i] = sambaNamedAttribute(context, sambaParameterName((SambaParameter)i),
+                                     mlirDictionaryAttrGet(context, 2, parts));
   }
+
   return sambaAttributeGet(location, "rdu.machine", mlirStringRefCreateFromCString(machine->name),
                            mlirDictionaryAttrGet(context, count, entries));
 }
 
-/*===-- Mapping ---------------------------------------------------------------------------------------------------===*/
+/*===-- Mapping -------------------------------------------------------------------------------===*/
 
-/* The lists of a mapping: each entry's smallest legal value, and whether its length is that of the dimensions. */
+/* The lists of a mapping: each entry's smallest legal value, and whether its length is that of the
+ * dimensions. */
 static const struct {
   const char *name;
-  bool perDimension;
+  bool per_dimension;
   int64_t least, most;
 } lists[] = {
     {"tile", true, 1, INT64_MAX},
@@ -141,12 +160,16 @@ static SambaStatus readMapping(MlirAttribute body, SambaMapping *out) {
     if (list == listCount) {
       bool group = sambaStringRefEqualC(key, "group");
       if (!group && !sambaStringRefEqualC(key, "pipeline"))
-        return sambaStatusMake(
-            SAMBA_INVALID, "#rdu.mapping has no '%.*s'; it has tile, unroll, order, level, depth, group and pipeline",
-            SAMBA_STRING_ARGS(key));
-      int64_t least = group ? 0 : -1, most = group ? UINT32_MAX : SAMBA_MAX_STAGE_DIMS - 1;
-      if (!isInteger(value) || mlirIntegerAttrGetValueInt(value) < least || mlirIntegerAttrGetValueInt(value) > most)
-        return sambaStatusMake(SAMBA_INVALID, "#rdu.mapping: '%.*s' must be an integer from %lld to %lld",
+        return sambaStatusMake(SAMBA_INVALID,
+                               "#rdu.mapping has no '%.*s'; it has tile, unroll, order, level, "
+                               "depth, group and pipeline",
+                               SAMBA_STRING_ARGS(key));
+      int64_t least = group ? 0 : -1;
+      int64_t most = group ? UINT32_MAX : SAMBA_MAX_STAGE_DIMS - 1;
+      if (!isInteger(value) || mlirIntegerAttrGetValueInt(value) < least ||
+          mlirIntegerAttrGetValueInt(value) > most)
+        return sambaStatusMake(SAMBA_INVALID,
+                               "#rdu.mapping: '%.*s' must be an integer from %lld to %lld",
                                SAMBA_STRING_ARGS(key), (long long)least, (long long)most);
       if (group)
         out->group = (uint32_t)mlirIntegerAttrGetValueInt(value);
@@ -154,25 +177,31 @@ static SambaStatus readMapping(MlirAttribute body, SambaMapping *out) {
         out->pipeline_dim = (int32_t)mlirIntegerAttrGetValueInt(value);
       continue;
     }
-    intptr_t limit = lists[list].perDimension ? SAMBA_MAX_STAGE_DIMS : SAMBA_MAX_STAGE_OPERANDS;
+
+    intptr_t limit = lists[list].per_dimension ? SAMBA_MAX_STAGE_DIMS : SAMBA_MAX_STAGE_OPERANDS;
     if (!mlirAttributeIsADenseI64Array(value) || mlirDenseArrayGetNumElements(value) > limit)
-      return sambaStatusMake(SAMBA_INVALID, "#rdu.mapping: '%s' must be a list of at most %lld integers",
+      return sambaStatusMake(SAMBA_INVALID,
+                             "#rdu.mapping: '%s' must be a list of at most %lld integers",
                              lists[list].name, (long long)limit);
     intptr_t size = mlirDenseArrayGetNumElements(value);
-    if (lists[list].perDimension) {
+    if (lists[list].per_dimension) {
       if (out->dim_count && out->dim_count != (uint32_t)size)
-        return sambaStatusMake(SAMBA_INVALID,
-                               "#rdu.mapping: tile, unroll and order must have one length, but there are %u and %lld",
-                               out->dim_count, (long long)size);
+        return sambaStatusMake(
+            SAMBA_INVALID,
+            "#rdu.mapping: tile, unroll and order must have one length, but there are %u and %lld",
+            out->dim_count, (long long)size);
       out->dim_count = (uint32_t)size;
     }
+
     uint32_t used = 0;
     for (intptr_t k = 0; k < size; ++k) {
       int64_t number = mlirDenseI64ArrayGetElement(value, k);
       if (number < lists[list].least || number > lists[list].most)
         return sambaStatusMake(
-            SAMBA_INVALID, "#rdu.mapping: '%s' has %lld, but every entry must be at least %lld and at most %lld",
-            lists[list].name, (long long)number, (long long)lists[list].least, (long long)lists[list].most);
+            SAMBA_INVALID,
+            "#rdu.mapping: '%s' has %lld, but every entry must be at least %lld and at most %lld",
+            lists[list].name, (long long)number, (long long)lists[list].least,
+            (long long)lists[list].most);
       switch (list) {
       case listTile:
         out->tile[k] = number;
@@ -191,10 +220,13 @@ static SambaStatus readMapping(MlirAttribute body, SambaMapping *out) {
         out->operand_depth[k] = (uint32_t)number;
       }
     }
+
     if (list == listOrder && used != (1u << size) - 1)
-      return sambaStatusMake(SAMBA_INVALID, "#rdu.mapping: 'order' must name each of the %lld dimensions once",
+      return sambaStatusMake(SAMBA_INVALID,
+                             "#rdu.mapping: 'order' must name each of the %lld dimensions once",
                              (long long)size);
   }
+
   return NULL;
 }
 
@@ -204,14 +236,16 @@ SambaStatus sambaMappingFromAttribute(MlirAttribute attribute, SambaMapping *out
   return readMapping(sambaAttributeBody(attribute), out_mapping);
 }
 
-MlirAttribute sambaMappingToAttribute(MlirLocation location, const SambaMapping *mapping, uint32_t operand_count) {
+MlirAttribute sambaMappingToAttribute(MlirLocation location, const SambaMapping *mapping,
+                                      uint32_t operand_count) {
   MlirContext context = mlirLocationGetContext(location);
   MlirType i64 = mlirIntegerTypeGet(context, 64);
   MlirNamedAttribute entries[listCount + 2];
   intptr_t used = 0;
+
   for (int list = 0; list < listCount; ++list) {
     int64_t numbers[SAMBA_MAX_STAGE_DIMS] = {0};
-    uint32_t size = lists[list].perDimension ? mapping->dim_count : operand_count;
+    uint32_t size = lists[list].per_dimension ? mapping->dim_count : operand_count;
     bool any = false;
     for (uint32_t k = 0; k < size; ++k) {
       numbers[k] = list == listTile     ? mapping->tile[k]
@@ -221,20 +255,25 @@ MlirAttribute sambaMappingToAttribute(MlirLocation location, const SambaMapping 
                                         : mapping->operand_depth[k];
       any = any || numbers[k];
     }
-    while (!lists[list].perDimension && size && !numbers[size - 1])
+    while (!lists[list].per_dimension && size && !numbers[size - 1])
       --size;
     if (any)
-      entries[used++] = sambaNamedAttribute(context, lists[list].name, mlirDenseI64ArrayGet(context, size, numbers));
+      entries[used++] = sambaNamedAttribute(context, lists[list].name,
+                                            mlirDenseI64ArrayGet(context, size, numbers));
   }
+
   if (mapping->group)
-    entries[used++] = sambaNamedAttribute(context, "group", mlirIntegerAttrGet(i64, mapping->group));
+    entries[used++] =
+        sambaNamedAttribute(context, "group", mlirIntegerAttrGet(i64, mapping->group));
   if (mapping->pipeline_dim >= 0)
-    entries[used++] = sambaNamedAttribute(context, "pipeline", mlirIntegerAttrGet(i64, mapping->pipeline_dim));
+    entries[used++] =
+        sambaNamedAttribute(context, "pipeline", mlirIntegerAttrGet(i64, mapping->pipeline_dim));
   return sambaAttributeGet(location, "rdu.mapping", mlirStringRefCreate("", 0),
                            mlirDictionaryAttrGet(context, used, entries));
 }
 
-SambaStatus sambaCheckRduAttribute(SambaStringRef mnemonic, SambaStringRef head, MlirAttribute body) {
+SambaStatus sambaCheckRduAttribute(SambaStringRef mnemonic, SambaStringRef head,
+                                   MlirAttribute body) {
   if (sambaStringRefEqualC(mnemonic, "machine")) {
     SambaMachine machine;
     return readMachine(head, body, &machine);
@@ -245,7 +284,7 @@ SambaStatus sambaCheckRduAttribute(SambaStringRef mnemonic, SambaStringRef head,
   return readMapping(body, &mapping);
 }
 
-/*===-- rdu.* on IR -----------------------------------------------------------------------------------------------===*/
+/*===-- rdu.* on IR ---------------------------------------------------------------------------===*/
 
 static bool isMappingOrList(MlirAttribute value) {
   bool fits = mlirAttributeIsAArray(value);
@@ -264,7 +303,8 @@ static const struct {
   const char *expected;
 } known[] = {
     {"rdu.machine", 1 << SAMBA_ON_OPERATION, isMachine, "#rdu.machine<...>"},
-    {"rdu.mapping", 1 << SAMBA_ON_OPERATION, isMappingOrList, "#rdu.mapping<...> or a list of them"},
+    {"rdu.mapping", 1 << SAMBA_ON_OPERATION, isMappingOrList,
+     "#rdu.mapping<...> or a list of them"},
     {"rdu.name", 1 << SAMBA_ON_ARGUMENT, mlirAttributeIsAString, "a string"},
     {"rdu.written", 1 << SAMBA_ON_ARGUMENT, mlirAttributeIsAUnit, "without a value"},
     {"rdu.lane_reduce", 1 << SAMBA_ON_OPERATION, mlirAttributeIsAUnit, "without a value"},
@@ -285,6 +325,7 @@ bool sambaVerifyRduAttribute(MlirOperation op, SambaAttributePlace place, unsign
     if (sambaStringRefEqualC(name, known[i].name) && known[i].places >> place & 1)
       return known[i].fits(attribute.attribute) ||
              sambaEmitOpError(op, "attribute '%s' must be %s", known[i].name, known[i].expected);
-  return sambaEmitOpError(op, "attribute '%.*s' does not exist in the rdu dialect or cannot stand here",
+  return sambaEmitOpError(op,
+                          "attribute '%.*s' does not exist in the rdu dialect or cannot stand here",
                           SAMBA_STRING_ARGS(name));
 }

@@ -1,4 +1,5 @@
-/* Which C bodies each rdu op has: units are read as the adapters read them, a section is read whole and checked. */
+/* Which C bodies each rdu op has: units are read as the adapters read them, a section is read whole
+ * and checked. */
 #include "dialect/rdu/rdu.h"
 #include "dialect/rdu/section_io.h"
 #include "dialect/rdu/section_text.h"
@@ -32,15 +33,20 @@ static bool verifyRoute(const SambaOpHooks *hooks, MlirOperation op) {
   MlirAttribute hops = sambaOperationAttribute(op, "hops");
   SambaStatus status = NULL;
   SambaHop hop;
-  for (intptr_t i = 0; !status && !mlirAttributeIsNull(hops) && i < mlirArrayAttrGetNumElements(hops); ++i)
-    status = sambaHopParse(sambaFromMlir(mlirStringAttrGetValue(mlirArrayAttrGetElement(hops, i))), &hop);
+  for (intptr_t i = 0;
+       !status && !mlirAttributeIsNull(hops) && i < mlirArrayAttrGetNumElements(hops); ++i)
+    status = sambaHopParse(sambaFromMlir(mlirStringAttrGetValue(mlirArrayAttrGetElement(hops, i))),
+                           &hop);
   return !status || sambaEmitOpStatus(op, status);
 }
 
 static const SambaOpHooks hooksOfOps[] = {
-    {.name = {"rdu.section", 11}, .verify = verifySection}, {.name = {"rdu.load", 8}, .verify = verifyUnit},
-    {.name = {"rdu.store", 9}, .verify = verifyUnit},       {.name = {"rdu.buffer", 10}, .verify = verifyUnit},
-    {.name = {"rdu.compute", 11}, .verify = verifyUnit},    {.name = {"rdu.route", 9}, .verify = verifyRoute},
+    {.name = {"rdu.section", 11}, .verify = verifySection},
+    {.name = {"rdu.load", 8}, .verify = verifyUnit},
+    {.name = {"rdu.store", 9}, .verify = verifyUnit},
+    {.name = {"rdu.buffer", 10}, .verify = verifyUnit},
+    {.name = {"rdu.compute", 11}, .verify = verifyUnit},
+    {.name = {"rdu.route", 9}, .verify = verifyRoute},
 };
 
 SambaOpHooks sambaRduOpHooks(MlirStringRef name) {

@@ -10,12 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Each opcode's operation for float and for integer (i1 as well) classes; NULL where there is none. A comparison
- * carries its predicate; predicates are MLIR's stable numbers (arith::CmpFPredicate, arith::CmpIPredicate). */
+/* Each opcode's operation for float and for integer (i1 as well) classes; NULL where there is none.
+ * A comparison carries its predicate; predicates are MLIR's stable numbers (arith::CmpFPredicate,
+ * arith::CmpIPredicate). */
 typedef struct {
   uint8_t opcode;
-  const char *onFloat, *onInteger;
-  int8_t floatPredicate, integerPredicate;
+  const char *on_float, *on_integer;
+  int8_t float_predicate, integer_predicate;
 } LaneRow;
 
 static const LaneRow rows[] = {
@@ -68,7 +69,10 @@ static const LaneRow reductionRows[] = {
     {SAMBA_LANE_REDUCE_AND, NULL, "arith.andi", -1, -1},
     {SAMBA_LANE_REDUCE_OR, NULL, "arith.ori", -1, -1},
 };
-enum { rowCount = sizeof rows / sizeof *rows, reductionRowCount = sizeof reductionRows / sizeof *reductionRows };
+enum {
+  rowCount = sizeof rows / sizeof *rows,
+  reductionRowCount = sizeof reductionRows / sizeof *reductionRows
+};
 
 SambaDType sambaLaneClassOf(SambaDType dtype) {
   if (sambaDTypeIsFloat(dtype))
@@ -86,29 +90,33 @@ static MlirValue build(MlirBlock block, MlirLocation location, const char *name,
 }
 
 static MlirAttribute constantAttribute(MlirContext context, SambaDType type, uint64_t bits) {
-  MlirType mlirType = sambaDTypeToType(context, type);
+  MlirType mlir_type = sambaDTypeToType(context, type);
   if (type != SAMBA_DTYPE_F32)
-    return mlirIntegerAttrGet(mlirType, type == SAMBA_DTYPE_I32  ? (int64_t)(int32_t)bits
-                                        : type == SAMBA_DTYPE_I1 ? (int64_t)(bits & 1)
-                                                                 : (int64_t)bits);
+    return mlirIntegerAttrGet(mlir_type, type == SAMBA_DTYPE_I32  ? (int64_t)(int32_t)bits
+                                         : type == SAMBA_DTYPE_I1 ? (int64_t)(bits & 1)
+                                                                  : (int64_t)bits);
   uint32_t narrow = (uint32_t)bits;
   float value;
   memcpy(&value, &narrow, sizeof value);
-  return mlirFloatAttrDoubleGet(context, mlirType, (double)value);
+  return mlirFloatAttrDoubleGet(context, mlir_type, (double)value);
 }
 
-static MlirValue buildConstant(MlirBlock block, MlirLocation location, SambaDType type, uint64_t bits) {
+static MlirValue buildConstant(MlirBlock block, MlirLocation location, SambaDType type,
+                               uint64_t bits) {
   MlirOperation none = {NULL};
-  return sambaBuildConstant(block, none, location, constantAttribute(mlirLocationGetContext(location), type, bits));
+  return sambaBuildConstant(block, none, location,
+                            constantAttribute(mlirLocationGetContext(location), type, bits));
 }
 
-MlirValue sambaLaneBodyExtend(MlirBlock block, MlirLocation location, SambaDType dtype, MlirValue element) {
+MlirValue sambaLaneBodyExtend(MlirBlock block, MlirLocation location, SambaDType dtype,
+                              MlirValue element) {
   switch (dtype) {
   case SAMBA_DTYPE_BF16:
   case SAMBA_DTYPE_F16:
     return build(block, location, "arith.extf", 1, &element, SAMBA_DTYPE_F32);
   case SAMBA_DTYPE_UI8: { /* arith works on signless integers */
-    MlirValue plain = build(block, location, "builtin.unrealized_conversion_cast", 1, &element, SAMBA_DTYPE_I8);
+    MlirValue plain =
+        build(block, location, "builtin.unrealized_conversion_cast", 1, &element, SAMBA_DTYPE_I8);
     return build(block, location, "arith.extui", 1, &plain, SAMBA_DTYPE_I32);
   }
   case SAMBA_DTYPE_I8:
@@ -120,37 +128,43 @@ MlirValue sambaLaneBodyExtend(MlirBlock block, MlirLocation location, SambaDType
 }
 
 static bool operationIs(MlirOperation operation, const char *name) {
-  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(operation)), sambaMlirString(name));
+  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(operation)),
+                            sambaMlirString(name));
 }
 
-MlirValue sambaLaneBodyNarrow(MlirBlock block, MlirLocation location, SambaDType dtype, MlirValue value) {
+MlirValue sambaLaneBodyNarrow(MlirBlock block, MlirLocation location, SambaDType dtype,
+                              MlirValue value) {
   MlirType wanted = sambaDTypeToType(mlirLocationGetContext(location), dtype);
   if (mlirTypeEqual(mlirValueGetType(value), wanted))
     return value;
+
   /* A rounded or wrapped lane value is an extension of the narrow one: give that. */
   for (MlirValue source = value; mlirValueIsAOpResult(source);) {
     MlirOperation owner = mlirOpResultGetOwner(source);
-    if (!operationIs(owner, "arith.extf") && !operationIs(owner, "arith.extsi") && !operationIs(owner, "arith.extui") &&
+    if (!operationIs(owner, "arith.extf") && !operationIs(owner, "arith.extsi") &&
+        !operationIs(owner, "arith.extui") &&
         !operationIs(owner, "builtin.unrealized_conversion_cast"))
       break;
     source = mlirOperationGetOperand(owner, 0);
     if (mlirTypeEqual(mlirValueGetType(source), wanted))
       return source;
   }
+
   if (sambaDTypeIsFloat(dtype))
     return build(block, location, "arith.truncf", 1, &value, dtype);
   if (dtype != SAMBA_DTYPE_UI8)
     return build(block, location, "arith.trunci", 1, &value, dtype);
   MlirValue plain = build(block, location, "arith.trunci", 1, &value, SAMBA_DTYPE_I8);
+
   return build(block, location, "builtin.unrealized_conversion_cast", 1, &plain, SAMBA_DTYPE_UI8);
 }
 
-static MlirValue buildComparison(MlirBlock block, MlirLocation location, const char *name, int predicate,
-                                 const MlirValue *operands) {
+static MlirValue buildComparison(MlirBlock block, MlirLocation location, const char *name,
+                                 int predicate, const MlirValue *operands) {
   MlirContext context = mlirLocationGetContext(location);
   MlirType result = mlirIntegerTypeGet(context, 1);
-  MlirNamedAttribute attribute =
-      sambaNamedAttribute(context, "predicate", mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), predicate));
+  MlirNamedAttribute attribute = sambaNamedAttribute(
+      context, "predicate", mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), predicate));
   SambaOperationParts parts = {.name = name,
                                .location = location,
                                .operand_count = 2,
@@ -160,14 +174,19 @@ static MlirValue buildComparison(MlirBlock block, MlirLocation location, const c
                                .attribute_count = 1,
                                .attributes = &attribute};
   MlirOperation none = {NULL};
+
   return mlirOperationGetResult(sambaBuildOperationIn(block, none, &parts), 0);
 }
 
-static SambaDType classOfValue(MlirValue value) { return sambaDTypeFromType(mlirValueGetType(value)); }
+static SambaDType classOfValue(MlirValue value) {
+  return sambaDTypeFromType(mlirValueGetType(value));
+}
 
 static MlirValue emitConversion(MlirBlock block, MlirLocation location, const SambaLaneOp *op,
                                 const MlirValue *operands) {
-  SambaDType from = classOfValue(operands[0]), to = (SambaDType)op->type;
+  SambaDType from = classOfValue(operands[0]);
+  SambaDType to = (SambaDType)op->type;
+
   switch (op->opcode) {
   case SAMBA_LANE_TO_BF16:
   case SAMBA_LANE_TO_F16: {
@@ -178,8 +197,8 @@ static MlirValue emitConversion(MlirBlock block, MlirLocation location, const Sa
   case SAMBA_LANE_FLOAT_TO_INT:
     return build(block, location, "arith.fptosi", 1, operands, to);
   case SAMBA_LANE_INT_TO_FLOAT:
-    return build(block, location, from == SAMBA_DTYPE_I1 ? "arith.uitofp" : "arith.sitofp", 1, operands,
-                 SAMBA_DTYPE_F32);
+    return build(block, location, from == SAMBA_DTYPE_I1 ? "arith.uitofp" : "arith.sitofp", 1,
+                 operands, SAMBA_DTYPE_F32);
   case SAMBA_LANE_WRAP: {
     SambaDType narrow = (SambaDType)op->immediate;
     MlirValue cut = sambaLaneBodyNarrow(block, location, narrow, operands[0]);
@@ -196,66 +215,76 @@ static MlirValue emitConversion(MlirBlock block, MlirLocation location, const Sa
     }
     if (from == SAMBA_DTYPE_I1)
       return build(block, location, "arith.extui", 1, operands, to);
-    return build(block, location, to == SAMBA_DTYPE_I64 ? "arith.extsi" : "arith.trunci", 1, operands, to);
+    return build(block, location, to == SAMBA_DTYPE_I64 ? "arith.extsi" : "arith.trunci", 1,
+                 operands, to);
   }
 }
 
-MlirValue sambaLaneBodyEmit(MlirBlock block, MlirLocation location, const SambaLaneOp *op, const MlirValue *operands) {
+MlirValue sambaLaneBodyEmit(MlirBlock block, MlirLocation location, const SambaLaneOp *op,
+                            const MlirValue *operands) {
   SambaDType type = (SambaDType)op->type;
-  bool isFloat = type == SAMBA_DTYPE_F32;
+  bool is_float = type == SAMBA_DTYPE_F32;
+
   if (op->opcode == SAMBA_LANE_CONSTANT)
     return buildConstant(block, location, type, op->immediate);
   if (op->opcode == SAMBA_LANE_MOVE)
     return operands[0];
   if (sambaLaneOpClass(op->opcode) == 'C')
     return emitConversion(block, location, op, operands);
-  if (op->opcode == SAMBA_LANE_NEG && !isFloat) {
+  if (op->opcode == SAMBA_LANE_NEG && !is_float) {
     MlirValue pair[2] = {buildConstant(block, location, type, 0), operands[0]};
     return build(block, location, "arith.subi", 2, pair, type);
   }
-  if (op->opcode == SAMBA_LANE_FMA && !isFloat) {
+
+  if (op->opcode == SAMBA_LANE_FMA && !is_float) {
     MlirValue pair[2] = {build(block, location, "arith.muli", 2, operands, type), operands[2]};
     return build(block, location, "arith.addi", 2, pair, type);
   }
+
   for (int i = 0; i < rowCount; ++i) {
-    const char *name = isFloat ? rows[i].onFloat : rows[i].onInteger;
+    const char *name = is_float ? rows[i].on_float : rows[i].on_integer;
     if (rows[i].opcode != op->opcode || !name)
       continue;
-    int predicate = isFloat ? rows[i].floatPredicate : rows[i].integerPredicate;
+    int predicate = is_float ? rows[i].float_predicate : rows[i].integer_predicate;
     if (predicate >= 0)
       return buildComparison(block, location, name, predicate, operands);
     return build(block, location, name, sambaLaneOpOperands(op->opcode), operands, type);
   }
+
   return (MlirValue){NULL};
 }
 
 MlirValue sambaLaneBodyEmitReduction(MlirBlock block, MlirLocation location, const SambaLaneOp *op,
                                      const MlirValue *operands, MlirValue accumulator) {
   SambaDType type = (SambaDType)op->type;
-  bool isFloat = type == SAMBA_DTYPE_F32;
+  bool is_float = type == SAMBA_DTYPE_F32;
+
   if (op->opcode == SAMBA_LANE_MAC) {
     MlirValue three[3] = {operands[0], operands[1], accumulator};
     SambaLaneOp fma = {.opcode = SAMBA_LANE_FMA, .type = op->type};
     return sambaLaneBodyEmit(block, location, &fma, three);
   }
+
   for (int i = 0; i < reductionRowCount; ++i) {
-    const char *name = isFloat ? reductionRows[i].onFloat : reductionRows[i].onInteger;
+    const char *name = is_float ? reductionRows[i].on_float : reductionRows[i].on_integer;
     if (reductionRows[i].opcode != op->opcode || !name)
       continue;
     MlirValue pair[2] = {accumulator, operands[0]};
     return build(block, location, name, 2, pair, type);
   }
+
   return (MlirValue){NULL};
 }
 
 MlirAttribute sambaLaneReductionIdentity(MlirContext context, const SambaLaneOp *op) {
   SambaDType type = (SambaDType)op->type;
-  MlirType mlirType = sambaDTypeToType(context, type);
-  bool isFloat = type == SAMBA_DTYPE_F32;
+  MlirType mlir_type = sambaDTypeToType(context, type);
+  bool is_float = type == SAMBA_DTYPE_F32;
   int64_t lowest = type == SAMBA_DTYPE_I64 ? INT64_MIN : type == SAMBA_DTYPE_I1 ? 0 : INT32_MIN;
   int64_t highest = type == SAMBA_DTYPE_I64 ? INT64_MAX : type == SAMBA_DTYPE_I1 ? 1 : INT32_MAX;
   double real = 0;
   int64_t integer = 0;
+
   switch (op->opcode) {
   case SAMBA_LANE_REDUCE_MUL:
     real = 1, integer = 1;
@@ -272,7 +301,9 @@ MlirAttribute sambaLaneReductionIdentity(MlirContext context, const SambaLaneOp 
   default:
     break;
   }
-  return isFloat ? mlirFloatAttrDoubleGet(context, mlirType, real) : mlirIntegerAttrGet(mlirType, integer);
+
+  return is_float ? mlirFloatAttrDoubleGet(context, mlir_type, real)
+                  : mlirIntegerAttrGet(mlir_type, integer);
 }
 
 static int64_t predicateOf(MlirOperation operation) {
@@ -283,6 +314,7 @@ static int64_t predicateOf(MlirOperation operation) {
 static SambaLaneRead readConstant(MlirOperation operation, SambaLaneOp *out_op) {
   MlirAttribute value = sambaOperationAttribute(operation, "value");
   SambaDType type = classOfValue(mlirOperationGetResult(operation, 0));
+
   out_op->opcode = SAMBA_LANE_CONSTANT;
   out_op->type = (uint8_t)type;
   if (mlirAttributeIsAFloat(value)) {
@@ -293,6 +325,7 @@ static SambaLaneRead readConstant(MlirOperation operation, SambaLaneOp *out_op) 
     out_op->type = SAMBA_DTYPE_F32;
     return SAMBA_LANE_READ_OP;
   }
+
   if (!mlirAttributeIsAInteger(value) || type == SAMBA_DTYPE_COUNT)
     return SAMBA_LANE_READ_UNKNOWN;
   int64_t integer = mlirIntegerAttrGetValueInt(value);
@@ -320,20 +353,24 @@ static bool readZeroExtendedConstant(MlirValue value, SambaLaneOp *out_op) {
       return false;
     value = mlirOperationGetOperand(owner, 0);
   }
+
   return false;
 }
 
 static SambaLaneRead readConversion(MlirOperation operation, SambaLaneOp *out_op, bool *out_known) {
   *out_known = true;
-  SambaDType from = classOfValue(mlirOperationGetOperand(operation, 0)),
-             to = classOfValue(mlirOperationGetResult(operation, 0));
-  if (operationIs(operation, "arith.extf") || operationIs(operation, "builtin.unrealized_conversion_cast"))
+  SambaDType from = classOfValue(mlirOperationGetOperand(operation, 0));
+  SambaDType to = classOfValue(mlirOperationGetResult(operation, 0));
+
+  if (operationIs(operation, "arith.extf") ||
+      operationIs(operation, "builtin.unrealized_conversion_cast"))
     return SAMBA_LANE_READ_FORWARD;
   if (operationIs(operation, "arith.truncf")) {
     out_op->opcode = to == SAMBA_DTYPE_BF16 ? SAMBA_LANE_TO_BF16 : SAMBA_LANE_TO_F16;
     out_op->type = SAMBA_DTYPE_F32;
     return SAMBA_LANE_READ_OP;
   }
+
   if (operationIs(operation, "arith.extui") && to == SAMBA_DTYPE_I32 &&
       readZeroExtendedConstant(mlirOperationGetOperand(operation, 0), out_op))
     return SAMBA_LANE_READ_OP;
@@ -344,32 +381,42 @@ static SambaLaneRead readConversion(MlirOperation operation, SambaLaneOp *out_op
     out_op->type = (uint8_t)to;
     return SAMBA_LANE_READ_OP;
   }
+
   if (operationIs(operation, "arith.trunci")) {
     bool narrow = to == SAMBA_DTYPE_I8 || to == SAMBA_DTYPE_I16;
-    /* i8 is wrapped as signed here; a following cast to ui8 and zero extension is read as ui8 below. */
+
+    /* i8 is wrapped as signed here; a following cast to ui8 and zero extension is read as ui8
+     * below. */
     out_op->opcode = narrow ? SAMBA_LANE_WRAP : SAMBA_LANE_INT_RESIZE;
     out_op->type = narrow ? SAMBA_DTYPE_I32 : (uint8_t)to;
     if (narrow) {
       MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(operation, 0));
-      bool isUnsigned =
-          !mlirOpOperandIsNull(use) && operationIs(mlirOpOperandGetOwner(use), "builtin.unrealized_conversion_cast");
-      bool zeroExtended = !mlirOpOperandIsNull(use) && operationIs(mlirOpOperandGetOwner(use), "arith.extui");
-      out_op->immediate = to == SAMBA_DTYPE_I16        ? SAMBA_DTYPE_I16
-                          : isUnsigned || zeroExtended ? SAMBA_DTYPE_UI8
-                                                       : SAMBA_DTYPE_I8;
+      bool is_unsigned =
+          !mlirOpOperandIsNull(use) &&
+          operationIs(mlirOpOperandGetOwner(use), "builtin.unrealized_conversion_cast");
+      bool zero_extended =
+          !mlirOpOperandIsNull(use) && operationIs(mlirOpOperandGetOwner(use), "arith.extui");
+      out_op->immediate = to == SAMBA_DTYPE_I16          ? SAMBA_DTYPE_I16
+                          : is_unsigned || zero_extended ? SAMBA_DTYPE_UI8
+                                                         : SAMBA_DTYPE_I8;
     }
+
     return SAMBA_LANE_READ_OP;
   }
+
   if (operationIs(operation, "arith.fptosi")) {
     out_op->opcode = SAMBA_LANE_FLOAT_TO_INT;
     out_op->type = (uint8_t)to;
-    return to == SAMBA_DTYPE_I32 || to == SAMBA_DTYPE_I64 ? SAMBA_LANE_READ_OP : SAMBA_LANE_READ_UNKNOWN;
+    return to == SAMBA_DTYPE_I32 || to == SAMBA_DTYPE_I64 ? SAMBA_LANE_READ_OP
+                                                          : SAMBA_LANE_READ_UNKNOWN;
   }
+
   if (operationIs(operation, "arith.sitofp") || operationIs(operation, "arith.uitofp")) {
     out_op->opcode = SAMBA_LANE_INT_TO_FLOAT;
     out_op->type = (uint8_t)from;
     return SAMBA_LANE_READ_OP;
   }
+
   *out_known = false;
   return SAMBA_LANE_READ_UNKNOWN;
 }
@@ -384,40 +431,49 @@ SambaLaneRead sambaLaneBodyRead(MlirOperation operation, SambaLaneOp *out_op) {
     return SAMBA_LANE_READ_UNKNOWN;
   bool known;
   SambaLaneRead conversion = readConversion(operation, out_op, &known);
+
   if (known)
     return conversion;
-  /* The type of an operation is that of its last operand (comparisons: operands; select: the chosen values). */
-  SambaDType type = classOfValue(mlirOperationGetOperand(operation, mlirOperationGetNumOperands(operation) - 1));
-  bool isFloat = type == SAMBA_DTYPE_F32;
-  if (!isFloat && type != SAMBA_DTYPE_I32 && type != SAMBA_DTYPE_I64 && type != SAMBA_DTYPE_I1)
+
+  /* The type of an operation is that of its last operand (comparisons: operands; select: the chosen
+   * values). */
+  SambaDType type =
+      classOfValue(mlirOperationGetOperand(operation, mlirOperationGetNumOperands(operation) - 1));
+  bool is_float = type == SAMBA_DTYPE_F32;
+  if (!is_float && type != SAMBA_DTYPE_I32 && type != SAMBA_DTYPE_I64 && type != SAMBA_DTYPE_I1)
     return SAMBA_LANE_READ_UNKNOWN;
   int64_t predicate = predicateOf(operation);
+
   for (int i = 0; i < rowCount; ++i) {
-    const char *name = isFloat ? rows[i].onFloat : rows[i].onInteger;
+    const char *name = is_float ? rows[i].on_float : rows[i].on_integer;
     if (!name || !operationIs(operation, name) ||
-        (isFloat ? rows[i].floatPredicate : rows[i].integerPredicate) != predicate ||
+        (is_float ? rows[i].float_predicate : rows[i].integer_predicate) != predicate ||
         sambaLaneOpOperands(rows[i].opcode) != (int)mlirOperationGetNumOperands(operation))
       continue;
     out_op->opcode = rows[i].opcode;
     out_op->type = (uint8_t)type;
     return SAMBA_LANE_READ_OP;
   }
+
   return SAMBA_LANE_READ_UNKNOWN;
 }
 
-bool sambaLaneBodyReadReduction(MlirOperation operation, MlirValue accumulator, SambaLaneOp *out_op, int *out_count,
-                                int out_operands[2]) {
+bool sambaLaneBodyReadReduction(MlirOperation operation, MlirValue accumulator, SambaLaneOp *out_op,
+                                int *out_count, int out_operands[2]) {
   memset(out_op, 0, sizeof *out_op);
   intptr_t count = mlirOperationGetNumOperands(operation);
   SambaDType type = classOfValue(accumulator);
-  bool isFloat = type == SAMBA_DTYPE_F32;
+  bool is_float = type == SAMBA_DTYPE_F32;
+
   out_op->type = (uint8_t)type;
-  if (operationIs(operation, "math.fma") && mlirValueEqual(mlirOperationGetOperand(operation, 2), accumulator)) {
+  if (operationIs(operation, "math.fma") &&
+      mlirValueEqual(mlirOperationGetOperand(operation, 2), accumulator)) {
     out_op->opcode = SAMBA_LANE_MAC;
     *out_count = 2;
     out_operands[0] = 0, out_operands[1] = 1;
     return true;
   }
+
   if (count != 2)
     return false;
   int at = mlirValueEqual(mlirOperationGetOperand(operation, 0), accumulator)   ? 0
@@ -425,8 +481,9 @@ bool sambaLaneBodyReadReduction(MlirOperation operation, MlirValue accumulator, 
                                                                                 : -1;
   if (at < 0)
     return false;
+
   for (int i = 0; i < reductionRowCount; ++i) {
-    const char *name = isFloat ? reductionRows[i].onFloat : reductionRows[i].onInteger;
+    const char *name = is_float ? reductionRows[i].on_float : reductionRows[i].on_integer;
     if (!name || !operationIs(operation, name))
       continue;
     out_op->opcode = reductionRows[i].opcode;
@@ -434,5 +491,6 @@ bool sambaLaneBodyReadReduction(MlirOperation operation, MlirValue accumulator, 
     out_operands[0] = 1 - at;
     return true;
   }
+
   return false;
 }

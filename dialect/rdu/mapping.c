@@ -9,6 +9,7 @@
 bool sambaMappingOfOperation(MlirOperation operation, uint32_t ordinal, SambaMapping *out_mapping) {
   *out_mapping = (SambaMapping){.pipeline_dim = -1};
   MlirAttribute attribute = sambaOperationAttribute(operation, SAMBA_MAPPING_ATTRIBUTE);
+
   if (mlirAttributeIsNull(attribute))
     return false;
   if (mlirAttributeIsAArray(attribute)) {
@@ -18,19 +19,23 @@ bool sambaMappingOfOperation(MlirOperation operation, uint32_t ordinal, SambaMap
   } else if (ordinal) {
     return false;
   }
+
   SambaStatus status = sambaMappingFromAttribute(attribute, out_mapping);
   sambaStatusFree(status);
   return !status;
 }
 
-void sambaMappingSetOnOperation(MlirOperation operation, uint32_t count, const SambaMapping *mappings) {
+void sambaMappingSetOnOperation(MlirOperation operation, uint32_t count,
+                                const SambaMapping *mappings) {
   MlirLocation location = mlirOperationGetLocation(operation);
   MlirAttribute *attributes = sambaAllocate(sambaArraySize(count, sizeof *attributes));
   for (uint32_t i = 0; i < count; ++i)
     attributes[i] = sambaMappingToAttribute(location, &mappings[i], SAMBA_MAX_STAGE_OPERANDS);
-  MlirAttribute all =
-      count == 1 ? attributes[0] : mlirArrayAttrGet(mlirOperationGetContext(operation), count, attributes);
+  MlirAttribute all = count == 1
+                          ? attributes[0]
+                          : mlirArrayAttrGet(mlirOperationGetContext(operation), count, attributes);
   free(attributes);
   if (count)
-    mlirOperationSetAttributeByName(operation, mlirStringRefCreateFromCString(SAMBA_MAPPING_ATTRIBUTE), all);
+    mlirOperationSetAttributeByName(operation,
+                                    mlirStringRefCreateFromCString(SAMBA_MAPPING_ATTRIBUTE), all);
 }

@@ -6,12 +6,15 @@
 
 #include "mlir-c/IR.h"
 
-/* The discardable attribute: one #rdu.mapping, or an array of them for an operation of several stages. */
+/* The discardable attribute: one #rdu.mapping, or an array of them for an operation of several
+ * stages. */
 #define SAMBA_MAPPING_ATTRIBUTE "rdu.mapping"
 
-/* Fills *out_mapping from the operation's attribute; all zero (pipeline_dim -1) and false when there is none. */
+/* Fills *out_mapping from the operation's attribute; all zero (pipeline_dim -1) and false when
+ * there is none. */
 bool sambaMappingOfOperation(MlirOperation operation, uint32_t ordinal, SambaMapping *out_mapping);
 /* Sets the mappings of the operation's stages. */
-void sambaMappingSetOnOperation(MlirOperation operation, uint32_t count, const SambaMapping *mappings);
+void sambaMappingSetOnOperation(MlirOperation operation, uint32_t count,
+                                const SambaMapping *mappings);
 
 #endif

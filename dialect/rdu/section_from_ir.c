@@ -1,4 +1,5 @@
-/* rdu.section -> SambaSection; see section_io.h. Units are read one by one (unit_from_ir.c), then what joins them. */
+/* rdu.section -> SambaSection; see section_io.h. Units are read one by one (unit_from_ir.c), then
+ * what joins them. */
 #include "dialect/rdu/section_io.h"
 #include "dialect/rdu/section_text.h"
 #include "dialect/samba/samba.h"
@@ -9,26 +10,33 @@
 static SambaStatus readFormals(MlirOperation op, SambaArena *arena, SambaSection *section) {
   MlirType type = mlirTypeAttrGetValue(sambaOperationAttribute(op, "function_type"));
   MlirAttribute attributes = sambaOperationAttribute(op, "arg_attrs");
+
   section->symbol_count = (uint32_t)mlirFunctionTypeGetNumInputs(type);
   section->symbols = SAMBA_ARENA_ARRAY(arena, SambaFormal, section->symbol_count);
   if (mlirFunctionTypeGetNumResults(type))
     return sambaStatusMake(SAMBA_INVALID, "a section writes to its arguments and has no results");
+
   for (uint32_t i = 0; i < section->symbol_count; ++i) {
     MlirType symbol = mlirFunctionTypeGetInput(type, i);
     SambaPort typed = {0};
     if (!sambaTypeIsRdu(symbol) || sambaRduTypeKind(symbol) != SAMBA_RDU_SYMBOL)
       return sambaStatusMake(SAMBA_INVALID, "argument %u must be a !rdu.symbol", i);
-    SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(sambaPortTypeFromIr(&typed, symbol), "argument %u", i));
-    MlirAttribute dictionary = mlirAttributeIsNull(attributes) ? attributes : mlirArrayAttrGetElement(attributes, i);
-    MlirAttribute name = mlirAttributeIsNull(dictionary) ? dictionary : sambaDictionaryFind(dictionary, "rdu.name");
-    bool written =
-        !mlirAttributeIsNull(dictionary) && !mlirAttributeIsNull(sambaDictionaryFind(dictionary, "rdu.written"));
-    section->symbols[i] = (SambaFormal){.name = mlirAttributeIsNull(name) ? sambaArenaFormat(arena, "arg%u", i)
-                                                                          : sambaTextOf(arena, name),
-                                        .dtype = typed.dtype,
-                                        .elements = typed.token_elements,
-                                        .written = written};
+    SAMBA_RETURN_IF_ERROR(
+        sambaStatusAnnotate(sambaPortTypeFromIr(&typed, symbol), "argument %u", i));
+    MlirAttribute dictionary =
+        mlirAttributeIsNull(attributes) ? attributes : mlirArrayAttrGetElement(attributes, i);
+    MlirAttribute name =
+        mlirAttributeIsNull(dictionary) ? dictionary : sambaDictionaryFind(dictionary, "rdu.name");
+    bool written = !mlirAttributeIsNull(dictionary) &&
+                   !mlirAttributeIsNull(sambaDictionaryFind(dictionary, "rdu.written"));
+    section->symbols[i] =
+        (SambaFormal){.name = mlirAttributeIsNull(name) ? sambaArenaFormat(arena, "arg%u", i)
+                                                        : sambaTextOf(arena, name),
+                      .dtype = typed.dtype,
+                      .elements = typed.token_elements,
+                      .written = written};
   }
+
   return NULL;
 }
 
@@ -42,8 +50,8 @@ static SambaStatus readRoute(MlirOperation op, SambaArena *arena, SambaStream *s
   stream->hop_count = (uint32_t)mlirArrayAttrGetNumElements(hops);
   SambaHop *parsed = SAMBA_ARENA_ARRAY(arena, SambaHop, stream->hop_count);
   for (uint32_t i = 0; i < stream->hop_count; ++i)
-    SAMBA_RETURN_IF_ERROR(
-        sambaHopParse(sambaFromMlir(mlirStringAttrGetValue(mlirArrayAttrGetElement(hops, i))), &parsed[i]));
+    SAMBA_RETURN_IF_ERROR(sambaHopParse(
+        sambaFromMlir(mlirStringAttrGetValue(mlirArrayAttrGetElement(hops, i))), &parsed[i]));
   stream->hops = parsed;
   return NULL;
 }
@@ -55,6 +63,7 @@ static void numberStreams(SambaArena *arena, SambaSection *section, const MlirOp
     section->stream_count += (uint32_t)mlirOperationGetNumResults(ops[u]);
   section->streams = SAMBA_ARENA_ARRAY(arena, SambaStream, section->stream_count);
   uint32_t next = 0;
+
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     uint32_t result = 0;
     for (uint32_t p = 0; p < section->units[u].output_count; ++p) {
@@ -63,11 +72,12 @@ static void numberStreams(SambaArena *arena, SambaSection *section, const MlirOp
       for (uint32_t s = 0; s < port->stream_count; ++s, ++result) {
         MlirValue value = mlirOperationGetResult(ops[u], result);
         SambaRduTypeKind kind = sambaRduTypeKind(mlirValueGetType(value));
-        section->streams[next] = (SambaStream){.kind = kind == SAMBA_RDU_SCALAR    ? SAMBA_STREAM_SCALAR
-                                                       : kind == SAMBA_RDU_CONTROL ? SAMBA_STREAM_CONTROL
-                                                                                   : SAMBA_STREAM_VECTOR,
-                                               .source = {u, p},
-                                               .rate_permille = 1000};
+        section->streams[next] =
+            (SambaStream){.kind = kind == SAMBA_RDU_SCALAR    ? SAMBA_STREAM_SCALAR
+                                  : kind == SAMBA_RDU_CONTROL ? SAMBA_STREAM_CONTROL
+                                                              : SAMBA_STREAM_VECTOR,
+                          .source = {u, p},
+                          .rate_permille = 1000};
         sambaPointerMapSet(numbers, value.ptr, next);
         streams[s] = next++;
       }
@@ -81,6 +91,7 @@ static SambaStatus joinStreams(SambaArena *arena, SambaSection *section, const M
                                const SambaPointerMap *numbers) {
   SambaEndpoint **ends = SAMBA_ARENA_ARRAY(arena, SambaEndpoint *, section->stream_count);
   uint32_t *filled = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count);
+
   for (int pass = 0; pass < 2; ++pass) {
     for (uint32_t u = 0; u < section->unit_count; ++u) {
       SambaUnit *unit = &section->units[u];
@@ -91,8 +102,9 @@ static SambaStatus joinStreams(SambaArena *arena, SambaSection *section, const M
         for (uint32_t s = 0; s < port->stream_count; ++s, ++operand) {
           uint32_t number;
           if (!sambaPointerMapGet(numbers, mlirOperationGetOperand(ops[u], operand).ptr, &number))
-            return sambaStatusMake(SAMBA_INVALID, "unit '%s': operand %lld is not a stream of this section", unit->name,
-                                   (long long)operand);
+            return sambaStatusMake(SAMBA_INVALID,
+                                   "unit '%s': operand %lld is not a stream of this section",
+                                   unit->name, (long long)operand);
           if (pass) {
             streams[s] = number;
             ends[number][filled[number]++] = (SambaEndpoint){u, p};
@@ -108,12 +120,15 @@ static SambaStatus joinStreams(SambaArena *arena, SambaSection *section, const M
       section->streams[i].destinations = ends[i] =
           SAMBA_ARENA_ARRAY(arena, SambaEndpoint, section->streams[i].destination_count);
   }
+
   return NULL;
 }
 
-static SambaStatus readBody(MlirOperation op, SambaArena *arena, SambaSection *section, SambaPointerMap *numbers) {
+static SambaStatus readBody(MlirOperation op, SambaArena *arena, SambaSection *section,
+                            SambaPointerMap *numbers) {
   MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op));
   uint32_t routes = 0;
+
   for (MlirOperation at = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(at);
        at = mlirOperationGetNextInBlock(at)) {
     if (sambaUnitKindOf(at) >= 0)
@@ -121,11 +136,12 @@ static SambaStatus readBody(MlirOperation op, SambaArena *arena, SambaSection *s
     else if (sambaStringRefEqualC(sambaFromMlir(sambaOperationName(at)), "rdu.route"))
       ++routes;
     else
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "'%.*s' is not a unit; a section holds rdu.load, rdu.store, rdu.buffer, rdu.compute and rdu.route",
-          SAMBA_MLIR_STRING_ARGS(sambaOperationName(at)));
+      return sambaStatusMake(SAMBA_INVALID,
+                             "'%.*s' is not a unit; a section holds rdu.load, rdu.store, "
+                             "rdu.buffer, rdu.compute and rdu.route",
+                             SAMBA_MLIR_STRING_ARGS(sambaOperationName(at)));
   }
+
   section->units = SAMBA_ARENA_ARRAY(arena, SambaUnit, section->unit_count);
   MlirOperation *ops = SAMBA_ARENA_ARRAY(arena, MlirOperation, section->unit_count);
   uint32_t u = 0;
@@ -142,12 +158,16 @@ static SambaStatus readBody(MlirOperation op, SambaArena *arena, SambaSection *s
       return sambaStatusAnnotate(status, "unit '%s'", unit->name);
     if (kind == SAMBA_UNIT_LOAD || kind == SAMBA_UNIT_STORE) {
       MlirValue symbol = mlirOperationGetOperand(at, 0);
-      if (!mlirValueIsABlockArgument(symbol) || !mlirBlockEqual(mlirBlockArgumentGetOwner(symbol), block))
-        return sambaStatusMake(SAMBA_INVALID, "unit '%s': its symbol must be an argument of the section", unit->name);
+      if (!mlirValueIsABlockArgument(symbol) ||
+          !mlirBlockEqual(mlirBlockArgumentGetOwner(symbol), block))
+        return sambaStatusMake(
+            SAMBA_INVALID, "unit '%s': its symbol must be an argument of the section", unit->name);
       unit->symbol = (uint32_t)mlirBlockArgumentGetArgNumber(symbol);
     }
+
     ops[u++] = at;
   }
+
   numberStreams(arena, section, ops, numbers);
   SAMBA_RETURN_IF_ERROR(joinStreams(arena, section, ops, numbers));
   for (MlirOperation at = mlirBlockGetFirstOperation(block); routes && !mlirOperationIsNull(at);
@@ -161,9 +181,11 @@ static SambaStatus readBody(MlirOperation op, SambaArena *arena, SambaSection *s
     if (stream->hop_count || stream->rate_permille != 1000)
       return sambaStatusMake(SAMBA_INVALID, "the stream from unit '%s' has two routes",
                              section->units[stream->source.unit].name);
-    SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(readRoute(at, arena, stream), "route of the stream from unit '%s'",
+    SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(readRoute(at, arena, stream),
+                                              "route of the stream from unit '%s'",
                                               section->units[stream->source.unit].name));
   }
+
   return NULL;
 }
 

@@ -1,8 +1,8 @@
 /* Programs of compute units between region and struct, and the text of hops; see section_text.h.
  *
- * A lane operation is one operation of IR both ways: arith or math where exactly one says the same, rdu.lane where none
- * does, rdu.reduce for accumulators. When reading, arith forms that stand for nothing on the machine (extensions of
- * values that are wide already) are looked through. */
+ * A lane operation is one operation of IR both ways: arith or math where exactly one says the same,
+ * rdu.lane where none does, rdu.reduce for accumulators. When reading, arith forms that stand for
+ * nothing on the machine (extensions of values that are wide already) are looked through. */
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/lane_body.h"
 #include "dialect/rdu/section_text.h"
@@ -17,7 +17,7 @@ static bool isNamed(MlirOperation op, const char *name) {
   return sambaStringRefEqualC(sambaFromMlir(sambaOperationName(op)), name);
 }
 
-/*===-- Opcodes ---------------------------------------------------------------------------------------------------===*/
+/*===-- Opcodes -------------------------------------------------------------------------------===*/
 
 static const uint8_t opcodes[] = {
 #define X(enumerator, value, name, operands, class) value,
@@ -51,23 +51,28 @@ static SambaDType resultType(const SambaLaneOp *op) {
   return op->opcode == SAMBA_LANE_INT_TO_FLOAT ? SAMBA_DTYPE_F32 : (SambaDType)op->type;
 }
 
-/*===-- Region to struct ------------------------------------------------------------------------------------------===*/
+/*===-- Region to struct ----------------------------------------------------------------------===*/
 
 static SambaStatus readLane(MlirOperation op, bool reduction, SambaLaneOp *out_op) {
   MlirStringRef name = mlirStringAttrGetValue(sambaOperationAttribute(op, "opcode"));
   int opcode = findOpcode(sambaFromMlir(name), reduction);
+
   if (opcode < 0)
-    return sambaStatusMake(SAMBA_INVALID, "there is no %s operation \"%.*s\"", reduction ? "reduce" : "lane",
-                           SAMBA_MLIR_STRING_ARGS(name));
+    return sambaStatusMake(SAMBA_INVALID, "there is no %s operation \"%.*s\"",
+                           reduction ? "reduce" : "lane", SAMBA_MLIR_STRING_ARGS(name));
   if (mlirOperationGetNumOperands(op) != sambaLaneOpOperands((uint8_t)opcode))
-    return sambaStatusMake(SAMBA_INVALID, "\"%.*s\" takes %d operands, but has %lld", SAMBA_MLIR_STRING_ARGS(name),
-                           sambaLaneOpOperands((uint8_t)opcode), (long long)mlirOperationGetNumOperands(op));
-  MlirValue typed = typedByOperand((uint8_t)opcode) ? mlirOperationGetOperand(op, 0) : mlirOperationGetResult(op, 0);
-  MlirAttribute immediate = reduction ? mlirAttributeGetNull() : sambaOperationAttribute(op, "immediate");
-  *out_op =
-      (SambaLaneOp){.opcode = (uint8_t)opcode,
-                    .type = (uint8_t)sambaDTypeFromType(mlirValueGetType(typed)),
-                    .immediate = mlirAttributeIsNull(immediate) ? 0 : (uint64_t)mlirIntegerAttrGetValueInt(immediate)};
+    return sambaStatusMake(SAMBA_INVALID, "\"%.*s\" takes %d operands, but has %lld",
+                           SAMBA_MLIR_STRING_ARGS(name), sambaLaneOpOperands((uint8_t)opcode),
+                           (long long)mlirOperationGetNumOperands(op));
+  MlirValue typed = typedByOperand((uint8_t)opcode) ? mlirOperationGetOperand(op, 0)
+                                                    : mlirOperationGetResult(op, 0);
+  MlirAttribute immediate =
+      reduction ? mlirAttributeGetNull() : sambaOperationAttribute(op, "immediate");
+  *out_op = (SambaLaneOp){.opcode = (uint8_t)opcode,
+                          .type = (uint8_t)sambaDTypeFromType(mlirValueGetType(typed)),
+                          .immediate = mlirAttributeIsNull(immediate)
+                                           ? 0
+                                           : (uint64_t)mlirIntegerAttrGetValueInt(immediate)};
   return NULL;
 }
 
@@ -96,16 +101,20 @@ static SambaStatus readOperation(Program *p, MlirOperation op) {
       break;
     }
   }
+
   int count = sambaLaneOpOperands(lane.opcode);
   for (int i = 0; i < count && i < mlirOperationGetNumOperands(op); ++i) {
     uint32_t value = 0;
     sambaPointerMapGet(&p->values, mlirOperationGetOperand(op, i).ptr, &value);
     lane.operands[i] = (uint16_t)value;
   }
+
   if (p->inputs + p->ops.size >= UINT16_MAX)
     return sambaStatusMake(SAMBA_EXHAUSTED, "has more than %d values", UINT16_MAX);
-  sambaPointerMapSet(&p->values, mlirOperationGetResult(op, 0).ptr, p->inputs + (uint32_t)p->ops.size);
+  sambaPointerMapSet(&p->values, mlirOperationGetResult(op, 0).ptr,
+                     p->inputs + (uint32_t)p->ops.size);
   sambaArrayAppend(&p->ops, lane);
+
   return NULL;
 }
 
@@ -115,22 +124,28 @@ static SambaStatus readBlock(Program *p, MlirBlock block, SambaUnit *unit) {
   if (mlirOperationIsNull(last) || !isNamed(last, "rdu.yield"))
     return sambaStatusMake(SAMBA_INVALID, "its program must end with rdu.yield");
   if (mlirBlockGetNumArguments(block) != unit->input_count)
-    return sambaStatusMake(SAMBA_INVALID, "its program has %lld arguments, but the unit has %u inputs",
+    return sambaStatusMake(SAMBA_INVALID,
+                           "its program has %lld arguments, but the unit has %u inputs",
                            (long long)mlirBlockGetNumArguments(block), unit->input_count);
+
   for (uint32_t i = 0; i < unit->input_count; ++i) {
     MlirValue argument = mlirBlockGetArgument(block, i);
     SambaDType expected = sambaLaneClassOf(unit->inputs[i].dtype);
     if (sambaDTypeFromType(mlirValueGetType(argument)) != expected)
-      return sambaStatusMake(SAMBA_INVALID, "argument %u of its program must be %s, as elements of %s are in a unit", i,
-                             sambaDTypeName(expected), sambaDTypeName(unit->inputs[i].dtype));
+      return sambaStatusMake(
+          SAMBA_INVALID, "argument %u of its program must be %s, as elements of %s are in a unit",
+          i, sambaDTypeName(expected), sambaDTypeName(unit->inputs[i].dtype));
     sambaPointerMapSet(&p->values, argument.ptr, i);
   }
+
   MlirOperation op = mlirBlockGetFirstOperation(block);
   for (; !mlirOperationEqual(op, last); op = mlirOperationGetNextInBlock(op))
     SAMBA_RETURN_IF_ERROR(readOperation(p, op));
   if (mlirOperationGetNumOperands(op) != unit->output_count)
-    return sambaStatusMake(SAMBA_INVALID, "its program yields %lld values, but the unit has %u outputs",
+    return sambaStatusMake(SAMBA_INVALID,
+                           "its program yields %lld values, but the unit has %u outputs",
                            (long long)mlirOperationGetNumOperands(op), unit->output_count);
+
   for (uint32_t i = 0; i < unit->output_count; ++i) {
     MlirValue value = mlirOperationGetOperand(op, i);
     SambaDType expected = sambaLaneClassOf(unit->outputs[i].dtype);
@@ -139,6 +154,7 @@ static SambaStatus readBlock(Program *p, MlirBlock block, SambaUnit *unit) {
                              sambaDTypeName(unit->outputs[i].dtype), sambaDTypeName(expected));
     sambaPointerMapGet(&p->values, value.ptr, &unit->outputs[i].value);
   }
+
   return NULL;
 }
 
@@ -149,13 +165,14 @@ SambaStatus sambaProgramFromIr(MlirOperation op, SambaArena *arena, SambaUnit *u
   Program program = {0};
   SambaStatus status = readBlock(&program, block, unit);
   unit->program.op_count = (uint32_t)program.ops.size;
-  unit->program.ops = sambaArenaCopy(arena, program.ops.data, program.ops.size * sizeof(SambaLaneOp));
+  unit->program.ops =
+      sambaArenaCopy(arena, program.ops.data, program.ops.size * sizeof(SambaLaneOp));
   sambaArrayFree(&program.ops);
   sambaPointerMapFree(&program.values);
   return status;
 }
 
-/*===-- Struct to region ------------------------------------------------------------------------------------------===*/
+/*===-- Struct to region ----------------------------------------------------------------------===*/
 
 static MlirOperation lastOf(MlirBlock block) {
   MlirOperation last = {NULL};
@@ -165,43 +182,52 @@ static MlirOperation lastOf(MlirBlock block) {
   return last;
 }
 
-/* One arith or math operation that reads back as exactly this lane operation, or null. Tried in a block of its own. */
-static MlirOperation tryUpstream(MlirLocation location, const SambaLaneOp *op, const MlirValue *operands) {
+/* One arith or math operation that reads back as exactly this lane operation, or null. Tried in a
+ * block of its own. */
+static MlirOperation tryUpstream(MlirLocation location, const SambaLaneOp *op,
+                                 const MlirValue *operands) {
   MlirBlock scratch = mlirBlockCreate(0, NULL, NULL);
   MlirValue value = sambaLaneBodyEmit(scratch, location, op, operands);
-  MlirOperation made = lastOf(scratch), found = {NULL};
+  MlirOperation made = lastOf(scratch);
+  MlirOperation found = {NULL};
   SambaLaneOp again;
-  bool one = value.ptr && made.ptr && mlirOperationEqual(made, mlirBlockGetFirstOperation(scratch)) &&
+  bool one = value.ptr && made.ptr &&
+             mlirOperationEqual(made, mlirBlockGetFirstOperation(scratch)) &&
              mlirValueEqual(value, mlirOperationGetResult(made, 0));
   if (one && sambaLaneBodyRead(made, &again) == SAMBA_LANE_READ_OP && again.opcode == op->opcode &&
       again.type == op->type && again.immediate == op->immediate) {
     mlirOperationRemoveFromParent(made);
     found = made;
   }
+
   mlirBlockDestroy(scratch);
   return found;
 }
 
-static MlirOperation makeLane(MlirLocation location, const SambaLaneOp *op, const MlirValue *operands) {
+static MlirOperation makeLane(MlirLocation location, const SambaLaneOp *op,
+                              const MlirValue *operands) {
   MlirContext context = mlirLocationGetContext(location);
   bool reduction = sambaLaneOpClass(op->opcode) == 'R';
   const char *name = sambaLaneOpName(op->opcode);
+
   if (reduction && strncmp(name, reducePrefix, sizeof reducePrefix - 1) == 0)
     name += sizeof reducePrefix - 1;
   MlirNamedAttribute attributes[2] = {
-      sambaNamedAttribute(context, "opcode", mlirStringAttrGet(context, mlirStringRefCreateFromCString(name))),
-      sambaNamedAttribute(context, "immediate",
-                          mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), (int64_t)op->immediate))};
+      sambaNamedAttribute(context, "opcode",
+                          mlirStringAttrGet(context, mlirStringRefCreateFromCString(name))),
+      sambaNamedAttribute(
+          context, "immediate",
+          mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), (int64_t)op->immediate))};
   MlirType result = sambaDTypeToType(context, resultType(op));
-  bool hasImmediate = op->immediate || op->opcode == SAMBA_LANE_CONSTANT || op->opcode == SAMBA_LANE_COUNTER ||
-                      op->opcode == SAMBA_LANE_ARGIN;
+  bool has_immediate = op->immediate || op->opcode == SAMBA_LANE_CONSTANT ||
+                       op->opcode == SAMBA_LANE_COUNTER || op->opcode == SAMBA_LANE_ARGIN;
   SambaOperationParts parts = {.name = reduction ? "rdu.reduce" : "rdu.lane",
                                .location = location,
                                .operand_count = sambaLaneOpOperands(op->opcode),
                                .operands = operands,
                                .result_count = 1,
                                .results = &result,
-                               .attribute_count = hasImmediate && !reduction ? 2 : 1,
+                               .attribute_count = has_immediate && !reduction ? 2 : 1,
                                .attributes = attributes};
   return sambaBuildOperation(&parts);
 }
@@ -211,9 +237,10 @@ MlirRegion sambaProgramToIr(const SambaUnit *unit, MlirLocation location) {
   uint32_t count = unit->input_count + unit->program.op_count;
   MlirValue *values = sambaAllocateZeroed(count + 1, sizeof *values);
   MlirBlock block = mlirBlockCreate(0, NULL, NULL);
+
   for (uint32_t i = 0; i < unit->input_count; ++i)
-    values[i] =
-        mlirBlockAddArgument(block, sambaDTypeToType(context, sambaLaneClassOf(unit->inputs[i].dtype)), location);
+    values[i] = mlirBlockAddArgument(
+        block, sambaDTypeToType(context, sambaLaneClassOf(unit->inputs[i].dtype)), location);
   for (uint32_t i = 0; i < unit->program.op_count; ++i) {
     const SambaLaneOp *op = &unit->program.ops[i];
     char class = sambaLaneOpClass(op->opcode);
@@ -228,20 +255,24 @@ MlirRegion sambaProgramToIr(const SambaUnit *unit, MlirLocation location) {
     mlirBlockAppendOwnedOperation(block, made);
     values[unit->input_count + i] = mlirOperationGetResult(made, 0);
   }
+
   MlirValue *yielded = sambaAllocateZeroed(unit->output_count + 1, sizeof *yielded);
   for (uint32_t i = 0; i < unit->output_count; ++i)
     yielded[i] = values[unit->outputs[i].value];
-  SambaOperationParts parts = {
-      .name = "rdu.yield", .location = location, .operand_count = unit->output_count, .operands = yielded};
+  SambaOperationParts parts = {.name = "rdu.yield",
+                               .location = location,
+                               .operand_count = unit->output_count,
+                               .operands = yielded};
   mlirBlockAppendOwnedOperation(block, sambaBuildOperation(&parts));
   free(yielded);
   free(values);
   MlirRegion region = mlirRegionCreate();
   mlirRegionAppendOwnedBlock(region, block);
+
   return region;
 }
 
-/*===-- Hops ------------------------------------------------------------------------------------------------------===*/
+/*===-- Hops ----------------------------------------------------------------------------------===*/
 
 static const char *const portNames[] = {"north", "east", "south", "west", "unit", "ag"};
 
@@ -277,7 +308,8 @@ static char *putLane(char *at, const SambaSwitchLane *lane) {
   return putNumber(at, lane->flow);
 }
 
-/* By hand, like the parser: a large section has some ten thousand hops, which every pass writes and reads. */
+/* By hand, like the parser: a large section has some ten thousand hops, which every pass writes and
+ * reads. */
 const char *sambaHopFormat(SambaArena *arena, const SambaHop *hop) {
   char text[128], *at = text;
   *at++ = '(';
@@ -304,7 +336,9 @@ static bool takeNumber(SambaStringRef *rest, int64_t least, int64_t most, int64_
   bool negative = least < 0 && takeText(rest, "-");
   int64_t number = 0;
   size_t digits = 0;
-  for (; digits < rest->size && digits < 10 && rest->data[digits] >= '0' && rest->data[digits] <= '9'; ++digits)
+  for (;
+       digits < rest->size && digits < 10 && rest->data[digits] >= '0' && rest->data[digits] <= '9';
+       ++digits)
     number = number * 10 + (rest->data[digits] - '0');
   *rest = (SambaStringRef){rest->data + digits, rest->size - digits};
   *out_number = negative ? -number : number;
@@ -318,20 +352,24 @@ static bool takeLane(SambaStringRef *rest, SambaSwitchLane *out_lane) {
     ++port;
   if (port == 6 || !takeText(rest, " ") ||
       (port == SAMBA_SWITCH_AG && !(takeNumber(rest, 0, UINT16_MAX, &ag) && takeText(rest, " "))) ||
-      !takeNumber(rest, 0, UINT8_MAX, &lane) || !takeText(rest, ":") || !takeNumber(rest, 0, UINT16_MAX, &flow))
+      !takeNumber(rest, 0, UINT8_MAX, &lane) || !takeText(rest, ":") ||
+      !takeNumber(rest, 0, UINT16_MAX, &flow))
     return false;
-  *out_lane = (SambaSwitchLane){.port = port, .lane = (uint8_t)lane, .flow = (uint16_t)flow, .ag = (uint16_t)ag};
+  *out_lane = (SambaSwitchLane){
+      .port = port, .lane = (uint8_t)lane, .flow = (uint16_t)flow, .ag = (uint16_t)ag};
   return true;
 }
 
 SambaStatus sambaHopParse(SambaStringRef text, SambaHop *out_hop) {
   SambaStringRef rest = text;
   int64_t x, y;
-  bool good = takeText(&rest, "(") && takeNumber(&rest, -999999999, 999999999, &x) && takeText(&rest, ",") &&
-              takeNumber(&rest, -999999999, 999999999, &y) && takeText(&rest, ") ") && takeLane(&rest, &out_hop->in) &&
-              takeText(&rest, " -> ") && takeLane(&rest, &out_hop->out) && !rest.size;
+  bool good = takeText(&rest, "(") && takeNumber(&rest, -999999999, 999999999, &x) &&
+              takeText(&rest, ",") && takeNumber(&rest, -999999999, 999999999, &y) &&
+              takeText(&rest, ") ") && takeLane(&rest, &out_hop->in) && takeText(&rest, " -> ") &&
+              takeLane(&rest, &out_hop->out) && !rest.size;
   if (!good)
-    return sambaStatusMake(SAMBA_INVALID, "hop \"%.*s\" must look like \"(3,0) west 0:3 -> unit 1:0\"",
+    return sambaStatusMake(SAMBA_INVALID,
+                           "hop \"%.*s\" must look like \"(3,0) west 0:3 -> unit 1:0\"",
                            SAMBA_STRING_ARGS(text));
   out_hop->x = (int32_t)x;
   out_hop->y = (int32_t)y;

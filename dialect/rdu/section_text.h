@@ -14,7 +14,8 @@ int sambaUnitKindOf(MlirOperation op);
 /* dtype and elements of a port's token, from the type of its streams or of a symbol. */
 SambaStatus sambaPortTypeFromIr(SambaPort *port, MlirType type);
 /* An integer attribute within [least, most]; absent: *out_value is left alone. */
-SambaStatus sambaI64FromIr(MlirOperation op, const char *name, int64_t least, int64_t most, int64_t *out_value);
+SambaStatus sambaI64FromIr(MlirOperation op, const char *name, int64_t least, int64_t most,
+                           int64_t *out_value);
 /* A string attribute, copied into the arena. */
 const char *sambaTextOf(SambaArena *arena, MlirAttribute text);
 
@@ -27,7 +28,8 @@ MlirRegion sambaProgramToIr(const SambaUnit *unit, MlirLocation location);
 const char *sambaHopFormat(SambaArena *arena, const SambaHop *hop);
 SambaStatus sambaHopParse(SambaStringRef text, SambaHop *out_hop);
 
-/* True when the port addresses memory (has an access): LOAD output 0, STORE input 0, every port of a BUFFER. */
+/* True when the port addresses memory (has an access): LOAD output 0, STORE input 0, every port of
+ * a BUFFER. */
 static inline bool sambaPortHasAccess(SambaUnitKind kind, bool output, uint32_t port) {
   return kind == SAMBA_UNIT_BUFFER || (kind == SAMBA_UNIT_LOAD && output && port == 0) ||
          (kind == SAMBA_UNIT_STORE && !output && port == 0);

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/*===-- Dictionaries ----------------------------------------------------------------------------------------------===*/
+/*===-- Dictionaries --------------------------------------------------------------------------===*/
 
 typedef struct Entries {
   MlirContext context;
@@ -42,12 +42,14 @@ static MlirAttribute dictionaryOf(const Entries *entries) {
   return mlirDictionaryAttrGet(entries->context, entries->size, entries->items);
 }
 
-/*===-- Ports -----------------------------------------------------------------------------------------------------===*/
+/*===-- Ports ---------------------------------------------------------------------------------===*/
 
 static void addAccess(Entries *entries, const SambaAccess *access) {
   addTrips(entries, "slots", access->slot_level, access->trips);
-  addTrips(entries, "loops", access->token_level - access->slot_level, access->trips + access->slot_level);
-  addTrips(entries, "tile", access->counter_count - access->token_level, access->trips + access->token_level);
+  addTrips(entries, "loops", access->token_level - access->slot_level,
+           access->trips + access->slot_level);
+  addTrips(entries, "tile", access->counter_count - access->token_level,
+           access->trips + access->token_level);
   if (access->base)
     addInteger(entries, "base", access->base);
   addList(entries, "strides", access->counter_count, access->strides);
@@ -63,6 +65,7 @@ static void addAccess(Entries *entries, const SambaAccess *access) {
     add(entries, "guards", mlirArrayAttrGet(entries->context, access->guard_count, guards));
     free(guards);
   }
+
   if (access->fill)
     addInteger(entries, "fill", (int64_t)access->fill);
   if (access->replay != 1)
@@ -76,7 +79,8 @@ static void addAccess(Entries *entries, const SambaAccess *access) {
   }
 }
 
-static MlirAttribute portToIr(MlirContext context, const SambaUnit *unit, bool output, uint32_t index) {
+static MlirAttribute portToIr(MlirContext context, const SambaUnit *unit, bool output,
+                              uint32_t index) {
   const SambaPort *port = output ? &unit->outputs[index] : &unit->inputs[index];
   Entries entries = {.context = context};
   if (port->stream_count != 1)
@@ -92,6 +96,7 @@ static MlirAttribute portToIr(MlirContext context, const SambaUnit *unit, bool o
     if (port->offset)
       addInteger(&entries, "offset", port->offset);
   }
+
   return dictionaryOf(&entries);
 }
 
@@ -109,18 +114,20 @@ static void addPorts(Entries *entries, const char *name, const SambaUnit *unit, 
   free(ports);
 }
 
-/*===-- Types -----------------------------------------------------------------------------------------------------===*/
+/*===-- Types ---------------------------------------------------------------------------------===*/
 
 /* The shape of an output's tokens, where the counters tell it; else one dimension. */
 static uint32_t tokenShape(const SambaUnit *unit, uint32_t index, int64_t *dims) {
   const SambaPort *port = &unit->outputs[index];
   uint32_t rank = 0;
   uint64_t product = 1;
+
   if (sambaPortHasAccess(unit->kind, true, index)) {
     for (uint32_t c = port->access.token_level; c < port->access.counter_count; ++c)
       dims[rank++] = port->access.trips[c], product *= port->access.trips[c];
   } else if (unit->kind == SAMBA_UNIT_COMPUTE) {
-    for (uint32_t c = unit->counter_count; c-- > port->level;) /* row-major from the inside, or not at all */
+    for (uint32_t c = unit->counter_count;
+         c-- > port->level;) /* row-major from the inside, or not at all */
       if (port->strides[c]) {
         if ((uint64_t)port->strides[c] != product)
           return dims[0] = (int64_t)port->token_elements, 1;
@@ -132,6 +139,7 @@ static uint32_t tokenShape(const SambaUnit *unit, uint32_t index, int64_t *dims)
       dims[rank - 1 - i] = swapped;
     }
   }
+
   if (rank && product == port->token_elements)
     return rank;
   return dims[0] = (int64_t)port->token_elements, 1;
@@ -144,11 +152,12 @@ static MlirType streamType(MlirContext context, const SambaSection *section, uin
     return sambaRduTypeGet(context, SAMBA_RDU_CONTROL, 0, NULL, (MlirType){NULL});
   int64_t dims[64];
   uint32_t rank = tokenShape(unit, s->source.port, dims);
-  return sambaRduTypeGet(context, s->kind == SAMBA_STREAM_SCALAR ? SAMBA_RDU_SCALAR : SAMBA_RDU_VECTOR, rank, dims,
-                         sambaDTypeToType(context, unit->outputs[s->source.port].dtype));
+  return sambaRduTypeGet(context,
+                         s->kind == SAMBA_STREAM_SCALAR ? SAMBA_RDU_SCALAR : SAMBA_RDU_VECTOR, rank,
+                         dims, sambaDTypeToType(context, unit->outputs[s->source.port].dtype));
 }
 
-/*===-- Units -----------------------------------------------------------------------------------------------------===*/
+/*===-- Units ---------------------------------------------------------------------------------===*/
 
 typedef struct Writer {
   const SambaSection *section;
@@ -191,11 +200,13 @@ static void addUnitAttributes(Entries *entries, const SambaUnit *unit) {
     if (unit->loop_carried)
       addInteger(entries, "initial", (int64_t)unit->initial);
   }
+
   if (unit->kind == SAMBA_UNIT_COMPUTE) {
     int64_t reduced[64];
     uint32_t count = 0;
     addTrips(entries, "loops", unit->token_level, unit->trips);
-    addTrips(entries, "tile", unit->counter_count - unit->token_level, unit->trips + unit->token_level);
+    addTrips(entries, "tile", unit->counter_count - unit->token_level,
+             unit->trips + unit->token_level);
     for (uint32_t c = 0; c < unit->counter_count && c < 64; ++c)
       if (unit->program.reduce_mask >> c & 1)
         reduced[count++] = c;
@@ -204,6 +215,7 @@ static void addUnitAttributes(Entries *entries, const SambaUnit *unit) {
     addFlag(entries, "systolic", unit->program.systolic);
     addFlag(entries, "lane_reduce", unit->program.lane_reduce);
   }
+
   if (unit->x >= 0)
     addList(entries, "site", 2, (const int64_t[]){unit->x, unit->y});
   if (unit->ag >= 0)
@@ -227,6 +239,7 @@ static void writeUnit(Writer *w, const SambaUnit *unit) {
     for (uint32_t s = 0; s < unit->outputs[p].stream_count; ++s)
       sambaArrayAppend(&results, w->types[unit->outputs[p].streams[s]]);
   MlirRegion program = {NULL};
+
   if (unit->kind == SAMBA_UNIT_COMPUTE)
     program = sambaProgramToIr(unit, w->location);
   char name[16] = "rdu.";
@@ -255,12 +268,14 @@ static void writeRoute(Writer *w, uint32_t index) {
   if (!stream->hop_count && stream->rate_permille == 1000)
     return;
   SambaArena arena = {0};
+
   Entries entries = {.context = w->context};
   if (stream->rate_permille != 1000)
     addInteger(&entries, "rate", stream->rate_permille);
   MlirAttribute *hops = SAMBA_ARENA_ARRAY(&arena, MlirAttribute, stream->hop_count);
   for (uint32_t h = 0; h < stream->hop_count; ++h)
-    hops[h] = mlirStringAttrGet(w->context, mlirStringRefCreateFromCString(sambaHopFormat(&arena, &stream->hops[h])));
+    hops[h] = mlirStringAttrGet(
+        w->context, mlirStringRefCreateFromCString(sambaHopFormat(&arena, &stream->hops[h])));
   if (stream->hop_count)
     add(&entries, "hops", mlirArrayAttrGet(w->context, stream->hop_count, hops));
   MlirValue value = valueOf(w, index);
@@ -274,30 +289,35 @@ static void writeRoute(Writer *w, uint32_t index) {
   sambaArenaDestroy(&arena);
 }
 
-/*===-- Sections --------------------------------------------------------------------------------------------------===*/
+/*===-- Sections ------------------------------------------------------------------------------===*/
 
 static void addFormals(Writer *w, Entries *entries) {
   uint32_t count = w->section->symbol_count;
   MlirType *types = sambaAllocate(sambaArraySize(count, sizeof *types));
   MlirAttribute *attributes = sambaAllocate(sambaArraySize(count, sizeof *attributes));
+
   for (uint32_t i = 0; i < count; ++i) {
     const SambaFormal *formal = &w->section->symbols[i];
     int64_t elements = (int64_t)formal->elements;
     Entries own = {.context = w->context};
-    types[i] = sambaRduTypeGet(w->context, SAMBA_RDU_SYMBOL, 1, &elements, sambaDTypeToType(w->context, formal->dtype));
+    types[i] = sambaRduTypeGet(w->context, SAMBA_RDU_SYMBOL, 1, &elements,
+                               sambaDTypeToType(w->context, formal->dtype));
     addText(&own, "rdu.name", formal->name);
     addFlag(&own, "rdu.written", formal->written);
     attributes[i] = dictionaryOf(&own);
     mlirBlockAddArgument(w->block, types[i], w->location);
   }
-  add(entries, "function_type", mlirTypeAttrGet(mlirFunctionTypeGet(w->context, count, types, 0, NULL)));
+
+  add(entries, "function_type",
+      mlirTypeAttrGet(mlirFunctionTypeGet(w->context, count, types, 0, NULL)));
   if (count)
     add(entries, "arg_attrs", mlirArrayAttrGet(w->context, count, attributes));
   free(types);
   free(attributes);
 }
 
-MlirOperation sambaSectionToIr(const SambaSection *section, MlirAttribute machine, MlirLocation location) {
+MlirOperation sambaSectionToIr(const SambaSection *section, MlirAttribute machine,
+                               MlirLocation location) {
   Writer w = {.section = section,
               .context = mlirLocationGetContext(location),
               .location = location,
@@ -313,13 +333,17 @@ MlirOperation sambaSectionToIr(const SambaSection *section, MlirAttribute machin
   if (!mlirAttributeIsNull(machine))
     add(&entries, "machine", machine);
   addFlag(&entries, "split_k", section->split_k);
+
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
     bool layered = unit->layer && unit->layer[0];
     w.location =
-        layered ? mlirLocationNameGet(w.context, mlirStringRefCreateFromCString(unit->layer), location) : location;
+        layered
+            ? mlirLocationNameGet(w.context, mlirStringRefCreateFromCString(unit->layer), location)
+            : location;
     writeUnit(&w, unit);
   }
+
   w.location = location;
   for (uint32_t s = 0; s < section->stream_count; ++s)
     writeRoute(&w, s);

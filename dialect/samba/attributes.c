@@ -1,6 +1,6 @@
-/* The samba.* attributes that arguments, results, operations and modules may carry: one table says where each may stand
- * and what it must be; docs/dialects.md tells what they mean. Anything else that starts with "samba." is an error.
- */
+/* The samba.* attributes that arguments, results, operations and modules may carry: one table says
+ * where each may stand and what it must be; docs/dialects.md tells what they mean. Anything else
+ * that starts with "samba." is an error. */
 #include "dialect/samba/samba.h"
 
 #include <math.h>
@@ -33,12 +33,13 @@ static const char *checkFlag(const Site *site, MlirAttribute value) {
   return mlirAttributeIsABool(value) ? NULL : "true or false";
 }
 static const char *checkKind(const Site *site, MlirAttribute value) {
-  static const char *const arguments[] = {"input", "weight", "buffer", "optimizer_state", "constant", "argin", NULL};
+  static const char *const arguments[] = {"input",    "weight", "buffer", "optimizer_state",
+                                          "constant", "argin",  NULL};
   static const char *const results[] = {"output", "loss", "update", NULL};
   if (site->place == SAMBA_ON_ARGUMENT)
-    return isOneOf(value, arguments)
-               ? NULL
-               : "\"input\", \"weight\", \"buffer\", \"optimizer_state\", \"constant\" or \"argin\"";
+    return isOneOf(value, arguments) ? NULL
+                                     : "\"input\", \"weight\", \"buffer\", \"optimizer_state\", "
+                                       "\"constant\" or \"argin\"";
   return isOneOf(value, results) ? NULL : "\"output\", \"loss\" or \"update\"";
 }
 static const char *checkMemory(const Site *site, MlirAttribute value) {
@@ -48,14 +49,15 @@ static const char *checkMemory(const Site *site, MlirAttribute value) {
 }
 static const char *checkDType(const Site *site, MlirAttribute value) {
   (void)site;
-  bool fits = mlirAttributeIsAType(value) && (sambaDTypeFromType(mlirTypeAttrGetValue(value)) != SAMBA_DTYPE_COUNT ||
-                                              mlirTypeIsAF64(mlirTypeAttrGetValue(value)));
+  bool fits = mlirAttributeIsAType(value) &&
+              (sambaDTypeFromType(mlirTypeAttrGetValue(value)) != SAMBA_DTYPE_COUNT ||
+               mlirTypeIsAF64(mlirTypeAttrGetValue(value)));
   return fits ? NULL : "an element type: f32, bf16, f16, f64, i1, i8, ui8, i16, i32 or i64";
 }
 static const char *checkValue(const Site *site, MlirAttribute value) {
   (void)site;
-  bool fits = sambaAttributeIs(value, "samba.external") || sambaAttributeIs(value, "samba.derived") ||
-              mlirAttributeIsAElements(value);
+  bool fits = sambaAttributeIs(value, "samba.external") ||
+              sambaAttributeIs(value, "samba.derived") || mlirAttributeIsAElements(value);
   return fits ? NULL : "#samba.external<...>, #samba.derived<...> or a dense tensor";
 }
 static const char *checkArgin(const Site *site, MlirAttribute value) {
@@ -80,8 +82,9 @@ static const char *checkGraphs(const Site *site, MlirAttribute value) {
   return fits ? NULL : "a list of functions, [@forward]";
 }
 static const char *checkNames(const Site *site, MlirAttribute value) {
-  bool fits = mlirAttributeIsAArray(value) && (!mlirTypeIsAShaped(site->type) ||
-                                               mlirArrayAttrGetNumElements(value) == mlirShapedTypeGetRank(site->type));
+  bool fits = mlirAttributeIsAArray(value) &&
+              (!mlirTypeIsAShaped(site->type) ||
+               mlirArrayAttrGetNumElements(value) == mlirShapedTypeGetRank(site->type));
   for (intptr_t i = 0; fits && i < mlirArrayAttrGetNumElements(value); ++i)
     fits = mlirAttributeIsAString(mlirArrayAttrGetElement(value, i));
   return fits ? NULL : "a list with one string per dimension";
@@ -91,7 +94,11 @@ static const char *checkDictionary(const Site *site, MlirAttribute value) {
   return mlirAttributeIsADictionary(value) ? NULL : "a dictionary";
 }
 
-enum { onOperation = 1 << SAMBA_ON_OPERATION, onArgument = 1 << SAMBA_ON_ARGUMENT, onResult = 1 << SAMBA_ON_RESULT };
+enum {
+  onOperation = 1 << SAMBA_ON_OPERATION,
+  onArgument = 1 << SAMBA_ON_ARGUMENT,
+  onResult = 1 << SAMBA_ON_RESULT
+};
 
 static const struct {
   const char *name;
@@ -118,13 +125,14 @@ static const struct {
 };
 
 static MlirType typeOfSite(MlirOperation op, SambaAttributePlace place, unsigned index) {
-  MlirAttribute type =
-      place == SAMBA_ON_OPERATION ? mlirAttributeGetNull() : sambaOperationAttribute(op, "function_type");
-  if (mlirAttributeIsNull(type) || !mlirAttributeIsAType(type) || !mlirTypeIsAFunction(mlirTypeAttrGetValue(type)))
+  MlirAttribute type = place == SAMBA_ON_OPERATION ? mlirAttributeGetNull()
+                                                   : sambaOperationAttribute(op, "function_type");
+  if (mlirAttributeIsNull(type) || !mlirAttributeIsAType(type) ||
+      !mlirTypeIsAFunction(mlirTypeAttrGetValue(type)))
     return (MlirType){NULL};
   MlirType function = mlirTypeAttrGetValue(type);
-  intptr_t count =
-      place == SAMBA_ON_ARGUMENT ? mlirFunctionTypeGetNumInputs(function) : mlirFunctionTypeGetNumResults(function);
+  intptr_t count = place == SAMBA_ON_ARGUMENT ? mlirFunctionTypeGetNumInputs(function)
+                                              : mlirFunctionTypeGetNumResults(function);
   if ((intptr_t)index >= count)
     return (MlirType){NULL};
   return place == SAMBA_ON_ARGUMENT ? mlirFunctionTypeGetInput(function, index)
@@ -134,7 +142,8 @@ static MlirType typeOfSite(MlirOperation op, SambaAttributePlace place, unsigned
 /* The dictionary of argument or result number index; null when it has none. */
 static MlirAttribute dictionaryAt(MlirOperation op, const char *list, intptr_t index) {
   MlirAttribute all = sambaOperationAttribute(op, list);
-  if (mlirAttributeIsNull(all) || !mlirAttributeIsAArray(all) || index >= mlirArrayAttrGetNumElements(all))
+  if (mlirAttributeIsNull(all) || !mlirAttributeIsAArray(all) ||
+      index >= mlirArrayAttrGetNumElements(all))
     return mlirAttributeGetNull();
   return mlirArrayAttrGetElement(all, index);
 }
@@ -151,28 +160,35 @@ static MlirType storedElement(const Site *site) {
 /* A file range has exactly the bytes of the tensor as the host sees it. */
 static bool checkValueFits(const Site *site, MlirAttribute value) {
   SambaTensorType type;
-  SambaStatus status =
-      site->type.ptr ? sambaTensorTypeFromMlir(site->type, &type) : sambaStatusMake(SAMBA_INVALID, "no type");
+  SambaStatus status = site->type.ptr ? sambaTensorTypeFromMlir(site->type, &type)
+                                      : sambaStatusMake(SAMBA_INVALID, "no type");
   if (status) { /* others say what is wrong with the type */
     sambaStatusFree(status);
     return true;
   }
+
   MlirType element = storedElement(site);
   if (sambaAttributeIs(value, "samba.external")) {
     SambaDType stored = sambaDTypeFromType(element);
-    int64_t expected = stored == SAMBA_DTYPE_COUNT ? 8 : sambaDTypeBytes(stored); /* f64 exists on the host only */
+    int64_t expected =
+        stored == SAMBA_DTYPE_COUNT ? 8 : sambaDTypeBytes(stored); /* f64 exists on the host only */
     for (uint32_t axis = 0; axis < type.rank; ++axis)
       if (sambaMulOverflows(expected, type.dims[axis], &expected))
         expected = -1;
-    int64_t bytes = mlirIntegerAttrGetValueInt(sambaDictionaryFind(sambaAttributeBody(value), "bytes"));
+    int64_t bytes =
+        mlirIntegerAttrGetValueInt(sambaDictionaryFind(sambaAttributeBody(value), "bytes"));
     if (bytes != expected)
-      return sambaEmitOpError(site->op, "argument %u: samba.value has %lld bytes, but the tensor has %lld", site->index,
-                              (long long)bytes, (long long)expected);
+      return sambaEmitOpError(site->op,
+                              "argument %u: samba.value has %lld bytes, but the tensor has %lld",
+                              site->index, (long long)bytes, (long long)expected);
   } else if (mlirAttributeIsAElements(value)) {
-    MlirType expected = mlirRankedTensorTypeGet(type.rank, type.dims, element, mlirAttributeGetNull());
+    MlirType expected =
+        mlirRankedTensorTypeGet(type.rank, type.dims, element, mlirAttributeGetNull());
     if (!mlirTypeEqual(mlirAttributeGetType(value), expected))
-      return sambaEmitOpError(site->op, "argument %u: samba.value does not have the argument's type", site->index);
+      return sambaEmitOpError(
+          site->op, "argument %u: samba.value does not have the argument's type", site->index);
   }
+
   return true;
 }
 
@@ -182,6 +198,7 @@ static bool checkRegionFits(const Site *site, MlirAttribute region) {
   if (mlirAttributeIsNull(type))
     return true;
   MlirType function = mlirTypeAttrGetValue(type);
+
   for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(function); ++i) {
     MlirAttribute attributes = dictionaryAt(site->op, "arg_attrs", i);
     if (mlirAttributeIsNull(attributes))
@@ -190,9 +207,11 @@ static bool checkRegionFits(const Site *site, MlirAttribute region) {
     owner = mlirAttributeIsNull(owner) ? sambaDictionaryFind(attributes, "samba.name") : owner;
     if (!mlirAttributeIsNull(owner) && mlirAttributeEqual(owner, region) &&
         !mlirTypeEqual(mlirFunctionTypeGetInput(function, i), site->type))
-      return sambaEmitOpError(site->op, "result %u writes region '%.*s' of argument %lld, but does not have its type",
-                              site->index, SAMBA_MLIR_STRING_ARGS(mlirStringAttrGetValue(region)), (long long)i);
+      return sambaEmitOpError(
+          site->op, "result %u writes region '%.*s' of argument %lld, but does not have its type",
+          site->index, SAMBA_MLIR_STRING_ARGS(mlirStringAttrGetValue(region)), (long long)i);
   }
+
   return true;
 }
 
@@ -200,28 +219,33 @@ bool sambaVerifySambaAttribute(MlirOperation op, SambaAttributePlace place, unsi
                                MlirNamedAttribute attribute) {
   static const char *const places[] = {"an operation", "an argument", "a result"};
   SambaStringRef name = sambaFromMlir(mlirIdentifierStr(attribute.name));
+
   Site site = {op, place, index, typeOfSite(op, place, index)};
   for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
     if (!sambaStringRefEqualC(name, known[i].name))
       continue;
     if (!(known[i].places >> place & 1))
-      return sambaEmitOpError(op, "attribute '%s' cannot stand on %s", known[i].name, places[place]);
+      return sambaEmitOpError(op, "attribute '%s' cannot stand on %s", known[i].name,
+                              places[place]);
     const char *expected = known[i].check(&site, attribute.attribute);
     if (expected && place == SAMBA_ON_OPERATION)
       return sambaEmitOpError(op, "attribute '%s' must be %s", known[i].name, expected);
     if (expected)
       return sambaEmitOpError(op, "%s %u: attribute '%s' must be %s",
-                              place == SAMBA_ON_ARGUMENT ? "argument" : "result", index, known[i].name, expected);
+                              place == SAMBA_ON_ARGUMENT ? "argument" : "result", index,
+                              known[i].name, expected);
     if (known[i].check == checkValue)
       return checkValueFits(&site, attribute.attribute);
     if (place == SAMBA_ON_RESULT && sambaStringRefEqualC(name, "samba.region"))
       return checkRegionFits(&site, attribute.attribute);
     return true;
   }
-  return sambaEmitOpError(op, "there is no attribute '%.*s' in the samba dialect", SAMBA_STRING_ARGS(name));
+
+  return sambaEmitOpError(op, "there is no attribute '%.*s' in the samba dialect",
+                          SAMBA_STRING_ARGS(name));
 }
 
-/*===-- The dictionary attributes ---------------------------------------------------------------------------------===*/
+/*===-- The dictionary attributes -------------------------------------------------------------===*/
 
 typedef struct Entry {
   const char *name;
@@ -229,9 +253,12 @@ typedef struct Entry {
   bool required;
 } Entry;
 
-static bool isInteger(MlirAttribute value) { return mlirAttributeIsAInteger(value) && !mlirAttributeIsABool(value); }
+static bool isInteger(MlirAttribute value) {
+  return mlirAttributeIsAInteger(value) && !mlirAttributeIsABool(value);
+}
 
-static SambaStatus checkEntries(const char *what, MlirAttribute body, const Entry *entries, size_t count) {
+static SambaStatus checkEntries(const char *what, MlirAttribute body, const Entry *entries,
+                                size_t count) {
   for (intptr_t i = 0; i < mlirDictionaryAttrGetNumElements(body); ++i) {
     MlirNamedAttribute entry = mlirDictionaryAttrGetElement(body, i);
     SambaStringRef name = sambaFromMlir(mlirIdentifierStr(entry.name));
@@ -245,17 +272,20 @@ static SambaStatus checkEntries(const char *what, MlirAttribute body, const Entr
     const char *expected = "";
     switch (entries[k].form) {
     case 'i':
-      fits = isInteger(value) && mlirIntegerAttrGetValueInt(value) >= 0, expected = "an integer of 0 or more";
+      fits = isInteger(value) && mlirIntegerAttrGetValueInt(value) >= 0,
+      expected = "an integer of 0 or more";
       break;
     case 'd':
-      fits = (mlirAttributeIsAFloat(value) && isfinite(mlirFloatAttrGetValueDouble(value))) || isInteger(value),
+      fits = (mlirAttributeIsAFloat(value) && isfinite(mlirFloatAttrGetValueDouble(value))) ||
+             isInteger(value),
       expected = "a finite number";
       break;
     case 's':
       fits = mlirAttributeIsAString(value), expected = "a string";
       break;
     case '[':
-      fits = mlirAttributeIsAArray(value) || mlirAttributeIsADenseI64Array(value), expected = "a list";
+      fits = mlirAttributeIsAArray(value) || mlirAttributeIsADenseI64Array(value),
+      expected = "a list";
       break;
     default:
       fits = mlirAttributeIsADictionary(value), expected = "a dictionary";
@@ -263,6 +293,7 @@ static SambaStatus checkEntries(const char *what, MlirAttribute body, const Entr
     if (!fits)
       return sambaStatusMake(SAMBA_INVALID, "%s: '%s' must be %s", what, entries[k].name, expected);
   }
+
   for (size_t k = 0; k < count; ++k)
     if (entries[k].required && mlirAttributeIsNull(sambaDictionaryFind(body, entries[k].name)))
       return sambaStatusMake(SAMBA_INVALID, "%s needs '%s'", what, entries[k].name);
@@ -270,25 +301,35 @@ static SambaStatus checkEntries(const char *what, MlirAttribute body, const Entr
 }
 
 static SambaStatus checkExternal(SambaStringRef head, MlirAttribute body) {
-  static const Entry entries[] = {{"offset", 'i', true}, {"bytes", 'i', true}, {"checksum", 's', false}};
+  static const Entry entries[] = {
+      {"offset", 'i', true}, {"bytes", 'i', true}, {"checksum", 's', false}};
   if (!head.size)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "#samba.external needs a file: #samba.external<\"model.onnx\", offset = 0, bytes = 4>");
-  SAMBA_RETURN_IF_ERROR(checkEntries("#samba.external", body, entries, sizeof entries / sizeof *entries));
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "#samba.external needs a file: #samba.external<\"model.onnx\", offset = 0, bytes = 4>");
+  SAMBA_RETURN_IF_ERROR(
+      checkEntries("#samba.external", body, entries, sizeof entries / sizeof *entries));
   int64_t end;
+
   if (sambaAddOverflows(mlirIntegerAttrGetValueInt(sambaDictionaryFind(body, "offset")),
                         mlirIntegerAttrGetValueInt(sambaDictionaryFind(body, "bytes")), &end))
-    return sambaStatusMake(SAMBA_INVALID, "#samba.external: offset + bytes is beyond the largest file");
+    return sambaStatusMake(SAMBA_INVALID,
+                           "#samba.external: offset + bytes is beyond the largest file");
   return NULL;
 }
 
 static SambaStatus checkDerived(SambaStringRef head, MlirAttribute body) {
-  static const Entry entries[] = {{"operands", '[', true}, {"types", '[', true}, {"attributes", '{', false}};
-  const SambaOperator *operator_ = sambaOperatorFind(head);
-  if (!operator_)
-    return sambaStatusMake(SAMBA_INVALID, "#samba.derived: there is no operation '%.*s'", SAMBA_STRING_ARGS(head));
-  SAMBA_RETURN_IF_ERROR(checkEntries("#samba.derived", body, entries, sizeof entries / sizeof *entries));
-  MlirAttribute operands = sambaDictionaryFind(body, "operands"), types = sambaDictionaryFind(body, "types");
+  static const Entry entries[] = {
+      {"operands", '[', true}, {"types", '[', true}, {"attributes", '{', false}};
+  const SambaOperator *operator = sambaOperatorFind(head);
+
+  if (!operator)
+    return sambaStatusMake(SAMBA_INVALID, "#samba.derived: there is no operation '%.*s'",
+                           SAMBA_STRING_ARGS(head));
+  SAMBA_RETURN_IF_ERROR(
+      checkEntries("#samba.derived", body, entries, sizeof entries / sizeof *entries));
+  MlirAttribute operands = sambaDictionaryFind(body, "operands");
+  MlirAttribute types = sambaDictionaryFind(body, "types");
   if (!mlirAttributeIsAArray(operands) || !mlirAttributeIsAArray(types) ||
       mlirArrayAttrGetNumElements(operands) != mlirArrayAttrGetNumElements(types))
     return sambaStatusMake(SAMBA_INVALID, "#samba.derived needs one type per operand");
@@ -296,34 +337,42 @@ static SambaStatus checkDerived(SambaStringRef head, MlirAttribute body) {
   SambaArena arena = {0};
   SambaTensorType *tensors = SAMBA_ARENA_ARRAY(&arena, SambaTensorType, (size_t)count);
   SambaStatus status = NULL;
+
   for (intptr_t i = 0; !status && i < count; ++i) {
-    MlirAttribute operand = mlirArrayAttrGetElement(operands, i), type = mlirArrayAttrGetElement(types, i);
-    if (!sambaAttributeIs(operand, "samba.external") && !sambaAttributeIs(operand, "samba.derived") &&
-        !mlirAttributeIsAElements(operand))
-      status = sambaStatusMake(
-          SAMBA_INVALID,
-          "#samba.derived: operand %lld must be #samba.external<...>, #samba.derived<...> or a dense tensor",
-          (long long)i);
+    MlirAttribute operand = mlirArrayAttrGetElement(operands, i);
+    MlirAttribute type = mlirArrayAttrGetElement(types, i);
+    if (!sambaAttributeIs(operand, "samba.external") &&
+        !sambaAttributeIs(operand, "samba.derived") && !mlirAttributeIsAElements(operand))
+      status = sambaStatusMake(SAMBA_INVALID,
+                               "#samba.derived: operand %lld must be #samba.external<...>, "
+                               "#samba.derived<...> or a dense tensor",
+                               (long long)i);
     else
       status = mlirAttributeIsAType(type)
                    ? sambaTensorTypeFromMlir(mlirTypeAttrGetValue(type), &tensors[i])
-                   : sambaStatusMake(SAMBA_INVALID, "#samba.derived: type %lld is not a type", (long long)i);
+                   : sambaStatusMake(SAMBA_INVALID, "#samba.derived: type %lld is not a type",
+                                     (long long)i);
   }
+
   MlirAttribute attributes = sambaDictionaryFind(body, "attributes");
-  intptr_t size = mlirAttributeIsNull(attributes) ? 0 : mlirDictionaryAttrGetNumElements(attributes);
+  intptr_t size =
+      mlirAttributeIsNull(attributes) ? 0 : mlirDictionaryAttrGetNumElements(attributes);
   SambaAttribute *converted = SAMBA_ARENA_ARRAY(&arena, SambaAttribute, (size_t)size);
+
   for (intptr_t i = 0; !status && i < size; ++i)
-    status = sambaAttributeFromMlir(&arena, mlirDictionaryAttrGetElement(attributes, i), &converted[i]);
-  SambaOperatorCall call = {.operator_ = operator_,
+    status =
+        sambaAttributeFromMlir(&arena, mlirDictionaryAttrGetElement(attributes, i), &converted[i]);
+  SambaOperatorCall call = {.operator = operator,
                             .operand_count = (uint32_t)count,
                             .operands = tensors,
                             .attribute_count = (uint32_t)size,
                             .attributes = converted};
-  SambaTensorType *results = SAMBA_ARENA_ARRAY(&arena, SambaTensorType, operator_->result_count);
+  SambaTensorType *results = SAMBA_ARENA_ARRAY(&arena, SambaTensorType, operator->result_count);
   if (!status)
-    status =
-        sambaStatusAnnotate(sambaOperatorInfer(&call, results), "#samba.derived<\"%.*s\">", SAMBA_STRING_ARGS(head));
+    status = sambaStatusAnnotate(sambaOperatorInfer(&call, results), "#samba.derived<\"%.*s\">",
+                                 SAMBA_STRING_ARGS(head));
   sambaArenaDestroy(&arena);
+
   return status;
 }
 
@@ -331,28 +380,39 @@ static double numberOf(MlirAttribute body, const char *name, double otherwise) {
   MlirAttribute value = sambaDictionaryFind(body, name);
   if (mlirAttributeIsNull(value))
     return otherwise;
-  return mlirAttributeIsAFloat(value) ? mlirFloatAttrGetValueDouble(value) : (double)mlirIntegerAttrGetValueInt(value);
+  return mlirAttributeIsAFloat(value) ? mlirFloatAttrGetValueDouble(value)
+                                      : (double)mlirIntegerAttrGetValueInt(value);
 }
 
 static SambaStatus checkArginBody(SambaStringRef head, MlirAttribute body) {
-  static const char *const kinds[] = {"lr", "weight_decay", "momentum", "dropout_rate", "dropout_seed", "other", NULL};
-  static const Entry entries[] = {
-      {"kind", 's', true}, {"group", 's', false}, {"default", 'd', true}, {"min", 'd', false}, {"max", 'd', false}};
+  static const char *const kinds[] = {"lr",           "weight_decay", "momentum", "dropout_rate",
+                                      "dropout_seed", "other",        NULL};
+  static const Entry entries[] = {{"kind", 's', true},
+                                  {"group", 's', false},
+                                  {"default", 'd', true},
+                                  {"min", 'd', false},
+                                  {"max", 'd', false}};
   if (head.size)
-    return sambaStatusMake(SAMBA_INVALID, "#samba.argin takes no name, only kind, group, default, min and max");
-  SAMBA_RETURN_IF_ERROR(checkEntries("#samba.argin", body, entries, sizeof entries / sizeof *entries));
+    return sambaStatusMake(SAMBA_INVALID,
+                           "#samba.argin takes no name, only kind, group, default, min and max");
+  SAMBA_RETURN_IF_ERROR(
+      checkEntries("#samba.argin", body, entries, sizeof entries / sizeof *entries));
   if (!isOneOf(sambaDictionaryFind(body, "kind"), kinds))
-    return sambaStatusMake(SAMBA_INVALID, "#samba.argin: kind must be \"lr\", \"weight_decay\", \"momentum\", "
-                                          "\"dropout_rate\", \"dropout_seed\" or \"other\"");
+    return sambaStatusMake(SAMBA_INVALID,
+                           "#samba.argin: kind must be \"lr\", \"weight_decay\", \"momentum\", "
+                           "\"dropout_rate\", \"dropout_seed\" or \"other\"");
   double value = numberOf(body, "default", 0);
+
   if (value < numberOf(body, "min", value) || value > numberOf(body, "max", value))
     return sambaStatusMake(SAMBA_INVALID, "#samba.argin: default %g is outside [%g, %g]", value,
                            numberOf(body, "min", -INFINITY), numberOf(body, "max", INFINITY));
   return NULL;
 }
 
-SambaStatus sambaCheckSambaAttribute(SambaStringRef mnemonic, SambaStringRef head, MlirAttribute body) {
+SambaStatus sambaCheckSambaAttribute(SambaStringRef mnemonic, SambaStringRef head,
+                                     MlirAttribute body) {
   if (sambaStringRefEqualC(mnemonic, "external"))
     return checkExternal(head, body);
-  return sambaStringRefEqualC(mnemonic, "derived") ? checkDerived(head, body) : checkArginBody(head, body);
+  return sambaStringRefEqualC(mnemonic, "derived") ? checkDerived(head, body)
+                                                   : checkArginBody(head, body);
 }

@@ -3,14 +3,16 @@
 
 #include <stdlib.h>
 
-MlirStringRef sambaOperationName(MlirOperation op) { return mlirIdentifierStr(mlirOperationGetName(op)); }
+MlirStringRef sambaOperationName(MlirOperation op) {
+  return mlirIdentifierStr(mlirOperationGetName(op));
+}
 
 typedef struct Text {
   SAMBA_ARRAY(char) text;
 } Text;
 
-static void appendText(MlirStringRef part, void *userData) {
-  Text *text = userData;
+static void appendText(MlirStringRef part, void *user_data) {
+  Text *text = user_data;
   for (size_t i = 0; i < part.length; ++i)
     sambaArrayAppend(&text->text, part.data[i]);
 }
@@ -43,18 +45,19 @@ SambaDType sambaDTypeFromType(MlirType type) {
     return SAMBA_DTYPE_F16;
   if (!mlirTypeIsAInteger(type) || mlirIntegerTypeIsSigned(type))
     return SAMBA_DTYPE_COUNT;
-  bool isUnsigned = mlirIntegerTypeIsUnsigned(type);
+  bool is_unsigned = mlirIntegerTypeIsUnsigned(type);
+
   switch (mlirIntegerTypeGetWidth(type)) {
   case 1:
-    return isUnsigned ? SAMBA_DTYPE_COUNT : SAMBA_DTYPE_I1;
+    return is_unsigned ? SAMBA_DTYPE_COUNT : SAMBA_DTYPE_I1;
   case 8:
-    return isUnsigned ? SAMBA_DTYPE_UI8 : SAMBA_DTYPE_I8;
+    return is_unsigned ? SAMBA_DTYPE_UI8 : SAMBA_DTYPE_I8;
   case 16:
-    return isUnsigned ? SAMBA_DTYPE_COUNT : SAMBA_DTYPE_I16;
+    return is_unsigned ? SAMBA_DTYPE_COUNT : SAMBA_DTYPE_I16;
   case 32:
-    return isUnsigned ? SAMBA_DTYPE_COUNT : SAMBA_DTYPE_I32;
+    return is_unsigned ? SAMBA_DTYPE_COUNT : SAMBA_DTYPE_I32;
   case 64:
-    return isUnsigned ? SAMBA_DTYPE_COUNT : SAMBA_DTYPE_I64;
+    return is_unsigned ? SAMBA_DTYPE_COUNT : SAMBA_DTYPE_I64;
   default:
     return SAMBA_DTYPE_COUNT;
   }
@@ -83,8 +86,9 @@ MlirType sambaDTypeToType(MlirContext context, SambaDType dtype) {
 }
 
 SambaStatus sambaTensorTypeFromMlir(MlirType type, SambaTensorType *out_type) {
-  static const char expected[] = "a tensor with static dimensions, rank 8 at most, elements f32, bf16, f16, i1, i8, "
-                                 "ui8, i16, i32 or i64";
+  static const char expected[] =
+      "a tensor with static dimensions, rank 8 at most, elements f32, bf16, f16, i1, i8, "
+      "ui8, i16, i32 or i64";
   SambaDType dtype = SAMBA_DTYPE_COUNT;
   bool fits = mlirTypeIsARankedTensor(type) && mlirShapedTypeHasStaticShape(type) &&
               mlirShapedTypeGetRank(type) <= SAMBA_MAX_RANK &&
@@ -98,9 +102,12 @@ SambaStatus sambaTensorTypeFromMlir(MlirType type, SambaTensorType *out_type) {
       out_type->dims[axis] = mlirShapedTypeGetDimSize(type, axis);
     return NULL;
   }
+
   SambaArena arena = {0};
-  SambaStatus status = sambaStatusMake(SAMBA_UNSUPPORTED, "%s is not %s", printType(&arena, type), expected);
+  SambaStatus status =
+      sambaStatusMake(SAMBA_UNSUPPORTED, "%s is not %s", printType(&arena, type), expected);
   sambaArenaDestroy(&arena);
+
   return status;
 }
 
@@ -109,14 +116,16 @@ MlirType sambaTensorTypeToMlir(MlirContext context, const SambaTensorType *type)
                                  mlirAttributeGetNull());
 }
 
-SambaStatus sambaAttributeFromMlir(SambaArena *arena, MlirNamedAttribute attribute, SambaAttribute *out_attribute) {
+SambaStatus sambaAttributeFromMlir(SambaArena *arena, MlirNamedAttribute attribute,
+                                   SambaAttribute *out_attribute) {
   MlirAttribute value = attribute.attribute;
   *out_attribute = (SambaAttribute){.name = sambaFromMlir(mlirIdentifierStr(attribute.name))};
   if (mlirAttributeIsABool(value)) {
     out_attribute->kind = SAMBA_ATTRIBUTE_BOOL;
     out_attribute->value.integer = mlirBoolAttrGetValue(value);
   } else if (mlirAttributeIsAInteger(value) &&
-             mlirTypeEqual(mlirAttributeGetType(value), mlirIntegerTypeGet(mlirAttributeGetContext(value), 64))) {
+             mlirTypeEqual(mlirAttributeGetType(value),
+                           mlirIntegerTypeGet(mlirAttributeGetContext(value), 64))) {
     out_attribute->kind = SAMBA_ATTRIBUTE_INT;
     out_attribute->value.integer = mlirIntegerAttrGetValueInt(value);
   } else if (mlirAttributeIsAFloat(value) && mlirTypeIsAF64(mlirAttributeGetType(value))) {
@@ -144,17 +153,20 @@ SambaStatus sambaAttributeFromMlir(SambaArena *arena, MlirNamedAttribute attribu
   } else if (mlirAttributeIsAType(value)) {
     SambaDType dtype = sambaDTypeFromType(mlirTypeAttrGetValue(value));
     if (dtype == SAMBA_DTYPE_COUNT)
-      return sambaStatusMake(SAMBA_UNSUPPORTED,
-                             "attribute '%.*s' is %s; element types are f32, bf16, f16, i1, i8, ui8, i16, i32, i64",
-                             SAMBA_STRING_ARGS(out_attribute->name), sambaPrintAttribute(arena, value));
+      return sambaStatusMake(
+          SAMBA_UNSUPPORTED,
+          "attribute '%.*s' is %s; element types are f32, bf16, f16, i1, i8, ui8, i16, i32, i64",
+          SAMBA_STRING_ARGS(out_attribute->name), sambaPrintAttribute(arena, value));
     out_attribute->kind = SAMBA_ATTRIBUTE_DTYPE;
     out_attribute->value.dtype = dtype;
   } else {
-    return sambaStatusMake(SAMBA_INVALID,
-                           "attribute '%.*s' is %s; attributes are integers (i64), numbers (f64), booleans, lists of "
-                           "integers or numbers, strings or element types",
-                           SAMBA_STRING_ARGS(out_attribute->name), sambaPrintAttribute(arena, value));
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "attribute '%.*s' is %s; attributes are integers (i64), numbers (f64), booleans, lists of "
+        "integers or numbers, strings or element types",
+        SAMBA_STRING_ARGS(out_attribute->name), sambaPrintAttribute(arena, value));
   }
+
   return NULL;
 }
 
@@ -167,14 +179,17 @@ MlirAttribute sambaAttributeToMlir(MlirContext context, const SambaAttribute *at
   case SAMBA_ATTRIBUTE_BOOL:
     return mlirBoolAttrGet(context, attribute->value.integer != 0);
   case SAMBA_ATTRIBUTE_INTS:
-    return mlirDenseI64ArrayGet(context, (intptr_t)attribute->value.integers.size, attribute->value.integers.data);
+    return mlirDenseI64ArrayGet(context, (intptr_t)attribute->value.integers.size,
+                                attribute->value.integers.data);
   case SAMBA_ATTRIBUTE_FLOATS:
-    return mlirDenseF64ArrayGet(context, (intptr_t)attribute->value.reals.size, attribute->value.reals.data);
+    return mlirDenseF64ArrayGet(context, (intptr_t)attribute->value.reals.size,
+                                attribute->value.reals.data);
   case SAMBA_ATTRIBUTE_STRING:
     return mlirStringAttrGet(context, sambaToMlir(attribute->value.string));
   case SAMBA_ATTRIBUTE_DTYPE:
     return mlirTypeAttrGet(sambaDTypeToType(context, attribute->value.dtype));
   }
+
   return mlirAttributeGetNull();
 }
 
@@ -182,16 +197,18 @@ MlirAttribute sambaDictionaryFind(MlirAttribute dictionary, const char *name) {
   return mlirDictionaryAttrGetElementByName(dictionary, mlirStringRefCreateFromCString(name));
 }
 
-MlirAttribute sambaDenseAttribute(MlirContext context, const SambaTensorType *type, const void *data, bool splat) {
+MlirAttribute sambaDenseAttribute(MlirContext context, const SambaTensorType *type,
+                                  const void *data, bool splat) {
   MlirType shaped = sambaTensorTypeToMlir(context, type);
   int64_t elements = 1;
+
   for (uint32_t axis = 0; axis < type->rank; ++axis)
     elements *= type->dims[axis];
   if (elements == 0)
     return mlirDenseElementsAttrGet(shaped, 0, NULL);
   if (type->dtype != SAMBA_DTYPE_I1)
-    return mlirDenseElementsAttrRawBufferGet(shaped, (size_t)(splat ? 1 : elements) * sambaDTypeBytes(type->dtype),
-                                             data);
+    return mlirDenseElementsAttrRawBufferGet(
+        shaped, (size_t)(splat ? 1 : elements) * sambaDTypeBytes(type->dtype), data);
   const uint8_t *bytes = data; /* MLIR packs i1, so booleans go through its own builder */
   if (splat)
     return mlirDenseElementsAttrBoolSplatGet(shaped, bytes[0] != 0);
@@ -200,9 +217,11 @@ MlirAttribute sambaDenseAttribute(MlirContext context, const SambaTensorType *ty
     flags[i] = bytes[i] != 0;
   MlirAttribute attribute = mlirDenseElementsAttrBoolGet(shaped, elements, flags);
   free(flags);
+
   return attribute;
 }
 
 MlirNamedAttribute sambaNamedAttribute(MlirContext context, const char *name, MlirAttribute value) {
-  return mlirNamedAttributeGet(mlirIdentifierGet(context, mlirStringRefCreateFromCString(name)), value);
+  return mlirNamedAttributeGet(mlirIdentifierGet(context, mlirStringRefCreateFromCString(name)),
+                               value);
 }

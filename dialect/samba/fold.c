@@ -1,6 +1,6 @@
-/* Folds: operations that are another value, or a simpler form of themselves. Every fold keeps values bit for bit (x + 0
- * is not x when x is -0, so it stays). A fold that rewrites its operation in place returns the operation's own result.
- */
+/* Folds: operations that are another value, or a simpler form of themselves. Every fold keeps
+ * values bit for bit (x + 0 is not x when x is -0, so it stays). A fold that rewrites its operation
+ * in place returns the operation's own result. */
 #include "dialect/samba/samba.h"
 
 typedef struct Fold {
@@ -11,8 +11,12 @@ typedef struct Fold {
   MlirAttribute *out_constant;
 } Fold;
 
-static MlirValue operand(MlirOperation op, intptr_t index) { return mlirOperationGetOperand(op, index); }
-static MlirType resultType(const Fold *fold) { return mlirValueGetType(mlirOperationGetResult(fold->op, 0)); }
+static MlirValue operand(MlirOperation op, intptr_t index) {
+  return mlirOperationGetOperand(op, index);
+}
+static MlirType resultType(const Fold *fold) {
+  return mlirValueGetType(mlirOperationGetResult(fold->op, 0));
+}
 
 static bool becomes(const Fold *fold, MlirValue value) {
   if (!mlirTypeEqual(mlirValueGetType(value), resultType(fold)))
@@ -34,7 +38,9 @@ static MlirOperation sameProducer(const Fold *fold) {
   if (!mlirValueIsAOpResult(operand(fold->op, 0)))
     return (MlirOperation){NULL};
   MlirOperation op = mlirOpResultGetOwner(operand(fold->op, 0));
-  return mlirIdentifierEqual(mlirOperationGetName(op), mlirOperationGetName(fold->op)) ? op : (MlirOperation){NULL};
+  return mlirIdentifierEqual(mlirOperationGetName(op), mlirOperationGetName(fold->op))
+             ? op
+             : (MlirOperation){NULL};
 }
 
 static bool inPlace(const Fold *fold) {
@@ -47,7 +53,8 @@ static bool skipInner(const Fold *fold, MlirOperation inner) {
   return inPlace(fold);
 }
 
-/* A list attribute; returns how many numbers there are, or -1 when it is absent or longer than a shape. */
+/* A list attribute; returns how many numbers there are, or -1 when it is absent or longer than a
+ * shape. */
 static int64_t listOf(MlirAttribute dictionary, const char *name, int64_t *out) {
   MlirAttribute list = sambaDictionaryFind(dictionary, name);
   if (mlirAttributeIsNull(list) || !mlirAttributeIsADenseI64Array(list) ||
@@ -64,7 +71,8 @@ static void setList(const Fold *fold, const char *name, int64_t size, const int6
                                   mlirDenseI64ArrayGet(context, size, values));
 }
 
-/* A constant all of whose elements are `value`, in the result's type or a smaller shape. -0.0 is not 0.0. */
+/* A constant all of whose elements are `value`, in the result's type or a smaller shape. -0.0 is
+ * not 0.0. */
 static bool isSplat(const Fold *fold, intptr_t index, double value) {
   MlirAttribute constant = fold->constants[index];
   if (mlirAttributeIsNull(constant) || !mlirAttributeIsADenseElements(constant) ||
@@ -79,16 +87,20 @@ static bool isSplat(const Fold *fold, intptr_t index, double value) {
   return mlirTypeIsAInteger(type) && mlirIntegerTypeIsSignless(type) &&
          mlirIntegerAttrGetValueInt(element) == (int64_t)value;
 }
-static bool isFloat(const Fold *fold) { return mlirTypeIsAFloat(mlirShapedTypeGetElementType(resultType(fold))); }
+static bool isFloat(const Fold *fold) {
+  return mlirTypeIsAFloat(mlirShapedTypeGetElementType(resultType(fold)));
+}
 
-/* A view of a constant: the same elements in another shape (any constant), or anything of equal elements. */
-static bool viewOfConstant(const Fold *fold, bool sameOrder) {
+/* A view of a constant: the same elements in another shape (any constant), or anything of equal
+ * elements. */
+static bool viewOfConstant(const Fold *fold, bool same_order) {
   MlirAttribute constant = fold->constants[0];
   if (mlirAttributeIsNull(constant) || !mlirAttributeIsADenseElements(constant))
     return false;
   if (mlirDenseElementsAttrIsSplat(constant))
-    *fold->out_constant = mlirDenseElementsAttrSplatGet(resultType(fold), mlirDenseElementsAttrGetSplatValue(constant));
-  else if (sameOrder)
+    *fold->out_constant = mlirDenseElementsAttrSplatGet(
+        resultType(fold), mlirDenseElementsAttrGetSplatValue(constant));
+  else if (same_order)
     *fold->out_constant = mlirDenseElementsAttrReshapeGet(constant, resultType(fold));
   else
     return false;
@@ -99,8 +111,8 @@ static bool foldIdentity(const Fold *fold) { return becomes(fold, operand(fold->
 
 /* detach means something only where gradients are taken. */
 static bool foldDetach(const Fold *fold) {
-  for (MlirOperation parent = mlirOperationGetParentOperation(fold->op); !mlirOperationIsNull(parent);
-       parent = mlirOperationGetParentOperation(parent)) {
+  for (MlirOperation parent = mlirOperationGetParentOperation(fold->op);
+       !mlirOperationIsNull(parent); parent = mlirOperationGetParentOperation(parent)) {
     MlirAttribute graph = sambaOperationAttribute(parent, "samba.graph");
     if (mlirAttributeIsNull(graph) || !mlirAttributeIsADictionary(graph))
       continue;
@@ -132,12 +144,15 @@ static bool lossless(SambaDType from, SambaDType to) {
   static const uint16_t wider[SAMBA_DTYPE_COUNT] = {
       [SAMBA_DTYPE_BF16] = 1 << SAMBA_DTYPE_F32,
       [SAMBA_DTYPE_F16] = 1 << SAMBA_DTYPE_F32,
-      [SAMBA_DTYPE_I8] = 1 << SAMBA_DTYPE_I16 | 1 << SAMBA_DTYPE_I32 | 1 << SAMBA_DTYPE_I64 | 1 << SAMBA_DTYPE_F32,
-      [SAMBA_DTYPE_UI8] = 1 << SAMBA_DTYPE_I16 | 1 << SAMBA_DTYPE_I32 | 1 << SAMBA_DTYPE_I64 | 1 << SAMBA_DTYPE_F32,
+      [SAMBA_DTYPE_I8] =
+          1 << SAMBA_DTYPE_I16 | 1 << SAMBA_DTYPE_I32 | 1 << SAMBA_DTYPE_I64 | 1 << SAMBA_DTYPE_F32,
+      [SAMBA_DTYPE_UI8] =
+          1 << SAMBA_DTYPE_I16 | 1 << SAMBA_DTYPE_I32 | 1 << SAMBA_DTYPE_I64 | 1 << SAMBA_DTYPE_F32,
       [SAMBA_DTYPE_I16] = 1 << SAMBA_DTYPE_I32 | 1 << SAMBA_DTYPE_I64 | 1 << SAMBA_DTYPE_F32,
       [SAMBA_DTYPE_I32] = 1 << SAMBA_DTYPE_I64,
   };
-  return from < SAMBA_DTYPE_COUNT && to < SAMBA_DTYPE_COUNT && (from == to || wider[from] >> to & 1);
+  return from < SAMBA_DTYPE_COUNT && to < SAMBA_DTYPE_COUNT &&
+         (from == to || wider[from] >> to & 1);
 }
 
 static bool foldCast(const Fold *fold) {
@@ -146,8 +161,10 @@ static bool foldCast(const Fold *fold) {
   MlirOperation inner = producer(operand(fold->op, 0), "samba.cast");
   if (!inner.ptr)
     return false;
-  SambaDType from = sambaDTypeFromType(mlirShapedTypeGetElementType(mlirValueGetType(operand(inner, 0))));
-  SambaDType between = sambaDTypeFromType(mlirShapedTypeGetElementType(mlirValueGetType(operand(fold->op, 0))));
+  SambaDType from =
+      sambaDTypeFromType(mlirShapedTypeGetElementType(mlirValueGetType(operand(inner, 0))));
+  SambaDType between =
+      sambaDTypeFromType(mlirShapedTypeGetElementType(mlirValueGetType(operand(fold->op, 0))));
   if (!lossless(from, between))
     return false;
   return becomes(fold, operand(inner, 0)) || skipInner(fold, inner);
@@ -176,6 +193,7 @@ static void normalize(int64_t *axes, int64_t size) {
 static bool foldPermute(const Fold *fold) {
   int64_t outer[SAMBA_MAX_RANK], innerDims[SAMBA_MAX_RANK];
   int64_t rank = listOf(fold->attributes, "dims", outer);
+
   if (rank < 0)
     return false;
   normalize(outer, rank);
@@ -193,6 +211,7 @@ static bool foldPermute(const Fold *fold) {
   for (int64_t i = 0; i < rank; ++i)
     outer[i] = innerDims[outer[i]];
   setList(fold, "dims", rank, outer);
+
   return skipInner(fold, inner);
 }
 
@@ -200,7 +219,8 @@ typedef struct Window {
   int64_t rank, starts[SAMBA_MAX_RANK], ends[SAMBA_MAX_RANK], steps[SAMBA_MAX_RANK];
 } Window;
 
-/* The window of a slice in plain numbers: starts within the input, steps positive; false for other forms. */
+/* The window of a slice in plain numbers: starts within the input, steps positive; false for other
+ * forms. */
 static bool windowOf(MlirAttribute attributes, MlirType input, Window *out) {
   out->rank = listOf(attributes, "starts", out->starts);
   if (out->rank < 0 || listOf(attributes, "ends", out->ends) != out->rank ||
@@ -214,12 +234,14 @@ static bool windowOf(MlirAttribute attributes, MlirType input, Window *out) {
 }
 
 static bool foldSlice(const Fold *fold) {
-  if (foldIdentity(fold)) { /* the same shape: every element, unless a dimension is walked backwards */
+  if (foldIdentity(
+          fold)) { /* the same shape: every element, unless a dimension is walked backwards */
     Window window;
     if (windowOf(fold->attributes, mlirValueGetType(operand(fold->op, 0)), &window))
       return true;
     *fold->out_value = (MlirValue){NULL};
   }
+
   MlirOperation inner = sameProducer(fold);
   Window outer, first;
   if (!inner.ptr)
@@ -227,12 +249,14 @@ static bool foldSlice(const Fold *fold) {
   if (!windowOf(fold->attributes, mlirValueGetType(operand(fold->op, 0)), &outer) ||
       !windowOf(sambaOperationAttributes(inner), mlirValueGetType(operand(inner, 0)), &first))
     return false;
+
   for (int64_t i = 0; i < outer.rank; ++i) {
     int64_t count = (outer.ends[i] - outer.starts[i] + outer.steps[i] - 1) / outer.steps[i];
     outer.starts[i] = first.starts[i] + outer.starts[i] * first.steps[i];
     outer.steps[i] *= first.steps[i];
     outer.ends[i] = outer.starts[i] + (count - 1) * outer.steps[i] + 1;
   }
+
   setList(fold, "starts", outer.rank, outer.starts);
   setList(fold, "ends", outer.rank, outer.ends);
   setList(fold, "steps", outer.rank, outer.steps);
@@ -241,7 +265,8 @@ static bool foldSlice(const Fold *fold) {
 
 static bool foldPad(const Fold *fold) {
   int64_t amounts[2][SAMBA_MAX_RANK];
-  int64_t sizes[2] = {listOf(fold->attributes, "low", amounts[0]), listOf(fold->attributes, "high", amounts[1])};
+  int64_t sizes[2] = {listOf(fold->attributes, "low", amounts[0]),
+                      listOf(fold->attributes, "high", amounts[1])};
   for (int side = 0; side < 2; ++side)
     for (int64_t i = 0; i < sizes[side]; ++i)
       if (amounts[side][i])
@@ -249,14 +274,18 @@ static bool foldPad(const Fold *fold) {
   return sizes[0] >= 0 && sizes[1] >= 0 && foldIdentity(fold);
 }
 
-static bool foldCat(const Fold *fold) { return mlirOperationGetNumOperands(fold->op) == 1 && foldIdentity(fold); }
+static bool foldCat(const Fold *fold) {
+  return mlirOperationGetNumOperands(fold->op) == 1 && foldIdentity(fold);
+}
 
 static bool foldNeutral(const Fold *fold, double right, bool commutes) {
   if (isSplat(fold, 1, right) && becomes(fold, operand(fold->op, 0)))
     return true;
   return commutes && isSplat(fold, 0, right) && becomes(fold, operand(fold->op, 1));
 }
-static bool foldAdd(const Fold *fold) { return foldNeutral(fold, isFloat(fold) ? -0.0 : 0.0, true); }
+static bool foldAdd(const Fold *fold) {
+  return foldNeutral(fold, isFloat(fold) ? -0.0 : 0.0, true);
+}
 static bool foldSub(const Fold *fold) { return foldNeutral(fold, 0.0, false); }
 static bool foldMul(const Fold *fold) { return foldNeutral(fold, 1.0, true); }
 static bool foldDiv(const Fold *fold) { return foldNeutral(fold, 1.0, false); }
@@ -264,7 +293,8 @@ static bool foldEqualOperands(const Fold *fold) {
   return mlirValueEqual(operand(fold->op, 0), operand(fold->op, 1)) && foldIdentity(fold);
 }
 static bool foldWhere(const Fold *fold) {
-  return mlirValueEqual(operand(fold->op, 1), operand(fold->op, 2)) && becomes(fold, operand(fold->op, 1));
+  return mlirValueEqual(operand(fold->op, 1), operand(fold->op, 2)) &&
+         becomes(fold, operand(fold->op, 1));
 }
 
 typedef struct FoldRow {

@@ -1,4 +1,5 @@
-/* Which C bodies each op has: rows for the ops with structure of their own, the operator table for all others. */
+/* Which C bodies each op has: rows for the ops with structure of their own, the operator table for
+ * all others. */
 #include "dialect/rdu/rdu.h"
 #include "dialect/samba/samba.h"
 
@@ -31,9 +32,11 @@ SambaOpHooks sambaOpHooks(MlirStringRef name) {
   hooks.folds = sambaFoldFind(name);
   if (!hooks.folds)
     hooks.fold = NULL;
-  const SambaOperator *operator_ = sambaOperatorFind((SambaStringRef){name.data + 6, name.length - 6});
-  hooks.data = operator_;
-  hooks.result_count = operator_ ? operator_->result_count : 1;
+  const SambaOperator *operator =
+      sambaOperatorFind((SambaStringRef){name.data + 6, name.length - 6});
+  hooks.data = operator;
+  hooks.result_count = operator ? operator->result_count : 1;
+
   return hooks;
 }
 
@@ -44,7 +47,8 @@ bool sambaVerifyDialectAttribute(MlirOperation op, SambaAttributePlace place, un
   return sambaVerifySambaAttribute(op, place, index, attribute);
 }
 
-SambaStatus sambaCheckDictionaryAttribute(MlirStringRef mnemonic, MlirStringRef head, MlirAttribute body) {
+SambaStatus sambaCheckDictionaryAttribute(MlirStringRef mnemonic, MlirStringRef head,
+                                          MlirAttribute body) {
   SambaStringRef word = sambaFromMlir(mnemonic);
   if (sambaStringRefEqualC(word, "machine") || sambaStringRefEqualC(word, "mapping"))
     return sambaCheckRduAttribute(word, sambaFromMlir(head), body);

@@ -1,11 +1,12 @@
-/* Operations of the table: seen as calls, inferred, verified, created; and how errors are emitted at them. */
+/* Operations of the table: seen as calls, inferred, verified, created; and how errors are emitted
+ * at them. */
 #include "dialect/samba/samba.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/*===-- Diagnostics -----------------------------------------------------------------------------------------------===*/
+/*===-- Diagnostics ---------------------------------------------------------------------------===*/
 
 /* The first line is the message, each "  note: " line a note. */
 static void emitText(MlirLocation location, MlirDiagnosticSeverity severity, const char *text) {
@@ -26,7 +27,8 @@ static void emitText(MlirLocation location, MlirDiagnosticSeverity severity, con
 static bool emitStatus(MlirLocation location, const char *prefix, SambaStatus status) {
   SambaArena arena = {0};
   if (!mlirLocationIsNull(location))
-    emitText(location, MlirDiagnosticError, sambaArenaFormat(&arena, "%s%s", prefix, sambaStatusGetMessage(status)));
+    emitText(location, MlirDiagnosticError,
+             sambaArenaFormat(&arena, "%s%s", prefix, sambaStatusGetMessage(status)));
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
   return false;
@@ -34,7 +36,8 @@ static bool emitStatus(MlirLocation location, const char *prefix, SambaStatus st
 
 bool sambaEmitOpStatus(MlirOperation op, SambaStatus status) {
   SambaArena arena = {0};
-  const char *prefix = sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(sambaOperationName(op)));
+  const char *prefix =
+      sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(sambaOperationName(op)));
   emitStatus(mlirOperationGetLocation(op), prefix, status);
   sambaArenaDestroy(&arena);
   return false;
@@ -55,7 +58,7 @@ bool sambaEmitOpError(MlirOperation op, const char *format, ...) {
   return false;
 }
 
-/*===-- Calls -----------------------------------------------------------------------------------------------------===*/
+/*===-- Calls ---------------------------------------------------------------------------------===*/
 
 static SambaStringRef mnemonicOf(MlirStringRef name) {
   static const char prefix[] = "samba.";
@@ -70,26 +73,31 @@ const SambaOperator *sambaOperatorOf(MlirOperation op) {
 }
 
 /* Attributes with a dot in their name belong to a dialect, not to the call. */
-static SambaStatus makeCall(SambaArena *arena, const SambaOperator *operator_, intptr_t count,
-                            const MlirValue *operands, MlirAttribute dictionary, SambaOperatorCall *out_call) {
-  if (!operator_)
+static SambaStatus makeCall(SambaArena *arena, const SambaOperator *operator, intptr_t count,
+                            const MlirValue *operands, MlirAttribute dictionary,
+                            SambaOperatorCall *out_call) {
+  if (!operator)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "has no row in the operator table");
   SambaTensorType *types = SAMBA_ARENA_ARRAY(arena, SambaTensorType, (size_t)count);
+
   for (intptr_t i = 0; i < count; ++i) {
     SambaStatus status = sambaTensorTypeFromMlir(mlirValueGetType(operands[i]), &types[i]);
     if (status)
       return sambaStatusAnnotate(status, "operand %lld", (long long)i);
   }
+
   intptr_t size = mlirDictionaryAttrGetNumElements(dictionary);
   SambaAttribute *attributes = SAMBA_ARENA_ARRAY(arena, SambaAttribute, (size_t)size);
   uint32_t used = 0;
+
   for (intptr_t i = 0; i < size; ++i) {
     MlirNamedAttribute attribute = mlirDictionaryAttrGetElement(dictionary, i);
     MlirStringRef name = mlirIdentifierStr(attribute.name);
     if (!memchr(name.data, '.', name.length))
       SAMBA_RETURN_IF_ERROR(sambaAttributeFromMlir(arena, attribute, &attributes[used++]));
   }
-  *out_call = (SambaOperatorCall){.operator_ = operator_,
+
+  *out_call = (SambaOperatorCall){.operator = operator,
                                   .operand_count = (uint32_t)count,
                                   .operands = types,
                                   .attribute_count = used,
@@ -97,49 +105,58 @@ static SambaStatus makeCall(SambaArena *arena, const SambaOperator *operator_, i
   return NULL;
 }
 
-static SambaStatus callOfOperation(SambaArena *arena, const SambaOperator *operator_, MlirOperation op,
-                                   SambaOperatorCall *out_call) {
+static SambaStatus callOfOperation(SambaArena *arena, const SambaOperator *operator,
+                                   MlirOperation op, SambaOperatorCall *out_call) {
   intptr_t count = mlirOperationGetNumOperands(op);
   MlirValue *operands = SAMBA_ARENA_ARRAY(arena, MlirValue, (size_t)count);
   for (intptr_t i = 0; i < count; ++i)
     operands[i] = mlirOperationGetOperand(op, i);
-  return makeCall(arena, operator_, count, operands, sambaOperationAttributes(op), out_call);
+  return makeCall(arena, operator, count, operands, sambaOperationAttributes(op), out_call);
 }
 
-SambaStatus sambaOperatorCallFromOperation(SambaArena *arena, MlirOperation op, SambaOperatorCall *out_call) {
+SambaStatus sambaOperatorCallFromOperation(SambaArena *arena, MlirOperation op,
+                                           SambaOperatorCall *out_call) {
   return callOfOperation(arena, sambaOperatorOf(op), op, out_call);
 }
 
-bool sambaInferOperator(const SambaOpHooks *hooks, const SambaInference *inference, MlirType *out_types) {
+bool sambaInferOperator(const SambaOpHooks *hooks, const SambaInference *inference,
+                        MlirType *out_types) {
   SambaArena arena = {0};
   SambaOperatorCall call;
   SambaTensorType results[SAMBA_MAX_RESULTS];
-  SambaStatus status =
-      makeCall(&arena, hooks->data, inference->operand_count, inference->operands, inference->attributes, &call);
+  SambaStatus status = makeCall(&arena, hooks->data, inference->operand_count, inference->operands,
+                                inference->attributes, &call);
   if (!status)
     status = sambaOperatorInfer(&call, results);
   if (status)
-    emitStatus(inference->location, sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(hooks->name)),
-               status);
+    emitStatus(inference->location,
+               sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(hooks->name)), status);
   else
-    for (uint32_t i = 0; i < call.operator_->result_count; ++i)
+    for (uint32_t i = 0; i < call.operator->result_count; ++i)
       out_types[i] = sambaTensorTypeToMlir(inference->context, &results[i]);
   sambaArenaDestroy(&arena);
+
   return !status;
 }
 
 static SambaStatus checkResult(MlirOperation op, uint32_t i, const SambaTensorType *wanted) {
   SambaTensorType actual;
-  SAMBA_RETURN_IF_ERROR(sambaTensorTypeFromMlir(mlirValueGetType(mlirOperationGetResult(op, i)), &actual));
+  SAMBA_RETURN_IF_ERROR(
+      sambaTensorTypeFromMlir(mlirValueGetType(mlirOperationGetResult(op, i)), &actual));
   bool same = actual.rank == wanted->rank && actual.dtype == wanted->dtype;
+
   for (uint32_t axis = 0; same && axis < wanted->rank; ++axis)
     same = actual.dims[axis] == wanted->dims[axis];
-  char make[160], got[160], number[16] = "";
+  char make[160];
+  char got[160];
+  char number[16] = "";
   if (mlirOperationGetNumResults(op) > 1)
     snprintf(number, sizeof number, " %u", i);
   return same ? NULL
-              : sambaStatusMake(SAMBA_INVALID, "result%s is tensor<%s>, but operands and attributes make tensor<%s>",
-                                number, sambaTensorTypeFormat(&actual, got), sambaTensorTypeFormat(wanted, make));
+              : sambaStatusMake(
+                    SAMBA_INVALID,
+                    "result%s is tensor<%s>, but operands and attributes make tensor<%s>", number,
+                    sambaTensorTypeFormat(&actual, got), sambaTensorTypeFormat(wanted, make));
 }
 
 bool sambaVerifyOperator(const SambaOpHooks *hooks, MlirOperation op) {
@@ -165,22 +182,26 @@ MlirOperation sambaOperationCreate(const char *name, MlirLocation location, intp
   return mlirOperationCreate(&state);
 }
 
-/*===-- Constants -------------------------------------------------------------------------------------------------===*/
+/*===-- Constants -----------------------------------------------------------------------------===*/
 
-bool sambaInferConstant(const SambaOpHooks *hooks, const SambaInference *inference, MlirType *out_type) {
+bool sambaInferConstant(const SambaOpHooks *hooks, const SambaInference *inference,
+                        MlirType *out_type) {
   MlirAttribute value = sambaDictionaryFind(inference->attributes, "value");
   SambaTensorType type;
   SambaStatus status =
       mlirAttributeIsNull(value) || !mlirAttributeIsAElements(value)
-          ? sambaStatusMake(SAMBA_INVALID, "attribute 'value' (a dense or dense_resource tensor) is missing")
+          ? sambaStatusMake(SAMBA_INVALID,
+                            "attribute 'value' (a dense or dense_resource tensor) is missing")
           : sambaTensorTypeFromMlir(mlirAttributeGetType(value), &type);
   SambaArena arena = {0};
+
   if (status)
-    emitStatus(inference->location, sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(hooks->name)),
-               status);
+    emitStatus(inference->location,
+               sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(hooks->name)), status);
   else
     *out_type = mlirAttributeGetType(value);
   sambaArenaDestroy(&arena);
+
   return !status;
 }
 

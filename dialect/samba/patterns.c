@@ -5,24 +5,29 @@
 
 static bool isNamed(MlirValue value, const char *name) {
   return mlirValueIsAOpResult(value) &&
-         mlirStringRefEqual(sambaOperationName(mlirOpResultGetOwner(value)), mlirStringRefCreateFromCString(name));
+         mlirStringRefEqual(sambaOperationName(mlirOpResultGetOwner(value)),
+                            mlirStringRefCreateFromCString(name));
 }
 
-/* cat(a, cat(b, c)) along one dimension is cat(a, b, c), unless that is more than one section takes. */
-static MlirLogicalResult flattenCat(MlirRewritePattern pattern, MlirOperation op, MlirPatternRewriter rewriter,
-                                    void *userData) {
-  (void)pattern, (void)userData;
+/* cat(a, cat(b, c)) along one dimension is cat(a, b, c), unless that is more than one section
+ * takes. */
+static MlirLogicalResult flattenCat(MlirRewritePattern pattern, MlirOperation op,
+                                    MlirPatternRewriter rewriter, void *user_data) {
+  (void)pattern, (void)user_data;
   MlirStringRef dim = mlirStringRefCreateFromCString("dim");
   MlirAttribute axis = mlirOperationGetAttributeByName(op, dim);
   MlirStringRef start = mlirStringRefCreateFromCString(SAMBA_SECTION_START_ATTRIBUTE);
+
   if (!mlirAttributeIsNull(mlirOperationGetAttributeByName(op, start)))
     return mlirLogicalResultFailure();
   SAMBA_ARRAY(MlirValue) operands = {0};
   bool found = false;
+
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
     MlirValue value = mlirOperationGetOperand(op, i);
     if (isNamed(value, "samba.cat") &&
-        mlirAttributeEqual(mlirOperationGetAttributeByName(mlirOpResultGetOwner(value), dim), axis)) {
+        mlirAttributeEqual(mlirOperationGetAttributeByName(mlirOpResultGetOwner(value), dim),
+                           axis)) {
       MlirOperation inner = mlirOpResultGetOwner(value);
       for (intptr_t k = 0; k < mlirOperationGetNumOperands(inner); ++k)
         sambaArrayAppend(&operands, mlirOperationGetOperand(inner, k));
@@ -31,11 +36,13 @@ static MlirLogicalResult flattenCat(MlirRewritePattern pattern, MlirOperation op
       sambaArrayAppend(&operands, value);
     }
   }
+
   found = found && operands.size <= SAMBA_MAX_CAT_OPERANDS;
   if (found) {
     MlirNamedAttribute attribute = sambaNamedAttribute(mlirOperationGetContext(op), "dim", axis);
-    MlirOperation flat = sambaOperationCreate("samba.cat", mlirOperationGetLocation(op), (intptr_t)operands.size,
-                                              operands.data, 1, &attribute);
+    MlirOperation flat =
+        sambaOperationCreate("samba.cat", mlirOperationGetLocation(op), (intptr_t)operands.size,
+                             operands.data, 1, &attribute);
     found = !mlirOperationIsNull(flat);
     if (found) {
       MlirRewriterBase base = mlirPatternRewriterAsBase(rewriter);
@@ -43,6 +50,7 @@ static MlirLogicalResult flattenCat(MlirRewritePattern pattern, MlirOperation op
       mlirRewriterBaseReplaceOpWithOperation(base, op, flat);
     }
   }
+
   sambaArrayFree(&operands);
   return found ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }
@@ -58,6 +66,7 @@ void sambaAddPatterns(const SambaOpHooks *hooks, MlirContext context, MlirRewrit
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; ++i)
     if (mlirStringRefEqual(hooks->name, mlirStringRefCreateFromCString(patterns[i].name))) {
       MlirRewritePatternCallbacks callbacks = {.matchAndRewrite = patterns[i].rewrite};
-      mlirRewritePatternSetAdd(set, mlirOpRewritePatternCreate(hooks->name, 1, context, callbacks, NULL, 0, NULL));
+      mlirRewritePatternSetAdd(
+          set, mlirOpRewritePatternCreate(hooks->name, 1, context, callbacks, NULL, 0, NULL));
     }
 }

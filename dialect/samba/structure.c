@@ -8,7 +8,8 @@ bool sambaVerifySection(const SambaOpHooks *hooks, MlirOperation op) {
     return sambaEmitOpError(op, "attribute 'machine' must be #rdu.machine<...>");
   MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op));
   MlirOperation last = mlirBlockGetTerminator(block);
-  if (mlirOperationIsNull(last) || !sambaStringRefEqualC(sambaFromMlir(sambaOperationName(last)), "samba.yield"))
+  if (mlirOperationIsNull(last) ||
+      !sambaStringRefEqualC(sambaFromMlir(sambaOperationName(last)), "samba.yield"))
     return sambaEmitOpError(op, "must end with samba.yield");
   return true;
 }
@@ -19,11 +20,13 @@ bool sambaVerifyYield(const SambaOpHooks *hooks, MlirOperation op) {
   MlirType type = mlirTypeAttrGetValue(sambaOperationAttribute(section, "function_type"));
   intptr_t count = mlirOperationGetNumOperands(op);
   if (count != mlirFunctionTypeGetNumResults(type))
-    return sambaEmitOpError(op, "yields %lld values, but its section has %lld results", (long long)count,
-                            (long long)mlirFunctionTypeGetNumResults(type));
+    return sambaEmitOpError(op, "yields %lld values, but its section has %lld results",
+                            (long long)count, (long long)mlirFunctionTypeGetNumResults(type));
   for (intptr_t i = 0; i < count; ++i)
-    if (!mlirTypeEqual(mlirValueGetType(mlirOperationGetOperand(op, i)), mlirFunctionTypeGetResult(type, i)))
-      return sambaEmitOpError(op, "value %lld does not have the type of the section's result", (long long)i);
+    if (!mlirTypeEqual(mlirValueGetType(mlirOperationGetOperand(op, i)),
+                       mlirFunctionTypeGetResult(type, i)))
+      return sambaEmitOpError(op, "value %lld does not have the type of the section's result",
+                              (long long)i);
   return true;
 }
 
@@ -32,61 +35,78 @@ bool sambaVerifyCallOp(const SambaOpHooks *hooks, MlirOperation op) {
   static const char *const types[] = {"ZEROGRAD", "FWD", "BCKWD", "OPT", "REDUCE", "GRADNORM"};
   int64_t id = mlirIntegerAttrGetValueInt(sambaOperationAttribute(op, "id"));
   if (id < 0 || id > INT32_MAX)
-    return sambaEmitOpError(op, "attribute 'id' is %lld, but must be 0 or more and fit 31 bits", (long long)id);
+    return sambaEmitOpError(op, "attribute 'id' is %lld, but must be 0 or more and fit 31 bits",
+                            (long long)id);
   SambaStringRef type = sambaFromMlir(mlirStringAttrGetValue(sambaOperationAttribute(op, "type")));
   for (size_t i = 0; i < sizeof types / sizeof *types; ++i)
     if (sambaStringRefEqualC(type, types[i]))
       return true;
-  return sambaEmitOpError(op, "attribute 'type' is \"%.*s\", but must be ZEROGRAD, FWD, BCKWD, OPT, REDUCE or GRADNORM",
-                          SAMBA_STRING_ARGS(type));
+  return sambaEmitOpError(
+      op, "attribute 'type' is \"%.*s\", but must be ZEROGRAD, FWD, BCKWD, OPT, REDUCE or GRADNORM",
+      SAMBA_STRING_ARGS(type));
 }
 
-/* After convert-linalg-to-rdu the callee is an rdu.section: its formals are the call's operands, then its results, as
- * symbols with as many elements. */
+/* After convert-linalg-to-rdu the callee is an rdu.section: its formals are the call's operands,
+ * then its results, as symbols with as many elements. */
 static bool verifyRduCall(MlirOperation call, MlirOperation callee, SambaStringRef name) {
   MlirType type = mlirTypeAttrGetValue(sambaOperationAttribute(callee, "function_type"));
-  intptr_t operands = mlirOperationGetNumOperands(call), results = mlirOperationGetNumResults(call);
+  intptr_t operands = mlirOperationGetNumOperands(call);
+  intptr_t results = mlirOperationGetNumResults(call);
+
   if (operands + results != mlirFunctionTypeGetNumInputs(type))
-    return sambaEmitOpError(call, "has %lld operands and %lld results, but @%.*s has %lld symbols", (long long)operands,
-                            (long long)results, SAMBA_STRING_ARGS(name), (long long)mlirFunctionTypeGetNumInputs(type));
+    return sambaEmitOpError(call, "has %lld operands and %lld results, but @%.*s has %lld symbols",
+                            (long long)operands, (long long)results, SAMBA_STRING_ARGS(name),
+                            (long long)mlirFunctionTypeGetNumInputs(type));
+
   for (intptr_t i = 0; i < operands + results; ++i) {
-    MlirValue value = i < operands ? mlirOperationGetOperand(call, i) : mlirOperationGetResult(call, i - operands);
-    MlirType symbol = mlirFunctionTypeGetInput(type, i), tensor = mlirValueGetType(value);
+    MlirValue value = i < operands ? mlirOperationGetOperand(call, i)
+                                   : mlirOperationGetResult(call, i - operands);
+    MlirType symbol = mlirFunctionTypeGetInput(type, i);
+    MlirType tensor = mlirValueGetType(value);
     int64_t wanted = 1, given = 1;
     for (intptr_t a = 0; a < sambaRduTypeRank(symbol); ++a)
       wanted *= sambaRduTypeShape(symbol)[a];
     for (intptr_t a = 0; a < mlirShapedTypeGetRank(tensor); ++a)
       given *= mlirShapedTypeGetDimSize(tensor, a);
-    if (wanted != given || !mlirTypeEqual(sambaRduTypeElement(symbol), mlirShapedTypeGetElementType(tensor)))
+    if (wanted != given ||
+        !mlirTypeEqual(sambaRduTypeElement(symbol), mlirShapedTypeGetElementType(tensor)))
       return sambaEmitOpError(call, "%s %lld does not have the elements of symbol %lld of @%.*s",
-                              i < operands ? "operand" : "result", (long long)(i < operands ? i : i - operands),
-                              (long long)i, SAMBA_STRING_ARGS(name));
+                              i < operands ? "operand" : "result",
+                              (long long)(i < operands ? i : i - operands), (long long)i,
+                              SAMBA_STRING_ARGS(name));
   }
+
   return true;
 }
 
 bool sambaVerifyCall(MlirOperation call, MlirOperation callee) {
-  SambaStringRef name = sambaFromMlir(mlirFlatSymbolRefAttrGetValue(sambaOperationAttribute(call, "callee")));
-  SambaStringRef kind =
-      mlirOperationIsNull(callee) ? (SambaStringRef){"", 0} : sambaFromMlir(sambaOperationName(callee));
+  SambaStringRef name =
+      sambaFromMlir(mlirFlatSymbolRefAttrGetValue(sambaOperationAttribute(call, "callee")));
+  SambaStringRef kind = mlirOperationIsNull(callee) ? (SambaStringRef){"", 0}
+                                                    : sambaFromMlir(sambaOperationName(callee));
   if (sambaStringRefEqualC(kind, "rdu.section"))
     return verifyRduCall(call, callee, name);
   if (!sambaStringRefEqualC(kind, "samba.section"))
     return sambaEmitOpError(call, "there is no samba.section @%.*s", SAMBA_STRING_ARGS(name));
   MlirType type = mlirTypeAttrGetValue(sambaOperationAttribute(callee, "function_type"));
-  intptr_t operands = mlirOperationGetNumOperands(call), results = mlirOperationGetNumResults(call);
-  if (operands != mlirFunctionTypeGetNumInputs(type) || results != mlirFunctionTypeGetNumResults(type))
+  intptr_t operands = mlirOperationGetNumOperands(call);
+  intptr_t results = mlirOperationGetNumResults(call);
+
+  if (operands != mlirFunctionTypeGetNumInputs(type) ||
+      results != mlirFunctionTypeGetNumResults(type))
     return sambaEmitOpError(call, "has %lld operands and %lld results, but @%.*s has %lld and %lld",
                             (long long)operands, (long long)results, SAMBA_STRING_ARGS(name),
                             (long long)mlirFunctionTypeGetNumInputs(type),
                             (long long)mlirFunctionTypeGetNumResults(type));
   for (intptr_t i = 0; i < operands; ++i)
-    if (!mlirTypeEqual(mlirValueGetType(mlirOperationGetOperand(call, i)), mlirFunctionTypeGetInput(type, i)))
-      return sambaEmitOpError(call, "operand %lld does not have the type of argument %lld of @%.*s", (long long)i,
-                              (long long)i, SAMBA_STRING_ARGS(name));
+    if (!mlirTypeEqual(mlirValueGetType(mlirOperationGetOperand(call, i)),
+                       mlirFunctionTypeGetInput(type, i)))
+      return sambaEmitOpError(call, "operand %lld does not have the type of argument %lld of @%.*s",
+                              (long long)i, (long long)i, SAMBA_STRING_ARGS(name));
   for (intptr_t i = 0; i < results; ++i)
-    if (!mlirTypeEqual(mlirValueGetType(mlirOperationGetResult(call, i)), mlirFunctionTypeGetResult(type, i)))
-      return sambaEmitOpError(call, "result %lld does not have the type of result %lld of @%.*s", (long long)i,
-                              (long long)i, SAMBA_STRING_ARGS(name));
+    if (!mlirTypeEqual(mlirValueGetType(mlirOperationGetResult(call, i)),
+                       mlirFunctionTypeGetResult(type, i)))
+      return sambaEmitOpError(call, "result %lld does not have the type of result %lld of @%.*s",
+                              (long long)i, (long long)i, SAMBA_STRING_ARGS(name));
   return true;
 }

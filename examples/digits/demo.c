@@ -2,7 +2,8 @@
  *
  *   digits-demo FOLDER OUT.pef
  *
- * Compiles FOLDER/digits.onnx, runs all test images as one batch, compares with the labels and with PyTorch's outputs.
+ * Compiles FOLDER/digits.onnx, runs all test images as one batch, compares with the labels and with
+ * PyTorch's outputs.
  */
 #include "frontend/onnx/onnx.h"
 #include "lowering/compile/compile.h"
@@ -29,19 +30,26 @@ static SambaStatus compileModel(const char *model, const char *pef) {
   return status;
 }
 
-/* Prints how many rows have their largest element at the label, and the largest difference from the reference. */
+/* Prints how many rows have their largest element at the label, and the largest difference from the
+ * reference. */
 static SambaStatus printAccuracy(const SambaHostTensor *logits, const SambaTensorFile *labels,
                                  const SambaTensorFile *reference) {
-  uint64_t images = logits->dims[0], classes = logits->dims[1], right = 0, rightInPyTorch = 0;
-  const float *ours = logits->data, *theirs = reference->data;
+  uint64_t images = logits->dims[0];
+  uint64_t classes = logits->dims[1];
+  uint64_t right = 0;
+  uint64_t rightInPyTorch = 0;
+  const float *ours = logits->data;
+  const float *theirs = reference->data;
   const int64_t *label = labels->data;
   float largest = 0;
+
   if (labels->elements != images || reference->bytes != logits->bytes)
     return sambaStatusMake(SAMBA_INVALID, "labels or outputs do not belong to these images");
   for (uint64_t i = 0; i < images; ++i) {
     uint64_t best = 0, bestInPyTorch = 0;
     for (uint64_t c = 0; c < classes; ++c) {
-      uint64_t at = i * classes + c, row = i * classes;
+      uint64_t at = i * classes + c;
+      uint64_t row = i * classes;
       best = ours[at] > ours[row + best] ? c : best;
       bestInPyTorch = theirs[at] > theirs[row + bestInPyTorch] ? c : bestInPyTorch;
       largest = fmaxf(largest, fabsf(ours[at] - theirs[at]));
@@ -49,9 +57,12 @@ static SambaStatus printAccuracy(const SambaHostTensor *logits, const SambaTenso
     right += (int64_t)best == label[i];
     rightInPyTorch += (int64_t)bestInPyTorch == label[i];
   }
-  printf("accuracy %.2f%% (%llu of %llu digits; PyTorch %.2f%%), largest difference from PyTorch %.3g\n",
-         100.0 * (double)right / (double)images, (unsigned long long)right, (unsigned long long)images,
-         100.0 * (double)rightInPyTorch / (double)images, (double)largest);
+
+  printf("accuracy %.2f%% (%llu of %llu digits; PyTorch %.2f%%), largest difference from PyTorch "
+         "%.3g\n",
+         100.0 * (double)right / (double)images, (unsigned long long)right,
+         (unsigned long long)images, 100.0 * (double)rightInPyTorch / (double)images,
+         (double)largest);
   return NULL;
 }
 
@@ -59,13 +70,17 @@ static SambaStatus run(const char *folder, const char *pef, SambaArena *arena) {
   SambaTensorFile images, labels, reference;
   SambaHostTensor logits;
   SambaSession *session;
-  SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(sambaArenaFormat(arena, "%s/images.npy", folder), arena, &images));
-  SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(sambaArenaFormat(arena, "%s/labels.npy", folder), arena, &labels));
-  SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(sambaArenaFormat(arena, "%s/outputs.npy", folder), arena, &reference));
+
+  SAMBA_RETURN_IF_ERROR(
+      sambaTensorFileRead(sambaArenaFormat(arena, "%s/images.npy", folder), arena, &images));
+  SAMBA_RETURN_IF_ERROR(
+      sambaTensorFileRead(sambaArenaFormat(arena, "%s/labels.npy", folder), arena, &labels));
+  SAMBA_RETURN_IF_ERROR(
+      sambaTensorFileRead(sambaArenaFormat(arena, "%s/outputs.npy", folder), arena, &reference));
   SambaSimulatorOptions options = {.values = {.threads = (int)sysconf(_SC_NPROCESSORS_ONLN)}};
   SAMBA_RETURN_IF_ERROR(sambaSessionOpen(pef, &options, &session));
-  SambaStatus status =
-      sambaSessionSetInput(session, sambaStringRef("images"), images.dtype, images.rank, images.dims, images.data);
+  SambaStatus status = sambaSessionSetInput(session, sambaStringRef("images"), images.dtype,
+                                            images.rank, images.dims, images.data);
   if (!status)
     status = sambaSessionRun(session, NULL, NULL, NULL);
   if (!status)
@@ -75,6 +90,7 @@ static SambaStatus run(const char *folder, const char *pef, SambaArena *arena) {
     sambaPrintSummary(session);
     free(logits.data);
   }
+
   sambaSessionClose(session);
   return status;
 }

@@ -1,8 +1,9 @@
 /* Cast, CastLike, and values that a model has as DOUBLE.
  *
- * Samba has no f64. A Cast to DOUBLE from a type whose numbers a double holds exactly (all but i64) leaves the tensor
- * as it is and marks the value: what only moves such numbers, asks for NaN and infinity, or converts them again gives
- * the same result from the narrow tensor. Every other use is refused when it reads the value (sambaOnnxTensor). */
+ * Samba has no f64. A Cast to DOUBLE from a type whose numbers a double holds exactly (all but i64)
+ * leaves the tensor as it is and marks the value: what only moves such numbers, asks for NaN and
+ * infinity, or converts them again gives the same result from the narrow tensor. Every other use is
+ * refused when it reads the value (sambaOnnxTensor). */
 #include "frontend/onnx/importer.h"
 
 #include "support/tensor_file.h"
@@ -11,8 +12,8 @@ enum { DOUBLE_TYPE = 11 };
 
 SambaOnnxDoubleUse sambaOnnxDoubleUse(const SambaOnnxNode *node) {
   static const char *const moves[] = {"Identity",  "Reshape", "Flatten", "Squeeze",
-                                      "Unsqueeze", "Expand",  "Slice",   "Transpose"},
-                           *const asks[] = {"Cast", "IsNaN", "IsInf"};
+                                      "Unsqueeze", "Expand",  "Slice",   "Transpose"};
+  static const char *const asks[] = {"Cast", "IsNaN", "IsInf"};
   const char *name = node->proto ? node->proto->op_type : "";
   for (size_t i = 0; i < sizeof moves / sizeof *moves; ++i)
     if (strcmp(name, moves[i]) == 0)
@@ -39,14 +40,15 @@ SambaStatus sambaOnnxImportCast(const SambaOnnxNode *node) {
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &like));
     return sambaOnnxSetTensor(node, 0, sambaCast(x, like->type.dtype));
   }
+
   int64_t to = sambaOnnxCastTarget(node);
   SambaDType dtype = sambaDTypeOfOnnx(to);
   if (to == DOUBLE_TYPE && x->type.dtype != SAMBA_DTYPE_I64)
     return sambaOnnxSetDouble(node, x);
   if (dtype == SAMBA_DTYPE_COUNT)
-    return sambaStatusMake(
-        SAMBA_UNSUPPORTED,
-        "cast to %s is not supported; the types are f32, f16, bf16, bool, int8, uint8, int16, int32, int64",
-        sambaOnnxTypeName(to));
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "cast to %s is not supported; the types are f32, f16, bf16, bool, int8, "
+                           "uint8, int16, int32, int64",
+                           sambaOnnxTypeName(to));
   return sambaOnnxSetTensor(node, 0, sambaCast(x, dtype));
 }

@@ -37,16 +37,20 @@ int64_t sambaOnnxTypeOf(SambaDType dtype) {
   return types[dtype];
 }
 
-SambaConstant *sambaConstantNew(SambaArena *arena, int64_t onnx_type, uint32_t rank, const int64_t *dims) {
+SambaConstant *sambaConstantNew(SambaArena *arena, int64_t onnx_type, uint32_t rank,
+                                const int64_t *dims) {
   int64_t count = 1;
   if (rank > SAMBA_MAX_RANK || !sambaOnnxTypeBytes(onnx_type))
     return NULL;
-  for (uint32_t axis = 0; axis < rank; ++axis) /* a dimension of 0: nothing, however large the others are */
+  for (uint32_t axis = 0; axis < rank;
+       ++axis) /* a dimension of 0: nothing, however large the others are */
     count = dims[axis] == 0 ? 0 : count;
   for (uint32_t axis = 0; axis < rank; ++axis)
-    if (dims[axis] < 0 || sambaMulOverflows(count, dims[axis], &count) || count > SAMBA_ONNX_MAX_FOLDED)
+    if (dims[axis] < 0 || sambaMulOverflows(count, dims[axis], &count) ||
+        count > SAMBA_ONNX_MAX_FOLDED)
       return NULL;
   SambaConstant *constant = SAMBA_ARENA_NEW(arena, SambaConstant);
+
   constant->onnx_type = onnx_type;
   constant->is_float = sambaOnnxTypeIsFloat(onnx_type);
   constant->rank = rank;
@@ -54,6 +58,7 @@ SambaConstant *sambaConstantNew(SambaArena *arena, int64_t onnx_type, uint32_t r
     memcpy(constant->dims, dims, rank * sizeof *dims);
   constant->count = count;
   constant->data = SAMBA_ARENA_ARRAY(arena, SambaNumber, (size_t)count);
+
   return constant;
 }
 
@@ -68,12 +73,15 @@ SambaNumber sambaNumberConvert(SambaNumber number, bool from_float, int64_t type
       value = (double)sambaBf16ToFloat(sambaFloatToBf16((float)value));
     return (SambaNumber){.r = value};
   }
+
   if (type == BOOL)
     return (SambaNumber){.i = from_float ? number.r != 0 : number.i != 0};
-  int64_t value = from_float ? (int64_t)sambaDTypeBitsOfNumber(SAMBA_DTYPE_I64, number.r) : number.i;
+  int64_t value =
+      from_float ? (int64_t)sambaDTypeBitsOfNumber(SAMBA_DTYPE_I64, number.r) : number.i;
   if (from_float && type != INT64 && type != UINT32 &&
       type != UINT64) /* as the machine does: saturated, then wrapped */
     value = value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : value;
+
   switch (type) {
   case UINT8:
     return (SambaNumber){.i = (uint8_t)value};
@@ -115,8 +123,8 @@ static SambaNumber readElement(int64_t type, const uint8_t *at) {
   }
 }
 
-SambaConstant *sambaConstantFromBytes(SambaArena *arena, int64_t onnx_type, uint32_t rank, const int64_t *dims,
-                                      const void *bytes) {
+SambaConstant *sambaConstantFromBytes(SambaArena *arena, int64_t onnx_type, uint32_t rank,
+                                      const int64_t *dims, const void *bytes) {
   SambaConstant *constant = sambaConstantNew(arena, onnx_type, rank, dims);
   uint32_t width = sambaOnnxTypeBytes(onnx_type);
   for (int64_t i = 0; constant && i < constant->count; ++i)
@@ -136,7 +144,8 @@ void sambaConstantToBytes(const SambaConstant *constant, SambaDType dtype, void 
   }
 }
 
-int64_t sambaConstantBroadcastIndex(const SambaConstant *c, uint32_t rank, const int64_t *dims, int64_t index) {
+int64_t sambaConstantBroadcastIndex(const SambaConstant *c, uint32_t rank, const int64_t *dims,
+                                    int64_t index) {
   int64_t at = 0, stride = 1;
   for (uint32_t back = 1; back <= rank; ++back) {
     int64_t position = index % dims[rank - back];

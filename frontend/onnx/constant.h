@@ -1,4 +1,5 @@
-/* Values known at compile time: small tensors of numbers, for the shape arithmetic that exporters leave in graphs. */
+/* Values known at compile time: small tensors of numbers, for the shape arithmetic that exporters
+ * leave in graphs. */
 #ifndef SAMBA_FRONTEND_ONNX_CONSTANT_H
 #define SAMBA_FRONTEND_ONNX_CONSTANT_H
 
@@ -23,10 +24,11 @@ typedef struct SambaConstant {
 } SambaConstant;
 
 /* A constant with uninitialized elements; NULL when it would be too large or the rank too high. */
-SambaConstant *sambaConstantNew(SambaArena *arena, int64_t onnx_type, uint32_t rank, const int64_t *dims);
+SambaConstant *sambaConstantNew(SambaArena *arena, int64_t onnx_type, uint32_t rank,
+                                const int64_t *dims);
 /* Reads row-major little-endian elements; NULL for types without numbers (strings, complex). */
-SambaConstant *sambaConstantFromBytes(SambaArena *arena, int64_t onnx_type, uint32_t rank, const int64_t *dims,
-                                      const void *bytes);
+SambaConstant *sambaConstantFromBytes(SambaArena *arena, int64_t onnx_type, uint32_t rank,
+                                      const int64_t *dims, const void *bytes);
 /* Writes the elements as dtype into out (row-major). */
 void sambaConstantToBytes(const SambaConstant *constant, SambaDType dtype, void *out);
 bool sambaOnnxTypeIsFloat(int64_t onnx_type);
@@ -39,6 +41,7 @@ static inline double sambaConstantReal(const SambaConstant *c, int64_t index) {
 }
 
 /* The element that numpy's broadcasting reads for element `index` of a result of rank x dims. */
-int64_t sambaConstantBroadcastIndex(const SambaConstant *c, uint32_t rank, const int64_t *dims, int64_t index);
+int64_t sambaConstantBroadcastIndex(const SambaConstant *c, uint32_t rank, const int64_t *dims,
+                                    int64_t index);
 
 #endif

@@ -1,12 +1,13 @@
-/* What declared shapes say about sizes that are only there at run time: of Resize, CenterCropPad, Col2Im, AffineGrid.
- */
+/* What declared shapes say about sizes that are only there at run time: of Resize, CenterCropPad,
+ * Col2Im, AffineGrid. */
 #include "frontend/onnx/declared.h"
 
-/* One scale for all sizes, of which the nearest are declared: it is exact for one of them at least. Sizes that lead to
- * it, if no other scale does as well. */
+/* One scale for all sizes, of which the nearest are declared: it is exact for one of them at least.
+ * Sizes that lead to it, if no other scale does as well. */
 static bool keptAspect(size_t count, const int64_t *from, int64_t *sizes, bool larger) {
   double scale = 0;
   int64_t declared[SAMBA_MAX_RANK];
+
   memcpy(declared, sizes, count * sizeof *sizes);
   for (size_t k = 0; k < count; ++k) {
     double own = (double)declared[k] / (double)from[k];
@@ -24,36 +25,43 @@ static bool keptAspect(size_t count, const int64_t *from, int64_t *sizes, bool l
       sizes[i] = larger ? product / from[k] : (product + from[k] - 1) / from[k];
     }
   }
+
   return scale > 0;
 }
 
 /* Sizes of the axes that an attribute names, or of all. */
-SambaStatus sambaOnnxSizesOfAxes(const SambaOnnxNode *node, uint32_t input, SambaOnnxCandidates *candidates) {
+SambaStatus sambaOnnxSizesOfAxes(const SambaOnnxNode *node, uint32_t input,
+                                 SambaOnnxCandidates *candidates) {
   const int64_t *axes;
   size_t size;
   uint32_t rank, declared, axis;
-  int64_t dims[SAMBA_MAX_RANK], declaredDims[SAMBA_MAX_RANK], from[SAMBA_MAX_RANK], sizes[SAMBA_MAX_RANK];
+  int64_t dims[SAMBA_MAX_RANK], declaredDims[SAMBA_MAX_RANK], from[SAMBA_MAX_RANK],
+      sizes[SAMBA_MAX_RANK];
   bool known, named = sambaOnnxInts(node, "axes", &axes, &size),
               larger = sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "not_smaller", false),
               stretch = sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "stretch", true);
   (void)input;
-  SAMBA_RETURN_IF_ERROR(sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declaredDims, &known));
+  SAMBA_RETURN_IF_ERROR(
+      sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declaredDims, &known));
   size = named ? size : rank;
   if (!known || declared != rank || size > rank)
     return NULL;
+
   for (size_t i = 0; i < size; ++i) {
     SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(named ? axes[i] : (int64_t)i, rank, &axis));
     sizes[i] = declaredDims[axis], from[i] = dims[axis];
     if (dims[axis] > INT32_MAX || declaredDims[axis] > INT32_MAX)
       return NULL;
   }
+
   if (stretch || keptAspect(size, from, sizes, larger))
     sambaOnnxAddCandidate(node, candidates, 1, (int64_t)size, sizes, 0);
   return NULL;
 }
 
 /* Col2Im's picture. */
-SambaStatus sambaOnnxPictureSizes(const SambaOnnxNode *node, uint32_t input, SambaOnnxCandidates *candidates) {
+SambaStatus sambaOnnxPictureSizes(const SambaOnnxNode *node, uint32_t input,
+                                  SambaOnnxCandidates *candidates) {
   uint32_t rank;
   int64_t dims[SAMBA_MAX_RANK];
   (void)input;
@@ -63,15 +71,19 @@ SambaStatus sambaOnnxPictureSizes(const SambaOnnxNode *node, uint32_t input, Sam
 }
 
 /* Col2Im's blocks: all that have as many elements, and of which as many fit. */
-SambaStatus sambaOnnxBlockSizes(const SambaOnnxNode *node, uint32_t input, SambaOnnxCandidates *candidates) {
+SambaStatus sambaOnnxBlockSizes(const SambaOnnxNode *node, uint32_t input,
+                                SambaOnnxCandidates *candidates) {
   static const char *const names[] = {"pads", "strides", "dilations"};
-  const int64_t *lists[3], limit = 1 << 16;
+  const int64_t *lists[3];
+  const int64_t limit = 1 << 16;
   size_t counts[3];
   uint32_t rank, declared;
   int64_t dims[SAMBA_MAX_RANK], declaredDims[SAMBA_MAX_RANK], block[SAMBA_MAX_RANK] = {0};
   bool known;
+
   (void)input;
-  SAMBA_RETURN_IF_ERROR(sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declaredDims, &known));
+  SAMBA_RETURN_IF_ERROR(
+      sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declaredDims, &known));
   if (!known || rank != 3 || declared < 3 || !declaredDims[1])
     return NULL;
   uint32_t spatial = declared - 2;
@@ -81,10 +93,12 @@ SambaStatus sambaOnnxBlockSizes(const SambaOnnxNode *node, uint32_t input, Samba
       return NULL; /* the handler's error */
   int64_t elements = dims[1] / declaredDims[1];
   candidates->listed = true;
+
   for (uint32_t d = 0; d < spatial; ++d) {
     candidates->weights[d] = d ? candidates->weights[d - 1] * limit : 1;
     block[d] = 1;
   }
+
   if (elements < 1 || elements >= limit || spatial > 3)
     return NULL;
   for (uint32_t d = 0; d < spatial;) { /* every list of divisors */
@@ -96,6 +110,7 @@ SambaStatus sambaOnnxBlockSizes(const SambaOnnxNode *node, uint32_t input, Samba
       fits *= room < 0 ? 0 : room / (lists[1] && lists[1][k] > 0 ? lists[1][k] : 1) + 1;
       key += block[k] * candidates->weights[k];
     }
+
     if (product == elements && fits == dims[2])
       sambaOnnxAddCandidate(node, candidates, 1, spatial, block, key);
     for (d = 0; d < spatial; ++d) { /* the next one */
@@ -107,11 +122,13 @@ SambaStatus sambaOnnxBlockSizes(const SambaOnnxNode *node, uint32_t input, Samba
       block[d] = 1;
     }
   }
+
   return NULL;
 }
 
 /* AffineGrid's size: N x C x spatial, where C is not seen. */
-SambaStatus sambaOnnxGridSizes(const SambaOnnxNode *node, uint32_t input, SambaOnnxCandidates *candidates) {
+SambaStatus sambaOnnxGridSizes(const SambaOnnxNode *node, uint32_t input,
+                               SambaOnnxCandidates *candidates) {
   uint32_t rank;
   int64_t dims[SAMBA_MAX_RANK];
   (void)input;

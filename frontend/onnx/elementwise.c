@@ -11,8 +11,8 @@ static SambaStatus input(const SambaOnnxNode *node, uint32_t index, SambaTensor 
 SambaStatus sambaOnnxImportUnary(const SambaOnnxNode *node) {
   SambaTensor *x;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
-  return sambaOnnxSetTensor(node, 0,
-                            sambaTraceCall(node->importer->trace, sambaOnnxRowOf(node)->samba, 1, &x, 0, NULL));
+  return sambaOnnxSetTensor(
+      node, 0, sambaTraceCall(node->importer->trace, sambaOnnxRowOf(node)->samba, 1, &x, 0, NULL));
 }
 
 /* Of whole numbers: f32 in every precision, toward zero. */
@@ -31,8 +31,10 @@ SambaStatus sambaOnnxImportNot(const SambaOnnxNode *node) { return sambaOnnxImpo
 
 /* Activations with parameters, with ONNX's defaults. */
 SambaStatus sambaOnnxImportParametric(const SambaOnnxNode *node) {
-  static const char *const names[] = {"LeakyRelu", "Elu", "HardSigmoid", "Selu", "Celu", "Shrink", "ThresholdedRelu"};
+  static const char *const names[] = {"LeakyRelu", "Elu",    "HardSigmoid",    "Selu",
+                                      "Celu",      "Shrink", "ThresholdedRelu"};
   SambaTensor *x, *y = NULL;
+
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
   size_t which = 0;
   while (strcmp(node->proto->op_type, names[which]) != 0)
@@ -62,26 +64,32 @@ SambaStatus sambaOnnxImportParametric(const SambaOnnxNode *node) {
   default:
     y = sambaThreshold(x, alpha, 0);
   }
+
   return sambaOnnxSetTensor(node, 0, y);
 }
 
-/* Both operands of an arithmetic or comparing node. Before opset 7 attribute `axis` says where the second one's
- * dimensions lie in the first one's; without it they are the last ones, as later. */
+/* Both operands of an arithmetic or comparing node. Before opset 7 attribute `axis` says where the
+ * second one's dimensions lie in the first one's; without it they are the last ones, as later. */
 static SambaStatus inputPair(const SambaOnnxNode *node, SambaTensor **out_a, SambaTensor **out_b) {
   SAMBA_RETURN_IF_ERROR(input(node, 0, out_a));
   SAMBA_RETURN_IF_ERROR(input(node, 1, out_b));
-  SambaTensorType *a = &(*out_a)->type, *b = &(*out_b)->type;
+  SambaTensorType *a = &(*out_a)->type;
+  SambaTensorType *b = &(*out_b)->type;
+
   if (node->version >= 7 || !sambaOnnxAttribute(node, "axis"))
     return NULL;
-  int64_t dims[SAMBA_MAX_RANK], axis = sambaOnnxInt(node, "axis", 0);
+  int64_t dims[SAMBA_MAX_RANK];
+  int64_t axis = sambaOnnxInt(node, "axis", 0);
   axis = axis < 0 ? axis + a->rank : axis;
   if (axis < 0 || axis + b->rank > a->rank)
-    return sambaStatusMake(SAMBA_INVALID, "input 1 of rank %u at axis %lld does not lie within input 0 of rank %u",
+    return sambaStatusMake(SAMBA_INVALID,
+                           "input 1 of rank %u at axis %lld does not lie within input 0 of rank %u",
                            b->rank, (long long)axis, a->rank);
   uint32_t rank = a->rank - (uint32_t)axis;
   for (uint32_t d = 0; d < rank; ++d)
     dims[d] = d < b->rank ? b->dims[d] : 1;
   *out_b = sambaReshape(*out_b, rank, dims);
+
   return NULL;
 }
 
@@ -90,7 +98,8 @@ SambaStatus sambaOnnxImportBinary(const SambaOnnxNode *node) {
   SAMBA_RETURN_IF_ERROR(inputPair(node, &x[0], &x[1]));
   if (!x[1])
     return sambaOnnxSetTensor(node, 0, NULL);
-  return sambaOnnxSetTensor(node, 0, sambaTraceCall(node->importer->trace, sambaOnnxRowOf(node)->samba, 2, x, 0, NULL));
+  return sambaOnnxSetTensor(
+      node, 0, sambaTraceCall(node->importer->trace, sambaOnnxRowOf(node)->samba, 2, x, 0, NULL));
 }
 
 SambaStatus sambaOnnxImportBitShift(const SambaOnnxNode *node) {
@@ -99,48 +108,57 @@ SambaStatus sambaOnnxImportBitShift(const SambaOnnxNode *node) {
   bool left = sambaOnnxStringIs(node, "direction", "LEFT", false);
   if (!left && !sambaOnnxStringIs(node, "direction", "RIGHT", false))
     return sambaStatusMake(SAMBA_INVALID, "attribute 'direction' must be LEFT or RIGHT");
-  return sambaOnnxSetTensor(node, 0, left ? sambaBitwiseLeftShift(x, amount) : sambaBitwiseRightShift(x, amount));
+  return sambaOnnxSetTensor(
+      node, 0, left ? sambaBitwiseLeftShift(x, amount) : sambaBitwiseRightShift(x, amount));
 }
 
 /* In one dtype wide enough for both; the result has the base's. */
 static SambaTensor *powIn(SambaDType dtype, SambaTensor *x, SambaTensor *y) {
-  return x && y ? sambaCast(sambaPow(sambaCast(x, dtype), sambaCast(y, dtype)), x->type.dtype) : NULL;
+  return x && y ? sambaCast(sambaPow(sambaCast(x, dtype), sambaCast(y, dtype)), x->type.dtype)
+                : NULL;
 }
 
-/* Known small exponents become what frameworks compute for them. Powers of integers by whole numbers are exact; by
- * others they are those of f32, toward zero. */
+/* Known small exponents become what frameworks compute for them. Powers of integers by whole
+ * numbers are exact; by others they are those of f32, toward zero. */
 SambaStatus sambaOnnxImportPow(const SambaOnnxNode *node) {
   SambaTensor *x, *y;
   const SambaConstant *exponent = sambaOnnxConstant(node, 1);
+
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
-  bool isFloat = sambaDTypeIsFloat(x->type.dtype);
+  bool is_float = sambaDTypeIsFloat(x->type.dtype);
   if (exponent && exponent->count == 1 && exponent->rank <= x->type.rank) {
     double value = sambaConstantReal(exponent, 0);
     if (value == 1)
       return sambaOnnxSetTensor(node, 0, x);
     if (value == 2)
       return sambaOnnxSetTensor(node, 0, sambaMul(x, x));
-    if (value == 3 && (!isFloat || x->type.dtype == SAMBA_DTYPE_F32))
+    if (value == 3 && (!is_float || x->type.dtype == SAMBA_DTYPE_F32))
       return sambaOnnxSetTensor(node, 0, sambaMul(sambaMul(x, x), x));
-    if (value == 0.5 && isFloat)
+    if (value == 0.5 && is_float)
       return sambaOnnxSetTensor(node, 0, sambaSqrt(x));
-    if (!isFloat && exponent->is_float && value == floor(value) && fabs(value) < 9007199254740992.0)
+    if (!is_float && exponent->is_float && value == floor(value) &&
+        fabs(value) < 9007199254740992.0)
       return sambaOnnxSetTensor(
-          node, 0, powIn(SAMBA_DTYPE_I64, x, sambaTraceScalar(node->importer->trace, SAMBA_DTYPE_I64, value)));
+          node, 0,
+          powIn(SAMBA_DTYPE_I64, x,
+                sambaTraceScalar(node->importer->trace, SAMBA_DTYPE_I64, value)));
   }
+
   SAMBA_RETURN_IF_ERROR(inputPair(node, &x, &y));
   if (!y)
     return sambaOnnxSetTensor(node, 0, NULL);
   if (x->type.dtype == y->type.dtype)
     return sambaOnnxSetTensor(node, 0, sambaPow(x, y));
-  sambaTraceKeepPrecision(node->importer->trace, !isFloat);
+  sambaTraceKeepPrecision(node->importer->trace, !is_float);
   SambaTensor *real = powIn(SAMBA_DTYPE_F32, x, y);
   sambaTraceKeepPrecision(node->importer->trace, false);
-  if (isFloat)
+  if (is_float)
     return sambaOnnxSetTensor(node, 0, real);
   if (!sambaDTypeIsFloat(y->type.dtype))
-    return sambaOnnxSetTensor(node, 0, powIn(sambaPromoteDTypes(x->type.dtype, y->type.dtype), x, y));
+    return sambaOnnxSetTensor(node, 0,
+                              powIn(sambaPromoteDTypes(x->type.dtype, y->type.dtype), x, y));
   SambaTensor *whole = powIn(SAMBA_DTYPE_I64, x, y);
+
   return sambaOnnxSetTensor(node, 0, sambaWhere(sambaEq(y, sambaFloor(y)), whole, real));
 }
 
@@ -148,44 +166,55 @@ SambaStatus sambaOnnxImportMod(const SambaOnnxNode *node) {
   SambaTensor *x, *y;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(input(node, 1, &y));
-  return sambaOnnxSetTensor(node, 0, sambaOnnxInt(node, "fmod", 0) ? sambaFmod(x, y) : sambaRemainder(x, y));
+  return sambaOnnxSetTensor(node, 0,
+                            sambaOnnxInt(node, "fmod", 0) ? sambaFmod(x, y) : sambaRemainder(x, y));
 }
 
 /* Min, Max, Sum, Mean of any number of operands; sums are f32 until the end. */
 SambaStatus sambaOnnxImportVariadic(const SambaOnnxNode *node) {
   const char *samba = sambaOnnxRowOf(node)->samba;
   SambaTensor *result, *next;
+
   SAMBA_RETURN_IF_ERROR(input(node, 0, &result));
   SambaDType dtype = result->type.dtype;
   bool wide = strcmp(samba, "add") == 0 && sambaDTypeIsFloat(dtype) && node->input_count > 1;
   result = wide ? sambaCast(result, SAMBA_DTYPE_F32) : result;
+
   for (uint32_t i = 1; i < node->input_count && result; ++i) {
     SAMBA_RETURN_IF_ERROR(input(node, i, &next));
     SambaTensor *pair[] = {result, wide ? sambaCast(next, SAMBA_DTYPE_F32) : next};
     result = pair[1] ? sambaTraceCall(node->importer->trace, samba, 2, pair, 0, NULL) : NULL;
   }
+
   if (result && strcmp(node->proto->op_type, "Mean") == 0)
-    result = sambaDiv(result, sambaTraceScalar(node->importer->trace, result->type.dtype, (double)node->input_count));
+    result = sambaDiv(result, sambaTraceScalar(node->importer->trace, result->type.dtype,
+                                               (double)node->input_count));
   return sambaOnnxSetTensor(node, 0, sambaCast(result, dtype));
 }
 
-/* Bounds are attributes before opset 11, by default the largest finite numbers; then inputs. A bound that is known is
- * an attribute of clamp where that holds it, all others become maximum and minimum. */
+/* Bounds are attributes before opset 11, by default the largest finite numbers; then inputs. A
+ * bound that is known is an attribute of clamp where that holds it, all others become maximum and
+ * minimum. */
 SambaStatus sambaOnnxImportClip(const SambaOnnxNode *node) {
   static const char *const names[] = {"min", "max"};
-  SambaTensor *x, *bounds[2] = {NULL, NULL};
+  SambaTensor *x;
+  SambaTensor *bounds[2] = {NULL, NULL};
   double values[2];
   const double *known[2] = {NULL, NULL};
+
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
   for (uint32_t i = 0; i < 2; ++i) {
     const SambaConstant *constant = sambaOnnxConstant(node, i + 1);
     if (node->version < 11)
-      values[i] = sambaOnnxFloat(node, names[i], i ? (double)FLT_MAX : -(double)FLT_MAX), known[i] = &values[i];
-    else if (constant && constant->count == 1 && fabs(sambaConstantReal(constant, 0)) <= 9007199254740992.0)
+      values[i] = sambaOnnxFloat(node, names[i], i ? (double)FLT_MAX : -(double)FLT_MAX),
+      known[i] = &values[i];
+    else if (constant && constant->count == 1 &&
+             fabs(sambaConstantReal(constant, 0)) <= 9007199254740992.0)
       values[i] = sambaConstantReal(constant, 0), known[i] = &values[i];
     else if (sambaOnnxHasInput(node, i + 1))
       SAMBA_RETURN_IF_ERROR(input(node, i + 1, &bounds[i]));
   }
+
   if (bounds[0])
     x = sambaMaximum(x, bounds[0]);
   if (known[0] || (known[1] && !bounds[0]))
@@ -209,7 +238,8 @@ SambaStatus sambaOnnxImportGelu(const SambaOnnxNode *node) {
   SambaTensor *x;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
   return sambaOnnxSetTensor(node, 0,
-                            sambaOnnxStringIs(node, "approximate", "tanh", false) ? sambaGeluTanh(x) : sambaGelu(x));
+                            sambaOnnxStringIs(node, "approximate", "tanh", false) ? sambaGeluTanh(x)
+                                                                                  : sambaGelu(x));
 }
 
 static SambaTensor *scalar(const SambaTensor *like, double value) {
@@ -228,7 +258,9 @@ SambaStatus sambaOnnxImportPRelu(const SambaOnnxNode *node) {
   return sambaOnnxSetTensor(node, 0, sambaPrelu(x, slope));
 }
 
-SambaStatus sambaOnnxImportIdentity(const SambaOnnxNode *node) { return sambaOnnxSetSame(node, 0, 0); }
+SambaStatus sambaOnnxImportIdentity(const SambaOnnxNode *node) {
+  return sambaOnnxSetSame(node, 0, 0);
+}
 
 SambaStatus sambaOnnxImportIsNan(const SambaOnnxNode *node) {
   SambaTensor *x;
@@ -239,7 +271,9 @@ SambaStatus sambaOnnxImportIsNan(const SambaOnnxNode *node) {
 SambaStatus sambaOnnxImportIsInf(const SambaOnnxNode *node) {
   SambaTensor *x;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
-  x = sambaDTypeIsFloat(x->type.dtype) ? x : sambaCast(x, SAMBA_DTYPE_F32); /* integers that the model has as f64 */
+  x = sambaDTypeIsFloat(x->type.dtype)
+          ? x
+          : sambaCast(x, SAMBA_DTYPE_F32); /* integers that the model has as f64 */
   bool negative = sambaOnnxInt(node, "detect_negative", 1) != 0,
        positive = sambaOnnxInt(node, "detect_positive", 1) != 0;
   if (negative && positive)
@@ -248,5 +282,6 @@ SambaStatus sambaOnnxImportIsInf(const SambaOnnxNode *node) {
     return sambaOnnxSetTensor(node, 0, sambaEq(x, scalar(x, negative ? -INFINITY : INFINITY)));
   SambaTensorType type = x->type; /* neither is asked for */
   type.dtype = SAMBA_DTYPE_I1;
+
   return sambaOnnxSetTensor(node, 0, sambaTraceConstant(x->trace, &type, &(uint8_t){0}, true));
 }

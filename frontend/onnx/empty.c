@@ -1,8 +1,9 @@
 /* Tensors without elements. Operators never see them: here they fold away.
  *
- * A value without elements is a constant of the importer, whatever it comes from. A node's results are known when the
- * model declares them to have no elements, or when the rules below say so for an input that has none; contractions and
- * reductions over nothing give their neutral element. What has no rule ends in the operator's own refusal. */
+ * A value without elements is a constant of the importer, whatever it comes from. A node's results
+ * are known when the model declares them to have no elements, or when the rules below say so for an
+ * input that has none; contractions and reductions over nothing give their neutral element. What
+ * has no rule ends in the operator's own refusal. */
 #include "frontend/onnx/importer.h"
 
 #include "support/tensor_file.h"
@@ -23,9 +24,10 @@ static bool isEmpty(const SambaOnnxNode *node, uint32_t input) {
   return constant && constant->count == 0;
 }
 
-SambaStatus sambaOnnxSetEmpty(const SambaOnnxNode *node, uint32_t output, int64_t onnx_type, uint32_t rank,
-                              const int64_t *dims) {
-  return sambaOnnxSetConstant(node, output, sambaConstantNew(&node->importer->arena, onnx_type, rank, dims));
+SambaStatus sambaOnnxSetEmpty(const SambaOnnxNode *node, uint32_t output, int64_t onnx_type,
+                              uint32_t rank, const int64_t *dims) {
+  return sambaOnnxSetConstant(node, output,
+                              sambaConstantNew(&node->importer->arena, onnx_type, rank, dims));
 }
 
 /* Operators that make nothing of something. */
@@ -54,6 +56,7 @@ static bool canBeEmpty(const SambaOnnxNode *node) {
                                        "ConcatFromSequence",
                                        "OptionalGetElement"};
   bool can = node->input_count == 0;
+
   for (uint32_t i = 0; i < node->input_count; ++i)
     can |= isEmpty(node, i);
   for (size_t i = 0; i < sizeof makers / sizeof *makers && !can; ++i)
@@ -65,40 +68,49 @@ static bool canBeEmpty(const SambaOnnxNode *node) {
 static SambaStatus declaredEmpty(const SambaOnnxNode *node, bool *out_done) {
   uint32_t rank, used = 0;
   int64_t dims[SAMBA_MAX_RANK];
+
   for (uint32_t output = 0; output < node->output_count; ++output) {
     if (!sambaOnnxOutputUsed(node, output))
       continue;
     const SambaOnnxValue *value = sambaOnnxValueAt(node->importer, node->proto->output[output]);
-    if (!value->declared || !sambaOnnxDeclaredShape(node, output, &rank, dims) || elementsOf(rank, dims))
+    if (!value->declared || !sambaOnnxDeclaredShape(node, output, &rank, dims) ||
+        elementsOf(rank, dims))
       return NULL;
     ++used;
   }
+
   for (uint32_t output = 0; output < node->output_count; ++output)
     if (sambaOnnxOutputUsed(node, output) && sambaOnnxDeclaredShape(node, output, &rank, dims)) {
       const SambaOnnxValue *value = sambaOnnxValueAt(node->importer, node->proto->output[output]);
-      SAMBA_RETURN_IF_ERROR(sambaOnnxSetEmpty(node, output, value->declared->type->tensor_type->elem_type, rank, dims));
+      SAMBA_RETURN_IF_ERROR(sambaOnnxSetEmpty(
+          node, output, value->declared->type->tensor_type->elem_type, rank, dims));
     }
   *out_done = used > 0;
+
   return NULL;
 }
 
 /* Element by element: the broadcast shape has a dimension of 0. */
 static SambaStatus elementwise(const SambaOnnxNode *node, bool *out_done) {
-  static const char *const truths[] = {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "IsNaN", "IsInf"};
+  static const char *const truths[] = {"Equal",          "Less",  "LessOrEqual", "Greater",
+                                       "GreaterOrEqual", "IsNaN", "IsInf"};
   uint32_t rank = 0, other;
   int64_t dims[SAMBA_MAX_RANK], otherDims[SAMBA_MAX_RANK], type = 0;
+
   for (uint32_t i = 0; i < node->input_count; ++i) {
     if (!sambaOnnxHasInput(node, i))
       continue;
     SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, i, &other, otherDims));
     SAMBA_RETURN_IF_ERROR(sambaOnnxBroadcast(rank, dims, other, otherDims, &rank, dims));
   }
+
   if (elementsOf(rank, dims))
     return NULL;
   type = sambaOnnxInputType(node, strcmp(node->proto->op_type, "Where") == 0 ? 1 : 0);
   for (size_t i = 0; i < sizeof truths / sizeof *truths; ++i)
     type = strcmp(node->proto->op_type, truths[i]) == 0 ? BOOL_TYPE : type;
   *out_done = true;
+
   return sambaOnnxSetEmpty(node, 0, type, rank, dims);
 }
 
@@ -117,7 +129,8 @@ static SambaStatus firstInput(const SambaOnnxNode *node, bool *out_done) {
   return sambaOnnxSetSame(node, 0, 0);
 }
 
-static SambaTensor *zeros(const SambaOnnxNode *node, SambaDType dtype, uint32_t rank, const int64_t *dims) {
+static SambaTensor *zeros(const SambaOnnxNode *node, SambaDType dtype, uint32_t rank,
+                          const int64_t *dims) {
   return sambaExpand(sambaTraceScalar(node->importer->trace, dtype, 0), rank, dims);
 }
 
@@ -127,16 +140,20 @@ static SambaStatus product(const SambaOnnxNode *node, bool *out_done) {
   int64_t a[SAMBA_MAX_RANK], b[SAMBA_MAX_RANK], dims[SAMBA_MAX_RANK];
   int64_t type = sambaOnnxInputType(node, 0);
   bool gemm = strcmp(node->proto->op_type, "Gemm") == 0;
+
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, &rankA, a));
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 1, &rankB, b));
   if (!rankA || !rankB || (gemm && (rankA != 2 || rankB != 2)))
     return NULL;
-  bool turnA = gemm && sambaOnnxInt(node, "transA", 0), turnB = gemm && sambaOnnxInt(node, "transB", 0);
-  int64_t inner = a[rankA - (turnA ? 2 : 1)], innerB = b[rankB < 2 ? 0 : rankB - (turnB ? 1 : 2)];
+  bool turnA = gemm && sambaOnnxInt(node, "transA", 0),
+       turnB = gemm && sambaOnnxInt(node, "transB", 0);
+  int64_t inner = a[rankA - (turnA ? 2 : 1)];
+  int64_t innerB = b[rankB < 2 ? 0 : rankB - (turnB ? 1 : 2)];
   if (inner != innerB)
-    return sambaStatusMake(SAMBA_INVALID, "the matrices do not fit: %lld columns against %lld rows", (long long)inner,
-                           (long long)innerB);
-  SAMBA_RETURN_IF_ERROR(sambaOnnxBroadcast(rankA < 2 ? 0 : rankA - 2, a, rankB < 2 ? 0 : rankB - 2, b, &count, dims));
+    return sambaStatusMake(SAMBA_INVALID, "the matrices do not fit: %lld columns against %lld rows",
+                           (long long)inner, (long long)innerB);
+  SAMBA_RETURN_IF_ERROR(
+      sambaOnnxBroadcast(rankA < 2 ? 0 : rankA - 2, a, rankB < 2 ? 0 : rankB - 2, b, &count, dims));
   rank = count;
   if (rank + 2 > SAMBA_MAX_RANK)
     return NULL;
@@ -147,12 +164,15 @@ static SambaStatus product(const SambaOnnxNode *node, bool *out_done) {
   *out_done = true;
   if (!elementsOf(rank, dims))
     return sambaOnnxSetEmpty(node, 0, type, rank, dims);
-  SambaTensor *y = zeros(node, sambaDTypeOfOnnx(type), rank, dims), *c;
+  SambaTensor *y = zeros(node, sambaDTypeOfOnnx(type), rank, dims);
+  SambaTensor *c;
   if (gemm && sambaOnnxHasInput(node, 2)) {
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &c));
-    c = sambaMul(c, sambaTraceScalar(node->importer->trace, c->type.dtype, sambaOnnxFloat(node, "beta", 1)));
+    c = sambaMul(
+        c, sambaTraceScalar(node->importer->trace, c->type.dtype, sambaOnnxFloat(node, "beta", 1)));
     y = sambaAdd(y, c);
   }
+
   return sambaOnnxSetTensor(node, 0, y);
 }
 
@@ -169,14 +189,15 @@ static SambaStatus einsum(const SambaOnnxNode *node, bool *out_done) {
 
 /* What a reduction of nothing gives. */
 static double neutral(const char *form, SambaDType dtype) {
-  bool real = sambaDTypeIsFloat(dtype), isUnsigned = dtype == SAMBA_DTYPE_UI8 || dtype == SAMBA_DTYPE_I1;
+  bool real = sambaDTypeIsFloat(dtype),
+       is_unsigned = dtype == SAMBA_DTYPE_UI8 || dtype == SAMBA_DTYPE_I1;
   int bits = dtype == SAMBA_DTYPE_I1 ? 1 : 8 * (int)sambaDTypeBytes(dtype);
   if (strcmp(form, "Prod") == 0)
     return 1;
   if (strcmp(form, "Max") == 0)
-    return real ? -(double)INFINITY : isUnsigned ? 0 : -ldexp(1, bits - 1);
+    return real ? -(double)INFINITY : is_unsigned ? 0 : -ldexp(1, bits - 1);
   if (strcmp(form, "Min") == 0)
-    return real ? (double)INFINITY : ldexp(1, isUnsigned ? bits : bits - 1) - 1;
+    return real ? (double)INFINITY : ldexp(1, is_unsigned ? bits : bits - 1) - 1;
   if (strcmp(form, "Mean") == 0)
     return (double)NAN;
   return strncmp(form, "LogSum", 6) == 0 ? -(double)INFINITY : 0;
@@ -188,6 +209,7 @@ static SambaStatus reduction(const SambaOnnxNode *node, bool *out_done) {
   int64_t dims[SAMBA_MAX_RANK];
   uint32_t rank = 0;
   SambaDType dtype = sambaDTypeOfOnnx(x->onnx_type);
+
   if (dtype == SAMBA_DTYPE_COUNT)
     return NULL;
   SAMBA_RETURN_IF_ERROR(sambaOnnxReducedAxes(node, x->rank, reduced, &none));
@@ -207,6 +229,7 @@ static SambaStatus reduction(const SambaOnnxNode *node, bool *out_done) {
     one->data[0].i = value >= 0x1p63 ? INT64_MAX : (int64_t)value;
   SambaTensor *scalar;
   SAMBA_RETURN_IF_ERROR(sambaOnnxMaterialize(node->importer, one, &scalar));
+
   return sambaOnnxSetTensor(node, 0, rank ? sambaExpand(scalar, rank, dims) : scalar);
 }
 
@@ -236,8 +259,10 @@ static SambaStatus gatherElements(const SambaOnnxNode *node, bool *out_done) {
 /* Blocks between the channels and the picture. */
 static SambaStatus blocks(const SambaOnnxNode *node, bool *out_done) {
   const SambaConstant *x = sambaOnnxConstant(node, 0);
-  int64_t size = sambaOnnxInt(node, "blocksize", 0), dims[4];
+  int64_t size = sambaOnnxInt(node, "blocksize", 0);
+  int64_t dims[4];
   bool up = node->proto->op_type[0] == 'D';
+
   if (x->rank != 4 || size < 1 || size > INT32_MAX)
     return NULL;
   for (uint32_t d = 0; d < 4; ++d) {
@@ -246,6 +271,7 @@ static SambaStatus blocks(const SambaOnnxNode *node, bool *out_done) {
       return NULL; /* the handler's error */
     dims[d] = up == (d == 1) ? x->dims[d] / factor : x->dims[d] * factor;
   }
+
   *out_done = true;
   return sambaOnnxSetEmpty(node, 0, x->onnx_type, 4, dims);
 }
@@ -288,10 +314,12 @@ static const struct {
              {"InstanceNormalization", 0, sameShape},
              {"BatchNormalization", 0, sameShape}};
 
-SambaStatus sambaOnnxImportEmpty(const SambaOnnxNode *node, const SambaOnnxRow *row, bool *out_done) {
+SambaStatus sambaOnnxImportEmpty(const SambaOnnxNode *node, const SambaOnnxRow *row,
+                                 bool *out_done) {
   if (canBeEmpty(node))
     SAMBA_RETURN_IF_ERROR(declaredEmpty(node, out_done));
   bool any = false;
+
   for (uint32_t i = 0; i < node->input_count; ++i)
     any |= isEmpty(node, i);
   if (*out_done || !any || *row->domain)

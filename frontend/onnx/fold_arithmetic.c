@@ -1,4 +1,5 @@
-/* Evaluating nodes whose inputs are known at compile time: arithmetic, comparison, logic and reductions; see fold.c. */
+/* Evaluating nodes whose inputs are known at compile time: arithmetic, comparison, logic and
+ * reductions; see fold.c. */
 #include "frontend/onnx/importer.h"
 
 #include <math.h>
@@ -77,7 +78,8 @@ static const struct {
                   {"Where", WHERE, false}};
 
 static int64_t integerPower(int64_t base, int64_t exponent) {
-  uint64_t result = 1, factor = (uint64_t)base;
+  uint64_t result = 1;
+  uint64_t factor = (uint64_t)base;
   if (exponent < 0)
     return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
   for (; exponent; exponent >>= 1, factor *= factor)
@@ -200,10 +202,11 @@ static bool compare(Operation operation, int order) {
 
 enum { BOOL_TYPE = 9 };
 
-static SambaConstant *combine(const SambaOnnxNode *node, Operation operation, const SambaConstant *const *x,
-                              uint32_t count) {
+static SambaConstant *combine(const SambaOnnxNode *node, Operation operation,
+                              const SambaConstant *const *x, uint32_t count) {
   uint32_t rank = x[0]->rank;
   int64_t dims[SAMBA_MAX_RANK];
+
   memcpy(dims, x[0]->dims, sizeof dims);
   for (uint32_t i = 1; i < count; ++i) {
     SambaStatus status = sambaOnnxBroadcast(rank, dims, x[i]->rank, x[i]->dims, &rank, dims);
@@ -212,13 +215,17 @@ static SambaConstant *combine(const SambaOnnxNode *node, Operation operation, co
       return NULL;
     }
   }
-  bool compares = operation >= EQUAL && operation <= GREATER_EQUAL, truncated = sambaOnnxInt(node, "fmod", 0) != 0;
+
+  bool compares = operation >= EQUAL && operation <= GREATER_EQUAL,
+       truncated = sambaOnnxInt(node, "fmod", 0) != 0;
   const SambaConstant *typed = x[operation == WHERE ? 1 : 0];
-  bool onlyFloat = operation >= SQRT && operation <= TANH,
-       onlyInteger = operation == AND || operation == OR || operation == XOR || operation == NOT;
-  if ((onlyFloat && !typed->is_float) || (onlyInteger && typed->is_float))
+  bool only_float = operation >= SQRT && operation <= TANH,
+       only_integer = operation == AND || operation == OR || operation == XOR || operation == NOT;
+  if ((only_float && !typed->is_float) || (only_integer && typed->is_float))
     return NULL;
-  SambaConstant *result = sambaConstantNew(&node->importer->arena, compares ? BOOL_TYPE : typed->onnx_type, rank, dims);
+  SambaConstant *result =
+      sambaConstantNew(&node->importer->arena, compares ? BOOL_TYPE : typed->onnx_type, rank, dims);
+
   for (int64_t i = 0; result && i < result->count; ++i) {
     SambaNumber v[3] = {{0}, {0}, {0}};
     for (uint32_t k = 0; k < count; ++k)
@@ -234,17 +241,23 @@ static SambaConstant *combine(const SambaOnnxNode *node, Operation operation, co
                                     : v[0].i > v[1].i;
       result->data[i].i = compare(operation, order);
     } else if (typed->is_float) {
-      double y = count > 1 && !x[1]->is_float ? (double)v[1].i : v[1].r; /* Pow takes an integer exponent */
-      result->data[i] =
-          sambaNumberConvert((SambaNumber){.r = realValue(operation, v[0].r, y, truncated)}, true, typed->onnx_type);
+      double y = count > 1 && !x[1]->is_float ? (double)v[1].i
+                                              : v[1].r; /* Pow takes an integer exponent */
+      result->data[i] = sambaNumberConvert(
+          (SambaNumber){.r = realValue(operation, v[0].r, y, truncated)}, true, typed->onnx_type);
     } else if (operation == POW && x[1]->is_float && v[1].r != floor(v[1].r)) {
-      result->data[i] = sambaNumberConvert((SambaNumber){.r = pow((double)v[0].i, v[1].r)}, true, typed->onnx_type);
-    } else {
-      int64_t y = count > 1 && x[1]->is_float ? (int64_t)sambaDTypeBitsOfNumber(SAMBA_DTYPE_I64, v[1].r) : v[1].i;
-      result->data[i] = sambaNumberConvert((SambaNumber){.i = integerValue(operation, v[0].i, y, truncated)}, false,
+      result->data[i] = sambaNumberConvert((SambaNumber){.r = pow((double)v[0].i, v[1].r)}, true,
                                            typed->onnx_type);
+    } else {
+      int64_t y = count > 1 && x[1]->is_float
+                      ? (int64_t)sambaDTypeBitsOfNumber(SAMBA_DTYPE_I64, v[1].r)
+                      : v[1].i;
+      result->data[i] =
+          sambaNumberConvert((SambaNumber){.i = integerValue(operation, v[0].i, y, truncated)},
+                             false, typed->onnx_type);
     }
   }
+
   return result;
 }
 
@@ -252,14 +265,18 @@ SambaStatus sambaOnnxFoldElementwise(const SambaOnnxNode *node, bool *out_done) 
   for (size_t i = 0; i < sizeof operations / sizeof *operations; ++i) {
     if (strcmp(node->proto->op_type, operations[i].name) != 0)
       continue;
-    const SambaConstant *x[3] = {sambaOnnxConstant(node, 0), sambaOnnxConstant(node, 1), sambaOnnxConstant(node, 2)};
+    const SambaConstant *x[3] = {sambaOnnxConstant(node, 0), sambaOnnxConstant(node, 1),
+                                 sambaOnnxConstant(node, 2)};
     if (!x[0] || (node->version < 7 && sambaOnnxAttribute(node, "axis")))
       return NULL;
     if (!operations[i].variadic)
       return node->input_count <= 3
-                 ? sambaOnnxFoldTo(node, 0, combine(node, operations[i].operation, x, node->input_count), out_done)
+                 ? sambaOnnxFoldTo(node, 0,
+                                   combine(node, operations[i].operation, x, node->input_count),
+                                   out_done)
                  : NULL;
-    SambaConstant *result = combine(node, operations[i].operation, x, node->input_count < 2 ? 1 : 2);
+    SambaConstant *result =
+        combine(node, operations[i].operation, x, node->input_count < 2 ? 1 : 2);
     if (node->input_count < 2)
       return sambaOnnxFoldIdentity(node, out_done);
     for (uint32_t next = 2; result && next < node->input_count; ++next) {
@@ -268,6 +285,7 @@ SambaStatus sambaOnnxFoldElementwise(const SambaOnnxNode *node, bool *out_done) 
     }
     return sambaOnnxFoldTo(node, 0, result, out_done);
   }
+
   return NULL;
 }
 
@@ -280,6 +298,7 @@ SambaStatus sambaOnnxFoldReduce(const SambaOnnxNode *node, bool *out_done) {
   bool reduced[SAMBA_MAX_RANK], none, keep = sambaOnnxInt(node, "keepdims", 1) != 0;
   int64_t dims[SAMBA_MAX_RANK], kept[SAMBA_MAX_RANK];
   uint32_t rank = 0;
+
   for (size_t f = 0; f < sizeof forms / sizeof *forms; ++f) {
     if (strcmp(node->proto->op_type, forms[f].name) != 0 || x->is_float || x->count == 0)
       continue;
@@ -298,11 +317,13 @@ SambaStatus sambaOnnxFoldReduce(const SambaOnnxNode *node, bool *out_done) {
         stride *= kept[axis];
       }
       int64_t value =
-          started[at] ? integerValue(forms[f].operation, result->data[at].i, x->data[i].i, false) : x->data[i].i;
+          started[at] ? integerValue(forms[f].operation, result->data[at].i, x->data[i].i, false)
+                      : x->data[i].i;
       result->data[at] = sambaNumberConvert((SambaNumber){.i = value}, false, x->onnx_type);
       started[at] = true;
     }
     return sambaOnnxFoldTo(node, 0, result, out_done);
   }
+
   return NULL;
 }

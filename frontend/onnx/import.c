@@ -1,5 +1,5 @@
-/* The ONNX importer's driver: reads the file, declares inputs and initializers, orders the nodes, imports each by its
- * row of the table, declares the outputs. See onnx.h and importer.h. */
+/* The ONNX importer's driver: reads the file, declares inputs and initializers, orders the nodes,
+ * imports each by its row of the table, declares the outputs. See onnx.h and importer.h. */
 #include "frontend/onnx/importer.h"
 
 #include "support/escape.h"
@@ -32,6 +32,7 @@ static SambaStatus mapFile(SambaImporter *importer) {
       close(fd);
     return status;
   }
+
   SambaStatus status = NULL;
   if (!S_ISREG(info.st_mode) || info.st_size == 0) {
     status = sambaStatusMake(SAMBA_INVALID, "is %s; expected an ONNX model",
@@ -43,6 +44,7 @@ static SambaStatus mapFile(SambaImporter *importer) {
     else
       importer->file = data, importer->file_size = (size_t)info.st_size;
   }
+
   close(fd);
   return status;
 }
@@ -50,9 +52,11 @@ static SambaStatus mapFile(SambaImporter *importer) {
 static SambaStatus readModel(SambaImporter *importer) {
   SAMBA_RETURN_IF_ERROR(mapFile(importer));
   SAMBA_RETURN_IF_ERROR(sambaOnnxScan(importer->file, importer->file_size, &importer->skeleton));
-  importer->model = onnx__model_proto__unpack(NULL, importer->skeleton.bytes.size, importer->skeleton.bytes.data);
+  importer->model =
+      onnx__model_proto__unpack(NULL, importer->skeleton.bytes.size, importer->skeleton.bytes.data);
   if (!importer->model)
-    return sambaStatusMake(SAMBA_INVALID, "is damaged, or no ONNX model: a field has the wrong type");
+    return sambaStatusMake(SAMBA_INVALID,
+                           "is damaged, or no ONNX model: a field has the wrong type");
   if (!importer->model->graph)
     return sambaStatusMake(SAMBA_INVALID, "holds no graph; expected an ONNX model");
   return NULL;
@@ -79,7 +83,8 @@ static uint32_t valueIndex(SambaImporter *importer, const char *name) {
   uint32_t index = (uint32_t)importer->values.size;
   if (!sambaStringMapInsert(&importer->value_names, sambaStringRef(name), index, &index))
     return index;
-  sambaArrayAppend(&importer->values, (SambaOnnxValue){.name = sambaStringRef(name), .producer = -1});
+  sambaArrayAppend(&importer->values,
+                   (SambaOnnxValue){.name = sambaStringRef(name), .producer = -1});
   return index;
 }
 
@@ -91,11 +96,15 @@ SambaOnnxValue *sambaOnnxValueAt(SambaImporter *importer, const char *name) {
 SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorProto *proto,
                                   SambaConstant **out_constant) {
   *out_constant = NULL;
-  bool external = proto->has_data_location && proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
-  uint32_t width = sambaOnnxTypeBytes(proto->data_type), index;
+  bool external = proto->has_data_location &&
+                  proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+  uint32_t width = sambaOnnxTypeBytes(proto->data_type);
+  uint32_t index;
+
   if (external || !width || proto->n_dims > SAMBA_MAX_RANK)
     return NULL;
-  SambaConstant *constant = sambaConstantNew(&importer->arena, proto->data_type, (uint32_t)proto->n_dims, proto->dims);
+  SambaConstant *constant =
+      sambaConstantNew(&importer->arena, proto->data_type, (uint32_t)proto->n_dims, proto->dims);
   if (!constant)
     return NULL;
   if (proto->has_raw_data && proto->raw_data.len == sizeof index) {
@@ -104,12 +113,14 @@ SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorPro
         index < importer->skeleton.payloads.size ? &importer->skeleton.payloads.data[index] : NULL;
     if (!payload || payload->bytes != (uint64_t)constant->count * width)
       return sambaStatusMake(SAMBA_INVALID, "tensor %s needs %lld bytes, but the file holds %llu",
-                             sambaOnnxShown(importer, proto->name), (long long)constant->count * width,
+                             sambaOnnxShown(importer, proto->name),
+                             (long long)constant->count * width,
                              (unsigned long long)(payload ? payload->bytes : 0));
-    *out_constant = sambaConstantFromBytes(&importer->arena, proto->data_type, constant->rank, constant->dims,
-                                           importer->file + payload->offset);
+    *out_constant = sambaConstantFromBytes(&importer->arena, proto->data_type, constant->rank,
+                                           constant->dims, importer->file + payload->offset);
     return NULL;
   }
+
   size_t stored = proto->n_float_data    ? proto->n_float_data
                   : proto->n_int32_data  ? proto->n_int32_data
                   : proto->n_int64_data  ? proto->n_int64_data
@@ -117,7 +128,9 @@ SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorPro
                                          : proto->n_uint64_data;
   if (stored != (size_t)constant->count)
     return sambaStatusMake(SAMBA_INVALID, "tensor %s has %lld elements, but %zu are stored",
-                           sambaOnnxShown(importer, proto->name), (long long)constant->count, stored);
+                           sambaOnnxShown(importer, proto->name), (long long)constant->count,
+                           stored);
+
   for (size_t i = 0; i < stored; ++i) {
     uint64_t bits = proto->n_int32_data    ? (uint64_t)proto->int32_data[i]
                     : proto->n_int64_data  ? (uint64_t)proto->int64_data[i]
@@ -127,20 +140,24 @@ SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorPro
       double real = proto->n_float_data ? (double)proto->float_data[i] : proto->double_data[i];
       constant->data[i] = sambaNumberConvert((SambaNumber){.r = real}, true, proto->data_type);
     } else if (constant->is_float) { /* halves are stored as their bits */
-      constant->data[i].r =
-          proto->data_type == 10 ? (double)sambaHalfToFloat((uint16_t)bits) : (double)sambaBf16ToFloat((uint16_t)bits);
+      constant->data[i].r = proto->data_type == 10 ? (double)sambaHalfToFloat((uint16_t)bits)
+                                                   : (double)sambaBf16ToFloat((uint16_t)bits);
     } else {
-      constant->data[i] = sambaNumberConvert((SambaNumber){.i = (int64_t)bits}, false, proto->data_type);
+      constant->data[i] =
+          sambaNumberConvert((SambaNumber){.i = (int64_t)bits}, false, proto->data_type);
     }
   }
+
   *out_constant = constant;
   return NULL;
 }
 
-SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, const Onnx__TensorProto *proto) {
+SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output,
+                                    const Onnx__TensorProto *proto) {
   SambaConstant *constant;
   SAMBA_RETURN_IF_ERROR(sambaOnnxReadConstant(node->importer, proto, &constant));
-  if (constant && (constant->count <= KNOWN_CONSTANT || !constant->is_float || !proto->has_raw_data))
+  if (constant &&
+      (constant->count <= KNOWN_CONSTANT || !constant->is_float || !proto->has_raw_data))
     return sambaOnnxSetConstant(node, output, constant);
   uint32_t index = valueIndex(node->importer, node->proto->output[output]); /* there already */
   node->importer->values.data[index].initializer = proto;
@@ -148,10 +165,12 @@ SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output, 
   return NULL;
 }
 
-SambaStatus sambaOnnxDeclareInitializer(SambaImporter *importer, const char *name, const Onnx__TensorProto *proto) {
+SambaStatus sambaOnnxDeclareInitializer(SambaImporter *importer, const char *name,
+                                        const Onnx__TensorProto *proto) {
   SambaOnnxValue *value = sambaOnnxValueAt(importer, name);
   if (value->defined)
-    return sambaStatusMake(SAMBA_INVALID, "initializer %s is there twice", sambaOnnxShown(importer, proto->name));
+    return sambaStatusMake(SAMBA_INVALID, "initializer %s is there twice",
+                           sambaOnnxShown(importer, proto->name));
   value->initializer = proto;
   value->is_weight = value->defined = true;
   if (sambaOnnxTypeIsFloat(proto->data_type)) {
@@ -164,8 +183,11 @@ SambaStatus sambaOnnxDeclareInitializer(SambaImporter *importer, const char *nam
     if (count > KNOWN_FLOATS && !empty)
       return NULL;
   }
+
   SAMBA_RETURN_IF_ERROR(sambaOnnxReadConstant(importer, proto, &value->constant));
-  /* Single numbers are parameters of formulas rather than weights: they may be folded and appear as constants. */
+
+  /* Single numbers are parameters of formulas rather than weights: they may be folded and appear as
+   * constants. */
   if (value->constant && value->constant->count == 1 && value->constant->rank == 0)
     value->is_weight = false;
   return NULL;
@@ -175,7 +197,8 @@ static SambaStatus declareInitializers(SambaImporter *importer) {
   const Onnx__GraphProto *graph = importer->model->graph;
   for (size_t i = 0; i < graph->n_initializer; ++i)
     SAMBA_RETURN_IF_ERROR(sambaOnnxDeclareInitializer(
-        importer, graph->initializer[i]->name ? graph->initializer[i]->name : "", graph->initializer[i]));
+        importer, graph->initializer[i]->name ? graph->initializer[i]->name : "",
+        graph->initializer[i]));
   return NULL;
 }
 
@@ -183,7 +206,8 @@ static SambaStatus declareInitializers(SambaImporter *importer) {
 
 static SambaStatus annotateNode(SambaImporter *importer, const Onnx__NodeProto *proto, size_t index,
                                 SambaStatus status) {
-  return sambaStatusAnnotate(status, "node %zu %s (%s)", index, sambaOnnxShown(importer, proto->name),
+  return sambaStatusAnnotate(status, "node %zu %s (%s)", index,
+                             sambaOnnxShown(importer, proto->name),
                              proto->op_type ? proto->op_type : "");
 }
 
@@ -196,25 +220,27 @@ static SambaStatus declareOutputs(SambaImporter *importer) {
         continue;
       SambaOnnxValue *value = sambaOnnxValueAt(importer, proto->output[k]);
       if (value->defined || value->producer >= 0)
-        return annotateNode(
-            importer, proto, i,
-            sambaStatusMake(SAMBA_INVALID, "output %s is made twice", sambaOnnxShown(importer, proto->output[k])));
+        return annotateNode(importer, proto, i,
+                            sambaStatusMake(SAMBA_INVALID, "output %s is made twice",
+                                            sambaOnnxShown(importer, proto->output[k])));
       value->producer = (int32_t)i;
     }
     for (size_t k = 0; k < proto->n_input; ++k)
       if (proto->input[k] && *proto->input[k])
         valueIndex(importer, proto->input[k]);
   }
+
   for (size_t i = 0; i < graph->n_value_info; ++i)
     if (graph->value_info[i]->name)
       sambaOnnxValueAt(importer, graph->value_info[i]->name)->declared = graph->value_info[i];
   for (size_t i = 0; i < graph->n_output; ++i)
-    sambaOnnxValueAt(importer, graph->output[i]->name ? graph->output[i]->name : "")->declared = graph->output[i];
+    sambaOnnxValueAt(importer, graph->output[i]->name ? graph->output[i]->name : "")->declared =
+        graph->output[i];
   return NULL;
 }
 
-/* Nodes in an order in which producers come first: the file's own order wherever that is one. Iterative depth-first
- * search. */
+/* Nodes in an order in which producers come first: the file's own order wherever that is one.
+ * Iterative depth-first search. */
 static SambaStatus orderNodes(SambaImporter *importer, uint32_t *out_order) {
   const Onnx__GraphProto *graph = importer->model->graph;
   typedef struct {
@@ -222,6 +248,7 @@ static SambaStatus orderNodes(SambaImporter *importer, uint32_t *out_order) {
   } Frame;
   enum { NEW, OPEN, DONE };
   uint8_t *state = SAMBA_ARENA_ARRAY(&importer->arena, uint8_t, graph->n_node);
+
   Frame *stack = SAMBA_ARENA_ARRAY(&importer->arena, Frame, graph->n_node + 1);
   size_t count = 0;
   for (uint32_t root = 0; root < graph->n_node; ++root) {
@@ -241,20 +268,23 @@ static SambaStatus orderNodes(SambaImporter *importer, uint32_t *out_order) {
       }
       const char *name = proto->input[top->next++];
       uint32_t index;
-      if (!name || !*name || !sambaStringMapGet(&importer->value_names, sambaStringRef(name), &index))
+      if (!name || !*name ||
+          !sambaStringMapGet(&importer->value_names, sambaStringRef(name), &index))
         continue;
       int32_t producer = importer->values.data[index].producer;
       if (producer < 0 || state[producer] == DONE)
         continue;
       if (state[producer] == OPEN)
-        return annotateNode(importer, proto, top->node,
-                            sambaStatusMake(SAMBA_INVALID,
-                                            "input %s depends on the node's own output: the graph has a cycle",
-                                            sambaOnnxShown(importer, name)));
+        return annotateNode(
+            importer, proto, top->node,
+            sambaStatusMake(SAMBA_INVALID,
+                            "input %s depends on the node's own output: the graph has a cycle",
+                            sambaOnnxShown(importer, name)));
       state[producer] = OPEN;
       stack[depth++] = (Frame){(uint32_t)producer, 0};
     }
   }
+
   return NULL;
 }
 
@@ -262,10 +292,12 @@ const char *sambaOnnxDomain(const Onnx__NodeProto *proto) {
   return !proto->domain || strcmp(proto->domain, "ai.onnx") == 0 ? "" : proto->domain;
 }
 
-int64_t sambaOnnxSetVersion(size_t set_count, Onnx__OperatorSetIdProto *const *sets, const char *domain) {
+int64_t sambaOnnxSetVersion(size_t set_count, Onnx__OperatorSetIdProto *const *sets,
+                            const char *domain) {
   int64_t version = 0;
   for (size_t i = 0; i < set_count; ++i) {
-    const char *name = !sets[i]->domain || strcmp(sets[i]->domain, "ai.onnx") == 0 ? "" : sets[i]->domain;
+    const char *name =
+        !sets[i]->domain || strcmp(sets[i]->domain, "ai.onnx") == 0 ? "" : sets[i]->domain;
     if (strcmp(name, domain) == 0)
       version = sets[i]->version;
   }
@@ -273,7 +305,8 @@ int64_t sambaOnnxSetVersion(size_t set_count, Onnx__OperatorSetIdProto *const *s
 }
 
 static bool rowNames(const SambaOnnxRow *row, const Onnx__NodeProto *proto) {
-  return proto->op_type && strcmp(row->name, proto->op_type) == 0 && strcmp(row->domain, sambaOnnxDomain(proto)) == 0;
+  return proto->op_type && strcmp(row->name, proto->op_type) == 0 &&
+         strcmp(row->domain, sambaOnnxDomain(proto)) == 0;
 }
 
 const SambaOnnxRow *sambaOnnxRowOf(const SambaOnnxNode *node) {
@@ -287,11 +320,12 @@ const SambaOnnxRow *sambaOnnxRowOf(const SambaOnnxNode *node) {
 static const char *reasonWithout(const char *name) {
   static const struct {
     const char *reason, *names[8];
-  } kinds[] = {{": quantized operators are not; export the model in float",
-                {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul",
-                 "ConvInteger", "MatMulInteger"}},
-               {": control flow that depends on data is not; export the model unrolled", {"Loop", "Scan"}},
-               {": text is not", {"StringNormalizer", "StringConcat", "StringSplit", "RegexFullMatch"}}};
+  } kinds[] = {
+      {": quantized operators are not; export the model in float",
+       {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "QLinearConv",
+        "QLinearMatMul", "ConvInteger", "MatMulInteger"}},
+      {": control flow that depends on data is not; export the model unrolled", {"Loop", "Scan"}},
+      {": text is not", {"StringNormalizer", "StringConcat", "StringSplit", "RegexFullMatch"}}};
   for (size_t kind = 0; name && kind < sizeof kinds / sizeof *kinds; ++kind)
     for (size_t i = 0; i < 8 && kinds[kind].names[i]; ++i)
       if (strcmp(kinds[kind].names[i], name) == 0)
@@ -303,17 +337,18 @@ static SambaStatus noRow(const SambaOnnxNode *node) {
   const Onnx__NodeProto *proto = node->proto;
   for (const SambaOnnxRow *row = sambaOnnxRows; row->name; ++row)
     if (rowNames(row, proto))
-      return sambaStatusMake(SAMBA_UNSUPPORTED,
-                             "operator %s of operator set version %lld is not supported; versions %lld to %lld are",
-                             proto->op_type, (long long)node->version, (long long)row->first, (long long)row->last);
-  return sambaStatusMake(SAMBA_UNSUPPORTED, "operator %s%s%s is not supported%s", sambaOnnxDomain(proto),
-                         *sambaOnnxDomain(proto) ? "." : "",
+      return sambaStatusMake(
+          SAMBA_UNSUPPORTED,
+          "operator %s of operator set version %lld is not supported; versions %lld to %lld are",
+          proto->op_type, (long long)node->version, (long long)row->first, (long long)row->last);
+  return sambaStatusMake(SAMBA_UNSUPPORTED, "operator %s%s%s is not supported%s",
+                         sambaOnnxDomain(proto), *sambaOnnxDomain(proto) ? "." : "",
                          proto->op_type && *proto->op_type ? proto->op_type : "without a type",
                          reasonWithout(*sambaOnnxDomain(proto) ? NULL : proto->op_type));
 }
 
-/* The node with the inputs it has: folded when all are known, else as the graph's operators. Operands that steer shapes
- * are settled first. */
+/* The node with the inputs it has: folded when all are known, else as the graph's operators.
+ * Operands that steer shapes are settled first. */
 static SambaStatus importResolved(const SambaOnnxNode *node) {
   const SambaOnnxRow *row = sambaOnnxRowOf(node);
   bool done = false, known = node->input_count > 0;
@@ -334,6 +369,7 @@ static SambaStatus importNode(SambaOnnxNode *node) {
   const Onnx__NodeProto *proto = node->proto;
   const SambaOnnxRow *row = proto->op_type ? sambaOnnxRowOf(node) : NULL;
   const Onnx__FunctionProto *function = row || !proto->op_type ? NULL : sambaOnnxFunctionOf(node);
+
   if (!row && !function)
     return noRow(node);
   uint32_t *inputs = SAMBA_ARENA_ARRAY(&importer->arena, uint32_t, proto->n_input);
@@ -344,10 +380,12 @@ static SambaStatus importNode(SambaOnnxNode *node) {
     sambaStringMapGet(&importer->value_names, sambaStringRef(proto->input[i]), &inputs[i]);
     const SambaOnnxValue *value = &importer->values.data[inputs[i]];
     if (!value->defined)
-      return sambaStatusMake(
-          SAMBA_INVALID, "input %s is missing: no node makes it, and it is neither a graph input nor an initializer",
-          sambaOnnxShown(importer, proto->input[i]));
+      return sambaStatusMake(SAMBA_INVALID,
+                             "input %s is missing: no node makes it, and it is neither a graph "
+                             "input nor an initializer",
+                             sambaOnnxShown(importer, proto->input[i]));
   }
+
   node->inputs = inputs;
   node->input_count = (uint32_t)proto->n_input;
   node->output_count = (uint32_t)proto->n_output;
@@ -356,14 +394,15 @@ static SambaStatus importNode(SambaOnnxNode *node) {
   if (function)
     return sambaOnnxInlineFunction(node, function);
   if (node->input_count < row->inputs[0] || node->input_count > row->inputs[1])
-    return sambaStatusMake(SAMBA_INVALID, "has %u inputs, but must have %u to %u", node->input_count, row->inputs[0],
-                           row->inputs[1]);
+    return sambaStatusMake(SAMBA_INVALID, "has %u inputs, but must have %u to %u",
+                           node->input_count, row->inputs[0], row->inputs[1]);
   SAMBA_RETURN_IF_ERROR(sambaOnnxCheckAttributes(node));
+
   return node->output_count ? importResolved(node) : NULL;
 }
 
-SambaStatus sambaOnnxImportNode(SambaImporter *importer, const Onnx__NodeProto *proto, uint32_t index,
-                                const SambaOnnxScope *scope) {
+SambaStatus sambaOnnxImportNode(SambaImporter *importer, const Onnx__NodeProto *proto,
+                                uint32_t index, const SambaOnnxScope *scope) {
   SambaOnnxNode node = {.importer = importer,
                         .proto = proto,
                         .index = index,
@@ -374,10 +413,12 @@ SambaStatus sambaOnnxImportNode(SambaImporter *importer, const Onnx__NodeProto *
                                                                                  : "";
   sambaTraceSetLayer(importer->trace, sambaStringRef(layer), importer->path, index);
   SambaStatus status = importNode(&node);
+
   if (!status && sambaTraceStatus(importer->trace)) {
     SambaStatus failed = sambaTraceStatus(importer->trace);
     status = sambaStatusMake(sambaStatusGetCode(failed), "%s", sambaStatusGetMessage(failed));
   }
+
   if (status)
     return annotateNode(importer, proto, index, status);
   for (uint32_t k = 0; k < proto->n_output;
@@ -387,6 +428,7 @@ SambaStatus sambaOnnxImportNode(SambaImporter *importer, const Onnx__NodeProto *
     SambaOnnxValue *value = sambaOnnxValueAt(importer, proto->output[k]);
     value->defined = value->tensor || value->constant || value->initializer || value->sequence;
   }
+
   return NULL;
 }
 
@@ -404,23 +446,27 @@ static SambaStatus declareResults(SambaImporter *importer) {
   sambaTraceSetLayer(importer->trace, (SambaStringRef){0}, NULL, 0);
   if (!graph->n_output)
     return sambaStatusMake(SAMBA_INVALID, "the graph has no outputs");
+
   for (size_t i = 0; i < graph->n_output; ++i) {
     const char *name = graph->output[i]->name ? graph->output[i]->name : "";
     uint32_t index = valueIndex(importer, name);
     if (!importer->values.data[index].defined)
-      return sambaStatusMake(SAMBA_INVALID, "graph output %s is made by no node", sambaOnnxShown(importer, name));
+      return sambaStatusMake(SAMBA_INVALID, "graph output %s is made by no node",
+                             sambaOnnxShown(importer, name));
     SambaOnnxNode node = {.importer = importer, .input_count = 1, .inputs = &index};
     SambaTensor *tensor;
-    SAMBA_RETURN_IF_ERROR(
-        sambaStatusAnnotate(sambaOnnxTensor(&node, 0, &tensor), "graph output %s", sambaOnnxShown(importer, name)));
+    SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(sambaOnnxTensor(&node, 0, &tensor), "graph output %s",
+                                              sambaOnnxShown(importer, name)));
     const Onnx__TypeProto *type = graph->output[i]->type;
     int64_t declared = type && type->tensor_type ? type->tensor_type->elem_type : 0;
     if (declared && declared != sambaOnnxTypeOf(tensor->type.dtype))
-      return sambaStatusMake(SAMBA_INVALID, "graph output %s is declared as %s, but its node makes %s",
+      return sambaStatusMake(SAMBA_INVALID,
+                             "graph output %s is declared as %s, but its node makes %s",
                              sambaOnnxShown(importer, name), sambaOnnxTypeName(declared),
                              sambaOnnxTypeName(sambaOnnxTypeOf(tensor->type.dtype)));
     sambaTraceOutput(importer->trace, name, tensor);
   }
+
   return NULL;
 }
 
@@ -437,12 +483,15 @@ static SambaStatus importModel(SambaImporter *importer) {
   return declareResults(importer);
 }
 
-SambaStatus sambaOnnxImport(MlirContext context, const char *path, const SambaOnnxImportOptions *options,
-                            SambaOnnxRecordCallback callback, void *user_data, MlirModule *out_module) {
+SambaStatus sambaOnnxImport(MlirContext context, const char *path,
+                            const SambaOnnxImportOptions *options, SambaOnnxRecordCallback callback,
+                            void *user_data, MlirModule *out_module) {
   const SambaOnnxImportOptions none = {0};
   SambaImporter importer = {.path = path, .options = options ? options : &none};
   const char *slash = strrchr(path, '/');
-  importer.folder = sambaArenaFormat(&importer.arena, "%.*s", slash ? (int)(slash - path + 1) : 0, path);
+
+  importer.folder =
+      sambaArenaFormat(&importer.arena, "%.*s", slash ? (int)(slash - path + 1) : 0, path);
   importer.trace = sambaTraceCreate(context, "forward");
   *out_module = (MlirModule){NULL};
   SambaStatus status = importModel(&importer);
@@ -453,6 +502,7 @@ SambaStatus sambaOnnxImport(MlirContext context, const char *path, const SambaOn
     }
     status = sambaTraceFinish(importer.trace, out_module);
   }
+
   status = sambaStatusAnnotate(status, "%s", path);
   freeImporter(&importer);
   return status;

@@ -22,27 +22,30 @@ static SambaStatus readLoss(const SambaOnnxNode *node, Loss *out_loss) {
   if (!loss.reduction)
     return sambaStatusMake(SAMBA_INVALID, "attribute 'reduction' is none of mean, sum, none");
   *out_loss = loss;
+
   return NULL;
 }
 
 SambaStatus sambaOnnxImportNegativeLogLikelihoodLoss(const SambaOnnxNode *node) {
   Loss loss;
   SAMBA_RETURN_IF_ERROR(readLoss(node, &loss));
-  return sambaOnnxSetTensor(
-      node, 0, sambaNllLoss(loss.x, loss.target, loss.weight, loss.ignores ? &loss.ignored : NULL, loss.reduction));
+  return sambaOnnxSetTensor(node, 0,
+                            sambaNllLoss(loss.x, loss.target, loss.weight,
+                                         loss.ignores ? &loss.ignored : NULL, loss.reduction));
 }
 
 /* With the second output the logarithms are there already. */
 SambaStatus sambaOnnxImportSoftmaxCrossEntropyLoss(const SambaOnnxNode *node) {
   Loss loss;
   SAMBA_RETURN_IF_ERROR(readLoss(node, &loss));
-  SambaTensor *(*function)(SambaTensor *, SambaTensor *, SambaTensor *, const int64_t *, const char *) =
-      sambaCrossEntropy;
+  SambaTensor *(*function)(SambaTensor *, SambaTensor *, SambaTensor *, const int64_t *,
+                           const char *) = sambaCrossEntropy;
   if (sambaOnnxOutputUsed(node, 1)) {
     loss.x = sambaLogSoftmax(loss.x, loss.x->type.rank > 1);
     SAMBA_RETURN_IF_ERROR(sambaOnnxSetTensor(node, 1, loss.x));
     function = sambaNllLoss;
   }
-  return sambaOnnxSetTensor(
-      node, 0, function(loss.x, loss.target, loss.weight, loss.ignores ? &loss.ignored : NULL, loss.reduction));
+  return sambaOnnxSetTensor(node, 0,
+                            function(loss.x, loss.target, loss.weight,
+                                     loss.ignores ? &loss.ignored : NULL, loss.reduction));
 }

@@ -28,7 +28,9 @@ bool sambaOnnxHasInput(const SambaOnnxNode *node, uint32_t input) {
 }
 
 static SambaStatus needInput(const SambaOnnxNode *node, uint32_t input) {
-  return sambaOnnxHasInput(node, input) ? NULL : sambaStatusMake(SAMBA_INVALID, "input %u is missing", input);
+  return sambaOnnxHasInput(node, input)
+             ? NULL
+             : sambaStatusMake(SAMBA_INVALID, "input %u is missing", input);
 }
 
 const SambaConstant *sambaOnnxConstant(const SambaOnnxNode *node, uint32_t input) {
@@ -36,7 +38,8 @@ const SambaConstant *sambaOnnxConstant(const SambaOnnxNode *node, uint32_t input
   return value ? value->constant : NULL;
 }
 
-SambaStatus sambaOnnxReadKnown(const SambaOnnxNode *node, uint32_t input, const SambaConstant **out_constant) {
+SambaStatus sambaOnnxReadKnown(const SambaOnnxNode *node, uint32_t input,
+                               const SambaConstant **out_constant) {
   const SambaOnnxValue *value = valueOf(node, input);
   SambaConstant *read = NULL;
   *out_constant = value ? value->constant : NULL;
@@ -50,14 +53,16 @@ SambaStatus sambaOnnxReadKnown(const SambaOnnxNode *node, uint32_t input, const 
 static SambaStatus checkDType(int64_t onnx_type, SambaDType *out_dtype) {
   *out_dtype = sambaDTypeOfOnnx(onnx_type);
   if (*out_dtype == SAMBA_DTYPE_COUNT)
-    return sambaStatusMake(SAMBA_UNSUPPORTED,
-                           "element type %s is not supported; convert the model to f32, f16, bf16, bool, int8, uint8, "
-                           "int16, int32 or int64",
-                           sambaOnnxTypeName(onnx_type));
+    return sambaStatusMake(
+        SAMBA_UNSUPPORTED,
+        "element type %s is not supported; convert the model to f32, f16, bf16, bool, int8, uint8, "
+        "int16, int32 or int64",
+        sambaOnnxTypeName(onnx_type));
   return NULL;
 }
 
-SambaStatus sambaOnnxMaterialize(SambaImporter *importer, const SambaConstant *constant, SambaTensor **out_tensor) {
+SambaStatus sambaOnnxMaterialize(SambaImporter *importer, const SambaConstant *constant,
+                                 SambaTensor **out_tensor) {
   SambaTensorType type = {.rank = constant->rank};
   SAMBA_RETURN_IF_ERROR(checkDType(constant->onnx_type, &type.dtype));
   memcpy(type.dims, constant->dims, sizeof type.dims);
@@ -74,29 +79,34 @@ SambaStatus sambaOnnxMaterialize(SambaImporter *importer, const SambaConstant *c
 static SambaStatus initializerType(const Onnx__TensorProto *proto, SambaTensorType *out_type) {
   *out_type = (SambaTensorType){.rank = (uint32_t)proto->n_dims};
   if (proto->n_dims > SAMBA_MAX_RANK)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "rank %zu is more than %d", proto->n_dims, SAMBA_MAX_RANK);
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "rank %zu is more than %d", proto->n_dims,
+                           SAMBA_MAX_RANK);
   for (size_t axis = 0; axis < proto->n_dims; ++axis)
     out_type->dims[axis] = proto->dims[axis];
   return checkDType(proto->data_type, &out_type->dtype);
 }
 
 /* Elements that are in the skeleton, one number per element. */
-static SambaStatus typedBytes(const Onnx__TensorProto *proto, SambaDType dtype, int64_t elements, uint8_t *out) {
+static SambaStatus typedBytes(const Onnx__TensorProto *proto, SambaDType dtype, int64_t elements,
+                              uint8_t *out) {
   uint32_t width = sambaDTypeBytes(dtype);
   size_t count = proto->n_float_data   ? proto->n_float_data
                  : proto->n_int32_data ? proto->n_int32_data
                                        : proto->n_int64_data;
   if (count != (size_t)elements)
-    return sambaStatusMake(SAMBA_INVALID, "the shape has %lld elements, but %zu are stored", (long long)elements,
-                           count);
+    return sambaStatusMake(SAMBA_INVALID, "the shape has %lld elements, but %zu are stored",
+                           (long long)elements, count);
+
   for (size_t i = 0; i < count; ++i) {
     if (proto->n_float_data) {
       memcpy(out + i * width, &proto->float_data[i], width);
       continue;
     }
-    uint64_t bits = proto->n_int32_data ? (uint64_t)proto->int32_data[i] : (uint64_t)proto->int64_data[i];
+    uint64_t bits =
+        proto->n_int32_data ? (uint64_t)proto->int32_data[i] : (uint64_t)proto->int64_data[i];
     memcpy(out + i * width, &bits, width);
   }
+
   return NULL;
 }
 
@@ -105,8 +115,10 @@ static const char *irPath(SambaImporter *importer, const char *path) {
   const char *folder = importer->options->output_folder;
   if (!folder || path[0] == '/')
     return path;
-  char *model = realpath(path, NULL), *base = realpath(folder, NULL);
+  char *model = realpath(path, NULL);
+  char *base = realpath(folder, NULL);
   const char *result = path;
+
   if (model && base) {
     size_t shared = 0, slash = 0;
     while (model[shared] && model[shared] == base[shared]) {
@@ -125,6 +137,7 @@ static const char *irPath(SambaImporter *importer, const char *path) {
       result = sambaArenaFormat(&importer->arena, "%s%s", up, model + slash);
     }
   }
+
   free(model);
   free(base);
   return result;
@@ -137,12 +150,15 @@ static bool parseNumber(const char *text, uint64_t *out) {
 }
 
 /* Data in a file of its own, beside the model. */
-static SambaStatus externalRange(SambaImporter *importer, const Onnx__TensorProto *proto, int64_t bytes,
-                                 const char **out_path, uint64_t *out_offset) {
+static SambaStatus externalRange(SambaImporter *importer, const Onnx__TensorProto *proto,
+                                 int64_t bytes, const char **out_path, uint64_t *out_offset) {
   const char *location = NULL;
-  uint64_t offset = 0, length = (uint64_t)bytes;
+  uint64_t offset = 0;
+  uint64_t length = (uint64_t)bytes;
+
   for (size_t i = 0; i < proto->n_external_data; ++i) {
-    const char *key = proto->external_data[i]->key, *value = proto->external_data[i]->value;
+    const char *key = proto->external_data[i]->key;
+    const char *value = proto->external_data[i]->value;
     if (!key || !value)
       continue;
     bool ok = true;
@@ -155,6 +171,7 @@ static SambaStatus externalRange(SambaImporter *importer, const Onnx__TensorProt
     if (!ok)
       return sambaStatusMake(SAMBA_INVALID, "external data: '%s' is no number", key);
   }
+
   if (!location || !*location)
     return sambaStatusMake(SAMBA_INVALID, "external data without a location");
   if (length != (uint64_t)bytes)
@@ -163,30 +180,38 @@ static SambaStatus externalRange(SambaImporter *importer, const Onnx__TensorProt
   const char *path = sambaArenaFormat(&importer->arena, "%s%s", importer->folder, location);
   struct stat info;
   if (stat(path, &info) != 0)
-    return sambaStatusMake(SAMBA_IO, "external data file %s does not exist; it must lie beside the model", path);
-  if (offset > (uint64_t)info.st_size || (uint64_t)bytes > (uint64_t)info.st_size - offset)
     return sambaStatusMake(
-        SAMBA_INVALID, "external data file %s has %lld bytes, but the tensor needs %lld from %llu on; it is cut off",
-        path, (long long)info.st_size, (long long)bytes, (unsigned long long)offset);
+        SAMBA_IO, "external data file %s does not exist; it must lie beside the model", path);
+  if (offset > (uint64_t)info.st_size || (uint64_t)bytes > (uint64_t)info.st_size - offset)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "external data file %s has %lld bytes, but the tensor needs %lld from "
+                           "%llu on; it is cut off",
+                           path, (long long)info.st_size, (long long)bytes,
+                           (unsigned long long)offset);
   *out_path = path;
   *out_offset = offset;
+
   return NULL;
 }
 
 static SambaStatus materializeInitializer(SambaImporter *importer, SambaOnnxValue *value) {
   const Onnx__TensorProto *proto = value->initializer;
   SambaArgument argument = {.name = value->name, .kind = value->is_weight ? "weight" : "constant"};
+
   SAMBA_RETURN_IF_ERROR(initializerType(proto, &argument.type));
   int64_t elements = 1, bytes;
   for (uint32_t axis = 0; axis < argument.type.rank; ++axis)
-    if (argument.type.dims[axis] < 0 || sambaMulOverflows(elements, argument.type.dims[axis], &elements))
-      return sambaStatusMake(SAMBA_UNSUPPORTED, "dimension %u is %lld; it must not be negative or so large", axis,
+    if (argument.type.dims[axis] < 0 ||
+        sambaMulOverflows(elements, argument.type.dims[axis], &elements))
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "dimension %u is %lld; it must not be negative or so large", axis,
                              (long long)argument.type.dims[axis]);
   if (sambaMulOverflows(elements, sambaDTypeBytes(argument.type.dtype), &bytes))
     return sambaStatusMake(SAMBA_UNSUPPORTED, "the tensor is too large");
   uint8_t *copy = NULL;
   SambaStatus status = NULL;
-  if (proto->has_data_location && proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
+  if (proto->has_data_location &&
+      proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
     status = externalRange(importer, proto, bytes, &argument.file, &argument.file_offset);
     if (!status)
       argument.file = irPath(importer, argument.file);
@@ -195,22 +220,26 @@ static SambaStatus materializeInitializer(SambaImporter *importer, SambaOnnxValu
     uint32_t index;
     if (proto->raw_data.len == sizeof index) {
       memcpy(&index, proto->raw_data.data, sizeof index);
-      payload = index < importer->skeleton.payloads.size ? &importer->skeleton.payloads.data[index] : NULL;
+      payload = index < importer->skeleton.payloads.size ? &importer->skeleton.payloads.data[index]
+                                                         : NULL;
     }
+
     if (!payload || payload->bytes != (uint64_t)bytes)
-      return sambaStatusMake(SAMBA_INVALID, "the tensor needs %lld bytes, but the file holds %llu", (long long)bytes,
-                             (unsigned long long)(payload ? payload->bytes : 0));
+      return sambaStatusMake(SAMBA_INVALID, "the tensor needs %lld bytes, but the file holds %llu",
+                             (long long)bytes, (unsigned long long)(payload ? payload->bytes : 0));
     argument.file = irPath(importer, importer->path);
     argument.file_offset = payload->offset;
   } else {
     argument.data = copy = sambaAllocate((size_t)bytes);
     status = typedBytes(proto, argument.type.dtype, elements, copy);
   }
+
   if (!status) {
     value->tensor = sambaTraceArgument(importer->trace, &argument);
     if (value->tensor)
       value->tensor->storage = (SambaStorage){0};
   }
+
   free(copy);
   return status;
 }
@@ -219,8 +248,10 @@ SambaStatus sambaOnnxTensor(const SambaOnnxNode *node, uint32_t input, SambaTens
   SAMBA_RETURN_IF_ERROR(needInput(node, input));
   SambaOnnxValue *value = valueOf(node, input);
   SambaStatus status = NULL;
+
   if (value->sequence)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "input %u is a sequence; only operators on sequences take one", input);
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "input %u is a sequence; only operators on sequences take one", input);
   if (!value->tensor && value->initializer && (value->is_weight || !value->constant))
     status = materializeInitializer(node->importer, value);
   else if (!value->tensor && value->constant)
@@ -229,13 +260,15 @@ SambaStatus sambaOnnxTensor(const SambaOnnxNode *node, uint32_t input, SambaTens
     SambaStringRef shown = sambaStringEscape(&node->importer->arena, value->name);
     return sambaStatusAnnotate(status, "input %u, %.*s", input, SAMBA_STRING_ARGS(shown));
   }
+
   if (value->is_double && sambaOnnxDoubleUse(node) == SAMBA_ONNX_DOUBLE_REFUSED)
-    return sambaStatusMake(
-        SAMBA_UNSUPPORTED,
-        "input %u is DOUBLE, which is not supported; only Cast, IsNaN, IsInf and changes of shape can "
-        "take what was cast to it",
-        input);
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "input %u is DOUBLE, which is not supported; only Cast, IsNaN, IsInf "
+                           "and changes of shape can "
+                           "take what was cast to it",
+                           input);
   *out_tensor = value->tensor;
+
   return value->tensor ? NULL : traceFailure(node);
 }
 
@@ -248,9 +281,11 @@ int64_t sambaOnnxInputType(const SambaOnnxNode *node, uint32_t input) {
   return value->initializer ? value->initializer->data_type : 0;
 }
 
-SambaStatus sambaOnnxShape(const SambaOnnxNode *node, uint32_t input, uint32_t *out_rank, int64_t *out_dims) {
+SambaStatus sambaOnnxShape(const SambaOnnxNode *node, uint32_t input, uint32_t *out_rank,
+                           int64_t *out_dims) {
   SAMBA_RETURN_IF_ERROR(needInput(node, input));
   const SambaOnnxValue *value = valueOf(node, input);
+
   if (value->constant) {
     *out_rank = value->constant->rank;
     memcpy(out_dims, value->constant->dims, SAMBA_MAX_RANK * sizeof *out_dims);
@@ -259,37 +294,45 @@ SambaStatus sambaOnnxShape(const SambaOnnxNode *node, uint32_t input, uint32_t *
     memcpy(out_dims, value->tensor->type.dims, SAMBA_MAX_RANK * sizeof *out_dims);
   } else {
     if (value->sequence)
-      return sambaStatusMake(SAMBA_UNSUPPORTED, "input %u is a sequence; only operators on sequences take one", input);
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "input %u is a sequence; only operators on sequences take one", input);
     if (!value->initializer || value->initializer->n_dims > SAMBA_MAX_RANK)
-      return sambaStatusMake(SAMBA_UNSUPPORTED, "input %u has a rank of more than %d", input, SAMBA_MAX_RANK);
+      return sambaStatusMake(SAMBA_UNSUPPORTED, "input %u has a rank of more than %d", input,
+                             SAMBA_MAX_RANK);
     *out_rank = (uint32_t)value->initializer->n_dims;
     for (uint32_t axis = 0; axis < *out_rank; ++axis)
       out_dims[axis] = value->initializer->dims[axis];
   }
+
   return NULL;
 }
 
-SambaStatus sambaOnnxKnownInts(const SambaOnnxNode *node, uint32_t input, const char *name, const int64_t **out_data,
-                               size_t *out_size, bool *out_found) {
+SambaStatus sambaOnnxKnownInts(const SambaOnnxNode *node, uint32_t input, const char *name,
+                               const int64_t **out_data, size_t *out_size, bool *out_found) {
   *out_found = true;
   if (!sambaOnnxHasInput(node, input)) {
     *out_found = name && sambaOnnxInts(node, name, out_data, out_size);
     return NULL;
   }
+
   const SambaConstant *constant = sambaOnnxConstant(node, input);
-  if (!constant || (constant->is_float && node->version >= 6)) { /* Tile 1 has numbers of the tensor's type */
+  if (!constant ||
+      (constant->is_float && node->version >= 6)) { /* Tile 1 has numbers of the tensor's type */
     const SambaOnnxValue *value = valueOf(node, input);
     SambaStringRef shown = sambaStringEscape(&node->importer->arena, value->name);
-    return sambaStatusMake(SAMBA_UNSUPPORTED,
-                           "input %u, %.*s, must be integers known at compile time, but depends on data; if it comes "
-                           "from a graph input, use --bind NAME=FILE or declare the shape of the result",
-                           input, SAMBA_STRING_ARGS(shown));
+    return sambaStatusMake(
+        SAMBA_UNSUPPORTED,
+        "input %u, %.*s, must be integers known at compile time, but depends on data; if it comes "
+        "from a graph input, use --bind NAME=FILE or declare the shape of the result",
+        input, SAMBA_STRING_ARGS(shown));
   }
+
   int64_t *copy = SAMBA_ARENA_ARRAY(&node->importer->arena, int64_t, (size_t)constant->count);
   for (int64_t i = 0; i < constant->count; ++i) {
     double real = constant->is_float ? constant->data[i].r : 0;
     copy[i] = !constant->is_float ? constant->data[i].i : fabs(real) < 0x1p62 ? (int64_t)real : -1;
   }
+
   *out_data = copy;
   *out_size = (size_t)constant->count;
   return NULL;
@@ -298,7 +341,8 @@ SambaStatus sambaOnnxKnownInts(const SambaOnnxNode *node, uint32_t input, const 
 SambaStatus sambaOnnxAxis(int64_t axis, uint32_t rank, uint32_t *out_axis) {
   int64_t positive = axis < 0 ? axis + rank : axis;
   if (positive < 0 || positive >= rank)
-    return sambaStatusMake(SAMBA_INVALID, "axis %lld is not within the rank %u", (long long)axis, rank);
+    return sambaStatusMake(SAMBA_INVALID, "axis %lld is not within the rank %u", (long long)axis,
+                           rank);
   *out_axis = (uint32_t)positive;
   return NULL;
 }
@@ -306,13 +350,15 @@ SambaStatus sambaOnnxAxis(int64_t axis, uint32_t rank, uint32_t *out_axis) {
 /* ---- Outputs ---- */
 
 bool sambaOnnxOutputUsed(const SambaOnnxNode *node, uint32_t output) {
-  return output < node->output_count && node->proto->output[output] && node->proto->output[output][0];
+  return output < node->output_count && node->proto->output[output] &&
+         node->proto->output[output][0];
 }
 
 static SambaOnnxValue *outputOf(const SambaOnnxNode *node, uint32_t output) {
   uint32_t index;
   if (!sambaOnnxOutputUsed(node, output) ||
-      !sambaStringMapGet(&node->importer->value_names, sambaStringRef(node->proto->output[output]), &index))
+      !sambaStringMapGet(&node->importer->value_names, sambaStringRef(node->proto->output[output]),
+                         &index))
     return NULL;
   SambaOnnxValue *value = &node->importer->values.data[index];
   value->defined = true;
@@ -322,10 +368,12 @@ static SambaOnnxValue *outputOf(const SambaOnnxNode *node, uint32_t output) {
 SambaStatus sambaOnnxSetTensor(const SambaOnnxNode *node, uint32_t output, SambaTensor *tensor) {
   if (!tensor)
     return traceFailure(node);
-  SambaOnnxValue *value = outputOf(node, output), *from = valueOf(node, 0);
+  SambaOnnxValue *value = outputOf(node, output);
+  SambaOnnxValue *from = valueOf(node, 0);
   if (value) {
     value->tensor = tensor;
-    value->is_double = from && from->is_double && sambaOnnxDoubleUse(node) == SAMBA_ONNX_DOUBLE_MOVED;
+    value->is_double =
+        from && from->is_double && sambaOnnxDoubleUse(node) == SAMBA_ONNX_DOUBLE_MOVED;
   }
   return NULL;
 }
@@ -338,10 +386,12 @@ SambaStatus sambaOnnxSetDouble(const SambaOnnxNode *node, SambaTensor *tensor) {
   return NULL;
 }
 
-SambaStatus sambaOnnxSetConstant(const SambaOnnxNode *node, uint32_t output, SambaConstant *constant) {
+SambaStatus sambaOnnxSetConstant(const SambaOnnxNode *node, uint32_t output,
+                                 SambaConstant *constant) {
   SambaOnnxValue *value = outputOf(node, output);
   if (!constant)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "the constant result has more than %d elements", SAMBA_ONNX_MAX_FOLDED);
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "the constant result has more than %d elements",
+                           SAMBA_ONNX_MAX_FOLDED);
   if (value)
     value->constant = constant;
   return NULL;
@@ -350,10 +400,12 @@ SambaStatus sambaOnnxSetConstant(const SambaOnnxNode *node, uint32_t output, Sam
 SambaStatus sambaOnnxSetSame(const SambaOnnxNode *node, uint32_t output, uint32_t input) {
   SAMBA_RETURN_IF_ERROR(needInput(node, input));
   const SambaOnnxValue *from = valueOf(node, input);
+
   if (!from->tensor && from->initializer && from->is_weight) { /* one argument for both names */
     SambaTensor *tensor;
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, input, &tensor));
   }
+
   SambaOnnxValue *value = outputOf(node, output);
   if (value) {
     value->tensor = from->tensor;
@@ -363,13 +415,15 @@ SambaStatus sambaOnnxSetSame(const SambaOnnxNode *node, uint32_t output, uint32_
     value->is_weight = from->is_weight;
     value->is_double = from->is_double;
   }
+
   return NULL;
 }
 
 SambaStatus sambaOnnxRefuseOutputs(const SambaOnnxNode *node, uint32_t first) {
   for (uint32_t output = first; output < node->output_count; ++output)
     if (sambaOnnxOutputUsed(node, output))
-      return sambaStatusMake(SAMBA_UNSUPPORTED, "output %u is not supported; only the first %u can be used", output,
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "output %u is not supported; only the first %u can be used", output,
                              first);
   return NULL;
 }

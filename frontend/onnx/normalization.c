@@ -5,7 +5,8 @@
 
 #include <float.h>
 
-/* Whether the batch's own statistics are used: the attribute says it, between versions 7 and 13 the outputs do. */
+/* Whether the batch's own statistics are used: the attribute says it, between versions 7 and 13 the
+ * outputs do. */
 static bool isTraining(const SambaOnnxNode *node) {
   if (node->version >= 14)
     return sambaOnnxInt(node, "training_mode", 0) != 0;
@@ -17,15 +18,17 @@ static bool isTraining(const SambaOnnxNode *node) {
   return any;
 }
 
-/* Without channels (rank 1) and with spatial = 0 every element of a sample has its own statistics. Parameters of a
- * third dtype enter as f32. */
+/* Without channels (rank 1) and with spatial = 0 every element of a sample has its own statistics.
+ * Parameters of a third dtype enter as f32. */
 SambaStatus sambaOnnxImportBatchNormalization(const SambaOnnxNode *node) {
   SambaTensor *x[5], *results[5];
   for (uint32_t i = 0; i < 5; ++i)
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, i, &x[i]));
-  SambaTensorType type = x[0]->type, parameter = x[1]->type;
+  SambaTensorType type = x[0]->type;
+  SambaTensorType parameter = x[1]->type;
   SambaDType statistics = x[3]->type.dtype;
   bool flat = type.rank == 1 || (node->version < 9 && !sambaOnnxInt(node, "spatial", 1));
+
   if (type.rank == 0)
     return sambaStatusMake(SAMBA_INVALID, "input 0 has rank 0, but must have a batch dimension");
   if (flat) {
@@ -33,6 +36,7 @@ SambaStatus sambaOnnxImportBatchNormalization(const SambaOnnxNode *node) {
     for (uint32_t i = 1; i < 5; ++i)
       x[i] = sambaFlatten(x[i], 0, -1);
   }
+
   for (uint32_t i = 1; i < 5; ++i)
     if (x[i] && sambaDTypeIsFloat(x[i]->type.dtype) && x[i]->type.dtype != type.dtype)
       x[i] = sambaCast(x[i], SAMBA_DTYPE_F32);
@@ -42,18 +46,23 @@ SambaStatus sambaOnnxImportBatchNormalization(const SambaOnnxNode *node) {
     SambaTensor *y = sambaBatchNorm(x[0], x[1], x[2], x[3], x[4], epsilon);
     return sambaOnnxSetTensor(node, 0, flat ? sambaReshape(y, type.rank, type.dims) : y);
   }
-  sambaBatchNormTraining(x[0], x[1], x[2], x[3], x[4], epsilon, sambaOnnxFloat(node, "momentum", 0.9), results);
+
+  sambaBatchNormTraining(x[0], x[1], x[2], x[3], x[4], epsilon,
+                         sambaOnnxFloat(node, "momentum", 0.9), results);
   for (uint32_t i = 0; i < 5; ++i) {
     const SambaTensorType *shape = i == 0 ? &type : &parameter;
     SambaTensor *result = flat ? sambaReshape(results[i], shape->rank, shape->dims) : results[i];
-    SAMBA_RETURN_IF_ERROR(sambaOnnxSetTensor(node, i, i == 0 ? result : sambaCast(result, statistics)));
+    SAMBA_RETURN_IF_ERROR(
+        sambaOnnxSetTensor(node, i, i == 0 ? result : sambaCast(result, statistics)));
   }
+
   return NULL;
 }
 
 /* A parameter in exactly this shape. */
 static SambaTensor *fitted(SambaTensor *parameter, uint32_t rank, const int64_t *dims) {
-  bool same = parameter->type.rank == rank && memcmp(parameter->type.dims, dims, rank * sizeof *dims) == 0;
+  bool same =
+      parameter->type.rank == rank && memcmp(parameter->type.dims, dims, rank * sizeof *dims) == 0;
   return same ? parameter : sambaExpand(parameter, rank, dims);
 }
 
@@ -62,13 +71,15 @@ SambaStatus sambaOnnxImportLayerNormalization(const SambaOnnxNode *node) {
   uint32_t axis;
   int64_t stash = sambaOnnxInt(node, "stash_type", 1);
   SambaDType statistics = sambaDTypeOfOnnx(stash);
+
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &scale));
   if (sambaOnnxHasInput(node, 2))
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &bias));
   SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(sambaOnnxInt(node, "axis", -1), x->type.rank, &axis));
   if (statistics == SAMBA_DTYPE_COUNT || !sambaDTypeIsFloat(statistics))
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "stash_type %lld is not supported; FLOAT, FLOAT16 and BFLOAT16 are",
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "stash_type %lld is not supported; FLOAT, FLOAT16 and BFLOAT16 are",
                            (long long)stash);
   uint32_t count = x->type.rank - axis;
   double epsilon = sambaOnnxFloat(node, "epsilon", 1e-5);
@@ -89,31 +100,37 @@ SambaStatus sambaOnnxImportInstanceNormalization(const SambaOnnxNode *node) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &scale));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &bias));
   if (x->type.rank < 2)
-    return sambaStatusMake(SAMBA_INVALID, "input 0 has rank %u, but must have a batch and a channel dimension",
+    return sambaStatusMake(SAMBA_INVALID,
+                           "input 0 has rank %u, but must have a batch and a channel dimension",
                            x->type.rank);
-  return sambaOnnxSetTensor(node, 0,
-                            sambaGroupNorm(x, x->type.dims[1], scale, bias, sambaOnnxFloat(node, "epsilon", 1e-5)));
+  return sambaOnnxSetTensor(
+      node, 0,
+      sambaGroupNorm(x, x->type.dims[1], scale, bias, sambaOnnxFloat(node, "epsilon", 1e-5)));
 }
 
 /* Before opset 21 scale and bias are per group. */
 SambaStatus sambaOnnxImportGroupNormalization(const SambaOnnxNode *node) {
   SambaTensor *x, *parameters[2];
   int64_t groups = sambaOnnxInt(node, "num_groups", 0);
+
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   for (uint32_t i = 0; i < 2; ++i) {
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, i + 1, &parameters[i]));
-    int64_t channels = x->type.rank > 1 ? x->type.dims[1] : 0,
-            size = parameters[i]->type.rank == 1 ? parameters[i]->type.dims[0] : 0;
+    int64_t channels = x->type.rank > 1 ? x->type.dims[1] : 0;
+    int64_t size = parameters[i]->type.rank == 1 ? parameters[i]->type.dims[0] : 0;
     if (groups < 1 || !channels || channels % groups)
-      return sambaStatusMake(SAMBA_INVALID, "%lld groups do not divide %lld channels", (long long)groups,
-                             (long long)channels);
+      return sambaStatusMake(SAMBA_INVALID, "%lld groups do not divide %lld channels",
+                             (long long)groups, (long long)channels);
     if (node->version < 21 && size == groups) {
       SambaTensor *column = sambaReshape(parameters[i], 2, (int64_t[]){groups, 1});
-      parameters[i] = sambaReshape(sambaExpand(column, 2, (int64_t[]){groups, channels / groups}), 1, &channels);
+      parameters[i] = sambaReshape(sambaExpand(column, 2, (int64_t[]){groups, channels / groups}),
+                                   1, &channels);
     }
   }
-  return sambaOnnxSetTensor(
-      node, 0, sambaGroupNorm(x, groups, parameters[0], parameters[1], sambaOnnxFloat(node, "epsilon", 1e-5)));
+
+  return sambaOnnxSetTensor(node, 0,
+                            sambaGroupNorm(x, groups, parameters[0], parameters[1],
+                                           sambaOnnxFloat(node, "epsilon", 1e-5)));
 }
 
 SambaStatus sambaOnnxImportMeanVarianceNormalization(const SambaOnnxNode *node) {
@@ -131,8 +148,9 @@ SambaStatus sambaOnnxImportMeanVarianceNormalization(const SambaOnnxNode *node) 
 SambaStatus sambaOnnxImportLpNormalization(const SambaOnnxNode *node) {
   SambaTensor *x;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
-  return sambaOnnxSetTensor(
-      node, 0, sambaNormalize(x, (double)sambaOnnxInt(node, "p", 2), sambaOnnxInt(node, "axis", -1), (double)FLT_MIN));
+  return sambaOnnxSetTensor(node, 0,
+                            sambaNormalize(x, (double)sambaOnnxInt(node, "p", 2),
+                                           sambaOnnxInt(node, "axis", -1), (double)FLT_MIN));
 }
 
 /* An even window reaches one channel further behind the element than before it. */
@@ -142,6 +160,7 @@ SambaStatus sambaOnnxImportLrn(const SambaOnnxNode *node) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   return sambaOnnxSetTensor(node, 0,
                             sambaLocalResponseNorm(x, size, sambaOnnxFloat(node, "alpha", 1e-4),
-                                                   sambaOnnxFloat(node, "beta", 0.75), sambaOnnxFloat(node, "bias", 1),
+                                                   sambaOnnxFloat(node, "beta", 0.75),
+                                                   sambaOnnxFloat(node, "bias", 1),
                                                    (size - 1) / 2));
 }

@@ -15,19 +15,22 @@ typedef struct SambaOnnxImportOptions {
   /* "NAME=FILE" (.npy or .pb): that graph input is a constant known at compile time. */
   const char *const *binds;
   size_t bind_count;
-  /* The folder of the file that the IR will be written to: paths of weights are made relative to it. NULL: the current
-   * folder. */
+  /* The folder of the file that the IR will be written to: paths of weights are made relative to
+   * it. NULL: the current folder. */
   const char *output_folder;
 } SambaOnnxImportOptions;
 
-/* Receives the lines of the trace record and its digest (see SambaTraceRecord); borrowed for the call. */
-typedef void (*SambaOnnxRecordCallback)(uint32_t line_count, const char *const *lines, const uint8_t digest[32],
-                                        void *user_data);
+/* Receives the lines of the trace record and its digest (see SambaTraceRecord); borrowed for the
+ * call. */
+typedef void (*SambaOnnxRecordCallback)(uint32_t line_count, const char *const *lines,
+                                        const uint8_t digest[32], void *user_data);
 
-/* Reads the model. Exactly one of status and *out_module; the module has passed the verifier, its weights are ranges of
- * the model's file (or of its external data files). An error names the file and, where there is one, the node: name,
- * operator type, index. `options` may be NULL; so may callback. */
-SambaStatus sambaOnnxImport(MlirContext context, const char *path, const SambaOnnxImportOptions *options,
-                            SambaOnnxRecordCallback callback, void *user_data, MlirModule *out_module);
+/* Reads the model. Exactly one of status and *out_module; the module has passed the verifier, its
+ * weights are ranges of the model's file (or of its external data files). An error names the file
+ * and, where there is one, the node: name, operator type, index. `options` may be NULL; so may
+ * callback. */
+SambaStatus sambaOnnxImport(MlirContext context, const char *path,
+                            const SambaOnnxImportOptions *options, SambaOnnxRecordCallback callback,
+                            void *user_data, MlirModule *out_module);
 
 #endif

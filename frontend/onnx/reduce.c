@@ -14,13 +14,16 @@ SambaStatus sambaOnnxImportSoftmax(const SambaOnnxNode *node) {
   SambaTensor *x;
   uint32_t axis;
   bool old = node->version < 13;
-  SambaTensor *(*function)(SambaTensor *, int64_t) = strcmp(node->proto->op_type, "Softmax") == 0   ? sambaSoftmax
-                                                     : strcmp(node->proto->op_type, "Hardmax") == 0 ? sambaHardmax
-                                                                                                    : sambaLogSoftmax;
+  SambaTensor *(*function)(SambaTensor *, int64_t) =
+      strcmp(node->proto->op_type, "Softmax") == 0   ? sambaSoftmax
+      : strcmp(node->proto->op_type, "Hardmax") == 0 ? sambaHardmax
+                                                     : sambaLogSoftmax;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   int64_t wanted = sambaOnnxInt(node, "axis", old ? 1 : -1);
+
   if (old && wanted == x->type.rank) /* what follows the last dimension is one element */
-    return sambaOnnxSetTensor(node, 0, sambaReshape(function(withLastDimension(x), -1), x->type.rank, x->type.dims));
+    return sambaOnnxSetTensor(
+        node, 0, sambaReshape(function(withLastDimension(x), -1), x->type.rank, x->type.dims));
   SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(wanted, x->type.rank, &axis));
   int64_t rest = 1;
   for (uint32_t d = axis + 1; d < x->type.rank; ++d)
@@ -28,24 +31,30 @@ SambaStatus sambaOnnxImportSoftmax(const SambaOnnxNode *node) {
   if (!old || rest == 1)
     return sambaOnnxSetTensor(node, 0, function(x, axis));
   SambaTensor *flat = function(sambaFlatten(x, axis, -1), -1);
+
   return sambaOnnxSetTensor(node, 0, sambaReshape(flat, x->type.rank, x->type.dims));
 }
 
 /* ---- Reductions ---- */
 
-SambaStatus sambaOnnxReducedAxes(const SambaOnnxNode *node, uint32_t rank, bool *out_reduced, bool *out_none) {
+SambaStatus sambaOnnxReducedAxes(const SambaOnnxNode *node, uint32_t rank, bool *out_reduced,
+                                 bool *out_none) {
   const int64_t *axes = NULL;
   size_t size = 0;
-  bool found, asInput = node->version >= 18 || (node->version >= 13 && strcmp(node->proto->op_type, "ReduceSum") == 0);
-  SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 1, asInput ? NULL : "axes", &axes, &size, &found));
-  *out_none = size == 0 && asInput && sambaOnnxInt(node, "noop_with_empty_axes", 0) != 0;
+  bool found, as_input = node->version >= 18 ||
+                         (node->version >= 13 && strcmp(node->proto->op_type, "ReduceSum") == 0);
+  SAMBA_RETURN_IF_ERROR(
+      sambaOnnxKnownInts(node, 1, as_input ? NULL : "axes", &axes, &size, &found));
+  *out_none = size == 0 && as_input && sambaOnnxInt(node, "noop_with_empty_axes", 0) != 0;
   for (uint32_t axis = 0; axis < rank; ++axis)
     out_reduced[axis] = size == 0 && !*out_none;
+
   for (size_t i = 0; i < size; ++i) {
     uint32_t axis;
     SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(axes[i], rank, &axis));
     out_reduced[axis] = true;
   }
+
   return NULL;
 }
 
@@ -53,15 +62,17 @@ static SambaTensor *integers(const SambaTensor *like, int64_t value) {
   return sambaTraceScalar(like->trace, SAMBA_DTYPE_I64, (double)value);
 }
 
-/* The whole part of the square root of i64 numbers >= 0. Steps of Newton's square the relative error; of the root in
- * f32, and in bf16 where the compiler makes it that, three leave nothing, or one too much. */
+/* The whole part of the square root of i64 numbers >= 0. Steps of Newton's square the relative
+ * error; of the root in f32, and in bf16 where the compiler makes it that, three leave nothing, or
+ * one too much. */
 static SambaTensor *integerRoot(SambaTensor *x) {
   if (!x)
     return NULL;
   SambaTensor *near = sambaCast(sambaSqrt(sambaCast(x, SAMBA_DTYPE_F32)), SAMBA_DTYPE_I64);
   near = sambaMaximum(near, integers(x, 1));
   for (int step = 0; step < 3 && near; ++step)
-    near = sambaDiv(sambaAdd(near, sambaDiv(x, sambaMaximum(near, integers(x, 1)))), integers(x, 2));
+    near =
+        sambaDiv(sambaAdd(near, sambaDiv(x, sambaMaximum(near, integers(x, 1)))), integers(x, 2));
   return sambaSub(near, sambaCast(sambaGt(sambaMul(near, near), x), SAMBA_DTYPE_I64));
 }
 
@@ -80,17 +91,21 @@ static SambaTensor *sumOf(const Reduction *r, SambaTensor *x) {
   return r->nothing ? x : sambaSum(x, r->count, r->dims, r->keep);
 }
 
-/* Whole numbers stay whole: mean and root lose their fraction, logarithms are taken in f32 in every precision. */
+/* Whole numbers stay whole: mean and root lose their fraction, logarithms are taken in f32 in every
+ * precision. */
 static SambaTensor *reduceIntegers(const Reduction *r, SambaTensor *x) {
   SambaDType dtype = x->type.dtype;
   int64_t elements = 1;
+
   for (size_t i = 0; i < r->count; ++i)
     elements *= x->type.dims[r->dims[i]];
   if (strncmp(r->form, "Log", 3) == 0) {
     SambaTrace *trace = x->trace;
     sambaTraceKeepPrecision(trace, true);
     x = sambaCast(x, SAMBA_DTYPE_F32);
-    x = isForm(r, "LogSum") ? sambaLog(sumOf(r, x)) : r->nothing ? x : sambaLogsumexp(x, r->count, r->dims, r->keep);
+    x = isForm(r, "LogSum") ? sambaLog(sumOf(r, x))
+        : r->nothing        ? x
+                            : sambaLogsumexp(x, r->count, r->dims, r->keep);
     x = sambaCast(x, dtype);
     sambaTraceKeepPrecision(trace, false);
   } else if (isForm(r, "Mean")) {
@@ -121,7 +136,9 @@ static SambaTensor *reduceFloats(const Reduction *r, SambaTensor *x) {
 SambaStatus sambaOnnxImportReduce(const SambaOnnxNode *node) {
   SambaTensor *x;
   bool reduced[SAMBA_MAX_RANK];
-  Reduction r = {.form = node->proto->op_type + strlen("Reduce"), .keep = sambaOnnxInt(node, "keepdims", 1) != 0};
+
+  Reduction r = {.form = node->proto->op_type + strlen("Reduce"),
+                 .keep = sambaOnnxInt(node, "keepdims", 1) != 0};
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxReducedAxes(node, x->type.rank, reduced, &r.nothing));
   for (uint32_t axis = 0; axis < x->type.rank; ++axis)

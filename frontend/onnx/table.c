@@ -1,6 +1,6 @@
-/* The importer's table: which operator, in which versions of its operator set, is read by which handler. A version is
- * that of the whole operator set, as the model imports it; ranges cover all revisions of an operator whose forms the
- * handler knows. */
+/* The importer's table: which operator, in which versions of its operator set, is read by which
+ * handler. A version is that of the whole operator set, as the model imports it; ranges cover all
+ * revisions of an operator whose forms the handler knows. */
 #include "frontend/onnx/importer.h"
 
 enum { LATEST = 22 };
@@ -18,7 +18,7 @@ enum { LATEST = 22 };
 #define INPUTS_PRelu {2, 2}
 #define INPUTS_Where {3, 3}
 #define INPUTS_Variadic {1, UINT32_MAX}
-#define ELEMENTWISE(onnx, since, function, samba)                                                                      \
+#define ELEMENTWISE(onnx, since, function, samba)                                                  \
   {"", onnx, since, LATEST, H(function), F(Elementwise), samba, INPUTS_##function}
 
 const SambaOnnxRow sambaOnnxRows[] = {

@@ -5,7 +5,19 @@
 #include <string.h>
 
 /* The messages that are looked into. */
-typedef enum { MODEL, GRAPH, NODE, ATTRIBUTE, TENSOR, VALUE_INFO, TYPE, SEQUENCE, MAP, INNER_GRAPH, FUNCTION } Message;
+typedef enum {
+  MODEL,
+  GRAPH,
+  NODE,
+  ATTRIBUTE,
+  TENSOR,
+  VALUE_INFO,
+  TYPE,
+  SEQUENCE,
+  MAP,
+  INNER_GRAPH,
+  FUNCTION
+} Message;
 
 typedef enum {
   COPY,     /* as it is */
@@ -108,17 +120,18 @@ static bool readVarint(const uint8_t **at, const uint8_t *end, uint64_t *out) {
 }
 
 static SambaStatus cutOff(const Scanner *s, const uint8_t *at) {
-  return sambaStatusMake(SAMBA_INVALID,
-                         "byte %zu: a field runs beyond its message: the file is cut off, damaged or no ONNX model",
-                         (size_t)(at - s->start));
+  return sambaStatusMake(
+      SAMBA_INVALID,
+      "byte %zu: a field runs beyond its message: the file is cut off, damaged or no ONNX model",
+      (size_t)(at - s->start));
 }
 
-static SambaStatus scan(Scanner *s, const uint8_t *at, const uint8_t *end, Message message, unsigned depth,
-                        bool copying);
+static SambaStatus scan(Scanner *s, const uint8_t *at, const uint8_t *end, Message message,
+                        unsigned depth, bool copying);
 
 /* A length-delimited field: `begin` is its key, [at, at + length) its contents. */
-static SambaStatus scanField(Scanner *s, const uint8_t *begin, const uint8_t *at, uint64_t length, Message message,
-                             uint64_t key, unsigned depth, bool copying) {
+static SambaStatus scanField(Scanner *s, const uint8_t *begin, const uint8_t *at, uint64_t length,
+                             Message message, uint64_t key, unsigned depth, bool copying) {
   Action action = COPY;
   Message child = MODEL;
   for (size_t i = 0; i < sizeof rules / sizeof *rules; ++i)
@@ -128,14 +141,15 @@ static SambaStatus scanField(Scanner *s, const uint8_t *begin, const uint8_t *at
     }
   if (action == DESCEND && copying) {
     putVarint(s, key);
-    size_t lengthAt = s->out->bytes.size;
+    size_t length_at = s->out->bytes.size;
     put(s, (const uint8_t[5]){0}, 5);
     SAMBA_RETURN_IF_ERROR(scan(s, at, at + length, child, depth + 1, true));
-    size_t size = s->out->bytes.size - lengthAt - 5;
+    size_t size = s->out->bytes.size - length_at - 5;
     if (size > INT32_MAX)
-      return sambaStatusMake(SAMBA_UNSUPPORTED, "byte %zu: a message of more than 2 GiB without its payloads",
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "byte %zu: a message of more than 2 GiB without its payloads",
                              (size_t)(begin - s->start));
-    patchLength(s, lengthAt, size);
+    patchLength(s, length_at, size);
   } else if (action == DESCEND || action == VALIDATE) {
     SAMBA_RETURN_IF_ERROR(scan(s, at, at + length, child, depth + 1, false));
   } else if (action == PAYLOAD && copying) {
@@ -147,14 +161,16 @@ static SambaStatus scanField(Scanner *s, const uint8_t *begin, const uint8_t *at
   } else if (action == COPY && copying) {
     put(s, begin, (size_t)(at - begin) + length);
   }
+
   return NULL;
 }
 
-static SambaStatus scan(Scanner *s, const uint8_t *at, const uint8_t *end, Message message, unsigned depth,
-                        bool copying) {
+static SambaStatus scan(Scanner *s, const uint8_t *at, const uint8_t *end, Message message,
+                        unsigned depth, bool copying) {
   if (depth > SAMBA_ONNX_MAX_DEPTH)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "byte %zu: messages are nested deeper than %d levels",
                            (size_t)(at - s->start), SAMBA_ONNX_MAX_DEPTH);
+
   while (at < end) {
     const uint8_t *begin = at;
     uint64_t key, value;
@@ -185,6 +201,7 @@ static SambaStatus scan(Scanner *s, const uint8_t *at, const uint8_t *end, Messa
     if (copying)
       put(s, begin, (size_t)(at - begin));
   }
+
   return NULL;
 }
 

@@ -1,9 +1,10 @@
 /* Reading an ONNX file without its payloads.
  *
- * A scanner of protocol buffer wire format copies the model, leaving out what the importer does not need and every
- * tensor's raw_data and packed float_data: it notes where in the file they are, and puts the number of the note in
- * their place. What is left is a skeleton that protobuf-c can unpack in memory proportional to the graph. Nesting is
- * limited, every length is checked against its surrounding message. */
+ * A scanner of protocol buffer wire format copies the model, leaving out what the importer does not
+ * need and every tensor's raw_data and packed float_data: it notes where in the file they are, and
+ * puts the number of the note in their place. What is left is a skeleton that protobuf-c can unpack
+ * in memory proportional to the graph. Nesting is limited, every length is checked against its
+ * surrounding message. */
 #ifndef SAMBA_FRONTEND_ONNX_WIRE_H
 #define SAMBA_FRONTEND_ONNX_WIRE_H
 
@@ -12,8 +13,8 @@
 
 enum { SAMBA_ONNX_MAX_DEPTH = 64 };
 
-/* Where a tensor's elements are in the file (raw little-endian). In the skeleton, raw_data of that tensor is the index
- * of its payload as four bytes. */
+/* Where a tensor's elements are in the file (raw little-endian). In the skeleton, raw_data of that
+ * tensor is the index of its payload as four bytes. */
 typedef struct SambaOnnxPayload {
   uint64_t offset, bytes;
 } SambaOnnxPayload;

@@ -1,8 +1,8 @@
 /* Gathers, scatters and resampling as C functions; see operators.h. */
 #include "frontend/trace/operators.h"
 
-static SambaTensor *call(const char *name, uint32_t count, SambaTensor *const *operands, uint32_t attribute_count,
-                         const SambaAttribute *attributes) {
+static SambaTensor *call(const char *name, uint32_t count, SambaTensor *const *operands,
+                         uint32_t attribute_count, const SambaAttribute *attributes) {
   for (uint32_t i = 0; i < count; ++i)
     if (!operands[i])
       return NULL;
@@ -10,7 +10,8 @@ static SambaTensor *call(const char *name, uint32_t count, SambaTensor *const *o
 }
 
 SambaTensor *sambaTake(SambaTensor *x, SambaTensor *indices, int64_t dim, int64_t batch_dims) {
-  SambaAttribute attributes[] = {sambaIntAttribute("dim", dim), sambaIntAttribute("batch_dims", batch_dims)};
+  SambaAttribute attributes[] = {sambaIntAttribute("dim", dim),
+                                 sambaIntAttribute("batch_dims", batch_dims)};
   return call("take", 2, (SambaTensor *[]){x, indices}, batch_dims ? 2 : 1, attributes);
 }
 SambaTensor *sambaGather(SambaTensor *x, int64_t dim, SambaTensor *index) {
@@ -21,27 +22,34 @@ SambaTensor *sambaGatherNd(SambaTensor *x, SambaTensor *indices, int64_t batch_d
   SambaAttribute attribute = sambaIntAttribute("batch_dims", batch_dims);
   return call("gather_nd", 2, (SambaTensor *[]){x, indices}, batch_dims != 0, &attribute);
 }
-SambaTensor *sambaScatter(SambaTensor *x, int64_t dim, SambaTensor *index, SambaTensor *src, const char *reduce) {
-  SambaAttribute attributes[] = {sambaIntAttribute("dim", dim), sambaStringAttribute("reduce", reduce ? reduce : "")};
+SambaTensor *sambaScatter(SambaTensor *x, int64_t dim, SambaTensor *index, SambaTensor *src,
+                          const char *reduce) {
+  SambaAttribute attributes[] = {sambaIntAttribute("dim", dim),
+                                 sambaStringAttribute("reduce", reduce ? reduce : "")};
   return call("scatter", 3, (SambaTensor *[]){x, index, src}, reduce ? 2 : 1, attributes);
 }
-SambaTensor *sambaScatterNd(SambaTensor *x, SambaTensor *indices, SambaTensor *updates, const char *reduce) {
+SambaTensor *sambaScatterNd(SambaTensor *x, SambaTensor *indices, SambaTensor *updates,
+                            const char *reduce) {
   SambaAttribute attribute = sambaStringAttribute("reduce", reduce ? reduce : "");
   return call("scatter_nd", 3, (SambaTensor *[]){x, indices, updates}, reduce != NULL, &attribute);
 }
-SambaTensor *sambaMaxUnpool(SambaTensor *x, SambaTensor *indices, size_t spatial, const int64_t *output_size) {
+SambaTensor *sambaMaxUnpool(SambaTensor *x, SambaTensor *indices, size_t spatial,
+                            const int64_t *output_size) {
   SambaAttribute attribute = sambaIntsAttribute("output_size", output_size, spatial);
   return call("max_unpool", 2, (SambaTensor *[]){x, indices}, 1, &attribute);
 }
-SambaTensor *sambaReverseSequence(SambaTensor *x, SambaTensor *lengths, int64_t time_axis, int64_t batch_axis) {
+SambaTensor *sambaReverseSequence(SambaTensor *x, SambaTensor *lengths, int64_t time_axis,
+                                  int64_t batch_axis) {
   SambaAttribute attributes[] = {sambaIntAttribute("time_axis", time_axis),
                                  sambaIntAttribute("batch_axis", batch_axis)};
   return call("reverse_sequence", 2, (SambaTensor *[]){x, lengths}, 2, attributes);
 }
 
 SambaTensor *sambaInterpolate(SambaTensor *x, const SambaInterpolateOptions *options) {
-  uint32_t rank = x ? x->type.rank : 0, count = 0;
+  uint32_t rank = x ? x->type.rank : 0;
+  uint32_t count = 0;
   SambaAttribute attributes[10];
+
   attributes[count++] = sambaIntsAttribute("output_size", options->size, rank);
   attributes[count++] = sambaStringAttribute("mode", options->mode);
   if (options->scales)
@@ -60,23 +68,28 @@ SambaTensor *sambaInterpolate(SambaTensor *x, const SambaInterpolateOptions *opt
     attributes[count++] = sambaFloatsAttribute("roi", options->roi, 2 * (size_t)rank);
     attributes[count++] = sambaFloatAttribute("extrapolation_value", options->extrapolation_value);
   }
+
   return call("interpolate", 1, &x, count, attributes);
 }
 
-SambaTensor *sambaPadBorder(SambaTensor *x, const int64_t *low, const int64_t *high, const char *mode) {
+SambaTensor *sambaPadBorder(SambaTensor *x, const int64_t *low, const int64_t *high,
+                            const char *mode) {
   uint32_t rank = x ? x->type.rank : 0;
-  SambaAttribute attributes[] = {sambaIntsAttribute("low", low, rank), sambaIntsAttribute("high", high, rank),
+  SambaAttribute attributes[] = {sambaIntsAttribute("low", low, rank),
+                                 sambaIntsAttribute("high", high, rank),
                                  sambaStringAttribute("mode", mode)};
   return call("pad_border", 1, &x, 3, attributes);
 }
 
-SambaTensor *sambaGridSample(SambaTensor *x, SambaTensor *grid, const char *mode, const char *padding_mode,
-                             bool align_corners) {
-  SambaAttribute attributes[] = {sambaStringAttribute("mode", mode), sambaStringAttribute("padding_mode", padding_mode),
+SambaTensor *sambaGridSample(SambaTensor *x, SambaTensor *grid, const char *mode,
+                             const char *padding_mode, bool align_corners) {
+  SambaAttribute attributes[] = {sambaStringAttribute("mode", mode),
+                                 sambaStringAttribute("padding_mode", padding_mode),
                                  sambaBoolAttribute("align_corners", align_corners)};
   return call("grid_sample", 2, (SambaTensor *[]){x, grid}, 3, attributes);
 }
-SambaTensor *sambaAffineGrid(SambaTensor *theta, size_t rank, const int64_t *output_size, bool align_corners) {
+SambaTensor *sambaAffineGrid(SambaTensor *theta, size_t rank, const int64_t *output_size,
+                             bool align_corners) {
   SambaAttribute attributes[] = {sambaIntsAttribute("output_size", output_size, rank),
                                  sambaBoolAttribute("align_corners", align_corners)};
   return call("affine_grid", 1, &theta, 2, attributes);
@@ -89,10 +102,12 @@ SambaTensor *sambaRoiAlign(SambaTensor *x, SambaTensor *rois, SambaTensor *batch
                                  sambaStringAttribute("mode", options->mode),
                                  sambaBoolAttribute("aligned", options->aligned),
                                  sambaBoolAttribute("adaptive", options->adaptive)};
-  return call("roi_align", 3, (SambaTensor *[]){x, rois, batch_indices}, options->adaptive ? 6 : 5, attributes);
+  return call("roi_align", 3, (SambaTensor *[]){x, rois, batch_indices}, options->adaptive ? 6 : 5,
+              attributes);
 }
 
-SambaTensor *sambaFold(SambaTensor *x, size_t spatial, const int64_t *output_size, const SambaWindowOptions *window) {
+SambaTensor *sambaFold(SambaTensor *x, size_t spatial, const int64_t *output_size,
+                       const SambaWindowOptions *window) {
   SambaAttribute attributes[5] = {sambaIntsAttribute("output_size", output_size, spatial),
                                   sambaIntsAttribute("kernel_size", window->kernel, spatial)};
   uint32_t count = 2;

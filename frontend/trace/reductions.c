@@ -1,12 +1,15 @@
 /* Reductions, searches, sorts and losses as C functions; see operators.h. */
 #include "frontend/trace/operators.h"
 
-static SambaTensor *call(const char *name, uint32_t count, SambaTensor *const *operands, uint32_t attribute_count,
-                         const SambaAttribute *attributes) {
-  return operands[0] ? sambaTraceCall(operands[0]->trace, name, count, operands, attribute_count, attributes) : NULL;
+static SambaTensor *call(const char *name, uint32_t count, SambaTensor *const *operands,
+                         uint32_t attribute_count, const SambaAttribute *attributes) {
+  return operands[0] ? sambaTraceCall(operands[0]->trace, name, count, operands, attribute_count,
+                                      attributes)
+                     : NULL;
 }
 
-static SambaTensor *extremeIndex(const char *name, SambaTensor *x, const int64_t *dim, bool keepdim, bool select_last) {
+static SambaTensor *extremeIndex(const char *name, SambaTensor *x, const int64_t *dim, bool keepdim,
+                                 bool select_last) {
   SambaAttribute attributes[3];
   uint32_t count = 0;
   if (dim)
@@ -39,35 +42,41 @@ SambaTensor *sambaCumsum(SambaTensor *x, int64_t dim, bool exclusive, bool rever
 }
 
 /* Values and indices. */
-static SambaTensor *ordered(const char *name, SambaTensor *x, uint32_t count, const SambaAttribute *attributes,
-                            SambaTensor **out_indices) {
+static SambaTensor *ordered(const char *name, SambaTensor *x, uint32_t count,
+                            const SambaAttribute *attributes, SambaTensor **out_indices) {
   SambaTensor *results[2] = {NULL, NULL};
-  SambaStatus status = x ? sambaTraceOperator(x->trace, name, 1, &x, count, attributes, results) : NULL;
+  SambaStatus status =
+      x ? sambaTraceOperator(x->trace, name, 1, &x, count, attributes, results) : NULL;
   if (status)
     sambaTraceFail(x->trace, status);
   if (out_indices)
     *out_indices = results[1];
   return results[0];
 }
-SambaTensor *sambaTopk(SambaTensor *x, int64_t k, int64_t dim, bool largest, SambaTensor **out_indices) {
+SambaTensor *sambaTopk(SambaTensor *x, int64_t k, int64_t dim, bool largest,
+                       SambaTensor **out_indices) {
   SambaAttribute attributes[] = {sambaIntAttribute("k", k), sambaIntAttribute("dim", dim),
                                  sambaBoolAttribute("largest", largest)};
   return ordered("topk", x, 3, attributes, out_indices);
 }
 SambaTensor *sambaSort(SambaTensor *x, int64_t dim, bool descending, SambaTensor **out_indices) {
-  SambaAttribute attributes[] = {sambaIntAttribute("dim", dim), sambaBoolAttribute("descending", descending)};
+  SambaAttribute attributes[] = {sambaIntAttribute("dim", dim),
+                                 sambaBoolAttribute("descending", descending)};
   return ordered("sort", x, 2, attributes, out_indices);
 }
 SambaTensor *sambaArgsort(SambaTensor *x, int64_t dim, bool descending) {
-  SambaAttribute attributes[] = {sambaIntAttribute("dim", dim), sambaBoolAttribute("descending", descending)};
+  SambaAttribute attributes[] = {sambaIntAttribute("dim", dim),
+                                 sambaBoolAttribute("descending", descending)};
   return call("argsort", 1, &x, 2, attributes);
 }
 
 SambaTensor *sambaOneHot(SambaTensor *indices, SambaTensor *values, int64_t classes, int64_t dim) {
-  SambaAttribute attributes[] = {sambaIntAttribute("num_classes", classes), sambaIntAttribute("dim", dim)};
+  SambaAttribute attributes[] = {sambaIntAttribute("num_classes", classes),
+                                 sambaIntAttribute("dim", dim)};
   return call("one_hot", 2, (SambaTensor *[]){indices, values}, 2, attributes);
 }
-static SambaTensor *triangle(const char *name, SambaTensor *x, int64_t diagonal, SambaTensor *more) {
+static SambaTensor *triangle(const char *name, SambaTensor *x, int64_t diagonal,
+                             SambaTensor *more) {
   SambaAttribute attribute = sambaIntAttribute("diagonal", diagonal);
   return call(name, 2, (SambaTensor *[]){x, more}, diagonal ? 1 : 0, &attribute);
 }
@@ -88,25 +97,28 @@ SambaTensor *sambaDet(SambaTensor *x) { return call("det", 1, &x, 0, NULL); }
 
 /* ---- Losses ---- */
 
-static SambaTensor *classLoss(const char *name, SambaTensor *x, SambaTensor *target, SambaTensor *weight,
-                              const int64_t *ignore_index, const char *reduction) {
+static SambaTensor *classLoss(const char *name, SambaTensor *x, SambaTensor *target,
+                              SambaTensor *weight, const int64_t *ignore_index,
+                              const char *reduction) {
   SambaAttribute attributes[2] = {sambaStringAttribute("reduction", reduction)};
   if (ignore_index)
     attributes[1] = sambaIntAttribute("ignore_index", *ignore_index);
-  return target ? call(name, 3, (SambaTensor *[]){x, target, weight}, ignore_index ? 2 : 1, attributes) : NULL;
+  return target
+             ? call(name, 3, (SambaTensor *[]){x, target, weight}, ignore_index ? 2 : 1, attributes)
+             : NULL;
 }
-SambaTensor *sambaNllLoss(SambaTensor *x, SambaTensor *target, SambaTensor *weight, const int64_t *ignore_index,
-                          const char *reduction) {
+SambaTensor *sambaNllLoss(SambaTensor *x, SambaTensor *target, SambaTensor *weight,
+                          const int64_t *ignore_index, const char *reduction) {
   return classLoss("nll_loss", x, target, weight, ignore_index, reduction);
 }
-SambaTensor *sambaCrossEntropy(SambaTensor *x, SambaTensor *target, SambaTensor *weight, const int64_t *ignore_index,
-                               const char *reduction) {
+SambaTensor *sambaCrossEntropy(SambaTensor *x, SambaTensor *target, SambaTensor *weight,
+                               const int64_t *ignore_index, const char *reduction) {
   return classLoss("cross_entropy", x, target, weight, ignore_index, reduction);
 }
 
 /* parameter: one more attribute, may be NULL */
-static SambaTensor *pairLoss(const char *name, SambaTensor *x, SambaTensor *target, const char *reduction,
-                             const SambaAttribute *parameter) {
+static SambaTensor *pairLoss(const char *name, SambaTensor *x, SambaTensor *target,
+                             const char *reduction, const SambaAttribute *parameter) {
   SambaAttribute attributes[2] = {sambaStringAttribute("reduction", reduction)};
   if (parameter)
     attributes[1] = *parameter;
@@ -118,21 +130,25 @@ SambaTensor *sambaMseLoss(SambaTensor *x, SambaTensor *target, const char *reduc
 SambaTensor *sambaL1Loss(SambaTensor *x, SambaTensor *target, const char *reduction) {
   return pairLoss("l1_loss", x, target, reduction, NULL);
 }
-SambaTensor *sambaSmoothL1Loss(SambaTensor *x, SambaTensor *target, const char *reduction, double beta) {
+SambaTensor *sambaSmoothL1Loss(SambaTensor *x, SambaTensor *target, const char *reduction,
+                               double beta) {
   SambaAttribute attribute = sambaFloatAttribute("beta", beta);
   return pairLoss("smooth_l1_loss", x, target, reduction, &attribute);
 }
-SambaTensor *sambaHuberLoss(SambaTensor *x, SambaTensor *target, const char *reduction, double delta) {
+SambaTensor *sambaHuberLoss(SambaTensor *x, SambaTensor *target, const char *reduction,
+                            double delta) {
   SambaAttribute attribute = sambaFloatAttribute("delta", delta);
   return pairLoss("huber_loss", x, target, reduction, &attribute);
 }
-SambaTensor *sambaKlDiv(SambaTensor *x, SambaTensor *target, const char *reduction, bool log_target) {
+SambaTensor *sambaKlDiv(SambaTensor *x, SambaTensor *target, const char *reduction,
+                        bool log_target) {
   SambaAttribute attribute = sambaBoolAttribute("log_target", log_target);
   return pairLoss("kl_div", x, target, reduction, &attribute);
 }
 SambaTensor *sambaBinaryCrossEntropy(SambaTensor *x, SambaTensor *target, const char *reduction) {
   return pairLoss("binary_cross_entropy", x, target, reduction, NULL);
 }
-SambaTensor *sambaBinaryCrossEntropyWithLogits(SambaTensor *x, SambaTensor *target, const char *reduction) {
+SambaTensor *sambaBinaryCrossEntropyWithLogits(SambaTensor *x, SambaTensor *target,
+                                               const char *reduction) {
   return pairLoss("binary_cross_entropy_with_logits", x, target, reduction, NULL);
 }

@@ -22,8 +22,8 @@ struct SambaTrace {
   bool keep_precision;
   uint32_t next_id;
   SambaStringMap names; /* of arguments and results */
-  SAMBA_ARRAY(MlirAttribute) argumentAttributes;
-  SAMBA_ARRAY(MlirAttribute) resultAttributes;
+  SAMBA_ARRAY(MlirAttribute) argument_attributes;
+  SAMBA_ARRAY(MlirAttribute) result_attributes;
   SAMBA_ARRAY(MlirValue) results;
   SAMBA_ARRAY(SambaTensor *) owners; /* tensors whose storage we release */
   SAMBA_ARRAY(const char *) lines;
@@ -52,11 +52,12 @@ void sambaTraceDestroy(SambaTrace *trace) {
     if (storage->kind == SAMBA_STORAGE_OWNED && storage->release)
       storage->release(storage->data, storage->user_data);
   }
+
   if (trace->block.ptr)
     mlirBlockDestroy(trace->block);
   sambaStringMapFree(&trace->names);
-  sambaArrayFree(&trace->argumentAttributes);
-  sambaArrayFree(&trace->resultAttributes);
+  sambaArrayFree(&trace->argument_attributes);
+  sambaArrayFree(&trace->result_attributes);
   sambaArrayFree(&trace->results);
   sambaArrayFree(&trace->owners);
   sambaArrayFree(&trace->lines);
@@ -83,18 +84,21 @@ void sambaTraceFail(SambaTrace *trace, SambaStatus status) {
 }
 
 void sambaTraceSetLayer(SambaTrace *trace, SambaStringRef name, const char *file, unsigned line) {
-  MlirLocation place = file ? mlirLocationFileLineColGet(trace->context, mlirStringRefCreateFromCString(file), line, 0)
+  MlirLocation place = file ? mlirLocationFileLineColGet(
+                                  trace->context, mlirStringRefCreateFromCString(file), line, 0)
                             : mlirLocationUnknownGet(trace->context);
   trace->layer = sambaStringRefCopy(&trace->arena, name);
-  trace->location = name.size ? mlirLocationNameGet(trace->context, sambaToMlir(name), place) : place;
+  trace->location =
+      name.size ? mlirLocationNameGet(trace->context, sambaToMlir(name), place) : place;
 }
 
 static void record(SambaTrace *trace, const char *line) { sambaArrayAppend(&trace->lines, line); }
 
 /* Names are unique over arguments and results; an empty or taken one gets _N. */
 static SambaStringRef uniqueName(SambaTrace *trace, SambaStringRef wanted, const char *otherwise) {
-  SambaStringRef base = wanted.size ? sambaStringRefCopy(&trace->arena, wanted) : sambaStringRef(otherwise),
-                 name = base;
+  SambaStringRef base =
+      wanted.size ? sambaStringRefCopy(&trace->arena, wanted) : sambaStringRef(otherwise);
+  SambaStringRef name = base;
   uint32_t present = 0;
   if (wanted.size && sambaStringMapInsert(&trace->names, name, 0, &present))
     return name;
@@ -117,20 +121,22 @@ static SambaTensor *newTensor(SambaTrace *trace, MlirValue value, const SambaTen
 }
 
 static MlirNamedAttribute textAttribute(SambaTrace *trace, const char *name, SambaStringRef text) {
-  return sambaNamedAttribute(trace->context, name, mlirStringAttrGet(trace->context, sambaToMlir(text)));
+  return sambaNamedAttribute(trace->context, name,
+                             mlirStringAttrGet(trace->context, sambaToMlir(text)));
 }
 
 static SambaStatus checkType(const SambaTensorType *type) {
   int64_t elements = 1;
   if (type->rank > SAMBA_MAX_RANK)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "has rank %u, but tensors have rank %d at most", type->rank,
-                           SAMBA_MAX_RANK);
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "has rank %u, but tensors have rank %d at most",
+                           type->rank, SAMBA_MAX_RANK);
   for (uint32_t axis = 0; axis < type->rank; ++axis)
     if (type->dims[axis] < 0 || type->dims[axis] >= (int64_t)1 << 48 ||
         sambaMulOverflows(elements, type->dims[axis], &elements) || elements >= (int64_t)1 << 48)
-      return sambaStatusMake(SAMBA_UNSUPPORTED,
-                             "dimension %u is %lld; dimensions must not be negative, tensors less than 2^48 elements",
-                             axis, (long long)type->dims[axis]);
+      return sambaStatusMake(
+          SAMBA_UNSUPPORTED,
+          "dimension %u is %lld; dimensions must not be negative, tensors less than 2^48 elements",
+          axis, (long long)type->dims[axis]);
   return NULL;
 }
 
@@ -140,25 +146,31 @@ SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument
   const char *kind = argument->kind ? argument->kind : "input";
   SambaStringRef name = uniqueName(trace, argument->name, kind);
   SambaStatus status = checkType(&argument->type);
+
   if (status) {
     SambaStringRef shown = sambaStringEscape(&trace->arena, name);
     sambaTraceFail(trace, sambaStatusAnnotate(status, "%s %.*s", kind, SAMBA_STRING_ARGS(shown)));
     return NULL;
   }
-  MlirLocation location =
-      mlirLocationNameGet(trace->context, sambaToMlir(name), mlirLocationUnknownGet(trace->context));
-  MlirValue value =
-      mlirBlockAddArgument(trace->block, sambaTensorTypeToMlir(trace->context, &argument->type), location);
+
+  MlirLocation location = mlirLocationNameGet(trace->context, sambaToMlir(name),
+                                              mlirLocationUnknownGet(trace->context));
+  MlirValue value = mlirBlockAddArgument(
+      trace->block, sambaTensorTypeToMlir(trace->context, &argument->type), location);
   SambaTensor *tensor = newTensor(trace, value, &argument->type);
+
   tensor->name = name;
   tensor->kind = sambaStringRefCopy(&trace->arena, sambaStringRef(kind));
-  tensor->region = argument->region.size ? sambaStringRefCopy(&trace->arena, argument->region) : name;
-  tensor->memory =
-      argument->memory ? sambaStringRefCopy(&trace->arena, sambaStringRef(argument->memory)) : (SambaStringRef){0};
+  tensor->region =
+      argument->region.size ? sambaStringRefCopy(&trace->arena, argument->region) : name;
+  tensor->memory = argument->memory
+                       ? sambaStringRefCopy(&trace->arena, sambaStringRef(argument->memory))
+                       : (SambaStringRef){0};
   tensor->requires_grad = argument->requires_grad;
 
   MlirNamedAttribute attributes[8];
   intptr_t count = 0;
+
   attributes[count++] = textAttribute(trace, "samba.name", name);
   attributes[count++] = textAttribute(trace, "samba.kind", tensor->kind);
   if (argument->region.size)
@@ -166,8 +178,8 @@ SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument
   if (tensor->memory.size)
     attributes[count++] = textAttribute(trace, "samba.mem", tensor->memory);
   if (argument->requires_grad)
-    attributes[count++] =
-        sambaNamedAttribute(trace->context, "samba.requires_grad", mlirBoolAttrGet(trace->context, 1));
+    attributes[count++] = sambaNamedAttribute(trace->context, "samba.requires_grad",
+                                              mlirBoolAttrGet(trace->context, 1));
   MlirAttribute data = mlirAttributeGetNull();
   if (argument->file) {
     int64_t bytes = (int64_t)sambaDTypeBytes(argument->type.dtype);
@@ -176,26 +188,33 @@ SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument
     MlirType i64 = mlirIntegerTypeGet(trace->context, 64);
     MlirNamedAttribute range[] = {
         sambaNamedAttribute(trace->context, "bytes", mlirIntegerAttrGet(i64, bytes)),
-        sambaNamedAttribute(trace->context, "offset", mlirIntegerAttrGet(i64, (int64_t)argument->file_offset))};
-    data = sambaAttributeGet(location, "samba.external", mlirStringRefCreateFromCString(argument->file),
+        sambaNamedAttribute(trace->context, "offset",
+                            mlirIntegerAttrGet(i64, (int64_t)argument->file_offset))};
+    data = sambaAttributeGet(location, "samba.external",
+                             mlirStringRefCreateFromCString(argument->file),
                              mlirDictionaryAttrGet(trace->context, 2, range));
   } else if (argument->data) {
     data = sambaDenseAttribute(trace->context, &argument->type, argument->data, false);
-    tensor->storage = (SambaStorage){.kind = SAMBA_STORAGE_BORROWED, .data = (void *)(uintptr_t)argument->data};
+    tensor->storage =
+        (SambaStorage){.kind = SAMBA_STORAGE_BORROWED, .data = (void *)(uintptr_t)argument->data};
   }
+
   if (!mlirAttributeIsNull(data))
     attributes[count++] = sambaNamedAttribute(trace->context, "samba.value", data);
-  sambaArrayAppend(&trace->argumentAttributes, mlirDictionaryAttrGet(trace->context, count, attributes));
+  sambaArrayAppend(&trace->argument_attributes,
+                   mlirDictionaryAttrGet(trace->context, count, attributes));
   char type[160];
   SambaStringRef shown = sambaStringEscape(&trace->arena, name);
-  record(trace, sambaArenaFormat(&trace->arena, "%%%u = %s %.*s : %s", tensor->id, kind, SAMBA_STRING_ARGS(shown),
-                                 sambaTensorTypeFormat(&tensor->type, type)));
+  record(trace,
+         sambaArenaFormat(&trace->arena, "%%%u = %s %.*s : %s", tensor->id, kind,
+                          SAMBA_STRING_ARGS(shown), sambaTensorTypeFormat(&tensor->type, type)));
   return tensor;
 }
 
-static SambaArgument simpleArgument(const char *kind, const char *name, SambaDType dtype, uint32_t rank,
-                                    const int64_t *dims) {
-  SambaArgument argument = {.name = sambaStringRef(name), .kind = kind, .type = {.dtype = dtype, .rank = rank}};
+static SambaArgument simpleArgument(const char *kind, const char *name, SambaDType dtype,
+                                    uint32_t rank, const int64_t *dims) {
+  SambaArgument argument = {
+      .name = sambaStringRef(name), .kind = kind, .type = {.dtype = dtype, .rank = rank}};
   if (rank <= SAMBA_MAX_RANK && rank)
     memcpy(argument.type.dims, dims, rank * sizeof *dims);
   return argument;
@@ -207,40 +226,46 @@ SambaTensor *sambaTraceInput(SambaTrace *trace, const char *name, SambaDType dty
   return sambaTraceArgument(trace, &argument);
 }
 
-SambaTensor *sambaTraceParameter(SambaTrace *trace, const char *name, SambaDType dtype, uint32_t rank,
-                                 const int64_t *dims, const void *data) {
+SambaTensor *sambaTraceParameter(SambaTrace *trace, const char *name, SambaDType dtype,
+                                 uint32_t rank, const int64_t *dims, const void *data) {
   SambaArgument argument = simpleArgument("weight", name, dtype, rank, dims);
   argument.data = data;
   return sambaTraceArgument(trace, &argument);
 }
 
-SambaTensor *sambaTraceParameterFile(SambaTrace *trace, const char *name, SambaDType dtype, uint32_t rank,
-                                     const int64_t *dims, const char *file, uint64_t offset) {
+SambaTensor *sambaTraceParameterFile(SambaTrace *trace, const char *name, SambaDType dtype,
+                                     uint32_t rank, const int64_t *dims, const char *file,
+                                     uint64_t offset) {
   SambaArgument argument = simpleArgument("weight", name, dtype, rank, dims);
   argument.file = file;
   argument.file_offset = offset;
   return sambaTraceArgument(trace, &argument);
 }
 
-SambaTensor *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type, const void *data, bool splat) {
+SambaTensor *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type, const void *data,
+                                bool splat) {
   if (trace->status)
     return NULL;
   SambaStatus status = checkType(type);
+
   if (status) {
     sambaTraceFail(trace, sambaStatusAnnotate(status, "constant"));
     return NULL;
   }
-  MlirNamedAttribute value =
-      sambaNamedAttribute(trace->context, "value", sambaDenseAttribute(trace->context, type, data, splat));
+
+  MlirNamedAttribute value = sambaNamedAttribute(
+      trace->context, "value", sambaDenseAttribute(trace->context, type, data, splat));
   MlirType result = sambaTensorTypeToMlir(trace->context, type);
-  MlirOperationState state = mlirOperationStateGet(mlirStringRefCreateFromCString("samba.constant"), trace->location);
+  MlirOperationState state =
+      mlirOperationStateGet(mlirStringRefCreateFromCString("samba.constant"), trace->location);
   mlirOperationStateAddAttributes(&state, 1, &value);
   mlirOperationStateAddResults(&state, 1, &result);
   MlirOperation operation = mlirOperationCreate(&state);
   mlirBlockAppendOwnedOperation(trace->block, operation);
   SambaTensor *tensor = newTensor(trace, mlirOperationGetResult(operation, 0), type);
   char text[160];
-  record(trace, sambaArenaFormat(&trace->arena, "%%%u = constant : %s", tensor->id, sambaTensorTypeFormat(type, text)));
+  record(trace, sambaArenaFormat(&trace->arena, "%%%u = constant : %s", tensor->id,
+                                 sambaTensorTypeFormat(type, text)));
   return tensor;
 }
 
@@ -261,7 +286,8 @@ static void __attribute__((format(printf, 2, 3))) append(Text *text, const char 
   va_list arguments;
   for (;;) {
     va_start(arguments, format);
-    int length = vsnprintf(text->data ? text->data + text->size : NULL, text->capacity - text->size, format, arguments);
+    int length = vsnprintf(text->data ? text->data + text->size : NULL, text->capacity - text->size,
+                           format, arguments);
     va_end(arguments);
     if (text->data && (size_t)length < text->capacity - text->size) {
       text->size += (size_t)length;
@@ -301,21 +327,24 @@ static void appendAttribute(Text *text, const SambaAttribute *attribute) {
 }
 
 /* "%7 = linear(%1, %2) {out_dtype = f32} : 1x128xf32" */
-static void recordCall(SambaTrace *trace, const SambaOperatorCall *call, SambaTensor *const *operands,
-                       SambaTensor *const *results) {
+static void recordCall(SambaTrace *trace, const SambaOperatorCall *call,
+                       SambaTensor *const *operands, SambaTensor *const *results) {
   Text text = {0};
-  for (uint32_t i = 0; i < call->operator_->result_count; ++i)
+  for (uint32_t i = 0; i < call->operator->result_count; ++i)
     append(&text, "%s%%%u", i ? ", " : "", results[i]->id);
-  append(&text, " = %s(", call->operator_->name);
+  append(&text, " = %s(", call->operator->name);
   for (uint32_t i = 0; i < call->operand_count; ++i)
     append(&text, "%s%%%u", i ? ", " : "", operands[i]->id);
   append(&text, ")");
+
   for (uint32_t i = 0; i < call->attribute_count; ++i) {
     append(&text, i ? ", " : " {");
     appendAttribute(&text, &call->attributes[i]);
   }
+
   char type[160];
-  append(&text, "%s : %s", call->attribute_count ? "}" : "", sambaTensorTypeFormat(&results[0]->type, type));
+  append(&text, "%s : %s", call->attribute_count ? "}" : "",
+         sambaTensorTypeFormat(&results[0]->type, type));
   record(trace, sambaArenaCopy(&trace->arena, text.data, text.size + 1));
   free(text.data);
 }
@@ -327,31 +356,35 @@ static SambaStatus annotate(const SambaTrace *trace, const char *name, SambaStat
 }
 
 SambaStatus sambaTraceOperator(SambaTrace *trace, const char *name, uint32_t operand_count,
-                               SambaTensor *const *operands, uint32_t attribute_count, const SambaAttribute *attributes,
-                               SambaTensor **out_results) {
-  SambaOperatorCall call = {.operator_ = sambaOperatorFind(sambaStringRef(name)),
+                               SambaTensor *const *operands, uint32_t attribute_count,
+                               const SambaAttribute *attributes, SambaTensor **out_results) {
+  SambaOperatorCall call = {.operator = sambaOperatorFind(sambaStringRef(name)),
                             .operand_count = operand_count,
                             .attribute_count = attribute_count,
                             .attributes = attributes};
-  if (!call.operator_)
+  if (!call.operator)
     return annotate(trace, name, sambaStatusMake(SAMBA_UNSUPPORTED, "there is no such operator"));
-  SambaTensorType *types = sambaAllocateZeroed(operand_count + call.operator_->result_count, sizeof *types);
+  SambaTensorType *types =
+      sambaAllocateZeroed(operand_count + call.operator->result_count, sizeof *types);
   SambaTensorType *results = types + operand_count;
   MlirValue *values = sambaAllocateZeroed(operand_count + 1, sizeof *values);
   SambaStatus status = NULL;
+
   for (uint32_t i = 0; i < operand_count && !status; ++i) {
     if (!operands[i] || operands[i]->trace != trace)
-      status =
-          sambaStatusMake(SAMBA_INVALID, "operand %u is %s", i, operands[i] ? "a tensor of another trace" : "missing");
+      status = sambaStatusMake(SAMBA_INVALID, "operand %u is %s", i,
+                               operands[i] ? "a tensor of another trace" : "missing");
     else
       types[i] = operands[i]->type, values[i] = operands[i]->value;
   }
+
   call.operands = types;
   if (!status)
     status = sambaOperatorInfer(&call, results);
   if (!status) {
     MlirOperationState state = mlirOperationStateGet(
-        mlirStringRefCreateFromCString(sambaArenaFormat(&trace->arena, "samba.%s", name)), trace->location);
+        mlirStringRefCreateFromCString(sambaArenaFormat(&trace->arena, "samba.%s", name)),
+        trace->location);
     mlirOperationStateAddOperands(&state, operand_count, values);
     for (uint32_t i = 0; i < attribute_count; ++i) {
       MlirNamedAttribute attribute =
@@ -359,57 +392,66 @@ SambaStatus sambaTraceOperator(SambaTrace *trace, const char *name, uint32_t ope
                                 sambaAttributeToMlir(trace->context, &attributes[i]));
       mlirOperationStateAddAttributes(&state, 1, &attribute);
     }
+
     if (trace->keep_precision) {
-      MlirNamedAttribute keep =
-          sambaNamedAttribute(trace->context, "samba.graphamp", mlirBoolAttrGet(trace->context, false));
+      MlirNamedAttribute keep = sambaNamedAttribute(trace->context, "samba.graphamp",
+                                                    mlirBoolAttrGet(trace->context, false));
       mlirOperationStateAddAttributes(&state, 1, &keep);
     }
-    for (uint32_t i = 0; i < call.operator_->result_count; ++i) {
+
+    for (uint32_t i = 0; i < call.operator->result_count; ++i) {
       MlirType type = sambaTensorTypeToMlir(trace->context, &results[i]);
       mlirOperationStateAddResults(&state, 1, &type);
     }
+
     MlirOperation operation = mlirOperationCreate(&state);
     mlirBlockAppendOwnedOperation(trace->block, operation);
-    for (uint32_t i = 0; i < call.operator_->result_count; ++i)
+    for (uint32_t i = 0; i < call.operator->result_count; ++i)
       out_results[i] = newTensor(trace, mlirOperationGetResult(operation, i), &results[i]);
     recordCall(trace, &call, operands, out_results);
   }
+
   free(types);
   free(values);
   return status ? annotate(trace, name, status) : NULL;
 }
 
-SambaTensor *sambaTraceCall(SambaTrace *trace, const char *name, uint32_t operand_count, SambaTensor *const *operands,
-                            uint32_t attribute_count, const SambaAttribute *attributes) {
+SambaTensor *sambaTraceCall(SambaTrace *trace, const char *name, uint32_t operand_count,
+                            SambaTensor *const *operands, uint32_t attribute_count,
+                            const SambaAttribute *attributes) {
   if (!trace || trace->status)
     return NULL;
   while (operand_count && !operands[operand_count - 1])
     --operand_count;
   SambaTensor *result = NULL;
-  SambaStatus status = sambaTraceOperator(trace, name, operand_count, operands, attribute_count, attributes, &result);
+  SambaStatus status = sambaTraceOperator(trace, name, operand_count, operands, attribute_count,
+                                          attributes, &result);
   if (status)
     sambaTraceFail(trace, status);
   return status ? NULL : result;
 }
 
-void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind, SambaStringRef region,
-                      SambaTensor *tensor) {
+void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
+                      SambaStringRef region, SambaTensor *tensor) {
   if (trace->status)
     return;
   if (!tensor) {
-    sambaTraceFail(
-        trace, sambaStatusMake(SAMBA_INVALID, "result %zu of graph %s is missing", trace->results.size, trace->name));
+    sambaTraceFail(trace, sambaStatusMake(SAMBA_INVALID, "result %zu of graph %s is missing",
+                                          trace->results.size, trace->name));
     return;
   }
+
   SambaStringRef unique = uniqueName(trace, name, kind);
   MlirNamedAttribute attributes[3] = {textAttribute(trace, "samba.name", unique),
                                       textAttribute(trace, "samba.kind", sambaStringRef(kind))};
   if (region.size)
     attributes[2] = textAttribute(trace, "samba.region", region);
-  sambaArrayAppend(&trace->resultAttributes, mlirDictionaryAttrGet(trace->context, region.size ? 3 : 2, attributes));
+  sambaArrayAppend(&trace->result_attributes,
+                   mlirDictionaryAttrGet(trace->context, region.size ? 3 : 2, attributes));
   sambaArrayAppend(&trace->results, tensor->value);
   SambaStringRef shown = sambaStringEscape(&trace->arena, unique);
-  record(trace, sambaArenaFormat(&trace->arena, "%s %.*s = %%%u", kind, SAMBA_STRING_ARGS(shown), tensor->id));
+  record(trace, sambaArenaFormat(&trace->arena, "%s %.*s = %%%u", kind, SAMBA_STRING_ARGS(shown),
+                                 tensor->id));
 }
 
 void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTensor *tensor) {
@@ -418,56 +460,72 @@ void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTensor *tensor) 
 
 static MlirOperation createFunction(SambaTrace *trace) {
   MlirContext context = trace->context;
-  intptr_t inputs = mlirBlockGetNumArguments(trace->block), outputs = (intptr_t)trace->results.size;
+  intptr_t inputs = mlirBlockGetNumArguments(trace->block);
+  intptr_t outputs = (intptr_t)trace->results.size;
   MlirType *types = sambaAllocateZeroed((size_t)(inputs + outputs) + 1, sizeof *types);
+
   for (intptr_t i = 0; i < inputs; ++i)
     types[i] = mlirValueGetType(mlirBlockGetArgument(trace->block, i));
   for (intptr_t i = 0; i < outputs; ++i)
     types[inputs + i] = mlirValueGetType(trace->results.data[i]);
   MlirLocation unknown = mlirLocationUnknownGet(context);
-  MlirOperationState end = mlirOperationStateGet(mlirStringRefCreateFromCString("func.return"), unknown);
+  MlirOperationState end =
+      mlirOperationStateGet(mlirStringRefCreateFromCString("func.return"), unknown);
   mlirOperationStateAddOperands(&end, outputs, trace->results.data);
   mlirBlockAppendOwnedOperation(trace->block, mlirOperationCreate(&end));
 
   MlirNamedAttribute mode = textAttribute(trace, "mode", sambaStringRef("inference"));
   MlirNamedAttribute attributes[] = {
       textAttribute(trace, "sym_name", sambaStringRef(trace->name)),
-      sambaNamedAttribute(context, "function_type",
-                          mlirTypeAttrGet(mlirFunctionTypeGet(context, inputs, types, outputs, types + inputs))),
-      sambaNamedAttribute(context, "arg_attrs", mlirArrayAttrGet(context, inputs, trace->argumentAttributes.data)),
-      sambaNamedAttribute(context, "res_attrs", mlirArrayAttrGet(context, outputs, trace->resultAttributes.data)),
+      sambaNamedAttribute(
+          context, "function_type",
+          mlirTypeAttrGet(mlirFunctionTypeGet(context, inputs, types, outputs, types + inputs))),
+      sambaNamedAttribute(context, "arg_attrs",
+                          mlirArrayAttrGet(context, inputs, trace->argument_attributes.data)),
+      sambaNamedAttribute(context, "res_attrs",
+                          mlirArrayAttrGet(context, outputs, trace->result_attributes.data)),
       sambaNamedAttribute(context, "samba.graph", mlirDictionaryAttrGet(context, 1, &mode))};
   MlirRegion region = mlirRegionCreate();
+
   mlirRegionAppendOwnedBlock(region, trace->block);
   trace->block = (MlirBlock){NULL};
-  MlirOperationState state = mlirOperationStateGet(mlirStringRefCreateFromCString("func.func"), unknown);
+  MlirOperationState state =
+      mlirOperationStateGet(mlirStringRefCreateFromCString("func.func"), unknown);
   mlirOperationStateAddAttributes(&state, sizeof attributes / sizeof *attributes, attributes);
   mlirOperationStateAddOwnedRegions(&state, 1, &region);
   MlirOperation function = mlirOperationCreate(&state);
   free(types);
+
   return function;
 }
 
 SambaStatus sambaTraceFinish(SambaTrace *trace, MlirModule *out_module) {
   *out_module = (MlirModule){NULL};
   if (!trace->status && !trace->block.ptr)
-    sambaTraceFail(trace, sambaStatusMake(SAMBA_INVALID, "graph %s is finished already", trace->name));
+    sambaTraceFail(trace,
+                   sambaStatusMake(SAMBA_INVALID, "graph %s is finished already", trace->name));
   if (!trace->status && !trace->results.size)
     sambaTraceFail(trace, sambaStatusMake(SAMBA_INVALID, "graph %s has no results", trace->name));
   if (trace->status) {
     SambaStatus status = trace->status;
-    trace->status = sambaStatusMake(SAMBA_INVALID, "graph %s has failed", trace->name); /* nothing more is built */
+    trace->status = sambaStatusMake(SAMBA_INVALID, "graph %s has failed",
+                                    trace->name); /* nothing more is built */
     return status;
   }
+
   MlirModule module = mlirModuleCreateEmpty(mlirLocationUnknownGet(trace->context));
-  MlirAttribute graph = mlirFlatSymbolRefAttrGet(trace->context, mlirStringRefCreateFromCString(trace->name));
-  mlirOperationSetAttributeByName(mlirModuleGetOperation(module), mlirStringRefCreateFromCString("samba.graphs"),
+  MlirAttribute graph =
+      mlirFlatSymbolRefAttrGet(trace->context, mlirStringRefCreateFromCString(trace->name));
+  mlirOperationSetAttributeByName(mlirModuleGetOperation(module),
+                                  mlirStringRefCreateFromCString("samba.graphs"),
                                   mlirArrayAttrGet(trace->context, 1, &graph));
   mlirBlockAppendOwnedOperation(mlirModuleGetBody(module), createFunction(trace));
   if (!mlirOperationVerify(mlirModuleGetOperation(module))) {
     mlirModuleDestroy(module);
-    return sambaStatusMake(SAMBA_INVALID, "graph %s does not verify (see the diagnostics)", trace->name);
+    return sambaStatusMake(SAMBA_INVALID, "graph %s does not verify (see the diagnostics)",
+                           trace->name);
   }
+
   *out_module = module;
   return NULL;
 }

@@ -1,16 +1,16 @@
 /* Tracing: building one graph, operator by operator, as samba IR.
  *
- * The one graph builder of the project; the ONNX importer is its first client. A SambaTensor is metadata plus an SSA
- * value: tracing never looks at data. Shapes and dtypes come from the operator table, so an error appears at the
- * builder call, with the operator's name. A failed call returns NULL and is remembered: later calls on NULL tensors do
- * nothing, and sambaTraceFinish returns the first failure.
+ * The one graph builder of the project; the ONNX importer is its first client. A SambaTensor is
+ * metadata plus an SSA value: tracing never looks at data. Shapes and dtypes come from the operator
+ * table, so an error appears at the builder call, with the operator's name. A failed call returns
+ * NULL and is remembered: later calls on NULL tensors do nothing, and sambaTraceFinish returns the
+ * first failure.
  *
  *   SambaTrace *trace = sambaTraceCreate(context, "forward");
  *   SambaTensor *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){1, 784});
- *   SambaTensor *w = sambaTraceParameter(trace, "fc.weight", SAMBA_DTYPE_F32, 2, (int64_t[]){10, 784}, weights);
- *   sambaTraceOutput(trace, "y", sambaRelu(sambaLinear(x, w, NULL)));
- *   SambaStatus status = sambaTraceFinish(trace, &module);
- *   sambaTraceDestroy(trace);
+ *   SambaTensor *w = sambaTraceParameter(trace, "fc.weight", SAMBA_DTYPE_F32, 2, (int64_t[]){10,
+ * 784}, weights); sambaTraceOutput(trace, "y", sambaRelu(sambaLinear(x, w, NULL))); SambaStatus
+ * status = sambaTraceFinish(trace, &module); sambaTraceDestroy(trace);
  */
 #ifndef SAMBA_FRONTEND_TRACE_TRACE_H
 #define SAMBA_FRONTEND_TRACE_TRACE_H
@@ -23,13 +23,19 @@
 
 typedef struct SambaTrace SambaTrace;
 
-/* Where a tensor's data is, for whoever asks while the graph is not running. Tracing does not look. */
-typedef enum { SAMBA_STORAGE_NONE, SAMBA_STORAGE_BORROWED, SAMBA_STORAGE_OWNED, SAMBA_STORAGE_LAZY } SambaStorageKind;
+/* Where a tensor's data is, for whoever asks while the graph is not running. Tracing does
+ * not look. */
+typedef enum {
+  SAMBA_STORAGE_NONE,
+  SAMBA_STORAGE_BORROWED,
+  SAMBA_STORAGE_OWNED,
+  SAMBA_STORAGE_LAZY
+} SambaStorageKind;
 typedef struct SambaStorage {
   SambaStorageKind kind;
-  void *data;                                             /* BORROWED, OWNED: row-major unless strides say otherwise */
-  int64_t strides[SAMBA_MAX_RANK];                        /* in elements; all 0: row-major */
-  void (*release)(void *data, void *user_data);           /* OWNED: called when the trace is destroyed */
+  void *data;                      /* BORROWED, OWNED: row-major unless strides say otherwise */
+  int64_t strides[SAMBA_MAX_RANK]; /* in elements; all 0: row-major */
+  void (*release)(void *data, void *user_data); /* OWNED: called when the trace is destroyed */
   SambaStatus (*materialize)(void *user_data, void *out); /* LAZY: writes the elements, row-major */
   void *user_data;
 } SambaStorage;
@@ -61,12 +67,12 @@ SambaStatus sambaTraceStatus(const SambaTrace *trace);
 /* Remembers a failure (taken) unless there is one already. */
 void sambaTraceFail(SambaTrace *trace, SambaStatus status);
 
-/* Operators created from now on belong to this layer: its name is their location and reaches every report. NULL or "":
- * none. `file` and `line` say where it comes from (NULL: unknown). */
+/* Operators created from now on belong to this layer: its name is their location and reaches every
+ * report. NULL or "": none. `file` and `line` say where it comes from (NULL: unknown). */
 void sambaTraceSetLayer(SambaTrace *trace, SambaStringRef name, const char *file, unsigned line);
 
-/* Operators created while this is set keep their precision (samba.graphamp = false), whatever the rest of the graph is
- * computed in: positions, for instance. */
+/* Operators created while this is set keep their precision (samba.graphamp = false), whatever the
+ * rest of the graph is computed in: positions, for instance. */
 void sambaTraceKeepPrecision(SambaTrace *trace, bool keep);
 
 /* What a function argument is. Zeroed fields mean: none. */
@@ -83,39 +89,45 @@ typedef struct SambaArgument {
   const void *data; /* row-major, copied into the IR as a dense tensor */
 } SambaArgument;
 SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument);
-SambaTensor *sambaTraceInput(SambaTrace *trace, const char *name, SambaDType dtype, uint32_t rank, const int64_t *dims);
+SambaTensor *sambaTraceInput(SambaTrace *trace, const char *name, SambaDType dtype, uint32_t rank,
+                             const int64_t *dims);
 /* data NULL: a weight without data (legal: it is written before the run). */
-SambaTensor *sambaTraceParameter(SambaTrace *trace, const char *name, SambaDType dtype, uint32_t rank,
-                                 const int64_t *dims, const void *data);
+SambaTensor *sambaTraceParameter(SambaTrace *trace, const char *name, SambaDType dtype,
+                                 uint32_t rank, const int64_t *dims, const void *data);
 /* A weight in a file: raw little-endian elements from `offset` on. The path is kept as given. */
-SambaTensor *sambaTraceParameterFile(SambaTrace *trace, const char *name, SambaDType dtype, uint32_t rank,
-                                     const int64_t *dims, const char *file, uint64_t offset);
+SambaTensor *sambaTraceParameterFile(SambaTrace *trace, const char *name, SambaDType dtype,
+                                     uint32_t rank, const int64_t *dims, const char *file,
+                                     uint64_t offset);
 /* A small constant in the IR. data: row-major; one element stands for all when splat. */
-SambaTensor *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type, const void *data, bool splat);
+SambaTensor *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type, const void *data,
+                                bool splat);
 /* A rank-0 constant. */
 SambaTensor *sambaTraceScalar(SambaTrace *trace, SambaDType dtype, double value);
 
-/* Any operator of the table. Every tensor must belong to `trace`. results: one per result of the operator. The status
- * starts with the operator's name and layer. */
+/* Any operator of the table. Every tensor must belong to `trace`. results: one per result of the
+ * operator. The status starts with the operator's name and layer. */
 SambaStatus sambaTraceOperator(SambaTrace *trace, const char *name, uint32_t operand_count,
-                               SambaTensor *const *operands, uint32_t attribute_count, const SambaAttribute *attributes,
-                               SambaTensor **out_results);
-/* The same for one result; NULL on failure, which the trace remembers. NULL operands at the end are left out. */
-SambaTensor *sambaTraceCall(SambaTrace *trace, const char *name, uint32_t operand_count, SambaTensor *const *operands,
-                            uint32_t attribute_count, const SambaAttribute *attributes);
+                               SambaTensor *const *operands, uint32_t attribute_count,
+                               const SambaAttribute *attributes, SambaTensor **out_results);
+/* The same for one result; NULL on failure, which the trace remembers. NULL operands at the end are
+ * left out. */
+SambaTensor *sambaTraceCall(SambaTrace *trace, const char *name, uint32_t operand_count,
+                            SambaTensor *const *operands, uint32_t attribute_count,
+                            const SambaAttribute *attributes);
 
 /* Declares the next result of the graph. */
 void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTensor *tensor);
 /* kind: output, loss, update. A region (may be empty) writes back to the argument that owns it. */
-void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind, SambaStringRef region,
-                      SambaTensor *tensor);
+void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
+                      SambaStringRef region, SambaTensor *tensor);
 
-/* Ends the graph: a verified module with one public function. Exactly one of status and module. Call once. */
+/* Ends the graph: a verified module with one public function. Exactly one of status and module.
+ * Call once. */
 SambaStatus sambaTraceFinish(SambaTrace *trace, MlirModule *out_module);
 
-/* What was traced, for the check at run time: one line per argument, operator and result, and a BLAKE3 digest of them.
- * Lines depend on operators, attributes, shapes, names and data flow, not on locations or data. Borrowed from the
- * trace. */
+/* What was traced, for the check at run time: one line per argument, operator and result, and a
+ * BLAKE3 digest of them. Lines depend on operators, attributes, shapes, names and data flow, not on
+ * locations or data. Borrowed from the trace. */
 typedef struct SambaTraceRecord {
   uint32_t line_count;
   const char *const *lines;

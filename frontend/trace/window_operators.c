@@ -1,20 +1,24 @@
 /* Convolutions, pools and normalizations as C functions; see operators.h. */
 #include "frontend/trace/operators.h"
 
-static SambaTensor *call(const char *name, uint32_t count, SambaTensor *const *operands, uint32_t attribute_count,
-                         const SambaAttribute *attributes) {
-  return operands[0] ? sambaTraceCall(operands[0]->trace, name, count, operands, attribute_count, attributes) : NULL;
+static SambaTensor *call(const char *name, uint32_t count, SambaTensor *const *operands,
+                         uint32_t attribute_count, const SambaAttribute *attributes) {
+  return operands[0] ? sambaTraceCall(operands[0]->trace, name, count, operands, attribute_count,
+                                      attributes)
+                     : NULL;
 }
 
 /* All operands must be there; on failure the results are NULL and the trace has the reason. */
-static void callForResults(const char *name, uint32_t count, SambaTensor *const *operands, uint32_t attribute_count,
-                           const SambaAttribute *attributes, uint32_t result_count, SambaTensor **out_results) {
+static void callForResults(const char *name, uint32_t count, SambaTensor *const *operands,
+                           uint32_t attribute_count, const SambaAttribute *attributes,
+                           uint32_t result_count, SambaTensor **out_results) {
   bool fine = true;
   for (uint32_t i = 0; i < count; ++i)
     fine = fine && operands[i];
   SambaTrace *trace = fine ? operands[0]->trace : NULL;
   if (fine && !sambaTraceStatus(trace)) {
-    SambaStatus status = sambaTraceOperator(trace, name, count, operands, attribute_count, attributes, out_results);
+    SambaStatus status =
+        sambaTraceOperator(trace, name, count, operands, attribute_count, attributes, out_results);
     if (!status)
       return;
     sambaTraceFail(trace, status);
@@ -24,18 +28,22 @@ static void callForResults(const char *name, uint32_t count, SambaTensor *const 
 }
 
 /* The name of a window operator by x's rank, and its number of spatial dimensions. */
-static const char *windowName(const SambaTensor *x, const char *const names[3], size_t *out_spatial) {
+static const char *windowName(const SambaTensor *x, const char *const names[3],
+                              size_t *out_spatial) {
   uint32_t rank = x->type.rank;
-  *out_spatial = rank >= 3 && rank <= 5 ? rank - 2 : 1; /* another rank is refused by the operator itself */
+  *out_spatial =
+      rank >= 3 && rank <= 5 ? rank - 2 : 1; /* another rank is refused by the operator itself */
   return names[*out_spatial - 1];
 }
 
-static void addInts(SambaAttribute *attributes, uint32_t *count, const char *name, const int64_t *data, size_t size) {
+static void addInts(SambaAttribute *attributes, uint32_t *count, const char *name,
+                    const int64_t *data, size_t size) {
   if (data)
     attributes[(*count)++] = sambaIntsAttribute(name, data, size);
 }
 
-SambaTensor *sambaConv(SambaTensor *x, SambaTensor *weight, SambaTensor *bias, const SambaWindowOptions *options) {
+SambaTensor *sambaConv(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
+                       const SambaWindowOptions *options) {
   static const char *const names[] = {"conv1d", "conv2d", "conv3d"};
   if (!x || !weight)
     return NULL;
@@ -61,18 +69,25 @@ SambaTensor *sambaConvTranspose(SambaTensor *x, SambaTensor *weight, SambaTensor
   size_t spatial;
   const char *name = windowName(x, names, &spatial);
   int64_t extra[3] = {0}, cut[3] = {0};
-  for (size_t i = 0; i < spatial && x->type.rank == spatial + 2 && weight->type.rank == spatial + 2; ++i) {
-    int64_t stride = options->stride ? options->stride[i] : 1, dilation = options->dilation ? options->dilation[i] : 1,
-            pads = options->padding ? options->padding[i] + options->padding[spatial + i] : 0, span, size;
+
+  for (size_t i = 0; i < spatial && x->type.rank == spatial + 2 && weight->type.rank == spatial + 2;
+       ++i) {
+    int64_t stride = options->stride ? options->stride[i] : 1;
+    int64_t dilation = options->dilation ? options->dilation[i] : 1;
+    int64_t pads = options->padding ? options->padding[i] + options->padding[spatial + i] : 0;
+    int64_t span;
+    int64_t size;
     extra[i] = options->output_padding ? options->output_padding[i] : 0;
     if (stride < 2 || sambaMulOverflows(dilation, weight->type.dims[2 + i] - 1, &span) ||
-        sambaMulOverflows(x->type.dims[2 + i] - 1, stride, &size) || sambaAddOverflows(size, span, &size) ||
-        size > (int64_t)1 << 48 || extra[i] > (int64_t)1 << 48 || size + 1 + extra[i] - pads < 1)
+        sambaMulOverflows(x->type.dims[2 + i] - 1, stride, &size) ||
+        sambaAddOverflows(size, span, &size) || size > (int64_t)1 << 48 ||
+        extra[i] > (int64_t)1 << 48 || size + 1 + extra[i] - pads < 1)
       continue; /* as it is, also when the operator will refuse it */
     size += 1 + extra[i] - pads;
     cut[i] = (stride - size % stride) % stride;
     extra[i] += cut[i];
   }
+
   addInts(attributes, &count, "stride", options->stride, spatial);
   addInts(attributes, &count, "padding", options->padding, 2 * spatial);
   addInts(attributes, &count, "output_padding", extra, spatial);
@@ -87,7 +102,8 @@ SambaTensor *sambaConvTranspose(SambaTensor *x, SambaTensor *weight, SambaTensor
 }
 
 /* The attributes that all pools take; attributes has room for 5. */
-static uint32_t poolAttributes(const SambaWindowOptions *options, size_t spatial, SambaAttribute *attributes) {
+static uint32_t poolAttributes(const SambaWindowOptions *options, size_t spatial,
+                               SambaAttribute *attributes) {
   uint32_t count = 0;
   addInts(attributes, &count, "kernel_size", options->kernel, spatial);
   addInts(attributes, &count, "stride", options->stride, spatial);
@@ -104,14 +120,17 @@ SambaTensor *sambaMaxPool(SambaTensor *x, const SambaWindowOptions *options) {
   const char *name = x ? windowName(x, names, &spatial) : NULL;
   return x ? call(name, 1, &x, poolAttributes(options, spatial, attributes), attributes) : NULL;
 }
-SambaTensor *sambaMaxPoolWithIndices(SambaTensor *x, const SambaWindowOptions *options, SambaTensor **out_indices) {
-  static const char *const names[] = {"max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices"};
+SambaTensor *sambaMaxPoolWithIndices(SambaTensor *x, const SambaWindowOptions *options,
+                                     SambaTensor **out_indices) {
+  static const char *const names[] = {"max_pool1d_with_indices", "max_pool2d_with_indices",
+                                      "max_pool3d_with_indices"};
   SambaAttribute attributes[5];
   SambaTensor *results[2] = {NULL};
   size_t spatial;
   if (x) {
     const char *name = windowName(x, names, &spatial);
-    callForResults(name, 1, &x, poolAttributes(options, spatial, attributes), attributes, 2, results);
+    callForResults(name, 1, &x, poolAttributes(options, spatial, attributes), attributes, 2,
+                   results);
   }
   *out_indices = results[1];
   return results[0];
@@ -140,38 +159,45 @@ SambaTensor *sambaLpPool(SambaTensor *x, double norm_type, const SambaWindowOpti
   return call(name, 1, &x, count, attributes);
 }
 
-SambaTensor *sambaBatchNorm(SambaTensor *x, SambaTensor *weight, SambaTensor *bias, SambaTensor *mean,
-                            SambaTensor *variance, double eps) {
+SambaTensor *sambaBatchNorm(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
+                            SambaTensor *mean, SambaTensor *variance, double eps) {
   SambaAttribute attribute = sambaFloatAttribute("eps", eps);
   return weight && bias && mean && variance
-             ? call("batch_norm", 5, (SambaTensor *[]){x, weight, bias, mean, variance}, 1, &attribute)
+             ? call("batch_norm", 5, (SambaTensor *[]){x, weight, bias, mean, variance}, 1,
+                    &attribute)
              : NULL;
 }
 
-void sambaBatchNormTraining(SambaTensor *x, SambaTensor *weight, SambaTensor *bias, SambaTensor *mean,
-                            SambaTensor *variance, double eps, double momentum, SambaTensor **out_results) {
-  SambaAttribute attributes[] = {sambaFloatAttribute("eps", eps), sambaFloatAttribute("momentum", momentum)};
-  callForResults("batch_norm_training", 5, (SambaTensor *[]){x, weight, bias, mean, variance}, 2, attributes, 5,
-                 out_results);
+void sambaBatchNormTraining(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
+                            SambaTensor *mean, SambaTensor *variance, double eps, double momentum,
+                            SambaTensor **out_results) {
+  SambaAttribute attributes[] = {sambaFloatAttribute("eps", eps),
+                                 sambaFloatAttribute("momentum", momentum)};
+  callForResults("batch_norm_training", 5, (SambaTensor *[]){x, weight, bias, mean, variance}, 2,
+                 attributes, 5, out_results);
 }
 
-static SambaTensor *lastDimensionNorm(const char *name, SambaTensor *x, uint32_t dims, SambaTensor *weight,
-                                      SambaTensor *bias, double eps) {
+static SambaTensor *lastDimensionNorm(const char *name, SambaTensor *x, uint32_t dims,
+                                      SambaTensor *weight, SambaTensor *bias, double eps) {
   if (!x)
     return NULL;
   uint32_t count = dims < x->type.rank ? dims : x->type.rank;
-  SambaAttribute attributes[] = {sambaIntsAttribute("normalized_shape", &x->type.dims[x->type.rank - count], count),
-                                 sambaFloatAttribute("eps", eps)};
+  SambaAttribute attributes[] = {
+      sambaIntsAttribute("normalized_shape", &x->type.dims[x->type.rank - count], count),
+      sambaFloatAttribute("eps", eps)};
   return call(name, 3, (SambaTensor *[]){x, weight, bias}, 2, attributes);
 }
-SambaTensor *sambaLayerNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, SambaTensor *bias, double eps) {
+SambaTensor *sambaLayerNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, SambaTensor *bias,
+                            double eps) {
   return lastDimensionNorm("layer_norm", x, dims, weight, bias, eps);
 }
-void sambaNativeLayerNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, SambaTensor *bias, double eps,
-                          SambaDType statistics, SambaTensor **out_results) {
-  uint32_t rank = x ? x->type.rank : 0, count = dims < rank ? dims : rank;
-  SambaAttribute attributes[] = {sambaIntsAttribute("normalized_shape", x ? &x->type.dims[rank - count] : NULL, count),
-                                 sambaFloatAttribute("eps", eps), sambaDTypeAttribute("dtype", statistics)};
+void sambaNativeLayerNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, SambaTensor *bias,
+                          double eps, SambaDType statistics, SambaTensor **out_results) {
+  uint32_t rank = x ? x->type.rank : 0;
+  uint32_t count = dims < rank ? dims : rank;
+  SambaAttribute attributes[] = {
+      sambaIntsAttribute("normalized_shape", x ? &x->type.dims[rank - count] : NULL, count),
+      sambaFloatAttribute("eps", eps), sambaDTypeAttribute("dtype", statistics)};
   callForResults("native_layer_norm",
                  !weight ? 1
                  : !bias ? 2
@@ -181,12 +207,15 @@ void sambaNativeLayerNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, Sa
 SambaTensor *sambaRmsNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, double eps) {
   return lastDimensionNorm("rms_norm", x, dims, weight, NULL, eps);
 }
-SambaTensor *sambaGroupNorm(SambaTensor *x, int64_t groups, SambaTensor *weight, SambaTensor *bias, double eps) {
-  SambaAttribute attributes[] = {sambaIntAttribute("num_groups", groups), sambaFloatAttribute("eps", eps)};
+SambaTensor *sambaGroupNorm(SambaTensor *x, int64_t groups, SambaTensor *weight, SambaTensor *bias,
+                            double eps) {
+  SambaAttribute attributes[] = {sambaIntAttribute("num_groups", groups),
+                                 sambaFloatAttribute("eps", eps)};
   return call("group_norm", 3, (SambaTensor *[]){x, weight, bias}, 2, attributes);
 }
 SambaTensor *sambaMeanVarianceNorm(SambaTensor *x, size_t count, const int64_t *dims, double eps) {
-  SambaAttribute attributes[] = {sambaIntsAttribute("dim", dims, count), sambaFloatAttribute("eps", eps)};
+  SambaAttribute attributes[] = {sambaIntsAttribute("dim", dims, count),
+                                 sambaFloatAttribute("eps", eps)};
   return call("mean_variance_norm", 1, &x, 2, attributes);
 }
 SambaTensor *sambaNormalize(SambaTensor *x, double p, int64_t dim, double eps) {
@@ -194,8 +223,10 @@ SambaTensor *sambaNormalize(SambaTensor *x, double p, int64_t dim, double eps) {
                                  sambaFloatAttribute("eps", eps)};
   return call("normalize", 1, &x, 3, attributes);
 }
-SambaTensor *sambaLocalResponseNorm(SambaTensor *x, int64_t size, double alpha, double beta, double k, int64_t before) {
-  SambaAttribute attributes[] = {sambaIntAttribute("size", size), sambaFloatAttribute("alpha", alpha),
+SambaTensor *sambaLocalResponseNorm(SambaTensor *x, int64_t size, double alpha, double beta,
+                                    double k, int64_t before) {
+  SambaAttribute attributes[] = {sambaIntAttribute("size", size),
+                                 sambaFloatAttribute("alpha", alpha),
                                  sambaFloatAttribute("beta", beta), sambaFloatAttribute("k", k),
                                  sambaIntAttribute("before", before)};
   return call("local_response_norm", 1, &x, 5, attributes);

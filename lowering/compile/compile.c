@@ -70,26 +70,30 @@ static MlirLogicalResult keepErrors(MlirDiagnostic diagnostic, void *user) {
       mlirDiagnosticPrint(mlirDiagnosticGetNote(diagnostic, i), appendPiece, messages);
     }
   }
+
   return mlirLogicalResultSuccess();
 }
 
 /* Runs the passes of `text` on `module`. */
-static SambaStatus runPasses(MlirOperation module, const SambaCompileOptions *options, const char *text,
-                             Messages *messages) {
+static SambaStatus runPasses(MlirOperation module, const SambaCompileOptions *options,
+                             const char *text, Messages *messages) {
   MlirContext context = mlirOperationGetContext(module);
   SambaStatus status = NULL;
   MlirPassManager manager = mlirPassManagerCreate(context);
-  MlirDiagnosticHandlerID handler = mlirContextAttachDiagnosticHandler(context, keepErrors, messages, NULL);
-  if (mlirLogicalResultIsFailure(mlirOpPassManagerAddPipeline(mlirPassManagerGetAsOpPassManager(manager),
-                                                              sambaMlirString(text), appendPiece, messages)))
-    status = sambaStatusMake(SAMBA_INVALID, "the pipeline '%s' does not parse: %.*s", text, (int)messages->text.size,
-                             messages->text.data);
+  MlirDiagnosticHandlerID handler =
+      mlirContextAttachDiagnosticHandler(context, keepErrors, messages, NULL);
+  if (mlirLogicalResultIsFailure(
+          mlirOpPassManagerAddPipeline(mlirPassManagerGetAsOpPassManager(manager),
+                                       sambaMlirString(text), appendPiece, messages)))
+    status = sambaStatusMake(SAMBA_INVALID, "the pipeline '%s' does not parse: %.*s", text,
+                             (int)messages->text.size, messages->text.data);
   else if (options->configure && !options->configure(manager, options->user))
     status = sambaStatusMake(SAMBA_INVALID, "the pass manager's options do not hold");
   else if (mlirLogicalResultIsFailure(mlirPassManagerRunOnOp(manager, module)))
     status = sambaStatusMake(SAMBA_INVALID, "%.*s", (int)messages->text.size, messages->text.data);
   mlirContextDetachDiagnosticHandler(context, handler);
   mlirPassManagerDestroy(manager);
+
   return status;
 }
 
@@ -107,19 +111,23 @@ static void explain(MlirOperation module, const SambaPef *pef) {
     for (uint32_t u = 0; u < image->units_count; ++u) {
       SambaStringRef layer = image->units[u].layer;
       if (layer.size && !sambaStringRefEqual(layer, last))
-        layers = sambaArenaFormat(&arena, "%s%s%.*s", layers, layers[0] ? ", " : "", SAMBA_STRING_ARGS(layer));
+        layers = sambaArenaFormat(&arena, "%s%s%.*s", layers, layers[0] ? ", " : "",
+                                  SAMBA_STRING_ARGS(layer));
       last = layer.size ? layer : last;
     }
-    const char *text =
-        sambaArenaFormat(&arena, "section %u @%.*s: %u calls, %u PCUs, %u PMUs, %u AGs, estimated %llu cycles%s%s", s,
-                         SAMBA_STRING_ARGS(section->name), calls, section->pcus, section->pmus, section->ags,
-                         (unsigned long long)section->estimated_cycles, layers[0] ? "; layers " : "", layers);
-    sambaDiagnose(mlirOperationGetLocation(module), MlirDiagnosticRemark, sambaMlirString(text), 0, NULL);
+    const char *text = sambaArenaFormat(
+        &arena, "section %u @%.*s: %u calls, %u PCUs, %u PMUs, %u AGs, estimated %llu cycles%s%s",
+        s, SAMBA_STRING_ARGS(section->name), calls, section->pcus, section->pmus, section->ags,
+        (unsigned long long)section->estimated_cycles, layers[0] ? "; layers " : "", layers);
+    sambaDiagnose(mlirOperationGetLocation(module), MlirDiagnosticRemark, sambaMlirString(text), 0,
+                  NULL);
   }
+
   sambaArenaDestroy(&arena);
 }
 
-static SambaStatus writePef(MlirOperation module, const SambaCompileOptions *options, const char *path) {
+static SambaStatus writePef(MlirOperation module, const SambaCompileOptions *options,
+                            const char *path) {
   const SambaPipelineOptions *p = &options->pipeline;
   SambaEmitOption table[] = {{"opt", p->opt && p->opt[0] ? p->opt : "o1"},
                              {"precision", p->precision && p->precision[0] ? p->precision : "mp0"},
@@ -131,6 +139,7 @@ static SambaStatus writePef(MlirOperation module, const SambaCompileOptions *opt
                            .option_count = 3,
                            .options = table};
   SambaPef *pef = NULL;
+
   SAMBA_RETURN_IF_ERROR(sambaModuleToPef(module, &emit, &pef));
   SambaStatus status = sambaPefWrite(pef, path);
   if (!status) {
@@ -138,6 +147,7 @@ static SambaStatus writePef(MlirOperation module, const SambaCompileOptions *opt
     status = sambaPefWriteLog(pef, sambaArenaFormat(&arena, "%s.log", path));
     sambaArenaDestroy(&arena);
   }
+
   if (!status && options->explain)
     explain(module, pef);
   sambaPefDestroy(pef);
@@ -145,9 +155,10 @@ static SambaStatus writePef(MlirOperation module, const SambaCompileOptions *opt
 }
 
 static bool hasFunction(MlirModule module) {
-  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op))
-    if (mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)), sambaMlirString("func.func")))
+  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
+       !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+    if (mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)),
+                           sambaMlirString("func.func")))
       return true;
   return false;
 }
@@ -156,48 +167,58 @@ static MlirOperation findSection(MlirOperation module, const char *name) {
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
     MlirAttribute symbol = sambaOperationAttribute(operation, "sym_name");
-    if (!mlirAttributeIsNull(symbol) && mlirStringRefEqual(mlirStringAttrGetValue(symbol), sambaMlirString(name)))
+    if (!mlirAttributeIsNull(symbol) &&
+        mlirStringRefEqual(mlirStringAttrGetValue(symbol), sambaMlirString(name)))
       break;
   }
   return operation;
 }
 
-/* Puts the failed sections back as they were before the back of the pipeline, each with half its parallel factor; the
- * others keep what they have, places and routes too. False when none failed or one cannot be halved any more. */
-static bool takeBackFailed(MlirOperation module, MlirOperation sections, SambaDecisions *decisions, int attempt,
-                           const SambaStatus status) {
+/* Puts the failed sections back as they were before the back of the pipeline, each with half its
+ * parallel factor; the others keep what they have, places and routes too. False when none failed or
+ * one cannot be halved any more. */
+static bool takeBackFailed(MlirOperation module, MlirOperation sections, SambaDecisions *decisions,
+                           int attempt, const SambaStatus status) {
   char failed[64] = "";
   bool any = false;
+
   while (sambaFailedSection(module, failed, sizeof failed)) {
-    MlirOperation now = findSection(module, failed), before = findSection(sections, failed);
+    MlirOperation now = findSection(module, failed);
+    MlirOperation before = findSection(sections, failed);
     if (mlirOperationIsNull(before) || !sambaDecisionsHalve(decisions, failed))
       return false;
-    mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(now), now, mlirOperationClone(before));
+    mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(now), now,
+                                        mlirOperationClone(before));
     mlirOperationDestroy(now);
     SambaArena arena = {0};
     /* The message is the first section's. */
     const char *text =
-        any ? sambaArenaFormat(&arena, "attempt %d: section @%s with half its parallel factor too", attempt + 2, failed)
-            : sambaArenaFormat(&arena, "attempt %d: section @%s with half its parallel factor, because %s", attempt + 2,
-                               failed, sambaStatusGetMessage(status));
-    sambaDiagnose(mlirOperationGetLocation(module), MlirDiagnosticRemark, sambaMlirString(text), 0, NULL);
+        any ? sambaArenaFormat(&arena, "attempt %d: section @%s with half its parallel factor too",
+                               attempt + 2, failed)
+            : sambaArenaFormat(&arena,
+                               "attempt %d: section @%s with half its parallel factor, because %s",
+                               attempt + 2, failed, sambaStatusGetMessage(status));
+    sambaDiagnose(mlirOperationGetLocation(module), MlirDiagnosticRemark, sambaMlirString(text), 0,
+                  NULL);
     sambaArenaDestroy(&arena);
     any = true;
   }
+
   sambaDecisionsToModule(decisions, module);
   return any;
 }
 
 /* The back of the pipeline on `module`, again with smaller sections when some did not fit. */
-static SambaStatus makeSections(MlirOperation module, const SambaCompileOptions *options, const char *back,
-                                SambaDecisions *decisions) {
+static SambaStatus makeSections(MlirOperation module, const SambaCompileOptions *options,
+                                const char *back, SambaDecisions *decisions) {
   MlirOperation sections = mlirOperationClone(module);
   SambaStatus status;
   for (int attempt = 0;; ++attempt) {
     Messages messages = {0};
     status = runPasses(module, options, back, &messages);
     sambaArrayFree(&messages.text);
-    if (!status || attempt == maxAttempts || !takeBackFailed(module, sections, decisions, attempt, status))
+    if (!status || attempt == maxAttempts ||
+        !takeBackFailed(module, sections, decisions, attempt, status))
       break;
     sambaStatusFree(status);
   }
@@ -205,11 +226,14 @@ static SambaStatus makeSections(MlirOperation module, const SambaCompileOptions 
   return status;
 }
 
-SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *options, const char *path) {
+SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *options,
+                               const char *path) {
   if (!hasFunction(module))
-    return sambaStatusMake(SAMBA_INVALID, "the module has no function; a graph to compile is a func.func");
+    return sambaStatusMake(SAMBA_INVALID,
+                           "the module has no function; a graph to compile is a func.func");
   SambaDecisions decisions = {0};
   SambaArena arena = {0};
+
   Messages messages = {0};
   const char *front = NULL, *back = NULL;
   MlirOperation copy = mlirOperationClone(mlirModuleGetOperation(module));
@@ -230,6 +254,7 @@ SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *opt
     else
       status = dumped;
   }
+
   sambaDecisionsFree(&decisions);
   return status;
 }

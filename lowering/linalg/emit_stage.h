@@ -1,5 +1,5 @@
-/* Stages as linalg: one linalg.generic per stage, with tensor.pad for guards and tensor.insert_slice for partial
- * writes. */
+/* Stages as linalg: one linalg.generic per stage, with tensor.pad for guards and
+ * tensor.insert_slice for partial writes. */
 #ifndef SAMBA_LOWERING_LINALG_EMIT_STAGE_H
 #define SAMBA_LOWERING_LINALG_EMIT_STAGE_H
 
@@ -16,11 +16,13 @@
 /* True when the stage has a linalg form: no operand is indexed by another's values. */
 bool sambaStageHasLinalgForm(const SambaStage *stage);
 
-/* Appends the stage before `before`. values: one per tensor of the graph, null where the tensor has no value yet; the
- * output's entry is replaced by the new value. `constants`: one per tensor, a splat attribute where the tensor is a
- * splat constant that goes into the body, else null. `slices`: parts of tensors are read through samba.slice (which the
- * reader of sections knows), else element by element. Never fails for stages that sambaStageGraphCheck accepted. */
-void sambaStageEmitLinalg(const SambaStageGraph *graph, const SambaStage *stage, MlirBlock block, MlirOperation before,
-                          MlirLocation location, bool slices, MlirValue *values, const MlirAttribute *constants);
+/* Appends the stage before `before`. values: one per tensor of the graph, null where the tensor has
+ * no value yet; the output's entry is replaced by the new value. `constants`: one per tensor, a
+ * splat attribute where the tensor is a splat constant that goes into the body, else null.
+ * `slices`: parts of tensors are read through samba.slice (which the reader of sections knows),
+ * else element by element. Never fails for stages that sambaStageGraphCheck accepted. */
+void sambaStageEmitLinalg(const SambaStageGraph *graph, const SambaStage *stage, MlirBlock block,
+                          MlirOperation before, MlirLocation location, bool slices,
+                          MlirValue *values, const MlirAttribute *constants);
 
 #endif

@@ -1,4 +1,5 @@
-/* The reader of sections: constants, tensor and linalg operations. linalg.generic becomes a stage again. */
+/* The reader of sections: constants, tensor and linalg operations. linalg.generic becomes a stage
+ * again. */
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/lane_body.h"
 #include "dialect/rdu/mapping.h"
@@ -33,6 +34,7 @@ static bool splatBits(MlirAttribute attribute, SambaDType dtype, uint64_t *out_b
     else
       *out_bits = (uint64_t)mlirIntegerAttrGetValueInt(element);
   }
+
   return true;
 }
 
@@ -41,8 +43,9 @@ static SambaStatus readConstant(SambaReader *r) {
   MlirAttribute attribute = sambaOperationAttribute(r->operation, "value");
   SambaReaderValue value = {0};
   SambaDType dtype = sambaDTypeFromType(mlirValueGetType(result));
+
   if (dtype != SAMBA_DTYPE_COUNT) {
-    value.isScalar = true;
+    value.is_scalar = true;
     value.type = (SambaTensorType){.dtype = dtype};
     if (mlirAttributeIsAFloat(attribute)) {
       float real = (float)mlirFloatAttrGetValueDouble(attribute);
@@ -58,16 +61,19 @@ static SambaStatus readConstant(SambaReader *r) {
     sambaReaderAddValue(r, result, &value);
     return NULL;
   }
+
   if (sambaReaderTensorType(mlirValueGetType(result), &value.type) &&
       splatBits(attribute, value.type.dtype, &value.splat)) {
-    value.isSplat = true;
+    value.is_splat = true;
     sambaReaderAddValue(r, result, &value);
     return NULL;
   }
+
   if (!sambaReaderTensorType(mlirValueGetType(result), &value.type))
     return sambaStatusMake(SAMBA_UNSUPPORTED, "a constant of a type that Samba does not know");
-  return sambaStatusMake(SAMBA_UNSUPPORTED,
-                         "a constant of many values inside a section; pass it as an argument of the section");
+  return sambaStatusMake(
+      SAMBA_UNSUPPORTED,
+      "a constant of many values inside a section; pass it as an argument of the section");
 }
 
 /* A constant of ui8, which arith does not have. */
@@ -77,18 +83,20 @@ static SambaStatus readCast(SambaReader *r) {
   SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 0), &from));
   SambaReaderValue value = r->values.data[from];
   value.type.dtype = sambaDTypeFromType(mlirValueGetType(result));
-  if (!value.isScalar || value.type.dtype != SAMBA_DTYPE_UI8)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "'builtin.unrealized_conversion_cast' of another value than a constant");
+  if (!value.is_scalar || value.type.dtype != SAMBA_DTYPE_UI8)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "'builtin.unrealized_conversion_cast' of another value than a constant");
   value.splat &= 0xff;
   sambaReaderAddValue(r, result, &value);
   return NULL;
 }
 
 static SambaStatus readEmpty(SambaReader *r) {
-  SambaReaderValue value = {.isEmpty = true};
+  SambaReaderValue value = {.is_empty = true};
   MlirValue result = mlirOperationGetResult(r->operation, 0);
   if (!sambaReaderTensorType(mlirValueGetType(result), &value.type))
-    return sambaStatusMake(SAMBA_INVALID, "'tensor.empty' is not a static tensor of a type that Samba knows");
+    return sambaStatusMake(SAMBA_INVALID,
+                           "'tensor.empty' is not a static tensor of a type that Samba knows");
   sambaReaderAddValue(r, result, &value);
   return NULL;
 }
@@ -96,11 +104,14 @@ static SambaStatus readEmpty(SambaReader *r) {
 static SambaStatus readFill(SambaReader *r) {
   uint32_t scalar;
   SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 0), &scalar));
-  SambaReaderValue value = {.isSplat = true, .splat = r->values.data[scalar].splat};
+  SambaReaderValue value = {.is_splat = true, .splat = r->values.data[scalar].splat};
   MlirValue result = mlirOperationGetResult(r->operation, 0);
-  if (!r->values.data[scalar].isScalar || !sambaReaderTensorType(mlirValueGetType(result), &value.type) ||
+  if (!r->values.data[scalar].is_scalar ||
+      !sambaReaderTensorType(mlirValueGetType(result), &value.type) ||
       r->values.data[scalar].type.dtype != value.type.dtype)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "'linalg.fill' with a value that is not a constant of the tensor's type");
+    return sambaStatusMake(
+        SAMBA_UNSUPPORTED,
+        "'linalg.fill' with a value that is not a constant of the tensor's type");
   sambaReaderAddValue(r, result, &value);
   return NULL;
 }
@@ -109,54 +120,71 @@ static SambaStatus readPad(SambaReader *r) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(r->operation, 0));
   MlirOperation yield = mlirBlockGetTerminator(body);
   uint32_t source, fill;
+
   SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 0), &source));
-  SambaReaderValue value = {0}, from = r->values.data[source];
+  SambaReaderValue value = {0};
+  SambaReaderValue from = r->values.data[source];
   MlirValue result = mlirOperationGetResult(r->operation, 0);
   MlirAttribute low = sambaOperationAttribute(r->operation, "static_low");
   if (mlirOperationGetNumOperands(r->operation) != 1 ||
-      !sambaPointerMapGet(&r->valueOf, mlirOperationGetOperand(yield, 0).ptr, &fill) ||
-      !r->values.data[fill].isScalar || !sambaReaderTensorType(mlirValueGetType(result), &value.type))
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "'tensor.pad' with dynamic amounts or a value that is not a constant");
-  SambaStageOperand map = {.index_operand = -1, .guarded = true, .fill = r->values.data[fill].splat};
+      !sambaPointerMapGet(&r->value_of, mlirOperationGetOperand(yield, 0).ptr, &fill) ||
+      !r->values.data[fill].is_scalar ||
+      !sambaReaderTensorType(mlirValueGetType(result), &value.type))
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "'tensor.pad' with dynamic amounts or a value that is not a constant");
+  SambaStageOperand map = {
+      .index_operand = -1, .guarded = true, .fill = r->values.data[fill].splat};
+
   for (uint32_t a = 0; a < value.type.rank; ++a) {
     map.axes[a].coefficients[a] = 1;
     map.axes[a].constant = -mlirDenseI64ArrayGetElement(low, a);
   }
-  value.isSplat = from.isSplat && from.splat == map.fill;
+
+  value.is_splat = from.is_splat && from.splat == map.fill;
   value.splat = from.splat;
   SambaStage over = sambaReaderStageOver(&value.type);
-  if (!value.isSplat && !sambaReaderCompose(r, &from, &over, &map, &value.view))
+  if (!value.is_splat && !sambaReaderCompose(r, &from, &over, &map, &value.view))
     return sambaReaderNotComposable(r);
   sambaReaderAddValue(r, result, &value);
+
   return NULL;
 }
 
 static SambaStatus readInsertSlice(SambaReader *r) {
   uint32_t source, destination;
   SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 0), &source));
-  SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 1), &destination));
+  SAMBA_RETURN_IF_ERROR(
+      sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 1), &destination));
   MlirAttribute offsets = sambaOperationAttribute(r->operation, "static_offsets");
   MlirAttribute strides = sambaOperationAttribute(r->operation, "static_strides");
   const SambaTensorType type = r->values.data[source].type;
-  if (mlirOperationGetNumOperands(r->operation) != 2 || type.rank != r->values.data[destination].type.rank)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "'tensor.insert_slice' with dynamic or rank-changing slices");
+
+  if (mlirOperationGetNumOperands(r->operation) != 2 ||
+      type.rank != r->values.data[destination].type.rank)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "'tensor.insert_slice' with dynamic or rank-changing slices");
   uint32_t tensor = sambaReaderDestination(r, destination);
-  SambaStage stage = {
-      .name = sambaReaderStageName(r), .layer = sambaReaderLayer(r), .dim_count = type.rank, .operand_count = 1};
+  SambaStage stage = {.name = sambaReaderStageName(r),
+                      .layer = sambaReaderLayer(r),
+                      .dim_count = type.rank,
+                      .operand_count = 1};
   SambaStageOperand identity = sambaReaderIdentityView(0, type.rank);
   stage.output = sambaReaderIdentityView(tensor, type.rank);
+
   for (uint32_t a = 0; a < type.rank; ++a) {
     stage.extents[a] = type.dims[a];
     stage.output.axes[a].constant = mlirDenseI64ArrayGetElement(offsets, a);
     stage.output.axes[a].coefficients[a] = mlirDenseI64ArrayGetElement(strides, a);
   }
-  if (r->values.data[source].isSplat)
+
+  if (r->values.data[source].is_splat)
     sambaReaderInlineSplat(r, &stage, 0, type.dtype, r->values.data[source].splat);
   else if (!sambaReaderCompose(r, &r->values.data[source], &stage, &identity, &stage.operands[0]))
     return sambaReaderNotComposable(r);
   sambaReaderAddStage(r, &stage, 0);
   const SambaTensorType whole = r->values.data[destination].type;
   sambaReaderAddWhole(r, mlirOperationGetResult(r->operation, 0), &whole, tensor);
+
   return NULL;
 }
 
@@ -168,18 +196,22 @@ static bool addExpression(MlirAffineExpr expression, int64_t factor, SambaAxisMa
     axis->coefficients[d] += factor;
     return true;
   }
+
   if (mlirAffineExprIsAConstant(expression)) {
     axis->constant += factor * mlirAffineConstantExprGetValue(expression);
     return true;
   }
+
   if (!mlirAffineExprIsAAdd(expression) && !mlirAffineExprIsAMul(expression))
     return false;
-  MlirAffineExpr left = mlirAffineBinaryOpExprGetLHS(expression), right = mlirAffineBinaryOpExprGetRHS(expression);
+  MlirAffineExpr left = mlirAffineBinaryOpExprGetLHS(expression);
+  MlirAffineExpr right = mlirAffineBinaryOpExprGetRHS(expression);
   if (mlirAffineExprIsAAdd(expression))
     return addExpression(left, factor, axis) && addExpression(right, factor, axis);
   if (mlirAffineExprIsAConstant(left))
     return addExpression(right, factor * mlirAffineConstantExprGetValue(left), axis);
-  return mlirAffineExprIsAConstant(right) && addExpression(left, factor * mlirAffineConstantExprGetValue(right), axis);
+  return mlirAffineExprIsAConstant(right) &&
+         addExpression(left, factor * mlirAffineConstantExprGetValue(right), axis);
 }
 
 static bool readMap(MlirAttribute maps, intptr_t position, SambaStageOperand *operand) {
@@ -191,23 +223,30 @@ static bool readMap(MlirAttribute maps, intptr_t position, SambaStageOperand *op
   return true;
 }
 
-/* The body of a generic as a lane program. valueIds: block arguments and results of body operations. */
-static SambaStatus readBody(SambaReader *r, MlirBlock body, SambaStage *stage, SambaPointerMap *valueIds,
-                            MlirValue accumulator, bool hasReduction) {
+/* The body of a generic as a lane program. valueIds: block arguments and results of body
+ * operations. */
+static SambaStatus readBody(SambaReader *r, MlirBlock body, SambaStage *stage,
+                            SambaPointerMap *value_ids, MlirValue accumulator, bool has_reduction) {
   SAMBA_ARRAY(SambaLaneOp) ops = {0};
   SambaStatus status = NULL;
-  for (MlirOperation operation = mlirBlockGetFirstOperation(body); !status && !mlirOperationIsNull(operation);
+
+  for (MlirOperation operation = mlirBlockGetFirstOperation(body);
+       !status && !mlirOperationIsNull(operation);
        operation = mlirOperationGetNextInBlock(operation)) {
     SambaLaneOp op;
     uint32_t id;
     if (sambaOperationIs(operation, "linalg.yield")) {
-      if (sambaPointerMapGet(valueIds, mlirOperationGetOperand(operation, 0).ptr, &id))
+      if (sambaPointerMapGet(value_ids, mlirOperationGetOperand(operation, 0).ptr, &id))
         stage->result = id;
       else
-        status = sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' yields a value from outside its body");
+        status = sambaStatusMake(SAMBA_UNSUPPORTED,
+                                 "a 'linalg.generic' yields a value from outside its body");
       continue;
     }
-    int count = (int)mlirOperationGetNumOperands(operation), picks[3] = {0, 1, 2}, reductionPicks[2];
+
+    int count = (int)mlirOperationGetNumOperands(operation);
+    int picks[3] = {0, 1, 2};
+    int reductionPicks[2];
     MlirValue result = mlirOperationGetResult(operation, 0);
     if (sambaOperationIs(operation, "linalg.index")) {
       MlirAttribute dim = sambaOperationAttribute(operation, "dim");
@@ -216,18 +255,21 @@ static SambaStatus readBody(SambaReader *r, MlirBlock body, SambaStage *stage, S
                          .immediate = (uint64_t)mlirIntegerAttrGetValueInt(dim)};
       MlirOpOperand use = mlirValueGetFirstUse(result);
       if (!mlirOpOperandIsNull(use)) { /* the cast that follows says which lane class it is */
-        SambaDType cast = sambaDTypeFromType(mlirValueGetType(mlirOperationGetResult(mlirOpOperandGetOwner(use), 0)));
+        SambaDType cast = sambaDTypeFromType(
+            mlirValueGetType(mlirOperationGetResult(mlirOpOperandGetOwner(use), 0)));
         op.type = (uint8_t)(cast == SAMBA_DTYPE_I64 ? SAMBA_DTYPE_I64 : SAMBA_DTYPE_I32);
       }
       count = 0;
-    } else if (hasReduction && sambaLaneBodyReadReduction(operation, accumulator, &op, &count, reductionPicks)) {
+    } else if (has_reduction &&
+               sambaLaneBodyReadReduction(operation, accumulator, &op, &count, reductionPicks)) {
       picks[0] = reductionPicks[0], picks[1] = count > 1 ? reductionPicks[1] : 0;
     } else if (sambaOperationIs(operation, "arith.index_cast")) {
       count = -1;
     } else {
       SambaLaneRead read = sambaLaneBodyRead(operation, &op);
       if (read == SAMBA_LANE_READ_UNKNOWN) {
-        status = sambaStatusMake(SAMBA_UNSUPPORTED, "'%.*s' in the body of a 'linalg.generic' is not a lane operation",
+        status = sambaStatusMake(SAMBA_UNSUPPORTED,
+                                 "'%.*s' in the body of a 'linalg.generic' is not a lane operation",
                                  SAMBA_STRING_ARGS(sambaReaderName(operation)));
         continue;
       }
@@ -236,25 +278,30 @@ static SambaStatus readBody(SambaReader *r, MlirBlock body, SambaStage *stage, S
       else if (op.opcode == SAMBA_LANE_CONSTANT)
         count = 0;
     }
+
     if (count < 0) { /* the value itself */
-      if (sambaPointerMapGet(valueIds, mlirOperationGetOperand(operation, 0).ptr, &id))
-        sambaPointerMapSet(valueIds, result.ptr, id);
+      if (sambaPointerMapGet(value_ids, mlirOperationGetOperand(operation, 0).ptr, &id))
+        sambaPointerMapSet(value_ids, result.ptr, id);
       else
         status =
-            sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' uses its output in a way that is not a reduction");
+            sambaStatusMake(SAMBA_UNSUPPORTED,
+                            "a 'linalg.generic' uses its output in a way that is not a reduction");
       continue;
     }
+
     for (int i = 0; i < count && i < 3 && !status; ++i) {
-      if (!sambaPointerMapGet(valueIds, mlirOperationGetOperand(operation, picks[i]).ptr, &id))
-        status = sambaStatusMake(
-            SAMBA_UNSUPPORTED,
-            "a 'linalg.generic' uses its output or a value from outside in a way that is not a reduction");
+      if (!sambaPointerMapGet(value_ids, mlirOperationGetOperand(operation, picks[i]).ptr, &id))
+        status =
+            sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' uses its output or a value from "
+                                               "outside in a way that is not a reduction");
       else
         op.operands[i] = (uint16_t)id;
     }
-    sambaPointerMapSet(valueIds, result.ptr, stage->operand_count + (uint32_t)ops.size);
+
+    sambaPointerMapSet(value_ids, result.ptr, stage->operand_count + (uint32_t)ops.size);
     sambaArrayAppend(&ops, op);
   }
+
   stage->op_count = (uint32_t)ops.size;
   stage->ops = sambaArenaCopy(r->arena, ops.data, ops.size * sizeof *ops.data);
   sambaArrayFree(&ops);
@@ -264,33 +311,43 @@ static SambaStatus readBody(SambaReader *r, MlirBlock body, SambaStage *stage, S
 static SambaStatus readGeneric(SambaReader *r) {
   MlirAttribute maps = sambaOperationAttribute(r->operation, "indexing_maps");
   MlirAttribute iterators = sambaOperationAttribute(r->operation, "iterator_types");
-  MlirAttribute reduction =
-      mlirAttributeParseGet(mlirOperationGetContext(r->operation), sambaMlirString("#linalg.iterator_type<reduction>"));
-  intptr_t dims = mlirArrayAttrGetNumElements(iterators), inputs = mlirOperationGetNumOperands(r->operation) - 1;
+  MlirAttribute reduction = mlirAttributeParseGet(
+      mlirOperationGetContext(r->operation), sambaMlirString("#linalg.iterator_type<reduction>"));
+  intptr_t dims = mlirArrayAttrGetNumElements(iterators);
+  intptr_t inputs = mlirOperationGetNumOperands(r->operation) - 1;
+
   if (mlirOperationGetNumResults(r->operation) != 1 || dims > SAMBA_MAX_STAGE_DIMS)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' with several results or more than %d loops",
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "a 'linalg.generic' with several results or more than %d loops",
                            SAMBA_MAX_STAGE_DIMS);
-  SambaStage stage = {.name = sambaReaderStageName(r), .layer = sambaReaderLayer(r), .dim_count = (uint32_t)dims};
-  bool hasReduction = false;
+  SambaStage stage = {
+      .name = sambaReaderStageName(r), .layer = sambaReaderLayer(r), .dim_count = (uint32_t)dims};
+  bool has_reduction = false;
   for (intptr_t d = 0; d < dims; ++d)
-    hasReduction |= stage.reduced[d] = mlirAttributeEqual(mlirArrayAttrGetElement(iterators, d), reduction);
-  stage.lane_reduce = !mlirAttributeIsNull(sambaOperationAttribute(r->operation, SAMBA_LANE_REDUCE_ATTRIBUTE));
+    has_reduction |= stage.reduced[d] =
+        mlirAttributeEqual(mlirArrayAttrGetElement(iterators, d), reduction);
+  stage.lane_reduce =
+      !mlirAttributeIsNull(sambaOperationAttribute(r->operation, SAMBA_LANE_REDUCE_ATTRIBUTE));
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(r->operation, 0));
-  SambaPointerMap valueIds = {0};
+  SambaPointerMap value_ids = {0};
   SambaStatus status = NULL;
   uint32_t splats[SAMBA_MAX_STAGE_OPERANDS], splatCount = 0;
+
   for (intptr_t i = 0; i <= inputs && !status; ++i) {
     MlirValue argument = mlirBlockGetArgument(body, i);
     SambaStageOperand outer = {0};
     uint32_t index;
     if (!readMap(maps, i, &outer)) {
-      status = sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' with an indexing map that is not linear");
+      status = sambaStatusMake(SAMBA_UNSUPPORTED,
+                               "a 'linalg.generic' with an indexing map that is not linear");
       break;
     }
+
     if ((status = sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, i), &index)))
       break;
     const SambaReaderValue *value = &r->values.data[index];
-    for (uint32_t a = 0; a < value->type.rank; ++a) /* loop bounds come from axes that walk one dimension plainly */
+    for (uint32_t a = 0; a < value->type.rank;
+         ++a) /* loop bounds come from axes that walk one dimension plainly */
       for (intptr_t d = 0; d < dims; ++d) {
         SambaAxisMap plain = {0};
         plain.coefficients[d] = 1;
@@ -301,51 +358,64 @@ static SambaStatus readGeneric(SambaReader *r) {
       stage.output = outer;
       break;
     }
+
     if (mlirOpOperandIsNull(mlirValueGetFirstUse(argument)))
       continue; /* a shape operand, or one that canonicalization left */
     if (stage.operand_count == SAMBA_MAX_STAGE_OPERANDS) {
-      status =
-          sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' with more than %d inputs", SAMBA_MAX_STAGE_OPERANDS);
+      status = sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' with more than %d inputs",
+                               SAMBA_MAX_STAGE_OPERANDS);
       break;
     }
-    if (value->isSplat || value->isScalar)
+
+    if (value->is_splat || value->is_scalar)
       splats[splatCount++] = stage.operand_count;
-    if (value->isEmpty) {
+    if (value->is_empty) {
       status = sambaStatusMake(SAMBA_INVALID, "a 'linalg.generic' reads a 'tensor.empty'");
       break;
     }
+
     SambaStageOperand *operand = &stage.operands[stage.operand_count];
     *operand = outer;
     operand->tensor = index; /* of the value, until its view is composed below */
-    sambaPointerMapSet(&valueIds, argument.ptr, stage.operand_count++);
+    sambaPointerMapSet(&value_ids, argument.ptr, stage.operand_count++);
   }
+
   if (!status)
-    status = readBody(r, body, &stage, &valueIds, mlirBlockGetArgument(body, inputs), hasReduction);
-  sambaPointerMapFree(&valueIds);
+    status =
+        readBody(r, body, &stage, &value_ids, mlirBlockGetArgument(body, inputs), has_reduction);
+  sambaPointerMapFree(&value_ids);
   if (status)
     return status;
+
   while (splatCount) {
     uint32_t k = splats[--splatCount];
     const SambaReaderValue *value = &r->values.data[stage.operands[k].tensor];
     sambaReaderInlineSplat(r, &stage, k, value->type.dtype, value->splat);
   }
+
   for (uint32_t k = 0; k < stage.operand_count; ++k) {
     SambaStageOperand composed;
-    if (!sambaReaderCompose(r, &r->values.data[stage.operands[k].tensor], &stage, &stage.operands[k], &composed))
+    if (!sambaReaderCompose(r, &r->values.data[stage.operands[k].tensor], &stage,
+                            &stage.operands[k], &composed))
       return sambaReaderNotComposable(r);
     stage.operands[k] = composed;
   }
+
   MlirValue result = mlirOperationGetResult(r->operation, 0);
   SambaTensorType type;
   if (!sambaReaderTensorType(mlirValueGetType(result), &type))
-    return sambaStatusMake(SAMBA_INVALID,
-                           "the result of a 'linalg.generic' is not a static tensor of a type that Samba knows");
-  stage.output.tensor = sambaReaderAddTensor(r, &type, SAMBA_TENSOR_INTERMEDIATE, 0, UINT32_MAX, stage.name);
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "the result of a 'linalg.generic' is not a static tensor of a type that Samba knows");
+  stage.output.tensor =
+      sambaReaderAddTensor(r, &type, SAMBA_TENSOR_INTERMEDIATE, 0, UINT32_MAX, stage.name);
+
   /* A copy has no operations: its program is the operand itself. */
   if (stage.op_count == 0 && stage.operand_count == 1)
     stage.result = 0;
   sambaReaderAddStage(r, &stage, 0);
   sambaReaderAddWhole(r, result, &type, stage.output.tensor);
+
   return NULL;
 }
 

@@ -9,21 +9,21 @@
 /* What an SSA value stands for. */
 typedef struct SambaReaderValue {
   SambaTensorType type;
-  bool isEmpty;           /* tensor.empty: gets a tensor when something is written into it */
-  bool isSplat;           /* a constant of one repeated value */
+  bool is_empty;          /* tensor.empty: gets a tensor when something is written into it */
+  bool is_splat;          /* a constant of one repeated value */
   uint64_t splat;         /* bits in the value's dtype */
-  bool isScalar;          /* an element-typed constant (fills of pads and inits) */
+  bool is_scalar;         /* an element-typed constant (fills of pads and inits) */
   SambaStageOperand view; /* base tensor and map over this value's axes */
-  bool isWhole;           /* the view is the base tensor itself */
+  bool is_whole;          /* the view is the base tensor itself */
 } SambaReaderValue;
 
 typedef struct SambaReader {
   SambaArena *arena;
   SambaStageGraph *graph;
   SAMBA_ARRAY(SambaReaderValue) values;
-  SambaPointerMap valueOf; /* SSA value -> index in values */
-  SAMBA_ARRAY(MlirOperation) stageOperations;
-  SAMBA_ARRAY(uint32_t) stageOrdinals;
+  SambaPointerMap value_of; /* SSA value -> index in values */
+  SAMBA_ARRAY(MlirOperation) stage_operations;
+  SAMBA_ARRAY(uint32_t) stage_ordinals;
   SAMBA_ARRAY(uint32_t) formals; /* per tensor */
   MlirOperation operation;       /* being read */
 } SambaReader;
@@ -36,31 +36,34 @@ const char *sambaReaderLayer(SambaReader *r);
 const char *sambaReaderStageName(SambaReader *r);
 
 /* Appends a tensor to the graph; formal as in SambaSectionStages.tensor_formal. */
-uint32_t sambaReaderAddTensor(SambaReader *r, const SambaTensorType *type, SambaTensorRole role, uint32_t aliasOf,
-                              uint32_t formal, const char *name);
+uint32_t sambaReaderAddTensor(SambaReader *r, const SambaTensorType *type, SambaTensorRole role,
+                              uint32_t alias_of, uint32_t formal, const char *name);
 SambaStageOperand sambaReaderIdentityView(uint32_t tensor, uint32_t rank);
 uint32_t sambaReaderAddValue(SambaReader *r, MlirValue ssa, const SambaReaderValue *value);
 /* The SSA value is this tensor. */
-void sambaReaderAddWhole(SambaReader *r, MlirValue ssa, const SambaTensorType *type, uint32_t tensor);
+void sambaReaderAddWhole(SambaReader *r, MlirValue ssa, const SambaTensorType *type,
+                         uint32_t tensor);
 /* Index in values; a value that nothing read so far has made becomes an argument. */
 SambaStatus sambaReaderGetValue(SambaReader *r, MlirValue ssa, uint32_t *out_index);
 /* A tensor for a value that something is written into (inits and destinations). */
-uint32_t sambaReaderDestination(SambaReader *r, uint32_t valueIndex);
+uint32_t sambaReaderDestination(SambaReader *r, uint32_t value_index);
 
-/* outer(view(x)): how a stage that reads a value by `outer` reads its base. False when no map can say it
- * (sambaStageOperandCompose). */
-bool sambaReaderCompose(const SambaReader *r, const SambaReaderValue *value, const SambaStage *stage,
-                        const SambaStageOperand *outer, SambaStageOperand *out);
+/* outer(view(x)): how a stage that reads a value by `outer` reads its base. False when no map can
+ * say it (sambaStageOperandCompose). */
+bool sambaReaderCompose(const SambaReader *r, const SambaReaderValue *value,
+                        const SambaStage *stage, const SambaStageOperand *outer,
+                        SambaStageOperand *out);
 /* For a view of a view: a stage over the axes of a value. */
 SambaStage sambaReaderStageOver(const SambaTensorType *type);
 SambaStatus sambaReaderNotComposable(SambaReader *r);
 /* Replaces operand k of the stage by an immediate of its lane class. */
-void sambaReaderInlineSplat(SambaReader *r, SambaStage *stage, uint32_t k, SambaDType dtype, uint64_t bits);
+void sambaReaderInlineSplat(SambaReader *r, SambaStage *stage, uint32_t k, SambaDType dtype,
+                            uint64_t bits);
 /* Appends a stage of the operation that is being read, with its mapping. */
 void sambaReaderAddStage(SambaReader *r, const SambaStage *stage, uint32_t ordinal);
 
-/* The parts: one operation of the samba dialect; one of arith, tensor, linalg (NULL when this part has no such
- * operation). */
+/* The parts: one operation of the samba dialect; one of arith, tensor, linalg (NULL when this part
+ * has no such operation). */
 SambaStatus sambaReadOperator(SambaReader *r);
 typedef SambaStatus (*SambaReadOperation)(SambaReader *r);
 SambaReadOperation sambaFindLinalgReader(MlirOperation operation);

@@ -23,8 +23,8 @@ void sambaMarkFailedSection(MlirOperation section) {
 bool sambaFailedSection(MlirOperation module, char *out_name, size_t size) {
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
-    if (mlirAttributeIsNull(
-            mlirOperationGetDiscardableAttributeByName(operation, sambaMlirString(SAMBA_FAILED_ATTRIBUTE))))
+    if (mlirAttributeIsNull(mlirOperationGetDiscardableAttributeByName(
+            operation, sambaMlirString(SAMBA_FAILED_ATTRIBUTE))))
       continue;
     MlirStringRef name = mlirStringAttrGetValue(sambaOperationAttribute(operation, "sym_name"));
     if (name.length >= size)
@@ -65,8 +65,8 @@ uint32_t sambaDecisionsDivisor(const SambaDecisions *decisions, const char *sect
 
 static bool parseDecision(const char *line, SambaDecision *out) {
   char rest;
-  return sscanf(line, "%63s parallel %u %c", out->section, &out->divisor, &rest) == 2 && out->divisor >= 1 &&
-         out->divisor <= maxDivisor;
+  return sscanf(line, "%63s parallel %u %c", out->section, &out->divisor, &rest) == 2 &&
+         out->divisor >= 1 && out->divisor <= maxDivisor;
 }
 
 SambaStatus sambaDecisionsRead(const char *path, SambaDecisions *decisions) {
@@ -75,6 +75,7 @@ SambaStatus sambaDecisionsRead(const char *path, SambaDecisions *decisions) {
     return sambaStatusMake(SAMBA_IO, "%s: %s", path, strerror(errno));
   char line[256];
   SambaStatus status = NULL;
+
   for (int number = 1; !status && fgets(line, sizeof line, file); ++number) {
     SambaDecision decision;
     if (line[0] == '#' || line[strspn(line, " \t\r\n")] == '\0')
@@ -82,9 +83,11 @@ SambaStatus sambaDecisionsRead(const char *path, SambaDecisions *decisions) {
     if (parseDecision(line, &decision))
       sambaArrayAppend(decisions, decision);
     else
-      status = sambaStatusMake(SAMBA_INVALID, "%s:%d: a decision is 'SECTION parallel N' with N from 1 to %d", path,
-                               number, maxDivisor);
+      status = sambaStatusMake(SAMBA_INVALID,
+                               "%s:%d: a decision is 'SECTION parallel N' with N from 1 to %d",
+                               path, number, maxDivisor);
   }
+
   fclose(file);
   return status;
 }
@@ -93,8 +96,8 @@ SambaStatus sambaDecisionsWrite(const SambaDecisions *decisions, const char *pat
   SAMBA_ARRAY(char) text = {0};
   for (size_t i = 0; i < decisions->size; ++i) {
     char line[128];
-    int length =
-        snprintf(line, sizeof line, "%s parallel %u\n", decisions->data[i].section, decisions->data[i].divisor);
+    int length = snprintf(line, sizeof line, "%s parallel %u\n", decisions->data[i].section,
+                          decisions->data[i].divisor);
     for (int k = 0; k < length; ++k)
       sambaArrayAppend(&text, line[k]);
   }
@@ -110,29 +113,38 @@ void sambaDecisionsToModule(const SambaDecisions *decisions, MlirOperation modul
     return;
   MlirContext context = mlirOperationGetContext(module);
   MlirAttribute *lines = sambaAllocate(sambaArraySize(decisions->size, sizeof *lines));
+
   for (size_t i = 0; i < decisions->size; ++i) {
     char line[128];
-    int length = snprintf(line, sizeof line, "%s parallel %u", decisions->data[i].section, decisions->data[i].divisor);
+    int length = snprintf(line, sizeof line, "%s parallel %u", decisions->data[i].section,
+                          decisions->data[i].divisor);
     lines[i] = mlirStringAttrGet(context, mlirStringRefCreate(line, (size_t)length));
   }
-  mlirOperationSetDiscardableAttributeByName(module, sambaMlirString(SAMBA_DECISIONS_ATTRIBUTE),
-                                             mlirArrayAttrGet(context, (intptr_t)decisions->size, lines));
+
+  mlirOperationSetDiscardableAttributeByName(
+      module, sambaMlirString(SAMBA_DECISIONS_ATTRIBUTE),
+      mlirArrayAttrGet(context, (intptr_t)decisions->size, lines));
   free(lines);
 }
 
 SambaStatus sambaDecisionsFromModule(MlirOperation module, SambaDecisions *decisions) {
-  MlirAttribute lines = mlirOperationGetDiscardableAttributeByName(module, sambaMlirString(SAMBA_DECISIONS_ATTRIBUTE));
-  for (intptr_t i = 0;
-       !mlirAttributeIsNull(lines) && mlirAttributeIsAArray(lines) && i < mlirArrayAttrGetNumElements(lines); ++i) {
+  MlirAttribute lines = mlirOperationGetDiscardableAttributeByName(
+      module, sambaMlirString(SAMBA_DECISIONS_ATTRIBUTE));
+  for (intptr_t i = 0; !mlirAttributeIsNull(lines) && mlirAttributeIsAArray(lines) &&
+                       i < mlirArrayAttrGetNumElements(lines);
+       ++i) {
     MlirAttribute line = mlirArrayAttrGetElement(lines, i);
     SambaDecision decision;
     char text[128] = "";
     if (mlirAttributeIsAString(line))
-      snprintf(text, sizeof text, "%.*s", (int)mlirStringAttrGetValue(line).length, mlirStringAttrGetValue(line).data);
+      snprintf(text, sizeof text, "%.*s", (int)mlirStringAttrGetValue(line).length,
+               mlirStringAttrGetValue(line).data);
     if (!parseDecision(text, &decision))
-      return sambaStatusMake(SAMBA_INVALID, "rdu.decisions: a decision is 'SECTION parallel N' with N from 1 to %d",
-                             maxDivisor);
+      return sambaStatusMake(
+          SAMBA_INVALID, "rdu.decisions: a decision is 'SECTION parallel N' with N from 1 to %d",
+          maxDivisor);
     sambaArrayAppend(decisions, decision);
   }
+
   return NULL;
 }

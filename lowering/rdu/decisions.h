@@ -1,7 +1,8 @@
-/* Decisions: what the compiler learned from attempts that could not be placed or routed, per section.
+/* Decisions: what the compiler learned from attempts that could not be placed or routed, per
+ * section.
  *
- * A decisions file has a line per decision: `SECTION parallel N`, N = the share 1/N of the parallel units that the
- * planner may use. */
+ * A decisions file has a line per decision: `SECTION parallel N`, N = the share 1/N of the parallel
+ * units that the planner may use. */
 #ifndef SAMBA_LOWERING_RDU_DECISIONS_H
 #define SAMBA_LOWERING_RDU_DECISIONS_H
 
@@ -16,7 +17,8 @@ typedef struct SambaDecision {
 } SambaDecision;
 typedef SAMBA_ARRAY(SambaDecision) SambaDecisions;
 
-/* Marks a section operation as the one that failed; the name of the first marked section of a module. */
+/* Marks a section operation as the one that failed; the name of the first marked section of a
+ * module. */
 #define SAMBA_FAILED_ATTRIBUTE "rdu.failed"
 void sambaMarkFailedSection(MlirOperation section);
 bool sambaFailedSection(MlirOperation module, char *out_name, size_t size);
@@ -28,7 +30,8 @@ SambaStatus sambaDecisionsRead(const char *path, SambaDecisions *decisions);
 SambaStatus sambaDecisionsWrite(const SambaDecisions *decisions, const char *path);
 void sambaDecisionsFree(SambaDecisions *decisions);
 
-/* In IR: a module attribute "rdu.decisions", one string per decision; it wins over no file and loses to nothing. */
+/* In IR: a module attribute "rdu.decisions", one string per decision; it wins over no file and
+ * loses to nothing. */
 #define SAMBA_DECISIONS_ATTRIBUTE "rdu.decisions"
 void sambaDecisionsToModule(const SambaDecisions *decisions, MlirOperation module);
 SambaStatus sambaDecisionsFromModule(MlirOperation module, SambaDecisions *decisions);

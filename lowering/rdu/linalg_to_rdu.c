@@ -21,32 +21,37 @@ static uint64_t elementsOf(const SambaStageTensor *tensor) {
   return elements;
 }
 
-/* The lowering numbers symbols by tensors; calls bind the section's own arguments and results. Several tensors can be
- * one formal (a reshape), and an argument may be read by nobody. */
+/* The lowering numbers symbols by tensors; calls bind the section's own arguments and results.
+ * Several tensors can be one formal (a reshape), and an argument may be read by nobody. */
 static void renumberFormals(SambaSection *section, const SambaSectionStages *stages) {
   const SambaStageGraph *graph = stages->graph;
-  uint32_t count = stages->argument_count + stages->result_count, next = 0;
-  uint32_t *formalOf = SAMBA_ARENA_ARRAY(section->arena, uint32_t, graph->tensor_count + 1);
+  uint32_t count = stages->argument_count + stages->result_count;
+  uint32_t next = 0;
+  uint32_t *formal_of = SAMBA_ARENA_ARRAY(section->arena, uint32_t, graph->tensor_count + 1);
   SambaFormal *formals = SAMBA_ARENA_ARRAY(section->arena, SambaFormal, count + 1);
+
   /* The order of sambaLowerStages: argument tensors, then result tensors. */
   for (int pass = 0; pass < 2; ++pass)
     for (uint32_t t = 0; t < graph->tensor_count; ++t)
       if (graph->tensors[t].role == (pass == 0 ? SAMBA_TENSOR_ARGUMENT : SAMBA_TENSOR_RESULT))
-        formalOf[next++] = stages->tensor_formal[t];
+        formal_of[next++] = stages->tensor_formal[t];
+
   for (uint32_t t = 0; t < graph->tensor_count; ++t) {
     uint32_t f = stages->tensor_formal[t];
     if (f >= count)
       continue;
     bool result = f >= stages->argument_count;
-    formals[f] = (SambaFormal){.name = sambaArenaFormat(section->arena, result ? "result%u" : "arg%u",
-                                                        result ? f - stages->argument_count : f),
-                               .dtype = graph->tensors[t].dtype,
-                               .elements = elementsOf(&graph->tensors[t]),
-                               .written = result};
+    formals[f] =
+        (SambaFormal){.name = sambaArenaFormat(section->arena, result ? "result%u" : "arg%u",
+                                               result ? f - stages->argument_count : f),
+                      .dtype = graph->tensors[t].dtype,
+                      .elements = elementsOf(&graph->tensors[t]),
+                      .written = result};
   }
+
   for (uint32_t u = 0; u < section->unit_count; ++u)
     if (section->units[u].kind == SAMBA_UNIT_LOAD || section->units[u].kind == SAMBA_UNIT_STORE)
-      section->units[u].symbol = formalOf[section->units[u].symbol];
+      section->units[u].symbol = formal_of[section->units[u].symbol];
   section->symbols = formals;
   section->symbol_count = count;
 }
@@ -56,11 +61,12 @@ static SambaStatus convertSection(MlirOperation operation) {
   SambaSectionStages stages;
   SambaSection *section = NULL;
   SambaMachine machine;
-  MlirAttribute machineAttribute = sambaOperationAttribute(operation, "machine");
+  MlirAttribute machine_attribute = sambaOperationAttribute(operation, "machine");
   SambaStatus status =
-      mlirAttributeIsNull(machineAttribute)
-          ? sambaStatusMake(SAMBA_INVALID, "has no machine; samba-partition-sections{target=...} gives one")
-          : sambaMachineFromAttribute(machineAttribute, &machine);
+      mlirAttributeIsNull(machine_attribute)
+          ? sambaStatusMake(SAMBA_INVALID,
+                            "has no machine; samba-partition-sections{target=...} gives one")
+          : sambaMachineFromAttribute(machine_attribute, &machine);
   if (!status)
     status = sambaSectionRead(operation, &arena, &stages);
   if (!status)
@@ -69,11 +75,14 @@ static SambaStatus convertSection(MlirOperation operation) {
     renumberFormals(section, &stages);
     status = sambaSectionCheck(section);
   }
+
   if (!status) {
-    MlirOperation converted = sambaSectionToIr(section, machineAttribute, mlirOperationGetLocation(operation));
+    MlirOperation converted =
+        sambaSectionToIr(section, machine_attribute, mlirOperationGetLocation(operation));
     mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(operation), operation, converted);
     mlirOperationDestroy(operation);
   }
+
   sambaArenaDestroy(&arena);
   return status;
 }
@@ -81,8 +90,9 @@ static SambaStatus convertSection(MlirOperation operation) {
 bool sambaConvertLinalgToRdu(MlirOperation module) {
   MlirOperation next;
   bool fine = true;
-  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module)); !mlirOperationIsNull(operation);
-       operation = next) {
+
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+       !mlirOperationIsNull(operation); operation = next) {
     next = mlirOperationGetNextInBlock(operation);
     if (!sambaOperationIs(operation, "samba.section"))
       continue;
@@ -92,5 +102,6 @@ bool sambaConvertLinalgToRdu(MlirOperation module) {
     if (status)
       fine = sambaEmitOpStatus(operation, status);
   }
+
   return fine;
 }

@@ -16,7 +16,8 @@
 
 typedef SambaStatus (*Algorithm)(SambaSection *section, const SambaMachine *machine);
 
-/* How far a section has come: each of the algorithms that change sections changes one of these, or nothing. */
+/* How far a section has come: each of the algorithms that change sections changes one of these, or
+ * nothing. */
 typedef struct Progress {
   uint32_t units, placed, routed;
 } Progress;
@@ -25,22 +26,25 @@ static Progress progressOf(const SambaSection *section) {
   Progress progress = {.units = section->unit_count};
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
-    progress.placed += unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE ? unit->ag >= 0 : unit->x >= 0;
+    progress.placed += unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE
+                           ? unit->ag >= 0
+                           : unit->x >= 0;
   }
   for (uint32_t s = 0; s < section->stream_count; ++s)
     progress.routed += section->streams[s].hop_count > 0;
   return progress;
 }
 
-/* Runs the algorithm on the section. Only what it changed is written back: large sections are long texts of hops, and
- * those that are done already come again with each attempt for others. */
+/* Runs the algorithm on the section. Only what it changed is written back: large sections are long
+ * texts of hops, and those that are done already come again with each attempt for others. */
 static bool runOnSection(MlirOperation operation, Algorithm algorithm) {
   SambaArena arena = {0};
   SambaSection *section;
   SambaMachine machine;
   MlirAttribute attribute = sambaOperationAttribute(operation, "machine");
-  SambaStatus status = mlirAttributeIsNull(attribute) ? sambaStatusMake(SAMBA_INVALID, "has no machine")
-                                                      : sambaMachineFromAttribute(attribute, &machine);
+  SambaStatus status = mlirAttributeIsNull(attribute)
+                           ? sambaStatusMake(SAMBA_INVALID, "has no machine")
+                           : sambaMachineFromAttribute(attribute, &machine);
   if (!status)
     status = sambaSectionFromIr(operation, &arena, &section);
   if (!status) {
@@ -50,6 +54,7 @@ static bool runOnSection(MlirOperation operation, Algorithm algorithm) {
     if (!status && memcmp(&before, &after, sizeof before) != 0)
       sambaSectionReplaceIr(operation, section);
   }
+
   sambaArenaDestroy(&arena);
   if (status && sambaStatusGetCode(status) == SAMBA_EXHAUSTED)
     sambaMarkFailedSection(operation); /* another mapping may do */
@@ -62,7 +67,9 @@ static SambaStatus verifySection(SambaSection *section, const SambaMachine *mach
   return sambaSectionCheckRoutes(section, machine);
 }
 
-bool sambaRduSplitPrograms(MlirOperation section) { return runOnSection(section, sambaSplitPrograms); }
+bool sambaRduSplitPrograms(MlirOperation section) {
+  return runOnSection(section, sambaSplitPrograms);
+}
 bool sambaRduPlace(MlirOperation section) { return runOnSection(section, sambaSectionPlace); }
 bool sambaRduRoute(MlirOperation section) { return runOnSection(section, sambaSectionRoute); }
 bool sambaRduVerifySection(MlirOperation section) { return runOnSection(section, verifySection); }

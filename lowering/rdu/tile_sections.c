@@ -1,5 +1,5 @@
-/* samba-tile-sections and rdu-verify-mapping: the planner's decisions as #rdu.mapping on the operations of a section.
- */
+/* samba-tile-sections and rdu-verify-mapping: the planner's decisions as #rdu.mapping on the
+ * operations of a section. */
 #include "backend/map/plan.h"
 #include "dialect/bridge/bridge.h"
 #include "dialect/rdu/mapping.h"
@@ -17,15 +17,18 @@
 static SambaStatus machineOf(MlirOperation section, SambaMachine *out_machine) {
   MlirAttribute machine = sambaOperationAttribute(section, "machine");
   if (mlirAttributeIsNull(machine))
-    return sambaStatusMake(SAMBA_INVALID, "has no machine; samba-partition-sections{target=...} gives one");
+    return sambaStatusMake(SAMBA_INVALID,
+                           "has no machine; samba-partition-sections{target=...} gives one");
   return sambaMachineFromAttribute(machine, out_machine);
 }
 
-/* Stages of one operation are consecutive; one that was dropped, because nobody reads it, leaves a gap. */
+/* Stages of one operation are consecutive; one that was dropped, because nobody reads it, leaves a
+ * gap. */
 static void writeMappings(const SambaSectionStages *stages) {
   for (uint32_t s = 0, next; s < stages->graph->stage_count; s = next) {
-    for (next = s + 1; next < stages->graph->stage_count &&
-                       mlirOperationEqual(stages->stage_operation[next], stages->stage_operation[s]);)
+    for (next = s + 1;
+         next < stages->graph->stage_count &&
+         mlirOperationEqual(stages->stage_operation[next], stages->stage_operation[s]);)
       ++next;
     uint32_t count = stages->stage_ordinal[next - 1] + 1;
     SambaMapping *mappings = sambaAllocate(sambaArraySize(count, sizeof *mappings));
@@ -46,7 +49,8 @@ static SambaStatus parallelDivisor(MlirOperation section, const char *path, uint
   SambaStatus status = path[0] ? sambaDecisionsRead(path, &decisions) : NULL;
   if (!status && !mlirOperationIsNull(module))
     status = sambaDecisionsFromModule(module, &decisions);
-  *out_divisor = sambaDecisionsDivisor(&decisions, sambaStringRefCopy(&arena, sambaFromMlir(symbol)).data);
+  *out_divisor =
+      sambaDecisionsDivisor(&decisions, sambaStringRefCopy(&arena, sambaFromMlir(symbol)).data);
   sambaDecisionsFree(&decisions);
   sambaArenaDestroy(&arena);
   return status;
@@ -58,6 +62,7 @@ bool sambaTileSections(MlirOperation section, const char *decisions) {
   SambaMachine machine;
   SambaPlanOptions options = {0};
   SambaStatus status = machineOf(section, &machine);
+
   if (!status)
     status = parallelDivisor(section, decisions, &options.parallel_divisor);
   if (!status)
@@ -67,6 +72,7 @@ bool sambaTileSections(MlirOperation section, const char *decisions) {
   if (!status)
     writeMappings(&stages);
   sambaArenaDestroy(&arena);
+
   return !status || sambaEmitOpStatus(section, status);
 }
 
@@ -74,8 +80,8 @@ bool sambaVerifyMapping(MlirOperation section) {
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(section));
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
     const SambaOperator *row = sambaOperatorOf(operation);
-    bool staged = sambaOperationIs(operation, "linalg.generic") || sambaOperationIs(operation, "tensor.insert_slice") ||
-                  (row && !row->view);
+    bool staged = sambaOperationIs(operation, "linalg.generic") ||
+                  sambaOperationIs(operation, "tensor.insert_slice") || (row && !row->view);
     if (staged && mlirAttributeIsNull(sambaOperationAttribute(operation, SAMBA_MAPPING_ATTRIBUTE)))
       return sambaEmitOpError(operation, "has no rdu.mapping; run samba-tile-sections");
   }

@@ -1,4 +1,5 @@
-/* What tests of the dialects begin with: cmocka's headers and a context in which both dialects are loaded. */
+/* What tests of the dialects begin with: cmocka's headers and a context in which both dialects are
+ * loaded. */
 #ifndef SAMBA_TEST_DIALECT_CONTEXT_H
 #define SAMBA_TEST_DIALECT_CONTEXT_H
 

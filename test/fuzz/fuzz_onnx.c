@@ -1,5 +1,5 @@
-/* libFuzzer target: any bytes as an ONNX model (the wire scanner), as a TensorProto and as a .npy file. Run by
- * test/fuzz/run. */
+/* libFuzzer target: any bytes as an ONNX model (the wire scanner), as a TensorProto and as a .npy
+ * file. Run by test/fuzz/run. */
 #include "frontend/onnx/wire.h"
 #include "support/tensor_file.h"
 

@@ -1,10 +1,11 @@
-/* libFuzzer target: any bytes as a PEF, as they are and with their checksums repaired; container, tables, configuration
- * bits.
+/* libFuzzer target: any bytes as a PEF, as they are and with their checksums repaired; container,
+ * tables, configuration bits.
  *
  *   cmake -B build-fuzz -DSAMBA_ENABLE_MLIR=OFF -DCMAKE_C_COMPILER=clang-22
  * -DSAMBA_SANITIZE=address,undefined,fuzzer-no-link ninja -C build-fuzz samba_pef clang-22 -g
- * -fsanitize=fuzzer,address,undefined -I. test/fuzz/fuzz_pef.c build-fuzz/backend/{pef,config,machine}/lib*.a
- *       build-fuzz/support/lib*.a -L/usr/lib/llvm-22/lib -lLLVM -lelf -lm -o fuzz_pef
+ * -fsanitize=fuzzer,address,undefined -I. test/fuzz/fuzz_pef.c
+ * build-fuzz/backend/{pef,config,machine}/lib*.a build-fuzz/support/lib*.a -L/usr/lib/llvm-22/lib
+ * -lLLVM -lelf -lm -o fuzz_pef
  *   ./fuzz_pef CORPUS        (a folder with a few small PEFs) */
 #include "backend/pef/image.h"
 
@@ -15,21 +16,25 @@
 static void openAndAsk(const char *path) {
   SambaPef *pef;
   SambaStatus status = sambaPefOpen(path, &pef);
+
   if (status) {
     sambaStatusFree(status);
     return;
   }
+
   SambaMachine machine;
   sambaStatusFree(sambaPefGetMachine(pef, &machine));
   for (uint32_t i = 0; i < pef->symbols_count; ++i)
     if (pef->symbols[i].init == SAMBA_PEF_INIT_BLOB)
       sambaStatusFree(sambaPefVerifyInit(pef, &pef->symbols[i]));
+
   for (uint32_t i = 0; i < pef->images_count; ++i) {
     SambaArena arena = {0};
     SambaSection *section;
     sambaStatusFree(sambaPefDecodeImage(pef, i, &machine, &arena, &section));
     sambaArenaDestroy(&arena);
   }
+
   sambaPefDestroy(pef);
 }
 

@@ -1,4 +1,5 @@
-/* runtime/session.h where samba-run does not reach: ranges of calls, values of a timing-only device, loading twice. */
+/* runtime/session.h where samba-run does not reach: ranges of calls, values of a timing-only
+ * device, loading twice. */
 #include "runtime/session.h"
 
 #include <setjmp.h>
@@ -43,16 +44,19 @@ static void plansAreRefusedBeforeAnythingRuns(void **state) {
   SambaSession *session = *state;
   uint32_t *calls, count, section = 0;
   SambaPefSectionType type = SAMBA_PEF_SECTION_FWD;
-  SambaRunOptions both = {.section_count = 1, .sections = &section, .type_count = 1, .types = &type};
+  SambaRunOptions both = {
+      .section_count = 1, .sections = &section, .type_count = 1, .types = &type};
   refused(sambaSessionPlanRun(session, &both, &calls, &count),
           "sections, section types and a range of calls exclude each other; give one of them");
   SambaRunOptions ranged = {.section_count = 1, .sections = &section, .has_range = true};
+
   refused(sambaSessionPlanRun(session, &ranged, &calls, &count), "exclude each other");
   SambaRunOptions beyond = {.has_range = true, .from = 0, .until = 2};
   refused(sambaSessionPlanRun(session, &beyond, &calls, &count),
           "calls [0, 2) are not in the schedule, which has 0 calls");
   SambaRunOptions backwards = {.has_range = true, .from = 1, .until = 0};
-  refused(sambaSessionPlanRun(session, &backwards, &calls, &count), "calls [1, 0) are not in the schedule");
+  refused(sambaSessionPlanRun(session, &backwards, &calls, &count),
+          "calls [1, 0) are not in the schedule");
   SambaRunOptions nothing = {.has_range = true};
   assert_null(sambaSessionPlanRun(session, &nothing, &calls, &count));
   assert_int_equal(count, 0);
@@ -63,15 +67,20 @@ static void tensorsGoInAndOut(void **state) {
   SambaSession *session = *state;
   static const float data[4] = {1, 2, 3, 4};
   SambaHostTensor tensor;
-  refused(sambaSessionGetOutput(session, sambaStringRef("x"), &tensor), "read of never-written memory: symbol 'x'");
-  assert_null(sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 1, (uint64_t[]){4}, data));
+
+  refused(sambaSessionGetOutput(session, sambaStringRef("x"), &tensor),
+          "read of never-written memory: symbol 'x'");
+  assert_null(sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 1,
+                                   (uint64_t[]){4}, data));
   assert_null(sambaSessionGetOutput(session, sambaStringRef("x"), &tensor));
   assert_int_equal(tensor.bytes, 16);
   assert_memory_equal(tensor.data, data, 16);
   free(tensor.data);
-  refused(sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 2, (uint64_t[]){2, 2}, data),
+  refused(sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 2, (uint64_t[]){2, 2},
+                               data),
           "input 'x' is 4xf32, but the data are 2x2xf32");
-  refused(sambaSessionGetOutput(session, sambaStringRef("y"), &tensor), "there is no tensor named 'y'");
+  refused(sambaSessionGetOutput(session, sambaStringRef("y"), &tensor),
+          "there is no tensor named 'y'");
   SambaDevice *device = sambaSessionGetDevice(session);
   refused(device->functions->load(device, sambaSessionGetPef(session)),
           "this device holds a PEF already; create another device");

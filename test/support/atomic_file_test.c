@@ -92,12 +92,13 @@ static void testDiscard(void **state) {
   sambaAtomicFileDiscard(&file); /* twice is harmless */
 }
 
-/* A process that is killed while it writes leaves the old file, and nothing else where the file system has unnamed
- * files. */
+/* A process that is killed while it writes leaves the old file, and nothing else where the file
+ * system has unnamed files. */
 static void testKilled(void **state) {
   (void)state;
   expectOk(sambaWriteFile(pathOf("a"), "old", 3));
   int ready[2];
+
   assert_int_equal(pipe(ready), 0);
   pid_t child = fork();
   if (child == 0) {
@@ -108,6 +109,7 @@ static void testKilled(void **state) {
     pause();
     _exit(1);
   }
+
   char byte;
   assert_int_equal(read(ready[0], &byte, 1), 1);
   kill(child, SIGKILL);
@@ -140,7 +142,8 @@ static void testInputIsNotOverwritten(void **state) {
   expectOk(sambaWriteFile(pathOf("input"), "old", 3));
   strcpy(input, pathOf("input"));
   assert_int_equal(symlink("input", pathOf("alias")), 0);
-  expectError(sambaCheckOutputIsNotInput(pathOf("alias"), input), "alias: would be overwritten, but it is an input");
+  expectError(sambaCheckOutputIsNotInput(pathOf("alias"), input),
+              "alias: would be overwritten, but it is an input");
   expectOk(sambaCheckOutputIsNotInput(pathOf("new"), input));
   expectOk(sambaCheckOutputIsNotInput(input, pathOf("new")));
   expectOk(sambaCheckOutputIsNotInput(NULL, input));
@@ -150,16 +153,21 @@ static void testInputIsNotOverwritten(void **state) {
 static void testErrors(void **state) {
   (void)state;
   expectError(sambaWriteFile("", "x", 1), "the name of an output file is empty; give a path");
-  expectError(sambaWriteFile(folder, "x", 1), "cannot be written: it is a folder; give a file name");
-  expectError(sambaWriteFile(pathOf("missing/a"), "x", 1), "cannot be written: No such file or directory");
+  expectError(sambaWriteFile(folder, "x", 1),
+              "cannot be written: it is a folder; give a file name");
+  expectError(sambaWriteFile(pathOf("missing/a"), "x", 1),
+              "cannot be written: No such file or directory");
   expectOk(sambaWriteFile(pathOf("a"), "old", 3));
-  expectError(sambaWriteFile("/dev/full", "x", 1), "/dev/full: writing failed: No space left on device");
-  struct rlimit limit = {2, 2}, before;
+  expectError(sambaWriteFile("/dev/full", "x", 1),
+              "/dev/full: writing failed: No space left on device");
+  struct rlimit limit = {2, 2};
+  struct rlimit before;
   getrlimit(RLIMIT_FSIZE, &before);
   limit.rlim_max = before.rlim_max;
   signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &limit);
   SambaStatus status = sambaWriteFile(pathOf("a"), "new", 3);
+
   setrlimit(RLIMIT_FSIZE, &before);
   expectError(status, "writing failed: File too large");
   expectContents("a", "old");
@@ -167,11 +175,12 @@ static void testErrors(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(testReplace, setUp, tearDown),
-                                     cmocka_unit_test_setup_teardown(testDiscard, setUp, tearDown),
-                                     cmocka_unit_test_setup_teardown(testKilled, setUp, tearDown),
-                                     cmocka_unit_test_setup_teardown(testLinksAndDevices, setUp, tearDown),
-                                     cmocka_unit_test_setup_teardown(testInputIsNotOverwritten, setUp, tearDown),
-                                     cmocka_unit_test_setup_teardown(testErrors, setUp, tearDown)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(testReplace, setUp, tearDown),
+      cmocka_unit_test_setup_teardown(testDiscard, setUp, tearDown),
+      cmocka_unit_test_setup_teardown(testKilled, setUp, tearDown),
+      cmocka_unit_test_setup_teardown(testLinksAndDevices, setUp, tearDown),
+      cmocka_unit_test_setup_teardown(testInputIsNotOverwritten, setUp, tearDown),
+      cmocka_unit_test_setup_teardown(testErrors, setUp, tearDown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,16 +21,17 @@ typedef struct {
 
 static SambaStatus parse(Parsed *p, int count, const char **arguments) {
   *p = (Parsed){0};
-  const SambaOption table[] = {{"--flag", SAMBA_OPTION_FLAG, &p->flag, NULL, "a flag", NULL},
-                               {"-o", SAMBA_OPTION_STRING, &p->text, "FILE", "a text", &p->given},
-                               {"--many", SAMBA_OPTION_STRINGS, &p->many, "NAME=FILE", "texts", NULL},
-                               {"--number", SAMBA_OPTION_INT, &p->number, NULL, "a number", NULL},
-                               {"--real", SAMBA_OPTION_FLOAT, &p->real, "R", "a real", NULL},
-                               {0}};
+  const SambaOption table[] = {
+      {"--flag", SAMBA_OPTION_FLAG, &p->flag, NULL, "a flag", NULL},
+      {"-o", SAMBA_OPTION_STRING, &p->text, "FILE", "a text", &p->given},
+      {"--many", SAMBA_OPTION_STRINGS, &p->many, "NAME=FILE", "texts", NULL},
+      {"--number", SAMBA_OPTION_INT, &p->number, NULL, "a number", NULL},
+      {"--real", SAMBA_OPTION_FLOAT, &p->real, "R", "a real", NULL},
+      {0}};
   return sambaCommandLineParse(count, (char **)arguments, table, &p->positional, &p->help);
 }
-#define PARSE(p, ...)                                                                                                  \
-  parse((p), (int)(sizeof((const char *[]){"program", __VA_ARGS__}) / sizeof(char *)),                                 \
+#define PARSE(p, ...)                                                                              \
+  parse((p), (int)(sizeof((const char *[]){"program", __VA_ARGS__}) / sizeof(char *)),             \
         (const char *[]){"program", __VA_ARGS__})
 
 static void release(Parsed *p) {
@@ -41,8 +42,8 @@ static void release(Parsed *p) {
 static void everyFormIsRead(void **state) {
   (void)state;
   Parsed p;
-  assert_null(PARSE(&p, "model", "--flag", "-o", "x", "--many=a=1", "--many", "b=2", "--number=12", "--real", "1e-3",
-                    "-", "--", "--flag"));
+  assert_null(PARSE(&p, "model", "--flag", "-o", "x", "--many=a=1", "--many", "b=2", "--number=12",
+                    "--real", "1e-3", "-", "--", "--flag"));
   assert_true(p.flag && p.given && !p.help);
   assert_string_equal(p.text, "x");
   assert_int_equal(p.many.size, 2);
@@ -77,11 +78,14 @@ static void refusalsSayWhatIsWanted(void **state) {
   refuse("--many wants NAME=FILE, not an empty text", PARSE(&p, "--many="), &p);
   refuse("--number wants a value", PARSE(&p, "--number"), &p);
   static const char *const numbers[] = {"", "x", "1x", "-1", "9223372036854775808"};
+
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
     char wanted[128];
-    snprintf(wanted, sizeof wanted, "--number wants a whole number that is not negative, not '%s'", numbers[i]);
+    snprintf(wanted, sizeof wanted, "--number wants a whole number that is not negative, not '%s'",
+             numbers[i]);
     refuse(wanted, PARSE(&p, "--number", numbers[i]), &p);
   }
+
   refuse("--real wants a number that is not negative, not 'nan'", PARSE(&p, "--real=nan"), &p);
   refuse("--real wants a number that is not negative, not '-1'", PARSE(&p, "--real", "-1"), &p);
   refuse("--real wants a number that is not negative, not '1,5'", PARSE(&p, "--real=1,5"), &p);
@@ -91,10 +95,12 @@ static void pairsAreSplitAtTheFirstEquals(void **state) {
   (void)state;
   SambaArena arena = {0};
   const char *name, *value;
+
   assert_null(sambaSplitPair(&arena, "--input", "x=a=b", &name, &value));
   assert_string_equal(name, "x");
   assert_string_equal(value, "a=b");
   static const char *const bad[] = {"x", "=a", ""};
+
   for (int i = 0; i < 3; ++i) {
     char wanted[64];
     snprintf(wanted, sizeof wanted, "--input wants NAME=VALUE, not '%s'", bad[i]);
@@ -102,6 +108,7 @@ static void pairsAreSplitAtTheFirstEquals(void **state) {
     assert_string_equal(sambaStatusGetMessage(status), wanted);
     sambaStatusFree(status);
   }
+
   sambaArenaDestroy(&arena);
 }
 

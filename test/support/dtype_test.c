@@ -1,5 +1,5 @@
-/* support/dtype.h: every half and bf16 pattern against the formula of IEEE 754; rounding against the nearest of the
- * neighbouring patterns, found in double precision. */
+/* support/dtype.h: every half and bf16 pattern against the formula of IEEE 754; rounding against
+ * the nearest of the neighbouring patterns, found in double precision. */
 #include "support/dtype.h"
 
 #include <float.h>
@@ -14,8 +14,10 @@
 
 /* (-1)^s * m * 2^e of a format with 5 or 8 exponent bits; infinity and NaN apart. */
 static double decode(uint16_t bits, int exponentBits) {
-  int mantissaBits = 15 - exponentBits, bias = (1 << (exponentBits - 1)) - 1;
-  int exponent = bits >> mantissaBits & ((1 << exponentBits) - 1), mantissa = bits & ((1 << mantissaBits) - 1);
+  int mantissaBits = 15 - exponentBits;
+  int bias = (1 << (exponentBits - 1)) - 1;
+  int exponent = bits >> mantissaBits & ((1 << exponentBits) - 1);
+  int mantissa = bits & ((1 << mantissaBits) - 1);
   double sign = bits & 0x8000 ? -1 : 1;
   if (exponent == (1 << exponentBits) - 1)
     return mantissa ? NAN : sign * INFINITY;
@@ -24,15 +26,20 @@ static double decode(uint16_t bits, int exponentBits) {
   return sign * ldexp(mantissa + (1 << mantissaBits), exponent - bias - mantissaBits);
 }
 
-static bool isNan16(uint16_t bits, int exponentBits) { return isnan(decode(bits, exponentBits)); }
+static bool isNan16(uint16_t bits, int exponent_bits) { return isnan(decode(bits, exponent_bits)); }
 
 static void everyPatternHasItsValue(void **state) {
   (void)state;
   for (uint32_t bits = 0; bits < 65536; ++bits) {
-    float half = sambaHalfToFloat((uint16_t)bits), brain = sambaBf16ToFloat((uint16_t)bits);
-    double wantedHalf = decode((uint16_t)bits, 5), wantedBrain = decode((uint16_t)bits, 8);
-    assert_true(isnan(wantedHalf) ? isnan(half) : half == wantedHalf && !signbit(half) == !signbit(wantedHalf));
-    assert_true(isnan(wantedBrain) ? isnan(brain) : brain == wantedBrain && !signbit(brain) == !signbit(wantedBrain));
+    float half = sambaHalfToFloat((uint16_t)bits);
+    float brain = sambaBf16ToFloat((uint16_t)bits);
+    double wantedHalf = decode((uint16_t)bits, 5);
+    double wantedBrain = decode((uint16_t)bits, 8);
+    assert_true(isnan(wantedHalf) ? isnan(half)
+                                  : half == wantedHalf && !signbit(half) == !signbit(wantedHalf));
+    assert_true(isnan(wantedBrain)
+                    ? isnan(brain)
+                    : brain == wantedBrain && !signbit(brain) == !signbit(wantedBrain));
     assert_int_equal(sambaFloatToHalf(half), isnan(wantedHalf) ? 0x7e00 : bits); /* back again */
     assert_int_equal(sambaFloatToBf16(brain), isnan(wantedBrain) ? 0x7fc0 : bits);
   }
@@ -43,7 +50,8 @@ static void checkMiddle(int exponentBits, uint16_t (*convert)(float)) {
   for (uint32_t bits = 0; bits + 1 < 0x8000; ++bits) {
     if (isNan16((uint16_t)(bits + 1), exponentBits))
       break;
-    double low = decode((uint16_t)bits, exponentBits), high = decode((uint16_t)(bits + 1), exponentBits);
+    double low = decode((uint16_t)bits, exponentBits);
+    double high = decode((uint16_t)(bits + 1), exponentBits);
     if (isinf(high)) /* the next power of two stands for infinity */
       high = 2 * low - decode((uint16_t)(bits - 1), exponentBits);
     float middle = (float)((low + high) / 2);
@@ -96,16 +104,19 @@ static void namesAndSizes(void **state) {
   static const struct {
     const char *name;
     uint32_t bytes;
-    bool isFloat;
-  } rows[] = {{"f32", 4, true},  {"bf16", 2, true}, {"f16", 2, true},  {"i1", 1, false}, {"i8", 1, false},
-              {"ui8", 1, false}, {"i16", 2, false}, {"i32", 4, false}, {"i64", 8, false}};
+    bool is_float;
+  } rows[] = {{"f32", 4, true},  {"bf16", 2, true}, {"f16", 2, true},
+              {"i1", 1, false},  {"i8", 1, false},  {"ui8", 1, false},
+              {"i16", 2, false}, {"i32", 4, false}, {"i64", 8, false}};
   assert_int_equal(SAMBA_DTYPE_COUNT, sizeof rows / sizeof *rows);
+
   for (int i = 0; i < SAMBA_DTYPE_COUNT; ++i) {
     assert_string_equal(sambaDTypeName((SambaDType)i), rows[i].name);
     assert_int_equal(sambaDTypeBytes((SambaDType)i), rows[i].bytes);
-    assert_int_equal(sambaDTypeIsFloat((SambaDType)i), rows[i].isFloat);
+    assert_int_equal(sambaDTypeIsFloat((SambaDType)i), rows[i].is_float);
     assert_int_equal(sambaDTypeFromName(rows[i].name, strlen(rows[i].name)), i);
   }
+
   assert_int_equal(sambaDTypeFromName("f64", 3), SAMBA_DTYPE_COUNT);
   assert_int_equal(sambaDTypeFromName("f3", 2), SAMBA_DTYPE_COUNT);
   assert_int_equal(sambaDTypeFromName("", 0), SAMBA_DTYPE_COUNT);

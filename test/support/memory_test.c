@@ -1,4 +1,5 @@
-/* support/memory.h: arenas, growing arrays, checked sizes, and what happens when the n-th allocation fails. */
+/* support/memory.h: arenas, growing arrays, checked sizes, and what happens when the n-th
+ * allocation fails. */
 #include "support/memory.h"
 
 #include <setjmp.h>
@@ -15,14 +16,17 @@ static void arenasGiveZeroedAlignedMemory(void **state) {
   (void)state;
   SambaArena arena = {0};
   uint8_t *blocks[200];
+
   for (int round = 0; round < 200; ++round) {
-    size_t size = (size_t)(round * 977 % 3000) + (round % 50 == 0 ? 200000 : 0); /* some larger than a block */
+    size_t size = (size_t)(round * 977 % 3000) +
+                  (round % 50 == 0 ? 200000 : 0); /* some larger than a block */
     blocks[round] = sambaArenaAllocate(&arena, size);
     assert_int_equal((uintptr_t)blocks[round] % 16, 0);
     for (size_t i = 0; i < size; ++i)
       assert_int_equal(blocks[round][i], 0);
     memset(blocks[round], round, size);
   }
+
   for (int round = 0; round < 200; ++round) /* nobody wrote over anybody */
     for (size_t i = 0; i < (size_t)(round * 977 % 3000); ++i)
       assert_int_equal(blocks[round][i], (uint8_t)round);
@@ -86,14 +90,17 @@ static int inChild(void (*function)(void), char *text, size_t size) {
     function();
     _exit(77);
   }
+
   close(pipes[1]);
   size_t length = 0; /* a sanitizer may say a word of its own first */
-  for (ssize_t got; length + 1 < size && (got = read(pipes[0], text + length, size - 1 - length)) > 0;)
+  for (ssize_t got;
+       length + 1 < size && (got = read(pipes[0], text + length, size - 1 - length)) > 0;)
     length += (size_t)got;
   text[length] = '\0';
   close(pipes[0]);
   assert_int_equal(waitpid(child, &result, 0), child);
   assert_true(WIFEXITED(result));
+
   return WEXITSTATUS(result);
 }
 

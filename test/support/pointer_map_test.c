@@ -17,6 +17,7 @@ static void mapsLikeAnArray(void **state) {
   static bool has[keys];
   SambaPointerMap map = {0};
   uint32_t value = 0, seed = 7;
+
   assert_false(sambaPointerMapGet(&map, memory, &value));
   size_t size = 0;
   for (int step = 0; step < 4 * keys; ++step) {
@@ -29,12 +30,14 @@ static void mapsLikeAnArray(void **state) {
                        seed); /* pointers differ in high bits only, as allocations do */
     assert_int_equal(map.size, size);
   }
+
   for (uint32_t key = 0; key < keys; ++key) {
     value = 42;
     assert_int_equal(sambaPointerMapGet(&map, memory + (size_t)key * 16, &value), has[key]);
     assert_int_equal(value, has[key] ? expected[key] : 42);
     assert_false(sambaPointerMapGet(&map, memory + (size_t)key * 16 + 1, &value));
   }
+
   sambaPointerMapFree(&map);
   assert_int_equal(map.size, 0);
   assert_false(sambaPointerMapGet(&map, memory, &value));

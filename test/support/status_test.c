@@ -1,4 +1,5 @@
-/* support/status.h: messages, context before, notes after, codes; success passes through untouched. */
+/* support/status.h: messages, context before, notes after, codes; success passes through
+ * untouched. */
 #include "support/status.h"
 
 #include <setjmp.h>
@@ -10,7 +11,8 @@
 
 static void messagesGrowContextAndNotes(void **state) {
   (void)state;
-  SambaStatus status = sambaStatusMake(SAMBA_EXHAUSTED, "needs %d units, but '%s' has %d", 9, "tiny", 8);
+  SambaStatus status =
+      sambaStatusMake(SAMBA_EXHAUSTED, "needs %d units, but '%s' has %d", 9, "tiny", 8);
   status = sambaStatusAnnotate(status, "section '%s'", "s0");
   status = sambaStatusNote(status, "try %s", "less");
   assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);

@@ -14,14 +14,19 @@ static void testMany(void **state) {
   SambaStringMap map = {0};
   SambaArena arena = {0};
   uint32_t value = 7;
+
   assert_false(sambaStringMapGet(&map, sambaStringRef("a"), &value));
   assert_int_equal(value, 7);
   for (uint32_t i = 0; i < keys; ++i)
-    assert_true(sambaStringMapInsert(&map, sambaStringRef(sambaArenaFormat(&arena, "layer.%u.weight", i)), i, NULL));
+    assert_true(sambaStringMapInsert(
+        &map, sambaStringRef(sambaArenaFormat(&arena, "layer.%u.weight", i)), i, NULL));
+
   for (uint32_t i = 0; i < keys; ++i) {
-    assert_true(sambaStringMapGet(&map, sambaStringRef(sambaArenaFormat(&arena, "layer.%u.weight", i)), &value));
+    assert_true(sambaStringMapGet(
+        &map, sambaStringRef(sambaArenaFormat(&arena, "layer.%u.weight", i)), &value));
     assert_int_equal(value, i);
   }
+
   assert_false(sambaStringMapGet(&map, sambaStringRef("layer.5000.weight"), &value));
   assert_int_equal(map.size, keys);
   sambaStringMapFree(&map);
@@ -31,7 +36,8 @@ static void testMany(void **state) {
 
 static void testKeysOfBytes(void **state) {
   (void)state;
-  static const char bytes[] = "\0\0\0\0\0\0\0\0\0\0"; /* prefixes of zeros of each length are different keys */
+  static const char bytes[] =
+      "\0\0\0\0\0\0\0\0\0\0"; /* prefixes of zeros of each length are different keys */
   SambaStringMap map = {0};
   uint32_t value;
   for (uint32_t size = 0; size <= 10; ++size)

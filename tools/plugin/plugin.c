@@ -12,14 +12,14 @@
 enum { pluginApiVersion = 1 };
 
 struct SambaPassPlugin {
-  uint32_t apiVersion;
+  uint32_t api_version;
   const char *name, *version;
-  void (*registerPasses)(void);
+  void (*register_passes)(void);
 };
 struct SambaDialectPlugin {
-  uint32_t apiVersion;
+  uint32_t api_version;
   const char *name, *version;
-  void (*registerDialects)(void *registry); /* a mlir::DialectRegistry */
+  void (*register_dialects)(void *registry); /* a mlir::DialectRegistry */
 };
 
 struct SambaPassPlugin mlirGetPassPluginInfo(void);

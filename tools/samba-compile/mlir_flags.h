@@ -9,8 +9,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* argv[0] is the program; the rest are flags like --mlir-timing. Unknown ones end the program with LLVM's own message.
- */
+/* argv[0] is the program; the rest are flags like --mlir-timing. Unknown ones end the program with
+ * LLVM's own message. */
 bool sambaParseMlirFlags(int argc, const char *const *argv);
 bool sambaApplyMlirFlags(MlirPassManager manager, void *user);
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* What a listing written by hand may leave out; see objdump.h. Each rule acts only where the listing says nothing at
- * all, so a printed listing, which says everything, passes unchanged. */
+/* What a listing written by hand may leave out; see objdump.h. Each rule acts only where the
+ * listing says nothing at all, so a printed listing, which says everything, passes unchanged. */
 #include "backend/pef/image.h"
 #include "support/escape.h"
 #include "support/string_map.h"
@@ -13,15 +13,18 @@ SambaStatus objdumpCompleteMachine(SambaPef *pef) {
   if (pef->machine.parameters_count)
     return NULL;
   const SambaMachine *machine = sambaMachineFind(pef->machine.name);
+
   if (!machine) {
     SambaArena arena = {0};
-    SambaStatus status = sambaStatusMake(SAMBA_INVALID, "machine %s has no parameters and is not a shipped machine",
-                                         sambaStringEscape(&arena, pef->machine.name).data);
+    SambaStatus status =
+        sambaStatusMake(SAMBA_INVALID, "machine %s has no parameters and is not a shipped machine",
+                        sambaStringEscape(&arena, pef->machine.name).data);
     for (int i = 0; sambaMachineShipped(i); ++i)
       sambaStatusNote(status, "shipped: %s", sambaMachineShipped(i)->name);
     sambaArenaDestroy(&arena);
     return status;
   }
+
   sambaPefSetMachine(pef, machine);
   return NULL;
 }
@@ -47,6 +50,7 @@ static void completeRegions(SambaPef *pef, const SambaMachine *machine) {
   uint64_t address = 0; /* DDR alone starts at 0 too */
   pef->regions_count = pef->symbols_count;
   pef->regions = SAMBA_ARENA_ARRAY(arena, SambaPefRegion, pef->regions_count);
+
   for (uint32_t i = 0; i < pef->symbols_count; ++i) {
     SambaPefSymbol *symbol = &pef->symbols[i];
     SambaPefRegion *region = &pef->regions[i];
@@ -69,6 +73,7 @@ static SambaStatus completeSections(SambaPef *pef, const SambaMachine *machine) 
   if (pef->sections_count)
     return NULL;
   pef->sections = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefSection, pef->images_count);
+
   for (uint32_t i = 0; i < pef->images_count; ++i) {
     SambaArena arena = {0};
     SambaSection *code;
@@ -85,10 +90,13 @@ static SambaStatus completeSections(SambaPef *pef, const SambaMachine *machine) 
     section->flags = code->split_k ? SAMBA_PEF_SPLIT_K : 0;
     for (uint32_t u = 0; u < code->unit_count; ++u) {
       SambaUnitKind kind = code->units[u].kind;
-      ++*(kind == SAMBA_UNIT_COMPUTE ? &section->pcus : kind == SAMBA_UNIT_BUFFER ? &section->pmus : &section->ags);
+      ++*(kind == SAMBA_UNIT_COMPUTE  ? &section->pcus
+          : kind == SAMBA_UNIT_BUFFER ? &section->pmus
+                                      : &section->ags);
     }
     sambaArenaDestroy(&arena);
   }
+
   pef->sections_count = pef->images_count;
   return NULL;
 }
@@ -98,15 +106,18 @@ static SambaStatus bindByName(SambaPef *pef, SambaPefCall *call, const SambaStri
   const SambaPefImage *image = &pef->images[pef->sections[call->section].image];
   call->bindings_count = image->formals_count;
   call->bindings = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefBinding, image->formals_count);
+
   for (uint32_t i = 0; i < image->formals_count; ++i) {
     sambaPefBindingInitialize(&call->bindings[i]);
     call->bindings[i].formal = i;
     if (!sambaStringMapGet(symbols, image->formals[i].name, &call->bindings[i].symbol))
-      return sambaStatusMake(SAMBA_INVALID,
-                             "section %s: formal argument %s: no symbol has this name; rename one, or write a call",
-                             sambaStringEscape(&pef->arena, pef->sections[call->section].name).data,
-                             sambaStringEscape(&pef->arena, image->formals[i].name).data);
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "section %s: formal argument %s: no symbol has this name; rename one, or write a call",
+          sambaStringEscape(&pef->arena, pef->sections[call->section].name).data,
+          sambaStringEscape(&pef->arena, image->formals[i].name).data);
   }
+
   return NULL;
 }
 
@@ -115,11 +126,13 @@ static SambaStatus completeCalls(SambaPef *pef) {
   if (pef->calls_count)
     return NULL;
   SambaStringMap symbols = {0};
+
   for (uint32_t i = 0; i < pef->symbols_count; ++i)
     sambaStringMapInsert(&symbols, pef->symbols[i].name, i, NULL);
   SambaArena *arena = &pef->arena;
   SambaStatus status = NULL;
   pef->calls = SAMBA_ARENA_ARRAY(arena, SambaPefCall, pef->sections_count);
+
   for (uint32_t i = 0; i < pef->sections_count && !status; ++i) {
     SambaPefCall *call = &pef->calls[i];
     sambaPefCallInitialize(call);
@@ -132,6 +145,7 @@ static SambaStatus completeCalls(SambaPef *pef) {
     if (pef->sections[i].image < pef->images_count)
       status = bindByName(pef, call, &symbols);
   }
+
   sambaStringMapFree(&symbols);
   pef->calls_count = pef->sections_count;
   return status;
@@ -153,19 +167,21 @@ static void completeLifetimes(SambaPef *pef) {
 static void completeGraph(SambaPef *pef) {
   SambaArena *arena = &pef->arena;
   SambaPefGraph *graph = pef->graphs = SAMBA_ARENA_NEW(arena, SambaPefGraph);
+
   pef->graphs_count = 1;
   sambaPefGraphInitialize(graph);
   graph->name = sambaStringRef("main");
   graph->call_count = pef->calls_count;
   graph->inputs = SAMBA_ARENA_ARRAY(arena, SambaPefInput, pef->symbols_count);
   graph->outputs = SAMBA_ARENA_ARRAY(arena, SambaPefOutput, pef->symbols_count);
+
   for (uint32_t i = 0; i < pef->symbols_count; ++i) {
     SambaPefSymbolKind kind = pef->symbols[i].kind;
     if (kind == SAMBA_PEF_SYMBOL_INPUT)
       graph->inputs[graph->inputs_count++].symbol = i;
     else if (kind == SAMBA_PEF_SYMBOL_OUTPUT || kind == SAMBA_PEF_SYMBOL_LOSS)
-      graph->outputs[graph->outputs_count++] =
-          (SambaPefOutput){.symbol = i, .flags = kind == SAMBA_PEF_SYMBOL_LOSS ? SAMBA_PEF_OUTPUT_LOSS : 0};
+      graph->outputs[graph->outputs_count++] = (SambaPefOutput){
+          .symbol = i, .flags = kind == SAMBA_PEF_SYMBOL_LOSS ? SAMBA_PEF_OUTPUT_LOSS : 0};
   }
 }
 

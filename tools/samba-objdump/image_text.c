@@ -1,6 +1,6 @@
-/* Configurations as text: `image` followed by the section listing of backend/config. Used for printing where it says
- * exactly what the image's bits and names say (always, for what a compiler wrote); else the image is printed as bytes.
- */
+/* Configurations as text: `image` followed by the section listing of backend/config. Used for
+ * printing where it says exactly what the image's bits and names say (always, for what a compiler
+ * wrote); else the image is printed as bytes. */
 #include "backend/config/listing.h"
 #include "backend/pef/image.h"
 #include "backend/place/check.h"
@@ -43,8 +43,8 @@ static bool assemblesTo(const Text *text, const SambaMachine *machine, const Sam
   SambaSection *section;
   SambaPefImage made;
   size_t position = 0;
-  SambaStatus status =
-      sambaSectionParse((SambaStringRef){text->data, text->size}, &position, &scratch->arena, &section);
+  SambaStatus status = sambaSectionParse((SambaStringRef){text->data, text->size}, &position,
+                                         &scratch->arena, &section);
   if (!status)
     status = sambaPefEncodeImage(scratch, section, machine, &made);
   bool same = !status && sameImages(&made, image);
@@ -53,10 +53,11 @@ static bool assemblesTo(const Text *text, const SambaMachine *machine, const Sam
   return same;
 }
 
-SambaStatus objdumpPrintImage(FILE *out, const SambaPef *pef, uint32_t image, const SambaMachine *machine,
-                              bool *out_done) {
+SambaStatus objdumpPrintImage(FILE *out, const SambaPef *pef, uint32_t image,
+                              const SambaMachine *machine, bool *out_done) {
   SambaArena arena = {0};
   SambaSection *section;
+
   Text text = {0};
   *out_done = false;
   SambaStatus status = sambaPefDecodeImage(pef, image, machine, &arena, &section);
@@ -64,24 +65,28 @@ SambaStatus objdumpPrintImage(FILE *out, const SambaPef *pef, uint32_t image, co
     sambaSectionPrint(section, append, &text);
     *out_done = assemblesTo(&text, machine, &pef->images[image]);
   }
+
   if (*out_done)
     fprintf(out, "image %.*s", (int)text.size, text.data);
   else
-    fprintf(out, "# image %u has no listing%s%s\n", image, status ? ": " : "", sambaStatusGetMessage(status));
+    fprintf(out, "# image %u has no listing%s%s\n", image, status ? ": " : "",
+            sambaStatusGetMessage(status));
   sambaStatusFree(status);
   sambaArrayFree(&text);
   sambaArenaDestroy(&arena);
+
   return NULL;
 }
 
-SambaStatus objdumpFinishImage(SambaPef *pef, const SambaMachine *machine, SambaSection *section, bool unchecked,
-                               SambaPefImage *out_image) {
+SambaStatus objdumpFinishImage(SambaPef *pef, const SambaMachine *machine, SambaSection *section,
+                               bool unchecked, SambaPefImage *out_image) {
   bool placed = true, routed = true;
   for (uint32_t i = 0; i < section->unit_count; ++i) {
     const SambaUnit *unit = &section->units[i];
     bool outside = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
     placed &= outside ? unit->ag >= 0 : unit->x >= 0 && unit->y >= 0;
   }
+
   for (uint32_t i = 0; i < section->stream_count; ++i)
     routed &= section->streams[i].hop_count > 0;
   if (!placed)
@@ -92,5 +97,6 @@ SambaStatus objdumpFinishImage(SambaPef *pef, const SambaMachine *machine, Samba
     SAMBA_RETURN_IF_ERROR(sambaSectionCheckRoutes(section, machine));
     SAMBA_RETURN_IF_ERROR(sambaSectionCheckStatic(section, machine));
   }
+
   return sambaPefEncodeImage(pef, section, machine, out_image);
 }

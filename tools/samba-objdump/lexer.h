@@ -1,5 +1,5 @@
-/* Tokens of a listing: identifiers, numbers, quoted strings, single punctuation characters; comments from # to the end
- * of the line. */
+/* Tokens of a listing: identifiers, numbers, quoted strings, single punctuation characters;
+ * comments from # to the end of the line. */
 #ifndef SAMBA_TOOLS_OBJDUMP_LEXER_H
 #define SAMBA_TOOLS_OBJDUMP_LEXER_H
 
@@ -26,7 +26,8 @@ typedef struct Lexer {
 } Lexer;
 
 /* From the start of `text`, whose first line has number `line`. */
-void lexerStart(Lexer *lexer, const char *path, SambaStringRef text, uint32_t line, SambaArena *arena);
+void lexerStart(Lexer *lexer, const char *path, SambaStringRef text, uint32_t line,
+                SambaArena *arena);
 /* Goes on at this position of the text. */
 void lexerSeek(Lexer *lexer, size_t position);
 /* Goes on to the next token. A malformed token becomes punctuation, which nothing accepts. */

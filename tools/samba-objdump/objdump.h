@@ -1,8 +1,8 @@
 /* samba-objdump: a PEF as text and back.
  *
- * A listing is a sequence of statements, one per record: `symbol "x" { kind = input  dims = [1, 784] }`. Keywords and
- * fields are those of backend/pef/tables.def; a field that is left out is 0, empty or none. docs/pef-format.md has the
- * grammar. */
+ * A listing is a sequence of statements, one per record: `symbol "x" { kind = input  dims = [1,
+ * 784] }`. Keywords and fields are those of backend/pef/tables.def; a field that is left out is 0,
+ * empty or none. docs/pef-format.md has the grammar. */
 #ifndef SAMBA_TOOLS_OBJDUMP_OBJDUMP_H
 #define SAMBA_TOOLS_OBJDUMP_OBJDUMP_H
 
@@ -17,20 +17,22 @@ enum { OBJDUMP_INLINE_BYTES = 4096 };
 /* Prints the PEF that was opened from `path`; references to its data name this path. */
 SambaStatus objdumpPrint(FILE *out, const SambaPef *pef, const char *path);
 
-/* Reads a listing (`path` for messages). References (.incbin) are relative to the current folder. unchecked: sections
- * may have routes that overload links, and may deadlock. */
-SambaStatus objdumpAssemble(const char *path, SambaStringRef text, bool unchecked, SambaPef **out_pef);
+/* Reads a listing (`path` for messages). References (.incbin) are relative to the current folder.
+ * unchecked: sections may have routes that overload links, and may deadlock. */
+SambaStatus objdumpAssemble(const char *path, SambaStringRef text, bool unchecked,
+                            SambaPef **out_pef);
 
-/* Prints the statement of one image: as a section listing when that says exactly the same, else as bytes. */
-SambaStatus objdumpPrintImage(FILE *out, const SambaPef *pef, uint32_t image, const SambaMachine *machine,
-                              bool *out_done);
-/* Makes an image of a section that was parsed. What is placed and routed is encoded as it stands; else it is placed,
- * routed and (unless `unchecked`) shown to be free of deadlocks first. */
-SambaStatus objdumpFinishImage(SambaPef *pef, const SambaMachine *machine, SambaSection *section, bool unchecked,
-                               SambaPefImage *out_image);
+/* Prints the statement of one image: as a section listing when that says exactly the same, else as
+ * bytes. */
+SambaStatus objdumpPrintImage(FILE *out, const SambaPef *pef, uint32_t image,
+                              const SambaMachine *machine, bool *out_done);
+/* Makes an image of a section that was parsed. What is placed and routed is encoded as it stands;
+ * else it is placed, routed and (unless `unchecked`) shown to be free of deadlocks first. */
+SambaStatus objdumpFinishImage(SambaPef *pef, const SambaMachine *machine, SambaSection *section,
+                               bool unchecked, SambaPefImage *out_image);
 
-/* Adds what a listing written by hand leaves out: parameters of a shipped machine, regions and addresses, sections,
- * calls, graph. Changes nothing in a listing that was printed. */
+/* Adds what a listing written by hand leaves out: parameters of a shipped machine, regions and
+ * addresses, sections, calls, graph. Changes nothing in a listing that was printed. */
 SambaStatus objdumpCompleteMachine(SambaPef *pef);
 SambaStatus objdumpComplete(SambaPef *pef);
 

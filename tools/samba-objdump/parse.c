@@ -1,5 +1,6 @@
-/* A listing to a PEF; see objdump.h. Two passes over the tokens: the first counts records and learns their names, so
- * that the second can fill arrays of the right size and resolve references forwards. */
+/* A listing to a PEF; see objdump.h. Two passes over the tokens: the first counts records and
+ * learns their names, so that the second can fill arrays of the right size and resolve references
+ * forwards. */
 #include "backend/config/listing.h"
 #include "backend/pef/file.h"
 #include "backend/pef/schema.h"
@@ -26,12 +27,13 @@ typedef struct Parser {
   SAMBA_ARRAY(ParsedSection) sections;    /* of `image section ..` statements, in their order */
   size_t used;                            /* of these, in the second pass */
   SambaMachine machine;
-  bool hasMachine, unchecked;
+  bool has_machine, unchecked;
 } Parser;
 
 static const SambaPefField *findField(const SambaPefTable *table, SambaStringRef name) {
   for (uint32_t f = 0; f < table->field_count; ++f)
-    if (sambaStringRefEqualC(name, table->fields[f].name) && table->fields[f].kind != SAMBA_PEF_FIELD_SOURCE)
+    if (sambaStringRefEqualC(name, table->fields[f].name) &&
+        table->fields[f].kind != SAMBA_PEF_FIELD_SOURCE)
       return &table->fields[f];
   return NULL;
 }
@@ -46,17 +48,20 @@ static SambaStatus parseKeyword(Parser *parser, uint32_t *out_table) {
       *out_table = t;
       return NULL;
     }
-  return lexerExpected(lexer,
-                       "a statement (header, machine, region, symbol, argin, image, section, call, graph or option)");
+  return lexerExpected(lexer, "a statement (header, machine, region, symbol, argin, image, "
+                              "section, call, graph or option)");
 }
 
-static bool hasName(const SambaPefTable *table) { return findField(table, sambaStringRef("name")) != NULL; }
+static bool hasName(const SambaPefTable *table) {
+  return findField(table, sambaStringRef("name")) != NULL;
+}
 
 /* With the current token `section` of an `image` statement: reads the section listing. */
 static SambaStatus parseSection(Parser *parser, ParsedSection *out_parsed) {
   Lexer *lexer = &parser->lexer;
   out_parsed->end = (size_t)(lexer->token.text.data - lexer->text.data);
-  SambaStatus status = sambaSectionParse(lexer->text, &out_parsed->end, &parser->pef->arena, &out_parsed->section);
+  SambaStatus status =
+      sambaSectionParse(lexer->text, &out_parsed->end, &parser->pef->arena, &out_parsed->section);
   if (status)
     return sambaStatusAnnotate(status, "%s", lexer->path);
   lexerSeek(lexer, out_parsed->end);
@@ -77,7 +82,8 @@ static SambaStatus countRecords(Parser *parser) {
       ParsedSection parsed;
       SAMBA_RETURN_IF_ERROR(parseSection(parser, &parsed));
       sambaArrayAppend(&parser->sections, parsed);
-      sambaStringMapInsert(&parser->names[id], sambaStringRef(parsed.section->name), parser->counts[id]++, NULL);
+      sambaStringMapInsert(&parser->names[id], sambaStringRef(parsed.section->name),
+                           parser->counts[id]++, NULL);
       continue;
     }
     if (hasName(table)) {
@@ -87,10 +93,11 @@ static SambaStatus countRecords(Parser *parser) {
     if (lexerIs(lexer, "{"))
       SAMBA_RETURN_IF_ERROR(lexerBody(lexer, &body, &line));
     if (table->place == SAMBA_PEF_PLACE_ONE && parser->counts[id])
-      return sambaStatusMake(SAMBA_INVALID, "%s:%u: a second `%s`, expected at most one", lexer->path, keyword.line,
-                             table->singular);
+      return sambaStatusMake(SAMBA_INVALID, "%s:%u: a second `%s`, expected at most one",
+                             lexer->path, keyword.line, table->singular);
     ++parser->counts[id];
   }
+
   return NULL;
 }
 
@@ -99,13 +106,15 @@ static void allocateRecords(Parser *parser) {
     const SambaPefTable *table = sambaPefTable(t);
     if (table->place != SAMBA_PEF_PLACE_ROOT)
       continue;
-    char *records = sambaArenaAllocate(&parser->pef->arena, sambaArraySize(parser->counts[t], table->struct_bytes));
+    char *records = sambaArenaAllocate(&parser->pef->arena,
+                                       sambaArraySize(parser->counts[t], table->struct_bytes));
     memcpy((char *)parser->pef + table->offset, &records, sizeof records);
     memcpy((char *)parser->pef + table->count_offset, &parser->counts[t], sizeof parser->counts[t]);
   }
 }
 
-static SambaStatus parseEnumerator(Parser *parser, const SambaPefField *field, uint32_t *out_value) {
+static SambaStatus parseEnumerator(Parser *parser, const SambaPefField *field,
+                                   uint32_t *out_value) {
   char names[512] = "one of";
   size_t size = strlen(names);
   for (const SambaPefEnumerator *value = field->values; value->name; ++value) {
@@ -113,8 +122,8 @@ static SambaStatus parseEnumerator(Parser *parser, const SambaPefField *field, u
       *out_value = value->value;
       return NULL;
     }
-    size +=
-        (size_t)snprintf(names + size, sizeof names - size, "%s %s", value == field->values ? "" : ",", value->name);
+    size += (size_t)snprintf(names + size, sizeof names - size, "%s %s",
+                             value == field->values ? "" : ",", value->name);
   }
   return lexerExpected(&parser->lexer, names);
 }
@@ -156,7 +165,8 @@ static SambaStatus parseReference(Parser *parser, SambaPefTableId target, uint32
   SambaStringRef name;
   SAMBA_RETURN_IF_ERROR(lexerString(lexer, &name));
   if (!sambaStringMapGet(&parser->names[target], name, out_index))
-    return lexerExpected(&before, sambaArenaFormat(lexer->arena, "the name of a %s", sambaPefTable(target)->singular));
+    return lexerExpected(&before, sambaArenaFormat(lexer->arena, "the name of a %s",
+                                                   sambaPefTable(target)->singular));
   return NULL;
 }
 
@@ -170,14 +180,17 @@ static int hexDigit(char c) {
 static SambaStatus parseHex(Parser *parser, SambaPefBytes *out_bytes) {
   Lexer before = parser->lexer;
   SambaStringRef text;
+
   SAMBA_RETURN_IF_ERROR(lexerString(&parser->lexer, &text));
   uint8_t *data = sambaArenaAllocate(&parser->pef->arena, text.size / 2);
   bool valid = text.size % 2 == 0;
   for (size_t i = 0; i + 1 < text.size && valid; i += 2) {
-    int high = hexDigit(text.data[i]), low = hexDigit(text.data[i + 1]);
+    int high = hexDigit(text.data[i]);
+    int low = hexDigit(text.data[i + 1]);
     valid = high >= 0 && low >= 0;
     data[i / 2] = (uint8_t)(valid ? high * 16 + low : 0);
   }
+
   if (!valid)
     return lexerExpected(&before, "an even number of hexadecimal digits in quotes");
   *out_bytes = (SambaPefBytes){data, text.size / 2};
@@ -185,7 +198,8 @@ static SambaStatus parseHex(Parser *parser, SambaPefBytes *out_bytes) {
 }
 
 /* `.incbin "FILE", OFFSET, SIZE`, after the keyword. */
-static SambaStatus parseIncbin(Parser *parser, const char **out_path, uint64_t *out_offset, uint64_t *out_size) {
+static SambaStatus parseIncbin(Parser *parser, const char **out_path, uint64_t *out_offset,
+                               uint64_t *out_size) {
   Lexer *lexer = &parser->lexer;
   Lexer before = *lexer;
   SambaStringRef path;
@@ -210,13 +224,14 @@ static SambaStatus parseBytes(Parser *parser, SambaPefBytes *out_bytes) {
   uint64_t offset, size, bytes;
   int fd;
   uint32_t line = lexer->token.line;
+
   SAMBA_RETURN_IF_ERROR(parseIncbin(parser, &path, &offset, &size));
   SambaStatus status = sambaPefFileOpen(path, &fd, &bytes);
   if (!status) {
     if (offset > bytes || size > bytes - offset || size > SAMBA_PEF_MAX_TABLE_BYTES) {
-      status =
-          sambaStatusMake(SAMBA_INVALID, "%s: bytes %" PRIu64 " to %" PRIu64 " do not exist; the file has %" PRIu64,
-                          path, offset, offset + size, bytes);
+      status = sambaStatusMake(
+          SAMBA_INVALID, "%s: bytes %" PRIu64 " to %" PRIu64 " do not exist; the file has %" PRIu64,
+          path, offset, offset + size, bytes);
     } else {
       uint8_t *data = sambaArenaAllocate(&parser->pef->arena, size);
       status = sambaPefFileRead(fd, path, ".incbin", offset, data, size);
@@ -224,6 +239,7 @@ static SambaStatus parseBytes(Parser *parser, SambaPefBytes *out_bytes) {
     }
     close(fd);
   }
+
   return sambaStatusAnnotate(status, "%s:%u", lexer->path, line);
 }
 
@@ -233,6 +249,7 @@ static SambaStatus parseValue(Parser *parser, const SambaPefField *field, char *
 static SambaStatus parseChildren(Parser *parser, const SambaPefField *field, char *record) {
   Lexer *lexer = &parser->lexer;
   const SambaPefTable *table = sambaPefTable(field->target);
+
   SAMBA_ARRAY(char) records = {0};
   SambaStatus status = lexerExpect(lexer, "[");
   uint32_t count = 0;
@@ -247,7 +264,8 @@ static SambaStatus parseChildren(Parser *parser, const SambaPefField *field, cha
       while (!status && !lexerTake(lexer, "}")) {
         const SambaPefField *member = findField(table, lexer->token.text);
         if (!member || lexer->token.kind != TOKEN_NAME) {
-          status = lexerExpected(lexer, sambaArenaFormat(lexer->arena, "a field of %s, or `}`", table->plural));
+          status = lexerExpected(
+              lexer, sambaArenaFormat(lexer->arena, "a field of %s, or `}`", table->plural));
           break;
         }
         lexerNext(lexer);
@@ -261,11 +279,13 @@ static SambaStatus parseChildren(Parser *parser, const SambaPefField *field, cha
     }
     lexerTake(lexer, ",");
   }
+
   if (!status) {
     char *copy = sambaArenaCopy(&parser->pef->arena, records.data, records.size);
     memcpy(record + field->offset, &copy, sizeof copy);
     memcpy(record + field->count_offset, &count, sizeof count);
   }
+
   sambaArrayFree(&records);
   return status;
 }
@@ -274,6 +294,7 @@ static SambaStatus parseValue(Parser *parser, const SambaPefField *field, char *
   void *at = record + field->offset;
   Lexer before = parser->lexer;
   SambaPefBytes bytes;
+
   switch ((SambaPefFieldKind)field->kind) {
   case SAMBA_PEF_FIELD_U32:
     return parse32(parser, at);
@@ -304,6 +325,7 @@ static SambaStatus parseValue(Parser *parser, const SambaPefField *field, char *
   case SAMBA_PEF_FIELD_COUNT:
     break;
   }
+
   return lexerExpected(&before, "a value");
 }
 
@@ -312,6 +334,7 @@ static SambaStatus parseElements(Parser *parser, SambaPefSymbol *symbol) {
   Lexer *lexer = &parser->lexer;
   SAMBA_ARRAY(uint8_t) data = {0};
   SambaStatus status = lexerExpect(lexer, "[");
+
   while (!status && !lexerTake(lexer, "]")) {
     bool negative = lexerTake(lexer, "-");
     char digits[64];
@@ -328,31 +351,37 @@ static SambaStatus parseElements(Parser *parser, SambaPefSymbol *symbol) {
         if (symbol->init_dtype == SAMBA_DTYPE_F32)
           memcpy(&bits, &value, sizeof value);
         else
-          bits = symbol->init_dtype == SAMBA_DTYPE_BF16 ? sambaFloatToBf16(value) : sambaFloatToHalf(value);
+          bits = symbol->init_dtype == SAMBA_DTYPE_BF16 ? sambaFloatToBf16(value)
+                                                        : sambaFloatToHalf(value);
       } else {
         int64_t value = strtoll(digits, &end, 10);
         bits = (uint64_t)(negative ? -value : value);
       }
     }
+
     if (lexer->token.kind == TOKEN_STRING || end == digits || *end) {
-      status = lexerExpected(
-          lexer, sambaArenaFormat(lexer->arena, "a number of dtype %s or `]`", sambaDTypeName(symbol->init_dtype)));
+      status = lexerExpected(lexer, sambaArenaFormat(lexer->arena, "a number of dtype %s or `]`",
+                                                     sambaDTypeName(symbol->init_dtype)));
       break;
     }
+
     lexerNext(lexer);
     lexerTake(lexer, ",");
     for (uint32_t b = 0; b < bytes; ++b)
       sambaArrayAppend(&data, (uint8_t)(bits >> 8 * b));
   }
+
   if (!status) {
     symbol->source.data = sambaArenaCopy(&parser->pef->arena, data.data, data.size);
     symbol->init_bytes = data.size;
   }
+
   sambaArrayFree(&data);
   return status;
 }
 
-/* What has no field of its own: `data` (the init data) and `dtype` (all three at once) of a symbol. */
+/* What has no field of its own: `data` (the init data) and `dtype` (all three at once) of
+ * a symbol. */
 static SambaStatus parseSymbolExtra(Parser *parser, SambaPefSymbol *symbol, bool *out_done) {
   Lexer *lexer = &parser->lexer;
   *out_done = true;
@@ -363,6 +392,7 @@ static SambaStatus parseSymbolExtra(Parser *parser, SambaPefSymbol *symbol, bool
     symbol->host_dtype = symbol->init_dtype = symbol->device_dtype;
     return NULL;
   }
+
   *out_done = lexerIs(lexer, "data");
   if (!*out_done)
     return NULL;
@@ -378,6 +408,7 @@ static SambaStatus parseSymbolExtra(Parser *parser, SambaPefSymbol *symbol, bool
   SAMBA_RETURN_IF_ERROR(parseBytes(parser, &bytes));
   symbol->source.data = bytes.data;
   symbol->init_bytes = bytes.size;
+
   return NULL;
 }
 
@@ -387,18 +418,22 @@ static SambaStatus finishSection(Parser *parser, SambaPefImage *image) {
   uint32_t line = lexer->token.line;
   const ParsedSection *parsed = &parser->sections.data[parser->used++];
   lexerSeek(lexer, parsed->end);
-  SambaStatus status = objdumpFinishImage(parser->pef, &parser->machine, parsed->section, parser->unchecked, image);
-  return sambaStatusAnnotate(status, "%s:%u: section '%s'", lexer->path, line, parsed->section->name);
+  SambaStatus status =
+      objdumpFinishImage(parser->pef, &parser->machine, parsed->section, parser->unchecked, image);
+  return sambaStatusAnnotate(status, "%s:%u: section '%s'", lexer->path, line,
+                             parsed->section->name);
 }
 
 static SambaStatus parseRecord(Parser *parser, SambaPefTableId id, char *record) {
   Lexer *lexer = &parser->lexer;
   const SambaPefTable *table = sambaPefTable(id);
+
   if (hasName(table))
-    SAMBA_RETURN_IF_ERROR(
-        lexerString(lexer, (SambaStringRef *)(record + findField(table, sambaStringRef("name"))->offset)));
+    SAMBA_RETURN_IF_ERROR(lexerString(
+        lexer, (SambaStringRef *)(record + findField(table, sambaStringRef("name"))->offset)));
   if (!lexerTake(lexer, "{"))
     return NULL;
+
   while (!lexerTake(lexer, "}")) {
     bool done = false;
     if (id == SAMBA_PEF_TABLE_Symbol)
@@ -407,18 +442,22 @@ static SambaStatus parseRecord(Parser *parser, SambaPefTableId id, char *record)
       lexerTake(lexer, ",");
       continue;
     }
-    const SambaPefField *field = lexer->token.kind == TOKEN_NAME ? findField(table, lexer->token.text) : NULL;
+    const SambaPefField *field =
+        lexer->token.kind == TOKEN_NAME ? findField(table, lexer->token.text) : NULL;
     if (!field)
-      return lexerExpected(lexer, sambaArenaFormat(lexer->arena, "a field of %s, or `}`", table->singular));
+      return lexerExpected(
+          lexer, sambaArenaFormat(lexer->arena, "a field of %s, or `}`", table->singular));
     lexerNext(lexer);
     SAMBA_RETURN_IF_ERROR(lexerExpect(lexer, "="));
     SAMBA_RETURN_IF_ERROR(parseValue(parser, field, record));
     lexerTake(lexer, ",");
   }
+
   return NULL;
 }
 
-/* Second pass. The machine must be known before the first section listing: one statement earlier. */
+/* Second pass. The machine must be known before the first section listing: one statement
+ * earlier. */
 static SambaStatus parseRecords(Parser *parser) {
   SambaPef *pef = parser->pef;
   while (parser->lexer.token.kind != TOKEN_END) {
@@ -426,10 +465,12 @@ static SambaStatus parseRecords(Parser *parser) {
     Token keyword = parser->lexer.token;
     SAMBA_RETURN_IF_ERROR(parseKeyword(parser, &id));
     const SambaPefTable *table = sambaPefTable(id);
-    char *record = sambaPefTableRecords(pef, id, &count) + (size_t)parser->counts[id]++ * table->struct_bytes;
+    char *record =
+        sambaPefTableRecords(pef, id, &count) + (size_t)parser->counts[id]++ * table->struct_bytes;
     sambaPefRecordInitialize(table, record);
-    if (id == SAMBA_PEF_TABLE_Image && !parser->hasMachine)
-      return sambaStatusMake(SAMBA_INVALID, "%s:%u: expected a `machine` statement before the first image",
+    if (id == SAMBA_PEF_TABLE_Image && !parser->has_machine)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "%s:%u: expected a `machine` statement before the first image",
                              parser->lexer.path, keyword.line);
     if (id == SAMBA_PEF_TABLE_Image && lexerIs(&parser->lexer, "section"))
       SAMBA_RETURN_IF_ERROR(finishSection(parser, (SambaPefImage *)record));
@@ -441,25 +482,30 @@ static SambaStatus parseRecords(Parser *parser) {
         status = sambaPefGetMachine(pef, &parser->machine);
       if (status)
         return sambaStatusAnnotate(status, "%s:%u", parser->lexer.path, keyword.line);
-      parser->hasMachine = true;
+      parser->has_machine = true;
     }
   }
-  if (!parser->hasMachine)
-    return sambaStatusMake(SAMBA_INVALID, "%s: it has no `machine` statement; add one, for example: machine \"tiny\"",
-                           parser->lexer.path);
+
+  if (!parser->has_machine)
+    return sambaStatusMake(
+        SAMBA_INVALID, "%s: it has no `machine` statement; add one, for example: machine \"tiny\"",
+        parser->lexer.path);
   return NULL;
 }
 
-SambaStatus objdumpAssemble(const char *path, SambaStringRef text, bool unchecked, SambaPef **out_pef) {
+SambaStatus objdumpAssemble(const char *path, SambaStringRef text, bool unchecked,
+                            SambaPef **out_pef) {
   Parser parser = {.pef = sambaPefCreate(), .unchecked = unchecked};
   lexerStart(&parser.lexer, path, text, 1, &parser.pef->arena);
   SambaStatus status = countRecords(&parser);
+
   if (!status) {
     allocateRecords(&parser);
     memset(parser.counts, 0, sizeof parser.counts);
     lexerStart(&parser.lexer, path, text, 1, &parser.pef->arena);
     status = parseRecords(&parser);
   }
+
   if (!status)
     status = sambaStatusAnnotate(objdumpComplete(parser.pef), "%s", path);
   for (uint32_t t = 0; t < SAMBA_PEF_TABLE_COUNT; ++t)
@@ -469,6 +515,7 @@ SambaStatus objdumpAssemble(const char *path, SambaStringRef text, bool unchecke
     sambaPefDestroy(parser.pef);
     return status;
   }
+
   *out_pef = parser.pef;
   return NULL;
 }

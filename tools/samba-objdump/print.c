@@ -20,7 +20,8 @@ typedef struct Printer {
 /* The field `name`, which is printed after the keyword; NULL when the table has none. */
 static const SambaPefField *nameField(const SambaPefTable *table) {
   for (uint32_t f = 0; f < table->field_count; ++f)
-    if (strcmp(table->fields[f].name, "name") == 0 && table->fields[f].kind == SAMBA_PEF_FIELD_STRING)
+    if (strcmp(table->fields[f].name, "name") == 0 &&
+        table->fields[f].kind == SAMBA_PEF_FIELD_STRING)
       return &table->fields[f];
   return NULL;
 }
@@ -30,9 +31,9 @@ static SambaStringRef recordName(const SambaPef *pef, SambaPefTableId id, uint32
   const SambaPefField *field = nameField(table);
   uint32_t count;
   const char *records = sambaPefTableRecords(pef, id, &count);
-  return field && index < count
-             ? *(const SambaStringRef *)sambaPefFieldAt(records + (size_t)index * table->struct_bytes, field)
-             : sambaStringRef("");
+  return field && index < count ? *(const SambaStringRef *)sambaPefFieldAt(
+                                      records + (size_t)index * table->struct_bytes, field)
+                                : sambaStringRef("");
 }
 
 static void collectNames(Printer *printer) {
@@ -78,7 +79,8 @@ static void printBytes(Printer *printer, const SambaPefField *field, const Samba
     printHex(printer->out, bytes->data, bytes->size);
   } else {
     printIncbin(printer, printer->path,
-                file->blob_offsets[field->target] + (uint64_t)(bytes->data - file->blob_data[field->target]),
+                file->blob_offsets[field->target] +
+                    (uint64_t)(bytes->data - file->blob_data[field->target]),
                 bytes->size);
   }
 }
@@ -119,14 +121,15 @@ static bool isDefault(const SambaPefField *field, const void *at, const void *re
   }
 }
 
-static void printFields(Printer *printer, const SambaPefTable *table, const void *record, const char *before,
-                        const char *between, const SambaPefField *skipped);
+static void printFields(Printer *printer, const SambaPefTable *table, const void *record,
+                        const char *before, const char *between, const SambaPefField *skipped);
 
 static void printChildren(Printer *printer, const SambaPefField *field, const void *record);
 
 static void printValue(Printer *printer, const SambaPefField *field, const void *record) {
   const void *at = sambaPefFieldAt(record, field);
   FILE *out = printer->out;
+
   switch ((SambaPefFieldKind)field->kind) {
   case SAMBA_PEF_FIELD_U32:
     fprintf(out, "%u", *(const uint32_t *)at);
@@ -164,8 +167,8 @@ static void printValue(Printer *printer, const SambaPefField *field, const void 
   }
 }
 
-static void printFields(Printer *printer, const SambaPefTable *table, const void *record, const char *before,
-                        const char *between, const SambaPefField *skipped) {
+static void printFields(Printer *printer, const SambaPefTable *table, const void *record,
+                        const char *before, const char *between, const SambaPefField *skipped) {
   const char *prefix = before;
   for (uint32_t f = 0; f < table->field_count; ++f) {
     const SambaPefField *field = &table->fields[f];
@@ -182,6 +185,7 @@ static void printChildren(Printer *printer, const SambaPefField *field, const vo
   const SambaPefTable *table = sambaPefTable(field->target);
   const char *children = sambaPefFieldChildren(record, field);
   uint32_t count = sambaPefFieldCount(record, field);
+
   fputc('[', printer->out);
   for (uint32_t i = 0; i < count; ++i) {
     const char *child = children + (size_t)i * table->struct_bytes;
@@ -194,6 +198,7 @@ static void printChildren(Printer *printer, const SambaPefField *field, const vo
       fputc('}', printer->out);
     }
   }
+
   fputc(']', printer->out);
 }
 
@@ -203,7 +208,8 @@ static SambaStatus printData(Printer *printer, const SambaPefSymbol *symbol) {
     return NULL;
   fputs("\n  data = ", printer->out);
   if (symbol->init_bytes > OBJDUMP_INLINE_BYTES) {
-    printIncbin(printer, printer->path, printer->pef->file->weights_offset + symbol->init_offset, symbol->init_bytes);
+    printIncbin(printer, printer->path, printer->pef->file->weights_offset + symbol->init_offset,
+                symbol->init_bytes);
     return NULL;
   }
   uint8_t data[OBJDUMP_INLINE_BYTES];
@@ -213,7 +219,8 @@ static SambaStatus printData(Printer *printer, const SambaPefSymbol *symbol) {
   return NULL;
 }
 
-static SambaStatus printSymbol(Printer *printer, const SambaPefTable *table, const SambaPefSymbol *symbol) {
+static SambaStatus printSymbol(Printer *printer, const SambaPefTable *table,
+                               const SambaPefSymbol *symbol) {
   SambaPefSymbol copy = *symbol;
   if (copy.init == SAMBA_PEF_INIT_BLOB) /* follow from the data */
     copy.init_offset = copy.init_bytes = 0;
@@ -221,11 +228,12 @@ static SambaStatus printSymbol(Printer *printer, const SambaPefTable *table, con
   return printData(printer, symbol);
 }
 
-static SambaStatus printRecord(Printer *printer, SambaPefTableId id, uint32_t index, const char *record,
-                               const SambaMachine *machine) {
+static SambaStatus printRecord(Printer *printer, SambaPefTableId id, uint32_t index,
+                               const char *record, const SambaMachine *machine) {
   const SambaPefTable *table = sambaPefTable(id);
   const SambaPefField *name = nameField(table);
   bool done = false;
+
   if (id == SAMBA_PEF_TABLE_Image)
     SAMBA_RETURN_IF_ERROR(objdumpPrintImage(printer->out, printer->pef, index, machine, &done));
   if (done)
@@ -235,6 +243,7 @@ static SambaStatus printRecord(Printer *printer, SambaPefTableId id, uint32_t in
     printText(printer, *(const SambaStringRef *)sambaPefFieldAt(record, name));
     fputc(' ', printer->out);
   }
+
   fputc('{', printer->out);
   if (table->place == SAMBA_PEF_PLACE_ROOT && !name)
     fprintf(printer->out, " # %u", index);
@@ -244,25 +253,31 @@ static SambaStatus printRecord(Printer *printer, SambaPefTableId id, uint32_t in
   else
     printFields(printer, table, record, "\n  ", "\n  ", name);
   fputs("\n}\n", printer->out);
+
   return status;
 }
 
 SambaStatus objdumpPrint(FILE *out, const SambaPef *pef, const char *path) {
   Printer printer = {.out = out, .pef = pef, .path = path};
   SambaMachine machine;
+
   SAMBA_RETURN_IF_ERROR(sambaPefGetMachine(pef, &machine));
   collectNames(&printer);
-  fprintf(out, "# A PEF of Samba, format version %u.%u. The encoding is Samba's own, not SambaNova's.\n",
+  fprintf(out,
+          "# A PEF of Samba, format version %u.%u. The encoding is Samba's own, not SambaNova's.\n",
           pef->header.major, pef->header.minor);
   SambaStatus status = NULL;
+
   for (uint32_t t = 0; t < SAMBA_PEF_TABLE_COUNT && !status; ++t) {
     uint32_t count;
     const char *records = sambaPefTableRecords(pef, t, &count);
     for (uint32_t i = 0; i < count && !status; ++i) {
-      status = printRecord(&printer, t, i, records + (size_t)i * sambaPefTable(t)->struct_bytes, &machine);
+      status = printRecord(&printer, t, i, records + (size_t)i * sambaPefTable(t)->struct_bytes,
+                           &machine);
       sambaArenaDestroy(&printer.arena);
     }
   }
+
   for (uint32_t t = 0; t < SAMBA_PEF_TABLE_COUNT; ++t)
     sambaStringMapFree(&printer.names[t]);
   sambaArenaDestroy(&printer.arena);

@@ -26,7 +26,8 @@ static double elementOf(SambaDType dtype, const void *data, uint64_t i) {
   }
 }
 
-static SambaStatus checkShape(const char *name, const SambaHostTensor *got, const SambaTensorFile *reference) {
+static SambaStatus checkShape(const char *name, const SambaHostTensor *got,
+                              const SambaTensorFile *reference) {
   if (got->dtype != reference->dtype)
     return sambaStatusMake(SAMBA_MISMATCH, "output '%s' has dtype %s, the reference %s", name,
                            sambaDTypeName(got->dtype), sambaDTypeName(reference->dtype));
@@ -35,56 +36,71 @@ static SambaStatus checkShape(const char *name, const SambaHostTensor *got, cons
     same = got->dims[a] == reference->dims[a];
   if (same)
     return NULL;
-  return sambaStatusMake(
-      SAMBA_MISMATCH, "output '%s' has %u axes and %llu bytes, the reference %u axes and %llu bytes: the shapes differ",
-      name, got->rank, (unsigned long long)got->bytes, reference->rank, (unsigned long long)reference->bytes);
+  return sambaStatusMake(SAMBA_MISMATCH,
+                         "output '%s' has %u axes and %llu bytes, the reference %u axes and %llu "
+                         "bytes: the shapes differ",
+                         name, got->rank, (unsigned long long)got->bytes, reference->rank,
+                         (unsigned long long)reference->bytes);
 }
 
-static SambaStatus compareIntegers(const char *name, const SambaHostTensor *got, const SambaTensorFile *reference) {
+static SambaStatus compareIntegers(const char *name, const SambaHostTensor *got,
+                                   const SambaTensorFile *reference) {
   uint64_t bad = 0, first = 0;
   uint32_t size = sambaDTypeBytes(got->dtype);
+
   for (uint64_t i = 0; i < reference->elements; ++i)
-    if (memcmp((const uint8_t *)got->data + i * size, (const uint8_t *)reference->data + i * size, size) != 0 && !bad++)
+    if (memcmp((const uint8_t *)got->data + i * size, (const uint8_t *)reference->data + i * size,
+               size) != 0 &&
+        !bad++)
       first = i;
   if (!bad)
     return NULL;
   return sambaStatusMake(
-      SAMBA_MISMATCH, "output '%s': %llu of %llu integers differ, the first at element %llu: %.0f, expected %.0f", name,
-      (unsigned long long)bad, (unsigned long long)reference->elements, (unsigned long long)first,
-      elementOf(got->dtype, got->data, first), elementOf(got->dtype, reference->data, first));
+      SAMBA_MISMATCH,
+      "output '%s': %llu of %llu integers differ, the first at element %llu: %.0f, expected %.0f",
+      name, (unsigned long long)bad, (unsigned long long)reference->elements,
+      (unsigned long long)first, elementOf(got->dtype, got->data, first),
+      elementOf(got->dtype, reference->data, first));
 }
 
-static SambaStatus compareElements(const char *name, const SambaHostTensor *got, const SambaTensorFile *reference,
+static SambaStatus compareElements(const char *name, const SambaHostTensor *got,
+                                   const SambaTensorFile *reference,
                                    const SambaCriteria *criteria) {
   uint64_t bad = 0, worst = 0;
-  double worstExcess = -1;
+  double worst_excess = -1;
+
   for (uint64_t i = 0; i < reference->elements; ++i) {
-    double a = elementOf(got->dtype, got->data, i), b = elementOf(got->dtype, reference->data, i);
+    double a = elementOf(got->dtype, got->data, i);
+    double b = elementOf(got->dtype, reference->data, i);
     if (a == b || (isnan(a) && isnan(b)))
       continue;
-    double bound = criteria->atol + criteria->rtol * fabs(b), difference = fabs(a - b);
+    double bound = criteria->atol + criteria->rtol * fabs(b);
+    double difference = fabs(a - b);
     if (difference <= bound && isfinite(b))
       continue;
     ++bad;
     double excess = isfinite(difference) ? difference - bound : INFINITY;
-    if (excess > worstExcess)
-      worstExcess = excess, worst = i;
+    if (excess > worst_excess)
+      worst_excess = excess, worst = i;
   }
+
   if (!bad)
     return NULL;
-  return sambaStatusMake(SAMBA_MISMATCH,
-                         "output '%s': %llu of %llu elements differ by more than %g + %g * |reference|; the worst is "
-                         "element %llu: %.9g, expected %.9g",
-                         name, (unsigned long long)bad, (unsigned long long)reference->elements, criteria->atol,
-                         criteria->rtol, (unsigned long long)worst, elementOf(got->dtype, got->data, worst),
-                         elementOf(got->dtype, reference->data, worst));
+  return sambaStatusMake(
+      SAMBA_MISMATCH,
+      "output '%s': %llu of %llu elements differ by more than %g + %g * |reference|; the worst is "
+      "element %llu: %.9g, expected %.9g",
+      name, (unsigned long long)bad, (unsigned long long)reference->elements, criteria->atol,
+      criteria->rtol, (unsigned long long)worst, elementOf(got->dtype, got->data, worst),
+      elementOf(got->dtype, reference->data, worst));
 }
 
-static SambaStatus compareNorm(const char *name, const SambaHostTensor *got, const SambaTensorFile *reference,
-                               double bound) {
+static SambaStatus compareNorm(const char *name, const SambaHostTensor *got,
+                               const SambaTensorFile *reference, double bound) {
   double difference = 0, norm = 0;
   for (uint64_t i = 0; i < reference->elements; ++i) {
-    double a = elementOf(got->dtype, got->data, i), b = elementOf(got->dtype, reference->data, i);
+    double a = elementOf(got->dtype, got->data, i);
+    double b = elementOf(got->dtype, reference->data, i);
     if (a == b || (isnan(a) && isnan(b))) {
       norm += isfinite(b) ? b * b : 0;
       continue;
@@ -92,22 +108,29 @@ static SambaStatus compareNorm(const char *name, const SambaHostTensor *got, con
     difference += (a - b) * (a - b);
     norm += b * b;
   }
+
   if (sqrt(difference) <= bound * sqrt(norm))
     return NULL;
-  return sambaStatusMake(SAMBA_MISMATCH, "output '%s': relative L2 difference %.3g, allowed %.3g", name,
-                         sqrt(difference / norm), bound);
+  return sambaStatusMake(SAMBA_MISMATCH, "output '%s': relative L2 difference %.3g, allowed %.3g",
+                         name, sqrt(difference / norm), bound);
 }
 
-static SambaStatus compareArgmax(const char *name, const SambaHostTensor *got, const SambaTensorFile *reference) {
-  uint64_t width = reference->rank ? reference->dims[reference->rank - 1] : 1, bad = 0, asked = 0, first = 0;
+static SambaStatus compareArgmax(const char *name, const SambaHostTensor *got,
+                                 const SambaTensorFile *reference) {
+  uint64_t width = reference->rank ? reference->dims[reference->rank - 1] : 1;
+  uint64_t bad = 0;
+  uint64_t asked = 0;
+  uint64_t first = 0;
   bool undefined = false;
+
   for (uint64_t row = 0; width && row < reference->elements / width; ++row) {
     uint64_t best = 0, ours = 0;
     double top = -INFINITY, second = -INFINITY, ourTop = -INFINITY, error = 0;
-    bool lost = false; /* a NaN of ours that the reference does not have decides nothing and hides nothing */
+    bool lost = false; /* a NaN of ours that the reference does not have decides nothing and hides
+                          nothing */
     for (uint64_t i = 0; i < width; ++i) {
-      double a = elementOf(got->dtype, got->data, row * width + i),
-             b = elementOf(got->dtype, reference->data, row * width + i);
+      double a = elementOf(got->dtype, got->data, row * width + i);
+      double b = elementOf(got->dtype, reference->data, row * width + i);
       if (b > top)
         second = top, top = b, best = i;
       else if (b > second)
@@ -123,16 +146,18 @@ static SambaStatus compareArgmax(const char *name, const SambaHostTensor *got, c
     if ((lost || ours != best) && !bad++)
       first = row, undefined = lost;
   }
+
   if (!bad)
     return NULL;
-  return sambaStatusMake(
-      SAMBA_MISMATCH, "output '%s': the largest element differs in %llu of %llu decided rows, the first is row %llu%s",
-      name, (unsigned long long)bad, (unsigned long long)asked, (unsigned long long)first,
-      undefined ? ", which has a NaN" : "");
+  return sambaStatusMake(SAMBA_MISMATCH,
+                         "output '%s': the largest element differs in %llu of %llu decided rows, "
+                         "the first is row %llu%s",
+                         name, (unsigned long long)bad, (unsigned long long)asked,
+                         (unsigned long long)first, undefined ? ", which has a NaN" : "");
 }
 
-SambaStatus sambaCompareTensors(const char *name, const SambaHostTensor *got, const SambaTensorFile *reference,
-                                const SambaCriteria *criteria) {
+SambaStatus sambaCompareTensors(const char *name, const SambaHostTensor *got,
+                                const SambaTensorFile *reference, const SambaCriteria *criteria) {
   SAMBA_RETURN_IF_ERROR(checkShape(name, got, reference));
   if (!sambaDTypeIsFloat(got->dtype))
     return compareIntegers(name, got, reference);
@@ -140,8 +165,8 @@ SambaStatus sambaCompareTensors(const char *name, const SambaHostTensor *got, co
     SambaCriteria bounds = {.rtol = fmax(criteria->rtol, 0), .atol = fmax(criteria->atol, 0)};
     SAMBA_RETURN_IF_ERROR(compareElements(name, got, reference, &bounds));
   }
-  if (criteria->relativeL2 >= 0)
-    SAMBA_RETURN_IF_ERROR(compareNorm(name, got, reference, criteria->relativeL2));
+  if (criteria->relative_l2 >= 0)
+    SAMBA_RETURN_IF_ERROR(compareNorm(name, got, reference, criteria->relative_l2));
   if (criteria->argmax)
     SAMBA_RETURN_IF_ERROR(compareArgmax(name, got, reference));
   return NULL;

@@ -11,10 +11,10 @@
 
 typedef struct {
   SambaStrings inputs, outputs, expectations;
-  double rtol, atol, relativeL2;
-  bool argmax, trapNan, valuesOnly, timingOnly, noSkip, noMemo;
-  const char *fidelity, *launch, *sections, *sectionTypes, *cpu, *stats, *trace, *report, *csv;
-  int64_t threads, maxCycles;
+  double rtol, atol, relative_l2;
+  bool argmax, trap_nan, values_only, timing_only, no_skip, no_memo;
+  const char *fidelity, *launch, *sections, *section_types, *cpu, *stats, *trace, *report, *csv;
+  int64_t threads, max_cycles;
   bool help;
 } Options;
 
@@ -30,52 +30,64 @@ static SambaStatus parseLaunch(const char *text, SambaLaunchMode *out_mode) {
 
 static SambaStatus simulatorOptions(const Options *options, SambaSimulatorOptions *out) {
   *out = (SambaSimulatorOptions){
-      .values = {.threads = (int)options->threads, .cpu = options->cpu, .trap_nan = options->trapNan},
-      .timing = {.max_cycles = (uint64_t)options->maxCycles, .no_skip = options->noSkip},
-      .no_values = options->timingOnly,
-      .no_timing = options->valuesOnly,
-      .no_memo = options->noMemo};
-  if (options->valuesOnly && options->timingOnly)
+      .values = {.threads = (int)options->threads,
+                 .cpu = options->cpu,
+                 .trap_nan = options->trap_nan},
+      .timing = {.max_cycles = (uint64_t)options->max_cycles, .no_skip = options->no_skip},
+      .no_values = options->timing_only,
+      .no_timing = options->values_only,
+      .no_memo = options->no_memo};
+  if (options->values_only && options->timing_only)
     return sambaStatusMake(SAMBA_INVALID, "--values-only and --timing-only exclude each other");
   if (options->threads < 1 || options->threads > 1024)
     return sambaStatusMake(SAMBA_INVALID, "--threads wants a number from 1 to 1024");
   if (strcmp(options->fidelity, "tile") != 0)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "--fidelity=%s is not available in this version; use tile",
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "--fidelity=%s is not available in this version; use tile",
                            options->fidelity);
-  const char *missing = options->trace ? "--trace" : options->report ? "--report" : options->csv ? "--csv" : NULL;
+  const char *missing = options->trace    ? "--trace"
+                        : options->report ? "--report"
+                        : options->csv    ? "--csv"
+                                          : NULL;
   if (missing)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "%s is not available in this version; --stats FILE.json has the figures",
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "%s is not available in this version; --stats FILE.json has the figures",
                            missing);
   return parseLaunch(options->launch, &out->launch);
 }
 
 /* "3,5": section ids; "FWD,BCKWD": types. */
 static SambaStatus parseRun(const Options *options, SambaArena *arena, SambaRunOptions *out) {
-  const char *text = options->sections ? options->sections : options->sectionTypes;
-  if (options->sections && options->sectionTypes)
+  const char *text = options->sections ? options->sections : options->section_types;
+  if (options->sections && options->section_types)
     return sambaStatusMake(SAMBA_INVALID, "--sections and --section-types exclude each other");
   if (!text)
     return NULL;
   size_t most = strlen(text) + 1;
   uint32_t *ids = SAMBA_ARENA_ARRAY(arena, uint32_t, most);
   SambaPefSectionType *types = SAMBA_ARENA_ARRAY(arena, SambaPefSectionType, most);
+
   for (const char *at = text;;) {
     size_t length = strcspn(at, ",");
     if (options->sections) {
       char *end;
       unsigned long id = strtoul(at, &end, 10);
       if (end == at || end != at + length || *at == '-' || id > UINT32_MAX)
-        return sambaStatusMake(SAMBA_INVALID, "--sections wants section ids like 0,3, not '%s'", text);
+        return sambaStatusMake(SAMBA_INVALID, "--sections wants section ids like 0,3, not '%s'",
+                               text);
       ids[out->section_count++] = (uint32_t)id;
-    } else if (!sambaPefSectionTypeFromName((SambaStringRef){at, length}, &types[out->type_count++])) {
-      return sambaStatusMake(SAMBA_INVALID,
-                             "there is no section type '%.*s'; types are ZEROGRAD, FWD, BCKWD, OPT, REDUCE, GRADNORM",
-                             (int)length, at);
+    } else if (!sambaPefSectionTypeFromName((SambaStringRef){at, length},
+                                            &types[out->type_count++])) {
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "there is no section type '%.*s'; types are ZEROGRAD, FWD, BCKWD, OPT, REDUCE, GRADNORM",
+          (int)length, at);
     }
     if (!at[length])
       break;
     at += length + 1;
   }
+
   out->sections = ids;
   out->types = types;
   return NULL;
@@ -92,7 +104,8 @@ static SambaStatus readInputs(const Options *options, SambaSession *session, Sam
     SambaTensorFile tensor;
     SAMBA_RETURN_IF_ERROR(sambaSplitPair(arena, "--input", options->inputs.data[i], &name, &path));
     for (size_t j = 0; j < i; ++j)
-      if (strncmp(options->inputs.data[j], name, strlen(name)) == 0 && options->inputs.data[j][strlen(name)] == '=')
+      if (strncmp(options->inputs.data[j], name, strlen(name)) == 0 &&
+          options->inputs.data[j][strlen(name)] == '=')
         return sambaStatusMake(SAMBA_INVALID, "--input gives '%s' twice; once is enough", name);
     SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(path, arena, &tensor));
     const SambaPefSymbol *symbol;
@@ -101,49 +114,60 @@ static SambaStatus readInputs(const Options *options, SambaSession *session, Sam
     for (uint32_t a = 0; a < tensor.rank && fits; ++a)
       fits = tensor.dims[a] == symbol->dims[a].size;
     if (!fits && sambaSessionSkipInput(session, symbol->name))
-      fprintf(stderr, "remark: input '%s' does not have the type or shape of the data in %s; no section reads it\n",
+      fprintf(stderr,
+              "remark: input '%s' does not have the type or shape of the data in %s; no section "
+              "reads it\n",
               name, path);
     else
-      SAMBA_RETURN_IF_ERROR(
-          sambaSessionSetInput(session, sambaStringRef(name), tensor.dtype, tensor.rank, tensor.dims, tensor.data));
+      SAMBA_RETURN_IF_ERROR(sambaSessionSetInput(session, sambaStringRef(name), tensor.dtype,
+                                                 tensor.rank, tensor.dims, tensor.data));
   }
-  const SambaPefSymbol *missing = options->timingOnly ? NULL : sambaSessionFindMissingInput(session);
+
+  const SambaPefSymbol *missing =
+      options->timing_only ? NULL : sambaSessionFindMissingInput(session);
   if (!missing)
     return NULL;
   char shape[256] = "";
   size_t at = 0;
   for (uint32_t a = 0; a < missing->dims_count && at < sizeof shape; ++a)
-    at += (size_t)snprintf(shape + at, sizeof shape - at, "%llux", (unsigned long long)missing->dims[a].size);
+    at += (size_t)snprintf(shape + at, sizeof shape - at, "%llux",
+                           (unsigned long long)missing->dims[a].size);
   return sambaStatusMake(SAMBA_INVALID, "input '%.*s' (%s%s) has no value; give --input %.*s=FILE",
-                         SAMBA_STRING_ARGS(missing->name), shape, sambaDTypeName(missing->host_dtype),
-                         SAMBA_STRING_ARGS(missing->name));
+                         SAMBA_STRING_ARGS(missing->name), shape,
+                         sambaDTypeName(missing->host_dtype), SAMBA_STRING_ARGS(missing->name));
 }
 
 /* An output file must not be one of the files that are read. */
-static SambaStatus checkOutputFile(const Options *options, const char *pef, SambaArena *arena, const char *output) {
+static SambaStatus checkOutputFile(const Options *options, const char *pef, SambaArena *arena,
+                                   const char *output) {
   SAMBA_RETURN_IF_ERROR(sambaCheckOutputIsNotInput(output, pef));
   for (int list = 0; list < 2; ++list) {
     const SambaStrings *pairs = list ? &options->expectations : &options->inputs;
     for (size_t i = 0; i < pairs->size; ++i) {
       const char *name, *path;
-      SAMBA_RETURN_IF_ERROR(sambaSplitPair(arena, list ? "--expect" : "--input", pairs->data[i], &name, &path));
+      SAMBA_RETURN_IF_ERROR(
+          sambaSplitPair(arena, list ? "--expect" : "--input", pairs->data[i], &name, &path));
       SAMBA_RETURN_IF_ERROR(sambaCheckOutputIsNotInput(output, path));
     }
   }
   return NULL;
 }
 
-/* What --output and --expect ask for exists: said before anything runs. The references are kept in `references`. */
-static SambaStatus checkNames(const Options *options, const SambaSession *session, const char *pef, SambaArena *arena,
-                              SambaTensorFile *references) {
-  if (options->timingOnly && options->outputs.size + options->expectations.size)
-    return sambaStatusMake(SAMBA_INVALID, "--output and --expect want values, which --timing-only leaves out");
+/* What --output and --expect ask for exists: said before anything runs. The references are kept in
+ * `references`. */
+static SambaStatus checkNames(const Options *options, const SambaSession *session, const char *pef,
+                              SambaArena *arena, SambaTensorFile *references) {
+  if (options->timing_only && options->outputs.size + options->expectations.size)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "--output and --expect want values, which --timing-only leaves out");
+
   for (int list = 0; list < 2; ++list) {
     const SambaStrings *pairs = list ? &options->expectations : &options->outputs;
     for (size_t i = 0; i < pairs->size; ++i) {
       const char *name, *path;
       const SambaPefSymbol *symbol;
-      SAMBA_RETURN_IF_ERROR(sambaSplitPair(arena, list ? "--expect" : "--output", pairs->data[i], &name, &path));
+      SAMBA_RETURN_IF_ERROR(
+          sambaSplitPair(arena, list ? "--expect" : "--output", pairs->data[i], &name, &path));
       SAMBA_RETURN_IF_ERROR(sambaSessionFindTensor(session, sambaStringRef(name), &symbol));
       if (list) {
         SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(path, arena, &references[i]));
@@ -151,10 +175,12 @@ static SambaStatus checkNames(const Options *options, const SambaSession *sessio
       }
       size_t length = strlen(path);
       if (length < 4 || strcmp(path + length - 4, ".npy") != 0)
-        return sambaStatusMake(SAMBA_UNSUPPORTED, "%s: outputs are written as .npy; give a name that ends so", path);
+        return sambaStatusMake(SAMBA_UNSUPPORTED,
+                               "%s: outputs are written as .npy; give a name that ends so", path);
       SAMBA_RETURN_IF_ERROR(checkOutputFile(options, pef, arena, path));
     }
   }
+
   return checkOutputFile(options, pef, arena, options->stats);
 }
 
@@ -162,7 +188,8 @@ static SambaStatus writeOutputs(const Options *options, SambaSession *session, S
   for (size_t i = 0; i < options->outputs.size; ++i) {
     const char *name, *path;
     SambaHostTensor tensor;
-    SAMBA_RETURN_IF_ERROR(sambaSplitPair(arena, "--output", options->outputs.data[i], &name, &path));
+    SAMBA_RETURN_IF_ERROR(
+        sambaSplitPair(arena, "--output", options->outputs.data[i], &name, &path));
     SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(session, sambaStringRef(name), &tensor));
     SambaStatus status = sambaNpyWrite(path, tensor.dtype, tensor.rank, tensor.dims, tensor.data);
     free(tensor.data);
@@ -171,24 +198,27 @@ static SambaStatus writeOutputs(const Options *options, SambaSession *session, S
   return NULL;
 }
 
-static SambaStatus checkExpectations(const Options *options, SambaSession *session, SambaArena *arena,
-                                     const SambaTensorFile *references) {
-  SambaCriteria criteria = {options->rtol, options->atol, options->relativeL2, options->argmax};
-  if (criteria.rtol < 0 && criteria.atol < 0 && criteria.relativeL2 < 0 && !criteria.argmax)
+static SambaStatus checkExpectations(const Options *options, SambaSession *session,
+                                     SambaArena *arena, const SambaTensorFile *references) {
+  SambaCriteria criteria = {options->rtol, options->atol, options->relative_l2, options->argmax};
+  if (criteria.rtol < 0 && criteria.atol < 0 && criteria.relative_l2 < 0 && !criteria.argmax)
     criteria.rtol = 1e-3, criteria.atol = 1e-5;
   else if (criteria.rtol >= 0 && criteria.atol < 0)
     criteria.atol = 1e-5;
   else if (criteria.atol >= 0 && criteria.rtol < 0)
     criteria.rtol = 1e-3;
+
   for (size_t i = 0; i < options->expectations.size; ++i) {
     const char *name, *path;
     SambaHostTensor tensor;
-    SAMBA_RETURN_IF_ERROR(sambaSplitPair(arena, "--expect", options->expectations.data[i], &name, &path));
+    SAMBA_RETURN_IF_ERROR(
+        sambaSplitPair(arena, "--expect", options->expectations.data[i], &name, &path));
     SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(session, sambaStringRef(name), &tensor));
     SambaStatus status = sambaCompareTensors(name, &tensor, &references[i], &criteria);
     free(tensor.data);
     SAMBA_RETURN_IF_ERROR(status);
   }
+
   return NULL;
 }
 
@@ -196,11 +226,13 @@ static SambaStatus run(const Options *options, const char *path, SambaArena *are
   SambaSimulatorOptions simulator;
   SambaRunOptions selection = {0};
   SambaSession *session = NULL;
+
   SAMBA_RETURN_IF_ERROR(simulatorOptions(options, &simulator));
   SAMBA_RETURN_IF_ERROR(parseRun(options, arena, &selection));
   SAMBA_RETURN_IF_ERROR(sambaSessionOpen(path, &simulator, &session));
   bool terminal = isatty(STDERR_FILENO);
-  SambaTensorFile *references = SAMBA_ARENA_ARRAY(arena, SambaTensorFile, options->expectations.size);
+  SambaTensorFile *references =
+      SAMBA_ARENA_ARRAY(arena, SambaTensorFile, options->expectations.size);
   SambaStatus status = checkNames(options, session, path, arena, references);
   if (!status)
     status = readInputs(options, session, arena);
@@ -212,57 +244,73 @@ static SambaStatus run(const Options *options, const char *path, SambaArena *are
     status = writeOutputs(options, session, arena);
   if (!status && options->stats)
     status = sambaWriteStatistics(options->stats, session);
-  if (!status && !options->valuesOnly)
+  if (!status && !options->values_only)
     sambaPrintSummary(session);
   if (!status)
     status = checkExpectations(options, session, arena, references);
   sambaSessionClose(session);
+
   return status;
 }
 
 int main(int argc, char **argv) {
   Options o = {.rtol = -1,
                .atol = -1,
-               .relativeL2 = -1,
+               .relative_l2 = -1,
                .fidelity = "tile",
                .launch = "hw",
                .threads = sysconf(_SC_NPROCESSORS_ONLN)};
   const SambaOption table[] = {
-      {"--input", SAMBA_OPTION_STRINGS, &o.inputs, "NAME=FILE", "value of a graph input (.npy or .pb)", NULL},
+      {"--input", SAMBA_OPTION_STRINGS, &o.inputs, "NAME=FILE",
+       "value of a graph input (.npy or .pb)", NULL},
       {"--output", SAMBA_OPTION_STRINGS, &o.outputs, "NAME=FILE", "write an output as .npy", NULL},
       {"--expect", SAMBA_OPTION_STRINGS, &o.expectations, "NAME=FILE",
        "compare an output with a reference; exit code 2 when it differs", NULL},
-      {"--rtol", SAMBA_OPTION_FLOAT, &o.rtol, "R", "relative tolerance of --expect (default 1e-3)", NULL},
-      {"--atol", SAMBA_OPTION_FLOAT, &o.atol, "A", "absolute tolerance of --expect (default 1e-5)", NULL},
-      {"--rel-l2", SAMBA_OPTION_FLOAT, &o.relativeL2, "R", "bound on the relative L2 difference", NULL},
-      {"--argmax", SAMBA_OPTION_FLAG, &o.argmax, NULL, "the largest element of each decided row must agree", NULL},
-      {"--trap-nan", SAMBA_OPTION_FLAG, &o.trapNan, NULL, "a NaN written to memory is a fault", NULL},
-      {"--values-only", SAMBA_OPTION_FLAG, &o.valuesOnly, NULL, "no cycles", NULL},
-      {"--timing-only", SAMBA_OPTION_FLAG, &o.timingOnly, NULL, "no values", NULL},
-      {"--fidelity", SAMBA_OPTION_STRING, &o.fidelity, "tile", "detail of the timing engine", NULL},
-      {"--launch", SAMBA_OPTION_STRING, &o.launch, "hw|sw|none", "who orchestrates launches (default hw)", NULL},
-      {"--sections", SAMBA_OPTION_STRING, &o.sections, "ID,..", "run only these sections", NULL},
-      {"--section-types", SAMBA_OPTION_STRING, &o.sectionTypes, "FWD,..", "run only sections of these types", NULL},
-      {"--threads", SAMBA_OPTION_INT, &o.threads, "N", "host threads (default: all cores); bits do not depend on it",
+      {"--rtol", SAMBA_OPTION_FLOAT, &o.rtol, "R", "relative tolerance of --expect (default 1e-3)",
        NULL},
-      {"--max-cycles", SAMBA_OPTION_INT, &o.maxCycles, "N", "a section that takes longer is a fault", NULL},
+      {"--atol", SAMBA_OPTION_FLOAT, &o.atol, "A", "absolute tolerance of --expect (default 1e-5)",
+       NULL},
+      {"--rel-l2", SAMBA_OPTION_FLOAT, &o.relative_l2, "R", "bound on the relative L2 difference",
+       NULL},
+      {"--argmax", SAMBA_OPTION_FLAG, &o.argmax, NULL,
+       "the largest element of each decided row must agree", NULL},
+      {"--trap-nan", SAMBA_OPTION_FLAG, &o.trap_nan, NULL, "a NaN written to memory is a fault",
+       NULL},
+      {"--values-only", SAMBA_OPTION_FLAG, &o.values_only, NULL, "no cycles", NULL},
+      {"--timing-only", SAMBA_OPTION_FLAG, &o.timing_only, NULL, "no values", NULL},
+      {"--fidelity", SAMBA_OPTION_STRING, &o.fidelity, "tile", "detail of the timing engine", NULL},
+      {"--launch", SAMBA_OPTION_STRING, &o.launch, "hw|sw|none",
+       "who orchestrates launches (default hw)", NULL},
+      {"--sections", SAMBA_OPTION_STRING, &o.sections, "ID,..", "run only these sections", NULL},
+      {"--section-types", SAMBA_OPTION_STRING, &o.section_types, "FWD,..",
+       "run only sections of these types", NULL},
+      {"--threads", SAMBA_OPTION_INT, &o.threads, "N",
+       "host threads (default: all cores); bits do not depend on it", NULL},
+      {"--max-cycles", SAMBA_OPTION_INT, &o.max_cycles, "N",
+       "a section that takes longer is a fault", NULL},
       {"--cpu", SAMBA_OPTION_STRING, &o.cpu, "NAME", "host CPU to compile lane programs for", NULL},
-      {"--no-skip", SAMBA_OPTION_FLAG, &o.noSkip, NULL, "time every period of a steady state", NULL},
-      {"--no-memo", SAMBA_OPTION_FLAG, &o.noMemo, NULL, "time every call anew", NULL},
+      {"--no-skip", SAMBA_OPTION_FLAG, &o.no_skip, NULL, "time every period of a steady state",
+       NULL},
+      {"--no-memo", SAMBA_OPTION_FLAG, &o.no_memo, NULL, "time every call anew", NULL},
       {"--stats", SAMBA_OPTION_STRING, &o.stats, "FILE.json", "write statistics", NULL},
-      {"--trace", SAMBA_OPTION_STRING, &o.trace, "FILE.json", "not available in this version", NULL},
-      {"--report", SAMBA_OPTION_STRING, &o.report, "FILE.html", "not available in this version", NULL},
+      {"--trace", SAMBA_OPTION_STRING, &o.trace, "FILE.json", "not available in this version",
+       NULL},
+      {"--report", SAMBA_OPTION_STRING, &o.report, "FILE.html", "not available in this version",
+       NULL},
       {"--csv", SAMBA_OPTION_STRING, &o.csv, "DIR", "not available in this version", NULL},
       {0}};
   SambaStrings positional = {0};
   SambaArena arena = {0};
   SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &o.help);
+
   if (!status && o.help)
     sambaCommandLineHelp("samba-run FILE.pef [options]",
-                         "Runs a PEF on the simulated RDU: real values, cycles, statistics.", table);
+                         "Runs a PEF on the simulated RDU: real values, cycles, statistics.",
+                         table);
   else if (!status && positional.size != 1)
     status =
-        sambaStatusMake(SAMBA_INVALID, "samba-run wants one PEF, not %zu; --help lists the options", positional.size);
+        sambaStatusMake(SAMBA_INVALID, "samba-run wants one PEF, not %zu; --help lists the options",
+                        positional.size);
   else if (!status)
     status = run(&o, positional.data[0], &arena);
   sambaArenaDestroy(&arena);
@@ -270,5 +318,6 @@ int main(int argc, char **argv) {
   sambaArrayFree(&o.inputs);
   sambaArrayFree(&o.outputs);
   sambaArrayFree(&o.expectations);
+
   return sambaReport(status);
 }

@@ -34,8 +34,8 @@ static cJSON *stringOf(SambaStringRef text) {
 }
 
 /* The distinct source layers of a section's units, in order. */
-static cJSON *layersOf(const SambaPef *pef, uint32_t sectionId) {
-  const SambaPefImage *image = &pef->images[pef->sections[sectionId].image];
+static cJSON *layersOf(const SambaPef *pef, uint32_t section_id) {
+  const SambaPefImage *image = &pef->images[pef->sections[section_id].image];
   cJSON *layers = cJSON_CreateArray();
   for (uint32_t u = 0; u < image->units_count; ++u) {
     bool seen = image->units[u].layer.size == 0;
@@ -70,6 +70,7 @@ static cJSON *sectionOf(const SambaSession *session, const SambaSectionReport *s
   cJSON_AddNumberToObject(object, "wait_output_cycles", (double)sums->wait_output);
   cJSON_AddNumberToObject(object, "wait_memory_cycles", (double)sums->wait_memory);
   cJSON_AddItemToObject(object, "layers", layersOf(pef, sums->section));
+
   return object;
 }
 
@@ -77,17 +78,22 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) 
   const SambaMachine *machine = sambaSessionGetMachine(session);
   SambaRunReport report;
   SambaValuesStatistics values;
+
   sambaSessionGetReport(session, &report);
   uint32_t sourced = sambaCountSourcedParameters(machine);
-  sambaSimulatorGetStatistics(sambaSimulatedDeviceGetSimulator(sambaSessionGetDevice(session)), &values);
-  cJSON *root = cJSON_CreateObject(), *sections = cJSON_CreateArray(), *host = cJSON_CreateObject();
+  sambaSimulatorGetStatistics(sambaSimulatedDeviceGetSimulator(sambaSessionGetDevice(session)),
+                              &values);
+  cJSON *root = cJSON_CreateObject();
+  cJSON *sections = cJSON_CreateArray();
+  cJSON *host = cJSON_CreateObject();
   cJSON_AddStringToObject(root, "version", SAMBA_VERSION);
   cJSON_AddStringToObject(root, "target", machine->name);
   cJSON_AddNumberToObject(root, "parameters_sourced", sourced);
   cJSON_AddNumberToObject(root, "parameters_assumed", SAMBA_PARAMETER_COUNT - sourced);
   cJSON_AddNumberToObject(root, "cycles", (double)report.cycles);
   cJSON_AddNumberToObject(root, "launch_cycles", (double)report.launch_cycles);
-  cJSON_AddNumberToObject(root, "seconds", (double)(report.cycles + report.launch_cycles) / (double)machine->clock_hz);
+  cJSON_AddNumberToObject(
+      root, "seconds", (double)(report.cycles + report.launch_cycles) / (double)machine->clock_hz);
   cJSON_AddNumberToObject(root, "flops", (double)report.flops);
   cJSON_AddNumberToObject(root, "dram_read_bytes", (double)report.dram_read_bytes);
   cJSON_AddNumberToObject(root, "dram_write_bytes", (double)report.dram_write_bytes);
@@ -97,16 +103,20 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) 
   cJSON_AddItemToObject(root, "sections", sections);
   cJSON_AddNumberToObject(host, "load_s", report.load_seconds);
   cJSON_AddNumberToObject(host, "jit_s", values.jit_seconds);
+
   /* Code generators are made while loading, code while launching. */
-  cJSON_AddNumberToObject(host, "simulate_s", fmax(report.simulate_seconds - values.jit_seconds, 0));
-  cJSON_AddNumberToObject(host, "simulate_cpu_s", fmax(report.simulate_cpu_seconds - values.jit_cpu_seconds, 0));
+  cJSON_AddNumberToObject(host, "simulate_s",
+                          fmax(report.simulate_seconds - values.jit_seconds, 0));
+  cJSON_AddNumberToObject(host, "simulate_cpu_s",
+                          fmax(report.simulate_cpu_seconds - values.jit_cpu_seconds, 0));
   cJSON_AddNumberToObject(host, "anon_bytes", (double)anonymousBytes());
   cJSON_AddNumberToObject(host, "events", (double)report.events);
   cJSON_AddItemToObject(root, "host", host);
   char *text = cJSON_Print(root);
-  SambaStatus status =
-      text ? sambaWriteFile(path, text, strlen(text)) : sambaStatusMake(SAMBA_EXHAUSTED, "%s: out of memory", path);
+  SambaStatus status = text ? sambaWriteFile(path, text, strlen(text))
+                            : sambaStatusMake(SAMBA_EXHAUSTED, "%s: out of memory", path);
   cJSON_free(text);
   cJSON_Delete(root);
+
   return status;
 }

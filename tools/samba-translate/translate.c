@@ -1,4 +1,5 @@
-/* The translations of samba-translate: ONNX to the samba dialect, placed and routed rdu sections to a PEF. */
+/* The translations of samba-translate: ONNX to the samba dialect, placed and routed rdu sections to
+ * a PEF. */
 #include "tools/samba-translate/translate.h"
 
 #include "dialect/bridge/bridge.h"
@@ -15,10 +16,11 @@
 typedef struct Options {
   const char *output;
   SambaStrings shapes, binds;
-  bool onnxToSamba, rduToPef, externalWeights, locations, help;
+  bool onnx_to_samba, rdu_to_pef, external_weights, locations, help;
 } Options;
 
-static const char *const ours[] = {"--onnx-to-samba", "--rdu-to-pef", "-onnx-to-samba", "-rdu-to-pef", "--help"};
+static const char *const ours[] = {"--onnx-to-samba", "--rdu-to-pef", "-onnx-to-samba",
+                                   "-rdu-to-pef", "--help"};
 
 bool sambaTranslateWants(int argc, char **argv) {
   for (int i = 1; i < argc; ++i)
@@ -32,8 +34,8 @@ typedef struct Text {
   SAMBA_ARRAY(char) bytes;
 } Text;
 
-static void append(MlirStringRef part, void *userData) {
-  Text *text = userData;
+static void append(MlirStringRef part, void *user_data) {
+  Text *text = user_data;
   sambaArrayReserve(&text->bytes, text->bytes.size + part.length);
   memcpy(text->bytes.data + text->bytes.size, part.data, part.length);
   text->bytes.size += part.length;
@@ -48,8 +50,10 @@ static SambaStatus onnxToSamba(MlirContext context, const Options *o, const char
       .shape_count = o->shapes.size,
       .binds = o->binds.data,
       .bind_count = o->binds.size,
-      .output_folder = slash ? sambaArenaFormat(&arena, "%.*s", (int)(slash - o->output + 1), o->output) : NULL};
+      .output_folder =
+          slash ? sambaArenaFormat(&arena, "%.*s", (int)(slash - o->output + 1), o->output) : NULL};
   SambaStatus status = sambaOnnxImport(context, path, &options, NULL, NULL, &module);
+
   sambaArenaDestroy(&arena);
   if (!status) {
     Text text = {0};
@@ -61,24 +65,29 @@ static SambaStatus onnxToSamba(MlirContext context, const Options *o, const char
     mlirOpPrintingFlagsDestroy(flags);
     if (o->output && strcmp(o->output, "-") != 0)
       status = sambaWriteFile(o->output, text.bytes.data, text.bytes.size);
-    else if (fwrite(text.bytes.data, 1, text.bytes.size, stdout) != text.bytes.size || fflush(stdout))
+    else if (fwrite(text.bytes.data, 1, text.bytes.size, stdout) != text.bytes.size ||
+             fflush(stdout))
       status = sambaStatusMake(SAMBA_IO, "standard output: cannot write");
     sambaArrayFree(&text.bytes);
   }
+
   if (!mlirModuleIsNull(module))
     mlirModuleDestroy(module);
   return status;
 }
 
-static SambaStatus rduToPef(MlirContext context, const Options *o, const char *path, SambaArena *arena) {
+static SambaStatus rduToPef(MlirContext context, const Options *o, const char *path,
+                            SambaArena *arena) {
   if (!o->output)
     return sambaStatusMake(SAMBA_INVALID, "--rdu-to-pef wants an output: -o OUT.pef");
   const char *slash = strrchr(path, '/');
-  SambaEmitOptions options = {.folder = slash ? sambaArenaFormat(arena, "%.*s", (int)(slash - path), path) : "",
-                              .external_weights = o->externalWeights};
+  SambaEmitOptions options = {
+      .folder = slash ? sambaArenaFormat(arena, "%.*s", (int)(slash - path), path) : "",
+      .external_weights = o->external_weights};
   MlirModule module = {NULL};
   SambaPef *pef = NULL;
   SambaStatus status = sambaModuleParseFile(context, path, &module);
+
   if (!status)
     status = sambaModuleToPef(mlirModuleGetOperation(module), &options, &pef);
   if (!status)
@@ -92,41 +101,48 @@ static SambaStatus rduToPef(MlirContext context, const Options *o, const char *p
 
 int sambaTranslate(int argc, char **argv) {
   Options o = {0};
-  const SambaOption table[] = {
-      {"--onnx-to-samba", SAMBA_OPTION_FLAG, &o.onnxToSamba, NULL, "an ONNX model as a graph of the samba dialect",
-       NULL},
-      {"--rdu-to-pef", SAMBA_OPTION_FLAG, &o.rduToPef, NULL, "placed and routed rdu sections as a PEF", NULL},
-      {"-o", SAMBA_OPTION_STRING, &o.output, "FILE", "the file to write (--onnx-to-samba: default standard output)",
-       NULL},
-      {"--shape", SAMBA_OPTION_STRINGS, &o.shapes, "NAME=1x3x8", "shape of a graph input with dynamic dimensions",
-       NULL},
-      {"--bind", SAMBA_OPTION_STRINGS, &o.binds, "NAME=FILE", "that graph input is a constant known now (.npy or .pb)",
-       NULL},
-      {"--external-weights", SAMBA_OPTION_FLAG, &o.externalWeights, NULL,
-       "refer to the model's files instead of copying weights", NULL},
-      {"--mlir-print-debuginfo", SAMBA_OPTION_FLAG, &o.locations, NULL, "print locations: layer names", NULL},
-      {0}};
+  const SambaOption table[] = {{"--onnx-to-samba", SAMBA_OPTION_FLAG, &o.onnx_to_samba, NULL,
+                                "an ONNX model as a graph of the samba dialect", NULL},
+                               {"--rdu-to-pef", SAMBA_OPTION_FLAG, &o.rdu_to_pef, NULL,
+                                "placed and routed rdu sections as a PEF", NULL},
+                               {"-o", SAMBA_OPTION_STRING, &o.output, "FILE",
+                                "the file to write (--onnx-to-samba: default standard output)",
+                                NULL},
+                               {"--shape", SAMBA_OPTION_STRINGS, &o.shapes, "NAME=1x3x8",
+                                "shape of a graph input with dynamic dimensions", NULL},
+                               {"--bind", SAMBA_OPTION_STRINGS, &o.binds, "NAME=FILE",
+                                "that graph input is a constant known now (.npy or .pb)", NULL},
+                               {"--external-weights", SAMBA_OPTION_FLAG, &o.external_weights, NULL,
+                                "refer to the model's files instead of copying weights", NULL},
+                               {"--mlir-print-debuginfo", SAMBA_OPTION_FLAG, &o.locations, NULL,
+                                "print locations: layer names", NULL},
+                               {0}};
   for (int i = 1; i < argc; ++i) /* as MLIR's tools: one dash does, too */
     if (!strcmp(argv[i], "-onnx-to-samba") || !strcmp(argv[i], "-rdu-to-pef"))
       argv[i] = (char *)(argv[i][1] == 'o' ? ours[0] : ours[1]);
   SambaStrings positional = {0};
   SambaArena arena = {0};
   SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &o.help);
+
   if (!status && o.help) {
-    sambaCommandLineHelp("samba-translate --onnx-to-samba MODEL.onnx [options] | --rdu-to-pef FILE.mlir -o OUT.pef",
-                         "Translates between Samba's forms; without one of these two it is mlir-translate.", table);
-  } else if (!status && (o.onnxToSamba == o.rduToPef || positional.size != 1)) {
-    status = sambaStatusMake(SAMBA_INVALID,
-                             "samba-translate wants one of --onnx-to-samba and --rdu-to-pef, and one input file");
+    sambaCommandLineHelp(
+        "samba-translate --onnx-to-samba MODEL.onnx [options] | --rdu-to-pef FILE.mlir -o OUT.pef",
+        "Translates between Samba's forms; without one of these two it is mlir-translate.", table);
+  } else if (!status && (o.onnx_to_samba == o.rdu_to_pef || positional.size != 1)) {
+    status = sambaStatusMake(
+        SAMBA_INVALID,
+        "samba-translate wants one of --onnx-to-samba and --rdu-to-pef, and one input file");
   } else if (!status) {
     MlirContext context = sambaCompilerContextCreate();
-    status = o.onnxToSamba ? onnxToSamba(context, &o, positional.data[0])
-                           : rduToPef(context, &o, positional.data[0], &arena);
+    status = o.onnx_to_samba ? onnxToSamba(context, &o, positional.data[0])
+                             : rduToPef(context, &o, positional.data[0], &arena);
     mlirContextDestroy(context);
   }
+
   sambaArenaDestroy(&arena);
   sambaArrayFree(&positional);
   sambaArrayFree(&o.shapes);
   sambaArrayFree(&o.binds);
+
   return sambaReport(status);
 }

@@ -1,4 +1,5 @@
-/* Makes the engine's actors, streams and address generators from a decoded section; see engine.h. */
+/* Makes the engine's actors, streams and address generators from a decoded section; see
+ * engine.h. */
 #include "backend/sim/timing/engine.h"
 
 #include "backend/config/access.h"
@@ -14,35 +15,44 @@ static uint32_t actorsOf(const SambaUnit *unit) {
   return unit->kind == SAMBA_UNIT_BUFFER ? unit->input_count + unit->output_count : 1;
 }
 
-/* One cursor per destination of every stream; the producer's actor is known from its unit and port. */
+/* One cursor per destination of every stream; the producer's actor is known from its unit
+ * and port. */
 static void makeStreams(SambaEngine *engine) {
   const SambaSection *section = engine->section;
   const SambaMachine *machine = engine->machine;
+
   engine->streams = SAMBA_ARENA_ARRAY(&engine->arena, SambaStreamState, section->stream_count);
   for (uint32_t s = 0; s < section->stream_count; ++s)
     engine->cursor_count += section->streams[s].destination_count;
   engine->cursors = SAMBA_ARENA_ARRAY(&engine->arena, SambaCursor, engine->cursor_count);
   uint32_t cursor = 0;
+
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     const SambaStream *stream = &section->streams[s];
     SambaStreamState *state = &engine->streams[s];
     const SambaUnit *source = &section->units[stream->source.unit];
     const SambaPort *port = &source->outputs[stream->source.port];
     uint32_t actor = engine->unit_actors[stream->source.unit];
-    state->producer = source->kind == SAMBA_UNIT_BUFFER ? actor + source->input_count + stream->source.port : actor;
-    uint64_t replay = source->kind == SAMBA_UNIT_BUFFER && port->access.replay ? port->access.replay : 1;
+    state->producer = source->kind == SAMBA_UNIT_BUFFER
+                          ? actor + source->input_count + stream->source.port
+                          : actor;
+    uint64_t replay =
+        source->kind == SAMBA_UNIT_BUFFER && port->access.replay ? port->access.replay : 1;
     uint64_t elements = sambaTimeMul(port->token_elements, replay);
     state->bytes = sambaTimeMul(elements, sambaDTypeBytes(port->dtype));
+
     /* A scalar link moves one element per cycle. */
     state->vectors = stream->kind == SAMBA_STREAM_SCALAR
                          ? elements
                          : sambaTimeCeilDiv(state->bytes, (uint64_t)machine->vector_bytes);
     state->vectors = sambaTimeMax(1, state->vectors);
+
     /* A FIFO of depth d and a credit's round trip of c cycles pass d vectors per c cycles. */
-    state->cycles = machine->credit_cycles > machine->fifo_depth
-                        ? sambaTimeCeilDiv(sambaTimeMul(state->vectors, (uint64_t)machine->credit_cycles),
-                                           (uint64_t)machine->fifo_depth)
-                        : state->vectors;
+    state->cycles =
+        machine->credit_cycles > machine->fifo_depth
+            ? sambaTimeCeilDiv(sambaTimeMul(state->vectors, (uint64_t)machine->credit_cycles),
+                               (uint64_t)machine->fifo_depth)
+            : state->vectors;
     state->cursor_first = cursor;
     state->cursor_count = stream->destination_count;
     state->ring_mask = 3;
@@ -50,7 +60,8 @@ static void makeStreams(SambaEngine *engine) {
     for (uint32_t d = 0; d < stream->destination_count; ++d) {
       const SambaEndpoint *end = &stream->destinations[d];
       const SambaUnit *unit = &section->units[end->unit];
-      uint32_t taker = engine->unit_actors[end->unit] + (unit->kind == SAMBA_UNIT_BUFFER ? end->port : 0);
+      uint32_t taker =
+          engine->unit_actors[end->unit] + (unit->kind == SAMBA_UNIT_BUFFER ? end->port : 0);
       engine->cursors[cursor++] = (SambaCursor){.stream = s, .actor = taker};
     }
   }
@@ -59,7 +70,8 @@ static void makeStreams(SambaEngine *engine) {
 static void addInput(SambaEngine *engine, SambaActor *actor, uint32_t port_index, uint64_t period) {
   const SambaPort *port = &engine->section->units[actor->unit].inputs[port_index];
   SambaActorInput *input = &actor->inputs[actor->input_count];
-  *input = (SambaActorInput){.port = port_index, .block = port->block ? port->block : 1, .period = period};
+  *input = (SambaActorInput){
+      .port = port_index, .block = port->block ? port->block : 1, .period = period};
   input->left = input->block;
   input->cursors = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, port->stream_count);
   for (uint32_t i = 0; i < port->stream_count; ++i) {
@@ -71,7 +83,8 @@ static void addInput(SambaEngine *engine, SambaActor *actor, uint32_t port_index
   actor->input_count += input->cursor_count > 0;
 }
 
-static void addOutput(SambaEngine *engine, SambaActor *actor, uint32_t port_index, uint64_t period) {
+static void addOutput(SambaEngine *engine, SambaActor *actor, uint32_t port_index,
+                      uint64_t period) {
   const SambaPort *port = &engine->section->units[actor->unit].outputs[port_index];
   actor->outputs[actor->output_count++] = (SambaActorOutput){.port = port_index,
                                                              .streams = port->streams,
@@ -82,8 +95,8 @@ static void addOutput(SambaEngine *engine, SambaActor *actor, uint32_t port_inde
                                                              .first_denominator = 1};
 }
 
-static SambaActor *addActor(SambaEngine *engine, uint32_t unit, SambaActorKind kind, uint64_t firings, uint32_t inputs,
-                            uint32_t outputs) {
+static SambaActor *addActor(SambaEngine *engine, uint32_t unit, SambaActorKind kind,
+                            uint64_t firings, uint32_t inputs, uint32_t outputs) {
   SambaActor *actor = &engine->actors[engine->actor_count++];
   *actor = (SambaActor){.kind = kind, .unit = unit, .firings = firings, .wake = SAMBA_TIME_UNKNOWN};
   actor->inputs = SAMBA_ARENA_ARRAY(&engine->arena, SambaActorInput, inputs);
@@ -94,8 +107,9 @@ static SambaActor *addActor(SambaEngine *engine, uint32_t unit, SambaActorKind k
 
 static void makeComputeActor(SambaEngine *engine, uint32_t index) {
   const SambaUnit *unit = &engine->section->units[index];
-  SambaActor *actor = addActor(engine, index, SAMBA_ACTOR_COMPUTE, productOf(unit->trips, 0, unit->token_level),
-                               unit->input_count, unit->output_count);
+  SambaActor *actor =
+      addActor(engine, index, SAMBA_ACTOR_COMPUTE, productOf(unit->trips, 0, unit->token_level),
+               unit->input_count, unit->output_count);
   for (uint32_t p = 0; p < unit->input_count; ++p)
     addInput(engine, actor, p, productOf(unit->trips, unit->inputs[p].level, unit->token_level));
   for (uint32_t p = 0; p < unit->output_count; ++p)
@@ -104,10 +118,13 @@ static void makeComputeActor(SambaEngine *engine, uint32_t index) {
 
 static void makeBufferActors(SambaEngine *engine, uint32_t index) {
   const SambaUnit *unit = &engine->section->units[index];
-  engine->buffers[index] = (SambaBufferState){engine->actor_count, unit->input_count, unit->output_count, 0, 0, 0, 0};
+  engine->buffers[index] =
+      (SambaBufferState){engine->actor_count, unit->input_count, unit->output_count, 0, 0, 0, 0};
+
   for (uint32_t p = 0; p < unit->input_count + unit->output_count; ++p) {
     bool write = p < unit->input_count;
-    const SambaAccess *access = write ? &unit->inputs[p].access : &unit->outputs[p - unit->input_count].access;
+    const SambaAccess *access =
+        write ? &unit->inputs[p].access : &unit->outputs[p - unit->input_count].access;
     SambaActor *actor = addActor(engine, index, write ? SAMBA_ACTOR_WRITE : SAMBA_ACTOR_READ,
                                  productOf(access->trips, 0, access->token_level), write, !write);
     actor->slot_period = productOf(access->trips, access->slot_level, access->token_level);
@@ -124,12 +141,14 @@ static void makeMemoryActor(SambaEngine *engine, uint32_t index, const SambaInde
   const SambaPort *port = load ? &unit->outputs[0] : &unit->inputs[0];
   const SambaAccess *access = &port->access;
   SambaActor *actor = addActor(engine, index, load ? SAMBA_ACTOR_LOAD : SAMBA_ACTOR_STORE,
-                               productOf(access->trips, 0, access->token_level), unit->input_count, unit->output_count);
+                               productOf(access->trips, 0, access->token_level), unit->input_count,
+                               unit->output_count);
   for (uint32_t p = 0; p < unit->input_count; ++p)
     addInput(engine, actor, p, 1);
   for (uint32_t p = 0; p < unit->output_count; ++p)
     addOutput(engine, actor, p, 1);
   SambaMemoryState *memory = actor->memory = SAMBA_ARENA_NEW(&engine->arena, SambaMemoryState);
+
   memory->symbol_address = engine->bindings ? engine->bindings[unit->symbol].address : 0;
   memory->last_burst = memory->placed_burst = UINT64_MAX;
   memory->token_elements = productOf(access->trips, access->token_level, access->counter_count);
@@ -140,17 +159,23 @@ static void makeMemoryActor(SambaEngine *engine, uint32_t index, const SambaInde
     if (traces->data[i].unit == index)
       trace = &traces->data[i];
   sambaRunWalkInit(&memory->walk, &engine->arena, access, sambaDTypeBytes(port->dtype),
-                   (uint32_t)engine->machine->dram_burst_bytes, trace ? trace->data : NULL, trace ? trace->size : 0);
+                   (uint32_t)engine->machine->dram_burst_bytes, trace ? trace->data : NULL,
+                   trace ? trace->size : 0);
 }
 
 /* Units with the same AG share its bandwidth and credits; an unplaced one has an AG of its own. */
 static void makeGenerators(SambaEngine *engine) {
   const SambaSection *section = engine->section;
-  uint32_t placed = (uint32_t)engine->machine->ag_count, count = placed;
+  uint32_t placed = (uint32_t)engine->machine->ag_count;
+  uint32_t count = placed;
+
   for (uint32_t u = 0; u < section->unit_count; ++u)
-    count += section->units[u].kind == SAMBA_UNIT_LOAD || section->units[u].kind == SAMBA_UNIT_STORE;
+    count +=
+        section->units[u].kind == SAMBA_UNIT_LOAD || section->units[u].kind == SAMBA_UNIT_STORE;
   engine->generators = SAMBA_ARENA_ARRAY(&engine->arena, SambaGenerator, count);
-  uint32_t *owner = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, count), next = placed;
+  uint32_t *owner = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, count);
+  uint32_t next = placed;
+
   for (uint32_t a = 0; a < engine->actor_count; ++a) {
     SambaActor *actor = &engine->actors[a];
     if (!actor->memory)
@@ -159,6 +184,7 @@ static void makeGenerators(SambaEngine *engine) {
     actor->memory->generator = ag >= 0 && (uint32_t)ag < placed ? (uint32_t)ag : next++;
     ++engine->generators[actor->memory->generator].actor_count;
   }
+
   engine->generator_count = next;
   for (uint32_t a = 0; a < engine->actor_count; ++a) {
     if (!engine->actors[a].memory)
@@ -168,9 +194,11 @@ static void makeGenerators(SambaEngine *engine) {
       sambaGeneratorInit(engine, generator);
     generator->actors[owner[engine->actors[a].memory->generator]++] = a;
   }
+
   if (engine->machine->ag_merge_outstanding) {
-    uint64_t size = 64, wanted = sambaTimeMin(
-                            (uint64_t)engine->machine->ag_bursts * (next - placed + engine->actor_count) * 4, 1 << 20);
+    uint64_t size = 64;
+    uint64_t wanted = sambaTimeMin(
+        (uint64_t)engine->machine->ag_bursts * (next - placed + engine->actor_count) * 4, 1 << 20);
     while (size < wanted)
       size *= 2;
     engine->reads = SAMBA_ARENA_ARRAY(&engine->arena, SambaOutstandingRead, size);
@@ -182,19 +210,24 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
   const SambaSection *section = engine->section;
   uint64_t actors = 0;
   bool memory = false;
+
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     actors += actorsOf(&section->units[u]);
-    memory |= section->units[u].kind == SAMBA_UNIT_LOAD || section->units[u].kind == SAMBA_UNIT_STORE;
+    memory |=
+        section->units[u].kind == SAMBA_UNIT_LOAD || section->units[u].kind == SAMBA_UNIT_STORE;
   }
+
   if (actors >= 1u << (SAMBA_EVENT_TARGET_BITS - SAMBA_TARGET_KIND_BITS))
     return sambaStatusMake(SAMBA_UNSUPPORTED,
-                           "section '%s' has %" PRIu64 " units and buffer ports, expected below 2^26", section->name,
-                           actors);
+                           "section '%s' has %" PRIu64
+                           " units and buffer ports, expected below 2^26",
+                           section->name, actors);
   sambaDramInit(&engine->dram, &engine->arena, engine->machine, sambaMemoryCompletion, engine);
   if (memory && !engine->dram.channel_count)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "section '%s' loads or stores, but machine '%s' has neither HBM nor DDR channels",
-                           section->name, engine->machine->name);
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "section '%s' loads or stores, but machine '%s' has neither HBM nor DDR channels",
+        section->name, engine->machine->name);
   engine->actors = SAMBA_ARENA_ARRAY(&engine->arena, SambaActor, actors);
   engine->buffers = SAMBA_ARENA_ARRAY(&engine->arena, SambaBufferState, section->unit_count);
   engine->unit_actors = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, section->unit_count);
@@ -202,6 +235,7 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
   for (uint32_t u = 0; u < section->unit_count; first += actorsOf(&section->units[u++]))
     engine->unit_actors[u] = first;
   makeStreams(engine);
+
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     switch (section->units[u].kind) {
     case SAMBA_UNIT_COMPUTE:
@@ -215,6 +249,7 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
       break;
     }
   }
+
   for (uint32_t a = 0; a < engine->actor_count; ++a)
     sambaActorSetLaw(&engine->actors[a], engine->machine, &section->units[engine->actors[a].unit]);
   makeGenerators(engine);
@@ -224,5 +259,6 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
     slots *= 2;
   engine->queue = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, slots);
   engine->queue_mask = slots - 1;
+
   return NULL;
 }

@@ -8,8 +8,9 @@ static bool guardedAlong(const SambaAccess *access, uint32_t counter) {
   return false;
 }
 
-void sambaRunWalkInit(SambaRunWalk *walk, SambaArena *arena, const SambaAccess *access, uint32_t element_bytes,
-                      uint32_t burst_bytes, const int64_t *index_addends, uint64_t index_count) {
+void sambaRunWalkInit(SambaRunWalk *walk, SambaArena *arena, const SambaAccess *access,
+                      uint32_t element_bytes, uint32_t burst_bytes, const int64_t *index_addends,
+                      uint64_t index_count) {
   *walk = (SambaRunWalk){.access = access,
                          .element_bytes = element_bytes,
                          .block_elements = 1,
@@ -18,10 +19,12 @@ void sambaRunWalkInit(SambaRunWalk *walk, SambaArena *arena, const SambaAccess *
                          .index_count = index_count,
                          .offset = access->base};
   uint32_t outermost = access->token_level;
+
   if (access->has_index) {
     walk->index_level = access->token_level + access->index_counters;
     outermost = walk->index_level;
   }
+
   uint32_t level = access->counter_count;
   while (level > outermost) {
     uint32_t c = level - 1;
@@ -31,14 +34,18 @@ void sambaRunWalkInit(SambaRunWalk *walk, SambaArena *arena, const SambaAccess *
     walk->block_elements *= access->trips[c];
     level = c;
   }
-  /* One more counter fits into the run when its steps leave no burst between them untouched: guards only cut its ends.
-   */
+
+  /* One more counter fits into the run when its steps leave no burst between them untouched: guards
+   * only cut its ends. */
   if (level > outermost) {
-    int64_t stride = access->strides[level - 1], gap;
+    int64_t stride = access->strides[level - 1];
+    int64_t gap;
     if (stride >= (int64_t)walk->block_elements &&
-        !sambaMulOverflows(stride - (int64_t)walk->block_elements, element_bytes, &gap) && gap < (int64_t)burst_bytes)
+        !sambaMulOverflows(stride - (int64_t)walk->block_elements, element_bytes, &gap) &&
+        gap < (int64_t)burst_bytes)
       walk->run_counter = --level;
   }
+
   walk->odometer_count = level;
   walk->counters = SAMBA_ARENA_ARRAY(arena, uint32_t, level + 1);
   walk->guard_values = SAMBA_ARENA_ARRAY(arena, int64_t, access->guard_count + 1);
@@ -50,9 +57,12 @@ void sambaRunWalkInit(SambaRunWalk *walk, SambaArena *arena, const SambaAccess *
 static bool enabledSteps(const SambaRunWalk *walk, int64_t *out_low, int64_t *out_high) {
   const SambaAccess *access = walk->access;
   bool has_run = walk->run_counter < access->counter_count;
-  int64_t low = 0, high = has_run ? access->trips[walk->run_counter] : 1;
+  int64_t low = 0;
+  int64_t high = has_run ? access->trips[walk->run_counter] : 1;
+
   for (uint32_t g = 0; g < access->guard_count; ++g) {
-    int64_t value = walk->guard_values[g], limit = access->guards[g].limit;
+    int64_t value = walk->guard_values[g];
+    int64_t limit = access->guards[g].limit;
     int64_t stride = has_run ? access->guards[g].strides[walk->run_counter] : 0;
     if (stride == 0) {
       if (value < 0 || value >= limit)
@@ -70,6 +80,7 @@ static bool enabledSteps(const SambaRunWalk *walk, int64_t *out_low, int64_t *ou
     if (last + 1 < high)
       high = (int64_t)last + 1;
   }
+
   *out_low = low;
   *out_high = high;
   return low < high;
@@ -86,6 +97,7 @@ static int64_t standInAddend(const SambaRunWalk *walk) {
 static bool stepOdometer(SambaRunWalk *walk, bool *out_token) {
   const SambaAccess *access = walk->access;
   uint32_t c = walk->odometer_count;
+
   while (c > 0) {
     --c;
     uint32_t trips = access->trips[c];
@@ -95,11 +107,12 @@ static bool stepOdometer(SambaRunWalk *walk, bool *out_token) {
       walk->counters[c] = 0;
       back = trips;
     }
-    /* Modulo 2^64 on purpose: addresses of a checked section stay in range, others must only not trap. */
+    /* Modulo 2^64 on purpose: addresses of a checked section stay in range, others must only not
+     * trap. */
     walk->offset = (int64_t)((uint64_t)walk->offset + (uint64_t)access->strides[c] * (1 - back));
     for (uint32_t g = 0; g < access->guard_count; ++g)
-      walk->guard_values[g] =
-          (int64_t)((uint64_t)walk->guard_values[g] + (uint64_t)access->guards[g].strides[c] * (1 - back));
+      walk->guard_values[g] = (int64_t)((uint64_t)walk->guard_values[g] +
+                                        (uint64_t)access->guards[g].strides[c] * (1 - back));
     if (!wrapped) {
       *out_token = c < access->token_level;
       if (access->has_index && c < walk->index_level)
@@ -107,6 +120,7 @@ static bool stepOdometer(SambaRunWalk *walk, bool *out_token) {
       return true;
     }
   }
+
   *out_token = true;
   return false;
 }
@@ -117,7 +131,9 @@ bool sambaRunWalkNext(SambaRunWalk *walk, SambaRun *out_run) {
   const SambaAccess *access = walk->access;
   bool has_run = walk->run_counter < access->counter_count;
   int64_t stride = has_run ? access->strides[walk->run_counter] : 0;
-  *out_run = (SambaRun){.elements = walk->block_elements * (has_run ? access->trips[walk->run_counter] : 1)};
+
+  *out_run = (SambaRun){.elements = walk->block_elements *
+                                    (has_run ? access->trips[walk->run_counter] : 1)};
   int64_t low, high;
   if (enabledSteps(walk, &low, &high)) {
     uint64_t start = (uint64_t)walk->offset;
@@ -130,6 +146,7 @@ bool sambaRunWalkNext(SambaRunWalk *walk, SambaRun *out_run) {
     out_run->begin = (int64_t)(begin * walk->element_bytes);
     out_run->end = (int64_t)(end * walk->element_bytes);
   }
+
   walk->ended = !stepOdometer(walk, &out_run->ends_token);
   return true;
 }

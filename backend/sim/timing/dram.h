@@ -1,7 +1,8 @@
-/* The DRAM model: channels with banks and open rows behind FR-FCFS schedulers (docs/timing-model.md, "Memory").
+/* The DRAM model: channels with banks and open rows behind FR-FCFS schedulers
+ * (docs/timing-model.md, "Memory").
  *
- * One request is a few consecutive bursts of one row. Times inside are ticks, 1/4096 of a chip cycle, because a burst
- * rarely lasts a whole number of cycles. */
+ * One request is a few consecutive bursts of one row. Times inside are ticks, 1/4096 of a chip
+ * cycle, because a burst rarely lasts a whole number of cycles. */
 #ifndef SAMBA_BACKEND_SIM_TIMING_DRAM_H
 #define SAMBA_BACKEND_SIM_TIMING_DRAM_H
 
@@ -26,16 +27,17 @@ typedef struct SambaDramRequest {
   uint32_t owner, slot; /* of the address generator; given back with the completion */
 } SambaDramRequest;
 
-/* Reads: first and last burst's data leave the controller. Writes: both are the cycle of acceptance into the write
- * queue, from which on reads see the data; sambaDramLastWrite tells when it reached the cells. Called while the channel
- * schedules; times may lie in the future. */
-typedef void SambaDramCompletion(void *user, uint32_t owner, uint32_t slot, uint64_t first, uint64_t last);
+/* Reads: first and last burst's data leave the controller. Writes: both are the cycle of acceptance
+ * into the write queue, from which on reads see the data; sambaDramLastWrite tells when it reached
+ * the cells. Called while the channel schedules; times may lie in the future. */
+typedef void SambaDramCompletion(void *user, uint32_t owner, uint32_t slot, uint64_t first,
+                                 uint64_t last);
 
 typedef struct SambaDramBank {
   bool open;
   uint64_t row;
   uint64_t column_ready, precharge_ready, activate_ready; /* ticks */
-  uint64_t refreshes;                                     /* refreshes of this bank that are accounted for */
+  uint64_t refreshes; /* refreshes of this bank that are accounted for */
 } SambaDramBank;
 
 typedef struct SambaDramQueue {
@@ -67,15 +69,15 @@ typedef struct SambaDram {
   void *user;
 } SambaDram;
 
-void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machine, SambaDramCompletion *completion,
-                   void *user);
+void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machine,
+                   SambaDramCompletion *completion, void *user);
 void sambaDramFree(SambaDram *dram);
 SambaDramPlace sambaDramLocate(const SambaDram *dram, uint64_t address);
-/* Queues a request. Returns the cycle at which sambaDramAdvance must be called for the channel, SAMBA_TIME_UNKNOWN when
- * an earlier call is already due. */
+/* Queues a request. Returns the cycle at which sambaDramAdvance must be called for the channel,
+ * SAMBA_TIME_UNKNOWN when an earlier call is already due. */
 uint64_t sambaDramSubmit(SambaDram *dram, uint32_t channel, const SambaDramRequest *request);
-/* Schedules what can be scheduled at cycle now. Returns the cycle of the next call, SAMBA_TIME_UNKNOWN when the channel
- * is idle. */
+/* Schedules what can be scheduled at cycle now. Returns the cycle of the next call,
+ * SAMBA_TIME_UNKNOWN when the channel is idle. */
 uint64_t sambaDramAdvance(SambaDram *dram, uint32_t channel, uint64_t now);
 /* Cycle at which the last write reached the cells, 0 when there was none. */
 uint64_t sambaDramLastWrite(const SambaDram *dram);

@@ -1,7 +1,9 @@
-/* The timing engine's state, shared by its files: actors that fire, the streams between them, address generators, DRAM.
+/* The timing engine's state, shared by its files: actors that fire, the streams between them,
+ * address generators, DRAM.
  *
- * An actor is a LOAD, a STORE, a COMPUTE, or one port of a BUFFER. It is idle, or in a firing whose end is known once
- * every constraint on it is (`pending` of them are not). The laws are in docs/timing-model.md. */
+ * An actor is a LOAD, a STORE, a COMPUTE, or one port of a BUFFER. It is idle, or in a firing whose
+ * end is known once every constraint on it is (`pending` of them are not). The laws are in
+ * docs/timing-model.md. */
 #ifndef SAMBA_BACKEND_SIM_TIMING_ENGINE_H
 #define SAMBA_BACKEND_SIM_TIMING_ENGINE_H
 
@@ -61,9 +63,10 @@ typedef struct SambaActorOutput {
   uint32_t port;
   const uint32_t *streams;
   uint32_t stream_count, current, left, block;
-  uint64_t period, phase;                      /* a token is made when phase is period - 1 */
-  uint64_t first_numerator, first_denominator; /* part of a firing before the first vector is made */
-  uint32_t open_stream;                        /* of the token that the running firing makes */
+  uint64_t period, phase; /* a token is made when phase is period - 1 */
+  uint64_t first_numerator,
+      first_denominator; /* part of a firing before the first vector is made */
+  uint32_t open_stream;  /* of the token that the running firing makes */
   enum { SAMBA_TOKEN_NONE, SAMBA_TOKEN_OPEN, SAMBA_TOKEN_DEFERRED } token;
 } SambaActorOutput;
 
@@ -74,7 +77,13 @@ typedef enum {
   SAMBA_ACTOR_LOAD,
   SAMBA_ACTOR_STORE
 } SambaActorKind;
-typedef enum { SAMBA_WAIT_NONE, SAMBA_WAIT_INPUT, SAMBA_WAIT_OUTPUT, SAMBA_WAIT_MEMORY, SAMBA_WAIT_COUNT } SambaWait;
+typedef enum {
+  SAMBA_WAIT_NONE,
+  SAMBA_WAIT_INPUT,
+  SAMBA_WAIT_OUTPUT,
+  SAMBA_WAIT_MEMORY,
+  SAMBA_WAIT_COUNT
+} SambaWait;
 
 /* A token of a LOAD that is on its way from memory, or of a STORE on its way there. */
 typedef struct SambaMemoryToken {
@@ -96,16 +105,17 @@ typedef struct SambaMemoryState {
   uint64_t first_burst, next_burst, end_burst; /* of the current run */
   uint64_t placed_burst;                       /* the burst that `place` is about */
   SambaDramPlace place;
-  uint64_t last_burst;             /* the burst that was issued last: it is not asked for twice in a row */
-  uint64_t walked, token_elements; /* elements of the current token that runs given out covered, all of them */
+  uint64_t last_burst; /* the burst that was issued last: it is not asked for twice in a row */
+  uint64_t walked,
+      token_elements; /* elements of the current token that runs given out covered, all of them */
   bool issuing, run_ends_token;
   SambaMemoryToken *tokens; /* ring */
   uint64_t token_mask, token_base, token_end;
-  uint64_t held;            /* LOAD: vectors asked for and not yet taken */
-  uint64_t capacity;        /* LOAD: bound of held */
-  uint64_t delivered_until; /* LOAD: last vector of the last token delivered */
-  uint64_t data_first,
-      data_last; /* arrival of the current token's streamed inputs; data_last an estimate while pending */
+  uint64_t held;                  /* LOAD: vectors asked for and not yet taken */
+  uint64_t capacity;              /* LOAD: bound of held */
+  uint64_t delivered_until;       /* LOAD: last vector of the last token delivered */
+  uint64_t data_first, data_last; /* arrival of the current token's streamed inputs; data_last an
+                                     estimate while pending */
 } SambaMemoryState;
 
 typedef struct SambaActor {
@@ -134,7 +144,7 @@ typedef struct SambaActor {
 /* A PMU's state across its ports. */
 typedef struct SambaBufferState {
   uint32_t actor_first, write_count, read_count; /* actors: write ports, then read ports */
-  uint64_t written, released;                    /* slots finished by every write port, by every read port */
+  uint64_t written, released; /* slots finished by every write port, by every read port */
   uint64_t write_side_free, read_side_free;
 } SambaBufferState;
 
@@ -162,9 +172,10 @@ typedef struct SambaGenerator {
 
 /* A read that is outstanding, for merging. */
 typedef struct SambaOutstandingRead {
-  uint64_t burst;       /* number + 1; 0: free */
-  uint64_t first, last; /* SAMBA_TIME_UNKNOWN until scheduled; the entry is stale once last has passed */
-  uint32_t waiter;      /* 1 + index into waiters */
+  uint64_t burst; /* number + 1; 0: free */
+  uint64_t first,
+      last;        /* SAMBA_TIME_UNKNOWN until scheduled; the entry is stale once last has passed */
+  uint32_t waiter; /* 1 + index into waiters */
 } SambaOutstandingRead;
 typedef struct SambaMergedRead {
   uint32_t generator, slot, next;
@@ -198,22 +209,33 @@ typedef struct SambaEngine {
   uint64_t flops;
 } SambaEngine;
 
-enum { SAMBA_TARGET_ACTOR, SAMBA_TARGET_CHANNEL, SAMBA_TARGET_GENERATOR, SAMBA_TARGET_KIND_BITS = 2 };
-static inline uint32_t sambaTarget(uint32_t kind, uint32_t index) { return index << SAMBA_TARGET_KIND_BITS | kind; }
+enum {
+  SAMBA_TARGET_ACTOR,
+  SAMBA_TARGET_CHANNEL,
+  SAMBA_TARGET_GENERATOR,
+  SAMBA_TARGET_KIND_BITS = 2
+};
+static inline uint32_t sambaTarget(uint32_t kind, uint32_t index) {
+  return index << SAMBA_TARGET_KIND_BITS | kind;
+}
 
 /* build.c: makes actors, streams and generators of a section. */
 SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces);
-/* network.c: capacities, latencies and shared lanes of every stream; needs streams' producers and cursors. */
+/* network.c: capacities, latencies and shared lanes of every stream; needs streams' producers and
+ * cursors. */
 void sambaEngineBuildNetwork(SambaEngine *engine);
 uint64_t sambaEngineLinkBusyMaximum(SambaEngine *engine);
-/* occupancy.c: the law of one actor's firing (work, latency, side cycles, first vectors, operations). */
+/* occupancy.c: the law of one actor's firing (work, latency, side cycles, first vectors,
+ * operations). */
 void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const SambaUnit *unit);
 
 /* engine.c */
-void sambaEngineQueue(SambaEngine *engine, uint32_t actor);             /* look at the actor before time goes on */
-void sambaEngineWake(SambaEngine *engine, uint32_t actor, uint64_t at); /* look at it at cycle `at` */
+void sambaEngineQueue(SambaEngine *engine,
+                      uint32_t actor); /* look at the actor before time goes on */
+void sambaEngineWake(SambaEngine *engine, uint32_t actor,
+                     uint64_t at); /* look at it at cycle `at` */
 void sambaActorWait(SambaEngine *engine, SambaActor *actor,
-                    SambaWait wait);                     /* attributes time so far; from now on `wait` */
+                    SambaWait wait); /* attributes time so far; from now on `wait` */
 void sambaActorFinish(SambaEngine *engine, uint64_t at); /* an actor did all its firings */
 SambaStatus sambaEngineRun(SambaEngine *engine);
 
@@ -224,28 +246,34 @@ SambaSegment *sambaInputSegment(SambaEngine *engine, const SambaActorInput *inpu
 void sambaInputTake(SambaEngine *engine, uint32_t actor, SambaActorInput *input, uint64_t duration);
 void sambaStreamPush(SambaEngine *engine, uint32_t stream, uint64_t first, uint64_t last_estimate);
 void sambaStreamEndToken(SambaEngine *engine, uint32_t stream, uint64_t last);
-/* Books the token's vectors on the shared lanes; returns the cycle at which the last booking ends. */
+/* Books the token's vectors on the shared lanes; returns the cycle at which the last
+ * booking ends. */
 uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream);
 uint32_t sambaOutputNextStream(SambaActorOutput *output); /* deals out, by blocks in turn */
 
 /* memory.c: LOAD and STORE. */
 void sambaMemoryProcess(SambaEngine *engine, uint32_t actor);
 /* One of the requests of an actor's token is done. */
-void sambaMemoryRequestDone(SambaEngine *engine, uint32_t actor, uint64_t token, uint64_t first, uint64_t last);
+void sambaMemoryRequestDone(SambaEngine *engine, uint32_t actor, uint64_t token, uint64_t first,
+                            uint64_t last);
 
 /* generator.c: address generators. */
 void sambaGeneratorInit(SambaEngine *engine, SambaGenerator *generator); /* actor_count is set */
 void sambaGeneratorEvent(SambaEngine *engine, uint32_t generator);
-void sambaGeneratorWake(SambaEngine *engine, uint32_t generator, uint64_t at); /* look at all of its actors then */
+void sambaGeneratorWake(SambaEngine *engine, uint32_t generator,
+                        uint64_t at); /* look at all of its actors then */
 /* Whether bursts more may be outstanding; if not, the generator wakes when some have come back. */
 bool sambaGeneratorHasCredits(SambaEngine *engine, uint32_t generator, uint64_t bursts);
 /* Makes a request; returns its slot. burst: number of the first one. */
-uint32_t sambaGeneratorTakeCredits(SambaEngine *engine, uint32_t generator, uint32_t actor, uint64_t token,
-                                   uint64_t bursts, uint64_t burst);
-/* A read of a burst that is already on its way waits for that one instead: true. Otherwise it is remembered: false. */
-bool sambaGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator, uint32_t slot);
+uint32_t sambaGeneratorTakeCredits(SambaEngine *engine, uint32_t generator, uint32_t actor,
+                                   uint64_t token, uint64_t bursts, uint64_t burst);
+/* A read of a burst that is already on its way waits for that one instead: true. Otherwise it is
+ * remembered: false. */
+bool sambaGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator,
+                             uint32_t slot);
 /* The completion that dram.h asks for. */
-void sambaMemoryCompletion(void *engine, uint32_t generator, uint32_t slot, uint64_t first, uint64_t last);
+void sambaMemoryCompletion(void *engine, uint32_t generator, uint32_t slot, uint64_t first,
+                           uint64_t last);
 
 /* faults.c: names why nothing can happen any more, or what ran too long. */
 SambaStatus sambaEngineDeadlock(const SambaEngine *engine);

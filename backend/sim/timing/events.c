@@ -11,7 +11,8 @@ static inline bool earlier(const SambaEvent *a, const SambaEvent *b) {
 
 static void heapPush(SambaEvents *events, uint64_t time, uint32_t target) {
   if (events->size == events->capacity)
-    events->heap = sambaArrayGrow(events->heap, &events->capacity, events->size + 1, sizeof *events->heap);
+    events->heap =
+        sambaArrayGrow(events->heap, &events->capacity, events->size + 1, sizeof *events->heap);
   SambaEvent event = {time, events->sequence++ << SAMBA_EVENT_TARGET_BITS | target};
   size_t hole = events->size++;
   while (hole > 0) {
@@ -25,8 +26,11 @@ static void heapPush(SambaEvents *events, uint64_t time, uint32_t target) {
 }
 
 static SambaEvent heapPop(SambaEvents *events) {
-  SambaEvent top = events->heap[0], last = events->heap[--events->size];
-  size_t hole = 0, size = events->size;
+  SambaEvent top = events->heap[0];
+  SambaEvent last = events->heap[--events->size];
+  size_t hole = 0;
+  size_t size = events->size;
+
   for (size_t child = 1; child < size; child = 2 * hole + 1) {
     if (child + 1 < size && earlier(&events->heap[child + 1], &events->heap[child]))
       ++child;
@@ -35,6 +39,7 @@ static SambaEvent heapPop(SambaEvents *events) {
     events->heap[hole] = events->heap[child];
     hole = child;
   }
+
   if (size)
     events->heap[hole] = last;
   return top;
@@ -45,15 +50,17 @@ void sambaEventsPush(SambaEvents *events, uint64_t time, uint32_t target) {
     heapPush(events, time, target);
     return;
   }
+
   uint32_t node = events->free_nodes;
   if (node) {
     events->free_nodes = events->nodes[node - 1].next;
   } else {
     if (events->node_count == events->node_capacity)
-      events->nodes =
-          sambaArrayGrow(events->nodes, &events->node_capacity, events->node_count + 1, sizeof *events->nodes);
+      events->nodes = sambaArrayGrow(events->nodes, &events->node_capacity, events->node_count + 1,
+                                     sizeof *events->nodes);
     node = (uint32_t)++events->node_count;
   }
+
   events->nodes[node - 1] = (SambaEventNode){target, 0};
   uint32_t slot = (uint32_t)time & (SAMBA_EVENT_WHEEL - 1);
   if (events->first[slot])
@@ -67,7 +74,8 @@ void sambaEventsPush(SambaEvents *events, uint64_t time, uint32_t target) {
 
 /* Cycles from now to the next slot of the wheel that holds an event; the wheel is not empty. */
 static uint64_t nextSlotDistance(const SambaEvents *events) {
-  uint32_t start = (uint32_t)events->now & (SAMBA_EVENT_WHEEL - 1), word = start / 64;
+  uint32_t start = (uint32_t)events->now & (SAMBA_EVENT_WHEEL - 1);
+  uint32_t word = start / 64;
   uint64_t bits = events->filled[word] >> start % 64;
   if (bits)
     return (uint64_t)__builtin_ctzll(bits);
@@ -83,14 +91,18 @@ bool sambaEventsPop(SambaEvents *events, uint64_t *out_time, uint32_t *out_targe
   if (!events->filled_words && !events->size)
     return false;
   uint64_t time = events->filled_words ? events->now + nextSlotDistance(events) : UINT64_MAX;
-  /* What is in the heap came when its time was still far off: before everything in the wheel at that time. */
+
+  /* What is in the heap came when its time was still far off: before everything in the wheel at
+   * that time. */
   if (events->size && events->heap[0].time <= time) {
     SambaEvent event = heapPop(events);
     *out_time = events->now = event.time;
     *out_target = (uint32_t)(event.order & ((1u << SAMBA_EVENT_TARGET_BITS) - 1));
     return true;
   }
-  uint32_t slot = (uint32_t)time & (SAMBA_EVENT_WHEEL - 1), node = events->first[slot];
+
+  uint32_t slot = (uint32_t)time & (SAMBA_EVENT_WHEEL - 1);
+  uint32_t node = events->first[slot];
   *out_time = events->now = time;
   *out_target = events->nodes[node - 1].target;
   events->first[slot] = events->nodes[node - 1].next;

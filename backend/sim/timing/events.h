@@ -1,5 +1,5 @@
-/* The event queue: a wheel of the next cycles, a heap for what lies beyond. Events of one time leave in the order in
- * which they came. */
+/* The event queue: a wheel of the next cycles, a heap for what lies beyond. Events of one time
+ * leave in the order in which they came. */
 #ifndef SAMBA_BACKEND_SIM_TIMING_EVENTS_H
 #define SAMBA_BACKEND_SIM_TIMING_EVENTS_H
 
@@ -28,8 +28,10 @@ typedef struct SambaEvents {
   SambaEventNode *nodes; /* of the wheel, with a list of free ones */
   size_t node_count, node_capacity;
   uint32_t free_nodes;
-  uint32_t first[SAMBA_EVENT_WHEEL], last[SAMBA_EVENT_WHEEL]; /* lists of nodes, as SambaEventNode.next */
-  uint64_t filled[SAMBA_EVENT_WHEEL / 64], filled_words; /* bit sets: slots that hold events, words that are not 0 */
+  uint32_t first[SAMBA_EVENT_WHEEL],
+      last[SAMBA_EVENT_WHEEL]; /* lists of nodes, as SambaEventNode.next */
+  uint64_t filled[SAMBA_EVENT_WHEEL / 64],
+      filled_words; /* bit sets: slots that hold events, words that are not 0 */
 } SambaEvents;
 
 /* target < 2^28; time not before that of the last event taken. */
@@ -38,8 +40,11 @@ void sambaEventsPush(SambaEvents *events, uint64_t time, uint32_t target);
 bool sambaEventsPop(SambaEvents *events, uint64_t *out_time, uint32_t *out_target);
 void sambaEventsFree(SambaEvents *events);
 
-/* Arithmetic on times and amounts that a hostile file may have made huge: saturates at SAMBA_TIME_LIMIT. */
-static inline uint64_t sambaTimeClamp(uint64_t value) { return value < SAMBA_TIME_LIMIT ? value : SAMBA_TIME_LIMIT; }
+/* Arithmetic on times and amounts that a hostile file may have made huge: saturates at
+ * SAMBA_TIME_LIMIT. */
+static inline uint64_t sambaTimeClamp(uint64_t value) {
+  return value < SAMBA_TIME_LIMIT ? value : SAMBA_TIME_LIMIT;
+}
 static inline uint64_t sambaTimeMul(uint64_t a, uint64_t b) {
   uint64_t product;
   return __builtin_mul_overflow(a, b, &product) ? SAMBA_TIME_LIMIT : sambaTimeClamp(product);

@@ -1,4 +1,5 @@
-/* Faults of the timing engine: what waits for what when nothing can happen any more; see engine.h. */
+/* Faults of the timing engine: what waits for what when nothing can happen any more; see
+ * engine.h. */
 #include "backend/sim/timing/engine.h"
 
 #include <inttypes.h>
@@ -27,11 +28,12 @@ static Wait waitsForTaker(const SambaEngine *engine, uint32_t stream_index, uint
 static Wait waitsForSlot(const SambaEngine *engine, const SambaActor *actor) {
   const SambaBufferState *buffer = &engine->buffers[actor->unit];
   bool read = actor->kind == SAMBA_ACTOR_READ;
-  uint32_t first = buffer->actor_first + (read ? 0 : buffer->write_count),
-           count = read ? buffer->write_count : buffer->read_count;
+  uint32_t first = buffer->actor_first + (read ? 0 : buffer->write_count);
+  uint32_t count = read ? buffer->write_count : buffer->read_count;
   for (uint32_t i = 0; i < count; ++i)
     if (engine->actors[first + i].slots == (read ? buffer->written : buffer->released))
-      return (Wait){first + i, read ? "for a slot to be filled by" : "for a slot to be released by"};
+      return (Wait){first + i,
+                    read ? "for a slot to be filled by" : "for a slot to be released by"};
   return (Wait){NO_ACTOR, ""};
 }
 
@@ -47,17 +49,20 @@ static Wait waitsFor(const SambaEngine *engine, const SambaActor *actor) {
     if (!issuing && input->phase == 0 && cursor->next == engine->streams[cursor->stream].pushed)
       return (Wait){engine->streams[cursor->stream].producer, "for a token from"};
   }
+
   for (uint32_t o = 0; o < actor->output_count; ++o) {
     const SambaActorOutput *output = &actor->outputs[o];
     for (uint32_t s = 0; s < output->stream_count; ++s) {
       const SambaStreamState *stream = &engine->streams[output->streams[s]];
-      if (stream->untaken >= stream->capacity || stream->needs_acceptance || (actor->memory && actor->memory->held)) {
+      if (stream->untaken >= stream->capacity || stream->needs_acceptance ||
+          (actor->memory && actor->memory->held)) {
         Wait wait = waitsForTaker(engine, output->streams[s], stream->pushed - 1);
         if (wait.actor != NO_ACTOR)
           return wait;
       }
     }
   }
+
   if (actor->kind == SAMBA_ACTOR_READ || actor->kind == SAMBA_ACTOR_WRITE)
     return waitsForSlot(engine, actor);
   return (Wait){NO_ACTOR, ""};
@@ -69,36 +74,46 @@ static void describe(const SambaEngine *engine, uint32_t index, char *text, size
   const char *port = actor->kind == SAMBA_ACTOR_READ    ? " read port"
                      : actor->kind == SAMBA_ACTOR_WRITE ? " write port"
                                                         : "";
-  snprintf(text, size, "'%s'%s (%s%s%s, firing %" PRIu64 " of %" PRIu64 ")", unit->name ? unit->name : "", port,
-           sambaUnitKindName(unit->kind), unit->layer && *unit->layer ? ", layer " : "", unit->layer ? unit->layer : "",
+  snprintf(text, size, "'%s'%s (%s%s%s, firing %" PRIu64 " of %" PRIu64 ")",
+           unit->name ? unit->name : "", port, sambaUnitKindName(unit->kind),
+           unit->layer && *unit->layer ? ", layer " : "", unit->layer ? unit->layer : "",
            actor->done, actor->firings);
 }
 
 SambaStatus sambaEngineDeadlock(const SambaEngine *engine) {
   bool *seen = sambaAllocateZeroed(engine->actor_count, sizeof *seen);
   uint32_t actor = 0, waiter;
+
   while (isFinished(&engine->actors[actor]))
     ++actor;
-  /* Follow the waits until they come back, or reach one that ended early: whoever waits for it starves. */
+
+  /* Follow the waits until they come back, or reach one that ended early: whoever waits for it
+   * starves. */
   waiter = actor;
   Wait wait = {actor, ""};
+
   while (wait.actor != NO_ACTOR && !seen[wait.actor] && !isFinished(&engine->actors[wait.actor])) {
     actor = wait.actor;
     seen[actor] = true;
     wait = waitsFor(engine, &engine->actors[actor]);
     waiter = actor;
   }
+
   free(seen);
   char text[256], other[256];
   describe(engine, waiter, text, sizeof text);
   bool starved = wait.actor != NO_ACTOR && isFinished(&engine->actors[wait.actor]);
-  SambaStatus status = sambaStatusMake(
-      SAMBA_FAULT, "%s: section '%s' stopped at cycle %" PRIu64 " with %u units or buffer ports unfinished; %s %s",
-      starved ? "starved" : "deadlock", engine->section->name, engine->now, engine->unfinished, text,
-      starved                  ? "waits for a unit that has ended"
-      : wait.actor == NO_ACTOR ? "cannot go on"
-                               : "is part of a circle of waits");
-  uint32_t start = wait.actor, current = starved || start == NO_ACTOR ? waiter : start;
+  SambaStatus status = sambaStatusMake(SAMBA_FAULT,
+                                       "%s: section '%s' stopped at cycle %" PRIu64
+                                       " with %u units or buffer ports unfinished; %s %s",
+                                       starved ? "starved" : "deadlock", engine->section->name,
+                                       engine->now, engine->unfinished, text,
+                                       starved                  ? "waits for a unit that has ended"
+                                       : wait.actor == NO_ACTOR ? "cannot go on"
+                                                                : "is part of a circle of waits");
+  uint32_t start = wait.actor;
+  uint32_t current = starved || start == NO_ACTOR ? waiter : start;
+
   for (uint32_t notes = 0; notes < mostNotes; ++notes) {
     wait = waitsFor(engine, &engine->actors[current]);
     if (wait.actor == NO_ACTOR)
@@ -110,6 +125,7 @@ SambaStatus sambaEngineDeadlock(const SambaEngine *engine) {
     if (starved || current == start)
       break;
   }
+
   return status;
 }
 
@@ -119,8 +135,9 @@ SambaStatus sambaEngineTooManyCycles(const SambaEngine *engine, uint64_t limit) 
     ++actor;
   char text[256] = "";
   describe(engine, actor, text, sizeof text);
-  return sambaStatusMake(SAMBA_FAULT,
-                         "too many cycles: section '%s' was not finished after %" PRIu64
-                         " cycles; %s is among those still at work; raise --max-cycles if this is expected",
-                         engine->section->name, limit, text);
+  return sambaStatusMake(
+      SAMBA_FAULT,
+      "too many cycles: section '%s' was not finished after %" PRIu64
+      " cycles; %s is among those still at work; raise --max-cycles if this is expected",
+      engine->section->name, limit, text);
 }

@@ -1,5 +1,5 @@
-/* Address generators: credits for outstanding bursts, and reads merged with reads that are on their way; see engine.h.
- */
+/* Address generators: credits for outstanding bursts, and reads merged with reads that are on their
+ * way; see engine.h. */
 #include "backend/sim/timing/engine.h"
 
 enum { readProbes = 8 };
@@ -35,7 +35,10 @@ static void pushReturn(SambaGenerator *generator, uint32_t slot) {
 }
 
 static uint32_t popReturn(SambaGenerator *generator) {
-  uint32_t top = generator->returns[0], last = generator->returns[--generator->return_count], hole = 0;
+  uint32_t top = generator->returns[0];
+  uint32_t last = generator->returns[--generator->return_count];
+  uint32_t hole = 0;
+
   for (uint32_t child = 1; child < generator->return_count; child = 2 * hole + 1) {
     const SambaGeneratorRequest *requests = generator->requests;
     if (child + 1 < generator->return_count &&
@@ -46,6 +49,7 @@ static uint32_t popReturn(SambaGenerator *generator) {
     generator->returns[hole] = generator->returns[child];
     hole = child;
   }
+
   generator->returns[hole] = last;
   return top;
 }
@@ -53,14 +57,17 @@ static uint32_t popReturn(SambaGenerator *generator) {
 bool sambaGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64_t bursts) {
   SambaGenerator *generator = &engine->generators[index];
   uint64_t most = (uint64_t)engine->machine->ag_bursts;
+
   if (generator->outstanding + bursts <= most)
     return true;
-  while (generator->return_count && generator->requests[generator->returns[0]].done <= engine->now) {
+  while (generator->return_count &&
+         generator->requests[generator->returns[0]].done <= engine->now) {
     uint32_t slot = popReturn(generator);
     generator->outstanding -= generator->requests[slot].bursts;
     generator->requests[slot].next_free = generator->free_request;
     generator->free_request = slot;
   }
+
   if (generator->outstanding + bursts <= most)
     return true;
   generator->blocked = true;
@@ -69,21 +76,24 @@ bool sambaGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64_t burs
   return false;
 }
 
-uint32_t sambaGeneratorTakeCredits(SambaEngine *engine, uint32_t index, uint32_t actor, uint64_t token, uint64_t bursts,
-                                   uint64_t burst) {
+uint32_t sambaGeneratorTakeCredits(SambaEngine *engine, uint32_t index, uint32_t actor,
+                                   uint64_t token, uint64_t bursts, uint64_t burst) {
   SambaGenerator *generator = &engine->generators[index];
   uint32_t slot = generator->free_request;
   generator->free_request = generator->requests[slot].next_free;
-  generator->requests[slot] = (SambaGeneratorRequest){SAMBA_TIME_UNKNOWN, token, burst, (uint32_t)bursts, actor, 0};
+  generator->requests[slot] =
+      (SambaGeneratorRequest){SAMBA_TIME_UNKNOWN, token, burst, (uint32_t)bursts, actor, 0};
   generator->outstanding += bursts;
   return slot;
 }
 
-static void completeRequest(SambaEngine *engine, uint32_t index, uint32_t slot, uint64_t first, uint64_t last) {
+static void completeRequest(SambaEngine *engine, uint32_t index, uint32_t slot, uint64_t first,
+                            uint64_t last) {
   SambaGenerator *generator = &engine->generators[index];
   SambaGeneratorRequest *request = &generator->requests[slot];
   /* The way back takes the half of the request latency that the way there did not. */
-  uint64_t latency = (uint64_t)engine->machine->ag_latency_cycles, back = latency - latency / 2;
+  uint64_t latency = (uint64_t)engine->machine->ag_latency_cycles;
+  uint64_t back = latency - latency / 2;
   request->done = last + back;
   pushReturn(generator, slot);
   sambaMemoryRequestDone(engine, request->actor, request->token, first + back, last + back);
@@ -106,7 +116,8 @@ static void rememberRead(SambaEngine *engine, uint64_t burst) {
   uint64_t hash = burst * UINT64_C(0x9E3779B97F4A7C15) >> 32;
   for (uint32_t i = 0; i < readProbes; ++i) {
     SambaOutstandingRead *read = &engine->reads[(hash + i) & engine->read_mask];
-    bool free = !read->burst || (!read->waiter && read->last != SAMBA_TIME_UNKNOWN && read->last <= engine->now);
+    bool free = !read->burst ||
+                (!read->waiter && read->last != SAMBA_TIME_UNKNOWN && read->last <= engine->now);
     if (!free && read->burst != burst + 1)
       continue;
     *read = (SambaOutstandingRead){burst + 1, SAMBA_TIME_UNKNOWN, SAMBA_TIME_UNKNOWN, 0};
@@ -114,16 +125,19 @@ static void rememberRead(SambaEngine *engine, uint64_t burst) {
   }
 }
 
-bool sambaGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator, uint32_t slot) {
+bool sambaGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator,
+                             uint32_t slot) {
   SambaOutstandingRead *read = findRead(engine, burst);
   if (!read || (read->last != SAMBA_TIME_UNKNOWN && read->last <= engine->now)) {
     rememberRead(engine, burst);
     return false;
   }
+
   if (read->last != SAMBA_TIME_UNKNOWN) {
     completeRequest(engine, generator, slot, read->first, read->last);
     return true;
   }
+
   uint32_t place = engine->merged_free;
   if (place) {
     engine->merged_free = engine->merged.data[place - 1].next;
@@ -131,20 +145,24 @@ bool sambaGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t gener
     sambaArrayAppend(&engine->merged, (SambaMergedRead){0});
     place = (uint32_t)engine->merged.size;
   }
+
   engine->merged.data[place - 1] = (SambaMergedRead){generator, slot, read->waiter};
   read->waiter = place;
   return true;
 }
 
-void sambaMemoryCompletion(void *user, uint32_t generator, uint32_t slot, uint64_t first, uint64_t last) {
+void sambaMemoryCompletion(void *user, uint32_t generator, uint32_t slot, uint64_t first,
+                           uint64_t last) {
   SambaEngine *engine = user;
   uint64_t burst = engine->generators[generator].requests[slot].burst;
+
   completeRequest(engine, generator, slot, first, last);
   SambaOutstandingRead *read = engine->reads ? findRead(engine, burst) : NULL;
   if (!read || read->last != SAMBA_TIME_UNKNOWN)
     return;
   read->first = first;
   read->last = last;
+
   for (uint32_t waiter = read->waiter; waiter;) {
     SambaMergedRead merged = engine->merged.data[waiter - 1];
     completeRequest(engine, merged.generator, merged.slot, first, last);
@@ -152,6 +170,7 @@ void sambaMemoryCompletion(void *user, uint32_t generator, uint32_t slot, uint64
     engine->merged_free = waiter;
     waiter = merged.next;
   }
+
   read->waiter = 0;
 }
 

@@ -1,5 +1,5 @@
-/* The law of a firing: how long it occupies its unit, when its first vector is made, how many operations it does. From
- * the unit's shapes alone (docs/timing-model.md, "Occupancy"). */
+/* The law of a firing: how long it occupies its unit, when its first vector is made, how many
+ * operations it does. From the unit's shapes alone (docs/timing-model.md, "Occupancy"). */
 #include "backend/sim/timing/engine.h"
 
 #include "backend/config/access.h"
@@ -27,13 +27,15 @@ typedef struct ArrayShape {
   uint32_t operand_bytes;
 } ArrayShape;
 
-/* Counters on which only the first operand has a stride are rows, only the second columns, reduced ones depth, others
- * batch. */
+/* Counters on which only the first operand has a stride are rows, only the second columns, reduced
+ * ones depth, others batch. */
 static bool arrayShape(const SambaUnit *unit, ArrayShape *out_shape) {
   const SambaLaneOp *mac = unit->program.systolic ? findMac(unit) : NULL;
   if (!mac || mac->operands[0] >= unit->input_count || mac->operands[1] >= unit->input_count)
     return false;
-  const SambaPort *a = &unit->inputs[mac->operands[0]], *b = &unit->inputs[mac->operands[1]];
+  const SambaPort *a = &unit->inputs[mac->operands[0]];
+  const SambaPort *b = &unit->inputs[mac->operands[1]];
+
   ArrayShape shape = {1, 1, 1, 1, 0};
   for (uint32_t c = unit->token_level; c < unit->counter_count; ++c) {
     uint64_t trips = unit->trips[c];
@@ -47,9 +49,12 @@ static bool arrayShape(const SambaUnit *unit, ArrayShape *out_shape) {
     else
       shape.batch = sambaTimeMul(shape.batch, trips);
   }
-  uint32_t a_bytes = sambaDTypeBytes(a->dtype), b_bytes = sambaDTypeBytes(b->dtype);
+
+  uint32_t a_bytes = sambaDTypeBytes(a->dtype);
+  uint32_t b_bytes = sambaDTypeBytes(b->dtype);
   shape.operand_bytes = a_bytes > b_bytes ? a_bytes : b_bytes;
   *out_shape = shape;
+
   return true;
 }
 
@@ -82,6 +87,7 @@ static ProgramCost programCost(const SambaUnit *unit) {
   const SambaProgram *program = &unit->program;
   ProgramCost cost = {.moves_only = true};
   bool *after = sambaAllocateZeroed(program->op_count, sizeof *after);
+
   for (uint32_t i = 0; i < program->op_count; ++i) {
     const SambaLaneOp *op = &program->ops[i];
     int operands = sambaLaneOpOperands(op->opcode);
@@ -102,18 +108,20 @@ static ProgramCost programCost(const SambaUnit *unit) {
     cost.wide |= op->type == SAMBA_DTYPE_I64;
     cost.moves_only &= op->opcode == SAMBA_LANE_MOVE;
   }
+
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     cost.wide |= unit->inputs[p].dtype == SAMBA_DTYPE_I64;
     cost.moves_only &= sambaDTypeBytes(unit->inputs[p].dtype) <= 2;
   }
+
   for (uint32_t p = 0; p < unit->output_count; ++p)
     cost.moves_only &= sambaDTypeBytes(unit->outputs[p].dtype) <= 2;
   free(after);
   return cost;
 }
 
-/* Vectors of a walk over the inner counters, lanes along the innermost, all of them or only what is left after the
- * reduction. */
+/* Vectors of a walk over the inner counters, lanes along the innermost, all of them or only what is
+ * left after the reduction. */
 static uint64_t vectorsOf(const SambaUnit *unit, uint64_t lanes, bool reduced_too) {
   uint64_t rows = 1, row = 1;
   bool innermost = true;
@@ -137,14 +145,16 @@ static uint64_t pointsOf(const SambaUnit *unit, bool reduced_too) {
   return points;
 }
 
-/* The part of a firing of a SIMD program before its first output vector: the nest below the outermost reduced inner
- * counter must have run as often as one vector has elements from it. */
-static void simdFirstVector(const SambaUnit *unit, uint64_t vector_elements, uint64_t *out_numerator,
-                            uint64_t *out_denominator) {
+/* The part of a firing of a SIMD program before its first output vector: the nest below the
+ * outermost reduced inner counter must have run as often as one vector has elements from it. */
+static void simdFirstVector(const SambaUnit *unit, uint64_t vector_elements,
+                            uint64_t *out_numerator, uint64_t *out_denominator) {
   uint32_t c = unit->token_level;
   while (c < unit->counter_count && !isReduced(unit, c))
     ++c;
-  uint64_t total = sambaTimeMax(1, innerProduct(unit, unit->token_level)), kept = 1;
+  uint64_t total = sambaTimeMax(1, innerProduct(unit, unit->token_level));
+  uint64_t kept = 1;
+
   *out_numerator = 0;
   *out_denominator = total;
   if (c == unit->counter_count)
@@ -173,12 +183,17 @@ static uint64_t outerReducedTrips(const SambaUnit *unit) {
 
 static void setComputeLaw(SambaActor *actor, const SambaMachine *machine, const SambaUnit *unit) {
   ProgramCost cost = programCost(unit);
-  uint64_t simd = (uint64_t)machine->simd_lanes, stage = (uint64_t)machine->simd_stage_cycles;
+  uint64_t simd = (uint64_t)machine->simd_lanes;
+  uint64_t stage = (uint64_t)machine->simd_stage_cycles;
   uint64_t lanes = cost.wide ? sambaTimeMax(1, simd / 2) : cost.moves_only ? simd * 2 : simd;
-  uint64_t stages = (uint64_t)machine->simd_stages, tail_rate = (uint64_t)machine->tail_transcendentals;
-  uint64_t inner = vectorsOf(unit, lanes, true), outer = cost.reduces ? vectorsOf(unit, lanes, false) : 0;
+  uint64_t stages = (uint64_t)machine->simd_stages;
+  uint64_t tail_rate = (uint64_t)machine->tail_transcendentals;
+  uint64_t inner = vectorsOf(unit, lanes, true);
+  uint64_t outer = cost.reduces ? vectorsOf(unit, lanes, false) : 0;
   uint64_t after_passes = sambaTimeMax(1, sambaTimeCeilDiv(cost.stages_after, stages));
-  uint64_t points = pointsOf(unit, true), wraps = pointsOf(unit, false);
+  uint64_t points = pointsOf(unit, true);
+  uint64_t wraps = pointsOf(unit, false);
+
   actor->wrap_period = outerReducedTrips(unit);
   actor->flops = sambaTimeMul(points, cost.flops_before);
   actor->wrap_flops = cost.reduces ? sambaTimeMul(wraps, cost.flops_after) : 0;
@@ -187,9 +202,10 @@ static void setComputeLaw(SambaActor *actor, const SambaMachine *machine, const 
   bool array = arrayShape(unit, &shape);
   if (array) {
     uint64_t rows = (uint64_t)machine->systolic_rows;
-    uint64_t passes = sambaTimeMul(sambaTimeMul(sambaTimeCeilDiv(shape.rows, rows),
-                                                sambaTimeCeilDiv(shape.columns, (uint64_t)machine->systolic_columns)),
-                                   shape.batch);
+    uint64_t passes = sambaTimeMul(
+        sambaTimeMul(sambaTimeCeilDiv(shape.rows, rows),
+                     sambaTimeCeilDiv(shape.columns, (uint64_t)machine->systolic_columns)),
+        shape.batch);
     uint64_t rate = shape.operand_bytes > 4   ? 2 * (uint64_t)machine->systolic_f32_rate
                     : shape.operand_bytes > 2 ? (uint64_t)machine->systolic_f32_rate
                                               : 1;
@@ -197,7 +213,9 @@ static void setComputeLaw(SambaActor *actor, const SambaMachine *machine, const 
     if (!machine->systolic_shadow)
       pass += (uint64_t)machine->systolic_drain_cycles;
     actor->work = sambaTimeMul(passes, pass);
-    /* Sums that go on over several firings and do not fit the accumulators are written to a PMU and read back. */
+
+    /* Sums that go on over several firings and do not fit the accumulators are written to a PMU and
+     * read back. */
     uint64_t sums = sambaTimeMul(sambaTimeMul(shape.rows, shape.columns), shape.batch);
     if (actor->wrap_period > 1 && sums > (uint64_t)machine->systolic_accumulators)
       actor->work = sambaTimeMax(actor->work, sambaTimeCeilDiv(sambaTimeMul(sums, 4), vector));
@@ -209,47 +227,61 @@ static void setComputeLaw(SambaActor *actor, const SambaMachine *machine, const 
   } else {
     uint64_t passes = sambaTimeMax(1, sambaTimeCeilDiv(cost.stages_before, stages));
     actor->work = sambaTimeMul(inner, passes);
-    actor->work = sambaTimeMax(actor->work, sambaTimeCeilDiv(sambaTimeMul(inner, cost.tail_before), tail_rate));
+    actor->work = sambaTimeMax(actor->work,
+                               sambaTimeCeilDiv(sambaTimeMul(inner, cost.tail_before), tail_rate));
     actor->latency = stages * stage;
+
     /* A cross-lane reduction folds the lanes by halves. */
-    if (cost.reduces && unit->counter_count > unit->token_level && isReduced(unit, unit->counter_count - 1))
+    if (cost.reduces && unit->counter_count > unit->token_level &&
+        isReduced(unit, unit->counter_count - 1))
       actor->latency += log2Ceil(lanes) * stage;
     for (uint32_t o = 0; o < actor->output_count; ++o) {
       const SambaPort *port = &unit->outputs[actor->outputs[o].port];
-      simdFirstVector(unit, sambaTimeMax(1, vector / sambaDTypeBytes(port->dtype)), &actor->outputs[o].first_numerator,
-                      &actor->outputs[o].first_denominator);
+      simdFirstVector(unit, sambaTimeMax(1, vector / sambaDTypeBytes(port->dtype)),
+                      &actor->outputs[o].first_numerator, &actor->outputs[o].first_denominator);
     }
   }
+
   /* What follows the reduction runs in the stages and the tail, once per output vector. */
   actor->work = sambaTimeMax(actor->work, sambaTimeMul(outer, after_passes));
-  actor->work = sambaTimeMax(actor->work, sambaTimeCeilDiv(sambaTimeMul(outer, cost.tail_after), tail_rate));
+  actor->work =
+      sambaTimeMax(actor->work, sambaTimeCeilDiv(sambaTimeMul(outer, cost.tail_after), tail_rate));
   if (cost.tail_before || cost.tail_after)
     actor->latency += stage;
 }
 
-/* How many times as long a PMU port takes because elements of one vector share a bank. Diagonal striping has none. */
-static uint64_t bankConflicts(const SambaMachine *machine, const SambaUnit *unit, const SambaPort *port) {
+/* How many times as long a PMU port takes because elements of one vector share a bank. Diagonal
+ * striping has none. */
+static uint64_t bankConflicts(const SambaMachine *machine, const SambaUnit *unit,
+                              const SambaPort *port) {
   if (unit->banks_diagonal)
     return 1;
   const SambaAccess *access = &port->access;
   uint32_t c = access->counter_count;
+
   while (c > access->token_level && access->trips[c - 1] == 1)
     --c;
   if (c == access->token_level)
     return 1;
-  uint64_t bytes = sambaDTypeBytes(port->dtype), banks = (uint64_t)machine->pmu_banks;
+  uint64_t bytes = sambaDTypeBytes(port->dtype);
+  uint64_t banks = (uint64_t)machine->pmu_banks;
   uint64_t word = sambaTimeMax(1, (uint64_t)machine->pmu_port_bytes / banks);
   int64_t stride = access->strides[c - 1];
   uint64_t distance = sambaTimeMul(stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride, bytes);
-  uint64_t elements = sambaTimeMin(access->trips[c - 1], sambaTimeMax(1, (uint64_t)machine->pmu_port_bytes / bytes));
+  uint64_t elements = sambaTimeMin(access->trips[c - 1],
+                                   sambaTimeMax(1, (uint64_t)machine->pmu_port_bytes / bytes));
   if (distance <= sambaTimeMax(word, bytes) || distance % word)
     return 1;
-  uint64_t step = distance / word % banks, a = banks, b = step;
+  uint64_t step = distance / word % banks;
+  uint64_t a = banks;
+  uint64_t b = step;
+
   while (b) {
     uint64_t rest = a % b;
     a = b;
     b = rest;
   }
+
   return sambaTimeCeilDiv(elements, banks / a);
 }
 
@@ -260,17 +292,21 @@ void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const Samb
     actor->outputs[o].first_numerator = 0;
     actor->outputs[o].first_denominator = 1;
   }
+
   if (actor->kind == SAMBA_ACTOR_COMPUTE) {
     setComputeLaw(actor, machine, unit);
   } else if (actor->kind == SAMBA_ACTOR_READ || actor->kind == SAMBA_ACTOR_WRITE) {
     bool read = actor->kind == SAMBA_ACTOR_READ;
-    const SambaPort *port = read ? &unit->outputs[actor->outputs[0].port] : &unit->inputs[actor->inputs[0].port];
+    const SambaPort *port =
+        read ? &unit->outputs[actor->outputs[0].port] : &unit->inputs[actor->inputs[0].port];
     uint64_t bytes = sambaTimeMul(sambaTimeMul(port->token_elements, sambaDTypeBytes(port->dtype)),
                                   read ? sambaTimeMax(1, port->access.replay) : 1);
-    actor->side_cycles = sambaTimeMax(1, sambaTimeMul(sambaTimeCeilDiv(bytes, (uint64_t)machine->pmu_port_bytes),
-                                                      bankConflicts(machine, unit, port)));
+    actor->side_cycles =
+        sambaTimeMax(1, sambaTimeMul(sambaTimeCeilDiv(bytes, (uint64_t)machine->pmu_port_bytes),
+                                     bankConflicts(machine, unit, port)));
     actor->work = actor->side_cycles;
     actor->latency = read ? (uint64_t)machine->pmu_latency_cycles : 0;
   }
+
   actor->work = sambaTimeMax(1, actor->work);
 }

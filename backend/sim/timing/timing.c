@@ -33,17 +33,21 @@ static void collectActivity(const SambaEngine *engine, SambaTimingResult *result
     unit->wait_output = actor->waits[SAMBA_WAIT_OUTPUT];
     unit->wait_memory = actor->waits[SAMBA_WAIT_MEMORY];
   }
+
   free(best);
 }
 
-SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *section, const SambaBinding *bindings,
-                               const SambaIndexTraces *index_traces, const SambaTimingOptions *options,
-                               SambaTimingResult *out_result) {
+SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *section,
+                               const SambaBinding *bindings, const SambaIndexTraces *index_traces,
+                               const SambaTimingOptions *options, SambaTimingResult *out_result) {
   static const SambaTimingOptions defaults = {0};
-  SambaEngine engine = {
-      .machine = machine, .section = section, .bindings = bindings, .options = options ? options : &defaults};
+  SambaEngine engine = {.machine = machine,
+                        .section = section,
+                        .bindings = bindings,
+                        .options = options ? options : &defaults};
   *out_result = (SambaTimingResult){0};
   SambaStatus status = sambaEngineBuild(&engine, index_traces);
+
   if (!status)
     status = sambaEngineRun(&engine);
   if (!status) {
@@ -57,6 +61,7 @@ SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *
     out_result->link_busy_max = sambaEngineLinkBusyMaximum(&engine);
     collectActivity(&engine, out_result);
   }
+
   destroy(&engine);
   return status;
 }

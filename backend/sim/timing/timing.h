@@ -1,7 +1,8 @@
-/* The timing engine: when each firing of a section happens, from shapes alone (docs/timing-model.md).
+/* The timing engine: when each firing of a section happens, from shapes alone
+ * (docs/timing-model.md).
  *
- * Event-driven over the decoded section: occupancy, latency, links with capacity along the configured routes, one DRAM
- * model. It never computes a section's time from totals. */
+ * Event-driven over the decoded section: occupancy, latency, links with capacity along the
+ * configured routes, one DRAM model. It never computes a section's time from totals. */
 #ifndef SAMBA_BACKEND_SIM_TIMING_TIMING_H
 #define SAMBA_BACKEND_SIM_TIMING_TIMING_H
 
@@ -34,11 +35,11 @@ typedef struct SambaTimingResult {
   SambaUnitActivity *units; /* one per unit; owned, sambaTimingResultFree */
 } SambaTimingResult;
 
-/* Times one call. bindings give device addresses (data may be NULL); index_traces may be NULL when no port is indexed.
- */
-SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *section, const SambaBinding *bindings,
-                               const SambaIndexTraces *index_traces, const SambaTimingOptions *options,
-                               SambaTimingResult *out_result);
+/* Times one call. bindings give device addresses (data may be NULL); index_traces may be NULL when
+ * no port is indexed. */
+SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *section,
+                               const SambaBinding *bindings, const SambaIndexTraces *index_traces,
+                               const SambaTimingOptions *options, SambaTimingResult *out_result);
 void sambaTimingResultFree(SambaTimingResult *result);
 
 #endif

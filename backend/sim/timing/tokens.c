@@ -1,4 +1,5 @@
-/* Tokens on streams: pushing, taking, and the constraints that the two ends put on each other; see engine.h. */
+/* Tokens on streams: pushing, taking, and the constraints that the two ends put on each other; see
+ * engine.h. */
 #include "backend/sim/timing/engine.h"
 
 #include <stdlib.h>
@@ -42,29 +43,34 @@ static void releaseHeldVectors(SambaEngine *engine, uint32_t stream_index, uint6
     return;
   SambaMemoryState *memory = producer->memory;
   memory->held -= stream->vectors;
-  /* Tokens are pushed in order and one at a time, so it is the oldest one still here or one that has left already. */
+  /* Tokens are pushed in order and one at a time, so it is the oldest one still here or one that
+   * has left already. */
   SambaMemoryToken *oldest = &memory->tokens[memory->token_base & memory->token_mask];
-  if (memory->token_base < memory->token_end && oldest->pushed && oldest->output_stream == stream_index &&
-      oldest->number == number)
+  if (memory->token_base < memory->token_end && oldest->pushed &&
+      oldest->output_stream == stream_index && oldest->number == number)
     oldest->taken = true;
 }
 
-void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *input, uint64_t duration) {
+void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *input,
+                    uint64_t duration) {
   SambaActor *actor = &engine->actors[actor_index];
   SambaCursor *cursor = sambaInputCursor(engine, input);
   SambaStreamState *stream = &engine->streams[cursor->stream];
   uint64_t token = cursor->next++;
   SambaSegment *segment = segmentAt(stream, token);
+
   if (segment->last_known) {
     actor->end_minimum = sambaTimeMax(actor->end_minimum, segment->last + cursor->latency);
   } else {
     cursor->waiting = true;
     ++actor->pending;
   }
+
   /* The producer may end once all but what the way holds has been taken. */
   uint64_t beyond = stream->vectors > stream->capacity ? stream->vectors - stream->capacity : 0;
   segment->accept_at =
-      sambaTimeMax(segment->accept_at, engine->now + (beyond ? sambaTimeScale(duration, beyond, stream->vectors) : 0));
+      sambaTimeMax(segment->accept_at,
+                   engine->now + (beyond ? sambaTimeScale(duration, beyond, stream->vectors) : 0));
   actor->bytes_in += stream->bytes;
   if (--segment->takers == 0) {
     stream->untaken -= stream->vectors;
@@ -76,13 +82,15 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
     sambaEngineQueue(engine, stream->producer);
     dropTakenTokens(stream);
   }
+
   if (--input->left == 0) {
     input->left = input->block;
     input->current = input->current + 1 == input->cursor_count ? 0 : input->current + 1;
   }
 }
 
-void sambaStreamPush(SambaEngine *engine, uint32_t stream_index, uint64_t first, uint64_t last_estimate) {
+void sambaStreamPush(SambaEngine *engine, uint32_t stream_index, uint64_t first,
+                     uint64_t last_estimate) {
   SambaStreamState *stream = &engine->streams[stream_index];
   if (stream->pushed - stream->base > stream->ring_mask) {
     uint64_t size = (stream->ring_mask + 1) * 2;
@@ -93,6 +101,7 @@ void sambaStreamPush(SambaEngine *engine, uint32_t stream_index, uint64_t first,
     stream->ring = ring;
     stream->ring_mask = size - 1;
   }
+
   *segmentAt(stream, stream->pushed++) =
       (SambaSegment){.first = first, .last = last_estimate, .takers = stream->cursor_count};
   if (!stream->cursor_count)
@@ -107,13 +116,15 @@ void sambaStreamEndToken(SambaEngine *engine, uint32_t stream_index, uint64_t la
   SambaStreamState *stream = &engine->streams[stream_index];
   uint64_t token = stream->pushed - 1;
   SambaSegment *segment = segmentAt(stream, token);
+
   segment->last = last;
   segment->last_known = true;
   engine->actors[stream->producer].bytes_out += stream->bytes;
   for (uint32_t c = 0; c < stream->cursor_count; ++c) {
     SambaCursor *cursor = &engine->cursors[stream->cursor_first + c];
     SambaActor *taker = &engine->actors[cursor->actor];
-    if (taker->memory && cursor->next == token) /* an index or control token that had to be there as a whole */
+    if (taker->memory &&
+        cursor->next == token) /* an index or control token that had to be there as a whole */
       sambaEngineQueue(engine, cursor->actor);
     if (!cursor->waiting || cursor->next != token + 1)
       continue;
@@ -124,6 +135,7 @@ void sambaStreamEndToken(SambaEngine *engine, uint32_t stream_index, uint64_t la
     if (--taker->pending == 0)
       sambaEngineQueue(engine, cursor->actor);
   }
+
   dropTakenTokens(stream);
 }
 

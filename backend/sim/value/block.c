@@ -1,4 +1,5 @@
-/* Blocks and their pool: token memory is reused by size, so that a steady network allocates nothing. */
+/* Blocks and their pool: token memory is reused by size, so that a steady network allocates
+ * nothing. */
 #include "backend/sim/value/engine.h"
 
 #include <sched.h>
@@ -39,7 +40,8 @@ void sambaPoolDestroy(SambaPool *pool) {
 
 /* Whoever holds a lock leaves soon, unless the system took its CPU away: then it gets ours. */
 static void lockClass(SambaPool *pool, uint32_t size_class) {
-  for (uint32_t spins = 1; atomic_flag_test_and_set_explicit(&pool->free[size_class].taken, memory_order_acquire);
+  for (uint32_t spins = 1;
+       atomic_flag_test_and_set_explicit(&pool->free[size_class].taken, memory_order_acquire);
        ++spins)
     if (spins % 64 == 0)
       sched_yield();
@@ -52,6 +54,7 @@ static void unlockClass(SambaPool *pool, uint32_t size_class) {
 SambaBlock *sambaBlockCreate(SambaPool *pool, size_t bytes) {
   size_t size;
   uint32_t size_class = classOf(bytes, &size);
+
   lockClass(pool, size_class);
   SambaBlock *block = pool->free[size_class].blocks;
   if (block)
@@ -62,10 +65,12 @@ SambaBlock *sambaBlockCreate(SambaPool *pool, size_t bytes) {
     block->size_class = size_class;
     block->data = (uint8_t *)(((uintptr_t)(block + 1) + 63) & ~(uintptr_t)63);
   }
+
   atomic_init(&block->references, 1);
   atomic_init(&block->packed, NULL);
   block->packed_key = 0;
   block->next = NULL;
+
   return block;
 }
 

@@ -1,7 +1,8 @@
-/* BUFFER: a ring of slots with credits: a port reaches iteration i of a slot only when every port of the other side has
- * finished with it, so a slot of another iteration is never read and none with readers is overwritten. Read tokens are
- * views of the slot where their elements lie on affine strides, so that computing units read slot memory in place. A
- * slot whose views are still on their way is not overwritten either: the next iteration gets another block. */
+/* BUFFER: a ring of slots with credits: a port reaches iteration i of a slot only when every port
+ * of the other side has finished with it, so a slot of another iteration is never read and none
+ * with readers is overwritten. Read tokens are views of the slot where their elements lie on affine
+ * strides, so that computing units read slot memory in place. A slot whose views are still on their
+ * way is not overwritten either: the next iteration gets another block. */
 #include "backend/sim/value/engine.h"
 
 #include <stdlib.h>
@@ -20,7 +21,8 @@ typedef struct BufferPort {
 
 typedef struct BufferState {
   SambaBlock **slots; /* NULL: never written */
-  uint8_t **written;  /* per slot one byte per element; NULL when the write ports fill slots anyway */
+  uint8_t *
+      *written; /* per slot one byte per element; NULL when the write ports fill slots anyway */
   BufferPort *writes, *reads;
   SambaStorage storage;
   uint32_t element_bytes;
@@ -34,10 +36,12 @@ static void preparePort(SambaRun *run, const SambaPort *port, BufferPort *out_po
   out_port->copy_origin.guards = SAMBA_ARENA_ARRAY(&run->arena, int64_t, access->guard_count);
   out_port->counters = SAMBA_ARENA_ARRAY(&run->arena, uint32_t, access->token_level);
   out_port->firings = sambaTripProduct(access->trips, 0, access->token_level);
-  out_port->tokens_per_slot = sambaTripProduct(access->trips, access->slot_level, access->token_level);
+  out_port->tokens_per_slot =
+      sambaTripProduct(access->trips, access->slot_level, access->token_level);
 }
 
-/* Whether elements of a slot may stay unwritten: then writes are recorded and reads checked, element by element. */
+/* Whether elements of a slot may stay unwritten: then writes are recorded and reads checked,
+ * element by element. */
 static bool mayLeaveHoles(const SambaUnit *unit) {
   uint64_t elements = 0;
   for (uint32_t i = 0; i < unit->input_count; ++i) {
@@ -68,9 +72,12 @@ void sambaBufferPrepare(SambaRun *run, SambaRunUnit *unit) {
       state->written = SAMBA_ARENA_ARRAY(&run->arena, uint8_t *, u->slot_count);
     return;
   }
+
   for (uint32_t s = 0; s < u->slot_count; ++s) {
-    SambaBlock *block = sambaBlockCreate(&run->values->pool, u->slot_elements * state->element_bytes);
-    sambaStorageFill(state->storage, block->data, u->slot_elements, sambaStorageBits(u->inputs[0].dtype, u->initial));
+    SambaBlock *block =
+        sambaBlockCreate(&run->values->pool, u->slot_elements * state->element_bytes);
+    sambaStorageFill(state->storage, block->data, u->slot_elements,
+                     sambaStorageBits(u->inputs[0].dtype, u->initial));
     state->slots[s] = block;
   }
 }
@@ -129,13 +136,15 @@ static SambaStatus markElements(void *user, const SambaRow *row) {
   return NULL;
 }
 
-/* Walks the first slot's tokens of every write port over a bitmap. (Which elements a slot gets may in principle differ
- * from slot to slot; a port whose guards or base move with the slot is taken as not covering.) */
+/* Walks the first slot's tokens of every write port over a bitmap. (Which elements a slot gets may
+ * in principle differ from slot to slot; a port whose guards or base move with the slot is taken as
+ * not covering.) */
 static bool coversSlots(const SambaRunUnit *unit) {
   const BufferState *state = unit->state;
   const SambaUnit *u = unit->unit;
   uint8_t *seen = sambaAllocateZeroed(u->slot_elements / 8 + 1, 1);
   bool covers = true;
+
   for (uint32_t i = 0; i < u->input_count && covers; ++i) {
     const SambaAccess *access = &u->inputs[i].access;
     for (uint32_t c = 0; c < access->slot_level; ++c) {
@@ -147,12 +156,14 @@ static bool coversSlots(const SambaRunUnit *unit) {
     uint32_t *counters = sambaAllocateZeroed(access->token_level, sizeof *counters);
     for (uint64_t t = 0; t < state->writes[i].tokens_per_slot; ++t) {
       sambaPatternOrigin(state->writes[i].pattern, counters, &origin);
-      sambaStatusFree(sambaPatternRows(state->writes[i].pattern, &origin, NULL, markElements, seen));
+      sambaStatusFree(
+          sambaPatternRows(state->writes[i].pattern, &origin, NULL, markElements, seen));
       sambaCountersStep(counters, access->trips, access->token_level);
     }
     free(counters);
     free(origin.guards);
   }
+
   for (uint64_t at = 0; at < u->slot_elements && covers; ++at)
     covers = seen[at / 8] >> at % 8 & 1;
   free(seen);
@@ -164,10 +175,12 @@ static void makeWritable(SambaRun *run, SambaRunUnit *unit, SambaBlock **slot) {
   BufferState *state = unit->state;
   SambaPool *pool = &run->values->pool;
   uint64_t bytes = unit->unit->slot_elements * state->element_bytes;
+
   if (*slot && atomic_load_explicit(&(*slot)->references, memory_order_acquire) == 1) {
     sambaBlockRelease(pool, atomic_exchange(&(*slot)->packed, NULL));
     return;
   }
+
   SambaBlock *fresh = sambaBlockCreate(pool, bytes);
   if (state->covered < 0)
     state->covered = coversSlots(unit);
@@ -177,6 +190,7 @@ static void makeWritable(SambaRun *run, SambaRunUnit *unit, SambaBlock **slot) {
     else
       memset(fresh->data, 0, bytes);
   }
+
   sambaBlockRelease(pool, *slot);
   *slot = fresh;
 }
@@ -188,8 +202,8 @@ typedef struct Copy {
   uint64_t fill;
 } Copy;
 
-static void copyStrided(uint8_t *to, int64_t to_stride, const uint8_t *from, int64_t from_stride, uint64_t count,
-                        uint32_t element_bytes) {
+static void copyStrided(uint8_t *to, int64_t to_stride, const uint8_t *from, int64_t from_stride,
+                        uint64_t count, uint32_t element_bytes) {
   if (to_stride == 1 && from_stride == 1) {
     memcpy(to, from, count * element_bytes);
   } else if (element_bytes == 4) {
@@ -203,23 +217,27 @@ static void copyStrided(uint8_t *to, int64_t to_stride, const uint8_t *from, int
 
 static SambaStatus writeRow(void *user, const SambaRow *row) {
   const Copy *copy = user;
-  int64_t bytes = copy->element_bytes, first = row->address + row->stride * (int64_t)row->low;
-  copyStrided(copy->slot + first * bytes, row->stride, copy->token + (int64_t)(row->token + row->low) * bytes, 1,
-              row->high - row->low, copy->element_bytes);
+  int64_t bytes = copy->element_bytes;
+  int64_t first = row->address + row->stride * (int64_t)row->low;
+  copyStrided(copy->slot + first * bytes, row->stride,
+              copy->token + (int64_t)(row->token + row->low) * bytes, 1, row->high - row->low,
+              copy->element_bytes);
   return NULL;
 }
 
 static SambaStatus readRow(void *user, const SambaRow *row) {
   const Copy *copy = user;
-  int64_t bytes = copy->element_bytes, first = row->address + row->stride * (int64_t)row->low;
+  int64_t bytes = copy->element_bytes;
+  int64_t first = row->address + row->stride * (int64_t)row->low;
   uint8_t *token = copy->token + (int64_t)row->token * bytes;
   if (row->low)
     sambaStorageFill(copy->storage, token, row->low, copy->fill);
   if (row->high > row->low)
-    copyStrided(token + (int64_t)row->low * bytes, 1, copy->slot + first * bytes, row->stride, row->high - row->low,
-                copy->element_bytes);
+    copyStrided(token + (int64_t)row->low * bytes, 1, copy->slot + first * bytes, row->stride,
+                row->high - row->low, copy->element_bytes);
   if (row->high < row->count)
-    sambaStorageFill(copy->storage, token + (int64_t)row->high * bytes, row->count - row->high, copy->fill);
+    sambaStorageFill(copy->storage, token + (int64_t)row->high * bytes, row->count - row->high,
+                     copy->fill);
   return NULL;
 }
 
@@ -247,7 +265,8 @@ static SambaStatus findHole(void *user, const SambaRow *row) {
   return NULL;
 }
 
-static SambaStatus checkHoles(const SambaRun *run, const SambaRunUnit *unit, uint32_t index, uint64_t slot) {
+static SambaStatus checkHoles(const SambaRun *run, const SambaRunUnit *unit, uint32_t index,
+                              uint64_t slot) {
   const BufferState *state = unit->state;
   const BufferPort *port = &state->reads[index];
   HoleSearch search = {state->written[slot], -1};
@@ -255,7 +274,8 @@ static SambaStatus checkHoles(const SambaRun *run, const SambaRunUnit *unit, uin
   if (search.hole < 0)
     return NULL;
   return sambaRunFault(run, unit, port->fired, "read of never-written memory",
-                       "output %u reads element %lld of a slot, which no input wrote", index, (long long)search.hole);
+                       "output %u reads element %lld of a slot, which no input wrote", index,
+                       (long long)search.hole);
 }
 
 static void writeToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
@@ -264,36 +284,42 @@ static void writeToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
   uint64_t iteration = iterationOf(port);
   SambaBlock **slot = &state->slots[iteration % unit->unit->slot_count];
   SambaToken token = sambaPortTake(run, &unit->inputs[index]);
+
   sambaPatternOrigin(port->pattern, port->counters, &port->origin);
-  if (port->pattern->dense && port->pattern->elements == unit->unit->slot_elements && token.offset == 0) {
+  if (port->pattern->dense && port->pattern->elements == unit->unit->slot_elements &&
+      token.offset == 0) {
     sambaBlockRelease(&run->values->pool, *slot);
     *slot = token.block; /* the token is the slot */
   } else {
     makeWritable(run, unit, slot);
-    Copy copy = {(*slot)->data, token.block->data + token.offset * state->element_bytes, state->element_bytes,
-                 state->storage, 0};
+    Copy copy = {(*slot)->data, token.block->data + token.offset * state->element_bytes,
+                 state->element_bytes, state->storage, 0};
     sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, writeRow, &copy));
     sambaBlockRelease(&run->values->pool, token.block);
   }
+
   if (state->written) {
     uint8_t **written = &state->written[iteration % unit->unit->slot_count];
     if (!*written)
       *written = sambaAllocateZeroed(unit->unit->slot_elements, 1);
     sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, recordRow, *written));
   }
-  sambaCountersStep(port->counters, port->pattern->access->trips, port->pattern->access->token_level);
+
+  sambaCountersStep(port->counters, port->pattern->access->trips,
+                    port->pattern->access->token_level);
   ++port->fired;
 }
 
 static bool sameCopy(const BufferPort *port, uint64_t iteration) {
-  return port->copy && port->copy_iteration == iteration && port->copy_origin.address == port->origin.address &&
-         memcmp(port->copy_origin.guards, port->origin.guards, port->pattern->access->guard_count * sizeof(int64_t)) ==
-             0;
+  return port->copy && port->copy_iteration == iteration &&
+         port->copy_origin.address == port->origin.address &&
+         memcmp(port->copy_origin.guards, port->origin.guards,
+                port->pattern->access->guard_count * sizeof(int64_t)) == 0;
 }
 
 /* A token copied out of the slot; the last one again when it is the same. */
-static SambaToken copyToken(SambaRun *run, SambaRunUnit *unit, BufferPort *port, SambaBlock *const *slot,
-                            uint64_t iteration) {
+static SambaToken copyToken(SambaRun *run, SambaRunUnit *unit, BufferPort *port,
+                            SambaBlock *const *slot, uint64_t iteration) {
   BufferState *state = unit->state;
   if (!sameCopy(port, iteration)) {
     SambaPool *pool = &run->values->pool;
@@ -305,8 +331,10 @@ static SambaToken copyToken(SambaRun *run, SambaRunUnit *unit, BufferPort *port,
     port->copy_iteration = iteration;
     port->copy_origin.address = port->origin.address;
     if (port->pattern->access->guard_count)
-      memcpy(port->copy_origin.guards, port->origin.guards, port->pattern->access->guard_count * sizeof(int64_t));
+      memcpy(port->copy_origin.guards, port->origin.guards,
+             port->pattern->access->guard_count * sizeof(int64_t));
   }
+
   return (SambaToken){sambaBlockRetain(port->copy), 0};
 }
 
@@ -316,22 +344,26 @@ static SambaStatus readToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) 
   const SambaUnit *u = unit->unit;
   uint64_t iteration = iterationOf(port);
   SambaBlock **slot = &state->slots[iteration % u->slot_count];
+
   sambaPatternOrigin(port->pattern, port->counters, &port->origin);
   if (state->written)
     SAMBA_RETURN_IF_ERROR(checkHoles(run, unit, index, iteration % u->slot_count));
   SambaRunPort *output = &unit->outputs[index];
   bool view = output->layout.rank > 0 || port->pattern->dense;
-  SambaToken token =
-      view ? (SambaToken){sambaBlockRetain(*slot), port->origin.address} : copyToken(run, unit, port, slot, iteration);
+  SambaToken token = view ? (SambaToken){sambaBlockRetain(*slot), port->origin.address}
+                          : copyToken(run, unit, port, slot, iteration);
   sambaPortPut(run, output, token);
-  sambaCountersStep(port->counters, port->pattern->access->trips, port->pattern->access->token_level);
+  sambaCountersStep(port->counters, port->pattern->access->trips,
+                    port->pattern->access->token_level);
   ++port->fired;
+
   return NULL;
 }
 
 SambaStatus sambaBufferFire(SambaRun *run, SambaRunUnit *unit) {
   BufferState *state = unit->state;
   const SambaUnit *u = unit->unit;
+
   for (bool progress = true; progress;) {
     progress = false;
     for (uint32_t i = 0; i < u->input_count; ++i) {
@@ -351,14 +383,16 @@ SambaStatus sambaBufferFire(SambaRun *run, SambaRunUnit *unit) {
       }
     }
   }
+
   return NULL;
 }
 
-const SambaQueue *sambaBufferWaits(const SambaRunUnit *unit, bool output, uint32_t port, bool *out_other_is_output,
-                                   uint32_t *out_other) {
+const SambaQueue *sambaBufferWaits(const SambaRunUnit *unit, bool output, uint32_t port,
+                                   bool *out_other_is_output, uint32_t *out_other) {
   const BufferState *state = unit->state;
   const BufferPort *p = output ? &state->reads[port] : &state->writes[port];
-  const SambaQueue *queue = sambaPortWaits(output ? &unit->outputs[port] : &unit->inputs[port], output);
+  const SambaQueue *queue =
+      sambaPortWaits(output ? &unit->outputs[port] : &unit->inputs[port], output);
   *out_other_is_output = !output;
   *out_other = output ? writerBehind(unit, iterationOf(p)) : readerBehind(unit, iterationOf(p));
   bool other = *out_other < (output ? unit->unit->input_count : unit->unit->output_count);

@@ -1,4 +1,5 @@
-/* COMPUTE: a unit's plan (kernel, loop nest, systolic walk), made once per call, and its firings. */
+/* COMPUTE: a unit's plan (kernel, loop nest, systolic walk), made once per call, and its
+ * firings. */
 #include "backend/sim/value/nest.h"
 #include "backend/sim/value/systolic.h"
 
@@ -35,20 +36,25 @@ static uint64_t innerPoints(const SambaUnit *unit) {
   return sambaTripProduct(unit->trips, unit->token_level, unit->counter_count);
 }
 
-/* Rows of strides for the kernel's ports: inputs in their blocks, outputs, then one row per COUNTER operation. */
+/* Rows of strides for the kernel's ports: inputs in their blocks, outputs, then one row per COUNTER
+ * operation. */
 static int64_t **portStrides(SambaRun *run, SambaRunUnit *unit, ComputeState *state) {
   const SambaUnit *u = unit->unit;
   SambaArena *arena = &run->arena;
   uint32_t rows = u->input_count + u->output_count + u->program.op_count + 1;
   int64_t **strides = SAMBA_ARENA_ARRAY(arena, int64_t *, rows);
+
   for (uint32_t i = 0; i < rows; ++i)
     strides[i] = SAMBA_ARENA_ARRAY(arena, int64_t, u->counter_count);
   for (uint32_t i = 0; i < u->input_count; ++i) /* network.c made sure that these compose */
-    (void)sambaLayoutCompose(u, &u->inputs[i], &unit->inputs[i].layout, strides[i], &state->input_offsets[i]);
+    (void)sambaLayoutCompose(u, &u->inputs[i], &unit->inputs[i].layout, strides[i],
+                             &state->input_offsets[i]);
+
   for (uint32_t i = 0; i < u->output_count; ++i) {
     memcpy(strides[u->input_count + i], u->outputs[i].strides, u->counter_count * sizeof(int64_t));
     state->output_offsets[i] = u->outputs[i].offset;
   }
+
   uint32_t at = u->input_count + u->output_count;
   for (uint32_t i = 0; i < u->program.op_count; ++i)
     if (u->program.ops[i].opcode == SAMBA_LANE_COUNTER) {
@@ -61,7 +67,8 @@ static int64_t **portStrides(SambaRun *run, SambaRunUnit *unit, ComputeState *st
 }
 
 /* The output that the accumulators are: the mac's value as f32 or i32, laid out like them. */
-static int32_t findDirect(const SambaUnit *u, const ComputeState *state, const int64_t *accumulator_strides) {
+static int32_t findDirect(const SambaUnit *u, const ComputeState *state,
+                          const int64_t *accumulator_strides) {
   uint32_t value = u->input_count + state->mac;
   if (u->output_count != 1 || u->outputs[0].value != value || u->outputs[0].offset != 0)
     return -1;
@@ -104,13 +111,15 @@ static SambaSystolic *findSystolic(SambaRun *run, const SambaUnit *unit, const S
   }
   SambaSystolicPlan *plan = SAMBA_ARENA_NEW(&run->arena, SambaSystolicPlan);
   *plan = (SambaSystolicPlan){.unit = unit, .mac = mac, .strides = {strides[0], strides[1]}};
-  plan->systolic = sambaSystolicCreate(&run->arena, unit, mac, run->values->options.cpu, strides, out_strides);
+  plan->systolic =
+      sambaSystolicCreate(&run->arena, unit, mac, run->values->options.cpu, strides, out_strides);
   plan->accumulator_strides = out_strides;
   run->last_systolic = plan;
   return plan->systolic;
 }
 
-static void planSystolic(SambaRun *run, SambaRunUnit *unit, ComputeState *state, int64_t **strides, uint32_t ports) {
+static void planSystolic(SambaRun *run, SambaRunUnit *unit, ComputeState *state, int64_t **strides,
+                         uint32_t ports) {
   const SambaUnit *u = unit->unit;
   state->direct = -1;
   if (!u->program.systolic)
@@ -133,10 +142,12 @@ static void makeSpec(SambaRun *run, SambaRunUnit *unit, ComputeState *state, uin
   SambaKernelPort *inputs = SAMBA_ARENA_ARRAY(&run->arena, SambaKernelPort, u->input_count);
   SambaKernelPort *outputs = SAMBA_ARENA_ARRAY(&run->arena, SambaKernelPort, u->output_count);
   uint8_t *counters = SAMBA_ARENA_ARRAY(&run->arena, uint8_t, spec->counter_count);
+
   for (uint32_t i = 0; i < u->input_count; ++i)
     inputs[i] = (SambaKernelPort){(uint8_t)u->inputs[i].dtype, (uint8_t)sambaNestWalk(nest, i), 0};
   for (uint32_t i = 0; i < u->output_count; ++i)
-    outputs[i] = (SambaKernelPort){(uint8_t)u->outputs[i].dtype, (uint8_t)sambaNestWalk(nest, u->input_count + i),
+    outputs[i] = (SambaKernelPort){(uint8_t)u->outputs[i].dtype,
+                                   (uint8_t)sambaNestWalk(nest, u->input_count + i),
                                    (uint16_t)u->outputs[i].value};
   for (uint32_t i = 0; i < spec->counter_count; ++i)
     counters[i] = (uint8_t)sambaNestWalk(nest, u->input_count + u->output_count + i);
@@ -161,11 +172,14 @@ static void fillArguments(SambaRun *run, const SambaUnit *u, ComputeState *state
   const SambaNest *nest = state->nest;
   state->layout = sambaKernelLayout(&state->spec);
   state->arguments = SAMBA_ARENA_ARRAY(&run->arena, int64_t, state->layout.count);
+
   for (uint32_t l = 0; l < state->layout.loops; ++l) {
     state->arguments[state->layout.trips + l] = (int64_t)nest->loops[l].trip;
     for (uint32_t p = 0; p < state->layout.ports; ++p)
-      state->arguments[state->layout.strides + p * state->layout.loops + l] = nest->loops[l].strides[p];
+      state->arguments[state->layout.strides + p * state->layout.loops + l] =
+          nest->loops[l].strides[p];
   }
+
   state->arguments[state->layout.points] = (int64_t)nest->points;
   state->arguments[state->layout.argins] = (int64_t)(intptr_t)run->argins;
   if (!state->spec.parks)
@@ -174,9 +188,11 @@ static void fillArguments(SambaRun *run, const SambaUnit *u, ComputeState *state
   state->accumulators = SAMBA_ARENA_ARRAY(&run->arena, SambaBlock *, state->layout.reductions);
   for (uint32_t i = 0, r = 0; i < u->program.op_count; ++i)
     if (isReduction(u->program.ops[i].opcode)) {
-      size_t bytes = nest->points * lanes * sambaStorageBytes(sambaStorageOf(u->program.ops[i].type));
+      size_t bytes =
+          nest->points * lanes * sambaStorageBytes(sambaStorageOf(u->program.ops[i].type));
       state->accumulators[r] = sambaBlockCreate(&run->values->pool, bytes);
-      state->arguments[state->layout.accumulators + r] = (int64_t)(intptr_t)state->accumulators[r]->data;
+      state->arguments[state->layout.accumulators + r] =
+          (int64_t)(intptr_t)state->accumulators[r]->data;
       ++r;
     }
 }
@@ -184,6 +200,7 @@ static void fillArguments(SambaRun *run, const SambaUnit *u, ComputeState *state
 static void plan(SambaRun *run, SambaRunUnit *unit) {
   const SambaUnit *u = unit->unit;
   SambaArena *arena = &run->arena;
+
   ComputeState *state = SAMBA_ARENA_NEW(arena, ComputeState);
   unit->state = state;
   unit->outer_trips = u->trips;
@@ -210,16 +227,20 @@ static void plan(SambaRun *run, SambaRunUnit *unit) {
   uint32_t ports = u->input_count + u->output_count + state->spec.counter_count;
   planSystolic(run, unit, state, strides, ports);
   const int64_t lanes = run->values->machine.simd_lanes;
-  state->reduce_lanes = reduces && u->program.lane_reduce && !u->program.systolic && lanes > 1 ? (uint32_t)lanes : 0;
+  state->reduce_lanes =
+      reduces && u->program.lane_reduce && !u->program.systolic && lanes > 1 ? (uint32_t)lanes : 0;
   uint64_t mask = reduces ? inner_mask : 0;
   if (state->systolic) {
-    /* The tail runs over the parallel points only: reduced counters are taken out of the nest by their strides'
-     * absence. */
-    state->nest = sambaNestCreate(arena, u, (const int64_t *const *)strides, ports + 1, true, mask, 0);
+    /* The tail runs over the parallel points only: reduced counters are taken out of the nest by
+     * their strides' absence. */
+    state->nest =
+        sambaNestCreate(arena, u, (const int64_t *const *)strides, ports + 1, true, mask, 0);
     state->nest->reduced_loops = 0;
   } else {
-    state->nest = sambaNestCreate(arena, u, (const int64_t *const *)strides, ports, false, mask, state->reduce_lanes);
+    state->nest = sambaNestCreate(arena, u, (const int64_t *const *)strides, ports, false, mask,
+                                  state->reduce_lanes);
   }
+
   makeSpec(run, unit, state, ports);
   SambaKernelSpec whole = state->spec;
   whole.external_op = SAMBA_KERNEL_NO_OP;
@@ -234,6 +255,7 @@ SambaStatus sambaComputePrepare(SambaRun *run, SambaRunUnit *const *units, uint3
   ComputeState **wanting = sambaAllocate(count * sizeof *wanting);
   SambaKernelFunction *functions = sambaAllocateZeroed(count, sizeof *functions);
   uint32_t wanted = 0;
+
   for (uint32_t i = 0; i < count; ++i) {
     plan(run, units[i]);
     ComputeState *state = units[i]->state;
@@ -242,12 +264,14 @@ SambaStatus sambaComputePrepare(SambaRun *run, SambaRunUnit *const *units, uint3
     specs[wanted] = &state->spec;
     wanting[wanted++] = state;
   }
+
   SambaStatus status = wanted ? sambaJitCompile(run->values->jit, specs, wanted, functions) : NULL;
   for (uint32_t i = 0; i < wanted && !status; ++i)
     wanting[i]->function = functions[i];
   free(functions);
   free(wanting);
   free(specs);
+
   return status;
 }
 
@@ -298,30 +322,36 @@ static void runSystolic(SambaRun *run, SambaRunUnit *unit, ComputeState *state, 
     operands[o].offset += state->input_offsets[mac->operands[o]];
   }
   if (!state->making)
-    state->making = sambaBlockCreate(pool, sambaSystolicPoints(state->systolic) * state->systolic->element_bytes);
+    state->making = sambaBlockCreate(pool, sambaSystolicPoints(state->systolic) *
+                                               state->systolic->element_bytes);
   sambaSystolicRun(state->systolic, pool, operands, state->making->data, first);
   state->arguments[state->layout.accumulators] = (int64_t)(intptr_t)state->making->data;
 }
 
-static void runKernel(const SambaRunUnit *unit, ComputeState *state, SambaBlock *const *outputs, uint64_t step,
-                      bool last) {
+static void runKernel(const SambaRunUnit *unit, ComputeState *state, SambaBlock *const *outputs,
+                      uint64_t step, bool last) {
   const SambaUnit *u = unit->unit;
   int64_t *arguments = state->arguments;
+
   for (uint32_t i = 0; i < u->input_count; ++i) {
     int64_t offset = state->held[i].offset + state->input_offsets[i];
-    arguments[i] =
-        (int64_t)(intptr_t)(state->held[i].block->data + offset * sambaStorageBytes(unit->inputs[i].storage));
+    arguments[i] = (int64_t)(intptr_t)(state->held[i].block->data +
+                                       offset * sambaStorageBytes(unit->inputs[i].storage));
   }
+
   for (uint32_t i = 0; i < u->output_count; ++i)
     arguments[u->input_count + i] =
         outputs[i] ? (int64_t)(intptr_t)(outputs[i]->data +
-                                         state->output_offsets[i] * sambaStorageBytes(unit->outputs[i].storage))
+                                         state->output_offsets[i] *
+                                             sambaStorageBytes(unit->outputs[i].storage))
                    : 0;
+
   for (uint32_t i = 0; i < state->spec.counter_count; ++i) {
     uint32_t counter = state->counter_ops[i];
     arguments[u->input_count + u->output_count + i] =
         counter < unit->outer_count ? (int64_t)unit->counters[counter] : 0;
   }
+
   arguments[state->layout.first] = step == 0;
   arguments[state->layout.last] = last;
   if (state->reduce_lanes)
@@ -331,9 +361,11 @@ static void runKernel(const SambaRunUnit *unit, ComputeState *state, SambaBlock 
   state->function(arguments);
 }
 
-static void fireOnce(SambaRun *run, SambaRunUnit *unit, ComputeState *state, uint64_t step, bool last) {
+static void fireOnce(SambaRun *run, SambaRunUnit *unit, ComputeState *state, uint64_t step,
+                     bool last) {
   const SambaUnit *u = unit->unit;
   SambaPool *pool = &run->values->pool;
+
   for (uint32_t i = 0; i < u->input_count; ++i)
     if (sambaComputeNeedsToken(unit, i)) {
       sambaBlockRelease(pool, state->held[i].block);
@@ -341,26 +373,29 @@ static void fireOnce(SambaRun *run, SambaRunUnit *unit, ComputeState *state, uin
     }
   SambaBlock **outputs = state->outputs;
   for (uint32_t i = 0; i < u->output_count; ++i)
-    outputs[i] =
-        (last || !state->after[i]) && state->direct != (int32_t)i
-            ? sambaBlockCreate(pool, u->outputs[i].token_elements * sambaStorageBytes(unit->outputs[i].storage))
-            : NULL;
+    outputs[i] = (last || !state->after[i]) && state->direct != (int32_t)i
+                     ? sambaBlockCreate(pool, u->outputs[i].token_elements *
+                                                  sambaStorageBytes(unit->outputs[i].storage))
+                     : NULL;
   if (state->systolic) {
     runSystolic(run, unit, state, step == 0);
     unit->macs += state->inner_points;
   }
+
   if (state->function && (last || !state->systolic))
     runKernel(unit, state, outputs, step, last);
   if (state->direct >= 0 && last) {
     outputs[state->direct] = state->making;
     state->making = NULL;
   }
+
   for (uint32_t i = 0; i < u->output_count; ++i)
     if (outputs[i])
       sambaPortPut(run, &unit->outputs[i], (SambaToken){outputs[i], 0});
 }
 
-/* Lane operations of a firing: those before a reduction at every point, those after it once per result. */
+/* Lane operations of a firing: those before a reduction at every point, those after it once per
+ * result. */
 static uint64_t countLaneOperations(const SambaUnit *u, const ComputeState *state, bool last) {
   uint64_t count = 0;
   for (uint32_t i = 0; i < u->program.op_count; ++i) {
@@ -387,5 +422,6 @@ SambaStatus sambaComputeFire(SambaRun *run, SambaRunUnit *unit) {
     sambaCountersStep(unit->counters, unit->outer_trips, unit->outer_count);
     ++unit->fired;
   }
+
   return NULL;
 }

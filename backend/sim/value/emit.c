@@ -42,14 +42,15 @@ LLVMValueRef sambaEmitSplat(const SambaEmit *emit, LLVMValueRef scalar) {
   if (emit->width == 1)
     return scalar;
   LLVMTypeRef type = sambaEmitType(emit, LLVMTypeOf(scalar));
-  LLVMValueRef one =
-      LLVMBuildInsertElement(emit->builder, LLVMGetPoison(type), scalar, LLVMConstInt(emit->i32, 0, false), "");
+  LLVMValueRef one = LLVMBuildInsertElement(emit->builder, LLVMGetPoison(type), scalar,
+                                            LLVMConstInt(emit->i32, 0, false), "");
   LLVMValueRef zeros = LLVMConstNull(LLVMVectorType(emit->i32, emit->width));
   return LLVMBuildShuffleVector(emit->builder, one, LLVMGetPoison(type), zeros, "");
 }
 
 LLVMValueRef sambaEmitIntrinsic(const SambaEmit *emit, const char *name, LLVMTypeRef *overloads,
-                                unsigned overload_count, LLVMValueRef *arguments, unsigned argument_count) {
+                                unsigned overload_count, LLVMValueRef *arguments,
+                                unsigned argument_count) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
   LLVMValueRef function = LLVMGetIntrinsicDeclaration(emit->module, id, overloads, overload_count);
   LLVMTypeRef type = LLVMIntrinsicGetType(emit->context, id, overloads, overload_count);
@@ -61,7 +62,8 @@ LLVMValueRef sambaEmitUnary(const SambaEmit *emit, const char *name, LLVMValueRe
   return sambaEmitIntrinsic(emit, name, &type, 1, &a, 1);
 }
 
-LLVMValueRef sambaEmitBinary(const SambaEmit *emit, const char *name, LLVMValueRef a, LLVMValueRef b) {
+LLVMValueRef sambaEmitBinary(const SambaEmit *emit, const char *name, LLVMValueRef a,
+                             LLVMValueRef b) {
   LLVMTypeRef type = LLVMTypeOf(a);
   LLVMValueRef arguments[] = {a, b};
   return sambaEmitIntrinsic(emit, name, &type, 1, arguments, 2);
@@ -77,15 +79,17 @@ LLVMValueRef sambaEmitBitcast(const SambaEmit *emit, LLVMValueRef value, LLVMTyp
   return LLVMBuildBitCast(emit->builder, value, sambaEmitType(emit, scalar), "");
 }
 
-LLVMValueRef sambaEmitSelect(const SambaEmit *emit, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no) {
+LLVMValueRef sambaEmitSelect(const SambaEmit *emit, LLVMValueRef condition, LLVMValueRef yes,
+                             LLVMValueRef no) {
   return LLVMBuildSelect(emit->builder, condition, yes, no, "");
 }
 
-LLVMValueRef sambaEmitCompare(const SambaEmit *emit, LLVMRealPredicate predicate, LLVMValueRef a, LLVMValueRef b) {
+LLVMValueRef sambaEmitCompare(const SambaEmit *emit, LLVMRealPredicate predicate, LLVMValueRef a,
+                              LLVMValueRef b) {
   return LLVMBuildFCmp(emit->builder, predicate, a, b, "");
 }
 
-LLVMValueRef sambaEmitIntegerCompare(const SambaEmit *emit, LLVMIntPredicate predicate, LLVMValueRef a,
-                                     LLVMValueRef b) {
+LLVMValueRef sambaEmitIntegerCompare(const SambaEmit *emit, LLVMIntPredicate predicate,
+                                     LLVMValueRef a, LLVMValueRef b) {
   return LLVMBuildICmp(emit->builder, predicate, a, b, "");
 }

@@ -1,5 +1,5 @@
-/* The lane operations over the lane builder, one row each; their meaning is in backend/config/lane_ops.def and
- * docs/numerics.md. */
+/* The lane operations over the lane builder, one row each; their meaning is in
+ * backend/config/lane_ops.def and docs/numerics.md. */
 #include "backend/sim/value/emit.h"
 
 #include <math.h>
@@ -19,8 +19,8 @@ static LLVMValueRef isNan(const SambaEmit *e, LLVMValueRef value) {
 
 static LLVMValueRef canonicalNan(const SambaEmit *e) { return sambaEmitFloat(e, (float)NAN); }
 
-/* Round to nearest even at bit `drop` of the f32 pattern: add half, plus one when the last kept bit is odd, then cut.
- */
+/* Round to nearest even at bit `drop` of the f32 pattern: add half, plus one when the last kept bit
+ * is odd, then cut. */
 static LLVMValueRef roundPattern(const SambaEmit *e, LLVMValueRef bits, unsigned drop) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef odd = LLVMBuildAnd(b, LLVMBuildLShr(b, bits, sambaEmitInteger(e, e->i32, drop), ""),
@@ -31,21 +31,26 @@ static LLVMValueRef roundPattern(const SambaEmit *e, LLVMValueRef bits, unsigned
 }
 
 LLVMValueRef sambaEmitRoundToBf16(const SambaEmit *e, LLVMValueRef value) {
-  LLVMValueRef rounded = sambaEmitBitcast(e, roundPattern(e, sambaEmitBitcast(e, value, e->i32), 16), e->f32);
+  LLVMValueRef rounded =
+      sambaEmitBitcast(e, roundPattern(e, sambaEmitBitcast(e, value, e->i32), 16), e->f32);
   return sambaEmitSelect(e, isNan(e, value), canonicalNan(e), rounded);
 }
 
 LLVMValueRef sambaEmitRoundToHalf(const SambaEmit *e, LLVMValueRef value) {
   LLVMBuilderRef b = e->builder;
   LLVMValueRef magnitude = sambaEmitUnary(e, "llvm.fabs", value);
-  LLVMValueRef normal = sambaEmitBitcast(e, roundPattern(e, sambaEmitBitcast(e, magnitude, e->i32), 13), e->f32);
+  LLVMValueRef normal =
+      sambaEmitBitcast(e, roundPattern(e, sambaEmitBitcast(e, magnitude, e->i32), 13), e->f32);
   normal = sambaEmitSelect(e, sambaEmitCompare(e, LLVMRealOGE, normal, sambaEmitFloat(e, 65536.0f)),
                            sambaEmitFloat(e, INFINITY), normal);
-  /* Below 2^-14 the spacing of f16 is 2^-24, which is the spacing of f32 in [0.5, 1): one addition rounds. */
+
+  /* Below 2^-14 the spacing of f16 is 2^-24, which is the spacing of f32 in [0.5, 1): one addition
+   * rounds. */
   LLVMValueRef half = sambaEmitFloat(e, 0.5f);
   LLVMValueRef small = LLVMBuildFSub(b, LLVMBuildFAdd(b, magnitude, half, ""), half, "");
   LLVMValueRef is_small = sambaEmitCompare(e, LLVMRealOLT, magnitude, sambaEmitFloat(e, 0x1p-14f));
-  LLVMValueRef result = sambaEmitBinary(e, "llvm.copysign", sambaEmitSelect(e, is_small, small, normal), value);
+  LLVMValueRef result =
+      sambaEmitBinary(e, "llvm.copysign", sambaEmitSelect(e, is_small, small, normal), value);
   return sambaEmitSelect(e, isNan(e, value), canonicalNan(e), result);
 }
 
@@ -67,43 +72,59 @@ LLVMValueRef sambaEmitWrap(const SambaEmit *e, LLVMValueRef value, SambaDType dt
 }
 
 /* Toward zero; by zero gives 0; the one overflowing quotient wraps. */
-static LLVMValueRef integerDivide(const SambaEmit *e, LLVMTypeRef scalar, bool remainder, LLVMValueRef a,
-                                  LLVMValueRef b) {
-  LLVMValueRef zero = sambaEmitInteger(e, scalar, 0), one = sambaEmitInteger(e, scalar, 1);
+static LLVMValueRef integerDivide(const SambaEmit *e, LLVMTypeRef scalar, bool remainder,
+                                  LLVMValueRef a, LLVMValueRef b) {
+  LLVMValueRef zero = sambaEmitInteger(e, scalar, 0);
+  LLVMValueRef one = sambaEmitInteger(e, scalar, 1);
   LLVMValueRef by_zero = sambaEmitIntegerCompare(e, LLVMIntEQ, b, zero);
-  LLVMValueRef by_minus_one = sambaEmitIntegerCompare(e, LLVMIntEQ, b, sambaEmitInteger(e, scalar, -1));
-  LLVMValueRef safe = sambaEmitSelect(e, LLVMBuildOr(e->builder, by_zero, by_minus_one, ""), one, b);
-  LLVMValueRef result = remainder ? LLVMBuildSRem(e->builder, a, safe, "") : LLVMBuildSDiv(e->builder, a, safe, "");
+  LLVMValueRef by_minus_one =
+      sambaEmitIntegerCompare(e, LLVMIntEQ, b, sambaEmitInteger(e, scalar, -1));
+  LLVMValueRef safe =
+      sambaEmitSelect(e, LLVMBuildOr(e->builder, by_zero, by_minus_one, ""), one, b);
+  LLVMValueRef result =
+      remainder ? LLVMBuildSRem(e->builder, a, safe, "") : LLVMBuildSDiv(e->builder, a, safe, "");
   if (!remainder)
     result = sambaEmitSelect(e, by_minus_one, LLVMBuildSub(e->builder, zero, a, ""), result);
   return sambaEmitSelect(e, by_zero, zero, result);
 }
 
-/* By squaring, wrapping; a negative exponent leaves 1 / a^-b toward zero, which is 0 but for a = 1 and -1. */
-static LLVMValueRef integerPower(const SambaEmit *e, LLVMTypeRef scalar, LLVMValueRef a, LLVMValueRef exponent) {
+/* By squaring, wrapping; a negative exponent leaves 1 / a^-b toward zero, which is 0 but for a = 1
+ * and -1. */
+static LLVMValueRef integerPower(const SambaEmit *e, LLVMTypeRef scalar, LLVMValueRef a,
+                                 LLVMValueRef exponent) {
   LLVMBuilderRef b = e->builder;
-  LLVMValueRef zero = sambaEmitInteger(e, scalar, 0), one = sambaEmitInteger(e, scalar, 1), power = one, square = a;
-  LLVMValueRef is_odd = sambaEmitIntegerCompare(e, LLVMIntNE, LLVMBuildAnd(b, exponent, one, ""), zero);
+  LLVMValueRef zero = sambaEmitInteger(e, scalar, 0);
+  LLVMValueRef one = sambaEmitInteger(e, scalar, 1);
+  LLVMValueRef power = one;
+  LLVMValueRef square = a;
+  LLVMValueRef is_odd =
+      sambaEmitIntegerCompare(e, LLVMIntNE, LLVMBuildAnd(b, exponent, one, ""), zero);
+
   for (unsigned bit = 0; bit + 1 < LLVMGetIntTypeWidth(scalar); ++bit) {
-    LLVMValueRef set = LLVMBuildAnd(b, exponent, sambaEmitInteger(e, scalar, INT64_C(1) << bit), "");
-    power =
-        sambaEmitSelect(e, sambaEmitIntegerCompare(e, LLVMIntNE, set, zero), LLVMBuildMul(b, power, square, ""), power);
+    LLVMValueRef set =
+        LLVMBuildAnd(b, exponent, sambaEmitInteger(e, scalar, INT64_C(1) << bit), "");
+    power = sambaEmitSelect(e, sambaEmitIntegerCompare(e, LLVMIntNE, set, zero),
+                            LLVMBuildMul(b, power, square, ""), power);
     square = LLVMBuildMul(b, square, square, "");
   }
+
   LLVMValueRef minus_one = sambaEmitInteger(e, scalar, -1);
-  LLVMValueRef is_one = sambaEmitIntegerCompare(e, LLVMIntEQ, a, one),
-               is_minus_one = sambaEmitIntegerCompare(e, LLVMIntEQ, a, minus_one);
+  LLVMValueRef is_one = sambaEmitIntegerCompare(e, LLVMIntEQ, a, one);
+  LLVMValueRef is_minus_one = sambaEmitIntegerCompare(e, LLVMIntEQ, a, minus_one);
   LLVMValueRef inverse = sambaEmitSelect(e, is_one, one, zero);
+
   inverse = sambaEmitSelect(e, is_minus_one, sambaEmitSelect(e, is_odd, minus_one, one), inverse);
   return sambaEmitSelect(e, sambaEmitIntegerCompare(e, LLVMIntSLT, exponent, zero), inverse, power);
 }
 
-static LLVMValueRef compare(const SambaEmit *e, uint8_t opcode, bool is_float, bool is_bit, LLVMValueRef a,
-                            LLVMValueRef b) {
+static LLVMValueRef compare(const SambaEmit *e, uint8_t opcode, bool is_float, bool is_bit,
+                            LLVMValueRef a, LLVMValueRef b) {
   static const LLVMRealPredicate real[] = {LLVMRealOEQ, LLVMRealUNE, LLVMRealOLT,
                                            LLVMRealOLE, LLVMRealOGT, LLVMRealOGE};
-  static const LLVMIntPredicate wide[] = {LLVMIntEQ, LLVMIntNE, LLVMIntSLT, LLVMIntSLE, LLVMIntSGT, LLVMIntSGE};
-  static const LLVMIntPredicate bit[] = {LLVMIntEQ, LLVMIntNE, LLVMIntULT, LLVMIntULE, LLVMIntUGT, LLVMIntUGE};
+  static const LLVMIntPredicate wide[] = {LLVMIntEQ,  LLVMIntNE,  LLVMIntSLT,
+                                          LLVMIntSLE, LLVMIntSGT, LLVMIntSGE};
+  static const LLVMIntPredicate bit[] = {LLVMIntEQ,  LLVMIntNE,  LLVMIntULT,
+                                         LLVMIntULE, LLVMIntUGT, LLVMIntUGE};
   unsigned which = opcode - SAMBA_LANE_EQ;
   if (is_float)
     return sambaEmitCompare(e, real[which], a, b);
@@ -111,16 +132,18 @@ static LLVMValueRef compare(const SambaEmit *e, uint8_t opcode, bool is_float, b
 }
 
 /* Shift amounts count modulo the width of the type. */
-static LLVMValueRef shift(const SambaEmit *e, uint8_t opcode, LLVMTypeRef scalar, LLVMValueRef a, LLVMValueRef amount) {
-  LLVMValueRef count =
-      LLVMBuildAnd(e->builder, amount, sambaEmitInteger(e, scalar, LLVMGetIntTypeWidth(scalar) - 1), "");
+static LLVMValueRef shift(const SambaEmit *e, uint8_t opcode, LLVMTypeRef scalar, LLVMValueRef a,
+                          LLVMValueRef amount) {
+  LLVMValueRef count = LLVMBuildAnd(
+      e->builder, amount, sambaEmitInteger(e, scalar, LLVMGetIntTypeWidth(scalar) - 1), "");
   if (opcode == SAMBA_LANE_SHL)
     return LLVMBuildShl(e->builder, a, count, "");
-  return opcode == SAMBA_LANE_SHRA ? LLVMBuildAShr(e->builder, a, count, "") : LLVMBuildLShr(e->builder, a, count, "");
+  return opcode == SAMBA_LANE_SHRA ? LLVMBuildAShr(e->builder, a, count, "")
+                                   : LLVMBuildLShr(e->builder, a, count, "");
 }
 
-static LLVMValueRef minMax(const SambaEmit *e, bool maximum, bool is_float, bool is_bit, LLVMValueRef a,
-                           LLVMValueRef b) {
+static LLVMValueRef minMax(const SambaEmit *e, bool maximum, bool is_float, bool is_bit,
+                           LLVMValueRef a, LLVMValueRef b) {
   if (is_float)
     return sambaEmitBinary(e, maximum ? "llvm.maximum" : "llvm.minimum", a, b);
   if (is_bit)
@@ -151,6 +174,7 @@ LLVMValueRef sambaEmitLaneOp(const SambaEmit *e, const SambaLaneOp *op, const LL
   LLVMBuilderRef b = e->builder;
   LLVMTypeRef scalar = sambaEmitLaneType(e, op->type);
   bool real = sambaDTypeIsFloat(op->type), bit = op->type == SAMBA_DTYPE_I1;
+
   switch ((SambaLaneOpcode)op->opcode) {
   case SAMBA_LANE_MOVE:
     return v[0];
@@ -161,7 +185,8 @@ LLVMValueRef sambaEmitLaneOp(const SambaEmit *e, const SambaLaneOp *op, const LL
   case SAMBA_LANE_MUL:
     return real ? LLVMBuildFMul(b, v[0], v[1], "") : LLVMBuildMul(b, v[0], v[1], "");
   case SAMBA_LANE_FMA:
-    return real ? sambaEmitFma(e, v[0], v[1], v[2]) : LLVMBuildAdd(b, LLVMBuildMul(b, v[0], v[1], ""), v[2], "");
+    return real ? sambaEmitFma(e, v[0], v[1], v[2])
+                : LLVMBuildAdd(b, LLVMBuildMul(b, v[0], v[1], ""), v[2], "");
   case SAMBA_LANE_DIV:
     return real ? LLVMBuildFDiv(b, v[0], v[1], "") : integerDivide(e, scalar, false, v[0], v[1]);
   case SAMBA_LANE_REM:
@@ -172,8 +197,10 @@ LLVMValueRef sambaEmitLaneOp(const SambaEmit *e, const SambaLaneOp *op, const LL
     if (real)
       return sambaEmitUnary(e, "llvm.fabs", v[0]);
     return bit ? v[0]
-               : sambaEmitSelect(e, sambaEmitIntegerCompare(e, LLVMIntSLT, v[0], sambaEmitInteger(e, scalar, 0)),
-                                 LLVMBuildNeg(b, v[0], ""), v[0]);
+               : sambaEmitSelect(
+                     e,
+                     sambaEmitIntegerCompare(e, LLVMIntSLT, v[0], sambaEmitInteger(e, scalar, 0)),
+                     LLVMBuildNeg(b, v[0], ""), v[0]);
   case SAMBA_LANE_MIN:
   case SAMBA_LANE_MAX:
     return minMax(e, op->opcode == SAMBA_LANE_MAX, real, bit, v[0], v[1]);
@@ -227,8 +254,9 @@ LLVMValueRef sambaEmitLaneOp(const SambaEmit *e, const SambaLaneOp *op, const LL
   case SAMBA_LANE_FLOAT_TO_INT:
     return floatToInteger(e, scalar, v[0]);
   case SAMBA_LANE_INT_TO_FLOAT:
-    return sambaEmitScalarOf(LLVMTypeOf(v[0])) == e->i1 ? LLVMBuildUIToFP(b, v[0], sambaEmitType(e, e->f32), "")
-                                                        : LLVMBuildSIToFP(b, v[0], sambaEmitType(e, e->f32), "");
+    return sambaEmitScalarOf(LLVMTypeOf(v[0])) == e->i1
+               ? LLVMBuildUIToFP(b, v[0], sambaEmitType(e, e->f32), "")
+               : LLVMBuildSIToFP(b, v[0], sambaEmitType(e, e->f32), "");
   case SAMBA_LANE_INT_RESIZE:
     return resize(e, scalar, v[0]);
   case SAMBA_LANE_WRAP:
@@ -245,12 +273,14 @@ LLVMValueRef sambaEmitLaneOp(const SambaEmit *e, const SambaLaneOp *op, const LL
   case SAMBA_LANE_MAC:
     break;
   }
+
   return LLVMConstNull(sambaEmitType(e, scalar));
 }
 
 LLVMValueRef sambaEmitReduceIdentity(const SambaEmit *e, const SambaLaneOp *op) {
   bool real = sambaDTypeIsFloat(op->type);
   LLVMTypeRef scalar = sambaEmitLaneType(e, op->type);
+
   unsigned bits = real ? 32 : LLVMGetIntTypeWidth(scalar);
   switch (op->opcode) {
   case SAMBA_LANE_REDUCE_MUL:
@@ -274,7 +304,8 @@ LLVMValueRef sambaEmitReduceIdentity(const SambaEmit *e, const SambaLaneOp *op) 
   }
 }
 
-LLVMValueRef sambaEmitReduceCombine(const SambaEmit *e, const SambaLaneOp *op, LLVMValueRef a, LLVMValueRef b) {
+LLVMValueRef sambaEmitReduceCombine(const SambaEmit *e, const SambaLaneOp *op, LLVMValueRef a,
+                                    LLVMValueRef b) {
   static const uint8_t simple[] = {SAMBA_LANE_ADD, SAMBA_LANE_MUL, SAMBA_LANE_MIN, SAMBA_LANE_MAX,
                                    SAMBA_LANE_AND, SAMBA_LANE_OR,  SAMBA_LANE_ADD};
   SambaLaneOp combine = {.opcode = simple[op->opcode - SAMBA_LANE_REDUCE_ADD], .type = op->type};
@@ -282,8 +313,8 @@ LLVMValueRef sambaEmitReduceCombine(const SambaEmit *e, const SambaLaneOp *op, L
   return sambaEmitLaneOp(e, &combine, operands);
 }
 
-LLVMValueRef sambaEmitReduceStep(const SambaEmit *e, const SambaLaneOp *op, LLVMValueRef accumulator, LLVMValueRef a,
-                                 LLVMValueRef b) {
+LLVMValueRef sambaEmitReduceStep(const SambaEmit *e, const SambaLaneOp *op,
+                                 LLVMValueRef accumulator, LLVMValueRef a, LLVMValueRef b) {
   if (op->opcode != SAMBA_LANE_MAC)
     return sambaEmitReduceCombine(e, op, accumulator, a);
   SambaLaneOp fma = {.opcode = SAMBA_LANE_FMA, .type = op->type};

@@ -1,7 +1,8 @@
 /* The value engine's inside: one call of a section as a network of running units.
  *
- * A unit is worked on by one thread at a time and runs until it waits for a token, for space or for a slot. Tokens are
- * views of shared, never-changing blocks; queues have one producer and one consumer each. */
+ * A unit is worked on by one thread at a time and runs until it waits for a token, for space or for
+ * a slot. Tokens are views of shared, never-changing blocks; queues have one producer and one
+ * consumer each. */
 #ifndef SAMBA_BACKEND_SIM_VALUE_ENGINE_H
 #define SAMBA_BACKEND_SIM_VALUE_ENGINE_H
 
@@ -13,18 +14,21 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Host memory of tokens and slots, counted by reference; never written while anybody but its maker can see it. */
+/* Host memory of tokens and slots, counted by reference; never written while anybody but its maker
+ * can see it. */
 typedef struct SambaBlock {
   atomic_uint references;
   uint32_t size_class;
-  struct SambaBlock *next;             /* in the pool */
-  _Atomic(struct SambaBlock *) packed; /* a systolic operand in the kernels' order, made once (systolic.c) */
+  struct SambaBlock *next; /* in the pool */
+  _Atomic(struct SambaBlock *)
+      packed; /* a systolic operand in the kernels' order, made once (systolic.c) */
   uint64_t packed_key;
   uint8_t *data; /* aligned to 64 */
 } SambaBlock;
 
 enum { SAMBA_POOL_CLASSES = 192 };
-typedef struct SambaPool { /* one list per size, each with a lock that is held for a few instructions */
+typedef struct SambaPool { /* one list per size, each with a lock that is held for a few
+                              instructions */
   struct {
     atomic_flag taken;
     SambaBlock *blocks;
@@ -38,14 +42,15 @@ SambaBlock *sambaBlockCreate(SambaPool *pool, size_t bytes);
 SambaBlock *sambaBlockRetain(SambaBlock *block);
 void sambaBlockRelease(SambaPool *pool, SambaBlock *block); /* NULL is fine */
 
-/* A token: elements of the stream's storage class from `offset` elements on, in the stream's layout. Control: no block.
- */
+/* A token: elements of the stream's storage class from `offset` elements on, in the stream's
+ * layout. Control: no block. */
 typedef struct SambaToken {
   SambaBlock *block;
   int64_t offset;
 } SambaToken;
 
-/* How the elements of a port's tokens lie in their blocks: dense (rank 0), or by dimension, outermost first. */
+/* How the elements of a port's tokens lie in their blocks: dense (rank 0), or by dimension,
+ * outermost first. */
 typedef struct SambaLayout {
   uint32_t rank;
   uint64_t *trips;
@@ -72,7 +77,12 @@ typedef struct SambaRunPort {
   SambaLayout layout;     /* of the tokens that travel here */
 } SambaRunPort;
 
-typedef enum { SAMBA_UNIT_IDLE, SAMBA_UNIT_QUEUED, SAMBA_UNIT_RUNNING, SAMBA_UNIT_AGAIN } SambaUnitActivityState;
+typedef enum {
+  SAMBA_UNIT_IDLE,
+  SAMBA_UNIT_QUEUED,
+  SAMBA_UNIT_RUNNING,
+  SAMBA_UNIT_AGAIN
+} SambaUnitActivityState;
 
 typedef struct SambaRunUnit {
   const SambaUnit *unit;
@@ -120,8 +130,9 @@ void sambaPortPut(SambaRun *run, SambaRunPort *port, SambaToken token);
 const SambaQueue *sambaPortWaits(const SambaRunPort *port, bool output);
 
 /* A named fault: "FAULT: section 'S', unit 'U' (layer 'L'), firing N: ..." */
-SambaStatus sambaRunFault(const SambaRun *run, const SambaRunUnit *unit, uint64_t firing, const char *fault,
-                          const char *format, ...) __attribute__((format(printf, 5, 6)));
+SambaStatus sambaRunFault(const SambaRun *run, const SambaRunUnit *unit, uint64_t firing,
+                          const char *fault, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 /* Steps counters like an odometer. */
 void sambaCountersStep(uint32_t *counters, const uint32_t *trips, uint32_t count);
 /* The host value of fill or initial bits of a dtype, as storage bits. */
@@ -129,8 +140,9 @@ uint64_t sambaStorageBits(SambaDType dtype, uint64_t bits);
 void sambaStorageFill(SambaStorage storage, uint8_t *data, uint64_t count, uint64_t bits);
 
 /* network.c */
-SambaStatus sambaRunCreate(SambaValues *values, const SambaSection *section, const SambaBinding *bindings,
-                           const uint64_t *argins, uint32_t argin_count, SambaIndexTraces *traces, SambaRun *out_run);
+SambaStatus sambaRunCreate(SambaValues *values, const SambaSection *section,
+                           const SambaBinding *bindings, const uint64_t *argins,
+                           uint32_t argin_count, SambaIndexTraces *traces, SambaRun *out_run);
 void sambaRunDestroy(SambaRun *run);
 
 /* hazards.c: the fault `missing synchronisation` for memory that the call both loads and stores. */
@@ -149,11 +161,12 @@ SambaStatus sambaBufferFire(SambaRun *run, SambaRunUnit *unit);
 void sambaBufferFinish(SambaRun *run, SambaRunUnit *unit);
 bool sambaBufferDone(const SambaRunUnit *unit);
 /* What a port of a buffer waits for: a queue, or (NULL) another port of the buffer. */
-const SambaQueue *sambaBufferWaits(const SambaRunUnit *unit, bool output, uint32_t port, bool *out_other_is_output,
-                                   uint32_t *out_other);
+const SambaQueue *sambaBufferWaits(const SambaRunUnit *unit, bool output, uint32_t port,
+                                   bool *out_other_is_output, uint32_t *out_other);
 /* A port that still has tokens to take or send. */
 void sambaBufferFirstWaiting(const SambaRunUnit *unit, bool *out_output, uint32_t *out_port);
-/* The layout of what a read port sends when nothing is copied; false: its tokens are copied out and dense. */
+/* The layout of what a read port sends when nothing is copied; false: its tokens are copied out and
+ * dense. */
 bool sambaBufferViewLayout(SambaArena *arena, const SambaPort *port, SambaLayout *out_layout);
 /* Makes kernels' specs; compile fills the functions in. */
 SambaStatus sambaComputePrepare(SambaRun *run, SambaRunUnit *const *units, uint32_t count);
@@ -162,9 +175,10 @@ SambaStatus sambaComputeFire(SambaRun *run, SambaRunUnit *unit);
 bool sambaComputeNeedsToken(const SambaRunUnit *unit, uint32_t input);
 void sambaComputeFinish(SambaRun *run, SambaRunUnit *unit);
 
-/* nest.c: the stride in a block of every inner counter of a compute input whose tokens lie like this; false when a
- * counter walks over the end of a dimension. out_strides has counter_count entries. */
-bool sambaLayoutCompose(const SambaUnit *unit, const SambaPort *port, const SambaLayout *layout, int64_t *out_strides,
-                        int64_t *out_offset);
+/* nest.c: the stride in a block of every inner counter of a compute input whose tokens lie like
+ * this; false when a counter walks over the end of a dimension. out_strides has counter_count
+ * entries. */
+bool sambaLayoutCompose(const SambaUnit *unit, const SambaPort *port, const SambaLayout *layout,
+                        int64_t *out_strides, int64_t *out_offset);
 
 #endif

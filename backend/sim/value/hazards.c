@@ -1,8 +1,9 @@
-/* Order through memory: an element that a store writes and a load reads in the same call must be ordered by streams, or
- * the hardware would read either value. Buffers need no such check: their credits order every read after its write.
+/* Order through memory: an element that a store writes and a load reads in the same call must be
+ * ordered by streams, or the hardware would read either value. Buffers need no such check: their
+ * credits order every read after its write.
  *
- * What orders two units is a path of streams between them, in either direction. Sections that load nothing they store -
- * nearly all - cost a comparison of address ranges. */
+ * What orders two units is a path of streams between them, in either direction. Sections that load
+ * nothing they store - nearly all - cost a comparison of address ranges. */
 #include "backend/sim/value/engine.h"
 
 #include <stdlib.h>
@@ -29,9 +30,11 @@ static Access makeAccess(const SambaRun *run, uint32_t index) {
   const SambaFormal *formal = &run->section->symbols[unit->symbol];
   int64_t low, high;
   uint64_t bytes = sambaDTypeBytes(formal->dtype);
-  Access result = {index, (uint64_t)(uintptr_t)binding->data, (uint64_t)(uintptr_t)binding->data + binding->bytes};
-  if (access->has_index ||
-      !sambaAffineRange(access->base, access->strides, access->trips, access->counter_count, &low, &high))
+
+  Access result = {index, (uint64_t)(uintptr_t)binding->data,
+                   (uint64_t)(uintptr_t)binding->data + binding->bytes};
+  if (access->has_index || !sambaAffineRange(access->base, access->strides, access->trips,
+                                             access->counter_count, &low, &high))
     return result;
   low = low < 0 ? 0 : low;
   high = high >= (int64_t)formal->elements ? (int64_t)formal->elements - 1 : high;
@@ -59,6 +62,7 @@ static void markReachable(const SambaSection *section, uint32_t from, uint8_t *s
         }
       }
   }
+
   sambaArrayFree(&open);
 }
 
@@ -68,6 +72,7 @@ static bool findUnordered(Hazards *h) {
   h->ordered = sambaAllocateZeroed(h->loads.size, h->stores.size);
   uint8_t *from_load = sambaAllocate(section->unit_count);
   uint8_t *from_store = sambaAllocateZeroed(h->stores.size, section->unit_count);
+
   for (size_t s = 0; s < h->stores.size; ++s)
     markReachable(section, h->stores.data[s].unit, from_store + s * section->unit_count);
   bool unordered = false;
@@ -82,6 +87,7 @@ static bool findUnordered(Hazards *h) {
       unordered |= !path && load->begin < store->end && store->begin < load->end;
     }
   }
+
   free(from_store);
   free(from_load);
   return unordered;
@@ -103,16 +109,19 @@ typedef struct Walk {
 static SambaStatus walkRow(void *user, const SambaRow *row) {
   Walk *walk = user;
   for (uint64_t i = row->low; i < row->high && !walk->conflict; ++i) {
-    uint64_t at = walk->base + (uint64_t)(row->address + row->stride * (int64_t)i) * walk->bytes - walk->origin;
+    uint64_t at = walk->base + (uint64_t)(row->address + row->stride * (int64_t)i) * walk->bytes -
+                  walk->origin;
     at /= walk->grain;
     if (at >= walk->limit) /* out of range: that fault comes later */
       continue;
     if (walk->load == SIZE_MAX)
       walk->owners[at] = walk->store;
     else if (walk->owners[at] &&
-             !walk->hazards->ordered[walk->load * walk->hazards->stores.size + walk->owners[at] - 1])
+             !walk->hazards
+                  ->ordered[walk->load * walk->hazards->stores.size + walk->owners[at] - 1])
       walk->conflict = walk->owners[at];
   }
+
   return NULL;
 }
 
@@ -123,6 +132,7 @@ static void walkUnit(const SambaRun *run, Walk *walk, uint32_t index) {
   SambaPattern *pattern = sambaPatternCreate(&arena, access);
   SambaOrigin origin = {0, SAMBA_ARENA_ARRAY(&arena, int64_t, access->guard_count)};
   uint32_t *counters = SAMBA_ARENA_ARRAY(&arena, uint32_t, access->token_level);
+
   walk->base = (uint64_t)(uintptr_t)run->bindings[unit->symbol].data;
   walk->bytes = sambaDTypeBytes(run->section->symbols[unit->symbol].dtype);
   uint64_t firings = sambaUnitFirings(unit);
@@ -131,16 +141,18 @@ static void walkUnit(const SambaRun *run, Walk *walk, uint32_t index) {
     sambaStatusFree(sambaPatternRows(pattern, &origin, NULL, walkRow, walk));
     sambaCountersStep(counters, access->trips, access->token_level);
   }
+
   sambaArenaDestroy(&arena);
 }
 
 static SambaStatus fault(const Hazards *h, size_t load, size_t store) {
   const SambaRun *run = h->run;
   const SambaRunUnit *unit = &run->units[h->loads.data[load].unit];
-  return sambaRunFault(run, unit, 0, "missing synchronisation",
-                       "formal '%s' is written by store '%s' in the same call, and no stream orders the two",
-                       run->section->symbols[unit->unit->symbol].name,
-                       run->section->units[h->stores.data[store].unit].name);
+  return sambaRunFault(
+      run, unit, 0, "missing synchronisation",
+      "formal '%s' is written by store '%s' in the same call, and no stream orders the two",
+      run->section->symbols[unit->unit->symbol].name,
+      run->section->units[h->stores.data[store].unit].name);
 }
 
 /* The pair that shares an element, exactly; indexed accesses may share any. */
@@ -150,12 +162,16 @@ static SambaStatus compareElements(Hazards *h) {
     begin = h->stores.data[s].begin < begin ? h->stores.data[s].begin : begin;
     end = h->stores.data[s].end > end ? h->stores.data[s].end : end;
   }
+
   uint64_t grain = 8;
   for (size_t i = 0; i < h->loads.size + h->stores.size; ++i) {
-    uint32_t unit = i < h->loads.size ? h->loads.data[i].unit : h->stores.data[i - h->loads.size].unit;
-    uint32_t bytes = sambaDTypeBytes(h->run->section->symbols[h->run->section->units[unit].symbol].dtype);
+    uint32_t unit =
+        i < h->loads.size ? h->loads.data[i].unit : h->stores.data[i - h->loads.size].unit;
+    uint32_t bytes =
+        sambaDTypeBytes(h->run->section->symbols[h->run->section->units[unit].symbol].dtype);
     grain = bytes < grain ? bytes : grain;
   }
+
   uint64_t cells = (end - begin) / grain + 1;
   Walk walk = {.hazards = h,
                .origin = begin,
@@ -163,10 +179,12 @@ static SambaStatus compareElements(Hazards *h) {
                .grain = grain,
                .owners = sambaAllocateZeroed(cells, sizeof(uint16_t)),
                .load = SIZE_MAX};
+
   for (size_t s = 0; s < h->stores.size; ++s) {
     walk.store = (uint16_t)(s + 1);
     walkUnit(h->run, &walk, h->stores.data[s].unit);
   }
+
   SambaStatus status = NULL;
   for (size_t l = 0; l < h->loads.size && !status; ++l) {
     walk.load = l;
@@ -174,6 +192,7 @@ static SambaStatus compareElements(Hazards *h) {
     if (walk.conflict)
       status = fault(h, l, (size_t)walk.conflict - 1);
   }
+
   free(walk.owners);
   return status;
 }
@@ -186,7 +205,8 @@ static SambaStatus compareAll(Hazards *h) {
   bool exact = h->stores.size < UINT16_MAX;
   for (size_t l = 0; l < h->loads.size; ++l)
     for (size_t s = 0; s < h->stores.size; ++s) {
-      const Access *load = &h->loads.data[l], *store = &h->stores.data[s];
+      const Access *load = &h->loads.data[l];
+      const Access *store = &h->stores.data[s];
       bool overlap = load->begin < store->end && store->begin < load->end;
       bool indexed = isIndexed(h, load) || isIndexed(h, store);
       if (overlap && !h->ordered[l * h->stores.size + s] && (indexed || !exact))
@@ -204,13 +224,16 @@ SambaStatus sambaHazardsCheck(const SambaRun *run) {
     else if (kind == SAMBA_UNIT_STORE)
       sambaArrayAppend(&h.stores, makeAccess(run, u));
   }
+
   bool overlap = false;
   for (size_t l = 0; l < h.loads.size && !overlap; ++l)
     for (size_t s = 0; s < h.stores.size && !overlap; ++s)
-      overlap = h.loads.data[l].begin < h.stores.data[s].end && h.stores.data[s].begin < h.loads.data[l].end;
+      overlap = h.loads.data[l].begin < h.stores.data[s].end &&
+                h.stores.data[s].begin < h.loads.data[l].end;
   SambaStatus status = overlap && findUnordered(&h) ? compareAll(&h) : NULL;
   free(h.ordered);
   sambaArrayFree(&h.loads);
   sambaArrayFree(&h.stores);
+
   return status;
 }

@@ -41,8 +41,8 @@ static SambaStatus takeError(LLVMErrorRef error, const char *what) {
   if (!error)
     return NULL;
   char *message = LLVMGetErrorMessage(error);
-  SambaStatus status =
-      sambaStatusMake(SAMBA_UNSUPPORTED, "compiling lane programs for this host: %s: %s", what, message);
+  SambaStatus status = sambaStatusMake(
+      SAMBA_UNSUPPORTED, "compiling lane programs for this host: %s: %s", what, message);
   LLVMDisposeErrorMessage(message);
   return status;
 }
@@ -50,21 +50,26 @@ static SambaStatus takeError(LLVMErrorRef error, const char *what) {
 static SambaStatus makeTargetMachine(const SambaJit *jit, LLVMTargetMachineRef *out_machine) {
   LLVMTargetRef target;
   char *message = NULL;
+
   if (LLVMGetTargetFromTriple(jit->triple, &target, &message)) {
     SambaStatus status =
-        sambaStatusMake(SAMBA_UNSUPPORTED, "LLVM has no code generator for this host (%s): %s", jit->triple, message);
+        sambaStatusMake(SAMBA_UNSUPPORTED, "LLVM has no code generator for this host (%s): %s",
+                        jit->triple, message);
     LLVMDisposeMessage(message);
     return status;
   }
-  *out_machine = LLVMCreateTargetMachine(target, jit->triple, jit->cpu, jit->features, LLVMCodeGenLevelDefault,
-                                         LLVMRelocDefault, LLVMCodeModelJITDefault);
+
+  *out_machine =
+      LLVMCreateTargetMachine(target, jit->triple, jit->cpu, jit->features, LLVMCodeGenLevelDefault,
+                              LLVMRelocDefault, LLVMCodeModelJITDefault);
   if (!*out_machine)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "LLVM cannot generate code for CPU '%s' on %s", jit->cpu, jit->triple);
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "LLVM cannot generate code for CPU '%s' on %s",
+                           jit->cpu, jit->triple);
   return NULL;
 }
 
-/* The library functions that generated code may call: what the host lacks an instruction for. Each is exact by
- * definition. */
+/* The library functions that generated code may call: what the host lacks an instruction for. Each
+ * is exact by definition. */
 static SambaStatus defineLibrary(LLVMOrcLLJITRef session) {
   static const struct {
     const char *name;
@@ -77,12 +82,16 @@ static SambaStatus defineLibrary(LLVMOrcLLJITRef session) {
                    {"memmove", (void *)memmove}};
   enum { count = sizeof functions / sizeof functions[0] };
   LLVMOrcCSymbolMapPair pairs[count];
+
   for (int i = 0; i < count; ++i) {
     pairs[i].Name = LLVMOrcLLJITMangleAndIntern(session, functions[i].name);
     pairs[i].Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)functions[i].address;
-    pairs[i].Sym.Flags = (LLVMJITSymbolFlags){LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
+    pairs[i].Sym.Flags = (LLVMJITSymbolFlags){
+        LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
   }
-  return takeError(LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(session), LLVMOrcAbsoluteSymbols(pairs, count)),
+
+  return takeError(LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(session),
+                                         LLVMOrcAbsoluteSymbols(pairs, count)),
                    "library");
 }
 
@@ -90,13 +99,14 @@ static SambaStatus start(SambaJit *jit) {
   LLVMTargetMachineRef machine = NULL;
   SAMBA_RETURN_IF_ERROR(makeTargetMachine(jit, &machine));
   LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
-  LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder,
-                                                LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
+  LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(
+      builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
   SAMBA_RETURN_IF_ERROR(takeError(LLVMOrcCreateLLJIT(&jit->session, builder), "start"));
   return defineLibrary(jit->session);
 }
 
-/* LLVM ends the process on a CPU that it does not know, the host on instructions that it does not have. */
+/* LLVM ends the process on a CPU that it does not know, the host on instructions that it does not
+ * have. */
 static SambaStatus checkCpu(const char *cpu) {
   char *host = LLVMGetHostCPUName();
   bool known = strcmp(cpu, host) == 0 || strcmp(cpu, "generic") == 0, runs = true;
@@ -111,14 +121,18 @@ static SambaStatus checkCpu(const char *cpu) {
       known = true, runs = has[i];
 #endif
   SambaStatus status = NULL;
+
   if (!known)
-    status = sambaStatusMake(SAMBA_INVALID,
-                             "lane programs cannot be compiled for CPU '%s'; use %s (this host), generic, or on x86-64 "
-                             "x86-64, x86-64-v2, x86-64-v3 or x86-64-v4",
-                             cpu, host);
+    status = sambaStatusMake(
+        SAMBA_INVALID,
+        "lane programs cannot be compiled for CPU '%s'; use %s (this host), generic, or on x86-64 "
+        "x86-64, x86-64-v2, x86-64-v3 or x86-64-v4",
+        cpu, host);
   else if (!runs)
-    status = sambaStatusMake(SAMBA_INVALID, "this host (%s) cannot run code for CPU '%s'", host, cpu);
+    status =
+        sambaStatusMake(SAMBA_INVALID, "this host (%s) cannot run code for CPU '%s'", host, cpu);
   LLVMDisposeMessage(host);
+
   return status;
 }
 
@@ -126,17 +140,22 @@ SambaStatus sambaJitCreate(const char *cpu, SambaJit **out_jit) {
   if (cpu)
     SAMBA_RETURN_IF_ERROR(checkCpu(cpu));
   SambaJit *jit = sambaAllocateZeroed(1, sizeof *jit);
-  double begin = now(CLOCK_MONOTONIC), worked = now(CLOCK_THREAD_CPUTIME_ID);
+  double begin = now(CLOCK_MONOTONIC);
+  double worked = now(CLOCK_THREAD_CPUTIME_ID);
+
   if (LLVMInitializeNativeTarget() || LLVMInitializeNativeAsmPrinter()) {
     free(jit);
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "this LLVM was built without a code generator for the host it runs on");
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "this LLVM was built without a code generator for the host it runs on");
   }
+
   jit->triple = LLVMGetDefaultTargetTriple();
   jit->cpu = cpu ? LLVMCreateMessage(cpu) : LLVMGetHostCPUName();
   jit->features = cpu ? LLVMCreateMessage("") : LLVMGetHostCPUFeatures();
   jit->seconds = now(CLOCK_MONOTONIC) - begin;
   jit->cpu_seconds = now(CLOCK_THREAD_CPUTIME_ID) - worked;
   *out_jit = jit;
+
   return NULL;
 }
 
@@ -179,13 +198,15 @@ static void appendBytes(Bytes *bytes, const void *data, size_t size) {
 
 /* Everything that sambaKernelEmit looks at. */
 static void appendKey(Bytes *key, const SambaKernelSpec *spec) {
-  const uint32_t numbers[] = {spec->input_count,    spec->output_count,  spec->counter_count, spec->op_count,
-                              spec->parallel_loops, spec->reduced_loops, spec->width,         spec->reduce_lanes,
-                              spec->vector_reduced, spec->parks,         spec->external_op,   spec->external_walk};
+  const uint32_t numbers[] = {spec->input_count, spec->output_count,   spec->counter_count,
+                              spec->op_count,    spec->parallel_loops, spec->reduced_loops,
+                              spec->width,       spec->reduce_lanes,   spec->vector_reduced,
+                              spec->parks,       spec->external_op,    spec->external_walk};
   appendBytes(key, numbers, sizeof numbers);
   appendBytes(key, spec->inputs, spec->input_count * sizeof *spec->inputs);
   appendBytes(key, spec->outputs, spec->output_count * sizeof *spec->outputs);
   appendBytes(key, spec->counter_walks, spec->counter_count);
+
   for (uint32_t i = 0; i < spec->op_count; ++i) {
     const SambaLaneOp *op = &spec->ops[i];
     /* Which counter it is does not matter: its value arrives as an argument. */
@@ -217,19 +238,24 @@ static SambaStatus addModule(SambaJit *jit, LLVMContextRef context, LLVMModuleRe
   LLVMTargetMachineRef machine = NULL;
   SAMBA_RETURN_IF_ERROR(makeTargetMachine(jit, &machine));
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef error = LLVMRunPasses(module, "function(early-cse,loop-mssa(licm))", machine, options);
+  LLVMErrorRef error =
+      LLVMRunPasses(module, "function(early-cse,loop-mssa(licm))", machine, options);
   LLVMDisposePassBuilderOptions(options);
   LLVMDisposeTargetMachine(machine);
+
   SAMBA_RETURN_IF_ERROR(takeError(error, "passes"));
   LLVMOrcThreadSafeContextRef shared = LLVMOrcCreateNewThreadSafeContextFromLLVMContext(context);
   LLVMOrcThreadSafeModuleRef owned = LLVMOrcCreateNewThreadSafeModule(module, shared);
   LLVMOrcDisposeThreadSafeContext(shared);
-  return takeError(LLVMOrcLLJITAddLLVMIRModule(jit->session, LLVMOrcLLJITGetMainJITDylib(jit->session), owned),
-                   "module");
+
+  return takeError(
+      LLVMOrcLLJITAddLLVMIRModule(jit->session, LLVMOrcLLJITGetMainJITDylib(jit->session), owned),
+      "module");
 }
 
 /* Compiles entries [from, end) of which specs[] are the sources. */
-static SambaStatus compileNew(SambaJit *jit, const SambaKernelSpec *const *specs, uint32_t count, uint32_t from) {
+static SambaStatus compileNew(SambaJit *jit, const SambaKernelSpec *const *specs, uint32_t count,
+                              uint32_t from) {
   LLVMContextRef context = LLVMContextCreate();
   LLVMModuleRef module = LLVMModuleCreateWithNameInContext("kernels", context);
   LLVMSetTarget(module, jit->triple);
@@ -245,35 +271,44 @@ static SambaStatus compileNew(SambaJit *jit, const SambaKernelSpec *const *specs
                     .f64 = LLVMDoubleTypeInContext(context),
                     .pointer = LLVMPointerTypeInContext(context, 0)};
   char name[24];
+
   for (uint32_t i = 0; i < count; ++i) {
     snprintf(name, sizeof name, "k%u", from + i);
     sambaKernelEmit(&emit, specs[i], name);
   }
+
   LLVMDisposeBuilder(emit.builder);
   if (getenv("SAMBA_DEBUG_KERNELS"))
     LLVMDumpModule(module);
   SAMBA_RETURN_IF_ERROR(addModule(jit, context, module));
+
   for (uint32_t i = 0; i < count; ++i) {
     LLVMOrcExecutorAddress address;
     snprintf(name, sizeof name, "k%u", from + i);
-    SAMBA_RETURN_IF_ERROR(takeError(LLVMOrcLLJITLookup(jit->session, &address, name), "code generation"));
+    SAMBA_RETURN_IF_ERROR(
+        takeError(LLVMOrcLLJITLookup(jit->session, &address, name), "code generation"));
     jit->entries.data[from + i].function = (SambaKernelFunction)(uintptr_t)address;
   }
+
   return NULL;
 }
 
 SambaStatus sambaJitCompile(SambaJit *jit, const SambaKernelSpec *const *specs, uint32_t count,
                             SambaKernelFunction *out_functions) {
-  double begin = now(CLOCK_MONOTONIC), worked = now(CLOCK_THREAD_CPUTIME_ID);
-  uint32_t from = (uint32_t)jit->entries.size, fresh_count = 0;
+  double begin = now(CLOCK_MONOTONIC);
+  double worked = now(CLOCK_THREAD_CPUTIME_ID);
+  uint32_t from = (uint32_t)jit->entries.size;
+  uint32_t fresh_count = 0;
   uint32_t *indices = sambaAllocate(count * sizeof *indices);
   const SambaKernelSpec **fresh = sambaAllocate(count * sizeof *fresh);
+
   for (uint32_t i = 0; i < count; ++i) {
     bool is_new;
     indices[i] = findEntry(jit, specs[i], &is_new);
     if (is_new)
       fresh[fresh_count++] = specs[i];
   }
+
   SambaStatus status = NULL;
   if (fresh_count && !jit->session)
     status = start(jit);
@@ -287,5 +322,6 @@ SambaStatus sambaJitCompile(SambaJit *jit, const SambaKernelSpec *const *specs, 
   free(indices);
   jit->seconds += now(CLOCK_MONOTONIC) - begin;
   jit->cpu_seconds += now(CLOCK_THREAD_CPUTIME_ID) - worked;
+
   return status;
 }

@@ -6,12 +6,13 @@
 
 typedef struct SambaJit SambaJit;
 
-/* cpu: LLVM's name of the CPU to compile for, NULL: the host's. Fails when LLVM cannot compile for this host or CPU. */
+/* cpu: LLVM's name of the CPU to compile for, NULL: the host's. Fails when LLVM cannot compile for
+ * this host or CPU. */
 SambaStatus sambaJitCreate(const char *cpu, SambaJit **out_jit);
 void sambaJitDestroy(SambaJit *jit);
 
-/* Finds or compiles `count` kernels, all new ones in one go. Not thread-safe. With SAMBA_DEBUG_KERNELS in the
- * environment their LLVM IR goes to stderr. */
+/* Finds or compiles `count` kernels, all new ones in one go. Not thread-safe. With
+ * SAMBA_DEBUG_KERNELS in the environment their LLVM IR goes to stderr. */
 SambaStatus sambaJitCompile(SambaJit *jit, const SambaKernelSpec *const *specs, uint32_t count,
                             SambaKernelFunction *out_functions);
 /* Seconds spent so far in compiling, the start of the compiler included. */

@@ -4,11 +4,13 @@
 #include <stdlib.h>
 
 SambaKernelLayout sambaKernelLayout(const SambaKernelSpec *spec) {
-  SambaKernelLayout layout = {.ports = spec->input_count + spec->output_count + spec->counter_count + 1,
+  SambaKernelLayout layout = {.ports =
+                                  spec->input_count + spec->output_count + spec->counter_count + 1,
                               .loops = spec->parallel_loops + spec->reduced_loops};
   for (uint32_t i = 0; i < spec->op_count; ++i)
     layout.reductions += sambaKernelIsReduction(spec->ops[i].opcode);
   uint32_t at = layout.ports - 1;
+
   layout.trips = at, at += layout.loops;
   layout.strides = at, at += layout.ports * layout.loops;
   layout.accumulators = at, at += layout.reductions;
@@ -18,6 +20,7 @@ SambaKernelLayout sambaKernelLayout(const SambaKernelSpec *spec) {
   layout.last = at++;
   layout.argins = at++;
   layout.count = at;
+
   return layout;
 }
 
@@ -33,9 +36,11 @@ void sambaKernelDependence(const SambaKernelSpec *spec, bool *out_depends) {
   }
 }
 
-static void emitParallel(SambaKernel *k, uint32_t loop_index, LLVMValueRef *offsets, LLVMValueRef mask) {
+static void emitParallel(SambaKernel *k, uint32_t loop_index, LLVMValueRef *offsets,
+                         LLVMValueRef mask) {
   SambaEmit *e = k->e;
   const SambaKernelSpec *spec = k->spec;
+
   if (loop_index == spec->parallel_loops) {
     if (k->layout.reductions && spec->external_op == SAMBA_KERNEL_NO_OP) {
       sambaKernelEmitReduction(k, offsets, mask);
@@ -46,13 +51,16 @@ static void emitParallel(SambaKernel *k, uint32_t loop_index, LLVMValueRef *offs
     free(point.values);
     return;
   }
+
   bool vector = e->width > 1 && !spec->vector_reduced && loop_index == sambaKernelVectorLoop(k);
   LLVMValueRef step = sambaKernelConstant(k, vector ? e->width : 1);
-  SambaKernelLoop loop = sambaKernelBeginLoop(k, sambaKernelConstant(k, 0), offsets, k->layout.ports);
+  SambaKernelLoop loop =
+      sambaKernelBeginLoop(k, sambaKernelConstant(k, 0), offsets, k->layout.ports);
   if (vector) {
     LLVMValueRef left = LLVMBuildSub(e->builder, k->trips[loop_index], loop.index, "");
     mask = sambaEmitIntegerCompare(e, LLVMIntSLT, k->lanes, sambaKernelLaneBound(k, left));
   }
+
   emitParallel(k, loop_index + 1, loop.carried, mask);
   LLVMValueRef *next = sambaKernelAdvance(k, loop.carried, loop_index, vector ? step : NULL);
   sambaKernelEndLoop(k, &loop, step, k->trips[loop_index], next);
@@ -63,6 +71,7 @@ static void loadArguments(SambaKernel *k) {
   SambaEmit *e = k->e;
   const SambaKernelSpec *spec = k->spec;
   uint32_t memory_ports = spec->input_count + spec->output_count;
+
   for (uint32_t p = 0; p + 1 < k->layout.ports; ++p)
     k->bases[p] = p < memory_ports ? sambaKernelPointerArgument(k, k->layout.pointers + p)
                                    : sambaKernelArgument(k, k->layout.pointers + p);
@@ -71,27 +80,32 @@ static void loadArguments(SambaKernel *k) {
   for (uint32_t i = 0; i < k->layout.ports * k->layout.loops; ++i)
     k->strides[i] = sambaKernelArgument(k, k->layout.strides + i);
   LLVMValueRef zero = sambaKernelConstant(k, 0);
-  k->first = LLVMBuildICmp(e->builder, LLVMIntNE, sambaKernelArgument(k, k->layout.first), zero, "");
+  k->first =
+      LLVMBuildICmp(e->builder, LLVMIntNE, sambaKernelArgument(k, k->layout.first), zero, "");
   k->last = LLVMBuildICmp(e->builder, LLVMIntNE, sambaKernelArgument(k, k->layout.last), zero, "");
   LLVMValueRef lanes[256];
   for (unsigned l = 0; l < e->width; ++l)
     lanes[l] = LLVMConstInt(e->i32, l, false);
   k->lanes = e->width == 1 ? lanes[0] : LLVMConstVector(lanes, e->width);
+
   for (uint32_t r = 0; r < k->layout.reductions; ++r) {
     const SambaLaneOp *op = &spec->ops[k->reductions[r]];
     LLVMTypeRef type = sambaEmitType(e, sambaEmitLaneType(e, op->type));
     if (spec->reduce_lanes && !spec->vector_reduced && spec->external_op == SAMBA_KERNEL_NO_OP)
-      k->lane_memory[r] = LLVMBuildArrayAlloca(e->builder, type, LLVMConstInt(e->i32, spec->reduce_lanes, false), "");
+      k->lane_memory[r] = LLVMBuildArrayAlloca(e->builder, type,
+                                               LLVMConstInt(e->i32, spec->reduce_lanes, false), "");
   }
 }
 
 void sambaKernelEmit(SambaEmit *emit, const SambaKernelSpec *spec, const char *name) {
   SambaKernel k = {.e = emit, .spec = spec, .layout = sambaKernelLayout(spec)};
   emit->width = spec->width;
-  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(emit->context), &emit->pointer, 1, false);
+  LLVMTypeRef type =
+      LLVMFunctionType(LLVMVoidTypeInContext(emit->context), &emit->pointer, 1, false);
   k.function = LLVMAddFunction(emit->module, name, type);
   k.arguments = LLVMGetParam(k.function, 0);
   LLVMPositionBuilderAtEnd(emit->builder, sambaKernelNewBlock(&k));
+
   k.trips = sambaAllocate(k.layout.loops * sizeof *k.trips);
   k.strides = sambaAllocate((size_t)k.layout.ports * k.layout.loops * sizeof *k.strides);
   k.bases = sambaAllocateZeroed(k.layout.ports, sizeof *k.bases);

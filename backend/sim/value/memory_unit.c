@@ -35,19 +35,25 @@ static const char *formalName(const SambaRun *run, const SambaRunUnit *unit) {
 
 SambaStatus sambaMemoryPrepare(SambaRun *run, SambaRunUnit *unit) {
   const SambaAccess *access = sambaMemoryAccess(unit->unit);
-  const SambaPort *port = unit->unit->kind == SAMBA_UNIT_LOAD ? &unit->unit->outputs[0] : &unit->unit->inputs[0];
+  const SambaPort *port =
+      unit->unit->kind == SAMBA_UNIT_LOAD ? &unit->unit->outputs[0] : &unit->unit->inputs[0];
   const SambaBinding *binding = &run->bindings[unit->unit->symbol];
+
   MemoryState *state = SAMBA_ARENA_NEW(&run->arena, MemoryState);
   unit->state = state;
   state->pattern = sambaPatternCreate(&run->arena, access);
   state->dtype = port->dtype;
   state->element_bytes = sambaDTypeBytes(port->dtype);
-  uint64_t bound = binding->bytes / state->element_bytes, formal = run->section->symbols[unit->unit->symbol].elements;
+  uint64_t bound = binding->bytes / state->element_bytes;
+  uint64_t formal = run->section->symbols[unit->unit->symbol].elements;
   state->elements = bound < formal ? bound : formal;
   state->fill = sambaStorageBits(port->dtype, access->fill);
   state->origin.guards = SAMBA_ARENA_ARRAY(&run->arena, int64_t, access->guard_count);
-  state->addends = access->has_index ? SAMBA_ARENA_ARRAY(&run->arena, int64_t, state->pattern->index_count) : NULL;
-  state->control_first = unit->unit->kind == SAMBA_UNIT_LOAD ? access->has_index : unit->unit->input_count;
+  state->addends = access->has_index
+                       ? SAMBA_ARENA_ARRAY(&run->arena, int64_t, state->pattern->index_count)
+                       : NULL;
+  state->control_first =
+      unit->unit->kind == SAMBA_UNIT_LOAD ? access->has_index : unit->unit->input_count;
   unit->outer_trips = access->trips;
   unit->outer_count = access->token_level;
   unit->counters = SAMBA_ARENA_ARRAY(&run->arena, uint32_t, access->token_level);
@@ -63,12 +69,14 @@ SambaStatus sambaMemoryPrepare(SambaRun *run, SambaRunUnit *unit) {
 static SambaStatus checkRange(const Transfer *t, const SambaRow *row) {
   __int128 first = (__int128)row->address + (__int128)row->stride * (int64_t)row->low;
   __int128 last = (__int128)row->address + (__int128)row->stride * (int64_t)(row->high - 1);
-  __int128 low = first < last ? first : last, high = first < last ? last : first;
+  __int128 low = first < last ? first : last;
+  __int128 high = first < last ? last : first;
   if (low >= 0 && high < (__int128)t->state->elements)
     return NULL;
   return sambaRunFault(t->run, t->unit, t->unit->fired, "address out of range",
-                       "elements %lld to %lld of formal '%s', which has %llu", (long long)low, (long long)high,
-                       formalName(t->run, t->unit), (unsigned long long)t->state->elements);
+                       "elements %lld to %lld of formal '%s', which has %llu", (long long)low,
+                       (long long)high, formalName(t->run, t->unit),
+                       (unsigned long long)t->state->elements);
 }
 
 /* Calls one bit function for each 64-byte line that the enabled elements of a row touch. */
@@ -99,10 +107,12 @@ static void markLines(uint8_t *written, uint64_t first_line, uint64_t last_line)
   }
 }
 
-/* The lines of elements [low, high) of a row, as one range when they are dense, else element by element. */
+/* The lines of elements [low, high) of a row, as one range when they are dense, else element by
+ * element. */
 static bool eachLineRange(const Transfer *t, const SambaRow *row, bool mark) {
   uint8_t *written = t->binding->written;
   const uint64_t bytes = t->state->element_bytes;
+
   if (row->stride == 1) {
     uint64_t first = ((uint64_t)row->address + row->low) * bytes / lineBytes;
     uint64_t last = (((uint64_t)row->address + row->high) * bytes - 1) / lineBytes;
@@ -110,6 +120,7 @@ static bool eachLineRange(const Transfer *t, const SambaRow *row, bool mark) {
       markLines(written, first, last);
     return mark || linesAreWritten(written, first, last);
   }
+
   for (uint64_t i = row->low; i < row->high; ++i) {
     uint64_t line = (uint64_t)(row->address + row->stride * (int64_t)i) * bytes / lineBytes;
     if (mark)
@@ -117,6 +128,7 @@ static bool eachLineRange(const Transfer *t, const SambaRow *row, bool mark) {
     else if (!linesAreWritten(written, line, line))
       return false;
   }
+
   return true;
 }
 
@@ -125,6 +137,7 @@ static SambaStatus loadRow(void *user, const SambaRow *row) {
   const MemoryState *state = t->state;
   const uint32_t size = sambaStorageBytes(t->storage);
   uint8_t *host = t->host + row->token * size;
+
   if (row->low)
     sambaStorageFill(t->storage, host, row->low, state->fill);
   if (row->high < row->count)
@@ -135,10 +148,12 @@ static SambaStatus loadRow(void *user, const SambaRow *row) {
   if (t->binding->written && !eachLineRange(t, row, false))
     return sambaRunFault(t->run, t->unit, t->unit->fired, "read of never-written memory",
                          "elements from %lld on of formal '%s' hold nothing that anybody wrote",
-                         (long long)(row->address + row->stride * (int64_t)row->low), formalName(t->run, t->unit));
+                         (long long)(row->address + row->stride * (int64_t)row->low),
+                         formalName(t->run, t->unit));
   const int64_t first = row->address + row->stride * (int64_t)row->low;
-  sambaConvertLoad(state->dtype, host + row->low * size, t->binding->data + first * (int64_t)state->element_bytes,
-                   row->stride, row->high - row->low);
+  sambaConvertLoad(state->dtype, host + row->low * size,
+                   t->binding->data + first * (int64_t)state->element_bytes, row->stride,
+                   row->high - row->low);
   return NULL;
 }
 
@@ -150,13 +165,15 @@ static SambaStatus storeRow(void *user, const SambaRow *row) {
   SAMBA_RETURN_IF_ERROR(checkRange(t, row));
   const int64_t first = row->address + row->stride * (int64_t)row->low;
   const uint8_t *host = t->host + (row->token + row->low) * sambaStorageBytes(t->storage);
-  bool nan = sambaConvertStore(state->dtype, t->binding->data + first * (int64_t)state->element_bytes, host,
-                               row->stride, row->high - row->low);
+  bool nan =
+      sambaConvertStore(state->dtype, t->binding->data + first * (int64_t)state->element_bytes,
+                        host, row->stride, row->high - row->low);
   if (t->binding->written)
     eachLineRange(t, row, true);
   if (nan && t->run->values->options.trap_nan)
-    return sambaRunFault(t->run, t->unit, t->unit->fired, "not a number", "among elements %lld to %lld of formal '%s'",
-                         (long long)first, (long long)(first + row->stride * (int64_t)(row->high - row->low - 1)),
+    return sambaRunFault(t->run, t->unit, t->unit->fired, "not a number",
+                         "among elements %lld to %lld of formal '%s'", (long long)first,
+                         (long long)(first + row->stride * (int64_t)(row->high - row->low - 1)),
                          formalName(t->run, t->unit));
   return NULL;
 }
@@ -167,6 +184,7 @@ static SambaStatus takeIndices(SambaRun *run, SambaRunUnit *unit, SambaRunPort *
   const SambaAccess *access = state->pattern->access;
   SambaToken token = sambaPortTake(run, port);
   SambaStatus status = NULL;
+
   for (uint64_t i = 0; i < state->pattern->index_count && !status; ++i) {
     int64_t value;
     if (port->storage == SAMBA_STORAGE_I64) {
@@ -178,11 +196,12 @@ static SambaStatus takeIndices(SambaRun *run, SambaRunUnit *unit, SambaRunPort *
     }
     if (value < 0 || value >= access->index_limit)
       status = sambaRunFault(run, unit, unit->fired, "address out of range",
-                             "index %lld into formal '%s', expected 0 to %lld", (long long)value, formalName(run, unit),
-                             (long long)access->index_limit - 1);
+                             "index %lld into formal '%s', expected 0 to %lld", (long long)value,
+                             formalName(run, unit), (long long)access->index_limit - 1);
     else
       state->addends[i] = value * access->index_stride;
   }
+
   sambaBlockRelease(&run->values->pool, token.block);
   if (!status && state->trace)
     for (uint64_t i = 0; i < state->pattern->index_count; ++i)
@@ -193,6 +212,7 @@ static SambaStatus takeIndices(SambaRun *run, SambaRunUnit *unit, SambaRunPort *
 SambaStatus sambaLoadFire(SambaRun *run, SambaRunUnit *unit) {
   MemoryState *state = unit->state;
   SambaRunPort *output = &unit->outputs[0];
+
   while (unit->fired < unit->firings) {
     bool ready = sambaPortHasSpace(output);
     for (uint32_t i = 0; i < unit->unit->input_count; ++i)
@@ -203,11 +223,13 @@ SambaStatus sambaLoadFire(SambaRun *run, SambaRunUnit *unit) {
       SAMBA_RETURN_IF_ERROR(takeIndices(run, unit, &unit->inputs[0]));
     for (uint32_t i = state->control_first; i < unit->unit->input_count; ++i)
       sambaPortTake(run, &unit->inputs[i]);
-    SambaBlock *block =
-        sambaBlockCreate(&run->values->pool, state->pattern->elements * sambaStorageBytes(output->storage));
-    Transfer transfer = {run, unit, &run->bindings[unit->unit->symbol], state, block->data, output->storage};
+    SambaBlock *block = sambaBlockCreate(
+        &run->values->pool, state->pattern->elements * sambaStorageBytes(output->storage));
+    Transfer transfer = {run,   unit,        &run->bindings[unit->unit->symbol],
+                         state, block->data, output->storage};
     sambaPatternOrigin(state->pattern, unit->counters, &state->origin);
-    SambaStatus status = sambaPatternRows(state->pattern, &state->origin, state->addends, loadRow, &transfer);
+    SambaStatus status =
+        sambaPatternRows(state->pattern, &state->origin, state->addends, loadRow, &transfer);
     if (status) {
       sambaBlockRelease(&run->values->pool, block);
       return status;
@@ -216,12 +238,14 @@ SambaStatus sambaLoadFire(SambaRun *run, SambaRunUnit *unit) {
     sambaCountersStep(unit->counters, unit->outer_trips, unit->outer_count);
     ++unit->fired;
   }
+
   return NULL;
 }
 
 SambaStatus sambaStoreFire(SambaRun *run, SambaRunUnit *unit) {
   MemoryState *state = unit->state;
   SambaRunPort *input = &unit->inputs[0];
+
   while (unit->fired < unit->firings) {
     bool ready = true;
     for (uint32_t i = 0; i < unit->unit->input_count; ++i)
@@ -240,7 +264,8 @@ SambaStatus sambaStoreFire(SambaRun *run, SambaRunUnit *unit) {
                          token.block->data + token.offset * sambaStorageBytes(input->storage),
                          input->storage};
     sambaPatternOrigin(state->pattern, unit->counters, &state->origin);
-    SambaStatus status = sambaPatternRows(state->pattern, &state->origin, state->addends, storeRow, &transfer);
+    SambaStatus status =
+        sambaPatternRows(state->pattern, &state->origin, state->addends, storeRow, &transfer);
     sambaBlockRelease(&run->values->pool, token.block);
     SAMBA_RETURN_IF_ERROR(status);
     for (uint32_t i = 0; i < unit->unit->output_count; ++i)
@@ -248,5 +273,6 @@ SambaStatus sambaStoreFire(SambaRun *run, SambaRunUnit *unit) {
     sambaCountersStep(unit->counters, unit->outer_trips, unit->outer_count);
     ++unit->fired;
   }
+
   return NULL;
 }

@@ -18,11 +18,12 @@ typedef struct SambaNest {
   uint64_t points, reduced_points; /* of one firing */
 } SambaNest;
 
-/* strides: [port][counter] of the unit's chain, without the accumulator port, which is laid out densely here (unless
- * external: then its strides are the last row). reduce_mask: 0 when nothing is reduced in the kernel. reduce_lanes: 0
- * for reductions in order. */
-SambaNest *sambaNestCreate(SambaArena *arena, const SambaUnit *unit, const int64_t *const *strides, uint32_t ports,
-                           bool external, uint64_t reduce_mask, uint32_t reduce_lanes);
+/* strides: [port][counter] of the unit's chain, without the accumulator port, which is laid out
+ * densely here (unless external: then its strides are the last row). reduce_mask: 0 when nothing is
+ * reduced in the kernel. reduce_lanes: 0 for reductions in order. */
+SambaNest *sambaNestCreate(SambaArena *arena, const SambaUnit *unit, const int64_t *const *strides,
+                           uint32_t ports, bool external, uint64_t reduce_mask,
+                           uint32_t reduce_lanes);
 /* How the vectorized loop walks a port. */
 SambaWalk sambaNestWalk(const SambaNest *nest, uint32_t port);
 

@@ -1,5 +1,5 @@
-/* One call of a section as a network of running units: ports, queues, and which streams carry views instead of copies.
- */
+/* One call of a section as a network of running units: ports, queues, and which streams carry views
+ * instead of copies. */
 #include "backend/sim/value/engine.h"
 
 #include <stdlib.h>
@@ -14,8 +14,9 @@ typedef struct Candidate {
 } Candidate;
 
 static bool sameLayout(const SambaLayout *a, const SambaLayout *b) {
-  return a->rank == b->rank && (a->rank == 0 || (memcmp(a->trips, b->trips, a->rank * sizeof *a->trips) == 0 &&
-                                                 memcmp(a->strides, b->strides, a->rank * sizeof *a->strides) == 0));
+  return a->rank == b->rank &&
+         (a->rank == 0 || (memcmp(a->trips, b->trips, a->rank * sizeof *a->trips) == 0 &&
+                           memcmp(a->strides, b->strides, a->rank * sizeof *a->strides) == 0));
 }
 
 /* Deep enough that units need not alternate token by token, bounded in bytes. */
@@ -23,7 +24,8 @@ static uint32_t queueCapacity(const SambaPort *source, const SambaPort *destinat
   uint64_t bytes = source->token_elements * sambaStorageBytes(sambaStorageOf(source->dtype));
   uint64_t tokens = bytes ? queueBytes / bytes : maximumTokens;
   tokens = tokens > maximumTokens ? maximumTokens : tokens < minimumTokens ? minimumTokens : tokens;
-  uint64_t turn = 2 * (uint64_t)(source->block > destination->block ? source->block : destination->block);
+  uint64_t turn =
+      2 * (uint64_t)(source->block > destination->block ? source->block : destination->block);
   /* A larger block only needs its turn; the producer waits in the middle of it. */
   return (uint32_t)(turn > tokens && turn <= maximumTokens ? turn : tokens);
 }
@@ -39,15 +41,19 @@ static void makePorts(SambaRun *run, SambaRunUnit *unit) {
   const SambaUnit *u = unit->unit;
   unit->inputs = SAMBA_ARENA_ARRAY(&run->arena, SambaRunPort, u->input_count);
   unit->outputs = SAMBA_ARENA_ARRAY(&run->arena, SambaRunPort, u->output_count);
+
   for (uint32_t i = 0; i < u->input_count; ++i) {
     makePort(run, &u->inputs[i], &unit->inputs[i]);
-    unit->inputs[i].queues = SAMBA_ARENA_ARRAY(&run->arena, SambaQueue *, u->inputs[i].stream_count);
+    unit->inputs[i].queues =
+        SAMBA_ARENA_ARRAY(&run->arena, SambaQueue *, u->inputs[i].stream_count);
   }
+
   for (uint32_t i = 0; i < u->output_count; ++i) {
     SambaRunPort *port = &unit->outputs[i];
     makePort(run, &u->outputs[i], port);
     for (uint32_t s = 0; s < port->stream_count; ++s)
-      port->first[s + 1] = port->first[s] + run->section->streams[port->port->streams[s]].destination_count;
+      port->first[s + 1] =
+          port->first[s] + run->section->streams[port->port->streams[s]].destination_count;
     port->queues = SAMBA_ARENA_ARRAY(&run->arena, SambaQueue *, port->first[port->stream_count]);
   }
 }
@@ -65,6 +71,7 @@ static void makeQueues(SambaRun *run) {
     run->queue_count += section->streams[s].destination_count;
   run->queues = SAMBA_ARENA_ARRAY(&run->arena, SambaQueue, run->queue_count);
   uint32_t next = 0;
+
   for (uint32_t u = 0; u < section->unit_count; ++u)
     for (uint32_t p = 0; p < section->units[u].output_count; ++p) {
       SambaRunPort *port = &run->units[u].outputs[p];
@@ -86,26 +93,31 @@ static void makeQueues(SambaRun *run) {
     }
 }
 
-static bool consumersAccept(SambaRun *run, const SambaRunPort *port, const SambaLayout *layout, int64_t *scratch) {
+static bool consumersAccept(SambaRun *run, const SambaRunPort *port, const SambaLayout *layout,
+                            int64_t *scratch) {
   for (uint32_t q = 0; q < port->first[port->stream_count]; ++q) {
     const SambaUnit *consumer = run->units[port->queues[q]->destination].unit;
     int64_t offset;
     if (consumer->kind != SAMBA_UNIT_COMPUTE ||
-        !sambaLayoutCompose(consumer, &consumer->inputs[port->queues[q]->destination_port], layout, scratch, &offset))
+        !sambaLayoutCompose(consumer, &consumer->inputs[port->queues[q]->destination_port], layout,
+                            scratch, &offset))
       return false;
   }
   return true;
 }
 
-/* All streams that meet in an input port must lie alike; false when one had to fall back to copies. */
+/* All streams that meet in an input port must lie alike; false when one had to fall back
+ * to copies. */
 static bool agreeAtInput(SambaRun *run, const SambaRunPort *port, Candidate *const *candidates) {
   const SambaQueue *first = port->queues[0];
   const Candidate *a = &candidates[first->source][first->source_port];
   bool agree = true;
+
   for (uint32_t s = 1; s < port->stream_count; ++s) {
     const Candidate *b = &candidates[port->queues[s]->source][port->queues[s]->source_port];
     agree &= a->view == b->view && sameLayout(&a->layout, &b->layout);
   }
+
   if (agree)
     return true;
   bool changed = false;
@@ -114,6 +126,7 @@ static bool agreeAtInput(SambaRun *run, const SambaRunPort *port, Candidate *con
     changed |= c->layout.rank > 0;
     *c = (Candidate){0};
   }
+
   (void)run;
   return !changed;
 }
@@ -122,17 +135,20 @@ static void chooseLayouts(SambaRun *run) {
   const SambaSection *section = run->section;
   Candidate **candidates = SAMBA_ARENA_ARRAY(&run->arena, Candidate *, section->unit_count);
   int64_t *scratch = SAMBA_ARENA_ARRAY(&run->arena, int64_t, SAMBA_MAX_COUNTERS);
+
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
     candidates[u] = SAMBA_ARENA_ARRAY(&run->arena, Candidate, unit->output_count);
     for (uint32_t p = 0; p < unit->output_count && unit->kind == SAMBA_UNIT_BUFFER; ++p) {
       Candidate *c = &candidates[u][p];
       c->view = sambaBufferViewLayout(&run->arena, &unit->outputs[p], &c->layout) &&
-                (c->layout.rank == 0 || consumersAccept(run, &run->units[u].outputs[p], &c->layout, scratch));
+                (c->layout.rank == 0 ||
+                 consumersAccept(run, &run->units[u].outputs[p], &c->layout, scratch));
       if (!c->view)
         c->layout = (SambaLayout){0};
     }
   }
+
   for (bool settled = false; !settled;) {
     settled = true;
     for (uint32_t u = 0; u < section->unit_count; ++u)
@@ -140,12 +156,14 @@ static void chooseLayouts(SambaRun *run) {
         if (run->units[u].inputs[p].stream_count > 1)
           settled &= agreeAtInput(run, &run->units[u].inputs[p], candidates);
   }
+
   for (uint32_t u = 0; u < section->unit_count; ++u)
     for (uint32_t p = 0; p < section->units[u].output_count; ++p) {
       SambaRunPort *port = &run->units[u].outputs[p];
       port->layout = candidates[u][p].layout;
       for (uint32_t q = 0; q < port->first[port->stream_count]; ++q)
-        run->units[port->queues[q]->destination].inputs[port->queues[q]->destination_port].layout = port->layout;
+        run->units[port->queues[q]->destination].inputs[port->queues[q]->destination_port].layout =
+            port->layout;
     }
 }
 
@@ -153,10 +171,13 @@ static SambaStatus checkArgins(const SambaSection *section, uint32_t argin_count
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
     for (uint32_t i = 0; i < unit->program.op_count && unit->kind == SAMBA_UNIT_COMPUTE; ++i)
-      if (unit->program.ops[i].opcode == SAMBA_LANE_ARGIN && unit->program.ops[i].immediate >= argin_count)
+      if (unit->program.ops[i].opcode == SAMBA_LANE_ARGIN &&
+          unit->program.ops[i].immediate >= argin_count)
         return sambaStatusMake(
-            SAMBA_INVALID, "section '%s', unit '%s' reads argument slot %llu, but the call has %u argument slots",
-            section->name, unit->name, (unsigned long long)unit->program.ops[i].immediate, argin_count);
+            SAMBA_INVALID,
+            "section '%s', unit '%s' reads argument slot %llu, but the call has %u argument slots",
+            section->name, unit->name, (unsigned long long)unit->program.ops[i].immediate,
+            argin_count);
   }
   return NULL;
 }
@@ -165,16 +186,20 @@ static SambaStatus checkArgins(const SambaSection *section, uint32_t argin_count
 static SambaStatus checkBuffers(const SambaRun *run) {
   const SambaMachine *machine = &run->values->machine;
   const double chip = (double)machine->pmu_bytes * (double)sambaMachinePmuCount(machine);
+
   for (uint32_t u = 0; u < run->section->unit_count; ++u) {
     const SambaUnit *unit = &run->section->units[u];
     if (unit->kind != SAMBA_UNIT_BUFFER)
       continue;
-    double bytes = (double)unit->slot_count * (double)unit->slot_elements * sambaDTypeBytes(unit->inputs[0].dtype);
+    double bytes = (double)unit->slot_count * (double)unit->slot_elements *
+                   sambaDTypeBytes(unit->inputs[0].dtype);
     if (bytes > chip)
-      return sambaStatusMake(SAMBA_EXHAUSTED,
-                             "section '%s', buffer '%s' needs %.0f bytes, but all PMUs of %s together have %.0f",
-                             run->section->name, unit->name, bytes, machine->name, chip);
+      return sambaStatusMake(
+          SAMBA_EXHAUSTED,
+          "section '%s', buffer '%s' needs %.0f bytes, but all PMUs of %s together have %.0f",
+          run->section->name, unit->name, bytes, machine->name, chip);
   }
+
   return NULL;
 }
 
@@ -187,23 +212,31 @@ static void makeTraces(SambaRun *run) {
   }
 }
 
-SambaStatus sambaRunCreate(SambaValues *values, const SambaSection *section, const SambaBinding *bindings,
-                           const uint64_t *argins, uint32_t argin_count, SambaIndexTraces *traces, SambaRun *out_run) {
+SambaStatus sambaRunCreate(SambaValues *values, const SambaSection *section,
+                           const SambaBinding *bindings, const uint64_t *argins,
+                           uint32_t argin_count, SambaIndexTraces *traces, SambaRun *out_run) {
   SambaRun *run = out_run;
-  *run = (SambaRun){.values = values, .section = section, .bindings = bindings, .argins = argins, .traces = traces};
+  *run = (SambaRun){.values = values,
+                    .section = section,
+                    .bindings = bindings,
+                    .argins = argins,
+                    .traces = traces};
   SAMBA_RETURN_IF_ERROR(checkArgins(section, argin_count));
   SAMBA_RETURN_IF_ERROR(checkBuffers(run));
   run->units = SAMBA_ARENA_ARRAY(&run->arena, SambaRunUnit, section->unit_count);
+
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     run->units[u].unit = &section->units[u];
     run->units[u].index = u;
     makePorts(run, &run->units[u]);
   }
+
   makeQueues(run);
   chooseLayouts(run);
   makeTraces(run);
   SambaRunUnit **computing = SAMBA_ARENA_ARRAY(&run->arena, SambaRunUnit *, section->unit_count);
   uint32_t count = 0;
+
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     SambaRunUnit *unit = &run->units[u];
     if (unit->unit->kind == SAMBA_UNIT_COMPUTE)
@@ -213,6 +246,7 @@ SambaStatus sambaRunCreate(SambaValues *values, const SambaSection *section, con
     else
       SAMBA_RETURN_IF_ERROR(sambaMemoryPrepare(run, unit));
   }
+
   SAMBA_RETURN_IF_ERROR(sambaHazardsCheck(run));
   return sambaComputePrepare(run, computing, count);
 }
@@ -224,6 +258,7 @@ void sambaRunDestroy(SambaRun *run) {
     for (unsigned at = atomic_load(&queue->head); at != atomic_load(&queue->tail); ++at)
       sambaBlockRelease(pool, queue->ring[at % queue->capacity].block);
   }
+
   for (uint32_t u = 0; run->units && u < run->section->unit_count; ++u) {
     SambaRunUnit *unit = &run->units[u];
     if (!unit->state)
@@ -233,5 +268,6 @@ void sambaRunDestroy(SambaRun *run) {
     else if (unit->unit->kind == SAMBA_UNIT_COMPUTE)
       sambaComputeFinish(run, unit);
   }
+
   sambaArenaDestroy(&run->arena);
 }

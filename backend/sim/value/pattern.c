@@ -3,8 +3,8 @@
 
 enum { maxRank = 66 }; /* unit_counters of any machine, and two */
 
-static bool canMerge(const SambaPattern *pattern, uint32_t inner_trip_of, int64_t stride, const int64_t *guard_strides,
-                     uint32_t at, uint32_t boundary) {
+static bool canMerge(const SambaPattern *pattern, uint32_t inner_trip_of, int64_t stride,
+                     const int64_t *guard_strides, uint32_t at, uint32_t boundary) {
   /* The index boundary separates dimensions that an index value spans from those it does not. */
   if (at == 0 || at == boundary)
     return false;
@@ -24,10 +24,12 @@ SambaPattern *sambaPatternCreate(SambaArena *arena, const SambaAccess *access) {
   pattern->strides = SAMBA_ARENA_ARRAY(arena, int64_t, maxRank);
   pattern->guard_strides = SAMBA_ARENA_ARRAY(arena, int64_t, (size_t)access->guard_count *maxRank);
   int64_t *guards = SAMBA_ARENA_ARRAY(arena, int64_t, access->guard_count);
+
   pattern->elements = 1;
   pattern->index_count = 1;
   pattern->index_elements = 1;
   uint32_t rank = 0, boundary = 0;
+
   for (uint32_t c = access->token_level; c < access->counter_count; ++c) {
     uint32_t trip = access->trips[c];
     bool indexed = access->has_index && c < access->token_level + access->index_counters;
@@ -48,17 +50,19 @@ SambaPattern *sambaPatternCreate(SambaArena *arena, const SambaAccess *access) {
     if (indexed)
       boundary = rank;
   }
+
   if (rank == 0 || rank == boundary) /* a row of one element */
     pattern->trips[rank] = 1, pattern->strides[rank] = 0, ++rank;
   pattern->rank = rank;
   if (!access->has_index)
     pattern->index_elements = 0, pattern->index_count = 0;
-  pattern->dense =
-      rank == 1 && (pattern->strides[0] == 1 || pattern->trips[0] == 1) && !access->guard_count && !access->has_index;
+  pattern->dense = rank == 1 && (pattern->strides[0] == 1 || pattern->trips[0] == 1) &&
+                   !access->guard_count && !access->has_index;
   return pattern;
 }
 
-void sambaPatternOrigin(const SambaPattern *pattern, const uint32_t *counters, SambaOrigin *origin) {
+void sambaPatternOrigin(const SambaPattern *pattern, const uint32_t *counters,
+                        SambaOrigin *origin) {
   const SambaAccess *access = pattern->access;
   origin->address = access->base;
   for (uint32_t c = 0; c < access->token_level; ++c)
@@ -75,7 +79,9 @@ static int64_t divideUp(int64_t a, int64_t b) { return a / b + (a % b > 0); } /*
 
 /* Narrows [low, high) to where 0 <= value + stride * i < limit. */
 static void narrowRow(SambaRow *row, int64_t value, int64_t stride, int64_t limit) {
-  int64_t low = 0, high = (int64_t)row->count;
+  int64_t low = 0;
+  int64_t high = (int64_t)row->count;
+
   if (stride == 0) {
     if (value < 0 || value >= limit)
       high = 0;
@@ -86,6 +92,7 @@ static void narrowRow(SambaRow *row, int64_t value, int64_t stride, int64_t limi
     low = divideUp(value - limit + 1, -stride);
     high = divideUp(value + 1, -stride);
   }
+
   low = low < (int64_t)row->low ? (int64_t)row->low : low;
   high = high > (int64_t)row->high ? (int64_t)row->high : high;
   row->low = (uint64_t)low;
@@ -94,14 +101,16 @@ static void narrowRow(SambaRow *row, int64_t value, int64_t stride, int64_t limi
     row->low = row->high = row->count;
 }
 
-SambaStatus sambaPatternRows(const SambaPattern *pattern, const SambaOrigin *origin, const int64_t *addends,
-                             SambaRowFunction function, void *user) {
+SambaStatus sambaPatternRows(const SambaPattern *pattern, const SambaOrigin *origin,
+                             const int64_t *addends, SambaRowFunction function, void *user) {
   const SambaAccess *access = pattern->access;
-  const uint32_t outer = pattern->rank - 1, guard_count = access->guard_count;
+  const uint32_t outer = pattern->rank - 1;
+  const uint32_t guard_count = access->guard_count;
   uint64_t counter[maxRank] = {0};
   const uint64_t count = pattern->trips[outer];
   SambaRow row = {.count = count, .stride = pattern->strides[outer]};
   int64_t address = origin->address;
+
   for (;;) {
     row.low = 0;
     row.high = count;

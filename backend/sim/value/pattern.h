@@ -1,4 +1,5 @@
-/* Access patterns as rows: a port's inner counters, simplified, walked one contiguous-in-token row at a time. */
+/* Access patterns as rows: a port's inner counters, simplified, walked one contiguous-in-token row
+ * at a time. */
 #ifndef SAMBA_BACKEND_SIM_VALUE_PATTERN_H
 #define SAMBA_BACKEND_SIM_VALUE_PATTERN_H
 
@@ -6,7 +7,8 @@
 
 typedef struct SambaPattern {
   const SambaAccess *access;
-  uint32_t rank; /* >= 1; counters of trip 1 are gone, adjacent ones merged where nothing tells them apart */
+  uint32_t rank; /* >= 1; counters of trip 1 are gone, adjacent ones merged where nothing tells them
+                    apart */
   uint64_t *trips;
   int64_t *strides;
   int64_t *guard_strides;  /* [guard * rank + dimension] */
@@ -33,8 +35,9 @@ typedef SambaStatus (*SambaRowFunction)(void *user, const SambaRow *row);
 SambaPattern *sambaPatternCreate(SambaArena *arena, const SambaAccess *access);
 /* counters: the outer ones, [0, token_level). */
 void sambaPatternOrigin(const SambaPattern *pattern, const uint32_t *counters, SambaOrigin *origin);
-/* Calls function for every row of the token; addends: what the index stream adds, one per index value, or NULL. */
-SambaStatus sambaPatternRows(const SambaPattern *pattern, const SambaOrigin *origin, const int64_t *addends,
-                             SambaRowFunction function, void *user);
+/* Calls function for every row of the token; addends: what the index stream adds, one per index
+ * value, or NULL. */
+SambaStatus sambaPatternRows(const SambaPattern *pattern, const SambaOrigin *origin,
+                             const int64_t *addends, SambaRowFunction function, void *user);
 
 #endif

@@ -1,4 +1,5 @@
-/* Ports of running units: queues between them, turns of split and merge, and small helpers all kinds of units share. */
+/* Ports of running units: queues between them, turns of split and merge, and small helpers all
+ * kinds of units share. */
 #include "backend/sim/value/engine.h"
 
 #include <stdarg.h>
@@ -53,7 +54,10 @@ void sambaPortPut(SambaRun *run, SambaRunPort *port, SambaToken token) {
     sambaBlockRelease(&run->values->pool, token.block);
     return;
   }
-  uint32_t begin = port->first[port->stream], end = port->first[port->stream + 1];
+
+  uint32_t begin = port->first[port->stream];
+  uint32_t end = port->first[port->stream + 1];
+
   /* All references exist before the first consumer can drop one. */
   for (uint32_t q = begin + 1; q < end; ++q)
     sambaBlockRetain(token.block);
@@ -64,6 +68,7 @@ void sambaPortPut(SambaRun *run, SambaRunPort *port, SambaToken token) {
     atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);
     sambaScheduleWake(run, queue->destination);
   }
+
   if (begin == end)
     sambaBlockRelease(&run->values->pool, token.block);
   takeTurn(port);
@@ -80,17 +85,18 @@ const SambaQueue *sambaPortWaits(const SambaRunPort *port, bool output) {
   return NULL;
 }
 
-SambaStatus sambaRunFault(const SambaRun *run, const SambaRunUnit *unit, uint64_t firing, const char *fault,
-                          const char *format, ...) {
+SambaStatus sambaRunFault(const SambaRun *run, const SambaRunUnit *unit, uint64_t firing,
+                          const char *fault, const char *format, ...) {
   char detail[512];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(detail, sizeof detail, format, arguments);
   va_end(arguments);
   const char *layer = unit->unit->layer ? unit->unit->layer : "";
-  return sambaStatusMake(SAMBA_FAULT, "%s: section '%s', %s '%s'%s%s%s, firing %llu: %s", fault, run->section->name,
-                         sambaUnitKindName(unit->unit->kind), unit->unit->name, *layer ? " of layer '" : "", layer,
-                         *layer ? "'" : "", (unsigned long long)firing, detail);
+  return sambaStatusMake(SAMBA_FAULT, "%s: section '%s', %s '%s'%s%s%s, firing %llu: %s", fault,
+                         run->section->name, sambaUnitKindName(unit->unit->kind), unit->unit->name,
+                         *layer ? " of layer '" : "", layer, *layer ? "'" : "",
+                         (unsigned long long)firing, detail);
 }
 
 void sambaCountersStep(uint32_t *counters, const uint32_t *trips, uint32_t count) {
@@ -104,6 +110,7 @@ void sambaCountersStep(uint32_t *counters, const uint32_t *trips, uint32_t count
 uint64_t sambaStorageBits(SambaDType dtype, uint64_t bits) {
   float value;
   uint32_t pattern;
+
   switch (dtype) {
   case SAMBA_DTYPE_BF16:
     value = sambaBf16ToFloat((uint16_t)bits);

@@ -1,5 +1,6 @@
-/* The scheduler: units that may be able to go on wait in a list; threads take them, one thread per unit at a time, and
- * let each run until it waits. When the list is empty and nobody runs, either all are done or the network is stuck. */
+/* The scheduler: units that may be able to go on wait in a list; threads take them, one thread per
+ * unit at a time, and let each run until it waits. When the list is empty and nobody runs, either
+ * all are done or the network is stuck. */
 #include "backend/sim/value/engine.h"
 
 #include <stdlib.h>
@@ -25,10 +26,13 @@ static void pushReady(SambaSchedule *schedule, uint32_t unit) {
 
 void sambaScheduleWake(SambaRun *run, uint32_t unit) {
   atomic_int *activity = &run->units[unit].activity;
-  /* What the unit is woken for was stored before its activity is read: a unit found queued will see it. Pairs with the
-   * fence in work(); without them both sides may read the older value, and the wake is lost. */
+
+  /* What the unit is woken for was stored before its activity is read: a unit found queued will see
+   * it. Pairs with the fence in work(); without them both sides may read the older value, and the
+   * wake is lost. */
   atomic_thread_fence(memory_order_seq_cst);
   int seen = atomic_load_explicit(activity, memory_order_acquire);
+
   for (;;) {
     if (seen == SAMBA_UNIT_QUEUED || seen == SAMBA_UNIT_AGAIN)
       return;
@@ -69,6 +73,7 @@ static void keepFault(SambaSchedule *schedule, SambaStatus status, uint32_t unit
 static void *work(void *argument) {
   SambaRun *run = argument;
   SambaSchedule *schedule = run->schedule;
+
   pthread_mutex_lock(&schedule->mutex);
   while (!schedule->stop) {
     if (schedule->size == 0) {
@@ -82,6 +87,7 @@ static void *work(void *argument) {
       --schedule->waiting;
       continue;
     }
+
     uint32_t index = schedule->ready[schedule->head];
     schedule->head = (schedule->head + 1) % schedule->capacity;
     --schedule->size;
@@ -97,21 +103,25 @@ static void *work(void *argument) {
       if (status || atomic_compare_exchange_strong(&unit->activity, &running, SAMBA_UNIT_IDLE))
         break;
     }
+
     pthread_mutex_lock(&schedule->mutex);
     --schedule->running;
     if (status) {
       keepFault(schedule, status, index);
       schedule->stop = true;
     }
+
     if (schedule->stop || (schedule->size == 0 && schedule->running == 0))
       pthread_cond_broadcast(&schedule->changed);
   }
+
   pthread_mutex_unlock(&schedule->mutex);
   return NULL;
 }
 
 static bool isDone(const SambaRunUnit *unit) {
-  return unit->unit->kind == SAMBA_UNIT_BUFFER ? sambaBufferDone(unit) : unit->fired == unit->firings;
+  return unit->unit->kind == SAMBA_UNIT_BUFFER ? sambaBufferDone(unit)
+                                               : unit->fired == unit->firings;
 }
 
 /* A place that waits: a unit, and for a buffer one of its ports. */
@@ -121,19 +131,22 @@ typedef struct Place {
   uint32_t port;
 } Place;
 
-/* What this place waits for: fills the queue (or NULL: another port of the same buffer), and whether it is for space.
- */
-static const SambaQueue *waitsFor(const SambaRunUnit *unit, Place place, bool *out_space, Place *out_next) {
+/* What this place waits for: fills the queue (or NULL: another port of the same buffer), and
+ * whether it is for space. */
+static const SambaQueue *waitsFor(const SambaRunUnit *unit, Place place, bool *out_space,
+                                  Place *out_next) {
   *out_next = place;
   if (unit->unit->kind == SAMBA_UNIT_BUFFER) {
     bool other_is_output;
     uint32_t other;
-    const SambaQueue *queue = sambaBufferWaits(unit, place.output, place.port, &other_is_output, &other);
+    const SambaQueue *queue =
+        sambaBufferWaits(unit, place.output, place.port, &other_is_output, &other);
     *out_space = place.output;
     if (!queue)
       out_next->output = other_is_output, out_next->port = other;
     return queue;
   }
+
   for (uint32_t i = 0; i < unit->unit->input_count; ++i) {
     bool needed = unit->unit->kind != SAMBA_UNIT_COMPUTE || sambaComputeNeedsToken(unit, i);
     const SambaQueue *queue = needed ? sambaPortWaits(&unit->inputs[i], false) : NULL;
@@ -141,12 +154,14 @@ static const SambaQueue *waitsFor(const SambaRunUnit *unit, Place place, bool *o
     if (queue)
       return queue;
   }
+
   for (uint32_t i = 0; i < unit->unit->output_count; ++i) {
     const SambaQueue *queue = sambaPortWaits(&unit->outputs[i], true);
     *out_space = true;
     if (queue)
       return queue;
   }
+
   return NULL;
 }
 
@@ -175,11 +190,13 @@ static bool contains(const Places *places, Place place) {
   return false;
 }
 
-/* Walks the waits from an unfinished unit until they come back to a place, or to a unit that has ended. */
+/* Walks the waits from an unfinished unit until they come back to a place, or to a unit that has
+ * ended. */
 static SambaStatus explainStuck(const SambaRun *run, Place place) {
   const SambaRunUnit *first = &run->units[place.unit];
   Places seen = {0};
   SambaStatus status = sambaRunFault(run, first, first->fired, "deadlock", "no unit can go on");
+
   while (!contains(&seen, place) && seen.size < 64) {
     sambaArrayAppend(&seen, place);
     const SambaRunUnit *unit = &run->units[place.unit];
@@ -189,9 +206,9 @@ static SambaStatus explainStuck(const SambaRun *run, Place place) {
     if (!queue) {
       if (contains(&seen, next))
         break;
-      status =
-          sambaStatusNote(status, "'%s': %s %u waits for %s %u", unit->unit->name, place.output ? "output" : "input",
-                          place.port, next.output ? "output" : "input", next.port);
+      status = sambaStatusNote(status, "'%s': %s %u waits for %s %u", unit->unit->name,
+                               place.output ? "output" : "input", place.port,
+                               next.output ? "output" : "input", next.port);
       place = next;
       continue;
     }
@@ -199,31 +216,37 @@ static SambaStatus explainStuck(const SambaRun *run, Place place) {
     const SambaRunUnit *peer = &run->units[other];
     if (!space && isDone(peer)) {
       sambaStatusFree(status);
-      status =
-          sambaRunFault(run, unit, unit->fired, "starved", "input %u waits for a token of %s '%s', which has ended",
-                        queue->destination_port, sambaUnitKindName(peer->unit->kind), peer->unit->name);
+      status = sambaRunFault(run, unit, unit->fired, "starved",
+                             "input %u waits for a token of %s '%s', which has ended",
+                             queue->destination_port, sambaUnitKindName(peer->unit->kind),
+                             peer->unit->name);
       break;
     }
-    status = sambaStatusNote(status, "'%s' waits for %s '%s'", unit->unit->name, space ? "space in" : "a token of",
-                             peer->unit->name);
+    status = sambaStatusNote(status, "'%s' waits for %s '%s'", unit->unit->name,
+                             space ? "space in" : "a token of", peer->unit->name);
     place = (Place){other, false, 0};
     if (peer->unit->kind == SAMBA_UNIT_BUFFER)
       place = (Place){other, !space, space ? queue->destination_port : queue->source_port};
   }
+
   sambaArrayFree(&seen);
   return status;
 }
 
 SambaStatus sambaScheduleExecute(SambaRun *run) {
   const uint32_t count = run->section->unit_count;
-  SambaSchedule schedule = {.capacity = count + 1, .ready = sambaAllocate(sambaArraySize(count + 1, sizeof(uint32_t)))};
+  SambaSchedule schedule = {.capacity = count + 1,
+                            .ready = sambaAllocate(sambaArraySize(count + 1, sizeof(uint32_t)))};
   pthread_mutex_init(&schedule.mutex, NULL);
   pthread_cond_init(&schedule.changed, NULL);
   run->schedule = &schedule;
   for (uint32_t u = 0; u < count; ++u)
     sambaScheduleWake(run, u);
-  int extra = run->values->options.threads - 1, started = 0;
-  pthread_t *threads = sambaAllocate(sambaArraySize((size_t)(extra > 0 ? extra : 0), sizeof *threads));
+  int extra = run->values->options.threads - 1;
+  int started = 0;
+
+  pthread_t *threads =
+      sambaAllocate(sambaArraySize((size_t)(extra > 0 ? extra : 0), sizeof *threads));
   while (started < extra && pthread_create(&threads[started], NULL, work, run) == 0)
     ++started;
   work(run);
@@ -238,5 +261,6 @@ SambaStatus sambaScheduleExecute(SambaRun *run) {
   pthread_cond_destroy(&schedule.changed);
   free(schedule.ready);
   run->schedule = NULL;
+
   return status;
 }

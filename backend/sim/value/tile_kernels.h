@@ -1,7 +1,7 @@
 /* Register-tiled multiply-accumulate kernels: the host's form of a systolic array.
  *
- * acc(m, n) = fma(a(m, k), b(k, n), acc(m, n)), k ascending: the order and the single rounding are the same in every
- * kernel, so which one runs changes no bits. */
+ * acc(m, n) = fma(a(m, k), b(k, n), acc(m, n)), k ascending: the order and the single rounding are
+ * the same in every kernel, so which one runs changes no bits. */
 #ifndef SAMBA_BACKEND_SIM_VALUE_TILE_KERNELS_H
 #define SAMBA_BACKEND_SIM_VALUE_TILE_KERNELS_H
 
@@ -10,8 +10,8 @@
 
 enum { SAMBA_TILE_MAX_ROWS = 8, SAMBA_TILE_MAX_COLUMNS = 32 };
 
-/* k runs over outer_count runs of inner_count steps. a elements are read one by one through row pointers, b as
- * contiguous columns. Offsets and steps count elements. */
+/* k runs over outer_count runs of inner_count steps. a elements are read one by one through row
+ * pointers, b as contiguous columns. Offsets and steps count elements. */
 typedef struct SambaTile {
   const void *a[SAMBA_TILE_MAX_ROWS];
   const void *b;
@@ -26,7 +26,8 @@ typedef struct SambaTile {
 
 typedef void (*SambaTileFunction)(const SambaTile *tile);
 
-/* The kernels of one instruction set: widest first, `columns` wide, for 8, 4, 2 and 1 rows (or fewer at most). */
+/* The kernels of one instruction set: widest first, `columns` wide, for 8, 4, 2 and 1 rows (or
+ * fewer at most). */
 typedef struct SambaTileKernels {
   const char *name;
   uint32_t columns, narrow_columns; /* of wide[] and narrow[] */
@@ -35,7 +36,8 @@ typedef struct SambaTileKernels {
   SambaTileFunction narrow[SAMBA_TILE_MAX_ROWS + 1];
 } SambaTileKernels;
 
-/* Kernels for f32 that this host can run. cpu: LLVM's CPU name the engine was asked to use, NULL: the host's. */
+/* Kernels for f32 that this host can run. cpu: LLVM's CPU name the engine was asked to use, NULL:
+ * the host's. */
 const SambaTileKernels *sambaTileKernelsFind(const char *cpu);
 /* Kernels for i32 (wrapping). */
 const SambaTileKernels *sambaTileKernelsInteger(void);

@@ -16,11 +16,13 @@ SambaStatus sambaValuesCreate(const SambaMachine *machine, const SambaValuesOpti
   if (values->options.cpu)
     values->options.cpu = values->cpu = strdup(values->options.cpu);
   SambaStatus status = sambaJitCreate(values->options.cpu, &values->jit);
+
   if (status) {
     free(values->cpu);
     free(values);
     return status;
   }
+
   sambaPoolInitialize(&values->pool);
   *out_values = values;
   return NULL;
@@ -35,10 +37,12 @@ void sambaValuesDestroy(SambaValues *values) {
   free(values);
 }
 
-SambaStatus sambaValuesExecute(SambaValues *values, const SambaSection *section, const SambaBinding *bindings,
-                               const uint64_t *argins, uint32_t argin_count, SambaIndexTraces *index_traces) {
+SambaStatus sambaValuesExecute(SambaValues *values, const SambaSection *section,
+                               const SambaBinding *bindings, const uint64_t *argins,
+                               uint32_t argin_count, SambaIndexTraces *index_traces) {
   SambaRun run;
-  SambaStatus status = sambaRunCreate(values, section, bindings, argins, argin_count, index_traces, &run);
+  SambaStatus status =
+      sambaRunCreate(values, section, bindings, argins, argin_count, index_traces, &run);
   if (!status)
     status = sambaScheduleExecute(&run);
   for (uint32_t u = 0; run.units && u < section->unit_count; ++u) {

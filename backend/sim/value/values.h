@@ -1,7 +1,9 @@
-/* The value engine: runs a decoded section's dataflow with real values, in any order that respects tokens.
+/* The value engine: runs a decoded section's dataflow with real values, in any order that respects
+ * tokens.
  *
- * Bits are defined by docs/numerics.md and cannot depend on order, threads, tile sizes or the host's vector width. Each
- * distinct PCU program is compiled once per engine (LLVM), systolic bodies run on register-tiled kernels. */
+ * Bits are defined by docs/numerics.md and cannot depend on order, threads, tile sizes or the
+ * host's vector width. Each distinct PCU program is compiled once per engine (LLVM), systolic
+ * bodies run on register-tiled kernels. */
 #ifndef SAMBA_BACKEND_SIM_VALUE_VALUES_H
 #define SAMBA_BACKEND_SIM_VALUE_VALUES_H
 
@@ -10,10 +12,12 @@
 
 /* The memory behind one formal of a section for one call; borrowed. */
 typedef struct SambaBinding {
-  uint8_t *data; /* device layout: row-major elements of the formal's dtype, little-endian; aligned to 64 */
+  uint8_t *data; /* device layout: row-major elements of the formal's dtype, little-endian; aligned
+                    to 64 */
   uint64_t bytes;
   uint64_t address; /* device address of data[0] (timing, messages) */
-  uint8_t *written; /* one bit per 64-byte line of data: holds data that somebody wrote; NULL: everything written */
+  uint8_t *written; /* one bit per 64-byte line of data: holds data that somebody wrote; NULL:
+                       everything written */
 } SambaBinding;
 
 typedef struct SambaValuesOptions {
@@ -29,14 +33,17 @@ typedef struct SambaValuesStatistics {
 
 typedef struct SambaValues SambaValues;
 
-SambaStatus sambaValuesCreate(const SambaMachine *machine, const SambaValuesOptions *options, SambaValues **out_values);
+SambaStatus sambaValuesCreate(const SambaMachine *machine, const SambaValuesOptions *options,
+                              SambaValues **out_values);
 void sambaValuesDestroy(SambaValues *values);
 
-/* Runs one call of a section that sambaSectionCheck accepted. bindings: one per formal; argins: the argument block
- * (bits). Failures are named faults (SAMBA_FAULT) with section, unit, layer and firing: `deadlock`, `starved`, `address
- * out of range`, `read of never-written memory`, `missing synchronisation`, `not a number`. Formals may be half-written
- * after one. index_trace (may be NULL) receives, for the timing engine, the index values each indexed port consumed. */
-typedef struct SambaIndexTrace { /* per unit with an indexed access: addends in elements, one per index element consumed
+/* Runs one call of a section that sambaSectionCheck accepted. bindings: one per formal; argins: the
+ * argument block (bits). Failures are named faults (SAMBA_FAULT) with section, unit, layer and
+ * firing: `deadlock`, `starved`, `address out of range`, `read of never-written memory`, `missing
+ * synchronisation`, `not a number`. Formals may be half-written after one. index_trace (may be
+ * NULL) receives, for the timing engine, the index values each indexed port consumed. */
+typedef struct SambaIndexTrace { /* per unit with an indexed access: addends in elements, one per
+                                  * index element consumed
                                   */
   uint32_t unit;
   size_t size, capacity;
@@ -46,8 +53,9 @@ typedef struct SambaIndexTraces {
   size_t size, capacity;
   SambaIndexTrace *data;
 } SambaIndexTraces;
-SambaStatus sambaValuesExecute(SambaValues *values, const SambaSection *section, const SambaBinding *bindings,
-                               const uint64_t *argins, uint32_t argin_count, SambaIndexTraces *index_traces);
+SambaStatus sambaValuesExecute(SambaValues *values, const SambaSection *section,
+                               const SambaBinding *bindings, const uint64_t *argins,
+                               uint32_t argin_count, SambaIndexTraces *index_traces);
 void sambaIndexTracesFree(SambaIndexTraces *traces);
 void sambaValuesGetStatistics(const SambaValues *values, SambaValuesStatistics *out_statistics);
 

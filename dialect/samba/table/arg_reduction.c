@@ -1,9 +1,10 @@
 /* Where the largest or smallest element is: argmax, argmin, hardmax.
  *
- * (C1) the operand has a number dtype (hardmax: a float dtype); (C2) dim names a dimension, negative from the end.
- * Without dim (argmax, argmin) all dimensions count as one, in row-major order. A NaN comes before every number, -0
- * equals 0; of equal elements the first is taken, or with select_last the last. Two reductions: the extreme value,
- * then the smallest or largest index at which it, or a NaN, stands. */
+ * (C1) the operand has a number dtype (hardmax: a float dtype); (C2) dim names a dimension,
+ * negative from the end. Without dim (argmax, argmin) all dimensions count as one, in row-major
+ * order. A NaN comes before every number, -0 equals 0; of equal elements the first is taken, or
+ * with select_last the last. Two reductions: the extreme value, then the smallest or largest index
+ * at which it, or a NaN, stands. */
 #include "dialect/samba/table/stage_builder.h"
 
 typedef struct {
@@ -36,20 +37,23 @@ static SambaStatus inferIndex(const SambaOperatorCall *call, SambaTensorType *ou
 }
 
 /* The index of the element, into a tensor whose reduced dimensions are kept as 1 or are gone. */
-static void searchStages(const SambaOperatorCall *call, SambaStageGraph *graph, uint32_t operand, const char *layer,
-                         const Search *search, bool keepdim, uint32_t result) {
+static void searchStages(const SambaOperatorCall *call, SambaStageGraph *graph, uint32_t operand,
+                         const char *layer, const Search *search, bool keepdim, uint32_t result) {
   const SambaTensorType *x = &call->operands[0];
-  const char *name = call->operator_->name;
+  const char *name = call->operator->name;
   SambaTensorType kept = sambaReducedType(x, search->reduced, true);
-  uint32_t extreme = sambaStageIntermediate(graph, sambaAccumulatorDType(x->dtype), kept.rank, kept.dims),
-           dims[SAMBA_MAX_RANK];
+  uint32_t extreme =
+      sambaStageIntermediate(graph, sambaAccumulatorDType(x->dtype), kept.rank, kept.dims);
+  uint32_t dims[SAMBA_MAX_RANK];
   SambaStageBuilder b;
-  uint16_t value = sambaStageBeginReduction(&b, graph, name, layer, operand, search->reduced, true, extreme, dims);
+  uint16_t value = sambaStageBeginReduction(&b, graph, name, layer, operand, search->reduced, true,
+                                            extreme, dims);
   if (x->rank)
     value = sambaLane1(&b, search->least ? SAMBA_LANE_REDUCE_MIN : SAMBA_LANE_REDUCE_MAX, value);
   sambaStageEnd(&b, value);
 
-  value = sambaStageBeginReduction(&b, graph, name, layer, operand, search->reduced, keepdim, result, dims);
+  value = sambaStageBeginReduction(&b, graph, name, layer, operand, search->reduced, keepdim,
+                                   result, dims);
   uint16_t best = sambaStageOperand(&b, extreme);
   for (uint32_t axis = 0; axis < x->rank; ++axis)
     if (!search->reduced[axis])
@@ -60,6 +64,7 @@ static void searchStages(const SambaOperatorCall *call, SambaStageGraph *graph, 
   uint16_t index = 0;
   bool any = false;
   int64_t stride = 1;
+
   for (uint32_t axis = x->rank; axis-- > 0;) {
     if (!search->reduced[axis] || x->dims[axis] == 1)
       continue;
@@ -70,6 +75,7 @@ static void searchStages(const SambaOperatorCall *call, SambaStageGraph *graph, 
     any = true;
     stride *= x->dims[axis];
   }
+
   if (!any)
     index = sambaLaneInteger(&b, SAMBA_DTYPE_I64, 0);
   uint16_t outside = sambaLaneInteger(&b, SAMBA_DTYPE_I64, search->last ? -1 : stride);
@@ -79,8 +85,9 @@ static void searchStages(const SambaOperatorCall *call, SambaStageGraph *graph, 
   sambaStageEnd(&b, index);
 }
 
-static SambaStatus stagesIndex(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
-                               const uint32_t *results, const char *layer) {
+static SambaStatus stagesIndex(const SambaOperatorCall *call, SambaStageGraph *graph,
+                               const uint32_t *operands, const uint32_t *results,
+                               const char *layer) {
   Search search;
   SAMBA_RETURN_IF_ERROR(takeSearch(call, &search));
   searchStages(call, graph, operands[0], layer, &search, sambaKeepsDims(call), results[0]);
@@ -92,32 +99,35 @@ static const SambaAttributeRow indexAttributes[] = {
     {"keepdim", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
     {"select_last", SAMBA_ATTRIBUTE_BOOL, false, "of equal elements the last; default false"},
     {0}};
-#define SEARCH(word, code)                                                                                             \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator_ = {.name = #word,                                       \
-                                                                  .minimum_operands = 1,                               \
-                                                                  .maximum_operands = 1,                               \
-                                                                  .attributes = indexAttributes,                       \
-                                                                  .result_count = 1,                                   \
-                                                                  .infer = inferIndex,                                 \
-                                                                  .stages = stagesIndex},                              \
-                                                    .dtypes = SAMBA_SET_NUMBER,                                        \
+#define SEARCH(word, code)                                                                         \
+  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
+                                                                 .minimum_operands = 1,            \
+                                                                 .maximum_operands = 1,            \
+                                                                 .attributes = indexAttributes,    \
+                                                                 .result_count = 1,                \
+                                                                 .infer = inferIndex,              \
+                                                                 .stages = stagesIndex},           \
+                                                    .dtypes = SAMBA_SET_NUMBER,                    \
                                                     .opcode = code};
 SEARCH(argmax, SAMBA_LANE_REDUCE_MAX)
 SEARCH(argmin, SAMBA_LANE_REDUCE_MIN)
 
 static SambaStatus inferHardmax(const SambaOperatorCall *call, SambaTensorType *out) {
   Search search;
-  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", call->operands[0].dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckDType(1, "the operand", call->operands[0].dtype, SAMBA_SET_FLOAT));
   SAMBA_RETURN_IF_ERROR(takeSearch(call, &search));
   *out = call->operands[0];
   return NULL;
 }
 
-static SambaStatus stagesHardmax(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
-                                 const uint32_t *results, const char *layer) {
+static SambaStatus stagesHardmax(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                 const uint32_t *operands, const uint32_t *results,
+                                 const char *layer) {
   const SambaTensorType *x = &call->operands[0];
   Search search;
   uint32_t axis = 0;
+
   SAMBA_RETURN_IF_ERROR(takeSearch(call, &search));
   SambaTensorType kept = sambaReducedType(x, search.reduced, true);
   while (!search.reduced[axis])
@@ -125,19 +135,20 @@ static SambaStatus stagesHardmax(const SambaOperatorCall *call, SambaStageGraph 
   uint32_t indices = sambaStageIntermediate(graph, SAMBA_DTYPE_I64, kept.rank, kept.dims);
   searchStages(call, graph, operands[0], layer, &search, true, indices);
   SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, graph, call->operator_->name, layer, results[0]);
+  sambaStageBeginElementwise(&b, graph, call->operator->name, layer, results[0]);
   uint16_t index = sambaStageBroadcastOperand(&b, indices);
   uint16_t here = sambaLane2(&b, SAMBA_LANE_EQ, sambaLaneCounter(&b, axis, SAMBA_DTYPE_I64), index);
   sambaStageEndRounded(&b, sambaLaneSelect(&b, here, sambaLaneFloat(&b, 1), sambaLaneFloat(&b, 0)));
+
   return NULL;
 }
 
-const SambaOperatorRow sambaOperatorRow_hardmax = {.operator_ = {.name = "hardmax",
-                                                                 .minimum_operands = 1,
-                                                                 .maximum_operands = 1,
-                                                                 .attributes = sambaDimAttributes,
-                                                                 .result_count = 1,
-                                                                 .infer = inferHardmax,
-                                                                 .stages = stagesHardmax},
+const SambaOperatorRow sambaOperatorRow_hardmax = {.operator = {.name = "hardmax",
+                                                                .minimum_operands = 1,
+                                                                .maximum_operands = 1,
+                                                                .attributes = sambaDimAttributes,
+                                                                .result_count = 1,
+                                                                .infer = inferHardmax,
+                                                                .stages = stagesHardmax},
                                                    .dtypes = SAMBA_SET_FLOAT,
                                                    .opcode = SAMBA_LANE_REDUCE_MAX};

@@ -1,11 +1,11 @@
-/* scaled_dot_product_attention q[.., L, E], k[.., S, E], v[.., S, V], optional mask broadcast to [.., L, S]: (C1) q has
- * a float dtype; (C2) k and v have it too; (C3) ranks of 2 or more, one E, one S; (C4) the dimensions before broadcast;
- * (C5) the mask is i1 (true keeps), f32 or of q's dtype (added) and broadcasts to the scores without enlarging them.
- * scale is 1 / sqrt(E) by default; is_causal keeps s <= l; fill, -inf by default, is the score where an i1 mask is
- * false.
+/* scaled_dot_product_attention q[.., L, E], k[.., S, E], v[.., S, V], optional mask broadcast to
+ * [.., L, S]: (C1) q has a float dtype; (C2) k and v have it too; (C3) ranks of 2 or more, one E,
+ * one S; (C4) the dimensions before broadcast; (C5) the mask is i1 (true keeps), f32 or of q's
+ * dtype (added) and broadcasts to the scores without enlarging them. scale is 1 / sqrt(E) by
+ * default; is_causal keeps s <= l; fill, -inf by default, is the score where an i1 mask is false.
  *
- * Numerics: scores, sums and quotients are f32, the largest score is subtracted before exp; the probabilities are
- * rounded to q's dtype before they multiply v. */
+ * Numerics: scores, sums and quotients are f32, the largest score is subtracted before exp; the
+ * probabilities are rounded to q's dtype before they multiply v. */
 #include "dialect/samba/table/compose.h"
 #include "dialect/samba/table/expansion.h"
 
@@ -25,7 +25,10 @@ static SambaStatus attentionBatch(const SambaOperatorCall *call, SambaTensorType
 }
 
 static SambaStatus inferAttention(const SambaOperatorCall *call, SambaTensorType *out) {
-  const SambaTensorType *q = &call->operands[0], *k = &call->operands[1], *v = &call->operands[2];
+  const SambaTensorType *q = &call->operands[0];
+  const SambaTensorType *k = &call->operands[1];
+  const SambaTensorType *v = &call->operands[2];
+
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the query", q->dtype, SAMBA_SET_FLOAT));
   SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(2, "the key", k->dtype, "the query", q->dtype));
   SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(2, "the value", v->dtype, "the query", q->dtype));
@@ -37,14 +40,17 @@ static SambaStatus inferAttention(const SambaOperatorCall *call, SambaTensorType
   SAMBA_RETURN_IF_ERROR(attentionBatch(call, out));
   if (call->operand_count == 4) {
     const SambaTensorType *mask = &call->operands[3];
-    SambaTensorType scores = *out, both;
+    SambaTensorType scores = *out;
+    SambaTensorType both;
     scores.dims[scores.rank++] = q->dims[q->rank - 2];
     scores.dims[scores.rank++] = k->dims[k->rank - 2];
-    SAMBA_RETURN_IF_ERROR(
-        sambaCheckDType(5, "the mask", mask->dtype, 1u << SAMBA_DTYPE_I1 | 1u << SAMBA_DTYPE_F32 | 1u << q->dtype));
+    SAMBA_RETURN_IF_ERROR(sambaCheckDType(
+        5, "the mask", mask->dtype, 1u << SAMBA_DTYPE_I1 | 1u << SAMBA_DTYPE_F32 | 1u << q->dtype));
     SAMBA_RETURN_IF_ERROR(sambaCheckBroadcast(5, &scores, mask, &both));
-    SAMBA_RETURN_IF_ERROR(sambaCheckShape(5, "the mask broadcast against the scores", &both, scores.rank, scores.dims));
+    SAMBA_RETURN_IF_ERROR(sambaCheckShape(5, "the mask broadcast against the scores", &both,
+                                          scores.rank, scores.dims));
   }
+
   out->dtype = q->dtype;
   out->dims[out->rank++] = q->dims[q->rank - 2];
   out->dims[out->rank++] = v->dims[v->rank - 1];
@@ -52,24 +58,30 @@ static SambaStatus inferAttention(const SambaOperatorCall *call, SambaTensorType
 }
 
 /* product[.., m, n] = sum over k of a[.., m, k] * b[.., n, k] (or b[.., k, n]). */
-static void product(const SambaComposition *c, uint32_t a, uint32_t b, bool transposed, uint32_t result) {
-  SambaStageTensor left = c->graph->tensors[a], right = c->graph->tensors[b];
+static void product(const SambaComposition *c, uint32_t a, uint32_t b, bool transposed,
+                    uint32_t result) {
+  SambaStageTensor left = c->graph->tensors[a];
+  SambaStageTensor right = c->graph->tensors[b];
   uint32_t rank = c->graph->tensors[result].rank;
   SambaStageBuilder builder;
+
   sambaStageBeginElementwise(&builder, c->graph, c->name, c->layer, result);
   uint32_t k = sambaStageDim(&builder, left.dims[left.rank - 1], true);
   uint32_t last[2][2] = {{rank - 2, k}, {transposed ? rank - 1 : k, transposed ? k : rank - 1}};
   uint16_t values[2];
   const SambaStageTensor *types[2] = {&left, &right};
   uint32_t tensors[2] = {a, b};
+
   for (int i = 0; i < 2; ++i) {
     values[i] = sambaStageOperand(&builder, tensors[i]);
     for (uint32_t axis = 0; axis < types[i]->rank; ++axis) {
-      uint32_t dim = axis + 2 < types[i]->rank ? axis + rank - types[i]->rank : last[i][axis + 2 - types[i]->rank];
+      uint32_t dim = axis + 2 < types[i]->rank ? axis + rank - types[i]->rank
+                                               : last[i][axis + 2 - types[i]->rank];
       if (axis + 2 >= types[i]->rank || types[i]->dims[axis] == builder.stage.extents[dim])
         sambaStageAxis(&builder, values[i], axis)->coefficients[dim] = 1;
     }
   }
+
   sambaStageEnd(&builder, sambaLane2(&builder, SAMBA_LANE_MAC, values[0], values[1]));
 }
 
@@ -78,16 +90,20 @@ static double scaleOf(const SambaOperatorCall *call) {
   return sambaOperatorCallFloat(call, "scale", 1 / sqrt((double)q->dims[q->rank - 1]));
 }
 
-static double fillOf(const SambaOperatorCall *call) { return sambaOperatorCallFloat(call, "fill", -INFINITY); }
+static double fillOf(const SambaOperatorCall *call) {
+  return sambaOperatorCallFloat(call, "fill", -INFINITY);
+}
 
 /* scores * scale, + mask or fill where masked */
-static uint32_t maskedScores(const SambaComposition *c, const SambaOperatorCall *call, uint32_t scores,
-                             const uint32_t *operands) {
+static uint32_t maskedScores(const SambaComposition *c, const SambaOperatorCall *call,
+                             uint32_t scores, const uint32_t *operands) {
   SambaStageTensor like = c->graph->tensors[scores];
   uint32_t result = sambaStageIntermediate(c->graph, SAMBA_DTYPE_F32, like.rank, like.dims);
   SambaStageBuilder b;
+
   sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, result);
-  uint16_t value = sambaStageBroadcastOperand(&b, scores), mask = 0;
+  uint16_t value = sambaStageBroadcastOperand(&b, scores);
+  uint16_t mask = 0;
   bool masked = call->operand_count == 4;
   if (masked)
     mask = sambaStageBroadcastOperand(&b, operands[3]);
@@ -97,19 +113,24 @@ static uint32_t maskedScores(const SambaComposition *c, const SambaOperatorCall 
   else if (masked)
     value = sambaLane2(&b, SAMBA_LANE_ADD, value, mask);
   if (sambaOperatorCallInt(call, "is_causal", 0)) {
-    uint16_t row = sambaLaneCounter(&b, like.rank - 2, SAMBA_DTYPE_I32),
-             column = sambaLaneCounter(&b, like.rank - 1, SAMBA_DTYPE_I32);
-    value = sambaLaneSelect(&b, sambaLane2(&b, SAMBA_LANE_LE, column, row), value, sambaLaneFloat(&b, -INFINITY));
+    uint16_t row = sambaLaneCounter(&b, like.rank - 2, SAMBA_DTYPE_I32);
+    uint16_t column = sambaLaneCounter(&b, like.rank - 1, SAMBA_DTYPE_I32);
+    value = sambaLaneSelect(&b, sambaLane2(&b, SAMBA_LANE_LE, column, row), value,
+                            sambaLaneFloat(&b, -INFINITY));
   }
+
   sambaStageEnd(&b, value);
   return result;
 }
 
-static SambaStatus stagesAttention(const SambaOperatorCall *call, SambaStageGraph *graph, const uint32_t *operands,
-                                   const uint32_t *results, const char *layer) {
-  const SambaTensorType *q = &call->operands[0], *k = &call->operands[1];
-  SambaComposition c = {graph, call->operator_->name, layer};
+static SambaStatus stagesAttention(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                   const uint32_t *operands, const uint32_t *results,
+                                   const char *layer) {
+  const SambaTensorType *q = &call->operands[0];
+  const SambaTensorType *k = &call->operands[1];
+  SambaComposition c = {graph, call->operator->name, layer};
   SambaTensorType shape;
+
   SAMBA_RETURN_IF_ERROR(attentionBatch(call, &shape));
   shape.dims[shape.rank++] = q->dims[q->rank - 2];
   shape.dims[shape.rank++] = k->dims[k->rank - 2];
@@ -121,6 +142,7 @@ static SambaStatus stagesAttention(const SambaOperatorCall *call, SambaStageGrap
   uint32_t mixed = sambaStageIntermediateLike(graph, results[0], SAMBA_DTYPE_F32);
   product(&c, probabilities, operands[2], false, mixed);
   sambaStageConvert(graph, c.name, layer, mixed, results[0]);
+
   return NULL;
 }
 
@@ -130,50 +152,58 @@ static uint32_t causal(SambaExpansion *e, int64_t rows, int64_t columns) {
   double *numbers = sambaAllocate(sambaArraySize((size_t)most + 1, sizeof *numbers));
   for (int64_t i = 0; i < most; ++i)
     numbers[i] = (double)i;
-  uint32_t row = sambaExpandNumbers(e, SAMBA_DTYPE_I32, 2, (int64_t[]){rows, 1}, numbers),
-           column = sambaExpandNumbers(e, SAMBA_DTYPE_I32, 1, &columns, numbers);
+  uint32_t row = sambaExpandNumbers(e, SAMBA_DTYPE_I32, 2, (int64_t[]){rows, 1}, numbers);
+  uint32_t column = sambaExpandNumbers(e, SAMBA_DTYPE_I32, 1, &columns, numbers);
   free(numbers);
   return sambaExpandBinary(e, "le", column, row);
 }
 
 /* The same steps with the same roundings, through memory. */
-static SambaStatus decomposeAttention(const SambaOperatorCall *call, SambaExpansion *e, const uint32_t *operands,
-                                      uint32_t *out_results) {
-  const SambaTensorType *q = &call->operands[0], *k = &call->operands[1];
+static SambaStatus decomposeAttention(const SambaOperatorCall *call, SambaExpansion *e,
+                                      const uint32_t *operands, uint32_t *out_results) {
+  const SambaTensorType *q = &call->operands[0];
+  const SambaTensorType *k = &call->operands[1];
   int64_t transposed[SAMBA_MAX_RANK];
+
   for (uint32_t axis = 0; axis < k->rank; ++axis)
     transposed[axis] = axis + 2 < k->rank ? axis : 2 * k->rank - 3 - axis;
   uint32_t factors[] = {operands[0], sambaExpandPermute(e, operands[1], transposed)};
-  SambaAttribute accumulator = sambaDTypeAttribute("out_dtype", SAMBA_DTYPE_F32), last = sambaIntAttribute("dim", -1);
+  SambaAttribute accumulator = sambaDTypeAttribute("out_dtype", SAMBA_DTYPE_F32);
+  SambaAttribute last = sambaIntAttribute("dim", -1);
   uint32_t scores = sambaExpandCall(e, "matmul", 2, factors, 1, &accumulator);
   scores = sambaExpandWithNumber(e, "mul", scores, scaleOf(call));
   uint32_t lowest = sambaExpandScalar(e, SAMBA_DTYPE_F32, -INFINITY);
   if (call->operand_count == 4 && call->operands[3].dtype == SAMBA_DTYPE_I1)
     scores = sambaExpandCall(
-        e, "where", 3, (uint32_t[]){operands[3], scores, sambaExpandScalar(e, SAMBA_DTYPE_F32, fillOf(call))}, 0, NULL);
+        e, "where", 3,
+        (uint32_t[]){operands[3], scores, sambaExpandScalar(e, SAMBA_DTYPE_F32, fillOf(call))}, 0,
+        NULL);
   else if (call->operand_count == 4)
     scores = sambaExpandBinary(e, "add", scores, sambaExpandCast(e, operands[3], SAMBA_DTYPE_F32));
   if (sambaOperatorCallInt(call, "is_causal", 0)) {
     uint32_t kept = causal(e, q->dims[q->rank - 2], k->dims[k->rank - 2]);
     scores = sambaExpandCall(e, "where", 3, (uint32_t[]){kept, scores, lowest}, 0, NULL);
   }
-  uint32_t probabilities = sambaExpandCast(e, sambaExpandCall(e, "softmax", 1, &scores, 1, &last), q->dtype);
+
+  uint32_t probabilities =
+      sambaExpandCast(e, sambaExpandCall(e, "softmax", 1, &scores, 1, &last), q->dtype);
   out_results[0] = sambaExpandBinary(e, "matmul", probabilities, operands[2]);
   return NULL;
 }
 
-static const SambaAttributeRow attentionAttributes[] = {{"scale", SAMBA_ATTRIBUTE_FLOAT, false, "default 1 / sqrt(E)"},
-                                                        {"is_causal", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
-                                                        {"fill", SAMBA_ATTRIBUTE_FLOAT, false, "default -inf"},
-                                                        {0}};
+static const SambaAttributeRow attentionAttributes[] = {
+    {"scale", SAMBA_ATTRIBUTE_FLOAT, false, "default 1 / sqrt(E)"},
+    {"is_causal", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+    {"fill", SAMBA_ATTRIBUTE_FLOAT, false, "default -inf"},
+    {0}};
 const SambaOperatorRow sambaOperatorRow_scaled_dot_product_attention = {
-    .operator_ = {.name = "scaled_dot_product_attention",
-                  .minimum_operands = 3,
-                  .maximum_operands = 4,
-                  .attributes = attentionAttributes,
-                  .result_count = 1,
-                  .contraction = true,
-                  .infer = inferAttention,
-                  .stages = stagesAttention,
-                  .decompose = decomposeAttention},
+    .operator = {.name = "scaled_dot_product_attention",
+                 .minimum_operands = 3,
+                 .maximum_operands = 4,
+                 .attributes = attentionAttributes,
+                 .result_count = 1,
+                 .contraction = true,
+                 .infer = inferAttention,
+                 .stages = stagesAttention,
+                 .decompose = decomposeAttention},
     .dtypes = SAMBA_SET_FLOAT};

@@ -1,8 +1,9 @@
 /* det: determinants, by Gaussian elimination; a composition.
  *
- * (C1) x has a float dtype; (C2) its last two dimensions are equal, 1 to 32. In each step the element of the first
- * column that is largest in magnitude is the pivot (the first of equal ones); its row is taken out, the first row takes
- * its place, and the pivot's multiples are subtracted. All in f32, rounded once. */
+ * (C1) x has a float dtype; (C2) its last two dimensions are equal, 1 to 32. In each step the
+ * element of the first column that is largest in magnitude is the pivot (the first of equal ones);
+ * its row is taken out, the first row takes its place, and the pivot's multiples are subtracted.
+ * All in f32, rounded once. */
 #include "dialect/samba/table/expansion.h"
 #include "dialect/samba/table/rows.h"
 
@@ -26,7 +27,8 @@ static uint32_t binary(SambaExpansion *e, const char *name, uint32_t a, uint32_t
 }
 
 static uint32_t sumOfRows(SambaExpansion *e, uint32_t x) {
-  SambaAttribute attributes[] = {sambaIntsAttribute("dim", (int64_t[]){1}, 1), sambaBoolAttribute("keepdim", true)};
+  SambaAttribute attributes[] = {sambaIntsAttribute("dim", (int64_t[]){1}, 1),
+                                 sambaBoolAttribute("keepdim", true)};
   return sambaExpandCall(e, "sum", 1, &x, 2, attributes);
 }
 
@@ -34,44 +36,53 @@ static uint32_t where(SambaExpansion *e, uint32_t condition, uint32_t yes, uint3
   return sambaExpandCall(e, "where", 3, (uint32_t[]){condition, yes, no}, 0, NULL);
 }
 
-static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e, const uint32_t *operands,
-                             uint32_t *out_results) {
+static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
+                             const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *x = &call->operands[0];
-  int64_t n = x->dims[x->rank - 1], count = sambaTensorTypeElements(x) / (n * n);
-  uint32_t rows = sambaExpandReshape(e, sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32), 3, (int64_t[]){count, n, n});
-  uint32_t one = sambaExpandScalar(e, SAMBA_DTYPE_F32, 1), zero = sambaExpandScalar(e, SAMBA_DTYPE_F32, 0);
+  int64_t n = x->dims[x->rank - 1];
+  int64_t count = sambaTensorTypeElements(x) / (n * n);
+  uint32_t rows = sambaExpandReshape(e, sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32), 3,
+                                     (int64_t[]){count, n, n});
+  uint32_t one = sambaExpandScalar(e, SAMBA_DTYPE_F32, 1);
+  uint32_t zero = sambaExpandScalar(e, SAMBA_DTYPE_F32, 0);
   uint32_t product = 0;
+
   for (int64_t left = n; left > 0 && !e->status; --left) { /* rows: count x left x left */
     uint32_t pivot = rows;
     if (left > 1) {
       uint32_t column = sambaExpandSlice(e, rows, 2, 0, 1, 1);
       SambaAttribute dim = sambaIntAttribute("dim", 1);
-      uint32_t magnitude = sambaExpandUnary(e, "abs", column),
-               chosen = sambaExpandCall(e, "hardmax", 1, &magnitude, 1, &dim);
+      uint32_t magnitude = sambaExpandUnary(e, "abs", column);
+      uint32_t chosen = sambaExpandCall(e, "hardmax", 1, &magnitude, 1, &dim);
       chosen = binary(e, "ne", chosen, zero);
-      uint32_t pivotRow = sumOfRows(e, where(e, chosen, rows, zero));
+      uint32_t pivot_row = sumOfRows(e, where(e, chosen, rows, zero));
       uint32_t first = sambaExpandSlice(e, rows, 1, 0, 1, 1);
       uint32_t others = sambaExpandSlice(e, where(e, chosen, first, rows), 1, 1, left - 1, 1);
-      pivot = sambaExpandSlice(e, pivotRow, 2, 0, 1, 1);
-      uint32_t divisor = where(e, binary(e, "eq", pivot, zero), one, pivot); /* then all of the column is 0 */
+      pivot = sambaExpandSlice(e, pivot_row, 2, 0, 1, 1);
+      uint32_t divisor =
+          where(e, binary(e, "eq", pivot, zero), one, pivot); /* then all of the column is 0 */
       uint32_t factor = binary(e, "div", sambaExpandSlice(e, others, 2, 0, 1, 1), divisor);
-      uint32_t subtracted = binary(e, "mul", factor, sambaExpandSlice(e, pivotRow, 2, 1, left - 1, 1));
+      uint32_t subtracted =
+          binary(e, "mul", factor, sambaExpandSlice(e, pivot_row, 2, 1, left - 1, 1));
       rows = binary(e, "sub", sambaExpandSlice(e, others, 2, 1, left - 1, 1), subtracted);
       /* Two rows have changed places unless the pivot was in the first. */
-      pivot = where(e, sambaExpandSlice(e, chosen, 1, 0, 1, 1), pivot, sambaExpandUnary(e, "neg", pivot));
+      pivot = where(e, sambaExpandSlice(e, chosen, 1, 0, 1, 1), pivot,
+                    sambaExpandUnary(e, "neg", pivot));
     }
     product = left == n ? pivot : binary(e, "mul", product, pivot);
   }
+
   if (!e->status)
-    out_results[0] = sambaExpandCast(e, sambaExpandReshape(e, product, x->rank - 2, x->dims), call->operands[0].dtype);
+    out_results[0] = sambaExpandCast(e, sambaExpandReshape(e, product, x->rank - 2, x->dims),
+                                     call->operands[0].dtype);
   return NULL;
 }
 
-const SambaOperatorRow sambaOperatorRow_det = {.operator_ = {.name = "det",
-                                                             .minimum_operands = 1,
-                                                             .maximum_operands = 1,
-                                                             .attributes = sambaNoAttributes,
-                                                             .result_count = 1,
-                                                             .infer = infer,
-                                                             .decompose = decompose},
+const SambaOperatorRow sambaOperatorRow_det = {.operator = {.name = "det",
+                                                            .minimum_operands = 1,
+                                                            .maximum_operands = 1,
+                                                            .attributes = sambaNoAttributes,
+                                                            .result_count = 1,
+                                                            .infer = infer,
+                                                            .decompose = decompose},
                                                .dtypes = SAMBA_SET_FLOAT};

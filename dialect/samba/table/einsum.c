@@ -1,13 +1,14 @@
 /* einsum: products of operands, summed over labels; a composition of views, matmul, mul and sum.
  *
- * (C1) the operands have one number dtype; (C2) equation has letters, `...`, `,` and at most one ->, and as many terms
- * as there are operands; (C3) a term has one letter per dimension that ... does not stand for; (C4) a label has one
- * size wherever it occurs, or 1; (C5) the result's labels are different and occur in an operand; (C6) no intermediate
- * has more than 8 dimensions.
+ * (C1) the operands have one number dtype; (C2) equation has letters, `...`, `,` and at most one
+ * ->, and as many terms as there are operands; (C3) a term has one letter per dimension that ...
+ * does not stand for; (C4) a label has one size wherever it occurs, or 1; (C5) the result's labels
+ * are different and occur in an operand; (C6) no intermediate has more than 8 dimensions.
  *
- * Operands are multiplied from left to right. Labels that no later operand and not the result has are summed over as
- * soon as possible: those of one factor before the product, those of both by it, as a matrix product batched over the
- * labels that both have and that stay. Float intermediates are f32; one rounding at the end. */
+ * Operands are multiplied from left to right. Labels that no later operand and not the result has
+ * are summed over as soon as possible: those of one factor before the product, those of both by it,
+ * as a matrix product batched over the labels that both have and that stay. Float intermediates are
+ * f32; one rounding at the end. */
 #include "dialect/samba/table/expansion.h"
 #include "dialect/samba/table/rows.h"
 
@@ -41,20 +42,25 @@ static size_t termEnd(SambaStringRef text, size_t at) {
   return at;
 }
 
-/* The labels of text[at, end); `ellipsis`: dimensions that ... stands for. A term with more than 8 is refused. */
-static SambaStatus readTerm(SambaStringRef text, size_t at, size_t end, uint32_t ellipsis, Term *out_term) {
+/* The labels of text[at, end); `ellipsis`: dimensions that ... stands for. A term with more than 8
+ * is refused. */
+static SambaStatus readTerm(SambaStringRef text, size_t at, size_t end, uint32_t ellipsis,
+                            Term *out_term) {
   Term term = {0};
   for (bool seen = false; at < end; ++at) {
     char c = text.data[at];
     if (c == ' ')
       continue;
-    bool dots = c == '.' && at + 2 < end && text.data[at + 1] == '.' && text.data[at + 2] == '.' && !seen;
+    bool dots =
+        c == '.' && at + 2 < end && text.data[at + 1] == '.' && text.data[at + 2] == '.' && !seen;
     if (!dots && !isalpha((unsigned char)c))
-      return sambaStatusMake(SAMBA_INVALID, "(C2) equation '%.*s' has something else than letters, ..., ',' and ->",
-                             SAMBA_STRING_ARGS(text));
+      return sambaStatusMake(
+          SAMBA_INVALID, "(C2) equation '%.*s' has something else than letters, ..., ',' and ->",
+          SAMBA_STRING_ARGS(text));
     uint32_t added = dots ? ellipsis : 1;
     if (term.count + added > SAMBA_MAX_RANK)
-      return sambaStatusMake(SAMBA_INVALID, "(C3) a term of equation '%.*s' has more than %d dimensions",
+      return sambaStatusMake(SAMBA_INVALID,
+                             "(C3) a term of equation '%.*s' has more than %d dimensions",
                              SAMBA_STRING_ARGS(text), SAMBA_MAX_RANK);
     for (uint32_t i = 0; i < added; ++i)
       term.labels[term.count++] = (Label)(dots                        ? letters + ellipsis - 1 - i
@@ -63,26 +69,31 @@ static SambaStatus readTerm(SambaStringRef text, size_t at, size_t end, uint32_t
     if (dots)
       seen = true, at += 2;
   }
+
   *out_term = term;
   return NULL;
 }
 
-static SambaStatus addSizes(const SambaTensorType *type, uint32_t operand, const Term *term, Equation *equation) {
+static SambaStatus addSizes(const SambaTensorType *type, uint32_t operand, const Term *term,
+                            Equation *equation) {
   for (uint32_t i = 0; i < term->count; ++i) {
-    int64_t *size = &equation->sizes[term->labels[i]], dim = type->dims[i];
+    int64_t *size = &equation->sizes[term->labels[i]];
+    int64_t dim = type->dims[i];
     bool repeated = false;
     for (uint32_t k = 0; k < i; ++k)
       repeated |= term->labels[k] == term->labels[i] && type->dims[k] != dim;
     if (repeated || (*size > 1 && dim > 1 && *size != dim))
-      return sambaStatusMake(SAMBA_INVALID, "(C4) dimension %u of operand %u is %lld, but its label has the size %lld",
-                             i, operand, (long long)dim, (long long)*size);
+      return sambaStatusMake(
+          SAMBA_INVALID, "(C4) dimension %u of operand %u is %lld, but its label has the size %lld",
+          i, operand, (long long)dim, (long long)*size);
     *size = dim > *size ? dim : *size;
   }
   return NULL;
 }
 
 /* Without ->: what ... stands for, then the letters that occur once. */
-static SambaStatus implicitResult(const SambaOperatorCall *call, uint32_t ellipsis, Equation *equation) {
+static SambaStatus implicitResult(const SambaOperatorCall *call, uint32_t ellipsis,
+                                  Equation *equation) {
   uint32_t uses[letters] = {0}, count = ellipsis;
   for (uint32_t t = 0; t < call->operand_count; ++t)
     for (uint32_t i = 0; i < equation->terms[t].count; ++i)
@@ -91,8 +102,8 @@ static SambaStatus implicitResult(const SambaOperatorCall *call, uint32_t ellips
   for (uint32_t label = 0; label < letters; ++label)
     count += uses[label] == 1;
   if (count > SAMBA_MAX_RANK)
-    return sambaStatusMake(SAMBA_INVALID, "(C6) the result has %u dimensions, but %d are the most", count,
-                           SAMBA_MAX_RANK);
+    return sambaStatusMake(SAMBA_INVALID, "(C6) the result has %u dimensions, but %d are the most",
+                           count, SAMBA_MAX_RANK);
   for (uint32_t i = ellipsis; i-- > 0;)
     equation->out.labels[equation->out.count++] = (Label)(letters + i);
   for (uint32_t label = 0; label < letters; ++label)
@@ -105,6 +116,7 @@ static SambaStatus checkResult(const SambaOperatorCall *call, const Equation *eq
   uint64_t known = 0, seen = 0, left;
   for (uint32_t t = 0; t < call->operand_count; ++t)
     known |= maskOf(&equation->terms[t]);
+
   for (uint32_t i = 0; i < equation->out.count; ++i) {
     uint64_t bit = (uint64_t)1 << equation->out.labels[i];
     if (seen & bit || !(known & bit))
@@ -112,6 +124,7 @@ static SambaStatus checkResult(const SambaOperatorCall *call, const Equation *eq
                              seen & bit ? "is there twice" : "occurs in no operand");
     seen |= bit;
   }
+
   left = maskOf(&equation->terms[0]);
   for (uint32_t t = 1; t < call->operand_count; ++t) {
     uint64_t later = seen;
@@ -119,11 +132,13 @@ static SambaStatus checkResult(const SambaOperatorCall *call, const Equation *eq
       later |= maskOf(&equation->terms[k]);
     left = (left | maskOf(&equation->terms[t])) & later;
     if (__builtin_popcountll(left) > SAMBA_MAX_RANK)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "(C6) the product of the first %u operands has %d dimensions, but %d are "
-                             "the most; write it as several equations",
-                             t + 1, __builtin_popcountll(left), SAMBA_MAX_RANK);
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "(C6) the product of the first %u operands has %d dimensions, but %d are "
+          "the most; write it as several equations",
+          t + 1, __builtin_popcountll(left), SAMBA_MAX_RANK);
   }
+
   return NULL;
 }
 
@@ -131,13 +146,16 @@ static SambaStatus readEquation(const SambaOperatorCall *call, Equation *equatio
   SambaStringRef text = sambaOperatorCallFind(call, "equation")->value.string;
   uint32_t terms = 1, ellipsis = 0, letterCounts[mostTerms] = {0};
   size_t arrow = 0, at = 0;
+
   memset(equation, 0, sizeof *equation);
-  while (arrow < text.size && !(text.data[arrow] == '-' && arrow + 1 < text.size && text.data[arrow + 1] == '>'))
+  while (arrow < text.size &&
+         !(text.data[arrow] == '-' && arrow + 1 < text.size && text.data[arrow + 1] == '>'))
     terms += text.data[arrow++] == ',';
   SambaStringRef inputs = {text.data, arrow};
   if (terms != call->operand_count || terms > mostTerms)
-    return sambaStatusMake(SAMBA_INVALID, "(C2) equation '%.*s' has %u terms, but there are %u operands (at most %d)",
-                           SAMBA_STRING_ARGS(text), terms, call->operand_count, mostTerms);
+    return sambaStatusMake(
+        SAMBA_INVALID, "(C2) equation '%.*s' has %u terms, but there are %u operands (at most %d)",
+        SAMBA_STRING_ARGS(text), terms, call->operand_count, mostTerms);
   for (int pass = 0; pass < 2; ++pass) /* first what ... stands for: the most of any operand */
     for (uint32_t t = at = 0; t < terms; ++t) {
       size_t end = termEnd(inputs, at);
@@ -149,10 +167,11 @@ static SambaStatus readEquation(const SambaOperatorCall *call, Equation *equatio
           dots |= text.data[i] == '.';
         }
         if (letterCounts[t] > rank || (letterCounts[t] < rank && !dots))
-          return sambaStatusMake(SAMBA_INVALID,
-                                 "(C3) operand %u has rank %u, but its term of equation '%.*s' has %u "
-                                 "letters",
-                                 t, rank, SAMBA_STRING_ARGS(text), letterCounts[t]);
+          return sambaStatusMake(
+              SAMBA_INVALID,
+              "(C3) operand %u has rank %u, but its term of equation '%.*s' has %u "
+              "letters",
+              t, rank, SAMBA_STRING_ARGS(text), letterCounts[t]);
         ellipsis = rank - letterCounts[t] > ellipsis ? rank - letterCounts[t] : ellipsis;
       } else {
         SAMBA_RETURN_IF_ERROR(readTerm(text, at, end, rank - letterCounts[t], &equation->terms[t]));
@@ -171,8 +190,8 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   Equation equation;
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "operand 0", call->operands[0].dtype, SAMBA_SET_NUMBER));
   for (uint32_t i = 1; i < call->operand_count; ++i)
-    SAMBA_RETURN_IF_ERROR(
-        sambaCheckSameDType(1, "an operand", call->operands[i].dtype, "operand 0", call->operands[0].dtype));
+    SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(1, "an operand", call->operands[i].dtype, "operand 0",
+                                              call->operands[0].dtype));
   SAMBA_RETURN_IF_ERROR(readEquation(call, &equation));
   out->dtype = call->operands[0].dtype;
   out->rank = equation.out.count;
@@ -221,12 +240,14 @@ static void reorder(const Composer *c, Factor *factor, const Term *wanted) {
   factor->term = *wanted;
 }
 
-/* The value with one dimension per group of labels, in this order; a group without labels is a dimension of 1. Labels
- * that follow each other as in their group are joined first: then nothing is moved but by a view. */
+/* The value with one dimension per group of labels, in this order; a group without labels is a
+ * dimension of 1. Labels that follow each other as in their group are joined first: then nothing is
+ * moved but by a view. */
 static uint32_t arranged(const Composer *c, Factor factor, const Term *groups, uint32_t count) {
   int64_t dims[SAMBA_MAX_RANK + 2], order[SAMBA_MAX_RANK + 2], sizes[SAMBA_MAX_RANK + 2];
   uint32_t rank = 0;
   bool joined = true, same = true;
+
   Term wanted = {0};
   for (uint32_t g = 0; g < count; ++g) {
     order[g] = -1;
@@ -236,6 +257,7 @@ static uint32_t arranged(const Composer *c, Factor factor, const Term *groups, u
       wanted.labels[wanted.count++] = groups[g].labels[i];
     }
   }
+
   for (uint32_t i = 0; joined && i < factor.term.count;) {
     uint32_t g = 0;
     while (g < count && !(groups[g].count && groups[g].labels[0] == factor.term.labels[i]))
@@ -248,10 +270,12 @@ static uint32_t arranged(const Composer *c, Factor factor, const Term *groups, u
       i += groups[g].count;
     }
   }
+
   if (!joined) {
     reorder(c, &factor, &wanted);
     return sambaExpandReshape(c->expansion, factor.value, count, sizes);
   }
+
   for (uint32_t g = 0; g < count; ++g)
     if (order[g] < 0)
       dims[rank] = 1, order[g] = rank++;
@@ -261,11 +285,16 @@ static uint32_t arranged(const Composer *c, Factor factor, const Term *groups, u
   return same ? value : sambaExpandPermute(c->expansion, value, order);
 }
 
-/* The diagonal of dimensions i < k: both moved to the end, made one of n * n, and every (n + 1)th element taken. */
+/* The diagonal of dimensions i < k: both moved to the end, made one of n * n, and every (n + 1)th
+ * element taken. */
 static void takeDiagonal(const Composer *c, Factor *factor, uint32_t i, uint32_t k) {
-  uint32_t rank = factor->term.count, next = 0;
+  uint32_t rank = factor->term.count;
+  uint32_t next = 0;
   const SambaTensorType *type = sambaExpansionType(c->expansion, factor->value);
-  int64_t order[SAMBA_MAX_RANK], dims[SAMBA_MAX_RANK], n = type->dims[i];
+  int64_t order[SAMBA_MAX_RANK];
+  int64_t dims[SAMBA_MAX_RANK];
+  int64_t n = type->dims[i];
+
   Term term = {0};
   for (uint32_t d = 0; d < rank; ++d)
     if (d != i && d != k) {
@@ -274,12 +303,14 @@ static void takeDiagonal(const Composer *c, Factor *factor, uint32_t i, uint32_t
     }
   term.labels[term.count++] = factor->term.labels[i];
   order[next] = i, order[next + 1] = k, dims[next] = n * n;
-  uint32_t flat = reshaped(c, sambaExpandPermute(c->expansion, factor->value, order), rank - 1, dims);
+  uint32_t flat =
+      reshaped(c, sambaExpandPermute(c->expansion, factor->value, order), rank - 1, dims);
   factor->value = sambaExpandSlice(c->expansion, flat, rank - 2, 0, n, n + 1);
   factor->term = term;
 }
 
-/* Different labels, and none of size 1 where the label's size is another: those are broadcast by leaving them out. */
+/* Different labels, and none of size 1 where the label's size is another: those are broadcast by
+ * leaving them out. */
 static Factor factorOf(const Composer *c, uint32_t operand, const Term *term) {
   Factor factor = {operand, *term};
   for (uint32_t i = 0; i < factor.term.count; ++i)
@@ -291,6 +322,7 @@ static Factor factorOf(const Composer *c, uint32_t operand, const Term *term) {
   Term kept = {0};
   int64_t dims[SAMBA_MAX_RANK];
   const SambaTensorType *type = sambaExpansionType(c->expansion, factor.value);
+
   for (uint32_t i = 0; i < factor.term.count; ++i)
     if (type->dims[i] == c->equation->sizes[factor.term.labels[i]]) {
       dims[kept.count] = type->dims[i];
@@ -298,12 +330,14 @@ static Factor factorOf(const Composer *c, uint32_t operand, const Term *term) {
     }
   factor.value = reshaped(c, factor.value, kept.count, dims);
   factor.term = kept;
+
   return factor;
 }
 
 static void sumOver(const Composer *c, Factor *factor, uint64_t labels) {
   int64_t dims[SAMBA_MAX_RANK];
   size_t count = 0;
+
   Term kept = {0};
   for (uint32_t i = 0; i < factor->term.count; ++i)
     if (has(labels, factor->term.labels[i]))
@@ -329,9 +363,12 @@ static Factor multiply(const Composer *c, Factor a, Factor b, uint64_t kept) {
   SambaExpansion *e = c->expansion;
   sumOver(c, &a, maskOf(&a.term) & ~maskOf(&b.term) & ~kept);
   sumOver(c, &b, maskOf(&b.term) & ~maskOf(&a.term) & ~kept);
-  uint64_t both = maskOf(&a.term) & maskOf(&b.term), batch = both & kept;
+  uint64_t both = maskOf(&a.term) & maskOf(&b.term);
+  uint64_t batch = both & kept;
+
   Term rows = {0}, summed = {0}, columns = {0}, groups[SAMBA_MAX_RANK + 2] = {0};
-  append(&rows, &a.term, ~both), append(&summed, &a.term, both & ~kept), append(&columns, &b.term, ~both);
+  append(&rows, &a.term, ~both), append(&summed, &a.term, both & ~kept),
+      append(&columns, &b.term, ~both);
   Factor result = {0};
   append(&result.term, &a.term, batch);
   uint32_t count = 0;
@@ -349,35 +386,41 @@ static Factor multiply(const Composer *c, Factor a, Factor b, uint64_t kept) {
     a.value = sambaExpandCast(e, a.value, c->accumulator);
     b.value = sambaExpandCast(e, b.value, c->accumulator);
   }
+
   groups[count] = rows, groups[count + 1] = summed;
   uint32_t left = arranged(c, a, groups, count + 2);
   groups[count] = summed, groups[count + 1] = columns;
-  uint32_t right = arranged(c, b, groups, count + 2), product;
+  uint32_t right = arranged(c, b, groups, count + 2);
+  uint32_t product;
   SambaAttribute attribute = sambaDTypeAttribute("out_dtype", c->accumulator);
   if (outer) /* [.., rows, 1] * [.., 1, columns] */
     product = sambaExpandBinary(e, "mul", left, right);
   else
     product = sambaExpandCall(e, "matmul", 2, (uint32_t[]){left, right}, 1, &attribute);
   result.value = sambaExpandReshape(e, product, result.term.count, dims);
+
   return result;
 }
 
-static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e, const uint32_t *operands,
-                             uint32_t *out_results) {
+static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
+                             const uint32_t *operands, uint32_t *out_results) {
   Equation equation;
   SAMBA_RETURN_IF_ERROR(readEquation(call, &equation));
   SambaDType dtype = call->operands[0].dtype;
+
   Composer c = {e, &equation,
                 sambaDTypeIsFloat(dtype)   ? SAMBA_DTYPE_F32
                 : dtype == SAMBA_DTYPE_I64 ? SAMBA_DTYPE_I64
                                            : SAMBA_DTYPE_I32};
   Factor product = factorOf(&c, operands[0], &equation.terms[0]);
+
   for (uint32_t t = 1; t < call->operand_count && !e->status; ++t) {
     uint64_t kept = maskOf(&equation.out);
     for (uint32_t k = t + 1; k < call->operand_count; ++k)
       kept |= maskOf(&equation.terms[k]);
     product = multiply(&c, product, factorOf(&c, operands[t], &equation.terms[t]), kept);
   }
+
   if (e->status)
     return NULL; /* the expansion reports it */
   sumOver(&c, &product, ~maskOf(&equation.out));
@@ -385,16 +428,18 @@ static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e, c
     return NULL;
   reorder(&c, &product, &equation.out);
   out_results[0] = sambaExpandCast(e, product.value, dtype);
+
   return NULL;
 }
 
-static const SambaAttributeRow attributes[] = {{"equation", SAMBA_ATTRIBUTE_STRING, true, "bij,bjk->bik"}, {0}};
-const SambaOperatorRow sambaOperatorRow_einsum = {.operator_ = {.name = "einsum",
-                                                                .minimum_operands = 1,
-                                                                .maximum_operands = UINT32_MAX,
-                                                                .attributes = attributes,
-                                                                .result_count = 1,
-                                                                .contraction = true,
-                                                                .infer = infer,
-                                                                .decompose = decompose},
+static const SambaAttributeRow attributes[] = {
+    {"equation", SAMBA_ATTRIBUTE_STRING, true, "bij,bjk->bik"}, {0}};
+const SambaOperatorRow sambaOperatorRow_einsum = {.operator = {.name = "einsum",
+                                                               .minimum_operands = 1,
+                                                               .maximum_operands = UINT32_MAX,
+                                                               .attributes = attributes,
+                                                               .result_count = 1,
+                                                               .contraction = true,
+                                                               .infer = infer,
+                                                               .decompose = decompose},
                                                   .dtypes = SAMBA_SET_NUMBER};

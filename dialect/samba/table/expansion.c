@@ -7,7 +7,8 @@
 #include <string.h>
 
 static bool sameType(const SambaTensorType *a, const SambaTensorType *b) {
-  return a->dtype == b->dtype && a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+  return a->dtype == b->dtype && a->rank == b->rank &&
+         memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
 }
 
 /* Remembers a failure (taken) unless there is one. */
@@ -18,24 +19,30 @@ static void fail(SambaExpansion *expansion, SambaStatus status) {
     expansion->status = status;
 }
 
-SambaStatus sambaOperatorExpand(const SambaOperatorCall *call, SambaExpansion *expansion, uint32_t *out_results) {
+SambaStatus sambaOperatorExpand(const SambaOperatorCall *call, SambaExpansion *expansion,
+                                uint32_t *out_results) {
   SambaTensorType results[SAMBA_MAX_RESULTS];
   SAMBA_RETURN_IF_ERROR(sambaOperatorInfer(call, results));
   uint32_t *operands = SAMBA_ARENA_ARRAY(expansion->arena, uint32_t, call->operand_count + 1);
+
   for (uint32_t i = 0; i < call->operand_count; ++i) {
     operands[i] = (uint32_t)expansion->types.size;
     sambaArrayAppend(&expansion->types, call->operands[i]);
   }
-  SambaStatus status = call->operator_->decompose(call, expansion, operands, out_results);
+
+  SambaStatus status = call->operator->decompose(call, expansion, operands, out_results);
   if (status)
     fail(expansion, status);
-  for (uint32_t i = 0; !expansion->status && i < call->operator_->result_count; ++i) {
+  for (uint32_t i = 0; !expansion->status && i < call->operator->result_count; ++i) {
     char made[160], wanted[160];
     if (!sameType(sambaExpansionType(expansion, out_results[i]), &results[i]))
-      fail(expansion, sambaStatusMake(SAMBA_INVALID, "result %u of the decomposition is %s, not %s", i,
-                                      sambaTensorTypeFormat(sambaExpansionType(expansion, out_results[i]), made),
-                                      sambaTensorTypeFormat(&results[i], wanted)));
+      fail(expansion,
+           sambaStatusMake(
+               SAMBA_INVALID, "result %u of the decomposition is %s, not %s", i,
+               sambaTensorTypeFormat(sambaExpansionType(expansion, out_results[i]), made),
+               sambaTensorTypeFormat(&results[i], wanted)));
   }
+
   status = expansion->status;
   expansion->status = NULL;
   return status;
@@ -52,50 +59,57 @@ const SambaTensorType *sambaExpansionType(const SambaExpansion *expansion, uint3
   return &expansion->types.data[value];
 }
 
-uint32_t sambaExpandCall(SambaExpansion *expansion, const char *name, uint32_t operand_count, const uint32_t *operands,
-                         uint32_t attribute_count, const SambaAttribute *attributes) {
+uint32_t sambaExpandCall(SambaExpansion *expansion, const char *name, uint32_t operand_count,
+                         const uint32_t *operands, uint32_t attribute_count,
+                         const SambaAttribute *attributes) {
   if (expansion->status)
     return 0;
-  SambaOperatorCall call = {.operator_ = sambaOperatorFind(sambaStringRef(name)),
+  SambaOperatorCall call = {.operator = sambaOperatorFind(sambaStringRef(name)),
                             .operand_count = operand_count,
                             .attribute_count = attribute_count};
-  SambaTensorType results[SAMBA_MAX_RESULTS],
-      *types = SAMBA_ARENA_ARRAY(expansion->arena, SambaTensorType, operand_count + 1);
+  SambaTensorType results[SAMBA_MAX_RESULTS];
+  SambaTensorType *types = SAMBA_ARENA_ARRAY(expansion->arena, SambaTensorType, operand_count + 1);
   SambaAttribute *copies = SAMBA_ARENA_ARRAY(expansion->arena, SambaAttribute, attribute_count + 1);
+
   for (uint32_t i = 0; i < operand_count; ++i)
     types[i] = expansion->types.data[operands[i]];
   for (uint32_t i = 0; i < attribute_count; ++i) {
     copies[i] = attributes[i];
     if (copies[i].kind == SAMBA_ATTRIBUTE_INTS)
-      copies[i].value.integers.data = sambaArenaCopy(expansion->arena, copies[i].value.integers.data,
-                                                     copies[i].value.integers.size * sizeof(int64_t));
+      copies[i].value.integers.data =
+          sambaArenaCopy(expansion->arena, copies[i].value.integers.data,
+                         copies[i].value.integers.size * sizeof(int64_t));
     if (copies[i].kind == SAMBA_ATTRIBUTE_FLOATS)
-      copies[i].value.reals.data =
-          sambaArenaCopy(expansion->arena, copies[i].value.reals.data, copies[i].value.reals.size * sizeof(double));
+      copies[i].value.reals.data = sambaArenaCopy(expansion->arena, copies[i].value.reals.data,
+                                                  copies[i].value.reals.size * sizeof(double));
   }
+
   call.operands = types;
   call.attributes = copies;
-  SambaStatus status =
-      call.operator_ ? sambaOperatorInfer(&call, results) : sambaStatusMake(SAMBA_INVALID, "there is no such operator");
+  SambaStatus status = call.operator ? sambaOperatorInfer(&call, results)
+                                     : sambaStatusMake(SAMBA_INVALID, "there is no such operator");
   if (status) {
     fail(expansion, sambaStatusAnnotate(status, "%s", name));
     return 0;
   }
-  SambaExpansionStep step = {.operator_ = call.operator_,
-                             .operand_count = operand_count,
-                             .operands = sambaArenaCopy(expansion->arena, operands, operand_count * sizeof *operands),
-                             .attribute_count = attribute_count,
-                             .attributes = copies,
-                             .first_value = (uint32_t)expansion->types.size,
-                             .starts_section = expansion->starts_section};
+
+  SambaExpansionStep step = {
+      .operator = call.operator,
+      .operand_count = operand_count,
+      .operands = sambaArenaCopy(expansion->arena, operands, operand_count * sizeof *operands),
+      .attribute_count = attribute_count,
+      .attributes = copies,
+      .first_value = (uint32_t)expansion->types.size,
+      .starts_section = expansion->starts_section};
   expansion->starts_section = false;
   sambaArrayAppend(&expansion->steps, step);
-  for (uint32_t i = 0; i < call.operator_->result_count; ++i)
+  for (uint32_t i = 0; i < call.operator->result_count; ++i)
     sambaArrayAppend(&expansion->types, results[i]);
   return step.first_value;
 }
 
-uint32_t sambaExpandConstant(SambaExpansion *expansion, const SambaTensorType *type, const void *data, bool splat) {
+uint32_t sambaExpandConstant(SambaExpansion *expansion, const SambaTensorType *type,
+                             const void *data, bool splat) {
   if (expansion->status)
     return 0;
   size_t bytes = (size_t)(splat ? 1 : sambaTensorTypeElements(type)) * sambaDTypeBytes(type->dtype);
@@ -107,12 +121,13 @@ uint32_t sambaExpandConstant(SambaExpansion *expansion, const SambaTensorType *t
   return step.first_value;
 }
 
-uint32_t sambaExpandNumbers(SambaExpansion *expansion, SambaDType dtype, uint32_t rank, const int64_t *dims,
-                            const double *numbers) {
+uint32_t sambaExpandNumbers(SambaExpansion *expansion, SambaDType dtype, uint32_t rank,
+                            const int64_t *dims, const double *numbers) {
   SambaTensorType type = {.dtype = dtype, .rank = rank};
   for (uint32_t axis = 0; axis < rank; ++axis) /* of rank 0: no dims */
     type.dims[axis] = dims[axis];
-  size_t width = sambaDTypeBytes(dtype), elements = (size_t)sambaTensorTypeElements(&type);
+  size_t width = sambaDTypeBytes(dtype);
+  size_t elements = (size_t)sambaTensorTypeElements(&type);
   uint8_t *data = sambaAllocate(sambaArraySize(elements, width));
   for (size_t i = 0; i < elements; ++i) {
     uint64_t bits = sambaDTypeBitsOfNumber(dtype, numbers[i]);
@@ -137,9 +152,11 @@ uint32_t sambaExpandBinary(SambaExpansion *expansion, const char *name, uint32_t
   return sambaExpandCall(expansion, name, 2, (uint32_t[]){a, b}, 0, NULL);
 }
 
-uint32_t sambaExpandWithNumber(SambaExpansion *expansion, const char *name, uint32_t a, double number) {
-  return sambaExpandBinary(expansion, name, a,
-                           sambaExpandScalar(expansion, sambaExpansionType(expansion, a)->dtype, number));
+uint32_t sambaExpandWithNumber(SambaExpansion *expansion, const char *name, uint32_t a,
+                               double number) {
+  return sambaExpandBinary(
+      expansion, name, a,
+      sambaExpandScalar(expansion, sambaExpansionType(expansion, a)->dtype, number));
 }
 
 uint32_t sambaExpandCast(SambaExpansion *expansion, uint32_t x, SambaDType dtype) {
@@ -149,7 +166,8 @@ uint32_t sambaExpandCast(SambaExpansion *expansion, uint32_t x, SambaDType dtype
   return sambaExpandCall(expansion, "cast", 1, &x, 1, &attribute);
 }
 
-static uint32_t reshaped(SambaExpansion *expansion, const char *name, uint32_t x, uint32_t rank, const int64_t *dims) {
+static uint32_t reshaped(SambaExpansion *expansion, const char *name, uint32_t x, uint32_t rank,
+                         const int64_t *dims) {
   const SambaTensorType *type = sambaExpansionType(expansion, x);
   if (type->rank == rank && (rank == 0 || memcmp(type->dims, dims, rank * sizeof *dims) == 0))
     return x;
@@ -157,21 +175,24 @@ static uint32_t reshaped(SambaExpansion *expansion, const char *name, uint32_t x
   return sambaExpandCall(expansion, name, 1, &x, 1, &attribute);
 }
 
-uint32_t sambaExpandReshape(SambaExpansion *expansion, uint32_t x, uint32_t rank, const int64_t *dims) {
+uint32_t sambaExpandReshape(SambaExpansion *expansion, uint32_t x, uint32_t rank,
+                            const int64_t *dims) {
   return reshaped(expansion, "reshape", x, rank, dims);
 }
 
-uint32_t sambaExpandBroadcast(SambaExpansion *expansion, uint32_t x, uint32_t rank, const int64_t *dims) {
+uint32_t sambaExpandBroadcast(SambaExpansion *expansion, uint32_t x, uint32_t rank,
+                              const int64_t *dims) {
   return reshaped(expansion, "expand", x, rank, dims);
 }
 
 uint32_t sambaExpandPermute(SambaExpansion *expansion, uint32_t x, const int64_t *dims) {
-  SambaAttribute attribute = sambaIntsAttribute("dims", dims, sambaExpansionType(expansion, x)->rank);
+  SambaAttribute attribute =
+      sambaIntsAttribute("dims", dims, sambaExpansionType(expansion, x)->rank);
   return sambaExpandCall(expansion, "permute", 1, &x, 1, &attribute);
 }
 
-uint32_t sambaExpandSlice(SambaExpansion *expansion, uint32_t x, uint32_t dim, int64_t start, int64_t count,
-                          int64_t step) {
+uint32_t sambaExpandSlice(SambaExpansion *expansion, uint32_t x, uint32_t dim, int64_t start,
+                          int64_t count, int64_t step) {
   const SambaTensorType *type = sambaExpansionType(expansion, x);
   if (start == 0 && step == 1 && count == type->dims[dim])
     return x;
@@ -187,7 +208,8 @@ uint32_t sambaExpandSlice(SambaExpansion *expansion, uint32_t x, uint32_t dim, i
   return sambaExpandCall(expansion, "slice", 1, &x, 3, attributes);
 }
 
-uint32_t sambaExpandCat(SambaExpansion *expansion, uint32_t count, const uint32_t *operands, uint32_t dim) {
+uint32_t sambaExpandCat(SambaExpansion *expansion, uint32_t count, const uint32_t *operands,
+                        uint32_t dim) {
   if (count == 1)
     return operands[0];
   SambaAttribute attribute = sambaIntAttribute("dim", dim);

@@ -1,6 +1,7 @@
 /* What recurrent layers and their cells share; inside the operator table.
  *
- * Gates are in ONNX's order: lstm i, o, f, c; gru z, r, h; rnn one. Weights are [directions, gates * hidden, ...]. */
+ * Gates are in ONNX's order: lstm i, o, f, c; gru z, r, h; rnn one. Weights are [directions, gates
+ * * hidden, ...]. */
 #ifndef SAMBA_DIALECT_SAMBA_TABLE_RECURRENT_H
 #define SAMBA_DIALECT_SAMBA_TABLE_RECURRENT_H
 
@@ -28,15 +29,17 @@ static inline bool sambaRecurrentFlag(const SambaOperatorCall *call, const char 
   return sambaOperatorCallInt(call, name, 0) != 0;
 }
 
-/* Reads attribute `activations`, "sigmoid, leaky_relu(0.1), tanh": exactly `count` of them, or the form's default for
- * each direction. */
-SambaStatus sambaRecurrentActivations(unsigned constraint, const SambaOperatorCall *call, uint32_t count,
-                                      SambaActivation *out);
+/* Reads attribute `activations`, "sigmoid, leaky_relu(0.1), tanh": exactly `count` of them, or the
+ * form's default for each direction. */
+SambaStatus sambaRecurrentActivations(unsigned constraint, const SambaOperatorCall *call,
+                                      uint32_t count, SambaActivation *out);
 /* function(clamp(x, -clip, clip)); clip 0: no clamp. */
-uint16_t sambaRecurrentActivate(SambaStageBuilder *b, const SambaActivation *activation, double clip, uint16_t x);
+uint16_t sambaRecurrentActivate(SambaStageBuilder *b, const SambaActivation *activation,
+                                double clip, uint16_t x);
 /* Attribute `clip` is 0 or more. */
 SambaStatus sambaRecurrentClip(unsigned constraint, const SambaOperatorCall *call);
 /* The call has as many operands as its flags ask for. */
-SambaStatus sambaRecurrentOperands(unsigned constraint, const SambaOperatorCall *call, uint32_t wanted);
+SambaStatus sambaRecurrentOperands(unsigned constraint, const SambaOperatorCall *call,
+                                   uint32_t wanted);
 
 #endif

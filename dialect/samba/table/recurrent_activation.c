@@ -1,4 +1,5 @@
-/* What recurrent layers and their cells share: forms, activation functions, checks; see recurrent.h. */
+/* What recurrent layers and their cells share: forms, activation functions, checks; see
+ * recurrent.h. */
 #include "dialect/samba/table/recurrent.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@ const SambaRecurrentForm *sambaRecurrentForm(const SambaOperatorCall *call) {
   return &forms[sambaRowOfCall(call)->opcode];
 }
 
-/* Functions that are operators of the table, with the attributes that their parameters are, and some of their own. */
+/* Functions that are operators of the table, with the attributes that their parameters are, and
+ * some of their own. */
 static const struct {
   const char *name;
   const SambaOperatorRow *row; /* NULL: below */
@@ -38,7 +40,9 @@ enum { SOFTSIGN = 7, THRESHOLDED_RELU, AFFINE, SCALED_TANH, functionCount };
 
 /* One function from *at on; false: it is none. */
 static bool parse(SambaStringRef text, size_t *at, SambaActivation *out) {
-  size_t start = *at, end = start;
+  size_t start = *at;
+  size_t end = start;
+
   while (end < text.size && text.data[end] != ',' && text.data[end] != '(')
     ++end;
   SambaStringRef name = {text.data + start, end - start};
@@ -67,6 +71,7 @@ static bool parse(SambaStringRef text, size_t *at, SambaActivation *out) {
     if (*next)
       return false;
   }
+
   out->text = (SambaStringRef){text.data + start, end - start};
   if (end < text.size && text.data[end] == ',') /* and another one */
     for (++end; end < text.size && text.data[end] == ' ';)
@@ -74,27 +79,30 @@ static bool parse(SambaStringRef text, size_t *at, SambaActivation *out) {
   else if (end < text.size)
     return false;
   *at = end;
+
   return true;
 }
 
-SambaStatus sambaRecurrentActivations(unsigned constraint, const SambaOperatorCall *call, uint32_t count,
-                                      SambaActivation *out) {
+SambaStatus sambaRecurrentActivations(unsigned constraint, const SambaOperatorCall *call,
+                                      uint32_t count, SambaActivation *out) {
   const SambaRecurrentForm *form = sambaRecurrentForm(call);
   const SambaAttribute *attribute = sambaOperatorCallFind(call, "activations");
   SambaStringRef text = attribute ? attribute->value.string : sambaStringRef(form->activations);
   size_t at = 0;
   uint32_t found = 0;
   bool fine = true;
+
   while (fine && at < text.size && found < SAMBA_MAX_ACTIVATIONS)
     fine = parse(text, &at, &out[found]), ++found;
   if (!fine)
-    return sambaStatusMake(SAMBA_INVALID, "(C%u) there is no activation '%.*s'", constraint, (int)(text.size - at),
-                           text.data + at);
+    return sambaStatusMake(SAMBA_INVALID, "(C%u) there is no activation '%.*s'", constraint,
+                           (int)(text.size - at), text.data + at);
   if (!attribute)
     for (; found < count; ++found)
       out[found] = out[found - form->functions];
   if (found != count || at < text.size)
-    return sambaStatusMake(SAMBA_INVALID, "(C%u) attribute 'activations' must name %u functions", constraint, count);
+    return sambaStatusMake(SAMBA_INVALID, "(C%u) attribute 'activations' must name %u functions",
+                           constraint, count);
   return NULL;
 }
 
@@ -102,45 +110,56 @@ SambaStatus sambaRecurrentClip(unsigned constraint, const SambaOperatorCall *cal
   double clip = sambaOperatorCallFloat(call, "clip", 0);
   return clip >= 0 && isfinite(clip)
              ? NULL
-             : sambaStatusMake(SAMBA_INVALID, "(C%u) attribute 'clip' is %g, but must be 0 or more", constraint, clip);
+             : sambaStatusMake(SAMBA_INVALID, "(C%u) attribute 'clip' is %g, but must be 0 or more",
+                               constraint, clip);
 }
 
-SambaStatus sambaRecurrentOperands(unsigned constraint, const SambaOperatorCall *call, uint32_t wanted) {
+SambaStatus sambaRecurrentOperands(unsigned constraint, const SambaOperatorCall *call,
+                                   uint32_t wanted) {
   return wanted == call->operand_count
              ? NULL
-             : sambaStatusMake(SAMBA_INVALID, "(C%u) the flags ask for %u operands, but there are %u", constraint,
+             : sambaStatusMake(SAMBA_INVALID,
+                               "(C%u) the flags ask for %u operands, but there are %u", constraint,
                                wanted, call->operand_count);
 }
 
-uint16_t sambaRecurrentActivate(SambaStageBuilder *b, const SambaActivation *activation, double clip, uint16_t x) {
+uint16_t sambaRecurrentActivate(SambaStageBuilder *b, const SambaActivation *activation,
+                                double clip, uint16_t x) {
   const double *parameters = activation->parameters;
   const SambaOperatorRow *row = functions[activation->function].row;
+
   if (clip > 0) {
     x = sambaLane2(b, SAMBA_LANE_MAX, x, sambaLaneFloat(b, -clip));
     x = sambaLane2(b, SAMBA_LANE_MIN, x, sambaLaneFloat(b, clip));
   }
+
   if (row) {
     SambaAttribute attributes[2];
     for (uint32_t i = 0; i < functions[activation->function].parameters; ++i)
-      attributes[i] = sambaFloatAttribute(functions[activation->function].attributes[i], parameters[i]);
-    SambaOperatorCall call = {.operator_ = &row->operator_,
+      attributes[i] =
+          sambaFloatAttribute(functions[activation->function].attributes[i], parameters[i]);
+    SambaOperatorCall call = {.operator = &row->operator,
                               .attribute_count = functions[activation->function].parameters,
                               .attributes = attributes};
     return row->program(&call, b, &x);
   }
+
   switch (activation->function) {
   case SOFTSIGN:
-    return sambaLane2(b, SAMBA_LANE_DIV, x,
-                      sambaLane2(b, SAMBA_LANE_ADD, sambaLane1(b, SAMBA_LANE_ABS, x), sambaLaneFloat(b, 1)));
+    return sambaLane2(
+        b, SAMBA_LANE_DIV, x,
+        sambaLane2(b, SAMBA_LANE_ADD, sambaLane1(b, SAMBA_LANE_ABS, x), sambaLaneFloat(b, 1)));
   case THRESHOLDED_RELU: {
     uint16_t below = sambaLane2(b, SAMBA_LANE_LT, x, sambaLaneFloat(b, parameters[0]));
     return sambaLaneSelect(b, below, sambaLaneFloat(b, 0), x);
   }
   case AFFINE:
-    return sambaLane2(b, SAMBA_LANE_ADD, sambaLane2(b, SAMBA_LANE_MUL, x, sambaLaneFloat(b, parameters[0])),
+    return sambaLane2(b, SAMBA_LANE_ADD,
+                      sambaLane2(b, SAMBA_LANE_MUL, x, sambaLaneFloat(b, parameters[0])),
                       sambaLaneFloat(b, parameters[1]));
   default:
     x = sambaLane2(b, SAMBA_LANE_MUL, x, sambaLaneFloat(b, parameters[1]));
-    return sambaLane2(b, SAMBA_LANE_MUL, sambaLane1(b, SAMBA_LANE_TANH, x), sambaLaneFloat(b, parameters[0]));
+    return sambaLane2(b, SAMBA_LANE_MUL, sambaLane1(b, SAMBA_LANE_TANH, x),
+                      sambaLaneFloat(b, parameters[0]));
   }
 }

@@ -9,8 +9,8 @@ SambaDType sambaLaneTypeOfDType(SambaDType dtype) {
 
 SambaDType sambaAccumulatorDType(SambaDType dtype) { return sambaLaneTypeOfDType(dtype); }
 
-void sambaStageBegin(SambaStageBuilder *builder, SambaStageGraph *graph, const char *name, const char *layer,
-                     uint32_t output) {
+void sambaStageBegin(SambaStageBuilder *builder, SambaStageGraph *graph, const char *name,
+                     const char *layer, uint32_t output) {
   builder->graph = graph;
   memset(&builder->stage, 0, sizeof builder->stage);
   builder->stage.name = name;
@@ -40,12 +40,13 @@ void sambaStageGuard(SambaStageBuilder *builder, uint16_t operand, double value)
   target->fill = sambaDTypeBitsOfNumber(builder->graph->tensors[target->tensor].dtype, value);
 }
 
-void sambaStageBeginElementwise(SambaStageBuilder *builder, SambaStageGraph *graph, const char *name, const char *layer,
-                                uint32_t output) {
+void sambaStageBeginElementwise(SambaStageBuilder *builder, SambaStageGraph *graph,
+                                const char *name, const char *layer, uint32_t output) {
   sambaStageBegin(builder, graph, name, layer, output);
   const SambaStageTensor *tensor = &graph->tensors[output];
   for (uint32_t axis = 0; axis < tensor->rank; ++axis)
-    builder->stage.output.axes[axis].coefficients[sambaStageDim(builder, tensor->dims[axis], false)] = 1;
+    builder->stage.output.axes[axis]
+        .coefficients[sambaStageDim(builder, tensor->dims[axis], false)] = 1;
 }
 
 uint16_t sambaStageBroadcastOperand(SambaStageBuilder *builder, uint32_t tensor) {
@@ -58,15 +59,17 @@ uint16_t sambaStageBroadcastOperand(SambaStageBuilder *builder, uint32_t tensor)
   return operand;
 }
 
-uint16_t sambaStageMappedOperand(SambaStageBuilder *builder, uint32_t tensor, const uint32_t *dims) {
+uint16_t sambaStageMappedOperand(SambaStageBuilder *builder, uint32_t tensor,
+                                 const uint32_t *dims) {
   uint16_t operand = sambaStageOperand(builder, tensor);
   for (uint32_t axis = 0; axis < builder->graph->tensors[tensor].rank; ++axis)
     sambaStageAxis(builder, operand, axis)->coefficients[dims[axis]] = 1;
   return operand;
 }
 
-uint16_t sambaStageBeginReduction(SambaStageBuilder *builder, SambaStageGraph *graph, const char *name,
-                                  const char *layer, uint32_t x, const bool *reduced, bool keepdim, uint32_t output,
+uint16_t sambaStageBeginReduction(SambaStageBuilder *builder, SambaStageGraph *graph,
+                                  const char *name, const char *layer, uint32_t x,
+                                  const bool *reduced, bool keepdim, uint32_t output,
                                   uint32_t *out_dims) {
   const SambaStageTensor *type = &graph->tensors[x];
   sambaStageBegin(builder, graph, name, layer, output);
@@ -82,10 +85,14 @@ uint16_t sambaStageBeginReduction(SambaStageBuilder *builder, SambaStageGraph *g
   return sambaStageMappedOperand(builder, x, out_dims);
 }
 
-static uint16_t appendOp(SambaStageBuilder *builder, SambaLaneOpcode opcode, SambaDType type, SambaDType result,
-                         uint16_t x, uint16_t y, uint16_t z, uint64_t immediate) {
+static uint16_t appendOp(SambaStageBuilder *builder, SambaLaneOpcode opcode, SambaDType type,
+                         SambaDType result, uint16_t x, uint16_t y, uint16_t z,
+                         uint64_t immediate) {
   SambaLaneOp *op = &builder->ops[builder->stage.op_count];
-  *op = (SambaLaneOp){.opcode = (uint8_t)opcode, .type = (uint8_t)type, .operands = {x, y, z}, .immediate = immediate};
+  *op = (SambaLaneOp){.opcode = (uint8_t)opcode,
+                      .type = (uint8_t)type,
+                      .operands = {x, y, z},
+                      .immediate = immediate};
   uint16_t value = (uint16_t)(builder->stage.operand_count + builder->stage.op_count++);
   builder->types[value] = (uint8_t)result;
   return value;
@@ -97,22 +104,27 @@ uint16_t sambaLane1(SambaStageBuilder *builder, SambaLaneOpcode opcode, uint16_t
 
 uint16_t sambaLane2(SambaStageBuilder *builder, SambaLaneOpcode opcode, uint16_t x, uint16_t y) {
   bool compares = opcode >= SAMBA_LANE_EQ && opcode <= SAMBA_LANE_GE;
-  return appendOp(builder, opcode, builder->types[x], compares ? SAMBA_DTYPE_I1 : (SambaDType)builder->types[x], x, y,
-                  0, 0);
+  return appendOp(builder, opcode, builder->types[x],
+                  compares ? SAMBA_DTYPE_I1 : (SambaDType)builder->types[x], x, y, 0, 0);
 }
 
 uint16_t sambaLaneFma(SambaStageBuilder *builder, uint16_t x, uint16_t y, uint16_t z) {
   return appendOp(builder, SAMBA_LANE_FMA, builder->types[x], builder->types[x], x, y, z, 0);
 }
 
-uint16_t sambaLaneSelect(SambaStageBuilder *builder, uint16_t condition, uint16_t yes, uint16_t no) {
-  return appendOp(builder, SAMBA_LANE_SELECT, builder->types[yes], builder->types[yes], condition, yes, no, 0);
+uint16_t sambaLaneSelect(SambaStageBuilder *builder, uint16_t condition, uint16_t yes,
+                         uint16_t no) {
+  return appendOp(builder, SAMBA_LANE_SELECT, builder->types[yes], builder->types[yes], condition,
+                  yes, no, 0);
 }
 
 static uint16_t constant(SambaStageBuilder *builder, SambaDType type, double value) {
-  return appendOp(builder, SAMBA_LANE_CONSTANT, type, type, 0, 0, 0, sambaDTypeBitsOfNumber(type, value));
+  return appendOp(builder, SAMBA_LANE_CONSTANT, type, type, 0, 0, 0,
+                  sambaDTypeBitsOfNumber(type, value));
 }
-uint16_t sambaLaneFloat(SambaStageBuilder *builder, double value) { return constant(builder, SAMBA_DTYPE_F32, value); }
+uint16_t sambaLaneFloat(SambaStageBuilder *builder, double value) {
+  return constant(builder, SAMBA_DTYPE_F32, value);
+}
 uint16_t sambaLaneInteger(SambaStageBuilder *builder, SambaDType type, int64_t value) {
   uint64_t bits = type == SAMBA_DTYPE_I64 ? (uint64_t)value : (uint64_t)value & UINT32_MAX;
   return appendOp(builder, SAMBA_LANE_CONSTANT, type, type, 0, 0, 0, bits);
@@ -142,19 +154,21 @@ static uint16_t roundTo(SambaStageBuilder *builder, uint16_t x, SambaDType to) {
 }
 
 uint16_t sambaLaneCast(SambaStageBuilder *builder, uint16_t x, SambaDType to) {
-  SambaDType from = builder->types[x], lane = sambaLaneTypeOfDType(to);
+  SambaDType from = builder->types[x];
+  SambaDType lane = sambaLaneTypeOfDType(to);
   if (from == lane)
     return x;
   if (lane == SAMBA_DTYPE_I1)
     return sambaLane2(builder, SAMBA_LANE_NE, x, sambaLaneNumber(builder, x, 0));
   if (lane == SAMBA_DTYPE_F32)
     return appendOp(builder, SAMBA_LANE_INT_TO_FLOAT, from, lane, x, 0, 0, 0);
-  return appendOp(builder, from == SAMBA_DTYPE_F32 ? SAMBA_LANE_FLOAT_TO_INT : SAMBA_LANE_INT_RESIZE, lane, lane, x, 0,
-                  0, 0);
+  return appendOp(builder,
+                  from == SAMBA_DTYPE_F32 ? SAMBA_LANE_FLOAT_TO_INT : SAMBA_LANE_INT_RESIZE, lane,
+                  lane, x, 0, 0, 0);
 }
 
-/* The last axis of operand 0, what is reduced, is read by reduced dimensions only: its elements lie across the lanes.
- */
+/* The last axis of operand 0, what is reduced, is read by reduced dimensions only: its elements lie
+ * across the lanes. */
 static bool reducesLastAxis(const SambaStageBuilder *builder) {
   const SambaStage *stage = &builder->stage;
   const SambaStageOperand *input = &stage->operands[0];
@@ -178,7 +192,8 @@ void sambaStageEnd(SambaStageBuilder *builder, uint16_t result) {
     result = (uint16_t)(stage->operand_count + stage->op_count - 1);
   }
   stage->result = result;
-  stage->ops = sambaArenaCopy(builder->graph->arena, builder->ops, stage->op_count * sizeof *builder->ops);
+  stage->ops =
+      sambaArenaCopy(builder->graph->arena, builder->ops, stage->op_count * sizeof *builder->ops);
   for (uint32_t i = 0; i < stage->op_count; ++i)
     if (sambaLaneOpClass(stage->ops[i].opcode) == 'R' && stage->ops[i].opcode != SAMBA_LANE_MAC)
       stage->lane_reduce = reducesLastAxis(builder);
@@ -186,11 +201,14 @@ void sambaStageEnd(SambaStageBuilder *builder, uint16_t result) {
 }
 
 void sambaStageEndRounded(SambaStageBuilder *builder, uint16_t result) {
-  sambaStageEnd(builder, roundTo(builder, result, builder->graph->tensors[builder->stage.output.tensor].dtype));
+  sambaStageEnd(builder, roundTo(builder, result,
+                                 builder->graph->tensors[builder->stage.output.tensor].dtype));
 }
 
-uint32_t sambaStageIntermediate(SambaStageGraph *graph, SambaDType dtype, uint32_t rank, const int64_t *dims) {
-  SambaStageTensor tensor = {.name = "", .role = SAMBA_TENSOR_INTERMEDIATE, .dtype = dtype, .rank = rank};
+uint32_t sambaStageIntermediate(SambaStageGraph *graph, SambaDType dtype, uint32_t rank,
+                                const int64_t *dims) {
+  SambaStageTensor tensor = {
+      .name = "", .role = SAMBA_TENSOR_INTERMEDIATE, .dtype = dtype, .rank = rank};
   for (uint32_t axis = 0; axis < rank; ++axis) /* of rank 0: no dims */
     tensor.dims[axis] = dims[axis];
   return sambaStageGraphAddTensor(graph, &tensor);
@@ -204,7 +222,8 @@ uint32_t sambaStageIntermediateLike(SambaStageGraph *graph, uint32_t result, Sam
   return sambaStageIntermediate(graph, dtype, graph->tensors[result].rank, dims);
 }
 
-void sambaStageConvert(SambaStageGraph *graph, const char *name, const char *layer, uint32_t from, uint32_t to) {
+void sambaStageConvert(SambaStageGraph *graph, const char *name, const char *layer, uint32_t from,
+                       uint32_t to) {
   if (from == to)
     return;
   SambaStageBuilder builder;

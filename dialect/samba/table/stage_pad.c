@@ -1,11 +1,13 @@
-/* Padding reduced dimensions. A reduction that is too long for one slot of a memory unit runs in chunks that divide its
- * extents; where no divisor serves (a row of 100,003 elements) the dimension is made longer, and the added points are
- * the reduction's neutral element. A property of the stage, so that no mapping changes bits. */
+/* Padding reduced dimensions. A reduction that is too long for one slot of a memory unit runs in
+ * chunks that divide its extents; where no divisor serves (a row of 100,003 elements) the dimension
+ * is made longer, and the added points are the reduction's neutral element. A property of the
+ * stage, so that no mapping changes bits. */
 #include "dialect/samba/table/stage_builder.h"
 
 #include <math.h>
 
-/* Reductions up to `whole` points stay as they are; chunks have at most `most` points, whole rows of `lanes`. */
+/* Reductions up to `whole` points stay as they are; chunks have at most `most` points, whole rows
+ * of `lanes`. */
 enum { whole = 65536, most = 4096, least = 64, lanes = 16, grain = 512 };
 
 static int64_t ceilTo(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
@@ -21,7 +23,9 @@ static bool hasChunk(int64_t extent, int64_t inner) {
 /* The dimension to make longer, and its new extent; false when chunks fit. */
 static bool findPadding(const SambaStage *stage, uint32_t *out_dim, int64_t *out_extent) {
   int64_t points = 1, inner = 1;
-  uint32_t first = stage->dim_count, dim = stage->dim_count;
+  uint32_t first = stage->dim_count;
+  uint32_t dim = stage->dim_count;
+
   while (first > 0 && stage->reduced[first - 1])
     points *= stage->extents[--first];
   if (points <= whole)
@@ -36,15 +40,18 @@ static bool findPadding(const SambaStage *stage, uint32_t *out_dim, int64_t *out
   bool inside = step * inner > most; /* then whole rows of lanes within */
   *out_dim = inside ? stage->dim_count - 1 : dim - 1;
   *out_extent = ceilTo(stage->extents[*out_dim], inside ? lanes : step);
+
   return *out_extent != stage->extents[*out_dim];
 }
 
-/* Whether points past the extent of `dim` lie outside the operand, so that its guard can be made to see them. */
-static bool leavesOperand(const SambaStage *stage, const SambaStageTensor *tensor, const SambaStageOperand *operand,
-                          uint32_t dim) {
+/* Whether points past the extent of `dim` lie outside the operand, so that its guard can be made to
+ * see them. */
+static bool leavesOperand(const SambaStage *stage, const SambaStageTensor *tensor,
+                          const SambaStageOperand *operand, uint32_t dim) {
   for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
     const SambaAxisMap *map = &operand->axes[axis];
-    bool alone = map->coefficients[dim] == 1 && map->constant == 0 && tensor->dims[axis] == stage->extents[dim];
+    bool alone = map->coefficients[dim] == 1 && map->constant == 0 &&
+                 tensor->dims[axis] == stage->extents[dim];
     for (uint32_t other = 0; other < stage->dim_count; ++other)
       alone &= other == dim || map->coefficients[other] == 0;
     if (alone)
@@ -53,7 +60,8 @@ static bool leavesOperand(const SambaStage *stage, const SambaStageTensor *tenso
   return false;
 }
 
-static bool dependsOn(const SambaStageTensor *tensor, const SambaStageOperand *operand, uint32_t dim) {
+static bool dependsOn(const SambaStageTensor *tensor, const SambaStageOperand *operand,
+                      uint32_t dim) {
   for (uint32_t axis = 0; axis < tensor->rank; ++axis)
     if (operand->axes[axis].coefficients[dim])
       return true;
@@ -69,7 +77,8 @@ static bool mayPad(const SambaStageBuilder *builder, uint32_t dim, bool contract
       return false;
     if (!contraction && !dependsOn(tensor, operand, dim))
       continue;
-    if (!leavesOperand(stage, tensor, operand, dim) || (contraction && operand->guarded && operand->fill))
+    if (!leavesOperand(stage, tensor, operand, dim) ||
+        (contraction && operand->guarded && operand->fill))
       return false;
   }
   return true;
@@ -81,7 +90,10 @@ static uint64_t neutralBits(uint8_t opcode, SambaDType type) {
   case SAMBA_LANE_REDUCE_MUL:
     return sambaDTypeBitsOfNumber(type, 1);
   case SAMBA_LANE_REDUCE_MIN:
-    return real ? sambaDTypeBitsOfNumber(type, INFINITY) : wide ? INT64_MAX : type == SAMBA_DTYPE_I1 ? 1 : INT32_MAX;
+    return real                     ? sambaDTypeBitsOfNumber(type, INFINITY)
+           : wide                   ? INT64_MAX
+           : type == SAMBA_DTYPE_I1 ? 1
+                                    : INT32_MAX;
   case SAMBA_LANE_REDUCE_MAX:
     return real   ? sambaDTypeBitsOfNumber(type, -INFINITY)
            : wide ? (uint64_t)INT64_MIN
@@ -99,11 +111,14 @@ static uint64_t neutralBits(uint8_t opcode, SambaDType type) {
 static void maskReduction(SambaStageBuilder *builder, uint32_t dim, int64_t extent) {
   SambaStage *stage = &builder->stage;
   SambaLaneOp reduction = builder->ops[--stage->op_count];
-  uint16_t value = reduction.operands[0], type = builder->types[value];
-  uint16_t counter = sambaLaneCounter(builder, dim, SAMBA_DTYPE_I32),
-           limit = sambaLaneNumber(builder, counter, (double)extent),
-           inside = sambaLane2(builder, SAMBA_LANE_LT, counter, limit), neutral = sambaLaneNumber(builder, value, 0);
-  builder->ops[neutral - stage->operand_count].immediate = neutralBits(reduction.opcode, (SambaDType)type);
+  uint16_t value = reduction.operands[0];
+  uint16_t type = builder->types[value];
+  uint16_t counter = sambaLaneCounter(builder, dim, SAMBA_DTYPE_I32);
+  uint16_t limit = sambaLaneNumber(builder, counter, (double)extent);
+  uint16_t inside = sambaLane2(builder, SAMBA_LANE_LT, counter, limit);
+  uint16_t neutral = sambaLaneNumber(builder, value, 0);
+  builder->ops[neutral - stage->operand_count].immediate =
+      neutralBits(reduction.opcode, (SambaDType)type);
   reduction.operands[0] = sambaLaneSelect(builder, inside, value, neutral);
   builder->types[stage->operand_count + stage->op_count] = (uint8_t)type;
   builder->ops[stage->op_count++] = reduction;
@@ -113,6 +128,7 @@ void sambaStagePad(SambaStageBuilder *builder) {
   SambaStage *stage = &builder->stage;
   uint32_t dim;
   int64_t extent;
+
   for (int rounds = 0; rounds < 2 && findPadding(stage, &dim, &extent); ++rounds) {
     bool contraction = builder->ops[stage->op_count - 1].opcode == SAMBA_LANE_MAC;
     if (!mayPad(builder, dim, contraction) || extent > INT32_MAX)

@@ -1,5 +1,5 @@
-/* One refusal per line: CASE(sample, change, text) builds the sample as `s`, makes one change, and wants
- * sambaSectionCheck to say exactly that. */
+/* One refusal per line: CASE(sample, change, text) builds the sample as `s`, makes one change, and
+ * wants sambaSectionCheck to say exactly that. */
 #ifndef SAMBA_TEST_BACKEND_CONFIG_CHECK_CASE_H
 #define SAMBA_TEST_BACKEND_CONFIG_CHECK_CASE_H
 
@@ -20,13 +20,13 @@ static void assertMessage(SambaStatus status, const char *text) {
   sambaStatusFree(status);
 }
 
-#define CASE(sample, change, text)                                                                                     \
-  do {                                                                                                                 \
-    SambaArena arena = {0};                                                                                            \
-    SambaSection *s = sample(&arena);                                                                                  \
-    change;                                                                                                            \
-    assertMessage(sambaSectionCheck(s), text);                                                                         \
-    sambaArenaDestroy(&arena);                                                                                         \
+#define CASE(sample, change, text)                                                                 \
+  do {                                                                                             \
+    SambaArena arena = {0};                                                                        \
+    SambaSection *s = sample(&arena);                                                              \
+    change;                                                                                        \
+    assertMessage(sambaSectionCheck(s), text);                                                     \
+    sambaArenaDestroy(&arena);                                                                     \
   } while (0)
 
 #endif

@@ -1,4 +1,5 @@
-/* backend/config/encoding.h: round trips, what the bits leave out, damaged bytes, the errors of encoder and decoder. */
+/* backend/config/encoding.h: round trips, what the bits leave out, damaged bytes, the errors of
+ * encoder and decoder. */
 #include "backend/config/encoding.h"
 #include "backend/config/fabric.h"
 #include "test/backend/config/sample.h"
@@ -33,11 +34,14 @@ static void assertSameAccess(const SambaAccess *a, const SambaAccess *b) {
   assert_int_equal(a->base, b->base);
   assert_memory_equal(a->strides, b->strides, a->counter_count * sizeof *a->strides);
   assert_int_equal(a->guard_count, b->guard_count);
+
   for (uint32_t g = 0; g < a->guard_count; ++g) {
     assert_int_equal(a->guards[g].constant, b->guards[g].constant);
     assert_int_equal(a->guards[g].limit, b->guards[g].limit);
-    assert_memory_equal(a->guards[g].strides, b->guards[g].strides, a->counter_count * sizeof *a->strides);
+    assert_memory_equal(a->guards[g].strides, b->guards[g].strides,
+                        a->counter_count * sizeof *a->strides);
   }
+
   assert_int_equal(a->fill, b->fill);
   assert_int_equal(a->replay, b->replay);
   assert_int_equal(a->has_index, b->has_index);
@@ -57,6 +61,7 @@ static void assertSamePort(const SambaUnit *unit, const SambaPort *a, const Samb
       assertSameAccess(&a->access, &b->access);
     return;
   }
+
   assert_int_equal(a->level, b->level);
   assert_int_equal(a->offset, b->offset);
   assert_int_equal(a->value, b->value);
@@ -69,13 +74,16 @@ static void assertSameSection(const SambaSection *a, const SambaSection *b) {
   assert_int_equal(a->unit_count, b->unit_count);
   assert_int_equal(a->stream_count, b->stream_count);
   assert_int_equal(a->split_k, b->split_k);
+
   for (uint32_t i = 0; i < a->symbol_count; ++i) {
     assert_int_equal(a->symbols[i].dtype, b->symbols[i].dtype);
     assert_int_equal(a->symbols[i].elements, b->symbols[i].elements);
     assert_int_equal(a->symbols[i].written, b->symbols[i].written);
   }
+
   for (uint32_t i = 0; i < a->unit_count; ++i) {
-    const SambaUnit *x = &a->units[i], *y = &b->units[i];
+    const SambaUnit *x = &a->units[i];
+    const SambaUnit *y = &b->units[i];
     assert_int_equal(x->kind, y->kind);
     assert_int_equal(x->x, y->x);
     assert_int_equal(x->y, y->y);
@@ -95,7 +103,8 @@ static void assertSameSection(const SambaSection *a, const SambaSection *b) {
     assert_int_equal(x->program.reduce_mask, y->program.reduce_mask);
     assert_int_equal(x->program.op_count, y->program.op_count);
     if (x->program.op_count)
-      assert_memory_equal(x->program.ops, y->program.ops, x->program.op_count * sizeof *x->program.ops);
+      assert_memory_equal(x->program.ops, y->program.ops,
+                          x->program.op_count * sizeof *x->program.ops);
     assert_int_equal(x->input_count, y->input_count);
     assert_int_equal(x->output_count, y->output_count);
     for (uint32_t p = 0; p < x->input_count; ++p)
@@ -103,12 +112,15 @@ static void assertSameSection(const SambaSection *a, const SambaSection *b) {
     for (uint32_t p = 0; p < x->output_count; ++p)
       assertSamePort(x, &x->outputs[p], &y->outputs[p]);
   }
+
   for (uint32_t i = 0; i < a->stream_count; ++i) {
-    const SambaStream *x = &a->streams[i], *y = &b->streams[i];
+    const SambaStream *x = &a->streams[i];
+    const SambaStream *y = &b->streams[i];
     assert_int_equal(x->kind, y->kind);
     assert_memory_equal(&x->source, &y->source, sizeof x->source);
     assert_int_equal(x->destination_count, y->destination_count);
-    assert_memory_equal(x->destinations, y->destinations, x->destination_count * sizeof *x->destinations);
+    assert_memory_equal(x->destinations, y->destinations,
+                        x->destination_count * sizeof *x->destinations);
     assert_int_equal(x->hop_count, y->hop_count);
     for (uint32_t h = 0; h < x->hop_count; ++h) {
       assert_int_equal(x->hops[h].x, y->hops[h].x);
@@ -145,7 +157,8 @@ static void roundTrips(void **state) {
     encodeSample(&sample, gather);
     assert_int_equal(sample.bytes.size % 8, 0);
     SambaSection *decoded;
-    assertOk(sambaSectionDecode(sample.bytes.data, sample.bytes.size, sample.machine, &sample.arena, &decoded));
+    assertOk(sambaSectionDecode(sample.bytes.data, sample.bytes.size, sample.machine, &sample.arena,
+                                &decoded));
     assertSameSection(sample.section, decoded);
     assert_string_equal(decoded->units[0].name, "load0");
     assert_string_equal(decoded->units[2].name, gather ? "compute2" : "buffer2");
@@ -163,16 +176,20 @@ static void namesAndRatesComeBack(void **state) {
   Sample sample;
   encodeSample(&sample, false);
   SambaSection *decoded;
-  assertOk(sambaSectionDecode(sample.bytes.data, sample.bytes.size, sample.machine, &sample.arena, &decoded));
+
+  assertOk(sambaSectionDecode(sample.bytes.data, sample.bytes.size, sample.machine, &sample.arena,
+                              &decoded));
   const uint32_t *order = sambaStreamsCanonicalOrder(sample.section, &sample.arena);
   for (uint32_t i = 0; i < decoded->stream_count; ++i) {
-    assert_int_equal(sample.section->streams[order[i]].source.unit, decoded->streams[i].source.unit);
+    assert_int_equal(sample.section->streams[order[i]].source.unit,
+                     decoded->streams[i].source.unit);
     assert_int_equal(decoded->streams[i].rate_permille, 1000);
     sambaSectionSetRate(decoded, i, 100 + i);
     sambaSectionSetRate(decoded, i, 0);
     sambaSectionSetRate(decoded, i, 1001);
     assert_int_equal(decoded->streams[i].rate_permille, 100 + i);
   }
+
   char name[] = "mine";
   sambaSectionSetName(decoded, name);
   sambaSectionSetUnit(decoded, 0, name, "fc1");
@@ -193,6 +210,7 @@ static void decodeDamaged(const uint8_t *data, size_t size, const SambaMachine *
   SambaArena arena = {0};
   SambaSection *section;
   SambaStatus status = sambaSectionDecode(data, size, machine, &arena, &section);
+
   if (!status) {
     SambaByteBuffer again = {0};
     assertOk(sambaSectionEncode(section, machine, &again));
@@ -202,6 +220,7 @@ static void decodeDamaged(const uint8_t *data, size_t size, const SambaMachine *
   } else {
     assert_true(strlen(sambaStatusGetMessage(status)) > 0);
   }
+
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
 }
@@ -245,13 +264,15 @@ static void decoderNamesWhatIsWrong(void **state) {
   uint8_t *data = sample.bytes.data;
 #define DECODE(size) sambaSectionDecode(data, size, sample.machine, &sample.arena, &section)
   assertFails(DECODE(0), "the bytes end at version");
-  assertFails(DECODE(SIZE_MAX), "an image of 18446744073709551615 bytes, expected at most 1073741824");
+  assertFails(DECODE(SIZE_MAX),
+              "an image of 18446744073709551615 bytes, expected at most 1073741824");
   assertFails(DECODE(sample.bytes.size - 8), "the bytes end at");
   assertFails(DECODE(sample.bytes.size - 1), "the bytes end inside padding at bit");
   assertFails(DECODE(24), "the bytes end at");
   assertFails(DECODE(13), "the bytes end at symbols: 3 of 64 bits expected, 11 left");
   data[0] = 2;
-  assertFails(DECODE(sample.bytes.size), "its records have version 2, this program reads version 1");
+  assertFails(DECODE(sample.bytes.size),
+              "its records have version 2, this program reads version 1");
   data[0] = 1;
   data[sample.bytes.size - 1] |= 0x80;
   assertFails(DECODE(sample.bytes.size), "padding before bit");
@@ -260,6 +281,7 @@ static void decoderNamesWhatIsWrong(void **state) {
     sambaArrayAppend(&sample.bytes, 0);
   data = sample.bytes.data;
   assertFails(DECODE(sample.bytes.size), "8 bytes after the end of the section");
+
   /* The last two switch entries, 16 bytes each, in each other's place. */
   size_t last = sample.bytes.size - 8 - 16;
   for (int i = 0; i < 16; ++i) {
@@ -267,6 +289,7 @@ static void decoderNamesWhatIsWrong(void **state) {
     data[last + i] = data[last - 16 + i];
     data[last - 16 + i] = byte;
   }
+
   assertFails(DECODE(sample.bytes.size - 8), "is out of order, expected ascending entries");
   freeSample(&sample);
 }
@@ -278,25 +301,29 @@ static void encoderNamesWhatIsWrong(void **state) {
   SambaSection *s = sampleMatmul(&arena);
 #define ENCODE() sambaSectionEncode(s, sampleMachine(), &out)
   s->units[2].x = -1;
-  assertFails(ENCODE(), "unit 'ab': site (-1, 0) is outside the grid of 4 x 4 sites; it is not placed");
+  assertFails(ENCODE(),
+              "unit 'ab': site (-1, 0) is outside the grid of 4 x 4 sites; it is not placed");
   s = sampleMatmul(&arena);
   s->streams[2].hop_count = 0;
   assertFails(ENCODE(), "stream 2 from unit 'ab' output 0 is not routed");
   s = sampleMatmul(&arena);
   ((SambaHop *)s->streams[2].hops)[0].x = 2;
-  assertFails(ENCODE(),
-              "stream 2: its first hop enters the switch at (2, 0) from 'unit', not from its source unit 'ab'");
+  assertFails(ENCODE(), "stream 2: its first hop enters the switch at (2, 0) from 'unit', not from "
+                        "its source unit 'ab'");
   s = sampleMatmul(&arena);
   s->streams[2].hop_count--;
   assertFails(ENCODE(), "stream 2: no hop of it ends at unit 'ct' input 0");
-  /* At (1, 1) each of two streams goes on as the other: the bits would say something else than the streams. */
+
+  /* At (1, 1) each of two streams goes on as the other: the bits would say something else than the
+   * streams. */
   s = sampleMatmul(&arena);
   SambaHop *a = (SambaHop *)&s->streams[2].hops[s->streams[2].hop_count - 1];
   SambaHop *b = (SambaHop *)&s->streams[3].hops[s->streams[3].hop_count - 1];
   SambaSwitchLane in = a->in;
   a->in = b->in;
   b->in = in;
-  assertFails(ENCODE(), "stream 2 from unit 'ab' output 0: its hops reach other ports than its destinations");
+  assertFails(ENCODE(),
+              "stream 2 from unit 'ab' output 0: its hops reach other ports than its destinations");
   s = sampleMatmul(&arena);
   s->units[0].outputs[0].access.strides = LIST(&arena, int64_t, 0, 0, 0, 0, 0);
   s->symbols[0].elements = INT64_C(1) << 44;
@@ -305,9 +332,8 @@ static void encoderNamesWhatIsWrong(void **state) {
   s->units[0].outputs[0].access.guard_count = 1;
   s->units[0].outputs[0].access.guards =
       LIST(&arena, SambaGuard, {0, INT64_C(1) << 50, s->units[0].outputs[0].access.strides});
-  assertFails(
-      ENCODE(),
-      "section 'matmul': units 0: outputs 0: guards 0: limit is 1125899906842624, which has no room in 48 bits");
+  assertFails(ENCODE(), "section 'matmul': units 0: outputs 0: guards 0: limit is "
+                        "1125899906842624, which has no room in 48 bits");
   sambaArrayFree(&out);
   sambaArenaDestroy(&arena);
 }

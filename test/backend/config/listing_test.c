@@ -1,4 +1,5 @@
-/* backend/config/listing.h: print and parse, sections written by hand, errors with line and column. */
+/* backend/config/listing.h: print and parse, sections written by hand, errors with line
+ * and column. */
 #include "backend/config/encoding.h"
 #include "backend/config/listing.h"
 #include "test/backend/config/sample.h"
@@ -25,12 +26,15 @@ static void append(const char *data, size_t size, void *user) {
 }
 
 /* Print, parse, encode: the same bytes; print again: the same text. */
-static void checkRoundTrip(const SambaSection *section, const SambaMachine *machine, SambaArena *arena) {
+static void checkRoundTrip(const SambaSection *section, const SambaMachine *machine,
+                           SambaArena *arena) {
   SambaByteBuffer text = {0}, again = {0}, bytes = {0}, bytesAgain = {0};
   sambaSectionPrint(section, append, &text);
   size_t position = 0;
   SambaSection *parsed;
-  assertOk(sambaSectionParse((SambaStringRef){(const char *)text.data, text.size}, &position, arena, &parsed));
+
+  assertOk(sambaSectionParse((SambaStringRef){(const char *)text.data, text.size}, &position, arena,
+                             &parsed));
   assert_int_equal(position, text.size - 1); /* behind the brace, before the line end */
   sambaSectionPrint(parsed, append, &again);
   assert_int_equal(text.size, again.size);
@@ -48,9 +52,11 @@ static void checkRoundTrip(const SambaSection *section, const SambaMachine *mach
 static void samplesRoundTrip(void **state) {
   (void)state;
   SambaArena arena = {0};
+
   checkRoundTrip(sampleMatmul(&arena), sampleMachine(), &arena);
   SambaSection *gather = sampleGather(&arena);
   checkRoundTrip(gather, sampleLargeMachine(), &arena);
+
   /* Names of any bytes, twice the same name, another order of streams at a port. */
   gather->name = "strange \"name\" \\ \x01\xff";
   gather->units[0].name = gather->units[1].name = "same";
@@ -68,8 +74,9 @@ static void samplesRoundTrip(void **state) {
   matmul->units[2].loop_carried = true;
   matmul->units[2].outputs[0].access.replay = 3;
   matmul->units[2].outputs[0].access.fill = 0x7fc0; /* a NaN has no decimal text */
-  matmul->units[4].program.ops = LIST(&arena, SambaLaneOp, {SAMBA_LANE_MAC, SAMBA_DTYPE_F32, {0, 1, 0}, 0},
-                                      {SAMBA_LANE_CONSTANT, SAMBA_DTYPE_F32, {0, 0, 0}, 0x3eaaaaab});
+  matmul->units[4].program.ops =
+      LIST(&arena, SambaLaneOp, {SAMBA_LANE_MAC, SAMBA_DTYPE_F32, {0, 1, 0}, 0},
+           {SAMBA_LANE_CONSTANT, SAMBA_DTYPE_F32, {0, 0, 0}, 0x3eaaaaab});
   matmul->units[4].outputs[0].value = 2;
   checkRoundTrip(matmul, sampleMachine(), &arena);
   sambaArenaDestroy(&arena);
@@ -104,6 +111,7 @@ static void byHandIsPleasant(void **state) {
   SambaArena arena = {0};
   size_t position = 0;
   SambaSection *section;
+
   assertOk(sambaSectionParse(sambaStringRef(byHand), &position, &arena, &section));
   assert_string_equal(byHand + position, " # done\nrest");
   assert_string_equal(section->name, "scale");
@@ -135,8 +143,8 @@ typedef struct BadText {
 
 /* What is between the braces of a section, and what its refusal says. */
 static const BadText badTexts[] = {
-    {"hello\n",
-     "line 2, column 1: expected symbol, load, store, buffer, compute, input, output, guard, %value, stream, hop or }"},
+    {"hello\n", "line 2, column 1: expected symbol, load, store, buffer, compute, input, output, "
+                "guard, %value, stream, hop or }"},
     {"  symbol 5\n", "line 2, column 10: expected a name"},
     {"symbol \"a\n", "line 2, column 8: the quoted name does not end on its line"},
     {"symbol \"a\\q\"\n", "line 2, column 11: unknown escape, expected \\\", \\\\ or \\xNN"},
@@ -157,17 +165,22 @@ static const BadText badTexts[] = {
     {"%0 = neg f32 %0\n", "a lane operation outside a compute unit"},
     {"load l\noutput dtype=f32 trips=[1, 0 |]\n", "a trip count is 0, expected 1 to 4294967295"},
     {"load l\noutput dtype=f32 trips=[4 4 |]\n", "line 3, column 27: expected ',', found '4'"},
-    {"load l\noutput trips=[4]\n", "expected one bar (tokens | elements) between the trip counts, found 0"},
-    {"buffer b\ninput trips=[4]\n", "expected one or two bars (slots | tokens | elements, or slots | elements)"},
-    {"load l\noutput trips=[4 |] strides=[1, 2]\n", "2 strides, but the chain has 1 counters (trips come first)"},
+    {"load l\noutput trips=[4]\n",
+     "expected one bar (tokens | elements) between the trip counts, found 0"},
+    {"buffer b\ninput trips=[4]\n",
+     "expected one or two bars (slots | tokens | elements, or slots | elements)"},
+    {"load l\noutput trips=[4 |] strides=[1, 2]\n",
+     "2 strides, but the chain has 1 counters (trips come first)"},
     {"load l\noutput trips=[4 |]\n", "this port needs strides"},
     {"load l\noutput dtype=f32\n", "this port needs trips"},
     {"load l\noutput trips=[4 |] strides=[1]\nguard limit=2\n", "this guard needs strides"},
     {"load l\noutput trips=[4 |] strides=[1] fill=x\n",
      "expected a value of type f32, or its bits as 0x..., found 'x'"},
     {"compute c trips=[4 |]\ninput dtype=f32\n", "this port needs strides"},
-    {"compute c trips=[4 |]\n%1 = neg f32 %0\n", "value %1, expected %0: inputs and operations are numbered in order"},
-    {"compute c trips=[4 |]\n%0 = conv f32 %0\n", "line 3, column 6: unknown lane operation 'conv'"},
+    {"compute c trips=[4 |]\n%1 = neg f32 %0\n",
+     "value %1, expected %0: inputs and operations are numbered in order"},
+    {"compute c trips=[4 |]\n%0 = conv f32 %0\n",
+     "line 3, column 6: unknown lane operation 'conv'"},
     {"compute c trips=[4 |]\n%0 = neg f32 %0 %1\n", "expected the end of the line"},
     {"compute c trips=[4 |]\n%0 = const f32 1.0\ninput strides=[0]\n",
      "inputs come before lane operations, whose numbers follow theirs"},
@@ -180,21 +193,27 @@ static const BadText badTexts[] = {
     {"load l\noutput trips=[4 |] strides=[x]\n", "expected a stride, a number"},
     {"load l symbol=99999999999\n", "a symbol is 99999999999, expected 0 to 4294967295"},
     {"compute c trips=[4 |]\n%0 = counter i32 x\n", "expected its number, a number"},
-    {"load l\noutput trips=[4 |] strides=[1] streams=[]\nstore t\ninput trips=[4 |] strides=[1]\nstream s vector "
+    {"load l\noutput trips=[4 |] strides=[1] streams=[]\nstore t\ninput trips=[4 |] "
+     "strides=[1]\nstream s vector "
      "l.out0 -> t.in0\nhop (x, 0)\n",
      "expected a column, a number"},
-    {"load l\noutput trips=[|] strides=[]\nstore t\ninput trips=[|] strides=[] streams=[s, s]\nstream s vector l.out0 "
+    {"load l\noutput trips=[|] strides=[]\nstore t\ninput trips=[|] strides=[] streams=[s, "
+     "s]\nstream s vector l.out0 "
      "-> t.in0\n",
      "this port lists 2 streams, but 1 stream lines name it"},
-    {"load l\noutput trips=[|] strides=[]\nstore t\ninput trips=[|] strides=[] streams=[q]\nstream s vector l.out0 -> "
+    {"load l\noutput trips=[|] strides=[]\nstore t\ninput trips=[|] strides=[] streams=[q]\nstream "
+     "s vector l.out0 -> "
      "t.in0\n",
      "no stream 'q' below"},
-    {"load l\noutput trips=[|] strides=[]\nstore t\ninput trips=[|] strides=[]\nstream s vector l.out0 -> t.in0 x\n",
+    {"load l\noutput trips=[|] strides=[]\nstore t\ninput trips=[|] strides=[]\nstream s vector "
+     "l.out0 -> t.in0 x\n",
      "expected 'rate'"},
-    {"load l\noutput trips=[|] strides=[]\nstore t\ninput trips=[|] strides=[]\nstream s vector l.out0 -> t.in0\nhop "
+    {"load l\noutput trips=[|] strides=[]\nstore t\ninput trips=[|] strides=[]\nstream s vector "
+     "l.out0 -> t.in0\nhop "
      "(0, 0) up\n",
      "expected north, east, south, west, unit or ag"},
-    {"load l\noutput trips=[|] strides=[]\n", "section 's': unit 'l' (load): output 0: no stream is connected"},
+    {"load l\noutput trips=[|] strides=[]\n",
+     "section 's': unit 'l' (load): output 0: no stream is connected"},
 };
 
 static void errorsNameLineAndColumn(void **state) {
@@ -243,6 +262,7 @@ static void brokenTextsAreRefused(void **state) {
   (void)state;
   SambaArena source = {0};
   SambaByteBuffer text = {0};
+
   sambaSectionPrint(sampleGather(&source), append, &text);
   for (int round = 0; round < 2; ++round) {
     const char *from = round ? byHand : (const char *)text.data;
@@ -250,18 +270,21 @@ static void brokenTextsAreRefused(void **state) {
     for (size_t i = 0; i < size; ++i)
       for (int change = 0; change < 6; ++change) {
         SambaArena arena = {0};
-        size_t length = change ? size : i, position = 0;
+        size_t length = change ? size : i;
+        size_t position = 0;
         char *copy = sambaAllocate(length);
         memcpy(copy, from, length);
         if (change)
           copy[i] = "\n[9%\"\\"[change];
         SambaSection *section;
-        SambaStatus status = sambaSectionParse((SambaStringRef){copy, length}, &position, &arena, &section);
+        SambaStatus status =
+            sambaSectionParse((SambaStringRef){copy, length}, &position, &arena, &section);
         sambaStatusFree(status);
         free(copy);
         sambaArenaDestroy(&arena);
       }
   }
+
   sambaArrayFree(&text);
   sambaArenaDestroy(&source);
 }

@@ -1,4 +1,5 @@
-/* backend/machine: the shipped machines against published totals, geometry, every refusal of sambaMachineCheck. */
+/* backend/machine: the shipped machines against published totals, geometry, every refusal of
+ * sambaMachineCheck. */
 #include "backend/machine/machine.h"
 
 #include <setjmp.h>
@@ -38,11 +39,13 @@ static int64_t peakMacs(const SambaMachine *m) {
 static void totalsArePublished(void **state) {
   (void)state;
   const SambaMachine *m = find("sn40l");
+
   assert_int_equal(sambaMachinePcuCount(m), 1040);
   assert_int_equal(sambaMachinePmuCount(m), 1040);
   assert_int_equal(sambaMachinePmuCount(m) * m->pmu_bytes, INT64_C(520) << 20);
   int64_t flops = peakMacs(m) * 2 * m->clock_hz;
-  assert_in_range(flops, INT64_C(637500000000000), INT64_C(638999999999999)); /* 638 TFLOPS, to three digits */
+  assert_in_range(flops, INT64_C(637500000000000),
+                  INT64_C(638999999999999)); /* 638 TFLOPS, to three digits */
   assert_int_equal(m->hbm_channels * m->hbm_channel_mbps, 1800000);
   assert_int_equal(m->hbm_bytes, INT64_C(64) << 30);
   assert_int_equal(m->ddr_channels * m->ddr_channel_mbps, 204800);
@@ -74,8 +77,9 @@ static void sourcesAreNamedOrAssumed(void **state) {
 static void agsOfSn40lSitAtTheOuterEdges(void **state) {
   (void)state;
   const SambaMachine *m = find("sn40l");
-  int perTile[2][4] = {{0}};
+  int per_tile[2][4] = {{0}};
   bool taken[2][52] = {{0}};
+
   for (int32_t ag = 0; ag < m->ag_count; ++ag) {
     int32_t x, y;
     sambaMachineAgSite(m, ag, &x, &y);
@@ -83,16 +87,18 @@ static void agsOfSn40lSitAtTheOuterEdges(void **state) {
     assert_in_range(x, 0, 51);
     assert_false(taken[y != 0][x]);
     taken[y != 0][x] = true;
-    ++perTile[y != 0][x / 13];
+    ++per_tile[y != 0][x / 13];
   }
+
   for (int tile = 0; tile < 8; ++tile)
-    assert_int_equal(perTile[tile / 4][tile % 4], 10);
+    assert_int_equal(per_tile[tile / 4][tile % 4], 10);
 }
 
 static void agsSpreadOverSmallEdges(void **state) {
   (void)state;
   SambaMachine m = *find("tiny");
   static const int32_t sites[5][2] = {{0, 0}, {2, 0}, {3, 0}, {1, 3}, {3, 3}};
+
   m.ag_count = 5; /* three on top, two below: (2k+1) * 4 / 6 and (2k+1) * 4 / 4 */
   for (int32_t ag = 0; ag < 5; ++ag) {
     int32_t x, y;
@@ -100,6 +106,7 @@ static void agsSpreadOverSmallEdges(void **state) {
     assert_int_equal(x, sites[ag][0]);
     assert_int_equal(y, sites[ag][1]);
   }
+
   m.ag_count = 1;
   int32_t x, y;
   sambaMachineAgSite(&m, 0, &x, &y);
@@ -123,6 +130,7 @@ static void sitesAlternateAndDiesCostMore(void **state) {
 static void parametersHaveNames(void **state) {
   (void)state;
   SambaMachine m = *find("tiny");
+
   for (int i = 0; i < SAMBA_PARAMETER_COUNT; ++i) {
     SambaParameter parameter = (SambaParameter)i;
     assert_int_equal(sambaParameterFromName(sambaStringRef(sambaParameterName(parameter))), i);
@@ -130,9 +138,11 @@ static void parametersHaveNames(void **state) {
     assert_true(strlen(sambaParameterDescription(parameter)) > 0);
     sambaMachineSet(&m, parameter, 1000 + i, "a book");
   }
+
   assert_int_equal(m.clock_hz, 1000);
   assert_int_equal(m.reserve_links_percent, 1000 + SAMBA_PARAMETER_COUNT - 1);
-  assert_int_equal(sambaMachineGet(&m, SAMBA_PARAMETER_grid_rows), 1000 + SAMBA_PARAMETER_grid_rows);
+  assert_int_equal(sambaMachineGet(&m, SAMBA_PARAMETER_grid_rows),
+                   1000 + SAMBA_PARAMETER_grid_rows);
   assert_string_equal(m.sources[SAMBA_PARAMETER_grid_rows], "a book");
   assert_int_equal(sambaParameterFromName(sambaStringRef("clock")), SAMBA_PARAMETER_COUNT);
   assert_string_equal(sambaParameterName(SAMBA_PARAMETER_COUNT), "invalid");
@@ -150,40 +160,55 @@ static void assertRefused(const SambaMachine *machine, const char *text) {
 
 static void inconsistentMachinesAreRefused(void **state) {
   (void)state;
-#define REFUSED(parameter, value, text)                                                                                \
-  do {                                                                                                                 \
-    SambaMachine m = *find("sn40l");                                                                                   \
-    m.parameter = (value);                                                                                             \
-    assertRefused(&m, text);                                                                                           \
+#define REFUSED(parameter, value, text)                                                            \
+  do {                                                                                             \
+    SambaMachine m = *find("sn40l");                                                               \
+    m.parameter = (value);                                                                         \
+    assertRefused(&m, text);                                                                       \
   } while (0)
-  REFUSED(hop_cycles, 0, "machine 'sn40l': hop_cycles (latency of one switch hop) is 0, expected 1 to 1000 cycles");
-  REFUSED(flows_per_lane, 5000, "flows_per_lane (flow ids per lane) is 5000, expected 1 to 4096 flows");
+  REFUSED(
+      hop_cycles, 0,
+      "machine 'sn40l': hop_cycles (latency of one switch hop) is 0, expected 1 to 1000 cycles");
+  REFUSED(flows_per_lane, 5000,
+          "flows_per_lane (flow ids per lane) is 5000, expected 1 to 4096 flows");
   REFUSED(dies, 3, "grid_columns is 52, expected a multiple of dies, which is 3");
   REFUSED(tile_rows, 7, "grid_rows is 40, expected a multiple of tile_rows, which is 7");
   REFUSED(systolic_accumulators, 255,
           "systolic_accumulators is 255, expected at least one per MAC of the 16 x 16 array");
-  REFUSED(simd_lanes, 12, "simd_lanes is 12, expected a power of two: lane reductions fold the lanes by halves");
+  REFUSED(simd_lanes, 12,
+          "simd_lanes is 12, expected a power of two: lane reductions fold the lanes by halves");
   REFUSED(pmu_banks, 7, "pmu_bytes is 524288, expected a multiple of pmu_banks, which is 7");
   REFUSED(hbm_channels, 0,
-          "hbm_bytes is 68719476736 but hbm_channels is 0, expected both zero (no such memory) or both positive");
+          "hbm_bytes is 68719476736 but hbm_channels is 0, expected both zero (no such memory) or "
+          "both positive");
   REFUSED(ddr_channel_mbps, 0, "ddr_bytes is 1500000000000 but ddr_channel_mbps is 0");
-  REFUSED(dram_burst_bytes, 48, "dram_burst_bytes is 48, expected a power of two: addresses are split");
-  REFUSED(dram_burst_bytes, 2048, "dram_row_bytes is 1024, expected a multiple of dram_burst_bytes, which is 2048");
-  REFUSED(dram_write_low, 24, "dram_write_low is 24, expected less than dram_write_high, which is 24");
-  REFUSED(dram_refresh_ps, 4000000,
-          "dram_refresh_ps is 4000000, expected less than dram_refresh_interval_ps, which is 3900000");
+  REFUSED(dram_burst_bytes, 48,
+          "dram_burst_bytes is 48, expected a power of two: addresses are split");
+  REFUSED(dram_burst_bytes, 2048,
+          "dram_row_bytes is 1024, expected a multiple of dram_burst_bytes, which is 2048");
+  REFUSED(dram_write_low, 24,
+          "dram_write_low is 24, expected less than dram_write_high, which is 24");
+  REFUSED(
+      dram_refresh_ps, 4000000,
+      "dram_refresh_ps is 4000000, expected less than dram_refresh_interval_ps, which is 3900000");
   REFUSED(name[0], '\0', "machine without a name, expected 1 to 63 bytes");
   SambaMachine none = *find("tiny");
+
   none.hbm_bytes = none.hbm_channels = none.hbm_channel_mbps = 0;
-  assertRefused(&none, "machine 'tiny': hbm_bytes and ddr_bytes are both 0, expected at least one memory");
+  assertRefused(&none,
+                "machine 'tiny': hbm_bytes and ddr_bytes are both 0, expected at least one memory");
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shippedMachinesAreConsistent), cmocka_unit_test(totalsArePublished),
-      cmocka_unit_test(sourcesAreNamedOrAssumed),     cmocka_unit_test(agsOfSn40lSitAtTheOuterEdges),
-      cmocka_unit_test(agsSpreadOverSmallEdges),      cmocka_unit_test(sitesAlternateAndDiesCostMore),
-      cmocka_unit_test(parametersHaveNames),          cmocka_unit_test(inconsistentMachinesAreRefused),
+      cmocka_unit_test(shippedMachinesAreConsistent),
+      cmocka_unit_test(totalsArePublished),
+      cmocka_unit_test(sourcesAreNamedOrAssumed),
+      cmocka_unit_test(agsOfSn40lSitAtTheOuterEdges),
+      cmocka_unit_test(agsSpreadOverSmallEdges),
+      cmocka_unit_test(sitesAlternateAndDiesCostMore),
+      cmocka_unit_test(parametersHaveNames),
+      cmocka_unit_test(inconsistentMachinesAreRefused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

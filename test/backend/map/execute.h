@@ -5,9 +5,9 @@
 #include "backend/machine/machine.h"
 #include "backend/map/stage.h"
 
-/* Lowers the mapped graph, checks and splits the section, executes it on random data and compares every result bit for
- * bit. NULL when all is well or the machine lacks room (SAMBA_EXHAUSTED is returned); SAMBA_MISMATCH names the element.
- */
+/* Lowers the mapped graph, checks and splits the section, executes it on random data and compares
+ * every result bit for bit. NULL when all is well or the machine lacks room (SAMBA_EXHAUSTED is
+ * returned); SAMBA_MISMATCH names the element. */
 SambaStatus executeGraph(const SambaStageGraph *graph, const SambaMachine *machine, uint64_t seed);
 
 #endif

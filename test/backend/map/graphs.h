@@ -18,9 +18,11 @@ typedef struct GraphKind {
 extern const GraphKind graphKinds[];
 extern const uint32_t graphKindCount;
 
-/* Building blocks. Dimension lists end at rank. Coefficients: map[axis] = one dimension (or -1: constant 0). */
-uint32_t addTensor(SambaStageGraph *graph, SambaTensorRole role, SambaDType dtype, uint32_t rank, const int64_t *dims);
-uint32_t addMatmul(SambaStageGraph *graph, uint32_t a, uint32_t b, bool transposed, SambaTensorRole role,
-                   SambaDType out);
+/* Building blocks. Dimension lists end at rank. Coefficients: map[axis] = one dimension (or -1:
+ * constant 0). */
+uint32_t addTensor(SambaStageGraph *graph, SambaTensorRole role, SambaDType dtype, uint32_t rank,
+                   const int64_t *dims);
+uint32_t addMatmul(SambaStageGraph *graph, uint32_t a, uint32_t b, bool transposed,
+                   SambaTensorRole role, SambaDType out);
 
 #endif

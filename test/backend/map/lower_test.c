@@ -1,5 +1,6 @@
-/* Random stage graphs, planned and lowered for the shipped machines, executed and compared bit for bit with their naive
- * evaluation: what the planner and the lowering do may cost time, never change a value. */
+/* Random stage graphs, planned and lowered for the shipped machines, executed and compared bit for
+ * bit with their naive evaluation: what the planner and the lowering do may cost time, never change
+ * a value. */
 #include "backend/map/lower.h"
 #include "backend/map/plan.h"
 #include "test/backend/map/execute.h"
@@ -29,13 +30,15 @@ static void mapAtRandom(SambaStageGraph *graph, Random *random) {
       int64_t extent = stage->extents[d];
       mapping->order[d] = d;
       mapping->unroll[d] = 1;
-      mapping->tile[d] = stage->reduced[d] ? extent : randomIn(random, 1, extent > 40 ? 40 : extent);
+      mapping->tile[d] =
+          stage->reduced[d] ? extent : randomIn(random, 1, extent > 40 ? 40 : extent);
       if (!stage->reduced[d]) {
         ++parallel;
         bool copied = stage->op_count == 0; /* copies are unrolled over what they read only */
         if (!copied && graph->stage_count == 1 && randomIn(random, 0, 2) == 0)
           mapping->unroll[d] = (uint32_t)randomIn(random, 1, extent > 4 ? 4 : extent);
-        uint32_t other = (uint32_t)randomIn(random, 0, d), swap = mapping->order[other];
+        uint32_t other = (uint32_t)randomIn(random, 0, d);
+        uint32_t swap = mapping->order[other];
         mapping->order[other] = mapping->order[d];
         mapping->order[d] = swap;
       }
@@ -48,7 +51,8 @@ static void mapAtRandom(SambaStageGraph *graph, Random *random) {
   }
 }
 
-static void runKind(const GraphKind *kind, const SambaMachine *machine, bool planned, uint32_t *done) {
+static void runKind(const GraphKind *kind, const SambaMachine *machine, bool planned,
+                    uint32_t *done) {
   for (uint64_t seed = 1; seed <= rounds; ++seed) {
     SambaArena arena = {0};
     SambaStageGraph graph = {.arena = &arena, .name = kind->name};
@@ -102,12 +106,15 @@ static void randomMappingsComputeTheSame(void **state) {
   runAll(false, (const char *const[]){"sn40l", NULL});
 }
 
-/* Machines between the shipped ones: few generators, small memories, narrow units. Each squeezes the lowering into
- * other corners: loads that serve many copies, buffers of several readers, chunks of sums, spread and staged operands.
- */
+/* Machines between the shipped ones: few generators, small memories, narrow units. Each squeezes
+ * the lowering into other corners: loads that serve many copies, buffers of several readers, chunks
+ * of sums, spread and staged operands. */
 static SambaMachine machineAtRandom(Random *random) {
-  static const int64_t memories[] = {4096, 16384, 65536, 524288}, lanes[] = {4, 8, 32}, ports[] = {2, 3, 4};
+  static const int64_t memories[] = {4096, 16384, 65536, 524288};
+  static const int64_t lanes[] = {4, 8, 32};
+  static const int64_t ports[] = {2, 3, 4};
   SambaMachine machine = *sambaMachineFind(sambaStringRef("sn40l"));
+
   machine.pmu_bytes = memories[randomIn(random, 0, 3)];
   machine.flows_per_lane = lanes[randomIn(random, 0, 2)];
   machine.unit_vector_outputs = ports[randomIn(random, 0, 2)];
@@ -116,14 +123,18 @@ static SambaMachine machineAtRandom(Random *random) {
   machine.fifo_depth = randomIn(random, 1, 16);
   machine.dram_burst_bytes = 32 << randomIn(random, 0, 2);
   machine.simd_stages = randomIn(random, 2, 6);
-  machine.load_mbps = randomIn(random, 0, 1) ? 100000000 : 200000; /* launches nearly for nothing: more units */
+  machine.load_mbps =
+      randomIn(random, 0, 1) ? 100000000 : 200000; /* launches nearly for nothing: more units */
   return machine;
 }
 
 static void otherMachinesComputeTheSame(void **state) {
   (void)state;
-  const char *only = getenv("SAMBA_TEST_KIND"), *times = getenv("SAMBA_TEST_ROUNDS");
-  uint64_t count = times ? strtoull(times, NULL, 10) : 20, ran = 0;
+  const char *only = getenv("SAMBA_TEST_KIND");
+  const char *times = getenv("SAMBA_TEST_ROUNDS");
+  uint64_t count = times ? strtoull(times, NULL, 10) : 20;
+  uint64_t ran = 0;
+
   for (uint32_t k = 0; k < graphKindCount; ++k)
     for (uint64_t seed = 1; seed <= count; ++seed) {
       if (only && strcmp(only, graphKinds[k].name) != 0)
@@ -137,7 +148,8 @@ static void otherMachinesComputeTheSame(void **state) {
       if (!status)
         status = executeGraph(&graph, &machine, seed);
       if (status && sambaStatusGetCode(status) != SAMBA_EXHAUSTED)
-        fail_msg("%s, seed %llu: %s", graphKinds[k].name, (unsigned long long)seed, sambaStatusGetMessage(status));
+        fail_msg("%s, seed %llu: %s", graphKinds[k].name, (unsigned long long)seed,
+                 sambaStatusGetMessage(status));
       ran += !status;
       sambaStatusFree(status);
       sambaArenaDestroy(&arena);

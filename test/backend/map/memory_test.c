@@ -1,5 +1,5 @@
-/* backend/map/memory.h: random intervals against a naive check and lower bound, small ones against the best of all
- * orders, and each refusal. */
+/* backend/map/memory.h: random intervals against a naive check and lower bound, small ones against
+ * the best of all orders, and each refusal. */
 #include "backend/map/memory.h"
 
 #include <setjmp.h>
@@ -15,7 +15,8 @@ enum { alignment = 64 };
 static uint32_t next(uint32_t *seed) { return *seed = *seed * 1664525u + 1013904223u, *seed >> 8; }
 static uint64_t up(uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-static void fillRandom(SambaMemoryInterval *intervals, uint32_t count, uint32_t calls, uint32_t *seed) {
+static void fillRandom(SambaMemoryInterval *intervals, uint32_t count, uint32_t calls,
+                       uint32_t *seed) {
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t first = next(seed) % calls;
     intervals[i] = (SambaMemoryInterval){.bytes = next(seed) % 5 == 0 ? 0 : next(seed) % 2000,
@@ -25,7 +26,8 @@ static void fillRandom(SambaMemoryInterval *intervals, uint32_t count, uint32_t 
 }
 
 /* Every byte of every call, one by one. */
-static void checkNaively(const SambaMemoryInterval *intervals, uint32_t count, uint32_t calls, uint64_t bytes) {
+static void checkNaively(const SambaMemoryInterval *intervals, uint32_t count, uint32_t calls,
+                         uint64_t bytes) {
   uint8_t *taken = calloc(bytes + 1, 1);
   for (uint32_t call = 0; call < calls; ++call) {
     memset(taken, 0, bytes);
@@ -46,7 +48,9 @@ static uint64_t naiveLargest(const SambaMemoryInterval *intervals, uint32_t coun
   for (uint32_t call = 0; call < calls; ++call) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < count; ++i)
-      sum += call >= intervals[i].first_call && call <= intervals[i].last_call ? up(intervals[i].bytes) : 0;
+      sum += call >= intervals[i].first_call && call <= intervals[i].last_call
+                 ? up(intervals[i].bytes)
+                 : 0;
     largest = sum > largest ? sum : largest;
   }
   return largest;
@@ -55,6 +59,7 @@ static uint64_t naiveLargest(const SambaMemoryInterval *intervals, uint32_t coun
 static void randomAssignmentsHold(void **state) {
   (void)state;
   uint32_t seed = 3;
+
   for (int round = 0; round < 200; ++round) {
     enum { most = 40, calls = 12 };
     SambaMemoryInterval intervals[most], again[most];
@@ -92,11 +97,14 @@ static void refused(SambaStatus status, const char *wanted) {
 
 static void refusalsAndCorruptions(void **state) {
   (void)state;
-  SambaMemoryInterval huge[3] = {{.bytes = UINT64_MAX / 2}, {.bytes = UINT64_MAX / 2}, {.bytes = UINT64_MAX / 2}};
+  SambaMemoryInterval huge[3] = {
+      {.bytes = UINT64_MAX / 2}, {.bytes = UINT64_MAX / 2}, {.bytes = UINT64_MAX / 2}};
   uint64_t bytes;
+
   refused(sambaMemoryAssign(huge, 3, alignment, &bytes),
           "the tensors of this graph need more bytes than 64 bits can count");
-  SambaMemoryInterval pair[2] = {{.bytes = 100, .last_call = 1}, {.bytes = 100, .first_call = 1, .last_call = 2}};
+  SambaMemoryInterval pair[2] = {{.bytes = 100, .last_call = 1},
+                                 {.bytes = 100, .first_call = 1, .last_call = 2}};
   assert_null(sambaMemoryAssign(pair, 2, alignment, &bytes));
   assert_int_equal(bytes, 256);
   pair[1].offset = 4;
@@ -104,7 +112,8 @@ static void refusalsAndCorruptions(void **state) {
   pair[1].offset = 192;
   refused(sambaMemoryCheck(pair, 2, alignment, bytes), "interval 1 ends past byte 256");
   pair[1].offset = 64;
-  refused(sambaMemoryCheck(pair, 2, alignment, bytes), "intervals 0 and 1 are alive in one call and share bytes");
+  refused(sambaMemoryCheck(pair, 2, alignment, bytes),
+          "intervals 0 and 1 are alive in one call and share bytes");
   pair[1].first_call = 2;
   assert_null(sambaMemoryCheck(pair, 2, alignment, bytes));
 }

@@ -25,6 +25,7 @@ uint64_t naiveElements(const SambaStageTensor *tensor) {
 static Value fromBits(SambaDType dtype, uint64_t bits) {
   Value value = {.i = 0};
   uint32_t low = (uint32_t)bits;
+
   switch (dtype) {
   case SAMBA_DTYPE_F32: {
     float f;
@@ -50,6 +51,7 @@ static Value fromBits(SambaDType dtype, uint64_t bits) {
   default:
     value.i = (int64_t)bits;
   }
+
   return value;
 }
 
@@ -71,7 +73,8 @@ static uint64_t toBits(SambaDType dtype, Value value) {
 static Value wrapTo(uint8_t type, Value value) {
   return type == SAMBA_DTYPE_F32
              ? value
-             : fromBits((SambaDType)type, type == SAMBA_DTYPE_I32 ? (uint32_t)value.i : (uint64_t)value.i);
+             : fromBits((SambaDType)type,
+                        type == SAMBA_DTYPE_I32 ? (uint32_t)value.i : (uint64_t)value.i);
 }
 
 static Value apply(const SambaLaneOp *op, Value a, Value b, Value c, const int64_t *counters) {
@@ -116,7 +119,10 @@ static Value apply(const SambaLaneOp *op, Value a, Value b, Value c, const int64
   case SAMBA_LANE_MAX:
   case SAMBA_LANE_REDUCE_MAX:
     if (f)
-      r.f = a.f != a.f || b.f != b.f ? NAN : a.f == 0 && b.f == 0 ? (signbit(a.f) ? b.f : a.f) : a.f > b.f ? a.f : b.f;
+      r.f = a.f != a.f || b.f != b.f ? NAN
+            : a.f == 0 && b.f == 0   ? (signbit(a.f) ? b.f : a.f)
+            : a.f > b.f              ? a.f
+                                     : b.f;
     else
       r.i = a.i > b.i ? a.i : b.i;
     break;
@@ -137,6 +143,7 @@ static Value apply(const SambaLaneOp *op, Value a, Value b, Value c, const int64
   default:
     fail_msg("the naive evaluator has no operation %s", sambaLaneOpName(op->opcode));
   }
+
   return wrapTo(op->type, r);
 }
 
@@ -148,28 +155,33 @@ static Value identity(const SambaLaneOp *op) {
   return v;
 }
 
-static int64_t axisIndex(const SambaAxisMap *map, const SambaStage *stage, const int64_t *counters) {
+static int64_t axisIndex(const SambaAxisMap *map, const SambaStage *stage,
+                         const int64_t *counters) {
   int64_t index = map->constant;
   for (uint32_t d = 0; d < stage->dim_count; ++d)
     index += map->coefficients[d] * counters[d];
   return index;
 }
 
-static Value readElement(const SambaStageGraph *graph, const SambaStage *stage, const SambaStageOperand *operand,
-                         uint8_t **tensors, const int64_t *counters) {
+static Value readElement(const SambaStageGraph *graph, const SambaStage *stage,
+                         const SambaStageOperand *operand, uint8_t **tensors,
+                         const int64_t *counters) {
   const SambaStageTensor *tensor = &graph->tensors[operand->tensor];
   uint32_t bytes = sambaDTypeBytes(tensor->dtype);
   int64_t address = 0;
+
   for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
     int64_t index = axisIndex(&operand->axes[axis], stage, counters);
     if (operand->index_operand >= 0 && operand->index_axis == axis)
-      index += readElement(graph, stage, &stage->operands[operand->index_operand], tensors, counters).i;
+      index +=
+          readElement(graph, stage, &stage->operands[operand->index_operand], tensors, counters).i;
     if (index < 0 || index >= tensor->dims[axis]) {
       assert_true(operand->guarded);
       return fromBits(tensor->dtype, operand->fill);
     }
     address = address * tensor->dims[axis] + index;
   }
+
   uint64_t bits = 0;
   memcpy(&bits, tensors[operand->tensor] + (size_t)address * bytes, bytes);
   return fromBits(tensor->dtype, bits);
@@ -184,14 +196,17 @@ static bool step(const SambaStage *stage, int64_t *counters, uint32_t from, uint
   return false;
 }
 
-static void evaluateStage(const SambaStageGraph *graph, const SambaStage *stage, uint8_t **tensors, uint32_t lanes) {
+static void evaluateStage(const SambaStageGraph *graph, const SambaStage *stage, uint8_t **tensors,
+                          uint32_t lanes) {
   int64_t counters[SAMBA_MAX_STAGE_DIMS] = {0};
   Value values[256], lane[256];
   uint32_t parallel = 0;
+
   while (parallel < stage->dim_count && !stage->reduced[parallel])
     ++parallel;
   if (!stage->lane_reduce)
     lanes = 1;
+
   do {
     uint64_t element = 0;
     const SambaLaneOp *reduction = NULL;
@@ -202,7 +217,8 @@ static void evaluateStage(const SambaStageGraph *graph, const SambaStage *stage,
         const SambaLaneOp *op = &stage->ops[i];
         if (sambaLaneOpClass(op->opcode) != 'R') {
           values[stage->operand_count + i] =
-              apply(op, values[op->operands[0]], values[op->operands[1]], values[op->operands[2]], counters);
+              apply(op, values[op->operands[0]], values[op->operands[1]], values[op->operands[2]],
+                    counters);
           continue;
         }
         for (uint32_t l = 0; !reduction && l < lanes; ++l)
@@ -225,10 +241,12 @@ static void evaluateStage(const SambaStageGraph *graph, const SambaStage *stage,
     uint32_t bytes = sambaDTypeBytes(tensor->dtype);
     int64_t address = 0;
     for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
-      address = address * tensor->dims[axis] + axisIndex(&stage->output.axes[axis], stage, counters);
+      address =
+          address * tensor->dims[axis] + axisIndex(&stage->output.axes[axis], stage, counters);
       if (sambaStageScatters(stage) && stage->output.index_axis == axis)
         address += values[stage->output.index_operand].i;
     }
+
     uint64_t bits = toBits(tensor->dtype, reduction ? lane[0] : values[stage->result]);
     memcpy(tensors[stage->output.tensor] + (size_t)address * bytes, &bits, bytes);
   } while (step(stage, counters, 0, parallel));

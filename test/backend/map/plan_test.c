@@ -1,4 +1,5 @@
-/* Mappings that break a rule, sections that do not fit, and what the planner promises about its choices. */
+/* Mappings that break a rule, sections that do not fit, and what the planner promises about its
+ * choices. */
 #include "backend/map/estimate.h"
 #include "backend/map/lower.h"
 #include "backend/map/plan.h"
@@ -12,16 +13,20 @@
 #include <cmocka.h>
 #include <string.h>
 
-static const SambaMachine *machineOf(const char *name) { return sambaMachineFind(sambaStringRef(name)); }
+static const SambaMachine *machineOf(const char *name) {
+  return sambaMachineFind(sambaStringRef(name));
+}
 
-static void makeMatmul(SambaStageGraph *graph, SambaArena *arena, SambaDType dtype, int64_t m, int64_t n, int64_t k) {
+static void makeMatmul(SambaStageGraph *graph, SambaArena *arena, SambaDType dtype, int64_t m,
+                       int64_t n, int64_t k) {
   *graph = (SambaStageGraph){.arena = arena, .name = "g"};
   uint32_t a = addTensor(graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){m, k});
   uint32_t b = addTensor(graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){k, n});
   addMatmul(graph, a, b, false, SAMBA_TENSOR_RESULT, dtype);
 }
 
-static SambaSection *lowered(SambaStageGraph *graph, const SambaMachine *machine, SambaArena *arena) {
+static SambaSection *lowered(SambaStageGraph *graph, const SambaMachine *machine,
+                             SambaArena *arena) {
   SambaSection *section = NULL;
   SambaStatus status = sambaPlanTiles(graph, machine, NULL);
   if (!status)
@@ -41,7 +46,7 @@ typedef struct Case {
   const char *text;
   void (*spoil)(SambaMapping *mapping);
 } Case;
-#define CASE(name, ...)                                                                                                \
+#define CASE(name, ...)                                                                            \
   static void name(SambaMapping *mapping) { __VA_ARGS__; }
 CASE(otherDims, mapping->dim_count = 2)
 CASE(tileTooLarge, mapping->tile[0] = 65)
@@ -63,11 +68,13 @@ static void mappingsAreChecked(void **state) {
       {"the loop order is not a permutation of the dimensions: position 1 is 1", noPermutation},
       {"reduced dimension 2 must stay at position 2 of the loop order", reducedEarly},
       {"reduced dimension 2: tile 7 does not divide the extent 48", noDivisor},
-      {"a tile of 1024 sums needs 1024 accumulators, but sn40l has 256 per array\n  note: make the tile smaller or the "
+      {"a tile of 1024 sums needs 1024 accumulators, but sn40l has 256 per array\n  note: make the "
+       "tile smaller or the "
        "reduced dimensions whole",
        tooManySums},
       {"pipeline dimension 1 must be a parallel dimension and the outermost loop", pipelineInside},
   };
+
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     SambaArena arena = {0};
     SambaStageGraph graph;
@@ -85,20 +92,24 @@ static void mappingsAreChecked(void **state) {
   }
 }
 
-/* 2^33 accumulated bytes: the intermediate of x W V cannot be on chip whole, nor can any row of it. */
+/* 2^33 accumulated bytes: the intermediate of x W V cannot be on chip whole, nor can any
+ * row of it. */
 static void whatDoesNotFitIsExhausted(void **state) {
   (void)state;
   SambaArena arena = {0};
   SambaStageGraph graph = {.arena = &arena, .name = "wide"};
   uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, (int64_t[]){4, 8});
-  uint32_t w = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, (int64_t[]){8, 1 << 20});
-  uint32_t v = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, (int64_t[]){1 << 20, 4});
+  uint32_t w =
+      addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, (int64_t[]){8, 1 << 20});
+  uint32_t v =
+      addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, (int64_t[]){1 << 20, 4});
   uint32_t y = addMatmul(&graph, x, w, false, SAMBA_TENSOR_INTERMEDIATE, SAMBA_DTYPE_F32);
+
   addMatmul(&graph, y, v, false, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_F32);
   SambaStatus status = sambaPlanTiles(&graph, machineOf("tiny"), NULL);
   assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
-  assert_non_null(
-      strstr(sambaStatusGetMessage(status), "bytes on chip, but a PMU of tiny has 65536; cut the section there"));
+  assert_non_null(strstr(sambaStatusGetMessage(status),
+                         "bytes on chip, but a PMU of tiny has 65536; cut the section there"));
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
 }
@@ -108,9 +119,11 @@ static void lowerWantsMappings(void **state) {
   SambaArena arena = {0};
   SambaStageGraph graph;
   SambaSection *section;
+
   makeMatmul(&graph, &arena, SAMBA_DTYPE_F32, 4, 4, 4);
   SambaStatus status = sambaLowerStages(&graph, machineOf("tiny"), &arena, &section);
-  assert_non_null(strstr(sambaStatusGetMessage(status), "stage 0 (matmul) has no mapping; plan the section first"));
+  assert_non_null(strstr(sambaStatusGetMessage(status),
+                         "stage 0 (matmul) has no mapping; plan the section first"));
   sambaStatusFree(status);
   graph.stage_count = 0;
   status = sambaLowerStages(&graph, machineOf("tiny"), &arena, &section);
@@ -139,7 +152,8 @@ static void decisionsReduceParallelism(void **state) {
   SambaStageGraph graph;
   SambaSection *section;
   makeMatmul(&graph, &arena, SAMBA_DTYPE_BF16, 1024, 1024, 1024);
-  assert_null(sambaPlanTiles(&graph, machineOf("sn40l"), &(SambaPlanOptions){.parallel_divisor = 4}));
+  assert_null(
+      sambaPlanTiles(&graph, machineOf("sn40l"), &(SambaPlanOptions){.parallel_divisor = 4}));
   assert_null(sambaLowerStages(&graph, machineOf("sn40l"), &arena, &section));
   assert_true(sambaSectionCount(section).pcus <= 260);
   sambaArenaDestroy(&arena);
@@ -153,7 +167,8 @@ static void planningIsIdempotent(void **state) {
     SambaStageGraph graph = {.arena = &arena, .name = graphKinds[k].name};
     graphKinds[k].make(&graph, &(Random){k + 1});
     assert_null(sambaPlanTiles(&graph, machineOf("sn40l"), NULL));
-    SambaMapping *before = sambaArenaCopy(&arena, graph.mappings, graph.stage_count * sizeof *before);
+    SambaMapping *before =
+        sambaArenaCopy(&arena, graph.mappings, graph.stage_count * sizeof *before);
     assert_null(sambaPlanTiles(&graph, machineOf("sn40l"), NULL));
     assert_memory_equal(before, graph.mappings, graph.stage_count * sizeof *before);
     sambaArenaDestroy(&arena);
@@ -164,6 +179,7 @@ static void sectionsTooLargeAreNamed(void **state) {
   (void)state;
   SambaArena arena = {0};
   SambaStageGraph graph;
+
   makeMatmul(&graph, &arena, SAMBA_DTYPE_F32, 512, 512, 64);
   SambaSection *section = lowered(&graph, machineOf("sn40l"), &arena);
   SambaStatus status = sambaSectionFits(section, machineOf("tiny"));
@@ -178,8 +194,9 @@ static void sectionsTooLargeAreNamed(void **state) {
   machine = *machineOf("sn40l");
   machine.flows_per_lane = 0;
   status = sambaSectionFits(section, &machine);
-  assert_non_null(strstr(sambaStatusGetMessage(status),
-                         "vector streams, but a unit of sn40l has 4 inputs and 2 outputs of 0 flows"));
+  assert_non_null(
+      strstr(sambaStatusGetMessage(status),
+             "vector streams, but a unit of sn40l has 4 inputs and 2 outputs of 0 flows"));
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
 }

@@ -15,22 +15,26 @@ static const SambaDType F = SAMBA_DTYPE_F32;
 
 static SambaMachine machineOf(const char *name) { return *sambaMachineFind(sambaStringRef(name)); }
 
-/* An elementwise stage over `rank` dimensions from one tensor into another; the identity, negated. */
+/* An elementwise stage over `rank` dimensions from one tensor into another; the identity,
+ * negated. */
 static uint32_t addNegate(SambaStageGraph *graph, uint32_t from, SambaTensorRole role, bool copy) {
   const SambaStageTensor source = graph->tensors[from];
   uint32_t to = addTensor(graph, role, source.dtype, source.rank, source.dims);
   SambaStage stage = {.name = "point", .layer = "", .dim_count = source.rank, .operand_count = 1};
+
   stage.operands[0] = (SambaStageOperand){.tensor = from, .index_operand = -1};
   stage.output = (SambaStageOperand){.tensor = to, .index_operand = -1};
   for (uint32_t d = 0; d < source.rank; ++d) {
     stage.extents[d] = source.dims[d];
     stage.operands[0].axes[d].coefficients[d] = stage.output.axes[d].coefficients[d] = 1;
   }
+
   stage.ops = SAMBA_ARENA_NEW(graph->arena, SambaLaneOp);
   *stage.ops = (SambaLaneOp){.opcode = SAMBA_LANE_NEG, .type = SAMBA_DTYPE_F32};
   stage.op_count = copy ? 0 : 1;
   stage.result = copy ? 0 : 1;
   sambaStageGraphAddStage(graph, &stage);
+
   return to;
 }
 
@@ -48,7 +52,8 @@ static void mapWhole(SambaStageGraph *graph) {
   }
 }
 
-static void expectLower(SambaStageGraph *graph, const SambaMachine *machine, SambaStatusCode code, const char *text) {
+static void expectLower(SambaStageGraph *graph, const SambaMachine *machine, SambaStatusCode code,
+                        const char *text) {
   SambaSection *section;
   SambaStatus status = sambaLowerStages(graph, machine, graph->arena, &section);
   if (sambaStatusGetCode(status) != code || !strstr(sambaStatusGetMessage(status), text))
@@ -67,7 +72,8 @@ static void expectPlan(SambaStageGraph *graph, const SambaMachine *machine, cons
 static void makeChain(SambaStageGraph *graph, SambaArena *arena, bool copy) {
   *graph = (SambaStageGraph){.arena = arena, .name = "g"};
   uint32_t x = addTensor(graph, SAMBA_TENSOR_ARGUMENT, F, 2, (int64_t[]){8, 12});
-  addNegate(graph, addNegate(graph, x, SAMBA_TENSOR_INTERMEDIATE, copy), SAMBA_TENSOR_RESULT, false);
+  addNegate(graph, addNegate(graph, x, SAMBA_TENSOR_INTERMEDIATE, copy), SAMBA_TENSOR_RESULT,
+            false);
   mapWhole(graph);
 }
 
@@ -76,12 +82,14 @@ static void groupsAreChains(void **state) {
   SambaArena arena = {0};
   SambaStageGraph graph;
   SambaMachine machine = machineOf("sn40l");
+
   makeChain(&graph, &arena, false);
   graph.stages[1].operands[0].axes[0].coefficients[0] = -1; /* upside down: not point by point */
   graph.stages[1].operands[0].axes[0].constant = 7;
   graph.mappings[1].group = 0;
   expectLower(&graph, &machine, SAMBA_INVALID,
               "but are not a chain of elementwise stages in which each result has one reader");
+
   /* A chain of additions brings in one tensor after the other. */
   graph = (SambaStageGraph){.arena = &arena, .name = "long"};
   uint32_t sum = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, F, 1, (int64_t[]){16});
@@ -94,6 +102,7 @@ static void groupsAreChains(void **state) {
     stage->ops[0] = (SambaLaneOp){.opcode = SAMBA_LANE_ADD, .type = F, .operands = {0, 1}};
     stage->result = 2;
   }
+
   expectPlan(&graph, &machine, "brings its group to more than 32 operands");
   sambaArenaDestroy(&arena);
 }
@@ -116,9 +125,10 @@ static void copiesFollowTheirSource(void **state) {
 
 /* Row r of x to row index[r] of y. */
 static void addScatter(SambaStageGraph *graph, uint32_t x) {
-  uint32_t index = addTensor(graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_I32, 1, (int64_t[]){8}),
-           y = addTensor(graph, SAMBA_TENSOR_RESULT, F, 2, (int64_t[]){5, 12});
-  SambaStage stage = {.name = "scatter", .layer = "", .dim_count = 2, .extents = {8, 12}, .operand_count = 2};
+  uint32_t index = addTensor(graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_I32, 1, (int64_t[]){8});
+  uint32_t y = addTensor(graph, SAMBA_TENSOR_RESULT, F, 2, (int64_t[]){5, 12});
+  SambaStage stage = {
+      .name = "scatter", .layer = "", .dim_count = 2, .extents = {8, 12}, .operand_count = 2};
   stage.operands[0] = (SambaStageOperand){.tensor = x, .index_operand = -1};
   stage.operands[1] = (SambaStageOperand){.tensor = index, .index_operand = -1};
   stage.output = (SambaStageOperand){.tensor = y, .index_operand = 1};
@@ -133,11 +143,13 @@ static void indexedStoresStandAlone(void **state) {
   SambaMachine machine = machineOf("sn40l");
   SambaStageGraph graph = {.arena = &arena, .name = "g"};
   uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, F, 2, (int64_t[]){8, 12});
+
   addScatter(&graph, x);
   mapWhole(&graph);
   graph.mappings[0].tile[1] = 3;
   graph.mappings[0].unroll[1] = 4;
-  expectLower(&graph, &machine, SAMBA_INVALID, "an indexed store is in order, so it is not unrolled");
+  expectLower(&graph, &machine, SAMBA_INVALID,
+              "an indexed store is in order, so it is not unrolled");
   graph = (SambaStageGraph){.arena = &arena, .name = "g"};
   x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, F, 2, (int64_t[]){8, 12});
   addScatter(&graph, addNegate(&graph, x, SAMBA_TENSOR_INTERMEDIATE, false));
@@ -152,9 +164,11 @@ static void pipelinesAgree(void **state) {
   SambaArena arena = {0};
   SambaStageGraph graph;
   SambaMachine machine = machineOf("sn40l");
+
   makeChain(&graph, &arena, false);
   graph.mappings[0].pipeline_dim = 0;
-  expectLower(&graph, &machine, SAMBA_INVALID, "stage 1 (point) has not a pipeline dimension, but stage 0 (point) has");
+  expectLower(&graph, &machine, SAMBA_INVALID,
+              "stage 1 (point) has not a pipeline dimension, but stage 0 (point) has");
   graph.mappings[1].pipeline_dim = 0;
   graph.mappings[0].tile[0] = 4;
   expectLower(&graph, &machine, SAMBA_INVALID,
@@ -163,7 +177,8 @@ static void pipelinesAgree(void **state) {
   graph.stages[1].operands[0].axes[0].coefficients[0] = -1;
   graph.stages[1].operands[0].axes[0].constant = 7;
   expectLower(&graph, &machine, SAMBA_INVALID,
-              "does not run one axis with the section's pipeline dimension 0 point by point, as every tensor between "
+              "does not run one axis with the section's pipeline dimension 0 point by point, as "
+              "every tensor between "
               "stages must");
   sambaArenaDestroy(&arena);
 }
@@ -173,6 +188,7 @@ static void tensorsBetweenStages(void **state) {
   SambaArena arena = {0};
   SambaStageGraph graph;
   SambaMachine machine = machineOf("sn40l");
+
   makeChain(&graph, &arena, false);
   graph.stages[1].operands[1] = graph.stages[1].operands[0];
   graph.tensors[0].dtype = graph.tensors[1].dtype = SAMBA_DTYPE_I32;
@@ -183,26 +199,32 @@ static void tensorsBetweenStages(void **state) {
   graph.stages[1].op_count = 0;
   graph.tensors[2].dtype = SAMBA_DTYPE_I32;
   expectLower(&graph, &machine, SAMBA_UNSUPPORTED,
-              "reads by index from a tensor made in the same section; indexed reads need it in memory, so the sections "
+              "reads by index from a tensor made in the same section; indexed reads need it in "
+              "memory, so the sections "
               "must be cut between them");
   makeChain(&graph, &arena, false);
   graph.tensors[2].role = SAMBA_TENSOR_INTERMEDIATE;
   expectLower(&graph, &machine, SAMBA_INVALID,
               "stage 1 (point) writes tensor 2, which nobody reads and which is no result");
+
   /* Five stages write fifths of one tensor that a sixth reads. */
   graph = (SambaStageGraph){.arena = &arena, .name = "g"};
-  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, F, 1, (int64_t[]){4}), whole = 0;
+  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, F, 1, (int64_t[]){4});
+  uint32_t whole = 0;
+
   for (uint32_t i = 0; i < 5; ++i) {
     uint32_t part = addNegate(&graph, x, SAMBA_TENSOR_INTERMEDIATE, false);
     whole = i ? whole : part;
     graph.stages[i].output.tensor = whole;
     graph.stages[i].output.axes[0].constant = 4 * i;
   }
+
   graph.tensors[whole].dims[0] = 20;
   addNegate(&graph, whole, SAMBA_TENSOR_RESULT, false);
   mapWhole(&graph);
   expectLower(&graph, &machine, SAMBA_EXHAUSTED,
-              "is written by 5 stages, but a PMU of sn40l has 4 vector inputs; cut the section before its readers");
+              "is written by 5 stages, but a PMU of sn40l has 4 vector inputs; cut the section "
+              "before its readers");
   sambaArenaDestroy(&arena);
 }
 
@@ -211,6 +233,7 @@ static void buffersAndCountersHaveLimits(void **state) {
   SambaArena arena = {0};
   SambaStageGraph graph;
   SambaMachine machine = machineOf("sn40l");
+
   makeChain(&graph, &arena, true);
   machine.pmu_bytes = 1024;
   graph.mappings[0].operand_depth[0] = graph.mappings[1].operand_depth[0] = 3;
@@ -234,11 +257,15 @@ static void generatorsAndFlowsHaveLimits(void **state) {
   SambaArena arena = {0};
   SambaMachine machine = machineOf("sn40l");
   SambaStageGraph graph = {.arena = &arena, .name = "g"};
-  /* y[j, i] = -x[i, j]: copies along i lie side by side in y, but they are not the last dimension with copies. */
+
+  /* y[j, i] = -x[i, j]: copies along i lie side by side in y, but they are not the last dimension
+   * with copies. */
   uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, F, 2, (int64_t[]){64, 64});
   addNegate(&graph, x, SAMBA_TENSOR_RESULT, false);
-  graph.stages[0].output.axes[0].coefficients[0] = graph.stages[0].output.axes[1].coefficients[1] = 0;
-  graph.stages[0].output.axes[0].coefficients[1] = graph.stages[0].output.axes[1].coefficients[0] = 1;
+  graph.stages[0].output.axes[0].coefficients[0] = graph.stages[0].output.axes[1].coefficients[1] =
+      0;
+  graph.stages[0].output.axes[0].coefficients[1] = graph.stages[0].output.axes[1].coefficients[0] =
+      1;
   mapWhole(&graph);
   graph.mappings[0].tile[0] = graph.mappings[0].tile[1] = 8;
   graph.mappings[0].unroll[0] = graph.mappings[0].unroll[1] = 8;
@@ -254,8 +281,11 @@ static void makeSum(SambaStageGraph *graph, SambaArena *arena, bool lanes) {
   *graph = (SambaStageGraph){.arena = arena, .name = "g"};
   uint32_t x = addTensor(graph, SAMBA_TENSOR_ARGUMENT, F, 3, (int64_t[]){4, 6, 24});
   uint32_t y = addTensor(graph, SAMBA_TENSOR_RESULT, F, 1, (int64_t[]){4});
-  SambaStage stage = {
-      .name = "sum", .layer = "", .dim_count = 3, .extents = {4, 6, 24}, .reduced = {false, true, true}};
+  SambaStage stage = {.name = "sum",
+                      .layer = "",
+                      .dim_count = 3,
+                      .extents = {4, 6, 24},
+                      .reduced = {false, true, true}};
   stage.operand_count = 1;
   stage.operands[0] = (SambaStageOperand){.tensor = x, .index_operand = -1};
   stage.output = (SambaStageOperand){.tensor = y, .index_operand = -1};
@@ -276,12 +306,13 @@ static void sumsStayInOrder(void **state) {
   SambaArena arena = {0};
   SambaStageGraph graph;
   SambaMachine machine = machineOf("sn40l");
+
   makeSum(&graph, &arena, false);
   graph.mappings[0].tile[1] = 2;
   graph.mappings[0].tile[2] = 12;
-  expectLower(
-      &graph, &machine, SAMBA_INVALID,
-      "reduced dimension 2: tile 12; it must be the whole extent 24, because an outer reduced dimension is tiled");
+  expectLower(&graph, &machine, SAMBA_INVALID,
+              "reduced dimension 2: tile 12; it must be the whole extent 24, because an outer "
+              "reduced dimension is tiled");
   makeSum(&graph, &arena, true);
   graph.mappings[0].tile[1] = 1;
   expectLower(&graph, &machine, SAMBA_INVALID,
@@ -289,7 +320,8 @@ static void sumsStayInOrder(void **state) {
   makeSum(&graph, &arena, false);
   graph.mappings[0].order[0] = 1;
   graph.mappings[0].order[1] = 0;
-  expectLower(&graph, &machine, SAMBA_INVALID, "must stay at position 1 of the loop order: sums are in order");
+  expectLower(&graph, &machine, SAMBA_INVALID,
+              "must stay at position 1 of the loop order: sums are in order");
   makeSum(&graph, &arena, false);
   graph.mappings[0].tile[0] = 0;
   expectLower(&graph, &machine, SAMBA_INVALID, "mapping of stage 0 (sum): dimension 0: tile 0");
@@ -302,6 +334,7 @@ static void plansHaveLimits(void **state) {
   SambaMachine machine = machineOf("tiny");
   SambaStageGraph graph = {.arena = &arena, .name = "chain"};
   uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, F, 2, (int64_t[]){8, 8});
+
   for (uint32_t i = 0; i < 9; ++i) /* transposed, so that they do not become one group */
     for (uint32_t d = 0; d < 1; ++d) {
       x = addNegate(&graph, x, i == 8 ? SAMBA_TENSOR_RESULT : SAMBA_TENSOR_INTERMEDIATE, false);
@@ -316,7 +349,8 @@ static void plansHaveLimits(void **state) {
   graph.tensors[8].role = SAMBA_TENSOR_RESULT;
   graph.tensor_count = 9;
   machine.reserve_units_percent = 20;
-  expectPlan(&graph, &machine, "the section needs 8 PCUs and 7 PMUs, but tiny has 8 and 8 to give, 12 together");
+  expectPlan(&graph, &machine,
+             "the section needs 8 PCUs and 7 PMUs, but tiny has 8 and 8 to give, 12 together");
   sambaArenaDestroy(&arena);
 }
 
@@ -325,15 +359,19 @@ static void smallestTilesMayNotFit(void **state) {
   SambaArena arena = {0};
   SambaMachine machine = machineOf("tiny");
   SambaStageGraph graph;
+
   makeSum(&graph, &arena, true);
   graph.mappings[0].dim_count = 0;
-  graph.stages[0].extents[2] = graph.tensors[0].dims[2] = 100003; /* prime: no chunk of whole lanes, and 400 KB a row */
+  graph.stages[0].extents[2] = graph.tensors[0].dims[2] =
+      100003; /* prime: no chunk of whole lanes, and 400 KB a row */
   graph.stages[0].operands[0].axes[0].coefficients[0] = 1;
   machine.fifo_depth = 16;
-  graph.stages[0].operands[0].axes[2].coefficients[2] = -1; /* backwards, so it must pass a buffer */
+  graph.stages[0].operands[0].axes[2].coefficients[2] =
+      -1; /* backwards, so it must pass a buffer */
   graph.stages[0].operands[0].axes[2].constant = 100002;
-  expectPlan(&graph, &machine,
-             "stage 0 (sum) finds no mapping: its smallest tiles and buffers exceed what is left of tiny");
+  expectPlan(
+      &graph, &machine,
+      "stage 0 (sum) finds no mapping: its smallest tiles and buffers exceed what is left of tiny");
   sambaArenaDestroy(&arena);
 }
 

@@ -1,5 +1,6 @@
-/* docs/pef-format.md shows exactly the tables of tables.def; SAMBA_UPDATE_DOCS=1 rewrites that part of the page. Also
- * rules that the tables themselves keep: the reader and the writer rely on them. */
+/* docs/pef-format.md shows exactly the tables of tables.def; SAMBA_UPDATE_DOCS=1 rewrites
+ * that part of the page. Also rules that the tables themselves keep: the reader and the
+ * writer rely on them. */
 #include "sample.h"
 
 #include "backend/config/records.h"
@@ -13,8 +14,9 @@
 #include <cmocka.h>
 
 /* SambaPefFieldKind */
-static const char *const kinds[SAMBA_PEF_FIELD_COUNT] = {"u32",   "u64",    "string",   "enum",  "flags",  "dtype",
-                                                         "index", "index?", "children", "bytes", "digest", NULL};
+static const char *const kinds[SAMBA_PEF_FIELD_COUNT] = {"u32",      "u64",   "string", "enum",
+                                                         "flags",    "dtype", "index",  "index?",
+                                                         "children", "bytes", "digest", NULL};
 
 static void printValues(FILE *out, const SambaPefEnumerator *values) {
   for (const SambaPefEnumerator *value = values; value->name; ++value)
@@ -23,12 +25,15 @@ static void printValues(FILE *out, const SambaPefEnumerator *values) {
 
 static void printTable(FILE *out, const SambaPefTable *table) {
   fprintf(out,
-          "\n### %s\n\n%c%s. %u bytes per record, %s%s.\n\n| offset | type | field | meaning |\n| --- | --- | --- | "
+          "\n### %s\n\n%c%s. %u bytes per record, %s%s.\n\n| offset | type | field | meaning |\n| "
+          "--- | --- | --- | "
           "--- |\n",
-          table->plural, table->doc[0] - ('a' <= table->doc[0] && table->doc[0] <= 'z' ? 'a' - 'A' : 0), table->doc + 1,
-          table->record_bytes, table->required ? "required" : "optional",
+          table->plural,
+          table->doc[0] - ('a' <= table->doc[0] && table->doc[0] <= 'z' ? 'a' - 'A' : 0),
+          table->doc + 1, table->record_bytes, table->required ? "required" : "optional",
           table->place == SAMBA_PEF_PLACE_CHILD ? ", a child table" : "");
   uint32_t offset = 0;
+
   for (uint32_t f = 0; f < table->field_count; ++f) {
     const SambaPefField *field = &table->fields[f];
     if (field->kind == SAMBA_PEF_FIELD_SOURCE)
@@ -45,13 +50,16 @@ static void printTable(FILE *out, const SambaPefTable *table) {
     fputs(" |\n", out);
     offset += sambaPefFieldBytes(field);
   }
+
   assert_int_equal(offset, table->record_bytes);
 }
 
-/* The page's text between `<!-- NAME: ... -->` and `<!-- end of NAME -->` is `text`, or becomes it. Frees the text. */
+/* The page's text between `<!-- NAME: ... -->` and `<!-- end of NAME -->` is `text`, or becomes it.
+ * Frees the text. */
 static void checkPart(const char *name, char *text) {
   static const char path[] = SAMBA_SOURCE_FOLDER "/docs/pef-format.md";
   char begin[64], end[64];
+
   snprintf(begin, sizeof begin, "<!-- %s: ", name);
   snprintf(end, sizeof end, "<!-- end of %s -->", name);
   size_t size;
@@ -59,7 +67,8 @@ static void checkPart(const char *name, char *text) {
   if (!page)
     fail_msg("%s is missing", path);
   page[size] = '\0';
-  char *start = strstr(page, begin), *stop = strstr(page, end);
+  char *start = strstr(page, begin);
+  char *stop = strstr(page, end);
   assert_non_null(start);
   assert_non_null(stop);
   start = strchr(start, '\n') + 1;
@@ -71,8 +80,10 @@ static void checkPart(const char *name, char *text) {
     fclose(out);
     same = true;
   }
+
   if (!same)
-    fail_msg("%s does not show the %s as they are; run this test with SAMBA_UPDATE_DOCS=1", path, name);
+    fail_msg("%s does not show the %s as they are; run this test with SAMBA_UPDATE_DOCS=1", path,
+             name);
   free(text);
   free(page);
 }
@@ -111,16 +122,18 @@ static void testTables(void **state) {
         assert_int_equal(sambaPefTable(field->target)->place, SAMBA_PEF_PLACE_ROOT);
       if (field->kind != SAMBA_PEF_FIELD_CHILDREN)
         continue;
-      assert_true(field->target > t);                                 /* parents are decoded before their children */
+      assert_true(field->target > t); /* parents are decoded before their children */
       assert_int_equal(table->place == SAMBA_PEF_PLACE_CHILD, false); /* one level */
       assert_int_equal(sambaPefTable(field->target)->place, SAMBA_PEF_PLACE_CHILD);
     }
   }
+
   assert_null(sambaPefTable(SAMBA_PEF_TABLE_COUNT));
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testTablesDocument), cmocka_unit_test(testRecordsDocument),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testTablesDocument),
+                                     cmocka_unit_test(testRecordsDocument),
                                      cmocka_unit_test(testTables)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

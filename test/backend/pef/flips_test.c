@@ -1,5 +1,6 @@
-/* Robustness: 1,000 seeded byte flips of a PEF, each as it is and with its checksums repaired, and every truncation.
- * Whatever the bytes, there is an error or a PEF that can be asked; run under ASan and UBSan by the sanitizer build. */
+/* Robustness: 1,000 seeded byte flips of a PEF, each as it is and with its checksums repaired, and
+ * every truncation. Whatever the bytes, there is an error or a PEF that can be asked; run under
+ * ASan and UBSan by the sanitizer build. */
 #include "sample.h"
 
 #include "backend/pef/image.h"
@@ -23,33 +24,41 @@ static uint64_t nextRandom(uint64_t *state) { /* splitmix64 */
 static bool exercise(const char *path) {
   SambaPef *pef;
   SambaStatus status = sambaPefOpen(path, &pef);
+
   if (status) {
     assert_true(strlen(sambaStatusGetMessage(status)) > 10);
     sambaStatusFree(status);
     return false;
   }
+
   SambaMachine machine;
   expectOk(sambaPefGetMachine(pef, &machine));
   for (uint32_t i = 0; i < pef->symbols_count; ++i)
     if (pef->symbols[i].init == SAMBA_PEF_INIT_BLOB || pef->symbols[i].init == SAMBA_PEF_INIT_FILE)
       sambaStatusFree(sambaPefVerifyInit(pef, &pef->symbols[i]));
+
   for (uint32_t i = 0; i < pef->images_count; ++i) {
     SambaArena arena = {0};
     SambaSection *section;
     sambaStatusFree(sambaPefDecodeImage(pef, i, &machine, &arena, &section));
     sambaArenaDestroy(&arena);
   }
+
   for (uint32_t i = 0; i < pef->calls_count; ++i)
     sambaPefCallLayer(pef, i, 1);
   expectOk(sambaPefWriteLog(pef, samplePath(3, "flip.log")));
   sambaPefDestroy(pef);
+
   return true;
 }
 
 static void testFlips(void **state) {
   (void)state;
-  const char *good = samplePath(0, "a.pef"), *bad = samplePath(1, "b.pef"), *fixed = samplePath(2, "c.pef");
+  const char *good = samplePath(0, "a.pef");
+  const char *bad = samplePath(1, "b.pef");
+  const char *fixed = samplePath(2, "c.pef");
   SambaPef *pef = samplePefCreate();
+
   expectOk(sambaPefWrite(pef, good));
   sambaPefDestroy(pef);
   size_t size;
@@ -59,9 +68,11 @@ static void testFlips(void **state) {
     tables = bytes[i] ? i + 1 : tables;
   uint64_t random = seed;
   int opened = 0, repaired = 0;
+
   for (int i = 0; i < flips; ++i) {
-    size_t at = nextRandom(&random) % 10 ? nextRandom(&random) % tables
-                                         : weightsOffset + nextRandom(&random) % (size - weightsOffset);
+    size_t at = nextRandom(&random) % 10
+                    ? nextRandom(&random) % tables
+                    : weightsOffset + nextRandom(&random) % (size - weightsOffset);
     char was = bytes[at];
     bytes[at] ^= (char)(1 << nextRandom(&random) % 8);
     sampleWriteFile(bad, bytes, size);
@@ -74,8 +85,9 @@ static void testFlips(void **state) {
     sambaStatusFree(status);
     bytes[at] = was;
   }
-  /* Checksums cover all but padding, ELF bookkeeping and the weights, whose checksums are verified when they are read.
-   */
+
+  /* Checksums cover all but padding, ELF bookkeeping and the weights, whose checksums are verified
+   * when they are read. */
   assert_true(opened < flips / 3);
   assert_true(repaired > flips / 2);
   free(bytes);
@@ -83,22 +95,27 @@ static void testFlips(void **state) {
 
 static void testTruncations(void **state) {
   (void)state;
-  const char *good = samplePath(0, "a.pef"), *bad = samplePath(1, "b.pef");
+  const char *good = samplePath(0, "a.pef");
+  const char *bad = samplePath(1, "b.pef");
   SambaPef *pef = samplePefCreate();
+
   expectOk(sambaPefWrite(pef, good));
   sambaPefDestroy(pef);
   size_t size;
   char *bytes = sampleReadFile(good, &size);
+
   for (size_t length = 0; length < size; length += length < 9000 ? 61 : 4093) {
     sampleWriteFile(bad, bytes, length);
     assert_false(exercise(bad));
   }
+
   sampleWriteFile(bad, bytes, size - 1);
   assert_false(exercise(bad));
   free(bytes);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testFlips), cmocka_unit_test(testTruncations)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testFlips),
+                                     cmocka_unit_test(testTruncations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

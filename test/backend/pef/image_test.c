@@ -1,5 +1,6 @@
-/* Sections in and out of images, and 1,000 byte flips of a PEF whose image decodes, with checksums repaired: damage
- * must end in the decoder's hands and be found there, or leave a section that passes every check. */
+/* Sections in and out of images, and 1,000 byte flips of a PEF whose image decodes, with checksums
+ * repaired: damage must end in the decoder's hands and be found there, or leave a section that
+ * passes every check. */
 #include "sample.h"
 
 #include "backend/config/listing.h"
@@ -37,8 +38,10 @@ static SambaPef *createWithSection(void) {
   SambaPef *pef = samplePefCreate();
   SambaSection *section;
   size_t position = 0;
+
   expectOk(sambaSectionParse(sambaStringRef(listing), &position, &pef->arena, &section));
-  expectOk(sambaPefEncodeImage(pef, section, sambaMachineFind(sambaStringRef("tiny")), &pef->images[0]));
+  expectOk(
+      sambaPefEncodeImage(pef, section, sambaMachineFind(sambaStringRef("tiny")), &pef->images[0]));
   pef->symbols[SAMPLE_X].dims[0].size = pef->symbols[SAMPLE_Y].dims[0].size = 16;
   pef->symbols[SAMPLE_X].dims[1].size = pef->symbols[SAMPLE_Y].dims[1].size = 4;
   pef->symbols[SAMPLE_X].bytes = pef->symbols[SAMPLE_Y].bytes = 256;
@@ -46,13 +49,16 @@ static SambaPef *createWithSection(void) {
   pef->calls[0].bindings_count = 2;
   pef->calls[0].bindings[1].symbol = SAMPLE_Y;
   pef->calls[0].layers_count = 0;
+
   return pef;
 }
 
 static void testNames(void **state) {
   (void)state;
   const char *path = samplePath(0, "a.pef");
-  SambaPef *pef = createWithSection(), *back;
+  SambaPef *pef = createWithSection();
+  SambaPef *back;
+
   expectOk(sambaPefWrite(pef, path));
   expectOk(sambaPefOpen(path, &back));
   SambaMachine machine;
@@ -82,13 +88,15 @@ static void testMismatches(void **state) {
   SambaMachine machine;
   SambaArena arena = {0};
   SambaSection *section;
+
   expectOk(sambaPefGetMachine(pef, &machine));
   --pef->images[0].formals_count;
   expectError(sambaPefDecodeImage(pef, 0, &machine, &arena, &section),
               "image 0: it names 1 formal arguments, but its code has 2");
   ++pef->images[0].formals_count;
   --pef->images[0].units_count;
-  expectError(sambaPefDecodeImage(pef, 0, &machine, &arena, &section), "image 0: it names 2 units, but its code has 3");
+  expectError(sambaPefDecodeImage(pef, 0, &machine, &arena, &section),
+              "image 0: it names 2 units, but its code has 3");
   ++pef->images[0].units_count;
   --pef->images[0].rates_count;
   expectError(sambaPefDecodeImage(pef, 0, &machine, &arena, &section),
@@ -100,18 +108,24 @@ static void testMismatches(void **state) {
 static void testDamagedCode(void **state) {
   (void)state;
   enum { flips = 1000 };
-  const char *good = samplePath(0, "a.pef"), *bad = samplePath(1, "b.pef"), *fixed = samplePath(2, "c.pef");
+  const char *good = samplePath(0, "a.pef");
+  const char *bad = samplePath(1, "b.pef");
+  const char *fixed = samplePath(2, "c.pef");
   SambaPef *pef = createWithSection();
+
   expectOk(sambaPefWrite(pef, good));
-  uint64_t start = samplePatch(good, ".samba.code", 0, "SPEF", 4), bytes = 64 + pef->images[0].code.size;
+  uint64_t start = samplePatch(good, ".samba.code", 0, "SPEF", 4);
+  uint64_t bytes = 64 + pef->images[0].code.size;
   sambaPefDestroy(pef);
   size_t size;
   char *file = sampleReadFile(good, &size);
   uint32_t random = 99;
   int decoded = 0, refused = 0;
+
   for (int i = 0; i < flips; ++i) {
     random = random * 1664525 + 1013904223;
-    uint64_t at = start + 64 + (random >> 8) % (bytes - 64), bit = random >> 4 & 7;
+    uint64_t at = start + 64 + (random >> 8) % (bytes - 64);
+    uint64_t bit = random >> 4 & 7;
     file[at] ^= (char)(1 << bit);
     sampleWriteFile(bad, file, size);
     expectOk(sambaPefFixChecksums(bad, fixed));
@@ -131,6 +145,7 @@ static void testDamagedCode(void **state) {
     sambaArenaDestroy(&arena);
     sambaPefDestroy(pef);
   }
+
   assert_int_equal(decoded + refused, flips);
   assert_true(refused > flips / 4); /* bits of addresses and constants have many legal values */
   free(file);
@@ -140,6 +155,7 @@ static void testLog(void **state) {
   (void)state;
   const char *path = samplePath(0, "a.pef.log");
   SambaPef *pef = createWithSection();
+
   expectOk(sambaPefWriteLog(pef, path));
   size_t size;
   char *text = sampleReadFile(path, &size);

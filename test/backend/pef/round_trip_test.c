@@ -26,7 +26,9 @@ static SambaPef *writeAndOpen(SambaPef *pef, const char *path) {
 
 static void testFields(void **state) {
   (void)state;
-  SambaPef *pef = samplePefCreate(), *back = writeAndOpen(pef, samplePath(0, "a.pef"));
+  SambaPef *pef = samplePefCreate();
+  SambaPef *back = writeAndOpen(pef, samplePath(0, "a.pef"));
+
   assert_int_equal(back->header.major, 1);
   assert_int_equal(back->symbols_count, 4);
   const SambaPefSymbol *w = &back->symbols[SAMPLE_W];
@@ -53,7 +55,8 @@ static void testFields(void **state) {
   assert_int_equal(back->calls[0].bindings_count, 4);
   assert_int_equal(back->calls[0].bindings[3].argin, 0);
   assertText(back->calls[0].layers[1].name, "encoder.0.fc1");
-  assertText((SambaStringRef){(const char *)back->graphs[0].trace.data, back->graphs[0].trace.size}, "trace record");
+  assertText((SambaStringRef){(const char *)back->graphs[0].trace.data, back->graphs[0].trace.size},
+             "trace record");
   assertText(back->options[0].value, "mp0");
   assert_int_equal(sambaPefFindSymbol(back, sambaStringRef("y")), SAMPLE_Y);
   assert_int_equal(sambaPefFindSymbol(back, sambaStringRef("z")), SAMBA_PEF_NONE);
@@ -64,7 +67,8 @@ static void testFields(void **state) {
 
 static void testMachine(void **state) {
   (void)state;
-  SambaPef *pef = samplePefCreate(), *back = writeAndOpen(pef, samplePath(0, "a.pef"));
+  SambaPef *pef = samplePefCreate();
+  SambaPef *back = writeAndOpen(pef, samplePath(0, "a.pef"));
   SambaMachine machine;
   const SambaMachine *tiny = sambaMachineFind(sambaStringRef("tiny"));
   expectOk(sambaPefGetMachine(back, &machine));
@@ -79,7 +83,8 @@ static void testMachine(void **state) {
 
 static void assertSameFiles(const char *a, const char *b) {
   size_t sizes[2];
-  char *first = sampleReadFile(a, &sizes[0]), *second = sampleReadFile(b, &sizes[1]);
+  char *first = sampleReadFile(a, &sizes[0]);
+  char *second = sampleReadFile(b, &sizes[1]);
   assert_int_equal(sizes[0], sizes[1]);
   assert_memory_equal(first, second, sizes[0]);
   free(first);
@@ -88,8 +93,13 @@ static void assertSameFiles(const char *a, const char *b) {
 
 static void testDeterministic(void **state) {
   (void)state;
-  const char *a = samplePath(0, "a.pef"), *b = samplePath(1, "b.pef"), *c = samplePath(2, "c.pef");
-  SambaPef *pef = samplePefCreate(), *again = samplePefCreate(), *back = writeAndOpen(pef, a);
+  const char *a = samplePath(0, "a.pef");
+  const char *b = samplePath(1, "b.pef");
+  const char *c = samplePath(2, "c.pef");
+  SambaPef *pef = samplePefCreate();
+  SambaPef *again = samplePefCreate();
+  SambaPef *back = writeAndOpen(pef, a);
+
   expectOk(sambaPefWrite(again, b));
   assertSameFiles(a, b);
   expectOk(sambaPefWrite(back, c)); /* an opened PEF, with its own data as source */
@@ -107,8 +117,11 @@ static SambaStatus produceHalves(void *user, SambaPefSink *sink) {
 
 static void testSources(void **state) {
   (void)state;
-  const char *a = samplePath(0, "a.pef"), *b = samplePath(1, "b.pef"), *raw = samplePath(2, "raw.bin");
+  const char *a = samplePath(0, "a.pef");
+  const char *b = samplePath(1, "b.pef");
+  const char *raw = samplePath(2, "raw.bin");
   SambaPef *pef = samplePefCreate();
+
   expectOk(sambaPefWrite(pef, a));
   char padded[100] = {0};
   memcpy(padded + 7, sampleWeights, sizeof sampleWeights);
@@ -124,8 +137,10 @@ static void testSources(void **state) {
 
 static void testExternal(void **state) {
   (void)state;
-  const char *a = samplePath(0, "a.pef"), *raw = samplePath(1, "model.bin");
+  const char *a = samplePath(0, "a.pef");
+  const char *raw = samplePath(1, "model.bin");
   char padded[100] = {0};
+
   memcpy(padded + 7, sampleWeights, sizeof sampleWeights);
   sampleWriteFile(raw, padded, sizeof padded);
   SambaPef *pef = samplePefCreate();
@@ -144,12 +159,14 @@ static void testExternal(void **state) {
               "in model.bin is wrong: the file is damaged or another one");
   sampleWriteFile(raw, padded, 20);
   expectError(sambaPefReadInit(back, &back->symbols[SAMPLE_W], data),
-              "bytes 7 to 55 are expected, but the file has 20; put the file that was compiled beside the PEF");
+              "bytes 7 to 55 are expected, but the file has 20; put the file that was compiled "
+              "beside the PEF");
   SambaPefSymbol broken = back->symbols[SAMPLE_W];
   broken.init_file = (SambaStringRef){"a\0b", 3};
   expectError(sambaPefReadInit(back, &broken, data), "init_file contains a zero byte");
   unlink(raw);
-  expectError(sambaPefReadInit(back, &back->symbols[SAMPLE_W], data), "cannot be read: No such file");
+  expectError(sambaPefReadInit(back, &back->symbols[SAMPLE_W], data),
+              "cannot be read: No such file");
   sambaPefDestroy(back);
   sambaPefDestroy(pef);
 }
@@ -161,8 +178,8 @@ static void testReadelf(void **state) {
   const char *path = samplePath(0, "a.pef");
   expectOk(sambaPefWrite(pef, path));
   char command[512];
-  snprintf(command, sizeof command, "readelf -S %s 2>&1 | grep -q '\\.samba\\.weights *PROGBITS *0* *[0-9a-f]*0000$'",
-           path);
+  snprintf(command, sizeof command,
+           "readelf -S %s 2>&1 | grep -q '\\.samba\\.weights *PROGBITS *0* *[0-9a-f]*0000$'", path);
   int status = system(command);
   if (WEXITSTATUS(status) == 127)
     skip();
@@ -171,8 +188,9 @@ static void testReadelf(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testFields),        cmocka_unit_test(testMachine),
-                                     cmocka_unit_test(testDeterministic), cmocka_unit_test(testSources),
-                                     cmocka_unit_test(testExternal),      cmocka_unit_test(testReadelf)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testFields),        cmocka_unit_test(testMachine),
+      cmocka_unit_test(testDeterministic), cmocka_unit_test(testSources),
+      cmocka_unit_test(testExternal),      cmocka_unit_test(testReadelf)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

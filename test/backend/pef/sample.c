@@ -12,8 +12,8 @@
 
 const float sampleWeights[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 
-static void addSymbol(SambaPef *pef, uint32_t index, const char *name, SambaPefSymbolKind kind, uint64_t rows,
-                      uint64_t columns) {
+static void addSymbol(SambaPef *pef, uint32_t index, const char *name, SambaPefSymbolKind kind,
+                      uint64_t rows, uint64_t columns) {
   SambaPefSymbol *symbol = &pef->symbols[index];
   sambaPefSymbolInitialize(symbol);
   symbol->name = sambaStringRef(name);
@@ -27,6 +27,7 @@ static void addSymbol(SambaPef *pef, uint32_t index, const char *name, SambaPefS
   symbol->address = 4096 * index;
   symbol->first_call = symbol->last_call = 0;
   SambaPefRegion *region = &pef->regions[index];
+
   sambaPefRegionInitialize(region);
   region->name = symbol->name;
   region->memory = SAMBA_PEF_MEMORY_HBM;
@@ -44,6 +45,7 @@ static void addCall(SambaPef *pef) {
   static SambaPefUnit units[2];
   static SambaPefRate rates[1];
   SambaArena *arena = &pef->arena;
+
   pef->images_count = pef->sections_count = pef->calls_count = 1;
   pef->images = SAMBA_ARENA_NEW(arena, SambaPefImage);
   const char *const names[] = {"x", "w", "y"};
@@ -75,8 +77,10 @@ static void addCall(SambaPef *pef) {
   pef->calls[0].bindings_count = 4;
   pef->calls[0].bindings = SAMBA_ARENA_ARRAY(arena, SambaPefBinding, 4);
   for (uint32_t i = 0; i < 3; ++i)
-    pef->calls[0].bindings[i] = (SambaPefBinding){.formal = i, .symbol = i, .argin = SAMBA_PEF_NONE};
-  pef->calls[0].bindings[3] = (SambaPefBinding){.kind = SAMBA_PEF_BINDING_ARGIN, .symbol = SAMBA_PEF_NONE};
+    pef->calls[0].bindings[i] =
+        (SambaPefBinding){.formal = i, .symbol = i, .argin = SAMBA_PEF_NONE};
+  pef->calls[0].bindings[3] =
+      (SambaPefBinding){.kind = SAMBA_PEF_BINDING_ARGIN, .symbol = SAMBA_PEF_NONE};
   pef->calls[0].layers_count = 2;
   pef->calls[0].layers = SAMBA_ARENA_ARRAY(arena, SambaPefLayer, 2);
   pef->calls[0].layers[0].name = pef->calls[0].layers[1].name = sambaStringRef("encoder.0.fc1");
@@ -85,6 +89,7 @@ static void addCall(SambaPef *pef) {
 SambaPef *samplePefCreate(void) {
   SambaPef *pef = sambaPefCreate();
   SambaArena *arena = &pef->arena;
+
   sambaPefSetMachine(pef, sambaMachineFind(sambaStringRef("tiny")));
   pef->symbols_count = pef->regions_count = SAMPLE_SYMBOLS;
   pef->symbols = SAMBA_ARENA_ARRAY(arena, SambaPefSymbol, SAMPLE_SYMBOLS);
@@ -119,6 +124,7 @@ SambaPef *samplePefCreate(void) {
   pef->graphs[0].outputs[0].symbol = SAMPLE_Y;
   pef->options = SAMBA_ARENA_NEW(arena, SambaPefOption);
   pef->options[0] = (SambaPefOption){sambaStringRef("precision"), sambaStringRef("mp0")};
+
   return pef;
 }
 
@@ -176,9 +182,11 @@ void sampleWriteFile(const char *path, const void *data, size_t size) {
   fclose(file);
 }
 
-uint64_t samplePatch(const char *path, const char *section, uint64_t at, const void *data, size_t size) {
+uint64_t samplePatch(const char *path, const char *section, uint64_t at, const void *data,
+                     size_t size) {
   size_t bytes;
   char *file = sampleReadFile(path, &bytes);
+
   assert_non_null(file);
   const Elf64_Ehdr *header = (const Elf64_Ehdr *)file;
   const Elf64_Shdr *sections = (const Elf64_Shdr *)(file + header->e_shoff);
@@ -192,6 +200,7 @@ uint64_t samplePatch(const char *path, const char *section, uint64_t at, const v
     free(file);
     return offset;
   }
+
   fail_msg("no section %s", section);
   return 0;
 }

@@ -15,9 +15,10 @@ void expectError(SambaStatus status, const char *text);
 const char *samplePath(int slot, const char *name);
 /* Whole file; NULL when it is not there. Release with free(). */
 char *sampleReadFile(const char *path, size_t *out_size);
-/* Overwrites bytes of an ELF section of the file, `at` bytes from its start; returns the section's offset in the file.
- */
-uint64_t samplePatch(const char *path, const char *section, uint64_t at, const void *data, size_t size);
+/* Overwrites bytes of an ELF section of the file, `at` bytes from its start; returns the section's
+ * offset in the file. */
+uint64_t samplePatch(const char *path, const char *section, uint64_t at, const void *data,
+                     size_t size);
 void sampleWriteFile(const char *path, const void *data, size_t size);
 
 #endif

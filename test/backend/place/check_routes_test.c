@@ -1,5 +1,5 @@
-/* The route checker: corrupted routes are noticed (a naive follower of flows, written here, judges what it lets pass),
- * and each of its errors. */
+/* The route checker: corrupted routes are noticed (a naive follower of flows, written here, judges
+ * what it lets pass), and each of its errors. */
 #include "network.h"
 
 #include "backend/place/check.h"
@@ -40,33 +40,39 @@ static void prepare(Network *network, const SambaMachine *machine, uint32_t vari
 }
 
 static SambaHop *hopsOf(Network *network, uint32_t stream) {
-  return (SambaHop *)network->section.streams[stream].hops; /* made in the network's arena: ours to change */
+  return (SambaHop *)network->section.streams[stream]
+      .hops; /* made in the network's arena: ours to change */
 }
 
 /* --- The judge: follows flows hop by hop through all hops, no sorting, no tables. --- */
 static bool sameLane(SambaSwitchLane a, SambaSwitchLane b) {
-  return a.port == b.port && a.lane == b.lane && a.flow == b.flow && (a.port != SAMBA_SWITCH_AG || a.ag == b.ag);
+  return a.port == b.port && a.lane == b.lane && a.flow == b.flow &&
+         (a.port != SAMBA_SWITCH_AG || a.ag == b.ag);
 }
 
-static int unitAt(const SambaSection *section, const SambaMachine *machine, const SambaHop *hop, SambaSwitchLane lane) {
+static int unitAt(const SambaSection *section, const SambaMachine *machine, const SambaHop *hop,
+                  SambaSwitchLane lane) {
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
-    bool isAg = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
-    int32_t x = unit->x, y = unit->y;
-    if (isAg)
+    bool is_ag = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+    int32_t x = unit->x;
+    int32_t y = unit->y;
+    if (is_ag)
       sambaMachineAgSite(machine, unit->ag, &x, &y);
-    if (x == hop->x && y == hop->y && lane.port == (isAg ? SAMBA_SWITCH_AG : SAMBA_SWITCH_UNIT) &&
-        (!isAg || lane.ag == unit->ag))
+    if (x == hop->x && y == hop->y && lane.port == (is_ag ? SAMBA_SWITCH_AG : SAMBA_SWITCH_UNIT) &&
+        (!is_ag || lane.ag == unit->ag))
       return (int)u;
   }
   return -1;
 }
 
-/* Counts how often each unit is reached from (x, y, in); -1 when a flow gets lost or runs on too long. */
-static int follow(const SambaSection *section, const SambaMachine *machine, int32_t x, int32_t y, SambaSwitchLane in,
-                  uint32_t *reached, int depth) {
+/* Counts how often each unit is reached from (x, y, in); -1 when a flow gets lost or runs on too
+ * long. */
+static int follow(const SambaSection *section, const SambaMachine *machine, int32_t x, int32_t y,
+                  SambaSwitchLane in, uint32_t *reached, int depth) {
   static const int step[4][2] = {{0, -1}, {1, 0}, {0, 1}, {-1, 0}};
   int taken = 0;
+
   for (uint32_t s = 0; s < section->stream_count && depth < 200; ++s)
     for (uint32_t h = 0; h < section->streams[s].hop_count; ++h) {
       const SambaHop *hop = &section->streams[s].hops[h];
@@ -79,9 +85,10 @@ static int follow(const SambaSection *section, const SambaMachine *machine, int3
           return -1;
         ++reached[unit];
       } else {
-        SambaSwitchLane next = {(uint8_t)((hop->out.port + 2) % 4), hop->out.lane, hop->out.flow, 0};
-        rest +=
-            follow(section, machine, x + step[hop->out.port][0], y + step[hop->out.port][1], next, reached, depth + 1);
+        SambaSwitchLane next = {(uint8_t)((hop->out.port + 2) % 4), hop->out.lane, hop->out.flow,
+                                0};
+        rest += follow(section, machine, x + step[hop->out.port][0], y + step[hop->out.port][1],
+                       next, reached, depth + 1);
         if (rest == 0)
           return -1;
       }
@@ -93,12 +100,14 @@ static int follow(const SambaSection *section, const SambaMachine *machine, int3
 static bool judge(const SambaSection *section, const SambaMachine *machine) {
   uint32_t *reached = sambaAllocateZeroed(section->unit_count, sizeof *reached);
   bool legal = true;
+
   for (uint32_t s = 0; s < section->stream_count && legal; ++s) {
     const SambaStream *stream = &section->streams[s];
     const SambaHop *first = stream->hops;
     memset(reached, 0, section->unit_count * sizeof *reached);
     legal = unitAt(section, machine, first, first->in) == (int)stream->source.unit &&
-            follow(section, machine, first->x, first->y, first->in, reached, 0) == (int)stream->hop_count;
+            follow(section, machine, first->x, first->y, first->in, reached, 0) ==
+                (int)stream->hop_count;
     for (uint32_t d = 0; d < stream->destination_count && legal; ++d)
       legal = reached[stream->destinations[d].unit]-- > 0;
     for (uint32_t u = 0; u < section->unit_count && legal; ++u)
@@ -106,21 +115,25 @@ static bool judge(const SambaSection *section, const SambaMachine *machine) {
     for (uint32_t h = 0; h < stream->hop_count && legal;
          ++h) { /* lanes and flows exist, rates fit, nobody shares a flow */
       SambaSwitchLane out = stream->hops[h].out;
-      uint32_t rate = 0, limit = out.port <= SAMBA_SWITCH_WEST ? (uint32_t)machine->vector_lanes
-                                                               : (uint32_t)machine->unit_vector_inputs;
+      uint32_t rate = 0;
+      uint32_t limit = out.port <= SAMBA_SWITCH_WEST ? (uint32_t)machine->vector_lanes
+                                                     : (uint32_t)machine->unit_vector_inputs;
       for (uint32_t t = 0; t < section->stream_count; ++t)
         for (uint32_t k = 0; k < section->streams[t].hop_count; ++k) {
           const SambaHop *other = &section->streams[t].hops[k];
-          if (other->x != stream->hops[h].x || other->y != stream->hops[h].y || other->out.port != out.port ||
-              other->out.lane != out.lane || (out.port == SAMBA_SWITCH_AG && other->out.ag != out.ag))
+          if (other->x != stream->hops[h].x || other->y != stream->hops[h].y ||
+              other->out.port != out.port || other->out.lane != out.lane ||
+              (out.port == SAMBA_SWITCH_AG && other->out.ag != out.ag))
             continue;
           rate += section->streams[t].rate_permille;
           legal = legal && (other->out.flow != out.flow || (t == s && k == h));
         }
       legal = legal && rate <= 1000 && out.lane < limit && out.flow < machine->flows_per_lane;
     }
-    legal = legal && first->in.lane < machine->unit_vector_outputs && first->in.flow < machine->flows_per_lane;
+    legal = legal && first->in.lane < machine->unit_vector_outputs &&
+            first->in.flow < machine->flows_per_lane;
   }
+
   free(reached);
   return legal;
 }
@@ -145,13 +158,18 @@ static void mutateLane(Network *network, SambaSwitchLane *lane) {
 
 static void mutate(Network *network) {
   SambaSection *section = &network->section;
-  uint32_t s = networkRandom(network, section->stream_count), t = networkRandom(network, section->stream_count);
-  SambaStream *stream = &section->streams[s], *other = &section->streams[t];
+  uint32_t s = networkRandom(network, section->stream_count);
+  uint32_t t = networkRandom(network, section->stream_count);
+  SambaStream *stream = &section->streams[s];
+  SambaStream *other = &section->streams[t];
   SambaHop *hops = SAMBA_ARENA_ARRAY(&network->arena, SambaHop, stream->hop_count + 1);
+
   memcpy(hops, stream->hops, stream->hop_count * sizeof *hops);
-  uint32_t h = networkRandom(network, stream->hop_count), g = networkRandom(network, stream->hop_count);
+  uint32_t h = networkRandom(network, stream->hop_count);
+  uint32_t g = networkRandom(network, stream->hop_count);
   const SambaHop *saved = stream->hops;
   stream->hops = hops;
+
   switch (networkRandom(network, 9)) {
   case 0:
     mutateLane(network, &hops[h].in);
@@ -198,12 +216,14 @@ static void noticesCorruptedRoutes(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
   uint32_t passed = 0, total = 0;
+
   for (uint32_t variant = 0; variant < 10; ++variant) {
     Network network;
     prepare(&network, &machine, variant);
     SambaSection *section = &network.section;
     assert_true(judge(section, &machine));
-    SambaStream *saved = sambaArenaCopy(&network.arena, section->streams, section->stream_count * sizeof *saved);
+    SambaStream *saved =
+        sambaArenaCopy(&network.arena, section->streams, section->stream_count * sizeof *saved);
     for (uint32_t i = 0; i < 400; ++i, ++total) {
       memcpy(section->streams, saved, section->stream_count * sizeof *saved);
       for (uint32_t k = networkRandom(&network, 3); k < 3 && section->streams[0].hop_count; k += 2)
@@ -224,14 +244,17 @@ static void noticesCorruptedRoutes(void **state) {
     }
     networkDestroy(&network);
   }
-  assert_true(total == 4000 && passed < total / 4); /* lanes and flows of ports renamed, equal hops exchanged */
+
+  assert_true(total == 4000 &&
+              passed < total / 4); /* lanes and flows of ports renamed, equal hops exchanged */
 }
 
 /* Two loads, each to a buffer; mirror images on tiny's top row. */
 static void twoStreams(Network *network, const SambaMachine *machine) {
   networkCreate(network, "s");
   for (int i = 0; i < 2; ++i) {
-    uint32_t load = networkUnit(network, SAMBA_UNIT_LOAD, ""), buffer = networkUnit(network, SAMBA_UNIT_BUFFER, "");
+    uint32_t load = networkUnit(network, SAMBA_UNIT_LOAD, "");
+    uint32_t buffer = networkUnit(network, SAMBA_UNIT_BUFFER, "");
     network->section.units[load].ag = i; /* beside (1,0) and (3,0) */
     network->section.units[buffer].x = i ? 1 : 3;
     network->section.units[buffer].y = 0;
@@ -245,6 +268,7 @@ static void twoStreams(Network *network, const SambaMachine *machine) {
 static void namesWhatIsWrong(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
+
   Network network;
   twoStreams(&network, &machine);
   network.section.units[1].x = 2; /* not a PMU */
@@ -272,16 +296,18 @@ static void namesWhatIsWrong(void **state) {
 
   twoStreams(&network, &machine); /* a port that was not asked */
   network.section.streams[0].source.port = 1;
-  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine),
-                "section @s: stream 0 was asked from load0 output 1, but is routed from load0 output 0");
+  expectInvalid(
+      sambaSectionCheckRoutes(&network.section, &machine),
+      "section @s: stream 0 was asked from load0 output 1, but is routed from load0 output 0");
   networkDestroy(&network);
 
   twoStreams(&network, &machine); /* a destination that nobody reaches */
   SambaEndpoint ends[] = {{1, 0}, {1, 7}};
   network.section.streams[0].destinations = ends;
   network.section.streams[0].destination_count = 2;
-  expectInvalid(sambaSectionCheckRoutes(&network.section, &machine),
-                "section @s: stream 0 from load0 output 0 reaches 1 destinations, but 2 were asked");
+  expectInvalid(
+      sambaSectionCheckRoutes(&network.section, &machine),
+      "section @s: stream 0 from load0 output 0 reaches 1 destinations, but 2 were asked");
   network.section.streams[0].destinations = &ends[1];
   network.section.streams[0].destination_count = 1;
   expectInvalid(sambaSectionCheckRoutes(&network.section, &machine), "section @s: ");
@@ -300,6 +326,7 @@ static void namesWhatIsWrong(void **state) {
 static void noticesExchangedDestinations(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
+
   Network network;
   networkCreate(&network, "s");
   for (int i = 0; i < 2; ++i)
@@ -313,16 +340,19 @@ static void noticesExchangedDestinations(void **state) {
   hopsOf(&network, 0)[0].out = hopsOf(&network, 1)[0].out;
   hopsOf(&network, 1)[0].out = swap;
   expectInvalid(sambaSectionCheckRoutes(&network.section, &machine),
-                "section @s: stream 0 from buffer2 output 0 is routed to compute1 input 0, which was not asked");
+                "section @s: stream 0 from buffer2 output 0 is routed to compute1 input 0, which "
+                "was not asked");
   networkDestroy(&network);
 }
 
 static void noticesCrowdedLanes(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
+
   Network network;
   networkCreate(&network, "s");
-  uint32_t pmu = networkUnit(&network, SAMBA_UNIT_BUFFER, ""), pcu = networkUnit(&network, SAMBA_UNIT_COMPUTE, "");
+  uint32_t pmu = networkUnit(&network, SAMBA_UNIT_BUFFER, "");
+  uint32_t pcu = networkUnit(&network, SAMBA_UNIT_COMPUTE, "");
   network.section.units[pmu].x = network.section.units[pcu].y = 1;
   network.section.units[pmu].y = 0;
   network.section.units[pcu].x = 1;
@@ -338,24 +368,29 @@ static void noticesCrowdedLanes(void **state) {
     network.section.streams[i].hops = hops;
     network.section.streams[i].hop_count = 2;
   }
+
   expectOk(sambaSectionCheckRoutes(&network.section, &machine));
   network.section.streams[1].rate_permille = 801;
   expectInvalid(sambaSectionCheckRoutes(&network.section, &machine),
-                "section @s: link (1,0) south vector lane 0 carries 2 streams of 1.01 in all, expected at most 1: "
+                "section @s: link (1,0) south vector lane 0 carries 2 streams of 1.01 in all, "
+                "expected at most 1: "
                 "buffer0 -> compute1; buffer0 -> compute1");
   for (int i = 0; i < 2; ++i) { /* now apart on the link, together at the unit */
-    hopsOf(&network, (uint32_t)i)[0].out.lane = hopsOf(&network, (uint32_t)i)[1].in.lane = (uint8_t)i;
+    hopsOf(&network, (uint32_t)i)[0].out.lane = hopsOf(&network, (uint32_t)i)[1].in.lane =
+        (uint8_t)i;
     hopsOf(&network, (uint32_t)i)[1].out.lane = 3;
     hopsOf(&network, (uint32_t)i)[1].out.flow = (uint16_t)i;
   }
+
   expectInvalid(sambaSectionCheckRoutes(&network.section, &machine),
-                "section @s: unit compute1 vector input 3 carries 2 streams of 1.01 in all, expected at most 1: ");
+                "section @s: unit compute1 vector input 3 carries 2 streams of 1.01 in all, "
+                "expected at most 1: ");
   networkDestroy(&network);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(noticesCorruptedRoutes), cmocka_unit_test(namesWhatIsWrong),
-                                     cmocka_unit_test(noticesExchangedDestinations),
-                                     cmocka_unit_test(noticesCrowdedLanes)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(noticesCorruptedRoutes), cmocka_unit_test(namesWhatIsWrong),
+      cmocka_unit_test(noticesExchangedDestinations), cmocka_unit_test(noticesCrowdedLanes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

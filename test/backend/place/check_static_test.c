@@ -1,4 +1,5 @@
-/* The static checks: circles of channels, depths where paths meet again, circles of units; legal sections pass. */
+/* The static checks: circles of channels, depths where paths meet again, circles of units; legal
+ * sections pass. */
 #include "network.h"
 
 #include "backend/place/check.h"
@@ -34,6 +35,7 @@ static void findsCirclesOfChannels(void **state) {
                  {1, 1, SAMBA_SWITCH_WEST, SAMBA_SWITCH_NORTH},
                  {0, 1, SAMBA_SWITCH_NORTH, SAMBA_SWITCH_EAST}};
   SambaMachine machine = networkMachine("tiny");
+
   Network network;
   networkCreate(&network, "s");
   for (int i = 0; i < 4; ++i) {
@@ -41,25 +43,37 @@ static void findsCirclesOfChannels(void **state) {
     network.section.units[unit].x = corners[i].x;
     network.section.units[unit].y = corners[i].y;
   }
+
   for (uint32_t i = 0; i < 4; ++i) {
     uint32_t index = networkLink(&network, 100, i, (i + 2) % 4);
     SambaStream *stream = &network.section.streams[index];
-    int middle = (i + 1) % 4, last = (i + 2) % 4;
-    uint8_t first = (uint8_t)corners[i].first, second = (uint8_t)corners[i].second;
+    int middle = (i + 1) % 4;
+    int last = (i + 2) % 4;
+    uint8_t first = (uint8_t)corners[i].first;
+    uint8_t second = (uint8_t)corners[i].second;
     SambaHop hops[] = {
         {corners[i].x, corners[i].y, {SAMBA_SWITCH_UNIT, 0, 0, 0}, {first, 0, (uint16_t)i, 0}},
-        {corners[middle].x, corners[middle].y, {first ^ 2, 0, (uint16_t)i, 0}, {second, 0, (uint16_t)i, 0}},
-        {corners[last].x, corners[last].y, {second ^ 2, 0, (uint16_t)i, 0}, {SAMBA_SWITCH_UNIT, 0, 0, 0}}};
+        {corners[middle].x,
+         corners[middle].y,
+         {first ^ 2, 0, (uint16_t)i, 0},
+         {second, 0, (uint16_t)i, 0}},
+        {corners[last].x,
+         corners[last].y,
+         {second ^ 2, 0, (uint16_t)i, 0},
+         {SAMBA_SWITCH_UNIT, 0, 0, 0}}};
     stream->hops = sambaArenaCopy(&network.arena, hops, sizeof hops);
     stream->hop_count = 3;
   }
+
   expectOk(sambaSectionCheckRoutes(&network.section, &machine));
-  expectInvalid(
-      sambaSectionCheckChannels(&network.section, &machine),
-      "section @s: vector links wait for each other in a circle: (0,0) east lane 0, (1,0) south lane 0, (1,1) "
-      "west lane 0, (0,1) north lane 0\n  note: the streams that turn there: compute0 -> compute2; buffer1 -> "
-      "buffer3; compute2 -> compute0; buffer3 -> buffer1\n  note: route one of them so that the circle stays "
-      "open, or leave the routes to the router");
+  expectInvalid(sambaSectionCheckChannels(&network.section, &machine),
+                "section @s: vector links wait for each other in a circle: (0,0) east lane 0, "
+                "(1,0) south lane 0, (1,1) "
+                "west lane 0, (0,1) north lane 0\n  note: the streams that turn there: compute0 -> "
+                "compute2; buffer1 -> "
+                "buffer3; compute2 -> compute0; buffer3 -> buffer1\n  note: route one of them so "
+                "that the circle stays "
+                "open, or leave the routes to the router");
   SambaHop *hops = (SambaHop *)network.section.streams[2].hops; /* one on another lane: open */
   hops[0].out.lane = hops[1].in.lane = 1;
   expectOk(sambaSectionCheckRoutes(&network.section, &machine));
@@ -80,7 +94,8 @@ static void setSlot(Network *network, uint32_t unit, uint32_t tokens, uint32_t s
   u->slot_count = slots;
   for (uint32_t p = 0; p < u->input_count + u->output_count; ++p) {
     SambaPort *port = p < u->input_count ? &u->inputs[p] : &u->outputs[p - u->input_count];
-    port->access = (SambaAccess){.counter_count = 2, .trips = trips, .slot_level = 1, .token_level = 2};
+    port->access =
+        (SambaAccess){.counter_count = 2, .trips = trips, .slot_level = 1, .token_level = 2};
   }
 }
 
@@ -94,13 +109,17 @@ static void setTokens(Network *network, uint64_t elements) {
   }
 }
 
-/* load -> buffer (slots of `tokens` tokens) -> compute, and load -> compute directly or through `second`. */
-static void reconverge(Network *network, const SambaMachine *machine, uint32_t tokens, uint64_t elements, bool second) {
+/* load -> buffer (slots of `tokens` tokens) -> compute, and load -> compute directly or through
+ * `second`. */
+static void reconverge(Network *network, const SambaMachine *machine, uint32_t tokens,
+                       uint64_t elements, bool second) {
   networkCreate(network, "s");
-  uint32_t load = networkUnit(network, SAMBA_UNIT_LOAD, ""), buffer = networkUnit(network, SAMBA_UNIT_BUFFER, "");
+  uint32_t load = networkUnit(network, SAMBA_UNIT_LOAD, "");
+  uint32_t buffer = networkUnit(network, SAMBA_UNIT_BUFFER, "");
   uint32_t compute = networkUnit(network, SAMBA_UNIT_COMPUTE, "");
   uint32_t shortcut = second ? networkUnit(network, SAMBA_UNIT_BUFFER, "") : compute;
   SambaEndpoint ends[] = {{buffer, UINT32_MAX}, {shortcut, UINT32_MAX}};
+
   networkStream(network, 100, (SambaEndpoint){load, UINT32_MAX}, ends, 2);
   networkLink(network, 100, buffer, compute);
   if (second)
@@ -116,19 +135,22 @@ static void reconverge(Network *network, const SambaMachine *machine, uint32_t t
 static void measuresReconvergingPaths(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
+
   machine.fifo_depth = 4;
   Network network;
+
   /* A token is 64 vectors and fits no FIFO: the PCU holds one, the slot needs eight. */
   reconverge(&network, &machine, 8, 1024, false);
-  expectInvalid(
-      sambaSectionCheckDepths(&network.section, &machine),
-      "section @s: before compute2 can work, the stream load0 -> compute2 has to hold 8 tokens, but it can hold "
-      "only 1\n  note: put a buffer of enough slots on the path of load0 -> compute2");
+  expectInvalid(sambaSectionCheckDepths(&network.section, &machine),
+                "section @s: before compute2 can work, the stream load0 -> compute2 has to hold 8 "
+                "tokens, but it can hold "
+                "only 1\n  note: put a buffer of enough slots on the path of load0 -> compute2");
   networkDestroy(&network);
   reconverge(&network, &machine, 1, 1024, false); /* one token ahead: the PCU itself holds it */
   expectOk(sambaSectionCheckDepths(&network.section, &machine));
   networkDestroy(&network);
-  reconverge(&network, &machine, 8, 16, false); /* one vector per token: at least 2 FIFOs of 4 and the PCU hold 8 */
+  reconverge(&network, &machine, 8, 16,
+             false); /* one vector per token: at least 2 FIFOs of 4 and the PCU hold 8 */
   expectOk(sambaSectionCheckDepths(&network.section, &machine));
   networkDestroy(&network);
   reconverge(&network, &machine, 8, 1024, true); /* a buffer of eight slots on the other path */
@@ -140,12 +162,14 @@ static void measuresReconvergingPaths(void **state) {
 static void followsCountsThroughUnits(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
+
   machine.fifo_depth = 1;
   static const uint32_t trips[] = {8, 4};
   for (uint32_t level = 1; level <= 2; ++level) {
     Network network;
     networkCreate(&network, "s");
-    uint32_t fork = networkUnit(&network, SAMBA_UNIT_COMPUTE, ""), sum = networkUnit(&network, SAMBA_UNIT_COMPUTE, "");
+    uint32_t fork = networkUnit(&network, SAMBA_UNIT_COMPUTE, "");
+    uint32_t sum = networkUnit(&network, SAMBA_UNIT_COMPUTE, "");
     uint32_t join = networkUnit(&network, SAMBA_UNIT_COMPUTE, "");
     networkLink(&network, 100, networkUnit(&network, SAMBA_UNIT_LOAD, ""), fork);
     networkLink(&network, 100, fork, sum);
@@ -161,11 +185,13 @@ static void followsCountsThroughUnits(void **state) {
     expectOk(sambaSectionRoute(&network.section, &machine));
     SambaStatus status = sambaSectionCheckDepths(&network.section, &machine);
     if (level == 1)
-      expectInvalid(status,
-                    "section @s: before compute2 can work, the stream compute0 -> compute2 has to hold 4 tokens, "
-                    "but it can hold only 1\n  note: compute0 has to send that many because compute1, which is "
-                    "also upstream of compute2, needs them first\n  note: put a buffer of enough slots on the path "
-                    "of compute0 -> compute2");
+      expectInvalid(status, "section @s: before compute2 can work, the stream compute0 -> compute2 "
+                            "has to hold 4 tokens, "
+                            "but it can hold only 1\n  note: compute0 has to send that many "
+                            "because compute1, which is "
+                            "also upstream of compute2, needs them first\n  note: put a buffer of "
+                            "enough slots on the path "
+                            "of compute0 -> compute2");
     else
       expectOk(status);
     networkDestroy(&network);
@@ -176,15 +202,19 @@ static void followsCountsThroughUnits(void **state) {
 static void comparesSplitAndMerge(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
+
   machine.fifo_depth = 1;
   for (uint32_t block = 1; block <= 4; block += 3) {
     Network network;
     networkCreate(&network, "s");
-    uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, ""), store = networkUnit(&network, SAMBA_UNIT_STORE, "");
+    uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, "");
+    uint32_t store = networkUnit(&network, SAMBA_UNIT_STORE, "");
     for (uint32_t i = 0; i < 2; ++i) {
       uint32_t pcu = networkUnit(&network, SAMBA_UNIT_COMPUTE, "");
-      networkStream(&network, 100, (SambaEndpoint){load, i ? 0 : UINT32_MAX}, &(SambaEndpoint){pcu, UINT32_MAX}, 1);
-      networkStream(&network, 100, (SambaEndpoint){pcu, UINT32_MAX}, &(SambaEndpoint){store, i ? 0 : UINT32_MAX}, 1);
+      networkStream(&network, 100, (SambaEndpoint){load, i ? 0 : UINT32_MAX},
+                    &(SambaEndpoint){pcu, UINT32_MAX}, 1);
+      networkStream(&network, 100, (SambaEndpoint){pcu, UINT32_MAX},
+                    &(SambaEndpoint){store, i ? 0 : UINT32_MAX}, 1);
     }
     network.section.units[store].inputs[0].block = block;
     setTokens(&network, 1024);
@@ -192,11 +222,13 @@ static void comparesSplitAndMerge(void **state) {
     expectOk(sambaSectionRoute(&network.section, &machine));
     SambaStatus status = sambaSectionCheckDepths(&network.section, &machine);
     if (block == 4)
-      expectInvalid(status,
-                    "section @s: before store1 can work, the stream load0 -> compute3 has to hold 3 tokens, but it "
-                    "can hold only 2\n  note: load0 has to send that many because compute2, which is also upstream "
-                    "of store1, needs them first\n  note: put a buffer of enough slots on the path of load0 -> "
-                    "compute3");
+      expectInvalid(status, "section @s: before store1 can work, the stream load0 -> compute3 has "
+                            "to hold 3 tokens, but it "
+                            "can hold only 2\n  note: load0 has to send that many because "
+                            "compute2, which is also upstream "
+                            "of store1, needs them first\n  note: put a buffer of enough slots on "
+                            "the path of load0 -> "
+                            "compute3");
     else
       expectOk(status);
     networkDestroy(&network);
@@ -206,10 +238,13 @@ static void comparesSplitAndMerge(void **state) {
 static void findsCirclesOfUnits(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
+
   Network network;
   networkCreate(&network, "s");
-  uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, ""), pcu = networkUnit(&network, SAMBA_UNIT_COMPUTE, "");
-  uint32_t pmu = networkUnit(&network, SAMBA_UNIT_BUFFER, ""), store = networkUnit(&network, SAMBA_UNIT_STORE, "");
+  uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, "");
+  uint32_t pcu = networkUnit(&network, SAMBA_UNIT_COMPUTE, "");
+  uint32_t pmu = networkUnit(&network, SAMBA_UNIT_BUFFER, "");
+  uint32_t store = networkUnit(&network, SAMBA_UNIT_STORE, "");
   networkLink(&network, 100, load, pcu);
   networkLink(&network, 100, pcu, pmu);
   networkLink(&network, 100, pmu, pcu);
@@ -218,7 +253,8 @@ static void findsCirclesOfUnits(void **state) {
   expectOk(sambaSectionPlace(&network.section, &machine));
   expectOk(sambaSectionRoute(&network.section, &machine));
   expectInvalid(sambaSectionCheckDepths(&network.section, &machine),
-                "section @s: units wait for each other in a circle: compute1 -> buffer2 -> compute1\n  note: make one "
+                "section @s: units wait for each other in a circle: compute1 -> buffer2 -> "
+                "compute1\n  note: make one "
                 "buffer of the circle loop_carried, so that it starts with tokens");
   network.section.units[pmu].loop_carried = true;
   expectOk(sambaSectionCheckDepths(&network.section, &machine));

@@ -1,5 +1,5 @@
-/* Placement: legality on every shipped machine, placement by hand, determinism, small cases against brute force,
- * errors. */
+/* Placement: legality on every shipped machine, placement by hand, determinism, small cases against
+ * brute force, errors. */
 #include "network.h"
 
 #include "backend/config/fabric.h"
@@ -26,15 +26,17 @@ static void expectOk(SambaStatus status) {
 static void placesRandomSectionsLegally(void **state) {
   (void)state;
   for (const SambaMachine *const *machine =
-           (const SambaMachine *[]){sambaMachineShipped(0), sambaMachineShipped(1), sambaMachineShipped(2),
-                                    sambaMachineShipped(3), NULL};
+           (const SambaMachine *[]){sambaMachineShipped(0), sambaMachineShipped(1),
+                                    sambaMachineShipped(2), sambaMachineShipped(3), NULL};
        *machine; ++machine)
     for (uint32_t seed = 0; seed < 6; ++seed) {
       Network network;
       networkCreate(&network, "random");
       network.random += seed * 977;
-      uint32_t pmus = (uint32_t)sambaMachinePmuCount(*machine) >> seed, pcus = (uint32_t)sambaMachinePcuCount(*machine);
-      networkRandomGraph(&network, pmus ? pmus : 1, pcus >> (seed / 2), (uint32_t)(*machine)->ag_count, 3, 300);
+      uint32_t pmus = (uint32_t)sambaMachinePmuCount(*machine) >> seed;
+      uint32_t pcus = (uint32_t)sambaMachinePcuCount(*machine);
+      networkRandomGraph(&network, pmus ? pmus : 1, pcus >> (seed / 2),
+                         (uint32_t)(*machine)->ag_count, 3, 300);
       expectOk(sambaSectionPlace(&network.section, *machine));
       expectOk(sambaPlacementCheck(*machine, network.section.units, network.section.unit_count));
       networkDestroy(&network);
@@ -44,6 +46,7 @@ static void placesRandomSectionsLegally(void **state) {
 static void isDeterministic(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("sn40l");
+
   Network a, b;
   networkCreate(&a, "same");
   networkCreate(&b, "same");
@@ -51,11 +54,13 @@ static void isDeterministic(void **state) {
   networkMatmul(&b, 6, 7, 3, 500, 10);
   expectOk(sambaSectionPlace(&a.section, &machine));
   expectOk(sambaSectionPlace(&b.section, &machine));
+
   for (uint32_t u = 0; u < a.section.unit_count; ++u) {
     assert_int_equal(a.section.units[u].x, b.section.units[u].x);
     assert_int_equal(a.section.units[u].y, b.section.units[u].y);
     assert_int_equal(a.section.units[u].ag, b.section.units[u].ag);
   }
+
   /* A placed section is placed by hand: nothing moves. */
   expectOk(sambaSectionPlace(&a.section, &machine));
   for (uint32_t u = 0; u < a.section.unit_count; ++u)
@@ -64,12 +69,16 @@ static void isDeterministic(void **state) {
   networkDestroy(&b);
 }
 
-/* load -> buffer -> compute -> store on tiny: the shortest total distance over all placements, counted here. */
+/* load -> buffer -> compute -> store on tiny: the shortest total distance over all placements,
+ * counted here. */
 static int chainLength(const SambaMachine *machine, int load, int buffer, int compute, int store) {
   int32_t lx, ly, sx, sy;
   sambaMachineAgSite(machine, load, &lx, &ly);
   sambaMachineAgSite(machine, store, &sx, &sy);
-  int bx = buffer % 4, by = buffer / 4, cx = compute % 4, cy = compute / 4;
+  int bx = buffer % 4;
+  int by = buffer / 4;
+  int cx = compute % 4;
+  int cy = compute / 4;
   return abs(lx - bx) + abs(ly - by) + abs(bx - cx) + abs(by - cy) + abs(cx - sx) + abs(cy - sy);
 }
 
@@ -77,6 +86,7 @@ static void findsTheShortestChain(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
   int best = 1000;
+
   for (int load = 0; load < 4; ++load)
     for (int store = 0; store < 4; ++store)
       for (int buffer = 0; buffer < 16; ++buffer)
@@ -88,22 +98,25 @@ static void findsTheShortestChain(void **state) {
         }
   Network network;
   networkCreate(&network, "chain");
-  uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, ""), buffer = networkUnit(&network, SAMBA_UNIT_BUFFER, "");
-  uint32_t compute = networkUnit(&network, SAMBA_UNIT_COMPUTE, ""), store = networkUnit(&network, SAMBA_UNIT_STORE, "");
+  uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, "");
+  uint32_t buffer = networkUnit(&network, SAMBA_UNIT_BUFFER, "");
+  uint32_t compute = networkUnit(&network, SAMBA_UNIT_COMPUTE, "");
+  uint32_t store = networkUnit(&network, SAMBA_UNIT_STORE, "");
   networkLink(&network, 100, load, buffer);
   networkLink(&network, 100, buffer, compute);
   networkLink(&network, 100, compute, store);
   expectOk(sambaSectionPlace(&network.section, &machine));
   const SambaUnit *u = network.section.units;
-  assert_int_equal(
-      chainLength(&machine, u[load].ag, u[buffer].y * 4 + u[buffer].x, u[compute].y * 4 + u[compute].x, u[store].ag),
-      best);
+  assert_int_equal(chainLength(&machine, u[load].ag, u[buffer].y * 4 + u[buffer].x,
+                               u[compute].y * 4 + u[compute].x, u[store].ag),
+                   best);
   networkDestroy(&network);
 }
 
 static void keepsPlacementByHand(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
+
   Network network;
   networkCreate(&network, "hand");
   networkMatmul(&network, 2, 3, 2, 500, 10);
@@ -124,27 +137,30 @@ static void keepsPlacementByHand(void **state) {
 static void refusesTooManyUnits(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
+
   Network network;
   networkCreate(&network, "big");
   for (int i = 0; i < 9; ++i)
     networkUnit(&network, SAMBA_UNIT_COMPUTE, i % 3 ? "conv1" : "fc");
-  expectError(
-      sambaSectionPlace(&network.section, &machine), SAMBA_EXHAUSTED,
-      "section @big needs 9 PCUs, but tiny has 8\n  note: layer 'conv1' has the most: 6 PCUs\n  note: lower the "
-      "section's parallel factor, split the section, or choose a machine with more PCUs");
+  expectError(sambaSectionPlace(&network.section, &machine), SAMBA_EXHAUSTED,
+              "section @big needs 9 PCUs, but tiny has 8\n  note: layer 'conv1' has the most: 6 "
+              "PCUs\n  note: lower the "
+              "section's parallel factor, split the section, or choose a machine with more PCUs");
   networkDestroy(&network);
   networkCreate(&network, "big");
   for (int i = 0; i < 9; ++i)
     networkUnit(&network, SAMBA_UNIT_BUFFER, i == 4 ? "fc" : "");
   expectError(sambaSectionPlace(&network.section, &machine), SAMBA_EXHAUSTED,
-              "section @big needs 9 PMUs, but tiny has 8\n  note: layer 'fc' has the most: 1 PMU\n  note: lower the "
+              "section @big needs 9 PMUs, but tiny has 8\n  note: layer 'fc' has the most: 1 PMU\n "
+              " note: lower the "
               "section's parallel factor, split the section, or choose a machine with more PMUs");
   networkDestroy(&network);
   networkCreate(&network, "big");
   for (int i = 0; i < 5; ++i)
     networkUnit(&network, i % 2 ? SAMBA_UNIT_LOAD : SAMBA_UNIT_STORE, "");
   expectError(sambaSectionPlace(&network.section, &machine), SAMBA_EXHAUSTED,
-              "section @big needs 5 address generators, but tiny has 4\n  note: lower the section's parallel factor, "
+              "section @big needs 5 address generators, but tiny has 4\n  note: lower the "
+              "section's parallel factor, "
               "split the section, or choose a machine with more address generators");
   networkDestroy(&network);
 }
@@ -152,17 +168,24 @@ static void refusesTooManyUnits(void **state) {
 static void refusesBadPlacementByHand(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
+
   static const struct {
     SambaUnitKind kind;
     int32_t x, y, ag;
     const char *message;
-  } cases[] = {
-      {SAMBA_UNIT_COMPUTE, 4, 0, -1, "section @s: unit compute1 is placed at (4,0), outside the 4 x 4 sites of tiny"},
-      {SAMBA_UNIT_COMPUTE, 1, -1, -1, "section @s: unit compute1 is placed at (1,-1), outside the 4 x 4 sites of tiny"},
-      {SAMBA_UNIT_BUFFER, 1, 1, -1, "section @s: unit buffer1 (buffer) is placed at (1,1), which is a PCU, not a PMU"},
-      {SAMBA_UNIT_COMPUTE, 2, 2, -1, "section @s: units compute0 and compute1 are both placed at (2,2)"},
-      {SAMBA_UNIT_LOAD, -1, -1, 4, "section @s: unit load1 is placed on address generator 4, but tiny has 4"},
-      {SAMBA_UNIT_STORE, -1, -1, 2, "section @s: units load2 and store1 are both placed on address generator 2"}};
+  } cases[] = {{SAMBA_UNIT_COMPUTE, 4, 0, -1,
+                "section @s: unit compute1 is placed at (4,0), outside the 4 x 4 sites of tiny"},
+               {SAMBA_UNIT_COMPUTE, 1, -1, -1,
+                "section @s: unit compute1 is placed at (1,-1), outside the 4 x 4 sites of tiny"},
+               {SAMBA_UNIT_BUFFER, 1, 1, -1,
+                "section @s: unit buffer1 (buffer) is placed at (1,1), which is a PCU, not a PMU"},
+               {SAMBA_UNIT_COMPUTE, 2, 2, -1,
+                "section @s: units compute0 and compute1 are both placed at (2,2)"},
+               {SAMBA_UNIT_LOAD, -1, -1, 4,
+                "section @s: unit load1 is placed on address generator 4, but tiny has 4"},
+               {SAMBA_UNIT_STORE, -1, -1, 2,
+                "section @s: units load2 and store1 are both placed on address generator 2"}};
+
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     Network network;
     networkCreate(&network, "s");

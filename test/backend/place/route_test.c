@@ -1,4 +1,5 @@
-/* Routing: legal routes on shipped machines (by the independent checker), the shape of hops, refusals, time. */
+/* Routing: legal routes on shipped machines (by the independent checker), the shape of hops,
+ * refusals, time. */
 #include "network.h"
 
 #include "backend/config/recover_streams.h"
@@ -38,9 +39,11 @@ static void expectTree(const SambaStream *stream) {
     bool found = false;
     for (uint32_t b = 0; b < h && !found; ++b) {
       const SambaHop *before = &stream->hops[b];
-      found = before->out.port <= SAMBA_SWITCH_WEST && before->x + step[before->out.port][0] == hop->x &&
-              before->y + step[before->out.port][1] == hop->y && (before->out.port + 2) % 4 == hop->in.port &&
-              before->out.lane == hop->in.lane && before->out.flow == hop->in.flow;
+      found = before->out.port <= SAMBA_SWITCH_WEST &&
+              before->x + step[before->out.port][0] == hop->x &&
+              before->y + step[before->out.port][1] == hop->y &&
+              (before->out.port + 2) % 4 == hop->in.port && before->out.lane == hop->in.lane &&
+              before->out.flow == hop->in.flow;
     }
     assert_true(found);
   }
@@ -52,16 +55,21 @@ static void expectSameOrder(Network *network, const SambaMachine *machine) {
   SambaFabric fabric;
   SambaRecoveredStream *found;
   uint32_t count;
+
   expectOk(sambaFabricCollect(section, machine, &network->arena, &fabric));
-  expectOk(sambaStreamsRecover(machine, section->units, section->unit_count, &fabric, &network->arena, &found, &count));
+  expectOk(sambaStreamsRecover(machine, section->units, section->unit_count, &fabric,
+                               &network->arena, &found, &count));
   assert_int_equal(count, section->stream_count);
+
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t s = 0;
     while (section->streams[s].source.unit != found[i].source.unit ||
-           memcmp(&section->streams[s].hops[0].in, &found[i].hops[0].in, sizeof found[i].hops[0].in) != 0)
+           memcmp(&section->streams[s].hops[0].in, &found[i].hops[0].in,
+                  sizeof found[i].hops[0].in) != 0)
       ++s;
     assert_int_equal(section->streams[s].hop_count, found[i].hop_count);
-    assert_memory_equal(section->streams[s].hops, found[i].hops, found[i].hop_count * sizeof(SambaHop));
+    assert_memory_equal(section->streams[s].hops, found[i].hops,
+                        found[i].hop_count * sizeof(SambaHop));
   }
 }
 
@@ -102,7 +110,8 @@ static void routesAChipFillingProductInTime(void **state) {
   clock_t start = clock();
   expectOk(sambaSectionPlace(&network.section, &machine));
   expectOk(sambaSectionRoute(&network.section, &machine));
-  assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 5.0); /* about 0.1 s; sanitizers are slower */
+  assert_true((double)(clock() - start) / CLOCKS_PER_SEC <
+              5.0); /* about 0.1 s; sanitizers are slower */
   expectOk(sambaSectionCheckRoutes(&network.section, &machine));
   expectOk(sambaSectionCheckChannels(&network.section, &machine));
   networkDestroy(&network);
@@ -112,17 +121,21 @@ static void routesAChipFillingProductInTime(void **state) {
 static void routesAllKindsAndRepeatedDestinations(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
+
   Network network;
   networkCreate(&network, "kinds");
-  uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, ""), pmu = networkUnit(&network, SAMBA_UNIT_BUFFER, "");
-  uint32_t pcu = networkUnit(&network, SAMBA_UNIT_COMPUTE, ""), store = networkUnit(&network, SAMBA_UNIT_STORE, "");
+  uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, "");
+  uint32_t pmu = networkUnit(&network, SAMBA_UNIT_BUFFER, "");
+  uint32_t pcu = networkUnit(&network, SAMBA_UNIT_COMPUTE, "");
+  uint32_t store = networkUnit(&network, SAMBA_UNIT_STORE, "");
   network.section.units[load].ag = 0; /* beside (1,0), where the PMU is */
   network.section.units[pmu].x = 1;
   network.section.units[pmu].y = 0;
   networkLink(&network, 1000, load, pmu);
   SambaEndpoint twice[] = {{pcu, UINT32_MAX}, {pcu, UINT32_MAX}, {pcu, UINT32_MAX}};
   networkStream(&network, 300, (SambaEndpoint){pmu, UINT32_MAX}, twice, 3);
-  uint32_t narrow[] = {networkLink(&network, 400, pcu, store), networkLink(&network, 700, pcu, store),
+  uint32_t narrow[] = {networkLink(&network, 400, pcu, store),
+                       networkLink(&network, 700, pcu, store),
                        networkLink(&network, 1, store, pmu)};
   for (int i = 0; i < 3; ++i)
     network.section.streams[narrow[i]].kind = i < 2 ? SAMBA_STREAM_SCALAR : SAMBA_STREAM_CONTROL;
@@ -139,6 +152,7 @@ static void routesAllKindsAndRepeatedDestinations(void **state) {
 static void keepsRoutesAndIsDeterministic(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("plasticine");
+
   Network a, b;
   networkCreate(&a, "same");
   networkCreate(&b, "same");
@@ -146,11 +160,13 @@ static void keepsRoutesAndIsDeterministic(void **state) {
   networkMatmul(&b, 5, 6, 3, 400, 10);
   placeRouteCheck(&a, &machine);
   placeRouteCheck(&b, &machine);
+
   for (uint32_t s = 0; s < a.section.stream_count; ++s) {
     assert_int_equal(a.section.streams[s].hop_count, b.section.streams[s].hop_count);
     assert_memory_equal(a.section.streams[s].hops, b.section.streams[s].hops,
                         a.section.streams[s].hop_count * sizeof(SambaHop));
   }
+
   const SambaHop *hops = a.section.streams[0].hops;
   expectOk(sambaSectionRoute(&a.section, &machine));
   assert_ptr_equal(a.section.streams[0].hops, hops);
@@ -162,10 +178,12 @@ static void keepsRoutesAndIsDeterministic(void **state) {
 static void refusesACrowdedLink(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
+
   machine.vector_lanes = 1;
   Network network;
   networkCreate(&network, "s");
-  uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, "fc1"), pmu = networkUnit(&network, SAMBA_UNIT_BUFFER, "fc1");
+  uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, "fc1");
+  uint32_t pmu = networkUnit(&network, SAMBA_UNIT_BUFFER, "fc1");
   SambaUnit *units = network.section.units;
   units[load].ag = 1; /* beside (3,0) */
   units[pmu].x = 3;
@@ -177,12 +195,14 @@ static void refusesACrowdedLink(void **state) {
   const char *message = sambaStatusGetMessage(status);
   assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
   assert_non_null(strstr(message, "section @s: link (3,0) "));
-  assert_non_null(strstr(message, " carries 2 vector streams of 2.00 in all, but tiny has 1 lane: "));
+  assert_non_null(
+      strstr(message, " carries 2 vector streams of 2.00 in all, but tiny has 1 lane: "));
   assert_non_null(strstr(message, "buffer1 -> compute"));
   assert_non_null(strstr(message, " with 1.00, of layer 'fc1'\n"));
   assert_non_null(strstr(message, "\n  note: the largest is "));
-  assert_non_null(strstr(message, "\n  note: lower the section's parallel factor, split the section, place the units "
-                                  "of these streams apart, or choose a machine with more lanes per link"));
+  assert_non_null(strstr(
+      message, "\n  note: lower the section's parallel factor, split the section, place the units "
+               "of these streams apart, or choose a machine with more lanes per link"));
   sambaStatusFree(status);
   for (uint32_t s = 0; s < network.section.stream_count; ++s)
     assert_int_equal(network.section.streams[s].hop_count, 0);
@@ -195,14 +215,17 @@ static void refusesACrowdedLink(void **state) {
 static void refusesTooManyFlows(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
+
   machine.vector_lanes = 1;
   machine.flows_per_lane = 1;
   Network network;
   networkCreate(&network, "s");
-  uint32_t pcu = networkUnit(&network, SAMBA_UNIT_COMPUTE, ""), load = networkUnit(&network, SAMBA_UNIT_LOAD, "");
+  uint32_t pcu = networkUnit(&network, SAMBA_UNIT_COMPUTE, "");
+  uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, "");
   networkUnit(&network, SAMBA_UNIT_BUFFER, "");
   networkUnit(&network, SAMBA_UNIT_BUFFER, "");
-  network.section.units[pcu].x = 3; /* the corner opposite to the address generator: two links arrive */
+  network.section.units[pcu].x =
+      3; /* the corner opposite to the address generator: two links arrive */
   network.section.units[pcu].y = 3;
   network.section.units[load].ag = 0;
   networkLink(&network, 10, load, pcu);
@@ -211,8 +234,9 @@ static void refusesTooManyFlows(void **state) {
   expectOk(sambaSectionPlace(&network.section, &machine));
   SambaStatus status = sambaSectionRoute(&network.section, &machine);
   assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
-  assert_non_null(strstr(sambaStatusGetMessage(status),
-                         " carries 2 vector streams of 0.02 in all, but tiny has 1 lane of 1 flow: "));
+  assert_non_null(
+      strstr(sambaStatusGetMessage(status),
+             " carries 2 vector streams of 0.02 in all, but tiny has 1 lane of 1 flow: "));
   sambaStatusFree(status);
   networkDestroy(&network);
 }
@@ -220,26 +244,29 @@ static void refusesTooManyFlows(void **state) {
 static void refusesCrowdedPorts(void **state) {
   (void)state;
   SambaMachine machine = networkMachine("tiny");
+
   Network network;
   networkCreate(&network, "s");
   uint32_t pmu = networkUnit(&network, SAMBA_UNIT_BUFFER, "fc1");
   for (int i = 0; i < 3; ++i)
     networkLink(&network, 1000, pmu, networkUnit(&network, SAMBA_UNIT_COMPUTE, ""));
   expectOk(sambaSectionPlace(&network.section, &machine));
-  expectError(
-      sambaSectionRoute(&network.section, &machine), SAMBA_EXHAUSTED,
-      "section @s: unit buffer0 sends 3 vector streams of 3.00 in all, but a unit of tiny has 2 vector outputs: "
-      "buffer0 -> compute1; buffer0 -> compute2; buffer0 -> compute3\n  note: unit buffer0 works for layer "
-      "'fc1'\n  note: spread the streams over more units, or lower their planned rates");
+  expectError(sambaSectionRoute(&network.section, &machine), SAMBA_EXHAUSTED,
+              "section @s: unit buffer0 sends 3 vector streams of 3.00 in all, but a unit of tiny "
+              "has 2 vector outputs: "
+              "buffer0 -> compute1; buffer0 -> compute2; buffer0 -> compute3\n  note: unit buffer0 "
+              "works for layer "
+              "'fc1'\n  note: spread the streams over more units, or lower their planned rates");
   machine.unit_vector_outputs = 3;
   machine.unit_vector_inputs = 1;
   machine.flows_per_lane = 1;
   networkStream(&network, 1, (SambaEndpoint){1, UINT32_MAX}, &(SambaEndpoint){2, UINT32_MAX}, 1);
-  expectError(
-      sambaSectionRoute(&network.section, &machine), SAMBA_EXHAUSTED,
-      "section @s: unit compute2 receives 2 vector streams of 1.01 in all, but a unit of tiny has 1 vector input "
-      "of 1 flow: buffer0 -> compute2; compute1 -> compute2\n  note: spread the streams over more units, or "
-      "lower their planned rates");
+  expectError(sambaSectionRoute(&network.section, &machine), SAMBA_EXHAUSTED,
+              "section @s: unit compute2 receives 2 vector streams of 1.01 in all, but a unit of "
+              "tiny has 1 vector input "
+              "of 1 flow: buffer0 -> compute2; compute1 -> compute2\n  note: spread the streams "
+              "over more units, or "
+              "lower their planned rates");
   networkDestroy(&network);
 }
 
@@ -248,9 +275,11 @@ static void refusesAnUnplacedSection(void **state) {
   SambaMachine machine = networkMachine("tiny");
   Network network;
   networkCreate(&network, "s");
-  networkLink(&network, 1, networkUnit(&network, SAMBA_UNIT_BUFFER, ""), networkUnit(&network, SAMBA_UNIT_COMPUTE, ""));
+  networkLink(&network, 1, networkUnit(&network, SAMBA_UNIT_BUFFER, ""),
+              networkUnit(&network, SAMBA_UNIT_COMPUTE, ""));
   SambaStatus status = sambaSectionRoute(&network.section, &machine);
-  assert_non_null(strstr(sambaStatusGetMessage(status), " has no place on tiny; place the section before routing it"));
+  assert_non_null(strstr(sambaStatusGetMessage(status),
+                         " has no place on tiny; place the section before routing it"));
   sambaStatusFree(status);
   networkDestroy(&network);
 }

@@ -1,6 +1,6 @@
-/* Damaged configurations in both engines: fields of encoded sections get other values, by their table, so that the
- * damage is deep; what the decoder still accepts must run to a result or to a named fault. Best under ASan and UBSan.
- */
+/* Damaged configurations in both engines: fields of encoded sections get other values, by their
+ * table, so that the damage is deep; what the decoder still accepts must run to a result or to a
+ * named fault. Best under ASan and UBSan. */
 #include "backend/config/access.h"
 #include "backend/config/listing.h"
 #include "backend/config/records.h"
@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-/* Rows of a table picked by index, then through a buffer with a guarded read, dealt to two units, reduced and merged.
- */
+/* Rows of a table picked by index, then through a buffer with a guarded read, dealt to two units,
+ * reduced and merged. */
 static const char source[] =
     "section s {\n"
     "  symbol table dtype=f32 elements=180\n"
@@ -27,7 +27,8 @@ static const char source[] =
     "  load indices symbol=rows\n"
     "    output dtype=i32 trips=[12, 1 |] strides=[1, 0]\n"
     "  load picked symbol=table\n"
-    "    output dtype=f32 trips=[12, 1 | 20] strides=[0, 0 | 1] has_index=yes index_stride=20 index_limit=9\n"
+    "    output dtype=f32 trips=[12, 1 | 20] strides=[0, 0 | 1] has_index=yes index_stride=20 "
+    "index_limit=9\n"
     "    input dtype=i32\n"
     "  buffer tile slot_count=2 slot_elements=20\n"
     "    input dtype=f32 trips=[12 | | 20] strides=[0 | | 1]\n"
@@ -53,12 +54,12 @@ static const char source[] =
     "  stream s5 scalar odd.out0 -> out.in0\n"
     "}\n";
 
-static uint32_t randomState = 2463534242u;
+static uint32_t random_state = 2463534242u;
 static uint32_t randomBelow(uint32_t bound) {
-  randomState ^= randomState << 13;
-  randomState ^= randomState >> 17;
-  randomState ^= randomState << 5;
-  return randomState % bound;
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 17;
+  random_state ^= random_state << 5;
+  return random_state % bound;
 }
 
 /* One number of the image: a field, or an item of a list. */
@@ -74,15 +75,16 @@ static void collectPlaces(SambaRecordId id, void *structure, uint32_t counters, 
   for (uint32_t i = 0; i < record->row_count; ++i) {
     const SambaRecordRow *row = &record->rows[i];
     const char *label = sambaRecordRowLabel(row);
-    bool isCount = strstr(label, "_count") && strcmp(label, "slot_count") != 0; /* would not fit its array any more */
+    bool is_count = strstr(label, "_count") &&
+                    strcmp(label, "slot_count") != 0; /* would not fit its array any more */
     if (row->form == SAMBA_ROW_TRIPS)
       counters = (uint32_t)sambaMemberGet(structure, row->count, false);
-    if ((row->form == SAMBA_ROW_FIELD && !isCount) ||
+    if ((row->form == SAMBA_ROW_FIELD && !is_count) ||
         ((row->form == SAMBA_ROW_TRIPS || row->form == SAMBA_ROW_STRIDES) && counters))
       sambaArrayAppend(places, (Place){structure, row, counters});
     if (row->form == SAMBA_ROW_CHOICE)
-      collectPlaces((SambaRecordId)(row->record + sambaMemberGet(structure, row->member, false)), structure, counters,
-                    places);
+      collectPlaces((SambaRecordId)(row->record + sambaMemberGet(structure, row->member, false)),
+                    structure, counters, places);
     if (row->form == SAMBA_ROW_ARRAY) {
       uint64_t count = sambaMemberGet(structure, row->count, false);
       char *items = sambaMemberGetPointer(structure, row->member);
@@ -116,12 +118,14 @@ static uint64_t changedNumber(uint64_t old) {
 static void change(const Place *place) {
   const SambaRecordRow *row = place->row;
   if (row->form == SAMBA_ROW_FIELD) {
-    uint64_t number = changedNumber(sambaMemberGet(place->structure, row->member, row->kind == 'S'));
+    uint64_t number =
+        changedNumber(sambaMemberGet(place->structure, row->member, row->kind == 'S'));
     if (row->kind != 'S' && row->bits < 64)
       number &= (UINT64_C(1) << row->bits) - 1;
     sambaMemberSet(place->structure, row->member, number);
     return;
   }
+
   uint32_t item = randomBelow(place->counters);
   if (row->form == SAMBA_ROW_TRIPS) {
     uint32_t *trips = sambaMemberGetPointer(place->structure, row->member);
@@ -132,7 +136,8 @@ static void change(const Place *place) {
   }
 }
 
-/* The check bounds what is unsafe, not what is long: long runs and large symbols are left out here. */
+/* The check bounds what is unsafe, not what is long: long runs and large symbols are left
+ * out here. */
 static bool isShort(const SambaSection *section) {
   uint64_t elements = 0, steps = 0;
   for (uint32_t i = 0; i < section->symbol_count; ++i)
@@ -150,6 +155,7 @@ static bool isShort(const SambaSection *section) {
 static bool run(SambaValues *values, const SambaMachine *machine, const SambaSection *section) {
   SambaBinding *bindings = sambaAllocateZeroed(section->symbol_count, sizeof *bindings);
   uint64_t address = 0, argins[1] = {0};
+
   for (uint32_t i = 0; i < section->symbol_count; ++i) {
     SambaBinding *binding = &bindings[i];
     binding->bytes = section->symbols[i].elements * sambaDTypeBytes(section->symbols[i].dtype);
@@ -159,9 +165,11 @@ static bool run(SambaValues *values, const SambaMachine *machine, const SambaSec
     for (uint64_t k = 0; k < binding->bytes; ++k)
       binding->data[k] = k % 4 == 0 ? (uint8_t)(k / 4 % 9) : 0;
   }
+
   SambaIndexTraces traces = {0};
   SambaStatus status = sambaValuesExecute(values, section, bindings, argins, 1, &traces);
   bool good = !status;
+
   if (status)
     assert_int_equal(sambaStatusGetCode(status), SAMBA_FAULT);
   sambaStatusFree(status);
@@ -176,6 +184,7 @@ static bool run(SambaValues *values, const SambaMachine *machine, const SambaSec
   for (uint32_t i = 0; i < section->symbol_count; ++i)
     free(bindings[i].data);
   free(bindings);
+
   return good;
 }
 
@@ -186,6 +195,7 @@ static void damagedSectionsEndWell(void **state) {
   SambaSection *section;
   SambaByteBuffer bytes = {0};
   size_t position = 0;
+
   assert_null(sambaSectionParse(sambaStringRef(source), &position, &arena, &section));
   assert_null(sambaSectionPlace(section, machine));
   assert_null(sambaSectionRoute(section, machine));
@@ -195,6 +205,7 @@ static void damagedSectionsEndWell(void **state) {
   assert_null(sambaValuesCreate(machine, &options, &values));
   assert_true(run(values, machine, section));
   uint32_t decoded = 0, good = 0;
+
   for (int round = 0; round < 4000; ++round) {
     SambaArena scratch = {0};
     SambaImage image = {0};
@@ -211,11 +222,13 @@ static void damagedSectionsEndWell(void **state) {
       ++decoded;
       good += run(values, machine, section);
     }
+
     sambaStatusFree(status);
     sambaArrayFree(&places);
     sambaArrayFree(&damaged);
     sambaArenaDestroy(&scratch);
   }
+
   assert_true(decoded > 200); /* the damage gets through */
   assert_true(good > 100);
   sambaValuesDestroy(values);

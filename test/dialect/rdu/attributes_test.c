@@ -9,8 +9,8 @@
 
 static MlirAttribute throughText(MlirAttribute attribute, SambaArena *arena) {
   assert_false(mlirAttributeIsNull(attribute));
-  MlirAttribute again =
-      mlirAttributeParseGet(context, mlirStringRefCreateFromCString(sambaPrintAttribute(arena, attribute)));
+  MlirAttribute again = mlirAttributeParseGet(
+      context, mlirStringRefCreateFromCString(sambaPrintAttribute(arena, attribute)));
   assert_true(mlirAttributeEqual(attribute, again));
   return again;
 }
@@ -18,8 +18,10 @@ static MlirAttribute throughText(MlirAttribute attribute, SambaArena *arena) {
 static void machines(void **state) {
   (void)state;
   SambaArena arena = {0};
+
   for (int i = 0; sambaMachineShipped(i); ++i) {
-    SambaMachine own = *sambaMachineShipped(i), again;
+    SambaMachine own = *sambaMachineShipped(i);
+    SambaMachine again;
     MlirAttribute attribute = sambaMachineToAttribute(mlirLocationUnknownGet(context), &own);
     /* A shipped machine is a name. */
     char text[128];
@@ -32,16 +34,20 @@ static void machines(void **state) {
     assert_null(sambaMachineFromAttribute(attribute, &again));
     assert_string_equal(own.name, again.name);
     for (int p = 0; p < SAMBA_PARAMETER_COUNT; ++p) {
-      assert_int_equal(sambaMachineGet(&own, (SambaParameter)p), sambaMachineGet(&again, (SambaParameter)p));
+      assert_int_equal(sambaMachineGet(&own, (SambaParameter)p),
+                       sambaMachineGet(&again, (SambaParameter)p));
       if (own.sources[p])
         assert_string_equal(own.sources[p], again.sources[p]);
       else
         assert_null(again.sources[p]);
     }
-    assert_null(sambaAttributeGet(mlirLocationUnknownGet(context), "rdu.machine", mlirStringRefCreateFromCString("m"),
-                                  mlirAttributeParseGet(context, mlirStringRefCreateFromCString("{a = 1}")))
-                    .ptr);
+    assert_null(
+        sambaAttributeGet(mlirLocationUnknownGet(context), "rdu.machine",
+                          mlirStringRefCreateFromCString("m"),
+                          mlirAttributeParseGet(context, mlirStringRefCreateFromCString("{a = 1}")))
+            .ptr);
   }
+
   sambaArenaDestroy(&arena);
 }
 
@@ -69,8 +75,10 @@ static void mappings(void **state) {
                       .operand_depth = {2, 2},
                       .group = 7,
                       .pipeline_dim = 0};
-  SambaMapping one = {.dim_count = 1, .tile = {5}, .pipeline_dim = -1}, zero = {.pipeline_dim = -1};
+  SambaMapping one = {.dim_count = 1, .tile = {5}, .pipeline_dim = -1};
+  SambaMapping zero = {.pipeline_dim = -1};
   const SambaMapping *all[] = {&own, &one, &zero};
+
   for (int i = 0; i < 3; ++i) {
     SambaMapping again;
     MlirAttribute attribute =
@@ -78,10 +86,12 @@ static void mappings(void **state) {
     assert_null(sambaMappingFromAttribute(throughText(attribute, &arena), &again));
     assert_memory_equal(all[i], &again, sizeof again);
   }
+
   /* On operations: one, or a list for an operation of several stages. */
   MlirModule module = mlirModuleCreateEmpty(mlirLocationUnknownGet(context));
   MlirOperation op = mlirModuleGetOperation(module);
-  SambaMapping both[] = {own, one}, read;
+  SambaMapping both[] = {own, one};
+  SambaMapping read;
   assert_false(sambaMappingOfOperation(op, 0, &read));
   assert_memory_equal(&read, &zero, sizeof read);
   sambaMappingSetOnOperation(op, 1, both);

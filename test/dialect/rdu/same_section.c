@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
-#define SAME(x, y)                                                                                                     \
-  do {                                                                                                                 \
-    if ((x) != (y))                                                                                                    \
-      fail_msg("%s is %lld, but %s is %lld", #x, (long long)(x), #y, (long long)(y));                                  \
+#define SAME(x, y)                                                                                 \
+  do {                                                                                             \
+    if ((x) != (y))                                                                                \
+      fail_msg("%s is %lld, but %s is %lld", #x, (long long)(x), #y, (long long)(y));              \
   } while (0)
 
 static void sameNumbers(const char *what, uint32_t count, const int64_t *a, const int64_t *b) {
@@ -29,11 +29,13 @@ static void sameAccess(const SambaAccess *a, const SambaAccess *b) {
   SAME(a->base, b->base);
   sameNumbers("strides", a->counter_count, a->strides, b->strides);
   SAME(a->guard_count, b->guard_count);
+
   for (uint32_t g = 0; g < a->guard_count; ++g) {
     SAME(a->guards[g].constant, b->guards[g].constant);
     SAME(a->guards[g].limit, b->guards[g].limit);
     sameNumbers("guard", a->counter_count, a->guards[g].strides, b->guards[g].strides);
   }
+
   SAME(a->fill, b->fill);
   SAME(a->replay, b->replay);
   SAME(a->has_index, b->has_index);
@@ -43,21 +45,26 @@ static void sameAccess(const SambaAccess *a, const SambaAccess *b) {
 }
 
 static void sameStream(const SambaSection *a, const SambaSection *b, uint32_t i, uint32_t k) {
-  const SambaStream *s = &a->streams[i], *t = &b->streams[k];
+  const SambaStream *s = &a->streams[i];
+  const SambaStream *t = &b->streams[k];
+
   SAME(s->kind, t->kind);
   SAME(s->source.unit, t->source.unit);
   SAME(s->source.port, t->source.port);
   SAME(s->destination_count, t->destination_count);
+
   for (uint32_t d = 0; d < s->destination_count; ++d) {
     SAME(s->destinations[d].unit, t->destinations[d].unit);
     SAME(s->destinations[d].port, t->destinations[d].port);
   }
+
   SAME(s->rate_permille, t->rate_permille);
   SAME(s->hop_count, t->hop_count);
   for (uint32_t h = 0; h < s->hop_count; ++h) {
     SAME(s->hops[h].x, t->hops[h].x);
     SAME(s->hops[h].y, t->hops[h].y);
-    const SambaSwitchLane *lanes[2][2] = {{&s->hops[h].in, &t->hops[h].in}, {&s->hops[h].out, &t->hops[h].out}};
+    const SambaSwitchLane *lanes[2][2] = {{&s->hops[h].in, &t->hops[h].in},
+                                          {&s->hops[h].out, &t->hops[h].out}};
     for (int side = 0; side < 2; ++side) {
       SAME(lanes[side][0]->port, lanes[side][1]->port);
       SAME(lanes[side][0]->lane, lanes[side][1]->lane);
@@ -67,8 +74,8 @@ static void sameStream(const SambaSection *a, const SambaSection *b, uint32_t i,
   }
 }
 
-static void samePort(const SambaSection *a, const SambaSection *b, const SambaUnit *unit, const SambaPort *p,
-                     const SambaPort *q) {
+static void samePort(const SambaSection *a, const SambaSection *b, const SambaUnit *unit,
+                     const SambaPort *p, const SambaPort *q) {
   SAME(p->dtype, q->dtype);
   SAME(p->block, q->block);
   SAME(p->token_elements, q->token_elements);
@@ -83,7 +90,8 @@ static void samePort(const SambaSection *a, const SambaSection *b, const SambaUn
     sameNumbers("port strides", unit->counter_count, p->strides, q->strides);
 }
 
-static void sameUnit(const SambaSection *a, const SambaSection *b, const SambaUnit *u, const SambaUnit *v) {
+static void sameUnit(const SambaSection *a, const SambaSection *b, const SambaUnit *u,
+                     const SambaUnit *v) {
   SAME(u->kind, v->kind);
   assert_string_equal(u->name, v->name);
   assert_string_equal(u->layer, v->layer);
@@ -104,14 +112,17 @@ static void sameUnit(const SambaSection *a, const SambaSection *b, const SambaUn
   SAME(u->program.lane_reduce, v->program.lane_reduce);
   SAME(u->program.reduce_mask, v->program.reduce_mask);
   SAME(u->program.op_count, v->program.op_count);
+
   for (uint32_t i = 0; i < u->program.op_count; ++i) {
-    const SambaLaneOp *x = &u->program.ops[i], *y = &v->program.ops[i];
+    const SambaLaneOp *x = &u->program.ops[i];
+    const SambaLaneOp *y = &v->program.ops[i];
     SAME(x->opcode, y->opcode);
     SAME(x->type, y->type);
     SAME(x->immediate, y->immediate);
     for (int k = 0; k < sambaLaneOpOperands(x->opcode); ++k)
       SAME(x->operands[k], y->operands[k]);
   }
+
   SAME(u->input_count, v->input_count);
   SAME(u->output_count, v->output_count);
   for (uint32_t p = 0; p < u->input_count; ++p)

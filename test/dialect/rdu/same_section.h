@@ -1,4 +1,5 @@
-/* Whether two sections mean the same: every field equal, streams told apart by where they come from. */
+/* Whether two sections mean the same: every field equal, streams told apart by where they come
+ * from. */
 #ifndef SAMBA_TEST_DIALECT_RDU_SAME_SECTION_H
 #define SAMBA_TEST_DIALECT_RDU_SAME_SECTION_H
 

@@ -1,4 +1,5 @@
-/* Struct -> IR -> struct keeps every field: a section that uses all of them, and each lane operation in each type. */
+/* Struct -> IR -> struct keeps every field: a section that uses all of them, and each lane
+ * operation in each type. */
 #include "dialect/rdu/section_io.h"
 #include "dialect/samba/samba.h"
 #include "same_section.h"
@@ -9,7 +10,8 @@
 static void roundTrip(const SambaSection *section) {
   SambaArena arena = {0};
   SambaSection *again = NULL;
-  MlirOperation op = sambaSectionToIr(section, mlirAttributeGetNull(), mlirLocationUnknownGet(context));
+  MlirOperation op =
+      sambaSectionToIr(section, mlirAttributeGetNull(), mlirLocationUnknownGet(context));
   SambaStatus status = sambaSectionFromIr(op, &arena, &again);
   if (status)
     fail_msg("%s", sambaStatusGetMessage(status));
@@ -18,29 +20,47 @@ static void roundTrip(const SambaSection *section) {
   sambaArenaDestroy(&arena);
 }
 
-/*===-- Everything at once ----------------------------------------------------------------------------------------===*/
+/*===-- Everything at once --------------------------------------------------------------------===*/
 
-/* Streams: 0 rows (scalar) load 0 -> load 1; 1, 2 data load 1 -> compute 3, both into one port (merge); 3 compute ->
- * buffer and store (multicast); 4 buffer -> compute (a cycle); 5 control store -> load 0. In IR's own order. */
+/* Streams: 0 rows (scalar) load 0 -> load 1; 1, 2 data load 1 -> compute 3, both into one port
+ * (merge); 3 compute -> buffer and store (multicast); 4 buffer -> compute (a cycle); 5 control
+ * store -> load 0. In IR's own order. */
 static void everyField(void **state) {
   (void)state;
-  static const uint32_t s0[] = {0}, s12[] = {1, 2}, s3[] = {3}, s4[] = {4}, s5[] = {5};
-  static const uint32_t rowTrips[] = {6}, dataTrips[] = {6, 2, 4}, slotTrips[] = {3, 2, 8}, outTrips[] = {3, 8};
-  static const int64_t rowStrides[] = {1}, dataStrides[] = {0, -4, 1}, slotStrides[] = {0, 8, 1}, outStrides[] = {8, 1};
-  static const int64_t guardA[] = {0, 1, 0}, guardB[] = {1, 0, -1};
-  static const int64_t laneA[] = {0, 0, 2, 1}, laneB[] = {0, 0, 0, 1}, laneOut[] = {0, 0, 4, 1};
+  static const uint32_t s0[] = {0};
+  static const uint32_t s12[] = {1, 2};
+  static const uint32_t s3[] = {3};
+  static const uint32_t s4[] = {4};
+  static const uint32_t s5[] = {5};
+  static const uint32_t rowTrips[] = {6};
+  static const uint32_t dataTrips[] = {6, 2, 4};
+  static const uint32_t slotTrips[] = {3, 2, 8};
+  static const uint32_t outTrips[] = {3, 8};
+  static const int64_t rowStrides[] = {1};
+  static const int64_t dataStrides[] = {0, -4, 1};
+  static const int64_t slotStrides[] = {0, 8, 1};
+  static const int64_t outStrides[] = {8, 1};
+  static const int64_t guardA[] = {0, 1, 0};
+  static const int64_t guardB[] = {1, 0, -1};
+  static const int64_t laneA[] = {0, 0, 2, 1};
+  static const int64_t laneB[] = {0, 0, 0, 1};
+  static const int64_t laneOut[] = {0, 0, 4, 1};
   static const uint32_t trips[] = {3, 2, 2, 4};
   SambaGuard guards[] = {{-1, 1, guardA}, {5, 1 << 20, guardB}};
-  SambaPort rowsOut = {
-      .dtype = SAMBA_DTYPE_I64,
-      .stream_count = 1,
-      .streams = s0,
-      .block = 1,
-      .token_elements = 1,
-      .access = {
-          .counter_count = 1, .trips = rowTrips, .token_level = 1, .base = 3, .strides = rowStrides, .replay = 1}};
+  SambaPort rowsOut = {.dtype = SAMBA_DTYPE_I64,
+                       .stream_count = 1,
+                       .streams = s0,
+                       .block = 1,
+                       .token_elements = 1,
+                       .access = {.counter_count = 1,
+                                  .trips = rowTrips,
+                                  .token_level = 1,
+                                  .base = 3,
+                                  .strides = rowStrides,
+                                  .replay = 1}};
   SambaPort controlIn = {.dtype = SAMBA_DTYPE_F32, .stream_count = 1, .streams = s5, .block = 1};
-  SambaPort indexIn = {.dtype = SAMBA_DTYPE_I64, .stream_count = 1, .streams = s0, .block = 1, .token_elements = 1};
+  SambaPort indexIn = {
+      .dtype = SAMBA_DTYPE_I64, .stream_count = 1, .streams = s0, .block = 1, .token_elements = 1};
   SambaPort dataOut = {.dtype = SAMBA_DTYPE_BF16,
                        .stream_count = 2,
                        .streams = s12,
@@ -93,22 +113,31 @@ static void everyField(void **state) {
                                  .token_level = 2,
                                  .strides = slotStrides,
                                  .replay = 1}};
-  SambaPort slotOut = slotIn,
-            storeIn = {
-                .dtype = SAMBA_DTYPE_BF16,
-                .stream_count = 1,
-                .streams = s3,
-                .block = 1,
-                .token_elements = 8,
-                .access = {
-                    .counter_count = 2, .trips = outTrips, .token_level = 1, .strides = outStrides, .replay = 1}};
+  SambaPort slotOut = slotIn;
+  SambaPort storeIn = {.dtype = SAMBA_DTYPE_BF16,
+                       .stream_count = 1,
+                       .streams = s3,
+                       .block = 1,
+                       .token_elements = 8,
+                       .access = {.counter_count = 2,
+                                  .trips = outTrips,
+                                  .token_level = 1,
+                                  .strides = outStrides,
+                                  .replay = 1}};
   slotOut.streams = s4, slotOut.block = 1;
   SambaPort controlOut = {.dtype = SAMBA_DTYPE_F32, .stream_count = 1, .streams = s5, .block = 1};
   SambaLaneOp ops[] = {{.opcode = SAMBA_LANE_REDUCE_ADD, .type = SAMBA_DTYPE_F32, .operands = {0}},
                        {.opcode = SAMBA_LANE_TO_BF16, .type = SAMBA_DTYPE_F32, .operands = {2}}};
-  SambaPort rowsOuts[] = {rowsOut}, rowsIns[] = {controlIn}, dataIns[] = {indexIn}, dataOuts[] = {dataOut},
-            sumIns[] = {dataIn, stateIn}, sumOuts[] = {sumOut}, slotIns[] = {slotIn}, slotOuts[] = {slotOut},
-            storeIns[] = {storeIn}, storeOuts[] = {controlOut};
+  SambaPort rowsOuts[] = {rowsOut};
+  SambaPort rowsIns[] = {controlIn};
+  SambaPort dataIns[] = {indexIn};
+  SambaPort dataOuts[] = {dataOut};
+  SambaPort sumIns[] = {dataIn, stateIn};
+  SambaPort sumOuts[] = {sumOut};
+  SambaPort slotIns[] = {slotIn};
+  SambaPort slotOuts[] = {slotOut};
+  SambaPort storeIns[] = {storeIn};
+  SambaPort storeOuts[] = {controlOut};
   SambaUnit units[] = {
       {.kind = SAMBA_UNIT_LOAD,
        .name = "rows",
@@ -144,7 +173,8 @@ static void everyField(void **state) {
        .counter_count = 4,
        .trips = trips,
        .token_level = 2,
-       .program = {.systolic = true, .lane_reduce = true, .op_count = 2, .ops = ops, .reduce_mask = 10}},
+       .program =
+           {.systolic = true, .lane_reduce = true, .op_count = 2, .ops = ops, .reduce_mask = 10}},
       {.kind = SAMBA_UNIT_BUFFER,
        .name = "state",
        .layer = "",
@@ -171,40 +201,52 @@ static void everyField(void **state) {
        .inputs = storeIns,
        .outputs = storeOuts,
        .symbol = 2}};
-  SambaEndpoint d0[] = {{1, 0}}, d1[] = {{2, 0}}, d3[] = {{3, 0}, {4, 0}}, d4[] = {{2, 1}}, d5[] = {{0, 0}};
-  SambaHop hops[] = {{.x = 51, .y = 39, .in = {SAMBA_SWITCH_AG, 0, 65535, 79}, .out = {SAMBA_SWITCH_NORTH, 1, 0, 0}},
-                     {.x = 0, .y = 0, .in = {SAMBA_SWITCH_SOUTH, 1, 0, 0}, .out = {SAMBA_SWITCH_UNIT, 3, 12, 0}}};
-  SambaStream streams[] = {
-      {.kind = SAMBA_STREAM_SCALAR,
-       .source = {0, 0},
-       .destination_count = 1,
-       .destinations = d0,
-       .rate_permille = 1000},
-      {.kind = SAMBA_STREAM_VECTOR,
-       .source = {1, 0},
-       .destination_count = 1,
-       .destinations = d1,
-       .rate_permille = 1,
-       .hop_count = 2,
-       .hops = hops},
-      {.kind = SAMBA_STREAM_VECTOR,
-       .source = {1, 0},
-       .destination_count = 1,
-       .destinations = d1,
-       .rate_permille = 1000},
-      {.kind = SAMBA_STREAM_VECTOR, .source = {2, 0}, .destination_count = 2, .destinations = d3, .rate_permille = 250},
-      {.kind = SAMBA_STREAM_VECTOR,
-       .source = {3, 0},
-       .destination_count = 1,
-       .destinations = d4,
-       .rate_permille = 1000},
-      {.kind = SAMBA_STREAM_CONTROL,
-       .source = {4, 0},
-       .destination_count = 1,
-       .destinations = d5,
-       .rate_permille = 1000}};
-  SambaFormal symbols[] = {
-      {"w", SAMBA_DTYPE_BF16, 4096, false}, {"rows", SAMBA_DTYPE_I64, 9, false}, {"y", SAMBA_DTYPE_BF16, 24, true}};
+  SambaEndpoint d0[] = {{1, 0}};
+  SambaEndpoint d1[] = {{2, 0}};
+  SambaEndpoint d3[] = {{3, 0}, {4, 0}};
+  SambaEndpoint d4[] = {{2, 1}};
+  SambaEndpoint d5[] = {{0, 0}};
+  SambaHop hops[] = {
+      {.x = 51,
+       .y = 39,
+       .in = {SAMBA_SWITCH_AG, 0, 65535, 79},
+       .out = {SAMBA_SWITCH_NORTH, 1, 0, 0}},
+      {.x = 0, .y = 0, .in = {SAMBA_SWITCH_SOUTH, 1, 0, 0}, .out = {SAMBA_SWITCH_UNIT, 3, 12, 0}}};
+  SambaStream streams[] = {{.kind = SAMBA_STREAM_SCALAR,
+                            .source = {0, 0},
+                            .destination_count = 1,
+                            .destinations = d0,
+                            .rate_permille = 1000},
+                           {.kind = SAMBA_STREAM_VECTOR,
+                            .source = {1, 0},
+                            .destination_count = 1,
+                            .destinations = d1,
+                            .rate_permille = 1,
+                            .hop_count = 2,
+                            .hops = hops},
+                           {.kind = SAMBA_STREAM_VECTOR,
+                            .source = {1, 0},
+                            .destination_count = 1,
+                            .destinations = d1,
+                            .rate_permille = 1000},
+                           {.kind = SAMBA_STREAM_VECTOR,
+                            .source = {2, 0},
+                            .destination_count = 2,
+                            .destinations = d3,
+                            .rate_permille = 250},
+                           {.kind = SAMBA_STREAM_VECTOR,
+                            .source = {3, 0},
+                            .destination_count = 1,
+                            .destinations = d4,
+                            .rate_permille = 1000},
+                           {.kind = SAMBA_STREAM_CONTROL,
+                            .source = {4, 0},
+                            .destination_count = 1,
+                            .destinations = d5,
+                            .rate_permille = 1000}};
+  SambaFormal symbols[] = {{"w", SAMBA_DTYPE_BF16, 4096, false},
+                           {"rows", SAMBA_DTYPE_I64, 9, false},
+                           {"y", SAMBA_DTYPE_BF16, 24, true}};
   SambaSection section = {.name = "every",
                           .symbol_count = 3,
                           .unit_count = 5,
@@ -216,12 +258,14 @@ static void everyField(void **state) {
   roundTrip(&section);
 }
 
-/*===-- Each lane operation ---------------------------------------------------------------------------------------===*/
+/*===-- Each lane operation -------------------------------------------------------------------===*/
 
 /* A unit with one input of each lane class and a program of one operation. */
 static void oneOperation(SambaLaneOp op) {
-  static const uint32_t ids[] = {0, 1, 2, 3, 4}, trips[] = {2, 4};
-  static const SambaDType classes[] = {SAMBA_DTYPE_F32, SAMBA_DTYPE_I32, SAMBA_DTYPE_I64, SAMBA_DTYPE_I1};
+  static const uint32_t ids[] = {0, 1, 2, 3, 4};
+  static const uint32_t trips[] = {2, 4};
+  static const SambaDType classes[] = {SAMBA_DTYPE_F32, SAMBA_DTYPE_I32, SAMBA_DTYPE_I64,
+                                       SAMBA_DTYPE_I1};
   static const int64_t strides[] = {0, 1};
   SambaPort ins[4], outs[1], made[4];
   SambaUnit units[5];
@@ -231,13 +275,18 @@ static void oneOperation(SambaLaneOp op) {
   SambaDType result = compares                               ? SAMBA_DTYPE_I1
                       : op.opcode == SAMBA_LANE_INT_TO_FLOAT ? SAMBA_DTYPE_F32
                                                              : (SambaDType)op.type;
+
   for (uint32_t i = 0; i < 4; ++i) {
-    SambaPort port = {.dtype = classes[i], .stream_count = 1, .streams = &ids[i], .block = 1, .token_elements = 4};
+    SambaPort port = {.dtype = classes[i],
+                      .stream_count = 1,
+                      .streams = &ids[i],
+                      .block = 1,
+                      .token_elements = 4};
     ins[i] = made[i] = port;
     ins[i].level = 1;
     ins[i].strides = strides;
-    made[i].access =
-        (SambaAccess){.counter_count = 2, .trips = trips, .token_level = 1, .strides = strides, .replay = 1};
+    made[i].access = (SambaAccess){
+        .counter_count = 2, .trips = trips, .token_level = 1, .strides = strides, .replay = 1};
     units[i] = (SambaUnit){.kind = SAMBA_UNIT_LOAD,
                            .name = "load",
                            .layer = "",
@@ -248,9 +297,10 @@ static void oneOperation(SambaLaneOp op) {
                            .outputs = &made[i],
                            .symbol = i};
     ends[i] = (SambaEndpoint){4, i};
-    streams[i] =
-        (SambaStream){.source = {i, 0}, .destination_count = 1, .destinations = &ends[i], .rate_permille = 1000};
+    streams[i] = (SambaStream){
+        .source = {i, 0}, .destination_count = 1, .destinations = &ends[i], .rate_permille = 1000};
   }
+
   outs[0] = (SambaPort){.dtype = result,
                         .stream_count = 1,
                         .streams = &ids[4],
@@ -288,10 +338,14 @@ static void oneOperation(SambaLaneOp op) {
 }
 
 static uint16_t inputOf(SambaDType type) {
-  return type == SAMBA_DTYPE_F32 ? 0 : type == SAMBA_DTYPE_I32 ? 1 : type == SAMBA_DTYPE_I64 ? 2 : 3;
+  return type == SAMBA_DTYPE_F32   ? 0
+         : type == SAMBA_DTYPE_I32 ? 1
+         : type == SAMBA_DTYPE_I64 ? 2
+                                   : 3;
 }
 
-/* Which lane classes an opcode is defined on (docs/execution-model.md): f float, i integers, b i1. */
+/* Which lane classes an opcode is defined on (docs/execution-model.md): f float, i
+ * integers, b i1. */
 static const char *classesOf(uint8_t opcode) {
   switch (opcode) {
   case SAMBA_LANE_CONSTANT:
@@ -387,13 +441,17 @@ static void oddConstants(void **state) {
   static const uint32_t bits[] = {0x7fc00000, 0x7fc12345, 0xffc00001, 0x7f800001,
                                   0x7f800000, 0xff800000, 1,          0x3dcccccd};
   for (size_t i = 0; i < sizeof bits / sizeof *bits; ++i)
-    oneOperation((SambaLaneOp){.opcode = SAMBA_LANE_CONSTANT, .type = SAMBA_DTYPE_F32, .immediate = bits[i]});
-  oneOperation((SambaLaneOp){.opcode = SAMBA_LANE_CONSTANT, .type = SAMBA_DTYPE_I32, .immediate = 0xfffffffe});
-  oneOperation((SambaLaneOp){.opcode = SAMBA_LANE_CONSTANT, .type = SAMBA_DTYPE_I64, .immediate = UINT64_MAX});
+    oneOperation((SambaLaneOp){
+        .opcode = SAMBA_LANE_CONSTANT, .type = SAMBA_DTYPE_F32, .immediate = bits[i]});
+  oneOperation((SambaLaneOp){
+      .opcode = SAMBA_LANE_CONSTANT, .type = SAMBA_DTYPE_I32, .immediate = 0xfffffffe});
+  oneOperation((SambaLaneOp){
+      .opcode = SAMBA_LANE_CONSTANT, .type = SAMBA_DTYPE_I64, .immediate = UINT64_MAX});
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(everyField), cmocka_unit_test(everyLaneOperation),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(everyField),
+                                     cmocka_unit_test(everyLaneOperation),
                                      cmocka_unit_test(oddConstants)};
   return cmocka_run_group_tests(tests, start, stop);
 }

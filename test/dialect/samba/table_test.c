@@ -1,5 +1,5 @@
-/* The operator table and the dialect's TableGen list the same operations with the same attributes and numbers of
- * operands. */
+/* The operator table and the dialect's TableGen list the same operations with the same attributes
+ * and numbers of operands. */
 #include "dialect/samba/samba.h"
 #include "test/dialect/context.h"
 
@@ -15,8 +15,8 @@ static bool hasNoRow(SambaStringRef name) {
   return false;
 }
 
-static void checkRow(MlirStringRef op, void *userData) {
-  int *count = userData;
+static void checkRow(MlirStringRef op, void *user_data) {
+  int *count = user_data;
   SambaStringRef name = {op.data + 6, op.length - 6};
   if (hasNoRow(name))
     return;
@@ -45,15 +45,16 @@ typedef struct Names {
   int count;
 } Names;
 
-static void checkAttribute(MlirStringRef name, void *userData) {
-  Names *names = userData;
+static void checkAttribute(MlirStringRef name, void *user_data) {
+  Names *names = user_data;
   SambaStringRef text = sambaFromMlir(name);
   for (const SambaAttributeRow *row = names->row->attributes; row->name; ++row)
     if (sambaStringRefEqualC(text, row->name)) {
       ++names->count;
       return;
     }
-  fail_msg("samba.%s: TableGen has attribute '%.*s', the table has not", names->row->name, SAMBA_STRING_ARGS(text));
+  fail_msg("samba.%s: TableGen has attribute '%.*s', the table has not", names->row->name,
+           SAMBA_STRING_ARGS(text));
 }
 
 static void attributesAgree(void **state) {
@@ -63,7 +64,8 @@ static void attributesAgree(void **state) {
     char name[80];
     int expected = 0;
     snprintf(name, sizeof name, "samba.%s", names.row->name);
-    sambaOperationAttributeNames(context, mlirStringRefCreateFromCString(name), checkAttribute, &names);
+    sambaOperationAttributeNames(context, mlirStringRefCreateFromCString(name), checkAttribute,
+                                 &names);
     for (const SambaAttributeRow *row = names.row->attributes; row->name; ++row)
       ++expected;
     if (names.count != expected)
@@ -72,13 +74,13 @@ static void attributesAgree(void **state) {
 }
 
 /* Keeps the first diagnostic. */
-static void appendText(MlirStringRef part, void *userData) {
-  char *text = userData;
+static void appendText(MlirStringRef part, void *user_data) {
+  char *text = user_data;
   size_t used = strlen(text);
   snprintf(text + used, 512 - used, "%.*s", SAMBA_MLIR_STRING_ARGS(part));
 }
-static MlirLogicalResult keep(MlirDiagnostic diagnostic, void *userData) {
-  char *text = userData;
+static MlirLogicalResult keep(MlirDiagnostic diagnostic, void *user_data) {
+  char *text = user_data;
   if (!text[0])
     mlirDiagnosticPrint(diagnostic, appendText, text);
   return mlirLogicalResultSuccess();
@@ -92,6 +94,7 @@ static bool refuses(const char *name, uint32_t result_count, uint32_t count) {
   MlirBlock block = mlirBlockCreate(1, &type, &location);
   MlirValue values[8];
   MlirType types[SAMBA_MAX_RESULTS];
+
   for (uint32_t i = 0; i < result_count; ++i)
     types[i] = type;
   for (uint32_t i = 0; i < count; ++i)
@@ -106,6 +109,7 @@ static bool refuses(const char *name, uint32_t result_count, uint32_t count) {
   mlirOperationVerify(op);
   mlirContextDetachDiagnosticHandler(context, id);
   mlirBlockDestroy(block);
+
   return strstr(text, "operands, but found") || strstr(text, "single operand") ||
          strstr(text, "operand group starting");
 }

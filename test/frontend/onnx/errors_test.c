@@ -1,4 +1,5 @@
-/* What the importer refuses: a model, the command line's options, and the message after the file's name. */
+/* What the importer refuses: a model, the command line's options, and the message after the file's
+ * name. */
 #include "frontend/onnx/onnx.h"
 #include "support/tensor_file.h"
 #include "test/frontend/onnx/model_text.h"
@@ -21,22 +22,33 @@ typedef struct {
 
 static const Case cases[] = {
     /* The graph as a whole. */
-    {"opset 13; input x f32 2x3; node Relu x -> z; output y", "graph output \"y\" is made by no node", 0, 0},
+    {"opset 13; input x f32 2x3; node Relu x -> z; output y",
+     "graph output \"y\" is made by no node", 0, 0},
     {"opset 13; input x f32 2x3; node Relu x -> y", "the graph has no outputs", 0, 0},
-    {"opset 13; input x f32 2x3; input x f32 2; node Relu x -> y; output y", "graph input \"x\" is there twice", 0, 0},
-    {X13 "init w f32 1 1; init w f32 1 1; node Relu x -> y", "initializer \"w\" is there twice", 0, 0},
-    {X13 "node Relu x -> y; node Relu x -> y", "node 1 \"n\" (Relu): output \"y\" is made twice", 0, 0},
+    {"opset 13; input x f32 2x3; input x f32 2; node Relu x -> y; output y",
+     "graph input \"x\" is there twice", 0, 0},
+    {X13 "init w f32 1 1; init w f32 1 1; node Relu x -> y", "initializer \"w\" is there twice", 0,
+     0},
+    {X13 "node Relu x -> y; node Relu x -> y", "node 1 \"n\" (Relu): output \"y\" is made twice", 0,
+     0},
     {X13 "node Relu w -> y",
-     "input \"w\" is missing: no node makes it, and it is neither a graph input nor an initializer", 0, 0},
+     "input \"w\" is missing: no node makes it, and it is neither a graph input nor an initializer",
+     0, 0},
     {X13 "node Add x,b -> a; node Relu a -> b; node Relu b -> y",
      "depends on the node's own output: the graph has a cycle", 0, 0},
-    {X13 "node Frobnicate x -> y", "node 0 \"n\" (Frobnicate): operator Frobnicate is not supported", 0, 0},
+    {X13 "node Frobnicate x -> y",
+     "node 0 \"n\" (Frobnicate): operator Frobnicate is not supported", 0, 0},
     {X13 "node Gelu:com.acme x -> y", "operator com.acme.Gelu is not supported", 0, 0},
     {X13 "node ConvInteger x,x -> y",
-     "operator ConvInteger is not supported: quantized operators are not; export the model in float", 0, 0},
+     "operator ConvInteger is not supported: quantized operators are not; export the model in "
+     "float",
+     0, 0},
     {X13 "node Scan x -> y",
-     "operator Scan is not supported: control flow that depends on data is not; export the model unrolled", 0, 0},
-    {X13 "node StringNormalizer x -> y", "operator StringNormalizer is not supported: text is not", 0, 0},
+     "operator Scan is not supported: control flow that depends on data is not; export the model "
+     "unrolled",
+     0, 0},
+    {X13 "node StringNormalizer x -> y", "operator StringNormalizer is not supported: text is not",
+     0, 0},
     {"opset 8; input x f32 2x3; output y; node Erf x -> y",
      "operator Erf of operator set version 8 is not supported; versions 9 to 22 are", 0, 0},
     {X13 "node Concat -> y axis=0", "has 0 inputs, but must have 1 to", 0, 0},
@@ -45,165 +57,214 @@ static const Case cases[] = {
     {"opset 13; input x f32 2x3; output y i64 2x3; node Relu x -> y",
      "graph output \"y\" is declared as INT64, but its node makes FLOAT", 0, 0},
     /* Attributes. */
-    {X13 "node ReduceSum x -> y keepdims=0 keepdims=0", "attribute \"keepdims\" is there twice", 0, 0},
+    {X13 "node ReduceSum x -> y keepdims=0 keepdims=0", "attribute \"keepdims\" is there twice", 0,
+     0},
     {X13 "node ReduceMax x -> y dims=[1]", "attribute \"dims\" is not one of the operator's", 0, 0},
     {X13 "node ReduceMax x -> y axes=1", "attribute \"axes\" is INT, but must be INTS", 0, 0},
-    {X13 "node ReduceMax x -> y keepdims=[0]", "attribute \"keepdims\" is INTS, but must be INT", 0, 0},
-    {X13 "node ReduceMax x -> y keepdims=2", "attribute \"keepdims\" is 2, but must be 0 or 1", 0, 0},
+    {X13 "node ReduceMax x -> y keepdims=[0]", "attribute \"keepdims\" is INTS, but must be INT", 0,
+     0},
+    {X13 "node ReduceMax x -> y keepdims=2", "attribute \"keepdims\" is 2, but must be 0 or 1", 0,
+     0},
     {X13 "node If x -> y then_branch=?5", "attribute \"then_branch\" has no value", 0, 0},
     /* Graph inputs and options. */
     {"opset 13; input x f64 2; node Relu x -> y; output y",
-     "graph input \"x\": has element type DOUBLE; the supported ones are f32, f16, bf16, bool, int8, uint8, int16, "
+     "graph input \"x\": has element type DOUBLE; the supported ones are f32, f16, bf16, bool, "
+     "int8, uint8, int16, "
      "int32, int64",
      0, 0},
     {"opset 13; input x seq 2; node Relu x -> y; output y",
      "graph input \"x\": is no tensor; only tensors can be graph inputs", 0, 0},
-    {"opset 13; input x f32 none; node Relu x -> y; output y", "has no shape; give it with --shape x=1x3x224x224", 0,
-     0},
+    {"opset 13; input x f32 none; node Relu x -> y; output y",
+     "has no shape; give it with --shape x=1x3x224x224", 0, 0},
     {"opset 13; input x f32 Nx3; node Relu x -> y; output y",
-     "has a dynamic shape: dimension 0 is \"N\"; give its shape with --shape x=... (2 numbers joined by x)", 0, 0},
-    {"opset 13; input x f32 2x?; node Relu x -> y; output y", "has a dynamic shape: dimension 1 is open", 0, 0},
-    {"opset 13; input x f32 1x1x1x1x1x1x1x1x1; node Relu x -> y; output y", "has rank 9, but 8 is the most", 0, 0},
+     "has a dynamic shape: dimension 0 is \"N\"; give its shape with --shape x=... (2 numbers "
+     "joined by x)",
+     0, 0},
+    {"opset 13; input x f32 2x?; node Relu x -> y; output y",
+     "has a dynamic shape: dimension 1 is open", 0, 0},
+    {"opset 13; input x f32 1x1x1x1x1x1x1x1x1; node Relu x -> y; output y",
+     "has rank 9, but 8 is the most", 0, 0},
     {X13 "node Relu x -> y", "has rank 2, but --shape gives 3 dimensions", "x=1x2x3", 0},
     {X13 "node Relu x -> y", "has 3 as dimension 1, but --shape gives 4", "x=2x4", 0},
-    {X13 "node Relu x -> y", "--shape z=2x4y: expected NAME=1x3x224x224, at most 8 numbers", "z=2x4y", 0},
-    {X13 "node Relu x -> y", "--shape names \"z\", but the graph has no such input\n  note: graph input \"x\"", "z=2x4",
-     0},
+    {X13 "node Relu x -> y", "--shape z=2x4y: expected NAME=1x3x224x224, at most 8 numbers",
+     "z=2x4y", 0},
+    {X13 "node Relu x -> y",
+     "--shape names \"z\", but the graph has no such input\n  note: graph input \"x\"", "z=2x4", 0},
     {X13 "node Relu x -> y", "--bind names \"z\", but the graph has no such input", 0, "z=a.npy"},
     {X13 "node Relu x -> y", "--bind x: expected NAME=FILE", 0, "x"},
     {X13 "node Relu x -> y", "graph input \"x\": /nonexistent.npy", 0, "x=/nonexistent.npy"},
     /* Recurrent layers, optimizers, signals. */
-    {"opset 14; input x f32 3x2x3; input w f32 1x4x3; input r f32 1x4x4; output y; node RNN x,w,r -> y "
+    {"opset 14; input x f32 3x2x3; input w f32 1x4x3; input r f32 1x4x4; output y; node RNN x,w,r "
+     "-> y "
      "direction='both'",
      "attribute 'direction' must be forward, reverse or bidirectional", 0, 0},
-    {"opset 14; input x f32 3x2x3; input w f32 1x4x3; input r f32 1x4x4; output y; node RNN x,w,r -> y hidden_size=5",
+    {"opset 14; input x f32 3x2x3; input w f32 1x4x3; input r f32 1x4x4; output y; node RNN x,w,r "
+     "-> y hidden_size=5",
      "attribute 'hidden_size' is 5, but the recurrent weight is for 4", 0, 0},
-    {"opset 14; opset ai.onnx.preview.training 1; input r f32 -; input t i64 -; input x f32 2; input g f32 2; input h "
+    {"opset 14; opset ai.onnx.preview.training 1; input r f32 -; input t i64 -; input x f32 2; "
+     "input g f32 2; input h "
      "f32 2; input z f32 2; "
      "output y; node Adagrad:ai.onnx.preview.training r,t,x,g,h,z -> y",
      "has 6 inputs, but must have 2 and 3 for each optimized tensor", 0, 0},
-    {"opset 14; opset ai.onnx.preview.training 1; input r f32 -; input t i64 -; input x f32 2; input g f32 2; input h "
+    {"opset 14; opset ai.onnx.preview.training 1; input r f32 -; input t i64 -; input x f32 2; "
+     "input g f32 2; input h "
      "f32 2; output y; node "
      "Momentum:ai.onnx.preview.training r,t,x,g,h -> y mode='fast'",
      "attribute 'mode' must be standard or nesterov", 0, 0},
     {"opset 17; input n i64 -; output y; node HannWindow n -> y",
-     "input 0 must be one number known at compile time; if it comes from a graph input, use --bind NAME=FILE", 0, 0},
-    {"opset 17; init n i64 - 9; output y; node HannWindow n -> y output_datatype=8", "there is no constant like that",
+     "input 0 must be one number known at compile time; if it comes from a graph input, use --bind "
+     "NAME=FILE",
      0, 0},
-    {"opset 17; init b i64 - 8; init n i64 - 16; init s i64 - 8192; init l f32 - 0; init h f32 - 9000; output y; node "
+    {"opset 17; init n i64 - 9; output y; node HannWindow n -> y output_datatype=8",
+     "there is no constant like that", 0, 0},
+    {"opset 17; init b i64 - 8; init n i64 - 16; init s i64 - 8192; init l f32 - 0; init h f32 - "
+     "9000; output y; node "
      "MelWeightMatrix b,n,s,l,h -> y",
      "8 mel bins from 0 to 9000 Hz do not lie in a spectrum of 16 points at 8192 Hz", 0, 0},
     /* Tensors. */
     {X13 "init w f64 2 1 2; node Add x,w -> y",
-     "element type DOUBLE is not supported; convert the model to f32, f16, bf16, bool, int8, uint8, int16, int32 or "
+     "element type DOUBLE is not supported; convert the model to f32, f16, bf16, bool, int8, "
+     "uint8, int16, int32 or "
      "int64",
      0, 0},
     {X13 "init w f32 2x2 1; node Add x,w -> y", "needs 16 bytes, but the file holds 4", 0, 0},
-    {X13 "init w i64 2 1; node Reshape x,w -> y", "tensor \"w\" needs 16 bytes, but the file holds 8", 0, 0},
+    {X13 "init w i64 2 1; node Reshape x,w -> y",
+     "tensor \"w\" needs 16 bytes, but the file holds 8", 0, 0},
     {X13 "init w f32 1x1x1x1x1x1x1x1x3 1 2 3; node Add x,w -> y", "rank 9 is more than 8", 0, 0},
-    {X13 "init w f32 0x3; node Add x,w -> y", "shapes do not broadcast: 2 against 0, 2 from the end", 0, 0},
+    {X13 "init w f32 0x3; node Add x,w -> y",
+     "shapes do not broadcast: 2 against 0, 2 from the end", 0, 0},
     {X13 "init w f32 9223372036854775807x3 1; node Add x,w -> y",
      "dimension 1 is 3; it must not be negative or so large", 0, 0},
     {X13 "init w f32 4611686018427387904 1; node Add x,w -> y", "the tensor is too large", 0, 0},
     {X13 "node Constant -> y value_string='a'",
-     "there is no value of a supported kind (value, value_float, value_int, value_floats, value_ints)", 0, 0},
+     "there is no value of a supported kind (value, value_float, value_int, value_floats, "
+     "value_ints)",
+     0, 0},
     {X13 "extern w f32 3 offset=0; node Add x,w -> y", "external data without a location", 0, 0},
-    {X13 "extern w f32 3 location=a offset=z; node Add x,w -> y", "external data: 'offset' is no number", 0, 0},
-    {X13 "extern w f32 3 location=a length=4; node Add x,w -> y", "external data of 4 bytes, but the tensor has 12", 0,
-     0},
+    {X13 "extern w f32 3 location=a offset=z; node Add x,w -> y",
+     "external data: 'offset' is no number", 0, 0},
+    {X13 "extern w f32 3 location=a length=4; node Add x,w -> y",
+     "external data of 4 bytes, but the tensor has 12", 0, 0},
     {X13 "extern w f32 3 location=samba-no-such-file; node Add x,w -> y",
-     "external data file /tmp/samba-no-such-file does not exist; it must lie beside the model", 0, 0},
+     "external data file /tmp/samba-no-such-file does not exist; it must lie beside the model", 0,
+     0},
     {X13 "extern w f32 3 location=../dev/null; node Add x,w -> y",
-     "external data file /tmp/../dev/null has 0 bytes, but the tensor needs 12 from 0 on; it is cut off", 0, 0},
+     "external data file /tmp/../dev/null has 0 bytes, but the tensor needs 12 from 0 on; it is "
+     "cut off",
+     0, 0},
     /* Operators. */
-    {"opset 14; input x f32 2x3; input s f32 3; output y; output m; node BatchNormalization x,s,s,s,s -> y,m",
+    {"opset 14; input x f32 2x3; input s f32 3; output y; output m; node BatchNormalization "
+     "x,s,s,s,s -> y,m",
      "output 1 is not supported; only the first 1 can be used", 0, 0},
     {X13 "node Cast x -> y to=12",
-     "cast to UINT32 is not supported; the types are f32, f16, bf16, bool, int8, uint8, int16, int32, int64", 0, 0},
-    {"opset 13; input x i64 2; output y; node Cast x -> y to=11", "cast to DOUBLE is not supported", 0, 0},
+     "cast to UINT32 is not supported; the types are f32, f16, bf16, bool, int8, uint8, int16, "
+     "int32, int64",
+     0, 0},
+    {"opset 13; input x i64 2; output y; node Cast x -> y to=11", "cast to DOUBLE is not supported",
+     0, 0},
     {X13 "node Cast x -> d to=11; node Exp d -> y",
-     "input 0 is DOUBLE, which is not supported; only Cast, IsNaN, IsInf and changes of shape can take what was cast "
+     "input 0 is DOUBLE, which is not supported; only Cast, IsNaN, IsInf and changes of shape can "
+     "take what was cast "
      "to "
      "it",
      0, 0},
     {X13 "node RandomNormal -> y", "attribute 'shape' is missing or has more than 8 numbers", 0, 0},
     {X13 "node RandomNormal -> y shape=[2] dtype=11", "dtype DOUBLE is not supported", 0, 0},
-    {"opset 13; input x ui8 2; output y; node BitShift x,x -> y", "attribute 'direction' must be LEFT or RIGHT", 0, 0},
+    {"opset 13; input x ui8 2; output y; node BitShift x,x -> y",
+     "attribute 'direction' must be LEFT or RIGHT", 0, 0},
     {"opset 6; input x f32 2x3; output y; node Add x,x -> y axis=1",
      "input 1 of rank 2 at axis 1 does not lie within input 0 of rank 2", 0, 0},
-    {"opset 13; input x f32 3; output y; node Gemm x,x -> y", "inputs 0 and 1 have ranks 1 and 1, but must have rank 2",
-     0, 0},
+    {"opset 13; input x f32 3; output y; node Gemm x,x -> y",
+     "inputs 0 and 1 have ranks 1 and 1, but must have rank 2", 0, 0},
     {X13 "node MaxPool x -> y kernel_shape=[1]",
      "input 0 has rank 2; one to three spatial dimensions are supported (rank 3 to 5)", 0, 0},
     {X13 "node MaxPool x -> y", "attribute 'kernel_shape' is missing", 0, 0},
     {"opset 13; input x f32 1x2x9; output y; node MaxPool x -> y kernel_shape=[1,1]",
      "attribute 'kernel_shape' has 2 numbers, but there are 1 spatial dimensions", 0, 0},
-    {"opset 13; input x f32 1x2x9; output y; node MaxPool x -> y kernel_shape=[0]", "attribute 'kernel_shape' has 0", 0,
-     0},
+    {"opset 13; input x f32 1x2x9; output y; node MaxPool x -> y kernel_shape=[0]",
+     "attribute 'kernel_shape' has 0", 0, 0},
     {"opset 13; input x f32 1x2x9; output y; node MaxPool x -> y kernel_shape=[2] pads=[1]",
      "attribute 'pads' has 1 numbers, but must have 2", 0, 0},
     {"opset 13; input x f32 1x2x9; output y; node MaxPool x -> y kernel_shape=[2] auto_pad='ALL'",
      "attribute 'auto_pad' is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID", 0, 0},
     {"opset 13; input x f32 1x2x9; input w f32 2x2; output y; node Conv x,w -> y",
      "the weight has rank 2, but the input has rank 3", 0, 0},
-    {"opset 13; input x f32 1x2x9; input w f32 2x2x3; output y; node Conv x,w -> y kernel_shape=[2]",
+    {"opset 13; input x f32 1x2x9; input w f32 2x2x3; output y; node Conv x,w -> y "
+     "kernel_shape=[2]",
      "attribute 'kernel_shape' is not the weight's window", 0, 0},
-    {"opset 13; input x f32 1x2x9; input w f32 2x2x3; output y; node ConvTranspose x,w -> y output_padding=[1,1]",
+    {"opset 13; input x f32 1x2x9; input w f32 2x2x3; output y; node ConvTranspose x,w -> y "
+     "output_padding=[1,1]",
      "attribute 'output_padding' has 2 numbers, but must have 1", 0, 0},
-    {"opset 13; input x f32 1x2x9; input w f32 2x2x3; output y; node ConvTranspose x,w -> y output_shape=[1,1]",
+    {"opset 13; input x f32 1x2x9; input w f32 2x2x3; output y; node ConvTranspose x,w -> y "
+     "output_shape=[1,1]",
      "attribute 'output_shape' has 2 numbers, but must have 1", 0, 0},
-    {"opset 13; input x f32 1x2x9; input w f32 2x2x3; output y; node ConvTranspose x,w -> y output_shape=[0]",
+    {"opset 13; input x f32 1x2x9; input w f32 2x2x3; output y; node ConvTranspose x,w -> y "
+     "output_shape=[0]",
      "spatial dimension 0 of the output cannot have 0 elements", 0, 0},
     {X13 "node GlobalMaxPool x -> y", "input 0 has rank 2, but must have spatial dimensions", 0, 0},
     {X13 "node GlobalLpPool x -> y", "input 0 has rank 2, but must have spatial dimensions", 0, 0},
     {"opset 9; input x f32 -; input s f32 1; output y; node BatchNormalization x,s,s,s,s -> y",
      "input 0 has rank 0, but must have a batch dimension", 0, 0},
-    {"opset 17; input x f32 2x3; input s f32 3; output y; node LayerNormalization x,s -> y stash_type=11",
+    {"opset 17; input x f32 2x3; input s f32 3; output y; node LayerNormalization x,s -> y "
+     "stash_type=11",
      "stash_type 11 is not supported; FLOAT, FLOAT16 and BFLOAT16 are", 0, 0},
     {"opset 13; input x f32 3; output y; node InstanceNormalization x,x,x -> y",
      "input 0 has rank 1, but must have a batch and a channel dimension", 0, 0},
-    {"opset 18; input x f32 2x3; input s f32 2; output y; node GroupNormalization x,s,s -> y num_groups=2",
+    {"opset 18; input x f32 2x3; input s f32 2; output y; node GroupNormalization x,s,s -> y "
+     "num_groups=2",
      "2 groups do not divide 3 channels", 0, 0},
     {X13 "node Softmax x -> y axis=2", "axis 2 is not within the rank 2", 0, 0},
     {X13 "node Conv x,x -> y", "input 0 has rank 2; one to three spatial dimensions", 0, 0},
     {X13 "node Relu x -> y; node MatMul x,x -> z",
-     "node 1 \"n\" (MatMul): matmul (layer n): (C3) operand 1 is 2x3xf32: dimension 0 is 2, but must be 3", 0, 0},
+     "node 1 \"n\" (MatMul): matmul (layer n): (C3) operand 1 is 2x3xf32: dimension 0 is 2, but "
+     "must be 3",
+     0, 0},
     /* Shapes. */
     {X13 "node Reshape x -> y", "there is no shape", 0, 0},
     {"opset 13; input x f32 2x3; input s i64 1; output y; node Reshape x,s -> y",
-     "input 1, \"s\", must be integers known at compile time, but depends on data; if it comes from a graph input, use "
+     "input 1, \"s\", must be integers known at compile time, but depends on data; if it comes "
+     "from a graph input, use "
      "--bind NAME=FILE or declare the shape of the result",
      0, 0},
-    {X13 "init s i64 9 1 1 1 1 1 1 1 2 3; node Reshape x,s -> y", "the new shape has rank 9, but 8 is the most", 0, 0},
-    {X13 "init s i64 3 2 3 0; node Reshape x,s -> y", "the new shape copies dimension 2, but the rank is 2", 0, 0},
+    {X13 "init s i64 9 1 1 1 1 1 1 1 2 3; node Reshape x,s -> y",
+     "the new shape has rank 9, but 8 is the most", 0, 0},
+    {X13 "init s i64 3 2 3 0; node Reshape x,s -> y",
+     "the new shape copies dimension 2, but the rank is 2", 0, 0},
     {X13 "init s i64 1 -2; node Reshape x,s -> y", "the new shape has -2", 0, 0},
     {X13 "init s i64 2 4 -1; node Reshape x,s -> y",
      "6 elements do not divide by the known dimensions of the new shape, 4", 0, 0},
-    {X13 "init s i64 1 5; node Reshape x,s -> y", "the new shape has 5 elements, but the input has 6", 0, 0},
+    {X13 "init s i64 1 5; node Reshape x,s -> y",
+     "the new shape has 5 elements, but the input has 6", 0, 0},
     {X13 "node Flatten x -> y axis=3", "axis 3 is not within the rank 2", 0, 0},
     {X13 "init a i64 1 1; node Squeeze x,a -> y", "dimension 1 is 3; only 1 can be squeezed", 0, 0},
     {X13 "node Unsqueeze x -> y", "there are no axes", 0, 0},
     {X13 "init a i64 2 0 0; node Unsqueeze x,a -> y", "axis 0 is added twice", 0, 0},
-    {X13 "init a i64 7 0 1 2 3 4 5 6; node Unsqueeze x,a -> y", "the result's rank is more than 8", 0, 0},
+    {X13 "init a i64 7 0 1 2 3 4 5 6; node Unsqueeze x,a -> y", "the result's rank is more than 8",
+     0, 0},
     {X13 "node Transpose x -> y perm=[0,0]", "perm does not name each of 2 dimensions once", 0, 0},
-    {X13 "init s i64 2 4 3; node Expand x,s -> y", "shapes do not broadcast: 2 against 4, 2 from the end", 0, 0},
-    {X13 "init s i64 9 1 1 1 1 1 1 1 1 1; node Expand x,s -> y", "the shape is missing or has a rank of more than 8", 0,
-     0},
+    {X13 "init s i64 2 4 3; node Expand x,s -> y",
+     "shapes do not broadcast: 2 against 4, 2 from the end", 0, 0},
+    {X13 "init s i64 9 1 1 1 1 1 1 1 1 1; node Expand x,s -> y",
+     "the shape is missing or has a rank of more than 8", 0, 0},
     {X13 "init s i64 1 0; init e i64 2 1 1; node Slice x,s,e -> y",
      "starts, ends, axes and steps do not have the same length, of at most 2", 0, 0},
-    {X13 "init s i64 1 0; init e i64 1 1; node Slice x,s,e,s,s -> y", "the step of axis 0 is 0", 0, 0},
+    {X13 "init s i64 1 0; init e i64 1 1; node Slice x,s,e,s,s -> y", "the step of axis 0 is 0", 0,
+     0},
     /* Counts of n-grams. */
     {X13 "node TfIdfVectorizer x -> y ngram_counts=[0] ngram_indexes=[0]",
      "ngram_counts, ngram_indexes and pool_int64s must be there; text is not supported", 0, 0},
     {X13 "node TfIdfVectorizer x -> y ngram_counts=[0] ngram_indexes=[0] pool_int64s=[1]",
      "input 0 must be one or several rows of integers", 0, 0},
-    {"opset 13; input x i64 3; output y; node TfIdfVectorizer x -> y ngram_counts=[0] ngram_indexes=[0] "
+    {"opset 13; input x i64 3; output y; node TfIdfVectorizer x -> y ngram_counts=[0] "
+     "ngram_indexes=[0] "
      "pool_int64s=[1] max_gram_length=2",
      "the lengths of n-grams, 1 to 2, do not fit ngram_counts", 0, 0},
-    {"opset 13; input x i64 3; output y; node TfIdfVectorizer x -> y ngram_counts=[0] ngram_indexes=[0,0] "
+    {"opset 13; input x i64 3; output y; node TfIdfVectorizer x -> y ngram_counts=[0] "
+     "ngram_indexes=[0,0] "
      "pool_int64s=[1,2]",
      "ngram_indexes must be different places, with one of the weights, if any, for each", 0, 0},
-    {"opset 13; input x i64 3; output y; node TfIdfVectorizer x -> y ngram_counts=[0] ngram_indexes=[0] "
+    {"opset 13; input x i64 3; output y; node TfIdfVectorizer x -> y ngram_counts=[0] "
+     "ngram_indexes=[0] "
      "pool_int64s=[1,2]",
      "ngram_counts do not divide the pool into n-grams with an index each", 0, 0},
     /* Sequences. */
@@ -216,80 +277,103 @@ static const Case cases[] = {
     {X13 "init p i64 - 5; node SequenceConstruct x,x -> s; node SequenceAt s,p -> y",
      "position 5 is not within the 2 elements of the sequence", 0, 0},
     {X13 "input w f32 3; input p i64 -; node SequenceConstruct x,w -> s; node SequenceAt s,p -> y",
-     "the elements of the sequence have different shapes: the position must be known at compile time (--bind "
+     "the elements of the sequence have different shapes: the position must be known at compile "
+     "time (--bind "
      "NAME=FILE)",
      0, 0},
     {X13 "input z i64 2; node SplitToSequence x,z -> s; node ConcatFromSequence s -> y axis=0",
-     "element 0 of the sequence is not known: the sizes of SplitToSequence must be known at compile time (--bind "
+     "element 0 of the sequence is not known: the sizes of SplitToSequence must be known at "
+     "compile time (--bind "
      "NAME=FILE)",
      0, 0},
-    {X13 "node SequenceEmpty -> s; node SequenceErase s -> t; node Relu x -> y", "the sequence has no elements", 0, 0},
+    {X13 "node SequenceEmpty -> s; node SequenceErase s -> t; node Relu x -> y",
+     "the sequence has no elements", 0, 0},
     {X13 "init z i64 - 0; node SplitToSequence x,z -> s; node SequenceLength s -> y",
      "input 1 must be a list of sizes, or one size of 1 or more known at compile time", 0, 0},
     {X13 "init z i64 1 1; node SplitToSequence x,z -> s; node SequenceLength s -> y",
      "the parts of a dimension of 2 do not add up", 0, 0},
-    {"opset 13; input x f32 70000; output y; node SplitToSequence x -> s; node SequenceLength s -> y",
+    {"opset 13; input x f32 70000; output y; node SplitToSequence x -> s; node SequenceLength s -> "
+     "y",
      "a sequence of 70000 elements is too long", 0, 0},
-    {"opset 13; input x f32 1x1x1x1x1x1x1x2; output y; node SequenceConstruct x,x -> s; node ConcatFromSequence s -> y "
+    {"opset 13; input x f32 1x1x1x1x1x1x1x2; output y; node SequenceConstruct x,x -> s; node "
+     "ConcatFromSequence s -> y "
      "axis=0 new_axis=1",
      "tensors of rank 8 cannot be stacked", 0, 0},
     {"opset 15; input x f32 2; output y; node Optional -> o; node Relu x -> y",
      "an optional value without an element is not supported", 0, 0},
     /* Tensors without elements. */
-    {X13 "input w f32 2x0; node MatMul x,w -> y", "the matrices do not fit: 3 columns against 2 rows", 0, 0},
+    {X13 "input w f32 2x0; node MatMul x,w -> y",
+     "the matrices do not fit: 3 columns against 2 rows", 0, 0},
     {"opset 13; input x i64 0x3; init a i64 1 0; output y; node ReduceMean x -> y axes=[0]",
      "the mean of no integers is not defined", 0, 0},
     {"opset 13; input x f32 0x2x4x4; output y; node MaxPool x -> y kernel_shape=[2,2]",
-     "max_pool2d (layer n): operand 0 has 0 as dimension 0: operators take no tensors without elements", 0, 0},
-    {X13 "node Split x -> y,z axis=1", "a dimension of 3 cannot be split into 2 outputs this way", 0, 0},
-    {X13 "init s i64 2 2 2; node Split x,s -> y,z axis=1", "the parts of a dimension of 3 do not add up", 0, 0},
-    {X13 "init s i64 2 1 1; node Split x,s -> y,z axis=1", "the parts of a dimension of 3 add up to 2", 0, 0},
+     "max_pool2d (layer n): operand 0 has 0 as dimension 0: operators take no tensors without "
+     "elements",
+     0, 0},
+    {X13 "node Split x -> y,z axis=1", "a dimension of 3 cannot be split into 2 outputs this way",
+     0, 0},
+    {X13 "init s i64 2 2 2; node Split x,s -> y,z axis=1",
+     "the parts of a dimension of 3 do not add up", 0, 0},
+    {X13 "init s i64 2 1 1; node Split x,s -> y,z axis=1",
+     "the parts of a dimension of 3 add up to 2", 0, 0},
     {"opset 13; input x f32 1x1x1x2x2x2x2; input i i64 2x2x2; output y; node Gather x,i -> y",
      "the result has rank 9, but 8 is the most", 0, 0},
-    {X13 "init i i64 - 5; init d i64 3 1 2 3; node Gather d,i -> z; node Relu x -> y", "index 5 is not within [-3, 3)",
-     0, 0},
+    {X13 "init i i64 - 5; init d i64 3 1 2 3; node Gather d,i -> z; node Relu x -> y",
+     "index 5 is not within [-3, 3)", 0, 0},
     {X13 "init a i64 2 1 2; init b i64 1x2 1 2; node Concat a,b -> z axis=0; node Relu x -> y",
      "input 1 does not fit input 0", 0, 0},
     {X13 "init a i64 2x1 1 2; init b i64 1x1 2; node Concat a,b -> z axis=1; node Relu x -> y",
      "dimension 0 of input 1 is 1, but 2 in input 0", 0, 0},
     {X13 "init a i64 2 1 2; init s i64 1 3; node Reshape a,s -> z; node Relu x -> y",
      "the new shape has 3 elements, but the input has 2", 0, 0},
-    {"opset 5; input x f32 2; init r i64 1 2; output y; node Tile x,r -> y", "there must be one count and one axis", 0,
-     0},
+    {"opset 5; input x f32 2; init r i64 1 2; output y; node Tile x,r -> y",
+     "there must be one count and one axis", 0, 0},
     {X13 "init r i64 1 2; node Tile x,r -> y", "there must be one repeat per dimension, 2", 0, 0},
     {X13 "init r i64 2 -1 1; node Tile x,r -> y", "dimension 0 is repeated -1 times", 0, 0},
-    {"opset 13; input x f32 1x1x1x1x1x1x1x2; init r i64 8 1 1 1 1 1 1 1 2; output y; node Tile x,r -> y",
+    {"opset 13; input x f32 1x1x1x1x1x1x1x2; init r i64 8 1 1 1 1 1 1 1 2; output y; node Tile x,r "
+     "-> y",
      "tensors of rank 8 cannot be repeated", 0, 0},
-    {X13 "init p i64 2 1 1; node Pad x,p -> y", "there are 2 pads; there must be two per dimension", 0, 0},
+    {X13 "init p i64 2 1 1; node Pad x,p -> y", "there are 2 pads; there must be two per dimension",
+     0, 0},
     {X13 "init p i64 4 1 1 1 1; init v f32 2 0 0; node Pad x,p,v -> y",
      "the pad value must be one number known at compile time", 0, 0},
     {X13 "init p i64 4 1 1 1 1; node Pad x,p -> y mode='mirror'",
      "this mode is not supported; the modes are constant, reflect, edge and wrap", 0, 0},
-    {X13 "init p i64 4 -1 0 -2 0; node Pad x,p -> y", "the pads of dimension 0 take away more than there is", 0, 0},
-    {X13 "init p i64 4 -2 0 1 0; node Pad x,p -> y mode='edge'", "there is nothing left to pad with", 0, 0},
+    {X13 "init p i64 4 -1 0 -2 0; node Pad x,p -> y",
+     "the pads of dimension 0 take away more than there is", 0, 0},
+    {X13 "init p i64 4 -2 0 1 0; node Pad x,p -> y mode='edge'",
+     "there is nothing left to pad with", 0, 0},
     {"opset 18; input x f32 2x3; output y; init s i64 1 4; node CenterCropPad x,s -> y",
      "the shape must have one number per dimension", 0, 0},
     {X13 "input s f32 2; node Resize x,_,s -> y",
-     "input 2, the scales, must be known at compile time; if it is a graph input, use --bind NAME=FILE", 0, 0},
-    {X13 "init s f32 1 2; node Resize x,_,s -> y", "there are 1 scales and 0 sizes for 2 dimensions", 0, 0},
+     "input 2, the scales, must be known at compile time; if it is a graph input, use --bind "
+     "NAME=FILE",
+     0, 0},
+    {X13 "init s f32 1 2; node Resize x,_,s -> y",
+     "there are 1 scales and 0 sizes for 2 dimensions", 0, 0},
     {"opset 18; input x f32 2x3; output y; init s i64 2 4 6; node Resize x,_,_,s -> y "
      "keep_aspect_ratio_policy='crop'",
      "keep_aspect_ratio_policy must be stretch, not_larger or not_smaller", 0, 0},
     {"opset 18; input x f32 2x3; output y; init s i64 1 4; node Resize x,_,_,s -> y axes=[0,1,0]",
      "there are 3 axes, but 2 dimensions", 0, 0},
-    {"opset 16; input x f32 1x2x4x4; input r f32 3x4; input b i64 3; output y; node RoiAlign x,r,b -> y "
+    {"opset 16; input x f32 1x2x4x4; input r f32 3x4; input b i64 3; output y; node RoiAlign x,r,b "
+     "-> y "
      "coordinate_transformation_mode='corner'",
      "coordinate_transformation_mode must be half_pixel or output_half_pixel", 0, 0},
-    {"opset 18; input x f32 1x4x4; init i i64 2 3 3; init b i64 1 4; output y; node Col2Im x,i,b -> y",
+    {"opset 18; input x f32 1x4x4; init i i64 2 3 3; init b i64 1 4; output y; node Col2Im x,i,b "
+     "-> y",
      "image_shape has 2 numbers and block_shape 1", 0, 0},
-    {"opset 18; input x f32 1x4x4; init i i64 2 3 3; init b i64 2 2 2; output y; node Col2Im x,i,b -> y pads=[1]",
+    {"opset 18; input x f32 1x4x4; init i i64 2 3 3; init b i64 2 2 2; output y; node Col2Im x,i,b "
+     "-> y pads=[1]",
      "pads has 1 numbers, but must have 4", 0, 0},
-    {"opset 18; input x f32 3; input i i64 2; input u f32 2; output y; node ScatterElements x,i,u -> y "
+    {"opset 18; input x f32 3; input i i64 2; input u f32 2; output y; node ScatterElements x,i,u "
+     "-> y "
      "reduction='xor'",
      "this reduction is not supported; none, add, mul, min and max are", 0, 0},
     {X13 "input i i64 2x3; node MaxUnpool x,i -> y kernel_shape=[2]",
      "kernel_shape, strides, pads or output_shape do not fit an input of rank 2", 0, 0},
-    {"opset 13; input x f32 1x1x2; input i i64 1x1x2; init s i64 3 1 1 2; output y; node MaxUnpool x,i,s -> y "
+    {"opset 13; input x f32 1x1x2; input i i64 1x1x2; init s i64 3 1 1 2; output y; node MaxUnpool "
+     "x,i,s -> y "
      "kernel_shape=[2] strides=[2]",
      "dimension 2 of the result would be 4, with output_shape 2", 0, 0},
     {"opset 13; input x f32 2; output y; node EyeLike x -> y",
@@ -298,59 +382,71 @@ static const Case cases[] = {
      "dimension 0 has 70000 elements; 65536 are the most", 0, 0},
     {X13 "init s i64 2 65536 2; node ConstantOfShape s -> z value={f32,2,1,2}; node Relu x -> y",
      "the value must be one number", 0, 0},
-    {X13 "init a i64 - 0; init b i64 - 100000; init c i64 - 1; node Range a,b,c -> z; node Relu x -> y",
+    {X13
+     "init a i64 - 0; init b i64 - 100000; init c i64 - 1; node Range a,b,c -> z; node Relu x -> y",
      "the constant result has more than 65536 elements", 0, 0},
     {X13 "init a i64 - 0; init b i64 - 5; node Range a,b,a -> z; node Relu x -> y",
      "the step is 0 or the range overflows", 0, 0},
     {X13 "init a i64 - 0; node Range x,a,a -> z; node Relu x -> y",
-     "input 0 must be one number known at compile time; if it is a graph input, use --bind NAME=FILE or declare the "
+     "input 0 must be one number known at compile time; if it is a graph input, use --bind "
+     "NAME=FILE or declare the "
      "shape of the result",
      0, 0},
     /* Operands that are there at run time only. */
     {"opset 13; input x f32 2x3; input s i64 1x1; output y f32 1x3; node Slice x,s,s -> y",
      "input 1 has rank 2, but must be a list", 0, 0},
-    {"opset 13; input x f32 2x3; input s i64 2; input a i64 1; output y f32 1x3; node Slice x,s,s,a -> y",
+    {"opset 13; input x f32 2x3; input s i64 2; input a i64 1; output y f32 1x3; node Slice "
+     "x,s,s,a -> y",
      "input 3 must be a list of integers, with one for each of the axes", 0, 0},
-    {"opset 13; input x f32 2x3; input s i64 2; init a i64 1 0; output y f32 1x3; node Slice x,s,s,a -> y",
+    {"opset 13; input x f32 2x3; input s i64 2; init a i64 1 0; output y f32 1x3; node Slice "
+     "x,s,s,a -> y",
      "input 3 has 1 axes, but there are 2 values", 0, 0},
-    {"opset 13; input x f32 2x3; input s i64 1; init a i64 1 0; output y f32 1x2; node Slice x,s,s,a -> y",
+    {"opset 13; input x f32 2x3; input s i64 1; init a i64 1 0; output y f32 1x2; node Slice "
+     "x,s,s,a -> y",
      "dimension 1 is declared as 2, but it is not sliced and has 3", 0, 0},
     {"opset 13; input x f32 2x3; input s i64 1; output y f32 1; node Slice x,s,s -> y",
      "the result is declared with rank 1, but the input has rank 2", 0, 0},
     {"opset 13; input x f32 2x3; input s f32 1; output y f32 2x6; node Resize x,_,s -> y",
      "input 2 must be a list of 2 numbers", 0, 0},
     {X13 "node NonZero x -> y",
-     "the shape of the result depends on data; only inputs known at compile time are supported (--bind NAME=FILE)", 0,
-     0},
+     "the shape of the result depends on data; only inputs known at compile time are supported "
+     "(--bind NAME=FILE)",
+     0, 0},
     {X13 "node Unique x -> y", "the shape of the result depends on data", 0, 0},
     {X13 "input c bool 6; node Compress x,c -> y", "the shape of the result depends on data", 0, 0},
     {X13 "init c bool 3 0 0 1; node Compress x,c -> y axis=0",
      "the condition is true at 2, but dimension 0 has the size 2", 0, 0},
     {X13 "init k i64 2 1 2; node TopK x,k -> y", "input 1, k, must be one number", 0, 0},
-    {X13 "init k i64 1 4; node TopK x,k -> y", "(C3) k is 4, but must be 1 to 3, the size of dimension 1", 0, 0},
+    {X13 "init k i64 1 4; node TopK x,k -> y",
+     "(C3) k is 4, but must be 1 to 3, the size of dimension 1", 0, 0},
     {X13 "init a i64 2 0 1; node CumSum x,a -> y", "input 1, axis, must be one number", 0, 0},
     {X13 "init a i64 1 2; node CumSum x,a -> y", "axis 2 is not within the rank 2", 0, 0},
     {X13 "node ArgMax x -> y axis=2", "axis 2 is not within the rank 2", 0, 0},
     {X13 "input d i64 1; init v f32 2 0 1; init i i64 2 0 1; node OneHot i,d,v -> y",
-     "input 1, depth, must be one number known at compile time; if it comes from a graph input, use --bind NAME=FILE",
+     "input 1, depth, must be one number known at compile time; if it comes from a graph input, "
+     "use --bind NAME=FILE",
      0, 0},
     {X13 "node Einsum x -> y", "attribute 'equation' is missing", 0, 0},
-    {X13 "node Einsum x -> y equation='i'", "(C3) operand 0 has rank 2, but its term of equation 'i' has 1", 0, 0},
+    {X13 "node Einsum x -> y equation='i'",
+     "(C3) operand 0 has rank 2, but its term of equation 'i' has 1", 0, 0},
     {X13 "init t i64 2 0 1; node NegativeLogLikelihoodLoss x,t -> y reduction='most'",
      "attribute 'reduction' is none of mean, sum, none", 0, 0},
     {"opset 14; input x f32 3; output y; node Trilu x -> y",
      "(C1) the operand is 3xf32 of rank 1, but must have rank 2 to 8", 0, 0},
-    {"opset 14; input x f32 2x2; init k i64 2 0 1; output y; node Trilu x,k -> y", "input 1, k, must be one integer", 0,
-     0},
-    {X13 "node LRN x -> y", "local_response_norm (layer n): (C3) attribute 'size' is 0, but must be 1 or more", 0, 0},
+    {"opset 14; input x f32 2x2; init k i64 2 0 1; output y; node Trilu x,k -> y",
+     "input 1, k, must be one integer", 0, 0},
+    {X13 "node LRN x -> y",
+     "local_response_norm (layer n): (C3) attribute 'size' is 0, but must be 1 or more", 0, 0},
     {X13 "node DepthToSpace x -> y blocksize=2", "blocksize 2 does not fit the input", 0, 0},
 };
 
 static SambaStatus import(const char *path, const Case *c) {
   MlirContext context = mlirContextCreateWithThreading(false);
   MlirModule module;
-  SambaOnnxImportOptions options = {
-      .shapes = &c->shape, .shape_count = c->shape != NULL, .binds = &c->bind, .bind_count = c->bind != NULL};
+  SambaOnnxImportOptions options = {.shapes = &c->shape,
+                                    .shape_count = c->shape != NULL,
+                                    .binds = &c->bind,
+                                    .bind_count = c->bind != NULL};
   SambaStatus status = sambaOnnxImport(context, path, &options, NULL, NULL, &module);
   if (!status)
     mlirModuleDestroy(module);
@@ -398,17 +494,21 @@ static void testFiles(void **state) {
   expectBytes("\x08\x08", 2, "holds no graph; expected an ONNX model");
   expectBytes("\x3a\x00", 2, "the graph has no outputs");
   expectBytes("\x3a\x02\x0a\x00", 4, "node 0 \"\" (): operator without a type is not supported");
-  expectBytes("\x3a\x02\x0a\x00\xca\x01\x00", 7, "node 0 \"\" (): operator without a type is not supported");
+  expectBytes("\x3a\x02\x0a\x00\xca\x01\x00", 7,
+              "node 0 \"\" (): operator without a type is not supported");
   expectBytes("\x38\x05", 2, "is damaged, or no ONNX model: a field has the wrong type");
   uint8_t nested[1024]; /* an attribute's type: sequences of sequences ... */
   size_t size = 0;
-  for (int depth = 0; depth < 200; ++depth) { /* from the inside out: field 1 or 4, length-delimited */
+
+  for (int depth = 0; depth < 200;
+       ++depth) { /* from the inside out: field 1 or 4, length-delimited */
     memmove(nested + 3, nested, size);
     nested[0] = depth % 2 ? 0x22 : 0x0a;
     nested[1] = (uint8_t)((size & 127) | 128);
     nested[2] = (uint8_t)(size >> 7);
     size += 3;
   }
+
   static const uint8_t fields[] = {0x12, 0x5a, 0x3a}; /* ValueInfo.type, Graph.input, Model.graph */
   for (int i = 0; i < 3; ++i) {
     memmove(nested + 3, nested, size);
@@ -417,6 +517,7 @@ static void testFiles(void **state) {
     nested[2] = (uint8_t)(size >> 7);
     size += 3;
   }
+
   expectBytes(nested, size, "messages are nested deeper than 64 levels");
 }
 
@@ -431,13 +532,18 @@ static void testBind(void **state) {
                 {SAMBA_DTYPE_F32, 9, "graph input \"x\": has rank 9 in "}};
   size_t size;
   uint8_t *data = modelFromText("opset 13; input x f32 2x3; output y; node Relu x -> y", &size);
-  char *path = writeTemporary(data, size, ".onnx"), *array = writeTemporary("", 0, ".npy"), option[96];
+  char *path = writeTemporary(data, size, ".onnx");
+  char *array = writeTemporary("", 0, ".npy");
+  char option[96];
+
   snprintf(option, sizeof option, "x=%s", array);
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i) {
     static const float zeros[3];
-    assert_null(sambaNpyWrite(array, arrays[i].dtype, arrays[i].rank, (uint64_t[]){3, 1, 1, 1, 1, 1, 1, 1, 1}, zeros));
+    assert_null(sambaNpyWrite(array, arrays[i].dtype, arrays[i].rank,
+                              (uint64_t[]){3, 1, 1, 1, 1, 1, 1, 1, 1}, zeros));
     expect(import(path, &(Case){.bind = option}), path, arrays[i].message);
   }
+
   unlink(array);
   unlink(path);
   free(array);

@@ -47,8 +47,9 @@ static int typeNumber(const char *name) {
   static const struct {
     const char *name;
     int number;
-  } types[] = {{"f32", 1}, {"ui8", 2},    {"i8", 3},   {"i16", 5},  {"f16", 10}, {"bf16", 16}, {"i32", 6},
-               {"i64", 7}, {"string", 8}, {"bool", 9}, {"f64", 11}, {"u32", 12}, {"seq", 1},   {"?", 0}};
+  } types[] = {{"f32", 1},   {"ui8", 2},  {"i8", 3},  {"i16", 5},    {"f16", 10},
+               {"bf16", 16}, {"i32", 6},  {"i64", 7}, {"string", 8}, {"bool", 9},
+               {"f64", 11},  {"u32", 12}, {"seq", 1}, {"?", 0}};
   for (size_t i = 0; i < sizeof types / sizeof *types; ++i)
     if (strcmp(name, types[i].name) == 0)
       return types[i].number;
@@ -57,33 +58,36 @@ static int typeNumber(const char *name) {
 }
 
 static int tensorType(Bytes *b, const char *type, const char *dims) {
-  int number_ = typeNumber(type);
+  int type_number = typeNumber(type);
   for (const char *at = dims; *at && *at != '-'; at += *at == 'x')
     number(b, 1, strtoll(at, (char **)&at, 10));
-  number(b, 2, number_);
-  return number_;
+  number(b, 2, type_number);
+  return type_number;
 }
 
 /* TYPE DIMS VALUES.. from strtok_r's rest; values as raw_data. */
 static void tensor(Bytes *b, const char *type, const char *dims, char **rest) {
-  int number_ = tensorType(b, type, dims);
+  int type_number = tensorType(b, type, dims);
   Bytes *raw = new();
   for (char *word; (word = strtok_r(NULL, " }", rest));) {
     float single = strtof(word, NULL);
     double real = strtod(word, NULL);
     int64_t whole = strtoll(word, NULL, 10);
-    if (number_ == 1)
+    if (type_number == 1)
       put(raw, &single, 4);
-    else if (number_ == 11)
+    else if (type_number == 11)
       put(raw, &real, 8);
     else
-      put(raw, &whole, number_ == 7 ? 8 : number_ == 9 ? 1 : 4);
+      put(raw, &whole, type_number == 7 ? 8 : type_number == 9 ? 1 : 4);
   }
+
   message(b, 9, raw);
 }
 
 static Bytes *valueInfo(const char *name, const char *type, const char *dims) {
-  Bytes *info = new(), *outer = new(), *inner = new();
+  Bytes *info = new();
+  Bytes *outer = new();
+  Bytes *inner = new();
   text(info, 1, name);
   number(inner, 1, typeNumber(type));
   if (strcmp(dims, "none") != 0) {
@@ -100,6 +104,7 @@ static Bytes *valueInfo(const char *name, const char *type, const char *dims) {
     }
     message(inner, 2, shape);
   }
+
   message(outer, strcmp(type, "seq") == 0 ? 4 : 1, inner);
   message(info, 2, outer);
   return info;
@@ -107,7 +112,9 @@ static Bytes *valueInfo(const char *name, const char *type, const char *dims) {
 
 static void attribute(Bytes *node, char *word) {
   Bytes *a = new();
-  char *value = strchr(word, '='), *rest;
+  char *value = strchr(word, '=');
+  char *rest;
+
   *value++ = 0;
   text(a, 1, word);
   if (*value == '[') {
@@ -123,7 +130,8 @@ static void attribute(Bytes *node, char *word) {
     for (char *at = value; *at; ++at)
       *at = *at == ',' ? ' ' : *at;
     Bytes *t = new();
-    char *type = strtok_r(value, "{ ", &rest), *dims = strtok_r(NULL, " }", &rest);
+    char *type = strtok_r(value, "{ ", &rest);
+    char *dims = strtok_r(NULL, " }", &rest);
     tensor(t, type, dims, &rest);
     message(a, 5, t);
     number(a, 20, 4);
@@ -136,6 +144,7 @@ static void attribute(Bytes *node, char *word) {
     number(a, 3, strtoll(value, NULL, 10));
     number(a, 20, 2);
   }
+
   message(node, 5, a);
 }
 
@@ -146,34 +155,47 @@ static void names(Bytes *node, int field, char *list) {
 }
 
 static void item(Bytes *model, Bytes *graph, char *line) {
-  char *rest, *kind = strtok_r(line, " ", &rest);
+  char *rest;
+  char *kind = strtok_r(line, " ", &rest);
+
   if (!kind)
     return;
   if (strcmp(kind, "opset") == 0) {
     Bytes *set = new();
-    char *word = strtok_r(NULL, " ", &rest), *second = strtok_r(NULL, " ", &rest);
+    char *word = strtok_r(NULL, " ", &rest);
+    char *second = strtok_r(NULL, " ", &rest);
     if (second)
       text(set, 1, word);
     number(set, 2, strtoll(second ? second : word, NULL, 10));
     message(model, 8, set);
   } else if (strcmp(kind, "input") == 0) {
-    char *name = strtok_r(NULL, " ", &rest), *type = strtok_r(NULL, " ", &rest), *dims = strtok_r(NULL, " ", &rest);
+    char *name = strtok_r(NULL, " ", &rest);
+    char *type = strtok_r(NULL, " ", &rest);
+    char *dims = strtok_r(NULL, " ", &rest);
     message(graph, 11, valueInfo(name, type, dims));
   } else if (strcmp(kind, "output") == 0) {
-    char *name = strtok_r(NULL, " ", &rest), *type = strtok_r(NULL, " ", &rest), *dims = strtok_r(NULL, " ", &rest);
+    char *name = strtok_r(NULL, " ", &rest);
+    char *type = strtok_r(NULL, " ", &rest);
+    char *dims = strtok_r(NULL, " ", &rest);
     message(graph, 12, valueInfo(name, type ? type : "?", dims ? dims : "none"));
   } else if (strcmp(kind, "value") == 0) {
-    char *name = strtok_r(NULL, " ", &rest), *type = strtok_r(NULL, " ", &rest), *dims = strtok_r(NULL, " ", &rest);
+    char *name = strtok_r(NULL, " ", &rest);
+    char *type = strtok_r(NULL, " ", &rest);
+    char *dims = strtok_r(NULL, " ", &rest);
     message(graph, 13, valueInfo(name, type, dims));
   } else if (strcmp(kind, "init") == 0) {
     Bytes *t = new();
-    char *name = strtok_r(NULL, " ", &rest), *type = strtok_r(NULL, " ", &rest), *dims = strtok_r(NULL, " ", &rest);
+    char *name = strtok_r(NULL, " ", &rest);
+    char *type = strtok_r(NULL, " ", &rest);
+    char *dims = strtok_r(NULL, " ", &rest);
     text(t, 8, name);
     tensor(t, type, dims, &rest);
     message(graph, 5, t);
   } else if (strcmp(kind, "extern") == 0) {
     Bytes *t = new();
-    char *name = strtok_r(NULL, " ", &rest), *type = strtok_r(NULL, " ", &rest), *dims = strtok_r(NULL, " ", &rest);
+    char *name = strtok_r(NULL, " ", &rest);
+    char *type = strtok_r(NULL, " ", &rest);
+    char *dims = strtok_r(NULL, " ", &rest);
     text(t, 8, name);
     tensorType(t, type, dims);
     for (char *word; (word = strtok_r(NULL, " ", &rest));) {
@@ -183,22 +205,27 @@ static void item(Bytes *model, Bytes *graph, char *line) {
       text(entry, 2, word + strlen(word) + 1);
       message(t, 13, entry);
     }
+
     number(t, 14, 1);
     message(graph, 5, t);
   } else {
     Bytes *node = new();
-    char *operator_ = strtok_r(NULL, " ", &rest), *word = strtok_r(NULL, " ", &rest), *domain = strchr(operator_, ':');
+    char *operator = strtok_r(NULL, " ", &rest);
+    char *word = strtok_r(NULL, " ", &rest);
+    char *domain = strchr(operator, ':');
     if (strcmp(word, "->") != 0) {
       names(node, 1, word);
       strtok_r(NULL, " ", &rest);
     }
+
     names(node, 2, strtok_r(NULL, " ", &rest));
     if (domain) {
       *domain++ = 0;
       text(node, 7, domain);
     }
+
     text(node, 3, "n");
-    text(node, 4, operator_);
+    text(node, 4, operator);
     while ((word = strtok_r(NULL, " ", &rest)))
       attribute(node, word);
     message(graph, 1, node);
@@ -206,8 +233,11 @@ static void item(Bytes *model, Bytes *graph, char *line) {
 }
 
 uint8_t *modelFromText(const char *source, size_t *out_size) {
-  char *copy = strdup(source), *rest;
-  Bytes *model = new(), *graph = new();
+  char *copy = strdup(source);
+  char *rest;
+
+  Bytes *model = new();
+  Bytes *graph = new();
   number(model, 1, 8);
   for (char *line = strtok_r(copy, ";", &rest); line; line = strtok_r(NULL, ";", &rest))
     item(model, graph, line);
@@ -217,6 +247,7 @@ uint8_t *modelFromText(const char *source, size_t *out_size) {
   *out_size = model->size;
   free(model);
   free(copy);
+
   return result;
 }
 

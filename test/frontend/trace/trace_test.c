@@ -23,10 +23,12 @@ static int tearDown(void **state) {
 }
 
 static const int64_t shape23[] = {2, 3};
-static SambaTensor *input(SambaTrace *trace) { return sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, shape23); }
+static SambaTensor *input(SambaTrace *trace) {
+  return sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, shape23);
+}
 
-static void append(MlirStringRef part, void *userData) {
-  char **text = userData;
+static void append(MlirStringRef part, void *user_data) {
+  char **text = user_data;
   size_t size = strlen(*text);
   *text = realloc(*text, size + part.length + 1);
   memcpy(*text + size, part.data, part.length);
@@ -64,23 +66,26 @@ static void testGraph(void **state) {
   static const float bias[4] = {1, 2, 3, 4};
   SambaTrace *trace = sambaTraceCreate(context, "forward");
   SambaTensor *x = input(trace);
-  SambaTensor *w = sambaTraceParameterFile(trace, "fc.weight", SAMBA_DTYPE_F32, 2, (int64_t[]){4, 3}, "model.bin", 64);
+  SambaTensor *w = sambaTraceParameterFile(trace, "fc.weight", SAMBA_DTYPE_F32, 2,
+                                           (int64_t[]){4, 3}, "model.bin", 64);
   SambaTensor *b = sambaTraceParameter(trace, "fc.bias", SAMBA_DTYPE_F32, 1, (int64_t[]){4}, bias);
+
   sambaTraceSetLayer(trace, sambaStringRef("fc"), "model.py", 7);
   SambaTensor *y = sambaRelu(sambaLinear(x, w, b));
   assert_int_equal(y->type.rank, 2);
   assert_int_equal(y->type.dims[1], 4);
   sambaTraceOutput(trace, "y", y);
   char *text = finish(trace);
-  static const char *const pieces[] = {"samba.graphs = [@forward]",
-                                       "samba.kind = \"input\", samba.name = \"x\"",
-                                       "samba.value = #samba.external<\"model.bin\", bytes = 48, offset = 64>",
-                                       "dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]>",
-                                       "samba.kind = \"output\", samba.name = \"y\"",
-                                       "samba.linear",
-                                       "samba.relu",
-                                       "loc(\"model.py\":7:0)",
-                                       "loc(\"fc\"(#loc"};
+  static const char *const pieces[] = {
+      "samba.graphs = [@forward]",
+      "samba.kind = \"input\", samba.name = \"x\"",
+      "samba.value = #samba.external<\"model.bin\", bytes = 48, offset = 64>",
+      "dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]>",
+      "samba.kind = \"output\", samba.name = \"y\"",
+      "samba.linear",
+      "samba.relu",
+      "loc(\"model.py\":7:0)",
+      "loc(\"fc\"(#loc"};
   for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i)
     if (!strstr(text, pieces[i]))
       fail_msg("%s is not in\n%s", pieces[i], text);
@@ -90,7 +95,8 @@ static void testGraph(void **state) {
 static void testNames(void **state) {
   (void)state;
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaTensor *tensors[] = {input(trace), input(trace), sambaTraceInput(trace, "", SAMBA_DTYPE_F32, 2, shape23),
+  SambaTensor *tensors[] = {input(trace), input(trace),
+                            sambaTraceInput(trace, "", SAMBA_DTYPE_F32, 2, shape23),
                             sambaTraceInput(trace, "", SAMBA_DTYPE_F32, 2, shape23)};
   static const char *const expected[] = {"x", "x_0", "input_0", "input_1"};
   for (int i = 0; i < 4; ++i)
@@ -103,18 +109,24 @@ static void testPromotion(void **state) {
   (void)state;
   static const struct {
     SambaDType a, b, result;
-  } rows[] = {
-      {SAMBA_DTYPE_F32, SAMBA_DTYPE_BF16, SAMBA_DTYPE_F32},  {SAMBA_DTYPE_BF16, SAMBA_DTYPE_F16, SAMBA_DTYPE_F32},
-      {SAMBA_DTYPE_I64, SAMBA_DTYPE_BF16, SAMBA_DTYPE_BF16}, {SAMBA_DTYPE_I1, SAMBA_DTYPE_UI8, SAMBA_DTYPE_UI8},
-      {SAMBA_DTYPE_I8, SAMBA_DTYPE_UI8, SAMBA_DTYPE_I16},    {SAMBA_DTYPE_I32, SAMBA_DTYPE_I64, SAMBA_DTYPE_I64},
-      {SAMBA_DTYPE_I8, SAMBA_DTYPE_I8, SAMBA_DTYPE_I8}};
+  } rows[] = {{SAMBA_DTYPE_F32, SAMBA_DTYPE_BF16, SAMBA_DTYPE_F32},
+              {SAMBA_DTYPE_BF16, SAMBA_DTYPE_F16, SAMBA_DTYPE_F32},
+              {SAMBA_DTYPE_I64, SAMBA_DTYPE_BF16, SAMBA_DTYPE_BF16},
+              {SAMBA_DTYPE_I1, SAMBA_DTYPE_UI8, SAMBA_DTYPE_UI8},
+              {SAMBA_DTYPE_I8, SAMBA_DTYPE_UI8, SAMBA_DTYPE_I16},
+              {SAMBA_DTYPE_I32, SAMBA_DTYPE_I64, SAMBA_DTYPE_I64},
+              {SAMBA_DTYPE_I8, SAMBA_DTYPE_I8, SAMBA_DTYPE_I8}};
+
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
     assert_int_equal(sambaPromoteDTypes(rows[i].a, rows[i].b), rows[i].result);
     assert_int_equal(sambaPromoteDTypes(rows[i].b, rows[i].a), rows[i].result);
   }
+
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaTensor *x = input(trace), *n = sambaTraceInput(trace, "n", SAMBA_DTYPE_I64, 1, (int64_t[]){3});
+  SambaTensor *x = input(trace);
+  SambaTensor *n = sambaTraceInput(trace, "n", SAMBA_DTYPE_I64, 1, (int64_t[]){3});
   SambaTensor *sum = sambaAdd(x, n);
+
   assert_int_equal(sum->type.dtype, SAMBA_DTYPE_F32);
   assert_int_equal(sambaLt(sum, n)->type.dtype, SAMBA_DTYPE_I1);
   sambaTraceDestroy(trace);
@@ -124,8 +136,10 @@ static void testViews(void **state) {
   (void)state;
   SambaTrace *trace = sambaTraceCreate(context, "g");
   SambaTensor *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 3, (int64_t[]){2, 3, 4});
-  SambaTensor *flat = sambaFlatten(x, 1, -1), *turned = sambaTranspose(x, 0, -1),
-              *part = sambaSlice(x, 1, -2, INT64_MAX, 1);
+  SambaTensor *flat = sambaFlatten(x, 1, -1);
+  SambaTensor *turned = sambaTranspose(x, 0, -1);
+  SambaTensor *part = sambaSlice(x, 1, -2, INT64_MAX, 1);
+
   assert_true(flat->type.rank == 2 && flat->type.dims[1] == 12);
   assert_true(turned->type.dims[0] == 4 && turned->type.dims[2] == 2);
   assert_int_equal(part->type.dims[1], 2);
@@ -140,14 +154,20 @@ static void testViews(void **state) {
 static void testRandom(void **state) {
   (void)state;
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaTensor *x = input(trace), *seed = sambaTraceScalar(trace, SAMBA_DTYPE_I64, 7),
-              *p = sambaTraceScalar(trace, SAMBA_DTYPE_F32, 0.5), *y, *mask;
-  SambaTensor *shaped[] = {sambaCelu(x, 2), sambaSelu(x, 1, 2), sambaThreshold(x, 1, 0), sambaShrink(x, 1, 1),
-                           sambaPrelu(x, p)};
+  SambaTensor *x = input(trace);
+  SambaTensor *seed = sambaTraceScalar(trace, SAMBA_DTYPE_I64, 7);
+  SambaTensor *p = sambaTraceScalar(trace, SAMBA_DTYPE_F32, 0.5);
+  SambaTensor *y;
+  SambaTensor *mask;
+  SambaTensor *shaped[] = {sambaCelu(x, 2), sambaSelu(x, 1, 2), sambaThreshold(x, 1, 0),
+                           sambaShrink(x, 1, 1), sambaPrelu(x, p)};
   for (size_t i = 0; i < sizeof shaped / sizeof *shaped; ++i)
-    assert_true(shaped[i] && shaped[i]->type.dims[1] == 3 && shaped[i]->type.dtype == SAMBA_DTYPE_F32);
+    assert_true(shaped[i] && shaped[i]->type.dims[1] == 3 &&
+                shaped[i]->type.dtype == SAMBA_DTYPE_F32);
   int64_t dims[] = {4, 5};
-  assert_int_equal(sambaUniform(seed, 2, dims, -1, 1, SAMBA_DTYPE_F16)->type.dtype, SAMBA_DTYPE_F16);
+
+  assert_int_equal(sambaUniform(seed, 2, dims, -1, 1, SAMBA_DTYPE_F16)->type.dtype,
+                   SAMBA_DTYPE_F16);
   assert_int_equal(sambaNormal(seed, 1, dims, 0, 1, SAMBA_DTYPE_F32)->type.dims[0], 4);
   assert_int_equal(sambaBernoulli(x, seed, SAMBA_DTYPE_I32)->type.dtype, SAMBA_DTYPE_I32);
   assert_int_equal(sambaMultinomial(x, seed, 9, SAMBA_DTYPE_I64)->type.dims[1], 9);
@@ -162,9 +182,14 @@ static void testRandom(void **state) {
 static void testReductions(void **state) {
   (void)state;
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaTensor *x = input(trace), *target = sambaTraceInput(trace, "t", SAMBA_DTYPE_I64, 1, (int64_t[]){2}), *indices;
-  SambaTensor *sorted = sambaSort(x, -1, true, &indices), *order = sambaArgsort(x, 0, false);
-  assert_true(sorted->type.dims[1] == 3 && indices->type.dtype == SAMBA_DTYPE_I64 && order->type.rank == 2);
+  SambaTensor *x = input(trace);
+  SambaTensor *target = sambaTraceInput(trace, "t", SAMBA_DTYPE_I64, 1, (int64_t[]){2});
+  SambaTensor *indices;
+  SambaTensor *sorted = sambaSort(x, -1, true, &indices);
+  SambaTensor *order = sambaArgsort(x, 0, false);
+
+  assert_true(sorted->type.dims[1] == 3 && indices->type.dtype == SAMBA_DTYPE_I64 &&
+              order->type.rank == 2);
   assert_int_equal(sambaTopk(x, 2, 1, false, NULL)->type.dims[1], 2);
   assert_int_equal(sambaArgmax(x, NULL, true, false)->type.rank, 2);
   assert_int_equal(sambaLogsumexp(x, 0, NULL, false)->type.rank, 0);
@@ -189,17 +214,20 @@ static void testReductions(void **state) {
 static void testFailures(void **state) {
   (void)state;
   SambaTrace *trace = sambaTraceCreate(context, "g");
+
   sambaTraceSetLayer(trace, sambaStringRef("head"), NULL, 0);
-  SambaTensor *x = input(trace), *bad = sambaMatmul(x, x);
+  SambaTensor *x = input(trace);
+  SambaTensor *bad = sambaMatmul(x, x);
   assert_null(bad);
   assert_null(sambaRelu(bad)); /* nothing is built on a failure, the first one is kept */
   sambaTraceOutput(trace, "y", bad);
-  expectFailure(trace, "matmul (layer head): (C3) operand 1 is 2x3xf32: dimension 0 is 2, but must be 3");
+  expectFailure(trace,
+                "matmul (layer head): (C3) operand 1 is 2x3xf32: dimension 0 is 2, but must be 3");
 
   trace = sambaTraceCreate(context, "g");
   sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 1, (int64_t[]){-1});
-  expectFailure(trace,
-                "input \"x\": dimension 0 is -1; dimensions must not be negative, tensors less than 2^48 elements");
+  expectFailure(trace, "input \"x\": dimension 0 is -1; dimensions must not be negative, tensors "
+                       "less than 2^48 elements");
   trace = sambaTraceCreate(context, "g");
   sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 9, NULL);
   expectFailure(trace, "input \"x\": has rank 9, but tensors have rank 8 at most");
@@ -222,7 +250,8 @@ static void testFailures(void **state) {
 
   SambaTrace *other = sambaTraceCreate(context, "h");
   trace = sambaTraceCreate(context, "g");
-  SambaTensor *operands[] = {input(trace), input(other)}, *result;
+  SambaTensor *operands[] = {input(trace), input(other)};
+  SambaTensor *result;
   SambaStatus status = sambaTraceOperator(trace, "add", 2, operands, 0, NULL, &result);
   assert_string_equal(sambaStatusGetMessage(status), "add: operand 1 is a tensor of another trace");
   sambaStatusFree(status);
@@ -233,6 +262,7 @@ static void testFailures(void **state) {
 static void testFinish(void **state) {
   (void)state;
   SambaTrace *trace = sambaTraceCreate(context, "g");
+
   sambaTraceOutput(trace, "y", sambaNeg(input(trace)));
   MlirModule module, again;
   assert_null(sambaTraceFinish(trace, &module));
@@ -243,8 +273,9 @@ static void testFinish(void **state) {
   expectFailure(trace, "graph g has failed");
 
   trace = sambaTraceCreate(context, "g"); /* what only the dialect's verifier knows */
-  SambaArgument argument = {
-      .name = sambaStringRef("x"), .memory = "tape", .type = {.dtype = SAMBA_DTYPE_F32, .rank = 1, .dims = {2}}};
+  SambaArgument argument = {.name = sambaStringRef("x"),
+                            .memory = "tape",
+                            .type = {.dtype = SAMBA_DTYPE_F32, .rank = 1, .dims = {2}}};
   sambaTraceOutput(trace, "y", sambaNeg(sambaTraceArgument(trace, &argument)));
   expectFailure(trace, "graph g does not verify (see the diagnostics)");
 }
@@ -275,16 +306,17 @@ static void testRecord(void **state) {
   assert_memory_not_equal(digests[0], digests[2], 32);
 }
 
-static void countRelease(void *data, void *userData) {
+static void countRelease(void *data, void *user_data) {
   (void)data;
-  ++*(int *)userData;
+  ++*(int *)user_data;
 }
 
 static void testStorage(void **state) {
   (void)state;
   int released = 0;
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaStorage storage = {.kind = SAMBA_STORAGE_OWNED, .release = countRelease, .user_data = &released};
+  SambaStorage storage = {
+      .kind = SAMBA_STORAGE_OWNED, .release = countRelease, .user_data = &released};
   sambaTensorSetStorage(input(trace), &storage);
   assert_int_equal(released, 0);
   sambaTraceDestroy(trace);
@@ -292,10 +324,11 @@ static void testStorage(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testGraph),      cmocka_unit_test(testNames),
-                                     cmocka_unit_test(testPromotion),  cmocka_unit_test(testViews),
-                                     cmocka_unit_test(testReductions), cmocka_unit_test(testRandom),
-                                     cmocka_unit_test(testFailures),   cmocka_unit_test(testFinish),
-                                     cmocka_unit_test(testRecord),     cmocka_unit_test(testStorage)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testGraph),      cmocka_unit_test(testNames),
+      cmocka_unit_test(testPromotion),  cmocka_unit_test(testViews),
+      cmocka_unit_test(testReductions), cmocka_unit_test(testRandom),
+      cmocka_unit_test(testFailures),   cmocka_unit_test(testFinish),
+      cmocka_unit_test(testRecord),     cmocka_unit_test(testStorage)};
   return cmocka_run_group_tests(tests, setUp, tearDown);
 }

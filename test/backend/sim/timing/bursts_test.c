@@ -1,5 +1,5 @@
-/* Walking access patterns: the runs of bytes an address generator asks for, against a brute-force walk element by
- * element. */
+/* Walking access patterns: the runs of bytes an address generator asks for, against a brute-force
+ * walk element by element. */
 #include "backend/sim/timing/bursts.h"
 #include "sections.h"
 
@@ -19,15 +19,17 @@ typedef struct Pattern {
 } Pattern;
 
 /* Bytes touched by one token, element by element: a count per burst of 64 bytes. */
-static uint64_t bruteForceBursts(const Pattern *p, uint64_t token, uint32_t element_bytes, uint8_t *touched,
-                                 size_t size) {
+static uint64_t bruteForceBursts(const Pattern *p, uint64_t token, uint32_t element_bytes,
+                                 uint8_t *touched, size_t size) {
   uint64_t elements = 1, enabled = 0;
   memset(touched, 0, size);
   for (uint32_t c = p->token_level; c < p->count; ++c)
     elements *= p->trips[c];
+
   for (uint64_t e = 0; e < elements; ++e) {
     uint64_t rest = token * elements + e;
-    int64_t counters[5], address = p->base;
+    int64_t counters[5];
+    int64_t address = p->base;
     for (uint32_t c = p->count; c-- > 0; rest /= p->trips[c])
       counters[c] = (int64_t)(rest % p->trips[c]);
     bool on = true;
@@ -45,6 +47,7 @@ static uint64_t bruteForceBursts(const Pattern *p, uint64_t token, uint32_t elem
     touched[(uint64_t)address * element_bytes / 64] =
         touched[((uint64_t)address * element_bytes + element_bytes - 1) / 64] = 1;
   }
+
   return enabled;
 }
 
@@ -53,6 +56,7 @@ static void checkPattern(const Pattern *p, uint32_t element_bytes) {
   static uint8_t expected[SPACE], found[SPACE];
   SambaArena arena = {0};
   SambaGuard guards[2];
+
   for (uint32_t g = 0; g < p->guard_count; ++g)
     guards[g] = (SambaGuard){p->guards[g][0], p->guards[g][1], &p->guards[g][2]};
   SambaAccess access = {.counter_count = p->count,
@@ -67,6 +71,7 @@ static void checkPattern(const Pattern *p, uint32_t element_bytes) {
   uint64_t tokens = 1, elements = 1;
   for (uint32_t c = 0; c < p->count; ++c)
     *(c < p->token_level ? &tokens : &elements) *= p->trips[c];
+
   for (uint64_t token = 0; token < tokens; ++token) {
     bruteForceBursts(p, token, element_bytes, expected, SPACE);
     memset(found, 0, SPACE);
@@ -75,12 +80,14 @@ static void checkPattern(const Pattern *p, uint32_t element_bytes) {
     do {
       assert_true(sambaRunWalkNext(&walk, &run));
       covered += run.elements;
-      for (int64_t burst = run.begin / 64; run.begin < run.end && burst <= (run.end - 1) / 64; ++burst)
+      for (int64_t burst = run.begin / 64; run.begin < run.end && burst <= (run.end - 1) / 64;
+           ++burst)
         found[burst] = 1;
     } while (!run.ends_token);
     assert_int_equal(covered, elements);
     assert_memory_equal(found, expected, SPACE);
   }
+
   SambaRun run;
   assert_false(sambaRunWalkNext(&walk, &run));
   sambaArenaDestroy(&arena);
@@ -89,16 +96,24 @@ static void checkPattern(const Pattern *p, uint32_t element_bytes) {
 static void testShapes(void **state) {
   (void)state;
   Pattern patterns[] = {
-      {2, 1, {4, 256}, {256, 1}, 0, 0, {{0}}},                     /* one dense run per token */
-      {3, 1, {4, 8, 16}, {16, 100, 1}, 5, 0, {{0}}},               /* rows with a pitch, unaligned */
-      {3, 1, {2, 8, 16}, {16, 20, 1}, 0, 0, {{0}}},                /* pitch with gaps below a burst */
-      {3, 1, {4, 16, 16}, {1, 64, 4}, 0, 0, {{0}}},                /* every fourth element */
-      {3, 1, {2, 8, 32}, {1, 2, 64}, 0, 0, {{0}}},                 /* columns */
-      {3, 1, {3, 8, 16}, {0, 16, 1}, 0, 0, {{0}}},                 /* the same token again */
-      {3, 1, {3, 10, 12}, {10, 30, 1}, 0, 1, {{0, 30, 10, 0, 1}}}, /* ragged on the right: 30 of 36 */
-      {4, 2, {2, 2, 6, 6}, {60, 3, 12, 1}, 13, 2, {{-1, 9, 5, 0, 1, 0}, {-1, 8, 0, 3, 0, 1}}}, /* halo on all sides */
-      {3, 1, {2, 4, 16}, {64, 128, -1}, 300, 0, {{0}}},                                        /* backwards */
-      {3, 1, {2, 4, 16}, {64, 128, 1}, 300, 1, {{10, 12, 0, 0, -1}}}, /* guard against the counter */
+      {2, 1, {4, 256}, {256, 1}, 0, 0, {{0}}},       /* one dense run per token */
+      {3, 1, {4, 8, 16}, {16, 100, 1}, 5, 0, {{0}}}, /* rows with a pitch, unaligned */
+      {3, 1, {2, 8, 16}, {16, 20, 1}, 0, 0, {{0}}},  /* pitch with gaps below a burst */
+      {3, 1, {4, 16, 16}, {1, 64, 4}, 0, 0, {{0}}},  /* every fourth element */
+      {3, 1, {2, 8, 32}, {1, 2, 64}, 0, 0, {{0}}},   /* columns */
+      {3, 1, {3, 8, 16}, {0, 16, 1}, 0, 0, {{0}}},   /* the same token again */
+      {3, 1, {3, 10, 12}, {10, 30, 1}, 0, 1, {{0, 30, 10, 0, 1}}}, /* ragged on the right: 30 of 36
+                                                                    */
+      {4,
+       2,
+       {2, 2, 6, 6},
+       {60, 3, 12, 1},
+       13,
+       2,
+       {{-1, 9, 5, 0, 1, 0}, {-1, 8, 0, 3, 0, 1}}},                   /* halo on all sides */
+      {3, 1, {2, 4, 16}, {64, 128, -1}, 300, 0, {{0}}},               /* backwards */
+      {3, 1, {2, 4, 16}, {64, 128, 1}, 300, 1, {{10, 12, 0, 0, -1}}}, /* guard against the counter
+                                                                       */
       {3, 1, {2, 4, 16}, {64, 128, 1}, 300, 1, {{100, 12, 0, 0, 0}}}, /* nothing enabled */
       {3, 1, {2, 1, 1}, {64, 128, 7}, 300, 0, {{0}}},                 /* single elements */
   };
@@ -111,8 +126,10 @@ static void testRandomPatterns(void **state) {
   (void)state;
   srand(1);
   for (int trial = 0; trial < 500; ++trial) {
-    Pattern p = {
-        .count = 4, .token_level = 1 + (uint32_t)(rand() % 2), .base = 200, .guard_count = (uint32_t)(rand() % 3)};
+    Pattern p = {.count = 4,
+                 .token_level = 1 + (uint32_t)(rand() % 2),
+                 .base = 200,
+                 .guard_count = (uint32_t)(rand() % 3)};
     static const int64_t strides[] = {0, 1, 1, 1, 2, 3, 8, 40, -1, -8};
     for (uint32_t c = 0; c < 4; ++c) {
       p.trips[c] = 1 + (uint32_t)(rand() % 6);
@@ -130,10 +147,12 @@ static void testRandomPatterns(void **state) {
 
 static void testIndexedRuns(void **state) {
   (void)state;
+
   /* Rows of 16 f32 picked by a traced index: one addend (in elements) per row. */
   SambaArena arena = {0};
   uint32_t trips[] = {2, 3, 16};
-  int64_t strides[] = {0, 0, 1}, addends[] = {160, 0, 48, 16, 16, 320};
+  int64_t strides[] = {0, 0, 1};
+  int64_t addends[] = {160, 0, 48, 16, 16, 320};
   SambaAccess access = {.counter_count = 3,
                         .trips = trips,
                         .token_level = 1,
@@ -145,13 +164,16 @@ static void testIndexedRuns(void **state) {
   SambaRunWalk walk;
   SambaRun run;
   sambaRunWalkInit(&walk, &arena, &access, 4, 64, addends, 6);
+
   for (int i = 0; i < 6; ++i) {
     assert_true(sambaRunWalkNext(&walk, &run));
     assert_int_equal(run.begin, addends[i] * 4);
     assert_int_equal(run.end, addends[i] * 4 + 64);
     assert_int_equal(run.ends_token, i % 3 == 2);
   }
+
   assert_false(sambaRunWalkNext(&walk, &run));
+
   /* Without a trace the stand-in stays within the limit. */
   sambaRunWalkInit(&walk, &arena, &access, 4, 64, NULL, 0);
   while (sambaRunWalkNext(&walk, &run))
@@ -160,7 +182,8 @@ static void testIndexedRuns(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testShapes), cmocka_unit_test(testRandomPatterns),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testShapes),
+                                     cmocka_unit_test(testRandomPatterns),
                                      cmocka_unit_test(testIndexedRuns)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,10 +19,12 @@ static void testOrder(void **state) {
   enum { MOST = 3000 };
   static Expected expected[MOST];
   static const uint64_t distances[] = {1, 2, 64, 100, 4095, 4096, 5000, 1000000};
+
   srand(3);
   SambaEvents *events = sambaAllocateZeroed(1, sizeof *events);
   uint64_t now = 0;
   uint32_t pushed = 0, taken = 0;
+
   while (taken < MOST) {
     bool push = pushed < MOST && (pushed == taken || rand() % 5 < 3);
     if (push) {
@@ -44,6 +46,7 @@ static void testOrder(void **state) {
     now = time;
     ++taken;
   }
+
   uint64_t time;
   uint32_t target;
   assert_false(sambaEventsPop(events, &time, &target));

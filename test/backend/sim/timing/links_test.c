@@ -1,4 +1,5 @@
-/* Links: latency along routes and lanes that flows share, with routes made by hand on the 4 x 4 grid of `tiny`. */
+/* Links: latency along routes and lanes that flows share, with routes made by hand on the 4 x 4
+ * grid of `tiny`. */
 #include "sections.h"
 
 #include <setjmp.h>
@@ -9,22 +10,27 @@
 
 enum { PMU = 4, HOP = 2, WORDS = 1024, V = 64, TOKENS = 10 };
 
-/* A fountain at (x, y), a sink at (x + distance, y), and a stream due east between them, all on one lane. */
-static uint32_t addRow(TestSection *t, int32_t x, int32_t y, int32_t distance, uint8_t lane, uint16_t flow) {
-  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, TOKENS, WORDS),
-           out = testSink(t, "out", SAMBA_DTYPE_F32, TOKENS, WORDS);
+/* A fountain at (x, y), a sink at (x + distance, y), and a stream due east between them, all on one
+ * lane. */
+static uint32_t addRow(TestSection *t, int32_t x, int32_t y, int32_t distance, uint8_t lane,
+                       uint16_t flow) {
+  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, TOKENS, WORDS);
+  uint32_t out = testSink(t, "out", SAMBA_DTYPE_F32, TOKENS, WORDS);
+
   t->section.units[in].x = x;
   t->section.units[out].x = x + distance;
   t->section.units[in].y = t->section.units[out].y = y;
   uint32_t stream = testConnect(t, in, 0, out, 0);
   SambaHop *hops = SAMBA_ARENA_ARRAY(&t->arena, SambaHop, distance + 1);
   for (int32_t h = 0; h <= distance; ++h)
-    hops[h] = (SambaHop){x + h,
-                         y,
-                         {h ? SAMBA_SWITCH_WEST : SAMBA_SWITCH_UNIT, h ? lane : 0, flow, 0},
-                         {h < distance ? SAMBA_SWITCH_EAST : SAMBA_SWITCH_UNIT, h < distance ? lane : 0, flow, 0}};
+    hops[h] = (SambaHop){
+        x + h,
+        y,
+        {h ? SAMBA_SWITCH_WEST : SAMBA_SWITCH_UNIT, h ? lane : 0, flow, 0},
+        {h < distance ? SAMBA_SWITCH_EAST : SAMBA_SWITCH_UNIT, h < distance ? lane : 0, flow, 0}};
   t->section.streams[stream].hops = hops;
   t->section.streams[stream].hop_count = (uint32_t)distance + 1;
+
   return stream;
 }
 
@@ -54,13 +60,17 @@ static void testCrossingADieCostsMore(void **state) {
 static void testFlowsOfOneLaneShareIt(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
-  /* Two streams that share the link from (1,0) to (2,0): on two lanes they do not hinder each other, on one they do. */
-  TestSection *apart = testSectionCreate(), *together = testSectionCreate();
+
+  /* Two streams that share the link from (1,0) to (2,0): on two lanes they do not hinder each
+   * other, on one they do. */
+  TestSection *apart = testSectionCreate();
+  TestSection *together = testSectionCreate();
   addRow(apart, 0, 0, 2, 0, 0);
   addRow(apart, 1, 0, 2, 1, 0);
   addRow(together, 0, 0, 2, 0, 0);
   addRow(together, 1, 0, 2, 0, 1);
-  SambaTimingResult a = testTime(&tiny, apart), b = testTime(&tiny, together);
+  SambaTimingResult a = testTime(&tiny, apart);
+  SambaTimingResult b = testTime(&tiny, together);
   assert_int_equal(a.cycles, TOKENS * V + PMU + 3 * HOP);
   assert_in_range(b.cycles, 2 * TOKENS * V, 2 * TOKENS * V + PMU + 3 * HOP + V);
   assert_int_equal(a.link_busy_max, TOKENS * V);
@@ -84,8 +94,10 @@ static void testShallowFifosLimitTheRate(void **state) {
 static void testMulticastBranches(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
+
   TestSection *t = testSectionCreate();
   uint32_t stream = addRow(t, 0, 0, 3, 0, 0);
+
   /* A second sink below the middle of the way: the tree goes on depth first. */
   uint32_t out = testSink(t, "branch", SAMBA_DTYPE_F32, TOKENS, WORDS);
   t->section.units[out].x = t->section.units[out].y = 1;
@@ -100,6 +112,7 @@ static void testMulticastBranches(void **state) {
   s->hop_count = 6;
   SambaTimingResult result = testTime(&tiny, t);
   assert_int_equal(result.cycles, TOKENS * V + PMU + 4 * HOP);
+
   /* One copy per link, not one per destination. */
   assert_int_equal(result.link_busy_max, TOKENS * V);
   sambaTimingResultFree(&result);
@@ -108,8 +121,10 @@ static void testMulticastBranches(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testLatencyGrowsWithTheRoute), cmocka_unit_test(testCrossingADieCostsMore),
-      cmocka_unit_test(testFlowsOfOneLaneShareIt),    cmocka_unit_test(testShallowFifosLimitTheRate),
+      cmocka_unit_test(testLatencyGrowsWithTheRoute),
+      cmocka_unit_test(testCrossingADieCostsMore),
+      cmocka_unit_test(testFlowsOfOneLaneShareIt),
+      cmocka_unit_test(testShallowFifosLimitTheRate),
       cmocka_unit_test(testMulticastBranches),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

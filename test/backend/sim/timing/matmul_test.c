@@ -1,5 +1,5 @@
-/* A matrix product of 1024^3 in bf16, mapped by hand on 32 x 32 PCUs of sn40l with ideal links: the engine's cycles
- * against the bound that the shapes alone give, and its speed. */
+/* A matrix product of 1024^3 in bf16, mapped by hand on 32 x 32 PCUs of sn40l with ideal links: the
+ * engine's cycles against the bound that the shapes alone give, and its speed. */
 #include "sections.h"
 
 #include <setjmp.h>
@@ -13,12 +13,14 @@
 enum { N = 1024, ROWS = 32, COLUMNS = 32, TILE = N / ROWS, K_TILE = 128, K_STEPS = N / K_TILE };
 enum { PANELS = 2, C_STORES = ROWS };
 
-/* One operand: 16 loads of two panels each (32 rows of the operand, k innermost), dealt out to a PMU per panel, which
- * streams every chunk twice, once for each pass over the other operand's 16-wide halves. */
+/* One operand: 16 loads of two panels each (32 rows of the operand, k innermost), dealt out to a
+ * PMU per panel, which streams every chunk twice, once for each pass over the other operand's
+ * 16-wide halves. */
 static void makeOperand(TestSection *t, uint32_t symbol, const char *name, uint32_t *buffers) {
   for (uint32_t l = 0; l < ROWS / PANELS; ++l) {
     uint32_t load =
-        testLoad(t, name, symbol, TEST_CHAIN(4, {K_STEPS, PANELS, TILE, K_TILE}, {K_TILE, TILE * N, N, 1}), 2);
+        testLoad(t, name, symbol,
+                 TEST_CHAIN(4, {K_STEPS, PANELS, TILE, K_TILE}, {K_TILE, TILE * N, N, 1}), 2);
     t->section.units[load].outputs[0].access.base = (int64_t)l * PANELS * TILE * N;
     for (uint32_t p = 0; p < PANELS; ++p) {
       uint32_t buffer = buffers[PANELS * l + p] = testBuffer(t, "panel", 2, TILE * K_TILE);
@@ -32,15 +34,19 @@ static void makeOperand(TestSection *t, uint32_t symbol, const char *name, uint3
 
 static TestSection *makeMatmul(void) {
   TestSection *t = testSectionCreate();
-  uint32_t a = testSymbol(t, SAMBA_DTYPE_BF16, N * N, false), b = testSymbol(t, SAMBA_DTYPE_BF16, N * N, false);
+  uint32_t a = testSymbol(t, SAMBA_DTYPE_BF16, N * N, false);
+  uint32_t b = testSymbol(t, SAMBA_DTYPE_BF16, N * N, false);
   uint32_t c = testSymbol(t, SAMBA_DTYPE_BF16, N * N, true);
-  uint32_t a_buffers[ROWS], b_buffers[COLUMNS], a_streams[ROWS], b_streams[COLUMNS], stores[C_STORES];
+  uint32_t a_buffers[ROWS], b_buffers[COLUMNS], a_streams[ROWS], b_streams[COLUMNS],
+      stores[C_STORES];
   makeOperand(t, a, "a", a_buffers);
   makeOperand(t, b, "b", b_buffers);
+
   for (uint32_t s = 0; s < C_STORES; ++s) {
     stores[s] = testStore(t, "c", c, TEST_CHAIN(3, {COLUMNS, TILE, TILE}, {TILE, N, 1}), 1);
     t->section.units[stores[s]].inputs[0].access.base = (int64_t)s * TILE * N;
   }
+
   SambaLaneOp ops[] = {{SAMBA_LANE_MAC, SAMBA_DTYPE_F32, {0, 1, 0}, 0},
                        {SAMBA_LANE_TO_BF16, SAMBA_DTYPE_F32, {2, 0, 0}, 0}};
   for (uint32_t i = 0; i < ROWS; ++i)
@@ -66,17 +72,19 @@ static TestSection *makeMatmul(void) {
 static void testMatmulBound(void **state) {
   (void)state;
   SambaMachine machine = testMachine("sn40l");
+
   TestSection *t = makeMatmul();
   struct timespec from, to;
   clock_gettime(CLOCK_MONOTONIC, &from);
   SambaTimingResult result = testTime(&machine, t);
   clock_gettime(CLOCK_MONOTONIC, &to);
   double seconds = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
-  double compute = 1024.0 * 1024.0 * 1024.0 / (256.0 * 1040.0), memory = 3 * 2.0 * 1048576.0 / (1.8e12 / 1.2e9);
+  double compute = 1024.0 * 1024.0 * 1024.0 / (256.0 * 1040.0);
+  double memory = 3 * 2.0 * 1048576.0 / (1.8e12 / 1.2e9);
   double bound = compute > memory ? compute : memory;
   print_message("1024^3: %llu cycles, %.2f of the bound; %llu events, %.1f M events/s\n",
-                (unsigned long long)result.cycles, (double)result.cycles / bound, (unsigned long long)result.events,
-                (double)result.events / seconds * 1e-6);
+                (unsigned long long)result.cycles, (double)result.cycles / bound,
+                (unsigned long long)result.events, (double)result.events / seconds * 1e-6);
   assert_true((double)result.cycles >= bound);
   assert_true((double)result.cycles <= 2 * bound);
   assert_int_equal(result.flops, UINT64_C(2) * N * N * N);

@@ -1,4 +1,5 @@
-/* LOAD and STORE: latencies by hand, bandwidth against the machine's, bursts counted from the shapes. */
+/* LOAD and STORE: latencies by hand, bandwidth against the machine's, bursts counted from the
+ * shapes. */
 #include "sections.h"
 
 #include <setjmp.h>
@@ -35,12 +36,15 @@ static TestSection *makeStores(uint32_t n, uint32_t kib) {
 static void testOneBurst(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
+
   TestSection *t = testSectionCreate();
   uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 16, false);
   uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(2, {1, 16}, {16, 1}), 1);
   testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 1, 16), 0);
-  /* Issue 1, half of the request latency 50, activate and column 28 ns = 33.6, burst 64 B at 28.125 GB/s = 2.73
-   * cycles: 87.3, rounded up 88; the other half 50: 138. Then the hop and the one cycle of the vector. */
+
+  /* Issue 1, half of the request latency 50, activate and column 28 ns = 33.6, burst 64 B at 28.125
+   * GB/s = 2.73 cycles: 87.3, rounded up 88; the other half 50: 138. Then the hop and the one cycle
+   * of the vector. */
   SambaTimingResult result = testTime(&tiny, t);
   assert_int_equal(result.cycles, 138 + HOP + 1);
   assert_int_equal(result.dram_read_bytes, 64);
@@ -54,8 +58,9 @@ static void testSequentialReadsReachTheBandwidth(void **state) {
   SambaMachine tiny = testMachine("tiny");
   TestSection *t = makeLoads(4, 256);
   SambaTimingResult result = testTime(&tiny, t);
-  double bytes = 1 << 20,
-         per_cycle = (double)tiny.hbm_channels * (double)tiny.hbm_channel_mbps * 1e6 / (double)tiny.clock_hz;
+  double bytes = 1 << 20;
+  double per_cycle =
+      (double)tiny.hbm_channels * (double)tiny.hbm_channel_mbps * 1e6 / (double)tiny.clock_hz;
   assert_true((double)result.cycles >= bytes / per_cycle);
   assert_true((double)result.cycles <= 1.15 * bytes / per_cycle);
   assert_int_equal(result.dram_read_bytes, 1 << 20);
@@ -68,8 +73,9 @@ static void testSequentialWritesReachTheBandwidth(void **state) {
   SambaMachine tiny = testMachine("tiny");
   TestSection *t = makeStores(4, 256);
   SambaTimingResult result = testTime(&tiny, t);
-  double bytes = 1 << 20,
-         per_cycle = (double)tiny.hbm_channels * (double)tiny.hbm_channel_mbps * 1e6 / (double)tiny.clock_hz;
+  double bytes = 1 << 20;
+  double per_cycle =
+      (double)tiny.hbm_channels * (double)tiny.hbm_channel_mbps * 1e6 / (double)tiny.clock_hz;
   assert_true((double)result.cycles >= bytes / per_cycle);
   assert_true((double)result.cycles <= 1.15 * bytes / per_cycle);
   assert_int_equal(result.dram_write_bytes, 1 << 20);
@@ -79,11 +85,13 @@ static void testSequentialWritesReachTheBandwidth(void **state) {
 
 static void testOutstandingBurstsBoundOneGenerator(void **state) {
   (void)state;
-  /* Little's law: with b outstanding bursts and a round trip of about 138 cycles or more, no more than b * 64 / 138
-   * bytes per cycle; twice the bursts, about twice the rate. */
+
+  /* Little's law: with b outstanding bursts and a round trip of about 138 cycles or more, no more
+   * than b * 64 / 138 bytes per cycle; twice the bursts, about twice the rate. */
   SambaMachine machine = testMachine("sn40l");
   TestSection *t = makeLoads(1, 256);
   uint64_t before = 0;
+
   for (int64_t bursts = 8; bursts <= 64; bursts *= 2) {
     machine.ag_bursts = bursts;
     uint64_t cycles = testCycles(&machine, t);
@@ -92,6 +100,7 @@ static void testOutstandingBurstsBoundOneGenerator(void **state) {
       assert_in_range(cycles * 100 / before, 45, 62);
     before = cycles;
   }
+
   /* Unlimited, the generator's 64 bytes per cycle are the bound. */
   machine.ag_bursts = 1024;
   assert_in_range(testCycles(&machine, t), 4096, 4096 + 400);
@@ -111,7 +120,9 @@ static void testUnitsOfOneGeneratorShareIt(void **state) {
 static void testRaggedTilesReadOnlyWhatIsThere(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
-  /* 3 tiles of 32 columns over 80 columns of f32 (5 bursts per row), 16 rows: the last tile reads one burst per row. */
+
+  /* 3 tiles of 32 columns over 80 columns of f32 (5 bursts per row), 16 rows: the last tile reads
+   * one burst per row. */
   TestSection *t = testSectionCreate();
   uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 16 * 80, false);
   uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(3, {3, 16, 32}, {32, 80, 1}), 1);
@@ -128,14 +139,15 @@ static void testRaggedTilesReadOnlyWhatIsThere(void **state) {
   testSectionDestroy(t);
 }
 
-/* Tokens much longer than FIFOs and generator hold: a run that is no multiple of a burst, and one whose first elements
- * are fill. Neither may wait for room before it began. */
+/* Tokens much longer than FIFOs and generator hold: a run that is no multiple of a burst, and one
+ * whose first elements are fill. Neither may wait for room before it began. */
 static void testLongTokensBegin(void **state) {
   (void)state;
   SambaMachine machine = testMachine("sn40l");
+
   TestSection *t = testSectionCreate();
-  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 40009, false),
-           load = testLoad(t, "load", symbol, TEST_CHAIN(2, {1, 40009}, {0, 1}), 1);
+  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 40009, false);
+  uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(2, {1, 40009}, {0, 1}), 1);
   testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 1, 40009), 0);
   SambaTimingResult result = testTime(&machine, t);
   assert_int_equal(result.dram_read_bytes, (40009 * 4 + 63) / 64 * 64);
@@ -163,8 +175,8 @@ static void testNarrowTokensShareBursts(void **state) {
   SambaMachine tiny = testMachine("tiny");
   /* 64 tokens of 16 bytes each, one after the other: 16 bursts, not 64. */
   TestSection *t = testSectionCreate();
-  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 256, false),
-           load = testLoad(t, "load", symbol, TEST_CHAIN(2, {64, 4}, {4, 1}), 1);
+  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 256, false);
+  uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(2, {64, 4}, {4, 1}), 1);
   testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 64, 4), 0);
   SambaTimingResult result = testTime(&tiny, t);
   assert_int_equal(result.dram_read_bytes, 1024);
@@ -189,11 +201,15 @@ static void testOutstandingReadsAreMergedWhenTheMachineDoes(void **state) {
 static void testControlTokenOrdersLoadAfterStore(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
+
   TestSection *t = makeStores(1, 1);
-  uint32_t store = 0, symbol = 0, load = testLoad(t, "load", symbol, TEST_CHAIN(2, {1, 256}, {256, 1}), 1);
+  uint32_t store = 0;
+  uint32_t symbol = 0;
+  uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(2, {1, 256}, {256, 1}), 1);
   SambaUnit *units = t->section.units;
   testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 1, 256), 0);
-  uint64_t side_by_side = testCycles(&tiny, t), alone;
+  uint64_t side_by_side = testCycles(&tiny, t);
+  uint64_t alone;
   TestSection *single = makeStores(1, 1);
   alone = testCycles(&tiny, single);
   units[store].output_count = units[load].input_count = 1;
@@ -201,6 +217,7 @@ static void testControlTokenOrdersLoadAfterStore(void **state) {
   uint32_t stream = testConnect(t, store, 0, load, 0);
   t->section.streams[stream].kind = SAMBA_STREAM_CONTROL;
   uint64_t ordered = testCycles(&tiny, t);
+
   /* The load's first burst alone takes 138 cycles more than the store's acknowledgement. */
   assert_true(ordered > side_by_side);
   assert_true(ordered > alone + 100);

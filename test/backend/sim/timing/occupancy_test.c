@@ -1,8 +1,9 @@
-/* Occupancy: cycles of single units against sums worked out by hand from the law in docs/timing-model.md.
+/* Occupancy: cycles of single units against sums worked out by hand from the law in
+ * docs/timing-model.md.
  *
- * Every section here is fountain -> unit -> sink on `tiny`: a PMU read takes 4 cycles, a hop 2. So a unit whose firing
- * lasts D cycles and whose pipeline is L long ends n firings at 4 + 2 + n * D + L + 2, and V later when its V output
- * vectors appear only at the end. */
+ * Every section here is fountain -> unit -> sink on `tiny`: a PMU read takes 4 cycles, a hop 2. So
+ * a unit whose firing lasts D cycles and whose pipeline is L long ends n firings at 4 + 2 + n * D +
+ * L + 2, and V later when its V output vectors appear only at the end. */
 #include "sections.h"
 
 #include <setjmp.h>
@@ -21,9 +22,10 @@ typedef struct Product {
 static uint64_t productCycles(SambaMachine *machine, Product p) {
   TestSection *t = testSectionCreate();
   SambaLaneOp mac = {SAMBA_LANE_MAC, SAMBA_DTYPE_F32, {0, 1, 0}, 0};
-  uint32_t a = testFountain(t, "a", p.dtype, p.firings, p.rows * p.depth),
-           b = testFountain(t, "b", p.dtype, p.firings, p.columns * p.depth);
+  uint32_t a = testFountain(t, "a", p.dtype, p.firings, p.rows * p.depth);
+  uint32_t b = testFountain(t, "b", p.dtype, p.firings, p.columns * p.depth);
   uint32_t unit = testCompute(t, "pcu", 4, (uint32_t[]){p.firings, p.rows, p.columns, p.depth}, 1);
+
   testProgram(t, unit, true, 8, 1, &mac);
   testInput(t, unit, p.dtype, 1, p.rows * p.depth, (int64_t[]){0, p.depth, 0, 1});
   testInput(t, unit, p.dtype, 1, p.columns * p.depth, (int64_t[]){0, 0, p.depth, 1});
@@ -34,25 +36,35 @@ static uint64_t productCycles(SambaMachine *machine, Product p) {
   testConnect(t, unit, 0, sink, 0);
   uint64_t cycles = testCycles(machine, t);
   testSectionDestroy(t);
+
   return cycles;
 }
 
 static void testSystolicArray(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
+
   /* One pass of 16 x 16 x 64: 64 cycles, 8 vectors of result. */
-  assert_int_equal(productCycles(&tiny, (Product){1, 16, 16, 64, SAMBA_DTYPE_BF16}), PMU + HOP + 64 + DRAIN + 8 + HOP);
+  assert_int_equal(productCycles(&tiny, (Product){1, 16, 16, 64, SAMBA_DTYPE_BF16}),
+                   PMU + HOP + 64 + DRAIN + 8 + HOP);
+
   /* The array drains while the next pass runs. */
   assert_int_equal(productCycles(&tiny, (Product){10, 16, 16, 64, SAMBA_DTYPE_BF16}),
                    PMU + HOP + 640 + DRAIN + 8 + HOP);
+
   /* No pass is shorter than the array's 16 rows. */
-  assert_int_equal(productCycles(&tiny, (Product){10, 16, 16, 4, SAMBA_DTYPE_BF16}), PMU + HOP + 160 + DRAIN + 8 + HOP);
+  assert_int_equal(productCycles(&tiny, (Product){10, 16, 16, 4, SAMBA_DTYPE_BF16}),
+                   PMU + HOP + 160 + DRAIN + 8 + HOP);
+
   /* 32-bit operands: half rate; 16 vectors of result. */
   assert_int_equal(productCycles(&tiny, (Product){10, 16, 16, 64, SAMBA_DTYPE_F32}),
                    PMU + HOP + 1280 + DRAIN + 16 + HOP);
-  /* 17 rows need a second pass. Passes: 2 x 1, first vector after half of the firing: nothing to wait for at the end.
-   */
-  assert_int_equal(productCycles(&tiny, (Product){10, 17, 16, 64, SAMBA_DTYPE_BF16}), PMU + HOP + 1280 + DRAIN + HOP);
+
+  /* 17 rows need a second pass. Passes: 2 x 1, first vector after half of the firing: nothing to
+   * wait for at the end. */
+  assert_int_equal(productCycles(&tiny, (Product){10, 17, 16, 64, SAMBA_DTYPE_BF16}),
+                   PMU + HOP + 1280 + DRAIN + HOP);
+
   /* Without the shadow set of accumulators every pass ends with its drain. */
   tiny.systolic_shadow = 0;
   assert_int_equal(productCycles(&tiny, (Product){10, 16, 16, 64, SAMBA_DTYPE_BF16}),
@@ -60,43 +72,60 @@ static void testSystolicArray(void **state) {
 }
 
 /* points f32 elements in rows of `row` through a program; `reduce` folds the rows. */
-static uint64_t simdCycles(const SambaMachine *machine, uint32_t firings, uint32_t rows, uint32_t row, SambaDType dtype,
-                           bool reduce, uint32_t op_count, const SambaLaneOp *ops) {
+static uint64_t simdCycles(const SambaMachine *machine, uint32_t firings, uint32_t rows,
+                           uint32_t row, SambaDType dtype, bool reduce, uint32_t op_count,
+                           const SambaLaneOp *ops) {
   TestSection *t = testSectionCreate();
   uint32_t out = reduce ? rows : rows * row;
   uint32_t in = testFountain(t, "in", dtype, firings, rows * row);
   uint32_t unit = testCompute(t, "pcu", 3, (uint32_t[]){firings, rows, row}, 1);
+
   testProgram(t, unit, false, reduce ? 4 : 0, op_count, ops);
   testInput(t, unit, dtype, 1, rows * row, (int64_t[]){0, row, 1});
-  testOutput(t, unit, dtype, 1, out, reduce ? (int64_t[]){0, 1, 0} : (int64_t[]){0, row, 1}, op_count);
+  testOutput(t, unit, dtype, 1, out, reduce ? (int64_t[]){0, 1, 0} : (int64_t[]){0, row, 1},
+             op_count);
   uint32_t sink = testSink(t, "out", dtype, firings, out);
   testConnect(t, in, 0, unit, 0);
   testConnect(t, unit, 0, sink, 0);
   uint64_t cycles = testCycles(machine, t);
   testSectionDestroy(t);
+
   return cycles;
 }
 
 static void testSimdPipeline(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
-  SambaLaneOp add = {SAMBA_LANE_ADD, SAMBA_DTYPE_F32, {0, 0, 0}, 0},
-              move = {SAMBA_LANE_MOVE, SAMBA_DTYPE_F32, {0, 0, 0}, 0};
+  SambaLaneOp add = {SAMBA_LANE_ADD, SAMBA_DTYPE_F32, {0, 0, 0}, 0};
+  SambaLaneOp move = {SAMBA_LANE_MOVE, SAMBA_DTYPE_F32, {0, 0, 0}, 0};
   SambaLaneOp wide = {SAMBA_LANE_ADD, SAMBA_DTYPE_I64, {0, 0, 0}, 0};
   SambaLaneOp tail[] = {{SAMBA_LANE_EXP, SAMBA_DTYPE_F32, {0, 0, 0}, 0},
                         {SAMBA_LANE_TANH, SAMBA_DTYPE_F32, {1, 0, 0}, 0}};
+
   /* 1024 f32 on 16 lanes: 64 vectors per firing. */
-  assert_int_equal(simdCycles(&tiny, 5, 16, 64, SAMBA_DTYPE_F32, false, 1, &add), PMU + HOP + 5 * 64 + SIMD + HOP);
+  assert_int_equal(simdCycles(&tiny, 5, 16, 64, SAMBA_DTYPE_F32, false, 1, &add),
+                   PMU + HOP + 5 * 64 + SIMD + HOP);
+
   /* A row of 65 takes 5 vectors of lanes; 16 x 65 x 4 bytes are 65 vectors of data. */
-  assert_int_equal(simdCycles(&tiny, 5, 16, 65, SAMBA_DTYPE_F32, false, 1, &add), PMU + HOP + 5 * 80 + SIMD + HOP);
-  /* bf16 computes in f32: 16 lanes, although 32 elements come per cycle. Pure moves use both halves of a lane. */
-  assert_int_equal(simdCycles(&tiny, 5, 16, 64, SAMBA_DTYPE_BF16, false, 1, &add), PMU + HOP + 5 * 64 + SIMD + HOP);
-  assert_int_equal(simdCycles(&tiny, 5, 16, 64, SAMBA_DTYPE_BF16, false, 1, &move), PMU + HOP + 5 * 32 + SIMD + HOP);
+  assert_int_equal(simdCycles(&tiny, 5, 16, 65, SAMBA_DTYPE_F32, false, 1, &add),
+                   PMU + HOP + 5 * 80 + SIMD + HOP);
+
+  /* bf16 computes in f32: 16 lanes, although 32 elements come per cycle. Pure moves use both halves
+   * of a lane. */
+  assert_int_equal(simdCycles(&tiny, 5, 16, 64, SAMBA_DTYPE_BF16, false, 1, &add),
+                   PMU + HOP + 5 * 64 + SIMD + HOP);
+  assert_int_equal(simdCycles(&tiny, 5, 16, 64, SAMBA_DTYPE_BF16, false, 1, &move),
+                   PMU + HOP + 5 * 32 + SIMD + HOP);
+
   /* 64-bit integers: 8 lanes, and 128 vectors of data. */
-  assert_int_equal(simdCycles(&tiny, 5, 16, 64, SAMBA_DTYPE_I64, false, 1, &wide), PMU + HOP + 5 * 128 + SIMD + HOP);
+  assert_int_equal(simdCycles(&tiny, 5, 16, 64, SAMBA_DTYPE_I64, false, 1, &wide),
+                   PMU + HOP + 5 * 128 + SIMD + HOP);
+
   /* Two transcendental functions share one tail; it is one stage more. */
-  assert_int_equal(simdCycles(&tiny, 5, 16, 64, SAMBA_DTYPE_F32, false, 1, tail), PMU + HOP + 5 * 64 + SIMD + 1 + HOP);
-  assert_int_equal(simdCycles(&tiny, 5, 16, 64, SAMBA_DTYPE_F32, false, 2, tail), PMU + HOP + 5 * 128 + SIMD + 1 + HOP);
+  assert_int_equal(simdCycles(&tiny, 5, 16, 64, SAMBA_DTYPE_F32, false, 1, tail),
+                   PMU + HOP + 5 * 64 + SIMD + 1 + HOP);
+  assert_int_equal(simdCycles(&tiny, 5, 16, 64, SAMBA_DTYPE_F32, false, 2, tail),
+                   PMU + HOP + 5 * 128 + SIMD + 1 + HOP);
 }
 
 static void testReductionFoldsLanes(void **state) {

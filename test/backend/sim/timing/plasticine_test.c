@@ -1,6 +1,6 @@
-/* Programs of the Plasticine regression runs (stanford-ppl/pir, May 2020), mapped by hand on `plasticine` with ideal
- * links: the engine's cycles against the published ones. What counts is the part above the busiest unit's cycles, which
- * every operation count has. */
+/* Programs of the Plasticine regression runs (stanford-ppl/pir, May 2020), mapped by hand on
+ * `plasticine` with ideal links: the engine's cycles against the published ones. What counts is the
+ * part above the busiest unit's cycles, which every operation count has. */
 #include "sections.h"
 
 #include <setjmp.h>
@@ -19,17 +19,22 @@ static uint32_t tileBuffer(TestSection *t, const char *name, uint32_t tiles, uin
   return buffer;
 }
 
-/* C = A x B, 128^3, tiles of 64: the loads, a dot product per element of a partial tile, the accumulation of two
- * partial tiles, the store. B is read down its columns. */
+/* C = A x B, 128^3, tiles of 64: the loads, a dot product per element of a partial tile, the
+ * accumulation of two partial tiles, the store. B is read down its columns. */
 static void testGemm128(void **state) {
   (void)state;
   SambaMachine machine = testMachine("plasticine");
+
   TestSection *t = testSectionCreate();
-  uint32_t a = testSymbol(t, I32, 16384, false), b = testSymbol(t, I32, 16384, false),
-           c = testSymbol(t, I32, 16384, true);
-  uint32_t load_a = testLoad(t, "a", a, TEST_CHAIN(5, {2, 2, 2, 64, 64}, {64 * 128, 0, 64, 128, 1}), 4);
-  uint32_t load_b = testLoad(t, "b", b, TEST_CHAIN(5, {2, 2, 2, 64, 64}, {0, 64, 64 * 128, 128, 1}), 3);
-  uint32_t rows = tileBuffer(t, "rows", 512, 64), tile = testBuffer(t, "tile", 2, 4096);
+  uint32_t a = testSymbol(t, I32, 16384, false);
+  uint32_t b = testSymbol(t, I32, 16384, false);
+  uint32_t c = testSymbol(t, I32, 16384, true);
+  uint32_t load_a =
+      testLoad(t, "a", a, TEST_CHAIN(5, {2, 2, 2, 64, 64}, {64 * 128, 0, 64, 128, 1}), 4);
+  uint32_t load_b =
+      testLoad(t, "b", b, TEST_CHAIN(5, {2, 2, 2, 64, 64}, {0, 64, 64 * 128, 128, 1}), 3);
+  uint32_t rows = tileBuffer(t, "rows", 512, 64);
+  uint32_t tile = testBuffer(t, "tile", 2, 4096);
   t->section.units[rows].outputs[0].access.replay = 64;
   t->section.units[tile].banks_diagonal = true;
   testWrite(t, tile, I32, TEST_CHAIN(2, {8, 4096}, {0, 1}), 1, 1);
@@ -43,7 +48,8 @@ static void testGemm128(void **state) {
   testWrite(t, partial, I32, TEST_CHAIN(3, {8, 64, 64}, {0, 64, 1}), 1, 2);
   testRead(t, partial, I32, TEST_CHAIN(2, {8, 4096}, {0, 1}), 1, 1);
   uint32_t sum = testCompute(t, "sum", 3, (uint32_t[]){4, 2, 4096}, 2);
-  testProgram(t, sum, false, 2, 1, &(SambaLaneOp){SAMBA_LANE_REDUCE_ADD, SAMBA_DTYPE_I32, {0, 0, 0}, 0});
+  testProgram(t, sum, false, 2, 1,
+              &(SambaLaneOp){SAMBA_LANE_REDUCE_ADD, SAMBA_DTYPE_I32, {0, 0, 0}, 0});
   testInput(t, sum, I32, 2, 4096, (int64_t[]){0, 0, 1});
   testOutput(t, sum, I32, 1, 4096, (int64_t[]){0, 0, 1}, 1);
   uint32_t result = tileBuffer(t, "result", 4, 4096);
@@ -57,6 +63,7 @@ static void testGemm128(void **state) {
   testConnect(t, sum, 0, result, 0);
   testConnect(t, result, 0, store, 0);
   SambaTimingResult r = testTime(&machine, t);
+
   /* Published 132071, of which the dot unit is busy 131072: 999 cycles besides. */
   assert_int_equal(r.units[dot].busy, 131072);
   assert_in_range(r.cycles - 131072, 999 * 85 / 100, 999 * 115 / 100);
@@ -70,15 +77,19 @@ static void testGemm128(void **state) {
 static void testOuterProduct(void **state) {
   (void)state;
   SambaMachine machine = testMachine("plasticine");
+
   TestSection *t = testSectionCreate();
-  uint32_t v1 = testSymbol(t, I32, 256, false), v2 = testSymbol(t, I32, 256, false),
-           c = testSymbol(t, I32, 65536, true);
+  uint32_t v1 = testSymbol(t, I32, 256, false);
+  uint32_t v2 = testSymbol(t, I32, 256, false);
+  uint32_t c = testSymbol(t, I32, 65536, true);
   uint32_t load_1 = testLoad(t, "v1", v1, TEST_CHAIN(2, {4, 64}, {64, 1}), 1);
   uint32_t load_2 = testLoad(t, "v2", v2, TEST_CHAIN(3, {4, 8, 32}, {0, 32, 1}), 2);
-  uint32_t tile_1 = tileBuffer(t, "b1", 4, 64), tile_2 = tileBuffer(t, "b2", 32, 32),
-           tile = tileBuffer(t, "tile", 32, 2048);
+  uint32_t tile_1 = tileBuffer(t, "b1", 4, 64);
+  uint32_t tile_2 = tileBuffer(t, "b2", 32, 32);
+  uint32_t tile = tileBuffer(t, "tile", 32, 2048);
   uint32_t multiply = testCompute(t, "multiply", 4, (uint32_t[]){4, 8, 64, 32}, 2);
-  testProgram(t, multiply, false, 0, 1, &(SambaLaneOp){SAMBA_LANE_MUL, SAMBA_DTYPE_I32, {0, 1, 0}, 0});
+  testProgram(t, multiply, false, 0, 1,
+              &(SambaLaneOp){SAMBA_LANE_MUL, SAMBA_DTYPE_I32, {0, 1, 0}, 0});
   testInput(t, multiply, I32, 1, 64, (int64_t[]){0, 0, 1, 0});
   testInput(t, multiply, I32, 2, 32, (int64_t[]){0, 0, 0, 1});
   testOutput(t, multiply, I32, 2, 2048, (int64_t[]){0, 0, 32, 1}, 2);
@@ -90,7 +101,9 @@ static void testOuterProduct(void **state) {
   testConnect(t, multiply, 0, tile, 0);
   testConnect(t, tile, 0, store, 0);
   SambaTimingResult r = testTime(&machine, t);
-  /* Published 4481 to 5263, of which 4096 busy: at least 385 besides, DRAM latency of two loads in a row among it. */
+
+  /* Published 4481 to 5263, of which 4096 busy: at least 385 besides, DRAM latency of two loads in
+   * a row among it. */
   assert_int_equal(r.units[multiply].busy, 4096);
   assert_in_range(r.cycles - 4096, 385 * 80 / 100, 5263 - 4096);
   assert_int_equal(r.dram_write_bytes, 262144);
@@ -98,38 +111,45 @@ static void testOuterProduct(void **state) {
   testSectionDestroy(t);
 }
 
-/* a . b, 1024 elements in tiles of 32. Published 126 to 278 cycles for the same program, as the host's addresses fell.
- */
+/* a . b, 1024 elements in tiles of 32. Published 126 to 278 cycles for the same program, as the
+ * host's addresses fell. */
 static void testDotProduct(void **state) {
   (void)state;
   SambaMachine machine = testMachine("plasticine");
+
   TestSection *t = testSectionCreate();
-  uint32_t dot = testCompute(t, "dot", 2, (uint32_t[]){32, 32}, 1), sum = testSymbol(t, I32, 1, true);
+  uint32_t dot = testCompute(t, "dot", 2, (uint32_t[]){32, 32}, 1);
+  uint32_t sum = testSymbol(t, I32, 1, true);
   testProgram(t, dot, false, 3, 1, &(SambaLaneOp){SAMBA_LANE_MAC, SAMBA_DTYPE_I32, {0, 1, 0}, 0});
+
   for (uint32_t i = 0; i < 2; ++i) {
-    uint32_t symbol = testSymbol(t, I32, 1024, false),
-             load = testLoad(t, "load", symbol, TEST_CHAIN(2, {32, 32}, {32, 1}), 1);
+    uint32_t symbol = testSymbol(t, I32, 1024, false);
+    uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(2, {32, 32}, {32, 1}), 1);
     uint32_t tile = tileBuffer(t, "tile", 32, 32);
     testInput(t, dot, I32, 1, 32, (int64_t[]){0, 1});
     testConnect(t, load, 0, tile, 0);
     testConnect(t, tile, 0, dot, i);
   }
+
   testOutput(t, dot, I32, 0, 1, (int64_t[]){0, 0}, 2);
   testConnect(t, dot, 0, testStore(t, "sum", sum, TEST_CHAIN(1, {1}, {1}), 0), 0);
-  /* Where both vectors fall into the same banks their rows close each other: one distance in sixteen may leave the
-   * range. */
+
+  /* Where both vectors fall into the same banks their rows close each other: one distance in
+   * sixteen may leave the range. */
   int outside = 0;
   for (uint64_t distance = 0x10000; distance < 0x20000; distance += 0x1000) {
     t->bindings[2].address = t->bindings[1].address + distance;
     uint64_t cycles = testCycles(&machine, t);
     outside += cycles < 126 || cycles > 278;
   }
+
   assert_in_range(outside, 0, 1);
   testSectionDestroy(t);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testGemm128), cmocka_unit_test(testOuterProduct),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testGemm128),
+                                     cmocka_unit_test(testOuterProduct),
                                      cmocka_unit_test(testDotProduct)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,8 @@ uint32_t testSymbol(TestSection *test, SambaDType dtype, uint64_t elements, bool
   return index;
 }
 
-static SambaAccess makeAccess(TestSection *test, TestChain chain, uint32_t slot_level, uint32_t token_level) {
+static SambaAccess makeAccess(TestSection *test, TestChain chain, uint32_t slot_level,
+                              uint32_t token_level) {
   return (SambaAccess){.counter_count = chain.count,
                        .trips = copyOf(test, chain.trips, chain.count * sizeof *chain.trips),
                        .strides = copyOf(test, chain.strides, chain.count * sizeof *chain.strides),
@@ -54,7 +55,8 @@ static uint64_t tokenElements(TestChain chain, uint32_t token_level) {
   return elements;
 }
 
-static SambaUnit *addUnit(TestSection *test, SambaUnitKind kind, const char *name, uint32_t *out_index) {
+static SambaUnit *addUnit(TestSection *test, SambaUnitKind kind, const char *name,
+                          uint32_t *out_index) {
   *out_index = test->section.unit_count++;
   SambaUnit *unit = &test->section.units[*out_index];
   *unit = (SambaUnit){.kind = kind, .name = name, .layer = "", .x = -1, .y = -1, .ag = -1};
@@ -63,7 +65,8 @@ static SambaUnit *addUnit(TestSection *test, SambaUnitKind kind, const char *nam
   return unit;
 }
 
-uint32_t testLoad(TestSection *test, const char *name, uint32_t symbol, TestChain chain, uint32_t token_level) {
+uint32_t testLoad(TestSection *test, const char *name, uint32_t symbol, TestChain chain,
+                  uint32_t token_level) {
   uint32_t index;
   SambaUnit *unit = addUnit(test, SAMBA_UNIT_LOAD, name, &index);
   unit->symbol = symbol;
@@ -75,7 +78,8 @@ uint32_t testLoad(TestSection *test, const char *name, uint32_t symbol, TestChai
   return index;
 }
 
-uint32_t testStore(TestSection *test, const char *name, uint32_t symbol, TestChain chain, uint32_t token_level) {
+uint32_t testStore(TestSection *test, const char *name, uint32_t symbol, TestChain chain,
+                   uint32_t token_level) {
   uint32_t index;
   SambaUnit *unit = addUnit(test, SAMBA_UNIT_STORE, name, &index);
   unit->symbol = symbol;
@@ -95,29 +99,30 @@ uint32_t testBuffer(TestSection *test, const char *name, uint32_t slots, uint64_
   return index;
 }
 
-static SambaPort bufferPort(TestSection *test, SambaDType dtype, TestChain chain, uint32_t slot_level,
-                            uint32_t token_level) {
+static SambaPort bufferPort(TestSection *test, SambaDType dtype, TestChain chain,
+                            uint32_t slot_level, uint32_t token_level) {
   return (SambaPort){.dtype = dtype,
                      .block = 1,
                      .access = makeAccess(test, chain, slot_level, token_level),
                      .token_elements = tokenElements(chain, token_level)};
 }
 
-uint32_t testWrite(TestSection *test, uint32_t unit, SambaDType dtype, TestChain chain, uint32_t slot_level,
-                   uint32_t token_level) {
+uint32_t testWrite(TestSection *test, uint32_t unit, SambaDType dtype, TestChain chain,
+                   uint32_t slot_level, uint32_t token_level) {
   SambaUnit *u = &test->section.units[unit];
   u->inputs[u->input_count] = bufferPort(test, dtype, chain, slot_level, token_level);
   return u->input_count++;
 }
 
-uint32_t testRead(TestSection *test, uint32_t unit, SambaDType dtype, TestChain chain, uint32_t slot_level,
-                  uint32_t token_level) {
+uint32_t testRead(TestSection *test, uint32_t unit, SambaDType dtype, TestChain chain,
+                  uint32_t slot_level, uint32_t token_level) {
   SambaUnit *u = &test->section.units[unit];
   u->outputs[u->output_count] = bufferPort(test, dtype, chain, slot_level, token_level);
   return u->output_count++;
 }
 
-uint32_t testCompute(TestSection *test, const char *name, uint32_t count, const uint32_t *trips, uint32_t token_level) {
+uint32_t testCompute(TestSection *test, const char *name, uint32_t count, const uint32_t *trips,
+                     uint32_t token_level) {
   uint32_t index;
   SambaUnit *unit = addUnit(test, SAMBA_UNIT_COMPUTE, name, &index);
   unit->counter_count = count;
@@ -126,35 +131,38 @@ uint32_t testCompute(TestSection *test, const char *name, uint32_t count, const 
   return index;
 }
 
-uint32_t testInput(TestSection *test, uint32_t unit, SambaDType dtype, uint32_t level, uint64_t token_elements,
-                   const int64_t *strides) {
+uint32_t testInput(TestSection *test, uint32_t unit, SambaDType dtype, uint32_t level,
+                   uint64_t token_elements, const int64_t *strides) {
   SambaUnit *u = &test->section.units[unit];
-  u->inputs[u->input_count] = (SambaPort){.dtype = dtype,
-                                          .block = 1,
-                                          .level = level,
-                                          .token_elements = token_elements,
-                                          .strides = copyOf(test, strides, u->counter_count * sizeof *strides)};
+  u->inputs[u->input_count] =
+      (SambaPort){.dtype = dtype,
+                  .block = 1,
+                  .level = level,
+                  .token_elements = token_elements,
+                  .strides = copyOf(test, strides, u->counter_count * sizeof *strides)};
   return u->input_count++;
 }
 
-uint32_t testOutput(TestSection *test, uint32_t unit, SambaDType dtype, uint32_t level, uint64_t token_elements,
-                    const int64_t *strides, uint32_t value) {
+uint32_t testOutput(TestSection *test, uint32_t unit, SambaDType dtype, uint32_t level,
+                    uint64_t token_elements, const int64_t *strides, uint32_t value) {
   SambaUnit *u = &test->section.units[unit];
-  u->outputs[u->output_count] = (SambaPort){.dtype = dtype,
-                                            .block = 1,
-                                            .level = level,
-                                            .value = value,
-                                            .token_elements = token_elements,
-                                            .strides = copyOf(test, strides, u->counter_count * sizeof *strides)};
+  u->outputs[u->output_count] =
+      (SambaPort){.dtype = dtype,
+                  .block = 1,
+                  .level = level,
+                  .value = value,
+                  .token_elements = token_elements,
+                  .strides = copyOf(test, strides, u->counter_count * sizeof *strides)};
   return u->output_count++;
 }
 
-void testProgram(TestSection *test, uint32_t unit, bool systolic, uint64_t reduce_mask, uint32_t op_count,
-                 const SambaLaneOp *ops) {
-  test->section.units[unit].program = (SambaProgram){.systolic = systolic,
-                                                     .reduce_mask = reduce_mask,
-                                                     .op_count = op_count,
-                                                     .ops = copyOf(test, ops, op_count * sizeof *ops)};
+void testProgram(TestSection *test, uint32_t unit, bool systolic, uint64_t reduce_mask,
+                 uint32_t op_count, const SambaLaneOp *ops) {
+  test->section.units[unit].program =
+      (SambaProgram){.systolic = systolic,
+                     .reduce_mask = reduce_mask,
+                     .op_count = op_count,
+                     .ops = copyOf(test, ops, op_count * sizeof *ops)};
 }
 
 static void appendStream(TestSection *test, SambaPort *port, uint32_t stream) {
@@ -175,7 +183,8 @@ void testFork(TestSection *test, uint32_t stream, uint32_t destination, uint32_t
   appendStream(test, &test->section.units[destination].inputs[input], stream);
 }
 
-uint32_t testConnect(TestSection *test, uint32_t source, uint32_t output, uint32_t destination, uint32_t input) {
+uint32_t testConnect(TestSection *test, uint32_t source, uint32_t output, uint32_t destination,
+                     uint32_t input) {
   uint32_t stream = test->section.stream_count++;
   test->section.streams[stream] =
       (SambaStream){.kind = SAMBA_STREAM_VECTOR, .source = {source, output}, .rate_permille = 1000};
@@ -184,22 +193,26 @@ uint32_t testConnect(TestSection *test, uint32_t source, uint32_t output, uint32
   return stream;
 }
 
-uint32_t testFountain(TestSection *test, const char *name, SambaDType dtype, uint32_t tokens, uint32_t elements) {
+uint32_t testFountain(TestSection *test, const char *name, SambaDType dtype, uint32_t tokens,
+                      uint32_t elements) {
   uint32_t unit = testBuffer(test, name, 1, elements);
   testRead(test, unit, dtype, TEST_CHAIN(2, {tokens, elements}, {0, 1}), 1, 1);
   return unit;
 }
 
-uint32_t testSink(TestSection *test, const char *name, SambaDType dtype, uint32_t tokens, uint32_t elements) {
+uint32_t testSink(TestSection *test, const char *name, SambaDType dtype, uint32_t tokens,
+                  uint32_t elements) {
   uint32_t unit = testBuffer(test, name, 1, elements);
   testWrite(test, unit, dtype, TEST_CHAIN(2, {tokens, elements}, {0, 1}), 1, 1);
   return unit;
 }
 
-void testFault(const SambaMachine *machine, const TestSection *test, uint64_t max_cycles, char *text, size_t size) {
+void testFault(const SambaMachine *machine, const TestSection *test, uint64_t max_cycles,
+               char *text, size_t size) {
   SambaTimingOptions options = {.max_cycles = max_cycles};
   SambaTimingResult result;
-  SambaStatus status = sambaTimingExecute(machine, &test->section, test->bindings, NULL, &options, &result);
+  SambaStatus status =
+      sambaTimingExecute(machine, &test->section, test->bindings, NULL, &options, &result);
   assert_int_equal(sambaStatusGetCode(status), SAMBA_FAULT);
   assert_null(result.units);
   snprintf(text, size, "%s", sambaStatusGetMessage(status));
@@ -214,7 +227,8 @@ SambaMachine testMachine(const char *name) {
 
 SambaTimingResult testTime(const SambaMachine *machine, const TestSection *test) {
   SambaTimingResult result;
-  SambaStatus status = sambaTimingExecute(machine, &test->section, test->bindings, NULL, NULL, &result);
+  SambaStatus status =
+      sambaTimingExecute(machine, &test->section, test->bindings, NULL, NULL, &result);
   if (status)
     fail_msg("%s", sambaStatusGetMessage(status));
   return result;

@@ -1,4 +1,5 @@
-/* Buffers, streams and links: cycles worked out by hand for `tiny` (PMU read 4 cycles, hop 2, FIFOs of 16 vectors). */
+/* Buffers, streams and links: cycles worked out by hand for `tiny` (PMU read 4 cycles, hop 2, FIFOs
+ * of 16 vectors). */
 #include "sections.h"
 
 #include <setjmp.h>
@@ -25,8 +26,8 @@ static TestSection *makeBuffered(uint32_t tokens, uint32_t slots) {
 static void testSlotsAreCredits(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
-  /* Store and forward: the read starts when the slot is full. One slot: write and read take turns, 128 cycles per
-   * token. Two slots: they overlap, 64 cycles per token. More change nothing. */
+  /* Store and forward: the read starts when the slot is full. One slot: write and read take turns,
+   * 128 cycles per token. Two slots: they overlap, 64 cycles per token. More change nothing. */
   static const struct {
     uint32_t slots, period;
   } cases[] = {{1, 2 * V}, {2, V}, {3, V}};
@@ -43,7 +44,8 @@ static void testLoopCarriedBufferStartsFull(void **state) {
   /* The first read needs no write; the first write waits for the first read. */
   TestSection *t = makeBuffered(2, 1);
   t->section.units[1].loop_carried = true;
-  /* read 0..64, write 64..128, read 128..192, then 4 + 2 to the sink; the second write 192..256 ends later. */
+  /* read 0..64, write 64..128, read 128..192, then 4 + 2 to the sink; the second write 192..256
+   * ends later. */
   assert_int_equal(testCycles(&tiny, t), 256);
   testSectionDestroy(t);
 }
@@ -51,13 +53,16 @@ static void testLoopCarriedBufferStartsFull(void **state) {
 static void testReadPortsShareTheReadSide(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
+
   TestSection *t = testSectionCreate();
   uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, 10, WORDS);
   testRead(t, in, SAMBA_DTYPE_F32, TEST_CHAIN(2, {10, WORDS}, {0, 1}), 1, 1);
   for (uint32_t p = 0; p < 2; ++p)
     testConnect(t, in, p, testSink(t, "out", SAMBA_DTYPE_F32, 10, WORDS), 0);
+
   /* 20 tokens of 64 cycles through one read side. */
   assert_int_equal(testCycles(&tiny, t), 20 * V + PMU + HOP);
+
   /* A multicast of one port streams once for both. */
   t->section.units[in].output_count = 1;
   testSectionDestroy(t);
@@ -66,6 +71,7 @@ static void testReadPortsShareTheReadSide(void **state) {
   uint32_t stream = testConnect(t, in, 0, testSink(t, "out", SAMBA_DTYPE_F32, 10, WORDS), 0);
   testFork(t, stream, testSink(t, "out", SAMBA_DTYPE_F32, 10, WORDS), 0);
   assert_int_equal(testCycles(&tiny, t), 10 * V + PMU + HOP);
+
   /* Replaying costs bandwidth. */
   t->section.units[in].outputs[0].access.replay = 3;
   assert_int_equal(testCycles(&tiny, t), 30 * V + PMU + HOP);
@@ -77,7 +83,8 @@ static void testBankConflicts(void **state) {
   SambaMachine tiny = testMachine("tiny");
   TestSection *t = testSectionCreate();
   uint32_t in = testBuffer(t, "in", 1, 32 * 32);
-  /* A column of a 32 x 32 f32 tile: all elements in one of the 16 banks, 16 cycles per vector instead of one. */
+  /* A column of a 32 x 32 f32 tile: all elements in one of the 16 banks, 16 cycles per vector
+   * instead of one. */
   testRead(t, in, SAMBA_DTYPE_F32, TEST_CHAIN(3, {10, 32, 32}, {0, 1, 32}), 1, 1);
   testConnect(t, in, 0, testSink(t, "out", SAMBA_DTYPE_F32, 10, WORDS), 0);
   assert_int_equal(testCycles(&tiny, t), 10 * V * 16 + PMU + HOP);
@@ -86,23 +93,26 @@ static void testBankConflicts(void **state) {
   testSectionDestroy(t);
 }
 
-/* in -> fast stage -> slow stage -> out; the slow stage takes `slow` passes of its pipeline per vector. */
+/* in -> fast stage -> slow stage -> out; the slow stage takes `slow` passes of its pipeline per
+ * vector. */
 static uint64_t pipelineCycles(uint32_t tokens, uint32_t transcendentals) {
   SambaMachine tiny = testMachine("tiny");
   TestSection *t = testSectionCreate();
   SambaLaneOp ops[4];
+
   for (uint32_t i = 0; i < 4; ++i)
     ops[i] = (SambaLaneOp){SAMBA_LANE_EXP, SAMBA_DTYPE_F32, {(uint16_t)i, 0, 0}, 0};
   uint32_t previous = testFountain(t, "in", SAMBA_DTYPE_F32, tokens, WORDS);
   for (uint32_t s = 0; s < 2; ++s) {
-    uint32_t unit = testCompute(t, s ? "slow" : "fast", 2, (uint32_t[]){tokens, WORDS}, 1),
-             count = s ? transcendentals : 1;
+    uint32_t unit = testCompute(t, s ? "slow" : "fast", 2, (uint32_t[]){tokens, WORDS}, 1);
+    uint32_t count = s ? transcendentals : 1;
     testProgram(t, unit, false, 0, count, ops);
     testInput(t, unit, SAMBA_DTYPE_F32, 1, WORDS, (int64_t[]){0, 1});
     testOutput(t, unit, SAMBA_DTYPE_F32, 1, WORDS, (int64_t[]){0, 1}, count);
     testConnect(t, previous, 0, unit, 0);
     previous = unit;
   }
+
   testConnect(t, previous, 0, testSink(t, "out", SAMBA_DTYPE_F32, tokens, WORDS), 0);
   uint64_t cycles = testCycles(&tiny, t);
   testSectionDestroy(t);
@@ -120,12 +130,17 @@ static void testCutThroughAndBackPressure(void **state) {
 static void testSplitAndMerge(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
+
   TestSection *t = testSectionCreate();
-  /* Eight tokens dealt to two slow units (4 cycles per vector), two at a time, merged again in the same way. */
+
+  /* Eight tokens dealt to two slow units (4 cycles per vector), two at a time, merged again in the
+   * same way. */
   SambaLaneOp ops[4];
   for (uint32_t i = 0; i < 4; ++i)
     ops[i] = (SambaLaneOp){SAMBA_LANE_EXP, SAMBA_DTYPE_F32, {(uint16_t)i, 0, 0}, 0};
-  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, 8, WORDS), out = testSink(t, "out", SAMBA_DTYPE_F32, 8, WORDS);
+  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, 8, WORDS);
+  uint32_t out = testSink(t, "out", SAMBA_DTYPE_F32, 8, WORDS);
+
   for (uint32_t s = 0; s < 2; ++s) {
     uint32_t unit = testCompute(t, "slow", 2, (uint32_t[]){4, WORDS}, 1);
     testProgram(t, unit, false, 0, 4, ops);
@@ -134,16 +149,21 @@ static void testSplitAndMerge(void **state) {
     testConnect(t, in, 0, unit, 0);
     testConnect(t, unit, 0, out, 0);
   }
+
   t->section.units[in].outputs[0].block = t->section.units[out].inputs[0].block = 2;
   SambaTimingResult result = testTime(&tiny, t);
-  /* Both copies do 4 firings of 256 cycles; dealing one token at a time they would work side by side all the time, with
-   * blocks of two the second one starts up to two tokens later. Neither can beat half of the work. */
+
+  /* Both copies do 4 firings of 256 cycles; dealing one token at a time they would work side by
+   * side all the time, with blocks of two the second one starts up to two tokens later. Neither can
+   * beat half of the work. */
   assert_in_range(result.cycles, 4 * 4 * V, 8 * 4 * V);
+
   for (uint32_t u = 2; u < 4; ++u) {
     assert_int_equal(result.units[u].firings, 4);
     assert_int_equal(result.units[u].busy, 4 * 4 * V);
     assert_int_equal(result.units[u].bytes_in, 4 * WORDS * 4);
   }
+
   uint64_t with_blocks = result.cycles;
   sambaTimingResultFree(&result);
   t->section.units[in].outputs[0].block = t->section.units[out].inputs[0].block = 1;
@@ -153,9 +173,12 @@ static void testSplitAndMerge(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testSlotsAreCredits),           cmocka_unit_test(testLoopCarriedBufferStartsFull),
-      cmocka_unit_test(testReadPortsShareTheReadSide), cmocka_unit_test(testBankConflicts),
-      cmocka_unit_test(testCutThroughAndBackPressure), cmocka_unit_test(testSplitAndMerge),
+      cmocka_unit_test(testSlotsAreCredits),
+      cmocka_unit_test(testLoopCarriedBufferStartsFull),
+      cmocka_unit_test(testReadPortsShareTheReadSide),
+      cmocka_unit_test(testBankConflicts),
+      cmocka_unit_test(testCutThroughAndBackPressure),
+      cmocka_unit_test(testSplitAndMerge),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

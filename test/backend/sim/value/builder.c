@@ -23,11 +23,13 @@ void builderDestroy(Builder *b) {
   sambaArenaDestroy(&b->arena);
 }
 
-uint32_t builderSymbol(Builder *b, const char *name, SambaDType dtype, uint64_t elements, bool written) {
+uint32_t builderSymbol(Builder *b, const char *name, SambaDType dtype, uint64_t elements,
+                       bool written) {
   uint32_t index = b->section.symbol_count++;
   uint64_t bytes = elements * sambaDTypeBytes(dtype);
   b->section.symbols[index] = (SambaFormal){name, dtype, elements, written};
-  b->bindings[index] = (SambaBinding){aligned_alloc(64, (bytes + 63) / 64 * 64), bytes, 0x1000 * (index + 1), NULL};
+  b->bindings[index] =
+      (SambaBinding){aligned_alloc(64, (bytes + 63) / 64 * 64), bytes, 0x1000 * (index + 1), NULL};
   memset(b->bindings[index].data, 0, bytes);
   return index;
 }
@@ -39,9 +41,13 @@ int64_t *builderStrides(Builder *b, uint32_t count, const int64_t *values) {
   return sambaArenaCopy(&b->arena, values, count * sizeof *values);
 }
 
-SambaAccess builderAccess(uint32_t counters, uint32_t token_level, const uint32_t *trips, const int64_t *strides) {
-  return (SambaAccess){
-      .counter_count = counters, .trips = trips, .token_level = token_level, .strides = strides, .replay = 1};
+SambaAccess builderAccess(uint32_t counters, uint32_t token_level, const uint32_t *trips,
+                          const int64_t *strides) {
+  return (SambaAccess){.counter_count = counters,
+                       .trips = trips,
+                       .token_level = token_level,
+                       .strides = strides,
+                       .replay = 1};
 }
 
 static uint64_t accessElements(const SambaAccess *access) {
@@ -107,20 +113,23 @@ uint32_t builderBuffer(Builder *b, SambaDType dtype, uint32_t slots, uint64_t sl
   uint32_t unit = addUnit(b, SAMBA_UNIT_BUFFER);
   b->section.units[unit].slot_count = slots;
   b->section.units[unit].slot_elements = slot_elements;
-  b->section.units[unit].inputs[0].dtype = dtype; /* until ports are there, the place that remembers the type */
+  b->section.units[unit].inputs[0].dtype =
+      dtype; /* until ports are there, the place that remembers the type */
   return unit;
 }
 
 uint32_t builderBufferWrite(Builder *b, uint32_t unit, SambaAccess access) {
   SambaDType dtype = b->section.units[unit].inputs[0].dtype;
-  return builderInput(b, unit,
-                      (SambaPort){.dtype = dtype, .access = access, .token_elements = accessElements(&access)});
+  return builderInput(
+      b, unit,
+      (SambaPort){.dtype = dtype, .access = access, .token_elements = accessElements(&access)});
 }
 
 uint32_t builderBufferRead(Builder *b, uint32_t unit, SambaAccess access) {
   SambaDType dtype = b->section.units[unit].inputs[0].dtype;
-  return builderOutput(b, unit,
-                       (SambaPort){.dtype = dtype, .access = access, .token_elements = accessElements(&access)});
+  return builderOutput(
+      b, unit,
+      (SambaPort){.dtype = dtype, .access = access, .token_elements = accessElements(&access)});
 }
 
 uint32_t builderCompute(Builder *b, uint32_t counters, uint32_t token_level, uint32_t *trips) {
@@ -131,47 +140,56 @@ uint32_t builderCompute(Builder *b, uint32_t counters, uint32_t token_level, uin
   return unit;
 }
 
-uint32_t builderComputeInput(Builder *b, uint32_t unit, SambaDType dtype, uint32_t level, uint64_t elements,
-                             int64_t *strides) {
-  return builderInput(b, unit,
-                      (SambaPort){.dtype = dtype, .level = level, .token_elements = elements, .strides = strides});
-}
-
-uint32_t builderComputeOutput(Builder *b, uint32_t unit, SambaDType dtype, uint32_t level, uint64_t elements,
-                              int64_t *strides, uint32_t value) {
-  return builderOutput(
+uint32_t builderComputeInput(Builder *b, uint32_t unit, SambaDType dtype, uint32_t level,
+                             uint64_t elements, int64_t *strides) {
+  return builderInput(
       b, unit,
-      (SambaPort){.dtype = dtype, .level = level, .token_elements = elements, .strides = strides, .value = value});
+      (SambaPort){.dtype = dtype, .level = level, .token_elements = elements, .strides = strides});
 }
 
-uint32_t builderOp(Builder *b, uint32_t unit, SambaLaneOpcode opcode, SambaDType type, uint32_t a, uint32_t c,
-                   uint32_t d, uint64_t immediate) {
+uint32_t builderComputeOutput(Builder *b, uint32_t unit, SambaDType dtype, uint32_t level,
+                              uint64_t elements, int64_t *strides, uint32_t value) {
+  return builderOutput(b, unit,
+                       (SambaPort){.dtype = dtype,
+                                   .level = level,
+                                   .token_elements = elements,
+                                   .strides = strides,
+                                   .value = value});
+}
+
+uint32_t builderOp(Builder *b, uint32_t unit, SambaLaneOpcode opcode, SambaDType type, uint32_t a,
+                   uint32_t c, uint32_t d, uint64_t immediate) {
   SambaProgram *program = &b->section.units[unit].program;
   SambaLaneOp *ops = (SambaLaneOp *)program->ops;
-  ops[program->op_count] =
-      (SambaLaneOp){(uint8_t)opcode, (uint8_t)type, {(uint16_t)a, (uint16_t)c, (uint16_t)d}, immediate};
+  ops[program->op_count] = (SambaLaneOp){
+      (uint8_t)opcode, (uint8_t)type, {(uint16_t)a, (uint16_t)c, (uint16_t)d}, immediate};
   return b->section.units[unit].input_count + program->op_count++;
 }
 
-static void listStream(SambaPort *port, uint32_t stream) { ((uint32_t *)port->streams)[port->stream_count++] = stream; }
+static void listStream(SambaPort *port, uint32_t stream) {
+  ((uint32_t *)port->streams)[port->stream_count++] = stream;
+}
 
 uint32_t builderStream(Builder *b, uint32_t source, uint32_t source_port, uint32_t destination,
                        uint32_t destination_port) {
   uint32_t index = b->section.stream_count++;
   SambaPort *from = &b->section.units[source].outputs[source_port];
   SambaEndpoint *ends = SAMBA_ARENA_ARRAY(&b->arena, SambaEndpoint, maximumPorts);
-  b->section.streams[index] = (SambaStream){.kind = from->token_elements ? SAMBA_STREAM_VECTOR : SAMBA_STREAM_CONTROL,
-                                            .source = {source, source_port},
-                                            .destinations = ends,
-                                            .rate_permille = 1000};
+  b->section.streams[index] =
+      (SambaStream){.kind = from->token_elements ? SAMBA_STREAM_VECTOR : SAMBA_STREAM_CONTROL,
+                    .source = {source, source_port},
+                    .destinations = ends,
+                    .rate_permille = 1000};
   listStream(from, index);
   builderDestination(b, index, destination, destination_port);
   return index;
 }
 
-void builderDestination(Builder *b, uint32_t stream, uint32_t destination, uint32_t destination_port) {
+void builderDestination(Builder *b, uint32_t stream, uint32_t destination,
+                        uint32_t destination_port) {
   SambaStream *s = &b->section.streams[stream];
-  ((SambaEndpoint *)s->destinations)[s->destination_count++] = (SambaEndpoint){destination, destination_port};
+  ((SambaEndpoint *)s->destinations)[s->destination_count++] =
+      (SambaEndpoint){destination, destination_port};
   listStream(&b->section.units[destination].inputs[destination_port], stream);
 }
 
@@ -180,8 +198,8 @@ SambaStatus builderRun(Builder *b, const char *machine, const SambaValuesOptions
   SAMBA_RETURN_IF_ERROR(sambaSectionCheck(&b->section));
   SambaValuesOptions one = {.threads = 1};
   SambaValues *values;
-  SAMBA_RETURN_IF_ERROR(
-      sambaValuesCreate(sambaMachineFind(sambaStringRef(machine)), options ? options : &one, &values));
+  SAMBA_RETURN_IF_ERROR(sambaValuesCreate(sambaMachineFind(sambaStringRef(machine)),
+                                          options ? options : &one, &values));
   SambaStatus status = sambaValuesExecute(values, &b->section, b->bindings, NULL, 0, NULL);
   if (out_statistics)
     sambaValuesGetStatistics(values, out_statistics);

@@ -1,5 +1,5 @@
-/* What a caller of the value engine sees besides results: arguments, statistics, index traces, one engine for many
- * calls. */
+/* What a caller of the value engine sees besides results: arguments, statistics, index traces, one
+ * engine for many calls. */
 #include "test/backend/sim/value/builder.h"
 
 #include <setjmp.h>
@@ -22,10 +22,13 @@ static SambaValues *createEngine(void) {
 /* y = x * argin[1] + firing, 3 tokens of 5 elements. */
 static void buildScale(Builder *b) {
   builderInitialize(b);
-  uint32_t x = builderSymbol(b, "x", F, 15, false), y = builderSymbol(b, "y", F, 15, true);
+  uint32_t x = builderSymbol(b, "x", F, 15, false);
+  uint32_t y = builderSymbol(b, "y", F, 15, true);
   SambaAccess access = builderAccess(2, 1, TRIPS(b, 3, 5), STRIDES(b, 5, 1));
-  uint32_t load = builderLoad(b, x, access), store = builderStore(b, y, access),
-           unit = builderCompute(b, 2, 1, TRIPS(b, 3, 5));
+  uint32_t load = builderLoad(b, x, access);
+  uint32_t store = builderStore(b, y, access);
+  uint32_t unit = builderCompute(b, 2, 1, TRIPS(b, 3, 5));
+
   builderComputeInput(b, unit, F, 1, 5, STRIDES(b, 0, 1));
   uint32_t argin = builderOp(b, unit, SAMBA_LANE_ARGIN, F, 0, 0, 0, 1);
   uint32_t counter = builderOp(b, unit, SAMBA_LANE_COUNTER, F, 0, 0, 0, 0);
@@ -44,7 +47,9 @@ static void testArguments(void **state) {
   buildScale(&b);
   SambaValues *values = createEngine();
   SambaValuesStatistics before, after;
-  for (int round = 1; round <= 2; ++round) { /* the argument is read at every call, not compiled in */
+
+  for (int round = 1; round <= 2;
+       ++round) { /* the argument is read at every call, not compiled in */
     float scale = 0.5f * (float)round;
     uint64_t argins[2] = {0, 0};
     memcpy(&argins[1], &scale, 4);
@@ -53,11 +58,13 @@ static void testArguments(void **state) {
     sambaValuesGetStatistics(values, &after);
     for (int i = 0; i < 15; ++i)
       assert_true(((float *)(void *)b.bindings[1].data)[i] == (float)i * scale + (float)(i / 5));
-    assert_int_equal(after.firings - before.firings, 9);                  /* three units, three firings each */
+    assert_int_equal(after.firings - before.firings, 9); /* three units, three firings each */
     assert_int_equal(after.lane_operations - before.lane_operations, 15); /* one fma per element */
     assert_int_equal(after.macs, 0);
   }
+
   assert_true(after.jit_seconds > 0);
+
   /* The second call found its program compiled: looking it up takes next to nothing. */
   assert_true(after.jit_seconds - before.jit_seconds < before.jit_seconds / 4);
   sambaValuesDestroy(values);
@@ -68,13 +75,15 @@ static void testIndexTrace(void **state) {
   (void)state;
   Builder b;
   builderInitialize(&b);
-  uint32_t table = builderSymbol(&b, "table", SAMBA_DTYPE_I16, 30, false),
-           index = builderSymbol(&b, "index", SAMBA_DTYPE_I32, 4, false);
+  uint32_t table = builderSymbol(&b, "table", SAMBA_DTYPE_I16, 30, false);
+  uint32_t index = builderSymbol(&b, "index", SAMBA_DTYPE_I32, 4, false);
   uint32_t out = builderSymbol(&b, "out", SAMBA_DTYPE_I16, 12, true);
   SambaAccess access = builderAccess(3, 1, TRIPS(&b, 2, 2, 3), STRIDES(&b, 0, 0, 1));
-  access.has_index = true, access.index_counters = 1, access.index_stride = 3, access.index_limit = 10;
-  uint32_t from = builderLoad(&b, index, builderAccess(2, 1, TRIPS(&b, 2, 2), STRIDES(&b, 2, 1))),
-           gather = builderLoad(&b, table, access);
+
+  access.has_index = true, access.index_counters = 1, access.index_stride = 3,
+  access.index_limit = 10;
+  uint32_t from = builderLoad(&b, index, builderAccess(2, 1, TRIPS(&b, 2, 2), STRIDES(&b, 2, 1)));
+  uint32_t gather = builderLoad(&b, table, access);
   uint32_t store = builderStore(&b, out, builderAccess(2, 1, TRIPS(&b, 2, 6), STRIDES(&b, 6, 1)));
   builderInput(&b, gather, (SambaPort){.dtype = SAMBA_DTYPE_I32, .token_elements = 2});
   builderStream(&b, from, 0, gather, 0);
@@ -90,28 +99,33 @@ static void testIndexTrace(void **state) {
   assert_int_equal(traces.size, 1);
   assert_int_equal(traces.data[0].unit, gather);
   assert_int_equal(traces.data[0].size, 4);
+
   for (int i = 0; i < 4; ++i) {
     assert_int_equal(traces.data[0].data[i], picks[i] * 3);
     for (int j = 0; j < 3; ++j)
       assert_int_equal(((int16_t *)(void *)b.bindings[out].data)[i * 3 + j], picks[i] * 3 + j - 5);
   }
+
   sambaIndexTracesFree(&traces);
   sambaValuesDestroy(values);
   builderDestroy(&b);
 }
 
-/* Reductions whose outcome depends on the order of additions: the example of docs/numerics.md by hand. */
+/* Reductions whose outcome depends on the order of additions: the example of docs/numerics.md by
+ * hand. */
 static void testReductionOrder(void **state) {
   (void)state;
   for (int lanes = 0; lanes < 2; ++lanes) {
     Builder b;
     builderInitialize(&b);
     enum { n = 440 };
-    uint32_t x = builderSymbol(&b, "x", F, n, false), y = builderSymbol(&b, "y", F, 1, true);
-    uint32_t load = builderLoad(&b, x, builderAccess(2, 1, TRIPS(&b, 4, n / 4), STRIDES(&b, n / 4, 1)));
+    uint32_t x = builderSymbol(&b, "x", F, n, false);
+    uint32_t y = builderSymbol(&b, "y", F, 1, true);
+    uint32_t load =
+        builderLoad(&b, x, builderAccess(2, 1, TRIPS(&b, 4, n / 4), STRIDES(&b, n / 4, 1)));
     uint32_t store = builderStore(&b, y, builderAccess(1, 0, TRIPS(&b, 1), STRIDES(&b, 1)));
-    uint32_t unit =
-        builderCompute(&b, 2, 1, TRIPS(&b, 4, n / 4)); /* four firings of 110: lanes go on where they were */
+    uint32_t unit = builderCompute(
+        &b, 2, 1, TRIPS(&b, 4, n / 4)); /* four firings of 110: lanes go on where they were */
     b.section.units[unit].program.reduce_mask = 3;
     b.section.units[unit].program.lane_reduce = lanes;
     builderComputeInput(&b, unit, F, 1, n / 4, STRIDES(&b, 0, 1));
@@ -119,7 +133,9 @@ static void testReductionOrder(void **state) {
                          builderOp(&b, unit, SAMBA_LANE_REDUCE_ADD, F, 0, 0, 0, 0));
     builderStream(&b, load, 0, unit, 0);
     builderStream(&b, unit, 0, store, 0);
-    float *values = (float *)(void *)b.bindings[x].data, sums[16] = {0}, in_order = 0;
+    float *values = (float *)(void *)b.bindings[x].data;
+    float sums[16] = {0};
+    float in_order = 0;
     for (int i = 0; i < n; ++i) {
       values[i] = (float)(1 + i % 7) * 1000.0f / (float)(i + 3);
       in_order += values[i];
@@ -136,7 +152,8 @@ static void testReductionOrder(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testArguments), cmocka_unit_test(testIndexTrace),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testArguments),
+                                     cmocka_unit_test(testIndexTrace),
                                      cmocka_unit_test(testReductionOrder)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,18 +14,20 @@
 static const SambaDType F = SAMBA_DTYPE_F32;
 
 /* Runs without sambaSectionCheck when `unchecked`; the message must contain `text`. */
-static void expectFault(Builder *b, bool unchecked, const SambaValuesOptions *options, SambaStatusCode code,
-                        const char *text) {
+static void expectFault(Builder *b, bool unchecked, const SambaValuesOptions *options,
+                        SambaStatusCode code, const char *text) {
   SambaStatus status;
   if (unchecked) {
     SambaValuesOptions one = {.threads = 1};
     SambaValues *values;
-    assert_null(sambaValuesCreate(sambaMachineFind(sambaStringRef("sn40l")), options ? options : &one, &values));
+    assert_null(sambaValuesCreate(sambaMachineFind(sambaStringRef("sn40l")),
+                                  options ? options : &one, &values));
     status = sambaValuesExecute(values, &b->section, b->bindings, NULL, 0, NULL);
     sambaValuesDestroy(values);
   } else {
     status = builderRun(b, "sn40l", options, NULL);
   }
+
   assert_non_null(status);
   if (!strstr(sambaStatusGetMessage(status), text))
     fprintf(stderr, "%s\n", sambaStatusGetMessage(status));
@@ -38,7 +40,8 @@ static void expectFault(Builder *b, bool unchecked, const SambaValuesOptions *op
 /* x -> y, n tokens of 4 elements. */
 static void buildCopy(Builder *b, uint32_t n, uint32_t *out_load, uint32_t *out_store) {
   builderInitialize(b);
-  uint32_t x = builderSymbol(b, "x", F, 4 * n, false), y = builderSymbol(b, "y", F, 4 * n, true);
+  uint32_t x = builderSymbol(b, "x", F, 4 * n, false);
+  uint32_t y = builderSymbol(b, "y", F, 4 * n, true);
   SambaAccess access = builderAccess(2, 1, TRIPS(b, n, 4), STRIDES(b, 4, 1));
   *out_load = builderLoad(b, x, access);
   *out_store = builderStore(b, y, access);
@@ -50,48 +53,56 @@ static void testOutOfRange(void **state) {
   (void)state;
   Builder b;
   uint32_t load, store;
+
   buildCopy(&b, 8, &load, &store);
   b.bindings[0].bytes = 4 * 20; /* the call binds less than the formal asks for */
   expectFault(&b, false, NULL, SAMBA_FAULT,
-              "address out of range: section 'test', load 'load0' of layer 'fc1', firing 5: elements 20 to 23 of "
+              "address out of range: section 'test', load 'load0' of layer 'fc1', firing 5: "
+              "elements 20 to 23 of "
               "formal 'x', which has 20");
   buildCopy(&b, 8, &load, &store);
   b.bindings[1].bytes = 4 * 10;
-  expectFault(
-      &b, false, NULL, SAMBA_FAULT,
-      "address out of range: section 'test', store 'store1', firing 2: elements 8 to 11 of formal 'y', which has 10");
+  expectFault(&b, false, NULL, SAMBA_FAULT,
+              "address out of range: section 'test', store 'store1', firing 2: elements 8 to 11 of "
+              "formal 'y', which has 10");
 }
 
 static void testIndexOutOfRange(void **state) {
   (void)state;
   Builder b;
   builderInitialize(&b);
-  uint32_t table = builderSymbol(&b, "table", F, 12, false),
-           index = builderSymbol(&b, "index", SAMBA_DTYPE_I64, 2, false), out = builderSymbol(&b, "out", F, 8, true);
+  uint32_t table = builderSymbol(&b, "table", F, 12, false);
+  uint32_t index = builderSymbol(&b, "index", SAMBA_DTYPE_I64, 2, false);
+  uint32_t out = builderSymbol(&b, "out", F, 8, true);
   SambaAccess access = builderAccess(2, 0, TRIPS(&b, 2, 4), STRIDES(&b, 0, 1));
-  access.has_index = true, access.index_counters = 1, access.index_stride = 4, access.index_limit = 3;
-  uint32_t from = builderLoad(&b, index, builderAccess(1, 0, TRIPS(&b, 2), STRIDES(&b, 1))),
-           gather = builderLoad(&b, table, access);
+
+  access.has_index = true, access.index_counters = 1, access.index_stride = 4,
+  access.index_limit = 3;
+  uint32_t from = builderLoad(&b, index, builderAccess(1, 0, TRIPS(&b, 2), STRIDES(&b, 1)));
+  uint32_t gather = builderLoad(&b, table, access);
   uint32_t store = builderStore(&b, out, builderAccess(1, 0, TRIPS(&b, 8), STRIDES(&b, 1)));
   builderInput(&b, gather, (SambaPort){.dtype = SAMBA_DTYPE_I64, .token_elements = 2});
   builderStream(&b, from, 0, gather, 0);
   builderStream(&b, gather, 0, store, 0);
   ((int64_t *)(void *)b.bindings[index].data)[1] = 3;
-  expectFault(
-      &b, false, NULL, SAMBA_FAULT,
-      "address out of range: section 'test', load 'load1', firing 0: index 3 into formal 'table', expected 0 to 2");
+  expectFault(&b, false, NULL, SAMBA_FAULT,
+              "address out of range: section 'test', load 'load1', firing 0: index 3 into formal "
+              "'table', expected 0 to 2");
 }
 
 static void testNeverWritten(void **state) {
   (void)state;
   Builder b;
   uint32_t load, store;
+
   buildCopy(&b, 64, &load, &store);
   b.bindings[0].written = malloc(2);
-  memcpy(b.bindings[0].written, (uint8_t[]){0xFF, 0x7F}, 2); /* line 15: elements 240 to 255, firing 60 on */
+  memcpy(b.bindings[0].written, (uint8_t[]){0xFF, 0x7F},
+         2); /* line 15: elements 240 to 255, firing 60 on */
   b.bindings[1].written = calloc(2, 1);
   expectFault(&b, false, NULL, SAMBA_FAULT,
-              "read of never-written memory: section 'test', load 'load0' of layer 'fc1', firing 60: elements from 240 "
+              "read of never-written memory: section 'test', load 'load0' of layer 'fc1', firing "
+              "60: elements from 240 "
               "on of formal 'x' hold nothing that anybody wrote");
   buildCopy(&b, 64, &load, &store);
   b.bindings[0].written = malloc(2);
@@ -109,18 +120,22 @@ static void testHole(void **state) {
   for (int64_t base = 0; base < 2; ++base) {
     Builder b;
     builderInitialize(&b);
-    uint32_t x = builderSymbol(&b, "x", F, 4, false), y = builderSymbol(&b, "y", F, 4, true),
-             buffer = builderBuffer(&b, F, 1, 8);
-    SambaAccess four = builderAccess(1, 0, TRIPS(&b, 4), STRIDES(&b, 1)), read = four;
+    uint32_t x = builderSymbol(&b, "x", F, 4, false);
+    uint32_t y = builderSymbol(&b, "y", F, 4, true);
+    uint32_t buffer = builderBuffer(&b, F, 1, 8);
+    SambaAccess four = builderAccess(1, 0, TRIPS(&b, 4), STRIDES(&b, 1));
+    SambaAccess read = four;
     read.base = base;
     builderBufferWrite(&b, buffer, four);
     builderBufferRead(&b, buffer, read);
-    uint32_t load = builderLoad(&b, x, four), store = builderStore(&b, y, four);
+    uint32_t load = builderLoad(&b, x, four);
+    uint32_t store = builderStore(&b, y, four);
     builderStream(&b, load, 0, buffer, 0);
     builderStream(&b, buffer, 0, store, 0);
     if (base == 1) {
       expectFault(&b, false, NULL, SAMBA_FAULT,
-                  "read of never-written memory: section 'test', buffer 'buffer0', firing 0: output 0 reads element 4 "
+                  "read of never-written memory: section 'test', buffer 'buffer0', firing 0: "
+                  "output 0 reads element 4 "
                   "of a slot, which no input wrote");
       continue;
     }
@@ -133,11 +148,13 @@ static void testNotANumber(void **state) {
   (void)state;
   Builder b;
   uint32_t load, store;
+
   buildCopy(&b, 8, &load, &store);
   ((float *)(void *)b.bindings[0].data)[9] = -NAN;
   SambaValuesOptions options = {.threads = 1, .trap_nan = true};
   expectFault(&b, false, &options, SAMBA_FAULT,
-              "not a number: section 'test', store 'store1', firing 2: among elements 8 to 11 of formal 'y'");
+              "not a number: section 'test', store 'store1', firing 2: among elements 8 to 11 of "
+              "formal 'y'");
   buildCopy(&b, 8, &load, &store);
   uint32_t odd = 0xFFC12345, result;
   memcpy(b.bindings[0].data + 36, &odd, 4);
@@ -160,18 +177,23 @@ static void testDeadlock(void **state) {
   (void)state;
   Builder b;
   builderInitialize(&b);
-  uint32_t first = addIdentity(&b, 3, 1), second = addIdentity(&b, 3, 1);
+  uint32_t first = addIdentity(&b, 3, 1);
+  uint32_t second = addIdentity(&b, 3, 1);
+
   builderStream(&b, first, 0, second, 0);
   builderStream(&b, second, 0, first, 0);
   expectFault(&b, false, NULL, SAMBA_FAULT,
-              "deadlock: section 'test', compute 'compute0', firing 0: no unit can go on\n  note: 'compute0' waits for "
+              "deadlock: section 'test', compute 'compute0', firing 0: no unit can go on\n  note: "
+              "'compute0' waits for "
               "a token of 'compute1'\n"
               "  note: 'compute1' waits for a token of 'compute0'");
+
   /* A sum that goes around through a buffer which is not loop-carried. */
   builderInitialize(&b);
   uint32_t x = builderSymbol(&b, "x", F, 12, false);
   uint32_t load = builderLoad(&b, x, builderAccess(2, 1, TRIPS(&b, 3, 4), STRIDES(&b, 4, 1)));
-  uint32_t adder = addIdentity(&b, 3, 2), buffer = builderBuffer(&b, F, 2, 4);
+  uint32_t adder = addIdentity(&b, 3, 2);
+  uint32_t buffer = builderBuffer(&b, F, 2, 4);
   SambaAccess slot = builderAccess(2, 1, TRIPS(&b, 3, 4), STRIDES(&b, 0, 1));
   slot.slot_level = 1;
   builderBufferWrite(&b, buffer, slot);
@@ -180,20 +202,25 @@ static void testDeadlock(void **state) {
   builderStream(&b, adder, 0, buffer, 0);
   builderStream(&b, buffer, 0, adder, 1);
   expectFault(&b, false, NULL, SAMBA_FAULT,
-              "deadlock: section 'test', compute 'compute1', firing 0: no unit can go on\n  note: 'compute1' waits for "
+              "deadlock: section 'test', compute 'compute1', firing 0: no unit can go on\n  note: "
+              "'compute1' waits for "
               "a token of 'buffer2'\n"
-              "  note: 'buffer2': output 0 waits for input 0\n  note: 'buffer2' waits for a token of 'compute1'");
+              "  note: 'buffer2': output 0 waits for input 0\n  note: 'buffer2' waits for a token "
+              "of 'compute1'");
 }
 
-/* Two branches of one multicast, joined the wrong way round: the adder wants all of one branch first. */
+/* Two branches of one multicast, joined the wrong way round: the adder wants all of one branch
+ * first. */
 static void testBackPressure(void **state) {
   (void)state;
   Builder b;
   builderInitialize(&b);
   enum { n = 1000 };
-  uint32_t x = builderSymbol(&b, "x", F, 4 * n, false), y = builderSymbol(&b, "y", F, 4 * n, true);
+  uint32_t x = builderSymbol(&b, "x", F, 4 * n, false);
+  uint32_t y = builderSymbol(&b, "y", F, 4 * n, true);
   uint32_t load = builderLoad(&b, x, builderAccess(2, 1, TRIPS(&b, n, 4), STRIDES(&b, 4, 1)));
   uint32_t gather = builderCompute(&b, 2, 1, TRIPS(&b, n, 4));
+
   builderComputeInput(&b, gather, F, 1, 4, STRIDES(&b, 0, 1));
   b.section.units[gather].program.reduce_mask = 3;
   builderComputeOutput(&b, gather, F, 0, 1, STRIDES(&b, 0, 0),
@@ -201,13 +228,15 @@ static void testBackPressure(void **state) {
   uint32_t adder = builderCompute(&b, 2, 1, TRIPS(&b, n, 4));
   builderComputeInput(&b, adder, F, 1, 4, STRIDES(&b, 0, 1));
   builderComputeInput(&b, adder, F, 0, 1, STRIDES(&b, 0, 0));
-  builderComputeOutput(&b, adder, F, 1, 4, STRIDES(&b, 0, 1), builderOp(&b, adder, SAMBA_LANE_ADD, F, 0, 1, 0, 0));
+  builderComputeOutput(&b, adder, F, 1, 4, STRIDES(&b, 0, 1),
+                       builderOp(&b, adder, SAMBA_LANE_ADD, F, 0, 1, 0, 0));
   uint32_t store = builderStore(&b, y, builderAccess(2, 1, TRIPS(&b, n, 4), STRIDES(&b, 4, 1)));
   builderDestination(&b, builderStream(&b, load, 0, gather, 0), adder, 0);
   builderStream(&b, gather, 0, adder, 1);
   builderStream(&b, adder, 0, store, 0);
-  expectFault(&b, false, NULL, SAMBA_FAULT,
-              "'load0' waits for space in 'compute2'\n  note: 'compute2' waits for a token of 'compute1'");
+  expectFault(
+      &b, false, NULL, SAMBA_FAULT,
+      "'load0' waits for space in 'compute2'\n  note: 'compute2' waits for a token of 'compute1'");
 }
 
 static void testStarved(void **state) {
@@ -216,9 +245,9 @@ static void testStarved(void **state) {
   uint32_t load, store;
   buildCopy(&b, 8, &load, &store);
   b.section.units[load].outputs[0].access.trips = TRIPS(&b, 6, 4);
-  expectFault(
-      &b, true, NULL, SAMBA_FAULT,
-      "starved: section 'test', store 'store1', firing 6: input 0 waits for a token of load 'load0', which has ended");
+  expectFault(&b, true, NULL, SAMBA_FAULT,
+              "starved: section 'test', store 'store1', firing 6: input 0 waits for a token of "
+              "load 'load0', which has ended");
 }
 
 /* y is stored and loaded again: ordered by a control stream or not. */
@@ -228,6 +257,7 @@ static void buildRoundTrip(Builder *b, bool ordered) {
   uint32_t z = builderSymbol(b, "z", F, 32, true);
   uint32_t again = builderLoad(b, 1, builderAccess(1, 0, TRIPS(b, 32), STRIDES(b, 1)));
   uint32_t last = builderStore(b, z, builderAccess(1, 0, TRIPS(b, 32), STRIDES(b, 1)));
+
   builderStream(b, again, 0, last, 0);
   if (!ordered)
     return;
@@ -245,16 +275,19 @@ static void testSynchronisation(void **state) {
   Builder b;
   buildRoundTrip(&b, false);
   expectFault(&b, false, NULL, SAMBA_FAULT,
-              "missing synchronisation: section 'test', load 'load2', firing 0: formal 'y' is written by store "
+              "missing synchronisation: section 'test', load 'load2', firing 0: formal 'y' is "
+              "written by store "
               "'store1' in the same call, and no stream orders the two");
   buildRoundTrip(&b, true);
   for (int i = 0; i < 32; ++i)
     ((float *)(void *)b.bindings[0].data)[i] = (float)i;
   SambaStatus status = builderRun(&b, "sn40l", NULL, NULL);
+
   assert_string_equal(sambaStatusGetMessage(status), "");
   for (int i = 0; i < 32; ++i)
     assert_true(((float *)(void *)b.bindings[2].data)[i] == (float)i);
   builderDestroy(&b);
+
   /* Unordered, but other elements of the same formal. */
   buildRoundTrip(&b, false);
   b.section.units[1].inputs[0].access.trips = TRIPS(&b, 8, 2);
@@ -273,20 +306,24 @@ static void testRefusals(void **state) {
   (void)state;
   Builder b;
   uint32_t load, store;
+
   buildCopy(&b, 8, &load, &store);
   uint32_t unit = builderCompute(&b, 1, 1, TRIPS(&b, 1));
-  uint32_t y = builderSymbol(&b, "z", F, 1, true),
-           last = builderStore(&b, y, builderAccess(1, 1, TRIPS(&b, 1), STRIDES(&b, 0)));
-  builderComputeOutput(&b, unit, F, 1, 1, STRIDES(&b, 0), builderOp(&b, unit, SAMBA_LANE_ARGIN, F, 0, 0, 0, 2));
+  uint32_t y = builderSymbol(&b, "z", F, 1, true);
+  uint32_t last = builderStore(&b, y, builderAccess(1, 1, TRIPS(&b, 1), STRIDES(&b, 0)));
+  builderComputeOutput(&b, unit, F, 1, 1, STRIDES(&b, 0),
+                       builderOp(&b, unit, SAMBA_LANE_ARGIN, F, 0, 0, 0, 2));
   builderStream(&b, unit, 0, last, 0);
-  expectFault(&b, false, NULL, SAMBA_INVALID,
-              "section 'test', unit 'compute2' reads argument slot 2, but the call has 0 argument slots");
+  expectFault(
+      &b, false, NULL, SAMBA_INVALID,
+      "section 'test', unit 'compute2' reads argument slot 2, but the call has 0 argument slots");
   buildCopy(&b, 8, &load, &store);
   SambaValuesOptions nonsense = {.threads = 1, .cpu = "z80"};
-  expectFault(&b, false, &nonsense, SAMBA_INVALID, "lane programs cannot be compiled for CPU 'z80'; use ");
+  expectFault(&b, false, &nonsense, SAMBA_INVALID,
+              "lane programs cannot be compiled for CPU 'z80'; use ");
   buildCopy(&b, 8, &load, &store);
-  uint32_t buffer = builderBuffer(&b, F, 1u << 31, 1u << 20),
-           end = builderStore(&b, 1, builderAccess(1, 0, TRIPS(&b, 4), STRIDES(&b, 1)));
+  uint32_t buffer = builderBuffer(&b, F, 1u << 31, 1u << 20);
+  uint32_t end = builderStore(&b, 1, builderAccess(1, 0, TRIPS(&b, 4), STRIDES(&b, 1)));
   SambaAccess four = builderAccess(1, 0, TRIPS(&b, 4), STRIDES(&b, 1));
   builderBufferWrite(&b, buffer, four);
   builderBufferRead(&b, buffer, four);
@@ -294,7 +331,8 @@ static void testRefusals(void **state) {
   builderStream(&b, start, 0, buffer, 0);
   builderStream(&b, buffer, 0, end, 0);
   expectFault(&b, false, NULL, SAMBA_EXHAUSTED,
-              "buffer 'buffer2' needs 9007199254740992 bytes, but all PMUs of sn40l together have 545259520");
+              "buffer 'buffer2' needs 9007199254740992 bytes, but all PMUs of sn40l together have "
+              "545259520");
 }
 
 int main(void) {

@@ -1,4 +1,5 @@
-/* A matrix product through loads, buffers, systolic units and a store, against a plain triple loop. */
+/* A matrix product through loads, buffers, systolic units and a store, against a plain
+ * triple loop. */
 #include "test/backend/sim/value/builder.h"
 
 #include <setjmp.h>
@@ -11,23 +12,32 @@
 
 static const SambaDType F = SAMBA_DTYPE_F32;
 
-/* C[M][N] = A[M][K] * B (B [K][N], or [N][K] when transposed), tiles of tm x tn x tk, reductions parked between chunks.
- */
-static void buildMatmul(Builder *b, int64_t M, int64_t N, int64_t K, int64_t tm, int64_t tn, int64_t tk,
-                        bool transposed, bool relu) {
-  uint32_t a = builderSymbol(b, "a", F, (uint64_t)(M * K), false),
-           w = builderSymbol(b, "b", F, (uint64_t)(K * N), false);
+/* C[M][N] = A[M][K] * B (B [K][N], or [N][K] when transposed), tiles of tm x tn x tk, reductions
+ * parked between chunks. */
+static void buildMatmul(Builder *b, int64_t M, int64_t N, int64_t K, int64_t tm, int64_t tn,
+                        int64_t tk, bool transposed, bool relu) {
+  uint32_t a = builderSymbol(b, "a", F, (uint64_t)(M * K), false);
+  uint32_t w = builderSymbol(b, "b", F, (uint64_t)(K * N), false);
   uint32_t c = builderSymbol(b, "c", F, (uint64_t)(M * N), true);
-  uint32_t im = (uint32_t)(M / tm), in = (uint32_t)(N / tn), ik = (uint32_t)(K / tk), um = (uint32_t)tm,
-           un = (uint32_t)tn, uk = (uint32_t)tk;
-  uint32_t la = builderLoad(b, a, builderAccess(5, 3, TRIPS(b, im, in, ik, um, uk), STRIDES(b, tm * K, 0, tk, K, 1)));
-  uint32_t lb =
-      transposed
-          ? builderLoad(b, w, builderAccess(5, 3, TRIPS(b, im, in, ik, un, uk), STRIDES(b, 0, tn * K, tk, K, 1)))
-          : builderLoad(b, w, builderAccess(5, 3, TRIPS(b, im, in, ik, uk, un), STRIDES(b, 0, tn, tk * N, N, 1)));
-  uint32_t ba = builderBuffer(b, F, 2, (uint64_t)(tm * tk)), bb = builderBuffer(b, F, 2, (uint64_t)(tn * tk));
-  SambaAccess slot_a = builderAccess(2, 1, TRIPS(b, im * in * ik, um * uk), STRIDES(b, 0, 1)),
-              slot_b = builderAccess(2, 1, TRIPS(b, im * in * ik, un * uk), STRIDES(b, 0, 1));
+  uint32_t im = (uint32_t)(M / tm);
+  uint32_t in = (uint32_t)(N / tn);
+  uint32_t ik = (uint32_t)(K / tk);
+  uint32_t um = (uint32_t)tm;
+  uint32_t un = (uint32_t)tn;
+  uint32_t uk = (uint32_t)tk;
+  uint32_t la = builderLoad(
+      b, a, builderAccess(5, 3, TRIPS(b, im, in, ik, um, uk), STRIDES(b, tm * K, 0, tk, K, 1)));
+  uint32_t lb = transposed ? builderLoad(b, w,
+                                         builderAccess(5, 3, TRIPS(b, im, in, ik, un, uk),
+                                                       STRIDES(b, 0, tn * K, tk, K, 1)))
+                           : builderLoad(b, w,
+                                         builderAccess(5, 3, TRIPS(b, im, in, ik, uk, un),
+                                                       STRIDES(b, 0, tn, tk * N, N, 1)));
+  uint32_t ba = builderBuffer(b, F, 2, (uint64_t)(tm * tk));
+  uint32_t bb = builderBuffer(b, F, 2, (uint64_t)(tn * tk));
+  SambaAccess slot_a = builderAccess(2, 1, TRIPS(b, im * in * ik, um * uk), STRIDES(b, 0, 1));
+  SambaAccess slot_b = builderAccess(2, 1, TRIPS(b, im * in * ik, un * uk), STRIDES(b, 0, 1));
+
   slot_a.slot_level = slot_b.slot_level = 1;
   builderBufferWrite(b, ba, slot_a);
   builderBufferRead(b, ba, slot_a);
@@ -44,8 +54,10 @@ static void buildMatmul(Builder *b, int64_t M, int64_t N, int64_t K, int64_t tm,
     uint32_t zero = builderOp(b, mm, SAMBA_LANE_CONSTANT, F, 0, 0, 0, 0);
     value = builderOp(b, mm, SAMBA_LANE_MAX, F, value, zero, 0, 0);
   }
+
   builderComputeOutput(b, mm, F, 2, (uint64_t)(tm * tn), STRIDES(b, 0, 0, 0, tn, 1, 0), value);
-  uint32_t st = builderStore(b, c, builderAccess(4, 2, TRIPS(b, im, in, um, un), STRIDES(b, tm * N, tn, N, 1)));
+  uint32_t st = builderStore(
+      b, c, builderAccess(4, 2, TRIPS(b, im, in, um, un), STRIDES(b, tm * N, tn, N, 1)));
   builderStream(b, la, 0, ba, 0);
   builderStream(b, lb, 0, bb, 0);
   builderStream(b, ba, 0, mm, 0);
@@ -53,30 +65,33 @@ static void buildMatmul(Builder *b, int64_t M, int64_t N, int64_t K, int64_t tm,
   builderStream(b, mm, 0, st, 0);
 }
 
-static void runMatmul(int64_t M, int64_t N, int64_t K, int64_t tm, int64_t tn, int64_t tk, bool transposed, bool relu,
-                      const char *cpu) {
+static void runMatmul(int64_t m, int64_t n, int64_t k, int64_t tm, int64_t tn, int64_t tk,
+                      bool transposed, bool relu, const char *cpu) {
   Builder b;
   builderInitialize(&b);
-  buildMatmul(&b, M, N, K, tm, tn, tk, transposed, relu);
-  float *a = (float *)(void *)b.bindings[0].data, *w = (float *)(void *)b.bindings[1].data,
-        *c = (float *)(void *)b.bindings[2].data;
-  srand48(M * 31 + N * 7 + K);
-  for (int64_t i = 0; i < M * K; ++i)
+  buildMatmul(&b, m, n, k, tm, tn, tk, transposed, relu);
+  float *a = (float *)(void *)b.bindings[0].data;
+  float *w = (float *)(void *)b.bindings[1].data;
+  float *c = (float *)(void *)b.bindings[2].data;
+
+  srand48(m * 31 + n * 7 + k);
+  for (int64_t i = 0; i < m * k; ++i)
     a[i] = (float)drand48() - 0.5f;
-  for (int64_t i = 0; i < N * K; ++i)
+  for (int64_t i = 0; i < n * k; ++i)
     w[i] = (float)drand48() - 0.5f;
   SambaValuesOptions options = {.threads = 1, .cpu = cpu};
   SambaStatus status = builderRun(&b, "sn40l", &options, NULL);
   assert_string_equal(sambaStatusGetMessage(status), "");
-  for (int64_t m = 0; m < M; ++m)
-    for (int64_t n = 0; n < N; ++n) {
+  for (int64_t row = 0; row < m; ++row)
+    for (int64_t column = 0; column < n; ++column) {
       float sum = 0;
-      for (int64_t k = 0; k < K; ++k)
-        sum = fmaf(a[m * K + k], transposed ? w[n * K + k] : w[k * N + n], sum);
+      for (int64_t i = 0; i < k; ++i)
+        sum = fmaf(a[row * k + i], transposed ? w[column * k + i] : w[i * n + column], sum);
       if (relu && sum < 0)
         sum = 0;
-      assert_memory_equal(&sum, &c[m * N + n], 4);
+      assert_memory_equal(&sum, &c[row * n + column], 4);
     }
+
   builderDestroy(&b);
 }
 

@@ -1,5 +1,5 @@
-/* Operators that are composed of several lane operations, over f32's range against references in f64: errors
- * above the bounds that docs/numerics.md records fail.
+/* Operators that are composed of several lane operations, over f32's range against references in
+ * f64: errors above the bounds that docs/numerics.md records fail.
  *
  * operator_test samples; `operator_test --all [NAME]` takes all 2^32 patterns. */
 #include "dialect/samba/table/operator.h"
@@ -26,8 +26,8 @@ static double seluOf(double x) {
 static double softsignOf(double x) { return x / (1 + fabs(x)); }
 static double reciprocalOf(double x) { return 1 / x; }
 
-/* Where silu and mish multiply a denormal exponential by up to 104, its absolute error counts; gelu's 1 + erf has that
- * of numbers near 1. */
+/* Where silu and mish multiply a denormal exponential by up to 104, its absolute error counts;
+ * gelu's 1 + erf has that of numbers near 1. */
 static const SweepFunction functions[] = {
     {"tan", tan, 2, 0},
     {"asin", asin, 2.2, 0},
@@ -50,19 +50,23 @@ static const SweepFunction functions[] = {
     {"reciprocal", reciprocalOf, 0.5, 0},
 };
 
-/* The operator's one stage as a program of the sweep, whose values are one later: it has a second input. */
+/* The operator's one stage as a program of the sweep, whose values are one later: it has a second
+ * input. */
 static void check(const SweepFunction *function, bool all) {
   SambaArena arena = {0};
   SambaTensorType type = {.dtype = SAMBA_DTYPE_F32, .rank = 1, .dims = {sweepToken}};
-  SambaOperatorCall call = {
-      .operator_ = sambaOperatorFind(sambaStringRef(function->name)), .operand_count = 1, .operands = &type};
+  SambaOperatorCall call = {.operator = sambaOperatorFind(sambaStringRef(function->name)),
+                            .operand_count = 1,
+                            .operands = &type};
   SambaStageGraph graph = {.arena = &arena, .name = "sweep"};
-  SambaStageTensor tensor = {.name = "x", .dtype = SAMBA_DTYPE_F32, .rank = 1, .dims = {sweepToken}};
+  SambaStageTensor tensor = {
+      .name = "x", .dtype = SAMBA_DTYPE_F32, .rank = 1, .dims = {sweepToken}};
   uint32_t operand = sambaStageGraphAddTensor(&graph, &tensor);
+
   tensor.role = SAMBA_TENSOR_RESULT;
   uint32_t result = sambaStageGraphAddTensor(&graph, &tensor);
-  assert_non_null(call.operator_);
-  assert_null(call.operator_->stages(&call, &graph, &operand, &result, ""));
+  assert_non_null(call.operator);
+  assert_null(call.operator->stages(&call, &graph, &operand, &result, ""));
   assert_int_equal(graph.stage_count, 1);
   const SambaStage *stage = &graph.stages[0];
   for (uint32_t i = 0; i < stage->op_count; ++i)
@@ -89,5 +93,6 @@ int main(int count, char **words) {
   bool everything = count > 1 && strcmp(words[1], "--all") == 0;
   const struct CMUnitTest all[] = {cmocka_unit_test_prestate(testAll, count > 2 ? words[2] : NULL)};
   const struct CMUnitTest tests[] = {cmocka_unit_test(testSample)};
-  return everything ? cmocka_run_group_tests(all, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
+  return everything ? cmocka_run_group_tests(all, NULL, NULL)
+                    : cmocka_run_group_tests(tests, NULL, NULL);
 }

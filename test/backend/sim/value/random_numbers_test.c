@@ -1,5 +1,6 @@
-/* The random operators uniform and normal on the value engine: the generator's published vectors, a second
- * implementation bit for bit, the same numbers whatever the tokens are, and statistics of a million numbers. */
+/* The random operators uniform and normal on the value engine: the generator's published vectors, a
+ * second implementation bit for bit, the same numbers whatever the tokens are, and statistics of a
+ * million numbers. */
 #include "dialect/samba/table/operator.h"
 #include "test/backend/sim/value/builder.h"
 
@@ -28,9 +29,10 @@ static void draw(const char *name, int64_t seed, float *out, uint32_t n, uint32_
   Builder b;
   builderInitialize(&b);
   int64_t shape[2] = {n / token, token};
-  SambaAttribute attributes[] = {sambaIntsAttribute("shape", shape, 2), sambaDTypeAttribute("dtype", SAMBA_DTYPE_F32)};
+  SambaAttribute attributes[] = {sambaIntsAttribute("shape", shape, 2),
+                                 sambaDTypeAttribute("dtype", SAMBA_DTYPE_F32)};
   SambaTensorType type = {.dtype = SAMBA_DTYPE_I64};
-  SambaOperatorCall call = {.operator_ = sambaOperatorFind(sambaStringRef(name)),
+  SambaOperatorCall call = {.operator = sambaOperatorFind(sambaStringRef(name)),
                             .operand_count = 1,
                             .operands = &type,
                             .attribute_count = 2,
@@ -38,16 +40,19 @@ static void draw(const char *name, int64_t seed, float *out, uint32_t n, uint32_
   SambaStageGraph graph = {.arena = &b.arena, .name = "draw"};
   SambaStageTensor tensor = {.name = "x", .dtype = SAMBA_DTYPE_I64};
   uint32_t operand = sambaStageGraphAddTensor(&graph, &tensor);
-  tensor = (SambaStageTensor){.name = "x", .dtype = SAMBA_DTYPE_F32, .rank = 2, .dims = {shape[0], shape[1]}};
+
+  tensor = (SambaStageTensor){
+      .name = "x", .dtype = SAMBA_DTYPE_F32, .rank = 2, .dims = {shape[0], shape[1]}};
   uint32_t result = sambaStageGraphAddTensor(&graph, &tensor);
-  assert_null(call.operator_->stages(&call, &graph, &operand, &result, ""));
+  assert_null(call.operator->stages(&call, &graph, &operand, &result, ""));
   const SambaStage *stage = &graph.stages[0];
-  uint32_t in = builderSymbol(&b, "seed", SAMBA_DTYPE_I64, 1, false),
-           to = builderSymbol(&b, "o", SAMBA_DTYPE_F32, n, true);
+  uint32_t in = builderSymbol(&b, "seed", SAMBA_DTYPE_I64, 1, false);
+  uint32_t to = builderSymbol(&b, "o", SAMBA_DTYPE_F32, n, true);
   memcpy(b.bindings[in].data, &seed, sizeof seed);
-  uint32_t load = builderLoad(&b, in, builderAccess(1, 0, TRIPS(&b, 1), STRIDES(&b, 1))),
-           store = builderStore(&b, to, builderAccess(2, 1, TRIPS(&b, n / token, token), STRIDES(&b, token, 1))),
-           unit = builderCompute(&b, 2, 1, TRIPS(&b, n / token, token));
+  uint32_t load = builderLoad(&b, in, builderAccess(1, 0, TRIPS(&b, 1), STRIDES(&b, 1)));
+  uint32_t store =
+      builderStore(&b, to, builderAccess(2, 1, TRIPS(&b, n / token, token), STRIDES(&b, token, 1)));
+  uint32_t unit = builderCompute(&b, 2, 1, TRIPS(&b, n / token, token));
   builderComputeInput(&b, unit, SAMBA_DTYPE_I64, 0, 1, STRIDES(&b, 0, 0));
   b.section.units[unit].program.ops = stage->ops;
   b.section.units[unit].program.op_count = stage->op_count;
@@ -80,6 +85,7 @@ static void testUniformBits(void **state) {
   static const int64_t seeds[] = {0, 1, -1, INT64_C(0x123456789ABCDEF0), INT64_MIN};
   static const uint32_t tokens[] = {512, 1, 96, n};
   float out[n];
+
   for (size_t s = 0; s < sizeof seeds / sizeof *seeds; ++s)
     for (size_t t = 0; t < sizeof tokens / sizeof *tokens; ++t) {
       draw("uniform", seeds[s], out, n, tokens[t]);
@@ -93,14 +99,16 @@ static void testUniformBits(void **state) {
 }
 
 typedef struct {
-  double mean, variance, third, fourth; /* central moments, the last two over the deviation's powers */
-  double neighbours;                    /* correlation of successive numbers */
+  double mean, variance, third,
+      fourth;        /* central moments, the last two over the deviation's powers */
+  double neighbours; /* correlation of successive numbers */
 } Moments;
 
 static Moments momentsOf(const float *x, uint32_t n) {
   Moments m = {0, 0, 0, 0, 0};
   for (uint32_t i = 0; i < n; ++i)
     m.mean += (double)x[i] / n;
+
   for (uint32_t i = 0; i < n; ++i) {
     double d = (double)x[i] - m.mean;
     m.variance += d * d / n;
@@ -108,6 +116,7 @@ static Moments momentsOf(const float *x, uint32_t n) {
     m.fourth += d * d * d * d / n;
     m.neighbours += i ? d * ((double)x[i - 1] - m.mean) / n : 0;
   }
+
   m.third /= pow(m.variance, 1.5);
   m.fourth /= m.variance * m.variance;
   m.neighbours /= m.variance;
@@ -116,7 +125,8 @@ static Moments momentsOf(const float *x, uint32_t n) {
 
 /* Chi squared of counts in equally likely bins, as deviations from its mean. */
 static double chiSquared(const uint32_t *counts, uint32_t bins, uint32_t n) {
-  double sum = 0, expected = (double)n / bins;
+  double sum = 0;
+  double expected = (double)n / bins;
   for (uint32_t i = 0; i < bins; ++i)
     sum += ((double)counts[i] - expected) * ((double)counts[i] - expected) / expected;
   return (sum - (bins - 1)) / sqrt(2.0 * (bins - 1));
@@ -125,8 +135,10 @@ static double chiSquared(const uint32_t *counts, uint32_t bins, uint32_t n) {
 /* Five deviations: one false alarm in two million, and the seeds are fixed. */
 static void testUniformStatistics(void **state) {
   (void)state;
-  float *x = malloc(sizeof *x * numbers), *other = malloc(sizeof *other * numbers);
+  float *x = malloc(sizeof *x * numbers);
+  float *other = malloc(sizeof *other * numbers);
   double deviation = 1 / sqrt((double)numbers);
+
   for (int64_t seed = 1; seed <= 3; ++seed) {
     draw("uniform", seed, x, numbers, 4096);
     draw("uniform", seed + 1, other, numbers, 4096);
@@ -146,6 +158,7 @@ static void testUniformStatistics(void **state) {
     assert_true(fabs(chiSquared(bins, 256, numbers)) < 5);
     assert_true(fabs(chiSquared(pairs, 256, numbers / 2)) < 5);
   }
+
   free(other);
   free(x);
 }
@@ -154,26 +167,31 @@ static void testNormalStatistics(void **state) {
   (void)state;
   float *x = malloc(sizeof *x * numbers);
   double deviation = 1 / sqrt((double)numbers);
+
   for (int64_t seed = 1; seed <= 3; ++seed) {
     draw("normal", seed, x, numbers, 4096);
     uint32_t bins[64] = {0};
     float most = 0;
     for (uint32_t i = 0; i < numbers; ++i) {
       assert_true(fabsf(x[i]) < 6.7f);
-      ++bins[(int)fmin(erfc(-(double)x[i] * M_SQRT1_2) * 32, 63)]; /* 64 times the distribution function */
+      ++bins[(int)fmin(erfc(-(double)x[i] * M_SQRT1_2) * 32,
+                       63)]; /* 64 times the distribution function */
       most = fmaxf(most, fabsf(x[i]));
     }
     Moments m = momentsOf(x, numbers);
     assert_true(fabs(m.mean) < 5 * deviation && fabs(m.variance - 1) < 5 * deviation * M_SQRT2);
-    assert_true(fabs(m.third) < 5 * deviation * sqrt(6) && fabs(m.fourth - 3) < 5 * deviation * sqrt(24));
+    assert_true(fabs(m.third) < 5 * deviation * sqrt(6) &&
+                fabs(m.fourth - 3) < 5 * deviation * sqrt(24));
     assert_true(fabs(m.neighbours) < 5 * deviation && most > 4.2f);
     assert_true(fabs(chiSquared(bins, 64, numbers)) < 5);
   }
+
   free(x);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testVectors), cmocka_unit_test(testUniformBits),
-                                     cmocka_unit_test(testUniformStatistics), cmocka_unit_test(testNormalStatistics)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testVectors), cmocka_unit_test(testUniformBits),
+      cmocka_unit_test(testUniformStatistics), cmocka_unit_test(testNormalStatistics)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

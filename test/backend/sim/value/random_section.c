@@ -13,14 +13,17 @@ static const SambaDType F = SAMBA_DTYPE_F32;
 static void fillSymbol(Builder *b, uint32_t symbol, int64_t index_limit) {
   const SambaFormal *formal = &b->section.symbols[symbol];
   bool wild = chance(20);
+
   for (uint64_t i = 0; i < formal->elements; ++i) {
     uint8_t *at = b->bindings[symbol].data + i * sambaDTypeBytes(formal->dtype);
     float value = (float)(drand48() * 8 - 4);
     if (wild && chance(10)) {
-      static const float odd[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e-42f, -3e38f, 1e38f, 65519.0f, 3e-8f};
+      static const float odd[] = {0.0f,   -0.0f,  INFINITY, -INFINITY, NAN,
+                                  1e-42f, -3e38f, 1e38f,    65519.0f,  3e-8f};
       value = odd[lrand48() % 10];
     }
-    uint16_t narrow = formal->dtype == SAMBA_DTYPE_F16 ? sambaFloatToHalf(value) : sambaFloatToBf16(value);
+    uint16_t narrow =
+        formal->dtype == SAMBA_DTYPE_F16 ? sambaFloatToHalf(value) : sambaFloatToBf16(value);
     uint64_t integer = index_limit  ? (uint64_t)(lrand48() % index_limit)
                        : chance(50) ? (uint64_t)(lrand48() % 9 - 4)
                                     : (uint64_t)mrand48() * 0x100000001u;
@@ -60,6 +63,7 @@ static uint32_t pickValue(Builder *b, uint32_t unit, Pool *pool, SambaDType type
     if (pool->types[i] == type)
       return pool->ids[i];
   }
+
   float value = (float)(drand48() * 4 - 2);
   uint32_t bits;
   memcpy(&bits, &value, 4);
@@ -69,33 +73,39 @@ static uint32_t pickValue(Builder *b, uint32_t unit, Pool *pool, SambaDType type
                                                  : (uint32_t)(lrand48() % 100 - 50);
   uint32_t id = builderOp(b, unit, SAMBA_LANE_CONSTANT, type, 0, 0, 0, immediate);
   addValue(pool, id, type);
+
   return id;
 }
 
 /* Appends a random lane operation whose result has this type. */
 static uint32_t randomOp(Builder *b, uint32_t unit, Pool *pool, SambaDType type) {
-  static const uint8_t real[] = {SAMBA_LANE_ADD,   SAMBA_LANE_SUB,       SAMBA_LANE_MUL,    SAMBA_LANE_FMA,
-                                 SAMBA_LANE_DIV,   SAMBA_LANE_REM,       SAMBA_LANE_NEG,    SAMBA_LANE_ABS,
-                                 SAMBA_LANE_MIN,   SAMBA_LANE_MAX,       SAMBA_LANE_SELECT, SAMBA_LANE_FLOOR,
-                                 SAMBA_LANE_CEIL,  SAMBA_LANE_ROUNDEVEN, SAMBA_LANE_TRUNC,  SAMBA_LANE_SQRT,
-                                 SAMBA_LANE_RSQRT, SAMBA_LANE_TO_BF16,   SAMBA_LANE_TO_F16, SAMBA_LANE_INT_TO_FLOAT,
-                                 SAMBA_LANE_MOVE};
-  static const uint8_t integer[] = {SAMBA_LANE_ADD,    SAMBA_LANE_SUB,          SAMBA_LANE_MUL,        SAMBA_LANE_FMA,
-                                    SAMBA_LANE_DIV,    SAMBA_LANE_REM,          SAMBA_LANE_NEG,        SAMBA_LANE_ABS,
-                                    SAMBA_LANE_MIN,    SAMBA_LANE_MAX,          SAMBA_LANE_AND,        SAMBA_LANE_OR,
-                                    SAMBA_LANE_XOR,    SAMBA_LANE_SHL,          SAMBA_LANE_SHRA,       SAMBA_LANE_SHRL,
-                                    SAMBA_LANE_SELECT, SAMBA_LANE_FLOAT_TO_INT, SAMBA_LANE_INT_RESIZE, SAMBA_LANE_WRAP,
-                                    SAMBA_LANE_POW};
-  static const uint8_t bit[] = {SAMBA_LANE_AND, SAMBA_LANE_OR, SAMBA_LANE_XOR, SAMBA_LANE_SELECT, SAMBA_LANE_EQ,
-                                SAMBA_LANE_NE,  SAMBA_LANE_LT, SAMBA_LANE_LE,  SAMBA_LANE_GT,     SAMBA_LANE_GE};
+  static const uint8_t real[] = {SAMBA_LANE_ADD,    SAMBA_LANE_SUB,          SAMBA_LANE_MUL,
+                                 SAMBA_LANE_FMA,    SAMBA_LANE_DIV,          SAMBA_LANE_REM,
+                                 SAMBA_LANE_NEG,    SAMBA_LANE_ABS,          SAMBA_LANE_MIN,
+                                 SAMBA_LANE_MAX,    SAMBA_LANE_SELECT,       SAMBA_LANE_FLOOR,
+                                 SAMBA_LANE_CEIL,   SAMBA_LANE_ROUNDEVEN,    SAMBA_LANE_TRUNC,
+                                 SAMBA_LANE_SQRT,   SAMBA_LANE_RSQRT,        SAMBA_LANE_TO_BF16,
+                                 SAMBA_LANE_TO_F16, SAMBA_LANE_INT_TO_FLOAT, SAMBA_LANE_MOVE};
+  static const uint8_t integer[] = {
+      SAMBA_LANE_ADD,    SAMBA_LANE_SUB,          SAMBA_LANE_MUL,        SAMBA_LANE_FMA,
+      SAMBA_LANE_DIV,    SAMBA_LANE_REM,          SAMBA_LANE_NEG,        SAMBA_LANE_ABS,
+      SAMBA_LANE_MIN,    SAMBA_LANE_MAX,          SAMBA_LANE_AND,        SAMBA_LANE_OR,
+      SAMBA_LANE_XOR,    SAMBA_LANE_SHL,          SAMBA_LANE_SHRA,       SAMBA_LANE_SHRL,
+      SAMBA_LANE_SELECT, SAMBA_LANE_FLOAT_TO_INT, SAMBA_LANE_INT_RESIZE, SAMBA_LANE_WRAP,
+      SAMBA_LANE_POW};
+  static const uint8_t bit[] = {SAMBA_LANE_AND, SAMBA_LANE_OR, SAMBA_LANE_XOR, SAMBA_LANE_SELECT,
+                                SAMBA_LANE_EQ,  SAMBA_LANE_NE, SAMBA_LANE_LT,  SAMBA_LANE_LE,
+                                SAMBA_LANE_GT,  SAMBA_LANE_GE};
   uint8_t opcode = type == F                ? real[lrand48() % (long)sizeof real]
                    : type == SAMBA_DTYPE_I1 ? bit[lrand48() % (long)sizeof bit]
                                             : integer[lrand48() % (long)sizeof integer];
   static const SambaDType wide[] = {SAMBA_DTYPE_F32, SAMBA_DTYPE_I32, SAMBA_DTYPE_I64};
   static const SambaDType whole[] = {SAMBA_DTYPE_I32, SAMBA_DTYPE_I64, SAMBA_DTYPE_I1};
-  static const SambaDType narrow[] = {SAMBA_DTYPE_I8, SAMBA_DTYPE_UI8, SAMBA_DTYPE_I16, SAMBA_DTYPE_I1};
+  static const SambaDType narrow[] = {SAMBA_DTYPE_I8, SAMBA_DTYPE_UI8, SAMBA_DTYPE_I16,
+                                      SAMBA_DTYPE_I1};
   SambaDType of = type, first = type;
   uint64_t immediate = 0;
+
   if (opcode == SAMBA_LANE_WRAP && type != SAMBA_DTYPE_I32)
     opcode = SAMBA_LANE_ADD;
   if (opcode >= SAMBA_LANE_EQ && opcode <= SAMBA_LANE_GE)
@@ -111,34 +121,42 @@ static uint32_t randomOp(Builder *b, uint32_t unit, Pool *pool, SambaDType type)
   else if (opcode == SAMBA_LANE_WRAP)
     immediate = narrow[lrand48() % 4];
   int operands = sambaLaneOpOperands(opcode);
-  uint32_t a = pickValue(b, unit, pool, first), c = operands > 1 ? pickValue(b, unit, pool, of) : 0,
-           d = operands > 2 ? pickValue(b, unit, pool, of) : 0;
+  uint32_t a = pickValue(b, unit, pool, first);
+  uint32_t c = operands > 1 ? pickValue(b, unit, pool, of) : 0;
+  uint32_t d = operands > 2 ? pickValue(b, unit, pool, of) : 0;
   uint32_t id = builderOp(b, unit, opcode, of, a, c, d, immediate);
   addValue(pool, id, type);
+
   return id;
 }
 
 static SambaDType randomLaneType(void) {
-  static const SambaDType types[] = {SAMBA_DTYPE_F32, SAMBA_DTYPE_F32, SAMBA_DTYPE_I32, SAMBA_DTYPE_I64,
-                                     SAMBA_DTYPE_I1};
+  static const SambaDType types[] = {SAMBA_DTYPE_F32, SAMBA_DTYPE_F32, SAMBA_DTYPE_I32,
+                                     SAMBA_DTYPE_I64, SAMBA_DTYPE_I1};
   return types[lrand48() % 5];
 }
 
-static SambaDType randomDType(void) { return (SambaDType)(chance(40) ? 0 : lrand48() % SAMBA_DTYPE_COUNT); }
+static SambaDType randomDType(void) {
+  return (SambaDType)(chance(40) ? 0 : lrand48() % SAMBA_DTYPE_COUNT);
+}
 
 /* --- elementwise programs and reductions over random strides --- */
 
 /* One input over random broadcasts of the counters, straight from a load or through a buffer. */
 static void randomInput(Builder *b, uint32_t unit, uint32_t level, uint64_t forbidden) {
   const SambaUnit *u = &b->section.units[unit];
-  uint32_t inner = u->counter_count - u->token_level, order[8];
+  uint32_t inner = u->counter_count - u->token_level;
+  uint32_t order[8];
   int64_t strides[8] = {0}, size = 1;
+
   for (uint32_t i = 0; i < inner; ++i)
     order[i] = u->token_level + i;
   for (uint32_t i = inner; i-- > 1 && chance(40);) { /* a random order of counters in memory */
-    uint32_t j = (uint32_t)(lrand48() % (i + 1)), swap = order[i];
+    uint32_t j = (uint32_t)(lrand48() % (i + 1));
+    uint32_t swap = order[i];
     order[i] = order[j], order[j] = swap;
   }
+
   for (uint32_t i = inner; i-- > 0;) {
     uint32_t c = order[i];
     if (forbidden >> c & 1 || chance(25))
@@ -146,22 +164,28 @@ static void randomInput(Builder *b, uint32_t unit, uint32_t level, uint64_t forb
     strides[c] = size;
     size *= u->trips[c];
   }
+
   uint64_t tokens = 1;
   for (uint32_t c = 0; c < level; ++c)
     tokens *= u->trips[c];
   SambaDType dtype = randomDType();
   uint32_t symbol = builderSymbol(b, "x", dtype, (uint64_t)size * tokens + 3, false);
   fillSymbol(b, symbol, 0);
-  SambaAccess access = builderAccess(2, 1, TRIPS(b, (uint32_t)tokens, (uint32_t)size), STRIDES(b, size, 1));
+  SambaAccess access =
+      builderAccess(2, 1, TRIPS(b, (uint32_t)tokens, (uint32_t)size), STRIDES(b, size, 1));
   uint32_t load = builderLoad(b, symbol, access);
-  uint32_t port =
-      builderComputeInput(b, unit, dtype, level, (uint64_t)size, builderStrides(b, u->counter_count, strides));
+  uint32_t port = builderComputeInput(b, unit, dtype, level, (uint64_t)size,
+                                      builderStrides(b, u->counter_count, strides));
   if (chance(50)) {
     builderStream(b, load, 0, unit, port);
     return;
   }
+
   uint32_t buffer = builderBuffer(b, dtype, upTo(3), (uint64_t)size * 2);
-  SambaAccess write = builderAccess(2, 1, TRIPS(b, (uint32_t)tokens, (uint32_t)size), STRIDES(b, 0, 2)), read = write;
+  SambaAccess write =
+      builderAccess(2, 1, TRIPS(b, (uint32_t)tokens, (uint32_t)size), STRIDES(b, 0, 2));
+  SambaAccess read = write;
+
   write.slot_level = read.slot_level = 1;
   builderBufferWrite(b, buffer, write);
   builderBufferRead(b, buffer, read);
@@ -177,18 +201,25 @@ static void storeOutput(Builder *b, uint32_t unit, uint32_t port) {
     tokens *= u->trips[c];
   uint32_t elements = (uint32_t)output->token_elements;
   uint32_t symbol = builderSymbol(b, "o", output->dtype, (uint64_t)tokens * elements + 2, true);
-  uint32_t store = builderStore(b, symbol, builderAccess(2, 1, TRIPS(b, tokens, elements), STRIDES(b, elements, 1)));
+  uint32_t store = builderStore(
+      b, symbol, builderAccess(2, 1, TRIPS(b, tokens, elements), STRIDES(b, elements, 1)));
   builderStream(b, unit, port, store, 0);
 }
 
 /* An output over the counters that are not in `reduced`, in a random order. */
-static void randomOutput(Builder *b, uint32_t unit, uint32_t level, uint64_t reduced, uint32_t value, SambaDType type) {
+static void randomOutput(Builder *b, uint32_t unit, uint32_t level, uint64_t reduced,
+                         uint32_t value, SambaDType type) {
   const SambaUnit *u = &b->section.units[unit];
-  static const SambaDType reals[] = {SAMBA_DTYPE_F32, SAMBA_DTYPE_F32, SAMBA_DTYPE_BF16, SAMBA_DTYPE_F16};
-  static const SambaDType whole[] = {SAMBA_DTYPE_I32, SAMBA_DTYPE_I8, SAMBA_DTYPE_UI8, SAMBA_DTYPE_I16};
-  SambaDType dtype = type == F ? reals[lrand48() % 4] : type == SAMBA_DTYPE_I32 ? whole[lrand48() % 4] : type;
+  static const SambaDType reals[] = {SAMBA_DTYPE_F32, SAMBA_DTYPE_F32, SAMBA_DTYPE_BF16,
+                                     SAMBA_DTYPE_F16};
+  static const SambaDType whole[] = {SAMBA_DTYPE_I32, SAMBA_DTYPE_I8, SAMBA_DTYPE_UI8,
+                                     SAMBA_DTYPE_I16};
+  SambaDType dtype = type == F                 ? reals[lrand48() % 4]
+                     : type == SAMBA_DTYPE_I32 ? whole[lrand48() % 4]
+                                               : type;
   int64_t strides[8] = {0}, size = 1;
   bool reversed = chance(25);
+
   for (uint32_t i = 0; i < u->counter_count - u->token_level; ++i) {
     uint32_t c = reversed ? u->token_level + i : u->counter_count - 1 - i;
     if (reduced >> c & 1)
@@ -196,13 +227,17 @@ static void randomOutput(Builder *b, uint32_t unit, uint32_t level, uint64_t red
     strides[c] = size;
     size *= u->trips[c];
   }
-  uint32_t port =
-      builderComputeOutput(b, unit, dtype, level, (uint64_t)size, builderStrides(b, u->counter_count, strides), value);
+
+  uint32_t port = builderComputeOutput(b, unit, dtype, level, (uint64_t)size,
+                                       builderStrides(b, u->counter_count, strides), value);
   storeOutput(b, unit, port);
 }
 
 static void randomProgram(Builder *b, bool reduce) {
-  uint32_t outer = upTo(2), inner = upTo(3), trips[8];
+  uint32_t outer = upTo(2);
+  uint32_t inner = upTo(3);
+  uint32_t trips[8];
+
   for (uint32_t c = 0; c < outer + inner; ++c)
     trips[c] = c < outer ? upTo(4) : chance(20) ? upTo(40) : upTo(9);
   uint32_t unit = builderCompute(b, outer + inner, outer, builderTrips(b, outer + inner, trips));
@@ -217,25 +252,34 @@ static void randomProgram(Builder *b, bool reduce) {
       mask |= UINT64_C(1) << --level;
     if (!mask)
       mask = UINT64_C(1) << (outer + inner - 1);
+
     /* Only counters that really step separate levels. */
     u->program.reduce_mask = mask;
     u->program.lane_reduce = chance(60);
   }
-  uint32_t varying = upTo(3), fixed = reduce ? upTo(2) : 0;
+
+  uint32_t varying = upTo(3);
+  uint32_t fixed = reduce ? upTo(2) : 0;
   for (uint32_t i = 0; i < varying; ++i)
     randomInput(b, unit, outer, 0);
   for (uint32_t i = 0; i < fixed; ++i)
     randomInput(b, unit, level, mask);
-  Pool pool = {.count = 0}, after = {.count = 0};
+  Pool pool = {.count = 0};
+  Pool after = {.count = 0};
   for (uint32_t i = 0; i < varying + fixed; ++i)
     addValue(i < varying ? &pool : &after, i, laneType(u->inputs[i].dtype));
   if (chance(50)) {
     SambaDType type = chance(50) ? SAMBA_DTYPE_I32 : F;
-    addValue(&pool, builderOp(b, unit, SAMBA_LANE_COUNTER, type, 0, 0, 0, (uint64_t)(lrand48() % (outer + inner))),
+    addValue(&pool,
+             builderOp(b, unit, SAMBA_LANE_COUNTER, type, 0, 0, 0,
+                       (uint64_t)(lrand48() % (outer + inner))),
              type);
   }
-  uint32_t value = 0, length = upTo(10);
+
+  uint32_t value = 0;
+  uint32_t length = upTo(10);
   SambaDType type = F;
+
   for (uint32_t i = 0; i < length; ++i)
     value = randomOp(b, unit, &pool, type = randomLaneType());
   if (!reduce || chance(30))
@@ -243,24 +287,30 @@ static void randomProgram(Builder *b, bool reduce) {
   if (!reduce)
     return;
   uint32_t count = upTo(2);
+
   for (uint32_t i = 0; i < count; ++i) {
-    static const uint8_t real[] = {SAMBA_LANE_REDUCE_ADD, SAMBA_LANE_REDUCE_MUL, SAMBA_LANE_REDUCE_MIN,
-                                   SAMBA_LANE_REDUCE_MAX, SAMBA_LANE_MAC};
+    static const uint8_t real[] = {SAMBA_LANE_REDUCE_ADD, SAMBA_LANE_REDUCE_MUL,
+                                   SAMBA_LANE_REDUCE_MIN, SAMBA_LANE_REDUCE_MAX, SAMBA_LANE_MAC};
     static const uint8_t logic[] = {SAMBA_LANE_REDUCE_AND, SAMBA_LANE_REDUCE_OR};
     type = randomLaneType();
-    uint8_t opcode = type == SAMBA_DTYPE_I1 || (type != F && chance(30)) ? logic[lrand48() % 2] : real[lrand48() % 5];
-    uint32_t a = pickValue(b, unit, &pool, type), c = opcode == SAMBA_LANE_MAC ? pickValue(b, unit, &pool, type) : 0;
+    uint8_t opcode = type == SAMBA_DTYPE_I1 || (type != F && chance(30)) ? logic[lrand48() % 2]
+                                                                         : real[lrand48() % 5];
+    uint32_t a = pickValue(b, unit, &pool, type);
+    uint32_t c = opcode == SAMBA_LANE_MAC ? pickValue(b, unit, &pool, type) : 0;
     addValue(&after, builderOp(b, unit, opcode, type, a, c, 0, 0), type);
   }
+
   int last = after.count - 1;
   length = upTo(4) - 1;
   value = after.ids[last];
   type = after.types[last];
-  for (uint32_t i = 0; i < length; ++i) { /* each uses the value before, so that the result depends on the reduction */
+  for (uint32_t i = 0; i < length;
+       ++i) { /* each uses the value before, so that the result depends on the reduction */
     SambaLaneOpcode opcode = type == SAMBA_DTYPE_I1 ? SAMBA_LANE_XOR : SAMBA_LANE_ADD;
     value = builderOp(b, unit, opcode, type, value, pickValue(b, unit, &after, type), 0, 0);
     addValue(&after, value, type);
   }
+
   randomOutput(b, unit, level, mask, value, type);
 }
 
@@ -268,12 +318,17 @@ static void randomProgram(Builder *b, bool reduce) {
 
 static void randomMatmul(Builder *b) {
   /* Counters: outer i, k; inner batch, m, n, kk in a random order. */
-  uint32_t im = upTo(3), ik = upTo(3), order[4] = {0, 1, 2, 3},
-           sizes[4] = {upTo(3), upTo(chance(30) ? 40 : 10), upTo(chance(30) ? 40 : 10), upTo(12)};
+  uint32_t im = upTo(3);
+  uint32_t ik = upTo(3);
+  uint32_t order[4] = {0, 1, 2, 3};
+  uint32_t sizes[4] = {upTo(3), upTo(chance(30) ? 40 : 10), upTo(chance(30) ? 40 : 10), upTo(12)};
+
   for (uint32_t i = 3; i > 0 && chance(70); --i) {
-    uint32_t j = (uint32_t)(lrand48() % (i + 1)), swap = order[i];
+    uint32_t j = (uint32_t)(lrand48() % (i + 1));
+    uint32_t swap = order[i];
     order[i] = order[j], order[j] = swap;
   }
+
   uint32_t trips[6] = {im, ik};
   for (int i = 0; i < 4; ++i)
     trips[2 + i] = sizes[order[i]];
@@ -289,6 +344,7 @@ static void randomMatmul(Builder *b) {
     if (order[i] == 3)
       u->program.reduce_mask |= UINT64_C(1) << (2 + i);
   bool shared = chance(40), flip = chance(50);
+
   for (int side = 0; side < 2; ++side) {
     /* A: batch, m, k; B: (batch,) n, k; k innermost or outermost. */
     int64_t strides[6] = {0}, size = 1;
@@ -303,13 +359,17 @@ static void randomMatmul(Builder *b) {
         }
     uint32_t symbol = builderSymbol(b, side ? "b" : "a", dtype, (uint64_t)(size * im * ik), false);
     fillSymbol(b, symbol, 0);
-    uint32_t load = builderLoad(b, symbol, builderAccess(2, 1, TRIPS(b, im * ik, (uint32_t)size), STRIDES(b, size, 1)));
-    uint32_t port = builderComputeInput(b, unit, dtype, 2, (uint64_t)size, builderStrides(b, 6, strides));
+    uint32_t load = builderLoad(
+        b, symbol, builderAccess(2, 1, TRIPS(b, im * ik, (uint32_t)size), STRIDES(b, size, 1)));
+    uint32_t port =
+        builderComputeInput(b, unit, dtype, 2, (uint64_t)size, builderStrides(b, 6, strides));
     builderStream(b, load, 0, unit, port);
   }
+
   SambaDType type = integer ? SAMBA_DTYPE_I32 : F;
   bool tail = chance(60);
   uint32_t bias = tail ? u->input_count : 0;
+
   if (tail) {
     int64_t strides[6] = {0};
     for (int i = 0; i < 4; ++i)
@@ -320,6 +380,7 @@ static void randomMatmul(Builder *b) {
     builderComputeInput(b, unit, type, 0, sizes[2], builderStrides(b, 6, strides));
     builderStream(b, load, 0, unit, bias);
   }
+
   uint32_t value = builderOp(b, unit, SAMBA_LANE_MAC, type, 0, 1, 0, 0);
   if (tail)
     value = builderOp(b, unit, SAMBA_LANE_ADD, type, value, bias, 0, 0);
@@ -329,25 +390,35 @@ static void randomMatmul(Builder *b) {
 /* --- windows --- */
 
 static void randomWindow(Builder *b) {
-  /* out[oy][ox][n] = sum over ky, kx, c of in[oy*s + ky - pad][ox*s + kx - pad][c] * w[ky][kx][c][n] */
-  uint32_t size = 3 + upTo(8), kernel = upTo(3), stride = upTo(2), pad = (uint32_t)(lrand48() % kernel),
-           channels = upTo(5), outputs = upTo(20);
-  uint32_t out = (size + 2 * pad - kernel) / stride + 1,
-           rows = chance(50) && out % 2 == 0 ? 2 : 1; /* firings along oy */
+  /* out[oy][ox][n] = sum over ky, kx, c of in[oy*s + ky - pad][ox*s + kx - pad][c] *
+   * w[ky][kx][c][n] */
+  uint32_t size = 3 + upTo(8);
+  uint32_t kernel = upTo(3);
+  uint32_t stride = upTo(2);
+  uint32_t pad = (uint32_t)(lrand48() % kernel);
+  uint32_t channels = upTo(5);
+  uint32_t outputs = upTo(20);
+  uint32_t out = (size + 2 * pad - kernel) / stride + 1;
+  uint32_t rows = chance(50) && out % 2 == 0 ? 2 : 1; /* firings along oy */
   uint32_t oy = out / rows;
+
   if (oy * rows != out)
     rows = 1, oy = out;
   bool systolic = chance(70);
   SambaDType dtype = chance(70) ? F : SAMBA_DTYPE_BF16;
   uint64_t pixels = (uint64_t)size * size * channels;
-  uint32_t in = builderSymbol(b, "in", dtype, pixels, false),
-           weights = builderSymbol(b, "w", dtype, (uint64_t)kernel * kernel * channels * outputs, false);
+  uint32_t in = builderSymbol(b, "in", dtype, pixels, false);
+  uint32_t weights =
+      builderSymbol(b, "w", dtype, (uint64_t)kernel * kernel * channels * outputs, false);
   fillSymbol(b, in, 0);
   fillSymbol(b, weights, 0);
-  uint32_t load = builderLoad(b, in, builderAccess(1, 0, TRIPS(b, (uint32_t)pixels), STRIDES(b, 1)));
+  uint32_t load =
+      builderLoad(b, in, builderAccess(1, 0, TRIPS(b, (uint32_t)pixels), STRIDES(b, 1)));
   uint32_t buffer = builderBuffer(b, dtype, 1, pixels);
   builderBufferWrite(b, buffer, builderAccess(1, 0, TRIPS(b, (uint32_t)pixels), STRIDES(b, 1)));
-  int64_t s = stride, w = (int64_t)size * channels, c = channels;
+  int64_t s = stride;
+  int64_t w = (int64_t)size * channels;
+  int64_t c = channels;
   SambaAccess window = builderAccess(6, 1, TRIPS(b, rows, oy, out, kernel, kernel, channels),
                                      STRIDES(b, s * oy * w, s * w, s * c, w, c, 1));
   window.base = -(int64_t)pad * (w + c);
@@ -358,18 +429,22 @@ static void randomWindow(Builder *b) {
     window.guards = guards, window.guard_count = 2;
   builderBufferRead(b, buffer, window);
   uint32_t flat = kernel * kernel * channels;
-  uint32_t wload = builderLoad(b, weights, builderAccess(1, 0, TRIPS(b, flat * outputs), STRIDES(b, 1)));
+  uint32_t wload =
+      builderLoad(b, weights, builderAccess(1, 0, TRIPS(b, flat * outputs), STRIDES(b, 1)));
   bool apart = chance(50); /* k as three counters, or one that spans the window's dimensions */
-  uint32_t unit = apart ? builderCompute(b, 7, 1, TRIPS(b, rows, oy, out, outputs, kernel, kernel, channels))
-                        : builderCompute(b, 5, 1, TRIPS(b, rows, oy, out, outputs, flat));
+  uint32_t unit =
+      apart ? builderCompute(b, 7, 1, TRIPS(b, rows, oy, out, outputs, kernel, kernel, channels))
+            : builderCompute(b, 5, 1, TRIPS(b, rows, oy, out, outputs, flat));
   SambaUnit *u = &b->section.units[unit];
   u->program.systolic = systolic;
   u->program.reduce_mask = apart ? 7 << 4 : 1 << 4;
   int64_t k = flat, n = outputs;
   builderComputeInput(b, unit, dtype, 1, (uint64_t)oy * out * flat,
-                      apart ? STRIDES(b, 0, out * k, k, 0, kernel * c, c, 1) : STRIDES(b, 0, out * k, k, 0, 1));
+                      apart ? STRIDES(b, 0, out * k, k, 0, kernel * c, c, 1)
+                            : STRIDES(b, 0, out * k, k, 0, 1));
   builderComputeInput(b, unit, dtype, 0, flat * outputs,
-                      apart ? STRIDES(b, 0, 0, 0, 1, kernel * c * n, c * n, n) : STRIDES(b, 0, 0, 0, 1, n));
+                      apart ? STRIDES(b, 0, 0, 0, 1, kernel * c * n, c * n, n)
+                            : STRIDES(b, 0, 0, 0, 1, n));
   uint32_t value = builderOp(b, unit, SAMBA_LANE_MAC, F, 0, 1, 0, 0);
   randomOutput(b, unit, 1, u->program.reduce_mask, value, F);
   builderStream(b, load, 0, buffer, 0);
@@ -380,27 +455,37 @@ static void randomWindow(Builder *b) {
 /* --- split, merge, multicast --- */
 
 static void randomSpread(Builder *b) {
-  uint32_t copies = upTo(4), block = upTo(3), rounds = upTo(4), elements = upTo(20), tokens = copies * block * rounds;
-  uint32_t in = builderSymbol(b, "in", F, (uint64_t)tokens * elements, false),
-           out = builderSymbol(b, "out", F, (uint64_t)tokens * elements, true);
+  uint32_t copies = upTo(4);
+  uint32_t block = upTo(3);
+  uint32_t rounds = upTo(4);
+  uint32_t elements = upTo(20);
+  uint32_t tokens = copies * block * rounds;
+  uint32_t in = builderSymbol(b, "in", F, (uint64_t)tokens * elements, false);
+  uint32_t out = builderSymbol(b, "out", F, (uint64_t)tokens * elements, true);
+
   fillSymbol(b, in, 0);
   SambaAccess access = builderAccess(2, 1, TRIPS(b, tokens, elements), STRIDES(b, elements, 1));
-  uint32_t load = builderLoad(b, in, access), store = builderStore(b, out, access), source = load;
+  uint32_t load = builderLoad(b, in, access);
+  uint32_t store = builderStore(b, out, access);
+  uint32_t source = load;
   if (chance(50)) { /* through a buffer that reverses every token */
     source = builderBuffer(b, F, upTo(3), elements);
-    SambaAccess write = builderAccess(2, 1, TRIPS(b, tokens, elements), STRIDES(b, 0, 1)),
-                read = builderAccess(2, 1, write.trips, STRIDES(b, 0, -1));
+    SambaAccess write = builderAccess(2, 1, TRIPS(b, tokens, elements), STRIDES(b, 0, 1));
+    SambaAccess read = builderAccess(2, 1, write.trips, STRIDES(b, 0, -1));
     read.base = elements - 1;
     write.slot_level = read.slot_level = 1;
     builderBufferWrite(b, source, write);
     builderBufferRead(b, source, read);
     builderStream(b, load, 0, source, 0);
   }
+
   b->section.units[source].outputs[0].block = block;
   b->section.units[store].inputs[0].block = block;
   uint32_t other = builderSymbol(b, "other", F, elements, false);
   fillSymbol(b, other, 0);
-  uint32_t shared = builderLoad(b, other, builderAccess(1, 0, TRIPS(b, elements), STRIDES(b, 1))), multicast = 0;
+  uint32_t shared = builderLoad(b, other, builderAccess(1, 0, TRIPS(b, elements), STRIDES(b, 1)));
+  uint32_t multicast = 0;
+
   for (uint32_t i = 0; i < copies; ++i) {
     uint32_t unit = builderCompute(b, 2, 1, TRIPS(b, block * rounds, elements));
     builderComputeInput(b, unit, F, 1, elements, STRIDES(b, 0, 1));
@@ -419,17 +504,23 @@ static void randomSpread(Builder *b) {
 /* --- gather, scatter, loop-carried sums --- */
 
 static void randomIndexed(Builder *b) {
-  uint32_t rows = 3 + upTo(20), columns = upTo(9), picks = upTo(6), tokens = upTo(4);
-  SambaDType index_type = chance(50) ? SAMBA_DTYPE_I64 : SAMBA_DTYPE_I32, dtype = randomDType();
-  uint32_t table = builderSymbol(b, "table", dtype, (uint64_t)rows * columns, false),
-           index = builderSymbol(b, "index", index_type, (uint64_t)tokens * picks, false);
+  uint32_t rows = 3 + upTo(20);
+  uint32_t columns = upTo(9);
+  uint32_t picks = upTo(6);
+  uint32_t tokens = upTo(4);
+  SambaDType index_type = chance(50) ? SAMBA_DTYPE_I64 : SAMBA_DTYPE_I32;
+  SambaDType dtype = randomDType();
+  uint32_t table = builderSymbol(b, "table", dtype, (uint64_t)rows * columns, false);
+  uint32_t index = builderSymbol(b, "index", index_type, (uint64_t)tokens * picks, false);
   uint32_t target = builderSymbol(b, "target", index_type, (uint64_t)tokens * picks, false);
+
   fillSymbol(b, table, 0);
   fillSymbol(b, index, rows);
   fillSymbol(b, target, rows);
   uint32_t out = builderSymbol(b, "out", dtype, (uint64_t)rows * columns, true);
   SambaAccess indices = builderAccess(2, 1, TRIPS(b, tokens, picks), STRIDES(b, picks, 1));
-  uint32_t from = builderLoad(b, index, indices), to = builderLoad(b, target, indices);
+  uint32_t from = builderLoad(b, index, indices);
+  uint32_t to = builderLoad(b, target, indices);
   SambaAccess access = builderAccess(3, 1, TRIPS(b, tokens, picks, columns), STRIDES(b, 0, 0, 1));
   access.has_index = true;
   access.index_counters = 1;
@@ -441,21 +532,26 @@ static void randomIndexed(Builder *b) {
     access.guards = guard, access.guard_count = 1;
     access.fill = dtype == SAMBA_DTYPE_I1 ? 1 : 0x40;
   }
-  uint32_t gather = builderLoad(b, table, access), scatter = builderStore(b, out, access);
+
+  uint32_t gather = builderLoad(b, table, access);
+  uint32_t scatter = builderStore(b, out, access);
   builderInput(b, gather, (SambaPort){.dtype = index_type, .token_elements = picks});
   builderInput(b, scatter, (SambaPort){.dtype = index_type, .token_elements = picks});
   builderStream(b, from, 0, gather, 0);
   builderStream(b, gather, 0, scatter, 0);
   builderStream(b, to, 0, scatter, 1);
+
   /* Beside it: a running sum of n tokens through a loop-carried buffer. */
-  uint32_t n = upTo(9), elements = upTo(30);
-  uint32_t x = builderSymbol(b, "x", F, (uint64_t)n * elements, false),
-           sums = builderSymbol(b, "sums", F, (uint64_t)n * elements, true);
+  uint32_t n = upTo(9);
+  uint32_t elements = upTo(30);
+  uint32_t x = builderSymbol(b, "x", F, (uint64_t)n * elements, false);
+  uint32_t sums = builderSymbol(b, "sums", F, (uint64_t)n * elements, true);
   fillSymbol(b, x, 0);
-  SambaAccess each = builderAccess(2, 1, TRIPS(b, n, elements), STRIDES(b, elements, 1)),
-              slot = builderAccess(2, 1, TRIPS(b, n, elements), STRIDES(b, 0, 1));
-  uint32_t load = builderLoad(b, x, each), store = builderStore(b, sums, each),
-           carried = builderBuffer(b, F, upTo(2), elements);
+  SambaAccess each = builderAccess(2, 1, TRIPS(b, n, elements), STRIDES(b, elements, 1));
+  SambaAccess slot = builderAccess(2, 1, TRIPS(b, n, elements), STRIDES(b, 0, 1));
+  uint32_t load = builderLoad(b, x, each);
+  uint32_t store = builderStore(b, sums, each);
+  uint32_t carried = builderBuffer(b, F, upTo(2), elements);
   slot.slot_level = 1;
   builderBufferWrite(b, carried, slot);
   builderBufferRead(b, carried, slot);
@@ -464,7 +560,8 @@ static void randomIndexed(Builder *b) {
   uint32_t adder = builderCompute(b, 2, 1, TRIPS(b, n, elements));
   builderComputeInput(b, adder, F, 1, elements, STRIDES(b, 0, 1));
   builderComputeInput(b, adder, F, 1, elements, STRIDES(b, 0, 1));
-  builderComputeOutput(b, adder, F, 1, elements, STRIDES(b, 0, 1), builderOp(b, adder, SAMBA_LANE_ADD, F, 0, 1, 0, 0));
+  builderComputeOutput(b, adder, F, 1, elements, STRIDES(b, 0, 1),
+                       builderOp(b, adder, SAMBA_LANE_ADD, F, 0, 1, 0, 0));
   builderStream(b, load, 0, adder, 0);
   builderStream(b, carried, 0, adder, 1);
   builderDestination(b, builderStream(b, adder, 0, carried, 0), store, 0);

@@ -1,4 +1,5 @@
-/* Property test: seeded random sections leave the same bytes after the value engine and after the naive interpreter. */
+/* Property test: seeded random sections leave the same bytes after the value engine and after the
+ * naive interpreter. */
 #include "test/backend/sim/value/random_section.h"
 #include "test/backend/sim/value/reference.h"
 
@@ -17,15 +18,18 @@ static void compareRun(RandomShape shape, long seed, int threads) {
   builderInitialize(&b);
   randomSection(&b, shape);
   uint8_t *before[16], *after[16];
+
   for (uint32_t i = 0; i < b.section.symbol_count; ++i) {
     before[i] = malloc(b.bindings[i].bytes + 1);
     memcpy(before[i], b.bindings[i].data, b.bindings[i].bytes);
   }
+
   const char *machines[] = {"sn40l", "sn40l", "tiny"};
   const char *machine = machines[seed % 3];
   const SambaMachine *m = sambaMachineFind(sambaStringRef(machine));
   SambaValuesOptions options = {.threads = threads, .cpu = seed % 4 == 3 ? "x86-64-v3" : NULL};
   SambaStatus status = builderRun(&b, machine, &options, NULL);
+
   if (status)
     fprintf(stderr, "shape %d, seed %ld: %s\n", shape, seed, sambaStatusGetMessage(status));
   assert_null(status);
@@ -34,15 +38,17 @@ static void compareRun(RandomShape shape, long seed, int threads) {
     memcpy(after[i], b.bindings[i].data, b.bindings[i].bytes);
     memcpy(b.bindings[i].data, before[i], b.bindings[i].bytes);
   }
+
   assert_true(referenceRun(&b.section, b.bindings, NULL, (int)m->simd_lanes));
   for (uint32_t i = 0; i < b.section.symbol_count; ++i) {
     if (memcmp(after[i], b.bindings[i].data, b.bindings[i].bytes))
-      fprintf(stderr, "shape %d, seed %ld: formal '%s' (%s) differs\n", shape, seed, b.section.symbols[i].name,
-              sambaDTypeName(b.section.symbols[i].dtype));
+      fprintf(stderr, "shape %d, seed %ld: formal '%s' (%s) differs\n", shape, seed,
+              b.section.symbols[i].name, sambaDTypeName(b.section.symbols[i].dtype));
     assert_memory_equal(after[i], b.bindings[i].data, b.bindings[i].bytes);
     free(before[i]);
     free(after[i]);
   }
+
   builderDestroy(&b);
 }
 

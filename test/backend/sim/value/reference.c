@@ -49,7 +49,8 @@ static uint64_t product(const uint32_t *trips, uint32_t from, uint32_t to) {
 }
 
 /* Digits of `step` in the mixed radix of trips[from, to). */
-static void digits(uint64_t step, const uint32_t *trips, uint32_t from, uint32_t to, uint32_t *counters) {
+static void digits(uint64_t step, const uint32_t *trips, uint32_t from, uint32_t to,
+                   uint32_t *counters) {
   for (uint32_t c = to; c-- > from;) {
     counters[c] = (uint32_t)(step % trips[c]);
     step /= trips[c];
@@ -72,7 +73,8 @@ static Token take(Port *port) {
 }
 
 static void put(Reference *r, Port *port, Token token) {
-  uint32_t turn = streamOfTurn(port), first = 0;
+  uint32_t turn = streamOfTurn(port);
+  uint32_t first = 0;
   for (uint32_t s = 0; s < turn; ++s)
     first += r->section->streams[port->port->streams[s]].destination_count;
   for (uint32_t d = 0; d < r->section->streams[port->port->streams[turn]].destination_count; ++d)
@@ -99,7 +101,8 @@ static int64_t addressOf(const SambaAccess *access, const uint32_t *counters) {
 }
 
 /* What the index token adds for the element at these counters. */
-static int64_t indexAddend(const SambaAccess *access, const Token *index, const uint32_t *counters, bool *ok) {
+static int64_t indexAddend(const SambaAccess *access, const Token *index, const uint32_t *counters,
+                           bool *ok) {
   if (!access->has_index)
     return 0;
   uint64_t at = 0;
@@ -114,12 +117,14 @@ static bool stepMemory(Reference *r, Unit *unit, bool store) {
   const SambaUnit *u = unit->unit;
   Port *data = store ? &unit->inputs[0] : &unit->outputs[0];
   const SambaAccess *access = &data->port->access;
+
   if (unit->fired == product(access->trips, 0, access->token_level))
     return false;
   for (uint32_t i = 0; i < u->input_count; ++i)
     if (!hasToken(&unit->inputs[i]))
       return false;
-  Token index = {NULL}, token = {NULL};
+  Token index = {NULL};
+  Token token = {NULL};
   if (store)
     token = take(&unit->inputs[0]);
   if (access->has_index)
@@ -129,9 +134,11 @@ static bool stepMemory(Reference *r, Unit *unit, bool store) {
   uint64_t count = product(access->trips, access->token_level, access->counter_count);
   if (!store)
     token.values = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, count);
-  uint32_t counters[64], bytes = sambaDTypeBytes(data->port->dtype);
+  uint32_t counters[64];
+  uint32_t bytes = sambaDTypeBytes(data->port->dtype);
   digits(unit->fired, access->trips, 0, access->token_level, counters);
   bool ok = true;
+
   for (uint64_t e = 0; e < count; ++e) {
     digits(e, access->trips, access->token_level, access->counter_count, counters);
     bool on = enabled(access, counters);
@@ -141,11 +148,13 @@ static bool stepMemory(Reference *r, Unit *unit, bool store) {
         token.values[e] = referenceFromBits(data->port->dtype, access->fill);
       continue;
     }
+
     ok &= address >= 0 && address < (int64_t)r->section->symbols[u->symbol].elements;
     if (!ok) {
       unit->failed = true;
       return false;
     }
+
     uint8_t *at = r->bindings[u->symbol].data + address * bytes;
     uint64_t bits = 0;
     if (store) {
@@ -156,11 +165,13 @@ static bool stepMemory(Reference *r, Unit *unit, bool store) {
       token.values[e] = referenceFromBits(data->port->dtype, bits);
     }
   }
+
   if (!store)
     put(r, &unit->outputs[0], token);
   for (uint32_t i = 0; i < u->output_count && store; ++i)
     put(r, &unit->outputs[i], (Token){NULL});
   ++unit->fired;
+
   return true;
 }
 
@@ -172,6 +183,7 @@ static uint64_t slotsDone(const Port *port) {
 static bool stepBufferPort(Reference *r, Unit *unit, Port *port, bool read) {
   const SambaUnit *u = unit->unit;
   const SambaAccess *access = &port->port->access;
+
   if (port->fired == product(access->trips, 0, access->token_level) || (!read && !hasToken(port)))
     return false;
   uint64_t slot = slotsDone(port);
@@ -181,19 +193,23 @@ static bool stepBufferPort(Reference *r, Unit *unit, Port *port, bool read) {
     if (slot >= limit)
       return false;
   }
+
   ReferenceValue *memory = unit->slots[slot % u->slot_count];
   uint64_t count = product(access->trips, access->token_level, access->counter_count);
   Token token = read ? (Token){SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, count)} : take(port);
   uint32_t counters[64];
   digits(port->fired, access->trips, 0, access->token_level, counters);
+
   for (uint64_t e = 0; e < count; ++e) {
     digits(e, access->trips, access->token_level, access->counter_count, counters);
     bool on = enabled(access, counters);
     if (read)
-      token.values[e] = on ? memory[addressOf(access, counters)] : referenceFromBits(port->port->dtype, access->fill);
+      token.values[e] = on ? memory[addressOf(access, counters)]
+                           : referenceFromBits(port->port->dtype, access->fill);
     else if (on)
       memory[addressOf(access, counters)] = token.values[e];
   }
+
   ++port->fired;
   if (read)
     put(r, port, token);
@@ -209,7 +225,8 @@ static bool stepBuffer(Reference *r, Unit *unit) {
   return progress;
 }
 
-static ReferenceValue accumulate(const SambaLaneOp *op, ReferenceValue sum, ReferenceValue a, ReferenceValue b) {
+static ReferenceValue accumulate(const SambaLaneOp *op, ReferenceValue sum, ReferenceValue a,
+                                 ReferenceValue b) {
   if (op->opcode != SAMBA_LANE_MAC)
     return referenceCombine(op, sum, a);
   SambaLaneOp fma = {.opcode = SAMBA_LANE_FMA, .type = op->type};
@@ -218,18 +235,20 @@ static ReferenceValue accumulate(const SambaLaneOp *op, ReferenceValue sum, Refe
 }
 
 /* The chain's step `counters` of one firing: all of the program that runs there. */
-static void stepProgram(Reference *r, Unit *unit, const uint32_t *counters, uint64_t point, uint64_t element, bool last,
-                        Token *made) {
+static void stepProgram(Reference *r, Unit *unit, const uint32_t *counters, uint64_t point,
+                        uint64_t element, bool last, Token *made) {
   const SambaUnit *u = unit->unit;
   ReferenceValue values[512];
   bool depends[512] = {false};
   int lanes = u->program.lane_reduce && !u->program.systolic ? r->lanes : 1;
+
   for (uint32_t i = 0; i < u->input_count; ++i) {
     int64_t at = u->inputs[i].offset;
     for (uint32_t c = u->token_level; c < u->counter_count; ++c)
       at += u->inputs[i].strides[c] * counters[c];
     values[i] = unit->held[i].values[at];
   }
+
   for (uint32_t i = 0; i < u->program.op_count; ++i) {
     const SambaLaneOp *op = &u->program.ops[i];
     uint32_t id = u->input_count + i;
@@ -238,9 +257,11 @@ static void stepProgram(Reference *r, Unit *unit, const uint32_t *counters, uint
       operands[j] = values[op->operands[j]];
       depends[id] |= depends[op->operands[j]];
     }
+
     if (op->opcode == SAMBA_LANE_CONSTANT || op->opcode == SAMBA_LANE_ARGIN) {
-      values[id] = referenceFromBits((SambaDType)op->type,
-                                     op->opcode == SAMBA_LANE_ARGIN ? r->argins[op->immediate] : op->immediate);
+      values[id] = referenceFromBits((SambaDType)op->type, op->opcode == SAMBA_LANE_ARGIN
+                                                               ? r->argins[op->immediate]
+                                                               : op->immediate);
     } else if (op->opcode == SAMBA_LANE_COUNTER) {
       values[id] = (ReferenceValue){(float)counters[op->immediate],
                                     referenceWrap(counters[op->immediate], (SambaDType)op->type)};
@@ -260,6 +281,7 @@ static void stepProgram(Reference *r, Unit *unit, const uint32_t *counters, uint
       values[id] = referenceEvaluate(op, operands);
     }
   }
+
   for (uint32_t i = 0; i < u->output_count; ++i) {
     if (depends[u->outputs[i].value] && !last)
       continue;
@@ -267,7 +289,8 @@ static void stepProgram(Reference *r, Unit *unit, const uint32_t *counters, uint
     for (uint32_t c = u->token_level; c < u->counter_count; ++c)
       at += u->outputs[i].strides[c] * counters[c];
     ReferenceValue v = values[u->outputs[i].value];
-    made[i].values[at] = referenceFromBits(u->outputs[i].dtype, referenceToBits(u->outputs[i].dtype, v));
+    made[i].values[at] =
+        referenceFromBits(u->outputs[i].dtype, referenceToBits(u->outputs[i].dtype, v));
   }
 }
 
@@ -276,6 +299,7 @@ static bool stepCompute(Reference *r, Unit *unit) {
   if (unit->fired == product(u->trips, 0, u->token_level))
     return false;
   uint32_t counters[64];
+
   digits(unit->fired, u->trips, 0, u->token_level, counters);
   bool fresh[64];
   for (uint32_t i = 0; i < u->input_count; ++i) {
@@ -283,6 +307,7 @@ static bool stepCompute(Reference *r, Unit *unit) {
     if (fresh[i] && !hasToken(&unit->inputs[i]))
       return false;
   }
+
   for (uint32_t i = 0; i < u->input_count; ++i)
     if (fresh[i])
       unit->held[i] = take(&unit->inputs[i]);
@@ -290,6 +315,7 @@ static bool stepCompute(Reference *r, Unit *unit) {
   for (uint32_t i = 0; i < u->output_count; ++i)
     made[i].values = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, u->outputs[i].token_elements);
   uint64_t steps = product(u->trips, u->token_level, u->counter_count);
+
   for (uint64_t s = 0; s < steps; ++s) {
     digits(s, u->trips, u->token_level, u->counter_count, counters);
     uint64_t point = 0, element = 0;
@@ -304,6 +330,7 @@ static bool stepCompute(Reference *r, Unit *unit) {
     }
     stepProgram(r, unit, counters, point, element, last, made);
   }
+
   ++unit->fired;
   for (uint32_t i = 0; i < u->output_count; ++i)
     if (unit->fired % product(u->trips, u->outputs[i].level, u->token_level) == 0)
@@ -321,24 +348,28 @@ static void prepare(Reference *r) {
     unit->outputs = SAMBA_ARENA_ARRAY(&r->arena, Port, record->output_count);
     unit->held = SAMBA_ARENA_ARRAY(&r->arena, Token, record->input_count);
     for (uint32_t p = 0; p < record->input_count; ++p)
-      unit->inputs[p] = (Port){.port = &record->inputs[p],
-                               .queues = SAMBA_ARENA_ARRAY(&r->arena, Queue *, record->inputs[p].stream_count)};
+      unit->inputs[p] =
+          (Port){.port = &record->inputs[p],
+                 .queues = SAMBA_ARENA_ARRAY(&r->arena, Queue *, record->inputs[p].stream_count)};
     unit->slots = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue *, record->slot_count);
     for (uint32_t i = 0; i < record->slot_count && record->kind == SAMBA_UNIT_BUFFER; ++i) {
       unit->slots[i] = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, record->slot_elements);
       for (uint64_t e = 0; e < record->slot_elements && record->loop_carried; ++e)
         unit->slots[i][e] = referenceFromBits(record->inputs[0].dtype, record->initial);
     }
+
     unit->accumulators = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue *, record->program.op_count);
     for (uint32_t i = 0; i < record->program.op_count && record->kind == SAMBA_UNIT_COMPUTE; ++i)
-      unit->accumulators[i] =
-          SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue,
-                            product(record->trips, record->token_level, record->counter_count) * (uint64_t)r->lanes);
+      unit->accumulators[i] = SAMBA_ARENA_ARRAY(
+          &r->arena, ReferenceValue,
+          product(record->trips, record->token_level, record->counter_count) * (uint64_t)r->lanes);
   }
+
   for (uint32_t u = 0; u < s->unit_count; ++u)
     for (uint32_t p = 0; p < s->units[u].output_count; ++p) {
       Port *port = &r->units[u].outputs[p];
-      *port = (Port){.port = &s->units[u].outputs[p], .queues = SAMBA_ARENA_ARRAY(&r->arena, Queue *, 64)};
+      *port = (Port){.port = &s->units[u].outputs[p],
+                     .queues = SAMBA_ARENA_ARRAY(&r->arena, Queue *, 64)};
       uint32_t at = 0;
       for (uint32_t i = 0; i < port->port->stream_count; ++i) {
         const SambaStream *stream = &s->streams[port->port->streams[i]];
@@ -353,10 +384,12 @@ static void prepare(Reference *r) {
     }
 }
 
-bool referenceRun(const SambaSection *section, const SambaBinding *bindings, const uint64_t *argins, int lanes) {
+bool referenceRun(const SambaSection *section, const SambaBinding *bindings, const uint64_t *argins,
+                  int lanes) {
   Reference r = {.section = section, .bindings = bindings, .argins = argins, .lanes = lanes};
   prepare(&r);
   bool ok = true;
+
   for (bool progress = true; progress && ok;) {
     progress = false;
     for (uint32_t u = 0; u < section->unit_count && ok; ++u) {
@@ -368,6 +401,7 @@ bool referenceRun(const SambaSection *section, const SambaBinding *bindings, con
       ok &= !unit->failed;
     }
   }
+
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     Unit *unit = &r.units[u];
     for (uint32_t p = 0; p < section->units[u].input_count; ++p)
@@ -377,6 +411,7 @@ bool referenceRun(const SambaSection *section, const SambaBinding *bindings, con
         sambaArrayFree(&q->tokens);
       }
   }
+
   sambaArenaDestroy(&r.arena);
   return ok;
 }

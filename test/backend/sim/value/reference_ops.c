@@ -7,6 +7,7 @@
 ReferenceValue referenceFromBits(SambaDType dtype, uint64_t bits) {
   ReferenceValue v = {0, 0};
   uint32_t low = (uint32_t)bits;
+
   switch (dtype) {
   case SAMBA_DTYPE_F32:
     memcpy(&v.f, &low, 4);
@@ -36,10 +37,13 @@ ReferenceValue referenceFromBits(SambaDType dtype, uint64_t bits) {
     v.i = (int64_t)bits;
     break;
   }
+
   return v;
 }
 
-int64_t referenceWrap(int64_t value, SambaDType dtype) { return referenceFromBits(dtype, (uint64_t)value).i; }
+int64_t referenceWrap(int64_t value, SambaDType dtype) {
+  return referenceFromBits(dtype, (uint64_t)value).i;
+}
 
 uint64_t referenceToBits(SambaDType dtype, ReferenceValue v) {
   uint32_t low;
@@ -157,9 +161,12 @@ static int64_t powerOf(int64_t base, int64_t exponent) {
 }
 
 /* Exact in 128 bits, wrapped by the caller. */
-static __int128 integerOp(uint8_t opcode, int bits, __int128 a, __int128 b, __int128 c, int64_t condition) {
+static __int128 integerOp(uint8_t opcode, int bits, __int128 a, __int128 b, __int128 c,
+                          int64_t condition) {
   int amount = (int)(b & (bits - 1));
-  unsigned __int128 mask = bits == 64 ? (unsigned __int128)UINT64_MAX : (unsigned __int128)UINT32_MAX;
+  unsigned __int128 mask =
+      bits == 64 ? (unsigned __int128)UINT64_MAX : (unsigned __int128)UINT32_MAX;
+
   switch (opcode) {
   case SAMBA_LANE_ADD:
     return a + b;
@@ -205,7 +212,8 @@ static __int128 integerOp(uint8_t opcode, int bits, __int128 a, __int128 b, __in
 static int64_t saturate(float x, SambaDType type) {
   if (isnan(x))
     return 0;
-  double low = type == SAMBA_DTYPE_I64 ? -0x1p63 : -0x1p31, high = -low;
+  double low = type == SAMBA_DTYPE_I64 ? -0x1p63 : -0x1p31;
+  double high = -low;
   if ((double)x < low)
     return type == SAMBA_DTYPE_I64 ? INT64_MIN : INT32_MIN;
   if ((double)x >= high)
@@ -216,6 +224,7 @@ static int64_t saturate(float x, SambaDType type) {
 ReferenceValue referenceEvaluate(const SambaLaneOp *op, const ReferenceValue *v) {
   SambaDType type = (SambaDType)op->type;
   bool real = type == SAMBA_DTYPE_F32;
+
   switch (op->opcode) {
   case SAMBA_LANE_FLOAT_TO_INT:
     return (ReferenceValue){0, saturate(v[0].f, type)};
@@ -224,19 +233,23 @@ ReferenceValue referenceEvaluate(const SambaLaneOp *op, const ReferenceValue *v)
   case SAMBA_LANE_INT_RESIZE:
     return (ReferenceValue){0, type == SAMBA_DTYPE_I1 ? v[0].i != 0 : referenceWrap(v[0].i, type)};
   case SAMBA_LANE_WRAP:
-    return (ReferenceValue){0, op->immediate == SAMBA_DTYPE_I1 ? v[0].i & 1
-                                                               : referenceWrap(v[0].i, (SambaDType)op->immediate)};
+    return (ReferenceValue){0, op->immediate == SAMBA_DTYPE_I1
+                                   ? v[0].i & 1
+                                   : referenceWrap(v[0].i, (SambaDType)op->immediate)};
   case SAMBA_LANE_MOVE:
     return v[0];
   default:
     break;
   }
+
   if (op->opcode >= SAMBA_LANE_EQ && op->opcode <= SAMBA_LANE_GE)
     return compareOf(op->opcode, real, v[0], v[1]);
   if (real)
     return floatOp(op->opcode, v);
   int bits = type == SAMBA_DTYPE_I64 ? 64 : 32;
-  return (ReferenceValue){0, referenceWrap((int64_t)integerOp(op->opcode, bits, v[0].i, v[1].i, v[2].i, v[0].i), type)};
+
+  return (ReferenceValue){
+      0, referenceWrap((int64_t)integerOp(op->opcode, bits, v[0].i, v[1].i, v[2].i, v[0].i), type)};
 }
 
 ReferenceValue referenceIdentity(const SambaLaneOp *op) {

@@ -1,4 +1,5 @@
-/* Lane operations of the naive interpreter, one value at a time, written from docs/numerics.md alone. */
+/* Lane operations of the naive interpreter, one value at a time, written from docs/numerics.md
+ * alone. */
 #ifndef SAMBA_TEST_BACKEND_SIM_VALUE_REFERENCE_OPS_H
 #define SAMBA_TEST_BACKEND_SIM_VALUE_REFERENCE_OPS_H
 

@@ -1,5 +1,5 @@
-/* The scheduler under threads: chains of units that hand on tiny tokens spend their time waking each other, and a wake
- * that is lost shows as a deadlock. */
+/* The scheduler under threads: chains of units that hand on tiny tokens spend their time waking
+ * each other, and a wake that is lost shows as a deadlock. */
 #include "test/backend/sim/value/builder.h"
 
 #include <setjmp.h>
@@ -14,9 +14,12 @@ enum { units = 24, tokens = 20, calls = 8000 };
 static void buildChain(Builder *b) {
   const SambaDType F = SAMBA_DTYPE_F32;
   builderInitialize(b);
-  uint32_t x = builderSymbol(b, "x", F, tokens, false), y = builderSymbol(b, "y", F, tokens, true);
+  uint32_t x = builderSymbol(b, "x", F, tokens, false);
+  uint32_t y = builderSymbol(b, "y", F, tokens, true);
   SambaAccess access = builderAccess(2, 1, TRIPS(b, tokens, 1), STRIDES(b, 1, 1));
-  uint32_t last = builderLoad(b, x, access), store = builderStore(b, y, access);
+  uint32_t last = builderLoad(b, x, access);
+  uint32_t store = builderStore(b, y, access);
+
   for (int i = 0; i < units; ++i) {
     uint32_t unit = builderCompute(b, 2, 1, TRIPS(b, tokens, 1));
     builderComputeInput(b, unit, F, 1, 1, STRIDES(b, 0, 1));
@@ -26,6 +29,7 @@ static void buildChain(Builder *b) {
     builderStream(b, last, 0, unit, 0);
     last = unit;
   }
+
   builderStream(b, last, 0, store, 0);
   for (int i = 0; i < tokens; ++i)
     ((float *)(void *)b->bindings[0].data)[i] = (float)i;

@@ -16,16 +16,20 @@
 
 static const SambaDType F = SAMBA_DTYPE_F32;
 
-void sweepRun(const SweepProgram *program, const float *x, const float *y, float *out, uint32_t n, uint32_t token,
-              const char *cpu) {
+void sweepRun(const SweepProgram *program, const float *x, const float *y, float *out, uint32_t n,
+              uint32_t token, const char *cpu) {
   Builder b;
   builderInitialize(&b);
-  uint32_t sx = builderSymbol(&b, "x", F, n, false), sy = builderSymbol(&b, "y", F, n, false),
-           so = builderSymbol(&b, "o", F, n, true);
+  uint32_t sx = builderSymbol(&b, "x", F, n, false);
+  uint32_t sy = builderSymbol(&b, "y", F, n, false);
+  uint32_t so = builderSymbol(&b, "o", F, n, true);
+
   memcpy(b.bindings[sx].data, x, 4ul * n);
   memcpy(b.bindings[sy].data, y, 4ul * n);
   SambaAccess access = builderAccess(2, 1, TRIPS(&b, n / token, token), STRIDES(&b, token, 1));
-  uint32_t lx = builderLoad(&b, sx, access), ly = builderLoad(&b, sy, access), st = builderStore(&b, so, access);
+  uint32_t lx = builderLoad(&b, sx, access);
+  uint32_t ly = builderLoad(&b, sy, access);
+  uint32_t st = builderStore(&b, so, access);
   uint32_t cu = builderCompute(&b, 2, 1, TRIPS(&b, n / token, token));
   builderComputeInput(&b, cu, F, 1, token, STRIDES(&b, 0, 1));
   builderComputeInput(&b, cu, F, 1, token, STRIDES(&b, 0, 1));
@@ -54,17 +58,20 @@ double sweepUlps(float a, double exact) {
 }
 
 uint32_t sweepFill(float *x) {
-  static const uint32_t corners[] = {0,          0x80000000, 1,          0x80000001, 0x007FFFFF, 0x00800000, 0x7F7FFFFF,
-                                     0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00001, 0x3F800000, 0xBF800000,
-                                     0x42B17217, 0x42B17218, 0xC2CFF1B4, 0xC2CFF1B5, 0x3F490FDB, 0x3FC90FDB, 0x40490FDB,
-                                     0x7F000000, 0x5F000000, 0x3F7FFFFF, 0x3F800001, 0x40800000, 0x41200000};
+  static const uint32_t corners[] = {
+      0,          0x80000000, 1,          0x80000001, 0x007FFFFF, 0x00800000, 0x7F7FFFFF,
+      0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00001, 0x3F800000, 0xBF800000,
+      0x42B17217, 0x42B17218, 0xC2CFF1B4, 0xC2CFF1B5, 0x3F490FDB, 0x3FC90FDB, 0x40490FDB,
+      0x7F000000, 0x5F000000, 0x3F7FFFFF, 0x3F800001, 0x40800000, 0x41200000};
   uint32_t n = 0;
+
   for (uint32_t i = 0; i < sizeof corners / 4; ++i)
     memcpy(&x[n++], &corners[i], 4);
   for (uint64_t bits = 17; bits < UINT64_C(1) << 32; bits += 4093) {
     uint32_t pattern = (uint32_t)bits;
     memcpy(&x[n++], &pattern, 4);
   }
+
   for (double v = -110; v < 110; v += 0.0005) /* where most functions happen */
     x[n++] = (float)v;
   while (n % sweepToken)
@@ -77,7 +84,8 @@ typedef struct {
   float at;
 } Worst;
 
-static void measure(const SweepFunction *function, const float *x, const float *out, uint32_t n, Worst *worst) {
+static void measure(const SweepFunction *function, const float *x, const float *out, uint32_t n,
+                    Worst *worst) {
   for (uint32_t i = 0; i < n; ++i) {
     double exact = function->exact((double)x[i]);
     if (out[i] == (float)exact && worst->error >= 0.5) /* correctly rounded */
@@ -90,8 +98,11 @@ static void measure(const SweepFunction *function, const float *x, const float *
 
 static void sample(const SweepFunction *function, const SweepProgram *program, Worst *worst) {
   enum { few = 128 * sweepToken };
-  float *x = malloc(4ul * sweepCapacity), *out = malloc(4ul * sweepCapacity), *again = malloc(4ul * few);
+  float *x = malloc(4ul * sweepCapacity);
+  float *out = malloc(4ul * sweepCapacity);
+  float *again = malloc(4ul * few);
   uint32_t n = sweepFill(x);
+
   sweepRun(program, x, x, out, n, sweepToken, NULL);
   measure(function, x, out, n, worst);
   sweepRun(program, x, x, again, few, sweepToken, "x86-64");
@@ -105,7 +116,8 @@ static void sample(const SweepFunction *function, const SweepProgram *program, W
 
 static void everything(const SweepFunction *function, const SweepProgram *program, Worst *worst) {
   enum { block = 1 << 24 };
-  float *x = malloc(4ul * block), *out = malloc(4ul * block);
+  float *x = malloc(4ul * block);
+  float *out = malloc(4ul * block);
   for (uint64_t bits = 0; bits < UINT64_C(1) << 32; bits += block) {
     for (uint32_t i = 0; i < block; ++i) {
       uint32_t pattern = (uint32_t)bits + i;

@@ -1,5 +1,5 @@
-/* A naive evaluator of stage graphs; see evaluate.h. f32 values are computed as float (or rounded to it from double),
- * integers as int64_t wrapped to their lane type. */
+/* A naive evaluator of stage graphs; see evaluate.h. f32 values are computed as float (or rounded
+ * to it from double), integers as int64_t wrapped to their lane type. */
 #include "test/dialect/samba/table/evaluate.h"
 
 #include <setjmp.h>
@@ -14,6 +14,7 @@
 double evaluateBits(SambaDType dtype, uint64_t bits) {
   float value;
   uint32_t low = (uint32_t)bits;
+
   switch (dtype) {
   case SAMBA_DTYPE_F32:
     memcpy(&value, &low, sizeof value);
@@ -41,18 +42,21 @@ static double wrap(double value, SambaDType dtype) {
   if (value >= 0x1p63 || value < -0x1p63) /* a product of i64, whose low bits a double has not */
     value = fmod(value, 0x1p63);
   return evaluateBits(dtype, (uint64_t)(int64_t)value &
-                                 (dtype == SAMBA_DTYPE_I1    ? 1u
-                                  : dtype == SAMBA_DTYPE_I64 ? UINT64_MAX
-                                                             : ((uint64_t)1 << 8 * sambaDTypeBytes(dtype)) - 1));
+                                 (dtype == SAMBA_DTYPE_I1 ? 1u
+                                  : dtype == SAMBA_DTYPE_I64
+                                      ? UINT64_MAX
+                                      : ((uint64_t)1 << 8 * sambaDTypeBytes(dtype)) - 1));
 }
 
-static double minimum(double x, double y) { return x != x ? x : y != y ? y : x < y || (x == y && signbit(x)) ? x : y; }
+static double minimum(double x, double y) {
+  return x != x ? x : y != y ? y : x < y || (x == y && signbit(x)) ? x : y;
+}
 static double maximum(double x, double y) { return -minimum(-x, -y); }
 
 /* Toward zero, saturated (of i64: to the nearest double), NaN to 0. */
 static double toInteger(double value, SambaDType dtype) {
-  double low = dtype == SAMBA_DTYPE_I64 ? -0x1p63 : -0x1p31,
-         high = dtype == SAMBA_DTYPE_I64 ? 0x1p63 - 1024 : 0x1p31 - 1;
+  double low = dtype == SAMBA_DTYPE_I64 ? -0x1p63 : -0x1p31;
+  double high = dtype == SAMBA_DTYPE_I64 ? 0x1p63 - 1024 : 0x1p31 - 1;
   return value != value ? 0 : value < low ? low : value > high ? high : trunc(value);
 }
 
@@ -65,9 +69,13 @@ static double powerOf(double base, double exponent) {
   return (double)result;
 }
 
-static double apply(const SambaLaneOp *op, const double *v, const int64_t *counters, double *accumulator) {
-  double x = v[op->operands[0]], y = v[op->operands[1]], z = v[op->operands[2]];
-  bool isFloat = op->type == SAMBA_DTYPE_F32;
+static double apply(const SambaLaneOp *op, const double *v, const int64_t *counters,
+                    double *accumulator) {
+  double x = v[op->operands[0]];
+  double y = v[op->operands[1]];
+  double z = v[op->operands[2]];
+  bool is_float = op->type == SAMBA_DTYPE_F32;
+
   switch (op->opcode) {
   case SAMBA_LANE_CONSTANT:
     return evaluateBits((SambaDType)op->type, op->immediate);
@@ -82,11 +90,11 @@ static double apply(const SambaLaneOp *op, const double *v, const int64_t *count
   case SAMBA_LANE_MUL:
     return x * y;
   case SAMBA_LANE_FMA:
-    return isFloat ? (double)fmaf((float)x, (float)y, (float)z) : x * y + z;
+    return is_float ? (double)fmaf((float)x, (float)y, (float)z) : x * y + z;
   case SAMBA_LANE_DIV:
-    return isFloat ? x / y : y == 0 ? 0 : trunc(x / y);
+    return is_float ? x / y : y == 0 ? 0 : trunc(x / y);
   case SAMBA_LANE_REM:
-    return isFloat || y != 0 ? fmod(x, y) : 0;
+    return is_float || y != 0 ? fmod(x, y) : 0;
   case SAMBA_LANE_NEG:
     return -x;
   case SAMBA_LANE_ABS:
@@ -144,7 +152,7 @@ static double apply(const SambaLaneOp *op, const double *v, const int64_t *count
   case SAMBA_LANE_COS:
     return cos(x);
   case SAMBA_LANE_POW:
-    return isFloat ? pow(x, y) : powerOf(x, y);
+    return is_float ? pow(x, y) : powerOf(x, y);
   case SAMBA_LANE_ATAN:
     return atan(x);
   case SAMBA_LANE_TRUNC:
@@ -178,7 +186,8 @@ static double apply(const SambaLaneOp *op, const double *v, const int64_t *count
   case SAMBA_LANE_REDUCE_OR:
     return *accumulator = (double)((int64_t)*accumulator | (int64_t)x);
   case SAMBA_LANE_MAC:
-    return *accumulator = isFloat ? (double)fmaf((float)x, (float)y, (float)*accumulator) : *accumulator + x * y;
+    return *accumulator = is_float ? (double)fmaf((float)x, (float)y, (float)*accumulator)
+                                   : *accumulator + x * y;
   default:
     fail_msg("the evaluator has no lane operation %u", op->opcode);
     return 0;
@@ -187,22 +196,25 @@ static double apply(const SambaLaneOp *op, const double *v, const int64_t *count
 
 static double identity(const SambaStage *stage) {
   for (uint32_t i = 0; i < stage->op_count; ++i) {
-    bool isFloat = stage->ops[i].type == SAMBA_DTYPE_F32;
+    bool is_float = stage->ops[i].type == SAMBA_DTYPE_F32;
     if (stage->ops[i].opcode == SAMBA_LANE_REDUCE_MAX)
-      return isFloat ? -INFINITY : -ldexp(1, 8 * (int)sambaDTypeBytes((SambaDType)stage->ops[i].type) - 1);
+      return is_float ? -INFINITY
+                      : -ldexp(1, 8 * (int)sambaDTypeBytes((SambaDType)stage->ops[i].type) - 1);
     if (stage->ops[i].opcode == SAMBA_LANE_REDUCE_MIN)
-      return isFloat ? INFINITY : ldexp(1, 8 * (int)sambaDTypeBytes((SambaDType)stage->ops[i].type) - 1) - 1;
+      return is_float ? INFINITY
+                      : ldexp(1, 8 * (int)sambaDTypeBytes((SambaDType)stage->ops[i].type) - 1) - 1;
     if (stage->ops[i].opcode == SAMBA_LANE_REDUCE_MUL)
       return 1;
     if (stage->ops[i].opcode == SAMBA_LANE_REDUCE_AND)
       return stage->ops[i].type == SAMBA_DTYPE_I1 ? 1 : -1;
   }
+
   return 0;
 }
 
 /* The element that an operand touches at this point; -1: outside. */
-static int64_t address(const SambaStageGraph *graph, const SambaStageOperand *operand, const int64_t *counters,
-                       uint32_t dims, const double *values) {
+static int64_t address(const SambaStageGraph *graph, const SambaStageOperand *operand,
+                       const int64_t *counters, uint32_t dims, const double *values) {
   const SambaStageTensor *tensor = &graph->tensors[operand->tensor];
   int64_t at = 0;
   for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
@@ -222,12 +234,13 @@ static void evaluateStage(const SambaStageGraph *graph, const SambaStage *stage,
   double *values = calloc(stage->operand_count + stage->op_count + 1, sizeof *values);
   int64_t counters[SAMBA_MAX_STAGE_DIMS] = {0};
   double accumulator = 0;
-  uint32_t firstReduced = 0;
-  while (firstReduced < stage->dim_count && !stage->reduced[firstReduced])
-    ++firstReduced;
+  uint32_t first_reduced = 0;
+
+  while (first_reduced < stage->dim_count && !stage->reduced[first_reduced])
+    ++first_reduced;
   for (;;) {
     bool fresh = true;
-    for (uint32_t d = firstReduced; d < stage->dim_count; ++d)
+    for (uint32_t d = first_reduced; d < stage->dim_count; ++d)
       fresh &= counters[d] == 0;
     if (fresh)
       accumulator = identity(stage);
@@ -235,32 +248,38 @@ static void evaluateStage(const SambaStageGraph *graph, const SambaStage *stage,
       const SambaStageOperand *operand = &stage->operands[k];
       int64_t at = address(graph, operand, counters, stage->dim_count, values);
       assert_true(at >= 0 || operand->guarded);
-      values[k] =
-          at >= 0 ? tensors[operand->tensor][at] : evaluateBits(graph->tensors[operand->tensor].dtype, operand->fill);
+      values[k] = at >= 0 ? tensors[operand->tensor][at]
+                          : evaluateBits(graph->tensors[operand->tensor].dtype, operand->fill);
     }
+
     for (uint32_t i = 0; i < stage->op_count; ++i) {
       const SambaLaneOp *op = &stage->ops[i];
-      bool toOther =
-          op->opcode == SAMBA_LANE_INT_TO_FLOAT || (op->opcode >= SAMBA_LANE_EQ && op->opcode <= SAMBA_LANE_GE);
+      bool to_other = op->opcode == SAMBA_LANE_INT_TO_FLOAT ||
+                      (op->opcode >= SAMBA_LANE_EQ && op->opcode <= SAMBA_LANE_GE);
       double value = apply(op, values, counters, &accumulator);
-      values[stage->operand_count + i] = wrap(value, toOther ? SAMBA_DTYPE_F32 : (SambaDType)op->type);
+      values[stage->operand_count + i] =
+          wrap(value, to_other ? SAMBA_DTYPE_F32 : (SambaDType)op->type);
       if (sambaLaneOpClass(op->opcode) == 'R')
         accumulator = values[stage->operand_count + i];
     }
+
     int64_t at = address(graph, &stage->output, counters, stage->dim_count, values);
     assert_true(at >= 0);
     SambaDType dtype = graph->tensors[stage->output.tensor].dtype;
     double result = values[stage->result];
+
     /* A float must already be rounded; integers are taken modulo their width. */
     if (dtype == SAMBA_DTYPE_BF16 && result == result)
       assert_true(result == (double)sambaBf16ToFloat(sambaFloatToBf16((float)result)));
-    tensors[stage->output.tensor][at] = wrap(result, sambaDTypeIsFloat(dtype) ? SAMBA_DTYPE_F32 : dtype);
+    tensors[stage->output.tensor][at] =
+        wrap(result, sambaDTypeIsFloat(dtype) ? SAMBA_DTYPE_F32 : dtype);
     uint32_t d = stage->dim_count;
     while (d > 0 && ++counters[d - 1] == stage->extents[d - 1])
       counters[--d] = 0;
     if (d == 0)
       break;
   }
+
   free(values);
 }
 

@@ -1,11 +1,13 @@
-/* A naive evaluator of stage graphs for tests: scalar loops in program order, host arithmetic, no tiling. */
+/* A naive evaluator of stage graphs for tests: scalar loops in program order, host arithmetic, no
+ * tiling. */
 #ifndef SAMBA_TEST_TABLE_EVALUATE_H
 #define SAMBA_TEST_TABLE_EVALUATE_H
 
 #include "backend/map/stage.h"
 
-/* values[t] holds one double per element of tensor t (allocated by the caller for arguments; made here for the others,
- * malloc). Elements are kept as the numbers that the tensor's dtype can hold. */
+/* values[t] holds one double per element of tensor t (allocated by the caller for
+ * arguments; made here for the others, malloc). Elements are kept as the numbers that the
+ * tensor's dtype can hold. */
 void evaluateStageGraph(const SambaStageGraph *graph, double **values);
 
 /* The number that the bits of an element stand for. */

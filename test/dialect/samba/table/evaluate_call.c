@@ -15,7 +15,8 @@ static size_t elementsOf(const SambaTensorType *type) {
   return elements;
 }
 
-static uint32_t addTensor(SambaStageGraph *graph, SambaTensorRole role, const SambaTensorType *type) {
+static uint32_t addTensor(SambaStageGraph *graph, SambaTensorRole role,
+                          const SambaTensorType *type) {
   SambaStageTensor tensor = {.name = "x", .role = role, .dtype = type->dtype, .rank = type->rank};
   memcpy(tensor.dims, type->dims, sizeof tensor.dims);
   return sambaStageGraphAddTensor(graph, &tensor);
@@ -25,42 +26,50 @@ static double *copied(SambaArena *arena, const double *values, const SambaTensor
   return sambaArenaCopy(arena, values, elementsOf(type) * sizeof *values);
 }
 
-static SambaStatus evaluateStages(SambaArena *arena, const SambaOperatorCall *call, double *const *operands,
-                                  const SambaTensorType *types, double **out_values) {
+static SambaStatus evaluateStages(SambaArena *arena, const SambaOperatorCall *call,
+                                  double *const *operands, const SambaTensorType *types,
+                                  double **out_values) {
   SambaStageGraph graph = {.arena = arena, .name = "test"};
-  uint32_t *tensors = SAMBA_ARENA_ARRAY(arena, uint32_t, call->operand_count + 1), results[SAMBA_MAX_RESULTS];
+  uint32_t *tensors = SAMBA_ARENA_ARRAY(arena, uint32_t, call->operand_count + 1);
+  uint32_t results[SAMBA_MAX_RESULTS];
+
   for (uint32_t i = 0; i < call->operand_count; ++i)
     tensors[i] = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, &call->operands[i]);
-  for (uint32_t i = 0; i < call->operator_->result_count; ++i)
+  for (uint32_t i = 0; i < call->operator->result_count; ++i)
     results[i] = addTensor(&graph, SAMBA_TENSOR_INTERMEDIATE, &types[i]);
-  SAMBA_RETURN_IF_ERROR(call->operator_->stages(call, &graph, tensors, results, "layer"));
+  SAMBA_RETURN_IF_ERROR(call->operator->stages(call, &graph, tensors, results, "layer"));
   SAMBA_RETURN_IF_ERROR(sambaStageGraphCheck(&graph));
   double **values = calloc(graph.tensor_count, sizeof *values);
   memcpy(values, operands, call->operand_count * sizeof *values);
   evaluateStageGraph(&graph, values);
-  for (uint32_t i = 0; i < call->operator_->result_count; ++i) {
+
+  for (uint32_t i = 0; i < call->operator->result_count; ++i) {
     uint32_t alias = graph.tensors[results[i]].alias_of;
     out_values[i] = copied(arena, values[alias ? alias - 1 : results[i]], &types[i]);
   }
+
   for (uint32_t t = call->operand_count; t < graph.tensor_count; ++t)
     free(values[t]);
   free(values);
   return NULL;
 }
 
-static SambaStatus evaluateView(SambaArena *arena, const SambaOperatorCall *call, const double *operand,
-                                const SambaTensorType *type, double **out_values) {
+static SambaStatus evaluateView(SambaArena *arena, const SambaOperatorCall *call,
+                                const double *operand, const SambaTensorType *type,
+                                double **out_values) {
   const SambaTensorType *from = &call->operands[0];
   out_values[0] = SAMBA_ARENA_ARRAY(arena, double, elementsOf(type));
-  if (!call->operator_->compose) { /* reshape */
+  if (!call->operator->compose) { /* reshape */
     memcpy(out_values[0], operand, elementsOf(type) * sizeof *operand);
     return NULL;
   }
+
   SambaStageOperand map = {.index_operand = -1};
-  SAMBA_RETURN_IF_ERROR(call->operator_->compose(call, type, &map));
+  SAMBA_RETURN_IF_ERROR(call->operator->compose(call, type, &map));
   float fill;
   uint32_t bits = (uint32_t)map.fill;
   memcpy(&fill, &bits, sizeof fill);
+
   for (size_t i = 0; i < elementsOf(type); ++i) {
     int64_t position[SAMBA_MAX_RANK], address = 0;
     size_t rest = i;
@@ -74,13 +83,18 @@ static SambaStatus evaluateView(SambaArena *arena, const SambaOperatorCall *call
       inside = inside && index >= 0 && index < from->dims[axis];
       address = address * from->dims[axis] + index;
     }
-    out_values[0][i] = inside ? operand[address] : type->dtype == SAMBA_DTYPE_F32 ? (double)fill : (double)map.fill;
+    out_values[0][i] = inside                           ? operand[address]
+                       : type->dtype == SAMBA_DTYPE_F32 ? (double)fill
+                                                        : (double)map.fill;
   }
+
   return NULL;
 }
 
-static double *constantOf(SambaArena *arena, const SambaExpansionStep *step, const SambaTensorType *type) {
-  size_t width = sambaDTypeBytes(type->dtype), elements = elementsOf(type);
+static double *constantOf(SambaArena *arena, const SambaExpansionStep *step,
+                          const SambaTensorType *type) {
+  size_t width = sambaDTypeBytes(type->dtype);
+  size_t elements = elementsOf(type);
   double *values = SAMBA_ARENA_ARRAY(arena, double, elements);
   for (size_t i = 0; i < elements; ++i) {
     uint64_t bits = 0;
@@ -90,11 +104,13 @@ static double *constantOf(SambaArena *arena, const SambaExpansionStep *step, con
   return values;
 }
 
-static SambaStatus evaluateSteps(SambaArena *arena, const SambaExpansion *expansion, double **values) {
+static SambaStatus evaluateSteps(SambaArena *arena, const SambaExpansion *expansion,
+                                 double **values) {
   for (size_t s = 0; s < expansion->steps.size; ++s) {
     const SambaExpansionStep *step = &expansion->steps.data[s];
-    if (!step->operator_) {
-      values[step->first_value] = constantOf(arena, step, sambaExpansionType(expansion, step->first_value));
+    if (!step->operator) {
+      values[step->first_value] =
+          constantOf(arena, step, sambaExpansionType(expansion, step->first_value));
       continue;
     }
     SambaTensorType *types = SAMBA_ARENA_ARRAY(arena, SambaTensorType, step->operand_count + 1);
@@ -104,28 +120,31 @@ static SambaStatus evaluateSteps(SambaArena *arena, const SambaExpansion *expans
       types[i] = *sambaExpansionType(expansion, step->operands[i]);
       operands[i] = values[step->operands[i]];
     }
-    SambaOperatorCall call = {.operator_ = step->operator_,
+    SambaOperatorCall call = {.operator = step->operator,
                               .operand_count = step->operand_count,
                               .operands = types,
                               .attribute_count = step->attribute_count,
                               .attributes = step->attributes};
-    SAMBA_RETURN_IF_ERROR(evaluateCall(arena, &call, operands, results, &values[step->first_value]));
+    SAMBA_RETURN_IF_ERROR(
+        evaluateCall(arena, &call, operands, results, &values[step->first_value]));
   }
+
   return NULL;
 }
 
 SambaStatus evaluateCall(SambaArena *arena, const SambaOperatorCall *call, double *const *operands,
                          SambaTensorType *out_types, double **out_values) {
   SAMBA_RETURN_IF_ERROR(sambaOperatorInfer(call, out_types));
-  if (call->operator_->view)
+  if (call->operator->view)
     return evaluateView(arena, call, operands[0], out_types, out_values);
-  if (call->operator_->stages)
+  if (call->operator->stages)
     return evaluateStages(arena, call, operands, out_types, out_values);
   return evaluateDecomposed(arena, call, operands, out_types, out_values);
 }
 
-SambaStatus evaluateDecomposed(SambaArena *arena, const SambaOperatorCall *call, double *const *operands,
-                               SambaTensorType *out_types, double **out_values) {
+SambaStatus evaluateDecomposed(SambaArena *arena, const SambaOperatorCall *call,
+                               double *const *operands, SambaTensorType *out_types,
+                               double **out_values) {
   SAMBA_RETURN_IF_ERROR(sambaOperatorInfer(call, out_types));
   SambaExpansion expansion = {.arena = arena};
   uint32_t results[SAMBA_MAX_RESULTS];
@@ -134,7 +153,7 @@ SambaStatus evaluateDecomposed(SambaArena *arena, const SambaOperatorCall *call,
   memcpy(values, operands, call->operand_count * sizeof *values);
   if (!status)
     status = evaluateSteps(arena, &expansion, values);
-  for (uint32_t i = 0; !status && i < call->operator_->result_count; ++i)
+  for (uint32_t i = 0; !status && i < call->operator->result_count; ++i)
     out_values[i] = values[results[i]];
   sambaExpansionFree(&expansion);
   return status;

@@ -1,4 +1,5 @@
-/* Expansions: a failed call ends the decomposition with its reason, and results are held to the types of infer. */
+/* Expansions: a failed call ends the decomposition with its reason, and results are held to the
+ * types of infer. */
 #include "dialect/samba/table/expansion.h"
 
 #include <setjmp.h>
@@ -16,23 +17,23 @@ static SambaStatus inferSame(const SambaOperatorCall *call, SambaTensorType *out
   return NULL;
 }
 
-static SambaStatus decomposeUnknown(const SambaOperatorCall *call, SambaExpansion *e, const uint32_t *operands,
-                                    uint32_t *out_results) {
+static SambaStatus decomposeUnknown(const SambaOperatorCall *call, SambaExpansion *e,
+                                    const uint32_t *operands, uint32_t *out_results) {
   (void)call;
   uint32_t once = sambaExpandUnary(e, "convolve", operands[0]);
   out_results[0] = sambaExpandBinary(e, "add", once, operands[0]);
   return NULL;
 }
 
-static SambaStatus decomposeRefused(const SambaOperatorCall *call, SambaExpansion *e, const uint32_t *operands,
-                                    uint32_t *out_results) {
+static SambaStatus decomposeRefused(const SambaOperatorCall *call, SambaExpansion *e,
+                                    const uint32_t *operands, uint32_t *out_results) {
   (void)call;
   out_results[0] = sambaExpandUnary(e, "logical_not", operands[0]);
   return NULL;
 }
 
-static SambaStatus decomposeWrongly(const SambaOperatorCall *call, SambaExpansion *e, const uint32_t *operands,
-                                    uint32_t *out_results) {
+static SambaStatus decomposeWrongly(const SambaOperatorCall *call, SambaExpansion *e,
+                                    const uint32_t *operands, uint32_t *out_results) {
   (void)call;
   out_results[0] = sambaExpandCast(e, operands[0], SAMBA_DTYPE_I32);
   return NULL;
@@ -41,21 +42,23 @@ static SambaStatus decomposeWrongly(const SambaOperatorCall *call, SambaExpansio
 static void failuresAreNamed(void **state) {
   (void)state;
   static const struct {
-    SambaStatus (*decompose)(const SambaOperatorCall *, SambaExpansion *, const uint32_t *, uint32_t *);
+    SambaStatus (*decompose)(const SambaOperatorCall *, SambaExpansion *, const uint32_t *,
+                             uint32_t *);
     const char *message;
   } cases[] = {{decomposeUnknown, "convolve: there is no such operator"},
                {decomposeRefused, "logical_not: (C1) the operand is f32, but must be i1"},
                {decomposeWrongly, "result 0 of the decomposition is 2xi32, not 2xf32"}};
+
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-    SambaOperator operator_ = {.name = "test",
-                               .minimum_operands = 1,
-                               .maximum_operands = 1,
-                               .attributes = none,
-                               .result_count = 1,
-                               .infer = inferSame,
-                               .decompose = cases[i].decompose};
+    SambaOperator operator = {.name = "test",
+                              .minimum_operands = 1,
+                              .maximum_operands = 1,
+                              .attributes = none,
+                              .result_count = 1,
+                              .infer = inferSame,
+                              .decompose = cases[i].decompose};
     SambaTensorType type = {.dtype = SAMBA_DTYPE_F32, .rank = 1, .dims = {2}};
-    SambaOperatorCall call = {.operator_ = &operator_, .operand_count = 1, .operands = &type};
+    SambaOperatorCall call = {.operator = &operator, .operand_count = 1, .operands = &type};
     SambaArena arena = {0};
     SambaExpansion expansion = {.arena = &arena};
     uint32_t result;

@@ -1,5 +1,5 @@
-/* Long reductions whose extents have no divisor to cut them by: their dimensions are padded with neutral elements, and
- * what they compute does not change. */
+/* Long reductions whose extents have no divisor to cut them by: their dimensions are padded with
+ * neutral elements, and what they compute does not change. */
 #include "test/dialect/samba/table/evaluate_call.h"
 
 #include <setjmp.h>
@@ -21,15 +21,19 @@ typedef struct Case {
 
 static void reduceAll(const Case *c) {
   SambaArena arena = {0};
-  SambaTensorType type = {.dtype = c->dtype, .rank = c->rank}, result;
+  SambaTensorType type = {.dtype = c->dtype, .rank = c->rank};
+  SambaTensorType result;
   int64_t elements = 1;
+
   for (uint32_t axis = 0; axis < c->rank; ++axis)
     elements *= type.dims[axis] = c->dims[axis];
-  double *x = SAMBA_ARENA_ARRAY(&arena, double, elements), *y;
+  double *x = SAMBA_ARENA_ARRAY(&arena, double, elements);
+  double *y;
   for (int64_t i = 0; i < elements; ++i)
     x[i] = c->first + c->step * (double)(i % 7);
-  SambaOperatorCall call = {
-      .operator_ = sambaOperatorFind(sambaStringRef(c->name)), .operand_count = 1, .operands = &type};
+  SambaOperatorCall call = {.operator = sambaOperatorFind(sambaStringRef(c->name)),
+                            .operand_count = 1,
+                            .operands = &type};
   SambaStatus status = evaluateCall(&arena, &call, &x, &result, &y);
   if (status)
     fail_msg("%s: %s", c->name, sambaStatusGetMessage(status));
@@ -59,17 +63,19 @@ static void neutralElementsChangeNothing(void **state) {
 }
 
 /* The extent that the last reduced dimension of the operator's first stage with one has. */
-static int64_t reducedExtent(const char *name, uint32_t operands, const SambaTensorType *types, int32_t dim) {
+static int64_t reducedExtent(const char *name, uint32_t operands, const SambaTensorType *types,
+                             int32_t dim) {
   SambaArena arena = {0};
   SambaStageGraph graph = {.arena = &arena, .name = ""};
   SambaAttribute attribute = sambaIntAttribute("dim", -1);
-  SambaOperatorCall call = {.operator_ = sambaOperatorFind(sambaStringRef(name)),
+  SambaOperatorCall call = {.operator = sambaOperatorFind(sambaStringRef(name)),
                             .operand_count = operands,
                             .operands = types,
                             .attribute_count = dim ? 1 : 0,
                             .attributes = &attribute};
   SambaTensorType result;
   uint32_t tensors[3] = {0}, out;
+
   assert_null(sambaOperatorInfer(&call, &result));
   for (uint32_t i = 0; i <= operands; ++i) {
     const SambaTensorType *type = i < operands ? &types[i] : &result;
@@ -78,11 +84,13 @@ static int64_t reducedExtent(const char *name, uint32_t operands, const SambaTen
     memcpy(tensor.dims, type->dims, sizeof tensor.dims);
     *(i < operands ? &tensors[i] : &out) = sambaStageGraphAddTensor(&graph, &tensor);
   }
-  assert_null(call.operator_->stages(&call, &graph, tensors, &out, ""));
+
+  assert_null(call.operator->stages(&call, &graph, tensors, &out, ""));
   assert_null(sambaStageGraphCheck(&graph));
   const SambaStage *stage = &graph.stages[0];
   int64_t extent = stage->extents[stage->dim_count - 1];
   sambaArenaDestroy(&arena);
+
   return extent;
 }
 
@@ -94,7 +102,8 @@ static void onlyWhatCannotBeCutIsPadded(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
     SambaTensorType row = {.dtype = SAMBA_DTYPE_F32, .rank = 2, .dims = {2, rows[i].row}};
     assert_int_equal(reducedExtent("softmax", 1, &row, -1), rows[i].padded);
-    SambaTensorType pair[] = {{SAMBA_DTYPE_F32, 2, {2, rows[i].row}}, {SAMBA_DTYPE_F32, 2, {rows[i].row, 3}}};
+    SambaTensorType pair[] = {{SAMBA_DTYPE_F32, 2, {2, rows[i].row}},
+                              {SAMBA_DTYPE_F32, 2, {rows[i].row, 3}}};
     assert_int_equal(reducedExtent("matmul", 2, pair, 0), rows[i].padded);
   }
 }

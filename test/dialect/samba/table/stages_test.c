@@ -1,6 +1,6 @@
-/* Each operator's stages or decomposition, evaluated naively, against PyTorch's and NumPy's results (cases/; its
- * writer.py tells the format). Also: the shapes that the rules infer are those results', and every stage graph passes
- * the planner's check. */
+/* Each operator's stages or decomposition, evaluated naively, against PyTorch's and NumPy's results
+ * (cases/; its writer.py tells the format). Also: the shapes that the rules infer are those
+ * results', and every stage graph passes the planner's check. */
 #include "dialect/samba/table/rows.h"
 #include "test/dialect/samba/table/evaluate_call.h"
 
@@ -33,25 +33,31 @@ typedef struct {
 static Tensor readTensor(SambaArena *arena, char *text) {
   Tensor tensor = {0};
   char *word = strtok(text, " ");
+
   tensor.type.dtype = sambaDTypeFromName(word, strlen(word));
   assert_true(tensor.type.dtype < SAMBA_DTYPE_COUNT);
   int64_t elements = 1;
   while ((word = strtok(NULL, " ")) && strcmp(word, ":") != 0)
     elements *= tensor.type.dims[tensor.type.rank++] = atoll(word);
   tensor.values = sambaArenaAllocate(arena, (size_t)elements * sizeof(double));
+
   for (int64_t i = 0; i < elements; ++i) {
     assert_non_null(word = strtok(NULL, " \n"));
-    tensor.values[i] = tensor.type.dtype == SAMBA_DTYPE_F32 ? (double)strtof(word, NULL) : strtod(word, NULL);
+    tensor.values[i] =
+        tensor.type.dtype == SAMBA_DTYPE_F32 ? (double)strtof(word, NULL) : strtod(word, NULL);
   }
+
   return tensor;
 }
 
 static SambaAttribute readAttribute(SambaArena *arena, char *text) {
   SambaAttribute attribute = {0};
   attribute.name = sambaStringRefCopy(arena, sambaStringRef(strtok(text, " ")));
-  char kind = *strtok(NULL, " "), *word = strtok(NULL, kind == 's' ? "\n" : " \n");
+  char kind = *strtok(NULL, " ");
+  char *word = strtok(NULL, kind == 's' ? "\n" : " \n");
   int64_t *numbers = sambaArenaAllocate(arena, 16 * sizeof *numbers);
   double *reals = sambaArenaAllocate(arena, 16 * sizeof *reals);
+
   switch (kind) {
   case 'b':
   case 'i':
@@ -82,6 +88,7 @@ static SambaAttribute readAttribute(SambaArena *arena, char *text) {
     for (; word; word = strtok(NULL, " \n"))
       numbers[attribute.value.integers.size++] = atoll(word);
   }
+
   return attribute;
 }
 
@@ -90,12 +97,16 @@ static void checkValues(const Case *c, const Tensor *result, const double *got) 
   for (uint32_t axis = 0; axis < result->type.rank; ++axis)
     elements *= result->type.dims[axis];
   bool rounded = result->type.dtype == SAMBA_DTYPE_BF16;
+
   for (int64_t i = 0; i < elements; ++i) {
-    double expected = result->values[i],
-           tolerance = sambaDTypeIsFloat(result->type.dtype) ? (rounded ? 0.008 : 3e-6) * fabs(expected) + 2e-6 : 0;
-    if (!(fabs(got[i] - expected) <= tolerance) && !(isnan(got[i]) && isnan(expected)) && got[i] != expected)
-      fail_msg("%s:%d: %s: element %lld is %.9g, expected %.9g", c->file, c->line, c->name, (long long)i, got[i],
-               expected);
+    double expected = result->values[i];
+    double tolerance = sambaDTypeIsFloat(result->type.dtype)
+                           ? (rounded ? 0.008 : 3e-6) * fabs(expected) + 2e-6
+                           : 0;
+    if (!(fabs(got[i] - expected) <= tolerance) && !(isnan(got[i]) && isnan(expected)) &&
+        got[i] != expected)
+      fail_msg("%s:%d: %s: element %lld is %.9g, expected %.9g", c->file, c->line, c->name,
+               (long long)i, got[i], expected);
   }
 }
 
@@ -104,6 +115,7 @@ static void refusesOtherDTypes(const SambaOperatorCall *call, const Case *c) {
   const SambaOperatorRow *row = sambaRowOfCall(call);
   SambaTensorType types[maximum], results[SAMBA_MAX_RESULTS];
   SambaOperatorCall other = *call;
+
   memcpy(types, call->operands, call->operand_count * sizeof *types);
   other.operands = types;
   for (unsigned dtype = 0; dtype < SAMBA_DTYPE_COUNT; ++dtype) {
@@ -112,14 +124,15 @@ static void refusesOtherDTypes(const SambaOperatorCall *call, const Case *c) {
     types[0].dtype = (SambaDType)dtype;
     SambaStatus status = sambaOperatorInfer(&other, results);
     if (!status)
-      fail_msg("%s:%d: %s takes an operand of %s", c->file, c->line, c->name, sambaDTypeName((SambaDType)dtype));
+      fail_msg("%s:%d: %s takes an operand of %s", c->file, c->line, c->name,
+               sambaDTypeName((SambaDType)dtype));
     sambaStatusFree(status);
   }
 }
 
 /* An operator with stages and a decomposition: both give the same bits. */
-static void decomposesAlike(SambaArena *arena, const SambaOperatorCall *call, const Case *c, double *const *operands,
-                            double *const *values) {
+static void decomposesAlike(SambaArena *arena, const SambaOperatorCall *call, const Case *c,
+                            double *const *operands, double *const *values) {
   SambaTensorType types[SAMBA_MAX_RESULTS];
   double *others[SAMBA_MAX_RESULTS];
   SambaStatus status = evaluateDecomposed(arena, call, operands, types, others);
@@ -128,35 +141,40 @@ static void decomposesAlike(SambaArena *arena, const SambaOperatorCall *call, co
   for (uint32_t i = 0; i < c->result_count; ++i)
     for (int64_t k = 0; k < sambaTensorTypeElements(&types[i]); ++k)
       if (others[i][k] != values[i][k] && !(isnan(others[i][k]) && isnan(values[i][k])))
-        fail_msg("%s:%d: %s: element %lld is %.9g, but %.9g when decomposed", c->file, c->line, c->name, (long long)k,
-                 values[i][k], others[i][k]);
+        fail_msg("%s:%d: %s: element %lld is %.9g, but %.9g when decomposed", c->file, c->line,
+                 c->name, (long long)k, values[i][k], others[i][k]);
 }
 
 static void runCase(SambaArena *arena, const Case *c) {
-  SambaOperatorCall call = {.operator_ = sambaOperatorFind(sambaStringRef(c->name)),
+  SambaOperatorCall call = {.operator = sambaOperatorFind(sambaStringRef(c->name)),
                             .operand_count = c->operand_count,
                             .attribute_count = c->attribute_count,
                             .attributes = c->attributes};
   SambaTensorType types[maximum], results[SAMBA_MAX_RESULTS];
   double *operands[maximum], *values[SAMBA_MAX_RESULTS];
+
   for (uint32_t i = 0; i < c->operand_count; ++i) {
     types[i] = c->operands[i].type;
     operands[i] = c->operands[i].values;
   }
+
   call.operands = types;
-  assert_non_null(call.operator_);
+  assert_non_null(call.operator);
   SambaStatus status = evaluateCall(arena, &call, operands, results, values);
   if (status)
     fail_msg("%s:%d: %s: %s", c->file, c->line, c->name, sambaStatusGetMessage(status));
   if (c->operand_count)
     refusesOtherDTypes(&call, c);
-  assert_int_equal(c->result_count, call.operator_->result_count);
+  assert_int_equal(c->result_count, call.operator->result_count);
+
   for (uint32_t i = 0; i < c->result_count; ++i) {
     char got[160], expected[160];
-    assert_string_equal(sambaTensorTypeFormat(&results[i], got), sambaTensorTypeFormat(&c->results[i].type, expected));
+    assert_string_equal(sambaTensorTypeFormat(&results[i], got),
+                        sambaTensorTypeFormat(&c->results[i].type, expected));
     checkValues(c, &c->results[i], values[i]);
   }
-  if (call.operator_->stages && call.operator_->decompose)
+
+  if (call.operator->stages && call.operator->decompose)
     decomposesAlike(arena, &call, c, operands, values);
 }
 
@@ -168,6 +186,7 @@ static int runFile(const char *path, bool *seen) {
   size_t capacity = 0;
   int number = 0, count = 0;
   SambaArena arena = {0};
+
   Case c = {.file = strrchr(path, '/') + 1};
   while (getline(&line, &capacity, file) > 0) {
     ++number;
@@ -189,6 +208,7 @@ static int runFile(const char *path, bool *seen) {
       arena = (SambaArena){0};
     }
   }
+
   free(line);
   fclose(file);
   return count;
@@ -197,7 +217,8 @@ static int runFile(const char *path, bool *seen) {
 static void testCases(void **state) {
   (void)state;
   glob_t found;
-  assert_int_equal(glob(SAMBA_SOURCE_FOLDER "/test/dialect/samba/table/cases/*.txt", 0, NULL, &found), 0);
+  assert_int_equal(
+      glob(SAMBA_SOURCE_FOLDER "/test/dialect/samba/table/cases/*.txt", 0, NULL, &found), 0);
   bool seen[1024] = {false};
   int count = 0;
   for (size_t i = 0; i < found.gl_pathc; ++i)
