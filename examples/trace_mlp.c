@@ -7,10 +7,10 @@
  * double precision. */
 #include "frontend/trace/operators.h"
 #include "frontend/trace/trace.h"
-#include "lowering/compile/compile.h"
+#include "pipeline/compile.h"
 #include "runtime/session.h"
 #include "runtime/summary.h"
-#include "support/command_line.h"
+#include "support/text/command_line.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@ bool sambaConvertSambaToLinalg(MlirOperation section);
  * left. Refuses what has no such form by name. */
 bool sambaConvertGraphsToLinalg(MlirOperation module);
 /* samba-tile-sections on one samba.section: #rdu.mapping where it is absent. decisions: a file
- * (lowering/rdu/decisions.h) or
+ * (dialect/rdu/decisions.h) or
  * "" for none; the module's own rdu.decisions come after it. */
 bool sambaTileSections(MlirOperation section, const char *decisions);
 /* rdu-verify-mapping on one samba.section: refuses an operation without one. */

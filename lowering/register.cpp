@@ -22,4 +22,4 @@ SAMBA_PASS_ON("rdu.section", RduRoute, sambaRduRoute(op))
 SAMBA_PASS_ON("rdu.section", RduVerifySection, sambaRduVerifySection(op))
 } // namespace samba
 
-void sambaRegisterLowerings(void) { samba::registerSambaLoweringPasses(); }
+void sambaRegisterLoweringPasses(void) { samba::registerSambaLoweringPasses(); }

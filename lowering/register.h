@@ -5,7 +5,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-void sambaRegisterLowerings(void);
+void sambaRegisterLoweringPasses(void);
 #ifdef __cplusplus
 }
 #endif

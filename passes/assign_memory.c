@@ -1,15 +1,15 @@
-/* samba-assign-memory; see assign_memory.h. Activations share addresses by their lifetimes in
+/* samba-assign-memory; see passes.h. Activations share addresses by their lifetimes in
  * calls; arguments, constants and outputs keep theirs for themselves. Fast memory first:
  * activations, then what is read most often per byte. */
-#include "passes/assign_memory.h"
-
-#include "backend/map/memory.h"
+#include "backend/address/address_assignment.h"
 #include "dialect/bridge/build.h"
+#include "dialect/rdu/attribute_names.h"
+#include "dialect/rdu/machine_file.h"
 #include "dialect/rdu/rdu.h"
+#include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
-#include "passes/graph.h"
 #include "passes/passes.h"
-#include "support/pointer_map.h"
+#include "support/container/pointer_map.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 
@@ -30,24 +30,6 @@ typedef struct {
   SambaPointerMap place; /* value -> 2 * index (persistent) or 2 * index + 1 (activation) */
   uint64_t activation_bytes, activation_start;
 } Assignment;
-
-SambaStatus sambaModuleMachine(MlirOperation module, SambaMachine *out_machine) {
-  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
-  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
-    MlirAttribute machine = sambaOperationAttribute(operation, "machine");
-    if ((sambaOperationIs(operation, "samba.section") ||
-         sambaOperationIs(operation, "rdu.section")) &&
-        !mlirAttributeIsNull(machine))
-      return sambaMachineFromAttribute(machine, out_machine);
-  }
-
-  MlirAttribute machine = sambaOperationAttribute(module, SAMBA_MODULE_MACHINE_ATTRIBUTE);
-  if (!mlirAttributeIsNull(machine))
-    return sambaMachineFromAttribute(machine, out_machine);
-  return sambaStatusMake(
-      SAMBA_INVALID,
-      "the module has no section with a machine; run samba-partition-sections first");
-}
 
 static SambaStatus bytesOf(MlirValue value, uint64_t *out_bytes) {
   SambaTensorType type;

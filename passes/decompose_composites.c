@@ -5,12 +5,12 @@
 #include "passes/passes.h"
 
 #include "dialect/bridge/build.h"
+#include "dialect/rdu/machine_file.h"
+#include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
-#include "dialect/samba/table/expansion.h"
-#include "passes/graph.h"
-#include "passes/machine_file.h"
-#include "passes/outline_sections.h"
-#include "passes/section_trial.h"
+#include "dialect/samba/table/core/expansion.h"
+#include "passes/section/outline_sections.h"
+#include "passes/section/section_trial.h"
 
 #include <stdlib.h>
 

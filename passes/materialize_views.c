@@ -7,10 +7,10 @@
 #include "passes/passes.h"
 
 #include "dialect/bridge/build.h"
+#include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
-#include "lowering/linalg/read_section.h"
-#include "passes/graph.h"
-#include "support/pointer_map.h"
+#include "dialect/stages/read_section.h"
+#include "support/container/pointer_map.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"

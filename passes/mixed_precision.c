@@ -4,8 +4,8 @@
  * f32 and their results stay f32. mp4 makes every f32 tensor bf16: arguments and results remember
  * f32 as what the host sees (samba.host_dtype). */
 #include "dialect/bridge/build.h"
+#include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
-#include "passes/graph.h"
 #include "passes/passes.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-void sambaRegisterPasses(void);
+void sambaRegisterGraphPasses(void);
 #ifdef __cplusplus
 }
 #endif

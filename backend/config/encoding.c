@@ -3,10 +3,10 @@
  * recovered from the image alone. */
 #include "backend/config/encoding.h"
 
-#include "backend/config/access.h"
-#include "backend/config/machine_check.h"
 #include "backend/config/records.h"
-#include "backend/config/recover_streams.h"
+#include "backend/section/access.h"
+#include "backend/section/check/machine_check.h"
+#include "backend/section/fabric/recover_streams.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

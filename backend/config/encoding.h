@@ -8,8 +8,8 @@
 #ifndef SAMBA_BACKEND_CONFIG_ENCODING_H
 #define SAMBA_BACKEND_CONFIG_ENCODING_H
 
-#include "backend/config/section.h"
 #include "backend/machine/machine.h"
+#include "backend/section/section.h"
 
 /* Growing bytes; zero-initialize, release with sambaArrayFree. */
 typedef SAMBA_ARRAY(uint8_t) SambaByteBuffer;

@@ -4,7 +4,7 @@
 #define SAMBA_BACKEND_CONFIG_RECORDS_H
 
 #include "backend/config/encoding.h"
-#include "backend/config/fabric.h"
+#include "backend/section/fabric/fabric.h"
 
 enum { SAMBA_IMAGE_VERSION = 1 };
 

@@ -7,8 +7,8 @@
 #ifndef SAMBA_BACKEND_MACHINE_MACHINE_H
 #define SAMBA_BACKEND_MACHINE_MACHINE_H
 
-#include "support/status.h"
-#include "support/string_ref.h"
+#include "support/base/status.h"
+#include "support/text/string_ref.h"
 
 #include <stdint.h>
 

@@ -1,10 +1,10 @@
 /* Making, freeing and asking a SambaPef; see pef.h. */
 #include "backend/pef/pef.h"
 
-#include "backend/pef/file.h"
+#include "backend/pef/container/file.h"
 #include "backend/pef/schema.h"
-#include "support/escape.h"
-#include "support/version.h"
+#include "support/base/version.h"
+#include "support/text/escape.h"
 
 #include <stdlib.h>
 #include <strings.h>

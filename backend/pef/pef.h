@@ -10,10 +10,10 @@
 #define SAMBA_BACKEND_PEF_PEF_H
 
 #include "backend/machine/machine.h"
-#include "support/dtype.h"
-#include "support/memory.h"
-#include "support/status.h"
-#include "support/string_ref.h"
+#include "support/base/memory.h"
+#include "support/base/status.h"
+#include "support/number/dtype.h"
+#include "support/text/string_ref.h"
 
 enum { SAMBA_PEF_MAJOR = 1, SAMBA_PEF_MINOR = 0, SAMBA_PEF_DIGEST_BYTES = 32 };
 #define SAMBA_PEF_NONE UINT32_MAX /* an optional index that refers to nothing */
@@ -177,9 +177,9 @@ SambaStatus sambaPefGetMachine(const SambaPef *pef, SambaMachine *out_machine);
 SambaStatus sambaPefCheck(const SambaPef *pef);
 
 /* Writes a PEF: checks it, copies or computes the data, writes beside and renames
- * (support/atomic_file.h). Equal contents give equal bytes. Checksums, offsets and sizes of blobs
- * and trace digests are computed here; a checksum that is already there (not zero) must agree with
- * the data. For init file without `init_file` the path is made relative to the PEF. */
+ * (support/file/atomic_file.h). Equal contents give equal bytes. Checksums, offsets and sizes of
+ * blobs and trace digests are computed here; a checksum that is already there (not zero) must agree
+ * with the data. For init file without `init_file` the path is made relative to the PEF. */
 SambaStatus sambaPefWrite(SambaPef *pef, const char *path);
 
 /* Reads and checks all tables (checksums, indices, sambaPefCheck); data stays in the file. */

@@ -16,7 +16,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#include "support/status.h"
+#include "support/base/status.h"
 
 /*===-- What C++ asks of C --------------------------------------------------------------------===*/
 

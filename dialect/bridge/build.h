@@ -2,7 +2,7 @@
 #ifndef SAMBA_DIALECT_BRIDGE_BUILD_H
 #define SAMBA_DIALECT_BRIDGE_BUILD_H
 
-#include "support/string_ref.h"
+#include "support/text/string_ref.h"
 
 #include "mlir-c/IR.h"
 

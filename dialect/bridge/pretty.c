@@ -4,7 +4,7 @@
  * which makes arrays of integers; those become dense arrays. */
 #include "dialect/bridge/bridge.h"
 
-#include "support/memory.h"
+#include "support/base/memory.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-// The rdu dialect: sections as units and typed streams, one op per unit of backend/config/section.h. Bodies: dialect/rdu/*.c.
+// The rdu dialect: sections as units and typed streams, one op per unit of backend/section/section.h. Bodies: dialect/rdu/*.c.
 #ifndef SAMBA_DIALECT_RDU
 #define SAMBA_DIALECT_RDU
 
@@ -154,7 +154,7 @@ def Rdu_RouteOp : Rdu_Op<"route", [HasParent<"SectionOp">]> {
 def Rdu_Element : AnyTypeOf<[F32, I1, I32, I64]>;
 
 def Rdu_LaneOp : Rdu_Op<"lane", [Pure]> {
-  let summary = "one lane operation by its name in backend/config/lane_ops.def";
+  let summary = "one lane operation by its name in backend/section/lane_ops.def";
   let description = "`%y = rdu.lane \"to_bf16\"(%x) : (f32) -> f32`, `%i = rdu.lane \"counter\" immediate 2 : () -> i32`.";
   let arguments = (ins StrAttr:$opcode, Variadic<Rdu_Element>:$ins, OptionalAttr<I64Attr>:$immediate);
   let results = (outs Rdu_Element:$result);

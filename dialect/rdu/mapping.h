@@ -2,13 +2,10 @@
 #ifndef SAMBA_DIALECT_RDU_MAPPING_H
 #define SAMBA_DIALECT_RDU_MAPPING_H
 
-#include "backend/map/stage.h"
+#include "backend/plan/stage/stage.h"
+#include "dialect/rdu/attribute_names.h"
 
 #include "mlir-c/IR.h"
-
-/* The discardable attribute: one #rdu.mapping, or an array of them for an operation of several
- * stages. */
-#define SAMBA_MAPPING_ATTRIBUTE "rdu.mapping"
 
 /* Fills *out_mapping from the operation's attribute; all zero (pipeline_dim -1) and false when
  * there is none. */

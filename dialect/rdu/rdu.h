@@ -4,9 +4,9 @@
 #define SAMBA_DIALECT_RDU_RDU_H
 
 #include "backend/machine/machine.h"
-#include "backend/map/stage.h"
+#include "backend/plan/stage/stage.h"
 #include "dialect/bridge/bridge.h"
-#include "support/string_ref.h"
+#include "support/text/string_ref.h"
 
 SambaOpHooks sambaRduOpHooks(MlirStringRef name);
 bool sambaVerifyRduAttribute(MlirOperation op, SambaAttributePlace place, unsigned index,

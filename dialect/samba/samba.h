@@ -4,7 +4,7 @@
 #define SAMBA_DIALECT_SAMBA_SAMBA_H
 
 #include "dialect/bridge/bridge.h"
-#include "dialect/samba/table/operator.h"
+#include "dialect/samba/table/core/operator.h"
 
 /* ---- Strings ---- */
 static inline SambaStringRef sambaFromMlir(MlirStringRef text) {
@@ -67,7 +67,7 @@ bool sambaEmitOpError(MlirOperation op, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool sambaEmitOpStatus(MlirOperation op, SambaStatus status);
 
-/* ---- The hooks of the dialect (for dialect/samba/hooks.c) ---- */
+/* ---- The hooks of the dialect (for dialect/samba/samba_hooks.c) ---- */
 bool sambaVerifyOperator(const SambaOpHooks *hooks, MlirOperation op);
 bool sambaInferOperator(const SambaOpHooks *hooks, const SambaInference *inference,
                         MlirType *out_type);

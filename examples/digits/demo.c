@@ -6,11 +6,11 @@
  * PyTorch's outputs.
  */
 #include "frontend/onnx/onnx.h"
-#include "lowering/compile/compile.h"
+#include "pipeline/compile.h"
 #include "runtime/session.h"
 #include "runtime/summary.h"
-#include "support/command_line.h"
-#include "support/tensor_file.h"
+#include "support/file/tensor_file.h"
+#include "support/text/command_line.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef SAMBA_FRONTEND_ONNX_ONNX_H
 #define SAMBA_FRONTEND_ONNX_ONNX_H
 
-#include "support/status.h"
+#include "support/base/status.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
 #include "frontend/trace/trace.h"
 
 #include "dialect/samba/samba.h"
-#include "support/escape.h"
-#include "support/string_map.h"
+#include "support/container/string_map.h"
+#include "support/text/escape.h"
 
 #include "llvm-c/blake3.h"
 

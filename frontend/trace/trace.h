@@ -15,9 +15,9 @@
 #ifndef SAMBA_FRONTEND_TRACE_TRACE_H
 #define SAMBA_FRONTEND_TRACE_TRACE_H
 
-#include "dialect/samba/table/operator.h"
-#include "support/memory.h"
-#include "support/status.h"
+#include "dialect/samba/table/core/operator.h"
+#include "support/base/memory.h"
+#include "support/base/status.h"
 
 #include "mlir-c/IR.h"
 

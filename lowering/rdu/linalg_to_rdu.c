@@ -1,14 +1,14 @@
 /* convert-linalg-to-rdu: every samba.section with mappings becomes an rdu.section of units. */
-#include "backend/map/lower.h"
+#include "backend/codegen/codegen.h"
 #include "dialect/bridge/bridge.h"
+#include "dialect/rdu/decisions.h"
 #include "dialect/rdu/rdu.h"
-#include "dialect/rdu/section_io.h"
+#include "dialect/rdu/section/section_io.h"
+#include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
-#include "lowering/linalg/read_section.h"
+#include "dialect/stages/read_section.h"
 #include "lowering/lowering.h"
-#include "lowering/rdu/decisions.h"
-#include "passes/graph.h"
-#include "support/memory.h"
+#include "support/base/memory.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 

@@ -1,14 +1,14 @@
 /* The rdu passes: section IR to struct, one algorithm of backend/, struct to IR. */
-#include "backend/map/split_programs.h"
-#include "backend/place/check.h"
-#include "backend/place/place.h"
-#include "backend/place/route.h"
+#include "backend/place/placer/place.h"
+#include "backend/place/router/route.h"
+#include "backend/place/verify/place_check.h"
+#include "backend/split/split_programs.h"
 #include "dialect/bridge/bridge.h"
+#include "dialect/rdu/decisions.h"
 #include "dialect/rdu/rdu.h"
-#include "dialect/rdu/section_io.h"
+#include "dialect/rdu/section/section_io.h"
 #include "dialect/samba/samba.h"
 #include "lowering/lowering.h"
-#include "lowering/rdu/decisions.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 

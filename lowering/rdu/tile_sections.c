@@ -1,14 +1,14 @@
 /* samba-tile-sections and rdu-verify-mapping: the planner's decisions as #rdu.mapping on the
  * operations of a section. */
-#include "backend/map/plan.h"
+#include "backend/plan/search/plan.h"
 #include "dialect/bridge/bridge.h"
+#include "dialect/rdu/decisions.h"
 #include "dialect/rdu/mapping.h"
 #include "dialect/rdu/rdu.h"
+#include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
-#include "lowering/linalg/read_section.h"
+#include "dialect/stages/read_section.h"
 #include "lowering/lowering.h"
-#include "lowering/rdu/decisions.h"
-#include "passes/graph.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 

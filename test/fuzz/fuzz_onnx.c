@@ -1,7 +1,7 @@
 /* libFuzzer target: any bytes as an ONNX model (the wire scanner), as a TensorProto and as a .npy
  * file. Run by test/fuzz/run. */
-#include "frontend/onnx/wire.h"
-#include "support/tensor_file.h"
+#include "frontend/onnx/file/wire.h"
+#include "support/file/tensor_file.h"
 
 #include <stdlib.h>
 

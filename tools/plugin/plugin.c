@@ -5,7 +5,7 @@
  *
  * The two structs are those of mlir/Tools/Plugins, which pass plain C. */
 #include "dialect/bridge/bridge.h"
-#include "passes/register.h"
+#include "pipeline/register.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
-/* samba-compile: a model becomes a PEF. A thin client of frontend/ and lowering/compile/. */
+/* samba-compile: a model becomes a PEF. A thin client of frontend/ and pipeline/. */
 #include "frontend/onnx/onnx.h"
-#include "lowering/compile/compile.h"
-#include "support/atomic_file.h"
-#include "support/command_line.h"
+#include "pipeline/compile.h"
+#include "support/file/atomic_file.h"
+#include "support/text/command_line.h"
 #include "tools/samba-compile/mlir_flags.h"
 
 #include "mlir-c/Diagnostics.h"

@@ -1,7 +1,7 @@
 // MLIR's own flags (printing, timing, threading) for samba-compile: parsed by llvm::cl, applied to the pass manager.
 #include "tools/samba-compile/mlir_flags.h"
 
-#include "passes/register.h"
+#include "pipeline/register.h"
 
 #include "mlir/CAPI/Pass.h"
 #include "mlir/IR/AsmState.h"

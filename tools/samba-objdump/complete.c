@@ -1,8 +1,8 @@
 /* What a listing written by hand may leave out; see objdump.h. Each rule acts only where the
  * listing says nothing at all, so a printed listing, which says everything, passes unchanged. */
-#include "backend/pef/image.h"
-#include "support/escape.h"
-#include "support/string_map.h"
+#include "backend/pef/image/image.h"
+#include "support/container/string_map.h"
+#include "support/text/escape.h"
 #include "tools/samba-objdump/objdump.h"
 
 #include <stdlib.h>

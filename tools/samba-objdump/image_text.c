@@ -1,11 +1,11 @@
-/* Configurations as text: `image` followed by the section listing of backend/config. Used for
+/* Configurations as text: `image` followed by the section listing of backend/listing. Used for
  * printing where it says exactly what the image's bits and names say (always, for what a compiler
  * wrote); else the image is printed as bytes. */
-#include "backend/config/listing.h"
-#include "backend/pef/image.h"
-#include "backend/place/check.h"
-#include "backend/place/place.h"
-#include "backend/place/route.h"
+#include "backend/listing/listing.h"
+#include "backend/pef/image/image.h"
+#include "backend/place/placer/place.h"
+#include "backend/place/router/route.h"
+#include "backend/place/verify/place_check.h"
 #include "tools/samba-objdump/objdump.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Tokens of a listing; see lexer.h. */
 #include "tools/samba-objdump/lexer.h"
 
-#include "support/escape.h"
+#include "support/text/escape.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* Tokens of a listing: identifiers, numbers, quoted strings, single punctuation characters;
  * comments from # to the end of the line. */
-#ifndef SAMBA_TOOLS_OBJDUMP_LEXER_H
-#define SAMBA_TOOLS_OBJDUMP_LEXER_H
+#ifndef SAMBA_TOOLS_SAMBA_OBJDUMP_LEXER_H
+#define SAMBA_TOOLS_SAMBA_OBJDUMP_LEXER_H
 
-#include "support/status.h"
-#include "support/string_ref.h"
+#include "support/base/status.h"
+#include "support/text/string_ref.h"
 
 #include <stdint.h>
 

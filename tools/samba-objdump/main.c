@@ -1,9 +1,9 @@
 /* samba-objdump: shows what is in a PEF, assembles a PEF from such a listing, repairs checksums. */
 #include "tools/samba-objdump/objdump.h"
 
-#include "backend/pef/file.h"
-#include "support/atomic_file.h"
-#include "support/command_line.h"
+#include "backend/pef/container/file.h"
+#include "support/file/atomic_file.h"
+#include "support/text/command_line.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,11 @@
  * A listing is a sequence of statements, one per record: `symbol "x" { kind = input  dims = [1,
  * 784] }`. Keywords and fields are those of backend/pef/tables.def; a field that is left out is 0,
  * empty or none. docs/pef-format.md has the grammar. */
-#ifndef SAMBA_TOOLS_OBJDUMP_OBJDUMP_H
-#define SAMBA_TOOLS_OBJDUMP_OBJDUMP_H
+#ifndef SAMBA_TOOLS_SAMBA_OBJDUMP_OBJDUMP_H
+#define SAMBA_TOOLS_SAMBA_OBJDUMP_OBJDUMP_H
 
-#include "backend/config/section.h"
 #include "backend/pef/pef.h"
+#include "backend/section/section.h"
 
 #include <stdio.h>
 

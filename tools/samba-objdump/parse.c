@@ -1,11 +1,11 @@
 /* A listing to a PEF; see objdump.h. Two passes over the tokens: the first counts records and
  * learns their names, so that the second can fill arrays of the right size and resolve references
  * forwards. */
-#include "backend/config/listing.h"
-#include "backend/pef/file.h"
+#include "backend/listing/listing.h"
+#include "backend/pef/container/file.h"
 #include "backend/pef/schema.h"
-#include "support/escape.h"
-#include "support/string_map.h"
+#include "support/container/string_map.h"
+#include "support/text/escape.h"
 #include "tools/samba-objdump/lexer.h"
 #include "tools/samba-objdump/objdump.h"
 

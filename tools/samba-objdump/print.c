@@ -1,8 +1,8 @@
 /* A PEF as text: one statement per record, fields as the schema says; see objdump.h. */
-#include "backend/pef/file.h"
+#include "backend/pef/container/file.h"
 #include "backend/pef/schema.h"
-#include "support/escape.h"
-#include "support/string_map.h"
+#include "support/container/string_map.h"
+#include "support/text/escape.h"
 #include "tools/samba-objdump/objdump.h"
 
 #include <inttypes.h>

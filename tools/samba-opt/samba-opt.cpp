@@ -1,6 +1,6 @@
 // samba-opt: mlir-opt with Samba's dialects, passes and the pipeline samba-to-rdu, beside all of upstream's.
 #include "dialect/bridge/bridge.h"
-#include "passes/register.h"
+#include "pipeline/register.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/InitAllDialects.h"

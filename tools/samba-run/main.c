@@ -1,7 +1,7 @@
 /* samba-run: runs a PEF on the simulated RDU. A small client of runtime/. */
 #include "runtime/summary.h"
-#include "support/atomic_file.h"
-#include "support/command_line.h"
+#include "support/file/atomic_file.h"
+#include "support/text/command_line.h"
 #include "tools/samba-run/run.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define SAMBA_TOOLS_SAMBA_RUN_RUN_H
 
 #include "runtime/session.h"
-#include "support/tensor_file.h"
+#include "support/file/tensor_file.h"
 
 /* What --expect demands; a criterion that is negative was not asked for. */
 typedef struct SambaCriteria {

@@ -2,8 +2,8 @@
 #include "tools/samba-run/run.h"
 
 #include "runtime/summary.h"
-#include "support/atomic_file.h"
-#include "support/version.h"
+#include "support/base/version.h"
+#include "support/file/atomic_file.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -4,10 +4,10 @@
 
 #include "dialect/bridge/bridge.h"
 #include "frontend/onnx/onnx.h"
-#include "lowering/compile/compile.h"
-#include "lowering/rdu-to-pef/rdu_to_pef.h"
-#include "support/atomic_file.h"
-#include "support/command_line.h"
+#include "lowering/pef/rdu_to_pef.h"
+#include "pipeline/compile.h"
+#include "support/file/atomic_file.h"
+#include "support/text/command_line.h"
 
 #include <stdio.h>
 #include <stdlib.h>

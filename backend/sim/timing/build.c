@@ -1,8 +1,8 @@
 /* Makes the engine's actors, streams and address generators from a decoded section; see
  * engine.h. */
-#include "backend/sim/timing/engine.h"
+#include "backend/sim/timing/timing_engine.h"
 
-#include "backend/config/access.h"
+#include "backend/section/access.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* Faults of the timing engine: what waits for what when nothing can happen any more; see
  * engine.h. */
-#include "backend/sim/timing/engine.h"
+#include "backend/sim/timing/timing_engine.h"
 
 #include <inttypes.h>
 #include <stdio.h>

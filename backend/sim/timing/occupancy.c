@@ -1,8 +1,8 @@
 /* The law of a firing: how long it occupies its unit, when its first vector is made, how many
  * operations it does. From the unit's shapes alone (docs/timing-model.md, "Occupancy"). */
-#include "backend/sim/timing/engine.h"
+#include "backend/sim/timing/timing_engine.h"
 
-#include "backend/config/access.h"
+#include "backend/section/access.h"
 
 #include <stdlib.h>
 

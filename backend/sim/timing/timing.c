@@ -1,5 +1,5 @@
 /* The timing engine's entry; see timing.h. */
-#include "backend/sim/timing/engine.h"
+#include "backend/sim/timing/timing_engine.h"
 
 #include <stdlib.h>
 

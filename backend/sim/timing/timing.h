@@ -6,8 +6,8 @@
 #ifndef SAMBA_BACKEND_SIM_TIMING_TIMING_H
 #define SAMBA_BACKEND_SIM_TIMING_TIMING_H
 
-#include "backend/config/section.h"
 #include "backend/machine/machine.h"
+#include "backend/section/section.h"
 #include "backend/sim/value/values.h"
 
 typedef struct SambaTimingOptions {

@@ -1,6 +1,6 @@
 /* Tokens on streams: pushing, taking, and the constraints that the two ends put on each other; see
  * engine.h. */
-#include "backend/sim/timing/engine.h"
+#include "backend/sim/timing/timing_engine.h"
 
 #include <stdlib.h>
 

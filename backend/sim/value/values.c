@@ -1,6 +1,6 @@
 /* The value engine's public face; see values.h. */
-#include "backend/sim/value/engine.h"
-#include "backend/sim/value/tile_kernels.h"
+#include "backend/sim/value/kernel/tile_kernels.h"
+#include "backend/sim/value/network/value_engine.h"
 
 #include <stdlib.h>
 #include <string.h>

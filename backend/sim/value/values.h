@@ -7,8 +7,8 @@
 #ifndef SAMBA_BACKEND_SIM_VALUE_VALUES_H
 #define SAMBA_BACKEND_SIM_VALUE_VALUES_H
 
-#include "backend/config/section.h"
 #include "backend/machine/machine.h"
+#include "backend/section/section.h"
 
 /* The memory behind one formal of a section for one call; borrowed. */
 typedef struct SambaBinding {

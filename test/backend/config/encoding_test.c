@@ -1,8 +1,8 @@
 /* backend/config/encoding.h: round trips, what the bits leave out, damaged bytes, the errors of
  * encoder and decoder. */
 #include "backend/config/encoding.h"
-#include "backend/config/fabric.h"
-#include "test/backend/config/sample.h"
+#include "backend/section/fabric/fabric.h"
+#include "test/backend/sample_sections.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* Robustness: 1,000 seeded byte flips of a PEF, each as it is and with its checksums repaired, and
  * every truncation. Whatever the bytes, there is an error or a PEF that can be asked; run under
  * ASan and UBSan by the sanitizer build. */
-#include "sample.h"
+#include "test/backend/pef/sample.h"
 
-#include "backend/pef/image.h"
+#include "backend/pef/image/image.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* Sections in and out of images, and 1,000 byte flips of a PEF whose image decodes, with checksums
  * repaired: damage must end in the decoder's hands and be found there, or leave a section that
  * passes every check. */
-#include "sample.h"
+#include "test/backend/pef/sample.h"
 
-#include "backend/config/listing.h"
-#include "backend/pef/image.h"
+#include "backend/listing/listing.h"
+#include "backend/pef/image/image.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

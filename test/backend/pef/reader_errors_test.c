@@ -1,7 +1,7 @@
 /* Every way in which a PEF file can be refused, with the text that the user sees. */
-#include "sample.h"
+#include "test/backend/pef/sample.h"
 
-#include "backend/pef/digest.h"
+#include "backend/pef/container/digest.h"
 #include "backend/pef/schema.h"
 
 #include <elf.h>

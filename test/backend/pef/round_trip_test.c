@@ -1,5 +1,5 @@
 /* What is written is what is read, and equal contents are equal bytes. */
-#include "sample.h"
+#include "test/backend/pef/sample.h"
 
 #include "backend/pef/schema.h"
 

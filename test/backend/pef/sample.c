@@ -1,5 +1,5 @@
 /* See sample.h. */
-#include "sample.h"
+#include "test/backend/pef/sample.h"
 
 #include <elf.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Sections for the tests of placing and routing; see network.h. */
-#include "network.h"
+#include "test/backend/place/network.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef SAMBA_TEST_BACKEND_PLACE_NETWORK_H
 #define SAMBA_TEST_BACKEND_PLACE_NETWORK_H
 
-#include "backend/config/section.h"
 #include "backend/machine/machine.h"
+#include "backend/section/section.h"
 
 typedef struct Network {
   SambaArena arena;

@@ -1,11 +1,11 @@
 /* Damaged configurations in both engines: fields of encoded sections get other values, by their
  * table, so that the damage is deep; what the decoder still accepts must run to a result or to a
  * named fault. Best under ASan and UBSan. */
-#include "backend/config/access.h"
-#include "backend/config/listing.h"
 #include "backend/config/records.h"
-#include "backend/place/place.h"
-#include "backend/place/route.h"
+#include "backend/listing/listing.h"
+#include "backend/place/placer/place.h"
+#include "backend/place/router/route.h"
+#include "backend/section/access.h"
 #include "backend/sim/timing/timing.h"
 #include "backend/sim/value/values.h"
 

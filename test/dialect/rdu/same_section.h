@@ -3,7 +3,7 @@
 #ifndef SAMBA_TEST_DIALECT_RDU_SAME_SECTION_H
 #define SAMBA_TEST_DIALECT_RDU_SAME_SECTION_H
 
-#include "backend/config/section.h"
+#include "backend/section/section.h"
 
 /* Fails the running test with the first field that differs. */
 void assertSameSection(const SambaSection *a, const SambaSection *b);

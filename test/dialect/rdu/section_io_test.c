@@ -1,6 +1,6 @@
 /* Struct -> IR -> struct keeps every field: a section that uses all of them, and each lane
  * operation in each type. */
-#include "dialect/rdu/section_io.h"
+#include "dialect/rdu/section/section_io.h"
 #include "dialect/samba/samba.h"
 #include "same_section.h"
 #include "test/dialect/context.h"
@@ -400,7 +400,7 @@ static void everyLaneOperation(void **state) {
   (void)state;
   static const uint8_t opcodes[] = {
 #define X(enumerator, value, name, operands, class) value,
-#include "backend/config/lane_ops.def"
+#include "backend/section/lane_ops.def"
 #undef X
   };
   static const struct {

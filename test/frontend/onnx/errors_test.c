@@ -1,7 +1,7 @@
 /* What the importer refuses: a model, the command line's options, and the message after the file's
  * name. */
 #include "frontend/onnx/onnx.h"
-#include "support/tensor_file.h"
+#include "support/file/tensor_file.h"
 #include "test/frontend/onnx/model_text.h"
 
 #include <setjmp.h>

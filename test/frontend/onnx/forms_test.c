@@ -1,7 +1,7 @@
 /* The forms of operators over the versions of the operator set: what each becomes in the samba
  * dialect, and what folds away. */
 #include "frontend/onnx/onnx.h"
-#include "support/tensor_file.h"
+#include "support/file/tensor_file.h"
 #include "test/frontend/onnx/model_text.h"
 
 #include <setjmp.h>

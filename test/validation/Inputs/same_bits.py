@@ -3,7 +3,7 @@
 Each model is compiled in several ways and run in several ways; all outputs must be the same bytes: tilings (machines and
 optimization levels), threads, host instruction sets, one engine alone. Cycles must be the same wherever the PEF is the
 same: threads, instruction sets, without values, without memoized calls, without skipped periods. docs/numerics.md says
-why; no outside library computes an expected value here (test/lowering/compile and test/models do that)."""
+why; no outside library computes an expected value here (test/pipeline and test/models do that)."""
 import itertools
 import sys
 import tempfile

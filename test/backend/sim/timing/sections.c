@@ -1,5 +1,5 @@
 /* Sections made by hand; see sections.h. */
-#include "sections.h"
+#include "test/backend/sim/timing/sections.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #ifndef SAMBA_TEST_BACKEND_SIM_VALUE_REFERENCE_OPS_H
 #define SAMBA_TEST_BACKEND_SIM_VALUE_REFERENCE_OPS_H
 
-#include "backend/config/section.h"
+#include "backend/section/section.h"
 
 typedef struct ReferenceValue {
   float f;

@@ -1,5 +1,5 @@
 /* Every refusal of the operator table: the call, and the whole message. */
-#include "dialect/samba/table/operator.h"
+#include "dialect/samba/table/core/operator.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* A naive evaluator of stage graphs for tests: scalar loops in program order, host arithmetic, no
  * tiling. */
-#ifndef SAMBA_TEST_TABLE_EVALUATE_H
-#define SAMBA_TEST_TABLE_EVALUATE_H
+#ifndef SAMBA_TEST_DIALECT_SAMBA_TABLE_EVALUATE_H
+#define SAMBA_TEST_DIALECT_SAMBA_TABLE_EVALUATE_H
 
-#include "backend/map/stage.h"
+#include "backend/plan/stage/stage.h"
 
 /* values[t] holds one double per element of tensor t (allocated by the caller for
  * arguments; made here for the others, malloc). Elements are kept as the numbers that the

@@ -1,7 +1,7 @@
 /* See evaluate_call.h. */
 #include "test/dialect/samba/table/evaluate_call.h"
 
-#include "dialect/samba/table/expansion.h"
+#include "dialect/samba/table/core/expansion.h"
 #include "test/dialect/samba/table/evaluate.h"
 
 #include <math.h>

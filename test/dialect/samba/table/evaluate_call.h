@@ -1,10 +1,10 @@
 /* Evaluates a call of any operator for tests: its stages naively, views by their maps, composites
  * by the calls that they are made of. */
-#ifndef SAMBA_TEST_TABLE_EVALUATE_CALL_H
-#define SAMBA_TEST_TABLE_EVALUATE_CALL_H
+#ifndef SAMBA_TEST_DIALECT_SAMBA_TABLE_EVALUATE_CALL_H
+#define SAMBA_TEST_DIALECT_SAMBA_TABLE_EVALUATE_CALL_H
 
-#include "dialect/samba/table/operator.h"
-#include "support/memory.h"
+#include "dialect/samba/table/core/operator.h"
+#include "support/base/memory.h"
 
 /* Values are one double per element, as the dtype can hold it; results are allocated from the arena
  * and out_types filled. Also checks every stage graph as the planner does. */

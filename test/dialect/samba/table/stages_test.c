@@ -1,7 +1,7 @@
 /* Each operator's stages or decomposition, evaluated naively, against PyTorch's and NumPy's results
  * (cases/; its writer.py tells the format). Also: the shapes that the rules infer are those
  * results', and every stage graph passes the planner's check. */
-#include "dialect/samba/table/rows.h"
+#include "dialect/samba/table/core/rows.h"
 #include "test/dialect/samba/table/evaluate_call.h"
 
 #include <setjmp.h>

@@ -1,0 +1,99 @@
+/* Memory assignment; see memory.h. */
+#include "backend/address/address_assignment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  uint64_t start, end;
+} Range;
+
+typedef struct {
+  const SambaMemoryInterval *interval;
+  uint32_t index;
+} Order;
+
+static uint64_t roundUp(uint64_t bytes, uint64_t alignment) {
+  return (bytes + alignment - 1) & ~(alignment - 1);
+}
+
+static bool shareCall(const SambaMemoryInterval *a, const SambaMemoryInterval *b) {
+  return a->first_call <= b->last_call && b->first_call <= a->last_call;
+}
+
+/* Larger first; among equals the longer-lived, then the earlier in the list. */
+static int compareOrder(const void *left, const void *right) {
+  const Order *a = left, *b = right;
+  if (a->interval->bytes != b->interval->bytes)
+    return a->interval->bytes < b->interval->bytes ? 1 : -1;
+  uint32_t lengthA = a->interval->last_call - a->interval->first_call;
+  uint32_t lengthB = b->interval->last_call - b->interval->first_call;
+  if (lengthA != lengthB)
+    return lengthA < lengthB ? 1 : -1;
+  return a->index < b->index ? -1 : 1;
+}
+
+static int compareRange(const void *left, const void *right) {
+  const Range *a = left, *b = right;
+  return a->start < b->start ? -1 : a->start > b->start;
+}
+
+SambaStatus sambaMemoryAssign(SambaMemoryInterval *intervals, uint32_t count, uint64_t alignment,
+                              uint64_t *out_bytes) {
+  uint64_t total = 0;
+  *out_bytes = 0;
+  for (uint32_t i = 0; i < count; ++i)
+    if (intervals[i].bytes > UINT64_MAX / 2 ||
+        __builtin_add_overflow(total, roundUp(intervals[i].bytes, alignment), &total))
+      return sambaStatusMake(SAMBA_EXHAUSTED,
+                             "the tensors of this graph need more bytes than 64 bits can count");
+  Order *order = sambaAllocate(sambaArraySize(count, sizeof *order));
+  Range *taken = sambaAllocate(sambaArraySize(count, sizeof *taken));
+  for (uint32_t i = 0; i < count; ++i)
+    order[i] = (Order){&intervals[i], i};
+  qsort(order, count, sizeof *order, compareOrder);
+
+  for (uint32_t n = 0; n < count; ++n) {
+    SambaMemoryInterval *interval = &intervals[order[n].index];
+    uint64_t size = roundUp(interval->bytes, alignment);
+    uint64_t offset = 0;
+    uint32_t taken_count = 0;
+    for (uint32_t k = 0; k < n; ++k) {
+      const SambaMemoryInterval *other = &intervals[order[k].index];
+      if (other->bytes && shareCall(interval, other))
+        taken[taken_count++] =
+            (Range){other->offset, other->offset + roundUp(other->bytes, alignment)};
+    }
+    qsort(taken, taken_count, sizeof *taken, compareRange);
+    for (uint32_t k = 0; k < taken_count && taken[k].start < offset + size; ++k)
+      if (taken[k].end > offset)
+        offset = taken[k].end;
+    interval->offset = offset;
+    if (offset + size > *out_bytes)
+      *out_bytes = offset + size;
+  }
+
+  free(order);
+  free(taken);
+  return NULL;
+}
+
+SambaStatus sambaMemoryCheck(const SambaMemoryInterval *intervals, uint32_t count,
+                             uint64_t alignment, uint64_t bytes) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (intervals[i].offset % alignment)
+      return sambaStatusMake(SAMBA_INVALID, "interval %u is not aligned to %llu bytes", i,
+                             (unsigned long long)alignment);
+    if (intervals[i].bytes > bytes || intervals[i].offset > bytes - intervals[i].bytes)
+      return sambaStatusMake(SAMBA_INVALID, "interval %u ends past byte %llu", i,
+                             (unsigned long long)bytes);
+    for (uint32_t k = 0; k < i; ++k)
+      if (shareCall(&intervals[i], &intervals[k]) &&
+          intervals[i].offset < intervals[k].offset + intervals[k].bytes &&
+          intervals[k].offset < intervals[i].offset + intervals[i].bytes)
+        return sambaStatusMake(SAMBA_INVALID,
+                               "intervals %u and %u are alive in one call and share bytes", k, i);
+  }
+
+  return NULL;
+}

@@ -1,0 +1,314 @@
+/* Address generators: every operand in memory, shared argument and result gets at least one; what
+ * is left goes, step by step, to whoever moves the most bytes per generator. */
+#include "backend/codegen/codegen_internal.h"
+#include "backend/plan/estimate/estimate.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Writes are posted, so most stores are done when the last token leaves. */
+static const double storeShare = 0.7;
+
+typedef struct AgUse {
+  uint32_t *ranges, *ways; /* in the plans; ways NULL: always 1 */
+  const SambaNest *nest;
+  uint32_t mask, sources;
+  uint32_t most_ranges, most_ways;
+  int64_t row_bytes; /* > 0: staged, and a range should make rows of whole bursts out of these */
+  bool stores;
+  double first_bytes, bytes; /* before the first firing; in all */
+} AgUse;
+
+typedef SAMBA_ARRAY(AgUse) AgUses;
+
+typedef struct AgShare {
+  uint32_t ranges, ways;
+} AgShare;
+
+/* No port has more streams than a lane has flow ids. */
+static bool isWithinFlows(const SambaLowering *l, const AgUse *use, uint32_t ranges) {
+  if (use->stores)
+    return sambaStoresFit(l, use->nest, ranges);
+  return ranges * (uint64_t)l->machine->flows_per_lane >= use->sources;
+}
+
+/* Staged rows should be whole bursts. */
+static bool hasWholeRows(const SambaLowering *l, const AgUse *use, uint32_t ranges) {
+  uint32_t run = (use->sources + ranges - 1) / ranges;
+  return !use->row_bytes || ranges == 1 || use->row_bytes * run % l->machine->dram_burst_bytes == 0;
+}
+
+/* Bytes per cycle that a share of generators moves: what fills one buffer together cannot exceed
+ * its port. */
+static double rateOf(const SambaLowering *l, const AgUse *use, AgShare share) {
+  double one = use->stores ? 0.6 * (double)l->machine->ag_bytes
+                           : 0.8 * sambaMachineAgBytesPerCycle(l->machine);
+  return share.ranges * fmin(share.ways * one, (double)l->machine->pmu_port_bytes);
+}
+
+/* The best use of at most `wanted` generators. */
+static AgShare shareOf(const SambaLowering *l, const AgUse *use, uint32_t wanted) {
+  AgShare best = {0, 1};
+  for (uint32_t ways = 1; ways <= use->most_ways && ways <= wanted; ways *= 2) {
+    uint32_t most = wanted / ways < use->most_ranges ? wanted / ways : use->most_ranges;
+    uint32_t ranges = sambaCutCopies(use->nest, use->mask, most, NULL);
+    if (rateOf(l, use, (AgShare){ranges, ways}) > rateOf(l, use, best) &&
+        isWithinFlows(l, use, ranges) && hasWholeRows(l, use, ranges))
+      best = (AgShare){ranges, ways};
+  }
+  return best;
+}
+
+/* Generators that may fill one buffer together: as many as its write side can take, each with a
+ * whole part. */
+static uint32_t waysOf(const SambaLowering *l, const SambaBox *slot) {
+  int64_t size = slot->rank ? slot->size[sambaOutermostAxis(slot)] : 1;
+  double rate = sambaMachineAgBytesPerCycle(l->machine);
+  uint32_t ways = 1;
+  while (2 * ways <= (uint32_t)l->machine->unit_vector_inputs && size % (2 * ways) == 0 &&
+         slot->elements / (2 * ways) >= 512 &&
+         2 * ways * rate <= 1.6 * (double)l->machine->pmu_port_bytes)
+    ways *= 2;
+  return ways;
+}
+
+static void addOperand(const SambaLowering *l, SambaGroupPlan *plan, uint32_t i, AgUses *uses,
+                       int64_t *total) {
+  const SambaNest *nest = &plan->nest;
+  const SambaGroup *group = nest->group;
+  const SambaStageOperand *map = &group->operands[i].map;
+
+  plan->ways[i] = 1;
+  if (map->index_operand >=
+      0) { /* one load per replica and, when the indices are in memory, one for them */
+    plan->loads[i] = 1;
+    *total += (int64_t)l->replicas *
+              (1 + !l->tensors[group->operands[map->index_operand].map.tensor].buffered);
+    return;
+  }
+
+  SambaBox box;
+  bool direct = sambaNestIsDirect(nest, i);
+  uint32_t level = direct ? sambaNestTokenLevel(nest, i) : sambaNestSlotLevel(nest, i);
+  uint32_t position;
+
+  if (direct)
+    sambaNestBox(nest, i, group->dim_count, &box);
+  else
+    sambaNestSlotBox(nest, i, &box);
+  int64_t slots = sambaNestTrips(nest, level) * (direct ? 1 : sambaNestSpread(nest, i, &position));
+  AgUse use = {.ranges = &plan->loads[i],
+               .ways = &plan->ways[i],
+               .nest = nest,
+               .mask = sambaCopyMask(nest, i),
+               .sources = sambaNestSources(nest, i)};
+  use.most_ranges = use.sources;
+  use.most_ways = direct ? 1 : waysOf(l, &box);
+  use.first_bytes = (double)box.elements * use.sources * sambaDTypeBytes(sambaNestDType(nest, i));
+  use.bytes = use.first_bytes * (double)slots;
+  SambaCopyRange whole;
+  sambaCutCopies(nest, use.mask, 1, &whole);
+  if (!direct && sambaNestSpread(nest, i, &position) == 1 &&
+      sambaStagedSourceDim(nest, i, &box, &whole) != UINT32_MAX) {
+    use.most_ranges = (use.sources + 1) / 2; /* at least two copies per row */
+    int64_t row = box.size[box.rank - 1] * sambaDTypeBytes(sambaNestDType(nest, i));
+    int64_t run = 1;
+    while (run <= l->machine->flows_per_lane && row * run % l->machine->dram_burst_bytes)
+      ++run;
+    use.row_bytes = run <= l->machine->flows_per_lane ? row : 0;
+  }
+
+  sambaArrayAppend(uses, use);
+}
+
+static void collect(SambaLowering *l, AgUses *uses, int64_t *total) {
+  for (uint32_t t = 0; t < l->graph->tensor_count; ++t) {
+    SambaTensorPlan *tensor = &l->tensors[t];
+    if (!tensor->shared)
+      continue;
+    double bytes = sambaDTypeBytes(l->graph->tensors[t].dtype);
+    for (uint32_t axis = 0; axis < l->graph->tensors[t].rank; ++axis)
+      bytes *= (double)l->graph->tensors[t].dims[axis];
+    const SambaNest *nest = &l->plans[0].nest;
+    uint32_t mask = nest->pipeline_dim >= 0 && l->replicas > 1 ? 1u << nest->pipeline_dim : 0;
+    AgUse use = {.ranges = &tensor->loads,
+                 .nest = nest,
+                 .mask = mask,
+                 .sources = l->replicas,
+                 .most_ranges = l->replicas};
+    use.most_ways = 1;
+    use.first_bytes = bytes / (double)sambaPipelineTrips(l);
+    use.bytes = bytes;
+    sambaArrayAppend(uses, use);
+  }
+
+  for (uint32_t g = 0; g < l->groups.count; ++g) {
+    SambaGroupPlan *plan = &l->plans[g];
+    const SambaNest *nest = &plan->nest;
+    const SambaGroup *group = nest->group;
+    for (uint32_t i = 0; i < group->operand_count; ++i)
+      if (group->operands[i].value && !l->tensors[group->operands[i].map.tensor].buffered)
+        addOperand(l, plan, i, uses, total);
+    if (l->graph->tensors[group->output.tensor].role != SAMBA_TENSOR_RESULT)
+      continue;
+    *total += group->output.index_operand >= 0; /* loads the indices */
+    double bytes = (double)sambaNestOutputElements(nest) *
+                   (double)sambaNestTrips(nest, group->parallel_count) * nest->copies *
+                   sambaDTypeBytes(l->graph->tensors[group->output.tensor].dtype);
+    AgUse use = {.ranges = &plan->stores,
+                 .nest = nest,
+                 .mask = sambaCopyMask(nest, UINT32_MAX),
+                 .sources = nest->copies};
+    use.most_ranges = nest->copies;
+    use.most_ways = 1;
+    use.stores = true;
+    use.first_bytes =
+        bytes / (double)sambaNestTrips(nest, group->parallel_count); /* after the last firing */
+    use.bytes = bytes;
+    sambaArrayAppend(uses, use);
+  }
+}
+
+typedef struct Option {
+  uint32_t count; /* generators */
+  AgShare share;
+  double rate;
+} Option;
+
+/* What one use can do: more generators, more bytes per cycle. */
+typedef struct Options {
+  uint32_t size;
+  Option *data;
+} Options;
+
+static Options optionsOf(SambaLowering *l, const AgUse *use) {
+  uint32_t most = use->most_ranges * use->most_ways;
+  most = most < (uint32_t)l->machine->ag_count ? most : (uint32_t)l->machine->ag_count;
+  Options options = {0, SAMBA_ARENA_ARRAY(&l->scratch, Option, most + 1)};
+  AgUse asked = *use;
+
+  for (int round = 0; round < 2 && !options.size; ++round) {
+    for (uint32_t wanted = 1; wanted <= most; ++wanted) {
+      AgShare share = shareOf(l, &asked, wanted);
+      if (share.ranges &&
+          (!options.size || rateOf(l, use, share) > options.data[options.size - 1].rate))
+        options.data[options.size++] =
+            (Option){share.ranges * share.ways, share, rateOf(l, use, share)};
+    }
+    asked.row_bytes = 0; /* no cut makes whole rows: broken ones then */
+  }
+
+  AgShare each = {use->sources, 1}; /* a generator for each source always will do */
+  if (!options.size)
+    options.data[options.size++] = (Option){use->sources, each, rateOf(l, use, each)};
+  return options;
+}
+
+/* The first option of at least this rate; the last when none is. */
+static const Option *atRate(const Options *options, double rate) {
+  uint32_t low = 0;
+  uint32_t high = options->size - 1;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (options->data[middle].rate >= rate * 0.999)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return &options->data[low];
+}
+
+/* When the parts of a section happen: first slots are there, everything is loaded, the last tokens
+ * are stored. */
+typedef struct Times {
+  double fill, end, tail;
+} Times;
+
+/* The option with which a use meets the times. */
+static const Option *optionFor(const AgUse *use, const Options *options, const Times *times) {
+  double first = use->stores ? times->tail : times->fill;
+  double rate = use->bytes / times->end;
+  return atRate(options, fmax(rate, first > 0 ? use->first_bytes / first : 0));
+}
+
+/* Generators that all uses need to meet the times; out_times: what they then reach. */
+static int64_t needOf(const AgUses *uses, const Options *options, const Times *times,
+                      Times *out_times) {
+  int64_t need = 0;
+  *out_times = (Times){0};
+  for (size_t i = 0; i < uses->size; ++i) {
+    const AgUse *use = &uses->data[i];
+    const Option *option = optionFor(use, &options[i], times);
+    double *first = use->stores ? &out_times->tail : &out_times->fill;
+    need += option->count;
+    *first = fmax(*first, use->first_bytes / option->rate);
+    out_times->end = fmax(out_times->end, use->bytes / option->rate);
+  }
+  return need;
+}
+
+/* Of the times that the first slots can take, the one with which all ends soonest: the PCUs work
+ * from then on, the rest is loaded meanwhile, the last tokens are stored afterwards. */
+static SambaStatus shareAgs(SambaLowering *l, const AgUses *uses, int64_t indexed) {
+  static const double slacks[] = {1, 1.15, 1.4, 2, 4, 16};
+  double compute = 0; /* of the slowest group */
+  for (uint32_t g = 0; g < l->groups.count; ++g) {
+    const SambaNest *nest = &l->plans[g].nest;
+    double own = sambaNestFiringCycles(nest) * (double)sambaNestTrips(nest, nest->group->dim_count);
+    compute = own > compute ? own : compute;
+  }
+
+  Options *options = SAMBA_ARENA_ARRAY(&l->scratch, Options, uses->size);
+  for (size_t i = 0; i < uses->size; ++i)
+    options[i] = optionsOf(l, &uses->data[i]);
+  Times best = {INFINITY, INFINITY, INFINITY};
+  Times reached;
+  double least = INFINITY;
+  int64_t most = l->machine->ag_count - indexed;
+  int64_t fewest = needOf(uses, options, &best, &reached);
+  if (fewest > most)
+    return sambaStatusMake(SAMBA_EXHAUSTED,
+                           "the section needs %lld address generators for its %zu operands and "
+                           "results in memory, but %s has %lld",
+                           (long long)(fewest + indexed), uses->size, l->machine->name,
+                           (long long)l->machine->ag_count);
+  for (size_t i = 0; i < uses->size; ++i)
+    for (uint32_t o = 0; o < options[i].size && !uses->data[i].stores; ++o)
+      for (size_t k = 0; k < sizeof slacks / sizeof slacks[0]; ++k) {
+        Times times = {uses->data[i].first_bytes / options[i].data[o].rate, 0, INFINITY};
+        times.end = (times.fill + compute) * slacks[k];
+        if (needOf(uses, options, &times, &reached) > most)
+          continue;
+        /* What is left shortens the tail. */
+        for (double tail = reached.tail; tail > 1; tail *= 0.85) {
+          Times shorter = times, result;
+          shorter.tail = tail;
+          if (needOf(uses, options, &shorter, &result) > most)
+            break;
+          times = shorter;
+          reached = result;
+        }
+        double end = fmax(reached.fill + compute, reached.end) + storeShare * reached.tail;
+        if (end < least) {
+          least = end;
+          best = times;
+        }
+      }
+  for (size_t i = 0; i < uses->size; ++i) {
+    const Option *option = optionFor(&uses->data[i], &options[i], &best);
+    *uses->data[i].ranges = option->share.ranges;
+    if (uses->data[i].ways)
+      *uses->data[i].ways = option->share.ways;
+  }
+
+  return NULL;
+}
+
+SambaStatus sambaLowerAssignAgs(SambaLowering *l) {
+  AgUses uses = {0};
+  int64_t total = 0;
+  collect(l, &uses, &total);
+  SambaStatus status = shareAgs(l, &uses, total);
+  sambaArrayFree(&uses);
+  return status;
+}

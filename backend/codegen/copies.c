@@ -1,0 +1,168 @@
+/* Copies of a group and ranges of them, and the other small steps of the lowering. */
+#include "backend/codegen/codegen_internal.h"
+
+#include <string.h>
+
+const char *sambaLowerLayer(const SambaLowering *l, const SambaGroup *group) {
+  const char *layer = l->graph->stages[group->anchor].layer;
+  return layer ? layer : "";
+}
+
+uint32_t sambaCopyMask(const SambaNest *nest, uint32_t operand) {
+  uint32_t mask = 0;
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    if (nest->unroll[dim] > 1 &&
+        (operand == UINT32_MAX || sambaGroupDepends(nest->group, operand, dim)))
+      mask |= 1u << dim;
+  return mask;
+}
+
+uint32_t sambaCopyIndex(const SambaNest *nest, uint32_t mask, const uint32_t *copy) {
+  uint32_t index = 0;
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    if (mask & 1u << dim)
+      index = index * nest->unroll[dim] + copy[dim];
+  return index;
+}
+
+bool sambaCopyNext(const SambaNest *nest, const SambaCopyRange *range, uint32_t *copy) {
+  for (uint32_t dim = nest->group->dim_count; dim-- > 0;) {
+    if (++copy[dim] < range->first[dim] + range->count[dim])
+      return true;
+    copy[dim] = range->first[dim];
+  }
+  return false;
+}
+
+uint32_t sambaCopyRangeSize(const SambaCopyRange *range, uint32_t dim_count) {
+  uint32_t size = 1;
+  for (uint32_t dim = 0; dim < dim_count; ++dim)
+    size *= range->count[dim];
+  return size;
+}
+
+/* sambaCutCopies of the copies of a range. */
+static uint32_t cutRange(const SambaCopyRange *whole, uint32_t dim_count, uint32_t wanted,
+                         SambaCopyRange *out_ranges) {
+  /* Outer dimensions copy by copy as far as that stays within `wanted`; one dimension in runs; the
+   * rest whole. */
+  uint32_t split = 0, ranges = 1, parts = 1, run = 1;
+
+  while (split < dim_count && (uint64_t)ranges * whole->count[split] <= wanted)
+    ranges *= whole->count[split++];
+  if (split < dim_count) {
+    uint32_t factor = wanted / ranges;
+    factor = factor < 1 ? 1 : factor;
+    run = (whole->count[split] + factor - 1) / factor;
+    parts = (whole->count[split] + run - 1) / run;
+  }
+
+  for (uint32_t r = 0; out_ranges && r < ranges * parts; ++r) {
+    SambaCopyRange *range = &out_ranges[r];
+    *range = *whole;
+    if (split < dim_count) {
+      uint32_t part = r % parts;
+      range->first[split] = whole->first[split] + part * run;
+      range->count[split] = part + 1 == parts ? whole->count[split] - part * run : run;
+    }
+    uint32_t rest = r / parts;
+    for (uint32_t dim = split; dim-- > 0; rest /= whole->count[dim]) {
+      range->first[dim] = whole->first[dim] + rest % whole->count[dim];
+      range->count[dim] = 1;
+    }
+  }
+
+  return ranges * parts;
+}
+
+uint32_t sambaCutCopies(const SambaNest *nest, uint32_t mask, uint32_t wanted,
+                        SambaCopyRange *out_ranges) {
+  SambaCopyRange whole;
+  for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim) {
+    whole.first[dim] = 0;
+    whole.count[dim] = mask & 1u << dim ? nest->unroll[dim] : 1;
+  }
+  return cutRange(&whole, nest->group->dim_count, wanted, out_ranges);
+}
+
+void sambaReplicaRange(const SambaNest *nest, uint32_t mask, uint32_t replica,
+                       SambaCopyRange *out_range) {
+  sambaCutCopies(nest, mask, 1, out_range);
+  if (nest->pipeline_dim >= 0)
+    out_range->first[nest->pipeline_dim] = replica, out_range->count[nest->pipeline_dim] = 1;
+}
+
+int64_t sambaPipelineTrips(const SambaLowering *l) {
+  const SambaNest *nest = &l->plans[0].nest;
+  return nest->pipeline_dim < 0 ? 1 : nest->trips[nest->pipeline_dim];
+}
+
+void sambaSliceSizes(const SambaLowering *l, uint32_t tensor, int64_t *out_sizes) {
+  const SambaNest *nest = &l->plans[0].nest;
+  memcpy(out_sizes, l->graph->tensors[tensor].dims, sizeof l->graph->tensors[tensor].dims);
+  if (l->tensors[tensor].pipeline_axis >= 0)
+    out_sizes[l->tensors[tensor].pipeline_axis] = nest->tile[nest->pipeline_dim];
+}
+
+SambaStatus sambaCheckBufferBytes(const SambaLowering *l, const char *name, uint64_t elements,
+                                  SambaDType dtype, uint32_t slots) {
+  uint64_t bytes = elements * sambaDTypeBytes(dtype) * slots;
+  if (bytes <= (uint64_t)l->machine->pmu_bytes)
+    return NULL;
+  return sambaStatusMake(
+      SAMBA_EXHAUSTED,
+      "buffer %s needs %llu bytes (%u slots of %llu elements of %s), but a PMU of %s has %lld",
+      name, (unsigned long long)bytes, slots, (unsigned long long)elements, sambaDTypeName(dtype),
+      l->machine->name, (long long)l->machine->pmu_bytes);
+}
+
+void sambaSetPort(SambaPort *port, const SambaWalk *walk, SambaDType dtype, SambaAccess access) {
+  port->dtype = dtype;
+  port->access = access;
+  port->token_elements = sambaWalkTokenElements(walk);
+}
+
+void sambaWalkClearAddresses(SambaWalk *walk, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    memset(walk->steps[i].axis, 0, sizeof walk->steps[i].axis);
+    memset(walk->steps[i].dim, 0, sizeof walk->steps[i].dim);
+  }
+}
+
+int64_t sambaStagingRowBytes(const SambaMachine *machine) { return 4 * machine->dram_burst_bytes; }
+
+void sambaMarkDiagonal(SambaUnit *unit, const SambaPort *port) {
+  uint32_t last = port->access.counter_count;
+  unit->banks_diagonal |= port->token_elements > 1 && last && port->access.strides[last - 1] != 1;
+}
+
+void sambaMemoryBounds(const SambaLowering *l, uint32_t tensor, SambaBounds *out_bounds) {
+  memset(out_bounds, 0, sizeof *out_bounds);
+  memcpy(out_bounds->axis, l->graph->tensors[tensor].dims,
+         l->graph->tensors[tensor].rank * sizeof(int64_t));
+}
+
+uint32_t sambaLowerAddLoad(SambaLowering *l, uint32_t tensor, const char *name, const char *layer,
+                           uint32_t inputs, const SambaWalk *walk, uint64_t fill) {
+  SambaBounds bounds;
+  sambaMemoryBounds(l, tensor, &bounds);
+  SambaLayout layout =
+      sambaLayoutRowMajor(l->graph->tensors[tensor].rank, l->graph->tensors[tensor].dims);
+  uint32_t unit = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_LOAD, name, layer, inputs, 1);
+  sambaAssemblyUnit(&l->assembly, unit)->symbol = l->symbols[tensor];
+  sambaSetPort(&sambaAssemblyUnit(&l->assembly, unit)->outputs[0], walk,
+               l->graph->tensors[tensor].dtype,
+               sambaWalkAccess(walk, &layout, &bounds, fill, l->arena));
+  return unit;
+}
+
+void sambaConnectRange(SambaLowering *l, const SambaNest *nest, uint32_t mask,
+                       const SambaCopyRange *range, SambaEndpoint source,
+                       const SambaEndpoints *consumers) {
+  uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+  memcpy(copy, range->first, sizeof copy);
+  do {
+    const SambaEndpoints *list = &consumers[sambaCopyIndex(nest, mask, copy)];
+    sambaAssemblyConnect(&l->assembly, source, list->data, list->size);
+  } while (sambaCopyNext(nest, range, copy));
+}

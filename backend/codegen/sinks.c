@@ -1,0 +1,369 @@
+/* Where tokens go: buffers of tensors between groups, stores of results, and the staging buffers in
+ * which the tokens of several copies become long DRAM rows before they are stored. */
+#include "backend/codegen/codegen_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void appendEndpoint(SambaEndpoints *list, uint32_t unit, uint32_t port) {
+  sambaArrayAppend(list, (SambaEndpoint){unit, port});
+}
+
+/* Limits on the dimensions whose tiles reach past the extent. */
+static void raggedBounds(const SambaNest *nest, bool slice, SambaBounds *out_bounds) {
+  memset(out_bounds, 0, sizeof *out_bounds);
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    if (!slice || (int32_t)dim != nest->pipeline_dim)
+      out_bounds->dim[dim] = nest->group->extents[dim];
+}
+
+/* The walk that writes a group's output tokens into the buffers of one replica: the pipeline loop
+ * steps slots. */
+static void sliceWalk(const SambaLowering *l, const SambaNest *nest, const SambaCopyRange *range,
+                      SambaWalk *walk) {
+  const SambaStageOperand *map = &nest->group->output;
+  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+  uint32_t count = sambaOutputDims(nest, dims);
+  uint32_t first = nest->pipeline_dim >= 0;
+
+  sambaWalkStart(walk, nest, map, range);
+  if (first) {
+    sambaWalkLoops(walk, nest, map, 0, 1);
+    walk->slot_level = walk->count;
+    sambaWalkClearAddresses(walk, walk->count);
+    walk->dim_start[nest->pipeline_dim] = 0;
+    walk->axis_start[l->tensors[map->tensor].pipeline_axis] = 0;
+  }
+
+  sambaWalkLoops(walk, nest, map, first, nest->group->parallel_count);
+  sambaWalkCopies(walk, nest, map, range);
+  walk->token_level = walk->count;
+  for (uint32_t i = 0; i < count; ++i)
+    sambaWalkPoints(walk, nest, map, dims[i]);
+}
+
+static SambaStatus addBufferSinks(SambaLowering *l, uint32_t g) {
+  SambaGroupPlan *plan = &l->plans[g];
+  const SambaNest *nest = &plan->nest;
+  const SambaGroup *group = nest->group;
+  uint32_t tensor = group->output.tensor;
+  uint32_t mask = sambaCopyMask(nest, UINT32_MAX);
+  uint32_t port = 0;
+  SambaTensorPlan *target = &l->tensors[tensor];
+  const SambaStageTensor *type = &l->graph->tensors[tensor];
+
+  while (target->writers.data[port] != g)
+    ++port;
+  if (port == 0)
+    SAMBA_RETURN_IF_ERROR(
+        sambaLowerAddBuffers(l, tensor, sambaArenaFormat(l->arena, "%s.out", plan->prefix),
+                             sambaLowerLayer(l, group), (uint32_t)target->writers.size));
+  int64_t sizes[SAMBA_MAX_RANK];
+  sambaSliceSizes(l, tensor, sizes);
+  SambaLayout layout = sambaLayoutRowMajor(type->rank, sizes);
+  SambaBounds bounds;
+  raggedBounds(nest, true, &bounds);
+  for (uint32_t axis = 0; axis < type->rank && group->output.guarded; ++axis)
+    bounds.axis[axis] = (int32_t)axis == target->pipeline_axis ? 0 : type->dims[axis];
+
+  for (uint32_t replica = 0; replica < l->replicas; ++replica) {
+    SambaCopyRange range;
+    sambaReplicaRange(nest, mask, replica, &range);
+    SambaWalk walk;
+    sliceWalk(l, nest, &range, &walk);
+    for (uint32_t b = 0; b < target->buffers; ++b) {
+      uint32_t unit = target->first_buffer + replica * target->buffers + b;
+      sambaSetPort(&sambaAssemblyUnit(&l->assembly, unit)->inputs[port], &walk, type->dtype,
+                   sambaWalkAccess(&walk, &layout, &bounds, 0, l->arena));
+      uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+      memcpy(copy, range.first, sizeof copy);
+      do
+        appendEndpoint(&plan->sinks[sambaCopyIndex(nest, mask, copy)], unit, port);
+      while (sambaCopyNext(nest, &range, copy));
+    }
+  }
+
+  return NULL;
+}
+
+/* The unrolled dimension whose copies lie side by side in DRAM rows too short to be stored one by
+ * one; UINT32_MAX: none. It must be the last with several copies in the range, so that its copies'
+ * tokens follow each other. */
+static uint32_t stagedDim(const SambaLowering *l, const SambaNest *nest,
+                          const SambaCopyRange *range) {
+  const SambaGroup *group = nest->group;
+  const SambaStageTensor *type = &l->graph->tensors[group->output.tensor];
+
+  if (type->rank == 0)
+    return UINT32_MAX;
+  const int64_t *row = group->output.axes[type->rank - 1].coefficients;
+  uint32_t last = UINT32_MAX;
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
+    if (range->count[dim] > 1)
+      last = dim;
+  if (last == UINT32_MAX || row[last] != 1 || nest->copy_step[last] != nest->tile[last])
+    return UINT32_MAX;
+  for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
+    if (dim != last && row[dim] && nest->tile[dim] > 1)
+      return UINT32_MAX;
+  int64_t bytes = nest->tile[last] * sambaDTypeBytes(type->dtype);
+
+  return bytes < sambaStagingRowBytes(nest->machine) ? last : UINT32_MAX;
+}
+
+/* The points of one token, and of the whole range when staged_dim's copies belong to it. */
+static void walkOutputPoints(const SambaNest *nest, const SambaStageOperand *map,
+                             uint32_t staged_dim, const SambaCopyRange *range, SambaWalk *walk) {
+  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+  uint32_t count = sambaOutputDims(nest, dims);
+  bool met = false;
+
+  for (uint32_t i = 0; i < count; ++i) {
+    if (dims[i] == staged_dim) {
+      SambaCopyRange only = *range;
+      for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
+        if (dim != staged_dim)
+          only.count[dim] = 1;
+      sambaWalkCopies(walk, nest, map, &only);
+      met = true;
+    }
+    sambaWalkPoints(walk, nest, map, dims[i]);
+  }
+
+  if (!met && staged_dim != UINT32_MAX) { /* its tile is one point */
+    SambaCopyRange only = *range;
+    for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
+      if (dim != staged_dim)
+        only.count[dim] = 1;
+    sambaWalkCopies(walk, nest, map, &only);
+  }
+}
+
+/* A staging buffer: takes the tokens of the range's copies in turn, hands on one token with rows
+ * across staged_dim. */
+static SambaStatus addStage(SambaLowering *l, const SambaGroupPlan *plan, uint32_t staged_dim,
+                            const SambaCopyRange *range, uint32_t number, uint32_t *out_unit) {
+  const SambaNest *nest = &plan->nest;
+  const SambaGroup *group = nest->group;
+  SambaDType dtype = l->graph->tensors[group->output.tensor].dtype;
+
+  /* The slot: a tensor of its own whose axes are the dimensions; other copies are slots of their
+   * own. */
+  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+  uint32_t count = sambaOutputDims(nest, dims);
+  int64_t stride = 1;
+  int64_t copies = range->count[staged_dim];
+  SambaStageOperand map = {.tensor = group->output.tensor, .index_operand = -1};
+  SambaWalk write, read;
+  memset(&write, 0, sizeof write);
+  bool met = false;
+  int64_t of[SAMBA_MAX_STAGE_DIMS] = {0}; /* element stride of each dimension in the slot */
+  for (uint32_t i = count; i-- > 0;) {
+    of[dims[i]] = stride;
+    stride *= nest->tile[dims[i]];
+    if (dims[i] == staged_dim) {
+      stride *= copies;
+      met = true;
+    }
+  }
+
+  /* One point per copy: the copies are the innermost elements. */
+  if (!met) {
+    for (uint32_t i = 0; i < count; ++i)
+      of[dims[i]] *= copies;
+    of[staged_dim] = 1;
+    stride *= copies;
+  }
+
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
+    map.axes[0].coefficients[dim] = of[dim];
+  SambaCopyRange others = *range;
+  SambaCopyRange staged = *range;
+  for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
+    *(dim == staged_dim ? &others.count[dim] : &staged.count[dim]) = 1;
+  sambaWalkLoops(&write, nest, &map, 0, group->parallel_count);
+  sambaWalkCopies(&write, nest, &map, &others);
+  sambaWalkClearAddresses(&write, write.count);
+  write.slot_level = write.count;
+  read = write;
+  sambaWalkCopies(&write, nest, &map, &staged);
+  write.token_level = write.count;
+  for (uint32_t i = 0; i < count; ++i)
+    sambaWalkPoints(&write, nest, &map, dims[i]);
+  read.token_level = read.count;
+  if (stride > 1) {
+    read.steps[read.count] = (SambaWalkStep){.trips = (uint32_t)stride};
+    read.steps[read.count++].axis[0] = 1;
+  }
+
+  int64_t size = stride;
+  SambaLayout layout = sambaLayoutRowMajor(1, &size);
+  uint32_t depth = sambaNestTrips(nest, group->parallel_count) > 1 ||
+                           sambaCopyRangeSize(&others, group->dim_count) > 1
+                       ? 2
+                       : 1;
+  const char *name = sambaArenaFormat(l->arena, "%s.out.stage%u", plan->prefix, number);
+
+  SAMBA_RETURN_IF_ERROR(sambaCheckBufferBytes(l, name, (uint64_t)size, dtype, depth));
+  *out_unit =
+      sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_BUFFER, name, sambaLowerLayer(l, group), 1, 1);
+  SambaUnit *unit = sambaAssemblyUnit(&l->assembly, *out_unit);
+  unit->slot_count = depth;
+  unit->slot_elements = (uint64_t)size;
+  sambaSetPort(&unit->inputs[0], &write, dtype,
+               sambaWalkAccess(&write, &layout, NULL, 0, l->arena));
+  sambaSetPort(&unit->outputs[0], &read, dtype, sambaWalkAccess(&read, &layout, NULL, 0, l->arena));
+
+  return NULL;
+}
+
+static void addSinksOf(SambaGroupPlan *plan, const SambaCopyRange *range, uint32_t unit) {
+  uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+  uint32_t mask = sambaCopyMask(&plan->nest, UINT32_MAX);
+  memcpy(copy, range->first, sizeof copy);
+  do
+    appendEndpoint(&plan->sinks[sambaCopyIndex(&plan->nest, mask, copy)], unit, 0);
+  while (sambaCopyNext(&plan->nest, range, copy));
+}
+
+/* How a range's staging is cut. */
+typedef struct Staging {
+  uint32_t dim;   /* the staged dimension; UINT32_MAX: no staging */
+  uint32_t parts; /* equal parts of its copies, a staging buffer each */
+  bool apart;     /* buffers of their own for each of the other copies, else they take turns in the
+                     slots */
+} Staging;
+
+/* No port merges more than flows_per_lane streams, and rows longer than needed only make the last
+ * ones wait. */
+static Staging stagingOf(const SambaLowering *l, const SambaNest *nest,
+                         const SambaCopyRange *range) {
+  Staging staging = {stagedDim(l, nest, range), 0, false};
+  if (staging.dim == UINT32_MAX)
+    return staging;
+  uint64_t flows = (uint64_t)l->machine->flows_per_lane;
+  uint64_t copies = range->count[staging.dim];
+  uint64_t others = sambaCopyRangeSize(range, nest->group->dim_count) / copies;
+  int64_t row = nest->tile[staging.dim] *
+                sambaDTypeBytes(l->graph->tensors[nest->group->output.tensor].dtype);
+  staging.apart = others * copies > flows;
+
+  for (uint32_t parts = 1; parts <= copies; ++parts) {
+    uint64_t merged = copies / parts;
+    if (copies % parts || merged > flows || (staging.apart && others * parts > flows))
+      continue;
+    if (staging.parts && row * (int64_t)merged < 2 * sambaStagingRowBytes(l->machine))
+      break;
+    staging.parts = parts;
+  }
+
+  if (!staging.parts)
+    staging.dim = UINT32_MAX;
+  return staging;
+}
+
+bool sambaStoresFit(const SambaLowering *l, const SambaNest *nest, uint32_t count) {
+  SambaCopyRange *ranges = sambaAllocateZeroed(count, sizeof *ranges);
+  uint32_t made = sambaCutCopies(nest, sambaCopyMask(nest, UINT32_MAX), count, ranges);
+  bool fit = true;
+  for (uint32_t r = 0; r < made && fit; ++r)
+    fit = sambaCopyRangeSize(&ranges[r], nest->group->dim_count) <=
+              (uint64_t)l->machine->flows_per_lane ||
+          stagingOf(l, nest, &ranges[r]).dim != UINT32_MAX;
+  free(ranges);
+  return fit;
+}
+
+static SambaStatus addStore(SambaLowering *l, uint32_t g, const SambaCopyRange *range,
+                            uint32_t number, uint32_t *stage_number) {
+  SambaGroupPlan *plan = &l->plans[g];
+  const SambaNest *nest = &plan->nest;
+  const SambaGroup *group = nest->group;
+  const SambaStageTensor *type = &l->graph->tensors[group->output.tensor];
+  const SambaStageOperand *map = &group->output;
+
+  Staging staging =
+      stagingOf(l, nest, range); /* without one the range has few enough copies: sambaStoresFit */
+  uint32_t staged_dim = staging.dim, parts = staging.parts;
+  SambaBounds bounds;
+  raggedBounds(nest, false, &bounds);
+  for (uint32_t axis = 0; axis < type->rank && map->guarded; ++axis)
+    bounds.axis[axis] = type->dims[axis];
+  SambaLayout layout = sambaLayoutRowMajor(type->rank, type->dims);
+  SambaWalk walk;
+  SambaCopyRange tokens = *range;
+  SambaCopyRange part = *range; /* copies that step tokens; copies inside one token */
+  sambaWalkStart(&walk, nest, map, range);
+  sambaWalkLoops(&walk, nest, map, 0, group->parallel_count);
+  if (staged_dim != UINT32_MAX) {
+    tokens.count[staged_dim] = 1;
+    part.count[staged_dim] /= parts;
+  }
+
+  sambaWalkCopies(&walk, nest, map, &tokens);
+  if (parts > 1) { /* the parts take turns */
+    walk.steps[walk.count] = (SambaWalkStep){.trips = parts};
+    int64_t delta = part.count[staged_dim] * nest->copy_step[staged_dim];
+    walk.steps[walk.count].dim[staged_dim] = delta;
+    for (uint32_t axis = 0; axis < type->rank; ++axis)
+      walk.steps[walk.count].axis[axis] = map->axes[axis].coefficients[staged_dim] * delta;
+    ++walk.count;
+  }
+
+  walk.token_level = walk.count;
+  walkOutputPoints(nest, map, staged_dim, &part, &walk);
+  bool indexed = map->index_operand >= 0;
+  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+  uint32_t dim_count = sambaOutputDims(nest, dims);
+  for (uint32_t i = 0; indexed && i < dim_count; ++i)
+    walk.steps[walk.token_level + i].fixed =
+        sambaGroupDepends(group, (uint32_t)map->index_operand, dims[i]);
+  uint32_t unit =
+      sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_STORE,
+                           sambaArenaFormat(l->arena, "%s.store%u", plan->prefix, number),
+                           sambaLowerLayer(l, group), 1 + indexed, 0);
+  sambaAssemblyUnit(&l->assembly, unit)->symbol = l->symbols[group->output.tensor];
+  sambaSetPort(&sambaAssemblyUnit(&l->assembly, unit)->inputs[0], &walk, type->dtype,
+               sambaWalkAccess(&walk, &layout, &bounds, 0, l->arena));
+  if (indexed)
+    sambaLowerAddStoreIndices(l, g, range, unit);
+  if (staged_dim == UINT32_MAX) {
+    addSinksOf(plan, range, unit);
+    return NULL;
+  }
+
+  /* Staging buffers in the order in which the store takes their tokens: other copies, then
+   * parts. */
+  uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+  memcpy(copy, tokens.first, sizeof copy);
+
+  do {
+    for (uint32_t dim = 0; staging.apart && dim < SAMBA_MAX_STAGE_DIMS; ++dim)
+      if (dim != staged_dim)
+        part.first[dim] = copy[dim], part.count[dim] = 1;
+    for (uint32_t p = 0; p < parts; ++p) {
+      uint32_t stage;
+      part.first[staged_dim] = range->first[staged_dim] + p * part.count[staged_dim];
+      SAMBA_RETURN_IF_ERROR(addStage(l, plan, staged_dim, &part, (*stage_number)++, &stage));
+      sambaAssemblyConnect(&l->assembly, (SambaEndpoint){stage, 0}, &(SambaEndpoint){unit, 0}, 1);
+      addSinksOf(plan, &part, stage);
+    }
+  } while (staging.apart && sambaCopyNext(nest, &tokens, copy));
+
+  return NULL;
+}
+
+SambaStatus sambaLowerAddSinks(SambaLowering *l, uint32_t g) {
+  SambaGroupPlan *plan = &l->plans[g];
+  uint32_t tensor = plan->nest.group->output.tensor;
+  uint32_t stage_number = 0;
+  if (l->tensors[tensor].buffered)
+    SAMBA_RETURN_IF_ERROR(addBufferSinks(l, g));
+  if (l->graph->tensors[tensor].role != SAMBA_TENSOR_RESULT)
+    return NULL;
+  SambaCopyRange *ranges = SAMBA_ARENA_ARRAY(&l->scratch, SambaCopyRange, plan->stores);
+  sambaCutCopies(&plan->nest, sambaCopyMask(&plan->nest, UINT32_MAX), plan->stores, ranges);
+  for (uint32_t s = 0; s < plan->stores; ++s)
+    SAMBA_RETURN_IF_ERROR(addStore(l, g, &ranges[s], s, &stage_number));
+  return NULL;
+}

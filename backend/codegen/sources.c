@@ -1,0 +1,382 @@
+/* Where tokens come from: read ports of buffered tensors, loads and the buffers behind them. A
+ * buffer that one generator fills too slowly has several, each with its part of the slot; short
+ * DRAM rows are loaded for several copies at once into a staging buffer that deals them out. */
+#include "backend/codegen/codegen_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The elements of the tokens that leave a source: for PCUs the token box, for copies the points in
+ * output order. */
+static void walkTokenElements(const SambaNest *nest, uint32_t operand, SambaWalk *walk) {
+  const SambaStageOperand *map = &nest->group->operands[operand].map;
+  walk->token_level = walk->count;
+  if (nest->group->copy) {
+    uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+    uint32_t count = sambaOutputDims(nest, dims);
+    for (uint32_t i = 0; i < count; ++i)
+      sambaWalkPoints(walk, nest, map, dims[i]);
+    return;
+  }
+
+  SambaBox token;
+  uint32_t axes[SAMBA_MAX_RANK];
+  sambaNestBox(nest, operand, nest->group->dim_count, &token);
+  sambaNestTokenOrder(nest, operand, &token, axes);
+  sambaWalkBox(walk, &token, axes);
+}
+
+static void readBuffered(SambaLowering *l, uint32_t g, uint32_t operand,
+                         const SambaEndpoints *consumers) {
+  const SambaNest *nest = &l->plans[g].nest;
+  const SambaStageOperand *map = &nest->group->operands[operand].map;
+  uint32_t mask = sambaCopyMask(nest, operand);
+
+  for (uint32_t replica = 0; replica < l->replicas; ++replica) {
+    SambaCopyRange range;
+    SambaWalk walk;
+    sambaReplicaRange(nest, mask, replica, &range);
+    uint32_t from = sambaStartSlices(l, nest, map, &range, &walk);
+    uint32_t level = sambaNestTokenLevel(nest, operand);
+    sambaWalkLoops(&walk, nest, map, from, level > from ? level : from);
+    sambaWalkCopies(&walk, nest, map, &range);
+    walkTokenElements(nest, operand, &walk);
+    SambaEndpoint at = sambaBufferPort(l, map->tensor, g, operand, -1, replica);
+    sambaSetBufferRead(l, map->tensor, at, &walk, map->fill,
+                       nest->group->copy ? 1 : sambaNestReplay(nest, operand));
+    sambaConnectRange(l, nest, mask, &range, at, consumers);
+  }
+}
+
+/* --- Loads and their buffers --- */
+
+typedef struct Source { /* of one operand in memory */
+  uint32_t group, operand, mask;
+  uint32_t spread,
+      spread_at;  /* buffers of each source, one per iteration of the loop at that position */
+  uint32_t level; /* a slot per iteration of the loops before it */
+  SambaBox slot;
+  uint32_t ways; /* loads per buffer, each with its part along cut_axis */
+  uint32_t cut_axis;
+  uint32_t staged_dim; /* UINT32_MAX: not staged */
+  uint32_t chunks; /* staged: pieces of the slot along cut_axis that pass the staging buffer one by
+                      one */
+} Source;
+
+/* The part of a box along an axis. */
+static SambaBox partOf(const SambaBox *box, uint32_t axis, uint32_t parts) {
+  SambaBox part = *box;
+  if (parts > 1) {
+    part.size[axis] /= parts;
+    part.elements /= parts;
+  }
+  return part;
+}
+
+/* The write ports of a buffer: one per load, each for its part of the slot, or one that takes
+ * staged chunks. */
+static void setBufferWrites(SambaLowering *l, const Source *s, const SambaWalk *slots,
+                            SambaUnit *unit) {
+  SambaDType dtype = sambaNestDType(&l->plans[s->group].nest, s->operand);
+  SambaLayout layout = sambaLayoutBox(&s->slot);
+  uint32_t ports = s->staged_dim == UINT32_MAX ? s->ways : 1;
+  SambaBox part = partOf(&s->slot, s->cut_axis, ports * s->chunks);
+
+  for (uint32_t w = 0; w < ports; ++w) {
+    SambaWalk walk = *slots;
+    int64_t delta = part.size[s->cut_axis] * part.step[s->cut_axis];
+    if (s->chunks > 1) {
+      walk.steps[walk.count] = (SambaWalkStep){.trips = s->chunks};
+      walk.steps[walk.count++].axis[s->cut_axis] = delta;
+    }
+    walk.token_level = walk.count;
+    sambaWalkBox(&walk, &part, NULL);
+    sambaWalkMakeRelative(&walk, &s->slot, &s->slot);
+    walk.axis_start[s->cut_axis] += w * delta;
+    sambaSetPort(&unit->inputs[w], &walk, dtype,
+                 sambaWalkAccess(&walk, &layout, NULL, 0, l->arena));
+  }
+}
+
+/* A buffer for one source: filled slot by slot, read token by token. */
+static SambaStatus addBuffer(SambaLowering *l, const Source *s, uint32_t source,
+                             uint32_t *out_unit) {
+  const SambaGroupPlan *plan = &l->plans[s->group];
+  const SambaNest *nest = &plan->nest;
+  const SambaGroup *group = nest->group;
+  const SambaStageOperand *map = &group->operands[s->operand].map;
+  SambaDType dtype = sambaNestDType(nest, s->operand);
+  uint32_t depth =
+      sambaNestTrips(nest, s->level) > 1 ? nest->depth[s->operand] : 1; /* loaded once: one slot */
+  const char *name =
+      sambaArenaFormat(l->arena, "%s.in%u.buffer%u", plan->prefix, s->operand, source);
+  SAMBA_RETURN_IF_ERROR(sambaCheckBufferBytes(l, name, (uint64_t)s->slot.elements, dtype, depth));
+  *out_unit = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_BUFFER, name, sambaLowerLayer(l, group),
+                                   s->staged_dim == UINT32_MAX ? s->ways : 1, 1);
+  SambaUnit *unit = sambaAssemblyUnit(&l->assembly, *out_unit);
+
+  unit->slot_count = depth;
+  unit->slot_elements = (uint64_t)s->slot.elements;
+  SambaWalk slots;
+  sambaWalkStart(&slots, nest, map, NULL);
+  sambaWalkLoops(&slots, nest, map, 0, s->level);
+  sambaWalkClearAddresses(&slots, slots.count);
+  slots.slot_level = slots.token_level = slots.count;
+  setBufferWrites(l, s, &slots, unit);
+  SambaWalk read = slots;
+  uint32_t end = sambaNestTokenLevel(nest, s->operand);
+  uint32_t middle = s->spread > 1 ? s->spread_at : end;
+  sambaWalkLoops(&read, nest, map, s->level, middle);
+  sambaWalkLoops(&read, nest, map, middle + 1, end);
+  walkTokenElements(nest, s->operand, &read);
+  SambaBox token;
+  sambaNestBox(nest, s->operand, group->dim_count, &token);
+  if (group->copy)
+    memset(token.low, 0, sizeof token.low); /* points start at the map's own value */
+  sambaWalkMakeRelative(&read, &token, &s->slot);
+  SambaLayout layout = sambaLayoutBox(&s->slot);
+  sambaSetPort(&unit->outputs[0], &read, dtype, sambaWalkAccess(&read, &layout, NULL, 0, l->arena));
+  unit->outputs[0].access.replay = group->copy ? 1 : (uint32_t)sambaNestReplay(nest, s->operand);
+  sambaMarkDiagonal(unit, &unit->outputs[0]);
+
+  return NULL;
+}
+
+/* It alone walks the tensor's last axis, densely over slot and copies, and is the last with several
+ * copies. */
+uint32_t sambaStagedSourceDim(const SambaNest *nest, uint32_t operand, const SambaBox *slot,
+                              const SambaCopyRange *range) {
+  const SambaGroup *group = nest->group;
+  const SambaStageOperand *map = &group->operands[operand].map;
+  uint32_t last = UINT32_MAX;
+
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
+    if (range->count[dim] > 1)
+      last = dim;
+  if (last == UINT32_MAX || slot->rank < 2)
+    return UINT32_MAX;
+  uint32_t row = slot->rank - 1;
+  for (uint32_t axis = 0; axis < slot->rank; ++axis)
+    if (map->axes[axis].coefficients[last] != (axis == row ? 1 : 0))
+      return UINT32_MAX;
+  bool dense = slot->step[row] == 1 && slot->size[row] == nest->copy_step[last];
+  return dense && slot->size[row] * sambaDTypeBytes(sambaNestDType(nest, operand)) <
+                      sambaStagingRowBytes(nest->machine)
+             ? last
+             : UINT32_MAX;
+}
+
+/* A staging slot is stored before it is forwarded: small. */
+enum { stagingBytes = 8192 };
+
+/* Pieces of a staged slot: the fewest that are small enough and can be cut for the loads;
+ * 0: none. */
+static uint32_t chooseChunks(const SambaNest *nest, const Source *s, uint32_t copies) {
+  int64_t bytes = s->slot.elements * copies * sambaDTypeBytes(sambaNestDType(nest, s->operand));
+  int64_t size = s->slot.size[s->cut_axis];
+  for (int64_t chunks = 1; chunks <= size; ++chunks)
+    if (size % chunks == 0 && size / chunks % s->ways == 0 && bytes / chunks <= stagingBytes)
+      return (uint32_t)chunks;
+  return 0;
+}
+
+uint32_t sambaOutermostAxis(const SambaBox *box) {
+  uint32_t axis = 0;
+  while (axis + 1 < box->rank && box->size[axis] == 1)
+    ++axis;
+  return axis;
+}
+
+/* Load -> staging buffer -> buffers of the range, chunk by chunk. */
+static SambaStatus addStagedLoad(SambaLowering *l, const Source *s, const SambaCopyRange *range,
+                                 uint32_t number, const uint32_t *buffers) {
+  const SambaGroupPlan *plan = &l->plans[s->group];
+  const SambaNest *nest = &plan->nest;
+  const SambaStageOperand *map = &nest->group->operands[s->operand].map;
+  SambaDType dtype = sambaNestDType(nest, s->operand);
+  uint32_t copies = range->count[s->staged_dim];
+  uint32_t row = s->slot.rank - 1;
+  SambaBox part = partOf(&s->slot, s->cut_axis, s->chunks);
+  SambaBox wide = part;
+
+  wide.size[row] *= copies;
+  wide.elements *= copies;
+  SambaCopyRange others = *range;
+  others.count[s->staged_dim] = 1;
+  SambaWalk walk, slots;
+  sambaWalkStart(&walk, nest, map, range);
+  sambaWalkLoops(&walk, nest, map, 0, s->level);
+  if (s->chunks > 1) {
+    walk.steps[walk.count] = (SambaWalkStep){.trips = s->chunks};
+    walk.steps[walk.count++].axis[s->cut_axis] = part.size[s->cut_axis] * part.step[s->cut_axis];
+  }
+
+  sambaWalkCopies(&walk, nest, map, &others);
+  slots = walk;
+  sambaWalkClearAddresses(&slots, slots.count);
+  slots.slot_level = slots.token_level = slots.count;
+  walk.token_level = walk.count;
+  const char *layer = sambaLowerLayer(l, nest->group);
+  const char *name =
+      sambaArenaFormat(l->arena, "%s.in%u.stage%u", plan->prefix, s->operand, number);
+  uint32_t stage = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_BUFFER, name, layer, s->ways, 1);
+  SambaBox own = partOf(&wide, s->cut_axis, s->ways); /* what one load brings */
+  SambaLayout layout = sambaLayoutBox(&wide);
+
+  for (uint32_t w = 0; w < s->ways; ++w) {
+    SambaWalk from = walk, write = slots;
+    int64_t offset = w * own.size[s->cut_axis] * own.step[s->cut_axis];
+    sambaWalkBox(&from, &own, NULL);
+    from.axis_start[s->cut_axis] += offset;
+    name = sambaArenaFormat(l->arena, "%s.in%u.load%u", plan->prefix, s->operand,
+                            number * s->ways + w);
+    uint32_t load = sambaLowerAddLoad(l, map->tensor, name, layer, 0, &from, map->fill);
+    sambaWalkBox(&write, &own, NULL);
+    sambaWalkMakeRelative(&write, &wide, &wide);
+    write.axis_start[s->cut_axis] += offset;
+    sambaSetPort(&sambaAssemblyUnit(&l->assembly, stage)->inputs[w], &write, dtype,
+                 sambaWalkAccess(&write, &layout, NULL, 0, l->arena));
+    sambaAssemblyConnect(&l->assembly, (SambaEndpoint){load, 0}, &(SambaEndpoint){stage, w}, 1);
+  }
+
+  SambaUnit *unit = sambaAssemblyUnit(&l->assembly, stage);
+
+  /* Many slots: between load and buffers its tokens queue behind the long ones of the operands in
+   * use. */
+  int64_t slots_fit = l->machine->pmu_bytes / 4 / (wide.elements * sambaDTypeBytes(dtype));
+  unit->slot_count = !slots.count ? 1 : slots_fit < 2 ? 2 : slots_fit > 8 ? 8 : (uint32_t)slots_fit;
+  unit->slot_elements = (uint64_t)wide.elements;
+  SambaWalk read = slots;
+  read.steps[read.count] = (SambaWalkStep){.trips = copies};
+  read.steps[read.count++].axis[row] = part.size[row];
+  read.token_level = read.count;
+  sambaWalkBox(&read, &part, NULL);
+  sambaWalkMakeRelative(&read, &wide, &wide);
+  sambaSetPort(&unit->outputs[0], &read, dtype, sambaWalkAccess(&read, &layout, NULL, 0, l->arena));
+  uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+  memcpy(copy, range->first, sizeof copy);
+  do
+    sambaAssemblyConnect(&l->assembly, (SambaEndpoint){stage, 0},
+                         &(SambaEndpoint){buffers[sambaCopyIndex(nest, s->mask, copy)], 0}, 1);
+  while (sambaCopyNext(nest, range, copy));
+
+  return NULL;
+}
+
+/* Loads of a range without staging: one per way, dealing slots (or, direct, tokens) to the range's
+ * sources. */
+static void addLoads(SambaLowering *l, const Source *s, const SambaCopyRange *range,
+                     uint32_t number, const uint32_t *buffers, const SambaEndpoints *consumers) {
+  const SambaGroupPlan *plan = &l->plans[s->group];
+  const SambaNest *nest = &plan->nest;
+  const SambaStageOperand *map = &nest->group->operands[s->operand].map;
+  SambaBox part = partOf(&s->slot, s->cut_axis, s->ways);
+
+  for (uint32_t w = 0; w < s->ways; ++w) {
+    SambaWalk walk;
+    sambaWalkStart(&walk, nest, map, range);
+    sambaWalkLoops(&walk, nest, map, 0, s->level);
+    if (s->spread > 1)
+      sambaWalkLoops(&walk, nest, map, s->spread_at, s->spread_at + 1);
+    sambaWalkCopies(&walk, nest, map, range);
+    walk.token_level = walk.count;
+    sambaWalkBox(&walk, &part, NULL);
+    walk.axis_start[s->cut_axis] += w * part.size[s->cut_axis] * part.step[s->cut_axis];
+    const char *name = sambaArenaFormat(l->arena, "%s.in%u.load%u", plan->prefix, s->operand,
+                                        number * s->ways + w);
+    uint32_t load = sambaLowerAddLoad(l, map->tensor, name, sambaLowerLayer(l, nest->group), 0,
+                                      &walk, map->fill);
+    if (!buffers) {
+      sambaConnectRange(l, nest, s->mask, range, (SambaEndpoint){load, 0}, consumers);
+      continue;
+    }
+    for (uint32_t way = 0; way < s->spread; ++way) {
+      uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+      memcpy(copy, range->first, sizeof copy);
+      do
+        sambaAssemblyConnect(
+            &l->assembly, (SambaEndpoint){load, 0},
+            &(SambaEndpoint){buffers[sambaCopyIndex(nest, s->mask, copy) * s->spread + way], w}, 1);
+      while (sambaCopyNext(nest, range, copy));
+    }
+  }
+}
+
+static SambaStatus readMemory(SambaLowering *l, uint32_t g, uint32_t operand,
+                              const SambaEndpoints *consumers) {
+  const SambaGroupPlan *plan = &l->plans[g];
+  const SambaNest *nest = &plan->nest;
+  bool direct = sambaNestIsDirect(nest, operand);
+
+  Source s = {.group = g,
+              .operand = operand,
+              .mask = sambaCopyMask(nest, operand),
+              .staged_dim = UINT32_MAX,
+              .chunks = 1,
+              .ways = 1};
+  s.level = direct ? sambaNestTokenLevel(nest, operand) : sambaNestSlotLevel(nest, operand);
+  s.spread = direct ? 1 : sambaNestSpread(nest, operand, &s.spread_at);
+  if (direct)
+    sambaNestBox(nest, operand, nest->group->dim_count, &s.slot);
+  else
+    sambaNestSlotBox(nest, operand, &s.slot);
+  s.cut_axis = sambaOutermostAxis(&s.slot);
+  uint32_t sources = sambaNestSources(nest, operand);
+  uint32_t wanted = plan->loads[operand];
+  s.ways = plan->ways[operand];
+  SambaCopyRange *ranges = SAMBA_ARENA_ARRAY(&l->scratch, SambaCopyRange, wanted);
+  uint32_t count = sambaCutCopies(nest, s.mask, wanted, ranges);
+  if (direct) {
+    for (uint32_t r = 0; r < count; ++r)
+      addLoads(l, &s, &ranges[r], r, NULL, consumers);
+    return NULL;
+  }
+
+  /* Staging is all or nothing: the buffers must take the same chunks from every load. */
+  s.staged_dim =
+      s.spread > 1 ? UINT32_MAX : sambaStagedSourceDim(nest, operand, &s.slot, &ranges[0]);
+  uint32_t most = 1;
+  for (uint32_t r = 0; r < count && s.staged_dim != UINT32_MAX; ++r)
+    most = ranges[r].count[s.staged_dim] > most ? ranges[r].count[s.staged_dim] : most;
+  if (s.staged_dim != UINT32_MAX) {
+    s.chunks = s.cut_axis == s.slot.rank - 1 ? 0 : chooseChunks(nest, &s, most);
+    if (!s.chunks)
+      s.chunks = 1, s.staged_dim = UINT32_MAX;
+  }
+
+  uint32_t *buffers = SAMBA_ARENA_ARRAY(&l->scratch, uint32_t, sources *s.spread);
+  for (uint32_t b = 0; b < sources * s.spread; ++b) {
+    const SambaEndpoints *takers = &consumers[b / s.spread];
+    SAMBA_RETURN_IF_ERROR(addBuffer(l, &s, b, &buffers[b]));
+    sambaAssemblyConnect(&l->assembly, (SambaEndpoint){buffers[b], 0}, takers->data, takers->size);
+
+    /* The PCUs take the tokens of one iteration of the spread loop after the other. */
+    int64_t block = sambaNestTrips(nest, sambaNestTokenLevel(nest, operand)) /
+                    (s.spread > 1 ? sambaNestTrips(nest, s.spread_at + 1) : 1);
+    for (size_t t = 0; t < takers->size && s.spread > 1; ++t)
+      sambaAssemblyUnit(&l->assembly, takers->data[t].unit)->inputs[takers->data[t].port].block =
+          (uint32_t)block;
+  }
+
+  for (uint32_t r = 0; r < count; ++r) {
+    if (s.staged_dim != UINT32_MAX)
+      SAMBA_RETURN_IF_ERROR(addStagedLoad(l, &s, &ranges[r], r, buffers));
+    else
+      addLoads(l, &s, &ranges[r], r, buffers, consumers);
+  }
+
+  return NULL;
+}
+
+SambaStatus sambaLowerAddSource(SambaLowering *l, uint32_t g, uint32_t operand,
+                                const SambaEndpoints *consumers) {
+  const SambaStageOperand *map = &l->groups.groups[g]->operands[operand].map;
+  if (map->index_operand >= 0)
+    for (uint32_t replica = 0; replica < l->replicas; ++replica)
+      sambaLowerAddIndexedSource(l, g, operand, replica, consumers);
+  else if (l->tensors[map->tensor].buffered)
+    readBuffered(l, g, operand, consumers);
+  else
+    return readMemory(l, g, operand, consumers);
+  return NULL;
+}

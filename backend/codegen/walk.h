@@ -1,0 +1,76 @@
+/* Walks: the counters of one port, each with what a step of it adds to a tensor's axes and to the
+ * group's dimensions; and how a walk over a tensor becomes a port's access (addresses, guards),
+ * with neighbouring counters merged. */
+#ifndef SAMBA_BACKEND_CODEGEN_WALK_H
+#define SAMBA_BACKEND_CODEGEN_WALK_H
+
+#include "backend/plan/group/tile_nest.h"
+
+enum { SAMBA_MAX_WALK_STEPS = 48 };
+
+typedef struct SambaWalkStep {
+  uint32_t trips;
+  bool fixed; /* never merged with a neighbour: something counts these counters (index tokens) */
+  int64_t axis[SAMBA_MAX_RANK];
+  int64_t dim[SAMBA_MAX_STAGE_DIMS];
+} SambaWalkStep;
+
+typedef struct SambaWalk {
+  uint32_t count, slot_level, token_level; /* as in SambaAccess; set while steps are added */
+  SambaWalkStep steps[SAMBA_MAX_WALK_STEPS];
+  int64_t axis_start[SAMBA_MAX_RANK]; /* axis indices with all counters at zero */
+  int64_t dim_start[SAMBA_MAX_STAGE_DIMS];
+} SambaWalk;
+
+/* How axis indices become element addresses: base + sum of (index / step) * stride. */
+typedef struct SambaLayout {
+  uint32_t rank;
+  int64_t base;
+  int64_t step[SAMBA_MAX_RANK], stride[SAMBA_MAX_RANK];
+} SambaLayout;
+
+/* Part of an operand's or output's copies: for each dimension the copies [first, first + count). */
+typedef struct SambaCopyRange {
+  uint32_t first[SAMBA_MAX_STAGE_DIMS], count[SAMBA_MAX_STAGE_DIMS];
+} SambaCopyRange;
+
+/* An empty walk of `map`'s tensor from the first copy of the range on (NULL: copy 0 of
+ * everything). */
+void sambaWalkStart(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+                    const SambaCopyRange *range);
+/* The tile loops at positions [from, to); loops with one trip are left out. */
+void sambaWalkLoops(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+                    uint32_t from, uint32_t to);
+/* The copies of the range, outermost dimension first. */
+void sambaWalkCopies(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+                     const SambaCopyRange *range);
+/* The elements of a box, axes in the given order (NULL: as in memory); moves the start to the box's
+ * first element. */
+void sambaWalkBox(SambaWalk *walk, const SambaBox *box, const uint32_t *axes);
+/* The in-tile points of one dimension. */
+void sambaWalkPoints(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+                     uint32_t dim);
+
+/* Row-major layout of sizes (elements of step 1 from 0). */
+SambaLayout sambaLayoutRowMajor(uint32_t rank, const int64_t *sizes);
+/* Layout of a slot that holds the box, for walks made relative to it. */
+SambaLayout sambaLayoutBox(const SambaBox *box);
+/* Starts a walk of `inner` (a token) where that lies within `outer` (its slot) instead of within
+ * the tensor. */
+void sambaWalkMakeRelative(SambaWalk *walk, const SambaBox *inner, const SambaBox *outer);
+
+/* What must hold for an element to be touched: limits on axes (0: none) and on dimensions (0:
+ * none). */
+typedef struct SambaBounds {
+  int64_t axis[SAMBA_MAX_RANK];
+  int64_t dim[SAMBA_MAX_STAGE_DIMS];
+} SambaBounds;
+
+/* The access of a walk. Guards are made only for bounds that the walk can leave; arrays come from
+ * the arena. */
+SambaAccess sambaWalkAccess(const SambaWalk *walk, const SambaLayout *layout,
+                            const SambaBounds *bounds, uint64_t fill, SambaArena *arena);
+/* Elements of one token. */
+uint64_t sambaWalkTokenElements(const SambaWalk *walk);
+
+#endif

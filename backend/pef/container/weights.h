@@ -1,0 +1,11 @@
+/* Writing the data of symbols into an output file, hashed on the way (private to the writer). */
+#ifndef SAMBA_BACKEND_PEF_CONTAINER_WEIGHTS_H
+#define SAMBA_BACKEND_PEF_CONTAINER_WEIGHTS_H
+
+#include "backend/pef/pef.h"
+
+/* Writes the symbol's data at `offset` of `fd` (fd -1: hashes it only) and puts the checksum into
+ * the symbol; one that is there already must agree. */
+SambaStatus sambaPefWriteData(SambaPefSymbol *symbol, int fd, const char *path, uint64_t offset);
+
+#endif

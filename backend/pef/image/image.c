@@ -1,0 +1,89 @@
+/* Sections in and out of a PEF: the bits into the image, names and rates beside them; see
+ * image.h. */
+#include "backend/pef/image/image.h"
+
+#include "backend/config/encoding.h"
+
+#include <stdlib.h>
+
+static SambaStringRef copyText(SambaArena *arena, const char *text) {
+  return sambaStringRefCopy(arena, sambaStringRef(text));
+}
+
+SambaStatus sambaPefEncodeImage(SambaPef *pef, const SambaSection *section,
+                                const SambaMachine *machine, SambaPefImage *out_image) {
+  SambaByteBuffer bytes = {0};
+  SambaStatus status = sambaSectionEncode(section, machine, &bytes);
+
+  if (status) {
+    sambaArrayFree(&bytes);
+    return status;
+  }
+
+  SambaArena *arena = &pef->arena;
+  SambaPefImage image;
+  sambaPefImageInitialize(&image);
+  image.name = copyText(arena, section->name);
+  image.code = (SambaPefBytes){sambaArenaCopy(arena, bytes.data, bytes.size), bytes.size};
+  sambaArrayFree(&bytes);
+  image.formals_count = section->symbol_count;
+  image.formals = SAMBA_ARENA_ARRAY(arena, SambaPefFormal, section->symbol_count);
+  for (uint32_t i = 0; i < section->symbol_count; ++i)
+    image.formals[i].name = copyText(arena, section->symbols[i].name);
+  image.units_count = section->unit_count;
+  image.units = SAMBA_ARENA_ARRAY(arena, SambaPefUnit, section->unit_count);
+  for (uint32_t i = 0; i < section->unit_count; ++i)
+    image.units[i] = (SambaPefUnit){copyText(arena, section->units[i].name),
+                                    copyText(arena, section->units[i].layer)};
+  image.rates_count = section->stream_count;
+  image.rates = SAMBA_ARENA_ARRAY(arena, SambaPefRate, section->stream_count);
+  const uint32_t *order = sambaStreamsCanonicalOrder(section, arena);
+  bool all = true; /* have the rate that the decoder assumes */
+  for (uint32_t i = 0; i < section->stream_count; ++i) {
+    image.rates[i].permille = section->streams[order[i]].rate_permille;
+    all &= image.rates[i].permille == 1000;
+  }
+
+  if (all)
+    image.rates_count = 0;
+  *out_image = image;
+  return NULL;
+}
+
+/* The setters take C strings; names with zero bytes in them end there. */
+SambaStatus sambaPefDecodeImage(const SambaPef *pef, uint32_t image, const SambaMachine *machine,
+                                SambaArena *arena, SambaSection **out_section) {
+  const SambaPefImage *from = &pef->images[image];
+  SambaSection *section;
+  SambaStatus status =
+      sambaSectionDecode(from->code.data, from->code.size, machine, arena, &section);
+  if (!status && from->formals_count != section->symbol_count)
+    status = sambaStatusMake(SAMBA_INVALID, "it names %u formal arguments, but its code has %u",
+                             from->formals_count, section->symbol_count);
+  if (!status && from->units_count && from->units_count != section->unit_count)
+    status = sambaStatusMake(SAMBA_INVALID, "it names %u units, but its code has %u",
+                             from->units_count, section->unit_count);
+  if (!status && from->rates_count && from->rates_count != section->stream_count)
+    status = sambaStatusMake(SAMBA_INVALID, "it gives the rates of %u streams, but its code has %u",
+                             from->rates_count, section->stream_count);
+  if (status)
+    return sambaStatusAnnotate(status, "image %u", image);
+  sambaSectionSetName(section, from->name.data);
+  for (uint32_t i = 0; i < from->formals_count; ++i)
+    sambaSectionSetSymbol(section, i, from->formals[i].name.data);
+  for (uint32_t i = 0; i < from->units_count; ++i)
+    sambaSectionSetUnit(section, i, from->units[i].name.data, from->units[i].layer.data);
+  for (uint32_t i = 0; i < from->rates_count; ++i)
+    sambaSectionSetRate(section, i, from->rates[i].permille);
+  *out_section = section;
+
+  return NULL;
+}
+
+SambaStringRef sambaPefCallLayer(const SambaPef *pef, uint32_t call, uint32_t unit) {
+  const SambaPefCall *from = &pef->calls[call];
+  const SambaPefImage *image = &pef->images[pef->sections[from->section].image];
+  if (unit < from->layers_count)
+    return from->layers[unit].name;
+  return unit < image->units_count ? image->units[unit].layer : sambaStringRef("");
+}

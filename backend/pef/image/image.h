@@ -1,0 +1,20 @@
+/* Sections in and out of a PEF: an image is the bits of a section, with its names beside. */
+#ifndef SAMBA_BACKEND_PEF_IMAGE_IMAGE_H
+#define SAMBA_BACKEND_PEF_IMAGE_IMAGE_H
+
+#include "backend/pef/pef.h"
+#include "backend/section/section.h"
+
+/* Encodes a placed and routed section; formals, units and planned rates go into the debug tables.
+ * All in pef's arena. */
+SambaStatus sambaPefEncodeImage(SambaPef *pef, const SambaSection *section,
+                                const SambaMachine *machine, SambaPefImage *out_image);
+/* Decodes image `image` (checked as sambaSectionDecode does) and puts names, layers and rates back.
+ * The section lives in `arena`; unit layers are those of the image. */
+SambaStatus sambaPefDecodeImage(const SambaPef *pef, uint32_t image, const SambaMachine *machine,
+                                SambaArena *arena, SambaSection **out_section);
+/* The source layer of a unit in a call: the call's own debug map, else the image's; "" when nobody
+ * knows. Borrowed. */
+SambaStringRef sambaPefCallLayer(const SambaPef *pef, uint32_t call, uint32_t unit);
+
+#endif

@@ -1,0 +1,125 @@
+/* NAME.pef.log: what was compiled, for people. Traffic is counted from the configurations. */
+#include "backend/pef/image/image.h"
+#include "support/container/string_map.h"
+#include "support/file/atomic_file.h"
+#include "support/text/escape.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { maxLayers = 12 }; /* shown per section */
+
+/* Elements that an address generator's chain of counters visits, padding included. */
+static uint64_t elementsOf(const SambaAccess *access) {
+  uint64_t elements = 1;
+  for (uint32_t c = 0; c < access->counter_count; ++c)
+    elements *= access->trips[c];
+  return elements;
+}
+
+/* Bytes that one call moves between DRAM and the chip, as its address generators are configured. */
+static void countTraffic(const SambaSection *section, uint64_t *out_read, uint64_t *out_written) {
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    bool load = unit->kind == SAMBA_UNIT_LOAD, store = unit->kind == SAMBA_UNIT_STORE;
+    if ((load && !unit->output_count) || (store && !unit->input_count) || (!load && !store))
+      continue;
+    const SambaPort *port = load ? &unit->outputs[0] : &unit->inputs[0];
+    *(load ? out_read : out_written) += elementsOf(&port->access) * sambaDTypeBytes(port->dtype);
+  }
+}
+
+/* The layers of a section's units, each once, in the order of the units. */
+static void writeLayers(FILE *out, const SambaPefImage *image, SambaArena *arena) {
+  SambaStringMap seen = {0};
+  for (uint32_t u = 0; u < image->units_count && seen.size < maxLayers; ++u)
+    if (image->units[u].layer.size && sambaStringMapInsert(&seen, image->units[u].layer, u, NULL))
+      fprintf(out, "%s%s", seen.size == 1 ? "  layers " : ", ",
+              sambaStringEscape(arena, image->units[u].layer).data);
+  fputs(seen.size == maxLayers ? ", ...\n" : "\n", out);
+  sambaStringMapFree(&seen);
+}
+
+static void writeSections(FILE *out, const SambaPef *pef, const SambaMachine *machine,
+                          SambaArena *arena) {
+  double pcus = (double)sambaMachinePcuCount(machine);
+  double pmus = (double)sambaMachinePmuCount(machine);
+  uint32_t *calls = SAMBA_ARENA_ARRAY(arena, uint32_t, pef->sections_count);
+
+  for (uint32_t i = 0; i < pef->calls_count; ++i)
+    ++calls[pef->calls[i].section];
+  fprintf(out, "\n%5s %-8s %5s %5s %6s %5s %6s %4s %14s %14s %14s  %s\n", "id", "type", "calls",
+          "PCU", "", "PMU", "", "AG", "est. cycles", "read B", "written B", "name");
+
+  for (uint32_t i = 0; i < pef->sections_count; ++i) {
+    const SambaPefSection *section = &pef->sections[i];
+    uint64_t read = 0, written = 0;
+    SambaArena scratch = {0};
+    SambaSection *code;
+    SambaStatus status = sambaPefDecodeImage(pef, section->image, machine, &scratch, &code);
+    if (!status)
+      countTraffic(code, &read, &written);
+    fprintf(out,
+            "%5u %-8s %5u %5u %5.1f%% %5u %5.1f%% %4u %14" PRIu64 " %14" PRIu64 " %14" PRIu64
+            "  %s%s",
+            i, sambaPefSectionTypeName(section->type), calls[i], section->pcus,
+            100.0 * section->pcus / pcus, section->pmus, 100.0 * section->pmus / pmus, section->ags,
+            section->estimated_cycles, read, written, sambaStringEscape(arena, section->name).data,
+            section->flags & SAMBA_PEF_SPLIT_K ? "  (split-k: partial sums are added across units)"
+                                               : "");
+    if (status)
+      fprintf(out, "  (not decoded: %s)", sambaStatusGetMessage(status));
+    writeLayers(out, &pef->images[section->image], arena);
+    sambaStatusFree(status);
+    sambaArenaDestroy(&scratch);
+  }
+}
+
+static void writeMemory(FILE *out, const SambaPef *pef) {
+  uint64_t bytes[4] = {0}, data = 0;
+  for (uint32_t i = 0; i < pef->regions_count; ++i)
+    bytes[pef->regions[i].memory & 3] += pef->regions[i].bytes;
+  for (uint32_t i = 0; i < pef->symbols_count; ++i)
+    data += pef->symbols[i].init_bytes;
+  fprintf(out,
+          "symbols: %u in %u regions; HBM %" PRIu64 " B, DDR %" PRIu64 " B, host %" PRIu64
+          " B; data on load %" PRIu64 " B\n",
+          pef->symbols_count, pef->regions_count, bytes[SAMBA_PEF_MEMORY_HBM],
+          bytes[SAMBA_PEF_MEMORY_DDR], bytes[SAMBA_PEF_MEMORY_HOST], data);
+}
+
+SambaStatus sambaPefWriteLog(const SambaPef *pef, const char *path) {
+  SambaMachine machine;
+  SAMBA_RETURN_IF_ERROR(sambaPefGetMachine(pef, &machine));
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+
+  if (!out)
+    return sambaStatusMake(SAMBA_IO, "%s: cannot be written: out of memory", path);
+  SambaArena arena = {0};
+  fprintf(out,
+          "# Written by %s; estimated cycles are the planner's; real ones come from samba-run.\n",
+          sambaStringEscape(&arena, pef->header.producer).data);
+  fprintf(out, "target: %s\n", sambaStringEscape(&arena, pef->machine.name).data);
+  for (uint32_t i = 0; i < pef->options_count; ++i)
+    fprintf(out, "option: %s = %s\n", sambaStringEscape(&arena, pef->options[i].key).data,
+            sambaStringEscape(&arena, pef->options[i].value).data);
+  for (uint32_t i = 0; i < pef->graphs_count; ++i)
+    fprintf(out, "graph %u: %s, calls [%u, %u)\n", i,
+            sambaStringEscape(&arena, pef->graphs[i].name).data, pef->graphs[i].first_call,
+            pef->graphs[i].first_call + pef->graphs[i].call_count);
+  fprintf(out, "sections: %u, configurations: %u, calls: %u\n", pef->sections_count,
+          pef->images_count, pef->calls_count);
+  writeMemory(out, pef);
+  writeSections(out, pef, &machine, &arena);
+  bool failed = fclose(out) != 0;
+  SambaStatus status = failed
+                           ? sambaStatusMake(SAMBA_IO, "%s: cannot be written: out of memory", path)
+                           : sambaWriteFile(path, text, size);
+  free(text);
+  sambaArenaDestroy(&arena);
+
+  return status;
+}

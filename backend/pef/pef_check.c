@@ -1,0 +1,315 @@
+/* Consistency of a PEF; see sambaPefCheck in pef.h. First every field by its kind (the schema knows
+ * what is an index of what), then what the records mean together: memory, symbols, schedule. */
+#include "backend/pef/schema.h"
+#include "support/container/string_map.h"
+#include "support/text/escape.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+typedef struct Checker {
+  const SambaPef *pef;
+  SambaArena arena; /* texts of messages */
+  SambaMachine machine;
+} Checker;
+
+#define U64(x) ((uint64_t)(x))
+
+/* "symbol 3 \"x\"". */
+static const char *describe(Checker *checker, SambaPefTableId id, uint32_t index,
+                            SambaStringRef name) {
+  return sambaArenaFormat(&checker->arena, "%s %u %s", sambaPefTable(id)->singular, index,
+                          sambaStringEscape(&checker->arena, name).data);
+}
+#define DESCRIBE(Type, index, record)                                                              \
+  describe(checker, SAMBA_PEF_TABLE_##Type, (index), (record)->name)
+#define INVALID(...) sambaStatusMake(SAMBA_INVALID, __VA_ARGS__)
+
+static SambaStatus checkField(Checker *checker, const SambaPefField *field, const void *record) {
+  uint32_t value, count;
+  memcpy(&value, sambaPefFieldAt(record, field), sizeof value);
+  switch ((SambaPefFieldKind)field->kind) {
+  case SAMBA_PEF_FIELD_ENUM:
+    if (!sambaPefEnumeratorName(field->values, value))
+      return INVALID("%s is %u, which has no meaning", field->name, value);
+    return NULL;
+  case SAMBA_PEF_FIELD_FLAGS:
+    if (value & ~sambaPefFlagsMask(field->values))
+      return INVALID("%s is 0x%x, but only the bits 0x%x have a meaning", field->name, value,
+                     sambaPefFlagsMask(field->values));
+    return NULL;
+  case SAMBA_PEF_FIELD_DTYPE:
+    if (value >= SAMBA_DTYPE_COUNT)
+      return INVALID("%s is %u, which is no dtype", field->name, value);
+    return NULL;
+  case SAMBA_PEF_FIELD_OPTIONAL:
+    if (value == SAMBA_PEF_NONE)
+      return NULL;
+    /* fallthrough */
+  case SAMBA_PEF_FIELD_INDEX:
+    sambaPefTableRecords(checker->pef, field->target, &count);
+    if (value >= count)
+      return INVALID("%s is %s %u, but there are %u", field->name,
+                     sambaPefTable(field->target)->singular, value, count);
+    return NULL;
+  default:
+    return NULL;
+  }
+}
+
+/* One level of children is all there is: the schema test holds that. */
+static SambaStatus checkFields(Checker *checker, const SambaPefTable *table, const void *record) {
+  for (uint32_t f = 0; f < table->field_count; ++f) {
+    const SambaPefField *field = &table->fields[f];
+    if (field->kind != SAMBA_PEF_FIELD_CHILDREN) {
+      SAMBA_RETURN_IF_ERROR(checkField(checker, field, record));
+      continue;
+    }
+    const SambaPefTable *child_table = sambaPefTable(field->target);
+    const char *children = sambaPefFieldChildren(record, field);
+    uint32_t count = sambaPefFieldCount(record, field);
+    for (uint32_t i = 0; i < count; ++i)
+      for (uint32_t g = 0; g < child_table->field_count; ++g) {
+        SambaStatus status = checkField(checker, &child_table->fields[g],
+                                        children + (size_t)i * child_table->struct_bytes);
+        if (status)
+          return sambaStatusAnnotate(status, "%s %u", child_table->singular, i);
+      }
+  }
+
+  return NULL;
+}
+
+static SambaStatus checkTables(Checker *checker) {
+  for (uint32_t t = 0; t < SAMBA_PEF_TABLE_COUNT; ++t) {
+    const SambaPefTable *table = sambaPefTable(t);
+    uint32_t count;
+    const char *records = sambaPefTableRecords(checker->pef, t, &count);
+    for (uint32_t i = 0; i < count; ++i) {
+      SambaStatus status = checkFields(checker, table, records + (size_t)i * table->struct_bytes);
+      if (status)
+        return sambaStatusAnnotate(status, "%s %u", table->singular, i);
+    }
+  }
+  return NULL;
+}
+
+/* Bounds of a memory in the device's address space; see tables.def, region.address. */
+static void memoryBounds(const SambaMachine *machine, SambaPefMemory memory, uint64_t *out_start,
+                         uint64_t *out_end) {
+  uint64_t hbm = U64(machine->hbm_bytes);
+  uint64_t ddr = U64(machine->ddr_bytes);
+  *out_start = memory == SAMBA_PEF_MEMORY_HBM   ? 0
+               : memory == SAMBA_PEF_MEMORY_DDR ? hbm
+                                                : hbm + ddr;
+  *out_end = memory == SAMBA_PEF_MEMORY_HBM   ? hbm
+             : memory == SAMBA_PEF_MEMORY_DDR ? hbm + ddr
+                                              : UINT64_C(1) << 46;
+}
+
+static int compareRegions(const void *a, const void *b) {
+  const SambaPefRegion *const *first = a, *const *second = b;
+  if ((*first)->address != (*second)->address)
+    return (*first)->address < (*second)->address ? -1 : 1;
+  return (*first > *second) - (*first < *second);
+}
+
+static SambaStatus checkRegions(Checker *checker) {
+  const SambaPef *pef = checker->pef;
+  const SambaPefRegion **sorted =
+      SAMBA_ARENA_ARRAY(&checker->arena, const SambaPefRegion *, pef->regions_count);
+
+  for (uint32_t i = 0; i < pef->regions_count; ++i) {
+    const SambaPefRegion *region = sorted[i] = &pef->regions[i];
+    if (region->memory == SAMBA_PEF_MEMORY_ANY)
+      return INVALID("%s: memory is `any`, expected the one that was assigned",
+                     DESCRIBE(Region, i, region));
+    if (!region->alignment || region->alignment & (region->alignment - 1))
+      return INVALID("%s: alignment is %" PRIu64 ", expected a power of two",
+                     DESCRIBE(Region, i, region), region->alignment);
+    if (region->address & (region->alignment - 1))
+      return INVALID("%s: address 0x%" PRIx64 " is not a multiple of its alignment %" PRIu64,
+                     DESCRIBE(Region, i, region), region->address, region->alignment);
+    uint64_t start, end;
+    memoryBounds(&checker->machine, region->memory, &start, &end);
+    if (!region->bytes || region->address < start || region->address > end ||
+        region->bytes > end - region->address)
+      return INVALID("%s: address 0x%" PRIx64 " and %" PRIu64 " bytes are not within [0x%" PRIx64
+                     ", 0x%" PRIx64 "), the %s of machine %s",
+                     DESCRIBE(Region, i, region), region->address, region->bytes, start, end,
+                     region->memory == SAMBA_PEF_MEMORY_HBM   ? "HBM"
+                     : region->memory == SAMBA_PEF_MEMORY_DDR ? "DDR"
+                                                              : "host memory",
+                     checker->machine.name);
+    for (uint32_t k = 0; k < region->owners_count; ++k)
+      if (pef->symbols[region->owners[k].symbol].region != i)
+        return INVALID("%s: owner %u is symbol %u, which is in region %u",
+                       DESCRIBE(Region, i, region), k, region->owners[k].symbol,
+                       pef->symbols[region->owners[k].symbol].region);
+  }
+
+  qsort(sorted, pef->regions_count, sizeof *sorted, compareRegions);
+  for (uint32_t i = 1; i < pef->regions_count; ++i)
+    if (sorted[i]->address - sorted[i - 1]->address < sorted[i - 1]->bytes)
+      return INVALID("%s overlaps %s",
+                     DESCRIBE(Region, (uint32_t)(sorted[i] - pef->regions), sorted[i]),
+                     DESCRIBE(Region, (uint32_t)(sorted[i - 1] - pef->regions), sorted[i - 1]));
+  return NULL;
+}
+
+static SambaStatus checkShape(const SambaPefSymbol *symbol) {
+  uint64_t elements = 1;
+  if (symbol->dims_count > SAMBA_PEF_MAX_RANK)
+    return INVALID("it has %u dimensions, expected at most %d", symbol->dims_count,
+                   SAMBA_PEF_MAX_RANK);
+
+  for (uint32_t d = 0; d < symbol->dims_count; ++d) {
+    if (__builtin_mul_overflow(elements, symbol->dims[d].size, &elements) || elements >> 48 ||
+        symbol->dims[d].size >> 48)
+      return INVALID("its shape has 2^48 elements or more");
+  }
+
+  if (symbol->bytes != elements * sambaDTypeBytes(symbol->device_dtype))
+    return INVALID("bytes is %" PRIu64 ", expected %" PRIu64 " elements of %s", symbol->bytes,
+                   elements, sambaDTypeName(symbol->device_dtype));
+  bool data = symbol->init == SAMBA_PEF_INIT_BLOB || symbol->init == SAMBA_PEF_INIT_FILE;
+  if (data && symbol->init_bytes != elements * sambaDTypeBytes(symbol->init_dtype))
+    return INVALID("init_bytes is %" PRIu64 ", expected %" PRIu64 " elements of %s",
+                   symbol->init_bytes, elements, sambaDTypeName(symbol->init_dtype));
+  if (data && symbol->init_offset > INT64_MAX - symbol->init_bytes)
+    return INVALID("init_offset %" PRIu64 " is beyond any file", symbol->init_offset);
+  return NULL;
+}
+
+static SambaStatus checkSymbol(Checker *checker, const SambaPefSymbol *symbol) {
+  const SambaPefRegion *region = &checker->pef->regions[symbol->region];
+  if (!symbol->name.size)
+    return INVALID("it has no name");
+  SAMBA_RETURN_IF_ERROR(checkShape(symbol));
+  if (symbol->address < region->address || symbol->address - region->address > region->bytes ||
+      symbol->bytes > region->bytes - (symbol->address - region->address))
+    return INVALID("address 0x%" PRIx64 " and %" PRIu64
+                   " bytes are not within its region %u [0x%" PRIx64 ", 0x%" PRIx64 ")",
+                   symbol->address, symbol->bytes, symbol->region, region->address,
+                   region->address + region->bytes);
+  if (symbol->address % sambaDTypeBytes(symbol->device_dtype))
+    return INVALID("address 0x%" PRIx64 " is not a multiple of the size of %s", symbol->address,
+                   sambaDTypeName(symbol->device_dtype));
+  if ((symbol->first_call == SAMBA_PEF_NONE) != (symbol->last_call == SAMBA_PEF_NONE) ||
+      symbol->first_call > symbol->last_call)
+    return INVALID("first_call and last_call are not an interval");
+  if (symbol->init == SAMBA_PEF_INIT_FILE && !symbol->init_file.size && !symbol->source.path)
+    return INVALID("init is a file without init_file");
+  return NULL;
+}
+
+static SambaStatus checkSymbols(Checker *checker) {
+  const SambaPef *pef = checker->pef;
+  SambaStringMap names = {0};
+  SambaStatus status = NULL;
+
+  for (uint32_t i = 0; i < pef->symbols_count && !status; ++i) {
+    const SambaPefSymbol *symbol = &pef->symbols[i];
+    uint32_t other;
+    status = checkSymbol(checker, symbol);
+    if (!status && !sambaStringMapInsert(&names, symbol->name, i, &other))
+      status = INVALID("symbol %u has the same name", other);
+    if (status)
+      sambaStatusAnnotate(status, "%s", DESCRIBE(Symbol, i, symbol));
+  }
+
+  sambaStringMapFree(&names);
+  return status;
+}
+
+static SambaStatus checkBindings(Checker *checker, const SambaPefCall *call) {
+  const SambaPef *pef = checker->pef;
+  const SambaPefImage *image = &pef->images[pef->sections[call->section].image];
+  bool *bound = SAMBA_ARENA_ARRAY(&checker->arena, bool, image->formals_count);
+
+  for (uint32_t i = 0; i < call->bindings_count; ++i) {
+    const SambaPefBinding *binding = &call->bindings[i];
+    if (binding->kind == SAMBA_PEF_BINDING_ARGIN) {
+      if (binding->argin == SAMBA_PEF_NONE)
+        return INVALID("binding %u names no argin", i);
+      if (binding->formal >= pef->argins_count)
+        return INVALID("binding %u is slot %u of the argument block, which has %u", i,
+                       binding->formal, pef->argins_count);
+      continue;
+    }
+    if (binding->symbol == SAMBA_PEF_NONE)
+      return INVALID("binding %u names no symbol", i);
+    if (binding->formal >= image->formals_count)
+      return INVALID("binding %u is formal argument %u, but the image has %u", i, binding->formal,
+                     image->formals_count);
+    if (bound[binding->formal])
+      return INVALID("binding %u binds formal argument %u again", i, binding->formal);
+    bound[binding->formal] = true;
+    if (binding->offset >= pef->symbols[binding->symbol].bytes)
+      return INVALID("binding %u: offset %" PRIu64 " is beyond symbol %u of %" PRIu64 " bytes", i,
+                     binding->offset, binding->symbol, pef->symbols[binding->symbol].bytes);
+  }
+
+  for (uint32_t i = 0; i < image->formals_count; ++i)
+    if (!bound[i])
+      return INVALID("formal argument %u %s is not bound", i,
+                     sambaStringEscape(&checker->arena, image->formals[i].name).data);
+  return NULL;
+}
+
+static SambaStatus checkCall(Checker *checker, uint32_t id) {
+  const SambaPef *pef = checker->pef;
+  const SambaPefCall *call = &pef->calls[id];
+  const SambaPefGraph *graph = &pef->graphs[call->graph];
+  for (uint32_t i = 0; i < call->depends_count; ++i)
+    if (call->depends[i].call >= id)
+      return INVALID("it depends on call %u, which is not earlier", call->depends[i].call);
+  if (id < graph->first_call || id - graph->first_call >= graph->call_count)
+    return INVALID("it is not among the calls of its graph %u", call->graph);
+  uint32_t units = pef->images[pef->sections[call->section].image].units_count;
+  if (call->layers_count && call->layers_count != units)
+    return INVALID("it names the layers of %u units, but the image has %u", call->layers_count,
+                   units);
+  return checkBindings(checker, call);
+}
+
+static SambaStatus checkSchedule(Checker *checker) {
+  const SambaPef *pef = checker->pef;
+  for (uint32_t i = 0; i < pef->graphs_count; ++i) {
+    const SambaPefGraph *graph = &pef->graphs[i];
+    if (graph->first_call > pef->calls_count ||
+        graph->call_count > pef->calls_count - graph->first_call)
+      return INVALID("%s: calls %u and the %u from there do not exist; there are %u",
+                     DESCRIBE(Graph, i, graph), graph->first_call, graph->call_count,
+                     pef->calls_count);
+  }
+
+  for (uint32_t i = 0; i < pef->calls_count; ++i) {
+    SambaStatus status = checkCall(checker, i);
+    if (status)
+      return sambaStatusAnnotate(status, "call %u", i);
+  }
+
+  return NULL;
+}
+
+SambaStatus sambaPefCheck(const SambaPef *pef) {
+  Checker checker = {.pef = pef};
+  SambaStatus status = NULL;
+
+  if (pef->header.major != SAMBA_PEF_MAJOR)
+    status = INVALID("header: major is %u, expected %d", pef->header.major, SAMBA_PEF_MAJOR);
+  if (!status)
+    status = checkTables(&checker);
+  if (!status)
+    status = sambaStatusAnnotate(sambaPefGetMachine(pef, &checker.machine), "machine");
+  if (!status)
+    status = checkRegions(&checker);
+  if (!status)
+    status = checkSymbols(&checker);
+  if (!status)
+    status = checkSchedule(&checker);
+  sambaArenaDestroy(&checker.arena);
+
+  return status;
+}

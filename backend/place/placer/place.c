@@ -1,0 +1,223 @@
+/* Placement, the entry: counts units against the machine, honours placement by hand, builds nets,
+ * writes the result. */
+#include "backend/place/placer/place.h"
+
+#include "backend/place/placer/placement.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const slotClassNames[SAMBA_SLOT_CLASSES] = {"PCU", "PMU", "address generator"};
+
+static SambaSlotClass classOf(SambaUnitKind kind) {
+  return kind == SAMBA_UNIT_COMPUTE  ? SAMBA_SLOT_PCU
+         : kind == SAMBA_UNIT_BUFFER ? SAMBA_SLOT_PMU
+                                     : SAMBA_SLOT_AG;
+}
+
+static int compareNames(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Too many units of one class: the error names the layer that has most of them and what to try. */
+static SambaStatus unitsExceed(const SambaPlacement *p, SambaSlotClass class, int64_t limit) {
+  const SambaSection *section = p->section;
+  uint32_t count = 0;
+  const char **layers = sambaAllocate(sambaArraySize(p->class_count[class], sizeof *layers));
+
+  for (uint32_t u = 0; u < p->unit_count; ++u)
+    if (p->unit_class[u] == class)
+      layers[count++] = section->units[u].layer ? section->units[u].layer : "";
+  qsort(layers, count, sizeof *layers, compareNames);
+  uint32_t best = 0, bestCount = 0;
+
+  for (uint32_t i = 0, j; i < count; i = j) {
+    for (j = i + 1; j < count && strcmp(layers[j], layers[i]) == 0; ++j) {
+    }
+    if (layers[i][0] && j - i > bestCount) {
+      best = i;
+      bestCount = j - i;
+    }
+  }
+
+  const char *name = slotClassNames[class];
+  SambaStatus status =
+      sambaStatusMake(SAMBA_EXHAUSTED, "section @%s needs %u %ss, but %s has %lld", section->name,
+                      count, name, p->machine->name, (long long)limit);
+  if (bestCount)
+    sambaStatusNote(status, "layer '%s' has the most: %u %s%s", layers[best], bestCount, name,
+                    bestCount == 1 ? "" : "s");
+  sambaStatusNote(
+      status,
+      "lower the section's parallel factor, split the section, or choose a machine with more %ss",
+      name);
+  free(layers);
+
+  return status;
+}
+
+static SambaStatus checkCounts(const SambaPlacement *p) {
+  const int64_t limits[SAMBA_SLOT_CLASSES] = {
+      sambaMachinePcuCount(p->machine), sambaMachinePmuCount(p->machine), p->machine->ag_count};
+  for (int class = 0; class < SAMBA_SLOT_CLASSES; ++class)
+    if (p->class_count[class] > limits[class])
+      return unitsExceed(p, (SambaSlotClass)class, limits[class]);
+  return NULL;
+}
+
+/* Takes over what was placed by hand. */
+static SambaStatus takeFixed(SambaPlacement *p) {
+  for (uint32_t u = 0; u < p->unit_count; ++u) {
+    const SambaUnit *unit = &p->section->units[u];
+    uint32_t slot;
+    if (p->unit_class[u] == SAMBA_SLOT_AG) {
+      if (unit->ag < 0)
+        continue;
+      if (unit->ag >= p->machine->ag_count)
+        return sambaStatusMake(
+            SAMBA_INVALID,
+            "section @%s: unit %s is placed on address generator %d, but %s has %lld",
+            p->section->name, unit->name, unit->ag, p->machine->name,
+            (long long)p->machine->ag_count);
+      slot = p->site_count + (uint32_t)unit->ag;
+    } else {
+      if (unit->x < 0 && unit->y < 0)
+        continue;
+      if (unit->x < 0 || unit->y < 0 || unit->x >= p->width || unit->y >= p->height)
+        return sambaStatusMake(
+            SAMBA_INVALID,
+            "section @%s: unit %s is placed at (%d,%d), outside the %d x %d sites of %s",
+            p->section->name, unit->name, unit->x, unit->y, p->width, p->height, p->machine->name);
+      slot = (uint32_t)unit->y * (uint32_t)p->width + (uint32_t)unit->x;
+      if (sambaPlacementSlotClass(p, slot) != p->unit_class[u])
+        return sambaStatusMake(
+            SAMBA_INVALID,
+            "section @%s: unit %s (%s) is placed at (%d,%d), which is a %s, not a %s",
+            p->section->name, unit->name, sambaUnitKindName(unit->kind), unit->x, unit->y,
+            slotClassNames[sambaPlacementSlotClass(p, slot)], slotClassNames[p->unit_class[u]]);
+    }
+
+    if (p->occupant[slot]) {
+      const char *other = p->section->units[p->occupant[slot] - 1].name;
+      if (slot >= p->site_count)
+        return sambaStatusMake(
+            SAMBA_INVALID, "section @%s: units %s and %s are both placed on address generator %d",
+            p->section->name, other, unit->name, unit->ag);
+      return sambaStatusMake(SAMBA_INVALID,
+                             "section @%s: units %s and %s are both placed at (%d,%d)",
+                             p->section->name, other, unit->name, unit->x, unit->y);
+    }
+
+    sambaPlacementSet(p, u, slot);
+    p->unit_fixed[u] = true;
+  }
+
+  return NULL;
+}
+
+/* The length of a tree over many points exceeds their bounding box; in sixteenths, a straight line
+ * through published averages (1.0 for 3 points, about 2.8 for 50). */
+static uint32_t fanoutFactor(uint32_t units) {
+  uint32_t extra = units > 3 ? units - 3 : 0;
+  return 16 + (extra < 4096 ? extra : 4096) * 5 / 8;
+}
+
+static void buildNets(SambaPlacement *p, SambaArena *arena) {
+  const SambaSection *section = p->section;
+  size_t pins = 0;
+
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    pins += 1 + (size_t)section->streams[s].destination_count;
+  p->net_start = SAMBA_ARENA_ARRAY(arena, uint32_t, (size_t)section->stream_count + 1);
+  p->net_weight = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count);
+  p->net_units = SAMBA_ARENA_ARRAY(arena, uint32_t, pins);
+  p->unit_net_start = SAMBA_ARENA_ARRAY(arena, uint32_t, (size_t)p->unit_count + 1);
+  uint32_t *seen = SAMBA_ARENA_ARRAY(arena, uint32_t, p->unit_count);
+  uint32_t size = 0;
+
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    const SambaStream *stream = &section->streams[s];
+    uint32_t start = size;
+    for (uint32_t d = 0; d <= stream->destination_count; ++d) {
+      uint32_t unit = d ? stream->destinations[d - 1].unit : stream->source.unit;
+      if (seen[unit] == s + 1)
+        continue;
+      seen[unit] = s + 1;
+      p->net_units[size++] = unit;
+    }
+    if (size - start < 2) {
+      size = start;
+      continue;
+    }
+    for (uint32_t i = start; i < size; ++i)
+      ++p->unit_net_start[p->net_units[i] + 1];
+    p->net_weight[p->net_count++] = (64 + stream->rate_permille) * fanoutFactor(size - start);
+    p->net_start[p->net_count] = size;
+  }
+
+  for (uint32_t u = 0; u < p->unit_count; ++u)
+    p->unit_net_start[u + 1] += p->unit_net_start[u];
+  p->unit_nets = SAMBA_ARENA_ARRAY(arena, uint32_t, size);
+  memset(seen, 0, p->unit_count * sizeof *seen);
+  for (uint32_t net = 0; net < p->net_count; ++net)
+    for (uint32_t i = p->net_start[net]; i < p->net_start[net + 1]; ++i) {
+      uint32_t unit = p->net_units[i];
+      p->unit_nets[p->unit_net_start[unit] + seen[unit]++] = net;
+    }
+}
+
+static SambaStatus build(SambaPlacement *p, SambaArena *arena, const SambaSection *section,
+                         const SambaMachine *machine) {
+  *p = (SambaPlacement){.section = section, .machine = machine, .unit_count = section->unit_count};
+  p->width = (int32_t)machine->grid_columns;
+  p->height = (int32_t)machine->grid_rows;
+  p->site_count = (uint32_t)sambaMachineSiteCount(machine);
+  p->slot_count = p->site_count + (uint32_t)machine->ag_count;
+  p->unit_class = SAMBA_ARENA_ARRAY(arena, SambaSlotClass, p->unit_count);
+  for (uint32_t u = 0; u < p->unit_count; ++u)
+    ++p->class_count[p->unit_class[u] = classOf(section->units[u].kind)];
+  SAMBA_RETURN_IF_ERROR(checkCounts(p));
+  int32_t *columns = SAMBA_ARENA_ARRAY(arena, int32_t, (size_t)p->width);
+
+  for (int32_t x = 1; x < p->width; ++x)
+    columns[x] = columns[x - 1] + (int32_t)sambaMachineHopCycles(machine, x - 1, 0, x, 0);
+  p->column_cycles = columns;
+  p->row_cycles = (int32_t)sambaMachineHopCycles(machine, 0, 0, 0, 1);
+  int32_t *ag_x = SAMBA_ARENA_ARRAY(arena, int32_t, (size_t)machine->ag_count);
+  int32_t *ag_y = SAMBA_ARENA_ARRAY(arena, int32_t, (size_t)machine->ag_count);
+  for (int32_t ag = 0; ag < machine->ag_count; ++ag)
+    sambaMachineAgSite(machine, ag, &ag_x[ag], &ag_y[ag]);
+  p->ag_x = ag_x;
+  p->ag_y = ag_y;
+  p->unit_slot = SAMBA_ARENA_ARRAY(arena, uint32_t, p->unit_count);
+  memset(p->unit_slot, 0xff, p->unit_count * sizeof *p->unit_slot);
+  p->unit_fixed = SAMBA_ARENA_ARRAY(arena, bool, p->unit_count);
+  p->unit_x = SAMBA_ARENA_ARRAY(arena, int32_t, p->unit_count);
+  p->unit_y = SAMBA_ARENA_ARRAY(arena, int32_t, p->unit_count);
+  p->occupant = SAMBA_ARENA_ARRAY(arena, uint32_t, p->slot_count);
+  buildNets(p, arena);
+
+  return takeFixed(p);
+}
+
+SambaStatus sambaSectionPlace(SambaSection *section, const SambaMachine *machine) {
+  SambaArena arena = {0};
+  SambaPlacement placement;
+  SambaStatus status = build(&placement, &arena, section, machine);
+
+  if (!status) {
+    sambaPlacementInitial(&placement, &arena);
+    sambaPlacementAnneal(&placement, &arena);
+    for (uint32_t u = 0; u < section->unit_count; ++u) {
+      SambaUnit *unit = &section->units[u];
+      uint32_t slot = placement.unit_slot[u];
+      if (slot >= placement.site_count)
+        unit->ag = (int32_t)(slot - placement.site_count);
+      else
+        sambaPlacementSwitch(&placement, slot, &unit->x, &unit->y);
+    }
+  }
+
+  sambaArenaDestroy(&arena);
+  return status;
+}

@@ -1,0 +1,83 @@
+/* The placer's own view of a section: slots (sites, then address generators), units on them, nets
+ * over the units.
+ *
+ * Private to backend/place: place.c builds and checks it, place_initial.c fills it, place_anneal.c
+ * improves it. */
+#ifndef SAMBA_BACKEND_PLACE_PLACER_PLACEMENT_H
+#define SAMBA_BACKEND_PLACE_PLACER_PLACEMENT_H
+
+#include "backend/machine/machine.h"
+#include "backend/section/section.h"
+
+#include <stdbool.h>
+
+typedef enum { SAMBA_SLOT_PCU, SAMBA_SLOT_PMU, SAMBA_SLOT_AG, SAMBA_SLOT_CLASSES } SambaSlotClass;
+#define SAMBA_NO_SLOT UINT32_MAX
+
+typedef struct SambaBox {
+  int32_t x0, x1, y0, y1; /* in cycles */
+} SambaBox;
+
+typedef struct SambaPlacement {
+  const SambaSection *section;
+  const SambaMachine *machine;
+  int32_t width, height;
+  uint32_t site_count, slot_count; /* slot = y * width + x, then site_count + ag */
+  const int32_t *column_cycles;    /* latency from column 0 to column x */
+  int32_t row_cycles;              /* latency from row to row */
+  const int32_t *ag_x, *ag_y;      /* switch beside each address generator */
+  uint32_t unit_count, class_count[SAMBA_SLOT_CLASSES];
+  SambaSlotClass *unit_class;
+  uint32_t *unit_slot;      /* SAMBA_NO_SLOT: not placed yet */
+  bool *unit_fixed;         /* placed by hand */
+  uint32_t *occupant;       /* per slot: unit + 1, 0 when free */
+  int32_t *unit_x, *unit_y; /* position in cycles */
+  /* Nets: the distinct units of each stream that joins at least two; and the nets of each unit. */
+  uint32_t net_count;
+  uint32_t *net_start, *net_units;
+  uint32_t *net_weight;
+  uint32_t *unit_net_start, *unit_nets;
+} SambaPlacement;
+
+static inline void sambaPlacementSwitch(const SambaPlacement *p, uint32_t slot, int32_t *out_x,
+                                        int32_t *out_y) {
+  if (slot >= p->site_count) {
+    *out_x = p->ag_x[slot - p->site_count];
+    *out_y = p->ag_y[slot - p->site_count];
+  } else {
+    *out_x = (int32_t)(slot % (uint32_t)p->width);
+    *out_y = (int32_t)(slot / (uint32_t)p->width);
+  }
+}
+
+static inline void sambaPlacementSet(SambaPlacement *p, uint32_t unit, uint32_t slot) {
+  int32_t x, y;
+  sambaPlacementSwitch(p, slot, &x, &y);
+  p->unit_slot[unit] = slot;
+  p->occupant[slot] = unit + 1;
+  p->unit_x[unit] = p->column_cycles[x];
+  p->unit_y[unit] = y * p->row_cycles;
+}
+
+static inline SambaSlotClass sambaPlacementSlotClass(const SambaPlacement *p, uint32_t slot) {
+  if (slot >= p->site_count)
+    return SAMBA_SLOT_AG;
+  int32_t x, y;
+  sambaPlacementSwitch(p, slot, &x, &y);
+  return sambaMachineSiteKind(p->machine, x, y) == SAMBA_SITE_PCU ? SAMBA_SLOT_PCU : SAMBA_SLOT_PMU;
+}
+
+static inline int64_t sambaPlacementBoxCost(const SambaPlacement *p, uint32_t net, SambaBox box) {
+  return (int64_t)p->net_weight[net] * (box.x1 - box.x0 + box.y1 - box.y0);
+}
+/* The box around the units of a net; the cost of all nets. */
+SambaBox sambaPlacementBox(const SambaPlacement *p, uint32_t net);
+int64_t sambaPlacementCost(const SambaPlacement *p);
+
+/* Places every unit that has no slot; there is room (place.c has counted). Scratch memory comes
+ * from the arena. */
+void sambaPlacementInitial(SambaPlacement *p, SambaArena *arena);
+/* Improves a complete placement; hand-placed units stay. */
+void sambaPlacementAnneal(SambaPlacement *p, SambaArena *arena);
+
+#endif

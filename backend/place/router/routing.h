@@ -1,0 +1,95 @@
+/* The router's own view: channels (directed links), nets (one stream each), lanes. Private to
+ * backend/place. */
+#ifndef SAMBA_BACKEND_PLACE_ROUTER_ROUTING_H
+#define SAMBA_BACKEND_PLACE_ROUTER_ROUTING_H
+
+#include "backend/section/fabric/fabric.h"
+
+#include <stdbool.h>
+
+/* Links have two classes of lanes with a turn rule each (route.h). A channel is one class of one
+ * link and direction: by the switch and the side (SambaSwitchPort NORTH..WEST) that it leaves; the
+ * opposite side is `side ^ 2`. */
+enum { SAMBA_LANE_CLASSES = 2 };
+static inline uint32_t sambaChannel(uint32_t node, uint32_t side, uint32_t class) {
+  return (node * 4 + side) * SAMBA_LANE_CLASSES + class;
+}
+static inline uint32_t sambaChannelClass(uint32_t channel) { return channel % SAMBA_LANE_CLASSES; }
+static inline uint32_t sambaChannelSide(uint32_t channel) {
+  return channel / SAMBA_LANE_CLASSES % 4;
+}
+static inline uint32_t sambaChannelSwitch(uint32_t channel) {
+  return channel / SAMBA_LANE_CLASSES / 4;
+}
+#define SAMBA_NO_CHANNEL UINT32_MAX
+#define SAMBA_LANE_CAPACITY 1000 /* permille */
+
+/* One channel of a net's tree; parents come before children. */
+typedef struct SambaBranch {
+  uint32_t channel;
+  int32_t parent; /* index of a branch; -1: leaves the source's switch */
+  uint16_t lane,
+      flow; /* lane: within the class until sambaRoutingAssignLanes has run, then of the link */
+} SambaBranch;
+
+typedef struct SambaNet {
+  uint32_t stream, rate, source; /* source: switch */
+  uint32_t sink_count;
+  uint32_t *sinks;      /* distinct switches other than the source's */
+  int32_t *sink_branch; /* branch that arrives there */
+  SAMBA_ARRAY(SambaBranch) tree;
+} SambaNet;
+
+typedef struct SambaRouting {
+  const SambaSection *section;
+  const SambaMachine *machine;
+  SambaStreamKind kind;
+  uint32_t lanes, flows;                    /* per link, per lane */
+  uint32_t class_lanes[SAMBA_LANE_CLASSES]; /* how many of the lanes; class 0 comes first */
+  int32_t width, height;
+  uint32_t channel_count;
+  uint32_t net_count;
+  SambaNet *nets;
+} SambaRouting;
+
+/* One stream that wants a lane. */
+typedef struct SambaLaneClaim {
+  uint32_t rate;
+  uint32_t index;      /* ties are broken by it */
+  uint16_t lane, flow; /* result */
+} SambaLaneClaim;
+/* Gives every claim a lane and a flow id, spread evenly where that fits, else packed; false: does
+ * not fit. Claims may come back in another order. */
+bool sambaLanesAssign(SambaLaneClaim *claims, uint32_t count, uint32_t lanes, uint32_t flows);
+
+/* Finds the trees of all nets. False: some channels remain overused; *out_channel is the worst. */
+bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel);
+/* Lanes and flow ids of every branch; the nets on each channel fit (sambaRoutingNegotiate returned
+ * true). */
+void sambaRoutingAssignLanes(SambaRouting *routing);
+
+static inline bool sambaRoutingNext(const SambaRouting *r, uint32_t channel, uint32_t *out_switch) {
+  uint32_t node = sambaChannelSwitch(channel);
+  int32_t x = (int32_t)(node % (uint32_t)r->width);
+  int32_t y = (int32_t)(node / (uint32_t)r->width);
+
+  switch (sambaChannelSide(channel)) {
+  case SAMBA_SWITCH_NORTH:
+    y -= 1;
+    break;
+  case SAMBA_SWITCH_EAST:
+    x += 1;
+    break;
+  case SAMBA_SWITCH_SOUTH:
+    y += 1;
+    break;
+  default:
+    x -= 1;
+    break;
+  }
+
+  *out_switch = (uint32_t)y * (uint32_t)r->width + (uint32_t)x;
+  return x >= 0 && y >= 0 && x < r->width && y < r->height;
+}
+
+#endif

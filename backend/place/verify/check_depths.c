@@ -1,0 +1,480 @@
+/* The static check of depths: where paths part and meet again, no path has to hold more tokens than
+ * it can.
+ *
+ * For each unit where streams meet ("join") the first steps are counted exactly. Upstream: how many
+ * tokens must each stream have carried before the join's step can happen, and, since a unit's
+ * outputs advance together, how many tokens must its other outputs have sent by then. Downstream:
+ * how many tokens can each of these streams take while the join still waits: what the join took in
+ * earlier steps, one token held at each unit input, the slots of buffers, the FIFOs along the
+ * route. A buffer passes nothing on before a slot is whole; that is where the two differ. More
+ * forced than takable means a certain deadlock. Everything that is not certain is counted in the
+ * section's favour. */
+#include "backend/place/verify/place_check.h"
+
+#include "backend/section/access.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define UNBOUNDED (UINT64_C(1) << 60)
+enum { MOST_STEPS = 64 };
+
+typedef struct {
+  const SambaSection *section;
+  const SambaMachine *machine;
+  uint32_t *order, *position; /* units in topological order, and its inverse */
+  uint32_t *first_fifo;       /* per stream: index into fifo */
+  uint64_t *fifo;             /* per stream and destination: tokens that fit the FIFOs of the way */
+  uint32_t *destination_place; /* as fifo: its place in the destination port's list */
+  /* Per join, valid where the stamp matches. */
+  uint32_t join, *stamp; /* per unit: in the join's cone */
+  uint64_t *forced;      /* per stream: tokens that must have been sent */
+  uint64_t *room;        /* per stream: tokens that can have been sent */
+  uint32_t *reason;      /* per unit: the stream for whose sake it had to advance so far */
+  uint32_t *stream_stamp;
+  SAMBA_ARRAY(uint32_t) cone; /* positions in order of the units of the cone */
+} Depths;
+
+static uint64_t multiply(uint64_t a, uint64_t b) {
+  uint64_t product;
+  return __builtin_mul_overflow(a, b, &product) || product > UNBOUNDED ? UNBOUNDED : product;
+}
+static uint64_t add(uint64_t a, uint64_t b) { return a + b > UNBOUNDED ? UNBOUNDED : a + b; }
+static uint64_t divideUp(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+/* A unit advances in steps: COMPUTE per step of its counters before token_level, BUFFER per slot,
+ * others per firing. Steps that one token of a port lasts (COMPUTE), or tokens of a port in one
+ * step (BUFFER); the other is 1. */
+typedef struct {
+  uint64_t steps_per_token, tokens_per_step;
+} Pace;
+
+static Pace paceOf(const SambaUnit *unit, const SambaPort *port) {
+  Pace pace = {1, 1};
+  if (unit->kind == SAMBA_UNIT_COMPUTE)
+    pace.steps_per_token = sambaTripProduct(unit->trips, port->level, unit->token_level);
+  else if (unit->kind == SAMBA_UNIT_BUFFER)
+    pace.tokens_per_step =
+        sambaTripProduct(port->access.trips, port->access.slot_level, port->access.token_level);
+  pace.steps_per_token = pace.steps_per_token ? pace.steps_per_token : 1;
+  pace.tokens_per_step = pace.tokens_per_step ? pace.tokens_per_step : 1;
+  return pace;
+}
+
+/* Tokens that `steps` steps take in, and steps needed until `tokens` tokens are out. */
+static uint64_t tokensTaken(Pace pace, uint64_t steps) {
+  return multiply(divideUp(steps, pace.steps_per_token), pace.tokens_per_step);
+}
+static uint64_t stepsNeeded(Pace pace, uint64_t tokens) {
+  return multiply(divideUp(tokens, pace.tokens_per_step), pace.steps_per_token);
+}
+
+/* A port deals `block` tokens to each of its streams in turn: how many of its tokens have passed
+ * when the stream at `place` has got its n-th. */
+static uint64_t portTokens(const SambaPort *port, uint32_t place, uint64_t n) {
+  if (n == 0 || n >= UNBOUNDED)
+    return n;
+  uint64_t block = port->block ? port->block : 1;
+  uint64_t round = block * port->stream_count;
+  return add(multiply((n - 1) / block, round), place * block + (n - 1) % block + 1);
+}
+/* The most tokens the port can have passed while the stream at `place` has got no more than n. */
+static uint64_t portTokensAtMost(const SambaPort *port, uint32_t place, uint64_t n) {
+  return n >= UNBOUNDED ? UNBOUNDED : portTokens(port, place, n + 1) - 1;
+}
+
+static bool isRoot(const SambaUnit *unit) {
+  return unit->kind == SAMBA_UNIT_BUFFER && unit->loop_carried;
+}
+
+/* A unit that is left waits for a source that is left. */
+static uint32_t waitsFor(const SambaSection *section, const uint32_t *waiting, uint32_t unit) {
+  const SambaUnit *u = &section->units[unit];
+  for (uint32_t p = 0; p < u->input_count; ++p)
+    if (u->inputs[p].stream_count && waiting[section->streams[u->inputs[p].streams[0]].source.unit])
+      return section->streams[u->inputs[p].streams[0]].source.unit;
+  return unit;
+}
+
+static SambaStatus reportCircle(const SambaSection *section, const uint32_t *waiting) {
+  uint32_t unit = 0;
+  while (!waiting[unit])
+    ++unit;
+  for (uint32_t i = 0; i < section->unit_count; ++i) /* far enough back to be on the circle */
+    unit = waitsFor(section, waiting, unit);
+  SambaArena arena = {0};
+  char *text = sambaArenaFormat(&arena, "%s", section->units[unit].name);
+  uint32_t at = unit, listed = 0;
+
+  do {
+    at = waitsFor(section, waiting, at);
+    text = sambaArenaFormat(&arena, "%s -> %s", section->units[at].name, text);
+  } while (at != unit && ++listed < 16);
+  SambaStatus status =
+      sambaStatusMake(SAMBA_INVALID, "section @%s: units wait for each other in a circle: %s%s",
+                      section->name, at != unit ? "... -> " : "", text);
+  sambaStatusNote(status,
+                  "make one buffer of the circle loop_carried, so that it starts with tokens");
+  sambaArenaDestroy(&arena);
+
+  return status;
+}
+
+/* Orders units so that whoever is needed for a unit's first step comes before it. */
+static SambaStatus sortUnits(Depths *d, SambaArena *arena) {
+  const SambaSection *section = d->section;
+  uint32_t *waiting = SAMBA_ARENA_ARRAY(arena, uint32_t, section->unit_count);
+  uint32_t size = 0;
+
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    for (uint32_t p = 0; p < unit->input_count && !isRoot(unit); ++p)
+      waiting[u] += unit->inputs[p].stream_count > 0;
+    if (!waiting[u])
+      d->order[size++] = u;
+  }
+
+  for (uint32_t head = 0; head < size; ++head) {
+    const SambaUnit *unit = &section->units[d->order[head]];
+    d->position[d->order[head]] = head;
+    for (uint32_t p = 0; p < unit->output_count; ++p)
+      for (uint32_t i = 0; i < unit->outputs[p].stream_count; ++i) {
+        uint32_t s = unit->outputs[p].streams[i];
+        const SambaStream *stream = &section->streams[s];
+        for (uint32_t e = 0; e < stream->destination_count; ++e) {
+          uint32_t to = stream->destinations[e].unit;
+          if (d->destination_place[d->first_fifo[s] + e] == 0 && !isRoot(&section->units[to]) &&
+              --waiting[to] == 0)
+            d->order[size++] = to;
+        }
+      }
+  }
+
+  return size == section->unit_count ? NULL : reportCircle(section, waiting);
+}
+
+/* Hops from the source to each destination of a stream; hops are in depth-first order. */
+static void measureStream(Depths *d, uint32_t s, SambaArena *arena) {
+  static const int8_t steps[4][2] = {{0, -1}, {1, 0}, {0, 1}, {-1, 0}};
+  const SambaStream *stream = &d->section->streams[s];
+  const SambaPort *port = &d->section->units[stream->source.unit].outputs[stream->source.port];
+  uint64_t bytes = multiply(port->token_elements, sambaDTypeBytes(port->dtype));
+  uint64_t vectors = divideUp(bytes, (uint64_t)d->machine->vector_bytes);
+  uint32_t *length = SAMBA_ARENA_ARRAY(arena, uint32_t, stream->hop_count);
+
+  for (uint32_t h = 0, from = 0; h < stream->hop_count; ++h) {
+    const SambaHop *hop = &stream->hops[h];
+    length[h] = 1;
+    if (hop->in.port > SAMBA_SWITCH_WEST)
+      continue;
+    int32_t x = hop->x + steps[hop->in.port][0];
+    int32_t y = hop->y + steps[hop->in.port][1];
+
+    /* The hop that leads here is, in depth-first order, the one before or a little further back. */
+    for (from = h; from-- > 0;) {
+      const SambaHop *before = &stream->hops[from];
+      if (before->x == x && before->y == y && before->out.port == (hop->in.port ^ 2) &&
+          before->out.lane == hop->in.lane && before->out.flow == hop->in.flow)
+        break;
+    }
+
+    if (from != UINT32_MAX)
+      length[h] = length[from] + 1;
+  }
+
+  for (uint32_t e = 0; e < stream->destination_count; ++e) {
+    const SambaUnit *unit = &d->section->units[stream->destinations[e].unit];
+    bool is_ag = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+    uint32_t hops = 0;
+    for (uint32_t h = 0; h < stream->hop_count; ++h) {
+      const SambaHop *hop = &stream->hops[h];
+      bool here =
+          is_ag ? hop->out.port == SAMBA_SWITCH_AG && hop->out.ag == (uint16_t)unit->ag
+                : hop->out.port == SAMBA_SWITCH_UNIT && hop->x == unit->x && hop->y == unit->y;
+      hops = here && length[h] > hops ? length[h] : hops;
+    }
+
+    uint64_t room = multiply((uint64_t)hops + 1, (uint64_t)d->machine->fifo_depth);
+    d->fifo[d->first_fifo[s] + e] = vectors ? room / vectors : room;
+    const SambaPort *input = &unit->inputs[stream->destinations[e].port];
+    for (uint32_t i = 0; i < input->stream_count; ++i)
+      if (input->streams[i] == s)
+        d->destination_place[d->first_fifo[s] + e] = i;
+  }
+}
+
+static void touchStream(Depths *d, uint32_t s) {
+  if (d->stream_stamp[s] == d->join)
+    return;
+  d->stream_stamp[s] = d->join;
+  d->forced[s] = 0;
+  d->room[s] = UNBOUNDED;
+}
+
+static int compareDown(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a;
+  uint32_t y = *(const uint32_t *)b;
+  return x > y ? -1 : x < y;
+}
+
+/* The units upstream of a join, last first. Loop-carried buffers end the cone: they start full. */
+static void collectCone(Depths *d, uint32_t join) {
+  const SambaSection *section = d->section;
+  d->cone.size = 0;
+  ++d->join;
+  d->stamp[join] = d->join;
+  sambaArrayAppend(&d->cone, d->position[join]);
+
+  for (size_t i = 0; i < d->cone.size; ++i) {
+    uint32_t u = d->order[d->cone.data[i]];
+    const SambaUnit *unit = &section->units[u];
+    d->reason[u] = UINT32_MAX;
+    if (isRoot(unit))
+      continue;
+    for (uint32_t p = 0; p < unit->input_count; ++p)
+      for (uint32_t k = 0; k < unit->inputs[p].stream_count; ++k) {
+        uint32_t s = unit->inputs[p].streams[k];
+        uint32_t source = section->streams[s].source.unit;
+        if (d->position[source] >= d->cone.data[i])
+          continue; /* comes back through a merge: not needed for the first steps */
+        touchStream(d, s);
+        if (d->stamp[source] == d->join)
+          continue;
+        d->stamp[source] = d->join;
+        sambaArrayAppend(&d->cone, d->position[source]);
+      }
+  }
+
+  qsort(d->cone.data, d->cone.size, sizeof *d->cone.data, compareDown);
+}
+
+/* Demands that `steps` steps of a unit make on its inputs. */
+static void demandInputs(Depths *d, uint32_t u, uint64_t steps) {
+  const SambaUnit *unit = &d->section->units[u];
+  for (uint32_t p = 0; p < unit->input_count; ++p) {
+    const SambaPort *port = &unit->inputs[p];
+    uint64_t tokens = tokensTaken(paceOf(unit, port), steps);
+    for (uint32_t i = 0; i < port->stream_count; ++i) {
+      uint32_t s = port->streams[i];
+      uint64_t share = sambaPortStreamTokens(port, tokens, i);
+      if (d->stream_stamp[s] == d->join && share > d->forced[s])
+        d->forced[s] = share;
+    }
+  }
+}
+
+/* What the advance of a unit forces upon all its outputs. */
+static void forceOutputs(Depths *d, uint32_t u, uint64_t steps) {
+  const SambaUnit *unit = &d->section->units[u];
+  if (unit->kind == SAMBA_UNIT_BUFFER) /* ports are apart, but for slots that are used again */
+    steps = steps > unit->slot_count ? steps - unit->slot_count : 0;
+
+  for (uint32_t p = 0; p < unit->output_count; ++p) {
+    const SambaPort *port = &unit->outputs[p];
+    Pace pace = paceOf(unit, port);
+    uint64_t tokens = multiply(steps / pace.steps_per_token, pace.tokens_per_step);
+    for (uint32_t i = 0; i < port->stream_count; ++i) {
+      uint32_t s = port->streams[i];
+      uint64_t share = sambaPortStreamTokens(port, tokens, i);
+      if (d->stream_stamp[s] == d->join && share > d->forced[s])
+        d->forced[s] = share;
+    }
+  }
+}
+
+/* Steps that a unit must have made for the tokens its streams of the cone must have carried. */
+static uint64_t stepsForced(Depths *d, uint32_t u) {
+  const SambaUnit *unit = &d->section->units[u];
+  uint64_t most = 0;
+
+  for (uint32_t p = 0; p < unit->output_count; ++p)
+    for (uint32_t i = 0; i < unit->outputs[p].stream_count; ++i) {
+      uint32_t s = unit->outputs[p].streams[i];
+      if (d->stream_stamp[s] != d->join)
+        continue;
+      uint64_t steps = stepsNeeded(paceOf(unit, &unit->outputs[p]),
+                                   portTokens(&unit->outputs[p], i, d->forced[s]));
+      if (steps > most) {
+        most = steps;
+        d->reason[u] = s;
+      }
+    }
+  return most;
+}
+
+/* Room of the input streams of a unit that can make at most `steps` steps and holds `spare` tokens
+ * more per input. */
+static void limitInputs(Depths *d, uint32_t u, uint64_t steps, bool whole) {
+  const SambaUnit *unit = &d->section->units[u];
+  for (uint32_t p = 0; p < unit->input_count; ++p) {
+    const SambaPort *port = &unit->inputs[p];
+    uint64_t tokens = add(tokensTaken(paceOf(unit, port), steps), whole ? 0 : 1);
+    for (uint32_t i = 0; i < port->stream_count; ++i) {
+      uint32_t s = port->streams[i];
+      if (d->stream_stamp[s] != d->join)
+        continue;
+      const SambaStream *stream = &d->section->streams[s];
+      for (uint32_t e = 0; e < stream->destination_count; ++e)
+        if (stream->destinations[e].unit == u && stream->destinations[e].port == p) {
+          uint64_t room = steps >= UNBOUNDED ? UNBOUNDED
+                                             : add(sambaPortStreamTokens(port, tokens, i),
+                                                   d->fifo[d->first_fifo[s] + e]);
+          d->room[s] = room < d->room[s] ? room : d->room[s];
+        }
+    }
+  }
+}
+
+/* Steps that a unit of the cone can make while the join waits. */
+static uint64_t stepsPossible(const Depths *d, uint32_t u) {
+  const SambaUnit *unit = &d->section->units[u];
+  uint64_t least = UNBOUNDED;
+
+  for (uint32_t p = 0; p < unit->output_count; ++p) {
+    const SambaPort *port = &unit->outputs[p];
+    Pace pace = paceOf(unit, port);
+    for (uint32_t i = 0; i < port->stream_count; ++i) {
+      if (d->stream_stamp[port->streams[i]] != d->join)
+        continue;
+      uint64_t tokens = portTokensAtMost(port, i, d->room[port->streams[i]]);
+      /* A slot that is being read is not free; what is computed beyond the last token sent waits at
+       * the output. */
+      uint64_t steps = unit->kind == SAMBA_UNIT_BUFFER
+                           ? tokens / pace.tokens_per_step
+                           : multiply(add(tokens, 1), pace.steps_per_token);
+      least = steps < least ? steps : least;
+    }
+  }
+
+  if (unit->kind == SAMBA_UNIT_BUFFER)
+    least = add(least, unit->slot_count);
+  return least;
+}
+
+static SambaStatus reportShallow(const Depths *d, uint32_t join, uint32_t s) {
+  const SambaSection *section = d->section;
+  const SambaStream *stream = &section->streams[s];
+  uint32_t destination = stream->destination_count ? stream->destinations[0].unit : join;
+
+  for (uint32_t e = 0; e < stream->destination_count; ++e)
+    if (d->stamp[stream->destinations[e].unit] == d->join)
+      destination = stream->destinations[e].unit;
+  const char *source = section->units[stream->source.unit].name;
+  SambaStatus status = sambaStatusMake(
+      SAMBA_INVALID,
+      "section @%s: before %s can work, the stream %s -> %s has to hold %llu tokens, but it can "
+      "hold only %llu",
+      section->name, section->units[join].name, source, section->units[destination].name,
+      (unsigned long long)d->forced[s], (unsigned long long)d->room[s]);
+  uint32_t reason = d->reason[stream->source.unit];
+  if (reason != UINT32_MAX && reason != s && section->streams[reason].destination_count)
+    sambaStatusNote(
+        status,
+        "%s has to send that many because %s, which is also upstream of %s, needs them first",
+        source, section->units[section->streams[reason].destinations[0].unit].name,
+        section->units[join].name);
+  sambaStatusNote(status, "put a buffer of enough slots on the path of %s -> %s", source,
+                  section->units[destination].name);
+  return status;
+}
+
+static SambaStatus checkJoin(Depths *d, uint32_t join, uint64_t step) {
+  const SambaSection *section = d->section;
+  const SambaUnit *unit = &section->units[join];
+
+  collectCone(d, join);
+  demandInputs(d, join, step);
+  bool buffer = unit->kind == SAMBA_UNIT_BUFFER;
+  uint64_t slots =
+      unit->output_count ? unit->slot_count : UNBOUNDED; /* nobody waits for what nobody reads */
+  limitInputs(d, join, add(step - 1, buffer ? slots : 0), buffer);
+
+  for (size_t i = 1; i < d->cone.size; ++i) {
+    uint32_t u = d->order[d->cone.data[i]];
+    uint64_t steps = stepsForced(d, u);
+    forceOutputs(d, u, steps);
+    if (isRoot(&section->units[u]))
+      continue;
+    demandInputs(d, u, steps);
+    limitInputs(d, u, stepsPossible(d, u), section->units[u].kind == SAMBA_UNIT_BUFFER);
+  }
+
+  for (size_t i = 0; i < d->cone.size; ++i) {
+    const SambaUnit *user = &section->units[d->order[d->cone.data[i]]];
+    for (uint32_t p = 0; p < user->input_count; ++p)
+      for (uint32_t k = 0; k < user->inputs[p].stream_count; ++k) {
+        uint32_t s = user->inputs[p].streams[k];
+        if (d->stream_stamp[s] == d->join && d->forced[s] > d->room[s])
+          return reportShallow(d, join, s);
+      }
+  }
+
+  return NULL;
+}
+
+/* Steps worth looking at: one round over the streams of merging ports. */
+static uint64_t stepsToCheck(const SambaUnit *unit, uint32_t *out_streams) {
+  uint64_t steps = 1;
+  *out_streams = 0;
+  for (uint32_t p = 0; p < unit->input_count; ++p) {
+    const SambaPort *port = &unit->inputs[p];
+    *out_streams += port->stream_count;
+    if (port->stream_count > 1) {
+      Pace pace = paceOf(unit, port);
+      uint64_t round =
+          stepsNeeded(pace, multiply(port->stream_count, port->block ? port->block : 1));
+      steps = round > steps ? round : steps;
+    }
+  }
+  return steps < MOST_STEPS ? steps : MOST_STEPS;
+}
+
+static SambaStatus checkDepths(Depths *d, SambaArena *arena) {
+  const SambaSection *section = d->section;
+  uint32_t units = section->unit_count;
+  uint32_t streams = section->stream_count;
+  uint32_t ends = 0;
+
+  d->first_fifo = SAMBA_ARENA_ARRAY(arena, uint32_t, streams);
+  for (uint32_t s = 0; s < streams; ++s) {
+    d->first_fifo[s] = ends;
+    ends += section->streams[s].destination_count;
+  }
+
+  d->fifo = SAMBA_ARENA_ARRAY(arena, uint64_t, ends);
+  d->destination_place = SAMBA_ARENA_ARRAY(arena, uint32_t, ends);
+  d->order = SAMBA_ARENA_ARRAY(arena, uint32_t, units);
+  d->position = SAMBA_ARENA_ARRAY(arena, uint32_t, units);
+  d->stamp = SAMBA_ARENA_ARRAY(arena, uint32_t, units);
+  d->reason = SAMBA_ARENA_ARRAY(arena, uint32_t, units);
+  d->forced = SAMBA_ARENA_ARRAY(arena, uint64_t, streams);
+  d->room = SAMBA_ARENA_ARRAY(arena, uint64_t, streams);
+  d->stream_stamp = SAMBA_ARENA_ARRAY(arena, uint32_t, streams);
+  for (uint32_t s = 0; s < streams; ++s)
+    measureStream(d, s, arena);
+  SAMBA_RETURN_IF_ERROR(sortUnits(d, arena));
+
+  for (uint32_t u = 0; u < units; ++u) {
+    uint32_t inputs;
+    uint64_t steps = stepsToCheck(&section->units[u], &inputs);
+    for (uint64_t step = 1; inputs > 1 && step <= steps; ++step)
+      SAMBA_RETURN_IF_ERROR(checkJoin(d, u, step));
+  }
+
+  return NULL;
+}
+
+SambaStatus sambaSectionCheckDepths(const SambaSection *section, const SambaMachine *machine) {
+  SambaArena arena = {0};
+  Depths depths = {.section = section, .machine = machine};
+  SambaStatus status = checkDepths(&depths, &arena);
+  sambaArrayFree(&depths.cone);
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+SambaStatus sambaSectionCheckStatic(const SambaSection *section, const SambaMachine *machine) {
+  SAMBA_RETURN_IF_ERROR(sambaSectionCheck(section));
+  SAMBA_RETURN_IF_ERROR(sambaSectionCheckDepths(section, machine));
+  return sambaSectionCheckChannels(section, machine);
+}

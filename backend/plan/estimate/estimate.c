@@ -1,0 +1,307 @@
+/* Static estimates from the emitted section alone; see estimate.h. */
+#include "backend/plan/estimate/estimate.h"
+
+#include "backend/section/access.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+SambaSectionNeeds sambaSectionCount(const SambaSection *section) {
+  SambaSectionNeeds needs = {0};
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    ++*(section->units[u].kind == SAMBA_UNIT_COMPUTE  ? &needs.pcus
+        : section->units[u].kind == SAMBA_UNIT_BUFFER ? &needs.pmus
+                                                      : &needs.ags);
+  return needs;
+}
+
+SambaUsableUnits sambaMachineUsableUnits(const SambaMachine *machine) {
+  int64_t pcus = sambaMachinePcuCount(machine);
+  int64_t pmus = sambaMachinePmuCount(machine);
+  int64_t reserve = machine->reserve_units_percent;
+  return (SambaUsableUnits){(uint32_t)(pcus - pcus * reserve / 400),
+                            (uint32_t)(pmus - pmus * reserve / 400),
+                            (uint32_t)((pcus + pmus) * (100 - reserve) / 100)};
+}
+
+static SambaStatus checkNeed(const SambaSection *section, const SambaMachine *machine,
+                             const char *what, int64_t need, int64_t usable) {
+  if (need <= usable)
+    return NULL;
+  return sambaStatusMake(SAMBA_EXHAUSTED, "section %s needs %lld %s, but %s has %lld to give",
+                         section->name, (long long)need, what, machine->name, (long long)usable);
+}
+
+/* No unit sends or receives more vector streams than its ports have flows. */
+static SambaStatus checkFlows(const SambaSection *section, const SambaMachine *machine) {
+  uint32_t *counts = sambaAllocateZeroed(section->unit_count, 2 * sizeof *counts);
+  uint32_t *sent = counts + section->unit_count;
+  int64_t inputs = machine->unit_vector_inputs * machine->flows_per_lane;
+  int64_t outputs = machine->unit_vector_outputs * machine->flows_per_lane;
+  SambaStatus status = NULL;
+
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    if (section->streams[s].kind != SAMBA_STREAM_VECTOR)
+      continue;
+    ++sent[section->streams[s].source.unit];
+    for (uint32_t d = 0; d < section->streams[s].destination_count; ++d)
+      ++counts[section->streams[s].destinations[d].unit];
+  }
+
+  for (uint32_t u = 0; u < section->unit_count && !status; ++u)
+    if (counts[u] > inputs || sent[u] > outputs)
+      status = sambaStatusMake(
+          SAMBA_EXHAUSTED,
+          "section %s: unit %s receives %u and sends %u vector streams, but a unit of %s has %lld "
+          "inputs and %lld outputs of %lld flows",
+          section->name, section->units[u].name, counts[u], sent[u], machine->name,
+          (long long)machine->unit_vector_inputs, (long long)machine->unit_vector_outputs,
+          (long long)machine->flows_per_lane);
+  free(counts);
+
+  return status;
+}
+
+SambaStatus sambaSectionFits(const SambaSection *section, const SambaMachine *machine) {
+  SambaSectionNeeds needs = sambaSectionCount(section);
+  SambaUsableUnits usable = sambaMachineUsableUnits(machine);
+  SAMBA_RETURN_IF_ERROR(checkNeed(section, machine, "PCUs", needs.pcus, usable.pcus));
+  SAMBA_RETURN_IF_ERROR(checkNeed(section, machine, "PMUs", needs.pmus, usable.pmus));
+  SAMBA_RETURN_IF_ERROR(checkNeed(section, machine, "PCUs and PMUs together",
+                                  (int64_t)needs.pcus + needs.pmus, usable.together));
+  SAMBA_RETURN_IF_ERROR(
+      checkNeed(section, machine, "address generators", needs.ags, machine->ag_count));
+  return checkFlows(section, machine);
+}
+
+double sambaMachineDramBytesPerCycle(const SambaMachine *machine) {
+  double mbps = machine->hbm_channels > 0
+                    ? (double)machine->hbm_channels * (double)machine->hbm_channel_mbps
+                    : (double)machine->ddr_channels * (double)machine->ddr_channel_mbps;
+  return mbps > 0 ? mbps * 1e6 / (double)machine->clock_hz : 1;
+}
+
+double sambaMachineAgBytesPerCycle(const SambaMachine *machine) {
+  double dram = (double)(machine->dram_trp_ps + machine->dram_trcd_ps + machine->dram_tcl_ps) *
+                1e-12 * (double)machine->clock_hz;
+  double trip = (double)machine->ag_latency_cycles + dram + 16; /* some queueing */
+  double rate = (double)(machine->ag_bursts * machine->dram_burst_bytes) / trip;
+  return rate < (double)machine->ag_bytes ? rate : (double)machine->ag_bytes;
+}
+
+double sambaMachineBurstBytes(const SambaMachine *machine, double bytes, double row_bytes) {
+  double burst = (double)machine->dram_burst_bytes;
+  double bursts = ceil(row_bytes / burst);
+  if (row_bytes > bursts * burst - burst && row_bytes != bursts * burst)
+    bursts += row_bytes > burst; /* rows that begin anywhere */
+  double moved = bursts * burst / row_bytes;
+  /* Rows far apart activate a DRAM row each. */
+  return bytes * moved * (row_bytes < 2 * burst ? 1.15 : 1);
+}
+
+static double portBytes(const SambaUnit *unit, bool output, uint32_t port) {
+  const SambaPort *p = output ? &unit->outputs[port] : &unit->inputs[port];
+  double replay = unit->kind == SAMBA_UNIT_BUFFER && output ? p->access.replay : 1;
+  return (double)sambaPortTokens(unit, output, port) * (double)p->token_elements *
+         sambaDTypeBytes(p->dtype) * replay;
+}
+
+static double ceilDiv(double a, double b) { return ceil(a / b); }
+
+static double systolicCycles(const SambaUnit *unit, const SambaMachine *machine) {
+  const SambaLaneOp *mac = NULL;
+  for (uint32_t i = 0; i < unit->program.op_count; ++i)
+    if (unit->program.ops[i].opcode == SAMBA_LANE_MAC)
+      mac = &unit->program.ops[i];
+  if (!mac || mac->operands[0] >= unit->input_count || mac->operands[1] >= unit->input_count)
+    return 1;
+  const SambaPort *a = &unit->inputs[mac->operands[0]];
+  const SambaPort *b = &unit->inputs[mac->operands[1]];
+  double rows = 1, columns = 1, batch = 1, depth = 1;
+
+  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c) {
+    bool reduced = unit->program.reduce_mask >> c & 1;
+    *(reduced                           ? &depth
+      : a->strides[c] && !b->strides[c] ? &rows
+      : b->strides[c] && !a->strides[c] ? &columns
+                                        : &batch) *= unit->trips[c];
+  }
+
+  bool wide = sambaDTypeBytes(a->dtype) > 2 || sambaDTypeBytes(b->dtype) > 2;
+  return ceilDiv(rows, (double)machine->systolic_rows) *
+         ceilDiv(columns, (double)machine->systolic_columns) * batch *
+         (depth > (double)machine->systolic_rows ? depth : (double)machine->systolic_rows) *
+         (double)(wide ? machine->systolic_f32_rate : 1);
+}
+
+static double computeCycles(const SambaUnit *unit, const SambaMachine *machine) {
+  if (unit->program.systolic)
+    return systolicCycles(unit, machine);
+  double points = (double)sambaTripProduct(unit->trips, unit->token_level, unit->counter_count);
+  double innermost =
+      unit->counter_count > unit->token_level ? unit->trips[unit->counter_count - 1] : 1;
+  uint32_t transcendentals = 0;
+  for (uint32_t i = 0; i < unit->program.op_count; ++i)
+    transcendentals += sambaLaneOpClass(unit->program.ops[i].opcode) == 'T';
+  return points / innermost * ceilDiv(innermost, (double)machine->simd_lanes) *
+         (transcendentals > 1 ? transcendentals : 1);
+}
+
+/* Cycles that the unit is occupied during one run of the section, from its port rates and its
+ * program. */
+static double unitBusyCycles(const SambaUnit *unit, const SambaMachine *machine) {
+  double in = 0, out = 0, most = 0;
+  for (uint32_t i = 0; i < unit->input_count; ++i) {
+    double bytes = portBytes(unit, false, i);
+    in += bytes;
+    most = bytes > most ? bytes : most;
+  }
+
+  for (uint32_t i = 0; i < unit->output_count; ++i) {
+    double bytes = portBytes(unit, true, i);
+    out += bytes;
+    most = bytes > most ? bytes : most;
+  }
+
+  switch (unit->kind) {
+  case SAMBA_UNIT_LOAD:
+    return most / sambaMachineAgBytesPerCycle(machine);
+  case SAMBA_UNIT_STORE:
+    return most / (double)machine->ag_bytes;
+  case SAMBA_UNIT_BUFFER:
+    return (in > out ? in : out) / (double)machine->pmu_port_bytes;
+  default: {
+    double work = (double)sambaUnitFirings(unit) * computeCycles(unit, machine);
+    double moves = most / (double)machine->vector_bytes;
+    return work > moves ? work : moves;
+  }
+  }
+}
+
+static double slotsOf(const SambaUnit *buffer) {
+  return (double)sambaTripProduct(buffer->inputs[0].access.trips, 0,
+                                  buffer->inputs[0].access.slot_level);
+}
+
+/* Cycles from a unit's first input to its first output. busy: of all units; first_slots: cycles in
+ * which the DRAM delivers the first slot of every buffer. */
+static double firstToken(const SambaSection *section, uint32_t index, const double *busy,
+                         double first_slots, const SambaMachine *machine) {
+  const SambaUnit *unit = &section->units[index];
+  switch (unit->kind) {
+  case SAMBA_UNIT_LOAD:
+    return (double)machine->ag_latency_cycles + 60;
+  case SAMBA_UNIT_BUFFER: { /* store and forward: a slot as fast as its slowest writer brings it */
+    double fill = busy[index];
+    bool loaded = false;
+    for (uint32_t i = 0; i < unit->input_count; ++i)
+      for (uint32_t s = 0; s < unit->inputs[i].stream_count; ++s) {
+        uint32_t source = section->streams[unit->inputs[i].streams[s]].source.unit;
+        loaded |= section->units[source].kind == SAMBA_UNIT_LOAD;
+        fill = busy[source] > fill ? busy[source] : fill;
+      }
+    fill /= slotsOf(unit);
+    return (loaded && fill < first_slots ? first_slots : fill) +
+           (double)machine->pmu_latency_cycles;
+  }
+  case SAMBA_UNIT_COMPUTE: {
+    double tokens = unit->output_count ? (double)sambaPortTokens(unit, true, 0) : 1;
+    return busy[index] / (tokens > 0 ? tokens : 1) +
+           (double)(unit->program.systolic ? machine->systolic_drain_cycles : machine->simd_stages);
+  }
+  default:
+    return busy[index];
+  }
+}
+
+/* Busy cycles of every unit; returns the largest, or the DRAM's if that is more. */
+static double busyCycles(const SambaSection *section, const SambaMachine *machine, double *out_busy,
+                         double *out_first_slots) {
+  double bytes = 0, first = 0, most = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    out_busy[u] = unitBusyCycles(unit, machine);
+    most = out_busy[u] > most ? out_busy[u] : most;
+    if (unit->kind == SAMBA_UNIT_LOAD)
+      bytes += portBytes(unit, true, 0);
+    if (unit->kind == SAMBA_UNIT_STORE)
+      bytes += portBytes(unit, false, 0);
+    if (unit->kind == SAMBA_UNIT_BUFFER && unit->inputs[0].stream_count &&
+        section->units[section->streams[unit->inputs[0].streams[0]].source.unit].kind ==
+            SAMBA_UNIT_LOAD)
+      first += (double)unit->slot_elements * sambaDTypeBytes(unit->inputs[0].dtype);
+  }
+
+  double dram = sambaMachineDramBytesPerCycle(machine);
+  *out_first_slots = first / dram;
+  return bytes / dram > most ? bytes / dram : most;
+}
+
+double sambaSectionEstimate(const SambaSection *section, const SambaMachine *machine) {
+  double *busy = sambaAllocateZeroed(section->unit_count, sizeof *busy);
+  double first_slots;
+  double total =
+      busyCycles(section, machine, busy, &first_slots) + (double)machine->ag_latency_cycles + 60;
+
+  /* Kahn's order over the streams. */
+  uint32_t *waiting = sambaAllocateZeroed(section->unit_count, sizeof *waiting);
+  uint32_t *ready = sambaAllocateZeroed(section->unit_count, sizeof *ready);
+  double *start = sambaAllocateZeroed(section->unit_count, sizeof *start);
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    for (uint32_t d = 0; d < section->streams[s].destination_count; ++d)
+      ++waiting[section->streams[s].destinations[d].unit];
+  uint32_t ready_count = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    if (!waiting[u])
+      ready[ready_count++] = u;
+
+  for (uint32_t i = 0; i < ready_count; ++i) {
+    const SambaUnit *unit = &section->units[ready[i]];
+    double begin = start[ready[i]];
+    double end = begin + busy[ready[i]];
+    double next = begin + firstToken(section, ready[i], busy, first_slots, machine) +
+                  10 * (double)machine->hop_cycles;
+    total = end > total ? end : total;
+    for (uint32_t p = 0; p < unit->output_count; ++p)
+      for (uint32_t k = 0; k < unit->outputs[p].stream_count; ++k) {
+        const SambaStream *stream = &section->streams[unit->outputs[p].streams[k]];
+        for (uint32_t d = 0; d < stream->destination_count; ++d) {
+          uint32_t to = stream->destinations[d].unit;
+          start[to] = next > start[to] ? next : start[to];
+          if (--waiting[to] == 0)
+            ready[ready_count++] = to;
+        }
+      }
+  }
+
+  free(busy);
+  free(waiting);
+  free(ready);
+  free(start);
+
+  return total;
+}
+
+double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine) {
+  double ns = (double)section->unit_count * (double)machine->load_bytes_per_unit * 1e3 /
+                  (double)machine->load_mbps +
+              (double)machine->load_latency_ns + (double)machine->argument_latency_ns +
+              (double)machine->execute_hw_ns;
+  return ns * 1e-9 * (double)machine->clock_hz;
+}
+
+void sambaSectionPlanRates(SambaSection *section, const SambaMachine *machine) {
+  double *busy = sambaAllocateZeroed(section->unit_count, sizeof *busy);
+  double first_slots;
+  double cycles = busyCycles(section, machine, busy, &first_slots); /* once the pipeline is full */
+  cycles *= 1 - (double)machine->reserve_links_percent / 100;
+  free(busy);
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    SambaStream *stream = &section->streams[s];
+    const SambaUnit *unit = &section->units[stream->source.unit];
+    const SambaPort *port = &unit->outputs[stream->source.port];
+    double share = portBytes(unit, true, stream->source.port) / port->stream_count /
+                   (cycles * (double)machine->vector_bytes) * 1000;
+    stream->rate_permille = share < 1 ? 1 : share > 1000 ? 1000 : (uint32_t)ceil(share);
+  }
+}

@@ -1,0 +1,40 @@
+/* Static estimates of an emitted section: what it needs of the machine and roughly how long it
+ * takes. Used by planner and partitioner to compare alternatives; never a result that anybody
+ * reports as time. */
+#ifndef SAMBA_BACKEND_PLAN_ESTIMATE_ESTIMATE_H
+#define SAMBA_BACKEND_PLAN_ESTIMATE_ESTIMATE_H
+
+#include "backend/machine/machine.h"
+#include "backend/section/section.h"
+
+typedef struct SambaSectionNeeds {
+  uint32_t pcus, pmus, ags;
+} SambaSectionNeeds;
+SambaSectionNeeds sambaSectionCount(const SambaSection *section);
+/* Units that a section may use: the reserve is kept of PCUs and PMUs together, a quarter of it of
+ * each kind. */
+typedef struct SambaUsableUnits {
+  uint32_t pcus, pmus, together;
+} SambaUsableUnits;
+SambaUsableUnits sambaMachineUsableUnits(const SambaMachine *machine);
+/* Whether the section fits the machine with its reserve of units; the error says what is short. */
+SambaStatus sambaSectionFits(const SambaSection *section, const SambaMachine *machine);
+
+/* Cycles of one run: the slowest unit or the DRAM, plus the way of the first token through the
+ * pipeline. */
+double sambaSectionEstimate(const SambaSection *section, const SambaMachine *machine);
+/* Cycles that launching the section costs when another configuration is on the chip. */
+double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine);
+/* Bytes per cycle that the DRAM gives at most. */
+double sambaMachineDramBytesPerCycle(const SambaMachine *machine);
+/* Bytes per cycle that one address generator reads at most: its outstanding bursts over their round
+ * trip. */
+double sambaMachineAgBytesPerCycle(const SambaMachine *machine);
+/* Bytes that the DRAM moves for `bytes` in rows of row_bytes: whole bursts. */
+double sambaMachineBurstBytes(const SambaMachine *machine, double bytes, double row_bytes);
+
+/* Sets rate_permille of every stream: its bytes over the cycles of the busiest unit, as a share of
+ * what the machine's link reserve leaves of one vector lane. */
+void sambaSectionPlanRates(SambaSection *section, const SambaMachine *machine);
+
+#endif

@@ -1,0 +1,435 @@
+/* Building groups: the rule for chains, and the fusion of a chain into one stage over the anchor's
+ * dimensions. */
+#include "backend/plan/group/group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct OperandMap { /* for each operand of a stage its group operand; UINT32_MAX: the
+                               predecessor's result */
+  uint32_t of[SAMBA_MAX_STAGE_OPERANDS];
+} OperandMap;
+
+typedef struct Readers { /* of one tensor */
+  uint32_t readers;      /* stages that read it */
+  uint32_t writers;
+} Readers;
+
+static void countReaders(const SambaStageGraph *graph, Readers *out_readers) {
+  for (uint32_t s = 0; s < graph->stage_count; ++s) {
+    const SambaStage *stage = &graph->stages[s];
+    for (uint32_t i = 0; i < stage->operand_count; ++i) {
+      bool again = false;
+      for (uint32_t j = 0; j < i; ++j)
+        again |= stage->operands[j].tensor == stage->operands[i].tensor;
+      out_readers[stage->operands[i].tensor].readers += !again;
+    }
+    ++out_readers[stage->output.tensor].writers;
+  }
+}
+
+static bool isPure(const SambaAxisMap *map, const SambaStage *stage, uint32_t *out_dim) {
+  uint32_t found = UINT32_MAX;
+  if (map->constant)
+    return false;
+  for (uint32_t dim = 0; dim < stage->dim_count; ++dim) {
+    if (!map->coefficients[dim] || stage->extents[dim] == 1)
+      continue;
+    if (map->coefficients[dim] != 1 || found != UINT32_MAX)
+      return false;
+    found = dim;
+  }
+  *out_dim = found;
+  return true;
+}
+
+/* Whether `map` visits the tensor point by point: axis by axis one dimension of the same extent (or
+ * a size-1 axis). out_dims[axis] is that dimension or UINT32_MAX. */
+static bool isIdentity(const SambaStageTensor *tensor, const SambaStage *stage,
+                       const SambaStageOperand *map, uint32_t *out_dims) {
+  uint32_t seen = 0;
+  if (map->guarded || map->index_operand >= 0)
+    return false;
+
+  for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
+    if (!isPure(&map->axes[axis], stage, &out_dims[axis]))
+      return false;
+    if (out_dims[axis] == UINT32_MAX) {
+      if (tensor->dims[axis] != 1)
+        return false;
+      continue;
+    }
+    if (stage->extents[out_dims[axis]] != tensor->dims[axis] || seen & 1u << out_dims[axis])
+      return false;
+    seen |= 1u << out_dims[axis];
+  }
+
+  for (uint32_t dim = 0; dim < stage->dim_count; ++dim)
+    if (!stage->reduced[dim] && stage->extents[dim] > 1 && !(seen & 1u << dim))
+      return false; /* the tensor is broadcast along dim */
+  return true;
+}
+
+static bool isElementwise(const SambaStage *stage) {
+  for (uint32_t i = 0; i < stage->op_count; ++i)
+    if (sambaLaneOpClass(stage->ops[i].opcode) == 'R')
+      return false;
+  for (uint32_t i = 0; i < stage->operand_count; ++i)
+    if (stage->operands[i].index_operand >= 0)
+      return false;
+  return stage->dim_count == 0 || !stage->reduced[stage->dim_count - 1];
+}
+
+/* Whether `next` may follow `stage` in a chain: out_dims[d] is the dimension of `stage` that next's
+ * dimension d is. */
+static bool mayFollow(const SambaStageGraph *graph, const Readers *readers, const SambaStage *stage,
+                      const SambaStage *next, uint32_t *out_dims) {
+  uint32_t tensor = stage->output.tensor;
+  const SambaStageTensor *between = &graph->tensors[tensor];
+  uint32_t made[SAMBA_MAX_RANK], read[SAMBA_MAX_RANK];
+
+  if (between->role != SAMBA_TENSOR_INTERMEDIATE || readers[tensor].readers != 1 ||
+      readers[tensor].writers != 1)
+    return false;
+  if (!isElementwise(next) || !isIdentity(between, stage, &stage->output, made))
+    return false;
+  bool reads = false;
+  if (sambaStageScatters(stage) || sambaStageScatters(next))
+    return false;
+  for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
+    out_dims[d] = UINT32_MAX;
+
+  for (uint32_t i = 0; i < next->operand_count; ++i) {
+    if (next->operands[i].tensor != tensor)
+      continue;
+    if (!isIdentity(between, next, &next->operands[i], read))
+      return false;
+    for (uint32_t axis = 0; axis < between->rank; ++axis) {
+      if (read[axis] == UINT32_MAX)
+        continue;
+      if (reads && out_dims[read[axis]] != made[axis])
+        return false; /* x + transpose(x) */
+      out_dims[read[axis]] = made[axis];
+    }
+    reads = true;
+  }
+
+  return reads;
+}
+
+static bool sameMap(const SambaStageOperand *a, const SambaStageOperand *b) {
+  return a->tensor == b->tensor && a->guarded == b->guarded && a->fill == b->fill &&
+         a->index_operand == b->index_operand && a->index_axis == b->index_axis &&
+         memcmp(a->axes, b->axes, sizeof a->axes) == 0;
+}
+
+/* Adds a stage's operands to the group, but those that read `between`, the predecessor's result. */
+static SambaStatus append(SambaGroup *group, const SambaStageGraph *graph, uint32_t index,
+                          const SambaDimMap *dim_map, uint32_t between, OperandMap *out_operands) {
+  const uint32_t *dims = dim_map->of;
+  uint32_t *operand_of = out_operands->of;
+  const SambaStage *stage = &graph->stages[index];
+
+  for (uint32_t i = 0; i < stage->operand_count; ++i) {
+    const SambaStageOperand *operand = &stage->operands[i];
+    operand_of[i] = UINT32_MAX;
+    if (operand->tensor == between)
+      continue;
+    if (group->operand_count == SAMBA_MAX_GROUP_OPERANDS)
+      return sambaStatusMake(SAMBA_EXHAUSTED,
+                             "stage %u (%s) brings its group to more than %d operands", index,
+                             stage->name, SAMBA_MAX_GROUP_OPERANDS);
+    SambaGroupOperand added = {.map = *operand, .stage = index, .operand = i};
+    memset(added.map.axes, 0, sizeof added.map.axes);
+    for (uint32_t axis = 0; axis < graph->tensors[operand->tensor].rank; ++axis) {
+      added.map.axes[axis].constant = operand->axes[axis].constant;
+      for (uint32_t dim = 0; dim < stage->dim_count; ++dim)
+        if (dims[dim] != UINT32_MAX && stage->extents[dim] > 1) /* else its index is always 0 */
+          added.map.axes[axis].coefficients[dims[dim]] += operand->axes[axis].coefficients[dim];
+    }
+    if (!operand->guarded)
+      added.map.fill = 0;
+    if (operand->index_operand < 0)
+      added.map.index_axis = 0, added.map.index_operand = -1;
+    for (uint32_t other = 0; other < group->operand_count && operand_of[i] == UINT32_MAX; ++other)
+      if (added.map.index_operand < 0 && sameMap(&group->operands[other].map, &added.map))
+        operand_of[i] = other;
+    if (operand_of[i] == UINT32_MAX) {
+      operand_of[i] = group->operand_count;
+      group->operands[group->operand_count++] = added;
+    }
+  }
+
+  /* Index operands of this stage, now that all have their group numbers. */
+  for (uint32_t i = 0; i < stage->operand_count; ++i)
+    if (operand_of[i] != UINT32_MAX && stage->operands[i].index_operand >= 0) {
+      uint32_t of = operand_of[stage->operands[i].index_operand];
+      group->operands[operand_of[i]].map.index_operand = (int32_t)of;
+      group->operands[of].indexes = true;
+    }
+  return NULL;
+}
+
+static bool isNarrowInteger(SambaDType dtype) {
+  return dtype == SAMBA_DTYPE_I8 || dtype == SAMBA_DTYPE_UI8 || dtype == SAMBA_DTYPE_I16;
+}
+
+/* The PCU of the array works on the MAC's result only: every operation behind it, constants apart,
+ * needs it. */
+static bool worksOnResult(const SambaGroup *group, const SambaLaneOp *mac) {
+  bool *reached = sambaAllocateZeroed(group->operand_count + group->op_count, sizeof *reached),
+       all = true;
+  for (uint32_t i = 0; i < group->op_count && all; ++i) {
+    const SambaLaneOp *op = &group->ops[i];
+    bool *own = &reached[group->operand_count + i];
+    *own = op == mac;
+    for (int j = 0; j < sambaLaneOpOperands(op->opcode); ++j)
+      *own |= reached[op->operands[j]];
+    all = *own || sambaLaneOpClass(op->opcode) == 'V';
+  }
+  free(reached);
+  return all;
+}
+
+/* Decides whether the group's MAC runs on the array; see SambaGroup.systolic. */
+static void classifyContraction(const SambaStageGraph *graph, const SambaMachine *machine,
+                                SambaGroup *group) {
+  const SambaLaneOp *mac = NULL;
+  for (uint32_t i = 0; i < group->op_count; ++i)
+    if (group->ops[i].opcode == SAMBA_LANE_MAC)
+      mac = &group->ops[i];
+  if (!mac || mac->type != SAMBA_DTYPE_F32 || group->lane_reduce ||
+      mac->operands[0] == mac->operands[1])
+    return;
+  if (!worksOnResult(group, mac))
+    return;
+  int64_t rows = 1, columns = 1;
+  bool wide = false;
+
+  for (uint32_t side = 0; side < 2; ++side) {
+    if (mac->operands[side] >= group->operand_count)
+      return;
+    SambaDType dtype = graph->tensors[group->operands[mac->operands[side]].map.tensor].dtype;
+    if (!sambaDTypeIsFloat(dtype))
+      return;
+    wide |= sambaDTypeBytes(dtype) > 2;
+  }
+
+  /* A MAC operand that the rest of the program reads too would have to pass the array. */
+  for (uint32_t i = 0; i < group->op_count; ++i)
+    for (int j = 0; j < sambaLaneOpOperands(group->ops[i].opcode); ++j)
+      if (&group->ops[i] != mac && (group->ops[i].operands[j] == mac->operands[0] ||
+                                    group->ops[i].operands[j] == mac->operands[1]))
+        return;
+
+  for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
+    bool a = sambaGroupDepends(group, mac->operands[0], dim),
+         b = sambaGroupDepends(group, mac->operands[1], dim);
+    if (!a && !b && group->extents[dim] > 1)
+      return;
+    rows *= a && !b ? group->extents[dim] : 1;
+    columns *= b && !a ? group->extents[dim] : 1;
+  }
+
+  int64_t used_rows = rows < machine->systolic_rows ? rows : machine->systolic_rows;
+  int64_t used_columns = columns < machine->systolic_columns ? columns : machine->systolic_columns;
+  if (used_rows * used_columns <= machine->simd_lanes * (wide ? machine->systolic_f32_rate : 1))
+    return; /* the SIMD lanes are as fast */
+  group->systolic = true;
+  group->mac[0] = mac->operands[0];
+  group->mac[1] = mac->operands[1];
+}
+
+static void findDependences(SambaGroup *group) {
+  for (uint32_t i = 0; i < group->operand_count; ++i)
+    for (uint32_t axis = 0; axis < SAMBA_MAX_RANK; ++axis)
+      for (uint32_t dim = 0; dim < group->dim_count; ++dim)
+        if (group->operands[i].map.axes[axis].coefficients[dim])
+          group->operands[i].depends |= 1u << dim;
+  for (uint32_t i = 0; i < group->operand_count; ++i)
+    if (group->operands[i].map.index_operand >= 0)
+      group->operands[i].depends |= group->operands[group->operands[i].map.index_operand].depends;
+}
+
+/* Fuses stages[0..count) into one group. chain_dims[i]: group dimensions of stage i's
+ * dimensions. */
+static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machine,
+                        SambaArena *arena, const uint32_t *stages, uint32_t count,
+                        const SambaDimMap *chain_dims, SambaGroup *group) {
+  const SambaStage *anchor = &graph->stages[stages[0]];
+  group->anchor = stages[0];
+  group->last = stages[count - 1];
+  group->stage_count = count;
+  group->dim_count = anchor->dim_count;
+  memcpy(group->extents, anchor->extents, sizeof group->extents);
+  memcpy(group->reduced, anchor->reduced, sizeof group->reduced);
+  while (group->parallel_count < group->dim_count && !group->reduced[group->parallel_count])
+    ++group->parallel_count;
+  group->lane_reduce = anchor->lane_reduce;
+  uint32_t op_capacity = 0;
+
+  OperandMap *operand_of = SAMBA_ARENA_ARRAY(arena, OperandMap, count);
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t between = i ? graph->stages[stages[i - 1]].output.tensor : UINT32_MAX;
+    SAMBA_RETURN_IF_ERROR(append(group, graph, stages[i], &chain_dims[i], between, &operand_of[i]));
+    op_capacity += graph->stages[stages[i]].op_count + 1;
+  }
+
+  group->ops = SAMBA_ARENA_ARRAY(arena, SambaLaneOp, op_capacity);
+  uint32_t previous = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const SambaStage *stage = &graph->stages[stages[i]];
+    uint32_t *values = sambaAllocateZeroed(stage->operand_count + stage->op_count, sizeof *values);
+    for (uint32_t o = 0; o < stage->operand_count; ++o)
+      values[o] = operand_of[i].of[o] == UINT32_MAX ? previous : operand_of[i].of[o];
+    for (uint32_t o = 0; o < stage->op_count; ++o) {
+      SambaLaneOp op = stage->ops[o];
+      for (int j = 0; j < sambaLaneOpOperands(op.opcode); ++j)
+        op.operands[j] = (uint16_t)values[op.operands[j]];
+      if (op.opcode == SAMBA_LANE_COUNTER) {
+        uint32_t dim = chain_dims[i].of[op.immediate];
+        if (dim == UINT32_MAX)
+          op.opcode = SAMBA_LANE_CONSTANT, op.immediate = 0;
+        else
+          op.immediate = dim;
+      }
+      values[stage->operand_count + o] = group->operand_count + group->op_count;
+      group->ops[group->op_count++] = op;
+    }
+
+    previous = values[stage->result];
+    free(values);
+
+    /* What a narrow integer tensor between two stages would have done to the value. */
+    SambaDType dtype = graph->tensors[stage->output.tensor].dtype;
+    bool is_wrapped = previous >= group->operand_count &&
+                      group->ops[previous - group->operand_count].opcode == SAMBA_LANE_WRAP;
+    if (i + 1 < count && isNarrowInteger(dtype) && !is_wrapped) {
+      group->ops[group->op_count] = (SambaLaneOp){.opcode = SAMBA_LANE_WRAP,
+                                                  .type = SAMBA_DTYPE_I32,
+                                                  .operands = {(uint16_t)previous},
+                                                  .immediate = dtype};
+      previous = group->operand_count + group->op_count++;
+    }
+  }
+
+  group->result = previous;
+  if (previous < group->operand_count)
+    group->operands[previous].value = true;
+  for (uint32_t i = 0; i < group->op_count; ++i) {
+    const SambaLaneOp *op = &group->ops[i];
+    for (int j = 0; j < sambaLaneOpOperands(op->opcode); ++j)
+      if (op->operands[j] < group->operand_count)
+        group->operands[op->operands[j]].value = true;
+    group->transcendentals += sambaLaneOpClass(op->opcode) == 'T';
+    group->stage_ops += sambaLaneOpClass(op->opcode) == 'S' || sambaLaneOpClass(op->opcode) == 'R';
+  }
+
+  /* The output over the group's dimensions. */
+  const SambaStage *last = &graph->stages[stages[count - 1]];
+  group->output = last->output;
+  memset(group->output.axes, 0, sizeof group->output.axes);
+
+  for (uint32_t axis = 0; axis < graph->tensors[last->output.tensor].rank; ++axis) {
+    group->output.axes[axis].constant = last->output.axes[axis].constant;
+    for (uint32_t dim = 0; dim < last->dim_count; ++dim)
+      if (chain_dims[count - 1].of[dim] != UINT32_MAX && last->extents[dim] > 1)
+        group->output.axes[axis].coefficients[chain_dims[count - 1].of[dim]] +=
+            last->output.axes[axis].coefficients[dim];
+  }
+
+  if (sambaStageScatters(last)) {
+    group->output.index_operand = (int32_t)operand_of[count - 1].of[last->output.index_operand];
+    group->operands[group->output.index_operand].indexes = true;
+  } else {
+    group->output.index_operand = -1;
+  }
+
+  group->copy =
+      group->op_count == 0 && graph->tensors[group->operands[group->result].map.tensor].dtype ==
+                                  graph->tensors[last->output.tensor].dtype;
+  findDependences(group);
+  classifyContraction(graph, machine, group);
+
+  return NULL;
+}
+
+SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *machine,
+                             bool fuse_chains, SambaArena *arena, SambaGroups *out_groups) {
+  uint32_t count = graph->stage_count;
+  Readers *readers = SAMBA_ARENA_ARRAY(arena, Readers, graph->tensor_count);
+  countReaders(graph, readers);
+  uint32_t *reader = SAMBA_ARENA_ARRAY(
+      arena, uint32_t, graph->tensor_count); /* the last stage that reads the tensor, + 1 */
+  for (uint32_t s = 0; s < count; ++s)
+    for (uint32_t i = 0; i < graph->stages[s].operand_count; ++i)
+      reader[graph->stages[s].operands[i].tensor] = s + 1;
+  out_groups->count = 0;
+  out_groups->groups = SAMBA_ARENA_ARRAY(arena, SambaGroup *, count);
+  out_groups->group_of_stage = SAMBA_ARENA_ARRAY(arena, uint32_t, count);
+  bool *taken = SAMBA_ARENA_ARRAY(arena, bool, count);
+  uint32_t *chain = SAMBA_ARENA_ARRAY(arena, uint32_t, count);
+  SambaDimMap *dims = SAMBA_ARENA_ARRAY(arena, SambaDimMap, count);
+
+  for (uint32_t s = 0; s < count; ++s) {
+    if (taken[s])
+      continue;
+    uint32_t length = 1;
+    chain[0] = s;
+    for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
+      dims[0].of[d] = d;
+    for (;;) {
+      const SambaStage *tail = &graph->stages[chain[length - 1]];
+      const SambaMapping *mapping = &graph->mappings[chain[length - 1]];
+      uint32_t next = reader[tail->output.tensor];
+      uint32_t local[SAMBA_MAX_STAGE_DIMS];
+      if (!next-- || next <= chain[length - 1] || taken[next])
+        break;
+      bool decided = mapping->dim_count || graph->mappings[next].dim_count;
+      if (decided ? !mapping->dim_count || !graph->mappings[next].dim_count ||
+                        mapping->group != graph->mappings[next].group
+                  : !fuse_chains)
+        break;
+      if (!mayFollow(graph, readers, tail, &graph->stages[next], local))
+        break;
+      for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
+        dims[length].of[d] = local[d] == UINT32_MAX ? UINT32_MAX : dims[length - 1].of[local[d]];
+      chain[length++] = next;
+    }
+
+    SambaGroup *group = SAMBA_ARENA_NEW(arena, SambaGroup);
+    SAMBA_RETURN_IF_ERROR(fuse(graph, machine, arena, chain, length, dims, group));
+    for (uint32_t i = 0; i < length; ++i)
+      taken[chain[i]] = true;
+    group->stage_dims = sambaArenaCopy(arena, dims, length * sizeof *dims);
+    group->stages = sambaArenaCopy(arena, chain, length * sizeof *chain);
+    out_groups->groups[out_groups->count++] = group;
+  }
+
+  /* What a group reads was written by the last stage of another before this group's last: in this
+   * order producers come first. */
+  for (uint32_t i = 1; i < out_groups->count; ++i) {
+    SambaGroup *group = out_groups->groups[i];
+    uint32_t at = i;
+    for (; at && out_groups->groups[at - 1]->last > group->last; --at)
+      out_groups->groups[at] = out_groups->groups[at - 1];
+    out_groups->groups[at] = group;
+  }
+
+  for (uint32_t i = 0; i < out_groups->count; ++i)
+    for (uint32_t s = 0; s < out_groups->groups[i]->stage_count; ++s)
+      out_groups->group_of_stage[out_groups->groups[i]->stages[s]] = i;
+
+  /* Stages that a mapping puts into one group must have become one. */
+  for (uint32_t s = 0; s < count; ++s)
+    for (uint32_t other = s + 1; other < count && graph->mappings[s].dim_count; ++other)
+      if (graph->mappings[other].dim_count &&
+          graph->mappings[other].group == graph->mappings[s].group &&
+          out_groups->group_of_stage[s] != out_groups->group_of_stage[other])
+        return sambaStatusMake(
+            SAMBA_INVALID,
+            "stages %u (%s) and %u (%s) are mapped to group %u, but are not a chain of elementwise "
+            "stages in which each result has one reader",
+            s, graph->stages[s].name, other, graph->stages[other].name, graph->mappings[s].group);
+  return NULL;
+}

@@ -1,0 +1,72 @@
+/* Groups: the stages of a section that run as one pipeline of PCUs without buffers between, seen as
+ * one stage.
+ *
+ * A group is an anchor stage and a chain of elementwise stages after it, each reading its
+ * predecessor's output point by point as that tensor's only reader. Here the chain is one loop nest
+ * over the anchor's dimensions with one lane program (the programs concatenated; a later step cuts
+ * it to what a PCU holds). Planner, lowering and cost model work on groups. */
+#ifndef SAMBA_BACKEND_PLAN_GROUP_GROUP_H
+#define SAMBA_BACKEND_PLAN_GROUP_GROUP_H
+
+#include "backend/machine/machine.h"
+#include "backend/plan/stage/stage.h"
+
+enum { SAMBA_MAX_GROUP_OPERANDS = 32 };
+
+typedef struct SambaGroupOperand {
+  SambaStageOperand map;   /* over the group's dimensions; index_operand is a group operand */
+  uint32_t stage, operand; /* whose mapping entry (operand_level, operand_depth) this is */
+  uint32_t depends;        /* bit d: an axis of it, or of what indexes it, depends on dimension d */
+  bool value;              /* the program reads it */
+  bool indexes;            /* another operand takes its index from it */
+} SambaGroupOperand;
+
+typedef struct SambaDimMap { /* for each dimension of a stage the group dimension it is; UINT32_MAX:
+                              * extent 1, always 0
+                              */
+  uint32_t of[SAMBA_MAX_STAGE_DIMS];
+} SambaDimMap;
+
+typedef struct SambaGroup {
+  uint32_t anchor; /* stage indices: first and last of the chain */
+  uint32_t last;
+  uint32_t stage_count;
+  const uint32_t *stages;        /* all of them, in order */
+  const SambaDimMap *stage_dims; /* of each */
+  uint32_t dim_count, parallel_count;
+  int64_t extents[SAMBA_MAX_STAGE_DIMS];
+  bool reduced[SAMBA_MAX_STAGE_DIMS];
+  uint32_t operand_count;
+  SambaGroupOperand operands[SAMBA_MAX_GROUP_OPERANDS];
+  SambaStageOperand
+      output; /* over the group's dimensions; index_operand >= 0 (a scatter): a group operand */
+  uint32_t op_count;
+  SambaLaneOp *ops; /* values [0, operand_count) are the operands */
+  uint32_t result;
+  bool lane_reduce;
+  bool copy;     /* moves elements only: no PCU */
+  bool systolic; /* the anchor is a MAC that runs on the array: operands mac[0] (rows) and mac[1]
+                    (columns) */
+  uint32_t mac[2];
+  uint32_t transcendentals; /* operations of the program's tails */
+  uint32_t stage_ops;       /* operations that take a pipeline stage */
+} SambaGroup;
+
+typedef struct SambaGroups {
+  uint32_t count;
+  SambaGroup **groups; /* producers first */
+  uint32_t *group_of_stage;
+} SambaGroups;
+
+/* Builds the groups of a checked graph. Stages with a mapping (dim_count != 0) are grouped by
+ * mapping.group, the others by the rule above when fuse is true, else each alone. Fails when a
+ * hand-written group is not such a chain. */
+SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *machine, bool fuse,
+                             SambaArena *arena, SambaGroups *out_groups);
+
+/* Whether an axis of the operand, or of the operand that indexes it, depends on dimension `dim`. */
+static inline bool sambaGroupDepends(const SambaGroup *group, uint32_t operand, uint32_t dim) {
+  return group->operands[operand].depends >> dim & 1;
+}
+
+#endif

@@ -1,0 +1,485 @@
+/* Loop nest arithmetic: trips, boxes, levels, and the cycles of a firing. Pure functions
+ * of a nest. */
+#include "backend/plan/group/tile_nest.h"
+
+#include <string.h>
+
+static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/* Lanes walk the innermost counter. A reduction whose order is element by element cannot
+ * share lanes along what it reduces, so there the parallel dimension with the most points
+ * goes innermost. */
+static void chooseInner(SambaNest *nest) {
+  const SambaGroup *group = nest->group;
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
+    nest->inner[dim] = dim;
+  if (group->systolic || group->lane_reduce || group->parallel_count == group->dim_count)
+    return;
+  int64_t reduced = 1;
+
+  for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim)
+    reduced *= nest->tile[dim];
+  uint32_t widest = UINT32_MAX;
+  for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
+    if (nest->tile[dim] > 1 && (widest == UINT32_MAX || nest->tile[dim] >= nest->tile[widest]))
+      widest = dim;
+  if (widest == UINT32_MAX || reduced == 1)
+    return;
+  memmove(&nest->inner[widest], &nest->inner[widest + 1],
+          (group->dim_count - widest - 1) * sizeof *nest->inner);
+  nest->inner[group->dim_count - 1] = widest;
+}
+
+void sambaNestFill(const SambaStageGraph *graph, const SambaGroup *group,
+                   const SambaMachine *machine, int32_t pipeline_dim, const uint32_t *order,
+                   const int64_t *tile, const uint32_t *unroll, SambaNest *out_nest) {
+  out_nest->graph = graph;
+  out_nest->group = group;
+  out_nest->machine = machine;
+  out_nest->pipeline_dim = pipeline_dim;
+  out_nest->copies = 1;
+
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
+    out_nest->dim_at[dim] = order[dim];
+    out_nest->tile[dim] = tile[dim];
+    out_nest->unroll[dim] = unroll[dim];
+    out_nest->trips[dim] = ceilDiv(ceilDiv(group->extents[dim], tile[dim]), unroll[dim]);
+    out_nest->copies *= unroll[dim];
+    out_nest->loop_step[dim] = tile[dim];
+    out_nest->copy_step[dim] = tile[dim] * out_nest->trips[dim];
+  }
+
+  memset(out_nest->level, 0, sizeof out_nest->level);
+  memset(out_nest->depth, 0, sizeof out_nest->depth);
+  chooseInner(out_nest);
+}
+
+void sambaNestSettle(SambaNest *nest) {
+  const SambaGroup *group = nest->group;
+  for (uint32_t position = 0; position < group->dim_count; ++position) {
+    uint32_t dim = nest->dim_at[position];
+    bool runs = (int32_t)dim == nest->pipeline_dim; /* replicas take runs of slices */
+    for (uint32_t i = 0; i < group->operand_count && nest->unroll[dim] > 1 && nest->trips[dim] > 1;
+         ++i) {
+      uint32_t spread;
+      bool spans = group->operands[i].value && sambaNestSlotLevel(nest, i) <= position &&
+                   sambaGroupDepends(group, i, dim);
+      runs |= spans && (sambaNestSpread(nest, i, &spread) == 1 || spread != position);
+    }
+    nest->loop_step[dim] = nest->tile[dim] * (runs ? 1 : nest->unroll[dim]);
+    nest->copy_step[dim] = nest->tile[dim] * (runs ? nest->trips[dim] : 1);
+  }
+}
+
+static SambaStatus checkMapping(const SambaGroup *group, const SambaMapping *mapping,
+                                const SambaMachine *machine) {
+  uint32_t seen = 0;
+  if (mapping->dim_count != group->dim_count)
+    return sambaStatusMake(SAMBA_INVALID, "the mapping has %u dimensions, the stage %u",
+                           mapping->dim_count, group->dim_count);
+
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
+    if (mapping->tile[dim] < 1 || mapping->tile[dim] > group->extents[dim])
+      return sambaStatusMake(SAMBA_INVALID, "dimension %u: tile %lld is not in [1, %lld]", dim,
+                             (long long)mapping->tile[dim], (long long)group->extents[dim]);
+    if (mapping->unroll[dim] < 1 || (group->reduced[dim] && mapping->unroll[dim] > 1))
+      return sambaStatusMake(
+          SAMBA_INVALID, "dimension %u: unroll %u; it is 1 or more, and 1 for reduced dimensions",
+          dim, mapping->unroll[dim]);
+    if (mapping->unroll[dim] > group->extents[dim])
+      return sambaStatusMake(SAMBA_INVALID, "dimension %u: unroll %u exceeds the extent %lld", dim,
+                             mapping->unroll[dim], (long long)group->extents[dim]);
+    if (mapping->order[dim] >= group->dim_count || seen & 1u << mapping->order[dim])
+      return sambaStatusMake(
+          SAMBA_INVALID, "the loop order is not a permutation of the dimensions: position %u is %u",
+          dim, mapping->order[dim]);
+    seen |= 1u << mapping->order[dim];
+    if (dim >= group->parallel_count && mapping->order[dim] != dim)
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "reduced dimension %u must stay at position %u of the loop order: sums are in order", dim,
+          dim);
+    if (group->reduced[dim] && group->extents[dim] % mapping->tile[dim])
+      return sambaStatusMake(SAMBA_INVALID,
+                             "reduced dimension %u: tile %lld does not divide the extent %lld", dim,
+                             (long long)mapping->tile[dim], (long long)group->extents[dim]);
+  }
+
+  /* In-order sums: once a reduced dimension has several points in a tile, all later ones
+   * are whole. */
+  bool whole = false;
+  int64_t chunk = 1;
+
+  for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim) {
+    if (whole && mapping->tile[dim] != group->extents[dim])
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "reduced dimension %u: tile %lld; it must be the whole extent %lld, because an outer "
+          "reduced dimension is tiled",
+          dim, (long long)mapping->tile[dim], (long long)group->extents[dim]);
+    whole |= mapping->tile[dim] > 1;
+    chunk *= mapping->tile[dim];
+  }
+
+  bool chunked = false;
+  for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim)
+    chunked |= mapping->tile[dim] != group->extents[dim];
+  if (group->lane_reduce && chunked && chunk % machine->simd_lanes)
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "%lld reduced points per firing are no multiple of the %lld lanes that reduce together",
+        (long long)chunk, (long long)machine->simd_lanes);
+  if (group->systolic && chunked) {
+    int64_t outputs = 1;
+    for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
+      outputs *= mapping->tile[dim];
+    if (outputs > machine->systolic_accumulators)
+      return sambaStatusMake(SAMBA_EXHAUSTED,
+                             "a tile of %lld sums needs %lld accumulators, but %s has %lld per "
+                             "array\n  note: make the tile smaller or "
+                             "the reduced dimensions whole",
+                             (long long)outputs, (long long)outputs, machine->name,
+                             (long long)machine->systolic_accumulators);
+  }
+
+  if (mapping->pipeline_dim >= 0) {
+    uint32_t dim = (uint32_t)mapping->pipeline_dim;
+    if (dim >= group->parallel_count || mapping->order[0] != dim)
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "pipeline dimension %u must be a parallel dimension and the outermost loop", dim);
+  }
+
+  return NULL;
+}
+
+SambaStatus sambaNestMake(const SambaStageGraph *graph, const SambaGroup *group,
+                          const SambaMachine *machine, SambaNest *out_nest) {
+  const SambaMapping *mapping = &graph->mappings[group->anchor];
+  SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(checkMapping(group, mapping, machine),
+                                            "mapping of stage %u (%s)", group->anchor,
+                                            graph->stages[group->anchor].name));
+  sambaNestFill(graph, group, machine, mapping->pipeline_dim, mapping->order, mapping->tile,
+                mapping->unroll, out_nest);
+
+  for (uint32_t i = 0; i < group->operand_count; ++i) {
+    const SambaGroupOperand *operand = &group->operands[i];
+    const SambaMapping *own = &graph->mappings[operand->stage];
+    out_nest->level[i] = own->operand_level[operand->operand];
+    out_nest->depth[i] = own->operand_depth[operand->operand];
+    if (out_nest->level[i] > group->dim_count)
+      out_nest->level[i] = group->dim_count;
+    if (out_nest->depth[i] < 1)
+      out_nest->depth[i] = 1;
+  }
+
+  sambaNestSettleTokens(out_nest);
+  sambaNestSettle(out_nest);
+  return NULL;
+}
+
+static int64_t gcd(int64_t a, int64_t b) {
+  if (a == 0 || a == 1)
+    return a ? a : b < 0 ? -b : b;
+  while (b) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a < 0 ? -a : a;
+}
+
+/* The box of the loops at positions >= from but `without`, and of the points. */
+static void boxOf(const SambaNest *nest, uint32_t operand, uint32_t from, uint32_t without,
+                  SambaBox *out_box) {
+  const SambaGroup *group = nest->group;
+  const SambaStageOperand *map = &group->operands[operand].map;
+
+  out_box->rank = nest->graph->tensors[map->tensor].rank;
+  out_box->elements = 1;
+  for (uint32_t axis = 0; axis < out_box->rank; ++axis) {
+    int64_t low = 0, span = 0, step = 0;
+    for (uint32_t position = 0; position < group->dim_count; ++position) {
+      uint32_t dim = nest->dim_at[position];
+      int64_t coefficient = map->axes[axis].coefficients[dim];
+      if (!coefficient)
+        continue;
+      int64_t points = nest->tile[dim];
+      int64_t reach;
+      if (points > 1)
+        step = gcd(step, coefficient);
+      reach = points - 1;
+      if (position >= from && position != without && nest->trips[dim] > 1) {
+        step = gcd(step, coefficient * nest->loop_step[dim]);
+        reach += (nest->trips[dim] - 1) * nest->loop_step[dim];
+      }
+      span += (coefficient < 0 ? -coefficient : coefficient) * reach;
+      low += coefficient < 0 ? coefficient * reach : 0;
+    }
+    out_box->low[axis] = low;
+    out_box->step[axis] = step ? step : 1;
+    out_box->size[axis] = span / out_box->step[axis] + 1;
+    out_box->elements *= out_box->size[axis];
+  }
+}
+
+void sambaNestBox(const SambaNest *nest, uint32_t operand, uint32_t from, SambaBox *out_box) {
+  boxOf(nest, operand, from, UINT32_MAX, out_box);
+}
+
+uint32_t sambaNestSpread(const SambaNest *nest, uint32_t operand, uint32_t *out_position) {
+  const SambaGroup *group = nest->group;
+  if (nest->depth[operand] < 2 || group->copy ||
+      sambaNestTrips(nest, sambaNestSlotLevel(nest, operand)) > 1)
+    return 1;
+  for (uint32_t position = sambaNestSlotLevel(nest, operand);
+       position < sambaNestTokenLevel(nest, operand); ++position) {
+    uint32_t dim = nest->dim_at[position];
+    if (nest->trips[dim] == 1 || !sambaGroupDepends(group, operand, dim))
+      continue;
+    *out_position = position;
+    if (nest->trips[dim] != nest->depth[operand] ||
+        nest->trips[dim] > nest->machine->flows_per_lane)
+      return 1;
+    /* Short rows are staged across copies instead. */
+    SambaBox box;
+    boxOf(nest, operand, sambaNestSlotLevel(nest, operand), position, &box);
+    int64_t row =
+        box.rank ? box.size[box.rank - 1] * sambaDTypeBytes(sambaNestDType(nest, operand)) : 0;
+    return row < 4 * nest->machine->dram_burst_bytes ? 1 : nest->depth[operand];
+  }
+
+  return 1;
+}
+
+void sambaNestSlotBox(const SambaNest *nest, uint32_t operand, SambaBox *out_box) {
+  uint32_t position = UINT32_MAX;
+  if (sambaNestSpread(nest, operand, &position) == 1)
+    position = UINT32_MAX;
+  boxOf(nest, operand, sambaNestSlotLevel(nest, operand), position, out_box);
+}
+
+int64_t sambaNestTrips(const SambaNest *nest, uint32_t level) {
+  int64_t trips = 1;
+  for (uint32_t position = 0; position < level; ++position)
+    trips *= nest->trips[nest->dim_at[position]];
+  return trips;
+}
+
+static uint32_t tokenLevel(const SambaNest *nest, uint32_t operand) {
+  const SambaGroup *group = nest->group;
+
+  /* A PCU keeps what its input FIFO holds; a larger token comes again for each firing. */
+  bool held = nest->token_elements[operand] * sambaDTypeBytes(sambaNestDType(nest, operand)) <=
+              nest->machine->fifo_depth * nest->machine->vector_bytes;
+
+  /* What no reduced dimension touches joins the sum when that is complete: it steps with the
+   * parallel loops only. */
+  bool reduced = false;
+  for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim)
+    reduced |= sambaGroupDepends(group, operand, dim);
+  if (group->copy) /* goes to a buffer or store, which keep nothing */
+    held = false, reduced = true;
+  uint32_t level = 0;
+  uint32_t end = reduced ? group->dim_count : group->parallel_count;
+  for (uint32_t position = 0; position < end; ++position)
+    if (nest->trips[nest->dim_at[position]] > 1 &&
+        (!held || sambaGroupDepends(group, operand, nest->dim_at[position])))
+      level = position + 1;
+  return level;
+}
+
+void sambaNestSettleTokens(SambaNest *nest) {
+  for (uint32_t i = 0; i < nest->group->operand_count; ++i) {
+    SambaBox token;
+    sambaNestBox(nest, i, nest->group->dim_count, &token);
+    nest->token_elements[i] = token.elements;
+    nest->token_level[i] = tokenLevel(nest, i);
+  }
+}
+
+uint32_t sambaNestSlotLevel(const SambaNest *nest, uint32_t operand) {
+  uint32_t level = sambaNestTokenLevel(nest, operand);
+  if (nest->level[operand] < level)
+    level = nest->level[operand];
+  while (level && (nest->trips[nest->dim_at[level - 1]] == 1 ||
+                   !sambaGroupDepends(nest->group, operand, nest->dim_at[level - 1])))
+    --level;
+  return level;
+}
+
+/* Rows, columns, batch and depth of a systolic firing. */
+typedef struct SystolicShape {
+  int64_t rows, columns, batch, depth;
+} SystolicShape;
+
+static SystolicShape systolicShape(const SambaNest *nest) {
+  const SambaGroup *group = nest->group;
+  SystolicShape shape = {1, 1, 1, 1};
+  for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
+    bool a = sambaGroupDepends(group, group->mac[0], dim),
+         b = sambaGroupDepends(group, group->mac[1], dim);
+    *(group->reduced[dim] ? &shape.depth
+      : a && !b           ? &shape.rows
+      : b && !a           ? &shape.columns
+                          : &shape.batch) *= nest->tile[dim];
+  }
+  return shape;
+}
+
+/* Elements that pass an input port during one firing. */
+static int64_t streamedElements(const SambaNest *nest, uint32_t operand) {
+  const SambaGroup *group = nest->group;
+  int64_t elements = 1;
+
+  if (group->systolic && (operand == group->mac[0] || operand == group->mac[1])) {
+    SystolicShape shape = systolicShape(nest);
+    for (uint32_t dim = 0; dim < group->dim_count; ++dim)
+      if (sambaGroupDepends(group, operand, dim))
+        elements *= nest->tile[dim];
+    return elements * (operand == group->mac[0]
+                           ? ceilDiv(shape.columns, nest->machine->systolic_columns)
+                           : ceilDiv(shape.rows, nest->machine->systolic_rows));
+  }
+
+  if (nest->token_elements[operand] * sambaDTypeBytes(sambaNestDType(nest, operand)) <=
+      nest->machine->fifo_depth * nest->machine->vector_bytes)
+    return nest->token_elements[operand];
+  int64_t so_far = 1;
+
+  for (uint32_t i = 0; i < group->dim_count; ++i) {
+    so_far *= nest->tile[nest->inner[i]];
+    if (sambaGroupDepends(group, operand, nest->inner[i]))
+      elements = so_far;
+  }
+
+  return elements;
+}
+
+int64_t sambaNestReplay(const SambaNest *nest, uint32_t operand) {
+  int64_t replay = ceilDiv(streamedElements(nest, operand), nest->token_elements[operand]);
+  return replay < 1 ? 1 : replay;
+}
+
+bool sambaNestTokenOrder(const SambaNest *nest, uint32_t operand, const SambaBox *token,
+                         uint32_t *out_axes) {
+  const SambaGroup *group = nest->group;
+  const SambaStageOperand *map = &group->operands[operand].map;
+  int32_t key[SAMBA_MAX_RANK]; /* the innermost in-tile counter that walks the axis */
+  bool natural = true;
+  int32_t last = -1;
+
+  for (uint32_t axis = 0; axis < token->rank; ++axis) {
+    key[axis] = -1;
+    for (uint32_t i = 0; i < group->dim_count; ++i)
+      if (token->size[axis] > 1 && nest->tile[nest->inner[i]] > 1 &&
+          map->axes[axis].coefficients[nest->inner[i]])
+        key[axis] = (int32_t)i;
+    if (key[axis] < 0)
+      key[axis] = last; /* size 1: stays with its neighbour */
+    natural &= key[axis] >= last;
+    last = key[axis];
+    uint32_t at = axis;
+    for (; at && key[out_axes[at - 1]] > key[axis]; --at)
+      out_axes[at] = out_axes[at - 1];
+    out_axes[at] = axis;
+  }
+
+  return natural;
+}
+
+bool sambaNestIsDirect(const SambaNest *nest, uint32_t operand) {
+  const SambaGroup *group = nest->group;
+  if (group->operands[operand].map.index_operand >= 0)
+    return true;
+  if (group->copy)
+    return false;
+
+  /* The array's next operands load while it works on these. */
+  if (group->systolic && (operand == group->mac[0] || operand == group->mac[1]))
+    return false;
+  uint32_t level = sambaNestTokenLevel(nest, operand);
+  if (sambaNestSlotLevel(nest, operand) < level || sambaNestReplay(nest, operand) > 1)
+    return false;
+  for (uint32_t position = 0; position < level; ++position)
+    if (nest->trips[nest->dim_at[position]] > 1 &&
+        !sambaGroupDepends(group, operand, nest->dim_at[position]))
+      return false;
+  SambaBox token;
+  uint32_t axes[SAMBA_MAX_RANK];
+  sambaNestBox(nest, operand, group->dim_count, &token);
+
+  return sambaNestTokenOrder(nest, operand, &token, axes);
+}
+
+uint32_t sambaNestSources(const SambaNest *nest, uint32_t operand) {
+  uint32_t sources = 1;
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    if (nest->unroll[dim] > 1 && sambaGroupDepends(nest->group, operand, dim))
+      sources *= nest->unroll[dim];
+  return sources;
+}
+
+int64_t sambaNestOutputElements(const SambaNest *nest) {
+  int64_t elements = 1;
+  for (uint32_t dim = 0; dim < nest->group->parallel_count; ++dim)
+    elements *= nest->tile[dim];
+  return elements;
+}
+
+/* Points a SIMD firing takes in rows of lanes. Adjacent counters that are whole run as one. */
+static double simdCycles(const SambaNest *nest) {
+  const SambaGroup *group = nest->group;
+  int64_t innermost = 1, others = 1;
+  bool merging = true;
+
+  for (uint32_t i = group->dim_count; i-- > 0;) {
+    uint32_t dim = nest->inner[i];
+    bool same_kind = i + 1 == group->dim_count ||
+                     group->reduced[dim] == group->reduced[nest->inner[group->dim_count - 1]];
+    if (merging && same_kind)
+      innermost *= nest->tile[dim];
+    else
+      others *= nest->tile[dim];
+    merging = merging && same_kind && nest->tile[dim] == group->extents[dim];
+  }
+
+  return (double)others * (double)ceilDiv(innermost, nest->machine->simd_lanes);
+}
+
+double sambaNestWorkCycles(const SambaNest *nest) {
+  const SambaGroup *group = nest->group;
+  const SambaMachine *machine = nest->machine;
+  if (!group->systolic)
+    return group->copy ? 1 : simdCycles(nest);
+  SystolicShape shape = systolicShape(nest);
+  bool wide = sambaDTypeBytes(sambaNestDType(nest, group->mac[0])) > 2 ||
+              sambaDTypeBytes(sambaNestDType(nest, group->mac[1])) > 2;
+  int64_t depth = shape.depth > machine->systolic_rows ? shape.depth : machine->systolic_rows;
+  double cycles = (double)(ceilDiv(shape.rows, machine->systolic_rows) *
+                           ceilDiv(shape.columns, machine->systolic_columns) * shape.batch) *
+                  (double)depth * (double)(wide ? machine->systolic_f32_rate : 1);
+  double tail = (double)sambaNestOutputElements(nest) / (double)machine->simd_lanes;
+  return group->stage_ops > 1 && tail > cycles ? tail : cycles;
+}
+
+double sambaNestFiringCycles(const SambaNest *nest) {
+  const SambaGroup *group = nest->group;
+  const SambaMachine *machine = nest->machine;
+  double cycles = sambaNestWorkCycles(nest);
+
+  for (uint32_t i = 0; i < group->operand_count; ++i) {
+    double bytes = (double)(nest->token_elements[i] * sambaNestReplay(nest, i)) *
+                   sambaDTypeBytes(sambaNestDType(nest, i)) / (double)machine->vector_bytes;
+    cycles = bytes > cycles ? bytes : cycles;
+  }
+
+  double out = (double)sambaNestOutputElements(nest) *
+               sambaDTypeBytes(nest->graph->tensors[group->output.tensor].dtype) /
+               (double)machine->vector_bytes;
+  int64_t chunks =
+      sambaNestTrips(nest, group->dim_count) / sambaNestTrips(nest, group->parallel_count);
+  out /= (double)chunks;
+
+  return out > cycles ? out : cycles;
+}

@@ -1,0 +1,92 @@
+/* The loop nest of a mapped group: what a mapping means for one group on one machine.
+ *
+ * A group's points are cut into tiles; a firing computes one tile. Along dimension d there are
+ * ceil(extent / tile) tiles; unroll copies share them, trips[d] each: copy c, iteration i, in-tile
+ * point x is index c * copy_step[d] + i * loop_step[d] + x. Copies take neighbouring tiles in turn,
+ * or runs of tiles where a buffer's slot spans their iterations (sambaNestSettle). Points past the
+ * extent are masked where memory is touched. Position p of the loop order runs dimension dim_at[p];
+ * the tile loops are the firings' counters, outermost first. */
+#ifndef SAMBA_BACKEND_PLAN_GROUP_TILE_NEST_H
+#define SAMBA_BACKEND_PLAN_GROUP_TILE_NEST_H
+
+#include "backend/plan/group/group.h"
+
+typedef struct SambaNest {
+  const SambaStageGraph *graph;
+  const SambaGroup *group;
+  const SambaMachine *machine;
+  int32_t pipeline_dim; /* -1: none; else dim_at[0] */
+  uint32_t dim_at[SAMBA_MAX_STAGE_DIMS];
+  int64_t tile[SAMBA_MAX_STAGE_DIMS], trips[SAMBA_MAX_STAGE_DIMS];
+  uint32_t unroll[SAMBA_MAX_STAGE_DIMS];
+  int64_t loop_step[SAMBA_MAX_STAGE_DIMS], copy_step[SAMBA_MAX_STAGE_DIMS];
+  uint32_t copies;
+  uint32_t inner[SAMBA_MAX_STAGE_DIMS]; /* in-tile counters, outermost first */
+  uint32_t level[SAMBA_MAX_GROUP_OPERANDS], depth[SAMBA_MAX_GROUP_OPERANDS];
+  /* Of each operand, by sambaNestSettleTokens: what order, tiles and trips decide alone. */
+  uint32_t token_level[SAMBA_MAX_GROUP_OPERANDS];
+  int64_t token_elements[SAMBA_MAX_GROUP_OPERANDS];
+} SambaNest;
+
+/* A box of a tensor that counters sweep: along axis a the elements low + step * [0, size), low
+ * relative to the map's value with all counters at zero. */
+typedef struct SambaBox {
+  uint32_t rank;
+  int64_t low[SAMBA_MAX_RANK], step[SAMBA_MAX_RANK], size[SAMBA_MAX_RANK];
+  int64_t elements;
+} SambaBox;
+
+/* Reads the mappings of the group's stages. Fails when they break a rule (naming stage and
+ * dimension). */
+SambaStatus sambaNestMake(const SambaStageGraph *graph, const SambaGroup *group,
+                          const SambaMachine *machine, SambaNest *out_nest);
+/* The same from parts, unchecked, for searches: order, tile, unroll as in SambaMapping; levels are
+ * left zero, and sambaNestSettleTokens comes before anything is asked about operands. */
+void sambaNestFill(const SambaStageGraph *graph, const SambaGroup *group,
+                   const SambaMachine *machine, int32_t pipeline_dim, const uint32_t *order,
+                   const int64_t *tile, const uint32_t *unroll, SambaNest *out_nest);
+
+/* Settles the level and the elements of every operand's tokens. */
+void sambaNestSettleTokens(SambaNest *nest);
+/* Settles loop_step and copy_step, in points, once the levels are known. */
+void sambaNestSettle(SambaNest *nest);
+
+/* What the tile loops at positions >= from and the in-tile points touch of an operand (from =
+ * dim_count: one token). */
+void sambaNestBox(const SambaNest *nest, uint32_t operand, uint32_t from, SambaBox *out_box);
+/* The position from which on the tile loops leave the operand's current token alone: tokens step
+ * with positions before. */
+static inline uint32_t sambaNestTokenLevel(const SambaNest *nest, uint32_t operand) {
+  return nest->token_level[operand];
+}
+/* The operand's buffer level after dropping loops that change nothing; at most the token level. */
+uint32_t sambaNestSlotLevel(const SambaNest *nest, uint32_t operand);
+/* Buffers over which the slot of each source is spread: one per iteration of the loop at
+ * out_position (1: not spread). */
+uint32_t sambaNestSpread(const SambaNest *nest, uint32_t operand, uint32_t *out_position);
+/* What one buffer's slot holds: the box of the slot level, of one iteration of a spread loop. */
+void sambaNestSlotBox(const SambaNest *nest, uint32_t operand, SambaBox *out_box);
+/* How often a token's vectors pass the port within one firing. */
+int64_t sambaNestReplay(const SambaNest *nest, uint32_t operand);
+/* The order of a token's axes: the axis that the innermost in-tile counter walks comes last. True
+ * when that is the order in memory. */
+bool sambaNestTokenOrder(const SambaNest *nest, uint32_t operand, const SambaBox *token,
+                         uint32_t *out_axes);
+/* Whether an operand in DRAM is streamed to the PCUs without a buffer. */
+bool sambaNestIsDirect(const SambaNest *nest, uint32_t operand);
+/* Copies of an operand's source: product of the unrolls it depends on. */
+uint32_t sambaNestSources(const SambaNest *nest, uint32_t operand);
+/* Product of the trips of the loops at positions [0, level). */
+int64_t sambaNestTrips(const SambaNest *nest, uint32_t level);
+/* Elements of one output token. */
+int64_t sambaNestOutputElements(const SambaNest *nest);
+/* Cycles of one firing's arithmetic. */
+double sambaNestWorkCycles(const SambaNest *nest);
+/* Cycles that one firing occupies its slowest PCU or port. */
+double sambaNestFiringCycles(const SambaNest *nest);
+
+static inline SambaDType sambaNestDType(const SambaNest *nest, uint32_t operand) {
+  return nest->graph->tensors[nest->group->operands[operand].map.tensor].dtype;
+}
+
+#endif

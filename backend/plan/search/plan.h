@@ -1,0 +1,21 @@
+/* The planner: decides how the stages of one section are tiled, unrolled, buffered and
+ * pipelined. */
+#ifndef SAMBA_BACKEND_PLAN_SEARCH_PLAN_H
+#define SAMBA_BACKEND_PLAN_SEARCH_PLAN_H
+
+#include "backend/machine/machine.h"
+#include "backend/plan/stage/stage.h"
+
+typedef struct SambaPlanOptions {
+  uint32_t parallel_divisor; /* use 1/n of the machine's units (0 or 1: all); raised when placing or
+                                routing failed */
+} SambaPlanOptions;
+
+/* Fills the mappings that are zero (mapping.dim_count == 0); mappings written by hand stay. The
+ * graph is one section. options may be NULL. SAMBA_EXHAUSTED when the section cannot fit the
+ * machine (an intermediate's slice exceeds a PMU, too few units or address generators): the
+ * partitioner cuts there; SAMBA_INVALID for a graph that sambaStageGraphCheck refuses. */
+SambaStatus sambaPlanTiles(SambaStageGraph *graph, const SambaMachine *machine,
+                           const SambaPlanOptions *options);
+
+#endif

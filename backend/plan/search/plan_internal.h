@@ -1,0 +1,49 @@
+/* What the files of the planner share. */
+#ifndef SAMBA_BACKEND_PLAN_SEARCH_PLAN_INTERNAL_H
+#define SAMBA_BACKEND_PLAN_SEARCH_PLAN_INTERNAL_H
+
+#include "backend/plan/group/tile_nest.h"
+
+/* What a group may use, and what is decided about it from outside. */
+typedef struct SambaGroupLimits {
+  int32_t pipeline_dim; /* -1: none */
+  int64_t pipeline_tile;
+  uint32_t replicas;    /* unroll of the pipeline dimension, >= 1 */
+  uint32_t pcus, pmus;  /* at most, all replicas together */
+  uint32_t units;       /* PCUs and PMUs together, at most */
+  uint32_t copies;      /* at most */
+  uint32_t ags;         /* its share */
+  uint32_t on_chip;     /* bit i: operand i comes from a buffer of the section */
+  uint32_t several;     /* bit i: and that buffer has other readers */
+  uint32_t writers;     /* groups that write the buffer of the output */
+  bool buffered_output; /* the output goes into a buffer of the section */
+  bool stored_output;
+} SambaGroupLimits;
+
+/* One way to map a group. */
+typedef struct SambaGroupChoice {
+  SambaNest nest; /* with levels and depths */
+  double cycles;  /* of all its firings, the slowest resource */
+  double fill;    /* cycles before the first firing and after the last */
+  double dram_bytes;
+  uint32_t on_chip; /* as in the limits */
+  double score;     /* what the search minimizes: cycles + fill + a share of the launch */
+  uint32_t pcus, pmus;
+} SambaGroupChoice;
+
+/* PCUs that one copy of the group takes once its program is split. */
+uint32_t sambaGroupPieces(const SambaGroup *group, const SambaMachine *machine);
+/* Chooses buffer levels and depths for a nest and prices it. False when it does not fit the limits
+ * or its score is no less than the bound. */
+bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoice *choice);
+/* The best way to map a group within the limits; false when there is none. */
+bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
+                     const SambaMachine *machine, const SambaGroupLimits *limits,
+                     SambaGroupChoice *out_choice);
+
+/* Pipeline dimensions: for class `index` (0, 1, ...) of a section, the dimension of each group;
+ * false past the last class. */
+bool sambaPlanPipelineClass(const SambaStageGraph *graph, const SambaGroups *groups, uint32_t index,
+                            uint32_t *out_dims);
+
+#endif

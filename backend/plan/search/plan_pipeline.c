@@ -1,0 +1,121 @@
+/* Finding the dimensions along which a section's groups can run as a pipeline: every group has one
+ * parallel dimension that every tensor between the groups carries as one axis, read and written
+ * point by point. Then a slice of all tensors needs nothing of other slices. Union-find over the
+ * dimensions of groups and the axes of tensors. */
+#include "backend/plan/search/plan_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Classes {
+  uint32_t *parent;
+  bool *spoiled;
+  uint32_t dims; /* nodes [0, dims) are dimensions of groups, the rest axes of tensors */
+} Classes;
+
+static uint32_t find(Classes *classes, uint32_t node) {
+  while (classes->parent[node] != node) {
+    classes->parent[node] = classes->parent[classes->parent[node]];
+    node = classes->parent[node];
+  }
+  return node;
+}
+
+static void tie(Classes *classes, uint32_t a, uint32_t b) {
+  a = find(classes, a);
+  b = find(classes, b);
+  if (a == b)
+    return;
+  classes->parent[a > b ? a : b] = a > b ? b : a;
+  classes->spoiled[a > b ? b : a] |= classes->spoiled[a > b ? a : b];
+}
+
+static uint32_t dimNode(uint32_t group, uint32_t dim) { return group * SAMBA_MAX_STAGE_DIMS + dim; }
+static uint32_t axisNode(const Classes *classes, uint32_t tensor, uint32_t axis) {
+  return classes->dims + tensor * SAMBA_MAX_RANK + axis;
+}
+
+static void tieMap(Classes *classes, const SambaStageGraph *graph, const SambaGroups *groups,
+                   uint32_t g, const SambaStageOperand *map) {
+  const SambaGroup *group = groups->groups[g];
+  const SambaStageTensor *tensor = &graph->tensors[map->tensor];
+
+  for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
+    uint32_t found = UINT32_MAX, used = 0;
+    for (uint32_t dim = 0; dim < group->dim_count; ++dim)
+      if (map->axes[axis].coefficients[dim]) {
+        found = dim;
+        ++used;
+      }
+    uint32_t node = axisNode(classes, map->tensor, axis);
+    if (used == 1 && map->axes[axis].coefficients[found] == 1 && map->axes[axis].constant == 0 &&
+        group->extents[found] == tensor->dims[axis])
+      tie(classes, node, dimNode(g, found));
+    else
+      classes->spoiled[find(classes, node)] = true;
+  }
+}
+
+/* The dims of the class with this root, one per group; false when the class is not a pipeline. */
+static bool isPipeline(Classes *classes, const SambaStageGraph *graph, const SambaGroups *groups,
+                       const bool *between, uint32_t root, uint32_t *out_dims) {
+  if (classes->spoiled[root])
+    return false;
+  for (uint32_t g = 0; g < groups->count; ++g) {
+    uint32_t count = 0;
+    for (uint32_t dim = 0; dim < groups->groups[g]->dim_count; ++dim)
+      if (find(classes, dimNode(g, dim)) == root) {
+        out_dims[g] = dim;
+        ++count;
+      }
+    if (count != 1 || groups->groups[g]->reduced[out_dims[g]] ||
+        groups->groups[g]->extents[out_dims[g]] < 2)
+      return false;
+  }
+
+  for (uint32_t t = 0; t < graph->tensor_count; ++t) {
+    uint32_t count = 0;
+    for (uint32_t axis = 0; axis < graph->tensors[t].rank && between[t]; ++axis)
+      count += find(classes, axisNode(classes, t, axis)) == root;
+    if (between[t] && count != 1)
+      return false;
+  }
+
+  return true;
+}
+
+bool sambaPlanPipelineClass(const SambaStageGraph *graph, const SambaGroups *groups, uint32_t index,
+                            uint32_t *out_dims) {
+  uint32_t dims = groups->count * SAMBA_MAX_STAGE_DIMS;
+  uint32_t nodes = dims + graph->tensor_count * SAMBA_MAX_RANK;
+
+  Classes classes = {sambaAllocateZeroed(nodes, sizeof(uint32_t)),
+                     sambaAllocateZeroed(nodes, sizeof(bool)), dims};
+  bool *between = sambaAllocateZeroed(graph->tensor_count, sizeof *between);
+  for (uint32_t node = 0; node < nodes; ++node)
+    classes.parent[node] = node;
+  for (uint32_t g = 0; g < groups->count; ++g)
+    for (uint32_t i = 0; i < groups->groups[g]->operand_count; ++i)
+      if (graph->tensors[groups->groups[g]->operands[i].map.tensor].role != SAMBA_TENSOR_ARGUMENT)
+        between[groups->groups[g]->operands[i].map.tensor] = true;
+
+  for (uint32_t g = 0; g < groups->count; ++g) {
+    const SambaGroup *group = groups->groups[g];
+    for (uint32_t i = 0; i < group->operand_count; ++i)
+      if (between[group->operands[i].map.tensor])
+        tieMap(&classes, graph, groups, g, &group->operands[i].map);
+    if (between[group->output.tensor])
+      tieMap(&classes, graph, groups, g, &group->output);
+  }
+
+  bool found = false;
+  for (uint32_t dim = 0; groups->count && dim < groups->groups[0]->dim_count && !found; ++dim) {
+    uint32_t root = find(&classes, dimNode(0, dim));
+    found = isPipeline(&classes, graph, groups, between, root, out_dims) && index-- == 0;
+  }
+
+  free(classes.parent);
+  free(classes.spoiled);
+  free(between);
+  return found;
+}

@@ -1,0 +1,416 @@
+/* The static model: what a mapped group costs in cycles, units and DRAM traffic, and the buffer
+ * levels that cost least. */
+#include "backend/plan/estimate/estimate.h"
+#include "backend/plan/search/plan_internal.h"
+
+#include <math.h>
+
+/* Cycles of program load that one more unit costs, counted at this share: repeated sections load
+ * once. */
+static const double launchShare = 0.5;
+
+uint32_t sambaGroupPieces(const SambaGroup *group, const SambaMachine *machine) {
+  if (group->copy)
+    return 0;
+  uint32_t stages = (uint32_t)machine->simd_stages;
+  uint32_t simd = group->stage_ops;
+  uint32_t pieces = group->systolic ? 1 : 0;
+  if (group->systolic)
+    --simd;
+  if (!group->systolic || simd || group->transcendentals)
+    pieces += (simd + stages - 1) / stages;
+  if (pieces < group->transcendentals)
+    pieces = group->transcendentals;
+  return pieces ? pieces : 1;
+}
+
+typedef struct Pricing {
+  const SambaNest *nest;
+  const SambaGroupLimits *limits;
+  double dram_bytes, first_bytes; /* all, and those that must arrive before the first firing */
+  double slowest;                 /* cycles of the slowest port, PMU or address generator */
+  double least_ags; /* without more streams into or out of a port than a lane has flow ids */
+  uint32_t uses;    /* operands and results in memory */
+  uint32_t demand_count;
+  struct Demand { /* on the address generators, per operand */
+    double first_bytes, bytes, sources, staged;
+    uint32_t ways;
+  } demands[SAMBA_MAX_GROUP_OPERANDS];
+  double ag_cycles;
+  uint32_t pmus;
+} Pricing;
+
+static void raise(double *value, double other) { *value = other > *value ? other : *value; }
+
+enum { mostSpread = 8 };
+
+/* Buffers over which a slot that is loaded once can be spread: the iterations of its outermost
+ * loop. */
+static uint32_t spreadOf(SambaNest *nest, uint32_t operand, uint32_t level, uint32_t token_level) {
+  uint32_t position = level;
+  while (position < token_level &&
+         (nest->trips[nest->dim_at[position]] == 1 ||
+          !sambaGroupDepends(nest->group, operand, nest->dim_at[position])))
+    ++position;
+  if (position == token_level || nest->trips[nest->dim_at[position]] > mostSpread)
+    return 1;
+  nest->level[operand] = level;
+  nest->depth[operand] = (uint32_t)nest->trips[nest->dim_at[position]];
+  return sambaNestSpread(nest, operand, &position);
+}
+
+/* Least traffic first; equal traffic: the smaller slot, which fills sooner. */
+static bool chooseLevel(SambaNest *nest, uint32_t operand) {
+  int64_t bytes = sambaDTypeBytes(sambaNestDType(nest, operand));
+  int64_t pmu = nest->machine->pmu_bytes;
+  uint32_t token_level = sambaNestTokenLevel(nest, operand);
+  uint32_t best_level = 0;
+  uint32_t best_depth = 0;
+  double least = -1;
+
+  for (uint32_t level = 0; level <= token_level; ++level) {
+    if (level && nest->trips[nest->dim_at[level - 1]] == 1)
+      continue; /* the same slot as one level further out */
+    if (level && !sambaGroupDepends(nest->group, operand, nest->dim_at[level - 1]))
+      continue; /* the same slot, loaded more often */
+    SambaBox box;
+    int64_t slots = sambaNestTrips(nest, level);
+    uint32_t spread = slots > 1 ? 1 : spreadOf(nest, operand, level, token_level);
+    uint32_t depth = slots > 1 ? 2 : spread;
+    nest->level[operand] = level;
+    nest->depth[operand] = depth;
+    sambaNestSlotBox(nest, operand, &box);
+    double traffic = (double)box.elements * (double)slots * spread;
+    uint32_t held = slots > 1 ? depth : 1; /* slots in one PMU */
+    bool fits = box.elements * bytes * held <= pmu;
+    if (!fits && held == 2 && box.elements * bytes <= pmu)
+      fits = true, depth = 1, traffic *= 2; /* no overlap of filling and reading */
+    if (!fits || (least >= 0 && traffic > least * 1.0001))
+      continue;
+    least = traffic;
+    best_level = level;
+    /* Deeper rings load ahead while the first firings wait for what loads longest. */
+    while (slots > 1 && depth >= 2 && depth < 4 && depth < slots &&
+           2 * box.elements * bytes * (depth + 1) <= pmu)
+      ++depth;
+    best_depth = depth;
+  }
+
+  nest->level[operand] = best_level;
+  nest->depth[operand] = best_depth;
+  return least >= 0;
+}
+
+/* Bytes that follow each other in memory when the box is loaded; side by side copies are staged
+ * into longer rows. */
+static double rowBytes(const SambaNest *nest, const SambaStageOperand *map, const SambaBox *box,
+                       bool staging, uint32_t *out_staged) {
+  const SambaStageTensor *tensor = &nest->graph->tensors[map->tensor];
+  double bytes = sambaDTypeBytes(tensor->dtype);
+  uint32_t last_dim = UINT32_MAX;
+
+  *out_staged = 1; /* copies whose rows are joined */
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    if (nest->unroll[dim] > 1)
+      for (uint32_t axis = 0; axis < box->rank; ++axis)
+        last_dim = map->axes[axis].coefficients[dim] ? dim : last_dim;
+
+  for (uint32_t axis = box->rank; axis-- > 0;) {
+    if (box->step[axis] != 1 && box->size[axis] > 1)
+      return bytes;
+    bytes *= (double)box->size[axis];
+    if (axis + 1 == box->rank && staging && last_dim != UINT32_MAX &&
+        box->size[axis] == nest->copy_step[last_dim] &&
+        map->axes[axis].coefficients[last_dim] == 1 && box->rank > 1 &&
+        bytes < 4 * (double)nest->machine->dram_burst_bytes) {
+      /* As few copies as make whole bursts: the more generators can load. */
+      double burst = (double)nest->machine->dram_burst_bytes;
+      while (*out_staged < nest->unroll[last_dim] && *out_staged < 32 &&
+             (*out_staged < 2 || fmod(bytes * *out_staged, burst) != 0))
+        ++*out_staged;
+      bytes *= *out_staged;
+    }
+    if (box->size[axis] != tensor->dims[axis])
+      return bytes;
+  }
+
+  return bytes;
+}
+
+/* Levels and depths of all operands; false when one fits no PMU. */
+static bool chooseLevels(const SambaGroupLimits *limits, SambaNest *nest) {
+  const SambaGroup *group = nest->group;
+  for (uint32_t i = 0; i < group->operand_count; ++i) {
+    if (!group->operands[i].value)
+      continue;
+    bool indexed = group->operands[i].map.index_operand >= 0;
+    if (limits->on_chip >> i & 1 || indexed) {
+      nest->depth[i] = 2; /* the driver raises it to the distance of producer and consumer */
+      nest->level[i] = indexed ? group->dim_count : nest->pipeline_dim >= 0;
+    } else if (!chooseLevel(nest, i)) {
+      return false;
+    }
+  }
+
+  sambaNestSettle(nest);
+  return true;
+}
+
+/* Generators out of `share` that an operand can use: equal runs of copies (whole groups of `staged`
+ * copies), up to `ways` for each run. */
+static double usableAgs(const struct Demand *demand, double share) {
+  double best = 1;
+  for (uint32_t w = 1; w <= demand->ways; w *= 2) {
+    double ranges = fmax(1, fmin(floor(share / w), demand->sources));
+    double run = ceil(ceil(demand->sources / ranges) / demand->staged) * demand->staged;
+    best = fmax(best, ceil(demand->sources / run) * w);
+  }
+  return best;
+}
+
+/* Cycles until the first slots of all operands are there when the generators are shared as well as
+ * can be: each operand wants its first slots by then, and the rest while the PCUs work. */
+static double fillCycles(const Pricing *p, double compute, double rate) {
+  double low = 0;
+  double high = 0;
+  double ags = p->limits->ags;
+  double staging = 0;
+
+  for (uint32_t i = 0; i < p->demand_count; ++i) {
+    high += p->demands[i].bytes / rate;
+    staging = p->demands[i].staged > 1 ? 256 : staging; /* stored before it is forwarded */
+  }
+
+  for (int step = 0; step < 16 && high > low * 1.02; ++step) {
+    double at = low > 0 ? sqrt(low * high) : high / 16;
+    double used = p->limits->stored_output ? 0.2 * ags : 0;
+    bool late = false;
+    for (uint32_t i = 0; i < p->demand_count; ++i) {
+      const struct Demand *demand = &p->demands[i];
+      double wanted =
+          fmax(1, fmax(demand->first_bytes / at, demand->bytes / (at + compute)) / rate);
+      double whole = ceil(wanted);
+      double usable = usableAgs(demand, whole);
+      while (usable < wanted && whole <= ags) {
+        whole += fmax(1, floor(whole / 8));
+        usable = usableAgs(demand, whole);
+      }
+      used += usable;
+      late |= whole > ags;
+    }
+    if (late || used > ags)
+      low = at;
+    else
+      high = at;
+  }
+
+  return high + staging;
+}
+
+/* Ranges of copies with at most `flows` each, along the dimensions that `operand` depends on
+ * (UINT32_MAX: all). */
+static double leastRanges(const SambaNest *nest, uint32_t operand, int64_t flows) {
+  int64_t inner = 1;
+  double ranges = 1;
+  for (uint32_t dim = nest->group->dim_count; dim-- > 0;) {
+    int64_t copies = nest->unroll[dim];
+    if (copies == 1 || (operand != UINT32_MAX && !sambaGroupDepends(nest->group, operand, dim)))
+      continue;
+    int64_t run = inner <= flows ? flows / inner
+                                 : 1; /* copies of this dimension that still go into one range */
+    ranges *= (double)((copies + run - 1) / run);
+    inner *= copies;
+  }
+  return ranges;
+}
+
+static void priceOperand(Pricing *p, SambaNest *nest, uint32_t i) {
+  const SambaGroup *group = nest->group;
+  const SambaMachine *machine = nest->machine;
+  double bytes = sambaDTypeBytes(sambaNestDType(nest, i));
+  double sources = sambaNestSources(nest, i);
+  double rate = sambaMachineAgBytesPerCycle(machine);
+  uint32_t token_level = sambaNestTokenLevel(nest, i);
+  SambaBox token;
+
+  sambaNestBox(nest, i, group->dim_count, &token);
+  double token_bytes = (double)token.elements * bytes;
+  if (p->limits->on_chip >> i & 1) {
+    raise(&p->slowest, (double)sambaNestTrips(nest, token_level) * sources / p->limits->replicas *
+                           token_bytes * (double)(group->copy ? 1 : sambaNestReplay(nest, i)) /
+                           (double)machine->pmu_port_bytes);
+    return;
+  }
+
+  if (group->operands[i].map.index_operand >= 0) {
+    double all = (double)sambaNestTrips(nest, token_level) * sources * token_bytes;
+    uint32_t alone;
+    p->dram_bytes += sambaMachineBurstBytes(
+        machine, all, rowBytes(nest, &group->operands[i].map, &token, false, &alone));
+    p->ag_cycles += all / rate;
+    raise(&p->slowest, all / p->limits->replicas / rate);
+    return;
+  }
+
+  uint32_t level = nest->level[i];
+  uint32_t depth = nest->depth[i];
+  bool direct = sambaNestIsDirect(nest, i);
+  SambaBox slot;
+  uint32_t position;
+  uint32_t spread = direct ? 1 : sambaNestSpread(nest, i, &position);
+
+  if (direct)
+    sambaNestBox(nest, i, group->dim_count, &slot);
+  else
+    sambaNestSlotBox(nest, i, &slot);
+  double slots = (double)sambaNestTrips(nest, direct ? token_level : level) * spread;
+  uint32_t staged;
+  double row = rowBytes(nest, &group->operands[i].map, &slot, !direct && spread == 1, &staged);
+  double slot_bytes = sambaMachineBurstBytes(machine, (double)slot.elements * bytes, row);
+  double all = slot_bytes * slots * sources;
+  p->dram_bytes += all;
+  p->first_bytes += slot_bytes * sources;
+  p->ag_cycles += all / rate;
+
+  /* At most two generators per buffer, or per staging buffer of several copies; what is loaded once
+   * gets about half of all. */
+  raise(&p->slowest, all / (direct ? sources : 2 * ceil(sources / staged)) / rate *
+                         (depth == 1 && slots > 1 ? 2 : 1));
+  ++p->uses;
+  p->least_ags += leastRanges(nest, i, machine->flows_per_lane);
+  p->demands[p->demand_count++] =
+      (struct Demand){slot_bytes * sources, all, sources, staged, direct ? 1 : 2};
+  if (!direct)
+    p->pmus += (uint32_t)sources * spread + (sources > 1 ? (uint32_t)(sources / 16) + 1 : 0);
+}
+
+static double outputRowBytes(const SambaNest *nest, uint32_t *out_staged) {
+  const SambaStageOperand *map = &nest->group->output;
+  const SambaStageTensor *tensor = &nest->graph->tensors[map->tensor];
+  SambaBox box = {.rank = tensor->rank};
+  for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
+    box.size[axis] = box.step[axis] = 1;
+    for (uint32_t dim = 0; dim < nest->group->parallel_count; ++dim)
+      if (map->axes[axis].coefficients[dim] == 1)
+        box.size[axis] *= nest->tile[dim];
+  }
+  return rowBytes(nest, map, &box, true, out_staged);
+}
+
+/* Each copy writes into the output's buffer, and each source of an operand reads from its own, on a
+ * stream of its own. */
+static bool bufferStreamsFit(const SambaGroupLimits *limits, const SambaNest *nest) {
+  int64_t flows = nest->machine->flows_per_lane;
+  int64_t outputs = nest->machine->unit_vector_outputs;
+  if (limits->buffered_output &&
+      nest->copies / limits->replicas >
+          nest->machine->unit_vector_inputs * flows / (limits->writers ? limits->writers : 1))
+    return false;
+  for (uint32_t i = 0; i < nest->group->operand_count; ++i)
+    if (limits->on_chip >> i & 1 && nest->group->operands[i].value &&
+        sambaNestSources(nest, i) / limits->replicas >
+            (limits->several >> i & 1 ? flows : outputs * flows))
+      return false;
+  return true;
+}
+
+/* A buffer's port deals tokens to the copies in turn, and a token that FIFOs do not hold, with all
+ * its replays, stays until all its takers have started. Two operands that are dealt over different
+ * dimensions would wait for each other. */
+static bool dealingEnds(const SambaGroupLimits *limits, const SambaNest *nest) {
+  uint32_t dealt = 0; /* dimensions over which the first of them is dealt */
+  for (uint32_t i = 0; i < nest->group->operand_count; ++i) {
+    if (!(limits->on_chip >> i & 1) || !nest->group->operands[i].value)
+      continue;
+    uint32_t dims = 0;
+    if (nest->token_elements[i] * sambaNestReplay(nest, i) *
+            sambaDTypeBytes(sambaNestDType(nest, i)) <=
+        nest->machine->fifo_depth * nest->machine->vector_bytes)
+      continue;
+    for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+      if (nest->unroll[dim] > 1 && (int32_t)dim != nest->pipeline_dim &&
+          sambaGroupDepends(nest->group, i, dim))
+        dims |= 1u << dim;
+    if (dims && dealt && dims != dealt)
+      return false;
+    dealt = dims ? dims : dealt;
+  }
+
+  return true;
+}
+
+bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoice *choice) {
+  SambaNest *nest = &choice->nest;
+  const SambaGroup *group = nest->group;
+  const SambaMachine *machine = nest->machine;
+
+  choice->pcus = nest->copies * sambaGroupPieces(group, machine);
+  if (choice->pcus > limits->pcus || !bufferStreamsFit(limits, nest))
+    return false;
+  double unit_load = (double)machine->load_bytes_per_unit * 1e-6 / (double)machine->load_mbps *
+                     (double)machine->clock_hz;
+  double firings = (double)sambaNestTrips(nest, group->dim_count);
+  if (sambaNestWorkCycles(nest) * firings + launchShare * unit_load * choice->pcus >= bound)
+    return false; /* most candidates end here */
+  Pricing p = {.nest = nest, .limits = limits};
+  sambaNestSettleTokens(nest);
+  if (!dealingEnds(limits, nest) || !chooseLevels(limits, nest))
+    return false;
+  for (uint32_t i = 0; i < group->operand_count; ++i)
+    if (group->operands[i].value)
+      priceOperand(&p, nest, i);
+  double out_bytes = (double)sambaNestOutputElements(nest) *
+                     sambaDTypeBytes(nest->graph->tensors[group->output.tensor].dtype);
+  double out_all = out_bytes * (double)sambaNestTrips(nest, group->parallel_count) * nest->copies;
+  if (limits->stored_output) {
+    uint32_t staged;
+    p.dram_bytes += sambaMachineBurstBytes(machine, out_all, outputRowBytes(nest, &staged));
+    p.ag_cycles += out_all / (double)machine->ag_bytes;
+    p.pmus += nest->copies > 1 ? nest->copies / 32 + 1 : 0; /* staging */
+
+    /* Staging buffers merge once more before the stores; parts that divide the copies may leave
+     * half of that. */
+    int64_t flows = machine->flows_per_lane;
+    p.least_ags +=
+        leastRanges(nest, UINT32_MAX, staged > 1 && flows >= 16 ? flows * flows / 4 : flows);
+    ++p.uses;
+    raise(&p.slowest, out_all / nest->copies / (double)machine->ag_bytes);
+  }
+
+  if (p.least_ags > fmax(limits->ags, p.uses))
+    return false;
+  if (p.pmus > limits->pmus || p.pmus + choice->pcus > limits->units)
+    return false;
+  if (limits->buffered_output)
+    raise(&p.slowest, out_all / limits->replicas / (double)machine->pmu_port_bytes);
+  double firing = sambaNestFiringCycles(nest);
+
+  /* Copies that share multicast operands wait for the farthest of them at each firing. */
+  double skew = nest->copies > 1 ? 1.2 * (double)machine->hop_cycles * sqrt(2.0 * nest->copies) : 0;
+  double cycles = (firing + skew) * firings;
+  double dram = sambaMachineDramBytesPerCycle(machine);
+  raise(&cycles, p.slowest);
+  raise(&cycles, p.dram_bytes / dram);
+  raise(&cycles, p.ag_cycles / limits->ags);
+  choice->cycles = cycles;
+  choice->dram_bytes = p.dram_bytes;
+  choice->on_chip = limits->on_chip;
+  choice->pmus = p.pmus;
+  double chunks = (double)sambaNestTrips(nest, group->dim_count) /
+                  (double)sambaNestTrips(nest, group->parallel_count);
+  double tail =
+      firing * chunks + (limits->stored_output ? out_bytes * nest->copies / dram
+                                               : out_bytes / (double)machine->vector_bytes);
+
+  /* Each firing also costs its latency somewhere, and host time: of equals the fewer. */
+  double rest = cycles + tail + launchShare * unit_load * (choice->pcus + choice->pmus) +
+                firings * (4 + 0.02 * nest->copies);
+  double fill = p.first_bytes / (0.85 * dram);
+  if (rest + fill >= bound)
+    return false;
+  fill = fmax(fill, fillCycles(&p, cycles, 0.8 * sambaMachineAgBytesPerCycle(machine)));
+  choice->fill = fill + tail;
+  choice->score = rest + fill;
+
+  return true;
+}

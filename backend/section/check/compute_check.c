@@ -1,0 +1,381 @@
+/* Legality of COMPUTE units, part of sambaSectionCheck: the lane program is well typed, reductions
+ * mean something, ports agree with the chain and the program. */
+#include "backend/section/check/check_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which op types an operation has, and how its operands follow from them. */
+enum {
+  F = 1 << SAMBA_DTYPE_F32,
+  I = 1 << SAMBA_DTYPE_I32,
+  L = 1 << SAMBA_DTYPE_I64,
+  B = 1 << SAMBA_DTYPE_I1
+};
+typedef struct TypeRule {
+  uint16_t types; /* of the op's type field */
+  uint16_t first; /* of operand 0, 0: the op's type */
+} TypeRule;
+
+static TypeRule findTypeRule(uint8_t opcode) {
+  static const TypeRule byClass[128] = {
+      ['S'] = {F | I | L, 0}, ['T'] = {F, 0}, ['R'] = {F | I | L, 0}};
+  static const TypeRule special[] = {[SAMBA_LANE_CONSTANT] = {F | I | L | B, 0},
+                                     [SAMBA_LANE_COUNTER] = {F | I | L, 0},
+                                     [SAMBA_LANE_ARGIN] = {F | I | L | B, 0},
+                                     [SAMBA_LANE_MOVE] = {F | I | L | B, 0},
+                                     [SAMBA_LANE_DIV] = {F | I | L, 0},
+                                     [SAMBA_LANE_REM] = {F | I | L, 0},
+                                     [SAMBA_LANE_POW] = {F | I | L, 0},
+                                     [SAMBA_LANE_AND] = {I | L | B, 0},
+                                     [SAMBA_LANE_OR] = {I | L | B, 0},
+                                     [SAMBA_LANE_XOR] = {I | L | B, 0},
+                                     [SAMBA_LANE_SHL] = {I | L, 0},
+                                     [SAMBA_LANE_SHRA] = {I | L, 0},
+                                     [SAMBA_LANE_SHRL] = {I | L, 0},
+                                     [SAMBA_LANE_EQ] = {F | I | L | B, 0},
+                                     [SAMBA_LANE_NE] = {F | I | L | B, 0},
+                                     [SAMBA_LANE_SELECT] = {F | I | L | B, B},
+                                     [SAMBA_LANE_FLOOR] = {F, 0},
+                                     [SAMBA_LANE_CEIL] = {F, 0},
+                                     [SAMBA_LANE_ROUNDEVEN] = {F, 0},
+                                     [SAMBA_LANE_TRUNC] = {F, 0},
+                                     [SAMBA_LANE_TO_BF16] = {F, 0},
+                                     [SAMBA_LANE_TO_F16] = {F, 0},
+                                     [SAMBA_LANE_FLOAT_TO_INT] = {I | L, F},
+                                     [SAMBA_LANE_INT_TO_FLOAT] = {I | L | B, 0},
+                                     [SAMBA_LANE_INT_RESIZE] = {I | L | B, I | L | B},
+                                     [SAMBA_LANE_WRAP] = {I, 0},
+                                     [SAMBA_LANE_REDUCE_AND] = {I | L | B, 0},
+                                     [SAMBA_LANE_REDUCE_OR] = {I | L | B, 0},
+                                     [SAMBA_LANE_MAC] = {F | I | L, 0}};
+  if (opcode < sizeof special / sizeof special[0] && special[opcode].types)
+    return special[opcode];
+  return byClass[(unsigned char)sambaLaneOpClass(opcode)];
+}
+
+/* What is known of each program value. */
+typedef struct Value {
+  uint8_t type;
+  bool varies;  /* changes while the reduced counters run */
+  bool reduced; /* depends on a reduction */
+} Value;
+
+typedef struct Program {
+  const SambaUnit *unit;
+  uint64_t reduce_mask;   /* reduced counters that take more than one step */
+  uint32_t first_reduced; /* outer level from which on counters are reduced: outputs of reduced
+                             values have this level */
+  Value *values;
+} Program;
+
+static SambaStatus checkImmediate(const SambaUnit *unit, const SambaLaneOp *op) {
+  uint64_t value = op->immediate;
+  switch (op->opcode) {
+  case SAMBA_LANE_CONSTANT: {
+    uint64_t limit = op->type == SAMBA_DTYPE_I1    ? 1
+                     : op->type == SAMBA_DTYPE_I64 ? UINT64_MAX
+                                                   : UINT32_MAX;
+    if (value > limit)
+      return sambaStatusMake(SAMBA_INVALID, "constant 0x%" PRIx64 " does not fit in %s", value,
+                             sambaDTypeName((SambaDType)op->type));
+    return NULL;
+  }
+  case SAMBA_LANE_COUNTER:
+    if (value >= unit->counter_count)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "counter %" PRIu64 " does not exist, the chain has %u counters", value,
+                             unit->counter_count);
+    return NULL;
+  case SAMBA_LANE_ARGIN:
+    if (value > UINT16_MAX)
+      return sambaStatusMake(SAMBA_INVALID, "argument slot %" PRIu64 ", expected at most 65535",
+                             value);
+    return NULL;
+  case SAMBA_LANE_WRAP:
+    if (value != SAMBA_DTYPE_I8 && value != SAMBA_DTYPE_UI8 && value != SAMBA_DTYPE_I16 &&
+        value != SAMBA_DTYPE_I1)
+      return sambaStatusMake(
+          SAMBA_INVALID, "wraps to type number %" PRIu64 ", expected i1, i8, ui8 or i16", value);
+    return NULL;
+  default:
+    if (value != 0)
+      return sambaStatusMake(
+          SAMBA_INVALID, "immediate is 0x%" PRIx64 ", expected 0: this operation has none", value);
+    return NULL;
+  }
+}
+
+static SambaStatus checkTypes(const Program *p, const SambaLaneOp *op) {
+  TypeRule rule = findTypeRule(op->opcode);
+  if (op->type >= SAMBA_DTYPE_COUNT || !(rule.types >> op->type & 1))
+    return sambaStatusMake(SAMBA_INVALID, "has type %s, which this operation does not have",
+                           sambaDTypeName((SambaDType)op->type));
+  for (int i = 0; i < sambaLaneOpOperands(op->opcode); ++i) {
+    unsigned expected = i == 0 && rule.first ? rule.first : 1u << op->type;
+    if (!(expected >> p->values[op->operands[i]].type & 1))
+      return sambaStatusMake(
+          SAMBA_INVALID, "operand %d is value %u of type %s, which does not fit type %s", i,
+          op->operands[i], sambaDTypeName((SambaDType)p->values[op->operands[i]].type),
+          sambaDTypeName((SambaDType)op->type));
+  }
+  return NULL;
+}
+
+static SambaStatus checkSystolic(const Program *p, const SambaLaneOp *op, const Value *value) {
+  if (!p->unit->program.systolic || sambaLaneOpClass(op->opcode) == 'V')
+    return NULL;
+  if (op->opcode == SAMBA_LANE_MAC) {
+    for (int i = 0; i < 2; ++i)
+      if (op->operands[i] >= p->unit->input_count)
+        return sambaStatusMake(SAMBA_INVALID,
+                               "a systolic mac takes inputs only, operand %d is value %u", i,
+                               op->operands[i]);
+    if (op->type == SAMBA_DTYPE_I64)
+      return sambaStatusMake(SAMBA_INVALID, "a systolic mac has type f32 or i32, not i64");
+    return NULL;
+  }
+
+  if (!value->reduced || sambaLaneOpClass(op->opcode) == 'R')
+    return sambaStatusMake(SAMBA_INVALID,
+                           "a systolic program is one mac and operations on its result");
+  return NULL;
+}
+
+static SambaStatus checkOp(Program *p, uint32_t index) {
+  const SambaLaneOp *op = &p->unit->program.ops[index];
+  uint32_t number = p->unit->input_count + index;
+
+  Value *value = &p->values[number];
+  int operands = sambaLaneOpOperands(op->opcode);
+  for (int i = 0; i < operands; ++i) {
+    if (op->operands[i] >= number)
+      return sambaStatusMake(SAMBA_INVALID, "operand %d is value %u, expected one before value %u",
+                             i, op->operands[i], number);
+    value->varies |= p->values[op->operands[i]].varies;
+    value->reduced |= p->values[op->operands[i]].reduced;
+  }
+
+  for (int i = operands; i < 3; ++i)
+    if (op->operands[i])
+      return sambaStatusMake(SAMBA_INVALID,
+                             "operand %d is value %u, expected 0: this operation has %d operands",
+                             i, op->operands[i], operands);
+  SAMBA_RETURN_IF_ERROR(checkTypes(p, op));
+  SAMBA_RETURN_IF_ERROR(checkImmediate(p->unit, op));
+  value->type = (uint8_t)sambaLaneOpResultType(op);
+  if (op->opcode == SAMBA_LANE_COUNTER)
+    value->varies = p->reduce_mask >> op->immediate & 1;
+  if (sambaLaneOpClass(op->opcode) == 'R') {
+    if (value->reduced)
+      return sambaStatusMake(SAMBA_INVALID, "reduces a value that already depends on a reduction");
+    value->reduced = true;
+    value->varies = false;
+  } else if (value->reduced && value->varies) {
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "joins the result of a reduction with a value that changes over the reduced counters");
+  }
+
+  return checkSystolic(p, op, value);
+}
+
+/* Reduced counters outside the token must be the innermost of the outer ones: one set of
+ * accumulators suffices. */
+static SambaStatus checkReducedCounters(Program *p, uint32_t reductions) {
+  const SambaUnit *unit = p->unit;
+  uint64_t mask = unit->program.reduce_mask;
+
+  if (unit->counter_count < 64 && mask >> unit->counter_count)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "reduce_mask 0x%" PRIx64 " names a counter beyond the %u of the chain",
+                           mask, unit->counter_count);
+  if (mask && !reductions)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "reduce_mask is 0x%" PRIx64 ", but the program has no reduction", mask);
+  if (unit->program.systolic && reductions != 1)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "a systolic program has exactly one reduction, a mac; this one has %u",
+                           reductions);
+  p->first_reduced = unit->token_level;
+  bool open = true;
+
+  for (uint32_t c = unit->counter_count; c-- > 0;) {
+    if (unit->trips[c] == 1)
+      continue;
+    bool reduced = mask >> c & 1;
+    if (reduced)
+      p->reduce_mask |= UINT64_C(1) << c;
+    if (c >= unit->token_level)
+      continue;
+    if (reduced && !open)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "counter %u is reduced, but a counter between it and token_level %u "
+                             "is not: reduced outer "
+                             "counters must be the last ones before token_level",
+                             c, unit->token_level);
+    open &= reduced;
+    if (reduced)
+      p->first_reduced = c;
+  }
+
+  return NULL;
+}
+
+/* Outer counters on which all of [from, token_level) only step once do not separate two levels. */
+static bool sameLevel(const SambaUnit *unit, uint32_t a, uint32_t b) {
+  uint32_t low = a < b ? a : b;
+  uint32_t high = a < b ? b : a;
+  return sambaTripProduct(unit->trips, low, high) == 1;
+}
+
+static SambaStatus checkPortStrides(const SambaUnit *unit, const SambaPort *port) {
+  if (port->level > unit->token_level)
+    return sambaStatusMake(SAMBA_INVALID, "level is %u, expected at most token_level, which is %u",
+                           port->level, unit->token_level);
+  for (uint32_t c = 0; c < unit->token_level; ++c)
+    if (port->strides[c])
+      return sambaStatusMake(SAMBA_INVALID,
+                             "stride %" PRId64 " on counter %u, expected 0 on the outer counters",
+                             port->strides[c], c);
+  int64_t low, high;
+
+  if (!sambaAffineRange(port->offset, port->strides, unit->trips, unit->counter_count, &low, &high))
+    return sambaStatusMake(SAMBA_INVALID, "the element indices leave 64 bits");
+  if (low < 0 || (uint64_t)high >= port->token_elements)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "element indices %" PRId64 " to %" PRId64 " leave the token of %" PRIu64
+                           " elements",
+                           low, high, port->token_elements);
+  return NULL;
+}
+
+/* The output's strides must enumerate the token's elements, each exactly once: over the counters
+ * that are not reduced, sorted by stride, each stride is the product of the trips before it. */
+static SambaStatus checkOutputCovers(const Program *p, const SambaPort *port, bool reduced) {
+  const SambaUnit *unit = p->unit;
+  uint64_t covered = 1, done = 0;
+
+  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c) {
+    bool skipped = reduced && (p->reduce_mask >> c & 1);
+    if (skipped && port->strides[c])
+      return sambaStatusMake(SAMBA_INVALID,
+                             "stride %" PRId64 " on counter %u, expected 0: the counter is reduced",
+                             port->strides[c], c);
+    if (skipped || unit->trips[c] == 1)
+      done |= UINT64_C(1) << c;
+  }
+
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (uint32_t c = unit->token_level; c < unit->counter_count; ++c) {
+      if ((done >> c & 1) || (uint64_t)llabs(port->strides[c]) != covered)
+        continue;
+      covered *= unit->trips[c];
+      done |= UINT64_C(1) << c;
+      progress = true;
+    }
+  }
+
+  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c)
+    if (!(done >> c & 1))
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "stride %" PRId64
+          " on counter %u: the strides must write each element of a token exactly once",
+          port->strides[c], c);
+  if (covered != port->token_elements)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "the strides write %" PRIu64 " of the %" PRIu64
+                           " elements of a token, expected each once",
+                           covered, port->token_elements);
+  return NULL;
+}
+
+static SambaStatus checkOutput(const Program *p, const SambaPort *port) {
+  const SambaUnit *unit = p->unit;
+  if (port->value >= unit->input_count + unit->program.op_count)
+    return sambaStatusMake(SAMBA_INVALID, "value %u does not exist, the program has %u values",
+                           port->value, unit->input_count + unit->program.op_count);
+  const Value *value = &p->values[port->value];
+  if (sambaProgramInputType(port->dtype) != (SambaDType)value->type)
+    return sambaStatusMake(
+        SAMBA_INVALID, "writes %s from value %u of type %s, expected a value of type %s",
+        sambaDTypeName(port->dtype), port->value, sambaDTypeName((SambaDType)value->type),
+        sambaDTypeName(sambaProgramInputType(port->dtype)));
+  SAMBA_RETURN_IF_ERROR(checkPortStrides(unit, port));
+  uint32_t level = value->reduced ? p->first_reduced : unit->token_level;
+
+  if (!sameLevel(unit, port->level, level))
+    return sambaStatusMake(SAMBA_INVALID, "level is %u, expected %u: %s", port->level, level,
+                           value->reduced
+                               ? "the value is complete when the reduced counters have wrapped"
+                               : "the value depends on no reduction");
+  return checkOutputCovers(p, port, value->reduced);
+}
+
+static SambaStatus checkInput(Program *p, uint32_t index) {
+  const SambaUnit *unit = p->unit;
+  const SambaPort *port = &unit->inputs[index];
+  if (port->token_elements == 0)
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "token_elements is 0, expected at least 1: a compute unit has no control ports");
+  SAMBA_RETURN_IF_ERROR(checkPortStrides(unit, port));
+  p->values[index].type = (uint8_t)sambaProgramInputType(port->dtype);
+  for (uint32_t c = 0; c < unit->counter_count; ++c)
+    if (p->reduce_mask >> c & 1)
+      p->values[index].varies |= c < unit->token_level ? port->level > c : port->strides[c] != 0;
+  return NULL;
+}
+
+static SambaStatus checkProgram(Program *p) {
+  const SambaUnit *unit = p->unit;
+  uint32_t reductions = 0;
+
+  for (uint32_t i = 0; i < unit->program.op_count; ++i) {
+    if (!sambaLaneOpName(unit->program.ops[i].opcode))
+      return sambaStatusMake(SAMBA_INVALID, "lane operation %u: undefined opcode %u", i,
+                             unit->program.ops[i].opcode);
+    reductions += sambaLaneOpClass(unit->program.ops[i].opcode) == 'R';
+  }
+
+  SAMBA_RETURN_IF_ERROR(checkReducedCounters(p, reductions));
+  for (uint32_t i = 0; i < unit->input_count; ++i) {
+    SambaStatus status = checkInput(p, i);
+    if (status)
+      return sambaStatusAnnotate(status, "input %u", i);
+  }
+
+  for (uint32_t i = 0; i < unit->program.op_count; ++i) {
+    SambaStatus status = checkOp(p, i);
+    if (status)
+      return sambaStatusAnnotate(status, "lane operation %u (%s)", i,
+                                 sambaLaneOpName(unit->program.ops[i].opcode));
+  }
+
+  for (uint32_t i = 0; i < unit->output_count; ++i) {
+    SambaStatus status = checkOutput(p, &unit->outputs[i]);
+    if (status)
+      return sambaStatusAnnotate(status, "output %u", i);
+  }
+
+  return NULL;
+}
+
+SambaStatus sambaComputeCheck(const SambaUnit *unit) {
+  SAMBA_RETURN_IF_ERROR(sambaChainCheck(unit->trips, unit->counter_count));
+  if (unit->token_level > unit->counter_count)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "token_level is %u, expected at most the %u counters of the chain",
+                           unit->token_level, unit->counter_count);
+  if (unit->program.op_count > SAMBA_MAX_PROGRAM_OPS)
+    return sambaStatusMake(SAMBA_INVALID, "a program of %u lane operations, expected at most %d",
+                           unit->program.op_count, SAMBA_MAX_PROGRAM_OPS);
+  size_t count = (size_t)unit->input_count + unit->program.op_count;
+  Program program = {.unit = unit, .values = sambaAllocateZeroed(count, sizeof(Value))};
+  SambaStatus status = checkProgram(&program);
+  free(program.values);
+  return status;
+}

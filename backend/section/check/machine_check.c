@@ -1,0 +1,109 @@
+/* Units against the machine's resources; see machine_check.h. */
+#include "backend/section/check/machine_check.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Pipeline stages that a lane operation takes: simple operations and reductions one; transcendental
+ * functions and conversions run in the tail, value sources are wired: none. */
+static uint32_t laneOpStages(uint8_t opcode) {
+  char class = sambaLaneOpClass(opcode);
+  return class == 'S' || class == 'R';
+}
+
+uint32_t sambaProgramStages(const SambaUnit *unit) {
+  uint32_t stages = 0;
+  for (uint32_t i = 0; i < unit->program.op_count; ++i)
+    stages += laneOpStages(unit->program.ops[i].opcode);
+  return unit->program.systolic && stages ? stages - 1 : stages;
+}
+
+/* The tail comes last: nothing that takes a stage may depend on a transcendental function. */
+static SambaStatus checkTail(const SambaUnit *unit) {
+  const SambaProgram *program = &unit->program;
+  bool *tail = sambaAllocateZeroed((size_t)unit->input_count + program->op_count, sizeof *tail);
+  SambaStatus status = NULL;
+
+  for (uint32_t i = 0; i < program->op_count && !status; ++i) {
+    const SambaLaneOp *op = &program->ops[i];
+    bool depends = false;
+    for (int operand = 0; operand < sambaLaneOpOperands(op->opcode); ++operand)
+      depends |= tail[op->operands[operand]];
+    if (depends && laneOpStages(op->opcode))
+      status = sambaStatusMake(
+          SAMBA_EXHAUSTED,
+          "lane operation %u (%s) comes after a transcendental function, which runs in the tail", i,
+          sambaLaneOpName(op->opcode));
+    tail[unit->input_count + i] = depends || sambaLaneOpClass(op->opcode) == 'T';
+  }
+
+  free(tail);
+  return status;
+}
+
+static SambaStatus checkProgram(const SambaMachine *machine, const SambaUnit *unit) {
+  uint32_t stages = sambaProgramStages(unit);
+  int64_t limit =
+      unit->program.systolic ? 0 : machine->simd_stages; /* the array stands in the stages' place */
+  if (stages > limit)
+    return sambaStatusMake(
+        SAMBA_EXHAUSTED,
+        "its program takes %u pipeline stages, but a %sPCU of machine '%s' has %" PRId64, stages,
+        unit->program.systolic ? "systolic " : "", machine->name, limit);
+  return checkTail(unit);
+}
+
+uint64_t sambaBufferBytes(const SambaUnit *unit) {
+  uint64_t bytes = unit->slot_count;
+  if (__builtin_mul_overflow(bytes, unit->slot_elements, &bytes) ||
+      __builtin_mul_overflow(bytes, (uint64_t)sambaDTypeBytes(unit->inputs[0].dtype), &bytes))
+    return UINT64_MAX;
+  return bytes;
+}
+
+static SambaStatus checkCounters(const SambaMachine *machine, uint32_t counters) {
+  if (counters <= machine->unit_counters)
+    return NULL;
+  return sambaStatusMake(SAMBA_EXHAUSTED,
+                         "needs a chain of %u counters, but machine '%s' has %" PRId64, counters,
+                         machine->name, machine->unit_counters);
+}
+
+static SambaStatus checkPorts(const SambaMachine *machine, const SambaPort *ports, uint32_t count,
+                              const char *side) {
+  for (uint32_t i = 0; i < count; ++i) {
+    SambaStatus status = checkCounters(machine, ports[i].access.counter_count);
+    if (status)
+      return sambaStatusAnnotate(status, "%s %u", side, i);
+  }
+  return NULL;
+}
+
+static SambaStatus checkUnit(const SambaMachine *machine, const SambaUnit *unit) {
+  if (unit->kind == SAMBA_UNIT_COMPUTE) {
+    SAMBA_RETURN_IF_ERROR(checkCounters(machine, unit->counter_count));
+    return sambaStatusNote(checkProgram(machine, unit), "split the program over a chain of units");
+  }
+
+  if (unit->kind == SAMBA_UNIT_BUFFER && sambaBufferBytes(unit) > (uint64_t)machine->pmu_bytes)
+    return sambaStatusNote(
+        sambaStatusMake(SAMBA_EXHAUSTED,
+                        "%u slots of %" PRIu64
+                        " elements of %s do not fit: a PMU of machine '%s' has %" PRId64 " bytes",
+                        unit->slot_count, unit->slot_elements,
+                        sambaDTypeName(unit->inputs[0].dtype), machine->name, machine->pmu_bytes),
+        "use smaller tiles, fewer slots, or interleave over several buffers");
+  SAMBA_RETURN_IF_ERROR(checkPorts(machine, unit->inputs, unit->input_count, "input"));
+
+  return checkPorts(machine, unit->outputs, unit->output_count, "output");
+}
+
+SambaStatus sambaSectionCheckMachine(const SambaSection *section, const SambaMachine *machine) {
+  for (uint32_t i = 0; i < section->unit_count; ++i) {
+    SambaStatus status = checkUnit(machine, &section->units[i]);
+    if (status)
+      return sambaStatusAnnotate(status, "section '%s': unit '%s' (%s)", section->name,
+                                 section->units[i].name, sambaUnitKindName(section->units[i].kind));
+  }
+  return NULL;
+}

@@ -1,0 +1,183 @@
+/* sambaSectionCheck: the promises of section.h. What passes is safe to simulate: every index,
+ * level, address range inside a chip memory and token count has been checked here or is named as a
+ * run-time fault in docs/execution-model.md. */
+#include "backend/section/check/check_internal.h"
+
+#include <inttypes.h>
+
+static SambaStatus checkPort(const SambaPort *port) {
+  if ((unsigned)port->dtype >= SAMBA_DTYPE_COUNT)
+    return sambaStatusMake(SAMBA_INVALID, "element type number %d is undefined", (int)port->dtype);
+  if (port->stream_count == 0)
+    return sambaStatusMake(SAMBA_INVALID, "no stream is connected");
+  if (port->block == 0)
+    return sambaStatusMake(SAMBA_INVALID, "block is 0, expected at least 1");
+  if (port->token_elements > (uint64_t)SAMBA_MAX_TOKEN_ELEMENTS)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "token_elements is %" PRIu64 ", expected at most %" PRId64,
+                           port->token_elements, SAMBA_MAX_TOKEN_ELEMENTS);
+  return NULL;
+}
+
+static SambaStatus checkControlPort(const SambaPort *port) {
+  if (port->token_elements != 0)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "token_elements is %" PRIu64 ", expected 0: this is a control port",
+                           port->token_elements);
+  return NULL;
+}
+
+/* The ports that a unit of this kind has, apart from what the section's other parts say
+ * about them. */
+static SambaStatus checkPortCounts(const SambaUnit *unit) {
+  bool load = unit->kind == SAMBA_UNIT_LOAD, store = unit->kind == SAMBA_UNIT_STORE;
+  if (load && unit->output_count != 1)
+    return sambaStatusMake(SAMBA_INVALID, "%u outputs, expected one: the data", unit->output_count);
+  if (store &&
+      (unit->input_count < 1 || unit->input_count != 1u + unit->inputs[0].access.has_index))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "%u inputs, expected the data and, with has_index, the indices",
+                           unit->input_count);
+  if (unit->kind == SAMBA_UNIT_BUFFER && (unit->input_count < 1 || unit->output_count < 1))
+    return sambaStatusMake(SAMBA_INVALID, "%u inputs and %u outputs, expected at least one of each",
+                           unit->input_count, unit->output_count);
+  if (unit->kind == SAMBA_UNIT_COMPUTE && unit->output_count < 1)
+    return sambaStatusMake(SAMBA_INVALID, "no output, expected at least one");
+  return NULL;
+}
+
+static SambaStatus annotatePort(SambaStatus status, bool output, uint32_t port) {
+  return sambaStatusAnnotate(status, "%s %u", output ? "output" : "input", port);
+}
+
+static SambaStatus checkMemoryUnit(const SambaSection *section, const SambaUnit *unit) {
+  if (unit->symbol >= section->symbol_count)
+    return sambaStatusMake(SAMBA_INVALID, "symbol %u does not exist, the section has %u symbols",
+                           unit->symbol, section->symbol_count);
+  bool store = unit->kind == SAMBA_UNIT_STORE;
+  const SambaFormal *formal = &section->symbols[unit->symbol];
+  const SambaPort *data = store ? &unit->inputs[0] : &unit->outputs[0];
+
+  if (data->dtype != formal->dtype)
+    return annotatePort(
+        sambaStatusMake(SAMBA_INVALID, "element type %s, expected %s, which is that of symbol '%s'",
+                        sambaDTypeName(data->dtype), sambaDTypeName(formal->dtype), formal->name),
+        !store, 0);
+  if (store && !formal->written)
+    return sambaStatusMake(SAMBA_INVALID, "stores to symbol '%s', which is not marked as written",
+                           formal->name);
+  SambaStatus status = sambaAccessCheck(unit, data, !store, formal->elements);
+  if (status)
+    return annotatePort(status, !store, 0);
+  for (uint32_t i = data->access.has_index; i < unit->input_count && !store;
+       ++i) /* after a load's indices, if any */
+    if ((status = checkControlPort(&unit->inputs[i])))
+      return annotatePort(status, false, i);
+  for (uint32_t i = 0; i < unit->output_count && store; ++i)
+    if ((status = checkControlPort(&unit->outputs[i])))
+      return annotatePort(status, true, i);
+  return NULL;
+}
+
+static SambaStatus checkBufferPort(const SambaUnit *unit, const SambaPort *port, bool output,
+                                   uint64_t slots) {
+  SAMBA_RETURN_IF_ERROR(sambaAccessCheck(unit, port, output, unit->slot_elements));
+  if (port->dtype != unit->inputs[0].dtype)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "element type %s, expected %s like input 0: the slots hold one type",
+                           sambaDTypeName(port->dtype), sambaDTypeName(unit->inputs[0].dtype));
+  uint64_t visited = sambaTripProduct(port->access.trips, 0, port->access.slot_level);
+  if (visited != slots)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "visits %" PRIu64 " slots, expected %" PRIu64 " like input 0", visited,
+                           slots);
+  return NULL;
+}
+
+static SambaStatus checkBuffer(const SambaUnit *unit) {
+  if (unit->slot_count == 0)
+    return sambaStatusMake(SAMBA_INVALID, "slot_count is 0, expected at least 1");
+  if (unit->slot_elements == 0 || unit->slot_elements > (uint64_t)SAMBA_MAX_ELEMENTS)
+    return sambaStatusMake(SAMBA_INVALID, "slot_elements is %" PRIu64 ", expected 1 to %" PRId64,
+                           unit->slot_elements, SAMBA_MAX_ELEMENTS);
+  uint32_t bits = 8 * sambaDTypeBytes(unit->inputs[0].dtype);
+
+  if (bits < 64 && unit->initial >> bits)
+    return sambaStatusMake(SAMBA_INVALID, "initial 0x%" PRIx64 " does not fit in %s", unit->initial,
+                           sambaDTypeName(unit->inputs[0].dtype));
+  SambaStatus status = annotatePort(
+      sambaChainCheck(unit->inputs[0].access.trips, unit->inputs[0].access.counter_count), false,
+      0);
+  if (status)
+    return status;
+  if (unit->inputs[0].access.slot_level > unit->inputs[0].access.counter_count)
+    return annotatePort(
+        sambaStatusMake(SAMBA_INVALID,
+                        "slot_level is %u, expected at most the %u counters of the chain",
+                        unit->inputs[0].access.slot_level, unit->inputs[0].access.counter_count),
+        false, 0);
+  uint64_t slots = sambaUnitFirings(unit);
+  for (uint32_t i = 0; i < unit->input_count; ++i)
+    if ((status = checkBufferPort(unit, &unit->inputs[i], false, slots)))
+      return annotatePort(status, false, i);
+  for (uint32_t i = 0; i < unit->output_count; ++i)
+    if ((status = checkBufferPort(unit, &unit->outputs[i], true, slots)))
+      return annotatePort(status, true, i);
+  return NULL;
+}
+
+static SambaStatus checkUnit(const SambaSection *section, const SambaUnit *unit) {
+  if ((unsigned)unit->kind > SAMBA_UNIT_COMPUTE)
+    return sambaStatusMake(SAMBA_INVALID, "unit kind %d is undefined", (int)unit->kind);
+  SAMBA_RETURN_IF_ERROR(checkPortCounts(unit));
+  SambaStatus status;
+
+  for (uint32_t i = 0; i < unit->input_count; ++i)
+    if ((status = checkPort(&unit->inputs[i])))
+      return annotatePort(status, false, i);
+  for (uint32_t i = 0; i < unit->output_count; ++i)
+    if ((status = checkPort(&unit->outputs[i])))
+      return annotatePort(status, true, i);
+
+  switch (unit->kind) {
+  case SAMBA_UNIT_BUFFER:
+    return checkBuffer(unit);
+  case SAMBA_UNIT_COMPUTE:
+    return sambaComputeCheck(unit);
+  default:
+    return checkMemoryUnit(section, unit);
+  }
+}
+
+static SambaStatus checkSymbol(const SambaFormal *formal, uint32_t index) {
+  if (!formal->name)
+    return sambaStatusMake(SAMBA_INVALID, "symbol %u has no name", index);
+  if ((unsigned)formal->dtype >= SAMBA_DTYPE_COUNT)
+    return sambaStatusMake(SAMBA_INVALID, "symbol '%s': element type number %d is undefined",
+                           formal->name, (int)formal->dtype);
+  if (formal->elements == 0 || formal->elements > (uint64_t)SAMBA_MAX_ELEMENTS)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "symbol '%s': %" PRIu64 " elements, expected 1 to %" PRId64,
+                           formal->name, formal->elements, SAMBA_MAX_ELEMENTS);
+  return NULL;
+}
+
+static SambaStatus checkSection(const SambaSection *section) {
+  for (uint32_t i = 0; i < section->symbol_count; ++i)
+    SAMBA_RETURN_IF_ERROR(checkSymbol(&section->symbols[i], i));
+  for (uint32_t i = 0; i < section->unit_count; ++i) {
+    const SambaUnit *unit = &section->units[i];
+    if (!unit->name || !unit->layer)
+      return sambaStatusMake(SAMBA_INVALID, "unit %u has no %s", i, unit->name ? "layer" : "name");
+    SambaStatus status = checkUnit(section, unit);
+    if (status)
+      return sambaStatusAnnotate(status, "unit '%s' (%s)", unit->name,
+                                 sambaUnitKindName(unit->kind));
+  }
+  return sambaStreamsCheck(section);
+}
+
+SambaStatus sambaSectionCheck(const SambaSection *section) {
+  return sambaStatusAnnotate(checkSection(section), "section '%s'",
+                             section->name ? section->name : "");
+}

@@ -1,0 +1,239 @@
+/* The fabric of a placed and routed section; see fabric.h. */
+#include "backend/section/fabric/fabric.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+const char *sambaStreamKindName(SambaStreamKind kind) {
+  static const char *const names[] = {"vector", "scalar", "control"};
+  return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "invalid";
+}
+
+const char *sambaSwitchPortName(uint8_t port) {
+  static const char *const names[] = {"north", "east", "south", "west", "unit", "ag"};
+  return port < sizeof names / sizeof names[0] ? names[port] : NULL;
+}
+
+uint32_t sambaUnitLanes(const SambaMachine *machine, SambaStreamKind kind, bool output) {
+  int64_t lanes = kind == SAMBA_STREAM_VECTOR
+                      ? output ? machine->unit_vector_outputs : machine->unit_vector_inputs
+                  : kind == SAMBA_STREAM_SCALAR
+                      ? output ? machine->unit_scalar_outputs : machine->unit_scalar_inputs
+                      : machine->control_lanes;
+  return (uint32_t)lanes;
+}
+
+uint32_t sambaLinkLanes(const SambaMachine *machine, SambaStreamKind kind) {
+  return (uint32_t)(kind == SAMBA_STREAM_VECTOR   ? machine->vector_lanes
+                    : kind == SAMBA_STREAM_SCALAR ? machine->scalar_lanes
+                                                  : machine->control_lanes);
+}
+
+static bool isOnGrid(const SambaUnit *unit) {
+  return unit->kind == SAMBA_UNIT_BUFFER || unit->kind == SAMBA_UNIT_COMPUTE;
+}
+
+void sambaUnitSwitch(const SambaMachine *machine, const SambaUnit *unit, int32_t *out_x,
+                     int32_t *out_y) {
+  if (isOnGrid(unit)) {
+    *out_x = unit->x;
+    *out_y = unit->y;
+  } else {
+    sambaMachineAgSite(machine, unit->ag, out_x, out_y);
+  }
+}
+
+#define COMPARE(a, b) ((a) < (b) ? -1 : (a) > (b) ? 1 : 0)
+
+int sambaSwitchLaneCompare(const SambaSwitchLane *a, const SambaSwitchLane *b) {
+  int order = COMPARE(a->port, b->port);
+  if (!order)
+    order = COMPARE(a->ag, b->ag);
+  if (!order)
+    order = COMPARE(a->lane, b->lane);
+  return order ? order : COMPARE(a->flow, b->flow);
+}
+
+int sambaSwitchEntryCompare(const SambaSwitchEntry *a, const SambaSwitchEntry *b) {
+  int order = COMPARE(a->y, b->y);
+  if (!order)
+    order = COMPARE(a->x, b->x);
+  if (!order)
+    order = COMPARE((int)a->kind, (int)b->kind);
+  if (!order)
+    order = sambaSwitchLaneCompare(&a->in, &b->in);
+  return order ? order : sambaSwitchLaneCompare(&a->out, &b->out);
+}
+
+static int compareEntries(const void *a, const void *b) { return sambaSwitchEntryCompare(a, b); }
+
+/* Claims a place for a unit; owners hold unit index + 1. */
+static SambaStatus claimPlace(const SambaUnit *units, uint32_t unit, uint32_t *owner,
+                              const char *what, int64_t a, int64_t b) {
+  if (*owner)
+    return b < 0 ? sambaStatusMake(SAMBA_INVALID,
+                                   "unit '%s': %s %" PRId64 " is already taken by unit '%s'",
+                                   units[unit].name, what, a, units[*owner - 1].name)
+                 : sambaStatusMake(SAMBA_INVALID,
+                                   "unit '%s': %s (%" PRId64 ", %" PRId64
+                                   ") is already taken by unit '%s'",
+                                   units[unit].name, what, a, b, units[*owner - 1].name);
+  *owner = unit + 1;
+  return NULL;
+}
+
+static SambaStatus checkPlace(const SambaMachine *machine, const SambaUnit *units, uint32_t index,
+                              uint32_t *site_owners, uint32_t *ag_owners) {
+  const SambaUnit *unit = &units[index];
+  const char *kind = sambaUnitKindName(unit->kind);
+
+  if (!isOnGrid(unit)) {
+    if (unit->ag < 0 || unit->ag >= machine->ag_count)
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "unit '%s': a %s needs an address generator, ag is %d, expected 0 to %" PRId64,
+          unit->name, kind, unit->ag, machine->ag_count - 1);
+    return claimPlace(units, index, &ag_owners[unit->ag], "address generator", unit->ag, -1);
+  }
+
+  if (unit->x < 0 || unit->x >= machine->grid_columns || unit->y < 0 ||
+      unit->y >= machine->grid_rows)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "unit '%s': site (%d, %d) is outside the grid of %" PRId64 " x %" PRId64
+                           " sites; it is not placed",
+                           unit->name, unit->x, unit->y, machine->grid_columns, machine->grid_rows);
+  bool wants_pmu = unit->kind == SAMBA_UNIT_BUFFER;
+  if ((sambaMachineSiteKind(machine, unit->x, unit->y) == SAMBA_SITE_PMU) != wants_pmu)
+    return sambaStatusMake(
+        SAMBA_INVALID, "unit '%s': a %s needs a %s, but site (%d, %d) holds a %s", unit->name, kind,
+        wants_pmu ? "PMU" : "PCU", unit->x, unit->y, wants_pmu ? "PCU" : "PMU");
+  return claimPlace(units, index, &site_owners[unit->y * machine->grid_columns + unit->x], "site",
+                    unit->x, unit->y);
+}
+
+SambaStatus sambaPlacementCheck(const SambaMachine *machine, const SambaUnit *units,
+                                uint32_t unit_count) {
+  uint32_t *site_owners =
+      sambaAllocateZeroed((size_t)sambaMachineSiteCount(machine), sizeof *site_owners);
+  uint32_t *ag_owners = sambaAllocateZeroed((size_t)machine->ag_count, sizeof *ag_owners);
+  SambaStatus status = NULL;
+  for (uint32_t i = 0; i < unit_count && !status; ++i)
+    status = checkPlace(machine, units, i, site_owners, ag_owners);
+  free(site_owners);
+  free(ag_owners);
+  return status;
+}
+
+static bool meetsUnit(const SambaMachine *machine, const SambaUnit *unit, int32_t x, int32_t y,
+                      const SambaSwitchLane *lane) {
+  int32_t unitX, unitY;
+  sambaUnitSwitch(machine, unit, &unitX, &unitY);
+  if (x != unitX || y != unitY)
+    return false;
+  return isOnGrid(unit) ? lane->port == SAMBA_SWITCH_UNIT
+                        : lane->port == SAMBA_SWITCH_AG && (int32_t)lane->ag == unit->ag;
+}
+
+/* The lane and flow with which a stream leaves its source. */
+static SambaStatus findSourceLane(const SambaSection *section, const SambaMachine *machine,
+                                  uint32_t stream, SambaSwitchLane *out_lane) {
+  const SambaStream *s = &section->streams[stream];
+  const SambaUnit *unit = &section->units[s->source.unit];
+
+  if (s->hop_count == 0)
+    return sambaStatusMake(SAMBA_INVALID, "stream %u from unit '%s' output %u is not routed",
+                           stream, unit->name, s->source.port);
+  const SambaHop *hop = &s->hops[0];
+  if (!meetsUnit(machine, unit, hop->x, hop->y, &hop->in))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "stream %u: its first hop enters the switch at (%d, %d) from '%s', not "
+                           "from its source unit '%s'",
+                           stream, hop->x, hop->y,
+                           sambaSwitchPortName(hop->in.port) ? sambaSwitchPortName(hop->in.port)
+                                                             : "invalid",
+                           unit->name);
+  *out_lane = hop->in;
+
+  return NULL;
+}
+
+/* The lane and flow with which a stream reaches one of its destinations. */
+static SambaStatus findDestinationLane(const SambaSection *section, const SambaMachine *machine,
+                                       uint32_t stream, SambaEndpoint destination,
+                                       SambaSwitchLane *out_lane) {
+  const SambaStream *s = &section->streams[stream];
+  const SambaUnit *unit = &section->units[destination.unit];
+  uint32_t skip = 0;
+
+  for (uint32_t d = 0; d < s->destination_count; ++d) {
+    if (s->destinations[d].unit == destination.unit && s->destinations[d].port == destination.port)
+      break;
+    skip += s->destinations[d].unit == destination.unit;
+  }
+
+  for (uint32_t h = 0; h < s->hop_count; ++h) {
+    const SambaHop *hop = &s->hops[h];
+    if (!meetsUnit(machine, unit, hop->x, hop->y, &hop->out))
+      continue;
+    if (skip-- == 0) {
+      *out_lane = hop->out;
+      return NULL;
+    }
+  }
+
+  return sambaStatusMake(SAMBA_INVALID, "stream %u: no hop of it ends at unit '%s' input %u",
+                         stream, unit->name, destination.port);
+}
+
+static SambaStatus collectPort(const SambaSection *section, const SambaMachine *machine,
+                               uint32_t unit, uint32_t port, bool output, SambaFabric *fabric) {
+  const SambaUnit *u = &section->units[unit];
+  const SambaPort *p = output ? &u->outputs[port] : &u->inputs[port];
+  for (uint32_t i = 0; i < p->stream_count; ++i) {
+    uint32_t stream = p->streams[i];
+    SambaSwitchLane lane = {0};
+    SAMBA_RETURN_IF_ERROR(
+        output ? findSourceLane(section, machine, stream, &lane)
+               : findDestinationLane(section, machine, stream, (SambaEndpoint){unit, port}, &lane));
+    fabric->ends[fabric->end_count++] =
+        (SambaFlowEnd){unit, port, output, section->streams[stream].kind, lane.lane, lane.flow};
+  }
+  return NULL;
+}
+
+SambaStatus sambaFabricCollect(const SambaSection *section, const SambaMachine *machine,
+                               SambaArena *arena, SambaFabric *out_fabric) {
+  size_t ends = 0, entries = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    for (uint32_t p = 0; p < unit->input_count; ++p)
+      ends += unit->inputs[p].stream_count;
+    for (uint32_t p = 0; p < unit->output_count; ++p)
+      ends += unit->outputs[p].stream_count;
+  }
+
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    entries += section->streams[s].hop_count;
+  *out_fabric = (SambaFabric){0, 0, SAMBA_ARENA_ARRAY(arena, SambaFlowEnd, ends),
+                              SAMBA_ARENA_ARRAY(arena, SambaSwitchEntry, entries)};
+
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    for (uint32_t p = 0; p < section->units[u].input_count; ++p)
+      SAMBA_RETURN_IF_ERROR(collectPort(section, machine, u, p, false, out_fabric));
+    for (uint32_t p = 0; p < section->units[u].output_count; ++p)
+      SAMBA_RETURN_IF_ERROR(collectPort(section, machine, u, p, true, out_fabric));
+  }
+
+  for (uint32_t s = 0; s < section->stream_count; ++s) {
+    const SambaStream *stream = &section->streams[s];
+    for (uint32_t h = 0; h < stream->hop_count; ++h)
+      out_fabric->entries[out_fabric->entry_count++] =
+          (SambaSwitchEntry){stream->hops[h].x, stream->hops[h].y, stream->kind, stream->hops[h].in,
+                             stream->hops[h].out};
+  }
+
+  if (out_fabric->entry_count)
+    qsort(out_fabric->entries, out_fabric->entry_count, sizeof *out_fabric->entries,
+          compareEntries);
+  return NULL;
+}

@@ -1,0 +1,343 @@
+/* Following flows through the switches; see recover_streams.h. Entries are sorted once, every entry
+ * is visited at most once, the walk keeps its own stack: linear (times a binary search) and safe on
+ * any input. */
+#include "backend/section/fabric/recover_streams.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+typedef struct Recovery {
+  const SambaMachine *machine;
+  const SambaUnit *units;
+  const SambaFabric *fabric;
+  SambaArena *arena;
+  uint32_t *site_units, *ag_units; /* unit index + 1 by place */
+  SambaSwitchEntry *entries;       /* sorted */
+  uint32_t *entry_streams;         /* which stream (index + 1) has used an entry */
+  uint32_t *inputs;                /* end indices of inputs, sorted by (unit, kind, lane, flow) */
+  uint32_t input_count;
+  uint32_t *input_streams;     /* per end: which stream (index + 1) feeds it */
+  SAMBA_ARRAY(uint32_t) stack; /* entries still to walk, next on top */
+  SAMBA_ARRAY(SambaHop) hops;
+  SAMBA_ARRAY(uint32_t) reached; /* end indices */
+} Recovery;
+
+static const char *portName(uint8_t port) {
+  return sambaSwitchPortName(port) ? sambaSwitchPortName(port) : "invalid";
+}
+
+#define LANE_FORMAT "%s %s lane %u flow %u"
+#define LANE_ARGS(kind, at) sambaStreamKindName(kind), portName((at)->port), (at)->lane, (at)->flow
+
+static SambaStatus checkLane(const Recovery *r, const SambaSwitchEntry *entry,
+                             const SambaSwitchLane *lane, bool leaves) {
+  const SambaMachine *m = r->machine;
+  bool unit_side = lane->port == SAMBA_SWITCH_UNIT || lane->port == SAMBA_SWITCH_AG;
+  uint32_t lanes = 0;
+
+  if (lane->port <= SAMBA_SWITCH_AG)
+    lanes = unit_side ? sambaUnitLanes(m, entry->kind, !leaves) : sambaLinkLanes(m, entry->kind);
+  if (lane->lane >= lanes || lane->flow >= m->flows_per_lane)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "switch (%d, %d): " LANE_FORMAT
+                           " does not exist: this port has %u lanes of %" PRId64 " flows",
+                           entry->x, entry->y, LANE_ARGS(entry->kind, lane), lanes,
+                           m->flows_per_lane);
+  if (lane->port != SAMBA_SWITCH_AG && lane->ag != 0)
+    return sambaStatusMake(
+        SAMBA_INVALID, "switch (%d, %d): a lane of port %s names address generator %u, expected 0",
+        entry->x, entry->y, portName(lane->port), lane->ag);
+  if (lane->port == SAMBA_SWITCH_AG) {
+    int32_t x = -1, y = -1;
+    if (lane->ag < m->ag_count)
+      sambaMachineAgSite(m, lane->ag, &x, &y);
+    if (x != entry->x || y != entry->y)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "switch (%d, %d): address generator %u is not beside this switch",
+                             entry->x, entry->y, lane->ag);
+  }
+
+  return NULL;
+}
+
+static SambaStatus checkEntry(const Recovery *r, const SambaSwitchEntry *entry) {
+  if (entry->x < 0 || entry->y < 0 || entry->x >= r->machine->grid_columns ||
+      entry->y >= r->machine->grid_rows)
+    return sambaStatusMake(
+        SAMBA_INVALID, "switch (%d, %d) is outside the grid of %" PRId64 " x %" PRId64 " switches",
+        entry->x, entry->y, r->machine->grid_columns, r->machine->grid_rows);
+  if ((unsigned)entry->kind > SAMBA_STREAM_CONTROL)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "switch (%d, %d): stream kind %d is undefined, expected 0 to 2",
+                           entry->x, entry->y, (int)entry->kind);
+  SAMBA_RETURN_IF_ERROR(checkLane(r, entry, &entry->in, false));
+  return checkLane(r, entry, &entry->out, true);
+}
+
+/* Order of ends: by unit, side, kind, lane, flow; equal ends collide. */
+static uint64_t endKey(const SambaFlowEnd *end) {
+  return (uint64_t)end->unit << 32 | (uint64_t)end->output << 27 | (uint64_t)end->kind << 25 |
+         (uint64_t)end->lane << 16 | end->flow;
+}
+
+typedef struct KeyedEnd {
+  uint64_t key;
+  uint32_t end;
+} KeyedEnd;
+
+static int compareKeyedEnds(const void *a, const void *b) {
+  const KeyedEnd *x = a, *y = b;
+  return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->end < y->end ? -1 : x->end > y->end;
+}
+
+static int compareEntries(const void *a, const void *b) { return sambaSwitchEntryCompare(a, b); }
+
+static SambaStatus checkEnd(const Recovery *r, const SambaFlowEnd *end) {
+  uint32_t lanes = sambaUnitLanes(r->machine, end->kind, end->output);
+  if (end->lane < lanes && end->flow < r->machine->flows_per_lane)
+    return NULL;
+  return sambaStatusMake(
+      SAMBA_INVALID,
+      "unit '%s' %s %u: %s lane %u flow %u does not exist: a unit has %u such lanes of %" PRId64
+      " flows",
+      r->units[end->unit].name, end->output ? "output" : "input", end->port,
+      sambaStreamKindName(end->kind), end->lane, end->flow, lanes, r->machine->flows_per_lane);
+}
+
+/* Sorts the ends, refuses two on one lane and flow, keeps the inputs for look-up. */
+static SambaStatus sortEnds(Recovery *r) {
+  uint32_t count = r->fabric->end_count;
+  KeyedEnd *keyed = SAMBA_ARENA_ARRAY(r->arena, KeyedEnd, count);
+  for (uint32_t i = 0; i < count; ++i) {
+    SAMBA_RETURN_IF_ERROR(checkEnd(r, &r->fabric->ends[i]));
+    keyed[i] = (KeyedEnd){endKey(&r->fabric->ends[i]), i};
+  }
+
+  if (count)
+    qsort(keyed, count, sizeof *keyed, compareKeyedEnds);
+  r->inputs = SAMBA_ARENA_ARRAY(r->arena, uint32_t, count);
+  for (uint32_t i = 0; i < count; ++i) {
+    const SambaFlowEnd *end = &r->fabric->ends[keyed[i].end];
+    if (i && keyed[i].key == keyed[i - 1].key)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "unit '%s': %s ports %u and %u both use %s lane %u flow %u",
+                             r->units[end->unit].name, end->output ? "output" : "input",
+                             r->fabric->ends[keyed[i - 1].end].port, end->port,
+                             sambaStreamKindName(end->kind), end->lane, end->flow);
+    if (!end->output)
+      r->inputs[r->input_count++] = keyed[i].end;
+  }
+
+  return NULL;
+}
+
+/* The input end of a unit on a lane and flow, or UINT32_MAX. */
+static uint32_t findInput(const Recovery *r, const SambaFlowEnd *wanted) {
+  uint64_t key = endKey(wanted);
+  uint32_t low = 0;
+  uint32_t high = r->input_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (endKey(&r->fabric->ends[r->inputs[middle]]) < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < r->input_count && endKey(&r->fabric->ends[r->inputs[low]]) == key ? r->inputs[low]
+                                                                                 : UINT32_MAX;
+}
+
+/* First entry of a switch whose `in` is the given one, or the place where it would be. */
+static uint32_t findEntries(const Recovery *r, const SambaSwitchEntry *wanted) {
+  uint32_t low = 0;
+  uint32_t high = r->fabric->entry_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (sambaSwitchEntryCompare(&r->entries[middle], wanted) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static bool sameIn(const SambaSwitchEntry *a, const SambaSwitchEntry *b) {
+  return a->x == b->x && a->y == b->y && a->kind == b->kind &&
+         sambaSwitchLaneCompare(&a->in, &b->in) == 0;
+}
+
+/* Puts the entries that take (x, y, in) onto the stack, the first on top. */
+static SambaStatus pushEntries(Recovery *r, uint32_t stream, int32_t x, int32_t y,
+                               SambaStreamKind kind, SambaSwitchLane in) {
+  SambaSwitchEntry wanted = {x, y, kind, in, {0, 0, 0, 0}};
+  uint32_t first = findEntries(r, &wanted);
+  uint32_t last = first;
+
+  for (; last < r->fabric->entry_count && sameIn(&r->entries[last], &wanted); ++last) {
+    if (!r->entry_streams[last]) {
+      r->entry_streams[last] = stream + 1;
+      continue;
+    }
+    if (r->entry_streams[last] == stream + 1)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "switch (%d, %d): the flow at " LANE_FORMAT
+                             " comes back to where it was: a loop",
+                             x, y, LANE_ARGS(kind, &in));
+    return sambaStatusMake(SAMBA_INVALID, "switch (%d, %d): two flows collide on " LANE_FORMAT, x,
+                           y, LANE_ARGS(kind, &in));
+  }
+
+  if (first == last)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "switch (%d, %d): the flow at " LANE_FORMAT
+                           " ends nowhere: no entry of the switch takes it",
+                           x, y, LANE_ARGS(kind, &in));
+  while (last > first)
+    sambaArrayAppend(&r->stack, --last);
+  return NULL;
+}
+
+static SambaStatus reachUnit(Recovery *r, uint32_t stream, const SambaSwitchEntry *entry) {
+  uint32_t unit = entry->out.port == SAMBA_SWITCH_AG
+                      ? r->ag_units[entry->out.ag]
+                      : r->site_units[entry->y * r->machine->grid_columns + entry->x];
+  uint32_t end = UINT32_MAX;
+
+  if (unit) {
+    SambaFlowEnd wanted = {unit - 1, 0, false, entry->kind, entry->out.lane, entry->out.flow};
+    end = findInput(r, &wanted);
+  }
+
+  if (end == UINT32_MAX)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "switch (%d, %d): the flow to " LANE_FORMAT
+                           " ends nowhere: no unit input takes it",
+                           entry->x, entry->y, LANE_ARGS(entry->kind, &entry->out));
+  if (r->input_streams[end])
+    return sambaStatusMake(
+        SAMBA_INVALID, "switch (%d, %d): two flows collide on " LANE_FORMAT " of unit '%s'",
+        entry->x, entry->y, LANE_ARGS(entry->kind, &entry->out), r->units[unit - 1].name);
+  r->input_streams[end] = stream + 1;
+  sambaArrayAppend(&r->reached, end);
+
+  return NULL;
+}
+
+static SambaStatus walkEntry(Recovery *r, uint32_t stream, uint32_t index) {
+  static const struct {
+    int8_t dx, dy;
+    uint8_t opposite;
+  } steps[] = {[SAMBA_SWITCH_NORTH] = {0, -1, SAMBA_SWITCH_SOUTH},
+               [SAMBA_SWITCH_EAST] = {1, 0, SAMBA_SWITCH_WEST},
+               [SAMBA_SWITCH_SOUTH] = {0, 1, SAMBA_SWITCH_NORTH},
+               [SAMBA_SWITCH_WEST] = {-1, 0, SAMBA_SWITCH_EAST}};
+  const SambaSwitchEntry *entry = &r->entries[index];
+
+  sambaArrayAppend(&r->hops, (SambaHop){entry->x, entry->y, entry->in, entry->out});
+  if (entry->out.port >= SAMBA_SWITCH_UNIT)
+    return reachUnit(r, stream, entry);
+  int32_t x = entry->x + steps[entry->out.port].dx;
+  int32_t y = entry->y + steps[entry->out.port].dy;
+  if (x < 0 || y < 0 || x >= r->machine->grid_columns || y >= r->machine->grid_rows)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "switch (%d, %d): the flow to " LANE_FORMAT
+                           " ends nowhere: it leaves the grid",
+                           entry->x, entry->y, LANE_ARGS(entry->kind, &entry->out));
+  SambaSwitchLane in = {steps[entry->out.port].opposite, entry->out.lane, entry->out.flow, 0};
+
+  return pushEntries(r, stream, x, y, entry->kind, in);
+}
+
+static SambaStatus followEnd(Recovery *r, uint32_t stream, uint32_t end_index,
+                             SambaRecoveredStream *out) {
+  const SambaFlowEnd *end = &r->fabric->ends[end_index];
+  const SambaUnit *unit = &r->units[end->unit];
+  bool ag = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+  int32_t x, y;
+
+  sambaUnitSwitch(r->machine, unit, &x, &y);
+  SambaSwitchLane in = {ag ? SAMBA_SWITCH_AG : SAMBA_SWITCH_UNIT, end->lane, end->flow,
+                        ag ? (uint16_t)unit->ag : 0};
+  r->hops.size = r->reached.size = r->stack.size = 0;
+  SambaStatus status = pushEntries(r, stream, x, y, end->kind, in);
+  while (!status && r->stack.size)
+    status = walkEntry(r, stream, r->stack.data[--r->stack.size]);
+  if (status)
+    return sambaStatusAnnotate(status, "unit '%s' output %u", unit->name, end->port);
+  *out = (SambaRecoveredStream){
+      .kind = end->kind,
+      .source = {end->unit, end->port},
+      .source_end = end_index,
+      .destination_count = (uint32_t)r->reached.size,
+      .destinations = SAMBA_ARENA_ARRAY(r->arena, SambaEndpoint, r->reached.size),
+      .destination_ends =
+          sambaArenaCopy(r->arena, r->reached.data, r->reached.size * sizeof *r->reached.data),
+      .hop_count = (uint32_t)r->hops.size,
+      .hops = sambaArenaCopy(r->arena, r->hops.data, r->hops.size * sizeof *r->hops.data)};
+
+  for (uint32_t d = 0; d < out->destination_count; ++d) {
+    const SambaFlowEnd *reached = &r->fabric->ends[r->reached.data[d]];
+    out->destinations[d] = (SambaEndpoint){reached->unit, reached->port};
+  }
+
+  return NULL;
+}
+
+static SambaStatus recover(Recovery *r, uint32_t unit_count, SambaRecoveredStream **out_streams,
+                           uint32_t *out_count) {
+  const SambaFabric *fabric = r->fabric;
+  for (uint32_t i = 0; i < fabric->entry_count; ++i)
+    SAMBA_RETURN_IF_ERROR(checkEntry(r, &fabric->entries[i]));
+  r->site_units = SAMBA_ARENA_ARRAY(r->arena, uint32_t, (size_t)sambaMachineSiteCount(r->machine));
+  r->ag_units = SAMBA_ARENA_ARRAY(r->arena, uint32_t, (size_t)r->machine->ag_count);
+
+  for (uint32_t u = 0; u < unit_count; ++u) {
+    const SambaUnit *unit = &r->units[u];
+    if (unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE)
+      r->ag_units[unit->ag] = u + 1;
+    else
+      r->site_units[unit->y * r->machine->grid_columns + unit->x] = u + 1;
+  }
+
+  r->entries =
+      sambaArenaCopy(r->arena, fabric->entries, fabric->entry_count * sizeof *fabric->entries);
+  if (fabric->entry_count)
+    qsort(r->entries, fabric->entry_count, sizeof *r->entries, compareEntries);
+  r->entry_streams = SAMBA_ARENA_ARRAY(r->arena, uint32_t, fabric->entry_count);
+  r->input_streams = SAMBA_ARENA_ARRAY(r->arena, uint32_t, fabric->end_count);
+  SAMBA_RETURN_IF_ERROR(sortEnds(r));
+  uint32_t count = fabric->end_count - r->input_count;
+  uint32_t stream = 0;
+  SambaRecoveredStream *streams = SAMBA_ARENA_ARRAY(r->arena, SambaRecoveredStream, count);
+  for (uint32_t i = 0; i < fabric->end_count; ++i)
+    if (fabric->ends[i].output) {
+      SAMBA_RETURN_IF_ERROR(followEnd(r, stream, i, &streams[stream]));
+      ++stream;
+    }
+  for (uint32_t i = 0; i < fabric->end_count; ++i)
+    if (!fabric->ends[i].output && !r->input_streams[i])
+      return sambaStatusMake(SAMBA_INVALID, "unit '%s' input %u: nothing feeds %s lane %u flow %u",
+                             r->units[fabric->ends[i].unit].name, fabric->ends[i].port,
+                             sambaStreamKindName(fabric->ends[i].kind), fabric->ends[i].lane,
+                             fabric->ends[i].flow);
+  for (uint32_t i = 0; i < fabric->entry_count; ++i)
+    if (!r->entry_streams[i])
+      return sambaStatusMake(
+          SAMBA_INVALID, "switch (%d, %d): no flow reaches the entry for " LANE_FORMAT,
+          r->entries[i].x, r->entries[i].y, LANE_ARGS(r->entries[i].kind, &r->entries[i].in));
+  *out_streams = streams;
+  *out_count = count;
+
+  return NULL;
+}
+
+SambaStatus sambaStreamsRecover(const SambaMachine *machine, const SambaUnit *units,
+                                uint32_t unit_count, const SambaFabric *fabric, SambaArena *arena,
+                                SambaRecoveredStream **out_streams, uint32_t *out_count) {
+  Recovery r = {.machine = machine, .units = units, .fabric = fabric, .arena = arena};
+  SambaStatus status = recover(&r, unit_count, out_streams, out_count);
+  sambaArrayFree(&r.stack);
+  sambaArrayFree(&r.hops);
+  sambaArrayFree(&r.reached);
+  return status;
+}

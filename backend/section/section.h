@@ -1,0 +1,212 @@
+/* The section: one configuration of the chip as plain structs - what the planner emits, rdu IR
+ * mirrors, placer and router complete, the encoder turns into bits and the decoder makes again for
+ * the simulator. It speaks only hardware.
+ *
+ * Execution model (docs/execution-model.md tells it at length):
+ *  - A section is a Kahn network of units. Units exchange *tokens*: dense row-major arrays of
+ * elements of one type.
+ *  - Every unit walks a chain of counters, outermost first. Counters [0, token_level) step from
+ * token to token
+ * ("firings"), the rest walk the elements inside a token.
+ *  - LOAD reads a token from DRAM per firing; STORE writes one; BUFFER (PMU) keeps slots that
+ * writers fill and readers read, each by its own chain; COMPUTE (PCU) consumes tokens and makes
+ * tokens.
+ *  - Tokens travel on *streams*: one source port to one or more destination ports (multicast). An
+ * output port with several streams deals its tokens out in turn (`block` consecutive tokens each):
+ * split. An input port with several streams takes tokens in turn the same way: merge.
+ *
+ * All arrays belong to one arena (SambaSection.arena). Indices are dense and in program order; the
+ * order is deterministic. */
+#ifndef SAMBA_BACKEND_SECTION_SECTION_H
+#define SAMBA_BACKEND_SECTION_SECTION_H
+
+#include "support/base/memory.h"
+#include "support/base/status.h"
+#include "support/number/dtype.h"
+
+#include <stdint.h>
+
+typedef enum {
+#define X(enumerator, value, name, operands, class) SAMBA_LANE_##enumerator = value,
+#include "backend/section/lane_ops.def"
+#undef X
+} SambaLaneOpcode;
+
+typedef enum {
+  SAMBA_UNIT_LOAD,
+  SAMBA_UNIT_STORE,
+  SAMBA_UNIT_BUFFER,
+  SAMBA_UNIT_COMPUTE
+} SambaUnitKind;
+typedef enum { SAMBA_STREAM_VECTOR, SAMBA_STREAM_SCALAR, SAMBA_STREAM_CONTROL } SambaStreamKind;
+
+/* One affine guard ("address predication"): an element is enabled while 0 <= constant +
+ * sum(strides[c]*counter[c]) < limit. strides has one entry per counter of the chain it
+ * belongs to. */
+typedef struct SambaGuard {
+  int64_t constant;
+  int64_t limit;
+  const int64_t *strides;
+} SambaGuard;
+
+/* What one port touches, in order: element address = base + sum(strides[c] * counter[c]), counters
+ * outermost first. LOAD and STORE: addresses count elements of the symbol. BUFFER: elements within
+ * one slot. Elements that a guard disables: a read gives `fill`, a write is skipped. */
+typedef struct SambaAccess {
+  uint32_t counter_count;
+  const uint32_t *trips; /* each >= 1; the product is < 2^48 */
+  uint32_t slot_level;   /* BUFFER: counters [0, slot_level) step from slot to slot; else 0 */
+  uint32_t token_level;  /* counters [slot_level, token_level) step tokens (within a slot), the rest
+                            elements */
+  int64_t base;
+  const int64_t *strides;
+  uint32_t guard_count;
+  const SambaGuard *guards;
+  uint64_t fill;   /* bits of the fill value in the port's dtype */
+  uint32_t replay; /* BUFFER reads: how often the vectors of a token are streamed again within a
+                      firing (>= 1); costs bandwidth, changes no values */
+  /* LOAD and STORE with an index stream (input port 1 of a STORE, 0 of a LOAD): each element of the
+   * index token, which spans the counters [token_level, token_level + index_counters), adds value *
+   * index_stride to the address; values outside [0, index_limit) are the fault `address out of
+   * range`. index_counters 0 with has_index: one value per token. */
+  bool has_index;
+  uint32_t index_counters;
+  int64_t index_stride;
+  int64_t index_limit;
+} SambaAccess;
+
+/* A port of a unit. streams: indices into SambaSection.streams, in round-robin order of `block`
+ * tokens each. */
+typedef struct SambaPort {
+  SambaDType dtype;
+  uint32_t stream_count;
+  const uint32_t *streams;
+  uint32_t block;     /* >= 1 */
+  SambaAccess access; /* LOAD output 0, STORE input 0, every BUFFER port; unused (zero) for COMPUTE
+                         and index ports */
+  /* COMPUTE ports. Input: a token is taken when counters [0, level) step and held while [level,
+   * token_level) run; element index within the token = offset + sum(strides[c]*counter[c]) over the
+   * unit's inner counters (strides has counter_count entries, zero for the outer ones; zero also
+   * broadcasts). Output: a token is made per step of [0, level); the token's elements are indexed
+   * by the strides in the same way (reduced counters have stride 0); `value` is the program value
+   * that is written. */
+  uint32_t level;
+  const int64_t *strides;
+  int64_t offset; /* normally 0 */
+  uint32_t value;
+  uint64_t token_elements; /* elements of one token of this port (all unit kinds) */
+} SambaPort;
+
+/* One lane operation; its result is the program value input_count + index. Values [0, input_count)
+ * are the inputs. */
+typedef struct SambaLaneOp {
+  uint8_t opcode; /* SambaLaneOpcode */
+  uint8_t type;   /* SambaDType: F32, I32, I64 or I1 */
+  uint16_t operands[3];
+  uint64_t immediate;
+} SambaLaneOp;
+
+/* A PCU's program. Values that depend on no reduction are computed at every step of the whole
+ * chain; a reduction accumulates over the counters in `reduce_mask`, in chain order; what depends
+ * on one is computed when those have wrapped. Outer reduced counters are the last ones before
+ * token_level, so one set of accumulators suffices. */
+typedef struct SambaProgram {
+  bool systolic;    /* body is one MAC on the systolic array; all else is its tail */
+  bool lane_reduce; /* reductions: lane l takes elements l, l+L, ...; lanes then fold by halves.
+                       Else: in order */
+  uint32_t op_count;
+  const SambaLaneOp *ops;
+  uint64_t reduce_mask; /* bit c: counter c is reduced */
+} SambaProgram;
+
+typedef struct SambaUnit {
+  SambaUnitKind kind;
+  const char *name;  /* deterministic, unique in the section */
+  const char *layer; /* the user's layer this unit works for ("" when none) */
+  int32_t x, y;      /* grid site (units on the grid), -1 before placement */
+  int32_t ag;        /* LOAD, STORE: index of the address generator, -1 before placement */
+  uint32_t input_count, output_count;
+  SambaPort *inputs, *outputs;
+  /* LOAD, STORE */
+  uint32_t symbol; /* index into SambaSection.symbols */
+  /* BUFFER */
+  uint32_t slot_count; /* depth; slots are used round-robin, counted by credits */
+  uint64_t slot_elements;
+  bool banks_diagonal; /* diagonally striped: regular and transposed reads at full rate */
+  bool loop_carried;   /* slots start full of `initial` for the first reads */
+  uint64_t initial;
+  /* COMPUTE: one chain for all ports. outer counters [0, token_level) are firings. */
+  uint32_t counter_count;
+  const uint32_t *trips;
+  uint32_t token_level;
+  SambaProgram program;
+} SambaUnit;
+
+/* A formal argument of the section: memory that a call binds to a symbol plus offset. */
+typedef struct SambaFormal {
+  const char *name;
+  SambaDType dtype; /* device dtype */
+  uint64_t elements;
+  bool written;
+} SambaFormal;
+
+typedef struct SambaEndpoint {
+  uint32_t unit, port;
+} SambaEndpoint;
+
+/* One hop of a route: at switch (x, y), a flow enters at (in_port, in_lane, in_flow) and leaves at
+ * each of the outs. */
+typedef enum {
+  SAMBA_SWITCH_NORTH,
+  SAMBA_SWITCH_EAST,
+  SAMBA_SWITCH_SOUTH,
+  SAMBA_SWITCH_WEST,
+  SAMBA_SWITCH_UNIT,
+  SAMBA_SWITCH_AG
+} SambaSwitchPort;
+typedef struct SambaSwitchLane {
+  uint8_t port; /* SambaSwitchPort. NORTH is y-1, SOUTH y+1. */
+  uint8_t lane; /* of the stream kind's lanes; for UNIT and AG: the unit's physical port number */
+  uint16_t flow;
+  uint16_t ag; /* SAMBA_SWITCH_AG: which address generator */
+} SambaSwitchLane;
+typedef struct SambaHop {
+  int32_t x, y;
+  SambaSwitchLane in;
+  SambaSwitchLane out; /* multicast: several hops with the same (x, y, in) */
+} SambaHop;
+
+typedef struct SambaStream {
+  SambaStreamKind kind;
+  SambaEndpoint source;
+  uint32_t destination_count;
+  const SambaEndpoint *destinations;
+  uint32_t rate_permille; /* planned share of one vector lane, 1..1000 */
+  uint32_t
+      hop_count; /* 0 before routing; hops in order from the source (a tree in depth-first order) */
+  const SambaHop *hops;
+} SambaStream;
+
+typedef struct SambaSection {
+  SambaArena *arena;
+  const char *name;
+  uint32_t symbol_count, unit_count, stream_count;
+  SambaFormal *symbols;
+  SambaUnit *units;
+  SambaStream *streams;
+  bool split_k; /* partial sums are added across units (changes bits against the unsplit order) */
+} SambaSection;
+
+const char *sambaLaneOpName(uint8_t opcode);       /* NULL for an undefined opcode */
+int sambaLaneOpOperands(uint8_t opcode);           /* -1 for an undefined opcode */
+char sambaLaneOpClass(uint8_t opcode);             /* 'S', 'T', 'C', 'R', 'V' or 0 */
+const char *sambaUnitKindName(SambaUnitKind kind); /* "load", "store", "buffer", "compute" */
+
+/* Structural legality of a section whatever the machine: indices, levels, trip products, token
+ * sizes equal at both ends of each stream, token counts equal at both ends of each outer iteration,
+ * programs well typed, buffer accesses within their slot, guards and strides within range. Names
+ * unit, port, what and the bound. The simulator relies on it; the decoder runs it on everything it
+ * reads. */
+SambaStatus sambaSectionCheck(const SambaSection *section);
+
+#endif

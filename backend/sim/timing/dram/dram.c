@@ -1,0 +1,325 @@
+/* The DRAM model; see dram.h. */
+#include "backend/sim/timing/dram/dram.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A request may be passed over this many windows' worth of times before it goes first. */
+enum { bypassWindows = 4, ageWindows = 4 };
+
+static uint64_t ticksOfPicoseconds(const SambaMachine *machine, int64_t picoseconds) {
+  unsigned __int128 scaled = ((unsigned __int128)picoseconds * (uint64_t)machine->clock_hz)
+                             << SAMBA_DRAM_TICK_BITS;
+  return (uint64_t)((scaled + 999999999999u) / 1000000000000u);
+}
+
+/* Rounded up: no transfer is ever faster than the channel's bandwidth. */
+static uint64_t ticksOfBurst(const SambaMachine *machine, int64_t megabytes_per_second) {
+  unsigned __int128 scaled =
+      ((unsigned __int128)machine->dram_burst_bytes * (uint64_t)machine->clock_hz)
+      << SAMBA_DRAM_TICK_BITS;
+  unsigned __int128 rate = (unsigned __int128)megabytes_per_second * 1000000u;
+  return (uint64_t)((scaled + rate - 1) / rate);
+}
+
+void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machine,
+                   SambaDramCompletion *completion, void *user) {
+  *dram = (SambaDram){.machine = machine, .completion = completion, .user = user};
+  bool hbm = machine->hbm_bytes > 0 && machine->hbm_channels > 0 && machine->hbm_channel_mbps > 0;
+  bool ddr = machine->ddr_bytes > 0 && machine->ddr_channels > 0 && machine->ddr_channel_mbps > 0;
+
+  dram->hbm_channel_count = hbm ? (uint32_t)machine->hbm_channels : 0;
+  dram->ddr_channel_count = ddr ? (uint32_t)machine->ddr_channels : 0;
+  dram->channel_count = dram->hbm_channel_count + dram->ddr_channel_count;
+  dram->channels = SAMBA_ARENA_ARRAY(arena, SambaDramChannel, dram->channel_count);
+  uint64_t slowest = 0;
+
+  for (uint32_t c = 0; c < dram->channel_count; ++c) {
+    SambaDramChannel *channel = &dram->channels[c];
+    channel->banks = SAMBA_ARENA_ARRAY(arena, SambaDramBank, (size_t)machine->dram_banks);
+    channel->burst_ticks =
+        ticksOfBurst(machine, c < dram->hbm_channel_count ? machine->hbm_channel_mbps
+                                                          : machine->ddr_channel_mbps);
+    channel->scheduled = SAMBA_TIME_UNKNOWN;
+    slowest = sambaTimeMax(slowest, channel->burst_ticks);
+  }
+
+  dram->rcd = ticksOfPicoseconds(machine, machine->dram_trcd_ps);
+  dram->rp = ticksOfPicoseconds(machine, machine->dram_trp_ps);
+  dram->cl = ticksOfPicoseconds(machine, machine->dram_tcl_ps);
+  dram->ras = ticksOfPicoseconds(machine, machine->dram_tras_ps);
+  dram->refresh = ticksOfPicoseconds(machine, machine->dram_refresh_ps);
+  dram->refresh_interval = ticksOfPicoseconds(machine, machine->dram_refresh_interval_ps);
+  dram->turnaround = ticksOfPicoseconds(machine, machine->dram_turnaround_ps);
+  dram->write_age =
+      (sambaTimeMul(slowest, (uint64_t)machine->dram_window * ageWindows) >> SAMBA_DRAM_TICK_BITS) +
+      1;
+}
+
+void sambaDramFree(SambaDram *dram) {
+  for (uint32_t c = 0; c < dram->channel_count; ++c) {
+    free(dram->channels[c].reads.requests);
+    free(dram->channels[c].writes.requests);
+  }
+  dram->channel_count = 0;
+}
+
+/* Which of `count` places a unit of the address space lives in. For powers of two the higher
+ * address bits are folded in, so that a power-of-two stride does not camp on a few places; `count`
+ * consecutive aligned units still take every place once. */
+static uint64_t foldedPlace(uint64_t unit, uint64_t count) {
+  uint64_t place = unit % count;
+  if (count == 1 || (count & (count - 1)))
+    return place;
+  unsigned bits = (unsigned)__builtin_ctzll(count);
+  for (uint64_t rest = unit >> bits; rest; rest >>= bits)
+    place ^= rest & (count - 1);
+  return place;
+}
+
+SambaDramPlace sambaDramLocate(const SambaDram *dram, uint64_t address) {
+  const SambaMachine *machine = dram->machine;
+  uint64_t hbm_bytes = (uint64_t)machine->hbm_bytes;
+  uint64_t first = 0;
+  uint64_t count = dram->hbm_channel_count;
+
+  if (!count || (address >= hbm_bytes && dram->ddr_channel_count)) {
+    first = count;
+    address -= count ? hbm_bytes : 0;
+    count = dram->ddr_channel_count;
+  }
+
+  uint64_t interleave = (uint64_t)machine->dram_interleave_bytes;
+  uint64_t burst = (uint64_t)machine->dram_burst_bytes;
+  uint64_t row_bytes = (uint64_t)machine->dram_row_bytes;
+  uint64_t banks = (uint64_t)machine->dram_banks;
+  uint64_t unit = address / interleave;
+  uint64_t within = address % interleave;
+  uint64_t local = unit / count * interleave + within;
+  uint64_t page = local / row_bytes;
+  SambaDramPlace place = {.channel = (uint32_t)(first + foldedPlace(unit, count)),
+                          .bank = (uint32_t)foldedPlace(page, banks),
+                          .row = page / banks};
+  uint64_t left = sambaTimeMin(interleave - within, row_bytes - local % row_bytes);
+
+  place.bursts = sambaTimeMax(1, left / burst);
+  return place;
+}
+
+/* Keeps the queue in order of arrival: address generators issue a little ahead, so a request may
+ * come out of order. */
+static void enqueue(SambaDramQueue *queue, const SambaDramRequest *request) {
+  if (queue->head + queue->size == queue->capacity) {
+    if (queue->head > queue->capacity / 2) {
+      memmove(queue->requests, queue->requests + queue->head,
+              queue->size * sizeof *queue->requests);
+      queue->head = 0;
+    } else {
+      queue->requests = sambaArrayGrow(queue->requests, &queue->capacity, queue->capacity + 1,
+                                       sizeof *queue->requests);
+    }
+  }
+
+  SambaDramRequest *requests = queue->requests + queue->head;
+  size_t place = queue->size++;
+  while (place > 0 && requests[place - 1].arrival > request->arrival) {
+    requests[place] = requests[place - 1];
+    --place;
+  }
+
+  requests[place] = *request;
+}
+
+static SambaDramRequest dequeue(SambaDramQueue *queue, size_t place) {
+  SambaDramRequest *requests = queue->requests + queue->head;
+  SambaDramRequest taken = requests[place];
+  memmove(requests + 1, requests, place * sizeof *requests);
+  ++queue->head;
+  --queue->size;
+  queue->bypassed = place ? queue->bypassed + 1 : 0;
+  return taken;
+}
+
+uint64_t sambaDramSubmit(SambaDram *dram, uint32_t channel_index, const SambaDramRequest *request) {
+  SambaDramChannel *channel = &dram->channels[channel_index];
+  enqueue(request->write ? &channel->writes : &channel->reads, request);
+  uint64_t at = sambaTimeMax(request->arrival, request->write ? 0 : channel->next_decision);
+  if (channel->scheduled <= at)
+    return SAMBA_TIME_UNKNOWN;
+  return channel->scheduled = at;
+}
+
+/* Closes the row of a bank that has been refreshed since its last use: bank b is refreshed at every
+ * interval number congruent to b modulo the number of banks. */
+static void refreshBank(const SambaDram *dram, SambaDramBank *bank, uint32_t index, uint64_t now) {
+  uint64_t banks = (uint64_t)dram->machine->dram_banks;
+  uint64_t intervals = now / dram->refresh_interval;
+  if (!dram->refresh || intervals < index + 1)
+    return;
+  uint64_t due = (intervals - index - 1) / banks +
+                 1; /* refreshes at intervals index + 1, index + 1 + banks, ... */
+  if (due <= bank->refreshes)
+    return;
+  bank->refreshes = due;
+  uint64_t done = (index + 1 + (due - 1) * banks) * dram->refresh_interval + dram->refresh;
+  bank->open = false;
+  bank->activate_ready = sambaTimeMax(bank->activate_ready, done);
+}
+
+/* When the data of a request could start, in ticks, if it were served at tick now. */
+static uint64_t dataStart(const SambaDram *dram, const SambaDramChannel *channel,
+                          const SambaDramRequest *request, uint64_t now, bool *out_hit) {
+  const SambaDramBank *bank = &channel->banks[request->bank];
+  uint64_t column;
+
+  *out_hit = bank->open && bank->row == request->row;
+  if (*out_hit)
+    column = sambaTimeMax(now, bank->column_ready);
+  else if (bank->open)
+    column =
+        sambaTimeMax(sambaTimeMax(now, bank->precharge_ready) + dram->rp, bank->activate_ready) +
+        dram->rcd;
+  else
+    column = sambaTimeMax(now, bank->activate_ready) + dram->rcd;
+  uint64_t bus =
+      channel->bus_free +
+      (channel->bus_free && channel->last_was_write != request->write ? dram->turnaround : 0);
+  return sambaTimeMax(column + dram->cl, bus);
+}
+
+static void serve(SambaDram *dram, SambaDramChannel *channel, const SambaDramRequest *request,
+                  uint64_t now) {
+  SambaDramBank *bank = &channel->banks[request->bank];
+  bool hit;
+  uint64_t start = dataStart(dram, channel, request, now, &hit);
+  uint64_t end = start + request->bursts * channel->burst_ticks;
+
+  if (!hit) {
+    uint64_t activate = bank->open
+                            ? sambaTimeMax(sambaTimeMax(now, bank->precharge_ready) + dram->rp,
+                                           bank->activate_ready)
+                            : sambaTimeMax(now, bank->activate_ready);
+    bank->open = true;
+    bank->row = request->row;
+    bank->column_ready = activate + dram->rcd;
+    bank->precharge_ready = activate + dram->ras;
+    bank->activate_ready = activate;
+  }
+
+  bank->precharge_ready =
+      sambaTimeMax(bank->precharge_ready, request->write ? end : end - sambaTimeMin(end, dram->cl));
+  channel->bus_free = end;
+  channel->last_was_write = request->write;
+  dram->row_hits += request->bursts - !hit;
+  dram->row_misses += !hit;
+  uint64_t bytes = request->bursts * (uint64_t)dram->machine->dram_burst_bytes;
+  if (request->write) {
+    dram->write_bytes += bytes;
+    dram->last_write = sambaTimeMax(dram->last_write, end);
+  } else {
+    uint64_t round = (UINT64_C(1) << SAMBA_DRAM_TICK_BITS) - 1;
+    dram->read_bytes += bytes;
+    dram->completion(dram->user, request->owner, request->slot,
+                     (start + channel->burst_ticks + round) >> SAMBA_DRAM_TICK_BITS,
+                     (end + round) >> SAMBA_DRAM_TICK_BITS);
+  }
+}
+
+/* First ready, first come: the oldest request that hits an open row; else the one whose data can
+ * start first. The oldest goes first once it was passed over too often. */
+static size_t choose(SambaDram *dram, SambaDramChannel *channel, SambaDramQueue *queue,
+                     size_t eligible, uint64_t cycle) {
+  size_t window = sambaTimeMin(eligible, (uint64_t)dram->machine->dram_window);
+  size_t best = 0;
+  uint64_t now = cycle << SAMBA_DRAM_TICK_BITS;
+
+  if (queue->bypassed >= (uint64_t)dram->machine->dram_window * bypassWindows)
+    window = 1;
+  uint64_t best_start = UINT64_MAX;
+  const SambaDramRequest *requests = queue->requests + queue->head;
+
+  for (size_t i = 0; i < window && requests[i].arrival <= cycle; ++i) {
+    refreshBank(dram, &channel->banks[requests[i].bank], requests[i].bank, now);
+    bool hit;
+    uint64_t start = dataStart(dram, channel, &requests[i], now, &hit);
+    if (hit)
+      return i;
+    if (start < best_start) {
+      best_start = start;
+      best = i;
+    }
+  }
+
+  return best;
+}
+
+/* The write queue holds dram_write_high bursts' requests; a write is acknowledged when it finds
+ * room. */
+static void acceptWrites(SambaDram *dram, SambaDramChannel *channel, uint64_t now) {
+  SambaDramQueue *queue = &channel->writes;
+  while (channel->accepted < queue->size &&
+         channel->accepted < (uint64_t)dram->machine->dram_write_high) {
+    const SambaDramRequest *request = &queue->requests[queue->head + channel->accepted];
+    if (request->arrival > now)
+      return;
+    ++channel->accepted;
+    dram->completion(dram->user, request->owner, request->slot, now, now);
+  }
+}
+
+static bool wantsWrite(SambaDram *dram, SambaDramChannel *channel, bool reads, bool writes,
+                       uint64_t now) {
+  if (!writes)
+    return false;
+  const SambaDramRequest *oldest = &channel->writes.requests[channel->writes.head];
+  if (channel->accepted >= (uint64_t)dram->machine->dram_write_high ||
+      now - oldest->arrival > dram->write_age)
+    channel->draining = true;
+  if (channel->draining && channel->accepted <= (uint64_t)dram->machine->dram_write_low &&
+      now - oldest->arrival <= dram->write_age)
+    channel->draining = false;
+  return !reads || channel->draining;
+}
+
+uint64_t sambaDramAdvance(SambaDram *dram, uint32_t channel_index, uint64_t now) {
+  SambaDramChannel *channel = &dram->channels[channel_index];
+  uint64_t tick = now << SAMBA_DRAM_TICK_BITS;
+  uint64_t lookahead = dram->rp + dram->rcd + dram->cl;
+
+  channel->scheduled = SAMBA_TIME_UNKNOWN;
+  acceptWrites(dram, channel, now);
+  while (channel->next_decision <= now) {
+    bool reads = channel->reads.size && channel->reads.requests[channel->reads.head].arrival <= now;
+    bool writes = channel->accepted > 0;
+    if (!reads && !writes)
+      break;
+    bool write = wantsWrite(dram, channel, reads, writes, now);
+    SambaDramQueue *queue = write ? &channel->writes : &channel->reads;
+    SambaDramRequest request =
+        dequeue(queue, choose(dram, channel, queue, write ? channel->accepted : queue->size, now));
+    serve(dram, channel, &request, tick);
+    if (write) {
+      --channel->accepted;
+      acceptWrites(dram, channel, now);
+    }
+    uint64_t next = channel->bus_free > lookahead ? channel->bus_free - lookahead : 0;
+    channel->next_decision = next >> SAMBA_DRAM_TICK_BITS;
+  }
+
+  uint64_t next = SAMBA_TIME_UNKNOWN;
+  if (channel->accepted)
+    next = channel->next_decision;
+  if (channel->reads.size)
+    next = sambaTimeMin(next, sambaTimeMax(channel->next_decision,
+                                           channel->reads.requests[channel->reads.head].arrival));
+  if (channel->writes.size > channel->accepted &&
+      channel->accepted < (uint64_t)dram->machine->dram_write_high)
+    next = sambaTimeMin(next,
+                        channel->writes.requests[channel->writes.head + channel->accepted].arrival);
+  return channel->scheduled = next;
+}
+
+uint64_t sambaDramLastWrite(const SambaDram *dram) {
+  uint64_t round = (UINT64_C(1) << SAMBA_DRAM_TICK_BITS) - 1;
+  return (dram->last_write + round) >> SAMBA_DRAM_TICK_BITS;
+}

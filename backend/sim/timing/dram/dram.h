@@ -1,0 +1,85 @@
+/* The DRAM model: channels with banks and open rows behind FR-FCFS schedulers
+ * (docs/timing-model.md, "Memory").
+ *
+ * One request is a few consecutive bursts of one row. Times inside are ticks, 1/4096 of a chip
+ * cycle, because a burst rarely lasts a whole number of cycles. */
+#ifndef SAMBA_BACKEND_SIM_TIMING_DRAM_DRAM_H
+#define SAMBA_BACKEND_SIM_TIMING_DRAM_DRAM_H
+
+#include "backend/machine/machine.h"
+#include "backend/sim/timing/dram/events.h"
+
+enum { SAMBA_DRAM_TICK_BITS = 12 };
+
+/* Where bursts live, and how many consecutive ones from there stay in this row and channel. */
+typedef struct SambaDramPlace {
+  uint32_t channel, bank;
+  uint64_t row;
+  uint64_t bursts;
+} SambaDramPlace;
+
+typedef struct SambaDramRequest {
+  uint64_t arrival; /* cycle at which the channel's controller gets it */
+  uint64_t row;
+  uint32_t bank;
+  uint32_t bursts;
+  bool write;
+  uint32_t owner, slot; /* of the address generator; given back with the completion */
+} SambaDramRequest;
+
+/* Reads: first and last burst's data leave the controller. Writes: both are the cycle of acceptance
+ * into the write queue, from which on reads see the data; sambaDramLastWrite tells when it reached
+ * the cells. Called while the channel schedules; times may lie in the future. */
+typedef void SambaDramCompletion(void *user, uint32_t owner, uint32_t slot, uint64_t first,
+                                 uint64_t last);
+
+typedef struct SambaDramBank {
+  bool open;
+  uint64_t row;
+  uint64_t column_ready, precharge_ready, activate_ready; /* ticks */
+  uint64_t refreshes; /* refreshes of this bank that are accounted for */
+} SambaDramBank;
+
+typedef struct SambaDramQueue {
+  SambaDramRequest *requests; /* by arrival; [head, head + size) */
+  size_t head, size, capacity;
+  uint64_t bypassed; /* decisions that passed over the oldest request */
+} SambaDramQueue;
+
+typedef struct SambaDramChannel {
+  SambaDramQueue reads, writes;
+  SambaDramBank *banks;
+  uint64_t burst_ticks;
+  uint64_t bus_free; /* ticks */
+  bool last_was_write, draining;
+  uint64_t accepted;      /* writes at the front of the queue that have been acknowledged */
+  uint64_t next_decision; /* cycle */
+  uint64_t scheduled;     /* cycle of the pending event, SAMBA_TIME_UNKNOWN when none */
+} SambaDramChannel;
+
+typedef struct SambaDram {
+  const SambaMachine *machine;
+  uint32_t channel_count, hbm_channel_count, ddr_channel_count;
+  SambaDramChannel *channels;
+  uint64_t rcd, rp, cl, ras, refresh, refresh_interval, turnaround; /* ticks */
+  uint64_t write_age;  /* cycles after which a waiting write forces draining */
+  uint64_t last_write; /* ticks */
+  uint64_t read_bytes, write_bytes, row_hits, row_misses;
+  SambaDramCompletion *completion;
+  void *user;
+} SambaDram;
+
+void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machine,
+                   SambaDramCompletion *completion, void *user);
+void sambaDramFree(SambaDram *dram);
+SambaDramPlace sambaDramLocate(const SambaDram *dram, uint64_t address);
+/* Queues a request. Returns the cycle at which sambaDramAdvance must be called for the channel,
+ * SAMBA_TIME_UNKNOWN when an earlier call is already due. */
+uint64_t sambaDramSubmit(SambaDram *dram, uint32_t channel, const SambaDramRequest *request);
+/* Schedules what can be scheduled at cycle now. Returns the cycle of the next call,
+ * SAMBA_TIME_UNKNOWN when the channel is idle. */
+uint64_t sambaDramAdvance(SambaDram *dram, uint32_t channel, uint64_t now);
+/* Cycle at which the last write reached the cells, 0 when there was none. */
+uint64_t sambaDramLastWrite(const SambaDram *dram);
+
+#endif

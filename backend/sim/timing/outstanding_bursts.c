@@ -1,0 +1,186 @@
+/* Address generators: credits for outstanding bursts, and reads merged with reads that are on their
+ * way; see engine.h. */
+#include "backend/sim/timing/timing_engine.h"
+
+enum { readProbes = 8 };
+
+void sambaGeneratorInit(SambaEngine *engine, SambaGenerator *generator) {
+  uint32_t most = (uint32_t)engine->machine->ag_bursts;
+  generator->wake = SAMBA_TIME_UNKNOWN;
+  generator->requests = SAMBA_ARENA_ARRAY(&engine->arena, SambaGeneratorRequest, most);
+  generator->returns = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, most);
+  generator->actors = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, generator->actor_count);
+  for (uint32_t r = 0; r < most; ++r)
+    generator->requests[r].next_free = r + 1;
+}
+
+void sambaGeneratorWake(SambaEngine *engine, uint32_t index, uint64_t at) {
+  SambaGenerator *generator = &engine->generators[index];
+  at = sambaTimeMax(at, engine->now + 1);
+  if (generator->wake <= at) /* pending; reset when it fires */
+    return;
+  generator->wake = at;
+  sambaEventsPush(&engine->events, at, sambaTarget(SAMBA_TARGET_GENERATOR, index));
+}
+
+/* `returns` is a heap of requests by the cycle at which their data are there. */
+static void pushReturn(SambaGenerator *generator, uint32_t slot) {
+  uint32_t hole = generator->return_count++;
+  uint64_t done = generator->requests[slot].done;
+  while (hole > 0 && generator->requests[generator->returns[(hole - 1) / 2]].done > done) {
+    generator->returns[hole] = generator->returns[(hole - 1) / 2];
+    hole = (hole - 1) / 2;
+  }
+  generator->returns[hole] = slot;
+}
+
+static uint32_t popReturn(SambaGenerator *generator) {
+  uint32_t top = generator->returns[0];
+  uint32_t last = generator->returns[--generator->return_count];
+  uint32_t hole = 0;
+
+  for (uint32_t child = 1; child < generator->return_count; child = 2 * hole + 1) {
+    const SambaGeneratorRequest *requests = generator->requests;
+    if (child + 1 < generator->return_count &&
+        requests[generator->returns[child + 1]].done < requests[generator->returns[child]].done)
+      ++child;
+    if (requests[generator->returns[child]].done >= requests[last].done)
+      break;
+    generator->returns[hole] = generator->returns[child];
+    hole = child;
+  }
+
+  generator->returns[hole] = last;
+  return top;
+}
+
+bool sambaGeneratorHasCredits(SambaEngine *engine, uint32_t index, uint64_t bursts) {
+  SambaGenerator *generator = &engine->generators[index];
+  uint64_t most = (uint64_t)engine->machine->ag_bursts;
+
+  if (generator->outstanding + bursts <= most)
+    return true;
+  while (generator->return_count &&
+         generator->requests[generator->returns[0]].done <= engine->now) {
+    uint32_t slot = popReturn(generator);
+    generator->outstanding -= generator->requests[slot].bursts;
+    generator->requests[slot].next_free = generator->free_request;
+    generator->free_request = slot;
+  }
+
+  if (generator->outstanding + bursts <= most)
+    return true;
+  generator->blocked = true;
+  if (generator->return_count)
+    sambaGeneratorWake(engine, index, generator->requests[generator->returns[0]].done);
+  return false;
+}
+
+uint32_t sambaGeneratorTakeCredits(SambaEngine *engine, uint32_t index, uint32_t actor,
+                                   uint64_t token, uint64_t bursts, uint64_t burst) {
+  SambaGenerator *generator = &engine->generators[index];
+  uint32_t slot = generator->free_request;
+  generator->free_request = generator->requests[slot].next_free;
+  generator->requests[slot] =
+      (SambaGeneratorRequest){SAMBA_TIME_UNKNOWN, token, burst, (uint32_t)bursts, actor, 0};
+  generator->outstanding += bursts;
+  return slot;
+}
+
+static void completeRequest(SambaEngine *engine, uint32_t index, uint32_t slot, uint64_t first,
+                            uint64_t last) {
+  SambaGenerator *generator = &engine->generators[index];
+  SambaGeneratorRequest *request = &generator->requests[slot];
+  /* The way back takes the half of the request latency that the way there did not. */
+  uint64_t latency = (uint64_t)engine->machine->ag_latency_cycles;
+  uint64_t back = latency - latency / 2;
+  request->done = last + back;
+  pushReturn(generator, slot);
+  sambaMemoryRequestDone(engine, request->actor, request->token, first + back, last + back);
+  if (generator->blocked)
+    sambaGeneratorWake(engine, index, request->done);
+}
+
+static SambaOutstandingRead *findRead(SambaEngine *engine, uint64_t burst) {
+  uint64_t hash = burst * UINT64_C(0x9E3779B97F4A7C15) >> 32;
+  for (uint32_t i = 0; i < readProbes; ++i) {
+    SambaOutstandingRead *read = &engine->reads[(hash + i) & engine->read_mask];
+    if (read->burst == burst + 1)
+      return read;
+  }
+  return NULL;
+}
+
+/* Remembers a read; when the table is crowded it is simply not merged with. */
+static void rememberRead(SambaEngine *engine, uint64_t burst) {
+  uint64_t hash = burst * UINT64_C(0x9E3779B97F4A7C15) >> 32;
+  for (uint32_t i = 0; i < readProbes; ++i) {
+    SambaOutstandingRead *read = &engine->reads[(hash + i) & engine->read_mask];
+    bool free = !read->burst ||
+                (!read->waiter && read->last != SAMBA_TIME_UNKNOWN && read->last <= engine->now);
+    if (!free && read->burst != burst + 1)
+      continue;
+    *read = (SambaOutstandingRead){burst + 1, SAMBA_TIME_UNKNOWN, SAMBA_TIME_UNKNOWN, 0};
+    return;
+  }
+}
+
+bool sambaGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator,
+                             uint32_t slot) {
+  SambaOutstandingRead *read = findRead(engine, burst);
+  if (!read || (read->last != SAMBA_TIME_UNKNOWN && read->last <= engine->now)) {
+    rememberRead(engine, burst);
+    return false;
+  }
+
+  if (read->last != SAMBA_TIME_UNKNOWN) {
+    completeRequest(engine, generator, slot, read->first, read->last);
+    return true;
+  }
+
+  uint32_t place = engine->merged_free;
+  if (place) {
+    engine->merged_free = engine->merged.data[place - 1].next;
+  } else {
+    sambaArrayAppend(&engine->merged, (SambaMergedRead){0});
+    place = (uint32_t)engine->merged.size;
+  }
+
+  engine->merged.data[place - 1] = (SambaMergedRead){generator, slot, read->waiter};
+  read->waiter = place;
+  return true;
+}
+
+void sambaMemoryCompletion(void *user, uint32_t generator, uint32_t slot, uint64_t first,
+                           uint64_t last) {
+  SambaEngine *engine = user;
+  uint64_t burst = engine->generators[generator].requests[slot].burst;
+
+  completeRequest(engine, generator, slot, first, last);
+  SambaOutstandingRead *read = engine->reads ? findRead(engine, burst) : NULL;
+  if (!read || read->last != SAMBA_TIME_UNKNOWN)
+    return;
+  read->first = first;
+  read->last = last;
+
+  for (uint32_t waiter = read->waiter; waiter;) {
+    SambaMergedRead merged = engine->merged.data[waiter - 1];
+    completeRequest(engine, merged.generator, merged.slot, first, last);
+    engine->merged.data[waiter - 1].next = engine->merged_free;
+    engine->merged_free = waiter;
+    waiter = merged.next;
+  }
+
+  read->waiter = 0;
+}
+
+void sambaGeneratorEvent(SambaEngine *engine, uint32_t index) {
+  SambaGenerator *generator = &engine->generators[index];
+  if (generator->wake != engine->now)
+    return;
+  generator->wake = SAMBA_TIME_UNKNOWN;
+  generator->blocked = false;
+  for (uint32_t i = 0; i < generator->actor_count; ++i)
+    sambaEngineQueue(engine, generator->actors[(generator->turn + i) % generator->actor_count]);
+  generator->turn = generator->actor_count ? (generator->turn + 1) % generator->actor_count : 0;
+}

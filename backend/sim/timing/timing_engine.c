@@ -1,0 +1,313 @@
+/* The engine: firings of COMPUTE actors and BUFFER ports, and the event loop; see engine.h.
+ *
+ * A firing costs at most three events: a wake-up when its inputs arrive in the future, its end, and
+ * the wake-up of a neighbour. Everything else happens at the moment of one of these. */
+#include "backend/sim/timing/timing_engine.h"
+
+#include <stdlib.h>
+
+void sambaEngineQueue(SambaEngine *engine, uint32_t actor) {
+  if (engine->actors[actor].queued)
+    return;
+  engine->actors[actor].queued = true;
+  engine->queue[(engine->queue_head + engine->queue_size++) & engine->queue_mask] = actor;
+}
+
+void sambaEngineWake(SambaEngine *engine, uint32_t actor_index, uint64_t at) {
+  SambaActor *actor = &engine->actors[actor_index];
+  if (actor->wake <= at) /* pending; reset when it fires */
+    return;
+  actor->wake = at;
+  sambaEventsPush(&engine->events, at, sambaTarget(SAMBA_TARGET_ACTOR, actor_index));
+}
+
+void sambaActorWait(SambaEngine *engine, SambaActor *actor, SambaWait wait) {
+  if (engine->now > actor->mark) {
+    uint64_t elapsed = engine->now - actor->mark;
+    uint64_t issued = sambaTimeMin(elapsed, actor->credit);
+    actor->credit -= issued;
+    actor->busy += issued;
+    actor->waits[actor->wait] += elapsed - issued;
+    actor->mark = engine->now;
+  }
+  actor->wait = wait;
+}
+
+void sambaActorFinish(SambaEngine *engine, uint64_t at) {
+  engine->finish = sambaTimeMax(engine->finish, at);
+  --engine->unfinished;
+}
+
+/* A buffer port may work on its slot: a read when every write port has finished it, a write when
+ * every read port has released the one that was there before. Buffers that start full lend their
+ * slots to the reads instead. */
+static bool slotIsReady(const SambaEngine *engine, const SambaActor *actor) {
+  const SambaUnit *unit = &engine->section->units[actor->unit];
+  const SambaBufferState *buffer = &engine->buffers[actor->unit];
+  uint64_t lent = unit->loop_carried ? unit->slot_count : 0;
+  if (actor->kind == SAMBA_ACTOR_READ)
+    return !buffer->write_count || actor->slots < buffer->written + lent;
+  return !buffer->read_count || actor->slots < buffer->released + unit->slot_count - lent;
+}
+
+static void finishSlot(SambaEngine *engine, SambaActor *actor) {
+  SambaBufferState *buffer = &engine->buffers[actor->unit];
+  bool write = actor->kind == SAMBA_ACTOR_WRITE;
+  uint32_t first = buffer->actor_first + (write ? 0 : buffer->write_count);
+  uint32_t count = write ? buffer->write_count : buffer->read_count;
+  uint64_t slots = ++actor->slots;
+
+  for (uint32_t i = 0; i < count; ++i)
+    slots = sambaTimeMin(slots, engine->actors[first + i].slots);
+  uint64_t *counter = write ? &buffer->written : &buffer->released;
+  if (slots == *counter)
+    return;
+  *counter = slots;
+  uint32_t other = buffer->actor_first + (write ? buffer->write_count : 0);
+  uint32_t others = write ? buffer->read_count : buffer->write_count;
+  for (uint32_t i = 0; i < others; ++i)
+    sambaEngineQueue(engine, other + i);
+}
+
+static void startFiring(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  sambaActorWait(engine, actor, SAMBA_WAIT_NONE);
+  actor->running = true;
+  actor->resolved = false;
+  actor->start = engine->now;
+  actor->end_minimum = 0;
+  uint64_t duration = actor->work;
+
+  for (uint32_t i = 0; i < actor->input_count; ++i)
+    if (actor->inputs[i].phase == 0)
+      duration = sambaTimeMax(
+          duration, engine->streams[sambaInputCursor(engine, &actor->inputs[i])->stream].cycles);
+
+  for (uint32_t o = 0; o < actor->output_count; ++o) {
+    SambaActorOutput *output = &actor->outputs[o];
+    if (output->stream_count && output->phase + 1 == output->period)
+      duration = sambaTimeMax(duration, engine->streams[output->streams[output->current]].cycles);
+  }
+
+  actor->duration = duration;
+  if (actor->kind == SAMBA_ACTOR_READ || actor->kind == SAMBA_ACTOR_WRITE) {
+    SambaBufferState *buffer = &engine->buffers[actor->unit];
+    uint64_t *side =
+        actor->kind == SAMBA_ACTOR_READ ? &buffer->read_side_free : &buffer->write_side_free;
+    *side = sambaTimeMax(*side, engine->now) + actor->side_cycles;
+    actor->end_minimum = *side;
+  }
+
+  for (uint32_t i = 0; i < actor->input_count; ++i)
+    if (actor->inputs[i].phase == 0)
+      sambaInputTake(engine, actor_index, &actor->inputs[i], duration);
+  for (uint32_t o = 0; o < actor->output_count; ++o) {
+    SambaActorOutput *output = &actor->outputs[o];
+    if (!output->stream_count || output->phase + 1 != output->period)
+      continue;
+    uint32_t index = output->open_stream = sambaOutputNextStream(output);
+    SambaStreamState *stream = &engine->streams[index];
+    actor->end_minimum = sambaTimeMax(actor->end_minimum, sambaStreamBookLanes(engine, index));
+
+    /* A token whose first vector comes late is pushed when the firing's end is known, if it is sure
+     * to be accepted. */
+    bool late = output->first_numerator * 2 > output->first_denominator;
+    if (late && stream->untaken + stream->vectors <= stream->capacity) {
+      output->token = SAMBA_TOKEN_DEFERRED;
+      continue;
+    }
+
+    output->token = SAMBA_TOKEN_OPEN;
+    uint64_t expected = sambaTimeMax(
+        duration, actor->end_minimum > engine->now ? actor->end_minimum - engine->now : 0);
+    uint64_t first = engine->now +
+                     sambaTimeScale(expected, output->first_numerator, output->first_denominator) +
+                     actor->latency;
+    sambaStreamPush(engine, index, first,
+                    sambaTimeMax(engine->now + expected + actor->latency, first + stream->cycles));
+    if (stream->needs_acceptance)
+      ++actor->pending;
+  }
+
+  if (!actor->pending)
+    sambaEngineQueue(engine, actor_index);
+}
+
+static void tryToStart(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  if (actor->next == actor->firings)
+    return;
+  if (actor->kind != SAMBA_ACTOR_COMPUTE && !slotIsReady(engine, actor)) {
+    sambaActorWait(engine, actor,
+                   actor->kind == SAMBA_ACTOR_READ ? SAMBA_WAIT_INPUT : SAMBA_WAIT_OUTPUT);
+    return;
+  }
+
+  uint64_t at = engine->now;
+  for (uint32_t i = 0; i < actor->input_count; ++i) {
+    SambaActorInput *input = &actor->inputs[i];
+    if (input->phase)
+      continue;
+    const SambaSegment *segment = sambaInputSegment(engine, input);
+    if (!segment) {
+      sambaActorWait(engine, actor, SAMBA_WAIT_INPUT);
+      return;
+    }
+    at = sambaTimeMax(at, segment->first + sambaInputCursor(engine, input)->latency);
+  }
+
+  for (uint32_t o = 0; o < actor->output_count; ++o) {
+    SambaActorOutput *output = &actor->outputs[o];
+    if (!output->stream_count || output->phase + 1 != output->period)
+      continue;
+    const SambaStreamState *stream = &engine->streams[output->streams[output->current]];
+    if (stream->untaken >= stream->capacity) {
+      sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
+      return;
+    }
+  }
+
+  if (at > engine->now) {
+    sambaActorWait(engine, actor, SAMBA_WAIT_INPUT);
+    sambaEngineWake(engine, actor_index, at);
+    return;
+  }
+
+  startFiring(engine, actor_index);
+}
+
+/* Every constraint is known: so are the firing's end and the ends of its tokens. */
+static void resolveFiring(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  uint64_t end = sambaTimeMax(actor->start + actor->duration, actor->end_minimum);
+
+  end = sambaTimeMax(end, engine->now);
+  actor->resolved = true;
+  actor->end_minimum = end;
+  for (uint32_t o = 0; o < actor->output_count; ++o) {
+    SambaActorOutput *output = &actor->outputs[o];
+    if (output->token == SAMBA_TOKEN_NONE)
+      continue;
+    uint64_t first =
+        actor->start +
+        sambaTimeScale(end - actor->start, output->first_numerator, output->first_denominator) +
+        actor->latency;
+    uint64_t last =
+        sambaTimeMax(end + actor->latency, first + engine->streams[output->open_stream].cycles);
+    if (output->token == SAMBA_TOKEN_DEFERRED)
+      sambaStreamPush(engine, output->open_stream, first, last);
+    output->token = SAMBA_TOKEN_NONE;
+    sambaStreamEndToken(engine, output->open_stream, last);
+    if (actor->next + 1 == actor->firings)
+      engine->finish = sambaTimeMax(engine->finish, last);
+  }
+
+  sambaEventsPush(&engine->events, end, sambaTarget(SAMBA_TARGET_ACTOR, actor_index));
+}
+
+static void endFiring(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  uint64_t nominal = sambaTimeMin(actor->duration, engine->now - actor->start);
+
+  actor->running = false;
+  actor->busy += nominal;
+  actor->waits[actor->kind == SAMBA_ACTOR_READ ? SAMBA_WAIT_OUTPUT : SAMBA_WAIT_INPUT] +=
+      engine->now - actor->start - nominal;
+  actor->mark = engine->now;
+  engine->flops += actor->flops;
+  ++actor->next;
+  ++actor->done;
+  if (actor->wrap_flops && actor->next % actor->wrap_period == 0)
+    engine->flops += actor->wrap_flops;
+  for (uint32_t i = 0; i < actor->input_count; ++i)
+    if (++actor->inputs[i].phase == actor->inputs[i].period)
+      actor->inputs[i].phase = 0;
+  for (uint32_t o = 0; o < actor->output_count; ++o)
+    if (++actor->outputs[o].phase == actor->outputs[o].period)
+      actor->outputs[o].phase = 0;
+  if (actor->slot_period && ++actor->slot_phase == actor->slot_period) {
+    actor->slot_phase = 0;
+    finishSlot(engine, actor);
+  }
+
+  if (engine->options->on_firing)
+    engine->options->on_firing(engine->options->user, actor->unit, actor->start, engine->now);
+  if (actor->next == actor->firings)
+    sambaActorFinish(engine, engine->now);
+  else
+    sambaEngineQueue(engine, actor_index);
+}
+
+static void process(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  if (actor->memory)
+    sambaMemoryProcess(engine, actor_index);
+  else if (!actor->running)
+    tryToStart(engine, actor_index);
+  else if (!actor->resolved && !actor->pending)
+    resolveFiring(engine, actor_index);
+}
+
+static void drainQueue(SambaEngine *engine) {
+  while (engine->queue_size) {
+    uint32_t actor = engine->queue[engine->queue_head++ & engine->queue_mask];
+    --engine->queue_size;
+    engine->actors[actor].queued = false;
+    process(engine, actor);
+  }
+}
+
+static void actorEvent(SambaEngine *engine, uint32_t index) {
+  SambaActor *actor = &engine->actors[index];
+  if (actor->running && actor->resolved && actor->end_minimum == engine->now) {
+    endFiring(engine, index);
+  } else if (actor->wake == engine->now) {
+    actor->wake = SAMBA_TIME_UNKNOWN;
+    sambaEngineQueue(engine, index);
+  }
+}
+
+static void channelEvent(SambaEngine *engine, uint32_t index) {
+  if (engine->dram.channels[index].scheduled != engine->now)
+    return;
+  uint64_t next = sambaDramAdvance(&engine->dram, index, engine->now);
+  if (next != SAMBA_TIME_UNKNOWN)
+    sambaEventsPush(&engine->events, next, sambaTarget(SAMBA_TARGET_CHANNEL, index));
+}
+
+SambaStatus sambaEngineRun(SambaEngine *engine) {
+  uint64_t limit = engine->options->max_cycles
+                       ? sambaTimeMin(engine->options->max_cycles, SAMBA_TIME_LIMIT)
+                       : SAMBA_TIME_LIMIT;
+  for (uint32_t a = 0; a < engine->actor_count; ++a)
+    if (engine->actors[a].firings)
+      sambaEngineQueue(engine, a);
+  drainQueue(engine);
+  uint32_t target;
+  uint64_t time;
+
+  while (sambaEventsPop(&engine->events, &time, &target)) {
+    if (time > limit)
+      return sambaEngineTooManyCycles(engine, limit);
+    ++engine->event_count;
+    engine->now = time;
+    uint32_t index = target >> SAMBA_TARGET_KIND_BITS;
+    switch (target & ((1u << SAMBA_TARGET_KIND_BITS) - 1)) {
+    case SAMBA_TARGET_ACTOR:
+      actorEvent(engine, index);
+      break;
+    case SAMBA_TARGET_CHANNEL:
+      channelEvent(engine, index);
+      break;
+    default:
+      sambaGeneratorEvent(engine, index);
+      break;
+    }
+    drainQueue(engine);
+  }
+
+  if (engine->unfinished)
+    return sambaEngineDeadlock(engine);
+  engine->finish = sambaTimeMax(engine->finish, sambaDramLastWrite(&engine->dram));
+  return engine->finish > limit ? sambaEngineTooManyCycles(engine, limit) : NULL;
+}

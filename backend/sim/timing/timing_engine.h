@@ -1,0 +1,282 @@
+/* The timing engine's state, shared by its files: actors that fire, the streams between them,
+ * address generators, DRAM.
+ *
+ * An actor is a LOAD, a STORE, a COMPUTE, or one port of a BUFFER. It is idle, or in a firing whose
+ * end is known once every constraint on it is (`pending` of them are not). The laws are in
+ * docs/timing-model.md. */
+#ifndef SAMBA_BACKEND_SIM_TIMING_TIMING_ENGINE_H
+#define SAMBA_BACKEND_SIM_TIMING_TIMING_ENGINE_H
+
+#include "backend/sim/timing/dram/bursts.h"
+#include "backend/sim/timing/dram/dram.h"
+#include "backend/sim/timing/dram/events.h"
+#include "backend/sim/timing/timing.h"
+
+/* One token on a stream, as its source sees time: the destinations see it `latency` later. */
+typedef struct SambaSegment {
+  uint64_t first;     /* first vector leaves */
+  uint64_t last;      /* last vector has left; an estimate until last_known */
+  uint64_t accept_at; /* earliest end of the producer's firing that the takers allow */
+  uint32_t takers;    /* destinations that have not taken it */
+  bool last_known;
+} SambaSegment;
+
+/* One destination of a stream. */
+typedef struct SambaCursor {
+  uint32_t stream, actor;
+  uint64_t latency;
+  uint64_t next; /* token it takes next */
+  bool waiting;  /* took token next - 1 and its end is not known yet */
+} SambaCursor;
+
+typedef struct SambaStreamState {
+  uint64_t vectors;  /* of one token, at least 1 */
+  uint64_t cycles;   /* of one token at the rate of a link */
+  uint64_t bytes;    /* of one token */
+  uint64_t capacity; /* vectors that FIFOs and pipeline on the way hold */
+  uint32_t producer; /* actor */
+  uint32_t cursor_first, cursor_count;
+  uint32_t lane_count;
+  uint32_t *lanes; /* the lanes on its route that other streams use too */
+  SambaSegment *ring;
+  uint64_t ring_mask;
+  uint64_t base, pushed; /* tokens [base, pushed) are in the ring */
+  uint64_t untaken;      /* vectors of tokens that were pushed and not taken by all */
+  bool needs_acceptance; /* the end of token pushed - 1 waits for takers */
+} SambaStreamState;
+
+/* One lane of a link; bookings follow each other. */
+typedef struct SambaLane {
+  uint64_t free;
+  uint64_t busy; /* filled in at the end */
+  uint32_t streams;
+} SambaLane;
+
+typedef struct SambaActorInput {
+  uint32_t port;
+  uint32_t *cursors; /* one per stream of the port, in round-robin order */
+  uint32_t cursor_count, current, left, block;
+  uint64_t period, phase; /* a token is due when phase is 0 */
+} SambaActorInput;
+
+typedef struct SambaActorOutput {
+  uint32_t port;
+  const uint32_t *streams;
+  uint32_t stream_count, current, left, block;
+  uint64_t period, phase; /* a token is made when phase is period - 1 */
+  uint64_t first_numerator,
+      first_denominator; /* part of a firing before the first vector is made */
+  uint32_t open_stream;  /* of the token that the running firing makes */
+  enum { SAMBA_TOKEN_NONE, SAMBA_TOKEN_OPEN, SAMBA_TOKEN_DEFERRED } token;
+} SambaActorOutput;
+
+typedef enum {
+  SAMBA_ACTOR_COMPUTE,
+  SAMBA_ACTOR_READ,
+  SAMBA_ACTOR_WRITE,
+  SAMBA_ACTOR_LOAD,
+  SAMBA_ACTOR_STORE
+} SambaActorKind;
+typedef enum {
+  SAMBA_WAIT_NONE,
+  SAMBA_WAIT_INPUT,
+  SAMBA_WAIT_OUTPUT,
+  SAMBA_WAIT_MEMORY,
+  SAMBA_WAIT_COUNT
+} SambaWait;
+
+/* A token of a LOAD that is on its way from memory, or of a STORE on its way there. */
+typedef struct SambaMemoryToken {
+  uint64_t first, last;   /* SAMBA_TIME_UNKNOWN: nothing came back yet; last so far */
+  uint32_t outstanding;   /* requests whose times are unknown */
+  uint32_t output_stream; /* SAMBA_NO_STREAM when nobody takes it */
+  uint64_t number;        /* of the token on that stream, once pushed */
+  bool issued, pushed, taken;
+} SambaMemoryToken;
+
+#define SAMBA_NO_STREAM UINT32_MAX
+
+/* What LOAD and STORE have besides. */
+typedef struct SambaMemoryState {
+  uint32_t generator;
+  uint64_t symbol_address;
+  SambaRunWalk walk;
+  SambaRun run;
+  uint64_t first_burst, next_burst, end_burst; /* of the current run */
+  uint64_t placed_burst;                       /* the burst that `place` is about */
+  SambaDramPlace place;
+  uint64_t last_burst; /* the burst that was issued last: it is not asked for twice in a row */
+  uint64_t walked,
+      token_elements; /* elements of the current token that runs given out covered, all of them */
+  bool issuing, run_ends_token;
+  SambaMemoryToken *tokens; /* ring */
+  uint64_t token_mask, token_base, token_end;
+  uint64_t held;                  /* LOAD: vectors asked for and not yet taken */
+  uint64_t capacity;              /* LOAD: bound of held */
+  uint64_t delivered_until;       /* LOAD: last vector of the last token delivered */
+  uint64_t data_first, data_last; /* arrival of the current token's streamed inputs; data_last an
+                                     estimate while pending */
+} SambaMemoryState;
+
+typedef struct SambaActor {
+  SambaActorKind kind;
+  uint32_t unit;
+  uint64_t firings, next, done; /* next: the firing to start; done: ended ones */
+  bool running, resolved, queued;
+  uint32_t pending;
+  uint64_t start, duration, end_minimum;
+  uint64_t wake; /* cycle of the pending wake-up, SAMBA_TIME_UNKNOWN when none */
+  uint32_t input_count, output_count;
+  SambaActorInput *inputs;
+  SambaActorOutput *outputs;
+  /* law of a firing */
+  uint64_t work, latency, side_cycles;
+  uint64_t flops, wrap_flops, wrap_period; /* per firing, and more at every wrap_period-th */
+  /* BUFFER ports */
+  uint64_t slot_period, slot_phase, slots; /* firings per slot, within the slot, slots finished */
+  SambaMemoryState *memory;
+  /* statistics: everything before `mark` is attributed */
+  uint64_t mark, busy, waits[SAMBA_WAIT_COUNT], bytes_in, bytes_out;
+  uint64_t credit; /* LOAD, STORE: cycles of issuing not yet attributed */
+  SambaWait wait;
+} SambaActor;
+
+/* A PMU's state across its ports. */
+typedef struct SambaBufferState {
+  uint32_t actor_first, write_count, read_count; /* actors: write ports, then read ports */
+  uint64_t written, released; /* slots finished by every write port, by every read port */
+  uint64_t write_side_free, read_side_free;
+} SambaBufferState;
+
+/* An outstanding request of an address generator. */
+typedef struct SambaGeneratorRequest {
+  uint64_t done;  /* SAMBA_TIME_UNKNOWN while in flight */
+  uint64_t token; /* of the actor's SambaMemoryState */
+  uint64_t burst; /* number of the first burst, for merging */
+  uint32_t bursts, actor;
+  uint32_t next_free;
+} SambaGeneratorRequest;
+
+/* An address generator; each of its requests gives its credits back when its data are there. */
+typedef struct SambaGenerator {
+  SambaGeneratorRequest *requests; /* ag_bursts of them, in use or in the list of free ones */
+  uint32_t free_request;
+  uint32_t return_count, *returns; /* requests that are done at a known cycle, a heap */
+  uint64_t outstanding;            /* bursts */
+  uint64_t next_issue;
+  uint64_t wake;
+  bool blocked; /* somebody waits for credits */
+  uint32_t actor_count, turn;
+  uint32_t *actors;
+} SambaGenerator;
+
+/* A read that is outstanding, for merging. */
+typedef struct SambaOutstandingRead {
+  uint64_t burst; /* number + 1; 0: free */
+  uint64_t first,
+      last;        /* SAMBA_TIME_UNKNOWN until scheduled; the entry is stale once last has passed */
+  uint32_t waiter; /* 1 + index into waiters */
+} SambaOutstandingRead;
+typedef struct SambaMergedRead {
+  uint32_t generator, slot, next;
+} SambaMergedRead;
+
+typedef struct SambaEngine {
+  SambaArena arena;
+  const SambaMachine *machine;
+  const SambaSection *section;
+  const SambaBinding *bindings;
+  const SambaTimingOptions *options;
+  uint64_t now, finish;
+  uint64_t event_count;
+  SambaEvents events;
+  uint32_t actor_count, cursor_count, lane_count, generator_count;
+  SambaActor *actors;
+  SambaCursor *cursors;
+  SambaStreamState *streams;
+  SambaLane *lanes;
+  uint32_t *unit_actors;     /* first actor of each unit; its input ports' actors come first */
+  SambaBufferState *buffers; /* one per unit, used for BUFFER */
+  SambaGenerator *generators;
+  SambaDram dram;
+  SambaOutstandingRead *reads; /* hash table, NULL unless reads are merged */
+  uint32_t read_mask;
+  SAMBA_ARRAY(SambaMergedRead) merged;
+  uint32_t merged_free;
+  uint32_t *queue; /* actors to look at, a ring */
+  uint32_t queue_mask, queue_head, queue_size;
+  uint32_t unfinished;
+  uint64_t flops;
+} SambaEngine;
+
+enum {
+  SAMBA_TARGET_ACTOR,
+  SAMBA_TARGET_CHANNEL,
+  SAMBA_TARGET_GENERATOR,
+  SAMBA_TARGET_KIND_BITS = 2
+};
+static inline uint32_t sambaTarget(uint32_t kind, uint32_t index) {
+  return index << SAMBA_TARGET_KIND_BITS | kind;
+}
+
+/* build.c: makes actors, streams and generators of a section. */
+SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces);
+/* network.c: capacities, latencies and shared lanes of every stream; needs streams' producers and
+ * cursors. */
+void sambaEngineBuildNetwork(SambaEngine *engine);
+uint64_t sambaEngineLinkBusyMaximum(SambaEngine *engine);
+/* occupancy.c: the law of one actor's firing (work, latency, side cycles, first vectors,
+ * operations). */
+void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const SambaUnit *unit);
+
+/* engine.c */
+void sambaEngineQueue(SambaEngine *engine,
+                      uint32_t actor); /* look at the actor before time goes on */
+void sambaEngineWake(SambaEngine *engine, uint32_t actor,
+                     uint64_t at); /* look at it at cycle `at` */
+void sambaActorWait(SambaEngine *engine, SambaActor *actor,
+                    SambaWait wait); /* attributes time so far; from now on `wait` */
+void sambaActorFinish(SambaEngine *engine, uint64_t at); /* an actor did all its firings */
+SambaStatus sambaEngineRun(SambaEngine *engine);
+
+/* tokens.c: what both ends do with a stream. */
+SambaCursor *sambaInputCursor(SambaEngine *engine, const SambaActorInput *input);
+/* The next token of a due input: NULL when it was not pushed yet. */
+SambaSegment *sambaInputSegment(SambaEngine *engine, const SambaActorInput *input);
+void sambaInputTake(SambaEngine *engine, uint32_t actor, SambaActorInput *input, uint64_t duration);
+void sambaStreamPush(SambaEngine *engine, uint32_t stream, uint64_t first, uint64_t last_estimate);
+void sambaStreamEndToken(SambaEngine *engine, uint32_t stream, uint64_t last);
+/* Books the token's vectors on the shared lanes; returns the cycle at which the last
+ * booking ends. */
+uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream);
+uint32_t sambaOutputNextStream(SambaActorOutput *output); /* deals out, by blocks in turn */
+
+/* memory.c: LOAD and STORE. */
+void sambaMemoryProcess(SambaEngine *engine, uint32_t actor);
+/* One of the requests of an actor's token is done. */
+void sambaMemoryRequestDone(SambaEngine *engine, uint32_t actor, uint64_t token, uint64_t first,
+                            uint64_t last);
+
+/* generator.c: address generators. */
+void sambaGeneratorInit(SambaEngine *engine, SambaGenerator *generator); /* actor_count is set */
+void sambaGeneratorEvent(SambaEngine *engine, uint32_t generator);
+void sambaGeneratorWake(SambaEngine *engine, uint32_t generator,
+                        uint64_t at); /* look at all of its actors then */
+/* Whether bursts more may be outstanding; if not, the generator wakes when some have come back. */
+bool sambaGeneratorHasCredits(SambaEngine *engine, uint32_t generator, uint64_t bursts);
+/* Makes a request; returns its slot. burst: number of the first one. */
+uint32_t sambaGeneratorTakeCredits(SambaEngine *engine, uint32_t generator, uint32_t actor,
+                                   uint64_t token, uint64_t bursts, uint64_t burst);
+/* A read of a burst that is already on its way waits for that one instead: true. Otherwise it is
+ * remembered: false. */
+bool sambaGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator,
+                             uint32_t slot);
+/* The completion that dram.h asks for. */
+void sambaMemoryCompletion(void *engine, uint32_t generator, uint32_t slot, uint64_t first,
+                           uint64_t last);
+
+/* faults.c: names why nothing can happen any more, or what ran too long. */
+SambaStatus sambaEngineDeadlock(const SambaEngine *engine);
+SambaStatus sambaEngineTooManyCycles(const SambaEngine *engine, uint64_t limit);
+
+#endif

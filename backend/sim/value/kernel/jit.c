@@ -1,0 +1,327 @@
+/* Compilation of SIMD kernels through LLVM's ORC; see jit.h. */
+#include "backend/sim/value/kernel/jit.h"
+
+#include "support/container/string_map.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef SAMBA_ARRAY(uint8_t) Bytes;
+
+typedef struct Entry {
+  SambaStringRef key; /* owned bytes; a key of by_key */
+  uint32_t number;    /* the function's name is k<number> */
+  SambaKernelFunction function;
+} Entry;
+
+struct SambaJit {
+  char *cpu, *features, *triple;
+  LLVMOrcLLJITRef session; /* started by the first kernel: many sections need none */
+  SAMBA_ARRAY(Entry) entries;
+  SambaStringMap by_key; /* to an index of entries */
+  double seconds, cpu_seconds;
+};
+
+static double now(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static SambaStatus takeError(LLVMErrorRef error, const char *what) {
+  if (!error)
+    return NULL;
+  char *message = LLVMGetErrorMessage(error);
+  SambaStatus status = sambaStatusMake(
+      SAMBA_UNSUPPORTED, "compiling lane programs for this host: %s: %s", what, message);
+  LLVMDisposeErrorMessage(message);
+  return status;
+}
+
+static SambaStatus makeTargetMachine(const SambaJit *jit, LLVMTargetMachineRef *out_machine) {
+  LLVMTargetRef target;
+  char *message = NULL;
+
+  if (LLVMGetTargetFromTriple(jit->triple, &target, &message)) {
+    SambaStatus status =
+        sambaStatusMake(SAMBA_UNSUPPORTED, "LLVM has no code generator for this host (%s): %s",
+                        jit->triple, message);
+    LLVMDisposeMessage(message);
+    return status;
+  }
+
+  *out_machine =
+      LLVMCreateTargetMachine(target, jit->triple, jit->cpu, jit->features, LLVMCodeGenLevelDefault,
+                              LLVMRelocDefault, LLVMCodeModelJITDefault);
+  if (!*out_machine)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "LLVM cannot generate code for CPU '%s' on %s",
+                           jit->cpu, jit->triple);
+  return NULL;
+}
+
+/* The library functions that generated code may call: what the host lacks an instruction for. Each
+ * is exact by definition. */
+static SambaStatus defineLibrary(LLVMOrcLLJITRef session) {
+  static const struct {
+    const char *name;
+    void *address;
+  } functions[] = {{"fmaf", (void *)fmaf},      {"fma", (void *)fma},
+                   {"fmodf", (void *)fmodf},    {"floorf", (void *)floorf},
+                   {"ceilf", (void *)ceilf},    {"truncf", (void *)truncf},
+                   {"trunc", (void *)trunc},    {"roundevenf", (void *)roundevenf},
+                   {"memcpy", (void *)memcpy},  {"memset", (void *)memset},
+                   {"memmove", (void *)memmove}};
+  enum { count = sizeof functions / sizeof functions[0] };
+  LLVMOrcCSymbolMapPair pairs[count];
+
+  for (int i = 0; i < count; ++i) {
+    pairs[i].Name = LLVMOrcLLJITMangleAndIntern(session, functions[i].name);
+    pairs[i].Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)functions[i].address;
+    pairs[i].Sym.Flags = (LLVMJITSymbolFlags){
+        LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
+  }
+
+  return takeError(LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(session),
+                                         LLVMOrcAbsoluteSymbols(pairs, count)),
+                   "library");
+}
+
+static SambaStatus start(SambaJit *jit) {
+  LLVMTargetMachineRef machine = NULL;
+  SAMBA_RETURN_IF_ERROR(makeTargetMachine(jit, &machine));
+  LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
+  LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(
+      builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
+  SAMBA_RETURN_IF_ERROR(takeError(LLVMOrcCreateLLJIT(&jit->session, builder), "start"));
+  return defineLibrary(jit->session);
+}
+
+/* LLVM ends the process on a CPU that it does not know, the host on instructions that it does not
+ * have. */
+static SambaStatus checkCpu(const char *cpu) {
+  char *host = LLVMGetHostCPUName();
+  bool known = strcmp(cpu, host) == 0 || strcmp(cpu, "generic") == 0, runs = true;
+#ifdef __x86_64__
+  static const char levels[][10] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  const bool has[] = {true, __builtin_cpu_supports("sse4.2"),
+                      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"),
+                      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")};
+  for (int i = 0; i < 4; ++i)
+    if (strcmp(cpu, levels[i]) == 0)
+      known = true, runs = has[i];
+#endif
+  SambaStatus status = NULL;
+
+  if (!known)
+    status = sambaStatusMake(
+        SAMBA_INVALID,
+        "lane programs cannot be compiled for CPU '%s'; use %s (this host), generic, or on x86-64 "
+        "x86-64, x86-64-v2, x86-64-v3 or x86-64-v4",
+        cpu, host);
+  else if (!runs)
+    status =
+        sambaStatusMake(SAMBA_INVALID, "this host (%s) cannot run code for CPU '%s'", host, cpu);
+  LLVMDisposeMessage(host);
+
+  return status;
+}
+
+SambaStatus sambaJitCreate(const char *cpu, SambaJit **out_jit) {
+  if (cpu)
+    SAMBA_RETURN_IF_ERROR(checkCpu(cpu));
+  SambaJit *jit = sambaAllocateZeroed(1, sizeof *jit);
+  double begin = now(CLOCK_MONOTONIC);
+  double worked = now(CLOCK_THREAD_CPUTIME_ID);
+
+  if (LLVMInitializeNativeTarget() || LLVMInitializeNativeAsmPrinter()) {
+    free(jit);
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "this LLVM was built without a code generator for the host it runs on");
+  }
+
+  jit->triple = LLVMGetDefaultTargetTriple();
+  jit->cpu = cpu ? LLVMCreateMessage(cpu) : LLVMGetHostCPUName();
+  jit->features = cpu ? LLVMCreateMessage("") : LLVMGetHostCPUFeatures();
+  jit->seconds = now(CLOCK_MONOTONIC) - begin;
+  jit->cpu_seconds = now(CLOCK_THREAD_CPUTIME_ID) - worked;
+  *out_jit = jit;
+
+  return NULL;
+}
+
+/* Forgets the entries from `from` on. */
+static void dropEntries(SambaJit *jit, uint32_t from) {
+  for (size_t i = from; i < jit->entries.size; ++i)
+    free((char *)jit->entries.data[i].key.data);
+  jit->entries.size = jit->entries.size < from ? jit->entries.size : from;
+  sambaStringMapFree(&jit->by_key);
+  jit->by_key = (SambaStringMap){0};
+  for (uint32_t i = 0; i < jit->entries.size; ++i)
+    sambaStringMapInsert(&jit->by_key, jit->entries.data[i].key, i, NULL);
+}
+
+void sambaJitDestroy(SambaJit *jit) {
+  if (!jit)
+    return;
+  if (jit->session) {
+    LLVMErrorRef error = LLVMOrcDisposeLLJIT(jit->session);
+    if (error)
+      LLVMConsumeError(error);
+  }
+  dropEntries(jit, 0);
+  sambaArrayFree(&jit->entries);
+  LLVMDisposeMessage(jit->triple);
+  LLVMDisposeMessage(jit->cpu);
+  LLVMDisposeMessage(jit->features);
+  free(jit);
+}
+
+double sambaJitSeconds(const SambaJit *jit) { return jit->seconds; }
+double sambaJitCpuSeconds(const SambaJit *jit) { return jit->cpu_seconds; }
+
+static void appendBytes(Bytes *bytes, const void *data, size_t size) {
+  sambaArrayReserve(bytes, bytes->size + size);
+  if (size)
+    memcpy(bytes->data + bytes->size, data, size);
+  bytes->size += size;
+}
+
+/* Everything that sambaKernelEmit looks at. */
+static void appendKey(Bytes *key, const SambaKernelSpec *spec) {
+  const uint32_t numbers[] = {spec->input_count, spec->output_count,   spec->counter_count,
+                              spec->op_count,    spec->parallel_loops, spec->reduced_loops,
+                              spec->width,       spec->reduce_lanes,   spec->vector_reduced,
+                              spec->parks,       spec->external_op,    spec->external_walk};
+  appendBytes(key, numbers, sizeof numbers);
+  appendBytes(key, spec->inputs, spec->input_count * sizeof *spec->inputs);
+  appendBytes(key, spec->outputs, spec->output_count * sizeof *spec->outputs);
+  appendBytes(key, spec->counter_walks, spec->counter_count);
+
+  for (uint32_t i = 0; i < spec->op_count; ++i) {
+    const SambaLaneOp *op = &spec->ops[i];
+    /* Which counter it is does not matter: its value arrives as an argument. */
+    uint64_t immediate = op->opcode == SAMBA_LANE_COUNTER ? 0 : op->immediate;
+    uint16_t fields[5] = {op->opcode, op->type};
+    for (int j = 0; j < sambaLaneOpOperands(op->opcode); ++j)
+      fields[2 + j] = op->operands[j];
+    appendBytes(key, fields, sizeof fields);
+    appendBytes(key, &immediate, sizeof immediate);
+  }
+}
+
+/* The index of the spec's entry, appended (without function) when it is new. */
+static uint32_t findEntry(SambaJit *jit, const SambaKernelSpec *spec, bool *out_new) {
+  Bytes key = {0};
+  appendKey(&key, spec);
+  Entry entry = {.key = {(const char *)key.data, key.size}, .number = (uint32_t)jit->entries.size};
+  uint32_t earlier;
+  *out_new = sambaStringMapInsert(&jit->by_key, entry.key, entry.number, &earlier);
+  if (!*out_new) {
+    sambaArrayFree(&key);
+    return earlier;
+  }
+  sambaArrayAppend(&jit->entries, entry);
+  return entry.number;
+}
+
+static SambaStatus addModule(SambaJit *jit, LLVMContextRef context, LLVMModuleRef module) {
+  LLVMTargetMachineRef machine = NULL;
+  SAMBA_RETURN_IF_ERROR(makeTargetMachine(jit, &machine));
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef error =
+      LLVMRunPasses(module, "function(early-cse,loop-mssa(licm))", machine, options);
+  LLVMDisposePassBuilderOptions(options);
+  LLVMDisposeTargetMachine(machine);
+
+  SAMBA_RETURN_IF_ERROR(takeError(error, "passes"));
+  LLVMOrcThreadSafeContextRef shared = LLVMOrcCreateNewThreadSafeContextFromLLVMContext(context);
+  LLVMOrcThreadSafeModuleRef owned = LLVMOrcCreateNewThreadSafeModule(module, shared);
+  LLVMOrcDisposeThreadSafeContext(shared);
+
+  return takeError(
+      LLVMOrcLLJITAddLLVMIRModule(jit->session, LLVMOrcLLJITGetMainJITDylib(jit->session), owned),
+      "module");
+}
+
+/* Compiles entries [from, end) of which specs[] are the sources. */
+static SambaStatus compileNew(SambaJit *jit, const SambaKernelSpec *const *specs, uint32_t count,
+                              uint32_t from) {
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMModuleRef module = LLVMModuleCreateWithNameInContext("kernels", context);
+  LLVMSetTarget(module, jit->triple);
+  LLVMSetDataLayout(module, LLVMOrcLLJITGetDataLayoutStr(jit->session));
+  SambaEmit emit = {.context = context,
+                    .module = module,
+                    .builder = LLVMCreateBuilderInContext(context),
+                    .width = 1,
+                    .i1 = LLVMInt1TypeInContext(context),
+                    .i32 = LLVMInt32TypeInContext(context),
+                    .i64 = LLVMInt64TypeInContext(context),
+                    .f32 = LLVMFloatTypeInContext(context),
+                    .f64 = LLVMDoubleTypeInContext(context),
+                    .pointer = LLVMPointerTypeInContext(context, 0)};
+  char name[24];
+
+  for (uint32_t i = 0; i < count; ++i) {
+    snprintf(name, sizeof name, "k%u", from + i);
+    sambaKernelEmit(&emit, specs[i], name);
+  }
+
+  LLVMDisposeBuilder(emit.builder);
+  if (getenv("SAMBA_DEBUG_KERNELS"))
+    LLVMDumpModule(module);
+  SAMBA_RETURN_IF_ERROR(addModule(jit, context, module));
+
+  for (uint32_t i = 0; i < count; ++i) {
+    LLVMOrcExecutorAddress address;
+    snprintf(name, sizeof name, "k%u", from + i);
+    SAMBA_RETURN_IF_ERROR(
+        takeError(LLVMOrcLLJITLookup(jit->session, &address, name), "code generation"));
+    jit->entries.data[from + i].function = (SambaKernelFunction)(uintptr_t)address;
+  }
+
+  return NULL;
+}
+
+SambaStatus sambaJitCompile(SambaJit *jit, const SambaKernelSpec *const *specs, uint32_t count,
+                            SambaKernelFunction *out_functions) {
+  double begin = now(CLOCK_MONOTONIC);
+  double worked = now(CLOCK_THREAD_CPUTIME_ID);
+  uint32_t from = (uint32_t)jit->entries.size;
+  uint32_t fresh_count = 0;
+  uint32_t *indices = sambaAllocate(count * sizeof *indices);
+  const SambaKernelSpec **fresh = sambaAllocate(count * sizeof *fresh);
+
+  for (uint32_t i = 0; i < count; ++i) {
+    bool is_new;
+    indices[i] = findEntry(jit, specs[i], &is_new);
+    if (is_new)
+      fresh[fresh_count++] = specs[i];
+  }
+
+  SambaStatus status = NULL;
+  if (fresh_count && !jit->session)
+    status = start(jit);
+  if (fresh_count && !status)
+    status = compileNew(jit, fresh, fresh_count, from);
+  if (status) /* what has no code must not be found the next time */
+    dropEntries(jit, from);
+  for (uint32_t i = 0; i < count && !status; ++i)
+    out_functions[i] = jit->entries.data[indices[i]].function;
+  free(fresh);
+  free(indices);
+  jit->seconds += now(CLOCK_MONOTONIC) - begin;
+  jit->cpu_seconds += now(CLOCK_THREAD_CPUTIME_ID) - worked;
+
+  return status;
+}

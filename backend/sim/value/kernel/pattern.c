@@ -1,0 +1,139 @@
+/* Access patterns as rows; see pattern.h. */
+#include "backend/sim/value/kernel/pattern.h"
+
+enum { maxRank = 66 }; /* unit_counters of any machine, and two */
+
+static bool canMerge(const SambaPattern *pattern, uint32_t inner_trip_of, int64_t stride,
+                     const int64_t *guard_strides, uint32_t at, uint32_t boundary) {
+  /* The index boundary separates dimensions that an index value spans from those it does not. */
+  if (at == 0 || at == boundary)
+    return false;
+  const int64_t trip = inner_trip_of;
+  if (pattern->strides[at - 1] != stride * trip)
+    return false;
+  for (uint32_t g = 0; g < pattern->access->guard_count; ++g)
+    if (pattern->guard_strides[g * maxRank + at - 1] != guard_strides[g] * trip)
+      return false;
+  return true;
+}
+
+SambaPattern *sambaPatternCreate(SambaArena *arena, const SambaAccess *access) {
+  SambaPattern *pattern = SAMBA_ARENA_NEW(arena, SambaPattern);
+  pattern->access = access;
+  pattern->trips = SAMBA_ARENA_ARRAY(arena, uint64_t, maxRank);
+  pattern->strides = SAMBA_ARENA_ARRAY(arena, int64_t, maxRank);
+  pattern->guard_strides = SAMBA_ARENA_ARRAY(arena, int64_t, (size_t)access->guard_count *maxRank);
+  int64_t *guards = SAMBA_ARENA_ARRAY(arena, int64_t, access->guard_count);
+
+  pattern->elements = 1;
+  pattern->index_count = 1;
+  pattern->index_elements = 1;
+  uint32_t rank = 0, boundary = 0;
+
+  for (uint32_t c = access->token_level; c < access->counter_count; ++c) {
+    uint32_t trip = access->trips[c];
+    bool indexed = access->has_index && c < access->token_level + access->index_counters;
+    pattern->elements *= trip;
+    *(indexed ? &pattern->index_count : &pattern->index_elements) *= trip;
+    if (trip == 1)
+      continue;
+    for (uint32_t g = 0; g < access->guard_count; ++g)
+      guards[g] = access->guards[g].strides[c];
+    if (canMerge(pattern, trip, access->strides[c], guards, rank, boundary))
+      --rank, pattern->trips[rank] *= trip;
+    else
+      pattern->trips[rank] = trip;
+    pattern->strides[rank] = access->strides[c];
+    for (uint32_t g = 0; g < access->guard_count; ++g)
+      pattern->guard_strides[g * maxRank + rank] = guards[g];
+    ++rank;
+    if (indexed)
+      boundary = rank;
+  }
+
+  if (rank == 0 || rank == boundary) /* a row of one element */
+    pattern->trips[rank] = 1, pattern->strides[rank] = 0, ++rank;
+  pattern->rank = rank;
+  if (!access->has_index)
+    pattern->index_elements = 0, pattern->index_count = 0;
+  pattern->dense = rank == 1 && (pattern->strides[0] == 1 || pattern->trips[0] == 1) &&
+                   !access->guard_count && !access->has_index;
+  return pattern;
+}
+
+void sambaPatternOrigin(const SambaPattern *pattern, const uint32_t *counters,
+                        SambaOrigin *origin) {
+  const SambaAccess *access = pattern->access;
+  origin->address = access->base;
+  for (uint32_t c = 0; c < access->token_level; ++c)
+    origin->address += access->strides[c] * counters[c];
+  for (uint32_t g = 0; g < access->guard_count; ++g) {
+    const SambaGuard *guard = &access->guards[g];
+    origin->guards[g] = guard->constant;
+    for (uint32_t c = 0; c < access->token_level; ++c)
+      origin->guards[g] += guard->strides[c] * counters[c];
+  }
+}
+
+static int64_t divideUp(int64_t a, int64_t b) { return a / b + (a % b > 0); } /* b > 0 */
+
+/* Narrows [low, high) to where 0 <= value + stride * i < limit. */
+static void narrowRow(SambaRow *row, int64_t value, int64_t stride, int64_t limit) {
+  int64_t low = 0;
+  int64_t high = (int64_t)row->count;
+
+  if (stride == 0) {
+    if (value < 0 || value >= limit)
+      high = 0;
+  } else if (stride > 0) {
+    low = divideUp(-value, stride);
+    high = divideUp(limit - value, stride);
+  } else {
+    low = divideUp(value - limit + 1, -stride);
+    high = divideUp(value + 1, -stride);
+  }
+
+  low = low < (int64_t)row->low ? (int64_t)row->low : low;
+  high = high > (int64_t)row->high ? (int64_t)row->high : high;
+  row->low = (uint64_t)low;
+  row->high = high < low ? (uint64_t)low : (uint64_t)high;
+  if (row->low > row->count)
+    row->low = row->high = row->count;
+}
+
+SambaStatus sambaPatternRows(const SambaPattern *pattern, const SambaOrigin *origin,
+                             const int64_t *addends, SambaRowFunction function, void *user) {
+  const SambaAccess *access = pattern->access;
+  const uint32_t outer = pattern->rank - 1;
+  const uint32_t guard_count = access->guard_count;
+  uint64_t counter[maxRank] = {0};
+  const uint64_t count = pattern->trips[outer];
+  SambaRow row = {.count = count, .stride = pattern->strides[outer]};
+  int64_t address = origin->address;
+
+  for (;;) {
+    row.low = 0;
+    row.high = count;
+    row.address = address + (addends ? addends[row.token / pattern->index_elements] : 0);
+    for (uint32_t g = 0; g < guard_count; ++g) {
+      int64_t value = origin->guards[g];
+      const int64_t *strides = pattern->guard_strides + (size_t)g * maxRank;
+      for (uint32_t i = 0; i < outer; ++i)
+        value += strides[i] * (int64_t)counter[i];
+      narrowRow(&row, value, strides[outer], access->guards[g].limit);
+    }
+    SAMBA_RETURN_IF_ERROR(function(user, &row));
+    row.token += count;
+    uint32_t d = outer;
+    for (;;) {
+      if (d == 0)
+        return NULL;
+      --d;
+      address += pattern->strides[d];
+      if (++counter[d] < pattern->trips[d])
+        break;
+      address -= pattern->strides[d] * (int64_t)counter[d];
+      counter[d] = 0;
+    }
+  }
+}

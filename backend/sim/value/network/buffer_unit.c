@@ -1,0 +1,424 @@
+/* BUFFER: a ring of slots with credits: a port reaches iteration i of a slot only when every port
+ * of the other side has finished with it, so a slot of another iteration is never read and none
+ * with readers is overwritten. Read tokens are views of the slot where their elements lie on affine
+ * strides, so that computing units read slot memory in place. A slot whose views are still on their
+ * way is not overwritten either: the next iteration gets another block. */
+#include "backend/sim/value/network/value_engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct BufferPort {
+  SambaPattern *pattern;
+  SambaOrigin origin;
+  uint32_t *counters;
+  uint64_t fired, firings, tokens_per_slot;
+  /* Read ports: the copy that was sent last. */
+  SambaBlock *copy;
+  uint64_t copy_iteration;
+  SambaOrigin copy_origin;
+} BufferPort;
+
+typedef struct BufferState {
+  SambaBlock **slots; /* NULL: never written */
+  uint8_t *
+      *written; /* per slot one byte per element; NULL when the write ports fill slots anyway */
+  BufferPort *writes, *reads;
+  SambaStorage storage;
+  uint32_t element_bytes;
+  int covered; /* do the write ports fill every element of a slot? -1: not known yet */
+} BufferState;
+
+static void preparePort(SambaRun *run, const SambaPort *port, BufferPort *out_port) {
+  const SambaAccess *access = &port->access;
+  out_port->pattern = sambaPatternCreate(&run->arena, access);
+  out_port->origin.guards = SAMBA_ARENA_ARRAY(&run->arena, int64_t, access->guard_count);
+  out_port->copy_origin.guards = SAMBA_ARENA_ARRAY(&run->arena, int64_t, access->guard_count);
+  out_port->counters = SAMBA_ARENA_ARRAY(&run->arena, uint32_t, access->token_level);
+  out_port->firings = sambaTripProduct(access->trips, 0, access->token_level);
+  out_port->tokens_per_slot =
+      sambaTripProduct(access->trips, access->slot_level, access->token_level);
+}
+
+/* Whether elements of a slot may stay unwritten: then writes are recorded and reads checked,
+ * element by element. */
+static bool mayLeaveHoles(const SambaUnit *unit) {
+  uint64_t elements = 0;
+  for (uint32_t i = 0; i < unit->input_count; ++i) {
+    const SambaAccess *access = &unit->inputs[i].access;
+    if (access->guard_count)
+      return true;
+    elements += sambaTripProduct(access->trips, access->slot_level, access->counter_count);
+  }
+  return elements < unit->slot_elements;
+}
+
+void sambaBufferPrepare(SambaRun *run, SambaRunUnit *unit) {
+  const SambaUnit *u = unit->unit;
+  BufferState *state = SAMBA_ARENA_NEW(&run->arena, BufferState);
+  unit->state = state;
+  state->slots = SAMBA_ARENA_ARRAY(&run->arena, SambaBlock *, u->slot_count);
+  state->writes = SAMBA_ARENA_ARRAY(&run->arena, BufferPort, u->input_count);
+  state->reads = SAMBA_ARENA_ARRAY(&run->arena, BufferPort, u->output_count);
+  state->storage = sambaStorageOf(u->inputs[0].dtype);
+  state->element_bytes = sambaStorageBytes(state->storage);
+  state->covered = -1;
+  for (uint32_t i = 0; i < u->input_count; ++i)
+    preparePort(run, &u->inputs[i], &state->writes[i]);
+  for (uint32_t i = 0; i < u->output_count; ++i)
+    preparePort(run, &u->outputs[i], &state->reads[i]);
+  if (!u->loop_carried) {
+    if (mayLeaveHoles(u))
+      state->written = SAMBA_ARENA_ARRAY(&run->arena, uint8_t *, u->slot_count);
+    return;
+  }
+
+  for (uint32_t s = 0; s < u->slot_count; ++s) {
+    SambaBlock *block =
+        sambaBlockCreate(&run->values->pool, u->slot_elements * state->element_bytes);
+    sambaStorageFill(state->storage, block->data, u->slot_elements,
+                     sambaStorageBits(u->inputs[0].dtype, u->initial));
+    state->slots[s] = block;
+  }
+}
+
+void sambaBufferFinish(SambaRun *run, SambaRunUnit *unit) {
+  BufferState *state = unit->state;
+  for (uint32_t s = 0; s < unit->unit->slot_count; ++s) {
+    sambaBlockRelease(&run->values->pool, state->slots[s]);
+    if (state->written)
+      free(state->written[s]);
+  }
+  for (uint32_t i = 0; i < unit->unit->output_count; ++i)
+    sambaBlockRelease(&run->values->pool, state->reads[i].copy);
+}
+
+bool sambaBufferDone(const SambaRunUnit *unit) {
+  const BufferState *state = unit->state;
+  bool done = true;
+  for (uint32_t i = 0; i < unit->unit->input_count; ++i)
+    done &= state->writes[i].fired == state->writes[i].firings;
+  for (uint32_t i = 0; i < unit->unit->output_count; ++i)
+    done &= state->reads[i].fired == state->reads[i].firings;
+  return done;
+}
+
+/* The read port that has not finished what iteration `iteration` overwrites; output_count: none. */
+static uint32_t readerBehind(const SambaRunUnit *unit, uint64_t iteration) {
+  const BufferState *state = unit->state;
+  const SambaUnit *u = unit->unit;
+  uint64_t ahead = u->loop_carried ? 0 : u->slot_count;
+  for (uint32_t i = 0; i < u->output_count; ++i)
+    if (state->reads[i].fired / state->reads[i].tokens_per_slot + ahead <= iteration)
+      return i;
+  return u->output_count;
+}
+
+/* The write port that has not finished what iteration `iteration` reads; input_count: none. */
+static uint32_t writerBehind(const SambaRunUnit *unit, uint64_t iteration) {
+  const BufferState *state = unit->state;
+  const SambaUnit *u = unit->unit;
+  uint64_t ahead = u->loop_carried ? u->slot_count : 0;
+  for (uint32_t i = 0; i < u->input_count; ++i)
+    if (state->writes[i].fired / state->writes[i].tokens_per_slot + ahead <= iteration)
+      return i;
+  return u->input_count;
+}
+
+static uint64_t iterationOf(const BufferPort *port) { return port->fired / port->tokens_per_slot; }
+
+static SambaStatus markElements(void *user, const SambaRow *row) {
+  uint8_t *seen = user;
+  for (uint64_t i = row->low; i < row->high; ++i) {
+    uint64_t at = (uint64_t)(row->address + row->stride * (int64_t)i);
+    seen[at / 8] |= (uint8_t)(1u << at % 8);
+  }
+  return NULL;
+}
+
+/* Walks the first slot's tokens of every write port over a bitmap. (Which elements a slot gets may
+ * in principle differ from slot to slot; a port whose guards or base move with the slot is taken as
+ * not covering.) */
+static bool coversSlots(const SambaRunUnit *unit) {
+  const BufferState *state = unit->state;
+  const SambaUnit *u = unit->unit;
+  uint8_t *seen = sambaAllocateZeroed(u->slot_elements / 8 + 1, 1);
+  bool covers = true;
+
+  for (uint32_t i = 0; i < u->input_count && covers; ++i) {
+    const SambaAccess *access = &u->inputs[i].access;
+    for (uint32_t c = 0; c < access->slot_level; ++c) {
+      covers &= access->strides[c] == 0 || access->trips[c] == 1;
+      for (uint32_t g = 0; g < access->guard_count; ++g)
+        covers &= access->guards[g].strides[c] == 0 || access->trips[c] == 1;
+    }
+    SambaOrigin origin = {0, sambaAllocate(access->guard_count * sizeof(int64_t))};
+    uint32_t *counters = sambaAllocateZeroed(access->token_level, sizeof *counters);
+    for (uint64_t t = 0; t < state->writes[i].tokens_per_slot; ++t) {
+      sambaPatternOrigin(state->writes[i].pattern, counters, &origin);
+      sambaStatusFree(
+          sambaPatternRows(state->writes[i].pattern, &origin, NULL, markElements, seen));
+      sambaCountersStep(counters, access->trips, access->token_level);
+    }
+    free(counters);
+    free(origin.guards);
+  }
+
+  for (uint64_t at = 0; at < u->slot_elements && covers; ++at)
+    covers = seen[at / 8] >> at % 8 & 1;
+  free(seen);
+  return covers;
+}
+
+/* Memory of the slot that nobody else can see. */
+static void makeWritable(SambaRun *run, SambaRunUnit *unit, SambaBlock **slot) {
+  BufferState *state = unit->state;
+  SambaPool *pool = &run->values->pool;
+  uint64_t bytes = unit->unit->slot_elements * state->element_bytes;
+
+  if (*slot && atomic_load_explicit(&(*slot)->references, memory_order_acquire) == 1) {
+    sambaBlockRelease(pool, atomic_exchange(&(*slot)->packed, NULL));
+    return;
+  }
+
+  SambaBlock *fresh = sambaBlockCreate(pool, bytes);
+  if (state->covered < 0)
+    state->covered = coversSlots(unit);
+  if (!state->covered) {
+    if (*slot)
+      memcpy(fresh->data, (*slot)->data, bytes);
+    else
+      memset(fresh->data, 0, bytes);
+  }
+
+  sambaBlockRelease(pool, *slot);
+  *slot = fresh;
+}
+
+typedef struct Copy {
+  uint8_t *slot, *token;
+  uint32_t element_bytes;
+  SambaStorage storage;
+  uint64_t fill;
+} Copy;
+
+static void copyStrided(uint8_t *to, int64_t to_stride, const uint8_t *from, int64_t from_stride,
+                        uint64_t count, uint32_t element_bytes) {
+  if (to_stride == 1 && from_stride == 1) {
+    memcpy(to, from, count * element_bytes);
+  } else if (element_bytes == 4) {
+    for (uint64_t i = 0; i < count; ++i)
+      memcpy(to + (int64_t)i * to_stride * 4, from + (int64_t)i * from_stride * 4, 4);
+  } else {
+    for (uint64_t i = 0; i < count; ++i)
+      memcpy(to + (int64_t)i * to_stride * 8, from + (int64_t)i * from_stride * 8, 8);
+  }
+}
+
+static SambaStatus writeRow(void *user, const SambaRow *row) {
+  const Copy *copy = user;
+  int64_t bytes = copy->element_bytes;
+  int64_t first = row->address + row->stride * (int64_t)row->low;
+  copyStrided(copy->slot + first * bytes, row->stride,
+              copy->token + (int64_t)(row->token + row->low) * bytes, 1, row->high - row->low,
+              copy->element_bytes);
+  return NULL;
+}
+
+static SambaStatus readRow(void *user, const SambaRow *row) {
+  const Copy *copy = user;
+  int64_t bytes = copy->element_bytes;
+  int64_t first = row->address + row->stride * (int64_t)row->low;
+  uint8_t *token = copy->token + (int64_t)row->token * bytes;
+  if (row->low)
+    sambaStorageFill(copy->storage, token, row->low, copy->fill);
+  if (row->high > row->low)
+    copyStrided(token + (int64_t)row->low * bytes, 1, copy->slot + first * bytes, row->stride,
+                row->high - row->low, copy->element_bytes);
+  if (row->high < row->count)
+    sambaStorageFill(copy->storage, token + (int64_t)row->high * bytes, row->count - row->high,
+                     copy->fill);
+  return NULL;
+}
+
+static SambaStatus recordRow(void *user, const SambaRow *row) {
+  uint8_t *written = user;
+  if (row->stride == 1)
+    memset(written + row->address + row->low, 1, row->high - row->low);
+  for (uint64_t i = row->low; i < row->high && row->stride != 1; ++i)
+    written[row->address + row->stride * (int64_t)i] = 1;
+  return NULL;
+}
+
+typedef struct HoleSearch {
+  const uint8_t *written;
+  int64_t hole; /* first unwritten element that is read, or -1 */
+} HoleSearch;
+
+static SambaStatus findHole(void *user, const SambaRow *row) {
+  HoleSearch *search = user;
+  for (uint64_t i = row->low; i < row->high && search->hole < 0; ++i) {
+    int64_t at = row->address + row->stride * (int64_t)i;
+    if (!search->written[at])
+      search->hole = at;
+  }
+  return NULL;
+}
+
+static SambaStatus checkHoles(const SambaRun *run, const SambaRunUnit *unit, uint32_t index,
+                              uint64_t slot) {
+  const BufferState *state = unit->state;
+  const BufferPort *port = &state->reads[index];
+  HoleSearch search = {state->written[slot], -1};
+  sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, findHole, &search));
+  if (search.hole < 0)
+    return NULL;
+  return sambaRunFault(run, unit, port->fired, "read of never-written memory",
+                       "output %u reads element %lld of a slot, which no input wrote", index,
+                       (long long)search.hole);
+}
+
+static void writeToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
+  BufferState *state = unit->state;
+  BufferPort *port = &state->writes[index];
+  uint64_t iteration = iterationOf(port);
+  SambaBlock **slot = &state->slots[iteration % unit->unit->slot_count];
+  SambaToken token = sambaPortTake(run, &unit->inputs[index]);
+
+  sambaPatternOrigin(port->pattern, port->counters, &port->origin);
+  if (port->pattern->dense && port->pattern->elements == unit->unit->slot_elements &&
+      token.offset == 0) {
+    sambaBlockRelease(&run->values->pool, *slot);
+    *slot = token.block; /* the token is the slot */
+  } else {
+    makeWritable(run, unit, slot);
+    Copy copy = {(*slot)->data, token.block->data + token.offset * state->element_bytes,
+                 state->element_bytes, state->storage, 0};
+    sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, writeRow, &copy));
+    sambaBlockRelease(&run->values->pool, token.block);
+  }
+
+  if (state->written) {
+    uint8_t **written = &state->written[iteration % unit->unit->slot_count];
+    if (!*written)
+      *written = sambaAllocateZeroed(unit->unit->slot_elements, 1);
+    sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, recordRow, *written));
+  }
+
+  sambaCountersStep(port->counters, port->pattern->access->trips,
+                    port->pattern->access->token_level);
+  ++port->fired;
+}
+
+static bool sameCopy(const BufferPort *port, uint64_t iteration) {
+  return port->copy && port->copy_iteration == iteration &&
+         port->copy_origin.address == port->origin.address &&
+         memcmp(port->copy_origin.guards, port->origin.guards,
+                port->pattern->access->guard_count * sizeof(int64_t)) == 0;
+}
+
+/* A token copied out of the slot; the last one again when it is the same. */
+static SambaToken copyToken(SambaRun *run, SambaRunUnit *unit, BufferPort *port,
+                            SambaBlock *const *slot, uint64_t iteration) {
+  BufferState *state = unit->state;
+  if (!sameCopy(port, iteration)) {
+    SambaPool *pool = &run->values->pool;
+    sambaBlockRelease(pool, port->copy);
+    port->copy = sambaBlockCreate(pool, port->pattern->elements * state->element_bytes);
+    uint64_t fill = sambaStorageBits(unit->unit->inputs[0].dtype, port->pattern->access->fill);
+    Copy copy = {(*slot)->data, port->copy->data, state->element_bytes, state->storage, fill};
+    sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, readRow, &copy));
+    port->copy_iteration = iteration;
+    port->copy_origin.address = port->origin.address;
+    if (port->pattern->access->guard_count)
+      memcpy(port->copy_origin.guards, port->origin.guards,
+             port->pattern->access->guard_count * sizeof(int64_t));
+  }
+
+  return (SambaToken){sambaBlockRetain(port->copy), 0};
+}
+
+static SambaStatus readToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
+  BufferState *state = unit->state;
+  BufferPort *port = &state->reads[index];
+  const SambaUnit *u = unit->unit;
+  uint64_t iteration = iterationOf(port);
+  SambaBlock **slot = &state->slots[iteration % u->slot_count];
+
+  sambaPatternOrigin(port->pattern, port->counters, &port->origin);
+  if (state->written)
+    SAMBA_RETURN_IF_ERROR(checkHoles(run, unit, index, iteration % u->slot_count));
+  SambaRunPort *output = &unit->outputs[index];
+  bool view = output->layout.rank > 0 || port->pattern->dense;
+  SambaToken token = view ? (SambaToken){sambaBlockRetain(*slot), port->origin.address}
+                          : copyToken(run, unit, port, slot, iteration);
+  sambaPortPut(run, output, token);
+  sambaCountersStep(port->counters, port->pattern->access->trips,
+                    port->pattern->access->token_level);
+  ++port->fired;
+
+  return NULL;
+}
+
+SambaStatus sambaBufferFire(SambaRun *run, SambaRunUnit *unit) {
+  BufferState *state = unit->state;
+  const SambaUnit *u = unit->unit;
+
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (uint32_t i = 0; i < u->input_count; ++i) {
+      BufferPort *port = &state->writes[i];
+      while (port->fired < port->firings && sambaPortHasToken(&unit->inputs[i]) &&
+             readerBehind(unit, iterationOf(port)) == u->output_count) {
+        writeToken(run, unit, i);
+        progress = true;
+      }
+    }
+    for (uint32_t i = 0; i < u->output_count; ++i) {
+      BufferPort *port = &state->reads[i];
+      while (port->fired < port->firings && sambaPortHasSpace(&unit->outputs[i]) &&
+             writerBehind(unit, iterationOf(port)) == u->input_count) {
+        SAMBA_RETURN_IF_ERROR(readToken(run, unit, i));
+        progress = true;
+      }
+    }
+  }
+
+  return NULL;
+}
+
+const SambaQueue *sambaBufferWaits(const SambaRunUnit *unit, bool output, uint32_t port,
+                                   bool *out_other_is_output, uint32_t *out_other) {
+  const BufferState *state = unit->state;
+  const BufferPort *p = output ? &state->reads[port] : &state->writes[port];
+  const SambaQueue *queue =
+      sambaPortWaits(output ? &unit->outputs[port] : &unit->inputs[port], output);
+  *out_other_is_output = !output;
+  *out_other = output ? writerBehind(unit, iterationOf(p)) : readerBehind(unit, iterationOf(p));
+  bool other = *out_other < (output ? unit->unit->input_count : unit->unit->output_count);
+  return other ? NULL : queue;
+}
+
+void sambaBufferFirstWaiting(const SambaRunUnit *unit, bool *out_output, uint32_t *out_port) {
+  const BufferState *state = unit->state;
+  for (uint32_t i = 0; i < unit->unit->input_count; ++i)
+    if (state->writes[i].fired < state->writes[i].firings) {
+      *out_output = false, *out_port = i;
+      return;
+    }
+  for (uint32_t i = 0; i < unit->unit->output_count; ++i)
+    if (state->reads[i].fired < state->reads[i].firings) {
+      *out_output = true, *out_port = i;
+      return;
+    }
+}
+
+bool sambaBufferViewLayout(SambaArena *arena, const SambaPort *port, SambaLayout *out_layout) {
+  SambaPattern *pattern = sambaPatternCreate(arena, &port->access);
+  *out_layout = (SambaLayout){0};
+  if (port->access.guard_count)
+    return false;
+  if (!pattern->dense)
+    *out_layout = (SambaLayout){pattern->rank, pattern->trips, pattern->strides};
+  return true;
+}

@@ -1,0 +1,427 @@
+/* COMPUTE: a unit's plan (kernel, loop nest, systolic walk), made once per call, and its
+ * firings. */
+#include "backend/sim/value/network/loop_nest.h"
+#include "backend/sim/value/network/systolic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct ComputeState {
+  SambaToken *held;       /* per input */
+  SambaBlock **outputs;   /* of this firing */
+  int64_t *input_offsets; /* in elements, beyond the token's own */
+  int64_t *output_offsets;
+  bool *after;   /* per output: made when the reductions are complete */
+  bool *depends; /* per program value */
+  SambaKernelSpec spec;
+  SambaKernelLayout layout;
+  SambaKernelFunction function; /* NULL: the systolic walk writes the output itself */
+  int64_t *arguments;
+  uint32_t *counter_ops; /* the unit's counter behind each COUNTER operation */
+  SambaNest *nest;
+  SambaBlock **accumulators; /* parked, per reduction */
+  uint32_t reduce_lanes;
+  uint64_t reduced_outer; /* firings per reduction */
+  /* Systolic. */
+  SambaSystolic *systolic;
+  uint32_t mac;       /* its op */
+  int32_t direct;     /* output whose tokens are the accumulators, or -1 */
+  SambaBlock *making; /* that token while it grows */
+  uint64_t inner_points;
+} ComputeState;
+
+static bool isReduction(uint8_t opcode) { return sambaLaneOpClass(opcode) == 'R'; }
+
+static uint64_t innerPoints(const SambaUnit *unit) {
+  return sambaTripProduct(unit->trips, unit->token_level, unit->counter_count);
+}
+
+/* Rows of strides for the kernel's ports: inputs in their blocks, outputs, then one row per COUNTER
+ * operation. */
+static int64_t **portStrides(SambaRun *run, SambaRunUnit *unit, ComputeState *state) {
+  const SambaUnit *u = unit->unit;
+  SambaArena *arena = &run->arena;
+  uint32_t rows = u->input_count + u->output_count + u->program.op_count + 1;
+  int64_t **strides = SAMBA_ARENA_ARRAY(arena, int64_t *, rows);
+
+  for (uint32_t i = 0; i < rows; ++i)
+    strides[i] = SAMBA_ARENA_ARRAY(arena, int64_t, u->counter_count);
+  for (uint32_t i = 0; i < u->input_count; ++i) /* network.c made sure that these compose */
+    (void)sambaLayoutCompose(u, &u->inputs[i], &unit->inputs[i].layout, strides[i],
+                             &state->input_offsets[i]);
+
+  for (uint32_t i = 0; i < u->output_count; ++i) {
+    memcpy(strides[u->input_count + i], u->outputs[i].strides, u->counter_count * sizeof(int64_t));
+    state->output_offsets[i] = u->outputs[i].offset;
+  }
+
+  uint32_t at = u->input_count + u->output_count;
+  for (uint32_t i = 0; i < u->program.op_count; ++i)
+    if (u->program.ops[i].opcode == SAMBA_LANE_COUNTER) {
+      state->counter_ops[state->spec.counter_count++] = (uint32_t)u->program.ops[i].immediate;
+      if (u->program.ops[i].immediate >= u->token_level)
+        strides[at][u->program.ops[i].immediate] = 1;
+      ++at;
+    }
+  return strides;
+}
+
+/* The output that the accumulators are: the mac's value as f32 or i32, laid out like them. */
+static int32_t findDirect(const SambaUnit *u, const ComputeState *state,
+                          const int64_t *accumulator_strides) {
+  uint32_t value = u->input_count + state->mac;
+  if (u->output_count != 1 || u->outputs[0].value != value || u->outputs[0].offset != 0)
+    return -1;
+  if (u->outputs[0].dtype != SAMBA_DTYPE_F32 && u->outputs[0].dtype != SAMBA_DTYPE_I32)
+    return -1;
+  for (uint32_t c = u->token_level; c < u->counter_count; ++c)
+    if (u->trips[c] > 1 && u->outputs[0].strides[c] != accumulator_strides[c])
+      return -1;
+  return 0;
+}
+
+/* The walk of one unit, for units after it: the copies of a stage are alike. */
+typedef struct SambaSystolicPlan {
+  const SambaUnit *unit;
+  const SambaLaneOp *mac;
+  const int64_t *strides[2];
+  const int64_t *accumulator_strides;
+  SambaSystolic *systolic;
+} SambaSystolicPlan;
+
+static bool walksAlike(const SambaSystolicPlan *plan, const SambaUnit *unit, const SambaLaneOp *mac,
+                       const int64_t *const strides[2]) {
+  const SambaUnit *other = plan->unit;
+  if (unit->token_level != other->token_level || unit->counter_count != other->counter_count ||
+      unit->program.reduce_mask != other->program.reduce_mask || mac->type != plan->mac->type)
+    return false;
+  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c)
+    if (unit->trips[c] != other->trips[c] || strides[0][c] != plan->strides[0][c] ||
+        strides[1][c] != plan->strides[1][c])
+      return false;
+  return true;
+}
+
+static SambaSystolic *findSystolic(SambaRun *run, const SambaUnit *unit, const SambaLaneOp *mac,
+                                   const int64_t *const strides[2], int64_t *out_strides) {
+  const SambaSystolicPlan *last = run->last_systolic;
+  if (last && walksAlike(last, unit, mac, strides)) {
+    memcpy(out_strides, last->accumulator_strides, unit->counter_count * sizeof *out_strides);
+    return last->systolic;
+  }
+  SambaSystolicPlan *plan = SAMBA_ARENA_NEW(&run->arena, SambaSystolicPlan);
+  *plan = (SambaSystolicPlan){.unit = unit, .mac = mac, .strides = {strides[0], strides[1]}};
+  plan->systolic =
+      sambaSystolicCreate(&run->arena, unit, mac, run->values->options.cpu, strides, out_strides);
+  plan->accumulator_strides = out_strides;
+  run->last_systolic = plan;
+  return plan->systolic;
+}
+
+static void planSystolic(SambaRun *run, SambaRunUnit *unit, ComputeState *state, int64_t **strides,
+                         uint32_t ports) {
+  const SambaUnit *u = unit->unit;
+  state->direct = -1;
+  if (!u->program.systolic)
+    return;
+  while (u->program.ops[state->mac].opcode != SAMBA_LANE_MAC)
+    ++state->mac;
+  const SambaLaneOp *mac = &u->program.ops[state->mac];
+  const int64_t *operands[2] = {strides[mac->operands[0]], strides[mac->operands[1]]};
+  if (mac->type == SAMBA_DTYPE_I64)
+    return;
+  state->systolic = findSystolic(run, u, mac, operands, strides[ports]);
+  if (state->systolic)
+    state->direct = findDirect(u, state, strides[ports]);
+}
+
+static void makeSpec(SambaRun *run, SambaRunUnit *unit, ComputeState *state, uint32_t ports) {
+  const SambaUnit *u = unit->unit;
+  SambaKernelSpec *spec = &state->spec;
+  const SambaNest *nest = state->nest;
+  SambaKernelPort *inputs = SAMBA_ARENA_ARRAY(&run->arena, SambaKernelPort, u->input_count);
+  SambaKernelPort *outputs = SAMBA_ARENA_ARRAY(&run->arena, SambaKernelPort, u->output_count);
+  uint8_t *counters = SAMBA_ARENA_ARRAY(&run->arena, uint8_t, spec->counter_count);
+
+  for (uint32_t i = 0; i < u->input_count; ++i)
+    inputs[i] = (SambaKernelPort){(uint8_t)u->inputs[i].dtype, (uint8_t)sambaNestWalk(nest, i), 0};
+  for (uint32_t i = 0; i < u->output_count; ++i)
+    outputs[i] = (SambaKernelPort){(uint8_t)u->outputs[i].dtype,
+                                   (uint8_t)sambaNestWalk(nest, u->input_count + i),
+                                   (uint16_t)u->outputs[i].value};
+  for (uint32_t i = 0; i < spec->counter_count; ++i)
+    counters[i] = (uint8_t)sambaNestWalk(nest, u->input_count + u->output_count + i);
+  spec->input_count = u->input_count;
+  spec->output_count = u->output_count;
+  spec->op_count = u->program.op_count;
+  spec->inputs = inputs;
+  spec->outputs = outputs;
+  spec->ops = u->program.ops;
+  spec->counter_walks = counters;
+  spec->parallel_loops = nest->parallel_loops;
+  spec->reduced_loops = nest->reduced_loops;
+  spec->width = nest->width;
+  spec->reduce_lanes = (uint16_t)state->reduce_lanes;
+  spec->vector_reduced = nest->vector_reduced;
+  spec->parks = !state->systolic && state->reduced_outer > 1;
+  spec->external_op = state->systolic ? (uint16_t)state->mac : SAMBA_KERNEL_NO_OP;
+  spec->external_walk = state->systolic ? (uint8_t)sambaNestWalk(nest, ports) : 0;
+}
+
+static void fillArguments(SambaRun *run, const SambaUnit *u, ComputeState *state) {
+  const SambaNest *nest = state->nest;
+  state->layout = sambaKernelLayout(&state->spec);
+  state->arguments = SAMBA_ARENA_ARRAY(&run->arena, int64_t, state->layout.count);
+
+  for (uint32_t l = 0; l < state->layout.loops; ++l) {
+    state->arguments[state->layout.trips + l] = (int64_t)nest->loops[l].trip;
+    for (uint32_t p = 0; p < state->layout.ports; ++p)
+      state->arguments[state->layout.strides + p * state->layout.loops + l] =
+          nest->loops[l].strides[p];
+  }
+
+  state->arguments[state->layout.points] = (int64_t)nest->points;
+  state->arguments[state->layout.argins] = (int64_t)(intptr_t)run->argins;
+  if (!state->spec.parks)
+    return;
+  uint64_t lanes = state->reduce_lanes ? state->reduce_lanes : 1;
+  state->accumulators = SAMBA_ARENA_ARRAY(&run->arena, SambaBlock *, state->layout.reductions);
+  for (uint32_t i = 0, r = 0; i < u->program.op_count; ++i)
+    if (isReduction(u->program.ops[i].opcode)) {
+      size_t bytes =
+          nest->points * lanes * sambaStorageBytes(sambaStorageOf(u->program.ops[i].type));
+      state->accumulators[r] = sambaBlockCreate(&run->values->pool, bytes);
+      state->arguments[state->layout.accumulators + r] =
+          (int64_t)(intptr_t)state->accumulators[r]->data;
+      ++r;
+    }
+}
+
+static void plan(SambaRun *run, SambaRunUnit *unit) {
+  const SambaUnit *u = unit->unit;
+  SambaArena *arena = &run->arena;
+
+  ComputeState *state = SAMBA_ARENA_NEW(arena, ComputeState);
+  unit->state = state;
+  unit->outer_trips = u->trips;
+  unit->outer_count = u->token_level;
+  unit->counters = SAMBA_ARENA_ARRAY(arena, uint32_t, u->token_level);
+  unit->firings = sambaUnitFirings(u);
+  state->held = SAMBA_ARENA_ARRAY(arena, SambaToken, u->input_count);
+  state->outputs = SAMBA_ARENA_ARRAY(arena, SambaBlock *, u->output_count);
+  state->input_offsets = SAMBA_ARENA_ARRAY(arena, int64_t, u->input_count);
+  state->output_offsets = SAMBA_ARENA_ARRAY(arena, int64_t, u->output_count);
+  state->after = SAMBA_ARENA_ARRAY(arena, bool, u->output_count);
+  state->depends = SAMBA_ARENA_ARRAY(arena, bool, u->input_count + u->program.op_count);
+  state->counter_ops = SAMBA_ARENA_ARRAY(arena, uint32_t, u->program.op_count);
+  state->inner_points = innerPoints(u);
+  state->reduced_outer = 1;
+  uint64_t inner_mask = u->program.reduce_mask;
+  bool reduces = false;
+  for (uint32_t i = 0; i < u->program.op_count; ++i)
+    reduces |= isReduction(u->program.ops[i].opcode);
+  for (uint32_t c = 0; c < u->token_level; ++c)
+    if (reduces && inner_mask >> c & 1)
+      state->reduced_outer *= u->trips[c];
+  int64_t **strides = portStrides(run, unit, state);
+  uint32_t ports = u->input_count + u->output_count + state->spec.counter_count;
+  planSystolic(run, unit, state, strides, ports);
+  const int64_t lanes = run->values->machine.simd_lanes;
+  state->reduce_lanes =
+      reduces && u->program.lane_reduce && !u->program.systolic && lanes > 1 ? (uint32_t)lanes : 0;
+  uint64_t mask = reduces ? inner_mask : 0;
+  if (state->systolic) {
+    /* The tail runs over the parallel points only: reduced counters are taken out of the nest by
+     * their strides' absence. */
+    state->nest =
+        sambaNestCreate(arena, u, (const int64_t *const *)strides, ports + 1, true, mask, 0);
+    state->nest->reduced_loops = 0;
+  } else {
+    state->nest = sambaNestCreate(arena, u, (const int64_t *const *)strides, ports, false, mask,
+                                  state->reduce_lanes);
+  }
+
+  makeSpec(run, unit, state, ports);
+  SambaKernelSpec whole = state->spec;
+  whole.external_op = SAMBA_KERNEL_NO_OP;
+  sambaKernelDependence(&whole, state->depends);
+  for (uint32_t i = 0; i < u->output_count; ++i)
+    state->after[i] = state->depends[u->outputs[i].value];
+  fillArguments(run, u, state);
+}
+
+SambaStatus sambaComputePrepare(SambaRun *run, SambaRunUnit *const *units, uint32_t count) {
+  const SambaKernelSpec **specs = sambaAllocate(count * sizeof *specs);
+  ComputeState **wanting = sambaAllocate(count * sizeof *wanting);
+  SambaKernelFunction *functions = sambaAllocateZeroed(count, sizeof *functions);
+  uint32_t wanted = 0;
+
+  for (uint32_t i = 0; i < count; ++i) {
+    plan(run, units[i]);
+    ComputeState *state = units[i]->state;
+    if (state->systolic && state->direct >= 0)
+      continue;
+    specs[wanted] = &state->spec;
+    wanting[wanted++] = state;
+  }
+
+  SambaStatus status = wanted ? sambaJitCompile(run->values->jit, specs, wanted, functions) : NULL;
+  for (uint32_t i = 0; i < wanted && !status; ++i)
+    wanting[i]->function = functions[i];
+  free(functions);
+  free(wanting);
+  free(specs);
+
+  return status;
+}
+
+void sambaComputeFinish(SambaRun *run, SambaRunUnit *unit) {
+  ComputeState *state = unit->state;
+  SambaPool *pool = &run->values->pool;
+  for (uint32_t i = 0; i < unit->unit->input_count; ++i)
+    sambaBlockRelease(pool, state->held[i].block);
+  for (uint32_t r = 0; state->accumulators && r < state->layout.reductions; ++r)
+    sambaBlockRelease(pool, state->accumulators[r]);
+  sambaBlockRelease(pool, state->making);
+}
+
+/* A token is taken when every counter from the port's level on starts again. */
+bool sambaComputeNeedsToken(const SambaRunUnit *unit, uint32_t input) {
+  for (uint32_t c = unit->unit->inputs[input].level; c < unit->outer_count; ++c)
+    if (unit->counters[c])
+      return false;
+  return true;
+}
+
+/* The place of this firing among those of one reduction. */
+static uint64_t reductionStep(const SambaRunUnit *unit) {
+  uint64_t step = 0;
+  for (uint32_t c = 0; c < unit->outer_count; ++c)
+    if (unit->unit->program.reduce_mask >> c & 1)
+      step = step * unit->unit->trips[c] + unit->counters[c];
+  return step;
+}
+
+static bool isReady(const SambaRunUnit *unit, const ComputeState *state, bool last) {
+  const SambaUnit *u = unit->unit;
+  for (uint32_t i = 0; i < u->input_count; ++i)
+    if (sambaComputeNeedsToken(unit, i) && !sambaPortHasToken(&unit->inputs[i]))
+      return false;
+  for (uint32_t i = 0; i < u->output_count; ++i)
+    if ((last || !state->after[i]) && !sambaPortHasSpace(&unit->outputs[i]))
+      return false;
+  return true;
+}
+
+static void runSystolic(SambaRun *run, SambaRunUnit *unit, ComputeState *state, bool first) {
+  const SambaLaneOp *mac = &unit->unit->program.ops[state->mac];
+  SambaPool *pool = &run->values->pool;
+  SambaToken operands[2];
+  for (int o = 0; o < 2; ++o) {
+    operands[o] = state->held[mac->operands[o]];
+    operands[o].offset += state->input_offsets[mac->operands[o]];
+  }
+  if (!state->making)
+    state->making = sambaBlockCreate(pool, sambaSystolicPoints(state->systolic) *
+                                               state->systolic->element_bytes);
+  sambaSystolicRun(state->systolic, pool, operands, state->making->data, first);
+  state->arguments[state->layout.accumulators] = (int64_t)(intptr_t)state->making->data;
+}
+
+static void runKernel(const SambaRunUnit *unit, ComputeState *state, SambaBlock *const *outputs,
+                      uint64_t step, bool last) {
+  const SambaUnit *u = unit->unit;
+  int64_t *arguments = state->arguments;
+
+  for (uint32_t i = 0; i < u->input_count; ++i) {
+    int64_t offset = state->held[i].offset + state->input_offsets[i];
+    arguments[i] = (int64_t)(intptr_t)(state->held[i].block->data +
+                                       offset * sambaStorageBytes(unit->inputs[i].storage));
+  }
+
+  for (uint32_t i = 0; i < u->output_count; ++i)
+    arguments[u->input_count + i] =
+        outputs[i] ? (int64_t)(intptr_t)(outputs[i]->data +
+                                         state->output_offsets[i] *
+                                             sambaStorageBytes(unit->outputs[i].storage))
+                   : 0;
+
+  for (uint32_t i = 0; i < state->spec.counter_count; ++i) {
+    uint32_t counter = state->counter_ops[i];
+    arguments[u->input_count + u->output_count + i] =
+        counter < unit->outer_count ? (int64_t)unit->counters[counter] : 0;
+  }
+
+  arguments[state->layout.first] = step == 0;
+  arguments[state->layout.last] = last;
+  if (state->reduce_lanes)
+    arguments[state->layout.position] =
+        (int64_t)(step % state->reduce_lanes * (state->nest->reduced_points % state->reduce_lanes) %
+                  state->reduce_lanes);
+  state->function(arguments);
+}
+
+static void fireOnce(SambaRun *run, SambaRunUnit *unit, ComputeState *state, uint64_t step,
+                     bool last) {
+  const SambaUnit *u = unit->unit;
+  SambaPool *pool = &run->values->pool;
+
+  for (uint32_t i = 0; i < u->input_count; ++i)
+    if (sambaComputeNeedsToken(unit, i)) {
+      sambaBlockRelease(pool, state->held[i].block);
+      state->held[i] = sambaPortTake(run, &unit->inputs[i]);
+    }
+  SambaBlock **outputs = state->outputs;
+  for (uint32_t i = 0; i < u->output_count; ++i)
+    outputs[i] = (last || !state->after[i]) && state->direct != (int32_t)i
+                     ? sambaBlockCreate(pool, u->outputs[i].token_elements *
+                                                  sambaStorageBytes(unit->outputs[i].storage))
+                     : NULL;
+  if (state->systolic) {
+    runSystolic(run, unit, state, step == 0);
+    unit->macs += state->inner_points;
+  }
+
+  if (state->function && (last || !state->systolic))
+    runKernel(unit, state, outputs, step, last);
+  if (state->direct >= 0 && last) {
+    outputs[state->direct] = state->making;
+    state->making = NULL;
+  }
+
+  for (uint32_t i = 0; i < u->output_count; ++i)
+    if (outputs[i])
+      sambaPortPut(run, &unit->outputs[i], (SambaToken){outputs[i], 0});
+}
+
+/* Lane operations of a firing: those before a reduction at every point, those after it once per
+ * result. */
+static uint64_t countLaneOperations(const SambaUnit *u, const ComputeState *state, bool last) {
+  uint64_t count = 0;
+  for (uint32_t i = 0; i < u->program.op_count; ++i) {
+    uint8_t opcode = u->program.ops[i].opcode;
+    if (sambaLaneOpClass(opcode) == 'V' || (state->systolic && i == state->mac))
+      continue;
+    bool after = state->depends[u->input_count + i] && !isReduction(opcode);
+    count += after ? (last ? state->nest->points : 0) : state->inner_points;
+  }
+  return count;
+}
+
+SambaStatus sambaComputeFire(SambaRun *run, SambaRunUnit *unit) {
+  ComputeState *state = unit->state;
+  while (unit->fired < unit->firings) {
+    uint64_t step = reductionStep(unit);
+    bool last = step + 1 == state->reduced_outer || state->reduced_outer == 1;
+    if (state->reduced_outer == 1)
+      step = 0;
+    if (!isReady(unit, state, last))
+      return NULL;
+    fireOnce(run, unit, state, step, last);
+    unit->lane_operations += countLaneOperations(unit->unit, state, last);
+    sambaCountersStep(unit->counters, unit->outer_trips, unit->outer_count);
+    ++unit->fired;
+  }
+
+  return NULL;
+}

@@ -1,0 +1,278 @@
+/* LOAD and STORE: tokens from and to the formals' memory, run by run, with every range checked. */
+#include "backend/sim/value/kernel/convert.h"
+#include "backend/sim/value/network/value_engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { lineBytes = 64 };
+
+typedef struct MemoryState {
+  SambaPattern *pattern;
+  SambaDType dtype;
+  uint32_t element_bytes;
+  uint64_t elements; /* that the binding holds */
+  uint64_t fill;
+  SambaOrigin origin;
+  int64_t *addends; /* one per index value */
+  SambaIndexTrace *trace;
+  uint32_t control_first; /* inputs from here on are control */
+} MemoryState;
+
+/* One firing: what the row functions need. */
+typedef struct Transfer {
+  const SambaRun *run;
+  SambaRunUnit *unit;
+  const SambaBinding *binding;
+  MemoryState *state;
+  uint8_t *host; /* element 0 of the token */
+  SambaStorage storage;
+} Transfer;
+
+static const char *formalName(const SambaRun *run, const SambaRunUnit *unit) {
+  return run->section->symbols[unit->unit->symbol].name;
+}
+
+SambaStatus sambaMemoryPrepare(SambaRun *run, SambaRunUnit *unit) {
+  const SambaAccess *access = sambaMemoryAccess(unit->unit);
+  const SambaPort *port =
+      unit->unit->kind == SAMBA_UNIT_LOAD ? &unit->unit->outputs[0] : &unit->unit->inputs[0];
+  const SambaBinding *binding = &run->bindings[unit->unit->symbol];
+
+  MemoryState *state = SAMBA_ARENA_NEW(&run->arena, MemoryState);
+  unit->state = state;
+  state->pattern = sambaPatternCreate(&run->arena, access);
+  state->dtype = port->dtype;
+  state->element_bytes = sambaDTypeBytes(port->dtype);
+  uint64_t bound = binding->bytes / state->element_bytes;
+  uint64_t formal = run->section->symbols[unit->unit->symbol].elements;
+  state->elements = bound < formal ? bound : formal;
+  state->fill = sambaStorageBits(port->dtype, access->fill);
+  state->origin.guards = SAMBA_ARENA_ARRAY(&run->arena, int64_t, access->guard_count);
+  state->addends = access->has_index
+                       ? SAMBA_ARENA_ARRAY(&run->arena, int64_t, state->pattern->index_count)
+                       : NULL;
+  state->control_first =
+      unit->unit->kind == SAMBA_UNIT_LOAD ? access->has_index : unit->unit->input_count;
+  unit->outer_trips = access->trips;
+  unit->outer_count = access->token_level;
+  unit->counters = SAMBA_ARENA_ARRAY(&run->arena, uint32_t, access->token_level);
+  unit->firings = sambaTripProduct(access->trips, 0, access->token_level);
+  if (access->has_index && run->traces)
+    for (size_t i = 0; i < run->traces->size; ++i)
+      if (run->traces->data[i].unit == unit->index)
+        state->trace = &run->traces->data[i];
+  return NULL;
+}
+
+/* Elements [low, high) of the row lie within the formal. */
+static SambaStatus checkRange(const Transfer *t, const SambaRow *row) {
+  __int128 first = (__int128)row->address + (__int128)row->stride * (int64_t)row->low;
+  __int128 last = (__int128)row->address + (__int128)row->stride * (int64_t)(row->high - 1);
+  __int128 low = first < last ? first : last;
+  __int128 high = first < last ? last : first;
+  if (low >= 0 && high < (__int128)t->state->elements)
+    return NULL;
+  return sambaRunFault(t->run, t->unit, t->unit->fired, "address out of range",
+                       "elements %lld to %lld of formal '%s', which has %llu", (long long)low,
+                       (long long)high, formalName(t->run, t->unit),
+                       (unsigned long long)t->state->elements);
+}
+
+/* Calls one bit function for each 64-byte line that the enabled elements of a row touch. */
+static bool linesAreWritten(const uint8_t *written, uint64_t first_line, uint64_t last_line) {
+  for (uint64_t line = first_line; line <= last_line;) {
+    if (line % 8 == 0 && line + 7 <= last_line) {
+      if (__atomic_load_n(&written[line / 8], __ATOMIC_RELAXED) != 0xFF)
+        return false;
+      line += 8;
+    } else {
+      if (!(__atomic_load_n(&written[line / 8], __ATOMIC_RELAXED) >> line % 8 & 1))
+        return false;
+      ++line;
+    }
+  }
+  return true;
+}
+
+static void markLines(uint8_t *written, uint64_t first_line, uint64_t last_line) {
+  for (uint64_t line = first_line; line <= last_line;) {
+    uint64_t end = line / 8 * 8 + 8;
+    end = end > last_line + 1 ? last_line + 1 : end;
+    uint8_t bits = (uint8_t)(((1u << (end - line)) - 1) << line % 8);
+    /* Other units may share the byte, and often all its bits are set already. */
+    if ((__atomic_load_n(&written[line / 8], __ATOMIC_RELAXED) & bits) != bits)
+      __atomic_fetch_or(&written[line / 8], bits, __ATOMIC_RELAXED);
+    line = end;
+  }
+}
+
+/* The lines of elements [low, high) of a row, as one range when they are dense, else element by
+ * element. */
+static bool eachLineRange(const Transfer *t, const SambaRow *row, bool mark) {
+  uint8_t *written = t->binding->written;
+  const uint64_t bytes = t->state->element_bytes;
+
+  if (row->stride == 1) {
+    uint64_t first = ((uint64_t)row->address + row->low) * bytes / lineBytes;
+    uint64_t last = (((uint64_t)row->address + row->high) * bytes - 1) / lineBytes;
+    if (mark)
+      markLines(written, first, last);
+    return mark || linesAreWritten(written, first, last);
+  }
+
+  for (uint64_t i = row->low; i < row->high; ++i) {
+    uint64_t line = (uint64_t)(row->address + row->stride * (int64_t)i) * bytes / lineBytes;
+    if (mark)
+      markLines(written, line, line);
+    else if (!linesAreWritten(written, line, line))
+      return false;
+  }
+
+  return true;
+}
+
+static SambaStatus loadRow(void *user, const SambaRow *row) {
+  const Transfer *t = user;
+  const MemoryState *state = t->state;
+  const uint32_t size = sambaStorageBytes(t->storage);
+  uint8_t *host = t->host + row->token * size;
+
+  if (row->low)
+    sambaStorageFill(t->storage, host, row->low, state->fill);
+  if (row->high < row->count)
+    sambaStorageFill(t->storage, host + row->high * size, row->count - row->high, state->fill);
+  if (row->low == row->high)
+    return NULL;
+  SAMBA_RETURN_IF_ERROR(checkRange(t, row));
+  if (t->binding->written && !eachLineRange(t, row, false))
+    return sambaRunFault(t->run, t->unit, t->unit->fired, "read of never-written memory",
+                         "elements from %lld on of formal '%s' hold nothing that anybody wrote",
+                         (long long)(row->address + row->stride * (int64_t)row->low),
+                         formalName(t->run, t->unit));
+  const int64_t first = row->address + row->stride * (int64_t)row->low;
+  sambaConvertLoad(state->dtype, host + row->low * size,
+                   t->binding->data + first * (int64_t)state->element_bytes, row->stride,
+                   row->high - row->low);
+  return NULL;
+}
+
+static SambaStatus storeRow(void *user, const SambaRow *row) {
+  const Transfer *t = user;
+  const MemoryState *state = t->state;
+  if (row->low == row->high)
+    return NULL;
+  SAMBA_RETURN_IF_ERROR(checkRange(t, row));
+  const int64_t first = row->address + row->stride * (int64_t)row->low;
+  const uint8_t *host = t->host + (row->token + row->low) * sambaStorageBytes(t->storage);
+  bool nan =
+      sambaConvertStore(state->dtype, t->binding->data + first * (int64_t)state->element_bytes,
+                        host, row->stride, row->high - row->low);
+  if (t->binding->written)
+    eachLineRange(t, row, true);
+  if (nan && t->run->values->options.trap_nan)
+    return sambaRunFault(t->run, t->unit, t->unit->fired, "not a number",
+                         "among elements %lld to %lld of formal '%s'", (long long)first,
+                         (long long)(first + row->stride * (int64_t)(row->high - row->low - 1)),
+                         formalName(t->run, t->unit));
+  return NULL;
+}
+
+/* Takes the index token of a firing and makes the addends of it. */
+static SambaStatus takeIndices(SambaRun *run, SambaRunUnit *unit, SambaRunPort *port) {
+  MemoryState *state = unit->state;
+  const SambaAccess *access = state->pattern->access;
+  SambaToken token = sambaPortTake(run, port);
+  SambaStatus status = NULL;
+
+  for (uint64_t i = 0; i < state->pattern->index_count && !status; ++i) {
+    int64_t value;
+    if (port->storage == SAMBA_STORAGE_I64) {
+      memcpy(&value, token.block->data + 8 * (token.offset + (int64_t)i), 8);
+    } else {
+      int32_t narrow;
+      memcpy(&narrow, token.block->data + 4 * (token.offset + (int64_t)i), 4);
+      value = narrow;
+    }
+    if (value < 0 || value >= access->index_limit)
+      status = sambaRunFault(run, unit, unit->fired, "address out of range",
+                             "index %lld into formal '%s', expected 0 to %lld", (long long)value,
+                             formalName(run, unit), (long long)access->index_limit - 1);
+    else
+      state->addends[i] = value * access->index_stride;
+  }
+
+  sambaBlockRelease(&run->values->pool, token.block);
+  if (!status && state->trace)
+    for (uint64_t i = 0; i < state->pattern->index_count; ++i)
+      sambaArrayAppend(state->trace, state->addends[i]);
+  return status;
+}
+
+SambaStatus sambaLoadFire(SambaRun *run, SambaRunUnit *unit) {
+  MemoryState *state = unit->state;
+  SambaRunPort *output = &unit->outputs[0];
+
+  while (unit->fired < unit->firings) {
+    bool ready = sambaPortHasSpace(output);
+    for (uint32_t i = 0; i < unit->unit->input_count; ++i)
+      ready = ready && sambaPortHasToken(&unit->inputs[i]);
+    if (!ready)
+      return NULL;
+    if (state->addends)
+      SAMBA_RETURN_IF_ERROR(takeIndices(run, unit, &unit->inputs[0]));
+    for (uint32_t i = state->control_first; i < unit->unit->input_count; ++i)
+      sambaPortTake(run, &unit->inputs[i]);
+    SambaBlock *block = sambaBlockCreate(
+        &run->values->pool, state->pattern->elements * sambaStorageBytes(output->storage));
+    Transfer transfer = {run,   unit,        &run->bindings[unit->unit->symbol],
+                         state, block->data, output->storage};
+    sambaPatternOrigin(state->pattern, unit->counters, &state->origin);
+    SambaStatus status =
+        sambaPatternRows(state->pattern, &state->origin, state->addends, loadRow, &transfer);
+    if (status) {
+      sambaBlockRelease(&run->values->pool, block);
+      return status;
+    }
+    sambaPortPut(run, output, (SambaToken){block, 0});
+    sambaCountersStep(unit->counters, unit->outer_trips, unit->outer_count);
+    ++unit->fired;
+  }
+
+  return NULL;
+}
+
+SambaStatus sambaStoreFire(SambaRun *run, SambaRunUnit *unit) {
+  MemoryState *state = unit->state;
+  SambaRunPort *input = &unit->inputs[0];
+
+  while (unit->fired < unit->firings) {
+    bool ready = true;
+    for (uint32_t i = 0; i < unit->unit->input_count; ++i)
+      ready = ready && sambaPortHasToken(&unit->inputs[i]);
+    for (uint32_t i = 0; i < unit->unit->output_count; ++i)
+      ready = ready && sambaPortHasSpace(&unit->outputs[i]);
+    if (!ready)
+      return NULL;
+    if (state->addends)
+      SAMBA_RETURN_IF_ERROR(takeIndices(run, unit, &unit->inputs[1]));
+    SambaToken token = sambaPortTake(run, input);
+    Transfer transfer = {run,
+                         unit,
+                         &run->bindings[unit->unit->symbol],
+                         state,
+                         token.block->data + token.offset * sambaStorageBytes(input->storage),
+                         input->storage};
+    sambaPatternOrigin(state->pattern, unit->counters, &state->origin);
+    SambaStatus status =
+        sambaPatternRows(state->pattern, &state->origin, state->addends, storeRow, &transfer);
+    sambaBlockRelease(&run->values->pool, token.block);
+    SAMBA_RETURN_IF_ERROR(status);
+    for (uint32_t i = 0; i < unit->unit->output_count; ++i)
+      sambaPortPut(run, &unit->outputs[i], (SambaToken){NULL, 0});
+    sambaCountersStep(unit->counters, unit->outer_trips, unit->outer_count);
+    ++unit->fired;
+  }
+
+  return NULL;
+}

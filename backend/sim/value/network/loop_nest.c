@@ -1,0 +1,154 @@
+/* From counters to loops: drop what takes one step, merge what is contiguous for every port, choose
+ * the loop to vectorize; and composition of a port's strides with the layout of its tokens. See
+ * nest.h and engine.h. */
+#include "backend/sim/value/network/loop_nest.h"
+
+enum { parallelWidth = 16 };
+
+bool sambaLayoutCompose(const SambaUnit *unit, const SambaPort *port, const SambaLayout *layout,
+                        int64_t *out_strides, int64_t *out_offset) {
+  for (uint32_t c = 0; c < unit->counter_count; ++c)
+    out_strides[c] = layout->rank ? 0 : port->strides[c];
+  *out_offset = layout->rank ? 0 : port->offset;
+  int64_t place = 1;
+  int64_t rest = port->offset;
+
+  /* From the innermost dimension outwards: the offset's digit, and the counters that walk this
+   * dimension. */
+  for (uint32_t d = layout->rank; d-- > 0;) {
+    const int64_t trip = (int64_t)layout->trips[d];
+    const int64_t next = place * trip;
+    int64_t low = rest % trip;
+    int64_t high = low;
+    *out_offset += low * layout->strides[d];
+    rest /= trip;
+    for (uint32_t c = unit->token_level; c < unit->counter_count; ++c) {
+      const int64_t stride = port->strides[c];
+      const int64_t steps = (int64_t)unit->trips[c] - 1;
+      int64_t size = stride < 0 ? -stride : stride;
+      if (stride == 0 || steps == 0 || size < place || (d > 0 && size >= next))
+        continue;
+      if (size % place)
+        return false;
+      const int64_t q = stride / place;
+      out_strides[c] = q * layout->strides[d];
+      *(q > 0 ? &high : &low) += q * steps;
+    }
+    if (low < 0 || high >= trip)
+      return false;
+    place = next;
+  }
+
+  return true;
+}
+
+static bool canMerge(const SambaNestLoop *outer, uint32_t trip, const int64_t *const *strides,
+                     uint32_t counter, uint32_t ports) {
+  for (uint32_t p = 0; p < ports; ++p)
+    if (outer->strides[p] != strides[p][counter] * (int64_t)trip)
+      return false;
+  return true;
+}
+
+/* Appends the counters of one class, outermost first. */
+static uint32_t appendLoops(SambaArena *arena, SambaNest *nest, uint32_t count,
+                            const SambaUnit *unit, uint64_t mask, const int64_t *const *strides,
+                            uint32_t ports, bool reduced) {
+  uint32_t first = count;
+  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c) {
+    if (!(mask >> c & 1) || unit->trips[c] == 1)
+      continue;
+    if (count > first && canMerge(&nest->loops[count - 1], unit->trips[c], strides, c, ports)) {
+      nest->loops[count - 1].trip *= unit->trips[c];
+    } else {
+      nest->loops[count] =
+          (SambaNestLoop){unit->trips[c], SAMBA_ARENA_ARRAY(arena, int64_t, nest->ports), reduced};
+      ++count;
+    }
+    for (uint32_t p = 0; p < ports; ++p)
+      nest->loops[count - 1].strides[p] = strides[p][c];
+  }
+
+  return count;
+}
+
+/* Host time per element when this loop is vectorized, in loads. */
+static double loopCost(const SambaNestLoop *loop, uint32_t ports, uint32_t width) {
+  double cost = 1;
+  for (uint32_t p = 0; p < ports; ++p)
+    cost += loop->strides[p] == 0 ? 0.25 : loop->strides[p] == 1 ? 1 : 8;
+  double vectors = (double)((loop->trip + width - 1) / width * width);
+  return cost * vectors / (double)loop->trip;
+}
+
+static void chooseVector(SambaNest *nest, uint32_t ports, uint32_t reduce_lanes) {
+  nest->width = 1;
+  double best = 0;
+  uint32_t chosen = 0;
+
+  for (uint32_t l = 0; l < nest->parallel_loops; ++l) {
+    double cost = loopCost(&nest->loops[l], ports, parallelWidth) + (reduce_lanes ? 4 : 0);
+    if (nest->width == 1 || cost <= best)
+      best = cost, chosen = l, nest->width = parallelWidth;
+  }
+
+  if (reduce_lanes && nest->reduced_loops) {
+    const SambaNestLoop *last = &nest->loops[nest->parallel_loops + nest->reduced_loops - 1];
+    /* The fold at the end of each point counts too. */
+    double cost = loopCost(last, ports, reduce_lanes) + 24.0 / (double)nest->reduced_points;
+    if (nest->width == 1 || cost <= best) {
+      nest->width = (uint16_t)reduce_lanes;
+      nest->vector_reduced = true;
+    }
+  }
+
+  if (nest->vector_reduced || nest->width == 1)
+    return;
+  SambaNestLoop loop = nest->loops[chosen];
+  for (uint32_t l = chosen; l + 1 < nest->parallel_loops; ++l)
+    nest->loops[l] = nest->loops[l + 1];
+  nest->loops[nest->parallel_loops - 1] = loop;
+}
+
+SambaNest *sambaNestCreate(SambaArena *arena, const SambaUnit *unit, const int64_t *const *strides,
+                           uint32_t ports, bool external, uint64_t reduce_mask,
+                           uint32_t reduce_lanes) {
+  SambaNest *nest = SAMBA_ARENA_NEW(arena, SambaNest);
+  nest->ports = ports + (external ? 0 : 1);
+  nest->loops = SAMBA_ARENA_ARRAY(arena, SambaNestLoop, unit->counter_count + 1);
+  uint64_t inner = 0;
+
+  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c)
+    inner |= UINT64_C(1) << c;
+  uint32_t count = appendLoops(arena, nest, 0, unit, inner & ~reduce_mask, strides, ports, false);
+  nest->parallel_loops = count;
+  count = appendLoops(arena, nest, count, unit, inner & reduce_mask, strides, ports, true);
+  nest->reduced_loops = count - nest->parallel_loops;
+  nest->points = nest->reduced_points = 1;
+  for (uint32_t l = 0; l < count; ++l)
+    *(l < nest->parallel_loops ? &nest->points : &nest->reduced_points) *= nest->loops[l].trip;
+  if (reduce_lanes &&
+      !nest->reduced_loops) /* lanes still count across firings: a row of one element */
+    nest->loops[count] = (SambaNestLoop){1, SAMBA_ARENA_ARRAY(arena, int64_t, nest->ports), true},
+    nest->reduced_loops = 1;
+  chooseVector(nest, ports, reduce_lanes);
+  int64_t stride = 1;
+
+  for (uint32_t l = nest->parallel_loops; l-- > 0 && !external;) {
+    nest->loops[l].strides[ports] = stride;
+    stride *= (int64_t)nest->loops[l].trip;
+  }
+
+  return nest;
+}
+
+SambaWalk sambaNestWalk(const SambaNest *nest, uint32_t port) {
+  if (nest->width == 1)
+    return SAMBA_WALK_STRIDED;
+  uint32_t loop = nest->vector_reduced ? nest->parallel_loops + nest->reduced_loops - 1
+                                       : nest->parallel_loops - 1;
+  int64_t stride = nest->loops[loop].strides[port];
+  return stride == 0   ? SAMBA_WALK_BROADCAST
+         : stride == 1 ? SAMBA_WALK_CONTIGUOUS
+                       : SAMBA_WALK_STRIDED;
+}

@@ -1,0 +1,273 @@
+/* One call of a section as a network of running units: ports, queues, and which streams carry views
+ * instead of copies. */
+#include "backend/sim/value/network/value_engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { minimumTokens = 4, maximumTokens = 64, queueBytes = 64 * 1024 };
+
+/* How the tokens of a source port lie, before all consumers were asked. */
+typedef struct Candidate {
+  bool view;
+  SambaLayout layout;
+} Candidate;
+
+static bool sameLayout(const SambaLayout *a, const SambaLayout *b) {
+  return a->rank == b->rank &&
+         (a->rank == 0 || (memcmp(a->trips, b->trips, a->rank * sizeof *a->trips) == 0 &&
+                           memcmp(a->strides, b->strides, a->rank * sizeof *a->strides) == 0));
+}
+
+/* Deep enough that units need not alternate token by token, bounded in bytes. */
+static uint32_t queueCapacity(const SambaPort *source, const SambaPort *destination) {
+  uint64_t bytes = source->token_elements * sambaStorageBytes(sambaStorageOf(source->dtype));
+  uint64_t tokens = bytes ? queueBytes / bytes : maximumTokens;
+  tokens = tokens > maximumTokens ? maximumTokens : tokens < minimumTokens ? minimumTokens : tokens;
+  uint64_t turn =
+      2 * (uint64_t)(source->block > destination->block ? source->block : destination->block);
+  /* A larger block only needs its turn; the producer waits in the middle of it. */
+  return (uint32_t)(turn > tokens && turn <= maximumTokens ? turn : tokens);
+}
+
+static void makePort(SambaRun *run, const SambaPort *port, SambaRunPort *out_port) {
+  out_port->port = port;
+  out_port->storage = sambaStorageOf(port->dtype);
+  out_port->stream_count = port->stream_count;
+  out_port->first = SAMBA_ARENA_ARRAY(&run->arena, uint32_t, port->stream_count + 1);
+}
+
+static void makePorts(SambaRun *run, SambaRunUnit *unit) {
+  const SambaUnit *u = unit->unit;
+  unit->inputs = SAMBA_ARENA_ARRAY(&run->arena, SambaRunPort, u->input_count);
+  unit->outputs = SAMBA_ARENA_ARRAY(&run->arena, SambaRunPort, u->output_count);
+
+  for (uint32_t i = 0; i < u->input_count; ++i) {
+    makePort(run, &u->inputs[i], &unit->inputs[i]);
+    unit->inputs[i].queues =
+        SAMBA_ARENA_ARRAY(&run->arena, SambaQueue *, u->inputs[i].stream_count);
+  }
+
+  for (uint32_t i = 0; i < u->output_count; ++i) {
+    SambaRunPort *port = &unit->outputs[i];
+    makePort(run, &u->outputs[i], port);
+    for (uint32_t s = 0; s < port->stream_count; ++s)
+      port->first[s + 1] =
+          port->first[s] + run->section->streams[port->port->streams[s]].destination_count;
+    port->queues = SAMBA_ARENA_ARRAY(&run->arena, SambaQueue *, port->first[port->stream_count]);
+  }
+}
+
+static void connectInput(SambaRun *run, SambaEndpoint end, uint32_t stream, SambaQueue *queue) {
+  SambaRunPort *port = &run->units[end.unit].inputs[end.port];
+  for (uint32_t s = 0; s < port->stream_count; ++s)
+    if (port->port->streams[s] == stream)
+      port->queues[s] = queue;
+}
+
+static void makeQueues(SambaRun *run) {
+  const SambaSection *section = run->section;
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    run->queue_count += section->streams[s].destination_count;
+  run->queues = SAMBA_ARENA_ARRAY(&run->arena, SambaQueue, run->queue_count);
+  uint32_t next = 0;
+
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    for (uint32_t p = 0; p < section->units[u].output_count; ++p) {
+      SambaRunPort *port = &run->units[u].outputs[p];
+      uint32_t at = 0;
+      for (uint32_t s = 0; s < port->stream_count; ++s) {
+        uint32_t index = port->port->streams[s];
+        const SambaStream *stream = &section->streams[index];
+        for (uint32_t d = 0; d < stream->destination_count; ++d) {
+          SambaEndpoint end = stream->destinations[d];
+          SambaQueue *queue = &run->queues[next++];
+          queue->capacity = queueCapacity(port->port, &section->units[end.unit].inputs[end.port]);
+          queue->ring = SAMBA_ARENA_ARRAY(&run->arena, SambaToken, queue->capacity);
+          queue->source = u, queue->source_port = p;
+          queue->destination = end.unit, queue->destination_port = end.port;
+          port->queues[at++] = queue;
+          connectInput(run, end, index, queue);
+        }
+      }
+    }
+}
+
+static bool consumersAccept(SambaRun *run, const SambaRunPort *port, const SambaLayout *layout,
+                            int64_t *scratch) {
+  for (uint32_t q = 0; q < port->first[port->stream_count]; ++q) {
+    const SambaUnit *consumer = run->units[port->queues[q]->destination].unit;
+    int64_t offset;
+    if (consumer->kind != SAMBA_UNIT_COMPUTE ||
+        !sambaLayoutCompose(consumer, &consumer->inputs[port->queues[q]->destination_port], layout,
+                            scratch, &offset))
+      return false;
+  }
+  return true;
+}
+
+/* All streams that meet in an input port must lie alike; false when one had to fall back
+ * to copies. */
+static bool agreeAtInput(SambaRun *run, const SambaRunPort *port, Candidate *const *candidates) {
+  const SambaQueue *first = port->queues[0];
+  const Candidate *a = &candidates[first->source][first->source_port];
+  bool agree = true;
+
+  for (uint32_t s = 1; s < port->stream_count; ++s) {
+    const Candidate *b = &candidates[port->queues[s]->source][port->queues[s]->source_port];
+    agree &= a->view == b->view && sameLayout(&a->layout, &b->layout);
+  }
+
+  if (agree)
+    return true;
+  bool changed = false;
+  for (uint32_t s = 0; s < port->stream_count; ++s) {
+    Candidate *c = &candidates[port->queues[s]->source][port->queues[s]->source_port];
+    changed |= c->layout.rank > 0;
+    *c = (Candidate){0};
+  }
+
+  (void)run;
+  return !changed;
+}
+
+static void chooseLayouts(SambaRun *run) {
+  const SambaSection *section = run->section;
+  Candidate **candidates = SAMBA_ARENA_ARRAY(&run->arena, Candidate *, section->unit_count);
+  int64_t *scratch = SAMBA_ARENA_ARRAY(&run->arena, int64_t, SAMBA_MAX_COUNTERS);
+
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    candidates[u] = SAMBA_ARENA_ARRAY(&run->arena, Candidate, unit->output_count);
+    for (uint32_t p = 0; p < unit->output_count && unit->kind == SAMBA_UNIT_BUFFER; ++p) {
+      Candidate *c = &candidates[u][p];
+      c->view = sambaBufferViewLayout(&run->arena, &unit->outputs[p], &c->layout) &&
+                (c->layout.rank == 0 ||
+                 consumersAccept(run, &run->units[u].outputs[p], &c->layout, scratch));
+      if (!c->view)
+        c->layout = (SambaLayout){0};
+    }
+  }
+
+  for (bool settled = false; !settled;) {
+    settled = true;
+    for (uint32_t u = 0; u < section->unit_count; ++u)
+      for (uint32_t p = 0; p < section->units[u].input_count; ++p)
+        if (run->units[u].inputs[p].stream_count > 1)
+          settled &= agreeAtInput(run, &run->units[u].inputs[p], candidates);
+  }
+
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    for (uint32_t p = 0; p < section->units[u].output_count; ++p) {
+      SambaRunPort *port = &run->units[u].outputs[p];
+      port->layout = candidates[u][p].layout;
+      for (uint32_t q = 0; q < port->first[port->stream_count]; ++q)
+        run->units[port->queues[q]->destination].inputs[port->queues[q]->destination_port].layout =
+            port->layout;
+    }
+}
+
+static SambaStatus checkArgins(const SambaSection *section, uint32_t argin_count) {
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    for (uint32_t i = 0; i < unit->program.op_count && unit->kind == SAMBA_UNIT_COMPUTE; ++i)
+      if (unit->program.ops[i].opcode == SAMBA_LANE_ARGIN &&
+          unit->program.ops[i].immediate >= argin_count)
+        return sambaStatusMake(
+            SAMBA_INVALID,
+            "section '%s', unit '%s' reads argument slot %llu, but the call has %u argument slots",
+            section->name, unit->name, (unsigned long long)unit->program.ops[i].immediate,
+            argin_count);
+  }
+  return NULL;
+}
+
+/* A slot that no chip holds is refused before memory for it is asked for. */
+static SambaStatus checkBuffers(const SambaRun *run) {
+  const SambaMachine *machine = &run->values->machine;
+  const double chip = (double)machine->pmu_bytes * (double)sambaMachinePmuCount(machine);
+
+  for (uint32_t u = 0; u < run->section->unit_count; ++u) {
+    const SambaUnit *unit = &run->section->units[u];
+    if (unit->kind != SAMBA_UNIT_BUFFER)
+      continue;
+    double bytes = (double)unit->slot_count * (double)unit->slot_elements *
+                   sambaDTypeBytes(unit->inputs[0].dtype);
+    if (bytes > chip)
+      return sambaStatusMake(
+          SAMBA_EXHAUSTED,
+          "section '%s', buffer '%s' needs %.0f bytes, but all PMUs of %s together have %.0f",
+          run->section->name, unit->name, bytes, machine->name, chip);
+  }
+
+  return NULL;
+}
+
+static void makeTraces(SambaRun *run) {
+  for (uint32_t u = 0; u < run->section->unit_count && run->traces; ++u) {
+    const SambaUnit *unit = &run->section->units[u];
+    bool memory = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+    if (memory && sambaMemoryAccess(unit)->has_index)
+      sambaArrayAppend(run->traces, (SambaIndexTrace){.unit = u});
+  }
+}
+
+SambaStatus sambaRunCreate(SambaValues *values, const SambaSection *section,
+                           const SambaBinding *bindings, const uint64_t *argins,
+                           uint32_t argin_count, SambaIndexTraces *traces, SambaRun *out_run) {
+  SambaRun *run = out_run;
+  *run = (SambaRun){.values = values,
+                    .section = section,
+                    .bindings = bindings,
+                    .argins = argins,
+                    .traces = traces};
+  SAMBA_RETURN_IF_ERROR(checkArgins(section, argin_count));
+  SAMBA_RETURN_IF_ERROR(checkBuffers(run));
+  run->units = SAMBA_ARENA_ARRAY(&run->arena, SambaRunUnit, section->unit_count);
+
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    run->units[u].unit = &section->units[u];
+    run->units[u].index = u;
+    makePorts(run, &run->units[u]);
+  }
+
+  makeQueues(run);
+  chooseLayouts(run);
+  makeTraces(run);
+  SambaRunUnit **computing = SAMBA_ARENA_ARRAY(&run->arena, SambaRunUnit *, section->unit_count);
+  uint32_t count = 0;
+
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    SambaRunUnit *unit = &run->units[u];
+    if (unit->unit->kind == SAMBA_UNIT_COMPUTE)
+      computing[count++] = unit;
+    else if (unit->unit->kind == SAMBA_UNIT_BUFFER)
+      sambaBufferPrepare(run, unit);
+    else
+      SAMBA_RETURN_IF_ERROR(sambaMemoryPrepare(run, unit));
+  }
+
+  SAMBA_RETURN_IF_ERROR(sambaHazardsCheck(run));
+  return sambaComputePrepare(run, computing, count);
+}
+
+void sambaRunDestroy(SambaRun *run) {
+  SambaPool *pool = &run->values->pool;
+  for (uint32_t q = 0; q < run->queue_count; ++q) {
+    SambaQueue *queue = &run->queues[q];
+    for (unsigned at = atomic_load(&queue->head); at != atomic_load(&queue->tail); ++at)
+      sambaBlockRelease(pool, queue->ring[at % queue->capacity].block);
+  }
+
+  for (uint32_t u = 0; run->units && u < run->section->unit_count; ++u) {
+    SambaRunUnit *unit = &run->units[u];
+    if (!unit->state)
+      continue;
+    if (unit->unit->kind == SAMBA_UNIT_BUFFER)
+      sambaBufferFinish(run, unit);
+    else if (unit->unit->kind == SAMBA_UNIT_COMPUTE)
+      sambaComputeFinish(run, unit);
+  }
+
+  sambaArenaDestroy(&run->arena);
+}

@@ -1,0 +1,26 @@
+/* The names of the rdu.* attributes that IR carries. rdu_attributes.c says where each may stand and
+ * what it must be; everyone else takes the name from here. */
+#ifndef SAMBA_DIALECT_RDU_ATTRIBUTE_NAMES_H
+#define SAMBA_DIALECT_RDU_ATTRIBUTE_NAMES_H
+
+/* Arguments and constants: one i64. Calls: one i64 per result. Functions: start and bytes of the
+ * memory that activations share. */
+#define SAMBA_ADDRESS_ATTRIBUTE "rdu.address"
+#define SAMBA_ADDRESSES_ATTRIBUTE "rdu.addresses"
+#define SAMBA_ACTIVATIONS_ATTRIBUTE "rdu.activations"
+/* On a call: the layers of its operators, in order. */
+#define SAMBA_LAYERS_ATTRIBUTE "rdu.layers"
+/* On a module without sections - every result is known to have no elements - the machine. */
+#define SAMBA_MODULE_MACHINE_ATTRIBUTE "rdu.machine"
+/* On an operation of a section: one #rdu.mapping, or an array of them for an operation of several
+ * stages. */
+#define SAMBA_MAPPING_ATTRIBUTE "rdu.mapping"
+/* On a linalg operation: the stage's name, from which units take theirs. */
+#define SAMBA_STAGE_ATTRIBUTE "rdu.stage"
+/* On a reduction that runs across lanes (docs/numerics.md). */
+#define SAMBA_LANE_REDUCE_ATTRIBUTE "rdu.lane_reduce"
+/* On a section that could not be placed or routed; on a module, decisions for the next attempt. */
+#define SAMBA_FAILED_ATTRIBUTE "rdu.failed"
+#define SAMBA_DECISIONS_ATTRIBUTE "rdu.decisions"
+
+#endif

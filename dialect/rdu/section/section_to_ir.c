@@ -1,0 +1,377 @@
+/* SambaSection -> rdu.section; see section_io.h. */
+#include "dialect/rdu/section/section_io.h"
+
+#include "dialect/bridge/build.h"
+#include "dialect/rdu/section/section_text.h"
+#include "dialect/samba/samba.h"
+
+#include <stdlib.h>
+
+/*===-- Dictionaries --------------------------------------------------------------------------===*/
+
+typedef struct Entries {
+  MlirContext context;
+  intptr_t size;
+  MlirNamedAttribute items[24];
+} Entries;
+
+static void add(Entries *entries, const char *name, MlirAttribute value) {
+  entries->items[entries->size++] = sambaNamedAttribute(entries->context, name, value);
+}
+static void addInteger(Entries *entries, const char *name, int64_t value) {
+  add(entries, name, mlirIntegerAttrGet(mlirIntegerTypeGet(entries->context, 64), value));
+}
+static void addText(Entries *entries, const char *name, const char *text) {
+  add(entries, name, mlirStringAttrGet(entries->context, mlirStringRefCreateFromCString(text)));
+}
+static void addFlag(Entries *entries, const char *name, bool value) {
+  if (value)
+    add(entries, name, mlirUnitAttrGet(entries->context));
+}
+static void addList(Entries *entries, const char *name, uint32_t size, const int64_t *values) {
+  add(entries, name, mlirDenseI64ArrayGet(entries->context, size, values));
+}
+static void addTrips(Entries *entries, const char *name, uint32_t size, const uint32_t *trips) {
+  int64_t wide[64];
+  for (uint32_t i = 0; i < size && i < 64; ++i)
+    wide[i] = trips[i];
+  if (size)
+    addList(entries, name, size, wide);
+}
+static MlirAttribute dictionaryOf(const Entries *entries) {
+  return mlirDictionaryAttrGet(entries->context, entries->size, entries->items);
+}
+
+/*===-- Ports ---------------------------------------------------------------------------------===*/
+
+static void addAccess(Entries *entries, const SambaAccess *access) {
+  addTrips(entries, "slots", access->slot_level, access->trips);
+  addTrips(entries, "loops", access->token_level - access->slot_level,
+           access->trips + access->slot_level);
+  addTrips(entries, "tile", access->counter_count - access->token_level,
+           access->trips + access->token_level);
+  if (access->base)
+    addInteger(entries, "base", access->base);
+  addList(entries, "strides", access->counter_count, access->strides);
+  if (access->guard_count) {
+    MlirAttribute *guards = sambaAllocate(sambaArraySize(access->guard_count, sizeof *guards));
+    for (uint32_t g = 0; g < access->guard_count; ++g) {
+      Entries guard = {.context = entries->context};
+      addInteger(&guard, "constant", access->guards[g].constant);
+      addInteger(&guard, "limit", access->guards[g].limit);
+      addList(&guard, "strides", access->counter_count, access->guards[g].strides);
+      guards[g] = dictionaryOf(&guard);
+    }
+    add(entries, "guards", mlirArrayAttrGet(entries->context, access->guard_count, guards));
+    free(guards);
+  }
+
+  if (access->fill)
+    addInteger(entries, "fill", (int64_t)access->fill);
+  if (access->replay != 1)
+    addInteger(entries, "replay", access->replay);
+  if (access->has_index) {
+    Entries index = {.context = entries->context};
+    addInteger(&index, "counters", access->index_counters);
+    addInteger(&index, "stride", access->index_stride);
+    addInteger(&index, "limit", access->index_limit);
+    add(entries, "index", dictionaryOf(&index));
+  }
+}
+
+static MlirAttribute portToIr(MlirContext context, const SambaUnit *unit, bool output,
+                              uint32_t index) {
+  const SambaPort *port = output ? &unit->outputs[index] : &unit->inputs[index];
+  Entries entries = {.context = context};
+  if (port->stream_count != 1)
+    addInteger(&entries, "streams", port->stream_count);
+  if (port->block != 1)
+    addInteger(&entries, "block", port->block);
+  if (sambaPortHasAccess(unit->kind, output, index)) {
+    addAccess(&entries, &port->access);
+  } else if (unit->kind == SAMBA_UNIT_COMPUTE) {
+    if (port->level != unit->token_level)
+      addInteger(&entries, "level", port->level);
+    addList(&entries, "strides", unit->counter_count, port->strides);
+    if (port->offset)
+      addInteger(&entries, "offset", port->offset);
+  }
+
+  return dictionaryOf(&entries);
+}
+
+/* The list of ports; left out when each is plain: one stream, nothing to say. */
+static void addPorts(Entries *entries, const char *name, const SambaUnit *unit, bool output) {
+  uint32_t count = output ? unit->output_count : unit->input_count;
+  bool plain = true;
+  MlirAttribute *ports = sambaAllocate(sambaArraySize(count, sizeof *ports));
+  for (uint32_t i = 0; i < count; ++i) {
+    ports[i] = portToIr(entries->context, unit, output, i);
+    plain = plain && mlirDictionaryAttrGetNumElements(ports[i]) == 0;
+  }
+  if (!plain)
+    add(entries, name, mlirArrayAttrGet(entries->context, count, ports));
+  free(ports);
+}
+
+/*===-- Types ---------------------------------------------------------------------------------===*/
+
+/* The shape of an output's tokens, where the counters tell it; else one dimension. */
+static uint32_t tokenShape(const SambaUnit *unit, uint32_t index, int64_t *dims) {
+  const SambaPort *port = &unit->outputs[index];
+  uint32_t rank = 0;
+  uint64_t product = 1;
+
+  if (sambaPortHasAccess(unit->kind, true, index)) {
+    for (uint32_t c = port->access.token_level; c < port->access.counter_count; ++c)
+      dims[rank++] = port->access.trips[c], product *= port->access.trips[c];
+  } else if (unit->kind == SAMBA_UNIT_COMPUTE) {
+    for (uint32_t c = unit->counter_count;
+         c-- > port->level;) /* row-major from the inside, or not at all */
+      if (port->strides[c]) {
+        if ((uint64_t)port->strides[c] != product)
+          return dims[0] = (int64_t)port->token_elements, 1;
+        dims[rank++] = unit->trips[c], product *= unit->trips[c];
+      }
+    for (uint32_t i = 0; i < rank / 2; ++i) {
+      int64_t swapped = dims[i];
+      dims[i] = dims[rank - 1 - i];
+      dims[rank - 1 - i] = swapped;
+    }
+  }
+
+  if (rank && product == port->token_elements)
+    return rank;
+  return dims[0] = (int64_t)port->token_elements, 1;
+}
+
+static MlirType streamType(MlirContext context, const SambaSection *section, uint32_t stream) {
+  const SambaStream *s = &section->streams[stream];
+  const SambaUnit *unit = &section->units[s->source.unit];
+  if (s->kind == SAMBA_STREAM_CONTROL || unit->outputs[s->source.port].token_elements == 0)
+    return sambaRduTypeGet(context, SAMBA_RDU_CONTROL, 0, NULL, (MlirType){NULL});
+  int64_t dims[64];
+  uint32_t rank = tokenShape(unit, s->source.port, dims);
+  return sambaRduTypeGet(context,
+                         s->kind == SAMBA_STREAM_SCALAR ? SAMBA_RDU_SCALAR : SAMBA_RDU_VECTOR, rank,
+                         dims, sambaDTypeToType(context, unit->outputs[s->source.port].dtype));
+}
+
+/*===-- Units ---------------------------------------------------------------------------------===*/
+
+typedef struct Writer {
+  const SambaSection *section;
+  MlirContext context;
+  MlirLocation location;
+  MlirBlock block;
+  MlirType *types;         /* per stream */
+  MlirValue *values;       /* per stream; what stands for it so far */
+  MlirOperation *stand_in; /* per stream: used before its unit exists */
+} Writer;
+
+static MlirValue valueOf(Writer *w, uint32_t stream) {
+  if (!w->values[stream].ptr) {
+    SambaOperationParts parts = {.name = "builtin.unrealized_conversion_cast",
+                                 .location = w->location,
+                                 .result_count = 1,
+                                 .results = &w->types[stream]};
+    w->stand_in[stream] = sambaBuildOperation(&parts);
+    w->values[stream] = mlirOperationGetResult(w->stand_in[stream], 0);
+  }
+  return w->values[stream];
+}
+
+static void settle(Writer *w, uint32_t stream, MlirValue value) {
+  if (w->stand_in[stream].ptr) {
+    mlirValueReplaceAllUsesOfWith(w->values[stream], value);
+    mlirOperationDestroy(w->stand_in[stream]);
+  }
+  w->values[stream] = value;
+}
+
+static void addUnitAttributes(Entries *entries, const SambaUnit *unit) {
+  addText(entries, "name", unit->name);
+  if (unit->layer && unit->layer[0])
+    addText(entries, "layer", unit->layer);
+  if (unit->kind == SAMBA_UNIT_BUFFER) {
+    addInteger(entries, "depth", unit->slot_count);
+    addInteger(entries, "slot_elements", (int64_t)unit->slot_elements);
+    addFlag(entries, "diagonal", unit->banks_diagonal);
+    if (unit->loop_carried)
+      addInteger(entries, "initial", (int64_t)unit->initial);
+  }
+
+  if (unit->kind == SAMBA_UNIT_COMPUTE) {
+    int64_t reduced[64];
+    uint32_t count = 0;
+    addTrips(entries, "loops", unit->token_level, unit->trips);
+    addTrips(entries, "tile", unit->counter_count - unit->token_level,
+             unit->trips + unit->token_level);
+    for (uint32_t c = 0; c < unit->counter_count && c < 64; ++c)
+      if (unit->program.reduce_mask >> c & 1)
+        reduced[count++] = c;
+    if (count)
+      addList(entries, "reduce", count, reduced);
+    addFlag(entries, "systolic", unit->program.systolic);
+    addFlag(entries, "lane_reduce", unit->program.lane_reduce);
+  }
+
+  if (unit->x >= 0)
+    addList(entries, "site", 2, (const int64_t[]){unit->x, unit->y});
+  if (unit->ag >= 0)
+    addInteger(entries, "ag", unit->ag);
+  addPorts(entries, "inputs", unit, false);
+  addPorts(entries, "outputs", unit, true);
+}
+
+static void writeUnit(Writer *w, const SambaUnit *unit) {
+  bool memory = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+  Entries entries = {.context = w->context};
+  SAMBA_ARRAY(MlirValue) operands = {0};
+  SAMBA_ARRAY(MlirType) results = {0};
+  addUnitAttributes(&entries, unit);
+  if (memory)
+    sambaArrayAppend(&operands, mlirBlockGetArgument(w->block, unit->symbol));
+  for (uint32_t p = 0; p < unit->input_count; ++p)
+    for (uint32_t s = 0; s < unit->inputs[p].stream_count; ++s)
+      sambaArrayAppend(&operands, valueOf(w, unit->inputs[p].streams[s]));
+  for (uint32_t p = 0; p < unit->output_count; ++p)
+    for (uint32_t s = 0; s < unit->outputs[p].stream_count; ++s)
+      sambaArrayAppend(&results, w->types[unit->outputs[p].streams[s]]);
+  MlirRegion program = {NULL};
+
+  if (unit->kind == SAMBA_UNIT_COMPUTE)
+    program = sambaProgramToIr(unit, w->location);
+  char name[16] = "rdu.";
+  SambaOperationParts parts = {.name = strcat(name, sambaUnitKindName(unit->kind)),
+                               .location = w->location,
+                               .operand_count = (intptr_t)operands.size,
+                               .operands = operands.data,
+                               .result_count = (intptr_t)results.size,
+                               .results = results.data,
+                               .attribute_count = entries.size,
+                               .attributes = entries.items,
+                               .region_count = program.ptr != NULL,
+                               .regions = &program};
+  MlirOperation op = sambaBuildOperation(&parts);
+  mlirBlockAppendOwnedOperation(w->block, op);
+  intptr_t result = 0;
+  for (uint32_t p = 0; p < unit->output_count; ++p)
+    for (uint32_t s = 0; s < unit->outputs[p].stream_count; ++s)
+      settle(w, unit->outputs[p].streams[s], mlirOperationGetResult(op, result++));
+  sambaArrayFree(&operands);
+  sambaArrayFree(&results);
+}
+
+static void writeRoute(Writer *w, uint32_t index) {
+  const SambaStream *stream = &w->section->streams[index];
+  if (!stream->hop_count && stream->rate_permille == 1000)
+    return;
+  SambaArena arena = {0};
+
+  Entries entries = {.context = w->context};
+  if (stream->rate_permille != 1000)
+    addInteger(&entries, "rate", stream->rate_permille);
+  MlirAttribute *hops = SAMBA_ARENA_ARRAY(&arena, MlirAttribute, stream->hop_count);
+  for (uint32_t h = 0; h < stream->hop_count; ++h)
+    hops[h] = mlirStringAttrGet(
+        w->context, mlirStringRefCreateFromCString(sambaHopFormat(&arena, &stream->hops[h])));
+  if (stream->hop_count)
+    add(&entries, "hops", mlirArrayAttrGet(w->context, stream->hop_count, hops));
+  MlirValue value = valueOf(w, index);
+  SambaOperationParts parts = {.name = "rdu.route",
+                               .location = w->location,
+                               .operand_count = 1,
+                               .operands = &value,
+                               .attribute_count = entries.size,
+                               .attributes = entries.items};
+  mlirBlockAppendOwnedOperation(w->block, sambaBuildOperation(&parts));
+  sambaArenaDestroy(&arena);
+}
+
+/*===-- Sections ------------------------------------------------------------------------------===*/
+
+static void addFormals(Writer *w, Entries *entries) {
+  uint32_t count = w->section->symbol_count;
+  MlirType *types = sambaAllocate(sambaArraySize(count, sizeof *types));
+  MlirAttribute *attributes = sambaAllocate(sambaArraySize(count, sizeof *attributes));
+
+  for (uint32_t i = 0; i < count; ++i) {
+    const SambaFormal *formal = &w->section->symbols[i];
+    int64_t elements = (int64_t)formal->elements;
+    Entries own = {.context = w->context};
+    types[i] = sambaRduTypeGet(w->context, SAMBA_RDU_SYMBOL, 1, &elements,
+                               sambaDTypeToType(w->context, formal->dtype));
+    addText(&own, "rdu.name", formal->name);
+    addFlag(&own, "rdu.written", formal->written);
+    attributes[i] = dictionaryOf(&own);
+    mlirBlockAddArgument(w->block, types[i], w->location);
+  }
+
+  add(entries, "function_type",
+      mlirTypeAttrGet(mlirFunctionTypeGet(w->context, count, types, 0, NULL)));
+  if (count)
+    add(entries, "arg_attrs", mlirArrayAttrGet(w->context, count, attributes));
+  free(types);
+  free(attributes);
+}
+
+MlirOperation sambaSectionToIr(const SambaSection *section, MlirAttribute machine,
+                               MlirLocation location) {
+  Writer w = {.section = section,
+              .context = mlirLocationGetContext(location),
+              .location = location,
+              .block = mlirBlockCreate(0, NULL, NULL)};
+  w.types = sambaAllocateZeroed(section->stream_count + 1, sizeof *w.types);
+  w.values = sambaAllocateZeroed(section->stream_count + 1, sizeof *w.values);
+  w.stand_in = sambaAllocateZeroed(section->stream_count + 1, sizeof *w.stand_in);
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    w.types[s] = streamType(w.context, section, s);
+  Entries entries = {.context = w.context};
+  addText(&entries, "sym_name", section->name);
+  addFormals(&w, &entries);
+  if (!mlirAttributeIsNull(machine))
+    add(&entries, "machine", machine);
+  addFlag(&entries, "split_k", section->split_k);
+
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    bool layered = unit->layer && unit->layer[0];
+    w.location =
+        layered
+            ? mlirLocationNameGet(w.context, mlirStringRefCreateFromCString(unit->layer), location)
+            : location;
+    writeUnit(&w, unit);
+  }
+
+  w.location = location;
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    writeRoute(&w, s);
+  free(w.types);
+  free(w.values);
+  free(w.stand_in);
+  MlirRegion region = mlirRegionCreate();
+  mlirRegionAppendOwnedBlock(region, w.block);
+  SambaOperationParts parts = {.name = "rdu.section",
+                               .location = location,
+                               .attribute_count = entries.size,
+                               .attributes = entries.items,
+                               .region_count = 1,
+                               .regions = &region};
+  return sambaBuildOperation(&parts);
+}
+
+void sambaSectionReplaceIr(MlirOperation op, const SambaSection *section) {
+  static const char *const replaced[] = {"function_type", "arg_attrs", "split_k"};
+  MlirAttribute machine = sambaOperationAttribute(op, "machine");
+  MlirOperation made = sambaSectionToIr(section, machine, mlirOperationGetLocation(op));
+  /* A pass that runs on the section must leave the operation itself where it is. */
+  mlirRegionTakeBody(mlirOperationGetRegion(op, 0), mlirOperationGetRegion(made, 0));
+  for (size_t i = 0; i < sizeof replaced / sizeof *replaced; ++i) {
+    MlirStringRef name = mlirStringRefCreateFromCString(replaced[i]);
+    MlirAttribute value = mlirOperationGetAttributeByName(made, name);
+    if (!mlirAttributeIsNull(value))
+      mlirOperationSetAttributeByName(op, name, value);
+  }
+  mlirOperationDestroy(made);
+}

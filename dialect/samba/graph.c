@@ -1,0 +1,84 @@
+/* What the graph passes share; see graph.h. */
+#include "dialect/samba/graph.h"
+
+#include "dialect/bridge/build.h"
+#include "dialect/samba/samba.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+
+#include <string.h>
+
+bool sambaOperationIs(MlirOperation operation, const char *name) {
+  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(operation)),
+                            sambaMlirString(name));
+}
+
+SambaStringRef sambaOperatorNameOf(MlirOperation operation) {
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(operation));
+  if (name.length <= 6 || memcmp(name.data, "samba.", 6) != 0)
+    return (SambaStringRef){NULL, 0};
+  return (SambaStringRef){name.data + 6, name.length - 6};
+}
+
+bool sambaOperationIsView(MlirOperation operation) {
+  SambaStringRef name = sambaOperatorNameOf(operation);
+  const SambaOperator *row = name.size ? sambaOperatorFind(name) : NULL;
+  return row && row->view;
+}
+
+bool sambaOperationIsSplat(MlirOperation operation) {
+  if (!sambaOperationIs(operation, "samba.constant"))
+    return false;
+  MlirAttribute value = sambaOperationAttribute(operation, "value");
+  return mlirAttributeIsADenseElements(value) && mlirDenseElementsAttrIsSplat(value);
+}
+
+MlirOperation sambaDefiningOperation(MlirValue value) {
+  return mlirValueIsAOpResult(value) ? mlirOpResultGetOwner(value) : (MlirOperation){NULL};
+}
+
+MlirBlock sambaBodyOf(MlirOperation operation) {
+  return mlirRegionGetFirstBlock(mlirOperationGetRegion(operation, 0));
+}
+
+bool sambaOperationIsGraph(MlirOperation operation) {
+  return sambaOperationIs(operation, "func.func") && !mlirBlockIsNull(sambaBodyOf(operation));
+}
+
+static bool checkType(MlirOperation function, MlirType type, const char *role, intptr_t index) {
+  SambaTensorType unused;
+  SambaStatus status = sambaTensorTypeFromMlir(type, &unused);
+  return !status ||
+         sambaEmitOpStatus(function, sambaStatusAnnotate(status, "%s %ld", role, (long)index));
+}
+
+static bool checkGraph(MlirOperation function) {
+  MlirBlock body = sambaBodyOf(function);
+  if (!mlirBlockIsNull(mlirBlockGetNextInRegion(body)))
+    return sambaEmitOpError(function,
+                            "has several blocks, but a graph is one block without control flow");
+  for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i)
+    if (!checkType(function, mlirValueGetType(mlirBlockGetArgument(body, i)), "argument", i))
+      return false;
+  for (MlirOperation operation = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(operation);
+       operation = mlirOperationGetNextInBlock(operation)) {
+    bool is_return = sambaOperationIs(operation, "func.return");
+    if (!is_return && !sambaOperatorNameOf(operation).size)
+      return sambaEmitOpError(
+          operation, "is no samba operation; a graph has samba operations and func.return only");
+    for (intptr_t i = 0; is_return && i < mlirOperationGetNumOperands(operation); ++i)
+      if (!checkType(function, mlirValueGetType(mlirOperationGetOperand(operation, i)), "result",
+                     i))
+        return false;
+  }
+
+  return true;
+}
+
+bool sambaModuleCheckGraphs(MlirOperation module) {
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+    if (sambaOperationIsGraph(operation) && !checkGraph(operation))
+      return false;
+  return true;
+}

@@ -1,0 +1,28 @@
+/* What the graph passes share: functions, names, views, walking. */
+#ifndef SAMBA_DIALECT_SAMBA_GRAPH_H
+#define SAMBA_DIALECT_SAMBA_GRAPH_H
+
+#include "support/text/string_ref.h"
+
+#include "mlir-c/IR.h"
+
+bool sambaOperationIs(MlirOperation operation, const char *name);
+/* "linear" for samba.linear; empty for operations of other dialects. */
+SambaStringRef sambaOperatorNameOf(MlirOperation operation);
+/* A samba operation that moves no data (operator table: view). */
+bool sambaOperationIsView(MlirOperation operation);
+/* samba.constant of one repeated value. */
+bool sambaOperationIsSplat(MlirOperation operation);
+/* The operation that makes the value, null for block arguments. */
+MlirOperation sambaDefiningOperation(MlirValue value);
+/* The body of a module or function; null for a declaration. */
+MlirBlock sambaBodyOf(MlirOperation operation);
+
+/* A function with a body: a traced graph. Declarations are none. */
+bool sambaOperationIsGraph(MlirOperation operation);
+/* What every graph pass relies on, of every graph of a module: one block, samba operations and
+ * func.return only, arguments and results that are tensors of Samba. Emits an error that names the
+ * first offender otherwise. */
+bool sambaModuleCheckGraphs(MlirOperation module);
+
+#endif

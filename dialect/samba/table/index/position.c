@@ -1,0 +1,129 @@
+/* Operators that compare positions: one_hot, triu, tril.
+ *
+ * one_hot indices, optional values[2]: (C1) the indices are integers; (C2) dim is a dimension of
+ * the result, negative from the end, whose rank is at most 8; (C3) num_classes is 1 or more; (C4)
+ * values is [2]. A negative index counts from the end; one that is outside then names no class.
+ * triu, tril x, optional diagonal: (C1) x has rank 2 or more; (C2) the operand diagonal has one
+ * element, i32 or i64. */
+#include "dialect/samba/table/core/stage_builder.h"
+
+static SambaStatus oneHotAxis(const SambaOperatorCall *call, uint32_t *out_axis) {
+  return sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", -1), call->operands[0].rank + 1,
+                        out_axis);
+}
+
+static SambaStatus inferOneHot(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *indices = &call->operands[0];
+  int64_t classes = sambaOperatorCallInt(call, "num_classes", 0);
+  uint32_t axis;
+
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, SAMBA_SET_INTEGER));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the indices", indices, 0, SAMBA_MAX_RANK - 1));
+  SAMBA_RETURN_IF_ERROR(oneHotAxis(call, &axis));
+  if (classes < 1)
+    return sambaStatusMake(SAMBA_INVALID, "(C3) num_classes is %lld, but must be 1 or more",
+                           (long long)classes);
+  if (call->operand_count == 2)
+    SAMBA_RETURN_IF_ERROR(sambaCheckShape(4, "values", &call->operands[1], 1, (int64_t[]){2}));
+  out->dtype = call->operand_count == 2 ? call->operands[1].dtype : SAMBA_DTYPE_I64;
+  for (uint32_t d = 0; d <= indices->rank; ++d)
+    out->dims[out->rank++] = d == axis ? classes : indices->dims[d - (d > axis)];
+  return NULL;
+}
+
+static SambaStatus stagesOneHot(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                const uint32_t *operands, const uint32_t *results,
+                                const char *layer) {
+  const SambaTensorType *indices = &call->operands[0];
+  int64_t classes = sambaOperatorCallInt(call, "num_classes", 0);
+  uint32_t axis, dims[SAMBA_MAX_RANK];
+
+  SAMBA_RETURN_IF_ERROR(oneHotAxis(call, &axis));
+  for (uint32_t d = 0; d < indices->rank; ++d)
+    dims[d] = d + (d >= axis);
+  SambaStageBuilder b;
+  sambaStageBeginElementwise(&b, graph, call->operator->name, layer, results[0]);
+  uint16_t index = sambaStageMappedOperand(&b, operands[0], dims);
+  uint16_t values[2];
+
+  for (uint32_t i = 0; call->operand_count == 2 && i < 2; ++i) {
+    values[i] = sambaStageOperand(&b, operands[1]);
+    sambaStageAxis(&b, values[i], 0)->constant = i;
+  }
+
+  SambaDType lane = (SambaDType)b.types[index];
+  if (call->operand_count == 1)
+    for (int i = 0; i < 2; ++i)
+      values[i] = sambaLaneInteger(&b, SAMBA_DTYPE_I64, i);
+  uint16_t place = sambaLaneCounter(&b, axis, lane);
+  uint16_t back = sambaLane2(&b, SAMBA_LANE_SUB, place, sambaLaneInteger(&b, lane, classes));
+  uint16_t here = sambaLane2(&b, SAMBA_LANE_OR, sambaLane2(&b, SAMBA_LANE_EQ, index, place),
+                             sambaLane2(&b, SAMBA_LANE_EQ, index, back));
+  sambaStageEndRounded(&b, sambaLaneSelect(&b, here, values[1], values[0]));
+
+  return NULL;
+}
+
+static const SambaAttributeRow oneHotAttributes[] = {
+    {"num_classes", SAMBA_ATTRIBUTE_INT, true, "1 or more"},
+    {"dim", SAMBA_ATTRIBUTE_INT, false, "of the result; default -1"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_one_hot = {.operator = {.name = "one_hot",
+                                                                .minimum_operands = 1,
+                                                                .maximum_operands = 2,
+                                                                .attributes = oneHotAttributes,
+                                                                .result_count = 1,
+                                                                .infer = inferOneHot,
+                                                                .stages = stagesOneHot},
+                                                   .dtypes = SAMBA_SET_INTEGER};
+
+static SambaStatus inferTriangle(const SambaOperatorCall *call, SambaTensorType *out) {
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(1, "the operand", &call->operands[0], 2, SAMBA_MAX_RANK));
+  *out = call->operands[0];
+  if (call->operand_count == 1)
+    return NULL;
+  const SambaTensorType *diagonal = &call->operands[1];
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(2, "the diagonal", diagonal->dtype, SAMBA_SET_INDEX));
+  if (sambaTensorTypeElements(diagonal) == 1)
+    return NULL;
+  char buffer[160];
+  return sambaStatusMake(SAMBA_INVALID, "(C2) the diagonal is %s, but must have one element",
+                         sambaTensorTypeFormat(diagonal, buffer));
+}
+
+static SambaStatus stagesTriangle(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                  const uint32_t *operands, const uint32_t *results,
+                                  const char *layer) {
+  uint32_t rank = call->operands[0].rank;
+  SambaStageBuilder b;
+
+  sambaStageBeginElementwise(&b, graph, call->operator->name, layer, results[0]);
+  uint16_t x = sambaStageBroadcastOperand(&b, operands[0]);
+  uint16_t given = 0;
+  if (call->operand_count == 2)
+    given = sambaStageOperand(&b, operands[1]);
+  uint16_t k = sambaLaneInteger(&b, SAMBA_DTYPE_I64, sambaOperatorCallInt(call, "diagonal", 0));
+  if (call->operand_count == 2)
+    k = sambaLane2(&b, SAMBA_LANE_ADD, k, sambaLaneCast(&b, given, SAMBA_DTYPE_I64));
+  uint16_t offset = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneCounter(&b, rank - 1, SAMBA_DTYPE_I64),
+                               sambaLaneCounter(&b, rank - 2, SAMBA_DTYPE_I64));
+  uint16_t kept = sambaLane2(&b, (SambaLaneOpcode)sambaRowOfCall(call)->opcode, offset, k);
+  sambaStageEndRounded(&b, sambaLaneSelect(&b, kept, x, sambaLaneNumber(&b, x, 0)));
+
+  return NULL;
+}
+
+static const SambaAttributeRow triangleAttributes[] = {
+    {"diagonal", SAMBA_ATTRIBUTE_INT, false, "default 0"}, {0}};
+#define TRIANGLE(word, code)                                                                       \
+  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
+                                                                 .minimum_operands = 1,            \
+                                                                 .maximum_operands = 2,            \
+                                                                 .attributes = triangleAttributes, \
+                                                                 .result_count = 1,                \
+                                                                 .infer = inferTriangle,           \
+                                                                 .stages = stagesTriangle},        \
+                                                    .dtypes = SAMBA_SET_ANY,                       \
+                                                    .opcode = code};
+TRIANGLE(triu, SAMBA_LANE_GE)
+TRIANGLE(tril, SAMBA_LANE_LE)

@@ -1,0 +1,423 @@
+/* Scatters: what they are made of (scatter_rows, the indexed store; match_reduce), then scatter,
+ * scatter_nd, max_unpool.
+ *
+ * scatter_rows x[R, ..], index[R]: (C1) the index is i32 or i64; (C2) of rank 1, as long as x's
+ * dimension 0; (C3) x has rank 1 or more; (C4) size is 1 or more. match_reduce base[L, I, D],
+ * target[L, I], index[L, K], updates[L, K, D]: (C1) base and updates have one number dtype, min and
+ * max i1 too; (C2) both have rank 3; (C3) target and index have one dtype, i32 or i64, and rank 2;
+ * (C4) the dimensions agree; (C5) reduce is add, mul, min or max. scatter x, index, src: (C1) the
+ * index's dtype; (C2) one rank of 1 or more, index and src have one shape; (C3) dim names a
+ * dimension; (C4) the other dimensions of the index are at most x's; (C5) src has x's dtype; (C6)
+ * reduce is none, add, mul, min or max, and x's dtype has it. scatter_nd x, indices[i.., q],
+ * updates[i.., r..]: (C1) the indices' dtype; (C2) their rank is 1 or more, q is 1 to x's rank;
+ * (C3) the updates' shape; (C4) and dtype; (C5) reduce. max_unpool x, indices: (C1) the indices'
+ * dtype and shape; (C2) x has rank 3 or more; (C3) output_size has a number of 1 or more per
+ * spatial dimension.
+ *
+ * A scatter appends the updates to the tensor's rows and stores all of them by index, in order:
+ * rows first at their own places, so that of several with one place the last update stays. With a
+ * reduction each update is first replaced by what its place becomes: the element there reduced with
+ * all updates that have its index. */
+#include "dialect/samba/table/index/indexing.h"
+
+#include <math.h>
+
+typedef enum { REDUCE_NONE, REDUCE_ADD, REDUCE_MUL, REDUCE_MIN, REDUCE_MAX } Reduce;
+static const char *const reduceNames[] = {"none", "add", "mul", "min", "max"};
+
+static SambaStatus reduceOf(unsigned constraint, const SambaOperatorCall *call, SambaDType dtype,
+                            Reduce *out_reduce) {
+  uint32_t choice;
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(constraint, call, "reduce", reduceNames, 5, &choice));
+  *out_reduce = (Reduce)choice;
+  if (choice != REDUCE_ADD && choice != REDUCE_MUL)
+    return NULL;
+  return sambaCheckDType(constraint, "operand 0, which is added or multiplied,", dtype,
+                         SAMBA_SET_NUMBER);
+}
+
+/* --- scatter_rows --- */
+
+static SambaStatus inferScatterRows(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *index = &call->operands[1];
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the index", index->dtype, SAMBA_SET_INDEX));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(3, "operand 0", x, 1, SAMBA_MAX_RANK));
+  SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, "the index", index, 1, x->dims));
+  *out = *x;
+  out->dims[0] = sambaOperatorCallInt(call, "size", 1);
+  return out->dims[0] >= 1 ? NULL
+                           : sambaStatusMake(SAMBA_INVALID,
+                                             "(C4) attribute 'size' is %lld, but must be 1 or more",
+                                             (long long)out->dims[0]);
+}
+
+static SambaStatus stagesScatterRows(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                     const uint32_t *operands, const uint32_t *results,
+                                     const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  SambaStageBuilder b;
+  uint32_t dims[SAMBA_MAX_RANK];
+
+  sambaStageBegin(&b, graph, call->operator->name, layer, results[0]);
+  for (uint32_t d = 0; d < x->rank; ++d)
+    dims[d] = sambaStageDim(&b, x->dims[d], false);
+  uint16_t row = sambaStageMappedOperand(&b, operands[0], dims);
+  uint16_t index = sambaStageMappedOperand(&b, operands[1], dims);
+  for (uint32_t d = 1; d < x->rank; ++d)
+    b.stage.output.axes[d].coefficients[dims[d]] = 1;
+  b.stage.output.index_operand = index;
+  b.stage.output.index_axis = 0;
+  sambaStageEnd(&b, row);
+
+  return NULL;
+}
+
+static const SambaAttributeRow rowsAttributes[] = {
+    {"size", SAMBA_ATTRIBUTE_INT, true, "rows of the result"}, {0}};
+const SambaOperatorRow sambaOperatorRow_scatter_rows = {.operator = {.name = "scatter_rows",
+                                                                     .minimum_operands = 2,
+                                                                     .maximum_operands = 2,
+                                                                     .attributes = rowsAttributes,
+                                                                     .result_count = 1,
+                                                                     .infer = inferScatterRows,
+                                                                     .stages = stagesScatterRows},
+                                                        .dtypes = SAMBA_SET_ANY};
+
+/* --- match_reduce --- */
+
+static SambaStatus inferMatchReduce(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *base = &call->operands[0];
+  const SambaTensorType *target = &call->operands[1];
+  const SambaTensorType *index = &call->operands[2];
+  const SambaTensorType *updates = &call->operands[3];
+
+  Reduce reduce;
+  SAMBA_RETURN_IF_ERROR(reduceOf(5, call, base->dtype, &reduce));
+  if (reduce == REDUCE_NONE)
+    return sambaStatusMake(SAMBA_INVALID, "(C5) attribute 'reduce' must be add, mul, min or max");
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckSameDType(1, "operand 3", updates->dtype, "operand 0", base->dtype));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", base, 3, 3));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 3", updates, 3, 3));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(3, "the target", target->dtype, SAMBA_SET_INDEX));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckSameDType(3, "the index", index->dtype, "the target", target->dtype));
+  SAMBA_RETURN_IF_ERROR(sambaCheckShape(4, "the target", target, 2, base->dims));
+  SAMBA_RETURN_IF_ERROR(sambaCheckShape(4, "the index", index, 2, updates->dims));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDim(4, "operand 3", updates, 0, base->dims[0]));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDim(4, "operand 3", updates, 2, base->dims[2]));
+  *out = *base;
+
+  return NULL;
+}
+
+static SambaLaneOpcode reductionOp(Reduce reduce, SambaDType dtype) {
+  if (dtype == SAMBA_DTYPE_I1)
+    return reduce == REDUCE_MIN ? SAMBA_LANE_REDUCE_AND : SAMBA_LANE_REDUCE_OR;
+  return reduce == REDUCE_ADD   ? SAMBA_LANE_REDUCE_ADD
+         : reduce == REDUCE_MUL ? SAMBA_LANE_REDUCE_MUL
+         : reduce == REDUCE_MIN ? SAMBA_LANE_REDUCE_MIN
+                                : SAMBA_LANE_REDUCE_MAX;
+}
+
+/* What changes nothing. */
+static uint16_t neutral(SambaStageBuilder *b, Reduce reduce, uint16_t like) {
+  SambaDType lane = (SambaDType)b->types[like];
+  double largest = lane == SAMBA_DTYPE_F32   ? (double)INFINITY
+                   : lane == SAMBA_DTYPE_I64 ? 9223372036854775807.0
+                                             : 2147483647.0;
+  double smallest = lane == SAMBA_DTYPE_F32 ? -(double)INFINITY : -largest - 1;
+  double value = reduce == REDUCE_ADD   ? 0
+                 : reduce == REDUCE_MUL ? 1
+                 : reduce == REDUCE_MIN ? largest
+                                        : smallest;
+  if (lane == SAMBA_DTYPE_I1)
+    value = reduce == REDUCE_MIN;
+  return sambaLaneNumber(b, like, value);
+}
+
+/* The base is element 0 of the reduction, the updates follow. */
+static SambaStatus stagesMatchReduce(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                     const uint32_t *operands, const uint32_t *results,
+                                     const char *layer) {
+  const SambaTensorType *base = &call->operands[0];
+  const SambaTensorType *updates = &call->operands[3];
+
+  Reduce reduce;
+  SAMBA_RETURN_IF_ERROR(reduceOf(5, call, base->dtype, &reduce));
+  uint32_t total =
+      sambaStageIntermediateLike(graph, results[0], sambaAccumulatorDType(base->dtype));
+  SambaStageBuilder b;
+  uint32_t dims[4];
+  sambaStageBegin(&b, graph, call->operator->name, layer, total);
+  for (uint32_t d = 0; d < 3; ++d)
+    b.stage.output.axes[d].coefficients[dims[d] = sambaStageDim(&b, base->dims[d], false)] = 1;
+  dims[3] = sambaStageDim(&b, updates->dims[1] + 1, true);
+  uint16_t start = sambaStageMappedOperand(&b, operands[0], dims);
+  uint16_t target = sambaStageMappedOperand(&b, operands[1], dims);
+  uint16_t index = sambaStageMappedOperand(&b, operands[2], (uint32_t[]){dims[0], dims[3]});
+  uint16_t update =
+      sambaStageMappedOperand(&b, operands[3], (uint32_t[]){dims[0], dims[3], dims[2]});
+  sambaStageAxis(&b, index, 1)->constant = sambaStageAxis(&b, update, 1)->constant = -1;
+  sambaStageGuard(&b, index, 0);
+  sambaStageGuard(&b, update, 0);
+  uint16_t step = sambaLaneCounter(&b, dims[3], SAMBA_DTYPE_I64);
+  uint16_t first = sambaLane2(&b, SAMBA_LANE_EQ, step, sambaLaneNumber(&b, step, 0));
+  uint16_t matches = sambaLane2(&b, SAMBA_LANE_EQ, index, target);
+  uint16_t value = sambaLaneSelect(&b, matches, update, neutral(&b, reduce, update));
+  value = sambaLaneSelect(&b, first, start, value);
+  value = sambaLane1(&b, reductionOp(reduce, base->dtype), value);
+  sambaStageEnd(&b, value);
+  sambaStageConvert(graph, call->operator->name, layer, total, results[0]);
+
+  return NULL;
+}
+
+static const SambaAttributeRow matchAttributes[] = {
+    {"reduce", SAMBA_ATTRIBUTE_STRING, true, "add, mul, min or max"}, {0}};
+const SambaOperatorRow sambaOperatorRow_match_reduce = {.operator = {.name = "match_reduce",
+                                                                     .minimum_operands = 4,
+                                                                     .maximum_operands = 4,
+                                                                     .attributes = matchAttributes,
+                                                                     .result_count = 1,
+                                                                     .infer = inferMatchReduce,
+                                                                     .stages = stagesMatchReduce},
+                                                        .dtypes = SAMBA_SET_ANY};
+
+/* --- scatter, scatter_nd --- */
+
+/* Comparisons of updates with each other, per element, that a reduction may cost. */
+static const int64_t mostComparisons = (int64_t)1 << 37;
+
+static SambaStatus checkComparisons(unsigned constraint, int64_t lines, int64_t updates,
+                                    int64_t width) {
+  int64_t cost;
+  if (sambaMulOverflows(lines, updates, &cost) || sambaMulOverflows(cost, updates, &cost) ||
+      sambaMulOverflows(cost, width, &cost) || cost > mostComparisons)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "(C%u) a reduction compares all %lld updates of a line with each other, "
+                           "for %lld elements; that "
+                           "is more than 2^37 steps",
+                           constraint, (long long)updates, (long long)(lines * width));
+  return NULL;
+}
+
+/* rows x[N, D] with updates[K, D] at places[N + K], of which the first N are 0, 1, .. */
+static uint32_t storeRows(SambaExpansion *e, uint32_t x, uint32_t updates, uint32_t places) {
+  int64_t rows = sambaExpansionType(e, x)->dims[0];
+  uint32_t pair[] = {sambaExpandCat(e, 2, (uint32_t[]){x, updates}, 0), places};
+  SambaAttribute size = sambaIntAttribute("size", rows);
+  return sambaExpandCall(e, "scatter_rows", 2, pair, 1, &size);
+}
+
+/* base[L, K, D] reduced with the updates of equal places[L, K] */
+static uint32_t matchReduce(SambaExpansion *e, Reduce reduce, uint32_t base, uint32_t places,
+                            uint32_t updates) {
+  uint32_t operands[] = {base, places, places, updates};
+  SambaAttribute attribute = sambaStringAttribute("reduce", reduceNames[reduce]);
+  return sambaExpandCall(e, "match_reduce", 4, operands, 1, &attribute);
+}
+
+static SambaStatus inferScatter(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *index = &call->operands[1];
+  const SambaTensorType *src = &call->operands[2];
+  uint32_t axis;
+
+  Reduce reduce;
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the index", index->dtype, SAMBA_SET_INDEX));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", x, 1, SAMBA_MAX_RANK));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the index", index, x->rank, x->rank));
+  SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, "operand 2", src, index->rank, index->dims));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckIndexFits(4, index, x, axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(5, "operand 2", src->dtype, "operand 0", x->dtype));
+  SAMBA_RETURN_IF_ERROR(reduceOf(6, call, x->dtype, &reduce));
+  *out = *x;
+  int64_t lines = sambaTensorTypeElements(index) / index->dims[axis];
+
+  return reduce == REDUCE_NONE ? NULL : checkComparisons(6, lines, index->dims[axis], 1);
+}
+
+/* What each place that is written becomes: lines along dim, reduced with what has their index. */
+static uint32_t reduceLines(SambaExpansion *e, const SambaOperatorCall *call, Reduce reduce,
+                            uint32_t axis, const uint32_t *operands) {
+  const SambaTensorType *index = &call->operands[1];
+  SambaAttribute dim = sambaIntAttribute("dim", axis);
+  uint32_t base = sambaExpandCall(e, "gather", 2, operands, 1, &dim);
+  uint32_t places = sambaExpandRavel(e, operands[1], index->rank, call->operands[0].dims, axis, 0);
+  int64_t order[SAMBA_MAX_RANK], back[SAMBA_MAX_RANK], moved[SAMBA_MAX_RANK];
+  uint32_t count = 0;
+
+  for (uint32_t d = 0; d < index->rank; ++d)
+    if (d != axis)
+      order[count++] = d;
+  order[count] = axis;
+  for (uint32_t d = 0; d < index->rank; ++d)
+    back[order[d]] = d, moved[d] = index->dims[order[d]];
+  int64_t updates = index->dims[axis];
+  int64_t lines = sambaTensorTypeElements(index) / updates;
+  uint32_t parts[] = {base, places, operands[2]};
+  for (uint32_t i = 0; i < 3; ++i)
+    parts[i] = sambaExpandReshape(e, sambaExpandPermute(e, parts[i], order), i == 1 ? 2 : 3,
+                                  (int64_t[]){lines, updates, 1});
+  uint32_t totals = matchReduce(e, reduce, parts[0], parts[1], parts[2]);
+
+  return sambaExpandPermute(e, sambaExpandReshape(e, totals, index->rank, moved), back);
+}
+
+static SambaStatus decomposeScatter(const SambaOperatorCall *call, SambaExpansion *e,
+                                    const uint32_t *operands, uint32_t *out_results) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *index = &call->operands[1];
+  uint32_t axis;
+  uint32_t updates = operands[2];
+
+  Reduce reduce;
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &axis));
+  SAMBA_RETURN_IF_ERROR(reduceOf(6, call, x->dtype, &reduce));
+  if (reduce != REDUCE_NONE)
+    updates = reduceLines(e, call, reduce, axis, operands);
+  int64_t elements = sambaTensorTypeElements(x);
+  int64_t count = sambaTensorTypeElements(index);
+  uint32_t places = sambaExpandRavel(e, operands[1], x->rank, x->dims, axis, elements);
+  uint32_t stored = storeRows(e, sambaExpandReshape(e, operands[0], 1, &elements),
+                              sambaExpandReshape(e, updates, 1, &count), places);
+  out_results[0] = sambaExpandReshape(e, stored, x->rank, x->dims);
+
+  return NULL;
+}
+
+static const SambaAttributeRow scatterAttributes[] = {
+    {"dim", SAMBA_ATTRIBUTE_INT, true, "negative: from the end"},
+    {"reduce", SAMBA_ATTRIBUTE_STRING, false, "none (default), add, mul, min or max"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_scatter = {.operator = {.name = "scatter",
+                                                                .minimum_operands = 3,
+                                                                .maximum_operands = 3,
+                                                                .attributes = scatterAttributes,
+                                                                .result_count = 1,
+                                                                .infer = inferScatter,
+                                                                .decompose = decomposeScatter},
+                                                   .dtypes = SAMBA_SET_ANY};
+
+static SambaStatus inferScatterNd(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *indices = &call->operands[1];
+  const SambaTensorType *updates = &call->operands[2];
+
+  Reduce reduce;
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, SAMBA_SET_INDEX));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the indices", indices, 1, SAMBA_MAX_RANK));
+  int64_t tuple = indices->dims[indices->rank - 1];
+  if (tuple > x->rank)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "(C2) the indices are tuples of %lld, but must be of 1 to %u",
+                           (long long)tuple, x->rank);
+  SambaTensorType expected = {.rank = indices->rank - 1};
+  memcpy(expected.dims, indices->dims, sizeof expected.dims);
+
+  for (uint32_t d = (uint32_t)tuple; d < x->rank; ++d) {
+    if (expected.rank == SAMBA_MAX_RANK)
+      return sambaStatusMake(SAMBA_INVALID, "(C3) the updates would have a rank of more than %d",
+                             SAMBA_MAX_RANK);
+    expected.dims[expected.rank++] = x->dims[d];
+  }
+
+  SAMBA_RETURN_IF_ERROR(sambaCheckShape(3, "operand 2", updates, expected.rank, expected.dims));
+  SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(4, "operand 2", updates->dtype, "operand 0", x->dtype));
+  SAMBA_RETURN_IF_ERROR(reduceOf(5, call, x->dtype, &reduce));
+  *out = *x;
+  int64_t count = sambaTensorTypeElements(indices) / tuple;
+
+  return reduce == REDUCE_NONE
+             ? NULL
+             : checkComparisons(5, 1, count, sambaTensorTypeElements(updates) / count);
+}
+
+static SambaStatus decomposeScatterNd(const SambaOperatorCall *call, SambaExpansion *e,
+                                      const uint32_t *operands, uint32_t *out_results) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *indices = &call->operands[1];
+
+  Reduce reduce;
+  SAMBA_RETURN_IF_ERROR(reduceOf(5, call, x->dtype, &reduce));
+  uint32_t tuple = (uint32_t)indices->dims[indices->rank - 1];
+  uint32_t rank = x->rank == tuple ? 1 : 2;
+  int64_t count = sambaTensorTypeElements(indices) / tuple;
+  int64_t rows = 1;
+  int64_t width = 1;
+  for (uint32_t d = 0; d < x->rank; ++d)
+    *(d < tuple ? &rows : &width) *= x->dims[d];
+  uint32_t base = sambaExpandReshape(e, operands[0], rank, (int64_t[]){rows, width});
+  uint32_t updates = sambaExpandReshape(e, operands[2], rank, (int64_t[]){count, width});
+  if (reduce != REDUCE_NONE) {
+    uint32_t places =
+        sambaExpandReshape(e, sambaExpandRavel(e, operands[1], tuple, x->dims, -1, 0), 1, &count);
+    uint32_t taken = sambaExpandTake(e, base, places, 0, 0);
+    int64_t three[] = {1, count, width};
+    uint32_t totals = matchReduce(e, reduce, sambaExpandReshape(e, taken, 3, three),
+                                  sambaExpandReshape(e, places, 2, three),
+                                  sambaExpandReshape(e, updates, 3, three));
+    updates = sambaExpandReshape(e, totals, rank, &three[1]);
+  }
+
+  uint32_t places = sambaExpandRavel(e, operands[1], tuple, x->dims, -1, rows);
+  out_results[0] = sambaExpandReshape(e, storeRows(e, base, updates, places), x->rank, x->dims);
+  return NULL;
+}
+
+static const SambaAttributeRow scatterNdAttributes[] = {
+    {"reduce", SAMBA_ATTRIBUTE_STRING, false, "none (default), add, mul, min or max"}, {0}};
+const SambaOperatorRow sambaOperatorRow_scatter_nd = {
+    .operator = {.name = "scatter_nd",
+                 .minimum_operands = 3,
+                 .maximum_operands = 3,
+                 .attributes = scatterNdAttributes,
+                 .result_count = 1,
+                 .infer = inferScatterNd,
+                 .decompose = decomposeScatterNd},
+    .dtypes = SAMBA_SET_ANY};
+
+/* --- max_unpool --- */
+
+static SambaStatus inferMaxUnpool(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *indices = &call->operands[1];
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, SAMBA_SET_INDEX));
+  SAMBA_RETURN_IF_ERROR(sambaCheckShape(1, "the indices", indices, x->rank, x->dims));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", x, 3, SAMBA_MAX_RANK));
+  *out = *x;
+  return sambaCheckInts(3, call, "output_size", x->rank - 2, 1, 1, out->dims + 2);
+}
+
+static SambaStatus decomposeMaxUnpool(const SambaOperatorCall *call, SambaExpansion *e,
+                                      const uint32_t *operands, uint32_t *out_results) {
+  const SambaTensorType *x = &call->operands[0];
+  SambaTensorType result;
+  SAMBA_RETURN_IF_ERROR(inferMaxUnpool(call, &result));
+  int64_t planes = x->dims[0] * x->dims[1];
+  int64_t from[] = {planes, sambaTensorTypeElements(x) / planes};
+  int64_t to[] = {planes, sambaTensorTypeElements(&result) / planes};
+  uint32_t zeros = sambaExpandBroadcast(e, sambaExpandScalar(e, x->dtype, 0), 2, to);
+  uint32_t parts[] = {zeros, sambaExpandReshape(e, operands[1], 2, from),
+                      sambaExpandReshape(e, operands[0], 2, from)};
+  SambaAttribute dim = sambaIntAttribute("dim", 1);
+  out_results[0] = sambaExpandReshape(e, sambaExpandCall(e, "scatter", 3, parts, 1, &dim),
+                                      result.rank, result.dims);
+  return NULL;
+}
+
+static const SambaAttributeRow unpoolAttributes[] = {
+    {"output_size", SAMBA_ATTRIBUTE_INTS, true, "the result's spatial dimensions"}, {0}};
+const SambaOperatorRow sambaOperatorRow_max_unpool = {.operator = {.name = "max_unpool",
+                                                                   .minimum_operands = 2,
+                                                                   .maximum_operands = 2,
+                                                                   .attributes = unpoolAttributes,
+                                                                   .result_count = 1,
+                                                                   .infer = inferMaxUnpool,
+                                                                   .decompose = decomposeMaxUnpool},
+                                                      .dtypes = SAMBA_SET_ANY};

@@ -1,0 +1,140 @@
+/* Slices along one dimension, chosen by indices: take, embedding, index_select.
+ *
+ * Indices are i32 or i64; negative ones count from the end, others out of range are a fault when
+ * the section runs. take x, indices: (C1) the indices' dtype; (C2) dim names a dimension,
+ * batch_dims is 0 or more, at most dim and the indices' rank; (C3) the first batch_dims dimensions
+ * agree; (C4) the result's rank is at most 8. embedding weight[V,
+ * ..], indices[..]: (C1) the indices' dtype; (C2) weight has rank 1 or more; (C3) the result's rank
+ * is at most 8. index_select x, indices[K]: (C1) the indices' dtype; (C2) their rank is 1; (C3) dim
+ * names a dimension. */
+#include "dialect/samba/table/index/indexing.h"
+
+typedef struct Take {
+  uint32_t dim, batch, inner; /* inner: the indices' dimensions that stand in place of dim */
+} Take;
+
+static SambaStatus takeOf(const SambaOperatorCall *call, Take *out) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *indices = &call->operands[1];
+
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, SAMBA_SET_INDEX));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &out->dim));
+  int64_t batch = sambaOperatorCallInt(call, "batch_dims", 0);
+  if (batch < 0 || batch > out->dim || batch > indices->rank)
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "(C2) attribute 'batch_dims' is %lld, but dim is %u and the indices' rank %u",
+        (long long)batch, out->dim, indices->rank);
+  out->batch = (uint32_t)batch;
+  out->inner = indices->rank - out->batch;
+  for (uint32_t d = 0; d < out->batch; ++d)
+    SAMBA_RETURN_IF_ERROR(sambaCheckDim(3, "the indices", indices, d, x->dims[d]));
+  return sambaCheckRank(4, "the indices", indices, 0, SAMBA_MAX_RANK + 1 + out->batch - x->rank);
+}
+
+static SambaStatus inferTake(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *indices = &call->operands[1];
+  Take take;
+  SAMBA_RETURN_IF_ERROR(takeOf(call, &take));
+  out->dtype = x->dtype;
+  for (uint32_t d = 0; d < take.dim; ++d)
+    out->dims[out->rank++] = x->dims[d];
+  for (uint32_t d = take.batch; d < indices->rank; ++d)
+    out->dims[out->rank++] = indices->dims[d];
+  for (uint32_t d = take.dim + 1; d < x->rank; ++d)
+    out->dims[out->rank++] = x->dims[d];
+  return NULL;
+}
+
+/* One slice per index. embedding and index_select, too, are this: their dim is absent (0) or given,
+ * batch_dims absent. */
+static SambaStatus stagesTake(const SambaOperatorCall *call, SambaStageGraph *graph,
+                              const uint32_t *operands, const uint32_t *results,
+                              const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *indices = &call->operands[1];
+
+  Take take;
+  SAMBA_RETURN_IF_ERROR(takeOf(call, &take));
+  uint32_t wrapped =
+      sambaStageWrapIndices(graph, call->operator->name, layer, operands[1], x->dims[take.dim]);
+  SambaStageBuilder b;
+  sambaStageBeginElementwise(&b, graph, call->operator->name, layer, results[0]);
+  uint16_t value = sambaStageOperand(&b, operands[0]);
+  uint16_t index = sambaStageOperand(&b, wrapped);
+  for (uint32_t d = 0; d < x->rank; ++d)
+    if (d != take.dim)
+      sambaStageAxis(&b, value, d)->coefficients[d < take.dim ? d : d + take.inner - 1] = 1;
+  for (uint32_t d = 0; d < indices->rank; ++d)
+    sambaStageAxis(&b, index, d)->coefficients[d < take.batch ? d : d - take.batch + take.dim] = 1;
+  b.stage.operands[value].index_operand = index;
+  b.stage.operands[value].index_axis = take.dim;
+  sambaStageEnd(&b, value);
+
+  return NULL;
+}
+
+static const SambaAttributeRow takeAttributes[] = {
+    {"dim", SAMBA_ATTRIBUTE_INT, true, "negative: from the end"},
+    {"batch_dims", SAMBA_ATTRIBUTE_INT, false, "leading dimensions that both have; default 0"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_take = {.operator = {.name = "take",
+                                                             .minimum_operands = 2,
+                                                             .maximum_operands = 2,
+                                                             .attributes = takeAttributes,
+                                                             .result_count = 1,
+                                                             .infer = inferTake,
+                                                             .stages = stagesTake},
+                                                .dtypes = SAMBA_SET_ANY};
+
+/* --- embedding: take along dimension 0 --- */
+
+static SambaStatus inferEmbedding(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *weight = &call->operands[0];
+  const SambaTensorType *indices = &call->operands[1];
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, SAMBA_SET_INDEX));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the weight", weight, 1, SAMBA_MAX_RANK));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckRank(3, "the indices", indices, 0, SAMBA_MAX_RANK + 1 - weight->rank));
+  *out = *indices;
+  out->dtype = weight->dtype;
+  for (uint32_t d = 1; d < weight->rank; ++d)
+    out->dims[out->rank++] = weight->dims[d];
+  return NULL;
+}
+
+const SambaOperatorRow sambaOperatorRow_embedding = {.operator = {.name = "embedding",
+                                                                  .minimum_operands = 2,
+                                                                  .maximum_operands = 2,
+                                                                  .attributes = sambaNoAttributes,
+                                                                  .result_count = 1,
+                                                                  .infer = inferEmbedding,
+                                                                  .stages = stagesTake},
+                                                     .dtypes = SAMBA_SET_ANY};
+
+/* --- index_select: take by a list --- */
+
+static SambaStatus inferIndexSelect(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *indices = &call->operands[1];
+  uint32_t axis;
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, SAMBA_SET_INDEX));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the indices", indices, 1, 1));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &axis));
+  *out = *x;
+  out->dims[axis] = indices->dims[0];
+  return NULL;
+}
+
+const SambaOperatorRow sambaOperatorRow_index_select = {
+    .operator = {.name = "index_select",
+                 .minimum_operands = 2,
+                 .maximum_operands = 2,
+                 .attributes = sambaDimAttributes,
+                 .result_count = 1,
+                 .infer = inferIndexSelect,
+                 .stages = stagesTake},
+    .dtypes = SAMBA_SET_ANY};

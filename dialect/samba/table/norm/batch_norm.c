@@ -1,0 +1,167 @@
+/* Batch normalization, with given statistics and with the batch's own.
+ *
+ * x[N, C, ..], weight, bias, mean, variance: (C1) x has a float dtype, parameters have x's dtype or
+ * f32; (C2) x has rank 2 or more; (C3) the parameters are [C].
+ *
+ * Numerics, all in f32 with one rounding to each result's dtype at the end: s = (1 / sqrt(variance
+ * + eps)) * weight per channel; result = (x - mean) * s + bias. In training mean = sum / n and
+ * variance = sum of (x - mean)^2 / n over all dimensions but the channels, and the running
+ * statistics are old * momentum + new * (1 - momentum), each operation rounded. */
+#include "dialect/samba/table/core/compose.h"
+#include "dialect/samba/table/core/expansion.h"
+
+SambaStatus sambaCheckNormParameter(const SambaOperatorCall *call, unsigned constraint,
+                                    uint32_t operand, const char *what, uint32_t rank,
+                                    const int64_t *dims) {
+  const SambaTensorType *type = &call->operands[operand];
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckDType(1, what, type->dtype, 1u << SAMBA_DTYPE_F32 | 1u << call->operands[0].dtype));
+  return sambaCheckShape(constraint, what, type, rank, dims);
+}
+
+static SambaStatus inferBatchNorm(const SambaOperatorCall *call, SambaTensorType *out) {
+  static const char *const names[] = {"", "the weight", "the bias", "the mean", "the variance"};
+  const SambaTensorType *x = &call->operands[0];
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the input", x, 2, SAMBA_MAX_RANK));
+  for (uint32_t i = 1; i < 5; ++i)
+    SAMBA_RETURN_IF_ERROR(sambaCheckNormParameter(call, 3, i, names[i], 1, &x->dims[1]));
+  out[0] = *x;
+  for (uint32_t i = 1; i < call->operator->result_count; ++i)
+    out[i] = call->operands[i % 2 ? 3 : 4]; /* running mean and variance, mean, variance */
+  return NULL;
+}
+
+/* The two last stages: mean and variance are read at [C] or, as statistics of x, at [1, C,
+ * 1 ..]. */
+static void normalize(const SambaComposition *c, const SambaOperatorCall *call,
+                      const uint32_t *operands, uint32_t result, uint32_t mean, uint32_t variance) {
+  uint32_t channel = c->graph->tensors[mean].rank == 1 ? 0 : 1;
+  uint32_t alone[] = {0};
+  uint32_t second[] = {1};
+  SambaStageBuilder b;
+  uint32_t scale = sambaStageIntermediate(c->graph, SAMBA_DTYPE_F32, 1, &call->operands[0].dims[1]);
+
+  sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, scale);
+  uint16_t value = sambaStageOperand(&b, variance);
+  uint16_t weight = sambaStageMappedOperand(&b, operands[1], alone);
+  sambaStageAxis(&b, value, channel)->coefficients[0] = 1;
+  double epsilon = sambaOperatorCallFloat(call, "eps", 1e-5);
+  value = sambaLane2(&b, SAMBA_LANE_ADD, value, sambaLaneFloat(&b, epsilon));
+  sambaStageEnd(&b,
+                sambaLane2(&b, SAMBA_LANE_MUL, sambaLane1(&b, SAMBA_LANE_RSQRT, value), weight));
+
+  sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, result);
+  uint16_t x = sambaStageBroadcastOperand(&b, operands[0]);
+  uint16_t middle = sambaStageOperand(&b, mean);
+  uint16_t factor = sambaStageMappedOperand(&b, scale, second);
+  uint16_t bias = sambaStageMappedOperand(&b, operands[2], second);
+  sambaStageAxis(&b, middle, channel)->coefficients[1] = 1;
+  value = sambaLane2(&b, SAMBA_LANE_MUL, sambaLane2(&b, SAMBA_LANE_SUB, x, middle), factor);
+  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_ADD, value, bias));
+}
+
+static SambaStatus stagesBatchNorm(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                   const uint32_t *operands, const uint32_t *results,
+                                   const char *layer) {
+  SambaComposition c = {graph, call->operator->name, layer};
+  normalize(&c, call, operands, results[0], operands[3], operands[4]);
+  return NULL;
+}
+
+/* A parameter [C] in f32 that broadcasts against x. */
+static uint32_t parameter(SambaExpansion *e, const SambaTensorType *x, uint32_t value) {
+  int64_t dims[SAMBA_MAX_RANK];
+  dims[0] = x->dims[1];
+  for (uint32_t axis = 1; axis + 1 < x->rank; ++axis)
+    dims[axis] = 1;
+  return sambaExpandReshape(e, sambaExpandCast(e, value, SAMBA_DTYPE_F32), x->rank - 1, dims);
+}
+
+/* The same steps with the same roundings, through memory. */
+static SambaStatus decomposeBatchNorm(const SambaOperatorCall *call, SambaExpansion *e,
+                                      const uint32_t *operands, uint32_t *out_results) {
+  const SambaTensorType *x = &call->operands[0];
+  uint32_t variance = sambaExpandCast(e, operands[4], SAMBA_DTYPE_F32);
+  uint32_t weight = sambaExpandCast(e, operands[1], SAMBA_DTYPE_F32);
+  variance = sambaExpandWithNumber(e, "add", variance, sambaOperatorCallFloat(call, "eps", 1e-5));
+  uint32_t scale = sambaExpandBinary(e, "mul", sambaExpandUnary(e, "rsqrt", variance), weight);
+  uint32_t centered = sambaExpandBinary(e, "sub", sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32),
+                                        parameter(e, x, operands[3]));
+  uint32_t scaled = sambaExpandBinary(e, "mul", centered, parameter(e, x, scale));
+  out_results[0] = sambaExpandCast(
+      e, sambaExpandBinary(e, "add", scaled, parameter(e, x, operands[2])), x->dtype);
+  return NULL;
+}
+
+static const SambaAttributeRow batchAttributes[] = {
+    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"}, {0}};
+const SambaOperatorRow sambaOperatorRow_batch_norm = {.operator = {.name = "batch_norm",
+                                                                   .minimum_operands = 5,
+                                                                   .maximum_operands = 5,
+                                                                   .attributes = batchAttributes,
+                                                                   .result_count = 1,
+                                                                   .infer = inferBatchNorm,
+                                                                   .stages = stagesBatchNorm,
+                                                                   .decompose = decomposeBatchNorm},
+                                                      .dtypes = SAMBA_SET_FLOAT};
+
+/* running * momentum + statistic * (1 - momentum), or with no running operand the statistic [1, C,
+ * 1 ..] as [C]. */
+static void statistic(const SambaComposition *c, double momentum, const uint32_t *running,
+                      uint32_t from, uint32_t result) {
+  SambaStageBuilder b;
+  sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, result);
+  uint16_t value = sambaStageOperand(&b, from);
+  uint16_t old = running ? sambaStageBroadcastOperand(&b, *running) : 0;
+  sambaStageAxis(&b, value, 1)->coefficients[0] = 1;
+  if (running) {
+    value = sambaLane2(&b, SAMBA_LANE_MUL, value, sambaLaneFloat(&b, 1 - momentum));
+    value = sambaLane2(&b, SAMBA_LANE_ADD,
+                       sambaLane2(&b, SAMBA_LANE_MUL, old, sambaLaneFloat(&b, momentum)), value);
+  }
+  sambaStageEndRounded(&b, value);
+}
+
+static SambaStatus stagesTraining(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                  const uint32_t *operands, const uint32_t *results,
+                                  const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  SambaComposition c = {graph, call->operator->name, layer};
+  double momentum = sambaOperatorCallFloat(call, "momentum", 0.9);
+  int64_t count = sambaTensorTypeElements(x) / x->dims[1];
+  bool reduced[SAMBA_MAX_RANK];
+
+  for (uint32_t axis = 0; axis < x->rank; ++axis)
+    reduced[axis] = axis != 1;
+  uint32_t mean = sambaComposeDivide(
+      &c,
+      sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_PLAIN, 0),
+      count);
+  uint32_t variance =
+      sambaComposeDivide(&c,
+                         sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
+                                            SAMBA_REDUCE_DEVIATION, mean),
+                         count);
+  normalize(&c, call, operands, results[0], mean, variance);
+  statistic(&c, momentum, &operands[3], mean, results[1]);
+  statistic(&c, momentum, &operands[4], variance, results[2]);
+  statistic(&c, momentum, NULL, mean, results[3]);
+  statistic(&c, momentum, NULL, variance, results[4]);
+
+  return NULL;
+}
+
+static const SambaAttributeRow trainingAttributes[] = {
+    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"},
+    {"momentum", SAMBA_ATTRIBUTE_FLOAT, false, "the share of the old statistics; default 0.9"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_batch_norm_training = {
+    .operator = {.name = "batch_norm_training",
+                 .minimum_operands = 5,
+                 .maximum_operands = 5,
+                 .attributes = trainingAttributes,
+                 .result_count = 5,
+                 .infer = inferBatchNorm,
+                 .stages = stagesTraining},
+    .dtypes = SAMBA_SET_FLOAT};

@@ -1,0 +1,352 @@
+/* Normalizations over dimensions of x itself.
+ *
+ * All: (C1) x has a float dtype; parameters have x's dtype or f32.
+ * layer_norm, native_layer_norm, rms_norm: (C2) normalized_shape is the last dimensions of x, at
+ * least one; (C3) the parameters have that X
+ *
+ * Numerics, all in f32 with one rounding to x's dtype at the end: mean = sum / n; variance = sum of
+ * (x - mean)^2 / n; result = (x - mean) * (1 / sqrt(variance + eps)) * weight + bias, each
+ * operation rounded. mean_variance_norm is (x - mean) / (sqrt(variance) + eps). */
+#include "dialect/samba/table/core/compose.h"
+#include "dialect/samba/table/core/expansion.h"
+
+static SambaStatus inferLastDimensions(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaAttribute *shape = sambaOperatorCallFind(call, "normalized_shape");
+  size_t count = shape->value.integers.size;
+
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
+  bool ok = count >= 1 && count <= x->rank;
+  for (size_t i = 0; ok && i < count; ++i)
+    ok = shape->value.integers.data[i] == x->dims[x->rank - count + i];
+  if (!ok) {
+    char buffer[160];
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "(C2) attribute 'normalized_shape' must be the last dimensions of the input, which is %s",
+        sambaTensorTypeFormat(x, buffer));
+  }
+
+  static const char *const names[] = {"", "the weight", "the bias"};
+  for (uint32_t i = 1; i < call->operand_count; ++i)
+    SAMBA_RETURN_IF_ERROR(
+        sambaCheckNormParameter(call, 3, i, names[i], (uint32_t)count, &x->dims[x->rank - count]));
+  *out = *x;
+  if (call->operator->result_count == 1)
+    return NULL;
+  const SambaAttribute *dtype = sambaOperatorCallFind(call, "dtype");
+  out[1] = *x;
+  for (uint32_t axis = x->rank - (uint32_t)count; axis < x->rank; ++axis)
+    out[1].dims[axis] = 1;
+  out[1].dtype = dtype ? dtype->value.dtype : x->dtype;
+  out[2] = out[1];
+
+  return sambaCheckDType(4, "attribute 'dtype'", out[1].dtype, SAMBA_SET_FLOAT);
+}
+
+/* The flags of the last `count` axes; returns how many elements they span. */
+static int64_t lastAxes(const SambaTensorType *x, size_t count, bool *out_reduced) {
+  int64_t elements = 1;
+  for (uint32_t axis = 0; axis < x->rank; ++axis)
+    if ((out_reduced[axis] = axis + count >= x->rank))
+      elements *= x->dims[axis];
+  return elements;
+}
+
+static SambaStatus stagesLayerNorm(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                   const uint32_t *operands, const uint32_t *results,
+                                   const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  SambaComposition c = {graph, call->operator->name, layer};
+  bool reduced[SAMBA_MAX_RANK];
+  int64_t count =
+      lastAxes(x, sambaOperatorCallFind(call, "normalized_shape")->value.integers.size, reduced);
+  uint32_t mean = sambaComposeDivide(
+      &c,
+      sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_PLAIN, 0),
+      count);
+  uint32_t squares = sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
+                                        SAMBA_REDUCE_DEVIATION, mean);
+  uint32_t inverse =
+      sambaComposeInverseDeviation(&c, squares, count, sambaOperatorCallFloat(call, "eps", 1e-5));
+  SambaStageBuilder b;
+
+  sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
+  uint16_t values[5] = {sambaStageBroadcastOperand(&b, operands[0]),
+                        sambaStageBroadcastOperand(&b, mean),
+                        sambaStageBroadcastOperand(&b, inverse)};
+  for (uint32_t i = 1; i < call->operand_count; ++i)
+    values[2 + i] = sambaStageBroadcastOperand(&b, operands[i]);
+  uint16_t value = sambaLane2(&b, SAMBA_LANE_MUL,
+                              sambaLane2(&b, SAMBA_LANE_SUB, values[0], values[1]), values[2]);
+  if (call->operand_count > 1)
+    value = sambaLane2(&b, SAMBA_LANE_MUL, value, values[3]);
+  if (call->operand_count > 2)
+    value = sambaLane2(&b, SAMBA_LANE_ADD, value, values[4]);
+  sambaStageEndRounded(&b, value);
+  if (call->operator->result_count == 3) {
+    sambaStageConvert(graph, c.name, layer, mean, results[1]);
+    sambaStageConvert(graph, c.name, layer, inverse, results[2]);
+  }
+
+  return NULL;
+}
+
+/* layer_norm and the statistics one after the other, with the same roundings. */
+static SambaStatus decomposeNativeLayerNorm(const SambaOperatorCall *call, SambaExpansion *e,
+                                            const uint32_t *operands, uint32_t *out_results) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaAttribute *shape = sambaOperatorCallFind(call, "normalized_shape");
+  const SambaAttribute *dtype = sambaOperatorCallFind(call, "dtype");
+  size_t count = shape->value.integers.size;
+  SambaDType statistics = dtype ? dtype->value.dtype : x->dtype;
+  double epsilon = sambaOperatorCallFloat(call, "eps", 1e-5);
+  int64_t dims[SAMBA_MAX_RANK];
+
+  for (size_t i = 0; i < count; ++i)
+    dims[i] = (int64_t)(x->rank - count + i);
+  SambaAttribute normalized[] = {*shape, sambaFloatAttribute("eps", epsilon)};
+  SambaAttribute reduced[] = {sambaIntsAttribute("dim", dims, count),
+                              sambaBoolAttribute("keepdim", true)};
+  uint32_t wide = sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32);
+  uint32_t mean = sambaExpandCall(e, "mean", 1, &wide, 2, reduced);
+  uint32_t centered = sambaExpandBinary(e, "sub", wide, mean);
+  uint32_t squares = sambaExpandBinary(e, "mul", centered, centered);
+  uint32_t variance = sambaExpandCall(e, "mean", 1, &squares, 2, reduced);
+  uint32_t inverse =
+      sambaExpandUnary(e, "rsqrt", sambaExpandWithNumber(e, "add", variance, epsilon));
+  out_results[0] = sambaExpandCall(e, "layer_norm", call->operand_count, operands, 2, normalized);
+  out_results[1] = sambaExpandCast(e, mean, statistics);
+  out_results[2] = sambaExpandCast(e, inverse, statistics);
+
+  return NULL;
+}
+
+static SambaStatus stagesRmsNorm(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                 const uint32_t *operands, const uint32_t *results,
+                                 const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  SambaComposition c = {graph, call->operator->name, layer};
+  bool reduced[SAMBA_MAX_RANK];
+  int64_t count =
+      lastAxes(x, sambaOperatorCallFind(call, "normalized_shape")->value.integers.size, reduced);
+  uint32_t squares =
+      sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_SQUARE, 0);
+  uint32_t inverse =
+      sambaComposeInverseDeviation(&c, squares, count, sambaOperatorCallFloat(call, "eps", 1e-5));
+  SambaStageBuilder b;
+
+  sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
+  uint16_t input = sambaStageBroadcastOperand(&b, operands[0]);
+  uint16_t factor = sambaStageBroadcastOperand(&b, inverse);
+  uint16_t weight = 0;
+  if (call->operand_count > 1)
+    weight = sambaStageBroadcastOperand(&b, operands[1]);
+  uint16_t value = sambaLane2(&b, SAMBA_LANE_MUL, input, factor);
+  if (call->operand_count > 1)
+    value = sambaLane2(&b, SAMBA_LANE_MUL, value, weight);
+  sambaStageEndRounded(&b, value);
+
+  return NULL;
+}
+
+static const SambaAttributeRow shapeAttributes[] = {
+    {"normalized_shape", SAMBA_ATTRIBUTE_INTS, true, "the last dimensions of x"},
+    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_layer_norm = {.operator = {.name = "layer_norm",
+                                                                   .minimum_operands = 1,
+                                                                   .maximum_operands = 3,
+                                                                   .attributes = shapeAttributes,
+                                                                   .result_count = 1,
+                                                                   .infer = inferLastDimensions,
+                                                                   .stages = stagesLayerNorm},
+                                                      .dtypes = SAMBA_SET_FLOAT};
+static const SambaAttributeRow statisticsAttributes[] = {
+    {"normalized_shape", SAMBA_ATTRIBUTE_INTS, true, "the last dimensions of x"},
+    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"},
+    {"dtype", SAMBA_ATTRIBUTE_DTYPE, false, "of the statistics; default x's"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_native_layer_norm = {
+    .operator = {.name = "native_layer_norm",
+                 .minimum_operands = 1,
+                 .maximum_operands = 3,
+                 .attributes = statisticsAttributes,
+                 .result_count = 3,
+                 .infer = inferLastDimensions,
+                 .stages = stagesLayerNorm,
+                 .decompose = decomposeNativeLayerNorm},
+    .dtypes = SAMBA_SET_FLOAT};
+const SambaOperatorRow sambaOperatorRow_rms_norm = {.operator = {.name = "rms_norm",
+                                                                 .minimum_operands = 1,
+                                                                 .maximum_operands = 2,
+                                                                 .attributes = shapeAttributes,
+                                                                 .result_count = 1,
+                                                                 .infer = inferLastDimensions,
+                                                                 .stages = stagesRmsNorm},
+                                                    .dtypes = SAMBA_SET_FLOAT};
+
+static SambaStatus inferGroupNorm(const SambaOperatorCall *call, SambaTensorType *out) {
+  static const char *const names[] = {"", "the weight", "the bias"};
+  const SambaTensorType *x = &call->operands[0];
+  int64_t groups = sambaOperatorCallInt(call, "num_groups", 1);
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the input", x, 2, SAMBA_MAX_RANK - 1));
+  if (groups < 1 || x->dims[1] % groups)
+    return sambaStatusMake(SAMBA_INVALID, "(C3) %lld groups do not divide %lld channels",
+                           (long long)groups, (long long)x->dims[1]);
+  for (uint32_t i = 1; i < call->operand_count; ++i)
+    SAMBA_RETURN_IF_ERROR(sambaCheckNormParameter(call, 4, i, names[i], 1, &x->dims[1]));
+  *out = *x;
+  return NULL;
+}
+
+/* Maps axes of x [N, C, ..] to the dimensions of [N, group, channel, ..]. */
+static void mapGrouped(SambaStageBuilder *b, uint16_t operand, uint32_t rank, int64_t channels,
+                       const uint32_t *dims) {
+  sambaStageAxis(b, operand, 0)->coefficients[dims[0]] = 1;
+  sambaStageAxis(b, operand, 1)->coefficients[dims[1]] = channels;
+  for (uint32_t axis = 1; axis < rank; ++axis)
+    sambaStageAxis(b, operand, axis)->coefficients[dims[axis + 1]] = 1;
+}
+
+/* A sum over channel and spatial dimensions per (n, group): of x, or of (x - mean)^2 with mean [N,
+ * G]. */
+static uint32_t groupSum(const SambaComposition *c, uint32_t x, int64_t groups, bool deviation,
+                         uint32_t mean) {
+  SambaStageTensor type = c->graph->tensors[x];
+  int64_t channels = type.dims[1] / groups;
+  uint32_t result =
+      sambaStageIntermediate(c->graph, SAMBA_DTYPE_F32, 2, (int64_t[]){type.dims[0], groups});
+  SambaStageBuilder b;
+
+  sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, result);
+  uint32_t dims[SAMBA_MAX_RANK + 1] = {0, 1, sambaStageDim(&b, channels, true)};
+  for (uint32_t axis = 2; axis < type.rank; ++axis)
+    dims[axis + 1] = sambaStageDim(&b, type.dims[axis], true);
+  uint16_t value = sambaStageOperand(&b, x);
+  mapGrouped(&b, value, type.rank, channels, dims);
+  if (deviation) {
+    value = sambaLane2(&b, SAMBA_LANE_SUB, value, sambaStageMappedOperand(&b, mean, dims));
+    value = sambaLane2(&b, SAMBA_LANE_MUL, value, value);
+  }
+
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
+  return result;
+}
+
+/* The result is written as [N, group, channel, ..], another shape of the same bytes. */
+static SambaStatus stagesGroupNorm(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                   const uint32_t *operands, const uint32_t *results,
+                                   const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  SambaComposition c = {graph, call->operator->name, layer};
+  int64_t groups = sambaOperatorCallInt(call, "num_groups", 1);
+  int64_t channels = x->dims[1] / groups;
+  int64_t count = sambaTensorTypeElements(x) / x->dims[0] / groups;
+  uint32_t mean = sambaComposeDivide(&c, groupSum(&c, operands[0], groups, false, 0), count);
+  uint32_t inverse = sambaComposeInverseDeviation(&c, groupSum(&c, operands[0], groups, true, mean),
+                                                  count, sambaOperatorCallFloat(call, "eps", 1e-5));
+  int64_t shape[SAMBA_MAX_RANK] = {x->dims[0], groups, channels};
+  uint32_t dims[SAMBA_MAX_RANK];
+
+  memcpy(&shape[3], &x->dims[2], (x->rank - 2) * sizeof *shape);
+  uint32_t grouped = sambaStageIntermediate(graph, x->dtype, x->rank + 1, shape);
+  SambaStageBuilder b;
+  sambaStageBeginElementwise(&b, graph, c.name, layer, grouped);
+  for (uint32_t axis = 0; axis <= x->rank; ++axis)
+    dims[axis] = axis;
+  uint16_t input = sambaStageOperand(&b, operands[0]);
+  uint16_t values[5];
+  mapGrouped(&b, input, x->rank, channels, dims);
+  values[0] = sambaStageMappedOperand(&b, mean, dims);
+  values[1] = sambaStageMappedOperand(&b, inverse, dims);
+
+  for (uint32_t i = 1; i < call->operand_count; ++i) {
+    values[1 + i] = sambaStageOperand(&b, operands[i]);
+    sambaStageAxis(&b, values[1 + i], 0)->coefficients[1] = channels;
+    sambaStageAxis(&b, values[1 + i], 0)->coefficients[2] = 1;
+  }
+
+  uint16_t value =
+      sambaLane2(&b, SAMBA_LANE_MUL, sambaLane2(&b, SAMBA_LANE_SUB, input, values[0]), values[1]);
+  if (call->operand_count > 1)
+    value = sambaLane2(&b, SAMBA_LANE_MUL, value, values[2]);
+  if (call->operand_count > 2)
+    value = sambaLane2(&b, SAMBA_LANE_ADD, value, values[3]);
+  sambaStageEndRounded(&b, value);
+  graph->tensors[results[0]].alias_of = grouped + 1;
+
+  return NULL;
+}
+
+static const SambaAttributeRow groupAttributes[] = {
+    {"num_groups", SAMBA_ATTRIBUTE_INT, true, "divides the channels"},
+    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_group_norm = {.operator = {.name = "group_norm",
+                                                                   .minimum_operands = 1,
+                                                                   .maximum_operands = 3,
+                                                                   .attributes = groupAttributes,
+                                                                   .result_count = 1,
+                                                                   .infer = inferGroupNorm,
+                                                                   .stages = stagesGroupNorm},
+                                                      .dtypes = SAMBA_SET_FLOAT};
+
+static SambaStatus inferMeanVariance(const SambaOperatorCall *call, SambaTensorType *out) {
+  bool reduced[SAMBA_MAX_RANK];
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", call->operands[0].dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
+  *out = call->operands[0];
+  return NULL;
+}
+
+static SambaStatus stagesMeanVariance(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                      const uint32_t *operands, const uint32_t *results,
+                                      const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  SambaComposition c = {graph, call->operator->name, layer};
+  bool reduced[SAMBA_MAX_RANK];
+
+  SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
+  int64_t count = 1;
+  for (uint32_t axis = 0; axis < x->rank; ++axis)
+    count *= reduced[axis] ? x->dims[axis] : 1;
+  uint32_t mean = sambaComposeDivide(
+      &c,
+      sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_PLAIN, 0),
+      count);
+  uint32_t squares = sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
+                                        SAMBA_REDUCE_DEVIATION, mean);
+  SambaStageBuilder b;
+  SambaStageTensor like = graph->tensors[squares];
+  uint32_t deviation = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, like.rank, like.dims);
+  sambaStageBeginElementwise(&b, graph, c.name, layer, deviation);
+  uint16_t value = sambaStageBroadcastOperand(&b, squares);
+  value = sambaLane1(&b, SAMBA_LANE_SQRT,
+                     sambaLane2(&b, SAMBA_LANE_DIV, value, sambaLaneFloat(&b, (double)count)));
+  double epsilon = sambaOperatorCallFloat(call, "eps", 1e-9);
+  sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_ADD, value, sambaLaneFloat(&b, epsilon)));
+
+  sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
+  uint16_t input = sambaStageBroadcastOperand(&b, operands[0]);
+  uint16_t middle = sambaStageBroadcastOperand(&b, mean);
+  uint16_t divisor = sambaStageBroadcastOperand(&b, deviation);
+  sambaStageEndRounded(
+      &b, sambaLane2(&b, SAMBA_LANE_DIV, sambaLane2(&b, SAMBA_LANE_SUB, input, middle), divisor));
+  return NULL;
+}
+
+static const SambaAttributeRow meanVarianceAttributes[] = {
+    {"dim", SAMBA_ATTRIBUTE_INTS, false, "the dimensions; absent or empty: all"},
+    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-9"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_mean_variance_norm = {
+    .operator = {.name = "mean_variance_norm",
+                 .minimum_operands = 1,
+                 .maximum_operands = 1,
+                 .attributes = meanVarianceAttributes,
+                 .result_count = 1,
+                 .infer = inferMeanVariance,
+                 .stages = stagesMeanVariance},
+    .dtypes = SAMBA_SET_FLOAT};

@@ -1,0 +1,158 @@
+/* Divisions by norms: of a vector along a dimension, of neighbouring channels.
+ *
+ * Both: (C1) x has a float dtype. normalize: (C2) dim names a dimension, (C3) p is positive and
+ * finite. local_response_norm x[N, C, ..]: (C2) x has rank 2 or more; (C3) size is 1 or more; (C4)
+ * before, the channels of the window in front of the element's own, is 0 to size - 1, size / 2 by
+ * default.
+ *
+ * Numerics, all in f32 with one rounding at the end: x / max((sum of |x|^p)^(1/p), eps), p = 2 by
+ * products and a square root; x / (k + (alpha / size) * sum of x^2)^beta, the sum in ascending
+ * order of channels. */
+#include "dialect/samba/table/core/compose.h"
+
+#include <math.h>
+
+static SambaStatus inferNormalize(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  double p = sambaOperatorCallFloat(call, "p", 2);
+  uint32_t axis;
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &axis));
+  if (!(p > 0) || isinf(p))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "(C3) attribute 'p' is %g, but must be positive and finite", p);
+  *out = *x;
+  return NULL;
+}
+
+static SambaStatus stagesNormalize(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                   const uint32_t *operands, const uint32_t *results,
+                                   const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  const char *name = call->operator->name;
+  double p = sambaOperatorCallFloat(call, "p", 2);
+  uint32_t axis, dims[SAMBA_MAX_RANK];
+
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &axis));
+  SambaTensorType type = *x;
+  type.dims[axis] = 1;
+  uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, type.rank, type.dims);
+  uint32_t norm = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, type.rank, type.dims);
+  SambaStageBuilder b;
+  sambaStageBegin(&b, graph, name, layer, sum);
+  for (uint32_t d = 0; d < x->rank; ++d)
+    if (d != axis)
+      b.stage.output.axes[d].coefficients[dims[d] = sambaStageDim(&b, x->dims[d], false)] = 1;
+  dims[axis] = sambaStageDim(&b, x->dims[axis], true);
+  uint16_t value = sambaStageMappedOperand(&b, operands[0], dims);
+  if (p == 2)
+    value = sambaLane2(&b, SAMBA_LANE_MUL, value, value);
+  else
+    value = sambaLane1(&b, SAMBA_LANE_ABS, value);
+  if (p != 1 && p != 2)
+    value = sambaLane2(&b, SAMBA_LANE_POW, value, sambaLaneFloat(&b, p));
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
+
+  sambaStageBeginElementwise(&b, graph, name, layer, norm);
+  value = sambaStageBroadcastOperand(&b, sum);
+  if (p == 2)
+    value = sambaLane1(&b, SAMBA_LANE_SQRT, value);
+  else if (p != 1)
+    value = sambaLane2(&b, SAMBA_LANE_POW, value, sambaLaneFloat(&b, 1 / p));
+  double epsilon = sambaOperatorCallFloat(call, "eps", 1e-12);
+  sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_MAX, value, sambaLaneFloat(&b, epsilon)));
+
+  sambaStageBeginElementwise(&b, graph, name, layer, results[0]);
+  uint16_t input = sambaStageBroadcastOperand(&b, operands[0]);
+  uint16_t divisor = sambaStageBroadcastOperand(&b, norm);
+  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, input, divisor));
+
+  return NULL;
+}
+
+static const SambaAttributeRow normalizeAttributes[] = {
+    {"p", SAMBA_ATTRIBUTE_FLOAT, false, "default 2"},
+    {"dim", SAMBA_ATTRIBUTE_INT, true, "negative: from the end"},
+    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-12"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_normalize = {.operator = {.name = "normalize",
+                                                                  .minimum_operands = 1,
+                                                                  .maximum_operands = 1,
+                                                                  .attributes = normalizeAttributes,
+                                                                  .result_count = 1,
+                                                                  .infer = inferNormalize,
+                                                                  .stages = stagesNormalize},
+                                                     .dtypes = SAMBA_SET_FLOAT};
+
+static SambaStatus inferLocalResponse(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  int64_t size = sambaOperatorCallInt(call, "size", 1);
+  int64_t before = sambaOperatorCallInt(call, "before", size / 2);
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the input", x, 2, SAMBA_MAX_RANK));
+  if (size < 1 || size > (int64_t)1 << 40)
+    return sambaStatusMake(SAMBA_INVALID, "(C3) attribute 'size' is %lld, but must be 1 or more",
+                           (long long)size);
+  if (before < 0 || before >= size)
+    return sambaStatusMake(SAMBA_INVALID, "(C4) attribute 'before' is %lld, but must be 0 to %lld",
+                           (long long)before, (long long)size - 1);
+  *out = *x;
+  return NULL;
+}
+
+static SambaStatus stagesLocalResponse(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                       const uint32_t *operands, const uint32_t *results,
+                                       const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  const char *name = call->operator->name;
+  int64_t size = sambaOperatorCallInt(call, "size", 1);
+  int64_t before = sambaOperatorCallInt(call, "before", size / 2);
+  uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, x->rank, x->dims);
+  uint32_t dims[SAMBA_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
+  SambaStageBuilder b;
+
+  sambaStageBeginElementwise(&b, graph, name, layer, sum);
+  uint32_t window = sambaStageDim(&b, size, true);
+  uint16_t value = sambaStageMappedOperand(&b, operands[0], dims);
+  SambaAxisMap *channel = sambaStageAxis(&b, value, 1);
+  channel->coefficients[window] = 1;
+  channel->constant = -before;
+  if (size > 1)
+    sambaStageGuard(&b, value, 0);
+  sambaStageEnd(
+      &b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, sambaLane2(&b, SAMBA_LANE_MUL, value, value)));
+
+  double alpha = sambaOperatorCallFloat(call, "alpha", 1e-4);
+  double beta = sambaOperatorCallFloat(call, "beta", 0.75);
+
+  sambaStageBeginElementwise(&b, graph, name, layer, results[0]);
+  value = sambaStageBroadcastOperand(&b, sum);
+  uint16_t input = sambaStageBroadcastOperand(&b, operands[0]);
+  value = sambaLane2(&b, SAMBA_LANE_MUL, value, sambaLaneFloat(&b, alpha / (double)size));
+  value = sambaLane2(&b, SAMBA_LANE_ADD, value,
+                     sambaLaneFloat(&b, sambaOperatorCallFloat(call, "k", 1)));
+  value = sambaLane2(&b, SAMBA_LANE_POW, value, sambaLaneFloat(&b, beta));
+  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, input, value));
+
+  return NULL;
+}
+
+static const SambaAttributeRow responseAttributes[] = {
+    {"size", SAMBA_ATTRIBUTE_INT, true, "channels of a window"},
+    {"alpha", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-4"},
+    {"beta", SAMBA_ATTRIBUTE_FLOAT, false, "default 0.75"},
+    {"k", SAMBA_ATTRIBUTE_FLOAT, false, "default 1"},
+    {"before", SAMBA_ATTRIBUTE_INT, false,
+     "channels in front of the element's own; default size / 2"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_local_response_norm = {
+    .operator = {.name = "local_response_norm",
+                 .minimum_operands = 1,
+                 .maximum_operands = 1,
+                 .attributes = responseAttributes,
+                 .result_count = 1,
+                 .infer = inferLocalResponse,
+                 .stages = stagesLocalResponse},
+    .dtypes = SAMBA_SET_FLOAT};

@@ -1,0 +1,88 @@
+/* det: determinants, by Gaussian elimination; a composition.
+ *
+ * (C1) x has a float dtype; (C2) its last two dimensions are equal, 1 to 32. In each step the
+ * element of the first column that is largest in magnitude is the pivot (the first of equal ones);
+ * its row is taken out, the first row takes its place, and the pivot's multiples are subtracted.
+ * All in f32, rounded once. */
+#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/core/rows.h"
+
+enum { mostRows = 32 };
+
+static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the operand", x, 2, SAMBA_MAX_RANK));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDim(2, "the operand", x, x->rank - 1, x->dims[x->rank - 2]));
+  if (x->dims[x->rank - 1] > mostRows)
+    return sambaStatusMake(SAMBA_INVALID, "(C2) the matrices have %lld rows, but %d are the most",
+                           (long long)x->dims[x->rank - 1], mostRows);
+  *out = *x;
+  out->rank -= 2;
+  return NULL;
+}
+
+static uint32_t binary(SambaExpansion *e, const char *name, uint32_t a, uint32_t b) {
+  return sambaExpandBinary(e, name, a, b);
+}
+
+static uint32_t sumOfRows(SambaExpansion *e, uint32_t x) {
+  SambaAttribute attributes[] = {sambaIntsAttribute("dim", (int64_t[]){1}, 1),
+                                 sambaBoolAttribute("keepdim", true)};
+  return sambaExpandCall(e, "sum", 1, &x, 2, attributes);
+}
+
+static uint32_t where(SambaExpansion *e, uint32_t condition, uint32_t yes, uint32_t no) {
+  return sambaExpandCall(e, "where", 3, (uint32_t[]){condition, yes, no}, 0, NULL);
+}
+
+static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
+                             const uint32_t *operands, uint32_t *out_results) {
+  const SambaTensorType *x = &call->operands[0];
+  int64_t n = x->dims[x->rank - 1];
+  int64_t count = sambaTensorTypeElements(x) / (n * n);
+  uint32_t rows = sambaExpandReshape(e, sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32), 3,
+                                     (int64_t[]){count, n, n});
+  uint32_t one = sambaExpandScalar(e, SAMBA_DTYPE_F32, 1);
+  uint32_t zero = sambaExpandScalar(e, SAMBA_DTYPE_F32, 0);
+  uint32_t product = 0;
+
+  for (int64_t left = n; left > 0 && !e->status; --left) { /* rows: count x left x left */
+    uint32_t pivot = rows;
+    if (left > 1) {
+      uint32_t column = sambaExpandSlice(e, rows, 2, 0, 1, 1);
+      SambaAttribute dim = sambaIntAttribute("dim", 1);
+      uint32_t magnitude = sambaExpandUnary(e, "abs", column);
+      uint32_t chosen = sambaExpandCall(e, "hardmax", 1, &magnitude, 1, &dim);
+      chosen = binary(e, "ne", chosen, zero);
+      uint32_t pivot_row = sumOfRows(e, where(e, chosen, rows, zero));
+      uint32_t first = sambaExpandSlice(e, rows, 1, 0, 1, 1);
+      uint32_t others = sambaExpandSlice(e, where(e, chosen, first, rows), 1, 1, left - 1, 1);
+      pivot = sambaExpandSlice(e, pivot_row, 2, 0, 1, 1);
+      uint32_t divisor =
+          where(e, binary(e, "eq", pivot, zero), one, pivot); /* then all of the column is 0 */
+      uint32_t factor = binary(e, "div", sambaExpandSlice(e, others, 2, 0, 1, 1), divisor);
+      uint32_t subtracted =
+          binary(e, "mul", factor, sambaExpandSlice(e, pivot_row, 2, 1, left - 1, 1));
+      rows = binary(e, "sub", sambaExpandSlice(e, others, 2, 1, left - 1, 1), subtracted);
+      /* Two rows have changed places unless the pivot was in the first. */
+      pivot = where(e, sambaExpandSlice(e, chosen, 1, 0, 1, 1), pivot,
+                    sambaExpandUnary(e, "neg", pivot));
+    }
+    product = left == n ? pivot : binary(e, "mul", product, pivot);
+  }
+
+  if (!e->status)
+    out_results[0] = sambaExpandCast(e, sambaExpandReshape(e, product, x->rank - 2, x->dims),
+                                     call->operands[0].dtype);
+  return NULL;
+}
+
+const SambaOperatorRow sambaOperatorRow_det = {.operator = {.name = "det",
+                                                            .minimum_operands = 1,
+                                                            .maximum_operands = 1,
+                                                            .attributes = sambaNoAttributes,
+                                                            .result_count = 1,
+                                                            .infer = infer,
+                                                            .decompose = decompose},
+                                               .dtypes = SAMBA_SET_FLOAT};

@@ -1,0 +1,119 @@
+/* rotary_embedding x, cos, sin: each pair of elements turned by an angle. (C1) one float dtype;
+ * (C2) cos and sin have one shape, which broadcasts to x's; (C3) x's last dimension is even. Pairs
+ * are halves of the last dimension or neighbours (interleaved). Computed in f32, rounded once. */
+#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/core/stage_builder.h"
+
+#include <string.h>
+
+static SambaStatus inferRotary(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *cosine = &call->operands[1];
+  const SambaTensorType *sine = &call->operands[2];
+  char text[160], wanted[160];
+
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(1, "cos", cosine->dtype, "the input", x->dtype));
+  SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(1, "sin", sine->dtype, "the input", x->dtype));
+  SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, "sin", sine, cosine->rank, cosine->dims));
+  SAMBA_RETURN_IF_ERROR(sambaCheckBroadcast(2, x, cosine, out));
+  if (out->rank != x->rank || memcmp(out->dims, x->dims, x->rank * sizeof *x->dims) != 0)
+    return sambaStatusMake(SAMBA_INVALID, "(C2) cos is %s, which does not broadcast to %s",
+                           sambaTensorTypeFormat(cosine, text), sambaTensorTypeFormat(x, wanted));
+  if (x->rank == 0 || x->dims[x->rank - 1] % 2)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "(C3) the input is %s, but its last dimension must be even",
+                           sambaTensorTypeFormat(x, text));
+  return NULL;
+}
+
+/* Axes of `tensor` aligned with the last of x's; the last one is at first + step * its
+ * dimension. */
+static uint16_t part(SambaStageBuilder *b, uint32_t tensor, uint32_t rank, int64_t first,
+                     int64_t step) {
+  uint16_t operand = sambaStageOperand(b, tensor);
+  SambaStageTensor type = b->graph->tensors[tensor];
+  uint32_t shift = rank - type.rank;
+  for (uint32_t axis = 0; axis < type.rank; ++axis) {
+    SambaAxisMap *map = sambaStageAxis(b, operand, axis);
+    bool last = axis + shift + 1 == rank;
+    map->coefficients[axis + shift] = type.dims[axis] == 1 ? 0 : last ? step : 1;
+    map->constant = last && type.dims[axis] != 1 ? first : 0;
+  }
+  return operand;
+}
+
+/* One half of each pair after the other. */
+static SambaStatus stagesRotary(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                const uint32_t *operands, const uint32_t *results,
+                                const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  bool interleaved = sambaOperatorCallInt(call, "interleaved", 0) != 0;
+  uint32_t last = x->rank - 1;
+  int64_t half = x->dims[last] / 2;
+  int64_t step = interleaved ? 2 : 1;
+  int64_t second = interleaved ? 1 : half;
+
+  for (int side = 0; side < 2; ++side) {
+    SambaStageBuilder b;
+    sambaStageBegin(&b, graph, call->operator->name, layer, results[0]);
+    for (uint32_t axis = 0; axis < x->rank; ++axis)
+      b.stage.output.axes[axis]
+          .coefficients[sambaStageDim(&b, axis == last ? half : x->dims[axis], false)] =
+          axis == last ? step : 1;
+    int64_t mine = side ? second : 0;
+    int64_t other = side ? 0 : second;
+    b.stage.output.axes[last].constant = mine;
+    uint16_t own = part(&b, operands[0], x->rank, mine, step);
+    uint16_t partner = part(&b, operands[0], x->rank, other, step);
+    uint16_t cosine = part(&b, operands[1], x->rank, mine, step);
+    uint16_t sine = part(&b, operands[2], x->rank, mine, step);
+    uint16_t left = sambaLane2(&b, SAMBA_LANE_MUL, own, cosine);
+    uint16_t right = sambaLane2(&b, SAMBA_LANE_MUL, partner, sine);
+    sambaStageEndRounded(&b, sambaLane2(&b, side ? SAMBA_LANE_ADD : SAMBA_LANE_SUB, left, right));
+  }
+
+  return NULL;
+}
+
+/* The members of each pair exchanged, the one that comes first negated. */
+static uint32_t turned(SambaExpansion *e, uint32_t x, bool interleaved) {
+  SambaTensorType type = *sambaExpansionType(e, x);
+  SambaTensorType pairs = type;
+  uint32_t axis = type.rank - 1 + interleaved;
+  int64_t half = type.dims[type.rank - 1] / 2;
+  int64_t each = interleaved ? 1 : half;
+  if (interleaved)
+    pairs.dims[pairs.rank - 1] = half, pairs.dims[pairs.rank++] = 2;
+  x = sambaExpandReshape(e, x, pairs.rank, pairs.dims);
+  uint32_t parts[] = {sambaExpandUnary(e, "neg", sambaExpandSlice(e, x, axis, each, each, 1)),
+                      sambaExpandSlice(e, x, axis, 0, each, 1)};
+  return sambaExpandReshape(e, sambaExpandCat(e, 2, parts, axis), type.rank, type.dims);
+}
+
+/* The same roundings, through memory: x * cos + turned * sin. */
+static SambaStatus decomposeRotary(const SambaOperatorCall *call, SambaExpansion *e,
+                                   const uint32_t *operands, uint32_t *out_results) {
+  uint32_t f32[3];
+  for (int i = 0; i < 3; ++i)
+    f32[i] = sambaExpandCast(e, operands[i], SAMBA_DTYPE_F32);
+  uint32_t left = sambaExpandBinary(e, "mul", f32[0], f32[1]);
+  uint32_t other = turned(e, f32[0], sambaOperatorCallInt(call, "interleaved", 0) != 0);
+  uint32_t sum = sambaExpandBinary(e, "add", left, sambaExpandBinary(e, "mul", other, f32[2]));
+  out_results[0] = sambaExpandCast(e, sum, call->operands[0].dtype);
+  return NULL;
+}
+
+static const SambaAttributeRow rotaryAttributes[] = {
+    {"interleaved", SAMBA_ATTRIBUTE_BOOL, false, "pairs are neighbours; default false: halves"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_rotary_embedding = {
+    .operator = {.name = "rotary_embedding",
+                 .minimum_operands = 3,
+                 .maximum_operands = 3,
+                 .attributes = rotaryAttributes,
+                 .result_count = 1,
+                 .infer = inferRotary,
+                 .stages = stagesRotary,
+                 .decompose = decomposeRotary},
+    .dtypes = SAMBA_SET_FLOAT};

@@ -1,0 +1,267 @@
+/* Random numbers: functions of a seed and of the element's index alone, so no tiling, order or
+ * number of units changes them.
+ *
+ * The generator is Philox2x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC
+ * 2011): counter = (index low, index high xor seed high), key = seed low, index counting the
+ * result's elements in row-major order. Two 32-bit words come out. uniform, normal: (C1) the seed
+ * is a rank-0 i64; (C2) shape has 1 to 8 positive numbers, or none (rank 0); (C3) dtype is a float.
+ * bernoulli: (C1) the probabilities are floats; (C2) the seed is a rank-0 i64. dropout: (C1) x is a
+ * float; (C2) p is a rank-0 float; (C3) the seed is a rank-0 i64. multinomial: (C1) the weights are
+ * floats of (C2) rank 2; (C3) the seed is a rank-0 i64; (C4) num_samples is 1 or more; (C5) dtype
+ * is i32 or i64. */
+#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/core/stage_builder.h"
+
+static SambaStatus checkScalar(unsigned constraint, const char *what, const SambaTensorType *type,
+                               uint32_t dtypes) {
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(constraint, what, type->dtype, dtypes));
+  return sambaCheckRank(constraint, what, type, 0, 0);
+}
+static SambaStatus checkSeed(unsigned constraint, const SambaTensorType *type) {
+  return checkScalar(constraint, "the seed", type, 1u << SAMBA_DTYPE_I64);
+}
+
+static SambaDType dtypeOf(const SambaOperatorCall *call, SambaDType otherwise) {
+  const SambaAttribute *dtype = sambaOperatorCallFind(call, "dtype");
+  return dtype ? dtype->value.dtype : otherwise;
+}
+
+/* ---- The generator ---- */
+
+static uint16_t low32(SambaStageBuilder *b, uint16_t x) {
+  return sambaLane2(b, SAMBA_LANE_AND, x, sambaLaneNumber(b, x, 0xFFFFFFFFu));
+}
+static uint16_t high32(SambaStageBuilder *b, uint16_t x) {
+  return sambaLane2(b, SAMBA_LANE_SHRL, x, sambaLaneNumber(b, x, 32));
+}
+static uint16_t bitXor(SambaStageBuilder *b, uint16_t x, uint16_t y) {
+  return sambaLane2(b, SAMBA_LANE_XOR, x, y);
+}
+
+/* The element's row-major index, as i64. */
+static uint16_t elementIndex(SambaStageBuilder *b) {
+  uint16_t index = UINT16_MAX;
+  int64_t stride = 1;
+  for (uint32_t d = b->stage.dim_count; d-- > 0; stride *= b->stage.extents[d]) {
+    if (b->stage.extents[d] == 1)
+      continue;
+    uint16_t part = sambaLaneCounter(b, d, SAMBA_DTYPE_I64);
+    if (stride != 1)
+      part = sambaLane2(b, SAMBA_LANE_MUL, part, sambaLaneNumber(b, part, (double)stride));
+    index = index == UINT16_MAX ? part : sambaLane2(b, SAMBA_LANE_ADD, part, index);
+  }
+  return index;
+}
+
+/* Two words of 32 bits, each in an i64. */
+static void randomWords(SambaStageBuilder *b, uint16_t seed, uint16_t out_words[2]) {
+  enum { rounds = 10 };
+  uint16_t index = elementIndex(b);
+  uint16_t low;
+  uint16_t high = high32(b, seed);
+
+  if (index == UINT16_MAX) {
+    low = sambaLaneNumber(b, seed, 0);
+  } else {
+    low = low32(b, index);
+    high = bitXor(b, high32(b, index), high);
+  }
+
+  for (int round = 0; round < rounds; ++round) {
+    uint16_t product = sambaLane2(b, SAMBA_LANE_MUL, low, sambaLaneNumber(b, low, 0xD256D193u));
+    uint16_t key = low32(
+        b, sambaLane2(b, SAMBA_LANE_ADD, seed, sambaLaneNumber(b, seed, round * 2654435769.0)));
+    low = bitXor(b, bitXor(b, high32(b, product), high), key);
+    high = low32(b, product);
+  }
+
+  out_words[0] = low;
+  out_words[1] = high;
+}
+
+static uint16_t toFloat(SambaStageBuilder *b, uint16_t x) {
+  return sambaLaneCast(b, x, SAMBA_DTYPE_F32);
+}
+static uint16_t scaled(SambaStageBuilder *b, uint16_t x, double factor, double offset) {
+  uint16_t product = sambaLane2(b, SAMBA_LANE_MUL, x, sambaLaneFloat(b, factor));
+  return offset == 0 ? product : sambaLane2(b, SAMBA_LANE_ADD, product, sambaLaneFloat(b, offset));
+}
+
+/* ---- uniform, normal ---- */
+
+static SambaStatus inferShaped(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaAttribute *shape = sambaOperatorCallFind(call, "shape");
+  SAMBA_RETURN_IF_ERROR(checkSeed(1, &call->operands[0]));
+  if (shape->value.integers.size > SAMBA_MAX_RANK)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "(C2) attribute 'shape' has %zu numbers, but %d is the most",
+                           shape->value.integers.size, SAMBA_MAX_RANK);
+  *out = (SambaTensorType){.rank = (uint32_t)shape->value.integers.size};
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(2, call, "shape", out->rank, 1, 1, out->dims));
+  out->dtype = sambaOperatorCallFind(call, "dtype")->value.dtype;
+  return sambaCheckDType(3, "attribute 'dtype'", out->dtype, SAMBA_SET_FLOAT);
+}
+
+/* low + u * (high - low), u the first word's leading 24 bits as a fraction in [0, 1) */
+static uint16_t programUniform(const SambaOperatorCall *call, SambaStageBuilder *b,
+                               const uint16_t *seed) {
+  uint16_t words[2];
+  double low = sambaOperatorCallFloat(call, "low", 0);
+  double high = sambaOperatorCallFloat(call, "high", 1);
+  randomWords(b, *seed, words);
+  uint16_t fraction =
+      toFloat(b, sambaLane2(b, SAMBA_LANE_SHRL, words[0], sambaLaneNumber(b, words[0], 8)));
+  return scaled(b, scaled(b, fraction, 0x1p-24, 0), high - low, low);
+}
+
+/* Box and Muller: mean + std * sqrt(-2 ln u) * cos(2 pi v), u in (0, 1] and v in [0, 1] of 32 bits
+ * each */
+static uint16_t programNormal(const SambaOperatorCall *call, SambaStageBuilder *b,
+                              const uint16_t *seed) {
+  uint16_t words[2];
+  randomWords(b, *seed, words);
+  uint16_t angle = scaled(b, toFloat(b, words[1]), 6.283185307179586477 * 0x1p-32, 0);
+  uint16_t u = sambaLane2(b, SAMBA_LANE_ADD, words[0], sambaLaneNumber(b, words[0], 1));
+  uint16_t logarithm = sambaLane1(b, SAMBA_LANE_LOG, scaled(b, toFloat(b, u), 0x1p-32, 0));
+  uint16_t radius = sambaLane1(b, SAMBA_LANE_SQRT, scaled(b, logarithm, -2, 0));
+  uint16_t value = sambaLane2(b, SAMBA_LANE_MUL, radius, sambaLane1(b, SAMBA_LANE_COS, angle));
+  return scaled(b, value, sambaOperatorCallFloat(call, "std", 1),
+                sambaOperatorCallFloat(call, "mean", 0));
+}
+
+static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
+                          const uint32_t *operands, const uint32_t *results, const char *layer) {
+  SambaStageBuilder builder;
+  sambaStageBeginElementwise(&builder, graph, call->operator->name, layer, results[0]);
+  uint16_t seed = sambaStageBroadcastOperand(&builder, operands[0]);
+  sambaStageEndRounded(&builder, sambaRowOfCall(call)->program(call, &builder, &seed));
+  return NULL;
+}
+
+#define SHAPED(word, function, ...)                                                                \
+  static const SambaAttributeRow word##Attributes[] = {                                            \
+      {"shape", SAMBA_ATTRIBUTE_INTS, true, "the result's dimensions"},                            \
+      {"dtype", SAMBA_ATTRIBUTE_DTYPE, true, "a float"},                                           \
+      __VA_ARGS__,                                                                                 \
+      {0}};                                                                                        \
+  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
+                                                                 .minimum_operands = 1,            \
+                                                                 .maximum_operands = 1,            \
+                                                                 .attributes = word##Attributes,   \
+                                                                 .result_count = 1,                \
+                                                                 .infer = inferShaped,             \
+                                                                 .stages = stages},                \
+                                                    .dtypes = 1u << SAMBA_DTYPE_I64,               \
+                                                    .program = function};
+SHAPED(uniform, programUniform, {"low", SAMBA_ATTRIBUTE_FLOAT, false, "default 0"},
+       {"high", SAMBA_ATTRIBUTE_FLOAT, false, "default 1"})
+SHAPED(normal, programNormal, {"mean", SAMBA_ATTRIBUTE_FLOAT, false, "default 0"},
+       {"std", SAMBA_ATTRIBUTE_FLOAT, false, "default 1"})
+
+/* ---- What is drawn from uniform numbers ---- */
+
+static uint32_t uniform(SambaExpansion *e, uint32_t seed, uint32_t rank, const int64_t *dims) {
+  SambaAttribute attributes[] = {sambaIntsAttribute("shape", dims, rank),
+                                 sambaDTypeAttribute("dtype", SAMBA_DTYPE_F32)};
+  return sambaExpandCall(e, "uniform", 1, &seed, 2, attributes);
+}
+
+static SambaStatus inferBernoulli(const SambaOperatorCall *call, SambaTensorType *out) {
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "operand 0", call->operands[0].dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(checkSeed(2, &call->operands[1]));
+  *out = call->operands[0];
+  out->dtype = dtypeOf(call, out->dtype);
+  return NULL;
+}
+/* u < p */
+static SambaStatus decomposeBernoulli(const SambaOperatorCall *call, SambaExpansion *e,
+                                      const uint32_t *operands, uint32_t *out_results) {
+  const SambaTensorType *p = &call->operands[0];
+  uint32_t hit = sambaExpandBinary(e, "lt", uniform(e, operands[1], p->rank, p->dims),
+                                   sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32));
+  out_results[0] = sambaExpandCast(e, hit, dtypeOf(call, p->dtype));
+  return NULL;
+}
+
+static SambaStatus inferDropout(const SambaOperatorCall *call, SambaTensorType *out) {
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "operand 0", call->operands[0].dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(checkScalar(2, "the probability", &call->operands[1], SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(checkSeed(3, &call->operands[2]));
+  out[0] = out[1] = call->operands[0];
+  out[1].dtype = SAMBA_DTYPE_I1;
+  return NULL;
+}
+/* mask = u >= p; mask ? x * (1 / (1 - p)) : 0. With p = 0 the factor is 1 and nothing is
+ * dropped. */
+static SambaStatus decomposeDropout(const SambaOperatorCall *call, SambaExpansion *e,
+                                    const uint32_t *operands, uint32_t *out_results) {
+  const SambaTensorType *x = &call->operands[0];
+  uint32_t p = sambaExpandCast(e, operands[1], SAMBA_DTYPE_F32);
+  uint32_t one = sambaExpandScalar(e, SAMBA_DTYPE_F32, 1);
+  uint32_t factor = sambaExpandUnary(e, "reciprocal", sambaExpandBinary(e, "sub", one, p));
+  uint32_t mask = sambaExpandBinary(e, "ge", uniform(e, operands[2], x->rank, x->dims), p);
+  uint32_t kept =
+      sambaExpandBinary(e, "mul", sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32), factor);
+  uint32_t value = sambaExpandCall(
+      e, "where", 3, (uint32_t[]){mask, kept, sambaExpandScalar(e, SAMBA_DTYPE_F32, 0)}, 0, NULL);
+  out_results[0] = sambaExpandCast(e, value, x->dtype);
+  out_results[1] = mask;
+  return NULL;
+}
+
+static SambaStatus inferMultinomial(const SambaOperatorCall *call, SambaTensorType *out) {
+  int64_t samples = sambaOperatorCallInt(call, "num_samples", 1);
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "operand 0", call->operands[0].dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", &call->operands[0], 2, 2));
+  SAMBA_RETURN_IF_ERROR(checkSeed(3, &call->operands[1]));
+  if (samples < 1 || samples > (int64_t)1 << 40)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "(C4) attribute 'num_samples' is %lld, but must be at least 1",
+                           (long long)samples);
+  *out = call->operands[0];
+  out->dims[1] = samples;
+  out->dtype = dtypeOf(call, SAMBA_DTYPE_I64);
+  return sambaCheckDType(5, "attribute 'dtype'", out->dtype, SAMBA_SET_INDEX);
+}
+/* The number of classes whose cumulated weight is at most u * (the sum): always fewer than there
+ * are, because u < 1. */
+static SambaStatus decomposeMultinomial(const SambaOperatorCall *call, SambaExpansion *e,
+                                        const uint32_t *operands, uint32_t *out_results) {
+  const SambaTensorType *weights = &call->operands[0];
+  int64_t batch = weights->dims[0];
+  int64_t classes = weights->dims[1];
+  int64_t samples = sambaOperatorCallInt(call, "num_samples", 1);
+  int64_t last = 2;
+  SambaAttribute dim = sambaIntAttribute("dim", 1);
+  SambaAttribute reduced = sambaIntsAttribute("dim", &last, 1);
+  uint32_t wide = sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32);
+  uint32_t sums = sambaExpandCall(e, "cumsum", 1, &wide, 1, &dim);
+  uint32_t total = sambaExpandSlice(e, sums, 1, classes - 1, 1, 1);
+  uint32_t points =
+      sambaExpandBinary(e, "mul", uniform(e, operands[1], 2, (int64_t[]){batch, samples}), total);
+  uint32_t before =
+      sambaExpandBinary(e, "le", sambaExpandReshape(e, sums, 3, (int64_t[]){batch, 1, classes}),
+                        sambaExpandReshape(e, points, 3, (int64_t[]){batch, samples, 1}));
+  uint32_t counted = sambaExpandCast(e, before, dtypeOf(call, SAMBA_DTYPE_I64));
+
+  out_results[0] = sambaExpandCall(e, "sum", 1, &counted, 1, &reduced);
+  return NULL;
+}
+
+#define DRAWN(word, operands, results, scalars, rule, composition, ...)                            \
+  static const SambaAttributeRow word##Attributes[] = {__VA_ARGS__};                               \
+  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
+                                                                 .minimum_operands = operands,     \
+                                                                 .maximum_operands = operands,     \
+                                                                 .attributes = word##Attributes,   \
+                                                                 .result_count = results,          \
+                                                                 .host_scalars = scalars,          \
+                                                                 .infer = rule,                    \
+                                                                 .decompose = composition},        \
+                                                    .dtypes = SAMBA_SET_FLOAT};
+DRAWN(bernoulli, 2, 1, 0, inferBernoulli, decomposeBernoulli,
+      {"dtype", SAMBA_ATTRIBUTE_DTYPE, false, "default: the probabilities'"}, {0})
+DRAWN(dropout, 3, 2, 1, inferDropout, decomposeDropout, {0})
+DRAWN(multinomial, 2, 1, 0, inferMultinomial, decomposeMultinomial,
+      {"num_samples", SAMBA_ATTRIBUTE_INT, false, "per row; default 1"},
+      {"dtype", SAMBA_ATTRIBUTE_DTYPE, false, "i32 or i64 (default)"}, {0})

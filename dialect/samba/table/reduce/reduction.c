@@ -1,0 +1,75 @@
+/* Reductions over dimensions.
+ *
+ * (C1) the operand's dtype is one the operator is defined for. (C2) dim names dimensions of the
+ * operand, each once; absent or empty: all. The result keeps the dtype; reduced dimensions
+ * disappear, or with keepdim become 1. Floats are reduced in f32 and rounded once at the end, mean
+ * divides the f32 sum; integers wrap. */
+#include "dialect/samba/table/core/stage_builder.h"
+
+static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  bool reduced[SAMBA_MAX_RANK];
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, sambaRowOfCall(call)->dtypes));
+  SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
+  *out = sambaReducedType(x, reduced, sambaKeepsDims(call));
+  return NULL;
+}
+
+static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
+                          const uint32_t *operands, const uint32_t *results, const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  const char *name = call->operator->name;
+  bool reduced[SAMBA_MAX_RANK], any = false, mean = strcmp(name, "mean") == 0;
+
+  SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
+  int64_t count = 1;
+  for (uint32_t axis = 0; axis < x->rank; ++axis)
+    if (reduced[axis])
+      any = true, count *= x->dims[axis];
+  SambaDType accumulator = sambaAccumulatorDType(x->dtype);
+  uint32_t sum = sambaStageIntermediateLike(graph, results[0], accumulator);
+  if (mean && sum == results[0]) {
+    int64_t shape[SAMBA_MAX_RANK];
+    memcpy(shape, graph->tensors[sum].dims, sizeof shape);
+    sum = sambaStageIntermediate(graph, accumulator, graph->tensors[sum].rank, shape);
+  }
+
+  SambaStageBuilder b;
+  uint32_t dims[SAMBA_MAX_RANK];
+  uint16_t value = sambaStageBeginReduction(&b, graph, name, layer, operands[0], reduced,
+                                            sambaKeepsDims(call), sum, dims);
+  SambaLaneOpcode opcode = (SambaLaneOpcode)sambaRowOfCall(call)->opcode;
+
+  if (x->dtype == SAMBA_DTYPE_I1) /* the largest of booleans */
+    opcode = opcode == SAMBA_LANE_REDUCE_MAX ? SAMBA_LANE_REDUCE_OR : SAMBA_LANE_REDUCE_AND;
+  sambaStageEnd(&b, any ? sambaLane1(&b, opcode, value) : value);
+  if (sum == results[0])
+    return NULL;
+  sambaStageBeginElementwise(&b, graph, name, layer, results[0]);
+  value = sambaStageBroadcastOperand(&b, sum);
+  if (mean)
+    value = sambaLane2(&b, SAMBA_LANE_DIV, value, sambaLaneFloat(&b, (double)count));
+  sambaStageEndRounded(&b, value);
+
+  return NULL;
+}
+
+static const SambaAttributeRow attributes[] = {
+    {"dim", SAMBA_ATTRIBUTE_INTS, false, "the dimensions; absent or empty: all"},
+    {"keepdim", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+    {0}};
+#define REDUCTION(word, set, code)                                                                 \
+  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
+                                                                 .minimum_operands = 1,            \
+                                                                 .maximum_operands = 1,            \
+                                                                 .attributes = attributes,         \
+                                                                 .result_count = 1,                \
+                                                                 .infer = infer,                   \
+                                                                 .stages = stages},                \
+                                                    .dtypes = set,                                 \
+                                                    .opcode = code};
+REDUCTION(sum, SAMBA_SET_NUMBER, SAMBA_LANE_REDUCE_ADD)
+REDUCTION(mean, SAMBA_SET_FLOAT, SAMBA_LANE_REDUCE_ADD)
+REDUCTION(amax, SAMBA_SET_ANY, SAMBA_LANE_REDUCE_MAX)
+REDUCTION(amin, SAMBA_SET_ANY, SAMBA_LANE_REDUCE_MIN)
+REDUCTION(prod, SAMBA_SET_NUMBER, SAMBA_LANE_REDUCE_MUL)

@@ -1,0 +1,157 @@
+/* Sums of prefixes: cumsum.
+ *
+ * (C1) x has a number dtype; (C2) dim names a dimension, negative from the end. result[i] = sum of
+ * x[k] over k <= i, exclusive: k < i, reverse: k >= i (k > i). Every sum is a reduction that
+ * compares positions. Long dimensions go in blocks of 256: the sum of the elements of i's block,
+ * plus the sum of the blocks before it; n elements are then n * 256 + n * n / 256 points. Floats
+ * are added in f32 and rounded once; integers wrap. */
+#include "dialect/samba/table/core/stage_builder.h"
+
+enum {
+  blockShift = 8,
+  block = 1 << blockShift,
+  unblocked = 2 * block /* the longest dimension that is one block */
+};
+
+typedef struct {
+  SambaStageGraph *graph;
+  const char *name, *layer;
+  uint32_t axis, rank;
+  int64_t size;
+  bool exclusive, reverse;
+} Scan;
+
+static SambaStatus inferCumsum(const SambaOperatorCall *call, SambaTensorType *out) {
+  uint32_t axis;
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckDType(1, "the operand", call->operands[0].dtype, SAMBA_SET_NUMBER));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", 0),
+                                       call->operands[0].rank, &axis));
+  *out = call->operands[0];
+  return NULL;
+}
+
+/* x, its axis read through the returned operand's map, which is still empty */
+static uint16_t scannedOperand(SambaStageBuilder *b, const Scan *s, uint32_t x,
+                               SambaAxisMap **out_map) {
+  uint16_t value = sambaStageOperand(b, x);
+  for (uint32_t d = 0; d < s->rank; ++d)
+    if (d != s->axis)
+      sambaStageAxis(b, value, d)->coefficients[d] = 1;
+  *out_map = sambaStageAxis(b, value, s->axis);
+  return value;
+}
+
+/* result[i] = sum of x[k] where k comparison i */
+static void sumWhole(const Scan *s, uint32_t x, uint32_t result) {
+  static const SambaLaneOpcode comparison[2][2] = {{SAMBA_LANE_LE, SAMBA_LANE_GE},
+                                                   {SAMBA_LANE_LT, SAMBA_LANE_GT}};
+  SambaStageBuilder b;
+  SambaAxisMap *map;
+  sambaStageBeginElementwise(&b, s->graph, s->name, s->layer, result);
+  uint32_t k = sambaStageDim(&b, s->size, true);
+  uint16_t value = scannedOperand(&b, s, x, &map);
+  map->coefficients[k] = 1;
+  uint16_t chosen =
+      sambaLane2(&b, comparison[s->exclusive][s->reverse], sambaLaneCounter(&b, k, SAMBA_DTYPE_I32),
+                 sambaLaneCounter(&b, s->axis, SAMBA_DTYPE_I32));
+  value = sambaLaneSelect(&b, chosen, value, sambaLaneNumber(&b, value, 0));
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
+}
+
+static void sumBlocks(const Scan *s, uint32_t x, uint32_t totals) {
+  SambaStageBuilder b;
+  SambaAxisMap *map;
+  sambaStageBeginElementwise(&b, s->graph, s->name, s->layer, totals);
+  uint32_t k = sambaStageDim(&b, block, true);
+  uint16_t value = scannedOperand(&b, s, x, &map);
+  map->coefficients[s->axis] = block;
+  map->coefficients[k] = 1;
+  sambaStageGuard(&b, value, 0);
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
+}
+
+/* result[i] = the elements of i's block up to i, then the totals of the blocks before: one
+ * reduction, whose first `block` points walk the window that ends (begins) at i and count as far as
+ * it lies in the block. */
+static void sumLong(const Scan *s, uint32_t x, uint32_t totals, int64_t blocks, uint32_t result) {
+  SambaStageBuilder b;
+  SambaAxisMap *map;
+
+  sambaStageBeginElementwise(&b, s->graph, s->name, s->layer, result);
+  uint32_t k = sambaStageDim(&b, block + blocks, true);
+  uint16_t value = scannedOperand(&b, s, x, &map);
+  map->coefficients[s->axis] = 1;
+  map->coefficients[k] = 1;
+  map->constant = s->reverse ? 0 : 1 - block;
+  sambaStageGuard(&b, value, 0);
+  uint16_t total = scannedOperand(&b, s, totals, &map);
+  map->coefficients[k] = 1;
+  map->constant = -block;
+  sambaStageGuard(&b, total, 0); /* also of the first points, which are no block */
+  uint16_t i = sambaLaneCounter(&b, s->axis, SAMBA_DTYPE_I32);
+  uint16_t at = sambaLaneCounter(&b, k, SAMBA_DTYPE_I32);
+  uint16_t last = sambaLaneInteger(&b, SAMBA_DTYPE_I32, block - 1);
+  uint16_t place = sambaLane2(&b, SAMBA_LANE_ADD, sambaLane2(&b, SAMBA_LANE_AND, i, last), at);
+  uint16_t inside = sambaLane2(&b, s->reverse ? SAMBA_LANE_LE : SAMBA_LANE_GE, place, last);
+
+  /* Of the window all but, exclusive, i itself: its last element, or its first. */
+  uint16_t edge =
+      sambaLaneInteger(&b, SAMBA_DTYPE_I32, s->reverse ? s->exclusive : block - 1 - s->exclusive);
+  inside = sambaLane2(&b, SAMBA_LANE_AND, inside,
+                      sambaLane2(&b, s->reverse ? SAMBA_LANE_GE : SAMBA_LANE_LE, at, edge));
+  uint16_t own =
+      sambaLane2(&b, SAMBA_LANE_SHRL, i, sambaLaneInteger(&b, SAMBA_DTYPE_I32, blockShift));
+  uint16_t other = sambaLane2(&b, SAMBA_LANE_SUB, at, sambaLaneInteger(&b, SAMBA_DTYPE_I32, block));
+  uint16_t before = sambaLane2(&b, s->reverse ? SAMBA_LANE_GT : SAMBA_LANE_LT, other, own);
+  total = sambaLaneSelect(&b, before, total, sambaLaneNumber(&b, total, 0));
+  sambaStageEnd(&b,
+                sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, sambaLaneSelect(&b, inside, value, total)));
+}
+
+static SambaStatus stagesCumsum(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                const uint32_t *operands, const uint32_t *results,
+                                const char *layer) {
+  SambaTensorType x = call->operands[0];
+  Scan s = {.graph = graph,
+            .name = call->operator->name,
+            .layer = layer,
+            .rank = x.rank,
+            .exclusive = sambaOperatorCallInt(call, "exclusive", 0) != 0,
+            .reverse = sambaOperatorCallInt(call, "reverse", 0) != 0};
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", 0), x.rank, &s.axis));
+  SambaDType dtype = sambaAccumulatorDType(x.dtype);
+
+  s.size = x.dims[s.axis];
+  if (s.size <= unblocked) {
+    uint32_t sums = sambaStageIntermediateLike(graph, results[0], dtype);
+    sumWhole(&s, operands[0], sums);
+    sambaStageConvert(graph, s.name, layer, sums, results[0]);
+    return NULL;
+  }
+
+  int64_t blocks = (s.size + block - 1) / block;
+  uint32_t sums = sambaStageIntermediateLike(graph, results[0], dtype);
+  x.dims[s.axis] = blocks;
+  uint32_t totals = sambaStageIntermediate(graph, dtype, x.rank, x.dims);
+  sumBlocks(&s, operands[0], totals);
+  sumLong(&s, operands[0], totals, blocks, sums);
+  sambaStageConvert(graph, s.name, layer, sums, results[0]);
+
+  return NULL;
+}
+
+static const SambaAttributeRow attributes[] = {
+    {"dim", SAMBA_ATTRIBUTE_INT, true, "negative: from the end"},
+    {"exclusive", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+    {"reverse", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_cumsum = {.operator = {.name = "cumsum",
+                                                               .minimum_operands = 1,
+                                                               .maximum_operands = 1,
+                                                               .attributes = attributes,
+                                                               .result_count = 1,
+                                                               .infer = inferCumsum,
+                                                               .stages = stagesCumsum},
+                                                  .dtypes = SAMBA_SET_NUMBER};

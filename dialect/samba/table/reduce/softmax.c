@@ -1,0 +1,136 @@
+/* softmax, log_softmax and logsumexp.
+ *
+ * softmax, log_softmax: (C1) a float dtype; (C2) dim names a dimension. logsumexp: (C1) a float
+ * dtype; (C2) dim names dimensions of the operand, each once; absent or empty: all.
+ *
+ * Numerics: the largest element is subtracted before exp; sums and quotients are f32. */
+#include "dialect/samba/table/core/compose.h"
+
+#include <math.h>
+
+static SambaStatus inferSoftmax(const SambaOperatorCall *call, SambaTensorType *out) {
+  uint32_t axis;
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckDType(1, "the operand", call->operands[0].dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", -1),
+                                       call->operands[0].rank, &axis));
+  *out = call->operands[0];
+  return NULL;
+}
+
+static SambaStatus stagesSoftmax(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                 const uint32_t *operands, const uint32_t *results,
+                                 const char *layer) {
+  SambaComposition c = {graph, call->operator->name, layer};
+  uint32_t axis;
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", -1),
+                                       call->operands[0].rank, &axis));
+  sambaComposeSoftmax(&c, operands[0], axis, results[0]);
+  return NULL;
+}
+
+/* (x - m) - log(sum of exp(x - m)) */
+static SambaStatus stagesLogSoftmax(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                    const uint32_t *operands, const uint32_t *results,
+                                    const char *layer) {
+  SambaComposition c = {graph, call->operator->name, layer};
+  uint32_t axis;
+
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", -1),
+                                       call->operands[0].rank, &axis));
+  bool reduced[SAMBA_MAX_RANK] = {false};
+  reduced[axis] = true;
+  uint32_t maximum =
+      sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_MAX, SAMBA_REDUCE_PLAIN, 0);
+  uint32_t sum = sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
+                                    SAMBA_REDUCE_EXPONENTIAL, maximum);
+  SambaStageTensor like = graph->tensors[sum];
+  uint32_t logarithm = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, like.rank, like.dims);
+  SambaStageBuilder b;
+  sambaStageBeginElementwise(&b, graph, c.name, layer, logarithm);
+  uint16_t total = sambaStageBroadcastOperand(&b, sum);
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_LOG, total));
+  sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
+  uint16_t x = sambaStageBroadcastOperand(&b, operands[0]);
+  uint16_t m = sambaStageBroadcastOperand(&b, maximum);
+  uint16_t l = sambaStageBroadcastOperand(&b, logarithm);
+  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_SUB, sambaLane2(&b, SAMBA_LANE_SUB, x, m), l));
+
+  return NULL;
+}
+
+#define SOFTMAX(word, function)                                                                    \
+  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
+                                                                 .minimum_operands = 1,            \
+                                                                 .maximum_operands = 1,            \
+                                                                 .attributes = sambaDimAttributes, \
+                                                                 .result_count = 1,                \
+                                                                 .infer = inferSoftmax,            \
+                                                                 .stages = function},              \
+                                                    .dtypes = SAMBA_SET_FLOAT};
+SOFTMAX(softmax, stagesSoftmax)
+SOFTMAX(log_softmax, stagesLogSoftmax)
+
+static SambaStatus inferLogsumexp(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  bool reduced[SAMBA_MAX_RANK];
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
+  *out = sambaReducedType(x, reduced, sambaKeepsDims(call));
+  return NULL;
+}
+
+/* m + log(sum of exp(x - m)); m is 0 where the largest element is infinite. */
+static SambaStatus stagesLogsumexp(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                   const uint32_t *operands, const uint32_t *results,
+                                   const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  SambaComposition c = {graph, call->operator->name, layer};
+  bool reduced[SAMBA_MAX_RANK], keepdim = sambaKeepsDims(call);
+
+  SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
+  SambaStageBuilder b;
+  if (x->rank == 0) { /* log(exp(x)) */
+    sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
+    sambaStageEnd(&b, sambaStageBroadcastOperand(&b, operands[0]));
+    return NULL;
+  }
+
+  uint32_t maximum =
+      sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_MAX, SAMBA_REDUCE_PLAIN, 0);
+  SambaStageTensor like = graph->tensors[maximum];
+  uint32_t shift = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, like.rank, like.dims);
+
+  sambaStageBeginElementwise(&b, graph, c.name, layer, shift);
+  uint16_t m = sambaStageBroadcastOperand(&b, maximum);
+  uint16_t infinite = sambaLane2(&b, SAMBA_LANE_EQ, sambaLane1(&b, SAMBA_LANE_ABS, m),
+                                 sambaLaneFloat(&b, INFINITY));
+  sambaStageEnd(&b, sambaLaneSelect(&b, infinite, sambaLaneFloat(&b, 0), m));
+  uint32_t sum = sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
+                                    SAMBA_REDUCE_EXPONENTIAL, shift);
+  sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
+  uint16_t values[] = {sambaStageOperand(&b, sum), sambaStageOperand(&b, shift)};
+
+  for (uint32_t axis = 0, dim = 0; axis < x->rank; ++axis) {
+    for (int i = 0; !reduced[axis] && i < 2; ++i)
+      sambaStageAxis(&b, values[i], axis)->coefficients[dim] = 1;
+    dim += !reduced[axis] || keepdim;
+  }
+
+  sambaStageEndRounded(
+      &b, sambaLane2(&b, SAMBA_LANE_ADD, sambaLane1(&b, SAMBA_LANE_LOG, values[0]), values[1]));
+  return NULL;
+}
+
+static const SambaAttributeRow logsumexpAttributes[] = {
+    {"dim", SAMBA_ATTRIBUTE_INTS, false, "the dimensions; absent or empty: all"},
+    {"keepdim", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_logsumexp = {.operator = {.name = "logsumexp",
+                                                                  .minimum_operands = 1,
+                                                                  .maximum_operands = 1,
+                                                                  .attributes = logsumexpAttributes,
+                                                                  .result_count = 1,
+                                                                  .infer = inferLogsumexp,
+                                                                  .stages = stagesLogsumexp},
+                                                     .dtypes = SAMBA_SET_FLOAT};

@@ -1,0 +1,275 @@
+/* Order along a dimension: topk, sort, argsort.
+ *
+ * (C1) x has a number dtype; (C2) dim names a dimension, negative from the end (default the last);
+ * topk: (C3) k is 1 to the dimension's size. NaN is larger than everything, -0 equals 0; of equal
+ * elements the one of the lower index comes first, in both directions. An element's rank is the
+ * number of elements that come before it; result[r] is the element of rank r: both are reductions
+ * over the dimension, n * n and n * k points. Where it is cheaper, the k first elements of each
+ * block of B are found in this way, then the k first of these candidates: n * B + (n / B * k)^2
+ * points. */
+#include "dialect/samba/table/core/stage_builder.h"
+
+#include <math.h>
+
+enum {
+  segment = 65536
+}; /* elements whose ranks are one tensor between stages: these stay in one memory unit */
+
+typedef struct {
+  SambaStageGraph *graph;
+  const char *name, *layer;
+  uint32_t axis, rank; /* of x */
+  SambaDType dtype;
+  bool descending;
+} Sort;
+
+/* What is chosen from: x as it is, x in blocks, or candidates whose axis is two: blocks
+ * and places. */
+typedef enum { WHOLE, BLOCKS, CANDIDATES } PoolKind;
+typedef struct {
+  PoolKind kind;
+  uint32_t values, indices; /* tensors; indices only of candidates */
+  int64_t blocks, size;     /* blocks of `size` elements */
+  int64_t first;            /* of BLOCKS: the first one's number among all of x */
+} Pool;
+
+static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  uint32_t axis;
+  uint32_t indices = call->operator->result_count - 1;
+
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, SAMBA_SET_NUMBER));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", -1), x->rank, &axis));
+  int64_t k = sambaOperatorCallInt(call, "k", x->dims[axis]);
+  if (k < 1 || k > x->dims[axis])
+    return sambaStatusMake(SAMBA_INVALID,
+                           "(C3) k is %lld, but must be 1 to %lld, the size of dimension %u",
+                           (long long)k, (long long)x->dims[axis], axis);
+  out[0] = out[indices] = *x;
+  out[0].dims[axis] = out[indices].dims[axis] = k;
+  out[indices].dtype = SAMBA_DTYPE_I64;
+
+  return NULL;
+}
+
+/* The largest or smallest number of a dtype. */
+static double extreme(SambaDType dtype, bool largest) {
+  if (sambaDTypeIsFloat(dtype))
+    return largest ? INFINITY : -INFINITY;
+  if (dtype == SAMBA_DTYPE_UI8)
+    return largest ? 255 : 0;
+  double half = ldexp(1, 8 * (int)sambaDTypeBytes(dtype) - 1);
+  return largest ? half - 1 : -half; /* of i64 rounded up, and saturated where it becomes bits */
+}
+
+/* One tensor at (block, place); the other axes are read by the stage's parallel dimensions, which
+ * have the axis once or, with `split`, twice. */
+static uint16_t poolOperand(SambaStageBuilder *b, const Sort *s, const Pool *pool, uint32_t tensor,
+                            bool split, uint32_t block, uint32_t place) {
+  uint16_t value = sambaStageOperand(b, tensor);
+  bool two = b->graph->tensors[tensor].rank > s->rank;
+
+  for (uint32_t d = 0; d < s->rank; ++d)
+    if (d != s->axis)
+      sambaStageAxis(b, value, d + (two && d > s->axis))->coefficients[d + (split && d > s->axis)] =
+          1;
+  sambaStageAxis(b, value, s->axis + two)->coefficients[place] = 1;
+  if (two)
+    sambaStageAxis(b, value, s->axis)->coefficients[block] = 1;
+  else if (pool->kind == BLOCKS) {
+    /* The last block's places outside come after all inside: no element is further back, and none
+     * of a higher index. */
+    sambaStageAxis(b, value, s->axis)->coefficients[block] = pool->size;
+    sambaStageAxis(b, value, s->axis)->constant = pool->first * pool->size;
+    sambaStageGuard(
+        b, value,
+        !s->descending && sambaDTypeIsFloat(s->dtype) ? NAN : extreme(s->dtype, !s->descending));
+  }
+
+  return value;
+}
+
+/* Whether x comes before y; `first`: x has the lower index. */
+static uint16_t comesBefore(SambaStageBuilder *b, const Sort *s, uint16_t x, uint16_t y,
+                            uint16_t first) {
+  uint16_t or_equal = sambaLane2(b, s->descending ? SAMBA_LANE_GE : SAMBA_LANE_LE, x, y);
+  uint16_t before = sambaLane2(b, s->descending ? SAMBA_LANE_GT : SAMBA_LANE_LT, x, y);
+  before = sambaLaneSelect(b, first, or_equal, before);
+  if (!sambaDTypeIsFloat(s->dtype))
+    return before;
+  uint16_t nan[2] = {sambaLane2(b, SAMBA_LANE_NE, x, x), sambaLane2(b, SAMBA_LANE_NE, y, y)};
+  uint16_t largest = nan[s->descending];
+  uint16_t other = nan[!s->descending];
+  before = sambaLane2(b, SAMBA_LANE_OR, before, other);
+  return sambaLaneSelect(b, largest, sambaLane2(b, SAMBA_LANE_AND, other, first), before);
+}
+
+static uint16_t position(SambaStageBuilder *b, const Pool *pool, uint32_t block, uint32_t place) {
+  uint16_t index = sambaLaneCounter(b, place, SAMBA_DTYPE_I32);
+  if (pool->kind != CANDIDATES)
+    return index;
+  uint16_t start = sambaLane2(b, SAMBA_LANE_MUL, sambaLaneCounter(b, block, SAMBA_DTYPE_I32),
+                              sambaLaneInteger(b, SAMBA_DTYPE_I32, pool->size));
+  return sambaLane2(b, SAMBA_LANE_ADD, start, index);
+}
+
+/* A tensor like x with this axis: (blocks, count), or only count. */
+static uint32_t poolTensor(const Sort *s, SambaDType dtype, const int64_t *dims, bool split,
+                           int64_t blocks, int64_t count) {
+  int64_t shape[SAMBA_MAX_RANK];
+  uint32_t rank = 0;
+  for (uint32_t d = 0; d < s->rank; ++d) {
+    if (d == s->axis && split)
+      shape[rank++] = blocks;
+    shape[rank++] = d == s->axis ? count : dims[d];
+  }
+  return sambaStageIntermediate(s->graph, dtype, rank, shape);
+}
+
+/* The number of elements of the pool (of the block) that come before each. */
+static uint32_t rankStage(const Sort *s, const Pool *pool, const int64_t *dims) {
+  bool split = pool->kind != WHOLE;
+  uint32_t ranks = poolTensor(s, SAMBA_DTYPE_I32, dims, split, pool->blocks, pool->size);
+  SambaStageBuilder b;
+
+  sambaStageBeginElementwise(&b, s->graph, s->name, s->layer, ranks);
+  uint32_t block = s->axis;
+  uint32_t place = s->axis + split;
+  uint32_t otherBlock = pool->kind == CANDIDATES ? sambaStageDim(&b, pool->blocks, true) : block;
+  uint32_t otherPlace = sambaStageDim(&b, pool->size, true);
+  uint16_t x = poolOperand(&b, s, pool, pool->values, split, otherBlock, otherPlace);
+  uint16_t y = poolOperand(&b, s, pool, pool->values, split, block, place);
+  uint16_t first = sambaLane2(&b, SAMBA_LANE_LT, position(&b, pool, otherBlock, otherPlace),
+                              position(&b, pool, block, place));
+  uint16_t before = comesBefore(&b, s, x, y, first);
+  before = sambaLaneSelect(&b, before, sambaLaneInteger(&b, SAMBA_DTYPE_I32, 1),
+                           sambaLaneInteger(&b, SAMBA_DTYPE_I32, 0));
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, before));
+
+  return ranks;
+}
+
+/* result[.., r, ..] = the value, or the index in x, of the element of rank r. */
+static void chooseStage(const Sort *s, const Pool *pool, uint32_t ranks, bool indices,
+                        uint32_t result) {
+  bool split = pool->kind == BLOCKS;
+  SambaStageBuilder b;
+
+  sambaStageBegin(&b, s->graph, s->name, s->layer, result);
+  SambaStageTensor type = s->graph->tensors[result];
+  for (uint32_t d = 0; d < type.rank; ++d)
+    b.stage.output.axes[d].coefficients[sambaStageDim(
+        &b, split && d == s->axis ? pool->blocks : type.dims[d], false)] = 1;
+  if (split) /* a part of the candidates */
+    b.stage.output.axes[s->axis].constant = pool->first;
+  uint32_t wanted = s->axis + split;
+  uint32_t block = pool->kind == CANDIDATES ? sambaStageDim(&b, pool->blocks, true) : s->axis;
+  uint32_t place = sambaStageDim(&b, pool->size, true);
+  uint16_t rank = poolOperand(&b, s, pool, ranks, split, block, place);
+  uint16_t value = 0;
+  if (!indices || pool->kind == CANDIDATES)
+    value = poolOperand(&b, s, pool, indices ? pool->indices : pool->values, split, block, place);
+  if (indices && pool->kind != CANDIDATES) {
+    value = sambaLaneCounter(&b, place, SAMBA_DTYPE_I64);
+    if (pool->kind == BLOCKS) {
+      uint16_t start = sambaLaneCounter(&b, block, SAMBA_DTYPE_I64);
+      start =
+          sambaLane2(&b, SAMBA_LANE_MUL, start, sambaLaneInteger(&b, SAMBA_DTYPE_I64, pool->size));
+      value = sambaLane2(&b, SAMBA_LANE_ADD, start, value);
+      if (pool->first)
+        value = sambaLane2(&b, SAMBA_LANE_ADD, value,
+                           sambaLaneInteger(&b, SAMBA_DTYPE_I64, pool->first * pool->size));
+    }
+  }
+
+  SambaDType lane = (SambaDType)b.types[value];
+  uint16_t here =
+      sambaLane2(&b, SAMBA_LANE_EQ, rank, sambaLaneCounter(&b, wanted, SAMBA_DTYPE_I32));
+  uint16_t none = sambaLaneNumber(&b, value, extreme(lane, false));
+
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_MAX, sambaLaneSelect(&b, here, value, none)));
+}
+
+/* Blocks of a power of two of which the k first are candidates, when that is much less work; else
+ * one block. */
+static int64_t blockSize(int64_t n, int64_t k) {
+  int64_t best = n;
+  double least = (double)n * (double)n / 2;
+  for (int64_t size = 64; size < n && size <= segment; size *= 2) {
+    double candidates = (double)((n + size - 1) / size) * (double)(k < size ? k : size);
+    double work = (double)n * (double)size + candidates * candidates;
+    if (work < least)
+      least = work, best = size;
+  }
+  return best;
+}
+
+static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
+                          const uint32_t *operands, const uint32_t *results, const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  Sort s = {.graph = graph,
+            .name = call->operator->name,
+            .layer = layer,
+            .rank = x->rank,
+            .dtype = x->dtype};
+  s.descending = sambaOperatorCallFind(call, "k")
+                     ? sambaOperatorCallInt(call, "largest", 1) != 0
+                     : sambaOperatorCallInt(call, "descending", 0) != 0;
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", -1), x->rank, &s.axis));
+  int64_t n = x->dims[s.axis];
+  int64_t k = sambaOperatorCallInt(call, "k", n);
+  int64_t size = x->rank < SAMBA_MAX_RANK ? blockSize(n, k) : n;
+  int64_t take = k < size ? k : size;
+
+  Pool pool = {.kind = WHOLE, .values = operands[0], .blocks = 1, .size = n};
+  if (size < n) {
+    int64_t blocks = (n + size - 1) / size;
+    int64_t most = segment / size;
+    pool = (Pool){.kind = CANDIDATES, .blocks = blocks, .size = take};
+    pool.values = poolTensor(&s, sambaAccumulatorDType(x->dtype), x->dims, true, blocks, take);
+    pool.indices = poolTensor(&s, SAMBA_DTYPE_I64, x->dims, true, blocks, take);
+    for (int64_t first = 0; first < blocks; first += most) {
+      Pool part = {.kind = BLOCKS, .values = operands[0], .size = size, .first = first};
+      part.blocks = blocks - first < most ? blocks - first : most;
+      uint32_t ranks = rankStage(&s, &part, x->dims);
+      chooseStage(&s, &part, ranks, false, pool.values);
+      chooseStage(&s, &part, ranks, true, pool.indices);
+    }
+  }
+
+  uint32_t ranks = rankStage(&s, &pool, x->dims);
+  uint32_t last = call->operator->result_count - 1;
+  if (last) {
+    uint32_t values =
+        sambaStageIntermediateLike(graph, results[0], sambaAccumulatorDType(x->dtype));
+    chooseStage(&s, &pool, ranks, false, values);
+    sambaStageConvert(graph, s.name, layer, values, results[0]);
+  }
+
+  chooseStage(&s, &pool, ranks, true, results[last]);
+  return NULL;
+}
+
+static const SambaAttributeRow topkAttributes[] = {
+    {"k", SAMBA_ATTRIBUTE_INT, true, "1 to the dimension's size"},
+    {"dim", SAMBA_ATTRIBUTE_INT, false, "default -1"},
+    {"largest", SAMBA_ATTRIBUTE_BOOL, false, "default true"},
+    {0}};
+static const SambaAttributeRow sortAttributes[] = {
+    {"dim", SAMBA_ATTRIBUTE_INT, false, "default -1"},
+    {"descending", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+    {0}};
+#define SORT(word, list, count)                                                                    \
+  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
+                                                                 .minimum_operands = 1,            \
+                                                                 .maximum_operands = 1,            \
+                                                                 .attributes = list,               \
+                                                                 .result_count = count,            \
+                                                                 .infer = infer,                   \
+                                                                 .stages = stages},                \
+                                                    .dtypes = SAMBA_SET_NUMBER};
+SORT(topk, topkAttributes, 2)
+SORT(sort, sortAttributes, 2)
+SORT(argsort, sortAttributes, 1)

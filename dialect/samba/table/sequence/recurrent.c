@@ -1,0 +1,418 @@
+/* Recurrent layers as compositions: lstm, gru, rnn.
+ *
+ * x[T, B, I] (batch_first: [B, T, I]), w[D, gates H, I], r[D, gates H, H], then where the flag is
+ * true: bias[D, 2 gates H] (of w's product, then of r's), lengths[B], the initial states (initial;
+ * h, of lstm also c)[D, B, H], peepholes[D, 3 H] (i, o, f). D is 1, or 2 for direction
+ * "bidirectional". Results: y[T, D, B, H], h[D, B, H], of lstm c[D, B, H]; with batch_first B comes
+ * first. (C1) x, w, r have one float dtype, the others too (lengths: i32 or i64); (C2) shapes as
+ * said; (C3) direction and activations; (C4) clip is 0 (none) or more; (C5) as many operands as
+ * flags ask for.
+ *
+ * The input's part of all gates and steps is one contraction; then one cell per step. Steps beyond
+ * a row's length keep its states and give 0 as y. A long sequence runs in blocks that read their
+ * part of the input by an index in memory: all blocks are then one section, configured once. */
+#include "dialect/samba/table/sequence/recurrent.h"
+#include "dialect/samba/table/core/expansion.h"
+
+#include <stdio.h>
+
+enum { NO_OPERAND = -1, LEAST_BLOCK = 4, MOST_BLOCK = 16, BLOCK_BYTES = 1 << 22 };
+
+typedef struct {
+  const SambaRecurrentForm *form;
+  SambaActivation activations[SAMBA_MAX_ACTIVATIONS];
+  uint32_t directions;
+  bool reverse; /* of the only direction */
+  bool batchFirst;
+  int32_t bias, lengths, initial, peepholes;
+  int64_t steps, batch, inputs, hidden, gates; /* gates: times hidden */
+} Layer;
+
+static SambaStatus directionOf(const SambaOperatorCall *call, Layer *layer) {
+  static const char *const names[] = {"forward", "reverse", "bidirectional"};
+  const SambaAttribute *attribute = sambaOperatorCallFind(call, "direction");
+  int found = 0;
+  while (attribute && found < 3 && !sambaStringRefEqualC(attribute->value.string, names[found]))
+    ++found;
+  layer->directions = found == 2 ? 2 : 1;
+  layer->reverse = found == 1;
+  return found < 3 ? NULL
+                   : sambaStatusMake(SAMBA_INVALID,
+                                     "(C3) attribute 'direction' must be forward, reverse or "
+                                     "bidirectional, not '%.*s'",
+                                     SAMBA_STRING_ARGS(attribute->value.string));
+}
+
+static SambaStatus layerOf(const SambaOperatorCall *call, Layer *out) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *w = &call->operands[1];
+  const SambaTensorType *r = &call->operands[2];
+  const SambaRecurrentForm *form = sambaRecurrentForm(call);
+
+  *out = (Layer){.form = form,
+                 .batchFirst = sambaRecurrentFlag(call, "batch_first"),
+                 .bias = NO_OPERAND,
+                 .lengths = NO_OPERAND,
+                 .initial = NO_OPERAND,
+                 .peepholes = NO_OPERAND};
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckSameDType(1, "the input weight", w->dtype, "the input", x->dtype));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckSameDType(1, "the recurrent weight", r->dtype, "the input", x->dtype));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the input", x, 3, 3));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the recurrent weight", r, 3, 3));
+  SAMBA_RETURN_IF_ERROR(directionOf(call, out));
+  int64_t directions = out->directions;
+  out->steps = x->dims[out->batchFirst ? 1 : 0], out->batch = x->dims[out->batchFirst ? 0 : 1];
+  out->inputs = x->dims[2], out->hidden = r->dims[2];
+  if (sambaMulOverflows(out->hidden, form->gates, &out->gates))
+    out->gates = 0; /* refused below */
+  int64_t gates = out->gates;
+  int64_t hidden = out->hidden;
+  int64_t batch = out->batch;
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckShape(2, "the recurrent weight", r, 3, (int64_t[]){directions, gates, hidden}));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckShape(2, "the input weight", w, 3, (int64_t[]){directions, gates, out->inputs}));
+  SAMBA_RETURN_IF_ERROR(
+      sambaRecurrentActivations(3, call, out->directions * form->functions, out->activations));
+  SAMBA_RETURN_IF_ERROR(sambaRecurrentClip(4, call));
+  int64_t outer = out->batchFirst ? batch : directions;
+  int64_t inner = out->batchFirst ? directions : batch;
+  const struct {
+    const char *flag, *what;
+    int32_t *operand;
+    uint32_t count, rank;
+    int64_t dims[3];
+  } parts[] = {
+      {"bias", "the bias", &out->bias, 1, 2, {directions, 2 * gates}},
+      {"lengths", "the lengths", &out->lengths, 1, 1, {batch}},
+      {"initial", "the initial state", &out->initial, form->states, 3, {outer, inner, hidden}},
+      {"peepholes", "the peephole weight", &out->peepholes, 1, 2, {directions, 3 * hidden}}};
+  uint32_t next = 3;
+
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
+    if (!sambaRecurrentFlag(call, parts[i].flag))
+      continue;
+    *parts[i].operand = (int32_t)next;
+    for (uint32_t k = 0; k < parts[i].count; ++k, ++next) {
+      if (next >= call->operand_count)
+        continue;
+      const SambaTensorType *type = &call->operands[next];
+      if (parts[i].operand == &out->lengths)
+        SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, parts[i].what, type->dtype, SAMBA_SET_INDEX));
+      else
+        SAMBA_RETURN_IF_ERROR(
+            sambaCheckSameDType(1, parts[i].what, type->dtype, "the input", x->dtype));
+      SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, parts[i].what, type, parts[i].rank, parts[i].dims));
+    }
+  }
+
+  return sambaRecurrentOperands(5, call, next);
+}
+
+static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
+  Layer layer;
+  SAMBA_RETURN_IF_ERROR(layerOf(call, &layer));
+  int64_t directions = layer.directions;
+  SambaTensorType y = {.dtype = call->operands[0].dtype,
+                       .rank = 4,
+                       .dims = {layer.steps, directions, layer.batch, layer.hidden}};
+  SambaTensorType state = {
+      .dtype = y.dtype, .rank = 3, .dims = {directions, layer.batch, layer.hidden}};
+  if (layer.batchFirst) {
+    y = (SambaTensorType){y.dtype, 4, {layer.batch, layer.steps, directions, layer.hidden}};
+    state = (SambaTensorType){y.dtype, 3, {layer.batch, directions, layer.hidden}};
+  }
+
+  out[0] = y;
+  for (uint32_t i = 0; i < layer.form->states; ++i)
+    out[1 + i] = state;
+  return NULL;
+}
+
+/* One layer while it is written. */
+typedef struct {
+  Layer layer;
+  const SambaOperatorCall *call;
+  SambaExpansion *e;
+  const uint32_t *operands;
+  bool late;          /* gru: linear_before_reset */
+  uint32_t projected; /* [T, B, D gates] or, batch first, [B, T, D gates], f32 */
+  uint32_t late_bias; /* [D, gates], f32: added to h's product (late, with a bias) */
+  uint32_t active;    /* [T, B, 1], i1 (with lengths) */
+} Writer;
+
+/* From bias[D, 2 gates]: what is added with the input, [D gates]. */
+static uint32_t projectedBias(Writer *w) {
+  const Layer *layer = &w->layer;
+  SambaExpansion *e = w->e;
+  uint32_t both = sambaExpandCast(e, w->operands[layer->bias], SAMBA_DTYPE_F32);
+  uint32_t of_input = sambaExpandSlice(e, both, 1, 0, layer->gates, 1);
+  uint32_t ofState = w->late_bias = sambaExpandSlice(e, both, 1, layer->gates, layer->gates, 1);
+  uint32_t sum;
+
+  if (w->late) { /* the candidate's part waits for the reset */
+    uint32_t gates =
+        sambaExpandBinary(e, "add", sambaExpandSlice(e, of_input, 1, 0, 2 * layer->hidden, 1),
+                          sambaExpandSlice(e, ofState, 1, 0, 2 * layer->hidden, 1));
+    uint32_t parts[] = {gates,
+                        sambaExpandSlice(e, of_input, 1, 2 * layer->hidden, layer->hidden, 1)};
+    sum = sambaExpandCat(e, 2, parts, 1);
+  } else {
+    sum = sambaExpandBinary(e, "add", of_input, ofState);
+  }
+
+  return sambaExpandReshape(e, sum, 1, (int64_t[]){layer->directions * layer->gates});
+}
+
+static void project(Writer *w) {
+  const Layer *layer = &w->layer;
+  SambaExpansion *e = w->e;
+  uint32_t weight = sambaExpandReshape(
+      e, w->operands[1], 2, (int64_t[]){layer->directions * layer->gates, layer->inputs});
+  uint32_t operands[] = {w->operands[0], weight, layer->bias < 0 ? 0 : projectedBias(w)};
+  SambaAttribute f32 = sambaDTypeAttribute("out_dtype", SAMBA_DTYPE_F32);
+  w->projected = sambaExpandCall(e, "linear", layer->bias < 0 ? 2 : 3, operands, 1, &f32);
+}
+
+/* steps[t] < lengths[b] as [T, B, 1] */
+static void mask(Writer *w) {
+  const Layer *layer = &w->layer;
+  SambaExpansion *e = w->e;
+  double *numbers = SAMBA_ARENA_ARRAY(e->arena, double, (size_t)layer->steps);
+  for (int64_t t = 0; t < layer->steps; ++t)
+    numbers[t] = (double)t;
+  uint32_t lengths =
+      sambaExpandReshape(e, w->operands[layer->lengths], 3, (int64_t[]){1, layer->batch, 1});
+  uint32_t steps = sambaExpandNumbers(e, sambaExpansionType(e, lengths)->dtype, 3,
+                                      (int64_t[]){layer->steps, 1, 1}, numbers);
+  w->active = sambaExpandBinary(e, "lt", steps, lengths);
+}
+
+/* One direction while its steps are written. */
+typedef struct {
+  uint32_t number;
+  bool reverse;
+  uint32_t states[2], weight, bias, peepholes; /* each [1, ..] */
+  SambaAttribute attributes[8];
+  uint32_t attribute_count;
+} Direction;
+
+static void flag(Direction *d, const char *name, bool value) {
+  if (value)
+    d->attributes[d->attribute_count++] = sambaBoolAttribute(name, true);
+}
+
+static Direction beginDirection(const Writer *w, uint32_t number) {
+  const Layer *layer = &w->layer;
+  SambaExpansion *e = w->e;
+  uint32_t functions = layer->form->functions;
+
+  Direction d = {.number = number, .reverse = number == 1 || layer->reverse};
+  for (uint32_t i = 0; i < layer->form->states; ++i) {
+    if (layer->initial < 0) {
+      SambaTensorType type = {SAMBA_DTYPE_F32, 3, {1, layer->batch, layer->hidden}};
+      d.states[i] = sambaExpandConstant(e, &type, &(float){0}, true);
+      continue;
+    }
+    uint32_t initial = sambaExpandSlice(e, w->operands[layer->initial + (int32_t)i],
+                                        layer->batchFirst ? 1 : 0, number, 1, 1);
+    if (layer->batchFirst)
+      initial = sambaExpandPermute(e, initial, (int64_t[]){1, 0, 2});
+    d.states[i] = sambaExpandCast(e, initial, SAMBA_DTYPE_F32);
+  }
+
+  d.weight = sambaExpandSlice(e, w->operands[2], 0, number, 1, 1);
+  if (w->late && layer->bias >= 0)
+    d.bias = sambaExpandSlice(e, sambaExpandSlice(e, w->late_bias, 0, number, 1, 1), 1,
+                              2 * layer->hidden, layer->hidden, 1);
+  if (layer->peepholes >= 0)
+    d.peepholes = sambaExpandSlice(e, w->operands[layer->peepholes], 0, number, 1, 1);
+  const SambaActivation *first = &layer->activations[number * functions];
+  const SambaActivation *last = first + functions - 1;
+  SambaAttribute text = sambaStringAttribute("activations", "");
+  text.value.string = sambaStringRef(layer->form->activations);
+  if (sambaOperatorCallFind(w->call, "activations"))
+    text.value.string = (SambaStringRef){
+        first->text.data, (size_t)(last->text.data + last->text.size - first->text.data)};
+  d.attributes[d.attribute_count++] = text;
+  if (sambaOperatorCallFloat(w->call, "clip", 0) > 0)
+    d.attributes[d.attribute_count++] = *sambaOperatorCallFind(w->call, "clip");
+  flag(&d, "linear_before_reset", w->late);
+  flag(&d, "bias", w->late && layer->bias >= 0);
+  flag(&d, "input_forget", sambaRecurrentFlag(w->call, "input_forget"));
+  flag(&d, "peepholes", layer->peepholes >= 0);
+  flag(&d, "active", layer->lengths >= 0);
+
+  return d;
+}
+
+/* The step at `position` of a block of projections (and of masks). */
+static uint32_t step(const Writer *w, Direction *d, uint32_t projections, uint32_t masks,
+                     int64_t position) {
+  const Layer *layer = &w->layer;
+  SambaExpansion *e = w->e;
+  uint32_t x = sambaExpandSlice(e, projections, layer->batchFirst ? 1 : 0, position, 1, 1);
+
+  if (layer->batchFirst)
+    x = sambaExpandPermute(e, x, (int64_t[]){1, 0, 2});
+  uint32_t operands[7] = {x, d->states[0]};
+  uint32_t count = 2;
+  if (layer->form->states == 2)
+    operands[count++] = d->states[1];
+  operands[count++] = d->weight;
+  if (w->late && layer->bias >= 0)
+    operands[count++] = d->bias;
+  if (layer->peepholes >= 0)
+    operands[count++] = d->peepholes;
+  if (layer->lengths >= 0)
+    operands[count++] = sambaExpandSlice(e, masks, 0, position, 1, 1);
+  uint32_t first =
+      sambaExpandCall(e, layer->form->cell, count, operands, d->attribute_count, d->attributes);
+  for (uint32_t i = 0; i < layer->form->states; ++i)
+    d->states[i] = first + i;
+  return d->states[0];
+}
+
+/* All h of `count` steps from position `first` of the projections on, in order of time: [count, B,
+ * H]. */
+static uint32_t run(const Writer *w, Direction *d, uint32_t projections, uint32_t masks,
+                    int64_t first, int64_t count) {
+  uint32_t *outputs = SAMBA_ARENA_ARRAY(w->e->arena, uint32_t, (size_t)count);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t position = d->reverse ? count - 1 - i : i;
+    outputs[position] = step(w, d, projections, masks, first + position);
+  }
+  return sambaExpandCat(w->e, (uint32_t)count, outputs, 0);
+}
+
+static uint32_t pick(SambaExpansion *e, uint32_t x, uint32_t indices, uint32_t dim) {
+  SambaAttribute attribute = sambaIntAttribute("dim", dim);
+  return sambaExpandCall(e, "index_select", 2, (uint32_t[]){x, indices}, 1, &attribute);
+}
+
+/* A block's steps: as many as are likely to share a section, each with its own copy of the weight.
+ * A divisor of the sequence where there is one near, else the last block is shorter. */
+static int64_t blockOf(const Layer *layer) {
+  int64_t most = BLOCK_BYTES / (4 * layer->gates * layer->hidden);
+  int64_t steps = layer->steps;
+  most = most < LEAST_BLOCK ? LEAST_BLOCK : most > MOST_BLOCK ? MOST_BLOCK : most;
+  if (steps <= most)
+    return steps;
+  for (int64_t size = most; size > most / 2; --size)
+    if (steps % size == 0)
+      return size;
+  return most;
+}
+
+/* y of one direction: [T, 1, B, H]. */
+static uint32_t runDirection(const Writer *w, Direction *d) {
+  const Layer *layer = &w->layer;
+  SambaExpansion *e = w->e;
+  int64_t size = blockOf(layer);
+  int64_t blocks = layer->steps / size;
+  int64_t rest = layer->steps % size;
+  uint32_t gateAxis = 2;
+  uint32_t timeAxis = layer->batchFirst ? 1 : 0;
+  uint32_t mine =
+      sambaExpandSlice(e, w->projected, gateAxis, d->number * layer->gates, layer->gates, 1);
+  uint32_t *outputs = SAMBA_ARENA_ARRAY(e->arena, uint32_t, (size_t)blocks + 1);
+  uint32_t all;
+
+  if (blocks == 1 && rest == 0) {
+    all = run(w, d, mine, w->active, 0, layer->steps);
+  } else {
+    /* Blocks in order of time; in reverse the shorter one at the end comes first. */
+    if (rest && d->reverse)
+      outputs[blocks] = run(w, d, mine, w->active, blocks * size, rest);
+    double *numbers = SAMBA_ARENA_ARRAY(e->arena, double, (size_t)size);
+    for (int64_t i = 0; i < size; ++i)
+      numbers[i] = (double)(i + (d->reverse ? (blocks - 1) * size : 0));
+    uint32_t indices = sambaExpandNumbers(e, SAMBA_DTYPE_I32, 1, &size, numbers);
+    for (int64_t i = 0; i < blocks; ++i) {
+      sambaExpandSectionStart(e);
+      uint32_t projections = pick(e, mine, indices, timeAxis);
+      uint32_t masks = layer->lengths < 0 ? 0 : pick(e, w->active, indices, 0);
+      outputs[d->reverse ? blocks - 1 - i : i] = run(w, d, projections, masks, 0, size);
+      if (i + 1 < blocks)
+        indices = sambaExpandWithNumber(e, "add", indices, (double)(d->reverse ? -size : size));
+    }
+    sambaExpandSectionStart(e);
+    if (rest && !d->reverse)
+      outputs[blocks] = run(w, d, mine, w->active, blocks * size, rest);
+    all = sambaExpandCat(e, (uint32_t)(blocks + (rest != 0)), outputs, 0);
+  }
+
+  return sambaExpandReshape(e, all, 4, (int64_t[]){layer->steps, 1, layer->batch, layer->hidden});
+}
+
+static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
+                             const uint32_t *operands, uint32_t *out_results) {
+  Writer writer = {.call = call,
+                   .e = e,
+                   .operands = operands,
+                   .late = sambaRecurrentFlag(call, "linear_before_reset")};
+  Writer *w = &writer;
+  SAMBA_RETURN_IF_ERROR(layerOf(call, &w->layer));
+  const Layer *layer = &w->layer;
+  SambaDType dtype = call->operands[0].dtype;
+
+  project(w);
+  if (layer->lengths >= 0)
+    mask(w);
+  uint32_t outputs[2], states[2][2];
+
+  for (uint32_t number = 0; number < layer->directions; ++number) {
+    Direction d = beginDirection(w, number);
+    outputs[number] = runDirection(w, &d);
+    for (uint32_t i = 0; i < layer->form->states; ++i)
+      states[i][number] = d.states[i];
+  }
+
+  uint32_t y = sambaExpandCat(e, layer->directions, outputs, 1);
+  if (layer->lengths >= 0) {
+    uint32_t active =
+        sambaExpandReshape(e, w->active, 4, (int64_t[]){layer->steps, 1, layer->batch, 1});
+    y = sambaExpandCall(e, "where", 3,
+                        (uint32_t[]){active, y, sambaExpandScalar(e, SAMBA_DTYPE_F32, 0)}, 0, NULL);
+  }
+
+  y = sambaExpandCast(e, y, dtype);
+  out_results[0] = layer->batchFirst ? sambaExpandPermute(e, y, (int64_t[]){2, 0, 1, 3}) : y;
+  for (uint32_t i = 0; i < layer->form->states; ++i) {
+    uint32_t state = sambaExpandCast(e, sambaExpandCat(e, layer->directions, states[i], 0), dtype);
+    out_results[1 + i] =
+        layer->batchFirst ? sambaExpandPermute(e, state, (int64_t[]){1, 0, 2}) : state;
+  }
+
+  return NULL;
+}
+
+#define ROW(word, form, results, most, ...)                                                        \
+  static const SambaAttributeRow word##Attributes[] = {                                            \
+      {"direction", SAMBA_ATTRIBUTE_STRING, false, "forward (default), reverse or bidirectional"}, \
+      {"bias", SAMBA_ATTRIBUTE_BOOL, false, "default false"},                                      \
+      {"lengths", SAMBA_ATTRIBUTE_BOOL, false, "default false"},                                   \
+      {"initial", SAMBA_ATTRIBUTE_BOOL, false, "default false: states start from 0"},              \
+      {"batch_first", SAMBA_ATTRIBUTE_BOOL, false, "default false"},                               \
+      {"activations", SAMBA_ATTRIBUTE_STRING, false,                                               \
+       "per direction; default: the ones that the layer is known for"},                            \
+      {"clip", SAMBA_ATTRIBUTE_FLOAT, false, "default 0: none"},                                   \
+      __VA_ARGS__,                                                                                 \
+      {0}};                                                                                        \
+  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
+                                                                 .minimum_operands = 3,            \
+                                                                 .maximum_operands = most,         \
+                                                                 .attributes = word##Attributes,   \
+                                                                 .result_count = results,          \
+                                                                 .infer = infer,                   \
+                                                                 .decompose = decompose},          \
+                                                    .dtypes = SAMBA_SET_FLOAT,                     \
+                                                    .opcode = form};
+ROW(lstm, SAMBA_RECURRENT_LSTM, 3, 8, {"peepholes", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+    {"input_forget", SAMBA_ATTRIBUTE_BOOL, false, "the forget gate is 1 - i; default false"})
+ROW(gru, SAMBA_RECURRENT_GRU, 2, 6,
+    {"linear_before_reset", SAMBA_ATTRIBUTE_BOOL, false, "reset after the product; default false"})
+ROW(rnn, SAMBA_RECURRENT_RNN, 2, 6, {0})

@@ -1,0 +1,165 @@
+/* What recurrent layers and their cells share: forms, activation functions, checks; see
+ * recurrent.h. */
+#include "dialect/samba/table/sequence/recurrent.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const SambaRecurrentForm forms[] = {
+    {SAMBA_RECURRENT_RNN, 1, 1, 1, "rnn_cell", "tanh"},
+    {SAMBA_RECURRENT_GRU, 3, 1, 2, "gru_cell", "sigmoid, tanh"},
+    {SAMBA_RECURRENT_LSTM, 4, 2, 3, "lstm_cell", "sigmoid, tanh, tanh"},
+};
+
+const SambaRecurrentForm *sambaRecurrentForm(const SambaOperatorCall *call) {
+  return &forms[sambaRowOfCall(call)->opcode];
+}
+
+/* Functions that are operators of the table, with the attributes that their parameters are, and
+ * some of their own. */
+static const struct {
+  const char *name;
+  const SambaOperatorRow *row; /* NULL: below */
+  const char *attributes[2];
+  uint32_t parameters;
+  double otherwise[2];
+} functions[] = {
+    {"tanh", &sambaOperatorRow_tanh, {0}, 0, {0}},
+    {"sigmoid", &sambaOperatorRow_sigmoid, {0}, 0, {0}},
+    {"relu", &sambaOperatorRow_relu, {0}, 0, {0}},
+    {"softplus", &sambaOperatorRow_softplus, {0}, 0, {0}},
+    {"leaky_relu", &sambaOperatorRow_leaky_relu, {"negative_slope"}, 1, {0.01, 0}},
+    {"elu", &sambaOperatorRow_elu, {"alpha"}, 1, {1, 0}},
+    {"hardsigmoid", &sambaOperatorRow_hardsigmoid, {"alpha", "beta"}, 2, {0.2, 0.5}},
+    {"softsign", NULL, {0}, 0, {0}},
+    {"thresholded_relu", NULL, {0}, 1, {1, 0}},
+    {"affine", NULL, {0}, 2, {1, 0}},
+    {"scaled_tanh", NULL, {0}, 2, {1, 1}},
+};
+enum { SOFTSIGN = 7, THRESHOLDED_RELU, AFFINE, SCALED_TANH, functionCount };
+
+/* One function from *at on; false: it is none. */
+static bool parse(SambaStringRef text, size_t *at, SambaActivation *out) {
+  size_t start = *at;
+  size_t end = start;
+
+  while (end < text.size && text.data[end] != ',' && text.data[end] != '(')
+    ++end;
+  SambaStringRef name = {text.data + start, end - start};
+  for (out->function = 0; out->function < functionCount; ++out->function)
+    if (sambaStringRefEqualC(name, functions[out->function].name))
+      break;
+  if (out->function == functionCount)
+    return false;
+  memcpy(out->parameters, functions[out->function].otherwise, sizeof out->parameters);
+  if (end < text.size && text.data[end] == '(') {
+    char numbers[128];
+    size_t from = ++end;
+    while (end < text.size && text.data[end] != ')')
+      ++end;
+    if (end == text.size || end - from >= sizeof numbers)
+      return false;
+    memcpy(numbers, text.data + from, end - from);
+    numbers[end++ - from] = '\0';
+    char *next = numbers;
+    for (uint32_t i = 0; i < functions[out->function].parameters; ++i) {
+      char *number = next + (i && *next == ',');
+      out->parameters[i] = strtod(number, &next);
+      if (next == number || !isfinite(out->parameters[i]))
+        return false;
+    }
+    if (*next)
+      return false;
+  }
+
+  out->text = (SambaStringRef){text.data + start, end - start};
+  if (end < text.size && text.data[end] == ',') /* and another one */
+    for (++end; end < text.size && text.data[end] == ' ';)
+      ++end;
+  else if (end < text.size)
+    return false;
+  *at = end;
+
+  return true;
+}
+
+SambaStatus sambaRecurrentActivations(unsigned constraint, const SambaOperatorCall *call,
+                                      uint32_t count, SambaActivation *out) {
+  const SambaRecurrentForm *form = sambaRecurrentForm(call);
+  const SambaAttribute *attribute = sambaOperatorCallFind(call, "activations");
+  SambaStringRef text = attribute ? attribute->value.string : sambaStringRef(form->activations);
+  size_t at = 0;
+  uint32_t found = 0;
+  bool fine = true;
+
+  while (fine && at < text.size && found < SAMBA_MAX_ACTIVATIONS)
+    fine = parse(text, &at, &out[found]), ++found;
+  if (!fine)
+    return sambaStatusMake(SAMBA_INVALID, "(C%u) there is no activation '%.*s'", constraint,
+                           (int)(text.size - at), text.data + at);
+  if (!attribute)
+    for (; found < count; ++found)
+      out[found] = out[found - form->functions];
+  if (found != count || at < text.size)
+    return sambaStatusMake(SAMBA_INVALID, "(C%u) attribute 'activations' must name %u functions",
+                           constraint, count);
+  return NULL;
+}
+
+SambaStatus sambaRecurrentClip(unsigned constraint, const SambaOperatorCall *call) {
+  double clip = sambaOperatorCallFloat(call, "clip", 0);
+  return clip >= 0 && isfinite(clip)
+             ? NULL
+             : sambaStatusMake(SAMBA_INVALID, "(C%u) attribute 'clip' is %g, but must be 0 or more",
+                               constraint, clip);
+}
+
+SambaStatus sambaRecurrentOperands(unsigned constraint, const SambaOperatorCall *call,
+                                   uint32_t wanted) {
+  return wanted == call->operand_count
+             ? NULL
+             : sambaStatusMake(SAMBA_INVALID,
+                               "(C%u) the flags ask for %u operands, but there are %u", constraint,
+                               wanted, call->operand_count);
+}
+
+uint16_t sambaRecurrentActivate(SambaStageBuilder *b, const SambaActivation *activation,
+                                double clip, uint16_t x) {
+  const double *parameters = activation->parameters;
+  const SambaOperatorRow *row = functions[activation->function].row;
+
+  if (clip > 0) {
+    x = sambaLane2(b, SAMBA_LANE_MAX, x, sambaLaneFloat(b, -clip));
+    x = sambaLane2(b, SAMBA_LANE_MIN, x, sambaLaneFloat(b, clip));
+  }
+
+  if (row) {
+    SambaAttribute attributes[2];
+    for (uint32_t i = 0; i < functions[activation->function].parameters; ++i)
+      attributes[i] =
+          sambaFloatAttribute(functions[activation->function].attributes[i], parameters[i]);
+    SambaOperatorCall call = {.operator = &row->operator,
+                              .attribute_count = functions[activation->function].parameters,
+                              .attributes = attributes};
+    return row->program(&call, b, &x);
+  }
+
+  switch (activation->function) {
+  case SOFTSIGN:
+    return sambaLane2(
+        b, SAMBA_LANE_DIV, x,
+        sambaLane2(b, SAMBA_LANE_ADD, sambaLane1(b, SAMBA_LANE_ABS, x), sambaLaneFloat(b, 1)));
+  case THRESHOLDED_RELU: {
+    uint16_t below = sambaLane2(b, SAMBA_LANE_LT, x, sambaLaneFloat(b, parameters[0]));
+    return sambaLaneSelect(b, below, sambaLaneFloat(b, 0), x);
+  }
+  case AFFINE:
+    return sambaLane2(b, SAMBA_LANE_ADD,
+                      sambaLane2(b, SAMBA_LANE_MUL, x, sambaLaneFloat(b, parameters[0])),
+                      sambaLaneFloat(b, parameters[1]));
+  default:
+    x = sambaLane2(b, SAMBA_LANE_MUL, x, sambaLaneFloat(b, parameters[1]));
+    return sambaLane2(b, SAMBA_LANE_MUL, sambaLane1(b, SAMBA_LANE_TANH, x),
+                      sambaLaneFloat(b, parameters[0]));
+  }
+}

@@ -1,0 +1,310 @@
+/* One step of a recurrent layer: lstm_cell, gru_cell, rnn_cell. What the input adds to the gates is
+ * already there.
+ *
+ * projected[1, B, gates H], states[1, B, H] (h, of lstm also c), weight[1, gates H, H], then where
+ * the flag is true: bias[1, H] (gru with linear_before_reset: what is added to h's product),
+ * peepholes[1, 3 H] (lstm), active[1, B, 1] (rows where it is false keep their states). (C1)
+ * projected and the states are f32, the weight a float dtype; (C2) shapes as said; (C3)
+ * activations; (C4) clip is 0 (none) or more; (C5) as many operands as flags ask for.
+ *
+ * Numerics: states are f32; h is rounded to the weight's dtype before it is multiplied; everything
+ * else is f32. */
+#include "dialect/samba/table/sequence/recurrent.h"
+
+enum { NO_OPERAND = -1 };
+typedef struct {
+  const SambaRecurrentForm *form;
+  SambaActivation activations[SAMBA_MAX_ACTIVATIONS];
+  double clip;
+  bool coupled, late; /* input_forget, linear_before_reset */
+  int32_t bias, peepholes, active;
+  int64_t batch, hidden;
+} Cell;
+
+static SambaStatus cellOf(const SambaOperatorCall *call, Cell *out) {
+  const SambaRecurrentForm *form = sambaRecurrentForm(call);
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *weight = &call->operands[1 + form->states];
+
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "operand 0", x->dtype, 1 << SAMBA_DTYPE_F32));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the weight", weight->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", x, 3, 3));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the weight", weight, 3, 3));
+  int64_t hidden = weight->dims[2];
+  int64_t gates = form->gates;
+  int64_t batch = x->dims[1];
+  *out = (Cell){.form = form,
+                .clip = sambaOperatorCallFloat(call, "clip", 0),
+                .coupled = sambaRecurrentFlag(call, "input_forget"),
+                .late = sambaRecurrentFlag(call, "linear_before_reset"),
+                .bias = NO_OPERAND,
+                .peepholes = NO_OPERAND,
+                .active = NO_OPERAND,
+                .batch = batch,
+                .hidden = hidden};
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckShape(2, "the weight", weight, 3, (int64_t[]){1, gates * hidden, hidden}));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckShape(2, "operand 0", x, 3, (int64_t[]){1, batch, gates * hidden}));
+
+  for (uint32_t i = 1; i <= form->states; ++i) {
+    SAMBA_RETURN_IF_ERROR(
+        sambaCheckDType(1, "the state", call->operands[i].dtype, 1 << SAMBA_DTYPE_F32));
+    SAMBA_RETURN_IF_ERROR(
+        sambaCheckShape(2, "the state", &call->operands[i], 3, (int64_t[]){1, batch, hidden}));
+  }
+
+  SAMBA_RETURN_IF_ERROR(sambaRecurrentActivations(3, call, form->functions, out->activations));
+  SAMBA_RETURN_IF_ERROR(sambaRecurrentClip(4, call));
+  uint32_t next = form->states + 2;
+  const struct {
+    const char *flag, *what;
+    int32_t *operand;
+    uint32_t dtypes, rank;
+    int64_t dims[3];
+  } parts[] = {
+      {"bias", "the bias", &out->bias, 1 << SAMBA_DTYPE_F32, 2, {1, hidden}},
+      {"peepholes", "the peephole weight", &out->peepholes, SAMBA_SET_FLOAT, 2, {1, 3 * hidden}},
+      {"active", "the mask", &out->active, SAMBA_SET_BOOL, 3, {1, batch, 1}}};
+
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
+    if (!sambaRecurrentFlag(call, parts[i].flag))
+      continue;
+    if (next < call->operand_count) {
+      SAMBA_RETURN_IF_ERROR(
+          sambaCheckDType(1, parts[i].what, call->operands[next].dtype, parts[i].dtypes));
+      SAMBA_RETURN_IF_ERROR(
+          sambaCheckShape(2, parts[i].what, &call->operands[next], parts[i].rank, parts[i].dims));
+    }
+
+    *parts[i].operand = (int32_t)next++;
+  }
+
+  if (out->bias >= 0 && !out->late)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "(C5) a bias is added to the product only with linear_before_reset");
+  return sambaRecurrentOperands(5, call, next);
+}
+
+static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
+  Cell cell;
+  SAMBA_RETURN_IF_ERROR(cellOf(call, &cell));
+  for (uint32_t i = 0; i < cell.form->states; ++i)
+    out[i] = call->operands[1];
+  return NULL;
+}
+
+/* The stages of one cell while they are written. */
+typedef struct {
+  Cell cell;
+  SambaStageGraph *graph;
+  const char *name, *layer;
+  const uint32_t *operands;
+} Writer;
+
+static uint32_t intermediate(const Writer *w, SambaDType dtype, int64_t columns) {
+  return sambaStageIntermediate(w->graph, dtype, 3, (int64_t[]){1, w->cell.batch, columns});
+}
+
+/* result[0, b, n] = sum over k of h[0, b, k] weight[0, first + n, k] */
+static uint32_t product(const Writer *w, uint32_t h, uint32_t weight, int64_t first,
+                        int64_t count) {
+  uint32_t result = intermediate(w, SAMBA_DTYPE_F32, count);
+  SambaStageBuilder b;
+
+  sambaStageBegin(&b, w->graph, w->name, w->layer, result);
+  uint32_t row = sambaStageDim(&b, w->cell.batch, false);
+  uint32_t column = sambaStageDim(&b, count, false);
+  uint32_t k = sambaStageDim(&b, w->cell.hidden, true);
+  b.stage.output.axes[1].coefficients[row] = b.stage.output.axes[2].coefficients[column] = 1;
+  uint16_t left = sambaStageOperand(&b, h);
+  uint16_t right = sambaStageOperand(&b, weight);
+  sambaStageAxis(&b, left, 1)->coefficients[row] = sambaStageAxis(&b, left, 2)->coefficients[k] = 1;
+  sambaStageAxis(&b, right, 1)->coefficients[column] =
+      sambaStageAxis(&b, right, 2)->coefficients[k] = 1;
+  sambaStageAxis(&b, right, 1)->constant = first;
+  sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_MAC, left, right));
+
+  return result;
+}
+
+static void begin(SambaStageBuilder *b, const Writer *w, uint32_t result) {
+  sambaStageBegin(b, w->graph, w->name, w->layer, result);
+  for (uint32_t axis = 1; axis < 3; ++axis)
+    b->stage.output.axes[axis]
+        .coefficients[sambaStageDim(b, w->graph->tensors[result].dims[axis], false)] = 1;
+}
+
+/* Hidden units of gate `gate` of a tensor with one row per element of the batch, or of none ([1,
+ * n]). */
+static uint16_t gate(SambaStageBuilder *b, const Writer *w, uint32_t tensor, int64_t gate) {
+  uint16_t operand = sambaStageOperand(b, tensor);
+  uint32_t last = w->graph->tensors[tensor].rank - 1;
+  SambaAxisMap *columns = sambaStageAxis(b, operand, last);
+  columns->coefficients[1] = w->graph->tensors[tensor].dims[last] == 1 ? 0 : 1;
+  columns->constant = gate * w->cell.hidden;
+  if (last == 2)
+    sambaStageAxis(b, operand, 1)->coefficients[0] = 1;
+  return operand;
+}
+static uint16_t parameter(SambaStageBuilder *b, const Writer *w, int32_t operand, int64_t which) {
+  return operand < 0 ? 0 : gate(b, w, w->operands[operand], which);
+}
+
+static uint16_t activate(SambaStageBuilder *b, const Writer *w, uint32_t function, uint16_t x) {
+  return sambaRecurrentActivate(b, &w->cell.activations[function], w->cell.clip, x);
+}
+static uint16_t sum(SambaStageBuilder *b, uint16_t x, uint16_t y) {
+  return sambaLane2(b, SAMBA_LANE_ADD, x, y);
+}
+static uint16_t times(SambaStageBuilder *b, uint16_t x, uint16_t y) {
+  return sambaLane2(b, SAMBA_LANE_MUL, x, y);
+}
+
+/* Rows that are over keep their state. */
+static void end(SambaStageBuilder *b, const Writer *w, uint16_t active, uint16_t value,
+                uint16_t old) {
+  sambaStageEnd(b, w->cell.active < 0 ? value : sambaLaneSelect(b, active, value, old));
+}
+
+/* i, o, f, c: C = f C' + i g; H = o h(C) */
+static void writeLstm(const Writer *w, uint32_t h, const uint32_t *results) {
+  const Cell *cell = &w->cell;
+  uint32_t weight = w->operands[3];
+  uint32_t gates = intermediate(w, SAMBA_DTYPE_F32, 4 * cell->hidden);
+  uint32_t hidden = product(w, h, weight, 0, 4 * cell->hidden);
+  SambaStageBuilder b;
+
+  begin(&b, w, gates);
+  uint16_t left = gate(&b, w, w->operands[0], 0);
+  uint16_t right = gate(&b, w, hidden, 0);
+  sambaStageEnd(&b, sum(&b, left, right));
+
+  begin(&b, w, results[1]);
+  uint16_t i = gate(&b, w, gates, 0);
+  uint16_t f = cell->coupled ? 0 : gate(&b, w, gates, 2);
+  uint16_t g = gate(&b, w, gates, 3);
+  uint16_t old = gate(&b, w, w->operands[2], 0);
+  uint16_t pi = parameter(&b, w, cell->peepholes, 0);
+  uint16_t pf = cell->coupled ? 0 : parameter(&b, w, cell->peepholes, 2);
+  uint16_t active = parameter(&b, w, cell->active, 0);
+  if (cell->peepholes >= 0)
+    i = sum(&b, i, times(&b, pi, old));
+  i = activate(&b, w, 0, i);
+  if (cell->coupled) {
+    f = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneFloat(&b, 1), i);
+  } else {
+    if (cell->peepholes >= 0)
+      f = sum(&b, f, times(&b, pf, old));
+    f = activate(&b, w, 0, f);
+  }
+
+  end(&b, w, active, sum(&b, times(&b, f, old), times(&b, i, activate(&b, w, 1, g))), old);
+
+  begin(&b, w, results[0]);
+  uint16_t o = gate(&b, w, gates, 1);
+  uint16_t c = gate(&b, w, results[1], 0);
+  uint16_t po = parameter(&b, w, cell->peepholes, 1);
+  old = cell->active < 0 ? 0 : gate(&b, w, w->operands[1], 0);
+  active = parameter(&b, w, cell->active, 0);
+  if (cell->peepholes >= 0)
+    o = sum(&b, o, times(&b, po, c));
+  end(&b, w, active, times(&b, activate(&b, w, 0, o), activate(&b, w, 2, c)), old);
+}
+
+/* z, r, h: n = g(.. + (r H') R) or, late, g(.. + r (H' R + bias)); H = (1 - z) n + z H' */
+static void writeGru(const Writer *w, uint32_t h, const uint32_t *results) {
+  const Cell *cell = &w->cell;
+  uint32_t projected = w->operands[0];
+  uint32_t state = w->operands[1];
+  uint32_t weight = w->operands[2];
+  uint32_t candidate;
+  uint32_t hidden = product(w, h, weight, 0, (cell->late ? 3 : 2) * cell->hidden);
+  SambaStageBuilder b;
+  SambaDType dtype = cell->late ? SAMBA_DTYPE_F32 : w->graph->tensors[weight].dtype;
+  uint32_t reset = intermediate(w, dtype, cell->hidden);
+
+  begin(&b, w, reset);
+  uint16_t left = gate(&b, w, projected, 1);
+  uint16_t right = gate(&b, w, hidden, 1);
+  uint16_t value = cell->late ? gate(&b, w, hidden, 2) : gate(&b, w, state, 0);
+  uint16_t bias = parameter(&b, w, cell->bias, 0);
+  uint16_t r = activate(&b, w, 0, sum(&b, left, right));
+  sambaStageEndRounded(&b, times(&b, r, cell->bias < 0 ? value : sum(&b, value, bias)));
+  candidate = cell->late ? reset : product(w, reset, weight, 2 * cell->hidden, cell->hidden);
+
+  begin(&b, w, results[0]);
+  left = gate(&b, w, projected, 0), right = gate(&b, w, hidden, 0);
+  uint16_t x = gate(&b, w, projected, 2);
+  uint16_t y = gate(&b, w, candidate, 0);
+  uint16_t old = gate(&b, w, state, 0);
+  uint16_t active = parameter(&b, w, cell->active, 0);
+  uint16_t z = activate(&b, w, 0, sum(&b, left, right));
+  uint16_t n = activate(&b, w, 1, sum(&b, x, y));
+  uint16_t rest = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneFloat(&b, 1), z);
+  end(&b, w, active, sum(&b, times(&b, rest, n), times(&b, z, old)), old);
+}
+
+static void writeRnn(const Writer *w, uint32_t h, const uint32_t *results) {
+  uint32_t hidden = product(w, h, w->operands[2], 0, w->cell.hidden);
+  SambaStageBuilder b;
+  begin(&b, w, results[0]);
+  uint16_t left = gate(&b, w, w->operands[0], 0);
+  uint16_t right = gate(&b, w, hidden, 0);
+  uint16_t old = w->cell.active < 0 ? 0 : gate(&b, w, w->operands[1], 0);
+  uint16_t active = parameter(&b, w, w->cell.active, 0);
+  end(&b, w, active, activate(&b, w, 0, sum(&b, left, right)), old);
+}
+
+static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
+                          const uint32_t *operands, const uint32_t *results, const char *layer) {
+  Writer writer = {
+      .graph = graph, .name = call->operator->name, .layer = layer, .operands = operands};
+  Writer *w = &writer;
+  SAMBA_RETURN_IF_ERROR(cellOf(call, &w->cell));
+  SambaDType dtype = graph->tensors[operands[1 + w->cell.form->states]].dtype;
+  uint32_t h = operands[1];
+
+  if (dtype != SAMBA_DTYPE_F32) {
+    h = intermediate(w, dtype, w->cell.hidden);
+    sambaStageConvert(graph, w->name, layer, operands[1], h);
+  }
+
+  switch (w->cell.form->kind) {
+  case SAMBA_RECURRENT_LSTM:
+    writeLstm(w, h, results);
+    break;
+  case SAMBA_RECURRENT_GRU:
+    writeGru(w, h, results);
+    break;
+  default:
+    writeRnn(w, h, results);
+  }
+
+  return NULL;
+}
+
+#define ROW(word, form, stateCount, most, ...)                                                     \
+  static const SambaAttributeRow word##Attributes[] = {                                            \
+      {"active", SAMBA_ATTRIBUTE_BOOL, false, "the last operand is a mask; default false"},        \
+      {"activations", SAMBA_ATTRIBUTE_STRING, false,                                               \
+       "default: the ones that the layer is known for"},                                           \
+      {"clip", SAMBA_ATTRIBUTE_FLOAT, false, "default 0: none"},                                   \
+      __VA_ARGS__,                                                                                 \
+      {0}};                                                                                        \
+  const SambaOperatorRow sambaOperatorRow_##word = {                                               \
+      .operator = {.name = #word,                                                                  \
+                   .minimum_operands = stateCount + 2,                                             \
+                   .maximum_operands = most,                                                       \
+                   .attributes = word##Attributes,                                                 \
+                   .result_count = stateCount,                                                     \
+                   .infer = infer,                                                                 \
+                   .stages = stages},                                                              \
+      .dtypes = 1 << SAMBA_DTYPE_F32,                                                              \
+      .opcode = form};
+ROW(lstm_cell, SAMBA_RECURRENT_LSTM, 2, 6,
+    {"peepholes", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+    {"input_forget", SAMBA_ATTRIBUTE_BOOL, false, "the forget gate is 1 - i; default false"})
+ROW(gru_cell, SAMBA_RECURRENT_GRU, 1, 5, {"bias", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+    {"linear_before_reset", SAMBA_ATTRIBUTE_BOOL, false, "reset after the product; default false"})
+ROW(rnn_cell, SAMBA_RECURRENT_RNN, 1, 4, {0})

@@ -1,0 +1,64 @@
+/* cat: operands side by side.
+ *
+ * (C1) all operands have one dtype; (C2) one rank of 1 or more; (C3) dim names a dimension; (C4)
+ * all other dimensions agree. */
+#include "dialect/samba/table/core/stage_builder.h"
+
+#include <stdio.h>
+
+static SambaStatus inferCat(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *first = &call->operands[0];
+  uint32_t axis;
+
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", first, 1, SAMBA_MAX_RANK));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim", 0), first->rank, &axis));
+  *out = *first;
+
+  for (uint32_t i = 1; i < call->operand_count; ++i) {
+    const SambaTensorType *next = &call->operands[i];
+    char what[32];
+    snprintf(what, sizeof what, "operand %u", i);
+    SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(1, what, next->dtype, "operand 0", first->dtype));
+    SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, what, next, first->rank, first->rank));
+    for (uint32_t d = 0; d < first->rank; ++d)
+      if (d != axis)
+        SAMBA_RETURN_IF_ERROR(sambaCheckDim(4, what, next, d, first->dims[d]));
+    if (sambaAddOverflows(out->dims[axis], next->dims[axis], &out->dims[axis]))
+      out->dims[axis] = INT64_MAX; /* refused with the result's size */
+  }
+
+  return NULL;
+}
+
+/* One copy per operand, each into its part of the result. */
+static SambaStatus stagesCat(const SambaOperatorCall *call, SambaStageGraph *graph,
+                             const uint32_t *operands, const uint32_t *results, const char *layer) {
+  uint32_t axis;
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim", 0),
+                                       call->operands[0].rank, &axis));
+  int64_t offset = 0;
+
+  for (uint32_t i = 0; i < call->operand_count; ++i) {
+    const SambaTensorType *x = &call->operands[i];
+    SambaStageBuilder b;
+    sambaStageBegin(&b, graph, call->operator->name, layer, results[0]);
+    uint32_t dims[SAMBA_MAX_RANK];
+    for (uint32_t d = 0; d < x->rank; ++d)
+      b.stage.output.axes[d].coefficients[dims[d] = sambaStageDim(&b, x->dims[d], false)] = 1;
+    b.stage.output.axes[axis].constant = offset;
+    sambaStageEnd(&b, sambaStageMappedOperand(&b, operands[i], dims));
+    offset += x->dims[axis];
+  }
+
+  return NULL;
+}
+
+const SambaOperatorRow sambaOperatorRow_cat = {.operator = {.name = "cat",
+                                                            .minimum_operands = 1,
+                                                            .maximum_operands = UINT32_MAX,
+                                                            .attributes = sambaDimAttributes,
+                                                            .result_count = 1,
+                                                            .infer = inferCat,
+                                                            .stages = stagesCat},
+                                               .dtypes = SAMBA_SET_ANY};

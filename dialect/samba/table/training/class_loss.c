@@ -1,0 +1,165 @@
+/* Losses of classes: nll_loss, cross_entropy.
+ *
+ * x[C] or x[N, C, d..], target[N, d..], optional weight[C]: (C1) x has a float dtype, the weight
+ * x's or f32; (C2) targets are integers; (C3) x has rank 1 to 8; (C4) the target is x without the
+ * dimension of classes; (C5) the weight is [C]; (C6) reduction is mean, sum or none. The target's
+ * class is found by comparing it with every class, so a target that is ignore_index or names no
+ * class counts nothing: 0, and no weight in the mean. All is f32, rounded once.
+ */
+#include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/core/stage_builder.h"
+
+typedef enum { REDUCE_MEAN, REDUCE_SUM, REDUCE_NONE } Reduction;
+
+static SambaStatus reductionOf(const SambaOperatorCall *call, Reduction *out_reduction) {
+  static const char *const names[] = {"mean", "sum", "none"};
+  const SambaAttribute *attribute = sambaOperatorCallFind(call, "reduction");
+  *out_reduction = REDUCE_MEAN;
+  for (int i = 0; attribute && i < 3; ++i)
+    if (sambaStringRefEqualC(attribute->value.string, names[i])) {
+      *out_reduction = (Reduction)i;
+      return NULL;
+    }
+  return attribute ? sambaStatusMake(SAMBA_INVALID,
+                                     "(C6) reduction must be mean, sum or none, not '%.*s'",
+                                     SAMBA_STRING_ARGS(attribute->value.string))
+                   : NULL;
+}
+
+static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *target = &call->operands[1];
+
+  Reduction reduction;
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(2, "the target", target->dtype, SAMBA_SET_INTEGER));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(3, "the input", x, 1, SAMBA_MAX_RANK));
+  uint32_t classes = x->rank > 1;
+  for (uint32_t d = 0; d < x->rank; ++d)
+    if (d != classes)
+      out->dims[out->rank++] = x->dims[d];
+  SAMBA_RETURN_IF_ERROR(sambaCheckShape(4, "the target", target, out->rank, out->dims));
+  if (call->operand_count == 3) {
+    SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the weight", call->operands[2].dtype,
+                                          1u << x->dtype | 1u << SAMBA_DTYPE_F32));
+    SAMBA_RETURN_IF_ERROR(
+        sambaCheckShape(5, "the weight", &call->operands[2], 1, &x->dims[classes]));
+  }
+
+  SAMBA_RETURN_IF_ERROR(reductionOf(call, &reduction));
+  out->dtype = x->dtype;
+  if (reduction != REDUCE_NONE)
+    out->rank = 0;
+  return NULL;
+}
+
+/* target == class, and is not to be ignored */
+static uint16_t counts(SambaStageBuilder *b, const SambaOperatorCall *call, uint16_t target,
+                       uint32_t class_dim) {
+  const SambaAttribute *ignored = sambaOperatorCallFind(call, "ignore_index");
+  SambaDType lane = (SambaDType)b->types[target];
+  uint16_t hit = sambaLane2(b, SAMBA_LANE_EQ, sambaLaneCounter(b, class_dim, lane), target);
+  if (!ignored || ignored->value.integer < 0 || ignored->value.integer > INT32_MAX)
+    return hit; /* such a target names no class anyway */
+  uint16_t other = sambaLaneInteger(b, lane, ignored->value.integer);
+  return sambaLane2(b, SAMBA_LANE_AND, hit, sambaLane2(b, SAMBA_LANE_NE, target, other));
+}
+
+/* The sum over the classes, and with `all` over the targets too, of (hit ? loss or weight : 0): of
+ * a target one summand is not 0 at most. */
+static void pickStage(const SambaOperatorCall *call, SambaStageGraph *graph,
+                      const uint32_t *operands, const char *layer, bool weightAlone, bool all,
+                      uint32_t result) {
+  const SambaTensorType *x = &call->operands[0];
+  uint32_t classes = x->rank > 1;
+  uint32_t dims[SAMBA_MAX_RANK];
+  uint32_t targetDims[SAMBA_MAX_RANK];
+  bool weighted = call->operand_count == 3;
+  SambaStageBuilder b;
+
+  sambaStageBegin(&b, graph, call->operator->name, layer, result);
+  for (uint32_t d = 0, t = 0; d < x->rank; ++d)
+    if (d != classes) {
+      dims[d] = targetDims[t] = sambaStageDim(&b, x->dims[d], all);
+      if (!all)
+        b.stage.output.axes[t].coefficients[dims[d]] = 1;
+      ++t;
+    }
+  uint32_t class_dim = dims[classes] = sambaStageDim(&b, x->dims[classes], true);
+  uint16_t value = weightAlone ? 0 : sambaStageMappedOperand(&b, operands[0], dims);
+  uint16_t weight = 0;
+  uint16_t target = sambaStageMappedOperand(&b, operands[1], targetDims);
+  if (weighted)
+    weight = sambaStageMappedOperand(&b, operands[2], &class_dim);
+  if (weightAlone)
+    value = weighted ? weight : sambaLaneFloat(&b, 1);
+  else {
+    value = sambaLane1(&b, SAMBA_LANE_NEG, value);
+    value = weighted ? sambaLane2(&b, SAMBA_LANE_MUL, value, weight) : value;
+  }
+
+  value = sambaLaneSelect(&b, counts(&b, call, target, class_dim), value, sambaLaneFloat(&b, 0));
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
+}
+
+static SambaStatus stagesNll(const SambaOperatorCall *call, SambaStageGraph *graph,
+                             const uint32_t *operands, const uint32_t *results, const char *layer) {
+  Reduction reduction;
+  SAMBA_RETURN_IF_ERROR(reductionOf(call, &reduction));
+  if (reduction != REDUCE_MEAN) {
+    uint32_t loss = sambaStageIntermediateLike(graph, results[0], SAMBA_DTYPE_F32);
+    pickStage(call, graph, operands, layer, false, reduction == REDUCE_SUM, loss);
+    sambaStageConvert(graph, call->operator->name, layer, loss, results[0]);
+    return NULL;
+  }
+
+  uint32_t sums[2];
+  for (int i = 0; i < 2; ++i) {
+    sums[i] = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, 0, NULL);
+    pickStage(call, graph, operands, layer, i == 1, true, sums[i]);
+  }
+
+  SambaStageBuilder b;
+  sambaStageBeginElementwise(&b, graph, call->operator->name, layer, results[0]);
+  uint16_t total = sambaStageBroadcastOperand(&b, sums[0]);
+  uint16_t weight = sambaStageBroadcastOperand(&b, sums[1]);
+  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, total, weight));
+
+  return NULL;
+}
+
+static SambaStatus decomposeCrossEntropy(const SambaOperatorCall *call, SambaExpansion *e,
+                                         const uint32_t *operands, uint32_t *out_results) {
+  SambaAttribute dim = sambaIntAttribute("dim", call->operands[0].rank > 1);
+  uint32_t x = sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32);
+  uint32_t values[3];
+  for (uint32_t i = 1; i < call->operand_count; ++i)
+    values[i] = i == 2 ? sambaExpandCast(e, operands[i], SAMBA_DTYPE_F32) : operands[i];
+  values[0] = sambaExpandCall(e, "log_softmax", 1, &x, 1, &dim);
+  uint32_t loss = sambaExpandCall(e, "nll_loss", call->operand_count, values, call->attribute_count,
+                                  call->attributes);
+  out_results[0] = sambaExpandCast(e, loss, call->operands[0].dtype);
+  return NULL;
+}
+
+static const SambaAttributeRow attributes[] = {
+    {"ignore_index", SAMBA_ATTRIBUTE_INT, false, "default: none"},
+    {"reduction", SAMBA_ATTRIBUTE_STRING, false, "mean (default), sum or none"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_nll_loss = {.operator = {.name = "nll_loss",
+                                                                 .minimum_operands = 2,
+                                                                 .maximum_operands = 3,
+                                                                 .attributes = attributes,
+                                                                 .result_count = 1,
+                                                                 .infer = infer,
+                                                                 .stages = stagesNll},
+                                                    .dtypes = SAMBA_SET_FLOAT};
+const SambaOperatorRow sambaOperatorRow_cross_entropy = {
+    .operator = {.name = "cross_entropy",
+                 .minimum_operands = 2,
+                 .maximum_operands = 3,
+                 .attributes = attributes,
+                 .result_count = 1,
+                 .infer = infer,
+                 .decompose = decomposeCrossEntropy},
+    .dtypes = SAMBA_SET_FLOAT};

@@ -1,0 +1,329 @@
+/* Pools over one, two or three spatial dimensions.
+ *
+ * x[N, C, spatial..]. (C1) x has a number dtype (avg_pool, lp_pool: a float dtype); (C2) x has rank
+ * 2 + spatial dimensions; (C3) kernel_size, stride and dilation are one number of 1 or more per
+ * spatial dimension (stride: the kernel size by default), padding two numbers of 0 or more: all
+ * begins, then all ends; (C4) the window fits into the padded input; (C5) padding is less than the
+ * window's span, so that every window holds an element. ceil_mode also keeps windows that start
+ * inside the input or its begin padding but run out of the padded input. (C6) lp_pool: norm_type is
+ * positive and finite.
+ *
+ * Numerics: the largest element is exact, a NaN wins; its index is the first of equal elements, the
+ * last of NaNs. The average is the f32 sum over the window (innermost dimension last) divided by
+ * the number of elements: those of the window within the padded input, or with count_include_pad =
+ * false within the input. lp_pool sums |x|^p in f32. */
+#include "dialect/samba/table/core/stage_builder.h"
+
+#include <math.h>
+
+static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
+  const SambaTensorType *x = &call->operands[0];
+  uint32_t spatial = sambaRowOfCall(call)->spatial;
+  int64_t padding[6];
+  bool ceiling = sambaOperatorCallInt(call, "ceil_mode", 0) != 0;
+
+  out->spatial = spatial;
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "kernel_size", spatial, 1, 1, out->kernel));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "stride", spatial, 1, 1, out->stride));
+  if (!sambaOperatorCallFind(call, "stride"))
+    memcpy(out->stride, out->kernel, sizeof out->stride);
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "dilation", spatial, 1, 1, out->dilation));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "padding", 2 * spatial, 0, 0, padding));
+
+  for (uint32_t i = 0; i < spatial; ++i) {
+    out->begin[i] = padding[i];
+    out->end[i] = padding[spatial + i];
+    int64_t room, span;
+    SAMBA_RETURN_IF_ERROR(sambaCheckWindowFits(4, out, i, x->dims[2 + i], &room, &span));
+    if (out->begin[i] > span || out->end[i] > span)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "(C5) padding %lld and %lld along spatial dimension %u must be less "
+                             "than the window's span %lld",
+                             (long long)out->begin[i], (long long)out->end[i], i,
+                             (long long)span + 1);
+    int64_t steps = room - span - 1;
+    out->out[i] = steps / out->stride[i] + 1;
+    if (ceiling && steps % out->stride[i] &&
+        out->out[i] * out->stride[i] < x->dims[2 + i] + out->begin[i])
+      ++out->out[i];
+  }
+
+  return NULL;
+}
+
+static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  uint32_t spatial = sambaRowOfCall(call)->spatial;
+
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, sambaRowOfCall(call)->dtypes));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the operand", x, spatial + 2, spatial + 2));
+  SambaWindow window;
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
+  double norm = sambaOperatorCallFloat(call, "norm_type", 1);
+  if (!(norm > 0) || isinf(norm))
+    return sambaStatusMake(
+        SAMBA_INVALID, "(C6) attribute 'norm_type' is %g, but must be positive and finite", norm);
+  out[0] = *x;
+  for (uint32_t i = 0; i < spatial; ++i)
+    out[0].dims[2 + i] = window.out[i];
+  if (call->operator->result_count == 2) {
+    out[1] = out[0];
+    out[1].dtype = SAMBA_DTYPE_I64;
+  }
+
+  return NULL;
+}
+
+static double lowest(SambaDType dtype) {
+  if (sambaDTypeIsFloat(dtype))
+    return -INFINITY;
+  return dtype == SAMBA_DTYPE_UI8 ? 0 : -ldexp(1, 8 * (int)sambaDTypeBytes(dtype) - 1);
+}
+
+/* Dimensions n, c, spatial.. | window.. */
+static void beginWindow(SambaStageBuilder *b, SambaStageGraph *graph, const SambaOperatorCall *call,
+                        const char *layer, const SambaWindow *window, uint32_t output) {
+  sambaStageBeginElementwise(b, graph, call->operator->name, layer, output);
+  for (uint32_t i = 0; i < window->spatial; ++i)
+    sambaStageDim(b, window->kernel[i], true);
+}
+
+/* The input as a window's taps read it; *out_leaves: some lie in the padding and read `fill`. */
+static uint16_t windowOperand(SambaStageBuilder *b, const SambaOperatorCall *call,
+                              const SambaWindow *window, uint32_t input, double fill,
+                              bool *out_leaves) {
+  uint16_t x = sambaStageOperand(b, input);
+  sambaStageAxis(b, x, 0)->coefficients[0] = 1;
+  sambaStageAxis(b, x, 1)->coefficients[1] = 1;
+  bool leaves = false;
+
+  for (uint32_t i = 0; i < window->spatial; ++i) {
+    SambaAxisMap *axis = sambaStageAxis(b, x, 2 + i);
+    axis->constant = -window->begin[i];
+    axis->coefficients[2 + i] = window->stride[i];
+    axis->coefficients[2 + window->spatial + i] = window->dilation[i];
+    int64_t last = (window->out[i] - 1) * window->stride[i] +
+                   (window->kernel[i] - 1) * window->dilation[i] - window->begin[i];
+    leaves |= window->begin[i] > 0 || last >= call->operands[0].dims[2 + i];
+  }
+
+  if (leaves)
+    sambaStageGuard(b, x, fill);
+  if (out_leaves)
+    *out_leaves = leaves;
+  return x;
+}
+
+static SambaStatus stagesMax(const SambaOperatorCall *call, SambaStageGraph *graph,
+                             const uint32_t *operands, const uint32_t *results, const char *layer) {
+  SambaWindow window;
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
+  SambaDType dtype = call->operands[0].dtype;
+  uint32_t largest = sambaStageIntermediateLike(graph, results[0], sambaAccumulatorDType(dtype));
+  SambaStageBuilder b;
+  beginWindow(&b, graph, call, layer, &window, largest);
+  uint16_t x = windowOperand(&b, call, &window, operands[0], lowest(dtype), NULL);
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_MAX, x));
+  sambaStageConvert(graph, call->operator->name, layer, largest, results[0]);
+  return NULL;
+}
+
+/* value + factor * counter of a dimension; no operation for what is 0 throughout */
+static uint16_t addCounter(SambaStageBuilder *b, uint16_t value, uint32_t dim, int64_t factor) {
+  if (b->stage.extents[dim] == 1)
+    return value;
+  uint16_t term = sambaLaneCounter(b, dim, (SambaDType)b->types[value]);
+  if (factor != 1)
+    term = sambaLane2(b, SAMBA_LANE_MUL, term, sambaLaneNumber(b, term, (double)factor));
+  return sambaLane2(b, SAMBA_LANE_ADD, value, term);
+}
+
+/* The position of the largest element: the least key over the window, where a tap that equals it
+ * has its position i, a NaN -1 - i, all others the largest integer. Taps in the padding read -inf
+ * and, through a second operand, +inf, so that they never equal. */
+static SambaStatus stagesMaxIndices(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                    const uint32_t *operands, const uint32_t *results,
+                                    const char *layer) {
+  SambaWindow window;
+  const SambaTensorType *type = &call->operands[0];
+
+  SAMBA_RETURN_IF_ERROR(stagesMax(call, graph, operands, results, layer));
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
+  int64_t strides[3], plane = 1, constant = 0;
+  for (uint32_t i = window.spatial; i-- > 0; plane *= type->dims[2 + i])
+    strides[i] = plane, constant -= plane * window.begin[i];
+  SambaDType positions = plane < INT32_MAX / 2 ? SAMBA_DTYPE_I32 : SAMBA_DTYPE_I64;
+  int64_t dims[SAMBA_MAX_RANK];
+  memcpy(dims, graph->tensors[results[0]].dims, sizeof dims);
+  uint32_t keys = sambaStageIntermediate(graph, positions, type->rank, dims);
+  uint32_t pool[5] = {0, 1, 2, 3, 4};
+  SambaStageBuilder b;
+  beginWindow(&b, graph, call, layer, &window, keys);
+  bool leaves, floating = sambaDTypeIsFloat(type->dtype);
+  double low = lowest(type->dtype);
+  double high = floating ? INFINITY : type->dtype == SAMBA_DTYPE_UI8 ? 255 : -low - 1;
+  uint16_t x = windowOperand(&b, call, &window, operands[0], low, &leaves);
+  uint16_t again = leaves ? windowOperand(&b, call, &window, operands[0], high, NULL) : 0;
+  uint16_t largest = sambaStageMappedOperand(&b, results[0], pool);
+  uint16_t position = sambaLaneInteger(&b, positions, constant);
+
+  for (uint32_t i = 0; i < window.spatial; ++i) {
+    position = addCounter(&b, position, 2 + i, strides[i] * window.stride[i]);
+    position = addCounter(&b, position, 2 + window.spatial + i, strides[i] * window.dilation[i]);
+  }
+
+  uint16_t equal = sambaLane2(&b, SAMBA_LANE_EQ, x, largest);
+  if (leaves)
+    equal = sambaLane2(&b, SAMBA_LANE_AND, equal, sambaLane2(&b, SAMBA_LANE_EQ, again, largest));
+  uint16_t key = sambaLaneNumber(&b, position, positions == SAMBA_DTYPE_I32 ? INT32_MAX : 0x1p62);
+  if (floating) {
+    uint16_t reversed = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneNumber(&b, position, -1), position);
+    key = sambaLaneSelect(&b, sambaLane2(&b, SAMBA_LANE_NE, x, x), reversed, key);
+  }
+
+  key = sambaLaneSelect(&b, equal, position, key);
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_MIN, key));
+
+  sambaStageBeginElementwise(&b, graph, call->operator->name, layer, results[1]);
+  key = sambaStageBroadcastOperand(&b, keys);
+  if (floating) {
+    uint16_t negative = sambaLane2(&b, SAMBA_LANE_LT, key, sambaLaneNumber(&b, key, 0));
+    key = sambaLaneSelect(&b, negative,
+                          sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneNumber(&b, key, -1), key), key);
+  }
+
+  sambaStageEnd(&b, sambaLaneCast(&b, key, SAMBA_DTYPE_I64));
+  return NULL;
+}
+
+/* |x|^p, or with inverse the p-th root of x >= 0 */
+static uint16_t power(SambaStageBuilder *b, uint16_t x, double p, bool inverse) {
+  if (p == 2)
+    return inverse ? sambaLane1(b, SAMBA_LANE_SQRT, x) : sambaLane2(b, SAMBA_LANE_MUL, x, x);
+  if (!inverse)
+    x = sambaLane1(b, SAMBA_LANE_ABS, x);
+  return p == 1 ? x : sambaLane2(b, SAMBA_LANE_POW, x, sambaLaneFloat(b, inverse ? 1 / p : p));
+}
+
+static SambaStatus stagesLp(const SambaOperatorCall *call, SambaStageGraph *graph,
+                            const uint32_t *operands, const uint32_t *results, const char *layer) {
+  SambaWindow window;
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
+  double p = sambaOperatorCallFloat(call, "norm_type", 2);
+  SambaStageTensor result = graph->tensors[results[0]];
+  uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, result.rank, result.dims);
+  SambaStageBuilder b;
+  beginWindow(&b, graph, call, layer, &window, sum);
+  uint16_t x = power(&b, windowOperand(&b, call, &window, operands[0], 0, NULL), p, false);
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, x));
+  sambaStageBeginElementwise(&b, graph, call->operator->name, layer, results[0]);
+  sambaStageEndRounded(&b, power(&b, sambaStageBroadcastOperand(&b, sum), p, true));
+  return NULL;
+}
+
+/* A tensor of one dimension: how many taps of each window lie in [low, high) along one spatial
+ * dimension. Tap t of window o lies at o * stride - begin + t * dilation. */
+static uint32_t countAlong(SambaStageGraph *graph, const char *name, const char *layer,
+                           const SambaWindow *window, uint32_t i, int64_t low, int64_t high) {
+  uint32_t counts = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, 1, &window->out[i]);
+  SambaStageBuilder b;
+
+  sambaStageBeginElementwise(&b, graph, name, layer, counts);
+  uint16_t start = sambaLaneCounter(&b, 0, SAMBA_DTYPE_I32);
+  uint16_t ends[2];
+  if (window->stride[i] != 1)
+    start = sambaLane2(&b, SAMBA_LANE_MUL, start,
+                       sambaLaneNumber(&b, start, (double)window->stride[i]));
+  for (int k = 0; k < 2; ++k) { /* the first tap at or after low, at or after high */
+    int64_t bound = (k ? high : low) + window->begin[i] + window->dilation[i] - 1;
+    uint16_t tap = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneNumber(&b, start, (double)bound), start);
+    if (window->dilation[i] != 1)
+      tap = sambaLane2(&b, SAMBA_LANE_DIV, tap,
+                       sambaLaneNumber(&b, tap, (double)window->dilation[i]));
+    tap = sambaLane2(&b, SAMBA_LANE_MAX, tap, sambaLaneNumber(&b, tap, 0));
+    ends[k] =
+        sambaLane2(&b, SAMBA_LANE_MIN, tap, sambaLaneNumber(&b, tap, (double)window->kernel[i]));
+  }
+
+  sambaStageEnd(
+      &b, sambaLaneCast(&b, sambaLane2(&b, SAMBA_LANE_SUB, ends[1], ends[0]), SAMBA_DTYPE_F32));
+  return counts;
+}
+
+static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph *graph,
+                                 const uint32_t *operands, const uint32_t *results,
+                                 const char *layer) {
+  SambaWindow window;
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
+  bool includePad = sambaOperatorCallInt(call, "count_include_pad", 1) != 0;
+  const char *name = call->operator->name;
+  SambaStageTensor result = graph->tensors[results[0]];
+  int64_t fixed = 1; /* the part of the count that does not depend on the position */
+  uint32_t counts[3], dims[3], varying = 0;
+
+  for (uint32_t i = 0; i < window.spatial; ++i) {
+    int64_t size = call->operands[0].dims[2 + i];
+    int64_t low = includePad ? -window.begin[i] : 0;
+    int64_t high = size + (includePad ? window.end[i] : 0);
+    int64_t last = (window.out[i] - 1) * window.stride[i] - window.begin[i] +
+                   (window.kernel[i] - 1) * window.dilation[i];
+    if (-window.begin[i] >= low && last < high) {
+      fixed *= window.kernel[i];
+      continue;
+    }
+    dims[varying] = 2 + i;
+    counts[varying++] = countAlong(graph, name, layer, &window, i, low, high);
+  }
+
+  uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, result.rank, result.dims);
+  SambaStageBuilder b;
+  beginWindow(&b, graph, call, layer, &window, sum);
+  uint16_t x = windowOperand(&b, call, &window, operands[0], 0, NULL);
+  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, x));
+
+  sambaStageBeginElementwise(&b, graph, name, layer, results[0]);
+  uint16_t value = sambaStageBroadcastOperand(&b, sum);
+  uint16_t along[3];
+  for (uint32_t i = 0; i < varying; ++i)
+    along[i] = sambaStageMappedOperand(&b, counts[i], &dims[i]);
+  uint16_t divisor = sambaLaneFloat(&b, (double)fixed);
+  for (uint32_t i = 0; i < varying; ++i)
+    divisor = i == 0 && fixed == 1 ? along[i] : sambaLane2(&b, SAMBA_LANE_MUL, divisor, along[i]);
+  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, value, divisor));
+
+  return NULL;
+}
+
+#define WINDOW_ATTRIBUTES                                                                          \
+  {"kernel_size", SAMBA_ATTRIBUTE_INTS, true, "the window"},                                       \
+      {"stride", SAMBA_ATTRIBUTE_INTS, false, "default: the window"},                              \
+      {"padding", SAMBA_ATTRIBUTE_INTS, false, "begins, then ends; default 0"},                    \
+      {"dilation", SAMBA_ATTRIBUTE_INTS, false, "default 1"},                                      \
+      {"ceil_mode", SAMBA_ATTRIBUTE_BOOL, false, "default false"}
+static const SambaAttributeRow maxAttributes[] = {WINDOW_ATTRIBUTES, {0}};
+static const SambaAttributeRow averageAttributes[] = {
+    WINDOW_ATTRIBUTES, {"count_include_pad", SAMBA_ATTRIBUTE_BOOL, false, "default true"}, {0}};
+static const SambaAttributeRow normAttributes[] = {
+    {"norm_type", SAMBA_ATTRIBUTE_FLOAT, true, "the p of the norm"}, WINDOW_ATTRIBUTES, {0}};
+#define POOL(word, dimensions, set, rows, function, count)                                         \
+  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
+                                                                 .minimum_operands = 1,            \
+                                                                 .maximum_operands = 1,            \
+                                                                 .attributes = rows,               \
+                                                                 .result_count = count,            \
+                                                                 .infer = infer,                   \
+                                                                 .stages = function},              \
+                                                    .dtypes = set,                                 \
+                                                    .spatial = dimensions};
+POOL(max_pool1d, 1, SAMBA_SET_NUMBER, maxAttributes, stagesMax, 1)
+POOL(max_pool1d_with_indices, 1, SAMBA_SET_NUMBER, maxAttributes, stagesMaxIndices, 2)
+POOL(avg_pool1d, 1, SAMBA_SET_FLOAT, averageAttributes, stagesAverage, 1)
+POOL(lp_pool1d, 1, SAMBA_SET_FLOAT, normAttributes, stagesLp, 1)
+POOL(max_pool2d, 2, SAMBA_SET_NUMBER, maxAttributes, stagesMax, 1)
+POOL(max_pool2d_with_indices, 2, SAMBA_SET_NUMBER, maxAttributes, stagesMaxIndices, 2)
+POOL(avg_pool2d, 2, SAMBA_SET_FLOAT, averageAttributes, stagesAverage, 1)
+POOL(lp_pool2d, 2, SAMBA_SET_FLOAT, normAttributes, stagesLp, 1)
+POOL(max_pool3d, 3, SAMBA_SET_NUMBER, maxAttributes, stagesMax, 1)
+POOL(max_pool3d_with_indices, 3, SAMBA_SET_NUMBER, maxAttributes, stagesMaxIndices, 2)
+POOL(avg_pool3d, 3, SAMBA_SET_FLOAT, averageAttributes, stagesAverage, 1)
+POOL(lp_pool3d, 3, SAMBA_SET_FLOAT, normAttributes, stagesLp, 1)

@@ -1,0 +1,548 @@
+/* Sampling at computed places: grid_sample, affine_grid, roi_align.
+ *
+ * grid_sample: (C1) x and grid have a float dtype; (C2) x has rank 4 or 5, the grid too; (C3) N
+ * agrees, the grid's last dimension is x's rank - 2; (C4) mode is bilinear, nearest or bicubic
+ * (rank 4), padding_mode zeros, border or reflection. affine_grid: (C1) theta has a float dtype;
+ * (C2) output_size is N x C x 2 or 3 spatial dimensions d; (C3) theta is N x d x (d + 1).
+ * roi_align: (C1) x and rois have one float dtype, batch_indices i32 or i64; (C2) x has rank 4,
+ * rois R x 4, batch_indices R; (C3) output_size has two numbers, they and sampling_ratio are 1 or
+ * more; (C4) mode is avg or max. adaptive: a region has as many samples as its bins have pixels,
+ * rounded up, and is NaN where that is more than sampling_ratio.
+ *
+ * Coordinates, weights and flat places are computed in f32 and integers, point by point; elements
+ * are taken by place, multiplied by their weights and summed in f32, in the order of the
+ * neighbours. */
+#include "dialect/samba/table/index/indexing.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* --- Steps in f32 --- */
+
+static uint32_t number(SambaExpansion *e, const char *name, uint32_t x, double value) {
+  return sambaExpandWithNumber(e, name, x, value);
+}
+static uint32_t both(SambaExpansion *e, const char *name, uint32_t a, uint32_t b) {
+  return sambaExpandBinary(e, name, a, b);
+}
+static uint32_t clip(SambaExpansion *e, uint32_t x, double low, double high) {
+  return number(e, "minimum", number(e, "maximum", x, low), high);
+}
+static uint32_t choose(SambaExpansion *e, uint32_t condition, uint32_t yes, uint32_t no) {
+  return sambaExpandCall(e, "where", 3, (uint32_t[]){condition, yes, no}, 0, NULL);
+}
+static uint32_t within(SambaExpansion *e, uint32_t x, double low, double high) {
+  return both(e, "logical_and", number(e, "ge", x, low), number(e, "le", x, high));
+}
+
+static SambaStatus checkPlane(unsigned constraint, int64_t elements) {
+  return elements < INT32_MAX
+             ? NULL
+             : sambaStatusMake(SAMBA_UNSUPPORTED,
+                               "(C%u) planes of %lld elements are too large for places of 32 bits",
+                               constraint, (long long)elements);
+}
+
+/* --- grid_sample --- */
+
+typedef enum { BILINEAR, NEAREST, BICUBIC } Mode;
+typedef enum { ZEROS, BORDER, REFLECTION } Padding;
+
+typedef struct Sampling {
+  Mode mode;
+  Padding padding;
+  bool align;
+  uint32_t spatial;
+} Sampling;
+
+static SambaStatus samplingOf(const SambaOperatorCall *call, Sampling *out) {
+  static const char *const modes[] = {"bilinear", "nearest", "bicubic"};
+  static const char *const paddings[] = {"zeros", "border", "reflection"};
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *grid = &call->operands[1];
+  uint32_t choice;
+
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "operand 0", x->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the grid", grid->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", x, 4, 5));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the grid", grid, x->rank, x->rank));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDim(3, "the grid", grid, 0, x->dims[0]));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDim(3, "the grid", grid, x->rank - 1, x->rank - 2));
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(4, call, "mode", modes, 3, &choice));
+  out->mode = (Mode)choice;
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(4, call, "padding_mode", paddings, 3, &choice));
+  out->padding = (Padding)choice;
+  out->align = sambaOperatorCallInt(call, "align_corners", 0) != 0;
+  out->spatial = x->rank - 2;
+  SAMBA_RETURN_IF_ERROR(checkPlane(2, sambaTensorTypeElements(x) / x->dims[0] / x->dims[1]));
+  if (out->mode == BICUBIC && out->spatial != 2)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "(C4) mode bicubic is for two spatial dimensions, not %u", out->spatial);
+  return NULL;
+}
+
+static SambaStatus inferGridSample(const SambaOperatorCall *call, SambaTensorType *out) {
+  Sampling sampling;
+  SAMBA_RETURN_IF_ERROR(samplingOf(call, &sampling));
+  *out = call->operands[0];
+  memcpy(out->dims + 2, call->operands[1].dims + 1, sampling.spatial * sizeof *out->dims);
+  return NULL;
+}
+
+/* A coordinate folded into [low, high] by reflection at both. */
+static uint32_t reflect(SambaExpansion *e, uint32_t x, double low, double high) {
+  double span = high - low;
+  if (span <= 0)
+    return number(e, "mul", x, 0);
+  uint32_t distance = sambaExpandUnary(e, "abs", number(e, "sub", x, low));
+  uint32_t flips = sambaExpandUnary(e, "floor", number(e, "div", distance, span));
+  uint32_t extra = number(e, "fmod", distance, span);
+  uint32_t odd = number(e, "ne", number(e, "fmod", flips, 2), 0);
+  uint32_t back = sambaExpandBinary(e, "sub", sambaExpandScalar(e, SAMBA_DTYPE_F32, span), extra);
+  return number(e, "add", choose(e, odd, back, extra), low);
+}
+
+/* What padding makes of a coordinate of a dimension of `size`; zeros: nothing. */
+static uint32_t padCoordinate(SambaExpansion *e, const Sampling *s, uint32_t x, int64_t size) {
+  double last = (double)(size - 1);
+  if (s->padding == ZEROS)
+    return x;
+  if (s->padding == REFLECTION)
+    x = s->align ? reflect(e, x, 0, last) : reflect(e, x, -0.5, last + 0.5);
+  return clip(e, x, 0, last);
+}
+
+/* The neighbours of every point along one dimension: their places (i32, within the dimension),
+ * their weights (f32), and whether they lie inside (zeros only). */
+enum { mostNeighbours = 4, mostSpatial = 3 };
+typedef struct Neighbours {
+  uint32_t count;
+  bool weighted, masked;
+  uint32_t place[mostNeighbours], weight[mostNeighbours], inside[mostNeighbours];
+} Neighbours;
+
+static void addNeighbour(SambaExpansion *e, const Sampling *s, uint32_t at, int64_t size,
+                         Neighbours *out) {
+  double last = (double)(size - 1);
+  out->masked = s->padding == ZEROS;
+  if (out->masked)
+    out->inside[out->count] = within(e, at, 0, last);
+  out->place[out->count++] = sambaExpandCast(e, clip(e, at, 0, last), SAMBA_DTYPE_I32);
+}
+
+/* Keys' kernel with a = -0.75 at distances t + 1, t, 1 - t, 2 - t. */
+static void cubicWeights(SambaExpansion *e, uint32_t t, Neighbours *out) {
+  const double a = -0.75;
+  uint32_t one = sambaExpandScalar(e, SAMBA_DTYPE_F32, 1);
+  uint32_t back = both(e, "sub", one, t);
+  uint32_t near[] = {t, back};
+  uint32_t far[] = {number(e, "add", t, 1), number(e, "add", back, 1)};
+
+  for (int i = 0; i < 2; ++i) {
+    uint32_t inner = number(e, "sub", number(e, "mul", near[i], a + 2), a + 3);
+    inner = number(e, "add", both(e, "mul", both(e, "mul", inner, near[i]), near[i]), 1);
+    uint32_t outer = number(e, "sub", number(e, "mul", far[i], a), 5 * a);
+    outer = number(e, "add", both(e, "mul", outer, far[i]), 8 * a);
+    outer = number(e, "sub", both(e, "mul", outer, far[i]), 4 * a);
+    out->weight[i ? 2 : 1] = inner;
+    out->weight[i ? 3 : 0] = outer;
+  }
+}
+
+static void neighboursOf(SambaExpansion *e, const Sampling *s, uint32_t coordinate, int64_t size,
+                         Neighbours *out) {
+  *out = (Neighbours){.weighted = s->mode != NEAREST};
+  uint32_t x = number(e, "add", coordinate, 1);
+
+  x = s->align ? number(e, "mul", x, (double)(size - 1) / 2)
+               : number(e, "div", number(e, "sub", number(e, "mul", x, (double)size), 1), 2);
+  if (s->mode != BICUBIC)
+    x = padCoordinate(e, s, x, size);
+  if (s->mode == NEAREST) {
+    addNeighbour(e, s, sambaExpandUnary(e, "round", x), size, out);
+    return;
+  }
+
+  uint32_t before = sambaExpandUnary(e, "floor", x);
+  uint32_t t = both(e, "sub", x, before);
+  if (s->mode == BILINEAR) {
+    out->weight[0] = both(e, "sub", sambaExpandScalar(e, SAMBA_DTYPE_F32, 1), t);
+    out->weight[1] = t;
+    addNeighbour(e, s, before, size, out);
+    addNeighbour(e, s, number(e, "add", before, 1), size, out);
+    return;
+  }
+
+  cubicWeights(e, t, out);
+  for (int i = -1; i <= 2; ++i)
+    addNeighbour(e, s, padCoordinate(e, s, i ? number(e, "add", before, i) : before, size), size,
+                 out);
+}
+
+/* The weighted sum over all combinations of neighbours, the last dimension's fastest. x: [N, C,
+ * elements]. */
+static uint32_t sumNeighbours(SambaExpansion *e, uint32_t x, uint32_t spatial, const int64_t *sizes,
+                              const Neighbours *neighbours) {
+  const SambaTensorType *points = sambaExpansionType(e, neighbours[0].place[0]); /* [N, P] */
+  int64_t wide[] = {points->dims[0], 1, points->dims[1]};
+  uint32_t combination[mostSpatial] = {0}, sum = UINT32_MAX;
+
+  for (;;) {
+    uint32_t place = UINT32_MAX, weight = UINT32_MAX, inside = UINT32_MAX;
+    for (uint32_t d = 0; d < spatial; ++d) {
+      const Neighbours *n = &neighbours[d];
+      uint32_t at = n->place[combination[d]];
+      place =
+          place == UINT32_MAX ? at : both(e, "add", number(e, "mul", place, (double)sizes[d]), at);
+      at = n->weight[combination[d]];
+      weight = !n->weighted ? weight : weight == UINT32_MAX ? at : both(e, "mul", weight, at);
+      at = n->inside[combination[d]];
+      inside = !n->masked ? inside : inside == UINT32_MAX ? at : both(e, "logical_and", inside, at);
+    }
+    uint32_t value = sambaExpandTake(e, x, place, 2, 1);
+    if (inside != UINT32_MAX)
+      value = choose(e, sambaExpandReshape(e, inside, 3, wide), value,
+                     sambaExpandScalar(e, SAMBA_DTYPE_F32, 0));
+    if (weight != UINT32_MAX)
+      value = both(e, "mul", value, sambaExpandReshape(e, weight, 3, wide));
+    sum = sum == UINT32_MAX ? value : both(e, "add", sum, value);
+    uint32_t d = spatial;
+    while (d > 0 && ++combination[d - 1] == neighbours[d - 1].count)
+      combination[--d] = 0;
+    if (d == 0)
+      return sum;
+  }
+}
+
+static SambaStatus decomposeGridSample(const SambaOperatorCall *call, SambaExpansion *e,
+                                       const uint32_t *operands, uint32_t *out_results) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *grid = &call->operands[1];
+
+  Sampling s;
+  SambaTensorType result;
+  SAMBA_RETURN_IF_ERROR(samplingOf(call, &s));
+  SAMBA_RETURN_IF_ERROR(inferGridSample(call, &result));
+  int64_t points[] = {x->dims[0], sambaTensorTypeElements(grid) / x->dims[0] / s.spatial};
+  int64_t planes[] = {x->dims[0], x->dims[1], sambaTensorTypeElements(x) / x->dims[0] / x->dims[1]};
+  uint32_t coordinates = sambaExpandCast(e, operands[1], SAMBA_DTYPE_F32);
+  Neighbours neighbours[mostSpatial];
+  for (uint32_t d = 0; d < s.spatial; ++d) { /* the grid has the last dimension first */
+    uint32_t one = sambaExpandSlice(e, coordinates, grid->rank - 1, s.spatial - 1 - d, 1, 1);
+    neighboursOf(e, &s, sambaExpandReshape(e, one, 2, points), x->dims[2 + d], &neighbours[d]);
+  }
+
+  uint32_t elements =
+      sambaExpandCast(e, sambaExpandReshape(e, operands[0], 3, planes), SAMBA_DTYPE_F32);
+  uint32_t sum = sumNeighbours(e, elements, s.spatial, x->dims + 2, neighbours);
+
+  out_results[0] =
+      sambaExpandCast(e, sambaExpandReshape(e, sum, result.rank, result.dims), x->dtype);
+  return NULL;
+}
+
+static const SambaAttributeRow gridAttributes[] = {
+    {"mode", SAMBA_ATTRIBUTE_STRING, false, "bilinear (default), nearest or bicubic"},
+    {"padding_mode", SAMBA_ATTRIBUTE_STRING, false, "zeros (default), border or reflection"},
+    {"align_corners", SAMBA_ATTRIBUTE_BOOL, false,
+     "-1 and 1 are the centers of the outer elements; default false"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_grid_sample = {
+    .operator = {.name = "grid_sample",
+                 .minimum_operands = 2,
+                 .maximum_operands = 2,
+                 .attributes = gridAttributes,
+                 .result_count = 1,
+                 .infer = inferGridSample,
+                 .decompose = decomposeGridSample},
+    .dtypes = SAMBA_SET_FLOAT};
+
+/* --- affine_grid --- */
+
+static SambaStatus affineOf(const SambaOperatorCall *call, uint32_t *out_spatial,
+                            int64_t *out_size) {
+  const SambaTensorType *theta = &call->operands[0];
+  size_t count = sambaOperatorCallFind(call, "output_size")->value.integers.size;
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", theta->dtype, SAMBA_SET_FLOAT));
+  if (count != 4 && count != 5)
+    return sambaStatusMake(
+        SAMBA_INVALID, "(C2) attribute 'output_size' has %zu numbers, but must have 4 or 5", count);
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(2, call, "output_size", count, 1, 1, out_size));
+  *out_spatial = (uint32_t)count - 2;
+  return sambaCheckShape(3, "the operand", theta, 3,
+                         (int64_t[]){out_size[0], *out_spatial, *out_spatial + 1});
+}
+
+static SambaStatus inferAffineGrid(const SambaOperatorCall *call, SambaTensorType *out) {
+  uint32_t spatial = 0;
+  int64_t size[5];
+  SAMBA_RETURN_IF_ERROR(affineOf(call, &spatial, size));
+  *out =
+      (SambaTensorType){.dtype = call->operands[0].dtype, .rank = spatial + 2, .dims = {size[0]}};
+  memcpy(out->dims + 1, size + 2, spatial * sizeof *size);
+  out->dims[spatial + 1] = spatial;
+  return NULL;
+}
+
+/* The normalized coordinates of a dimension's points, shaped to broadcast: [size, 1, ..], `after`
+ * ones. */
+static uint32_t normalized(SambaExpansion *e, int64_t size, uint32_t after, bool align) {
+  int64_t dims[SAMBA_MAX_RANK] = {size};
+  double *numbers = sambaAllocate(sambaArraySize((size_t)size, sizeof *numbers));
+  for (int64_t i = 0; i < size; ++i)
+    numbers[i] = size == 1 ? 0
+                 : align   ? 2 * (double)i / (double)(size - 1) - 1
+                           : (2 * (double)i + 1) / (double)size - 1;
+  for (uint32_t d = 1; d <= after; ++d)
+    dims[d] = 1;
+  uint32_t value = sambaExpandNumbers(e, SAMBA_DTYPE_F32, after + 1, dims, numbers);
+  free(numbers);
+  return value;
+}
+
+static SambaStatus decomposeAffineGrid(const SambaOperatorCall *call, SambaExpansion *e,
+                                       const uint32_t *operands, uint32_t *out_results) {
+  uint32_t spatial;
+  int64_t size[5];
+  SambaTensorType result;
+
+  SAMBA_RETURN_IF_ERROR(affineOf(call, &spatial, size));
+  SAMBA_RETURN_IF_ERROR(inferAffineGrid(call, &result));
+  bool align = sambaOperatorCallInt(call, "align_corners", 0) != 0;
+  uint32_t theta = sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32);
+  uint32_t sum = UINT32_MAX;
+  int64_t wide[SAMBA_MAX_RANK] = {size[0], 1, 1, 1, 1};
+  wide[spatial + 1] = spatial;
+  for (uint32_t j = 0; j <= spatial;
+       ++j) { /* column j times the coordinate of spatial dimension spatial - 1 - j */
+    uint32_t column =
+        sambaExpandReshape(e, sambaExpandSlice(e, theta, 2, j, 1, 1), spatial + 2, wide);
+    if (j < spatial)
+      column = both(e, "mul", column, normalized(e, size[1 + spatial - j], j + 1, align));
+    sum = sum == UINT32_MAX ? column : both(e, "add", sum, column);
+  }
+
+  out_results[0] = sambaExpandCast(e, sum, result.dtype);
+  return NULL;
+}
+
+static const SambaAttributeRow affineAttributes[] = {
+    {"output_size", SAMBA_ATTRIBUTE_INTS, true, "N x C x spatial"},
+    {"align_corners", SAMBA_ATTRIBUTE_BOOL, false, "as for grid_sample"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_affine_grid = {
+    .operator = {.name = "affine_grid",
+                 .minimum_operands = 1,
+                 .maximum_operands = 1,
+                 .attributes = affineAttributes,
+                 .result_count = 1,
+                 .infer = inferAffineGrid,
+                 .decompose = decomposeAffineGrid},
+    .dtypes = SAMBA_SET_FLOAT};
+
+/* --- roi_align --- */
+
+typedef struct Regions {
+  int64_t out[2], ratio;
+  double scale;
+  bool largest, aligned, adaptive;
+} Regions;
+
+static SambaStatus regionsOf(const SambaOperatorCall *call, Regions *out) {
+  static const char *const modes[] = {"avg", "max"};
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *rois = &call->operands[1];
+  const SambaTensorType *batch = &call->operands[2];
+  uint32_t choice;
+
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "operand 0", x->dtype, SAMBA_SET_FLOAT));
+  SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(1, "operand 1", rois->dtype, "operand 0", x->dtype));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "batch_indices", batch->dtype, SAMBA_SET_INDEX));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", x, 4, 4));
+  SAMBA_RETURN_IF_ERROR(checkPlane(2, x->dims[2] * x->dims[3]));
+  SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, "operand 1", rois, 2, (int64_t[]){rois->dims[0], 4}));
+  SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, "batch_indices", batch, 1, rois->dims));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "output_size", 2, 1, 1, out->out));
+  out->ratio = sambaOperatorCallInt(call, "sampling_ratio", 0);
+  if (out->ratio < 1 || out->ratio > 64)
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "(C3) sampling_ratio is %lld; it must be 1 to 64",
+                           (long long)out->ratio);
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(4, call, "mode", modes, 2, &choice));
+  out->largest = choice == 1;
+  out->scale = sambaOperatorCallFloat(call, "spatial_scale", 1);
+  out->aligned = sambaOperatorCallInt(call, "aligned", 0) != 0;
+  out->adaptive = sambaOperatorCallInt(call, "adaptive", 0) != 0;
+
+  return NULL;
+}
+
+static SambaStatus inferRoiAlign(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  Regions r;
+  SAMBA_RETURN_IF_ERROR(regionsOf(call, &r));
+  *out = (SambaTensorType){.dtype = x->dtype,
+                           .rank = 4,
+                           .dims = {call->operands[1].dims[0], x->dims[1], r.out[0], r.out[1]}};
+  return NULL;
+}
+
+/* Samples of all regions along one dimension (0: height): [R, bins * ratio]. */
+typedef struct Line {
+  uint32_t low, high, below, above, inside; /* i32 places, f32 weights, i1 */
+  uint32_t used, count; /* adaptive: i1 like inside, and f32 [R, 1]: samples per bin */
+} Line;
+
+static void linesOf(SambaExpansion *e, const Regions *r, uint32_t rois, uint32_t d, int64_t size,
+                    Line *out) {
+  double last = (double)(size - 1);
+  double offset = r->aligned ? 0.5 : 0;
+  uint32_t corner[2];
+
+  for (uint32_t i = 0; i < 2; ++i) { /* x1, y1, x2, y2 */
+    corner[i] = number(e, "mul", sambaExpandSlice(e, rois, 1, 2 * i + 1 - d, 1, 1), r->scale);
+    if (offset > 0)
+      corner[i] = number(e, "sub", corner[i], offset);
+  }
+
+  uint32_t length = both(e, "sub", corner[1], corner[0]);
+  if (!r->aligned)
+    length = number(e, "maximum", length, 1);
+  uint32_t bin = number(e, "div", length, (double)r->out[d]);
+  int64_t samples = r->out[d] * r->ratio;
+  double *bins = sambaAllocate((size_t)samples * sizeof *bins);
+  double *steps = sambaAllocate((size_t)samples * sizeof *steps);
+
+  for (int64_t i = 0; i < samples; ++i) {
+    bins[i] = (double)(i / r->ratio);
+    steps[i] = (double)(i % r->ratio) + 0.5;
+  }
+
+  uint32_t at = both(e, "mul", bin, sambaExpandNumbers(e, SAMBA_DTYPE_F32, 1, &samples, bins));
+  uint32_t step = both(e, "mul", bin, sambaExpandNumbers(e, SAMBA_DTYPE_F32, 1, &samples, steps));
+  if (r->adaptive) {
+    int64_t row[] = {1, samples};
+    out->count = number(e, "maximum", sambaExpandUnary(e, "ceil", bin), 0);
+    out->used =
+        sambaExpandReshape(e, sambaExpandNumbers(e, SAMBA_DTYPE_F32, 1, &samples, steps), 2, row);
+    out->used = both(e, "lt", out->used, out->count);
+    uint32_t most = sambaExpandScalar(e, SAMBA_DTYPE_F32, (double)r->ratio);
+    uint32_t nan = sambaExpandScalar(e, SAMBA_DTYPE_F32, (double)NAN);
+    out->count = choose(e, both(e, "le", out->count, most), out->count, nan);
+    step = both(e, "div", step, number(e, "maximum", out->count, 1));
+  } else
+    step = number(e, "div", step, (double)r->ratio);
+  free(bins);
+  free(steps);
+  at = both(e, "add", both(e, "add", at, corner[0]), step);
+  out->inside = within(e, at, -1, (double)size);
+  at = clip(e, at, 0, last);
+  uint32_t low = sambaExpandUnary(e, "floor", at);
+  out->above = both(e, "sub", at, low);
+  out->below = both(e, "sub", sambaExpandScalar(e, SAMBA_DTYPE_F32, 1), out->above);
+  out->low = sambaExpandCast(e, low, SAMBA_DTYPE_I32);
+  out->high = number(e, "minimum", number(e, "add", out->low, 1), last);
+}
+
+/* Four corners of each sample: elements times weights, added or, in mode max, the largest
+ * of them. */
+static uint32_t sampleCorners(SambaExpansion *e, const Regions *r, uint32_t rows, uint32_t first,
+                              int64_t width, const Line *y, const Line *x, const int64_t *samples) {
+  int64_t column[] = {samples[0], samples[1], 1};
+  int64_t row[] = {samples[0], 1, samples[2]};
+  int64_t wide[] = {samples[0], samples[1], samples[2], 1};
+  uint32_t sum = UINT32_MAX;
+
+  for (int corner = 0; corner < 4; ++corner) {
+    uint32_t line = number(
+        e, "mul", sambaExpandReshape(e, corner / 2 ? y->high : y->low, 3, column), (double)width);
+    uint32_t place =
+        both(e, "add", line, sambaExpandReshape(e, corner % 2 ? x->high : x->low, 3, row));
+    place = both(e, "add", sambaExpandCast(e, place, SAMBA_DTYPE_I64), first);
+    uint32_t weight =
+        both(e, "mul", sambaExpandReshape(e, corner / 2 ? y->above : y->below, 3, column),
+             sambaExpandReshape(e, corner % 2 ? x->above : x->below, 3, row));
+    uint32_t value = both(e, "mul", sambaExpandTake(e, rows, place, 0, 0),
+                          sambaExpandReshape(e, weight, 4, wide));
+    sum = sum == UINT32_MAX ? value : both(e, r->largest ? "maximum" : "add", sum, value);
+  }
+
+  uint32_t inside = both(e, "logical_and", sambaExpandReshape(e, y->inside, 3, column),
+                         sambaExpandReshape(e, x->inside, 3, row));
+  sum = choose(e, sambaExpandReshape(e, inside, 4, wide), sum,
+               sambaExpandScalar(e, SAMBA_DTYPE_F32, 0));
+  if (!r->adaptive)
+    return sum;
+  uint32_t used = both(e, "logical_and", sambaExpandReshape(e, y->used, 3, column),
+                       sambaExpandReshape(e, x->used, 3, row));
+  uint32_t unused = sambaExpandScalar(e, SAMBA_DTYPE_F32, r->largest ? -(double)INFINITY : 0);
+
+  return choose(e, sambaExpandReshape(e, used, 4, wide), sum, unused);
+}
+
+/* Bins of [R, h, w, C] with sums or the largest of what samples there are: means, and 0 where there
+ * are none. */
+static uint32_t finishAdaptive(SambaExpansion *e, const Regions *r, uint32_t value,
+                               const Line *lines, int64_t regions) {
+  int64_t dims[] = {regions, 1, 1, 1};
+  uint32_t count = sambaExpandReshape(e, both(e, "mul", lines[0].count, lines[1].count), 4, dims);
+  uint32_t zero = sambaExpandScalar(e, SAMBA_DTYPE_F32, 0);
+  if (!r->largest)
+    return both(e, "div", value, number(e, "maximum", count, 1));
+  return both(e, "add", choose(e, number(e, "gt", count, 0), value, zero),
+              number(e, "mul", count, 0));
+}
+
+/* Elements as rows of channels, one per place of the whole batch. */
+static SambaStatus decomposeRoiAlign(const SambaOperatorCall *call, SambaExpansion *e,
+                                     const uint32_t *operands, uint32_t *out_results) {
+  const SambaTensorType *x = &call->operands[0];
+  Regions r;
+  SAMBA_RETURN_IF_ERROR(regionsOf(call, &r));
+  int64_t regions = call->operands[1].dims[0];
+  int64_t plane = x->dims[2] * x->dims[3];
+  int64_t places[] = {x->dims[0] * plane, x->dims[1]};
+  int64_t samples[] = {regions, r.out[0] * r.ratio, r.out[1] * r.ratio};
+  int64_t bins[] = {regions, r.out[0], r.ratio, r.out[1], r.ratio, x->dims[1]};
+  int64_t single[] = {regions, 1, 1};
+  uint32_t rois = sambaExpandCast(e, operands[1], SAMBA_DTYPE_F32);
+  uint32_t moved = sambaExpandPermute(e, operands[0], (int64_t[]){0, 2, 3, 1});
+  uint32_t rows = sambaExpandCast(e, sambaExpandReshape(e, moved, 2, places), SAMBA_DTYPE_F32);
+
+  Line lines[2];
+  for (uint32_t d = 0; d < 2; ++d)
+    linesOf(e, &r, rois, d, x->dims[2 + d], &lines[d]);
+
+  /* A batch index outside is out of all places. */
+  uint32_t batch = sambaExpandCast(e, operands[2], SAMBA_DTYPE_I64);
+  batch = choose(e, number(e, "lt", batch, 0),
+                 sambaExpandScalar(e, SAMBA_DTYPE_I64, (double)x->dims[0]), batch);
+  uint32_t first = sambaExpandReshape(e, number(e, "mul", batch, (double)plane), 3, single);
+  uint32_t value = sampleCorners(e, &r, rows, first, x->dims[3], &lines[0], &lines[1], samples);
+  SambaAttribute dims = sambaIntsAttribute("dim", (int64_t[]){2, 4}, 2);
+  value = sambaExpandReshape(e, value, 6, bins);
+  value = sambaExpandCall(e, r.largest ? "amax" : r.adaptive ? "sum" : "mean", 1, &value, 1, &dims);
+  if (r.adaptive)
+    value = finishAdaptive(e, &r, value, lines, regions);
+  out_results[0] =
+      sambaExpandCast(e, sambaExpandPermute(e, value, (int64_t[]){0, 3, 1, 2}), x->dtype);
+  return NULL;
+}
+
+static const SambaAttributeRow roiAttributes[] = {
+    {"output_size", SAMBA_ATTRIBUTE_INTS, true, "bins: height, width"},
+    {"sampling_ratio", SAMBA_ATTRIBUTE_INT, true, "samples per bin and dimension"},
+    {"spatial_scale", SAMBA_ATTRIBUTE_FLOAT, false, "of the regions' coordinates; default 1"},
+    {"mode", SAMBA_ATTRIBUTE_STRING, false, "avg (default) or max"},
+    {"aligned", SAMBA_ATTRIBUTE_BOOL, false,
+     "coordinates are shifted by half a pixel; default false"},
+    {"adaptive", SAMBA_ATTRIBUTE_BOOL, false,
+     "sampling_ratio is only the most samples; default false"},
+    {0}};
+const SambaOperatorRow sambaOperatorRow_roi_align = {.operator = {.name = "roi_align",
+                                                                  .minimum_operands = 3,
+                                                                  .maximum_operands = 3,
+                                                                  .attributes = roiAttributes,
+                                                                  .result_count = 1,
+                                                                  .infer = inferRoiAlign,
+                                                                  .decompose = decomposeRoiAlign},
+                                                     .dtypes = SAMBA_SET_FLOAT};

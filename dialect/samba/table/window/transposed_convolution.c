@@ -1,0 +1,343 @@
+/* Transposed convolutions over one, two or three spatial dimensions.
+ *
+ * x[N, C, spatial..], w[C, O / groups, window..], optional b[O]: x[n, c, q] * w[c, o, t] is added
+ * to result[n, o, p], p = q * stride + t * dilation - begin. (C1) x has a number dtype; (C2) w has
+ * it too; (C3) both have rank 2 + spatial dimensions; (C4) groups divides C, and w's dimension 0 is
+ * C; (C5) stride and dilation are one number of 1 or more per spatial dimension, padding two and
+ * output_padding one of 0 or more; (C6) at least one element is left; (C7) b is [O], in the
+ * operands' or the result's dtype; (C8) out_dtype as for linear.
+ *
+ * Every output position p = stride * j + r is met by the taps t with t * dilation = r + begin
+ * (modulo stride) alone, and those read x at j + constant - u * step: for each r a convolution of
+ * its own. Neighbouring r with as many taps are one stage, in which r is a dimension; no product
+ * with an inserted zero is computed.
+ *
+ * Numerics: the sum runs over (c, taps..), taps ascending, the last dimension innermost, in f32;
+ * elements of x outside are zeros; the bias is a separate rounded addition, then one conversion. */
+#include "dialect/samba/table/core/stage_builder.h"
+
+static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *w = &call->operands[1];
+  uint32_t spatial = sambaRowOfCall(call)->spatial;
+  int64_t padding[6], extra[3];
+
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "stride", spatial, 1, 1, out->stride));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "dilation", spatial, 1, 1, out->dilation));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "padding", 2 * spatial, 0, 0, padding));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "output_padding", spatial, 0, 0, extra));
+  out->spatial = spatial;
+
+  for (uint32_t i = 0; i < spatial; ++i) {
+    out->kernel[i] = w->dims[2 + i];
+    out->begin[i] = padding[i];
+    out->end[i] = padding[spatial + i];
+    int64_t span, reach;
+    if (sambaMulOverflows(out->dilation[i], out->kernel[i] - 1, &span) ||
+        sambaMulOverflows(x->dims[2 + i] - 1, out->stride[i], &reach) ||
+        sambaAddOverflows(reach, span, &reach) || reach > (int64_t)1 << 48)
+      reach = (int64_t)1 << 48; /* refused with the result's size */
+    out->out[i] = reach + 1 + extra[i] - out->begin[i] - out->end[i];
+    if (out->out[i] < 1)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "(C6) %lld elements along spatial dimension %u are less than the "
+                             "padding of %lld and %lld",
+                             (long long)(reach + 1 + extra[i]), i, (long long)out->begin[i],
+                             (long long)out->end[i]);
+  }
+
+  return NULL;
+}
+
+static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *w = &call->operands[1];
+  uint32_t spatial = sambaRowOfCall(call)->spatial;
+  int64_t groups = sambaOperatorCallInt(call, "groups", 1);
+
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_NUMBER));
+  SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(2, "the weight", w->dtype, "the input", x->dtype));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(3, "the input", x, spatial + 2, spatial + 2));
+  SAMBA_RETURN_IF_ERROR(sambaCheckRank(3, "the weight", w, spatial + 2, spatial + 2));
+  if (groups < 1 || x->dims[1] % groups)
+    return sambaStatusMake(SAMBA_INVALID, "(C4) %lld groups do not divide %lld input channels",
+                           (long long)groups, (long long)x->dims[1]);
+  SAMBA_RETURN_IF_ERROR(sambaCheckDim(4, "the weight", w, 0, x->dims[1]));
+  SambaWindow window;
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
+  *out = *x;
+  if (sambaMulOverflows(w->dims[1], groups, &out->dims[1]))
+    out->dims[1] = INT64_MAX; /* refused with the result's size */
+  for (uint32_t i = 0; i < spatial; ++i)
+    out->dims[2 + i] = window.out[i];
+  SAMBA_RETURN_IF_ERROR(sambaCheckOutDType(8, call, &out->dtype));
+  if (call->operand_count == 3) {
+    const SambaTensorType *b = &call->operands[2];
+    SAMBA_RETURN_IF_ERROR(sambaCheckShape(7, "the bias", b, 1, &out->dims[1]));
+    SAMBA_RETURN_IF_ERROR(
+        sambaCheckDType(7, "the bias", b->dtype, 1u << x->dtype | 1u << out->dtype));
+  }
+
+  return NULL;
+}
+
+/* The output positions stride * j + r for `count` consecutive r, along one spatial
+ * dimension: tap u of r = first + i is window element tap + i + tap_step * u and reads x
+ * at j + shift - x_step * u. */
+typedef struct Phase {
+  int64_t first, count, taps, tap, tap_step, shift, x_step;
+} Phase;
+
+static int64_t greatestDivisor(int64_t a, int64_t b) { return b ? greatestDivisor(b, a % b) : a; }
+
+static Phase phaseAt(const SambaWindow *w, uint32_t i, int64_t r) {
+  int64_t stride = w->stride[i];
+  int64_t common = greatestDivisor(stride, w->dilation[i]);
+  int64_t rest = (r + w->begin[i]) % stride;
+
+  Phase phase = {
+      .first = r, .count = 1, .tap_step = stride / common, .x_step = w->dilation[i] / common};
+  if (rest % common)
+    return phase;
+
+  /* within tap_step taps exactly one leaves this rest */
+  while (phase.tap < w->kernel[i] && phase.tap < phase.tap_step &&
+         (phase.tap * w->dilation[i] - rest) % stride)
+    ++phase.tap;
+  if (phase.tap >= w->kernel[i] || phase.tap == phase.tap_step)
+    return phase;
+  phase.taps = (w->kernel[i] - 1 - phase.tap) / phase.tap_step + 1;
+  phase.shift = (r + w->begin[i] - phase.tap * w->dilation[i]) / stride;
+
+  return phase;
+}
+
+/* Whether `next` can be a further point of `phase`. */
+static bool continues(const Phase *phase, const Phase *next) {
+  return phase->taps == next->taps && (next->taps == 0 || (next->tap == phase->tap + phase->count &&
+                                                           next->shift == phase->shift));
+}
+
+/* What all stages of one call share. */
+typedef struct Call {
+  const SambaOperatorCall *call;
+  SambaStageGraph *graph;
+  const uint32_t *operands;
+  const char *name, *layer;
+  SambaWindow window;
+  int64_t groups, channels, outputs;
+  bool grouped;     /* [n, group, o, ..] instead of [n, o, ..] */
+  bool split[3];    /* the position is (j, r): two axes of the target */
+  uint32_t first;   /* dimension of the first spatial axis */
+  uint32_t target;  /* the result in this form */
+  SambaDType dtype; /* of the result */
+} Call;
+
+/* Begins a stage over (n, [group], o, spatial..) of one phase per dimension; box: its own tensor
+ * from zero, otherwise the part of the target. out_dims: dimension of j per spatial dimension. */
+static void begin(const Call *c, SambaStageBuilder *b, const Phase *phases, uint32_t output,
+                  bool box, uint32_t *out_dims) {
+  sambaStageBegin(b, c->graph, c->name, c->layer, output);
+  const SambaStageTensor *target = &c->graph->tensors[c->target];
+  uint32_t axis = 0;
+
+  for (; axis < c->first; ++axis)
+    b->stage.output.axes[axis].coefficients[sambaStageDim(b, target->dims[axis], false)] = 1;
+  for (uint32_t i = 0; i < c->window.spatial; ++i) {
+    const Phase *phase = &phases[i];
+    SambaAxisMap *map = &b->stage.output.axes[axis++];
+    int64_t stride = c->window.stride[i];
+    out_dims[i] =
+        sambaStageDim(b,
+                      c->split[i] ? c->window.out[i] / stride
+                                  : (c->window.out[i] - phase->first + stride - 1) / stride,
+                      false);
+    map->coefficients[out_dims[i]] = box || c->split[i] ? 1 : stride;
+    if (!c->split[i]) {
+      map->constant = box ? 0 : phase->first;
+      continue;
+    }
+    map = &b->stage.output.axes[axis++];
+    map->coefficients[sambaStageDim(b, phase->count, false)] = 1;
+    map->constant = box ? 0 : phase->first;
+  }
+}
+
+static uint32_t boxTensor(const Call *c, const Phase *phases, SambaDType dtype) {
+  SambaStageBuilder b;
+  uint32_t dims[3];
+  begin(c, &b, phases, c->target, true, dims);
+  return sambaStageIntermediate(c->graph, dtype, b.stage.dim_count, b.stage.extents);
+}
+
+/* Dimension 1 is the group (or o without groups), 2 is o of a group. */
+static uint16_t biasOperand(const Call *c, SambaStageBuilder *b) {
+  uint16_t bias = sambaStageOperand(b, c->operands[2]);
+  sambaStageAxis(b, bias, 0)->coefficients[1] = c->grouped ? c->outputs : 1;
+  if (c->grouped)
+    sambaStageAxis(b, bias, 0)->coefficients[2] = 1;
+  return bias;
+}
+
+static void contract(const Call *c, const Phase *phases, uint32_t output, bool box) {
+  SambaStageBuilder b;
+  uint32_t dims[3], taps[3];
+
+  begin(c, &b, phases, output, box, dims);
+  uint32_t channel = sambaStageDim(&b, c->channels, true);
+  for (uint32_t i = 0; i < c->window.spatial; ++i)
+    taps[i] = sambaStageDim(&b, phases[i].taps, true);
+  uint16_t x = sambaStageOperand(&b, c->operands[0]);
+  uint16_t w = sambaStageOperand(&b, c->operands[1]);
+  sambaStageAxis(&b, x, 0)->coefficients[0] = 1;
+  sambaStageAxis(&b, x, 1)->coefficients[channel] = 1;
+  sambaStageAxis(&b, w, 0)->coefficients[channel] = 1;
+  if (c->groups > 1) {
+    sambaStageAxis(&b, x, 1)->coefficients[1] = c->channels;
+    sambaStageAxis(&b, w, 0)->coefficients[1] = c->channels;
+  }
+
+  if (c->groups == 1 || c->grouped)
+    sambaStageAxis(&b, w, 1)->coefficients[c->grouped ? 2 : 1] = 1;
+  bool leaves = false;
+  for (uint32_t i = 0; i < c->window.spatial; ++i) {
+    const Phase *phase = &phases[i];
+    SambaAxisMap *axis = sambaStageAxis(&b, x, 2 + i);
+    axis->constant = phase->shift;
+    axis->coefficients[dims[i]] = 1;
+    axis->coefficients[taps[i]] = -phase->x_step;
+    leaves |= phase->shift < (phase->taps - 1) * phase->x_step ||
+              phase->shift + b.stage.extents[dims[i]] > c->call->operands[0].dims[2 + i];
+    axis = sambaStageAxis(&b, w, 2 + i);
+    axis->constant = phase->tap;
+    axis->coefficients[taps[i]] = phase->tap_step;
+    if (c->split[i])
+      axis->coefficients[dims[i] + 1] = 1;
+  }
+
+  if (leaves)
+    sambaStageGuard(&b, x, 0);
+  sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_MAC, x, w));
+}
+
+/* One phase per dimension: the products, then bias and conversion. */
+static void emitPhases(const Call *c, const Phase *phases) {
+  bool empty = false, hasBias = c->call->operand_count == 3;
+  for (uint32_t i = 0; i < c->window.spatial; ++i)
+    empty |= phases[i].taps == 0;
+  SambaDType accumulator = sambaAccumulatorDType(c->call->operands[0].dtype);
+
+  if (!empty && !hasBias && c->dtype == accumulator) {
+    contract(c, phases, c->target, false);
+    return;
+  }
+
+  uint32_t product = 0, dims[3];
+  if (!empty)
+    contract(c, phases, product = boxTensor(c, phases, accumulator), true);
+  SambaStageBuilder b;
+  begin(c, &b, phases, c->target, false, dims);
+  uint16_t value = empty ? 0 : sambaStageBroadcastOperand(&b, product);
+  uint16_t bias = hasBias ? biasOperand(c, &b) : 0;
+  if (empty)
+    value = hasBias                          ? bias
+            : accumulator == SAMBA_DTYPE_F32 ? sambaLaneFloat(&b, 0)
+                                             : sambaLaneInteger(&b, accumulator, 0);
+  else if (hasBias)
+    value = sambaLane2(&b, SAMBA_LANE_ADD, value, bias);
+  sambaStageEndRounded(&b, sambaLaneCast(&b, value, c->dtype));
+}
+
+/* All combinations of phases, dimension by dimension. */
+static void emitDimension(const Call *c, uint32_t i, Phase *phases) {
+  if (i >= c->window.spatial || i >= sizeof c->window.stride / sizeof *c->window.stride) {
+    emitPhases(c, phases);
+    return;
+  }
+
+  int64_t stride = c->window.stride[i];
+  for (int64_t r = 0; r < stride && r < c->window.out[i]; r += phases[i].count) {
+    phases[i] = phaseAt(&c->window, i, r);
+    while (c->split[i] && r + phases[i].count < stride) {
+      Phase next = phaseAt(&c->window, i, r + phases[i].count);
+      if (!continues(&phases[i], &next))
+        break;
+      ++phases[i].count;
+    }
+    emitDimension(c, i + 1, phases);
+  }
+}
+
+static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
+                          const uint32_t *operands, const uint32_t *results, const char *layer) {
+  const SambaTensorType *x = &call->operands[0];
+  const SambaTensorType *w = &call->operands[1];
+
+  Call c = {.call = call,
+            .graph = graph,
+            .operands = operands,
+            .name = call->operator->name,
+            .layer = layer,
+            .groups = sambaOperatorCallInt(call, "groups", 1),
+            .outputs = w->dims[1],
+            .dtype = graph->tensors[results[0]].dtype,
+            .target = results[0]};
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &c.window));
+  c.channels = x->dims[1] / c.groups;
+  c.grouped = c.groups > 1 && c.outputs > 1;
+  c.first = c.grouped ? 3 : 2;
+  uint32_t spatial = c.window.spatial;
+  uint32_t rank = c.first + spatial;
+  uint32_t written = 0;
+
+  /* two axes per position where the strides divide it, as long as ranks and loops allow */
+  for (uint32_t i = spatial; i-- > 0;) {
+    c.split[i] = c.window.stride[i] > 1 && c.window.out[i] % c.window.stride[i] == 0 &&
+                 rank < SAMBA_MAX_RANK && rank + 2 + spatial <= SAMBA_MAX_STAGE_DIMS;
+    rank += c.split[i];
+  }
+
+  if (rank > 2 + spatial) {
+    int64_t dims[SAMBA_MAX_RANK];
+    dims[written++] = x->dims[0];
+    if (c.grouped)
+      dims[written++] = c.groups;
+    dims[written++] = c.groups > 1 && !c.grouped ? c.groups : c.outputs;
+    for (uint32_t i = 0; i < spatial; ++i) {
+      dims[written++] = c.split[i] ? c.window.out[i] / c.window.stride[i] : c.window.out[i];
+      if (c.split[i])
+        dims[written++] = c.window.stride[i];
+    }
+
+    c.target = sambaStageIntermediate(graph, c.dtype, rank, dims);
+  }
+
+  Phase phases[3];
+  emitDimension(&c, 0, phases);
+  if (c.target != results[0])
+    graph->tensors[results[0]].alias_of = c.target + 1;
+  return NULL;
+}
+
+static const SambaAttributeRow attributes[] = {
+    {"stride", SAMBA_ATTRIBUTE_INTS, false, "default 1"},
+    {"padding", SAMBA_ATTRIBUTE_INTS, false, "begins, then ends; default 0"},
+    {"output_padding", SAMBA_ATTRIBUTE_INTS, false, "default 0"},
+    {"dilation", SAMBA_ATTRIBUTE_INTS, false, "default 1"},
+    {"groups", SAMBA_ATTRIBUTE_INT, false, "default 1"},
+    {"out_dtype", SAMBA_ATTRIBUTE_DTYPE, false, "default: the operands' dtype"},
+    {0}};
+#define TRANSPOSED(word, dimensions)                                                               \
+  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
+                                                                 .minimum_operands = 2,            \
+                                                                 .maximum_operands = 3,            \
+                                                                 .attributes = attributes,         \
+                                                                 .result_count = 1,                \
+                                                                 .contraction = true,              \
+                                                                 .infer = infer,                   \
+                                                                 .stages = stages},                \
+                                                    .dtypes = SAMBA_SET_NUMBER,                    \
+                                                    .spatial = dimensions};
+TRANSPOSED(conv_transpose1d, 1)
+TRANSPOSED(conv_transpose2d, 2)
+TRANSPOSED(conv_transpose3d, 3)

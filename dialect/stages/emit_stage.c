@@ -1,0 +1,564 @@
+/* Stages as linalg; see emit_stage.h. */
+#include "dialect/stages/emit_stage.h"
+
+#include "dialect/bridge/build.h"
+#include "dialect/rdu/section/lane_body.h"
+#include "dialect/samba/samba.h"
+
+#include "mlir-c/AffineExpr.h"
+#include "mlir-c/AffineMap.h"
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+#include "mlir-c/Dialect/Linalg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { maxInputs = SAMBA_MAX_STAGE_OPERANDS + 1 };
+
+/* Where one stage is being emitted. */
+typedef struct {
+  const SambaStageGraph *graph;
+  const SambaStage *stage;
+  MlirContext context;
+  MlirBlock block;
+  MlirOperation before;
+  MlirLocation location;
+  bool slices;
+} Emitter;
+
+bool sambaStageHasLinalgForm(const SambaStage *stage) {
+  for (uint32_t i = 0; i < stage->operand_count; ++i)
+    if (stage->operands[i].index_operand >= 0)
+      return false;
+  return !sambaStageScatters(stage);
+}
+
+static MlirType tensorType(MlirContext context, SambaDType dtype, uint32_t rank,
+                           const int64_t *dims) {
+  return mlirRankedTensorTypeGet(rank, dims, sambaDTypeToType(context, dtype),
+                                 mlirAttributeGetNull());
+}
+
+static MlirAttribute elementAttribute(MlirContext context, SambaDType dtype, uint64_t bits) {
+  MlirType type = sambaDTypeToType(context, dtype);
+  if (!sambaDTypeIsFloat(dtype))
+    return mlirIntegerAttrGet(type, (int64_t)bits);
+  float value;
+  uint32_t narrow = (uint32_t)bits;
+  if (dtype == SAMBA_DTYPE_F32)
+    memcpy(&value, &narrow, sizeof value);
+  else
+    value = dtype == SAMBA_DTYPE_BF16 ? sambaBf16ToFloat((uint16_t)bits)
+                                      : sambaHalfToFloat((uint16_t)bits);
+  return mlirFloatAttrDoubleGet(context, type, (double)value);
+}
+
+static MlirAffineExpr axisExpression(const Emitter *e, const SambaAxisMap *axis, int64_t shift) {
+  MlirAffineExpr sum = {NULL};
+  for (uint32_t d = 0; d < e->stage->dim_count; ++d) {
+    if (!axis->coefficients[d])
+      continue;
+    MlirAffineExpr term = mlirAffineDimExprGet(e->context, d);
+    if (axis->coefficients[d] != 1)
+      term =
+          mlirAffineMulExprGet(term, mlirAffineConstantExprGet(e->context, axis->coefficients[d]));
+    sum = sum.ptr ? mlirAffineAddExprGet(sum, term) : term;
+  }
+
+  int64_t constant = axis->constant + shift;
+  if (!sum.ptr)
+    return mlirAffineConstantExprGet(e->context, constant);
+  return constant ? mlirAffineAddExprGet(sum, mlirAffineConstantExprGet(e->context, constant))
+                  : sum;
+}
+
+/* The dimension an axis walks plainly (coefficient 1, constant 0), or -1. */
+static int plainDimension(const SambaStage *stage, const SambaAxisMap *axis) {
+  int found = -1;
+  if (axis->constant)
+    return -1;
+  for (uint32_t d = 0; d < stage->dim_count; ++d) {
+    if (!axis->coefficients[d])
+      continue;
+    if (axis->coefficients[d] != 1 || found >= 0)
+      return -1;
+    found = (int)d;
+  }
+  return found;
+}
+
+static void axisRange(const SambaStage *stage, const SambaAxisMap *axis, int64_t *out_low,
+                      int64_t *out_high) {
+  *out_low = *out_high = axis->constant;
+  for (uint32_t d = 0; d < stage->dim_count; ++d)
+    *(axis->coefficients[d] < 0 ? out_low : out_high) +=
+        axis->coefficients[d] * (stage->extents[d] - 1);
+}
+
+static MlirNamedAttribute segmentSizes(MlirContext context, intptr_t count, const int32_t *sizes) {
+  return sambaNamedAttribute(context, "operandSegmentSizes",
+                             mlirDenseI32ArrayGet(context, count, sizes));
+}
+
+static MlirValue emitEmpty(const Emitter *e, MlirType type) {
+  SambaOperationParts parts = {
+      .name = "tensor.empty", .location = e->location, .result_count = 1, .results = &type};
+  return mlirOperationGetResult(sambaBuildOperationIn(e->block, e->before, &parts), 0);
+}
+
+static MlirValue emitFill(const Emitter *e, MlirAttribute element, MlirValue init) {
+  MlirValue scalar = sambaBuildConstant(e->block, e->before, e->location, element);
+  MlirType type = mlirValueGetType(init);
+  MlirNamedAttribute sizes = segmentSizes(e->context, 2, (int32_t[]){1, 1});
+  MlirRegion region = mlirRegionCreate();
+  SambaOperationParts parts = {.name = "linalg.fill",
+                               .location = e->location,
+                               .operand_count = 2,
+                               .operands = (MlirValue[]){scalar, init},
+                               .result_count = 1,
+                               .results = &type,
+                               .attribute_count = 1,
+                               .attributes = &sizes,
+                               .region_count = 1,
+                               .regions = &region};
+  MlirOperation fill = sambaBuildOperation(&parts);
+
+  mlirLinalgFillBuiltinNamedOpRegion(fill);
+  mlirBlockInsertOwnedOperationBefore(e->block, e->before, fill);
+  return mlirOperationGetResult(fill, 0);
+}
+
+/* A constant of an element type. arith works on signless integers: ui8 is a cast of i8. */
+static MlirValue emitElement(const Emitter *e, MlirBlock block, MlirOperation before,
+                             SambaDType dtype, MlirAttribute value) {
+  if (dtype != SAMBA_DTYPE_UI8)
+    return sambaBuildConstant(block, before, e->location, value);
+  value = mlirIntegerAttrGet(mlirIntegerTypeGet(e->context, 8),
+                             (int8_t)mlirIntegerAttrGetValueUInt(value));
+  MlirValue plain = sambaBuildConstant(block, before, e->location, value);
+  return sambaBuildUnaryOrMore(block, before, e->location, "builtin.unrealized_conversion_cast", 1,
+                               &plain, sambaDTypeToType(e->context, dtype));
+}
+
+/* tensor.pad so that a guarded map stays inside; low[] receives how far each axis moved. */
+static MlirValue emitPad(const Emitter *e, const SambaStageOperand *operand, MlirValue source,
+                         int64_t *low) {
+  const SambaStageTensor *tensor = &e->graph->tensors[operand->tensor];
+  int64_t high[SAMBA_MAX_RANK], dims[SAMBA_MAX_RANK];
+  bool any = false;
+
+  for (uint32_t a = 0; a < tensor->rank; ++a) {
+    int64_t first, last;
+    axisRange(e->stage, &operand->axes[a], &first, &last);
+    low[a] = first < 0 ? -first : 0;
+    high[a] = last >= tensor->dims[a] ? last - tensor->dims[a] + 1 : 0;
+    dims[a] = tensor->dims[a] + low[a] + high[a];
+    any |= low[a] || high[a];
+  }
+
+  if (!any)
+    return source;
+  MlirValue fill = emitElement(e, e->block, e->before, tensor->dtype,
+                               elementAttribute(e->context, tensor->dtype, operand->fill));
+  MlirRegion region = mlirRegionCreate();
+  MlirType index[SAMBA_MAX_RANK];
+  MlirLocation locations[SAMBA_MAX_RANK];
+  for (uint32_t a = 0; a < tensor->rank; ++a)
+    index[a] = mlirIndexTypeGet(e->context), locations[a] = e->location;
+  MlirBlock body = mlirBlockCreate(tensor->rank, index, locations);
+  mlirRegionAppendOwnedBlock(region, body);
+  MlirOperation none = {NULL};
+  SambaOperationParts yield = {
+      .name = "tensor.yield", .location = e->location, .operand_count = 1, .operands = &fill};
+  sambaBuildOperationIn(body, none, &yield);
+  MlirType type = tensorType(e->context, tensor->dtype, tensor->rank, dims);
+  MlirNamedAttribute attributes[] = {
+      segmentSizes(e->context, 3, (int32_t[]){1, 0, 0}),
+      sambaNamedAttribute(e->context, "static_low",
+                          mlirDenseI64ArrayGet(e->context, tensor->rank, low)),
+      sambaNamedAttribute(e->context, "static_high",
+                          mlirDenseI64ArrayGet(e->context, tensor->rank, high))};
+  SambaOperationParts parts = {.name = "tensor.pad",
+                               .location = e->location,
+                               .operand_count = 1,
+                               .operands = &source,
+                               .result_count = 1,
+                               .results = &type,
+                               .attribute_count = 3,
+                               .attributes = attributes,
+                               .region_count = 1,
+                               .regions = &region};
+  return mlirOperationGetResult(sambaBuildOperationIn(e->block, e->before, &parts), 0);
+}
+
+/* samba.slice where an axis is walked plainly but not to its end. */
+static MlirValue emitPart(const Emitter *e, const SambaStageOperand *operand, MlirValue source) {
+  const SambaStageTensor *tensor = &e->graph->tensors[operand->tensor];
+  int64_t starts[SAMBA_MAX_RANK] = {0}, ends[SAMBA_MAX_RANK], steps[SAMBA_MAX_RANK];
+  bool any = false;
+
+  for (uint32_t a = 0; a < tensor->rank; ++a) {
+    int plain = plainDimension(e->stage, &operand->axes[a]);
+    steps[a] = 1;
+    ends[a] = plain < 0 ? tensor->dims[a] : e->stage->extents[plain];
+    any |= ends[a] != tensor->dims[a];
+  }
+
+  if (!any)
+    return source;
+  MlirNamedAttribute attributes[] = {
+      sambaNamedAttribute(e->context, "starts",
+                          mlirDenseI64ArrayGet(e->context, tensor->rank, starts)),
+      sambaNamedAttribute(e->context, "ends", mlirDenseI64ArrayGet(e->context, tensor->rank, ends)),
+      sambaNamedAttribute(e->context, "steps",
+                          mlirDenseI64ArrayGet(e->context, tensor->rank, steps))};
+  MlirOperation slice = sambaOperationCreate("samba.slice", e->location, 1, &source, 3, attributes);
+  mlirBlockInsertOwnedOperationBefore(e->block, e->before, slice);
+
+  return mlirOperationGetResult(slice, 0);
+}
+
+static MlirValue emitCounter(const Emitter *e, MlirBlock body, const SambaLaneOp *op) {
+  MlirOperation none = {NULL};
+  MlirNamedAttribute dim = sambaNamedAttribute(
+      e->context, "dim",
+      mlirIntegerAttrGet(mlirIntegerTypeGet(e->context, 64), (int64_t)op->immediate));
+  MlirType index = mlirIndexTypeGet(e->context);
+  SambaOperationParts parts = {.name = "linalg.index",
+                               .location = e->location,
+                               .result_count = 1,
+                               .results = &index,
+                               .attribute_count = 1,
+                               .attributes = &dim};
+  MlirValue value = mlirOperationGetResult(sambaBuildOperationIn(body, none, &parts), 0);
+  bool is_float = op->type == SAMBA_DTYPE_F32;
+  SambaDType integer = is_float ? SAMBA_DTYPE_I32 : (SambaDType)op->type;
+
+  value = sambaBuildUnaryOrMore(body, none, e->location, "arith.index_cast", 1, &value,
+                                sambaDTypeToType(e->context, integer));
+  return is_float ? sambaBuildUnaryOrMore(body, none, e->location, "arith.sitofp", 1, &value,
+                                          mlirF32TypeGet(e->context))
+                  : value;
+}
+
+static MlirValue emitIndex(const Emitter *e, MlirBlock body, int64_t number) {
+  MlirOperation none = {NULL};
+  return sambaBuildConstant(body, none, e->location,
+                            mlirIntegerAttrGet(mlirIndexTypeGet(e->context), number));
+}
+
+/* Read element by element: what another operand indexes, and without slices what is walked plainly
+ * but not to its end (linalg would take its size for the loop's bound). */
+static bool isExtracted(const Emitter *e, const SambaStageOperand *operand) {
+  const SambaStageTensor *tensor = &e->graph->tensors[operand->tensor];
+  for (uint32_t a = 0; a < tensor->rank && !operand->guarded && !e->slices; ++a) {
+    int plain = plainDimension(e->stage, &operand->axes[a]);
+    if (plain >= 0 && tensor->dims[a] != e->stage->extents[plain])
+      return true;
+  }
+  return operand->index_operand >= 0;
+}
+
+/* tensor.extract at the operand's axes; index: of an indexed operand, the value that is added. */
+static MlirValue emitExtract(const Emitter *e, MlirBlock body, const SambaStageOperand *operand,
+                             MlirValue source, MlirValue index) {
+  const SambaStageTensor *tensor = &e->graph->tensors[operand->tensor];
+  MlirOperation none = {NULL};
+  MlirType type = mlirIndexTypeGet(e->context);
+  MlirValue inputs[1 + SAMBA_MAX_RANK] = {source};
+
+  for (uint32_t a = 0; a < tensor->rank; ++a) {
+    MlirValue sum = emitIndex(e, body, operand->axes[a].constant);
+    for (uint32_t d = 0; d < e->stage->dim_count; ++d) {
+      if (!operand->axes[a].coefficients[d])
+        continue;
+      SambaLaneOp counter = {.opcode = SAMBA_LANE_COUNTER, .type = SAMBA_DTYPE_I64, .immediate = d};
+      MlirValue factors[2] = {emitCounter(e, body, &counter),
+                              emitIndex(e, body, operand->axes[a].coefficients[d])};
+      factors[0] =
+          sambaBuildUnaryOrMore(body, none, e->location, "arith.index_cast", 1, factors, type);
+      MlirValue terms[2] = {
+          sum, sambaBuildUnaryOrMore(body, none, e->location, "arith.muli", 2, factors, type)};
+      sum = sambaBuildUnaryOrMore(body, none, e->location, "arith.addi", 2, terms, type);
+    }
+    if (operand->index_operand >= 0 && a == operand->index_axis) {
+      MlirValue terms[2] = {
+          sum, sambaBuildUnaryOrMore(body, none, e->location, "arith.index_cast", 1, &index, type)};
+      sum = sambaBuildUnaryOrMore(body, none, e->location, "arith.addi", 2, terms, type);
+    }
+    inputs[1 + a] = sum;
+  }
+
+  return sambaBuildUnaryOrMore(body, none, e->location, "tensor.extract", 1 + tensor->rank, inputs,
+                               sambaDTypeToType(e->context, tensor->dtype));
+}
+
+/* The scalar body. inputs: one block argument or body constant per operand, already in its lane
+ * class. */
+static MlirValue emitBody(const Emitter *e, MlirBlock body, MlirValue *program_values,
+                          MlirValue accumulator) {
+  const SambaStage *stage = e->stage;
+  for (uint32_t i = 0; i < stage->op_count; ++i) {
+    const SambaLaneOp *op = &stage->ops[i];
+    MlirValue operands[3];
+    for (int k = 0; k < sambaLaneOpOperands(op->opcode); ++k)
+      operands[k] = program_values[op->operands[k]];
+    MlirValue *result = &program_values[stage->operand_count + i];
+    if (op->opcode == SAMBA_LANE_COUNTER)
+      *result = emitCounter(e, body, op);
+    else if (sambaLaneOpClass(op->opcode) == 'R')
+      *result = sambaLaneBodyEmitReduction(body, e->location, op, operands, accumulator);
+    else
+      *result = sambaLaneBodyEmit(body, e->location, op, operands);
+  }
+
+  return program_values[stage->result];
+}
+
+static const SambaLaneOp *reductionOf(const SambaStage *stage) {
+  for (uint32_t i = 0; i < stage->op_count; ++i)
+    if (sambaLaneOpClass(stage->ops[i].opcode) == 'R')
+      return &stage->ops[i];
+  return NULL;
+}
+
+/* The output's box: extents of the walked dimension per axis, or 1 where an axis is constant. */
+static bool outputIsWhole(const Emitter *e, int64_t *box, int64_t *offsets, int64_t *strides) {
+  const SambaStageOperand *output = &e->stage->output;
+  const SambaStageTensor *tensor = &e->graph->tensors[output->tensor];
+  bool whole = true;
+  for (uint32_t a = 0; a < tensor->rank; ++a) {
+    const SambaAxisMap *axis = &output->axes[a];
+    box[a] = 1, offsets[a] = axis->constant, strides[a] = 1;
+    for (uint32_t d = 0; d < e->stage->dim_count; ++d)
+      if (axis->coefficients[d])
+        box[a] = e->stage->extents[d], strides[a] = axis->coefficients[d];
+    whole &= offsets[a] == 0 && box[a] == tensor->dims[a] && (strides[a] == 1 || box[a] == 1);
+  }
+  return whole;
+}
+
+static MlirValue emitInsertSlice(const Emitter *e, MlirValue source, MlirValue destination,
+                                 uint32_t rank, const int64_t *box, const int64_t *offsets,
+                                 const int64_t *strides) {
+  MlirType type = mlirValueGetType(destination);
+  MlirNamedAttribute attributes[] = {
+      segmentSizes(e->context, 5, (int32_t[]){1, 1, 0, 0, 0}),
+      sambaNamedAttribute(e->context, "static_offsets",
+                          mlirDenseI64ArrayGet(e->context, rank, offsets)),
+      sambaNamedAttribute(e->context, "static_sizes", mlirDenseI64ArrayGet(e->context, rank, box)),
+      sambaNamedAttribute(e->context, "static_strides",
+                          mlirDenseI64ArrayGet(e->context, rank, strides))};
+  SambaOperationParts parts = {.name = "tensor.insert_slice",
+                               .location = e->location,
+                               .operand_count = 2,
+                               .operands = (MlirValue[]){source, destination},
+                               .result_count = 1,
+                               .results = &type,
+                               .attribute_count = 4,
+                               .attributes = attributes};
+  return mlirOperationGetResult(sambaBuildOperationIn(e->block, e->before, &parts), 0);
+}
+
+/* One linalg.generic over the inputs into `init`. */
+static MlirValue emitGeneric(const Emitter *e, MlirValue *values, const MlirAttribute *constants,
+                             MlirValue init) {
+  const SambaStage *stage = e->stage;
+  MlirValue inputs[maxInputs + 1];
+  MlirAttribute maps[maxInputs + 1];
+  MlirType element_types[maxInputs + 1];
+  int argument_of[SAMBA_MAX_STAGE_OPERANDS]; /* block argument of each operand, -1: constant in the
+                                                body */
+  bool covered[SAMBA_MAX_STAGE_DIMS] = {false};
+  intptr_t input_count = 0;
+
+  for (uint32_t i = 0; i < stage->operand_count; ++i) {
+    const SambaStageOperand *operand = &stage->operands[i];
+    const SambaStageTensor *tensor = &e->graph->tensors[operand->tensor];
+    argument_of[i] = -1;
+    if (isExtracted(e, operand) ||
+        (!mlirAttributeIsNull(constants[operand->tensor]) && !operand->guarded))
+      continue;
+    int64_t low[SAMBA_MAX_RANK] = {0};
+    MlirValue source = values[operand->tensor];
+    source = operand->guarded ? emitPad(e, operand, source, low)
+             : e->slices      ? emitPart(e, operand, source)
+                              : source;
+    MlirAffineExpr axes[SAMBA_MAX_RANK];
+    for (uint32_t a = 0; a < tensor->rank; ++a) {
+      axes[a] = axisExpression(e, &operand->axes[a], low[a]);
+      SambaAxisMap shifted = operand->axes[a];
+      shifted.constant += low[a];
+      int plain = plainDimension(stage, &shifted);
+      if (plain >= 0)
+        covered[plain] = true;
+    }
+
+    argument_of[i] = (int)input_count;
+    inputs[input_count] = source;
+    element_types[input_count] = sambaDTypeToType(e->context, tensor->dtype);
+    maps[input_count++] =
+        mlirAffineMapAttrGet(mlirAffineMapGet(e->context, stage->dim_count, 0, tensor->rank, axes));
+  }
+
+  /* linalg infers every loop bound from an operand: walk the dimensions that no operand walks
+   * plainly in a shape operand. */
+  MlirAffineExpr window[SAMBA_MAX_STAGE_DIMS], outputAxes[SAMBA_MAX_RANK];
+  int64_t window_dims[SAMBA_MAX_STAGE_DIMS];
+  uint32_t windowRank = 0;
+  uint32_t outputRank = e->graph->tensors[stage->output.tensor].rank;
+
+  for (uint32_t a = 0; a < outputRank; ++a) {
+    SambaAxisMap axis = stage->output.axes[a];
+    axis.constant = 0;
+    for (uint32_t d = 0; d < stage->dim_count; ++d)
+      if (axis.coefficients[d])
+        axis.coefficients[d] = 1, covered[d] = true;
+    outputAxes[a] = axisExpression(e, &axis, 0);
+  }
+
+  for (uint32_t d = 0; d < stage->dim_count; ++d)
+    if (!covered[d])
+      window[windowRank] = mlirAffineDimExprGet(e->context, d),
+      window_dims[windowRank++] = stage->extents[d];
+  if (windowRank) {
+    MlirType type = tensorType(e->context, SAMBA_DTYPE_F32, windowRank, window_dims);
+    inputs[input_count] = emitEmpty(e, type);
+    element_types[input_count] = mlirF32TypeGet(e->context);
+    maps[input_count++] =
+        mlirAffineMapAttrGet(mlirAffineMapGet(e->context, stage->dim_count, 0, windowRank, window));
+  }
+
+  inputs[input_count] = init;
+  element_types[input_count] = mlirShapedTypeGetElementType(mlirValueGetType(init));
+  maps[input_count] = mlirAffineMapAttrGet(
+      mlirAffineMapGet(e->context, stage->dim_count, 0, outputRank, outputAxes));
+
+  MlirLocation locations[maxInputs + 1];
+  for (intptr_t i = 0; i <= input_count; ++i)
+    locations[i] = e->location;
+  MlirBlock body = mlirBlockCreate(input_count + 1, element_types, locations);
+  MlirValue *program_values =
+      sambaAllocateZeroed(stage->operand_count + stage->op_count, sizeof *program_values);
+
+  for (uint32_t i = 0; i < stage->operand_count; ++i) {
+    SambaDType dtype = e->graph->tensors[stage->operands[i].tensor].dtype;
+    MlirOperation none = {NULL};
+    if (isExtracted(e, &stage->operands[i]))
+      continue;
+    MlirValue element =
+        argument_of[i] >= 0
+            ? mlirBlockGetArgument(body, argument_of[i])
+            : emitElement(e, body, none, dtype,
+                          mlirDenseElementsAttrGetSplatValue(constants[stage->operands[i].tensor]));
+    program_values[i] = sambaLaneBodyExtend(body, e->location, dtype, element);
+  }
+
+  for (uint32_t i = 0; i < stage->operand_count; ++i) {
+    const SambaStageOperand *operand = &stage->operands[i];
+    if (!isExtracted(e, operand))
+      continue;
+    MlirValue index =
+        operand->index_operand >= 0 ? program_values[operand->index_operand] : (MlirValue){NULL};
+    program_values[i] =
+        sambaLaneBodyExtend(body, e->location, e->graph->tensors[operand->tensor].dtype,
+                            emitExtract(e, body, operand, values[operand->tensor], index));
+  }
+
+  MlirValue result = emitBody(e, body, program_values, mlirBlockGetArgument(body, input_count));
+  free(program_values);
+  result =
+      sambaLaneBodyNarrow(body, e->location, e->graph->tensors[stage->output.tensor].dtype, result);
+  MlirOperation none = {NULL};
+  SambaOperationParts yield = {
+      .name = "linalg.yield", .location = e->location, .operand_count = 1, .operands = &result};
+  sambaBuildOperationIn(body, none, &yield);
+  MlirRegion region = mlirRegionCreate();
+  mlirRegionAppendOwnedBlock(region, body);
+
+  MlirAttribute iterators[SAMBA_MAX_STAGE_DIMS];
+  MlirAttribute parallel =
+      mlirAttributeParseGet(e->context, sambaMlirString("#linalg.iterator_type<parallel>"));
+  MlirAttribute reduction =
+      mlirAttributeParseGet(e->context, sambaMlirString("#linalg.iterator_type<reduction>"));
+  for (uint32_t d = 0; d < stage->dim_count; ++d)
+    iterators[d] = stage->reduced[d] ? reduction : parallel;
+  MlirNamedAttribute attributes[5] = {
+      sambaNamedAttribute(e->context, "indexing_maps",
+                          mlirArrayAttrGet(e->context, input_count + 1, maps)),
+      sambaNamedAttribute(e->context, "iterator_types",
+                          mlirArrayAttrGet(e->context, stage->dim_count, iterators)),
+      segmentSizes(e->context, 2, (int32_t[]){(int32_t)input_count, 1}),
+      sambaNamedAttribute(e->context, SAMBA_STAGE_ATTRIBUTE,
+                          mlirStringAttrGet(e->context, sambaMlirString(stage->name))),
+      sambaNamedAttribute(e->context, SAMBA_LANE_REDUCE_ATTRIBUTE, mlirUnitAttrGet(e->context))};
+  MlirType type = mlirValueGetType(init);
+  SambaOperationParts parts = {.name = "linalg.generic",
+                               .location = e->location,
+                               .operand_count = input_count + 1,
+                               .operands = inputs,
+                               .result_count = 1,
+                               .results = &type,
+                               .attribute_count = stage->lane_reduce ? 5 : 4,
+                               .attributes = attributes,
+                               .region_count = 1,
+                               .regions = &region};
+  return mlirOperationGetResult(sambaBuildOperationIn(e->block, e->before, &parts), 0);
+}
+
+static bool isPlainCopy(const Emitter *e, const MlirAttribute *constants, const int64_t *box) {
+  const SambaStage *stage = e->stage;
+  if (stage->operand_count == 1 && !mlirAttributeIsNull(constants[stage->operands[0].tensor]))
+    return false;
+  if (stage->op_count || stage->operand_count != 1 || stage->operands[0].guarded)
+    return false;
+  const SambaStageTensor *tensor = &e->graph->tensors[stage->operands[0].tensor];
+
+  if (tensor->rank != e->graph->tensors[stage->output.tensor].rank)
+    return false;
+  for (uint32_t a = 0; a < tensor->rank; ++a) {
+    const SambaAxisMap *in = &stage->operands[0].axes[a];
+    const SambaAxisMap *out = &stage->output.axes[a];
+    if (tensor->dims[a] != box[a] || in->constant)
+      return false;
+    for (uint32_t d = 0; d < stage->dim_count; ++d)
+      if (in->coefficients[d] != (out->coefficients[d] ? 1 : 0))
+        return false;
+  }
+
+  return true;
+}
+
+void sambaStageEmitLinalg(const SambaStageGraph *graph, const SambaStage *stage, MlirBlock block,
+                          MlirOperation before, MlirLocation location, bool slices,
+                          MlirValue *values, const MlirAttribute *constants) {
+  Emitter emitter = {graph,    stage, mlirLocationGetContext(location), block, before,
+                     location, slices};
+  Emitter *e = &emitter;
+  const SambaStageTensor *tensor = &graph->tensors[stage->output.tensor];
+  int64_t box[SAMBA_MAX_RANK], offsets[SAMBA_MAX_RANK], strides[SAMBA_MAX_RANK];
+  bool whole = outputIsWhole(e, box, offsets, strides);
+  MlirValue *out = &values[stage->output.tensor];
+  MlirValue result;
+
+  if (!whole && isPlainCopy(e, constants, box)) {
+    result = values[stage->operands[0].tensor];
+  } else {
+    MlirValue init = emitEmpty(e, tensorType(e->context, tensor->dtype, tensor->rank, box));
+    const SambaLaneOp *reduction = reductionOf(stage);
+    if (reduction)
+      init = emitFill(e, sambaLaneReductionIdentity(e->context, reduction), init);
+    result = emitGeneric(e, values, constants, init);
+  }
+
+  if (!whole) {
+    MlirValue destination =
+        mlirValueIsNull(*out)
+            ? emitEmpty(e, tensorType(e->context, tensor->dtype, tensor->rank, tensor->dims))
+            : *out;
+    result = emitInsertSlice(e, result, destination, tensor->rank, box, offsets, strides);
+  }
+
+  *out = result;
+}

@@ -1,0 +1,438 @@
+/* The reader of sections: constants, tensor and linalg operations. linalg.generic becomes a stage
+ * again. */
+#include "dialect/bridge/build.h"
+#include "dialect/rdu/mapping.h"
+#include "dialect/rdu/section/lane_body.h"
+#include "dialect/samba/graph.h"
+#include "dialect/stages/emit_stage.h"
+#include "dialect/stages/section_reader.h"
+
+#include "mlir-c/AffineExpr.h"
+#include "mlir-c/AffineMap.h"
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool splatBits(MlirAttribute attribute, SambaDType dtype, uint64_t *out_bits) {
+  if (!mlirAttributeIsADenseElements(attribute) || !mlirDenseElementsAttrIsSplat(attribute))
+    return false;
+  if (dtype == SAMBA_DTYPE_F32) {
+    float value = mlirDenseElementsAttrGetFloatSplatValue(attribute);
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    *out_bits = bits;
+  } else {
+    MlirAttribute element = mlirDenseElementsAttrGetSplatValue(attribute);
+    if (dtype == SAMBA_DTYPE_BF16)
+      *out_bits = sambaFloatToBf16((float)mlirFloatAttrGetValueDouble(element));
+    else if (dtype == SAMBA_DTYPE_F16)
+      *out_bits = sambaFloatToHalf((float)mlirFloatAttrGetValueDouble(element));
+    else if (dtype == SAMBA_DTYPE_UI8)
+      *out_bits = mlirIntegerAttrGetValueUInt(element);
+    else
+      *out_bits = (uint64_t)mlirIntegerAttrGetValueInt(element);
+  }
+
+  return true;
+}
+
+static SambaStatus readConstant(SambaReader *r) {
+  MlirValue result = mlirOperationGetResult(r->operation, 0);
+  MlirAttribute attribute = sambaOperationAttribute(r->operation, "value");
+  SambaReaderValue value = {0};
+  SambaDType dtype = sambaDTypeFromType(mlirValueGetType(result));
+
+  if (dtype != SAMBA_DTYPE_COUNT) {
+    value.is_scalar = true;
+    value.type = (SambaTensorType){.dtype = dtype};
+    if (mlirAttributeIsAFloat(attribute)) {
+      float real = (float)mlirFloatAttrGetValueDouble(attribute);
+      uint32_t bits;
+      memcpy(&bits, &real, sizeof bits);
+      value.splat = dtype == SAMBA_DTYPE_F32    ? bits
+                    : dtype == SAMBA_DTYPE_BF16 ? sambaFloatToBf16(real)
+                                                : sambaFloatToHalf(real);
+    } else if (mlirAttributeIsAInteger(attribute)) {
+      unsigned bits = dtype == SAMBA_DTYPE_I1 ? 1 : 8 * sambaDTypeBytes(dtype);
+      value.splat = (uint64_t)mlirIntegerAttrGetValueInt(attribute) & (UINT64_MAX >> (64 - bits));
+    }
+    sambaReaderAddValue(r, result, &value);
+    return NULL;
+  }
+
+  if (sambaReaderTensorType(mlirValueGetType(result), &value.type) &&
+      splatBits(attribute, value.type.dtype, &value.splat)) {
+    value.is_splat = true;
+    sambaReaderAddValue(r, result, &value);
+    return NULL;
+  }
+
+  if (!sambaReaderTensorType(mlirValueGetType(result), &value.type))
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "a constant of a type that Samba does not know");
+  return sambaStatusMake(
+      SAMBA_UNSUPPORTED,
+      "a constant of many values inside a section; pass it as an argument of the section");
+}
+
+/* A constant of ui8, which arith does not have. */
+static SambaStatus readCast(SambaReader *r) {
+  uint32_t from;
+  MlirValue result = mlirOperationGetResult(r->operation, 0);
+  SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 0), &from));
+  SambaReaderValue value = r->values.data[from];
+  value.type.dtype = sambaDTypeFromType(mlirValueGetType(result));
+  if (!value.is_scalar || value.type.dtype != SAMBA_DTYPE_UI8)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "'builtin.unrealized_conversion_cast' of another value than a constant");
+  value.splat &= 0xff;
+  sambaReaderAddValue(r, result, &value);
+  return NULL;
+}
+
+static SambaStatus readEmpty(SambaReader *r) {
+  SambaReaderValue value = {.is_empty = true};
+  MlirValue result = mlirOperationGetResult(r->operation, 0);
+  if (!sambaReaderTensorType(mlirValueGetType(result), &value.type))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "'tensor.empty' is not a static tensor of a type that Samba knows");
+  sambaReaderAddValue(r, result, &value);
+  return NULL;
+}
+
+static SambaStatus readFill(SambaReader *r) {
+  uint32_t scalar;
+  SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 0), &scalar));
+  SambaReaderValue value = {.is_splat = true, .splat = r->values.data[scalar].splat};
+  MlirValue result = mlirOperationGetResult(r->operation, 0);
+  if (!r->values.data[scalar].is_scalar ||
+      !sambaReaderTensorType(mlirValueGetType(result), &value.type) ||
+      r->values.data[scalar].type.dtype != value.type.dtype)
+    return sambaStatusMake(
+        SAMBA_UNSUPPORTED,
+        "'linalg.fill' with a value that is not a constant of the tensor's type");
+  sambaReaderAddValue(r, result, &value);
+  return NULL;
+}
+
+static SambaStatus readPad(SambaReader *r) {
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(r->operation, 0));
+  MlirOperation yield = mlirBlockGetTerminator(body);
+  uint32_t source, fill;
+
+  SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 0), &source));
+  SambaReaderValue value = {0};
+  SambaReaderValue from = r->values.data[source];
+  MlirValue result = mlirOperationGetResult(r->operation, 0);
+  MlirAttribute low = sambaOperationAttribute(r->operation, "static_low");
+  if (mlirOperationGetNumOperands(r->operation) != 1 ||
+      !sambaPointerMapGet(&r->value_of, mlirOperationGetOperand(yield, 0).ptr, &fill) ||
+      !r->values.data[fill].is_scalar ||
+      !sambaReaderTensorType(mlirValueGetType(result), &value.type))
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "'tensor.pad' with dynamic amounts or a value that is not a constant");
+  SambaStageOperand map = {
+      .index_operand = -1, .guarded = true, .fill = r->values.data[fill].splat};
+
+  for (uint32_t a = 0; a < value.type.rank; ++a) {
+    map.axes[a].coefficients[a] = 1;
+    map.axes[a].constant = -mlirDenseI64ArrayGetElement(low, a);
+  }
+
+  value.is_splat = from.is_splat && from.splat == map.fill;
+  value.splat = from.splat;
+  SambaStage over = sambaReaderStageOver(&value.type);
+  if (!value.is_splat && !sambaReaderCompose(r, &from, &over, &map, &value.view))
+    return sambaReaderNotComposable(r);
+  sambaReaderAddValue(r, result, &value);
+
+  return NULL;
+}
+
+static SambaStatus readInsertSlice(SambaReader *r) {
+  uint32_t source, destination;
+  SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 0), &source));
+  SAMBA_RETURN_IF_ERROR(
+      sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 1), &destination));
+  MlirAttribute offsets = sambaOperationAttribute(r->operation, "static_offsets");
+  MlirAttribute strides = sambaOperationAttribute(r->operation, "static_strides");
+  const SambaTensorType type = r->values.data[source].type;
+
+  if (mlirOperationGetNumOperands(r->operation) != 2 ||
+      type.rank != r->values.data[destination].type.rank)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "'tensor.insert_slice' with dynamic or rank-changing slices");
+  uint32_t tensor = sambaReaderDestination(r, destination);
+  SambaStage stage = {.name = sambaReaderStageName(r),
+                      .layer = sambaReaderLayer(r),
+                      .dim_count = type.rank,
+                      .operand_count = 1};
+  SambaStageOperand identity = sambaReaderIdentityView(0, type.rank);
+  stage.output = sambaReaderIdentityView(tensor, type.rank);
+
+  for (uint32_t a = 0; a < type.rank; ++a) {
+    stage.extents[a] = type.dims[a];
+    stage.output.axes[a].constant = mlirDenseI64ArrayGetElement(offsets, a);
+    stage.output.axes[a].coefficients[a] = mlirDenseI64ArrayGetElement(strides, a);
+  }
+
+  if (r->values.data[source].is_splat)
+    sambaReaderInlineSplat(r, &stage, 0, type.dtype, r->values.data[source].splat);
+  else if (!sambaReaderCompose(r, &r->values.data[source], &stage, &identity, &stage.operands[0]))
+    return sambaReaderNotComposable(r);
+  sambaReaderAddStage(r, &stage, 0);
+  const SambaTensorType whole = r->values.data[destination].type;
+  sambaReaderAddWhole(r, mlirOperationGetResult(r->operation, 0), &whole, tensor);
+
+  return NULL;
+}
+
+static bool addExpression(MlirAffineExpr expression, int64_t factor, SambaAxisMap *axis) {
+  if (mlirAffineExprIsADim(expression)) {
+    intptr_t d = mlirAffineDimExprGetPosition(expression);
+    if (d >= SAMBA_MAX_STAGE_DIMS)
+      return false;
+    axis->coefficients[d] += factor;
+    return true;
+  }
+
+  if (mlirAffineExprIsAConstant(expression)) {
+    axis->constant += factor * mlirAffineConstantExprGetValue(expression);
+    return true;
+  }
+
+  if (!mlirAffineExprIsAAdd(expression) && !mlirAffineExprIsAMul(expression))
+    return false;
+  MlirAffineExpr left = mlirAffineBinaryOpExprGetLHS(expression);
+  MlirAffineExpr right = mlirAffineBinaryOpExprGetRHS(expression);
+  if (mlirAffineExprIsAAdd(expression))
+    return addExpression(left, factor, axis) && addExpression(right, factor, axis);
+  if (mlirAffineExprIsAConstant(left))
+    return addExpression(right, factor * mlirAffineConstantExprGetValue(left), axis);
+  return mlirAffineExprIsAConstant(right) &&
+         addExpression(left, factor * mlirAffineConstantExprGetValue(right), axis);
+}
+
+static bool readMap(MlirAttribute maps, intptr_t position, SambaStageOperand *operand) {
+  MlirAffineMap map = mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(maps, position));
+  operand->index_operand = -1;
+  for (intptr_t a = 0; a < mlirAffineMapGetNumResults(map); ++a)
+    if (a >= SAMBA_MAX_RANK || !addExpression(mlirAffineMapGetResult(map, a), 1, &operand->axes[a]))
+      return false;
+  return true;
+}
+
+/* The body of a generic as a lane program. valueIds: block arguments and results of body
+ * operations. */
+static SambaStatus readBody(SambaReader *r, MlirBlock body, SambaStage *stage,
+                            SambaPointerMap *value_ids, MlirValue accumulator, bool has_reduction) {
+  SAMBA_ARRAY(SambaLaneOp) ops = {0};
+  SambaStatus status = NULL;
+
+  for (MlirOperation operation = mlirBlockGetFirstOperation(body);
+       !status && !mlirOperationIsNull(operation);
+       operation = mlirOperationGetNextInBlock(operation)) {
+    SambaLaneOp op;
+    uint32_t id;
+    if (sambaOperationIs(operation, "linalg.yield")) {
+      if (sambaPointerMapGet(value_ids, mlirOperationGetOperand(operation, 0).ptr, &id))
+        stage->result = id;
+      else
+        status = sambaStatusMake(SAMBA_UNSUPPORTED,
+                                 "a 'linalg.generic' yields a value from outside its body");
+      continue;
+    }
+
+    int count = (int)mlirOperationGetNumOperands(operation);
+    int picks[3] = {0, 1, 2};
+    int reductionPicks[2];
+    MlirValue result = mlirOperationGetResult(operation, 0);
+    if (sambaOperationIs(operation, "linalg.index")) {
+      MlirAttribute dim = sambaOperationAttribute(operation, "dim");
+      op = (SambaLaneOp){.opcode = SAMBA_LANE_COUNTER,
+                         .type = SAMBA_DTYPE_I32,
+                         .immediate = (uint64_t)mlirIntegerAttrGetValueInt(dim)};
+      MlirOpOperand use = mlirValueGetFirstUse(result);
+      if (!mlirOpOperandIsNull(use)) { /* the cast that follows says which lane class it is */
+        SambaDType cast = sambaDTypeFromType(
+            mlirValueGetType(mlirOperationGetResult(mlirOpOperandGetOwner(use), 0)));
+        op.type = (uint8_t)(cast == SAMBA_DTYPE_I64 ? SAMBA_DTYPE_I64 : SAMBA_DTYPE_I32);
+      }
+      count = 0;
+    } else if (has_reduction &&
+               sambaLaneBodyReadReduction(operation, accumulator, &op, &count, reductionPicks)) {
+      picks[0] = reductionPicks[0], picks[1] = count > 1 ? reductionPicks[1] : 0;
+    } else if (sambaOperationIs(operation, "arith.index_cast")) {
+      count = -1;
+    } else {
+      SambaLaneRead read = sambaLaneBodyRead(operation, &op);
+      if (read == SAMBA_LANE_READ_UNKNOWN) {
+        status = sambaStatusMake(SAMBA_UNSUPPORTED,
+                                 "'%.*s' in the body of a 'linalg.generic' is not a lane operation",
+                                 SAMBA_STRING_ARGS(sambaReaderName(operation)));
+        continue;
+      }
+      if (read == SAMBA_LANE_READ_FORWARD)
+        count = -1;
+      else if (op.opcode == SAMBA_LANE_CONSTANT)
+        count = 0;
+    }
+
+    if (count < 0) { /* the value itself */
+      if (sambaPointerMapGet(value_ids, mlirOperationGetOperand(operation, 0).ptr, &id))
+        sambaPointerMapSet(value_ids, result.ptr, id);
+      else
+        status =
+            sambaStatusMake(SAMBA_UNSUPPORTED,
+                            "a 'linalg.generic' uses its output in a way that is not a reduction");
+      continue;
+    }
+
+    for (int i = 0; i < count && i < 3 && !status; ++i) {
+      if (!sambaPointerMapGet(value_ids, mlirOperationGetOperand(operation, picks[i]).ptr, &id))
+        status =
+            sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' uses its output or a value from "
+                                               "outside in a way that is not a reduction");
+      else
+        op.operands[i] = (uint16_t)id;
+    }
+
+    sambaPointerMapSet(value_ids, result.ptr, stage->operand_count + (uint32_t)ops.size);
+    sambaArrayAppend(&ops, op);
+  }
+
+  stage->op_count = (uint32_t)ops.size;
+  stage->ops = sambaArenaCopy(r->arena, ops.data, ops.size * sizeof *ops.data);
+  sambaArrayFree(&ops);
+  return status;
+}
+
+static SambaStatus readGeneric(SambaReader *r) {
+  MlirAttribute maps = sambaOperationAttribute(r->operation, "indexing_maps");
+  MlirAttribute iterators = sambaOperationAttribute(r->operation, "iterator_types");
+  MlirAttribute reduction = mlirAttributeParseGet(
+      mlirOperationGetContext(r->operation), sambaMlirString("#linalg.iterator_type<reduction>"));
+  intptr_t dims = mlirArrayAttrGetNumElements(iterators);
+  intptr_t inputs = mlirOperationGetNumOperands(r->operation) - 1;
+
+  if (mlirOperationGetNumResults(r->operation) != 1 || dims > SAMBA_MAX_STAGE_DIMS)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "a 'linalg.generic' with several results or more than %d loops",
+                           SAMBA_MAX_STAGE_DIMS);
+  SambaStage stage = {
+      .name = sambaReaderStageName(r), .layer = sambaReaderLayer(r), .dim_count = (uint32_t)dims};
+  bool has_reduction = false;
+  for (intptr_t d = 0; d < dims; ++d)
+    has_reduction |= stage.reduced[d] =
+        mlirAttributeEqual(mlirArrayAttrGetElement(iterators, d), reduction);
+  stage.lane_reduce =
+      !mlirAttributeIsNull(sambaOperationAttribute(r->operation, SAMBA_LANE_REDUCE_ATTRIBUTE));
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(r->operation, 0));
+  SambaPointerMap value_ids = {0};
+  SambaStatus status = NULL;
+  uint32_t splats[SAMBA_MAX_STAGE_OPERANDS], splatCount = 0;
+
+  for (intptr_t i = 0; i <= inputs && !status; ++i) {
+    MlirValue argument = mlirBlockGetArgument(body, i);
+    SambaStageOperand outer = {0};
+    uint32_t index;
+    if (!readMap(maps, i, &outer)) {
+      status = sambaStatusMake(SAMBA_UNSUPPORTED,
+                               "a 'linalg.generic' with an indexing map that is not linear");
+      break;
+    }
+
+    if ((status = sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, i), &index)))
+      break;
+    const SambaReaderValue *value = &r->values.data[index];
+    for (uint32_t a = 0; a < value->type.rank;
+         ++a) /* loop bounds come from axes that walk one dimension plainly */
+      for (intptr_t d = 0; d < dims; ++d) {
+        SambaAxisMap plain = {0};
+        plain.coefficients[d] = 1;
+        if (memcmp(&plain, &outer.axes[a], sizeof plain) == 0)
+          stage.extents[d] = value->type.dims[a];
+      }
+    if (i == inputs) {
+      stage.output = outer;
+      break;
+    }
+
+    if (mlirOpOperandIsNull(mlirValueGetFirstUse(argument)))
+      continue; /* a shape operand, or one that canonicalization left */
+    if (stage.operand_count == SAMBA_MAX_STAGE_OPERANDS) {
+      status = sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' with more than %d inputs",
+                               SAMBA_MAX_STAGE_OPERANDS);
+      break;
+    }
+
+    if (value->is_splat || value->is_scalar)
+      splats[splatCount++] = stage.operand_count;
+    if (value->is_empty) {
+      status = sambaStatusMake(SAMBA_INVALID, "a 'linalg.generic' reads a 'tensor.empty'");
+      break;
+    }
+
+    SambaStageOperand *operand = &stage.operands[stage.operand_count];
+    *operand = outer;
+    operand->tensor = index; /* of the value, until its view is composed below */
+    sambaPointerMapSet(&value_ids, argument.ptr, stage.operand_count++);
+  }
+
+  if (!status)
+    status =
+        readBody(r, body, &stage, &value_ids, mlirBlockGetArgument(body, inputs), has_reduction);
+  sambaPointerMapFree(&value_ids);
+  if (status)
+    return status;
+
+  while (splatCount) {
+    uint32_t k = splats[--splatCount];
+    const SambaReaderValue *value = &r->values.data[stage.operands[k].tensor];
+    sambaReaderInlineSplat(r, &stage, k, value->type.dtype, value->splat);
+  }
+
+  for (uint32_t k = 0; k < stage.operand_count; ++k) {
+    SambaStageOperand composed;
+    if (!sambaReaderCompose(r, &r->values.data[stage.operands[k].tensor], &stage,
+                            &stage.operands[k], &composed))
+      return sambaReaderNotComposable(r);
+    stage.operands[k] = composed;
+  }
+
+  MlirValue result = mlirOperationGetResult(r->operation, 0);
+  SambaTensorType type;
+  if (!sambaReaderTensorType(mlirValueGetType(result), &type))
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "the result of a 'linalg.generic' is not a static tensor of a type that Samba knows");
+  stage.output.tensor =
+      sambaReaderAddTensor(r, &type, SAMBA_TENSOR_INTERMEDIATE, 0, UINT32_MAX, stage.name);
+
+  /* A copy has no operations: its program is the operand itself. */
+  if (stage.op_count == 0 && stage.operand_count == 1)
+    stage.result = 0;
+  sambaReaderAddStage(r, &stage, 0);
+  sambaReaderAddWhole(r, result, &type, stage.output.tensor);
+
+  return NULL;
+}
+
+SambaReadOperation sambaFindLinalgReader(MlirOperation operation) {
+  static const struct {
+    const char *name;
+    SambaReadOperation read;
+  } readers[] = {{"builtin.unrealized_conversion_cast", readCast},
+                 {"arith.constant", readConstant},
+                 {"samba.constant", readConstant},
+                 {"tensor.empty", readEmpty},
+                 {"linalg.fill", readFill},
+                 {"tensor.pad", readPad},
+                 {"tensor.insert_slice", readInsertSlice},
+                 {"linalg.generic", readGeneric}};
+  for (size_t i = 0; i < sizeof readers / sizeof *readers; ++i)
+    if (sambaOperationIs(operation, readers[i].name))
+      return readers[i].read;
+  return NULL;
+}

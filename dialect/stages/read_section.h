@@ -1,0 +1,32 @@
+/* A section's body as a stage graph: linalg.generic becomes a stage again, views are composed into
+ * operand maps, samba operations that have no structured form give the stages of the operator
+ * table. */
+#ifndef SAMBA_DIALECT_STAGES_READ_SECTION_H
+#define SAMBA_DIALECT_STAGES_READ_SECTION_H
+
+#include "backend/plan/stage/stage.h"
+
+#include "mlir-c/IR.h"
+
+typedef struct SambaSectionStages {
+  SambaStageGraph *graph; /* in the arena given to sambaSectionRead; mappings read from #rdu.mapping
+                             attributes */
+  MlirOperation *stage_operation; /* per stage: the operation it came from */
+  uint32_t *stage_ordinal;        /* per stage: its number among the stages of that operation */
+  /* Per tensor: which formal of the section it is - arguments first, then results - or UINT32_MAX
+   * (intermediate). */
+  uint32_t *tensor_formal;
+  uint32_t argument_count, result_count;
+} SambaSectionStages;
+
+/* Reads the body of a samba.section. Errors name the operation that has no hardware form. */
+SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
+                             SambaSectionStages *out_stages);
+
+/* Reads operations [first, count) of a block as one graph (the partitioner's trial): values that
+ * are not made by them are arguments, and results are what anybody else uses. operation_of_stage
+ * gives the index into `operations`. */
+SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count, SambaArena *arena,
+                                SambaStageGraph **out_graph, uint32_t **out_operation_of_stage);
+
+#endif

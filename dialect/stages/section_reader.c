@@ -1,0 +1,190 @@
+/* The reader of sections: values and views; see reader.h. Every SSA tensor value is a view: a base
+ * tensor of the graph and an affine map from the value's axes to the base's. Stages read through
+ * the composition of their own map and the view. */
+#include "dialect/stages/section_reader.h"
+
+#include "backend/plan/stage/stage_compose.h"
+#include "dialect/bridge/bridge.h"
+#include "dialect/bridge/build.h"
+#include "dialect/rdu/mapping.h"
+#include "dialect/rdu/section/lane_body.h"
+#include "dialect/samba/graph.h"
+#include "dialect/stages/emit_stage.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* False when the type is no static tensor that Samba knows; the callers say whose type it is. */
+bool sambaReaderTensorType(MlirType type, SambaTensorType *out_type) {
+  SambaStatus status = sambaTensorTypeFromMlir(type, out_type);
+  sambaStatusFree(status);
+  return !status;
+}
+
+SambaStringRef sambaReaderName(MlirOperation operation) {
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(operation));
+  return (SambaStringRef){name.data, name.length};
+}
+
+uint32_t sambaReaderAddTensor(SambaReader *r, const SambaTensorType *type, SambaTensorRole role,
+                              uint32_t alias_of, uint32_t formal, const char *name) {
+  SambaStageTensor tensor = {
+      .name = name, .role = role, .dtype = type->dtype, .rank = type->rank, .alias_of = alias_of};
+  memcpy(tensor.dims, type->dims, sizeof tensor.dims);
+  uint32_t index = sambaStageGraphAddTensor(r->graph, &tensor);
+  sambaArrayAppend(&r->formals, formal);
+  return index;
+}
+
+SambaStageOperand sambaReaderIdentityView(uint32_t tensor, uint32_t rank) {
+  SambaStageOperand view = {.tensor = tensor, .index_operand = -1};
+  for (uint32_t a = 0; a < rank; ++a)
+    view.axes[a].coefficients[a] = 1;
+  return view;
+}
+
+uint32_t sambaReaderAddValue(SambaReader *r, MlirValue ssa, const SambaReaderValue *value) {
+  sambaArrayAppend(&r->values, *value);
+  sambaPointerMapSet(&r->value_of, ssa.ptr, (uint32_t)r->values.size - 1);
+  return (uint32_t)r->values.size - 1;
+}
+
+void sambaReaderAddWhole(SambaReader *r, MlirValue ssa, const SambaTensorType *type,
+                         uint32_t tensor) {
+  SambaReaderValue value = {
+      .type = *type, .view = sambaReaderIdentityView(tensor, type->rank), .is_whole = true};
+  sambaReaderAddValue(r, ssa, &value);
+}
+
+SambaStatus sambaReaderGetValue(SambaReader *r, MlirValue ssa, uint32_t *out_index) {
+  if (sambaPointerMapGet(&r->value_of, ssa.ptr, out_index))
+    return NULL;
+  SambaTensorType type;
+  if (!sambaReaderTensorType(mlirValueGetType(ssa), &type))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "an operand of '%.*s' is not a static tensor of a type that Samba knows",
+                           SAMBA_STRING_ARGS(sambaReaderName(r->operation)));
+  /* Not made by what is being read: an argument. */
+  uint32_t tensor =
+      sambaReaderAddTensor(r, &type, SAMBA_TENSOR_ARGUMENT, 0, UINT32_MAX, "argument");
+  sambaReaderAddWhole(r, ssa, &type, tensor);
+  *out_index = (uint32_t)r->values.size - 1;
+  return NULL;
+}
+
+bool sambaReaderCompose(const SambaReader *r, const SambaReaderValue *value,
+                        const SambaStage *stage, const SambaStageOperand *outer,
+                        SambaStageOperand *out) {
+  if (value->is_empty || value->is_splat || value->is_scalar) /* no tensor to read from */
+    return false;
+  if (value->is_whole) {
+    uint32_t tensor = value->view.tensor;
+    *out = *outer;
+    out->tensor = tensor;
+    return true;
+  }
+  SambaStageTensor viewed = {.dtype = value->type.dtype, .rank = value->type.rank};
+  memcpy(viewed.dims, value->type.dims, sizeof viewed.dims);
+  return sambaStageOperandCompose(stage, outer, &viewed, &value->view,
+                                  &r->graph->tensors[value->view.tensor], out);
+}
+
+SambaStage sambaReaderStageOver(const SambaTensorType *type) {
+  SambaStage stage = {.dim_count = type->rank};
+  memcpy(stage.extents, type->dims, type->rank * sizeof *type->dims);
+  return stage;
+}
+
+SambaStatus sambaReaderNotComposable(SambaReader *r) {
+  return sambaStatusMake(SAMBA_UNSUPPORTED,
+                         "'%.*s' reads a view that has no affine form here; "
+                         "samba-materialize-views makes a copy of such views",
+                         SAMBA_STRING_ARGS(sambaReaderName(r->operation)));
+}
+
+const char *sambaReaderLayer(SambaReader *r) {
+  SambaStringRef layer = sambaLayerOfLocation(mlirOperationGetLocation(r->operation));
+  return sambaStringRefCopy(r->arena, layer).data;
+}
+
+const char *sambaReaderStageName(SambaReader *r) {
+  MlirAttribute given = sambaOperationAttribute(r->operation, SAMBA_STAGE_ATTRIBUTE);
+  MlirStringRef text = mlirAttributeIsNull(given) || !mlirAttributeIsAString(given)
+                           ? mlirIdentifierStr(mlirOperationGetName(r->operation))
+                           : mlirStringAttrGetValue(given);
+  SambaStringRef name = {text.data, text.length};
+  for (size_t i = 0; i < name.size; ++i)
+    if (name.data[i] == '.') {
+      name.data += i + 1, name.size -= i + 1;
+      break;
+    }
+  return sambaStringRefCopy(r->arena, name).data;
+}
+
+/* Replaces operand k of the stage by an immediate of its lane class. */
+void sambaReaderInlineSplat(SambaReader *r, SambaStage *stage, uint32_t k, SambaDType dtype,
+                            uint64_t bits) {
+  SambaLaneOp constant = {
+      .opcode = SAMBA_LANE_CONSTANT, .type = (uint8_t)sambaLaneClassOf(dtype), .immediate = bits};
+  if (dtype == SAMBA_DTYPE_BF16 || dtype == SAMBA_DTYPE_F16) {
+    float value = dtype == SAMBA_DTYPE_BF16 ? sambaBf16ToFloat((uint16_t)bits)
+                                            : sambaHalfToFloat((uint16_t)bits);
+    uint32_t wide;
+    memcpy(&wide, &value, sizeof wide);
+    constant.immediate = wide;
+  }
+
+  SambaLaneOp *ops = SAMBA_ARENA_ARRAY(r->arena, SambaLaneOp, stage->op_count + 1);
+  uint32_t last = stage->operand_count - 1;
+
+  /* New numbering: operands above k move down by one, the constant becomes value `last`, old ops
+   * stay where they are. */
+  ops[0] = constant;
+
+  for (uint32_t i = 0; i < stage->op_count; ++i) {
+    ops[i + 1] = stage->ops[i];
+    for (int o = 0; o < sambaLaneOpOperands(ops[i + 1].opcode); ++o) {
+      uint16_t *operand = &ops[i + 1].operands[o];
+      *operand = *operand == k                      ? (uint16_t)last
+                 : *operand > k && *operand <= last ? (uint16_t)(*operand - 1)
+                                                    : *operand;
+    }
+  }
+
+  if (stage->result <= last)
+    stage->result = stage->result == k  ? last
+                    : stage->result > k ? stage->result - 1
+                                        : stage->result;
+  for (uint32_t i = k; i < last; ++i)
+    stage->operands[i] = stage->operands[i + 1];
+  for (uint32_t i = 0; i < last; ++i)
+    if (stage->operands[i].index_operand > (int32_t)k)
+      --stage->operands[i].index_operand;
+  stage->operand_count = last;
+  stage->ops = ops;
+  ++stage->op_count;
+}
+
+void sambaReaderAddStage(SambaReader *r, const SambaStage *stage, uint32_t ordinal) {
+  uint32_t index = sambaStageGraphAddStage(r->graph, stage);
+  sambaMappingOfOperation(r->operation, ordinal, &r->graph->mappings[index]);
+  sambaArrayAppend(&r->stage_operations, r->operation);
+  sambaArrayAppend(&r->stage_ordinals, ordinal);
+}
+
+/* A tensor for a value that something is written into (inits and destinations). */
+uint32_t sambaReaderDestination(SambaReader *r, uint32_t value_index) {
+  SambaReaderValue *value = &r->values.data[value_index];
+  if (value->is_empty || value->is_splat) {
+    uint32_t tensor = sambaReaderAddTensor(r, &value->type, SAMBA_TENSOR_INTERMEDIATE, 0,
+                                           UINT32_MAX, sambaReaderStageName(r));
+    value = &r->values.data[value_index];
+    value->is_empty = value->is_splat = false;
+    value->view = sambaReaderIdentityView(tensor, value->type.rank);
+    value->is_whole = true;
+  }
+  return value->view.tensor;
+}

@@ -1,0 +1,337 @@
+/* Tensors without elements. Operators never see them: here they fold away.
+ *
+ * A value without elements is a constant of the importer, whatever it comes from. A node's results
+ * are known when the model declares them to have no elements, or when the rules below say so for an
+ * input that has none; contractions and reductions over nothing give their neutral element. What
+ * has no rule ends in the operator's own refusal. */
+#include "frontend/onnx/core/importer.h"
+
+#include "support/file/tensor_file.h"
+
+#include <math.h>
+
+enum { BOOL_TYPE = 9 };
+
+static int64_t elementsOf(uint32_t rank, const int64_t *dims) {
+  int64_t elements = 1;
+  for (uint32_t axis = 0; axis < rank; ++axis) /* only "none or some" matters: no overflow */
+    elements = dims[axis] == 0 || elements == 0 ? 0 : 1;
+  return elements;
+}
+
+static bool isEmpty(const SambaOnnxNode *node, uint32_t input) {
+  const SambaConstant *constant = sambaOnnxConstant(node, input);
+  return constant && constant->count == 0;
+}
+
+SambaStatus sambaOnnxSetEmpty(const SambaOnnxNode *node, uint32_t output, int64_t onnx_type,
+                              uint32_t rank, const int64_t *dims) {
+  return sambaOnnxSetConstant(node, output,
+                              sambaConstantNew(&node->importer->arena, onnx_type, rank, dims));
+}
+
+/* Operators that make nothing of something. */
+static bool canBeEmpty(const SambaOnnxNode *node) {
+  static const char *const makers[] = {"Slice",
+                                       "Split",
+                                       "Expand",
+                                       "Tile",
+                                       "Pad",
+                                       "CenterCropPad",
+                                       "Range",
+                                       "ConstantOfShape",
+                                       "Compress",
+                                       "NonZero",
+                                       "TopK",
+                                       "OneHot",
+                                       "Resize",
+                                       "Upsample",
+                                       "HannWindow",
+                                       "HammingWindow",
+                                       "BlackmanWindow",
+                                       "MelWeightMatrix",
+                                       "If",
+                                       "Loop",
+                                       "SequenceAt",
+                                       "ConcatFromSequence",
+                                       "OptionalGetElement"};
+  bool can = node->input_count == 0;
+
+  for (uint32_t i = 0; i < node->input_count; ++i)
+    can |= isEmpty(node, i);
+  for (size_t i = 0; i < sizeof makers / sizeof *makers && !can; ++i)
+    can = strcmp(node->proto->op_type, makers[i]) == 0;
+  return can;
+}
+
+/* Every result that is asked for is declared without elements. */
+static SambaStatus declaredEmpty(const SambaOnnxNode *node, bool *out_done) {
+  uint32_t rank, used = 0;
+  int64_t dims[SAMBA_MAX_RANK];
+
+  for (uint32_t output = 0; output < node->output_count; ++output) {
+    if (!sambaOnnxOutputUsed(node, output))
+      continue;
+    const SambaOnnxValue *value = sambaOnnxValueAt(node->importer, node->proto->output[output]);
+    if (!value->declared || !sambaOnnxDeclaredShape(node, output, &rank, dims) ||
+        elementsOf(rank, dims))
+      return NULL;
+    ++used;
+  }
+
+  for (uint32_t output = 0; output < node->output_count; ++output)
+    if (sambaOnnxOutputUsed(node, output) && sambaOnnxDeclaredShape(node, output, &rank, dims)) {
+      const SambaOnnxValue *value = sambaOnnxValueAt(node->importer, node->proto->output[output]);
+      SAMBA_RETURN_IF_ERROR(sambaOnnxSetEmpty(
+          node, output, value->declared->type->tensor_type->elem_type, rank, dims));
+    }
+  *out_done = used > 0;
+
+  return NULL;
+}
+
+/* Element by element: the broadcast shape has a dimension of 0. */
+static SambaStatus elementwise(const SambaOnnxNode *node, bool *out_done) {
+  static const char *const truths[] = {"Equal",          "Less",  "LessOrEqual", "Greater",
+                                       "GreaterOrEqual", "IsNaN", "IsInf"};
+  uint32_t rank = 0, other;
+  int64_t dims[SAMBA_MAX_RANK], otherDims[SAMBA_MAX_RANK], type = 0;
+
+  for (uint32_t i = 0; i < node->input_count; ++i) {
+    if (!sambaOnnxHasInput(node, i))
+      continue;
+    SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, i, &other, otherDims));
+    SAMBA_RETURN_IF_ERROR(sambaOnnxBroadcast(rank, dims, other, otherDims, &rank, dims));
+  }
+
+  if (elementsOf(rank, dims))
+    return NULL;
+  type = sambaOnnxInputType(node, strcmp(node->proto->op_type, "Where") == 0 ? 1 : 0);
+  for (size_t i = 0; i < sizeof truths / sizeof *truths; ++i)
+    type = strcmp(node->proto->op_type, truths[i]) == 0 ? BOOL_TYPE : type;
+  *out_done = true;
+
+  return sambaOnnxSetEmpty(node, 0, type, rank, dims);
+}
+
+/* The result has the shape and type of the first input; other results are not known. */
+static SambaStatus sameShape(const SambaOnnxNode *node, bool *out_done) {
+  const SambaConstant *x = sambaOnnxConstant(node, 0);
+  for (uint32_t output = 1; output < node->output_count; ++output)
+    if (sambaOnnxOutputUsed(node, output))
+      return NULL;
+  *out_done = true;
+  return sambaOnnxSetEmpty(node, 0, x->onnx_type, x->rank, x->dims);
+}
+
+static SambaStatus firstInput(const SambaOnnxNode *node, bool *out_done) {
+  *out_done = true;
+  return sambaOnnxSetSame(node, 0, 0);
+}
+
+static SambaTensor *zeros(const SambaOnnxNode *node, SambaDType dtype, uint32_t rank,
+                          const int64_t *dims) {
+  return sambaExpand(sambaTraceScalar(node->importer->trace, dtype, 0), rank, dims);
+}
+
+/* A product of matrices: empty, or sums of nothing. */
+static SambaStatus product(const SambaOnnxNode *node, bool *out_done) {
+  uint32_t rankA, rankB, rank, count = 0;
+  int64_t a[SAMBA_MAX_RANK], b[SAMBA_MAX_RANK], dims[SAMBA_MAX_RANK];
+  int64_t type = sambaOnnxInputType(node, 0);
+  bool gemm = strcmp(node->proto->op_type, "Gemm") == 0;
+
+  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, &rankA, a));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 1, &rankB, b));
+  if (!rankA || !rankB || (gemm && (rankA != 2 || rankB != 2)))
+    return NULL;
+  bool turnA = gemm && sambaOnnxInt(node, "transA", 0),
+       turnB = gemm && sambaOnnxInt(node, "transB", 0);
+  int64_t inner = a[rankA - (turnA ? 2 : 1)];
+  int64_t innerB = b[rankB < 2 ? 0 : rankB - (turnB ? 1 : 2)];
+  if (inner != innerB)
+    return sambaStatusMake(SAMBA_INVALID, "the matrices do not fit: %lld columns against %lld rows",
+                           (long long)inner, (long long)innerB);
+  SAMBA_RETURN_IF_ERROR(
+      sambaOnnxBroadcast(rankA < 2 ? 0 : rankA - 2, a, rankB < 2 ? 0 : rankB - 2, b, &count, dims));
+  rank = count;
+  if (rank + 2 > SAMBA_MAX_RANK)
+    return NULL;
+  if (rankA > 1)
+    dims[rank++] = a[rankA - (turnA ? 1 : 2)];
+  if (rankB > 1)
+    dims[rank++] = b[rankB - (turnB ? 2 : 1)];
+  *out_done = true;
+  if (!elementsOf(rank, dims))
+    return sambaOnnxSetEmpty(node, 0, type, rank, dims);
+  SambaTensor *y = zeros(node, sambaDTypeOfOnnx(type), rank, dims);
+  SambaTensor *c;
+  if (gemm && sambaOnnxHasInput(node, 2)) {
+    SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &c));
+    c = sambaMul(
+        c, sambaTraceScalar(node->importer->trace, c->type.dtype, sambaOnnxFloat(node, "beta", 1)));
+    y = sambaAdd(y, c);
+  }
+
+  return sambaOnnxSetTensor(node, 0, y);
+}
+
+/* Sums of no products; the equation's shape is the declared one. */
+static SambaStatus einsum(const SambaOnnxNode *node, bool *out_done) {
+  uint32_t rank;
+  int64_t dims[SAMBA_MAX_RANK];
+  SambaDType dtype = sambaDTypeOfOnnx(sambaOnnxInputType(node, 0));
+  if (dtype == SAMBA_DTYPE_COUNT || !sambaOnnxDeclaredShape(node, 0, &rank, dims))
+    return NULL;
+  *out_done = true;
+  return sambaOnnxSetTensor(node, 0, zeros(node, dtype, rank, dims));
+}
+
+/* What a reduction of nothing gives. */
+static double neutral(const char *form, SambaDType dtype) {
+  bool real = sambaDTypeIsFloat(dtype),
+       is_unsigned = dtype == SAMBA_DTYPE_UI8 || dtype == SAMBA_DTYPE_I1;
+  int bits = dtype == SAMBA_DTYPE_I1 ? 1 : 8 * (int)sambaDTypeBytes(dtype);
+  if (strcmp(form, "Prod") == 0)
+    return 1;
+  if (strcmp(form, "Max") == 0)
+    return real ? -(double)INFINITY : is_unsigned ? 0 : -ldexp(1, bits - 1);
+  if (strcmp(form, "Min") == 0)
+    return real ? (double)INFINITY : ldexp(1, is_unsigned ? bits : bits - 1) - 1;
+  if (strcmp(form, "Mean") == 0)
+    return (double)NAN;
+  return strncmp(form, "LogSum", 6) == 0 ? -(double)INFINITY : 0;
+}
+
+static SambaStatus reduction(const SambaOnnxNode *node, bool *out_done) {
+  const SambaConstant *x = sambaOnnxConstant(node, 0);
+  bool reduced[SAMBA_MAX_RANK], none, keep = sambaOnnxInt(node, "keepdims", 1) != 0;
+  int64_t dims[SAMBA_MAX_RANK];
+  uint32_t rank = 0;
+  SambaDType dtype = sambaDTypeOfOnnx(x->onnx_type);
+
+  if (dtype == SAMBA_DTYPE_COUNT)
+    return NULL;
+  SAMBA_RETURN_IF_ERROR(sambaOnnxReducedAxes(node, x->rank, reduced, &none));
+  for (uint32_t axis = 0; axis < x->rank; ++axis)
+    if (!reduced[axis] || keep)
+      dims[rank++] = reduced[axis] ? 1 : x->dims[axis];
+  *out_done = true;
+  if (!elementsOf(rank, dims))
+    return sambaOnnxSetEmpty(node, 0, x->onnx_type, rank, dims);
+  double value = neutral(node->proto->op_type + strlen("Reduce"), dtype);
+  if (isnan(value) && !sambaDTypeIsFloat(dtype))
+    return sambaStatusMake(SAMBA_INVALID, "the mean of no integers is not defined");
+  SambaConstant *one = sambaConstantNew(&node->importer->arena, x->onnx_type, 0, NULL);
+  if (one->is_float)
+    one->data[0].r = value;
+  else
+    one->data[0].i = value >= 0x1p63 ? INT64_MAX : (int64_t)value;
+  SambaTensor *scalar;
+  SAMBA_RETURN_IF_ERROR(sambaOnnxMaterialize(node->importer, one, &scalar));
+
+  return sambaOnnxSetTensor(node, 0, rank ? sambaExpand(scalar, rank, dims) : scalar);
+}
+
+/* Nothing is chosen, or from nothing nothing. */
+static SambaStatus gather(const SambaOnnxNode *node, bool *out_done) {
+  uint32_t rank, indexRank, axis, count = 0;
+  int64_t dims[SAMBA_MAX_RANK], indices[SAMBA_MAX_RANK], result[2 * SAMBA_MAX_RANK];
+  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, &rank, dims));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 1, &indexRank, indices));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(sambaOnnxInt(node, "axis", 0), rank, &axis));
+  for (uint32_t d = 0; d < rank; ++d) {
+    for (uint32_t k = 0; d == axis && k < indexRank; ++k)
+      result[count++] = indices[k];
+    if (d != axis)
+      result[count++] = dims[d];
+  }
+  *out_done = count <= SAMBA_MAX_RANK && !elementsOf(count, result);
+  return *out_done ? sambaOnnxSetEmpty(node, 0, sambaOnnxInputType(node, 0), count, result) : NULL;
+}
+
+static SambaStatus gatherElements(const SambaOnnxNode *node, bool *out_done) {
+  const SambaConstant *indices = sambaOnnxConstant(node, 1);
+  *out_done = true;
+  return sambaOnnxSetEmpty(node, 0, sambaOnnxInputType(node, 0), indices->rank, indices->dims);
+}
+
+/* Blocks between the channels and the picture. */
+static SambaStatus blocks(const SambaOnnxNode *node, bool *out_done) {
+  const SambaConstant *x = sambaOnnxConstant(node, 0);
+  int64_t size = sambaOnnxInt(node, "blocksize", 0);
+  int64_t dims[4];
+  bool up = node->proto->op_type[0] == 'D';
+
+  if (x->rank != 4 || size < 1 || size > INT32_MAX)
+    return NULL;
+  for (uint32_t d = 0; d < 4; ++d) {
+    int64_t factor = d == 0 ? 1 : d == 1 ? size * size : size;
+    if (up == (d == 1) && x->dims[d] % factor)
+      return NULL; /* the handler's error */
+    dims[d] = up == (d == 1) ? x->dims[d] / factor : x->dims[d] * factor;
+  }
+
+  *out_done = true;
+  return sambaOnnxSetEmpty(node, 0, x->onnx_type, 4, dims);
+}
+
+static SambaStatus eyeLike(const SambaOnnxNode *node, bool *out_done) {
+  const SambaConstant *x = sambaOnnxConstant(node, 0);
+  *out_done = true;
+  return sambaOnnxSetEmpty(node, 0, sambaOnnxInt(node, "dtype", x->onnx_type), x->rank, x->dims);
+}
+
+/* By the input that is empty. */
+static const struct {
+  const char *name;
+  uint32_t input;
+  SambaStatus (*import)(const SambaOnnxNode *node, bool *out_done);
+} rules[] = {{"MatMul", 0, product},
+             {"MatMul", 1, product},
+             {"Gemm", 0, product},
+             {"Gemm", 1, product},
+             {"Gather", 0, gather},
+             {"Gather", 1, gather},
+             {"GatherElements", 1, gatherElements},
+             {"ScatterND", 1, firstInput},
+             {"ScatterElements", 1, firstInput},
+             {"DepthToSpace", 0, blocks},
+             {"SpaceToDepth", 0, blocks},
+             {"EyeLike", 0, eyeLike},
+             {"Softmax", 0, sameShape},
+             {"LogSoftmax", 0, sameShape},
+             {"Hardmax", 0, sameShape},
+             {"Dropout", 0, sameShape},
+             {"Clip", 0, sameShape},
+             {"CumSum", 0, sameShape},
+             {"Trilu", 0, sameShape},
+             {"LRN", 0, sameShape},
+             {"LpNormalization", 0, sameShape},
+             {"LayerNormalization", 0, sameShape},
+             {"RMSNormalization", 0, sameShape},
+             {"GroupNormalization", 0, sameShape},
+             {"InstanceNormalization", 0, sameShape},
+             {"BatchNormalization", 0, sameShape}};
+
+SambaStatus sambaOnnxImportEmpty(const SambaOnnxNode *node, const SambaOnnxRow *row,
+                                 bool *out_done) {
+  if (canBeEmpty(node))
+    SAMBA_RETURN_IF_ERROR(declaredEmpty(node, out_done));
+  bool any = false;
+
+  for (uint32_t i = 0; i < node->input_count; ++i)
+    any |= isEmpty(node, i);
+  if (*out_done || !any || *row->domain)
+    return NULL;
+  if (row->fold == sambaOnnxFoldElementwise)
+    return elementwise(node, out_done);
+  if (strncmp(row->name, "Reduce", 6) == 0 && isEmpty(node, 0))
+    return reduction(node, out_done);
+  if (strcmp(row->name, "Einsum") == 0)
+    return einsum(node, out_done);
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; ++i)
+    if (strcmp(rules[i].name, row->name) == 0 && isEmpty(node, rules[i].input))
+      return rules[i].import(node, out_done);
+  return NULL;
+}

@@ -1,0 +1,242 @@
+/* Resize and Upsample whose scales or region are only there at run time and whose result's shape is
+ * declared: places and weights along each axis are arithmetic on a few numbers, in the graph;
+ * elements are read by index_select. What is known while importing becomes samba.interpolate
+ * (resample.c). */
+#include "frontend/onnx/core/importer.h"
+
+#include <math.h>
+
+typedef struct {
+  const SambaOnnxNode *node;
+  SambaTrace *trace;
+  const char *mode, *coordinate, *nearest;
+  bool exclude, antialias;
+  double a;
+  int64_t in, out;
+  SambaTensor *scale, *start, *end; /* of the axis, [1]; start and end: of a region */
+} Axis;
+
+static SambaTensor *number(const Axis *axis, double value) {
+  return sambaTraceScalar(axis->trace, SAMBA_DTYPE_F32, value);
+}
+static SambaTensor *bounded(const Axis *axis, SambaTensor *x, double low, double high) {
+  return sambaMinimum(sambaMaximum(x, number(axis, low)), number(axis, high));
+}
+static bool is(const char *text, const char *name) { return strcmp(text, name) == 0; }
+
+/* offset, offset + 1, .. */
+static SambaTensor *counted(const Axis *axis, double offset) {
+  SambaTensorType type = {.dtype = SAMBA_DTYPE_F32, .rank = 1, .dims = {axis->out}};
+  float *data = SAMBA_ARENA_ARRAY(&axis->node->importer->arena, float, (size_t)axis->out);
+  for (int64_t i = 0; i < axis->out; ++i)
+    data[i] = (float)((double)i + offset);
+  return sambaTraceConstant(axis->trace, &type, data, false);
+}
+
+/* Where each element of the result lies in the input, [out]; NULL: the mode is unknown or the trace
+ * has failed. */
+static SambaTensor *places(const Axis *axis) {
+  double last = (double)(axis->in - 1);
+  double size = (double)axis->in;
+  double made = (double)axis->out;
+  bool single = axis->out == 1;
+  const char *mode = axis->coordinate;
+
+  if (is(mode, "align_corners"))
+    return sambaMul(counted(axis, 0), number(axis, single ? 0 : last / (made - 1)));
+  if (is(mode, "tf_crop_and_resize")) {
+    SambaTensor *span = sambaMul(sambaSub(axis->end, axis->start),
+                                 number(axis, single ? last / 2 : last / (made - 1)));
+    return sambaAdd(sambaMul(single ? counted(axis, 1) : counted(axis, 0), span),
+                    sambaMul(axis->start, number(axis, last)));
+  }
+
+  if (!axis->scale)
+    return NULL;
+  if (is(mode, "asymmetric"))
+    return sambaDiv(counted(axis, 0), axis->scale);
+  SambaTensor *whole = sambaDiv(counted(axis, 0.5), axis->scale);
+  SambaTensor *half = sambaSub(whole, number(axis, 0.5));
+  if (is(mode, "tf_half_pixel_for_nn"))
+    return whole;
+  if (is(mode, "pytorch_half_pixel"))
+    return single ? counted(axis, -0.5) : half;
+  if (is(mode, "half_pixel_symmetric")) {
+    SambaTensor *share = sambaDiv(number(axis, made / size), axis->scale);
+    return sambaAdd(half, sambaMul(sambaSub(number(axis, 1), share), number(axis, size / 2)));
+  }
+
+  return is(mode, "half_pixel") ? half : NULL;
+}
+
+static SambaTensor *rounded(const Axis *axis, SambaTensor *place) {
+  if (is(axis->nearest, "floor"))
+    return sambaFloor(place);
+  if (is(axis->nearest, "ceil"))
+    return sambaCeil(place);
+  return is(axis->nearest, "round_prefer_ceil") ? sambaFloor(sambaAdd(place, number(axis, 0.5)))
+                                                : sambaCeil(sambaSub(place, number(axis, 0.5)));
+}
+
+static SambaTensor *weightAt(const Axis *axis, SambaTensor *distance) {
+  SambaTensor *x = sambaAbs(distance);
+  double a = axis->a;
+  if (is(axis->mode, "linear"))
+    return sambaMaximum(sambaSub(number(axis, 1), x), number(axis, 0));
+  SambaTensor *near = sambaSub(sambaMul(x, number(axis, a + 2)), number(axis, a + 3));
+  SambaTensor *far = sambaSub(sambaMul(x, number(axis, a)), number(axis, 5 * a));
+  near = sambaAdd(sambaMul(sambaMul(near, x), x), number(axis, 1));
+  far = sambaAdd(sambaMul(far, x), number(axis, 8 * a));
+  far = sambaSub(sambaMul(far, x), number(axis, 4 * a));
+  far = sambaWhere(sambaLt(x, number(axis, 2)), far, number(axis, 0));
+  return sambaWhere(sambaLe(x, number(axis, 1)), near, far);
+}
+
+static SambaTensor *take(const Axis *axis, SambaTensor *x, uint32_t d, SambaTensor *at) {
+  return sambaIndexSelect(
+      x, sambaCast(bounded(axis, at, 0, (double)(axis->in - 1)), SAMBA_DTYPE_I32), d);
+}
+
+/* [out] against axis d of x */
+static SambaTensor *along(SambaTensor *list, const SambaTensor *x, uint32_t d) {
+  int64_t dims[SAMBA_MAX_RANK] = {list ? list->type.dims[0] : 1};
+  for (uint32_t i = 1; x && i < x->type.rank - d; ++i)
+    dims[i] = 1;
+  return x ? sambaReshape(list, x->type.rank - d, dims) : NULL;
+}
+
+static SambaTensor *weighted(const Axis *axis, SambaTensor *x, uint32_t d, SambaTensor *place) {
+  enum { most = 64 };
+  double last = (double)(axis->in - 1);
+  double reach = is(axis->mode, "linear") ? 1 : 2;
+  bool shrinks = axis->antialias && axis->out < axis->in;
+  SambaTensor *at[most];
+  SambaTensor *weight[most];
+  SambaTensor *sum = NULL;
+  SambaTensor *total = NULL;
+  SambaTensor *before = sambaSub(sambaCeil(place), number(axis, 1));
+  SambaTensor *stretch = shrinks ? sambaMinimum(axis->scale, number(axis, 1)) : NULL;
+  int count = 2 * (int)(shrinks ? ceil(reach * (double)axis->in / (double)axis->out) : reach);
+
+  for (int t = 0; t < count && t < most; ++t) {
+    at[t] = sambaAdd(before, number(axis, 1 - count / 2 + t));
+    SambaTensor *distance = sambaSub(at[t], place);
+    weight[t] = weightAt(axis, stretch ? sambaMul(distance, stretch) : distance);
+    if (axis->exclude)
+      weight[t] = sambaWhere(
+          sambaLogicalAnd(sambaGe(at[t], number(axis, 0)), sambaLe(at[t], number(axis, last))),
+          weight[t], number(axis, 0));
+    total = total ? sambaAdd(total, weight[t]) : weight[t];
+  }
+
+  for (int t = 0; t < count && t < most; ++t) {
+    if (stretch || axis->exclude)
+      weight[t] = sambaDiv(weight[t], total);
+    SambaTensor *part = sambaMul(take(axis, x, d, at[t]), along(weight[t], x, d));
+    sum = sum ? sambaAdd(sum, part) : part;
+  }
+
+  return count <= most ? sum : NULL;
+}
+
+static SambaTensor *entry(SambaTensor *list, int64_t at) {
+  return list ? sambaSlice(list, 0, at, at + 1, 1) : NULL;
+}
+
+static SambaStatus listOf(const SambaOnnxNode *node, uint32_t input, size_t count,
+                          SambaTensor **out_list) {
+  *out_list = NULL;
+  if (!sambaOnnxHasInput(node, input))
+    return NULL;
+  uint32_t rank;
+  int64_t dims[SAMBA_MAX_RANK];
+  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, input, &rank, dims));
+  if (rank == 1 && dims[0] == 0) /* left out, as before operator set 13 */
+    return NULL;
+  if (rank != 1 || dims[0] != (int64_t)count)
+    return sambaStatusMake(SAMBA_INVALID, "input %u must be a list of %zu numbers", input, count);
+  SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, input, out_list));
+  *out_list = sambaCast(*out_list, SAMBA_DTYPE_F32);
+  return NULL;
+}
+
+static SambaStatus resized(const SambaOnnxNode *node, SambaTensor *x,
+                           const SambaInterpolateOptions *options, bool *out_done) {
+  uint32_t rank;
+  uint32_t axes[SAMBA_MAX_RANK];
+  uint32_t inputs[2] = {node->version >= 11 ? 2 : 1, 1};
+  int64_t dims[SAMBA_MAX_RANK];
+  const int64_t *given;
+  size_t count = x->type.rank;
+  size_t givenCount;
+  bool crop = is(options->coordinate_mode, "tf_crop_and_resize"), open = false;
+  const SambaConstant *known;
+
+  for (uint32_t i = 0; i < 1u + crop; ++i) {
+    SAMBA_RETURN_IF_ERROR(sambaOnnxReadKnown(node, inputs[i], &known));
+    open |= sambaOnnxHasInput(node, inputs[i]) && !known;
+  }
+
+  if (!open || !sambaOnnxDeclaredShape(node, 0, &rank, dims) || rank != x->type.rank)
+    return NULL;
+  for (uint32_t d = 0; d < rank; ++d)
+    axes[d] = d;
+  if (sambaOnnxInts(node, "axes", &given, &givenCount) && givenCount <= rank)
+    for (count = 0; count < givenCount; ++count)
+      SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(given[count], rank, &axes[count]));
+  SambaTensor *scales, *region = NULL, *value = x;
+  SambaDType dtype = x->type.dtype;
+  SAMBA_RETURN_IF_ERROR(listOf(node, inputs[0], count, &scales));
+  if (crop)
+    SAMBA_RETURN_IF_ERROR(listOf(node, 1, 2 * count, &region));
+  bool nearest = is(options->mode, "nearest"),
+       stretch = sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "stretch", true);
+  if ((crop && !region) ||
+      (!nearest && !is(options->mode, "linear") && !is(options->mode, "cubic")))
+    return NULL;
+  value = nearest ? x : sambaCast(x, SAMBA_DTYPE_F32);
+
+  for (size_t i = 0; i < count && value; ++i) {
+    uint32_t d = axes[i];
+    Axis axis = {.node = node,
+                 .trace = node->importer->trace,
+                 .mode = options->mode,
+                 .a = options->cubic_coeff_a};
+    axis.coordinate = options->coordinate_mode, axis.nearest = options->nearest_mode;
+    axis.exclude = options->exclude_outside, axis.antialias = options->antialias;
+    axis.in = x->type.dims[d], axis.out = dims[d];
+    axis.scale = scales    ? entry(scales, (int64_t)i)
+                 : stretch ? counted(&(Axis){.node = node, .trace = axis.trace, .out = 1},
+                                     (double)axis.out / (double)axis.in)
+                           : NULL;
+    axis.start = entry(region, (int64_t)i), axis.end = entry(region, (int64_t)(i + count));
+    SambaTensor *place =
+        axis.scale || crop || is(axis.coordinate, "align_corners") ? places(&axis) : NULL;
+    if (!place || (axis.antialias && !axis.scale))
+      return NULL;
+    SambaTensor *near = bounded(&axis, place, -4e6, 4e6);
+    value = nearest ? take(&axis, value, d, rounded(&axis, near)) : weighted(&axis, value, d, near);
+    if (!value)
+      return NULL;
+    if (crop) {
+      SambaTensor *inside = sambaLogicalAnd(sambaGe(place, number(&axis, 0)),
+                                            sambaLe(place, number(&axis, (double)(axis.in - 1))));
+      value =
+          sambaWhere(along(inside, value, d), value,
+                     sambaTraceScalar(axis.trace, value->type.dtype, options->extrapolation_value));
+    }
+  }
+
+  *out_done = true;
+  return sambaOnnxSetTensor(node, 0, sambaCast(value, dtype));
+}
+
+/* Positions and weights stay f32 in every precision: in bf16 there are no odd numbers
+ * beyond 256. */
+SambaStatus sambaOnnxResizeAtRunTime(const SambaOnnxNode *node, SambaTensor *x,
+                                     const SambaInterpolateOptions *options, bool *out_done) {
+  sambaTraceKeepPrecision(node->importer->trace, true);
+  SambaStatus status = resized(node, x, options, out_done);
+  sambaTraceKeepPrecision(node->importer->trace, false);
+  return status;
+}

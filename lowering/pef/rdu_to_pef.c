@@ -1,0 +1,551 @@
+/* rdu IR to PEF structs; see rdu_to_pef.h. Symbols come from function arguments, constants and call
+ * results; images from rdu.sections; the schedule from samba.calls. */
+#include "lowering/pef/rdu_to_pef.h"
+
+#include "backend/address/address_assignment.h"
+#include "backend/pef/image/image.h"
+#include "backend/plan/estimate/estimate.h"
+#include "dialect/bridge/build.h"
+#include "dialect/rdu/attribute_names.h"
+#include "dialect/rdu/machine_file.h"
+#include "dialect/rdu/section/section_io.h"
+#include "dialect/samba/graph.h"
+#include "dialect/samba/samba.h"
+#include "support/container/pointer_map.h"
+#include "support/container/string_map.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  SambaPef *pef;
+  SambaArena *arena;
+  const SambaEmitOptions *options;
+  const SambaMachine *machine;
+  SAMBA_ARRAY(SambaPefSymbol) symbols;
+  SAMBA_ARRAY(SambaPefRegion) regions;
+  SAMBA_ARRAY(SambaPefSection) sections;
+  SAMBA_ARRAY(SambaPefImage) images;
+  SAMBA_ARRAY(SambaPefCall) calls;
+  SAMBA_ARRAY(SambaPefGraph) graphs;
+  SAMBA_ARRAY(MlirAttribute) first_layers; /* per section: the layers of its first call */
+  SAMBA_ARRAY(uint32_t) makers;            /* per symbol: the call that writes it, SAMBA_PEF_NONE */
+  SambaPointerMap symbol_of;               /* SSA value -> symbol */
+  SambaPointerMap section_of;              /* rdu.section -> section id */
+  SambaStringMap names;                    /* symbol names in use */
+} Emitter;
+
+static SambaStringRef textOf(MlirAttribute attribute) {
+  if (mlirAttributeIsNull(attribute) || !mlirAttributeIsAString(attribute))
+    return (SambaStringRef){"", 0};
+  return sambaFromMlir(mlirStringAttrGetValue(attribute));
+}
+
+static MlirAttribute argumentAttribute(MlirOperation function, const char *list, intptr_t index,
+                                       const char *name) {
+  MlirAttribute all = sambaOperationAttribute(function, list);
+  if (mlirAttributeIsNull(all) || index >= mlirArrayAttrGetNumElements(all))
+    return mlirAttributeGetNull();
+  return mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(all, index),
+                                            sambaMlirString(name));
+}
+
+/* A name that no other symbol has: as given, or with a number behind. */
+static SambaStringRef uniqueName(Emitter *e, SambaStringRef name) {
+  uint32_t unused;
+  SambaStringRef candidate = sambaStringRefCopy(e->arena, name);
+  for (uint32_t n = 0; candidate.size == 0 || sambaStringMapGet(&e->names, candidate, &unused); ++n)
+    candidate = sambaStringRef(sambaArenaFormat(e->arena, "%.*s_%u", SAMBA_STRING_ARGS(name), n));
+  sambaStringMapInsert(&e->names, candidate, (uint32_t)e->symbols.size, NULL);
+  return candidate;
+}
+
+static uint32_t addRegion(Emitter *e, SambaStringRef name, uint64_t address, uint64_t bytes) {
+  SambaPefRegion region;
+  sambaPefRegionInitialize(&region);
+  region.name = name;
+  region.memory_requested = SAMBA_PEF_MEMORY_ANY;
+  region.memory =
+      address < (uint64_t)e->machine->hbm_bytes ? SAMBA_PEF_MEMORY_HBM : SAMBA_PEF_MEMORY_DDR;
+  region.address = address;
+  region.bytes = bytes;
+  region.alignment = SAMBA_MEMORY_ALIGNMENT;
+  sambaArrayAppend(&e->regions, region);
+  return (uint32_t)e->regions.size - 1;
+}
+
+/* Adds a symbol with its own region unless one is given. */
+static SambaStatus addSymbol(Emitter *e, MlirValue value, SambaStringRef name,
+                             SambaPefSymbolKind kind, uint64_t address, uint32_t region,
+                             uint32_t *out_symbol) {
+  SambaTensorType type;
+  SAMBA_RETURN_IF_ERROR(sambaTensorTypeFromMlir(mlirValueGetType(value), &type));
+  SambaPefSymbol symbol;
+
+  sambaPefSymbolInitialize(&symbol);
+  symbol.name = uniqueName(e, name);
+  symbol.kind = kind;
+  symbol.flags = kind == SAMBA_PEF_SYMBOL_ACTIVATION ? 0 : SAMBA_PEF_PERSISTENT;
+  symbol.host_dtype = symbol.device_dtype = symbol.init_dtype = type.dtype;
+  symbol.dims_count = type.rank;
+  symbol.dims = SAMBA_ARENA_ARRAY(e->arena, SambaPefDim, type.rank + 1);
+  symbol.bytes = sambaDTypeBytes(type.dtype);
+
+  for (uint32_t a = 0; a < type.rank; ++a) {
+    symbol.dims[a].size = (uint64_t)type.dims[a];
+    symbol.bytes *= (uint64_t)type.dims[a];
+  }
+
+  symbol.address = address;
+  symbol.region =
+      region == SAMBA_PEF_NONE
+          ? addRegion(e, symbol.name, address, sambaMemoryRound(symbol.bytes + (symbol.bytes == 0)))
+          : region;
+  sambaArrayAppend(&e->symbols, symbol);
+  sambaArrayAppend(&e->makers, SAMBA_PEF_NONE);
+  *out_symbol = (uint32_t)e->symbols.size - 1;
+  sambaPointerMapSet(&e->symbol_of, value.ptr, *out_symbol);
+
+  return NULL;
+}
+
+/* Values in the IR keep their own type, which may be wider than the device's: loading converts. */
+static SambaStatus denseData(Emitter *e, MlirAttribute value, SambaPefSymbol *symbol) {
+  uint64_t elements = symbol->bytes / sambaDTypeBytes(symbol->device_dtype);
+  SambaTensorType type;
+
+  SAMBA_RETURN_IF_ERROR(sambaTensorTypeFromMlir(mlirAttributeGetType(value), &type));
+  uint32_t size = sambaDTypeBytes(type.dtype);
+  uint8_t *data = SAMBA_ARENA_ARRAY(e->arena, uint8_t, elements *size + 1);
+  const uint8_t *raw = mlirDenseElementsAttrGetRawData(value);
+  bool splat = mlirDenseElementsAttrIsSplat(value);
+
+  for (uint64_t i = 0; i < elements; ++i) {
+    uint64_t at = splat ? 0 : i;
+    if (type.dtype == SAMBA_DTYPE_I1) /* one byte each: 0 or 1 */
+      data[i] = splat ? mlirDenseElementsAttrGetBoolSplatValue(value) != 0
+                      : mlirDenseElementsAttrGetBoolValue(value, (intptr_t)i);
+    else
+      memcpy(data + i * size, raw + at * size, size);
+  }
+
+  symbol->init = SAMBA_PEF_INIT_BLOB;
+  symbol->init_dtype = type.dtype;
+  symbol->flags |= SAMBA_PEF_HAS_DATA;
+  symbol->init_bytes = elements * size;
+  symbol->source.data = data;
+
+  return NULL;
+}
+
+static int64_t integerIn(MlirAttribute dictionary, const char *name, int64_t otherwise) {
+  MlirAttribute attribute = mlirDictionaryAttrGetElementByName(dictionary, sambaMlirString(name));
+  return mlirAttributeIsNull(attribute) ? otherwise : mlirIntegerAttrGetValueInt(attribute);
+}
+
+/* The data of an argument: in a file, in the IR, or none. */
+static SambaStatus initialData(Emitter *e, MlirAttribute value, SambaPefSymbol *symbol) {
+  if (mlirAttributeIsNull(value))
+    return NULL;
+  if (mlirAttributeIsADenseElements(value))
+    return denseData(e, value, symbol);
+  if (!sambaAttributeIs(value, "samba.external"))
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "symbol '%.*s': samba.value must be #samba.external or dense elements "
+                           "to be written into a PEF",
+                           SAMBA_STRING_ARGS(symbol->name));
+  MlirStringRef file = sambaAttributeHead(value);
+  MlirAttribute body = sambaAttributeBody(value);
+  bool relative =
+      e->options->folder && e->options->folder[0] && (file.length == 0 || file.data[0] != '/');
+  symbol->source.path = relative ? sambaArenaFormat(e->arena, "%s/%.*s", e->options->folder,
+                                                    SAMBA_MLIR_STRING_ARGS(file))
+                                 : sambaStringRefCopy(e->arena, sambaFromMlir(file)).data;
+  symbol->source.offset = (uint64_t)integerIn(body, "offset", 0);
+  symbol->init_offset = e->options->external_weights ? symbol->source.offset : 0;
+  symbol->init = e->options->external_weights ? SAMBA_PEF_INIT_FILE : SAMBA_PEF_INIT_BLOB;
+  symbol->flags |= SAMBA_PEF_HAS_DATA;
+
+  /* The file holds the host's type: narrower device types are converted while loading. */
+  symbol->init_dtype = symbol->host_dtype;
+  symbol->init_bytes =
+      (uint64_t)integerIn(body, "bytes",
+                          (int64_t)(symbol->bytes / sambaDTypeBytes(symbol->device_dtype) *
+                                    sambaDTypeBytes(symbol->host_dtype)));
+  return NULL;
+}
+
+static SambaStatus symbolKind(SambaStringRef text, SambaPefSymbolKind *out_kind) {
+#define X(enumerator, value, name)                                                                 \
+  if (sambaStringRefEqualC(text, name)) {                                                          \
+    *out_kind = SAMBA_PEF_##enumerator;                                                            \
+    return NULL;                                                                                   \
+  }
+  SAMBA_PEF_SYMBOL_KINDS(X)
+#undef X
+  if (text.size)
+    return sambaStatusMake(SAMBA_INVALID, "samba.kind \"%.*s\" is no kind of symbol",
+                           SAMBA_STRING_ARGS(text));
+  *out_kind = SAMBA_PEF_SYMBOL_INPUT;
+  return NULL;
+}
+
+static void setHostDType(SambaPefSymbol *symbol, MlirAttribute attribute) {
+  if (!mlirAttributeIsNull(attribute) && mlirAttributeIsAType(attribute))
+    symbol->host_dtype = sambaDTypeFromType(mlirTypeAttrGetValue(attribute));
+}
+
+static SambaStatus emitArguments(Emitter *e, MlirOperation function, SambaPefGraph *graph) {
+  MlirBlock body = sambaBodyOf(function);
+  intptr_t count = mlirBlockGetNumArguments(body);
+
+  graph->inputs = SAMBA_ARENA_ARRAY(e->arena, SambaPefInput, (size_t)count + 1);
+  for (intptr_t i = 0; i < count; ++i) {
+    SambaPefSymbolKind kind;
+    uint32_t index;
+    SambaStringRef name = textOf(argumentAttribute(function, "arg_attrs", i, "samba.name"));
+    SAMBA_RETURN_IF_ERROR(
+        symbolKind(textOf(argumentAttribute(function, "arg_attrs", i, "samba.kind")), &kind));
+    MlirAttribute address = argumentAttribute(function, "arg_attrs", i, SAMBA_ADDRESS_ATTRIBUTE);
+    if (mlirAttributeIsNull(address))
+      return sambaStatusMake(SAMBA_INVALID,
+                             "argument %ld has no address; run samba-assign-memory first", (long)i);
+    SAMBA_RETURN_IF_ERROR(
+        addSymbol(e, mlirBlockGetArgument(body, i), name.size ? name : sambaStringRef("argument"),
+                  kind, (uint64_t)mlirIntegerAttrGetValueInt(address), SAMBA_PEF_NONE, &index));
+    SambaPefSymbol *symbol = &e->symbols.data[index];
+    setHostDType(symbol, argumentAttribute(function, "arg_attrs", i, "samba.host_dtype"));
+    SAMBA_RETURN_IF_ERROR(
+        initialData(e, argumentAttribute(function, "arg_attrs", i, "samba.value"), symbol));
+    if (kind == SAMBA_PEF_SYMBOL_INPUT)
+      graph->inputs[graph->inputs_count++].symbol = index;
+  }
+
+  return NULL;
+}
+
+/* The index of the function result that this value becomes, or -1. */
+static intptr_t resultIndex(MlirOperation terminator, MlirValue value) {
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use))
+    if (mlirOperationEqual(mlirOpOperandGetOwner(use), terminator))
+      return (intptr_t)mlirOpOperandGetOperandNumber(use);
+  return -1;
+}
+
+/* A constant that a graph returns - only those without elements are not copied - is an output. */
+static SambaStatus emitConstant(Emitter *e, MlirOperation function, MlirOperation operation) {
+  uint32_t index;
+  MlirAttribute address = sambaOperationAttribute(operation, SAMBA_ADDRESS_ATTRIBUTE);
+
+  if (mlirAttributeIsNull(address))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "a constant has no address; run samba-assign-memory first");
+  MlirValue result = mlirOperationGetResult(operation, 0);
+  intptr_t output = resultIndex(mlirBlockGetTerminator(sambaBodyOf(function)), result);
+  SambaStringRef name = {NULL, 0};
+  if (output >= 0)
+    name = textOf(argumentAttribute(function, "res_attrs", output, "samba.name"));
+  SAMBA_RETURN_IF_ERROR(addSymbol(e, result, name.size ? name : sambaStringRef("constant"),
+                                  output < 0 ? SAMBA_PEF_SYMBOL_CONSTANT : SAMBA_PEF_SYMBOL_OUTPUT,
+                                  (uint64_t)mlirIntegerAttrGetValueInt(address), SAMBA_PEF_NONE,
+                                  &index));
+  if (output >= 0)
+    setHostDType(&e->symbols.data[index],
+                 argumentAttribute(function, "res_attrs", output, "samba.host_dtype"));
+  MlirAttribute value = sambaOperationAttribute(operation, "value");
+  if (!mlirAttributeIsADenseElements(value))
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "a constant's values are not in the IR; make it "
+                                              "dense<...> or an argument with samba.value");
+  return denseData(e, value, &e->symbols.data[index]);
+}
+
+static SambaStatus emitResults(Emitter *e, MlirOperation function, MlirOperation call,
+                               uint32_t call_id, uint32_t activations) {
+  MlirOperation terminator = mlirBlockGetTerminator(sambaBodyOf(function));
+  MlirAttribute addresses = sambaOperationAttribute(call, SAMBA_ADDRESSES_ATTRIBUTE);
+
+  if (mlirAttributeIsNull(addresses))
+    return sambaStatusMake(SAMBA_INVALID, "a call has no addresses; run samba-assign-memory first");
+  for (intptr_t r = 0; r < mlirOperationGetNumResults(call); ++r) {
+    MlirValue value = mlirOperationGetResult(call, r);
+    intptr_t output = resultIndex(terminator, value);
+    SambaStringRef name =
+        output < 0 ? (SambaStringRef){NULL, 0}
+                   : textOf(argumentAttribute(function, "res_attrs", output, "samba.name"));
+    if (!name.size)
+      name = sambaStringRef(sambaArenaFormat(
+          e->arena, output < 0 ? "activation%u.%u" : "output%u.%u", call_id, (unsigned)r));
+    uint32_t index;
+    SAMBA_RETURN_IF_ERROR(addSymbol(
+        e, value, name, output < 0 ? SAMBA_PEF_SYMBOL_ACTIVATION : SAMBA_PEF_SYMBOL_OUTPUT,
+        (uint64_t)mlirDenseI64ArrayGetElement(addresses, r),
+        output < 0 ? activations : SAMBA_PEF_NONE, &index));
+    if (output >= 0)
+      setHostDType(&e->symbols.data[index],
+                   argumentAttribute(function, "res_attrs", output, "samba.host_dtype"));
+    e->symbols.data[index].location =
+        sambaStringRefCopy(e->arena, sambaLayerOfLocation(mlirOperationGetLocation(call)));
+    e->makers.data[index] = call_id;
+  }
+
+  return NULL;
+}
+
+/* Layers of the units in this call: those of the image (which has the layers of the section's first
+ * call) renamed by place. */
+static void emitLayers(Emitter *e, MlirOperation operation, SambaPefCall *call) {
+  MlirAttribute layers = mlirOperationGetDiscardableAttributeByName(
+      operation, sambaMlirString(SAMBA_LAYERS_ATTRIBUTE));
+  if (mlirAttributeIsNull(layers) || !mlirAttributeIsAArray(layers))
+    return;
+  while (e->first_layers.size <= call->section)
+    sambaArrayAppend(&e->first_layers, mlirAttributeGetNull());
+  MlirAttribute *first = &e->first_layers.data[call->section];
+
+  if (mlirAttributeIsNull(*first))
+    *first = layers;
+  if (mlirAttributeEqual(*first, layers))
+    return;
+  const SambaPefImage *image = &e->images.data[e->sections.data[call->section].image];
+  call->layers_count = image->units_count;
+  call->layers = SAMBA_ARENA_ARRAY(e->arena, SambaPefLayer, image->units_count + 1);
+
+  for (uint32_t u = 0; u < image->units_count; ++u) {
+    call->layers[u].name = image->units[u].layer;
+    for (intptr_t i = 0;
+         i < mlirArrayAttrGetNumElements(*first) && i < mlirArrayAttrGetNumElements(layers); ++i)
+      if (sambaStringRefEqual(textOf(mlirArrayAttrGetElement(*first, i)), image->units[u].layer)) {
+        call->layers[u].name =
+            sambaStringRefCopy(e->arena, textOf(mlirArrayAttrGetElement(layers, i)));
+        break;
+      }
+  }
+}
+
+static SambaStatus emitCall(Emitter *e, MlirOperation function, MlirOperation operation,
+                            uint32_t graph_id, MlirOperation section, uint32_t activations) {
+  SambaPefCall call;
+  sambaPefCallInitialize(&call);
+  uint32_t call_id = (uint32_t)e->calls.size;
+
+  if (mlirOperationIsNull(section) ||
+      !sambaPointerMapGet(&e->section_of, section.ptr, &call.section))
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "a call names something that is no rdu.section; run convert-linalg-to-rdu first");
+  call.graph = graph_id;
+  SAMBA_RETURN_IF_ERROR(emitResults(e, function, operation, call_id, activations));
+  intptr_t operands = mlirOperationGetNumOperands(operation);
+  intptr_t results = mlirOperationGetNumResults(operation);
+  call.bindings = SAMBA_ARENA_ARRAY(e->arena, SambaPefBinding, (size_t)(operands + results) + 1);
+  call.depends = SAMBA_ARENA_ARRAY(e->arena, SambaPefDepend, (size_t)operands + 1);
+
+  for (intptr_t i = 0; i < operands + results; ++i) {
+    MlirValue value = i < operands ? mlirOperationGetOperand(operation, i)
+                                   : mlirOperationGetResult(operation, i - operands);
+    SambaPefBinding *binding = &call.bindings[call.bindings_count++];
+    sambaPefBindingInitialize(binding);
+    binding->kind = SAMBA_PEF_BINDING_SYMBOL;
+    binding->formal = (uint32_t)i;
+    if (!sambaPointerMapGet(&e->symbol_of, value.ptr, &binding->symbol))
+      return sambaStatusMake(SAMBA_INVALID,
+                             "operand %ld of a call is no argument, constant or result of a call",
+                             (long)i);
+    SambaPefSymbol *symbol = &e->symbols.data[binding->symbol];
+    if (symbol->first_call == SAMBA_PEF_NONE)
+      symbol->first_call = call_id;
+    symbol->last_call = call_id;
+    uint32_t maker = e->makers.data[binding->symbol];
+    bool seen = i >= operands || maker == SAMBA_PEF_NONE;
+    for (uint32_t d = 0; d < call.depends_count && !seen; ++d)
+      seen = call.depends[d].call == maker;
+    if (!seen)
+      call.depends[call.depends_count++].call = maker;
+  }
+
+  emitLayers(e, operation, &call);
+  sambaArrayAppend(&e->calls, call);
+  return NULL;
+}
+
+static SambaStatus emitSection(Emitter *e, MlirOperation operation) {
+  SambaSection *section;
+  SambaPefImage image;
+  SambaPefSection record;
+
+  SAMBA_RETURN_IF_ERROR(sambaSectionFromIr(operation, e->arena, &section));
+  SAMBA_RETURN_IF_ERROR(sambaPefEncodeImage(e->pef, section, e->machine, &image));
+  sambaPefSectionInitialize(&record);
+  SambaSectionNeeds needs = sambaSectionCount(section);
+  record.name = image.name;
+  record.type = SAMBA_PEF_SECTION_FWD;
+  record.flags = section->split_k ? SAMBA_PEF_SPLIT_K : 0;
+  record.pcus = needs.pcus;
+  record.pmus = needs.pmus;
+  record.ags = needs.ags;
+  record.estimated_cycles = (uint64_t)sambaSectionEstimate(section, e->machine);
+  record.image = (uint32_t)e->images.size;
+  sambaArrayAppend(&e->images, image);
+  sambaPointerMapSet(&e->section_of, operation.ptr, (uint32_t)e->sections.size);
+  sambaArrayAppend(&e->sections, record);
+
+  return NULL;
+}
+
+static SambaStatus emitFunction(Emitter *e, MlirOperation function,
+                                const SambaStringMap *sections_by_name,
+                                const MlirOperation *sections) {
+  SambaPefGraph graph;
+  sambaPefGraphInitialize(&graph);
+  graph.name = sambaStringRefCopy(e->arena, textOf(sambaOperationAttribute(function, "sym_name")));
+  graph.first_call = (uint32_t)e->calls.size;
+  SAMBA_RETURN_IF_ERROR(emitArguments(e, function, &graph));
+  MlirAttribute arena = sambaOperationAttribute(function, SAMBA_ACTIVATIONS_ATTRIBUTE);
+
+  if (mlirAttributeIsNull(arena))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "the graph has no memory assignment; run samba-assign-memory first");
+  uint32_t activations = SAMBA_PEF_NONE;
+  if (mlirDenseI64ArrayGetElement(arena, 1) > 0)
+    activations =
+        addRegion(e, sambaStringRef("activations"), (uint64_t)mlirDenseI64ArrayGetElement(arena, 0),
+                  (uint64_t)mlirDenseI64ArrayGetElement(arena, 1));
+  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
+
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
+    uint32_t section;
+    MlirOperation callee = {NULL};
+    if (sambaOperationIs(operation, "samba.constant")) {
+      SAMBA_RETURN_IF_ERROR(emitConstant(e, function, operation));
+    } else if (sambaOperationIs(operation, "samba.call")) {
+      MlirAttribute symbol = sambaOperationAttribute(operation, "callee");
+      if (sambaStringMapGet(sections_by_name, sambaFromMlir(mlirFlatSymbolRefAttrGetValue(symbol)),
+                            &section))
+        callee = sections[section];
+      SAMBA_RETURN_IF_ERROR(
+          emitCall(e, function, operation, (uint32_t)e->graphs.size, callee, activations));
+    } else if (!sambaOperationIs(operation, "func.return")) {
+      return sambaStatusMake(SAMBA_INVALID,
+                             "'%.*s' is left in the graph; run samba-partition-sections first",
+                             SAMBA_MLIR_STRING_ARGS(sambaOperationName(operation)));
+    } else {
+      intptr_t count = mlirOperationGetNumOperands(operation);
+      graph.outputs = SAMBA_ARENA_ARRAY(e->arena, SambaPefOutput, (size_t)count + 1);
+      for (intptr_t i = 0; i < count; ++i)
+        if (!sambaPointerMapGet(&e->symbol_of, mlirOperationGetOperand(operation, i).ptr,
+                                &graph.outputs[graph.outputs_count++].symbol))
+          return sambaStatusMake(SAMBA_INVALID, "result %ld of the graph is made by no call",
+                                 (long)i);
+    }
+  }
+
+  graph.call_count = (uint32_t)e->calls.size - graph.first_call;
+  if (e->graphs.size == 0 && e->options->trace_size)
+    graph.trace =
+        (SambaPefBytes){sambaArenaCopy(e->arena, e->options->trace, e->options->trace_size),
+                        e->options->trace_size};
+  sambaArrayAppend(&e->graphs, graph);
+
+  return NULL;
+}
+
+/* Which symbols live in each region, in order of their first use. */
+static void setOwners(Emitter *e) {
+  for (size_t s = 0; s < e->symbols.size; ++s)
+    ++e->regions.data[e->symbols.data[s].region].owners_count;
+  for (size_t r = 0; r < e->regions.size; ++r) {
+    e->regions.data[r].owners =
+        SAMBA_ARENA_ARRAY(e->arena, SambaPefOwner, e->regions.data[r].owners_count + 1);
+    e->regions.data[r].owners_count = 0;
+  }
+  for (size_t s = 0; s < e->symbols.size; ++s) {
+    SambaPefRegion *region = &e->regions.data[e->symbols.data[s].region];
+    region->owners[region->owners_count++].symbol = (uint32_t)s;
+  }
+}
+
+static void fillTables(Emitter *e) {
+  SambaPef *pef = e->pef;
+#define TABLE(name)                                                                                \
+  pef->name##_count = (uint32_t)e->name.size;                                                      \
+  pef->name = sambaArenaCopy(e->arena, e->name.data, e->name.size * sizeof *e->name.data)
+  TABLE(symbols);
+  TABLE(regions);
+  TABLE(sections);
+  TABLE(images);
+  TABLE(calls);
+  TABLE(graphs);
+#undef TABLE
+  pef->options_count = e->options->option_count;
+  pef->options = SAMBA_ARENA_ARRAY(e->arena, SambaPefOption, e->options->option_count + 1);
+
+  for (uint32_t i = 0; i < e->options->option_count; ++i) {
+    pef->options[i].key = sambaStringRefCopy(e->arena, sambaStringRef(e->options->options[i].key));
+    pef->options[i].value =
+        sambaStringRefCopy(e->arena, sambaStringRef(e->options->options[i].value));
+  }
+}
+
+static SambaStatus emitModule(Emitter *e, MlirOperation module) {
+  SAMBA_ARRAY(MlirOperation) sections = {0};
+  SambaStringMap by_name = {0};
+  SambaStatus status = NULL;
+  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+
+  for (; !mlirOperationIsNull(operation) && !status;
+       operation = mlirOperationGetNextInBlock(operation)) {
+    if (!sambaOperationIs(operation, "rdu.section"))
+      continue;
+    sambaStringMapInsert(&by_name, textOf(sambaOperationAttribute(operation, "sym_name")),
+                         (uint32_t)sections.size, NULL);
+    sambaArrayAppend(&sections, operation);
+    status = emitSection(e, operation);
+  }
+
+  for (operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+       !mlirOperationIsNull(operation) && !status;
+       operation = mlirOperationGetNextInBlock(operation))
+    if (sambaOperationIsGraph(operation))
+      status = emitFunction(e, operation, &by_name, sections.data);
+  sambaArrayFree(&sections);
+  sambaStringMapFree(&by_name);
+
+  return status;
+}
+
+SambaStatus sambaModuleToPef(MlirOperation module, const SambaEmitOptions *options,
+                             SambaPef **out_pef) {
+  SambaMachine machine;
+  SambaStatus status = sambaModuleMachine(module, &machine);
+
+  if (status)
+    return status;
+  SambaPef *pef = sambaPefCreate();
+  Emitter emitter = {.pef = pef, .arena = &pef->arena, .options = options, .machine = &machine};
+  Emitter *e = &emitter;
+  sambaPefSetMachine(pef, &machine);
+  status = emitModule(e, module);
+  if (!status) {
+    setOwners(e);
+    fillTables(e);
+  }
+
+  sambaArrayFree(&e->symbols);
+  sambaArrayFree(&e->regions);
+  sambaArrayFree(&e->sections);
+  sambaArrayFree(&e->images);
+  sambaArrayFree(&e->calls);
+  sambaArrayFree(&e->graphs);
+  sambaArrayFree(&e->makers);
+  sambaArrayFree(&e->first_layers);
+  sambaPointerMapFree(&e->symbol_of);
+  sambaPointerMapFree(&e->section_of);
+  sambaStringMapFree(&e->names);
+  if (status)
+    sambaPefDestroy(pef);
+  else
+    *out_pef = pef;
+  return status;
+}

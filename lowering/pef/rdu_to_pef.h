@@ -1,0 +1,30 @@
+/* rdu IR to PEF structs: the only adapter between the two. */
+#ifndef SAMBA_LOWERING_PEF_RDU_TO_PEF_H
+#define SAMBA_LOWERING_PEF_RDU_TO_PEF_H
+
+#include "backend/pef/pef.h"
+
+#include "mlir-c/IR.h"
+
+typedef struct SambaEmitOption {
+  const char *key, *value;
+} SambaEmitOption;
+
+typedef struct SambaEmitOptions {
+  const char *folder; /* external data paths in the IR are relative to this folder; NULL or "": the
+                         current one */
+  bool external_weights; /* refer to the files instead of copying their data */
+  const char
+      *trace; /* the trace record of the first graph, for the check at run time; may be NULL */
+  size_t trace_size;
+  uint32_t option_count; /* what goes into the options table */
+  const SambaEmitOption *options;
+} SambaEmitOptions;
+
+/* Makes the PEF of a module whose sections are placed and routed rdu.sections and whose graphs are
+ * lists of samba.calls with addresses (samba-assign-memory). Nothing is written; data are referred
+ * to. The PEF borrows from the module's context: write it before the context goes. */
+SambaStatus sambaModuleToPef(MlirOperation module, const SambaEmitOptions *options,
+                             SambaPef **out_pef);
+
+#endif

@@ -1,0 +1,318 @@
+/* Outlining; see outline_sections.h. */
+#include "passes/section/outline_sections.h"
+
+#include "dialect/bridge/build.h"
+#include "dialect/rdu/attribute_names.h"
+#include "dialect/samba/graph.h"
+#include "dialect/samba/samba.h"
+#include "support/base/memory.h"
+#include "support/container/pointer_map.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef SAMBA_ARRAY(MlirValue) Values;
+typedef SAMBA_ARRAY(char) Text;
+
+/* One section while it is made. */
+typedef struct {
+  MlirOperation function;
+  MlirBlock body;
+  Values inputs;          /* values of the graph that become arguments */
+  SambaPointerMap cloned; /* value of the graph -> index in values */
+  Values values;          /* values of the section's body */
+  Values results;         /* values of the graph that leave the section */
+} Outline;
+
+MlirOperation *sambaFunctionOperators(MlirOperation function, uint32_t *out_count) {
+  SAMBA_ARRAY(MlirOperation) operators = {0};
+  MlirOperation next = mlirBlockGetFirstOperation(sambaBodyOf(function));
+  for (; !mlirOperationIsNull(next); next = mlirOperationGetNextInBlock(next))
+    if (sambaOperatorNameOf(next).size && !sambaOperationIsView(next) &&
+        !sambaOperationIs(next, "samba.constant") && !sambaOperationIs(next, "samba.call"))
+      sambaArrayAppend(&operators, next);
+  *out_count = (uint32_t)operators.size;
+  return operators.data;
+}
+
+static void mapValue(Outline *o, MlirValue outside, MlirValue inside) {
+  sambaArrayAppend(&o->values, inside);
+  sambaPointerMapSet(&o->cloned, outside.ptr, (uint32_t)o->values.size - 1);
+}
+
+static MlirOperation cloneInto(Outline *o, MlirOperation operation);
+
+static MlirValue insideOf(Outline *o, MlirValue outside) {
+  uint32_t index;
+  if (sambaPointerMapGet(&o->cloned, outside.ptr, &index))
+    return o->values.data[index];
+  MlirOperation owner = sambaDefiningOperation(outside);
+
+  if (!mlirOperationIsNull(owner) &&
+      (sambaOperationIsView(owner) || sambaOperationIsSplat(owner))) {
+    cloneInto(o, owner);
+    return insideOf(o, outside);
+  }
+
+  MlirValue argument = mlirBlockAddArgument(o->body, mlirValueGetType(outside),
+                                            mlirOperationGetLocation(o->function));
+  sambaArrayAppend(&o->inputs, outside);
+  mapValue(o, outside, argument);
+
+  return argument;
+}
+
+static MlirOperation cloneInto(Outline *o, MlirOperation operation) {
+  MlirValue operands[64];
+  intptr_t count = mlirOperationGetNumOperands(operation);
+  MlirValue *inside =
+      count > 64 ? sambaAllocate(sambaArraySize((size_t)count, sizeof *inside)) : operands;
+  for (intptr_t i = 0; i < count; ++i)
+    inside[i] = insideOf(o, mlirOperationGetOperand(operation, i));
+  MlirOperation clone = mlirOperationClone(operation);
+
+  for (intptr_t i = 0; i < count; ++i)
+    mlirOperationSetOperand(clone, i, inside[i]);
+  if (inside != operands)
+    free(inside);
+  mlirBlockAppendOwnedOperation(o->body, clone);
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(operation); ++i)
+    mapValue(o, mlirOperationGetResult(operation, i), mlirOperationGetResult(clone, i));
+  return clone;
+}
+
+/* True when somebody outside the section reads the value, through views or not. */
+static bool leaves(const SambaPointerMap *members, MlirValue value) {
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    uint32_t unused;
+    if (sambaOperationIsView(user)) {
+      if (leaves(members, mlirOperationGetResult(user, 0)))
+        return true;
+    } else if (!sambaPointerMapGet(members, user.ptr, &unused)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* location: of its first operator, which errors name. */
+static MlirOperation createSection(Outline *o, MlirContext context, MlirAttribute machine,
+                                   MlirLocation location) {
+  size_t inputs = o->inputs.size;
+  size_t results = o->results.size;
+  MlirType *types = sambaAllocate(sambaArraySize(inputs + results + 1, sizeof *types));
+  MlirValue *yielded = sambaAllocate(sambaArraySize(results + 1, sizeof *yielded));
+
+  for (size_t i = 0; i < inputs; ++i)
+    types[i] = mlirValueGetType(o->inputs.data[i]);
+  for (size_t i = 0; i < results; ++i) {
+    types[inputs + i] = mlirValueGetType(o->results.data[i]);
+    yielded[i] = insideOf(o, o->results.data[i]);
+  }
+
+  MlirOperation none = {NULL};
+  SambaOperationParts yield = {.name = "samba.yield",
+                               .location = location,
+                               .operand_count = (intptr_t)results,
+                               .operands = yielded};
+  sambaBuildOperationIn(o->body, none, &yield);
+  MlirRegion region = mlirRegionCreate();
+  mlirRegionAppendOwnedBlock(region, o->body);
+  MlirType type =
+      mlirFunctionTypeGet(context, (intptr_t)inputs, types, (intptr_t)results, types + inputs);
+  MlirNamedAttribute attributes[] = {
+      sambaNamedAttribute(context, "sym_name",
+                          mlirStringAttrGet(context, sambaMlirString("section"))),
+      sambaNamedAttribute(context, "function_type", mlirTypeAttrGet(type)),
+      sambaNamedAttribute(context, "machine", machine)};
+  SambaOperationParts parts = {.name = "samba.section",
+                               .location = location,
+                               .attribute_count = 3,
+                               .attributes = attributes,
+                               .region_count = 1,
+                               .regions = &region};
+  free(types);
+  free(yielded);
+
+  return sambaBuildOperation(&parts);
+}
+
+static void appendText(MlirStringRef piece, void *user) {
+  Text *text = user;
+  sambaArrayReserve(text, text->size + piece.length);
+  memcpy(text->data + text->size, piece.data, piece.length);
+  text->size += piece.length;
+}
+
+/* The text of a section without locations: equal text, equal section. */
+static Text textOf(MlirOperation section) {
+  Text text = {0};
+  MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
+  mlirOpPrintingFlagsUseLocalScope(flags);
+  mlirOperationPrintWithFlags(section, flags, appendText, &text);
+  mlirOpPrintingFlagsDestroy(flags);
+  return text;
+}
+
+void sambaOutlinedSectionsFree(SambaOutlinedSections *sections) {
+  for (size_t i = 0; i < sections->list.size; ++i)
+    free(sections->list.data[i].text);
+  sambaArrayFree(&sections->list);
+  sambaStringMapFree(&sections->by_text);
+}
+
+/* An earlier section with the same text, or the section itself, now with a name and in front of the
+ * function. */
+static MlirOperation mergeSection(SambaOutlinedSections *sections, MlirOperation section,
+                                  MlirOperation function) {
+  Text text = textOf(section);
+  uint32_t earlier;
+
+  if (!sambaStringMapInsert(&sections->by_text, (SambaStringRef){text.data, text.size},
+                            (uint32_t)sections->list.size, &earlier)) {
+    sambaArrayFree(&text);
+    mlirOperationDestroy(section);
+    return sections->list.data[earlier].section;
+  }
+
+  char name[32];
+  int length = snprintf(name, sizeof name, "s%zu", sections->list.size);
+  MlirStringRef symbol = mlirStringRefCreate(name, (size_t)length);
+
+  mlirOperationSetAttributeByName(section, sambaMlirString("sym_name"),
+                                  mlirStringAttrGet(mlirOperationGetContext(section), symbol));
+  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(function), function, section);
+  SambaOutlinedSection made = {text.data, section};
+  sambaArrayAppend(&sections->list, made);
+
+  return section;
+}
+
+/* The user's layers of the members, in order: what tells two calls of one section apart in
+ * reports. */
+static MlirAttribute layersOf(MlirContext context, const MlirOperation *members, uint32_t count) {
+  MlirAttribute *layers = sambaAllocate(sambaArraySize(count + 1, sizeof *layers));
+  for (uint32_t i = 0; i < count; ++i)
+    layers[i] = mlirStringAttrGet(
+        context, sambaToMlir(sambaLayerOfLocation(mlirOperationGetLocation(members[i]))));
+  MlirAttribute list = mlirArrayAttrGet(context, count, layers);
+  free(layers);
+  return list;
+}
+
+static void createCall(Outline *o, MlirOperation section, const MlirOperation *members,
+                       uint32_t count, MlirOperation before, int64_t id) {
+  MlirContext context = mlirOperationGetContext(section);
+  MlirType *types = sambaAllocate(sambaArraySize(o->results.size + 1, sizeof *types));
+
+  for (size_t i = 0; i < o->results.size; ++i)
+    types[i] = mlirValueGetType(o->results.data[i]);
+  MlirStringRef symbol = mlirStringAttrGetValue(sambaOperationAttribute(section, "sym_name"));
+  MlirNamedAttribute attributes[] = {
+      sambaNamedAttribute(context, "callee", mlirFlatSymbolRefAttrGet(context, symbol)),
+      sambaNamedAttribute(context, "id", mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), id)),
+      sambaNamedAttribute(context, "type", mlirStringAttrGet(context, sambaMlirString("FWD"))),
+      sambaNamedAttribute(context, SAMBA_LAYERS_ATTRIBUTE, layersOf(context, members, count))};
+  SambaOperationParts parts = {.name = "samba.call",
+                               .location = mlirOperationGetLocation(members[0]),
+                               .operand_count = (intptr_t)o->inputs.size,
+                               .operands = o->inputs.data,
+                               .result_count = (intptr_t)o->results.size,
+                               .results = types,
+                               .attribute_count = 4,
+                               .attributes = attributes};
+  MlirOperation call = sambaBuildOperation(&parts);
+  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(before), before, call);
+  for (size_t i = 0; i < o->results.size; ++i)
+    mlirValueReplaceAllUsesOfWith(o->results.data[i], mlirOperationGetResult(call, (intptr_t)i));
+  free(types);
+}
+
+static void outlineOne(SambaOutlinedSections *sections, MlirOperation function,
+                       const MlirOperation *members, uint32_t count, MlirAttribute machine,
+                       int64_t id) {
+  MlirContext context = mlirOperationGetContext(function);
+  Outline outline = {.function = function, .body = mlirBlockCreate(0, NULL, NULL)};
+  Outline *o = &outline;
+  SambaPointerMap set = {0};
+
+  for (uint32_t i = 0; i < count; ++i)
+    sambaPointerMapSet(&set, members[i].ptr, i);
+  for (uint32_t i = 0; i < count; ++i) {
+    cloneInto(o, members[i]);
+    for (intptr_t r = 0; r < mlirOperationGetNumResults(members[i]); ++r)
+      if (leaves(&set, mlirOperationGetResult(members[i], r)))
+        sambaArrayAppend(&o->results, mlirOperationGetResult(members[i], r));
+  }
+
+  sambaPointerMapFree(&set);
+  MlirOperation section = mergeSection(
+      sections, createSection(o, context, machine, mlirOperationGetLocation(members[0])), function);
+  createCall(o, section, members, count, mlirBlockGetTerminator(sambaBodyOf(function)), id);
+  sambaArrayFree(&o->inputs);
+  sambaArrayFree(&o->values);
+  sambaArrayFree(&o->results);
+  sambaPointerMapFree(&o->cloned);
+}
+
+/* Views and operators that are not used any more, last first. */
+static void eraseDead(MlirOperation function) {
+  SAMBA_ARRAY(MlirOperation) operations = {0};
+  MlirOperation next = mlirBlockGetFirstOperation(sambaBodyOf(function));
+  for (; !mlirOperationIsNull(next); next = mlirOperationGetNextInBlock(next))
+    sambaArrayAppend(&operations, next);
+  for (size_t i = operations.size; i-- > 0;) {
+    MlirOperation operation = operations.data[i];
+    bool used = !sambaOperatorNameOf(operation).size || sambaOperationIs(operation, "samba.call");
+    for (intptr_t r = 0; r < mlirOperationGetNumResults(operation) && !used; ++r)
+      used = !mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(operation, r)));
+    if (!used)
+      mlirOperationDestroy(operation);
+  }
+  sambaArrayFree(&operations);
+}
+
+/* Constants and views stand in front of all calls; calls were appended in schedule order. */
+static void hoistConstants(MlirOperation function) {
+  MlirBlock body = sambaBodyOf(function);
+  MlirOperation first = mlirBlockGetFirstOperation(body);
+  MlirOperation next;
+  for (MlirOperation operation = first; !mlirOperationIsNull(operation); operation = next) {
+    next = mlirOperationGetNextInBlock(operation);
+    if (sambaOperationIs(operation, "samba.constant") && !mlirOperationEqual(operation, first))
+      mlirOperationMoveBefore(operation, first);
+  }
+}
+
+void sambaOutlineSections(SambaOutlinedSections *sections, MlirOperation function,
+                          const MlirOperation *operators, const uint32_t *section_of,
+                          uint32_t count, uint32_t section_count, MlirAttribute machine,
+                          int64_t *call_id) {
+  /* Operators by section, in order: a counting sort. */
+  uint32_t *starts = sambaAllocateZeroed(section_count + 1, sizeof *starts);
+  MlirOperation *sorted = sambaAllocate(sambaArraySize(count + 1, sizeof *sorted));
+
+  for (uint32_t i = 0; i < count; ++i)
+    ++starts[section_of[i] + 1];
+  for (uint32_t s = 0; s < section_count; ++s)
+    starts[s + 1] += starts[s];
+  uint32_t *cursor = sambaAllocate(sambaArraySize(section_count + 1, sizeof *cursor));
+  memcpy(cursor, starts, (section_count + 1) * sizeof *cursor);
+  for (uint32_t i = 0; i < count; ++i)
+    sorted[cursor[section_of[i]]++] = operators[i];
+  for (uint32_t s = 0; s < section_count; ++s)
+    if (starts[s + 1] > starts[s])
+      outlineOne(sections, function, sorted + starts[s], starts[s + 1] - starts[s], machine,
+                 (*call_id)++);
+  free(starts);
+  free(cursor);
+  free(sorted);
+  hoistConstants(function);
+  eraseDead(function);
+}

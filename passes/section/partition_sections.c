@@ -1,0 +1,104 @@
+/* samba-partition-sections: which operators share a section, then outlining.
+ *
+ * o0: every operator its own section. o1: greedy along the trace: the next operator joins when the
+ * section with it can be planned and emitted within the machine's units, and is estimated to be no
+ * slower than two sections with their launches. */
+#include "dialect/bridge/build.h"
+#include "dialect/rdu/attribute_names.h"
+#include "dialect/rdu/machine_file.h"
+#include "dialect/rdu/rdu.h"
+#include "dialect/samba/graph.h"
+#include "dialect/samba/samba.h"
+#include "passes/passes.h"
+#include "passes/section/outline_sections.h"
+#include "passes/section/section_trial.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Operators of one section at most: keeps the trials of a long graph linear. */
+enum { maxOperatorsPerSection = 24 };
+
+static bool startsSection(MlirOperation operation) {
+  return !mlirAttributeIsNull(
+      mlirOperationGetAttributeByName(operation, sambaMlirString(SAMBA_SECTION_START_ATTRIBUTE)));
+}
+
+static uint32_t partitionGreedily(SambaSectionTrials *trials, const MlirOperation *operators,
+                                  uint32_t count, uint32_t *section_of) {
+  uint32_t section = 0, first = 0;
+  while (first < count) {
+    double together = 0;
+    uint32_t size = 1;
+    bool fits = sambaSectionTry(trials, &operators[first], 1, &together);
+    while (fits && first + size < count && size < maxOperatorsPerSection &&
+           !startsSection(operators[first + size])) {
+      double alone, joined;
+      if (!sambaSectionTry(trials, &operators[first], size + 1, &joined) ||
+          !sambaSectionTry(trials, &operators[first + size], 1, &alone) ||
+          joined > together + alone)
+        break;
+      together = joined;
+      ++size;
+    }
+    for (uint32_t i = 0; i < size; ++i)
+      section_of[first + i] = section;
+    first += size;
+    ++section;
+  }
+
+  return section;
+}
+
+static void partitionFunction(MlirOperation function, SambaSectionTrials *trials,
+                              MlirAttribute attribute, bool fuse, SambaOutlinedSections *sections,
+                              int64_t *call_id) {
+  uint32_t count, sectionCount;
+  MlirOperation *operators = sambaFunctionOperators(function, &count);
+  uint32_t *section_of = sambaAllocate(sambaArraySize(count + 1, sizeof *section_of));
+
+  if (fuse) {
+    sectionCount = partitionGreedily(trials, operators, count, section_of);
+  } else {
+    sectionCount = count;
+    for (uint32_t i = 0; i < count; ++i)
+      section_of[i] = i;
+  }
+
+  sambaOutlineSections(sections, function, operators, section_of, count, sectionCount, attribute,
+                       call_id);
+  free(section_of);
+  free(operators);
+}
+
+bool sambaPartitionSections(MlirOperation module, const char *target, const char *opt) {
+  if (strcmp(opt, "o0") != 0 && strcmp(opt, "o1") != 0)
+    return sambaEmitOpError(module, "samba-partition-sections: opt wants o0 or o1, not '%s'", opt);
+  if (!sambaModuleCheckGraphs(module))
+    return false;
+  SambaMachine machine;
+  MlirAttribute attribute;
+  SambaStatus status =
+      sambaTargetMachine(mlirOperationGetLocation(module), target, &machine, &attribute);
+  if (status)
+    return sambaEmitOpStatus(module, status);
+  SambaOutlinedSections sections = {0};
+  SambaSectionTrials trials = {.machine = &machine};
+  int64_t call_id = 0;
+
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+    if (sambaOperationIsGraph(operation))
+      partitionFunction(operation, &trials, attribute, strcmp(opt, "o1") == 0, &sections, &call_id);
+  sambaSectionTrialsFree(&trials);
+  sambaOutlinedSectionsFree(&sections);
+  status = call_id == 0 ? sambaModuleMachine(module, &machine) : NULL;
+  if (status) /* there is no section that says what the machine is */
+    mlirOperationSetAttributeByName(module, sambaMlirString(SAMBA_MODULE_MACHINE_ATTRIBUTE),
+                                    attribute);
+  sambaStatusFree(status);
+
+  return true;
+}

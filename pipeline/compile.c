@@ -1,0 +1,260 @@
+/* From a module to a PEF; see compile.h. */
+#include "pipeline/compile.h"
+
+#include "backend/pef/pef.h"
+#include "dialect/bridge/bridge.h"
+#include "dialect/bridge/build.h"
+#include "dialect/rdu/decisions.h"
+#include "dialect/samba/graph.h"
+#include "lowering/pef/rdu_to_pef.h"
+#include "pipeline/register.h"
+#include "support/file/atomic_file.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { maxAttempts = 32 }; /* of all sections together */
+
+/* What an attempt says: errors are kept, everything else goes on to the other handlers. */
+typedef struct {
+  SAMBA_ARRAY(char) text; /* the first error with its notes */
+  int errors;
+  bool quiet; /* keep errors from being printed: another attempt may follow */
+} Messages;
+
+MlirContext sambaCompilerContextCreate(void) {
+  MlirDialectRegistry registry = mlirDialectRegistryCreate();
+  sambaRegisterDialects(registry);
+  MlirContext context = mlirContextCreateWithRegistry(registry, true);
+  mlirDialectRegistryDestroy(registry);
+  mlirContextLoadAllAvailableDialects(context);
+  sambaRegisterPasses();
+  return context;
+}
+
+SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModule *out_module) {
+  if (access(path, R_OK) != 0)
+    return sambaStatusMake(SAMBA_IO, "%s: %s", path, strerror(errno));
+  *out_module = mlirModuleCreateParseFromFile(context, sambaMlirString(path));
+  if (mlirModuleIsNull(*out_module))
+    return sambaStatusMake(SAMBA_INVALID, "%s: not a valid module (see above)", path);
+  return NULL;
+}
+
+static void appendPiece(MlirStringRef piece, void *user) {
+  Messages *messages = user;
+  for (size_t i = 0; i < piece.length; ++i)
+    sambaArrayAppend(&messages->text, piece.data[i]);
+}
+
+static MlirLogicalResult keepErrors(MlirDiagnostic diagnostic, void *user) {
+  Messages *messages = user;
+  if (mlirDiagnosticGetSeverity(diagnostic) != MlirDiagnosticError)
+    return mlirLogicalResultFailure();
+  if (messages->errors++ == 0) {
+    MlirLocation location = mlirDiagnosticGetLocation(diagnostic);
+    SambaStringRef layer = sambaLayerOfLocation(location);
+    mlirDiagnosticPrint(diagnostic, appendPiece, messages);
+    if (layer.size) {
+      appendPiece(sambaMlirString("\n  note: in layer '"), messages);
+      appendPiece(mlirStringRefCreate(layer.data, layer.size), messages);
+      appendPiece(sambaMlirString("'"), messages);
+    }
+    for (intptr_t i = 0; i < mlirDiagnosticGetNumNotes(diagnostic); ++i) {
+      appendPiece(sambaMlirString("\n  note: "), messages);
+      mlirDiagnosticPrint(mlirDiagnosticGetNote(diagnostic, i), appendPiece, messages);
+    }
+  }
+
+  return mlirLogicalResultSuccess();
+}
+
+/* Runs the passes of `text` on `module`. */
+static SambaStatus runPasses(MlirOperation module, const SambaCompileOptions *options,
+                             const char *text, Messages *messages) {
+  MlirContext context = mlirOperationGetContext(module);
+  SambaStatus status = NULL;
+  MlirPassManager manager = mlirPassManagerCreate(context);
+  MlirDiagnosticHandlerID handler =
+      mlirContextAttachDiagnosticHandler(context, keepErrors, messages, NULL);
+  if (mlirLogicalResultIsFailure(
+          mlirOpPassManagerAddPipeline(mlirPassManagerGetAsOpPassManager(manager),
+                                       sambaMlirString(text), appendPiece, messages)))
+    status = sambaStatusMake(SAMBA_INVALID, "the pipeline '%s' does not parse: %.*s", text,
+                             (int)messages->text.size, messages->text.data);
+  else if (options->configure && !options->configure(manager, options->user))
+    status = sambaStatusMake(SAMBA_INVALID, "the pass manager's options do not hold");
+  else if (mlirLogicalResultIsFailure(mlirPassManagerRunOnOp(manager, module)))
+    status = sambaStatusMake(SAMBA_INVALID, "%.*s", (int)messages->text.size, messages->text.data);
+  mlirContextDetachDiagnosticHandler(context, handler);
+  mlirPassManagerDestroy(manager);
+
+  return status;
+}
+
+/* --explain: a remark per section. */
+static void explain(MlirOperation module, const SambaPef *pef) {
+  SambaArena arena = {0};
+  for (uint32_t s = 0; s < pef->sections_count; ++s) {
+    const SambaPefSection *section = &pef->sections[s];
+    const SambaPefImage *image = &pef->images[section->image];
+    uint32_t calls = 0;
+    for (uint32_t c = 0; c < pef->calls_count; ++c)
+      calls += pef->calls[c].section == s;
+    const char *layers = "";
+    SambaStringRef last = {"", 0};
+    for (uint32_t u = 0; u < image->units_count; ++u) {
+      SambaStringRef layer = image->units[u].layer;
+      if (layer.size && !sambaStringRefEqual(layer, last))
+        layers = sambaArenaFormat(&arena, "%s%s%.*s", layers, layers[0] ? ", " : "",
+                                  SAMBA_STRING_ARGS(layer));
+      last = layer.size ? layer : last;
+    }
+    const char *text = sambaArenaFormat(
+        &arena, "section %u @%.*s: %u calls, %u PCUs, %u PMUs, %u AGs, estimated %llu cycles%s%s",
+        s, SAMBA_STRING_ARGS(section->name), calls, section->pcus, section->pmus, section->ags,
+        (unsigned long long)section->estimated_cycles, layers[0] ? "; layers " : "", layers);
+    sambaDiagnose(mlirOperationGetLocation(module), MlirDiagnosticRemark, sambaMlirString(text), 0,
+                  NULL);
+  }
+
+  sambaArenaDestroy(&arena);
+}
+
+static SambaStatus writePef(MlirOperation module, const SambaCompileOptions *options,
+                            const char *path) {
+  const SambaPipelineOptions *p = &options->pipeline;
+  SambaEmitOption table[] = {{"opt", p->opt && p->opt[0] ? p->opt : "o1"},
+                             {"precision", p->precision && p->precision[0] ? p->precision : "mp0"},
+                             {"mapping", p->mapping && p->mapping[0] ? p->mapping : "section"}};
+  SambaEmitOptions emit = {.folder = options->folder,
+                           .external_weights = options->external_weights,
+                           .trace = options->trace,
+                           .trace_size = options->trace_size,
+                           .option_count = 3,
+                           .options = table};
+  SambaPef *pef = NULL;
+
+  SAMBA_RETURN_IF_ERROR(sambaModuleToPef(module, &emit, &pef));
+  SambaStatus status = sambaPefWrite(pef, path);
+  if (!status) {
+    SambaArena arena = {0};
+    status = sambaPefWriteLog(pef, sambaArenaFormat(&arena, "%s.log", path));
+    sambaArenaDestroy(&arena);
+  }
+
+  if (!status && options->explain)
+    explain(module, pef);
+  sambaPefDestroy(pef);
+  return status;
+}
+
+static bool hasFunction(MlirModule module) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
+       !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+    if (mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)),
+                           sambaMlirString("func.func")))
+      return true;
+  return false;
+}
+
+static MlirOperation findSection(MlirOperation module, const char *name) {
+  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
+    MlirAttribute symbol = sambaOperationAttribute(operation, "sym_name");
+    if (!mlirAttributeIsNull(symbol) &&
+        mlirStringRefEqual(mlirStringAttrGetValue(symbol), sambaMlirString(name)))
+      break;
+  }
+  return operation;
+}
+
+/* Puts the failed sections back as they were before the back of the pipeline, each with half its
+ * parallel factor; the others keep what they have, places and routes too. False when none failed or
+ * one cannot be halved any more. */
+static bool takeBackFailed(MlirOperation module, MlirOperation sections, SambaDecisions *decisions,
+                           int attempt, const SambaStatus status) {
+  char failed[64] = "";
+  bool any = false;
+
+  while (sambaFailedSection(module, failed, sizeof failed)) {
+    MlirOperation now = findSection(module, failed);
+    MlirOperation before = findSection(sections, failed);
+    if (mlirOperationIsNull(before) || !sambaDecisionsHalve(decisions, failed))
+      return false;
+    mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(now), now,
+                                        mlirOperationClone(before));
+    mlirOperationDestroy(now);
+    SambaArena arena = {0};
+    /* The message is the first section's. */
+    const char *text =
+        any ? sambaArenaFormat(&arena, "attempt %d: section @%s with half its parallel factor too",
+                               attempt + 2, failed)
+            : sambaArenaFormat(&arena,
+                               "attempt %d: section @%s with half its parallel factor, because %s",
+                               attempt + 2, failed, sambaStatusGetMessage(status));
+    sambaDiagnose(mlirOperationGetLocation(module), MlirDiagnosticRemark, sambaMlirString(text), 0,
+                  NULL);
+    sambaArenaDestroy(&arena);
+    any = true;
+  }
+
+  sambaDecisionsToModule(decisions, module);
+  return any;
+}
+
+/* The back of the pipeline on `module`, again with smaller sections when some did not fit. */
+static SambaStatus makeSections(MlirOperation module, const SambaCompileOptions *options,
+                                const char *back, SambaDecisions *decisions) {
+  MlirOperation sections = mlirOperationClone(module);
+  SambaStatus status;
+  for (int attempt = 0;; ++attempt) {
+    Messages messages = {0};
+    status = runPasses(module, options, back, &messages);
+    sambaArrayFree(&messages.text);
+    if (!status || attempt == maxAttempts ||
+        !takeBackFailed(module, sections, decisions, attempt, status))
+      break;
+    sambaStatusFree(status);
+  }
+  mlirOperationDestroy(sections);
+  return status;
+}
+
+SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *options,
+                               const char *path) {
+  if (!hasFunction(module))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "the module has no function; a graph to compile is a func.func");
+  SambaDecisions decisions = {0};
+  SambaArena arena = {0};
+
+  Messages messages = {0};
+  const char *front = NULL, *back = NULL;
+  MlirOperation copy = mlirOperationClone(mlirModuleGetOperation(module));
+  SambaStatus status = sambaPipelineTexts(&arena, &options->pipeline, &front, &back);
+  if (!status)
+    status = runPasses(copy, options, front, &messages);
+  if (!status)
+    status = makeSections(copy, options, back, &decisions);
+  if (!status)
+    status = writePef(copy, options, path);
+  mlirOperationDestroy(copy);
+  sambaArrayFree(&messages.text);
+  sambaArenaDestroy(&arena);
+  if (options->dump_decisions) {
+    SambaStatus dumped = sambaDecisionsWrite(&decisions, options->dump_decisions);
+    if (status)
+      sambaStatusFree(dumped);
+    else
+      status = dumped;
+  }
+
+  sambaDecisionsFree(&decisions);
+  return status;
+}

@@ -1,0 +1,42 @@
+/* From a module to a PEF: the whole way down as one call. samba-compile and the examples are its
+ * clients. */
+#ifndef SAMBA_PIPELINE_COMPILE_H
+#define SAMBA_PIPELINE_COMPILE_H
+
+#include "pipeline/pipeline.h"
+
+#include "mlir-c/IR.h"
+#include "mlir-c/Pass.h"
+
+typedef struct SambaCompileOptions {
+  SambaPipelineOptions pipeline;
+  const char *dump_decisions; /* file for the decisions of the last attempt, NULL: none */
+  bool external_weights;      /* refer to the model's files instead of copying weights */
+  bool explain;               /* remarks: sections, units, estimates */
+  const char *
+      trace; /* the trace record (SambaTraceRecord's lines, each ended by a newline); may be NULL */
+  size_t trace_size;
+  const char *folder; /* external data paths in the module are relative to this folder; NULL: the
+                         current one */
+  /* Called on each attempt's pass manager before it runs (printing, timing, verification flags);
+   * may be NULL. Returns false to give up with an error that it has printed. */
+  bool (*configure)(MlirPassManager manager, void *user);
+  void *user;
+} SambaCompileOptions;
+
+/* A context with everything registered and loaded that importing and compiling need. Destroy with
+ * mlirContextDestroy. */
+MlirContext sambaCompilerContextCreate(void);
+
+/* Parses and verifies a module from a file (text or bytecode). Errors are diagnostics; the status
+ * says which file. */
+SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModule *out_module);
+
+/* Compiles the module (which is left as it was) and writes the PEF and, beside it, PATH.log. When a
+ * section cannot be placed or routed, its parallel factor is halved and the pipeline runs again, at
+ * most 8 times, each a remark. Errors are diagnostics at operations; the status then says that
+ * compilation failed, with the first of them. */
+SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *options,
+                               const char *path);
+
+#endif

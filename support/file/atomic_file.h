@@ -1,0 +1,37 @@
+/* Output files that appear whole or not at all.
+ *
+ * The file is written without a name (or beside its final name where the file system cannot do
+ * that), flushed to the disk (up to 64 MiB) and renamed. A program that fails or is killed before
+ * the commit leaves the old file as it was. Targets that are no regular files (a pipe, /dev/null)
+ * receive the bytes at the commit. */
+#ifndef SAMBA_SUPPORT_FILE_ATOMIC_FILE_H
+#define SAMBA_SUPPORT_FILE_ATOMIC_FILE_H
+
+#include "support/base/status.h"
+
+#include <stddef.h>
+
+typedef struct SambaAtomicFile {
+  int fd;          /* open for reading and writing, at position 0; -1 when closed */
+  char *path;      /* the final name, symbolic links resolved; owned */
+  char *temporary; /* the name it has until the commit; NULL: none; owned */
+  bool special;    /* the target is no regular file */
+  uint32_t mode;   /* permissions of the file that is replaced; 0: a new file */
+} SambaAtomicFile;
+
+/* Starts writing the file that will be called `path`. On failure nothing is left behind. */
+SambaStatus sambaAtomicFileCreate(const char *path, SambaAtomicFile *out_file);
+/* Appends at the file position. */
+SambaStatus sambaAtomicFileWrite(SambaAtomicFile *file, const void *data, size_t size);
+/* Flushes, names and closes the file; on failure it is discarded. */
+SambaStatus sambaAtomicFileCommit(SambaAtomicFile *file);
+/* Throws the file away; does nothing after a commit. */
+void sambaAtomicFileDiscard(SambaAtomicFile *file);
+/* Refuses to write `output` when it is the same file as `input`, through whatever names and links;
+ * both may be NULL. For commands that make one thing of another, where that is a slip that would
+ * destroy the input. */
+SambaStatus sambaCheckOutputIsNotInput(const char *output, const char *input);
+/* All of it in one call. */
+SambaStatus sambaWriteFile(const char *path, const void *data, size_t size);
+
+#endif

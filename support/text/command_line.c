@@ -1,0 +1,123 @@
+/* Command lines; see command_line.h. */
+#include "support/text/command_line.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const SambaOption *findOption(const SambaOption *options, const char *text, size_t length) {
+  for (; options->name; ++options)
+    if (strlen(options->name) == length && memcmp(options->name, text, length) == 0)
+      return options;
+  return NULL;
+}
+
+static SambaStatus store(const SambaOption *option, const char *value) {
+  char *end = NULL;
+  errno = 0;
+  switch (option->kind) {
+  case SAMBA_OPTION_FLAG:
+    *(bool *)option->target = true;
+    return NULL;
+  case SAMBA_OPTION_STRING:
+    *(const char **)option->target = value;
+    return NULL;
+  case SAMBA_OPTION_STRINGS:
+    sambaArrayAppend((SambaStrings *)option->target, value);
+    return NULL;
+  case SAMBA_OPTION_INT: {
+    long long number = strtoll(value, &end, 10);
+    if (end == value || *end || errno || number < 0)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "%s wants a whole number that is not negative, not '%s'", option->name,
+                             value);
+    *(int64_t *)option->target = number;
+    return NULL;
+  }
+  case SAMBA_OPTION_FLOAT: {
+    double number = strtod(value, &end);
+    if (end == value || *end || !(number >= 0))
+      return sambaStatusMake(SAMBA_INVALID, "%s wants a number that is not negative, not '%s'",
+                             option->name, value);
+    *(double *)option->target = number;
+    return NULL;
+  }
+  }
+
+  return NULL;
+}
+
+SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *options,
+                                  SambaStrings *positional, bool *out_help) {
+  bool ended = false;
+  for (int i = 1; i < argc; ++i) {
+    const char *text = argv[i];
+    if (ended || text[0] != '-' || !text[1]) {
+      sambaArrayAppend(positional, text);
+      continue;
+    }
+    if (strcmp(text, "--") == 0) {
+      ended = true;
+      continue;
+    }
+    if (out_help && (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0)) {
+      *out_help = true;
+      continue;
+    }
+    const char *equals = strchr(text, '=');
+    const char *value = "";
+    const SambaOption *option =
+        findOption(options, text, equals ? (size_t)(equals - text) : strlen(text));
+    if (!option)
+      return sambaStatusMake(SAMBA_INVALID, "there is no option '%s'; --help lists them", text);
+    if (option->kind == SAMBA_OPTION_FLAG) {
+      if (equals)
+        return sambaStatusMake(SAMBA_INVALID, "%s takes no value", option->name);
+    } else if (equals) {
+      value = equals + 1;
+    } else if (i + 1 < argc) {
+      value = argv[++i];
+    } else {
+      return sambaStatusMake(SAMBA_INVALID, "%s wants %s", option->name,
+                             option->argument ? option->argument : "a value");
+    }
+    if ((option->kind == SAMBA_OPTION_STRING || option->kind == SAMBA_OPTION_STRINGS) && !value[0])
+      return sambaStatusMake(SAMBA_INVALID, "%s wants %s, not an empty text", option->name,
+                             option->argument ? option->argument : "a value");
+    SAMBA_RETURN_IF_ERROR(store(option, value));
+    if (option->given)
+      *option->given = true;
+  }
+
+  return NULL;
+}
+
+void sambaCommandLineHelp(const char *usage, const char *summary, const SambaOption *options) {
+  printf("usage: %s\n\n%s\n\n", usage, summary);
+  for (; options->name; ++options) {
+    char left[64];
+    snprintf(left, sizeof left, "%s%s%s", options->name, options->argument ? " " : "",
+             options->argument ? options->argument : "");
+    printf("  %-28s %s\n", left, options->help);
+  }
+}
+
+SambaStatus sambaSplitPair(SambaArena *arena, const char *option, const char *pair,
+                           const char **out_name, const char **out_value) {
+  const char *equals = strchr(pair, '=');
+  if (!equals || equals == pair)
+    return sambaStatusMake(SAMBA_INVALID, "%s wants NAME=VALUE, not '%s'", option, pair);
+  *out_name = sambaArenaFormat(arena, "%.*s", (int)(equals - pair), pair);
+  *out_value = equals + 1;
+  return NULL;
+}
+
+int sambaReport(SambaStatus status) {
+  if (!status)
+    return 0;
+  int code = sambaStatusGetCode(status) == SAMBA_MISMATCH ? 2 : 1;
+  fprintf(stderr, "error: %s\n", sambaStatusGetMessage(status));
+  sambaStatusFree(status);
+  return code;
+}

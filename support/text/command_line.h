@@ -1,0 +1,43 @@
+/* Command lines: a table of options, "--name value" and "--name=value", single-dash short forms,
+ * positional arguments. */
+#ifndef SAMBA_SUPPORT_TEXT_COMMAND_LINE_H
+#define SAMBA_SUPPORT_TEXT_COMMAND_LINE_H
+
+#include "support/base/memory.h"
+#include "support/base/status.h"
+
+typedef enum {
+  SAMBA_OPTION_FLAG,    /* bool */
+  SAMBA_OPTION_STRING,  /* const char *: the last one given */
+  SAMBA_OPTION_STRINGS, /* SambaStrings: every one given, in order */
+  SAMBA_OPTION_INT,     /* int64_t, not negative */
+  SAMBA_OPTION_FLOAT    /* double, not negative */
+} SambaOptionKind;
+
+typedef SAMBA_ARRAY(const char *) SambaStrings;
+
+typedef struct SambaOption {
+  const char *name; /* with its dashes: "--input", "-o"; NULL ends a table */
+  SambaOptionKind kind;
+  void *target;
+  const char *argument; /* for the help: "NAME=FILE" */
+  const char *help;
+  bool *given; /* may be NULL: set when the option occurs */
+} SambaOption;
+
+/* Fills the targets. Positional arguments go to `positional` ("--" ends options). Errors name the
+ * option and what it wants. out_help (may be NULL): --help or -h was given. Strings are borrowed
+ * from argv. */
+SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *options,
+                                  SambaStrings *positional, bool *out_help);
+void sambaCommandLineHelp(const char *usage, const char *summary, const SambaOption *options);
+
+/* Splits NAME=VALUE at the first '='; out_name is copied into the arena. */
+SambaStatus sambaSplitPair(SambaArena *arena, const char *option, const char *pair,
+                           const char **out_name, const char **out_value);
+
+/* Prints "error: MESSAGE" for a failure, frees it and returns the exit code: 2 for a mismatch, else
+ * 1; 0 for success. */
+int sambaReport(SambaStatus status);
+
+#endif

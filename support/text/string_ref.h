@@ -1,0 +1,34 @@
+/* String references: pointer and length, by value, never owning. */
+#ifndef SAMBA_SUPPORT_TEXT_STRING_REF_H
+#define SAMBA_SUPPORT_TEXT_STRING_REF_H
+
+#include "support/base/memory.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+typedef struct SambaStringRef {
+  const char *data; /* not NUL-terminated in general; may hold any byte */
+  size_t size;
+} SambaStringRef;
+
+static inline SambaStringRef sambaStringRef(const char *text) {
+  return (SambaStringRef){text, text ? strlen(text) : 0};
+}
+static inline bool sambaStringRefEqual(SambaStringRef a, SambaStringRef b) {
+  return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+static inline bool sambaStringRefEqualC(SambaStringRef a, const char *b) {
+  return sambaStringRefEqual(a, sambaStringRef(b));
+}
+/* A NUL-terminated copy in the arena. */
+static inline SambaStringRef sambaStringRefCopy(SambaArena *arena, SambaStringRef text) {
+  char *copy = (char *)sambaArenaAllocate(arena, text.size + 1); /* also read by C++ */
+  if (text.size)
+    memcpy(copy, text.data, text.size);
+  return (SambaStringRef){copy, text.size};
+}
+/* For printf("%.*s", SAMBA_STRING_ARGS(s)). */
+#define SAMBA_STRING_ARGS(s) (int)(s).size, (s).data
+
+#endif

@@ -1,0 +1,167 @@
+/* Random stage graphs, planned and lowered for the shipped machines, executed and compared bit for
+ * bit with their naive evaluation: what the planner and the lowering do may cost time, never change
+ * a value. */
+#include "backend/codegen/codegen.h"
+#include "backend/plan/search/plan.h"
+#include "test/backend/execute.h"
+#include "test/backend/stage_graphs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { rounds = 12 };
+
+/* A legal mapping that no planner would choose. */
+static void mapAtRandom(SambaStageGraph *graph, Random *random) {
+  for (uint32_t s = 0; s < graph->stage_count; ++s) {
+    const SambaStage *stage = &graph->stages[s];
+    SambaMapping *mapping = &graph->mappings[s];
+    memset(mapping, 0, sizeof *mapping);
+    mapping->dim_count = stage->dim_count;
+    mapping->group = s;
+    mapping->pipeline_dim = -1;
+    uint32_t parallel = 0;
+    for (uint32_t d = 0; d < stage->dim_count; ++d) {
+      int64_t extent = stage->extents[d];
+      mapping->order[d] = d;
+      mapping->unroll[d] = 1;
+      mapping->tile[d] =
+          stage->reduced[d] ? extent : randomIn(random, 1, extent > 40 ? 40 : extent);
+      if (!stage->reduced[d]) {
+        ++parallel;
+        bool copied = stage->op_count == 0; /* copies are unrolled over what they read only */
+        if (!copied && graph->stage_count == 1 && randomIn(random, 0, 2) == 0)
+          mapping->unroll[d] = (uint32_t)randomIn(random, 1, extent > 4 ? 4 : extent);
+        uint32_t other = (uint32_t)randomIn(random, 0, d);
+        uint32_t swap = mapping->order[other];
+        mapping->order[other] = mapping->order[d];
+        mapping->order[d] = swap;
+      }
+    }
+    for (uint32_t i = 0; i < stage->operand_count; ++i) {
+      mapping->operand_level[i] = (uint32_t)randomIn(random, 0, stage->dim_count);
+      mapping->operand_depth[i] = (uint32_t)randomIn(random, 1, 3);
+    }
+    (void)parallel;
+  }
+}
+
+static void runKind(const GraphKind *kind, const SambaMachine *machine, bool planned,
+                    uint32_t *done) {
+  for (uint64_t seed = 1; seed <= rounds; ++seed) {
+    SambaArena arena = {0};
+    SambaStageGraph graph = {.arena = &arena, .name = kind->name};
+    Random random = {seed * 7919};
+    kind->make(&graph, &random);
+    SambaStatus status = sambaStageGraphCheck(&graph);
+    if (!status && planned)
+      status = sambaPlanTiles(&graph, machine, NULL);
+    else if (!status)
+      mapAtRandom(&graph, &random);
+    if (!status)
+      status = executeGraph(&graph, machine, seed);
+    if (sambaStatusGetCode(status) != SAMBA_EXHAUSTED) {
+      if (status)
+        fail_msg("%s, seed %llu, %s, %s: %s", kind->name, (unsigned long long)seed, machine->name,
+                 planned ? "planned" : "random mapping", sambaStatusGetMessage(status));
+      ++*done;
+    } else if (getenv("SAMBA_TEST_VERBOSE")) {
+      print_message("%s, seed %llu, %s: %s\n", kind->name, (unsigned long long)seed, machine->name,
+                    sambaStatusGetMessage(status));
+    }
+    sambaStatusFree(status);
+    sambaArenaDestroy(&arena);
+  }
+}
+
+static void runAll(bool planned, const char *const *machines) {
+  const char *only = getenv("SAMBA_TEST_KIND");
+  for (; *machines; ++machines) {
+    const SambaMachine *machine = sambaMachineFind(sambaStringRef(*machines));
+    for (uint32_t k = 0; k < graphKindCount; ++k) {
+      uint32_t done = 0;
+      if (only && strcmp(only, graphKinds[k].name) != 0)
+        continue;
+      runKind(&graphKinds[k], machine, planned, &done);
+      if (getenv("SAMBA_TEST_VERBOSE"))
+        print_message("%s on %s: %u of %u ran\n", graphKinds[k].name, machine->name, done, rounds);
+      /* Large machines have room for everything here. */
+      assert_true(strcmp(machine->name, "tiny") == 0 || done == rounds);
+    }
+  }
+}
+
+static void plannedGraphsComputeTheSame(void **state) {
+  (void)state;
+  runAll(true, (const char *const[]){"sn40l", "plasticine", "tiny", NULL});
+}
+
+static void randomMappingsComputeTheSame(void **state) {
+  (void)state;
+  runAll(false, (const char *const[]){"sn40l", NULL});
+}
+
+/* Machines between the shipped ones: few generators, small memories, narrow units. Each squeezes
+ * the lowering into other corners: loads that serve many copies, buffers of several readers, chunks
+ * of sums, spread and staged operands. */
+static SambaMachine machineAtRandom(Random *random) {
+  static const int64_t memories[] = {4096, 16384, 65536, 524288};
+  static const int64_t lanes[] = {4, 8, 32};
+  static const int64_t ports[] = {2, 3, 4};
+  SambaMachine machine = *sambaMachineFind(sambaStringRef("sn40l"));
+
+  machine.pmu_bytes = memories[randomIn(random, 0, 3)];
+  machine.flows_per_lane = lanes[randomIn(random, 0, 2)];
+  machine.unit_vector_outputs = ports[randomIn(random, 0, 2)];
+  machine.unit_vector_inputs = 2 + ports[randomIn(random, 0, 2)];
+  machine.ag_count = randomIn(random, 3, 80);
+  machine.fifo_depth = randomIn(random, 1, 16);
+  machine.dram_burst_bytes = 32 << randomIn(random, 0, 2);
+  machine.simd_stages = randomIn(random, 2, 6);
+  machine.load_mbps =
+      randomIn(random, 0, 1) ? 100000000 : 200000; /* launches nearly for nothing: more units */
+  return machine;
+}
+
+static void otherMachinesComputeTheSame(void **state) {
+  (void)state;
+  const char *only = getenv("SAMBA_TEST_KIND");
+  const char *times = getenv("SAMBA_TEST_ROUNDS");
+  uint64_t count = times ? strtoull(times, NULL, 10) : 20;
+  uint64_t ran = 0;
+
+  for (uint32_t k = 0; k < graphKindCount; ++k)
+    for (uint64_t seed = 1; seed <= count; ++seed) {
+      if (only && strcmp(only, graphKinds[k].name) != 0)
+        continue;
+      SambaArena arena = {0};
+      SambaStageGraph graph = {.arena = &arena, .name = graphKinds[k].name};
+      Random random = {seed * 104729};
+      SambaMachine machine = machineAtRandom(&random);
+      graphKinds[k].make(&graph, &random);
+      SambaStatus status = sambaPlanTiles(&graph, &machine, NULL);
+      if (!status)
+        status = executeGraph(&graph, &machine, seed);
+      if (status && sambaStatusGetCode(status) != SAMBA_EXHAUSTED)
+        fail_msg("%s, seed %llu: %s", graphKinds[k].name, (unsigned long long)seed,
+                 sambaStatusGetMessage(status));
+      ran += !status;
+      sambaStatusFree(status);
+      sambaArenaDestroy(&arena);
+    }
+  print_message("%llu of %llu graphs fit their machine\n", (unsigned long long)ran,
+                (unsigned long long)(graphKindCount * count));
+  assert_true(only || ran * 2 > graphKindCount * count);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(plannedGraphsComputeTheSame),
+                                     cmocka_unit_test(randomMappingsComputeTheSame),
+                                     cmocka_unit_test(otherMachinesComputeTheSame)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* Cycles of planned sections in the timing engine, placed and routed, against bounds counted from
+ * the operator's shape and the machine alone. */
+#include "backend/codegen/codegen.h"
+#include "backend/place/placer/place.h"
+#include "backend/place/router/route.h"
+#include "backend/plan/search/plan.h"
+#include "backend/sim/timing/timing.h"
+#include "backend/split/split_programs.h"
+#include "test/backend/stage_graphs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+static uint64_t cyclesOf(SambaStageGraph *graph, const SambaMachine *machine) {
+  SambaArena arena = {0};
+  SambaSection *section = NULL;
+  SambaStatus status = sambaPlanTiles(graph, machine, NULL);
+
+  if (!status)
+    status = sambaLowerStages(graph, machine, &arena, &section);
+  if (!status)
+    status = sambaSplitPrograms(section, machine);
+  if (!status)
+    status = sambaSectionPlace(section, machine);
+  if (!status)
+    status = sambaSectionRoute(section, machine);
+  SambaBinding bindings[8] = {{0}};
+  uint64_t address = 0;
+
+  for (uint32_t i = 0; !status && i < section->symbol_count; ++i) {
+    bindings[i].bytes = section->symbols[i].elements * sambaDTypeBytes(section->symbols[i].dtype);
+    bindings[i].address = address;
+    address += (bindings[i].bytes + 511) / 512 * 512;
+  }
+
+  SambaTimingResult result = {0};
+  if (!status)
+    status =
+        sambaTimingExecute(machine, section, bindings, NULL, &(SambaTimingOptions){0}, &result);
+  if (status)
+    fail_msg("%s", sambaStatusGetMessage(status));
+  uint64_t cycles = result.cycles;
+  sambaTimingResultFree(&result);
+  sambaArenaDestroy(&arena);
+
+  return cycles;
+}
+
+/* m x n x k in bf16; the bound is the larger of arithmetic at the arrays' peak and every byte once
+ * at the HBM's peak. */
+static void matmulNearBound(int64_t m, int64_t n, int64_t k, double factor) {
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  SambaArena arena = {0};
+  SambaStageGraph graph = {.arena = &arena, .name = "matmul"};
+  uint32_t a = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_BF16, 2, (int64_t[]){m, k});
+  uint32_t b = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_BF16, 2, (int64_t[]){k, n});
+
+  addMatmul(&graph, a, b, false, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_BF16);
+  double arithmetic = (double)m * (double)n * (double)k / (1040.0 * 16 * 16);
+  double memory = 2.0 * (double)(m * k + k * n + m * n) / (64 * 28.125e9 / 1.2e9);
+  double bound = arithmetic > memory ? arithmetic : memory;
+  double cycles = (double)cyclesOf(&graph, machine);
+  print_message("%lldx%lldx%lld: %.0f cycles, bound %.0f: %.2f times\n", (long long)m, (long long)n,
+                (long long)k, cycles, bound, cycles / bound);
+  assert_true(cycles >= bound);
+  assert_true(cycles <= factor * bound);
+  sambaArenaDestroy(&arena);
+}
+
+static void matmulOf1024IsWithinTwiceItsBound(void **state) {
+  (void)state;
+  matmulNearBound(1024, 1024, 1024, 2);
+}
+
+static void largerMatmulsComeCloser(void **state) {
+  (void)state;
+  matmulNearBound(2048, 2048, 2048, 1.6);
+}
+
+/* A product of two products, in sizes whose tokens FIFOs do not hold: both operands come from
+ * buffers, and dealing them to copies in both directions would be a circle of waits. */
+static void productsOfProductsEnd(void **state) {
+  (void)state;
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+
+  for (int64_t size = 64; size <= 256; size *= 2) {
+    SambaArena arena = {0};
+    SambaStageGraph graph = {.arena = &arena, .name = "products"};
+    uint32_t x[4], y[2];
+    for (int i = 0; i < 4; ++i)
+      x[i] = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, (int64_t[]){size, size});
+    for (int i = 0; i < 2; ++i)
+      y[i] = addMatmul(&graph, x[2 * i], x[2 * i + 1], false, SAMBA_TENSOR_INTERMEDIATE,
+                       SAMBA_DTYPE_F32);
+    addMatmul(&graph, y[0], y[1], false, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_F32);
+    assert_true(cyclesOf(&graph, machine) > 0);
+    sambaArenaDestroy(&arena);
+  }
+}
+
+/* Whatever the planner does with graphs at random, they end. */
+static void randomGraphsEnd(void **state) {
+  (void)state;
+  const SambaMachine *machine = sambaMachineFind(sambaStringRef("sn40l"));
+  const char *times = getenv("SAMBA_TEST_ROUNDS");
+  uint64_t rounds = times ? strtoull(times, NULL, 10) : 3;
+  for (uint32_t k = 0; k < graphKindCount; ++k)
+    for (uint64_t seed = 1; seed <= rounds; ++seed) {
+      SambaArena arena = {0};
+      SambaStageGraph graph = {.arena = &arena, .name = graphKinds[k].name};
+      graphKinds[k].make(&graph, &(Random){seed * 15485863});
+      assert_true(cyclesOf(&graph, machine) > 0);
+      sambaArenaDestroy(&arena);
+    }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(matmulOf1024IsWithinTwiceItsBound),
+                                     cmocka_unit_test(largerMatmulsComeCloser),
+                                     cmocka_unit_test(productsOfProductsEnd),
+                                     cmocka_unit_test(randomGraphsEnd)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,13 @@
+/* Running a lowered section on the value engine and comparing it with the naive evaluation. */
+#ifndef SAMBA_TEST_BACKEND_EXECUTE_H
+#define SAMBA_TEST_BACKEND_EXECUTE_H
+
+#include "backend/machine/machine.h"
+#include "backend/plan/stage/stage.h"
+
+/* Lowers the mapped graph, checks and splits the section, executes it on random data and compares
+ * every result bit for bit. NULL when all is well or the machine lacks room (SAMBA_EXHAUSTED is
+ * returned); SAMBA_MISMATCH names the element. */
+SambaStatus executeGraph(const SambaStageGraph *graph, const SambaMachine *machine, uint64_t seed);
+
+#endif

@@ -1,0 +1,176 @@
+/* sambaPefCheck: each inconsistency of a PEF in memory has its text. */
+#include "test/backend/pef/sample.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* Changes a fresh sample by `change` and expects this error. */
+#define EXPECT(change, text)                                                                       \
+  do {                                                                                             \
+    SambaPef *pef = samplePefCreate();                                                             \
+    expectOk(sambaPefCheck(pef));                                                                  \
+    change;                                                                                        \
+    expectError(sambaPefCheck(pef), text);                                                         \
+    sambaPefDestroy(pef);                                                                          \
+  } while (0)
+
+static void testFields(void **state) {
+  (void)state;
+  EXPECT(pef->header.major = 2, "header: major is 2, expected 1");
+  EXPECT(pef->symbols[1].kind = 77, "symbol 1: kind is 77, which has no meaning");
+  EXPECT(pef->symbols[1].flags = 0x101,
+         "symbol 1: flags is 0x101, but only the bits 0x1f have a meaning");
+  EXPECT(pef->symbols[1].host_dtype = 9, "symbol 1: host_dtype is 9, which is no dtype");
+  EXPECT(pef->symbols[1].region = 4, "symbol 1: region is region 4, but there are 4");
+  EXPECT(pef->symbols[1].grad_symbol = 9, "symbol 1: grad_symbol is symbol 9, but there are 4");
+  EXPECT(pef->calls[0].bindings[2].symbol = 5,
+         "call 0: binding 2: symbol is symbol 5, but there are 4");
+}
+
+static void testMachine(void **state) {
+  (void)state;
+  EXPECT(pef->machine.name.size = 0, "machine: the machine's name has 0 bytes, expected 1 to 63");
+  EXPECT(pef->machine.parameters[0].name = sambaStringRef("flux"),
+         "machine parameter \"flux\" is unknown; use the version of Samba that wrote this");
+  EXPECT(pef->machine.parameters[1].name = pef->machine.parameters[0].name,
+         "machine parameter \"clock_hz\" is given twice");
+  EXPECT(pef->machine.parameters[0].unit = sambaStringRef("MHz"),
+         "machine parameter \"clock_hz\" is in \"MHz\", expected \"Hz\"");
+  EXPECT(--pef->machine.parameters_count, "is missing; compile again with this version");
+  EXPECT(pef->machine.parameters[0].value = 3, "clock_hz");
+}
+
+static void testRegions(void **state) {
+  (void)state;
+  EXPECT(pef->regions[2].memory = SAMBA_PEF_MEMORY_ANY,
+         "region 2 \"y\": memory is `any`, expected the one that was assigned");
+  EXPECT(pef->regions[2].alignment = 96,
+         "region 2 \"y\": alignment is 96, expected a power of two");
+  EXPECT(pef->regions[2].address += 8,
+         "region 2 \"y\": address 0x2008 is not a multiple of its alignment 64");
+  EXPECT(pef->regions[2].bytes = UINT64_MAX, "bytes are not within [0x0, 0x");
+  EXPECT(pef->regions[2].bytes = 0, "region 2 \"y\": address 0x2000 and 0 bytes are not within");
+  EXPECT(pef->regions[2].memory = SAMBA_PEF_MEMORY_DDR, "the DDR of machine tiny");
+  EXPECT(pef->regions[2].memory = SAMBA_PEF_MEMORY_HOST, "host memory of machine tiny");
+  EXPECT(pef->regions[1].owners[0].symbol = 0,
+         "region 1 \"fc1.weight \\FF\\\"\": owner 0 is symbol 0, which is in region 0");
+  EXPECT(pef->regions[0].bytes = 4097, "region 1 \"fc1.weight \\FF\\\"\" overlaps region 0 \"x\"");
+}
+
+static void testSymbols(void **state) {
+  (void)state;
+  EXPECT(pef->symbols[0].name.size = 0, "symbol 0 \"\": it has no name");
+  EXPECT(pef->symbols[2].name = sambaStringRef("x"), "symbol 2 \"x\": symbol 0 has the same name");
+  EXPECT(pef->symbols[0].dims_count = 33;
+         pef->symbols[0].dims = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefDim, 33),
+         "it has 33 dimensions, expected at most 32");
+  EXPECT(pef->symbols[0].dims[1].size = 0,
+         "symbol 0 \"x\": bytes is 24, expected 0 elements of f32");
+  EXPECT((pef->symbols[0].dims[0].size = 0, pef->symbols[0].dims[1].size = UINT64_C(1) << 48),
+         "symbol 0 \"x\": its shape has 2^48 elements or more");
+  EXPECT(pef->symbols[0].dims[0].size = UINT64_C(1) << 47, "its shape has 2^48 elements or more");
+  EXPECT(pef->symbols[0].bytes = 20, "symbol 0 \"x\": bytes is 20, expected 6 elements of f32");
+  EXPECT(pef->symbols[0].device_dtype = SAMBA_DTYPE_BF16,
+         "bytes is 24, expected 6 elements of bf16");
+  EXPECT(pef->symbols[1].init_dtype = SAMBA_DTYPE_F16,
+         "init_bytes is 48, expected 12 elements of f16");
+  EXPECT(pef->symbols[1].init_offset = UINT64_MAX,
+         "init_offset 18446744073709551615 is beyond any file");
+  EXPECT(pef->symbols[0].address += 4,
+         "address 0x4 and 24 bytes are not within its region 0 [0x0, 0x18)");
+  EXPECT(pef->symbols[2].region = 0; pef->regions[2].owners_count = 0,
+                                     "address 0x2000 and 32 bytes are not within its region 0");
+  EXPECT(pef->regions[3].bytes += 2;
+         pef->symbols[3].address += 2, "address 0x3002 is not a multiple of the size of f32");
+  EXPECT(pef->symbols[0].last_call = SAMBA_PEF_NONE,
+         "first_call and last_call are not an interval");
+  EXPECT(pef->symbols[1].init = SAMBA_PEF_INIT_FILE, "init is a file without init_file");
+}
+
+static void testSchedule(void **state) {
+  (void)state;
+  static SambaPefDepend self = {0};
+
+  EXPECT(pef->graphs[0].call_count = 2,
+         "graph 0 \"main\": calls 0 and the 2 from there do not exist; there are 1");
+  EXPECT(pef->graphs[0].call_count = 0, "call 0: it is not among the calls of its graph 0");
+  EXPECT(pef->calls[0].depends_count = 1;
+         pef->calls[0].depends = &self, "call 0: it depends on call 0, which is not earlier");
+  EXPECT(pef->calls[0].layers_count = 1, "it names the layers of 1 units, but the image has 2");
+  EXPECT(pef->calls[0].bindings[3].argin = SAMBA_PEF_NONE, "call 0: binding 3 names no argin");
+  EXPECT(pef->calls[0].bindings[3].formal = 1,
+         "binding 3 is slot 1 of the argument block, which has 1");
+  EXPECT(pef->calls[0].bindings[0].symbol = SAMBA_PEF_NONE, "binding 0 names no symbol");
+  EXPECT(pef->calls[0].bindings[0].formal = 3,
+         "binding 0 is formal argument 3, but the image has 3");
+  EXPECT(pef->calls[0].bindings[0].formal = 1, "binding 1 binds formal argument 1 again");
+  EXPECT(pef->calls[0].bindings[0].offset = 24,
+         "binding 0: offset 24 is beyond symbol 0 of 24 bytes");
+  EXPECT(pef->calls[0].bindings_count = 2, "formal argument 2 \"y\" is not bound");
+}
+
+static SambaStatus produceLittle(void *user, SambaPefSink *sink) {
+  return sambaPefSinkWrite(sink, user, 47);
+}
+static SambaStatus produceMuch(void *user, SambaPefSink *sink) {
+  return sambaPefSinkWrite(sink, user, 49);
+}
+
+/* What only writing finds. */
+static void expectWriteError(SambaPefSource source, const char *text) {
+  const char *path = samplePath(0, "never.pef");
+  size_t size;
+  SambaPef *pef = samplePefCreate();
+  pef->symbols[SAMPLE_W].source = source;
+  expectError(sambaPefWrite(pef, path), text);
+  assert_null(sampleReadFile(path, &size));
+  sambaPefDestroy(pef);
+}
+
+static void testWriting(void **state) {
+  (void)state;
+  static char zeros[64];
+  const char *raw = samplePath(1, "raw.bin");
+
+  sampleWriteFile(raw, zeros, 40);
+  expectWriteError((SambaPefSource){0}, "data of symbol \"fc1.weight \\FF\\\"\": it has no source");
+  expectWriteError((SambaPefSource){.produce = produceLittle, .user = zeros},
+                   "its source gives 47 bytes, expected 48");
+  expectWriteError((SambaPefSource){.produce = produceMuch, .user = zeros},
+                   "its source gives more bytes than init_bytes says");
+  expectWriteError((SambaPefSource){.path = raw},
+                   "bytes 0 to 48 are expected, but the file has 40");
+  expectWriteError((SambaPefSource){.path = samplePath(2, "absent")},
+                   "cannot be read: No such file or directory");
+  SambaPef *pef = samplePefCreate();
+  pef->symbols[SAMPLE_W].init_checksum[0] = 1;
+  expectError(sambaPefWrite(pef, samplePath(0, "never.pef")),
+              "its init_checksum is not that of the data; the source is damaged or has changed");
+  pef->symbols[SAMPLE_W].init_checksum[0] = 0;
+  pef->graphs[0].trace_digest[0] = 1;
+  expectError(sambaPefWrite(pef, samplePath(0, "never.pef")),
+              "graph 0: its trace_digest is not that of its trace record");
+  pef->graphs[0].trace_digest[0] = 0;
+  pef->symbols[SAMPLE_W].init = SAMBA_PEF_INIT_FILE;
+  pef->symbols[SAMPLE_W].source = (SambaPefSource){0};
+  pef->symbols[SAMPLE_W].init_file = sambaStringRef("model.bin");
+  expectError(sambaPefWrite(pef, samplePath(0, "never.pef")),
+              "symbol 1: init is a file without source and without init_checksum");
+  pef->symbols[SAMPLE_W].init_file = (SambaStringRef){0};
+  pef->symbols[SAMPLE_W].source.path = samplePath(2, "absent");
+  expectError(sambaPefWrite(pef, samplePath(0, "never.pef")), "absent: no such file");
+  pef->symbols[0].bytes = 1;
+  expectError(sambaPefWrite(pef, samplePath(0, "never.pef")),
+              "never.pef: cannot be written: symbol 0 \"x\": bytes is 1");
+  sambaPefDestroy(pef);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testFields),   cmocka_unit_test(testMachine),
+                                     cmocka_unit_test(testRegions),  cmocka_unit_test(testSymbols),
+                                     cmocka_unit_test(testSchedule), cmocka_unit_test(testWriting)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+/* Mappings that break a rule, sections that do not fit, and what the planner promises about its
+ * choices. */
+#include "backend/codegen/codegen.h"
+#include "backend/plan/estimate/estimate.h"
+#include "backend/plan/search/plan.h"
+#include "backend/split/split_programs.h"
+#include "test/backend/stage_graphs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+static const SambaMachine *machineOf(const char *name) {
+  return sambaMachineFind(sambaStringRef(name));
+}
+
+static void makeMatmul(SambaStageGraph *graph, SambaArena *arena, SambaDType dtype, int64_t m,
+                       int64_t n, int64_t k) {
+  *graph = (SambaStageGraph){.arena = arena, .name = "g"};
+  uint32_t a = addTensor(graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){m, k});
+  uint32_t b = addTensor(graph, SAMBA_TENSOR_ARGUMENT, dtype, 2, (int64_t[]){k, n});
+  addMatmul(graph, a, b, false, SAMBA_TENSOR_RESULT, dtype);
+}
+
+static SambaSection *lowered(SambaStageGraph *graph, const SambaMachine *machine,
+                             SambaArena *arena) {
+  SambaSection *section = NULL;
+  SambaStatus status = sambaPlanTiles(graph, machine, NULL);
+  if (!status)
+    status = sambaLowerStages(graph, machine, arena, &section);
+  if (!status)
+    status = sambaSplitPrograms(section, machine);
+  if (!status)
+    status = sambaSectionCheck(section);
+  if (!status)
+    status = sambaSectionFits(section, machine);
+  if (status)
+    fail_msg("%s", sambaStatusGetMessage(status));
+  return section;
+}
+
+typedef struct Case {
+  const char *text;
+  void (*spoil)(SambaMapping *mapping);
+} Case;
+#define CASE(name, ...)                                                                            \
+  static void name(SambaMapping *mapping) { __VA_ARGS__; }
+CASE(otherDims, mapping->dim_count = 2)
+CASE(tileTooLarge, mapping->tile[0] = 65)
+CASE(reducedUnroll, mapping->unroll[2] = 2)
+CASE(unrollTooLarge, mapping->tile[0] = 1; mapping->unroll[0] = 65)
+CASE(noPermutation, mapping->order[0] = 1)
+CASE(reducedEarly, mapping->order[0] = 2; mapping->order[2] = 0)
+CASE(noDivisor, mapping->tile[2] = 7)
+CASE(tooManySums, mapping->tile[0] = 32; mapping->tile[1] = 32; mapping->tile[2] = 24)
+CASE(pipelineInside, mapping->pipeline_dim = 1; mapping->order[0] = 0; mapping->order[1] = 1)
+
+static void mappingsAreChecked(void **state) {
+  (void)state;
+  static const Case cases[] = {
+      {"the mapping has 2 dimensions, the stage 3", otherDims},
+      {"dimension 0: tile 65 is not in [1, 64]", tileTooLarge},
+      {"dimension 2: unroll 2; it is 1 or more, and 1 for reduced dimensions", reducedUnroll},
+      {"dimension 0: unroll 65 exceeds the extent 64", unrollTooLarge},
+      {"the loop order is not a permutation of the dimensions: position 1 is 1", noPermutation},
+      {"reduced dimension 2 must stay at position 2 of the loop order", reducedEarly},
+      {"reduced dimension 2: tile 7 does not divide the extent 48", noDivisor},
+      {"a tile of 1024 sums needs 1024 accumulators, but sn40l has 256 per array\n  note: make the "
+       "tile smaller or the "
+       "reduced dimensions whole",
+       tooManySums},
+      {"pipeline dimension 1 must be a parallel dimension and the outermost loop", pipelineInside},
+  };
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    SambaArena arena = {0};
+    SambaStageGraph graph;
+    SambaSection *section;
+    makeMatmul(&graph, &arena, SAMBA_DTYPE_F32, 64, 64, 48);
+    assert_null(sambaPlanTiles(&graph, machineOf("sn40l"), NULL));
+    for (uint32_t d = 0; d < 3; ++d)
+      graph.mappings[0].order[d] = d;
+    cases[i].spoil(&graph.mappings[0]);
+    SambaStatus status = sambaLowerStages(&graph, machineOf("sn40l"), &arena, &section);
+    if (!strstr(sambaStatusGetMessage(status), cases[i].text))
+      fail_msg("expected '%s', got '%s'", cases[i].text, sambaStatusGetMessage(status));
+    sambaStatusFree(status);
+    sambaArenaDestroy(&arena);
+  }
+}
+
+/* 2^33 accumulated bytes: the intermediate of x W V cannot be on chip whole, nor can any
+ * row of it. */
+static void whatDoesNotFitIsExhausted(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaStageGraph graph = {.arena = &arena, .name = "wide"};
+  uint32_t x = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, (int64_t[]){4, 8});
+  uint32_t w =
+      addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, (int64_t[]){8, 1 << 20});
+  uint32_t v =
+      addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, (int64_t[]){1 << 20, 4});
+  uint32_t y = addMatmul(&graph, x, w, false, SAMBA_TENSOR_INTERMEDIATE, SAMBA_DTYPE_F32);
+
+  addMatmul(&graph, y, v, false, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_F32);
+  SambaStatus status = sambaPlanTiles(&graph, machineOf("tiny"), NULL);
+  assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
+  assert_non_null(strstr(sambaStatusGetMessage(status),
+                         "bytes on chip, but a PMU of tiny has 65536; cut the section there"));
+  sambaStatusFree(status);
+  sambaArenaDestroy(&arena);
+}
+
+static void lowerWantsMappings(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaStageGraph graph;
+  SambaSection *section;
+
+  makeMatmul(&graph, &arena, SAMBA_DTYPE_F32, 4, 4, 4);
+  SambaStatus status = sambaLowerStages(&graph, machineOf("tiny"), &arena, &section);
+  assert_non_null(strstr(sambaStatusGetMessage(status),
+                         "stage 0 (matmul) has no mapping; plan the section first"));
+  sambaStatusFree(status);
+  graph.stage_count = 0;
+  status = sambaLowerStages(&graph, machineOf("tiny"), &arena, &section);
+  assert_non_null(strstr(sambaStatusGetMessage(status), "section g has no stages"));
+  sambaStatusFree(status);
+  sambaArenaDestroy(&arena);
+}
+
+/* 1024^3 in bf16 keeps nearly all arrays busy and reads each element of A and B once: 2 MB each. */
+static void largeMatmulUsesTheChip(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaStageGraph graph;
+  makeMatmul(&graph, &arena, SAMBA_DTYPE_BF16, 1024, 1024, 1024);
+  SambaSection *section = lowered(&graph, machineOf("sn40l"), &arena);
+  SambaSectionNeeds needs = sambaSectionCount(section);
+  assert_true(needs.pcus >= 832);
+  assert_true(needs.ags <= 80);
+  assert_true(sambaSectionEstimate(section, machineOf("sn40l")) < 2 * 4194.0);
+  sambaArenaDestroy(&arena);
+}
+
+static void decisionsReduceParallelism(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaStageGraph graph;
+  SambaSection *section;
+  makeMatmul(&graph, &arena, SAMBA_DTYPE_BF16, 1024, 1024, 1024);
+  assert_null(
+      sambaPlanTiles(&graph, machineOf("sn40l"), &(SambaPlanOptions){.parallel_divisor = 4}));
+  assert_null(sambaLowerStages(&graph, machineOf("sn40l"), &arena, &section));
+  assert_true(sambaSectionCount(section).pcus <= 260);
+  sambaArenaDestroy(&arena);
+}
+
+/* Hand-written mappings win: planning twice changes nothing. */
+static void planningIsIdempotent(void **state) {
+  (void)state;
+  for (uint32_t k = 0; k < graphKindCount; ++k) {
+    SambaArena arena = {0};
+    SambaStageGraph graph = {.arena = &arena, .name = graphKinds[k].name};
+    graphKinds[k].make(&graph, &(Random){k + 1});
+    assert_null(sambaPlanTiles(&graph, machineOf("sn40l"), NULL));
+    SambaMapping *before =
+        sambaArenaCopy(&arena, graph.mappings, graph.stage_count * sizeof *before);
+    assert_null(sambaPlanTiles(&graph, machineOf("sn40l"), NULL));
+    assert_memory_equal(before, graph.mappings, graph.stage_count * sizeof *before);
+    sambaArenaDestroy(&arena);
+  }
+}
+
+static void sectionsTooLargeAreNamed(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaStageGraph graph;
+
+  makeMatmul(&graph, &arena, SAMBA_DTYPE_F32, 512, 512, 64);
+  SambaSection *section = lowered(&graph, machineOf("sn40l"), &arena);
+  SambaStatus status = sambaSectionFits(section, machineOf("tiny"));
+  assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
+  assert_non_null(strstr(sambaStatusGetMessage(status), "PCUs, but tiny has 8 to give"));
+  sambaStatusFree(status);
+  SambaMachine machine = *machineOf("sn40l");
+  machine.reserve_units_percent = 89;
+  status = sambaSectionFits(section, &machine);
+  assert_non_null(strstr(sambaStatusGetMessage(status), "PCUs and PMUs together, but sn40l has"));
+  sambaStatusFree(status);
+  machine = *machineOf("sn40l");
+  machine.flows_per_lane = 0;
+  status = sambaSectionFits(section, &machine);
+  assert_non_null(
+      strstr(sambaStatusGetMessage(status),
+             "vector streams, but a unit of sn40l has 4 inputs and 2 outputs of 0 flows"));
+  sambaStatusFree(status);
+  sambaArenaDestroy(&arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(mappingsAreChecked),         cmocka_unit_test(whatDoesNotFitIsExhausted),
+      cmocka_unit_test(lowerWantsMappings),         cmocka_unit_test(largeMatmulUsesTheChip),
+      cmocka_unit_test(decisionsReduceParallelism), cmocka_unit_test(planningIsIdempotent),
+      cmocka_unit_test(sectionsTooLargeAreNamed)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

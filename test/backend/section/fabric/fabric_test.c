@@ -1,0 +1,225 @@
+/* backend/section/fabric/fabric.h, recover_streams.h, machine_check.h: placement, recovery of
+ * streams, every way it refuses. */
+#include "backend/section/check/machine_check.h"
+#include "backend/section/fabric/recover_streams.h"
+#include "test/backend/section/check/check_case.h"
+
+typedef struct Fabric {
+  SambaArena arena;
+  SambaSection *section;
+  SambaFabric fabric;
+} Fabric;
+
+static void collect(Fabric *f) {
+  *f = (Fabric){0};
+  f->section = sampleMatmul(&f->arena);
+  assert_null(sambaFabricCollect(f->section, sampleMachine(), &f->arena, &f->fabric));
+}
+
+static SambaStatus recover(Fabric *f, SambaRecoveredStream **streams, uint32_t *count) {
+  return sambaStreamsRecover(sampleMachine(), f->section->units, f->section->unit_count, &f->fabric,
+                             &f->arena, streams, count);
+}
+
+static void streamsComeBack(void **state) {
+  (void)state;
+  Fabric f;
+  collect(&f);
+  SambaRecoveredStream *streams;
+  uint32_t count;
+
+  assert_null(recover(&f, &streams, &count));
+  assert_int_equal(count, f.section->stream_count);
+  for (uint32_t i = 0; i < count; ++i) { /* the sample's streams are in canonical order */
+    const SambaStream *asked = &f.section->streams[i];
+    assert_int_equal(streams[i].kind, asked->kind);
+    assert_memory_equal(&streams[i].source, &asked->source, sizeof asked->source);
+    assert_int_equal(streams[i].destination_count, 1);
+    assert_memory_equal(&streams[i].destinations[0], &asked->destinations[0], sizeof asked->source);
+    assert_int_equal(streams[i].hop_count, asked->hop_count);
+    const SambaFlowEnd *end = &f.fabric.ends[streams[i].destination_ends[0]];
+    assert_int_equal(end->unit, asked->destinations[0].unit);
+    assert_false(end->output);
+  }
+
+  sambaArenaDestroy(&f.arena);
+}
+
+/* The entry that takes a flow from a side; the sample's flow ids are its stream indices. */
+static SambaSwitchEntry *find(Fabric *f, uint32_t flow, uint8_t in_port) {
+  for (uint32_t i = 0; i < f->fabric.entry_count; ++i)
+    if (f->fabric.entries[i].in.flow == flow && f->fabric.entries[i].in.port == in_port)
+      return &f->fabric.entries[i];
+  fail_msg("no such entry");
+  return NULL;
+}
+
+static void addEntry(Fabric *f, int32_t x, int32_t y, uint8_t in_port, uint16_t in_flow,
+                     uint8_t out_port, uint16_t out_flow) {
+  uint32_t count = f->fabric.entry_count++;
+  SambaSwitchEntry *entries = SAMBA_ARENA_ARRAY(&f->arena, SambaSwitchEntry, count + 1);
+  memcpy(entries, f->fabric.entries, count * sizeof *entries);
+  entries[count] = (SambaSwitchEntry){
+      x, y, SAMBA_STREAM_VECTOR, {in_port, 0, in_flow, 0}, {out_port, 0, out_flow, 0}};
+  f->fabric.entries = entries;
+}
+
+static void addEnd(Fabric *f, SambaFlowEnd end) {
+  uint32_t count = f->fabric.end_count++;
+  SambaFlowEnd *ends = SAMBA_ARENA_ARRAY(&f->arena, SambaFlowEnd, count + 1);
+  memcpy(ends, f->fabric.ends, count * sizeof *ends);
+  ends[count] = end;
+  f->fabric.ends = ends;
+}
+
+#define REFUSED(change, text)                                                                      \
+  do {                                                                                             \
+    Fabric f;                                                                                      \
+    collect(&f);                                                                                   \
+    SambaRecoveredStream *streams;                                                                 \
+    uint32_t count;                                                                                \
+    change;                                                                                        \
+    assertMessage(recover(&f, &streams, &count), text);                                            \
+    sambaArenaDestroy(&f.arena);                                                                   \
+  } while (0)
+#define AG_ENTRY find(&f, 0, SAMBA_SWITCH_AG) /* AG 0 -> unit `ab`, both at (1, 0) */
+
+static void impossibleEntriesAreRefused(void **state) {
+  (void)state;
+  REFUSED(AG_ENTRY->x = 9, "switch (9, 0) is outside the grid of 4 x 4 switches");
+  REFUSED(AG_ENTRY->kind = 5, "switch (1, 0): stream kind 5 is undefined, expected 0 to 2");
+  REFUSED(AG_ENTRY->out.port = 6,
+          "vector invalid lane 0 flow 0 does not exist: this port has 0 lanes of 32 flows");
+  REFUSED(AG_ENTRY->out.lane = 4,
+          "switch (1, 0): vector unit lane 4 flow 0 does not exist: this port has 4 lanes");
+  REFUSED(AG_ENTRY->out.flow = 32, "vector unit lane 0 flow 32 does not exist");
+  REFUSED(AG_ENTRY->out.ag = 1, "a lane of port unit names address generator 1, expected 0");
+  REFUSED(AG_ENTRY->in.ag = 3, "switch (1, 0): address generator 3 is not beside this switch");
+  REFUSED(AG_ENTRY->in.ag = 4000,
+          "switch (1, 0): address generator 4000 is not beside this switch");
+  REFUSED(f.fabric.ends[0].lane = 2, "unit 'at' output 0: vector lane 2 flow 0 does not exist: a "
+                                     "unit has 2 such lanes of 32 flows");
+  REFUSED(addEnd(&f, ((SambaFlowEnd){4, 0, false, SAMBA_STREAM_VECTOR, 1, 3})),
+          "unit 'ct': input ports 1 and 0 both use vector lane 1 flow 3");
+}
+
+static void flowsMustArrive(void **state) {
+  (void)state;
+  REFUSED(AG_ENTRY->in.flow = 9,
+          "unit 'at' output 0: switch (1, 0): the flow at vector ag lane 0 flow 0 ends nowhere: no "
+          "entry of the switch takes it");
+  REFUSED(
+      AG_ENTRY->out.lane = 1,
+      "switch (1, 0): the flow to vector unit lane 1 flow 0 ends nowhere: no unit input takes it");
+  REFUSED((AG_ENTRY->out.port = SAMBA_SWITCH_NORTH),
+          "switch (1, 0): the flow to vector north lane 0 flow 0 ends nowhere: it leaves the grid");
+  REFUSED(addEnd(&f, ((SambaFlowEnd){4, 1, false, SAMBA_STREAM_VECTOR, 2, 7})),
+          "unit 'ct' input 1: nothing feeds vector lane 2 flow 7");
+  REFUSED(addEntry(&f, 0, 0, SAMBA_SWITCH_EAST, 5, SAMBA_SWITCH_SOUTH, 5),
+          "switch (0, 0): no flow reaches the entry for vector east lane 0 flow 5");
+}
+
+static void loopsAndCollisionsAreRefused(void **state) {
+  (void)state;
+  /* Stream 2 goes from ab (1, 0) south to ct (1, 1); also back north, and south again. */
+  REFUSED(
+      (addEntry(&f, 1, 1, SAMBA_SWITCH_NORTH, 2, SAMBA_SWITCH_NORTH, 2),
+       addEntry(&f, 1, 0, SAMBA_SWITCH_SOUTH, 2, SAMBA_SWITCH_SOUTH, 2)),
+      "switch (1, 1): the flow at vector north lane 0 flow 2 comes back to where it was: a loop");
+  /* Stream 1 passes (2, 1) on its way into bb; also west, onto the flow with which bb's stream 3
+   * goes to ct. */
+  REFUSED(addEntry(&f, 2, 1, SAMBA_SWITCH_NORTH, 1, SAMBA_SWITCH_WEST, 3),
+          "unit 'bb' output 0: switch (1, 1): two flows collide on vector east lane 0 flow 3");
+  REFUSED((find(&f, 3, SAMBA_SWITCH_EAST)->out = find(&f, 2, SAMBA_SWITCH_NORTH)->out),
+          "unit 'bb' output 0: switch (1, 1): two flows collide on vector unit lane 0 flow 2 of "
+          "unit 'ct'");
+}
+
+static void misplacedUnitsAreRefused(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  const SambaMachine *m = sampleMachine();
+#define PLACED(change, text)                                                                       \
+  do {                                                                                             \
+    SambaSection *s = sampleMatmul(&arena);                                                        \
+    change;                                                                                        \
+    assertMessage(sambaPlacementCheck(m, s->units, s->unit_count), text);                          \
+  } while (0)
+  PLACED(s->units[0].ag = 4,
+         "unit 'at': a load needs an address generator, ag is 4, expected 0 to 3");
+  PLACED(s->units[5].ag = -1,
+         "unit 'cs': a store needs an address generator, ag is -1, expected 0 to 3");
+  PLACED(s->units[1].ag = 0, "unit 'bt': address generator 0 is already taken by unit 'at'");
+  PLACED(s->units[2].y = 4,
+         "unit 'ab': site (1, 4) is outside the grid of 4 x 4 sites; it is not placed");
+  PLACED(s->units[2].y = 1, "unit 'ab': a buffer needs a PMU, but site (1, 1) holds a PCU");
+  PLACED(s->units[4].y = 2, "unit 'ct': a compute needs a PCU, but site (1, 2) holds a PMU");
+  PLACED((s->units[3].x = 1, s->units[3].y = 0),
+         "unit 'bb': site (1, 0) is already taken by unit 'ab'");
+  sambaArenaDestroy(&arena);
+}
+
+static void unitsMustFitTheMachine(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaSection *s = sampleMatmul(&arena);
+  SambaMachine m = *sampleMachine();
+
+  assert_null(sambaSectionCheckMachine(s, &m));
+  assert_int_equal(sambaBufferBytes(&s->units[2]), 2 * 4096 * 2);
+  assert_int_equal(sambaProgramStages(&s->units[4]),
+                   0); /* a systolic mac and a conversion in the tail */
+  m.unit_counters = 5;
+  assertMessage(sambaSectionCheckMachine(s, &m), "section 'matmul': unit 'ct' (compute): needs a "
+                                                 "chain of 6 counters, but machine 'tiny' has 5");
+  m.unit_counters = 4;
+  assertMessage(sambaSectionCheckMachine(s, &m),
+                "unit 'at' (load): output 0: needs a chain of 5 counters");
+  m = *sampleMachine();
+  s->units[2].slot_count = 9;
+  assertMessage(sambaSectionCheckMachine(s, &m),
+                "unit 'ab' (buffer): 9 slots of 4096 elements of bf16 do not fit: a PMU of "
+                "machine 'tiny' has 65536 bytes\n  note: use smaller tiles, fewer slots, or "
+                "interleave over several buffers");
+  s = sampleGather(&arena);
+  SambaUnit *unit = &s->units[2];
+  unit->program.op_count = 7;
+  unit->program.ops =
+      LIST(&arena, SambaLaneOp, {.opcode = SAMBA_LANE_MUL}, {.opcode = SAMBA_LANE_ADD},
+           {.opcode = SAMBA_LANE_REDUCE_ADD}, {.opcode = SAMBA_LANE_EXP},
+           {.opcode = SAMBA_LANE_CONSTANT}, {.opcode = SAMBA_LANE_SUB},
+           {.opcode = SAMBA_LANE_TO_BF16, .operands = {5}});
+  assert_int_equal(sambaProgramStages(unit), 4);
+  assert_null(sambaSectionCheckMachine(s, &m));
+  m.simd_stages = 3;
+  assertMessage(sambaSectionCheckMachine(s, &m),
+                "unit 'even' (compute): its program takes 4 pipeline stages, but a PCU of "
+                "machine 'tiny' has 3\n  note: split the program over a chain of units");
+  m.simd_stages = 6;
+  unit->program.ops = LIST(&arena, SambaLaneOp, {.opcode = SAMBA_LANE_EXP},
+                           {.opcode = SAMBA_LANE_TO_BF16, .operands = {2}},
+                           {.opcode = SAMBA_LANE_ADD, .operands = {0, 3}});
+  unit->program.op_count = 3;
+  assertMessage(
+      sambaSectionCheckMachine(s, &m),
+      "lane operation 2 (add) comes after a transcendental function, which runs in the tail");
+  unit->program.op_count = 2;
+  assert_null(sambaSectionCheckMachine(s, &m));
+  s = sampleMatmul(&arena);
+  s->units[4].program.ops =
+      LIST(&arena, SambaLaneOp, {.opcode = SAMBA_LANE_MAC, .operands = {0, 1}},
+           {.opcode = SAMBA_LANE_NEG, .operands = {2}});
+  assertMessage(sambaSectionCheckMachine(s, &m),
+                "unit 'ct' (compute): its program takes 1 pipeline stages, but a systolic PCU of "
+                "machine 'tiny' has 0");
+  sambaArenaDestroy(&arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(streamsComeBack),          cmocka_unit_test(impossibleEntriesAreRefused),
+      cmocka_unit_test(flowsMustArrive),          cmocka_unit_test(loopsAndCollisionsAreRefused),
+      cmocka_unit_test(misplacedUnitsAreRefused), cmocka_unit_test(unitsMustFitTheMachine),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,242 @@
+/* LOAD and STORE: latencies by hand, bandwidth against the machine's, bursts counted from the
+ * shapes. */
+#include "test/backend/sim/timing/sections.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { HOP = 2 };
+
+/* n loads of `kib` KiB each, side by side in one symbol, in tokens of 1 KiB, each into a sink. */
+static TestSection *makeLoads(uint32_t n, uint32_t kib) {
+  TestSection *t = testSectionCreate();
+  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, (uint64_t)n * kib * 256, false);
+  for (uint32_t i = 0; i < n; ++i) {
+    uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(2, {kib, 256}, {256, 1}), 1);
+    t->section.units[load].outputs[0].access.base = (int64_t)i * kib * 256;
+    testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, kib, 256), 0);
+  }
+  return t;
+}
+
+static TestSection *makeStores(uint32_t n, uint32_t kib) {
+  TestSection *t = testSectionCreate();
+  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, (uint64_t)n * kib * 256, true);
+  for (uint32_t i = 0; i < n; ++i) {
+    uint32_t store = testStore(t, "store", symbol, TEST_CHAIN(2, {kib, 256}, {256, 1}), 1);
+    t->section.units[store].inputs[0].access.base = (int64_t)i * kib * 256;
+    testConnect(t, testFountain(t, "fountain", SAMBA_DTYPE_F32, kib, 256), 0, store, 0);
+  }
+  return t;
+}
+
+static void testOneBurst(void **state) {
+  (void)state;
+  SambaMachine tiny = testMachine("tiny");
+
+  TestSection *t = testSectionCreate();
+  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 16, false);
+  uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(2, {1, 16}, {16, 1}), 1);
+  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 1, 16), 0);
+
+  /* Issue 1, half of the request latency 50, activate and column 28 ns = 33.6, burst 64 B at 28.125
+   * GB/s = 2.73 cycles: 87.3, rounded up 88; the other half 50: 138. Then the hop and the one cycle
+   * of the vector. */
+  SambaTimingResult result = testTime(&tiny, t);
+  assert_int_equal(result.cycles, 138 + HOP + 1);
+  assert_int_equal(result.dram_read_bytes, 64);
+  assert_int_equal(result.row_misses, 1);
+  sambaTimingResultFree(&result);
+  testSectionDestroy(t);
+}
+
+static void testSequentialReadsReachTheBandwidth(void **state) {
+  (void)state;
+  SambaMachine tiny = testMachine("tiny");
+  TestSection *t = makeLoads(4, 256);
+  SambaTimingResult result = testTime(&tiny, t);
+  double bytes = 1 << 20;
+  double per_cycle =
+      (double)tiny.hbm_channels * (double)tiny.hbm_channel_mbps * 1e6 / (double)tiny.clock_hz;
+  assert_true((double)result.cycles >= bytes / per_cycle);
+  assert_true((double)result.cycles <= 1.15 * bytes / per_cycle);
+  assert_int_equal(result.dram_read_bytes, 1 << 20);
+  sambaTimingResultFree(&result);
+  testSectionDestroy(t);
+}
+
+static void testSequentialWritesReachTheBandwidth(void **state) {
+  (void)state;
+  SambaMachine tiny = testMachine("tiny");
+  TestSection *t = makeStores(4, 256);
+  SambaTimingResult result = testTime(&tiny, t);
+  double bytes = 1 << 20;
+  double per_cycle =
+      (double)tiny.hbm_channels * (double)tiny.hbm_channel_mbps * 1e6 / (double)tiny.clock_hz;
+  assert_true((double)result.cycles >= bytes / per_cycle);
+  assert_true((double)result.cycles <= 1.15 * bytes / per_cycle);
+  assert_int_equal(result.dram_write_bytes, 1 << 20);
+  sambaTimingResultFree(&result);
+  testSectionDestroy(t);
+}
+
+static void testOutstandingBurstsBoundOneGenerator(void **state) {
+  (void)state;
+
+  /* Little's law: with b outstanding bursts and a round trip of about 138 cycles or more, no more
+   * than b * 64 / 138 bytes per cycle; twice the bursts, about twice the rate. */
+  SambaMachine machine = testMachine("sn40l");
+  TestSection *t = makeLoads(1, 256);
+  uint64_t before = 0;
+
+  for (int64_t bursts = 8; bursts <= 64; bursts *= 2) {
+    machine.ag_bursts = bursts;
+    uint64_t cycles = testCycles(&machine, t);
+    assert_true(cycles >= 256 * 1024 / 64 / (uint64_t)bursts * 118);
+    if (before)
+      assert_in_range(cycles * 100 / before, 45, 62);
+    before = cycles;
+  }
+
+  /* Unlimited, the generator's 64 bytes per cycle are the bound. */
+  machine.ag_bursts = 1024;
+  assert_in_range(testCycles(&machine, t), 4096, 4096 + 400);
+  testSectionDestroy(t);
+}
+
+static void testUnitsOfOneGeneratorShareIt(void **state) {
+  (void)state;
+  SambaMachine machine = testMachine("sn40l");
+  TestSection *t = makeLoads(2, 64);
+  uint64_t apart = testCycles(&machine, t);
+  t->section.units[0].ag = t->section.units[2].ag = 5;
+  assert_in_range(testCycles(&machine, t) * 100 / apart, 180, 220);
+  testSectionDestroy(t);
+}
+
+static void testRaggedTilesReadOnlyWhatIsThere(void **state) {
+  (void)state;
+  SambaMachine tiny = testMachine("tiny");
+
+  /* 3 tiles of 32 columns over 80 columns of f32 (5 bursts per row), 16 rows: the last tile reads
+   * one burst per row. */
+  TestSection *t = testSectionCreate();
+  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 16 * 80, false);
+  uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(3, {3, 16, 32}, {32, 80, 1}), 1);
+  static const int64_t strides[] = {32, 0, 1};
+  SambaGuard guard = {0, 80, strides};
+  SambaAccess *access = &t->section.units[load].outputs[0].access;
+  access->guard_count = 1;
+  access->guards = &guard;
+  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 3, 512), 0);
+  SambaTimingResult result = testTime(&tiny, t);
+  assert_int_equal(result.dram_read_bytes, 16 * 80 * 4);
+  assert_int_equal(result.units[1].bytes_in, 3 * 512 * 4); /* fill travels too */
+  sambaTimingResultFree(&result);
+  testSectionDestroy(t);
+}
+
+/* Tokens much longer than FIFOs and generator hold: a run that is no multiple of a burst, and one
+ * whose first elements are fill. Neither may wait for room before it began. */
+static void testLongTokensBegin(void **state) {
+  (void)state;
+  SambaMachine machine = testMachine("sn40l");
+
+  TestSection *t = testSectionCreate();
+  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 40009, false);
+  uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(2, {1, 40009}, {0, 1}), 1);
+  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 1, 40009), 0);
+  SambaTimingResult result = testTime(&machine, t);
+  assert_int_equal(result.dram_read_bytes, (40009 * 4 + 63) / 64 * 64);
+  sambaTimingResultFree(&result);
+  testSectionDestroy(t);
+
+  t = testSectionCreate();
+  symbol = testSymbol(t, SAMBA_DTYPE_F32, 8192, false);
+  load = testLoad(t, "load", symbol, TEST_CHAIN(3, {1, 16, 1024}, {0, 1024, 1}), 1);
+  static const int64_t strides[] = {0, 1, 0};
+  SambaGuard guard = {-8, 16, strides}; /* rows -8 to 7: half of them are fill */
+  SambaAccess *access = &t->section.units[load].outputs[0].access;
+  access->base = -8 * 1024;
+  access->guard_count = 1;
+  access->guards = &guard;
+  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 1, 16384), 0);
+  result = testTime(&machine, t);
+  assert_int_equal(result.dram_read_bytes, 8192 * 4);
+  sambaTimingResultFree(&result);
+  testSectionDestroy(t);
+}
+
+static void testNarrowTokensShareBursts(void **state) {
+  (void)state;
+  SambaMachine tiny = testMachine("tiny");
+  /* 64 tokens of 16 bytes each, one after the other: 16 bursts, not 64. */
+  TestSection *t = testSectionCreate();
+  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 256, false);
+  uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(2, {64, 4}, {4, 1}), 1);
+  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 64, 4), 0);
+  SambaTimingResult result = testTime(&tiny, t);
+  assert_int_equal(result.dram_read_bytes, 1024);
+  sambaTimingResultFree(&result);
+  testSectionDestroy(t);
+}
+
+static void testOutstandingReadsAreMergedWhenTheMachineDoes(void **state) {
+  (void)state;
+  SambaMachine machine = testMachine("tiny");
+  for (int merge = 0; merge < 2; ++merge) {
+    machine.ag_merge_outstanding = merge;
+    TestSection *t = makeLoads(2, 4);
+    t->section.units[2].outputs[0].access.base = 0; /* both read the same 4 KiB at the same time */
+    SambaTimingResult result = testTime(&machine, t);
+    assert_int_equal(result.dram_read_bytes, merge ? 4096 : 8192);
+    sambaTimingResultFree(&result);
+    testSectionDestroy(t);
+  }
+}
+
+static void testControlTokenOrdersLoadAfterStore(void **state) {
+  (void)state;
+  SambaMachine tiny = testMachine("tiny");
+
+  TestSection *t = makeStores(1, 1);
+  uint32_t store = 0;
+  uint32_t symbol = 0;
+  uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(2, {1, 256}, {256, 1}), 1);
+  SambaUnit *units = t->section.units;
+  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 1, 256), 0);
+  uint64_t side_by_side = testCycles(&tiny, t);
+  uint64_t alone;
+  TestSection *single = makeStores(1, 1);
+  alone = testCycles(&tiny, single);
+  units[store].output_count = units[load].input_count = 1;
+  units[store].outputs[0].block = units[load].inputs[0].block = 1;
+  uint32_t stream = testConnect(t, store, 0, load, 0);
+  t->section.streams[stream].kind = SAMBA_STREAM_CONTROL;
+  uint64_t ordered = testCycles(&tiny, t);
+
+  /* The load's first burst alone takes 138 cycles more than the store's acknowledgement. */
+  assert_true(ordered > side_by_side);
+  assert_true(ordered > alone + 100);
+  testSectionDestroy(single);
+  testSectionDestroy(t);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testOneBurst),
+      cmocka_unit_test(testSequentialReadsReachTheBandwidth),
+      cmocka_unit_test(testSequentialWritesReachTheBandwidth),
+      cmocka_unit_test(testOutstandingBurstsBoundOneGenerator),
+      cmocka_unit_test(testUnitsOfOneGeneratorShareIt),
+      cmocka_unit_test(testRaggedTilesReadOnlyWhatIsThere),
+      cmocka_unit_test(testLongTokensBegin),
+      cmocka_unit_test(testNarrowTokensShareBursts),
+      cmocka_unit_test(testOutstandingReadsAreMergedWhenTheMachineDoes),
+      cmocka_unit_test(testControlTokenOrdersLoadAfterStore),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

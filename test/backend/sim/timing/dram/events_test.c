@@ -1,0 +1,60 @@
+/* The event queue against a sorted list: near and far events, ties in the order of their coming. */
+#include "backend/sim/timing/dram/events.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+typedef struct Expected {
+  uint64_t time;
+  uint32_t target;
+  bool taken;
+} Expected;
+
+static void testOrder(void **state) {
+  (void)state;
+  enum { MOST = 3000 };
+  static Expected expected[MOST];
+  static const uint64_t distances[] = {1, 2, 64, 100, 4095, 4096, 5000, 1000000};
+
+  srand(3);
+  SambaEvents *events = sambaAllocateZeroed(1, sizeof *events);
+  uint64_t now = 0;
+  uint32_t pushed = 0, taken = 0;
+
+  while (taken < MOST) {
+    bool push = pushed < MOST && (pushed == taken || rand() % 5 < 3);
+    if (push) {
+      uint64_t time = now + (uint64_t)rand() % distances[rand() % 8];
+      expected[pushed] = (Expected){time, pushed, false};
+      sambaEventsPush(events, time, pushed++);
+      continue;
+    }
+    uint32_t best = MOST;
+    for (uint32_t i = 0; i < pushed; ++i)
+      if (!expected[i].taken && (best == MOST || expected[i].time < expected[best].time))
+        best = i;
+    uint64_t time;
+    uint32_t target;
+    assert_true(sambaEventsPop(events, &time, &target));
+    assert_int_equal(time, expected[best].time);
+    assert_int_equal(target, best);
+    expected[best].taken = true;
+    now = time;
+    ++taken;
+  }
+
+  uint64_t time;
+  uint32_t target;
+  assert_false(sambaEventsPop(events, &time, &target));
+  sambaEventsFree(events);
+  free(events);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testOrder)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+/* support/number/dtype.h: every half and bf16 pattern against the formula of IEEE 754; rounding
+ * against the nearest of the neighbouring patterns, found in double precision. */
+#include "support/number/dtype.h"
+
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* (-1)^s * m * 2^e of a format with 5 or 8 exponent bits; infinity and NaN apart. */
+static double decode(uint16_t bits, int exponentBits) {
+  int mantissaBits = 15 - exponentBits;
+  int bias = (1 << (exponentBits - 1)) - 1;
+  int exponent = bits >> mantissaBits & ((1 << exponentBits) - 1);
+  int mantissa = bits & ((1 << mantissaBits) - 1);
+  double sign = bits & 0x8000 ? -1 : 1;
+  if (exponent == (1 << exponentBits) - 1)
+    return mantissa ? NAN : sign * INFINITY;
+  if (exponent == 0)
+    return sign * ldexp(mantissa, 1 - bias - mantissaBits);
+  return sign * ldexp(mantissa + (1 << mantissaBits), exponent - bias - mantissaBits);
+}
+
+static bool isNan16(uint16_t bits, int exponent_bits) { return isnan(decode(bits, exponent_bits)); }
+
+static void everyPatternHasItsValue(void **state) {
+  (void)state;
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    float half = sambaHalfToFloat((uint16_t)bits);
+    float brain = sambaBf16ToFloat((uint16_t)bits);
+    double wantedHalf = decode((uint16_t)bits, 5);
+    double wantedBrain = decode((uint16_t)bits, 8);
+    assert_true(isnan(wantedHalf) ? isnan(half)
+                                  : half == wantedHalf && !signbit(half) == !signbit(wantedHalf));
+    assert_true(isnan(wantedBrain)
+                    ? isnan(brain)
+                    : brain == wantedBrain && !signbit(brain) == !signbit(wantedBrain));
+    assert_int_equal(sambaFloatToHalf(half), isnan(wantedHalf) ? 0x7e00 : bits); /* back again */
+    assert_int_equal(sambaFloatToBf16(brain), isnan(wantedBrain) ? 0x7fc0 : bits);
+  }
+}
+
+/* Between two neighbouring patterns: below the middle down, above it up, on it to the even one. */
+static void checkMiddle(int exponentBits, uint16_t (*convert)(float)) {
+  for (uint32_t bits = 0; bits + 1 < 0x8000; ++bits) {
+    if (isNan16((uint16_t)(bits + 1), exponentBits))
+      break;
+    double low = decode((uint16_t)bits, exponentBits);
+    double high = decode((uint16_t)(bits + 1), exponentBits);
+    if (isinf(high)) /* the next power of two stands for infinity */
+      high = 2 * low - decode((uint16_t)(bits - 1), exponentBits);
+    float middle = (float)((low + high) / 2);
+    uint16_t even = bits % 2 ? (uint16_t)(bits + 1) : (uint16_t)bits;
+    if ((double)middle != (low + high) / 2)
+      continue; /* the middle is below float's own denormals */
+    for (int sign = 0; sign < 2; ++sign) {
+      uint16_t s = sign ? 0x8000 : 0;
+      float direction = sign ? -1.0f : 1.0f;
+      assert_int_equal(convert(direction * middle), s | even);
+      assert_int_equal(convert(direction * nextafterf(middle, 0)), s | bits);
+      assert_int_equal(convert(direction * nextafterf(middle, INFINITY)), s | (bits + 1));
+    }
+  }
+}
+
+static void roundingIsToNearestEven(void **state) {
+  (void)state;
+  checkMiddle(5, sambaFloatToHalf);
+  checkMiddle(8, sambaFloatToBf16);
+  assert_int_equal(sambaFloatToHalf(FLT_MAX), 0x7c00);
+}
+
+static void narrowedDataStaysFinite(void **state) {
+  (void)state;
+  assert_int_equal(sambaFloatToBf16(-FLT_MAX), 0xff80);
+  assert_int_equal(sambaNarrowToBf16(-FLT_MAX), 0xff7f);
+  assert_int_equal(sambaNarrowToBf16(FLT_MAX), 0x7f7f);
+  assert_int_equal(sambaNarrowToBf16(-INFINITY), 0xff80);
+  assert_int_equal(sambaNarrowToBf16(NAN), 0x7fc0);
+  assert_int_equal(sambaNarrowToBf16(1.5f), sambaFloatToBf16(1.5f));
+  assert_int_equal(sambaNarrowToHalf(70000.0f), 0x7bff);
+  assert_int_equal(sambaNarrowToHalf(INFINITY), 0x7c00);
+  assert_int_equal(sambaNarrowToHalf(-1.5f), sambaFloatToHalf(-1.5f));
+}
+
+static void notANumberIsCanonical(void **state) {
+  (void)state;
+  uint32_t patterns[] = {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0x7fffffffu, 0xff800001u};
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; ++i) {
+    float value;
+    memcpy(&value, &patterns[i], sizeof value);
+    assert_int_equal(sambaFloatToHalf(value), 0x7e00);
+    assert_int_equal(sambaFloatToBf16(value), 0x7fc0);
+  }
+}
+
+static void namesAndSizes(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    uint32_t bytes;
+    bool is_float;
+  } rows[] = {{"f32", 4, true},  {"bf16", 2, true}, {"f16", 2, true},
+              {"i1", 1, false},  {"i8", 1, false},  {"ui8", 1, false},
+              {"i16", 2, false}, {"i32", 4, false}, {"i64", 8, false}};
+  assert_int_equal(SAMBA_DTYPE_COUNT, sizeof rows / sizeof *rows);
+
+  for (int i = 0; i < SAMBA_DTYPE_COUNT; ++i) {
+    assert_string_equal(sambaDTypeName((SambaDType)i), rows[i].name);
+    assert_int_equal(sambaDTypeBytes((SambaDType)i), rows[i].bytes);
+    assert_int_equal(sambaDTypeIsFloat((SambaDType)i), rows[i].is_float);
+    assert_int_equal(sambaDTypeFromName(rows[i].name, strlen(rows[i].name)), i);
+  }
+
+  assert_int_equal(sambaDTypeFromName("f64", 3), SAMBA_DTYPE_COUNT);
+  assert_int_equal(sambaDTypeFromName("f3", 2), SAMBA_DTYPE_COUNT);
+  assert_int_equal(sambaDTypeFromName("", 0), SAMBA_DTYPE_COUNT);
+  assert_string_equal(sambaDTypeName(SAMBA_DTYPE_COUNT), "invalid");
+  assert_int_equal(sambaDTypeBytes(SAMBA_DTYPE_COUNT), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(everyPatternHasItsValue), cmocka_unit_test(roundingIsToNearestEven),
+      cmocka_unit_test(narrowedDataStaysFinite), cmocka_unit_test(notANumberIsCanonical),
+      cmocka_unit_test(namesAndSizes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
