@@ -21,6 +21,12 @@ static inline bool sambaStringRefEqual(SambaStringRef a, SambaStringRef b) {
 static inline bool sambaStringRefEqualC(SambaStringRef a, const char *b) {
   return sambaStringRefEqual(a, sambaStringRef(b));
 }
+/* Is it one of the words? The list ends with NULL. */
+static inline bool sambaStringRefIsOneOf(SambaStringRef text, const char *const *words) {
+  while (*words && !sambaStringRefEqualC(text, *words))
+    ++words;
+  return *words != NULL;
+}
 /* A NUL-terminated copy in the arena. */
 static inline SambaStringRef sambaStringRefCopy(SambaArena *arena, SambaStringRef text) {
   char *copy = (char *)sambaArenaAllocate(arena, text.size + 1); /* also read by C++ */
