@@ -84,3 +84,35 @@ float sambaHalfToFloat(uint16_t bits) {
   float value = (float)mantissa * 0x1p-24f;
   return sign ? -value : value;
 }
+
+uint32_t sambaFloatToBits(SambaDType dtype, float value) {
+  if (dtype == SAMBA_DTYPE_F32)
+    return bitsOf(value);
+  return dtype == SAMBA_DTYPE_BF16 ? sambaFloatToBf16(value) : sambaFloatToHalf(value);
+}
+
+uint32_t sambaNarrowToBits(SambaDType dtype, float value) {
+  if (dtype == SAMBA_DTYPE_F32)
+    return bitsOf(value);
+  return dtype == SAMBA_DTYPE_BF16 ? sambaNarrowToBf16(value) : sambaNarrowToHalf(value);
+}
+
+float sambaBitsToFloat(SambaDType dtype, uint32_t bits) {
+  if (dtype == SAMBA_DTYPE_F32)
+    return floatOf(bits);
+  return dtype == SAMBA_DTYPE_BF16 ? sambaBf16ToFloat((uint16_t)bits)
+                                   : sambaHalfToFloat((uint16_t)bits);
+}
+
+/* Hosts are little-endian, as files are. */
+float sambaLoadFloat(SambaDType dtype, const void *data, uint64_t index) {
+  uint32_t bits = 0;
+  uint32_t size = sambaDTypeBytes(dtype);
+  memcpy(&bits, (const uint8_t *)data + index * size, size);
+  return sambaBitsToFloat(dtype, bits);
+}
+
+void sambaStoreBits(SambaDType dtype, void *data, uint64_t index, uint64_t bits) {
+  uint32_t size = sambaDTypeBytes(dtype);
+  memcpy((uint8_t *)data + index * size, &bits, size);
+}

@@ -56,4 +56,12 @@ uint16_t sambaNarrowToBf16(float value);
 uint16_t sambaNarrowToHalf(float value);
 float sambaHalfToFloat(uint16_t bits);
 
+/* The same by dtype, which is f32, bf16 or f16; the bits of f32 are passed on as they are. */
+uint32_t sambaFloatToBits(SambaDType dtype, float value);
+uint32_t sambaNarrowToBits(SambaDType dtype, float value);
+float sambaBitsToFloat(SambaDType dtype, uint32_t bits);
+/* Element `index` of an array of that dtype; the array may lie anywhere. */
+float sambaLoadFloat(SambaDType dtype, const void *data, uint64_t index);
+void sambaStoreBits(SambaDType dtype, void *data, uint64_t index, uint64_t bits);
+
 #endif

@@ -88,6 +88,34 @@ static void narrowedDataStaysFinite(void **state) {
   assert_int_equal(sambaNarrowToHalf(-1.5f), sambaFloatToHalf(-1.5f));
 }
 
+/* Chosen by dtype: the same numbers as the named conversions, and f32 as it is. */
+static void conversionsByDType(void **state) {
+  (void)state;
+  static const float values[] = {0.0f, -1.0f, 1.0f / 3, 65519.0f, 3e38f, FLT_MAX, -INFINITY};
+  for (size_t i = 0; i < sizeof values / sizeof *values; ++i) {
+    uint32_t bits;
+    memcpy(&bits, &values[i], sizeof bits);
+    assert_int_equal(sambaFloatToBits(SAMBA_DTYPE_F32, values[i]), bits);
+    assert_int_equal(sambaNarrowToBits(SAMBA_DTYPE_F32, values[i]), bits);
+    assert_int_equal(sambaFloatToBits(SAMBA_DTYPE_BF16, values[i]), sambaFloatToBf16(values[i]));
+    assert_int_equal(sambaFloatToBits(SAMBA_DTYPE_F16, values[i]), sambaFloatToHalf(values[i]));
+    assert_int_equal(sambaNarrowToBits(SAMBA_DTYPE_BF16, values[i]), sambaNarrowToBf16(values[i]));
+    assert_int_equal(sambaNarrowToBits(SAMBA_DTYPE_F16, values[i]), sambaNarrowToHalf(values[i]));
+    assert_true(sambaBitsToFloat(SAMBA_DTYPE_F32, bits) == values[i]);
+  }
+  assert_true(sambaBitsToFloat(SAMBA_DTYPE_BF16, 0x3fc0) == 1.5f);
+  assert_true(sambaBitsToFloat(SAMBA_DTYPE_F16, 0x3e00) == 1.5f);
+
+  for (int i = SAMBA_DTYPE_F32; i <= SAMBA_DTYPE_F16; ++i) { /* at an odd address */
+    SambaDType dtype = (SambaDType)i;
+    uint8_t data[13] = {0};
+    sambaStoreBits(dtype, data + 1, 1, sambaFloatToBits(dtype, -0.75f));
+    assert_true(sambaLoadFloat(dtype, data + 1, 1) == -0.75f);
+    assert_true(sambaLoadFloat(dtype, data + 1, 0) == 0.0f);
+    assert_int_equal(data[1 + 2 * sambaDTypeBytes(dtype)], 0);
+  }
+}
+
 static void notANumberIsCanonical(void **state) {
   (void)state;
   uint32_t patterns[] = {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0x7fffffffu, 0xff800001u};
@@ -126,9 +154,9 @@ static void namesAndSizes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(everyPatternHasItsValue), cmocka_unit_test(roundingIsToNearestEven),
-      cmocka_unit_test(narrowedDataStaysFinite), cmocka_unit_test(notANumberIsCanonical),
-      cmocka_unit_test(namesAndSizes),
+      cmocka_unit_test(everyPatternHasItsValue), cmocka_unit_test(conversionsByDType),
+      cmocka_unit_test(roundingIsToNearestEven), cmocka_unit_test(narrowedDataStaysFinite),
+      cmocka_unit_test(notANumberIsCanonical),   cmocka_unit_test(namesAndSizes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,10 @@
+/* Whole numbers: what C's operators leave out. */
+#ifndef SAMBA_SUPPORT_NUMBER_INTEGER_H
+#define SAMBA_SUPPORT_NUMBER_INTEGER_H
+
+#include <stdint.h>
+
+/* a / b, rounded up; b is positive. */
+static inline int64_t sambaCeilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0); }
+
+#endif
