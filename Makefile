@@ -4,7 +4,7 @@
 BUILD ?= build
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22
 
-.PHONY: demo check format benchmark
+.PHONY: demo check check-long format benchmark
 
 demo:
 	@support/scripts/install-packages build
@@ -17,6 +17,10 @@ check:
 	@$(CONFIGURE) -DSAMBA_BUILD_TESTS=ON >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@cmake --build $(BUILD) -- --quiet
 	@test/run-checks $(BUILD)
+
+# Everything: hours, not minutes. What make check samples is whole here.
+check-long:
+	@SAMBA_CHECK=long $(MAKE) --no-print-directory check
 
 format:
 	@git ls-files '*.c' '*.h' '*.cpp' | grep -v '\.def$$' | xargs clang-format-22 -i

@@ -4,7 +4,7 @@
 # %expect-error COMMAND: the command must end with exit code 1 and an "error:" on stderr; %expect-mismatch: with exit code 2;
 # %check-exit COMMAND: "error:" on stderr exactly when the exit code is not 0 (the exit code is passed on); %source: the
 # repository; %tools: the folder of the programs; %inputs: SAMBA_INPUTS.
-# Features: mlir, plugin, samba_inputs (outside models are there), asan, full (SAMBA_CHECK=full), samba-compile, samba-run ...
+# Features: mlir, plugin, samba_inputs (outside models are there), asan, full (SAMBA_CHECK=full or long), long (SAMBA_CHECK=long), samba-compile, samba-run ...
 import os
 
 import lit.formats
@@ -34,8 +34,10 @@ if os.path.exists(config.samba_plugin):
     config.available_features.add("plugin")
 if "address" in config.samba_sanitize:
     config.available_features.add("asan")
-if os.environ.get("SAMBA_CHECK") == "full":
+if os.environ.get("SAMBA_CHECK") in ("full", "long"):
     config.available_features.add("full")
+if os.environ.get("SAMBA_CHECK") == "long":
+    config.available_features.add("long")
 if os.path.isdir(config.samba_tools):
     config.available_features.update(t for t in os.listdir(config.samba_tools) if t.startswith("samba-") or t == "digits-demo")
 
