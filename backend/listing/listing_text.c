@@ -52,19 +52,10 @@ static uint64_t floatBits(SambaDType dtype, float value) {
                                     : bits;
 }
 
-static float floatValue(SambaDType dtype, uint64_t bits) {
-  uint32_t low = (uint32_t)bits;
-  float value;
-  memcpy(&value, &low, sizeof value);
-  return dtype == SAMBA_DTYPE_BF16  ? sambaBf16ToFloat((uint16_t)bits)
-         : dtype == SAMBA_DTYPE_F16 ? sambaHalfToFloat((uint16_t)bits)
-                                    : value;
-}
-
 void sambaListingFormatBits(SambaDType dtype, uint64_t bits, char *out) {
   unsigned width = 8 * sambaDTypeBytes(dtype);
   if (sambaDTypeIsFloat(dtype)) {
-    float value = floatValue(dtype, bits);
+    float value = sambaBitsToFloat(dtype, (uint32_t)bits);
     if (isfinite(value)) {
       snprintf(out, 40, "%.9g", (double)value);
       if (!strpbrk(out, ".e"))

@@ -44,14 +44,7 @@ static MlirAttribute elementAttribute(MlirContext context, SambaDType dtype, uin
   MlirType type = sambaDTypeToType(context, dtype);
   if (!sambaDTypeIsFloat(dtype))
     return mlirIntegerAttrGet(type, (int64_t)bits);
-  float value;
-  uint32_t narrow = (uint32_t)bits;
-  if (dtype == SAMBA_DTYPE_F32)
-    memcpy(&value, &narrow, sizeof value);
-  else
-    value = dtype == SAMBA_DTYPE_BF16 ? sambaBf16ToFloat((uint16_t)bits)
-                                      : sambaHalfToFloat((uint16_t)bits);
-  return mlirFloatAttrDoubleGet(context, type, (double)value);
+  return mlirFloatAttrDoubleGet(context, type, (double)sambaBitsToFloat(dtype, (uint32_t)bits));
 }
 
 static MlirAffineExpr axisExpression(const Emitter *e, const SambaAxisMap *axis, int64_t shift) {

@@ -130,8 +130,7 @@ void sambaReaderInlineSplat(SambaReader *r, SambaStage *stage, uint32_t k, Samba
   SambaLaneOp constant = {
       .opcode = SAMBA_LANE_CONSTANT, .type = (uint8_t)sambaLaneClassOf(dtype), .immediate = bits};
   if (dtype == SAMBA_DTYPE_BF16 || dtype == SAMBA_DTYPE_F16) {
-    float value = dtype == SAMBA_DTYPE_BF16 ? sambaBf16ToFloat((uint16_t)bits)
-                                            : sambaHalfToFloat((uint16_t)bits);
+    float value = sambaBitsToFloat(dtype, (uint32_t)bits);
     uint32_t wide;
     memcpy(&wide, &value, sizeof wide);
     constant.immediate = wide;

@@ -127,6 +127,42 @@ static void notANumberIsCanonical(void **state) {
   }
 }
 
+/* Arrays that are not aligned, from each float type to each other: 1.5 is exact in all of them, and
+ * 70000 is not below the largest half. */
+static void arraysAreConverted(void **state) {
+  (void)state;
+  static const struct {
+    SambaDType dtype;
+    uint32_t one_and_half, large;
+  } rows[] = {{SAMBA_DTYPE_F32, 0x3fc00000, 0x4788b800},
+              {SAMBA_DTYPE_BF16, 0x3fc0, 0x4789},
+              {SAMBA_DTYPE_F16, 0x3e00, 0x7bff}};
+  static const float values[2] = {1.5f, 70000.0f};
+
+  for (int from = 0; from < 3; ++from)
+    for (int to = 0; to < 3; ++to) {
+      uint8_t source[9], target[9], wanted[9];
+      uint32_t from_bytes = sambaDTypeBytes(rows[from].dtype);
+      uint32_t to_bytes = sambaDTypeBytes(rows[to].dtype);
+      float large = sambaBitsToFloat(rows[from].dtype, rows[from].large);
+      uint32_t narrowed = sambaNarrowToBits(rows[to].dtype, large);
+
+      memcpy(source + 1, &rows[from].one_and_half, from_bytes);
+      memcpy(source + 1 + from_bytes, &rows[from].large, from_bytes);
+      memcpy(wanted + 1, &rows[to].one_and_half, to_bytes);
+      memcpy(wanted + 1 + to_bytes, &narrowed, to_bytes);
+      sambaConvertFloats(rows[from].dtype, source + 1, rows[to].dtype, target + 1, 2);
+      assert_memory_equal(target + 1, wanted + 1, 2 * to_bytes);
+    }
+
+  for (int to = 0; to < 3; ++to) {
+    assert_int_equal(sambaNarrowToBits(rows[to].dtype, values[0]), rows[to].one_and_half);
+    assert_int_equal(sambaNarrowToBits(rows[to].dtype, values[1]), rows[to].large);
+    assert_true(sambaBitsToFloat(rows[to].dtype, rows[to].one_and_half) == 1.5f);
+  }
+  assert_true(sambaBitsToFloat(SAMBA_DTYPE_F16, 0x7bff) == 65504.0f);
+}
+
 static void namesAndSizes(void **state) {
   (void)state;
   static const struct {
@@ -155,8 +191,9 @@ static void namesAndSizes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(everyPatternHasItsValue), cmocka_unit_test(conversionsByDType),
-      cmocka_unit_test(roundingIsToNearestEven), cmocka_unit_test(narrowedDataStaysFinite),
-      cmocka_unit_test(notANumberIsCanonical),   cmocka_unit_test(namesAndSizes),
+      cmocka_unit_test(arraysAreConverted),      cmocka_unit_test(roundingIsToNearestEven),
+      cmocka_unit_test(narrowedDataStaysFinite), cmocka_unit_test(notANumberIsCanonical),
+      cmocka_unit_test(namesAndSizes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
