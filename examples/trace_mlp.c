@@ -9,6 +9,7 @@
 #include "frontend/trace/trace.h"
 #include "pipeline/compile.h"
 #include "runtime/session.h"
+#include "runtime/simulated_device.h"
 #include "runtime/summary.h"
 #include "support/text/command_line.h"
 
@@ -92,9 +93,10 @@ static SambaStatus run(const char *path) {
 
   SambaSession *session;
   SambaHostTensor y;
-  SambaSimulatorOptions options = {.values = {.threads = 1}};
+  SambaSimulatedDeviceOptions options = {.threads = 1};
+  SambaDeviceFactory device = sambaSimulatedDevice(&options);
 
-  SAMBA_RETURN_IF_ERROR(sambaSessionOpen(path, &options, &session));
+  SAMBA_RETURN_IF_ERROR(sambaSessionOpen(path, &device, &session));
   status = sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 2,
                                 (uint64_t[]){batch, inputs}, x);
   if (!status)

@@ -1,6 +1,7 @@
 /* From a module to a PEF; see compile.h. */
 #include "pipeline/compile.h"
 
+#include "backend/pef/image/image.h"
 #include "backend/pef/pef.h"
 #include "dialect/bridge/bridge.h"
 #include "dialect/bridge/build.h"
@@ -97,6 +98,22 @@ static SambaStatus runPasses(MlirOperation module, const SambaCompileOptions *op
   return status;
 }
 
+/* "; layers a, b", or "" for an image without layers. */
+static const char *describeLayers(const SambaPefImage *image, SambaArena *arena) {
+  SambaStringRef *layers;
+  uint32_t count = sambaPefImageLayers(image, arena, &layers);
+  size_t size = sizeof "; layers ";
+  for (uint32_t i = 0; i < count; ++i)
+    size += layers[i].size + 2;
+
+  char *text = SAMBA_ARENA_ARRAY(arena, char, size);
+  size_t at = 0;
+  for (uint32_t i = 0; i < count; ++i)
+    at += (size_t)snprintf(text + at, size - at, "%s%.*s", i ? ", " : "; layers ",
+                           SAMBA_STRING_ARGS(layers[i]));
+  return text;
+}
+
 /* --explain: a remark per section. */
 static void explain(MlirOperation module, const SambaPef *pef) {
   SambaArena arena = {0};
@@ -106,19 +123,10 @@ static void explain(MlirOperation module, const SambaPef *pef) {
     uint32_t calls = 0;
     for (uint32_t c = 0; c < pef->calls_count; ++c)
       calls += pef->calls[c].section == s;
-    const char *layers = "";
-    SambaStringRef last = {"", 0};
-    for (uint32_t u = 0; u < image->units_count; ++u) {
-      SambaStringRef layer = image->units[u].layer;
-      if (layer.size && !sambaStringRefEqual(layer, last))
-        layers = sambaArenaFormat(&arena, "%s%s%.*s", layers, layers[0] ? ", " : "",
-                                  SAMBA_STRING_ARGS(layer));
-      last = layer.size ? layer : last;
-    }
     const char *text = sambaArenaFormat(
-        &arena, "section %u @%.*s: %u calls, %u PCUs, %u PMUs, %u AGs, estimated %llu cycles%s%s",
-        s, SAMBA_STRING_ARGS(section->name), calls, section->pcus, section->pmus, section->ags,
-        (unsigned long long)section->estimated_cycles, layers[0] ? "; layers " : "", layers);
+        &arena, "section %u @%.*s: %u calls, %u PCUs, %u PMUs, %u AGs, estimated %llu cycles%s", s,
+        SAMBA_STRING_ARGS(section->name), calls, section->pcus, section->pmus, section->ags,
+        (unsigned long long)section->estimated_cycles, describeLayers(image, &arena));
     sambaDiagnose(mlirOperationGetLocation(module), MlirDiagnosticRemark, sambaMlirString(text), 0,
                   NULL);
   }

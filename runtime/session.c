@@ -1,7 +1,8 @@
 /* Sessions; see session.h. */
 #include "runtime/session.h"
 
-#include <stdio.h>
+#include "support/number/shape.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,8 +11,8 @@ struct SambaSession {
   SambaPef *pef;
   SambaMachine machine;
   SambaDevice *device;
-  bool *set; /* per symbol: a value was given */
-  bool timing_only;
+  bool *set;        /* per symbol: a value was given */
+  uint64_t *argins; /* per argin of the PEF: its value */
   SambaSectionReport *sections;
   SambaRunReport report;
   SambaArena arena;
@@ -23,7 +24,7 @@ static double now(clockid_t clock) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-SambaStatus sambaSessionOpen(const char *path, const SambaSimulatorOptions *options,
+SambaStatus sambaSessionOpen(const char *path, const SambaDeviceFactory *factory,
                              SambaSession **out_session) {
   double start = now(CLOCK_MONOTONIC);
   SambaSession *session = sambaAllocateZeroed(1, sizeof *session);
@@ -31,7 +32,7 @@ SambaStatus sambaSessionOpen(const char *path, const SambaSimulatorOptions *opti
   if (!status) {
     status = sambaPefGetMachine(session->pef, &session->machine);
     if (!status)
-      status = sambaSimulatedDeviceCreate(&session->machine, options, &session->device);
+      status = factory->create(factory->options, &session->machine, &session->device);
     if (!status)
       status = session->device->functions->load(session->device, session->pef);
     status = sambaStatusAnnotate(status, "%s", path);
@@ -42,11 +43,15 @@ SambaStatus sambaSessionOpen(const char *path, const SambaSimulatorOptions *opti
     return status;
   }
 
-  session->timing_only = options->no_values;
-  session->set = sambaAllocateZeroed(session->pef->symbols_count, sizeof *session->set);
-  session->sections = sambaAllocateZeroed(session->pef->sections_count, sizeof *session->sections);
-  for (uint32_t s = 0; s < session->pef->sections_count; ++s)
-    session->sections[s].section = s;
+  const SambaPef *pef = session->pef;
+  session->set = sambaAllocateZeroed(pef->symbols_count, sizeof *session->set);
+  session->argins = sambaAllocateZeroed(pef->argins_count, sizeof *session->argins);
+  for (uint32_t i = 0; i < pef->argins_count; ++i)
+    session->argins[i] = pef->argins[i].default_value;
+  session->sections = sambaAllocateZeroed(pef->sections_count, sizeof *session->sections);
+  for (uint32_t i = 0; i < pef->sections_count; ++i)
+    session->sections[i].section = i;
+
   session->report.load_seconds = now(CLOCK_MONOTONIC) - start;
   *out_session = session;
 
@@ -61,6 +66,7 @@ void sambaSessionClose(SambaSession *session) {
   sambaPefDestroy(session->pef);
   sambaArenaDestroy(&session->arena);
   free(session->set);
+  free(session->argins);
   free(session->sections);
   free(session);
 }
@@ -70,16 +76,6 @@ const SambaMachine *sambaSessionGetMachine(const SambaSession *session) {
   return &session->machine;
 }
 SambaDevice *sambaSessionGetDevice(const SambaSession *session) { return session->device; }
-
-static void formatShape(char *text, size_t size, SambaDType dtype, uint32_t rank,
-                        const uint64_t *dims) {
-  size_t at = 0;
-  text[0] = '\0';
-  for (uint32_t a = 0; a < rank && at < size; ++a)
-    at += (size_t)snprintf(text + at, size - at, "%llux", (unsigned long long)dims[a]);
-  if (at < size)
-    snprintf(text + at, size - at, "%s", sambaDTypeName(dtype));
-}
 
 static uint64_t *dimsOf(SambaSession *session, const SambaPefSymbol *symbol) {
   uint64_t *dims = SAMBA_ARENA_ARRAY(&session->arena, uint64_t, symbol->dims_count + 1);
@@ -132,22 +128,7 @@ static SambaStatus convert(const SambaPefSymbol *symbol, SambaDType from, const 
         SAMBA_UNSUPPORTED, "tensor '%.*s': %s on the host cannot be %s on the device",
         SAMBA_STRING_ARGS(symbol->name), sambaDTypeName(from), sambaDTypeName(to));
 
-  for (uint64_t i = 0; i < count; ++i) {
-    float value;
-    uint16_t narrow;
-    if (from == SAMBA_DTYPE_F32) {
-      value = ((const float *)source)[i];
-    } else {
-      narrow = ((const uint16_t *)source)[i];
-      value = from == SAMBA_DTYPE_BF16 ? sambaBf16ToFloat(narrow) : sambaHalfToFloat(narrow);
-    }
-    if (to == SAMBA_DTYPE_F32)
-      ((float *)target)[i] = value;
-    else
-      ((uint16_t *)target)[i] =
-          to == SAMBA_DTYPE_BF16 ? sambaNarrowToBf16(value) : sambaNarrowToHalf(value);
-  }
-
+  sambaConvertFloats(from, source, to, target, count);
   return NULL;
 }
 
@@ -169,14 +150,15 @@ SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, Sam
 
   if (dtype != symbol->host_dtype || rank != symbol->dims_count ||
       (rank && memcmp(dims, own, rank * sizeof *dims))) {
-    char given[256], wanted[256];
-    formatShape(given, sizeof given, dtype, rank, dims);
-    formatShape(wanted, sizeof wanted, symbol->host_dtype, symbol->dims_count, own);
-    return sambaStatusMake(SAMBA_INVALID, "input '%.*s' is %s, but the data are %s",
-                           SAMBA_STRING_ARGS(name), wanted, given);
+    char given[SAMBA_SHAPE_TEXT_BYTES], wanted[SAMBA_SHAPE_TEXT_BYTES];
+    return sambaStatusMake(
+        SAMBA_INVALID, "input '%.*s' is %s, but the data are %s", SAMBA_STRING_ARGS(name),
+        sambaShapeFormat(wanted, sizeof wanted, symbol->dims_count, (const int64_t *)own,
+                         sambaDTypeName(symbol->host_dtype)),
+        sambaShapeFormat(given, sizeof given, rank, (const int64_t *)dims, sambaDTypeName(dtype)));
   }
 
-  if (session->timing_only) {
+  if (!session->device->holds_values) {
     session->set[index] = true;
     return NULL;
   }
@@ -185,7 +167,9 @@ SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, Sam
   SambaStatus status =
       convert(symbol, dtype, data, symbol->device_dtype, converted, sambaPefSymbolElements(symbol));
   if (!status)
-    status = session->device->functions->write(session->device, index, converted);
+    status =
+        sambaStatusAnnotate(session->device->functions->write(session->device, index, converted),
+                            "input '%.*s'", SAMBA_STRING_ARGS(name));
   free(converted);
   session->set[index] |= !status;
 
@@ -262,20 +246,19 @@ SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOptio
   return status;
 }
 
-static void addUnits(const SambaSession *session, uint32_t section_id, const SambaCallReport *call,
-                     SambaSectionReport *sums) {
-  const SambaSection *section =
-      sambaSimulatorGetSection(sambaSimulatedDeviceGetSimulator(session->device), section_id);
-  for (uint32_t u = 0; call->units && u < section->unit_count; ++u) {
-    SambaUnitKind kind = section->units[u].kind;
-    uint64_t *busy = kind == SAMBA_UNIT_COMPUTE  ? &sums->pcu_busy
-                     : kind == SAMBA_UNIT_BUFFER ? &sums->pmu_busy
-                                                 : &sums->ag_busy;
-    *busy += call->units[u].busy;
-    sums->wait_input += call->units[u].wait_input;
-    sums->wait_output += call->units[u].wait_output;
-    sums->wait_memory += call->units[u].wait_memory;
-  }
+/* Runs one call and adds what it did to the reports. */
+static SambaStatus launch(SambaSession *session, uint32_t call) {
+  SambaDeviceActivity activity;
+  SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(
+      session->device->functions->launch(session->device, call, session->argins, &activity),
+      "call %u", call));
+
+  SambaSectionReport *section = &session->sections[session->pef->calls[call].section];
+  ++section->calls;
+  sambaDeviceActivityAdd(&section->activity, &activity);
+  ++session->report.calls;
+  sambaDeviceActivityAdd(&session->report.activity, &activity);
+  return NULL;
 }
 
 SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *options,
@@ -293,22 +276,7 @@ SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *option
   for (uint32_t i = 0; i < count && !status; ++i) {
     if (progress)
       progress(user, i, count);
-    SambaCallReport call;
-    status = session->device->functions->launch(session->device, calls[i], NULL, &call);
-    if (status)
-      break;
-    uint32_t section_id = session->pef->calls[calls[i]].section;
-    SambaSectionReport *sums = &session->sections[section_id];
-    SambaRunReport *report = &session->report;
-    ++sums->calls, ++report->calls;
-    sums->cycles += call.cycles, report->cycles += call.cycles;
-    sums->launch_cycles += call.launch_cycles, report->launch_cycles += call.launch_cycles;
-    sums->dram_read_bytes += call.dram_read_bytes, report->dram_read_bytes += call.dram_read_bytes;
-    sums->dram_write_bytes += call.dram_write_bytes,
-        report->dram_write_bytes += call.dram_write_bytes;
-    sums->flops += call.flops, report->flops += call.flops;
-    report->events += call.events;
-    addUnits(session, section_id, &call, sums);
+    status = launch(session, calls[i]);
   }
 
   session->report.simulate_seconds += now(CLOCK_MONOTONIC) - start;
@@ -345,6 +313,7 @@ SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name,
 
 void sambaSessionGetReport(const SambaSession *session, SambaRunReport *out_report) {
   *out_report = session->report;
+  session->device->functions->statistics(session->device, &out_report->device);
   out_report->section_count = session->pef->sections_count;
   out_report->sections = session->sections;
 }

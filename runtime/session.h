@@ -1,8 +1,10 @@
 /* Sessions: a PEF on a device, its tensors by name, its schedule by sections.
  *
- *   sambaSessionOpen("mlp.pef", &options, &session);
+ *   SambaSimulatedDeviceOptions options = {.threads = 2};
+ *   SambaDeviceFactory device = sambaSimulatedDevice(&options);
+ *   sambaSessionOpen("mlp.pef", &device, &session);
  *   sambaSessionSetInput(session, sambaStringRef("x"), dtype, rank, dims, data);
- *   sambaSessionRun(session, &run, NULL, NULL);
+ *   sambaSessionRun(session, NULL, NULL, NULL);
  *   sambaSessionGetOutput(session, sambaStringRef("y"), &tensor);
  *
  * Users see host dtypes, logical row-major; the session converts to what device memory holds. */
@@ -33,24 +35,26 @@ typedef struct SambaRunOptions {
   uint32_t from, until;
 } SambaRunOptions;
 
-/* Sums per section over the calls that ran. */
+/* What the calls of one section that ran did, together. */
 typedef struct SambaSectionReport {
   uint32_t section;
-  uint64_t calls, cycles, launch_cycles, dram_read_bytes, dram_write_bytes, flops;
-  uint64_t pcu_busy, pmu_busy, ag_busy; /* busy cycles summed over units */
-  uint64_t wait_input, wait_output, wait_memory;
+  uint64_t calls;
+  SambaDeviceActivity activity;
 } SambaSectionReport;
 
+/* What all calls that ran did, together. */
 typedef struct SambaRunReport {
-  uint64_t calls, cycles, launch_cycles, dram_read_bytes, dram_write_bytes, flops, events;
+  uint64_t calls;
+  SambaDeviceActivity activity;
+  SambaDeviceStatistics device;
   uint32_t section_count;                /* sections of the PEF, in order */
   const SambaSectionReport *sections;    /* borrowed from the session */
   double load_seconds, simulate_seconds; /* host time: opening and loading, launching */
   double simulate_cpu_seconds;           /* of all threads while launching */
 } SambaRunReport;
 
-/* Opens a PEF, makes a device for its machine and loads it. */
-SambaStatus sambaSessionOpen(const char *path, const SambaSimulatorOptions *options,
+/* Opens a PEF, makes a device for its machine and loads the PEF into it. Errors name the file. */
+SambaStatus sambaSessionOpen(const char *path, const SambaDeviceFactory *factory,
                              SambaSession **out_session);
 void sambaSessionClose(SambaSession *session);
 const SambaPef *sambaSessionGetPef(const SambaSession *session);
@@ -58,7 +62,7 @@ const SambaMachine *sambaSessionGetMachine(const SambaSession *session);
 SambaDevice *sambaSessionGetDevice(const SambaSession *session);
 
 /* Writes a graph input, weight or other symbol. The dtype must be the symbol's host dtype and the
- * shape its own; errors name both. data is copied. */
+ * shape its own; errors name both. data is copied; a device that holds no values ignores it. */
 SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, SambaDType dtype,
                                  uint32_t rank, const uint64_t *dims, const void *data);
 /* The tensor of that name (host dtype and shape are in it); the error for a name that does not
@@ -74,12 +78,14 @@ const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session);
  * malloc'ed. */
 SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOptions *options,
                                 uint32_t **out_calls, uint32_t *out_count);
-/* Runs them. progress (may be NULL) is called before each call. */
+/* Runs them, with the argins' default values. progress (may be NULL) is called before each call.
+ * An error of the device names the call; the calls before it have run and are in the report. */
 SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *options,
                             void (*progress)(void *user, uint32_t done, uint32_t total),
                             void *user);
 SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name,
                                   SambaHostTensor *out_tensor);
+/* What ran since the session was opened. */
 void sambaSessionGetReport(const SambaSession *session, SambaRunReport *out_report);
 
 #endif

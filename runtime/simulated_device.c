@@ -1,5 +1,8 @@
-/* The simulator as a device; see device.h. */
-#include "runtime/device.h"
+/* The simulated RDU as a device; see simulated_device.h. This is the one file of the runtime that
+ * knows the simulator. */
+#include "runtime/simulated_device.h"
+
+#include "backend/sim/simulator.h"
 
 #include <stdlib.h>
 
@@ -9,28 +12,62 @@ typedef struct {
   const SambaPef *pef;
 } SimulatedDevice;
 
+static SambaSimulator *simulatorOf(const SambaDevice *device) {
+  return ((const SimulatedDevice *)device)->simulator;
+}
+
 static SambaStatus load(SambaDevice *device, const SambaPef *pef) {
-  SimulatedDevice *self = (SimulatedDevice *)device;
-  self->pef = pef;
-  return sambaSimulatorLoad(self->simulator, pef);
+  ((SimulatedDevice *)device)->pef = pef;
+  return sambaSimulatorLoad(simulatorOf(device), pef);
 }
 
 static SambaStatus writeSymbol(SambaDevice *device, uint32_t symbol, const void *data) {
-  return sambaSimulatorWrite(((SimulatedDevice *)device)->simulator, symbol, data);
+  return sambaSimulatorWrite(simulatorOf(device), symbol, data);
 }
 
 static SambaStatus readSymbol(SambaDevice *device, uint32_t symbol, void *data) {
-  return sambaSimulatorRead(((SimulatedDevice *)device)->simulator, symbol, data);
+  return sambaSimulatorRead(simulatorOf(device), symbol, data);
+}
+
+static void addUnits(const SambaSection *section, const SambaUnitActivity *units,
+                     SambaDeviceActivity *activity) {
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    switch (section->units[u].kind) {
+    case SAMBA_UNIT_COMPUTE:
+      activity->pcu_busy += units[u].busy;
+      break;
+    case SAMBA_UNIT_BUFFER:
+      activity->pmu_busy += units[u].busy;
+      break;
+    default:
+      activity->ag_busy += units[u].busy;
+    }
+    activity->wait_input += units[u].wait_input;
+    activity->wait_output += units[u].wait_output;
+    activity->wait_memory += units[u].wait_memory;
+  }
 }
 
 static SambaStatus launch(SambaDevice *device, uint32_t call, const uint64_t *argins,
-                          SambaCallReport *out_report) {
-  return sambaSimulatorLaunch(((SimulatedDevice *)device)->simulator, call, argins, out_report);
+                          SambaDeviceActivity *out_activity) {
+  const SimulatedDevice *self = (const SimulatedDevice *)device;
+  SambaCallReport report;
+  SAMBA_RETURN_IF_ERROR(sambaSimulatorLaunch(self->simulator, call, argins, &report));
+
+  *out_activity = (SambaDeviceActivity){.cycles = report.cycles,
+                                        .launch_cycles = report.launch_cycles,
+                                        .dram_read_bytes = report.dram_read_bytes,
+                                        .dram_write_bytes = report.dram_write_bytes,
+                                        .flops = report.flops,
+                                        .events = report.events};
+  if (report.units)
+    addUnits(sambaSimulatorGetSection(self->simulator, self->pef->calls[call].section),
+             report.units, out_activity);
+  return NULL;
 }
 
 static SambaStatus copyPeer(SambaDevice *device, uint32_t symbol, SambaDevice *peer) {
-  SimulatedDevice *self = (SimulatedDevice *)device;
-  void *data = sambaAllocate(self->pef->symbols[symbol].bytes);
+  void *data = sambaAllocate(((SimulatedDevice *)device)->pef->symbols[symbol].bytes);
   SambaStatus status = readSymbol(device, symbol, data);
   if (!status)
     status = peer->functions->write(peer, symbol, data);
@@ -38,30 +75,61 @@ static SambaStatus copyPeer(SambaDevice *device, uint32_t symbol, SambaDevice *p
   return status;
 }
 
-static uint64_t now(const SambaDevice *device) {
-  return sambaSimulatorNow(((const SimulatedDevice *)device)->simulator);
+static uint64_t now(const SambaDevice *device) { return sambaSimulatorNow(simulatorOf(device)); }
+
+static void statistics(const SambaDevice *device, SambaDeviceStatistics *out_statistics) {
+  SambaValuesStatistics values;
+  sambaSimulatorGetStatistics(simulatorOf(device), &values);
+  *out_statistics = (SambaDeviceStatistics){.compile_seconds = values.jit_seconds,
+                                            .compile_cpu_seconds = values.jit_cpu_seconds};
 }
 
 static void destroy(SambaDevice *device) {
-  sambaSimulatorDestroy(((SimulatedDevice *)device)->simulator);
+  sambaSimulatorDestroy(simulatorOf(device));
   free(device);
 }
 
-static const SambaDeviceFunctions functions = {load,     writeSymbol, readSymbol, launch,
-                                               copyPeer, now,         destroy};
+static const SambaDeviceFunctions functions = {.load = load,
+                                               .write = writeSymbol,
+                                               .read = readSymbol,
+                                               .launch = launch,
+                                               .copy_peer = copyPeer,
+                                               .now = now,
+                                               .statistics = statistics,
+                                               .destroy = destroy};
 
-SambaStatus sambaSimulatedDeviceCreate(const SambaMachine *machine,
-                                       const SambaSimulatorOptions *options,
-                                       SambaDevice **out_device) {
+static SambaLaunchMode launchModeOf(SambaOrchestration orchestration) {
+  switch (orchestration) {
+  case SAMBA_ORCHESTRATION_SOFTWARE:
+    return SAMBA_LAUNCH_SW;
+  case SAMBA_ORCHESTRATION_NONE:
+    return SAMBA_LAUNCH_NONE;
+  default:
+    return SAMBA_LAUNCH_HW;
+  }
+}
+
+static SambaStatus create(const void *options, const SambaMachine *machine,
+                          SambaDevice **out_device) {
+  const SambaSimulatedDeviceOptions *own = options;
+  SambaSimulatorOptions simulator_options = {
+      .values = {.threads = own->threads, .cpu = own->cpu, .trap_nan = own->trap_nan},
+      .timing = {.max_cycles = own->max_cycles, .no_skip = own->no_skip},
+      .launch = launchModeOf(own->orchestration),
+      .no_values = own->timing_only,
+      .no_timing = own->values_only,
+      .no_memo = own->no_memo};
   SambaSimulator *simulator;
-  SAMBA_RETURN_IF_ERROR(sambaSimulatorCreate(machine, options, &simulator));
+  SAMBA_RETURN_IF_ERROR(sambaSimulatorCreate(machine, &simulator_options, &simulator));
+
   SimulatedDevice *device = sambaAllocateZeroed(1, sizeof *device);
   device->base.functions = &functions;
+  device->base.holds_values = !own->timing_only;
   device->simulator = simulator;
   *out_device = &device->base;
   return NULL;
 }
 
-SambaSimulator *sambaSimulatedDeviceGetSimulator(SambaDevice *device) {
-  return ((SimulatedDevice *)device)->simulator;
+SambaDeviceFactory sambaSimulatedDevice(const SambaSimulatedDeviceOptions *options) {
+  return (SambaDeviceFactory){create, options};
 }

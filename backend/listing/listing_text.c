@@ -44,14 +44,6 @@ bool sambaListingNameIsBare(SambaStringRef name) {
   return true;
 }
 
-static uint64_t floatBits(SambaDType dtype, float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return dtype == SAMBA_DTYPE_BF16  ? sambaFloatToBf16(value)
-         : dtype == SAMBA_DTYPE_F16 ? sambaFloatToHalf(value)
-                                    : bits;
-}
-
 void sambaListingFormatBits(SambaDType dtype, uint64_t bits, char *out) {
   unsigned width = 8 * sambaDTypeBytes(dtype);
   if (sambaDTypeIsFloat(dtype)) {
@@ -96,7 +88,7 @@ bool sambaListingParseBits(SambaDType dtype, SambaStringRef text, uint64_t *out_
       if (!strchr("0123456789+-.eE", *c))
         return false;
     float value = strtof(copy, &end);
-    *out_bits = floatBits(dtype, value);
+    *out_bits = sambaFloatToBits(dtype, value);
     return *end == '\0' && end != copy && isfinite(value);
   }
 

@@ -152,33 +152,6 @@ static void setWhole(SambaSimulator *simulator, uint32_t symbol) {
   simulator->symbols[symbol].whole = true;
 }
 
-static float loadFloat(SambaDType dtype, const uint8_t *data, uint64_t i) {
-  float wide;
-  uint16_t narrow;
-  if (dtype == SAMBA_DTYPE_F32) {
-    memcpy(&wide, data + 4 * i, 4);
-    return wide;
-  }
-  memcpy(&narrow, data + 2 * i, 2);
-  return dtype == SAMBA_DTYPE_BF16 ? sambaBf16ToFloat(narrow) : sambaHalfToFloat(narrow);
-}
-
-/* Initial data that is stored in another float type than the device's is converted once, while
- * loading. */
-static void convertFloats(SambaDType from, const uint8_t *source, SambaDType to, uint8_t *target,
-                          uint64_t count) {
-  for (uint64_t i = 0; i < count; ++i) {
-    float value = loadFloat(from, source, i);
-    if (to == SAMBA_DTYPE_F32) {
-      memcpy(target + 4 * i, &value, 4);
-    } else {
-      uint16_t narrow =
-          to == SAMBA_DTYPE_BF16 ? sambaNarrowToBf16(value) : sambaNarrowToHalf(value);
-      memcpy(target + 2 * i, &narrow, 2);
-    }
-  }
-}
-
 static SambaStatus initialize(SambaSimulator *simulator, uint32_t index) {
   const SambaPefSymbol *symbol = &simulator->pef->symbols[index];
   uint8_t *data = dataOf(simulator, index);
@@ -193,7 +166,7 @@ static SambaStatus initialize(SambaSimulator *simulator, uint32_t index) {
       uint8_t *raw = sambaAllocate(symbol->init_bytes);
       SambaStatus status = sambaPefReadInit(simulator->pef, symbol, raw);
       if (!status)
-        convertFloats(symbol->init_dtype, raw, symbol->device_dtype, data, elements);
+        sambaConvertFloats(symbol->init_dtype, raw, symbol->device_dtype, data, elements);
       free(raw);
       SAMBA_RETURN_IF_ERROR(status);
     } else {
@@ -301,7 +274,7 @@ static SambaStatus bind(SambaSimulator *simulator, const SambaPefCall *call,
     const SambaPefBinding *b = &call->bindings[i];
     if (b->kind == SAMBA_PEF_BINDING_ARGIN) {
       if (b->formal < argument_count)
-        argument_block[b->formal] = argins ? argins[b->argin] : pef->argins[b->argin].default_value;
+        argument_block[b->formal] = argins[b->argin];
       continue;
     }
 
@@ -436,7 +409,7 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
   simulator->now += report.cycles + report.launch_cycles;
   if (out_report)
     *out_report = report;
-  return sambaStatusAnnotate(status, "call %u", index);
+  return status;
 }
 
 uint64_t sambaSimulatorNow(const SambaSimulator *simulator) { return simulator->now; }

@@ -8,6 +8,7 @@
 #include "frontend/onnx/onnx.h"
 #include "pipeline/compile.h"
 #include "runtime/session.h"
+#include "runtime/simulated_device.h"
 #include "runtime/summary.h"
 #include "support/file/tensor_file.h"
 #include "support/text/command_line.h"
@@ -77,8 +78,9 @@ static SambaStatus run(const char *folder, const char *pef, SambaArena *arena) {
       sambaTensorFileRead(sambaArenaFormat(arena, "%s/labels.npy", folder), arena, &labels));
   SAMBA_RETURN_IF_ERROR(
       sambaTensorFileRead(sambaArenaFormat(arena, "%s/outputs.npy", folder), arena, &reference));
-  SambaSimulatorOptions options = {.values = {.threads = (int)sysconf(_SC_NPROCESSORS_ONLN)}};
-  SAMBA_RETURN_IF_ERROR(sambaSessionOpen(pef, &options, &session));
+  SambaSimulatedDeviceOptions options = {.threads = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+  SambaDeviceFactory device = sambaSimulatedDevice(&options);
+  SAMBA_RETURN_IF_ERROR(sambaSessionOpen(pef, &device, &session));
   SambaStatus status = sambaSessionSetInput(session, sambaStringRef("images"), images.dtype,
                                             images.rank, images.dims, images.data);
   if (!status)

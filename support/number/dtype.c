@@ -106,10 +106,14 @@ float sambaBitsToFloat(SambaDType dtype, uint32_t bits) {
 
 /* Hosts are little-endian, as files are. */
 float sambaLoadFloat(SambaDType dtype, const void *data, uint64_t index) {
-  uint32_t bits = 0;
-  uint32_t size = sambaDTypeBytes(dtype);
-  memcpy(&bits, (const uint8_t *)data + index * size, size);
-  return sambaBitsToFloat(dtype, bits);
+  uint32_t wide;
+  uint16_t narrow;
+  if (dtype == SAMBA_DTYPE_F32) {
+    memcpy(&wide, (const uint8_t *)data + index * sizeof wide, sizeof wide);
+    return floatOf(wide);
+  }
+  memcpy(&narrow, (const uint8_t *)data + index * sizeof narrow, sizeof narrow);
+  return sambaBitsToFloat(dtype, narrow);
 }
 
 void sambaStoreBits(SambaDType dtype, void *data, uint64_t index, uint64_t bits) {
@@ -119,6 +123,12 @@ void sambaStoreBits(SambaDType dtype, void *data, uint64_t index, uint64_t bits)
 
 void sambaConvertFloats(SambaDType from, const void *source, SambaDType to, void *target,
                         uint64_t count) {
-  for (uint64_t i = 0; i < count; ++i)
-    sambaStoreBits(to, target, i, sambaNarrowToBits(to, sambaLoadFloat(from, source, i)));
+  for (uint64_t i = 0; i < count; ++i) {
+    uint32_t wide = sambaNarrowToBits(to, sambaLoadFloat(from, source, i));
+    uint16_t narrow = (uint16_t)wide;
+    if (to == SAMBA_DTYPE_F32)
+      memcpy((uint8_t *)target + i * sizeof wide, &wide, sizeof wide);
+    else
+      memcpy((uint8_t *)target + i * sizeof narrow, &narrow, sizeof narrow);
+  }
 }

@@ -1,6 +1,8 @@
 /* runtime/session.h where samba-run does not reach: ranges of calls, values of a timing-only
  * device, loading twice. */
 #include "runtime/session.h"
+#include "runtime/simulated_device.h"
+#include "test/runtime/recording_device.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,21 +88,42 @@ static void tensorsGoInAndOut(void **state) {
           "this device holds a PEF already; create another device");
 }
 
+/* A symbol goes from the simulator to a device of another kind by the table of functions alone. */
+static void symbolsAreCopiedToOtherDevices(void **state) {
+  SambaDevice *simulated = sambaSessionGetDevice(*state);
+  Recording recording = {0};
+  SambaDeviceFactory factory = recordingDevice(&recording);
+  SambaSession *session;
+  static const float data[4] = {5, 6, 7, 8};
+
+  assert_null(sambaSessionOpen("session-test.pef", &factory, &session));
+  assert_null(
+      sambaSessionSetInput(*state, sambaStringRef("x"), SAMBA_DTYPE_F32, 1, (uint64_t[]){4}, data));
+  assert_null(simulated->functions->copy_peer(simulated, 0, sambaSessionGetDevice(session)));
+  assert_int_equal(recording.entries.size, 2);
+  assert_int_equal(recording.entries.data[1].kind, RECORDED_WRITE);
+  assert_memory_equal(recording.entries.data[1].data, data, sizeof data);
+  sambaSessionClose(session);
+  recordingFree(&recording);
+}
+
 static void timingHasNoValues(void **state) {
   (void)state;
   SambaSession *session;
   SambaHostTensor tensor;
-  SambaSimulatorOptions options = {.no_values = true};
-  assert_null(sambaSessionOpen("session-test.pef", &options, &session));
+  SambaSimulatedDeviceOptions options = {.threads = 1, .timing_only = true};
+  SambaDeviceFactory factory = sambaSimulatedDevice(&options);
+  assert_null(sambaSessionOpen("session-test.pef", &factory, &session));
   refused(sambaSessionGetOutput(session, sambaStringRef("x"), &tensor),
           "symbol 'x' has no values: the device ran timing only");
   sambaSessionClose(session);
 }
 
 static int setUp(void **state) {
-  SambaSimulatorOptions options = {.values = {.threads = 1}};
+  SambaSimulatedDeviceOptions options = {.threads = 1};
+  SambaDeviceFactory factory = sambaSimulatedDevice(&options);
   writePef("session-test.pef");
-  return sambaSessionOpen("session-test.pef", &options, (SambaSession **)state) != NULL;
+  return sambaSessionOpen("session-test.pef", &factory, (SambaSession **)state) != NULL;
 }
 
 static int tearDown(void **state) {
@@ -112,6 +135,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(plansAreRefusedBeforeAnythingRuns),
       cmocka_unit_test(tensorsGoInAndOut),
+      cmocka_unit_test(symbolsAreCopiedToOtherDevices),
       cmocka_unit_test(timingHasNoValues),
   };
   return cmocka_run_group_tests(tests, setUp, tearDown);

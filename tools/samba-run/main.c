@@ -1,4 +1,5 @@
 /* samba-run: runs a PEF on the simulated RDU. A small client of runtime/. */
+#include "runtime/simulated_device.h"
 #include "runtime/summary.h"
 #include "support/file/atomic_file.h"
 #include "support/text/command_line.h"
@@ -18,25 +19,25 @@ typedef struct {
   bool help;
 } Options;
 
-static SambaStatus parseLaunch(const char *text, SambaLaunchMode *out_mode) {
+static SambaStatus parseLaunch(const char *text, SambaOrchestration *out) {
   static const char *const names[] = {"hw", "sw", "none"};
   for (int i = 0; i < 3; ++i)
     if (strcmp(text, names[i]) == 0) {
-      *out_mode = (SambaLaunchMode)i;
+      *out = (SambaOrchestration)i;
       return NULL;
     }
   return sambaStatusMake(SAMBA_INVALID, "--launch wants hw, sw or none, not '%s'", text);
 }
 
-static SambaStatus simulatorOptions(const Options *options, SambaSimulatorOptions *out) {
-  *out = (SambaSimulatorOptions){
-      .values = {.threads = (int)options->threads,
-                 .cpu = options->cpu,
-                 .trap_nan = options->trap_nan},
-      .timing = {.max_cycles = (uint64_t)options->max_cycles, .no_skip = options->no_skip},
-      .no_values = options->timing_only,
-      .no_timing = options->values_only,
-      .no_memo = options->no_memo};
+static SambaStatus deviceOptions(const Options *options, SambaSimulatedDeviceOptions *out) {
+  *out = (SambaSimulatedDeviceOptions){.threads = (int)options->threads,
+                                       .cpu = options->cpu,
+                                       .trap_nan = options->trap_nan,
+                                       .max_cycles = (uint64_t)options->max_cycles,
+                                       .timing_only = options->timing_only,
+                                       .values_only = options->values_only,
+                                       .no_skip = options->no_skip,
+                                       .no_memo = options->no_memo};
   if (options->values_only && options->timing_only)
     return sambaStatusMake(SAMBA_INVALID, "--values-only and --timing-only exclude each other");
   if (options->threads < 1 || options->threads > 1024)
@@ -53,7 +54,7 @@ static SambaStatus simulatorOptions(const Options *options, SambaSimulatorOption
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "%s is not available in this version; --stats FILE.json has the figures",
                            missing);
-  return parseLaunch(options->launch, &out->launch);
+  return parseLaunch(options->launch, &out->orchestration);
 }
 
 /* "3,5": section ids; "FWD,BCKWD": types. */
@@ -223,13 +224,14 @@ static SambaStatus checkExpectations(const Options *options, SambaSession *sessi
 }
 
 static SambaStatus run(const Options *options, const char *path, SambaArena *arena) {
-  SambaSimulatorOptions simulator;
+  SambaSimulatedDeviceOptions device;
   SambaRunOptions selection = {0};
   SambaSession *session = NULL;
 
-  SAMBA_RETURN_IF_ERROR(simulatorOptions(options, &simulator));
+  SAMBA_RETURN_IF_ERROR(deviceOptions(options, &device));
   SAMBA_RETURN_IF_ERROR(parseRun(options, arena, &selection));
-  SAMBA_RETURN_IF_ERROR(sambaSessionOpen(path, &simulator, &session));
+  SambaDeviceFactory factory = sambaSimulatedDevice(&device);
+  SAMBA_RETURN_IF_ERROR(sambaSessionOpen(path, &factory, &session));
   bool terminal = isatty(STDERR_FILENO);
   SambaTensorFile *references =
       SAMBA_ARENA_ARRAY(arena, SambaTensorFile, options->expectations.size);

@@ -1,6 +1,7 @@
 /* Statistics of a run as JSON; see run.h. */
 #include "tools/samba-run/run.h"
 
+#include "backend/pef/image/image.h"
 #include "runtime/summary.h"
 #include "support/base/version.h"
 #include "support/file/atomic_file.h"
@@ -33,42 +34,40 @@ static cJSON *stringOf(SambaStringRef text) {
   return string;
 }
 
-/* The distinct source layers of a section's units, in order. */
-static cJSON *layersOf(const SambaPef *pef, uint32_t section_id) {
-  const SambaPefImage *image = &pef->images[pef->sections[section_id].image];
+static cJSON *layersOf(const SambaPef *pef, uint32_t section) {
+  SambaArena arena = {0};
+  SambaStringRef *names;
+  uint32_t count = sambaPefImageLayers(&pef->images[pef->sections[section].image], &arena, &names);
   cJSON *layers = cJSON_CreateArray();
-  for (uint32_t u = 0; u < image->units_count; ++u) {
-    bool seen = image->units[u].layer.size == 0;
-    for (uint32_t v = u; v > 0 && !seen; --v)
-      seen = sambaStringRefEqual(image->units[v - 1].layer, image->units[u].layer);
-    if (!seen)
-      cJSON_AddItemToArray(layers, stringOf(image->units[u].layer));
-  }
+  for (uint32_t i = 0; i < count; ++i)
+    cJSON_AddItemToArray(layers, stringOf(names[i]));
+  sambaArenaDestroy(&arena);
   return layers;
 }
 
 static cJSON *sectionOf(const SambaSession *session, const SambaSectionReport *sums) {
   const SambaPef *pef = sambaSessionGetPef(session);
   const SambaPefSection *section = &pef->sections[sums->section];
+  const SambaDeviceActivity *activity = &sums->activity;
   cJSON *object = cJSON_CreateObject();
   cJSON_AddNumberToObject(object, "id", sums->section);
   cJSON_AddItemToObject(object, "name", stringOf(section->name));
   cJSON_AddStringToObject(object, "type", sambaPefSectionTypeName(section->type));
-  cJSON_AddNumberToObject(object, "cycles", (double)sums->cycles);
-  cJSON_AddNumberToObject(object, "launch_cycles", (double)sums->launch_cycles);
+  cJSON_AddNumberToObject(object, "cycles", (double)activity->cycles);
+  cJSON_AddNumberToObject(object, "launch_cycles", (double)activity->launch_cycles);
   cJSON_AddNumberToObject(object, "calls", (double)sums->calls);
   cJSON_AddNumberToObject(object, "pcus", section->pcus);
   cJSON_AddNumberToObject(object, "pmus", section->pmus);
   cJSON_AddNumberToObject(object, "ags", section->ags);
-  cJSON_AddNumberToObject(object, "flops", (double)sums->flops);
-  cJSON_AddNumberToObject(object, "dram_read_bytes", (double)sums->dram_read_bytes);
-  cJSON_AddNumberToObject(object, "dram_write_bytes", (double)sums->dram_write_bytes);
-  cJSON_AddNumberToObject(object, "pcu_busy_cycles", (double)sums->pcu_busy);
-  cJSON_AddNumberToObject(object, "pmu_busy_cycles", (double)sums->pmu_busy);
-  cJSON_AddNumberToObject(object, "ag_busy_cycles", (double)sums->ag_busy);
-  cJSON_AddNumberToObject(object, "wait_input_cycles", (double)sums->wait_input);
-  cJSON_AddNumberToObject(object, "wait_output_cycles", (double)sums->wait_output);
-  cJSON_AddNumberToObject(object, "wait_memory_cycles", (double)sums->wait_memory);
+  cJSON_AddNumberToObject(object, "flops", (double)activity->flops);
+  cJSON_AddNumberToObject(object, "dram_read_bytes", (double)activity->dram_read_bytes);
+  cJSON_AddNumberToObject(object, "dram_write_bytes", (double)activity->dram_write_bytes);
+  cJSON_AddNumberToObject(object, "pcu_busy_cycles", (double)activity->pcu_busy);
+  cJSON_AddNumberToObject(object, "pmu_busy_cycles", (double)activity->pmu_busy);
+  cJSON_AddNumberToObject(object, "ag_busy_cycles", (double)activity->ag_busy);
+  cJSON_AddNumberToObject(object, "wait_input_cycles", (double)activity->wait_input);
+  cJSON_AddNumberToObject(object, "wait_output_cycles", (double)activity->wait_output);
+  cJSON_AddNumberToObject(object, "wait_memory_cycles", (double)activity->wait_memory);
   cJSON_AddItemToObject(object, "layers", layersOf(pef, sums->section));
 
   return object;
@@ -77,12 +76,10 @@ static cJSON *sectionOf(const SambaSession *session, const SambaSectionReport *s
 SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) {
   const SambaMachine *machine = sambaSessionGetMachine(session);
   SambaRunReport report;
-  SambaValuesStatistics values;
 
   sambaSessionGetReport(session, &report);
+  const SambaDeviceActivity *activity = &report.activity;
   uint32_t sourced = sambaCountSourcedParameters(machine);
-  sambaSimulatorGetStatistics(sambaSimulatedDeviceGetSimulator(sambaSessionGetDevice(session)),
-                              &values);
   cJSON *root = cJSON_CreateObject();
   cJSON *sections = cJSON_CreateArray();
   cJSON *host = cJSON_CreateObject();
@@ -90,27 +87,28 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) 
   cJSON_AddStringToObject(root, "target", machine->name);
   cJSON_AddNumberToObject(root, "parameters_sourced", sourced);
   cJSON_AddNumberToObject(root, "parameters_assumed", SAMBA_PARAMETER_COUNT - sourced);
-  cJSON_AddNumberToObject(root, "cycles", (double)report.cycles);
-  cJSON_AddNumberToObject(root, "launch_cycles", (double)report.launch_cycles);
-  cJSON_AddNumberToObject(
-      root, "seconds", (double)(report.cycles + report.launch_cycles) / (double)machine->clock_hz);
-  cJSON_AddNumberToObject(root, "flops", (double)report.flops);
-  cJSON_AddNumberToObject(root, "dram_read_bytes", (double)report.dram_read_bytes);
-  cJSON_AddNumberToObject(root, "dram_write_bytes", (double)report.dram_write_bytes);
+  cJSON_AddNumberToObject(root, "cycles", (double)activity->cycles);
+  cJSON_AddNumberToObject(root, "launch_cycles", (double)activity->launch_cycles);
+  cJSON_AddNumberToObject(root, "seconds",
+                          (double)(activity->cycles + activity->launch_cycles) /
+                              (double)machine->clock_hz);
+  cJSON_AddNumberToObject(root, "flops", (double)activity->flops);
+  cJSON_AddNumberToObject(root, "dram_read_bytes", (double)activity->dram_read_bytes);
+  cJSON_AddNumberToObject(root, "dram_write_bytes", (double)activity->dram_write_bytes);
   cJSON_AddNumberToObject(root, "calls", (double)report.calls);
   for (uint32_t s = 0; s < report.section_count; ++s)
     cJSON_AddItemToArray(sections, sectionOf(session, &report.sections[s]));
   cJSON_AddItemToObject(root, "sections", sections);
   cJSON_AddNumberToObject(host, "load_s", report.load_seconds);
-  cJSON_AddNumberToObject(host, "jit_s", values.jit_seconds);
+  cJSON_AddNumberToObject(host, "jit_s", report.device.compile_seconds);
 
   /* Code generators are made while loading, code while launching. */
   cJSON_AddNumberToObject(host, "simulate_s",
-                          fmax(report.simulate_seconds - values.jit_seconds, 0));
+                          fmax(report.simulate_seconds - report.device.compile_seconds, 0));
   cJSON_AddNumberToObject(host, "simulate_cpu_s",
-                          fmax(report.simulate_cpu_seconds - values.jit_cpu_seconds, 0));
+                          fmax(report.simulate_cpu_seconds - report.device.compile_cpu_seconds, 0));
   cJSON_AddNumberToObject(host, "anon_bytes", (double)anonymousBytes());
-  cJSON_AddNumberToObject(host, "events", (double)report.events);
+  cJSON_AddNumberToObject(host, "events", (double)activity->events);
   cJSON_AddItemToObject(root, "host", host);
   char *text = cJSON_Print(root);
   SambaStatus status = text ? sambaWriteFile(path, text, strlen(text))

@@ -3,6 +3,7 @@
 #include "backend/pef/image/image.h"
 
 #include "backend/config/encoding.h"
+#include "support/container/string_map.h"
 
 #include <stdlib.h>
 
@@ -86,4 +87,21 @@ SambaStringRef sambaPefCallLayer(const SambaPef *pef, uint32_t call, uint32_t un
   if (unit < from->layers_count)
     return from->layers[unit].name;
   return unit < image->units_count ? image->units[unit].layer : sambaStringRef("");
+}
+
+uint32_t sambaPefImageLayers(const SambaPefImage *image, SambaArena *arena,
+                             SambaStringRef **out_layers) {
+  SambaStringRef *layers = SAMBA_ARENA_ARRAY(arena, SambaStringRef, image->units_count + 1);
+  SambaStringMap seen = {0};
+  uint32_t count = 0;
+
+  for (uint32_t u = 0; u < image->units_count; ++u) {
+    SambaStringRef layer = image->units[u].layer;
+    if (layer.size && sambaStringMapInsert(&seen, layer, u, NULL))
+      layers[count++] = layer;
+  }
+
+  sambaStringMapFree(&seen);
+  *out_layers = layers;
+  return count;
 }

@@ -16,5 +16,9 @@ SambaStatus sambaPefDecodeImage(const SambaPef *pef, uint32_t image, const Samba
 /* The source layer of a unit in a call: the call's own debug map, else the image's; "" when nobody
  * knows. Borrowed. */
 SambaStringRef sambaPefCallLayer(const SambaPef *pef, uint32_t call, uint32_t unit);
+/* The source layers of an image's units, each once, in the order of the units; returns how many.
+ * The array lives in `arena`, the names are borrowed from the image. */
+uint32_t sambaPefImageLayers(const SambaPefImage *image, SambaArena *arena,
+                             SambaStringRef **out_layers);
 
 #endif

@@ -1,6 +1,5 @@
 /* NAME.pef.log: what was compiled, for people. Traffic is counted from the configurations. */
 #include "backend/pef/image/image.h"
-#include "support/container/string_map.h"
 #include "support/file/atomic_file.h"
 #include "support/text/escape.h"
 
@@ -30,15 +29,13 @@ static void countTraffic(const SambaSection *section, uint64_t *out_read, uint64
   }
 }
 
-/* The layers of a section's units, each once, in the order of the units. */
+/* The first layers of a section's units. */
 static void writeLayers(FILE *out, const SambaPefImage *image, SambaArena *arena) {
-  SambaStringMap seen = {0};
-  for (uint32_t u = 0; u < image->units_count && seen.size < maxLayers; ++u)
-    if (image->units[u].layer.size && sambaStringMapInsert(&seen, image->units[u].layer, u, NULL))
-      fprintf(out, "%s%s", seen.size == 1 ? "  layers " : ", ",
-              sambaStringEscape(arena, image->units[u].layer).data);
-  fputs(seen.size == maxLayers ? ", ...\n" : "\n", out);
-  sambaStringMapFree(&seen);
+  SambaStringRef *layers;
+  uint32_t count = sambaPefImageLayers(image, arena, &layers);
+  for (uint32_t i = 0; i < count && i < maxLayers; ++i)
+    fprintf(out, "%s%s", i ? ", " : "  layers ", sambaStringEscape(arena, layers[i]).data);
+  fputs(count >= maxLayers ? ", ...\n" : "\n", out);
 }
 
 static void writeSections(FILE *out, const SambaPef *pef, const SambaMachine *machine,

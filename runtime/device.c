@@ -1,0 +1,18 @@
+/* Reports of devices; see device.h. */
+#include "runtime/device.h"
+
+void sambaDeviceActivityAdd(SambaDeviceActivity *sums, const SambaDeviceActivity *more) {
+  sums->cycles += more->cycles;
+  sums->launch_cycles += more->launch_cycles;
+  sums->dram_read_bytes += more->dram_read_bytes;
+  sums->dram_write_bytes += more->dram_write_bytes;
+  sums->flops += more->flops;
+
+  sums->pcu_busy += more->pcu_busy;
+  sums->pmu_busy += more->pmu_busy;
+  sums->ag_busy += more->ag_busy;
+  sums->wait_input += more->wait_input;
+  sums->wait_output += more->wait_output;
+  sums->wait_memory += more->wait_memory;
+  sums->events += more->events;
+}
