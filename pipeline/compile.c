@@ -141,6 +141,8 @@ static SambaStatus writePef(MlirOperation module, const SambaCompileOptions *opt
                              {"precision", p->precision && p->precision[0] ? p->precision : "mp0"},
                              {"mapping", p->mapping && p->mapping[0] ? p->mapping : "section"}};
   SambaEmitOptions emit = {.folder = options->folder,
+                           .data_folder = options->data_folder,
+                           .model = options->model,
                            .external_weights = options->external_weights,
                            .trace = options->trace,
                            .trace_size = options->trace_size,

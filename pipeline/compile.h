@@ -18,6 +18,8 @@ typedef struct SambaCompileOptions {
   size_t trace_size;
   const char *folder; /* external data paths in the module are relative to this folder; NULL: the
                          current one */
+  /* Files with data must lie in this folder or below, or be `model` (see SambaEmitOptions). */
+  const char *data_folder, *model;
   /* Called on each attempt's pass manager before it runs (printing, timing, verification flags);
    * may be NULL. Returns false to give up with an error that it has printed. */
   bool (*configure)(MlirPassManager manager, void *user);

@@ -102,6 +102,7 @@ SambaStatus sambaPefSinkWrite(SambaPefSink *sink, const void *data, uint64_t siz
 typedef struct SambaPefSource {
   const void *data; /* in memory, borrowed */
   const char *path; /* in a file, from `offset` on; never read into memory whole */
+  const char *folder; /* in which the file must lie ("": the current one), or below; NULL: anywhere */
   uint64_t offset;
   SambaStatus (*produce)(void *user,
                          SambaPefSink *sink); /* computes the data; called at most once */

@@ -157,11 +157,14 @@ static SambaStatus initialData(Emitter *e, MlirAttribute value, SambaPefSymbol *
                            SAMBA_STRING_ARGS(symbol->name));
   MlirStringRef file = sambaAttributeHead(value);
   MlirAttribute body = sambaAttributeBody(value);
-  bool relative =
-      e->options->folder && e->options->folder[0] && (file.length == 0 || file.data[0] != '/');
-  symbol->source.path = relative ? sambaArenaFormat(e->arena, "%s/%.*s", e->options->folder,
-                                                    SAMBA_MLIR_STRING_ARGS(file))
-                                 : sambaStringRefCopy(e->arena, sambaFromMlir(file)).data;
+  const char *folder = e->options->folder ? e->options->folder : "";
+  bool relative = file.length == 0 || file.data[0] != '/';
+  bool needs_slash = *folder && folder[strlen(folder) - 1] != '/';
+  symbol->source.path =
+      sambaArenaFormat(e->arena, "%s%s%.*s", relative ? folder : "",
+                       relative && needs_slash ? "/" : "", SAMBA_MLIR_STRING_ARGS(file));
+  if (!e->options->model || strcmp(symbol->source.path, e->options->model) != 0)
+    symbol->source.folder = e->options->data_folder;
   symbol->source.offset = (uint64_t)integerIn(body, "offset", 0);
   symbol->init_offset = e->options->external_weights ? symbol->source.offset : 0;
   symbol->init = e->options->external_weights ? SAMBA_PEF_INIT_FILE : SAMBA_PEF_INIT_BLOB;

@@ -59,10 +59,10 @@ static SambaStatus loadModel(MlirContext context, const Options *o, const char *
   return sambaModuleParseFile(context, path, out_module);
 }
 
-/* The folder of a path, in the arena; "" for the current one. */
+/* The folder of a path with its slash, in the arena; "" for the current one. */
 static const char *folderOf(SambaArena *arena, const char *path) {
   const char *slash = strrchr(path, '/');
-  return slash ? sambaArenaFormat(arena, "%.*s", (int)(slash - path), path) : "";
+  return slash ? sambaArenaFormat(arena, "%.*s", (int)(slash - path + 1), path) : "";
 }
 
 static void printPiece(MlirStringRef piece, void *user) {
@@ -108,6 +108,8 @@ static SambaStatus compile(const Options *o, const char *path, SambaArena *arena
                                    .trace = record.data,
                                    .trace_size = record.size,
                                    .folder = endsWith(path, ".onnx") ? "" : folderOf(arena, path),
+                                   .data_folder = folderOf(arena, path),
+                                   .model = path,
                                    .configure = sambaApplyMlirFlags};
     status = sambaCompileModule(module, &options, o->output);
   }

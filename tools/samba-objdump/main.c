@@ -1,4 +1,5 @@
 /* samba-objdump: shows what is in a PEF, assembles a PEF from such a listing, repairs checksums. */
+#include "support/file/input_file.h"
 #include "tools/samba-objdump/objdump.h"
 
 #include "backend/pef/container/file.h"
@@ -16,7 +17,7 @@ static SambaStatus assemble(const char *path, const char *output, bool unchecked
   int fd;
   uint64_t bytes;
 
-  SAMBA_RETURN_IF_ERROR(sambaPefFileOpen(path, &fd, &bytes));
+  SAMBA_RETURN_IF_ERROR(sambaInputFileOpen(path, &fd, &bytes));
   SambaStatus status = NULL;
   if (bytes > MAX_LISTING_BYTES)
     status = sambaStatusMake(SAMBA_INVALID, "%s: a listing of %llu bytes is too large; is it one?",

@@ -5,6 +5,7 @@
 #include "backend/pef/container/file.h"
 #include "backend/pef/schema.h"
 #include "support/container/string_map.h"
+#include "support/file/input_file.h"
 #include "support/text/escape.h"
 #include "tools/samba-objdump/lexer.h"
 #include "tools/samba-objdump/objdump.h"
@@ -226,7 +227,7 @@ static SambaStatus parseBytes(Parser *parser, SambaPefBytes *out_bytes) {
   uint32_t line = lexer->token.line;
 
   SAMBA_RETURN_IF_ERROR(parseIncbin(parser, &path, &offset, &size));
-  SambaStatus status = sambaPefFileOpen(path, &fd, &bytes);
+  SambaStatus status = sambaInputFileOpen(path, &fd, &bytes);
   if (!status) {
     if (offset > bytes || size > bytes - offset || size > SAMBA_PEF_MAX_TABLE_BYTES) {
       status = sambaStatusMake(

@@ -81,9 +81,9 @@ static SambaStatus rduToPef(MlirContext context, const Options *o, const char *p
   if (!o->output)
     return sambaStatusMake(SAMBA_INVALID, "--rdu-to-pef wants an output: -o OUT.pef");
   const char *slash = strrchr(path, '/');
+  const char *folder = slash ? sambaArenaFormat(arena, "%.*s", (int)(slash - path + 1), path) : "";
   SambaEmitOptions options = {
-      .folder = slash ? sambaArenaFormat(arena, "%.*s", (int)(slash - path), path) : "",
-      .external_weights = o->external_weights};
+      .folder = folder, .data_folder = folder, .external_weights = o->external_weights};
   MlirModule module = {NULL};
   SambaPef *pef = NULL;
   SambaStatus status = sambaModuleParseFile(context, path, &module);

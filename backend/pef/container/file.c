@@ -8,24 +8,7 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-SambaStatus sambaPefFileOpen(const char *path, int *out_fd, uint64_t *out_bytes) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (fd < 0)
-    return sambaStatusMake(SAMBA_IO, "%s: cannot be read: %s", path, strerror(errno));
-  struct stat info;
-  if (fstat(fd, &info) || !S_ISREG(info.st_mode)) {
-    close(fd);
-    return sambaStatusMake(SAMBA_IO, "%s: cannot be read: it is not a regular file; copy it to one",
-                           path);
-  }
-  *out_fd = fd;
-  *out_bytes = (uint64_t)info.st_size;
-  return NULL;
-}
 
 SambaStatus sambaPefFileRead(int fd, const char *path, const char *what, uint64_t offset,
                              void *buffer, uint64_t size) {

@@ -17,8 +17,6 @@ typedef struct SambaPefFile {
   const uint8_t *blob_data[SAMBA_PEF_BLOB_COUNT];
 } SambaPefFile;
 
-/* Opens a regular file for reading (pipes and devices are refused: they could block). */
-SambaStatus sambaPefFileOpen(const char *path, int *out_fd, uint64_t *out_bytes);
 /* Reads exactly `size` bytes at `offset`; what: the thing that is read, for the message. */
 SambaStatus sambaPefFileRead(int fd, const char *path, const char *what, uint64_t offset,
                              void *buffer, uint64_t size);

@@ -5,6 +5,7 @@
 #include "backend/pef/container/file.h"
 #include "backend/pef/schema.h"
 #include "support/file/atomic_file.h"
+#include "support/file/input_file.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -175,7 +176,7 @@ SambaStatus sambaPefFixChecksums(const char *path, const char *output) {
   int fd;
   uint64_t bytes;
 
-  SAMBA_RETURN_IF_ERROR(sambaPefFileOpen(path, &fd, &bytes));
+  SAMBA_RETURN_IF_ERROR(sambaInputFileOpen(path, &fd, &bytes));
   SambaArena arena = {0};
   SambaElfSection *sections = NULL;
   Fixer fixer = {.path = path, .bytes = bytes};

@@ -1,6 +1,7 @@
 /* The initial data of symbols, read piece by piece from the PEF or the file it refers to. */
 #include "backend/pef/container/digest.h"
 #include "backend/pef/container/file.h"
+#include "support/file/input_file.h"
 #include "support/text/escape.h"
 
 #include <inttypes.h>
@@ -32,7 +33,7 @@ static SambaStatus openExternal(const SambaPef *pef, const SambaPefSymbol *symbo
   memcpy(path + strlen(folder), file.data, file.size);
   path[size - 1] = '\0';
   uint64_t bytes;
-  SambaStatus status = sambaPefFileOpen(path, out_fd, &bytes);
+  SambaStatus status = sambaInputFileOpen(path, out_fd, &bytes);
   if (!status &&
       (symbol->init_offset > bytes || symbol->init_bytes > bytes - symbol->init_offset)) {
     close(*out_fd);

@@ -4,6 +4,7 @@
 #include "backend/pef/container/digest.h"
 #include "backend/pef/container/file.h"
 #include "backend/pef/schema.h"
+#include "support/file/input_file.h"
 #include "support/text/escape.h"
 
 #include <inttypes.h>
@@ -364,7 +365,7 @@ SambaStatus sambaPefOpen(const char *path, SambaPef **out_pef) {
   int fd;
   uint64_t bytes;
 
-  SAMBA_RETURN_IF_ERROR(sambaPefFileOpen(path, &fd, &bytes));
+  SAMBA_RETURN_IF_ERROR(sambaInputFileOpen(path, &fd, &bytes));
   SambaPef *pef = sambaPefCreate();
   initializeFile(pef, path, fd, bytes);
   Reader reader = {.pef = pef, .path = pef->file->path};

@@ -8,6 +8,7 @@
 
 #include "backend/pef/container/digest.h"
 #include "backend/pef/container/file.h"
+#include "support/file/input_file.h"
 #include "support/text/escape.h"
 
 #include <errno.h>
@@ -50,7 +51,9 @@ static SambaStatus copyFile(const SambaPefSource *source, SambaPefSink *sink) {
   int fd;
   uint64_t bytes;
 
-  SAMBA_RETURN_IF_ERROR(sambaPefFileOpen(source->path, &fd, &bytes));
+  SAMBA_RETURN_IF_ERROR(source->folder
+                            ? sambaInputFileOpenInside(source->folder, source->path, &fd, &bytes)
+                            : sambaInputFileOpen(source->path, &fd, &bytes));
   uint8_t *piece = sambaAllocate(pieceBytes);
   SambaStatus status = NULL;
   if (source->offset > bytes || sink->left > bytes - source->offset)

@@ -1,15 +1,14 @@
 /* What handlers use: inputs and outputs of a node; see importer.h. */
 #include "frontend/onnx/core/importer.h"
 
+#include "support/file/input_file.h"
 #include "support/file/tensor_file.h"
 #include "support/text/escape.h"
 
 #include <math.h>
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- Inputs ---- */
 
@@ -149,7 +148,15 @@ static bool parseNumber(const char *text, uint64_t *out) {
   return *text >= '0' && *text <= '9' && !*end;
 }
 
-/* Data in a file of its own, beside the model. */
+/* Whether a component of the path is "..". */
+static bool climbs(const char *path) {
+  for (const char *at = path; (at = strstr(at, "..")); at += 2)
+    if ((at == path || at[-1] == '/') && (!at[2] || at[2] == '/'))
+      return true;
+  return false;
+}
+
+/* Data in a file of its own, inside the model's folder. */
 static SambaStatus externalRange(SambaImporter *importer, const Onnx__TensorProto *proto,
                                  int64_t bytes, const char **out_path, uint64_t *out_offset) {
   const char *location = NULL;
@@ -177,16 +184,23 @@ static SambaStatus externalRange(SambaImporter *importer, const Onnx__TensorProt
   if (length != (uint64_t)bytes)
     return sambaStatusMake(SAMBA_INVALID, "external data of %llu bytes, but the tensor has %lld",
                            (unsigned long long)length, (long long)bytes);
-  const char *path = sambaArenaFormat(&importer->arena, "%s%s", importer->folder, location);
-  struct stat info;
-  if (stat(path, &info) != 0)
-    return sambaStatusMake(
-        SAMBA_IO, "external data file %s does not exist; it must lie beside the model", path);
-  if (offset > (uint64_t)info.st_size || (uint64_t)bytes > (uint64_t)info.st_size - offset)
+  if (location[0] == '/' || climbs(location))
     return sambaStatusMake(SAMBA_INVALID,
-                           "external data file %s has %lld bytes, but the tensor needs %lld from "
-                           "%llu on; it is cut off",
-                           path, (long long)info.st_size, (long long)bytes,
+                           "its data is said to be in %s, but a location must be relative to the "
+                           "model's folder and have no '..'; copy the file into the model's folder "
+                           "and change the location",
+                           sambaOnnxShown(importer, location));
+  const char *path = sambaArenaFormat(&importer->arena, "%s%s", importer->folder, location);
+  uint64_t size;
+  int fd;
+  SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(
+      sambaInputFileOpenInside(importer->folder, path, &fd, &size), "external data file"));
+  close(fd);
+  if (offset > size || (uint64_t)bytes > size - offset)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "external data file %s has %llu bytes, but the tensor needs %lld from "
+                           "byte %llu on; the file is cut off",
+                           path, (unsigned long long)size, (long long)bytes,
                            (unsigned long long)offset);
   *out_path = path;
   *out_offset = offset;
