@@ -206,9 +206,15 @@ static SambaStatus declareInitializers(SambaImporter *importer) {
 
 static SambaStatus annotateNode(SambaImporter *importer, const Onnx__NodeProto *proto, size_t index,
                                 SambaStatus status) {
-  return sambaStatusAnnotate(status, "node %zu %s (%s)", index,
-                             sambaOnnxShown(importer, proto->name),
-                             proto->op_type ? proto->op_type : "");
+  enum { SHOWN_NAME = 80 };
+  const char *name = proto->name ? proto->name : "";
+  const char *cut = "";
+  if (strlen(name) > SHOWN_NAME) { /* its end tells more: it is the node's own name */
+    name += strlen(name) - SHOWN_NAME;
+    cut = "...";
+  }
+  return sambaStatusAnnotate(status, "node %zu %s%s (%s)", index, cut,
+                             sambaOnnxShown(importer, name), proto->op_type ? proto->op_type : "");
 }
 
 static SambaStatus declareOutputs(SambaImporter *importer) {
@@ -419,8 +425,14 @@ SambaStatus sambaOnnxImportNode(SambaImporter *importer, const Onnx__NodeProto *
     status = sambaStatusMake(sambaStatusGetCode(failed), "%s", sambaStatusGetMessage(failed));
   }
 
-  if (status)
+  /* The innermost node says what is wrong and the graph's own node where; those between stand in
+   * the innermost one's name. */
+  if (status && scope && importer->failed_inside)
+    return status;
+  if (status) {
+    importer->failed_inside = scope != NULL;
     return annotateNode(importer, proto, index, status);
+  }
   for (uint32_t k = 0; k < proto->n_output;
        ++k) { /* outputs that a handler leaves out were not asked for or are refused when read */
     if (!sambaOnnxOutputUsed(&node, k))

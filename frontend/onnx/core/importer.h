@@ -61,6 +61,7 @@ typedef struct SambaImporter {
   SAMBA_ARRAY(SambaOnnxValue) values;
   SAMBA_ARRAY(Onnx__AttributeProto *) unpacked; /* default attributes of functions */
   size_t inlined;                               /* nodes put in place of others so far */
+  bool failed_inside; /* a node in a function or branch has failed; the error names it */
 } SambaImporter;
 
 /* Where the nodes of a function or of a branch stand (inline.c); NULL: in the graph. */

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 
 struct SambaOnnxScope {
-  const SambaOnnxScope *outer; /* whose names are seen too, NULL: nobody's or the graph's */
-  bool closed;                 /* names that are not defined here are not seen */
+  const SambaOnnxScope *outer;  /* whose names are seen too, NULL: nobody's or the graph's */
+  const SambaOnnxScope *caller; /* where the node stands that this is put in place of */
+  bool closed;                  /* names that are not defined here are not seen */
   unsigned depth;
   const char *prefix;
   const Onnx__FunctionProto *function; /* whose operator sets hold; NULL: the model's */
@@ -199,7 +200,8 @@ static SambaStatus enter(const SambaOnnxNode *node, SambaOnnxScope *out_scope) {
   size_t common = strncmp(own, outer, strlen(outer)) == 0
                       ? strlen(outer)
                       : 0; /* names inside have the prefix already */
-  *out_scope = (SambaOnnxScope){.depth = depth,
+  *out_scope = (SambaOnnxScope){.caller = node->scope,
+                                .depth = depth,
                                 .prefix = sambaArenaFormat(&node->importer->arena, "%s%s#%u/",
                                                            outer, own + common, node->index)};
   return depth <= MOST_DEPTH
@@ -239,8 +241,47 @@ const Onnx__FunctionProto *sambaOnnxFunctionOf(const SambaOnnxNode *node) {
   return NULL;
 }
 
+/* Whether the scope is the function's own and not that of a branch or a body in it. */
+static bool isCallOf(const SambaOnnxScope *scope, const Onnx__FunctionProto *function) {
+  return !scope->graph && scope->function == function;
+}
+
+/* A function that is called while it is being put in place would never end. */
+static SambaStatus refuseRecursion(const SambaOnnxNode *node, const Onnx__FunctionProto *function) {
+  enum { SHOWN_CALLS = 6 };
+  SambaImporter *importer = node->importer;
+  const SambaOnnxScope *first = node->scope;
+  while (first && !isCallOf(first, function))
+    first = first->caller;
+  if (!first)
+    return NULL;
+
+  /* The functions of the cycle from the last call back to the first. */
+  const char *name = sambaOnnxShown(importer, function->name);
+  const char *calls = name;
+  unsigned count = 0;
+  for (const SambaOnnxScope *at = node->scope;; at = at->caller) {
+    if (at->graph)
+      continue;
+    if (count++ < SHOWN_CALLS)
+      calls = sambaArenaFormat(&importer->arena, "%s -> %s",
+                               sambaOnnxShown(importer, at->function->name), calls);
+    if (at == first)
+      break;
+  }
+
+  if (count > SHOWN_CALLS)
+    calls =
+        sambaArenaFormat(&importer->arena, "%s -> %u more -> %s", name, count - SHOWN_CALLS, calls);
+  return sambaStatusMake(SAMBA_INVALID,
+                         "function %s calls itself (%s); ONNX does not allow recursive functions: "
+                         "export the model without the recursion",
+                         name, calls);
+}
+
 SambaStatus sambaOnnxInlineFunction(const SambaOnnxNode *node,
                                     const Onnx__FunctionProto *function) {
+  SAMBA_RETURN_IF_ERROR(refuseRecursion(node, function));
   SambaImporter *importer = node->importer;
   SambaOnnxScope scope;
   SambaStatus status = enter(node, &scope);

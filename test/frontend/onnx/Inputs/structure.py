@@ -24,8 +24,8 @@ def check(name, nodes, expected, functions=(), initializers=(), opset=18, refuse
         save(helper.make_model(graph, opset_imports=sets, functions=list(functions), ir_version=8), f"{folder}/m.onnx")
         done = subprocess.run(["samba-compile", f"{folder}/m.onnx", "-o", f"{folder}/m.pef"], capture_output=True, text=True)
         if done.returncode or refused:
-            if not (refused and done.returncode == 1 and refused in done.stderr):
-                failures.append(f"{name}: {done.stderr[:300]}")
+            if not (refused and done.returncode == 1 and refused in done.stderr and len(done.stderr) < 500):
+                failures.append(f"{name}: {done.stderr[:500]}")
             return
         np.save(f"{folder}/x.npy", x), np.save(f"{folder}/y.npy", y)
         command = ["samba-run", f"{folder}/m.pef", "--input", f"x={folder}/x.npy", "--input", f"y={folder}/y.npy", "--output", f"out={folder}/out.npy"]
@@ -68,7 +68,23 @@ check("an input left out", [call("Clipped", ["x"], ["out"])], x, [optional])
 scaled = function("Scaled", ["x"], ["out"], [reference(helper.make_node("Constant", [], ["f"]), "value_float", "factor", 1), helper.make_node("Mul", ["x", "f"], ["out"])],
                   defaults=[helper.make_attribute("factor", 3.0)])
 check("a default attribute", [call("Scaled", ["x"], ["a"]), call("Scaled", ["a"], ["out"], factor=0.5)], x * 1.5, [scaled])
-check("recursion", [call("Loop", ["x"], ["out"])], None, [function("Loop", ["x"], ["out"], [call("Loop", ["x"], ["out"])])], refused="functions and branches are nested deeper than 64 levels")
+check("recursion", [call("Loop", ["x"], ["out"])], None, [function("Loop", ["x"], ["out"], [call("Loop", ["x"], ["out"])])], refused='function "Loop" calls itself ("Loop" -> "Loop"); ONNX does not allow recursive functions: export the model without the recursion')
+
+
+def calls(name, callee, conditional=False):
+    """A function that only calls another one, if wanted from a branch."""
+    if not conditional:
+        return function(name, ["x"], ["out"], [call(callee, ["x"], ["out"])])
+    inside = helper.make_graph([call(callee, ["x"], ["t"])], "branch", [], [helper.make_tensor_value_info("t", FLOAT, None)])
+    return function(name, ["x"], ["out"], [constant("c", True), helper.make_node("If", ["c"], ["out"], then_branch=inside, else_branch=inside)])
+
+
+# An error inside a function or branch is one short line however deep it lies.
+cycle = [calls("Start", "F0")] + [calls(f"F{i}", f"F{(i + 1) % 9}", i == 4) for i in range(9)]
+check("a cycle of functions", [call("Start", ["x"], ["out"])], None, cycle,
+      refused='function "F0" calls itself ("F0" -> 3 more -> "F3" -> "F4" -> "F5" -> "F6" -> "F7" -> "F8" -> "F0"); ONNX does not')
+deep = [calls(f"AFunctionWithALongName{i}", f"AFunctionWithALongName{i + 1}") for i in range(70)] + [function("AFunctionWithALongName70", ["x"], ["out"], [helper.make_node("Relu", ["x"], ["out"])])]
+check("nested too deep", [call("AFunctionWithALongName0", ["x"], ["out"])], None, deep, refused="functions and branches are nested deeper than 64 levels")
 check("too many inputs", [call("Leaky", ["x", "y"], ["out"], slope=1.0)], None, [leaky], refused="has 2 inputs, but the function takes 1")
 check("too many outputs", [call("Leaky", ["x"], ["out", "more"], slope=1.0)], None, [leaky], refused="has 2 outputs, but the function makes 1")
 check("nobody makes it", [call("Hollow", ["x"], ["out"])], None, [function("Hollow", ["x"], ["out"], [helper.make_node("Relu", ["x"], ["z"])])], refused='output "out" is made by no node inside')
