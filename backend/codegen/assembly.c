@@ -1,8 +1,16 @@
 /* Assembly of sections; see assembly.h. */
 #include "backend/codegen/assembly.h"
 
+#include "backend/section/access.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+static void initializePort(const SambaUnit *unit, SambaPort *port, bool output, uint32_t index) {
+  port->block = 1;
+  if (sambaPortHasAccess(unit, output, index))
+    port->access.replay = 1;
+}
 
 uint32_t sambaAssemblyAddUnit(SambaAssembly *assembly, SambaUnitKind kind, const char *name,
                               const char *layer, uint32_t inputs, uint32_t outputs) {
@@ -12,20 +20,15 @@ uint32_t sambaAssemblyAddUnit(SambaAssembly *assembly, SambaUnitKind kind, const
   for (uint32_t attempt = 2;
        !sambaStringMapInsert(&assembly->names, sambaStringRef(unique), index, NULL); ++attempt)
     unique = sambaArenaFormat(assembly->arena, "%s_%u", name, attempt);
-  SambaUnit unit = {.kind = kind,
-                    .name = unique,
-                    .layer = layer ? layer : "",
-                    .x = -1,
-                    .y = -1,
-                    .ag = -1,
-                    .input_count = inputs,
-                    .output_count = outputs};
+  SambaUnit unit = sambaUnitMake(kind, unique, layer ? layer : "");
+  unit.input_count = inputs;
+  unit.output_count = outputs;
   unit.inputs = SAMBA_ARENA_ARRAY(assembly->arena, SambaPort, inputs);
   unit.outputs = SAMBA_ARENA_ARRAY(assembly->arena, SambaPort, outputs);
   for (uint32_t i = 0; i < inputs; ++i)
-    unit.inputs[i].block = 1, unit.inputs[i].access.replay = 1;
+    initializePort(&unit, &unit.inputs[i], false, i);
   for (uint32_t i = 0; i < outputs; ++i)
-    unit.outputs[i].block = 1, unit.outputs[i].access.replay = 1;
+    initializePort(&unit, &unit.outputs[i], true, i);
   sambaArrayAppend(&assembly->units, unit);
 
   return index;

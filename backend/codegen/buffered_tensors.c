@@ -33,8 +33,8 @@ SambaStatus sambaLowerAddBuffers(SambaLowering *l, uint32_t tensor, const char *
           sambaCheckBufferBytes(l, name, elements, l->graph->tensors[tensor].dtype, depth));
       uint32_t unit =
           sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_BUFFER, name, layer, writers, count);
-      sambaAssemblyUnit(&l->assembly, unit)->slot_count = depth;
-      sambaAssemblyUnit(&l->assembly, unit)->slot_elements = elements;
+      sambaAssemblyUnit(&l->assembly, unit)->buffer.slot_count = depth;
+      sambaAssemblyUnit(&l->assembly, unit)->buffer.slot_elements = elements;
     }
   return NULL;
 }

@@ -6,6 +6,7 @@
 #include "backend/codegen/codegen_internal.h"
 #include "backend/plan/estimate/estimate.h"
 #include "backend/plan/group/share.h"
+#include "backend/section/access.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -247,12 +248,7 @@ static void addSymbols(SambaLowering *l, SambaSection *section) {
 static SambaStatus checkCounters(const SambaLowering *l, const SambaSection *section) {
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
-    uint32_t most = unit->counter_count;
-    for (uint32_t i = 0; i < unit->input_count + unit->output_count; ++i) {
-      const SambaPort *port =
-          i < unit->input_count ? &unit->inputs[i] : &unit->outputs[i - unit->input_count];
-      most = port->access.counter_count > most ? port->access.counter_count : most;
-    }
+    uint32_t most = sambaUnitLongestChain(unit);
     if (most > l->machine->unit_counters)
       return sambaStatusMake(SAMBA_EXHAUSTED,
                              "unit %s needs %u counters, but a chain of %s has %lld; map its stage "

@@ -314,35 +314,35 @@ uint32_t sambaLowerCompute(SambaAssembly *assembly, const SambaNest *nest, const
   uint32_t index = sambaAssemblyAddUnit(assembly, SAMBA_UNIT_COMPUTE, name, layer, ports, 1);
   SambaUnit *unit = sambaAssemblyUnit(assembly, index);
 
-  unit->counter_count = chain.count;
-  unit->token_level = chain.token_level;
-  unit->trips = sambaArenaCopy(arena, chain.trips, chain.count * sizeof *chain.trips);
-  uint32_t result = makeProgram(arena, nest, &chain, copy, port_of, ports, &unit->program);
+  unit->compute.counter_count = chain.count;
+  unit->compute.token_level = chain.token_level;
+  unit->compute.trips = sambaArenaCopy(arena, chain.trips, chain.count * sizeof *chain.trips);
+  uint32_t result = makeProgram(arena, nest, &chain, copy, port_of, ports, &unit->compute.program);
   bool reduces = false;
   for (uint32_t i = 0; i < group->op_count; ++i)
     reduces |= sambaLaneOpClass(group->ops[i].opcode) == 'R';
   for (uint32_t c = 0; c < chain.count && reduces; ++c)
     if (group->reduced[chain.dim[c]])
-      unit->program.reduce_mask |= UINT64_C(1) << c;
+      unit->compute.program.reduce_mask |= UINT64_C(1) << c;
 
   for (uint32_t p = 0; p <= ports; ++p) {
     SambaPort *port = p < ports ? &unit->inputs[p] : &unit->outputs[0];
     int64_t *own = SAMBA_ARENA_ARRAY(arena, int64_t, chain.count);
     for (uint32_t c = 0; c < chain.count; ++c)
       own[c] = strides[c * (ports + 1) + p];
-    port->strides = own;
-    port->offset = layouts[p].offset;
+    port->compute.strides = own;
+    port->compute.offset = layouts[p].offset;
     port->token_elements = layouts[p].elements;
   }
 
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value) {
       unit->inputs[port_of[i]].dtype = sambaNestDType(nest, i);
-      unit->inputs[port_of[i]].level = countLoops(nest, sambaNestTokenLevel(nest, i));
+      unit->inputs[port_of[i]].compute.level = countLoops(nest, sambaNestTokenLevel(nest, i));
     }
   unit->outputs[0].dtype = nest->graph->tensors[group->output.tensor].dtype;
-  unit->outputs[0].level = countLoops(nest, group->parallel_count);
-  unit->outputs[0].value = result;
+  unit->outputs[0].compute.level = countLoops(nest, group->parallel_count);
+  unit->outputs[0].compute.value = result;
   free(strides);
 
   return index;

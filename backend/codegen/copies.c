@@ -133,7 +133,8 @@ int64_t sambaStagingRowBytes(const SambaMachine *machine) { return 4 * machine->
 
 void sambaMarkDiagonal(SambaUnit *unit, const SambaPort *port) {
   uint32_t last = port->access.counter_count;
-  unit->banks_diagonal |= port->token_elements > 1 && last && port->access.strides[last - 1] != 1;
+  unit->buffer.banks_diagonal |=
+      port->token_elements > 1 && last && port->access.strides[last - 1] != 1;
 }
 
 void sambaMemoryBounds(const SambaLowering *l, uint32_t tensor, SambaBounds *out_bounds) {
@@ -149,7 +150,7 @@ uint32_t sambaLowerAddLoad(SambaLowering *l, uint32_t tensor, const char *name, 
   SambaLayout layout =
       sambaLayoutRowMajor(l->graph->tensors[tensor].rank, l->graph->tensors[tensor].dims);
   uint32_t unit = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_LOAD, name, layer, inputs, 1);
-  sambaAssemblyUnit(&l->assembly, unit)->symbol = l->symbols[tensor];
+  sambaAssemblyUnit(&l->assembly, unit)->load_store.symbol = l->symbols[tensor];
   sambaSetPort(&sambaAssemblyUnit(&l->assembly, unit)->outputs[0], walk,
                l->graph->tensors[tensor].dtype,
                sambaWalkAccess(walk, &layout, &bounds, fill, l->arena));

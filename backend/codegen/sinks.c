@@ -208,8 +208,8 @@ static SambaStatus addStage(SambaLowering *l, const SambaGroupPlan *plan, uint32
   *out_unit =
       sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_BUFFER, name, sambaLowerLayer(l, group), 1, 1);
   SambaUnit *unit = sambaAssemblyUnit(&l->assembly, *out_unit);
-  unit->slot_count = depth;
-  unit->slot_elements = (uint64_t)size;
+  unit->buffer.slot_count = depth;
+  unit->buffer.slot_elements = (uint64_t)size;
   sambaSetPort(&unit->inputs[0], &write, dtype,
                sambaWalkAccess(&write, &layout, NULL, 0, l->arena));
   sambaSetPort(&unit->outputs[0], &read, dtype, sambaWalkAccess(&read, &layout, NULL, 0, l->arena));
@@ -322,7 +322,7 @@ static SambaStatus addStore(SambaLowering *l, uint32_t g, const SambaCopyRange *
       sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_STORE,
                            sambaArenaFormat(l->arena, "%s.store%u", plan->prefix, number),
                            sambaLowerLayer(l, group), 1 + indexed, 0);
-  sambaAssemblyUnit(&l->assembly, unit)->symbol = l->symbols[group->output.tensor];
+  sambaAssemblyUnit(&l->assembly, unit)->load_store.symbol = l->symbols[group->output.tensor];
   sambaSetPort(&sambaAssemblyUnit(&l->assembly, unit)->inputs[0], &walk, type->dtype,
                sambaWalkAccess(&walk, &layout, &bounds, 0, l->arena));
   if (indexed)

@@ -115,8 +115,8 @@ static SambaStatus addBuffer(SambaLowering *l, const Source *s, uint32_t source,
                                    s->staged_dim == UINT32_MAX ? s->ways : 1, 1);
   SambaUnit *unit = sambaAssemblyUnit(&l->assembly, *out_unit);
 
-  unit->slot_count = depth;
-  unit->slot_elements = (uint64_t)s->slot.elements;
+  unit->buffer.slot_count = depth;
+  unit->buffer.slot_elements = (uint64_t)s->slot.elements;
   SambaWalk slots;
   sambaWalkStart(&slots, nest, map, NULL);
   sambaWalkLoops(&slots, nest, map, 0, s->level);
@@ -244,8 +244,11 @@ static SambaStatus addStagedLoad(SambaLowering *l, const Source *s, const SambaC
   /* Many slots: between load and buffers its tokens queue behind the long ones of the operands in
    * use. */
   int64_t slots_fit = l->machine->pmu_bytes / 4 / (wide.elements * sambaDTypeBytes(dtype));
-  unit->slot_count = !slots.count ? 1 : slots_fit < 2 ? 2 : slots_fit > 8 ? 8 : (uint32_t)slots_fit;
-  unit->slot_elements = (uint64_t)wide.elements;
+  unit->buffer.slot_count = !slots.count    ? 1
+                            : slots_fit < 2 ? 2
+                            : slots_fit > 8 ? 8
+                                            : (uint32_t)slots_fit;
+  unit->buffer.slot_elements = (uint64_t)wide.elements;
   SambaWalk read = slots;
   read.steps[read.count] = (SambaWalkStep){.trips = copies};
   read.steps[read.count++].axis[row] = part.size[row];

@@ -87,7 +87,9 @@ static const SambaRecord records[SAMBA_RECORD_COUNT] = {
 const SambaRecord *sambaRecordGet(SambaRecordId id) { return &records[id]; }
 
 const char *sambaRecordRowLabel(const SambaRecordRow *row) {
-  static const char *const paths[] = {"unit.program.", "unit.", "port.access.", "port."};
+  static const char *const paths[] = {"unit.compute.program.", "unit.compute.", "unit.buffer.",
+                                      "unit.load_store.",      "unit.",         "port.access.",
+                                      "port.compute.",         "port."};
   for (size_t i = 0; i < sizeof paths / sizeof paths[0]; ++i)
     if (strncmp(row->name, paths[i], strlen(paths[i])) == 0)
       return row->name + strlen(paths[i]);

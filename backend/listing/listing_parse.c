@@ -69,7 +69,7 @@ static SambaStatus parseTrips(SambaListingParser *p, const SambaRecordRow *row, 
                : "one bar (tokens | elements)",
         p->bars.size);
   if (id == SAMBA_RECORD_compute) {
-    ((SambaUnitRecord *)structure)->unit.token_level = p->bars.data[0];
+    ((SambaUnitRecord *)structure)->unit.compute.token_level = p->bars.data[0];
     return NULL;
   }
 
@@ -239,7 +239,7 @@ static SambaStatus parseSymbolReference(SambaListingParser *p, uint32_t *out_sym
 
 static SambaStatus parseUnitSpecial(SambaListingParser *p, SambaStringRef label, bool *out_known) {
   SambaUnit *unit = &p->units.data[p->units.size - 1].unit;
-  bool memory = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+  bool memory = sambaUnitIsAddressGenerator(unit);
   bool symbol = memory && sambaStringRefEqualC(label, "symbol"),
        layer = sambaStringRefEqualC(label, "layer");
   bool reduce = unit->kind == SAMBA_UNIT_COMPUTE && sambaStringRefEqualC(label, "reduce");
@@ -249,11 +249,11 @@ static SambaStatus parseUnitSpecial(SambaListingParser *p, SambaStringRef label,
     return NULL;
   SAMBA_RETURN_IF_ERROR(sambaListingExpect(&p->cursor, "="));
   if (symbol)
-    return parseSymbolReference(p, &unit->symbol);
+    return parseSymbolReference(p, &unit->load_store.symbol);
   if (reduce) {
     SAMBA_RETURN_IF_ERROR(parseList(p, 0, SAMBA_MAX_COUNTERS - 1, "a counter"));
     for (size_t i = 0; i < p->list.size; ++i)
-      unit->program.reduce_mask |= UINT64_C(1) << p->list.data[i];
+      unit->compute.program.reduce_mask |= UINT64_C(1) << p->list.data[i];
     return NULL;
   }
 
@@ -266,8 +266,7 @@ static SambaStatus parseUnitSpecial(SambaListingParser *p, SambaStringRef label,
 static SambaStatus parseUnitLine(SambaListingParser *p, SambaUnitKind kind) {
   SambaStringRef name;
   SAMBA_RETURN_IF_ERROR(sambaListingName(&p->cursor, p->arena, &name));
-  SambaListingUnit line = {
-      .unit = {.kind = kind, .name = name.data, .layer = "", .x = -1, .y = -1, .ag = -1}};
+  SambaListingUnit line = {.unit = sambaUnitMake(kind, name.data, "")};
   sambaArrayAppend(&p->units, line);
   SambaUnitRecord record = {0};
   SambaListingUnit *unit = &p->units.data[p->units.size - 1];
@@ -277,9 +276,11 @@ static SambaStatus parseUnitLine(SambaListingParser *p, SambaUnitKind kind) {
   p->port = NULL;
   SambaStatus status =
       parseFields(p, (SambaRecordId)(SAMBA_RECORD_load + kind), &record, 0, parseUnitSpecial, '\0');
-  record.unit.symbol = unit->unit.symbol;
   record.unit.layer = unit->unit.layer;
-  record.unit.program.reduce_mask = unit->unit.program.reduce_mask;
+  if (kind == SAMBA_UNIT_COMPUTE)
+    record.unit.compute.program.reduce_mask = unit->unit.compute.program.reduce_mask;
+  else if (kind != SAMBA_UNIT_BUFFER)
+    record.unit.load_store.symbol = unit->unit.load_store.symbol;
   unit->unit = record.unit;
 
   return status;
@@ -298,7 +299,7 @@ static SambaStatus parsePortSpecial(SambaListingParser *p, SambaStringRef label,
   if (value) {
     SAMBA_RETURN_IF_ERROR(sambaListingExpect(&p->cursor, "%"));
     SAMBA_RETURN_IF_ERROR(sambaListingInteger(&p->cursor, 0, UINT16_MAX, "a value", &number));
-    port->port.value = (uint32_t)number;
+    port->port.compute.value = (uint32_t)number;
     port->has_value = true;
     return NULL;
   }
@@ -323,33 +324,37 @@ static SambaStatus parsePortLine(SambaListingParser *p, bool output, size_t at) 
   if (!output && unit->ops.size)
     return sambaListingError(&p->cursor, at,
                              "inputs come before lane operations, whose numbers follow theirs");
-  SambaListingPort line = {.port = {.block = 1, .access = {.replay = 1}}};
-  line.at = at;
+  SambaListingPort line = {.port = {.block = 1}, .at = at};
   uint32_t index = (uint32_t)(output ? unit->outputs.size : unit->inputs.size);
   SambaRecordId id = sambaListingPortRecord(unit->unit.kind, output, index);
+  line.has_access = id == SAMBA_RECORD_dram_port || id == SAMBA_RECORD_buffer_port;
+  if (line.has_access)
+    line.port.access.replay = 1;
   if (output)
     sambaArrayAppend(&unit->outputs, line);
   else
     sambaArrayAppend(&unit->inputs, line);
   p->port = output ? &unit->outputs.data[index] : &unit->inputs.data[index];
-  p->guards_allowed = id == SAMBA_RECORD_dram_port || id == SAMBA_RECORD_buffer_port;
+  p->guards_allowed = line.has_access;
   p->value_allowed = id == SAMBA_RECORD_compute_output;
   p->dtype = SAMBA_DTYPE_F32;
   p->has_tokens = p->has_level = false;
   SambaPortRecord record = {.port = line.port};
-  SAMBA_RETURN_IF_ERROR(
-      parseFields(p, id, &record, unit->unit.counter_count, parsePortSpecial, '\0'));
+  bool compute = unit->unit.kind == SAMBA_UNIT_COMPUTE;
+  uint32_t counters = compute ? unit->unit.compute.counter_count : 0;
+  SAMBA_RETURN_IF_ERROR(parseFields(p, id, &record, counters, parsePortSpecial, '\0'));
   if (p->guards_allowed && !record.port.access.strides && record.port.access.counter_count)
     return sambaListingError(&p->cursor, at, "this port needs strides");
   if (p->guards_allowed && !record.port.access.trips)
     return sambaListingError(&p->cursor, at, "this port needs trips");
-  if (unit->unit.kind == SAMBA_UNIT_COMPUTE && !record.port.strides) {
-    if (unit->unit.counter_count)
+  if (compute && !record.port.compute.strides) {
+    if (counters)
       return sambaListingError(&p->cursor, at, "this port needs strides");
-    record.port.strides = SAMBA_ARENA_ARRAY(p->arena, int64_t, 0);
+    record.port.compute.strides = SAMBA_ARENA_ARRAY(p->arena, int64_t, 0);
   }
 
-  record.port.value = p->port->port.value;
+  if (compute)
+    record.port.compute.value = p->port->port.compute.value;
   p->port->port = record.port;
   p->port->has_tokens = p->has_tokens;
   p->port->has_level = p->has_level;

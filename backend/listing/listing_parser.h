@@ -15,7 +15,7 @@ typedef struct SambaListingMention {
 typedef struct SambaListingPort {
   SambaPort port;
   size_t at; /* of its line */
-  bool has_tokens, has_level, has_value;
+  bool has_access, has_tokens, has_level, has_value;
   SAMBA_ARRAY(SambaListingMention) streams; /* as written on its line */
   SAMBA_ARRAY(uint32_t) listed;             /* in the order of the stream lines */
   SAMBA_ARRAY(SambaGuard) guards;

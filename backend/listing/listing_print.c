@@ -140,9 +140,9 @@ static void printPort(Printer *printer, const SambaUnit *unit, bool output, uint
   SambaPortRecord record = {.port = *port};
   bool compute = unit->kind == SAMBA_UNIT_COMPUTE;
   const SambaAccess *access = &port->access;
-  uint32_t levels[2] = {compute ? unit->token_level : access->token_level, 0};
+  uint32_t levels[2] = {compute ? unit->compute.token_level : access->token_level, 0};
   uint32_t levelCount = 1;
-  uint32_t counters = compute ? unit->counter_count : access->counter_count;
+  uint32_t counters = compute ? unit->compute.counter_count : access->counter_count;
 
   if (unit->kind == SAMBA_UNIT_BUFFER) {
     levels[0] = access->slot_level;
@@ -152,7 +152,7 @@ static void printPort(Printer *printer, const SambaUnit *unit, bool output, uint
 
   put(printer, "    %s", output ? "output" : "input");
   if (id == SAMBA_RECORD_compute_output)
-    put(printer, " value=%%%u", port->value);
+    put(printer, " value=%%%u", port->compute.value);
   putRecord(printer, id, &record, port->dtype, counters, levels, levelCount);
   putStreams(printer, port);
   endLine(printer);
@@ -199,19 +199,19 @@ static void putReduce(Printer *printer, uint64_t mask) {
 static void printUnit(Printer *printer, const SambaUnit *unit) {
   put(printer, "  %s ", sambaUnitKindName(unit->kind));
   putName(printer, unit->name);
-  if (unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE) {
+  if (sambaUnitIsAddressGenerator(unit)) {
     put(printer, " symbol=");
-    if (symbolNameIsUnique(printer->section, unit->symbol))
-      putName(printer, printer->section->symbols[unit->symbol].name);
+    if (symbolNameIsUnique(printer->section, unit->load_store.symbol))
+      putName(printer, printer->section->symbols[unit->load_store.symbol].name);
     else
-      put(printer, "%u", unit->symbol);
+      put(printer, "%u", unit->load_store.symbol);
   }
 
   SambaUnitRecord record = {.unit = *unit};
   putRecord(printer, (SambaRecordId)(SAMBA_RECORD_load + unit->kind), &record, SAMBA_DTYPE_COUNT,
-            unit->counter_count, &unit->token_level, 1);
+            unit->compute.counter_count, &unit->compute.token_level, 1);
   if (unit->kind == SAMBA_UNIT_COMPUTE)
-    putReduce(printer, unit->program.reduce_mask);
+    putReduce(printer, unit->compute.program.reduce_mask);
   if (unit->layer[0]) {
     put(printer, " layer=");
     putName(printer, unit->layer);
@@ -220,8 +220,8 @@ static void printUnit(Printer *printer, const SambaUnit *unit) {
   endLine(printer);
   for (uint32_t p = 0; p < unit->input_count; ++p)
     printPort(printer, unit, false, p);
-  for (uint32_t i = 0; unit->kind == SAMBA_UNIT_COMPUTE && i < unit->program.op_count; ++i)
-    printOp(printer, unit->input_count + i, &unit->program.ops[i]);
+  for (uint32_t i = 0; unit->kind == SAMBA_UNIT_COMPUTE && i < unit->compute.program.op_count; ++i)
+    printOp(printer, unit->input_count + i, &unit->compute.program.ops[i]);
   for (uint32_t p = 0; p < unit->output_count; ++p)
     printPort(printer, unit, true, p);
 }

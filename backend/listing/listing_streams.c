@@ -183,6 +183,8 @@ static SambaStatus finishStreams(SambaListingParser *p, SambaListingPort *line) 
   line->port.stream_count = (uint32_t)line->listed.size;
   line->port.streams =
       sambaArenaCopy(p->arena, line->listed.data, line->listed.size * sizeof *line->listed.data);
+  if (!line->has_access)
+    return NULL;
   line->port.access.guard_count = (uint32_t)line->guards.size;
   line->port.access.guards =
       sambaArenaCopy(p->arena, line->guards.data, line->guards.size * sizeof *line->guards.data);
@@ -192,8 +194,8 @@ static SambaStatus finishStreams(SambaListingParser *p, SambaListingPort *line) 
 /* Elements that a compute port's strides reach, counted from 0. */
 static uint64_t spannedElements(const SambaUnit *unit, const SambaPort *port) {
   int64_t low, high;
-  if (!sambaAffineRange(port->offset, port->strides, unit->trips, unit->counter_count, &low,
-                        &high) ||
+  if (!sambaAffineRange(port->compute.offset, port->compute.strides, unit->compute.trips,
+                        unit->compute.counter_count, &low, &high) ||
       high < 0)
     return 0;
   return (uint64_t)high + 1;
@@ -204,11 +206,11 @@ static void finishPort(const SambaListingUnit *unit, SambaListingPort *line, boo
   SambaPort *port = &line->port;
   if (unit->unit.kind == SAMBA_UNIT_COMPUTE) {
     if (!line->has_level)
-      port->level = unit->unit.token_level;
+      port->compute.level = unit->unit.compute.token_level;
     if (!line->has_tokens)
       port->token_elements = spannedElements(&unit->unit, port);
     if (output && !line->has_value)
-      port->value = (uint32_t)(unit->inputs.size + unit->ops.size - 1);
+      port->compute.value = (uint32_t)(unit->inputs.size + unit->ops.size - 1);
   } else if (sambaPortHasAccess(&unit->unit, output, index)) {
     if (!line->has_tokens)
       port->token_elements = sambaTripProduct(port->access.trips, port->access.token_level,
@@ -232,9 +234,11 @@ static SambaStatus finishUnit(SambaListingParser *p, SambaListingUnit *line, Sam
   unit->output_count = (uint32_t)line->outputs.size;
   unit->inputs = SAMBA_ARENA_ARRAY(p->arena, SambaPort, line->inputs.size);
   unit->outputs = SAMBA_ARENA_ARRAY(p->arena, SambaPort, line->outputs.size);
-  unit->program.op_count = (uint32_t)line->ops.size;
-  unit->program.ops =
-      sambaArenaCopy(p->arena, line->ops.data, line->ops.size * sizeof *line->ops.data);
+  if (unit->kind == SAMBA_UNIT_COMPUTE) {
+    unit->compute.program.op_count = (uint32_t)line->ops.size;
+    unit->compute.program.ops =
+        sambaArenaCopy(p->arena, line->ops.data, line->ops.size * sizeof *line->ops.data);
+  }
 
   for (uint32_t i = 0; i < unit->input_count; ++i) {
     finishPort(line, &line->inputs.data[i], false, i);

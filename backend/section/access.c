@@ -106,13 +106,30 @@ bool sambaPortHasAccess(const SambaUnit *unit, bool output, uint32_t port) {
   }
 }
 
+uint32_t sambaUnitLongestChain(const SambaUnit *unit) {
+  if (unit->kind == SAMBA_UNIT_COMPUTE)
+    return unit->compute.counter_count;
+  uint32_t longest = 0;
+
+  for (uint32_t i = 0; i < unit->input_count + unit->output_count; ++i) {
+    bool output = i >= unit->input_count;
+    uint32_t port = output ? i - unit->input_count : i;
+    if (!sambaPortHasAccess(unit, output, port))
+      continue;
+    const SambaAccess *access = output ? &unit->outputs[port].access : &unit->inputs[port].access;
+    longest = access->counter_count > longest ? access->counter_count : longest;
+  }
+
+  return longest;
+}
+
 const SambaAccess *sambaMemoryAccess(const SambaUnit *unit) {
   return unit->kind == SAMBA_UNIT_LOAD ? &unit->outputs[0].access : &unit->inputs[0].access;
 }
 
 uint64_t sambaUnitFirings(const SambaUnit *unit) {
   if (unit->kind == SAMBA_UNIT_COMPUTE)
-    return sambaTripProduct(unit->trips, 0, unit->token_level);
+    return sambaTripProduct(unit->compute.trips, 0, unit->compute.token_level);
   const SambaAccess *access = sambaMemoryAccess(unit);
   return sambaTripProduct(
       access->trips, 0, unit->kind == SAMBA_UNIT_BUFFER ? access->slot_level : access->token_level);
@@ -121,7 +138,7 @@ uint64_t sambaUnitFirings(const SambaUnit *unit) {
 uint64_t sambaPortTokens(const SambaUnit *unit, bool output, uint32_t port) {
   const SambaPort *p = output ? &unit->outputs[port] : &unit->inputs[port];
   if (unit->kind == SAMBA_UNIT_COMPUTE)
-    return sambaTripProduct(unit->trips, 0, p->level);
+    return sambaTripProduct(unit->compute.trips, 0, p->compute.level);
   if (unit->kind == SAMBA_UNIT_BUFFER)
     return sambaTripProduct(p->access.trips, 0, p->access.token_level);
   return sambaUnitFirings(unit);

@@ -34,6 +34,8 @@ uint64_t sambaPortStreamTokens(const SambaPort *port, uint64_t tokens, uint32_t 
 /* The port carries the access whose addresses it follows: LOAD output 0, STORE input 0, every
  * BUFFER port. */
 bool sambaPortHasAccess(const SambaUnit *unit, bool output, uint32_t port);
+/* Counters of the longest chain that a unit or one of its ports walks. */
+uint32_t sambaUnitLongestChain(const SambaUnit *unit);
 /* The access of a LOAD or STORE. */
 const SambaAccess *sambaMemoryAccess(const SambaUnit *unit);
 

@@ -1,5 +1,5 @@
-/* Lane operations and unit kinds by number: names, operand counts, classes, from lane_ops.def. */
-#include "backend/section/section.h"
+/* Lane operations by number: names, operand counts, classes, from lane_ops.def. */
+#include "backend/section/lane_ops.h"
 
 #include <stddef.h>
 
@@ -35,9 +35,4 @@ int sambaLaneOpOperands(uint8_t opcode) {
 char sambaLaneOpClass(uint8_t opcode) {
   const LaneOpRow *row = findLaneOp(opcode);
   return row ? row->class : 0;
-}
-
-const char *sambaUnitKindName(SambaUnitKind kind) {
-  static const char *const names[] = {"load", "store", "buffer", "compute"};
-  return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "invalid";
 }

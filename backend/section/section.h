@@ -20,17 +20,12 @@
 #ifndef SAMBA_BACKEND_SECTION_SECTION_H
 #define SAMBA_BACKEND_SECTION_SECTION_H
 
+#include "backend/section/lane_ops.h"
 #include "support/base/memory.h"
 #include "support/base/status.h"
 #include "support/number/dtype.h"
 
 #include <stdint.h>
-
-typedef enum {
-#define X(enumerator, value, name, operands, class) SAMBA_LANE_##enumerator = value,
-#include "backend/section/lane_ops.def"
-#undef X
-} SambaLaneOpcode;
 
 typedef enum {
   SAMBA_UNIT_LOAD,
@@ -75,26 +70,31 @@ typedef struct SambaAccess {
   int64_t index_limit;
 } SambaAccess;
 
-/* A port of a unit. streams: indices into SambaSection.streams, in round-robin order of `block`
- * tokens each. */
+/* How a COMPUTE port's tokens follow the unit's chain. Input: a token is taken when counters
+ * [0, level) step and held while [level, token_level) run; element index within the token = offset
+ * + sum(strides[c]*counter[c]) over the unit's inner counters (zero for the outer ones; zero also
+ * broadcasts). Output: a token is made per step of [0, level); the token's elements are indexed by
+ * the strides in the same way (reduced counters have stride 0). */
+typedef struct SambaComputePort {
+  uint32_t level;
+  uint32_t value;         /* output: the program value that is written */
+  const int64_t *strides; /* one per counter of the unit */
+  int64_t offset;         /* normally 0 */
+} SambaComputePort;
+
+/* A port of a unit. The unit's kind and the port's place among its ports say what the union holds:
+ * `compute` for COMPUTE, `access` where sambaPortHasAccess (access.h) says so, and nothing (zero)
+ * for the ports that only pass tokens: indices of a LOAD or STORE, control. */
 typedef struct SambaPort {
   SambaDType dtype;
   uint32_t stream_count;
-  const uint32_t *streams;
-  uint32_t block;     /* >= 1 */
-  SambaAccess access; /* LOAD output 0, STORE input 0, every BUFFER port; unused (zero) for COMPUTE
-                         and index ports */
-  /* COMPUTE ports. Input: a token is taken when counters [0, level) step and held while [level,
-   * token_level) run; element index within the token = offset + sum(strides[c]*counter[c]) over the
-   * unit's inner counters (strides has counter_count entries, zero for the outer ones; zero also
-   * broadcasts). Output: a token is made per step of [0, level); the token's elements are indexed
-   * by the strides in the same way (reduced counters have stride 0); `value` is the program value
-   * that is written. */
-  uint32_t level;
-  const int64_t *strides;
-  int64_t offset; /* normally 0 */
-  uint32_t value;
-  uint64_t token_elements; /* elements of one token of this port (all unit kinds) */
+  const uint32_t *streams; /* into SambaSection.streams, in round-robin order of `block` tokens */
+  uint32_t block;          /* >= 1 */
+  uint64_t token_elements; /* elements of one token; 0 for control */
+  union {
+    SambaAccess access;
+    SambaComputePort compute;
+  };
 } SambaPort;
 
 /* One lane operation; its result is the program value input_count + index. Values [0, input_count)
@@ -119,28 +119,51 @@ typedef struct SambaProgram {
   uint64_t reduce_mask; /* bit c: counter c is reduced */
 } SambaProgram;
 
-typedef struct SambaUnit {
-  SambaUnitKind kind;
-  const char *name;  /* deterministic, unique in the section */
-  const char *layer; /* the user's layer this unit works for ("" when none) */
-  int32_t x, y;      /* grid site (units on the grid), -1 before placement */
-  int32_t ag;        /* LOAD, STORE: index of the address generator, -1 before placement */
-  uint32_t input_count, output_count;
-  SambaPort *inputs, *outputs;
-  /* LOAD, STORE */
+/* LOAD and STORE: an address generator and the memory it walks. */
+typedef struct SambaLoadStore {
+  int32_t ag;      /* index of the address generator, -1 before placement */
   uint32_t symbol; /* index into SambaSection.symbols */
-  /* BUFFER */
+} SambaLoadStore;
+
+/* BUFFER: the slots that a PMU keeps. */
+typedef struct SambaBuffer {
   uint32_t slot_count; /* depth; slots are used round-robin, counted by credits */
   uint64_t slot_elements;
   bool banks_diagonal; /* diagonally striped: regular and transposed reads at full rate */
   bool loop_carried;   /* slots start full of `initial` for the first reads */
   uint64_t initial;
-  /* COMPUTE: one chain for all ports. outer counters [0, token_level) are firings. */
+} SambaBuffer;
+
+/* COMPUTE: one chain for all ports; the outer counters [0, token_level) are firings. */
+typedef struct SambaCompute {
   uint32_t counter_count;
-  const uint32_t *trips;
   uint32_t token_level;
+  const uint32_t *trips;
   SambaProgram program;
+} SambaCompute;
+
+typedef struct SambaUnit {
+  SambaUnitKind kind; /* says which member of the union is valid */
+  const char *name;   /* deterministic, unique in the section */
+  const char *layer;  /* the user's layer this unit works for ("" when none) */
+  int32_t x, y;       /* grid site of a BUFFER or COMPUTE, -1 before placement */
+  uint32_t input_count, output_count;
+  SambaPort *inputs, *outputs;
+  union {
+    SambaLoadStore load_store;
+    SambaBuffer buffer;
+    SambaCompute compute;
+  };
 } SambaUnit;
+
+/* LOAD and STORE are address generators beside the grid; BUFFER and COMPUTE have a site on it. */
+static inline bool sambaUnitIsAddressGenerator(const SambaUnit *unit) {
+  return unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+}
+/* A unit of this kind that has no place and no ports yet. */
+SambaUnit sambaUnitMake(SambaUnitKind kind, const char *name, const char *layer);
+bool sambaUnitIsPlaced(const SambaUnit *unit);
+const char *sambaUnitKindName(SambaUnitKind kind); /* "load", "store", "buffer", "compute" */
 
 /* A formal argument of the section: memory that a call binds to a symbol plus offset. */
 typedef struct SambaFormal {
@@ -196,11 +219,6 @@ typedef struct SambaSection {
   SambaStream *streams;
   bool split_k; /* partial sums are added across units (changes bits against the unsplit order) */
 } SambaSection;
-
-const char *sambaLaneOpName(uint8_t opcode);       /* NULL for an undefined opcode */
-int sambaLaneOpOperands(uint8_t opcode);           /* -1 for an undefined opcode */
-char sambaLaneOpClass(uint8_t opcode);             /* 'S', 'T', 'C', 'R', 'V' or 0 */
-const char *sambaUnitKindName(SambaUnitKind kind); /* "load", "store", "buffer", "compute" */
 
 /* Structural legality of a section whatever the machine: indices, levels, trip products, token
  * sizes equal at both ends of each stream, token counts equal at both ends of each outer iteration,

@@ -30,7 +30,7 @@ typedef struct Split {
 enum { unused = UINT32_MAX, atEnd = UINT32_MAX - 1 };
 
 static char classOf(const Split *s, uint32_t op) {
-  return sambaLaneOpClass(s->unit->program.ops[op].opcode);
+  return sambaLaneOpClass(s->unit->compute.program.ops[op].opcode);
 }
 static char classAt(const Split *s, uint32_t position) { return classOf(s, s->order[position]); }
 static uint32_t valueAt(const Split *s, uint32_t position) {
@@ -38,7 +38,7 @@ static uint32_t valueAt(const Split *s, uint32_t position) {
 }
 static bool isSource(const Split *s, uint32_t value) { return sambaSplitIsSource(s->unit, value); }
 static uint32_t countValues(const Split *s) {
-  return s->unit->input_count + s->unit->program.op_count;
+  return s->unit->input_count + s->unit->compute.program.op_count;
 }
 
 /* --- Orders --- */
@@ -47,7 +47,7 @@ static void markFeeding(const Split *s, uint32_t op, bool *feeds) {
   if (feeds[op])
     return;
   feeds[op] = true;
-  const SambaLaneOp *lane = &s->unit->program.ops[op];
+  const SambaLaneOp *lane = &s->unit->compute.program.ops[op];
   for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i)
     if (lane->operands[i] >= s->unit->input_count)
       markFeeding(s, lane->operands[i] - s->unit->input_count, feeds);
@@ -57,18 +57,18 @@ static void findUses(Split *s) {
   for (uint32_t v = 0; v < countValues(s); ++v)
     s->last_use[v] = unused;
   for (uint32_t p = 0; p < s->values; ++p) {
-    const SambaLaneOp *lane = &s->unit->program.ops[s->order[p]];
+    const SambaLaneOp *lane = &s->unit->compute.program.ops[s->order[p]];
     s->made_at[valueAt(s, p)] = p;
     for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i)
       s->last_use[lane->operands[i]] = p;
   }
   for (uint32_t i = 0; i < s->unit->output_count; ++i)
-    s->last_use[s->unit->outputs[i].value] = atEnd;
+    s->last_use[s->unit->outputs[i].compute.value] = atEnd;
 }
 
 /* As the program stands, those that feed the reduction first; value sources are left out. */
 static void orderAsWritten(Split *s) {
-  const SambaProgram *program = &s->unit->program;
+  const SambaProgram *program = &s->unit->compute.program;
   bool *feeds = sambaAllocateZeroed(program->op_count, sizeof *feeds);
 
   for (uint32_t i = 0; i < program->op_count; ++i)
@@ -96,7 +96,7 @@ static void orderAsWritten(Split *s) {
 /* Operands before their operation, the one with the larger program first: few values live
  * at once. */
 static void visit(Split *s, uint32_t op, const uint32_t *weight, bool *done) {
-  const SambaLaneOp *lane = &s->unit->program.ops[op];
+  const SambaLaneOp *lane = &s->unit->compute.program.ops[op];
   uint32_t inputs = s->unit->input_count;
   uint32_t operands[3];
   uint32_t count = 0;
@@ -122,7 +122,7 @@ static void visit(Split *s, uint32_t op, const uint32_t *weight, bool *done) {
 /* Depth first from the reduction, then from the outputs. What both sides of the reduction use is
  * made on both. */
 static void orderDepthFirst(Split *s) {
-  const SambaProgram *program = &s->unit->program;
+  const SambaProgram *program = &s->unit->compute.program;
   uint32_t inputs = s->unit->input_count;
   uint32_t *weight = sambaAllocateZeroed(program->op_count, sizeof *weight);
   bool *done = sambaAllocateZeroed(program->op_count, sizeof *done);
@@ -143,8 +143,8 @@ static void orderDepthFirst(Split *s) {
   for (uint32_t i = 0; i < program->op_count; ++i)
     done[i] = classOf(s, i) == 'R';
   for (uint32_t o = 0; o < s->unit->output_count; ++o)
-    if (s->unit->outputs[o].value >= inputs)
-      visit(s, s->unit->outputs[o].value - inputs, weight, done);
+    if (s->unit->outputs[o].compute.value >= inputs)
+      visit(s, s->unit->outputs[o].compute.value - inputs, weight, done);
   if (!s->has_reduction)
     s->feeding = s->values;
   memset(done, 0, program->op_count * sizeof *done);
@@ -163,7 +163,7 @@ static void orderDepthFirst(Split *s) {
 
 static bool usesValue(const Split *s, uint32_t first, uint32_t end, uint32_t value) {
   for (uint32_t p = first; p < end; ++p) {
-    const SambaLaneOp *lane = &s->unit->program.ops[s->order[p]];
+    const SambaLaneOp *lane = &s->unit->compute.program.ops[s->order[p]];
     for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i)
       if (lane->operands[i] == value)
         return true;
@@ -175,10 +175,11 @@ static bool usesValue(const Split *s, uint32_t first, uint32_t end, uint32_t val
  * instead of passed on. */
 static bool isShared(const Split *s, uint32_t input) {
   const SambaPort *port = &s->unit->inputs[input];
-  if (sambaTripProduct(s->unit->trips, port->level, s->unit->token_level) > 1)
+  if (sambaTripProduct(s->unit->compute.trips, port->compute.level, s->unit->compute.token_level) >
+      1)
     return true;
-  for (uint32_t c = s->unit->token_level; c < s->unit->counter_count; ++c)
-    if (!port->strides[c] && s->unit->trips[c] > 1)
+  for (uint32_t c = s->unit->compute.token_level; c < s->unit->compute.counter_count; ++c)
+    if (!port->compute.strides[c] && s->unit->compute.trips[c] > 1)
       return true;
   return false;
 }
@@ -228,7 +229,7 @@ static uint32_t reachOf(const Split *s, uint32_t first, bool systolic) {
     if (systolic && position == first)
       continue;     /* the mac */
     if (systolic) { /* in the array's PCU only what works on the mac's result */
-      const SambaLaneOp *lane = &s->unit->program.ops[s->order[position]];
+      const SambaLaneOp *lane = &s->unit->compute.program.ops[s->order[position]];
       uint32_t before = valueAt(s, position - 1);
       bool follows = false;
       for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i)
@@ -277,7 +278,7 @@ static bool cutChain(Split *s) {
     sambaArrayAppend(&s->parts, (SambaSplitPart){0});
 
   for (uint32_t first = 0; first < s->values;) {
-    bool systolic = s->unit->program.systolic && first == 0,
+    bool systolic = s->unit->compute.program.systolic && first == 0,
          reduced = s->has_reduction && first >= s->feeding;
     uint32_t end = reachOf(s, first, systolic);
     /* Operations on both sides of the reduction share a part only when all of them fit one. */
@@ -333,7 +334,7 @@ static uint32_t madeFor(const Split *s, uint32_t value, uint32_t position) {
 /* Whether an operation at or after `end` uses the value made at `position`. */
 static bool isUsedLater(const Split *s, uint32_t position, uint32_t end) {
   for (uint32_t p = end; p < s->values; ++p) {
-    const SambaLaneOp *lane = &s->unit->program.ops[s->order[p]];
+    const SambaLaneOp *lane = &s->unit->compute.program.ops[s->order[p]];
     for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i)
       if (lane->operands[i] == valueAt(s, position) && madeFor(s, lane->operands[i], p) == position)
         return true;
@@ -345,7 +346,7 @@ static bool isUsedLater(const Split *s, uint32_t position, uint32_t end) {
 static uint32_t countOwnOutputs(const Split *s, uint32_t first, uint32_t end) {
   uint32_t count = 0;
   for (uint32_t o = 0; o < s->unit->output_count; ++o) {
-    uint32_t made = madeFor(s, s->unit->outputs[o].value, s->values);
+    uint32_t made = madeFor(s, s->unit->outputs[o].compute.value, s->values);
     count += made == unused ? end == s->values : made >= first && made < end;
   }
   return count;
@@ -386,7 +387,7 @@ static bool cutGraph(Split *s, uint32_t *out_first) {
   SambaSplitTake *scratch = SAMBA_ARENA_ARRAY(s->arena, SambaSplitTake, countValues(s));
   s->parts.size = 0;
   for (uint32_t first = 0; first < s->values;) {
-    bool systolic = s->unit->program.systolic && first == 0,
+    bool systolic = s->unit->compute.program.systolic && first == 0,
          reduced = s->has_reduction && first >= s->feeding;
     uint32_t end = reachOf(s, first, systolic);
     if (s->has_reduction && first < s->feeding && end > s->feeding && !systolic)
@@ -427,14 +428,14 @@ static void listGraph(const Split *s, SambaSplitCut *cut) {
   }
 
   for (uint32_t o = 0; o < s->unit->output_count; ++o) {
-    uint32_t made = madeFor(s, s->unit->outputs[o].value, s->values);
+    uint32_t made = madeFor(s, s->unit->outputs[o].compute.value, s->values);
     cut->output_part[o] = made == unused ? cut->part_count - 1 : partAt(cut, made);
   }
 }
 
 SambaStatus sambaSplitCut(const SambaUnit *unit, const SambaMachine *machine, SambaArena *arena,
                           SambaSplitCut *out) {
-  uint32_t ops = unit->program.op_count;
+  uint32_t ops = unit->compute.program.op_count;
   uint32_t all = unit->input_count + ops;
 
   Split s = {.unit = unit, .machine = machine, .arena = arena};

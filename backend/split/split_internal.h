@@ -35,7 +35,7 @@ SambaStatus sambaSplitCut(const SambaUnit *unit, const SambaMachine *machine, Sa
 
 static inline bool sambaSplitIsSource(const SambaUnit *unit, uint32_t value) {
   return value >= unit->input_count &&
-         sambaLaneOpClass(unit->program.ops[value - unit->input_count].opcode) == 'V';
+         sambaLaneOpClass(unit->compute.program.ops[value - unit->input_count].opcode) == 'V';
 }
 
 #endif

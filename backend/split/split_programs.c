@@ -33,7 +33,7 @@ typedef struct Output { /* the new section while it grows */
 static SambaDType valueDType(const Split *s, uint32_t value) {
   if (value < s->unit->input_count)
     return sambaProgramInputType(s->unit->inputs[value].dtype);
-  return sambaLaneOpResultType(&s->unit->program.ops[value - s->unit->input_count]);
+  return sambaLaneOpResultType(&s->unit->compute.program.ops[value - s->unit->input_count]);
 }
 
 /* The chain of a part: which old counters it keeps. */
@@ -43,12 +43,12 @@ typedef struct PartChain {
 } PartChain;
 
 static PartChain chainOf(const Split *s, const SambaSplitPart *part) {
-  PartChain chain = {0, 0, SAMBA_ARENA_ARRAY(s->arena, uint32_t, s->unit->counter_count)};
-  for (uint32_t c = 0; c < s->unit->counter_count; ++c) {
-    if (part->reduced && s->unit->program.reduce_mask >> c & 1)
+  PartChain chain = {0, 0, SAMBA_ARENA_ARRAY(s->arena, uint32_t, s->unit->compute.counter_count)};
+  for (uint32_t c = 0; c < s->unit->compute.counter_count; ++c) {
+    if (part->reduced && s->unit->compute.program.reduce_mask >> c & 1)
       continue;
     chain.old[chain.count++] = c;
-    chain.token_level += c < s->unit->token_level;
+    chain.token_level += c < s->unit->compute.token_level;
   }
   return chain;
 }
@@ -56,12 +56,13 @@ static PartChain chainOf(const Split *s, const SambaSplitPart *part) {
 static void copyPort(const Split *s, const PartChain *chain, const SambaPort *from, SambaPort *to) {
   *to = *from;
   int64_t *strides = SAMBA_ARENA_ARRAY(s->arena, int64_t, chain->count);
-  to->level = 0;
+  to->compute.level = 0;
   for (uint32_t c = 0; c < chain->count; ++c) {
-    strides[c] = from->strides[chain->old[c]];
-    to->level += chain->old[c] < from->level && chain->old[c] < s->unit->token_level;
+    strides[c] = from->compute.strides[chain->old[c]];
+    to->compute.level +=
+        chain->old[c] < from->compute.level && chain->old[c] < s->unit->compute.token_level;
   }
-  to->strides = strides;
+  to->compute.strides = strides;
 }
 
 /* A port for a value that moves between parts: all points of the part's tokens, row-major over its
@@ -71,20 +72,19 @@ static void densePort(const Split *s, const PartChain *chain, bool reduced, uint
   memset(to, 0, sizeof *to);
   to->dtype = valueDType(s, value);
   to->block = 1;
-  to->access.replay = 1;
   int64_t *strides = SAMBA_ARENA_ARRAY(s->arena, int64_t, chain->count);
 
   to->token_elements = 1;
   for (uint32_t c = chain->count; c-- > chain->token_level;) {
-    if (reduced && s->unit->program.reduce_mask >> chain->old[c] & 1)
+    if (reduced && s->unit->compute.program.reduce_mask >> chain->old[c] & 1)
       continue;
     strides[c] = (int64_t)to->token_elements;
-    to->token_elements *= s->unit->trips[chain->old[c]];
+    to->token_elements *= s->unit->compute.trips[chain->old[c]];
   }
 
   for (uint32_t c = 0; c < chain->token_level; ++c)
-    to->level += !(reduced && s->unit->program.reduce_mask >> chain->old[c] & 1);
-  to->strides = strides;
+    to->compute.level += !(reduced && s->unit->compute.program.reduce_mask >> chain->old[c] & 1);
+  to->compute.strides = strides;
 }
 
 /* Appends the part's program; value_of maps old values to the part's, and already has the
@@ -92,7 +92,7 @@ static void densePort(const Split *s, const PartChain *chain, bool reduced, uint
 static void makeProgram(const Split *s, uint32_t index, const PartChain *chain, uint32_t inputs,
                         uint32_t *value_of, SambaUnit *unit) {
   const SambaSplitPart *part = &s->cut.parts[index];
-  const SambaProgram *program = &s->unit->program;
+  const SambaProgram *program = &s->unit->compute.program;
   SambaLaneOp *ops = SAMBA_ARENA_ARRAY(s->arena, SambaLaneOp, program->op_count);
   uint32_t count = 0;
   bool *made = sambaAllocateZeroed(program->op_count, sizeof *made);
@@ -118,7 +118,7 @@ static void makeProgram(const Split *s, uint32_t index, const PartChain *chain, 
 
   /* A program that only makes constants or counters. */
   for (uint32_t i = 0; i < s->unit->output_count && index + 1 == s->cut.part_count; ++i) {
-    uint32_t value = s->unit->outputs[i].value;
+    uint32_t value = s->unit->outputs[i].compute.value;
     if (sambaSplitIsSource(s->unit, value) && !made[value - s->unit->input_count]) {
       made[value - s->unit->input_count] = true;
       ops[count] = program->ops[value - s->unit->input_count];
@@ -127,13 +127,14 @@ static void makeProgram(const Split *s, uint32_t index, const PartChain *chain, 
   }
 
   free(made);
-  unit->program = (SambaProgram){.systolic = part->systolic,
-                                 .lane_reduce = program->lane_reduce,
-                                 .op_count = count,
-                                 .ops = ops};
+  unit->compute.program = (SambaProgram){.systolic = part->systolic,
+                                         .lane_reduce = program->lane_reduce,
+                                         .op_count = count,
+                                         .ops = ops};
   for (uint32_t i = 0; i < count; ++i)
     if (sambaLaneOpClass(ops[i].opcode) == 'R')
-      unit->program.reduce_mask = program->reduce_mask; /* reducing parts keep all counters */
+      unit->compute.program.reduce_mask =
+          program->reduce_mask; /* reducing parts keep all counters */
 }
 
 /* The ports of a part's inputs; streams from other parts get their destinations here. */
@@ -170,7 +171,7 @@ static void makeInputs(Split *s, uint32_t index, const PartChain *chain, uint32_
 }
 
 static void makeParts(Split *s, Output *out) {
-  uint32_t all = s->unit->input_count + s->unit->program.op_count;
+  uint32_t all = s->unit->input_count + s->unit->compute.program.op_count;
   uint32_t *value_of = sambaAllocateZeroed(all, sizeof *value_of);
   uint32_t base = (uint32_t)out->units.size;
 
@@ -179,12 +180,12 @@ static void makeParts(Split *s, Output *out) {
     PartChain chain = chainOf(s, part);
     SambaUnit unit = *s->unit;
     unit.name = i ? sambaArenaFormat(s->arena, "%s.part%u", s->unit->name, i) : s->unit->name;
-    unit.counter_count = chain.count;
-    unit.token_level = chain.token_level;
+    unit.compute.counter_count = chain.count;
+    unit.compute.token_level = chain.token_level;
     uint32_t *trips = SAMBA_ARENA_ARRAY(s->arena, uint32_t, chain.count);
     for (uint32_t c = 0; c < chain.count; ++c)
-      trips[c] = s->unit->trips[chain.old[c]];
-    unit.trips = trips;
+      trips[c] = s->unit->compute.trips[chain.old[c]];
+    unit.compute.trips = trips;
     makeInputs(s, i, &chain, base, value_of, out, &unit);
     makeProgram(s, i, &chain, unit.input_count, value_of, &unit);
     unit.outputs = SAMBA_ARENA_ARRAY(s->arena, SambaPort, part->give_count + s->unit->output_count);
@@ -192,8 +193,9 @@ static void makeParts(Split *s, Output *out) {
     for (uint32_t g = 0; g < part->give_count; ++g) {
       /* A part that reduces hands on reduced values; a later one has no reduced counters left. */
       SambaPort *port = &unit.outputs[unit.output_count];
-      densePort(s, &chain, unit.program.reduce_mask != 0 || part->reduced, part->gives[g], port);
-      port->value = value_of[part->gives[g]];
+      densePort(s, &chain, unit.compute.program.reduce_mask != 0 || part->reduced, part->gives[g],
+                port);
+      port->compute.value = value_of[part->gives[g]];
       sambaArrayAppend(&out->streams, (SambaStream){.kind = SAMBA_STREAM_VECTOR,
                                                     .source = {base + i, unit.output_count++},
                                                     .rate_permille = 1});
@@ -202,7 +204,7 @@ static void makeParts(Split *s, Output *out) {
     for (uint32_t o = 0; o < s->unit->output_count; ++o)
       if (s->cut.output_part[o] == i) {
         copyPort(s, &chain, &s->unit->outputs[o], &unit.outputs[unit.output_count]);
-        unit.outputs[unit.output_count].value = value_of[s->unit->outputs[o].value];
+        unit.outputs[unit.output_count].compute.value = value_of[s->unit->outputs[o].compute.value];
         out->sources.data[out->source_first[out->unit] + o] =
             (SambaEndpoint){base + i, unit.output_count++};
       }

@@ -50,8 +50,8 @@ static void renumberFormals(SambaSection *section, const SambaSectionStages *sta
   }
 
   for (uint32_t u = 0; u < section->unit_count; ++u)
-    if (section->units[u].kind == SAMBA_UNIT_LOAD || section->units[u].kind == SAMBA_UNIT_STORE)
-      section->units[u].symbol = formal_of[section->units[u].symbol];
+    if (sambaUnitIsAddressGenerator(&section->units[u]))
+      section->units[u].load_store.symbol = formal_of[section->units[u].load_store.symbol];
   section->symbols = formals;
   section->symbol_count = count;
 }

@@ -24,12 +24,8 @@ typedef struct Progress {
 
 static Progress progressOf(const SambaSection *section) {
   Progress progress = {.units = section->unit_count};
-  for (uint32_t u = 0; u < section->unit_count; ++u) {
-    const SambaUnit *unit = &section->units[u];
-    progress.placed += unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE
-                           ? unit->ag >= 0
-                           : unit->x >= 0;
-  }
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    progress.placed += sambaUnitIsPlaced(&section->units[u]);
   for (uint32_t s = 0; s < section->stream_count; ++s)
     progress.routed += section->streams[s].hop_count > 0;
   return progress;

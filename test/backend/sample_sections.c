@@ -9,9 +9,9 @@ const SambaMachine *sampleMachine(void) { return sambaMachineFind(sambaStringRef
 const SambaMachine *sampleLargeMachine(void) { return sambaMachineFind(sambaStringRef("sn40l")); }
 
 static SambaSwitchLane terminal(const SambaUnit *unit, uint32_t port, uint32_t flow) {
-  bool ag = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+  bool ag = sambaUnitIsAddressGenerator(unit);
   return (SambaSwitchLane){ag ? SAMBA_SWITCH_AG : SAMBA_SWITCH_UNIT, (uint8_t)port, (uint16_t)flow,
-                           ag ? (uint16_t)unit->ag : 0};
+                           ag ? (uint16_t)unit->load_store.ag : 0};
 }
 
 /* All destinations are served by one path each; paths share a prefix only through equal hops, which
@@ -80,17 +80,16 @@ static SambaSection *newSection(SambaArena *arena, const char *name, uint32_t sy
 
 static void setUnit(SambaSection *section, uint32_t index, SambaUnitKind kind, const char *name,
                     int32_t x, int32_t y, int32_t ag, uint32_t inputs, uint32_t outputs) {
-  section->units[index] =
-      (SambaUnit){.kind = kind,
-                  .name = name,
-                  .layer = "",
-                  .x = x,
-                  .y = y,
-                  .ag = ag,
-                  .input_count = inputs,
-                  .output_count = outputs,
-                  .inputs = SAMBA_ARENA_ARRAY(section->arena, SambaPort, inputs),
-                  .outputs = SAMBA_ARENA_ARRAY(section->arena, SambaPort, outputs)};
+  SambaUnit *unit = &section->units[index];
+  *unit = sambaUnitMake(kind, name, "");
+  unit->x = x;
+  unit->y = y;
+  if (sambaUnitIsAddressGenerator(unit))
+    unit->load_store.ag = ag;
+  unit->input_count = inputs;
+  unit->output_count = outputs;
+  unit->inputs = SAMBA_ARENA_ARRAY(section->arena, SambaPort, inputs);
+  unit->outputs = SAMBA_ARENA_ARRAY(section->arena, SambaPort, outputs);
 }
 
 static void setStream(SambaSection *section, uint32_t index, SambaStreamKind kind, uint32_t unit,
@@ -133,13 +132,13 @@ SambaSection *sampleMatmul(SambaArena *a) {
   p->streams = LIST(a, uint32_t, 1);
   p->access = (SambaAccess){TRIPS(2, 2, 2, 64, 64), .token_level = 3, STRIDES(0, 64, 8192, 128, 1),
                             .replay = 1};
-  s->units[1].symbol = 1;
+  s->units[1].load_store.symbol = 1;
 
   for (uint32_t b = 0; b < 2; ++b) {
     SambaUnit *buffer = &s->units[2 + b];
-    buffer->slot_count = 2;
-    buffer->slot_elements = 4096;
-    buffer->banks_diagonal = b == 1;
+    buffer->buffer.slot_count = 2;
+    buffer->buffer.slot_elements = 4096;
+    buffer->buffer.banks_diagonal = b == 1;
     buffer->inputs[0] = buffer->outputs[0] = port;
     buffer->inputs[0].streams = b ? LIST(a, uint32_t, 1) : LIST(a, uint32_t, 0);
     buffer->outputs[0].streams = b ? LIST(a, uint32_t, 3) : LIST(a, uint32_t, 2);
@@ -151,31 +150,31 @@ SambaSection *sampleMatmul(SambaArena *a) {
   }
 
   SambaUnit *c = &s->units[4];
-  c->counter_count = 6;
-  c->trips = LIST(a, uint32_t, 2, 2, 2, 64, 64, 64);
-  c->token_level = 3;
-  c->program =
+  c->compute.counter_count = 6;
+  c->compute.trips = LIST(a, uint32_t, 2, 2, 2, 64, 64, 64);
+  c->compute.token_level = 3;
+  c->compute.program =
       (SambaProgram){.systolic = true,
                      .op_count = 2,
                      .ops = LIST(a, SambaLaneOp, {SAMBA_LANE_MAC, SAMBA_DTYPE_F32, {0, 1, 0}, 0},
                                  {SAMBA_LANE_TO_BF16, SAMBA_DTYPE_F32, {2, 0, 0}, 0}),
                      .reduce_mask = 1u << 2 | 1u << 5};
   c->inputs[0] = c->inputs[1] = c->outputs[0] = port;
-  c->inputs[0].level = c->inputs[1].level = 3;
+  c->inputs[0].compute.level = c->inputs[1].compute.level = 3;
   c->inputs[0].streams = LIST(a, uint32_t, 2);
-  c->inputs[0].strides = LIST(a, int64_t, 0, 0, 0, 64, 0, 1);
+  c->inputs[0].compute.strides = LIST(a, int64_t, 0, 0, 0, 64, 0, 1);
   c->inputs[1].streams = LIST(a, uint32_t, 3);
-  c->inputs[1].strides = LIST(a, int64_t, 0, 0, 0, 0, 64, 1);
+  c->inputs[1].compute.strides = LIST(a, int64_t, 0, 0, 0, 0, 64, 1);
   c->outputs[0].streams = LIST(a, uint32_t, 4);
-  c->outputs[0].level = 2;
-  c->outputs[0].value = 3;
-  c->outputs[0].strides = LIST(a, int64_t, 0, 0, 0, 64, 1, 0);
+  c->outputs[0].compute.level = 2;
+  c->outputs[0].compute.value = 3;
+  c->outputs[0].compute.strides = LIST(a, int64_t, 0, 0, 0, 64, 1, 0);
   p = &s->units[5].inputs[0];
   *p = port;
   p->streams = LIST(a, uint32_t, 4);
   p->access =
       (SambaAccess){TRIPS(2, 2, 64, 64), .token_level = 2, STRIDES(8192, 64, 128, 1), .replay = 1};
-  s->units[5].symbol = 2;
+  s->units[5].load_store.symbol = 2;
   setStream(s, 0, SAMBA_STREAM_VECTOR, 0, 0, 2, 0);
   setStream(s, 1, SAMBA_STREAM_VECTOR, 1, 0, 3, 0);
   setStream(s, 2, SAMBA_STREAM_VECTOR, 2, 0, 4, 0);
@@ -210,7 +209,7 @@ SambaSection *sampleGather(SambaArena *a) {
   *p = (SambaPort){
       .dtype = SAMBA_DTYPE_I32, .stream_count = 1, STREAMS(0), .block = 1, .token_elements = 1};
   p->access = (SambaAccess){TRIPS(12, 2), .token_level = 2, STRIDES(1, 0), .replay = 1};
-  s->units[0].symbol = 1;
+  s->units[0].load_store.symbol = 1;
   p = &s->units[1].inputs[0];
   *p = (SambaPort){
       .dtype = SAMBA_DTYPE_I32, .stream_count = 1, STREAMS(0), .block = 1, .token_elements = 1};
@@ -224,22 +223,21 @@ SambaSection *sampleGather(SambaArena *a) {
 
   for (uint32_t i = 0; i < 2; ++i) {
     SambaUnit *c = &s->units[2 + i];
-    c->counter_count = 2;
-    c->trips = LIST(a, uint32_t, 12, 16);
-    c->token_level = 1;
-    c->program = (SambaProgram){
+    c->compute.counter_count = 2;
+    c->compute.trips = LIST(a, uint32_t, 12, 16);
+    c->compute.token_level = 1;
+    c->compute.program = (SambaProgram){
         .op_count = 1,
         .ops = LIST(a, SambaLaneOp, {SAMBA_LANE_MUL, SAMBA_DTYPE_F32, {0, 1, 0}, 0})};
     SambaPort port = {.dtype = SAMBA_DTYPE_F32,
                       .stream_count = 1,
                       .block = 1,
                       .token_elements = 16,
-                      .level = 1,
-                      STRIDES(0, 1)};
+                      .compute = {.level = 1, STRIDES(0, 1)}};
     c->inputs[0] = c->inputs[1] = c->outputs[0] = port;
     c->inputs[0].streams = c->inputs[1].streams = i ? LIST(a, uint32_t, 2) : LIST(a, uint32_t, 1);
     c->outputs[0].streams = i ? LIST(a, uint32_t, 4) : LIST(a, uint32_t, 3);
-    c->outputs[0].value = 2;
+    c->outputs[0].compute.value = 2;
   }
 
   p = &s->units[4].inputs[0];
@@ -247,7 +245,7 @@ SambaSection *sampleGather(SambaArena *a) {
       .dtype = SAMBA_DTYPE_F32, .stream_count = 2, STREAMS(3, 4), .block = 1, .token_elements = 16};
   p->access = (SambaAccess){TRIPS(12, 2, 16), .token_level = 2, STRIDES(20, 16, 1),
                             .guard_count = 1, .guards = guard,  .replay = 1};
-  s->units[4].symbol = 2;
+  s->units[4].load_store.symbol = 2;
   s->units[4].outputs[0] =
       (SambaPort){.dtype = SAMBA_DTYPE_I1, .stream_count = 1, STREAMS(5), .block = 1};
   s->units[5].inputs[0] =
@@ -256,9 +254,9 @@ SambaSection *sampleGather(SambaArena *a) {
   *p = (SambaPort){
       .dtype = SAMBA_DTYPE_F32, .stream_count = 1, STREAMS(6), .block = 1, .token_elements = 1};
   p->access = (SambaAccess){TRIPS(12, 2), .token_level = 2, STRIDES(2, 1), .replay = 1};
-  s->units[5].symbol = 2;
+  s->units[5].load_store.symbol = 2;
   s->units[6].inputs[0] = *p;
-  s->units[6].symbol = 3;
+  s->units[6].load_store.symbol = 3;
   setStream(s, 0, SAMBA_STREAM_SCALAR, 0, 0, 1, 0);
   setStream(s, 1, SAMBA_STREAM_VECTOR, 1, 0, 2, 0);
   setStream(s, 2, SAMBA_STREAM_VECTOR, 1, 0, 3, 0);

@@ -81,11 +81,8 @@ SambaStatus objdumpPrintImage(FILE *out, const SambaPef *pef, uint32_t image,
 SambaStatus objdumpFinishImage(SambaPef *pef, const SambaMachine *machine, SambaSection *section,
                                bool unchecked, SambaPefImage *out_image) {
   bool placed = true, routed = true;
-  for (uint32_t i = 0; i < section->unit_count; ++i) {
-    const SambaUnit *unit = &section->units[i];
-    bool outside = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
-    placed &= outside ? unit->ag >= 0 : unit->x >= 0 && unit->y >= 0;
-  }
+  for (uint32_t i = 0; i < section->unit_count; ++i)
+    placed &= sambaUnitIsPlaced(&section->units[i]);
 
   for (uint32_t i = 0; i < section->stream_count; ++i)
     routed &= section->streams[i].hop_count > 0;

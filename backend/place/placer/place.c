@@ -71,15 +71,15 @@ static SambaStatus takeFixed(SambaPlacement *p) {
     const SambaUnit *unit = &p->section->units[u];
     uint32_t slot;
     if (p->unit_class[u] == SAMBA_SLOT_AG) {
-      if (unit->ag < 0)
+      if (unit->load_store.ag < 0)
         continue;
-      if (unit->ag >= p->machine->ag_count)
+      if (unit->load_store.ag >= p->machine->ag_count)
         return sambaStatusMake(
             SAMBA_INVALID,
             "section @%s: unit %s is placed on address generator %d, but %s has %lld",
-            p->section->name, unit->name, unit->ag, p->machine->name,
+            p->section->name, unit->name, unit->load_store.ag, p->machine->name,
             (long long)p->machine->ag_count);
-      slot = p->site_count + (uint32_t)unit->ag;
+      slot = p->site_count + (uint32_t)unit->load_store.ag;
     } else {
       if (unit->x < 0 && unit->y < 0)
         continue;
@@ -102,7 +102,7 @@ static SambaStatus takeFixed(SambaPlacement *p) {
       if (slot >= p->site_count)
         return sambaStatusMake(
             SAMBA_INVALID, "section @%s: units %s and %s are both placed on address generator %d",
-            p->section->name, other, unit->name, unit->ag);
+            p->section->name, other, unit->name, unit->load_store.ag);
       return sambaStatusMake(SAMBA_INVALID,
                              "section @%s: units %s and %s are both placed at (%d,%d)",
                              p->section->name, other, unit->name, unit->x, unit->y);
@@ -212,7 +212,7 @@ SambaStatus sambaSectionPlace(SambaSection *section, const SambaMachine *machine
       SambaUnit *unit = &section->units[u];
       uint32_t slot = placement.unit_slot[u];
       if (slot >= placement.site_count)
-        unit->ag = (int32_t)(slot - placement.site_count);
+        unit->load_store.ag = (int32_t)(slot - placement.site_count);
       else
         sambaPlacementSwitch(&placement, slot, &unit->x, &unit->y);
     }

@@ -20,9 +20,9 @@ static uint32_t unitSwitch(const SambaSection *section, const SambaMachine *mach
 static SambaStatus checkPlaced(const SambaSection *section, const SambaMachine *machine) {
   for (uint32_t i = 0; i < section->unit_count; ++i) {
     const SambaUnit *u = &section->units[i];
-    bool is_ag = u->kind == SAMBA_UNIT_LOAD || u->kind == SAMBA_UNIT_STORE;
-    if (is_ag ? u->ag < 0 || u->ag >= machine->ag_count
-              : u->x < 0 || u->y < 0 || u->x >= machine->grid_columns || u->y >= machine->grid_rows)
+    if (sambaUnitIsAddressGenerator(u)
+            ? u->load_store.ag < 0 || u->load_store.ag >= machine->ag_count
+            : u->x < 0 || u->y < 0 || u->x >= machine->grid_columns || u->y >= machine->grid_rows)
       return sambaStatusMake(
           SAMBA_INVALID,
           "section @%s: unit %s has no place on %s; place the section before routing it",
@@ -210,7 +210,7 @@ static SambaStatus assignPorts(const SambaRouting *r, PortTable *table, bool out
       break;
     }
     const SambaUnit *unit = &section->units[uses.data[i].unit];
-    bool is_ag = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+    bool is_ag = sambaUnitIsAddressGenerator(unit);
     sortRepeated(&uses.data[i], claims, (uint32_t)(j - i));
     for (size_t k = 0; k < j - i; ++k) {
       const PortUse *use = &uses.data[i + k];
@@ -218,7 +218,7 @@ static SambaStatus assignPorts(const SambaRouting *r, PortTable *table, bool out
           (SambaSwitchLane){.port = is_ag ? SAMBA_SWITCH_AG : SAMBA_SWITCH_UNIT,
                             .lane = (uint8_t)claims[k].lane,
                             .flow = claims[k].flow,
-                            .ag = is_ag ? (uint16_t)unit->ag : 0};
+                            .ag = is_ag ? (uint16_t)unit->load_store.ag : 0};
     }
   }
 

@@ -52,7 +52,8 @@ typedef struct {
 static Pace paceOf(const SambaUnit *unit, const SambaPort *port) {
   Pace pace = {1, 1};
   if (unit->kind == SAMBA_UNIT_COMPUTE)
-    pace.steps_per_token = sambaTripProduct(unit->trips, port->level, unit->token_level);
+    pace.steps_per_token =
+        sambaTripProduct(unit->compute.trips, port->compute.level, unit->compute.token_level);
   else if (unit->kind == SAMBA_UNIT_BUFFER)
     pace.tokens_per_step =
         sambaTripProduct(port->access.trips, port->access.slot_level, port->access.token_level);
@@ -84,7 +85,7 @@ static uint64_t portTokensAtMost(const SambaPort *port, uint32_t place, uint64_t
 }
 
 static bool isRoot(const SambaUnit *unit) {
-  return unit->kind == SAMBA_UNIT_BUFFER && unit->loop_carried;
+  return unit->kind == SAMBA_UNIT_BUFFER && unit->buffer.loop_carried;
 }
 
 /* A unit that is left waits for a source that is left. */
@@ -184,12 +185,12 @@ static void measureStream(Depths *d, uint32_t s, SambaArena *arena) {
 
   for (uint32_t e = 0; e < stream->destination_count; ++e) {
     const SambaUnit *unit = &d->section->units[stream->destinations[e].unit];
-    bool is_ag = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+    bool is_ag = sambaUnitIsAddressGenerator(unit);
     uint32_t hops = 0;
     for (uint32_t h = 0; h < stream->hop_count; ++h) {
       const SambaHop *hop = &stream->hops[h];
       bool here =
-          is_ag ? hop->out.port == SAMBA_SWITCH_AG && hop->out.ag == (uint16_t)unit->ag
+          is_ag ? hop->out.port == SAMBA_SWITCH_AG && hop->out.ag == (uint16_t)unit->load_store.ag
                 : hop->out.port == SAMBA_SWITCH_UNIT && hop->x == unit->x && hop->y == unit->y;
       hops = here && length[h] > hops ? length[h] : hops;
     }
@@ -267,7 +268,7 @@ static void demandInputs(Depths *d, uint32_t u, uint64_t steps) {
 static void forceOutputs(Depths *d, uint32_t u, uint64_t steps) {
   const SambaUnit *unit = &d->section->units[u];
   if (unit->kind == SAMBA_UNIT_BUFFER) /* ports are apart, but for slots that are used again */
-    steps = steps > unit->slot_count ? steps - unit->slot_count : 0;
+    steps = steps > unit->buffer.slot_count ? steps - unit->buffer.slot_count : 0;
 
   for (uint32_t p = 0; p < unit->output_count; ++p) {
     const SambaPort *port = &unit->outputs[p];
@@ -347,7 +348,7 @@ static uint64_t stepsPossible(const Depths *d, uint32_t u) {
   }
 
   if (unit->kind == SAMBA_UNIT_BUFFER)
-    least = add(least, unit->slot_count);
+    least = add(least, unit->buffer.slot_count);
   return least;
 }
 
@@ -385,9 +386,10 @@ static SambaStatus checkJoin(Depths *d, uint32_t join, uint64_t step) {
   collectCone(d, join);
   demandInputs(d, join, step);
   bool buffer = unit->kind == SAMBA_UNIT_BUFFER;
-  uint64_t slots =
-      unit->output_count ? unit->slot_count : UNBOUNDED; /* nobody waits for what nobody reads */
-  limitInputs(d, join, add(step - 1, buffer ? slots : 0), buffer);
+  uint64_t ahead = 0;
+  if (buffer) /* nobody waits for what nobody reads */
+    ahead = unit->output_count ? unit->buffer.slot_count : UNBOUNDED;
+  limitInputs(d, join, add(step - 1, ahead), buffer);
 
   for (size_t i = 1; i < d->cone.size; ++i) {
     uint32_t u = d->order[d->cone.data[i]];

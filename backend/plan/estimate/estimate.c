@@ -110,21 +110,21 @@ static double ceilDiv(double a, double b) { return ceil(a / b); }
 
 static double systolicCycles(const SambaUnit *unit, const SambaMachine *machine) {
   const SambaLaneOp *mac = NULL;
-  for (uint32_t i = 0; i < unit->program.op_count; ++i)
-    if (unit->program.ops[i].opcode == SAMBA_LANE_MAC)
-      mac = &unit->program.ops[i];
+  for (uint32_t i = 0; i < unit->compute.program.op_count; ++i)
+    if (unit->compute.program.ops[i].opcode == SAMBA_LANE_MAC)
+      mac = &unit->compute.program.ops[i];
   if (!mac || mac->operands[0] >= unit->input_count || mac->operands[1] >= unit->input_count)
     return 1;
   const SambaPort *a = &unit->inputs[mac->operands[0]];
   const SambaPort *b = &unit->inputs[mac->operands[1]];
   double rows = 1, columns = 1, batch = 1, depth = 1;
 
-  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c) {
-    bool reduced = unit->program.reduce_mask >> c & 1;
-    *(reduced                           ? &depth
-      : a->strides[c] && !b->strides[c] ? &rows
-      : b->strides[c] && !a->strides[c] ? &columns
-                                        : &batch) *= unit->trips[c];
+  for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
+    bool reduced = unit->compute.program.reduce_mask >> c & 1;
+    *(reduced                                           ? &depth
+      : a->compute.strides[c] && !b->compute.strides[c] ? &rows
+      : b->compute.strides[c] && !a->compute.strides[c] ? &columns
+                                                        : &batch) *= unit->compute.trips[c];
   }
 
   bool wide = sambaDTypeBytes(a->dtype) > 2 || sambaDTypeBytes(b->dtype) > 2;
@@ -135,14 +135,16 @@ static double systolicCycles(const SambaUnit *unit, const SambaMachine *machine)
 }
 
 static double computeCycles(const SambaUnit *unit, const SambaMachine *machine) {
-  if (unit->program.systolic)
+  if (unit->compute.program.systolic)
     return systolicCycles(unit, machine);
-  double points = (double)sambaTripProduct(unit->trips, unit->token_level, unit->counter_count);
-  double innermost =
-      unit->counter_count > unit->token_level ? unit->trips[unit->counter_count - 1] : 1;
+  double points = (double)sambaTripProduct(unit->compute.trips, unit->compute.token_level,
+                                           unit->compute.counter_count);
+  double innermost = unit->compute.counter_count > unit->compute.token_level
+                         ? unit->compute.trips[unit->compute.counter_count - 1]
+                         : 1;
   uint32_t transcendentals = 0;
-  for (uint32_t i = 0; i < unit->program.op_count; ++i)
-    transcendentals += sambaLaneOpClass(unit->program.ops[i].opcode) == 'T';
+  for (uint32_t i = 0; i < unit->compute.program.op_count; ++i)
+    transcendentals += sambaLaneOpClass(unit->compute.program.ops[i].opcode) == 'T';
   return points / innermost * ceilDiv(innermost, (double)machine->simd_lanes) *
          (transcendentals > 1 ? transcendentals : 1);
 }
@@ -206,8 +208,9 @@ static double firstToken(const SambaSection *section, uint32_t index, const doub
   }
   case SAMBA_UNIT_COMPUTE: {
     double tokens = unit->output_count ? (double)sambaPortTokens(unit, true, 0) : 1;
-    return busy[index] / (tokens > 0 ? tokens : 1) +
-           (double)(unit->program.systolic ? machine->systolic_drain_cycles : machine->simd_stages);
+    return busy[index] / (tokens > 0 ? tokens : 1) + (double)(unit->compute.program.systolic
+                                                                  ? machine->systolic_drain_cycles
+                                                                  : machine->simd_stages);
   }
   default:
     return busy[index];
@@ -229,7 +232,7 @@ static double busyCycles(const SambaSection *section, const SambaMachine *machin
     if (unit->kind == SAMBA_UNIT_BUFFER && unit->inputs[0].stream_count &&
         section->units[section->streams[unit->inputs[0].streams[0]].source.unit].kind ==
             SAMBA_UNIT_LOAD)
-      first += (double)unit->slot_elements * sambaDTypeBytes(unit->inputs[0].dtype);
+      first += (double)unit->buffer.slot_elements * sambaDTypeBytes(unit->inputs[0].dtype);
   }
 
   double dram = sambaMachineDramBytesPerCycle(machine);

@@ -83,10 +83,10 @@ static SambaStatus checkImmediate(const SambaUnit *unit, const SambaLaneOp *op) 
     return NULL;
   }
   case SAMBA_LANE_COUNTER:
-    if (value >= unit->counter_count)
+    if (value >= unit->compute.counter_count)
       return sambaStatusMake(SAMBA_INVALID,
                              "counter %" PRIu64 " does not exist, the chain has %u counters", value,
-                             unit->counter_count);
+                             unit->compute.counter_count);
     return NULL;
   case SAMBA_LANE_ARGIN:
     if (value > UINT16_MAX)
@@ -124,7 +124,7 @@ static SambaStatus checkTypes(const Program *p, const SambaLaneOp *op) {
 }
 
 static SambaStatus checkSystolic(const Program *p, const SambaLaneOp *op, const Value *value) {
-  if (!p->unit->program.systolic || sambaLaneOpClass(op->opcode) == 'V')
+  if (!p->unit->compute.program.systolic || sambaLaneOpClass(op->opcode) == 'V')
     return NULL;
   if (op->opcode == SAMBA_LANE_MAC) {
     for (int i = 0; i < 2; ++i)
@@ -144,7 +144,7 @@ static SambaStatus checkSystolic(const Program *p, const SambaLaneOp *op, const 
 }
 
 static SambaStatus checkOp(Program *p, uint32_t index) {
-  const SambaLaneOp *op = &p->unit->program.ops[index];
+  const SambaLaneOp *op = &p->unit->compute.program.ops[index];
   uint32_t number = p->unit->input_count + index;
 
   Value *value = &p->values[number];
@@ -185,36 +185,36 @@ static SambaStatus checkOp(Program *p, uint32_t index) {
  * accumulators suffices. */
 static SambaStatus checkReducedCounters(Program *p, uint32_t reductions) {
   const SambaUnit *unit = p->unit;
-  uint64_t mask = unit->program.reduce_mask;
+  uint64_t mask = unit->compute.program.reduce_mask;
 
-  if (unit->counter_count < 64 && mask >> unit->counter_count)
+  if (unit->compute.counter_count < 64 && mask >> unit->compute.counter_count)
     return sambaStatusMake(SAMBA_INVALID,
                            "reduce_mask 0x%" PRIx64 " names a counter beyond the %u of the chain",
-                           mask, unit->counter_count);
+                           mask, unit->compute.counter_count);
   if (mask && !reductions)
     return sambaStatusMake(SAMBA_INVALID,
                            "reduce_mask is 0x%" PRIx64 ", but the program has no reduction", mask);
-  if (unit->program.systolic && reductions != 1)
+  if (unit->compute.program.systolic && reductions != 1)
     return sambaStatusMake(SAMBA_INVALID,
                            "a systolic program has exactly one reduction, a mac; this one has %u",
                            reductions);
-  p->first_reduced = unit->token_level;
+  p->first_reduced = unit->compute.token_level;
   bool open = true;
 
-  for (uint32_t c = unit->counter_count; c-- > 0;) {
-    if (unit->trips[c] == 1)
+  for (uint32_t c = unit->compute.counter_count; c-- > 0;) {
+    if (unit->compute.trips[c] == 1)
       continue;
     bool reduced = mask >> c & 1;
     if (reduced)
       p->reduce_mask |= UINT64_C(1) << c;
-    if (c >= unit->token_level)
+    if (c >= unit->compute.token_level)
       continue;
     if (reduced && !open)
       return sambaStatusMake(SAMBA_INVALID,
                              "counter %u is reduced, but a counter between it and token_level %u "
                              "is not: reduced outer "
                              "counters must be the last ones before token_level",
-                             c, unit->token_level);
+                             c, unit->compute.token_level);
     open &= reduced;
     if (reduced)
       p->first_reduced = c;
@@ -227,21 +227,22 @@ static SambaStatus checkReducedCounters(Program *p, uint32_t reductions) {
 static bool sameLevel(const SambaUnit *unit, uint32_t a, uint32_t b) {
   uint32_t low = a < b ? a : b;
   uint32_t high = a < b ? b : a;
-  return sambaTripProduct(unit->trips, low, high) == 1;
+  return sambaTripProduct(unit->compute.trips, low, high) == 1;
 }
 
 static SambaStatus checkPortStrides(const SambaUnit *unit, const SambaPort *port) {
-  if (port->level > unit->token_level)
+  if (port->compute.level > unit->compute.token_level)
     return sambaStatusMake(SAMBA_INVALID, "level is %u, expected at most token_level, which is %u",
-                           port->level, unit->token_level);
-  for (uint32_t c = 0; c < unit->token_level; ++c)
-    if (port->strides[c])
+                           port->compute.level, unit->compute.token_level);
+  for (uint32_t c = 0; c < unit->compute.token_level; ++c)
+    if (port->compute.strides[c])
       return sambaStatusMake(SAMBA_INVALID,
                              "stride %" PRId64 " on counter %u, expected 0 on the outer counters",
-                             port->strides[c], c);
+                             port->compute.strides[c], c);
   int64_t low, high;
 
-  if (!sambaAffineRange(port->offset, port->strides, unit->trips, unit->counter_count, &low, &high))
+  if (!sambaAffineRange(port->compute.offset, port->compute.strides, unit->compute.trips,
+                        unit->compute.counter_count, &low, &high))
     return sambaStatusMake(SAMBA_INVALID, "the element indices leave 64 bits");
   if (low < 0 || (uint64_t)high >= port->token_elements)
     return sambaStatusMake(SAMBA_INVALID,
@@ -257,34 +258,34 @@ static SambaStatus checkOutputCovers(const Program *p, const SambaPort *port, bo
   const SambaUnit *unit = p->unit;
   uint64_t covered = 1, done = 0;
 
-  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c) {
+  for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
     bool skipped = reduced && (p->reduce_mask >> c & 1);
-    if (skipped && port->strides[c])
+    if (skipped && port->compute.strides[c])
       return sambaStatusMake(SAMBA_INVALID,
                              "stride %" PRId64 " on counter %u, expected 0: the counter is reduced",
-                             port->strides[c], c);
-    if (skipped || unit->trips[c] == 1)
+                             port->compute.strides[c], c);
+    if (skipped || unit->compute.trips[c] == 1)
       done |= UINT64_C(1) << c;
   }
 
   for (bool progress = true; progress;) {
     progress = false;
-    for (uint32_t c = unit->token_level; c < unit->counter_count; ++c) {
-      if ((done >> c & 1) || (uint64_t)llabs(port->strides[c]) != covered)
+    for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
+      if ((done >> c & 1) || (uint64_t)llabs(port->compute.strides[c]) != covered)
         continue;
-      covered *= unit->trips[c];
+      covered *= unit->compute.trips[c];
       done |= UINT64_C(1) << c;
       progress = true;
     }
   }
 
-  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c)
+  for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c)
     if (!(done >> c & 1))
       return sambaStatusMake(
           SAMBA_INVALID,
           "stride %" PRId64
           " on counter %u: the strides must write each element of a token exactly once",
-          port->strides[c], c);
+          port->compute.strides[c], c);
   if (covered != port->token_elements)
     return sambaStatusMake(SAMBA_INVALID,
                            "the strides write %" PRIu64 " of the %" PRIu64
@@ -295,23 +296,23 @@ static SambaStatus checkOutputCovers(const Program *p, const SambaPort *port, bo
 
 static SambaStatus checkOutput(const Program *p, const SambaPort *port) {
   const SambaUnit *unit = p->unit;
-  if (port->value >= unit->input_count + unit->program.op_count)
+  if (port->compute.value >= unit->input_count + unit->compute.program.op_count)
     return sambaStatusMake(SAMBA_INVALID, "value %u does not exist, the program has %u values",
-                           port->value, unit->input_count + unit->program.op_count);
-  const Value *value = &p->values[port->value];
+                           port->compute.value, unit->input_count + unit->compute.program.op_count);
+  const Value *value = &p->values[port->compute.value];
   if (sambaProgramInputType(port->dtype) != (SambaDType)value->type)
     return sambaStatusMake(
         SAMBA_INVALID, "writes %s from value %u of type %s, expected a value of type %s",
-        sambaDTypeName(port->dtype), port->value, sambaDTypeName((SambaDType)value->type),
+        sambaDTypeName(port->dtype), port->compute.value, sambaDTypeName((SambaDType)value->type),
         sambaDTypeName(sambaProgramInputType(port->dtype)));
   SAMBA_RETURN_IF_ERROR(checkPortStrides(unit, port));
-  uint32_t level = value->reduced ? p->first_reduced : unit->token_level;
+  uint32_t level = value->reduced ? p->first_reduced : unit->compute.token_level;
 
-  if (!sameLevel(unit, port->level, level))
-    return sambaStatusMake(SAMBA_INVALID, "level is %u, expected %u: %s", port->level, level,
-                           value->reduced
-                               ? "the value is complete when the reduced counters have wrapped"
-                               : "the value depends on no reduction");
+  if (!sameLevel(unit, port->compute.level, level))
+    return sambaStatusMake(
+        SAMBA_INVALID, "level is %u, expected %u: %s", port->compute.level, level,
+        value->reduced ? "the value is complete when the reduced counters have wrapped"
+                       : "the value depends on no reduction");
   return checkOutputCovers(p, port, value->reduced);
 }
 
@@ -324,9 +325,10 @@ static SambaStatus checkInput(Program *p, uint32_t index) {
         "token_elements is 0, expected at least 1: a compute unit has no control ports");
   SAMBA_RETURN_IF_ERROR(checkPortStrides(unit, port));
   p->values[index].type = (uint8_t)sambaProgramInputType(port->dtype);
-  for (uint32_t c = 0; c < unit->counter_count; ++c)
+  for (uint32_t c = 0; c < unit->compute.counter_count; ++c)
     if (p->reduce_mask >> c & 1)
-      p->values[index].varies |= c < unit->token_level ? port->level > c : port->strides[c] != 0;
+      p->values[index].varies |=
+          c < unit->compute.token_level ? port->compute.level > c : port->compute.strides[c] != 0;
   return NULL;
 }
 
@@ -334,11 +336,11 @@ static SambaStatus checkProgram(Program *p) {
   const SambaUnit *unit = p->unit;
   uint32_t reductions = 0;
 
-  for (uint32_t i = 0; i < unit->program.op_count; ++i) {
-    if (!sambaLaneOpName(unit->program.ops[i].opcode))
+  for (uint32_t i = 0; i < unit->compute.program.op_count; ++i) {
+    if (!sambaLaneOpName(unit->compute.program.ops[i].opcode))
       return sambaStatusMake(SAMBA_INVALID, "lane operation %u: undefined opcode %u", i,
-                             unit->program.ops[i].opcode);
-    reductions += sambaLaneOpClass(unit->program.ops[i].opcode) == 'R';
+                             unit->compute.program.ops[i].opcode);
+    reductions += sambaLaneOpClass(unit->compute.program.ops[i].opcode) == 'R';
   }
 
   SAMBA_RETURN_IF_ERROR(checkReducedCounters(p, reductions));
@@ -348,11 +350,11 @@ static SambaStatus checkProgram(Program *p) {
       return sambaStatusAnnotate(status, "input %u", i);
   }
 
-  for (uint32_t i = 0; i < unit->program.op_count; ++i) {
+  for (uint32_t i = 0; i < unit->compute.program.op_count; ++i) {
     SambaStatus status = checkOp(p, i);
     if (status)
       return sambaStatusAnnotate(status, "lane operation %u (%s)", i,
-                                 sambaLaneOpName(unit->program.ops[i].opcode));
+                                 sambaLaneOpName(unit->compute.program.ops[i].opcode));
   }
 
   for (uint32_t i = 0; i < unit->output_count; ++i) {
@@ -365,15 +367,15 @@ static SambaStatus checkProgram(Program *p) {
 }
 
 SambaStatus sambaComputeCheck(const SambaUnit *unit) {
-  SAMBA_RETURN_IF_ERROR(sambaChainCheck(unit->trips, unit->counter_count));
-  if (unit->token_level > unit->counter_count)
+  SAMBA_RETURN_IF_ERROR(sambaChainCheck(unit->compute.trips, unit->compute.counter_count));
+  if (unit->compute.token_level > unit->compute.counter_count)
     return sambaStatusMake(SAMBA_INVALID,
                            "token_level is %u, expected at most the %u counters of the chain",
-                           unit->token_level, unit->counter_count);
-  if (unit->program.op_count > SAMBA_MAX_PROGRAM_OPS)
+                           unit->compute.token_level, unit->compute.counter_count);
+  if (unit->compute.program.op_count > SAMBA_MAX_PROGRAM_OPS)
     return sambaStatusMake(SAMBA_INVALID, "a program of %u lane operations, expected at most %d",
-                           unit->program.op_count, SAMBA_MAX_PROGRAM_OPS);
-  size_t count = (size_t)unit->input_count + unit->program.op_count;
+                           unit->compute.program.op_count, SAMBA_MAX_PROGRAM_OPS);
+  size_t count = (size_t)unit->input_count + unit->compute.program.op_count;
   Program program = {.unit = unit, .values = sambaAllocateZeroed(count, sizeof(Value))};
   SambaStatus status = checkProgram(&program);
   free(program.values);

@@ -1,6 +1,8 @@
 /* Units against the machine's resources; see machine_check.h. */
 #include "backend/section/check/machine_check.h"
 
+#include "backend/section/access.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -13,14 +15,14 @@ static uint32_t laneOpStages(uint8_t opcode) {
 
 uint32_t sambaProgramStages(const SambaUnit *unit) {
   uint32_t stages = 0;
-  for (uint32_t i = 0; i < unit->program.op_count; ++i)
-    stages += laneOpStages(unit->program.ops[i].opcode);
-  return unit->program.systolic && stages ? stages - 1 : stages;
+  for (uint32_t i = 0; i < unit->compute.program.op_count; ++i)
+    stages += laneOpStages(unit->compute.program.ops[i].opcode);
+  return unit->compute.program.systolic && stages ? stages - 1 : stages;
 }
 
 /* The tail comes last: nothing that takes a stage may depend on a transcendental function. */
 static SambaStatus checkTail(const SambaUnit *unit) {
-  const SambaProgram *program = &unit->program;
+  const SambaProgram *program = &unit->compute.program;
   bool *tail = sambaAllocateZeroed((size_t)unit->input_count + program->op_count, sizeof *tail);
   SambaStatus status = NULL;
 
@@ -43,19 +45,20 @@ static SambaStatus checkTail(const SambaUnit *unit) {
 
 static SambaStatus checkProgram(const SambaMachine *machine, const SambaUnit *unit) {
   uint32_t stages = sambaProgramStages(unit);
-  int64_t limit =
-      unit->program.systolic ? 0 : machine->simd_stages; /* the array stands in the stages' place */
+  int64_t limit = unit->compute.program.systolic
+                      ? 0
+                      : machine->simd_stages; /* the array stands in the stages' place */
   if (stages > limit)
     return sambaStatusMake(
         SAMBA_EXHAUSTED,
         "its program takes %u pipeline stages, but a %sPCU of machine '%s' has %" PRId64, stages,
-        unit->program.systolic ? "systolic " : "", machine->name, limit);
+        unit->compute.program.systolic ? "systolic " : "", machine->name, limit);
   return checkTail(unit);
 }
 
 uint64_t sambaBufferBytes(const SambaUnit *unit) {
-  uint64_t bytes = unit->slot_count;
-  if (__builtin_mul_overflow(bytes, unit->slot_elements, &bytes) ||
+  uint64_t bytes = unit->buffer.slot_count;
+  if (__builtin_mul_overflow(bytes, unit->buffer.slot_elements, &bytes) ||
       __builtin_mul_overflow(bytes, (uint64_t)sambaDTypeBytes(unit->inputs[0].dtype), &bytes))
     return UINT64_MAX;
   return bytes;
@@ -69,19 +72,22 @@ static SambaStatus checkCounters(const SambaMachine *machine, uint32_t counters)
                          machine->name, machine->unit_counters);
 }
 
-static SambaStatus checkPorts(const SambaMachine *machine, const SambaPort *ports, uint32_t count,
-                              const char *side) {
+static SambaStatus checkPorts(const SambaMachine *machine, const SambaUnit *unit, bool output) {
+  const SambaPort *ports = output ? unit->outputs : unit->inputs;
+  uint32_t count = output ? unit->output_count : unit->input_count;
   for (uint32_t i = 0; i < count; ++i) {
+    if (!sambaPortHasAccess(unit, output, i))
+      continue;
     SambaStatus status = checkCounters(machine, ports[i].access.counter_count);
     if (status)
-      return sambaStatusAnnotate(status, "%s %u", side, i);
+      return sambaStatusAnnotate(status, "%s %u", output ? "output" : "input", i);
   }
   return NULL;
 }
 
 static SambaStatus checkUnit(const SambaMachine *machine, const SambaUnit *unit) {
   if (unit->kind == SAMBA_UNIT_COMPUTE) {
-    SAMBA_RETURN_IF_ERROR(checkCounters(machine, unit->counter_count));
+    SAMBA_RETURN_IF_ERROR(checkCounters(machine, unit->compute.counter_count));
     return sambaStatusNote(checkProgram(machine, unit), "split the program over a chain of units");
   }
 
@@ -90,12 +96,12 @@ static SambaStatus checkUnit(const SambaMachine *machine, const SambaUnit *unit)
         sambaStatusMake(SAMBA_EXHAUSTED,
                         "%u slots of %" PRIu64
                         " elements of %s do not fit: a PMU of machine '%s' has %" PRId64 " bytes",
-                        unit->slot_count, unit->slot_elements,
+                        unit->buffer.slot_count, unit->buffer.slot_elements,
                         sambaDTypeName(unit->inputs[0].dtype), machine->name, machine->pmu_bytes),
         "use smaller tiles, fewer slots, or interleave over several buffers");
-  SAMBA_RETURN_IF_ERROR(checkPorts(machine, unit->inputs, unit->input_count, "input"));
+  SAMBA_RETURN_IF_ERROR(checkPorts(machine, unit, false));
 
-  return checkPorts(machine, unit->outputs, unit->output_count, "output");
+  return checkPorts(machine, unit, true);
 }
 
 SambaStatus sambaSectionCheckMachine(const SambaSection *section, const SambaMachine *machine) {

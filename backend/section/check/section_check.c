@@ -51,11 +51,11 @@ static SambaStatus annotatePort(SambaStatus status, bool output, uint32_t port) 
 }
 
 static SambaStatus checkMemoryUnit(const SambaSection *section, const SambaUnit *unit) {
-  if (unit->symbol >= section->symbol_count)
+  if (unit->load_store.symbol >= section->symbol_count)
     return sambaStatusMake(SAMBA_INVALID, "symbol %u does not exist, the section has %u symbols",
-                           unit->symbol, section->symbol_count);
+                           unit->load_store.symbol, section->symbol_count);
   bool store = unit->kind == SAMBA_UNIT_STORE;
-  const SambaFormal *formal = &section->symbols[unit->symbol];
+  const SambaFormal *formal = &section->symbols[unit->load_store.symbol];
   const SambaPort *data = store ? &unit->inputs[0] : &unit->outputs[0];
 
   if (data->dtype != formal->dtype)
@@ -81,7 +81,7 @@ static SambaStatus checkMemoryUnit(const SambaSection *section, const SambaUnit 
 
 static SambaStatus checkBufferPort(const SambaUnit *unit, const SambaPort *port, bool output,
                                    uint64_t slots) {
-  SAMBA_RETURN_IF_ERROR(sambaAccessCheck(unit, port, output, unit->slot_elements));
+  SAMBA_RETURN_IF_ERROR(sambaAccessCheck(unit, port, output, unit->buffer.slot_elements));
   if (port->dtype != unit->inputs[0].dtype)
     return sambaStatusMake(SAMBA_INVALID,
                            "element type %s, expected %s like input 0: the slots hold one type",
@@ -95,16 +95,16 @@ static SambaStatus checkBufferPort(const SambaUnit *unit, const SambaPort *port,
 }
 
 static SambaStatus checkBuffer(const SambaUnit *unit) {
-  if (unit->slot_count == 0)
+  if (unit->buffer.slot_count == 0)
     return sambaStatusMake(SAMBA_INVALID, "slot_count is 0, expected at least 1");
-  if (unit->slot_elements == 0 || unit->slot_elements > (uint64_t)SAMBA_MAX_ELEMENTS)
+  if (unit->buffer.slot_elements == 0 || unit->buffer.slot_elements > (uint64_t)SAMBA_MAX_ELEMENTS)
     return sambaStatusMake(SAMBA_INVALID, "slot_elements is %" PRIu64 ", expected 1 to %" PRId64,
-                           unit->slot_elements, SAMBA_MAX_ELEMENTS);
+                           unit->buffer.slot_elements, SAMBA_MAX_ELEMENTS);
   uint32_t bits = 8 * sambaDTypeBytes(unit->inputs[0].dtype);
 
-  if (bits < 64 && unit->initial >> bits)
-    return sambaStatusMake(SAMBA_INVALID, "initial 0x%" PRIx64 " does not fit in %s", unit->initial,
-                           sambaDTypeName(unit->inputs[0].dtype));
+  if (bits < 64 && unit->buffer.initial >> bits)
+    return sambaStatusMake(SAMBA_INVALID, "initial 0x%" PRIx64 " does not fit in %s",
+                           unit->buffer.initial, sambaDTypeName(unit->inputs[0].dtype));
   SambaStatus status = annotatePort(
       sambaChainCheck(unit->inputs[0].access.trips, unit->inputs[0].access.counter_count), false,
       0);

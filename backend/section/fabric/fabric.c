@@ -29,17 +29,13 @@ uint32_t sambaLinkLanes(const SambaMachine *machine, SambaStreamKind kind) {
                                                   : machine->control_lanes);
 }
 
-static bool isOnGrid(const SambaUnit *unit) {
-  return unit->kind == SAMBA_UNIT_BUFFER || unit->kind == SAMBA_UNIT_COMPUTE;
-}
-
 void sambaUnitSwitch(const SambaMachine *machine, const SambaUnit *unit, int32_t *out_x,
                      int32_t *out_y) {
-  if (isOnGrid(unit)) {
+  if (!sambaUnitIsAddressGenerator(unit)) {
     *out_x = unit->x;
     *out_y = unit->y;
   } else {
-    sambaMachineAgSite(machine, unit->ag, out_x, out_y);
+    sambaMachineAgSite(machine, unit->load_store.ag, out_x, out_y);
   }
 }
 
@@ -87,13 +83,14 @@ static SambaStatus checkPlace(const SambaMachine *machine, const SambaUnit *unit
   const SambaUnit *unit = &units[index];
   const char *kind = sambaUnitKindName(unit->kind);
 
-  if (!isOnGrid(unit)) {
-    if (unit->ag < 0 || unit->ag >= machine->ag_count)
+  if (sambaUnitIsAddressGenerator(unit)) {
+    if (unit->load_store.ag < 0 || unit->load_store.ag >= machine->ag_count)
       return sambaStatusMake(
           SAMBA_INVALID,
           "unit '%s': a %s needs an address generator, ag is %d, expected 0 to %" PRId64,
-          unit->name, kind, unit->ag, machine->ag_count - 1);
-    return claimPlace(units, index, &ag_owners[unit->ag], "address generator", unit->ag, -1);
+          unit->name, kind, unit->load_store.ag, machine->ag_count - 1);
+    return claimPlace(units, index, &ag_owners[unit->load_store.ag], "address generator",
+                      unit->load_store.ag, -1);
   }
 
   if (unit->x < 0 || unit->x >= machine->grid_columns || unit->y < 0 ||
@@ -130,8 +127,9 @@ static bool meetsUnit(const SambaMachine *machine, const SambaUnit *unit, int32_
   sambaUnitSwitch(machine, unit, &unitX, &unitY);
   if (x != unitX || y != unitY)
     return false;
-  return isOnGrid(unit) ? lane->port == SAMBA_SWITCH_UNIT
-                        : lane->port == SAMBA_SWITCH_AG && (int32_t)lane->ag == unit->ag;
+  return !sambaUnitIsAddressGenerator(unit)
+             ? lane->port == SAMBA_SWITCH_UNIT
+             : lane->port == SAMBA_SWITCH_AG && (int32_t)lane->ag == unit->load_store.ag;
 }
 
 /* The lane and flow with which a stream leaves its source. */

@@ -252,12 +252,12 @@ static SambaStatus followEnd(Recovery *r, uint32_t stream, uint32_t end_index,
                              SambaRecoveredStream *out) {
   const SambaFlowEnd *end = &r->fabric->ends[end_index];
   const SambaUnit *unit = &r->units[end->unit];
-  bool ag = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+  bool ag = sambaUnitIsAddressGenerator(unit);
   int32_t x, y;
 
   sambaUnitSwitch(r->machine, unit, &x, &y);
   SambaSwitchLane in = {ag ? SAMBA_SWITCH_AG : SAMBA_SWITCH_UNIT, end->lane, end->flow,
-                        ag ? (uint16_t)unit->ag : 0};
+                        ag ? (uint16_t)unit->load_store.ag : 0};
   r->hops.size = r->reached.size = r->stack.size = 0;
   SambaStatus status = pushEntries(r, stream, x, y, end->kind, in);
   while (!status && r->stack.size)
@@ -293,8 +293,8 @@ static SambaStatus recover(Recovery *r, uint32_t unit_count, SambaRecoveredStrea
 
   for (uint32_t u = 0; u < unit_count; ++u) {
     const SambaUnit *unit = &r->units[u];
-    if (unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE)
-      r->ag_units[unit->ag] = u + 1;
+    if (sambaUnitIsAddressGenerator(unit))
+      r->ag_units[unit->load_store.ag] = u + 1;
     else
       r->site_units[unit->y * r->machine->grid_columns + unit->x] = u + 1;
   }

@@ -107,13 +107,17 @@ static SambaActor *addActor(SambaEngine *engine, uint32_t unit, SambaActorKind k
 
 static void makeComputeActor(SambaEngine *engine, uint32_t index) {
   const SambaUnit *unit = &engine->section->units[index];
-  SambaActor *actor =
-      addActor(engine, index, SAMBA_ACTOR_COMPUTE, productOf(unit->trips, 0, unit->token_level),
-               unit->input_count, unit->output_count);
+  SambaActor *actor = addActor(engine, index, SAMBA_ACTOR_COMPUTE,
+                               productOf(unit->compute.trips, 0, unit->compute.token_level),
+                               unit->input_count, unit->output_count);
   for (uint32_t p = 0; p < unit->input_count; ++p)
-    addInput(engine, actor, p, productOf(unit->trips, unit->inputs[p].level, unit->token_level));
+    addInput(
+        engine, actor, p,
+        productOf(unit->compute.trips, unit->inputs[p].compute.level, unit->compute.token_level));
   for (uint32_t p = 0; p < unit->output_count; ++p)
-    addOutput(engine, actor, p, productOf(unit->trips, unit->outputs[p].level, unit->token_level));
+    addOutput(
+        engine, actor, p,
+        productOf(unit->compute.trips, unit->outputs[p].compute.level, unit->compute.token_level));
 }
 
 static void makeBufferActors(SambaEngine *engine, uint32_t index) {
@@ -149,7 +153,7 @@ static void makeMemoryActor(SambaEngine *engine, uint32_t index, const SambaInde
     addOutput(engine, actor, p, 1);
   SambaMemoryState *memory = actor->memory = SAMBA_ARENA_NEW(&engine->arena, SambaMemoryState);
 
-  memory->symbol_address = engine->bindings ? engine->bindings[unit->symbol].address : 0;
+  memory->symbol_address = engine->bindings ? engine->bindings[unit->load_store.symbol].address : 0;
   memory->last_burst = memory->placed_burst = UINT64_MAX;
   memory->token_elements = productOf(access->trips, access->token_level, access->counter_count);
   memory->token_mask = 3;
@@ -170,8 +174,7 @@ static void makeGenerators(SambaEngine *engine) {
   uint32_t count = placed;
 
   for (uint32_t u = 0; u < section->unit_count; ++u)
-    count +=
-        section->units[u].kind == SAMBA_UNIT_LOAD || section->units[u].kind == SAMBA_UNIT_STORE;
+    count += sambaUnitIsAddressGenerator(&section->units[u]);
   engine->generators = SAMBA_ARENA_ARRAY(&engine->arena, SambaGenerator, count);
   uint32_t *owner = SAMBA_ARENA_ARRAY(&engine->arena, uint32_t, count);
   uint32_t next = placed;
@@ -180,7 +183,7 @@ static void makeGenerators(SambaEngine *engine) {
     SambaActor *actor = &engine->actors[a];
     if (!actor->memory)
       continue;
-    int32_t ag = section->units[actor->unit].ag;
+    int32_t ag = section->units[actor->unit].load_store.ag;
     actor->memory->generator = ag >= 0 && (uint32_t)ag < placed ? (uint32_t)ag : next++;
     ++engine->generators[actor->memory->generator].actor_count;
   }
@@ -213,8 +216,7 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
 
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     actors += actorsOf(&section->units[u]);
-    memory |=
-        section->units[u].kind == SAMBA_UNIT_LOAD || section->units[u].kind == SAMBA_UNIT_STORE;
+    memory |= sambaUnitIsAddressGenerator(&section->units[u]);
   }
 
   if (actors >= 1u << (SAMBA_EVENT_TARGET_BITS - SAMBA_TARGET_KIND_BITS))

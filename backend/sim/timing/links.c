@@ -108,9 +108,9 @@ static void measureHops(const SambaMachine *machine, const SambaStream *stream, 
 
 static bool endsAt(const SambaHop *hop, const SambaUnit *unit) {
   if (hop->out.port == SAMBA_SWITCH_AG)
-    return unit->ag >= 0 && hop->out.ag == unit->ag;
-  return hop->out.port == SAMBA_SWITCH_UNIT && unit->ag < 0 && hop->x == unit->x &&
-         hop->y == unit->y;
+    return sambaUnitIsAddressGenerator(unit) && hop->out.ag == unit->load_store.ag;
+  return hop->out.port == SAMBA_SWITCH_UNIT && !sambaUnitIsAddressGenerator(unit) &&
+         hop->x == unit->x && hop->y == unit->y;
 }
 
 /* Latency of each destination; returns the fewest switches on a way. Of several destinations at one

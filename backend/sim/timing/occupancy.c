@@ -8,17 +8,17 @@
 
 /* Steps of the counters [from, end). */
 static uint64_t innerProduct(const SambaUnit *unit, uint32_t from) {
-  return sambaTripProduct(unit->trips, from, unit->counter_count);
+  return sambaTripProduct(unit->compute.trips, from, unit->compute.counter_count);
 }
 
 static bool isReduced(const SambaUnit *unit, uint32_t counter) {
-  return counter < 64 && (unit->program.reduce_mask >> counter & 1);
+  return counter < 64 && (unit->compute.program.reduce_mask >> counter & 1);
 }
 
 static const SambaLaneOp *findMac(const SambaUnit *unit) {
-  for (uint32_t i = 0; i < unit->program.op_count; ++i)
-    if (unit->program.ops[i].opcode == SAMBA_LANE_MAC)
-      return &unit->program.ops[i];
+  for (uint32_t i = 0; i < unit->compute.program.op_count; ++i)
+    if (unit->compute.program.ops[i].opcode == SAMBA_LANE_MAC)
+      return &unit->compute.program.ops[i];
   return NULL;
 }
 
@@ -30,16 +30,16 @@ typedef struct ArrayShape {
 /* Counters on which only the first operand has a stride are rows, only the second columns, reduced
  * ones depth, others batch. */
 static bool arrayShape(const SambaUnit *unit, ArrayShape *out_shape) {
-  const SambaLaneOp *mac = unit->program.systolic ? findMac(unit) : NULL;
+  const SambaLaneOp *mac = unit->compute.program.systolic ? findMac(unit) : NULL;
   if (!mac || mac->operands[0] >= unit->input_count || mac->operands[1] >= unit->input_count)
     return false;
   const SambaPort *a = &unit->inputs[mac->operands[0]];
   const SambaPort *b = &unit->inputs[mac->operands[1]];
 
   ArrayShape shape = {1, 1, 1, 1, 0};
-  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c) {
-    uint64_t trips = unit->trips[c];
-    bool in_a = a->strides[c] != 0, in_b = b->strides[c] != 0;
+  for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
+    uint64_t trips = unit->compute.trips[c];
+    bool in_a = a->compute.strides[c] != 0, in_b = b->compute.strides[c] != 0;
     if (isReduced(unit, c))
       shape.depth = sambaTimeMul(shape.depth, trips);
     else if (in_a && !in_b)
@@ -84,7 +84,7 @@ static uint64_t flopsOf(const SambaLaneOp *op) {
 }
 
 static ProgramCost programCost(const SambaUnit *unit) {
-  const SambaProgram *program = &unit->program;
+  const SambaProgram *program = &unit->compute.program;
   ProgramCost cost = {.moves_only = true};
   bool *after = sambaAllocateZeroed(program->op_count, sizeof *after);
 
@@ -125,13 +125,13 @@ static ProgramCost programCost(const SambaUnit *unit) {
 static uint64_t vectorsOf(const SambaUnit *unit, uint64_t lanes, bool reduced_too) {
   uint64_t rows = 1, row = 1;
   bool innermost = true;
-  for (uint32_t c = unit->counter_count; c-- > unit->token_level;) {
+  for (uint32_t c = unit->compute.counter_count; c-- > unit->compute.token_level;) {
     if (!reduced_too && isReduced(unit, c))
       continue;
     if (innermost)
-      row = unit->trips[c];
+      row = unit->compute.trips[c];
     else
-      rows = sambaTimeMul(rows, unit->trips[c]);
+      rows = sambaTimeMul(rows, unit->compute.trips[c]);
     innermost = false;
   }
   return sambaTimeMul(rows, sambaTimeCeilDiv(row, lanes));
@@ -139,9 +139,9 @@ static uint64_t vectorsOf(const SambaUnit *unit, uint64_t lanes, bool reduced_to
 
 static uint64_t pointsOf(const SambaUnit *unit, bool reduced_too) {
   uint64_t points = 1;
-  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c)
+  for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c)
     if (reduced_too || !isReduced(unit, c))
-      points = sambaTimeMul(points, unit->trips[c]);
+      points = sambaTimeMul(points, unit->compute.trips[c]);
   return points;
 }
 
@@ -149,19 +149,19 @@ static uint64_t pointsOf(const SambaUnit *unit, bool reduced_too) {
  * outermost reduced inner counter must have run as often as one vector has elements from it. */
 static void simdFirstVector(const SambaUnit *unit, uint64_t vector_elements,
                             uint64_t *out_numerator, uint64_t *out_denominator) {
-  uint32_t c = unit->token_level;
-  while (c < unit->counter_count && !isReduced(unit, c))
+  uint32_t c = unit->compute.token_level;
+  while (c < unit->compute.counter_count && !isReduced(unit, c))
     ++c;
-  uint64_t total = sambaTimeMax(1, innerProduct(unit, unit->token_level));
+  uint64_t total = sambaTimeMax(1, innerProduct(unit, unit->compute.token_level));
   uint64_t kept = 1;
 
   *out_numerator = 0;
   *out_denominator = total;
-  if (c == unit->counter_count)
+  if (c == unit->compute.counter_count)
     return;
-  for (uint32_t k = c; k < unit->counter_count; ++k)
+  for (uint32_t k = c; k < unit->compute.counter_count; ++k)
     if (!isReduced(unit, k))
-      kept = sambaTimeMul(kept, unit->trips[k]);
+      kept = sambaTimeMul(kept, unit->compute.trips[k]);
   uint64_t nests = sambaTimeCeilDiv(vector_elements, kept);
   *out_numerator = sambaTimeMin(total, sambaTimeMul(nests, innerProduct(unit, c)));
 }
@@ -175,9 +175,9 @@ static uint64_t log2Ceil(uint64_t value) {
 
 static uint64_t outerReducedTrips(const SambaUnit *unit) {
   uint64_t trips = 1;
-  for (uint32_t c = 0; c < unit->token_level; ++c)
+  for (uint32_t c = 0; c < unit->compute.token_level; ++c)
     if (isReduced(unit, c))
-      trips = sambaTimeMul(trips, unit->trips[c]);
+      trips = sambaTimeMul(trips, unit->compute.trips[c]);
   return trips;
 }
 
@@ -232,8 +232,8 @@ static void setComputeLaw(SambaActor *actor, const SambaMachine *machine, const 
     actor->latency = stages * stage;
 
     /* A cross-lane reduction folds the lanes by halves. */
-    if (cost.reduces && unit->counter_count > unit->token_level &&
-        isReduced(unit, unit->counter_count - 1))
+    if (cost.reduces && unit->compute.counter_count > unit->compute.token_level &&
+        isReduced(unit, unit->compute.counter_count - 1))
       actor->latency += log2Ceil(lanes) * stage;
     for (uint32_t o = 0; o < actor->output_count; ++o) {
       const SambaPort *port = &unit->outputs[actor->outputs[o].port];
@@ -254,7 +254,7 @@ static void setComputeLaw(SambaActor *actor, const SambaMachine *machine, const 
  * striping has none. */
 static uint64_t bankConflicts(const SambaMachine *machine, const SambaUnit *unit,
                               const SambaPort *port) {
-  if (unit->banks_diagonal)
+  if (unit->buffer.banks_diagonal)
     return 1;
   const SambaAccess *access = &port->access;
   uint32_t c = access->counter_count;

@@ -44,10 +44,10 @@ void sambaActorFinish(SambaEngine *engine, uint64_t at) {
 static bool slotIsReady(const SambaEngine *engine, const SambaActor *actor) {
   const SambaUnit *unit = &engine->section->units[actor->unit];
   const SambaBufferState *buffer = &engine->buffers[actor->unit];
-  uint64_t lent = unit->loop_carried ? unit->slot_count : 0;
+  uint64_t lent = unit->buffer.loop_carried ? unit->buffer.slot_count : 0;
   if (actor->kind == SAMBA_ACTOR_READ)
     return !buffer->write_count || actor->slots < buffer->written + lent;
-  return !buffer->read_count || actor->slots < buffer->released + unit->slot_count - lent;
+  return !buffer->read_count || actor->slots < buffer->released + unit->buffer.slot_count - lent;
 }
 
 static void finishSlot(SambaEngine *engine, SambaActor *actor) {

@@ -95,7 +95,7 @@ static SambaStatus joinStreams(SambaArena *arena, SambaSection *section, const M
   for (int pass = 0; pass < 2; ++pass) {
     for (uint32_t u = 0; u < section->unit_count; ++u) {
       SambaUnit *unit = &section->units[u];
-      intptr_t operand = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+      intptr_t operand = sambaUnitIsAddressGenerator(unit);
       for (uint32_t p = 0; p < unit->input_count; ++p) {
         SambaPort *port = &unit->inputs[p];
         uint32_t *streams = pass ? SAMBA_ARENA_ARRAY(arena, uint32_t, port->stream_count) : NULL;
@@ -162,7 +162,7 @@ static SambaStatus readBody(MlirOperation op, SambaArena *arena, SambaSection *s
           !mlirBlockEqual(mlirBlockArgumentGetOwner(symbol), block))
         return sambaStatusMake(
             SAMBA_INVALID, "unit '%s': its symbol must be an argument of the section", unit->name);
-      unit->symbol = (uint32_t)mlirBlockArgumentGetArgNumber(symbol);
+      unit->load_store.symbol = (uint32_t)mlirBlockArgumentGetArgNumber(symbol);
     }
 
     ops[u++] = at;

@@ -152,7 +152,7 @@ static SambaStatus readBlock(Program *p, MlirBlock block, SambaUnit *unit) {
     if (sambaDTypeFromType(mlirValueGetType(value)) != expected)
       return sambaStatusMake(SAMBA_INVALID, "output %u makes %s, so its value must be %s", i,
                              sambaDTypeName(unit->outputs[i].dtype), sambaDTypeName(expected));
-    sambaPointerMapGet(&p->values, value.ptr, &unit->outputs[i].value);
+    sambaPointerMapGet(&p->values, value.ptr, &unit->outputs[i].compute.value);
   }
 
   return NULL;
@@ -164,8 +164,8 @@ SambaStatus sambaProgramFromIr(MlirOperation op, SambaArena *arena, SambaUnit *u
     return sambaStatusMake(SAMBA_INVALID, "has no program");
   Program program = {0};
   SambaStatus status = readBlock(&program, block, unit);
-  unit->program.op_count = (uint32_t)program.ops.size;
-  unit->program.ops =
+  unit->compute.program.op_count = (uint32_t)program.ops.size;
+  unit->compute.program.ops =
       sambaArenaCopy(arena, program.ops.data, program.ops.size * sizeof(SambaLaneOp));
   sambaArrayFree(&program.ops);
   sambaPointerMapFree(&program.values);
@@ -234,15 +234,15 @@ static MlirOperation makeLane(MlirLocation location, const SambaLaneOp *op,
 
 MlirRegion sambaProgramToIr(const SambaUnit *unit, MlirLocation location) {
   MlirContext context = mlirLocationGetContext(location);
-  uint32_t count = unit->input_count + unit->program.op_count;
+  uint32_t count = unit->input_count + unit->compute.program.op_count;
   MlirValue *values = sambaAllocateZeroed(count + 1, sizeof *values);
   MlirBlock block = mlirBlockCreate(0, NULL, NULL);
 
   for (uint32_t i = 0; i < unit->input_count; ++i)
     values[i] = mlirBlockAddArgument(
         block, sambaDTypeToType(context, sambaLaneClassOf(unit->inputs[i].dtype)), location);
-  for (uint32_t i = 0; i < unit->program.op_count; ++i) {
-    const SambaLaneOp *op = &unit->program.ops[i];
+  for (uint32_t i = 0; i < unit->compute.program.op_count; ++i) {
+    const SambaLaneOp *op = &unit->compute.program.ops[i];
     char class = sambaLaneOpClass(op->opcode);
     MlirValue operands[3];
     for (int k = 0; k < sambaLaneOpOperands(op->opcode); ++k)
@@ -258,7 +258,7 @@ MlirRegion sambaProgramToIr(const SambaUnit *unit, MlirLocation location) {
 
   MlirValue *yielded = sambaAllocateZeroed(unit->output_count + 1, sizeof *yielded);
   for (uint32_t i = 0; i < unit->output_count; ++i)
-    yielded[i] = values[unit->outputs[i].value];
+    yielded[i] = values[unit->outputs[i].compute.value];
   SambaOperationParts parts = {.name = "rdu.yield",
                                .location = location,
                                .operand_count = unit->output_count,

@@ -90,11 +90,11 @@ static MlirAttribute portToIr(MlirContext context, const SambaUnit *unit, bool o
   if (sambaPortHasAccess(unit->kind, output, index)) {
     addAccess(&entries, &port->access);
   } else if (unit->kind == SAMBA_UNIT_COMPUTE) {
-    if (port->level != unit->token_level)
-      addInteger(&entries, "level", port->level);
-    addList(&entries, "strides", unit->counter_count, port->strides);
-    if (port->offset)
-      addInteger(&entries, "offset", port->offset);
+    if (port->compute.level != unit->compute.token_level)
+      addInteger(&entries, "level", port->compute.level);
+    addList(&entries, "strides", unit->compute.counter_count, port->compute.strides);
+    if (port->compute.offset)
+      addInteger(&entries, "offset", port->compute.offset);
   }
 
   return dictionaryOf(&entries);
@@ -126,12 +126,12 @@ static uint32_t tokenShape(const SambaUnit *unit, uint32_t index, int64_t *dims)
     for (uint32_t c = port->access.token_level; c < port->access.counter_count; ++c)
       dims[rank++] = port->access.trips[c], product *= port->access.trips[c];
   } else if (unit->kind == SAMBA_UNIT_COMPUTE) {
-    for (uint32_t c = unit->counter_count;
-         c-- > port->level;) /* row-major from the inside, or not at all */
-      if (port->strides[c]) {
-        if ((uint64_t)port->strides[c] != product)
+    for (uint32_t c = unit->compute.counter_count;
+         c-- > port->compute.level;) /* row-major from the inside, or not at all */
+      if (port->compute.strides[c]) {
+        if ((uint64_t)port->compute.strides[c] != product)
           return dims[0] = (int64_t)port->token_elements, 1;
-        dims[rank++] = unit->trips[c], product *= unit->trips[c];
+        dims[rank++] = unit->compute.trips[c], product *= unit->compute.trips[c];
       }
     for (uint32_t i = 0; i < rank / 2; ++i) {
       int64_t swapped = dims[i];
@@ -194,44 +194,44 @@ static void addUnitAttributes(Entries *entries, const SambaUnit *unit) {
   if (unit->layer && unit->layer[0])
     addText(entries, "layer", unit->layer);
   if (unit->kind == SAMBA_UNIT_BUFFER) {
-    addInteger(entries, "depth", unit->slot_count);
-    addInteger(entries, "slot_elements", (int64_t)unit->slot_elements);
-    addFlag(entries, "diagonal", unit->banks_diagonal);
-    if (unit->loop_carried)
-      addInteger(entries, "initial", (int64_t)unit->initial);
+    addInteger(entries, "depth", unit->buffer.slot_count);
+    addInteger(entries, "slot_elements", (int64_t)unit->buffer.slot_elements);
+    addFlag(entries, "diagonal", unit->buffer.banks_diagonal);
+    if (unit->buffer.loop_carried)
+      addInteger(entries, "initial", (int64_t)unit->buffer.initial);
   }
 
   if (unit->kind == SAMBA_UNIT_COMPUTE) {
     int64_t reduced[64];
     uint32_t count = 0;
-    addTrips(entries, "loops", unit->token_level, unit->trips);
-    addTrips(entries, "tile", unit->counter_count - unit->token_level,
-             unit->trips + unit->token_level);
-    for (uint32_t c = 0; c < unit->counter_count && c < 64; ++c)
-      if (unit->program.reduce_mask >> c & 1)
+    addTrips(entries, "loops", unit->compute.token_level, unit->compute.trips);
+    addTrips(entries, "tile", unit->compute.counter_count - unit->compute.token_level,
+             unit->compute.trips + unit->compute.token_level);
+    for (uint32_t c = 0; c < unit->compute.counter_count && c < 64; ++c)
+      if (unit->compute.program.reduce_mask >> c & 1)
         reduced[count++] = c;
     if (count)
       addList(entries, "reduce", count, reduced);
-    addFlag(entries, "systolic", unit->program.systolic);
-    addFlag(entries, "lane_reduce", unit->program.lane_reduce);
+    addFlag(entries, "systolic", unit->compute.program.systolic);
+    addFlag(entries, "lane_reduce", unit->compute.program.lane_reduce);
   }
 
-  if (unit->x >= 0)
+  if (sambaUnitIsPlaced(unit) && !sambaUnitIsAddressGenerator(unit))
     addList(entries, "site", 2, (const int64_t[]){unit->x, unit->y});
-  if (unit->ag >= 0)
-    addInteger(entries, "ag", unit->ag);
+  else if (sambaUnitIsPlaced(unit))
+    addInteger(entries, "ag", unit->load_store.ag);
   addPorts(entries, "inputs", unit, false);
   addPorts(entries, "outputs", unit, true);
 }
 
 static void writeUnit(Writer *w, const SambaUnit *unit) {
-  bool memory = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+  bool memory = sambaUnitIsAddressGenerator(unit);
   Entries entries = {.context = w->context};
   SAMBA_ARRAY(MlirValue) operands = {0};
   SAMBA_ARRAY(MlirType) results = {0};
   addUnitAttributes(&entries, unit);
   if (memory)
-    sambaArrayAppend(&operands, mlirBlockGetArgument(w->block, unit->symbol));
+    sambaArrayAppend(&operands, mlirBlockGetArgument(w->block, unit->load_store.symbol));
   for (uint32_t p = 0; p < unit->input_count; ++p)
     for (uint32_t s = 0; s < unit->inputs[p].stream_count; ++s)
       sambaArrayAppend(&operands, valueOf(w, unit->inputs[p].streams[s]));

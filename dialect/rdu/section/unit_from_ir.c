@@ -183,20 +183,20 @@ static SambaStatus readAccess(Reader *r, MlirAttribute dictionary, SambaPort *po
 
 static SambaStatus readLanePort(Reader *r, MlirAttribute dictionary, SambaPort *port,
                                 int64_t *streams, int64_t *block) {
-  int64_t level = r->unit->token_level;
+  int64_t level = r->unit->compute.token_level;
   int64_t size = -1;
 
   const Key keys[] = {INTEGER("streams", 0, UINT16_MAX, *streams),
                       INTEGER("block", 1, UINT32_MAX, *block), INTEGER("level", 0, 64, level),
-                      LIST("strides", INT64_MIN, INT64_MAX, port->strides, size),
-                      INTEGER("offset", INT64_MIN, INT64_MAX, port->offset)};
+                      LIST("strides", INT64_MIN, INT64_MAX, port->compute.strides, size),
+                      INTEGER("offset", INT64_MIN, INT64_MAX, port->compute.offset)};
   SAMBA_RETURN_IF_ERROR(readKeys(r->arena, dictionary, keys, sizeof keys / sizeof *keys));
   if (size < 0)
-    port->strides = SAMBA_ARENA_ARRAY(r->arena, int64_t, r->unit->counter_count);
-  else if (size != r->unit->counter_count)
+    port->compute.strides = SAMBA_ARENA_ARRAY(r->arena, int64_t, r->unit->compute.counter_count);
+  else if (size != r->unit->compute.counter_count)
     return sambaStatusMake(SAMBA_INVALID, "needs one of 'strides' per counter of the unit: %u",
-                           r->unit->counter_count);
-  port->level = (uint32_t)level;
+                           r->unit->compute.counter_count);
+  port->compute.level = (uint32_t)level;
 
   return NULL;
 }
@@ -297,7 +297,6 @@ static intptr_t listSize(MlirAttribute list) {
 
 static SambaStatus readPlacement(MlirOperation op, SambaUnit *unit) {
   MlirAttribute site = sambaOperationAttribute(op, "site");
-  unit->x = unit->y = unit->ag = -1;
   if (!mlirAttributeIsNull(site)) {
     for (intptr_t i = 0; i < listSize(site); ++i)
       if (listSize(site) != 2 || mlirDenseI64ArrayGetElement(site, i) < 0 ||
@@ -307,9 +306,11 @@ static SambaStatus readPlacement(MlirOperation op, SambaUnit *unit) {
     unit->y = (int32_t)mlirDenseI64ArrayGetElement(site, 1);
   }
 
+  if (!sambaUnitIsAddressGenerator(unit))
+    return NULL;
   int64_t ag = -1;
   SAMBA_RETURN_IF_ERROR(sambaI64FromIr(op, "ag", 0, INT32_MAX, &ag));
-  unit->ag = (int32_t)ag;
+  unit->load_store.ag = (int32_t)ag;
   return NULL;
 }
 
@@ -318,16 +319,17 @@ static SambaStatus readChain(SambaArena *arena, MlirOperation op, SambaUnit *uni
                             sambaOperationAttribute(op, "tile")};
   MlirAttribute reduce = sambaOperationAttribute(op, "reduce");
 
-  unit->token_level = (uint32_t)listSize(lists[0]);
-  unit->counter_count = (uint32_t)(listSize(lists[0]) + listSize(lists[1]));
-  if (unit->counter_count > 64)
+  unit->compute.token_level = (uint32_t)listSize(lists[0]);
+  unit->compute.counter_count = (uint32_t)(listSize(lists[0]) + listSize(lists[1]));
+  if (unit->compute.counter_count > 64)
     return sambaStatusMake(SAMBA_INVALID, "has %u counters; a chain has at most 64",
-                           unit->counter_count);
-  uint32_t *trips = SAMBA_ARENA_ARRAY(arena, uint32_t, unit->counter_count);
+                           unit->compute.counter_count);
+  uint32_t *trips = SAMBA_ARENA_ARRAY(arena, uint32_t, unit->compute.counter_count);
 
-  for (uint32_t c = 0; c < unit->counter_count; ++c) {
-    bool inner = c >= unit->token_level;
-    int64_t trip = mlirDenseI64ArrayGetElement(lists[inner], inner ? c - unit->token_level : c);
+  for (uint32_t c = 0; c < unit->compute.counter_count; ++c) {
+    bool inner = c >= unit->compute.token_level;
+    int64_t trip =
+        mlirDenseI64ArrayGetElement(lists[inner], inner ? c - unit->compute.token_level : c);
     if (trip < 1 || trip > UINT32_MAX)
       return sambaStatusMake(SAMBA_INVALID,
                              "counter %u runs %lld times, but must run 1 to %u times", c,
@@ -335,17 +337,18 @@ static SambaStatus readChain(SambaArena *arena, MlirOperation op, SambaUnit *uni
     trips[c] = (uint32_t)trip;
   }
 
-  unit->trips = trips;
+  unit->compute.trips = trips;
   for (intptr_t i = 0; i < listSize(reduce); ++i) {
     int64_t counter = mlirDenseI64ArrayGetElement(reduce, i);
-    if (counter < 0 || counter >= unit->counter_count)
+    if (counter < 0 || counter >= unit->compute.counter_count)
       return sambaStatusMake(SAMBA_INVALID, "'reduce' names counter %lld, but the unit has %u",
-                             (long long)counter, unit->counter_count);
-    unit->program.reduce_mask |= (uint64_t)1 << counter;
+                             (long long)counter, unit->compute.counter_count);
+    unit->compute.program.reduce_mask |= (uint64_t)1 << counter;
   }
 
-  unit->program.systolic = !mlirAttributeIsNull(sambaOperationAttribute(op, "systolic"));
-  unit->program.lane_reduce = !mlirAttributeIsNull(sambaOperationAttribute(op, "lane_reduce"));
+  unit->compute.program.systolic = !mlirAttributeIsNull(sambaOperationAttribute(op, "systolic"));
+  unit->compute.program.lane_reduce =
+      !mlirAttributeIsNull(sambaOperationAttribute(op, "lane_reduce"));
   return NULL;
 }
 
@@ -364,24 +367,26 @@ int sambaUnitKindOf(MlirOperation op) {
 }
 
 SambaStatus sambaUnitFromIr(MlirOperation op, SambaArena *arena, SambaUnit *unit) {
-  *unit = (SambaUnit){.kind = (SambaUnitKind)sambaUnitKindOf(op)};
+  *unit = sambaUnitMake((SambaUnitKind)sambaUnitKindOf(op), "", "");
   MlirAttribute name = sambaOperationAttribute(op, "name");
   MlirAttribute layer = sambaOperationAttribute(op, "layer");
 
-  unit->name = mlirAttributeIsNull(name) ? "" : sambaTextOf(arena, name);
-  unit->layer = mlirAttributeIsNull(layer) ? "" : sambaTextOf(arena, layer);
-  bool memory = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+  if (!mlirAttributeIsNull(name))
+    unit->name = sambaTextOf(arena, name);
+  if (!mlirAttributeIsNull(layer))
+    unit->layer = sambaTextOf(arena, layer);
+  bool memory = sambaUnitIsAddressGenerator(unit);
   SAMBA_RETURN_IF_ERROR(readPlacement(op, unit));
   if (unit->kind == SAMBA_UNIT_BUFFER) {
     int64_t depth = 0, elements = 0, initial = 0;
     SAMBA_RETURN_IF_ERROR(sambaI64FromIr(op, "depth", 1, UINT32_MAX, &depth));
     SAMBA_RETURN_IF_ERROR(sambaI64FromIr(op, "slot_elements", 1, INT64_MAX, &elements));
     SAMBA_RETURN_IF_ERROR(sambaI64FromIr(op, "initial", INT64_MIN, INT64_MAX, &initial));
-    unit->slot_count = (uint32_t)depth;
-    unit->slot_elements = (uint64_t)elements;
-    unit->banks_diagonal = !mlirAttributeIsNull(sambaOperationAttribute(op, "diagonal"));
-    unit->loop_carried = !mlirAttributeIsNull(sambaOperationAttribute(op, "initial"));
-    unit->initial = (uint64_t)initial;
+    unit->buffer.slot_count = (uint32_t)depth;
+    unit->buffer.slot_elements = (uint64_t)elements;
+    unit->buffer.banks_diagonal = !mlirAttributeIsNull(sambaOperationAttribute(op, "diagonal"));
+    unit->buffer.loop_carried = !mlirAttributeIsNull(sambaOperationAttribute(op, "initial"));
+    unit->buffer.initial = (uint64_t)initial;
   }
 
   if (unit->kind == SAMBA_UNIT_COMPUTE)

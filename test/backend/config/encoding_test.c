@@ -62,10 +62,44 @@ static void assertSamePort(const SambaUnit *unit, const SambaPort *a, const Samb
     return;
   }
 
-  assert_int_equal(a->level, b->level);
-  assert_int_equal(a->offset, b->offset);
-  assert_int_equal(a->value, b->value);
-  assert_memory_equal(a->strides, b->strides, unit->counter_count * sizeof *a->strides);
+  assert_int_equal(a->compute.level, b->compute.level);
+  assert_int_equal(a->compute.offset, b->compute.offset);
+  assert_int_equal(a->compute.value, b->compute.value);
+  assert_memory_equal(a->compute.strides, b->compute.strides,
+                      unit->compute.counter_count * sizeof *a->compute.strides);
+}
+
+static void assertSameKindFields(const SambaUnit *x, const SambaUnit *y) {
+  switch (x->kind) {
+  case SAMBA_UNIT_LOAD:
+  case SAMBA_UNIT_STORE:
+    assert_int_equal(x->load_store.ag, y->load_store.ag);
+    assert_int_equal(x->load_store.symbol, y->load_store.symbol);
+    break;
+  case SAMBA_UNIT_BUFFER:
+    assert_int_equal(x->buffer.slot_count, y->buffer.slot_count);
+    assert_int_equal(x->buffer.slot_elements, y->buffer.slot_elements);
+    assert_int_equal(x->buffer.banks_diagonal, y->buffer.banks_diagonal);
+    assert_int_equal(x->buffer.loop_carried, y->buffer.loop_carried);
+    assert_int_equal(x->buffer.initial, y->buffer.initial);
+    break;
+  case SAMBA_UNIT_COMPUTE: {
+    const SambaCompute *a = &x->compute;
+    const SambaCompute *b = &y->compute;
+    assert_int_equal(a->counter_count, b->counter_count);
+    if (a->counter_count)
+      assert_memory_equal(a->trips, b->trips, a->counter_count * sizeof *a->trips);
+    assert_int_equal(a->token_level, b->token_level);
+    assert_int_equal(a->program.systolic, b->program.systolic);
+    assert_int_equal(a->program.lane_reduce, b->program.lane_reduce);
+    assert_int_equal(a->program.reduce_mask, b->program.reduce_mask);
+    assert_int_equal(a->program.op_count, b->program.op_count);
+    if (a->program.op_count)
+      assert_memory_equal(a->program.ops, b->program.ops,
+                          a->program.op_count * sizeof *a->program.ops);
+    break;
+  }
+  }
 }
 
 /* Equal but for names; streams are in canonical order in both. */
@@ -87,24 +121,7 @@ static void assertSameSection(const SambaSection *a, const SambaSection *b) {
     assert_int_equal(x->kind, y->kind);
     assert_int_equal(x->x, y->x);
     assert_int_equal(x->y, y->y);
-    assert_int_equal(x->ag, y->ag);
-    assert_int_equal(x->symbol, y->symbol);
-    assert_int_equal(x->slot_count, y->slot_count);
-    assert_int_equal(x->slot_elements, y->slot_elements);
-    assert_int_equal(x->banks_diagonal, y->banks_diagonal);
-    assert_int_equal(x->loop_carried, y->loop_carried);
-    assert_int_equal(x->initial, y->initial);
-    assert_int_equal(x->counter_count, y->counter_count);
-    if (x->counter_count)
-      assert_memory_equal(x->trips, y->trips, x->counter_count * sizeof *x->trips);
-    assert_int_equal(x->token_level, y->token_level);
-    assert_int_equal(x->program.systolic, y->program.systolic);
-    assert_int_equal(x->program.lane_reduce, y->program.lane_reduce);
-    assert_int_equal(x->program.reduce_mask, y->program.reduce_mask);
-    assert_int_equal(x->program.op_count, y->program.op_count);
-    if (x->program.op_count)
-      assert_memory_equal(x->program.ops, y->program.ops,
-                          x->program.op_count * sizeof *x->program.ops);
+    assertSameKindFields(x, y);
     assert_int_equal(x->input_count, y->input_count);
     assert_int_equal(x->output_count, y->output_count);
     for (uint32_t p = 0; p < x->input_count; ++p)

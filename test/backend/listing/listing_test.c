@@ -70,14 +70,14 @@ static void samplesRoundTrip(void **state) {
   gather->units[1].outputs[0].streams = LIST(&arena, uint32_t, 2, 1);
   checkRoundTrip(gather, sampleLargeMachine(), &arena);
   SambaSection *matmul = sampleMatmul(&arena);
-  matmul->units[2].initial = 0x3f80;
-  matmul->units[2].loop_carried = true;
+  matmul->units[2].buffer.initial = 0x3f80;
+  matmul->units[2].buffer.loop_carried = true;
   matmul->units[2].outputs[0].access.replay = 3;
   matmul->units[2].outputs[0].access.fill = 0x7fc0; /* a NaN has no decimal text */
-  matmul->units[4].program.ops =
+  matmul->units[4].compute.program.ops =
       LIST(&arena, SambaLaneOp, {SAMBA_LANE_MAC, SAMBA_DTYPE_F32, {0, 1, 0}, 0},
            {SAMBA_LANE_CONSTANT, SAMBA_DTYPE_F32, {0, 0, 0}, 0x3eaaaaab});
-  matmul->units[4].outputs[0].value = 2;
+  matmul->units[4].outputs[0].compute.value = 2;
   checkRoundTrip(matmul, sampleMachine(), &arena);
   sambaArenaDestroy(&arena);
 }
@@ -119,17 +119,17 @@ static void byHandIsPleasant(void **state) {
   const SambaUnit *unit = &section->units[1];
   assert_string_equal(unit->layer, "my layer");
   assert_int_equal(unit->x, -1);
-  assert_int_equal(section->units[0].ag, -1);
-  assert_int_equal(unit->token_level, 1);
-  assert_int_equal(unit->inputs[0].level, 1);
+  assert_int_equal(section->units[0].load_store.ag, -1);
+  assert_int_equal(unit->compute.token_level, 1);
+  assert_int_equal(unit->inputs[0].compute.level, 1);
   assert_int_equal(unit->inputs[0].token_elements, 16);
-  assert_int_equal(unit->outputs[0].value, 5);
+  assert_int_equal(unit->outputs[0].compute.value, 5);
   assert_int_equal(unit->outputs[0].token_elements, 16);
-  assert_int_equal(unit->program.op_count, 5);
+  assert_int_equal(unit->compute.program.op_count, 5);
   float constant;
-  memcpy(&constant, &unit->program.ops[0].immediate, sizeof constant);
+  memcpy(&constant, &unit->compute.program.ops[0].immediate, sizeof constant);
   assert_true(constant == -1.5e-3f);
-  assert_int_equal(unit->program.ops[2].immediate, SAMBA_DTYPE_I8);
+  assert_int_equal(unit->compute.program.ops[2].immediate, SAMBA_DTYPE_I8);
   assert_int_equal(section->units[2].inputs[0].access.guards[0].limit, 63);
   assert_int_equal(section->streams[0].rate_permille, 1000);
   assert_int_equal(section->streams[1].rate_permille, 500);

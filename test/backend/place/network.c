@@ -30,8 +30,7 @@ uint32_t networkUnit(Network *network, SambaUnitKind kind, const char *layer) {
     section->units = sambaArrayGrow(section->units, &network->unit_capacity, section->unit_count,
                                     sizeof *section->units);
   const char *name = sambaArenaFormat(&network->arena, "%s%u", sambaUnitKindName(kind), index);
-  section->units[index] =
-      (SambaUnit){.kind = kind, .name = name, .layer = layer, .x = -1, .y = -1, .ag = -1};
+  section->units[index] = sambaUnitMake(kind, name, layer);
   return index;
 }
 

@@ -146,7 +146,7 @@ static bool isShort(const SambaSection *section) {
     const SambaUnit *unit = &section->units[i];
     const SambaAccess *access = unit->kind == SAMBA_UNIT_COMPUTE ? NULL : sambaMemoryAccess(unit);
     steps += access ? sambaTripProduct(access->trips, 0, access->counter_count)
-                    : sambaTripProduct(unit->trips, 0, unit->counter_count);
+                    : sambaTripProduct(unit->compute.trips, 0, unit->compute.counter_count);
   }
   return elements < 1 << 20 && steps < 1 << 22;
 }

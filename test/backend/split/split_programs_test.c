@@ -19,8 +19,8 @@ static void partFits(const SambaUnit *unit, const SambaMachine *machine) {
   int64_t stages = 0, transcendentals = 0;
   bool systolic_only = true;
 
-  for (uint32_t i = 0; i < unit->program.op_count; ++i) {
-    char kind = sambaLaneOpClass(unit->program.ops[i].opcode);
+  for (uint32_t i = 0; i < unit->compute.program.op_count; ++i) {
+    char kind = sambaLaneOpClass(unit->compute.program.ops[i].opcode);
     stages += kind == 'S' || kind == 'R';
     transcendentals += kind == 'T';
     systolic_only &= kind != 'S';
@@ -32,7 +32,7 @@ static void partFits(const SambaUnit *unit, const SambaMachine *machine) {
   assert_true(transcendentals <= 1);
   assert_true(unit->input_count <= machine->unit_vector_inputs);
   assert_true(unit->output_count <= machine->unit_vector_outputs);
-  assert_true(!unit->program.systolic || systolic_only);
+  assert_true(!unit->compute.program.systolic || systolic_only);
 }
 
 static void partsFitAndStay(void **state) {

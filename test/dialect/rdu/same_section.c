@@ -82,12 +82,36 @@ static void samePort(const SambaSection *a, const SambaSection *b, const SambaUn
   SAME(p->stream_count, q->stream_count);
   for (uint32_t s = 0; s < p->stream_count; ++s)
     sameStream(a, b, p->streams[s], q->streams[s]);
-  sameAccess(&p->access, &q->access);
-  SAME(p->level, q->level);
-  SAME(p->offset, q->offset);
-  SAME(p->value, q->value);
-  if (unit->kind == SAMBA_UNIT_COMPUTE)
-    sameNumbers("port strides", unit->counter_count, p->strides, q->strides);
+  if (unit->kind != SAMBA_UNIT_COMPUTE) {
+    sameAccess(&p->access, &q->access); /* all zero where the port has none */
+    return;
+  }
+
+  SAME(p->compute.level, q->compute.level);
+  SAME(p->compute.offset, q->compute.offset);
+  SAME(p->compute.value, q->compute.value);
+  sameNumbers("port strides", unit->compute.counter_count, p->compute.strides, q->compute.strides);
+}
+
+static void sameCompute(const SambaCompute *a, const SambaCompute *b) {
+  SAME(a->counter_count, b->counter_count);
+  SAME(a->token_level, b->token_level);
+  for (uint32_t c = 0; c < a->counter_count; ++c)
+    SAME(a->trips[c], b->trips[c]);
+  SAME(a->program.systolic, b->program.systolic);
+  SAME(a->program.lane_reduce, b->program.lane_reduce);
+  SAME(a->program.reduce_mask, b->program.reduce_mask);
+  SAME(a->program.op_count, b->program.op_count);
+
+  for (uint32_t i = 0; i < a->program.op_count; ++i) {
+    const SambaLaneOp *x = &a->program.ops[i];
+    const SambaLaneOp *y = &b->program.ops[i];
+    SAME(x->opcode, y->opcode);
+    SAME(x->type, y->type);
+    SAME(x->immediate, y->immediate);
+    for (int k = 0; k < sambaLaneOpOperands(x->opcode); ++k)
+      SAME(x->operands[k], y->operands[k]);
+  }
 }
 
 static void sameUnit(const SambaSection *a, const SambaSection *b, const SambaUnit *u,
@@ -97,30 +121,22 @@ static void sameUnit(const SambaSection *a, const SambaSection *b, const SambaUn
   assert_string_equal(u->layer, v->layer);
   SAME(u->x, v->x);
   SAME(u->y, v->y);
-  SAME(u->ag, v->ag);
-  SAME(u->symbol, v->symbol);
-  SAME(u->slot_count, v->slot_count);
-  SAME(u->slot_elements, v->slot_elements);
-  SAME(u->banks_diagonal, v->banks_diagonal);
-  SAME(u->loop_carried, v->loop_carried);
-  SAME(u->initial, v->initial);
-  SAME(u->counter_count, v->counter_count);
-  SAME(u->token_level, v->token_level);
-  for (uint32_t c = 0; c < u->counter_count; ++c)
-    SAME(u->trips[c], v->trips[c]);
-  SAME(u->program.systolic, v->program.systolic);
-  SAME(u->program.lane_reduce, v->program.lane_reduce);
-  SAME(u->program.reduce_mask, v->program.reduce_mask);
-  SAME(u->program.op_count, v->program.op_count);
-
-  for (uint32_t i = 0; i < u->program.op_count; ++i) {
-    const SambaLaneOp *x = &u->program.ops[i];
-    const SambaLaneOp *y = &v->program.ops[i];
-    SAME(x->opcode, y->opcode);
-    SAME(x->type, y->type);
-    SAME(x->immediate, y->immediate);
-    for (int k = 0; k < sambaLaneOpOperands(x->opcode); ++k)
-      SAME(x->operands[k], y->operands[k]);
+  switch (u->kind) {
+  case SAMBA_UNIT_LOAD:
+  case SAMBA_UNIT_STORE:
+    SAME(u->load_store.ag, v->load_store.ag);
+    SAME(u->load_store.symbol, v->load_store.symbol);
+    break;
+  case SAMBA_UNIT_BUFFER:
+    SAME(u->buffer.slot_count, v->buffer.slot_count);
+    SAME(u->buffer.slot_elements, v->buffer.slot_elements);
+    SAME(u->buffer.banks_diagonal, v->buffer.banks_diagonal);
+    SAME(u->buffer.loop_carried, v->buffer.loop_carried);
+    SAME(u->buffer.initial, v->buffer.initial);
+    break;
+  case SAMBA_UNIT_COMPUTE:
+    sameCompute(&u->compute, &v->compute);
+    break;
   }
 
   SAME(u->input_count, v->input_count);

@@ -84,24 +84,24 @@ static void everyField(void **state) {
                       .streams = s12,
                       .block = 3,
                       .token_elements = 8,
-                      .level = 2,
-                      .strides = laneA,
-                      .offset = 2};
+                      .compute.level = 2,
+                      .compute.strides = laneA,
+                      .compute.offset = 2};
   SambaPort stateIn = {.dtype = SAMBA_DTYPE_BF16,
                        .stream_count = 1,
                        .streams = s4,
                        .block = 1,
                        .token_elements = 8,
-                       .level = 1,
-                       .strides = laneB};
+                       .compute.level = 1,
+                       .compute.strides = laneB};
   SambaPort sumOut = {.dtype = SAMBA_DTYPE_BF16,
                       .stream_count = 1,
                       .streams = s3,
                       .block = 2,
                       .token_elements = 8,
-                      .level = 1,
-                      .strides = laneOut,
-                      .value = 3};
+                      .compute.level = 1,
+                      .compute.strides = laneOut,
+                      .compute.value = 3};
   SambaPort slotIn = {.dtype = SAMBA_DTYPE_BF16,
                       .stream_count = 1,
                       .streams = s3,
@@ -144,18 +144,18 @@ static void everyField(void **state) {
        .layer = "",
        .x = -1,
        .y = -1,
-       .ag = 0,
+       .load_store.ag = 0,
        .input_count = 1,
        .output_count = 1,
        .inputs = rowsIns,
        .outputs = rowsOuts,
-       .symbol = 1},
+       .load_store.symbol = 1},
       {.kind = SAMBA_UNIT_LOAD,
        .name = "data",
        .layer = "a.b",
        .x = -1,
        .y = -1,
-       .ag = 79,
+       .load_store.ag = 79,
        .input_count = 1,
        .output_count = 1,
        .inputs = dataIns,
@@ -165,42 +165,40 @@ static void everyField(void **state) {
        .layer = "lay\"er",
        .x = 3,
        .y = 0,
-       .ag = -1,
        .input_count = 2,
        .output_count = 1,
        .inputs = sumIns,
        .outputs = sumOuts,
-       .counter_count = 4,
-       .trips = trips,
-       .token_level = 2,
-       .program =
+       .compute.counter_count = 4,
+       .compute.trips = trips,
+       .compute.token_level = 2,
+       .compute.program =
            {.systolic = true, .lane_reduce = true, .op_count = 2, .ops = ops, .reduce_mask = 10}},
       {.kind = SAMBA_UNIT_BUFFER,
        .name = "state",
        .layer = "",
        .x = 0,
        .y = 7,
-       .ag = -1,
        .input_count = 1,
        .output_count = 1,
        .inputs = slotIns,
        .outputs = slotOuts,
-       .slot_count = 3,
-       .slot_elements = 16,
-       .banks_diagonal = true,
-       .loop_carried = true,
-       .initial = 0x8000},
+       .buffer.slot_count = 3,
+       .buffer.slot_elements = 16,
+       .buffer.banks_diagonal = true,
+       .buffer.loop_carried = true,
+       .buffer.initial = 0x8000},
       {.kind = SAMBA_UNIT_STORE,
        .name = "out",
        .layer = "",
        .x = -1,
        .y = -1,
-       .ag = -1,
+       .load_store.ag = -1,
        .input_count = 1,
        .output_count = 1,
        .inputs = storeIns,
        .outputs = storeOuts,
-       .symbol = 2}};
+       .load_store.symbol = 2}};
   SambaEndpoint d0[] = {{1, 0}};
   SambaEndpoint d1[] = {{2, 0}};
   SambaEndpoint d3[] = {{3, 0}, {4, 0}};
@@ -282,9 +280,10 @@ static void oneOperation(SambaLaneOp op) {
                       .streams = &ids[i],
                       .block = 1,
                       .token_elements = 4};
-    ins[i] = made[i] = port;
-    ins[i].level = 1;
-    ins[i].strides = strides;
+    ins[i] = port;
+    made[i] = port;
+    ins[i].compute.level = 1;
+    ins[i].compute.strides = strides;
     made[i].access = (SambaAccess){
         .counter_count = 2, .trips = trips, .token_level = 1, .strides = strides, .replay = 1};
     units[i] = (SambaUnit){.kind = SAMBA_UNIT_LOAD,
@@ -292,10 +291,10 @@ static void oneOperation(SambaLaneOp op) {
                            .layer = "",
                            .x = -1,
                            .y = -1,
-                           .ag = -1,
+                           .load_store.ag = -1,
                            .output_count = 1,
                            .outputs = &made[i],
-                           .symbol = i};
+                           .load_store.symbol = i};
     ends[i] = (SambaEndpoint){4, i};
     streams[i] = (SambaStream){
         .source = {i, 0}, .destination_count = 1, .destinations = &ends[i], .rate_permille = 1000};
@@ -306,23 +305,22 @@ static void oneOperation(SambaLaneOp op) {
                         .streams = &ids[4],
                         .block = 1,
                         .token_elements = 4,
-                        .level = 1,
-                        .strides = strides,
-                        .value = 4};
+                        .compute.level = 1,
+                        .compute.strides = strides,
+                        .compute.value = 4};
   units[4] = (SambaUnit){.kind = SAMBA_UNIT_COMPUTE,
                          .name = "op",
                          .layer = "",
                          .x = -1,
                          .y = -1,
-                         .ag = -1,
                          .input_count = 4,
                          .output_count = 1,
                          .inputs = ins,
                          .outputs = outs,
-                         .counter_count = 2,
-                         .trips = trips,
-                         .token_level = 1,
-                         .program = {.op_count = 1, .ops = &op}};
+                         .compute.counter_count = 2,
+                         .compute.trips = trips,
+                         .compute.token_level = 1,
+                         .compute.program = {.op_count = 1, .ops = &op}};
   streams[4] = (SambaStream){.source = {4, 0}, .destination_count = 0, .rate_permille = 1000};
   SambaFormal symbols[4];
   for (int i = 0; i < 4; ++i)

@@ -50,14 +50,14 @@ static bool mayLeaveHoles(const SambaUnit *unit) {
       return true;
     elements += sambaTripProduct(access->trips, access->slot_level, access->counter_count);
   }
-  return elements < unit->slot_elements;
+  return elements < unit->buffer.slot_elements;
 }
 
 void sambaBufferPrepare(SambaRun *run, SambaRunUnit *unit) {
   const SambaUnit *u = unit->unit;
   BufferState *state = SAMBA_ARENA_NEW(&run->arena, BufferState);
   unit->state = state;
-  state->slots = SAMBA_ARENA_ARRAY(&run->arena, SambaBlock *, u->slot_count);
+  state->slots = SAMBA_ARENA_ARRAY(&run->arena, SambaBlock *, u->buffer.slot_count);
   state->writes = SAMBA_ARENA_ARRAY(&run->arena, BufferPort, u->input_count);
   state->reads = SAMBA_ARENA_ARRAY(&run->arena, BufferPort, u->output_count);
   state->storage = sambaStorageOf(u->inputs[0].dtype);
@@ -67,24 +67,24 @@ void sambaBufferPrepare(SambaRun *run, SambaRunUnit *unit) {
     preparePort(run, &u->inputs[i], &state->writes[i]);
   for (uint32_t i = 0; i < u->output_count; ++i)
     preparePort(run, &u->outputs[i], &state->reads[i]);
-  if (!u->loop_carried) {
+  if (!u->buffer.loop_carried) {
     if (mayLeaveHoles(u))
-      state->written = SAMBA_ARENA_ARRAY(&run->arena, uint8_t *, u->slot_count);
+      state->written = SAMBA_ARENA_ARRAY(&run->arena, uint8_t *, u->buffer.slot_count);
     return;
   }
 
-  for (uint32_t s = 0; s < u->slot_count; ++s) {
+  for (uint32_t s = 0; s < u->buffer.slot_count; ++s) {
     SambaBlock *block =
-        sambaBlockCreate(&run->values->pool, u->slot_elements * state->element_bytes);
-    sambaStorageFill(state->storage, block->data, u->slot_elements,
-                     sambaStorageBits(u->inputs[0].dtype, u->initial));
+        sambaBlockCreate(&run->values->pool, u->buffer.slot_elements * state->element_bytes);
+    sambaStorageFill(state->storage, block->data, u->buffer.slot_elements,
+                     sambaStorageBits(u->inputs[0].dtype, u->buffer.initial));
     state->slots[s] = block;
   }
 }
 
 void sambaBufferFinish(SambaRun *run, SambaRunUnit *unit) {
   BufferState *state = unit->state;
-  for (uint32_t s = 0; s < unit->unit->slot_count; ++s) {
+  for (uint32_t s = 0; s < unit->unit->buffer.slot_count; ++s) {
     sambaBlockRelease(&run->values->pool, state->slots[s]);
     if (state->written)
       free(state->written[s]);
@@ -107,7 +107,7 @@ bool sambaBufferDone(const SambaRunUnit *unit) {
 static uint32_t readerBehind(const SambaRunUnit *unit, uint64_t iteration) {
   const BufferState *state = unit->state;
   const SambaUnit *u = unit->unit;
-  uint64_t ahead = u->loop_carried ? 0 : u->slot_count;
+  uint64_t ahead = u->buffer.loop_carried ? 0 : u->buffer.slot_count;
   for (uint32_t i = 0; i < u->output_count; ++i)
     if (state->reads[i].fired / state->reads[i].tokens_per_slot + ahead <= iteration)
       return i;
@@ -118,7 +118,7 @@ static uint32_t readerBehind(const SambaRunUnit *unit, uint64_t iteration) {
 static uint32_t writerBehind(const SambaRunUnit *unit, uint64_t iteration) {
   const BufferState *state = unit->state;
   const SambaUnit *u = unit->unit;
-  uint64_t ahead = u->loop_carried ? u->slot_count : 0;
+  uint64_t ahead = u->buffer.loop_carried ? u->buffer.slot_count : 0;
   for (uint32_t i = 0; i < u->input_count; ++i)
     if (state->writes[i].fired / state->writes[i].tokens_per_slot + ahead <= iteration)
       return i;
@@ -142,7 +142,7 @@ static SambaStatus markElements(void *user, const SambaRow *row) {
 static bool coversSlots(const SambaRunUnit *unit) {
   const BufferState *state = unit->state;
   const SambaUnit *u = unit->unit;
-  uint8_t *seen = sambaAllocateZeroed(u->slot_elements / 8 + 1, 1);
+  uint8_t *seen = sambaAllocateZeroed(u->buffer.slot_elements / 8 + 1, 1);
   bool covers = true;
 
   for (uint32_t i = 0; i < u->input_count && covers; ++i) {
@@ -164,7 +164,7 @@ static bool coversSlots(const SambaRunUnit *unit) {
     free(origin.guards);
   }
 
-  for (uint64_t at = 0; at < u->slot_elements && covers; ++at)
+  for (uint64_t at = 0; at < u->buffer.slot_elements && covers; ++at)
     covers = seen[at / 8] >> at % 8 & 1;
   free(seen);
   return covers;
@@ -174,7 +174,7 @@ static bool coversSlots(const SambaRunUnit *unit) {
 static void makeWritable(SambaRun *run, SambaRunUnit *unit, SambaBlock **slot) {
   BufferState *state = unit->state;
   SambaPool *pool = &run->values->pool;
-  uint64_t bytes = unit->unit->slot_elements * state->element_bytes;
+  uint64_t bytes = unit->unit->buffer.slot_elements * state->element_bytes;
 
   if (*slot && atomic_load_explicit(&(*slot)->references, memory_order_acquire) == 1) {
     sambaBlockRelease(pool, atomic_exchange(&(*slot)->packed, NULL));
@@ -282,11 +282,11 @@ static void writeToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
   BufferState *state = unit->state;
   BufferPort *port = &state->writes[index];
   uint64_t iteration = iterationOf(port);
-  SambaBlock **slot = &state->slots[iteration % unit->unit->slot_count];
+  SambaBlock **slot = &state->slots[iteration % unit->unit->buffer.slot_count];
   SambaToken token = sambaPortTake(run, &unit->inputs[index]);
 
   sambaPatternOrigin(port->pattern, port->counters, &port->origin);
-  if (port->pattern->dense && port->pattern->elements == unit->unit->slot_elements &&
+  if (port->pattern->dense && port->pattern->elements == unit->unit->buffer.slot_elements &&
       token.offset == 0) {
     sambaBlockRelease(&run->values->pool, *slot);
     *slot = token.block; /* the token is the slot */
@@ -299,9 +299,9 @@ static void writeToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
   }
 
   if (state->written) {
-    uint8_t **written = &state->written[iteration % unit->unit->slot_count];
+    uint8_t **written = &state->written[iteration % unit->unit->buffer.slot_count];
     if (!*written)
-      *written = sambaAllocateZeroed(unit->unit->slot_elements, 1);
+      *written = sambaAllocateZeroed(unit->unit->buffer.slot_elements, 1);
     sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, recordRow, *written));
   }
 
@@ -343,11 +343,11 @@ static SambaStatus readToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) 
   BufferPort *port = &state->reads[index];
   const SambaUnit *u = unit->unit;
   uint64_t iteration = iterationOf(port);
-  SambaBlock **slot = &state->slots[iteration % u->slot_count];
+  SambaBlock **slot = &state->slots[iteration % u->buffer.slot_count];
 
   sambaPatternOrigin(port->pattern, port->counters, &port->origin);
   if (state->written)
-    SAMBA_RETURN_IF_ERROR(checkHoles(run, unit, index, iteration % u->slot_count));
+    SAMBA_RETURN_IF_ERROR(checkHoles(run, unit, index, iteration % u->buffer.slot_count));
   SambaRunPort *output = &unit->outputs[index];
   bool view = output->layout.rank > 0 || port->pattern->dense;
   SambaToken token = view ? (SambaToken){sambaBlockRetain(*slot), port->origin.address}

@@ -33,7 +33,8 @@ typedef struct ComputeState {
 static bool isReduction(uint8_t opcode) { return sambaLaneOpClass(opcode) == 'R'; }
 
 static uint64_t innerPoints(const SambaUnit *unit) {
-  return sambaTripProduct(unit->trips, unit->token_level, unit->counter_count);
+  return sambaTripProduct(unit->compute.trips, unit->compute.token_level,
+                          unit->compute.counter_count);
 }
 
 /* Rows of strides for the kernel's ports: inputs in their blocks, outputs, then one row per COUNTER
@@ -41,26 +42,28 @@ static uint64_t innerPoints(const SambaUnit *unit) {
 static int64_t **portStrides(SambaRun *run, SambaRunUnit *unit, ComputeState *state) {
   const SambaUnit *u = unit->unit;
   SambaArena *arena = &run->arena;
-  uint32_t rows = u->input_count + u->output_count + u->program.op_count + 1;
+  uint32_t rows = u->input_count + u->output_count + u->compute.program.op_count + 1;
   int64_t **strides = SAMBA_ARENA_ARRAY(arena, int64_t *, rows);
 
   for (uint32_t i = 0; i < rows; ++i)
-    strides[i] = SAMBA_ARENA_ARRAY(arena, int64_t, u->counter_count);
+    strides[i] = SAMBA_ARENA_ARRAY(arena, int64_t, u->compute.counter_count);
   for (uint32_t i = 0; i < u->input_count; ++i) /* network.c made sure that these compose */
     (void)sambaLayoutCompose(u, &u->inputs[i], &unit->inputs[i].layout, strides[i],
                              &state->input_offsets[i]);
 
   for (uint32_t i = 0; i < u->output_count; ++i) {
-    memcpy(strides[u->input_count + i], u->outputs[i].strides, u->counter_count * sizeof(int64_t));
-    state->output_offsets[i] = u->outputs[i].offset;
+    memcpy(strides[u->input_count + i], u->outputs[i].compute.strides,
+           u->compute.counter_count * sizeof(int64_t));
+    state->output_offsets[i] = u->outputs[i].compute.offset;
   }
 
   uint32_t at = u->input_count + u->output_count;
-  for (uint32_t i = 0; i < u->program.op_count; ++i)
-    if (u->program.ops[i].opcode == SAMBA_LANE_COUNTER) {
-      state->counter_ops[state->spec.counter_count++] = (uint32_t)u->program.ops[i].immediate;
-      if (u->program.ops[i].immediate >= u->token_level)
-        strides[at][u->program.ops[i].immediate] = 1;
+  for (uint32_t i = 0; i < u->compute.program.op_count; ++i)
+    if (u->compute.program.ops[i].opcode == SAMBA_LANE_COUNTER) {
+      state->counter_ops[state->spec.counter_count++] =
+          (uint32_t)u->compute.program.ops[i].immediate;
+      if (u->compute.program.ops[i].immediate >= u->compute.token_level)
+        strides[at][u->compute.program.ops[i].immediate] = 1;
       ++at;
     }
   return strides;
@@ -70,12 +73,13 @@ static int64_t **portStrides(SambaRun *run, SambaRunUnit *unit, ComputeState *st
 static int32_t findDirect(const SambaUnit *u, const ComputeState *state,
                           const int64_t *accumulator_strides) {
   uint32_t value = u->input_count + state->mac;
-  if (u->output_count != 1 || u->outputs[0].value != value || u->outputs[0].offset != 0)
+  if (u->output_count != 1 || u->outputs[0].compute.value != value ||
+      u->outputs[0].compute.offset != 0)
     return -1;
   if (u->outputs[0].dtype != SAMBA_DTYPE_F32 && u->outputs[0].dtype != SAMBA_DTYPE_I32)
     return -1;
-  for (uint32_t c = u->token_level; c < u->counter_count; ++c)
-    if (u->trips[c] > 1 && u->outputs[0].strides[c] != accumulator_strides[c])
+  for (uint32_t c = u->compute.token_level; c < u->compute.counter_count; ++c)
+    if (u->compute.trips[c] > 1 && u->outputs[0].compute.strides[c] != accumulator_strides[c])
       return -1;
   return 0;
 }
@@ -92,11 +96,13 @@ typedef struct SambaSystolicPlan {
 static bool walksAlike(const SambaSystolicPlan *plan, const SambaUnit *unit, const SambaLaneOp *mac,
                        const int64_t *const strides[2]) {
   const SambaUnit *other = plan->unit;
-  if (unit->token_level != other->token_level || unit->counter_count != other->counter_count ||
-      unit->program.reduce_mask != other->program.reduce_mask || mac->type != plan->mac->type)
+  if (unit->compute.token_level != other->compute.token_level ||
+      unit->compute.counter_count != other->compute.counter_count ||
+      unit->compute.program.reduce_mask != other->compute.program.reduce_mask ||
+      mac->type != plan->mac->type)
     return false;
-  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c)
-    if (unit->trips[c] != other->trips[c] || strides[0][c] != plan->strides[0][c] ||
+  for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c)
+    if (unit->compute.trips[c] != other->compute.trips[c] || strides[0][c] != plan->strides[0][c] ||
         strides[1][c] != plan->strides[1][c])
       return false;
   return true;
@@ -106,7 +112,8 @@ static SambaSystolic *findSystolic(SambaRun *run, const SambaUnit *unit, const S
                                    const int64_t *const strides[2], int64_t *out_strides) {
   const SambaSystolicPlan *last = run->last_systolic;
   if (last && walksAlike(last, unit, mac, strides)) {
-    memcpy(out_strides, last->accumulator_strides, unit->counter_count * sizeof *out_strides);
+    memcpy(out_strides, last->accumulator_strides,
+           unit->compute.counter_count * sizeof *out_strides);
     return last->systolic;
   }
   SambaSystolicPlan *plan = SAMBA_ARENA_NEW(&run->arena, SambaSystolicPlan);
@@ -122,11 +129,11 @@ static void planSystolic(SambaRun *run, SambaRunUnit *unit, ComputeState *state,
                          uint32_t ports) {
   const SambaUnit *u = unit->unit;
   state->direct = -1;
-  if (!u->program.systolic)
+  if (!u->compute.program.systolic)
     return;
-  while (u->program.ops[state->mac].opcode != SAMBA_LANE_MAC)
+  while (u->compute.program.ops[state->mac].opcode != SAMBA_LANE_MAC)
     ++state->mac;
-  const SambaLaneOp *mac = &u->program.ops[state->mac];
+  const SambaLaneOp *mac = &u->compute.program.ops[state->mac];
   const int64_t *operands[2] = {strides[mac->operands[0]], strides[mac->operands[1]]};
   if (mac->type == SAMBA_DTYPE_I64)
     return;
@@ -148,15 +155,15 @@ static void makeSpec(SambaRun *run, SambaRunUnit *unit, ComputeState *state, uin
   for (uint32_t i = 0; i < u->output_count; ++i)
     outputs[i] = (SambaKernelPort){(uint8_t)u->outputs[i].dtype,
                                    (uint8_t)sambaNestWalk(nest, u->input_count + i),
-                                   (uint16_t)u->outputs[i].value};
+                                   (uint16_t)u->outputs[i].compute.value};
   for (uint32_t i = 0; i < spec->counter_count; ++i)
     counters[i] = (uint8_t)sambaNestWalk(nest, u->input_count + u->output_count + i);
   spec->input_count = u->input_count;
   spec->output_count = u->output_count;
-  spec->op_count = u->program.op_count;
+  spec->op_count = u->compute.program.op_count;
   spec->inputs = inputs;
   spec->outputs = outputs;
-  spec->ops = u->program.ops;
+  spec->ops = u->compute.program.ops;
   spec->counter_walks = counters;
   spec->parallel_loops = nest->parallel_loops;
   spec->reduced_loops = nest->reduced_loops;
@@ -186,10 +193,10 @@ static void fillArguments(SambaRun *run, const SambaUnit *u, ComputeState *state
     return;
   uint64_t lanes = state->reduce_lanes ? state->reduce_lanes : 1;
   state->accumulators = SAMBA_ARENA_ARRAY(&run->arena, SambaBlock *, state->layout.reductions);
-  for (uint32_t i = 0, r = 0; i < u->program.op_count; ++i)
-    if (isReduction(u->program.ops[i].opcode)) {
+  for (uint32_t i = 0, r = 0; i < u->compute.program.op_count; ++i)
+    if (isReduction(u->compute.program.ops[i].opcode)) {
       size_t bytes =
-          nest->points * lanes * sambaStorageBytes(sambaStorageOf(u->program.ops[i].type));
+          nest->points * lanes * sambaStorageBytes(sambaStorageOf(u->compute.program.ops[i].type));
       state->accumulators[r] = sambaBlockCreate(&run->values->pool, bytes);
       state->arguments[state->layout.accumulators + r] =
           (int64_t)(intptr_t)state->accumulators[r]->data;
@@ -203,32 +210,34 @@ static void plan(SambaRun *run, SambaRunUnit *unit) {
 
   ComputeState *state = SAMBA_ARENA_NEW(arena, ComputeState);
   unit->state = state;
-  unit->outer_trips = u->trips;
-  unit->outer_count = u->token_level;
-  unit->counters = SAMBA_ARENA_ARRAY(arena, uint32_t, u->token_level);
+  unit->outer_trips = u->compute.trips;
+  unit->outer_count = u->compute.token_level;
+  unit->counters = SAMBA_ARENA_ARRAY(arena, uint32_t, u->compute.token_level);
   unit->firings = sambaUnitFirings(u);
   state->held = SAMBA_ARENA_ARRAY(arena, SambaToken, u->input_count);
   state->outputs = SAMBA_ARENA_ARRAY(arena, SambaBlock *, u->output_count);
   state->input_offsets = SAMBA_ARENA_ARRAY(arena, int64_t, u->input_count);
   state->output_offsets = SAMBA_ARENA_ARRAY(arena, int64_t, u->output_count);
   state->after = SAMBA_ARENA_ARRAY(arena, bool, u->output_count);
-  state->depends = SAMBA_ARENA_ARRAY(arena, bool, u->input_count + u->program.op_count);
-  state->counter_ops = SAMBA_ARENA_ARRAY(arena, uint32_t, u->program.op_count);
+  state->depends = SAMBA_ARENA_ARRAY(arena, bool, u->input_count + u->compute.program.op_count);
+  state->counter_ops = SAMBA_ARENA_ARRAY(arena, uint32_t, u->compute.program.op_count);
   state->inner_points = innerPoints(u);
   state->reduced_outer = 1;
-  uint64_t inner_mask = u->program.reduce_mask;
+  uint64_t inner_mask = u->compute.program.reduce_mask;
   bool reduces = false;
-  for (uint32_t i = 0; i < u->program.op_count; ++i)
-    reduces |= isReduction(u->program.ops[i].opcode);
-  for (uint32_t c = 0; c < u->token_level; ++c)
+  for (uint32_t i = 0; i < u->compute.program.op_count; ++i)
+    reduces |= isReduction(u->compute.program.ops[i].opcode);
+  for (uint32_t c = 0; c < u->compute.token_level; ++c)
     if (reduces && inner_mask >> c & 1)
-      state->reduced_outer *= u->trips[c];
+      state->reduced_outer *= u->compute.trips[c];
   int64_t **strides = portStrides(run, unit, state);
   uint32_t ports = u->input_count + u->output_count + state->spec.counter_count;
   planSystolic(run, unit, state, strides, ports);
   const int64_t lanes = run->values->machine.simd_lanes;
   state->reduce_lanes =
-      reduces && u->program.lane_reduce && !u->program.systolic && lanes > 1 ? (uint32_t)lanes : 0;
+      reduces && u->compute.program.lane_reduce && !u->compute.program.systolic && lanes > 1
+          ? (uint32_t)lanes
+          : 0;
   uint64_t mask = reduces ? inner_mask : 0;
   if (state->systolic) {
     /* The tail runs over the parallel points only: reduced counters are taken out of the nest by
@@ -246,7 +255,7 @@ static void plan(SambaRun *run, SambaRunUnit *unit) {
   whole.external_op = SAMBA_KERNEL_NO_OP;
   sambaKernelDependence(&whole, state->depends);
   for (uint32_t i = 0; i < u->output_count; ++i)
-    state->after[i] = state->depends[u->outputs[i].value];
+    state->after[i] = state->depends[u->outputs[i].compute.value];
   fillArguments(run, u, state);
 }
 
@@ -287,7 +296,7 @@ void sambaComputeFinish(SambaRun *run, SambaRunUnit *unit) {
 
 /* A token is taken when every counter from the port's level on starts again. */
 bool sambaComputeNeedsToken(const SambaRunUnit *unit, uint32_t input) {
-  for (uint32_t c = unit->unit->inputs[input].level; c < unit->outer_count; ++c)
+  for (uint32_t c = unit->unit->inputs[input].compute.level; c < unit->outer_count; ++c)
     if (unit->counters[c])
       return false;
   return true;
@@ -297,8 +306,8 @@ bool sambaComputeNeedsToken(const SambaRunUnit *unit, uint32_t input) {
 static uint64_t reductionStep(const SambaRunUnit *unit) {
   uint64_t step = 0;
   for (uint32_t c = 0; c < unit->outer_count; ++c)
-    if (unit->unit->program.reduce_mask >> c & 1)
-      step = step * unit->unit->trips[c] + unit->counters[c];
+    if (unit->unit->compute.program.reduce_mask >> c & 1)
+      step = step * unit->unit->compute.trips[c] + unit->counters[c];
   return step;
 }
 
@@ -314,7 +323,7 @@ static bool isReady(const SambaRunUnit *unit, const ComputeState *state, bool la
 }
 
 static void runSystolic(SambaRun *run, SambaRunUnit *unit, ComputeState *state, bool first) {
-  const SambaLaneOp *mac = &unit->unit->program.ops[state->mac];
+  const SambaLaneOp *mac = &unit->unit->compute.program.ops[state->mac];
   SambaPool *pool = &run->values->pool;
   SambaToken operands[2];
   for (int o = 0; o < 2; ++o) {
@@ -398,8 +407,8 @@ static void fireOnce(SambaRun *run, SambaRunUnit *unit, ComputeState *state, uin
  * result. */
 static uint64_t countLaneOperations(const SambaUnit *u, const ComputeState *state, bool last) {
   uint64_t count = 0;
-  for (uint32_t i = 0; i < u->program.op_count; ++i) {
-    uint8_t opcode = u->program.ops[i].opcode;
+  for (uint32_t i = 0; i < u->compute.program.op_count; ++i) {
+    uint8_t opcode = u->compute.program.ops[i].opcode;
     if (sambaLaneOpClass(opcode) == 'V' || (state->systolic && i == state->mac))
       continue;
     bool after = state->depends[u->input_count + i] && !isReduction(opcode);

@@ -26,8 +26,8 @@ typedef struct Hazards {
 static Access makeAccess(const SambaRun *run, uint32_t index) {
   const SambaUnit *unit = &run->section->units[index];
   const SambaAccess *access = sambaMemoryAccess(unit);
-  const SambaBinding *binding = &run->bindings[unit->symbol];
-  const SambaFormal *formal = &run->section->symbols[unit->symbol];
+  const SambaBinding *binding = &run->bindings[unit->load_store.symbol];
+  const SambaFormal *formal = &run->section->symbols[unit->load_store.symbol];
   int64_t low, high;
   uint64_t bytes = sambaDTypeBytes(formal->dtype);
 
@@ -133,8 +133,8 @@ static void walkUnit(const SambaRun *run, Walk *walk, uint32_t index) {
   SambaOrigin origin = {0, SAMBA_ARENA_ARRAY(&arena, int64_t, access->guard_count)};
   uint32_t *counters = SAMBA_ARENA_ARRAY(&arena, uint32_t, access->token_level);
 
-  walk->base = (uint64_t)(uintptr_t)run->bindings[unit->symbol].data;
-  walk->bytes = sambaDTypeBytes(run->section->symbols[unit->symbol].dtype);
+  walk->base = (uint64_t)(uintptr_t)run->bindings[unit->load_store.symbol].data;
+  walk->bytes = sambaDTypeBytes(run->section->symbols[unit->load_store.symbol].dtype);
   uint64_t firings = sambaUnitFirings(unit);
   for (uint64_t f = 0; f < firings && !walk->conflict; ++f) {
     sambaPatternOrigin(pattern, counters, &origin);
@@ -151,7 +151,7 @@ static SambaStatus fault(const Hazards *h, size_t load, size_t store) {
   return sambaRunFault(
       run, unit, 0, "missing synchronisation",
       "formal '%s' is written by store '%s' in the same call, and no stream orders the two",
-      run->section->symbols[unit->unit->symbol].name,
+      run->section->symbols[unit->unit->load_store.symbol].name,
       run->section->units[h->stores.data[store].unit].name);
 }
 
@@ -167,8 +167,8 @@ static SambaStatus compareElements(Hazards *h) {
   for (size_t i = 0; i < h->loads.size + h->stores.size; ++i) {
     uint32_t unit =
         i < h->loads.size ? h->loads.data[i].unit : h->stores.data[i - h->loads.size].unit;
-    uint32_t bytes =
-        sambaDTypeBytes(h->run->section->symbols[h->run->section->units[unit].symbol].dtype);
+    uint32_t bytes = sambaDTypeBytes(
+        h->run->section->symbols[h->run->section->units[unit].load_store.symbol].dtype);
     grain = bytes < grain ? bytes : grain;
   }
 

@@ -30,14 +30,14 @@ typedef struct Transfer {
 } Transfer;
 
 static const char *formalName(const SambaRun *run, const SambaRunUnit *unit) {
-  return run->section->symbols[unit->unit->symbol].name;
+  return run->section->symbols[unit->unit->load_store.symbol].name;
 }
 
 SambaStatus sambaMemoryPrepare(SambaRun *run, SambaRunUnit *unit) {
   const SambaAccess *access = sambaMemoryAccess(unit->unit);
   const SambaPort *port =
       unit->unit->kind == SAMBA_UNIT_LOAD ? &unit->unit->outputs[0] : &unit->unit->inputs[0];
-  const SambaBinding *binding = &run->bindings[unit->unit->symbol];
+  const SambaBinding *binding = &run->bindings[unit->unit->load_store.symbol];
 
   MemoryState *state = SAMBA_ARENA_NEW(&run->arena, MemoryState);
   unit->state = state;
@@ -45,7 +45,7 @@ SambaStatus sambaMemoryPrepare(SambaRun *run, SambaRunUnit *unit) {
   state->dtype = port->dtype;
   state->element_bytes = sambaDTypeBytes(port->dtype);
   uint64_t bound = binding->bytes / state->element_bytes;
-  uint64_t formal = run->section->symbols[unit->unit->symbol].elements;
+  uint64_t formal = run->section->symbols[unit->unit->load_store.symbol].elements;
   state->elements = bound < formal ? bound : formal;
   state->fill = sambaStorageBits(port->dtype, access->fill);
   state->origin.guards = SAMBA_ARENA_ARRAY(&run->arena, int64_t, access->guard_count);
@@ -225,7 +225,7 @@ SambaStatus sambaLoadFire(SambaRun *run, SambaRunUnit *unit) {
       sambaPortTake(run, &unit->inputs[i]);
     SambaBlock *block = sambaBlockCreate(
         &run->values->pool, state->pattern->elements * sambaStorageBytes(output->storage));
-    Transfer transfer = {run,   unit,        &run->bindings[unit->unit->symbol],
+    Transfer transfer = {run,   unit,        &run->bindings[unit->unit->load_store.symbol],
                          state, block->data, output->storage};
     sambaPatternOrigin(state->pattern, unit->counters, &state->origin);
     SambaStatus status =
@@ -259,7 +259,7 @@ SambaStatus sambaStoreFire(SambaRun *run, SambaRunUnit *unit) {
     SambaToken token = sambaPortTake(run, input);
     Transfer transfer = {run,
                          unit,
-                         &run->bindings[unit->unit->symbol],
+                         &run->bindings[unit->unit->load_store.symbol],
                          state,
                          token.block->data + token.offset * sambaStorageBytes(input->storage),
                          input->storage};

@@ -7,11 +7,11 @@ enum { parallelWidth = 16 };
 
 bool sambaLayoutCompose(const SambaUnit *unit, const SambaPort *port, const SambaLayout *layout,
                         int64_t *out_strides, int64_t *out_offset) {
-  for (uint32_t c = 0; c < unit->counter_count; ++c)
-    out_strides[c] = layout->rank ? 0 : port->strides[c];
-  *out_offset = layout->rank ? 0 : port->offset;
+  for (uint32_t c = 0; c < unit->compute.counter_count; ++c)
+    out_strides[c] = layout->rank ? 0 : port->compute.strides[c];
+  *out_offset = layout->rank ? 0 : port->compute.offset;
   int64_t place = 1;
-  int64_t rest = port->offset;
+  int64_t rest = port->compute.offset;
 
   /* From the innermost dimension outwards: the offset's digit, and the counters that walk this
    * dimension. */
@@ -22,9 +22,9 @@ bool sambaLayoutCompose(const SambaUnit *unit, const SambaPort *port, const Samb
     int64_t high = low;
     *out_offset += low * layout->strides[d];
     rest /= trip;
-    for (uint32_t c = unit->token_level; c < unit->counter_count; ++c) {
-      const int64_t stride = port->strides[c];
-      const int64_t steps = (int64_t)unit->trips[c] - 1;
+    for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
+      const int64_t stride = port->compute.strides[c];
+      const int64_t steps = (int64_t)unit->compute.trips[c] - 1;
       int64_t size = stride < 0 ? -stride : stride;
       if (stride == 0 || steps == 0 || size < place || (d > 0 && size >= next))
         continue;
@@ -55,14 +55,15 @@ static uint32_t appendLoops(SambaArena *arena, SambaNest *nest, uint32_t count,
                             const SambaUnit *unit, uint64_t mask, const int64_t *const *strides,
                             uint32_t ports, bool reduced) {
   uint32_t first = count;
-  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c) {
-    if (!(mask >> c & 1) || unit->trips[c] == 1)
+  for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
+    if (!(mask >> c & 1) || unit->compute.trips[c] == 1)
       continue;
-    if (count > first && canMerge(&nest->loops[count - 1], unit->trips[c], strides, c, ports)) {
-      nest->loops[count - 1].trip *= unit->trips[c];
+    if (count > first &&
+        canMerge(&nest->loops[count - 1], unit->compute.trips[c], strides, c, ports)) {
+      nest->loops[count - 1].trip *= unit->compute.trips[c];
     } else {
-      nest->loops[count] =
-          (SambaNestLoop){unit->trips[c], SAMBA_ARENA_ARRAY(arena, int64_t, nest->ports), reduced};
+      nest->loops[count] = (SambaNestLoop){unit->compute.trips[c],
+                                           SAMBA_ARENA_ARRAY(arena, int64_t, nest->ports), reduced};
       ++count;
     }
     for (uint32_t p = 0; p < ports; ++p)
@@ -115,10 +116,10 @@ SambaNest *sambaNestCreate(SambaArena *arena, const SambaUnit *unit, const int64
                            uint32_t reduce_lanes) {
   SambaNest *nest = SAMBA_ARENA_NEW(arena, SambaNest);
   nest->ports = ports + (external ? 0 : 1);
-  nest->loops = SAMBA_ARENA_ARRAY(arena, SambaNestLoop, unit->counter_count + 1);
+  nest->loops = SAMBA_ARENA_ARRAY(arena, SambaNestLoop, unit->compute.counter_count + 1);
   uint64_t inner = 0;
 
-  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c)
+  for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c)
     inner |= UINT64_C(1) << c;
   uint32_t count = appendLoops(arena, nest, 0, unit, inner & ~reduce_mask, strides, ports, false);
   nest->parallel_loops = count;

@@ -170,13 +170,15 @@ static void chooseLayouts(SambaRun *run) {
 static SambaStatus checkArgins(const SambaSection *section, uint32_t argin_count) {
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
-    for (uint32_t i = 0; i < unit->program.op_count && unit->kind == SAMBA_UNIT_COMPUTE; ++i)
-      if (unit->program.ops[i].opcode == SAMBA_LANE_ARGIN &&
-          unit->program.ops[i].immediate >= argin_count)
+    if (unit->kind != SAMBA_UNIT_COMPUTE)
+      continue;
+    for (uint32_t i = 0; i < unit->compute.program.op_count; ++i)
+      if (unit->compute.program.ops[i].opcode == SAMBA_LANE_ARGIN &&
+          unit->compute.program.ops[i].immediate >= argin_count)
         return sambaStatusMake(
             SAMBA_INVALID,
             "section '%s', unit '%s' reads argument slot %llu, but the call has %u argument slots",
-            section->name, unit->name, (unsigned long long)unit->program.ops[i].immediate,
+            section->name, unit->name, (unsigned long long)unit->compute.program.ops[i].immediate,
             argin_count);
   }
   return NULL;
@@ -191,7 +193,7 @@ static SambaStatus checkBuffers(const SambaRun *run) {
     const SambaUnit *unit = &run->section->units[u];
     if (unit->kind != SAMBA_UNIT_BUFFER)
       continue;
-    double bytes = (double)unit->slot_count * (double)unit->slot_elements *
+    double bytes = (double)unit->buffer.slot_count * (double)unit->buffer.slot_elements *
                    sambaDTypeBytes(unit->inputs[0].dtype);
     if (bytes > chip)
       return sambaStatusMake(
@@ -206,7 +208,7 @@ static SambaStatus checkBuffers(const SambaRun *run) {
 static void makeTraces(SambaRun *run) {
   for (uint32_t u = 0; u < run->section->unit_count && run->traces; ++u) {
     const SambaUnit *unit = &run->section->units[u];
-    bool memory = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+    bool memory = sambaUnitIsAddressGenerator(unit);
     if (memory && sambaMemoryAccess(unit)->has_index)
       sambaArrayAppend(run->traces, (SambaIndexTrace){.unit = u});
   }

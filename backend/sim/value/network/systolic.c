@@ -16,9 +16,9 @@ static const uint64_t maxAxis = UINT64_C(1) << 22;
 
 static uint64_t axisCount(const SambaUnit *unit, uint64_t mask) {
   uint64_t count = 1;
-  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c)
+  for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c)
     if (mask >> c & 1)
-      count *= unit->trips[c];
+      count *= unit->compute.trips[c];
   return count;
 }
 
@@ -30,13 +30,13 @@ static Axis makeAxis(SambaArena *arena, const SambaUnit *unit, uint64_t mask,
   uint32_t counters[SAMBA_MAX_COUNTERS] = {0};
 
   for (uint64_t i = 0; i < axis.count; ++i) {
-    for (uint32_t c = unit->token_level; c < unit->counter_count; ++c)
+    for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c)
       for (int o = 0; o < 2; ++o)
         axis.offsets[o][i] += (mask >> c & 1) ? strides[o][c] * counters[c] : 0;
-    for (uint32_t c = unit->counter_count; c-- > unit->token_level;) {
+    for (uint32_t c = unit->compute.counter_count; c-- > unit->compute.token_level;) {
       if (!(mask >> c & 1))
         continue;
-      if (++counters[c] < unit->trips[c])
+      if (++counters[c] < unit->compute.trips[c])
         break;
       counters[c] = 0;
     }
@@ -138,9 +138,9 @@ SambaSystolic *sambaSystolicCreate(SambaArena *arena, const SambaUnit *unit, con
   uint64_t own[2] = {0, 0};
   uint64_t batch = 0;
 
-  for (uint32_t c = unit->token_level; c < unit->counter_count; ++c) {
+  for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
     uint64_t bit = UINT64_C(1) << c;
-    if (unit->program.reduce_mask & bit)
+    if (unit->compute.program.reduce_mask & bit)
       reduced |= bit;
     else if ((strides[0][c] != 0) == (strides[1][c] != 0))
       batch |= bit;
@@ -179,10 +179,10 @@ SambaSystolic *sambaSystolicCreate(SambaArena *arena, const SambaUnit *unit, con
   int64_t stride[3] = {1, (int64_t)s->columns, (int64_t)(s->columns * s->rows)};
   const uint64_t masks[3] = {own[column], own[row], batch};
   for (int m = 0; m < 3; ++m)
-    for (uint32_t c = unit->counter_count; c-- > unit->token_level;)
+    for (uint32_t c = unit->compute.counter_count; c-- > unit->compute.token_level;)
       if (masks[m] >> c & 1) {
         out_strides[c] = stride[m];
-        stride[m] *= unit->trips[c];
+        stride[m] *= unit->compute.trips[c];
       }
 
   /* A packed panel has all of k, run by run. */

@@ -58,7 +58,7 @@ static void isDeterministic(void **state) {
   for (uint32_t u = 0; u < a.section.unit_count; ++u) {
     assert_int_equal(a.section.units[u].x, b.section.units[u].x);
     assert_int_equal(a.section.units[u].y, b.section.units[u].y);
-    assert_int_equal(a.section.units[u].ag, b.section.units[u].ag);
+    assert_int_equal(a.section.units[u].load_store.ag, b.section.units[u].load_store.ag);
   }
 
   /* A placed section is placed by hand: nothing moves. */
@@ -107,8 +107,8 @@ static void findsTheShortestChain(void **state) {
   networkLink(&network, 100, compute, store);
   expectOk(sambaSectionPlace(&network.section, &machine));
   const SambaUnit *u = network.section.units;
-  assert_int_equal(chainLength(&machine, u[load].ag, u[buffer].y * 4 + u[buffer].x,
-                               u[compute].y * 4 + u[compute].x, u[store].ag),
+  assert_int_equal(chainLength(&machine, u[load].load_store.ag, u[buffer].y * 4 + u[buffer].x,
+                               u[compute].y * 4 + u[compute].x, u[store].load_store.ag),
                    best);
   networkDestroy(&network);
 }
@@ -121,13 +121,13 @@ static void keepsPlacementByHand(void **state) {
   networkCreate(&network, "hand");
   networkMatmul(&network, 2, 3, 2, 500, 10);
   SambaUnit *units = network.section.units;
-  units[0].ag = 3;
+  units[0].load_store.ag = 3;
   units[2].x = 3;
   units[2].y = 3;
   units[9].x = 0;
   units[9].y = 3;
   expectOk(sambaSectionPlace(&network.section, &machine));
-  assert_int_equal(units[0].ag, 3);
+  assert_int_equal(units[0].load_store.ag, 3);
   assert_true(units[2].x == 3 && units[2].y == 3);
   assert_true(units[9].x == 0 && units[9].y == 3);
   expectOk(sambaPlacementCheck(&machine, units, network.section.unit_count));
@@ -196,13 +196,13 @@ static void refusesBadPlacementByHand(void **state) {
     units[0].x = units[0].y = 2;
     units[1].x = cases[i].x;
     units[1].y = cases[i].y;
-    units[1].ag = cases[i].ag;
+    units[1].load_store.ag = cases[i].ag;
     if (cases[i].kind == SAMBA_UNIT_STORE) { /* the later of the two is the one complained about */
       units[2].kind = SAMBA_UNIT_STORE;
       units[1].kind = SAMBA_UNIT_LOAD;
       units[1].name = "load2";
       units[2].name = "store1";
-      units[2].ag = 2;
+      units[2].load_store.ag = 2;
     }
     expectError(sambaSectionPlace(&network.section, &machine), SAMBA_INVALID, cases[i].message);
     networkDestroy(&network);

@@ -128,7 +128,7 @@ static void routesAllKindsAndRepeatedDestinations(void **state) {
   uint32_t pmu = networkUnit(&network, SAMBA_UNIT_BUFFER, "");
   uint32_t pcu = networkUnit(&network, SAMBA_UNIT_COMPUTE, "");
   uint32_t store = networkUnit(&network, SAMBA_UNIT_STORE, "");
-  network.section.units[load].ag = 0; /* beside (1,0), where the PMU is */
+  network.section.units[load].load_store.ag = 0; /* beside (1,0), where the PMU is */
   network.section.units[pmu].x = 1;
   network.section.units[pmu].y = 0;
   networkLink(&network, 1000, load, pmu);
@@ -185,7 +185,7 @@ static void refusesACrowdedLink(void **state) {
   uint32_t load = networkUnit(&network, SAMBA_UNIT_LOAD, "fc1");
   uint32_t pmu = networkUnit(&network, SAMBA_UNIT_BUFFER, "fc1");
   SambaUnit *units = network.section.units;
-  units[load].ag = 1; /* beside (3,0) */
+  units[load].load_store.ag = 1; /* beside (3,0) */
   units[pmu].x = 3;
   units[pmu].y = 0;
   for (int i = 0; i < 3; ++i)
@@ -227,7 +227,7 @@ static void refusesTooManyFlows(void **state) {
   network.section.units[pcu].x =
       3; /* the corner opposite to the address generator: two links arrive */
   network.section.units[pcu].y = 3;
-  network.section.units[load].ag = 0;
+  network.section.units[load].load_store.ag = 0;
   networkLink(&network, 10, load, pcu);
   networkLink(&network, 10, 2, pcu);
   networkLink(&network, 10, 3, pcu);

@@ -31,7 +31,7 @@ static uint64_t pace(const SambaUnit *unit, const SambaPort *port) {
     return port->access.trips[1];
   if (unit->kind != SAMBA_UNIT_COMPUTE)
     return 1;
-  return port->level == 1 ? 6 : port->level == 2 ? 3 : 1;
+  return port->compute.level == 1 ? 6 : port->compute.level == 2 ? 3 : 1;
 }
 
 static uint32_t placeOf(const SambaPort *port, uint32_t stream) {
@@ -56,7 +56,7 @@ static bool takes(const Simulation *sim, SambaEndpoint end, uint32_t stream) {
     uint64_t slots = sim->made[end.unit][p] / pace(unit, &unit->outputs[p]);
     freed = slots < freed ? slots : freed;
   }
-  return taken / pace(unit, port) < freed + unit->slot_count;
+  return taken / pace(unit, port) < freed + unit->buffer.slot_count;
 }
 
 static bool tryEmit(Simulation *sim, uint32_t u, uint32_t p) {
@@ -153,10 +153,10 @@ static void randomize(Network *network) {
 
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     SambaUnit *unit = &section->units[u];
-    unit->slot_count = 1 + networkRandom(network, 3);
+    unit->buffer.slot_count = 1 + networkRandom(network, 3);
     if (unit->kind == SAMBA_UNIT_COMPUTE) {
-      unit->trips = trips;
-      unit->counter_count = unit->token_level = 3;
+      unit->compute.trips = trips;
+      unit->compute.counter_count = unit->compute.token_level = 3;
     }
   }
 
@@ -175,7 +175,7 @@ static void randomize(Network *network) {
       own[0] = slots;
       own[1] = tokens[level] / slots;
       port->token_elements = 1 << 20;
-      port->level = level + 1;
+      port->compute.level = level + 1;
       if (unit->kind == SAMBA_UNIT_BUFFER)
         port->access =
             (SambaAccess){.counter_count = 2, .trips = own, .slot_level = 1, .token_level = 2};

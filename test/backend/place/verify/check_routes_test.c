@@ -54,13 +54,13 @@ static int unitAt(const SambaSection *section, const SambaMachine *machine, cons
                   SambaSwitchLane lane) {
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
-    bool is_ag = unit->kind == SAMBA_UNIT_LOAD || unit->kind == SAMBA_UNIT_STORE;
+    bool is_ag = sambaUnitIsAddressGenerator(unit);
     int32_t x = unit->x;
     int32_t y = unit->y;
     if (is_ag)
-      sambaMachineAgSite(machine, unit->ag, &x, &y);
+      sambaMachineAgSite(machine, unit->load_store.ag, &x, &y);
     if (x == hop->x && y == hop->y && lane.port == (is_ag ? SAMBA_SWITCH_AG : SAMBA_SWITCH_UNIT) &&
-        (!is_ag || lane.ag == unit->ag))
+        (!is_ag || lane.ag == unit->load_store.ag))
       return (int)u;
   }
   return -1;
@@ -255,7 +255,7 @@ static void twoStreams(Network *network, const SambaMachine *machine) {
   for (int i = 0; i < 2; ++i) {
     uint32_t load = networkUnit(network, SAMBA_UNIT_LOAD, "");
     uint32_t buffer = networkUnit(network, SAMBA_UNIT_BUFFER, "");
-    network->section.units[load].ag = i; /* beside (1,0) and (3,0) */
+    network->section.units[load].load_store.ag = i; /* beside (1,0) and (3,0) */
     network->section.units[buffer].x = i ? 1 : 3;
     network->section.units[buffer].y = 0;
     networkLink(network, 600, load, buffer);

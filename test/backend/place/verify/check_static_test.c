@@ -91,7 +91,7 @@ static void setSlot(Network *network, uint32_t unit, uint32_t tokens, uint32_t s
   uint32_t *trips = SAMBA_ARENA_ARRAY(&network->arena, uint32_t, 2);
   trips[0] = 4;
   trips[1] = tokens;
-  u->slot_count = slots;
+  u->buffer.slot_count = slots;
   for (uint32_t p = 0; p < u->input_count + u->output_count; ++p) {
     SambaPort *port = p < u->input_count ? &u->inputs[p] : &u->outputs[p - u->input_count];
     port->access =
@@ -176,10 +176,10 @@ static void followsCountsThroughUnits(void **state) {
     networkLink(&network, 100, sum, join);
     networkLink(&network, 100, fork, join);
     SambaUnit *u = &network.section.units[sum];
-    u->trips = trips;
-    u->counter_count = u->token_level = 2;
-    u->inputs[0].level = 2;
-    u->outputs[0].level = level; /* 1: after four input tokens; 2: one for one */
+    u->compute.trips = trips;
+    u->compute.counter_count = u->compute.token_level = 2;
+    u->inputs[0].compute.level = 2;
+    u->outputs[0].compute.level = level; /* 1: after four input tokens; 2: one for one */
     setTokens(&network, 1024);
     expectOk(sambaSectionPlace(&network.section, &machine));
     expectOk(sambaSectionRoute(&network.section, &machine));
@@ -256,7 +256,7 @@ static void findsCirclesOfUnits(void **state) {
                 "section @s: units wait for each other in a circle: compute1 -> buffer2 -> "
                 "compute1\n  note: make one "
                 "buffer of the circle loop_carried, so that it starts with tokens");
-  network.section.units[pmu].loop_carried = true;
+  network.section.units[pmu].buffer.loop_carried = true;
   expectOk(sambaSectionCheckDepths(&network.section, &machine));
   networkDestroy(&network);
 }

@@ -5,13 +5,14 @@
 #define EVEN s->units[2]
 #define SET(...) LIST(&arena, int64_t, __VA_ARGS__)
 #define OPS(unit, count, ...)                                                                      \
-  ((unit).program.op_count = (count), (unit).program.ops = LIST(&arena, SambaLaneOp, __VA_ARGS__))
+  ((unit).compute.program.op_count = (count),                                                      \
+   (unit).compute.program.ops = LIST(&arena, SambaLaneOp, __VA_ARGS__))
 #define T(type) SAMBA_DTYPE_##type
 #define MAC {SAMBA_LANE_MAC, T(F32), {0, 1, 0}, 0}
 
 static void programs(void **state) {
   (void)state;
-  CASE(sampleMatmul, C.program.op_count = 5000,
+  CASE(sampleMatmul, C.compute.program.op_count = 5000,
        "unit 'ct' (compute): a program of 5000 lane operations, expected at most 4096");
   CASE(sampleGather, OPS(EVEN, 1, {54, T(F32), {0, 1, 0}, 0}),
        "lane operation 0: undefined opcode 54");
@@ -54,16 +55,16 @@ static void typesFollowTheOperations(void **state) {
       {SAMBA_LANE_INT_RESIZE, T(I64), {2, 0, 0}, 0},
       {SAMBA_LANE_INT_TO_FLOAT, T(I64), {4, 0, 0}, 0}, {SAMBA_LANE_COUNTER, T(I32), {0, 0, 0}, 1},
       {SAMBA_LANE_TO_F16, T(F32), {5, 0, 0}, 0});
-  EVEN.outputs[0].value = 7;
+  EVEN.outputs[0].compute.value = 7;
   assert_null(sambaSectionCheck(s));
   sambaArenaDestroy(&arena);
 }
 
 static void reductions(void **state) {
   (void)state;
-  CASE(sampleMatmul, C.program.reduce_mask |= 64,
+  CASE(sampleMatmul, C.compute.program.reduce_mask |= 64,
        "reduce_mask 0x64 names a counter beyond the 6 of the chain");
-  CASE(sampleGather, EVEN.program.reduce_mask = 2,
+  CASE(sampleGather, EVEN.compute.program.reduce_mask = 2,
        "reduce_mask is 0x2, but the program has no reduction");
   CASE(sampleMatmul, OPS(C, 2, MAC, {SAMBA_LANE_REDUCE_ADD, T(F32), {0, 0, 0}, 0}),
        "a systolic program has exactly one reduction, a mac; this one has 2");
@@ -82,20 +83,22 @@ static void reductions(void **state) {
        (C.inputs[0].dtype = C.inputs[1].dtype = T(I64),
         OPS(C, 1, {SAMBA_LANE_MAC, T(I64), {0, 1, 0}, 0})),
        "a systolic mac has type f32 or i32, not i64");
-  CASE(sampleMatmul, C.program.reduce_mask = 1 | 1 << 5,
+  CASE(sampleMatmul, C.compute.program.reduce_mask = 1 | 1 << 5,
        "counter 0 is reduced, but a counter between it and token_level 3 is not: reduced outer "
        "counters must be the "
        "last ones before token_level");
   CASE(sampleMatmul,
-       (C.program.systolic = false, OPS(C, 2, MAC, {SAMBA_LANE_REDUCE_ADD, T(F32), {2, 0, 0}, 0})),
+       (C.compute.program.systolic = false,
+        OPS(C, 2, MAC, {SAMBA_LANE_REDUCE_ADD, T(F32), {2, 0, 0}, 0})),
        "lane operation 1 (reduce_add): reduces a value that already depends on a reduction");
   CASE(sampleMatmul,
-       (C.program.systolic = false, OPS(C, 2, MAC, {SAMBA_LANE_ADD, T(F32), {2, 0, 0}, 0})),
+       (C.compute.program.systolic = false, OPS(C, 2, MAC, {SAMBA_LANE_ADD, T(F32), {2, 0, 0}, 0})),
        "lane operation 1 (add): joins the result of a reduction with a value that changes over the "
        "reduced counters");
   CASE(sampleMatmul,
-       (C.program.systolic = false, OPS(C, 3, MAC, {SAMBA_LANE_COUNTER, T(F32), {0, 0, 0}, 5},
-                                        {SAMBA_LANE_ADD, T(F32), {2, 3, 0}, 0})),
+       (C.compute.program.systolic = false,
+        OPS(C, 3, MAC, {SAMBA_LANE_COUNTER, T(F32), {0, 0, 0}, 5},
+            {SAMBA_LANE_ADD, T(F32), {2, 3, 0}, 0})),
        "lane operation 2 (add): joins the result of a reduction");
 }
 
@@ -104,13 +107,13 @@ static void heldInputsMayFollowReductions(void **state) {
   (void)state;
   SambaArena arena = {0};
   SambaSection *s = sampleMatmul(&arena);
-  C.program.systolic = false;
-  C.inputs[1].level = 2;
-  C.inputs[1].strides = SET(0, 0, 0, 0, 1, 0);
+  C.compute.program.systolic = false;
+  C.inputs[1].compute.level = 2;
+  C.inputs[1].compute.strides = SET(0, 0, 0, 0, 1, 0);
   OPS(C, 2, {SAMBA_LANE_REDUCE_ADD, T(F32), {0, 0, 0}, 0}, {SAMBA_LANE_ADD, T(F32), {2, 1, 0}, 0});
   assertMessage(sambaSectionCheck(s),
                 "stream 3: unit 'bb' output 0 sends 8 tokens, unit 'ct' input 1 takes 4");
-  C.inputs[1].level = 3;
+  C.inputs[1].compute.level = 3;
   assertMessage(sambaSectionCheck(s), "lane operation 1 (add): joins the result of a reduction");
   sambaArenaDestroy(&arena);
 }
@@ -119,26 +122,26 @@ static void ports(void **state) {
   (void)state;
   CASE(sampleMatmul, C.inputs[0].token_elements = 0,
        "input 0: token_elements is 0, expected at least 1: a compute unit has no control ports");
-  CASE(sampleMatmul, C.inputs[0].level = 4,
+  CASE(sampleMatmul, C.inputs[0].compute.level = 4,
        "input 0: level is 4, expected at most token_level, which is 3");
-  CASE(sampleMatmul, C.inputs[0].strides = SET(0, 0, 1, 64, 0, 1),
+  CASE(sampleMatmul, C.inputs[0].compute.strides = SET(0, 0, 1, 64, 0, 1),
        "input 0: stride 1 on counter 2, expected 0 on the outer counters");
-  CASE(sampleMatmul, C.inputs[0].strides = SET(0, 0, 0, INT64_MAX, 0, 1),
+  CASE(sampleMatmul, C.inputs[0].compute.strides = SET(0, 0, 0, INT64_MAX, 0, 1),
        "input 0: the element indices leave 64 bits");
-  CASE(sampleMatmul, C.inputs[0].offset = 1,
+  CASE(sampleMatmul, C.inputs[0].compute.offset = 1,
        "input 0: element indices 1 to 4096 leave the token of 4096 elements");
-  CASE(sampleMatmul, C.outputs[0].value = 4,
+  CASE(sampleMatmul, C.outputs[0].compute.value = 4,
        "output 0: value 4 does not exist, the program has 4 values");
   CASE(sampleMatmul, C.outputs[0].dtype = T(I32),
        "output 0: writes i32 from value 3 of type f32, expected a value of type i32");
-  CASE(sampleMatmul, C.outputs[0].level = 3,
+  CASE(sampleMatmul, C.outputs[0].compute.level = 3,
        "output 0: level is 3, expected 2: the value is complete when the reduced counters have "
        "wrapped");
-  CASE(sampleGather, EVEN.outputs[0].level = 0,
+  CASE(sampleGather, EVEN.outputs[0].compute.level = 0,
        "output 0: level is 0, expected 1: the value depends on no reduction");
-  CASE(sampleMatmul, C.outputs[0].strides = SET(0, 0, 0, 63, 0, 1),
+  CASE(sampleMatmul, C.outputs[0].compute.strides = SET(0, 0, 0, 63, 0, 1),
        "output 0: stride 1 on counter 5, expected 0: the counter is reduced");
-  CASE(sampleMatmul, C.outputs[0].strides = SET(0, 0, 0, 64, 0, 0),
+  CASE(sampleMatmul, C.outputs[0].compute.strides = SET(0, 0, 0, 64, 0, 0),
        "output 0: stride 64 on counter 3: the strides must write each element of a token exactly "
        "once");
   CASE(sampleMatmul, (C.outputs[0].token_elements = 8192),

@@ -34,7 +34,7 @@ static void symbolsAndUnits(void **state) {
        "unit 'ab' (buffer): 1 inputs and 0 outputs, expected at least one of each");
   CASE(sampleMatmul, s->units[4].output_count = 0,
        "unit 'ct' (compute): no output, expected at least one");
-  CASE(sampleMatmul, s->units[0].symbol = 3,
+  CASE(sampleMatmul, s->units[0].load_store.symbol = 3,
        "unit 'at' (load): symbol 3 does not exist, the section has 3 symbols");
   CASE(sampleMatmul, s->symbols[0].dtype = SAMBA_DTYPE_F32,
        "unit 'at' (load): output 0: element type bf16, expected f32, which is that of symbol 'a'");
@@ -70,7 +70,7 @@ static void chains(void **state) {
        "slot_level is 4, expected at most the 3 counters of the chain");
   CASE(sampleMatmul, LOAD.token_elements = 4095,
        "token_elements is 4095, expected 4096: the product of the trip counts from token_level");
-  CASE(sampleMatmul, s->units[4].token_level = 7,
+  CASE(sampleMatmul, s->units[4].compute.token_level = 7,
        "token_level is 7, expected at most the 6 counters of the chain");
 }
 
@@ -129,11 +129,12 @@ static void indices(void **state) {
 
 static void buffers(void **state) {
   (void)state;
-  CASE(sampleMatmul, BUFFER.slot_count = 0, "slot_count is 0, expected at least 1");
-  CASE(sampleMatmul, BUFFER.slot_elements = 0, "slot_elements is 0, expected 1 to 17592186044416");
-  CASE(sampleMatmul, BUFFER.slot_elements = 4095,
+  CASE(sampleMatmul, BUFFER.buffer.slot_count = 0, "slot_count is 0, expected at least 1");
+  CASE(sampleMatmul, BUFFER.buffer.slot_elements = 0,
+       "slot_elements is 0, expected 1 to 17592186044416");
+  CASE(sampleMatmul, BUFFER.buffer.slot_elements = 4095,
        "input 0: addresses 0 to 4095 can leave the slot of 4095 elements");
-  CASE(sampleMatmul, BUFFER.initial = 0x12345, "initial 0x12345 does not fit in bf16");
+  CASE(sampleMatmul, BUFFER.buffer.initial = 0x12345, "initial 0x12345 does not fit in bf16");
   CASE(sampleMatmul, BUFFER.outputs[0].dtype = SAMBA_DTYPE_F16,
        "output 0: element type f16, expected bf16 like input 0: the slots hold one type");
   CASE(sampleMatmul, BUFFER.outputs[0].access.trips = TRIPS(4, 64, 64),

@@ -145,11 +145,12 @@ static void misplacedUnitsAreRefused(void **state) {
     change;                                                                                        \
     assertMessage(sambaPlacementCheck(m, s->units, s->unit_count), text);                          \
   } while (0)
-  PLACED(s->units[0].ag = 4,
+  PLACED(s->units[0].load_store.ag = 4,
          "unit 'at': a load needs an address generator, ag is 4, expected 0 to 3");
-  PLACED(s->units[5].ag = -1,
+  PLACED(s->units[5].load_store.ag = -1,
          "unit 'cs': a store needs an address generator, ag is -1, expected 0 to 3");
-  PLACED(s->units[1].ag = 0, "unit 'bt': address generator 0 is already taken by unit 'at'");
+  PLACED(s->units[1].load_store.ag = 0,
+         "unit 'bt': address generator 0 is already taken by unit 'at'");
   PLACED(s->units[2].y = 4,
          "unit 'ab': site (1, 4) is outside the grid of 4 x 4 sites; it is not placed");
   PLACED(s->units[2].y = 1, "unit 'ab': a buffer needs a PMU, but site (1, 1) holds a PCU");
@@ -176,15 +177,15 @@ static void unitsMustFitTheMachine(void **state) {
   assertMessage(sambaSectionCheckMachine(s, &m),
                 "unit 'at' (load): output 0: needs a chain of 5 counters");
   m = *sampleMachine();
-  s->units[2].slot_count = 9;
+  s->units[2].buffer.slot_count = 9;
   assertMessage(sambaSectionCheckMachine(s, &m),
                 "unit 'ab' (buffer): 9 slots of 4096 elements of bf16 do not fit: a PMU of "
                 "machine 'tiny' has 65536 bytes\n  note: use smaller tiles, fewer slots, or "
                 "interleave over several buffers");
   s = sampleGather(&arena);
   SambaUnit *unit = &s->units[2];
-  unit->program.op_count = 7;
-  unit->program.ops =
+  unit->compute.program.op_count = 7;
+  unit->compute.program.ops =
       LIST(&arena, SambaLaneOp, {.opcode = SAMBA_LANE_MUL}, {.opcode = SAMBA_LANE_ADD},
            {.opcode = SAMBA_LANE_REDUCE_ADD}, {.opcode = SAMBA_LANE_EXP},
            {.opcode = SAMBA_LANE_CONSTANT}, {.opcode = SAMBA_LANE_SUB},
@@ -196,17 +197,17 @@ static void unitsMustFitTheMachine(void **state) {
                 "unit 'even' (compute): its program takes 4 pipeline stages, but a PCU of "
                 "machine 'tiny' has 3\n  note: split the program over a chain of units");
   m.simd_stages = 6;
-  unit->program.ops = LIST(&arena, SambaLaneOp, {.opcode = SAMBA_LANE_EXP},
-                           {.opcode = SAMBA_LANE_TO_BF16, .operands = {2}},
-                           {.opcode = SAMBA_LANE_ADD, .operands = {0, 3}});
-  unit->program.op_count = 3;
+  unit->compute.program.ops = LIST(&arena, SambaLaneOp, {.opcode = SAMBA_LANE_EXP},
+                                   {.opcode = SAMBA_LANE_TO_BF16, .operands = {2}},
+                                   {.opcode = SAMBA_LANE_ADD, .operands = {0, 3}});
+  unit->compute.program.op_count = 3;
   assertMessage(
       sambaSectionCheckMachine(s, &m),
       "lane operation 2 (add) comes after a transcendental function, which runs in the tail");
-  unit->program.op_count = 2;
+  unit->compute.program.op_count = 2;
   assert_null(sambaSectionCheckMachine(s, &m));
   s = sampleMatmul(&arena);
-  s->units[4].program.ops =
+  s->units[4].compute.program.ops =
       LIST(&arena, SambaLaneOp, {.opcode = SAMBA_LANE_MAC, .operands = {0, 1}},
            {.opcode = SAMBA_LANE_NEG, .operands = {2}});
   assertMessage(sambaSectionCheckMachine(s, &m),

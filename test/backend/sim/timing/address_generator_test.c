@@ -112,7 +112,7 @@ static void testUnitsOfOneGeneratorShareIt(void **state) {
   SambaMachine machine = testMachine("sn40l");
   TestSection *t = makeLoads(2, 64);
   uint64_t apart = testCycles(&machine, t);
-  t->section.units[0].ag = t->section.units[2].ag = 5;
+  t->section.units[0].load_store.ag = t->section.units[2].load_store.ag = 5;
   assert_in_range(testCycles(&machine, t) * 100 / apart, 180, 220);
   testSectionDestroy(t);
 }

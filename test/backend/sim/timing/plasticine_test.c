@@ -36,7 +36,7 @@ static void testGemm128(void **state) {
   uint32_t rows = tileBuffer(t, "rows", 512, 64);
   uint32_t tile = testBuffer(t, "tile", 2, 4096);
   t->section.units[rows].outputs[0].access.replay = 64;
-  t->section.units[tile].banks_diagonal = true;
+  t->section.units[tile].buffer.banks_diagonal = true;
   testWrite(t, tile, I32, TEST_CHAIN(2, {8, 4096}, {0, 1}), 1, 1);
   testRead(t, tile, I32, TEST_CHAIN(4, {8, 64, 64, 64}, {0, 0, 1, 64}), 1, 2);
   uint32_t dot = testCompute(t, "dot", 4, (uint32_t[]){8, 64, 64, 64}, 2);

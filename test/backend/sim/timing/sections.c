@@ -59,7 +59,7 @@ static SambaUnit *addUnit(TestSection *test, SambaUnitKind kind, const char *nam
                           uint32_t *out_index) {
   *out_index = test->section.unit_count++;
   SambaUnit *unit = &test->section.units[*out_index];
-  *unit = (SambaUnit){.kind = kind, .name = name, .layer = "", .x = -1, .y = -1, .ag = -1};
+  *unit = sambaUnitMake(kind, name, "");
   unit->inputs = SAMBA_ARENA_ARRAY(&test->arena, SambaPort, 8);
   unit->outputs = SAMBA_ARENA_ARRAY(&test->arena, SambaPort, 8);
   return unit;
@@ -69,7 +69,7 @@ uint32_t testLoad(TestSection *test, const char *name, uint32_t symbol, TestChai
                   uint32_t token_level) {
   uint32_t index;
   SambaUnit *unit = addUnit(test, SAMBA_UNIT_LOAD, name, &index);
-  unit->symbol = symbol;
+  unit->load_store.symbol = symbol;
   unit->output_count = 1;
   unit->outputs[0] = (SambaPort){.dtype = test->section.symbols[symbol].dtype,
                                  .block = 1,
@@ -82,7 +82,7 @@ uint32_t testStore(TestSection *test, const char *name, uint32_t symbol, TestCha
                    uint32_t token_level) {
   uint32_t index;
   SambaUnit *unit = addUnit(test, SAMBA_UNIT_STORE, name, &index);
-  unit->symbol = symbol;
+  unit->load_store.symbol = symbol;
   unit->input_count = 1;
   unit->inputs[0] = (SambaPort){.dtype = test->section.symbols[symbol].dtype,
                                 .block = 1,
@@ -94,8 +94,8 @@ uint32_t testStore(TestSection *test, const char *name, uint32_t symbol, TestCha
 uint32_t testBuffer(TestSection *test, const char *name, uint32_t slots, uint64_t slot_elements) {
   uint32_t index;
   SambaUnit *unit = addUnit(test, SAMBA_UNIT_BUFFER, name, &index);
-  unit->slot_count = slots;
-  unit->slot_elements = slot_elements;
+  unit->buffer.slot_count = slots;
+  unit->buffer.slot_elements = slot_elements;
   return index;
 }
 
@@ -125,40 +125,40 @@ uint32_t testCompute(TestSection *test, const char *name, uint32_t count, const 
                      uint32_t token_level) {
   uint32_t index;
   SambaUnit *unit = addUnit(test, SAMBA_UNIT_COMPUTE, name, &index);
-  unit->counter_count = count;
-  unit->trips = copyOf(test, trips, count * sizeof *trips);
-  unit->token_level = token_level;
+  unit->compute.counter_count = count;
+  unit->compute.trips = copyOf(test, trips, count * sizeof *trips);
+  unit->compute.token_level = token_level;
   return index;
 }
 
 uint32_t testInput(TestSection *test, uint32_t unit, SambaDType dtype, uint32_t level,
                    uint64_t token_elements, const int64_t *strides) {
   SambaUnit *u = &test->section.units[unit];
-  u->inputs[u->input_count] =
-      (SambaPort){.dtype = dtype,
-                  .block = 1,
-                  .level = level,
-                  .token_elements = token_elements,
-                  .strides = copyOf(test, strides, u->counter_count * sizeof *strides)};
+  u->inputs[u->input_count] = (SambaPort){
+      .dtype = dtype,
+      .block = 1,
+      .compute.level = level,
+      .token_elements = token_elements,
+      .compute.strides = copyOf(test, strides, u->compute.counter_count * sizeof *strides)};
   return u->input_count++;
 }
 
 uint32_t testOutput(TestSection *test, uint32_t unit, SambaDType dtype, uint32_t level,
                     uint64_t token_elements, const int64_t *strides, uint32_t value) {
   SambaUnit *u = &test->section.units[unit];
-  u->outputs[u->output_count] =
-      (SambaPort){.dtype = dtype,
-                  .block = 1,
-                  .level = level,
-                  .value = value,
-                  .token_elements = token_elements,
-                  .strides = copyOf(test, strides, u->counter_count * sizeof *strides)};
+  u->outputs[u->output_count] = (SambaPort){
+      .dtype = dtype,
+      .block = 1,
+      .compute.level = level,
+      .compute.value = value,
+      .token_elements = token_elements,
+      .compute.strides = copyOf(test, strides, u->compute.counter_count * sizeof *strides)};
   return u->output_count++;
 }
 
 void testProgram(TestSection *test, uint32_t unit, bool systolic, uint64_t reduce_mask,
                  uint32_t op_count, const SambaLaneOp *ops) {
-  test->section.units[unit].program =
+  test->section.units[unit].compute.program =
       (SambaProgram){.systolic = systolic,
                      .reduce_mask = reduce_mask,
                      .op_count = op_count,

@@ -43,7 +43,7 @@ static void testLoopCarriedBufferStartsFull(void **state) {
   SambaMachine tiny = testMachine("tiny");
   /* The first read needs no write; the first write waits for the first read. */
   TestSection *t = makeBuffered(2, 1);
-  t->section.units[1].loop_carried = true;
+  t->section.units[1].buffer.loop_carried = true;
   /* read 0..64, write 64..128, read 128..192, then 4 + 2 to the sink; the second write 192..256
    * ends later. */
   assert_int_equal(testCycles(&tiny, t), 256);
@@ -88,7 +88,7 @@ static void testBankConflicts(void **state) {
   testRead(t, in, SAMBA_DTYPE_F32, TEST_CHAIN(3, {10, 32, 32}, {0, 1, 32}), 1, 1);
   testConnect(t, in, 0, testSink(t, "out", SAMBA_DTYPE_F32, 10, WORDS), 0);
   assert_int_equal(testCycles(&tiny, t), 10 * V * 16 + PMU + HOP);
-  t->section.units[in].banks_diagonal = true;
+  t->section.units[in].buffer.banks_diagonal = true;
   assert_int_equal(testCycles(&tiny, t), 10 * V + PMU + HOP);
   testSectionDestroy(t);
 }

@@ -60,12 +60,8 @@ static uint64_t accessElements(const SambaAccess *access) {
 static uint32_t addUnit(Builder *b, SambaUnitKind kind) {
   uint32_t index = b->section.unit_count++;
   SambaUnit *unit = &b->section.units[index];
-  *unit = (SambaUnit){.kind = kind,
-                      .name = sambaArenaFormat(&b->arena, "%s%u", sambaUnitKindName(kind), index),
-                      .layer = "",
-                      .x = -1,
-                      .y = -1,
-                      .ag = -1};
+  *unit =
+      sambaUnitMake(kind, sambaArenaFormat(&b->arena, "%s%u", sambaUnitKindName(kind), index), "");
   unit->inputs = SAMBA_ARENA_ARRAY(&b->arena, SambaPort, maximumPorts);
   unit->outputs = SAMBA_ARENA_ARRAY(&b->arena, SambaPort, maximumPorts);
   return index;
@@ -91,7 +87,7 @@ uint32_t builderOutput(Builder *b, uint32_t unit, SambaPort port) {
 
 uint32_t builderLoad(Builder *b, uint32_t symbol, SambaAccess access) {
   uint32_t unit = addUnit(b, SAMBA_UNIT_LOAD);
-  b->section.units[unit].symbol = symbol;
+  b->section.units[unit].load_store.symbol = symbol;
   builderOutput(b, unit,
                 (SambaPort){.dtype = b->section.symbols[symbol].dtype,
                             .access = access,
@@ -101,7 +97,7 @@ uint32_t builderLoad(Builder *b, uint32_t symbol, SambaAccess access) {
 
 uint32_t builderStore(Builder *b, uint32_t symbol, SambaAccess access) {
   uint32_t unit = addUnit(b, SAMBA_UNIT_STORE);
-  b->section.units[unit].symbol = symbol;
+  b->section.units[unit].load_store.symbol = symbol;
   builderInput(b, unit,
                (SambaPort){.dtype = b->section.symbols[symbol].dtype,
                            .access = access,
@@ -111,8 +107,8 @@ uint32_t builderStore(Builder *b, uint32_t symbol, SambaAccess access) {
 
 uint32_t builderBuffer(Builder *b, SambaDType dtype, uint32_t slots, uint64_t slot_elements) {
   uint32_t unit = addUnit(b, SAMBA_UNIT_BUFFER);
-  b->section.units[unit].slot_count = slots;
-  b->section.units[unit].slot_elements = slot_elements;
+  b->section.units[unit].buffer.slot_count = slots;
+  b->section.units[unit].buffer.slot_elements = slot_elements;
   b->section.units[unit].inputs[0].dtype =
       dtype; /* until ports are there, the place that remembers the type */
   return unit;
@@ -135,31 +131,34 @@ uint32_t builderBufferRead(Builder *b, uint32_t unit, SambaAccess access) {
 uint32_t builderCompute(Builder *b, uint32_t counters, uint32_t token_level, uint32_t *trips) {
   uint32_t unit = addUnit(b, SAMBA_UNIT_COMPUTE);
   SambaUnit *u = &b->section.units[unit];
-  u->counter_count = counters, u->token_level = token_level, u->trips = trips;
-  u->program.ops = SAMBA_ARENA_ARRAY(&b->arena, SambaLaneOp, maximumOps);
+  u->compute.counter_count = counters, u->compute.token_level = token_level,
+  u->compute.trips = trips;
+  u->compute.program.ops = SAMBA_ARENA_ARRAY(&b->arena, SambaLaneOp, maximumOps);
   return unit;
 }
 
 uint32_t builderComputeInput(Builder *b, uint32_t unit, SambaDType dtype, uint32_t level,
                              uint64_t elements, int64_t *strides) {
-  return builderInput(
-      b, unit,
-      (SambaPort){.dtype = dtype, .level = level, .token_elements = elements, .strides = strides});
+  return builderInput(b, unit,
+                      (SambaPort){.dtype = dtype,
+                                  .compute.level = level,
+                                  .token_elements = elements,
+                                  .compute.strides = strides});
 }
 
 uint32_t builderComputeOutput(Builder *b, uint32_t unit, SambaDType dtype, uint32_t level,
                               uint64_t elements, int64_t *strides, uint32_t value) {
   return builderOutput(b, unit,
                        (SambaPort){.dtype = dtype,
-                                   .level = level,
+                                   .compute.level = level,
                                    .token_elements = elements,
-                                   .strides = strides,
-                                   .value = value});
+                                   .compute.strides = strides,
+                                   .compute.value = value});
 }
 
 uint32_t builderOp(Builder *b, uint32_t unit, SambaLaneOpcode opcode, SambaDType type, uint32_t a,
                    uint32_t c, uint32_t d, uint64_t immediate) {
-  SambaProgram *program = &b->section.units[unit].program;
+  SambaProgram *program = &b->section.units[unit].compute.program;
   SambaLaneOp *ops = (SambaLaneOp *)program->ops;
   ops[program->op_count] = (SambaLaneOp){
       (uint8_t)opcode, (uint8_t)type, {(uint16_t)a, (uint16_t)c, (uint16_t)d}, immediate};

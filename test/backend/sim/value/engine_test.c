@@ -126,8 +126,8 @@ static void testReductionOrder(void **state) {
     uint32_t store = builderStore(&b, y, builderAccess(1, 0, TRIPS(&b, 1), STRIDES(&b, 1)));
     uint32_t unit = builderCompute(
         &b, 2, 1, TRIPS(&b, 4, n / 4)); /* four firings of 110: lanes go on where they were */
-    b.section.units[unit].program.reduce_mask = 3;
-    b.section.units[unit].program.lane_reduce = lanes;
+    b.section.units[unit].compute.program.reduce_mask = 3;
+    b.section.units[unit].compute.program.lane_reduce = lanes;
     builderComputeInput(&b, unit, F, 1, n / 4, STRIDES(&b, 0, 1));
     builderComputeOutput(&b, unit, F, 0, 1, STRIDES(&b, 0, 0),
                          builderOp(&b, unit, SAMBA_LANE_REDUCE_ADD, F, 0, 0, 0, 0));

@@ -222,7 +222,7 @@ static void testBackPressure(void **state) {
   uint32_t gather = builderCompute(&b, 2, 1, TRIPS(&b, n, 4));
 
   builderComputeInput(&b, gather, F, 1, 4, STRIDES(&b, 0, 1));
-  b.section.units[gather].program.reduce_mask = 3;
+  b.section.units[gather].compute.program.reduce_mask = 3;
   builderComputeOutput(&b, gather, F, 0, 1, STRIDES(&b, 0, 0),
                        builderOp(&b, gather, SAMBA_LANE_REDUCE_ADD, F, 0, 0, 0, 0));
   uint32_t adder = builderCompute(&b, 2, 1, TRIPS(&b, n, 4));

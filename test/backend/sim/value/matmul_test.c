@@ -48,8 +48,8 @@ static void buildMatmul(Builder *b, int64_t M, int64_t N, int64_t K, int64_t tm,
   builderComputeInput(b, mm, F, 3, (uint64_t)(tn * tk),
                       transposed ? STRIDES(b, 0, 0, 0, 0, tk, 1) : STRIDES(b, 0, 0, 0, 0, 1, tn));
   uint32_t value = builderOp(b, mm, SAMBA_LANE_MAC, F, 0, 1, 0, 0);
-  b->section.units[mm].program.systolic = true;
-  b->section.units[mm].program.reduce_mask = 1 << 2 | 1 << 5;
+  b->section.units[mm].compute.program.systolic = true;
+  b->section.units[mm].compute.program.reduce_mask = 1 << 2 | 1 << 5;
   if (relu) {
     uint32_t zero = builderOp(b, mm, SAMBA_LANE_CONSTANT, F, 0, 0, 0, 0);
     value = builderOp(b, mm, SAMBA_LANE_MAX, F, value, zero, 0, 0);

@@ -54,8 +54,8 @@ static void draw(const char *name, int64_t seed, float *out, uint32_t n, uint32_
       builderStore(&b, to, builderAccess(2, 1, TRIPS(&b, n / token, token), STRIDES(&b, token, 1)));
   uint32_t unit = builderCompute(&b, 2, 1, TRIPS(&b, n / token, token));
   builderComputeInput(&b, unit, SAMBA_DTYPE_I64, 0, 1, STRIDES(&b, 0, 0));
-  b.section.units[unit].program.ops = stage->ops;
-  b.section.units[unit].program.op_count = stage->op_count;
+  b.section.units[unit].compute.program.ops = stage->ops;
+  b.section.units[unit].compute.program.op_count = stage->op_count;
   builderComputeOutput(&b, unit, SAMBA_DTYPE_F32, 1, token, STRIDES(&b, 0, 1), stage->result);
   builderStream(&b, load, 0, unit, 0);
   builderStream(&b, unit, 0, store, 0);

@@ -145,12 +145,12 @@ static SambaDType randomDType(void) {
 /* One input over random broadcasts of the counters, straight from a load or through a buffer. */
 static void randomInput(Builder *b, uint32_t unit, uint32_t level, uint64_t forbidden) {
   const SambaUnit *u = &b->section.units[unit];
-  uint32_t inner = u->counter_count - u->token_level;
+  uint32_t inner = u->compute.counter_count - u->compute.token_level;
   uint32_t order[8];
   int64_t strides[8] = {0}, size = 1;
 
   for (uint32_t i = 0; i < inner; ++i)
-    order[i] = u->token_level + i;
+    order[i] = u->compute.token_level + i;
   for (uint32_t i = inner; i-- > 1 && chance(40);) { /* a random order of counters in memory */
     uint32_t j = (uint32_t)(lrand48() % (i + 1));
     uint32_t swap = order[i];
@@ -162,12 +162,12 @@ static void randomInput(Builder *b, uint32_t unit, uint32_t level, uint64_t forb
     if (forbidden >> c & 1 || chance(25))
       continue;
     strides[c] = size;
-    size *= u->trips[c];
+    size *= u->compute.trips[c];
   }
 
   uint64_t tokens = 1;
   for (uint32_t c = 0; c < level; ++c)
-    tokens *= u->trips[c];
+    tokens *= u->compute.trips[c];
   SambaDType dtype = randomDType();
   uint32_t symbol = builderSymbol(b, "x", dtype, (uint64_t)size * tokens + 3, false);
   fillSymbol(b, symbol, 0);
@@ -175,7 +175,7 @@ static void randomInput(Builder *b, uint32_t unit, uint32_t level, uint64_t forb
       builderAccess(2, 1, TRIPS(b, (uint32_t)tokens, (uint32_t)size), STRIDES(b, size, 1));
   uint32_t load = builderLoad(b, symbol, access);
   uint32_t port = builderComputeInput(b, unit, dtype, level, (uint64_t)size,
-                                      builderStrides(b, u->counter_count, strides));
+                                      builderStrides(b, u->compute.counter_count, strides));
   if (chance(50)) {
     builderStream(b, load, 0, unit, port);
     return;
@@ -197,8 +197,8 @@ static void storeOutput(Builder *b, uint32_t unit, uint32_t port) {
   const SambaPort *output = &b->section.units[unit].outputs[port];
   const SambaUnit *u = &b->section.units[unit];
   uint32_t tokens = 1;
-  for (uint32_t c = 0; c < output->level; ++c)
-    tokens *= u->trips[c];
+  for (uint32_t c = 0; c < output->compute.level; ++c)
+    tokens *= u->compute.trips[c];
   uint32_t elements = (uint32_t)output->token_elements;
   uint32_t symbol = builderSymbol(b, "o", output->dtype, (uint64_t)tokens * elements + 2, true);
   uint32_t store = builderStore(
@@ -220,16 +220,16 @@ static void randomOutput(Builder *b, uint32_t unit, uint32_t level, uint64_t red
   int64_t strides[8] = {0}, size = 1;
   bool reversed = chance(25);
 
-  for (uint32_t i = 0; i < u->counter_count - u->token_level; ++i) {
-    uint32_t c = reversed ? u->token_level + i : u->counter_count - 1 - i;
+  for (uint32_t i = 0; i < u->compute.counter_count - u->compute.token_level; ++i) {
+    uint32_t c = reversed ? u->compute.token_level + i : u->compute.counter_count - 1 - i;
     if (reduced >> c & 1)
       continue;
     strides[c] = size;
-    size *= u->trips[c];
+    size *= u->compute.trips[c];
   }
 
   uint32_t port = builderComputeOutput(b, unit, dtype, level, (uint64_t)size,
-                                       builderStrides(b, u->counter_count, strides), value);
+                                       builderStrides(b, u->compute.counter_count, strides), value);
   storeOutput(b, unit, port);
 }
 
@@ -254,8 +254,8 @@ static void randomProgram(Builder *b, bool reduce) {
       mask = UINT64_C(1) << (outer + inner - 1);
 
     /* Only counters that really step separate levels. */
-    u->program.reduce_mask = mask;
-    u->program.lane_reduce = chance(60);
+    u->compute.program.reduce_mask = mask;
+    u->compute.program.lane_reduce = chance(60);
   }
 
   uint32_t varying = upTo(3);
@@ -337,12 +337,12 @@ static void randomMatmul(Builder *b) {
   SambaDType dtype = integer ? SAMBA_DTYPE_I8 : reals[lrand48() % 2];
   uint32_t unit = builderCompute(b, 6, 2, builderTrips(b, 6, trips));
   SambaUnit *u = &b->section.units[unit];
-  u->program.systolic = systolic;
-  u->program.lane_reduce = !systolic && chance(50);
-  u->program.reduce_mask = 1 << 1;
+  u->compute.program.systolic = systolic;
+  u->compute.program.lane_reduce = !systolic && chance(50);
+  u->compute.program.reduce_mask = 1 << 1;
   for (int i = 0; i < 4; ++i)
     if (order[i] == 3)
-      u->program.reduce_mask |= UINT64_C(1) << (2 + i);
+      u->compute.program.reduce_mask |= UINT64_C(1) << (2 + i);
   bool shared = chance(40), flip = chance(50);
 
   for (int side = 0; side < 2; ++side) {
@@ -384,7 +384,7 @@ static void randomMatmul(Builder *b) {
   uint32_t value = builderOp(b, unit, SAMBA_LANE_MAC, type, 0, 1, 0, 0);
   if (tail)
     value = builderOp(b, unit, SAMBA_LANE_ADD, type, value, bias, 0, 0);
-  randomOutput(b, unit, 1, u->program.reduce_mask, value, type);
+  randomOutput(b, unit, 1, u->compute.program.reduce_mask, value, type);
 }
 
 /* --- windows --- */
@@ -436,8 +436,8 @@ static void randomWindow(Builder *b) {
       apart ? builderCompute(b, 7, 1, TRIPS(b, rows, oy, out, outputs, kernel, kernel, channels))
             : builderCompute(b, 5, 1, TRIPS(b, rows, oy, out, outputs, flat));
   SambaUnit *u = &b->section.units[unit];
-  u->program.systolic = systolic;
-  u->program.reduce_mask = apart ? 7 << 4 : 1 << 4;
+  u->compute.program.systolic = systolic;
+  u->compute.program.reduce_mask = apart ? 7 << 4 : 1 << 4;
   int64_t k = flat, n = outputs;
   builderComputeInput(b, unit, dtype, 1, (uint64_t)oy * out * flat,
                       apart ? STRIDES(b, 0, out * k, k, 0, kernel * c, c, 1)
@@ -446,7 +446,7 @@ static void randomWindow(Builder *b) {
                       apart ? STRIDES(b, 0, 0, 0, 1, kernel * c * n, c * n, n)
                             : STRIDES(b, 0, 0, 0, 1, n));
   uint32_t value = builderOp(b, unit, SAMBA_LANE_MAC, F, 0, 1, 0, 0);
-  randomOutput(b, unit, 1, u->program.reduce_mask, value, F);
+  randomOutput(b, unit, 1, u->compute.program.reduce_mask, value, F);
   builderStream(b, load, 0, buffer, 0);
   builderStream(b, buffer, 0, unit, 0);
   builderStream(b, wload, 0, unit, 1);
@@ -555,8 +555,8 @@ static void randomIndexed(Builder *b) {
   slot.slot_level = 1;
   builderBufferWrite(b, carried, slot);
   builderBufferRead(b, carried, slot);
-  b->section.units[carried].loop_carried = true;
-  b->section.units[carried].initial = 0x3F800000;
+  b->section.units[carried].buffer.loop_carried = true;
+  b->section.units[carried].buffer.initial = 0x3F800000;
   uint32_t adder = builderCompute(b, 2, 1, TRIPS(b, n, elements));
   builderComputeInput(b, adder, F, 1, elements, STRIDES(b, 0, 1));
   builderComputeInput(b, adder, F, 1, elements, STRIDES(b, 0, 1));

@@ -149,13 +149,13 @@ static bool stepMemory(Reference *r, Unit *unit, bool store) {
       continue;
     }
 
-    ok &= address >= 0 && address < (int64_t)r->section->symbols[u->symbol].elements;
+    ok &= address >= 0 && address < (int64_t)r->section->symbols[u->load_store.symbol].elements;
     if (!ok) {
       unit->failed = true;
       return false;
     }
 
-    uint8_t *at = r->bindings[u->symbol].data + address * bytes;
+    uint8_t *at = r->bindings[u->load_store.symbol].data + address * bytes;
     uint64_t bits = 0;
     if (store) {
       bits = referenceToBits(data->port->dtype, token.values[e]);
@@ -189,12 +189,12 @@ static bool stepBufferPort(Reference *r, Unit *unit, Port *port, bool read) {
   uint64_t slot = slotsDone(port);
   for (uint32_t i = 0; i < (read ? u->input_count : u->output_count); ++i) {
     uint64_t other = slotsDone(read ? &unit->inputs[i] : &unit->outputs[i]);
-    uint64_t limit = other + (read == u->loop_carried ? u->slot_count : 0);
+    uint64_t limit = other + (read == u->buffer.loop_carried ? u->buffer.slot_count : 0);
     if (slot >= limit)
       return false;
   }
 
-  ReferenceValue *memory = unit->slots[slot % u->slot_count];
+  ReferenceValue *memory = unit->slots[slot % u->buffer.slot_count];
   uint64_t count = product(access->trips, access->token_level, access->counter_count);
   Token token = read ? (Token){SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, count)} : take(port);
   uint32_t counters[64];
@@ -240,17 +240,17 @@ static void stepProgram(Reference *r, Unit *unit, const uint32_t *counters, uint
   const SambaUnit *u = unit->unit;
   ReferenceValue values[512];
   bool depends[512] = {false};
-  int lanes = u->program.lane_reduce && !u->program.systolic ? r->lanes : 1;
+  int lanes = u->compute.program.lane_reduce && !u->compute.program.systolic ? r->lanes : 1;
 
   for (uint32_t i = 0; i < u->input_count; ++i) {
-    int64_t at = u->inputs[i].offset;
-    for (uint32_t c = u->token_level; c < u->counter_count; ++c)
-      at += u->inputs[i].strides[c] * counters[c];
+    int64_t at = u->inputs[i].compute.offset;
+    for (uint32_t c = u->compute.token_level; c < u->compute.counter_count; ++c)
+      at += u->inputs[i].compute.strides[c] * counters[c];
     values[i] = unit->held[i].values[at];
   }
 
-  for (uint32_t i = 0; i < u->program.op_count; ++i) {
-    const SambaLaneOp *op = &u->program.ops[i];
+  for (uint32_t i = 0; i < u->compute.program.op_count; ++i) {
+    const SambaLaneOp *op = &u->compute.program.ops[i];
     uint32_t id = u->input_count + i;
     ReferenceValue operands[3] = {{0, 0}, {0, 0}, {0, 0}};
     for (int j = 0; j < sambaLaneOpOperands(op->opcode); ++j) {
@@ -283,12 +283,12 @@ static void stepProgram(Reference *r, Unit *unit, const uint32_t *counters, uint
   }
 
   for (uint32_t i = 0; i < u->output_count; ++i) {
-    if (depends[u->outputs[i].value] && !last)
+    if (depends[u->outputs[i].compute.value] && !last)
       continue;
-    int64_t at = u->outputs[i].offset;
-    for (uint32_t c = u->token_level; c < u->counter_count; ++c)
-      at += u->outputs[i].strides[c] * counters[c];
-    ReferenceValue v = values[u->outputs[i].value];
+    int64_t at = u->outputs[i].compute.offset;
+    for (uint32_t c = u->compute.token_level; c < u->compute.counter_count; ++c)
+      at += u->outputs[i].compute.strides[c] * counters[c];
+    ReferenceValue v = values[u->outputs[i].compute.value];
     made[i].values[at] =
         referenceFromBits(u->outputs[i].dtype, referenceToBits(u->outputs[i].dtype, v));
   }
@@ -296,14 +296,16 @@ static void stepProgram(Reference *r, Unit *unit, const uint32_t *counters, uint
 
 static bool stepCompute(Reference *r, Unit *unit) {
   const SambaUnit *u = unit->unit;
-  if (unit->fired == product(u->trips, 0, u->token_level))
+  if (unit->fired == product(u->compute.trips, 0, u->compute.token_level))
     return false;
   uint32_t counters[64];
 
-  digits(unit->fired, u->trips, 0, u->token_level, counters);
+  digits(unit->fired, u->compute.trips, 0, u->compute.token_level, counters);
   bool fresh[64];
   for (uint32_t i = 0; i < u->input_count; ++i) {
-    fresh[i] = unit->fired % product(u->trips, u->inputs[i].level, u->token_level) == 0;
+    fresh[i] = unit->fired %
+                   product(u->compute.trips, u->inputs[i].compute.level, u->compute.token_level) ==
+               0;
     if (fresh[i] && !hasToken(&unit->inputs[i]))
       return false;
   }
@@ -314,18 +316,18 @@ static bool stepCompute(Reference *r, Unit *unit) {
   Token made[32];
   for (uint32_t i = 0; i < u->output_count; ++i)
     made[i].values = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, u->outputs[i].token_elements);
-  uint64_t steps = product(u->trips, u->token_level, u->counter_count);
+  uint64_t steps = product(u->compute.trips, u->compute.token_level, u->compute.counter_count);
 
   for (uint64_t s = 0; s < steps; ++s) {
-    digits(s, u->trips, u->token_level, u->counter_count, counters);
+    digits(s, u->compute.trips, u->compute.token_level, u->compute.counter_count, counters);
     uint64_t point = 0, element = 0;
     bool last = true;
-    for (uint32_t c = 0; c < u->counter_count; ++c) {
-      if (u->program.reduce_mask >> c & 1) {
-        element = element * u->trips[c] + counters[c];
-        last &= counters[c] + 1 == u->trips[c];
-      } else if (c >= u->token_level) {
-        point = point * u->trips[c] + counters[c];
+    for (uint32_t c = 0; c < u->compute.counter_count; ++c) {
+      if (u->compute.program.reduce_mask >> c & 1) {
+        element = element * u->compute.trips[c] + counters[c];
+        last &= counters[c] + 1 == u->compute.trips[c];
+      } else if (c >= u->compute.token_level) {
+        point = point * u->compute.trips[c] + counters[c];
       }
     }
     stepProgram(r, unit, counters, point, element, last, made);
@@ -333,7 +335,9 @@ static bool stepCompute(Reference *r, Unit *unit) {
 
   ++unit->fired;
   for (uint32_t i = 0; i < u->output_count; ++i)
-    if (unit->fired % product(u->trips, u->outputs[i].level, u->token_level) == 0)
+    if (unit->fired %
+            product(u->compute.trips, u->outputs[i].compute.level, u->compute.token_level) ==
+        0)
       put(r, &unit->outputs[i], made[i]);
   return true;
 }
@@ -351,18 +355,22 @@ static void prepare(Reference *r) {
       unit->inputs[p] =
           (Port){.port = &record->inputs[p],
                  .queues = SAMBA_ARENA_ARRAY(&r->arena, Queue *, record->inputs[p].stream_count)};
-    unit->slots = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue *, record->slot_count);
-    for (uint32_t i = 0; i < record->slot_count && record->kind == SAMBA_UNIT_BUFFER; ++i) {
-      unit->slots[i] = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, record->slot_elements);
-      for (uint64_t e = 0; e < record->slot_elements && record->loop_carried; ++e)
-        unit->slots[i][e] = referenceFromBits(record->inputs[0].dtype, record->initial);
+    unit->slots = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue *, record->buffer.slot_count);
+    for (uint32_t i = 0; i < record->buffer.slot_count && record->kind == SAMBA_UNIT_BUFFER; ++i) {
+      unit->slots[i] = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, record->buffer.slot_elements);
+      for (uint64_t e = 0; e < record->buffer.slot_elements && record->buffer.loop_carried; ++e)
+        unit->slots[i][e] = referenceFromBits(record->inputs[0].dtype, record->buffer.initial);
     }
 
-    unit->accumulators = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue *, record->program.op_count);
-    for (uint32_t i = 0; i < record->program.op_count && record->kind == SAMBA_UNIT_COMPUTE; ++i)
-      unit->accumulators[i] = SAMBA_ARENA_ARRAY(
-          &r->arena, ReferenceValue,
-          product(record->trips, record->token_level, record->counter_count) * (uint64_t)r->lanes);
+    unit->accumulators =
+        SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue *, record->compute.program.op_count);
+    for (uint32_t i = 0; i < record->compute.program.op_count && record->kind == SAMBA_UNIT_COMPUTE;
+         ++i)
+      unit->accumulators[i] =
+          SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue,
+                            product(record->compute.trips, record->compute.token_level,
+                                    record->compute.counter_count) *
+                                (uint64_t)r->lanes);
   }
 
   for (uint32_t u = 0; u < s->unit_count; ++u)

@@ -33,8 +33,8 @@ void sweepRun(const SweepProgram *program, const float *x, const float *y, float
   uint32_t cu = builderCompute(&b, 2, 1, TRIPS(&b, n / token, token));
   builderComputeInput(&b, cu, F, 1, token, STRIDES(&b, 0, 1));
   builderComputeInput(&b, cu, F, 1, token, STRIDES(&b, 0, 1));
-  b.section.units[cu].program.ops = program->ops;
-  b.section.units[cu].program.op_count = program->op_count;
+  b.section.units[cu].compute.program.ops = program->ops;
+  b.section.units[cu].compute.program.op_count = program->op_count;
   builderComputeOutput(&b, cu, F, 1, token, STRIDES(&b, 0, 1), program->result);
   builderStream(&b, lx, 0, cu, 0);
   builderStream(&b, ly, 0, cu, 1);

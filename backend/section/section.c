@@ -1,0 +1,19 @@
+/* Units by kind; see section.h. */
+#include "backend/section/section.h"
+
+SambaUnit sambaUnitMake(SambaUnitKind kind, const char *name, const char *layer) {
+  SambaUnit unit = {.kind = kind, .name = name, .layer = layer, .x = -1, .y = -1};
+  if (sambaUnitIsAddressGenerator(&unit))
+    unit.load_store.ag = -1;
+  return unit;
+}
+
+bool sambaUnitIsPlaced(const SambaUnit *unit) {
+  return sambaUnitIsAddressGenerator(unit) ? unit->load_store.ag >= 0
+                                           : unit->x >= 0 && unit->y >= 0;
+}
+
+const char *sambaUnitKindName(SambaUnitKind kind) {
+  static const char *const names[] = {"load", "store", "buffer", "compute"};
+  return (unsigned)kind < sizeof names / sizeof names[0] ? names[kind] : "invalid";
+}
