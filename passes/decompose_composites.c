@@ -67,7 +67,7 @@ static bool buildSteps(MlirOperation operation, const SambaExpansion *expansion,
 /* Replaces one operation by others in its place. */
 static bool decompose(MlirOperation operation) {
   SambaArena arena = {0};
-  SambaExpansion expansion = {.arena = &arena};
+  SambaExpansion expansion = {.arena = &arena, .find = sambaOperatorFind};
   SambaOperatorCall call;
   uint32_t results[SAMBA_MAX_RESULTS];
   SambaStatus status = sambaOperatorCallFromOperation(&arena, operation, &call);
@@ -80,7 +80,7 @@ static bool decompose(MlirOperation operation) {
     for (uint32_t i = 0; i < call.operand_count; ++i)
       values[i] = mlirOperationGetOperand(operation, i);
     fine = buildSteps(operation, &expansion, values);
-    for (uint32_t i = 0; fine && i < call.operator->result_count; ++i)
+    for (uint32_t i = 0; fine && i < sambaOperatorResults(call.operator); ++i)
       mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, i), values[results[i]]);
     if (fine)
       mlirOperationDestroy(operation);

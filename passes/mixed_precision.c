@@ -41,10 +41,7 @@ static MlirValue castToBf16(MlirValue value, MlirOperation before) {
 }
 
 static bool takesOutDType(const SambaOperator *row) {
-  for (const SambaAttributeRow *attribute = row->attributes; attribute->name; ++attribute)
-    if (!strcmp(attribute->name, "out_dtype"))
-      return true;
-  return false;
+  return sambaOperatorAttribute(row, sambaStringRef("out_dtype"));
 }
 
 /* `samba.graphamp = false` keeps an operation as it is. */
@@ -212,7 +209,7 @@ static SambaStatus retype(MlirOperation operation, SambaArena *arena) {
   SambaTensorType results[SAMBA_MAX_RESULTS];
   SAMBA_RETURN_IF_ERROR(sambaOperatorCallFromOperation(arena, operation, &call));
   SAMBA_RETURN_IF_ERROR(sambaOperatorInfer(&call, results));
-  for (uint32_t i = 0; i < call.operator->result_count; ++i)
+  for (uint32_t i = 0; i < sambaOperatorResults(call.operator); ++i)
     mlirValueSetType(mlirOperationGetResult(operation, i),
                      sambaTensorTypeToMlir(context, &results[i]));
   return NULL;

@@ -3,7 +3,7 @@
 # Substitutions: samba tools by name; FileCheck, not, split-file; %mlir-opt (the stock one) and %plugin; %python;
 # %expect-error COMMAND: the command must end with exit code 1 and an "error:" on stderr; %expect-mismatch: with exit code 2;
 # %check-exit COMMAND: "error:" on stderr exactly when the exit code is not 0 (the exit code is passed on); %source: the
-# repository; %tools: the folder of the programs; %inputs: SAMBA_INPUTS.
+# repository; %build: the build folder; %tools: the folder of the programs; %inputs: SAMBA_INPUTS.
 # Features: mlir, plugin, samba_inputs (outside models are there), asan, full (SAMBA_CHECK=full or long), long (SAMBA_CHECK=long), samba-compile, samba-run ...
 import os
 
@@ -51,6 +51,7 @@ config.substitutions += [
     ("%plugin", config.samba_plugin),
     ("%llvm-include", os.path.join(config.llvm_tools, "..", "include")),
     ("%source", config.samba_source),
+    ("%build", config.samba_build),
     ("%tools", config.samba_tools),
     ("%inputs", inputs),
 ]

@@ -1,5 +1,5 @@
-// The operations of the samba dialect. Shape and dtype rules, with the numbered constraints that errors cite, are rows of
-// dialect/samba/table: names of attributes and numbers of operands here and there are held equal by a test.
+// The operations of the samba dialect. Those of the operator table are made from its rows when Samba is built (TableOps.td,
+// by samba-generate); here are the types that they use and the operations that have no row.
 #ifndef SAMBA_DIALECT_SAMBA_OPS
 #define SAMBA_DIALECT_SAMBA_OPS
 
@@ -12,11 +12,6 @@ defvar Samba_Bool = BoolAttr;
 defvar Samba_String = StrAttr;
 def Samba_DType : TypeAttrBase<"::mlir::Type", "element type">;
 
-// Every op documents what it computes, its constraints - the numbers are those that errors cite -, an example, which is a
-// test, and where the definition comes from.
-class Samba_Text<string computes, string constraints, string example, string source> {
-  string text = !strconcat(computes, "\n\nConstraints: ", constraints, "\n\n```mlir\n", example, "\n```\n\nSource: ", source, ".");
-}
 class Samba_Op<string mnemonic, list<Trait> traits = []> : Samba_InferringOp<Samba_Dialect, mnemonic, traits> {
   let results = (outs Samba_Tensor:$result);
 }
@@ -27,11 +22,8 @@ class Samba_ResultsOp<string mnemonic, dag resultTypes> : Samba_InferringOp<Samb
   let extraClassDefinition = !strconcat(sambaVerify, sambaPatterns, sambaInfer, sambaInferringAssembly);
 }
 
-include "dialect/samba/ops/Elementwise.td"
-include "dialect/samba/ops/Reductions.td"
-include "dialect/samba/ops/Windows.td"
-include "dialect/samba/ops/Recurrent.td"
-include "dialect/samba/ops/Positions.td"
+// The operators of the table.
+include "dialect/samba/TableOps.td"
 
 //===-- Values -----------------------------------------------------------------------------------------------------===//
 

@@ -132,7 +132,7 @@ bool sambaInferOperator(const SambaOpHooks *hooks, const SambaInference *inferen
     emitStatus(inference->location,
                sambaArenaFormat(&arena, "'%.*s' op ", SAMBA_MLIR_STRING_ARGS(hooks->name)), status);
   else
-    for (uint32_t i = 0; i < call.operator->result_count; ++i)
+    for (uint32_t i = 0; i < sambaOperatorResults(call.operator); ++i)
       out_types[i] = sambaTensorTypeToMlir(inference->context, &results[i]);
   sambaArenaDestroy(&arena);
 

@@ -4,7 +4,7 @@
 #define SAMBA_DIALECT_SAMBA_SAMBA_H
 
 #include "dialect/bridge/bridge.h"
-#include "dialect/samba/table/core/operator.h"
+#include "dialect/samba/table/registry/registry.h"
 
 /* ---- Strings ---- */
 static inline SambaStringRef sambaFromMlir(MlirStringRef text) {

@@ -367,7 +367,8 @@ static SambaStatus checkDerived(SambaStringRef head, MlirAttribute body) {
                             .operands = tensors,
                             .attribute_count = (uint32_t)size,
                             .attributes = converted};
-  SambaTensorType *results = SAMBA_ARENA_ARRAY(&arena, SambaTensorType, operator->result_count);
+  SambaTensorType *results =
+      SAMBA_ARENA_ARRAY(&arena, SambaTensorType, sambaOperatorResults(operator));
   if (!status)
     status = sambaStatusAnnotate(sambaOperatorInfer(&call, results), "#samba.derived<\"%.*s\">",
                                  SAMBA_STRING_ARGS(head));

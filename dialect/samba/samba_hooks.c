@@ -35,7 +35,7 @@ SambaOpHooks sambaOpHooks(MlirStringRef name) {
   const SambaOperator *operator =
       sambaOperatorFind((SambaStringRef){name.data + 6, name.length - 6});
   hooks.data = operator;
-  hooks.result_count = operator ? operator->result_count : 1;
+  hooks.result_count = operator ? sambaOperatorResults(operator) : 1;
 
   return hooks;
 }

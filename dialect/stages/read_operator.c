@@ -156,7 +156,7 @@ SambaStatus sambaReadOperator(SambaReader *r) {
     operands[i] = sambaStageGraphAddTensor(&fragment, &tensor);
   }
 
-  for (uint32_t i = 0; i < call.operator->result_count; ++i) {
+  for (uint32_t i = 0; i < sambaOperatorResults(call.operator); ++i) {
     SambaStageTensor tensor = {.name = "result",
                                .role = SAMBA_TENSOR_RESULT,
                                .dtype = results[i].dtype,

@@ -330,7 +330,7 @@ static void appendAttribute(Text *text, const SambaAttribute *attribute) {
 static void recordCall(SambaTrace *trace, const SambaOperatorCall *call,
                        SambaTensor *const *operands, SambaTensor *const *results) {
   Text text = {0};
-  for (uint32_t i = 0; i < call->operator->result_count; ++i)
+  for (uint32_t i = 0; i < sambaOperatorResults(call->operator); ++i)
     append(&text, "%s%%%u", i ? ", " : "", results[i]->id);
   append(&text, " = %s(", call->operator->name);
   for (uint32_t i = 0; i < call->operand_count; ++i)
@@ -365,7 +365,7 @@ SambaStatus sambaTraceOperator(SambaTrace *trace, const char *name, uint32_t ope
   if (!call.operator)
     return annotate(trace, name, sambaStatusMake(SAMBA_UNSUPPORTED, "there is no such operator"));
   SambaTensorType *types =
-      sambaAllocateZeroed(operand_count + call.operator->result_count, sizeof *types);
+      sambaAllocateZeroed(operand_count + sambaOperatorResults(call.operator), sizeof *types);
   SambaTensorType *results = types + operand_count;
   MlirValue *values = sambaAllocateZeroed(operand_count + 1, sizeof *values);
   SambaStatus status = NULL;
@@ -399,14 +399,14 @@ SambaStatus sambaTraceOperator(SambaTrace *trace, const char *name, uint32_t ope
       mlirOperationStateAddAttributes(&state, 1, &keep);
     }
 
-    for (uint32_t i = 0; i < call.operator->result_count; ++i) {
+    for (uint32_t i = 0; i < sambaOperatorResults(call.operator); ++i) {
       MlirType type = sambaTensorTypeToMlir(trace->context, &results[i]);
       mlirOperationStateAddResults(&state, 1, &type);
     }
 
     MlirOperation operation = mlirOperationCreate(&state);
     mlirBlockAppendOwnedOperation(trace->block, operation);
-    for (uint32_t i = 0; i < call.operator->result_count; ++i)
+    for (uint32_t i = 0; i < sambaOperatorResults(call.operator); ++i)
       out_results[i] = newTensor(trace, mlirOperationGetResult(operation, i), &results[i]);
     recordCall(trace, &call, operands, out_results);
   }
@@ -429,6 +429,16 @@ SambaTensor *sambaTraceCall(SambaTrace *trace, const char *name, uint32_t operan
   if (status)
     sambaTraceFail(trace, status);
   return status ? NULL : result;
+}
+
+SambaTensor *sambaTraceBuild(const char *name, uint32_t required, uint32_t operand_count,
+                             SambaTensor *const *operands, uint32_t attribute_count,
+                             const SambaAttribute *attributes) {
+  for (uint32_t i = 0; i < required; ++i)
+    if (!operands[i])
+      return NULL;
+  return sambaTraceCall(operands[0]->trace, name, operand_count, operands, attribute_count,
+                        attributes);
 }
 
 void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,

@@ -114,6 +114,11 @@ SambaStatus sambaTraceOperator(SambaTrace *trace, const char *name, uint32_t ope
 SambaTensor *sambaTraceCall(SambaTrace *trace, const char *name, uint32_t operand_count,
                             SambaTensor *const *operands, uint32_t attribute_count,
                             const SambaAttribute *attributes);
+/* sambaTraceCall in the trace of the first operand; NULL when one of the first `required` operands
+ * is NULL. */
+SambaTensor *sambaTraceBuild(const char *name, uint32_t required, uint32_t operand_count,
+                             SambaTensor *const *operands, uint32_t attribute_count,
+                             const SambaAttribute *attributes);
 
 /* Declares the next result of the graph. */
 void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTensor *tensor);

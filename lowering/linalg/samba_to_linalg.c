@@ -66,7 +66,7 @@ static SambaStatus convertOperator(MlirOperation operation, const SambaOperator 
   SambaOperatorCall call;
   SambaTensorType results[SAMBA_MAX_RESULTS];
   uint32_t resultTensors[SAMBA_MAX_RESULTS];
-  uint32_t resultCount = row->result_count;
+  uint32_t resultCount = sambaOperatorResults(row);
 
   SAMBA_RETURN_IF_ERROR(sambaOperatorCallFromOperation(arena, operation, &call));
   for (uint32_t i = 0; i < resultCount; ++i)

@@ -29,15 +29,17 @@ add_library(samba_mlir_c INTERFACE)
 target_link_libraries(samba_mlir_c INTERFACE -Wl,--start-group ${archives} -Wl,--end-group MLIR LLVM)
 target_include_directories(samba_mlir_c SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 
-# samba_tablegen(INPUT.td OUTPUT.inc ARGUMENTS...): one generated file beside the build's mirror of the calling folder.
+# samba_tablegen(INPUT.td OUTPUT.inc ARGUMENTS...): one generated file beside the build's mirror of the calling folder. Files that
+# the input includes and that are themselves generated are named by SAMBA_TABLEGEN_DEPENDS.
 function(samba_tablegen input output)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${output})
   get_filename_component(folder ${out} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(OUTPUT ${out} DEPFILE ${out}.d
-    COMMAND ${SAMBA_MLIR_TBLGEN} ${ARGN} -I ${CMAKE_SOURCE_DIR} -I ${MLIR_INCLUDE_DIRS} ${CMAKE_CURRENT_SOURCE_DIR}/${input} -o ${out} -d ${out}.d
+    COMMAND ${SAMBA_MLIR_TBLGEN} ${ARGN} -I ${CMAKE_SOURCE_DIR} -I ${CMAKE_BINARY_DIR} -I ${MLIR_INCLUDE_DIRS}
+      ${CMAKE_CURRENT_SOURCE_DIR}/${input} -o ${out} -d ${out}.d
       --write-if-changed
-    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${input} VERBATIM)
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${input} ${SAMBA_TABLEGEN_DEPENDS} VERBATIM)
   set_property(DIRECTORY APPEND PROPERTY SAMBA_GENERATED ${out})
 endfunction()
 
@@ -82,8 +84,9 @@ endfunction()
 function(samba_reference name input)
   set(out ${CMAKE_BINARY_DIR}/docs/${name}.md)
   add_custom_command(OUTPUT ${out} COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/docs
-    COMMAND ${SAMBA_MLIR_TBLGEN} ${ARGN} -I ${CMAKE_SOURCE_DIR} -I ${MLIR_INCLUDE_DIRS} ${CMAKE_CURRENT_SOURCE_DIR}/${input} -o ${out}
-    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${input} VERBATIM)
+    COMMAND ${SAMBA_MLIR_TBLGEN} ${ARGN} -I ${CMAKE_SOURCE_DIR} -I ${CMAKE_BINARY_DIR} -I ${MLIR_INCLUDE_DIRS}
+      ${CMAKE_CURRENT_SOURCE_DIR}/${input} -o ${out}
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${input} ${SAMBA_TABLEGEN_DEPENDS} VERBATIM)
   add_custom_target(samba-docs-${name} DEPENDS ${out})
   set_property(GLOBAL APPEND PROPERTY SAMBA_REFERENCES samba-docs-${name})
 endfunction()

@@ -121,12 +121,13 @@ static void operandCountsAgree(void **state) {
     char name[80];
     snprintf(name, sizeof name, "samba.%s", row->name);
     for (uint32_t count = 0; count < 7; ++count) {
-      bool taken = count >= row->minimum_operands && count <= row->maximum_operands;
+      bool taken =
+          count >= sambaOperatorLeastOperands(row) && count <= sambaOperatorMostOperands(row);
       /* A variadic list takes more than the table does; the table has the last word. */
-      if (taken && refuses(name, row->result_count, count))
+      if (taken && refuses(name, sambaOperatorResults(row), count))
         fail_msg("%s: the table takes %u operands, TableGen does not", name, count);
-      if (count < row->minimum_operands && row->maximum_operands != UINT32_MAX &&
-          !refuses(name, row->result_count, count))
+      if (count < sambaOperatorLeastOperands(row) && sambaOperatorMostOperands(row) != UINT32_MAX &&
+          !refuses(name, sambaOperatorResults(row), count))
         fail_msg("%s: TableGen takes %u operands, the table does not", name, count);
     }
   }

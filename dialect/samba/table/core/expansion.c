@@ -33,7 +33,7 @@ SambaStatus sambaOperatorExpand(const SambaOperatorCall *call, SambaExpansion *e
   SambaStatus status = call->operator->decompose(call, expansion, operands, out_results);
   if (status)
     fail(expansion, status);
-  for (uint32_t i = 0; !expansion->status && i < call->operator->result_count; ++i) {
+  for (uint32_t i = 0; !expansion->status && i < sambaOperatorResults(call->operator); ++i) {
     char made[160], wanted[160];
     if (!sameType(sambaExpansionType(expansion, out_results[i]), &results[i]))
       fail(expansion,
@@ -64,7 +64,7 @@ uint32_t sambaExpandCall(SambaExpansion *expansion, const char *name, uint32_t o
                          const SambaAttribute *attributes) {
   if (expansion->status)
     return 0;
-  SambaOperatorCall call = {.operator = sambaOperatorFind(sambaStringRef(name)),
+  SambaOperatorCall call = {.operator = expansion->find(sambaStringRef(name)),
                             .operand_count = operand_count,
                             .attribute_count = attribute_count};
   SambaTensorType results[SAMBA_MAX_RESULTS];
@@ -103,7 +103,7 @@ uint32_t sambaExpandCall(SambaExpansion *expansion, const char *name, uint32_t o
       .starts_section = expansion->starts_section};
   expansion->starts_section = false;
   sambaArrayAppend(&expansion->steps, step);
-  for (uint32_t i = 0; i < call.operator->result_count; ++i)
+  for (uint32_t i = 0; i < sambaOperatorResults(call.operator); ++i)
     sambaArrayAppend(&expansion->types, results[i]);
   return step.first_value;
 }

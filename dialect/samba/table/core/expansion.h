@@ -24,15 +24,18 @@ typedef struct SambaExpansionStep {
 
 typedef struct SambaExpansion {
   SambaArena *arena; /* of everything in here */
+  /* The operators that calls name: sambaOperatorFind. A member, because the registry of all
+   * operators lies above the families that write expansions. */
+  const SambaOperator *(*find)(SambaStringRef name);
   SambaStatus status;
   SAMBA_ARRAY(SambaTensorType) types; /* of every value */
   SAMBA_ARRAY(SambaExpansionStep) steps;
   bool starts_section; /* of the next call */
 } SambaExpansion;
 
-/* Decomposes a call of a composite operator. The expansion must be zero but for its arena;
- * sambaExpansionFree it in any case. out_results: the values of the call's results, of the types
- * that infer gives. */
+/* Decomposes a call of a composite operator. The expansion must be zero but for its arena and
+ * `find`; sambaExpansionFree it in any case. out_results: the values of the call's results, of the
+ * types that infer gives. */
 SambaStatus sambaOperatorExpand(const SambaOperatorCall *call, SambaExpansion *expansion,
                                 uint32_t *out_results);
 void sambaExpansionFree(SambaExpansion *expansion);

@@ -1,39 +1,38 @@
-/* Finding operators, checking calls against their rows; see operator.h. */
-#include "dialect/samba/table/core/rows.h"
+/* Reading rows, checking calls against them; see operator.h. */
+#include "dialect/samba/table/core/operator.h"
 
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
-static const SambaOperatorRow *const rows[] = {
-#define X(name) &sambaOperatorRow_##name,
-#include "dialect/samba/table/operators.def"
-#undef X
-};
-enum { rowCount = sizeof rows / sizeof *rows };
+static bool endsWith(const char *text, char last) { return text[strlen(text) - 1] == last; }
 
-const SambaAttributeRow sambaNoAttributes[] = {{0}};
-const SambaAttributeRow sambaDimAttributes[] = {
-    {"dim", SAMBA_ATTRIBUTE_INT, true, "negative: from the end"}, {0}};
-
-const SambaOperator *sambaOperatorAt(uint32_t index) {
-  return index < rowCount ? &rows[index]->operator : NULL;
+uint32_t sambaOperatorLeastOperands(const SambaOperator *operator) {
+  uint32_t count = 0;
+  while (operator->operands[count] && !endsWith(operator->operands[count], '?'))
+    ++count;
+  return count;
 }
 
-const SambaOperator *sambaOperatorFind(SambaStringRef name) {
-  uint32_t low = 0, high = rowCount;
-  while (low < high) {
-    uint32_t middle = (low + high) / 2;
-    SambaStringRef other = sambaStringRef(rows[middle]->operator.name);
-    size_t shared = name.size < other.size ? name.size : other.size;
-    int order = shared ? memcmp(name.data, other.data, shared) : 0;
-    if (order == 0 && name.size == other.size)
-      return &rows[middle]->operator;
-    if (order < 0 || (order == 0 && name.size < other.size))
-      high = middle;
-    else
-      low = middle + 1;
-  }
+uint32_t sambaOperatorMostOperands(const SambaOperator *operator) {
+  uint32_t count = 0;
+  while (operator->operands[count])
+    if (endsWith(operator->operands[count++], '*'))
+      return UINT32_MAX;
+  return count;
+}
 
+uint32_t sambaOperatorResults(const SambaOperator *operator) {
+  uint32_t count = 0;
+  while (count < SAMBA_MAX_RESULTS && operator->results[count])
+    ++count;
+  return count ? count : 1;
+}
+
+const SambaAttributeRow *sambaOperatorAttribute(const SambaOperator *operator,
+                                                SambaStringRef name) {
+  for (const SambaAttributeRow *row = operator->attributes; row->name; ++row)
+    if (sambaStringRefEqualC(name, row->name))
+      return row;
   return NULL;
 }
 
@@ -44,14 +43,36 @@ const SambaAttribute *sambaOperatorCallFind(const SambaOperatorCall *call, const
   return NULL;
 }
 
-int64_t sambaOperatorCallInt(const SambaOperatorCall *call, const char *name, int64_t otherwise) {
+/* The row's default; NULL: it has none. */
+static const SambaAttributeRow *defaultOf(const SambaOperatorCall *call, const char *name) {
+  const SambaAttributeRow *row = sambaOperatorAttribute(call->operator, sambaStringRef(name));
+  return row && row->absence == SAMBA_ABSENT_DEFAULT ? row : NULL;
+}
+
+int64_t sambaOperatorCallIntOr(const SambaOperatorCall *call, const char *name, int64_t otherwise) {
   const SambaAttribute *attribute = sambaOperatorCallFind(call, name);
   return attribute ? attribute->value.integer : otherwise;
 }
 
-double sambaOperatorCallFloat(const SambaOperatorCall *call, const char *name, double otherwise) {
+int64_t sambaOperatorCallInt(const SambaOperatorCall *call, const char *name) {
+  const SambaAttributeRow *row = defaultOf(call, name);
+  return sambaOperatorCallIntOr(call, name, row ? row->otherwise.integer : 0);
+}
+
+double sambaOperatorCallFloat(const SambaOperatorCall *call, const char *name) {
   const SambaAttribute *attribute = sambaOperatorCallFind(call, name);
-  return attribute ? attribute->value.real : otherwise;
+  if (attribute)
+    return attribute->value.real;
+  const SambaAttributeRow *row = defaultOf(call, name);
+  return row ? row->otherwise.real : 0;
+}
+
+SambaStringRef sambaOperatorCallString(const SambaOperatorCall *call, const char *name) {
+  const SambaAttribute *attribute = sambaOperatorCallFind(call, name);
+  if (attribute)
+    return attribute->value.string;
+  const SambaAttributeRow *row = defaultOf(call, name);
+  return sambaStringRef(row ? row->otherwise.string : "");
 }
 
 const char *sambaTensorTypeFormat(const SambaTensorType *type, char *buffer) {
@@ -70,13 +91,10 @@ static const char *kindName(SambaAttributeKind kind) {
 }
 
 static SambaStatus checkAttributes(const SambaOperatorCall *call) {
-  const SambaAttributeRow *known = call->operator->attributes;
   for (uint32_t i = 0; i < call->attribute_count; ++i) {
     const SambaAttribute *attribute = &call->attributes[i];
-    const SambaAttributeRow *row = known;
-    while (row->name && !sambaStringRefEqualC(attribute->name, row->name))
-      ++row;
-    if (!row->name)
+    const SambaAttributeRow *row = sambaOperatorAttribute(call->operator, attribute->name);
+    if (!row)
       return sambaStatusMake(SAMBA_INVALID, "there is no attribute '%.*s'",
                              SAMBA_STRING_ARGS(attribute->name));
     if (row->kind != attribute->kind)
@@ -84,25 +102,24 @@ static SambaStatus checkAttributes(const SambaOperatorCall *call) {
                              kindName(row->kind), kindName(attribute->kind));
   }
 
-  for (const SambaAttributeRow *row = known; row->name; ++row)
-    if (row->required && !sambaOperatorCallFind(call, row->name))
+  for (const SambaAttributeRow *row = call->operator->attributes; row->name; ++row)
+    if (row->absence == SAMBA_ABSENT_REFUSED && !sambaOperatorCallFind(call, row->name))
       return sambaStatusMake(SAMBA_INVALID, "attribute '%s' (%s) is missing", row->name,
                              kindName(row->kind));
   return NULL;
 }
 
-SambaStatus sambaOperatorInfer(const SambaOperatorCall *call, SambaTensorType *out_results) {
-  const SambaOperator *operator = call->operator;
-  if (call->operand_count < operator->minimum_operands ||
-      call->operand_count > operator->maximum_operands) {
-    if (operator->maximum_operands == UINT32_MAX)
-      return sambaStatusMake(SAMBA_INVALID, "takes %u or more operands, not %u",
-                             operator->minimum_operands, call->operand_count);
-    if (operator->minimum_operands == operator->maximum_operands)
-      return sambaStatusMake(SAMBA_INVALID, "takes %u operands, not %u", operator->minimum_operands,
+static SambaStatus checkOperands(const SambaOperatorCall *call) {
+  uint32_t least = sambaOperatorLeastOperands(call->operator);
+  uint32_t most = sambaOperatorMostOperands(call->operator);
+  if (call->operand_count < least || call->operand_count > most) {
+    if (most == UINT32_MAX)
+      return sambaStatusMake(SAMBA_INVALID, "takes %u or more operands, not %u", least,
                              call->operand_count);
-    return sambaStatusMake(SAMBA_INVALID, "takes %u to %u operands, not %u",
-                           operator->minimum_operands, operator->maximum_operands,
+    if (least == most)
+      return sambaStatusMake(SAMBA_INVALID, "takes %u operands, not %u", least,
+                             call->operand_count);
+    return sambaStatusMake(SAMBA_INVALID, "takes %u to %u operands, not %u", least, most,
                            call->operand_count);
   }
 
@@ -113,11 +130,18 @@ SambaStatus sambaOperatorInfer(const SambaOperatorCall *call, SambaTensorType *o
             SAMBA_INVALID,
             "operand %u has %lld as dimension %u: operators take no tensors without elements", i,
             (long long)call->operands[i].dims[axis], axis);
+  return NULL;
+}
+
+SambaStatus sambaOperatorInfer(const SambaOperatorCall *call, SambaTensorType *out_results) {
+  const SambaOperator *operator = call->operator;
+  uint32_t results = sambaOperatorResults(operator);
+  SAMBA_RETURN_IF_ERROR(checkOperands(call));
   SAMBA_RETURN_IF_ERROR(checkAttributes(call));
-  memset(out_results, 0, operator->result_count * sizeof *out_results);
+  memset(out_results, 0, results * sizeof *out_results);
   SAMBA_RETURN_IF_ERROR(operator->infer(call, out_results));
 
-  for (uint32_t i = 0; i < operator->result_count; ++i) {
+  for (uint32_t i = 0; i < results; ++i) {
     int64_t elements = 1;
     for (uint32_t axis = 0; axis < out_results[i].rank; ++axis)
       if (out_results[i].dims[axis] < 1 ||

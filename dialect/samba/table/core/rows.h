@@ -1,9 +1,10 @@
-/* Inside the operator table: what a row is, and the checks that shape and dtype rules share.
+/* Inside the operator table: the words that rows are written in, and the checks that shape and
+ * dtype rules share.
  *
- * Each family of operators is one file; a row carries the public description first, so that a
- * family's functions get from call->operator back to the row and to the few numbers that
- * distinguish its members. Every check takes the number of the constraint that it decides: the
- * family's file lists them. */
+ * Each family of operators is one file, which ends with the array of its rows;
+ * registry/families.def lists the arrays. A family's functions read the few facts that distinguish
+ * its members from call->operator. Every check takes the number of the constraint that it decides,
+ * counted from 1 in the row's `constraints`. */
 #ifndef SAMBA_DIALECT_SAMBA_TABLE_CORE_ROWS_H
 #define SAMBA_DIALECT_SAMBA_TABLE_CORE_ROWS_H
 
@@ -21,30 +22,35 @@ enum {
   SAMBA_SET_ANY = SAMBA_SET_NUMBER | SAMBA_SET_BOOL
 };
 
-struct SambaStageBuilder;
+/* Attributes of a row. REQUIRED(INT, "dim", "negative: from the end"); OPTIONAL where absence has a
+ * meaning of its own, which the text says; else kind, name, default and, where the name does not
+ * say it, the meaning: FLOAT("alpha", 1), BOOL("keepdim", false, "reduced dimensions become 1"). */
+#define REQUIRED(kind, name, meaning)                                                              \
+  {name, SAMBA_ATTRIBUTE_##kind, SAMBA_ABSENT_REFUSED, {0}, meaning}
+#define OPTIONAL(kind, name, meaning)                                                              \
+  {name, SAMBA_ATTRIBUTE_##kind, SAMBA_ABSENT_MEANT, {0}, meaning}
+#define DEFAULT(kind, name, member, value, ...)                                                    \
+  {name, SAMBA_ATTRIBUTE_##kind, SAMBA_ABSENT_DEFAULT, {.member = value}, "" __VA_ARGS__}
+#define INT(name, value, ...) DEFAULT(INT, name, integer, value, __VA_ARGS__)
+#define INTS(name, value, ...) DEFAULT(INTS, name, integer, value, __VA_ARGS__) /* of every one */
+#define BOOL(name, value, ...) DEFAULT(BOOL, name, integer, value, __VA_ARGS__)
+#define FLOAT(name, value, ...) DEFAULT(FLOAT, name, real, value, __VA_ARGS__)
+#define STRING(name, value, ...) DEFAULT(STRING, name, string, value, __VA_ARGS__)
 
-typedef struct SambaOperatorRow {
-  SambaOperator operator;
-  uint32_t dtypes; /* the set that operand 0 may have */
-  uint8_t opcode;  /* the lane operation at its heart, where there is one */
-  uint8_t spatial; /* convolutions and pools: spatial dimensions */
-  bool predicate;  /* the result is i1 */
-  /* Elementwise families: appends the scalar program; x are the operands in f32, i32, i64 or i1;
-   * returns the value before conversion to the result's dtype. */
-  uint16_t (*program)(const SambaOperatorCall *call, struct SambaStageBuilder *builder,
-                      const uint16_t *x);
-} SambaOperatorRow;
-
-static inline const SambaOperatorRow *sambaRowOfCall(const SambaOperatorCall *call) {
-  return (const SambaOperatorRow *)call->operator; /* the first member of a row */
-}
-
-#define X(name) extern const SambaOperatorRow sambaOperatorRow_##name;
-#include "dialect/samba/table/operators.def"
-#undef X
-
-/* Attribute lists: none; the one dimension `dim`. */
-extern const SambaAttributeRow sambaNoAttributes[], sambaDimAttributes[];
+/* The ONNX operator that an operator is, from a version of the operator set on (until a version),
+ * and the attributes that are not the same there: they have another name, another default too, or
+ * are missing. */
+#define ONNX(name, first, ...)                                                                     \
+  {                                                                                                \
+    name, first, 0, { __VA_ARGS__ }                                                                \
+  }
+#define ONNX_UNTIL(last, name, first, ...)                                                         \
+  {                                                                                                \
+    name, first, last, { __VA_ARGS__ }                                                             \
+  }
+#define RENAMED(attribute, onnx) {attribute, onnx, false, 0}
+#define RENAMED_WITH(attribute, onnx, otherwise) {attribute, onnx, true, otherwise}
+#define NOT_IN_ONNX(attribute) {attribute, NULL, false, 0}
 
 /* Checks; `what` names the operand or attribute in the message. */
 SambaStatus sambaCheckDType(unsigned constraint, const char *what, SambaDType dtype, uint32_t set);
@@ -63,9 +69,9 @@ SambaStatus sambaCheckAxis(unsigned constraint, const char *attribute, int64_t a
 /* numpy broadcasting; out may be a. */
 SambaStatus sambaCheckBroadcast(unsigned constraint, const SambaTensorType *a,
                                 const SambaTensorType *b, SambaTensorType *out);
-/* Fills out from an INTS attribute of exactly `count` numbers >= least; absent: all `otherwise`. */
+/* Fills out from an INTS attribute of exactly `count` numbers >= least; absent: all the default. */
 SambaStatus sambaCheckInts(unsigned constraint, const SambaOperatorCall *call, const char *name,
-                           size_t count, int64_t least, int64_t otherwise, int64_t *out);
+                           size_t count, int64_t least, int64_t *out);
 /* The result dtype of a contraction: operand 0's, or attribute out_dtype. */
 SambaStatus sambaCheckOutDType(unsigned constraint, const SambaOperatorCall *call,
                                SambaDType *out_dtype);
@@ -89,7 +95,7 @@ SambaStatus sambaReducedAxes(unsigned constraint, const SambaOperatorCall *call,
 /* x reduced: the flagged axes are gone, or with keepdim 1; the dtype is x's. */
 SambaTensorType sambaReducedType(const SambaTensorType *x, const bool *reduced, bool keepdim);
 static inline bool sambaKeepsDims(const SambaOperatorCall *call) {
-  return sambaOperatorCallInt(call, "keepdim", 0) != 0;
+  return sambaOperatorCallInt(call, "keepdim") != 0;
 }
 
 #endif

@@ -1,26 +1,11 @@
-/* Writing stages in a few calls: dimensions, operands with their maps, then the lane program, then
- * the result.
+/* Writing stages in a few calls: dimensions, operands with their maps, then the lane program
+ * (lane_program.h), then the result.
  *
- * Inside the operator table. Values of the program carry their lane type (f32, i32, i64, i1), so
- * that operations are typed by their operands; conversions to and from tensors' dtypes are written
- * here once. */
+ * Inside the operator table. Conversions to and from tensors' dtypes are written here once. */
 #ifndef SAMBA_DIALECT_SAMBA_TABLE_CORE_STAGE_BUILDER_H
 #define SAMBA_DIALECT_SAMBA_TABLE_CORE_STAGE_BUILDER_H
 
-#include "dialect/samba/table/core/rows.h"
-
-enum { SAMBA_MAX_BUILDER_OPS = 160 };
-
-typedef struct SambaStageBuilder {
-  SambaStageGraph *graph;
-  SambaStage stage;
-  SambaLaneOp ops[SAMBA_MAX_BUILDER_OPS];
-  uint8_t types[SAMBA_MAX_STAGE_OPERANDS +
-                SAMBA_MAX_BUILDER_OPS]; /* lane type of every program value */
-} SambaStageBuilder;
-
-/* The type in which elements of a tensor are computed: f32, i32, i64 or i1. */
-SambaDType sambaLaneTypeOfDType(SambaDType dtype);
+#include "dialect/samba/table/core/lane_program.h"
 
 /* Starts a stage that writes `output`; its output map is all zero. */
 void sambaStageBegin(SambaStageBuilder *builder, SambaStageGraph *graph, const char *name,
@@ -53,27 +38,9 @@ uint16_t sambaStageBeginReduction(SambaStageBuilder *builder, SambaStageGraph *g
                                   const bool *reduced, bool keepdim, uint32_t output,
                                   uint32_t *out_dims);
 
-/* Operations; the type follows from the operands (of select: from the second). */
-uint16_t sambaLane1(SambaStageBuilder *builder, SambaLaneOpcode opcode, uint16_t x);
-uint16_t sambaLane2(SambaStageBuilder *builder, SambaLaneOpcode opcode, uint16_t x, uint16_t y);
-uint16_t sambaLaneFma(SambaStageBuilder *builder, uint16_t x, uint16_t y,
-                      uint16_t z); /* x * y + z, rounded once */
-uint16_t sambaLaneSelect(SambaStageBuilder *builder, uint16_t condition, uint16_t yes, uint16_t no);
-uint16_t sambaLaneFloat(SambaStageBuilder *builder, double value); /* an f32 constant */
-uint16_t sambaLaneInteger(SambaStageBuilder *builder, SambaDType type,
-                          int64_t value); /* i32, i64 or i1 */
-/* A constant of the same lane type as value `like`. */
-uint16_t sambaLaneNumber(SambaStageBuilder *builder, uint16_t like, double value);
-uint16_t sambaLaneCounter(SambaStageBuilder *builder, uint32_t dim, SambaDType type);
-/* Any lane type to what a tensor of `to` is written from, by the rules of samba.cast. */
-uint16_t sambaLaneCast(SambaStageBuilder *builder, uint16_t x, SambaDType to);
-
 /* Ends the stage: `result` is written as it is. Sets lane_reduce where there is a reduction other
  * than a contraction. */
 void sambaStageEnd(SambaStageBuilder *builder, uint16_t result);
-/* Makes reduced dimensions longer whose extents have no divisor that a long reduction could be cut
- * by; sambaStageEnd does it. */
-void sambaStagePad(SambaStageBuilder *builder);
 /* Rounds or wraps the result to what the output's dtype can hold, then sambaStageEnd. */
 void sambaStageEndRounded(SambaStageBuilder *builder, uint16_t result);
 

@@ -2,7 +2,7 @@
  * chunks that divide its extents; where no divisor serves (a row of 100,003 elements) the dimension
  * is made longer, and the added points are the reduction's neutral element. A property of the
  * stage, so that no mapping changes bits. */
-#include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/core/stage_pad.h"
 
 #include <math.h>
 

@@ -107,10 +107,10 @@ SambaStatus sambaCheckBroadcast(unsigned constraint, const SambaTensorType *a,
 }
 
 SambaStatus sambaCheckInts(unsigned constraint, const SambaOperatorCall *call, const char *name,
-                           size_t count, int64_t least, int64_t otherwise, int64_t *out) {
+                           size_t count, int64_t least, int64_t *out) {
   const SambaAttribute *attribute = sambaOperatorCallFind(call, name);
   for (size_t i = 0; i < count; ++i)
-    out[i] = otherwise;
+    out[i] = sambaOperatorAttribute(call->operator, sambaStringRef(name))->otherwise.integer;
   if (!attribute)
     return NULL;
   if (attribute->value.integers.size != count)

@@ -14,7 +14,6 @@ static uint16_t programRelu(const SambaOperatorCall *call, SambaStageBuilder *b,
   (void)call;
   return sambaLane2(b, SAMBA_LANE_MAX, *x, sambaLaneNumber(b, *x, 0));
 }
-UNARY(relu, SAMBA_SET_NUMBER, 0, programRelu)
 
 /* With e = exp(-|x|), which cannot overflow: 1 / (1 + e) right of zero, e / (1 + e) left of it. */
 static uint16_t programSigmoid(const SambaOperatorCall *call, SambaStageBuilder *b,
@@ -26,13 +25,11 @@ static uint16_t programSigmoid(const SambaOperatorCall *call, SambaStageBuilder 
       sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_GE, *x, sambaLaneFloat(b, 0)), one, e);
   return sambaLane2(b, SAMBA_LANE_DIV, above, sambaLane2(b, SAMBA_LANE_ADD, one, e));
 }
-UNARY(sigmoid, SAMBA_SET_FLOAT, 0, programSigmoid)
 
 static uint16_t programSilu(const SambaOperatorCall *call, SambaStageBuilder *b,
                             const uint16_t *x) {
   return sambaLane2(b, SAMBA_LANE_MUL, *x, programSigmoid(call, b, x));
 }
-UNARY(silu, SAMBA_SET_FLOAT, 0, programSilu)
 
 /* max(x, 0) + log(1 + exp(-|x|)) */
 static uint16_t programSoftplus(const SambaOperatorCall *call, SambaStageBuilder *b,
@@ -42,7 +39,6 @@ static uint16_t programSoftplus(const SambaOperatorCall *call, SambaStageBuilder
   uint16_t positive = sambaLane2(b, SAMBA_LANE_MAX, *x, sambaLaneFloat(b, 0));
   return sambaLane2(b, SAMBA_LANE_ADD, positive, sambaLane1(b, SAMBA_LANE_LOG1P, e));
 }
-UNARY(softplus, SAMBA_SET_FLOAT, 0, programSoftplus)
 
 static uint16_t clampTo(SambaStageBuilder *b, uint16_t x, double low, double high) {
   uint16_t raised = sambaLane2(b, SAMBA_LANE_MAX, x, sambaLaneNumber(b, x, low));
@@ -56,49 +52,39 @@ static uint16_t programHardswish(const SambaOperatorCall *call, SambaStageBuilde
   return sambaLane2(b, SAMBA_LANE_MUL, *x,
                     sambaLane2(b, SAMBA_LANE_DIV, gate, sambaLaneFloat(b, 6)));
 }
-UNARY(hardswish, SAMBA_SET_FLOAT, 0, programHardswish)
 
 static uint16_t programLeakyRelu(const SambaOperatorCall *call, SambaStageBuilder *b,
                                  const uint16_t *x) {
-  uint16_t slope = sambaLaneFloat(b, sambaOperatorCallFloat(call, "negative_slope", 0.01));
+  uint16_t slope = sambaLaneFloat(b, sambaOperatorCallFloat(call, "negative_slope"));
   uint16_t below = sambaLane2(b, SAMBA_LANE_MUL, *x, slope);
   return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_GE, *x, sambaLaneFloat(b, 0)), *x, below);
 }
-UNARY_WITH(leaky_relu, SAMBA_SET_FLOAT, programLeakyRelu, sambaUnaryInfer,
-           {"negative_slope", SAMBA_ATTRIBUTE_FLOAT, false, "default 0.01"})
 
 static uint16_t programElu(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
-  uint16_t alpha = sambaLaneFloat(b, sambaOperatorCallFloat(call, "alpha", 1));
+  uint16_t alpha = sambaLaneFloat(b, sambaOperatorCallFloat(call, "alpha"));
   uint16_t below = sambaLane2(b, SAMBA_LANE_MUL, alpha, sambaLane1(b, SAMBA_LANE_EXPM1, *x));
   return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_GT, *x, sambaLaneFloat(b, 0)), *x, below);
 }
-UNARY_WITH(elu, SAMBA_SET_FLOAT, programElu, sambaUnaryInfer,
-           {"alpha", SAMBA_ATTRIBUTE_FLOAT, false, "default 1"})
 
 static uint16_t programHardsigmoid(const SambaOperatorCall *call, SambaStageBuilder *b,
                                    const uint16_t *x) {
-  uint16_t scaled = sambaLane2(b, SAMBA_LANE_MUL, *x,
-                               sambaLaneFloat(b, sambaOperatorCallFloat(call, "alpha", 1.0 / 6)));
+  uint16_t scaled =
+      sambaLane2(b, SAMBA_LANE_MUL, *x, sambaLaneFloat(b, sambaOperatorCallFloat(call, "alpha")));
   return clampTo(b,
                  sambaLane2(b, SAMBA_LANE_ADD, scaled,
-                            sambaLaneFloat(b, sambaOperatorCallFloat(call, "beta", 0.5))),
+                            sambaLaneFloat(b, sambaOperatorCallFloat(call, "beta"))),
                  0, 1);
 }
-UNARY_WITH(hardsigmoid, SAMBA_SET_FLOAT, programHardsigmoid, sambaUnaryInfer,
-           {"alpha", SAMBA_ATTRIBUTE_FLOAT, false, "default 1/6"},
-           {"beta", SAMBA_ATTRIBUTE_FLOAT, false, "default 1/2"})
 
 static bool approximatesByTanh(const SambaOperatorCall *call) {
-  const SambaAttribute *approximate = sambaOperatorCallFind(call, "approximate");
-  return approximate && sambaStringRefEqualC(approximate->value.string, "tanh");
+  return sambaStringRefEqualC(sambaOperatorCallString(call, "approximate"), "tanh");
 }
 static SambaStatus inferGelu(const SambaOperatorCall *call, SambaTensorType *out) {
-  const SambaAttribute *approximate = sambaOperatorCallFind(call, "approximate");
-  if (approximate && !approximatesByTanh(call) &&
-      !sambaStringRefEqualC(approximate->value.string, "none"))
+  SambaStringRef approximate = sambaOperatorCallString(call, "approximate");
+  if (!approximatesByTanh(call) && !sambaStringRefEqualC(approximate, "none"))
     return sambaStatusMake(SAMBA_INVALID,
                            "(C2) attribute 'approximate' is '%.*s', but must be 'none' or 'tanh'",
-                           SAMBA_STRING_ARGS(approximate->value.string));
+                           SAMBA_STRING_ARGS(approximate));
   return sambaUnaryInfer(call, out);
 }
 static uint16_t programGelu(const SambaOperatorCall *call, SambaStageBuilder *b,
@@ -122,8 +108,6 @@ static uint16_t programGelu(const SambaOperatorCall *call, SambaStageBuilder *b,
   return sambaLane2(b, SAMBA_LANE_MUL, half,
                     sambaLane2(b, SAMBA_LANE_ADD, inner, sambaLaneFloat(b, 1)));
 }
-UNARY_WITH(gelu, SAMBA_SET_FLOAT, programGelu, inferGelu,
-           {"approximate", SAMBA_ATTRIBUTE_STRING, false, "none (default) or tanh"})
 
 /* min(x, 0) - log(1 + exp(-|x|)) */
 static uint16_t programLogsigmoid(const SambaOperatorCall *call, SambaStageBuilder *b,
@@ -133,7 +117,6 @@ static uint16_t programLogsigmoid(const SambaOperatorCall *call, SambaStageBuild
   uint16_t negative = sambaLane2(b, SAMBA_LANE_MIN, *x, sambaLaneFloat(b, 0));
   return sambaLane2(b, SAMBA_LANE_SUB, negative, sambaLane1(b, SAMBA_LANE_LOG1P, e));
 }
-UNARY(logsigmoid, SAMBA_SET_FLOAT, 0, programLogsigmoid)
 
 static uint16_t programSoftsign(const SambaOperatorCall *call, SambaStageBuilder *b,
                                 const uint16_t *x) {
@@ -142,57 +125,45 @@ static uint16_t programSoftsign(const SambaOperatorCall *call, SambaStageBuilder
       sambaLane2(b, SAMBA_LANE_ADD, sambaLane1(b, SAMBA_LANE_ABS, *x), sambaLaneFloat(b, 1));
   return sambaLane2(b, SAMBA_LANE_DIV, *x, below);
 }
-UNARY(softsign, SAMBA_SET_FLOAT, 0, programSoftsign)
 
 static uint16_t programMish(const SambaOperatorCall *call, SambaStageBuilder *b,
                             const uint16_t *x) {
   return sambaLane2(b, SAMBA_LANE_MUL, *x,
                     sambaLane1(b, SAMBA_LANE_TANH, programSoftplus(call, b, x)));
 }
-UNARY(mish, SAMBA_SET_FLOAT, 0, programMish)
 
 /* x > 0 ? x : alpha * expm1(x / alpha) */
 static uint16_t programCelu(const SambaOperatorCall *call, SambaStageBuilder *b,
                             const uint16_t *x) {
-  uint16_t alpha = sambaLaneFloat(b, sambaOperatorCallFloat(call, "alpha", 1));
+  uint16_t alpha = sambaLaneFloat(b, sambaOperatorCallFloat(call, "alpha"));
   uint16_t grown = sambaLane1(b, SAMBA_LANE_EXPM1, sambaLane2(b, SAMBA_LANE_DIV, *x, alpha));
   uint16_t below = sambaLane2(b, SAMBA_LANE_MUL, alpha, grown);
   return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_GT, *x, sambaLaneFloat(b, 0)), *x, below);
 }
-UNARY_WITH(celu, SAMBA_SET_FLOAT, programCelu, sambaUnaryInfer,
-           {"alpha", SAMBA_ATTRIBUTE_FLOAT, false, "default 1"})
 
 /* The constants of the paper, as PyTorch and ONNX round them. */
 static uint16_t programSelu(const SambaOperatorCall *call, SambaStageBuilder *b,
                             const uint16_t *x) {
-  uint16_t alpha =
-      sambaLaneFloat(b, sambaOperatorCallFloat(call, "alpha", 1.67326319217681884765625));
-  uint16_t scale =
-      sambaLaneFloat(b, sambaOperatorCallFloat(call, "scale", 1.05070102214813232421875));
+  uint16_t alpha = sambaLaneFloat(b, sambaOperatorCallFloat(call, "alpha"));
+  uint16_t scale = sambaLaneFloat(b, sambaOperatorCallFloat(call, "scale"));
   uint16_t below = sambaLane2(b, SAMBA_LANE_MUL, alpha, sambaLane1(b, SAMBA_LANE_EXPM1, *x));
   uint16_t value =
       sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_GT, *x, sambaLaneFloat(b, 0)), *x, below);
   return sambaLane2(b, SAMBA_LANE_MUL, scale, value);
 }
-UNARY_WITH(selu, SAMBA_SET_FLOAT, programSelu, sambaUnaryInfer,
-           {"alpha", SAMBA_ATTRIBUTE_FLOAT, false, "default 1.6732632"},
-           {"scale", SAMBA_ATTRIBUTE_FLOAT, false, "default 1.050701"})
 
 /* A NaN is not <= the threshold, so it stays. */
 static uint16_t programThreshold(const SambaOperatorCall *call, SambaStageBuilder *b,
                                  const uint16_t *x) {
-  uint16_t value = sambaLaneFloat(b, sambaOperatorCallFloat(call, "value", 0));
-  uint16_t threshold = sambaLaneFloat(b, sambaOperatorCallFloat(call, "threshold", 0));
+  uint16_t value = sambaLaneFloat(b, sambaOperatorCallFloat(call, "value"));
+  uint16_t threshold = sambaLaneFloat(b, sambaOperatorCallFloat(call, "threshold"));
   return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_LE, *x, threshold), value, *x);
 }
-UNARY_WITH(threshold, SAMBA_SET_FLOAT, programThreshold, sambaUnaryInfer,
-           {"threshold", SAMBA_ATTRIBUTE_FLOAT, false, "default 0"},
-           {"value", SAMBA_ATTRIBUTE_FLOAT, false, "default 0"})
 
 /* Integers lie beyond lambd exactly when they lie beyond its floor. */
 static SambaStatus inferShrink(const SambaOperatorCall *call, SambaTensorType *out) {
-  double lambd = sambaOperatorCallFloat(call, "lambd", 0.5);
-  double bias = sambaOperatorCallFloat(call, "bias", 0);
+  double lambd = sambaOperatorCallFloat(call, "lambd");
+  double bias = sambaOperatorCallFloat(call, "bias");
   bool whole = call->operand_count && !sambaDTypeIsFloat(call->operands[0].dtype);
   if (isnan(lambd) || isnan(bias) || (whole && (bias != floor(bias) || fabs(bias) > 2147483647.0)))
     return sambaStatusMake(SAMBA_INVALID,
@@ -202,8 +173,8 @@ static SambaStatus inferShrink(const SambaOperatorCall *call, SambaTensorType *o
 }
 static uint16_t programShrink(const SambaOperatorCall *call, SambaStageBuilder *b,
                               const uint16_t *x) {
-  double lambd = sambaOperatorCallFloat(call, "lambd", 0.5);
-  double bias = sambaOperatorCallFloat(call, "bias", 0);
+  double lambd = sambaOperatorCallFloat(call, "lambd");
+  double bias = sambaOperatorCallFloat(call, "bias");
   if (!sambaDTypeIsFloat(call->operands[0].dtype)) /* no narrow integer reaches the bounds */
     lambd = floor(fmin(fmax(lambd, -2147483647.0), 2147483647.0));
   uint16_t shift = sambaLaneNumber(b, *x, bias);
@@ -214,6 +185,104 @@ static uint16_t programShrink(const SambaOperatorCall *call, SambaStageBuilder *
   return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_LT, *x, sambaLaneNumber(b, *x, -lambd)),
                          sambaLane2(b, SAMBA_LANE_ADD, *x, shift), right);
 }
-UNARY_WITH(shrink, SAMBA_SET_NUMBER, programShrink, inferShrink,
-           {"lambd", SAMBA_ATTRIBUTE_FLOAT, false, "default 0.5"},
-           {"bias", SAMBA_ATTRIBUTE_FLOAT, false, "default 0"})
+
+const SambaOperator sambaActivationOperators[] = {
+    {.name = "relu",
+     .formula = "max(x, 0)",
+     .onnx = {ONNX("Relu", 1)},
+     UNARY(SAMBA_SET_NUMBER, programRelu)},
+    {.name = "sigmoid",
+     .formula = "1 / (1 + e^-x)",
+     .onnx = {ONNX("Sigmoid", 1)},
+     UNARY(SAMBA_SET_FLOAT, programSigmoid)},
+    {.name = "silu",
+     .formula = "x / (1 + e^-x)",
+     .source = "torch.nn.functional.silu",
+     UNARY(SAMBA_SET_FLOAT, programSilu)},
+    {.name = "softplus",
+     .formula = "ln(1 + e^x)",
+     .source = "torch.nn.functional.softplus",
+     .onnx = {ONNX("Softplus", 1)},
+     UNARY(SAMBA_SET_FLOAT, programSoftplus)},
+    {.name = "hardswish",
+     .formula = "x * (min(max(x + 3, 0), 6) / 6)",
+     .source = "torch.nn.functional.hardswish",
+     .onnx = {ONNX("HardSwish", 14)},
+     UNARY(SAMBA_SET_FLOAT, programHardswish)},
+    {.name = "leaky_relu",
+     .formula = "x >= 0 ? x : negative_slope * x",
+     .attributes = {FLOAT("negative_slope", 0.01)},
+     .example = "%y = samba.leaky_relu %x {negative_slope = 0.1} : tensor<2x3xf32>",
+     .source = "torch.nn.functional.leaky_relu",
+     .onnx = {ONNX("LeakyRelu", 1, RENAMED("negative_slope", "alpha"))},
+     UNARY(SAMBA_SET_FLOAT, programLeakyRelu)},
+    {.name = "elu",
+     .formula = "x > 0 ? x : alpha * (e^x - 1)",
+     .attributes = {FLOAT("alpha", 1)},
+     .example = "%y = samba.elu %x {alpha = 0.5} : tensor<2x3xf32>",
+     .source = "torch.nn.functional.elu",
+     .onnx = {ONNX("Elu", 1)},
+     UNARY(SAMBA_SET_FLOAT, programElu)},
+    {.name = "hardsigmoid",
+     .formula = "min(max(alpha * x + beta, 0), 1)",
+     .attributes = {FLOAT("alpha", 1.0 / 6), FLOAT("beta", 0.5)},
+     .example = "%y = samba.hardsigmoid %x {alpha = 0.2, beta = 0.5} : tensor<2x3xf32>",
+     .source = "torch.nn.functional.hardsigmoid",
+     .onnx = {ONNX("HardSigmoid", 1, RENAMED_WITH("alpha", "alpha", 0.2))},
+     UNARY(SAMBA_SET_FLOAT, programHardsigmoid)},
+    {.name = "gelu",
+     .formula = "x * Phi(x); with approximate = \"tanh\": x/2 * (1 + tanh(sqrt(2/pi) * (x + "
+                "0.044715 x^3)))",
+     .attributes = {STRING("approximate", "none", "none or tanh")},
+     .example = "%y = samba.gelu %x {approximate = \"tanh\"} : tensor<2x3xf32>",
+     .source = "torch.nn.functional.gelu",
+     .builder = SAMBA_BUILDER_OPERANDS,
+     UNARY_WITH(SAMBA_SET_FLOAT, inferGelu, programGelu)},
+    {.name = "logsigmoid",
+     .formula = "ln(1 / (1 + e^-x))",
+     .source = "torch.nn.functional.logsigmoid",
+     UNARY(SAMBA_SET_FLOAT, programLogsigmoid)},
+    {.name = "softsign",
+     .formula = "x / (1 + |x|)",
+     .source = "torch.nn.functional.softsign",
+     .onnx = {ONNX("Softsign", 1)},
+     UNARY(SAMBA_SET_FLOAT, programSoftsign)},
+    {.name = "mish",
+     .formula = "x * tanh(ln(1 + e^x))",
+     .source = "torch.nn.functional.mish",
+     .onnx = {ONNX("Mish", 18)},
+     UNARY(SAMBA_SET_FLOAT, programMish)},
+    {.name = "celu",
+     .formula = "x > 0 ? x : alpha * (e^(x / alpha) - 1)",
+     .attributes = {FLOAT("alpha", 1)},
+     .example = "%y = samba.celu %x {alpha = 0.5} : tensor<2x3xf32>",
+     .source = "torch.nn.functional.celu",
+     .onnx = {ONNX("Celu", 12)},
+     UNARY(SAMBA_SET_FLOAT, programCelu)},
+    {.name = "selu",
+     .formula = "scale * (x > 0 ? x : alpha * (e^x - 1))",
+     .attributes = {FLOAT("alpha", 1.67326319217681884765625),
+                    FLOAT("scale", 1.05070102214813232421875)},
+     .example = "%y = samba.selu %x {alpha = 2.0} : tensor<2x3xf32>",
+     .source = "torch.nn.functional.selu",
+     .onnx = {ONNX_UNTIL(5, "Selu", 1, RENAMED_WITH("alpha", "alpha", 1.6732),
+                         RENAMED_WITH("scale", "gamma", 1.0507)),
+              ONNX("Selu", 6, RENAMED("scale", "gamma"))},
+     UNARY(SAMBA_SET_FLOAT, programSelu)},
+    {.name = "threshold",
+     .formula = "x <= threshold ? value : x",
+     .attributes = {FLOAT("threshold", 0), FLOAT("value", 0)},
+     .example = "%y = samba.threshold %x {threshold = 1.0} : tensor<2x3xf32>",
+     .source = "torch.nn.functional.threshold",
+     .onnx = {ONNX("ThresholdedRelu", 10, RENAMED_WITH("threshold", "alpha", 1),
+                   NOT_IN_ONNX("value"))},
+     UNARY(SAMBA_SET_FLOAT, programThreshold)},
+    {.name = "shrink",
+     .formula = "x < -lambd ? x + bias : x > lambd ? x - bias : 0",
+     .attributes = {FLOAT("lambd", 0.5), FLOAT("bias", 0)},
+     .example = "%y = samba.shrink %x {lambd = 1.0, bias = 1.0} : tensor<2x3xf32>",
+     .source = "torch.nn.functional.hardshrink (bias 0), softshrink (bias lambd), ONNX Shrink",
+     .onnx = {ONNX("Shrink", 9)},
+     .builder = SAMBA_BUILDER_ALL,
+     UNARY_WITH(SAMBA_SET_NUMBER, inferShrink, programShrink)},
+    {0}};

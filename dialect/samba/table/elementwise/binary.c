@@ -7,10 +7,10 @@
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = call->operands;
-  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "operand 0", x[0].dtype, sambaRowOfCall(call)->dtypes));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "operand 0", x[0].dtype, call->operator->dtypes));
   SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(2, "operand 1", x[1].dtype, "operand 0", x[0].dtype));
   SAMBA_RETURN_IF_ERROR(sambaCheckBroadcast(3, &x[0], &x[1], out));
-  if (sambaRowOfCall(call)->predicate)
+  if (call->operator->predicate)
     out->dtype = SAMBA_DTYPE_I1;
   return NULL;
 }
@@ -22,52 +22,14 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   sambaStageBeginElementwise(&builder, graph, call->operator->name, layer, results[0]);
   for (uint32_t i = 0; i < call->operand_count; ++i)
     x[i] = sambaStageBroadcastOperand(&builder, operands[i]);
-  sambaStageEndRounded(&builder, sambaRowOfCall(call)->program(call, &builder, x));
+  sambaStageEndRounded(&builder, call->operator->program(call, &builder, x));
   return NULL;
 }
 
 static uint16_t programOpcode(const SambaOperatorCall *call, SambaStageBuilder *b,
                               const uint16_t *x) {
-  return sambaLane2(b, sambaRowOfCall(call)->opcode, x[0], x[1]);
+  return sambaLane2(b, call->operator->opcode, x[0], x[1]);
 }
-
-#define BINARY_WITH(word, set, code, isPredicate, function, rule)                                  \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = 2,            \
-                                                                 .maximum_operands = 2,            \
-                                                                 .attributes = sambaNoAttributes,  \
-                                                                 .result_count = 1,                \
-                                                                 .elementwise = true,              \
-                                                                 .infer = rule,                    \
-                                                                 .stages = stages},                \
-                                                    .dtypes = set,                                 \
-                                                    .opcode = code,                                \
-                                                    .predicate = isPredicate,                      \
-                                                    .program = function};
-#define BINARY(word, set, code, isPredicate, function)                                             \
-  BINARY_WITH(word, set, code, isPredicate, function, infer)
-
-BINARY(add, SAMBA_SET_NUMBER, SAMBA_LANE_ADD, false, programOpcode)
-BINARY(sub, SAMBA_SET_NUMBER, SAMBA_LANE_SUB, false, programOpcode)
-BINARY(mul, SAMBA_SET_NUMBER, SAMBA_LANE_MUL, false, programOpcode)
-BINARY(div, SAMBA_SET_NUMBER, SAMBA_LANE_DIV, false, programOpcode)
-BINARY(pow, SAMBA_SET_NUMBER, SAMBA_LANE_POW, false, programOpcode)
-BINARY(maximum, SAMBA_SET_NUMBER, SAMBA_LANE_MAX, false, programOpcode)
-BINARY(minimum, SAMBA_SET_NUMBER, SAMBA_LANE_MIN, false, programOpcode)
-BINARY(fmod, SAMBA_SET_NUMBER, SAMBA_LANE_REM, false, programOpcode)
-BINARY(eq, SAMBA_SET_ANY, SAMBA_LANE_EQ, true, programOpcode)
-BINARY(ne, SAMBA_SET_ANY, SAMBA_LANE_NE, true, programOpcode)
-BINARY(lt, SAMBA_SET_NUMBER, SAMBA_LANE_LT, true, programOpcode)
-BINARY(le, SAMBA_SET_NUMBER, SAMBA_LANE_LE, true, programOpcode)
-BINARY(gt, SAMBA_SET_NUMBER, SAMBA_LANE_GT, true, programOpcode)
-BINARY(ge, SAMBA_SET_NUMBER, SAMBA_LANE_GE, true, programOpcode)
-BINARY(logical_and, SAMBA_SET_BOOL, SAMBA_LANE_AND, true, programOpcode)
-BINARY(logical_or, SAMBA_SET_BOOL, SAMBA_LANE_OR, true, programOpcode)
-BINARY(logical_xor, SAMBA_SET_BOOL, SAMBA_LANE_XOR, true, programOpcode)
-
-BINARY(bitwise_and, SAMBA_SET_INTEGER | SAMBA_SET_BOOL, SAMBA_LANE_AND, false, programOpcode)
-BINARY(bitwise_or, SAMBA_SET_INTEGER | SAMBA_SET_BOOL, SAMBA_LANE_OR, false, programOpcode)
-BINARY(bitwise_xor, SAMBA_SET_INTEGER | SAMBA_SET_BOOL, SAMBA_LANE_XOR, false, programOpcode)
 
 /* Amounts outside [0, bits) shift everything out. Narrow types are computed in 32 bits, where that
  * comes of itself. */
@@ -88,7 +50,6 @@ static uint16_t programLeftShift(const SambaOperatorCall *call, SambaStageBuilde
   return sambaLaneSelect(b, beyond, sambaLaneNumber(b, x[0], 0),
                          sambaLane2(b, SAMBA_LANE_SHL, x[0], amount));
 }
-BINARY(bitwise_left_shift, SAMBA_SET_INTEGER, 0, false, programLeftShift)
 static uint16_t programRightShift(const SambaOperatorCall *call, SambaStageBuilder *b,
                                   const uint16_t *x) {
   (void)call;
@@ -96,7 +57,6 @@ static uint16_t programRightShift(const SambaOperatorCall *call, SambaStageBuild
   shiftOut(b, x, &amount);
   return sambaLane2(b, SAMBA_LANE_SHRA, x[0], amount);
 }
-BINARY(bitwise_right_shift, SAMBA_SET_INTEGER, 0, false, programRightShift)
 
 static SambaStatus inferPrelu(const SambaOperatorCall *call, SambaTensorType *out) {
   SAMBA_RETURN_IF_ERROR(infer(call, out));
@@ -110,7 +70,6 @@ static uint16_t programPrelu(const SambaOperatorCall *call, SambaStageBuilder *b
   uint16_t below = sambaLane2(b, SAMBA_LANE_LT, x[0], sambaLaneNumber(b, x[0], 0));
   return sambaLaneSelect(b, below, sambaLane2(b, SAMBA_LANE_MUL, x[0], x[1]), x[0]);
 }
-BINARY_WITH(prelu, SAMBA_SET_NUMBER, 0, false, programPrelu, inferPrelu)
 
 /* fmod, moved by one divisor when it is not zero and its sign is not the divisor's. */
 static uint16_t programRemainder(const SambaOperatorCall *call, SambaStageBuilder *b,
@@ -123,7 +82,6 @@ static uint16_t programRemainder(const SambaOperatorCall *call, SambaStageBuilde
   uint16_t moves = sambaLane2(b, SAMBA_LANE_AND, sambaLane2(b, SAMBA_LANE_NE, rest, zero), signs);
   return sambaLaneSelect(b, moves, sambaLane2(b, SAMBA_LANE_ADD, rest, x[1]), rest);
 }
-BINARY(remainder, SAMBA_SET_NUMBER, 0, false, programRemainder)
 
 static SambaStatus inferWhere(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = call->operands;
@@ -140,13 +98,110 @@ static uint16_t programWhere(const SambaOperatorCall *call, SambaStageBuilder *b
   (void)call;
   return sambaLaneSelect(b, x[0], x[1], x[2]);
 }
-const SambaOperatorRow sambaOperatorRow_where = {.operator = {.name = "where",
-                                                              .minimum_operands = 3,
-                                                              .maximum_operands = 3,
-                                                              .attributes = sambaNoAttributes,
-                                                              .result_count = 1,
-                                                              .elementwise = true,
-                                                              .infer = inferWhere,
-                                                              .stages = stages},
-                                                 .dtypes = SAMBA_SET_BOOL,
-                                                 .program = programWhere};
+
+#define BINARY_WITH(set, rule, function)                                                           \
+  .operands = {"lhs", "rhs"}, .builder = SAMBA_BUILDER_PROMOTING, .elementwise = true,             \
+  .constraints = {"operand 0 has a dtype that the operation is defined for",                       \
+                  "both have one dtype", "their shapes broadcast"},                                \
+  .dtypes = set, .infer = rule, .stages = stages, .program = function
+#define BINARY(set, function) BINARY_WITH(set, infer, function)
+#define BINARY_OPCODE(set, code) .opcode = code, BINARY(set, programOpcode)
+#define PREDICATE(set, code) .predicate = true, BINARY_OPCODE(set, code)
+
+const SambaOperator sambaBinaryOperators[] = {
+    {.name = "add",
+     .formula = "a + b",
+     .onnx = {ONNX("Add", 1)},
+     BINARY_OPCODE(SAMBA_SET_NUMBER, SAMBA_LANE_ADD)},
+    {.name = "sub",
+     .formula = "a - b",
+     .onnx = {ONNX("Sub", 1)},
+     BINARY_OPCODE(SAMBA_SET_NUMBER, SAMBA_LANE_SUB)},
+    {.name = "mul",
+     .formula = "a * b",
+     .onnx = {ONNX("Mul", 1)},
+     BINARY_OPCODE(SAMBA_SET_NUMBER, SAMBA_LANE_MUL)},
+    {.name = "div",
+     .formula = "a / b; integers: toward zero",
+     .onnx = {ONNX("Div", 1)},
+     BINARY_OPCODE(SAMBA_SET_NUMBER, SAMBA_LANE_DIV)},
+    {.name = "pow",
+     .formula = "a ^ b; integers wrap, with a negative exponent toward zero",
+     BINARY_OPCODE(SAMBA_SET_NUMBER, SAMBA_LANE_POW)},
+    {.name = "maximum",
+     .formula = "max(a, b); a NaN wins",
+     BINARY_OPCODE(SAMBA_SET_NUMBER, SAMBA_LANE_MAX)},
+    {.name = "minimum",
+     .formula = "min(a, b); a NaN wins",
+     BINARY_OPCODE(SAMBA_SET_NUMBER, SAMBA_LANE_MIN)},
+    {.name = "fmod",
+     .formula = "a - b * trunc(a / b)",
+     BINARY_OPCODE(SAMBA_SET_NUMBER, SAMBA_LANE_REM)},
+    {.name = "eq",
+     .formula = "a == b",
+     .onnx = {ONNX("Equal", 1)},
+     PREDICATE(SAMBA_SET_ANY, SAMBA_LANE_EQ)},
+    {.name = "ne", .formula = "a != b", PREDICATE(SAMBA_SET_ANY, SAMBA_LANE_NE)},
+    {.name = "lt",
+     .formula = "a < b",
+     .onnx = {ONNX("Less", 1)},
+     PREDICATE(SAMBA_SET_NUMBER, SAMBA_LANE_LT)},
+    {.name = "le",
+     .formula = "a <= b",
+     .onnx = {ONNX("LessOrEqual", 12)},
+     PREDICATE(SAMBA_SET_NUMBER, SAMBA_LANE_LE)},
+    {.name = "gt",
+     .formula = "a > b",
+     .onnx = {ONNX("Greater", 1)},
+     PREDICATE(SAMBA_SET_NUMBER, SAMBA_LANE_GT)},
+    {.name = "ge",
+     .formula = "a >= b",
+     .onnx = {ONNX("GreaterOrEqual", 12)},
+     PREDICATE(SAMBA_SET_NUMBER, SAMBA_LANE_GE)},
+    {.name = "logical_and",
+     .formula = "a and b",
+     .onnx = {ONNX("And", 1)},
+     PREDICATE(SAMBA_SET_BOOL, SAMBA_LANE_AND)},
+    {.name = "logical_or",
+     .formula = "a or b",
+     .onnx = {ONNX("Or", 1)},
+     PREDICATE(SAMBA_SET_BOOL, SAMBA_LANE_OR)},
+    {.name = "logical_xor",
+     .formula = "a xor b",
+     .onnx = {ONNX("Xor", 1)},
+     PREDICATE(SAMBA_SET_BOOL, SAMBA_LANE_XOR)},
+    {.name = "bitwise_and",
+     .formula = "a and b, bit by bit",
+     .onnx = {ONNX("BitwiseAnd", 18)},
+     BINARY_OPCODE(SAMBA_SET_INTEGER | SAMBA_SET_BOOL, SAMBA_LANE_AND)},
+    {.name = "bitwise_or",
+     .formula = "a or b, bit by bit",
+     .onnx = {ONNX("BitwiseOr", 18)},
+     BINARY_OPCODE(SAMBA_SET_INTEGER | SAMBA_SET_BOOL, SAMBA_LANE_OR)},
+    {.name = "bitwise_xor",
+     .formula = "a xor b, bit by bit",
+     .onnx = {ONNX("BitwiseXor", 18)},
+     BINARY_OPCODE(SAMBA_SET_INTEGER | SAMBA_SET_BOOL, SAMBA_LANE_XOR)},
+    {.name = "bitwise_left_shift",
+     .formula = "a * 2^b; an amount outside [0, bits) gives 0",
+     BINARY(SAMBA_SET_INTEGER, programLeftShift)},
+    {.name = "bitwise_right_shift",
+     .formula = "floor(a / 2^b); an amount outside [0, bits) shifts everything out",
+     BINARY(SAMBA_SET_INTEGER, programRightShift)},
+    {.name = "prelu",
+     .formula = "a < 0 ? b * a : a",
+     BINARY_WITH(SAMBA_SET_NUMBER, inferPrelu, programPrelu)},
+    {.name = "remainder",
+     .formula = "a - b * floor(a / b)",
+     BINARY(SAMBA_SET_NUMBER, programRemainder)},
+    {.name = "where",
+     .formula = "c ? a : b",
+     .operands = {"condition", "lhs", "rhs"},
+     .constraints = {"the condition is i1", "a and b have one dtype", "the shapes broadcast"},
+     .example = "%y = samba.where %c, %a, %b : tensor<2x1xi1>, tensor<2x3xf32>, tensor<3xf32>",
+     .elementwise = true,
+     .dtypes = SAMBA_SET_BOOL,
+     .infer = inferWhere,
+     .stages = stages,
+     .program = programWhere},
+    {0}};

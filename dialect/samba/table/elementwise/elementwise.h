@@ -1,8 +1,5 @@
-/* Rows of elementwise operators with one operand: each is its name, its dtypes and its scalar
- * program; inside the operator table.
- *
- * (C1) the operand's dtype is one the operator is defined for. (C2) attributes are in their range.
- */
+/* Rows of elementwise operators with one operand: each is its name, its formula, its dtypes and its
+ * scalar program; inside the operator table. */
 #ifndef SAMBA_DIALECT_SAMBA_TABLE_ELEMENTWISE_ELEMENTWISE_H
 #define SAMBA_DIALECT_SAMBA_TABLE_ELEMENTWISE_ELEMENTWISE_H
 
@@ -15,22 +12,14 @@ SambaStatus sambaUnaryStages(const SambaOperatorCall *call, SambaStageGraph *gra
 /* The program that is the row's one lane operation. */
 uint16_t sambaUnaryProgram(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x);
 
-#define UNARY_ROW(word, set, code, rule, function, rows)                                           \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator= {.name = #word,                     \
-                                                                .minimum_operands = 1,             \
-                                                                .maximum_operands = 1,             \
-                                                                .attributes = rows,                \
-                                                                .result_count = 1,                 \
-                                                                .elementwise = true,               \
-                                                                .infer = rule,                     \
-                                                                .stages = sambaUnaryStages},       \
-                                                    .dtypes = set,                                 \
-                                                    .opcode = code,                                \
-                                                    .program = function};
-#define UNARY(word, set, code, function)                                                           \
-  UNARY_ROW(word, set, code, sambaUnaryInfer, function, sambaNoAttributes)
-#define UNARY_WITH(word, set, function, rule, ...)                                                 \
-  static const SambaAttributeRow word##Attributes[] = {__VA_ARGS__, {0}};                          \
-  UNARY_ROW(word, set, 0, rule, function, word##Attributes)
+/* What the rows of operators with one operand share. */
+#define UNARY_WITH(set, rule, function)                                                            \
+  .operands = {"input"}, .elementwise = true,                                                      \
+  .constraints = {"the operand's dtype is one that the operation is defined for",                  \
+                  "attributes are in their range"},                                                \
+  .dtypes = set, .infer = rule, .stages = sambaUnaryStages, .program = function
+#define UNARY(set, function)                                                                       \
+  .builder = SAMBA_BUILDER_ALL, UNARY_WITH(set, sambaUnaryInfer, function)
+#define UNARY_OPCODE(set, code) .opcode = code, UNARY(set, sambaUnaryProgram)
 
 #endif

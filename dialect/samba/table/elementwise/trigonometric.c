@@ -29,13 +29,10 @@ static uint16_t odd(SambaStageBuilder *b, uint16_t x, uint16_t absolute, uint16_
   return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_LT, absolute, number(b, 0x1p-12)), x, far);
 }
 
-UNARY(atan, SAMBA_SET_FLOAT, SAMBA_LANE_ATAN, sambaUnaryProgram)
-
 static uint16_t programTan(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
   (void)call;
   return divide(b, apply(b, SAMBA_LANE_SIN, *x), apply(b, SAMBA_LANE_COS, *x));
 }
-UNARY(tan, SAMBA_SET_FLOAT, 0, programTan)
 
 /* atan(x / sqrt(1 - x^2)); beyond 1 the root is NaN, at 1 the quotient is infinite */
 static uint16_t programAsin(const SambaOperatorCall *call, SambaStageBuilder *b,
@@ -44,7 +41,6 @@ static uint16_t programAsin(const SambaOperatorCall *call, SambaStageBuilder *b,
   uint16_t rest = sambaLaneFma(b, apply(b, SAMBA_LANE_NEG, *x), *x, number(b, 1));
   return apply(b, SAMBA_LANE_ATAN, divide(b, *x, apply(b, SAMBA_LANE_SQRT, rest)));
 }
-UNARY(asin, SAMBA_SET_FLOAT, 0, programAsin)
 
 /* 2 atan(sqrt((1 - x) / (1 + x))) */
 static uint16_t programAcos(const SambaOperatorCall *call, SambaStageBuilder *b,
@@ -54,7 +50,6 @@ static uint16_t programAcos(const SambaOperatorCall *call, SambaStageBuilder *b,
   uint16_t ratio = divide(b, sub(b, one, *x), add(b, one, *x));
   return mul(b, apply(b, SAMBA_LANE_ATAN, apply(b, SAMBA_LANE_SQRT, ratio)), number(b, 2));
 }
-UNARY(acos, SAMBA_SET_FLOAT, 0, programAcos)
 
 /* From 16 on, where e^-|x| is below a rounding error, hyperbolic functions take e^(|x| -
  * 3) * e^3 / 2, which does not overflow before they do: e^3 / 2 is nearly an f32, and the
@@ -79,7 +74,6 @@ static uint16_t programSinh(const SambaOperatorCall *call, SambaStageBuilder *b,
   uint16_t other = sambaLaneSelect(b, e.large, number(b, 1), divide(b, e.grown, whole));
   return odd(b, *x, absolute, mul(b, add(b, e.grown, other), e.factor));
 }
-UNARY(sinh, SAMBA_SET_FLOAT, 0, programSinh)
 
 /* With h = e^|x| / 2: h + 1 / (4 h) */
 static uint16_t programCosh(const SambaOperatorCall *call, SambaStageBuilder *b,
@@ -89,7 +83,6 @@ static uint16_t programCosh(const SambaOperatorCall *call, SambaStageBuilder *b,
   uint16_t h = mul(b, add(b, e.grown, number(b, 1)), e.factor);
   return add(b, h, divide(b, number(b, 0.25), h));
 }
-UNARY(cosh, SAMBA_SET_FLOAT, 0, programCosh)
 
 /* log(1 + w) where `large` says no, log(w) + ln 2 where yes: log1p and log agree there. */
 static uint16_t logarithmOf(SambaStageBuilder *b, uint16_t large, uint16_t near, uint16_t far) {
@@ -110,7 +103,6 @@ static uint16_t programAsinh(const SambaOperatorCall *call, SambaStageBuilder *b
   uint16_t large = sambaLane2(b, SAMBA_LANE_GT, y, number(b, 0x1p26));
   return odd(b, *x, y, logarithmOf(b, large, near, y));
 }
-UNARY(asinh, SAMBA_SET_FLOAT, 0, programAsinh)
 
 /* With t = x - 1: log1p(t + sqrt(t^2 + 2 t)); from 2^26 on log(2 x) */
 static uint16_t programAcosh(const SambaOperatorCall *call, SambaStageBuilder *b,
@@ -123,7 +115,6 @@ static uint16_t programAcosh(const SambaOperatorCall *call, SambaStageBuilder *b
   uint16_t value = logarithmOf(b, large, add(b, t, apply(b, SAMBA_LANE_SQRT, square)), *x);
   return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_LT, *x, one), number(b, (double)NAN), value);
 }
-UNARY(acosh, SAMBA_SET_FLOAT, 0, programAcosh)
 
 /* With y = |x|: log1p(2 y / (1 - y)) / 2 */
 static uint16_t programAtanh(const SambaOperatorCall *call, SambaStageBuilder *b,
@@ -133,4 +124,42 @@ static uint16_t programAtanh(const SambaOperatorCall *call, SambaStageBuilder *b
   uint16_t ratio = divide(b, add(b, y, y), sub(b, number(b, 1), y));
   return odd(b, *x, y, mul(b, apply(b, SAMBA_LANE_LOG1P, ratio), number(b, 0.5)));
 }
-UNARY(atanh, SAMBA_SET_FLOAT, 0, programAtanh)
+
+const SambaOperator sambaTrigonometricOperators[] = {
+    {.name = "atan",
+     .formula = "arc tangent of x, in [-pi/2, pi/2]",
+     .onnx = {ONNX("Atan", 7)},
+     UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_ATAN)},
+    {.name = "tan",
+     .formula = "tan x",
+     .onnx = {ONNX("Tan", 7)},
+     UNARY(SAMBA_SET_FLOAT, programTan)},
+    {.name = "asin",
+     .formula = "arc sine of x, in [-pi/2, pi/2]",
+     .onnx = {ONNX("Asin", 7)},
+     UNARY(SAMBA_SET_FLOAT, programAsin)},
+    {.name = "acos",
+     .formula = "arc cosine of x, in [0, pi]",
+     .onnx = {ONNX("Acos", 7)},
+     UNARY(SAMBA_SET_FLOAT, programAcos)},
+    {.name = "sinh",
+     .formula = "sinh x",
+     .onnx = {ONNX("Sinh", 9)},
+     UNARY(SAMBA_SET_FLOAT, programSinh)},
+    {.name = "cosh",
+     .formula = "cosh x",
+     .onnx = {ONNX("Cosh", 9)},
+     UNARY(SAMBA_SET_FLOAT, programCosh)},
+    {.name = "asinh",
+     .formula = "inverse of sinh",
+     .onnx = {ONNX("Asinh", 9)},
+     UNARY(SAMBA_SET_FLOAT, programAsinh)},
+    {.name = "acosh",
+     .formula = "inverse of cosh, 0 or more",
+     .onnx = {ONNX("Acosh", 9)},
+     UNARY(SAMBA_SET_FLOAT, programAcosh)},
+    {.name = "atanh",
+     .formula = "inverse of tanh",
+     .onnx = {ONNX("Atanh", 9)},
+     UNARY(SAMBA_SET_FLOAT, programAtanh)},
+    {0}};

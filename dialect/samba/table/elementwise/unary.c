@@ -10,7 +10,7 @@
 
 SambaStatus sambaUnaryInfer(const SambaOperatorCall *call, SambaTensorType *out) {
   SAMBA_RETURN_IF_ERROR(
-      sambaCheckDType(1, "the operand", call->operands[0].dtype, sambaRowOfCall(call)->dtypes));
+      sambaCheckDType(1, "the operand", call->operands[0].dtype, call->operator->dtypes));
   *out = call->operands[0];
   return NULL;
 }
@@ -20,37 +20,19 @@ SambaStatus sambaUnaryStages(const SambaOperatorCall *call, SambaStageGraph *gra
   SambaStageBuilder builder;
   sambaStageBeginElementwise(&builder, graph, call->operator->name, layer, results[0]);
   uint16_t x = sambaStageBroadcastOperand(&builder, operands[0]);
-  sambaStageEndRounded(&builder, sambaRowOfCall(call)->program(call, &builder, &x));
+  sambaStageEndRounded(&builder, call->operator->program(call, &builder, &x));
   return NULL;
 }
 
 uint16_t sambaUnaryProgram(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
-  return sambaLane1(b, sambaRowOfCall(call)->opcode, *x);
+  return sambaLane1(b, call->operator->opcode, *x);
 }
-
-UNARY(neg, SAMBA_SET_FLOAT | SAMBA_SET_SIGNED, SAMBA_LANE_NEG, sambaUnaryProgram)
-UNARY(abs, SAMBA_SET_NUMBER, SAMBA_LANE_ABS, sambaUnaryProgram)
-UNARY(exp, SAMBA_SET_FLOAT, SAMBA_LANE_EXP, sambaUnaryProgram)
-UNARY(log, SAMBA_SET_FLOAT, SAMBA_LANE_LOG, sambaUnaryProgram)
-UNARY(sqrt, SAMBA_SET_FLOAT, SAMBA_LANE_SQRT, sambaUnaryProgram)
-UNARY(rsqrt, SAMBA_SET_FLOAT, SAMBA_LANE_RSQRT, sambaUnaryProgram)
-UNARY(tanh, SAMBA_SET_FLOAT, SAMBA_LANE_TANH, sambaUnaryProgram)
-UNARY(erf, SAMBA_SET_FLOAT, SAMBA_LANE_ERF, sambaUnaryProgram)
-UNARY(sin, SAMBA_SET_FLOAT, SAMBA_LANE_SIN, sambaUnaryProgram)
-UNARY(cos, SAMBA_SET_FLOAT, SAMBA_LANE_COS, sambaUnaryProgram)
-UNARY(floor, SAMBA_SET_FLOAT, SAMBA_LANE_FLOOR, sambaUnaryProgram)
-UNARY(ceil, SAMBA_SET_FLOAT, SAMBA_LANE_CEIL, sambaUnaryProgram)
-UNARY(trunc, SAMBA_SET_FLOAT, SAMBA_LANE_TRUNC, sambaUnaryProgram)
-UNARY(expm1, SAMBA_SET_FLOAT, SAMBA_LANE_EXPM1, sambaUnaryProgram)
-UNARY(log1p, SAMBA_SET_FLOAT, SAMBA_LANE_LOG1P, sambaUnaryProgram)
-UNARY(round, SAMBA_SET_FLOAT, SAMBA_LANE_ROUNDEVEN, sambaUnaryProgram)
 
 static uint16_t programReciprocal(const SambaOperatorCall *call, SambaStageBuilder *b,
                                   const uint16_t *x) {
   (void)call;
   return sambaLane2(b, SAMBA_LANE_DIV, sambaLaneFloat(b, 1), *x);
 }
-UNARY(reciprocal, SAMBA_SET_FLOAT, 0, programReciprocal)
 
 /* A zero or NaN is its own sign. */
 static uint16_t programSign(const SambaOperatorCall *call, SambaStageBuilder *b,
@@ -62,26 +44,23 @@ static uint16_t programSign(const SambaOperatorCall *call, SambaStageBuilder *b,
   return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_GT, *x, zero), sambaLaneNumber(b, *x, 1),
                          negative);
 }
-UNARY(sign, SAMBA_SET_NUMBER, 0, programSign)
 
 static uint16_t programLogicalNot(const SambaOperatorCall *call, SambaStageBuilder *b,
                                   const uint16_t *x) {
   (void)call;
   return sambaLane2(b, SAMBA_LANE_XOR, *x, sambaLaneNumber(b, *x, 1));
 }
-UNARY(logical_not, SAMBA_SET_BOOL, 0, programLogicalNot)
 
 static uint16_t programBitwiseNot(const SambaOperatorCall *call, SambaStageBuilder *b,
                                   const uint16_t *x) {
   return sambaLane2(b, SAMBA_LANE_XOR, *x,
                     sambaLaneNumber(b, *x, call->operands[0].dtype == SAMBA_DTYPE_I1 ? 1 : -1));
 }
-UNARY(bitwise_not, SAMBA_SET_INTEGER | SAMBA_SET_BOOL, 0, programBitwiseNot)
 
 static SambaStatus inferClamp(const SambaOperatorCall *call, SambaTensorType *out) {
   static const char *const names[] = {"min", "max"};
   for (int i = 0; i < 2; ++i) {
-    double value = sambaOperatorCallFloat(call, names[i], 0);
+    double value = sambaOperatorCallFloat(call, names[i]);
     if (isnan(value) || (!sambaDTypeIsFloat(call->operands[0].dtype) &&
                          (value != floor(value) || fabs(value) > 9007199254740992.0)))
       return sambaStatusMake(SAMBA_INVALID, "(C2) attribute '%s' is %g, which %s cannot hold",
@@ -100,9 +79,6 @@ static uint16_t programClamp(const SambaOperatorCall *call, SambaStageBuilder *b
     value = sambaLane2(b, SAMBA_LANE_MIN, value, sambaLaneNumber(b, *x, high->value.real));
   return value;
 }
-UNARY_WITH(clamp, SAMBA_SET_NUMBER, programClamp, inferClamp,
-           {"min", SAMBA_ATTRIBUTE_FLOAT, false, "absent: no lower bound"},
-           {"max", SAMBA_ATTRIBUTE_FLOAT, false, "absent: no upper bound"})
 
 static SambaStatus inferCast(const SambaOperatorCall *call, SambaTensorType *out) {
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", call->operands[0].dtype, SAMBA_SET_ANY));
@@ -114,8 +90,6 @@ static uint16_t programCast(const SambaOperatorCall *call, SambaStageBuilder *b,
                             const uint16_t *x) {
   return sambaLaneCast(b, *x, sambaOperatorCallFind(call, "dtype")->value.dtype);
 }
-UNARY_WITH(cast, SAMBA_SET_ANY, programCast, inferCast,
-           {"dtype", SAMBA_ATTRIBUTE_DTYPE, true, "the result's element type"})
 
 /* A copy: what reads it finds the elements in row-major order. */
 static uint16_t programContiguous(const SambaOperatorCall *call, SambaStageBuilder *b,
@@ -124,7 +98,6 @@ static uint16_t programContiguous(const SambaOperatorCall *call, SambaStageBuild
   (void)b;
   return *x;
 }
-UNARY_WITH(contiguous, SAMBA_SET_ANY, programContiguous, sambaUnaryInfer, {0})
 
 /* Identities for the machine: views. */
 static SambaStatus composeSame(const SambaOperatorCall *call, const SambaTensorType *result,
@@ -134,14 +107,102 @@ static SambaStatus composeSame(const SambaOperatorCall *call, const SambaTensorT
     out_operand->axes[axis].coefficients[axis] = 1;
   return NULL;
 }
-#define IDENTITY(word)                                                                             \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = 1,            \
-                                                                 .maximum_operands = 1,            \
-                                                                 .attributes = sambaNoAttributes,  \
-                                                                 .result_count = 1,                \
-                                                                 .view = true,                     \
-                                                                 .infer = sambaUnaryInfer,         \
-                                                                 .compose = composeSame},          \
-                                                    .dtypes = SAMBA_SET_ANY};
-IDENTITY(detach)
+
+const SambaOperator sambaUnaryOperators[] = {
+    {.name = "neg",
+     .formula = "-x",
+     .onnx = {ONNX("Neg", 1)},
+     UNARY_OPCODE(SAMBA_SET_FLOAT | SAMBA_SET_SIGNED, SAMBA_LANE_NEG)},
+    {.name = "abs",
+     .formula = "|x|",
+     .onnx = {ONNX("Abs", 1)},
+     UNARY_OPCODE(SAMBA_SET_NUMBER, SAMBA_LANE_ABS)},
+    {.name = "exp",
+     .formula = "e^x",
+     .onnx = {ONNX("Exp", 1)},
+     UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_EXP)},
+    {.name = "log",
+     .formula = "ln x",
+     .onnx = {ONNX("Log", 1)},
+     UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_LOG)},
+    {.name = "sqrt",
+     .formula = "square root of x",
+     .onnx = {ONNX("Sqrt", 1)},
+     UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_SQRT)},
+    {.name = "rsqrt", .formula = "1 / sqrt(x)", UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_RSQRT)},
+    {.name = "tanh",
+     .formula = "tanh x",
+     .onnx = {ONNX("Tanh", 1)},
+     UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_TANH)},
+    {.name = "erf",
+     .formula = "2/sqrt(pi) * integral from 0 to x of e^(-t^2) dt",
+     UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_ERF)},
+    {.name = "sin",
+     .formula = "sin x",
+     .onnx = {ONNX("Sin", 7)},
+     UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_SIN)},
+    {.name = "cos",
+     .formula = "cos x",
+     .onnx = {ONNX("Cos", 7)},
+     UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_COS)},
+    {.name = "floor",
+     .formula = "largest integer <= x",
+     .onnx = {ONNX("Floor", 1)},
+     UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_FLOOR)},
+    {.name = "ceil",
+     .formula = "smallest integer >= x",
+     .onnx = {ONNX("Ceil", 1)},
+     UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_CEIL)},
+    {.name = "trunc",
+     .formula = "nearest integer toward zero",
+     UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_TRUNC)},
+    {.name = "expm1", .formula = "e^x - 1", UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_EXPM1)},
+    {.name = "log1p", .formula = "ln(1 + x)", UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_LOG1P)},
+    {.name = "round",
+     .formula = "nearest integer, ties to even",
+     .onnx = {ONNX("Round", 11)},
+     UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_ROUNDEVEN)},
+    {.name = "reciprocal",
+     .formula = "1 / x",
+     .onnx = {ONNX("Reciprocal", 1)},
+     UNARY(SAMBA_SET_FLOAT, programReciprocal)},
+    {.name = "sign",
+     .formula = "-1, 0 or 1 with x's sign",
+     .onnx = {ONNX("Sign", 9)},
+     UNARY(SAMBA_SET_NUMBER, programSign)},
+    {.name = "logical_not",
+     .formula = "not x",
+     .onnx = {ONNX("Not", 1)},
+     UNARY(SAMBA_SET_BOOL, programLogicalNot)},
+    {.name = "bitwise_not",
+     .formula = "x with all bits inverted",
+     .onnx = {ONNX("BitwiseNot", 18)},
+     UNARY(SAMBA_SET_INTEGER | SAMBA_SET_BOOL, programBitwiseNot)},
+    {.name = "clamp",
+     .formula = "min(max(x, min), max)",
+     .attributes = {OPTIONAL(FLOAT, "min", "absent: no lower bound"),
+                    OPTIONAL(FLOAT, "max", "absent: no upper bound")},
+     .example = "%y = samba.clamp %x {min = 0.0, max = 6.0} : tensor<2x3xf32>",
+     UNARY_WITH(SAMBA_SET_NUMBER, inferClamp, programClamp)},
+    {.name = "cast",
+     .formula = "x converted to dtype",
+     .computes = "The result has the dtype asked for. To a float the number is rounded to nearest "
+                 "even, a float becomes an integer toward zero, i1 is x != 0.",
+     .attributes = {REQUIRED(DTYPE, "dtype", "the result's element type")},
+     .example = "%y = samba.cast %x {dtype = bf16} : tensor<2x3xf32>",
+     .source = "torch.Tensor.to",
+     UNARY_WITH(SAMBA_SET_ANY, inferCast, programCast)},
+    {.name = "contiguous",
+     .formula = "x, laid out row-major",
+     .source = "torch.Tensor.contiguous",
+     UNARY(SAMBA_SET_ANY, programContiguous)},
+    {.name = "detach",
+     .formula = "x, cut off from differentiation",
+     .operands = {"input"},
+     .constraints = {"the operand's dtype is one that the operation is defined for",
+                     "attributes are in their range"},
+     .view = true,
+     .dtypes = SAMBA_SET_ANY,
+     .infer = sambaUnaryInfer,
+     .compose = composeSame},
+    {0}};

@@ -19,7 +19,7 @@ static SambaStatus inferGather(const SambaOperatorCall *call, SambaTensorType *o
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", x, 1, SAMBA_MAX_RANK));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the index", index, x->rank, x->rank));
   SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &axis));
+      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
   SAMBA_RETURN_IF_ERROR(sambaCheckIndexFits(4, index, x, axis));
   *out = *index;
   out->dtype = x->dtype;
@@ -33,7 +33,7 @@ static SambaStatus stagesGather(const SambaOperatorCall *call, SambaStageGraph *
   uint32_t axis;
 
   SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &axis));
+      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
   uint32_t wrapped =
       sambaStageWrapIndices(graph, call->operator->name, layer, operands[1], x->dims[axis]);
   SambaStageBuilder b;
@@ -50,21 +50,12 @@ static SambaStatus stagesGather(const SambaOperatorCall *call, SambaStageGraph *
   return NULL;
 }
 
-const SambaOperatorRow sambaOperatorRow_gather = {.operator = {.name = "gather",
-                                                               .minimum_operands = 2,
-                                                               .maximum_operands = 2,
-                                                               .attributes = sambaDimAttributes,
-                                                               .result_count = 1,
-                                                               .infer = inferGather,
-                                                               .stages = stagesGather},
-                                                  .dtypes = SAMBA_SET_ANY};
-
 /* --- gather_nd --- */
 
 static SambaStatus batchDims(const SambaOperatorCall *call, uint32_t *out_batch) {
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *indices = &call->operands[1];
-  int64_t batch = sambaOperatorCallInt(call, "batch_dims", 0);
+  int64_t batch = sambaOperatorCallInt(call, "batch_dims");
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, SAMBA_SET_INDEX));
   if (batch < 0 || batch >= indices->rank || batch >= x->rank)
     return sambaStatusMake(SAMBA_INVALID,
@@ -120,18 +111,6 @@ static SambaStatus decomposeGatherNd(const SambaOperatorCall *call, SambaExpansi
   return NULL;
 }
 
-static const SambaAttributeRow gatherNdAttributes[] = {
-    {"batch_dims", SAMBA_ATTRIBUTE_INT, false, "leading dimensions that both have; default 0"},
-    {0}};
-const SambaOperatorRow sambaOperatorRow_gather_nd = {.operator = {.name = "gather_nd",
-                                                                  .minimum_operands = 2,
-                                                                  .maximum_operands = 2,
-                                                                  .attributes = gatherNdAttributes,
-                                                                  .result_count = 1,
-                                                                  .infer = inferGatherNd,
-                                                                  .decompose = decomposeGatherNd},
-                                                     .dtypes = SAMBA_SET_ANY};
-
 /* --- reverse_sequence --- */
 
 static SambaStatus sequenceAxes(const SambaOperatorCall *call, uint32_t *out_time,
@@ -139,9 +118,9 @@ static SambaStatus sequenceAxes(const SambaOperatorCall *call, uint32_t *out_tim
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *lengths = &call->operands[1];
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the lengths", lengths->dtype, SAMBA_SET_INDEX));
-  SAMBA_RETURN_IF_ERROR(sambaCheckAxis(2, "time_axis", sambaOperatorCallInt(call, "time_axis", 0),
-                                       x->rank, out_time));
-  SAMBA_RETURN_IF_ERROR(sambaCheckAxis(2, "batch_axis", sambaOperatorCallInt(call, "batch_axis", 0),
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(2, "time_axis", sambaOperatorCallInt(call, "time_axis"), x->rank, out_time));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxis(2, "batch_axis", sambaOperatorCallInt(call, "batch_axis"),
                                        x->rank, out_batch));
   if (*out_time == *out_batch)
     return sambaStatusMake(SAMBA_INVALID, "(C2) time_axis and batch_axis are both dimension %u",
@@ -186,16 +165,46 @@ static SambaStatus decomposeReverseSequence(const SambaOperatorCall *call, Samba
   return NULL;
 }
 
-static const SambaAttributeRow sequenceAttributes[] = {
-    {"time_axis", SAMBA_ATTRIBUTE_INT, true, "what is reversed"},
-    {"batch_axis", SAMBA_ATTRIBUTE_INT, true, "what has lengths"},
+const SambaOperator sambaGatherOperators[] = {
+    {.name = "gather",
+     .summary = "one element per index, along dim",
+     .computes = "result[i, j, k] = x[i, index[i, j, k], k], here for dim = 1 of 3.",
+     .operands = {"input", "index"},
+     .attributes = {REQUIRED(INT, "dim", "negative: from the end")},
+     .constraints = {"the index is i32 or i64", "of x's rank, 1 or more", "dim names a dimension",
+                     "the other dimensions of the index are at most x's"},
+     .example = "%y = samba.gather %x, %i {dim = 1} : tensor<2x5xf32>, tensor<2x3xi64>",
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferGather,
+     .stages = stagesGather},
+    {.name = "gather_nd",
+     .summary = "slices of x, one per tuple of indices",
+     .computes = "result[b.., i.., r..] = x[b.., indices[b.., i.., 0], .., indices[b.., i.., q - "
+                 "1], r..]. Composite.",
+     .operands = {"input", "indices"},
+     .attributes = {INT("batch_dims", 0, "leading dimensions that both have")},
+     .constraints = {"indices are i32 or i64",
+                     "of rank batch_dims + 1 or more, and the first batch_dims dimensions are x's",
+                     "q is 1 to x's rank - batch_dims", "the result's rank is at most 8"},
+     .example = "%y = samba.gather_nd %x, %i : tensor<2x5x4xf32>, tensor<3x2xi64>",
+     .source = "ONNX GatherND; torch.Tensor.__getitem__",
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferGatherNd,
+     .decompose = decomposeGatherNd},
+    {.name = "reverse_sequence",
+     .summary = "the first lengths[b] elements along time_axis reversed, for each b of batch_axis",
+     .computes = "Along time_axis element t of batch entry b is x's element lengths[b] - 1 - t "
+                 "while t < lengths[b], else t. Composite.",
+     .operands = {"input", "lengths"},
+     .attributes = {REQUIRED(INT, "time_axis", "what is reversed"),
+                    REQUIRED(INT, "batch_axis", "what has lengths")},
+     .constraints = {"lengths are i32 or i64", "time_axis and batch_axis name two dimensions",
+                     "lengths is [size of batch_axis]"},
+     .example = "%y = samba.reverse_sequence %x, %n {time_axis = 0, batch_axis = 1} : "
+                "tensor<4x2x3xf32>, tensor<2xi64>",
+     .source = "ONNX ReverseSequence; tf.reverse_sequence",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferReverseSequence,
+     .decompose = decomposeReverseSequence},
     {0}};
-const SambaOperatorRow sambaOperatorRow_reverse_sequence = {
-    .operator = {.name = "reverse_sequence",
-                 .minimum_operands = 2,
-                 .maximum_operands = 2,
-                 .attributes = sequenceAttributes,
-                 .result_count = 1,
-                 .infer = inferReverseSequence,
-                 .decompose = decomposeReverseSequence},
-    .dtypes = SAMBA_SET_ANY};

@@ -73,23 +73,20 @@ uint32_t sambaExpandCounted(SambaExpansion *expansion, SambaDType dtype, int64_t
 SambaStatus sambaCheckChoice(unsigned constraint, const SambaOperatorCall *call,
                              const char *attribute, const char *const *names, uint32_t count,
                              uint32_t *out_choice) {
-  const SambaAttribute *given = sambaOperatorCallFind(call, attribute);
-  *out_choice = 0;
+  SambaStringRef given = sambaOperatorCallString(call, attribute);
   char all[160];
   size_t used = 0;
 
-  for (uint32_t i = 0; given && i < count; ++i) {
-    if (sambaStringRefEqualC(given->value.string, names[i])) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (sambaStringRefEqualC(given, names[i])) {
       *out_choice = i;
       return NULL;
     }
     used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names[i]);
   }
 
-  return given ? sambaStatusMake(SAMBA_INVALID,
-                                 "(C%u) attribute '%s' is '%.*s', but must be one of %s",
-                                 constraint, attribute, SAMBA_STRING_ARGS(given->value.string), all)
-               : NULL;
+  return sambaStatusMake(SAMBA_INVALID, "(C%u) attribute '%s' is '%.*s', but must be one of %s",
+                         constraint, attribute, SAMBA_STRING_ARGS(given), all);
 }
 
 /* --- ravel_index --- */
@@ -113,7 +110,7 @@ static SambaStatus ravelOf(const SambaOperatorCall *call, Ravel *out) {
   for (size_t d = 0; fits && d < rank; ++d)
     fits = out->shape[d] >= 1 && !sambaMulOverflows(elements, out->shape[d], &elements) &&
            elements < (int64_t)1 << 48;
-  out->lead = sambaOperatorCallInt(call, "lead", 0);
+  out->lead = sambaOperatorCallInt(call, "lead");
   if (!fits || out->lead < 0 || out->lead >= (int64_t)1 << 48)
     return sambaStatusMake(SAMBA_INVALID,
                            "(C3) attribute 'shape' must have 1 to %d numbers, they and their "
@@ -130,7 +127,7 @@ static SambaStatus ravelOf(const SambaOperatorCall *call, Ravel *out) {
     return sambaStatusMake(SAMBA_INVALID, "(C2) attribute 'lead' is for tuples, without 'dim'");
   if (!out->tuples) {
     SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the operand", indices, out->rank, out->rank));
-    return sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", 0), out->rank, &out->dim);
+    return sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), out->rank, &out->dim);
   }
 
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the operand", indices, 1, SAMBA_MAX_RANK));
@@ -217,16 +214,25 @@ static SambaStatus stagesRavel(const SambaOperatorCall *call, SambaStageGraph *g
   return NULL;
 }
 
-static const SambaAttributeRow ravelAttributes[] = {
-    {"shape", SAMBA_ATTRIBUTE_INTS, true, "what is indexed"},
-    {"dim", SAMBA_ATTRIBUTE_INT, false, "the one dimension that is indexed; absent: tuples"},
-    {"lead", SAMBA_ATTRIBUTE_INT, false, "places 0, 1, .. before the others; default 0"},
+const SambaOperator sambaIndexingOperators[] = {
+    {.name = "ravel_index",
+     .summary = "places in the row-major order of a shape",
+     .computes = "Without dim the last dimension of the operand is a tuple of indices, one per "
+                 "number of `shape`; the result is the flat place of each. With dim each element "
+                 "is an index along that dimension of `shape`, its own position the others. An "
+                 "index outside gives -2^48, which is outside of whatever is read or written by "
+                 "it. With a list of tuples `lead` places 0, 1, .. come first.",
+     .operands = {"indices"},
+     .attributes = {REQUIRED(INTS, "shape", "what is indexed"),
+                    OPTIONAL(INT, "dim", "the one dimension that is indexed; absent: tuples"),
+                    INT("lead", 0, "places 0, 1, .. before the others")},
+     .constraints = {"indices are i32 or i64",
+                     "the last dimension is the number of dimensions of shape, or with dim the "
+                     "rank is, and dim names one; lead is for rank 2 without dim",
+                     "shape has 1 to 8 numbers of 1 or more"},
+     .example = "%y = samba.ravel_index %i {shape = [5, 4]} : tensor<3x2xi64>",
+     .source = "numpy.ravel_multi_index; what gathers and scatters are made of",
+     .dtypes = SAMBA_SET_INDEX,
+     .infer = inferRavel,
+     .stages = stagesRavel},
     {0}};
-const SambaOperatorRow sambaOperatorRow_ravel_index = {.operator = {.name = "ravel_index",
-                                                                    .minimum_operands = 1,
-                                                                    .maximum_operands = 1,
-                                                                    .attributes = ravelAttributes,
-                                                                    .result_count = 1,
-                                                                    .infer = inferRavel,
-                                                                    .stages = stagesRavel},
-                                                       .dtypes = SAMBA_SET_INDEX};

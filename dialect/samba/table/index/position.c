@@ -8,13 +8,13 @@
 #include "dialect/samba/table/core/stage_builder.h"
 
 static SambaStatus oneHotAxis(const SambaOperatorCall *call, uint32_t *out_axis) {
-  return sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", -1), call->operands[0].rank + 1,
+  return sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), call->operands[0].rank + 1,
                         out_axis);
 }
 
 static SambaStatus inferOneHot(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *indices = &call->operands[0];
-  int64_t classes = sambaOperatorCallInt(call, "num_classes", 0);
+  int64_t classes = sambaOperatorCallInt(call, "num_classes");
   uint32_t axis;
 
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, SAMBA_SET_INTEGER));
@@ -35,7 +35,7 @@ static SambaStatus stagesOneHot(const SambaOperatorCall *call, SambaStageGraph *
                                 const uint32_t *operands, const uint32_t *results,
                                 const char *layer) {
   const SambaTensorType *indices = &call->operands[0];
-  int64_t classes = sambaOperatorCallInt(call, "num_classes", 0);
+  int64_t classes = sambaOperatorCallInt(call, "num_classes");
   uint32_t axis, dims[SAMBA_MAX_RANK];
 
   SAMBA_RETURN_IF_ERROR(oneHotAxis(call, &axis));
@@ -64,19 +64,6 @@ static SambaStatus stagesOneHot(const SambaOperatorCall *call, SambaStageGraph *
   return NULL;
 }
 
-static const SambaAttributeRow oneHotAttributes[] = {
-    {"num_classes", SAMBA_ATTRIBUTE_INT, true, "1 or more"},
-    {"dim", SAMBA_ATTRIBUTE_INT, false, "of the result; default -1"},
-    {0}};
-const SambaOperatorRow sambaOperatorRow_one_hot = {.operator = {.name = "one_hot",
-                                                                .minimum_operands = 1,
-                                                                .maximum_operands = 2,
-                                                                .attributes = oneHotAttributes,
-                                                                .result_count = 1,
-                                                                .infer = inferOneHot,
-                                                                .stages = stagesOneHot},
-                                                   .dtypes = SAMBA_SET_INTEGER};
-
 static SambaStatus inferTriangle(const SambaOperatorCall *call, SambaTensorType *out) {
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(1, "the operand", &call->operands[0], 2, SAMBA_MAX_RANK));
   *out = call->operands[0];
@@ -102,28 +89,53 @@ static SambaStatus stagesTriangle(const SambaOperatorCall *call, SambaStageGraph
   uint16_t given = 0;
   if (call->operand_count == 2)
     given = sambaStageOperand(&b, operands[1]);
-  uint16_t k = sambaLaneInteger(&b, SAMBA_DTYPE_I64, sambaOperatorCallInt(call, "diagonal", 0));
+  uint16_t k = sambaLaneInteger(&b, SAMBA_DTYPE_I64, sambaOperatorCallInt(call, "diagonal"));
   if (call->operand_count == 2)
     k = sambaLane2(&b, SAMBA_LANE_ADD, k, sambaLaneCast(&b, given, SAMBA_DTYPE_I64));
   uint16_t offset = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneCounter(&b, rank - 1, SAMBA_DTYPE_I64),
                                sambaLaneCounter(&b, rank - 2, SAMBA_DTYPE_I64));
-  uint16_t kept = sambaLane2(&b, (SambaLaneOpcode)sambaRowOfCall(call)->opcode, offset, k);
+  uint16_t kept = sambaLane2(&b, (SambaLaneOpcode)call->operator->opcode, offset, k);
   sambaStageEndRounded(&b, sambaLaneSelect(&b, kept, x, sambaLaneNumber(&b, x, 0)));
 
   return NULL;
 }
 
-static const SambaAttributeRow triangleAttributes[] = {
-    {"diagonal", SAMBA_ATTRIBUTE_INT, false, "default 0"}, {0}};
-#define TRIANGLE(word, code)                                                                       \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = 1,            \
-                                                                 .maximum_operands = 2,            \
-                                                                 .attributes = triangleAttributes, \
-                                                                 .result_count = 1,                \
-                                                                 .infer = inferTriangle,           \
-                                                                 .stages = stagesTriangle},        \
-                                                    .dtypes = SAMBA_SET_ANY,                       \
-                                                    .opcode = code};
-TRIANGLE(triu, SAMBA_LANE_GE)
-TRIANGLE(tril, SAMBA_LANE_LE)
+#define TRIANGLE                                                                                   \
+  .operands = {"input", "diagonal_operand?"}, .attributes = {INT("diagonal", 0)},                  \
+  .constraints = {"x has rank 2 or more", "the operand diagonal has one element, i32 or i64"},     \
+  .dtypes = SAMBA_SET_ANY, .infer = inferTriangle, .stages = stagesTriangle
+
+const SambaOperator sambaPositionOperators[] = {
+    {.name = "one_hot",
+     .summary = "1 where a new dimension's index is the element, else 0",
+     .computes = "A dimension of size num_classes is put in at dim: there values[1] where its "
+                 "index is the element or, for a negative element, the element + num_classes; "
+                 "values[0] elsewhere. Without `values` i64 1 and 0.",
+     .operands = {"indices", "values?"},
+     .attributes = {REQUIRED(INT, "num_classes", "1 or more"), INT("dim", -1, "of the result")},
+     .constraints =
+         {"the indices are integers",
+          "dim is a dimension of the result, negative from the end, whose rank is at most 8",
+          "num_classes is 1 or more", "values is [2]"},
+     .example =
+         "%y = samba.one_hot %i, %v {num_classes = 5, dim = 0} : tensor<2x3xi64>, tensor<2xf32>",
+     .source = "torch.nn.functional.one_hot, ONNX OneHot",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_INTEGER,
+     .infer = inferOneHot,
+     .stages = stagesOneHot},
+    {.name = "triu",
+     .summary = "upper triangle of the last two dimensions, else 0",
+     .computes = "x[.., i, j] where j - i >= k, else 0; k is the attribute diagonal plus, if there "
+                 "is one, the operand.",
+     .example = "%y = samba.triu %x {diagonal = 1} : tensor<2x3x4xf32>",
+     .opcode = SAMBA_LANE_GE,
+     TRIANGLE},
+    {.name = "tril",
+     .summary = "lower triangle of the last two dimensions, else 0",
+     .computes = "x[.., i, j] where j - i <= k, else 0; k is the attribute diagonal plus, if there "
+                 "is one, the operand.",
+     .example = "%y = samba.tril %x {diagonal = 1} : tensor<2x3x4xf32>",
+     .opcode = SAMBA_LANE_LE,
+     TRIANGLE},
+    {0}};

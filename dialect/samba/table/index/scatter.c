@@ -45,7 +45,7 @@ static SambaStatus inferScatterRows(const SambaOperatorCall *call, SambaTensorTy
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(3, "operand 0", x, 1, SAMBA_MAX_RANK));
   SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, "the index", index, 1, x->dims));
   *out = *x;
-  out->dims[0] = sambaOperatorCallInt(call, "size", 1);
+  out->dims[0] = sambaOperatorCallInt(call, "size");
   return out->dims[0] >= 1 ? NULL
                            : sambaStatusMake(SAMBA_INVALID,
                                              "(C4) attribute 'size' is %lld, but must be 1 or more",
@@ -72,17 +72,6 @@ static SambaStatus stagesScatterRows(const SambaOperatorCall *call, SambaStageGr
 
   return NULL;
 }
-
-static const SambaAttributeRow rowsAttributes[] = {
-    {"size", SAMBA_ATTRIBUTE_INT, true, "rows of the result"}, {0}};
-const SambaOperatorRow sambaOperatorRow_scatter_rows = {.operator = {.name = "scatter_rows",
-                                                                     .minimum_operands = 2,
-                                                                     .maximum_operands = 2,
-                                                                     .attributes = rowsAttributes,
-                                                                     .result_count = 1,
-                                                                     .infer = inferScatterRows,
-                                                                     .stages = stagesScatterRows},
-                                                        .dtypes = SAMBA_SET_ANY};
 
 /* --- match_reduce --- */
 
@@ -174,17 +163,6 @@ static SambaStatus stagesMatchReduce(const SambaOperatorCall *call, SambaStageGr
   return NULL;
 }
 
-static const SambaAttributeRow matchAttributes[] = {
-    {"reduce", SAMBA_ATTRIBUTE_STRING, true, "add, mul, min or max"}, {0}};
-const SambaOperatorRow sambaOperatorRow_match_reduce = {.operator = {.name = "match_reduce",
-                                                                     .minimum_operands = 4,
-                                                                     .maximum_operands = 4,
-                                                                     .attributes = matchAttributes,
-                                                                     .result_count = 1,
-                                                                     .infer = inferMatchReduce,
-                                                                     .stages = stagesMatchReduce},
-                                                        .dtypes = SAMBA_SET_ANY};
-
 /* --- scatter, scatter_nd --- */
 
 /* Comparisons of updates with each other, per element, that a reduction may cost. */
@@ -231,7 +209,7 @@ static SambaStatus inferScatter(const SambaOperatorCall *call, SambaTensorType *
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the index", index, x->rank, x->rank));
   SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, "operand 2", src, index->rank, index->dims));
   SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &axis));
+      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
   SAMBA_RETURN_IF_ERROR(sambaCheckIndexFits(4, index, x, axis));
   SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(5, "operand 2", src->dtype, "operand 0", x->dtype));
   SAMBA_RETURN_IF_ERROR(reduceOf(6, call, x->dtype, &reduce));
@@ -277,7 +255,7 @@ static SambaStatus decomposeScatter(const SambaOperatorCall *call, SambaExpansio
 
   Reduce reduce;
   SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &axis));
+      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
   SAMBA_RETURN_IF_ERROR(reduceOf(6, call, x->dtype, &reduce));
   if (reduce != REDUCE_NONE)
     updates = reduceLines(e, call, reduce, axis, operands);
@@ -290,19 +268,6 @@ static SambaStatus decomposeScatter(const SambaOperatorCall *call, SambaExpansio
 
   return NULL;
 }
-
-static const SambaAttributeRow scatterAttributes[] = {
-    {"dim", SAMBA_ATTRIBUTE_INT, true, "negative: from the end"},
-    {"reduce", SAMBA_ATTRIBUTE_STRING, false, "none (default), add, mul, min or max"},
-    {0}};
-const SambaOperatorRow sambaOperatorRow_scatter = {.operator = {.name = "scatter",
-                                                                .minimum_operands = 3,
-                                                                .maximum_operands = 3,
-                                                                .attributes = scatterAttributes,
-                                                                .result_count = 1,
-                                                                .infer = inferScatter,
-                                                                .decompose = decomposeScatter},
-                                                   .dtypes = SAMBA_SET_ANY};
 
 static SambaStatus inferScatterNd(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
@@ -370,18 +335,6 @@ static SambaStatus decomposeScatterNd(const SambaOperatorCall *call, SambaExpans
   return NULL;
 }
 
-static const SambaAttributeRow scatterNdAttributes[] = {
-    {"reduce", SAMBA_ATTRIBUTE_STRING, false, "none (default), add, mul, min or max"}, {0}};
-const SambaOperatorRow sambaOperatorRow_scatter_nd = {
-    .operator = {.name = "scatter_nd",
-                 .minimum_operands = 3,
-                 .maximum_operands = 3,
-                 .attributes = scatterNdAttributes,
-                 .result_count = 1,
-                 .infer = inferScatterNd,
-                 .decompose = decomposeScatterNd},
-    .dtypes = SAMBA_SET_ANY};
-
 /* --- max_unpool --- */
 
 static SambaStatus inferMaxUnpool(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -391,7 +344,7 @@ static SambaStatus inferMaxUnpool(const SambaOperatorCall *call, SambaTensorType
   SAMBA_RETURN_IF_ERROR(sambaCheckShape(1, "the indices", indices, x->rank, x->dims));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", x, 3, SAMBA_MAX_RANK));
   *out = *x;
-  return sambaCheckInts(3, call, "output_size", x->rank - 2, 1, 1, out->dims + 2);
+  return sambaCheckInts(3, call, "output_size", x->rank - 2, 1, out->dims + 2);
 }
 
 static SambaStatus decomposeMaxUnpool(const SambaOperatorCall *call, SambaExpansion *e,
@@ -411,13 +364,87 @@ static SambaStatus decomposeMaxUnpool(const SambaOperatorCall *call, SambaExpans
   return NULL;
 }
 
-static const SambaAttributeRow unpoolAttributes[] = {
-    {"output_size", SAMBA_ATTRIBUTE_INTS, true, "the result's spatial dimensions"}, {0}};
-const SambaOperatorRow sambaOperatorRow_max_unpool = {.operator = {.name = "max_unpool",
-                                                                   .minimum_operands = 2,
-                                                                   .maximum_operands = 2,
-                                                                   .attributes = unpoolAttributes,
-                                                                   .result_count = 1,
-                                                                   .infer = inferMaxUnpool,
-                                                                   .decompose = decomposeMaxUnpool},
-                                                      .dtypes = SAMBA_SET_ANY};
+const SambaOperator sambaScatterOperators[] = {
+    {.name = "scatter_rows",
+     .summary = "rows stored at the places that an index gives, in order",
+     .computes = "result[index[r], ..] = x[r, ..] for r = 0, 1, .. in this order, so that of "
+                 "several rows with one index the last stays. The result has `size` rows; every "
+                 "row must be among the indices: what nobody writes is never-written memory.",
+     .operands = {"input", "index"},
+     .attributes = {REQUIRED(INT, "size", "rows of the result")},
+     .constraints = {"the index is i32 or i64", "of rank 1, as long as x's dimension 0",
+                     "x has rank 1 or more", "size is 1 or more"},
+     .example = "%y = samba.scatter_rows %x, %i {size = 4} : tensor<6x3xf32>, tensor<6xi64>",
+     .source = "the hardware's indexed store; what scatters are made of",
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferScatterRows,
+     .stages = stagesScatterRows},
+    {.name = "match_reduce",
+     .summary = "base reduced with the updates whose index matches",
+     .computes = "result[l, i, d] = base[l, i, d] op updates[l, k, d] op .., over the k with "
+                 "index[l, k] == target[l, i], ascending. op is add, mul, min or max.",
+     .operands = {"base", "target", "index", "updates"},
+     .attributes = {REQUIRED(STRING, "reduce", "add, mul, min or max")},
+     .constraints = {"base and updates have one number dtype, min and max i1 too",
+                     "both have rank 3", "target and index have one dtype, i32 or i64, and rank 2",
+                     "the dimensions agree", "reduce is \"add\", \"mul\", \"min\" or \"max\""},
+     .example = "%y = samba.match_reduce %b, %t, %i, %u {reduce = \"add\"} : tensor<1x4x2xf32>, "
+                "tensor<1x4xi64>, tensor<1x6xi64>, tensor<1x6x2xf32>",
+     .source = "what scatters with a reduction are made of",
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferMatchReduce,
+     .stages = stagesMatchReduce},
+    {.name = "scatter",
+     .summary =
+         "x with elements of src written or reduced at the places that an index gives along dim",
+     .computes = "result = x; result[i, index[i, j, k], k] = src[i, j, k], here for dim = 1 of 3, "
+                 "in row-major order: of several the last wins. With reduce the element becomes "
+                 "itself op src. Composite.",
+     .operands = {"input", "index", "src"},
+     .attributes = {REQUIRED(INT, "dim", "negative: from the end"),
+                    STRING("reduce", "none", "none, add, mul, min or max")},
+     .constraints =
+         {"the index is i32 or i64",
+          "x, index and src have one rank of 1 or more, index and src one shape",
+          "dim names a dimension", "the other dimensions of the index are at most x's",
+          "src has x's dtype",
+          "reduce is \"none\", \"add\", \"mul\", \"min\" or \"max\", and x's dtype has it"},
+     .example = "%y = samba.scatter %x, %i, %s {dim = 1, reduce = \"add\"} : tensor<2x5xf32>, "
+                "tensor<2x3xi64>, tensor<2x3xf32>",
+     .source = "torch.scatter, torch.scatter_reduce; ONNX ScatterElements",
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferScatter,
+     .decompose = decomposeScatter},
+    {.name = "scatter_nd",
+     .summary = "x with slices written or reduced at tuples of indices",
+     .computes = "result = x; result[indices[i.., 0], .., indices[i.., q - 1], r..] = updates[i.., "
+                 "r..], in row-major order: of several the last wins. With reduce the element "
+                 "becomes itself op the update. Composite.",
+     .operands = {"input", "indices", "updates"},
+     .attributes = {STRING("reduce", "none", "none, add, mul, min or max")},
+     .constraints = {"indices are i32 or i64", "of rank 1 or more, q is 1 to x's rank",
+                     "updates have the shape [i.., r..]", "updates have x's dtype",
+                     "reduce as for samba.scatter"},
+     .example =
+         "%y = samba.scatter_nd %x, %i, %u : tensor<5x4xf32>, tensor<3x1xi64>, tensor<3x4xf32>",
+     .source = "ONNX ScatterND; torch.index_put",
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferScatterNd,
+     .decompose = decomposeScatterNd},
+    {.name = "max_unpool",
+     .summary = "elements at the places that a max pool took them from, zeros elsewhere",
+     .computes = "x and indices are N x C x spatial. result, N x C x output_size, is 0 but at the "
+                 "flat places indices[n, c, ..] of its spatial dimensions, which hold x[n, c, ..]; "
+                 "of several the last. Composite.",
+     .operands = {"input", "indices"},
+     .attributes = {REQUIRED(INTS, "output_size", "the result's spatial dimensions")},
+     .constraints = {"indices are i32 or i64, of x's shape", "x has rank 3 or more",
+                     "output_size has one number of 1 or more per spatial dimension"},
+     .example = "%y = samba.max_unpool %x, %i {output_size = [4, 4]} : tensor<1x2x2x2xf32>, "
+                "tensor<1x2x2x2xi64>",
+     .source = "torch.nn.functional.max_unpool2d",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferMaxUnpool,
+     .decompose = decomposeMaxUnpool},
+    {0}};

@@ -19,8 +19,8 @@ static SambaStatus takeOf(const SambaOperatorCall *call, Take *out) {
 
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, SAMBA_SET_INDEX));
   SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &out->dim));
-  int64_t batch = sambaOperatorCallInt(call, "batch_dims", 0);
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &out->dim));
+  int64_t batch = sambaOperatorCallInt(call, "batch_dims");
   if (batch < 0 || batch > out->dim || batch > indices->rank)
     return sambaStatusMake(
         SAMBA_INVALID,
@@ -76,19 +76,6 @@ static SambaStatus stagesTake(const SambaOperatorCall *call, SambaStageGraph *gr
   return NULL;
 }
 
-static const SambaAttributeRow takeAttributes[] = {
-    {"dim", SAMBA_ATTRIBUTE_INT, true, "negative: from the end"},
-    {"batch_dims", SAMBA_ATTRIBUTE_INT, false, "leading dimensions that both have; default 0"},
-    {0}};
-const SambaOperatorRow sambaOperatorRow_take = {.operator = {.name = "take",
-                                                             .minimum_operands = 2,
-                                                             .maximum_operands = 2,
-                                                             .attributes = takeAttributes,
-                                                             .result_count = 1,
-                                                             .infer = inferTake,
-                                                             .stages = stagesTake},
-                                                .dtypes = SAMBA_SET_ANY};
-
 /* --- embedding: take along dimension 0 --- */
 
 static SambaStatus inferEmbedding(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -105,15 +92,6 @@ static SambaStatus inferEmbedding(const SambaOperatorCall *call, SambaTensorType
   return NULL;
 }
 
-const SambaOperatorRow sambaOperatorRow_embedding = {.operator = {.name = "embedding",
-                                                                  .minimum_operands = 2,
-                                                                  .maximum_operands = 2,
-                                                                  .attributes = sambaNoAttributes,
-                                                                  .result_count = 1,
-                                                                  .infer = inferEmbedding,
-                                                                  .stages = stagesTake},
-                                                     .dtypes = SAMBA_SET_ANY};
-
 /* --- index_select: take by a list --- */
 
 static SambaStatus inferIndexSelect(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -123,18 +101,53 @@ static SambaStatus inferIndexSelect(const SambaOperatorCall *call, SambaTensorTy
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, SAMBA_SET_INDEX));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the indices", indices, 1, 1));
   SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &axis));
+      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
   *out = *x;
   out->dims[axis] = indices->dims[0];
   return NULL;
 }
 
-const SambaOperatorRow sambaOperatorRow_index_select = {
-    .operator = {.name = "index_select",
-                 .minimum_operands = 2,
-                 .maximum_operands = 2,
-                 .attributes = sambaDimAttributes,
-                 .result_count = 1,
-                 .infer = inferIndexSelect,
-                 .stages = stagesTake},
-    .dtypes = SAMBA_SET_ANY};
+const SambaOperator sambaTakeOperators[] = {
+    {.name = "take",
+     .summary = "slices of x along dim, in the shape of the indices",
+     .computes =
+         "result[o.., i.., r..] = x[o.., indices[b.., i..], r..]: the indices' dimensions stand in "
+         "place of `dim`; the first `batch_dims` dimensions of x and of the indices are one.",
+     .operands = {"input", "indices"},
+     .attributes = {REQUIRED(INT, "dim", "negative: from the end"),
+                    INT("batch_dims", 0, "leading dimensions that both have")},
+     .constraints =
+         {"indices are i32 or i64",
+          "dim names a dimension, batch_dims is 0 or more, at most dim and the indices' rank",
+          "the first batch_dims dimensions agree", "the result's rank is at most 8"},
+     .example = "%y = samba.take %x, %i {dim = 1} : tensor<2x5x4xf32>, tensor<3x2xi64>",
+     .source = "numpy.take, with batch dimensions as in tf.gather",
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferTake,
+     .stages = stagesTake},
+    {.name = "embedding",
+     .summary = "rows of weight, one per index",
+     .computes =
+         "result[i.., ..] = weight[indices[i..], ..]; an index outside is a fault of the machine.",
+     .operands = {"weight", "indices"},
+     .constraints = {"indices are i32 or i64", "weight has rank 1 or more",
+                     "the result's rank is at most 8"},
+     .example = "%y = samba.embedding %w, %i : tensor<10x4xf32>, tensor<2x3xi64>",
+     .source = "torch.nn.functional.embedding",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferEmbedding,
+     .stages = stagesTake},
+    {.name = "index_select",
+     .summary = "slices of x along dim, one per index",
+     .computes = "The slices indices[0], indices[1], ... of x along `dim`.",
+     .operands = {"input", "indices"},
+     .attributes = {REQUIRED(INT, "dim", "negative: from the end")},
+     .constraints = {"indices are i32 or i64", "of rank 1",
+                     "dim names a dimension, negative from the end"},
+     .example = "%y = samba.index_select %x, %i {dim = 1} : tensor<2x5xf32>, tensor<3xi64>",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferIndexSelect,
+     .stages = stagesTake},
+    {0}};

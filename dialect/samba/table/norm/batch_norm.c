@@ -27,7 +27,7 @@ static SambaStatus inferBatchNorm(const SambaOperatorCall *call, SambaTensorType
   for (uint32_t i = 1; i < 5; ++i)
     SAMBA_RETURN_IF_ERROR(sambaCheckNormParameter(call, 3, i, names[i], 1, &x->dims[1]));
   out[0] = *x;
-  for (uint32_t i = 1; i < call->operator->result_count; ++i)
+  for (uint32_t i = 1; i < sambaOperatorResults(call->operator); ++i)
     out[i] = call->operands[i % 2 ? 3 : 4]; /* running mean and variance, mean, variance */
   return NULL;
 }
@@ -46,7 +46,7 @@ static void normalize(const SambaComposition *c, const SambaOperatorCall *call,
   uint16_t value = sambaStageOperand(&b, variance);
   uint16_t weight = sambaStageMappedOperand(&b, operands[1], alone);
   sambaStageAxis(&b, value, channel)->coefficients[0] = 1;
-  double epsilon = sambaOperatorCallFloat(call, "eps", 1e-5);
+  double epsilon = sambaOperatorCallFloat(call, "eps");
   value = sambaLane2(&b, SAMBA_LANE_ADD, value, sambaLaneFloat(&b, epsilon));
   sambaStageEnd(&b,
                 sambaLane2(&b, SAMBA_LANE_MUL, sambaLane1(&b, SAMBA_LANE_RSQRT, value), weight));
@@ -84,7 +84,7 @@ static SambaStatus decomposeBatchNorm(const SambaOperatorCall *call, SambaExpans
   const SambaTensorType *x = &call->operands[0];
   uint32_t variance = sambaExpandCast(e, operands[4], SAMBA_DTYPE_F32);
   uint32_t weight = sambaExpandCast(e, operands[1], SAMBA_DTYPE_F32);
-  variance = sambaExpandWithNumber(e, "add", variance, sambaOperatorCallFloat(call, "eps", 1e-5));
+  variance = sambaExpandWithNumber(e, "add", variance, sambaOperatorCallFloat(call, "eps"));
   uint32_t scale = sambaExpandBinary(e, "mul", sambaExpandUnary(e, "rsqrt", variance), weight);
   uint32_t centered = sambaExpandBinary(e, "sub", sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32),
                                         parameter(e, x, operands[3]));
@@ -93,18 +93,6 @@ static SambaStatus decomposeBatchNorm(const SambaOperatorCall *call, SambaExpans
       e, sambaExpandBinary(e, "add", scaled, parameter(e, x, operands[2])), x->dtype);
   return NULL;
 }
-
-static const SambaAttributeRow batchAttributes[] = {
-    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"}, {0}};
-const SambaOperatorRow sambaOperatorRow_batch_norm = {.operator = {.name = "batch_norm",
-                                                                   .minimum_operands = 5,
-                                                                   .maximum_operands = 5,
-                                                                   .attributes = batchAttributes,
-                                                                   .result_count = 1,
-                                                                   .infer = inferBatchNorm,
-                                                                   .stages = stagesBatchNorm,
-                                                                   .decompose = decomposeBatchNorm},
-                                                      .dtypes = SAMBA_SET_FLOAT};
 
 /* running * momentum + statistic * (1 - momentum), or with no running operand the statistic [1, C,
  * 1 ..] as [C]. */
@@ -128,7 +116,7 @@ static SambaStatus stagesTraining(const SambaOperatorCall *call, SambaStageGraph
                                   const char *layer) {
   const SambaTensorType *x = &call->operands[0];
   SambaComposition c = {graph, call->operator->name, layer};
-  double momentum = sambaOperatorCallFloat(call, "momentum", 0.9);
+  double momentum = sambaOperatorCallFloat(call, "momentum");
   int64_t count = sambaTensorTypeElements(x) / x->dims[1];
   bool reduced[SAMBA_MAX_RANK];
 
@@ -152,16 +140,38 @@ static SambaStatus stagesTraining(const SambaOperatorCall *call, SambaStageGraph
   return NULL;
 }
 
-static const SambaAttributeRow trainingAttributes[] = {
-    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"},
-    {"momentum", SAMBA_ATTRIBUTE_FLOAT, false, "the share of the old statistics; default 0.9"},
+const SambaOperator sambaBatchNormOperators[] = {
+    {.name = "batch_norm",
+     .summary = "(x - mean) / sqrt(variance + eps) * weight + bias, per channel",
+     .computes = "The inference form: statistics are operands.",
+     .operands = {"input", "weight", "bias", "mean", "variance"},
+     .attributes = {FLOAT("eps", 1e-5)},
+     .constraints = {"x has a float dtype, the parameters x's or f32",
+                     "x has rank 2 or more, N x C x ", "the parameters are [C]"},
+     .example = "%y = samba.batch_norm %x, %w, %b, %m, %v {eps = 1.0e-5} : tensor<2x4x6xf32>, "
+                "tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>",
+     .source = "torch.nn.functional.batch_norm",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferBatchNorm,
+     .stages = stagesBatchNorm,
+     .decompose = decomposeBatchNorm},
+    {.name = "batch_norm_training",
+     .summary =
+         "batch_norm with the batch's own statistics, and the running ones moved towards them",
+     .computes = "Mean and (population) variance per channel are those of x. Results: the "
+                 "normalized x; running_mean * momentum + mean * (1 - momentum); the same of the "
+                 "variance; the mean; the variance.",
+     .operands = {"input", "weight", "bias", "mean", "variance"},
+     .results = {"result", "running_mean", "running_variance", "batch_mean", "batch_variance"},
+     .attributes = {FLOAT("eps", 1e-5), FLOAT("momentum", 0.9, "the share of the old statistics")},
+     .constraints = {"x has a float dtype, the parameters x's or f32",
+                     "x has rank 2 or more, N x C x ", "the parameters are [C]"},
+     .example =
+         "%y, %r, %s, %m1, %v1 = samba.batch_norm_training %x, %w, %b, %m, %v {momentum = 0.5} : "
+         "tensor<2x4x6xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>",
+     .source = "ONNX BatchNormalization with training_mode = 1",
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferBatchNorm,
+     .stages = stagesTraining},
     {0}};
-const SambaOperatorRow sambaOperatorRow_batch_norm_training = {
-    .operator = {.name = "batch_norm_training",
-                 .minimum_operands = 5,
-                 .maximum_operands = 5,
-                 .attributes = trainingAttributes,
-                 .result_count = 5,
-                 .infer = inferBatchNorm,
-                 .stages = stagesTraining},
-    .dtypes = SAMBA_SET_FLOAT};

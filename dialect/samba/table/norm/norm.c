@@ -32,7 +32,7 @@ static SambaStatus inferLastDimensions(const SambaOperatorCall *call, SambaTenso
     SAMBA_RETURN_IF_ERROR(
         sambaCheckNormParameter(call, 3, i, names[i], (uint32_t)count, &x->dims[x->rank - count]));
   *out = *x;
-  if (call->operator->result_count == 1)
+  if (sambaOperatorResults(call->operator) == 1)
     return NULL;
   const SambaAttribute *dtype = sambaOperatorCallFind(call, "dtype");
   out[1] = *x;
@@ -68,7 +68,7 @@ static SambaStatus stagesLayerNorm(const SambaOperatorCall *call, SambaStageGrap
   uint32_t squares = sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
                                         SAMBA_REDUCE_DEVIATION, mean);
   uint32_t inverse =
-      sambaComposeInverseDeviation(&c, squares, count, sambaOperatorCallFloat(call, "eps", 1e-5));
+      sambaComposeInverseDeviation(&c, squares, count, sambaOperatorCallFloat(call, "eps"));
   SambaStageBuilder b;
 
   sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
@@ -84,7 +84,7 @@ static SambaStatus stagesLayerNorm(const SambaOperatorCall *call, SambaStageGrap
   if (call->operand_count > 2)
     value = sambaLane2(&b, SAMBA_LANE_ADD, value, values[4]);
   sambaStageEndRounded(&b, value);
-  if (call->operator->result_count == 3) {
+  if (sambaOperatorResults(call->operator) == 3) {
     sambaStageConvert(graph, c.name, layer, mean, results[1]);
     sambaStageConvert(graph, c.name, layer, inverse, results[2]);
   }
@@ -100,7 +100,7 @@ static SambaStatus decomposeNativeLayerNorm(const SambaOperatorCall *call, Samba
   const SambaAttribute *dtype = sambaOperatorCallFind(call, "dtype");
   size_t count = shape->value.integers.size;
   SambaDType statistics = dtype ? dtype->value.dtype : x->dtype;
-  double epsilon = sambaOperatorCallFloat(call, "eps", 1e-5);
+  double epsilon = sambaOperatorCallFloat(call, "eps");
   int64_t dims[SAMBA_MAX_RANK];
 
   for (size_t i = 0; i < count; ++i)
@@ -133,7 +133,7 @@ static SambaStatus stagesRmsNorm(const SambaOperatorCall *call, SambaStageGraph 
   uint32_t squares =
       sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_SQUARE, 0);
   uint32_t inverse =
-      sambaComposeInverseDeviation(&c, squares, count, sambaOperatorCallFloat(call, "eps", 1e-5));
+      sambaComposeInverseDeviation(&c, squares, count, sambaOperatorCallFloat(call, "eps"));
   SambaStageBuilder b;
 
   sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
@@ -150,46 +150,10 @@ static SambaStatus stagesRmsNorm(const SambaOperatorCall *call, SambaStageGraph 
   return NULL;
 }
 
-static const SambaAttributeRow shapeAttributes[] = {
-    {"normalized_shape", SAMBA_ATTRIBUTE_INTS, true, "the last dimensions of x"},
-    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"},
-    {0}};
-const SambaOperatorRow sambaOperatorRow_layer_norm = {.operator = {.name = "layer_norm",
-                                                                   .minimum_operands = 1,
-                                                                   .maximum_operands = 3,
-                                                                   .attributes = shapeAttributes,
-                                                                   .result_count = 1,
-                                                                   .infer = inferLastDimensions,
-                                                                   .stages = stagesLayerNorm},
-                                                      .dtypes = SAMBA_SET_FLOAT};
-static const SambaAttributeRow statisticsAttributes[] = {
-    {"normalized_shape", SAMBA_ATTRIBUTE_INTS, true, "the last dimensions of x"},
-    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"},
-    {"dtype", SAMBA_ATTRIBUTE_DTYPE, false, "of the statistics; default x's"},
-    {0}};
-const SambaOperatorRow sambaOperatorRow_native_layer_norm = {
-    .operator = {.name = "native_layer_norm",
-                 .minimum_operands = 1,
-                 .maximum_operands = 3,
-                 .attributes = statisticsAttributes,
-                 .result_count = 3,
-                 .infer = inferLastDimensions,
-                 .stages = stagesLayerNorm,
-                 .decompose = decomposeNativeLayerNorm},
-    .dtypes = SAMBA_SET_FLOAT};
-const SambaOperatorRow sambaOperatorRow_rms_norm = {.operator = {.name = "rms_norm",
-                                                                 .minimum_operands = 1,
-                                                                 .maximum_operands = 2,
-                                                                 .attributes = shapeAttributes,
-                                                                 .result_count = 1,
-                                                                 .infer = inferLastDimensions,
-                                                                 .stages = stagesRmsNorm},
-                                                    .dtypes = SAMBA_SET_FLOAT};
-
 static SambaStatus inferGroupNorm(const SambaOperatorCall *call, SambaTensorType *out) {
   static const char *const names[] = {"", "the weight", "the bias"};
   const SambaTensorType *x = &call->operands[0];
-  int64_t groups = sambaOperatorCallInt(call, "num_groups", 1);
+  int64_t groups = sambaOperatorCallInt(call, "num_groups");
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the input", x, 2, SAMBA_MAX_RANK - 1));
   if (groups < 1 || x->dims[1] % groups)
@@ -241,12 +205,12 @@ static SambaStatus stagesGroupNorm(const SambaOperatorCall *call, SambaStageGrap
                                    const char *layer) {
   const SambaTensorType *x = &call->operands[0];
   SambaComposition c = {graph, call->operator->name, layer};
-  int64_t groups = sambaOperatorCallInt(call, "num_groups", 1);
+  int64_t groups = sambaOperatorCallInt(call, "num_groups");
   int64_t channels = x->dims[1] / groups;
   int64_t count = sambaTensorTypeElements(x) / x->dims[0] / groups;
   uint32_t mean = sambaComposeDivide(&c, groupSum(&c, operands[0], groups, false, 0), count);
   uint32_t inverse = sambaComposeInverseDeviation(&c, groupSum(&c, operands[0], groups, true, mean),
-                                                  count, sambaOperatorCallFloat(call, "eps", 1e-5));
+                                                  count, sambaOperatorCallFloat(call, "eps"));
   int64_t shape[SAMBA_MAX_RANK] = {x->dims[0], groups, channels};
   uint32_t dims[SAMBA_MAX_RANK];
 
@@ -280,19 +244,6 @@ static SambaStatus stagesGroupNorm(const SambaOperatorCall *call, SambaStageGrap
   return NULL;
 }
 
-static const SambaAttributeRow groupAttributes[] = {
-    {"num_groups", SAMBA_ATTRIBUTE_INT, true, "divides the channels"},
-    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-5"},
-    {0}};
-const SambaOperatorRow sambaOperatorRow_group_norm = {.operator = {.name = "group_norm",
-                                                                   .minimum_operands = 1,
-                                                                   .maximum_operands = 3,
-                                                                   .attributes = groupAttributes,
-                                                                   .result_count = 1,
-                                                                   .infer = inferGroupNorm,
-                                                                   .stages = stagesGroupNorm},
-                                                      .dtypes = SAMBA_SET_FLOAT};
-
 static SambaStatus inferMeanVariance(const SambaOperatorCall *call, SambaTensorType *out) {
   bool reduced[SAMBA_MAX_RANK];
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", call->operands[0].dtype, SAMBA_SET_FLOAT));
@@ -325,7 +276,7 @@ static SambaStatus stagesMeanVariance(const SambaOperatorCall *call, SambaStageG
   uint16_t value = sambaStageBroadcastOperand(&b, squares);
   value = sambaLane1(&b, SAMBA_LANE_SQRT,
                      sambaLane2(&b, SAMBA_LANE_DIV, value, sambaLaneFloat(&b, (double)count)));
-  double epsilon = sambaOperatorCallFloat(call, "eps", 1e-9);
+  double epsilon = sambaOperatorCallFloat(call, "eps");
   sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_ADD, value, sambaLaneFloat(&b, epsilon)));
 
   sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
@@ -337,16 +288,82 @@ static SambaStatus stagesMeanVariance(const SambaOperatorCall *call, SambaStageG
   return NULL;
 }
 
-static const SambaAttributeRow meanVarianceAttributes[] = {
-    {"dim", SAMBA_ATTRIBUTE_INTS, false, "the dimensions; absent or empty: all"},
-    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-9"},
+const SambaOperator sambaNormOperators[] = {
+    {.name = "layer_norm",
+     .summary = "normalization over the last dimensions, then * weight + bias",
+     .computes = "(x - mean) / sqrt(variance + eps) over the dimensions normalized_shape, then * "
+                 "weight + bias. `parameters`: nothing, weight, or weight and bias.",
+     .operands = {"input", "weight?", "bias?"},
+     .attributes = {REQUIRED(INTS, "normalized_shape", "the last dimensions of x"),
+                    FLOAT("eps", 1e-5)},
+     .constraints = {"x has a float dtype, the parameters have x's or f32",
+                     "normalized_shape is the last dimensions of x, at least one",
+                     "the parameters have that shape"},
+     .example = "%y = samba.layer_norm %x, %w, %b {normalized_shape = [6]} : tensor<2x4x6xf32>, "
+                "tensor<6xf32>, tensor<6xf32>",
+     .source = "torch.nn.functional.layer_norm",
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferLastDimensions,
+     .stages = stagesLayerNorm},
+    {.name = "native_layer_norm",
+     .summary = "layer_norm with its statistics",
+     .computes = "As samba.layer_norm; the other results are the mean and 1 / sqrt(variance + "
+                 "eps), with the normalized dimensions as 1, in `dtype`.",
+     .operands = {"input", "weight?", "bias?"},
+     .results = {"result", "mean", "inverse_deviation"},
+     .attributes = {REQUIRED(INTS, "normalized_shape", "the last dimensions of x"),
+                    FLOAT("eps", 1e-5), OPTIONAL(DTYPE, "dtype", "of the statistics; absent: x's")},
+     .constraints = {"x has a float dtype, the parameters have x's or f32",
+                     "normalized_shape is the last dimensions of x, at least one",
+                     "the parameters have that shape", "dtype is a float"},
+     .example = "%y, %m, %d = samba.native_layer_norm %x, %w, %b {normalized_shape = [6]} : "
+                "tensor<2x4x6xf32>, tensor<6xf32>, tensor<6xf32>",
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferLastDimensions,
+     .stages = stagesLayerNorm,
+     .decompose = decomposeNativeLayerNorm},
+    {.name = "rms_norm",
+     .summary = "x / sqrt(mean(x^2) + eps) over the last dimensions, then * weight",
+     .computes =
+         "x / sqrt(mean(x^2) + eps), the mean over the dimensions normalized_shape, then * weight.",
+     .operands = {"input", "weight?"},
+     .attributes = {REQUIRED(INTS, "normalized_shape", "the last dimensions of x"),
+                    FLOAT("eps", 1e-5)},
+     .constraints = {"x has a float dtype, the parameters have x's or f32",
+                     "normalized_shape is the last dimensions of x, at least one",
+                     "the parameters have that shape"},
+     .example = "%y = samba.rms_norm %x, %w {normalized_shape = [6], eps = 1.0e-6} : "
+                "tensor<2x4x6xf32>, tensor<6xf32>",
+     .source = "torch.nn.functional.rms_norm",
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferLastDimensions,
+     .stages = stagesRmsNorm},
+    {.name = "group_norm",
+     .summary = "normalization over groups of channels, then * weight + bias per channel",
+     .computes = "Each of num_groups groups of channels is normalized together with the spatial "
+                 "dimensions.",
+     .operands = {"input", "weight?", "bias?"},
+     .attributes = {REQUIRED(INT, "num_groups", "divides the channels"), FLOAT("eps", 1e-5)},
+     .constraints = {"x has a float dtype, the parameters x's or f32", "x has rank 2 to 7",
+                     "num_groups divides C", "the parameters are [C]"},
+     .example = "%y = samba.group_norm %x, %w, %b {num_groups = 2} : tensor<2x4x6xf32>, "
+                "tensor<4xf32>, tensor<4xf32>",
+     .source = "torch.nn.functional.group_norm",
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferGroupNorm,
+     .stages = stagesGroupNorm},
+    {.name = "mean_variance_norm",
+     .summary = "(x - mean) / (standard deviation + eps) over the dimensions dim",
+     .computes = "The mean and the variance are those over the dimensions `dim`, all without it.",
+     .operands = {"input"},
+     .attributes = {OPTIONAL(INTS, "dim", "the dimensions; absent or empty: all"),
+                    FLOAT("eps", 1e-9)},
+     .constraints = {"x has a float dtype",
+                     "dim names dimensions of x, each once, negative from the end"},
+     .example = "%y = samba.mean_variance_norm %x {dim = [0, 2]} : tensor<2x3x4xf32>",
+     .source = "ONNX MeanVarianceNormalization",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferMeanVariance,
+     .stages = stagesMeanVariance},
     {0}};
-const SambaOperatorRow sambaOperatorRow_mean_variance_norm = {
-    .operator = {.name = "mean_variance_norm",
-                 .minimum_operands = 1,
-                 .maximum_operands = 1,
-                 .attributes = meanVarianceAttributes,
-                 .result_count = 1,
-                 .infer = inferMeanVariance,
-                 .stages = stagesMeanVariance},
-    .dtypes = SAMBA_SET_FLOAT};

@@ -14,11 +14,11 @@
 
 static SambaStatus inferNormalize(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
-  double p = sambaOperatorCallFloat(call, "p", 2);
+  double p = sambaOperatorCallFloat(call, "p");
   uint32_t axis;
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
   SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &axis));
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
   if (!(p > 0) || isinf(p))
     return sambaStatusMake(SAMBA_INVALID,
                            "(C3) attribute 'p' is %g, but must be positive and finite", p);
@@ -31,11 +31,11 @@ static SambaStatus stagesNormalize(const SambaOperatorCall *call, SambaStageGrap
                                    const char *layer) {
   const SambaTensorType *x = &call->operands[0];
   const char *name = call->operator->name;
-  double p = sambaOperatorCallFloat(call, "p", 2);
+  double p = sambaOperatorCallFloat(call, "p");
   uint32_t axis, dims[SAMBA_MAX_RANK];
 
   SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, &axis));
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
   SambaTensorType type = *x;
   type.dims[axis] = 1;
   uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, type.rank, type.dims);
@@ -61,7 +61,7 @@ static SambaStatus stagesNormalize(const SambaOperatorCall *call, SambaStageGrap
     value = sambaLane1(&b, SAMBA_LANE_SQRT, value);
   else if (p != 1)
     value = sambaLane2(&b, SAMBA_LANE_POW, value, sambaLaneFloat(&b, 1 / p));
-  double epsilon = sambaOperatorCallFloat(call, "eps", 1e-12);
+  double epsilon = sambaOperatorCallFloat(call, "eps");
   sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_MAX, value, sambaLaneFloat(&b, epsilon)));
 
   sambaStageBeginElementwise(&b, graph, name, layer, results[0]);
@@ -72,24 +72,10 @@ static SambaStatus stagesNormalize(const SambaOperatorCall *call, SambaStageGrap
   return NULL;
 }
 
-static const SambaAttributeRow normalizeAttributes[] = {
-    {"p", SAMBA_ATTRIBUTE_FLOAT, false, "default 2"},
-    {"dim", SAMBA_ATTRIBUTE_INT, true, "negative: from the end"},
-    {"eps", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-12"},
-    {0}};
-const SambaOperatorRow sambaOperatorRow_normalize = {.operator = {.name = "normalize",
-                                                                  .minimum_operands = 1,
-                                                                  .maximum_operands = 1,
-                                                                  .attributes = normalizeAttributes,
-                                                                  .result_count = 1,
-                                                                  .infer = inferNormalize,
-                                                                  .stages = stagesNormalize},
-                                                     .dtypes = SAMBA_SET_FLOAT};
-
 static SambaStatus inferLocalResponse(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
-  int64_t size = sambaOperatorCallInt(call, "size", 1);
-  int64_t before = sambaOperatorCallInt(call, "before", size / 2);
+  int64_t size = sambaOperatorCallInt(call, "size");
+  int64_t before = sambaOperatorCallIntOr(call, "before", size / 2);
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the input", x, 2, SAMBA_MAX_RANK));
   if (size < 1 || size > (int64_t)1 << 40)
@@ -107,8 +93,8 @@ static SambaStatus stagesLocalResponse(const SambaOperatorCall *call, SambaStage
                                        const char *layer) {
   const SambaTensorType *x = &call->operands[0];
   const char *name = call->operator->name;
-  int64_t size = sambaOperatorCallInt(call, "size", 1);
-  int64_t before = sambaOperatorCallInt(call, "before", size / 2);
+  int64_t size = sambaOperatorCallInt(call, "size");
+  int64_t before = sambaOperatorCallIntOr(call, "before", size / 2);
   uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, x->rank, x->dims);
   uint32_t dims[SAMBA_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
   SambaStageBuilder b;
@@ -124,35 +110,51 @@ static SambaStatus stagesLocalResponse(const SambaOperatorCall *call, SambaStage
   sambaStageEnd(
       &b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, sambaLane2(&b, SAMBA_LANE_MUL, value, value)));
 
-  double alpha = sambaOperatorCallFloat(call, "alpha", 1e-4);
-  double beta = sambaOperatorCallFloat(call, "beta", 0.75);
+  double alpha = sambaOperatorCallFloat(call, "alpha");
+  double beta = sambaOperatorCallFloat(call, "beta");
 
   sambaStageBeginElementwise(&b, graph, name, layer, results[0]);
   value = sambaStageBroadcastOperand(&b, sum);
   uint16_t input = sambaStageBroadcastOperand(&b, operands[0]);
   value = sambaLane2(&b, SAMBA_LANE_MUL, value, sambaLaneFloat(&b, alpha / (double)size));
-  value = sambaLane2(&b, SAMBA_LANE_ADD, value,
-                     sambaLaneFloat(&b, sambaOperatorCallFloat(call, "k", 1)));
+  value =
+      sambaLane2(&b, SAMBA_LANE_ADD, value, sambaLaneFloat(&b, sambaOperatorCallFloat(call, "k")));
   value = sambaLane2(&b, SAMBA_LANE_POW, value, sambaLaneFloat(&b, beta));
   sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, input, value));
 
   return NULL;
 }
 
-static const SambaAttributeRow responseAttributes[] = {
-    {"size", SAMBA_ATTRIBUTE_INT, true, "channels of a window"},
-    {"alpha", SAMBA_ATTRIBUTE_FLOAT, false, "default 1e-4"},
-    {"beta", SAMBA_ATTRIBUTE_FLOAT, false, "default 0.75"},
-    {"k", SAMBA_ATTRIBUTE_FLOAT, false, "default 1"},
-    {"before", SAMBA_ATTRIBUTE_INT, false,
-     "channels in front of the element's own; default size / 2"},
+const SambaOperator sambaVectorNormOperators[] = {
+    {.name = "normalize",
+     .summary = "x / max(p-norm along dim, eps)",
+     .computes = "x / max((sum of |x|^p along dim)^(1/p), eps).",
+     .operands = {"input"},
+     .attributes = {FLOAT("p", 2), REQUIRED(INT, "dim", "negative: from the end"),
+                    FLOAT("eps", 1e-12)},
+     .constraints = {"x has a float dtype", "dim names a dimension, negative from the end",
+                     "p is positive and finite"},
+     .example = "%y = samba.normalize %x {p = 1.0, dim = 1} : tensor<2x3xf32>",
+     .source = "torch.nn.functional.normalize",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferNormalize,
+     .stages = stagesNormalize},
+    {.name = "local_response_norm",
+     .summary = "x / (k + alpha / size * sum of x^2 over neighbouring channels)^beta",
+     .computes = "The sum runs over `size` channels, from `before` channels before the element's "
+                 "own; channels that do not exist add nothing.",
+     .operands = {"input"},
+     .attributes = {REQUIRED(INT, "size", "channels of a window"), FLOAT("alpha", 1e-4),
+                    FLOAT("beta", 0.75), FLOAT("k", 1),
+                    OPTIONAL(INT, "before",
+                             "channels in front of the element's own; absent: size / 2")},
+     .constraints = {"x has a float dtype", "x has rank 2 or more, N x C x ", "size is 1 or more",
+                     "before is 0 to size - 1"},
+     .example = "%y = samba.local_response_norm %x {size = 3, alpha = 2.0e-4} : tensor<2x5x4xf32>",
+     .source = "torch.nn.functional.local_response_norm",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferLocalResponse,
+     .stages = stagesLocalResponse},
     {0}};
-const SambaOperatorRow sambaOperatorRow_local_response_norm = {
-    .operator = {.name = "local_response_norm",
-                 .minimum_operands = 1,
-                 .maximum_operands = 1,
-                 .attributes = responseAttributes,
-                 .result_count = 1,
-                 .infer = inferLocalResponse,
-                 .stages = stagesLocalResponse},
-    .dtypes = SAMBA_SET_FLOAT};

@@ -87,12 +87,11 @@ static void product(const SambaComposition *c, uint32_t a, uint32_t b, bool tran
 
 static double scaleOf(const SambaOperatorCall *call) {
   const SambaTensorType *q = &call->operands[0];
-  return sambaOperatorCallFloat(call, "scale", 1 / sqrt((double)q->dims[q->rank - 1]));
+  const SambaAttribute *scale = sambaOperatorCallFind(call, "scale");
+  return scale ? scale->value.real : 1 / sqrt((double)q->dims[q->rank - 1]);
 }
 
-static double fillOf(const SambaOperatorCall *call) {
-  return sambaOperatorCallFloat(call, "fill", -INFINITY);
-}
+static double fillOf(const SambaOperatorCall *call) { return sambaOperatorCallFloat(call, "fill"); }
 
 /* scores * scale, + mask or fill where masked */
 static uint32_t maskedScores(const SambaComposition *c, const SambaOperatorCall *call,
@@ -112,7 +111,7 @@ static uint32_t maskedScores(const SambaComposition *c, const SambaOperatorCall 
     value = sambaLaneSelect(&b, mask, value, sambaLaneFloat(&b, fillOf(call)));
   else if (masked)
     value = sambaLane2(&b, SAMBA_LANE_ADD, value, mask);
-  if (sambaOperatorCallInt(call, "is_causal", 0)) {
+  if (sambaOperatorCallInt(call, "is_causal")) {
     uint16_t row = sambaLaneCounter(&b, like.rank - 2, SAMBA_DTYPE_I32);
     uint16_t column = sambaLaneCounter(&b, like.rank - 1, SAMBA_DTYPE_I32);
     value = sambaLaneSelect(&b, sambaLane2(&b, SAMBA_LANE_LE, column, row), value,
@@ -180,7 +179,7 @@ static SambaStatus decomposeAttention(const SambaOperatorCall *call, SambaExpans
         NULL);
   else if (call->operand_count == 4)
     scores = sambaExpandBinary(e, "add", scores, sambaExpandCast(e, operands[3], SAMBA_DTYPE_F32));
-  if (sambaOperatorCallInt(call, "is_causal", 0)) {
+  if (sambaOperatorCallInt(call, "is_causal")) {
     uint32_t kept = causal(e, q->dims[q->rank - 2], k->dims[k->rank - 2]);
     scores = sambaExpandCall(e, "where", 3, (uint32_t[]){kept, scores, lowest}, 0, NULL);
   }
@@ -191,19 +190,25 @@ static SambaStatus decomposeAttention(const SambaOperatorCall *call, SambaExpans
   return NULL;
 }
 
-static const SambaAttributeRow attentionAttributes[] = {
-    {"scale", SAMBA_ATTRIBUTE_FLOAT, false, "default 1 / sqrt(E)"},
-    {"is_causal", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
-    {"fill", SAMBA_ATTRIBUTE_FLOAT, false, "default -inf"},
+const SambaOperator sambaAttentionOperators[] = {
+    {.name = "scaled_dot_product_attention",
+     .summary = "softmax(q * transpose(k) * scale + mask) * v",
+     .computes = "q[.., L, E], k[.., S, E], v[.., S, V]; the mask broadcasts to [.., L, S]: a "
+                 "float mask is added, an i1 mask keeps where true; elsewhere the score is `fill`. "
+                 "is_causal keeps s <= l.",
+     .operands = {"query", "key", "value", "mask?"},
+     .attributes = {OPTIONAL(FLOAT, "scale", "absent: 1 / sqrt(E)"),
+                    BOOL("is_causal", false, "position l sees positions up to l"),
+                    FLOAT("fill", -INFINITY, "the score where an i1 mask is false")},
+     .constraints = {"q has a float dtype", "k and v have it too",
+                     "ranks of 2 or more, one E, one S", "the dimensions before broadcast",
+                     "the mask is i1 or q's dtype and broadcasts"},
+     .example = "%y = samba.scaled_dot_product_attention %q, %k, %v {scale = 0.5} : "
+                "tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x4xf32>",
+     .source = "torch.nn.functional.scaled_dot_product_attention",
+     .contraction = true,
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferAttention,
+     .stages = stagesAttention,
+     .decompose = decomposeAttention},
     {0}};
-const SambaOperatorRow sambaOperatorRow_scaled_dot_product_attention = {
-    .operator = {.name = "scaled_dot_product_attention",
-                 .minimum_operands = 3,
-                 .maximum_operands = 4,
-                 .attributes = attentionAttributes,
-                 .result_count = 1,
-                 .contraction = true,
-                 .infer = inferAttention,
-                 .stages = stagesAttention,
-                 .decompose = decomposeAttention},
-    .dtypes = SAMBA_SET_FLOAT};

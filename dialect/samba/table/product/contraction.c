@@ -77,18 +77,6 @@ static SambaStatus stagesLinear(const SambaOperatorCall *call, SambaStageGraph *
   return NULL;
 }
 
-static const SambaAttributeRow linearAttributes[] = {
-    {"out_dtype", SAMBA_ATTRIBUTE_DTYPE, false, "default: the operands' dtype"}, {0}};
-const SambaOperatorRow sambaOperatorRow_linear = {.operator = {.name = "linear",
-                                                               .minimum_operands = 2,
-                                                               .maximum_operands = 3,
-                                                               .attributes = linearAttributes,
-                                                               .result_count = 1,
-                                                               .contraction = true,
-                                                               .infer = inferLinear,
-                                                               .stages = stagesLinear},
-                                                  .dtypes = SAMBA_SET_NUMBER};
-
 static SambaStatus inferMatmul(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *a = &call->operands[0];
   const SambaTensorType *b = &call->operands[1];
@@ -152,12 +140,38 @@ static SambaStatus stagesMatmul(const SambaOperatorCall *call, SambaStageGraph *
   return NULL;
 }
 
-const SambaOperatorRow sambaOperatorRow_matmul = {.operator = {.name = "matmul",
-                                                               .minimum_operands = 2,
-                                                               .maximum_operands = 2,
-                                                               .attributes = linearAttributes,
-                                                               .result_count = 1,
-                                                               .contraction = true,
-                                                               .infer = inferMatmul,
-                                                               .stages = stagesMatmul},
-                                                  .dtypes = SAMBA_SET_NUMBER};
+const SambaOperator sambaContractionOperators[] = {
+    {.name = "linear",
+     .summary = "x * transpose(w) + b",
+     .computes = "result[.., o] = sum over k of x[.., k] * w[o, k], accumulated in f32 with k "
+                 "ascending; then + b[o], a rounded addition of its own; then one conversion.",
+     .operands = {"input", "weight", "bias?"},
+     .attributes = {OPTIONAL(DTYPE, "out_dtype", "absent: the operands' dtype")},
+     .constraints =
+         {"x has a number dtype", "w has x's dtype",
+          "x has rank 1 or more, w rank 2, both with the same K",
+          "b is [O], in the operands' or the result's dtype",
+          "out_dtype is the operands' dtype or the accumulator's (f32; i32 or i64 for integers)"},
+     .example = "%y = samba.linear %x, %w, %b {out_dtype = f32} : tensor<5x8xbf16>, "
+                "tensor<4x8xbf16>, tensor<4xf32>",
+     .source = "torch.nn.functional.linear",
+     .builder = SAMBA_BUILDER_OPERANDS,
+     .contraction = true,
+     .dtypes = SAMBA_SET_NUMBER,
+     .infer = inferLinear,
+     .stages = stagesLinear},
+    {.name = "matmul",
+     .summary = "matrix product, batched over the leading dimensions",
+     .computes = "result[.., m, n] = sum over k of a[.., m, k] * b[.., k, n], accumulated as in "
+                 "samba.linear; leading dimensions broadcast.",
+     .operands = {"lhs", "rhs"},
+     .attributes = {OPTIONAL(DTYPE, "out_dtype", "absent: the operands' dtype")},
+     .constraints = {"a has a number dtype", "b has it too", "the ranks are 1 or more and K agrees",
+                     "the dimensions before broadcast", "out_dtype as for samba.linear"},
+     .example = "%y = samba.matmul %a, %b : tensor<2x5x8xf32>, tensor<8x4xf32>",
+     .builder = SAMBA_BUILDER_OPERANDS,
+     .contraction = true,
+     .dtypes = SAMBA_SET_NUMBER,
+     .infer = inferMatmul,
+     .stages = stagesMatmul},
+    {0}};

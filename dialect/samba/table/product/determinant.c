@@ -78,11 +78,17 @@ static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
   return NULL;
 }
 
-const SambaOperatorRow sambaOperatorRow_det = {.operator = {.name = "det",
-                                                            .minimum_operands = 1,
-                                                            .maximum_operands = 1,
-                                                            .attributes = sambaNoAttributes,
-                                                            .result_count = 1,
-                                                            .infer = infer,
-                                                            .decompose = decompose},
-                                               .dtypes = SAMBA_SET_FLOAT};
+const SambaOperator sambaDeterminantOperators[] = {
+    {.name = "det",
+     .summary = "determinants of the last two dimensions",
+     .computes = "The determinant of each matrix, by Gaussian elimination in f32 with the largest "
+                 "element of each column as its pivot. Composite.",
+     .operands = {"input"},
+     .constraints = {"x has a float dtype", "its last two dimensions are equal, 1 to 32"},
+     .example = "%y = samba.det %x : tensor<2x3x3xf32>",
+     .source = "torch.linalg.det",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = infer,
+     .decompose = decompose},
+    {0}};

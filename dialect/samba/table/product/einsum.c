@@ -432,14 +432,29 @@ static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
   return NULL;
 }
 
-static const SambaAttributeRow attributes[] = {
-    {"equation", SAMBA_ATTRIBUTE_STRING, true, "bij,bjk->bik"}, {0}};
-const SambaOperatorRow sambaOperatorRow_einsum = {.operator = {.name = "einsum",
-                                                               .minimum_operands = 1,
-                                                               .maximum_operands = UINT32_MAX,
-                                                               .attributes = attributes,
-                                                               .result_count = 1,
-                                                               .contraction = true,
-                                                               .infer = infer,
-                                                               .decompose = decompose},
-                                                  .dtypes = SAMBA_SET_NUMBER};
+const SambaOperator sambaEinsumOperators[] = {
+    {.name = "einsum",
+     .summary = "sum of products over the labels of an equation",
+     .computes =
+         "`equation` names the dimensions of each operand by letters, `...` for any number of "
+         "them, and after -> those of the result; without -> these are the letters that occur "
+         "once, in alphabetical order, after what ... stands for. A letter that is repeated within "
+         "an operand is its diagonal; letters that the result leaves out are summed over. Operands "
+         "are multiplied from left to right, intermediates in f32. Composite.",
+     .operands = {"inputs*"},
+     .attributes = {REQUIRED(STRING, "equation", "such as bij,bjk->bik")},
+     .constraints = {"the operands have one number dtype",
+                     "equation has letters, `...`, `,` and at most one ->, and as many terms as "
+                     "there are operands",
+                     "a term has one letter per dimension that ... does not stand for",
+                     "a label has one size wherever it occurs, or 1",
+                     "the result's labels are different and occur in an operand",
+                     "no intermediate has more than 8 dimensions"},
+     .example = "%y = samba.einsum %a, %b {equation = \"bij,jk->bik\"} : tensor<2x3x4xf32>, "
+                "tensor<4x5xf32>",
+     .source = "torch.einsum, ONNX Einsum",
+     .contraction = true,
+     .dtypes = SAMBA_SET_NUMBER,
+     .infer = infer,
+     .decompose = decompose},
+    {0}};

@@ -48,7 +48,7 @@ static SambaStatus stagesRotary(const SambaOperatorCall *call, SambaStageGraph *
                                 const uint32_t *operands, const uint32_t *results,
                                 const char *layer) {
   const SambaTensorType *x = &call->operands[0];
-  bool interleaved = sambaOperatorCallInt(call, "interleaved", 0) != 0;
+  bool interleaved = sambaOperatorCallInt(call, "interleaved") != 0;
   uint32_t last = x->rank - 1;
   int64_t half = x->dims[last] / 2;
   int64_t step = interleaved ? 2 : 1;
@@ -98,22 +98,29 @@ static SambaStatus decomposeRotary(const SambaOperatorCall *call, SambaExpansion
   for (int i = 0; i < 3; ++i)
     f32[i] = sambaExpandCast(e, operands[i], SAMBA_DTYPE_F32);
   uint32_t left = sambaExpandBinary(e, "mul", f32[0], f32[1]);
-  uint32_t other = turned(e, f32[0], sambaOperatorCallInt(call, "interleaved", 0) != 0);
+  uint32_t other = turned(e, f32[0], sambaOperatorCallInt(call, "interleaved") != 0);
   uint32_t sum = sambaExpandBinary(e, "add", left, sambaExpandBinary(e, "mul", other, f32[2]));
   out_results[0] = sambaExpandCast(e, sum, call->operands[0].dtype);
   return NULL;
 }
 
-static const SambaAttributeRow rotaryAttributes[] = {
-    {"interleaved", SAMBA_ATTRIBUTE_BOOL, false, "pairs are neighbours; default false: halves"},
+const SambaOperator sambaRotaryOperators[] = {
+    {.name = "rotary_embedding",
+     .summary = "pairs of elements of the last dimension turned by angles",
+     .computes = "y = x * cos + turned(x) * sin; turned(x) has -x[n + half] in its first half and "
+                 "x[n - half] in its second, or with interleaved -x[n + 1] at even and x[n - 1] at "
+                 "odd positions.",
+     .operands = {"input", "cos", "sin"},
+     .attributes = {BOOL("interleaved", false, "pairs are neighbours, else halves")},
+     .constraints = {"all have one float dtype",
+                     "cos and sin have one shape, which broadcasts to x's",
+                     "x's last dimension is even"},
+     .example = "%y = samba.rotary_embedding %x, %cos, %sin : tensor<2x4x8x6xf32>, "
+                "tensor<8x6xf32>, tensor<8x6xf32>",
+     .source = "RoFormer, arXiv 2104.09864; ONNX RotaryEmbedding",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferRotary,
+     .stages = stagesRotary,
+     .decompose = decomposeRotary},
     {0}};
-const SambaOperatorRow sambaOperatorRow_rotary_embedding = {
-    .operator = {.name = "rotary_embedding",
-                 .minimum_operands = 3,
-                 .maximum_operands = 3,
-                 .attributes = rotaryAttributes,
-                 .result_count = 1,
-                 .infer = inferRotary,
-                 .stages = stagesRotary,
-                 .decompose = decomposeRotary},
-    .dtypes = SAMBA_SET_FLOAT};

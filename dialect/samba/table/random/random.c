@@ -97,7 +97,7 @@ static SambaStatus inferShaped(const SambaOperatorCall *call, SambaTensorType *o
                            "(C2) attribute 'shape' has %zu numbers, but %d is the most",
                            shape->value.integers.size, SAMBA_MAX_RANK);
   *out = (SambaTensorType){.rank = (uint32_t)shape->value.integers.size};
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(2, call, "shape", out->rank, 1, 1, out->dims));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(2, call, "shape", out->rank, 1, out->dims));
   out->dtype = sambaOperatorCallFind(call, "dtype")->value.dtype;
   return sambaCheckDType(3, "attribute 'dtype'", out->dtype, SAMBA_SET_FLOAT);
 }
@@ -106,8 +106,8 @@ static SambaStatus inferShaped(const SambaOperatorCall *call, SambaTensorType *o
 static uint16_t programUniform(const SambaOperatorCall *call, SambaStageBuilder *b,
                                const uint16_t *seed) {
   uint16_t words[2];
-  double low = sambaOperatorCallFloat(call, "low", 0);
-  double high = sambaOperatorCallFloat(call, "high", 1);
+  double low = sambaOperatorCallFloat(call, "low");
+  double high = sambaOperatorCallFloat(call, "high");
   randomWords(b, *seed, words);
   uint16_t fraction =
       toFloat(b, sambaLane2(b, SAMBA_LANE_SHRL, words[0], sambaLaneNumber(b, words[0], 8)));
@@ -125,8 +125,8 @@ static uint16_t programNormal(const SambaOperatorCall *call, SambaStageBuilder *
   uint16_t logarithm = sambaLane1(b, SAMBA_LANE_LOG, scaled(b, toFloat(b, u), 0x1p-32, 0));
   uint16_t radius = sambaLane1(b, SAMBA_LANE_SQRT, scaled(b, logarithm, -2, 0));
   uint16_t value = sambaLane2(b, SAMBA_LANE_MUL, radius, sambaLane1(b, SAMBA_LANE_COS, angle));
-  return scaled(b, value, sambaOperatorCallFloat(call, "std", 1),
-                sambaOperatorCallFloat(call, "mean", 0));
+  return scaled(b, value, sambaOperatorCallFloat(call, "std"),
+                sambaOperatorCallFloat(call, "mean"));
 }
 
 static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
@@ -134,29 +134,9 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   SambaStageBuilder builder;
   sambaStageBeginElementwise(&builder, graph, call->operator->name, layer, results[0]);
   uint16_t seed = sambaStageBroadcastOperand(&builder, operands[0]);
-  sambaStageEndRounded(&builder, sambaRowOfCall(call)->program(call, &builder, &seed));
+  sambaStageEndRounded(&builder, call->operator->program(call, &builder, &seed));
   return NULL;
 }
-
-#define SHAPED(word, function, ...)                                                                \
-  static const SambaAttributeRow word##Attributes[] = {                                            \
-      {"shape", SAMBA_ATTRIBUTE_INTS, true, "the result's dimensions"},                            \
-      {"dtype", SAMBA_ATTRIBUTE_DTYPE, true, "a float"},                                           \
-      __VA_ARGS__,                                                                                 \
-      {0}};                                                                                        \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = 1,            \
-                                                                 .maximum_operands = 1,            \
-                                                                 .attributes = word##Attributes,   \
-                                                                 .result_count = 1,                \
-                                                                 .infer = inferShaped,             \
-                                                                 .stages = stages},                \
-                                                    .dtypes = 1u << SAMBA_DTYPE_I64,               \
-                                                    .program = function};
-SHAPED(uniform, programUniform, {"low", SAMBA_ATTRIBUTE_FLOAT, false, "default 0"},
-       {"high", SAMBA_ATTRIBUTE_FLOAT, false, "default 1"})
-SHAPED(normal, programNormal, {"mean", SAMBA_ATTRIBUTE_FLOAT, false, "default 0"},
-       {"std", SAMBA_ATTRIBUTE_FLOAT, false, "default 1"})
 
 /* ---- What is drawn from uniform numbers ---- */
 
@@ -210,7 +190,7 @@ static SambaStatus decomposeDropout(const SambaOperatorCall *call, SambaExpansio
 }
 
 static SambaStatus inferMultinomial(const SambaOperatorCall *call, SambaTensorType *out) {
-  int64_t samples = sambaOperatorCallInt(call, "num_samples", 1);
+  int64_t samples = sambaOperatorCallInt(call, "num_samples");
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "operand 0", call->operands[0].dtype, SAMBA_SET_FLOAT));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", &call->operands[0], 2, 2));
   SAMBA_RETURN_IF_ERROR(checkSeed(3, &call->operands[1]));
@@ -230,7 +210,7 @@ static SambaStatus decomposeMultinomial(const SambaOperatorCall *call, SambaExpa
   const SambaTensorType *weights = &call->operands[0];
   int64_t batch = weights->dims[0];
   int64_t classes = weights->dims[1];
-  int64_t samples = sambaOperatorCallInt(call, "num_samples", 1);
+  int64_t samples = sambaOperatorCallInt(call, "num_samples");
   int64_t last = 2;
   SambaAttribute dim = sambaIntAttribute("dim", 1);
   SambaAttribute reduced = sambaIntsAttribute("dim", &last, 1);
@@ -248,20 +228,72 @@ static SambaStatus decomposeMultinomial(const SambaOperatorCall *call, SambaExpa
   return NULL;
 }
 
-#define DRAWN(word, operands, results, scalars, rule, composition, ...)                            \
-  static const SambaAttributeRow word##Attributes[] = {__VA_ARGS__};                               \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = operands,     \
-                                                                 .maximum_operands = operands,     \
-                                                                 .attributes = word##Attributes,   \
-                                                                 .result_count = results,          \
-                                                                 .host_scalars = scalars,          \
-                                                                 .infer = rule,                    \
-                                                                 .decompose = composition},        \
-                                                    .dtypes = SAMBA_SET_FLOAT};
-DRAWN(bernoulli, 2, 1, 0, inferBernoulli, decomposeBernoulli,
-      {"dtype", SAMBA_ATTRIBUTE_DTYPE, false, "default: the probabilities'"}, {0})
-DRAWN(dropout, 3, 2, 1, inferDropout, decomposeDropout, {0})
-DRAWN(multinomial, 2, 1, 0, inferMultinomial, decomposeMultinomial,
-      {"num_samples", SAMBA_ATTRIBUTE_INT, false, "per row; default 1"},
-      {"dtype", SAMBA_ATTRIBUTE_DTYPE, false, "i32 or i64 (default)"}, {0})
+#define SHAPED                                                                                     \
+  .computes =                                                                                      \
+      "Numbers depend on the seed and the element's row-major index alone (docs/numerics.md).",    \
+  .operands = {"seed"},                                                                            \
+  .constraints = {"the seed is a rank-0 i64",                                                      \
+                  "shape is the result's, at most 8 numbers of 1 or more", "dtype is a float"},    \
+  .dtypes = 1u << SAMBA_DTYPE_I64, .infer = inferShaped, .stages = stages
+
+const SambaOperator sambaRandomOperators[] = {
+    {.name = "uniform",
+     .summary = "uniform in [low, high)",
+     .attributes = {REQUIRED(INTS, "shape", "the result's dimensions"),
+                    REQUIRED(DTYPE, "dtype", "a float"), FLOAT("low", 0), FLOAT("high", 1)},
+     .example = "%y = samba.uniform %seed {shape = [2, 3], dtype = f32, low = -1.0} : tensor<i64>",
+     .source = "torch.rand, ONNX RandomUniform",
+     .program = programUniform,
+     SHAPED},
+    {.name = "normal",
+     .summary = "normally distributed",
+     .attributes = {REQUIRED(INTS, "shape", "the result's dimensions"),
+                    REQUIRED(DTYPE, "dtype", "a float"), FLOAT("mean", 0), FLOAT("std", 1)},
+     .example = "%y = samba.normal %seed {shape = [2, 3], dtype = bf16, std = 2.0} : tensor<i64>",
+     .source = "torch.normal, ONNX RandomNormal",
+     .program = programNormal,
+     SHAPED},
+    {.name = "bernoulli",
+     .summary = "1 with probability p, else 0",
+     .computes = "The operand has the probability of each element. Numbers depend on the seed and "
+                 "the element's row-major index alone (docs/numerics.md).",
+     .operands = {"probabilities", "seed"},
+     .attributes = {OPTIONAL(DTYPE, "dtype", "absent: the probabilities'")},
+     .constraints = {"the probabilities are floats", "the seed is a rank-0 i64"},
+     .example = "%y = samba.bernoulli %x, %seed {dtype = i1} : tensor<2x3xf32>, tensor<i64>",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferBernoulli,
+     .decompose = decomposeBernoulli},
+    {.name = "dropout",
+     .summary = "0 with probability p, else x / (1 - p); and which were kept",
+     .computes =
+         "mask = true with probability 1 - p; result = mask ? x * (1 / (1 - p)) : 0. Numbers "
+         "depend on the seed and the element's row-major index alone (docs/numerics.md).",
+     .operands = {"input", "p", "seed"},
+     .results = {"result", "mask"},
+     .constraints = {"x is a float", "p is a rank-0 float", "the seed is a rank-0 i64"},
+     .example =
+         "%y, %mask = samba.dropout %x, %p, %seed : tensor<2x3xf32>, tensor<f32>, tensor<i64>",
+     .source = "torch.native_dropout",
+     .host_scalars = 1,
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferDropout,
+     .decompose = decomposeDropout},
+    {.name = "multinomial",
+     .summary =
+         "indices drawn with replacement, with probabilities proportional to a row's weights",
+     .computes = "result[b, s] = the number of classes c with w[b, 0] + .. + w[b, c] <= u[b, s] * "
+                 "(sum of w[b]). Numbers depend on the seed and the element's row-major index "
+                 "alone (docs/numerics.md).",
+     .operands = {"weights", "seed"},
+     .attributes = {INT("num_samples", 1, "per row"),
+                    OPTIONAL(DTYPE, "dtype", "i32 or i64; absent: i64")},
+     .constraints = {"the weights are floats", "of rank 2", "the seed is a rank-0 i64",
+                     "num_samples is 1 or more", "dtype is i32 or i64"},
+     .example = "%y = samba.multinomial %x, %seed {num_samples = 4} : tensor<2x3xf32>, tensor<i64>",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferMultinomial,
+     .decompose = decomposeMultinomial},
+    {0}};

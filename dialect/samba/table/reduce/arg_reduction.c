@@ -15,8 +15,8 @@ static SambaStatus takeSearch(const SambaOperatorCall *call, Search *out_search)
   const SambaTensorType *x = &call->operands[0];
   const SambaAttribute *dim = sambaOperatorCallFind(call, "dim");
   uint32_t axis;
-  *out_search = (Search){.least = sambaRowOfCall(call)->opcode == SAMBA_LANE_REDUCE_MIN,
-                         .last = sambaOperatorCallInt(call, "select_last", 0) != 0};
+  *out_search = (Search){.least = call->operator->opcode == SAMBA_LANE_REDUCE_MIN,
+                         .last = sambaOperatorCallInt(call, "select_last") != 0};
   for (uint32_t d = 0; d < x->rank; ++d)
     out_search->reduced[d] = !dim;
   if (!dim)
@@ -29,7 +29,7 @@ static SambaStatus takeSearch(const SambaOperatorCall *call, Search *out_search)
 static SambaStatus inferIndex(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
   Search search;
-  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, sambaRowOfCall(call)->dtypes));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, call->operator->dtypes));
   SAMBA_RETURN_IF_ERROR(takeSearch(call, &search));
   *out = sambaReducedType(x, search.reduced, sambaKeepsDims(call));
   out->dtype = SAMBA_DTYPE_I64;
@@ -94,24 +94,6 @@ static SambaStatus stagesIndex(const SambaOperatorCall *call, SambaStageGraph *g
   return NULL;
 }
 
-static const SambaAttributeRow indexAttributes[] = {
-    {"dim", SAMBA_ATTRIBUTE_INT, false, "absent: all dimensions as one"},
-    {"keepdim", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
-    {"select_last", SAMBA_ATTRIBUTE_BOOL, false, "of equal elements the last; default false"},
-    {0}};
-#define SEARCH(word, code)                                                                         \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = 1,            \
-                                                                 .maximum_operands = 1,            \
-                                                                 .attributes = indexAttributes,    \
-                                                                 .result_count = 1,                \
-                                                                 .infer = inferIndex,              \
-                                                                 .stages = stagesIndex},           \
-                                                    .dtypes = SAMBA_SET_NUMBER,                    \
-                                                    .opcode = code};
-SEARCH(argmax, SAMBA_LANE_REDUCE_MAX)
-SEARCH(argmin, SAMBA_LANE_REDUCE_MIN)
-
 static SambaStatus inferHardmax(const SambaOperatorCall *call, SambaTensorType *out) {
   Search search;
   SAMBA_RETURN_IF_ERROR(
@@ -143,12 +125,39 @@ static SambaStatus stagesHardmax(const SambaOperatorCall *call, SambaStageGraph 
   return NULL;
 }
 
-const SambaOperatorRow sambaOperatorRow_hardmax = {.operator = {.name = "hardmax",
-                                                                .minimum_operands = 1,
-                                                                .maximum_operands = 1,
-                                                                .attributes = sambaDimAttributes,
-                                                                .result_count = 1,
-                                                                .infer = inferHardmax,
-                                                                .stages = stagesHardmax},
-                                                   .dtypes = SAMBA_SET_FLOAT,
-                                                   .opcode = SAMBA_LANE_REDUCE_MAX};
+#define SEARCH                                                                                     \
+  .computes = "The i64 index along dim, or in row-major order without it. A NaN comes before all " \
+              "numbers; of equal elements the first is taken, with select_last the last.",         \
+  .operands = {"input"},                                                                           \
+  .attributes = {OPTIONAL(INT, "dim", "absent: all dimensions as one"),                            \
+                 BOOL("keepdim", false, "reduced dimensions become 1"),                            \
+                 BOOL("select_last", false, "of equal elements the last")},                        \
+  .constraints = {"the operand has a number dtype",                                                \
+                  "dim names a dimension, negative from the end"},                                 \
+  .dtypes = SAMBA_SET_NUMBER, .infer = inferIndex, .stages = stagesIndex
+
+const SambaOperator sambaArgReductionOperators[] = {
+    {.name = "argmax",
+     .summary = "index of the largest element",
+     .example = "%y = samba.argmax %x {dim = 1} : tensor<2x3x4xf32>",
+     .opcode = SAMBA_LANE_REDUCE_MAX,
+     SEARCH},
+    {.name = "argmin",
+     .summary = "index of the smallest element",
+     .example = "%y = samba.argmin %x {dim = 1} : tensor<2x3x4xf32>",
+     .opcode = SAMBA_LANE_REDUCE_MIN,
+     SEARCH},
+    {.name = "hardmax",
+     .summary = "1 at the first of the largest elements along dim, else 0",
+     .computes = "1 where samba.argmax along dim points to, 0 elsewhere.",
+     .operands = {"input"},
+     .attributes = {REQUIRED(INT, "dim", "negative: from the end")},
+     .constraints = {"x has a float dtype", "dim names a dimension, negative from the end"},
+     .example = "%y = samba.hardmax %x {dim = -1} : tensor<2x3xf32>",
+     .source = "ONNX Hardmax",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_FLOAT,
+     .opcode = SAMBA_LANE_REDUCE_MAX,
+     .infer = inferHardmax,
+     .stages = stagesHardmax},
+    {0}};

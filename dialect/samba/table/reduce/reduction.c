@@ -9,7 +9,7 @@
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
   bool reduced[SAMBA_MAX_RANK];
-  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, sambaRowOfCall(call)->dtypes));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, call->operator->dtypes));
   SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
   *out = sambaReducedType(x, reduced, sambaKeepsDims(call));
   return NULL;
@@ -38,7 +38,7 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   uint32_t dims[SAMBA_MAX_RANK];
   uint16_t value = sambaStageBeginReduction(&b, graph, name, layer, operands[0], reduced,
                                             sambaKeepsDims(call), sum, dims);
-  SambaLaneOpcode opcode = (SambaLaneOpcode)sambaRowOfCall(call)->opcode;
+  SambaLaneOpcode opcode = (SambaLaneOpcode)call->operator->opcode;
 
   if (x->dtype == SAMBA_DTYPE_I1) /* the largest of booleans */
     opcode = opcode == SAMBA_LANE_REDUCE_MAX ? SAMBA_LANE_REDUCE_OR : SAMBA_LANE_REDUCE_AND;
@@ -54,22 +54,44 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   return NULL;
 }
 
-static const SambaAttributeRow attributes[] = {
-    {"dim", SAMBA_ATTRIBUTE_INTS, false, "the dimensions; absent or empty: all"},
-    {"keepdim", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+#define REDUCTION                                                                                  \
+  .computes = "Over the dimensions `dim`, which disappear, or with keepdim become 1.",             \
+  .operands = {"input"},                                                                           \
+  .attributes = {OPTIONAL(INTS, "dim", "the dimensions; absent or empty: all"),                    \
+                 BOOL("keepdim", false, "reduced dimensions become 1")},                           \
+  .constraints = {"the operand's dtype is one that the operation is defined for",                  \
+                  "dim names dimensions of the operand, each once, negative from the end"},        \
+  .builder = SAMBA_BUILDER_ALL, .infer = infer, .stages = stages
+
+const SambaOperator sambaReductionOperators[] = {
+    {.name = "sum",
+     .summary = "sum of the elements",
+     .example = "%y = samba.sum %x {dim = [1], keepdim = true} : tensor<2x3x4xf32>",
+     .dtypes = SAMBA_SET_NUMBER,
+     .opcode = SAMBA_LANE_REDUCE_ADD,
+     REDUCTION},
+    {.name = "mean",
+     .summary = "arithmetic mean of the elements",
+     .example = "%y = samba.mean %x {dim = [1], keepdim = true} : tensor<2x3x4xf32>",
+     .dtypes = SAMBA_SET_FLOAT,
+     .opcode = SAMBA_LANE_REDUCE_ADD,
+     REDUCTION},
+    {.name = "amax",
+     .summary = "largest element (a NaN wins)",
+     .example = "%y = samba.amax %x {dim = [1], keepdim = true} : tensor<2x3x4xf32>",
+     .dtypes = SAMBA_SET_ANY,
+     .opcode = SAMBA_LANE_REDUCE_MAX,
+     REDUCTION},
+    {.name = "amin",
+     .summary = "smallest element (a NaN wins)",
+     .example = "%y = samba.amin %x {dim = [1], keepdim = true} : tensor<2x3x4xf32>",
+     .dtypes = SAMBA_SET_ANY,
+     .opcode = SAMBA_LANE_REDUCE_MIN,
+     REDUCTION},
+    {.name = "prod",
+     .summary = "product of the elements",
+     .example = "%y = samba.prod %x {dim = [1], keepdim = true} : tensor<2x3x4xf32>",
+     .dtypes = SAMBA_SET_NUMBER,
+     .opcode = SAMBA_LANE_REDUCE_MUL,
+     REDUCTION},
     {0}};
-#define REDUCTION(word, set, code)                                                                 \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = 1,            \
-                                                                 .maximum_operands = 1,            \
-                                                                 .attributes = attributes,         \
-                                                                 .result_count = 1,                \
-                                                                 .infer = infer,                   \
-                                                                 .stages = stages},                \
-                                                    .dtypes = set,                                 \
-                                                    .opcode = code};
-REDUCTION(sum, SAMBA_SET_NUMBER, SAMBA_LANE_REDUCE_ADD)
-REDUCTION(mean, SAMBA_SET_FLOAT, SAMBA_LANE_REDUCE_ADD)
-REDUCTION(amax, SAMBA_SET_ANY, SAMBA_LANE_REDUCE_MAX)
-REDUCTION(amin, SAMBA_SET_ANY, SAMBA_LANE_REDUCE_MIN)
-REDUCTION(prod, SAMBA_SET_NUMBER, SAMBA_LANE_REDUCE_MUL)

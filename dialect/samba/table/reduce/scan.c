@@ -25,8 +25,8 @@ static SambaStatus inferCumsum(const SambaOperatorCall *call, SambaTensorType *o
   uint32_t axis;
   SAMBA_RETURN_IF_ERROR(
       sambaCheckDType(1, "the operand", call->operands[0].dtype, SAMBA_SET_NUMBER));
-  SAMBA_RETURN_IF_ERROR(sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", 0),
-                                       call->operands[0].rank, &axis));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), call->operands[0].rank, &axis));
   *out = call->operands[0];
   return NULL;
 }
@@ -117,10 +117,10 @@ static SambaStatus stagesCumsum(const SambaOperatorCall *call, SambaStageGraph *
             .name = call->operator->name,
             .layer = layer,
             .rank = x.rank,
-            .exclusive = sambaOperatorCallInt(call, "exclusive", 0) != 0,
-            .reverse = sambaOperatorCallInt(call, "reverse", 0) != 0};
+            .exclusive = sambaOperatorCallInt(call, "exclusive") != 0,
+            .reverse = sambaOperatorCallInt(call, "reverse") != 0};
   SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", 0), x.rank, &s.axis));
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), x.rank, &s.axis));
   SambaDType dtype = sambaAccumulatorDType(x.dtype);
 
   s.size = x.dims[s.axis];
@@ -142,16 +142,19 @@ static SambaStatus stagesCumsum(const SambaOperatorCall *call, SambaStageGraph *
   return NULL;
 }
 
-static const SambaAttributeRow attributes[] = {
-    {"dim", SAMBA_ATTRIBUTE_INT, true, "negative: from the end"},
-    {"exclusive", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
-    {"reverse", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+const SambaOperator sambaScanOperators[] = {
+    {.name = "cumsum",
+     .summary = "sums of the elements up to each along dim",
+     .computes = "result[.., i, ..] = sum of x[.., k, ..] over k <= i; exclusive: k < i; reverse: "
+                 "from the other end. The dtype stays.",
+     .operands = {"input"},
+     .attributes = {REQUIRED(INT, "dim", "negative: from the end"),
+                    BOOL("exclusive", false, "without the element itself"),
+                    BOOL("reverse", false, "from the other end")},
+     .constraints = {"x has a number dtype", "dim names a dimension, negative from the end"},
+     .example = "%y = samba.cumsum %x {dim = 1, reverse = true} : tensor<2x5xf32>",
+     .source = "torch.cumsum, ONNX CumSum",
+     .dtypes = SAMBA_SET_NUMBER,
+     .infer = inferCumsum,
+     .stages = stagesCumsum},
     {0}};
-const SambaOperatorRow sambaOperatorRow_cumsum = {.operator = {.name = "cumsum",
-                                                               .minimum_operands = 1,
-                                                               .maximum_operands = 1,
-                                                               .attributes = attributes,
-                                                               .result_count = 1,
-                                                               .infer = inferCumsum,
-                                                               .stages = stagesCumsum},
-                                                  .dtypes = SAMBA_SET_NUMBER};

@@ -12,8 +12,8 @@ static SambaStatus inferSoftmax(const SambaOperatorCall *call, SambaTensorType *
   uint32_t axis;
   SAMBA_RETURN_IF_ERROR(
       sambaCheckDType(1, "the operand", call->operands[0].dtype, SAMBA_SET_FLOAT));
-  SAMBA_RETURN_IF_ERROR(sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", -1),
-                                       call->operands[0].rank, &axis));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), call->operands[0].rank, &axis));
   *out = call->operands[0];
   return NULL;
 }
@@ -23,8 +23,8 @@ static SambaStatus stagesSoftmax(const SambaOperatorCall *call, SambaStageGraph 
                                  const char *layer) {
   SambaComposition c = {graph, call->operator->name, layer};
   uint32_t axis;
-  SAMBA_RETURN_IF_ERROR(sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", -1),
-                                       call->operands[0].rank, &axis));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), call->operands[0].rank, &axis));
   sambaComposeSoftmax(&c, operands[0], axis, results[0]);
   return NULL;
 }
@@ -36,8 +36,8 @@ static SambaStatus stagesLogSoftmax(const SambaOperatorCall *call, SambaStageGra
   SambaComposition c = {graph, call->operator->name, layer};
   uint32_t axis;
 
-  SAMBA_RETURN_IF_ERROR(sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", -1),
-                                       call->operands[0].rank, &axis));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), call->operands[0].rank, &axis));
   bool reduced[SAMBA_MAX_RANK] = {false};
   reduced[axis] = true;
   uint32_t maximum =
@@ -58,18 +58,6 @@ static SambaStatus stagesLogSoftmax(const SambaOperatorCall *call, SambaStageGra
 
   return NULL;
 }
-
-#define SOFTMAX(word, function)                                                                    \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = 1,            \
-                                                                 .maximum_operands = 1,            \
-                                                                 .attributes = sambaDimAttributes, \
-                                                                 .result_count = 1,                \
-                                                                 .infer = inferSoftmax,            \
-                                                                 .stages = function},              \
-                                                    .dtypes = SAMBA_SET_FLOAT};
-SOFTMAX(softmax, stagesSoftmax)
-SOFTMAX(log_softmax, stagesLogSoftmax)
 
 static SambaStatus inferLogsumexp(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
@@ -122,15 +110,35 @@ static SambaStatus stagesLogsumexp(const SambaOperatorCall *call, SambaStageGrap
   return NULL;
 }
 
-static const SambaAttributeRow logsumexpAttributes[] = {
-    {"dim", SAMBA_ATTRIBUTE_INTS, false, "the dimensions; absent or empty: all"},
-    {"keepdim", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+#define SOFTMAX                                                                                    \
+  .operands = {"input"}, .attributes = {REQUIRED(INT, "dim", "negative: from the end")},           \
+  .constraints = {"x has a float dtype", "dim names a dimension, negative from the end"},          \
+  .builder = SAMBA_BUILDER_ALL, .dtypes = SAMBA_SET_FLOAT, .infer = inferSoftmax
+
+const SambaOperator sambaSoftmaxOperators[] = {
+    {.name = "softmax",
+     .summary = "e^(x - m) / sum of e^(x - m), m the largest element along dim",
+     .example = "%y = samba.softmax %x {dim = -1} : tensor<2x3xf32>",
+     .source = "torch.nn.functional.softmax",
+     .stages = stagesSoftmax,
+     SOFTMAX},
+    {.name = "log_softmax",
+     .summary = "x - m - ln(sum of e^(x - m)), m the largest element along dim",
+     .example = "%y = samba.log_softmax %x {dim = -1} : tensor<2x3xf32>",
+     .source = "torch.nn.functional.log_softmax",
+     .stages = stagesLogSoftmax,
+     SOFTMAX},
+    {.name = "logsumexp",
+     .summary = "ln of the sum of e^x",
+     .computes = "Over the dimensions `dim`, which disappear, or with keepdim become 1.",
+     .operands = {"input"},
+     .attributes = {OPTIONAL(INTS, "dim", "the dimensions; absent or empty: all"),
+                    BOOL("keepdim", false, "reduced dimensions become 1")},
+     .constraints = {"the operand's dtype is one that the operation is defined for",
+                     "dim names dimensions of the operand, each once, negative from the end"},
+     .example = "%y = samba.logsumexp %x {dim = [1], keepdim = true} : tensor<2x3x4xf32>",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferLogsumexp,
+     .stages = stagesLogsumexp},
     {0}};
-const SambaOperatorRow sambaOperatorRow_logsumexp = {.operator = {.name = "logsumexp",
-                                                                  .minimum_operands = 1,
-                                                                  .maximum_operands = 1,
-                                                                  .attributes = logsumexpAttributes,
-                                                                  .result_count = 1,
-                                                                  .infer = inferLogsumexp,
-                                                                  .stages = stagesLogsumexp},
-                                                     .dtypes = SAMBA_SET_FLOAT};

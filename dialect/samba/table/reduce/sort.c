@@ -36,12 +36,12 @@ typedef struct {
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
   uint32_t axis;
-  uint32_t indices = call->operator->result_count - 1;
+  uint32_t indices = sambaOperatorResults(call->operator) - 1;
 
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, SAMBA_SET_NUMBER));
   SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", -1), x->rank, &axis));
-  int64_t k = sambaOperatorCallInt(call, "k", x->dims[axis]);
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
+  int64_t k = sambaOperatorCallIntOr(call, "k", x->dims[axis]);
   if (k < 1 || k > x->dims[axis])
     return sambaStatusMake(SAMBA_INVALID,
                            "(C3) k is %lld, but must be 1 to %lld, the size of dimension %u",
@@ -213,13 +213,12 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
             .layer = layer,
             .rank = x->rank,
             .dtype = x->dtype};
-  s.descending = sambaOperatorCallFind(call, "k")
-                     ? sambaOperatorCallInt(call, "largest", 1) != 0
-                     : sambaOperatorCallInt(call, "descending", 0) != 0;
+  s.descending = sambaOperatorCallFind(call, "k") ? sambaOperatorCallInt(call, "largest") != 0
+                                                  : sambaOperatorCallInt(call, "descending") != 0;
   SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim", -1), x->rank, &s.axis));
+      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &s.axis));
   int64_t n = x->dims[s.axis];
-  int64_t k = sambaOperatorCallInt(call, "k", n);
+  int64_t k = sambaOperatorCallIntOr(call, "k", n);
   int64_t size = x->rank < SAMBA_MAX_RANK ? blockSize(n, k) : n;
   int64_t take = k < size ? k : size;
 
@@ -240,7 +239,7 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   }
 
   uint32_t ranks = rankStage(&s, &pool, x->dims);
-  uint32_t last = call->operator->result_count - 1;
+  uint32_t last = sambaOperatorResults(call->operator) - 1;
   if (last) {
     uint32_t values =
         sambaStageIntermediateLike(graph, results[0], sambaAccumulatorDType(x->dtype));
@@ -252,24 +251,44 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   return NULL;
 }
 
-static const SambaAttributeRow topkAttributes[] = {
-    {"k", SAMBA_ATTRIBUTE_INT, true, "1 to the dimension's size"},
-    {"dim", SAMBA_ATTRIBUTE_INT, false, "default -1"},
-    {"largest", SAMBA_ATTRIBUTE_BOOL, false, "default true"},
+const SambaOperator sambaSortOperators[] = {
+    {.name = "topk",
+     .summary = "the k largest or smallest elements along dim, and their indices",
+     .computes = "The k first elements along dim in descending order, with largest = false in "
+                 "ascending order, and their i64 indices. NaN is larger than everything, -0 equals "
+                 "0, and of equal elements the one of the lower index comes first.",
+     .operands = {"input"},
+     .results = {"values", "indices"},
+     .attributes = {REQUIRED(INT, "k", "1 to the dimension's size"), INT("dim", -1),
+                    BOOL("largest", true, "else the smallest")},
+     .constraints = {"x has a number dtype", "dim names a dimension, negative from the end",
+                     "k is 1 to the dimension's size"},
+     .example = "%v, %i = samba.topk %x {k = 2} : tensor<2x5xf32>",
+     .dtypes = SAMBA_SET_NUMBER,
+     .infer = infer,
+     .stages = stages},
+    {.name = "sort",
+     .summary = "the elements along dim in order, and their indices",
+     .computes = "The elements along dim in ascending order, or with descending in descending "
+                 "order, and their i64 indices. NaN is larger than everything, -0 equals 0, and of "
+                 "equal elements the one of the lower index comes first.",
+     .operands = {"input"},
+     .results = {"values", "indices"},
+     .attributes = {INT("dim", -1), BOOL("descending", false, "else ascending")},
+     .constraints = {"x has a number dtype", "dim names a dimension, negative from the end"},
+     .example = "%v, %i = samba.sort %x {descending = true} : tensor<2x5xf32>",
+     .dtypes = SAMBA_SET_NUMBER,
+     .infer = infer,
+     .stages = stages},
+    {.name = "argsort",
+     .summary = "the indices that sort x along dim",
+     .computes = "The second result of samba.sort.",
+     .operands = {"input"},
+     .attributes = {INT("dim", -1), BOOL("descending", false, "else ascending")},
+     .constraints = {"x has a number dtype", "dim names a dimension, negative from the end"},
+     .example = "%i = samba.argsort %x {dim = 0} : tensor<5x2xf32>",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_NUMBER,
+     .infer = infer,
+     .stages = stages},
     {0}};
-static const SambaAttributeRow sortAttributes[] = {
-    {"dim", SAMBA_ATTRIBUTE_INT, false, "default -1"},
-    {"descending", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
-    {0}};
-#define SORT(word, list, count)                                                                    \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = 1,            \
-                                                                 .maximum_operands = 1,            \
-                                                                 .attributes = list,               \
-                                                                 .result_count = count,            \
-                                                                 .infer = infer,                   \
-                                                                 .stages = stages},                \
-                                                    .dtypes = SAMBA_SET_NUMBER};
-SORT(topk, topkAttributes, 2)
-SORT(sort, sortAttributes, 2)
-SORT(argsort, sortAttributes, 1)

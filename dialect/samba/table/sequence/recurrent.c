@@ -11,8 +11,8 @@
  * The input's part of all gates and steps is one contraction; then one cell per step. Steps beyond
  * a row's length keep its states and give 0 as y. A long sequence runs in blocks that read their
  * part of the input by an index in memory: all blocks are then one section, configured once. */
-#include "dialect/samba/table/sequence/recurrent.h"
 #include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/sequence/recurrent_activation.h"
 
 #include <stdio.h>
 
@@ -30,9 +30,9 @@ typedef struct {
 
 static SambaStatus directionOf(const SambaOperatorCall *call, Layer *layer) {
   static const char *const names[] = {"forward", "reverse", "bidirectional"};
-  const SambaAttribute *attribute = sambaOperatorCallFind(call, "direction");
+  SambaStringRef direction = sambaOperatorCallString(call, "direction");
   int found = 0;
-  while (attribute && found < 3 && !sambaStringRefEqualC(attribute->value.string, names[found]))
+  while (found < 3 && !sambaStringRefEqualC(direction, names[found]))
     ++found;
   layer->directions = found == 2 ? 2 : 1;
   layer->reverse = found == 1;
@@ -40,7 +40,7 @@ static SambaStatus directionOf(const SambaOperatorCall *call, Layer *layer) {
                    : sambaStatusMake(SAMBA_INVALID,
                                      "(C3) attribute 'direction' must be forward, reverse or "
                                      "bidirectional, not '%.*s'",
-                                     SAMBA_STRING_ARGS(attribute->value.string));
+                                     SAMBA_STRING_ARGS(direction));
 }
 
 static SambaStatus layerOf(const SambaOperatorCall *call, Layer *out) {
@@ -238,7 +238,7 @@ static Direction beginDirection(const Writer *w, uint32_t number) {
     text.value.string = (SambaStringRef){
         first->text.data, (size_t)(last->text.data + last->text.size - first->text.data)};
   d.attributes[d.attribute_count++] = text;
-  if (sambaOperatorCallFloat(w->call, "clip", 0) > 0)
+  if (sambaOperatorCallFloat(w->call, "clip") > 0)
     d.attributes[d.attribute_count++] = *sambaOperatorCallFind(w->call, "clip");
   flag(&d, "linear_before_reset", w->late);
   flag(&d, "bias", w->late && layer->bias >= 0);
@@ -390,29 +390,86 @@ static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
   return NULL;
 }
 
-#define ROW(word, form, results, most, ...)                                                        \
-  static const SambaAttributeRow word##Attributes[] = {                                            \
-      {"direction", SAMBA_ATTRIBUTE_STRING, false, "forward (default), reverse or bidirectional"}, \
-      {"bias", SAMBA_ATTRIBUTE_BOOL, false, "default false"},                                      \
-      {"lengths", SAMBA_ATTRIBUTE_BOOL, false, "default false"},                                   \
-      {"initial", SAMBA_ATTRIBUTE_BOOL, false, "default false: states start from 0"},              \
-      {"batch_first", SAMBA_ATTRIBUTE_BOOL, false, "default false"},                               \
-      {"activations", SAMBA_ATTRIBUTE_STRING, false,                                               \
-       "per direction; default: the ones that the layer is known for"},                            \
-      {"clip", SAMBA_ATTRIBUTE_FLOAT, false, "default 0: none"},                                   \
-      __VA_ARGS__,                                                                                 \
-      {0}};                                                                                        \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = 3,            \
-                                                                 .maximum_operands = most,         \
-                                                                 .attributes = word##Attributes,   \
-                                                                 .result_count = results,          \
-                                                                 .infer = infer,                   \
-                                                                 .decompose = decompose},          \
-                                                    .dtypes = SAMBA_SET_FLOAT,                     \
-                                                    .opcode = form};
-ROW(lstm, SAMBA_RECURRENT_LSTM, 3, 8, {"peepholes", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
-    {"input_forget", SAMBA_ATTRIBUTE_BOOL, false, "the forget gate is 1 - i; default false"})
-ROW(gru, SAMBA_RECURRENT_GRU, 2, 6,
-    {"linear_before_reset", SAMBA_ATTRIBUTE_BOOL, false, "reset after the product; default false"})
-ROW(rnn, SAMBA_RECURRENT_RNN, 2, 6, {0})
+#define LAYER                                                                                      \
+  .constraints = {"x, w, r have one float dtype, the others too (lengths: i32 or i64)",            \
+                  "shapes as said",                                                                \
+                  "direction and activations are known, as many activations as the layer has",     \
+                  "clip is 0 (none) or more", "as many operands as flags ask for"},                \
+  .source = "ONNX's operator of that name; torch.nn.LSTM, GRU, RNN", .dtypes = SAMBA_SET_FLOAT,    \
+  .infer = infer, .decompose = decompose
+
+const SambaOperator sambaRecurrentOperators[] = {
+    {.name = "lstm",
+     .summary = "long short-term memory: c = f c + i g, h = o h(c)",
+     .computes = "x is T x B x I (batch_first: B x T x I), w is D x gates H x I, r is D x gates H "
+                 "x H, gates in the order i, o, f, c. Then, where the flag is true: bias D x 2 "
+                 "gates H (of w's product, then of r's), lengths B, the initial states D x B x H "
+                 "(h, then c), peepholes D x 3 H (i, o, f). D is 1, or 2 when direction is "
+                 "\"bidirectional\". The first result is T x D x B x H, 0 beyond a row's length, "
+                 "the others are the last states. Composite; `activations` lists functions of each "
+                 "direction, `relu, leaky_relu(0.1)`; clip bounds their arguments.",
+     .operands = {"input", "weight", "recurrent", "bias?", "lengths?", "initial_h?", "initial_c?",
+                  "peepholes?"},
+     .results = {"result", "hidden", "cell"},
+     .attributes = {STRING("direction", "forward", "forward, reverse or bidirectional"),
+                    BOOL("bias", false, "there is a bias"),
+                    BOOL("lengths", false, "there are lengths"),
+                    BOOL("initial", false, "there are initial states, else they are 0"),
+                    BOOL("batch_first", false, "the batch is the first dimension, else the second"),
+                    OPTIONAL(STRING, "activations",
+                             "per direction; absent: those that the layer is known for"),
+                    FLOAT("clip", 0, "0: no bound"),
+                    BOOL("peepholes", false, "there are peepholes"),
+                    BOOL("input_forget", false, "the forget gate is 1 - i")},
+     .example = "%y, %h, %c = samba.lstm %x, %w, %r {direction = \"reverse\"} : tensor<5x2x3xf32>, "
+                "tensor<1x16x3xf32>, tensor<1x16x4xf32>",
+     .opcode = SAMBA_RECURRENT_LSTM,
+     LAYER},
+    {.name = "gru",
+     .summary = "gated recurrent unit: h = (1 - z) n + z h",
+     .computes =
+         "x is T x B x I (batch_first: B x T x I), w is D x gates H x I, r is D x gates H x H, "
+         "gates in the order z, r, h. Then, where the flag is true: bias D x 2 gates H (of w's "
+         "product, then of r's), lengths B, the initial states D x B x H. D is 1, or 2 when "
+         "direction is \"bidirectional\". The first result is T x D x B x H, 0 beyond a row's "
+         "length, the others are the last states. Composite; `activations` lists functions of each "
+         "direction, `relu, leaky_relu(0.1)`; clip bounds their arguments.",
+     .operands = {"input", "weight", "recurrent", "bias?", "lengths?", "initial_h?"},
+     .results = {"result", "hidden"},
+     .attributes = {STRING("direction", "forward", "forward, reverse or bidirectional"),
+                    BOOL("bias", false, "there is a bias"),
+                    BOOL("lengths", false, "there are lengths"),
+                    BOOL("initial", false, "there are initial states, else they are 0"),
+                    BOOL("batch_first", false, "the batch is the first dimension, else the second"),
+                    OPTIONAL(STRING, "activations",
+                             "per direction; absent: those that the layer is known for"),
+                    FLOAT("clip", 0, "0: no bound"),
+                    BOOL("linear_before_reset", false, "reset after the product")},
+     .example = "%y, %h = samba.gru %x, %w, %r : tensor<5x2x3xf32>, tensor<1x12x3xf32>, "
+                "tensor<1x12x4xf32>",
+     .opcode = SAMBA_RECURRENT_GRU,
+     LAYER},
+    {.name = "rnn",
+     .summary = "h = f(w x + r h + bias)",
+     .computes =
+         "x is T x B x I (batch_first: B x T x I), w is D x gates H x I, r is D x gates H x H, "
+         "gates in the order h. Then, where the flag is true: bias D x 2 gates H (of w's product, "
+         "then of r's), lengths B, the initial states D x B x H. D is 1, or 2 when direction is "
+         "\"bidirectional\". The first result is T x D x B x H, 0 beyond a row's length, the "
+         "others are the last states. Composite; `activations` lists functions of each direction, "
+         "`relu, leaky_relu(0.1)`; clip bounds their arguments.",
+     .operands = {"input", "weight", "recurrent", "bias?", "lengths?", "initial_h?"},
+     .results = {"result", "hidden"},
+     .attributes = {STRING("direction", "forward", "forward, reverse or bidirectional"),
+                    BOOL("bias", false, "there is a bias"),
+                    BOOL("lengths", false, "there are lengths"),
+                    BOOL("initial", false, "there are initial states, else they are 0"),
+                    BOOL("batch_first", false, "the batch is the first dimension, else the second"),
+                    OPTIONAL(STRING, "activations",
+                             "per direction; absent: those that the layer is known for"),
+                    FLOAT("clip", 0, "0: no bound")},
+     .example = "%y, %h = samba.rnn %x, %w, %r {activations = \"relu\"} : tensor<5x2x3xf32>, "
+                "tensor<1x4x3xf32>, tensor<1x4x4xf32>",
+     .opcode = SAMBA_RECURRENT_RNN,
+     LAYER},
+    {0}};

@@ -1,6 +1,8 @@
 /* What recurrent layers and their cells share: forms, activation functions, checks; see
- * recurrent.h. */
-#include "dialect/samba/table/sequence/recurrent.h"
+ * recurrent_activation.h. */
+#include "dialect/samba/table/sequence/recurrent_activation.h"
+
+#include "dialect/samba/table/elementwise/unary_find.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,29 +14,29 @@ static const SambaRecurrentForm forms[] = {
 };
 
 const SambaRecurrentForm *sambaRecurrentForm(const SambaOperatorCall *call) {
-  return &forms[sambaRowOfCall(call)->opcode];
+  return &forms[call->operator->opcode];
 }
 
 /* Functions that are operators of the table, with the attributes that their parameters are, and
  * some of their own. */
 static const struct {
   const char *name;
-  const SambaOperatorRow *row; /* NULL: below */
+  bool own; /* below; else an operator of this name */
   const char *attributes[2];
   uint32_t parameters;
   double otherwise[2];
 } functions[] = {
-    {"tanh", &sambaOperatorRow_tanh, {0}, 0, {0}},
-    {"sigmoid", &sambaOperatorRow_sigmoid, {0}, 0, {0}},
-    {"relu", &sambaOperatorRow_relu, {0}, 0, {0}},
-    {"softplus", &sambaOperatorRow_softplus, {0}, 0, {0}},
-    {"leaky_relu", &sambaOperatorRow_leaky_relu, {"negative_slope"}, 1, {0.01, 0}},
-    {"elu", &sambaOperatorRow_elu, {"alpha"}, 1, {1, 0}},
-    {"hardsigmoid", &sambaOperatorRow_hardsigmoid, {"alpha", "beta"}, 2, {0.2, 0.5}},
-    {"softsign", NULL, {0}, 0, {0}},
-    {"thresholded_relu", NULL, {0}, 1, {1, 0}},
-    {"affine", NULL, {0}, 2, {1, 0}},
-    {"scaled_tanh", NULL, {0}, 2, {1, 1}},
+    {"tanh", false, {0}, 0, {0}},
+    {"sigmoid", false, {0}, 0, {0}},
+    {"relu", false, {0}, 0, {0}},
+    {"softplus", false, {0}, 0, {0}},
+    {"leaky_relu", false, {"negative_slope"}, 1, {0.01, 0}},
+    {"elu", false, {"alpha"}, 1, {1, 0}},
+    {"hardsigmoid", false, {"alpha", "beta"}, 2, {0.2, 0.5}},
+    {"softsign", true, {0}, 0, {0}},
+    {"thresholded_relu", true, {0}, 1, {1, 0}},
+    {"affine", true, {0}, 2, {1, 0}},
+    {"scaled_tanh", true, {0}, 2, {1, 1}},
 };
 enum { SOFTSIGN = 7, THRESHOLDED_RELU, AFFINE, SCALED_TANH, functionCount };
 
@@ -107,7 +109,7 @@ SambaStatus sambaRecurrentActivations(unsigned constraint, const SambaOperatorCa
 }
 
 SambaStatus sambaRecurrentClip(unsigned constraint, const SambaOperatorCall *call) {
-  double clip = sambaOperatorCallFloat(call, "clip", 0);
+  double clip = sambaOperatorCallFloat(call, "clip");
   return clip >= 0 && isfinite(clip)
              ? NULL
              : sambaStatusMake(SAMBA_INVALID, "(C%u) attribute 'clip' is %g, but must be 0 or more",
@@ -126,22 +128,22 @@ SambaStatus sambaRecurrentOperands(unsigned constraint, const SambaOperatorCall 
 uint16_t sambaRecurrentActivate(SambaStageBuilder *b, const SambaActivation *activation,
                                 double clip, uint16_t x) {
   const double *parameters = activation->parameters;
-  const SambaOperatorRow *row = functions[activation->function].row;
 
   if (clip > 0) {
     x = sambaLane2(b, SAMBA_LANE_MAX, x, sambaLaneFloat(b, -clip));
     x = sambaLane2(b, SAMBA_LANE_MIN, x, sambaLaneFloat(b, clip));
   }
 
-  if (row) {
+  if (!functions[activation->function].own) {
+    const SambaOperator *operator = sambaUnaryFind(functions[activation->function].name);
     SambaAttribute attributes[2];
     for (uint32_t i = 0; i < functions[activation->function].parameters; ++i)
       attributes[i] =
           sambaFloatAttribute(functions[activation->function].attributes[i], parameters[i]);
-    SambaOperatorCall call = {.operator = &row->operator,
+    SambaOperatorCall call = {.operator = operator,
                               .attribute_count = functions[activation->function].parameters,
                               .attributes = attributes};
-    return row->program(&call, b, &x);
+    return operator->program(&call, b, &x);
   }
 
   switch (activation->function) {

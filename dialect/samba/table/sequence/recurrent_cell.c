@@ -9,7 +9,7 @@
  *
  * Numerics: states are f32; h is rounded to the weight's dtype before it is multiplied; everything
  * else is f32. */
-#include "dialect/samba/table/sequence/recurrent.h"
+#include "dialect/samba/table/sequence/recurrent_activation.h"
 
 enum { NO_OPERAND = -1 };
 typedef struct {
@@ -34,7 +34,7 @@ static SambaStatus cellOf(const SambaOperatorCall *call, Cell *out) {
   int64_t gates = form->gates;
   int64_t batch = x->dims[1];
   *out = (Cell){.form = form,
-                .clip = sambaOperatorCallFloat(call, "clip", 0),
+                .clip = sambaOperatorCallFloat(call, "clip"),
                 .coupled = sambaRecurrentFlag(call, "input_forget"),
                 .late = sambaRecurrentFlag(call, "linear_before_reset"),
                 .bias = NO_OPERAND,
@@ -284,27 +284,57 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   return NULL;
 }
 
-#define ROW(word, form, stateCount, most, ...)                                                     \
-  static const SambaAttributeRow word##Attributes[] = {                                            \
-      {"active", SAMBA_ATTRIBUTE_BOOL, false, "the last operand is a mask; default false"},        \
-      {"activations", SAMBA_ATTRIBUTE_STRING, false,                                               \
-       "default: the ones that the layer is known for"},                                           \
-      {"clip", SAMBA_ATTRIBUTE_FLOAT, false, "default 0: none"},                                   \
-      __VA_ARGS__,                                                                                 \
-      {0}};                                                                                        \
-  const SambaOperatorRow sambaOperatorRow_##word = {                                               \
-      .operator = {.name = #word,                                                                  \
-                   .minimum_operands = stateCount + 2,                                             \
-                   .maximum_operands = most,                                                       \
-                   .attributes = word##Attributes,                                                 \
-                   .result_count = stateCount,                                                     \
-                   .infer = infer,                                                                 \
-                   .stages = stages},                                                              \
-      .dtypes = 1 << SAMBA_DTYPE_F32,                                                              \
-      .opcode = form};
-ROW(lstm_cell, SAMBA_RECURRENT_LSTM, 2, 6,
-    {"peepholes", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
-    {"input_forget", SAMBA_ATTRIBUTE_BOOL, false, "the forget gate is 1 - i; default false"})
-ROW(gru_cell, SAMBA_RECURRENT_GRU, 1, 5, {"bias", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
-    {"linear_before_reset", SAMBA_ATTRIBUTE_BOOL, false, "reset after the product; default false"})
-ROW(rnn_cell, SAMBA_RECURRENT_RNN, 1, 4, {0})
+#define CELL                                                                                       \
+  .constraints = {"projected and the states are f32, the weight has a float dtype",                \
+                  "shapes as said", "activations are known, as many as the cell has",              \
+                  "clip is 0 (none) or more", "as many operands as flags ask for"},                \
+  .source = "torch.nn.LSTMCell, GRUCell, RNNCell", .dtypes = 1 << SAMBA_DTYPE_F32, .infer = infer, \
+  .stages = stages
+
+const SambaOperator sambaRecurrentCellOperators[] = {
+    {.name = "lstm_cell",
+     .summary = "one step of samba.lstm",
+     .computes = "The next states from projected, 1 x B x gates H (the input's part of all gates), "
+                 "the states 1 x B x H and the weight 1 x gates H x H; the states are h and c, "
+                 "then with the flag peepholes 1 x 3 H. With active, 1 x B x 1, last: rows where "
+                 "it is false keep their states.",
+     .operands = {"projected", "hidden_state", "cell_state", "weight", "peepholes?", "mask?"},
+     .results = {"hidden", "cell"},
+     .attributes = {BOOL("active", false, "the last operand is a mask"),
+                    OPTIONAL(STRING, "activations", "absent: those that the layer is known for"),
+                    FLOAT("clip", 0, "0: no bound"),
+                    BOOL("peepholes", false, "there are peepholes"),
+                    BOOL("input_forget", false, "the forget gate is 1 - i")},
+     .example = "%h1, %c1 = samba.lstm_cell %x, %h, %c, %r : tensor<1x2x16xf32>, "
+                "tensor<1x2x4xf32>, tensor<1x2x4xf32>, tensor<1x16x4xf32>",
+     .opcode = SAMBA_RECURRENT_LSTM,
+     CELL},
+    {.name = "gru_cell",
+     .summary = "one step of samba.gru",
+     .computes = "The next states from projected, 1 x B x gates H (the input's part of all gates), "
+                 "the states 1 x B x H and the weight 1 x gates H x H, then with the flag bias 1 x "
+                 "H, which linear_before_reset adds to h's product. With active, 1 x B x 1, last: "
+                 "rows where it is false keep their states.",
+     .operands = {"projected", "state", "weight", "bias?", "mask?"},
+     .attributes = {BOOL("active", false, "the last operand is a mask"),
+                    OPTIONAL(STRING, "activations", "absent: those that the layer is known for"),
+                    FLOAT("clip", 0, "0: no bound"), BOOL("bias", false, "there is a bias"),
+                    BOOL("linear_before_reset", false, "reset after the product")},
+     .example = "%h1 = samba.gru_cell %x, %h, %r {linear_before_reset = true} : "
+                "tensor<1x2x12xf32>, tensor<1x2x4xf32>, tensor<1x12x4xf32>",
+     .opcode = SAMBA_RECURRENT_GRU,
+     CELL},
+    {.name = "rnn_cell",
+     .summary = "one step of samba.rnn",
+     .computes = "The next states from projected, 1 x B x gates H (the input's part of all gates), "
+                 "the states 1 x B x H and the weight 1 x gates H x H. With active, 1 x B x 1, "
+                 "last: rows where it is false keep their states.",
+     .operands = {"projected", "state", "weight", "mask?"},
+     .attributes = {BOOL("active", false, "the last operand is a mask"),
+                    OPTIONAL(STRING, "activations", "absent: those that the layer is known for"),
+                    FLOAT("clip", 0, "0: no bound")},
+     .example = "%h1 = samba.rnn_cell %x, %h, %r : tensor<1x2x4xf32>, tensor<1x2x4xf32>, "
+                "tensor<1x4x4xf32>",
+     .opcode = SAMBA_RECURRENT_RNN,
+     CELL},
+    {0}};

@@ -31,7 +31,7 @@ static SambaStatus checkParts(unsigned constraint, const SambaTensorType *x) {
                                (long long)parts);
 }
 static bool flagOf(const SambaOperatorCall *call, const char *name) {
-  return sambaOperatorCallInt(call, name, 0) != 0;
+  return sambaOperatorCallInt(call, name) != 0;
 }
 
 /* What element n (its part `from`: real, imaginary) gives to part `to` of frequency k. The angle is
@@ -54,11 +54,11 @@ static SambaStatus dftOf(const SambaOperatorCall *call, uint32_t *out_dim, int64
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the input", x, 2, SAMBA_MAX_RANK));
   SAMBA_RETURN_IF_ERROR(checkParts(2, x));
   SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim", 0), x->rank, out_dim));
+      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), x->rank, out_dim));
   if (*out_dim == x->rank - 1)
     return sambaStatusMake(SAMBA_INVALID,
                            "(C3) attribute 'dim' names the dimension of real and imaginary part");
-  *out_length = sambaOperatorCallInt(call, "length", x->dims[*out_dim]);
+  *out_length = sambaOperatorCallIntOr(call, "length", x->dims[*out_dim]);
   SAMBA_RETURN_IF_ERROR(checkLength(4, *out_length));
   if (flagOf(call, "inverse") && flagOf(call, "onesided"))
     return sambaStatusMake(SAMBA_INVALID, "(C5) an inverse transform cannot be onesided");
@@ -124,21 +124,6 @@ static SambaStatus decomposeDft(const SambaOperatorCall *call, SambaExpansion *e
   return NULL;
 }
 
-static const SambaAttributeRow dftAttributes[] = {
-    {"dim", SAMBA_ATTRIBUTE_INT, true, "negative: from the end"},
-    {"length", SAMBA_ATTRIBUTE_INT, false, "default: the dimension's size"},
-    {"inverse", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
-    {"onesided", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
-    {0}};
-const SambaOperatorRow sambaOperatorRow_dft = {.operator = {.name = "dft",
-                                                            .minimum_operands = 1,
-                                                            .maximum_operands = 1,
-                                                            .attributes = dftAttributes,
-                                                            .result_count = 1,
-                                                            .infer = inferDft,
-                                                            .decompose = decomposeDft},
-                                               .dtypes = SAMBA_SET_FLOAT};
-
 /* ---- stft ---- */
 
 typedef struct {
@@ -158,8 +143,8 @@ static SambaStatus stftOf(const SambaOperatorCall *call, Stft *out) {
     SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the window", window, 1, 1));
   }
 
-  out->length = sambaOperatorCallInt(call, "length", window ? window->dims[0] : x->dims[1]);
-  out->hop = sambaOperatorCallInt(call, "hop", 1);
+  out->length = sambaOperatorCallIntOr(call, "length", window ? window->dims[0] : x->dims[1]);
+  out->hop = sambaOperatorCallInt(call, "hop");
   SAMBA_RETURN_IF_ERROR(checkLength(3, out->length));
   if (window)
     SAMBA_RETURN_IF_ERROR(sambaCheckDim(3, "the window", window, 0, out->length));
@@ -215,16 +200,43 @@ static SambaStatus decomposeStft(const SambaOperatorCall *call, SambaExpansion *
   return NULL;
 }
 
-static const SambaAttributeRow stftAttributes[] = {
-    {"hop", SAMBA_ATTRIBUTE_INT, true, "from frame to frame"},
-    {"length", SAMBA_ATTRIBUTE_INT, false, "default: the window's, else the signal's"},
-    {"onesided", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
+const SambaOperator sambaSignalOperators[] = {
+    {.name = "dft",
+     .summary = "discrete Fourier transform along dim",
+     .computes = "The last dimension holds real and imaginary part (1: real). y[k] = sum over n of "
+                 "x[n] e^(-2 pi i k n / length), x cut or continued by zeros to `length`; inverse: "
+                 "e^(+2 pi i k n / length) and a division by length; onesided: only k <= length / "
+                 "2. Composite: one contraction with a table.",
+     .operands = {"input"},
+     .attributes = {REQUIRED(INT, "dim", "negative: from the end"),
+                    OPTIONAL(INT, "length", "absent: the dimension's size"),
+                    BOOL("inverse", false, "the inverse transform"),
+                    BOOL("onesided", false, "only the frequencies up to the middle")},
+     .constraints = {"x has a float dtype", "rank 2 or more, and 1 or 2 as last dimension",
+                     "dim names another dimension", "length is 1 to 4096",
+                     "an inverse is not onesided"},
+     .example = "%y = samba.dft %x {dim = 1, onesided = true} : tensor<2x8x1xf32>",
+     .source = "torch.fft.fft; ONNX DFT",
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferDft,
+     .decompose = decomposeDft},
+    {.name = "stft",
+     .summary = "Fourier transforms of windows of a signal",
+     .computes =
+         "x is B x L x 1 (real) or 2. Frame f is x[hop f, ..., hop f + length - 1] times the "
+         "window, transformed; result: B x frames x frequencies x 2. onesided: only frequencies up "
+         "to length / 2. Composite: one convolution with window times table.",
+     .operands = {"input", "window?"},
+     .attributes = {REQUIRED(INT, "hop", "from frame to frame"),
+                    OPTIONAL(INT, "length", "absent: the window's, else the signal's"),
+                    BOOL("onesided", false, "only the frequencies up to the middle")},
+     .constraints = {"x has a float dtype, the window too",
+                     "x has rank 3 and 1 or 2 as last dimension, the window rank 1",
+                     "length (the window's, or attribute length) is 1 to 4096 and at most L",
+                     "hop is 1 or more"},
+     .example = "%y = samba.stft %x, %w {hop = 4} : tensor<2x32x1xf32>, tensor<8xf32>",
+     .source = "torch.stft; ONNX STFT",
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferStft,
+     .decompose = decomposeStft},
     {0}};
-const SambaOperatorRow sambaOperatorRow_stft = {.operator = {.name = "stft",
-                                                             .minimum_operands = 1,
-                                                             .maximum_operands = 2,
-                                                             .attributes = stftAttributes,
-                                                             .result_count = 1,
-                                                             .infer = inferStft,
-                                                             .decompose = decomposeStft},
-                                                .dtypes = SAMBA_SET_FLOAT};

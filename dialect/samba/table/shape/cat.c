@@ -12,7 +12,7 @@ static SambaStatus inferCat(const SambaOperatorCall *call, SambaTensorType *out)
 
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", first, 1, SAMBA_MAX_RANK));
   SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim", 0), first->rank, &axis));
+      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), first->rank, &axis));
   *out = *first;
 
   for (uint32_t i = 1; i < call->operand_count; ++i) {
@@ -35,8 +35,8 @@ static SambaStatus inferCat(const SambaOperatorCall *call, SambaTensorType *out)
 static SambaStatus stagesCat(const SambaOperatorCall *call, SambaStageGraph *graph,
                              const uint32_t *operands, const uint32_t *results, const char *layer) {
   uint32_t axis;
-  SAMBA_RETURN_IF_ERROR(sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim", 0),
-                                       call->operands[0].rank, &axis));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), call->operands[0].rank, &axis));
   int64_t offset = 0;
 
   for (uint32_t i = 0; i < call->operand_count; ++i) {
@@ -54,11 +54,16 @@ static SambaStatus stagesCat(const SambaOperatorCall *call, SambaStageGraph *gra
   return NULL;
 }
 
-const SambaOperatorRow sambaOperatorRow_cat = {.operator = {.name = "cat",
-                                                            .minimum_operands = 1,
-                                                            .maximum_operands = UINT32_MAX,
-                                                            .attributes = sambaDimAttributes,
-                                                            .result_count = 1,
-                                                            .infer = inferCat,
-                                                            .stages = stagesCat},
-                                               .dtypes = SAMBA_SET_ANY};
+const SambaOperator sambaCatOperators[] = {
+    {.name = "cat",
+     .summary = "tensors one after the other along dim",
+     .computes = "The operands one after the other along `dim`.",
+     .operands = {"inputs*"},
+     .attributes = {REQUIRED(INT, "dim", "negative: from the end")},
+     .constraints = {"all operands have one dtype", "one rank of 1 or more",
+                     "dim names a dimension", "all other dimensions agree"},
+     .example = "%y = samba.cat %a, %b {dim = 1} : tensor<2x3xf32>, tensor<2x4xf32>",
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferCat,
+     .stages = stagesCat},
+    {0}};

@@ -149,8 +149,8 @@ static SambaStatus composeSlice(const SambaOperatorCall *call, const SambaTensor
 static SambaStatus inferPad(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
   int64_t low[SAMBA_MAX_RANK], high[SAMBA_MAX_RANK];
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(1, call, "low", x->rank, 0, 0, low));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(1, call, "high", x->rank, 0, 0, high));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(1, call, "low", x->rank, 0, low));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(1, call, "high", x->rank, 0, high));
   *out = *x;
   for (uint32_t axis = 0; axis < x->rank; ++axis)
     out->dims[axis] += low[axis] + high[axis];
@@ -165,43 +165,74 @@ static SambaStatus composePad(const SambaOperatorCall *call, const SambaTensorTy
     out->axes[axis].coefficients[axis] = 1;
   }
   out->guarded = true;
-  out->fill = sambaDTypeBitsOfNumber(result->dtype, sambaOperatorCallFloat(call, "value", 0));
+  out->fill = sambaDTypeBitsOfNumber(result->dtype, sambaOperatorCallFloat(call, "value"));
   return NULL;
 }
 
-#define VIEW(word, function, ...)                                                                  \
-  static const SambaAttributeRow word##Attributes[] = {__VA_ARGS__, {0}};                          \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = 1,            \
-                                                                 .maximum_operands = 1,            \
-                                                                 .attributes = word##Attributes,   \
-                                                                 .result_count = 1,                \
-                                                                 .view = true,                     \
-                                                                 .infer = function},               \
-                                                    .dtypes = SAMBA_SET_ANY};
-#define AFFINE_VIEW(word, function, map, ...)                                                      \
-  static const SambaAttributeRow word##Attributes[] = {__VA_ARGS__, {0}};                          \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = 1,            \
-                                                                 .maximum_operands = 1,            \
-                                                                 .attributes = word##Attributes,   \
-                                                                 .result_count = 1,                \
-                                                                 .view = true,                     \
-                                                                 .infer = function,                \
-                                                                 .compose = map},                  \
-                                                    .dtypes = SAMBA_SET_ANY};
-
-VIEW(reshape, inferReshape, {"shape", SAMBA_ATTRIBUTE_INTS, true, "the result's dimensions"})
-AFFINE_VIEW(permute, inferPermute, composePermute,
-            {"dims", SAMBA_ATTRIBUTE_INTS, true, "result dimension i is operand dimension dims[i]"})
-AFFINE_VIEW(expand, inferExpand, composeExpand,
-            {"shape", SAMBA_ATTRIBUTE_INTS, true, "the result's dimensions"})
-AFFINE_VIEW(slice, inferSlice, composeSlice,
-            {"starts", SAMBA_ATTRIBUTE_INTS, true, "first element per dimension"},
-            {"ends", SAMBA_ATTRIBUTE_INTS, true,
-             "exclusive; -1 with a negative step: down to element 0"},
-            {"steps", SAMBA_ATTRIBUTE_INTS, true, "not 0"})
-AFFINE_VIEW(pad, inferPad, composePad,
-            {"low", SAMBA_ATTRIBUTE_INTS, true, "elements before, per dimension"},
-            {"high", SAMBA_ATTRIBUTE_INTS, true, "elements after, per dimension"},
-            {"value", SAMBA_ATTRIBUTE_FLOAT, false, "default 0"})
+const SambaOperator sambaViewOperators[] = {
+    {.name = "reshape",
+     .summary = "the same elements in another shape",
+     .computes = "The elements in row-major order, in the dimensions `shape`.",
+     .operands = {"input"},
+     .attributes = {REQUIRED(INTS, "shape", "the result's dimensions")},
+     .constraints = {"the product of shape is the number of elements"},
+     .example = "%y = samba.reshape %x {shape = [6, 4]} : tensor<2x3x4xf32>",
+     .view = true,
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferReshape},
+    {.name = "permute",
+     .summary = "dimensions reordered",
+     .computes = "Result dimension i is the operand's dimension dims[i].",
+     .operands = {"input"},
+     .attributes = {REQUIRED(INTS, "dims", "result dimension i is operand dimension dims[i]")},
+     .constraints = {"dims is a permutation of the dimensions"},
+     .example = "%y = samba.permute %x {dims = [2, 0, 1]} : tensor<2x3x4xf32>",
+     .view = true,
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferPermute,
+     .compose = composePermute},
+    {.name = "expand",
+     .summary = "dimensions of size 1 repeated, dimensions added in front",
+     .computes = "The operand broadcast to `shape`.",
+     .operands = {"input"},
+     .attributes = {REQUIRED(INTS, "shape", "the result's dimensions")},
+     .constraints = {"shape has at least the operand's rank",
+                     "a dimension that changes has size 1"},
+     .example = "%y = samba.expand %x {shape = [2, 3, 4]} : tensor<1x4xf32>",
+     .source = "torch.Tensor.expand",
+     .view = true,
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferExpand,
+     .compose = composeExpand},
+    {.name = "slice",
+     .summary = "elements starts, starts + steps, ... before ends, along every dimension",
+     .computes = "Along each dimension the elements start, start + step, ... before end, which is "
+                 "-1 for a negative step that runs to element 0.",
+     .operands = {"input"},
+     .attributes = {REQUIRED(INTS, "starts", "first element per dimension"),
+                    REQUIRED(INTS, "ends", "exclusive; -1 with a negative step: down to element 0"),
+                    REQUIRED(INTS, "steps", "not 0")},
+     .constraints = {"one start, end and step per dimension",
+                     "0 <= start < size, steps are not 0 and at least one element is left"},
+     .example =
+         "%y = samba.slice %x {starts = [0, 1], ends = [2, 4], steps = [1, 2]} : tensor<2x4xf32>",
+     .source = "numpy's basic slicing",
+     .view = true,
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferSlice,
+     .compose = composeSlice},
+    {.name = "pad",
+     .summary = "`low` and `high` elements of `value` around every dimension",
+     .computes = "`low` elements before and `high` after, per dimension, each `value`.",
+     .operands = {"input"},
+     .attributes = {REQUIRED(INTS, "low", "elements before, per dimension"),
+                    REQUIRED(INTS, "high", "elements after, per dimension"), FLOAT("value", 0)},
+     .constraints = {"one low and one high per dimension",
+                     "what is left has at least one element per dimension; value fits the dtype"},
+     .example = "%y = samba.pad %x {low = [0, 1], high = [0, 1], value = 0.0} : tensor<2x4xf32>",
+     .source = "torch.nn.functional.pad",
+     .view = true,
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferPad,
+     .compose = composePad},
+    {0}};

@@ -13,17 +13,14 @@ typedef enum { REDUCE_MEAN, REDUCE_SUM, REDUCE_NONE } Reduction;
 
 static SambaStatus reductionOf(const SambaOperatorCall *call, Reduction *out_reduction) {
   static const char *const names[] = {"mean", "sum", "none"};
-  const SambaAttribute *attribute = sambaOperatorCallFind(call, "reduction");
-  *out_reduction = REDUCE_MEAN;
-  for (int i = 0; attribute && i < 3; ++i)
-    if (sambaStringRefEqualC(attribute->value.string, names[i])) {
+  SambaStringRef reduction = sambaOperatorCallString(call, "reduction");
+  for (int i = 0; i < 3; ++i)
+    if (sambaStringRefEqualC(reduction, names[i])) {
       *out_reduction = (Reduction)i;
       return NULL;
     }
-  return attribute ? sambaStatusMake(SAMBA_INVALID,
-                                     "(C6) reduction must be mean, sum or none, not '%.*s'",
-                                     SAMBA_STRING_ARGS(attribute->value.string))
-                   : NULL;
+  return sambaStatusMake(SAMBA_INVALID, "(C6) reduction must be mean, sum or none, not '%.*s'",
+                         SAMBA_STRING_ARGS(reduction));
 }
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -142,24 +139,38 @@ static SambaStatus decomposeCrossEntropy(const SambaOperatorCall *call, SambaExp
   return NULL;
 }
 
-static const SambaAttributeRow attributes[] = {
-    {"ignore_index", SAMBA_ATTRIBUTE_INT, false, "default: none"},
-    {"reduction", SAMBA_ATTRIBUTE_STRING, false, "mean (default), sum or none"},
+#define CLASS_LOSS                                                                                 \
+  .operands = {"input", "target", "weight?"},                                                      \
+  .attributes = {OPTIONAL(INT, "ignore_index", "absent: none"),                                    \
+                 STRING("reduction", "mean", "mean, sum or none")},                                \
+  .constraints = {"x has a float dtype, the weight x's or f32",                                    \
+                  "targets are integers",                                                          \
+                  "x has rank 1 to 8, [C] or [N, C, d..]",                                         \
+                  "the target is x without the dimension of classes",                              \
+                  "the weight is [C]",                                                             \
+                  "reduction is \"mean\", \"sum\" or \"none\""},                                   \
+  .dtypes = SAMBA_SET_FLOAT, .infer = infer
+
+const SambaOperator sambaClassLossOperators[] = {
+    {.name = "nll_loss",
+     .summary = "-x[n, t, d..] * w[t]",
+     .computes = "With t = target[n, d..]: -x[n, t, d..] * w[t]; w is 1 without weight. Its mean - "
+                 "the sum divided by the sum of w[t] -, its sum or, with reduction = \"none\", all "
+                 "of it. A target that is ignore_index or names no class counts nothing.",
+     .example = "%l = samba.nll_loss %x, %t, %w {ignore_index = 1, reduction = \"mean\"} : "
+                "tensor<2x3x4xf32>, tensor<2x4xi64>, tensor<3xf32>",
+     .source = "torch.nn.functional.nll_loss",
+     .stages = stagesNll,
+     CLASS_LOSS},
+    {.name = "cross_entropy",
+     .summary = "-log_softmax(x)[n, t, d..] * w[t]",
+     .computes =
+         "With t = target[n, d..]: -log_softmax(x)[n, t, d..] * w[t]; w is 1 without weight. Its "
+         "mean - the sum divided by the sum of w[t] -, its sum or, with reduction = \"none\", all "
+         "of it. A target that is ignore_index or names no class counts nothing.",
+     .example = "%l = samba.cross_entropy %x, %t, %w {ignore_index = 1, reduction = \"mean\"} : "
+                "tensor<2x3x4xf32>, tensor<2x4xi64>, tensor<3xf32>",
+     .source = "torch.nn.functional.cross_entropy",
+     .decompose = decomposeCrossEntropy,
+     CLASS_LOSS},
     {0}};
-const SambaOperatorRow sambaOperatorRow_nll_loss = {.operator = {.name = "nll_loss",
-                                                                 .minimum_operands = 2,
-                                                                 .maximum_operands = 3,
-                                                                 .attributes = attributes,
-                                                                 .result_count = 1,
-                                                                 .infer = infer,
-                                                                 .stages = stagesNll},
-                                                    .dtypes = SAMBA_SET_FLOAT};
-const SambaOperatorRow sambaOperatorRow_cross_entropy = {
-    .operator = {.name = "cross_entropy",
-                 .minimum_operands = 2,
-                 .maximum_operands = 3,
-                 .attributes = attributes,
-                 .result_count = 1,
-                 .infer = infer,
-                 .decompose = decomposeCrossEntropy},
-    .dtypes = SAMBA_SET_FLOAT};

@@ -11,35 +11,26 @@ typedef enum { REDUCE_MEAN, REDUCE_SUM, REDUCE_NONE, REDUCE_BATCH_MEAN } Reducti
 
 static SambaStatus reductionOf(const SambaOperatorCall *call, Reduction *out_reduction) {
   static const char *const names[] = {"mean", "sum", "none", "batchmean"};
-  const SambaAttribute *attribute = sambaOperatorCallFind(call, "reduction");
+  SambaStringRef reduction = sambaOperatorCallString(call, "reduction");
   bool divergence = strcmp(call->operator->name, "kl_div") == 0 && call->operands[0].rank > 0;
-  *out_reduction = REDUCE_MEAN;
-  for (int i = 0; attribute && i < 3 + divergence; ++i)
-    if (sambaStringRefEqualC(attribute->value.string, names[i])) {
+  for (int i = 0; i < 3 + divergence; ++i)
+    if (sambaStringRefEqualC(reduction, names[i])) {
       *out_reduction = (Reduction)i;
       return NULL;
     }
-  return attribute ? sambaStatusMake(SAMBA_INVALID,
-                                     "(C3) reduction must be mean, sum or none, not '%.*s'",
-                                     SAMBA_STRING_ARGS(attribute->value.string))
-                   : NULL;
+  return sambaStatusMake(SAMBA_INVALID, "(C3) reduction must be mean, sum or none, not '%.*s'",
+                         SAMBA_STRING_ARGS(reduction));
 }
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *target = &call->operands[1];
-  double beta = sambaOperatorCallFloat(call, "beta", 1);
-  double delta = sambaOperatorCallFloat(call, "delta", 1);
 
   Reduction reduction;
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "operand 0", x->dtype, SAMBA_SET_FLOAT));
   SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(1, "the target", target->dtype, "operand 0", x->dtype));
   SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, "the target", target, x->rank, x->dims));
   SAMBA_RETURN_IF_ERROR(reductionOf(call, &reduction));
-  if (!(beta >= 0) || !(delta > 0))
-    return sambaStatusMake(
-        SAMBA_INVALID, "(C4) beta is %g and delta %g, but they must be 0 or more and more than 0",
-        beta, delta);
   *out = *x;
   if (reduction != REDUCE_NONE)
     out->rank = 0;
@@ -72,9 +63,35 @@ static uint32_t boundedLog(SambaExpansion *e, const char *logarithm, uint32_t x)
   return sambaExpandBinary(e, "maximum", sambaExpandUnary(e, logarithm, x), scalar(e, -100));
 }
 
-static uint32_t divergence(SambaExpansion *e, const SambaOperatorCall *call, uint32_t x,
+static uint32_t squared(const SambaOperatorCall *call, SambaExpansion *e, uint32_t x,
+                        uint32_t target) {
+  (void)call;
+  uint32_t difference = sambaExpandBinary(e, "sub", x, target);
+  return sambaExpandBinary(e, "mul", difference, difference);
+}
+
+static uint32_t absolute(const SambaOperatorCall *call, SambaExpansion *e, uint32_t x,
+                         uint32_t target) {
+  (void)call;
+  return sambaExpandUnary(e, "abs", sambaExpandBinary(e, "sub", x, target));
+}
+
+static uint32_t smooth(const SambaOperatorCall *call, SambaExpansion *e, uint32_t x,
+                       uint32_t target) {
+  double beta = sambaOperatorCallFloat(call, "beta");
+  uint32_t distance = absolute(call, e, x, target);
+  return beta == 0 ? distance : bent(e, distance, "lt", beta, beta, 1);
+}
+
+static uint32_t huber(const SambaOperatorCall *call, SambaExpansion *e, uint32_t x,
+                      uint32_t target) {
+  double delta = sambaOperatorCallFloat(call, "delta");
+  return bent(e, absolute(call, e, x, target), "le", delta, 1, delta);
+}
+
+static uint32_t divergence(const SambaOperatorCall *call, SambaExpansion *e, uint32_t x,
                            uint32_t target) {
-  if (sambaOperatorCallInt(call, "log_target", 0))
+  if (sambaOperatorCallInt(call, "log_target"))
     return sambaExpandBinary(e, "mul", sambaExpandUnary(e, "exp", target),
                              sambaExpandBinary(e, "sub", target, x));
   uint32_t zero = scalar(e, 0);
@@ -83,7 +100,9 @@ static uint32_t divergence(SambaExpansion *e, const SambaOperatorCall *call, uin
   return sambaExpandBinary(e, "sub", own, sambaExpandBinary(e, "mul", target, x));
 }
 
-static uint32_t entropy(SambaExpansion *e, uint32_t x, uint32_t target) {
+static uint32_t entropy(const SambaOperatorCall *call, SambaExpansion *e, uint32_t x,
+                        uint32_t target) {
+  (void)call;
   uint32_t other = sambaExpandBinary(e, "sub", target, scalar(e, 1)); /* -(1 - target) */
   uint32_t wrong =
       sambaExpandBinary(e, "mul", other, boundedLog(e, "log1p", sambaExpandUnary(e, "neg", x)));
@@ -91,7 +110,9 @@ static uint32_t entropy(SambaExpansion *e, uint32_t x, uint32_t target) {
                            sambaExpandBinary(e, "mul", target, boundedLog(e, "log", x)));
 }
 
-static uint32_t logitEntropy(SambaExpansion *e, uint32_t x, uint32_t target) {
+static uint32_t logitEntropy(const SambaOperatorCall *call, SambaExpansion *e, uint32_t x,
+                             uint32_t target) {
+  (void)call;
   uint32_t other = sambaExpandBinary(e, "sub", scalar(e, 1), target);
   return sambaExpandBinary(e, "add", sambaExpandBinary(e, "mul", other, x),
                            sambaExpandUnary(e, "softplus", sambaExpandUnary(e, "neg", x)));
@@ -99,32 +120,11 @@ static uint32_t logitEntropy(SambaExpansion *e, uint32_t x, uint32_t target) {
 
 static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
                              const uint32_t *operands, uint32_t *out_results) {
-  const char *name = call->operator->name;
   Reduction reduction;
   SAMBA_RETURN_IF_ERROR(reductionOf(call, &reduction));
   uint32_t x = sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32);
   uint32_t target = sambaExpandCast(e, operands[1], SAMBA_DTYPE_F32);
-  uint32_t loss;
-
-  if (strcmp(name, "kl_div") == 0)
-    loss = divergence(e, call, x, target);
-  else if (strcmp(name, "binary_cross_entropy") == 0)
-    loss = entropy(e, x, target);
-  else if (strcmp(name, "binary_cross_entropy_with_logits") == 0)
-    loss = logitEntropy(e, x, target);
-  else {
-    uint32_t difference = sambaExpandBinary(e, "sub", x, target);
-    double beta = sambaOperatorCallFloat(call, "beta", 1);
-    double delta = sambaOperatorCallFloat(call, "delta", 1);
-    if (strcmp(name, "mse_loss") == 0)
-      loss = sambaExpandBinary(e, "mul", difference, difference);
-    else if (strcmp(name, "l1_loss") == 0 || (strcmp(name, "smooth_l1_loss") == 0 && beta == 0))
-      loss = sambaExpandUnary(e, "abs", difference);
-    else if (strcmp(name, "smooth_l1_loss") == 0)
-      loss = bent(e, sambaExpandUnary(e, "abs", difference), "lt", beta, beta, 1);
-    else
-      loss = bent(e, sambaExpandUnary(e, "abs", difference), "le", delta, 1, delta);
-  }
+  uint32_t loss = call->operator->loss(call, e, x, target);
 
   if (reduction != REDUCE_NONE)
     loss = sambaExpandUnary(e, reduction == REDUCE_MEAN ? "mean" : "sum", loss);
@@ -135,29 +135,104 @@ static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
   return NULL;
 }
 
-#define REDUCTION {"reduction", SAMBA_ATTRIBUTE_STRING, false, "mean (default), sum or none"}
-static const SambaAttributeRow plain[] = {REDUCTION, {0}};
-static const SambaAttributeRow smooth[] = {
-    {"beta", SAMBA_ATTRIBUTE_FLOAT, false, "default 1"}, REDUCTION, {0}};
-static const SambaAttributeRow huber[] = {
-    {"delta", SAMBA_ATTRIBUTE_FLOAT, false, "default 1"}, REDUCTION, {0}};
-static const SambaAttributeRow logTarget[] = {
-    {"log_target", SAMBA_ATTRIBUTE_BOOL, false, "the target is a logarithm; default false"},
-    REDUCTION,
+/* (C4) of the losses that bend. */
+static SambaStatus inferSmooth(const SambaOperatorCall *call, SambaTensorType *out) {
+  SAMBA_RETURN_IF_ERROR(infer(call, out));
+  double beta = sambaOperatorCallFloat(call, "beta");
+  return beta >= 0 ? NULL
+                   : sambaStatusMake(SAMBA_INVALID, "(C4) beta is %g, but must be 0 or more", beta);
+}
+static SambaStatus inferHuber(const SambaOperatorCall *call, SambaTensorType *out) {
+  SAMBA_RETURN_IF_ERROR(infer(call, out));
+  double delta = sambaOperatorCallFloat(call, "delta");
+  return delta > 0
+             ? NULL
+             : sambaStatusMake(SAMBA_INVALID, "(C4) delta is %g, but must be more than 0", delta);
+}
+
+#define LOSS                                                                                       \
+  .computes = "Its mean, its sum or, with reduction = \"none\", all of it. Composite.",            \
+  .operands = {"input", "target"}, .builder = SAMBA_BUILDER_ALL, .dtypes = SAMBA_SET_FLOAT,        \
+  .decompose = decompose
+
+const SambaOperator sambaLossOperators[] = {
+    {.name = "mse_loss",
+     .summary = "(x - target)^2",
+     .attributes = {STRING("reduction", "mean", "mean, sum or none")},
+     .constraints = {"x and target have one float dtype", "they have one shape",
+                     "reduction is \"mean\", \"sum\" or \"none\""},
+     .example =
+         "%l = samba.mse_loss %x, %t {reduction = \"sum\"} : tensor<2x3xf32>, tensor<2x3xf32>",
+     .source = "torch.nn.functional.mse_loss",
+     .infer = infer,
+     .loss = squared,
+     LOSS},
+    {.name = "l1_loss",
+     .summary = "|x - target|",
+     .attributes = {STRING("reduction", "mean", "mean, sum or none")},
+     .constraints = {"x and target have one float dtype", "they have one shape",
+                     "reduction is \"mean\", \"sum\" or \"none\""},
+     .example =
+         "%l = samba.l1_loss %x, %t {reduction = \"sum\"} : tensor<2x3xf32>, tensor<2x3xf32>",
+     .source = "torch.nn.functional.l1_loss",
+     .infer = infer,
+     .loss = absolute,
+     LOSS},
+    {.name = "smooth_l1_loss",
+     .summary = "d^2 / 2 / beta where d = |x - target| < beta, else d - beta / 2",
+     .attributes = {STRING("reduction", "mean", "mean, sum or none"), FLOAT("beta", 1)},
+     .constraints = {"x and target have one float dtype", "they have one shape",
+                     "reduction is \"mean\", \"sum\" or \"none\"", "beta is 0 or more"},
+     .example = "%l = samba.smooth_l1_loss %x, %t {beta = 0.5, reduction = \"sum\"} : "
+                "tensor<2x3xf32>, tensor<2x3xf32>",
+     .source = "torch.nn.functional.smooth_l1_loss",
+     .infer = inferSmooth,
+     .loss = smooth,
+     LOSS},
+    {.name = "huber_loss",
+     .summary = "d^2 / 2 where d = |x - target| <= delta, else delta * (d - delta / 2)",
+     .attributes = {STRING("reduction", "mean", "mean, sum or none"), FLOAT("delta", 1)},
+     .constraints = {"x and target have one float dtype", "they have one shape",
+                     "reduction is \"mean\", \"sum\" or \"none\"", "delta is more than 0"},
+     .example = "%l = samba.huber_loss %x, %t {delta = 0.5, reduction = \"sum\"} : "
+                "tensor<2x3xf32>, tensor<2x3xf32>",
+     .source = "torch.nn.functional.huber_loss",
+     .infer = inferHuber,
+     .loss = huber,
+     LOSS},
+    {.name = "kl_div",
+     .summary = "target * (ln target - x), or with log_target e^target * (target - x)",
+     .attributes = {STRING("reduction", "mean", "mean, sum or none"),
+                    BOOL("log_target", false, "the target is a logarithm")},
+     .constraints = {"x and target have one float dtype", "they have one shape",
+                     "reduction is \"mean\", \"sum\", \"none\" or \"batchmean\", which is the sum "
+                     "divided by dimension 0"},
+     .example = "%l = samba.kl_div %x, %t {log_target = true, reduction = \"sum\"} : "
+                "tensor<2x3xf32>, tensor<2x3xf32>",
+     .source = "torch.nn.functional.kl_div",
+     .infer = infer,
+     .loss = divergence,
+     LOSS},
+    {.name = "binary_cross_entropy",
+     .summary = "-(target * ln x + (1 - target) * ln(1 - x)), logarithms not below -100",
+     .attributes = {STRING("reduction", "mean", "mean, sum or none")},
+     .constraints = {"x and target have one float dtype", "they have one shape",
+                     "reduction is \"mean\", \"sum\" or \"none\""},
+     .example = "%l = samba.binary_cross_entropy %x, %t {reduction = \"sum\"} : tensor<2x3xf32>, "
+                "tensor<2x3xf32>",
+     .source = "torch.nn.functional.binary_cross_entropy",
+     .infer = infer,
+     .loss = entropy,
+     LOSS},
+    {.name = "binary_cross_entropy_with_logits",
+     .summary = "(1 - target) * x + ln(1 + e^-x)",
+     .attributes = {STRING("reduction", "mean", "mean, sum or none")},
+     .constraints = {"x and target have one float dtype", "they have one shape",
+                     "reduction is \"mean\", \"sum\" or \"none\""},
+     .example = "%l = samba.binary_cross_entropy_with_logits %x, %t {reduction = \"sum\"} : "
+                "tensor<2x3xf32>, tensor<2x3xf32>",
+     .source = "torch.nn.functional.binary_cross_entropy_with_logits",
+     .infer = infer,
+     .loss = logitEntropy,
+     LOSS},
     {0}};
-#define LOSS(word, list)                                                                           \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = 2,            \
-                                                                 .maximum_operands = 2,            \
-                                                                 .attributes = list,               \
-                                                                 .result_count = 1,                \
-                                                                 .infer = infer,                   \
-                                                                 .decompose = decompose},          \
-                                                    .dtypes = SAMBA_SET_FLOAT};
-LOSS(mse_loss, plain)
-LOSS(l1_loss, plain)
-LOSS(smooth_l1_loss, smooth)
-LOSS(huber_loss, huber)
-LOSS(kl_div, logTarget)
-LOSS(binary_cross_entropy, plain)
-LOSS(binary_cross_entropy_with_logits, plain)

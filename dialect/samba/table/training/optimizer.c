@@ -10,10 +10,9 @@
 
 #include <stdio.h>
 
-enum { NO_STEP = UINT32_MAX };
-
-/* Which operand is the step; the parameter, gradient and states are `tensors`. */
-static uint32_t stepOf(const SambaOperatorCall *call) { return sambaRowOfCall(call)->opcode; }
+static bool isStep(const SambaOperatorCall *call, uint32_t operand) {
+  return strcmp(call->operator->operands[operand], "step") == 0;
+}
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   uint32_t tensors = call->operator->host_scalars;
@@ -30,10 +29,9 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
       SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, what, type, parameter->rank, parameter->dims));
       continue;
     }
-    SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, what, type->dtype,
-                                          i == stepOf(call)
-                                              ? 1 << SAMBA_DTYPE_I64 | 1 << SAMBA_DTYPE_I32
-                                              : (uint32_t)SAMBA_SET_FLOAT));
+    SAMBA_RETURN_IF_ERROR(sambaCheckDType(
+        1, what, type->dtype,
+        isStep(call, i) ? 1 << SAMBA_DTYPE_I64 | 1 << SAMBA_DTYPE_I32 : (uint32_t)SAMBA_SET_FLOAT));
     if (sambaTensorTypeElements(type) != 1) {
       char text[160];
       return sambaStatusMake(SAMBA_INVALID, "(C2) %s is %s, but must have one element", what,
@@ -41,7 +39,7 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
     }
   }
 
-  for (uint32_t i = 0; i < call->operator->result_count; ++i)
+  for (uint32_t i = 0; i < sambaOperatorResults(call->operator); ++i)
     out[i] = *parameter;
   return NULL;
 }
@@ -87,7 +85,7 @@ static void operandsInF32(SambaExpansion *e, const SambaOperatorCall *call,
 }
 static void finish(SambaExpansion *e, const SambaOperatorCall *call, const uint32_t *values,
                    uint32_t *out_results) {
-  for (uint32_t i = 0; i < call->operator->result_count; ++i)
+  for (uint32_t i = 0; i < sambaOperatorResults(call->operator); ++i)
     out_results[i] = sambaExpandCast(e, values[i], call->operands[0].dtype);
 }
 
@@ -121,7 +119,7 @@ static SambaStatus decomposeMomentum(const SambaOperatorCall *call, SambaExpansi
 
   beta = choose(e, isPositive(e, t), beta, sambaExpandScalar(e, SAMBA_DTYPE_F32, 1));
   v = add(e, mul(e, alpha, v), mul(e, beta, g));
-  bool nesterov = sambaOperatorCallInt(call, "nesterov", 0) != 0;
+  bool nesterov = sambaOperatorCallInt(call, "nesterov") != 0;
   uint32_t results[] = {sub(e, w, mul(e, lr, nesterov ? add(e, g, mul(e, alpha, v)) : v)), v};
   finish(e, call, results, out_results);
 
@@ -201,21 +199,81 @@ static SambaStatus decomposeAdamw(const SambaOperatorCall *call, SambaExpansion 
   return NULL;
 }
 
-#define ROW(word, function, tensors, results, operands, step, ...)                                 \
-  static const SambaAttributeRow word##Attributes[] = {__VA_ARGS__, {0}};                          \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = operands,     \
-                                                                 .maximum_operands = operands,     \
-                                                                 .attributes = word##Attributes,   \
-                                                                 .result_count = results,          \
-                                                                 .host_scalars = tensors,          \
-                                                                 .infer = infer,                   \
-                                                                 .decompose = function},           \
-                                                    .dtypes = SAMBA_SET_FLOAT,                     \
-                                                    .opcode = (uint8_t)step};
-ROW(sgd_update, decomposeSgd, 2, 1, 4, NO_STEP, {0})
-ROW(momentum_update, decomposeMomentum, 3, 2, 8, 4,
-    {"nesterov", SAMBA_ATTRIBUTE_BOOL, false, "default false"})
-ROW(adagrad_update, decomposeAdagrad, 3, 2, 8, 4, {0})
-ROW(adam_update, decomposeAdam, 4, 3, 11, 5, {0})
-ROW(adamw_update, decomposeAdamw, 4, 3, 10, 5, {0})
+#define HYPERPARAMETERS                                                                            \
+  "Hyperparameters are operands of one element. Composite, in f32; they stay f32 whatever the "    \
+  "precision."
+#define UPDATE                                                                                     \
+  .constraints = {"parameter, gradient and state have one float dtype, hyperparameters a float "   \
+                  "dtype, the step i64 or i32",                                                    \
+                  "the former have one shape, the latter one element each"},                       \
+  .dtypes = SAMBA_SET_FLOAT, .infer = infer
+
+const SambaOperator sambaOptimizerOperators[] = {
+    {.name = "sgd_update",
+     .summary = "w - lr * (g + decay * w)",
+     .computes = HYPERPARAMETERS,
+     .operands = {"parameter", "gradient", "lr", "decay"},
+     .example = "%w1 = samba.sgd_update %w, %g, %lr, %decay : tensor<2x3xf32>, tensor<2x3xf32>, "
+                "tensor<f32>, tensor<f32>",
+     .source = "torch.optim.SGD",
+     .host_scalars = 2,
+     .decompose = decomposeSgd,
+     UPDATE},
+    {.name = "momentum_update",
+     .summary = "w - lr * v1 with v1 = alpha * v + beta * (g + decay * w)",
+     .computes = "beta is 1 in step 0; with nesterov the result is w - lr * (g + decay * w + alpha "
+                 "* v1). " HYPERPARAMETERS,
+     .operands = {"parameter", "gradient", "velocity", "lr", "step", "alpha", "beta", "decay"},
+     .results = {"result", "new_velocity"},
+     .attributes = {BOOL("nesterov", false, "Nesterov's form of momentum")},
+     .example = "%w1, %v1 = samba.momentum_update %w, %g, %v, %lr, %t, %alpha, %beta, %decay : "
+                "tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<f32>, tensor<i64>, "
+                "tensor<f32>, tensor<f32>, tensor<f32>",
+     .source = "ONNX ai.onnx.preview.training.Momentum",
+     .host_scalars = 3,
+     .decompose = decomposeMomentum,
+     UPDATE},
+    {.name = "adagrad_update",
+     .summary = "w - lr / (1 + t * lr_decay) * g1 / (sqrt(s1) + eps) with g1 = g + decay * w, s1 = "
+                "s + g1^2",
+     .computes = HYPERPARAMETERS,
+     .operands = {"parameter", "gradient", "squares", "lr", "step", "lr_decay", "eps", "decay"},
+     .results = {"result", "new_squares"},
+     .example = "%w1, %s1 = samba.adagrad_update %w, %g, %s, %lr, %t, %lrdecay, %eps, %decay : "
+                "tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<f32>, tensor<i64>, "
+                "tensor<f32>, tensor<f32>, tensor<f32>",
+     .source = "ONNX ai.onnx.preview.training.Adagrad; torch.optim.Adagrad",
+     .host_scalars = 3,
+     .decompose = decomposeAdagrad,
+     UPDATE},
+    {.name = "adam_update",
+     .summary = "w - lr * m1 / (sqrt(v1) + eps), then * (1 - post_decay), with m1 = alpha * m + (1 "
+                "- alpha) g1, v1 = beta * v + (1 - beta) g1^2, g1 = g + decay * w",
+     .computes =
+         "From step 1 on lr is multiplied by sqrt(1 - beta^t) / (1 - alpha^t). " HYPERPARAMETERS,
+     .operands = {"parameter", "gradient", "mean", "variance", "lr", "step", "alpha", "beta", "eps",
+                  "decay", "post_decay"},
+     .results = {"result", "new_mean", "new_variance"},
+     .example =
+         "%w1, %m1, %v1 = samba.adam_update %w, %g, %m, %v, %lr, %t, %alpha, %beta, %eps, %decay, "
+         "%post : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<f32>, "
+         "tensor<i64>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>",
+     .source = "ONNX ai.onnx.preview.training.Adam",
+     .host_scalars = 4,
+     .decompose = decomposeAdam,
+     UPDATE},
+    {.name = "adamw_update",
+     .summary = "w * (1 - lr * decay) - lr / (1 - beta1^t) * m1 / (sqrt(v1) / sqrt(1 - beta2^t) + "
+                "eps) with m1 = beta1 * m + (1 - beta1) g, v1 = beta2 * v + (1 - beta2) g^2",
+     .computes = "t counts from 1. " HYPERPARAMETERS,
+     .operands = {"parameter", "gradient", "mean", "variance", "lr", "step", "beta1", "beta2",
+                  "eps", "decay"},
+     .results = {"result", "new_mean", "new_variance"},
+     .example = "%w1, %m1, %v1 = samba.adamw_update %w, %g, %m, %v, %lr, %t, %beta1, %beta2, %eps, "
+                "%decay : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, "
+                "tensor<f32>, tensor<i64>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>",
+     .source = "torch.optim.AdamW",
+     .host_scalars = 4,
+     .decompose = decomposeAdamw,
+     UPDATE},
+    {0}};

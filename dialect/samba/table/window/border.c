@@ -23,8 +23,8 @@ static SambaStatus bordersOf(const SambaOperatorCall *call, Borders *out) {
   uint32_t rank = call->operands[0].rank;
   uint32_t choice;
 
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(1, call, "low", rank, 0, 0, out->low));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(1, call, "high", rank, 0, 0, out->high));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(1, call, "low", rank, 0, out->low));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(1, call, "high", rank, 0, out->high));
   SAMBA_RETURN_IF_ERROR(sambaCheckChoice(2, call, "mode", names, 3, &choice));
   out->mode = (Border)choice;
   for (uint32_t d = 0; d < rank; ++d)
@@ -116,20 +116,6 @@ static SambaStatus decomposePadBorder(const SambaOperatorCall *call, SambaExpans
   return NULL;
 }
 
-static const SambaAttributeRow borderAttributes[] = {
-    {"low", SAMBA_ATTRIBUTE_INTS, true, "elements before, per dimension"},
-    {"high", SAMBA_ATTRIBUTE_INTS, true, "elements after, per dimension"},
-    {"mode", SAMBA_ATTRIBUTE_STRING, true, "reflect, replicate or circular"},
-    {0}};
-const SambaOperatorRow sambaOperatorRow_pad_border = {.operator = {.name = "pad_border",
-                                                                   .minimum_operands = 1,
-                                                                   .maximum_operands = 1,
-                                                                   .attributes = borderAttributes,
-                                                                   .result_count = 1,
-                                                                   .infer = inferPadBorder,
-                                                                   .decompose = decomposePadBorder},
-                                                      .dtypes = SAMBA_SET_ANY};
-
 /* --- fold --- */
 
 enum { mostSpatial = 3 };
@@ -151,11 +137,11 @@ static SambaStatus foldOf(const SambaOperatorCall *call, Fold *out) {
                            "(C3) the image has %zu spatial dimensions, but must have 1 to %d",
                            spatial, mostSpatial);
   out->spatial = (uint32_t)spatial;
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "output_size", spatial, 1, 1, out->out));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "kernel_size", spatial, 1, 1, out->kernel));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "stride", spatial, 1, 1, out->stride));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "dilation", spatial, 1, 1, out->dilation));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "padding", 2 * spatial, 0, 0, out->padding));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "output_size", spatial, 1, out->out));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "kernel_size", spatial, 1, out->kernel));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "stride", spatial, 1, out->stride));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "dilation", spatial, 1, out->dilation));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "padding", 2 * spatial, 0, out->padding));
   int64_t window = 1, blocks = 1;
   bool fits = true;
 
@@ -247,18 +233,43 @@ static SambaStatus decomposeFold(const SambaOperatorCall *call, SambaExpansion *
   return NULL;
 }
 
-static const SambaAttributeRow foldAttributes[] = {
-    {"output_size", SAMBA_ATTRIBUTE_INTS, true, "the image"},
-    {"kernel_size", SAMBA_ATTRIBUTE_INTS, true, "the window"},
-    {"stride", SAMBA_ATTRIBUTE_INTS, false, "default 1"},
-    {"padding", SAMBA_ATTRIBUTE_INTS, false, "begins, then ends; default 0"},
-    {"dilation", SAMBA_ATTRIBUTE_INTS, false, "default 1"},
+const SambaOperator sambaBorderOperators[] = {
+    {.name = "pad_border",
+     .summary = "elements of x itself around every dimension",
+     .computes =
+         "`low` elements before and `high` after, per dimension: mode reflect mirrors at the outer "
+         "elements, replicate repeats them, circular goes on at the other end. Composite.",
+     .operands = {"input"},
+     .attributes = {REQUIRED(INTS, "low", "elements before, per dimension"),
+                    REQUIRED(INTS, "high", "elements after, per dimension"),
+                    REQUIRED(STRING, "mode", "reflect, replicate or circular")},
+     .constraints = {"one low and one high per dimension, 0 or more",
+                     "mode is \"reflect\", \"replicate\" or \"circular\"",
+                     "at most 2^20 elements are added at a side"},
+     .example = "%y = samba.pad_border %x {low = [0, 1], high = [0, 1], mode = \"reflect\"} : "
+                "tensor<2x4xf32>",
+     .source = "torch.nn.functional.pad; numpy.pad",
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferPadBorder,
+     .decompose = decomposePadBorder},
+    {.name = "fold",
+     .summary = "sliding blocks summed into an image (col2im)",
+     .computes = "x is N x (C * window) x blocks. Each block is added to the image at its place; "
+                 "where blocks overlap they are summed in order of the window's elements. "
+                 "`padding` has two numbers per spatial dimension: all begins, then all ends; "
+                 "padded places are dropped. Composite.",
+     .operands = {"input"},
+     .attributes = {REQUIRED(INTS, "output_size", "the image"),
+                    REQUIRED(INTS, "kernel_size", "the window"), INTS("stride", 1),
+                    INTS("padding", 0, "begins, then ends"), INTS("dilation", 1)},
+     .constraints = {"x has a number dtype", "x has rank 3",
+                     "output_size, kernel_size, stride and dilation are 1 or more, one per spatial "
+                     "dimension, padding 0 or more",
+                     "the window divides dimension 1, and dimension 2 is the number of blocks"},
+     .example =
+         "%y = samba.fold %x {output_size = [4, 4], kernel_size = [2, 2]} : tensor<1x8x9xf32>",
+     .source = "torch.nn.functional.fold; ONNX Col2Im",
+     .dtypes = SAMBA_SET_NUMBER,
+     .infer = inferFold,
+     .decompose = decomposeFold},
     {0}};
-const SambaOperatorRow sambaOperatorRow_fold = {.operator = {.name = "fold",
-                                                             .minimum_operands = 1,
-                                                             .maximum_operands = 1,
-                                                             .attributes = foldAttributes,
-                                                             .result_count = 1,
-                                                             .infer = inferFold,
-                                                             .decompose = decomposeFold},
-                                                .dtypes = SAMBA_SET_NUMBER};

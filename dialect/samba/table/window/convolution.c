@@ -14,12 +14,12 @@
 static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *w = &call->operands[1];
-  uint32_t spatial = sambaRowOfCall(call)->spatial;
+  uint32_t spatial = call->operator->spatial;
   int64_t padding[6];
 
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "stride", spatial, 1, 1, out->stride));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "dilation", spatial, 1, 1, out->dilation));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "padding", 2 * spatial, 0, 0, padding));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "stride", spatial, 1, out->stride));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "dilation", spatial, 1, out->dilation));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "padding", 2 * spatial, 0, padding));
   out->spatial = spatial;
 
   for (uint32_t i = 0; i < spatial; ++i) {
@@ -37,8 +37,8 @@ static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *w = &call->operands[1];
-  uint32_t spatial = sambaRowOfCall(call)->spatial;
-  int64_t groups = sambaOperatorCallInt(call, "groups", 1);
+  uint32_t spatial = call->operator->spatial;
+  int64_t groups = sambaOperatorCallInt(call, "groups");
 
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_NUMBER));
   SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(2, "the weight", w->dtype, "the input", x->dtype));
@@ -87,7 +87,7 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   SambaWindow window;
 
   SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
-  int64_t groups = sambaOperatorCallInt(call, "groups", 1);
+  int64_t groups = sambaOperatorCallInt(call, "groups");
   int64_t channels = x->dims[1] / groups;
   int64_t dims[SAMBA_MAX_RANK];
   SambaStageTensor result = graph->tensors[results[0]];
@@ -154,24 +154,45 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   return NULL;
 }
 
-static const SambaAttributeRow attributes[] = {
-    {"stride", SAMBA_ATTRIBUTE_INTS, false, "default 1"},
-    {"padding", SAMBA_ATTRIBUTE_INTS, false, "begins, then ends; default 0"},
-    {"dilation", SAMBA_ATTRIBUTE_INTS, false, "default 1"},
-    {"groups", SAMBA_ATTRIBUTE_INT, false, "default 1"},
-    {"out_dtype", SAMBA_ATTRIBUTE_DTYPE, false, "default: the operands' dtype"},
+#define CONVOLUTION                                                                                \
+  .computes =                                                                                      \
+      "x is N x C x spatial, w is O x C/groups x window. `padding` has two numbers per spatial "   \
+      "dimension: all begins, then all ends. Sums run over channels, then the window, its last "   \
+      "dimension innermost, in f32; the bias is a rounded addition of its own.",                   \
+  .operands = {"input", "weight", "bias?"},                                                        \
+  .attributes = {INTS("stride", 1), INTS("padding", 0, "begins, then ends"), INTS("dilation", 1),  \
+                 INT("groups", 1, "groups of channels"),                                           \
+                 OPTIONAL(DTYPE, "out_dtype", "absent: the operands' dtype")},                     \
+  .constraints =                                                                                   \
+      {"x has a number dtype",                                                                     \
+       "w has it too",                                                                             \
+       "both have rank 2 + spatial dimensions",                                                    \
+       "groups divides C and O, and w's dimension 1 is C/groups",                                  \
+       "stride and dilation are 1 or more, one per spatial dimension, padding 0 or more",          \
+       "the window fits into the padded input",                                                    \
+       "b is [O], in the operands' or the result's dtype",                                         \
+       "out_dtype as for samba.linear"},                                                           \
+  .contraction = true, .dtypes = SAMBA_SET_NUMBER, .infer = infer, .stages = stages
+
+const SambaOperator sambaConvolutionOperators[] = {
+    {.name = "conv1d",
+     .summary = "convolution over one dimension",
+     .example =
+         "%y = samba.conv1d %x, %w {padding = [1, 1]} : tensor<1x2x9xf32>, tensor<3x2x3xf32>",
+     .source = "torch.nn.functional.conv1d",
+     .spatial = 1,
+     CONVOLUTION},
+    {.name = "conv2d",
+     .summary = "convolution over two dimensions",
+     .example = "%y = samba.conv2d %x, %w, %b {stride = [2, 2], padding = [1, 1, 1, 1]} : "
+                "tensor<1x2x9x9xf32>, tensor<3x2x3x3xf32>, tensor<3xf32>",
+     .source = "torch.nn.functional.conv2d",
+     .spatial = 2,
+     CONVOLUTION},
+    {.name = "conv3d",
+     .summary = "convolution over three dimensions",
+     .example = "%y = samba.conv3d %x, %w : tensor<1x2x4x4x4xf32>, tensor<3x2x2x2x2xf32>",
+     .source = "torch.nn.functional.conv3d",
+     .spatial = 3,
+     CONVOLUTION},
     {0}};
-#define CONVOLUTION(word, dimensions)                                                              \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = 2,            \
-                                                                 .maximum_operands = 3,            \
-                                                                 .attributes = attributes,         \
-                                                                 .result_count = 1,                \
-                                                                 .contraction = true,              \
-                                                                 .infer = infer,                   \
-                                                                 .stages = stages},                \
-                                                    .dtypes = SAMBA_SET_NUMBER,                    \
-                                                    .spatial = dimensions};
-CONVOLUTION(conv1d, 1)
-CONVOLUTION(conv2d, 2)
-CONVOLUTION(conv3d, 3)

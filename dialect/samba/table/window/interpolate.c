@@ -90,7 +90,7 @@ static SambaStatus resamplingOf(const SambaOperatorCall *call, Resampling *out) 
   out->rounding = (Rounding)choice;
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype,
                                         out->mode == NEAREST ? SAMBA_SET_ANY : SAMBA_SET_FLOAT));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(2, call, "output_size", x->rank, 1, 1, out->out));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(2, call, "output_size", x->rank, 1, out->out));
   double roi[2 * SAMBA_MAX_RANK];
 
   for (uint32_t d = 0; d < x->rank; ++d) {
@@ -104,10 +104,10 @@ static SambaStatus resamplingOf(const SambaOperatorCall *call, Resampling *out) 
     out->start[d] = roi[d], out->end[d] = roi[x->rank + d];
   }
 
-  out->exclude_outside = sambaOperatorCallInt(call, "exclude_outside", 0) != 0;
-  out->antialias = sambaOperatorCallInt(call, "antialias", 0) != 0 && out->mode != NEAREST;
-  out->a = sambaOperatorCallFloat(call, "cubic_coeff_a", -0.75);
-  out->extrapolation = sambaOperatorCallFloat(call, "extrapolation_value", 0);
+  out->exclude_outside = sambaOperatorCallInt(call, "exclude_outside") != 0;
+  out->antialias = sambaOperatorCallInt(call, "antialias") != 0 && out->mode != NEAREST;
+  out->a = sambaOperatorCallFloat(call, "cubic_coeff_a");
+  out->extrapolation = sambaOperatorCallFloat(call, "extrapolation_value");
   for (uint32_t d = 0; d < x->rank; ++d)
     if (changes(out, d, x->dims[d]) &&
         (out->out[d] > longest || x->dims[d] > longest || out->out[d] * tapsOf(out, d) > 1 << 24))
@@ -426,24 +426,32 @@ static SambaStatus decomposeInterpolate(const SambaOperatorCall *call, SambaExpa
   return NULL;
 }
 
-static const SambaAttributeRow attributes[] = {
-    {"output_size", SAMBA_ATTRIBUTE_INTS, true, "the result's dimensions"},
-    {"scales", SAMBA_ATTRIBUTE_FLOATS, false, "default: output size / input size"},
-    {"mode", SAMBA_ATTRIBUTE_STRING, true, "nearest, linear or cubic"},
-    {"coordinate_mode", SAMBA_ATTRIBUTE_STRING, false, "default half_pixel"},
-    {"nearest_mode", SAMBA_ATTRIBUTE_STRING, false, "default round_prefer_floor"},
-    {"cubic_coeff_a", SAMBA_ATTRIBUTE_FLOAT, false, "default -0.75"},
-    {"exclude_outside", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
-    {"antialias", SAMBA_ATTRIBUTE_BOOL, false, "default false"},
-    {"roi", SAMBA_ATTRIBUTE_FLOATS, false, "starts, then ends, for tf_crop_and_resize"},
-    {"extrapolation_value", SAMBA_ATTRIBUTE_FLOAT, false, "default 0"},
+const SambaOperator sambaInterpolateOperators[] = {
+    {.name = "interpolate",
+     .summary = "x resampled to another size, dimension by dimension",
+     .computes =
+         "Along each dimension output o lies at x(o) of the input, which coordinate_mode gives; "
+         "mode nearest takes one element (nearest_mode says which), linear two, cubic four, "
+         "weighted by their distance. scales are those of the coordinates. roi has all starts, "
+         "then all ends. antialias widens the weights of linear and cubic where a dimension "
+         "shrinks; exclude_outside renormalizes the weights of cubic. Composite.",
+     .operands = {"input"},
+     .attributes = {REQUIRED(INTS, "output_size", "the result's dimensions"),
+                    OPTIONAL(FLOATS, "scales", "absent: output size / input size"),
+                    REQUIRED(STRING, "mode", "nearest, linear or cubic"),
+                    STRING("coordinate_mode", "half_pixel"),
+                    STRING("nearest_mode", "round_prefer_floor"), FLOAT("cubic_coeff_a", -0.75),
+                    BOOL("exclude_outside", false), BOOL("antialias", false),
+                    OPTIONAL(FLOATS, "roi", "starts, then ends, for tf_crop_and_resize"),
+                    FLOAT("extrapolation_value", 0, "outside of the region")},
+     .constraints = {"x has a number dtype, for linear and cubic a float dtype",
+                     "output_size and scales have one number per dimension, more than 0, roi two",
+                     "mode, coordinate_mode and nearest_mode are ONNX's names",
+                     "dimensions that change have at most 2^20 elements"},
+     .example = "%y = samba.interpolate %x {mode = \"linear\", output_size = [1, 1, 4, 8]} : "
+                "tensor<1x1x2x4xf32>",
+     .source = "torch.nn.functional.interpolate; ONNX Resize",
+     .dtypes = SAMBA_SET_ANY,
+     .infer = inferInterpolate,
+     .decompose = decomposeInterpolate},
     {0}};
-const SambaOperatorRow sambaOperatorRow_interpolate = {
-    .operator = {.name = "interpolate",
-                 .minimum_operands = 1,
-                 .maximum_operands = 1,
-                 .attributes = attributes,
-                 .result_count = 1,
-                 .infer = inferInterpolate,
-                 .decompose = decomposeInterpolate},
-    .dtypes = SAMBA_SET_ANY};

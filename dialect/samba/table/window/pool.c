@@ -18,17 +18,17 @@
 
 static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
   const SambaTensorType *x = &call->operands[0];
-  uint32_t spatial = sambaRowOfCall(call)->spatial;
+  uint32_t spatial = call->operator->spatial;
   int64_t padding[6];
-  bool ceiling = sambaOperatorCallInt(call, "ceil_mode", 0) != 0;
+  bool ceiling = sambaOperatorCallInt(call, "ceil_mode") != 0;
 
   out->spatial = spatial;
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "kernel_size", spatial, 1, 1, out->kernel));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "stride", spatial, 1, 1, out->stride));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "kernel_size", spatial, 1, out->kernel));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "stride", spatial, 1, out->stride));
   if (!sambaOperatorCallFind(call, "stride"))
     memcpy(out->stride, out->kernel, sizeof out->stride);
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "dilation", spatial, 1, 1, out->dilation));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "padding", 2 * spatial, 0, 0, padding));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "dilation", spatial, 1, out->dilation));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "padding", 2 * spatial, 0, padding));
 
   for (uint32_t i = 0; i < spatial; ++i) {
     out->begin[i] = padding[i];
@@ -53,24 +53,29 @@ static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
-  uint32_t spatial = sambaRowOfCall(call)->spatial;
+  uint32_t spatial = call->operator->spatial;
 
-  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, sambaRowOfCall(call)->dtypes));
+  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, call->operator->dtypes));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the operand", x, spatial + 2, spatial + 2));
   SambaWindow window;
   SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
-  double norm = sambaOperatorCallFloat(call, "norm_type", 1);
-  if (!(norm > 0) || isinf(norm))
-    return sambaStatusMake(
-        SAMBA_INVALID, "(C6) attribute 'norm_type' is %g, but must be positive and finite", norm);
   out[0] = *x;
   for (uint32_t i = 0; i < spatial; ++i)
     out[0].dims[2 + i] = window.out[i];
-  if (call->operator->result_count == 2) {
+  if (sambaOperatorResults(call->operator) == 2) {
     out[1] = out[0];
     out[1].dtype = SAMBA_DTYPE_I64;
   }
 
+  return NULL;
+}
+
+static SambaStatus inferLp(const SambaOperatorCall *call, SambaTensorType *out) {
+  SAMBA_RETURN_IF_ERROR(infer(call, out));
+  double norm = sambaOperatorCallFloat(call, "norm_type");
+  if (!(norm > 0) || isinf(norm))
+    return sambaStatusMake(
+        SAMBA_INVALID, "(C6) attribute 'norm_type' is %g, but must be positive and finite", norm);
   return NULL;
 }
 
@@ -209,7 +214,7 @@ static SambaStatus stagesLp(const SambaOperatorCall *call, SambaStageGraph *grap
                             const uint32_t *operands, const uint32_t *results, const char *layer) {
   SambaWindow window;
   SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
-  double p = sambaOperatorCallFloat(call, "norm_type", 2);
+  double p = sambaOperatorCallFloat(call, "norm_type");
   SambaStageTensor result = graph->tensors[results[0]];
   uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, result.rank, result.dims);
   SambaStageBuilder b;
@@ -255,7 +260,7 @@ static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph 
                                  const char *layer) {
   SambaWindow window;
   SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
-  bool includePad = sambaOperatorCallInt(call, "count_include_pad", 1) != 0;
+  bool includePad = sambaOperatorCallInt(call, "count_include_pad") != 0;
   const char *name = call->operator->name;
   SambaStageTensor result = graph->tensors[results[0]];
   int64_t fixed = 1; /* the part of the count that does not depend on the position */
@@ -295,35 +300,87 @@ static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph 
 }
 
 #define WINDOW_ATTRIBUTES                                                                          \
-  {"kernel_size", SAMBA_ATTRIBUTE_INTS, true, "the window"},                                       \
-      {"stride", SAMBA_ATTRIBUTE_INTS, false, "default: the window"},                              \
-      {"padding", SAMBA_ATTRIBUTE_INTS, false, "begins, then ends; default 0"},                    \
-      {"dilation", SAMBA_ATTRIBUTE_INTS, false, "default 1"},                                      \
-      {"ceil_mode", SAMBA_ATTRIBUTE_BOOL, false, "default false"}
-static const SambaAttributeRow maxAttributes[] = {WINDOW_ATTRIBUTES, {0}};
-static const SambaAttributeRow averageAttributes[] = {
-    WINDOW_ATTRIBUTES, {"count_include_pad", SAMBA_ATTRIBUTE_BOOL, false, "default true"}, {0}};
-static const SambaAttributeRow normAttributes[] = {
-    {"norm_type", SAMBA_ATTRIBUTE_FLOAT, true, "the p of the norm"}, WINDOW_ATTRIBUTES, {0}};
-#define POOL(word, dimensions, set, rows, function, count)                                         \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = 1,            \
-                                                                 .maximum_operands = 1,            \
-                                                                 .attributes = rows,               \
-                                                                 .result_count = count,            \
-                                                                 .infer = infer,                   \
-                                                                 .stages = function},              \
-                                                    .dtypes = set,                                 \
-                                                    .spatial = dimensions};
-POOL(max_pool1d, 1, SAMBA_SET_NUMBER, maxAttributes, stagesMax, 1)
-POOL(max_pool1d_with_indices, 1, SAMBA_SET_NUMBER, maxAttributes, stagesMaxIndices, 2)
-POOL(avg_pool1d, 1, SAMBA_SET_FLOAT, averageAttributes, stagesAverage, 1)
-POOL(lp_pool1d, 1, SAMBA_SET_FLOAT, normAttributes, stagesLp, 1)
-POOL(max_pool2d, 2, SAMBA_SET_NUMBER, maxAttributes, stagesMax, 1)
-POOL(max_pool2d_with_indices, 2, SAMBA_SET_NUMBER, maxAttributes, stagesMaxIndices, 2)
-POOL(avg_pool2d, 2, SAMBA_SET_FLOAT, averageAttributes, stagesAverage, 1)
-POOL(lp_pool2d, 2, SAMBA_SET_FLOAT, normAttributes, stagesLp, 1)
-POOL(max_pool3d, 3, SAMBA_SET_NUMBER, maxAttributes, stagesMax, 1)
-POOL(max_pool3d_with_indices, 3, SAMBA_SET_NUMBER, maxAttributes, stagesMaxIndices, 2)
-POOL(avg_pool3d, 3, SAMBA_SET_FLOAT, averageAttributes, stagesAverage, 1)
-POOL(lp_pool3d, 3, SAMBA_SET_FLOAT, normAttributes, stagesLp, 1)
+  REQUIRED(INTS, "kernel_size", "the window"), OPTIONAL(INTS, "stride", "absent: the window"),     \
+      INTS("padding", 0, "begins, then ends"), INTS("dilation", 1),                                \
+      BOOL("ceil_mode", false, "windows may stick out at the end")
+#define WINDOW_CONSTRAINTS(dtypes)                                                                 \
+  "x has a " dtypes " dtype", "x has rank 2 + spatial dimensions",                                 \
+      "kernel_size, stride and dilation are 1 or more, one per spatial dimension, padding two "    \
+      "numbers of 0 or more each: all begins, then all ends",                                      \
+      "the window fits into the padded input", "padding is less than the window's span"
+
+#define MAX_POOL(word, dimensions, window)                                                         \
+  {.name = word,                                                                                   \
+   .summary = "largest element of each window",                                                    \
+   .computes = "x is N x C x spatial. A NaN wins; padding never does.",                            \
+   .operands = {"input"},                                                                          \
+   .attributes = {WINDOW_ATTRIBUTES},                                                              \
+   .constraints = {WINDOW_CONSTRAINTS("number")},                                                  \
+   .example = "%y = samba." word " %x {" window,                                                   \
+   .source = "torch.nn.functional." word,                                                          \
+   .dtypes = SAMBA_SET_NUMBER,                                                                     \
+   .spatial = dimensions,                                                                          \
+   .infer = infer,                                                                                 \
+   .stages = stagesMax}
+#define MAX_POOL_WITH_INDICES(word, dimensions, window)                                            \
+  {.name = word,                                                                                   \
+   .summary = "largest element of each window, and where it is",                                   \
+   .computes = "As the pool without indices; the second result has the element's row-major "       \
+               "position within the spatial dimensions as i64: of equals the first, of NaNs the "  \
+               "last.",                                                                            \
+   .operands = {"input"},                                                                          \
+   .results = {"result", "indices"},                                                               \
+   .attributes = {WINDOW_ATTRIBUTES},                                                              \
+   .constraints = {WINDOW_CONSTRAINTS("number")},                                                  \
+   .example = "%y, %i = samba." word " %x {" window,                                               \
+   .source = "torch.nn.functional." word,                                                          \
+   .dtypes = SAMBA_SET_NUMBER,                                                                     \
+   .spatial = dimensions,                                                                          \
+   .infer = infer,                                                                                 \
+   .stages = stagesMaxIndices}
+#define AVERAGE_POOL(word, dimensions, window)                                                     \
+  {.name = word,                                                                                   \
+   .summary = "mean of each window",                                                               \
+   .computes = "x is N x C x spatial. Padding counts as zeros, or with count_include_pad = false " \
+               "not at all.",                                                                      \
+   .operands = {"input"},                                                                          \
+   .attributes = {WINDOW_ATTRIBUTES, BOOL("count_include_pad", true, "padding counts as zeros")},  \
+   .constraints = {WINDOW_CONSTRAINTS("float")},                                                   \
+   .example = "%y = samba." word " %x {" window,                                                   \
+   .source = "torch.nn.functional." word,                                                          \
+   .dtypes = SAMBA_SET_FLOAT,                                                                      \
+   .spatial = dimensions,                                                                          \
+   .infer = infer,                                                                                 \
+   .stages = stagesAverage}
+#define LP_POOL(word, dimensions, window)                                                          \
+  {.name = word,                                                                                   \
+   .summary = "the p-norm of each window",                                                         \
+   .computes = "(sum of |x|^p over the window)^(1/p), p = norm_type; padding adds nothing.",       \
+   .operands = {"input"},                                                                          \
+   .attributes = {REQUIRED(FLOAT, "norm_type", "the p of the norm"), WINDOW_ATTRIBUTES},           \
+   .constraints = {WINDOW_CONSTRAINTS("float"), "norm_type is positive and finite"},               \
+   .example = "%y = samba." word " %x {norm_type = 2.0, " window,                                  \
+   .source = "torch.nn.functional." word " (of |x|)",                                              \
+   .dtypes = SAMBA_SET_FLOAT,                                                                      \
+   .spatial = dimensions,                                                                          \
+   .infer = inferLp,                                                                               \
+   .stages = stagesLp}
+
+#define WINDOW_1D "kernel_size = [3]} : tensor<1x2x9xf32>"
+#define WINDOW_2D "kernel_size = [2, 2]} : tensor<1x2x8x8xf32>"
+#define WINDOW_3D "kernel_size = [2, 2, 2]} : tensor<1x2x4x4x4xf32>"
+
+const SambaOperator sambaPoolOperators[] = {
+    MAX_POOL("max_pool1d", 1, WINDOW_1D),
+    MAX_POOL("max_pool2d", 2, "stride = [2, 2], " WINDOW_2D),
+    MAX_POOL("max_pool3d", 3, WINDOW_3D),
+    MAX_POOL_WITH_INDICES("max_pool1d_with_indices", 1, WINDOW_1D),
+    MAX_POOL_WITH_INDICES("max_pool2d_with_indices", 2, WINDOW_2D),
+    MAX_POOL_WITH_INDICES("max_pool3d_with_indices", 3, WINDOW_3D),
+    AVERAGE_POOL("avg_pool1d", 1, WINDOW_1D),
+    AVERAGE_POOL("avg_pool2d", 2, "padding = [1, 1, 0, 0], count_include_pad = false, " WINDOW_2D),
+    AVERAGE_POOL("avg_pool3d", 3, WINDOW_3D),
+    LP_POOL("lp_pool1d", 1, WINDOW_1D),
+    LP_POOL("lp_pool2d", 2, WINDOW_2D),
+    LP_POOL("lp_pool3d", 3, WINDOW_3D),
+    {0}};

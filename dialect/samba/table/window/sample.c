@@ -72,7 +72,7 @@ static SambaStatus samplingOf(const SambaOperatorCall *call, Sampling *out) {
   out->mode = (Mode)choice;
   SAMBA_RETURN_IF_ERROR(sambaCheckChoice(4, call, "padding_mode", paddings, 3, &choice));
   out->padding = (Padding)choice;
-  out->align = sambaOperatorCallInt(call, "align_corners", 0) != 0;
+  out->align = sambaOperatorCallInt(call, "align_corners") != 0;
   out->spatial = x->rank - 2;
   SAMBA_RETURN_IF_ERROR(checkPlane(2, sambaTensorTypeElements(x) / x->dims[0] / x->dims[1]));
   if (out->mode == BICUBIC && out->spatial != 2)
@@ -241,22 +241,6 @@ static SambaStatus decomposeGridSample(const SambaOperatorCall *call, SambaExpan
   return NULL;
 }
 
-static const SambaAttributeRow gridAttributes[] = {
-    {"mode", SAMBA_ATTRIBUTE_STRING, false, "bilinear (default), nearest or bicubic"},
-    {"padding_mode", SAMBA_ATTRIBUTE_STRING, false, "zeros (default), border or reflection"},
-    {"align_corners", SAMBA_ATTRIBUTE_BOOL, false,
-     "-1 and 1 are the centers of the outer elements; default false"},
-    {0}};
-const SambaOperatorRow sambaOperatorRow_grid_sample = {
-    .operator = {.name = "grid_sample",
-                 .minimum_operands = 2,
-                 .maximum_operands = 2,
-                 .attributes = gridAttributes,
-                 .result_count = 1,
-                 .infer = inferGridSample,
-                 .decompose = decomposeGridSample},
-    .dtypes = SAMBA_SET_FLOAT};
-
 /* --- affine_grid --- */
 
 static SambaStatus affineOf(const SambaOperatorCall *call, uint32_t *out_spatial,
@@ -267,7 +251,7 @@ static SambaStatus affineOf(const SambaOperatorCall *call, uint32_t *out_spatial
   if (count != 4 && count != 5)
     return sambaStatusMake(
         SAMBA_INVALID, "(C2) attribute 'output_size' has %zu numbers, but must have 4 or 5", count);
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(2, call, "output_size", count, 1, 1, out_size));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(2, call, "output_size", count, 1, out_size));
   *out_spatial = (uint32_t)count - 2;
   return sambaCheckShape(3, "the operand", theta, 3,
                          (int64_t[]){out_size[0], *out_spatial, *out_spatial + 1});
@@ -308,7 +292,7 @@ static SambaStatus decomposeAffineGrid(const SambaOperatorCall *call, SambaExpan
 
   SAMBA_RETURN_IF_ERROR(affineOf(call, &spatial, size));
   SAMBA_RETURN_IF_ERROR(inferAffineGrid(call, &result));
-  bool align = sambaOperatorCallInt(call, "align_corners", 0) != 0;
+  bool align = sambaOperatorCallInt(call, "align_corners") != 0;
   uint32_t theta = sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32);
   uint32_t sum = UINT32_MAX;
   int64_t wide[SAMBA_MAX_RANK] = {size[0], 1, 1, 1, 1};
@@ -325,20 +309,6 @@ static SambaStatus decomposeAffineGrid(const SambaOperatorCall *call, SambaExpan
   out_results[0] = sambaExpandCast(e, sum, result.dtype);
   return NULL;
 }
-
-static const SambaAttributeRow affineAttributes[] = {
-    {"output_size", SAMBA_ATTRIBUTE_INTS, true, "N x C x spatial"},
-    {"align_corners", SAMBA_ATTRIBUTE_BOOL, false, "as for grid_sample"},
-    {0}};
-const SambaOperatorRow sambaOperatorRow_affine_grid = {
-    .operator = {.name = "affine_grid",
-                 .minimum_operands = 1,
-                 .maximum_operands = 1,
-                 .attributes = affineAttributes,
-                 .result_count = 1,
-                 .infer = inferAffineGrid,
-                 .decompose = decomposeAffineGrid},
-    .dtypes = SAMBA_SET_FLOAT};
 
 /* --- roi_align --- */
 
@@ -362,16 +332,16 @@ static SambaStatus regionsOf(const SambaOperatorCall *call, Regions *out) {
   SAMBA_RETURN_IF_ERROR(checkPlane(2, x->dims[2] * x->dims[3]));
   SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, "operand 1", rois, 2, (int64_t[]){rois->dims[0], 4}));
   SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, "batch_indices", batch, 1, rois->dims));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "output_size", 2, 1, 1, out->out));
-  out->ratio = sambaOperatorCallInt(call, "sampling_ratio", 0);
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "output_size", 2, 1, out->out));
+  out->ratio = sambaOperatorCallInt(call, "sampling_ratio");
   if (out->ratio < 1 || out->ratio > 64)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "(C3) sampling_ratio is %lld; it must be 1 to 64",
                            (long long)out->ratio);
   SAMBA_RETURN_IF_ERROR(sambaCheckChoice(4, call, "mode", modes, 2, &choice));
   out->largest = choice == 1;
-  out->scale = sambaOperatorCallFloat(call, "spatial_scale", 1);
-  out->aligned = sambaOperatorCallInt(call, "aligned", 0) != 0;
-  out->adaptive = sambaOperatorCallInt(call, "adaptive", 0) != 0;
+  out->scale = sambaOperatorCallFloat(call, "spatial_scale");
+  out->aligned = sambaOperatorCallInt(call, "aligned") != 0;
+  out->adaptive = sambaOperatorCallInt(call, "adaptive") != 0;
 
   return NULL;
 }
@@ -528,21 +498,66 @@ static SambaStatus decomposeRoiAlign(const SambaOperatorCall *call, SambaExpansi
   return NULL;
 }
 
-static const SambaAttributeRow roiAttributes[] = {
-    {"output_size", SAMBA_ATTRIBUTE_INTS, true, "bins: height, width"},
-    {"sampling_ratio", SAMBA_ATTRIBUTE_INT, true, "samples per bin and dimension"},
-    {"spatial_scale", SAMBA_ATTRIBUTE_FLOAT, false, "of the regions' coordinates; default 1"},
-    {"mode", SAMBA_ATTRIBUTE_STRING, false, "avg (default) or max"},
-    {"aligned", SAMBA_ATTRIBUTE_BOOL, false,
-     "coordinates are shifted by half a pixel; default false"},
-    {"adaptive", SAMBA_ATTRIBUTE_BOOL, false,
-     "sampling_ratio is only the most samples; default false"},
+const SambaOperator sambaSampleOperators[] = {
+    {.name = "grid_sample",
+     .summary = "x sampled at the places that a grid gives",
+     .computes = "x is N x C x spatial, grid N x out spatial x d with d = 2 or 3 coordinates in "
+                 "[-1, 1], those of the last dimension first. mode is \"bilinear\", \"nearest\" or "
+                 "\"bicubic\" (d = 2), padding_mode \"zeros\", \"border\" or \"reflection\". "
+                 "Coordinates are computed in f32. Composite.",
+     .operands = {"input", "grid"},
+     .attributes = {STRING("mode", "bilinear", "bilinear, nearest or bicubic"),
+                    STRING("padding_mode", "zeros", "zeros, border or reflection"),
+                    BOOL("align_corners", false, "-1 and 1 are the centers of the outer elements")},
+     .constraints = {"x and grid have a float dtype", "x has rank 4 or 5, the grid too",
+                     "N agrees, the grid's last dimension is x's rank - 2",
+                     "mode and padding_mode are among these, bicubic for d = 2 only"},
+     .example = "%y = samba.grid_sample %x, %g {align_corners = true} : tensor<1x2x4x4xf32>, "
+                "tensor<1x3x3x2xf32>",
+     .source = "torch.nn.functional.grid_sample",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferGridSample,
+     .decompose = decomposeGridSample},
+    {.name = "affine_grid",
+     .summary = "the grid of an affine map, for grid_sample",
+     .computes = "result[n, .., i] = sum over j of theta[n, i, j] * p[.., j], p the normalized "
+                 "coordinates of each point of the output (last dimension first) and 1. Composite.",
+     .operands = {"theta"},
+     .attributes = {REQUIRED(INTS, "output_size", "N x C x spatial"),
+                    OPTIONAL(BOOL, "align_corners", "as for grid_sample")},
+     .constraints = {"theta has a float dtype",
+                     "output_size is N x C x spatial with 2 or 3 spatial dimensions d",
+                     "theta is N x d x (d + 1)"},
+     .example = "%g = samba.affine_grid %t {output_size = [1, 2, 4, 4]} : tensor<1x2x3xf32>",
+     .source = "torch.nn.functional.affine_grid",
+     .builder = SAMBA_BUILDER_ALL,
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferAffineGrid,
+     .decompose = decomposeAffineGrid},
+    {.name = "roi_align",
+     .summary = "regions of interest resampled to one size",
+     .computes =
+         "x is N x C x H x W, rois R x 4 (x1, y1, x2, y2), batch_indices R. Each region is cut "
+         "into output_size bins; each bin is the mean (mode \"avg\") or the largest (\"max\") of "
+         "sampling_ratio^2 bilinear samples. aligned shifts by half a pixel. adaptive: a region "
+         "has as many samples per bin and dimension as its bins have pixels, rounded up, and is "
+         "NaN where that is more than sampling_ratio. Composite.",
+     .operands = {"input", "rois", "batch_indices"},
+     .attributes = {REQUIRED(INTS, "output_size", "bins: height, width"),
+                    REQUIRED(INT, "sampling_ratio", "samples per bin and dimension"),
+                    FLOAT("spatial_scale", 1, "of the regions' coordinates"),
+                    STRING("mode", "avg", "avg or max"),
+                    BOOL("aligned", false, "coordinates are shifted by half a pixel"),
+                    BOOL("adaptive", false, "sampling_ratio is only the most samples")},
+     .constraints = {"x and rois have one float dtype, batch_indices i32 or i64",
+                     "x has rank 4, rois R x 4, batch_indices R",
+                     "output_size has two numbers, they and sampling_ratio are 1 or more",
+                     "mode is \"avg\" or \"max\""},
+     .example = "%y = samba.roi_align %x, %r, %b {output_size = [2, 2], sampling_ratio = 2} : "
+                "tensor<1x2x8x8xf32>, tensor<3x4xf32>, tensor<3xi64>",
+     .source = "torchvision.ops.roi_align; ONNX RoiAlign",
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferRoiAlign,
+     .decompose = decomposeRoiAlign},
     {0}};
-const SambaOperatorRow sambaOperatorRow_roi_align = {.operator = {.name = "roi_align",
-                                                                  .minimum_operands = 3,
-                                                                  .maximum_operands = 3,
-                                                                  .attributes = roiAttributes,
-                                                                  .result_count = 1,
-                                                                  .infer = inferRoiAlign,
-                                                                  .decompose = decomposeRoiAlign},
-                                                     .dtypes = SAMBA_SET_FLOAT};

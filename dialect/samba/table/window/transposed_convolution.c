@@ -19,13 +19,13 @@
 static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *w = &call->operands[1];
-  uint32_t spatial = sambaRowOfCall(call)->spatial;
+  uint32_t spatial = call->operator->spatial;
   int64_t padding[6], extra[3];
 
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "stride", spatial, 1, 1, out->stride));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "dilation", spatial, 1, 1, out->dilation));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "padding", 2 * spatial, 0, 0, padding));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "output_padding", spatial, 0, 0, extra));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "stride", spatial, 1, out->stride));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "dilation", spatial, 1, out->dilation));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "padding", 2 * spatial, 0, padding));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "output_padding", spatial, 0, extra));
   out->spatial = spatial;
 
   for (uint32_t i = 0; i < spatial; ++i) {
@@ -52,8 +52,8 @@ static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *w = &call->operands[1];
-  uint32_t spatial = sambaRowOfCall(call)->spatial;
-  int64_t groups = sambaOperatorCallInt(call, "groups", 1);
+  uint32_t spatial = call->operator->spatial;
+  int64_t groups = sambaOperatorCallInt(call, "groups");
 
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_NUMBER));
   SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(2, "the weight", w->dtype, "the input", x->dtype));
@@ -278,7 +278,7 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
             .operands = operands,
             .name = call->operator->name,
             .layer = layer,
-            .groups = sambaOperatorCallInt(call, "groups", 1),
+            .groups = sambaOperatorCallInt(call, "groups"),
             .outputs = w->dims[1],
             .dtype = graph->tensors[results[0]].dtype,
             .target = results[0]};
@@ -319,25 +319,51 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   return NULL;
 }
 
-static const SambaAttributeRow attributes[] = {
-    {"stride", SAMBA_ATTRIBUTE_INTS, false, "default 1"},
-    {"padding", SAMBA_ATTRIBUTE_INTS, false, "begins, then ends; default 0"},
-    {"output_padding", SAMBA_ATTRIBUTE_INTS, false, "default 0"},
-    {"dilation", SAMBA_ATTRIBUTE_INTS, false, "default 1"},
-    {"groups", SAMBA_ATTRIBUTE_INT, false, "default 1"},
-    {"out_dtype", SAMBA_ATTRIBUTE_DTYPE, false, "default: the operands' dtype"},
+#define TRANSPOSED_CONVOLUTION                                                                     \
+  .computes = "x is N x C x spatial, w is C x O/groups x window: x[n, c, q] * w[c, o, t] is "      \
+              "added to result[n, o, q * stride + t * dilation - begin]. `padding` has two "       \
+              "numbers per spatial dimension, all begins, then all ends; the result has (size - "  \
+              "1) * stride - begin - end + dilation * (window - 1) + 1 + output_padding "          \
+              "elements. Sums run over channels, then the taps that meet an element, ascending, "  \
+              "the last dimension innermost, in f32; the bias is a rounded addition of its own.",  \
+  .operands = {"input", "weight", "bias?"},                                                        \
+  .attributes = {INTS("stride", 1),                                                                \
+                 INTS("padding", 0, "begins, then ends"),                                          \
+                 INTS("output_padding", 0),                                                        \
+                 INTS("dilation", 1),                                                              \
+                 INT("groups", 1, "groups of channels"),                                           \
+                 OPTIONAL(DTYPE, "out_dtype", "absent: the operands' dtype")},                     \
+  .constraints = {"x has a number dtype",                                                          \
+                  "w has it too",                                                                  \
+                  "both have rank 2 + spatial dimensions",                                         \
+                  "groups divides C, and w's dimension 0 is C",                                    \
+                  "stride and dilation are 1 or more, one per spatial dimension, padding and "     \
+                  "output_padding 0 or more",                                                      \
+                  "at least one element is left",                                                  \
+                  "b is [O], in the operands' or the result's dtype",                              \
+                  "out_dtype as for samba.linear"},                                                \
+  .contraction = true, .dtypes = SAMBA_SET_NUMBER, .infer = infer, .stages = stages
+
+const SambaOperator sambaTransposedConvolutionOperators[] = {
+    {.name = "conv_transpose1d",
+     .summary = "transposed convolution over one dimension",
+     .example =
+         "%y = samba.conv_transpose1d %x, %w {stride = [2]} : tensor<1x2x9xf32>, tensor<2x3x3xf32>",
+     .source = "torch.nn.functional.conv_transpose1d",
+     .spatial = 1,
+     TRANSPOSED_CONVOLUTION},
+    {.name = "conv_transpose2d",
+     .summary = "transposed convolution over two dimensions",
+     .example =
+         "%y = samba.conv_transpose2d %x, %w, %b {stride = [2, 2], padding = [1, 1, 1, 1], "
+         "output_padding = [1, 1]} : tensor<1x2x9x9xf32>, tensor<2x3x3x3xf32>, tensor<3xf32>",
+     .source = "torch.nn.functional.conv_transpose2d",
+     .spatial = 2,
+     TRANSPOSED_CONVOLUTION},
+    {.name = "conv_transpose3d",
+     .summary = "transposed convolution over three dimensions",
+     .example = "%y = samba.conv_transpose3d %x, %w : tensor<1x2x4x4x4xf32>, tensor<2x3x2x2x2xf32>",
+     .source = "torch.nn.functional.conv_transpose3d",
+     .spatial = 3,
+     TRANSPOSED_CONVOLUTION},
     {0}};
-#define TRANSPOSED(word, dimensions)                                                               \
-  const SambaOperatorRow sambaOperatorRow_##word = {.operator = {.name = #word,                    \
-                                                                 .minimum_operands = 2,            \
-                                                                 .maximum_operands = 3,            \
-                                                                 .attributes = attributes,         \
-                                                                 .result_count = 1,                \
-                                                                 .contraction = true,              \
-                                                                 .infer = infer,                   \
-                                                                 .stages = stages},                \
-                                                    .dtypes = SAMBA_SET_NUMBER,                    \
-                                                    .spatial = dimensions};
-TRANSPOSED(conv_transpose1d, 1)
-TRANSPOSED(conv_transpose2d, 2)
-TRANSPOSED(conv_transpose3d, 3)

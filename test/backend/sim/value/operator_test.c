@@ -2,7 +2,7 @@
  * f64: errors above the bounds that docs/numerics.md records fail.
  *
  * operator_test samples; `operator_test --all [NAME]` takes all 2^32 patterns. */
-#include "dialect/samba/table/core/operator.h"
+#include "dialect/samba/table/registry/registry.h"
 #include "test/backend/sim/value/sweep.h"
 
 #include <setjmp.h>

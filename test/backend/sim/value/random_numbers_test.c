@@ -1,7 +1,7 @@
 /* The random operators uniform and normal on the value engine: the generator's published vectors, a
  * second implementation bit for bit, the same numbers whatever the tokens are, and statistics of a
  * million numbers. */
-#include "dialect/samba/table/core/operator.h"
+#include "dialect/samba/table/registry/registry.h"
 #include "test/backend/sim/value/builder.h"
 
 #include <setjmp.h>

@@ -35,7 +35,7 @@ static SambaStatus evaluateStages(SambaArena *arena, const SambaOperatorCall *ca
 
   for (uint32_t i = 0; i < call->operand_count; ++i)
     tensors[i] = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, &call->operands[i]);
-  for (uint32_t i = 0; i < call->operator->result_count; ++i)
+  for (uint32_t i = 0; i < sambaOperatorResults(call->operator); ++i)
     results[i] = addTensor(&graph, SAMBA_TENSOR_INTERMEDIATE, &types[i]);
   SAMBA_RETURN_IF_ERROR(call->operator->stages(call, &graph, tensors, results, "layer"));
   SAMBA_RETURN_IF_ERROR(sambaStageGraphCheck(&graph));
@@ -43,7 +43,7 @@ static SambaStatus evaluateStages(SambaArena *arena, const SambaOperatorCall *ca
   memcpy(values, operands, call->operand_count * sizeof *values);
   evaluateStageGraph(&graph, values);
 
-  for (uint32_t i = 0; i < call->operator->result_count; ++i) {
+  for (uint32_t i = 0; i < sambaOperatorResults(call->operator); ++i) {
     uint32_t alias = graph.tensors[results[i]].alias_of;
     out_values[i] = copied(arena, values[alias ? alias - 1 : results[i]], &types[i]);
   }
@@ -146,14 +146,14 @@ SambaStatus evaluateDecomposed(SambaArena *arena, const SambaOperatorCall *call,
                                double *const *operands, SambaTensorType *out_types,
                                double **out_values) {
   SAMBA_RETURN_IF_ERROR(sambaOperatorInfer(call, out_types));
-  SambaExpansion expansion = {.arena = arena};
+  SambaExpansion expansion = {.arena = arena, .find = sambaOperatorFind};
   uint32_t results[SAMBA_MAX_RESULTS];
   SambaStatus status = sambaOperatorExpand(call, &expansion, results);
   double **values = SAMBA_ARENA_ARRAY(arena, double *, expansion.types.size + 1);
   memcpy(values, operands, call->operand_count * sizeof *values);
   if (!status)
     status = evaluateSteps(arena, &expansion, values);
-  for (uint32_t i = 0; !status && i < call->operator->result_count; ++i)
+  for (uint32_t i = 0; !status && i < sambaOperatorResults(call->operator); ++i)
     out_values[i] = values[results[i]];
   sambaExpansionFree(&expansion);
   return status;

@@ -3,7 +3,7 @@
 #ifndef SAMBA_TEST_DIALECT_SAMBA_TABLE_EVALUATE_CALL_H
 #define SAMBA_TEST_DIALECT_SAMBA_TABLE_EVALUATE_CALL_H
 
-#include "dialect/samba/table/core/operator.h"
+#include "dialect/samba/table/registry/registry.h"
 #include "support/base/memory.h"
 
 /* Values are one double per element, as the dtype can hold it; results are allocated from the arena

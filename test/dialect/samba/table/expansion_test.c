@@ -1,6 +1,7 @@
 /* Expansions: a failed call ends the decomposition with its reason, and results are held to the
  * types of infer. */
 #include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/registry/registry.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +10,6 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const SambaAttributeRow none[] = {{0}};
 
 static SambaStatus inferSame(const SambaOperatorCall *call, SambaTensorType *out) {
   *out = call->operands[0];
@@ -50,17 +49,12 @@ static void failuresAreNamed(void **state) {
                {decomposeWrongly, "result 0 of the decomposition is 2xi32, not 2xf32"}};
 
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-    SambaOperator operator = {.name = "test",
-                              .minimum_operands = 1,
-                              .maximum_operands = 1,
-                              .attributes = none,
-                              .result_count = 1,
-                              .infer = inferSame,
-                              .decompose = cases[i].decompose};
+    SambaOperator operator = {
+        .name = "test", .operands = {"input"}, .infer = inferSame, .decompose = cases[i].decompose};
     SambaTensorType type = {.dtype = SAMBA_DTYPE_F32, .rank = 1, .dims = {2}};
     SambaOperatorCall call = {.operator = &operator, .operand_count = 1, .operands = &type};
     SambaArena arena = {0};
-    SambaExpansion expansion = {.arena = &arena};
+    SambaExpansion expansion = {.arena = &arena, .find = sambaOperatorFind};
     uint32_t result;
     SambaStatus status = sambaOperatorExpand(&call, &expansion, &result);
     assert_string_equal(sambaStatusGetMessage(status), cases[i].message);

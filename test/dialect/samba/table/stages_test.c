@@ -2,6 +2,7 @@
  * (cases/; its writer.py tells the format). Also: the shapes that the rules infer are those
  * results', and every stage graph passes the planner's check. */
 #include "dialect/samba/table/core/rows.h"
+#include "dialect/samba/table/registry/registry.h"
 #include "test/dialect/samba/table/evaluate_call.h"
 
 #include <setjmp.h>
@@ -112,7 +113,7 @@ static void checkValues(const Case *c, const Tensor *result, const double *got) 
 
 /* The same call with another dtype for operand 0, one that its row leaves out. */
 static void refusesOtherDTypes(const SambaOperatorCall *call, const Case *c) {
-  const SambaOperatorRow *row = sambaRowOfCall(call);
+  const SambaOperator *row = call->operator;
   SambaTensorType types[maximum], results[SAMBA_MAX_RESULTS];
   SambaOperatorCall other = *call;
 
@@ -165,7 +166,7 @@ static void runCase(SambaArena *arena, const Case *c) {
     fail_msg("%s:%d: %s: %s", c->file, c->line, c->name, sambaStatusGetMessage(status));
   if (c->operand_count)
     refusesOtherDTypes(&call, c);
-  assert_int_equal(c->result_count, call.operator->result_count);
+  assert_int_equal(c->result_count, sambaOperatorResults(call.operator));
 
   for (uint32_t i = 0; i < c->result_count; ++i) {
     char got[160], expected[160];

@@ -2,8 +2,8 @@
  *
  * Gates are in ONNX's order: lstm i, o, f, c; gru z, r, h; rnn one. Weights are [directions, gates
  * * hidden, ...]. */
-#ifndef SAMBA_DIALECT_SAMBA_TABLE_SEQUENCE_RECURRENT_H
-#define SAMBA_DIALECT_SAMBA_TABLE_SEQUENCE_RECURRENT_H
+#ifndef SAMBA_DIALECT_SAMBA_TABLE_SEQUENCE_RECURRENT_ACTIVATION_H
+#define SAMBA_DIALECT_SAMBA_TABLE_SEQUENCE_RECURRENT_ACTIVATION_H
 
 #include "dialect/samba/table/core/stage_builder.h"
 
@@ -26,7 +26,7 @@ typedef struct SambaRecurrentForm {
 const SambaRecurrentForm *sambaRecurrentForm(const SambaOperatorCall *call);
 
 static inline bool sambaRecurrentFlag(const SambaOperatorCall *call, const char *name) {
-  return sambaOperatorCallInt(call, name, 0) != 0;
+  return sambaOperatorCallInt(call, name) != 0;
 }
 
 /* Reads attribute `activations`, "sigmoid, leaky_relu(0.1), tanh": exactly `count` of them, or the
