@@ -1,15 +1,6 @@
 /* The operators as C functions; see operators.h. */
 #include "frontend/trace/operators.h"
 
-static SambaTensor *call(const char *name, uint32_t count, SambaTensor *const *operands,
-                         uint32_t attribute_count, const SambaAttribute *attributes) {
-  return operands[0] ? sambaTraceCall(operands[0]->trace, name, count, operands, attribute_count,
-                                      attributes)
-                     : NULL;
-}
-
-static SambaTensor *unary(const char *name, SambaTensor *x) { return call(name, 1, &x, 0, NULL); }
-
 SambaDType sambaPromoteDTypes(SambaDType a, SambaDType b) {
   if (a == b)
     return a;
@@ -29,79 +20,31 @@ SambaTensor *sambaCast(SambaTensor *x, SambaDType dtype) {
   if (!x || x->type.dtype == dtype)
     return x;
   SambaAttribute attribute = sambaDTypeAttribute("dtype", dtype);
-  return call("cast", 1, &x, 1, &attribute);
+  return sambaTraceBuild("cast", 1, 1, &x, 1, &attribute);
 }
 
-static SambaTensor *binary(const char *name, SambaTensor *a, SambaTensor *b) {
+/* Two operands, promoted to one dtype. */
+static SambaTensor *promoting(const char *name, SambaTensor *a, SambaTensor *b) {
   if (!a || !b)
     return NULL;
   SambaDType dtype = sambaPromoteDTypes(a->type.dtype, b->type.dtype);
   SambaTensor *operands[] = {sambaCast(a, dtype), sambaCast(b, dtype)};
-  return operands[1] ? call(name, 2, operands, 0, NULL) : NULL;
+  return operands[1] ? sambaTraceBuild(name, 1, 2, operands, 0, NULL) : NULL;
 }
 
-static SambaTensor *reduction(const char *name, SambaTensor *x, size_t count, const int64_t *dims,
-                              bool keepdim) {
-  SambaAttribute attributes[] = {sambaIntsAttribute("dim", dims, count),
-                                 sambaBoolAttribute("keepdim", keepdim)};
-  return call(name, 1, &x, 2, attributes);
-}
-
-#define X(function, name)                                                                          \
-  SambaTensor *function(SambaTensor *x) { return unary(name, x); }
-SAMBA_UNARY_BUILDERS(X)
-#undef X
-#define X(function, name)                                                                          \
-  SambaTensor *function(SambaTensor *a, SambaTensor *b) { return binary(name, a, b); }
-SAMBA_BINARY_BUILDERS(X)
-#undef X
-#define X(function, name)                                                                          \
-  SambaTensor *function(SambaTensor *x, size_t count, const int64_t *dims, bool keepdim) {         \
-    return reduction(name, x, count, dims, keepdim);                                               \
-  }
-SAMBA_REDUCTION_BUILDERS(X)
-#undef X
+#include "frontend/trace/builders.c.inc"
 
 SambaTensor *sambaWhere(SambaTensor *condition, SambaTensor *a, SambaTensor *b) {
   if (!condition || !a || !b)
     return NULL;
   SambaDType dtype = sambaPromoteDTypes(a->type.dtype, b->type.dtype);
   SambaTensor *operands[] = {condition, sambaCast(a, dtype), sambaCast(b, dtype)};
-  return operands[1] && operands[2] ? call("where", 3, operands, 0, NULL) : NULL;
+  return operands[1] && operands[2] ? sambaTraceBuild("where", 1, 3, operands, 0, NULL) : NULL;
 }
 
-SambaTensor *sambaLeakyRelu(SambaTensor *x, double negative_slope) {
-  SambaAttribute attribute = sambaFloatAttribute("negative_slope", negative_slope);
-  return call("leaky_relu", 1, &x, 1, &attribute);
-}
-SambaTensor *sambaElu(SambaTensor *x, double alpha) {
-  SambaAttribute attribute = sambaFloatAttribute("alpha", alpha);
-  return call("elu", 1, &x, 1, &attribute);
-}
-SambaTensor *sambaCelu(SambaTensor *x, double alpha) {
-  SambaAttribute attribute = sambaFloatAttribute("alpha", alpha);
-  return call("celu", 1, &x, 1, &attribute);
-}
-static SambaTensor *twoFloats(const char *name, SambaTensor *x, const char *first, double a,
-                              const char *second, double b) {
-  SambaAttribute attributes[] = {sambaFloatAttribute(first, a), sambaFloatAttribute(second, b)};
-  return call(name, 1, &x, 2, attributes);
-}
-SambaTensor *sambaSelu(SambaTensor *x, double alpha, double scale) {
-  return twoFloats("selu", x, "alpha", alpha, "scale", scale);
-}
-SambaTensor *sambaThreshold(SambaTensor *x, double threshold, double value) {
-  return twoFloats("threshold", x, "threshold", threshold, "value", value);
-}
-SambaTensor *sambaShrink(SambaTensor *x, double lambd, double bias) {
-  return twoFloats("shrink", x, "lambd", lambd, "bias", bias);
-}
 SambaTensor *sambaGeluTanh(SambaTensor *x) {
   SambaAttribute attribute = sambaStringAttribute("approximate", "tanh");
-  return call("gelu", 1, &x, 1, &attribute);
-}
-SambaTensor *sambaHardsigmoid(SambaTensor *x, double alpha, double beta) {
-  return twoFloats("hardsigmoid", x, "alpha", alpha, "beta", beta);
+  return sambaTraceBuild("gelu", 1, 1, &x, 1, &attribute);
 }
 SambaTensor *sambaClamp(SambaTensor *x, const double *low, const double *high) {
   SambaAttribute attributes[2];
@@ -110,7 +53,7 @@ SambaTensor *sambaClamp(SambaTensor *x, const double *low, const double *high) {
     attributes[count++] = sambaFloatAttribute("min", *low);
   if (high)
     attributes[count++] = sambaFloatAttribute("max", *high);
-  return call("clamp", 1, &x, count, attributes);
+  return sambaTraceBuild("clamp", 1, 1, &x, count, attributes);
 }
 
 static SambaTensor *shaped(const char *name, SambaTensor *seed, uint32_t rank, const int64_t *dims,
@@ -119,7 +62,7 @@ static SambaTensor *shaped(const char *name, SambaTensor *seed, uint32_t rank, c
   SambaAttribute attributes[] = {sambaIntsAttribute("shape", dims, rank),
                                  sambaFloatAttribute(first, a), sambaFloatAttribute(second, b),
                                  sambaDTypeAttribute("dtype", dtype)};
-  return call(name, 1, &seed, 4, attributes);
+  return sambaTraceBuild(name, 1, 1, &seed, 4, attributes);
 }
 SambaTensor *sambaUniform(SambaTensor *seed, uint32_t rank, const int64_t *dims, double low,
                           double high, SambaDType dtype) {
@@ -128,16 +71,6 @@ SambaTensor *sambaUniform(SambaTensor *seed, uint32_t rank, const int64_t *dims,
 SambaTensor *sambaNormal(SambaTensor *seed, uint32_t rank, const int64_t *dims, double mean,
                          double std, SambaDType dtype) {
   return shaped("normal", seed, rank, dims, "mean", mean, "std", std, dtype);
-}
-SambaTensor *sambaBernoulli(SambaTensor *p, SambaTensor *seed, SambaDType dtype) {
-  SambaAttribute attribute = sambaDTypeAttribute("dtype", dtype);
-  return seed ? call("bernoulli", 2, (SambaTensor *[]){p, seed}, 1, &attribute) : NULL;
-}
-SambaTensor *sambaMultinomial(SambaTensor *weights, SambaTensor *seed, int64_t num_samples,
-                              SambaDType dtype) {
-  SambaAttribute attributes[] = {sambaIntAttribute("num_samples", num_samples),
-                                 sambaDTypeAttribute("dtype", dtype)};
-  return seed ? call("multinomial", 2, (SambaTensor *[]){weights, seed}, 2, attributes) : NULL;
 }
 bool sambaDropout(SambaTensor *x, SambaTensor *p, SambaTensor *seed, SambaTensor **out_result,
                   SambaTensor **out_mask) {
@@ -155,21 +88,6 @@ bool sambaDropout(SambaTensor *x, SambaTensor *p, SambaTensor *seed, SambaTensor
   return true;
 }
 
-SambaTensor *sambaLinear(SambaTensor *x, SambaTensor *weight, SambaTensor *bias) {
-  return weight ? call("linear", 3, (SambaTensor *[]){x, weight, bias}, 0, NULL) : NULL;
-}
-SambaTensor *sambaMatmul(SambaTensor *a, SambaTensor *b) {
-  return b ? call("matmul", 2, (SambaTensor *[]){a, b}, 0, NULL) : NULL;
-}
-
-SambaTensor *sambaSoftmax(SambaTensor *x, int64_t dim) {
-  SambaAttribute attribute = sambaIntAttribute("dim", dim);
-  return call("softmax", 1, &x, 1, &attribute);
-}
-SambaTensor *sambaLogSoftmax(SambaTensor *x, int64_t dim) {
-  SambaAttribute attribute = sambaIntAttribute("dim", dim);
-  return call("log_softmax", 1, &x, 1, &attribute);
-}
 SambaTensor *sambaScaledDotProductAttention(SambaTensor *query, SambaTensor *key,
                                             SambaTensor *value, SambaTensor *mask, double scale,
                                             bool causal) {
@@ -179,9 +97,8 @@ SambaTensor *sambaScaledDotProductAttention(SambaTensor *query, SambaTensor *key
     attributes[count++] = sambaFloatAttribute("scale", scale);
   if (causal)
     attributes[count++] = sambaBoolAttribute("is_causal", true);
-  return key && value ? call("scaled_dot_product_attention", 4,
-                             (SambaTensor *[]){query, key, value, mask}, count, attributes)
-                      : NULL;
+  return sambaTraceBuild("scaled_dot_product_attention", 3, 4,
+                         (SambaTensor *[]){query, key, value, mask}, count, attributes);
 }
 
 SambaTensor *sambaReshape(SambaTensor *x, uint32_t rank, const int64_t *dims) {
@@ -204,11 +121,11 @@ SambaTensor *sambaReshape(SambaTensor *x, uint32_t rank, const int64_t *dims) {
     shape[open] = elements / known; /* what does not divide is refused by the operator */
   SambaAttribute attribute =
       sambaIntsAttribute("shape", shape, rank <= SAMBA_MAX_RANK ? rank : SAMBA_MAX_RANK + 1);
-  return call("reshape", 1, &x, 1, &attribute);
+  return sambaTraceBuild("reshape", 1, 1, &x, 1, &attribute);
 }
 SambaTensor *sambaPermute(SambaTensor *x, const int64_t *dims) {
   SambaAttribute attribute = sambaIntsAttribute("dims", dims, x ? x->type.rank : 0);
-  return call("permute", 1, &x, 1, &attribute);
+  return sambaTraceBuild("permute", 1, 1, &x, 1, &attribute);
 }
 SambaTensor *sambaTranspose(SambaTensor *x, int64_t dim0, int64_t dim1) {
   if (!x)
@@ -234,7 +151,7 @@ SambaTensor *sambaTranspose(SambaTensor *x, int64_t dim0, int64_t dim1) {
 }
 SambaTensor *sambaExpand(SambaTensor *x, uint32_t rank, const int64_t *dims) {
   SambaAttribute attribute = sambaIntsAttribute("shape", dims, rank);
-  return call("expand", 1, &x, 1, &attribute);
+  return sambaTraceBuild("expand", 1, 1, &x, 1, &attribute);
 }
 
 static int64_t clampIndex(int64_t index, int64_t size, int64_t low, int64_t high) {
@@ -270,14 +187,14 @@ SambaTensor *sambaSlice(SambaTensor *x, int64_t dim, int64_t start, int64_t end,
   SambaAttribute attributes[] = {sambaIntsAttribute("starts", starts, rank),
                                  sambaIntsAttribute("ends", ends, rank),
                                  sambaIntsAttribute("steps", steps, rank)};
-  return call("slice", 1, &x, 3, attributes);
+  return sambaTraceBuild("slice", 1, 1, &x, 3, attributes);
 }
 SambaTensor *sambaPad(SambaTensor *x, const int64_t *low, const int64_t *high, double value) {
   uint32_t rank = x ? x->type.rank : 0;
   SambaAttribute attributes[] = {sambaIntsAttribute("low", low, rank),
                                  sambaIntsAttribute("high", high, rank),
                                  sambaFloatAttribute("value", value)};
-  return call("pad", 1, &x, 3, attributes);
+  return sambaTraceBuild("pad", 1, 1, &x, 3, attributes);
 }
 SambaTensor *sambaFlatten(SambaTensor *x, int64_t first, int64_t last) {
   if (!x)
@@ -305,33 +222,19 @@ SambaTensor *sambaCat(uint32_t count, SambaTensor *const *tensors, int64_t dim) 
   for (uint32_t i = 0; i < count; ++i)
     if (!tensors[i])
       return NULL;
-  return count ? call("cat", count, tensors, 1, &attribute) : NULL;
-}
-SambaTensor *sambaEmbedding(SambaTensor *weight, SambaTensor *indices) {
-  return indices ? call("embedding", 2, (SambaTensor *[]){weight, indices}, 0, NULL) : NULL;
-}
-SambaTensor *sambaIndexSelect(SambaTensor *x, SambaTensor *indices, int64_t dim) {
-  SambaAttribute attribute = sambaIntAttribute("dim", dim);
-  return indices ? call("index_select", 2, (SambaTensor *[]){x, indices}, 1, &attribute) : NULL;
+  return count ? sambaTraceBuild("cat", 1, count, tensors, 1, &attribute) : NULL;
 }
 
 SambaTensor *sambaDft(SambaTensor *x, int64_t dim, int64_t length, bool inverse, bool onesided) {
   SambaAttribute attributes[] = {
       sambaIntAttribute("dim", dim), sambaBoolAttribute("inverse", inverse),
       sambaBoolAttribute("onesided", onesided), sambaIntAttribute("length", length)};
-  return call("dft", 1, &x, length ? 4 : 3, attributes);
+  return sambaTraceBuild("dft", 1, 1, &x, length ? 4 : 3, attributes);
 }
 SambaTensor *sambaStft(SambaTensor *x, SambaTensor *window, int64_t hop, int64_t length,
                        bool onesided) {
   SambaAttribute attributes[] = {sambaIntAttribute("hop", hop),
                                  sambaBoolAttribute("onesided", onesided),
                                  sambaIntAttribute("length", length)};
-  return call("stft", 2, (SambaTensor *[]){x, window}, length ? 3 : 2, attributes);
-}
-SambaTensor *sambaRotaryEmbedding(SambaTensor *x, SambaTensor *cosine, SambaTensor *sine,
-                                  bool interleaved) {
-  SambaAttribute attribute = sambaBoolAttribute("interleaved", interleaved);
-  return cosine && sine
-             ? call("rotary_embedding", 3, (SambaTensor *[]){x, cosine, sine}, 1, &attribute)
-             : NULL;
+  return sambaTraceBuild("stft", 1, 2, (SambaTensor *[]){x, window}, length ? 3 : 2, attributes);
 }

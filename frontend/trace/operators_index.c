@@ -1,48 +1,33 @@
 /* Gathers, scatters and resampling as C functions; see operators.h. */
 #include "frontend/trace/operators.h"
 
-static SambaTensor *call(const char *name, uint32_t count, SambaTensor *const *operands,
-                         uint32_t attribute_count, const SambaAttribute *attributes) {
-  for (uint32_t i = 0; i < count; ++i)
-    if (!operands[i])
-      return NULL;
-  return sambaTraceCall(operands[0]->trace, name, count, operands, attribute_count, attributes);
-}
-
 SambaTensor *sambaTake(SambaTensor *x, SambaTensor *indices, int64_t dim, int64_t batch_dims) {
   SambaAttribute attributes[] = {sambaIntAttribute("dim", dim),
                                  sambaIntAttribute("batch_dims", batch_dims)};
-  return call("take", 2, (SambaTensor *[]){x, indices}, batch_dims ? 2 : 1, attributes);
+  return sambaTraceBuild("take", 2, 2, (SambaTensor *[]){x, indices}, batch_dims ? 2 : 1,
+                         attributes);
 }
 SambaTensor *sambaGather(SambaTensor *x, int64_t dim, SambaTensor *index) {
   SambaAttribute attribute = sambaIntAttribute("dim", dim);
-  return call("gather", 2, (SambaTensor *[]){x, index}, 1, &attribute);
+  return sambaTraceBuild("gather", 2, 2, (SambaTensor *[]){x, index}, 1, &attribute);
 }
 SambaTensor *sambaGatherNd(SambaTensor *x, SambaTensor *indices, int64_t batch_dims) {
   SambaAttribute attribute = sambaIntAttribute("batch_dims", batch_dims);
-  return call("gather_nd", 2, (SambaTensor *[]){x, indices}, batch_dims != 0, &attribute);
+  return sambaTraceBuild("gather_nd", 2, 2, (SambaTensor *[]){x, indices}, batch_dims != 0,
+                         &attribute);
 }
 SambaTensor *sambaScatter(SambaTensor *x, int64_t dim, SambaTensor *index, SambaTensor *src,
                           const char *reduce) {
   SambaAttribute attributes[] = {sambaIntAttribute("dim", dim),
                                  sambaStringAttribute("reduce", reduce ? reduce : "")};
-  return call("scatter", 3, (SambaTensor *[]){x, index, src}, reduce ? 2 : 1, attributes);
+  return sambaTraceBuild("scatter", 3, 3, (SambaTensor *[]){x, index, src}, reduce ? 2 : 1,
+                         attributes);
 }
 SambaTensor *sambaScatterNd(SambaTensor *x, SambaTensor *indices, SambaTensor *updates,
                             const char *reduce) {
   SambaAttribute attribute = sambaStringAttribute("reduce", reduce ? reduce : "");
-  return call("scatter_nd", 3, (SambaTensor *[]){x, indices, updates}, reduce != NULL, &attribute);
-}
-SambaTensor *sambaMaxUnpool(SambaTensor *x, SambaTensor *indices, size_t spatial,
-                            const int64_t *output_size) {
-  SambaAttribute attribute = sambaIntsAttribute("output_size", output_size, spatial);
-  return call("max_unpool", 2, (SambaTensor *[]){x, indices}, 1, &attribute);
-}
-SambaTensor *sambaReverseSequence(SambaTensor *x, SambaTensor *lengths, int64_t time_axis,
-                                  int64_t batch_axis) {
-  SambaAttribute attributes[] = {sambaIntAttribute("time_axis", time_axis),
-                                 sambaIntAttribute("batch_axis", batch_axis)};
-  return call("reverse_sequence", 2, (SambaTensor *[]){x, lengths}, 2, attributes);
+  return sambaTraceBuild("scatter_nd", 3, 3, (SambaTensor *[]){x, indices, updates}, reduce != NULL,
+                         &attribute);
 }
 
 SambaTensor *sambaInterpolate(SambaTensor *x, const SambaInterpolateOptions *options) {
@@ -69,7 +54,7 @@ SambaTensor *sambaInterpolate(SambaTensor *x, const SambaInterpolateOptions *opt
     attributes[count++] = sambaFloatAttribute("extrapolation_value", options->extrapolation_value);
   }
 
-  return call("interpolate", 1, &x, count, attributes);
+  return sambaTraceBuild("interpolate", 1, 1, &x, count, attributes);
 }
 
 SambaTensor *sambaPadBorder(SambaTensor *x, const int64_t *low, const int64_t *high,
@@ -78,22 +63,9 @@ SambaTensor *sambaPadBorder(SambaTensor *x, const int64_t *low, const int64_t *h
   SambaAttribute attributes[] = {sambaIntsAttribute("low", low, rank),
                                  sambaIntsAttribute("high", high, rank),
                                  sambaStringAttribute("mode", mode)};
-  return call("pad_border", 1, &x, 3, attributes);
+  return sambaTraceBuild("pad_border", 1, 1, &x, 3, attributes);
 }
 
-SambaTensor *sambaGridSample(SambaTensor *x, SambaTensor *grid, const char *mode,
-                             const char *padding_mode, bool align_corners) {
-  SambaAttribute attributes[] = {sambaStringAttribute("mode", mode),
-                                 sambaStringAttribute("padding_mode", padding_mode),
-                                 sambaBoolAttribute("align_corners", align_corners)};
-  return call("grid_sample", 2, (SambaTensor *[]){x, grid}, 3, attributes);
-}
-SambaTensor *sambaAffineGrid(SambaTensor *theta, size_t rank, const int64_t *output_size,
-                             bool align_corners) {
-  SambaAttribute attributes[] = {sambaIntsAttribute("output_size", output_size, rank),
-                                 sambaBoolAttribute("align_corners", align_corners)};
-  return call("affine_grid", 1, &theta, 2, attributes);
-}
 SambaTensor *sambaRoiAlign(SambaTensor *x, SambaTensor *rois, SambaTensor *batch_indices,
                            const SambaRoiAlignOptions *options) {
   SambaAttribute attributes[] = {sambaIntsAttribute("output_size", options->size, 2),
@@ -102,8 +74,8 @@ SambaTensor *sambaRoiAlign(SambaTensor *x, SambaTensor *rois, SambaTensor *batch
                                  sambaStringAttribute("mode", options->mode),
                                  sambaBoolAttribute("aligned", options->aligned),
                                  sambaBoolAttribute("adaptive", options->adaptive)};
-  return call("roi_align", 3, (SambaTensor *[]){x, rois, batch_indices}, options->adaptive ? 6 : 5,
-              attributes);
+  return sambaTraceBuild("roi_align", 3, 3, (SambaTensor *[]){x, rois, batch_indices},
+                         options->adaptive ? 6 : 5, attributes);
 }
 
 SambaTensor *sambaFold(SambaTensor *x, size_t spatial, const int64_t *output_size,
@@ -117,5 +89,5 @@ SambaTensor *sambaFold(SambaTensor *x, size_t spatial, const int64_t *output_siz
     attributes[count++] = sambaIntsAttribute("padding", window->padding, 2 * spatial);
   if (window->dilation)
     attributes[count++] = sambaIntsAttribute("dilation", window->dilation, spatial);
-  return call("fold", 1, &x, count, attributes);
+  return sambaTraceBuild("fold", 1, 1, &x, count, attributes);
 }

@@ -1,13 +1,6 @@
 /* Reductions, searches, sorts and losses as C functions; see operators.h. */
 #include "frontend/trace/operators.h"
 
-static SambaTensor *call(const char *name, uint32_t count, SambaTensor *const *operands,
-                         uint32_t attribute_count, const SambaAttribute *attributes) {
-  return operands[0] ? sambaTraceCall(operands[0]->trace, name, count, operands, attribute_count,
-                                      attributes)
-                     : NULL;
-}
-
 static SambaTensor *extremeIndex(const char *name, SambaTensor *x, const int64_t *dim, bool keepdim,
                                  bool select_last) {
   SambaAttribute attributes[3];
@@ -18,17 +11,13 @@ static SambaTensor *extremeIndex(const char *name, SambaTensor *x, const int64_t
     attributes[count++] = sambaBoolAttribute("keepdim", true);
   if (select_last)
     attributes[count++] = sambaBoolAttribute("select_last", true);
-  return call(name, 1, &x, count, attributes);
+  return sambaTraceBuild(name, 1, 1, &x, count, attributes);
 }
 SambaTensor *sambaArgmax(SambaTensor *x, const int64_t *dim, bool keepdim, bool select_last) {
   return extremeIndex("argmax", x, dim, keepdim, select_last);
 }
 SambaTensor *sambaArgmin(SambaTensor *x, const int64_t *dim, bool keepdim, bool select_last) {
   return extremeIndex("argmin", x, dim, keepdim, select_last);
-}
-SambaTensor *sambaHardmax(SambaTensor *x, int64_t dim) {
-  SambaAttribute attribute = sambaIntAttribute("dim", dim);
-  return call("hardmax", 1, &x, 1, &attribute);
 }
 
 SambaTensor *sambaCumsum(SambaTensor *x, int64_t dim, bool exclusive, bool reverse) {
@@ -38,7 +27,7 @@ SambaTensor *sambaCumsum(SambaTensor *x, int64_t dim, bool exclusive, bool rever
     attributes[count++] = sambaBoolAttribute("exclusive", true);
   if (reverse)
     attributes[count++] = sambaBoolAttribute("reverse", true);
-  return call("cumsum", 1, &x, count, attributes);
+  return sambaTraceBuild("cumsum", 1, 1, &x, count, attributes);
 }
 
 /* Values and indices. */
@@ -64,21 +53,11 @@ SambaTensor *sambaSort(SambaTensor *x, int64_t dim, bool descending, SambaTensor
                                  sambaBoolAttribute("descending", descending)};
   return ordered("sort", x, 2, attributes, out_indices);
 }
-SambaTensor *sambaArgsort(SambaTensor *x, int64_t dim, bool descending) {
-  SambaAttribute attributes[] = {sambaIntAttribute("dim", dim),
-                                 sambaBoolAttribute("descending", descending)};
-  return call("argsort", 1, &x, 2, attributes);
-}
 
-SambaTensor *sambaOneHot(SambaTensor *indices, SambaTensor *values, int64_t classes, int64_t dim) {
-  SambaAttribute attributes[] = {sambaIntAttribute("num_classes", classes),
-                                 sambaIntAttribute("dim", dim)};
-  return call("one_hot", 2, (SambaTensor *[]){indices, values}, 2, attributes);
-}
 static SambaTensor *triangle(const char *name, SambaTensor *x, int64_t diagonal,
                              SambaTensor *more) {
   SambaAttribute attribute = sambaIntAttribute("diagonal", diagonal);
-  return call(name, 2, (SambaTensor *[]){x, more}, diagonal ? 1 : 0, &attribute);
+  return sambaTraceBuild(name, 1, 2, (SambaTensor *[]){x, more}, diagonal ? 1 : 0, &attribute);
 }
 SambaTensor *sambaTriu(SambaTensor *x, int64_t diagonal, SambaTensor *more) {
   return triangle("triu", x, diagonal, more);
@@ -91,9 +70,8 @@ SambaTensor *sambaEinsum(const char *equation, uint32_t count, SambaTensor *cons
   for (uint32_t i = 0; i < count; ++i)
     if (!tensors[i])
       return NULL;
-  return count ? call("einsum", count, tensors, 1, &attribute) : NULL;
+  return count ? sambaTraceBuild("einsum", 1, count, tensors, 1, &attribute) : NULL;
 }
-SambaTensor *sambaDet(SambaTensor *x) { return call("det", 1, &x, 0, NULL); }
 
 /* ---- Losses ---- */
 
@@ -103,9 +81,9 @@ static SambaTensor *classLoss(const char *name, SambaTensor *x, SambaTensor *tar
   SambaAttribute attributes[2] = {sambaStringAttribute("reduction", reduction)};
   if (ignore_index)
     attributes[1] = sambaIntAttribute("ignore_index", *ignore_index);
-  return target
-             ? call(name, 3, (SambaTensor *[]){x, target, weight}, ignore_index ? 2 : 1, attributes)
-             : NULL;
+  return target ? sambaTraceBuild(name, 1, 3, (SambaTensor *[]){x, target, weight},
+                                  ignore_index ? 2 : 1, attributes)
+                : NULL;
 }
 SambaTensor *sambaNllLoss(SambaTensor *x, SambaTensor *target, SambaTensor *weight,
                           const int64_t *ignore_index, const char *reduction) {
@@ -114,41 +92,4 @@ SambaTensor *sambaNllLoss(SambaTensor *x, SambaTensor *target, SambaTensor *weig
 SambaTensor *sambaCrossEntropy(SambaTensor *x, SambaTensor *target, SambaTensor *weight,
                                const int64_t *ignore_index, const char *reduction) {
   return classLoss("cross_entropy", x, target, weight, ignore_index, reduction);
-}
-
-/* parameter: one more attribute, may be NULL */
-static SambaTensor *pairLoss(const char *name, SambaTensor *x, SambaTensor *target,
-                             const char *reduction, const SambaAttribute *parameter) {
-  SambaAttribute attributes[2] = {sambaStringAttribute("reduction", reduction)};
-  if (parameter)
-    attributes[1] = *parameter;
-  return target ? call(name, 2, (SambaTensor *[]){x, target}, parameter ? 2 : 1, attributes) : NULL;
-}
-SambaTensor *sambaMseLoss(SambaTensor *x, SambaTensor *target, const char *reduction) {
-  return pairLoss("mse_loss", x, target, reduction, NULL);
-}
-SambaTensor *sambaL1Loss(SambaTensor *x, SambaTensor *target, const char *reduction) {
-  return pairLoss("l1_loss", x, target, reduction, NULL);
-}
-SambaTensor *sambaSmoothL1Loss(SambaTensor *x, SambaTensor *target, const char *reduction,
-                               double beta) {
-  SambaAttribute attribute = sambaFloatAttribute("beta", beta);
-  return pairLoss("smooth_l1_loss", x, target, reduction, &attribute);
-}
-SambaTensor *sambaHuberLoss(SambaTensor *x, SambaTensor *target, const char *reduction,
-                            double delta) {
-  SambaAttribute attribute = sambaFloatAttribute("delta", delta);
-  return pairLoss("huber_loss", x, target, reduction, &attribute);
-}
-SambaTensor *sambaKlDiv(SambaTensor *x, SambaTensor *target, const char *reduction,
-                        bool log_target) {
-  SambaAttribute attribute = sambaBoolAttribute("log_target", log_target);
-  return pairLoss("kl_div", x, target, reduction, &attribute);
-}
-SambaTensor *sambaBinaryCrossEntropy(SambaTensor *x, SambaTensor *target, const char *reduction) {
-  return pairLoss("binary_cross_entropy", x, target, reduction, NULL);
-}
-SambaTensor *sambaBinaryCrossEntropyWithLogits(SambaTensor *x, SambaTensor *target,
-                                               const char *reduction) {
-  return pairLoss("binary_cross_entropy_with_logits", x, target, reduction, NULL);
 }

@@ -1,13 +1,6 @@
 /* Convolutions, pools and normalizations as C functions; see operators.h. */
 #include "frontend/trace/operators.h"
 
-static SambaTensor *call(const char *name, uint32_t count, SambaTensor *const *operands,
-                         uint32_t attribute_count, const SambaAttribute *attributes) {
-  return operands[0] ? sambaTraceCall(operands[0]->trace, name, count, operands, attribute_count,
-                                      attributes)
-                     : NULL;
-}
-
 /* All operands must be there; on failure the results are NULL and the trace has the reason. */
 static void callForResults(const char *name, uint32_t count, SambaTensor *const *operands,
                            uint32_t attribute_count, const SambaAttribute *attributes,
@@ -56,7 +49,7 @@ SambaTensor *sambaConv(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
   addInts(attributes, &count, "dilation", options->dilation, spatial);
   if (options->groups)
     attributes[count++] = sambaIntAttribute("groups", options->groups);
-  return call(name, 3, (SambaTensor *[]){x, weight, bias}, count, attributes);
+  return sambaTraceBuild(name, 1, 3, (SambaTensor *[]){x, weight, bias}, count, attributes);
 }
 
 SambaTensor *sambaConvTranspose(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
@@ -94,7 +87,8 @@ SambaTensor *sambaConvTranspose(SambaTensor *x, SambaTensor *weight, SambaTensor
   addInts(attributes, &count, "dilation", options->dilation, spatial);
   if (options->groups)
     attributes[count++] = sambaIntAttribute("groups", options->groups);
-  SambaTensor *result = call(name, 3, (SambaTensor *[]){x, weight, bias}, count, attributes);
+  SambaTensor *result =
+      sambaTraceBuild(name, 1, 3, (SambaTensor *[]){x, weight, bias}, count, attributes);
   for (size_t i = 0; i < spatial && result; ++i)
     if (cut[i])
       result = sambaSlice(result, (int64_t)(2 + i), 0, result->type.dims[2 + i] - cut[i], 1);
@@ -118,7 +112,9 @@ SambaTensor *sambaMaxPool(SambaTensor *x, const SambaWindowOptions *options) {
   SambaAttribute attributes[5];
   size_t spatial;
   const char *name = x ? windowName(x, names, &spatial) : NULL;
-  return x ? call(name, 1, &x, poolAttributes(options, spatial, attributes), attributes) : NULL;
+  return x ? sambaTraceBuild(name, 1, 1, &x, poolAttributes(options, spatial, attributes),
+                             attributes)
+           : NULL;
 }
 SambaTensor *sambaMaxPoolWithIndices(SambaTensor *x, const SambaWindowOptions *options,
                                      SambaTensor **out_indices) {
@@ -145,7 +141,7 @@ SambaTensor *sambaAvgPool(SambaTensor *x, const SambaWindowOptions *options) {
   uint32_t count = poolAttributes(options, spatial, attributes);
   if (options->exclude_padding)
     attributes[count++] = sambaBoolAttribute("count_include_pad", false);
-  return call(name, 1, &x, count, attributes);
+  return sambaTraceBuild(name, 1, 1, &x, count, attributes);
 }
 SambaTensor *sambaLpPool(SambaTensor *x, double norm_type, const SambaWindowOptions *options) {
   static const char *const names[] = {"lp_pool1d", "lp_pool2d", "lp_pool3d"};
@@ -156,16 +152,7 @@ SambaTensor *sambaLpPool(SambaTensor *x, double norm_type, const SambaWindowOpti
   const char *name = windowName(x, names, &spatial);
   uint32_t count = poolAttributes(options, spatial, attributes);
   attributes[count++] = sambaFloatAttribute("norm_type", norm_type);
-  return call(name, 1, &x, count, attributes);
-}
-
-SambaTensor *sambaBatchNorm(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
-                            SambaTensor *mean, SambaTensor *variance, double eps) {
-  SambaAttribute attribute = sambaFloatAttribute("eps", eps);
-  return weight && bias && mean && variance
-             ? call("batch_norm", 5, (SambaTensor *[]){x, weight, bias, mean, variance}, 1,
-                    &attribute)
-             : NULL;
+  return sambaTraceBuild(name, 1, 1, &x, count, attributes);
 }
 
 void sambaBatchNormTraining(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
@@ -185,7 +172,7 @@ static SambaTensor *lastDimensionNorm(const char *name, SambaTensor *x, uint32_t
   SambaAttribute attributes[] = {
       sambaIntsAttribute("normalized_shape", &x->type.dims[x->type.rank - count], count),
       sambaFloatAttribute("eps", eps)};
-  return call(name, 3, (SambaTensor *[]){x, weight, bias}, 2, attributes);
+  return sambaTraceBuild(name, 1, 3, (SambaTensor *[]){x, weight, bias}, 2, attributes);
 }
 SambaTensor *sambaLayerNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, SambaTensor *bias,
                             double eps) {
@@ -211,23 +198,5 @@ SambaTensor *sambaGroupNorm(SambaTensor *x, int64_t groups, SambaTensor *weight,
                             double eps) {
   SambaAttribute attributes[] = {sambaIntAttribute("num_groups", groups),
                                  sambaFloatAttribute("eps", eps)};
-  return call("group_norm", 3, (SambaTensor *[]){x, weight, bias}, 2, attributes);
-}
-SambaTensor *sambaMeanVarianceNorm(SambaTensor *x, size_t count, const int64_t *dims, double eps) {
-  SambaAttribute attributes[] = {sambaIntsAttribute("dim", dims, count),
-                                 sambaFloatAttribute("eps", eps)};
-  return call("mean_variance_norm", 1, &x, 2, attributes);
-}
-SambaTensor *sambaNormalize(SambaTensor *x, double p, int64_t dim, double eps) {
-  SambaAttribute attributes[] = {sambaFloatAttribute("p", p), sambaIntAttribute("dim", dim),
-                                 sambaFloatAttribute("eps", eps)};
-  return call("normalize", 1, &x, 3, attributes);
-}
-SambaTensor *sambaLocalResponseNorm(SambaTensor *x, int64_t size, double alpha, double beta,
-                                    double k, int64_t before) {
-  SambaAttribute attributes[] = {sambaIntAttribute("size", size),
-                                 sambaFloatAttribute("alpha", alpha),
-                                 sambaFloatAttribute("beta", beta), sambaFloatAttribute("k", k),
-                                 sambaIntAttribute("before", before)};
-  return call("local_response_norm", 1, &x, 5, attributes);
+  return sambaTraceBuild("group_norm", 1, 3, (SambaTensor *[]){x, weight, bias}, 2, attributes);
 }
