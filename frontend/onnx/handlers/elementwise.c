@@ -1,4 +1,5 @@
 /* Handlers of elementwise ONNX operators. */
+#include "dialect/samba/table/registry/registry.h"
 #include "frontend/onnx/core/importer.h"
 
 #include <float.h>
@@ -6,13 +7,6 @@
 
 static SambaStatus input(const SambaOnnxNode *node, uint32_t index, SambaTensor **out) {
   return sambaOnnxTensor(node, index, out);
-}
-
-SambaStatus sambaOnnxImportUnary(const SambaOnnxNode *node) {
-  SambaTensor *x;
-  SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
-  return sambaOnnxSetTensor(
-      node, 0, sambaTraceCall(node->importer->trace, sambaOnnxRowOf(node)->samba, 1, &x, 0, NULL));
 }
 
 /* Of whole numbers: f32 in every precision, toward zero. */
@@ -25,47 +19,6 @@ SambaStatus sambaOnnxImportErf(const SambaOnnxNode *node) {
   x = sambaCast(sambaErf(whole ? sambaCast(x, SAMBA_DTYPE_F32) : x), dtype);
   sambaTraceKeepPrecision(node->importer->trace, false);
   return sambaOnnxSetTensor(node, 0, x);
-}
-
-SambaStatus sambaOnnxImportNot(const SambaOnnxNode *node) { return sambaOnnxImportUnary(node); }
-
-/* Activations with parameters, with ONNX's defaults. */
-SambaStatus sambaOnnxImportParametric(const SambaOnnxNode *node) {
-  static const char *const names[] = {"LeakyRelu", "Elu",    "HardSigmoid",    "Selu",
-                                      "Celu",      "Shrink", "ThresholdedRelu"};
-  SambaTensor *x, *y = NULL;
-
-  SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
-  size_t which = 0;
-  while (strcmp(node->proto->op_type, names[which]) != 0)
-    ++which;
-  double alpha = sambaOnnxFloat(node, "alpha", 1);
-  bool first = node->version < 6; /* Selu had other defaults then */
-  switch (which) {
-  case 0:
-    y = sambaLeakyRelu(x, sambaOnnxFloat(node, "alpha", 0.01));
-    break;
-  case 1:
-    y = sambaElu(x, alpha);
-    break;
-  case 2:
-    y = sambaHardsigmoid(x, sambaOnnxFloat(node, "alpha", 0.2), sambaOnnxFloat(node, "beta", 0.5));
-    break;
-  case 3:
-    y = sambaSelu(x, sambaOnnxFloat(node, "alpha", first ? 1.6732 : 1.67326319217681884765625),
-                  sambaOnnxFloat(node, "gamma", first ? 1.0507 : 1.05070102214813232421875));
-    break;
-  case 4:
-    y = sambaCelu(x, alpha);
-    break;
-  case 5:
-    y = sambaShrink(x, sambaOnnxFloat(node, "lambd", 0.5), sambaOnnxFloat(node, "bias", 0));
-    break;
-  default:
-    y = sambaThreshold(x, alpha, 0);
-  }
-
-  return sambaOnnxSetTensor(node, 0, y);
 }
 
 /* Both operands of an arithmetic or comparing node. Before opset 7 attribute `axis` says where the
@@ -93,13 +46,46 @@ static SambaStatus inputPair(const SambaOnnxNode *node, SambaTensor **out_a, Sam
   return NULL;
 }
 
-SambaStatus sambaOnnxImportBinary(const SambaOnnxNode *node) {
+static const SambaOnnxForm *formOf(const SambaOnnxNode *node, const SambaOperator *operator) {
+  const SambaOnnxForm *form = operator->onnx;
+  while (strcmp(form->name, node->proto->op_type) != 0 ||
+         (form->last && node->version > form->last))
+    ++form;
+  return form;
+}
+
+/* The attribute's value in the node, or ONNX's default. */
+static double attributeOf(const SambaOnnxNode *node, const SambaOnnxForm *form,
+                          const SambaAttributeRow *row) {
+  size_t most = sizeof form->attributes / sizeof *form->attributes;
+  for (size_t i = 0; i < most && form->attributes[i].attribute; ++i) {
+    const SambaOnnxAttribute *attribute = &form->attributes[i];
+    if (strcmp(attribute->attribute, row->name) != 0)
+      continue;
+    double otherwise = attribute->differs ? attribute->otherwise : row->otherwise.real;
+    return attribute->onnx ? sambaOnnxFloat(node, attribute->onnx, otherwise) : otherwise;
+  }
+  return sambaOnnxFloat(node, row->name, row->otherwise.real);
+}
+
+/* An ONNX operator that is one of ours, by that one's row. */
+SambaStatus sambaOnnxImportOperator(const SambaOnnxNode *node) {
+  const char *name = sambaOnnxRowOf(node)->samba;
+  const SambaOperator *operator = sambaOperatorFind(sambaStringRef(name));
+  const SambaOnnxForm *form = formOf(node, operator);
   SambaTensor *x[2];
-  SAMBA_RETURN_IF_ERROR(inputPair(node, &x[0], &x[1]));
-  if (!x[1])
-    return sambaOnnxSetTensor(node, 0, NULL);
-  return sambaOnnxSetTensor(
-      node, 0, sambaTraceCall(node->importer->trace, sambaOnnxRowOf(node)->samba, 2, x, 0, NULL));
+  SambaAttribute attributes[sizeof operator->attributes / sizeof *operator->attributes];
+  uint32_t operands = sambaOperatorMostOperands(operator), count = 0;
+
+  if (operands == 2)
+    SAMBA_RETURN_IF_ERROR(inputPair(node, &x[0], &x[1]));
+  else
+    SAMBA_RETURN_IF_ERROR(input(node, 0, &x[0]));
+  for (const SambaAttributeRow *row = operator->attributes; row->name; ++row)
+    attributes[count++] = sambaFloatAttribute(row->name, attributeOf(node, form, row));
+
+  return sambaOnnxSetTensor(node, 0,
+                            sambaTraceBuild(name, operands, operands, x, count, attributes));
 }
 
 SambaStatus sambaOnnxImportBitShift(const SambaOnnxNode *node) {
