@@ -5,6 +5,7 @@
 #include "backend/pef/pef.h"
 #include "dialect/bridge/bridge.h"
 #include "dialect/bridge/build.h"
+#include "dialect/bridge/text_sink.h"
 #include "dialect/rdu/decisions.h"
 #include "dialect/samba/graph.h"
 #include "lowering/pef/rdu_to_pef.h"
@@ -23,7 +24,7 @@ enum { maxAttempts = 32 }; /* of all sections together */
 
 /* What an attempt says: errors are kept, everything else goes on to the other handlers. */
 typedef struct {
-  SAMBA_ARRAY(char) text; /* the first error with its notes */
+  SambaText text; /* the first error with its notes */
   int errors;
   bool quiet; /* keep errors from being printed: another attempt may follow */
 } Messages;
@@ -47,12 +48,6 @@ SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModu
   return NULL;
 }
 
-static void appendPiece(MlirStringRef piece, void *user) {
-  Messages *messages = user;
-  for (size_t i = 0; i < piece.length; ++i)
-    sambaArrayAppend(&messages->text, piece.data[i]);
-}
-
 static MlirLogicalResult keepErrors(MlirDiagnostic diagnostic, void *user) {
   Messages *messages = user;
   if (mlirDiagnosticGetSeverity(diagnostic) != MlirDiagnosticError)
@@ -60,15 +55,13 @@ static MlirLogicalResult keepErrors(MlirDiagnostic diagnostic, void *user) {
   if (messages->errors++ == 0) {
     MlirLocation location = mlirDiagnosticGetLocation(diagnostic);
     SambaStringRef layer = sambaLayerOfLocation(location);
-    mlirDiagnosticPrint(diagnostic, appendPiece, messages);
+    mlirDiagnosticPrint(diagnostic, sambaTextSink, &messages->text);
     if (layer.size) {
-      appendPiece(sambaMlirString("\n  note: in layer '"), messages);
-      appendPiece(mlirStringRefCreate(layer.data, layer.size), messages);
-      appendPiece(sambaMlirString("'"), messages);
+      sambaTextFormat(&messages->text, "\n  note: in layer '%.*s'", SAMBA_STRING_ARGS(layer));
     }
     for (intptr_t i = 0; i < mlirDiagnosticGetNumNotes(diagnostic); ++i) {
-      appendPiece(sambaMlirString("\n  note: "), messages);
-      mlirDiagnosticPrint(mlirDiagnosticGetNote(diagnostic, i), appendPiece, messages);
+      sambaTextAppendC(&messages->text, "\n  note: ");
+      mlirDiagnosticPrint(mlirDiagnosticGetNote(diagnostic, i), sambaTextSink, &messages->text);
     }
   }
 
@@ -85,7 +78,7 @@ static SambaStatus runPasses(MlirOperation module, const SambaCompileOptions *op
       mlirContextAttachDiagnosticHandler(context, keepErrors, messages, NULL);
   if (mlirLogicalResultIsFailure(
           mlirOpPassManagerAddPipeline(mlirPassManagerGetAsOpPassManager(manager),
-                                       sambaMlirString(text), appendPiece, messages)))
+                                       sambaMlirString(text), sambaTextSink, &messages->text)))
     status = sambaStatusMake(SAMBA_INVALID, "the pipeline '%s' does not parse: %.*s", text,
                              (int)messages->text.size, messages->text.data);
   else if (options->configure && !options->configure(manager, options->user))
@@ -226,7 +219,7 @@ static SambaStatus makeSections(MlirOperation module, const SambaCompileOptions 
   for (int attempt = 0;; ++attempt) {
     Messages messages = {0};
     status = runPasses(module, options, back, &messages);
-    sambaArrayFree(&messages.text);
+    sambaTextFree(&messages.text);
     if (!status || attempt == maxAttempts ||
         !takeBackFailed(module, sections, decisions, attempt, status))
       break;
@@ -255,7 +248,7 @@ SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *opt
   if (!status)
     status = writePef(copy, options, path);
   mlirOperationDestroy(copy);
-  sambaArrayFree(&messages.text);
+  sambaTextFree(&messages.text);
   sambaArenaDestroy(&arena);
   if (options->dump_decisions) {
     SambaStatus dumped = sambaDecisionsWrite(&decisions, options->dump_decisions);

@@ -1,6 +1,8 @@
 /* The pipeline samba-to-rdu; see pipeline.h. */
 #include "pipeline/pipeline.h"
 
+#include "support/text/text.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +32,6 @@ static const char *const steps[] = {
 };
 enum { stepCount = sizeof steps / sizeof *steps };
 
-static bool isOneOf(const char *value, const char *const *choices) {
-  for (; *choices; ++choices)
-    if (strcmp(value, *choices) == 0)
-      return true;
-  return false;
-}
-
 static const char *or(const char *value, const char *otherwise) {
   return value && value[0] ? value : otherwise;
 }
@@ -53,12 +48,12 @@ static SambaStatus checkOptions(const SambaPipelineOptions *options) {
   const char *precision = or(options->precision, "mp0");
   const char *mapping = or(options->mapping, "section");
 
-  if (!isOneOf(opt, levels))
+  if (!sambaStringRefIsOneOf(sambaStringRef(opt), levels))
     return sambaStatusMake(SAMBA_INVALID, "opt wants o0, o1 or o3, not '%s'", opt);
   if (strcmp(opt, "o3") == 0)
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "opt=o3 (search) is not available in this version; use o0 or o1");
-  if (!isOneOf(precision, precisions))
+  if (!sambaStringRefIsOneOf(sambaStringRef(precision), precisions))
     return sambaStatusMake(SAMBA_INVALID, "precision wants mp0 (f32), mp1 or mp4 (bf16), not '%s'",
                            precision);
   if (strcmp(mapping, "section") != 0)
@@ -88,13 +83,13 @@ static const char *stepsText(SambaArena *arena, const SambaPipelineOptions *opti
     precision = "mp0";
   if (strcmp(precision, "bf16") == 0)
     precision = "mp4";
-  SAMBA_ARRAY(char) text = {0};
+  SambaText text = {0};
 
   for (size_t s = first; s < end; ++s) {
     if (strcmp(opt, "o0") == 0 && strcmp(steps[s], "samba-raise-idioms") == 0)
       continue;
     if (text.size)
-      sambaArrayAppend(&text, ',');
+      sambaTextAppendC(&text, ",");
     for (const char *at = steps[s]; *at; ++at) {
       const char *value = NULL;
       if (*at == '%') {
@@ -115,19 +110,14 @@ static const char *stepsText(SambaArena *arena, const SambaPipelineOptions *opti
           break;
         }
       }
-      if (!value) {
-        sambaArrayAppend(&text, *at);
-        continue;
-      }
-      for (; *value; ++value)
-        sambaArrayAppend(&text, *value);
+      if (value)
+        sambaTextAppendC(&text, value);
+      else
+        sambaTextAppend(&text, at, 1);
     }
   }
 
-  sambaArrayAppend(&text, '\0');
-  const char *copy = sambaArenaCopy(arena, text.data, text.size);
-  sambaArrayFree(&text);
-  return copy;
+  return sambaTextToArena(&text, arena);
 }
 
 static SambaStatus pipelineText(SambaArena *arena, const SambaPipelineOptions *options,

@@ -2,8 +2,9 @@
  * field prints itself. */
 #include "backend/listing/listing_internal.h"
 
+#include "support/text/text.h"
+
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,25 +12,15 @@ typedef struct Printer {
   const SambaSection *section;
   void (*write)(const char *data, size_t size, void *user);
   void *user;
-  SAMBA_ARRAY(char) line;
+  SambaText line;
 } Printer;
 
-__attribute__((format(printf, 2, 3))) static void put(Printer *printer, const char *format, ...) {
-  va_list arguments, again;
-  va_start(arguments, format);
-  va_copy(again, arguments);
-  int length = vsnprintf(NULL, 0, format, arguments);
-  va_end(arguments);
-  sambaArrayReserve(&printer->line, printer->line.size + (size_t)length + 1);
-  vsnprintf(printer->line.data + printer->line.size, (size_t)length + 1, format, again);
-  va_end(again);
-  printer->line.size += (size_t)length;
-}
+#define put(printer, ...) sambaTextFormat(&(printer)->line, __VA_ARGS__)
 
 static void endLine(Printer *printer) {
   put(printer, "\n");
   printer->write(printer->line.data, printer->line.size, printer->user);
-  printer->line.size = 0;
+  sambaTextClear(&printer->line);
 }
 
 static void putName(Printer *printer, const char *name) {
@@ -315,5 +306,5 @@ void sambaSectionPrint(const SambaSection *section,
   put(&printer, "}");
   endLine(&printer);
   free(unique);
-  sambaArrayFree(&printer.line);
+  sambaTextFree(&printer.line);
 }

@@ -2,6 +2,7 @@
 #include "backend/listing/listing_internal.h"
 
 #include "backend/section/access.h"
+#include "support/number/dtype.h"
 
 #include <ctype.h>
 #include <errno.h>

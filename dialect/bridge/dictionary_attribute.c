@@ -1,6 +1,7 @@
 /* Making our attributes and registering our dialects through nothing but C: an attribute is made by
  * writing its text and having it parsed, so that the generated classes need no builders for C. */
 #include "dialect/bridge/bridge.h"
+#include "dialect/bridge/text_sink.h"
 #include "support/base/memory.h"
 
 #include "mlir-c/Dialect/Arith.h"
@@ -12,19 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef SAMBA_ARRAY(char) Text;
-
-static void appendText(void *printer, MlirStringRef part) {
-  Text *text = printer;
-  for (size_t i = 0; i < part.length; ++i)
-    sambaArrayAppend(text, part.data[i]);
-}
-static void forwardText(MlirStringRef part, void *printer) { appendText(printer, part); }
+static void appendText(void *printer, MlirStringRef part) { sambaTextSink(part, printer); }
 static void appendAttribute(void *printer, MlirAttribute attribute) {
-  mlirAttributePrint(attribute, forwardText, printer);
-}
-static void appendC(Text *text, const char *part) {
-  appendText(text, mlirStringRefCreateFromCString(part));
+  mlirAttributePrint(attribute, sambaTextSink, printer);
 }
 
 MlirAttribute sambaAttributeGet(MlirLocation location, const char *kind, MlirStringRef head,
@@ -39,31 +30,31 @@ MlirAttribute sambaAttributeGet(MlirLocation location, const char *kind, MlirStr
     return mlirAttributeGetNull();
   }
 
-  Text text = {0};
+  SambaText text = {0};
   SambaPrinter printer = {&text, appendText, appendAttribute};
-  appendC(&text, "#");
-  appendC(&text, kind);
-  appendC(&text, "<");
+  sambaTextAppendC(&text, "#");
+  sambaTextAppendC(&text, kind);
+  sambaTextAppendC(&text, "<");
   if (head.length)
     appendAttribute(&text, mlirStringAttrGet(context, head));
   if (head.length && mlirDictionaryAttrGetNumElements(body))
-    appendC(&text, ", ");
+    sambaTextAppendC(&text, ", ");
   sambaPrettyPrintEntries(&printer, body);
-  appendC(&text, ">");
+  sambaTextAppendC(&text, ">");
   MlirAttribute made = mlirAttributeParseGet(context, mlirStringRefCreate(text.data, text.size));
-  sambaArrayFree(&text);
+  sambaTextFree(&text);
 
   return made;
 }
 
 MlirType sambaRduTypeGet(MlirContext context, SambaRduTypeKind kind, intptr_t rank,
                          const int64_t *shape, MlirType element) {
-  Text text = {0};
+  SambaText text = {0};
   SambaPrinter printer = {&text, appendText, appendAttribute};
-  appendC(&text, kind == SAMBA_RDU_SYMBOL ? "!rdu.symbol" : "!rdu.stream");
+  sambaTextAppendC(&text, kind == SAMBA_RDU_SYMBOL ? "!rdu.symbol" : "!rdu.stream");
   sambaRduTypePrint(&printer, kind, rank, shape, element);
   MlirType made = mlirTypeParseGet(context, mlirStringRefCreate(text.data, text.size));
-  sambaArrayFree(&text);
+  sambaTextFree(&text);
   return made;
 }
 

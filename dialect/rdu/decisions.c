@@ -5,6 +5,7 @@
 #include "dialect/bridge/build.h"
 #include "dialect/samba/graph.h"
 #include "support/file/atomic_file.h"
+#include "support/text/text.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 
@@ -93,16 +94,12 @@ SambaStatus sambaDecisionsRead(const char *path, SambaDecisions *decisions) {
 }
 
 SambaStatus sambaDecisionsWrite(const SambaDecisions *decisions, const char *path) {
-  SAMBA_ARRAY(char) text = {0};
-  for (size_t i = 0; i < decisions->size; ++i) {
-    char line[128];
-    int length = snprintf(line, sizeof line, "%s parallel %u\n", decisions->data[i].section,
-                          decisions->data[i].divisor);
-    for (int k = 0; k < length; ++k)
-      sambaArrayAppend(&text, line[k]);
-  }
-  SambaStatus status = sambaWriteFile(path, text.data ? text.data : "", text.size);
-  sambaArrayFree(&text);
+  SambaText text = {0};
+  for (size_t i = 0; i < decisions->size; ++i)
+    sambaTextFormat(&text, "%s parallel %u\n", decisions->data[i].section,
+                    decisions->data[i].divisor);
+  SambaStatus status = sambaWriteFile(path, sambaTextGet(&text), text.size);
+  sambaTextFree(&text);
   return status;
 }
 

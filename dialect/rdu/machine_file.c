@@ -2,6 +2,7 @@
 #include "dialect/rdu/machine_file.h"
 
 #include "dialect/bridge/build.h"
+#include "dialect/bridge/text_sink.h"
 #include "dialect/rdu/attribute_names.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/samba/graph.h"
@@ -36,28 +37,20 @@ static SambaStatus readText(const char *path, char **out_text) {
                          path, mostBytes);
 }
 
-typedef SAMBA_ARRAY(char) Text;
-
-static void appendPiece(MlirStringRef piece, void *user) {
-  Text *text = user;
-  for (size_t i = 0; i < piece.length; ++i)
-    sambaArrayAppend(text, piece.data[i]);
-}
-
 /* Keeps the first error of a parse, with its place, as the status that `user` points to. */
 static MlirLogicalResult keepError(MlirDiagnostic diagnostic, void *user) {
   SambaStatus *status = user;
   if (*status)
     return mlirLogicalResultSuccess();
   MlirLocation location = mlirDiagnosticGetLocation(diagnostic);
-  Text text = {0};
-  mlirDiagnosticPrint(diagnostic, appendPiece, &text);
+  SambaText text = {0};
+  mlirDiagnosticPrint(diagnostic, sambaTextSink, &text);
   bool placed = mlirLocationIsAFileLineColRange(location);
   *status = sambaStatusMake(SAMBA_INVALID, "line %d, column %d: %.*s",
                             placed ? mlirLocationFileLineColRangeGetStartLine(location) : 1,
                             placed ? mlirLocationFileLineColRangeGetStartColumn(location) : 1,
-                            (int)text.size, text.data);
-  sambaArrayFree(&text);
+                            SAMBA_STRING_ARGS(sambaTextRef(&text)));
+  sambaTextFree(&text);
   return mlirLogicalResultSuccess();
 }
 

@@ -1,39 +1,25 @@
 /* Conversions between MLIR's types and attributes and the structs of the operator table. */
 #include "dialect/samba/samba.h"
 
+#include "dialect/bridge/text_sink.h"
+#include "support/number/shape.h"
+
 #include <stdlib.h>
 
 MlirStringRef sambaOperationName(MlirOperation op) {
   return mlirIdentifierStr(mlirOperationGetName(op));
 }
 
-typedef struct Text {
-  SAMBA_ARRAY(char) text;
-} Text;
-
-static void appendText(MlirStringRef part, void *user_data) {
-  Text *text = user_data;
-  for (size_t i = 0; i < part.length; ++i)
-    sambaArrayAppend(&text->text, part.data[i]);
-}
-
-static const char *finish(SambaArena *arena, Text *text) {
-  sambaArrayAppend(&text->text, 0);
-  const char *copy = sambaArenaCopy(arena, text->text.data, text->text.size);
-  sambaArrayFree(&text->text);
-  return copy;
-}
-
 static const char *printType(SambaArena *arena, MlirType type) {
-  Text text = {0};
-  mlirTypePrint(type, appendText, &text);
-  return finish(arena, &text);
+  SambaText text = {0};
+  mlirTypePrint(type, sambaTextSink, &text);
+  return sambaTextToArena(&text, arena);
 }
 
 const char *sambaPrintAttribute(SambaArena *arena, MlirAttribute attribute) {
-  Text text = {0};
-  mlirAttributePrint(attribute, appendText, &text);
-  return finish(arena, &text);
+  SambaText text = {0};
+  mlirAttributePrint(attribute, sambaTextSink, &text);
+  return sambaTextToArena(&text, arena);
 }
 
 SambaDType sambaDTypeFromType(MlirType type) {
@@ -200,10 +186,8 @@ MlirAttribute sambaDictionaryFind(MlirAttribute dictionary, const char *name) {
 MlirAttribute sambaDenseAttribute(MlirContext context, const SambaTensorType *type,
                                   const void *data, bool splat) {
   MlirType shaped = sambaTensorTypeToMlir(context, type);
-  int64_t elements = 1;
+  int64_t elements = sambaShapeElements(type->rank, type->dims);
 
-  for (uint32_t axis = 0; axis < type->rank; ++axis)
-    elements *= type->dims[axis];
   if (elements == 0)
     return mlirDenseElementsAttrGet(shaped, 0, NULL);
   if (type->dtype != SAMBA_DTYPE_I1)

@@ -15,12 +15,8 @@ typedef struct Site {
 } Site;
 
 static bool isOneOf(MlirAttribute value, const char *const *words) {
-  if (!mlirAttributeIsAString(value))
-    return false;
-  for (; *words; ++words)
-    if (sambaStringRefEqualC(sambaFromMlir(mlirStringAttrGetValue(value)), *words))
-      return true;
-  return false;
+  return mlirAttributeIsAString(value) &&
+         sambaStringRefIsOneOf(sambaFromMlir(mlirStringAttrGetValue(value)), words);
 }
 
 /* Each check returns NULL when the value is right, else what it must be. */

@@ -4,6 +4,7 @@
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/section/lane_body.h"
 #include "dialect/samba/samba.h"
+#include "support/number/dtype.h"
 
 #include "mlir-c/AffineExpr.h"
 #include "mlir-c/AffineMap.h"

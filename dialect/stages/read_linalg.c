@@ -6,6 +6,7 @@
 #include "dialect/samba/graph.h"
 #include "dialect/stages/emit_stage.h"
 #include "dialect/stages/section_reader.h"
+#include "support/number/dtype.h"
 
 #include "mlir-c/AffineExpr.h"
 #include "mlir-c/AffineMap.h"
@@ -18,22 +19,13 @@
 static bool splatBits(MlirAttribute attribute, SambaDType dtype, uint64_t *out_bits) {
   if (!mlirAttributeIsADenseElements(attribute) || !mlirDenseElementsAttrIsSplat(attribute))
     return false;
-  if (dtype == SAMBA_DTYPE_F32) {
-    float value = mlirDenseElementsAttrGetFloatSplatValue(attribute);
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    *out_bits = bits;
-  } else {
-    MlirAttribute element = mlirDenseElementsAttrGetSplatValue(attribute);
-    if (dtype == SAMBA_DTYPE_BF16)
-      *out_bits = sambaFloatToBf16((float)mlirFloatAttrGetValueDouble(element));
-    else if (dtype == SAMBA_DTYPE_F16)
-      *out_bits = sambaFloatToHalf((float)mlirFloatAttrGetValueDouble(element));
-    else if (dtype == SAMBA_DTYPE_UI8)
-      *out_bits = mlirIntegerAttrGetValueUInt(element);
-    else
-      *out_bits = (uint64_t)mlirIntegerAttrGetValueInt(element);
-  }
+  MlirAttribute element = mlirDenseElementsAttrGetSplatValue(attribute);
+  if (sambaDTypeIsFloat(dtype))
+    *out_bits = sambaFloatToBits(dtype, (float)mlirFloatAttrGetValueDouble(element));
+  else if (dtype == SAMBA_DTYPE_UI8)
+    *out_bits = mlirIntegerAttrGetValueUInt(element);
+  else
+    *out_bits = (uint64_t)mlirIntegerAttrGetValueInt(element);
 
   return true;
 }
@@ -48,12 +40,7 @@ static SambaStatus readConstant(SambaReader *r) {
     value.is_scalar = true;
     value.type = (SambaTensorType){.dtype = dtype};
     if (mlirAttributeIsAFloat(attribute)) {
-      float real = (float)mlirFloatAttrGetValueDouble(attribute);
-      uint32_t bits;
-      memcpy(&bits, &real, sizeof bits);
-      value.splat = dtype == SAMBA_DTYPE_F32    ? bits
-                    : dtype == SAMBA_DTYPE_BF16 ? sambaFloatToBf16(real)
-                                                : sambaFloatToHalf(real);
+      value.splat = sambaFloatToBits(dtype, (float)mlirFloatAttrGetValueDouble(attribute));
     } else if (mlirAttributeIsAInteger(attribute)) {
       unsigned bits = dtype == SAMBA_DTYPE_I1 ? 1 : 8 * sambaDTypeBytes(dtype);
       value.splat = (uint64_t)mlirIntegerAttrGetValueInt(attribute) & (UINT64_MAX >> (64 - bits));

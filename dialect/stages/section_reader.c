@@ -10,6 +10,7 @@
 #include "dialect/rdu/section/lane_body.h"
 #include "dialect/samba/graph.h"
 #include "dialect/stages/emit_stage.h"
+#include "support/number/dtype.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
@@ -129,12 +130,8 @@ void sambaReaderInlineSplat(SambaReader *r, SambaStage *stage, uint32_t k, Samba
                             uint64_t bits) {
   SambaLaneOp constant = {
       .opcode = SAMBA_LANE_CONSTANT, .type = (uint8_t)sambaLaneClassOf(dtype), .immediate = bits};
-  if (dtype == SAMBA_DTYPE_BF16 || dtype == SAMBA_DTYPE_F16) {
-    float value = sambaBitsToFloat(dtype, (uint32_t)bits);
-    uint32_t wide;
-    memcpy(&wide, &value, sizeof wide);
-    constant.immediate = wide;
-  }
+  if (sambaDTypeIsFloat(dtype)) /* a lane computes in f32 */
+    constant.immediate = sambaFloatToBits(SAMBA_DTYPE_F32, sambaBitsToFloat(dtype, (uint32_t)bits));
 
   SambaLaneOp *ops = SAMBA_ARENA_ARRAY(r->arena, SambaLaneOp, stage->op_count + 1);
   uint32_t last = stage->operand_count - 1;

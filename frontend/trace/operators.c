@@ -1,6 +1,8 @@
 /* The operators as C functions; see operators.h. */
 #include "frontend/trace/operators.h"
 
+#include "support/number/shape.h"
+
 SambaDType sambaPromoteDTypes(SambaDType a, SambaDType b) {
   if (a == b)
     return a;
@@ -104,11 +106,10 @@ SambaTensor *sambaScaledDotProductAttention(SambaTensor *query, SambaTensor *key
 SambaTensor *sambaReshape(SambaTensor *x, uint32_t rank, const int64_t *dims) {
   if (!x)
     return NULL;
-  int64_t shape[SAMBA_MAX_RANK + 1], known = 1, elements = 1;
+  int64_t shape[SAMBA_MAX_RANK + 1], known = 1;
+  int64_t elements = sambaShapeElements(x->type.rank, x->type.dims);
   int open = -1;
 
-  for (uint32_t axis = 0; axis < x->type.rank; ++axis)
-    elements *= x->type.dims[axis];
   for (uint32_t axis = 0; axis < rank && axis <= SAMBA_MAX_RANK; ++axis) {
     shape[axis] = dims[axis];
     if (dims[axis] == -1 && open < 0)

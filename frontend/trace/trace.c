@@ -5,6 +5,7 @@
 #include "support/container/string_map.h"
 #include "support/text/escape.h"
 
+#include "support/number/shape.h"
 #include "llvm-c/blake3.h"
 
 #include <stdarg.h>
@@ -182,9 +183,8 @@ SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument
                                               mlirBoolAttrGet(trace->context, 1));
   MlirAttribute data = mlirAttributeGetNull();
   if (argument->file) {
-    int64_t bytes = (int64_t)sambaDTypeBytes(argument->type.dtype);
-    for (uint32_t axis = 0; axis < argument->type.rank; ++axis)
-      bytes *= argument->type.dims[axis];
+    int64_t bytes = sambaShapeElements(argument->type.rank, argument->type.dims) *
+                    (int64_t)sambaDTypeBytes(argument->type.dtype);
     MlirType i64 = mlirIntegerTypeGet(trace->context, 64);
     MlirNamedAttribute range[] = {
         sambaNamedAttribute(trace->context, "bytes", mlirIntegerAttrGet(i64, bytes)),

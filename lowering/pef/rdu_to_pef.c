@@ -13,6 +13,8 @@
 #include "dialect/samba/samba.h"
 #include "support/container/pointer_map.h"
 #include "support/container/string_map.h"
+#include "support/file/path.h"
+#include "support/number/shape.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,12 +92,10 @@ static SambaStatus addSymbol(Emitter *e, MlirValue value, SambaStringRef name,
   symbol.host_dtype = symbol.device_dtype = symbol.init_dtype = type.dtype;
   symbol.dims_count = type.rank;
   symbol.dims = SAMBA_ARENA_ARRAY(e->arena, SambaPefDim, type.rank + 1);
-  symbol.bytes = sambaDTypeBytes(type.dtype);
+  symbol.bytes = sambaDTypeBytes(type.dtype) * (uint64_t)sambaShapeElements(type.rank, type.dims);
 
-  for (uint32_t a = 0; a < type.rank; ++a) {
+  for (uint32_t a = 0; a < type.rank; ++a)
     symbol.dims[a].size = (uint64_t)type.dims[a];
-    symbol.bytes *= (uint64_t)type.dims[a];
-  }
 
   symbol.address = address;
   symbol.region =
@@ -157,12 +157,8 @@ static SambaStatus initialData(Emitter *e, MlirAttribute value, SambaPefSymbol *
                            SAMBA_STRING_ARGS(symbol->name));
   MlirStringRef file = sambaAttributeHead(value);
   MlirAttribute body = sambaAttributeBody(value);
-  const char *folder = e->options->folder ? e->options->folder : "";
-  bool relative = file.length == 0 || file.data[0] != '/';
-  bool needs_slash = *folder && folder[strlen(folder) - 1] != '/';
   symbol->source.path =
-      sambaArenaFormat(e->arena, "%s%s%.*s", relative ? folder : "",
-                       relative && needs_slash ? "/" : "", SAMBA_MLIR_STRING_ARGS(file));
+      sambaPathJoin(e->arena, sambaStringRef(e->options->folder), sambaFromMlir(file));
   if (!e->options->model || strcmp(symbol->source.path, e->options->model) != 0)
     symbol->source.folder = e->options->data_folder;
   symbol->source.offset = (uint64_t)integerIn(body, "offset", 0);

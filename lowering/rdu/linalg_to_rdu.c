@@ -9,17 +9,11 @@
 #include "dialect/stages/read_section.h"
 #include "lowering/lowering.h"
 #include "support/base/memory.h"
+#include "support/number/shape.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 
 #include <stdlib.h>
-
-static uint64_t elementsOf(const SambaStageTensor *tensor) {
-  uint64_t elements = 1;
-  for (uint32_t a = 0; a < tensor->rank; ++a)
-    elements *= (uint64_t)tensor->dims[a];
-  return elements;
-}
 
 /* The lowering numbers symbols by tensors; calls bind the section's own arguments and results.
  * Several tensors can be one formal (a reshape), and an argument may be read by nobody. */
@@ -41,12 +35,12 @@ static void renumberFormals(SambaSection *section, const SambaSectionStages *sta
     if (f >= count)
       continue;
     bool result = f >= stages->argument_count;
-    formals[f] =
-        (SambaFormal){.name = sambaArenaFormat(section->arena, result ? "result%u" : "arg%u",
-                                               result ? f - stages->argument_count : f),
-                      .dtype = graph->tensors[t].dtype,
-                      .elements = elementsOf(&graph->tensors[t]),
-                      .written = result};
+    formals[f] = (SambaFormal){
+        .name = sambaArenaFormat(section->arena, result ? "result%u" : "arg%u",
+                                 result ? f - stages->argument_count : f),
+        .dtype = graph->tensors[t].dtype,
+        .elements = (uint64_t)sambaShapeElements(graph->tensors[t].rank, graph->tensors[t].dims),
+        .written = result};
   }
 
   for (uint32_t u = 0; u < section->unit_count; ++u)

@@ -2,6 +2,7 @@
 #include "passes/section/outline_sections.h"
 
 #include "dialect/bridge/build.h"
+#include "dialect/bridge/text_sink.h"
 #include "dialect/rdu/attribute_names.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
@@ -16,7 +17,6 @@
 #include <string.h>
 
 typedef SAMBA_ARRAY(MlirValue) Values;
-typedef SAMBA_ARRAY(char) Text;
 
 /* One section while it is made. */
 typedef struct {
@@ -143,19 +143,12 @@ static MlirOperation createSection(Outline *o, MlirContext context, MlirAttribut
   return sambaBuildOperation(&parts);
 }
 
-static void appendText(MlirStringRef piece, void *user) {
-  Text *text = user;
-  sambaArrayReserve(text, text->size + piece.length);
-  memcpy(text->data + text->size, piece.data, piece.length);
-  text->size += piece.length;
-}
-
 /* The text of a section without locations: equal text, equal section. */
-static Text textOf(MlirOperation section) {
-  Text text = {0};
+static SambaText textOf(MlirOperation section) {
+  SambaText text = {0};
   MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
   mlirOpPrintingFlagsUseLocalScope(flags);
-  mlirOperationPrintWithFlags(section, flags, appendText, &text);
+  mlirOperationPrintWithFlags(section, flags, sambaTextSink, &text);
   mlirOpPrintingFlagsDestroy(flags);
   return text;
 }
@@ -171,12 +164,12 @@ void sambaOutlinedSectionsFree(SambaOutlinedSections *sections) {
  * function. */
 static MlirOperation mergeSection(SambaOutlinedSections *sections, MlirOperation section,
                                   MlirOperation function) {
-  Text text = textOf(section);
+  SambaText text = textOf(section);
   uint32_t earlier;
 
-  if (!sambaStringMapInsert(&sections->by_text, (SambaStringRef){text.data, text.size},
-                            (uint32_t)sections->list.size, &earlier)) {
-    sambaArrayFree(&text);
+  if (!sambaStringMapInsert(&sections->by_text, sambaTextRef(&text), (uint32_t)sections->list.size,
+                            &earlier)) {
+    sambaTextFree(&text);
     mlirOperationDestroy(section);
     return sections->list.data[earlier].section;
   }

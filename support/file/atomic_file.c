@@ -2,6 +2,7 @@
 #include "support/file/atomic_file.h"
 
 #include "support/base/memory.h"
+#include "support/file/path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,9 +70,8 @@ SambaStatus sambaAtomicFileCreate(const char *path, SambaAtomicFile *out_file) {
     file.fd = memfd_create("samba-output", MFD_CLOEXEC);
   } else {
     file.mode = exists ? info.st_mode & 07777 : 0;
-    const char *slash = strrchr(file.path, '/');
-    char *folder = slash ? copyText(file.path, slash == file.path ? 1 : (size_t)(slash - file.path))
-                         : copyText(".", 1);
+    SambaStringRef place = sambaPathFolder(file.path);
+    char *folder = place.size ? copyText(place.data, place.size) : copyText(".", 1);
     file.fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
     free(folder);
 

@@ -2,7 +2,9 @@
 #include "frontend/onnx/onnx.h"
 #include "pipeline/compile.h"
 #include "support/file/atomic_file.h"
+#include "support/file/path.h"
 #include "support/text/command_line.h"
+#include "support/text/text.h"
 #include "tools/samba-compile/mlir_flags.h"
 
 #include "mlir-c/Diagnostics.h"
@@ -23,22 +25,17 @@ static bool endsWith(const char *text, const char *ending) {
   return length >= wanted && strcmp(text + length - wanted, ending) == 0;
 }
 
-typedef SAMBA_ARRAY(char) Text;
-
 /* The trace record as one text, which goes into the PEF. */
 static void keepRecord(uint32_t line_count, const char *const *lines, const uint8_t digest[32],
                        void *user) {
-  Text *text = user;
+  SambaText *text = user;
   (void)digest;
-  for (uint32_t i = 0; i < line_count; ++i) {
-    for (const char *at = lines[i]; *at; ++at)
-      sambaArrayAppend(text, *at);
-    sambaArrayAppend(text, '\n');
-  }
+  for (uint32_t i = 0; i < line_count; ++i)
+    sambaTextFormat(text, "%s\n", lines[i]);
 }
 
-static SambaStatus importOnnx(MlirContext context, const Options *o, const char *path, Text *record,
-                              MlirModule *out_module) {
+static SambaStatus importOnnx(MlirContext context, const Options *o, const char *path,
+                              SambaText *record, MlirModule *out_module) {
   SambaOnnxImportOptions options = {.shapes = o->shapes.data,
                                     .shape_count = o->shapes.size,
                                     .binds = o->binds.data,
@@ -46,8 +43,8 @@ static SambaStatus importOnnx(MlirContext context, const Options *o, const char 
   return sambaOnnxImport(context, path, &options, keepRecord, record, out_module);
 }
 
-static SambaStatus loadModel(MlirContext context, const Options *o, const char *path, Text *record,
-                             MlirModule *out_module) {
+static SambaStatus loadModel(MlirContext context, const Options *o, const char *path,
+                             SambaText *record, MlirModule *out_module) {
   if (endsWith(path, ".onnx"))
     return importOnnx(context, o, path, record, out_module);
   if (!endsWith(path, ".mlir") && !endsWith(path, ".mlirbc"))
@@ -57,12 +54,6 @@ static SambaStatus loadModel(MlirContext context, const Options *o, const char *
         SAMBA_INVALID, "%s: --shape and --bind are for ONNX models; MLIR has its shapes already",
         path);
   return sambaModuleParseFile(context, path, out_module);
-}
-
-/* The folder of a path with its slash, in the arena; "" for the current one. */
-static const char *folderOf(SambaArena *arena, const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? sambaArenaFormat(arena, "%.*s", (int)(slash - path + 1), path) : "";
 }
 
 static void printPiece(MlirStringRef piece, void *user) {
@@ -91,33 +82,35 @@ static SambaStatus compile(const Options *o, const char *path, SambaArena *arena
 
   mlirContextAttachDiagnosticHandler(context, printRemark, NULL, NULL);
   MlirModule module = {NULL};
-  Text record = {0};
+  SambaText record = {0};
   SambaStatus status = loadModel(context, o, path, &record, &module);
   if (!status) {
-    SambaCompileOptions options = {.pipeline = {.target = o->target,
-                                                .opt = o->o0   ? "o0"
-                                                       : o->o3 ? "o3"
-                                                               : "o1",
-                                                .mapping = o->mapping,
-                                                .precision = o->precision,
-                                                .rules = o->rules,
-                                                .decisions = o->decisions},
-                                   .dump_decisions = o->dump_decisions,
-                                   .external_weights = o->external_weights,
-                                   .explain = o->explain,
-                                   .trace = record.data,
-                                   .trace_size = record.size,
-                                   .folder = endsWith(path, ".onnx") ? "" : folderOf(arena, path),
-                                   .data_folder = folderOf(arena, path),
-                                   .model = path,
-                                   .configure = sambaApplyMlirFlags};
+    SambaCompileOptions options = {
+        .pipeline = {.target = o->target,
+                     .opt = o->o0   ? "o0"
+                            : o->o3 ? "o3"
+                                    : "o1",
+                     .mapping = o->mapping,
+                     .precision = o->precision,
+                     .rules = o->rules,
+                     .decisions = o->decisions},
+        .dump_decisions = o->dump_decisions,
+        .external_weights = o->external_weights,
+        .explain = o->explain,
+        .trace = record.data,
+        .trace_size = record.size,
+        .folder =
+            endsWith(path, ".onnx") ? "" : sambaStringRefCopy(arena, sambaPathFolder(path)).data,
+        .data_folder = sambaStringRefCopy(arena, sambaPathFolder(path)).data,
+        .model = path,
+        .configure = sambaApplyMlirFlags};
     status = sambaCompileModule(module, &options, o->output);
   }
 
   if (!mlirModuleIsNull(module))
     mlirModuleDestroy(module);
   mlirContextDestroy(context);
-  sambaArrayFree(&record);
+  sambaTextFree(&record);
 
   return status;
 }

@@ -6,18 +6,12 @@
 #include "backend/place/placer/place.h"
 #include "backend/place/router/route.h"
 #include "backend/place/verify/place_check.h"
+#include "support/text/text.h"
 #include "tools/samba-objdump/objdump.h"
 
 #include <stdlib.h>
 
-typedef SAMBA_ARRAY(char) Text;
-
-static void append(const char *data, size_t size, void *user) {
-  Text *text = user;
-  sambaArrayReserve(text, text->size + size);
-  memcpy(text->data + text->size, data, size);
-  text->size += size;
-}
+static void append(const char *data, size_t size, void *user) { sambaTextAppend(user, data, size); }
 
 static bool sameImages(const SambaPefImage *a, const SambaPefImage *b) {
   if (a->code.size != b->code.size || memcmp(a->code.data, b->code.data, a->code.size) != 0 ||
@@ -38,13 +32,13 @@ static bool sameImages(const SambaPefImage *a, const SambaPefImage *b) {
 }
 
 /* Does the text assemble to this image? */
-static bool assemblesTo(const Text *text, const SambaMachine *machine, const SambaPefImage *image) {
+static bool assemblesTo(const SambaText *text, const SambaMachine *machine,
+                        const SambaPefImage *image) {
   SambaPef *scratch = sambaPefCreate();
   SambaSection *section;
   SambaPefImage made;
   size_t position = 0;
-  SambaStatus status = sambaSectionParse((SambaStringRef){text->data, text->size}, &position,
-                                         &scratch->arena, &section);
+  SambaStatus status = sambaSectionParse(sambaTextRef(text), &position, &scratch->arena, &section);
   if (!status)
     status = sambaPefEncodeImage(scratch, section, machine, &made);
   bool same = !status && sameImages(&made, image);
@@ -58,7 +52,7 @@ SambaStatus objdumpPrintImage(FILE *out, const SambaPef *pef, uint32_t image,
   SambaArena arena = {0};
   SambaSection *section;
 
-  Text text = {0};
+  SambaText text = {0};
   *out_done = false;
   SambaStatus status = sambaPefDecodeImage(pef, image, machine, &arena, &section);
   if (!status) {
@@ -67,12 +61,12 @@ SambaStatus objdumpPrintImage(FILE *out, const SambaPef *pef, uint32_t image,
   }
 
   if (*out_done)
-    fprintf(out, "image %.*s", (int)text.size, text.data);
+    fprintf(out, "image %.*s", SAMBA_STRING_ARGS(sambaTextRef(&text)));
   else
     fprintf(out, "# image %u has no listing%s%s\n", image, status ? ": " : "",
             sambaStatusGetMessage(status));
   sambaStatusFree(status);
-  sambaArrayFree(&text);
+  sambaTextFree(&text);
   sambaArenaDestroy(&arena);
 
   return NULL;

@@ -6,6 +6,7 @@
 #include "backend/pef/schema.h"
 #include "support/container/string_map.h"
 #include "support/file/input_file.h"
+#include "support/number/dtype.h"
 #include "support/text/escape.h"
 #include "tools/samba-objdump/lexer.h"
 #include "tools/samba-objdump/objdump.h"
@@ -349,11 +350,7 @@ static SambaStatus parseElements(Parser *parser, SambaPefSymbol *symbol) {
       if (sambaDTypeIsFloat(symbol->init_dtype)) {
         float value = strtof(digits, &end);
         value = negative ? -value : value;
-        if (symbol->init_dtype == SAMBA_DTYPE_F32)
-          memcpy(&bits, &value, sizeof value);
-        else
-          bits = symbol->init_dtype == SAMBA_DTYPE_BF16 ? sambaFloatToBf16(value)
-                                                        : sambaFloatToHalf(value);
+        bits = sambaFloatToBits(symbol->init_dtype, value);
       } else {
         int64_t value = strtoll(digits, &end, 10);
         bits = (uint64_t)(negative ? -value : value);

@@ -1,17 +1,17 @@
 /* Comparison with references; see run.h. */
 #include "tools/samba-run/run.h"
 
+#include "support/number/dtype.h"
+
 #include <math.h>
 #include <string.h>
 
 static double elementOf(SambaDType dtype, const void *data, uint64_t i) {
   switch (dtype) {
   case SAMBA_DTYPE_F32:
-    return ((const float *)data)[i];
   case SAMBA_DTYPE_BF16:
-    return sambaBf16ToFloat(((const uint16_t *)data)[i]);
   case SAMBA_DTYPE_F16:
-    return sambaHalfToFloat(((const uint16_t *)data)[i]);
+    return (double)sambaLoadFloat(dtype, data, i);
   case SAMBA_DTYPE_I8:
     return ((const int8_t *)data)[i];
   case SAMBA_DTYPE_I1:

@@ -2,6 +2,7 @@
 #include "runtime/simulated_device.h"
 #include "runtime/summary.h"
 #include "support/file/atomic_file.h"
+#include "support/number/shape.h"
 #include "support/text/command_line.h"
 #include "tools/samba-run/run.h"
 
@@ -128,14 +129,15 @@ static SambaStatus readInputs(const Options *options, SambaSession *session, Sam
       options->timing_only ? NULL : sambaSessionFindMissingInput(session);
   if (!missing)
     return NULL;
-  char shape[256] = "";
-  size_t at = 0;
-  for (uint32_t a = 0; a < missing->dims_count && at < sizeof shape; ++a)
-    at += (size_t)snprintf(shape + at, sizeof shape - at, "%llux",
-                           (unsigned long long)missing->dims[a].size);
-  return sambaStatusMake(SAMBA_INVALID, "input '%.*s' (%s%s) has no value; give --input %.*s=FILE",
-                         SAMBA_STRING_ARGS(missing->name), shape,
-                         sambaDTypeName(missing->host_dtype), SAMBA_STRING_ARGS(missing->name));
+  char shape[SAMBA_SHAPE_TEXT_BYTES];
+  int64_t *dims = SAMBA_ARENA_ARRAY(arena, int64_t, missing->dims_count + 1);
+  for (uint32_t a = 0; a < missing->dims_count; ++a)
+    dims[a] = (int64_t)missing->dims[a].size;
+  return sambaStatusMake(SAMBA_INVALID, "input '%.*s' (%s) has no value; give --input %.*s=FILE",
+                         SAMBA_STRING_ARGS(missing->name),
+                         sambaShapeFormat(shape, sizeof shape, missing->dims_count, dims,
+                                          sambaDTypeName(missing->host_dtype)),
+                         SAMBA_STRING_ARGS(missing->name));
 }
 
 /* An output file must not be one of the files that are read. */

@@ -3,10 +3,12 @@
 #include "tools/samba-translate/translate.h"
 
 #include "dialect/bridge/bridge.h"
+#include "dialect/bridge/text_sink.h"
 #include "frontend/onnx/onnx.h"
 #include "lowering/pef/rdu_to_pef.h"
 #include "pipeline/compile.h"
 #include "support/file/atomic_file.h"
+#include "support/file/path.h"
 #include "support/text/command_line.h"
 
 #include <stdio.h>
@@ -30,45 +32,32 @@ bool sambaTranslateWants(int argc, char **argv) {
   return false;
 }
 
-typedef struct Text {
-  SAMBA_ARRAY(char) bytes;
-} Text;
-
-static void append(MlirStringRef part, void *user_data) {
-  Text *text = user_data;
-  sambaArrayReserve(&text->bytes, text->bytes.size + part.length);
-  memcpy(text->bytes.data + text->bytes.size, part.data, part.length);
-  text->bytes.size += part.length;
-}
-
 static SambaStatus onnxToSamba(MlirContext context, const Options *o, const char *path) {
   MlirModule module = {NULL};
   SambaArena arena = {0};
-  const char *slash = o->output ? strrchr(o->output, '/') : NULL;
+  SambaStringRef folder = sambaPathFolder(o->output ? o->output : "");
   SambaOnnxImportOptions options = {
       .shapes = o->shapes.data,
       .shape_count = o->shapes.size,
       .binds = o->binds.data,
       .bind_count = o->binds.size,
-      .output_folder =
-          slash ? sambaArenaFormat(&arena, "%.*s", (int)(slash - o->output + 1), o->output) : NULL};
+      .output_folder = folder.size ? sambaStringRefCopy(&arena, folder).data : NULL};
   SambaStatus status = sambaOnnxImport(context, path, &options, NULL, NULL, &module);
 
   sambaArenaDestroy(&arena);
   if (!status) {
-    Text text = {0};
+    SambaText text = {0};
     MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
     if (o->locations)
       mlirOpPrintingFlagsEnableDebugInfo(flags, true, false);
-    mlirOperationPrintWithFlags(mlirModuleGetOperation(module), flags, append, &text);
-    append(mlirStringRefCreateFromCString("\n"), &text);
+    mlirOperationPrintWithFlags(mlirModuleGetOperation(module), flags, sambaTextSink, &text);
+    sambaTextAppendC(&text, "\n");
     mlirOpPrintingFlagsDestroy(flags);
     if (o->output && strcmp(o->output, "-") != 0)
-      status = sambaWriteFile(o->output, text.bytes.data, text.bytes.size);
-    else if (fwrite(text.bytes.data, 1, text.bytes.size, stdout) != text.bytes.size ||
-             fflush(stdout))
+      status = sambaWriteFile(o->output, text.data, text.size);
+    else if (fwrite(text.data, 1, text.size, stdout) != text.size || fflush(stdout))
       status = sambaStatusMake(SAMBA_IO, "standard output: cannot write");
-    sambaArrayFree(&text.bytes);
+    sambaTextFree(&text);
   }
 
   if (!mlirModuleIsNull(module))
@@ -80,8 +69,7 @@ static SambaStatus rduToPef(MlirContext context, const Options *o, const char *p
                             SambaArena *arena) {
   if (!o->output)
     return sambaStatusMake(SAMBA_INVALID, "--rdu-to-pef wants an output: -o OUT.pef");
-  const char *slash = strrchr(path, '/');
-  const char *folder = slash ? sambaArenaFormat(arena, "%.*s", (int)(slash - path + 1), path) : "";
+  const char *folder = sambaStringRefCopy(arena, sambaPathFolder(path)).data;
   SambaEmitOptions options = {
       .folder = folder, .data_folder = folder, .external_weights = o->external_weights};
   MlirModule module = {NULL};

@@ -3,6 +3,7 @@
 #include "backend/pef/container/file.h"
 #include "support/file/input_file.h"
 #include "support/text/escape.h"
+#include "support/text/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,13 +26,11 @@ static SambaStatus openExternal(const SambaPef *pef, const SambaPefSymbol *symbo
   SambaStringRef file = symbol->init_file;
   if (memchr(file.data, 0, file.size))
     return sambaStatusMake(SAMBA_INVALID, "init_file contains a zero byte");
-  const char *folder = file.data[0] == '/' || !pef->file ? "" : pef->file->folder;
-  size_t size = strlen(folder) + file.size + 1;
-  char *path = sambaAllocate(size);
-
-  memcpy(path, folder, strlen(folder));
-  memcpy(path + strlen(folder), file.data, file.size);
-  path[size - 1] = '\0';
+  SambaText text = {0};
+  if (file.data[0] != '/' && pef->file)
+    sambaTextAppendC(&text, pef->file->folder);
+  sambaTextAppend(&text, file.data, file.size);
+  char *path = sambaTextTake(&text);
   uint64_t bytes;
   SambaStatus status = sambaInputFileOpen(path, out_fd, &bytes);
   if (!status &&

@@ -5,6 +5,7 @@
 #include "backend/pef/container/file.h"
 #include "backend/pef/schema.h"
 #include "support/file/input_file.h"
+#include "support/file/path.h"
 #include "support/text/escape.h"
 
 #include <inttypes.h>
@@ -352,13 +353,11 @@ static SambaStatus checkData(Reader *reader) {
 
 static void initializeFile(SambaPef *pef, const char *path, int fd, uint64_t bytes) {
   SambaStringRef whole = sambaStringRef(path);
-  const char *slash = strrchr(path, '/');
-  SambaStringRef folder = {path, slash ? (size_t)(slash - path) + 1 : 0};
   pef->file = SAMBA_ARENA_NEW(&pef->arena, SambaPefFile);
   pef->file->fd = fd;
   pef->file->bytes = bytes;
   pef->file->path = sambaStringRefCopy(&pef->arena, whole).data;
-  pef->file->folder = sambaStringRefCopy(&pef->arena, folder).data;
+  pef->file->folder = sambaStringRefCopy(&pef->arena, sambaPathFolder(path)).data;
 }
 
 SambaStatus sambaPefOpen(const char *path, SambaPef **out_pef) {

@@ -10,6 +10,7 @@
 #include "backend/pef/container/record_writer.h"
 #include "backend/pef/container/weights.h"
 #include "support/file/atomic_file.h"
+#include "support/file/path.h"
 
 #include <gelf.h>
 #include <libelf.h>
@@ -145,37 +146,6 @@ static SambaStatus writeContainer(int fd, const char *path, const Layout *layout
   return status;
 }
 
-/* "model.onnx" for the PEF /a/b.pef and the file /a/model.onnx; "../c/x" and so on. */
-static SambaStatus relativePath(SambaArena *arena, const char *pef_path, const char *target,
-                                SambaStringRef *out_path) {
-  const char *slash = strrchr(pef_path, '/');
-  char *folder = sambaArenaFormat(arena, "%.*s", slash ? (int)(slash - pef_path) + 1 : 1,
-                                  slash ? pef_path : ".");
-  char *from = realpath(folder, NULL);
-  char *to = realpath(target, NULL);
-  SambaStatus status = NULL;
-
-  if (!from || !to) {
-    status = sambaStatusMake(SAMBA_IO, "%s: no such file", from ? target : folder);
-  } else {
-    size_t common = 0; /* length of the common folders, with the slash after them */
-    for (size_t i = 0; from[i] == to[i] && to[i]; ++i)
-      if (to[i] == '/')
-        common = i + 1;
-    size_t length = strlen(from);
-    if (strncmp(from, to, length) == 0 && to[length] == '/')
-      common = length + 1;
-    char *path = sambaArenaFormat(arena, "%s", "");
-    for (size_t i = common; i < length; i += strcspn(from + i, "/") + 1)
-      path = sambaArenaFormat(arena, "%s../", path);
-    *out_path = sambaStringRef(sambaArenaFormat(arena, "%s%s", path, to + common));
-  }
-
-  free(from);
-  free(to);
-  return status;
-}
-
 /* What the writer itself derives, before sizes are known. */
 static SambaStatus complete(SambaPef *pef, const char *path) {
   for (uint32_t i = 0; i < pef->symbols_count; ++i) {
@@ -189,8 +159,12 @@ static SambaStatus complete(SambaPef *pef, const char *path) {
                                  .offset = pef->file->weights_offset + symbol->init_offset};
     symbol->flags =
         (symbol->flags & ~(uint32_t)SAMBA_PEF_HAS_DATA) | (data ? SAMBA_PEF_HAS_DATA : 0);
-    if (external && !symbol->init_file.size)
-      SAMBA_RETURN_IF_ERROR(relativePath(&pef->arena, path, source->path, &symbol->init_file));
+    if (external && !symbol->init_file.size) {
+      const char *folder = sambaStringRefCopy(&pef->arena, sambaPathFolder(path)).data;
+      const char *way;
+      SAMBA_RETURN_IF_ERROR(sambaPathRelative(&pef->arena, folder, source->path, &way));
+      symbol->init_file = sambaStringRef(way);
+    }
     if (external && (source->path || source->data || source->produce))
       SAMBA_RETURN_IF_ERROR(sambaPefWriteData(symbol, -1, path, 0));
     else if (external && sambaDigestIsZero(symbol->init_checksum))

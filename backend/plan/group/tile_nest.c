@@ -2,9 +2,9 @@
  * of a nest. */
 #include "backend/plan/group/tile_nest.h"
 
-#include <string.h>
+#include "support/number/integer.h"
 
-static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+#include <string.h>
 
 /* Lanes walk the innermost counter. A reduction whose order is element by element cannot
  * share lanes along what it reduces, so there the parallel dimension with the most points
@@ -43,7 +43,7 @@ void sambaNestFill(const SambaStageGraph *graph, const SambaGroup *group,
     out_nest->dim_at[dim] = order[dim];
     out_nest->tile[dim] = tile[dim];
     out_nest->unroll[dim] = unroll[dim];
-    out_nest->trips[dim] = ceilDiv(ceilDiv(group->extents[dim], tile[dim]), unroll[dim]);
+    out_nest->trips[dim] = sambaCeilDiv(sambaCeilDiv(group->extents[dim], tile[dim]), unroll[dim]);
     out_nest->copies *= unroll[dim];
     out_nest->loop_step[dim] = tile[dim];
     out_nest->copy_step[dim] = tile[dim] * out_nest->trips[dim];
@@ -338,8 +338,8 @@ static int64_t streamedElements(const SambaNest *nest, uint32_t operand) {
       if (sambaGroupDepends(group, operand, dim))
         elements *= nest->tile[dim];
     return elements * (operand == group->mac[0]
-                           ? ceilDiv(shape.columns, nest->machine->systolic_columns)
-                           : ceilDiv(shape.rows, nest->machine->systolic_rows));
+                           ? sambaCeilDiv(shape.columns, nest->machine->systolic_columns)
+                           : sambaCeilDiv(shape.rows, nest->machine->systolic_rows));
   }
 
   if (nest->token_elements[operand] * sambaDTypeBytes(sambaNestDType(nest, operand)) <=
@@ -357,7 +357,7 @@ static int64_t streamedElements(const SambaNest *nest, uint32_t operand) {
 }
 
 int64_t sambaNestReplay(const SambaNest *nest, uint32_t operand) {
-  int64_t replay = ceilDiv(streamedElements(nest, operand), nest->token_elements[operand]);
+  int64_t replay = sambaCeilDiv(streamedElements(nest, operand), nest->token_elements[operand]);
   return replay < 1 ? 1 : replay;
 }
 
@@ -444,7 +444,7 @@ static double simdCycles(const SambaNest *nest) {
     merging = merging && same_kind && nest->tile[dim] == group->extents[dim];
   }
 
-  return (double)others * (double)ceilDiv(innermost, nest->machine->simd_lanes);
+  return (double)others * (double)sambaCeilDiv(innermost, nest->machine->simd_lanes);
 }
 
 double sambaNestWorkCycles(const SambaNest *nest) {
@@ -456,8 +456,8 @@ double sambaNestWorkCycles(const SambaNest *nest) {
   bool wide = sambaDTypeBytes(sambaNestDType(nest, group->mac[0])) > 2 ||
               sambaDTypeBytes(sambaNestDType(nest, group->mac[1])) > 2;
   int64_t depth = shape.depth > machine->systolic_rows ? shape.depth : machine->systolic_rows;
-  double cycles = (double)(ceilDiv(shape.rows, machine->systolic_rows) *
-                           ceilDiv(shape.columns, machine->systolic_columns) * shape.batch) *
+  double cycles = (double)(sambaCeilDiv(shape.rows, machine->systolic_rows) *
+                           sambaCeilDiv(shape.columns, machine->systolic_columns) * shape.batch) *
                   (double)depth * (double)(wide ? machine->systolic_f32_rate : 1);
   double tail = (double)sambaNestOutputElements(nest) / (double)machine->simd_lanes;
   return group->stage_ops > 1 && tail > cycles ? tail : cycles;

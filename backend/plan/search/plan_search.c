@@ -2,10 +2,10 @@
  * priced by the model. */
 #include "backend/plan/search/plan_internal.h"
 
+#include "support/number/integer.h"
+
 #include <math.h>
 #include <string.h>
-
-static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 typedef struct Search {
   const SambaStageGraph *graph;
@@ -31,12 +31,12 @@ static void tryChoice(Search *s) {
 
 /* Copies for n tiles when each takes at least k of them. */
 static uint32_t copiesFor(int64_t tiles, int64_t each) {
-  int64_t copies = ceilDiv(tiles, each < 1 ? 1 : each);
-  return (uint32_t)ceilDiv(tiles, ceilDiv(tiles, copies));
+  int64_t copies = sambaCeilDiv(tiles, each < 1 ? 1 : each);
+  return (uint32_t)sambaCeilDiv(tiles, sambaCeilDiv(tiles, copies));
 }
 
 static int64_t tilesOf(const Search *s, uint32_t dim) {
-  return ceilDiv(s->group->extents[dim], s->tile[dim]);
+  return sambaCeilDiv(s->group->extents[dim], s->tile[dim]);
 }
 
 static void tryUnrolls(Search *s) {
@@ -79,11 +79,11 @@ static void tryUnrolls(Search *s) {
         int64_t tiles = tilesOf(s, dims[j]);
         if (j == i || room < 2)
           continue;
-        uint32_t full = copiesFor(tiles, ceilDiv(tiles, room < tiles ? room : tiles));
+        uint32_t full = copiesFor(tiles, sambaCeilDiv(tiles, room < tiles ? room : tiles));
         s->unroll[dims[j]] = full;
         tryChoice(s);
         if (full > 3) {
-          s->unroll[dims[j]] = copiesFor(tiles, 2 * ceilDiv(tiles, full));
+          s->unroll[dims[j]] = copiesFor(tiles, 2 * sambaCeilDiv(tiles, full));
           tryChoice(s);
         }
         s->unroll[dims[j]] = 1;
@@ -134,10 +134,10 @@ static int64_t fillTiles(Search *s, uint32_t mask, int64_t target, bool above) {
       product *= s->tile[dim] = s->limits->pipeline_tile;
       continue;
     }
-    int64_t wanted = above ? ceilDiv(target, product) : target / product;
+    int64_t wanted = above ? sambaCeilDiv(target, product) : target / product;
     wanted = wanted < 1 ? 1 : wanted > extent ? extent : wanted;
     /* Even tiles, but not below a multiple of the array's or lanes' 16 that fits the target. */
-    int64_t even = ceilDiv(extent, ceilDiv(extent, wanted));
+    int64_t even = sambaCeilDiv(extent, sambaCeilDiv(extent, wanted));
     int64_t rows =
         s->machine->systolic_rows > 1 ? s->machine->systolic_rows : s->machine->simd_lanes;
     s->tile[dim] = wanted % rows == 0 || wanted == extent ? wanted : even;
@@ -210,7 +210,7 @@ static void searchSystolic(Search *s) {
         last_columns = column_points;
         int64_t macs = row_points * column_points * depth;
         for (uint32_t b = 0; b < 2; ++b) {
-          int64_t batch_points = fillTiles(s, batch, b ? ceilDiv(131072, macs) : 1, false);
+          int64_t batch_points = fillTiles(s, batch, b ? sambaCeilDiv(131072, macs) : 1, false);
           if (b && batch_points == 1)
             continue;
           if (!whole &&
@@ -244,7 +244,7 @@ static void searchSimd(Search *s) {
     int64_t last = -1;
     for (uint32_t p = 0; p < sizeof points / sizeof points[0]; ++p) {
       int64_t made =
-          fillTiles(s, all, ceilDiv(points[p], depth < points[p] ? depth : points[p]), false);
+          fillTiles(s, all, sambaCeilDiv(points[p], depth < points[p] ? depth : points[p]), false);
       if (made == last)
         continue;
       last = made;

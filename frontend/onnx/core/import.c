@@ -2,7 +2,9 @@
  * imports each by its row of the table, declares the outputs. See onnx.h and importer.h. */
 #include "frontend/onnx/core/importer.h"
 
+#include "support/file/path.h"
 #include "support/file/tensor_file.h"
+#include "support/number/dtype.h"
 #include "support/text/escape.h"
 
 #include <errno.h>
@@ -140,8 +142,8 @@ SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorPro
       double real = proto->n_float_data ? (double)proto->float_data[i] : proto->double_data[i];
       constant->data[i] = sambaNumberConvert((SambaNumber){.r = real}, true, proto->data_type);
     } else if (constant->is_float) { /* halves are stored as their bits */
-      constant->data[i].r = proto->data_type == 10 ? (double)sambaHalfToFloat((uint16_t)bits)
-                                                   : (double)sambaBf16ToFloat((uint16_t)bits);
+      SambaDType dtype = sambaDTypeOfOnnx(proto->data_type);
+      constant->data[i].r = (double)sambaBitsToFloat(dtype, (uint32_t)bits);
     } else {
       constant->data[i] =
           sambaNumberConvert((SambaNumber){.i = (int64_t)bits}, false, proto->data_type);
@@ -500,10 +502,7 @@ SambaStatus sambaOnnxImport(MlirContext context, const char *path,
                             void *user_data, MlirModule *out_module) {
   const SambaOnnxImportOptions none = {0};
   SambaImporter importer = {.path = path, .options = options ? options : &none};
-  const char *slash = strrchr(path, '/');
-
-  importer.folder =
-      sambaArenaFormat(&importer.arena, "%.*s", slash ? (int)(slash - path + 1) : 0, path);
+  importer.folder = sambaStringRefCopy(&importer.arena, sambaPathFolder(path)).data;
   importer.trace = sambaTraceCreate(context, "forward");
   *out_module = (MlirModule){NULL};
   SambaStatus status = importModel(&importer);

@@ -2,6 +2,7 @@
 #include "frontend/onnx/core/importer.h"
 
 #include "support/file/input_file.h"
+#include "support/file/path.h"
 #include "support/file/tensor_file.h"
 #include "support/text/escape.h"
 
@@ -114,31 +115,8 @@ static const char *irPath(SambaImporter *importer, const char *path) {
   const char *folder = importer->options->output_folder;
   if (!folder || path[0] == '/')
     return path;
-  char *model = realpath(path, NULL);
-  char *base = realpath(folder, NULL);
   const char *result = path;
-
-  if (model && base) {
-    size_t shared = 0, slash = 0;
-    while (model[shared] && model[shared] == base[shared]) {
-      if (model[shared] == '/')
-        slash = shared + 1;
-      ++shared;
-    }
-    if (!base[shared] && model[shared] == '/')
-      result = sambaArenaFormat(&importer->arena, "%s", model + shared + 1);
-    else {
-      const char *up = "";
-      for (const char *rest = base + slash; *rest;) {
-        up = sambaArenaFormat(&importer->arena, "%s../", up);
-        rest = strchr(rest, '/') ? strchr(rest, '/') + 1 : rest + strlen(rest);
-      }
-      result = sambaArenaFormat(&importer->arena, "%s%s", up, model + slash);
-    }
-  }
-
-  free(model);
-  free(base);
+  sambaStatusFree(sambaPathRelative(&importer->arena, folder, path, &result));
   return result;
 }
 

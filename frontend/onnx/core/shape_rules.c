@@ -1,6 +1,8 @@
 /* The shape rules that handlers and folds of ONNX operators share; see importer.h. */
 #include "frontend/onnx/core/importer.h"
 
+#include "support/number/shape.h"
+
 static SambaStatus reshapeTarget(const SambaOnnxNode *node, uint32_t rank, const int64_t *dims,
                                  uint32_t *out_rank, int64_t *out_dims) {
   const int64_t *shape;
@@ -14,10 +16,8 @@ static SambaStatus reshapeTarget(const SambaOnnxNode *node, uint32_t rank, const
     return sambaStatusMake(SAMBA_UNSUPPORTED, "the new shape has rank %zu, but %d is the most",
                            size, SAMBA_MAX_RANK);
   bool zero = sambaOnnxInt(node, "allowzero", 0) != 0;
-  int64_t known = 1, elements = 1;
+  int64_t known = 1, elements = sambaShapeElements(rank, dims);
   int open = -1;
-  for (uint32_t axis = 0; axis < rank; ++axis)
-    elements *= dims[axis];
 
   for (size_t i = 0; i < size; ++i) {
     out_dims[i] = shape[i];

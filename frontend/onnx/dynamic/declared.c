@@ -8,6 +8,8 @@
  * declared shape determines stays as it is: runtime_forms.c or the handler's error comes next. */
 #include "frontend/onnx/dynamic/declared.h"
 
+#include "support/number/shape.h"
+
 enum { INT64_TYPE = 7, MAX_STEPS = 512 };
 
 /* ---- Declared shapes ---- */
@@ -39,13 +41,6 @@ static const SambaOnnxValue *valueNamed(SambaImporter *importer, const char *nam
   return &importer->values.data[index];
 }
 
-static bool isOneOf(const char *name, const char *const *names) {
-  for (; *names; ++names)
-    if (strcmp(name, *names) == 0)
-      return true;
-  return false;
-}
-
 /* Element by element: every operand has the result's shape or is broadcast to it. */
 static bool isElementwise(const Onnx__NodeProto *proto) {
   static const char *const others[] = {"Cast", "CastLike", "Identity", "Clip", "Dropout", NULL};
@@ -55,7 +50,7 @@ static bool isElementwise(const Onnx__NodeProto *proto) {
     if (!*row->domain && row->fold == sambaOnnxFoldElementwise &&
         strcmp(row->name, proto->op_type) == 0)
       return true;
-  return isOneOf(proto->op_type, others);
+  return sambaStringRefIsOneOf(sambaStringRef(proto->op_type), others);
 }
 
 /* A single number, or made of numbers and of `root` element by element: with it root's shape does
@@ -401,11 +396,10 @@ static SambaStatus keyOf(const SambaOnnxNode *node, uint32_t input,
   SambaTensor *operand;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, input, &operand));
   SambaTrace *trace = node->importer->trace;
-  int64_t count = 1, table[2 * SAMBA_MAX_RANK], first = 0;
+  int64_t count = sambaShapeElements(operand->type.rank, operand->type.dims);
+  int64_t table[2 * SAMBA_MAX_RANK], first = 0;
   SambaTensorType type = {.dtype = SAMBA_DTYPE_I64, .rank = 1, .dims = {2 * candidates->rank}};
 
-  for (uint32_t axis = 0; axis < operand->type.rank; ++axis)
-    count *= operand->type.dims[axis];
   SambaTensor *flat = sambaReshape(sambaCast(operand, SAMBA_DTYPE_I64), 1, &count);
   if (candidates->listed) {
     type.dims[0] = count;

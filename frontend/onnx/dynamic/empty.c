@@ -7,17 +7,11 @@
 #include "frontend/onnx/core/importer.h"
 
 #include "support/file/tensor_file.h"
+#include "support/number/shape.h"
 
 #include <math.h>
 
 enum { BOOL_TYPE = 9 };
-
-static int64_t elementsOf(uint32_t rank, const int64_t *dims) {
-  int64_t elements = 1;
-  for (uint32_t axis = 0; axis < rank; ++axis) /* only "none or some" matters: no overflow */
-    elements = dims[axis] == 0 || elements == 0 ? 0 : 1;
-  return elements;
-}
 
 static bool isEmpty(const SambaOnnxNode *node, uint32_t input) {
   const SambaConstant *constant = sambaOnnxConstant(node, input);
@@ -74,7 +68,7 @@ static SambaStatus declaredEmpty(const SambaOnnxNode *node, bool *out_done) {
       continue;
     const SambaOnnxValue *value = sambaOnnxValueAt(node->importer, node->proto->output[output]);
     if (!value->declared || !sambaOnnxDeclaredShape(node, output, &rank, dims) ||
-        elementsOf(rank, dims))
+        sambaShapeElements(rank, dims))
       return NULL;
     ++used;
   }
@@ -104,7 +98,7 @@ static SambaStatus elementwise(const SambaOnnxNode *node, bool *out_done) {
     SAMBA_RETURN_IF_ERROR(sambaOnnxBroadcast(rank, dims, other, otherDims, &rank, dims));
   }
 
-  if (elementsOf(rank, dims))
+  if (sambaShapeElements(rank, dims))
     return NULL;
   type = sambaOnnxInputType(node, strcmp(node->proto->op_type, "Where") == 0 ? 1 : 0);
   for (size_t i = 0; i < sizeof truths / sizeof *truths; ++i)
@@ -162,7 +156,7 @@ static SambaStatus product(const SambaOnnxNode *node, bool *out_done) {
   if (rankB > 1)
     dims[rank++] = b[rankB - (turnB ? 2 : 1)];
   *out_done = true;
-  if (!elementsOf(rank, dims))
+  if (!sambaShapeElements(rank, dims))
     return sambaOnnxSetEmpty(node, 0, type, rank, dims);
   SambaTensor *y = zeros(node, sambaDTypeOfOnnx(type), rank, dims);
   SambaTensor *c;
@@ -217,7 +211,7 @@ static SambaStatus reduction(const SambaOnnxNode *node, bool *out_done) {
     if (!reduced[axis] || keep)
       dims[rank++] = reduced[axis] ? 1 : x->dims[axis];
   *out_done = true;
-  if (!elementsOf(rank, dims))
+  if (!sambaShapeElements(rank, dims))
     return sambaOnnxSetEmpty(node, 0, x->onnx_type, rank, dims);
   double value = neutral(node->proto->op_type + strlen("Reduce"), dtype);
   if (isnan(value) && !sambaDTypeIsFloat(dtype))
@@ -246,7 +240,7 @@ static SambaStatus gather(const SambaOnnxNode *node, bool *out_done) {
     if (d != axis)
       result[count++] = dims[d];
   }
-  *out_done = count <= SAMBA_MAX_RANK && !elementsOf(count, result);
+  *out_done = count <= SAMBA_MAX_RANK && !sambaShapeElements(count, result);
   return *out_done ? sambaOnnxSetEmpty(node, 0, sambaOnnxInputType(node, 0), count, result) : NULL;
 }
 

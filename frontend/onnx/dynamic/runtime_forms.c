@@ -4,6 +4,8 @@
  * is index_select. See declared.c for operands that a declared shape determines. */
 #include "frontend/onnx/core/importer.h"
 
+#include "support/number/shape.h"
+
 #include <stdlib.h>
 
 /* What a form reads and makes. Tensors of one number have the shape [1], those of one axis [size of
@@ -196,12 +198,10 @@ static SambaStatus importPadValue(const SambaOnnxNode *node, bool *out_done) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &value));
   int64_t count = axes ? axes->count : x->type.rank;
-  int64_t numbers = 1;
+  int64_t numbers = sambaShapeElements(value->type.rank, value->type.dims);
   int64_t dims[SAMBA_MAX_RANK];
   bool all = false, nothing = false;
   memcpy(dims, x->type.dims, sizeof dims);
-  for (uint32_t d = 0; d < value->type.rank; ++d)
-    numbers *= value->type.dims[d];
   if (pads->count != 2 * count || numbers != 1)
     return NULL; /* the handler's error */
   for (int64_t i = 0; i < count; ++i) {

@@ -1,6 +1,8 @@
 /* Handlers of ONNX operators that change shapes, cut and join. */
 #include "frontend/onnx/core/importer.h"
 
+#include "support/number/shape.h"
+
 #include <stdlib.h>
 
 static SambaStatus importReshape(const SambaOnnxNode *node) {
@@ -49,10 +51,7 @@ SambaTensor *sambaOnnxPart(SambaTensor *x, uint32_t axis, int64_t start, int64_t
 }
 
 int64_t sambaOnnxElements(const SambaTensor *x) {
-  int64_t elements = 1;
-  for (uint32_t d = 0; d < x->type.rank; ++d)
-    elements *= x->type.dims[d];
-  return elements;
+  return sambaShapeElements(x->type.rank, x->type.dims);
 }
 
 SambaStatus sambaOnnxImportSlice(const SambaOnnxNode *node) {
@@ -100,11 +99,9 @@ SambaStatus sambaOnnxImportConcat(const SambaOnnxNode *node) {
 
   for (uint32_t i = 0; i < node->input_count; ++i) {
     uint32_t rank;
-    int64_t dims[SAMBA_MAX_RANK], elements = 1;
+    int64_t dims[SAMBA_MAX_RANK];
     SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, i, &rank, dims));
-    for (uint32_t d = 0; d < rank; ++d)
-      elements *= dims[d];
-    if (elements) /* empty parts add nothing */
+    if (sambaShapeElements(rank, dims)) /* empty parts add nothing */
       SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, i, &parts[count++]));
   }
 

@@ -161,7 +161,7 @@ static void testWriting(void **state) {
               "symbol 1: init is a file without source and without init_checksum");
   pef->symbols[SAMPLE_W].init_file = (SambaStringRef){0};
   pef->symbols[SAMPLE_W].source.path = samplePath(2, "absent");
-  expectError(sambaPefWrite(pef, samplePath(0, "never.pef")), "absent: no such file");
+  expectError(sambaPefWrite(pef, samplePath(0, "never.pef")), "absent: No such file");
   pef->symbols[0].bytes = 1;
   expectError(sambaPefWrite(pef, samplePath(0, "never.pef")),
               "never.pef: cannot be written: symbol 0 \"x\": bytes is 1");

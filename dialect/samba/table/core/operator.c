@@ -1,6 +1,8 @@
 /* Reading rows, checking calls against them; see operator.h. */
 #include "dialect/samba/table/core/operator.h"
 
+#include "support/number/shape.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -76,11 +78,9 @@ SambaStringRef sambaOperatorCallString(const SambaOperatorCall *call, const char
 }
 
 const char *sambaTensorTypeFormat(const SambaTensorType *type, char *buffer) {
-  size_t used = 0;
-  for (uint32_t axis = 0; axis < type->rank && axis < SAMBA_MAX_RANK; ++axis)
-    used += (size_t)snprintf(buffer + used, 160 - used, "%lldx", (long long)type->dims[axis]);
-  snprintf(buffer + used, 160 - used, "%s", sambaDTypeName(type->dtype));
-  return buffer;
+  uint32_t rank = type->rank < SAMBA_MAX_RANK ? type->rank : SAMBA_MAX_RANK;
+  return sambaShapeFormat(buffer, SAMBA_SHAPE_TEXT_BYTES, rank, type->dims,
+                          sambaDTypeName(type->dtype));
 }
 
 static const char *kindName(SambaAttributeKind kind) {

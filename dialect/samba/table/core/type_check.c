@@ -1,6 +1,10 @@
 /* The checks that shape and dtype rules share; see rows.h. */
 #include "dialect/samba/table/core/rows.h"
 
+#include "support/number/dtype.h"
+#include "support/number/shape.h"
+
+#include <math.h>
 #include <stdio.h>
 
 /* "f32, bf16 or i64" */
@@ -141,10 +145,7 @@ SambaStatus sambaCheckOutDType(unsigned constraint, const SambaOperatorCall *cal
 }
 
 int64_t sambaTensorTypeElements(const SambaTensorType *type) {
-  int64_t elements = 1;
-  for (uint32_t axis = 0; axis < type->rank; ++axis)
-    elements *= type->dims[axis];
-  return elements;
+  return sambaShapeElements(type->rank, type->dims);
 }
 
 SambaStatus sambaCheckWindowFits(unsigned constraint, const SambaWindow *window, uint32_t i,
@@ -191,16 +192,12 @@ SambaTensorType sambaReducedType(const SambaTensorType *x, const bool *reduced, 
 
 uint64_t sambaDTypeBitsOfNumber(SambaDType dtype, double value) {
   float single = (float)value;
-  uint32_t bits;
 
   switch (dtype) {
   case SAMBA_DTYPE_F32:
-    memcpy(&bits, &single, sizeof bits);
-    return single != single ? 0x7fc00000u : bits;
   case SAMBA_DTYPE_BF16:
-    return sambaFloatToBf16(single);
   case SAMBA_DTYPE_F16:
-    return sambaFloatToHalf(single);
+    return sambaFloatToBits(dtype, single != single ? NAN : single);
   case SAMBA_DTYPE_I1:
     return value != 0;
   default: {
