@@ -8,7 +8,7 @@
 
 #include "backend/machine/machine.h"
 #include "backend/section/section.h"
-#include "backend/sim/value/values.h"
+#include "backend/sim/call/call.h"
 
 typedef struct SambaTimingOptions {
   uint64_t max_cycles; /* 0: no bound; beyond: the fault `too many cycles` */

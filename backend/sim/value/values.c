@@ -1,9 +1,20 @@
 /* The value engine's public face; see values.h. */
-#include "backend/sim/value/kernel/tile_kernels.h"
-#include "backend/sim/value/network/value_engine.h"
+#include "backend/sim/value/values.h"
+
+#include "backend/sim/value/network/schedule.h"
+#include "backend/sim/value/network/section_run.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+struct SambaValues {
+  SambaMachine machine;
+  SambaValuesOptions options;
+  char *cpu; /* owned, of the options */
+  SambaJit *jit;
+  SambaPool pool;
+  SambaValuesStatistics statistics;
+};
 
 SambaStatus sambaValuesCreate(const SambaMachine *machine, const SambaValuesOptions *options,
                               SambaValues **out_values) {
@@ -40,25 +51,25 @@ void sambaValuesDestroy(SambaValues *values) {
 SambaStatus sambaValuesExecute(SambaValues *values, const SambaSection *section,
                                const SambaBinding *bindings, const uint64_t *argins,
                                uint32_t argin_count, SambaIndexTraces *index_traces) {
-  SambaRun run;
+  SambaValueContext context = {.pool = &values->pool,
+                               .jit = values->jit,
+                               .machine = &values->machine,
+                               .cpu = values->cpu,
+                               .trap_nan = values->options.trap_nan};
+  SambaSectionRun run;
   SambaStatus status =
-      sambaRunCreate(values, section, bindings, argins, argin_count, index_traces, &run);
+      sambaSectionRunCreate(&context, section, bindings, argins, argin_count, index_traces, &run);
   if (!status)
-    status = sambaScheduleExecute(&run);
+    status = sambaScheduleExecute(&run, values->options.threads);
+
   for (uint32_t u = 0; run.units && u < section->unit_count; ++u) {
-    const SambaRunUnit *unit = &run.units[u];
+    const SambaUnitRun *unit = &run.units[u];
     values->statistics.firings += unit->fired;
     values->statistics.macs += unit->macs;
     values->statistics.lane_operations += unit->lane_operations;
   }
-  sambaRunDestroy(&run);
+  sambaSectionRunDestroy(&run);
   return status;
-}
-
-void sambaIndexTracesFree(SambaIndexTraces *traces) {
-  for (size_t i = 0; i < traces->size; ++i)
-    sambaArrayFree(&traces->data[i]);
-  sambaArrayFree(traces);
 }
 
 void sambaValuesGetStatistics(const SambaValues *values, SambaValuesStatistics *out_statistics) {

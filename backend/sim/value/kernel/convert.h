@@ -2,7 +2,7 @@
 #ifndef SAMBA_BACKEND_SIM_VALUE_KERNEL_CONVERT_H
 #define SAMBA_BACKEND_SIM_VALUE_KERNEL_CONVERT_H
 
-#include "backend/sim/value/kernel/kernel.h"
+#include "backend/sim/value/kernel/storage.h"
 
 /* count elements, `stride` elements apart in device memory, dense in host storage. Overlap is not
  * allowed. */

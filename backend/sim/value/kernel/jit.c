@@ -1,6 +1,7 @@
 /* Compilation of SIMD kernels through LLVM's ORC; see jit.h. */
 #include "backend/sim/value/kernel/jit.h"
 
+#include "backend/sim/value/kernel/kernel.h"
 #include "support/container/string_map.h"
 
 #include <llvm-c/Analysis.h>

@@ -2,7 +2,8 @@
 #ifndef SAMBA_BACKEND_SIM_VALUE_KERNEL_JIT_H
 #define SAMBA_BACKEND_SIM_VALUE_KERNEL_JIT_H
 
-#include "backend/sim/value/kernel/kernel.h"
+#include "backend/sim/value/kernel/kernel_spec.h"
+#include "support/base/status.h"
 
 typedef struct SambaJit SambaJit;
 

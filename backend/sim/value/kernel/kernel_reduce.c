@@ -1,111 +1,114 @@
 /* Emission of reductions: in order, by lanes along a reduced loop or across parallel points;
  * parking; the fold. */
-#include "backend/sim/value/kernel/kernel_internal.h"
+#include "backend/sim/value/kernel/kernel_reduce.h"
 
 #include <stdlib.h>
 
 /* One step of every reduction at this point, on register accumulators or on the lane's
  * memory cell. */
-static void emitReductions(SambaKernel *k, SambaKernelPoint *point, LLVMValueRef *accumulators,
+static void emitReductions(SambaKernel *kernel, SambaKernelPoint *point, LLVMValueRef *accumulators,
                            LLVMValueRef lane) {
-  SambaEmit *e = k->e;
-  for (uint32_t r = 0; r < k->layout.reductions; ++r) {
-    const SambaLaneOp *op = &k->spec->ops[k->reductions[r]];
-    LLVMValueRef a = sambaKernelEmitValue(k, point, op->operands[0]);
+  SambaEmit *emit = kernel->emit;
+  for (uint32_t r = 0; r < kernel->layout.reductions; ++r) {
+    const SambaLaneOp *op = &kernel->spec->ops[kernel->reductions[r]];
+    LLVMValueRef a = sambaKernelEmitValue(kernel, point, op->operands[0]);
     LLVMValueRef b =
-        op->opcode == SAMBA_LANE_MAC ? sambaKernelEmitValue(k, point, op->operands[1]) : NULL;
+        op->opcode == SAMBA_LANE_MAC ? sambaKernelEmitValue(kernel, point, op->operands[1]) : NULL;
     if (!lane) {
-      LLVMValueRef next = sambaEmitReduceStep(e, op, accumulators[r], a, b);
-      accumulators[r] = point->mask && k->spec->vector_reduced
-                            ? sambaEmitSelect(e, point->mask, next, accumulators[r])
+      LLVMValueRef next = sambaEmitReduceStep(emit, op, accumulators[r], a, b);
+      accumulators[r] = point->mask && kernel->spec->vector_reduced
+                            ? sambaEmitSelect(emit, point->mask, next, accumulators[r])
                             : next;
       continue;
     }
-    LLVMTypeRef type = sambaEmitType(e, sambaEmitLaneType(e, op->type));
-    LLVMValueRef cell = LLVMBuildGEP2(e->builder, type, k->lane_memory[r], &lane, 1, "");
-    LLVMBuildStore(e->builder,
-                   sambaEmitReduceStep(e, op, LLVMBuildLoad2(e->builder, type, cell, ""), a, b),
-                   cell);
+    LLVMTypeRef type = sambaEmitType(emit, sambaEmitLaneType(emit, op->type));
+    LLVMValueRef cell = LLVMBuildGEP2(emit->builder, type, kernel->lane_memory[r], &lane, 1, "");
+    LLVMBuildStore(
+        emit->builder,
+        sambaEmitReduceStep(emit, op, LLVMBuildLoad2(emit->builder, type, cell, ""), a, b), cell);
   }
 }
 
 /* The innermost vectorized loop of a lane reduction: lane l holds the elements with flattened index
  * = l modulo L. */
-static void emitReducedRow(SambaKernel *k, LLVMValueRef *offsets, LLVMValueRef *accumulators,
+static void emitReducedRow(SambaKernel *kernel, LLVMValueRef *offsets, LLVMValueRef *accumulators,
                            LLVMValueRef *position) {
-  SambaEmit *e = k->e;
-  LLVMBuilderRef b = e->builder;
-  uint32_t loop_index = sambaKernelVectorLoop(k);
-  uint32_t count = k->layout.reductions;
-  LLVMValueRef trip = k->trips[loop_index];
-  LLVMValueRef zero = sambaKernelConstant(k, 0);
+  SambaEmit *emit = kernel->emit;
+  LLVMBuilderRef b = emit->builder;
+  uint32_t loop_index = sambaKernelVectorLoop(kernel);
+  uint32_t count = kernel->layout.reductions;
+  LLVMValueRef trip = kernel->trips[loop_index];
+  LLVMValueRef zero = sambaKernelConstant(kernel, 0);
   LLVMValueRef start = LLVMBuildNeg(b, *position, "");
-  SambaKernelLoop loop = sambaKernelBeginLoop(k, start, accumulators, count);
-  LLVMValueRef *here = sambaKernelAdvance(k, offsets, loop_index, loop.index);
+  SambaKernelLoop loop = sambaKernelBeginLoop(kernel, start, accumulators, count);
+  LLVMValueRef *here = sambaKernelAdvance(kernel, offsets, loop_index, loop.index);
   LLVMValueRef skipped = sambaEmitIntrinsic(
-      e, "llvm.smax", &e->i64, 1, (LLVMValueRef[]){LLVMBuildNeg(b, loop.index, ""), zero}, 2);
-  LLVMValueRef low = sambaKernelLaneBound(k, skipped);
-  LLVMValueRef high = sambaKernelLaneBound(k, LLVMBuildSub(b, trip, loop.index, ""));
-  LLVMValueRef mask = LLVMBuildAnd(b, sambaEmitIntegerCompare(e, LLVMIntSGE, k->lanes, low),
-                                   sambaEmitIntegerCompare(e, LLVMIntSLT, k->lanes, high), "");
-  SambaKernelPoint point = sambaKernelMakePoint(k, here, mask, true);
+      emit, "llvm.smax", &emit->i64, 1, (LLVMValueRef[]){LLVMBuildNeg(b, loop.index, ""), zero}, 2);
+  LLVMValueRef low = sambaKernelLaneBound(kernel, skipped);
+  LLVMValueRef high = sambaKernelLaneBound(kernel, LLVMBuildSub(b, trip, loop.index, ""));
+  LLVMValueRef mask =
+      LLVMBuildAnd(b, sambaEmitIntegerCompare(emit, LLVMIntSGE, kernel->lanes, low),
+                   sambaEmitIntegerCompare(emit, LLVMIntSLT, kernel->lanes, high), "");
+  SambaKernelPoint point = sambaKernelMakePoint(kernel, here, mask, true);
 
   for (uint32_t r = 0; r < count; ++r)
     accumulators[r] = loop.carried[r];
-  emitReductions(k, &point, accumulators, NULL);
-  sambaKernelEmitOutputs(k, &point, false);
-  sambaKernelEndLoop(k, &loop, sambaKernelConstant(k, e->width), trip, accumulators);
+  emitReductions(kernel, &point, accumulators, NULL);
+  sambaKernelEmitOutputs(kernel, &point, false);
+  sambaKernelEndLoop(kernel, &loop, sambaKernelConstant(kernel, emit->width), trip, accumulators);
   LLVMValueRef sum = LLVMBuildAdd(b, *position, trip, "");
-  *position = LLVMBuildURem(b, sum, sambaKernelConstant(k, k->spec->reduce_lanes), "");
+  *position = LLVMBuildURem(b, sum, sambaKernelConstant(kernel, kernel->spec->reduce_lanes), "");
   free(point.values);
   free(here);
 }
 
 /* The reduced loops from `loop_index` inwards; accumulators and position are updated. */
-static void emitReducedLoops(SambaKernel *k, uint32_t loop_index, LLVMValueRef *offsets,
+static void emitReducedLoops(SambaKernel *kernel, uint32_t loop_index, LLVMValueRef *offsets,
                              LLVMValueRef mask, LLVMValueRef *accumulators,
                              LLVMValueRef *position) {
-  SambaEmit *e = k->e;
-  LLVMBuilderRef b = e->builder;
-  bool in_memory = k->spec->reduce_lanes && !k->spec->vector_reduced;
+  SambaEmit *emit = kernel->emit;
+  LLVMBuilderRef b = emit->builder;
+  bool in_memory = kernel->spec->reduce_lanes && !kernel->spec->vector_reduced;
 
-  if (k->spec->vector_reduced && loop_index == sambaKernelVectorLoop(k)) {
-    emitReducedRow(k, offsets, accumulators, position);
+  if (kernel->spec->vector_reduced && loop_index == sambaKernelVectorLoop(kernel)) {
+    emitReducedRow(kernel, offsets, accumulators, position);
     return;
   }
 
-  if (loop_index == k->layout.loops) {
-    SambaKernelPoint point = sambaKernelMakePoint(k, offsets, mask, true);
-    emitReductions(k, &point, accumulators, in_memory ? *position : NULL);
-    sambaKernelEmitOutputs(k, &point, false);
+  if (loop_index == kernel->layout.loops) {
+    SambaKernelPoint point = sambaKernelMakePoint(kernel, offsets, mask, true);
+    emitReductions(kernel, &point, accumulators, in_memory ? *position : NULL);
+    sambaKernelEmitOutputs(kernel, &point, false);
     if (in_memory) {
-      LLVMValueRef next = LLVMBuildAdd(b, *position, sambaKernelConstant(k, 1), "");
-      LLVMValueRef wraps =
-          LLVMBuildICmp(b, LLVMIntEQ, next, sambaKernelConstant(k, k->spec->reduce_lanes), "");
-      *position = LLVMBuildSelect(b, wraps, sambaKernelConstant(k, 0), next, "");
+      LLVMValueRef next = LLVMBuildAdd(b, *position, sambaKernelConstant(kernel, 1), "");
+      LLVMValueRef wraps = LLVMBuildICmp(
+          b, LLVMIntEQ, next, sambaKernelConstant(kernel, kernel->spec->reduce_lanes), "");
+      *position = LLVMBuildSelect(b, wraps, sambaKernelConstant(kernel, 0), next, "");
     }
 
     free(point.values);
     return;
   }
 
-  uint32_t ports = k->layout.ports;
-  uint32_t count = k->layout.reductions;
+  uint32_t ports = kernel->layout.ports;
+  uint32_t count = kernel->layout.reductions;
   uint32_t carried = ports + 1 + (in_memory ? 0 : count);
   LLVMValueRef *values = sambaAllocate(carried * sizeof *values);
 
   for (uint32_t i = 0; i < carried; ++i)
     values[i] = i < ports ? offsets[i] : i == ports ? *position : accumulators[i - ports - 1];
-  SambaKernelLoop loop = sambaKernelBeginLoop(k, sambaKernelConstant(k, 0), values, carried);
+  SambaKernelLoop loop =
+      sambaKernelBeginLoop(kernel, sambaKernelConstant(kernel, 0), values, carried);
   LLVMValueRef *inner = sambaAllocate((count + 1) * sizeof *inner);
   LLVMValueRef inner_position = loop.carried[ports];
   for (uint32_t r = 0; r < count; ++r)
     inner[r] = in_memory ? NULL : loop.carried[ports + 1 + r];
-  emitReducedLoops(k, loop_index + 1, loop.carried, mask, inner, &inner_position);
-  LLVMValueRef *next = sambaKernelAdvance(k, loop.carried, loop_index, NULL);
+  emitReducedLoops(kernel, loop_index + 1, loop.carried, mask, inner, &inner_position);
+  LLVMValueRef *next = sambaKernelAdvance(kernel, loop.carried, loop_index, NULL);
   for (uint32_t i = 0; i < carried; ++i)
     values[i] = i < ports ? next[i] : i == ports ? inner_position : inner[i - ports - 1];
-  sambaKernelEndLoop(k, &loop, sambaKernelConstant(k, 1), k->trips[loop_index], values);
+  sambaKernelEndLoop(kernel, &loop, sambaKernelConstant(kernel, 1), kernel->trips[loop_index],
+                     values);
   *position = inner_position;
   for (uint32_t r = 0; r < count && !in_memory; ++r)
     accumulators[r] = inner[r];
@@ -116,78 +119,78 @@ static void emitReducedLoops(SambaKernel *k, uint32_t loop_index, LLVMValueRef *
 
 /* Parked accumulators: [lanes][points] across parallel points, [points][lanes] along a reduced
  * loop; i1 as i32. */
-static LLVMValueRef parkedOffset(SambaKernel *k, LLVMValueRef *offsets, uint32_t lane) {
-  LLVMBuilderRef b = k->e->builder;
-  LLVMValueRef point = offsets[k->layout.ports - 1];
-  if (k->spec->vector_reduced)
-    return LLVMBuildMul(b, point, sambaKernelConstant(k, k->spec->reduce_lanes), "");
-  return LLVMBuildAdd(
-      b, point,
-      LLVMBuildMul(b, sambaKernelArgument(k, k->layout.points), sambaKernelConstant(k, lane), ""),
-      "");
+static LLVMValueRef parkedOffset(SambaKernel *kernel, LLVMValueRef *offsets, uint32_t lane) {
+  LLVMBuilderRef b = kernel->emit->builder;
+  LLVMValueRef point = offsets[kernel->layout.ports - 1];
+  if (kernel->spec->vector_reduced)
+    return LLVMBuildMul(b, point, sambaKernelConstant(kernel, kernel->spec->reduce_lanes), "");
+  return LLVMBuildAdd(b, point,
+                      LLVMBuildMul(b, sambaKernelArgument(kernel, kernel->layout.points),
+                                   sambaKernelConstant(kernel, lane), ""),
+                      "");
 }
 
-static LLVMValueRef loadParked(SambaKernel *k, uint32_t r, LLVMValueRef *offsets, LLVMValueRef mask,
-                               uint32_t lane) {
-  SambaEmit *e = k->e;
-  const SambaLaneOp *op = &k->spec->ops[k->reductions[r]];
-  LLVMValueRef identity = sambaEmitReduceIdentity(e, op);
-  if (!k->spec->parks)
+static LLVMValueRef loadParked(SambaKernel *kernel, uint32_t r, LLVMValueRef *offsets,
+                               LLVMValueRef mask, uint32_t lane) {
+  SambaEmit *emit = kernel->emit;
+  const SambaLaneOp *op = &kernel->spec->ops[kernel->reductions[r]];
+  LLVMValueRef identity = sambaEmitReduceIdentity(emit, op);
+  if (!kernel->spec->parks)
     return identity;
-  LLVMValueRef base = sambaKernelPointerArgument(k, k->layout.accumulators + r);
-  LLVMValueRef loaded = sambaKernelLoadElements(k, sambaKernelStorageType(k, op->type), base,
-                                                parkedOffset(k, offsets, lane),
+  LLVMValueRef base = sambaKernelPointerArgument(kernel, kernel->layout.accumulators + r);
+  LLVMValueRef loaded = sambaKernelLoadElements(kernel, sambaKernelStorageType(kernel, op->type),
+                                                base, parkedOffset(kernel, offsets, lane),
                                                 SAMBA_WALK_CONTIGUOUS, NULL, mask, false);
   if (op->type == SAMBA_DTYPE_I1)
-    loaded = sambaEmitIntegerCompare(e, LLVMIntNE, loaded, sambaEmitInteger(e, e->i32, 0));
-  return LLVMBuildSelect(e->builder, k->first, identity, loaded, "");
+    loaded = sambaEmitIntegerCompare(emit, LLVMIntNE, loaded, sambaEmitInteger(emit, emit->i32, 0));
+  return LLVMBuildSelect(emit->builder, kernel->first, identity, loaded, "");
 }
 
-static void storeParked(SambaKernel *k, uint32_t r, LLVMValueRef *offsets, LLVMValueRef mask,
+static void storeParked(SambaKernel *kernel, uint32_t r, LLVMValueRef *offsets, LLVMValueRef mask,
                         uint32_t lane, LLVMValueRef value) {
-  SambaEmit *e = k->e;
-  LLVMValueRef base = sambaKernelPointerArgument(k, k->layout.accumulators + r);
-  if (sambaEmitScalarOf(LLVMTypeOf(value)) == e->i1)
-    value = LLVMBuildZExt(e->builder, value, sambaEmitType(e, e->i32), "");
-  sambaKernelStoreElements(k, value, base, parkedOffset(k, offsets, lane), SAMBA_WALK_CONTIGUOUS,
-                           NULL, mask);
+  SambaEmit *emit = kernel->emit;
+  LLVMValueRef base = sambaKernelPointerArgument(kernel, kernel->layout.accumulators + r);
+  if (sambaEmitScalarOf(LLVMTypeOf(value)) == emit->i1)
+    value = LLVMBuildZExt(emit->builder, value, sambaEmitType(emit, emit->i32), "");
+  sambaKernelStoreElements(kernel, value, base, parkedOffset(kernel, offsets, lane),
+                           SAMBA_WALK_CONTIGUOUS, NULL, mask);
 }
 
 /* Lanes fold by halves: lane l takes lane l + h while there are more than one, h = half of them
  * rounded up. */
-static LLVMValueRef foldVector(SambaKernel *k, const SambaLaneOp *op, LLVMValueRef value) {
-  SambaEmit *e = k->e;
-  if (e->width == 1)
+static LLVMValueRef foldVector(SambaKernel *kernel, const SambaLaneOp *op, LLVMValueRef value) {
+  SambaEmit *emit = kernel->emit;
+  if (emit->width == 1)
     return value;
   LLVMValueRef lanes[256];
 
-  for (unsigned l = 0; l < e->width; ++l)
-    lanes[l] = LLVMConstInt(e->i32, l, false);
-  unsigned live = e->width;
+  for (unsigned l = 0; l < emit->width; ++l)
+    lanes[l] = LLVMConstInt(emit->i32, l, false);
+  unsigned live = emit->width;
   while (live > 1) {
     unsigned half = (live + 1) / 2;
     if (live %
         2) { /* an odd count: its last pair partner is missing, so lanes are folded one by one */
       LLVMValueRef odd[256];
-      SambaEmit scalar = *e;
+      SambaEmit scalar = *emit;
       scalar.width = 1;
       for (unsigned l = 0; l < live; ++l)
-        odd[l] = LLVMBuildExtractElement(e->builder, value, lanes[l], "");
+        odd[l] = LLVMBuildExtractElement(emit->builder, value, lanes[l], "");
       for (unsigned h = half, n = live; n > 1; n = h, h = (h + 1) / 2)
         for (unsigned l = 0; l + h < n; ++l)
           odd[l] = sambaEmitReduceCombine(&scalar, op, odd[l], odd[l + h]);
       return odd[0];
     }
     LLVMTypeRef type = LLVMTypeOf(value);
-    LLVMValueRef low = LLVMBuildShuffleVector(e->builder, value, LLVMGetPoison(type),
+    LLVMValueRef low = LLVMBuildShuffleVector(emit->builder, value, LLVMGetPoison(type),
                                               LLVMConstVector(lanes, half), "");
-    LLVMValueRef high = LLVMBuildShuffleVector(e->builder, value, LLVMGetPoison(type),
+    LLVMValueRef high = LLVMBuildShuffleVector(emit->builder, value, LLVMGetPoison(type),
                                                LLVMConstVector(lanes + half, half), "");
-    SambaEmit narrower = *e;
+    SambaEmit narrower = *emit;
     narrower.width = half;
     if (half == 1) {
-      low = LLVMBuildExtractElement(e->builder, low, lanes[0], "");
-      high = LLVMBuildExtractElement(e->builder, high, lanes[0], "");
+      low = LLVMBuildExtractElement(emit->builder, low, lanes[0], "");
+      high = LLVMBuildExtractElement(emit->builder, high, lanes[0], "");
     }
     value = sambaEmitReduceCombine(&narrower, op, low, high);
     live = half;
@@ -196,90 +199,94 @@ static LLVMValueRef foldVector(SambaKernel *k, const SambaLaneOp *op, LLVMValueR
   return value;
 }
 
-static LLVMValueRef foldMemory(SambaKernel *k, uint32_t r) {
-  SambaEmit *e = k->e;
-  const SambaLaneOp *op = &k->spec->ops[k->reductions[r]];
-  LLVMTypeRef type = sambaEmitType(e, sambaEmitLaneType(e, op->type));
+static LLVMValueRef foldMemory(SambaKernel *kernel, uint32_t r) {
+  SambaEmit *emit = kernel->emit;
+  const SambaLaneOp *op = &kernel->spec->ops[kernel->reductions[r]];
+  LLVMTypeRef type = sambaEmitType(emit, sambaEmitLaneType(emit, op->type));
   LLVMValueRef lanes[256];
 
-  unsigned live = k->spec->reduce_lanes;
+  unsigned live = kernel->spec->reduce_lanes;
   for (unsigned l = 0; l < live; ++l) {
-    LLVMValueRef at = sambaKernelConstant(k, l);
-    lanes[l] = LLVMBuildLoad2(e->builder, type,
-                              LLVMBuildGEP2(e->builder, type, k->lane_memory[r], &at, 1, ""), "");
+    LLVMValueRef at = sambaKernelConstant(kernel, l);
+    lanes[l] =
+        LLVMBuildLoad2(emit->builder, type,
+                       LLVMBuildGEP2(emit->builder, type, kernel->lane_memory[r], &at, 1, ""), "");
   }
 
   for (unsigned h = (live + 1) / 2; live > 1; live = h, h = (h + 1) / 2)
     for (unsigned l = 0; l + h < live; ++l)
-      lanes[l] = sambaEmitReduceCombine(e, op, lanes[l], lanes[l + h]);
+      lanes[l] = sambaEmitReduceCombine(emit, op, lanes[l], lanes[l + h]);
   return lanes[0];
 }
 
 /* What depends on reductions, at their last step; results: one value per reduction at the current
  * width. */
-static void emitPost(SambaKernel *k, LLVMValueRef *offsets, LLVMValueRef mask,
+static void emitPost(SambaKernel *kernel, LLVMValueRef *offsets, LLVMValueRef mask,
                      LLVMValueRef *results) {
-  LLVMBuilderRef b = k->e->builder;
-  LLVMValueRef *last = sambaAllocate(k->layout.ports * sizeof *last);
+  LLVMBuilderRef b = kernel->emit->builder;
+  LLVMValueRef *last = sambaAllocate(kernel->layout.ports * sizeof *last);
 
-  for (uint32_t p = 0; p < k->layout.ports; ++p) {
+  for (uint32_t p = 0; p < kernel->layout.ports; ++p) {
     last[p] = offsets[p];
-    for (uint32_t l = k->spec->parallel_loops; l < k->layout.loops; ++l) {
-      LLVMValueRef steps = LLVMBuildSub(b, k->trips[l], sambaKernelConstant(k, 1), "");
-      last[p] =
-          LLVMBuildAdd(b, last[p], LLVMBuildMul(b, steps, sambaKernelStrideOf(k, p, l), ""), "");
+    for (uint32_t l = kernel->spec->parallel_loops; l < kernel->layout.loops; ++l) {
+      LLVMValueRef steps = LLVMBuildSub(b, kernel->trips[l], sambaKernelConstant(kernel, 1), "");
+      last[p] = LLVMBuildAdd(b, last[p],
+                             LLVMBuildMul(b, steps, sambaKernelStrideOf(kernel, p, l), ""), "");
     }
   }
 
-  SambaKernelPoint point = sambaKernelMakePoint(k, last, mask, !k->spec->vector_reduced);
-  for (uint32_t r = 0; r < k->layout.reductions; ++r)
-    point.values[k->spec->input_count + k->reductions[r]] = results[r];
-  sambaKernelEmitOutputs(k, &point, true);
+  SambaKernelPoint point = sambaKernelMakePoint(kernel, last, mask, !kernel->spec->vector_reduced);
+  for (uint32_t r = 0; r < kernel->layout.reductions; ++r)
+    point.values[kernel->spec->input_count + kernel->reductions[r]] = results[r];
+  sambaKernelEmitOutputs(kernel, &point, true);
   free(point.values);
   free(last);
 }
 
 /* A set of parallel points with all its reductions. */
-void sambaKernelEmitReduction(SambaKernel *k, LLVMValueRef *offsets, LLVMValueRef mask) {
-  SambaEmit *e = k->e;
-  LLVMBuilderRef b = e->builder;
-  const SambaKernelSpec *spec = k->spec;
-  uint32_t count = k->layout.reductions;
-  uint32_t full_width = e->width;
+void sambaKernelEmitReduction(SambaKernel *kernel, LLVMValueRef *offsets, LLVMValueRef mask) {
+  SambaEmit *emit = kernel->emit;
+  LLVMBuilderRef b = emit->builder;
+  const SambaKernelSpec *spec = kernel->spec;
+  uint32_t count = kernel->layout.reductions;
+  uint32_t full_width = emit->width;
   bool in_memory = spec->reduce_lanes && !spec->vector_reduced;
   uint32_t cells = in_memory ? spec->reduce_lanes : 1;
   LLVMValueRef *accumulators = sambaAllocateZeroed(count, sizeof *accumulators);
 
   for (uint32_t r = 0; r < count; ++r) {
-    LLVMTypeRef type = sambaEmitType(e, sambaEmitLaneType(e, spec->ops[k->reductions[r]].type));
+    LLVMTypeRef type =
+        sambaEmitType(emit, sambaEmitLaneType(emit, spec->ops[kernel->reductions[r]].type));
     for (uint32_t l = 0; l < cells; ++l) {
-      accumulators[r] = loadParked(k, r, offsets, mask, l);
-      LLVMValueRef at = sambaKernelConstant(k, l);
+      accumulators[r] = loadParked(kernel, r, offsets, mask, l);
+      LLVMValueRef at = sambaKernelConstant(kernel, l);
       if (in_memory)
-        LLVMBuildStore(b, accumulators[r], LLVMBuildGEP2(b, type, k->lane_memory[r], &at, 1, ""));
+        LLVMBuildStore(b, accumulators[r],
+                       LLVMBuildGEP2(b, type, kernel->lane_memory[r], &at, 1, ""));
     }
   }
 
-  LLVMValueRef position = sambaKernelArgument(k, k->layout.position);
-  emitReducedLoops(k, spec->parallel_loops, offsets, mask, accumulators, &position);
-  LLVMBasicBlockRef finish = sambaKernelNewBlock(k);
-  LLVMBasicBlockRef park = spec->parks ? sambaKernelNewBlock(k) : NULL;
-  LLVMBasicBlockRef after = sambaKernelNewBlock(k);
+  LLVMValueRef position = sambaKernelArgument(kernel, kernel->layout.position);
+  emitReducedLoops(kernel, spec->parallel_loops, offsets, mask, accumulators, &position);
+  LLVMBasicBlockRef finish = sambaKernelNewBlock(kernel);
+  LLVMBasicBlockRef park = spec->parks ? sambaKernelNewBlock(kernel) : NULL;
+  LLVMBasicBlockRef after = sambaKernelNewBlock(kernel);
   if (spec->parks)
-    LLVMBuildCondBr(b, k->last, finish, park);
+    LLVMBuildCondBr(b, kernel->last, finish, park);
   else
     LLVMBuildBr(b, finish);
   if (spec->parks) {
     LLVMPositionBuilderAtEnd(b, park);
     for (uint32_t r = 0; r < count; ++r) {
-      LLVMTypeRef type = sambaEmitType(e, sambaEmitLaneType(e, spec->ops[k->reductions[r]].type));
+      LLVMTypeRef type =
+          sambaEmitType(emit, sambaEmitLaneType(emit, spec->ops[kernel->reductions[r]].type));
       for (uint32_t l = 0; l < cells; ++l) {
-        LLVMValueRef at = sambaKernelConstant(k, l);
+        LLVMValueRef at = sambaKernelConstant(kernel, l);
         LLVMValueRef value =
-            in_memory
-                ? LLVMBuildLoad2(b, type, LLVMBuildGEP2(b, type, k->lane_memory[r], &at, 1, ""), "")
-                : accumulators[r];
-        storeParked(k, r, offsets, mask, l, value);
+            in_memory ? LLVMBuildLoad2(
+                            b, type, LLVMBuildGEP2(b, type, kernel->lane_memory[r], &at, 1, ""), "")
+                      : accumulators[r];
+        storeParked(kernel, r, offsets, mask, l, value);
       }
     }
 
@@ -289,15 +296,15 @@ void sambaKernelEmitReduction(SambaKernel *k, LLVMValueRef *offsets, LLVMValueRe
   LLVMPositionBuilderAtEnd(b, finish);
   for (uint32_t r = 0; r < count; ++r) {
     if (spec->vector_reduced)
-      accumulators[r] = foldVector(k, &spec->ops[k->reductions[r]], accumulators[r]);
+      accumulators[r] = foldVector(kernel, &spec->ops[kernel->reductions[r]], accumulators[r]);
     else if (in_memory)
-      accumulators[r] = foldMemory(k, r);
+      accumulators[r] = foldMemory(kernel, r);
   }
 
   if (spec->vector_reduced)
-    e->width = 1;
-  emitPost(k, offsets, mask, accumulators);
-  e->width = full_width;
+    emit->width = 1;
+  emitPost(kernel, offsets, mask, accumulators);
+  emit->width = full_width;
   LLVMBuildBr(b, after);
   LLVMPositionBuilderAtEnd(b, after);
   free(accumulators);

@@ -137,3 +137,11 @@ SambaStatus sambaPatternRows(const SambaPattern *pattern, const SambaOrigin *ori
     }
   }
 }
+
+void sambaCountersStep(uint32_t *counters, const uint32_t *trips, uint32_t count) {
+  for (uint32_t c = count; c-- > 0;) {
+    if (++counters[c] < trips[c])
+      return;
+    counters[c] = 0;
+  }
+}

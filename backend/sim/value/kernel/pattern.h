@@ -33,6 +33,8 @@ typedef struct SambaRow {
 typedef SambaStatus (*SambaRowFunction)(void *user, const SambaRow *row);
 
 SambaPattern *sambaPatternCreate(SambaArena *arena, const SambaAccess *access);
+/* Steps counters as an odometer does: the last one first, back to 0 at its trip count. */
+void sambaCountersStep(uint32_t *counters, const uint32_t *trips, uint32_t count);
 /* counters: the outer ones, [0, token_level). */
 void sambaPatternOrigin(const SambaPattern *pattern, const uint32_t *counters, SambaOrigin *origin);
 /* Calls function for every row of the token; addends: what the index stream adds, one per index

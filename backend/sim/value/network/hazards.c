@@ -4,7 +4,10 @@
  *
  * What orders two units is a path of streams between them, in either direction. Sections that load
  * nothing they store - nearly all - cost a comparison of address ranges. */
-#include "backend/sim/value/network/value_engine.h"
+#include "backend/sim/value/network/hazards.h"
+
+#include "backend/section/access.h"
+#include "backend/sim/value/kernel/pattern.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +20,13 @@ typedef struct Access {
 typedef SAMBA_ARRAY(Access) Accesses;
 
 typedef struct Hazards {
-  const SambaRun *run;
+  const SambaSectionRun *run;
   Accesses loads, stores;
   uint8_t *ordered; /* [load * stores + store] */
 } Hazards;
 
 /* The bytes that the whole chain can touch. */
-static Access makeAccess(const SambaRun *run, uint32_t index) {
+static Access makeAccess(const SambaSectionRun *run, uint32_t index) {
   const SambaUnit *unit = &run->section->units[index];
   const SambaAccess *access = sambaMemoryAccess(unit);
   const SambaBinding *binding = &run->bindings[unit->load_store.symbol];
@@ -67,23 +70,23 @@ static void markReachable(const SambaSection *section, uint32_t from, uint8_t *s
 }
 
 /* Fills `ordered`; true when an unordered pair may touch the same bytes. */
-static bool findUnordered(Hazards *h) {
-  const SambaSection *section = h->run->section;
-  h->ordered = sambaAllocateZeroed(h->loads.size, h->stores.size);
+static bool findUnordered(Hazards *hazards) {
+  const SambaSection *section = hazards->run->section;
+  hazards->ordered = sambaAllocateZeroed(hazards->loads.size, hazards->stores.size);
   uint8_t *from_load = sambaAllocate(section->unit_count);
-  uint8_t *from_store = sambaAllocateZeroed(h->stores.size, section->unit_count);
+  uint8_t *from_store = sambaAllocateZeroed(hazards->stores.size, section->unit_count);
 
-  for (size_t s = 0; s < h->stores.size; ++s)
-    markReachable(section, h->stores.data[s].unit, from_store + s * section->unit_count);
+  for (size_t s = 0; s < hazards->stores.size; ++s)
+    markReachable(section, hazards->stores.data[s].unit, from_store + s * section->unit_count);
   bool unordered = false;
-  for (size_t l = 0; l < h->loads.size; ++l) {
-    const Access *load = &h->loads.data[l];
+  for (size_t l = 0; l < hazards->loads.size; ++l) {
+    const Access *load = &hazards->loads.data[l];
     memset(from_load, 0, section->unit_count);
     markReachable(section, load->unit, from_load);
-    for (size_t s = 0; s < h->stores.size; ++s) {
-      const Access *store = &h->stores.data[s];
+    for (size_t s = 0; s < hazards->stores.size; ++s) {
+      const Access *store = &hazards->stores.data[s];
       bool path = from_load[store->unit] || from_store[s * section->unit_count + load->unit];
-      h->ordered[l * h->stores.size + s] = path;
+      hazards->ordered[l * hazards->stores.size + s] = path;
       unordered |= !path && load->begin < store->end && store->begin < load->end;
     }
   }
@@ -125,7 +128,7 @@ static SambaStatus walkRow(void *user, const SambaRow *row) {
   return NULL;
 }
 
-static void walkUnit(const SambaRun *run, Walk *walk, uint32_t index) {
+static void walkUnit(const SambaSectionRun *run, Walk *walk, uint32_t index) {
   const SambaUnit *unit = &run->section->units[index];
   const SambaAccess *access = sambaMemoryAccess(unit);
   SambaArena arena = {0};
@@ -145,95 +148,95 @@ static void walkUnit(const SambaRun *run, Walk *walk, uint32_t index) {
   sambaArenaDestroy(&arena);
 }
 
-static SambaStatus fault(const Hazards *h, size_t load, size_t store) {
-  const SambaRun *run = h->run;
-  const SambaRunUnit *unit = &run->units[h->loads.data[load].unit];
-  return sambaRunFault(
+static SambaStatus fault(const Hazards *hazards, size_t load, size_t store) {
+  const SambaSectionRun *run = hazards->run;
+  const SambaUnitRun *unit = &run->units[hazards->loads.data[load].unit];
+  return sambaUnitFault(
       run, unit, 0, "missing synchronisation",
       "formal '%s' is written by store '%s' in the same call, and no stream orders the two",
       run->section->symbols[unit->unit->load_store.symbol].name,
-      run->section->units[h->stores.data[store].unit].name);
+      run->section->units[hazards->stores.data[store].unit].name);
 }
 
 /* The pair that shares an element, exactly; indexed accesses may share any. */
-static SambaStatus compareElements(Hazards *h) {
+static SambaStatus compareElements(Hazards *hazards) {
   uint64_t begin = UINT64_MAX, end = 0;
-  for (size_t s = 0; s < h->stores.size; ++s) {
-    begin = h->stores.data[s].begin < begin ? h->stores.data[s].begin : begin;
-    end = h->stores.data[s].end > end ? h->stores.data[s].end : end;
+  for (size_t s = 0; s < hazards->stores.size; ++s) {
+    begin = hazards->stores.data[s].begin < begin ? hazards->stores.data[s].begin : begin;
+    end = hazards->stores.data[s].end > end ? hazards->stores.data[s].end : end;
   }
 
   uint64_t grain = 8;
-  for (size_t i = 0; i < h->loads.size + h->stores.size; ++i) {
-    uint32_t unit =
-        i < h->loads.size ? h->loads.data[i].unit : h->stores.data[i - h->loads.size].unit;
+  for (size_t i = 0; i < hazards->loads.size + hazards->stores.size; ++i) {
+    uint32_t unit = i < hazards->loads.size ? hazards->loads.data[i].unit
+                                            : hazards->stores.data[i - hazards->loads.size].unit;
     uint32_t bytes = sambaDTypeBytes(
-        h->run->section->symbols[h->run->section->units[unit].load_store.symbol].dtype);
+        hazards->run->section->symbols[hazards->run->section->units[unit].load_store.symbol].dtype);
     grain = bytes < grain ? bytes : grain;
   }
 
   uint64_t cells = (end - begin) / grain + 1;
-  Walk walk = {.hazards = h,
+  Walk walk = {.hazards = hazards,
                .origin = begin,
                .limit = cells,
                .grain = grain,
                .owners = sambaAllocateZeroed(cells, sizeof(uint16_t)),
                .load = SIZE_MAX};
 
-  for (size_t s = 0; s < h->stores.size; ++s) {
+  for (size_t s = 0; s < hazards->stores.size; ++s) {
     walk.store = (uint16_t)(s + 1);
-    walkUnit(h->run, &walk, h->stores.data[s].unit);
+    walkUnit(hazards->run, &walk, hazards->stores.data[s].unit);
   }
 
   SambaStatus status = NULL;
-  for (size_t l = 0; l < h->loads.size && !status; ++l) {
+  for (size_t l = 0; l < hazards->loads.size && !status; ++l) {
     walk.load = l;
-    walkUnit(h->run, &walk, h->loads.data[l].unit);
+    walkUnit(hazards->run, &walk, hazards->loads.data[l].unit);
     if (walk.conflict)
-      status = fault(h, l, (size_t)walk.conflict - 1);
+      status = fault(hazards, l, (size_t)walk.conflict - 1);
   }
 
   free(walk.owners);
   return status;
 }
 
-static bool isIndexed(const Hazards *h, const Access *access) {
-  return sambaMemoryAccess(&h->run->section->units[access->unit])->has_index;
+static bool isIndexed(const Hazards *hazards, const Access *access) {
+  return sambaMemoryAccess(&hazards->run->section->units[access->unit])->has_index;
 }
 
-static SambaStatus compareAll(Hazards *h) {
-  bool exact = h->stores.size < UINT16_MAX;
-  for (size_t l = 0; l < h->loads.size; ++l)
-    for (size_t s = 0; s < h->stores.size; ++s) {
-      const Access *load = &h->loads.data[l];
-      const Access *store = &h->stores.data[s];
+static SambaStatus compareAll(Hazards *hazards) {
+  bool exact = hazards->stores.size < UINT16_MAX;
+  for (size_t l = 0; l < hazards->loads.size; ++l)
+    for (size_t s = 0; s < hazards->stores.size; ++s) {
+      const Access *load = &hazards->loads.data[l];
+      const Access *store = &hazards->stores.data[s];
       bool overlap = load->begin < store->end && store->begin < load->end;
-      bool indexed = isIndexed(h, load) || isIndexed(h, store);
-      if (overlap && !h->ordered[l * h->stores.size + s] && (indexed || !exact))
-        return fault(h, l, s);
+      bool indexed = isIndexed(hazards, load) || isIndexed(hazards, store);
+      if (overlap && !hazards->ordered[l * hazards->stores.size + s] && (indexed || !exact))
+        return fault(hazards, l, s);
     }
-  return compareElements(h);
+  return compareElements(hazards);
 }
 
-SambaStatus sambaHazardsCheck(const SambaRun *run) {
-  Hazards h = {.run = run};
+SambaStatus sambaHazardsCheck(const SambaSectionRun *run) {
+  Hazards hazards = {.run = run};
   for (uint32_t u = 0; u < run->section->unit_count; ++u) {
     SambaUnitKind kind = run->section->units[u].kind;
     if (kind == SAMBA_UNIT_LOAD)
-      sambaArrayAppend(&h.loads, makeAccess(run, u));
+      sambaArrayAppend(&hazards.loads, makeAccess(run, u));
     else if (kind == SAMBA_UNIT_STORE)
-      sambaArrayAppend(&h.stores, makeAccess(run, u));
+      sambaArrayAppend(&hazards.stores, makeAccess(run, u));
   }
 
   bool overlap = false;
-  for (size_t l = 0; l < h.loads.size && !overlap; ++l)
-    for (size_t s = 0; s < h.stores.size && !overlap; ++s)
-      overlap = h.loads.data[l].begin < h.stores.data[s].end &&
-                h.stores.data[s].begin < h.loads.data[l].end;
-  SambaStatus status = overlap && findUnordered(&h) ? compareAll(&h) : NULL;
-  free(h.ordered);
-  sambaArrayFree(&h.loads);
-  sambaArrayFree(&h.stores);
+  for (size_t l = 0; l < hazards.loads.size && !overlap; ++l)
+    for (size_t s = 0; s < hazards.stores.size && !overlap; ++s)
+      overlap = hazards.loads.data[l].begin < hazards.stores.data[s].end &&
+                hazards.stores.data[s].begin < hazards.loads.data[l].end;
+  SambaStatus status = overlap && findUnordered(&hazards) ? compareAll(&hazards) : NULL;
+  free(hazards.ordered);
+  sambaArrayFree(&hazards.loads);
+  sambaArrayFree(&hazards.stores);
 
   return status;
 }

@@ -1,6 +1,12 @@
 /* One call of a section as a network of running units: ports, queues, and which streams carry views
  * instead of copies. */
-#include "backend/sim/value/network/value_engine.h"
+#include "backend/sim/value/network/section_run.h"
+
+#include "backend/section/access.h"
+#include "backend/sim/value/network/hazards.h"
+#include "backend/sim/value/unit/buffer_unit.h"
+#include "backend/sim/value/unit/compute_unit.h"
+#include "backend/sim/value/unit/load_store_unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +16,10 @@ enum { minimumTokens = 4, maximumTokens = 64, queueBytes = 64 * 1024 };
 /* How the tokens of a source port lie, before all consumers were asked. */
 typedef struct Candidate {
   bool view;
-  SambaLayout layout;
+  SambaBlockLayout layout;
 } Candidate;
 
-static bool sameLayout(const SambaLayout *a, const SambaLayout *b) {
+static bool sameLayout(const SambaBlockLayout *a, const SambaBlockLayout *b) {
   return a->rank == b->rank &&
          (a->rank == 0 || (memcmp(a->trips, b->trips, a->rank * sizeof *a->trips) == 0 &&
                            memcmp(a->strides, b->strides, a->rank * sizeof *a->strides) == 0));
@@ -30,17 +36,19 @@ static uint32_t queueCapacity(const SambaPort *source, const SambaPort *destinat
   return (uint32_t)(turn > tokens && turn <= maximumTokens ? turn : tokens);
 }
 
-static void makePort(SambaRun *run, const SambaPort *port, SambaRunPort *out_port) {
+static void makePort(SambaSectionRun *run, const SambaPort *port, SambaPortRun *out_port) {
   out_port->port = port;
   out_port->storage = sambaStorageOf(port->dtype);
+  out_port->ready = &run->ready;
+  out_port->pool = run->context.pool;
   out_port->stream_count = port->stream_count;
   out_port->first = SAMBA_ARENA_ARRAY(&run->arena, uint32_t, port->stream_count + 1);
 }
 
-static void makePorts(SambaRun *run, SambaRunUnit *unit) {
+static void makePorts(SambaSectionRun *run, SambaUnitRun *unit) {
   const SambaUnit *u = unit->unit;
-  unit->inputs = SAMBA_ARENA_ARRAY(&run->arena, SambaRunPort, u->input_count);
-  unit->outputs = SAMBA_ARENA_ARRAY(&run->arena, SambaRunPort, u->output_count);
+  unit->inputs = SAMBA_ARENA_ARRAY(&run->arena, SambaPortRun, u->input_count);
+  unit->outputs = SAMBA_ARENA_ARRAY(&run->arena, SambaPortRun, u->output_count);
 
   for (uint32_t i = 0; i < u->input_count; ++i) {
     makePort(run, &u->inputs[i], &unit->inputs[i]);
@@ -49,7 +57,7 @@ static void makePorts(SambaRun *run, SambaRunUnit *unit) {
   }
 
   for (uint32_t i = 0; i < u->output_count; ++i) {
-    SambaRunPort *port = &unit->outputs[i];
+    SambaPortRun *port = &unit->outputs[i];
     makePort(run, &u->outputs[i], port);
     for (uint32_t s = 0; s < port->stream_count; ++s)
       port->first[s + 1] =
@@ -58,14 +66,15 @@ static void makePorts(SambaRun *run, SambaRunUnit *unit) {
   }
 }
 
-static void connectInput(SambaRun *run, SambaEndpoint end, uint32_t stream, SambaQueue *queue) {
-  SambaRunPort *port = &run->units[end.unit].inputs[end.port];
+static void connectInput(SambaSectionRun *run, SambaEndpoint end, uint32_t stream,
+                         SambaQueue *queue) {
+  SambaPortRun *port = &run->units[end.unit].inputs[end.port];
   for (uint32_t s = 0; s < port->stream_count; ++s)
     if (port->port->streams[s] == stream)
       port->queues[s] = queue;
 }
 
-static void makeQueues(SambaRun *run) {
+static void makeQueues(SambaSectionRun *run) {
   const SambaSection *section = run->section;
   for (uint32_t s = 0; s < section->stream_count; ++s)
     run->queue_count += section->streams[s].destination_count;
@@ -74,7 +83,7 @@ static void makeQueues(SambaRun *run) {
 
   for (uint32_t u = 0; u < section->unit_count; ++u)
     for (uint32_t p = 0; p < section->units[u].output_count; ++p) {
-      SambaRunPort *port = &run->units[u].outputs[p];
+      SambaPortRun *port = &run->units[u].outputs[p];
       uint32_t at = 0;
       for (uint32_t s = 0; s < port->stream_count; ++s) {
         uint32_t index = port->port->streams[s];
@@ -93,14 +102,14 @@ static void makeQueues(SambaRun *run) {
     }
 }
 
-static bool consumersAccept(SambaRun *run, const SambaRunPort *port, const SambaLayout *layout,
-                            int64_t *scratch) {
+static bool consumersAccept(SambaSectionRun *run, const SambaPortRun *port,
+                            const SambaBlockLayout *layout, int64_t *scratch) {
   for (uint32_t q = 0; q < port->first[port->stream_count]; ++q) {
     const SambaUnit *consumer = run->units[port->queues[q]->destination].unit;
     int64_t offset;
     if (consumer->kind != SAMBA_UNIT_COMPUTE ||
-        !sambaLayoutCompose(consumer, &consumer->inputs[port->queues[q]->destination_port], layout,
-                            scratch, &offset))
+        !sambaBlockLayoutCompose(consumer, &consumer->inputs[port->queues[q]->destination_port],
+                                 layout, scratch, &offset))
       return false;
   }
   return true;
@@ -108,7 +117,8 @@ static bool consumersAccept(SambaRun *run, const SambaRunPort *port, const Samba
 
 /* All streams that meet in an input port must lie alike; false when one had to fall back
  * to copies. */
-static bool agreeAtInput(SambaRun *run, const SambaRunPort *port, Candidate *const *candidates) {
+static bool agreeAtInput(SambaSectionRun *run, const SambaPortRun *port,
+                         Candidate *const *candidates) {
   const SambaQueue *first = port->queues[0];
   const Candidate *a = &candidates[first->source][first->source_port];
   bool agree = true;
@@ -131,7 +141,7 @@ static bool agreeAtInput(SambaRun *run, const SambaRunPort *port, Candidate *con
   return !changed;
 }
 
-static void chooseLayouts(SambaRun *run) {
+static void chooseLayouts(SambaSectionRun *run) {
   const SambaSection *section = run->section;
   Candidate **candidates = SAMBA_ARENA_ARRAY(&run->arena, Candidate *, section->unit_count);
   int64_t *scratch = SAMBA_ARENA_ARRAY(&run->arena, int64_t, SAMBA_MAX_COUNTERS);
@@ -145,7 +155,7 @@ static void chooseLayouts(SambaRun *run) {
                 (c->layout.rank == 0 ||
                  consumersAccept(run, &run->units[u].outputs[p], &c->layout, scratch));
       if (!c->view)
-        c->layout = (SambaLayout){0};
+        c->layout = (SambaBlockLayout){0};
     }
   }
 
@@ -159,7 +169,7 @@ static void chooseLayouts(SambaRun *run) {
 
   for (uint32_t u = 0; u < section->unit_count; ++u)
     for (uint32_t p = 0; p < section->units[u].output_count; ++p) {
-      SambaRunPort *port = &run->units[u].outputs[p];
+      SambaPortRun *port = &run->units[u].outputs[p];
       port->layout = candidates[u][p].layout;
       for (uint32_t q = 0; q < port->first[port->stream_count]; ++q)
         run->units[port->queues[q]->destination].inputs[port->queues[q]->destination_port].layout =
@@ -185,8 +195,8 @@ static SambaStatus checkArgins(const SambaSection *section, uint32_t argin_count
 }
 
 /* A slot that no chip holds is refused before memory for it is asked for. */
-static SambaStatus checkBuffers(const SambaRun *run) {
-  const SambaMachine *machine = &run->values->machine;
+static SambaStatus checkBuffers(const SambaSectionRun *run) {
+  const SambaMachine *machine = run->context.machine;
   const double chip = (double)machine->pmu_bytes * (double)sambaMachinePmuCount(machine);
 
   for (uint32_t u = 0; u < run->section->unit_count; ++u) {
@@ -205,7 +215,7 @@ static SambaStatus checkBuffers(const SambaRun *run) {
   return NULL;
 }
 
-static void makeTraces(SambaRun *run) {
+static void makeTraces(SambaSectionRun *run) {
   for (uint32_t u = 0; u < run->section->unit_count && run->traces; ++u) {
     const SambaUnit *unit = &run->section->units[u];
     bool memory = sambaUnitIsAddressGenerator(unit);
@@ -214,19 +224,46 @@ static void makeTraces(SambaRun *run) {
   }
 }
 
-SambaStatus sambaRunCreate(SambaValues *values, const SambaSection *section,
-                           const SambaBinding *bindings, const uint64_t *argins,
-                           uint32_t argin_count, SambaIndexTraces *traces, SambaRun *out_run) {
-  SambaRun *run = out_run;
-  *run = (SambaRun){.values = values,
-                    .section = section,
-                    .bindings = bindings,
-                    .argins = argins,
-                    .traces = traces};
+static SambaStatus prepareUnits(SambaSectionRun *run) {
+  const SambaSection *section = run->section;
+  SambaUnitRun **computing = SAMBA_ARENA_ARRAY(&run->arena, SambaUnitRun *, section->unit_count);
+  uint32_t count = 0;
+
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    SambaUnitRun *unit = &run->units[u];
+    switch (unit->unit->kind) {
+    case SAMBA_UNIT_COMPUTE:
+      computing[count++] = unit;
+      break;
+    case SAMBA_UNIT_BUFFER:
+      sambaBufferPrepare(run, unit);
+      break;
+    case SAMBA_UNIT_LOAD:
+    case SAMBA_UNIT_STORE:
+      sambaLoadStorePrepare(run, unit);
+      break;
+    }
+  }
+
+  SAMBA_RETURN_IF_ERROR(sambaHazardsCheck(run));
+  return sambaComputePrepare(run, computing, count);
+}
+
+SambaStatus sambaSectionRunCreate(const SambaValueContext *context, const SambaSection *section,
+                                  const SambaBinding *bindings, const uint64_t *argins,
+                                  uint32_t argin_count, SambaIndexTraces *traces,
+                                  SambaSectionRun *out_run) {
+  SambaSectionRun *run = out_run;
+  *run = (SambaSectionRun){.context = *context,
+                           .section = section,
+                           .bindings = bindings,
+                           .argins = argins,
+                           .traces = traces};
+  sambaReadyInitialize(&run->ready, section->unit_count);
   SAMBA_RETURN_IF_ERROR(checkArgins(section, argin_count));
   SAMBA_RETURN_IF_ERROR(checkBuffers(run));
-  run->units = SAMBA_ARENA_ARRAY(&run->arena, SambaRunUnit, section->unit_count);
 
+  run->units = SAMBA_ARENA_ARRAY(&run->arena, SambaUnitRun, section->unit_count);
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     run->units[u].unit = &section->units[u];
     run->units[u].index = u;
@@ -236,25 +273,11 @@ SambaStatus sambaRunCreate(SambaValues *values, const SambaSection *section,
   makeQueues(run);
   chooseLayouts(run);
   makeTraces(run);
-  SambaRunUnit **computing = SAMBA_ARENA_ARRAY(&run->arena, SambaRunUnit *, section->unit_count);
-  uint32_t count = 0;
-
-  for (uint32_t u = 0; u < section->unit_count; ++u) {
-    SambaRunUnit *unit = &run->units[u];
-    if (unit->unit->kind == SAMBA_UNIT_COMPUTE)
-      computing[count++] = unit;
-    else if (unit->unit->kind == SAMBA_UNIT_BUFFER)
-      sambaBufferPrepare(run, unit);
-    else
-      SAMBA_RETURN_IF_ERROR(sambaMemoryPrepare(run, unit));
-  }
-
-  SAMBA_RETURN_IF_ERROR(sambaHazardsCheck(run));
-  return sambaComputePrepare(run, computing, count);
+  return prepareUnits(run);
 }
 
-void sambaRunDestroy(SambaRun *run) {
-  SambaPool *pool = &run->values->pool;
+void sambaSectionRunDestroy(SambaSectionRun *run) {
+  SambaPool *pool = run->context.pool;
   for (uint32_t q = 0; q < run->queue_count; ++q) {
     SambaQueue *queue = &run->queues[q];
     for (unsigned at = atomic_load(&queue->head); at != atomic_load(&queue->tail); ++at)
@@ -262,7 +285,7 @@ void sambaRunDestroy(SambaRun *run) {
   }
 
   for (uint32_t u = 0; run->units && u < run->section->unit_count; ++u) {
-    SambaRunUnit *unit = &run->units[u];
+    SambaUnitRun *unit = &run->units[u];
     if (!unit->state)
       continue;
     if (unit->unit->kind == SAMBA_UNIT_BUFFER)
@@ -271,5 +294,6 @@ void sambaRunDestroy(SambaRun *run) {
       sambaComputeFinish(run, unit);
   }
 
+  sambaReadyDestroy(&run->ready);
   sambaArenaDestroy(&run->arena);
 }

@@ -1,6 +1,9 @@
 /* LOAD and STORE: tokens from and to the formals' memory, run by run, with every range checked. */
+#include "backend/sim/value/unit/load_store_unit.h"
+
+#include "backend/section/access.h"
 #include "backend/sim/value/kernel/convert.h"
-#include "backend/sim/value/network/value_engine.h"
+#include "backend/sim/value/kernel/pattern.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,19 +24,19 @@ typedef struct MemoryState {
 
 /* One firing: what the row functions need. */
 typedef struct Transfer {
-  const SambaRun *run;
-  SambaRunUnit *unit;
+  const SambaSectionRun *run;
+  SambaUnitRun *unit;
   const SambaBinding *binding;
   MemoryState *state;
   uint8_t *host; /* element 0 of the token */
   SambaStorage storage;
 } Transfer;
 
-static const char *formalName(const SambaRun *run, const SambaRunUnit *unit) {
+static const char *formalName(const SambaSectionRun *run, const SambaUnitRun *unit) {
   return run->section->symbols[unit->unit->load_store.symbol].name;
 }
 
-SambaStatus sambaMemoryPrepare(SambaRun *run, SambaRunUnit *unit) {
+void sambaLoadStorePrepare(SambaSectionRun *run, SambaUnitRun *unit) {
   const SambaAccess *access = sambaMemoryAccess(unit->unit);
   const SambaPort *port =
       unit->unit->kind == SAMBA_UNIT_LOAD ? &unit->unit->outputs[0] : &unit->unit->inputs[0];
@@ -62,24 +65,22 @@ SambaStatus sambaMemoryPrepare(SambaRun *run, SambaRunUnit *unit) {
     for (size_t i = 0; i < run->traces->size; ++i)
       if (run->traces->data[i].unit == unit->index)
         state->trace = &run->traces->data[i];
-  return NULL;
 }
 
 /* Elements [low, high) of the row lie within the formal. */
-static SambaStatus checkRange(const Transfer *t, const SambaRow *row) {
+static SambaStatus checkRange(const Transfer *transfer, const SambaRow *row) {
   __int128 first = (__int128)row->address + (__int128)row->stride * (int64_t)row->low;
   __int128 last = (__int128)row->address + (__int128)row->stride * (int64_t)(row->high - 1);
   __int128 low = first < last ? first : last;
   __int128 high = first < last ? last : first;
-  if (low >= 0 && high < (__int128)t->state->elements)
+  if (low >= 0 && high < (__int128)transfer->state->elements)
     return NULL;
-  return sambaRunFault(t->run, t->unit, t->unit->fired, "address out of range",
-                       "elements %lld to %lld of formal '%s', which has %llu", (long long)low,
-                       (long long)high, formalName(t->run, t->unit),
-                       (unsigned long long)t->state->elements);
+  return sambaUnitFault(
+      transfer->run, transfer->unit, transfer->unit->fired, "address out of range",
+      "elements %lld to %lld of formal '%s', which has %llu", (long long)low, (long long)high,
+      formalName(transfer->run, transfer->unit), (unsigned long long)transfer->state->elements);
 }
 
-/* Calls one bit function for each 64-byte line that the enabled elements of a row touch. */
 static bool linesAreWritten(const uint8_t *written, uint64_t first_line, uint64_t last_line) {
   for (uint64_t line = first_line; line <= last_line;) {
     if (line % 8 == 0 && line + 7 <= last_line) {
@@ -109,9 +110,9 @@ static void markLines(uint8_t *written, uint64_t first_line, uint64_t last_line)
 
 /* The lines of elements [low, high) of a row, as one range when they are dense, else element by
  * element. */
-static bool eachLineRange(const Transfer *t, const SambaRow *row, bool mark) {
-  uint8_t *written = t->binding->written;
-  const uint64_t bytes = t->state->element_bytes;
+static bool eachLineRange(const Transfer *transfer, const SambaRow *row, bool mark) {
+  uint8_t *written = transfer->binding->written;
+  const uint64_t bytes = transfer->state->element_bytes;
 
   if (row->stride == 1) {
     uint64_t first = ((uint64_t)row->address + row->low) * bytes / lineBytes;
@@ -133,56 +134,59 @@ static bool eachLineRange(const Transfer *t, const SambaRow *row, bool mark) {
 }
 
 static SambaStatus loadRow(void *user, const SambaRow *row) {
-  const Transfer *t = user;
-  const MemoryState *state = t->state;
-  const uint32_t size = sambaStorageBytes(t->storage);
-  uint8_t *host = t->host + row->token * size;
+  const Transfer *transfer = user;
+  const MemoryState *state = transfer->state;
+  const uint32_t size = sambaStorageBytes(transfer->storage);
+  uint8_t *host = transfer->host + row->token * size;
 
   if (row->low)
-    sambaStorageFill(t->storage, host, row->low, state->fill);
+    sambaStorageFill(transfer->storage, host, row->low, state->fill);
   if (row->high < row->count)
-    sambaStorageFill(t->storage, host + row->high * size, row->count - row->high, state->fill);
+    sambaStorageFill(transfer->storage, host + row->high * size, row->count - row->high,
+                     state->fill);
   if (row->low == row->high)
     return NULL;
-  SAMBA_RETURN_IF_ERROR(checkRange(t, row));
-  if (t->binding->written && !eachLineRange(t, row, false))
-    return sambaRunFault(t->run, t->unit, t->unit->fired, "read of never-written memory",
-                         "elements from %lld on of formal '%s' hold nothing that anybody wrote",
-                         (long long)(row->address + row->stride * (int64_t)row->low),
-                         formalName(t->run, t->unit));
+  SAMBA_RETURN_IF_ERROR(checkRange(transfer, row));
+  if (transfer->binding->written && !eachLineRange(transfer, row, false))
+    return sambaUnitFault(transfer->run, transfer->unit, transfer->unit->fired,
+                          "read of never-written memory",
+                          "elements from %lld on of formal '%s' hold nothing that anybody wrote",
+                          (long long)(row->address + row->stride * (int64_t)row->low),
+                          formalName(transfer->run, transfer->unit));
   const int64_t first = row->address + row->stride * (int64_t)row->low;
   sambaConvertLoad(state->dtype, host + row->low * size,
-                   t->binding->data + first * (int64_t)state->element_bytes, row->stride,
+                   transfer->binding->data + first * (int64_t)state->element_bytes, row->stride,
                    row->high - row->low);
   return NULL;
 }
 
 static SambaStatus storeRow(void *user, const SambaRow *row) {
-  const Transfer *t = user;
-  const MemoryState *state = t->state;
+  const Transfer *transfer = user;
+  const MemoryState *state = transfer->state;
   if (row->low == row->high)
     return NULL;
-  SAMBA_RETURN_IF_ERROR(checkRange(t, row));
+  SAMBA_RETURN_IF_ERROR(checkRange(transfer, row));
   const int64_t first = row->address + row->stride * (int64_t)row->low;
-  const uint8_t *host = t->host + (row->token + row->low) * sambaStorageBytes(t->storage);
-  bool nan =
-      sambaConvertStore(state->dtype, t->binding->data + first * (int64_t)state->element_bytes,
-                        host, row->stride, row->high - row->low);
-  if (t->binding->written)
-    eachLineRange(t, row, true);
-  if (nan && t->run->values->options.trap_nan)
-    return sambaRunFault(t->run, t->unit, t->unit->fired, "not a number",
-                         "among elements %lld to %lld of formal '%s'", (long long)first,
-                         (long long)(first + row->stride * (int64_t)(row->high - row->low - 1)),
-                         formalName(t->run, t->unit));
+  const uint8_t *host =
+      transfer->host + (row->token + row->low) * sambaStorageBytes(transfer->storage);
+  bool nan = sambaConvertStore(state->dtype,
+                               transfer->binding->data + first * (int64_t)state->element_bytes,
+                               host, row->stride, row->high - row->low);
+  if (transfer->binding->written)
+    eachLineRange(transfer, row, true);
+  if (nan && transfer->run->context.trap_nan)
+    return sambaUnitFault(transfer->run, transfer->unit, transfer->unit->fired, "not a number",
+                          "among elements %lld to %lld of formal '%s'", (long long)first,
+                          (long long)(first + row->stride * (int64_t)(row->high - row->low - 1)),
+                          formalName(transfer->run, transfer->unit));
   return NULL;
 }
 
 /* Takes the index token of a firing and makes the addends of it. */
-static SambaStatus takeIndices(SambaRun *run, SambaRunUnit *unit, SambaRunPort *port) {
+static SambaStatus takeIndices(SambaSectionRun *run, SambaUnitRun *unit, SambaPortRun *port) {
   MemoryState *state = unit->state;
   const SambaAccess *access = state->pattern->access;
-  SambaToken token = sambaPortTake(run, port);
+  SambaToken token = sambaPortTake(port);
   SambaStatus status = NULL;
 
   for (uint64_t i = 0; i < state->pattern->index_count && !status; ++i) {
@@ -195,23 +199,23 @@ static SambaStatus takeIndices(SambaRun *run, SambaRunUnit *unit, SambaRunPort *
       value = narrow;
     }
     if (value < 0 || value >= access->index_limit)
-      status = sambaRunFault(run, unit, unit->fired, "address out of range",
-                             "index %lld into formal '%s', expected 0 to %lld", (long long)value,
-                             formalName(run, unit), (long long)access->index_limit - 1);
+      status = sambaUnitFault(run, unit, unit->fired, "address out of range",
+                              "index %lld into formal '%s', expected 0 to %lld", (long long)value,
+                              formalName(run, unit), (long long)access->index_limit - 1);
     else
       state->addends[i] = value * access->index_stride;
   }
 
-  sambaBlockRelease(&run->values->pool, token.block);
+  sambaBlockRelease(run->context.pool, token.block);
   if (!status && state->trace)
     for (uint64_t i = 0; i < state->pattern->index_count; ++i)
       sambaArrayAppend(state->trace, state->addends[i]);
   return status;
 }
 
-SambaStatus sambaLoadFire(SambaRun *run, SambaRunUnit *unit) {
+SambaStatus sambaLoadFire(SambaSectionRun *run, SambaUnitRun *unit) {
   MemoryState *state = unit->state;
-  SambaRunPort *output = &unit->outputs[0];
+  SambaPortRun *output = &unit->outputs[0];
 
   while (unit->fired < unit->firings) {
     bool ready = sambaPortHasSpace(output);
@@ -222,19 +226,19 @@ SambaStatus sambaLoadFire(SambaRun *run, SambaRunUnit *unit) {
     if (state->addends)
       SAMBA_RETURN_IF_ERROR(takeIndices(run, unit, &unit->inputs[0]));
     for (uint32_t i = state->control_first; i < unit->unit->input_count; ++i)
-      sambaPortTake(run, &unit->inputs[i]);
-    SambaBlock *block = sambaBlockCreate(
-        &run->values->pool, state->pattern->elements * sambaStorageBytes(output->storage));
+      sambaPortTake(&unit->inputs[i]);
+    SambaBlock *block = sambaBlockCreate(run->context.pool, state->pattern->elements *
+                                                                sambaStorageBytes(output->storage));
     Transfer transfer = {run,   unit,        &run->bindings[unit->unit->load_store.symbol],
                          state, block->data, output->storage};
     sambaPatternOrigin(state->pattern, unit->counters, &state->origin);
     SambaStatus status =
         sambaPatternRows(state->pattern, &state->origin, state->addends, loadRow, &transfer);
     if (status) {
-      sambaBlockRelease(&run->values->pool, block);
+      sambaBlockRelease(run->context.pool, block);
       return status;
     }
-    sambaPortPut(run, output, (SambaToken){block, 0});
+    sambaPortPut(output, (SambaToken){block, 0});
     sambaCountersStep(unit->counters, unit->outer_trips, unit->outer_count);
     ++unit->fired;
   }
@@ -242,9 +246,9 @@ SambaStatus sambaLoadFire(SambaRun *run, SambaRunUnit *unit) {
   return NULL;
 }
 
-SambaStatus sambaStoreFire(SambaRun *run, SambaRunUnit *unit) {
+SambaStatus sambaStoreFire(SambaSectionRun *run, SambaUnitRun *unit) {
   MemoryState *state = unit->state;
-  SambaRunPort *input = &unit->inputs[0];
+  SambaPortRun *input = &unit->inputs[0];
 
   while (unit->fired < unit->firings) {
     bool ready = true;
@@ -256,7 +260,7 @@ SambaStatus sambaStoreFire(SambaRun *run, SambaRunUnit *unit) {
       return NULL;
     if (state->addends)
       SAMBA_RETURN_IF_ERROR(takeIndices(run, unit, &unit->inputs[1]));
-    SambaToken token = sambaPortTake(run, input);
+    SambaToken token = sambaPortTake(input);
     Transfer transfer = {run,
                          unit,
                          &run->bindings[unit->unit->load_store.symbol],
@@ -266,10 +270,10 @@ SambaStatus sambaStoreFire(SambaRun *run, SambaRunUnit *unit) {
     sambaPatternOrigin(state->pattern, unit->counters, &state->origin);
     SambaStatus status =
         sambaPatternRows(state->pattern, &state->origin, state->addends, storeRow, &transfer);
-    sambaBlockRelease(&run->values->pool, token.block);
+    sambaBlockRelease(run->context.pool, token.block);
     SAMBA_RETURN_IF_ERROR(status);
     for (uint32_t i = 0; i < unit->unit->output_count; ++i)
-      sambaPortPut(run, &unit->outputs[i], (SambaToken){NULL, 0});
+      sambaPortPut(&unit->outputs[i], (SambaToken){NULL, 0});
     sambaCountersStep(unit->counters, unit->outer_trips, unit->outer_count);
     ++unit->fired;
   }

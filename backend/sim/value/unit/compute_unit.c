@@ -1,7 +1,11 @@
 /* COMPUTE: a unit's plan (kernel, loop nest, systolic walk), made once per call, and its
  * firings. */
-#include "backend/sim/value/network/loop_nest.h"
-#include "backend/sim/value/network/systolic.h"
+#include "backend/sim/value/unit/compute_unit.h"
+
+#include "backend/section/access.h"
+#include "backend/sim/value/kernel/pattern.h"
+#include "backend/sim/value/unit/loop_nest.h"
+#include "backend/sim/value/unit/systolic.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +22,7 @@ typedef struct ComputeState {
   SambaKernelFunction function; /* NULL: the systolic walk writes the output itself */
   int64_t *arguments;
   uint32_t *counter_ops; /* the unit's counter behind each COUNTER operation */
-  SambaNest *nest;
+  SambaLoopNest *nest;
   SambaBlock **accumulators; /* parked, per reduction */
   uint32_t reduce_lanes;
   uint64_t reduced_outer; /* firings per reduction */
@@ -39,7 +43,7 @@ static uint64_t innerPoints(const SambaUnit *unit) {
 
 /* Rows of strides for the kernel's ports: inputs in their blocks, outputs, then one row per COUNTER
  * operation. */
-static int64_t **portStrides(SambaRun *run, SambaRunUnit *unit, ComputeState *state) {
+static int64_t **portStrides(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *state) {
   const SambaUnit *u = unit->unit;
   SambaArena *arena = &run->arena;
   uint32_t rows = u->input_count + u->output_count + u->compute.program.op_count + 1;
@@ -47,9 +51,9 @@ static int64_t **portStrides(SambaRun *run, SambaRunUnit *unit, ComputeState *st
 
   for (uint32_t i = 0; i < rows; ++i)
     strides[i] = SAMBA_ARENA_ARRAY(arena, int64_t, u->compute.counter_count);
-  for (uint32_t i = 0; i < u->input_count; ++i) /* network.c made sure that these compose */
-    (void)sambaLayoutCompose(u, &u->inputs[i], &unit->inputs[i].layout, strides[i],
-                             &state->input_offsets[i]);
+  for (uint32_t i = 0; i < u->input_count; ++i) /* section_run.c has checked it */
+    (void)sambaBlockLayoutCompose(u, &u->inputs[i], &unit->inputs[i].layout, strides[i],
+                                  &state->input_offsets[i]);
 
   for (uint32_t i = 0; i < u->output_count; ++i) {
     memcpy(strides[u->input_count + i], u->outputs[i].compute.strides,
@@ -84,16 +88,22 @@ static int32_t findDirect(const SambaUnit *u, const ComputeState *state,
   return 0;
 }
 
-/* The walk of one unit, for units after it: the copies of a stage are alike. */
-typedef struct SambaSystolicPlan {
+/* The walk of one unit. */
+typedef struct SystolicPlan {
   const SambaUnit *unit;
   const SambaLaneOp *mac;
   const int64_t *strides[2];
   const int64_t *accumulator_strides;
   SambaSystolic *systolic;
-} SambaSystolicPlan;
+} SystolicPlan;
 
-static bool walksAlike(const SambaSystolicPlan *plan, const SambaUnit *unit, const SambaLaneOp *mac,
+/* What planning units one after the other needs. */
+typedef struct Planner {
+  SambaSectionRun *run;
+  SystolicPlan *last; /* of the unit planned before: copies of a stage walk alike */
+} Planner;
+
+static bool walksAlike(const SystolicPlan *plan, const SambaUnit *unit, const SambaLaneOp *mac,
                        const int64_t *const strides[2]) {
   const SambaUnit *other = plan->unit;
   if (unit->compute.token_level != other->compute.token_level ||
@@ -108,25 +118,27 @@ static bool walksAlike(const SambaSystolicPlan *plan, const SambaUnit *unit, con
   return true;
 }
 
-static SambaSystolic *findSystolic(SambaRun *run, const SambaUnit *unit, const SambaLaneOp *mac,
+static SambaSystolic *findSystolic(Planner *planner, const SambaUnit *unit, const SambaLaneOp *mac,
                                    const int64_t *const strides[2], int64_t *out_strides) {
-  const SambaSystolicPlan *last = run->last_systolic;
+  const SystolicPlan *last = planner->last;
   if (last && walksAlike(last, unit, mac, strides)) {
     memcpy(out_strides, last->accumulator_strides,
            unit->compute.counter_count * sizeof *out_strides);
     return last->systolic;
   }
-  SambaSystolicPlan *plan = SAMBA_ARENA_NEW(&run->arena, SambaSystolicPlan);
-  *plan = (SambaSystolicPlan){.unit = unit, .mac = mac, .strides = {strides[0], strides[1]}};
+
+  SambaSectionRun *run = planner->run;
+  SystolicPlan *plan = SAMBA_ARENA_NEW(&run->arena, SystolicPlan);
+  *plan = (SystolicPlan){.unit = unit, .mac = mac, .strides = {strides[0], strides[1]}};
   plan->systolic =
-      sambaSystolicCreate(&run->arena, unit, mac, run->values->options.cpu, strides, out_strides);
+      sambaSystolicCreate(&run->arena, unit, mac, run->context.cpu, strides, out_strides);
   plan->accumulator_strides = out_strides;
-  run->last_systolic = plan;
+  planner->last = plan;
   return plan->systolic;
 }
 
-static void planSystolic(SambaRun *run, SambaRunUnit *unit, ComputeState *state, int64_t **strides,
-                         uint32_t ports) {
+static void planSystolic(Planner *planner, SambaUnitRun *unit, ComputeState *state,
+                         int64_t **strides, uint32_t ports) {
   const SambaUnit *u = unit->unit;
   state->direct = -1;
   if (!u->compute.program.systolic)
@@ -137,27 +149,29 @@ static void planSystolic(SambaRun *run, SambaRunUnit *unit, ComputeState *state,
   const int64_t *operands[2] = {strides[mac->operands[0]], strides[mac->operands[1]]};
   if (mac->type == SAMBA_DTYPE_I64)
     return;
-  state->systolic = findSystolic(run, u, mac, operands, strides[ports]);
+  state->systolic = findSystolic(planner, u, mac, operands, strides[ports]);
   if (state->systolic)
     state->direct = findDirect(u, state, strides[ports]);
 }
 
-static void makeSpec(SambaRun *run, SambaRunUnit *unit, ComputeState *state, uint32_t ports) {
+static void makeSpec(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *state,
+                     uint32_t ports) {
   const SambaUnit *u = unit->unit;
   SambaKernelSpec *spec = &state->spec;
-  const SambaNest *nest = state->nest;
+  const SambaLoopNest *nest = state->nest;
   SambaKernelPort *inputs = SAMBA_ARENA_ARRAY(&run->arena, SambaKernelPort, u->input_count);
   SambaKernelPort *outputs = SAMBA_ARENA_ARRAY(&run->arena, SambaKernelPort, u->output_count);
   uint8_t *counters = SAMBA_ARENA_ARRAY(&run->arena, uint8_t, spec->counter_count);
 
   for (uint32_t i = 0; i < u->input_count; ++i)
-    inputs[i] = (SambaKernelPort){(uint8_t)u->inputs[i].dtype, (uint8_t)sambaNestWalk(nest, i), 0};
+    inputs[i] =
+        (SambaKernelPort){(uint8_t)u->inputs[i].dtype, (uint8_t)sambaLoopNestWalk(nest, i), 0};
   for (uint32_t i = 0; i < u->output_count; ++i)
     outputs[i] = (SambaKernelPort){(uint8_t)u->outputs[i].dtype,
-                                   (uint8_t)sambaNestWalk(nest, u->input_count + i),
+                                   (uint8_t)sambaLoopNestWalk(nest, u->input_count + i),
                                    (uint16_t)u->outputs[i].compute.value};
   for (uint32_t i = 0; i < spec->counter_count; ++i)
-    counters[i] = (uint8_t)sambaNestWalk(nest, u->input_count + u->output_count + i);
+    counters[i] = (uint8_t)sambaLoopNestWalk(nest, u->input_count + u->output_count + i);
   spec->input_count = u->input_count;
   spec->output_count = u->output_count;
   spec->op_count = u->compute.program.op_count;
@@ -172,11 +186,11 @@ static void makeSpec(SambaRun *run, SambaRunUnit *unit, ComputeState *state, uin
   spec->vector_reduced = nest->vector_reduced;
   spec->parks = !state->systolic && state->reduced_outer > 1;
   spec->external_op = state->systolic ? (uint16_t)state->mac : SAMBA_KERNEL_NO_OP;
-  spec->external_walk = state->systolic ? (uint8_t)sambaNestWalk(nest, ports) : 0;
+  spec->external_walk = state->systolic ? (uint8_t)sambaLoopNestWalk(nest, ports) : 0;
 }
 
-static void fillArguments(SambaRun *run, const SambaUnit *u, ComputeState *state) {
-  const SambaNest *nest = state->nest;
+static void fillArguments(SambaSectionRun *run, const SambaUnit *u, ComputeState *state) {
+  const SambaLoopNest *nest = state->nest;
   state->layout = sambaKernelLayout(&state->spec);
   state->arguments = SAMBA_ARENA_ARRAY(&run->arena, int64_t, state->layout.count);
 
@@ -197,23 +211,16 @@ static void fillArguments(SambaRun *run, const SambaUnit *u, ComputeState *state
     if (isReduction(u->compute.program.ops[i].opcode)) {
       size_t bytes =
           nest->points * lanes * sambaStorageBytes(sambaStorageOf(u->compute.program.ops[i].type));
-      state->accumulators[r] = sambaBlockCreate(&run->values->pool, bytes);
+      state->accumulators[r] = sambaBlockCreate(run->context.pool, bytes);
       state->arguments[state->layout.accumulators + r] =
           (int64_t)(intptr_t)state->accumulators[r]->data;
       ++r;
     }
 }
 
-static void plan(SambaRun *run, SambaRunUnit *unit) {
+static ComputeState *makeState(SambaArena *arena, SambaUnitRun *unit) {
   const SambaUnit *u = unit->unit;
-  SambaArena *arena = &run->arena;
-
   ComputeState *state = SAMBA_ARENA_NEW(arena, ComputeState);
-  unit->state = state;
-  unit->outer_trips = u->compute.trips;
-  unit->outer_count = u->compute.token_level;
-  unit->counters = SAMBA_ARENA_ARRAY(arena, uint32_t, u->compute.token_level);
-  unit->firings = sambaUnitFirings(u);
   state->held = SAMBA_ARENA_ARRAY(arena, SambaToken, u->input_count);
   state->outputs = SAMBA_ARENA_ARRAY(arena, SambaBlock *, u->output_count);
   state->input_offsets = SAMBA_ARENA_ARRAY(arena, int64_t, u->input_count);
@@ -222,51 +229,69 @@ static void plan(SambaRun *run, SambaRunUnit *unit) {
   state->depends = SAMBA_ARENA_ARRAY(arena, bool, u->input_count + u->compute.program.op_count);
   state->counter_ops = SAMBA_ARENA_ARRAY(arena, uint32_t, u->compute.program.op_count);
   state->inner_points = innerPoints(u);
-  state->reduced_outer = 1;
-  uint64_t inner_mask = u->compute.program.reduce_mask;
-  bool reduces = false;
-  for (uint32_t i = 0; i < u->compute.program.op_count; ++i)
-    reduces |= isReduction(u->compute.program.ops[i].opcode);
-  for (uint32_t c = 0; c < u->compute.token_level; ++c)
-    if (reduces && inner_mask >> c & 1)
-      state->reduced_outer *= u->compute.trips[c];
-  int64_t **strides = portStrides(run, unit, state);
-  uint32_t ports = u->input_count + u->output_count + state->spec.counter_count;
-  planSystolic(run, unit, state, strides, ports);
-  const int64_t lanes = run->values->machine.simd_lanes;
-  state->reduce_lanes =
-      reduces && u->compute.program.lane_reduce && !u->compute.program.systolic && lanes > 1
-          ? (uint32_t)lanes
-          : 0;
-  uint64_t mask = reduces ? inner_mask : 0;
-  if (state->systolic) {
-    /* The tail runs over the parallel points only: reduced counters are taken out of the nest by
-     * their strides' absence. */
-    state->nest =
-        sambaNestCreate(arena, u, (const int64_t *const *)strides, ports + 1, true, mask, 0);
-    state->nest->reduced_loops = 0;
-  } else {
-    state->nest = sambaNestCreate(arena, u, (const int64_t *const *)strides, ports, false, mask,
-                                  state->reduce_lanes);
-  }
 
-  makeSpec(run, unit, state, ports);
+  unit->state = state;
+  unit->outer_trips = u->compute.trips;
+  unit->outer_count = u->compute.token_level;
+  unit->counters = SAMBA_ARENA_ARRAY(arena, uint32_t, u->compute.token_level);
+  unit->firings = sambaUnitFirings(u);
+  return state;
+}
+
+/* Which values and outputs wait for the reductions, the systolic one included. */
+static void findDependence(const SambaUnit *u, ComputeState *state) {
   SambaKernelSpec whole = state->spec;
   whole.external_op = SAMBA_KERNEL_NO_OP;
   sambaKernelDependence(&whole, state->depends);
   for (uint32_t i = 0; i < u->output_count; ++i)
     state->after[i] = state->depends[u->outputs[i].compute.value];
+}
+
+static void plan(Planner *planner, SambaUnitRun *unit) {
+  SambaSectionRun *run = planner->run;
+  const SambaUnit *u = unit->unit;
+  ComputeState *state = makeState(&run->arena, unit);
+
+  bool reduces = false;
+  for (uint32_t i = 0; i < u->compute.program.op_count; ++i)
+    reduces |= isReduction(u->compute.program.ops[i].opcode);
+  const uint64_t mask = reduces ? u->compute.program.reduce_mask : 0;
+  state->reduced_outer = 1;
+  for (uint32_t c = 0; c < u->compute.token_level; ++c)
+    if (mask >> c & 1)
+      state->reduced_outer *= u->compute.trips[c];
+
+  int64_t **strides = portStrides(run, unit, state);
+  const int64_t *const *const rows = (const int64_t *const *)strides;
+  uint32_t ports = u->input_count + u->output_count + state->spec.counter_count;
+  planSystolic(planner, unit, state, strides, ports);
+
+  const int64_t lanes = run->context.machine->simd_lanes;
+  if (reduces && u->compute.program.lane_reduce && !u->compute.program.systolic && lanes > 1)
+    state->reduce_lanes = (uint32_t)lanes;
+  if (state->systolic) {
+    /* The tail runs over the parallel points only: no reduced loop is left of the nest. */
+    state->nest = sambaLoopNestCreate(&run->arena, u, rows, ports + 1, true, mask, 0);
+    state->nest->reduced_loops = 0;
+  } else {
+    state->nest =
+        sambaLoopNestCreate(&run->arena, u, rows, ports, false, mask, state->reduce_lanes);
+  }
+
+  makeSpec(run, unit, state, ports);
+  findDependence(u, state);
   fillArguments(run, u, state);
 }
 
-SambaStatus sambaComputePrepare(SambaRun *run, SambaRunUnit *const *units, uint32_t count) {
+SambaStatus sambaComputePrepare(SambaSectionRun *run, SambaUnitRun *const *units, uint32_t count) {
   const SambaKernelSpec **specs = sambaAllocate(count * sizeof *specs);
   ComputeState **wanting = sambaAllocate(count * sizeof *wanting);
   SambaKernelFunction *functions = sambaAllocateZeroed(count, sizeof *functions);
+  Planner planner = {.run = run};
   uint32_t wanted = 0;
 
   for (uint32_t i = 0; i < count; ++i) {
-    plan(run, units[i]);
+    plan(&planner, units[i]);
     ComputeState *state = units[i]->state;
     if (state->systolic && state->direct >= 0)
       continue;
@@ -274,7 +299,7 @@ SambaStatus sambaComputePrepare(SambaRun *run, SambaRunUnit *const *units, uint3
     wanting[wanted++] = state;
   }
 
-  SambaStatus status = wanted ? sambaJitCompile(run->values->jit, specs, wanted, functions) : NULL;
+  SambaStatus status = wanted ? sambaJitCompile(run->context.jit, specs, wanted, functions) : NULL;
   for (uint32_t i = 0; i < wanted && !status; ++i)
     wanting[i]->function = functions[i];
   free(functions);
@@ -284,9 +309,9 @@ SambaStatus sambaComputePrepare(SambaRun *run, SambaRunUnit *const *units, uint3
   return status;
 }
 
-void sambaComputeFinish(SambaRun *run, SambaRunUnit *unit) {
+void sambaComputeFinish(SambaSectionRun *run, SambaUnitRun *unit) {
   ComputeState *state = unit->state;
-  SambaPool *pool = &run->values->pool;
+  SambaPool *pool = run->context.pool;
   for (uint32_t i = 0; i < unit->unit->input_count; ++i)
     sambaBlockRelease(pool, state->held[i].block);
   for (uint32_t r = 0; state->accumulators && r < state->layout.reductions; ++r)
@@ -295,7 +320,7 @@ void sambaComputeFinish(SambaRun *run, SambaRunUnit *unit) {
 }
 
 /* A token is taken when every counter from the port's level on starts again. */
-bool sambaComputeNeedsToken(const SambaRunUnit *unit, uint32_t input) {
+bool sambaComputeNeedsToken(const SambaUnitRun *unit, uint32_t input) {
   for (uint32_t c = unit->unit->inputs[input].compute.level; c < unit->outer_count; ++c)
     if (unit->counters[c])
       return false;
@@ -303,7 +328,7 @@ bool sambaComputeNeedsToken(const SambaRunUnit *unit, uint32_t input) {
 }
 
 /* The place of this firing among those of one reduction. */
-static uint64_t reductionStep(const SambaRunUnit *unit) {
+static uint64_t reductionStep(const SambaUnitRun *unit) {
   uint64_t step = 0;
   for (uint32_t c = 0; c < unit->outer_count; ++c)
     if (unit->unit->compute.program.reduce_mask >> c & 1)
@@ -311,7 +336,7 @@ static uint64_t reductionStep(const SambaRunUnit *unit) {
   return step;
 }
 
-static bool isReady(const SambaRunUnit *unit, const ComputeState *state, bool last) {
+static bool isReady(const SambaUnitRun *unit, const ComputeState *state, bool last) {
   const SambaUnit *u = unit->unit;
   for (uint32_t i = 0; i < u->input_count; ++i)
     if (sambaComputeNeedsToken(unit, i) && !sambaPortHasToken(&unit->inputs[i]))
@@ -322,9 +347,9 @@ static bool isReady(const SambaRunUnit *unit, const ComputeState *state, bool la
   return true;
 }
 
-static void runSystolic(SambaRun *run, SambaRunUnit *unit, ComputeState *state, bool first) {
+static void runSystolic(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *state, bool first) {
   const SambaLaneOp *mac = &unit->unit->compute.program.ops[state->mac];
-  SambaPool *pool = &run->values->pool;
+  SambaPool *pool = run->context.pool;
   SambaToken operands[2];
   for (int o = 0; o < 2; ++o) {
     operands[o] = state->held[mac->operands[o]];
@@ -337,7 +362,7 @@ static void runSystolic(SambaRun *run, SambaRunUnit *unit, ComputeState *state, 
   state->arguments[state->layout.accumulators] = (int64_t)(intptr_t)state->making->data;
 }
 
-static void runKernel(const SambaRunUnit *unit, ComputeState *state, SambaBlock *const *outputs,
+static void runKernel(const SambaUnitRun *unit, ComputeState *state, SambaBlock *const *outputs,
                       uint64_t step, bool last) {
   const SambaUnit *u = unit->unit;
   int64_t *arguments = state->arguments;
@@ -370,15 +395,15 @@ static void runKernel(const SambaRunUnit *unit, ComputeState *state, SambaBlock 
   state->function(arguments);
 }
 
-static void fireOnce(SambaRun *run, SambaRunUnit *unit, ComputeState *state, uint64_t step,
+static void fireOnce(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *state, uint64_t step,
                      bool last) {
   const SambaUnit *u = unit->unit;
-  SambaPool *pool = &run->values->pool;
+  SambaPool *pool = run->context.pool;
 
   for (uint32_t i = 0; i < u->input_count; ++i)
     if (sambaComputeNeedsToken(unit, i)) {
       sambaBlockRelease(pool, state->held[i].block);
-      state->held[i] = sambaPortTake(run, &unit->inputs[i]);
+      state->held[i] = sambaPortTake(&unit->inputs[i]);
     }
   SambaBlock **outputs = state->outputs;
   for (uint32_t i = 0; i < u->output_count; ++i)
@@ -400,7 +425,7 @@ static void fireOnce(SambaRun *run, SambaRunUnit *unit, ComputeState *state, uin
 
   for (uint32_t i = 0; i < u->output_count; ++i)
     if (outputs[i])
-      sambaPortPut(run, &unit->outputs[i], (SambaToken){outputs[i], 0});
+      sambaPortPut(&unit->outputs[i], (SambaToken){outputs[i], 0});
 }
 
 /* Lane operations of a firing: those before a reduction at every point, those after it once per
@@ -417,7 +442,7 @@ static uint64_t countLaneOperations(const SambaUnit *u, const ComputeState *stat
   return count;
 }
 
-SambaStatus sambaComputeFire(SambaRun *run, SambaRunUnit *unit) {
+SambaStatus sambaComputeFire(SambaSectionRun *run, SambaUnitRun *unit) {
   ComputeState *state = unit->state;
   while (unit->fired < unit->firings) {
     uint64_t step = reductionStep(unit);

@@ -1,6 +1,6 @@
-/* Blocks and their pool: token memory is reused by size, so that a steady network allocates
- * nothing. */
-#include "backend/sim/value/network/value_engine.h"
+/* Blocks and their pool; see block.h. Memory is reused by size, so that a network in its steady
+ * state allocates nothing. */
+#include "backend/sim/value/stream/block.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -38,7 +38,8 @@ void sambaPoolDestroy(SambaPool *pool) {
     }
 }
 
-/* Whoever holds a lock leaves soon, unless the system took its CPU away: then it gets ours. */
+/* A lock is held for a few instructions only, so waiting for it is short, unless the system has
+ * stopped the thread that holds it. Then this thread gives its processor away. */
 static void lockClass(SambaPool *pool, uint32_t size_class) {
   for (uint32_t spins = 1;
        atomic_flag_test_and_set_explicit(&pool->free[size_class].taken, memory_order_acquire);

@@ -1,11 +1,13 @@
-/* What the files that emit a kernel share; see kernel.h. */
-#ifndef SAMBA_BACKEND_SIM_VALUE_KERNEL_KERNEL_INTERNAL_H
-#define SAMBA_BACKEND_SIM_VALUE_KERNEL_KERNEL_INTERNAL_H
+/* A kernel while it is emitted, and what happens at one set of points: loads, program values,
+ * stores, and the loops around them. */
+#ifndef SAMBA_BACKEND_SIM_VALUE_KERNEL_KERNEL_POINT_H
+#define SAMBA_BACKEND_SIM_VALUE_KERNEL_KERNEL_POINT_H
 
-#include "backend/sim/value/kernel/kernel.h"
+#include "backend/sim/value/kernel/kernel_spec.h"
+#include "backend/sim/value/lane/emit.h"
 
 typedef struct SambaKernel {
-  SambaEmit *e;
+  SambaEmit *emit;
   const SambaKernelSpec *spec;
   SambaKernelLayout layout;
   LLVMValueRef function, arguments;
@@ -34,49 +36,43 @@ typedef struct SambaKernelLoop {
   uint32_t carried_count;
 } SambaKernelLoop;
 
-static inline bool sambaKernelIsReduction(uint8_t opcode) {
-  return sambaLaneOpClass(opcode) == 'R';
-}
-LLVMValueRef sambaKernelConstant(const SambaKernel *k, int64_t value); /* i64 */
+LLVMValueRef sambaKernelConstant(const SambaKernel *kernel, int64_t value); /* i64 */
 /* Entries of the argument array. */
-LLVMValueRef sambaKernelArgument(SambaKernel *k, uint32_t index);
-LLVMValueRef sambaKernelPointerArgument(SambaKernel *k, uint32_t index);
-LLVMTypeRef sambaKernelStorageType(const SambaKernel *k, uint8_t dtype);
-LLVMBasicBlockRef sambaKernelNewBlock(SambaKernel *k);
-uint32_t sambaKernelVectorLoop(const SambaKernel *k);
-LLVMValueRef sambaKernelStrideOf(const SambaKernel *k, uint32_t port, uint32_t loop);
+LLVMValueRef sambaKernelArgument(SambaKernel *kernel, uint32_t index);
+LLVMValueRef sambaKernelPointerArgument(SambaKernel *kernel, uint32_t index);
+LLVMTypeRef sambaKernelStorageType(const SambaKernel *kernel, uint8_t dtype);
+LLVMBasicBlockRef sambaKernelNewBlock(SambaKernel *kernel);
+uint32_t sambaKernelVectorLoop(const SambaKernel *kernel);
+LLVMValueRef sambaKernelStrideOf(const SambaKernel *kernel, uint32_t port, uint32_t loop);
 
 /* The elements of all lanes at base + offset. stride: between lanes, for strided walks. mask: NULL
  * for all lanes. invariant: nobody writes there while the kernel runs. */
-LLVMValueRef sambaKernelLoadElements(SambaKernel *k, LLVMTypeRef type, LLVMValueRef base,
+LLVMValueRef sambaKernelLoadElements(SambaKernel *kernel, LLVMTypeRef type, LLVMValueRef base,
                                      LLVMValueRef offset, uint8_t walk, LLVMValueRef stride,
                                      LLVMValueRef mask, bool invariant);
-void sambaKernelStoreElements(SambaKernel *k, LLVMValueRef value, LLVMValueRef base,
+void sambaKernelStoreElements(SambaKernel *kernel, LLVMValueRef value, LLVMValueRef base,
                               LLVMValueRef offset, uint8_t walk, LLVMValueRef stride,
                               LLVMValueRef mask);
 
 /* values is to be freed by the caller. */
-SambaKernelPoint sambaKernelMakePoint(SambaKernel *k, LLVMValueRef *offsets, LLVMValueRef mask,
+SambaKernelPoint sambaKernelMakePoint(SambaKernel *kernel, LLVMValueRef *offsets, LLVMValueRef mask,
                                       bool vector);
 /* A program value at this point, made when first asked for. */
-LLVMValueRef sambaKernelEmitValue(SambaKernel *k, SambaKernelPoint *point, uint32_t id);
+LLVMValueRef sambaKernelEmitValue(SambaKernel *kernel, SambaKernelPoint *point, uint32_t id);
 /* Stores the outputs that depend on a reduction, or those that do not. */
-void sambaKernelEmitOutputs(SambaKernel *k, SambaKernelPoint *point, bool after_reduction);
+void sambaKernelEmitOutputs(SambaKernel *kernel, SambaKernelPoint *point, bool after_reduction);
 
-SambaKernelLoop sambaKernelBeginLoop(SambaKernel *k, LLVMValueRef start, LLVMValueRef *initial,
+SambaKernelLoop sambaKernelBeginLoop(SambaKernel *kernel, LLVMValueRef start, LLVMValueRef *initial,
                                      uint32_t count);
 /* next: the carried values of the next turn. The values after the loop are `next` of the
  * last turn. */
-void sambaKernelEndLoop(SambaKernel *k, SambaKernelLoop *loop, LLVMValueRef step, LLVMValueRef trip,
-                        LLVMValueRef *next);
+void sambaKernelEndLoop(SambaKernel *kernel, SambaKernelLoop *loop, LLVMValueRef step,
+                        LLVMValueRef trip, LLVMValueRef *next);
 /* The offsets of all ports one step of a loop further, or `factor` steps (NULL: one); to
  * be freed. */
-LLVMValueRef *sambaKernelAdvance(SambaKernel *k, LLVMValueRef *offsets, uint32_t loop,
+LLVMValueRef *sambaKernelAdvance(SambaKernel *kernel, LLVMValueRef *offsets, uint32_t loop,
                                  LLVMValueRef factor);
 /* min(value, width) as i32 in every lane. */
-LLVMValueRef sambaKernelLaneBound(SambaKernel *k, LLVMValueRef value);
-
-/* kernel_reduce.c: a set of parallel points with all its reductions and what depends on them. */
-void sambaKernelEmitReduction(SambaKernel *k, LLVMValueRef *offsets, LLVMValueRef mask);
+LLVMValueRef sambaKernelLaneBound(SambaKernel *kernel, LLVMValueRef value);
 
 #endif

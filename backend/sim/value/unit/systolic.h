@@ -1,10 +1,10 @@
 /* A systolic firing on the host: which counters are rows, columns, batch and k, and the tiled walk
  * over them. */
-#ifndef SAMBA_BACKEND_SIM_VALUE_NETWORK_SYSTOLIC_H
-#define SAMBA_BACKEND_SIM_VALUE_NETWORK_SYSTOLIC_H
+#ifndef SAMBA_BACKEND_SIM_VALUE_UNIT_SYSTOLIC_H
+#define SAMBA_BACKEND_SIM_VALUE_UNIT_SYSTOLIC_H
 
 #include "backend/sim/value/kernel/tile_kernels.h"
-#include "backend/sim/value/network/value_engine.h"
+#include "backend/sim/value/stream/port.h"
 
 typedef struct SambaSystolic {
   const SambaTileKernels *kernels;
@@ -26,8 +26,8 @@ typedef struct SambaSystolic {
 } SambaSystolic;
 
 /* strides: of both operands in their blocks (counter_count entries each), by the mac's operand
- * order. out_strides: where the accumulator of a point is, per counter. NULL: too large for tables,
- * the SIMD way must do. */
+ * order. out_strides: where the accumulator of a point is, per counter. NULL: too large for tables;
+ * a SIMD kernel must do. */
 SambaSystolic *sambaSystolicCreate(SambaArena *arena, const SambaUnit *unit, const SambaLaneOp *mac,
                                    const char *cpu, const int64_t *const strides[2],
                                    int64_t *out_strides);

@@ -1,48 +1,10 @@
-/* From counters to loops: drop what takes one step, merge what is contiguous for every port, choose
- * the loop to vectorize; and composition of a port's strides with the layout of its tokens. See
- * nest.h and engine.h. */
-#include "backend/sim/value/network/loop_nest.h"
+/* From counters to loops; see loop_nest.h. Counters of one step are dropped, those that are
+ * contiguous for every port are merged, and the loop to vectorize is chosen. */
+#include "backend/sim/value/unit/loop_nest.h"
 
 enum { parallelWidth = 16 };
 
-bool sambaLayoutCompose(const SambaUnit *unit, const SambaPort *port, const SambaLayout *layout,
-                        int64_t *out_strides, int64_t *out_offset) {
-  for (uint32_t c = 0; c < unit->compute.counter_count; ++c)
-    out_strides[c] = layout->rank ? 0 : port->compute.strides[c];
-  *out_offset = layout->rank ? 0 : port->compute.offset;
-  int64_t place = 1;
-  int64_t rest = port->compute.offset;
-
-  /* From the innermost dimension outwards: the offset's digit, and the counters that walk this
-   * dimension. */
-  for (uint32_t d = layout->rank; d-- > 0;) {
-    const int64_t trip = (int64_t)layout->trips[d];
-    const int64_t next = place * trip;
-    int64_t low = rest % trip;
-    int64_t high = low;
-    *out_offset += low * layout->strides[d];
-    rest /= trip;
-    for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
-      const int64_t stride = port->compute.strides[c];
-      const int64_t steps = (int64_t)unit->compute.trips[c] - 1;
-      int64_t size = stride < 0 ? -stride : stride;
-      if (stride == 0 || steps == 0 || size < place || (d > 0 && size >= next))
-        continue;
-      if (size % place)
-        return false;
-      const int64_t q = stride / place;
-      out_strides[c] = q * layout->strides[d];
-      *(q > 0 ? &high : &low) += q * steps;
-    }
-    if (low < 0 || high >= trip)
-      return false;
-    place = next;
-  }
-
-  return true;
-}
-
-static bool canMerge(const SambaNestLoop *outer, uint32_t trip, const int64_t *const *strides,
+static bool canMerge(const SambaLoop *outer, uint32_t trip, const int64_t *const *strides,
                      uint32_t counter, uint32_t ports) {
   for (uint32_t p = 0; p < ports; ++p)
     if (outer->strides[p] != strides[p][counter] * (int64_t)trip)
@@ -51,7 +13,7 @@ static bool canMerge(const SambaNestLoop *outer, uint32_t trip, const int64_t *c
 }
 
 /* Appends the counters of one class, outermost first. */
-static uint32_t appendLoops(SambaArena *arena, SambaNest *nest, uint32_t count,
+static uint32_t appendLoops(SambaArena *arena, SambaLoopNest *nest, uint32_t count,
                             const SambaUnit *unit, uint64_t mask, const int64_t *const *strides,
                             uint32_t ports, bool reduced) {
   uint32_t first = count;
@@ -62,8 +24,8 @@ static uint32_t appendLoops(SambaArena *arena, SambaNest *nest, uint32_t count,
         canMerge(&nest->loops[count - 1], unit->compute.trips[c], strides, c, ports)) {
       nest->loops[count - 1].trip *= unit->compute.trips[c];
     } else {
-      nest->loops[count] = (SambaNestLoop){unit->compute.trips[c],
-                                           SAMBA_ARENA_ARRAY(arena, int64_t, nest->ports), reduced};
+      nest->loops[count] = (SambaLoop){unit->compute.trips[c],
+                                       SAMBA_ARENA_ARRAY(arena, int64_t, nest->ports), reduced};
       ++count;
     }
     for (uint32_t p = 0; p < ports; ++p)
@@ -74,7 +36,7 @@ static uint32_t appendLoops(SambaArena *arena, SambaNest *nest, uint32_t count,
 }
 
 /* Host time per element when this loop is vectorized, in loads. */
-static double loopCost(const SambaNestLoop *loop, uint32_t ports, uint32_t width) {
+static double loopCost(const SambaLoop *loop, uint32_t ports, uint32_t width) {
   double cost = 1;
   for (uint32_t p = 0; p < ports; ++p)
     cost += loop->strides[p] == 0 ? 0.25 : loop->strides[p] == 1 ? 1 : 8;
@@ -82,7 +44,7 @@ static double loopCost(const SambaNestLoop *loop, uint32_t ports, uint32_t width
   return cost * vectors / (double)loop->trip;
 }
 
-static void chooseVector(SambaNest *nest, uint32_t ports, uint32_t reduce_lanes) {
+static void chooseVector(SambaLoopNest *nest, uint32_t ports, uint32_t reduce_lanes) {
   nest->width = 1;
   double best = 0;
   uint32_t chosen = 0;
@@ -94,7 +56,7 @@ static void chooseVector(SambaNest *nest, uint32_t ports, uint32_t reduce_lanes)
   }
 
   if (reduce_lanes && nest->reduced_loops) {
-    const SambaNestLoop *last = &nest->loops[nest->parallel_loops + nest->reduced_loops - 1];
+    const SambaLoop *last = &nest->loops[nest->parallel_loops + nest->reduced_loops - 1];
     /* The fold at the end of each point counts too. */
     double cost = loopCost(last, ports, reduce_lanes) + 24.0 / (double)nest->reduced_points;
     if (nest->width == 1 || cost <= best) {
@@ -105,18 +67,18 @@ static void chooseVector(SambaNest *nest, uint32_t ports, uint32_t reduce_lanes)
 
   if (nest->vector_reduced || nest->width == 1)
     return;
-  SambaNestLoop loop = nest->loops[chosen];
+  SambaLoop loop = nest->loops[chosen];
   for (uint32_t l = chosen; l + 1 < nest->parallel_loops; ++l)
     nest->loops[l] = nest->loops[l + 1];
   nest->loops[nest->parallel_loops - 1] = loop;
 }
 
-SambaNest *sambaNestCreate(SambaArena *arena, const SambaUnit *unit, const int64_t *const *strides,
-                           uint32_t ports, bool external, uint64_t reduce_mask,
-                           uint32_t reduce_lanes) {
-  SambaNest *nest = SAMBA_ARENA_NEW(arena, SambaNest);
+SambaLoopNest *sambaLoopNestCreate(SambaArena *arena, const SambaUnit *unit,
+                                   const int64_t *const *strides, uint32_t ports, bool external,
+                                   uint64_t reduce_mask, uint32_t reduce_lanes) {
+  SambaLoopNest *nest = SAMBA_ARENA_NEW(arena, SambaLoopNest);
   nest->ports = ports + (external ? 0 : 1);
-  nest->loops = SAMBA_ARENA_ARRAY(arena, SambaNestLoop, unit->compute.counter_count + 1);
+  nest->loops = SAMBA_ARENA_ARRAY(arena, SambaLoop, unit->compute.counter_count + 1);
   uint64_t inner = 0;
 
   for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c)
@@ -130,7 +92,7 @@ SambaNest *sambaNestCreate(SambaArena *arena, const SambaUnit *unit, const int64
     *(l < nest->parallel_loops ? &nest->points : &nest->reduced_points) *= nest->loops[l].trip;
   if (reduce_lanes &&
       !nest->reduced_loops) /* lanes still count across firings: a row of one element */
-    nest->loops[count] = (SambaNestLoop){1, SAMBA_ARENA_ARRAY(arena, int64_t, nest->ports), true},
+    nest->loops[count] = (SambaLoop){1, SAMBA_ARENA_ARRAY(arena, int64_t, nest->ports), true},
     nest->reduced_loops = 1;
   chooseVector(nest, ports, reduce_lanes);
   int64_t stride = 1;
@@ -143,7 +105,7 @@ SambaNest *sambaNestCreate(SambaArena *arena, const SambaUnit *unit, const int64
   return nest;
 }
 
-SambaWalk sambaNestWalk(const SambaNest *nest, uint32_t port) {
+SambaWalk sambaLoopNestWalk(const SambaLoopNest *nest, uint32_t port) {
   if (nest->width == 1)
     return SAMBA_WALK_STRIDED;
   uint32_t loop = nest->vector_reduced ? nest->parallel_loops + nest->reduced_loops - 1

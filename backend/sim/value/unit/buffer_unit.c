@@ -3,7 +3,10 @@
  * with readers is overwritten. Read tokens are views of the slot where their elements lie on affine
  * strides, so that computing units read slot memory in place. A slot whose views are still on their
  * way is not overwritten either: the next iteration gets another block. */
-#include "backend/sim/value/network/value_engine.h"
+#include "backend/sim/value/unit/buffer_unit.h"
+
+#include "backend/section/access.h"
+#include "backend/sim/value/kernel/pattern.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +32,7 @@ typedef struct BufferState {
   int covered; /* do the write ports fill every element of a slot? -1: not known yet */
 } BufferState;
 
-static void preparePort(SambaRun *run, const SambaPort *port, BufferPort *out_port) {
+static void preparePort(SambaSectionRun *run, const SambaPort *port, BufferPort *out_port) {
   const SambaAccess *access = &port->access;
   out_port->pattern = sambaPatternCreate(&run->arena, access);
   out_port->origin.guards = SAMBA_ARENA_ARRAY(&run->arena, int64_t, access->guard_count);
@@ -53,7 +56,7 @@ static bool mayLeaveHoles(const SambaUnit *unit) {
   return elements < unit->buffer.slot_elements;
 }
 
-void sambaBufferPrepare(SambaRun *run, SambaRunUnit *unit) {
+void sambaBufferPrepare(SambaSectionRun *run, SambaUnitRun *unit) {
   const SambaUnit *u = unit->unit;
   BufferState *state = SAMBA_ARENA_NEW(&run->arena, BufferState);
   unit->state = state;
@@ -75,25 +78,25 @@ void sambaBufferPrepare(SambaRun *run, SambaRunUnit *unit) {
 
   for (uint32_t s = 0; s < u->buffer.slot_count; ++s) {
     SambaBlock *block =
-        sambaBlockCreate(&run->values->pool, u->buffer.slot_elements * state->element_bytes);
+        sambaBlockCreate(run->context.pool, u->buffer.slot_elements * state->element_bytes);
     sambaStorageFill(state->storage, block->data, u->buffer.slot_elements,
                      sambaStorageBits(u->inputs[0].dtype, u->buffer.initial));
     state->slots[s] = block;
   }
 }
 
-void sambaBufferFinish(SambaRun *run, SambaRunUnit *unit) {
+void sambaBufferFinish(SambaSectionRun *run, SambaUnitRun *unit) {
   BufferState *state = unit->state;
   for (uint32_t s = 0; s < unit->unit->buffer.slot_count; ++s) {
-    sambaBlockRelease(&run->values->pool, state->slots[s]);
+    sambaBlockRelease(run->context.pool, state->slots[s]);
     if (state->written)
       free(state->written[s]);
   }
   for (uint32_t i = 0; i < unit->unit->output_count; ++i)
-    sambaBlockRelease(&run->values->pool, state->reads[i].copy);
+    sambaBlockRelease(run->context.pool, state->reads[i].copy);
 }
 
-bool sambaBufferDone(const SambaRunUnit *unit) {
+bool sambaBufferDone(const SambaUnitRun *unit) {
   const BufferState *state = unit->state;
   bool done = true;
   for (uint32_t i = 0; i < unit->unit->input_count; ++i)
@@ -104,7 +107,7 @@ bool sambaBufferDone(const SambaRunUnit *unit) {
 }
 
 /* The read port that has not finished what iteration `iteration` overwrites; output_count: none. */
-static uint32_t readerBehind(const SambaRunUnit *unit, uint64_t iteration) {
+static uint32_t readerBehind(const SambaUnitRun *unit, uint64_t iteration) {
   const BufferState *state = unit->state;
   const SambaUnit *u = unit->unit;
   uint64_t ahead = u->buffer.loop_carried ? 0 : u->buffer.slot_count;
@@ -115,7 +118,7 @@ static uint32_t readerBehind(const SambaRunUnit *unit, uint64_t iteration) {
 }
 
 /* The write port that has not finished what iteration `iteration` reads; input_count: none. */
-static uint32_t writerBehind(const SambaRunUnit *unit, uint64_t iteration) {
+static uint32_t writerBehind(const SambaUnitRun *unit, uint64_t iteration) {
   const BufferState *state = unit->state;
   const SambaUnit *u = unit->unit;
   uint64_t ahead = u->buffer.loop_carried ? u->buffer.slot_count : 0;
@@ -139,7 +142,7 @@ static SambaStatus markElements(void *user, const SambaRow *row) {
 /* Walks the first slot's tokens of every write port over a bitmap. (Which elements a slot gets may
  * in principle differ from slot to slot; a port whose guards or base move with the slot is taken as
  * not covering.) */
-static bool coversSlots(const SambaRunUnit *unit) {
+static bool coversSlots(const SambaUnitRun *unit) {
   const BufferState *state = unit->state;
   const SambaUnit *u = unit->unit;
   uint8_t *seen = sambaAllocateZeroed(u->buffer.slot_elements / 8 + 1, 1);
@@ -171,9 +174,9 @@ static bool coversSlots(const SambaRunUnit *unit) {
 }
 
 /* Memory of the slot that nobody else can see. */
-static void makeWritable(SambaRun *run, SambaRunUnit *unit, SambaBlock **slot) {
+static void makeWritable(SambaSectionRun *run, SambaUnitRun *unit, SambaBlock **slot) {
   BufferState *state = unit->state;
-  SambaPool *pool = &run->values->pool;
+  SambaPool *pool = run->context.pool;
   uint64_t bytes = unit->unit->buffer.slot_elements * state->element_bytes;
 
   if (*slot && atomic_load_explicit(&(*slot)->references, memory_order_acquire) == 1) {
@@ -265,7 +268,7 @@ static SambaStatus findHole(void *user, const SambaRow *row) {
   return NULL;
 }
 
-static SambaStatus checkHoles(const SambaRun *run, const SambaRunUnit *unit, uint32_t index,
+static SambaStatus checkHoles(const SambaSectionRun *run, const SambaUnitRun *unit, uint32_t index,
                               uint64_t slot) {
   const BufferState *state = unit->state;
   const BufferPort *port = &state->reads[index];
@@ -273,29 +276,29 @@ static SambaStatus checkHoles(const SambaRun *run, const SambaRunUnit *unit, uin
   sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, findHole, &search));
   if (search.hole < 0)
     return NULL;
-  return sambaRunFault(run, unit, port->fired, "read of never-written memory",
-                       "output %u reads element %lld of a slot, which no input wrote", index,
-                       (long long)search.hole);
+  return sambaUnitFault(run, unit, port->fired, "read of never-written memory",
+                        "output %u reads element %lld of a slot, which no input wrote", index,
+                        (long long)search.hole);
 }
 
-static void writeToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
+static void writeToken(SambaSectionRun *run, SambaUnitRun *unit, uint32_t index) {
   BufferState *state = unit->state;
   BufferPort *port = &state->writes[index];
   uint64_t iteration = iterationOf(port);
   SambaBlock **slot = &state->slots[iteration % unit->unit->buffer.slot_count];
-  SambaToken token = sambaPortTake(run, &unit->inputs[index]);
+  SambaToken token = sambaPortTake(&unit->inputs[index]);
 
   sambaPatternOrigin(port->pattern, port->counters, &port->origin);
   if (port->pattern->dense && port->pattern->elements == unit->unit->buffer.slot_elements &&
       token.offset == 0) {
-    sambaBlockRelease(&run->values->pool, *slot);
+    sambaBlockRelease(run->context.pool, *slot);
     *slot = token.block; /* the token is the slot */
   } else {
     makeWritable(run, unit, slot);
     Copy copy = {(*slot)->data, token.block->data + token.offset * state->element_bytes,
                  state->element_bytes, state->storage, 0};
     sambaStatusFree(sambaPatternRows(port->pattern, &port->origin, NULL, writeRow, &copy));
-    sambaBlockRelease(&run->values->pool, token.block);
+    sambaBlockRelease(run->context.pool, token.block);
   }
 
   if (state->written) {
@@ -318,11 +321,11 @@ static bool sameCopy(const BufferPort *port, uint64_t iteration) {
 }
 
 /* A token copied out of the slot; the last one again when it is the same. */
-static SambaToken copyToken(SambaRun *run, SambaRunUnit *unit, BufferPort *port,
+static SambaToken copyToken(SambaSectionRun *run, SambaUnitRun *unit, BufferPort *port,
                             SambaBlock *const *slot, uint64_t iteration) {
   BufferState *state = unit->state;
   if (!sameCopy(port, iteration)) {
-    SambaPool *pool = &run->values->pool;
+    SambaPool *pool = run->context.pool;
     sambaBlockRelease(pool, port->copy);
     port->copy = sambaBlockCreate(pool, port->pattern->elements * state->element_bytes);
     uint64_t fill = sambaStorageBits(unit->unit->inputs[0].dtype, port->pattern->access->fill);
@@ -338,7 +341,7 @@ static SambaToken copyToken(SambaRun *run, SambaRunUnit *unit, BufferPort *port,
   return (SambaToken){sambaBlockRetain(port->copy), 0};
 }
 
-static SambaStatus readToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) {
+static SambaStatus readToken(SambaSectionRun *run, SambaUnitRun *unit, uint32_t index) {
   BufferState *state = unit->state;
   BufferPort *port = &state->reads[index];
   const SambaUnit *u = unit->unit;
@@ -348,11 +351,11 @@ static SambaStatus readToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) 
   sambaPatternOrigin(port->pattern, port->counters, &port->origin);
   if (state->written)
     SAMBA_RETURN_IF_ERROR(checkHoles(run, unit, index, iteration % u->buffer.slot_count));
-  SambaRunPort *output = &unit->outputs[index];
+  SambaPortRun *output = &unit->outputs[index];
   bool view = output->layout.rank > 0 || port->pattern->dense;
   SambaToken token = view ? (SambaToken){sambaBlockRetain(*slot), port->origin.address}
                           : copyToken(run, unit, port, slot, iteration);
-  sambaPortPut(run, output, token);
+  sambaPortPut(output, token);
   sambaCountersStep(port->counters, port->pattern->access->trips,
                     port->pattern->access->token_level);
   ++port->fired;
@@ -360,7 +363,7 @@ static SambaStatus readToken(SambaRun *run, SambaRunUnit *unit, uint32_t index) 
   return NULL;
 }
 
-SambaStatus sambaBufferFire(SambaRun *run, SambaRunUnit *unit) {
+SambaStatus sambaBufferFire(SambaSectionRun *run, SambaUnitRun *unit) {
   BufferState *state = unit->state;
   const SambaUnit *u = unit->unit;
 
@@ -387,7 +390,7 @@ SambaStatus sambaBufferFire(SambaRun *run, SambaRunUnit *unit) {
   return NULL;
 }
 
-const SambaQueue *sambaBufferWaits(const SambaRunUnit *unit, bool output, uint32_t port,
+const SambaQueue *sambaBufferWaits(const SambaUnitRun *unit, bool output, uint32_t port,
                                    bool *out_other_is_output, uint32_t *out_other) {
   const BufferState *state = unit->state;
   const BufferPort *p = output ? &state->reads[port] : &state->writes[port];
@@ -399,7 +402,7 @@ const SambaQueue *sambaBufferWaits(const SambaRunUnit *unit, bool output, uint32
   return other ? NULL : queue;
 }
 
-void sambaBufferFirstWaiting(const SambaRunUnit *unit, bool *out_output, uint32_t *out_port) {
+void sambaBufferFirstWaiting(const SambaUnitRun *unit, bool *out_output, uint32_t *out_port) {
   const BufferState *state = unit->state;
   for (uint32_t i = 0; i < unit->unit->input_count; ++i)
     if (state->writes[i].fired < state->writes[i].firings) {
@@ -413,12 +416,12 @@ void sambaBufferFirstWaiting(const SambaRunUnit *unit, bool *out_output, uint32_
     }
 }
 
-bool sambaBufferViewLayout(SambaArena *arena, const SambaPort *port, SambaLayout *out_layout) {
+bool sambaBufferViewLayout(SambaArena *arena, const SambaPort *port, SambaBlockLayout *out_layout) {
   SambaPattern *pattern = sambaPatternCreate(arena, &port->access);
-  *out_layout = (SambaLayout){0};
+  *out_layout = (SambaBlockLayout){0};
   if (port->access.guard_count)
     return false;
   if (!pattern->dense)
-    *out_layout = (SambaLayout){pattern->rank, pattern->trips, pattern->strides};
+    *out_layout = (SambaBlockLayout){pattern->rank, pattern->trips, pattern->strides};
   return true;
 }
