@@ -1,5 +1,9 @@
 /* The timing engine's entry; see timing.h. */
-#include "backend/sim/timing/timing_engine.h"
+#include "backend/sim/timing/timing.h"
+
+#include "backend/sim/timing/build/build.h"
+#include "backend/sim/timing/build/links.h"
+#include "backend/sim/timing/engine/event_loop.h"
 
 #include <stdlib.h>
 
@@ -40,11 +44,12 @@ static void collectActivity(const SambaEngine *engine, SambaTimingResult *result
 SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *section,
                                const SambaBinding *bindings, const SambaIndexTraces *index_traces,
                                const SambaTimingOptions *options, SambaTimingResult *out_result) {
-  static const SambaTimingOptions defaults = {0};
-  SambaEngine engine = {.machine = machine,
-                        .section = section,
-                        .bindings = bindings,
-                        .options = options ? options : &defaults};
+  SambaEngine engine = {.machine = machine, .section = section, .bindings = bindings};
+  if (options) {
+    engine.max_cycles = options->max_cycles;
+    engine.on_firing = options->on_firing;
+    engine.user = options->user;
+  }
   *out_result = (SambaTimingResult){0};
   SambaStatus status = sambaEngineBuild(&engine, index_traces);
 
@@ -58,7 +63,7 @@ SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *
     out_result->row_misses = engine.dram.row_misses;
     out_result->flops = engine.flops;
     out_result->events = engine.event_count;
-    out_result->link_busy_max = sambaEngineLinkBusyMaximum(&engine);
+    out_result->link_busy_max = sambaLinksBusyMaximum(&engine);
     collectActivity(&engine, out_result);
   }
 

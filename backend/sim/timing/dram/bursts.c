@@ -8,16 +8,16 @@ static bool guardedAlong(const SambaAccess *access, uint32_t counter) {
   return false;
 }
 
-void sambaRunWalkInit(SambaRunWalk *walk, SambaArena *arena, const SambaAccess *access,
-                      uint32_t element_bytes, uint32_t burst_bytes, const int64_t *index_addends,
-                      uint64_t index_count) {
-  *walk = (SambaRunWalk){.access = access,
-                         .element_bytes = element_bytes,
-                         .block_elements = 1,
-                         .run_counter = access->counter_count,
-                         .index_addends = index_addends,
-                         .index_count = index_count,
-                         .offset = access->base};
+void sambaBurstWalkInit(SambaBurstWalk *walk, SambaArena *arena, const SambaAccess *access,
+                        uint32_t element_bytes, uint32_t burst_bytes, const int64_t *index_addends,
+                        uint64_t index_count) {
+  *walk = (SambaBurstWalk){.access = access,
+                           .element_bytes = element_bytes,
+                           .block_elements = 1,
+                           .run_counter = access->counter_count,
+                           .index_addends = index_addends,
+                           .index_count = index_count,
+                           .offset = access->base};
   uint32_t outermost = access->token_level;
 
   if (access->has_index) {
@@ -54,7 +54,7 @@ void sambaRunWalkInit(SambaRunWalk *walk, SambaArena *arena, const SambaAccess *
 }
 
 /* Steps [low, high) of the run counter that every guard enables. */
-static bool enabledSteps(const SambaRunWalk *walk, int64_t *out_low, int64_t *out_high) {
+static bool enabledSteps(const SambaBurstWalk *walk, int64_t *out_low, int64_t *out_high) {
   const SambaAccess *access = walk->access;
   bool has_run = walk->run_counter < access->counter_count;
   int64_t low = 0;
@@ -87,14 +87,14 @@ static bool enabledSteps(const SambaRunWalk *walk, int64_t *out_low, int64_t *ou
 }
 
 /* A scattered stand-in for an index value that nobody traced. */
-static int64_t standInAddend(const SambaRunWalk *walk) {
+static int64_t standInAddend(const SambaBurstWalk *walk) {
   uint64_t mixed = (walk->index_position + 1) * UINT64_C(0x9E3779B97F4A7C15);
   mixed ^= mixed >> 29;
   int64_t limit = walk->access->index_limit > 0 ? walk->access->index_limit : 1;
   return (int64_t)((uint64_t)(mixed % (uint64_t)limit) * (uint64_t)walk->access->index_stride);
 }
 
-static bool stepOdometer(SambaRunWalk *walk, bool *out_token) {
+static bool stepOdometer(SambaBurstWalk *walk, bool *out_token) {
   const SambaAccess *access = walk->access;
   uint32_t c = walk->odometer_count;
 
@@ -125,15 +125,15 @@ static bool stepOdometer(SambaRunWalk *walk, bool *out_token) {
   return false;
 }
 
-bool sambaRunWalkNext(SambaRunWalk *walk, SambaRun *out_run) {
+bool sambaBurstWalkNext(SambaBurstWalk *walk, SambaBurstRun *out_run) {
   if (walk->ended)
     return false;
   const SambaAccess *access = walk->access;
   bool has_run = walk->run_counter < access->counter_count;
   int64_t stride = has_run ? access->strides[walk->run_counter] : 0;
 
-  *out_run = (SambaRun){.elements = walk->block_elements *
-                                    (has_run ? access->trips[walk->run_counter] : 1)};
+  *out_run = (SambaBurstRun){.elements = walk->block_elements *
+                                         (has_run ? access->trips[walk->run_counter] : 1)};
   int64_t low, high;
   if (enabledSteps(walk, &low, &high)) {
     uint64_t start = (uint64_t)walk->offset;

@@ -5,7 +5,7 @@
 
 #include "backend/section/section.h"
 
-typedef struct SambaRunWalk {
+typedef struct SambaBurstWalk {
   const SambaAccess *access;
   uint32_t element_bytes;
   uint32_t odometer_count; /* counters [0, odometer_count) step from run to run; the rest lie within
@@ -22,23 +22,23 @@ typedef struct SambaRunWalk {
   const int64_t *index_addends;
   uint64_t index_count;
   bool ended; /* every run of the whole chain was given out */
-} SambaRunWalk;
+} SambaBurstWalk;
 
 /* One step. Bytes [begin, end) relative to the symbol's first byte; begin == end: nothing is
  * enabled. */
-typedef struct SambaRun {
+typedef struct SambaBurstRun {
   int64_t begin, end;
   uint64_t elements; /* of the token, enabled or not */
   bool ends_token;
-} SambaRun;
+} SambaBurstRun;
 
 /* Prepares a walk from the chain's first element. Runs of elements whose gaps are smaller than
  * burst_bytes are one run. The addends of an indexed access come from a value run; without them
  * (NULL) a fixed scattered sequence below index_limit stands in. */
-void sambaRunWalkInit(SambaRunWalk *walk, SambaArena *arena, const SambaAccess *access,
-                      uint32_t element_bytes, uint32_t burst_bytes, const int64_t *index_addends,
-                      uint64_t index_count);
+void sambaBurstWalkInit(SambaBurstWalk *walk, SambaArena *arena, const SambaAccess *access,
+                        uint32_t element_bytes, uint32_t burst_bytes, const int64_t *index_addends,
+                        uint64_t index_count);
 /* False past the last run of the chain. */
-bool sambaRunWalkNext(SambaRunWalk *walk, SambaRun *out_run);
+bool sambaBurstWalkNext(SambaBurstWalk *walk, SambaBurstRun *out_run);
 
 #endif

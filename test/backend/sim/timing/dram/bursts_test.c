@@ -66,8 +66,8 @@ static void checkPattern(const Pattern *p, uint32_t element_bytes) {
                         .strides = p->strides,
                         .guard_count = p->guard_count,
                         .guards = guards};
-  SambaRunWalk walk;
-  sambaRunWalkInit(&walk, &arena, &access, element_bytes, 64, NULL, 0);
+  SambaBurstWalk walk;
+  sambaBurstWalkInit(&walk, &arena, &access, element_bytes, 64, NULL, 0);
   uint64_t tokens = 1, elements = 1;
   for (uint32_t c = 0; c < p->count; ++c)
     *(c < p->token_level ? &tokens : &elements) *= p->trips[c];
@@ -76,9 +76,9 @@ static void checkPattern(const Pattern *p, uint32_t element_bytes) {
     bruteForceBursts(p, token, element_bytes, expected, SPACE);
     memset(found, 0, SPACE);
     uint64_t covered = 0;
-    SambaRun run;
+    SambaBurstRun run;
     do {
-      assert_true(sambaRunWalkNext(&walk, &run));
+      assert_true(sambaBurstWalkNext(&walk, &run));
       covered += run.elements;
       for (int64_t burst = run.begin / 64; run.begin < run.end && burst <= (run.end - 1) / 64;
            ++burst)
@@ -88,8 +88,8 @@ static void checkPattern(const Pattern *p, uint32_t element_bytes) {
     assert_memory_equal(found, expected, SPACE);
   }
 
-  SambaRun run;
-  assert_false(sambaRunWalkNext(&walk, &run));
+  SambaBurstRun run;
+  assert_false(sambaBurstWalkNext(&walk, &run));
   sambaArenaDestroy(&arena);
 }
 
@@ -161,22 +161,22 @@ static void testIndexedRuns(void **state) {
                         .index_counters = 1,
                         .index_stride = 16,
                         .index_limit = 100};
-  SambaRunWalk walk;
-  SambaRun run;
-  sambaRunWalkInit(&walk, &arena, &access, 4, 64, addends, 6);
+  SambaBurstWalk walk;
+  SambaBurstRun run;
+  sambaBurstWalkInit(&walk, &arena, &access, 4, 64, addends, 6);
 
   for (int i = 0; i < 6; ++i) {
-    assert_true(sambaRunWalkNext(&walk, &run));
+    assert_true(sambaBurstWalkNext(&walk, &run));
     assert_int_equal(run.begin, addends[i] * 4);
     assert_int_equal(run.end, addends[i] * 4 + 64);
     assert_int_equal(run.ends_token, i % 3 == 2);
   }
 
-  assert_false(sambaRunWalkNext(&walk, &run));
+  assert_false(sambaBurstWalkNext(&walk, &run));
 
   /* Without a trace the stand-in stays within the limit. */
-  sambaRunWalkInit(&walk, &arena, &access, 4, 64, NULL, 0);
-  while (sambaRunWalkNext(&walk, &run))
+  sambaBurstWalkInit(&walk, &arena, &access, 4, 64, NULL, 0);
+  while (sambaBurstWalkNext(&walk, &run))
     assert_in_range(run.begin, 0, 99 * 64);
   sambaArenaDestroy(&arena);
 }

@@ -1,6 +1,7 @@
-/* Tokens on streams: pushing, taking, and the constraints that the two ends put on each other; see
- * engine.h. */
-#include "backend/sim/timing/timing_engine.h"
+/* Tokens on streams; see tokens.h. */
+#include "backend/sim/timing/engine/tokens.h"
+
+#include "backend/sim/timing/engine/agenda.h"
 
 #include <stdlib.h>
 
@@ -21,7 +22,7 @@ SambaSegment *sambaInputSegment(SambaEngine *engine, const SambaActorInput *inpu
 static void dropTakenTokens(SambaStreamState *stream) {
   while (stream->base < stream->pushed) {
     SambaSegment *segment = segmentAt(stream, stream->base);
-    if (segment->takers || !segment->last_known)
+    if (segment->consumers || !segment->last_known)
       return;
     ++stream->base;
   }
@@ -45,7 +46,7 @@ static void releaseHeldVectors(SambaEngine *engine, uint32_t stream_index, uint6
   memory->held -= stream->vectors;
   /* Tokens are pushed in order and one at a time, so it is the oldest one still here or one that
    * has left already. */
-  SambaMemoryToken *oldest = &memory->tokens[memory->token_base & memory->token_mask];
+  SambaMemoryToken *oldest = sambaMemoryTokenAt(memory, memory->token_base);
   if (memory->token_base < memory->token_end && oldest->pushed &&
       oldest->output_stream == stream_index && oldest->number == number)
     oldest->taken = true;
@@ -66,13 +67,13 @@ void sambaInputTake(SambaEngine *engine, uint32_t actor_index, SambaActorInput *
     ++actor->pending;
   }
 
-  /* The producer may end once all but what the way holds has been taken. */
+  /* The producer may end once all but what the stream holds has been taken. */
   uint64_t beyond = stream->vectors > stream->capacity ? stream->vectors - stream->capacity : 0;
   segment->accept_at =
       sambaTimeMax(segment->accept_at,
                    engine->now + (beyond ? sambaTimeScale(duration, beyond, stream->vectors) : 0));
   actor->bytes_in += stream->bytes;
-  if (--segment->takers == 0) {
+  if (--segment->consumers == 0) {
     stream->untaken -= stream->vectors;
     releaseHeldVectors(engine, cursor->stream, token);
     if (stream->needs_acceptance && token + 1 == stream->pushed)
@@ -103,13 +104,30 @@ void sambaStreamPush(SambaEngine *engine, uint32_t stream_index, uint64_t first,
   }
 
   *segmentAt(stream, stream->pushed++) =
-      (SambaSegment){.first = first, .last = last_estimate, .takers = stream->cursor_count};
+      (SambaSegment){.first = first, .last = last_estimate, .consumers = stream->cursor_count};
   if (!stream->cursor_count)
     return;
   stream->untaken += stream->vectors;
   stream->needs_acceptance = stream->untaken > stream->capacity;
   for (uint32_t c = 0; c < stream->cursor_count; ++c)
     sambaEngineQueue(engine, engine->cursors[stream->cursor_first + c].actor);
+}
+
+/* The end of a token is known: what that means to one of its consumers. */
+static void tellConsumer(SambaEngine *engine, SambaCursor *cursor, uint64_t token, uint64_t last) {
+  SambaActor *consumer = &engine->actors[cursor->actor];
+  bool waits_for_whole_token = consumer->memory && cursor->next == token; /* indices, control */
+  if (waits_for_whole_token)
+    sambaEngineQueue(engine, cursor->actor);
+  if (!cursor->waiting || cursor->next != token + 1)
+    return;
+
+  cursor->waiting = false;
+  consumer->end_minimum = sambaTimeMax(consumer->end_minimum, last + cursor->latency);
+  if (consumer->memory)
+    consumer->memory->data_last = sambaTimeMax(consumer->memory->data_last, last + cursor->latency);
+  if (--consumer->pending == 0)
+    sambaEngineQueue(engine, cursor->actor);
 }
 
 void sambaStreamEndToken(SambaEngine *engine, uint32_t stream_index, uint64_t last) {
@@ -120,22 +138,8 @@ void sambaStreamEndToken(SambaEngine *engine, uint32_t stream_index, uint64_t la
   segment->last = last;
   segment->last_known = true;
   engine->actors[stream->producer].bytes_out += stream->bytes;
-  for (uint32_t c = 0; c < stream->cursor_count; ++c) {
-    SambaCursor *cursor = &engine->cursors[stream->cursor_first + c];
-    SambaActor *taker = &engine->actors[cursor->actor];
-    if (taker->memory &&
-        cursor->next == token) /* an index or control token that had to be there as a whole */
-      sambaEngineQueue(engine, cursor->actor);
-    if (!cursor->waiting || cursor->next != token + 1)
-      continue;
-    cursor->waiting = false;
-    taker->end_minimum = sambaTimeMax(taker->end_minimum, last + cursor->latency);
-    if (taker->memory)
-      taker->memory->data_last = sambaTimeMax(taker->memory->data_last, last + cursor->latency);
-    if (--taker->pending == 0)
-      sambaEngineQueue(engine, cursor->actor);
-  }
-
+  for (uint32_t c = 0; c < stream->cursor_count; ++c)
+    tellConsumer(engine, &engine->cursors[stream->cursor_first + c], token, last);
   dropTakenTokens(stream);
 }
 

@@ -1,6 +1,7 @@
-/* Address generators: credits for outstanding bursts, and reads merged with reads that are on their
- * way; see engine.h. */
-#include "backend/sim/timing/timing_engine.h"
+/* Outstanding bursts of address generators; see outstanding_bursts.h. */
+#include "backend/sim/timing/engine/outstanding_bursts.h"
+
+#include "backend/sim/timing/engine/agenda.h"
 
 enum { readProbes = 8 };
 
@@ -87,6 +88,18 @@ uint32_t sambaGeneratorTakeCredits(SambaEngine *engine, uint32_t index, uint32_t
   return slot;
 }
 
+/* One of the requests of an actor's token is done. */
+static void requestDone(SambaEngine *engine, uint32_t actor, uint64_t token_index, uint64_t first,
+                        uint64_t last) {
+  SambaMemoryToken *token = sambaMemoryTokenAt(engine->actors[actor].memory, token_index);
+  bool news = token->first == SAMBA_TIME_UNKNOWN || token->outstanding == 1;
+  token->first = sambaTimeMin(token->first, first);
+  token->last = sambaTimeMax(token->last, last);
+  --token->outstanding;
+  if (news)
+    sambaEngineQueue(engine, actor);
+}
+
 static void completeRequest(SambaEngine *engine, uint32_t index, uint32_t slot, uint64_t first,
                             uint64_t last) {
   SambaGenerator *generator = &engine->generators[index];
@@ -96,7 +109,7 @@ static void completeRequest(SambaEngine *engine, uint32_t index, uint32_t slot, 
   uint64_t back = latency - latency / 2;
   request->done = last + back;
   pushReturn(generator, slot);
-  sambaMemoryRequestDone(engine, request->actor, request->token, first + back, last + back);
+  requestDone(engine, request->actor, request->token, first + back, last + back);
   if (generator->blocked)
     sambaGeneratorWake(engine, index, request->done);
 }
@@ -111,7 +124,7 @@ static SambaOutstandingRead *findRead(SambaEngine *engine, uint64_t burst) {
   return NULL;
 }
 
-/* Remembers a read; when the table is crowded it is simply not merged with. */
+/* Remembers a read. When the table has no place near its hash, no other read is merged with it. */
 static void rememberRead(SambaEngine *engine, uint64_t burst) {
   uint64_t hash = burst * UINT64_C(0x9E3779B97F4A7C15) >> 32;
   for (uint32_t i = 0; i < readProbes; ++i) {
@@ -151,8 +164,8 @@ bool sambaGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t gener
   return true;
 }
 
-void sambaMemoryCompletion(void *user, uint32_t generator, uint32_t slot, uint64_t first,
-                           uint64_t last) {
+void sambaGeneratorCompletion(void *user, uint32_t generator, uint32_t slot, uint64_t first,
+                              uint64_t last) {
   SambaEngine *engine = user;
   uint64_t burst = engine->generators[generator].requests[slot].burst;
 

@@ -1,6 +1,6 @@
 /* Faults of the timing engine: what waits for what when nothing can happen any more; see
- * engine.h. */
-#include "backend/sim/timing/timing_engine.h"
+ * faults.h. */
+#include "backend/sim/timing/engine/faults.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,13 +11,13 @@
 enum { mostNotes = 16 };
 
 typedef struct Wait {
-  uint32_t actor; /* whom it waits for, NO_ACTOR when nothing is missing */
+  uint32_t actor; /* that it waits for, NO_ACTOR when nothing is missing */
   const char *what;
 } Wait;
 
 static bool isFinished(const SambaActor *actor) { return actor->done == actor->firings; }
 
-static Wait waitsForTaker(const SambaEngine *engine, uint32_t stream_index, uint64_t token) {
+static Wait waitsForConsumer(const SambaEngine *engine, uint32_t stream_index, uint64_t token) {
   const SambaStreamState *stream = &engine->streams[stream_index];
   for (uint32_t c = 0; c < stream->cursor_count; ++c)
     if (engine->cursors[stream->cursor_first + c].next <= token)
@@ -56,7 +56,7 @@ static Wait waitsFor(const SambaEngine *engine, const SambaActor *actor) {
       const SambaStreamState *stream = &engine->streams[output->streams[s]];
       if (stream->untaken >= stream->capacity || stream->needs_acceptance ||
           (actor->memory && actor->memory->held)) {
-        Wait wait = waitsForTaker(engine, output->streams[s], stream->pushed - 1);
+        Wait wait = waitsForConsumer(engine, output->streams[s], stream->pushed - 1);
         if (wait.actor != NO_ACTOR)
           return wait;
       }
@@ -71,62 +71,67 @@ static Wait waitsFor(const SambaEngine *engine, const SambaActor *actor) {
 static void describe(const SambaEngine *engine, uint32_t index, char *text, size_t size) {
   const SambaActor *actor = &engine->actors[index];
   const SambaUnit *unit = &engine->section->units[actor->unit];
-  const char *port = actor->kind == SAMBA_ACTOR_READ    ? " read port"
-                     : actor->kind == SAMBA_ACTOR_WRITE ? " write port"
-                                                        : "";
+  const char *port = "";
+  if (actor->kind == SAMBA_ACTOR_READ)
+    port = " read port";
+  else if (actor->kind == SAMBA_ACTOR_WRITE)
+    port = " write port";
   snprintf(text, size, "'%s'%s (%s%s%s, firing %" PRIu64 " of %" PRIu64 ")",
            unit->name ? unit->name : "", port, sambaUnitKindName(unit->kind),
            unit->layer && *unit->layer ? ", layer " : "", unit->layer ? unit->layer : "",
            actor->done, actor->firings);
 }
 
+/* Notes that follow the waits from `actor`: once around, or to the unit that has ended. */
+static SambaStatus noteWaits(const SambaEngine *engine, SambaStatus status, uint32_t actor) {
+  const uint32_t start = actor;
+  for (uint32_t notes = 0; notes < mostNotes; ++notes) {
+    Wait wait = waitsFor(engine, &engine->actors[actor]);
+    if (wait.actor == NO_ACTOR)
+      break;
+    char text[256], other[256];
+    describe(engine, actor, text, sizeof text);
+    describe(engine, wait.actor, other, sizeof other);
+    status = sambaStatusNote(status, "%s waits %s %s", text, wait.what, other);
+    actor = wait.actor;
+    if (actor == start || isFinished(&engine->actors[actor]))
+      break;
+  }
+  return status;
+}
+
 SambaStatus sambaEngineDeadlock(const SambaEngine *engine) {
   bool *seen = sambaAllocateZeroed(engine->actor_count, sizeof *seen);
-  uint32_t actor = 0, waiter;
+  uint32_t waiter = 0;
+  while (isFinished(&engine->actors[waiter]))
+    ++waiter;
 
-  while (isFinished(&engine->actors[actor]))
-    ++actor;
-
-  /* Follow the waits until they come back, or reach one that ended early: whoever waits for it
+  /* Follow the waits until they come back, or reach a unit that ended early: what waits for it
    * starves. */
-  waiter = actor;
-  Wait wait = {actor, ""};
-
+  Wait wait = {waiter, ""};
   while (wait.actor != NO_ACTOR && !seen[wait.actor] && !isFinished(&engine->actors[wait.actor])) {
-    actor = wait.actor;
-    seen[actor] = true;
-    wait = waitsFor(engine, &engine->actors[actor]);
-    waiter = actor;
+    waiter = wait.actor;
+    seen[waiter] = true;
+    wait = waitsFor(engine, &engine->actors[waiter]);
   }
-
   free(seen);
-  char text[256], other[256];
+
+  bool stops = wait.actor == NO_ACTOR;
+  bool starved = !stops && isFinished(&engine->actors[wait.actor]);
+  const char *why = "is part of a circle of waits";
+  if (starved)
+    why = "waits for a unit that has ended";
+  else if (stops)
+    why = "cannot go on";
+
+  char text[256];
   describe(engine, waiter, text, sizeof text);
-  bool starved = wait.actor != NO_ACTOR && isFinished(&engine->actors[wait.actor]);
   SambaStatus status = sambaStatusMake(SAMBA_FAULT,
                                        "%s: section '%s' stopped at cycle %" PRIu64
                                        " with %u units or buffer ports unfinished; %s %s",
                                        starved ? "starved" : "deadlock", engine->section->name,
-                                       engine->now, engine->unfinished, text,
-                                       starved                  ? "waits for a unit that has ended"
-                                       : wait.actor == NO_ACTOR ? "cannot go on"
-                                                                : "is part of a circle of waits");
-  uint32_t start = wait.actor;
-  uint32_t current = starved || start == NO_ACTOR ? waiter : start;
-
-  for (uint32_t notes = 0; notes < mostNotes; ++notes) {
-    wait = waitsFor(engine, &engine->actors[current]);
-    if (wait.actor == NO_ACTOR)
-      break;
-    describe(engine, current, text, sizeof text);
-    describe(engine, wait.actor, other, sizeof other);
-    status = sambaStatusNote(status, "%s waits %s %s", text, wait.what, other);
-    current = wait.actor;
-    if (starved || current == start)
-      break;
-  }
-
-  return status;
+                                       engine->now, engine->unfinished, text, why);
+  return noteWaits(engine, status, starved || stops ? waiter : wait.actor);
 }
 
 SambaStatus sambaEngineTooManyCycles(const SambaEngine *engine, uint64_t limit) {

@@ -1,42 +1,11 @@
-/* The engine: firings of COMPUTE actors and BUFFER ports, and the event loop; see engine.h.
+/* Firings of COMPUTE actors and BUFFER ports; see firing.h.
  *
  * A firing costs at most three events: a wake-up when its inputs arrive in the future, its end, and
  * the wake-up of a neighbour. Everything else happens at the moment of one of these. */
-#include "backend/sim/timing/timing_engine.h"
+#include "backend/sim/timing/engine/firing.h"
 
-#include <stdlib.h>
-
-void sambaEngineQueue(SambaEngine *engine, uint32_t actor) {
-  if (engine->actors[actor].queued)
-    return;
-  engine->actors[actor].queued = true;
-  engine->queue[(engine->queue_head + engine->queue_size++) & engine->queue_mask] = actor;
-}
-
-void sambaEngineWake(SambaEngine *engine, uint32_t actor_index, uint64_t at) {
-  SambaActor *actor = &engine->actors[actor_index];
-  if (actor->wake <= at) /* pending; reset when it fires */
-    return;
-  actor->wake = at;
-  sambaEventsPush(&engine->events, at, sambaTarget(SAMBA_TARGET_ACTOR, actor_index));
-}
-
-void sambaActorWait(SambaEngine *engine, SambaActor *actor, SambaWait wait) {
-  if (engine->now > actor->mark) {
-    uint64_t elapsed = engine->now - actor->mark;
-    uint64_t issued = sambaTimeMin(elapsed, actor->credit);
-    actor->credit -= issued;
-    actor->busy += issued;
-    actor->waits[actor->wait] += elapsed - issued;
-    actor->mark = engine->now;
-  }
-  actor->wait = wait;
-}
-
-void sambaActorFinish(SambaEngine *engine, uint64_t at) {
-  engine->finish = sambaTimeMax(engine->finish, at);
-  --engine->unfinished;
-}
+#include "backend/sim/timing/engine/agenda.h"
+#include "backend/sim/timing/engine/tokens.h"
 
 /* A buffer port may work on its slot: a read when every write port has finished it, a write when
  * every read port has released the one that was there before. Buffers that start full lend their
@@ -69,13 +38,13 @@ static void finishSlot(SambaEngine *engine, SambaActor *actor) {
     sambaEngineQueue(engine, other + i);
 }
 
-static void startFiring(SambaEngine *engine, uint32_t actor_index) {
-  SambaActor *actor = &engine->actors[actor_index];
-  sambaActorWait(engine, actor, SAMBA_WAIT_NONE);
-  actor->running = true;
-  actor->resolved = false;
-  actor->start = engine->now;
-  actor->end_minimum = 0;
+/* Is a token of this output due at the end of the running firing? */
+static bool makesToken(const SambaActorOutput *output) {
+  return output->stream_count && output->phase + 1 == output->period;
+}
+
+/* Cycles that the firing occupies its unit: its own work, or the slowest port. */
+static uint64_t firingDuration(SambaEngine *engine, const SambaActor *actor) {
   uint64_t duration = actor->work;
 
   for (uint32_t i = 0; i < actor->input_count; ++i)
@@ -84,50 +53,65 @@ static void startFiring(SambaEngine *engine, uint32_t actor_index) {
           duration, engine->streams[sambaInputCursor(engine, &actor->inputs[i])->stream].cycles);
 
   for (uint32_t o = 0; o < actor->output_count; ++o) {
-    SambaActorOutput *output = &actor->outputs[o];
-    if (output->stream_count && output->phase + 1 == output->period)
+    const SambaActorOutput *output = &actor->outputs[o];
+    if (makesToken(output))
       duration = sambaTimeMax(duration, engine->streams[output->streams[output->current]].cycles);
   }
 
-  actor->duration = duration;
-  if (actor->kind == SAMBA_ACTOR_READ || actor->kind == SAMBA_ACTOR_WRITE) {
-    SambaBufferState *buffer = &engine->buffers[actor->unit];
-    uint64_t *side =
-        actor->kind == SAMBA_ACTOR_READ ? &buffer->read_side_free : &buffer->write_side_free;
-    *side = sambaTimeMax(*side, engine->now) + actor->side_cycles;
-    actor->end_minimum = *side;
+  return duration;
+}
+
+/* All read ports of a buffer share one side of the memory, all write ports the other. */
+static void bookBufferSide(SambaEngine *engine, SambaActor *actor) {
+  SambaBufferState *buffer = &engine->buffers[actor->unit];
+  uint64_t *side =
+      actor->kind == SAMBA_ACTOR_READ ? &buffer->read_side_free : &buffer->write_side_free;
+  *side = sambaTimeMax(*side, engine->now) + actor->side_cycles;
+  actor->end_minimum = *side;
+}
+
+/* Begins the token that the firing makes. A token whose first vector comes late is pushed when the
+ * firing's end is known, if it is sure to be accepted. */
+static void beginToken(SambaEngine *engine, SambaActor *actor, SambaActorOutput *output) {
+  uint32_t index = output->open_stream = sambaOutputNextStream(output);
+  SambaStreamState *stream = &engine->streams[index];
+  actor->end_minimum = sambaTimeMax(actor->end_minimum, sambaStreamBookLanes(engine, index));
+
+  bool late = output->first_numerator * 2 > output->first_denominator;
+  if (late && stream->untaken + stream->vectors <= stream->capacity) {
+    output->token = SAMBA_TOKEN_DEFERRED;
+    return;
   }
+
+  output->token = SAMBA_TOKEN_OPEN;
+  uint64_t booked = actor->end_minimum > engine->now ? actor->end_minimum - engine->now : 0;
+  uint64_t expected = sambaTimeMax(actor->duration, booked);
+  uint64_t first = engine->now +
+                   sambaTimeScale(expected, output->first_numerator, output->first_denominator) +
+                   actor->latency;
+  uint64_t last = sambaTimeMax(engine->now + expected + actor->latency, first + stream->cycles);
+  sambaStreamPush(engine, index, first, last);
+  if (stream->needs_acceptance)
+    ++actor->pending;
+}
+
+static void startFiring(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  sambaActorWait(engine, actor, SAMBA_WAIT_NONE);
+  actor->running = true;
+  actor->resolved = false;
+  actor->start = engine->now;
+  actor->end_minimum = 0;
+  actor->duration = firingDuration(engine, actor);
+  if (actor->kind != SAMBA_ACTOR_COMPUTE)
+    bookBufferSide(engine, actor);
 
   for (uint32_t i = 0; i < actor->input_count; ++i)
     if (actor->inputs[i].phase == 0)
-      sambaInputTake(engine, actor_index, &actor->inputs[i], duration);
-  for (uint32_t o = 0; o < actor->output_count; ++o) {
-    SambaActorOutput *output = &actor->outputs[o];
-    if (!output->stream_count || output->phase + 1 != output->period)
-      continue;
-    uint32_t index = output->open_stream = sambaOutputNextStream(output);
-    SambaStreamState *stream = &engine->streams[index];
-    actor->end_minimum = sambaTimeMax(actor->end_minimum, sambaStreamBookLanes(engine, index));
-
-    /* A token whose first vector comes late is pushed when the firing's end is known, if it is sure
-     * to be accepted. */
-    bool late = output->first_numerator * 2 > output->first_denominator;
-    if (late && stream->untaken + stream->vectors <= stream->capacity) {
-      output->token = SAMBA_TOKEN_DEFERRED;
-      continue;
-    }
-
-    output->token = SAMBA_TOKEN_OPEN;
-    uint64_t expected = sambaTimeMax(
-        duration, actor->end_minimum > engine->now ? actor->end_minimum - engine->now : 0);
-    uint64_t first = engine->now +
-                     sambaTimeScale(expected, output->first_numerator, output->first_denominator) +
-                     actor->latency;
-    sambaStreamPush(engine, index, first,
-                    sambaTimeMax(engine->now + expected + actor->latency, first + stream->cycles));
-    if (stream->needs_acceptance)
-      ++actor->pending;
-  }
+      sambaInputTake(engine, actor_index, &actor->inputs[i], actor->duration);
+  for (uint32_t o = 0; o < actor->output_count; ++o)
+    if (makesToken(&actor->outputs[o]))
+      beginToken(engine, actor, &actor->outputs[o]);
 
   if (!actor->pending)
     sambaEngineQueue(engine, actor_index);
@@ -158,7 +142,7 @@ static void tryToStart(SambaEngine *engine, uint32_t actor_index) {
 
   for (uint32_t o = 0; o < actor->output_count; ++o) {
     SambaActorOutput *output = &actor->outputs[o];
-    if (!output->stream_count || output->phase + 1 != output->period)
+    if (!makesToken(output))
       continue;
     const SambaStreamState *stream = &engine->streams[output->streams[output->current]];
     if (stream->untaken >= stream->capacity) {
@@ -205,7 +189,7 @@ static void resolveFiring(SambaEngine *engine, uint32_t actor_index) {
   sambaEventsPush(&engine->events, end, sambaTarget(SAMBA_TARGET_ACTOR, actor_index));
 }
 
-static void endFiring(SambaEngine *engine, uint32_t actor_index) {
+void sambaFiringEnd(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   uint64_t nominal = sambaTimeMin(actor->duration, engine->now - actor->start);
 
@@ -230,84 +214,18 @@ static void endFiring(SambaEngine *engine, uint32_t actor_index) {
     finishSlot(engine, actor);
   }
 
-  if (engine->options->on_firing)
-    engine->options->on_firing(engine->options->user, actor->unit, actor->start, engine->now);
+  if (engine->on_firing)
+    engine->on_firing(engine->user, actor->unit, actor->start, engine->now);
   if (actor->next == actor->firings)
     sambaActorFinish(engine, engine->now);
   else
     sambaEngineQueue(engine, actor_index);
 }
 
-static void process(SambaEngine *engine, uint32_t actor_index) {
-  SambaActor *actor = &engine->actors[actor_index];
-  if (actor->memory)
-    sambaMemoryProcess(engine, actor_index);
-  else if (!actor->running)
+void sambaFiringProcess(SambaEngine *engine, uint32_t actor_index) {
+  const SambaActor *actor = &engine->actors[actor_index];
+  if (!actor->running)
     tryToStart(engine, actor_index);
   else if (!actor->resolved && !actor->pending)
     resolveFiring(engine, actor_index);
-}
-
-static void drainQueue(SambaEngine *engine) {
-  while (engine->queue_size) {
-    uint32_t actor = engine->queue[engine->queue_head++ & engine->queue_mask];
-    --engine->queue_size;
-    engine->actors[actor].queued = false;
-    process(engine, actor);
-  }
-}
-
-static void actorEvent(SambaEngine *engine, uint32_t index) {
-  SambaActor *actor = &engine->actors[index];
-  if (actor->running && actor->resolved && actor->end_minimum == engine->now) {
-    endFiring(engine, index);
-  } else if (actor->wake == engine->now) {
-    actor->wake = SAMBA_TIME_UNKNOWN;
-    sambaEngineQueue(engine, index);
-  }
-}
-
-static void channelEvent(SambaEngine *engine, uint32_t index) {
-  if (engine->dram.channels[index].scheduled != engine->now)
-    return;
-  uint64_t next = sambaDramAdvance(&engine->dram, index, engine->now);
-  if (next != SAMBA_TIME_UNKNOWN)
-    sambaEventsPush(&engine->events, next, sambaTarget(SAMBA_TARGET_CHANNEL, index));
-}
-
-SambaStatus sambaEngineRun(SambaEngine *engine) {
-  uint64_t limit = engine->options->max_cycles
-                       ? sambaTimeMin(engine->options->max_cycles, SAMBA_TIME_LIMIT)
-                       : SAMBA_TIME_LIMIT;
-  for (uint32_t a = 0; a < engine->actor_count; ++a)
-    if (engine->actors[a].firings)
-      sambaEngineQueue(engine, a);
-  drainQueue(engine);
-  uint32_t target;
-  uint64_t time;
-
-  while (sambaEventsPop(&engine->events, &time, &target)) {
-    if (time > limit)
-      return sambaEngineTooManyCycles(engine, limit);
-    ++engine->event_count;
-    engine->now = time;
-    uint32_t index = target >> SAMBA_TARGET_KIND_BITS;
-    switch (target & ((1u << SAMBA_TARGET_KIND_BITS) - 1)) {
-    case SAMBA_TARGET_ACTOR:
-      actorEvent(engine, index);
-      break;
-    case SAMBA_TARGET_CHANNEL:
-      channelEvent(engine, index);
-      break;
-    default:
-      sambaGeneratorEvent(engine, index);
-      break;
-    }
-    drainQueue(engine);
-  }
-
-  if (engine->unfinished)
-    return sambaEngineDeadlock(engine);
-  engine->finish = sambaTimeMax(engine->finish, sambaDramLastWrite(&engine->dram));
-  return engine->finish > limit ? sambaEngineTooManyCycles(engine, limit) : NULL;
 }

@@ -1,23 +1,23 @@
-/* The timing engine's state, shared by its files: actors that fire, the streams between them,
- * address generators, DRAM.
+/* The state of the timing engine: actors that fire, the streams between them, address generators,
+ * DRAM, and what is to be looked at when.
  *
  * An actor is a LOAD, a STORE, a COMPUTE, or one port of a BUFFER. It is idle, or in a firing whose
  * end is known once every constraint on it is (`pending` of them are not). The laws are in
- * docs/timing-model.md. */
-#ifndef SAMBA_BACKEND_SIM_TIMING_TIMING_ENGINE_H
-#define SAMBA_BACKEND_SIM_TIMING_TIMING_ENGINE_H
+ * docs/timing-model.md. Times are cycles of the chip. */
+#ifndef SAMBA_BACKEND_SIM_TIMING_ENGINE_TIMING_STATE_H
+#define SAMBA_BACKEND_SIM_TIMING_ENGINE_TIMING_STATE_H
 
+#include "backend/sim/call/call.h"
 #include "backend/sim/timing/dram/bursts.h"
 #include "backend/sim/timing/dram/dram.h"
 #include "backend/sim/timing/dram/events.h"
-#include "backend/sim/timing/timing.h"
 
 /* One token on a stream, as its source sees time: the destinations see it `latency` later. */
 typedef struct SambaSegment {
   uint64_t first;     /* first vector leaves */
   uint64_t last;      /* last vector has left; an estimate until last_known */
-  uint64_t accept_at; /* earliest end of the producer's firing that the takers allow */
-  uint32_t takers;    /* destinations that have not taken it */
+  uint64_t accept_at; /* earliest end of the producer's firing that the consumers allow */
+  uint32_t consumers; /* destinations that have not taken it */
   bool last_known;
 } SambaSegment;
 
@@ -33,7 +33,7 @@ typedef struct SambaStreamState {
   uint64_t vectors;  /* of one token, at least 1 */
   uint64_t cycles;   /* of one token at the rate of a link */
   uint64_t bytes;    /* of one token */
-  uint64_t capacity; /* vectors that FIFOs and pipeline on the way hold */
+  uint64_t capacity; /* vectors that the FIFOs and the pipeline of its route hold */
   uint32_t producer; /* actor */
   uint32_t cursor_first, cursor_count;
   uint32_t lane_count;
@@ -42,7 +42,7 @@ typedef struct SambaStreamState {
   uint64_t ring_mask;
   uint64_t base, pushed; /* tokens [base, pushed) are in the ring */
   uint64_t untaken;      /* vectors of tokens that were pushed and not taken by all */
-  bool needs_acceptance; /* the end of token pushed - 1 waits for takers */
+  bool needs_acceptance; /* the end of token pushed - 1 waits for consumers */
 } SambaStreamState;
 
 /* One lane of a link; bookings follow each other. */
@@ -100,8 +100,8 @@ typedef struct SambaMemoryToken {
 typedef struct SambaMemoryState {
   uint32_t generator;
   uint64_t symbol_address;
-  SambaRunWalk walk;
-  SambaRun run;
+  SambaBurstWalk walk;
+  SambaBurstRun run;
   uint64_t first_burst, next_burst, end_burst; /* of the current run */
   uint64_t placed_burst;                       /* the burst that `place` is about */
   SambaDramPlace place;
@@ -165,7 +165,7 @@ typedef struct SambaGenerator {
   uint64_t outstanding;            /* bursts */
   uint64_t next_issue;
   uint64_t wake;
-  bool blocked; /* somebody waits for credits */
+  bool blocked; /* an actor waits for credits */
   uint32_t actor_count, turn;
   uint32_t *actors;
 } SambaGenerator;
@@ -186,7 +186,9 @@ typedef struct SambaEngine {
   const SambaMachine *machine;
   const SambaSection *section;
   const SambaBinding *bindings;
-  const SambaTimingOptions *options;
+  uint64_t max_cycles; /* 0: no bound */
+  void (*on_firing)(void *user, uint32_t unit, uint64_t start_cycle, uint64_t end_cycle);
+  void *user; /* of on_firing, which may be NULL */
   uint64_t now, finish;
   uint64_t event_count;
   SambaEvents events;
@@ -219,64 +221,8 @@ static inline uint32_t sambaTarget(uint32_t kind, uint32_t index) {
   return index << SAMBA_TARGET_KIND_BITS | kind;
 }
 
-/* build.c: makes actors, streams and generators of a section. */
-SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces);
-/* network.c: capacities, latencies and shared lanes of every stream; needs streams' producers and
- * cursors. */
-void sambaEngineBuildNetwork(SambaEngine *engine);
-uint64_t sambaEngineLinkBusyMaximum(SambaEngine *engine);
-/* occupancy.c: the law of one actor's firing (work, latency, side cycles, first vectors,
- * operations). */
-void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const SambaUnit *unit);
-
-/* engine.c */
-void sambaEngineQueue(SambaEngine *engine,
-                      uint32_t actor); /* look at the actor before time goes on */
-void sambaEngineWake(SambaEngine *engine, uint32_t actor,
-                     uint64_t at); /* look at it at cycle `at` */
-void sambaActorWait(SambaEngine *engine, SambaActor *actor,
-                    SambaWait wait); /* attributes time so far; from now on `wait` */
-void sambaActorFinish(SambaEngine *engine, uint64_t at); /* an actor did all its firings */
-SambaStatus sambaEngineRun(SambaEngine *engine);
-
-/* tokens.c: what both ends do with a stream. */
-SambaCursor *sambaInputCursor(SambaEngine *engine, const SambaActorInput *input);
-/* The next token of a due input: NULL when it was not pushed yet. */
-SambaSegment *sambaInputSegment(SambaEngine *engine, const SambaActorInput *input);
-void sambaInputTake(SambaEngine *engine, uint32_t actor, SambaActorInput *input, uint64_t duration);
-void sambaStreamPush(SambaEngine *engine, uint32_t stream, uint64_t first, uint64_t last_estimate);
-void sambaStreamEndToken(SambaEngine *engine, uint32_t stream, uint64_t last);
-/* Books the token's vectors on the shared lanes; returns the cycle at which the last
- * booking ends. */
-uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream);
-uint32_t sambaOutputNextStream(SambaActorOutput *output); /* deals out, by blocks in turn */
-
-/* memory.c: LOAD and STORE. */
-void sambaMemoryProcess(SambaEngine *engine, uint32_t actor);
-/* One of the requests of an actor's token is done. */
-void sambaMemoryRequestDone(SambaEngine *engine, uint32_t actor, uint64_t token, uint64_t first,
-                            uint64_t last);
-
-/* generator.c: address generators. */
-void sambaGeneratorInit(SambaEngine *engine, SambaGenerator *generator); /* actor_count is set */
-void sambaGeneratorEvent(SambaEngine *engine, uint32_t generator);
-void sambaGeneratorWake(SambaEngine *engine, uint32_t generator,
-                        uint64_t at); /* look at all of its actors then */
-/* Whether bursts more may be outstanding; if not, the generator wakes when some have come back. */
-bool sambaGeneratorHasCredits(SambaEngine *engine, uint32_t generator, uint64_t bursts);
-/* Makes a request; returns its slot. burst: number of the first one. */
-uint32_t sambaGeneratorTakeCredits(SambaEngine *engine, uint32_t generator, uint32_t actor,
-                                   uint64_t token, uint64_t bursts, uint64_t burst);
-/* A read of a burst that is already on its way waits for that one instead: true. Otherwise it is
- * remembered: false. */
-bool sambaGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t generator,
-                             uint32_t slot);
-/* The completion that dram.h asks for. */
-void sambaMemoryCompletion(void *engine, uint32_t generator, uint32_t slot, uint64_t first,
-                           uint64_t last);
-
-/* faults.c: names why nothing can happen any more, or what ran too long. */
-SambaStatus sambaEngineDeadlock(const SambaEngine *engine);
-SambaStatus sambaEngineTooManyCycles(const SambaEngine *engine, uint64_t limit);
+static inline SambaMemoryToken *sambaMemoryTokenAt(const SambaMemoryState *memory, uint64_t token) {
+  return &memory->tokens[token & memory->token_mask];
+}
 
 #endif

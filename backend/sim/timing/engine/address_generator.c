@@ -1,41 +1,40 @@
-/* LOAD and STORE: address generators that turn access patterns into bursts, with bounded credit;
- * see engine.h.
+/* LOAD and STORE; see address_generator.h.
  *
  * A generator issues in order, a little ahead of the event that lets it (requests carry their own
  * arrival time), and gets its credits back in order: data leave towards the chip in the order of
  * the requests. */
-#include "backend/sim/timing/timing_engine.h"
+#include "backend/sim/timing/engine/address_generator.h"
+
+#include "backend/sim/timing/engine/agenda.h"
+#include "backend/sim/timing/engine/outstanding_bursts.h"
+#include "backend/sim/timing/engine/tokens.h"
 
 #include <stdlib.h>
 
 /* Cycles a generator issues ahead within one event. */
 enum { issueAhead = 32 };
 
-static SambaMemoryToken *tokenAt(SambaMemoryState *memory, uint64_t token) {
-  return &memory->tokens[token & memory->token_mask];
-}
-
 static SambaMemoryToken *appendToken(SambaMemoryState *memory) {
   if (memory->token_end - memory->token_base > memory->token_mask) {
     uint64_t size = (memory->token_mask + 1) * 2;
     SambaMemoryToken *tokens = sambaAllocate(sambaArraySize(size, sizeof *tokens));
     for (uint64_t t = memory->token_base; t < memory->token_end; ++t)
-      tokens[t & (size - 1)] = *tokenAt(memory, t);
+      tokens[t & (size - 1)] = *sambaMemoryTokenAt(memory, t);
     free(memory->tokens);
     memory->tokens = tokens;
     memory->token_mask = size - 1;
   }
-  SambaMemoryToken *token = tokenAt(memory, memory->token_end++);
+  SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_end++);
   *token = (SambaMemoryToken){.first = SAMBA_TIME_UNKNOWN, .output_stream = SAMBA_NO_STREAM};
   return token;
 }
 
 static void endLoadToken(SambaEngine *engine, uint32_t actor_index, uint64_t last) {
   SambaActor *actor = &engine->actors[actor_index];
-  uint64_t first = tokenAt(actor->memory, actor->memory->token_base++)->first;
+  uint64_t first = sambaMemoryTokenAt(actor->memory, actor->memory->token_base++)->first;
   ++actor->done;
-  if (engine->options->on_firing)
-    engine->options->on_firing(engine->options->user, actor->unit, first, last);
+  if (engine->on_firing)
+    engine->on_firing(engine->user, actor->unit, first, last);
   if (actor->done == actor->firings) {
     sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
     sambaActorFinish(engine, last);
@@ -48,7 +47,7 @@ static void deliverLoad(SambaEngine *engine, uint32_t actor_index) {
   SambaMemoryState *memory = actor->memory;
 
   while (memory->token_base < memory->token_end) {
-    SambaMemoryToken *token = tokenAt(memory, memory->token_base);
+    SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_base);
     bool complete = token->issued && !token->outstanding;
     if (token->first == SAMBA_TIME_UNKNOWN && !complete)
       return;
@@ -86,7 +85,7 @@ static void deliverStore(SambaEngine *engine, uint32_t actor_index) {
   SambaMemoryState *memory = actor->memory;
 
   while (memory->token_base < memory->token_end) {
-    SambaMemoryToken *token = tokenAt(memory, memory->token_base);
+    SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_base);
     if (!token->issued || token->outstanding)
       return;
     ++memory->token_base;
@@ -99,8 +98,8 @@ static void deliverStore(SambaEngine *engine, uint32_t actor_index) {
       engine->streams[stream].needs_acceptance = false;
       sambaStreamEndToken(engine, stream, token->last);
     }
-    if (engine->options->on_firing)
-      engine->options->on_firing(engine->options->user, actor->unit, token->first, token->last);
+    if (engine->on_firing)
+      engine->on_firing(engine->user, actor->unit, token->first, token->last);
     if (actor->done == actor->firings) {
       sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
       sambaActorFinish(engine, token->last);
@@ -108,15 +107,11 @@ static void deliverStore(SambaEngine *engine, uint32_t actor_index) {
   }
 }
 
-void sambaMemoryRequestDone(SambaEngine *engine, uint32_t actor, uint64_t token_index,
-                            uint64_t first, uint64_t last) {
-  SambaMemoryToken *token = tokenAt(engine->actors[actor].memory, token_index);
-  bool news = token->first == SAMBA_TIME_UNKNOWN || token->outstanding == 1;
-  token->first = sambaTimeMin(token->first, first);
-  token->last = sambaTimeMax(token->last, last);
-  --token->outstanding;
-  if (news)
-    sambaEngineQueue(engine, actor);
+static void deliver(SambaEngine *engine, uint32_t actor_index) {
+  if (engine->actors[actor_index].kind == SAMBA_ACTOR_LOAD)
+    deliverLoad(engine, actor_index);
+  else
+    deliverStore(engine, actor_index);
 }
 
 /* Elements of the current token whose bursts were issued, were `ahead` more bursts of the current
@@ -129,8 +124,8 @@ static uint64_t elementsIssued(const SambaMemoryState *memory, uint64_t ahead) {
   return sambaTimeMin(memory->walked - rest, memory->token_elements);
 }
 
-/* A STORE's data and the indices of either come in while it works; a token of them may be longer
- * than the way to it holds. */
+/* A STORE's data and the indices of either come in while it works: a token of them may be longer
+ * than the stream holds. */
 static bool isStreamed(const SambaActor *actor, const SambaActorInput *input) {
   bool indexed = actor->memory->walk.access->has_index;
   return actor->kind == SAMBA_ACTOR_STORE ? input->port <= indexed : indexed && input->port == 0;
@@ -146,10 +141,10 @@ static uint64_t dataReady(const SambaActor *actor, uint64_t bursts) {
          sambaTimeScale(span, elementsIssued(memory, bursts), memory->token_elements);
 }
 
-/* A LOAD runs ahead of its takers by no more than what the generator and the way to them hold. */
+/* A LOAD runs ahead of its consumers by no more than what the generator and the stream hold. */
 static bool loadMayContinue(const SambaEngine *engine, const SambaActor *actor) {
   const SambaMemoryState *memory = actor->memory;
-  const SambaMemoryToken *token = &memory->tokens[(memory->token_end - 1) & memory->token_mask];
+  const SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_end - 1);
   if (token->taken || token->output_stream == SAMBA_NO_STREAM)
     return true;
   uint64_t vectors = engine->streams[token->output_stream].vectors;
@@ -158,36 +153,79 @@ static bool loadMayContinue(const SambaEngine *engine, const SambaActor *actor) 
          memory->capacity;
 }
 
-/* Sends up to one request's worth of the current run. False when it must wait; then somebody will
- * look at the actor again. */
-static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
+/* Bursts of the next request: as many as lie in one row of one channel (memory->place). */
+static uint64_t requestBursts(SambaEngine *engine, const SambaActor *actor) {
   const SambaMachine *machine = engine->machine;
-  SambaActor *actor = &engine->actors[actor_index];
   SambaMemoryState *memory = actor->memory;
-  SambaGenerator *generator = &engine->generators[memory->generator];
-  uint64_t burst_bytes = (uint64_t)machine->dram_burst_bytes;
 
   if (memory->placed_burst != memory->next_burst) {
-    memory->place = sambaDramLocate(&engine->dram, memory->next_burst * burst_bytes);
+    uint64_t address = memory->next_burst * (uint64_t)machine->dram_burst_bytes;
+    memory->place = sambaDramLocate(&engine->dram, address);
     memory->placed_burst = memory->next_burst;
   }
 
-  SambaDramPlace place = memory->place;
-  uint64_t bursts = sambaTimeMin(sambaTimeMin(place.bursts, memory->end_burst - memory->next_burst),
-                                 (uint64_t)machine->ag_bursts);
+  if (engine->reads && actor->kind == SAMBA_ACTOR_LOAD) /* merged burst by burst */
+    return 1;
+  uint64_t left = memory->end_burst - memory->next_burst;
+  return sambaTimeMin(sambaTimeMin(memory->place.bursts, left), (uint64_t)machine->ag_bursts);
+}
+
+/* A LOAD that may not go on waits for room. A token that begins with more fill than its stream
+ * holds has asked for no burst yet; it starts to leave now. */
+static void waitForRoom(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  SambaMemoryToken *token = sambaMemoryTokenAt(actor->memory, actor->memory->token_end - 1);
+  if (token->first == SAMBA_TIME_UNKNOWN && !token->outstanding) {
+    token->first = engine->now;
+    sambaEngineQueue(engine, actor_index);
+  }
+  sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
+}
+
+/* Sends the next `bursts` bursts at cycle `at`. */
+static void sendRequest(SambaEngine *engine, uint32_t actor_index, uint64_t bursts, uint64_t at) {
+  const SambaMachine *machine = engine->machine;
+  SambaActor *actor = &engine->actors[actor_index];
+  SambaMemoryState *memory = actor->memory;
   bool read = actor->kind == SAMBA_ACTOR_LOAD;
+  uint64_t bytes = bursts * (uint64_t)machine->dram_burst_bytes;
+  uint64_t cycles = sambaTimeMax(1, sambaTimeCeilDiv(bytes, (uint64_t)machine->ag_bytes));
+  uint64_t burst = memory->next_burst;
 
-  if (engine->reads && read)
-    bursts = 1;
+  engine->generators[memory->generator].next_issue = at + cycles;
+  actor->credit += cycles;
+  uint32_t slot = sambaGeneratorTakeCredits(engine, memory->generator, actor_index,
+                                            memory->token_end - 1, bursts, burst);
+  ++sambaMemoryTokenAt(memory, memory->token_end - 1)->outstanding;
+  memory->next_burst += bursts;
+  memory->last_burst = memory->next_burst - 1;
+  if (engine->reads && read && sambaGeneratorMergeRead(engine, burst, memory->generator, slot))
+    return;
+
+  SambaDramRequest request = {.arrival = at + 1 + (uint64_t)machine->ag_latency_cycles / 2,
+                              .row = memory->place.row,
+                              .bank = memory->place.bank,
+                              .bursts = (uint32_t)bursts,
+                              .write = !read,
+                              .owner = memory->generator,
+                              .slot = slot};
+  uint64_t event = sambaDramSubmit(&engine->dram, memory->place.channel, &request);
+  if (event != SAMBA_TIME_UNKNOWN)
+    sambaEventsPush(&engine->events, event,
+                    sambaTarget(SAMBA_TARGET_CHANNEL, memory->place.channel));
+}
+
+/* Sends up to one request's worth of the current run. False when it must wait; then the actor is
+ * looked at again. */
+static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
+  SambaActor *actor = &engine->actors[actor_index];
+  SambaMemoryState *memory = actor->memory;
+  const SambaGenerator *generator = &engine->generators[memory->generator];
+  bool read = actor->kind == SAMBA_ACTOR_LOAD;
+  uint64_t bursts = requestBursts(engine, actor);
+
   if (read && !loadMayContinue(engine, actor)) {
-    SambaMemoryToken *token = tokenAt(memory, memory->token_end - 1);
-    if (token->first == SAMBA_TIME_UNKNOWN &&
-        !token->outstanding) { /* more fill than the way holds leads it */
-      token->first = engine->now;
-      sambaEngineQueue(engine, actor_index);
-    }
-
-    sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
+    waitForRoom(engine, actor_index);
     return false;
   }
 
@@ -206,38 +244,13 @@ static bool issueRequest(SambaEngine *engine, uint32_t actor_index) {
 
   uint64_t at = sambaTimeMax(sambaTimeMax(engine->now, generator->next_issue), ready);
   if (at > engine->now + issueAhead) {
-    sambaActorWait(engine, actor,
-                   ready > generator->next_issue ? SAMBA_WAIT_INPUT : SAMBA_WAIT_MEMORY);
+    bool data_is_late = ready > generator->next_issue;
+    sambaActorWait(engine, actor, data_is_late ? SAMBA_WAIT_INPUT : SAMBA_WAIT_MEMORY);
     sambaGeneratorWake(engine, memory->generator, at);
     return false;
   }
 
-  uint64_t cycles =
-      sambaTimeMax(1, sambaTimeCeilDiv(bursts * burst_bytes, (uint64_t)machine->ag_bytes));
-  generator->next_issue = at + cycles;
-  actor->credit += cycles;
-  uint32_t slot = sambaGeneratorTakeCredits(engine, memory->generator, actor_index,
-                                            memory->token_end - 1, bursts, memory->next_burst);
-  ++tokenAt(memory, memory->token_end - 1)->outstanding;
-  uint64_t burst = memory->next_burst;
-  memory->next_burst += bursts;
-  memory->last_burst = memory->next_burst - 1;
-  if (engine->reads && read) {
-    if (sambaGeneratorMergeRead(engine, burst, memory->generator, slot))
-      return true;
-  }
-
-  SambaDramRequest request = {.arrival = at + 1 + (uint64_t)machine->ag_latency_cycles / 2,
-                              .row = place.row,
-                              .bank = place.bank,
-                              .bursts = (uint32_t)bursts,
-                              .write = !read,
-                              .owner = memory->generator,
-                              .slot = slot};
-  uint64_t event = sambaDramSubmit(&engine->dram, place.channel, &request);
-
-  if (event != SAMBA_TIME_UNKNOWN)
-    sambaEventsPush(&engine->events, event, sambaTarget(SAMBA_TARGET_CHANNEL, place.channel));
+  sendRequest(engine, actor_index, bursts, at);
   return true;
 }
 
@@ -254,8 +267,8 @@ static bool nextRun(SambaEngine *engine, uint32_t actor_index) {
     return false;
   }
 
-  if (!sambaRunWalkNext(&memory->walk, &memory->run))
-    memory->run = (SambaRun){.elements = memory->token_elements, .ends_token = true};
+  if (!sambaBurstWalkNext(&memory->walk, &memory->run))
+    memory->run = (SambaBurstRun){.elements = memory->token_elements, .ends_token = true};
   uint64_t burst_bytes = (uint64_t)engine->machine->dram_burst_bytes;
   memory->walked += memory->run.elements;
   memory->run_ends_token = memory->run.ends_token;
@@ -348,7 +361,7 @@ static void beginToken(SambaEngine *engine, uint32_t actor_index) {
 static bool endIssue(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
   SambaMemoryState *memory = actor->memory;
-  SambaMemoryToken *token = tokenAt(memory, memory->token_end - 1);
+  SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_end - 1);
 
   if (actor->kind == SAMBA_ACTOR_LOAD && actor->pending) {
     sambaActorWait(engine, actor, SAMBA_WAIT_INPUT);
@@ -368,8 +381,7 @@ static bool endIssue(SambaEngine *engine, uint32_t actor_index) {
   token->issued = true;
   token->last = sambaTimeMax(token->last, engine->now);
   memory->issuing = false;
-  actor->kind == SAMBA_ACTOR_LOAD ? deliverLoad(engine, actor_index)
-                                  : deliverStore(engine, actor_index);
+  deliver(engine, actor_index);
   return true;
 }
 
@@ -384,44 +396,44 @@ static bool countersHaveRoom(const SambaEngine *engine, const SambaActor *actor)
   return true;
 }
 
-static void pump(SambaEngine *engine, uint32_t actor_index) {
+/* Whether the next token may begin; if not, what the actor waits for is noted. */
+static bool mayBeginToken(SambaEngine *engine, uint32_t actor_index) {
   SambaActor *actor = &engine->actors[actor_index];
-  SambaMemoryState *memory = actor->memory;
-  bool load = actor->kind == SAMBA_ACTOR_LOAD;
+  const SambaMemoryState *memory = actor->memory;
 
-  for (;;) {
+  if (actor->next == actor->firings) {
+    sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
+    return false;
+  }
+  if (!inputsAreThere(engine, actor_index))
+    return false;
+  bool room = actor->kind == SAMBA_ACTOR_LOAD ? memory->held < memory->capacity
+                                              : countersHaveRoom(engine, actor);
+  if (!room)
+    sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
+  return room;
+}
+
+/* Issues until something must be waited for. */
+static void issue(SambaEngine *engine, uint32_t actor_index) {
+  SambaMemoryState *memory = engine->actors[actor_index].memory;
+
+  for (bool more = true; more;) {
     if (!memory->issuing) {
-      if (actor->next == actor->firings) {
-        sambaActorWait(engine, actor, SAMBA_WAIT_MEMORY);
+      if (!mayBeginToken(engine, actor_index))
         return;
-      }
-      if (!inputsAreThere(engine, actor_index))
-        return;
-      if (load && memory->held >= memory->capacity) {
-        sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
-        return;
-      }
-      if (!load && !countersHaveRoom(engine, actor)) {
-        sambaActorWait(engine, actor, SAMBA_WAIT_OUTPUT);
-        return;
-      }
       beginToken(engine, actor_index);
     }
-    if (memory->next_burst < memory->end_burst) {
-      if (!issueRequest(engine, actor_index))
-        return;
-    } else if (memory->run_ends_token) {
-      if (!endIssue(engine, actor_index))
-        return;
-    } else if (!nextRun(engine, actor_index)) {
-      return;
-    }
+    if (memory->next_burst < memory->end_burst)
+      more = issueRequest(engine, actor_index);
+    else if (memory->run_ends_token)
+      more = endIssue(engine, actor_index);
+    else
+      more = nextRun(engine, actor_index);
   }
 }
 
-void sambaMemoryProcess(SambaEngine *engine, uint32_t actor_index) {
-  SambaActor *actor = &engine->actors[actor_index];
-  actor->kind == SAMBA_ACTOR_LOAD ? deliverLoad(engine, actor_index)
-                                  : deliverStore(engine, actor_index);
-  pump(engine, actor_index);
+void sambaMemoryActorProcess(SambaEngine *engine, uint32_t actor_index) {
+  deliver(engine, actor_index);
+  issue(engine, actor_index);
 }

@@ -1,8 +1,8 @@
 /* The network of a section: for every stream its latencies, what it can hold, and which lanes it
- * shares; see engine.h.
+ * shares; see links.h.
  *
  * A stream without hops (not routed, or an ideal network) is a link of its own of one hop. */
-#include "backend/sim/timing/timing_engine.h"
+#include "backend/sim/timing/build/links.h"
 
 #include <stdlib.h>
 
@@ -197,7 +197,7 @@ static void shareLanes(SambaEngine *engine, LaneUse *uses, size_t count) {
   free(lane_of);
 }
 
-void sambaEngineBuildNetwork(SambaEngine *engine) {
+void sambaLinksBuild(SambaEngine *engine) {
   const SambaSection *section = engine->section;
   SAMBA_ARRAY(LaneUse) uses = {0};
   for (uint32_t s = 0; s < section->stream_count; ++s) {
@@ -216,7 +216,7 @@ void sambaEngineBuildNetwork(SambaEngine *engine) {
   sambaArrayFree(&uses);
 }
 
-uint64_t sambaEngineLinkBusyMaximum(SambaEngine *engine) {
+uint64_t sambaLinksBusyMaximum(SambaEngine *engine) {
   uint64_t most = 0;
   for (uint32_t s = 0; s < engine->section->stream_count; ++s) {
     const SambaStreamState *stream = &engine->streams[s];

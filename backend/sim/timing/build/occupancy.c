@@ -1,6 +1,6 @@
 /* The law of a firing: how long it occupies its unit, when its first vector is made, how many
  * operations it does. From the unit's shapes alone (docs/timing-model.md, "Occupancy"). */
-#include "backend/sim/timing/timing_engine.h"
+#include "backend/sim/timing/build/occupancy.h"
 
 #include "backend/section/access.h"
 
@@ -181,73 +181,100 @@ static uint64_t outerReducedTrips(const SambaUnit *unit) {
   return trips;
 }
 
-static void setComputeLaw(SambaActor *actor, const SambaMachine *machine, const SambaUnit *unit) {
-  ProgramCost cost = programCost(unit);
-  uint64_t simd = (uint64_t)machine->simd_lanes;
+/* Lanes that work on elements of the program's types. */
+static uint64_t simdLanes(const SambaMachine *machine, const ProgramCost *cost) {
+  uint64_t lanes = (uint64_t)machine->simd_lanes;
+  if (cost->wide)
+    return sambaTimeMax(1, lanes / 2);
+  return cost->moves_only ? lanes * 2 : lanes;
+}
+
+/* Cycles per step of the systolic array, by the bytes of its operands. */
+static uint64_t systolicRate(const SambaMachine *machine, uint32_t operand_bytes) {
+  uint64_t f32 = (uint64_t)machine->systolic_f32_rate;
+  if (operand_bytes > 4)
+    return 2 * f32;
+  return operand_bytes > 2 ? f32 : 1;
+}
+
+static void setSystolicLaw(SambaActor *actor, const SambaMachine *machine,
+                           const ArrayShape *shape) {
+  uint64_t rows = (uint64_t)machine->systolic_rows;
+  uint64_t passes = sambaTimeMul(
+      sambaTimeMul(sambaTimeCeilDiv(shape->rows, rows),
+                   sambaTimeCeilDiv(shape->columns, (uint64_t)machine->systolic_columns)),
+      shape->batch);
+  uint64_t pass =
+      sambaTimeMul(sambaTimeMax(shape->depth, rows), systolicRate(machine, shape->operand_bytes));
+  if (!machine->systolic_shadow)
+    pass += (uint64_t)machine->systolic_drain_cycles;
+  actor->work = sambaTimeMul(passes, pass);
+
+  /* Sums that go on over several firings and do not fit the accumulators are written to a PMU and
+   * read back. */
+  uint64_t sums = sambaTimeMul(sambaTimeMul(shape->rows, shape->columns), shape->batch);
+  if (actor->wrap_period > 1 && sums > (uint64_t)machine->systolic_accumulators)
+    actor->work = sambaTimeMax(
+        actor->work, sambaTimeCeilDiv(sambaTimeMul(sums, 4), (uint64_t)machine->vector_bytes));
+
+  actor->latency = (uint64_t)machine->systolic_drain_cycles;
+  for (uint32_t o = 0; o < actor->output_count; ++o) {
+    actor->outputs[o].first_numerator = 1;
+    actor->outputs[o].first_denominator = passes;
+  }
+}
+
+static void setSimdLaw(SambaActor *actor, const SambaMachine *machine, const SambaUnit *unit,
+                       const ProgramCost *cost) {
   uint64_t stage = (uint64_t)machine->simd_stage_cycles;
-  uint64_t lanes = cost.wide ? sambaTimeMax(1, simd / 2) : cost.moves_only ? simd * 2 : simd;
   uint64_t stages = (uint64_t)machine->simd_stages;
   uint64_t tail_rate = (uint64_t)machine->tail_transcendentals;
+  uint64_t lanes = simdLanes(machine, cost);
   uint64_t inner = vectorsOf(unit, lanes, true);
-  uint64_t outer = cost.reduces ? vectorsOf(unit, lanes, false) : 0;
-  uint64_t after_passes = sambaTimeMax(1, sambaTimeCeilDiv(cost.stages_after, stages));
-  uint64_t points = pointsOf(unit, true);
-  uint64_t wraps = pointsOf(unit, false);
+  uint64_t passes = sambaTimeMax(1, sambaTimeCeilDiv(cost->stages_before, stages));
 
+  actor->work = sambaTimeMax(sambaTimeMul(inner, passes),
+                             sambaTimeCeilDiv(sambaTimeMul(inner, cost->tail_before), tail_rate));
+  actor->latency = stages * stage;
+
+  /* A cross-lane reduction folds the lanes by halves. */
+  if (cost->reduces && unit->compute.counter_count > unit->compute.token_level &&
+      isReduced(unit, unit->compute.counter_count - 1))
+    actor->latency += log2Ceil(lanes) * stage;
+
+  for (uint32_t o = 0; o < actor->output_count; ++o) {
+    const SambaPort *port = &unit->outputs[actor->outputs[o].port];
+    uint64_t elements = (uint64_t)machine->vector_bytes / sambaDTypeBytes(port->dtype);
+    simdFirstVector(unit, sambaTimeMax(1, elements), &actor->outputs[o].first_numerator,
+                    &actor->outputs[o].first_denominator);
+  }
+}
+
+static void setComputeLaw(SambaActor *actor, const SambaMachine *machine, const SambaUnit *unit) {
+  ProgramCost cost = programCost(unit);
+  uint64_t after = 0; /* output vectors of what follows the reduction */
   actor->wrap_period = outerReducedTrips(unit);
-  actor->flops = sambaTimeMul(points, cost.flops_before);
-  actor->wrap_flops = cost.reduces ? sambaTimeMul(wraps, cost.flops_after) : 0;
-  uint64_t vector = (uint64_t)machine->vector_bytes;
-  ArrayShape shape;
-  bool array = arrayShape(unit, &shape);
-  if (array) {
-    uint64_t rows = (uint64_t)machine->systolic_rows;
-    uint64_t passes = sambaTimeMul(
-        sambaTimeMul(sambaTimeCeilDiv(shape.rows, rows),
-                     sambaTimeCeilDiv(shape.columns, (uint64_t)machine->systolic_columns)),
-        shape.batch);
-    uint64_t rate = shape.operand_bytes > 4   ? 2 * (uint64_t)machine->systolic_f32_rate
-                    : shape.operand_bytes > 2 ? (uint64_t)machine->systolic_f32_rate
-                                              : 1;
-    uint64_t pass = sambaTimeMul(sambaTimeMax(shape.depth, rows), rate);
-    if (!machine->systolic_shadow)
-      pass += (uint64_t)machine->systolic_drain_cycles;
-    actor->work = sambaTimeMul(passes, pass);
-
-    /* Sums that go on over several firings and do not fit the accumulators are written to a PMU and
-     * read back. */
-    uint64_t sums = sambaTimeMul(sambaTimeMul(shape.rows, shape.columns), shape.batch);
-    if (actor->wrap_period > 1 && sums > (uint64_t)machine->systolic_accumulators)
-      actor->work = sambaTimeMax(actor->work, sambaTimeCeilDiv(sambaTimeMul(sums, 4), vector));
-    actor->latency = (uint64_t)machine->systolic_drain_cycles;
-    for (uint32_t o = 0; o < actor->output_count; ++o) {
-      actor->outputs[o].first_numerator = 1;
-      actor->outputs[o].first_denominator = passes;
-    }
-  } else {
-    uint64_t passes = sambaTimeMax(1, sambaTimeCeilDiv(cost.stages_before, stages));
-    actor->work = sambaTimeMul(inner, passes);
-    actor->work = sambaTimeMax(actor->work,
-                               sambaTimeCeilDiv(sambaTimeMul(inner, cost.tail_before), tail_rate));
-    actor->latency = stages * stage;
-
-    /* A cross-lane reduction folds the lanes by halves. */
-    if (cost.reduces && unit->compute.counter_count > unit->compute.token_level &&
-        isReduced(unit, unit->compute.counter_count - 1))
-      actor->latency += log2Ceil(lanes) * stage;
-    for (uint32_t o = 0; o < actor->output_count; ++o) {
-      const SambaPort *port = &unit->outputs[actor->outputs[o].port];
-      simdFirstVector(unit, sambaTimeMax(1, vector / sambaDTypeBytes(port->dtype)),
-                      &actor->outputs[o].first_numerator, &actor->outputs[o].first_denominator);
-    }
+  actor->flops = sambaTimeMul(pointsOf(unit, true), cost.flops_before);
+  if (cost.reduces) {
+    actor->wrap_flops = sambaTimeMul(pointsOf(unit, false), cost.flops_after);
+    after = vectorsOf(unit, simdLanes(machine, &cost), false);
   }
 
+  ArrayShape shape;
+  if (arrayShape(unit, &shape))
+    setSystolicLaw(actor, machine, &shape);
+  else
+    setSimdLaw(actor, machine, unit, &cost);
+
   /* What follows the reduction runs in the stages and the tail, once per output vector. */
-  actor->work = sambaTimeMax(actor->work, sambaTimeMul(outer, after_passes));
-  actor->work =
-      sambaTimeMax(actor->work, sambaTimeCeilDiv(sambaTimeMul(outer, cost.tail_after), tail_rate));
+  uint64_t passes =
+      sambaTimeMax(1, sambaTimeCeilDiv(cost.stages_after, (uint64_t)machine->simd_stages));
+  uint64_t tail = sambaTimeCeilDiv(sambaTimeMul(after, cost.tail_after),
+                                   (uint64_t)machine->tail_transcendentals);
+  actor->work = sambaTimeMax(actor->work, sambaTimeMul(after, passes));
+  actor->work = sambaTimeMax(actor->work, tail);
   if (cost.tail_before || cost.tail_after)
-    actor->latency += stage;
+    actor->latency += (uint64_t)machine->simd_stage_cycles;
 }
 
 /* How many times as long a PMU port takes because elements of one vector share a bank. Diagonal

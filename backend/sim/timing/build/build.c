@@ -1,8 +1,10 @@
-/* Makes the engine's actors, streams and address generators from a decoded section; see
- * engine.h. */
-#include "backend/sim/timing/timing_engine.h"
+/* Makes the engine's actors, streams and address generators; see build.h. */
+#include "backend/sim/timing/build/build.h"
 
 #include "backend/section/access.h"
+#include "backend/sim/timing/build/links.h"
+#include "backend/sim/timing/build/occupancy.h"
+#include "backend/sim/timing/engine/outstanding_bursts.h"
 
 #include <inttypes.h>
 
@@ -60,9 +62,9 @@ static void makeStreams(SambaEngine *engine) {
     for (uint32_t d = 0; d < stream->destination_count; ++d) {
       const SambaEndpoint *end = &stream->destinations[d];
       const SambaUnit *unit = &section->units[end->unit];
-      uint32_t taker =
+      uint32_t consumer =
           engine->unit_actors[end->unit] + (unit->kind == SAMBA_UNIT_BUFFER ? end->port : 0);
-      engine->cursors[cursor++] = (SambaCursor){.stream = s, .actor = taker};
+      engine->cursors[cursor++] = (SambaCursor){.stream = s, .actor = consumer};
     }
   }
 }
@@ -162,9 +164,9 @@ static void makeMemoryActor(SambaEngine *engine, uint32_t index, const SambaInde
   for (size_t i = 0; traces && i < traces->size; ++i)
     if (traces->data[i].unit == index)
       trace = &traces->data[i];
-  sambaRunWalkInit(&memory->walk, &engine->arena, access, sambaDTypeBytes(port->dtype),
-                   (uint32_t)engine->machine->dram_burst_bytes, trace ? trace->data : NULL,
-                   trace ? trace->size : 0);
+  sambaBurstWalkInit(&memory->walk, &engine->arena, access, sambaDTypeBytes(port->dtype),
+                     (uint32_t)engine->machine->dram_burst_bytes, trace ? trace->data : NULL,
+                     trace ? trace->size : 0);
 }
 
 /* Units with the same AG share its bandwidth and credits; an unplaced one has an AG of its own. */
@@ -224,7 +226,7 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
                            "section '%s' has %" PRIu64
                            " units and buffer ports, expected below 2^26",
                            section->name, actors);
-  sambaDramInit(&engine->dram, &engine->arena, engine->machine, sambaMemoryCompletion, engine);
+  sambaDramInit(&engine->dram, &engine->arena, engine->machine, sambaGeneratorCompletion, engine);
   if (memory && !engine->dram.channel_count)
     return sambaStatusMake(
         SAMBA_INVALID,
@@ -255,7 +257,7 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
   for (uint32_t a = 0; a < engine->actor_count; ++a)
     sambaActorSetLaw(&engine->actors[a], engine->machine, &section->units[engine->actors[a].unit]);
   makeGenerators(engine);
-  sambaEngineBuildNetwork(engine);
+  sambaLinksBuild(engine);
   uint32_t slots = 1;
   while (slots < engine->actor_count)
     slots *= 2;

@@ -1,0 +1,11 @@
+/* The law of a firing: how long it occupies its unit, when its first vector is made, how many
+ * operations it does. */
+#ifndef SAMBA_BACKEND_SIM_TIMING_BUILD_OCCUPANCY_H
+#define SAMBA_BACKEND_SIM_TIMING_BUILD_OCCUPANCY_H
+
+#include "backend/sim/timing/engine/timing_state.h"
+
+/* Sets work, latency, side cycles, first vectors and operations of an actor of this unit. */
+void sambaActorSetLaw(SambaActor *actor, const SambaMachine *machine, const SambaUnit *unit);
+
+#endif

@@ -1,0 +1,79 @@
+/* The event loop; see event_loop.h. */
+#include "backend/sim/timing/engine/event_loop.h"
+
+#include "backend/sim/timing/engine/address_generator.h"
+#include "backend/sim/timing/engine/agenda.h"
+#include "backend/sim/timing/engine/faults.h"
+#include "backend/sim/timing/engine/firing.h"
+#include "backend/sim/timing/engine/outstanding_bursts.h"
+
+static void process(SambaEngine *engine, uint32_t actor_index) {
+  if (engine->actors[actor_index].memory)
+    sambaMemoryActorProcess(engine, actor_index);
+  else
+    sambaFiringProcess(engine, actor_index);
+}
+
+static void drainQueue(SambaEngine *engine) {
+  while (engine->queue_size) {
+    uint32_t actor = engine->queue[engine->queue_head++ & engine->queue_mask];
+    --engine->queue_size;
+    engine->actors[actor].queued = false;
+    process(engine, actor);
+  }
+}
+
+static void actorEvent(SambaEngine *engine, uint32_t index) {
+  SambaActor *actor = &engine->actors[index];
+  if (actor->running && actor->resolved && actor->end_minimum == engine->now) {
+    sambaFiringEnd(engine, index);
+  } else if (actor->wake == engine->now) {
+    actor->wake = SAMBA_TIME_UNKNOWN;
+    sambaEngineQueue(engine, index);
+  }
+}
+
+static void channelEvent(SambaEngine *engine, uint32_t index) {
+  if (engine->dram.channels[index].scheduled != engine->now)
+    return;
+  uint64_t next = sambaDramAdvance(&engine->dram, index, engine->now);
+  if (next != SAMBA_TIME_UNKNOWN)
+    sambaEventsPush(&engine->events, next, sambaTarget(SAMBA_TARGET_CHANNEL, index));
+}
+
+SambaStatus sambaEngineRun(SambaEngine *engine) {
+  uint64_t limit = SAMBA_TIME_LIMIT;
+  if (engine->max_cycles)
+    limit = sambaTimeMin(engine->max_cycles, limit);
+  for (uint32_t a = 0; a < engine->actor_count; ++a)
+    if (engine->actors[a].firings)
+      sambaEngineQueue(engine, a);
+  drainQueue(engine);
+  uint32_t target;
+  uint64_t time;
+
+  while (sambaEventsPop(&engine->events, &time, &target)) {
+    if (time > limit)
+      return sambaEngineTooManyCycles(engine, limit);
+    ++engine->event_count;
+    engine->now = time;
+    uint32_t index = target >> SAMBA_TARGET_KIND_BITS;
+    switch (target & ((1u << SAMBA_TARGET_KIND_BITS) - 1)) {
+    case SAMBA_TARGET_ACTOR:
+      actorEvent(engine, index);
+      break;
+    case SAMBA_TARGET_CHANNEL:
+      channelEvent(engine, index);
+      break;
+    default:
+      sambaGeneratorEvent(engine, index);
+      break;
+    }
+    drainQueue(engine);
+  }
+
+  if (engine->unfinished)
+    return sambaEngineDeadlock(engine);
+  engine->finish = sambaTimeMax(engine->finish, sambaDramLastWrite(&engine->dram));
+  return engine->finish > limit ? sambaEngineTooManyCycles(engine, limit) : NULL;
+}

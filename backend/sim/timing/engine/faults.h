@@ -1,0 +1,13 @@
+/* Faults of the timing engine, named and explained. */
+#ifndef SAMBA_BACKEND_SIM_TIMING_ENGINE_FAULTS_H
+#define SAMBA_BACKEND_SIM_TIMING_ENGINE_FAULTS_H
+
+#include "backend/sim/timing/engine/timing_state.h"
+
+/* No event is left, but actors are unfinished: `deadlock` or `starved`, with notes that follow the
+ * waits. */
+SambaStatus sambaEngineDeadlock(const SambaEngine *engine);
+/* `too many cycles`. */
+SambaStatus sambaEngineTooManyCycles(const SambaEngine *engine, uint64_t limit);
+
+#endif

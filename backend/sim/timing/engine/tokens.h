@@ -1,0 +1,23 @@
+/* Tokens on streams: what both ends do, and the constraints that they put on each other. */
+#ifndef SAMBA_BACKEND_SIM_TIMING_ENGINE_TOKENS_H
+#define SAMBA_BACKEND_SIM_TIMING_ENGINE_TOKENS_H
+
+#include "backend/sim/timing/engine/timing_state.h"
+
+/* The stream that an input takes its next token from. */
+SambaCursor *sambaInputCursor(SambaEngine *engine, const SambaActorInput *input);
+/* The next token of a due input: NULL when it was not pushed yet. */
+SambaSegment *sambaInputSegment(SambaEngine *engine, const SambaActorInput *input);
+/* Takes it, for a firing that lasts `duration`. */
+void sambaInputTake(SambaEngine *engine, uint32_t actor, SambaActorInput *input, uint64_t duration);
+
+/* The stream that gets the next token of an output; ports deal out by blocks in turn. */
+uint32_t sambaOutputNextStream(SambaActorOutput *output);
+void sambaStreamPush(SambaEngine *engine, uint32_t stream, uint64_t first, uint64_t last_estimate);
+/* The end of the token that was pushed last is known. */
+void sambaStreamEndToken(SambaEngine *engine, uint32_t stream, uint64_t last);
+/* Books the token's vectors on the shared lanes; returns the cycle at which the last booking
+ * ends. */
+uint64_t sambaStreamBookLanes(SambaEngine *engine, uint32_t stream);
+
+#endif
