@@ -17,7 +17,7 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.samba_build, "test")
 
 config.environment["PATH"] = os.pathsep.join([config.samba_tools, config.llvm_tools, os.environ.get("PATH", "")])
-for name in ("SAMBA_INPUTS", "SAMBA_CHECK", "HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+for name in ("SAMBA_INPUTS", "SAMBA_CHECK", "SAMBA_UPDATE_DOCS", "HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
@@ -29,7 +29,7 @@ if os.path.isdir(inputs):
 if config.samba_mlir:
     config.available_features.add("mlir")
 else:  # what these folders test is not in this build
-    config.excludes += ["dialect", "frontend", "passes", "lowering", "models", "validation", "conformance"]
+    config.excludes += ["dialect", "frontend", "passes", "lowering", "models", "validation", "conformance", "docs"]
 if os.path.exists(config.samba_plugin):
     config.available_features.add("plugin")
 if "address" in config.samba_sanitize:
@@ -53,5 +53,6 @@ config.substitutions += [
     ("%source", config.samba_source),
     ("%build", config.samba_build),
     ("%tools", config.samba_tools),
+    ("%build", config.samba_build),
     ("%inputs", inputs),
 ]
