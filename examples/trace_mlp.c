@@ -1,10 +1,10 @@
-/* A multi-layer perceptron through the tracing API: traced in C, compiled, run on the simulated
- * RDU.
+/* A multi-layer perceptron by way of the tracing API: it is traced in C, compiled, and run on the
+ * simulated RDU.
  *
  *   trace_mlp [OUT.pef]
  *
- * y = relu(x * w1' + b1) * w2' + b2 on a small batch; the result is compared with the same sums in
- * double precision. */
+ * The network is y = relu(x * w1' + b1) * w2' + b2 on a small batch. The result is compared with
+ * the same sums in double precision. */
 #include "frontend/trace/operators.h"
 #include "frontend/trace/trace.h"
 #include "pipeline/compile.h"

@@ -2,8 +2,8 @@
  *
  *   digits-demo FOLDER OUT.pef
  *
- * Compiles FOLDER/digits.onnx, runs all test images as one batch, compares with the labels and with
- * PyTorch's outputs.
+ * It compiles FOLDER/digits.onnx, runs all test images as one batch, and compares the result with
+ * the labels and with PyTorch's outputs.
  */
 #include "frontend/onnx/onnx.h"
 #include "pipeline/compile.h"

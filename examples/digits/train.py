@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Trains the digits network and exports what the example ships.
 
-Needs Debian's python3-torch and python3-sklearn. The 1,797 images of handwritten digits (8x8 pixels, real scans) come
-with scikit-learn. Writes beside itself: digits.onnx (the trained network, batch = the whole test set), images.npy,
-labels.npy and outputs.npy (PyTorch's logits for the test images: the reference that the simulated RDU is compared with).
+It needs Debian's python3-torch and python3-sklearn. The 1,797 images of handwritten digits (8x8
+pixels, real scans) come with scikit-learn. It writes four files beside itself: digits.onnx (the
+trained network; its batch is the whole test set), images.npy, labels.npy and outputs.npy. The last
+one has PyTorch's logits for the test images. The simulated RDU is compared with them.
 
     python3 examples/digits/train.py
 """
@@ -40,7 +41,8 @@ def main():
     digits = load_digits()
     images = (digits.images / 16.0).astype(numpy.float32)[:, None]
     labels = digits.target.astype(numpy.int64)
-    train_x, test_x, train_y, test_y = train_test_split(images, labels, test_size=0.25, random_state=7, stratify=labels)
+    train_x, test_x, train_y, test_y = train_test_split(
+        images, labels, test_size=0.25, random_state=7, stratify=labels)
     model = Digits()
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, weight_decay=1e-4)
     x, y = torch.from_numpy(train_x), torch.from_numpy(train_y)
@@ -59,8 +61,8 @@ def main():
     numpy.save(FOLDER / "images.npy", test_x)
     numpy.save(FOLDER / "labels.npy", test_y)
     numpy.save(FOLDER / "outputs.npy", outputs)
-    torch.onnx.export(model, torch.from_numpy(test_x), str(FOLDER / "digits.onnx"), opset_version=14,
-                      input_names=["images"], output_names=["logits"])
+    torch.onnx.export(model, torch.from_numpy(test_x), str(FOLDER / "digits.onnx"),
+                      opset_version=14, input_names=["images"], output_names=["logits"])
 
 
 if __name__ == "__main__":

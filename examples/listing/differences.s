@@ -1,8 +1,10 @@
-# A chip configuration written by hand: no tensor operator does this. For each of 16 rows of 32 integers, in one pass over
-# the data: the largest step between neighbours (the first one's left neighbour is 0), and which bits any two neighbours
-# differ in. Assemble and run:
+# A chip configuration written by hand. No tensor operator does this. It computes two things for
+# each of 16 rows of 32 integers, in one pass over the data: the largest step between neighbours (the
+# left neighbour of the first element is 0), and the bits in which any two neighbours differ.
+# Assemble and run it like this:
 #   samba-objdump --assemble examples/listing/differences.s -o differences.pef
-#   samba-run differences.pef --input image=image.npy --output steps=steps.npy --output bits=bits.npy
+#   samba-run differences.pef --input image=image.npy \
+#     --output steps=steps.npy --output bits=bits.npy
 machine "tiny"
 symbol "image" { kind = input   dtype = i32  dims = [16, 32] }
 symbol "steps" { kind = output  dtype = i32  dims = [16] }
@@ -17,15 +19,16 @@ image section differences {
   load rows symbol=image
     output dtype=i32 trips=[4 | 4, 32] strides=[128 | 32, 1]
 
-  # Two slots: one is written while the other is read. Each slot is read twice, as it is and one column to the left: there,
-  # column = counter - 1 must lie in [0, 31), else the read gives 0.
+  # Two slots: one is written while the other is read. Each slot is read twice, as it is and one
+  # column to the left. There, column = counter - 1 must lie in [0, 31); else the read gives 0.
   buffer tile slot_count=2 slot_elements=128
     input  dtype=i32 trips=[4 | | 4, 32] strides=[0 | | 32, 1]
     output dtype=i32 trips=[4 | | 4, 32] strides=[0 | | 32, 1]
     output dtype=i32 trips=[4 | | 4, 32] strides=[0 | | 32, 1] base=-1 fill=0
       guard constant=-1 limit=31 strides=[0 | | 0, 1]
 
-  # A firing takes one token of each. Counters: token | row, column. Both reductions run over the columns.
+  # A firing takes one token of each input. The counters are token | row, column. Both reductions
+  # run over the columns.
   compute step trips=[4 | 4, 32] reduce=[2]
     input dtype=i32 strides=[0 | 32, 1]
     input dtype=i32 strides=[0 | 32, 1]
