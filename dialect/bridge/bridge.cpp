@@ -162,6 +162,11 @@ void sambaDiagnose(MlirLocation location, MlirDiagnosticSeverity severity, MlirS
 
 MlirAttribute sambaOperationAttributes(MlirOperation op) { return wrap(Attribute(unwrap(op)->getAttrDictionary())); }
 
+MlirAttribute sambaOperationDiscardableAttributes(MlirOperation op) {
+  return wrap(Attribute(unwrap(op)->getDiscardableAttrDictionary()));
+}
+uint64_t sambaOperationInherentHash(MlirOperation op) { return unwrap(op)->hashProperties(); }
+
 void sambaDialectOperations(MlirContext context, MlirStringRef dialect, void (*callback)(MlirStringRef, void *),
                             void *userData) {
   for (RegisteredOperationName name : unwrap(context)->getRegisteredOperations())

@@ -105,6 +105,15 @@ static inline MlirAttribute sambaOperationAttribute(MlirOperation op, const char
 /* All attributes of an op, inherent ones included, as one dictionary. */
 MlirAttribute sambaOperationAttributes(MlirOperation op);
 
+/* The same for comparing: attributes that are not inherent, and a hash of the inherent ones, which
+ * costs less than making a dictionary of them. */
+MlirAttribute sambaOperationDiscardableAttributes(MlirOperation op);
+uint64_t sambaOperationInherentHash(MlirOperation op);
+
+/* What is kept of the work on this context's IR from pass to pass, until the context goes
+ * (dialect/bridge/digest.h); NULL when the rdu dialect is not loaded. */
+struct SambaResultStore *sambaContextResults(MlirContext context);
+
 /* Emits a diagnostic; notes become attached notes. */
 void sambaDiagnose(MlirLocation location, MlirDiagnosticSeverity severity, MlirStringRef message,
                    intptr_t note_count, const MlirStringRef *notes);

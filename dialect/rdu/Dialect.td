@@ -22,7 +22,7 @@ def Rdu_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
-  let extraClassDeclaration = sambaVerifyAttributes;
+  let extraClassDeclaration = sambaVerifyAttributes # "std::shared_ptr<SambaResultStore> results;\n";
 }
 
 def Rdu_MachineAttr : Samba_DictionaryAttr<Rdu_Dialect, "Machine", "machine"> {

@@ -1,6 +1,10 @@
 // The rdu dialect's generated classes, and the text form of its types.
 #include "dialect/bridge/Bridge.hpp"
 
+extern "C" {
+#include "support/container/result_store.h"
+}
+
 using namespace mlir;
 
 namespace samba {
@@ -67,9 +71,15 @@ void RduDialect::initialize() {
 #define GET_TYPEDEF_LIST
 #include "dialect/rdu/type-defs.inc"
       >();
+  results.reset(sambaResultStoreCreate(1024), sambaResultStoreDestroy);
 }
 
 } // namespace samba::rdu
+
+SambaResultStore *sambaContextResults(MlirContext context) {
+  auto *dialect = unwrap(context)->getLoadedDialect<samba::rdu::RduDialect>();
+  return dialect ? dialect->results.get() : nullptr;
+}
 
 void sambaInsertRdu(MlirDialectRegistry registry) { unwrap(registry)->insert<samba::rdu::RduDialect>(); }
 

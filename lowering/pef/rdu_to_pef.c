@@ -8,7 +8,7 @@
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/attribute_names.h"
 #include "dialect/rdu/machine_file.h"
-#include "dialect/rdu/section/section_io.h"
+#include "dialect/rdu/section/known_section.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 #include "support/container/pointer_map.h"
@@ -370,12 +370,18 @@ static SambaStatus emitCall(Emitter *e, MlirOperation function, MlirOperation op
 }
 
 static SambaStatus emitSection(Emitter *e, MlirOperation operation) {
-  SambaSection *section;
+  SambaKnownSection *known;
   SambaPefImage image;
   SambaPefSection record;
 
-  SAMBA_RETURN_IF_ERROR(sambaSectionFromIr(operation, e->arena, &section));
-  SAMBA_RETURN_IF_ERROR(sambaPefEncodeImage(e->pef, section, e->machine, &image));
+  SAMBA_RETURN_IF_ERROR(sambaKnownSectionTake(operation, &known));
+  const SambaSection *section = known->section;
+  SambaStatus status = sambaPefEncodeImage(e->pef, section, e->machine, &image);
+  if (status) {
+    sambaKnownSectionDestroy(known);
+    return status;
+  }
+
   sambaPefSectionInitialize(&record);
   SambaSectionNeeds needs = sambaSectionCount(section);
   record.name = image.name;
@@ -386,6 +392,7 @@ static SambaStatus emitSection(Emitter *e, MlirOperation operation) {
   record.ags = needs.ags;
   record.estimated_cycles = (uint64_t)sambaSectionEstimate(section, e->machine);
   record.image = (uint32_t)e->images.size;
+  sambaKnownSectionDestroy(known);
   sambaArrayAppend(&e->images, image);
   sambaPointerMapSet(&e->section_of, operation.ptr, (uint32_t)e->sections.size);
   sambaArrayAppend(&e->sections, record);

@@ -1,8 +1,10 @@
 /* convert-linalg-to-rdu: every samba.section with mappings becomes an rdu.section of units. */
 #include "backend/codegen/codegen.h"
+#include "backend/section/stream_numbers.h"
 #include "dialect/bridge/bridge.h"
 #include "dialect/rdu/decisions.h"
 #include "dialect/rdu/rdu.h"
+#include "dialect/rdu/section/known_section.h"
 #include "dialect/rdu/section/section_io.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
@@ -75,9 +77,12 @@ static SambaStatus convertSection(MlirOperation operation) {
         sambaSectionToIr(section, machine_attribute, mlirOperationGetLocation(operation));
     mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(operation), operation, converted);
     mlirOperationDestroy(operation);
+    sambaSectionNumberStreams(section);
+    sambaKnownSectionKeep(converted, sambaKnownSectionCreate(arena, section));
+  } else {
+    sambaArenaDestroy(&arena);
   }
 
-  sambaArenaDestroy(&arena);
   return status;
 }
 

@@ -1,60 +1,92 @@
-/* The rdu passes: section IR to struct, one algorithm of backend/, struct to IR. */
+/* The rdu passes: the section as a struct, one algorithm of backend/, what it changed into IR. */
 #include "backend/place/placer/place.h"
 #include "backend/place/router/route.h"
 #include "backend/place/verify/place_check.h"
+#include "backend/section/stream_numbers.h"
 #include "backend/split/split_programs.h"
 #include "dialect/bridge/bridge.h"
 #include "dialect/rdu/decisions.h"
 #include "dialect/rdu/rdu.h"
+#include "dialect/rdu/section/known_section.h"
 #include "dialect/rdu/section/section_io.h"
 #include "dialect/samba/samba.h"
 #include "lowering/lowering.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 
-#include <string.h>
+/* A pass: what it does to the section, and how its changes get into the IR. */
+typedef struct Step {
+  SambaStatus (*run)(SambaSection *section, const SambaMachine *machine);
+  /* How far a section has come: run has changed it if and only if this changes. */
+  uint32_t (*progress)(const SambaSection *section);
+  SambaStatus (*write)(MlirOperation operation, SambaSection *section);
+} Step;
 
-typedef SambaStatus (*Algorithm)(SambaSection *section, const SambaMachine *machine);
-
-/* How far a section has come: each of the algorithms that change sections changes one of these, or
- * nothing. */
-typedef struct Progress {
-  uint32_t units, placed, routed;
-} Progress;
-
-static Progress progressOf(const SambaSection *section) {
-  Progress progress = {.units = section->unit_count};
-  for (uint32_t u = 0; u < section->unit_count; ++u)
-    progress.placed += sambaUnitIsPlaced(&section->units[u]);
-  for (uint32_t s = 0; s < section->stream_count; ++s)
-    progress.routed += section->streams[s].hop_count > 0;
-  return progress;
+static SambaStatus runOn(const Step *step, MlirOperation operation, const SambaMachine *machine,
+                         SambaKnownSection *known, bool *out_changed) {
+  uint32_t before = step->progress(known->section);
+  SAMBA_RETURN_IF_ERROR(step->run(known->section, machine));
+  *out_changed = step->progress(known->section) != before;
+  return *out_changed ? step->write(operation, known->section) : NULL;
 }
 
-/* Runs the algorithm on the section. Only what it changed is written back: large sections are long
- * texts of hops, and those that are done already come again with each attempt for others. */
-static bool runOnSection(MlirOperation operation, Algorithm algorithm) {
-  SambaArena arena = {0};
-  SambaSection *section;
+/* Only what the step has changed is written: large sections are long texts of hops, and those that
+ * are done already come again with each attempt for others. */
+static bool runOnSection(MlirOperation operation, const Step *step) {
+  SambaKnownSection *known = NULL;
   SambaMachine machine;
+  bool changed = false;
   MlirAttribute attribute = sambaOperationAttribute(operation, "machine");
   SambaStatus status = mlirAttributeIsNull(attribute)
                            ? sambaStatusMake(SAMBA_INVALID, "has no machine")
                            : sambaMachineFromAttribute(attribute, &machine);
   if (!status)
-    status = sambaSectionFromIr(operation, &arena, &section);
-  if (!status) {
-    Progress before = progressOf(section);
-    status = algorithm(section, &machine);
-    Progress after = progressOf(section);
-    if (!status && memcmp(&before, &after, sizeof before) != 0)
-      sambaSectionReplaceIr(operation, section);
-  }
+    status = sambaKnownSectionTake(operation, &known);
+  if (!status)
+    status = runOn(step, operation, &machine, known, &changed);
 
-  sambaArenaDestroy(&arena);
+  if (!status && changed)
+    sambaKnownSectionKeep(operation, known);
+  else if (!status)
+    sambaKnownSectionGiveBack(operation, known);
+  else
+    sambaKnownSectionDestroy(known);
   if (status && sambaStatusGetCode(status) == SAMBA_EXHAUSTED)
     sambaMarkFailedSection(operation); /* another mapping may do */
   return !status || sambaEmitOpStatus(operation, status);
+}
+
+static uint32_t countUnits(const SambaSection *section) { return section->unit_count; }
+
+static uint32_t countPlaced(const SambaSection *section) {
+  uint32_t placed = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    placed += sambaUnitIsPlaced(&section->units[u]);
+  return placed;
+}
+
+static uint32_t countRouted(const SambaSection *section) {
+  uint32_t routed = 0;
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    routed += section->streams[s].hop_count > 0;
+  return routed;
+}
+
+static SambaStatus writeAll(MlirOperation operation, SambaSection *section) {
+  SAMBA_RETURN_IF_ERROR(sambaSectionCheck(section));
+  sambaSectionReplaceIr(operation, section);
+  sambaSectionNumberStreams(section);
+  return NULL;
+}
+
+static SambaStatus writeSites(MlirOperation operation, SambaSection *section) {
+  sambaSectionSitesToIr(operation, section);
+  return NULL;
+}
+
+static SambaStatus writeRoutes(MlirOperation operation, SambaSection *section) {
+  sambaSectionRoutesToIr(operation, section);
+  return NULL;
 }
 
 static SambaStatus verifySection(SambaSection *section, const SambaMachine *machine) {
@@ -64,8 +96,14 @@ static SambaStatus verifySection(SambaSection *section, const SambaMachine *mach
 }
 
 bool sambaRduSplitPrograms(MlirOperation section) {
-  return runOnSection(section, sambaSplitPrograms);
+  return runOnSection(section, &(Step){sambaSplitPrograms, countUnits, writeAll});
 }
-bool sambaRduPlace(MlirOperation section) { return runOnSection(section, sambaSectionPlace); }
-bool sambaRduRoute(MlirOperation section) { return runOnSection(section, sambaSectionRoute); }
-bool sambaRduVerifySection(MlirOperation section) { return runOnSection(section, verifySection); }
+bool sambaRduPlace(MlirOperation section) {
+  return runOnSection(section, &(Step){sambaSectionPlace, countPlaced, writeSites});
+}
+bool sambaRduRoute(MlirOperation section) {
+  return runOnSection(section, &(Step){sambaSectionRoute, countRouted, writeRoutes});
+}
+bool sambaRduVerifySection(MlirOperation section) {
+  return runOnSection(section, &(Step){verifySection, countUnits, writeAll});
+}

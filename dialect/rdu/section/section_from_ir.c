@@ -124,8 +124,17 @@ static SambaStatus joinStreams(SambaArena *arena, SambaSection *section, const M
   return NULL;
 }
 
+/* The error is of one operation inside the section. */
+static SambaStatus faultOf(SambaStatus status, MlirOperation at, MlirOperation *out_fault,
+                           const char *unit) {
+  if (!status || !out_fault)
+    return sambaStatusAnnotate(status, "unit '%s'", unit);
+  *out_fault = at;
+  return status;
+}
+
 static SambaStatus readBody(MlirOperation op, SambaArena *arena, SambaSection *section,
-                            SambaPointerMap *numbers) {
+                            SambaPointerMap *numbers, MlirOperation *out_fault) {
   MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op));
   uint32_t routes = 0;
 
@@ -155,7 +164,7 @@ static SambaStatus readBody(MlirOperation op, SambaArena *arena, SambaSection *s
     if (!unit->name[0])
       unit->name = sambaArenaFormat(arena, "%s%u", sambaUnitKindName(unit->kind), u);
     if (status)
-      return sambaStatusAnnotate(status, "unit '%s'", unit->name);
+      return faultOf(status, at, out_fault, unit->name);
     if (kind == SAMBA_UNIT_LOAD || kind == SAMBA_UNIT_STORE) {
       MlirValue symbol = mlirOperationGetOperand(at, 0);
       if (!mlirValueIsABlockArgument(symbol) ||
@@ -181,24 +190,26 @@ static SambaStatus readBody(MlirOperation op, SambaArena *arena, SambaSection *s
     if (stream->hop_count || stream->rate_permille != 1000)
       return sambaStatusMake(SAMBA_INVALID, "the stream from unit '%s' has two routes",
                              section->units[stream->source.unit].name);
-    SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(readRoute(at, arena, stream),
-                                              "route of the stream from unit '%s'",
-                                              section->units[stream->source.unit].name));
+    SAMBA_RETURN_IF_ERROR(faultOf(readRoute(at, arena, stream), at, out_fault,
+                                  section->units[stream->source.unit].name));
   }
 
   return NULL;
 }
 
-SambaStatus sambaSectionFromIr(MlirOperation op, SambaArena *arena, SambaSection **out_section) {
+SambaStatus sambaSectionFromIr(MlirOperation op, SambaArena *arena, SambaSection **out_section,
+                               MlirOperation *out_fault) {
   SambaSection *section = SAMBA_ARENA_NEW(arena, SambaSection);
   *out_section = section;
   section->arena = arena;
   section->name = sambaTextOf(arena, sambaOperationAttribute(op, "sym_name"));
   section->split_k = !mlirAttributeIsNull(sambaOperationAttribute(op, "split_k"));
   SambaPointerMap numbers = {0};
+  if (out_fault)
+    *out_fault = op;
   SambaStatus status = readFormals(op, arena, section);
   if (!status)
-    status = readBody(op, arena, section, &numbers);
+    status = readBody(op, arena, section, &numbers, out_fault);
   sambaPointerMapFree(&numbers);
   return status;
 }

@@ -10,13 +10,20 @@
 #include "dialect/bridge/bridge.h"
 
 /* Reads a rdu.section into a struct in the arena (strings are copied there). The result has not
- * been through sambaSectionCheck; errors name the unit. */
-SambaStatus sambaSectionFromIr(MlirOperation op, SambaArena *arena, SambaSection **out_section);
+ * been through sambaSectionCheck. out_fault: on failure the operation that is wrong, a unit, a
+ * route or the section; NULL when nobody asks, then errors name the unit. */
+SambaStatus sambaSectionFromIr(MlirOperation op, SambaArena *arena, SambaSection **out_section,
+                               MlirOperation *out_fault);
 
 /* A detached rdu.section. machine: a #rdu.machine attribute or null. Every operation gets the
  * location; units that have a layer get a name location of it around. */
 MlirOperation sambaSectionToIr(const SambaSection *section, MlirAttribute machine,
                                MlirLocation location);
+
+/* The same for what the placer changes, and the router: units and streams are those of the op, in
+ * its order. */
+void sambaSectionSitesToIr(MlirOperation op, const SambaSection *section);
+void sambaSectionRoutesToIr(MlirOperation op, const SambaSection *section);
 
 /* Gives the op the section's formals and body; the op itself, its machine, symbol and location
  * stay. */

@@ -189,6 +189,13 @@ static void settle(Writer *w, uint32_t stream, MlirValue value) {
   w->values[stream] = value;
 }
 
+static void addPlace(Entries *entries, const SambaUnit *unit) {
+  if (sambaUnitIsPlaced(unit) && !sambaUnitIsAddressGenerator(unit))
+    addList(entries, "site", 2, (const int64_t[]){unit->x, unit->y});
+  else if (sambaUnitIsPlaced(unit))
+    addInteger(entries, "ag", unit->load_store.ag);
+}
+
 static void addUnitAttributes(Entries *entries, const SambaUnit *unit) {
   addText(entries, "name", unit->name);
   if (unit->layer && unit->layer[0])
@@ -216,10 +223,7 @@ static void addUnitAttributes(Entries *entries, const SambaUnit *unit) {
     addFlag(entries, "lane_reduce", unit->compute.program.lane_reduce);
   }
 
-  if (sambaUnitIsPlaced(unit) && !sambaUnitIsAddressGenerator(unit))
-    addList(entries, "site", 2, (const int64_t[]){unit->x, unit->y});
-  else if (sambaUnitIsPlaced(unit))
-    addInteger(entries, "ag", unit->load_store.ag);
+  addPlace(entries, unit);
   addPorts(entries, "inputs", unit, false);
   addPorts(entries, "outputs", unit, true);
 }
@@ -361,6 +365,10 @@ MlirOperation sambaSectionToIr(const SambaSection *section, MlirAttribute machin
   return sambaBuildOperation(&parts);
 }
 
+static MlirBlock bodyOf(MlirOperation section) {
+  return mlirRegionGetFirstBlock(mlirOperationGetRegion(section, 0));
+}
+
 void sambaSectionReplaceIr(MlirOperation op, const SambaSection *section) {
   static const char *const replaced[] = {"function_type", "arg_attrs", "split_k"};
   MlirAttribute machine = sambaOperationAttribute(op, "machine");
@@ -374,4 +382,47 @@ void sambaSectionReplaceIr(MlirOperation op, const SambaSection *section) {
       mlirOperationSetAttributeByName(op, name, value);
   }
   mlirOperationDestroy(made);
+}
+
+/*===-- What placer and router change ---------------------------------------------------------===*/
+
+void sambaSectionSitesToIr(MlirOperation op, const SambaSection *section) {
+  MlirContext context = mlirOperationGetContext(op);
+  MlirOperation at = mlirBlockGetFirstOperation(bodyOf(op));
+  uint32_t next = 0;
+
+  for (; !mlirOperationIsNull(at); at = mlirOperationGetNextInBlock(at)) {
+    if (sambaUnitKindOf(at) < 0)
+      continue;
+    const SambaUnit *unit = &section->units[next++];
+    Entries entries = {.context = context};
+    addPlace(&entries, unit);
+    for (intptr_t i = 0; i < entries.size; ++i)
+      mlirOperationSetAttributeByName(at, mlirIdentifierStr(entries.items[i].name),
+                                      entries.items[i].attribute);
+  }
+}
+
+void sambaSectionRoutesToIr(MlirOperation op, const SambaSection *section) {
+  Writer w = {.section = section,
+              .context = mlirOperationGetContext(op),
+              .location = mlirOperationGetLocation(op),
+              .block = bodyOf(op)};
+  w.values = sambaAllocateZeroed(section->stream_count + 1, sizeof *w.values);
+  MlirOperation next;
+  uint32_t stream = 0;
+
+  for (MlirOperation at = mlirBlockGetFirstOperation(w.block); !mlirOperationIsNull(at);
+       at = next) {
+    next = mlirOperationGetNextInBlock(at);
+    if (sambaUnitKindOf(at) < 0)
+      mlirOperationDestroy(at); /* a route */
+    else
+      for (intptr_t i = 0; i < mlirOperationGetNumResults(at); ++i)
+        w.values[stream++] = mlirOperationGetResult(at, i);
+  }
+
+  for (uint32_t s = 0; s < section->stream_count; ++s)
+    writeRoute(&w, s);
+  free(w.values);
 }

@@ -12,7 +12,7 @@ static void roundTrip(const SambaSection *section) {
   SambaSection *again = NULL;
   MlirOperation op =
       sambaSectionToIr(section, mlirAttributeGetNull(), mlirLocationUnknownGet(context));
-  SambaStatus status = sambaSectionFromIr(op, &arena, &again);
+  SambaStatus status = sambaSectionFromIr(op, &arena, &again, NULL);
   if (status)
     fail_msg("%s", sambaStatusGetMessage(status));
   assertSameSection(section, again);

@@ -1,0 +1,36 @@
+/* Results kept by the digest of what they were made from.
+ *
+ * Whoever computes something from a content that others may ask about again puts it here, and the
+ * next one takes it out instead of computing it again. A digest that was never put, or whose result
+ * was taken or dropped, means: compute it. So a store never changes what a program does, only how
+ * often it does the same. Any number of threads may use one store. */
+#ifndef SAMBA_SUPPORT_CONTAINER_RESULT_STORE_H
+#define SAMBA_SUPPORT_CONTAINER_RESULT_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* 128 bits of a hash that nobody can make collide by accident. */
+typedef struct SambaContentDigest {
+  uint64_t words[2];
+} SambaContentDigest;
+
+typedef struct SambaResultStore SambaResultStore;
+
+/* `most`: results kept at once; of more the oldest are dropped. */
+SambaResultStore *sambaResultStoreCreate(size_t most);
+void sambaResultStoreDestroy(SambaResultStore *store);
+
+/* The store owns the result until it is taken. `destroy` frees it, and tells results of different
+ * types apart: a result is only found with the function that it was put with. What was there under
+ * the digest is dropped. Without a store the result is destroyed at once. */
+void sambaResultStorePut(SambaResultStore *store, SambaContentDigest digest, void *result,
+                         void (*destroy)(void *));
+/* The result, which is the caller's from now on; NULL when there is none. store may be NULL. */
+void *sambaResultStoreTake(SambaResultStore *store, SambaContentDigest digest,
+                           void (*destroy)(void *));
+bool sambaResultStoreHas(SambaResultStore *store, SambaContentDigest digest,
+                         void (*destroy)(void *));
+
+#endif
