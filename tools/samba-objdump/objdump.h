@@ -8,6 +8,7 @@
 
 #include "backend/pef/pef.h"
 #include "backend/section/section.h"
+#include "support/text/text.h"
 
 #include <stdio.h>
 
@@ -21,6 +22,10 @@ SambaStatus objdumpPrint(FILE *out, const SambaPef *pef, const char *path);
  * unchecked: sections may have routes that overload links, and may deadlock. */
 SambaStatus objdumpAssemble(const char *path, SambaStringRef text, bool unchecked,
                             SambaPef **out_pef);
+
+/* The picture (backend/view/section_svg.h) of the section that has this name or number; NULL: of
+ * the section with the most units. */
+SambaStatus objdumpDraw(const SambaPef *pef, const char *section, SambaText *out);
 
 /* Prints the statement of one image: as a section listing when that says exactly the same, else as
  * bytes. */

@@ -1,0 +1,2 @@
+# A PEF without a section.
+machine "tiny" {}
