@@ -22,7 +22,7 @@ static SambaStatus compileModel(const char *model, const char *pef) {
   MlirContext context = sambaCompilerContextCreate();
   MlirModule module;
   SambaCompileOptions options = {0};
-  SambaStatus status = sambaOnnxImport(context, model, NULL, NULL, NULL, &module);
+  SambaStatus status = sambaOnnxImportModel(context, model, NULL, NULL, NULL, &module);
   if (!status) {
     status = sambaCompileModule(module, &options, pef);
     mlirModuleDestroy(module);

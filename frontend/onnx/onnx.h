@@ -29,8 +29,9 @@ typedef void (*SambaOnnxRecordCallback)(uint32_t line_count, const char *const *
  * weights are ranges of the model's file (or of its external data files). An error names the file
  * and, where there is one, the node: name, operator type, index. `options` may be NULL; so may
  * callback. */
-SambaStatus sambaOnnxImport(MlirContext context, const char *path,
-                            const SambaOnnxImportOptions *options, SambaOnnxRecordCallback callback,
-                            void *user_data, MlirModule *out_module);
+SambaStatus sambaOnnxImportModel(MlirContext context, const char *path,
+                                 const SambaOnnxImportOptions *options,
+                                 SambaOnnxRecordCallback callback, void *user_data,
+                                 MlirModule *out_module);
 
 #endif

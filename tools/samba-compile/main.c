@@ -40,7 +40,7 @@ static SambaStatus importOnnx(MlirContext context, const Options *o, const char 
                                     .shape_count = o->shapes.size,
                                     .binds = o->binds.data,
                                     .bind_count = o->binds.size};
-  return sambaOnnxImport(context, path, &options, keepRecord, record, out_module);
+  return sambaOnnxImportModel(context, path, &options, keepRecord, record, out_module);
 }
 
 static SambaStatus loadModel(MlirContext context, const Options *o, const char *path,

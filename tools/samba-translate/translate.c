@@ -42,7 +42,7 @@ static SambaStatus onnxToSamba(MlirContext context, const Options *o, const char
       .binds = o->binds.data,
       .bind_count = o->binds.size,
       .output_folder = folder.size ? sambaStringRefCopy(&arena, folder).data : NULL};
-  SambaStatus status = sambaOnnxImport(context, path, &options, NULL, NULL, &module);
+  SambaStatus status = sambaOnnxImportModel(context, path, &options, NULL, NULL, &module);
 
   sambaArenaDestroy(&arena);
   if (!status) {

@@ -6,25 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-  FLOAT = 1,
-  UINT8,
-  INT8,
-  UINT16,
-  INT16,
-  INT32,
-  INT64,
-  STRING,
-  BOOL,
-  FLOAT16,
-  DOUBLE,
-  UINT32,
-  UINT64,
-  BFLOAT16 = 16
-};
-
 bool sambaOnnxTypeIsFloat(int64_t type) {
-  return type == FLOAT || type == FLOAT16 || type == DOUBLE || type == BFLOAT16;
+  return type == SAMBA_ONNX_FLOAT || type == SAMBA_ONNX_FLOAT16 || type == SAMBA_ONNX_DOUBLE ||
+         type == SAMBA_ONNX_BFLOAT16;
 }
 
 uint32_t sambaOnnxTypeBytes(int64_t type) {
@@ -65,35 +49,35 @@ SambaConstant *sambaConstantNew(SambaArena *arena, int64_t onnx_type, uint32_t r
 SambaNumber sambaNumberConvert(SambaNumber number, bool from_float, int64_t type) {
   if (sambaOnnxTypeIsFloat(type)) {
     double value = from_float ? number.r : (double)number.i;
-    if (type == FLOAT)
+    if (type == SAMBA_ONNX_FLOAT)
       value = (double)(float)value;
-    else if (type == FLOAT16)
+    else if (type == SAMBA_ONNX_FLOAT16)
       value = (double)sambaHalfToFloat(sambaFloatToHalf((float)value));
-    else if (type == BFLOAT16)
+    else if (type == SAMBA_ONNX_BFLOAT16)
       value = (double)sambaBf16ToFloat(sambaFloatToBf16((float)value));
     return (SambaNumber){.r = value};
   }
 
-  if (type == BOOL)
+  if (type == SAMBA_ONNX_BOOL)
     return (SambaNumber){.i = from_float ? number.r != 0 : number.i != 0};
   int64_t value =
       from_float ? (int64_t)sambaDTypeBitsOfNumber(SAMBA_DTYPE_I64, number.r) : number.i;
-  if (from_float && type != INT64 && type != UINT32 &&
-      type != UINT64) /* as the machine does: saturated, then wrapped */
+  if (from_float && type != SAMBA_ONNX_INT64 && type != SAMBA_ONNX_UINT32 &&
+      type != SAMBA_ONNX_UINT64) /* as the machine does: saturated, then wrapped */
     value = value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : value;
 
   switch (type) {
-  case UINT8:
+  case SAMBA_ONNX_UINT8:
     return (SambaNumber){.i = (uint8_t)value};
-  case INT8:
+  case SAMBA_ONNX_INT8:
     return (SambaNumber){.i = (int8_t)value};
-  case UINT16:
+  case SAMBA_ONNX_UINT16:
     return (SambaNumber){.i = (uint16_t)value};
-  case INT16:
+  case SAMBA_ONNX_INT16:
     return (SambaNumber){.i = (int16_t)value};
-  case INT32:
+  case SAMBA_ONNX_INT32:
     return (SambaNumber){.i = (int32_t)value};
-  case UINT32:
+  case SAMBA_ONNX_UINT32:
     return (SambaNumber){.i = (uint32_t)value};
   default:
     return (SambaNumber){.i = value};
@@ -104,19 +88,19 @@ static SambaNumber readElement(int64_t type, const uint8_t *at) {
   uint64_t bits = 0;
   memcpy(&bits, at, sambaOnnxTypeBytes(type));
   switch (type) {
-  case FLOAT: {
+  case SAMBA_ONNX_FLOAT: {
     float value;
     memcpy(&value, at, sizeof value);
     return (SambaNumber){.r = (double)value};
   }
-  case DOUBLE: {
+  case SAMBA_ONNX_DOUBLE: {
     double value;
     memcpy(&value, at, sizeof value);
     return (SambaNumber){.r = value};
   }
-  case FLOAT16:
+  case SAMBA_ONNX_FLOAT16:
     return (SambaNumber){.r = (double)sambaHalfToFloat((uint16_t)bits)};
-  case BFLOAT16:
+  case SAMBA_ONNX_BFLOAT16:
     return (SambaNumber){.r = (double)sambaBf16ToFloat((uint16_t)bits)};
   default:
     return sambaNumberConvert((SambaNumber){.i = (int64_t)bits}, false, type);

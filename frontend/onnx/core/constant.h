@@ -9,6 +9,23 @@
 
 enum { SAMBA_ONNX_MAX_FOLDED = 1 << 16 }; /* elements; what is larger stays in the graph */
 
+/* TensorProto.DataType of ONNX: the types of numbers. */
+enum {
+  SAMBA_ONNX_FLOAT = 1,
+  SAMBA_ONNX_UINT8,
+  SAMBA_ONNX_INT8,
+  SAMBA_ONNX_UINT16,
+  SAMBA_ONNX_INT16,
+  SAMBA_ONNX_INT32,
+  SAMBA_ONNX_INT64,
+  SAMBA_ONNX_BOOL = 9,
+  SAMBA_ONNX_FLOAT16,
+  SAMBA_ONNX_DOUBLE,
+  SAMBA_ONNX_UINT32,
+  SAMBA_ONNX_UINT64,
+  SAMBA_ONNX_BFLOAT16 = 16
+};
+
 typedef union SambaNumber {
   int64_t i; /* integers and booleans */
   double r;  /* floats; f32 values are rounded to f32 */

@@ -1,6 +1,7 @@
 /* Attributes of nodes: what handlers read, and the check that comes before. ONNX gives a name the
  * same type in every operator (with few exceptions), so one list of names serves all. */
-#include "frontend/onnx/core/importer.h"
+#include "frontend/onnx/core/node.h"
+#include "support/file/tensor_file.h"
 
 /* ---- The check ---- */
 
@@ -95,12 +96,11 @@ static unsigned typeOf(const Onnx__AttributeProto *attribute) {
 }
 
 SambaStatus sambaOnnxCheckAttributes(const SambaOnnxNode *node) {
-  SambaImporter *importer = node->importer;
   for (size_t i = 0; i < node->proto->n_attribute; ++i) {
     const Onnx__AttributeProto *attribute = node->proto->attribute[i];
     const char *name = attribute->name ? attribute->name : "";
-    const char *shown = sambaOnnxShown(importer, name);
-    unsigned types = typesOf(&importer->arena, name);
+    const char *shown = sambaOnnxShown(node->importer, name);
+    unsigned types = typesOf(node->arena, name);
     unsigned type = typeOf(attribute);
     if (sambaOnnxAttribute(node, name) != attribute && attribute->name)
       return sambaStatusMake(SAMBA_INVALID, "attribute %s is there twice", shown);
@@ -152,4 +152,12 @@ bool sambaOnnxInts(const SambaOnnxNode *node, const char *name, const int64_t **
   *out_data = attribute ? attribute->ints : NULL;
   *out_size = attribute ? attribute->n_ints : 0;
   return attribute != NULL;
+}
+
+int64_t sambaOnnxCastTarget(const SambaOnnxNode *node) {
+  const Onnx__AttributeProto *to = sambaOnnxAttribute(node, "to");
+  for (int64_t type = 1; to && to->has_s && type <= 16; ++type)
+    if (sambaOnnxStringIs(node, "to", sambaOnnxTypeName(type), false))
+      return type;
+  return sambaOnnxInt(node, "to", 0);
 }

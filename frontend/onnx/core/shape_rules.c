@@ -1,5 +1,5 @@
-/* The shape rules that handlers and folds of ONNX operators share; see importer.h. */
-#include "frontend/onnx/core/importer.h"
+/* The shape rules that handlers and folds of ONNX operators share; see shape_rules.h. */
+#include "frontend/onnx/core/shape_rules.h"
 
 #include "support/number/shape.h"
 
@@ -242,4 +242,25 @@ SambaStatus sambaOnnxSplitSizes(const SambaOnnxNode *node, uint32_t rank, const 
              ? NULL
              : sambaStatusMake(SAMBA_INVALID, "the parts of a dimension of %lld add up to %lld",
                                (long long)whole, (long long)sum);
+}
+
+SambaStatus sambaOnnxReducedAxes(const SambaOnnxNode *node, uint32_t rank, bool *out_reduced,
+                                 bool *out_none) {
+  const int64_t *axes = NULL;
+  size_t size = 0;
+  bool found, as_input = node->version >= 18 ||
+                         (node->version >= 13 && strcmp(node->proto->op_type, "ReduceSum") == 0);
+  SAMBA_RETURN_IF_ERROR(
+      sambaOnnxKnownInts(node, 1, as_input ? NULL : "axes", &axes, &size, &found));
+  *out_none = size == 0 && as_input && sambaOnnxInt(node, "noop_with_empty_axes", 0) != 0;
+  for (uint32_t axis = 0; axis < rank; ++axis)
+    out_reduced[axis] = size == 0 && !*out_none;
+
+  for (size_t i = 0; i < size; ++i) {
+    uint32_t axis;
+    SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(axes[i], rank, &axis));
+    out_reduced[axis] = true;
+  }
+
+  return NULL;
 }

@@ -4,57 +4,23 @@
  * are known when the model declares them to have no elements, or when the rules below say so for an
  * input that has none; contractions and reductions over nothing give their neutral element. What
  * has no rule ends in the operator's own refusal. */
-#include "frontend/onnx/core/importer.h"
-
+#include "frontend/onnx/core/shape_rules.h"
+#include "frontend/onnx/dynamic/dynamic.h"
 #include "support/file/tensor_file.h"
 #include "support/number/shape.h"
 
 #include <math.h>
-
-enum { BOOL_TYPE = 9 };
 
 static bool isEmpty(const SambaOnnxNode *node, uint32_t input) {
   const SambaConstant *constant = sambaOnnxConstant(node, input);
   return constant && constant->count == 0;
 }
 
-SambaStatus sambaOnnxSetEmpty(const SambaOnnxNode *node, uint32_t output, int64_t onnx_type,
-                              uint32_t rank, const int64_t *dims) {
-  return sambaOnnxSetConstant(node, output,
-                              sambaConstantNew(&node->importer->arena, onnx_type, rank, dims));
-}
-
-/* Operators that make nothing of something. */
+/* Whether a result can be without elements. */
 static bool canBeEmpty(const SambaOnnxNode *node) {
-  static const char *const makers[] = {"Slice",
-                                       "Split",
-                                       "Expand",
-                                       "Tile",
-                                       "Pad",
-                                       "CenterCropPad",
-                                       "Range",
-                                       "ConstantOfShape",
-                                       "Compress",
-                                       "NonZero",
-                                       "TopK",
-                                       "OneHot",
-                                       "Resize",
-                                       "Upsample",
-                                       "HannWindow",
-                                       "HammingWindow",
-                                       "BlackmanWindow",
-                                       "MelWeightMatrix",
-                                       "If",
-                                       "Loop",
-                                       "SequenceAt",
-                                       "ConcatFromSequence",
-                                       "OptionalGetElement"};
-  bool can = node->input_count == 0;
-
+  bool can = node->input_count == 0 || node->row->traits & SAMBA_ONNX_MAKES_EMPTY;
   for (uint32_t i = 0; i < node->input_count; ++i)
     can |= isEmpty(node, i);
-  for (size_t i = 0; i < sizeof makers / sizeof *makers && !can; ++i)
-    can = strcmp(node->proto->op_type, makers[i]) == 0;
   return can;
 }
 
@@ -66,19 +32,16 @@ static SambaStatus declaredEmpty(const SambaOnnxNode *node, bool *out_done) {
   for (uint32_t output = 0; output < node->output_count; ++output) {
     if (!sambaOnnxOutputUsed(node, output))
       continue;
-    const SambaOnnxValue *value = sambaOnnxValueAt(node->importer, node->proto->output[output]);
-    if (!value->declared || !sambaOnnxDeclaredShape(node, output, &rank, dims) ||
-        sambaShapeElements(rank, dims))
+    if (!sambaOnnxDeclaredType(node, output) ||
+        !sambaOnnxDeclaredShape(node, output, &rank, dims) || sambaShapeElements(rank, dims))
       return NULL;
     ++used;
   }
 
   for (uint32_t output = 0; output < node->output_count; ++output)
-    if (sambaOnnxOutputUsed(node, output) && sambaOnnxDeclaredShape(node, output, &rank, dims)) {
-      const SambaOnnxValue *value = sambaOnnxValueAt(node->importer, node->proto->output[output]);
-      SAMBA_RETURN_IF_ERROR(sambaOnnxSetEmpty(
-          node, output, value->declared->type->tensor_type->elem_type, rank, dims));
-    }
+    if (sambaOnnxOutputUsed(node, output) && sambaOnnxDeclaredShape(node, output, &rank, dims))
+      SAMBA_RETURN_IF_ERROR(
+          sambaOnnxSetEmpty(node, output, sambaOnnxDeclaredType(node, output), rank, dims));
   *out_done = used > 0;
 
   return NULL;
@@ -102,7 +65,7 @@ static SambaStatus elementwise(const SambaOnnxNode *node, bool *out_done) {
     return NULL;
   type = sambaOnnxInputType(node, strcmp(node->proto->op_type, "Where") == 0 ? 1 : 0);
   for (size_t i = 0; i < sizeof truths / sizeof *truths; ++i)
-    type = strcmp(node->proto->op_type, truths[i]) == 0 ? BOOL_TYPE : type;
+    type = strcmp(node->proto->op_type, truths[i]) == 0 ? SAMBA_ONNX_BOOL : type;
   *out_done = true;
 
   return sambaOnnxSetEmpty(node, 0, type, rank, dims);
@@ -125,7 +88,7 @@ static SambaStatus firstInput(const SambaOnnxNode *node, bool *out_done) {
 
 static SambaTensor *zeros(const SambaOnnxNode *node, SambaDType dtype, uint32_t rank,
                           const int64_t *dims) {
-  return sambaExpand(sambaTraceScalar(node->importer->trace, dtype, 0), rank, dims);
+  return sambaExpand(sambaTraceScalar(node->trace, dtype, 0), rank, dims);
 }
 
 /* A product of matrices: empty, or sums of nothing. */
@@ -162,8 +125,7 @@ static SambaStatus product(const SambaOnnxNode *node, bool *out_done) {
   SambaTensor *c;
   if (gemm && sambaOnnxHasInput(node, 2)) {
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &c));
-    c = sambaMul(
-        c, sambaTraceScalar(node->importer->trace, c->type.dtype, sambaOnnxFloat(node, "beta", 1)));
+    c = sambaMul(c, sambaTraceScalar(node->trace, c->type.dtype, sambaOnnxFloat(node, "beta", 1)));
     y = sambaAdd(y, c);
   }
 
@@ -216,13 +178,13 @@ static SambaStatus reduction(const SambaOnnxNode *node, bool *out_done) {
   double value = neutral(node->proto->op_type + strlen("Reduce"), dtype);
   if (isnan(value) && !sambaDTypeIsFloat(dtype))
     return sambaStatusMake(SAMBA_INVALID, "the mean of no integers is not defined");
-  SambaConstant *one = sambaConstantNew(&node->importer->arena, x->onnx_type, 0, NULL);
+  SambaConstant *one = sambaConstantNew(node->arena, x->onnx_type, 0, NULL);
   if (one->is_float)
     one->data[0].r = value;
   else
     one->data[0].i = value >= 0x1p63 ? INT64_MAX : (int64_t)value;
   SambaTensor *scalar;
-  SAMBA_RETURN_IF_ERROR(sambaOnnxMaterialize(node->importer, one, &scalar));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxMaterialize(node, one, &scalar));
 
   return sambaOnnxSetTensor(node, 0, rank ? sambaExpand(scalar, rank, dims) : scalar);
 }
@@ -303,13 +265,12 @@ static const struct {
              {"LRN", 0, sameShape},
              {"LpNormalization", 0, sameShape},
              {"LayerNormalization", 0, sameShape},
-             {"RMSNormalization", 0, sameShape},
              {"GroupNormalization", 0, sameShape},
              {"InstanceNormalization", 0, sameShape},
              {"BatchNormalization", 0, sameShape}};
 
-SambaStatus sambaOnnxImportEmpty(const SambaOnnxNode *node, const SambaOnnxRow *row,
-                                 bool *out_done) {
+SambaStatus sambaOnnxImportEmpty(const SambaOnnxNode *node, bool *out_done) {
+  const SambaOnnxRow *row = node->row;
   if (canBeEmpty(node))
     SAMBA_RETURN_IF_ERROR(declaredEmpty(node, out_done));
   bool any = false;
@@ -318,7 +279,7 @@ SambaStatus sambaOnnxImportEmpty(const SambaOnnxNode *node, const SambaOnnxRow *
     any |= isEmpty(node, i);
   if (*out_done || !any || *row->domain)
     return NULL;
-  if (row->fold == sambaOnnxFoldElementwise)
+  if (row->traits & SAMBA_ONNX_ELEMENTWISE)
     return elementwise(node, out_done);
   if (strncmp(row->name, "Reduce", 6) == 0 && isEmpty(node, 0))
     return reduction(node, out_done);

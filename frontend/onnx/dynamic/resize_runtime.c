@@ -2,7 +2,7 @@
  * declared: places and weights along each axis are arithmetic on a few numbers, in the graph;
  * elements are read by index_select. What is known while importing becomes samba.interpolate
  * (resample.c). */
-#include "frontend/onnx/core/importer.h"
+#include "frontend/onnx/dynamic/dynamic.h"
 
 #include <math.h>
 
@@ -27,7 +27,7 @@ static bool is(const char *text, const char *name) { return strcmp(text, name) =
 /* offset, offset + 1, .. */
 static SambaTensor *counted(const Axis *axis, double offset) {
   SambaTensorType type = {.dtype = SAMBA_DTYPE_F32, .rank = 1, .dims = {axis->out}};
-  float *data = SAMBA_ARENA_ARRAY(&axis->node->importer->arena, float, (size_t)axis->out);
+  float *data = SAMBA_ARENA_ARRAY(axis->node->arena, float, (size_t)axis->out);
   for (int64_t i = 0; i < axis->out; ++i)
     data[i] = (float)((double)i + offset);
   return sambaTraceConstant(axis->trace, &type, data, false);
@@ -198,10 +198,8 @@ static SambaStatus resized(const SambaOnnxNode *node, SambaTensor *x,
 
   for (size_t i = 0; i < count && value; ++i) {
     uint32_t d = axes[i];
-    Axis axis = {.node = node,
-                 .trace = node->importer->trace,
-                 .mode = options->mode,
-                 .a = options->cubic_coeff_a};
+    Axis axis = {
+        .node = node, .trace = node->trace, .mode = options->mode, .a = options->cubic_coeff_a};
     axis.coordinate = options->coordinate_mode, axis.nearest = options->nearest_mode;
     axis.exclude = options->exclude_outside, axis.antialias = options->antialias;
     axis.in = x->type.dims[d], axis.out = dims[d];
@@ -235,8 +233,8 @@ static SambaStatus resized(const SambaOnnxNode *node, SambaTensor *x,
  * beyond 256. */
 SambaStatus sambaOnnxResizeAtRunTime(const SambaOnnxNode *node, SambaTensor *x,
                                      const SambaInterpolateOptions *options, bool *out_done) {
-  sambaTraceKeepPrecision(node->importer->trace, true);
+  sambaTraceKeepPrecision(node->trace, true);
   SambaStatus status = resized(node, x, options, out_done);
-  sambaTraceKeepPrecision(node->importer->trace, false);
+  sambaTraceKeepPrecision(node->trace, false);
   return status;
 }

@@ -2,7 +2,7 @@
  * and whose result's shape is declared: along each axis the result reads the input at computed
  * positions. The positions are arithmetic on the operands' few integers, in the graph; reading them
  * is index_select. See declared.c for operands that a declared shape determines. */
-#include "frontend/onnx/core/importer.h"
+#include "frontend/onnx/dynamic/dynamic.h"
 
 #include "support/number/shape.h"
 
@@ -237,7 +237,7 @@ static SambaStatus importPadValue(const SambaOnnxNode *node, bool *out_done) {
     low[axis] += from, high[axis] += size - to;
   }
 
-  SambaTensor *inside = sambaTraceScalar(node->importer->trace, SAMBA_DTYPE_I1, 1);
+  SambaTensor *inside = sambaTraceScalar(node->trace, SAMBA_DTYPE_I1, 1);
   inside = sambaPad(sambaExpand(inside, x->type.rank, x->type.dims), low, high, 0);
   return sambaOnnxSetTensor(node, 0, sambaWhere(inside, sambaPad(x, low, high, 0), value));
 }
@@ -247,7 +247,7 @@ static SambaStatus importRange(const SambaOnnxNode *node, int64_t count, bool *o
   SambaTensor *start, *delta, *walk;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &start));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &delta));
-  walk = sambaCast(counting(node->importer->trace, count), start->type.dtype);
+  walk = sambaCast(counting(node->trace, count), start->type.dtype);
   *out_done = true;
   return sambaOnnxSetTensor(
       node, 0,
@@ -276,7 +276,7 @@ SambaStatus sambaOnnxImportRuntimeForm(const SambaOnnxNode *node, bool *out_done
   if (is_pad && sambaOnnxStringIs(node, "mode", "constant", true) && !anyAtRunTime(node, 1, 1) &&
       !anyAtRunTime(node, 3, 3) && sambaOnnxHasInput(node, 1))
     return importPadValue(node, out_done);
-  Form form = {.node = node, .trace = node->importer->trace};
+  Form form = {.node = node, .trace = node->trace};
   uint32_t rank;
 
   if (strcmp(name, "Range") == 0 && anyAtRunTime(node, 0, 2) &&

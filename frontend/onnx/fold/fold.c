@@ -1,15 +1,8 @@
 /* Evaluating nodes whose inputs are known at compile time: shape arithmetic, masks, scales. Every
  * function sets *out_done only when it has made the outputs; what it cannot do stays for the graph.
  * Here: what moves elements; fold_arithmetic.c computes, fold_indexing.c looks up and orders. */
-#include "frontend/onnx/core/importer.h"
-
-SambaStatus sambaOnnxFoldTo(const SambaOnnxNode *node, uint32_t output, SambaConstant *result,
-                            bool *out_done) {
-  if (!result)
-    return NULL;
-  *out_done = true;
-  return sambaOnnxSetConstant(node, output, result);
-}
+#include "frontend/onnx/fold/fold.h"
+#include "frontend/onnx/core/shape_rules.h"
 
 SambaStatus sambaOnnxFoldIdentity(const SambaOnnxNode *node, bool *out_done) {
   *out_done = true;
@@ -19,7 +12,7 @@ SambaStatus sambaOnnxFoldIdentity(const SambaOnnxNode *node, bool *out_done) {
 SambaStatus sambaOnnxFoldCast(const SambaOnnxNode *node, bool *out_done) {
   const SambaConstant *x = sambaOnnxConstant(node, 0);
   int64_t to = sambaOnnxCastTarget(node);
-  SambaConstant *result = sambaConstantNew(&node->importer->arena, to, x->rank, x->dims);
+  SambaConstant *result = sambaConstantNew(node->arena, to, x->rank, x->dims);
   for (int64_t i = 0; result && i < result->count; ++i)
     result->data[i] = sambaNumberConvert(x->data[i], x->is_float, to);
   return sambaOnnxFoldTo(node, 0, result, out_done);
@@ -30,7 +23,7 @@ SambaStatus sambaOnnxFoldReshape(const SambaOnnxNode *node, bool *out_done) {
   uint32_t rank;
   int64_t dims[SAMBA_MAX_RANK];
   SAMBA_RETURN_IF_ERROR(sambaOnnxReshapedDims(node, x->rank, x->dims, &rank, dims));
-  SambaConstant *result = sambaConstantNew(&node->importer->arena, x->onnx_type, rank, dims);
+  SambaConstant *result = sambaConstantNew(node->arena, x->onnx_type, rank, dims);
   if (result)
     memcpy(result->data, x->data, (size_t)x->count * sizeof *x->data);
   return sambaOnnxFoldTo(node, 0, result, out_done);
@@ -39,7 +32,7 @@ SambaStatus sambaOnnxFoldReshape(const SambaOnnxNode *node, bool *out_done) {
 /* result element at [i0, i1, ..] = x element at base + sum(strides[a] * ia) */
 static SambaConstant *strided(const SambaOnnxNode *node, const SambaConstant *x, uint32_t rank,
                               const int64_t *dims, int64_t base, const int64_t *strides) {
-  SambaConstant *result = sambaConstantNew(&node->importer->arena, x->onnx_type, rank, dims);
+  SambaConstant *result = sambaConstantNew(node->arena, x->onnx_type, rank, dims);
   for (int64_t i = 0; result && i < result->count; ++i) {
     int64_t at = base, rest = i;
     for (uint32_t axis = rank; axis-- > 0; rest /= dims[axis])
@@ -81,7 +74,7 @@ SambaStatus sambaOnnxFoldSlice(const SambaOnnxNode *node, bool *out_done) {
 
 SambaStatus sambaOnnxFoldSplit(const SambaOnnxNode *node, bool *out_done) {
   const SambaConstant *x = sambaOnnxConstant(node, 0);
-  int64_t *sizes = SAMBA_ARENA_ARRAY(&node->importer->arena, int64_t, node->output_count);
+  int64_t *sizes = SAMBA_ARENA_ARRAY(node->arena, int64_t, node->output_count);
   int64_t strides[SAMBA_MAX_RANK];
   int64_t dims[SAMBA_MAX_RANK];
   uint32_t axis;
@@ -122,8 +115,7 @@ SambaStatus sambaOnnxFoldConcat(const SambaOnnxNode *node, bool *out_done) {
     dims[axis] += next->dims[axis];
   }
 
-  SambaConstant *result =
-      sambaConstantNew(&node->importer->arena, first->onnx_type, first->rank, dims);
+  SambaConstant *result = sambaConstantNew(node->arena, first->onnx_type, first->rank, dims);
   if (!result)
     return NULL;
   for (uint32_t d = 0; d < axis; ++d)
@@ -163,9 +155,8 @@ SambaStatus sambaOnnxFoldGather(const SambaOnnxNode *node, bool *out_done) {
       dims[rank++] = x->dims[d];
   }
 
-  SambaConstant *result = rank <= SAMBA_MAX_RANK
-                              ? sambaConstantNew(&node->importer->arena, x->onnx_type, rank, dims)
-                              : NULL;
+  SambaConstant *result =
+      rank <= SAMBA_MAX_RANK ? sambaConstantNew(node->arena, x->onnx_type, rank, dims) : NULL;
   if (!result)
     return NULL;
   for (int64_t o = 0; o < outer; ++o)
@@ -193,7 +184,7 @@ SambaStatus sambaOnnxFoldExpand(const SambaOnnxNode *node, bool *out_done) {
     target[i] = shape->data[i].i;
   SAMBA_RETURN_IF_ERROR(
       sambaOnnxBroadcast(x->rank, x->dims, (uint32_t)shape->count, target, &rank, dims));
-  SambaConstant *result = sambaConstantNew(&node->importer->arena, x->onnx_type, rank, dims);
+  SambaConstant *result = sambaConstantNew(node->arena, x->onnx_type, rank, dims);
   for (int64_t i = 0; result && i < result->count; ++i)
     result->data[i] = x->data[sambaConstantBroadcastIndex(x, rank, dims, i)];
   return sambaOnnxFoldTo(node, 0, result, out_done);
@@ -210,7 +201,7 @@ SambaStatus sambaOnnxFoldTile(const SambaOnnxNode *node, bool *out_done) {
     if (repeats->data[axis].i < 0 ||
         sambaMulOverflows(x->dims[axis], repeats->data[axis].i, &dims[axis]))
       return NULL;
-  SambaConstant *result = sambaConstantNew(&node->importer->arena, x->onnx_type, x->rank, dims);
+  SambaConstant *result = sambaConstantNew(node->arena, x->onnx_type, x->rank, dims);
 
   for (int64_t i = 0; result && i < result->count; ++i) {
     int64_t at = 0, stride = 1, rest = i;

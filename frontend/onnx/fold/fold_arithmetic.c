@@ -1,6 +1,7 @@
 /* Evaluating nodes whose inputs are known at compile time: arithmetic, comparison, logic and
  * reductions; see fold.c. */
-#include "frontend/onnx/core/importer.h"
+#include "frontend/onnx/core/shape_rules.h"
+#include "frontend/onnx/fold/fold.h"
 
 #include <math.h>
 
@@ -200,8 +201,6 @@ static bool compare(Operation operation, int order) {
   }
 }
 
-enum { BOOL_TYPE = 9 };
-
 static SambaConstant *combine(const SambaOnnxNode *node, Operation operation,
                               const SambaConstant *const *x, uint32_t count) {
   uint32_t rank = x[0]->rank;
@@ -224,7 +223,7 @@ static SambaConstant *combine(const SambaOnnxNode *node, Operation operation,
   if ((only_float && !typed->is_float) || (only_integer && typed->is_float))
     return NULL;
   SambaConstant *result =
-      sambaConstantNew(&node->importer->arena, compares ? BOOL_TYPE : typed->onnx_type, rank, dims);
+      sambaConstantNew(node->arena, compares ? SAMBA_ONNX_BOOL : typed->onnx_type, rank, dims);
 
   for (int64_t i = 0; result && i < result->count; ++i) {
     SambaNumber v[3] = {{0}, {0}, {0}};
@@ -308,8 +307,8 @@ SambaStatus sambaOnnxFoldReduce(const SambaOnnxNode *node, bool *out_done) {
       if (!reduced[axis] || keep)
         dims[rank++] = kept[axis];
     }
-    SambaConstant *result = sambaConstantNew(&node->importer->arena, x->onnx_type, rank, dims);
-    bool *started = SAMBA_ARENA_ARRAY(&node->importer->arena, bool, (size_t)x->count);
+    SambaConstant *result = sambaConstantNew(node->arena, x->onnx_type, rank, dims);
+    bool *started = SAMBA_ARENA_ARRAY(node->arena, bool, (size_t)x->count);
     for (int64_t i = 0; result && i < x->count; ++i) {
       int64_t at = 0, stride = 1, rest = i;
       for (uint32_t axis = x->rank; axis-- > 0; rest /= x->dims[axis]) {

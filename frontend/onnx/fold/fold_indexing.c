@@ -1,8 +1,6 @@
 /* Folds of operators that choose, place and order elements by index: what exporters leave behind
  * when they index or sort shapes, axes and positions. See fold.c. */
-#include "frontend/onnx/core/importer.h"
-
-enum { INT64_TYPE = 7 };
+#include "frontend/onnx/fold/fold.h"
 
 /* The constant as [outer, size, inner] around an axis. */
 typedef struct {
@@ -32,7 +30,7 @@ static bool inside(const SambaConstant *indices, int64_t at, int64_t size, int64
 }
 
 static SambaConstant *copyOf(const SambaOnnxNode *node, const SambaConstant *x) {
-  SambaConstant *copy = sambaConstantNew(&node->importer->arena, x->onnx_type, x->rank, x->dims);
+  SambaConstant *copy = sambaConstantNew(node->arena, x->onnx_type, x->rank, x->dims);
   if (copy && x->count)
     memcpy(copy->data, x->data, (size_t)x->count * sizeof *x->data);
   return copy;
@@ -78,7 +76,7 @@ SambaStatus sambaOnnxFoldOneHot(const SambaOnnxNode *node, bool *out_done) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(sambaOnnxInt(node, "axis", -1), rank, &axis));
   for (uint32_t d = 0; d < rank; ++d)
     dims[d] = d == axis ? size : indices->dims[d < axis ? d : d - 1];
-  SambaConstant *result = sambaConstantNew(&node->importer->arena, values->onnx_type, rank, dims);
+  SambaConstant *result = sambaConstantNew(node->arena, values->onnx_type, rank, dims);
   Around a = result ? around(result, axis) : (Around){0};
 
   for (int64_t i = 0; result && i < result->count; ++i) {
@@ -110,8 +108,7 @@ SambaStatus sambaOnnxFoldCompress(const SambaOnnxNode *node, bool *out_done) {
   for (int64_t k = 0; k < condition->count && k < a.size; ++k)
     count += condition->data[k].i != 0;
   dims[axis] = count;
-  SambaConstant *result =
-      sambaConstantNew(&node->importer->arena, x->onnx_type, flat ? 1 : x->rank, dims);
+  SambaConstant *result = sambaConstantNew(node->arena, x->onnx_type, flat ? 1 : x->rank, dims);
   SambaNumber *to = result ? result->data : NULL;
   for (int64_t o = 0; result && o < a.outer; ++o)
     for (int64_t k = 0; k < condition->count && k < a.size; ++k)
@@ -144,10 +141,9 @@ SambaStatus sambaOnnxFoldGatherElements(const SambaOnnxNode *node, bool *out_don
   uint32_t axis;
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(sambaOnnxInt(node, "axis", 0), x->rank, &axis));
-  SambaConstant *result =
-      x->rank == indices->rank
-          ? sambaConstantNew(&node->importer->arena, x->onnx_type, x->rank, indices->dims)
-          : NULL;
+  SambaConstant *result = x->rank == indices->rank
+                              ? sambaConstantNew(node->arena, x->onnx_type, x->rank, indices->dims)
+                              : NULL;
 
   for (int64_t i = 0; result && i < indices->count; ++i) {
     int64_t at = alongAxis(x, indices, axis, i);
@@ -194,7 +190,7 @@ static bool placesOf(const SambaOnnxNode *node, const SambaConstant *x,
   for (uint32_t d = (uint32_t)width; d < x->rank; ++d)
     slice *= x->dims[d];
   int64_t count = indices->count / width;
-  int64_t *places = SAMBA_ARENA_ARRAY(&node->importer->arena, int64_t, (size_t)count);
+  int64_t *places = SAMBA_ARENA_ARRAY(node->arena, int64_t, (size_t)count);
 
   for (int64_t t = 0; t < count; ++t) {
     for (int64_t k = 0; k < width; ++k) {
@@ -222,7 +218,7 @@ SambaStatus sambaOnnxFoldGatherNd(const SambaOnnxNode *node, bool *out_done) {
     dims[rank++] = indices->dims[d];
   for (int64_t d = indices->dims[indices->rank - 1]; d < x->rank; ++d)
     dims[rank++] = x->dims[d];
-  SambaConstant *result = sambaConstantNew(&node->importer->arena, x->onnx_type, rank, dims);
+  SambaConstant *result = sambaConstantNew(node->arena, x->onnx_type, rank, dims);
   for (int64_t i = 0; result && i < result->count; ++i)
     result->data[i] = x->data[places[i / slice] + i % slice];
   return sambaOnnxFoldTo(node, 0, result, out_done);
@@ -281,7 +277,7 @@ SambaStatus sambaOnnxFoldArgMax(const SambaOnnxNode *node, bool *out_done) {
     if (d != axis || keep)
       dims[rank++] = d == axis ? 1 : x->dims[d];
   Around a = around(x, axis);
-  SambaConstant *result = sambaConstantNew(&node->importer->arena, INT64_TYPE, rank, dims);
+  SambaConstant *result = sambaConstantNew(node->arena, SAMBA_ONNX_INT64, rank, dims);
 
   for (int64_t r = 0; result && r < result->count; ++r) {
     int64_t base = r / a.inner * a.size * a.inner + r % a.inner;
@@ -307,7 +303,7 @@ SambaStatus sambaOnnxFoldNonZero(const SambaOnnxNode *node, bool *out_done) {
 
   for (int64_t i = 0; i < x->count; ++i)
     dims[1] += !isZero(x, i);
-  SambaConstant *result = sambaConstantNew(&node->importer->arena, INT64_TYPE, 2, dims);
+  SambaConstant *result = sambaConstantNew(node->arena, SAMBA_ONNX_INT64, 2, dims);
   for (int64_t i = 0, found = 0; result && i < x->count; ++i) {
     if (isZero(x, i))
       continue;

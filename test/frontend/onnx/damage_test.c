@@ -39,7 +39,7 @@ static void importBytes(MlirContext context, const char *path, int fd, const uin
   assert_int_equal(ftruncate(fd, 0), 0);
   assert_int_equal(pwrite(fd, data, size, 0), (ssize_t)size);
   MlirModule module;
-  SambaStatus status = sambaOnnxImport(context, path, NULL, NULL, NULL, &module);
+  SambaStatus status = sambaOnnxImportModel(context, path, NULL, NULL, NULL, &module);
   if (status)
     assert_true(strlen(sambaStatusGetMessage(status)) > strlen(path));
   else

@@ -451,7 +451,7 @@ static SambaStatus import(const char *path, const Case *c) {
                                     .shape_count = c->shape != NULL,
                                     .binds = &c->bind,
                                     .bind_count = c->bind != NULL};
-  SambaStatus status = sambaOnnxImport(context, path, &options, NULL, NULL, &module);
+  SambaStatus status = sambaOnnxImportModel(context, path, &options, NULL, NULL, &module);
   if (!status)
     mlirModuleDestroy(module);
   mlirContextDestroy(context);

@@ -596,7 +596,7 @@ static char *importText(const char *model, const SambaOnnxImportOptions *options
   char *ir = calloc(1, 1);
   MlirContext context = mlirContextCreateWithThreading(false);
   MlirModule module;
-  SambaStatus status = sambaOnnxImport(context, path, options, NULL, NULL, &module);
+  SambaStatus status = sambaOnnxImportModel(context, path, options, NULL, NULL, &module);
 
   if (status)
     fail_msg("%s\n%s", model, sambaStatusGetMessage(status));
