@@ -1,49 +1,27 @@
 /* Convolutions over one, two or three spatial dimensions.
  *
- * x[N, C, spatial..], w[O, C / groups, window..], optional b[O]. (C1) x has a number dtype; (C2) w
- * has it too; (C3) both have rank 2 + spatial dimensions; (C4) groups divides C and O, and w's
- * dimension 1 is C / groups; (C5) stride and dilation are one number of 1 or more per spatial
- * dimension, padding two numbers of 0 or more: all begins, then all ends; (C6) the window fits into
- * the padded input; (C7) b is [O], in the operands' or the result's dtype; (C8) out_dtype as for
- * linear.
- *
  * Numerics: the sum runs over (c, window..), the window innermost, in f32; padded points multiply
  * zero; the bias is a separate rounded addition, then one conversion. */
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/window/convolution_type.h"
 
 static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
-  const SambaTensorType *x = &call->operands[0];
-  const SambaTensorType *w = &call->operands[1];
-  uint32_t spatial = call->operator->spatial;
-  int64_t padding[6];
-
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "stride", spatial, 1, out->stride));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "dilation", spatial, 1, out->dilation));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "padding", 2 * spatial, 0, padding));
-  out->spatial = spatial;
-
-  for (uint32_t i = 0; i < spatial; ++i) {
-    out->kernel[i] = w->dims[2 + i];
-    out->begin[i] = padding[i];
-    out->end[i] = padding[spatial + i];
+  SAMBA_RETURN_IF_ERROR(sambaConvolutionWindow(call, out));
+  for (uint32_t i = 0; i < out->spatial; ++i) {
     int64_t room, span;
-    SAMBA_RETURN_IF_ERROR(sambaCheckWindowFits(6, out, i, x->dims[2 + i], &room, &span));
+    SAMBA_RETURN_IF_ERROR(
+        sambaCheckWindowFits(6, out, i, call->operands[0].dims[2 + i], &room, &span));
     out->out[i] = (room - span - 1) / out->stride[i] + 1;
   }
-
   return NULL;
 }
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *w = &call->operands[1];
-  uint32_t spatial = call->operator->spatial;
   int64_t groups = sambaOperatorCallInt(call, "groups");
 
-  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_NUMBER));
-  SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(2, "the weight", w->dtype, "the input", x->dtype));
-  SAMBA_RETURN_IF_ERROR(sambaCheckRank(3, "the input", x, spatial + 2, spatial + 2));
-  SAMBA_RETURN_IF_ERROR(sambaCheckRank(3, "the weight", w, spatial + 2, spatial + 2));
+  SAMBA_RETURN_IF_ERROR(sambaCheckConvolution(call));
   if (groups < 1 || x->dims[1] % groups || w->dims[0] % groups)
     return sambaStatusMake(SAMBA_INVALID,
                            "(C4) %lld groups do not divide %lld input and %lld output channels",
@@ -51,19 +29,7 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   SAMBA_RETURN_IF_ERROR(sambaCheckDim(4, "the weight", w, 1, x->dims[1] / groups));
   SambaWindow window;
   SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
-  *out = *x;
-  out->dims[1] = w->dims[0];
-  for (uint32_t i = 0; i < spatial; ++i)
-    out->dims[2 + i] = window.out[i];
-  SAMBA_RETURN_IF_ERROR(sambaCheckOutDType(8, call, &out->dtype));
-  if (call->operand_count == 3) {
-    const SambaTensorType *b = &call->operands[2];
-    SAMBA_RETURN_IF_ERROR(sambaCheckShape(7, "the bias", b, 1, &w->dims[0]));
-    SAMBA_RETURN_IF_ERROR(
-        sambaCheckDType(7, "the bias", b->dtype, 1u << x->dtype | 1u << out->dtype));
-  }
-
-  return NULL;
+  return sambaConvolutionResult(call, &window, w->dims[0], out);
 }
 
 /* Grouped convolutions with several outputs per group work on [n, group, o, ..]: an output axis is
@@ -79,77 +45,100 @@ static uint32_t groupedShape(const SambaStageTensor *result, int64_t groups, int
   return rank;
 }
 
-static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
-                          const uint32_t *operands, const uint32_t *results, const char *layer) {
-  const SambaTensorType *x = &call->operands[0];
-  const SambaTensorType *w = &call->operands[1];
-  const char *name = call->operator->name;
+/* What the stages of one call share. */
+typedef struct Convolution {
+  const SambaOperatorCall *call;
+  SambaStageGraph *graph;
+  const uint32_t *operands;
+  const char *layer;
   SambaWindow window;
+  int64_t groups;
+  uint32_t rank; /* of the result in the form that the stages write: n, [group,] o, spatial.. */
+  bool split;    /* the result has the dimension of groups */
+} Convolution;
 
-  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
-  int64_t groups = sambaOperatorCallInt(call, "groups");
-  int64_t channels = x->dims[1] / groups;
-  int64_t dims[SAMBA_MAX_RANK];
-  SambaStageTensor result = graph->tensors[results[0]];
-  uint32_t rank = groupedShape(&result, groups, dims);
-  bool split = rank != result.rank, has_bias = call->operand_count == 3;
-  int64_t outputs = w->dims[0] / groups;
-  SambaDType accumulator = sambaAccumulatorDType(x->dtype);
-  bool direct = !has_bias && result.dtype == accumulator;
-  uint32_t target = split ? sambaStageIntermediate(graph, result.dtype, rank, dims) : results[0];
-  uint32_t product = direct ? target : sambaStageIntermediate(graph, accumulator, rank, dims);
+/* An axis that is the output channel. */
+static void mapOutput(const Convolution *c, SambaStageBuilder *b, uint16_t operand) {
+  SambaAxisMap *axis = sambaStageAxis(b, operand, 0);
+  axis->coefficients[1] = c->split ? c->call->operands[1].dims[0] / c->groups : 1;
+  if (c->split)
+    axis->coefficients[2] = 1;
+}
 
-  SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, graph, name, layer,
-                             product);    /* n, [group,] o or group, spatial.. */
-  uint32_t first = rank - window.spatial; /* dimension of the first spatial axis */
-  uint32_t c = sambaStageDim(&b, channels, true);
+/* The products of input and weight, summed into `product`. */
+static void contract(const Convolution *c, uint32_t product) {
+  const SambaTensorType *x = &c->call->operands[0];
+  const SambaWindow *window = &c->window;
+  int64_t channels = x->dims[1] / c->groups;
+  uint32_t first = c->rank - window->spatial; /* dimension of the first spatial axis */
   uint32_t taps[3];
-  for (uint32_t i = 0; i < window.spatial; ++i)
-    taps[i] = sambaStageDim(&b, window.kernel[i], true);
-  uint16_t input = sambaStageOperand(&b, operands[0]);
-  uint16_t weight = sambaStageOperand(&b, operands[1]);
-  sambaStageAxis(&b, input, 0)->coefficients[0] = 1;
-  if (groups > 1)
-    sambaStageAxis(&b, input, 1)->coefficients[1] = channels;
-  sambaStageAxis(&b, input, 1)->coefficients[c] = 1;
-  sambaStageAxis(&b, weight, 0)->coefficients[1] = split ? outputs : 1;
-  if (split)
-    sambaStageAxis(&b, weight, 0)->coefficients[2] = 1;
-  sambaStageAxis(&b, weight, 1)->coefficients[c] = 1;
   bool padded = false;
 
-  for (uint32_t i = 0; i < window.spatial; ++i) {
+  SambaStageBuilder b;
+  sambaStageBeginElementwise(&b, c->graph, c->call->operator->name, c->layer, product);
+  uint32_t channel = sambaStageDim(&b, channels, true);
+  for (uint32_t i = 0; i < window->spatial; ++i)
+    taps[i] = sambaStageDim(&b, window->kernel[i], true);
+
+  uint16_t input = sambaStageOperand(&b, c->operands[0]);
+  uint16_t weight = sambaStageOperand(&b, c->operands[1]);
+  sambaStageAxis(&b, input, 0)->coefficients[0] = 1;
+  if (c->groups > 1)
+    sambaStageAxis(&b, input, 1)->coefficients[1] = channels;
+  sambaStageAxis(&b, input, 1)->coefficients[channel] = 1;
+  mapOutput(c, &b, weight);
+  sambaStageAxis(&b, weight, 1)->coefficients[channel] = 1;
+
+  for (uint32_t i = 0; i < window->spatial; ++i) {
     SambaAxisMap *axis = sambaStageAxis(&b, input, 2 + i);
-    axis->constant = -window.begin[i];
-    axis->coefficients[first + i] = window.stride[i];
-    axis->coefficients[taps[i]] = window.dilation[i];
+    axis->constant = -window->begin[i];
+    axis->coefficients[first + i] = window->stride[i];
+    axis->coefficients[taps[i]] = window->dilation[i];
     sambaStageAxis(&b, weight, 2 + i)->coefficients[taps[i]] = 1;
-    int64_t last = (window.out[i] - 1) * window.stride[i] +
-                   (window.kernel[i] - 1) * window.dilation[i] - window.begin[i];
-    padded |= window.begin[i] > 0 || last >= x->dims[2 + i];
+    int64_t last = (window->out[i] - 1) * window->stride[i] +
+                   (window->kernel[i] - 1) * window->dilation[i] - window->begin[i];
+    padded |= window->begin[i] > 0 || last >= x->dims[2 + i];
   }
 
   if (padded)
     sambaStageGuard(&b, input, 0);
   sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_MAC, input, weight));
+}
+
+static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
+                          const uint32_t *operands, const uint32_t *results, const char *layer) {
+  Convolution c = {.call = call,
+                   .graph = graph,
+                   .operands = operands,
+                   .layer = layer,
+                   .groups = sambaOperatorCallInt(call, "groups")};
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &c.window));
+  SambaStageTensor result = graph->tensors[results[0]];
+  int64_t dims[SAMBA_MAX_RANK];
+  c.rank = groupedShape(&result, c.groups, dims);
+  c.split = c.rank != result.rank;
+
+  bool has_bias = call->operand_count == 3;
+  SambaDType accumulator = sambaAccumulatorDType(call->operands[0].dtype);
+  bool direct = !has_bias && result.dtype == accumulator;
+  uint32_t target =
+      c.split ? sambaStageIntermediate(graph, result.dtype, c.rank, dims) : results[0];
+  uint32_t product = direct ? target : sambaStageIntermediate(graph, accumulator, c.rank, dims);
+  contract(&c, product);
 
   if (!direct) {
-    sambaStageBeginElementwise(&b, graph, name, layer, target);
+    SambaStageBuilder b;
+    sambaStageBeginElementwise(&b, graph, call->operator->name, layer, target);
     uint16_t value = sambaStageBroadcastOperand(&b, product);
-    uint16_t bias = 0;
     if (has_bias) {
-      bias = sambaStageOperand(&b, operands[2]);
-      sambaStageAxis(&b, bias, 0)->coefficients[1] = split ? outputs : 1;
-      if (split)
-        sambaStageAxis(&b, bias, 0)->coefficients[2] = 1;
+      uint16_t bias = sambaStageOperand(&b, operands[2]);
+      mapOutput(&c, &b, bias);
       value = sambaLane2(&b, SAMBA_LANE_ADD, value, bias);
     }
-
     sambaStageEndRounded(&b, sambaLaneCast(&b, value, result.dtype));
   }
 
-  if (split)
+  if (c.split)
     graph->tensors[results[0]].alias_of = target + 1;
   return NULL;
 }

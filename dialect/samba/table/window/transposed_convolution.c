@@ -1,11 +1,5 @@
-/* Transposed convolutions over one, two or three spatial dimensions.
- *
- * x[N, C, spatial..], w[C, O / groups, window..], optional b[O]: x[n, c, q] * w[c, o, t] is added
- * to result[n, o, p], p = q * stride + t * dilation - begin. (C1) x has a number dtype; (C2) w has
- * it too; (C3) both have rank 2 + spatial dimensions; (C4) groups divides C, and w's dimension 0 is
- * C; (C5) stride and dilation are one number of 1 or more per spatial dimension, padding two and
- * output_padding one of 0 or more; (C6) at least one element is left; (C7) b is [O], in the
- * operands' or the result's dtype; (C8) out_dtype as for linear.
+/* Transposed convolutions over one, two or three spatial dimensions: x[n, c, q] * w[c, o, t] is
+ * added to result[n, o, p], p = q * stride + t * dilation - begin.
  *
  * Every output position p = stride * j + r is met by the taps t with t * dilation = r + begin
  * (modulo stride) alone, and those read x at j + constant - u * step: for each r a convolution of
@@ -15,23 +9,15 @@
  * Numerics: the sum runs over (c, taps..), taps ascending, the last dimension innermost, in f32;
  * elements of x outside are zeros; the bias is a separate rounded addition, then one conversion. */
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/window/convolution_type.h"
 
 static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
   const SambaTensorType *x = &call->operands[0];
-  const SambaTensorType *w = &call->operands[1];
-  uint32_t spatial = call->operator->spatial;
-  int64_t padding[6], extra[3];
+  int64_t extra[3];
 
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "stride", spatial, 1, out->stride));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "dilation", spatial, 1, out->dilation));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "padding", 2 * spatial, 0, padding));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "output_padding", spatial, 0, extra));
-  out->spatial = spatial;
-
-  for (uint32_t i = 0; i < spatial; ++i) {
-    out->kernel[i] = w->dims[2 + i];
-    out->begin[i] = padding[i];
-    out->end[i] = padding[spatial + i];
+  SAMBA_RETURN_IF_ERROR(sambaConvolutionWindow(call, out));
+  SAMBA_RETURN_IF_ERROR(sambaCheckInts(5, call, "output_padding", out->spatial, 0, extra));
+  for (uint32_t i = 0; i < out->spatial; ++i) {
     int64_t span, reach;
     if (sambaMulOverflows(out->dilation[i], out->kernel[i] - 1, &span) ||
         sambaMulOverflows(x->dims[2 + i] - 1, out->stride[i], &reach) ||
@@ -52,33 +38,19 @@ static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *w = &call->operands[1];
-  uint32_t spatial = call->operator->spatial;
   int64_t groups = sambaOperatorCallInt(call, "groups");
+  int64_t channels;
 
-  SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_NUMBER));
-  SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(2, "the weight", w->dtype, "the input", x->dtype));
-  SAMBA_RETURN_IF_ERROR(sambaCheckRank(3, "the input", x, spatial + 2, spatial + 2));
-  SAMBA_RETURN_IF_ERROR(sambaCheckRank(3, "the weight", w, spatial + 2, spatial + 2));
+  SAMBA_RETURN_IF_ERROR(sambaCheckConvolution(call));
   if (groups < 1 || x->dims[1] % groups)
     return sambaStatusMake(SAMBA_INVALID, "(C4) %lld groups do not divide %lld input channels",
                            (long long)groups, (long long)x->dims[1]);
   SAMBA_RETURN_IF_ERROR(sambaCheckDim(4, "the weight", w, 0, x->dims[1]));
   SambaWindow window;
   SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
-  *out = *x;
-  if (sambaMulOverflows(w->dims[1], groups, &out->dims[1]))
-    out->dims[1] = INT64_MAX; /* refused with the result's size */
-  for (uint32_t i = 0; i < spatial; ++i)
-    out->dims[2 + i] = window.out[i];
-  SAMBA_RETURN_IF_ERROR(sambaCheckOutDType(8, call, &out->dtype));
-  if (call->operand_count == 3) {
-    const SambaTensorType *b = &call->operands[2];
-    SAMBA_RETURN_IF_ERROR(sambaCheckShape(7, "the bias", b, 1, &out->dims[1]));
-    SAMBA_RETURN_IF_ERROR(
-        sambaCheckDType(7, "the bias", b->dtype, 1u << x->dtype | 1u << out->dtype));
-  }
-
-  return NULL;
+  if (sambaMulOverflows(w->dims[1], groups, &channels))
+    channels = INT64_MAX; /* refused with the result's size */
+  return sambaConvolutionResult(call, &window, channels, out);
 }
 
 /* The output positions stride * j + r for `count` consecutive r, along one spatial
