@@ -147,7 +147,9 @@ SambaTensor *sambaTranspose(SambaTensor *x, int64_t dim0, int64_t dim1) {
   }
 
   for (int64_t axis = 0; axis < rank; ++axis)
-    dims[axis] = axis == a ? b : axis == b ? a : axis;
+    dims[axis] = axis;
+  dims[a] = b;
+  dims[b] = a;
   return sambaPermute(x, dims);
 }
 SambaTensor *sambaExpand(SambaTensor *x, uint32_t rank, const int64_t *dims) {
@@ -158,7 +160,9 @@ SambaTensor *sambaExpand(SambaTensor *x, uint32_t rank, const int64_t *dims) {
 static int64_t clampIndex(int64_t index, int64_t size, int64_t low, int64_t high) {
   if (index < 0)
     index += size;
-  return index < low ? low : index > high ? high : index;
+  if (index < low)
+    return low;
+  return index > high ? high : index;
 }
 
 SambaTensor *sambaSlice(SambaTensor *x, int64_t dim, int64_t start, int64_t end, int64_t step) {

@@ -84,27 +84,28 @@ static bool mayPad(const SambaStageBuilder *builder, uint32_t dim, bool contract
   return true;
 }
 
+/* Of f32, i64, i32 and i1 (in this order): what changes nothing. */
 static uint64_t neutralBits(uint8_t opcode, SambaDType type) {
-  bool real = type == SAMBA_DTYPE_F32, wide = type == SAMBA_DTYPE_I64;
-  switch (opcode) {
-  case SAMBA_LANE_REDUCE_MUL:
-    return sambaDTypeBitsOfNumber(type, 1);
-  case SAMBA_LANE_REDUCE_MIN:
-    return real                     ? sambaDTypeBitsOfNumber(type, INFINITY)
-           : wide                   ? INT64_MAX
-           : type == SAMBA_DTYPE_I1 ? 1
-                                    : INT32_MAX;
-  case SAMBA_LANE_REDUCE_MAX:
-    return real   ? sambaDTypeBitsOfNumber(type, -INFINITY)
-           : wide ? (uint64_t)INT64_MIN
-                  : (type == SAMBA_DTYPE_I1 ? 0 : (uint32_t)INT32_MIN);
-  case SAMBA_LANE_REDUCE_AND:
-    return wide ? UINT64_MAX : type == SAMBA_DTYPE_I1 ? 1 : UINT32_MAX;
-  case SAMBA_LANE_REDUCE_OR:
-    return 0;
-  default: /* a sum; x + -0 is x */
-    return real ? sambaDTypeBitsOfNumber(type, -0.0) : 0;
-  }
+  static const struct {
+    uint8_t opcode;
+    double real;
+    uint64_t wide, narrow, truth;
+  } neutral[] = {
+      {SAMBA_LANE_REDUCE_MUL, 1, 1, 1, 1},
+      {SAMBA_LANE_REDUCE_MIN, INFINITY, INT64_MAX, INT32_MAX, 1},
+      {SAMBA_LANE_REDUCE_MAX, -INFINITY, (uint64_t)INT64_MIN, (uint32_t)INT32_MIN, 0},
+      {SAMBA_LANE_REDUCE_AND, 0, UINT64_MAX, UINT32_MAX, 1},
+      {SAMBA_LANE_REDUCE_OR, 0, 0, 0, 0},
+      {0, -0.0, 0, 0, 0} /* a sum; x + -0 is x */
+  };
+  size_t last = sizeof neutral / sizeof *neutral - 1, i = 0;
+  while (i < last && neutral[i].opcode != opcode)
+    ++i;
+  if (type == SAMBA_DTYPE_F32)
+    return sambaDTypeBitsOfNumber(type, neutral[i].real);
+  if (type == SAMBA_DTYPE_I64)
+    return neutral[i].wide;
+  return type == SAMBA_DTYPE_I1 ? neutral[i].truth : neutral[i].narrow;
 }
 
 /* Puts select(counter < extent, value, neutral) before the reduction, the last operation. */

@@ -1,13 +1,5 @@
 /* Recurrent layers as compositions: lstm, gru, rnn.
  *
- * x[T, B, I] (batch_first: [B, T, I]), w[D, gates H, I], r[D, gates H, H], then where the flag is
- * true: bias[D, 2 gates H] (of w's product, then of r's), lengths[B], the initial states (initial;
- * h, of lstm also c)[D, B, H], peepholes[D, 3 H] (i, o, f). D is 1, or 2 for direction
- * "bidirectional". Results: y[T, D, B, H], h[D, B, H], of lstm c[D, B, H]; with batch_first B comes
- * first. (C1) x, w, r have one float dtype, the others too (lengths: i32 or i64); (C2) shapes as
- * said; (C3) direction and activations; (C4) clip is 0 (none) or more; (C5) as many operands as
- * flags ask for.
- *
  * The input's part of all gates and steps is one contraction; then one cell per step. Steps beyond
  * a row's length keep its states and give 0 as y. A long sequence runs in blocks that read their
  * part of the input by an index in memory: all blocks are then one section, configured once. */
@@ -43,6 +35,47 @@ static SambaStatus directionOf(const SambaOperatorCall *call, Layer *layer) {
                                      SAMBA_STRING_ARGS(direction));
 }
 
+/* The operands that flags ask for, from the fourth on. */
+static SambaStatus optionalOperands(const SambaOperatorCall *call, Layer *out) {
+  const SambaTensorType *x = &call->operands[0];
+  int64_t directions = out->directions;
+  int64_t gates = out->gates;
+  int64_t hidden = out->hidden;
+  int64_t batch = out->batch;
+  int64_t outer = out->batchFirst ? batch : directions;
+  int64_t inner = out->batchFirst ? directions : batch;
+  const struct {
+    const char *flag, *what;
+    int32_t *operand;
+    uint32_t count, rank;
+    int64_t dims[3];
+  } parts[] = {
+      {"bias", "the bias", &out->bias, 1, 2, {directions, 2 * gates}},
+      {"lengths", "the lengths", &out->lengths, 1, 1, {batch}},
+      {"initial", "the initial state", &out->initial, out->form->states, 3, {outer, inner, hidden}},
+      {"peepholes", "the peephole weight", &out->peepholes, 1, 2, {directions, 3 * hidden}}};
+  uint32_t next = 3;
+
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
+    if (!sambaRecurrentFlag(call, parts[i].flag))
+      continue;
+    *parts[i].operand = (int32_t)next;
+    for (uint32_t k = 0; k < parts[i].count; ++k, ++next) {
+      if (next >= call->operand_count)
+        continue;
+      const SambaTensorType *type = &call->operands[next];
+      if (parts[i].operand == &out->lengths)
+        SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, parts[i].what, type->dtype, SAMBA_SET_INDEX));
+      else
+        SAMBA_RETURN_IF_ERROR(
+            sambaCheckSameDType(1, parts[i].what, type->dtype, "the input", x->dtype));
+      SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, parts[i].what, type, parts[i].rank, parts[i].dims));
+    }
+  }
+
+  return sambaRecurrentOperands(5, call, next);
+}
+
 static SambaStatus layerOf(const SambaOperatorCall *call, Layer *out) {
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *w = &call->operands[1];
@@ -70,7 +103,6 @@ static SambaStatus layerOf(const SambaOperatorCall *call, Layer *out) {
     out->gates = 0; /* refused below */
   int64_t gates = out->gates;
   int64_t hidden = out->hidden;
-  int64_t batch = out->batch;
   SAMBA_RETURN_IF_ERROR(
       sambaCheckShape(2, "the recurrent weight", r, 3, (int64_t[]){directions, gates, hidden}));
   SAMBA_RETURN_IF_ERROR(
@@ -78,38 +110,7 @@ static SambaStatus layerOf(const SambaOperatorCall *call, Layer *out) {
   SAMBA_RETURN_IF_ERROR(
       sambaRecurrentActivations(3, call, out->directions * form->functions, out->activations));
   SAMBA_RETURN_IF_ERROR(sambaRecurrentClip(4, call));
-  int64_t outer = out->batchFirst ? batch : directions;
-  int64_t inner = out->batchFirst ? directions : batch;
-  const struct {
-    const char *flag, *what;
-    int32_t *operand;
-    uint32_t count, rank;
-    int64_t dims[3];
-  } parts[] = {
-      {"bias", "the bias", &out->bias, 1, 2, {directions, 2 * gates}},
-      {"lengths", "the lengths", &out->lengths, 1, 1, {batch}},
-      {"initial", "the initial state", &out->initial, form->states, 3, {outer, inner, hidden}},
-      {"peepholes", "the peephole weight", &out->peepholes, 1, 2, {directions, 3 * hidden}}};
-  uint32_t next = 3;
-
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
-    if (!sambaRecurrentFlag(call, parts[i].flag))
-      continue;
-    *parts[i].operand = (int32_t)next;
-    for (uint32_t k = 0; k < parts[i].count; ++k, ++next) {
-      if (next >= call->operand_count)
-        continue;
-      const SambaTensorType *type = &call->operands[next];
-      if (parts[i].operand == &out->lengths)
-        SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, parts[i].what, type->dtype, SAMBA_SET_INDEX));
-      else
-        SAMBA_RETURN_IF_ERROR(
-            sambaCheckSameDType(1, parts[i].what, type->dtype, "the input", x->dtype));
-      SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, parts[i].what, type, parts[i].rank, parts[i].dims));
-    }
-  }
-
-  return sambaRecurrentOperands(5, call, next);
+  return optionalOperands(call, out);
 }
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -298,7 +299,10 @@ static uint32_t pick(SambaExpansion *e, uint32_t x, uint32_t indices, uint32_t d
 static int64_t blockOf(const Layer *layer) {
   int64_t most = BLOCK_BYTES / (4 * layer->gates * layer->hidden);
   int64_t steps = layer->steps;
-  most = most < LEAST_BLOCK ? LEAST_BLOCK : most > MOST_BLOCK ? MOST_BLOCK : most;
+  if (most < LEAST_BLOCK)
+    most = LEAST_BLOCK;
+  if (most > MOST_BLOCK)
+    most = MOST_BLOCK;
   if (steps <= most)
     return steps;
   for (int64_t size = most; size > most / 2; --size)
@@ -390,6 +394,20 @@ static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
   return NULL;
 }
 
+#define LAYER_TEXT(gates, more)                                                                    \
+  "x is T x B x I (batch_first: B x T x I), w is D x gates H x I, r is D x gates H x H, " gates    \
+  ". Then, where the flag is true: bias D x 2 gates H (of w's product, then of "                   \
+  "r's), lengths B" more ". D is 1, or 2 when direction is \"bidirectional\". The first result "   \
+  "is T x D x B x H (batch_first: B x T x D x H), 0 beyond a row's length; the others are the "    \
+  "last states. Composite. `activations` lists functions of each direction, such as `relu, "       \
+  "leaky_relu(0.1)`; clip bounds their arguments."
+#define LAYER_ATTRIBUTES                                                                           \
+  STRING("direction", "forward", "forward, reverse or bidirectional"),                             \
+      BOOL("bias", false, "there is a bias"), BOOL("lengths", false, "there are lengths"),         \
+      BOOL("initial", false, "there are initial states, else they are 0"),                         \
+      BOOL("batch_first", false, "the batch is the first dimension, else the second"),             \
+      OPTIONAL(STRING, "activations", "absent: those that the layer is known for"),                \
+      FLOAT("clip", 0, "0: no bound")
 #define LAYER                                                                                      \
   .constraints = {"x, w, r have one float dtype, the others too (lengths: i32 or i64)",            \
                   "shapes as said",                                                                \
@@ -401,25 +419,13 @@ static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
 const SambaOperator sambaRecurrentOperators[] = {
     {.name = "lstm",
      .summary = "long short-term memory: c = f c + i g, h = o h(c)",
-     .computes = "x is T x B x I (batch_first: B x T x I), w is D x gates H x I, r is D x gates H "
-                 "x H, gates in the order i, o, f, c. Then, where the flag is true: bias D x 2 "
-                 "gates H (of w's product, then of r's), lengths B, the initial states D x B x H "
-                 "(h, then c), peepholes D x 3 H (i, o, f). D is 1, or 2 when direction is "
-                 "\"bidirectional\". The first result is T x D x B x H, 0 beyond a row's length, "
-                 "the others are the last states. Composite; `activations` lists functions of each "
-                 "direction, `relu, leaky_relu(0.1)`; clip bounds their arguments.",
+     .computes =
+         LAYER_TEXT("gates in the order i, o, f, c",
+                    ", the initial states D x B x H (h, then c), peepholes D x 3 H (i, o, f)"),
      .operands = {"input", "weight", "recurrent", "bias?", "lengths?", "initial_h?", "initial_c?",
                   "peepholes?"},
      .results = {"result", "hidden", "cell"},
-     .attributes = {STRING("direction", "forward", "forward, reverse or bidirectional"),
-                    BOOL("bias", false, "there is a bias"),
-                    BOOL("lengths", false, "there are lengths"),
-                    BOOL("initial", false, "there are initial states, else they are 0"),
-                    BOOL("batch_first", false, "the batch is the first dimension, else the second"),
-                    OPTIONAL(STRING, "activations",
-                             "per direction; absent: those that the layer is known for"),
-                    FLOAT("clip", 0, "0: no bound"),
-                    BOOL("peepholes", false, "there are peepholes"),
+     .attributes = {LAYER_ATTRIBUTES, BOOL("peepholes", false, "there are peepholes"),
                     BOOL("input_forget", false, "the forget gate is 1 - i")},
      .example = "%y, %h, %c = samba.lstm %x, %w, %r {direction = \"reverse\"} : tensor<5x2x3xf32>, "
                 "tensor<1x16x3xf32>, tensor<1x16x4xf32>",
@@ -427,23 +433,10 @@ const SambaOperator sambaRecurrentOperators[] = {
      LAYER},
     {.name = "gru",
      .summary = "gated recurrent unit: h = (1 - z) n + z h",
-     .computes =
-         "x is T x B x I (batch_first: B x T x I), w is D x gates H x I, r is D x gates H x H, "
-         "gates in the order z, r, h. Then, where the flag is true: bias D x 2 gates H (of w's "
-         "product, then of r's), lengths B, the initial states D x B x H. D is 1, or 2 when "
-         "direction is \"bidirectional\". The first result is T x D x B x H, 0 beyond a row's "
-         "length, the others are the last states. Composite; `activations` lists functions of each "
-         "direction, `relu, leaky_relu(0.1)`; clip bounds their arguments.",
+     .computes = LAYER_TEXT("gates in the order z, r, h", ", the initial states D x B x H"),
      .operands = {"input", "weight", "recurrent", "bias?", "lengths?", "initial_h?"},
      .results = {"result", "hidden"},
-     .attributes = {STRING("direction", "forward", "forward, reverse or bidirectional"),
-                    BOOL("bias", false, "there is a bias"),
-                    BOOL("lengths", false, "there are lengths"),
-                    BOOL("initial", false, "there are initial states, else they are 0"),
-                    BOOL("batch_first", false, "the batch is the first dimension, else the second"),
-                    OPTIONAL(STRING, "activations",
-                             "per direction; absent: those that the layer is known for"),
-                    FLOAT("clip", 0, "0: no bound"),
+     .attributes = {LAYER_ATTRIBUTES,
                     BOOL("linear_before_reset", false, "reset after the product")},
      .example = "%y, %h = samba.gru %x, %w, %r : tensor<5x2x3xf32>, tensor<1x12x3xf32>, "
                 "tensor<1x12x4xf32>",
@@ -451,23 +444,10 @@ const SambaOperator sambaRecurrentOperators[] = {
      LAYER},
     {.name = "rnn",
      .summary = "h = f(w x + r h + bias)",
-     .computes =
-         "x is T x B x I (batch_first: B x T x I), w is D x gates H x I, r is D x gates H x H, "
-         "gates in the order h. Then, where the flag is true: bias D x 2 gates H (of w's product, "
-         "then of r's), lengths B, the initial states D x B x H. D is 1, or 2 when direction is "
-         "\"bidirectional\". The first result is T x D x B x H, 0 beyond a row's length, the "
-         "others are the last states. Composite; `activations` lists functions of each direction, "
-         "`relu, leaky_relu(0.1)`; clip bounds their arguments.",
+     .computes = LAYER_TEXT("one gate", ", the initial states D x B x H"),
      .operands = {"input", "weight", "recurrent", "bias?", "lengths?", "initial_h?"},
      .results = {"result", "hidden"},
-     .attributes = {STRING("direction", "forward", "forward, reverse or bidirectional"),
-                    BOOL("bias", false, "there is a bias"),
-                    BOOL("lengths", false, "there are lengths"),
-                    BOOL("initial", false, "there are initial states, else they are 0"),
-                    BOOL("batch_first", false, "the batch is the first dimension, else the second"),
-                    OPTIONAL(STRING, "activations",
-                             "per direction; absent: those that the layer is known for"),
-                    FLOAT("clip", 0, "0: no bound")},
+     .attributes = {LAYER_ATTRIBUTES},
      .example = "%y, %h = samba.rnn %x, %w, %r {activations = \"relu\"} : tensor<5x2x3xf32>, "
                 "tensor<1x4x3xf32>, tensor<1x4x4xf32>",
      .opcode = SAMBA_RECURRENT_RNN,

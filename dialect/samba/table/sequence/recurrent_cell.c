@@ -1,12 +1,6 @@
 /* One step of a recurrent layer: lstm_cell, gru_cell, rnn_cell. What the input adds to the gates is
  * already there.
  *
- * projected[1, B, gates H], states[1, B, H] (h, of lstm also c), weight[1, gates H, H], then where
- * the flag is true: bias[1, H] (gru with linear_before_reset: what is added to h's product),
- * peepholes[1, 3 H] (lstm), active[1, B, 1] (rows where it is false keep their states). (C1)
- * projected and the states are f32, the weight a float dtype; (C2) shapes as said; (C3)
- * activations; (C4) clip is 0 (none) or more; (C5) as many operands as flags ask for.
- *
  * Numerics: states are f32; h is rounded to the weight's dtype before it is multiplied; everything
  * else is f32. */
 #include "dialect/samba/table/sequence/recurrent_activation.h"
@@ -20,6 +14,39 @@ typedef struct {
   int32_t bias, peepholes, active;
   int64_t batch, hidden;
 } Cell;
+
+/* The operands that flags ask for. */
+static SambaStatus optionalOperands(const SambaOperatorCall *call, Cell *out) {
+  int64_t hidden = out->hidden;
+  uint32_t next = out->form->states + 2;
+  const struct {
+    const char *flag, *what;
+    int32_t *operand;
+    uint32_t dtypes, rank;
+    int64_t dims[3];
+  } parts[] = {
+      {"bias", "the bias", &out->bias, 1 << SAMBA_DTYPE_F32, 2, {1, hidden}},
+      {"peepholes", "the peephole weight", &out->peepholes, SAMBA_SET_FLOAT, 2, {1, 3 * hidden}},
+      {"active", "the mask", &out->active, SAMBA_SET_BOOL, 3, {1, out->batch, 1}}};
+
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
+    if (!sambaRecurrentFlag(call, parts[i].flag))
+      continue;
+    if (next < call->operand_count) {
+      SAMBA_RETURN_IF_ERROR(
+          sambaCheckDType(1, parts[i].what, call->operands[next].dtype, parts[i].dtypes));
+      SAMBA_RETURN_IF_ERROR(
+          sambaCheckShape(2, parts[i].what, &call->operands[next], parts[i].rank, parts[i].dims));
+    }
+
+    *parts[i].operand = (int32_t)next++;
+  }
+
+  if (out->bias >= 0 && !out->late)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "(C5) a bias is added to the product only with linear_before_reset");
+  return sambaRecurrentOperands(5, call, next);
+}
 
 static SambaStatus cellOf(const SambaOperatorCall *call, Cell *out) {
   const SambaRecurrentForm *form = sambaRecurrentForm(call);
@@ -56,34 +83,7 @@ static SambaStatus cellOf(const SambaOperatorCall *call, Cell *out) {
 
   SAMBA_RETURN_IF_ERROR(sambaRecurrentActivations(3, call, form->functions, out->activations));
   SAMBA_RETURN_IF_ERROR(sambaRecurrentClip(4, call));
-  uint32_t next = form->states + 2;
-  const struct {
-    const char *flag, *what;
-    int32_t *operand;
-    uint32_t dtypes, rank;
-    int64_t dims[3];
-  } parts[] = {
-      {"bias", "the bias", &out->bias, 1 << SAMBA_DTYPE_F32, 2, {1, hidden}},
-      {"peepholes", "the peephole weight", &out->peepholes, SAMBA_SET_FLOAT, 2, {1, 3 * hidden}},
-      {"active", "the mask", &out->active, SAMBA_SET_BOOL, 3, {1, batch, 1}}};
-
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
-    if (!sambaRecurrentFlag(call, parts[i].flag))
-      continue;
-    if (next < call->operand_count) {
-      SAMBA_RETURN_IF_ERROR(
-          sambaCheckDType(1, parts[i].what, call->operands[next].dtype, parts[i].dtypes));
-      SAMBA_RETURN_IF_ERROR(
-          sambaCheckShape(2, parts[i].what, &call->operands[next], parts[i].rank, parts[i].dims));
-    }
-
-    *parts[i].operand = (int32_t)next++;
-  }
-
-  if (out->bias >= 0 && !out->late)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "(C5) a bias is added to the product only with linear_before_reset");
-  return sambaRecurrentOperands(5, call, next);
+  return optionalOperands(call, out);
 }
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -284,6 +284,10 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   return NULL;
 }
 
+#define CELL_ATTRIBUTES                                                                            \
+  BOOL("active", false, "the last operand is a mask"),                                             \
+      OPTIONAL(STRING, "activations", "absent: those that the layer is known for"),                \
+      FLOAT("clip", 0, "0: no bound")
 #define CELL                                                                                       \
   .constraints = {"projected and the states are f32, the weight has a float dtype",                \
                   "shapes as said", "activations are known, as many as the cell has",              \
@@ -300,10 +304,7 @@ const SambaOperator sambaRecurrentCellOperators[] = {
                  "it is false keep their states.",
      .operands = {"projected", "hidden_state", "cell_state", "weight", "peepholes?", "mask?"},
      .results = {"hidden", "cell"},
-     .attributes = {BOOL("active", false, "the last operand is a mask"),
-                    OPTIONAL(STRING, "activations", "absent: those that the layer is known for"),
-                    FLOAT("clip", 0, "0: no bound"),
-                    BOOL("peepholes", false, "there are peepholes"),
+     .attributes = {CELL_ATTRIBUTES, BOOL("peepholes", false, "there are peepholes"),
                     BOOL("input_forget", false, "the forget gate is 1 - i")},
      .example = "%h1, %c1 = samba.lstm_cell %x, %h, %c, %r : tensor<1x2x16xf32>, "
                 "tensor<1x2x4xf32>, tensor<1x2x4xf32>, tensor<1x16x4xf32>",
@@ -316,9 +317,7 @@ const SambaOperator sambaRecurrentCellOperators[] = {
                  "H, which linear_before_reset adds to h's product. With active, 1 x B x 1, last: "
                  "rows where it is false keep their states.",
      .operands = {"projected", "state", "weight", "bias?", "mask?"},
-     .attributes = {BOOL("active", false, "the last operand is a mask"),
-                    OPTIONAL(STRING, "activations", "absent: those that the layer is known for"),
-                    FLOAT("clip", 0, "0: no bound"), BOOL("bias", false, "there is a bias"),
+     .attributes = {CELL_ATTRIBUTES, BOOL("bias", false, "there is a bias"),
                     BOOL("linear_before_reset", false, "reset after the product")},
      .example = "%h1 = samba.gru_cell %x, %h, %r {linear_before_reset = true} : "
                 "tensor<1x2x12xf32>, tensor<1x2x4xf32>, tensor<1x12x4xf32>",
@@ -330,9 +329,7 @@ const SambaOperator sambaRecurrentCellOperators[] = {
                  "the states 1 x B x H and the weight 1 x gates H x H. With active, 1 x B x 1, "
                  "last: rows where it is false keep their states.",
      .operands = {"projected", "state", "weight", "mask?"},
-     .attributes = {BOOL("active", false, "the last operand is a mask"),
-                    OPTIONAL(STRING, "activations", "absent: those that the layer is known for"),
-                    FLOAT("clip", 0, "0: no bound")},
+     .attributes = {CELL_ATTRIBUTES},
      .example = "%h1 = samba.rnn_cell %x, %h, %r : tensor<1x2x4xf32>, tensor<1x2x4xf32>, "
                 "tensor<1x4x4xf32>",
      .opcode = SAMBA_RECURRENT_RNN,

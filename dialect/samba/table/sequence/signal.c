@@ -1,13 +1,5 @@
-/* Fourier transforms as compositions.
- *
- * dft x[.., N, .., C]: the last dimension is a real number (C = 1) or real and imaginary part. (C1)
- * a float dtype; (C2) rank 2 or more, C is 1 or 2; (C3) dim is another dimension; (C4) length is 1
- * to 4096; (C5) an inverse is not onesided. stft x[B, L, C], optional window[length]: (C1) a float
- * dtype, the window too; (C2) ranks, C is 1 or 2; (C3) length is 1 to 4096, the window's, and at
- * most L; (C4) hop is 1 or more.
- *
- * A transform is one contraction with a table of cosines and sines, each the f32 nearest to its
- * value. */
+/* Fourier transforms as compositions: dft, stft. A transform is one contraction with a table of
+ * cosines and sines, each the f32 nearest to its value. */
 #include "dialect/samba/table/core/expansion.h"
 #include "dialect/samba/table/core/stage_builder.h"
 
@@ -40,8 +32,12 @@ static double factor(int64_t n, int64_t k, int64_t length, int64_t from, int64_t
   int64_t turn = n * k % length;
   double angle = 6.283185307179586476925286766559 * (double)turn / (double)length;
   double cosine = 4 * turn == length || 4 * turn == 3 * length ? 0 : cos(angle);
-  double sine = turn == 0 || 2 * turn == length ? 0 : inverse ? sin(angle) : -sin(angle);
-  double value = from == to ? cosine : from == 0 ? sine : -sine;
+  double sine = turn == 0 || 2 * turn == length ? 0 : sin(angle);
+  if (!inverse && sine != 0)
+    sine = -sine;
+  double value = cosine;
+  if (from != to)
+    value = from == 0 ? sine : -sine;
   return inverse ? value / (double)length : value;
 }
 
