@@ -1,8 +1,4 @@
-/* Elementwise operators with two or three operands and numpy's broadcasting.
- *
- * (C1) operand 0 has a dtype that the operator is defined for (where: i1). (C2) the operands
- * (where: the last two) have one dtype. (C3) their shapes broadcast. The result has the broadcast
- * shape, and that dtype or i1 (comparisons). */
+/* Elementwise operators with two or three operands and numpy's broadcasting. */
 #include "dialect/samba/table/core/stage_builder.h"
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {

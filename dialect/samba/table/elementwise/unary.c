@@ -1,9 +1,5 @@
-/* Elementwise operators with one operand.
- *
- * (C1) the operand's dtype is one the operator is defined for. (C2) attributes are in their range.
- * The result has the operand's shape and dtype (cast: the dtype asked for). Values are computed in
- * f32 and rounded once; sources for the definitions are the functions of the same names in
- * torch.nn.functional. */
+/* Elementwise operators with one operand. Values are computed in f32 and rounded once; sources of
+ * the definitions are the functions of the same names in torch. */
 #include "dialect/samba/table/elementwise/elementwise.h"
 
 #include <math.h>

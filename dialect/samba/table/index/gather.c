@@ -1,12 +1,5 @@
 /* Gathers of elements: gather, gather_nd, reverse_sequence. Indices are i32 or i64; negative ones
- * count from the end, others out of range are a fault when the section runs.
- *
- * gather x, index: (C1) the index's dtype; (C2) x's rank, 1 or more; (C3) dim names a dimension;
- * (C4) the other dimensions of the index are at most x's. gather_nd x, indices[b.., i.., q]: (C1)
- * the indices' dtype; (C2) their rank is batch_dims + 1 or more, the first batch_dims dimensions
- * are x's; (C3) q is 1 to x's rank - batch_dims; (C4) the result's rank is at most 8.
- * reverse_sequence x, lengths: (C1) the lengths' dtype; (C2) time_axis and batch_axis name two
- * dimensions; (C3) lengths is [size of batch_axis]. */
+ * count from the end, others out of range are a fault when the section runs. */
 #include "dialect/samba/table/index/indexing.h"
 
 /* --- gather --- */

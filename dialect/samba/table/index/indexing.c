@@ -1,8 +1,4 @@
-/* What gathers, scatters and resampling share, and ravel_index; see indexing.h.
- *
- * ravel_index indices: (C1) i32 or i64; (C2) without dim the last dimension is the number of
- * dimensions of shape, with it the rank is, and dim names one; lead is for lists of tuples; (C3)
- * shape has 1 to 8 numbers of 1 or more. */
+/* What gathers, scatters and resampling share, and ravel_index; see indexing.h. */
 #include "dialect/samba/table/index/indexing.h"
 
 #include <stdio.h>
@@ -220,8 +216,8 @@ const SambaOperator sambaIndexingOperators[] = {
      .computes = "Without dim the last dimension of the operand is a tuple of indices, one per "
                  "number of `shape`; the result is the flat place of each. With dim each element "
                  "is an index along that dimension of `shape`, its own position the others. An "
-                 "index outside gives -2^48, which is outside of whatever is read or written by "
-                 "it. With a list of tuples `lead` places 0, 1, .. come first.",
+                 "index outside gives -2^48, which is outside of every tensor. With a list of "
+                 "tuples `lead` places 0, 1, .. come first.",
      .operands = {"indices"},
      .attributes = {REQUIRED(INTS, "shape", "what is indexed"),
                     OPTIONAL(INT, "dim", "the one dimension that is indexed; absent: tuples"),

@@ -1,10 +1,5 @@
-/* Operators that compare positions: one_hot, triu, tril.
- *
- * one_hot indices, optional values[2]: (C1) the indices are integers; (C2) dim is a dimension of
- * the result, negative from the end, whose rank is at most 8; (C3) num_classes is 1 or more; (C4)
- * values is [2]. A negative index counts from the end; one that is outside then names no class.
- * triu, tril x, optional diagonal: (C1) x has rank 2 or more; (C2) the operand diagonal has one
- * element, i32 or i64. */
+/* Operators that compare positions: one_hot, triu, tril. A negative index of one_hot counts from
+ * the end; one that is outside then names no class. */
 #include "dialect/samba/table/core/stage_builder.h"
 
 static SambaStatus oneHotAxis(const SambaOperatorCall *call, uint32_t *out_axis) {

@@ -1,19 +1,6 @@
 /* Scatters: what they are made of (scatter_rows, the indexed store; match_reduce), then scatter,
  * scatter_nd, max_unpool.
  *
- * scatter_rows x[R, ..], index[R]: (C1) the index is i32 or i64; (C2) of rank 1, as long as x's
- * dimension 0; (C3) x has rank 1 or more; (C4) size is 1 or more. match_reduce base[L, I, D],
- * target[L, I], index[L, K], updates[L, K, D]: (C1) base and updates have one number dtype, min and
- * max i1 too; (C2) both have rank 3; (C3) target and index have one dtype, i32 or i64, and rank 2;
- * (C4) the dimensions agree; (C5) reduce is add, mul, min or max. scatter x, index, src: (C1) the
- * index's dtype; (C2) one rank of 1 or more, index and src have one shape; (C3) dim names a
- * dimension; (C4) the other dimensions of the index are at most x's; (C5) src has x's dtype; (C6)
- * reduce is none, add, mul, min or max, and x's dtype has it. scatter_nd x, indices[i.., q],
- * updates[i.., r..]: (C1) the indices' dtype; (C2) their rank is 1 or more, q is 1 to x's rank;
- * (C3) the updates' shape; (C4) and dtype; (C5) reduce. max_unpool x, indices: (C1) the indices'
- * dtype and shape; (C2) x has rank 3 or more; (C3) output_size has a number of 1 or more per
- * spatial dimension.
- *
  * A scatter appends the updates to the tensor's rows and stores all of them by index, in order:
  * rows first at their own places, so that of several with one place the last update stays. With a
  * reduction each update is first replaced by what its place becomes: the element there reduced with
@@ -367,9 +354,10 @@ static SambaStatus decomposeMaxUnpool(const SambaOperatorCall *call, SambaExpans
 const SambaOperator sambaScatterOperators[] = {
     {.name = "scatter_rows",
      .summary = "rows stored at the places that an index gives, in order",
-     .computes = "result[index[r], ..] = x[r, ..] for r = 0, 1, .. in this order, so that of "
-                 "several rows with one index the last stays. The result has `size` rows; every "
-                 "row must be among the indices: what nobody writes is never-written memory.",
+     .computes =
+         "result[index[r], ..] = x[r, ..] for r = 0, 1, .. in this order, so that of "
+         "several rows with one index the last stays. The result has `size` rows; every row "
+         "must be among the indices: a row that is not is memory that was never written.",
      .operands = {"input", "index"},
      .attributes = {REQUIRED(INT, "size", "rows of the result")},
      .constraints = {"the index is i32 or i64", "of rank 1, as long as x's dimension 0",

@@ -1,12 +1,5 @@
-/* Slices along one dimension, chosen by indices: take, embedding, index_select.
- *
- * Indices are i32 or i64; negative ones count from the end, others out of range are a fault when
- * the section runs. take x, indices: (C1) the indices' dtype; (C2) dim names a dimension,
- * batch_dims is 0 or more, at most dim and the indices' rank; (C3) the first batch_dims dimensions
- * agree; (C4) the result's rank is at most 8. embedding weight[V,
- * ..], indices[..]: (C1) the indices' dtype; (C2) weight has rank 1 or more; (C3) the result's rank
- * is at most 8. index_select x, indices[K]: (C1) the indices' dtype; (C2) their rank is 1; (C3) dim
- * names a dimension. */
+/* Slices along one dimension, chosen by indices: take, embedding, index_select. Indices are i32 or
+ * i64; negative ones count from the end, others out of range are a fault when the section runs. */
 #include "dialect/samba/table/index/indexing.h"
 
 typedef struct Take {

@@ -1,8 +1,5 @@
 /* Batch normalization, with given statistics and with the batch's own.
  *
- * x[N, C, ..], weight, bias, mean, variance: (C1) x has a float dtype, parameters have x's dtype or
- * f32; (C2) x has rank 2 or more; (C3) the parameters are [C].
- *
  * Numerics, all in f32 with one rounding to each result's dtype at the end: s = (1 / sqrt(variance
  * + eps)) * weight per channel; result = (x - mean) * s + bias. In training mean = sum / n and
  * variance = sum of (x - mean)^2 / n over all dimensions but the channels, and the running
@@ -147,7 +144,7 @@ const SambaOperator sambaBatchNormOperators[] = {
      .operands = {"input", "weight", "bias", "mean", "variance"},
      .attributes = {FLOAT("eps", 1e-5)},
      .constraints = {"x has a float dtype, the parameters x's or f32",
-                     "x has rank 2 or more, N x C x ", "the parameters are [C]"},
+                     "x has rank 2 or more, N x C x ..", "the parameters are [C]"},
      .example = "%y = samba.batch_norm %x, %w, %b, %m, %v {eps = 1.0e-5} : tensor<2x4x6xf32>, "
                 "tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>",
      .source = "torch.nn.functional.batch_norm",
@@ -166,7 +163,7 @@ const SambaOperator sambaBatchNormOperators[] = {
      .results = {"result", "running_mean", "running_variance", "batch_mean", "batch_variance"},
      .attributes = {FLOAT("eps", 1e-5), FLOAT("momentum", 0.9, "the share of the old statistics")},
      .constraints = {"x has a float dtype, the parameters x's or f32",
-                     "x has rank 2 or more, N x C x ", "the parameters are [C]"},
+                     "x has rank 2 or more, N x C x ..", "the parameters are [C]"},
      .example =
          "%y, %r, %s, %m1, %v1 = samba.batch_norm_training %x, %w, %b, %m, %v {momentum = 0.5} : "
          "tensor<2x4x6xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>",

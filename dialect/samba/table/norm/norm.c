@@ -1,9 +1,5 @@
 /* Normalizations over dimensions of x itself.
  *
- * All: (C1) x has a float dtype; parameters have x's dtype or f32.
- * layer_norm, native_layer_norm, rms_norm: (C2) normalized_shape is the last dimensions of x, at
- * least one; (C3) the parameters have that X
- *
  * Numerics, all in f32 with one rounding to x's dtype at the end: mean = sum / n; variance = sum of
  * (x - mean)^2 / n; result = (x - mean) * (1 / sqrt(variance + eps)) * weight + bias, each
  * operation rounded. mean_variance_norm is (x - mean) / (sqrt(variance) + eps). */
@@ -288,17 +284,20 @@ static SambaStatus stagesMeanVariance(const SambaOperatorCall *call, SambaStageG
   return NULL;
 }
 
+#define LAST_DIMENSIONS                                                                            \
+  "x has a float dtype, the parameters have x's or f32",                                           \
+      "normalized_shape is the last dimensions of x, at least one",                                \
+      "the parameters have that shape"
+
 const SambaOperator sambaNormOperators[] = {
     {.name = "layer_norm",
      .summary = "normalization over the last dimensions, then * weight + bias",
      .computes = "(x - mean) / sqrt(variance + eps) over the dimensions normalized_shape, then * "
-                 "weight + bias. `parameters`: nothing, weight, or weight and bias.",
+                 "weight + bias, where they are given.",
      .operands = {"input", "weight?", "bias?"},
      .attributes = {REQUIRED(INTS, "normalized_shape", "the last dimensions of x"),
                     FLOAT("eps", 1e-5)},
-     .constraints = {"x has a float dtype, the parameters have x's or f32",
-                     "normalized_shape is the last dimensions of x, at least one",
-                     "the parameters have that shape"},
+     .constraints = {LAST_DIMENSIONS},
      .example = "%y = samba.layer_norm %x, %w, %b {normalized_shape = [6]} : tensor<2x4x6xf32>, "
                 "tensor<6xf32>, tensor<6xf32>",
      .source = "torch.nn.functional.layer_norm",
@@ -313,9 +312,7 @@ const SambaOperator sambaNormOperators[] = {
      .results = {"result", "mean", "inverse_deviation"},
      .attributes = {REQUIRED(INTS, "normalized_shape", "the last dimensions of x"),
                     FLOAT("eps", 1e-5), OPTIONAL(DTYPE, "dtype", "of the statistics; absent: x's")},
-     .constraints = {"x has a float dtype, the parameters have x's or f32",
-                     "normalized_shape is the last dimensions of x, at least one",
-                     "the parameters have that shape", "dtype is a float"},
+     .constraints = {LAST_DIMENSIONS, "dtype is a float"},
      .example = "%y, %m, %d = samba.native_layer_norm %x, %w, %b {normalized_shape = [6]} : "
                 "tensor<2x4x6xf32>, tensor<6xf32>, tensor<6xf32>",
      .dtypes = SAMBA_SET_FLOAT,
@@ -329,9 +326,7 @@ const SambaOperator sambaNormOperators[] = {
      .operands = {"input", "weight?"},
      .attributes = {REQUIRED(INTS, "normalized_shape", "the last dimensions of x"),
                     FLOAT("eps", 1e-5)},
-     .constraints = {"x has a float dtype, the parameters have x's or f32",
-                     "normalized_shape is the last dimensions of x, at least one",
-                     "the parameters have that shape"},
+     .constraints = {LAST_DIMENSIONS},
      .example = "%y = samba.rms_norm %x, %w {normalized_shape = [6], eps = 1.0e-6} : "
                 "tensor<2x4x6xf32>, tensor<6xf32>",
      .source = "torch.nn.functional.rms_norm",

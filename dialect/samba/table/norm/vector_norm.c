@@ -1,10 +1,5 @@
 /* Divisions by norms: of a vector along a dimension, of neighbouring channels.
  *
- * Both: (C1) x has a float dtype. normalize: (C2) dim names a dimension, (C3) p is positive and
- * finite. local_response_norm x[N, C, ..]: (C2) x has rank 2 or more; (C3) size is 1 or more; (C4)
- * before, the channels of the window in front of the element's own, is 0 to size - 1, size / 2 by
- * default.
- *
  * Numerics, all in f32 with one rounding at the end: x / max((sum of |x|^p)^(1/p), eps), p = 2 by
  * products and a square root; x / (k + (alpha / size) * sum of x^2)^beta, the sum in ascending
  * order of channels. */
@@ -149,7 +144,7 @@ const SambaOperator sambaVectorNormOperators[] = {
                     FLOAT("beta", 0.75), FLOAT("k", 1),
                     OPTIONAL(INT, "before",
                              "channels in front of the element's own; absent: size / 2")},
-     .constraints = {"x has a float dtype", "x has rank 2 or more, N x C x ", "size is 1 or more",
+     .constraints = {"x has a float dtype", "x has rank 2 or more, N x C x ..", "size is 1 or more",
                      "before is 0 to size - 1"},
      .example = "%y = samba.local_response_norm %x {size = 3, alpha = 2.0e-4} : tensor<2x5x4xf32>",
      .source = "torch.nn.functional.local_response_norm",

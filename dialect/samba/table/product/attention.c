@@ -1,8 +1,4 @@
-/* scaled_dot_product_attention q[.., L, E], k[.., S, E], v[.., S, V], optional mask broadcast to
- * [.., L, S]: (C1) q has a float dtype; (C2) k and v have it too; (C3) ranks of 2 or more, one E,
- * one S; (C4) the dimensions before broadcast; (C5) the mask is i1 (true keeps), f32 or of q's
- * dtype (added) and broadcasts to the scores without enlarging them. scale is 1 / sqrt(E) by
- * default; is_causal keeps s <= l; fill, -inf by default, is the score where an i1 mask is false.
+/* scaled_dot_product_attention.
  *
  * Numerics: scores, sums and quotients are f32, the largest score is subtracted before exp; the
  * probabilities are rounded to q's dtype before they multiply v. */
@@ -202,7 +198,8 @@ const SambaOperator sambaAttentionOperators[] = {
                     FLOAT("fill", -INFINITY, "the score where an i1 mask is false")},
      .constraints = {"q has a float dtype", "k and v have it too",
                      "ranks of 2 or more, one E, one S", "the dimensions before broadcast",
-                     "the mask is i1 or q's dtype and broadcasts"},
+                     "the mask is i1, f32 or of q's dtype and broadcasts to the scores without "
+                     "enlarging them"},
      .example = "%y = samba.scaled_dot_product_attention %q, %k, %v {scale = 0.5} : "
                 "tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x4xf32>",
      .source = "torch.nn.functional.scaled_dot_product_attention",

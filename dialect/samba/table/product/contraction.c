@@ -1,15 +1,7 @@
 /* Matrix products: linear and matmul.
  *
- * linear x[.., K], w[O, K], optional b[O]: (C1) a number dtype; (C2) x and w have one dtype; (C3) x
- * has rank 1 or more, w rank 2, both with the same K; (C4) b is [O], in the operands' or the
- * result's dtype; (C5) out_dtype is the operands' dtype or the accumulator's (f32; i32 or i64 for
- * integers). matmul a[.., M, K], b[.., K, N]: (C1) (C2) (C5) likewise; (C3) the ranks are 1 or more
- * and K agrees; (C4) the dimensions before broadcast. A rank-1 operand stands for one row or one
- * column, which the result leaves out.
- *
  * Numerics: products are accumulated in f32, k ascending; the bias is a separate rounded addition,
- * then one conversion.
- */
+ * then one conversion. */
 #include "dialect/samba/table/core/stage_builder.h"
 
 static SambaStatus inferLinear(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -163,7 +155,8 @@ const SambaOperator sambaContractionOperators[] = {
     {.name = "matmul",
      .summary = "matrix product, batched over the leading dimensions",
      .computes = "result[.., m, n] = sum over k of a[.., m, k] * b[.., k, n], accumulated as in "
-                 "samba.linear; leading dimensions broadcast.",
+                 "samba.linear. Leading dimensions broadcast. An operand of rank 1 is one row (a) "
+                 "or one column (b), which the result leaves out.",
      .operands = {"lhs", "rhs"},
      .attributes = {OPTIONAL(DTYPE, "out_dtype", "absent: the operands' dtype")},
      .constraints = {"a has a number dtype", "b has it too", "the ranks are 1 or more and K agrees",

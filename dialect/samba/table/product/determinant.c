@@ -1,9 +1,8 @@
 /* det: determinants, by Gaussian elimination; a composition.
  *
- * (C1) x has a float dtype; (C2) its last two dimensions are equal, 1 to 32. In each step the
- * element of the first column that is largest in magnitude is the pivot (the first of equal ones);
- * its row is taken out, the first row takes its place, and the pivot's multiples are subtracted.
- * All in f32, rounded once. */
+ * In each step the element of the first column that is largest in magnitude is the pivot (the first
+ * of equal ones). Its row is taken out, the first row takes its place, and the pivot's multiples
+ * are subtracted. All is f32, rounded once. */
 #include "dialect/samba/table/core/expansion.h"
 #include "dialect/samba/table/core/rows.h"
 

@@ -1,14 +1,9 @@
 /* einsum: products of operands, summed over labels; a composition of views, matmul, mul and sum.
  *
- * (C1) the operands have one number dtype; (C2) equation has letters, `...`, `,` and at most one
- * ->, and as many terms as there are operands; (C3) a term has one letter per dimension that ...
- * does not stand for; (C4) a label has one size wherever it occurs, or 1; (C5) the result's labels
- * are different and occur in an operand; (C6) no intermediate has more than 8 dimensions.
- *
- * Operands are multiplied from left to right. Labels that no later operand and not the result has
- * are summed over as soon as possible: those of one factor before the product, those of both by it,
- * as a matrix product batched over the labels that both have and that stay. Float intermediates are
- * f32; one rounding at the end. */
+ * Operands are multiplied from left to right. A label that neither a later operand nor the result
+ * has is summed over as soon as possible: before the product when one factor has it, by the product
+ * when both have it. The product is a matrix product, batched over the labels that both have and
+ * that stay. Float intermediates are f32; one rounding at the end. */
 #include "dialect/samba/table/core/expansion.h"
 #include "dialect/samba/table/core/rows.h"
 

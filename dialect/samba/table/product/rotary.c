@@ -1,6 +1,5 @@
-/* rotary_embedding x, cos, sin: each pair of elements turned by an angle. (C1) one float dtype;
- * (C2) cos and sin have one shape, which broadcasts to x's; (C3) x's last dimension is even. Pairs
- * are halves of the last dimension or neighbours (interleaved). Computed in f32, rounded once. */
+/* rotary_embedding: each pair of elements turned by an angle. Pairs are halves of the last
+ * dimension or neighbours (interleaved). Computed in f32, rounded once. */
 #include "dialect/samba/table/core/expansion.h"
 #include "dialect/samba/table/core/stage_builder.h"
 
@@ -37,8 +36,10 @@ static uint16_t part(SambaStageBuilder *b, uint32_t tensor, uint32_t rank, int64
   for (uint32_t axis = 0; axis < type.rank; ++axis) {
     SambaAxisMap *map = sambaStageAxis(b, operand, axis);
     bool last = axis + shift + 1 == rank;
-    map->coefficients[axis + shift] = type.dims[axis] == 1 ? 0 : last ? step : 1;
-    map->constant = last && type.dims[axis] != 1 ? first : 0;
+    if (type.dims[axis] == 1)
+      continue; /* broadcast */
+    map->coefficients[axis + shift] = last ? step : 1;
+    map->constant = last ? first : 0;
   }
   return operand;
 }
@@ -57,10 +58,10 @@ static SambaStatus stagesRotary(const SambaOperatorCall *call, SambaStageGraph *
   for (int side = 0; side < 2; ++side) {
     SambaStageBuilder b;
     sambaStageBegin(&b, graph, call->operator->name, layer, results[0]);
-    for (uint32_t axis = 0; axis < x->rank; ++axis)
-      b.stage.output.axes[axis]
-          .coefficients[sambaStageDim(&b, axis == last ? half : x->dims[axis], false)] =
-          axis == last ? step : 1;
+    for (uint32_t axis = 0; axis < x->rank; ++axis) {
+      uint32_t dim = sambaStageDim(&b, axis == last ? half : x->dims[axis], false);
+      b.stage.output.axes[axis].coefficients[dim] = axis == last ? step : 1;
+    }
     int64_t mine = side ? second : 0;
     int64_t other = side ? 0 : second;
     b.stage.output.axes[last].constant = mine;

@@ -3,12 +3,7 @@
  *
  * The generator is Philox2x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC
  * 2011): counter = (index low, index high xor seed high), key = seed low, index counting the
- * result's elements in row-major order. Two 32-bit words come out. uniform, normal: (C1) the seed
- * is a rank-0 i64; (C2) shape has 1 to 8 positive numbers, or none (rank 0); (C3) dtype is a float.
- * bernoulli: (C1) the probabilities are floats; (C2) the seed is a rank-0 i64. dropout: (C1) x is a
- * float; (C2) p is a rank-0 float; (C3) the seed is a rank-0 i64. multinomial: (C1) the weights are
- * floats of (C2) rank 2; (C3) the seed is a rank-0 i64; (C4) num_samples is 1 or more; (C5) dtype
- * is i32 or i64. */
+ * result's elements in row-major order. Two 32-bit words come out. */
 #include "dialect/samba/table/core/expansion.h"
 #include "dialect/samba/table/core/stage_builder.h"
 

@@ -1,10 +1,8 @@
 /* Where the largest or smallest element is: argmax, argmin, hardmax.
  *
- * (C1) the operand has a number dtype (hardmax: a float dtype); (C2) dim names a dimension,
- * negative from the end. Without dim (argmax, argmin) all dimensions count as one, in row-major
- * order. A NaN comes before every number, -0 equals 0; of equal elements the first is taken, or
- * with select_last the last. Two reductions: the extreme value, then the smallest or largest index
- * at which it, or a NaN, stands. */
+ * A NaN comes before every number, -0 equals 0; of equal elements the first is taken, or with
+ * select_last the last. Two reductions: the extreme value, then the smallest or largest index at
+ * which it, or a NaN, stands. */
 #include "dialect/samba/table/core/stage_builder.h"
 
 typedef struct {

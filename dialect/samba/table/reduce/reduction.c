@@ -1,9 +1,5 @@
-/* Reductions over dimensions.
- *
- * (C1) the operand's dtype is one the operator is defined for. (C2) dim names dimensions of the
- * operand, each once; absent or empty: all. The result keeps the dtype; reduced dimensions
- * disappear, or with keepdim become 1. Floats are reduced in f32 and rounded once at the end, mean
- * divides the f32 sum; integers wrap. */
+/* Reductions over dimensions. Floats are reduced in f32 and rounded once at the end, mean divides
+ * the f32 sum; integers wrap. */
 #include "dialect/samba/table/core/stage_builder.h"
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {

@@ -1,10 +1,8 @@
 /* Sums of prefixes: cumsum.
  *
- * (C1) x has a number dtype; (C2) dim names a dimension, negative from the end. result[i] = sum of
- * x[k] over k <= i, exclusive: k < i, reverse: k >= i (k > i). Every sum is a reduction that
- * compares positions. Long dimensions go in blocks of 256: the sum of the elements of i's block,
- * plus the sum of the blocks before it; n elements are then n * 256 + n * n / 256 points. Floats
- * are added in f32 and rounded once; integers wrap. */
+ * Every sum is a reduction that compares positions. Long dimensions go in blocks of 256: the sum of
+ * the elements of i's block, plus the sum of the blocks before it; n elements are then n * 256 +
+ * n * n / 256 points. Floats are added in f32 and rounded once; integers wrap. */
 #include "dialect/samba/table/core/stage_builder.h"
 
 enum {

@@ -1,9 +1,5 @@
-/* softmax, log_softmax and logsumexp.
- *
- * softmax, log_softmax: (C1) a float dtype; (C2) dim names a dimension. logsumexp: (C1) a float
- * dtype; (C2) dim names dimensions of the operand, each once; absent or empty: all.
- *
- * Numerics: the largest element is subtracted before exp; sums and quotients are f32. */
+/* softmax, log_softmax and logsumexp. The largest element is subtracted before exp; sums and
+ * quotients are f32. */
 #include "dialect/samba/table/core/compose.h"
 
 #include <math.h>

@@ -1,12 +1,9 @@
 /* Order along a dimension: topk, sort, argsort.
  *
- * (C1) x has a number dtype; (C2) dim names a dimension, negative from the end (default the last);
- * topk: (C3) k is 1 to the dimension's size. NaN is larger than everything, -0 equals 0; of equal
- * elements the one of the lower index comes first, in both directions. An element's rank is the
- * number of elements that come before it; result[r] is the element of rank r: both are reductions
- * over the dimension, n * n and n * k points. Where it is cheaper, the k first elements of each
- * block of B are found in this way, then the k first of these candidates: n * B + (n / B * k)^2
- * points. */
+ * An element's rank is the number of elements that come before it; result[r] is the element of rank
+ * r. Both are reductions over the dimension, n * n and n * k points. Where it is cheaper, the k
+ * first elements of each block of B are found in this way, then the k first of these candidates:
+ * n * B + (n / B * k)^2 points. */
 #include "dialect/samba/table/core/stage_builder.h"
 
 #include <math.h>

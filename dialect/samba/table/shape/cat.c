@@ -1,7 +1,4 @@
-/* cat: operands side by side.
- *
- * (C1) all operands have one dtype; (C2) one rank of 1 or more; (C3) dim names a dimension; (C4)
- * all other dimensions agree. */
+/* cat: operands side by side. */
 #include "dialect/samba/table/core/stage_builder.h"
 
 #include <stdio.h>

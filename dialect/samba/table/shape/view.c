@@ -1,12 +1,5 @@
-/* Views: operators that move no data by themselves. The planner composes them into the maps of
- * whoever reads them.
- *
- * reshape: (C1) shape's product is the number of elements. permute: (C1) dims is a permutation of
- * the dimensions. expand: (C1) shape has at least the operand's rank, (C2) a dimension that changes
- * has size 1. slice: (C1) one start, end and step per dimension, (C2) 0 <= start < size, steps are
- * not 0 and at least one element is left; end is exclusive and -1 for a negative step that runs to
- * element 0. pad: (C1) one low and one high per dimension, (C2) what is left is not empty and no
- * element is both added and removed at one side: low and high are 0 or more. */
+/* Views: operators that move no data by themselves. The planner composes them into the maps of the
+ * stages that read them. */
 #include "dialect/samba/table/core/stage_builder.h"
 
 static const int64_t *integers(const SambaOperatorCall *call, const char *name, size_t *out_size) {
@@ -228,7 +221,8 @@ const SambaOperator sambaViewOperators[] = {
      .attributes = {REQUIRED(INTS, "low", "elements before, per dimension"),
                     REQUIRED(INTS, "high", "elements after, per dimension"), FLOAT("value", 0)},
      .constraints = {"one low and one high per dimension",
-                     "what is left has at least one element per dimension; value fits the dtype"},
+                     "at least one element is left per dimension, low and high are 0 or more, the "
+                     "dtype has value"},
      .example = "%y = samba.pad %x {low = [0, 1], high = [0, 1], value = 0.0} : tensor<2x4xf32>",
      .source = "torch.nn.functional.pad",
      .view = true,

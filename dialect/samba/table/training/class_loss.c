@@ -1,11 +1,6 @@
-/* Losses of classes: nll_loss, cross_entropy.
- *
- * x[C] or x[N, C, d..], target[N, d..], optional weight[C]: (C1) x has a float dtype, the weight
- * x's or f32; (C2) targets are integers; (C3) x has rank 1 to 8; (C4) the target is x without the
- * dimension of classes; (C5) the weight is [C]; (C6) reduction is mean, sum or none. The target's
- * class is found by comparing it with every class, so a target that is ignore_index or names no
- * class counts nothing: 0, and no weight in the mean. All is f32, rounded once.
- */
+/* Losses of classes: nll_loss, cross_entropy. The target's class is found by comparing it with
+ * every class, so a target that is ignore_index or names no class counts nothing: 0, and no weight
+ * in the mean. All is f32, rounded once. */
 #include "dialect/samba/table/core/expansion.h"
 #include "dialect/samba/table/core/stage_builder.h"
 
@@ -140,9 +135,11 @@ static SambaStatus decomposeCrossEntropy(const SambaOperatorCall *call, SambaExp
 }
 
 #define CLASS_LOSS                                                                                 \
+  .computes = "t is target[n, d..]; w is 1 without a weight. The result is the mean (the sum "     \
+              "divided by the sum of w[t]), the sum or, with reduction = \"none\", every loss. A " \
+              "target that is ignore_index or names no class counts nothing.",                     \
   .operands = {"input", "target", "weight?"},                                                      \
-  .attributes = {OPTIONAL(INT, "ignore_index", "absent: none"),                                    \
-                 STRING("reduction", "mean", "mean, sum or none")},                                \
+  .attributes = {OPTIONAL(INT, "ignore_index", "absent: none"), STRING("reduction", "mean")},      \
   .constraints = {"x has a float dtype, the weight x's or f32",                                    \
                   "targets are integers",                                                          \
                   "x has rank 1 to 8, [C] or [N, C, d..]",                                         \
@@ -154,9 +151,6 @@ static SambaStatus decomposeCrossEntropy(const SambaOperatorCall *call, SambaExp
 const SambaOperator sambaClassLossOperators[] = {
     {.name = "nll_loss",
      .summary = "-x[n, t, d..] * w[t]",
-     .computes = "With t = target[n, d..]: -x[n, t, d..] * w[t]; w is 1 without weight. Its mean - "
-                 "the sum divided by the sum of w[t] -, its sum or, with reduction = \"none\", all "
-                 "of it. A target that is ignore_index or names no class counts nothing.",
      .example = "%l = samba.nll_loss %x, %t, %w {ignore_index = 1, reduction = \"mean\"} : "
                 "tensor<2x3x4xf32>, tensor<2x4xi64>, tensor<3xf32>",
      .source = "torch.nn.functional.nll_loss",
@@ -164,10 +158,6 @@ const SambaOperator sambaClassLossOperators[] = {
      CLASS_LOSS},
     {.name = "cross_entropy",
      .summary = "-log_softmax(x)[n, t, d..] * w[t]",
-     .computes =
-         "With t = target[n, d..]: -log_softmax(x)[n, t, d..] * w[t]; w is 1 without weight. Its "
-         "mean - the sum divided by the sum of w[t] -, its sum or, with reduction = \"none\", all "
-         "of it. A target that is ignore_index or names no class counts nothing.",
      .example = "%l = samba.cross_entropy %x, %t, %w {ignore_index = 1, reduction = \"mean\"} : "
                 "tensor<2x3x4xf32>, tensor<2x4xi64>, tensor<3xf32>",
      .source = "torch.nn.functional.cross_entropy",

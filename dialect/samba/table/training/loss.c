@@ -1,9 +1,4 @@
-/* Losses of a tensor and its target, as compositions in f32, rounded once.
- *
- * mse_loss, l1_loss, smooth_l1_loss, huber_loss, kl_div, binary_cross_entropy,
- * binary_cross_entropy_with_logits x, target: (C1) both have one float dtype; (C2) one shape; (C3)
- * reduction is "mean" (the default), "sum" or "none", and for kl_div "batchmean": the sum divided
- * by dimension 0; (C4) beta is 0 or more, delta more than 0. */
+/* Losses of a tensor and its target, as compositions in f32, rounded once. */
 #include "dialect/samba/table/core/expansion.h"
 #include "dialect/samba/table/core/rows.h"
 
@@ -150,17 +145,19 @@ static SambaStatus inferHuber(const SambaOperatorCall *call, SambaTensorType *ou
              : sambaStatusMake(SAMBA_INVALID, "(C4) delta is %g, but must be more than 0", delta);
 }
 
+#define PAIR "x and target have one float dtype", "they have one shape"
+#define REDUCTION STRING("reduction", "mean")
 #define LOSS                                                                                       \
-  .computes = "Its mean, its sum or, with reduction = \"none\", all of it. Composite.",            \
+  .computes = "The result is the mean of the elements' losses, their sum or, with reduction = "    \
+              "\"none\", all of them. Composite.",                                                 \
   .operands = {"input", "target"}, .builder = SAMBA_BUILDER_ALL, .dtypes = SAMBA_SET_FLOAT,        \
   .decompose = decompose
 
 const SambaOperator sambaLossOperators[] = {
     {.name = "mse_loss",
      .summary = "(x - target)^2",
-     .attributes = {STRING("reduction", "mean", "mean, sum or none")},
-     .constraints = {"x and target have one float dtype", "they have one shape",
-                     "reduction is \"mean\", \"sum\" or \"none\""},
+     .attributes = {REDUCTION},
+     .constraints = {PAIR, "reduction is \"mean\", \"sum\" or \"none\""},
      .example =
          "%l = samba.mse_loss %x, %t {reduction = \"sum\"} : tensor<2x3xf32>, tensor<2x3xf32>",
      .source = "torch.nn.functional.mse_loss",
@@ -169,9 +166,8 @@ const SambaOperator sambaLossOperators[] = {
      LOSS},
     {.name = "l1_loss",
      .summary = "|x - target|",
-     .attributes = {STRING("reduction", "mean", "mean, sum or none")},
-     .constraints = {"x and target have one float dtype", "they have one shape",
-                     "reduction is \"mean\", \"sum\" or \"none\""},
+     .attributes = {REDUCTION},
+     .constraints = {PAIR, "reduction is \"mean\", \"sum\" or \"none\""},
      .example =
          "%l = samba.l1_loss %x, %t {reduction = \"sum\"} : tensor<2x3xf32>, tensor<2x3xf32>",
      .source = "torch.nn.functional.l1_loss",
@@ -180,9 +176,8 @@ const SambaOperator sambaLossOperators[] = {
      LOSS},
     {.name = "smooth_l1_loss",
      .summary = "d^2 / 2 / beta where d = |x - target| < beta, else d - beta / 2",
-     .attributes = {STRING("reduction", "mean", "mean, sum or none"), FLOAT("beta", 1)},
-     .constraints = {"x and target have one float dtype", "they have one shape",
-                     "reduction is \"mean\", \"sum\" or \"none\"", "beta is 0 or more"},
+     .attributes = {REDUCTION, FLOAT("beta", 1)},
+     .constraints = {PAIR, "reduction is \"mean\", \"sum\" or \"none\"", "beta is 0 or more"},
      .example = "%l = samba.smooth_l1_loss %x, %t {beta = 0.5, reduction = \"sum\"} : "
                 "tensor<2x3xf32>, tensor<2x3xf32>",
      .source = "torch.nn.functional.smooth_l1_loss",
@@ -191,9 +186,8 @@ const SambaOperator sambaLossOperators[] = {
      LOSS},
     {.name = "huber_loss",
      .summary = "d^2 / 2 where d = |x - target| <= delta, else delta * (d - delta / 2)",
-     .attributes = {STRING("reduction", "mean", "mean, sum or none"), FLOAT("delta", 1)},
-     .constraints = {"x and target have one float dtype", "they have one shape",
-                     "reduction is \"mean\", \"sum\" or \"none\"", "delta is more than 0"},
+     .attributes = {REDUCTION, FLOAT("delta", 1)},
+     .constraints = {PAIR, "reduction is \"mean\", \"sum\" or \"none\"", "delta is more than 0"},
      .example = "%l = samba.huber_loss %x, %t {delta = 0.5, reduction = \"sum\"} : "
                 "tensor<2x3xf32>, tensor<2x3xf32>",
      .source = "torch.nn.functional.huber_loss",
@@ -202,9 +196,8 @@ const SambaOperator sambaLossOperators[] = {
      LOSS},
     {.name = "kl_div",
      .summary = "target * (ln target - x), or with log_target e^target * (target - x)",
-     .attributes = {STRING("reduction", "mean", "mean, sum or none"),
-                    BOOL("log_target", false, "the target is a logarithm")},
-     .constraints = {"x and target have one float dtype", "they have one shape",
+     .attributes = {REDUCTION, BOOL("log_target", false, "the target is a logarithm")},
+     .constraints = {PAIR,
                      "reduction is \"mean\", \"sum\", \"none\" or \"batchmean\", which is the sum "
                      "divided by dimension 0"},
      .example = "%l = samba.kl_div %x, %t {log_target = true, reduction = \"sum\"} : "
@@ -215,9 +208,8 @@ const SambaOperator sambaLossOperators[] = {
      LOSS},
     {.name = "binary_cross_entropy",
      .summary = "-(target * ln x + (1 - target) * ln(1 - x)), logarithms not below -100",
-     .attributes = {STRING("reduction", "mean", "mean, sum or none")},
-     .constraints = {"x and target have one float dtype", "they have one shape",
-                     "reduction is \"mean\", \"sum\" or \"none\""},
+     .attributes = {REDUCTION},
+     .constraints = {PAIR, "reduction is \"mean\", \"sum\" or \"none\""},
      .example = "%l = samba.binary_cross_entropy %x, %t {reduction = \"sum\"} : tensor<2x3xf32>, "
                 "tensor<2x3xf32>",
      .source = "torch.nn.functional.binary_cross_entropy",
@@ -226,9 +218,8 @@ const SambaOperator sambaLossOperators[] = {
      LOSS},
     {.name = "binary_cross_entropy_with_logits",
      .summary = "(1 - target) * x + ln(1 + e^-x)",
-     .attributes = {STRING("reduction", "mean", "mean, sum or none")},
-     .constraints = {"x and target have one float dtype", "they have one shape",
-                     "reduction is \"mean\", \"sum\" or \"none\""},
+     .attributes = {REDUCTION},
+     .constraints = {PAIR, "reduction is \"mean\", \"sum\" or \"none\""},
      .example = "%l = samba.binary_cross_entropy_with_logits %x, %t {reduction = \"sum\"} : "
                 "tensor<2x3xf32>, tensor<2x3xf32>",
      .source = "torch.nn.functional.binary_cross_entropy_with_logits",

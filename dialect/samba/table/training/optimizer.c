@@ -1,10 +1,8 @@
-/* Updates of parameters as compositions: sgd_update, momentum_update, adagrad_update, adam_update,
- * adamw_update.
+/* Updates of parameters as compositions.
  *
  * The first operands are the parameter, its gradient and the optimizer's states, the others
- * hyperparameters of one element: (C1) the former have one float dtype, the latter a float dtype,
- * the step i64 or i32; (C2) the former have one shape, the latter one element. All is computed in
- * f32; results are the parameter and the states, rounded once. */
+ * hyperparameters of one element. All is computed in f32; results are the parameter and the states,
+ * rounded once. */
 #include "dialect/samba/table/core/expansion.h"
 #include "dialect/samba/table/core/rows.h"
 

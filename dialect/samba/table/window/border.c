@@ -1,10 +1,4 @@
-/* Elements repeated around a tensor, and blocks summed into one: pad_border, fold.
- *
- * pad_border: (C1) one low and one high per dimension, 0 or more; (C2) mode is reflect, replicate
- * or circular; (C3) at most 2^20 elements are added at a side. fold: (C1) x has a number dtype;
- * (C2) rank 3; (C3) output_size, kernel_size, stride and dilation are 1 or more, one per spatial
- * dimension, padding 0 or more; (C4) the window divides dimension 1, dimension 2 is the number of
- * blocks. */
+/* Elements repeated around a tensor, and blocks summed into one: pad_border, fold. */
 #include "dialect/samba/table/index/indexing.h"
 
 #include <stdlib.h>
@@ -49,8 +43,10 @@ static SambaStatus inferPadBorder(const SambaOperatorCall *call, SambaTensorType
 static int64_t elementAt(Border mode, int64_t place, int64_t size) {
   if (size == 1)
     return 0;
+  if (mode == REPLICATE && place < 0)
+    return 0;
   if (mode == REPLICATE)
-    return place < 0 ? 0 : place >= size ? size - 1 : place;
+    return place < size ? place : size - 1;
   int64_t period = mode == REFLECT ? 2 * (size - 1) : size;
   int64_t at = place % period;
   at += at < 0 ? period : 0;

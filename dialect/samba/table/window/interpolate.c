@@ -1,9 +1,5 @@
 /* Resampling at fixed places: interpolate.
  *
- * (C1) x has a number dtype, for linear and cubic a float dtype; (C2) output_size and scales have
- * one number per dimension, more than 0, roi two; (C3) mode, coordinate_mode and nearest_mode are
- * ONNX's names; (C4) dimensions that change have at most 2^20 elements.
- *
  * Along each dimension output o is a weighted sum of a few elements of the input, found here in f64
  * (taps). One element of weight 1: a slice, a repetition or a take. Else a product with the matrix
  * of weights, or, where that would be large, takes with one weight each. All in f32, rounded once

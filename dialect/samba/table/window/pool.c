@@ -1,12 +1,5 @@
-/* Pools over one, two or three spatial dimensions.
- *
- * x[N, C, spatial..]. (C1) x has a number dtype (avg_pool, lp_pool: a float dtype); (C2) x has rank
- * 2 + spatial dimensions; (C3) kernel_size, stride and dilation are one number of 1 or more per
- * spatial dimension (stride: the kernel size by default), padding two numbers of 0 or more: all
- * begins, then all ends; (C4) the window fits into the padded input; (C5) padding is less than the
- * window's span, so that every window holds an element. ceil_mode also keeps windows that start
- * inside the input or its begin padding but run out of the padded input. (C6) lp_pool: norm_type is
- * positive and finite.
+/* Pools over one, two or three spatial dimensions. ceil_mode also keeps windows that start inside
+ * the input or its begin padding but run out of the padded input.
  *
  * Numerics: the largest element is exact, a NaN wins; its index is the first of equal elements, the
  * last of NaNs. The average is the f32 sum over the window (innermost dimension last) divided by
@@ -166,7 +159,9 @@ static SambaStatus stagesMaxIndices(const SambaOperatorCall *call, SambaStageGra
   beginWindow(&b, graph, call, layer, &window, keys);
   bool leaves, floating = sambaDTypeIsFloat(type->dtype);
   double low = lowest(type->dtype);
-  double high = floating ? INFINITY : type->dtype == SAMBA_DTYPE_UI8 ? 255 : -low - 1;
+  double high = floating ? INFINITY : -low - 1;
+  if (type->dtype == SAMBA_DTYPE_UI8)
+    high = 255;
   uint16_t x = windowOperand(&b, call, &window, operands[0], low, &leaves);
   uint16_t again = leaves ? windowOperand(&b, call, &window, operands[0], high, NULL) : 0;
   uint16_t largest = sambaStageMappedOperand(&b, results[0], pool);

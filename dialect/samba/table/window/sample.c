@@ -1,14 +1,5 @@
 /* Sampling at computed places: grid_sample, affine_grid, roi_align.
  *
- * grid_sample: (C1) x and grid have a float dtype; (C2) x has rank 4 or 5, the grid too; (C3) N
- * agrees, the grid's last dimension is x's rank - 2; (C4) mode is bilinear, nearest or bicubic
- * (rank 4), padding_mode zeros, border or reflection. affine_grid: (C1) theta has a float dtype;
- * (C2) output_size is N x C x 2 or 3 spatial dimensions d; (C3) theta is N x d x (d + 1).
- * roi_align: (C1) x and rois have one float dtype, batch_indices i32 or i64; (C2) x has rank 4,
- * rois R x 4, batch_indices R; (C3) output_size has two numbers, they and sampling_ratio are 1 or
- * more; (C4) mode is avg or max. adaptive: a region has as many samples as its bins have pixels,
- * rounded up, and is NaN where that is more than sampling_ratio.
- *
  * Coordinates, weights and flat places are computed in f32 and integers, point by point; elements
  * are taken by place, multiplied by their weights and summed in f32, in the order of the
  * neighbours. */
@@ -24,6 +15,10 @@ static uint32_t number(SambaExpansion *e, const char *name, uint32_t x, double v
 }
 static uint32_t both(SambaExpansion *e, const char *name, uint32_t a, uint32_t b) {
   return sambaExpandBinary(e, name, a, b);
+}
+/* all, with one more; UINT32_MAX: there is nothing yet */
+static uint32_t joined(SambaExpansion *e, const char *name, uint32_t all, uint32_t more) {
+  return all == UINT32_MAX ? more : both(e, name, all, more);
 }
 static uint32_t clip(SambaExpansion *e, uint32_t x, double low, double high) {
   return number(e, "minimum", number(e, "maximum", x, low), high);
@@ -194,10 +189,10 @@ static uint32_t sumNeighbours(SambaExpansion *e, uint32_t x, uint32_t spatial, c
       uint32_t at = n->place[combination[d]];
       place =
           place == UINT32_MAX ? at : both(e, "add", number(e, "mul", place, (double)sizes[d]), at);
-      at = n->weight[combination[d]];
-      weight = !n->weighted ? weight : weight == UINT32_MAX ? at : both(e, "mul", weight, at);
-      at = n->inside[combination[d]];
-      inside = !n->masked ? inside : inside == UINT32_MAX ? at : both(e, "logical_and", inside, at);
+      if (n->weighted)
+        weight = joined(e, "mul", weight, n->weight[combination[d]]);
+      if (n->masked)
+        inside = joined(e, "logical_and", inside, n->inside[combination[d]]);
     }
     uint32_t value = sambaExpandTake(e, x, place, 2, 1);
     if (inside != UINT32_MAX)
