@@ -12,6 +12,8 @@
 #include "pipeline/register.h"
 #include "support/file/atomic_file.h"
 
+#include "backend/pef/container/writer.h"
+#include "backend/pef/image/log.h"
 #include "mlir-c/BuiltinAttributes.h"
 
 #include <errno.h>

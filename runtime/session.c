@@ -1,6 +1,7 @@
 /* Sessions; see session.h. */
 #include "runtime/session.h"
 
+#include "backend/pef/container/reader.h"
 #include "support/number/shape.h"
 
 #include <stdlib.h>

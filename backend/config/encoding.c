@@ -3,7 +3,7 @@
  * recovered from the image alone. */
 #include "backend/config/encoding.h"
 
-#include "backend/config/records.h"
+#include "backend/config/record_codec.h"
 #include "backend/section/access.h"
 #include "backend/section/check/machine_check.h"
 #include "backend/section/fabric/recover_streams.h"

@@ -10,9 +10,7 @@
 
 #include "backend/machine/machine.h"
 #include "backend/section/section.h"
-
-/* Growing bytes; zero-initialize, release with sambaArrayFree. */
-typedef SAMBA_ARRAY(uint8_t) SambaByteBuffer;
+#include "support/container/byte_buffer.h"
 
 /* Appends the section's bits to `out` (a multiple of 8 bytes). The section must be placed and
  * routed and pass sambaSectionCheck; an error names the unit, port or stream that is not, or the

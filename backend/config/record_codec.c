@@ -1,6 +1,6 @@
 /* The generic codec of records: walks the rows of a record's table and moves numbers between bits
  * and struct members. */
-#include "backend/config/records.h"
+#include "backend/config/record_codec.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

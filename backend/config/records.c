@@ -2,9 +2,7 @@
  * records.h. */
 #include "backend/config/records.h"
 
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* The characters of kinds as constants. */
@@ -119,18 +117,7 @@ void sambaMemberSetPointer(void *structure, SambaMember member, void *value) {
   memcpy((char *)structure + member.offset, &value, sizeof value);
 }
 
-__attribute__((format(printf, 2, 3))) static void appendText(SambaByteBuffer *out,
-                                                             const char *format, ...) {
-  char text[1024];
-  va_list arguments;
-  va_start(arguments, format);
-  int length = vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  for (int i = 0; i < length && i < (int)sizeof text - 1; ++i)
-    sambaArrayAppend(out, (uint8_t)text[i]);
-}
-
-static void describeRow(const SambaRecordRow *row, SambaByteBuffer *out) {
+static void describeRow(const SambaRecordRow *row, SambaText *out) {
   static const char *const kinds[128] = {
       ['U'] = "unsigned",     ['S'] = "signed",    ['X'] = "bits", ['B'] = "bool",
       ['D'] = "element type", ['N'] = "operation", ['K'] = "kind", ['P'] = "switch port"};
@@ -138,33 +125,33 @@ static void describeRow(const SambaRecordRow *row, SambaByteBuffer *out) {
 
   switch (row->form) {
   case SAMBA_ROW_FIELD:
-    appendText(out, "| %s | %u | %s | %s |\n", label, row->bits, kinds[(unsigned char)row->kind],
-               row->meaning);
+    sambaTextFormat(out, "| %s | %u | %s | %s |\n", label, row->bits,
+                    kinds[(unsigned char)row->kind], row->meaning);
     break;
   case SAMBA_ROW_ARRAY:
-    appendText(out, "| %s | | records `%s` | %s |\n", label, sambaRecordGet(row->record)->name,
-               row->meaning);
+    sambaTextFormat(out, "| %s | | records `%s` | %s |\n", label, sambaRecordGet(row->record)->name,
+                    row->meaning);
     break;
   case SAMBA_ROW_TRIPS:
   case SAMBA_ROW_STRIDES:
-    appendText(out, "| %s | %u each | %s, one per counter | %s |\n", label, row->bits,
-               kinds[(unsigned char)row->kind], row->meaning);
+    sambaTextFormat(out, "| %s | %u each | %s, one per counter | %s |\n", label, row->bits,
+                    kinds[(unsigned char)row->kind], row->meaning);
     break;
   case SAMBA_ROW_CHOICE:
-    appendText(out, "| %s | %u | choice | %s |\n", label, row->bits, row->meaning);
+    sambaTextFormat(out, "| %s | %u | choice | %s |\n", label, row->bits, row->meaning);
     break;
   case SAMBA_ROW_ALIGN:
-    appendText(out, "| - | 0 to 63 | zero | up to a multiple of 64 bits |\n");
+    sambaTextFormat(out, "| - | 0 to 63 | zero | up to a multiple of 64 bits |\n");
     break;
   }
 }
 
-void sambaRecordsDescribe(SambaByteBuffer *out) {
+void sambaRecordsDescribe(SambaText *out) {
   for (int id = 0; id < SAMBA_RECORD_COUNT; ++id) {
     const SambaRecord *record = sambaRecordGet((SambaRecordId)id);
-    appendText(out,
-               "%s#### `%s`: %s\n\n| field | bits | form | meaning |\n| --- | --- | --- | --- |\n",
-               id ? "\n" : "", record->name, record->meaning);
+    sambaTextFormat(
+        out, "%s#### `%s`: %s\n\n| field | bits | form | meaning |\n| --- | --- | --- | --- |\n",
+        id ? "\n" : "", record->name, record->meaning);
     for (uint32_t i = 0; i < record->row_count; ++i)
       describeRow(&record->rows[i], out);
   }

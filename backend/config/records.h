@@ -3,8 +3,8 @@
 #ifndef SAMBA_BACKEND_CONFIG_RECORDS_H
 #define SAMBA_BACKEND_CONFIG_RECORDS_H
 
-#include "backend/config/encoding.h"
 #include "backend/section/fabric/fabric.h"
+#include "support/text/text.h"
 
 enum { SAMBA_IMAGE_VERSION = 1 };
 
@@ -97,13 +97,7 @@ void sambaMemberSet(void *structure, SambaMember member, uint64_t value);
 void *sambaMemberGetPointer(const void *structure, SambaMember member);
 void sambaMemberSetPointer(void *structure, SambaMember member, void *value);
 
-/* Generic codec over the table. Writing fails when a number has no room in its bits; reading when
- * the bytes end, a count exceeds what is left, or padding is not zero. Everything read lives in the
- * arena. */
-SambaStatus sambaRecordWrite(SambaRecordId id, const void *structure, SambaByteBuffer *out);
-SambaStatus sambaRecordRead(SambaRecordId id, const uint8_t *data, size_t size, SambaArena *arena,
-                            void *structure);
 /* The records as Markdown tables for docs/pef-format.md. */
-void sambaRecordsDescribe(SambaByteBuffer *out);
+void sambaRecordsDescribe(SambaText *out);
 
 #endif

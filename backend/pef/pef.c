@@ -1,14 +1,23 @@
 /* Making, freeing and asking a SambaPef; see pef.h. */
 #include "backend/pef/pef.h"
 
-#include "backend/pef/container/file.h"
 #include "backend/pef/schema.h"
 #include "support/base/version.h"
 #include "support/text/escape.h"
 
 #include <stdlib.h>
 #include <strings.h>
-#include <unistd.h>
+
+/* clang-format off */
+/* Typed initializers of records. */
+#define PEF_TABLE(Type, singular, plural, place, need, doc) \
+  void sambaPef##Type##Initialize(SambaPef##Type *record) { \
+    *record = (SambaPef##Type){0}; \
+    sambaPefRecordInitialize(sambaPefTable(SAMBA_PEF_TABLE_##Type), record); \
+  }
+#include "backend/pef/fields_none.def"
+#include "backend/pef/tables.def"
+/* clang-format on */
 
 SambaPef *sambaPefCreate(void) {
   SambaPef *pef = sambaAllocateZeroed(1, sizeof *pef);
@@ -24,7 +33,7 @@ void sambaPefDestroy(SambaPef *pef) {
   if (!pef)
     return;
   if (pef->file)
-    close(pef->file->fd);
+    pef->close_file(pef->file);
   sambaArenaDestroy(&pef->arena);
   free(pef);
 }

@@ -1,5 +1,8 @@
 /* Consistency of a PEF; see sambaPefCheck in pef.h. First every field by its kind (the schema knows
  * what is an index of what), then what the records mean together: memory, symbols, schedule. */
+#include "backend/pef/pef_check.h"
+
+#include "backend/pef/pef.h"
 #include "backend/pef/schema.h"
 #include "support/container/string_map.h"
 #include "support/text/escape.h"

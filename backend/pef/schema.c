@@ -108,14 +108,6 @@ const SambaPefTable *sambaPefTable(SambaPefTableId table) {
   }
 }
 
-/* Typed initializers of records. */
-#define PEF_TABLE(Type, singular, plural, place, need, doc) \
-  void sambaPef##Type##Initialize(SambaPef##Type *record) { \
-    *record = (SambaPef##Type){0}; \
-    sambaPefRecordInitialize(sambaPefTable(SAMBA_PEF_TABLE_##Type), record); \
-  }
-#include "backend/pef/fields_none.def"
-#include "backend/pef/tables.def"
 /* clang-format on */
 
 void sambaPefRecordInitialize(const SambaPefTable *table, void *record) {

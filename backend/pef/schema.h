@@ -3,7 +3,7 @@
 #ifndef SAMBA_BACKEND_PEF_SCHEMA_H
 #define SAMBA_BACKEND_PEF_SCHEMA_H
 
-#include "backend/pef/pef.h"
+#include "backend/pef/pef_types.h"
 
 typedef enum {
   SAMBA_PEF_FIELD_U32,

@@ -3,6 +3,7 @@
 #include "backend/sim/simulator.h"
 
 #include "backend/config/encoding.h"
+#include "backend/pef/container/initial_data.h"
 #include "support/number/dtype.h"
 
 #include <stdlib.h>

@@ -7,6 +7,9 @@
  * build-fuzz/backend/{pef,config,machine}/lib*.a build-fuzz/support/lib*.a -L/usr/lib/llvm-22/lib
  * -lLLVM -lelf -lm -o fuzz_pef
  *   ./fuzz_pef CORPUS        (a folder with a few small PEFs) */
+#include "backend/pef/container/fix.h"
+#include "backend/pef/container/initial_data.h"
+#include "backend/pef/container/reader.h"
 #include "backend/pef/image/image.h"
 
 #include <stdio.h>

@@ -4,6 +4,9 @@
 #include "tools/samba-objdump/objdump.h"
 
 #include "backend/pef/container/file.h"
+#include "backend/pef/container/fix.h"
+#include "backend/pef/container/reader.h"
+#include "backend/pef/container/writer.h"
 #include "support/file/atomic_file.h"
 #include "support/text/command_line.h"
 

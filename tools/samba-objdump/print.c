@@ -1,5 +1,6 @@
 /* A PEF as text: one statement per record, fields as the schema says; see objdump.h. */
 #include "backend/pef/container/file.h"
+#include "backend/pef/container/initial_data.h"
 #include "backend/pef/schema.h"
 #include "support/container/string_map.h"
 #include "support/text/escape.h"

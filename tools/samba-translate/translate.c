@@ -2,6 +2,7 @@
  * a PEF. */
 #include "tools/samba-translate/translate.h"
 
+#include "backend/pef/container/writer.h"
 #include "dialect/bridge/bridge.h"
 #include "dialect/bridge/text_sink.h"
 #include "frontend/onnx/onnx.h"

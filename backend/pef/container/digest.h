@@ -3,7 +3,7 @@
 #ifndef SAMBA_BACKEND_PEF_CONTAINER_DIGEST_H
 #define SAMBA_BACKEND_PEF_CONTAINER_DIGEST_H
 
-#include "backend/pef/pef.h"
+#include "backend/pef/pef_types.h"
 
 typedef struct SambaDigest SambaDigest;
 

@@ -10,6 +10,11 @@
 #include <errno.h>
 #include <unistd.h>
 
+void sambaPefFileClose(SambaPefFile *file) {
+  if (file->fd >= 0)
+    close(file->fd);
+}
+
 SambaStatus sambaPefFileRead(int fd, const char *path, const char *what, uint64_t offset,
                              void *buffer, uint64_t size) {
   char *to = buffer;

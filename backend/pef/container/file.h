@@ -8,7 +8,7 @@
 
 typedef struct SambaPefFile {
   int fd;
-  const char *path;   /* as given to sambaPefOpen */
+  const char *path;   /* as given when it was opened */
   const char *folder; /* of the path, with a slash at the end, or "" */
   uint64_t bytes;     /* when it was opened */
   uint64_t weights_offset, weights_bytes;
@@ -17,6 +17,8 @@ typedef struct SambaPefFile {
   const uint8_t *blob_data[SAMBA_PEF_BLOB_COUNT];
 } SambaPefFile;
 
+/* What SambaPef.close_file is of a PEF that was opened. */
+void sambaPefFileClose(SambaPefFile *file);
 /* Reads exactly `size` bytes at `offset`; what: the thing that is read, for the message. */
 SambaStatus sambaPefFileRead(int fd, const char *path, const char *what, uint64_t offset,
                              void *buffer, uint64_t size);

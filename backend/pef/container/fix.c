@@ -1,6 +1,8 @@
 /* Repair of checksums (samba-objdump --fix-checksums): makes every checksum right, whatever the
  * bytes say. For tests that want damage to reach decoder and simulator, and for people who edit a
  * PEF with a hex editor. Trusts nothing: ranges that do not lie within the file are left alone. */
+#include "backend/pef/container/fix.h"
+
 #include "backend/pef/container/digest.h"
 #include "backend/pef/container/file.h"
 #include "backend/pef/schema.h"

@@ -1,8 +1,12 @@
 /* Reads a PEF: container, tables with their checksums, records into structs. Every offset, size,
  * count and index is compared with what the file holds before it is used; sambaPefCheck then looks
  * at what they mean. */
+#include "backend/pef/container/reader.h"
+
 #include "backend/pef/container/digest.h"
 #include "backend/pef/container/file.h"
+#include "backend/pef/pef.h"
+#include "backend/pef/pef_check.h"
 #include "backend/pef/schema.h"
 #include "support/file/input_file.h"
 #include "support/file/path.h"
@@ -355,6 +359,7 @@ static void initializeFile(SambaPef *pef, const char *path, int fd, uint64_t byt
   SambaStringRef whole = sambaStringRef(path);
   pef->file = SAMBA_ARENA_NEW(&pef->arena, SambaPefFile);
   pef->file->fd = fd;
+  pef->close_file = sambaPefFileClose;
   pef->file->bytes = bytes;
   pef->file->path = sambaStringRefCopy(&pef->arena, whole).data;
   pef->file->folder = sambaStringRefCopy(&pef->arena, sambaPathFolder(path)).data;

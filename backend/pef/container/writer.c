@@ -5,10 +5,13 @@
  * section headers | weights
  *
  * libelf writes headers and tables; the weights are a hole for it, filled here. */
+#include "backend/pef/container/writer.h"
+
 #include "backend/pef/container/digest.h"
 #include "backend/pef/container/file.h"
 #include "backend/pef/container/record_writer.h"
 #include "backend/pef/container/weights.h"
+#include "backend/pef/pef_check.h"
 #include "support/file/atomic_file.h"
 #include "support/file/path.h"
 

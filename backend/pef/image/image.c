@@ -3,6 +3,7 @@
 #include "backend/pef/image/image.h"
 
 #include "backend/config/encoding.h"
+#include "backend/pef/pef.h"
 #include "support/container/string_map.h"
 
 #include <stdlib.h>

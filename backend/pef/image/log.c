@@ -1,5 +1,8 @@
 /* NAME.pef.log: what was compiled, for people. Traffic is counted from the configurations. */
+#include "backend/pef/image/log.h"
+
 #include "backend/pef/image/image.h"
+#include "backend/pef/pef.h"
 #include "support/file/atomic_file.h"
 #include "support/text/escape.h"
 

@@ -102,12 +102,11 @@ static void testTablesDocument(void **state) {
 
 static void testRecordsDocument(void **state) {
   (void)state;
-  SambaByteBuffer text = {0};
-  sambaArrayAppend(&text, '\n');
+  SambaText text = {0};
+  sambaTextAppendC(&text, "\n");
   sambaRecordsDescribe(&text);
-  sambaArrayAppend(&text, '\n');
-  sambaArrayAppend(&text, '\0');
-  checkPart("records", (char *)text.data);
+  sambaTextAppendC(&text, "\n");
+  checkPart("records", sambaTextTake(&text));
 }
 
 static void testTables(void **state) {

@@ -3,7 +3,12 @@
  * ASan and UBSan by the sanitizer build. */
 #include "test/backend/pef/sample.h"
 
+#include "backend/pef/container/fix.h"
+#include "backend/pef/container/initial_data.h"
+#include "backend/pef/container/reader.h"
+#include "backend/pef/container/writer.h"
 #include "backend/pef/image/image.h"
+#include "backend/pef/image/log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

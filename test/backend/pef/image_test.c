@@ -4,7 +4,11 @@
 #include "test/backend/pef/sample.h"
 
 #include "backend/listing/listing.h"
+#include "backend/pef/container/fix.h"
+#include "backend/pef/container/reader.h"
+#include "backend/pef/container/writer.h"
 #include "backend/pef/image/image.h"
+#include "backend/pef/image/log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,7 @@
 /* sambaPefCheck: each inconsistency of a PEF in memory has its text. */
+#include "backend/pef/container/weights.h"
+#include "backend/pef/container/writer.h"
+#include "backend/pef/pef_check.h"
 #include "test/backend/pef/sample.h"
 
 #include <setjmp.h>

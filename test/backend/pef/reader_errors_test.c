@@ -2,6 +2,10 @@
 #include "test/backend/pef/sample.h"
 
 #include "backend/pef/container/digest.h"
+#include "backend/pef/container/fix.h"
+#include "backend/pef/container/initial_data.h"
+#include "backend/pef/container/reader.h"
+#include "backend/pef/container/writer.h"
 #include "backend/pef/schema.h"
 
 #include <elf.h>

@@ -1,7 +1,8 @@
 /* Damaged configurations in both engines: fields of encoded sections get other values, by their
  * table, so that the damage is deep; what the decoder still accepts must run to a result or to a
  * named fault. Best under ASan and UBSan. */
-#include "backend/config/records.h"
+#include "backend/config/encoding.h"
+#include "backend/config/record_codec.h"
 #include "backend/listing/listing.h"
 #include "backend/place/placer/place.h"
 #include "backend/place/router/route.h"

@@ -1,0 +1,15 @@
+/* The codec of records: between bits and the structs that records.h binds them to. */
+#ifndef SAMBA_BACKEND_CONFIG_RECORD_CODEC_H
+#define SAMBA_BACKEND_CONFIG_RECORD_CODEC_H
+
+#include "backend/config/records.h"
+#include "support/container/byte_buffer.h"
+
+/* Writing appends to `out`, and fails when a number has no room in its bits; reading when
+ * the bytes end, a count exceeds what is left, or padding is not zero. Everything read lives in the
+ * arena. */
+SambaStatus sambaRecordWrite(SambaRecordId id, const void *structure, SambaByteBuffer *out);
+SambaStatus sambaRecordRead(SambaRecordId id, const uint8_t *data, size_t size, SambaArena *arena,
+                            void *structure);
+
+#endif

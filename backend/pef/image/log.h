@@ -1,0 +1,11 @@
+/* NAME.pef.log: what was compiled, for people. */
+#ifndef SAMBA_BACKEND_PEF_IMAGE_LOG_H
+#define SAMBA_BACKEND_PEF_IMAGE_LOG_H
+
+#include "backend/pef/pef_types.h"
+
+/* Writes the text report beside a PEF (NAME.pef.log): sections, ids, types, units, utilization,
+ * traffic, estimates. */
+SambaStatus sambaPefWriteLog(const SambaPef *pef, const char *path);
+
+#endif
