@@ -163,7 +163,8 @@ static uint64_t minimumBits(SambaRecordId id) {
     }
   }
 
-  return aligned && bits < 64 ? 64 : bits ? bits : 1;
+  uint64_t least = aligned ? 64 : 1;
+  return bits < least ? least : bits;
 }
 
 static SambaStatus needBits(const BitReader *reader, const SambaRecordRow *row, uint64_t count,

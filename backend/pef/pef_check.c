@@ -102,12 +102,19 @@ static void memoryBounds(const SambaMachine *machine, SambaPefMemory memory, uin
                          uint64_t *out_end) {
   uint64_t hbm = U64(machine->hbm_bytes);
   uint64_t ddr = U64(machine->ddr_bytes);
-  *out_start = memory == SAMBA_PEF_MEMORY_HBM   ? 0
-               : memory == SAMBA_PEF_MEMORY_DDR ? hbm
-                                                : hbm + ddr;
-  *out_end = memory == SAMBA_PEF_MEMORY_HBM   ? hbm
-             : memory == SAMBA_PEF_MEMORY_DDR ? hbm + ddr
-                                              : UINT64_C(1) << 46;
+  switch (memory) {
+  case SAMBA_PEF_MEMORY_HBM:
+    *out_start = 0;
+    *out_end = hbm;
+    break;
+  case SAMBA_PEF_MEMORY_DDR:
+    *out_start = hbm;
+    *out_end = hbm + ddr;
+    break;
+  default:
+    *out_start = hbm + ddr;
+    *out_end = UINT64_C(1) << 46;
+  }
 }
 
 static int compareRegions(const void *a, const void *b) {

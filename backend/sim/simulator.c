@@ -15,7 +15,7 @@ enum { lineBytes = 64 };
 typedef struct {
   uint8_t *data;    /* mapped; NULL for regions of no bytes */
   uint64_t bytes;   /* mapped size */
-  uint32_t *owners; /* per line: 1 + symbol, 0: nobody yet */
+  uint32_t *owners; /* per line: 1 + symbol, 0: none yet */
 } Region;
 
 typedef struct {
@@ -84,9 +84,9 @@ void sambaSimulatorDestroy(SambaSimulator *simulator) {
 static uint64_t linesOf(uint64_t bytes) { return (bytes + lineBytes - 1) / lineBytes; }
 
 static uint8_t *dataOf(const SambaSimulator *simulator, uint32_t symbol) {
-  const SambaPefSymbol *s = &simulator->pef->symbols[symbol];
-  return simulator->regions[s->region].data +
-         (s->address - simulator->pef->regions[s->region].address);
+  const SambaPefSymbol *record = &simulator->pef->symbols[symbol];
+  return simulator->regions[record->region].data +
+         (record->address - simulator->pef->regions[record->region].address);
 }
 
 static SambaStatus mapRegion(const SambaPefRegion *record, Region *region) {
@@ -110,11 +110,12 @@ static SambaStatus mapRegion(const SambaPefRegion *record, Region *region) {
 
 /* Marks the symbol's lines as its own; lines that belonged to another lose their data. */
 static void takeLines(SambaSimulator *simulator, uint32_t symbol) {
-  const SambaPefSymbol *s = &simulator->pef->symbols[symbol];
+  const SambaPefSymbol *record = &simulator->pef->symbols[symbol];
   SymbolState *state = &simulator->symbols[symbol];
-  uint32_t *owners = simulator->regions[s->region].owners +
-                     (s->address - simulator->pef->regions[s->region].address) / lineBytes;
-  uint64_t lines = linesOf(s->bytes);
+  uint32_t *owners =
+      simulator->regions[record->region].owners +
+      (record->address - simulator->pef->regions[record->region].address) / lineBytes;
+  uint64_t lines = linesOf(record->bytes);
 
   if (!state->written)
     state->written = sambaAllocateZeroed(lines / 8 + 1, 1);
@@ -129,22 +130,23 @@ static void takeLines(SambaSimulator *simulator, uint32_t symbol) {
 }
 
 static SambaStatus checkOwner(const SambaSimulator *simulator, uint32_t symbol) {
-  const SambaPefSymbol *s = &simulator->pef->symbols[symbol];
-  const uint32_t *owners = simulator->regions[s->region].owners +
-                           (s->address - simulator->pef->regions[s->region].address) / lineBytes;
-  for (uint64_t i = 0; i < linesOf(s->bytes); ++i)
+  const SambaPefSymbol *record = &simulator->pef->symbols[symbol];
+  const uint32_t *owners =
+      simulator->regions[record->region].owners +
+      (record->address - simulator->pef->regions[record->region].address) / lineBytes;
+  for (uint64_t i = 0; i < linesOf(record->bytes); ++i)
     if (owners[i] != symbol + 1)
       return owners[i] == 0
                  ? sambaStatusMake(
                        SAMBA_FAULT,
                        "read of never-written memory: symbol '%.*s' holds no data at byte %llu; "
                        "give it a value (--input) or run what writes it first",
-                       SAMBA_STRING_ARGS(s->name), (unsigned long long)(i * lineBytes))
+                       SAMBA_STRING_ARGS(record->name), (unsigned long long)(i * lineBytes))
                  : sambaStatusMake(
                        SAMBA_FAULT,
                        "region read under another owner: bytes at %llu of symbol '%.*s' were "
                        "last written as symbol '%.*s'",
-                       (unsigned long long)(i * lineBytes), SAMBA_STRING_ARGS(s->name),
+                       (unsigned long long)(i * lineBytes), SAMBA_STRING_ARGS(record->name),
                        SAMBA_STRING_ARGS(simulator->pef->symbols[owners[i] - 1].name));
   return NULL;
 }
@@ -250,18 +252,41 @@ SambaStatus sambaSimulatorWrite(SambaSimulator *simulator, uint32_t symbol, cons
 }
 
 SambaStatus sambaSimulatorRead(SambaSimulator *simulator, uint32_t symbol, void *data) {
-  const SambaPefSymbol *s = &simulator->pef->symbols[symbol];
+  const SambaPefSymbol *record = &simulator->pef->symbols[symbol];
   if (simulator->options.no_values)
     return sambaStatusMake(SAMBA_INVALID, "symbol '%.*s' has no values: the device ran timing only",
-                           SAMBA_STRING_ARGS(s->name));
+                           SAMBA_STRING_ARGS(record->name));
   SAMBA_RETURN_IF_ERROR(checkOwner(simulator, symbol));
   const SymbolState *state = &simulator->symbols[symbol];
-  for (uint64_t i = 0; !state->whole && i < linesOf(s->bytes); ++i)
+  for (uint64_t i = 0; !state->whole && i < linesOf(record->bytes); ++i)
     if (!(state->written[i / 8] & (1u << (i % 8))))
       return sambaStatusMake(
           SAMBA_FAULT, "read of never-written memory: symbol '%.*s' holds no data at byte %llu",
-          SAMBA_STRING_ARGS(s->name), (unsigned long long)(i * lineBytes));
-  memcpy(data, dataOf(simulator, symbol), s->bytes);
+          SAMBA_STRING_ARGS(record->name), (unsigned long long)(i * lineBytes));
+  memcpy(data, dataOf(simulator, symbol), record->bytes);
+  return NULL;
+}
+
+/* Does the symbol's memory from the binding's offset on hold the formal? */
+static SambaStatus checkMemory(const SambaPefBinding *binding, const SambaPefSymbol *symbol,
+                               const SambaFormal *formal, uint64_t *out_bytes) {
+  uint64_t offset = binding->offset;
+  bool overflows =
+      __builtin_mul_overflow(formal->elements, (uint64_t)sambaDTypeBytes(formal->dtype), out_bytes);
+  if (overflows || offset > symbol->bytes || *out_bytes > symbol->bytes - offset ||
+      formal->dtype != symbol->device_dtype)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "formal '%s' wants %llu elements of %s, but symbol '%.*s' has %llu "
+                           "bytes of %s from byte %llu on",
+                           formal->name, (unsigned long long)formal->elements,
+                           sambaDTypeName(formal->dtype), SAMBA_STRING_ARGS(symbol->name),
+                           (unsigned long long)symbol->bytes, sambaDTypeName(symbol->device_dtype),
+                           (unsigned long long)offset);
+  if (offset % (8 * lineBytes))
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "formal '%s' starts at byte %llu of symbol '%.*s', which is no multiple of %d",
+        formal->name, (unsigned long long)offset, SAMBA_STRING_ARGS(symbol->name), 8 * lineBytes);
   return NULL;
 }
 
@@ -273,48 +298,34 @@ static SambaStatus bind(SambaSimulator *simulator, const SambaPefCall *call,
   bool *bound = SAMBA_ARENA_ARRAY(scratch, bool, section->symbol_count + 1);
 
   for (uint32_t i = 0; i < call->bindings_count; ++i) {
-    const SambaPefBinding *b = &call->bindings[i];
-    if (b->kind == SAMBA_PEF_BINDING_ARGIN) {
-      if (b->formal < argument_count)
-        argument_block[b->formal] = argins[b->argin];
+    const SambaPefBinding *binding = &call->bindings[i];
+    if (binding->kind == SAMBA_PEF_BINDING_ARGIN) {
+      if (binding->formal < argument_count)
+        argument_block[binding->formal] = argins[binding->argin];
       continue;
     }
 
-    if (b->formal >= section->symbol_count)
+    if (binding->formal >= section->symbol_count)
       return sambaStatusMake(SAMBA_INVALID, "binding %u names formal %u, but the section has %u", i,
-                             b->formal, section->symbol_count);
-    const SambaPefSymbol *symbol = &pef->symbols[b->symbol];
-    const SambaFormal *formal = &section->symbols[b->formal];
+                             binding->formal, section->symbol_count);
+    const SambaPefSymbol *symbol = &pef->symbols[binding->symbol];
+    const SambaFormal *formal = &section->symbols[binding->formal];
     uint64_t bytes;
-    if (__builtin_mul_overflow(formal->elements, (uint64_t)sambaDTypeBytes(formal->dtype),
-                               &bytes) ||
-        b->offset > symbol->bytes || bytes > symbol->bytes - b->offset ||
-        formal->dtype != symbol->device_dtype)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "formal '%s' wants %llu elements of %s, but symbol '%.*s' has %llu "
-                             "bytes of %s from byte %llu on",
-                             formal->name, (unsigned long long)formal->elements,
-                             sambaDTypeName(formal->dtype), SAMBA_STRING_ARGS(symbol->name),
-                             (unsigned long long)symbol->bytes,
-                             sambaDTypeName(symbol->device_dtype), (unsigned long long)b->offset);
-    if (b->offset % (8 * lineBytes))
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "formal '%s' starts at byte %llu of symbol '%.*s', which is no multiple of %d",
-          formal->name, (unsigned long long)b->offset, SAMBA_STRING_ARGS(symbol->name),
-          8 * lineBytes);
-    bound[b->formal] = true;
-    bindings[b->formal] = (SambaBinding){.bytes = bytes, .address = symbol->address + b->offset};
+    SAMBA_RETURN_IF_ERROR(checkMemory(binding, symbol, formal, &bytes));
+
+    bound[binding->formal] = true;
+    bindings[binding->formal] =
+        (SambaBinding){.bytes = bytes, .address = symbol->address + binding->offset};
     if (simulator->options.no_values)
       continue;
     if (formal->written)
-      takeLines(simulator, b->symbol);
+      takeLines(simulator, binding->symbol);
     else
-      SAMBA_RETURN_IF_ERROR(checkOwner(simulator, b->symbol));
-    bindings[b->formal].data = dataOf(simulator, b->symbol) + b->offset;
-    if (!simulator->symbols[b->symbol].whole)
-      bindings[b->formal].written =
-          simulator->symbols[b->symbol].written + b->offset / lineBytes / 8;
+      SAMBA_RETURN_IF_ERROR(checkOwner(simulator, binding->symbol));
+    bindings[binding->formal].data = dataOf(simulator, binding->symbol) + binding->offset;
+    if (!simulator->symbols[binding->symbol].whole)
+      bindings[binding->formal].written =
+          simulator->symbols[binding->symbol].written + binding->offset / lineBytes / 8;
   }
 
   for (uint32_t f = 0; f < section->symbol_count; ++f)
@@ -330,17 +341,18 @@ static uint64_t cyclesOfPicoseconds(const SambaMachine *machine, double ps) {
 /* Program load (skipped when the configuration is on the chip already), argument load, execute. */
 static uint64_t launchCycles(SambaSimulator *simulator, uint32_t image,
                              const SambaSection *section) {
-  const SambaMachine *m = &simulator->machine;
+  const SambaMachine *machine = &simulator->machine;
   if (simulator->options.launch == SAMBA_LAUNCH_NONE)
     return 0;
-  double ns =
-      (double)m->argument_latency_ns +
-      (double)(simulator->options.launch == SAMBA_LAUNCH_SW ? m->execute_sw_ns : m->execute_hw_ns);
+  double ns = (double)machine->argument_latency_ns +
+              (double)(simulator->options.launch == SAMBA_LAUNCH_SW ? machine->execute_sw_ns
+                                                                    : machine->execute_hw_ns);
   if (simulator->last_image != image)
-    ns += (double)m->load_latency_ns +
-          (double)section->unit_count * (double)m->load_bytes_per_unit * 1e3 / (double)m->load_mbps;
+    ns += (double)machine->load_latency_ns + (double)section->unit_count *
+                                                 (double)machine->load_bytes_per_unit * 1e3 /
+                                                 (double)machine->load_mbps;
   simulator->last_image = image;
-  return cyclesOfPicoseconds(m, ns * 1e3);
+  return cyclesOfPicoseconds(machine, ns * 1e3);
 }
 
 static const SambaTimingResult *findTimed(const SambaSimulator *simulator, uint32_t image,

@@ -47,21 +47,26 @@ static bool liesWithin(uint64_t offset, uint64_t size, uint64_t end) {
   return offset <= end && size <= end - offset;
 }
 
+/* Reads the header of a 64-bit little-endian ELF file. */
+static SambaStatus readHeader(int fd, const char *path, uint64_t file_bytes, Elf64_Ehdr *header) {
+  if (file_bytes < sizeof *header)
+    return refuse(path, "it is shorter than an ELF header (64 bytes)");
+  SAMBA_RETURN_IF_ERROR(sambaPefFileRead(fd, path, "the ELF header", 0, header, sizeof *header));
+  if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+    return refuse(path, "it does not start with the ELF magic bytes");
+  if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+      header->e_ident[EI_VERSION] != EV_CURRENT)
+    return refuse(path, "the ELF container is not 64-bit, little-endian, version 1");
+  if (header->e_shentsize != sizeof(Elf64_Shdr))
+    return refuse(path, "the ELF section headers do not have 64 bytes each");
+  return NULL;
+}
+
 SambaStatus sambaElfRead(int fd, const char *path, uint64_t file_bytes, SambaArena *arena,
                          SambaElfSection **out_sections, uint32_t *out_count) {
   Elf64_Ehdr header;
-  if (file_bytes < sizeof header)
-    return refuse(path, "it is shorter than an ELF header (64 bytes)");
-  SAMBA_RETURN_IF_ERROR(sambaPefFileRead(fd, path, "the ELF header", 0, &header, sizeof header));
-  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-    return refuse(path, "it does not start with the ELF magic bytes");
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-      header.e_ident[EI_VERSION] != EV_CURRENT)
-    return refuse(path, "the ELF container is not 64-bit, little-endian, version 1");
-  if (header.e_shentsize != sizeof(Elf64_Shdr))
-    return refuse(path, "the ELF section headers do not have 64 bytes each");
+  SAMBA_RETURN_IF_ERROR(readHeader(fd, path, file_bytes, &header));
   uint32_t count = header.e_shnum;
-
   if (count == 0 || count > SAMBA_PEF_MAX_ELF_SECTIONS)
     return sambaStatusMake(SAMBA_INVALID, "%s: not a PEF: it has %u ELF sections, expected 1 to %d",
                            path, count, SAMBA_PEF_MAX_ELF_SECTIONS);

@@ -143,7 +143,7 @@ static SambaStatus readParts(Reader *reader, const SambaElfSection *sections, ui
     const SambaElfSection *section = &sections[i];
     if (section->name.size < prefix ||
         memcmp(section->name.data, SAMBA_PEF_SECTION_PREFIX, prefix) != 0)
-      continue; /* the container's own, or somebody's note */
+      continue; /* the container's own, or a note of another program */
     SambaStringRef rest = {section->name.data + prefix, section->name.size - prefix};
     if (sambaStringRefEqualC(section->name, SAMBA_PEF_WEIGHTS_NAME)) {
       if (reader->pef->file->weights_offset)
@@ -210,73 +210,97 @@ static bool blobRange(const Reader *reader, SambaPefBlob blob, uint64_t offset, 
   return true;
 }
 
-static SambaStatus decodeField(Reader *reader, const SambaPefTable *table, uint32_t index,
-                               const SambaPefField *field, const uint8_t *from, char *record) {
-  char *to = record + field->offset;
-  switch ((SambaPefFieldKind)field->kind) {
+/* A field of a record while it is decoded. */
+typedef struct FieldPlace {
+  const SambaPefTable *table;
+  uint32_t index; /* of the record */
+  const SambaPefField *field;
+  const uint8_t *from; /* in the file */
+  char *record;        /* the struct */
+} FieldPlace;
+
+static SambaStatus decodeString(Reader *reader, const FieldPlace *place, char *to) {
+  uint64_t offset = load32(place->from);
+  uint64_t size = load32(place->from + 4);
+  const uint8_t *data = NULL;
+  SambaStringRef text = sambaStringRef("");
+
+  if (size &&
+      (!blobRange(reader, SAMBA_PEF_BLOB_STRINGS, offset, size + 1, &data) || data[size] != 0))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "%s: %s %u: %s (offset %" PRIu64 ", %" PRIu64
+                           " bytes and a zero) does not lie within the string pool of %" PRIu64
+                           " bytes",
+                           reader->path, place->table->singular, place->index, place->field->name,
+                           offset, size, reader->blobs[SAMBA_PEF_BLOB_STRINGS].count);
+  if (size)
+    text = (SambaStringRef){(const char *)data, size};
+  memcpy(to, &text, sizeof text);
+  return NULL;
+}
+
+static SambaStatus decodeBytes(Reader *reader, const FieldPlace *place, char *to) {
+  const SambaPefField *field = place->field;
+  uint64_t offset = load64(place->from);
+  SambaPefBytes bytes = {.size = load64(place->from + 8)};
+  if (!blobRange(reader, field->target, offset, bytes.size, &bytes.data))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "%s: %s %u: %s (offset %" PRIu64 ", %" PRIu64
+                           " bytes) does not lie within %s of %" PRIu64 " bytes",
+                           reader->path, place->table->singular, place->index, field->name, offset,
+                           bytes.size, sambaPefBlobName(field->target),
+                           reader->blobs[field->target].count);
+  memcpy(to, &bytes, sizeof bytes);
+  return NULL;
+}
+
+static SambaStatus decodeChildren(Reader *reader, const FieldPlace *place, char *to) {
+  const SambaPefField *field = place->field;
+  uint32_t first = load32(place->from);
+  uint32_t count = load32(place->from + 4);
+  uint64_t *taken = &reader->taken[field->target];
+  uint64_t there = reader->tables[field->target].count;
+  char *children = NULL;
+
+  if (first != *taken || count > there - first)
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "%s: %s %u: %s are records %u and the %u from there, expected to start at %" PRIu64
+        " and to lie within %" PRIu64,
+        reader->path, place->table->singular, place->index, field->name, first, count, *taken,
+        there);
+  *taken += count;
+  if (count)
+    children =
+        reader->arrays[field->target] + (size_t)first * sambaPefTable(field->target)->struct_bytes;
+  memcpy(to, &children, sizeof children);
+  memcpy(place->record + field->count_offset, &count, sizeof count);
+  return NULL;
+}
+
+static SambaStatus decodeField(Reader *reader, const FieldPlace *place) {
+  char *to = place->record + place->field->offset;
+  switch ((SambaPefFieldKind)place->field->kind) {
   case SAMBA_PEF_FIELD_U32:
   case SAMBA_PEF_FIELD_ENUM:
   case SAMBA_PEF_FIELD_FLAGS:
   case SAMBA_PEF_FIELD_DTYPE:
   case SAMBA_PEF_FIELD_INDEX:
   case SAMBA_PEF_FIELD_OPTIONAL:
-    memcpy(to, from, 4);
+    memcpy(to, place->from, 4);
     return NULL;
   case SAMBA_PEF_FIELD_U64:
-    memcpy(to, from, 8);
+    memcpy(to, place->from, 8);
     return NULL;
   case SAMBA_PEF_FIELD_DIGEST:
-    memcpy(to, from, SAMBA_PEF_DIGEST_BYTES);
+    memcpy(to, place->from, SAMBA_PEF_DIGEST_BYTES);
     return NULL;
-  case SAMBA_PEF_FIELD_STRING: {
-    uint64_t offset = load32(from);
-    uint64_t size = load32(from + 4);
-    const uint8_t *data = NULL;
-    SambaStringRef text = sambaStringRef("");
-    if (size &&
-        (!blobRange(reader, SAMBA_PEF_BLOB_STRINGS, offset, size + 1, &data) || data[size] != 0))
-      return sambaStatusMake(SAMBA_INVALID,
-                             "%s: %s %u: %s (offset %" PRIu64 ", %" PRIu64
-                             " bytes and a zero) does not lie within the string pool of %" PRIu64
-                             " bytes",
-                             reader->path, table->singular, index, field->name, offset, size,
-                             reader->blobs[SAMBA_PEF_BLOB_STRINGS].count);
-    if (size)
-      text = (SambaStringRef){(const char *)data, size};
-    memcpy(to, &text, sizeof text);
-    return NULL;
-  }
-  case SAMBA_PEF_FIELD_BYTES: {
-    SambaPefBytes bytes = {.size = load64(from + 8)};
-    if (!blobRange(reader, field->target, load64(from), bytes.size, &bytes.data))
-      return sambaStatusMake(SAMBA_INVALID,
-                             "%s: %s %u: %s (offset %" PRIu64 ", %" PRIu64
-                             " bytes) does not lie within %s of %" PRIu64 " bytes",
-                             reader->path, table->singular, index, field->name, load64(from),
-                             bytes.size, sambaPefBlobName(field->target),
-                             reader->blobs[field->target].count);
-    memcpy(to, &bytes, sizeof bytes);
-    return NULL;
-  }
-  case SAMBA_PEF_FIELD_CHILDREN: {
-    uint32_t first = load32(from);
-    uint32_t count = load32(from + 4);
-    uint64_t *taken = &reader->taken[field->target];
-    uint64_t there = reader->tables[field->target].count;
-    if (first != *taken || count > there - first)
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "%s: %s %u: %s are records %u and the %u from there, expected to start at %" PRIu64
-          " and to lie within %" PRIu64,
-          reader->path, table->singular, index, field->name, first, count, *taken, there);
-    *taken += count;
-    char *children = count ? reader->arrays[field->target] +
-                                 (size_t)first * sambaPefTable(field->target)->struct_bytes
-                           : NULL;
-    memcpy(to, &children, sizeof children);
-    memcpy(record + field->count_offset, &count, sizeof count);
-    return NULL;
-  }
+  case SAMBA_PEF_FIELD_STRING:
+    return decodeString(reader, place, to);
+  case SAMBA_PEF_FIELD_BYTES:
+    return decodeBytes(reader, place, to);
+  case SAMBA_PEF_FIELD_CHILDREN:
+    return decodeChildren(reader, place, to);
   case SAMBA_PEF_FIELD_SOURCE:
   case SAMBA_PEF_FIELD_COUNT:
     break;
@@ -291,10 +315,14 @@ static SambaStatus decodeTable(Reader *reader, uint32_t id) {
   for (uint32_t i = 0; i < part->count; ++i) {
     char *record = reader->arrays[id] + (size_t)i * table->struct_bytes;
     sambaPefRecordInitialize(table, record);
-    const uint8_t *from = part->records + (uint64_t)i * part->record_bytes;
+    FieldPlace place = {.table = table,
+                        .index = i,
+                        .from = part->records + (uint64_t)i * part->record_bytes,
+                        .record = record};
     for (uint32_t f = 0; f < table->field_count; ++f) {
-      SAMBA_RETURN_IF_ERROR(decodeField(reader, table, i, &table->fields[f], from, record));
-      from += sambaPefFieldBytes(&table->fields[f]);
+      place.field = &table->fields[f];
+      SAMBA_RETURN_IF_ERROR(decodeField(reader, &place));
+      place.from += sambaPefFieldBytes(place.field);
     }
   }
   return NULL;

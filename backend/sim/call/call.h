@@ -12,7 +12,7 @@ typedef struct SambaBinding {
                     to 64; NULL when only time is simulated */
   uint64_t bytes;
   uint64_t address; /* device address of data[0] (timing, messages) */
-  uint8_t *written; /* one bit per 64-byte line of data: it holds data that somebody wrote; NULL:
+  uint8_t *written; /* one bit per 64-byte line of data: it holds data that was written; NULL:
                        every line does */
 } SambaBinding;
 

@@ -86,7 +86,7 @@ static bool enabledSteps(const SambaBurstWalk *walk, int64_t *out_low, int64_t *
   return low < high;
 }
 
-/* A scattered stand-in for an index value that nobody traced. */
+/* Stands in for an index value that was not traced: scattered, but always the same. */
 static int64_t standInAddend(const SambaBurstWalk *walk) {
   uint64_t mixed = (walk->index_position + 1) * UINT64_C(0x9E3779B97F4A7C15);
   mixed ^= mixed >> 29;

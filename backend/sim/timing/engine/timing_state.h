@@ -89,7 +89,7 @@ typedef enum {
 typedef struct SambaMemoryToken {
   uint64_t first, last;   /* SAMBA_TIME_UNKNOWN: nothing came back yet; last so far */
   uint32_t outstanding;   /* requests whose times are unknown */
-  uint32_t output_stream; /* SAMBA_NO_STREAM when nobody takes it */
+  uint32_t output_stream; /* SAMBA_NO_STREAM when it has no consumer */
   uint64_t number;        /* of the token on that stream, once pushed */
   bool issued, pushed, taken;
 } SambaMemoryToken;

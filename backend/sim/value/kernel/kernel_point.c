@@ -23,10 +23,14 @@ LLVMValueRef sambaKernelPointerArgument(SambaKernel *kernel, uint32_t index) {
 }
 
 LLVMTypeRef sambaKernelStorageType(const SambaKernel *kernel, uint8_t dtype) {
-  SambaStorage storage = sambaStorageOf(dtype);
-  return storage == SAMBA_STORAGE_F32   ? kernel->emit->f32
-         : storage == SAMBA_STORAGE_I32 ? kernel->emit->i32
-                                        : kernel->emit->i64;
+  switch (sambaStorageOf(dtype)) {
+  case SAMBA_STORAGE_F32:
+    return kernel->emit->f32;
+  case SAMBA_STORAGE_I32:
+    return kernel->emit->i32;
+  default:
+    return kernel->emit->i64;
+  }
 }
 
 LLVMBasicBlockRef sambaKernelNewBlock(SambaKernel *kernel) {

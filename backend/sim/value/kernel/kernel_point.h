@@ -46,7 +46,7 @@ uint32_t sambaKernelVectorLoop(const SambaKernel *kernel);
 LLVMValueRef sambaKernelStrideOf(const SambaKernel *kernel, uint32_t port, uint32_t loop);
 
 /* The elements of all lanes at base + offset. stride: between lanes, for strided walks. mask: NULL
- * for all lanes. invariant: nobody writes there while the kernel runs. */
+ * for all lanes. invariant: nothing writes there while the kernel runs. */
 LLVMValueRef sambaKernelLoadElements(SambaKernel *kernel, LLVMTypeRef type, LLVMValueRef base,
                                      LLVMValueRef offset, uint8_t walk, LLVMValueRef stride,
                                      LLVMValueRef mask, bool invariant);

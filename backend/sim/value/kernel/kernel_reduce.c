@@ -62,6 +62,15 @@ static void emitReducedRow(SambaKernel *kernel, LLVMValueRef *offsets, LLVMValue
   free(here);
 }
 
+/* What a reduced loop carries, by position: the ports' offsets, the reduction index, the
+ * accumulators. */
+static LLVMValueRef carriedValue(LLVMValueRef *offsets, uint32_t ports, LLVMValueRef position,
+                                 LLVMValueRef *accumulators, uint32_t i) {
+  if (i < ports)
+    return offsets[i];
+  return i == ports ? position : accumulators[i - ports - 1];
+}
+
 /* The reduced loops from `loop_index` inwards; accumulators and position are updated. */
 static void emitReducedLoops(SambaKernel *kernel, uint32_t loop_index, LLVMValueRef *offsets,
                              LLVMValueRef mask, LLVMValueRef *accumulators,
@@ -96,7 +105,7 @@ static void emitReducedLoops(SambaKernel *kernel, uint32_t loop_index, LLVMValue
   LLVMValueRef *values = sambaAllocate(carried * sizeof *values);
 
   for (uint32_t i = 0; i < carried; ++i)
-    values[i] = i < ports ? offsets[i] : i == ports ? *position : accumulators[i - ports - 1];
+    values[i] = carriedValue(offsets, ports, *position, accumulators, i);
   SambaKernelLoop loop =
       sambaKernelBeginLoop(kernel, sambaKernelConstant(kernel, 0), values, carried);
   LLVMValueRef *inner = sambaAllocate((count + 1) * sizeof *inner);
@@ -106,7 +115,7 @@ static void emitReducedLoops(SambaKernel *kernel, uint32_t loop_index, LLVMValue
   emitReducedLoops(kernel, loop_index + 1, loop.carried, mask, inner, &inner_position);
   LLVMValueRef *next = sambaKernelAdvance(kernel, loop.carried, loop_index, NULL);
   for (uint32_t i = 0; i < carried; ++i)
-    values[i] = i < ports ? next[i] : i == ports ? inner_position : inner[i - ports - 1];
+    values[i] = carriedValue(next, ports, inner_position, inner, i);
   sambaKernelEndLoop(kernel, &loop, sambaKernelConstant(kernel, 1), kernel->trips[loop_index],
                      values);
   *position = inner_position;
@@ -243,68 +252,91 @@ static void emitPost(SambaKernel *kernel, LLVMValueRef *offsets, LLVMValueRef ma
   free(last);
 }
 
-/* A set of parallel points with all its reductions. */
-void sambaKernelEmitReduction(SambaKernel *kernel, LLVMValueRef *offsets, LLVMValueRef mask) {
-  SambaEmit *emit = kernel->emit;
-  LLVMBuilderRef b = emit->builder;
-  const SambaKernelSpec *spec = kernel->spec;
-  uint32_t count = kernel->layout.reductions;
-  uint32_t full_width = emit->width;
-  bool in_memory = spec->reduce_lanes && !spec->vector_reduced;
-  uint32_t cells = in_memory ? spec->reduce_lanes : 1;
-  LLVMValueRef *accumulators = sambaAllocateZeroed(count, sizeof *accumulators);
+/* Lane reductions across parallel points keep their accumulators in memory, one cell per lane. */
+static bool isInMemory(const SambaKernelSpec *spec) {
+  return spec->reduce_lanes && !spec->vector_reduced;
+}
 
-  for (uint32_t r = 0; r < count; ++r) {
-    LLVMTypeRef type =
-        sambaEmitType(emit, sambaEmitLaneType(emit, spec->ops[kernel->reductions[r]].type));
-    for (uint32_t l = 0; l < cells; ++l) {
+static uint32_t cellCount(const SambaKernelSpec *spec) {
+  return isInMemory(spec) ? spec->reduce_lanes : 1;
+}
+
+static LLVMTypeRef reductionType(const SambaKernel *kernel, uint32_t reduction) {
+  const SambaLaneOp *op = &kernel->spec->ops[kernel->reductions[reduction]];
+  return sambaEmitType(kernel->emit, sambaEmitLaneType(kernel->emit, op->type));
+}
+
+static LLVMValueRef cellAddress(SambaKernel *kernel, uint32_t reduction, uint32_t cell) {
+  LLVMValueRef at = sambaKernelConstant(kernel, cell);
+  return LLVMBuildGEP2(kernel->emit->builder, reductionType(kernel, reduction),
+                       kernel->lane_memory[reduction], &at, 1, "");
+}
+
+/* Accumulators as the call before left them, or their identities. */
+static void loadAccumulators(SambaKernel *kernel, LLVMValueRef *offsets, LLVMValueRef mask,
+                             LLVMValueRef *accumulators) {
+  for (uint32_t r = 0; r < kernel->layout.reductions; ++r)
+    for (uint32_t l = 0; l < cellCount(kernel->spec); ++l) {
       accumulators[r] = loadParked(kernel, r, offsets, mask, l);
-      LLVMValueRef at = sambaKernelConstant(kernel, l);
-      if (in_memory)
-        LLVMBuildStore(b, accumulators[r],
-                       LLVMBuildGEP2(b, type, kernel->lane_memory[r], &at, 1, ""));
+      if (isInMemory(kernel->spec))
+        LLVMBuildStore(kernel->emit->builder, accumulators[r], cellAddress(kernel, r, l));
     }
-  }
+}
 
-  LLVMValueRef position = sambaKernelArgument(kernel, kernel->layout.position);
-  emitReducedLoops(kernel, spec->parallel_loops, offsets, mask, accumulators, &position);
-  LLVMBasicBlockRef finish = sambaKernelNewBlock(kernel);
-  LLVMBasicBlockRef park = spec->parks ? sambaKernelNewBlock(kernel) : NULL;
-  LLVMBasicBlockRef after = sambaKernelNewBlock(kernel);
-  if (spec->parks)
-    LLVMBuildCondBr(b, kernel->last, finish, park);
-  else
-    LLVMBuildBr(b, finish);
-  if (spec->parks) {
-    LLVMPositionBuilderAtEnd(b, park);
-    for (uint32_t r = 0; r < count; ++r) {
-      LLVMTypeRef type =
-          sambaEmitType(emit, sambaEmitLaneType(emit, spec->ops[kernel->reductions[r]].type));
-      for (uint32_t l = 0; l < cells; ++l) {
-        LLVMValueRef at = sambaKernelConstant(kernel, l);
-        LLVMValueRef value =
-            in_memory ? LLVMBuildLoad2(
-                            b, type, LLVMBuildGEP2(b, type, kernel->lane_memory[r], &at, 1, ""), "")
-                      : accumulators[r];
-        storeParked(kernel, r, offsets, mask, l, value);
-      }
+/* Leaves the accumulators for the next call. */
+static void parkAccumulators(SambaKernel *kernel, LLVMValueRef *offsets, LLVMValueRef mask,
+                             LLVMValueRef *accumulators) {
+  for (uint32_t r = 0; r < kernel->layout.reductions; ++r)
+    for (uint32_t l = 0; l < cellCount(kernel->spec); ++l) {
+      LLVMValueRef value = accumulators[r];
+      if (isInMemory(kernel->spec))
+        value = LLVMBuildLoad2(kernel->emit->builder, reductionType(kernel, r),
+                               cellAddress(kernel, r, l), "");
+      storeParked(kernel, r, offsets, mask, l, value);
     }
+}
 
-    LLVMBuildBr(b, after);
-  }
-
-  LLVMPositionBuilderAtEnd(b, finish);
-  for (uint32_t r = 0; r < count; ++r) {
+/* Folds the lanes of each reduction and emits what depends on the results. */
+static void finishReductions(SambaKernel *kernel, LLVMValueRef *offsets, LLVMValueRef mask,
+                             LLVMValueRef *accumulators) {
+  const SambaKernelSpec *spec = kernel->spec;
+  for (uint32_t r = 0; r < kernel->layout.reductions; ++r) {
     if (spec->vector_reduced)
       accumulators[r] = foldVector(kernel, &spec->ops[kernel->reductions[r]], accumulators[r]);
-    else if (in_memory)
+    else if (isInMemory(spec))
       accumulators[r] = foldMemory(kernel, r);
   }
 
+  uint32_t full_width = kernel->emit->width;
   if (spec->vector_reduced)
-    emit->width = 1;
+    kernel->emit->width = 1;
   emitPost(kernel, offsets, mask, accumulators);
-  emit->width = full_width;
+  kernel->emit->width = full_width;
+}
+
+void sambaKernelEmitReduction(SambaKernel *kernel, LLVMValueRef *offsets, LLVMValueRef mask) {
+  LLVMBuilderRef b = kernel->emit->builder;
+  const SambaKernelSpec *spec = kernel->spec;
+  LLVMValueRef *accumulators = sambaAllocateZeroed(kernel->layout.reductions, sizeof *accumulators);
+
+  loadAccumulators(kernel, offsets, mask, accumulators);
+  LLVMValueRef position = sambaKernelArgument(kernel, kernel->layout.position);
+  emitReducedLoops(kernel, spec->parallel_loops, offsets, mask, accumulators, &position);
+
+  LLVMBasicBlockRef finish = sambaKernelNewBlock(kernel);
+  LLVMBasicBlockRef park = spec->parks ? sambaKernelNewBlock(kernel) : NULL;
+  LLVMBasicBlockRef after = sambaKernelNewBlock(kernel);
+  if (spec->parks) {
+    LLVMBuildCondBr(b, kernel->last, finish, park);
+    LLVMPositionBuilderAtEnd(b, park);
+    parkAccumulators(kernel, offsets, mask, accumulators);
+    LLVMBuildBr(b, after);
+  } else {
+    LLVMBuildBr(b, finish);
+  }
+
+  LLVMPositionBuilderAtEnd(b, finish);
+  finishReductions(kernel, offsets, mask, accumulators);
   LLVMBuildBr(b, after);
   LLVMPositionBuilderAtEnd(b, after);
   free(accumulators);

@@ -48,69 +48,71 @@ static const double cosPolynomial[] = {-0x1.23c4b4e82f460p-22, 0x1.a00e90b2c819f
 static const uint32_t twoOverPi[] = {0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0,
                                      0xDB629599, 0x3C439041, 0xFE5163AB};
 
-static LLVMValueRef polynomial(const SambaEmit *e, const double *coefficients, size_t count,
+static LLVMValueRef polynomial(const SambaEmit *emit, const double *coefficients, size_t count,
                                LLVMValueRef x) {
-  LLVMValueRef sum = sambaEmitDouble(e, coefficients[0]);
+  LLVMValueRef sum = sambaEmitDouble(emit, coefficients[0]);
   for (size_t i = 1; i < count; ++i)
-    sum = sambaEmitFma(e, sum, x, sambaEmitDouble(e, coefficients[i]));
+    sum = sambaEmitFma(emit, sum, x, sambaEmitDouble(emit, coefficients[i]));
   return sum;
 }
-#define POLYNOMIAL(e, table, x) polynomial((e), (table), COUNT(table), (x))
+#define POLYNOMIAL(emit, table, x) polynomial((emit), (table), COUNT(table), (x))
 
-static LLVMValueRef add(const SambaEmit *e, LLVMValueRef a, LLVMValueRef b) {
-  return LLVMBuildFAdd(e->builder, a, b, "");
+static LLVMValueRef add(const SambaEmit *emit, LLVMValueRef a, LLVMValueRef b) {
+  return LLVMBuildFAdd(emit->builder, a, b, "");
 }
-static LLVMValueRef sub(const SambaEmit *e, LLVMValueRef a, LLVMValueRef b) {
-  return LLVMBuildFSub(e->builder, a, b, "");
+static LLVMValueRef sub(const SambaEmit *emit, LLVMValueRef a, LLVMValueRef b) {
+  return LLVMBuildFSub(emit->builder, a, b, "");
 }
-static LLVMValueRef mul(const SambaEmit *e, LLVMValueRef a, LLVMValueRef b) {
-  return LLVMBuildFMul(e->builder, a, b, "");
+static LLVMValueRef mul(const SambaEmit *emit, LLVMValueRef a, LLVMValueRef b) {
+  return LLVMBuildFMul(emit->builder, a, b, "");
 }
-static LLVMValueRef divide(const SambaEmit *e, LLVMValueRef a, LLVMValueRef b) {
-  return LLVMBuildFDiv(e->builder, a, b, "");
+static LLVMValueRef divide(const SambaEmit *emit, LLVMValueRef a, LLVMValueRef b) {
+  return LLVMBuildFDiv(emit->builder, a, b, "");
 }
-static LLVMValueRef d(const SambaEmit *e, double value) { return sambaEmitDouble(e, value); }
-static LLVMValueRef widen(const SambaEmit *e, LLVMValueRef x) {
-  return LLVMBuildFPExt(e->builder, x, sambaEmitType(e, e->f64), "");
+static LLVMValueRef d(const SambaEmit *emit, double value) { return sambaEmitDouble(emit, value); }
+static LLVMValueRef widen(const SambaEmit *emit, LLVMValueRef x) {
+  return LLVMBuildFPExt(emit->builder, x, sambaEmitType(emit, emit->f64), "");
 }
-static LLVMValueRef narrow(const SambaEmit *e, LLVMValueRef x) {
-  return LLVMBuildFPTrunc(e->builder, x, sambaEmitType(e, e->f32), "");
+static LLVMValueRef narrow(const SambaEmit *emit, LLVMValueRef x) {
+  return LLVMBuildFPTrunc(emit->builder, x, sambaEmitType(emit, emit->f32), "");
 }
-static LLVMValueRef magnitude(const SambaEmit *e, LLVMValueRef x) {
-  return sambaEmitUnary(e, "llvm.fabs", x);
+static LLVMValueRef magnitude(const SambaEmit *emit, LLVMValueRef x) {
+  return sambaEmitUnary(emit, "llvm.fabs", x);
 }
-static LLVMValueRef withSign(const SambaEmit *e, LLVMValueRef x, LLVMValueRef sign) {
-  return sambaEmitBinary(e, "llvm.copysign", x, sign);
+static LLVMValueRef withSign(const SambaEmit *emit, LLVMValueRef x, LLVMValueRef sign) {
+  return sambaEmitBinary(emit, "llvm.copysign", x, sign);
 }
-static LLVMValueRef less(const SambaEmit *e, LLVMValueRef a, LLVMValueRef b) {
-  return sambaEmitCompare(e, LLVMRealOLT, a, b);
+static LLVMValueRef less(const SambaEmit *emit, LLVMValueRef a, LLVMValueRef b) {
+  return sambaEmitCompare(emit, LLVMRealOLT, a, b);
 }
-static LLVMValueRef equal(const SambaEmit *e, LLVMValueRef a, LLVMValueRef b) {
-  return sambaEmitCompare(e, LLVMRealOEQ, a, b);
+static LLVMValueRef equal(const SambaEmit *emit, LLVMValueRef a, LLVMValueRef b) {
+  return sambaEmitCompare(emit, LLVMRealOEQ, a, b);
 }
-static LLVMValueRef pick(const SambaEmit *e, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
-  return sambaEmitSelect(e, c, a, b);
+static LLVMValueRef pick(const SambaEmit *emit, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
+  return sambaEmitSelect(emit, c, a, b);
 }
-static LLVMValueRef isNan(const SambaEmit *e, LLVMValueRef x) {
-  return sambaEmitCompare(e, LLVMRealUNO, x, x);
+static LLVMValueRef isNan(const SambaEmit *emit, LLVMValueRef x) {
+  return sambaEmitCompare(emit, LLVMRealUNO, x, x);
 }
 
 /* Into [low, high]; a NaN stays one. */
-static LLVMValueRef clamp(const SambaEmit *e, LLVMValueRef x, LLVMValueRef low, LLVMValueRef high) {
-  x = pick(e, less(e, x, low), low, x);
-  return pick(e, less(e, high, x), high, x);
+static LLVMValueRef clamp(const SambaEmit *emit, LLVMValueRef x, LLVMValueRef low,
+                          LLVMValueRef high) {
+  x = pick(emit, less(emit, x, low), low, x);
+  return pick(emit, less(emit, high, x), high, x);
 }
 
 /* Adding 1.5 * 2^52 leaves the nearest integer in the low bits of the pattern. */
 static const double integerMagic = 0x1.8p52;
 
 /* 2^n for the integer that `shifted` = n + integerMagic holds, |n| < 1023. */
-static LLVMValueRef powerOfTwo(const SambaEmit *e, LLVMValueRef shifted) {
-  LLVMValueRef bits = LLVMBuildShl(e->builder, sambaEmitBitcast(e, shifted, e->i64),
-                                   sambaEmitInteger(e, e->i64, 52), "");
+static LLVMValueRef powerOfTwo(const SambaEmit *emit, LLVMValueRef shifted) {
+  LLVMValueRef bits = LLVMBuildShl(emit->builder, sambaEmitBitcast(emit, shifted, emit->i64),
+                                   sambaEmitInteger(emit, emit->i64, 52), "");
   return sambaEmitBitcast(
-      e, LLVMBuildAdd(e->builder, bits, sambaEmitInteger(e, e->i64, INT64_C(1023) << 52), ""),
-      e->f64);
+      emit,
+      LLVMBuildAdd(emit->builder, bits, sambaEmitInteger(emit, emit->i64, INT64_C(1023) << 52), ""),
+      emit->f64);
 }
 
 typedef struct Exponential {
@@ -118,22 +120,23 @@ typedef struct Exponential {
 } Exponential; /* scale * (1 + fraction) */
 
 /* exp(x) of an f64, |x| < 700, as 2^n and expm1 of the rest. */
-static Exponential exponential(const SambaEmit *e, LLVMValueRef x) {
-  LLVMValueRef shifted = sambaEmitFma(e, x, d(e, M_LOG2E), d(e, integerMagic));
-  LLVMValueRef n = sub(e, shifted, d(e, integerMagic));
-  LLVMValueRef rest = sambaEmitFma(e, n, d(e, -0x1.62e42fefa39efp-1), x);
-  rest = sambaEmitFma(e, n, d(e, -0x1.abc9e3b39803fp-56), rest);
-  return (Exponential){powerOfTwo(e, shifted), mul(e, rest, POLYNOMIAL(e, expm1Polynomial, rest))};
+static Exponential exponential(const SambaEmit *emit, LLVMValueRef x) {
+  LLVMValueRef shifted = sambaEmitFma(emit, x, d(emit, M_LOG2E), d(emit, integerMagic));
+  LLVMValueRef n = sub(emit, shifted, d(emit, integerMagic));
+  LLVMValueRef rest = sambaEmitFma(emit, n, d(emit, -0x1.62e42fefa39efp-1), x);
+  rest = sambaEmitFma(emit, n, d(emit, -0x1.abc9e3b39803fp-56), rest);
+  return (Exponential){powerOfTwo(emit, shifted),
+                       mul(emit, rest, POLYNOMIAL(emit, expm1Polynomial, rest))};
 }
 
-static LLVMValueRef exp64(const SambaEmit *e, LLVMValueRef x) {
-  Exponential parts = exponential(e, x);
-  return sambaEmitFma(e, parts.scale, parts.fraction, parts.scale);
+static LLVMValueRef exp64(const SambaEmit *emit, LLVMValueRef x) {
+  Exponential parts = exponential(emit, x);
+  return sambaEmitFma(emit, parts.scale, parts.fraction, parts.scale);
 }
 
-static LLVMValueRef expm164(const SambaEmit *e, LLVMValueRef x) {
-  Exponential parts = exponential(e, x);
-  return sambaEmitFma(e, parts.scale, parts.fraction, sub(e, parts.scale, d(e, 1)));
+static LLVMValueRef expm164(const SambaEmit *emit, LLVMValueRef x) {
+  Exponential parts = exponential(emit, x);
+  return sambaEmitFma(emit, parts.scale, parts.fraction, sub(emit, parts.scale, d(emit, 1)));
 }
 
 typedef struct Logarithm {
@@ -142,112 +145,119 @@ typedef struct Logarithm {
 
 /* log of a positive normal f64. above_one: u - 1 without rounding where the caller has it (log1p),
  * else NULL. */
-static Logarithm logarithm(const SambaEmit *e, LLVMValueRef u, LLVMValueRef above_one) {
-  LLVMBuilderRef b = e->builder;
-  LLVMValueRef bits = sambaEmitBitcast(e, u, e->i64);
+static Logarithm logarithm(const SambaEmit *emit, LLVMValueRef u, LLVMValueRef above_one) {
+  LLVMBuilderRef b = emit->builder;
+  LLVMValueRef bits = sambaEmitBitcast(emit, u, emit->i64);
   LLVMValueRef offset = LLVMBuildSub(
-      b, bits, sambaEmitInteger(e, e->i64, INT64_C(0x3FE6A09E667F3BCD)), ""); /* sqrt(1/2) */
-  LLVMValueRef k = LLVMBuildAShr(b, offset, sambaEmitInteger(e, e->i64, 52), "");
+      b, bits, sambaEmitInteger(emit, emit->i64, INT64_C(0x3FE6A09E667F3BCD)), ""); /* sqrt(1/2) */
+  LLVMValueRef k = LLVMBuildAShr(b, offset, sambaEmitInteger(emit, emit->i64, 52), "");
   LLVMValueRef mantissa =
-      LLVMBuildSub(b, bits, LLVMBuildShl(b, k, sambaEmitInteger(e, e->i64, 52), ""), "");
-  LLVMValueRef m = sambaEmitBitcast(e, mantissa, e->f64);
-  LLVMValueRef magic = sambaEmitInteger(e, e->i64, INT64_C(0x4338000000000000));
+      LLVMBuildSub(b, bits, LLVMBuildShl(b, k, sambaEmitInteger(emit, emit->i64, 52), ""), "");
+  LLVMValueRef m = sambaEmitBitcast(emit, mantissa, emit->f64);
+  LLVMValueRef magic = sambaEmitInteger(emit, emit->i64, INT64_C(0x4338000000000000));
   LLVMValueRef exponent =
-      sub(e, sambaEmitBitcast(e, LLVMBuildAdd(b, k, magic, ""), e->f64), d(e, integerMagic));
-  LLVMValueRef numerator = sub(e, m, d(e, 1));
-  LLVMValueRef denominator = add(e, m, d(e, 1));
+      sub(emit, sambaEmitBitcast(emit, LLVMBuildAdd(b, k, magic, ""), emit->f64),
+          d(emit, integerMagic));
+  LLVMValueRef numerator = sub(emit, m, d(emit, 1));
+  LLVMValueRef denominator = add(emit, m, d(emit, 1));
 
   if (above_one) {
     LLVMValueRef unscaled =
-        sambaEmitIntegerCompare(e, LLVMIntEQ, k, sambaEmitInteger(e, e->i64, 0));
-    numerator = pick(e, unscaled, above_one, numerator);
-    denominator = pick(e, unscaled, add(e, above_one, d(e, 2)), denominator);
+        sambaEmitIntegerCompare(emit, LLVMIntEQ, k, sambaEmitInteger(emit, emit->i64, 0));
+    numerator = pick(emit, unscaled, above_one, numerator);
+    denominator = pick(emit, unscaled, add(emit, above_one, d(emit, 2)), denominator);
   }
 
-  LLVMValueRef s = divide(e, numerator, denominator);
-  return (Logarithm){exponent, mul(e, s, POLYNOMIAL(e, logPolynomial, mul(e, s, s)))};
+  LLVMValueRef s = divide(emit, numerator, denominator);
+  return (Logarithm){exponent, mul(emit, s, POLYNOMIAL(emit, logPolynomial, mul(emit, s, s)))};
 }
 
 /* log(x), or log(1 + x), of an f32, with the limits of the domain. */
-static LLVMValueRef naturalLog(const SambaEmit *e, LLVMValueRef x32, bool plus_one) {
-  LLVMValueRef x = widen(e, x32);
-  LLVMValueRef u = plus_one ? add(e, x, d(e, 1)) : x;
-  Logarithm parts = logarithm(e, u, plus_one ? x : NULL);
-  LLVMValueRef result = narrow(e, sambaEmitFma(e, parts.exponent, d(e, M_LN2), parts.fraction));
-  result = pick(e, equal(e, u, d(e, INFINITY)), sambaEmitFloat(e, INFINITY), result);
-  result = pick(e, equal(e, u, d(e, 0)), sambaEmitFloat(e, -INFINITY), result);
+static LLVMValueRef naturalLog(const SambaEmit *emit, LLVMValueRef x32, bool plus_one) {
+  LLVMValueRef x = widen(emit, x32);
+  LLVMValueRef u = plus_one ? add(emit, x, d(emit, 1)) : x;
+  Logarithm parts = logarithm(emit, u, plus_one ? x : NULL);
+  LLVMValueRef result =
+      narrow(emit, sambaEmitFma(emit, parts.exponent, d(emit, M_LN2), parts.fraction));
+  result = pick(emit, equal(emit, u, d(emit, INFINITY)), sambaEmitFloat(emit, INFINITY), result);
+  result = pick(emit, equal(emit, u, d(emit, 0)), sambaEmitFloat(emit, -INFINITY), result);
   if (plus_one) /* keeps -0 */
-    result = pick(e, equal(e, x, d(e, 0)), x32, result);
-  LLVMValueRef valid = sambaEmitCompare(e, LLVMRealOGE, u, d(e, 0));
-  return pick(e, valid, result, sambaEmitFloat(e, (float)NAN));
+    result = pick(emit, equal(emit, x, d(emit, 0)), x32, result);
+  LLVMValueRef valid = sambaEmitCompare(emit, LLVMRealOGE, u, d(emit, 0));
+  return pick(emit, valid, result, sambaEmitFloat(emit, (float)NAN));
 }
 
 /* exp in f32: 2^n * (1 + r + r^2 q(r)), the scale in two factors so that denormals round once. */
-static LLVMValueRef exp32(const SambaEmit *e, LLVMValueRef x) {
-  LLVMBuilderRef b = e->builder;
-  LLVMValueRef bounded = clamp(e, x, sambaEmitFloat(e, -104.0f), sambaEmitFloat(e, 89.0f));
-  LLVMValueRef magic = sambaEmitFloat(e, 0x1.8p23f);
-  LLVMValueRef shifted = sambaEmitFma(e, bounded, sambaEmitFloat(e, 0x1.715476p+0f), magic);
-  LLVMValueRef n = sub(e, shifted, magic);
-  LLVMValueRef r = sambaEmitFma(e, n, sambaEmitFloat(e, -0x1.62e430p-1f), bounded);
+static LLVMValueRef exp32(const SambaEmit *emit, LLVMValueRef x) {
+  LLVMBuilderRef b = emit->builder;
+  LLVMValueRef bounded = clamp(emit, x, sambaEmitFloat(emit, -104.0f), sambaEmitFloat(emit, 89.0f));
+  LLVMValueRef magic = sambaEmitFloat(emit, 0x1.8p23f);
+  LLVMValueRef shifted = sambaEmitFma(emit, bounded, sambaEmitFloat(emit, 0x1.715476p+0f), magic);
+  LLVMValueRef n = sub(emit, shifted, magic);
+  LLVMValueRef r = sambaEmitFma(emit, n, sambaEmitFloat(emit, -0x1.62e430p-1f), bounded);
 
-  r = sambaEmitFma(e, n, sambaEmitFloat(e, 0x1.05c610p-29f), r);
-  LLVMValueRef q = sambaEmitFloat(e, expPolynomial[0]);
+  r = sambaEmitFma(emit, n, sambaEmitFloat(emit, 0x1.05c610p-29f), r);
+  LLVMValueRef q = sambaEmitFloat(emit, expPolynomial[0]);
   for (size_t i = 1; i < COUNT(expPolynomial); ++i)
-    q = sambaEmitFma(e, q, r, sambaEmitFloat(e, expPolynomial[i]));
-  LLVMValueRef p = add(e, sambaEmitFma(e, mul(e, r, r), q, r), sambaEmitFloat(e, 1.0f));
-  LLVMValueRef whole = LLVMBuildSub(b, sambaEmitBitcast(e, shifted, e->i32),
-                                    sambaEmitInteger(e, e->i32, 0x4B400000), "");
-  LLVMValueRef first = LLVMBuildAShr(b, whole, sambaEmitInteger(e, e->i32, 1), "");
+    q = sambaEmitFma(emit, q, r, sambaEmitFloat(emit, expPolynomial[i]));
+  LLVMValueRef p = add(emit, sambaEmitFma(emit, mul(emit, r, r), q, r), sambaEmitFloat(emit, 1.0f));
+  LLVMValueRef whole = LLVMBuildSub(b, sambaEmitBitcast(emit, shifted, emit->i32),
+                                    sambaEmitInteger(emit, emit->i32, 0x4B400000), "");
+  LLVMValueRef first = LLVMBuildAShr(b, whole, sambaEmitInteger(emit, emit->i32, 1), "");
   LLVMValueRef second = LLVMBuildSub(b, whole, first, "");
-  LLVMValueRef bias = sambaEmitInteger(e, e->i32, 127);
-  LLVMValueRef place = sambaEmitInteger(e, e->i32, 23);
-  LLVMValueRef low =
-      sambaEmitBitcast(e, LLVMBuildShl(b, LLVMBuildAdd(b, first, bias, ""), place, ""), e->f32);
-  LLVMValueRef high =
-      sambaEmitBitcast(e, LLVMBuildShl(b, LLVMBuildAdd(b, second, bias, ""), place, ""), e->f32);
-  return pick(e, isNan(e, x), x, mul(e, mul(e, p, low), high));
+  LLVMValueRef bias = sambaEmitInteger(emit, emit->i32, 127);
+  LLVMValueRef place = sambaEmitInteger(emit, emit->i32, 23);
+  LLVMValueRef low = sambaEmitBitcast(
+      emit, LLVMBuildShl(b, LLVMBuildAdd(b, first, bias, ""), place, ""), emit->f32);
+  LLVMValueRef high = sambaEmitBitcast(
+      emit, LLVMBuildShl(b, LLVMBuildAdd(b, second, bias, ""), place, ""), emit->f32);
+  return pick(emit, isNan(emit, x), x, mul(emit, mul(emit, p, low), high));
 }
 
-static LLVMValueRef expm132(const SambaEmit *e, LLVMValueRef x) {
-  LLVMValueRef result = narrow(e, expm164(e, clamp(e, widen(e, x), d(e, -100), d(e, 90))));
-  return pick(e, equal(e, x, sambaEmitFloat(e, 0)), x, result); /* keeps -0 */
+static LLVMValueRef expm132(const SambaEmit *emit, LLVMValueRef x) {
+  LLVMValueRef result =
+      narrow(emit, expm164(emit, clamp(emit, widen(emit, x), d(emit, -100), d(emit, 90))));
+  return pick(emit, equal(emit, x, sambaEmitFloat(emit, 0)), x, result); /* keeps -0 */
 }
 
 /* (e^2x - 1) / (e^2x + 1) of the magnitude. */
-static LLVMValueRef tanh32(const SambaEmit *e, LLVMValueRef x) {
-  LLVMValueRef y = clamp(e, magnitude(e, widen(e, x)), d(e, 0), d(e, 10));
-  LLVMValueRef grown = expm164(e, add(e, y, y));
-  return withSign(e, narrow(e, divide(e, grown, add(e, grown, d(e, 2)))), x);
+static LLVMValueRef tanh32(const SambaEmit *emit, LLVMValueRef x) {
+  LLVMValueRef y = clamp(emit, magnitude(emit, widen(emit, x)), d(emit, 0), d(emit, 10));
+  LLVMValueRef grown = expm164(emit, add(emit, y, y));
+  return withSign(emit, narrow(emit, divide(emit, grown, add(emit, grown, d(emit, 2)))), x);
 }
 
-static LLVMValueRef erf32(const SambaEmit *e, LLVMValueRef x) {
-  LLVMValueRef y = clamp(e, magnitude(e, widen(e, x)), d(e, 0), d(e, 4));
-  LLVMValueRef square = mul(e, y, y);
-  LLVMValueRef near_zero = mul(e, y, POLYNOMIAL(e, erfPolynomial, square));
-  LLVMValueRef t = divide(e, sub(e, y, d(e, 2)), add(e, y, d(e, 2)));
-  LLVMValueRef tail =
-      mul(e, exp64(e, LLVMBuildFNeg(e->builder, square, "")), POLYNOMIAL(e, erfcxPolynomial, t));
-  LLVMValueRef result = pick(e, less(e, y, d(e, 1)), near_zero, sub(e, d(e, 1), tail));
-  return withSign(e, narrow(e, result), x);
+static LLVMValueRef erf32(const SambaEmit *emit, LLVMValueRef x) {
+  LLVMValueRef y = clamp(emit, magnitude(emit, widen(emit, x)), d(emit, 0), d(emit, 4));
+  LLVMValueRef square = mul(emit, y, y);
+  LLVMValueRef near_zero = mul(emit, y, POLYNOMIAL(emit, erfPolynomial, square));
+  LLVMValueRef t = divide(emit, sub(emit, y, d(emit, 2)), add(emit, y, d(emit, 2)));
+  LLVMValueRef tail = mul(emit, exp64(emit, LLVMBuildFNeg(emit->builder, square, "")),
+                          POLYNOMIAL(emit, erfcxPolynomial, t));
+  LLVMValueRef result =
+      pick(emit, less(emit, y, d(emit, 1)), near_zero, sub(emit, d(emit, 1), tail));
+  return withSign(emit, narrow(emit, result), x);
 }
 
-static LLVMValueRef atan32(const SambaEmit *e, LLVMValueRef x) {
-  LLVMValueRef y = magnitude(e, widen(e, x));
-  LLVMValueRef one = d(e, 1);
-  LLVMValueRef big = less(e, d(e, 0x1.3504f333f9de6p+1), y);
-  LLVMValueRef middle = less(e, d(e, 0x1.a827999fcef32p-2), y); /* tan 3pi/8, tan pi/8 */
-  LLVMValueRef numerator = pick(e, big, d(e, -1), pick(e, middle, sub(e, y, one), y));
-  LLVMValueRef denominator = pick(e, big, y, pick(e, middle, add(e, y, one), one));
-  LLVMValueRef base = pick(e, big, d(e, M_PI_2), pick(e, middle, d(e, M_PI_4), d(e, 0)));
-  LLVMValueRef s = divide(e, numerator, denominator);
+static LLVMValueRef atan32(const SambaEmit *emit, LLVMValueRef x) {
+  LLVMValueRef y = magnitude(emit, widen(emit, x));
+  LLVMValueRef one = d(emit, 1);
+  LLVMValueRef big = less(emit, d(emit, 0x1.3504f333f9de6p+1), y);
+  LLVMValueRef middle = less(emit, d(emit, 0x1.a827999fcef32p-2), y); /* tan 3pi/8, tan pi/8 */
+  LLVMValueRef numerator = pick(emit, big, d(emit, -1), pick(emit, middle, sub(emit, y, one), y));
+  LLVMValueRef denominator = pick(emit, big, y, pick(emit, middle, add(emit, y, one), one));
+  LLVMValueRef base =
+      pick(emit, big, d(emit, M_PI_2), pick(emit, middle, d(emit, M_PI_4), d(emit, 0)));
+  LLVMValueRef s = divide(emit, numerator, denominator);
   return withSign(
-      e, narrow(e, sambaEmitFma(e, s, POLYNOMIAL(e, atanPolynomial, mul(e, s, s)), base)), x);
+      emit,
+      narrow(emit, sambaEmitFma(emit, s, POLYNOMIAL(emit, atanPolynomial, mul(emit, s, s)), base)),
+      x);
 }
 
 /* Table w (0: highest) of the 96-bit fixed-point numbers 2^k * 2/pi modulo 4, k = index - 24, with
  * 94 bits after the point. */
-static LLVMValueRef turnTable(const SambaEmit *e, unsigned word) {
+static LLVMValueRef turnTable(const SambaEmit *emit, unsigned word) {
   enum { entries = 129 };
   LLVMValueRef values[entries];
 
@@ -259,16 +269,16 @@ static LLVMValueRef turnTable(const SambaEmit *e, unsigned word) {
           position >= 1 ? twoOverPi[(position - 1) / 32] >> (31 - (position - 1) % 32) & 1 : 0;
       bits = bits << 1 | bit;
     }
-    values[index] = LLVMConstInt(e->i32, bits, false);
+    values[index] = LLVMConstInt(emit->i32, bits, false);
   }
 
-  LLVMTypeRef type = LLVMArrayType2(e->i32, entries);
+  LLVMTypeRef type = LLVMArrayType2(emit->i32, entries);
   static const char *const names[] = {"samba.turns.0", "samba.turns.1", "samba.turns.2"};
-  LLVMValueRef table = LLVMGetNamedGlobal(e->module, names[word]);
+  LLVMValueRef table = LLVMGetNamedGlobal(emit->module, names[word]);
 
   if (!table) {
-    table = LLVMAddGlobal(e->module, type, names[word]);
-    LLVMSetInitializer(table, LLVMConstArray2(e->i32, values, entries));
+    table = LLVMAddGlobal(emit->module, type, names[word]);
+    LLVMSetInitializer(table, LLVMConstArray2(emit->i32, values, entries));
     LLVMSetGlobalConstant(table, true);
     LLVMSetLinkage(table, LLVMPrivateLinkage);
   }
@@ -276,138 +286,145 @@ static LLVMValueRef turnTable(const SambaEmit *e, unsigned word) {
   return table;
 }
 
-static LLVMValueRef turnWord(const SambaEmit *e, unsigned word, LLVMValueRef index) {
-  LLVMValueRef table = turnTable(e, word);
-  LLVMValueRef address = LLVMBuildGEP2(e->builder, e->i32, table, &index, 1, "");
+static LLVMValueRef turnWord(const SambaEmit *emit, unsigned word, LLVMValueRef index) {
+  LLVMValueRef table = turnTable(emit, word);
+  LLVMValueRef address = LLVMBuildGEP2(emit->builder, emit->i32, table, &index, 1, "");
   LLVMValueRef loaded;
-  if (e->width == 1) {
-    loaded = LLVMBuildLoad2(e->builder, e->i32, address, "");
+  if (emit->width == 1) {
+    loaded = LLVMBuildLoad2(emit->builder, emit->i32, address, "");
   } else {
-    LLVMTypeRef overloads[] = {sambaEmitType(e, e->i32), LLVMTypeOf(address)};
-    LLVMValueRef arguments[] = {address, sambaEmitInteger(e, e->i1, 1),
+    LLVMTypeRef overloads[] = {sambaEmitType(emit, emit->i32), LLVMTypeOf(address)};
+    LLVMValueRef arguments[] = {address, sambaEmitInteger(emit, emit->i1, 1),
                                 LLVMConstNull(overloads[0])};
-    loaded = sambaEmitIntrinsic(e, "llvm.masked.gather", overloads, 2, arguments, 3);
+    loaded = sambaEmitIntrinsic(emit, "llvm.masked.gather", overloads, 2, arguments, 3);
   }
-  return LLVMBuildZExt(e->builder, loaded, sambaEmitType(e, e->i64), "");
+  return LLVMBuildZExt(emit->builder, loaded, sambaEmitType(emit, emit->i64), "");
 }
 
 /* sin or cos of any f32: x * 2/pi modulo 4 exactly enough in fixed point, then polynomials on
  * [-pi/4, pi/4]. */
-static LLVMValueRef sine(const SambaEmit *e, LLVMValueRef x, bool cosine) {
-  LLVMBuilderRef b = e->builder;
-  LLVMValueRef y32 = magnitude(e, x);
-  LLVMValueRef bits = sambaEmitBitcast(e, y32, e->i32);
+static LLVMValueRef sine(const SambaEmit *emit, LLVMValueRef x, bool cosine) {
+  LLVMBuilderRef b = emit->builder;
+  LLVMValueRef y32 = magnitude(emit, x);
+  LLVMValueRef bits = sambaEmitBitcast(emit, y32, emit->i32);
   LLVMValueRef exponent =
-      LLVMBuildSub(b, LLVMBuildLShr(b, bits, sambaEmitInteger(e, e->i32, 23), ""),
-                   sambaEmitInteger(e, e->i32, 126), "");
-  LLVMValueRef index = sambaEmitBinary(e, "llvm.smax", exponent, sambaEmitInteger(e, e->i32, 0));
+      LLVMBuildSub(b, LLVMBuildLShr(b, bits, sambaEmitInteger(emit, emit->i32, 23), ""),
+                   sambaEmitInteger(emit, emit->i32, 126), "");
+  LLVMValueRef index =
+      sambaEmitBinary(emit, "llvm.smax", exponent, sambaEmitInteger(emit, emit->i32, 0));
 
-  index = sambaEmitBinary(e, "llvm.smin", index, sambaEmitInteger(e, e->i32, 128));
+  index = sambaEmitBinary(emit, "llvm.smin", index, sambaEmitInteger(emit, emit->i32, 128));
   LLVMValueRef mantissa =
-      LLVMBuildOr(b, LLVMBuildAnd(b, bits, sambaEmitInteger(e, e->i32, 0x7FFFFF), ""),
-                  sambaEmitInteger(e, e->i32, 0x800000), "");
-  LLVMValueRef m = LLVMBuildZExt(b, mantissa, sambaEmitType(e, e->i64), "");
-  LLVMValueRef c32 = sambaEmitInteger(e, e->i64, 32);
-  LLVMValueRef carry = LLVMBuildLShr(b, LLVMBuildMul(b, m, turnWord(e, 2, index), ""), c32, "");
-  LLVMValueRef middle = LLVMBuildAdd(b, LLVMBuildMul(b, m, turnWord(e, 1, index), ""), carry, "");
+      LLVMBuildOr(b, LLVMBuildAnd(b, bits, sambaEmitInteger(emit, emit->i32, 0x7FFFFF), ""),
+                  sambaEmitInteger(emit, emit->i32, 0x800000), "");
+  LLVMValueRef m = LLVMBuildZExt(b, mantissa, sambaEmitType(emit, emit->i64), "");
+  LLVMValueRef c32 = sambaEmitInteger(emit, emit->i64, 32);
+  LLVMValueRef carry = LLVMBuildLShr(b, LLVMBuildMul(b, m, turnWord(emit, 2, index), ""), c32, "");
+  LLVMValueRef middle =
+      LLVMBuildAdd(b, LLVMBuildMul(b, m, turnWord(emit, 1, index), ""), carry, "");
   LLVMValueRef turns = LLVMBuildAdd(
-      b, LLVMBuildShl(b, LLVMBuildMul(b, m, turnWord(e, 0, index), ""), c32, ""), middle, "");
-  LLVMValueRef quarter =
-      LLVMBuildLShr(b, LLVMBuildAdd(b, turns, sambaEmitInteger(e, e->i64, INT64_C(1) << 61), ""),
-                    sambaEmitInteger(e, e->i64, 62), "");
-  LLVMValueRef fraction =
-      LLVMBuildSub(b, turns, LLVMBuildShl(b, quarter, sambaEmitInteger(e, e->i64, 62), ""), "");
-  LLVMValueRef reduced =
-      mul(e, LLVMBuildSIToFP(b, fraction, sambaEmitType(e, e->f64), ""), d(e, M_PI_2 * 0x1p-62));
-  LLVMValueRef y = widen(e, y32);
-  LLVMValueRef direct = less(e, y, d(e, M_PI_4));
-  LLVMValueRef zero = sambaEmitInteger(e, e->i64, 0);
-  LLVMValueRef r = pick(e, direct, y, reduced);
-  quarter = pick(e, direct, zero, quarter);
+      b, LLVMBuildShl(b, LLVMBuildMul(b, m, turnWord(emit, 0, index), ""), c32, ""), middle, "");
+  LLVMValueRef quarter = LLVMBuildLShr(
+      b, LLVMBuildAdd(b, turns, sambaEmitInteger(emit, emit->i64, INT64_C(1) << 61), ""),
+      sambaEmitInteger(emit, emit->i64, 62), "");
+  LLVMValueRef fraction = LLVMBuildSub(
+      b, turns, LLVMBuildShl(b, quarter, sambaEmitInteger(emit, emit->i64, 62), ""), "");
+  LLVMValueRef reduced = mul(emit, LLVMBuildSIToFP(b, fraction, sambaEmitType(emit, emit->f64), ""),
+                             d(emit, M_PI_2 * 0x1p-62));
+  LLVMValueRef y = widen(emit, y32);
+  LLVMValueRef direct = less(emit, y, d(emit, M_PI_4));
+  LLVMValueRef zero = sambaEmitInteger(emit, emit->i64, 0);
+  LLVMValueRef r = pick(emit, direct, y, reduced);
+  quarter = pick(emit, direct, zero, quarter);
   if (cosine)
-    quarter = LLVMBuildAdd(b, quarter, sambaEmitInteger(e, e->i64, 1), "");
-  LLVMValueRef square = mul(e, r, r);
+    quarter = LLVMBuildAdd(b, quarter, sambaEmitInteger(emit, emit->i64, 1), "");
+  LLVMValueRef square = mul(emit, r, r);
   LLVMValueRef odd = sambaEmitIntegerCompare(
-      e, LLVMIntNE, LLVMBuildAnd(b, quarter, sambaEmitInteger(e, e->i64, 1), ""), zero);
+      emit, LLVMIntNE, LLVMBuildAnd(b, quarter, sambaEmitInteger(emit, emit->i64, 1), ""), zero);
   LLVMValueRef negative = sambaEmitIntegerCompare(
-      e, LLVMIntNE, LLVMBuildAnd(b, quarter, sambaEmitInteger(e, e->i64, 2), ""), zero);
-  LLVMValueRef value = pick(e, odd, POLYNOMIAL(e, cosPolynomial, square),
-                            mul(e, r, POLYNOMIAL(e, sinPolynomial, square)));
-  value = pick(e, negative, LLVMBuildFNeg(b, value, ""), value);
-  LLVMValueRef result = narrow(e, value);
+      emit, LLVMIntNE, LLVMBuildAnd(b, quarter, sambaEmitInteger(emit, emit->i64, 2), ""), zero);
+  LLVMValueRef value = pick(emit, odd, POLYNOMIAL(emit, cosPolynomial, square),
+                            mul(emit, r, POLYNOMIAL(emit, sinPolynomial, square)));
+  value = pick(emit, negative, LLVMBuildFNeg(b, value, ""), value);
+  LLVMValueRef result = narrow(emit, value);
   if (!cosine) {
-    LLVMValueRef below = sambaEmitIntegerCompare(e, LLVMIntSLT, sambaEmitBitcast(e, x, e->i32),
-                                                 sambaEmitInteger(e, e->i32, 0));
-    result = pick(e, below, LLVMBuildFNeg(b, result, ""), result);
+    LLVMValueRef below =
+        sambaEmitIntegerCompare(emit, LLVMIntSLT, sambaEmitBitcast(emit, x, emit->i32),
+                                sambaEmitInteger(emit, emit->i32, 0));
+    result = pick(emit, below, LLVMBuildFNeg(b, result, ""), result);
   }
 
-  return pick(e, less(e, y32, sambaEmitFloat(e, INFINITY)), result, sambaEmitFloat(e, (float)NAN));
+  return pick(emit, less(emit, y32, sambaEmitFloat(emit, INFINITY)), result,
+              sambaEmitFloat(emit, (float)NAN));
 }
 
 /* 2^(y log2|x|), then the cases of C's pow. */
-static LLVMValueRef pow32(const SambaEmit *e, LLVMValueRef x32, LLVMValueRef y32) {
-  LLVMBuilderRef b = e->builder;
-  LLVMValueRef x = widen(e, x32);
-  LLVMValueRef y = widen(e, y32);
-  LLVMValueRef base = magnitude(e, x);
-  LLVMValueRef one = d(e, 1);
-  LLVMValueRef zero = d(e, 0);
-  LLVMValueRef infinity = d(e, INFINITY);
+static LLVMValueRef pow32(const SambaEmit *emit, LLVMValueRef x32, LLVMValueRef y32) {
+  LLVMBuilderRef b = emit->builder;
+  LLVMValueRef x = widen(emit, x32);
+  LLVMValueRef y = widen(emit, y32);
+  LLVMValueRef base = magnitude(emit, x);
+  LLVMValueRef one = d(emit, 1);
+  LLVMValueRef zero = d(emit, 0);
+  LLVMValueRef infinity = d(emit, INFINITY);
 
-  Logarithm parts = logarithm(e, base, NULL);
-  LLVMValueRef log2 = sambaEmitFma(e, parts.fraction, d(e, M_LOG2E), parts.exponent);
-  log2 = pick(e, equal(e, base, zero), d(e, -INFINITY),
-              pick(e, equal(e, base, infinity), infinity, log2));
-  LLVMValueRef t = pick(e, equal(e, base, one), zero, mul(e, y, log2));
-  t = clamp(e, t, d(e, -1000), d(e, 1000));
-  LLVMValueRef shifted = add(e, t, d(e, integerMagic));
-  LLVMValueRef rest = mul(e, sub(e, t, sub(e, shifted, d(e, integerMagic))), d(e, M_LN2));
-  LLVMValueRef scale = powerOfTwo(e, shifted);
-  LLVMValueRef fraction = mul(e, rest, POLYNOMIAL(e, expm1Polynomial, rest));
-  LLVMValueRef result = narrow(e, sambaEmitFma(e, scale, fraction, scale));
-  LLVMValueRef half = mul(e, y, d(e, 0.5));
-  LLVMValueRef whole = equal(e, sambaEmitUnary(e, "llvm.trunc", y), y);
+  Logarithm parts = logarithm(emit, base, NULL);
+  LLVMValueRef log2 = sambaEmitFma(emit, parts.fraction, d(emit, M_LOG2E), parts.exponent);
+  log2 = pick(emit, equal(emit, base, zero), d(emit, -INFINITY),
+              pick(emit, equal(emit, base, infinity), infinity, log2));
+  LLVMValueRef t = pick(emit, equal(emit, base, one), zero, mul(emit, y, log2));
+  t = clamp(emit, t, d(emit, -1000), d(emit, 1000));
+  LLVMValueRef shifted = add(emit, t, d(emit, integerMagic));
+  LLVMValueRef rest =
+      mul(emit, sub(emit, t, sub(emit, shifted, d(emit, integerMagic))), d(emit, M_LN2));
+  LLVMValueRef scale = powerOfTwo(emit, shifted);
+  LLVMValueRef fraction = mul(emit, rest, POLYNOMIAL(emit, expm1Polynomial, rest));
+  LLVMValueRef result = narrow(emit, sambaEmitFma(emit, scale, fraction, scale));
+  LLVMValueRef half = mul(emit, y, d(emit, 0.5));
+  LLVMValueRef whole = equal(emit, sambaEmitUnary(emit, "llvm.trunc", y), y);
   LLVMValueRef odd = LLVMBuildAnd(
-      b, whole, LLVMBuildNot(b, equal(e, sambaEmitUnary(e, "llvm.trunc", half), half), ""), "");
-  LLVMValueRef sign = sambaEmitIntegerCompare(e, LLVMIntSLT, sambaEmitBitcast(e, x32, e->i32),
-                                              sambaEmitInteger(e, e->i32, 0));
-  result = pick(e, LLVMBuildAnd(b, odd, sign, ""), LLVMBuildFNeg(b, result, ""), result);
-  LLVMValueRef inside = LLVMBuildAnd(b, less(e, x, zero), less(e, base, infinity), "");
+      b, whole, LLVMBuildNot(b, equal(emit, sambaEmitUnary(emit, "llvm.trunc", half), half), ""),
+      "");
+  LLVMValueRef sign =
+      sambaEmitIntegerCompare(emit, LLVMIntSLT, sambaEmitBitcast(emit, x32, emit->i32),
+                              sambaEmitInteger(emit, emit->i32, 0));
+  result = pick(emit, LLVMBuildAnd(b, odd, sign, ""), LLVMBuildFNeg(b, result, ""), result);
+  LLVMValueRef inside = LLVMBuildAnd(b, less(emit, x, zero), less(emit, base, infinity), "");
   LLVMValueRef undefined = LLVMBuildAnd(b, inside, LLVMBuildNot(b, whole, ""), "");
-  undefined = LLVMBuildOr(b, undefined, sambaEmitCompare(e, LLVMRealUNO, x, y), "");
-  result = pick(e, undefined, sambaEmitFloat(e, (float)NAN), result);
-  LLVMValueRef always_one = LLVMBuildOr(b, equal(e, y, zero), equal(e, x, one), "");
+  undefined = LLVMBuildOr(b, undefined, sambaEmitCompare(emit, LLVMRealUNO, x, y), "");
+  result = pick(emit, undefined, sambaEmitFloat(emit, (float)NAN), result);
+  LLVMValueRef always_one = LLVMBuildOr(b, equal(emit, y, zero), equal(emit, x, one), "");
 
-  return pick(e, always_one, sambaEmitFloat(e, 1.0f), result);
+  return pick(emit, always_one, sambaEmitFloat(emit, 1.0f), result);
 }
 
-LLVMValueRef sambaEmitTranscendental(const SambaEmit *e, SambaLaneOpcode opcode, LLVMValueRef a,
+LLVMValueRef sambaEmitTranscendental(const SambaEmit *emit, SambaLaneOpcode opcode, LLVMValueRef a,
                                      LLVMValueRef b) {
   switch (opcode) {
   case SAMBA_LANE_EXP:
-    return exp32(e, a);
+    return exp32(emit, a);
   case SAMBA_LANE_LOG:
-    return naturalLog(e, a, false);
+    return naturalLog(emit, a, false);
   case SAMBA_LANE_LOG1P:
-    return naturalLog(e, a, true);
+    return naturalLog(emit, a, true);
   case SAMBA_LANE_EXPM1:
-    return expm132(e, a);
+    return expm132(emit, a);
   case SAMBA_LANE_TANH:
-    return tanh32(e, a);
+    return tanh32(emit, a);
   case SAMBA_LANE_ERF:
-    return erf32(e, a);
+    return erf32(emit, a);
   case SAMBA_LANE_ATAN:
-    return atan32(e, a);
+    return atan32(emit, a);
   case SAMBA_LANE_SIN:
-    return sine(e, a, false);
+    return sine(emit, a, false);
   case SAMBA_LANE_COS:
-    return sine(e, a, true);
+    return sine(emit, a, true);
   case SAMBA_LANE_POW:
-    return pow32(e, a, b);
+    return pow32(emit, a, b);
   case SAMBA_LANE_SQRT:
-    return sambaEmitUnary(e, "llvm.sqrt", a);
+    return sambaEmitUnary(emit, "llvm.sqrt", a);
   case SAMBA_LANE_RSQRT:
-    return divide(e, sambaEmitFloat(e, 1.0f), sambaEmitUnary(e, "llvm.sqrt", a));
+    return divide(emit, sambaEmitFloat(emit, 1.0f), sambaEmitUnary(emit, "llvm.sqrt", a));
   default:
     return a;
   }

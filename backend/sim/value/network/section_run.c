@@ -19,17 +19,21 @@ typedef struct Candidate {
   SambaBlockLayout layout;
 } Candidate;
 
-static bool sameLayout(const SambaBlockLayout *a, const SambaBlockLayout *b) {
-  return a->rank == b->rank &&
-         (a->rank == 0 || (memcmp(a->trips, b->trips, a->rank * sizeof *a->trips) == 0 &&
-                           memcmp(a->strides, b->strides, a->rank * sizeof *a->strides) == 0));
+static bool sameLayout(const SambaBlockLayout *one, const SambaBlockLayout *other) {
+  if (one->rank != other->rank || one->rank == 0)
+    return one->rank == other->rank;
+  return memcmp(one->trips, other->trips, one->rank * sizeof *one->trips) == 0 &&
+         memcmp(one->strides, other->strides, one->rank * sizeof *one->strides) == 0;
 }
 
 /* Deep enough that units need not alternate token by token, bounded in bytes. */
 static uint32_t queueCapacity(const SambaPort *source, const SambaPort *destination) {
   uint64_t bytes = source->token_elements * sambaStorageBytes(sambaStorageOf(source->dtype));
   uint64_t tokens = bytes ? queueBytes / bytes : maximumTokens;
-  tokens = tokens > maximumTokens ? maximumTokens : tokens < minimumTokens ? minimumTokens : tokens;
+  if (tokens > maximumTokens)
+    tokens = maximumTokens;
+  else if (tokens < minimumTokens)
+    tokens = minimumTokens;
   uint64_t turn =
       2 * (uint64_t)(source->block > destination->block ? source->block : destination->block);
   /* A larger block only needs its turn; the producer waits in the middle of it. */
@@ -46,19 +50,19 @@ static void makePort(SambaSectionRun *run, const SambaPort *port, SambaPortRun *
 }
 
 static void makePorts(SambaSectionRun *run, SambaUnitRun *unit) {
-  const SambaUnit *u = unit->unit;
-  unit->inputs = SAMBA_ARENA_ARRAY(&run->arena, SambaPortRun, u->input_count);
-  unit->outputs = SAMBA_ARENA_ARRAY(&run->arena, SambaPortRun, u->output_count);
+  const SambaUnit *config = unit->unit;
+  unit->inputs = SAMBA_ARENA_ARRAY(&run->arena, SambaPortRun, config->input_count);
+  unit->outputs = SAMBA_ARENA_ARRAY(&run->arena, SambaPortRun, config->output_count);
 
-  for (uint32_t i = 0; i < u->input_count; ++i) {
-    makePort(run, &u->inputs[i], &unit->inputs[i]);
+  for (uint32_t i = 0; i < config->input_count; ++i) {
+    makePort(run, &config->inputs[i], &unit->inputs[i]);
     unit->inputs[i].queues =
-        SAMBA_ARENA_ARRAY(&run->arena, SambaQueue *, u->inputs[i].stream_count);
+        SAMBA_ARENA_ARRAY(&run->arena, SambaQueue *, config->inputs[i].stream_count);
   }
 
-  for (uint32_t i = 0; i < u->output_count; ++i) {
+  for (uint32_t i = 0; i < config->output_count; ++i) {
     SambaPortRun *port = &unit->outputs[i];
-    makePort(run, &u->outputs[i], port);
+    makePort(run, &config->outputs[i], port);
     for (uint32_t s = 0; s < port->stream_count; ++s)
       port->first[s + 1] =
           port->first[s] + run->section->streams[port->port->streams[s]].destination_count;
@@ -117,31 +121,32 @@ static bool consumersAccept(SambaSectionRun *run, const SambaPortRun *port,
 
 /* All streams that meet in an input port must lie alike; false when one had to fall back
  * to copies. */
-static bool agreeAtInput(SambaSectionRun *run, const SambaPortRun *port,
-                         Candidate *const *candidates) {
-  const SambaQueue *first = port->queues[0];
-  const Candidate *a = &candidates[first->source][first->source_port];
+static bool agreeAtInput(const SambaPortRun *port, Candidate *const *candidates) {
+  const SambaQueue *queue = port->queues[0];
+  const Candidate *first = &candidates[queue->source][queue->source_port];
   bool agree = true;
 
   for (uint32_t s = 1; s < port->stream_count; ++s) {
-    const Candidate *b = &candidates[port->queues[s]->source][port->queues[s]->source_port];
-    agree &= a->view == b->view && sameLayout(&a->layout, &b->layout);
+    queue = port->queues[s];
+    const Candidate *other = &candidates[queue->source][queue->source_port];
+    agree &= first->view == other->view && sameLayout(&first->layout, &other->layout);
   }
-
   if (agree)
     return true;
+
   bool changed = false;
   for (uint32_t s = 0; s < port->stream_count; ++s) {
-    Candidate *c = &candidates[port->queues[s]->source][port->queues[s]->source_port];
-    changed |= c->layout.rank > 0;
-    *c = (Candidate){0};
+    queue = port->queues[s];
+    Candidate *candidate = &candidates[queue->source][queue->source_port];
+    changed |= candidate->layout.rank > 0;
+    *candidate = (Candidate){0};
   }
-
-  (void)run;
   return !changed;
 }
 
-static void chooseLayouts(SambaSectionRun *run) {
+/* What each read port of a buffer would send when nothing is copied, if its consumers can walk it.
+ */
+static Candidate **findCandidates(SambaSectionRun *run) {
   const SambaSection *section = run->section;
   Candidate **candidates = SAMBA_ARENA_ARRAY(&run->arena, Candidate *, section->unit_count);
   int64_t *scratch = SAMBA_ARENA_ARRAY(&run->arena, int64_t, SAMBA_MAX_COUNTERS);
@@ -150,21 +155,28 @@ static void chooseLayouts(SambaSectionRun *run) {
     const SambaUnit *unit = &section->units[u];
     candidates[u] = SAMBA_ARENA_ARRAY(&run->arena, Candidate, unit->output_count);
     for (uint32_t p = 0; p < unit->output_count && unit->kind == SAMBA_UNIT_BUFFER; ++p) {
-      Candidate *c = &candidates[u][p];
-      c->view = sambaBufferViewLayout(&run->arena, &unit->outputs[p], &c->layout) &&
-                (c->layout.rank == 0 ||
-                 consumersAccept(run, &run->units[u].outputs[p], &c->layout, scratch));
-      if (!c->view)
-        c->layout = (SambaBlockLayout){0};
+      const SambaPortRun *port = &run->units[u].outputs[p];
+      Candidate candidate = {0};
+      candidate.view = sambaBufferViewLayout(&run->arena, port->port, &candidate.layout);
+      if (candidate.view &&
+          (candidate.layout.rank == 0 || consumersAccept(run, port, &candidate.layout, scratch)))
+        candidates[u][p] = candidate;
     }
   }
+
+  return candidates;
+}
+
+static void chooseLayouts(SambaSectionRun *run) {
+  const SambaSection *section = run->section;
+  Candidate **candidates = findCandidates(run);
 
   for (bool settled = false; !settled;) {
     settled = true;
     for (uint32_t u = 0; u < section->unit_count; ++u)
       for (uint32_t p = 0; p < section->units[u].input_count; ++p)
         if (run->units[u].inputs[p].stream_count > 1)
-          settled &= agreeAtInput(run, &run->units[u].inputs[p], candidates);
+          settled &= agreeAtInput(&run->units[u].inputs[p], candidates);
   }
 
   for (uint32_t u = 0; u < section->unit_count; ++u)

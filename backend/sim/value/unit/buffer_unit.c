@@ -57,30 +57,30 @@ static bool mayLeaveHoles(const SambaUnit *unit) {
 }
 
 void sambaBufferPrepare(SambaSectionRun *run, SambaUnitRun *unit) {
-  const SambaUnit *u = unit->unit;
+  const SambaUnit *config = unit->unit;
   BufferState *state = SAMBA_ARENA_NEW(&run->arena, BufferState);
   unit->state = state;
-  state->slots = SAMBA_ARENA_ARRAY(&run->arena, SambaBlock *, u->buffer.slot_count);
-  state->writes = SAMBA_ARENA_ARRAY(&run->arena, BufferPort, u->input_count);
-  state->reads = SAMBA_ARENA_ARRAY(&run->arena, BufferPort, u->output_count);
-  state->storage = sambaStorageOf(u->inputs[0].dtype);
+  state->slots = SAMBA_ARENA_ARRAY(&run->arena, SambaBlock *, config->buffer.slot_count);
+  state->writes = SAMBA_ARENA_ARRAY(&run->arena, BufferPort, config->input_count);
+  state->reads = SAMBA_ARENA_ARRAY(&run->arena, BufferPort, config->output_count);
+  state->storage = sambaStorageOf(config->inputs[0].dtype);
   state->element_bytes = sambaStorageBytes(state->storage);
   state->covered = -1;
-  for (uint32_t i = 0; i < u->input_count; ++i)
-    preparePort(run, &u->inputs[i], &state->writes[i]);
-  for (uint32_t i = 0; i < u->output_count; ++i)
-    preparePort(run, &u->outputs[i], &state->reads[i]);
-  if (!u->buffer.loop_carried) {
-    if (mayLeaveHoles(u))
-      state->written = SAMBA_ARENA_ARRAY(&run->arena, uint8_t *, u->buffer.slot_count);
+  for (uint32_t i = 0; i < config->input_count; ++i)
+    preparePort(run, &config->inputs[i], &state->writes[i]);
+  for (uint32_t i = 0; i < config->output_count; ++i)
+    preparePort(run, &config->outputs[i], &state->reads[i]);
+  if (!config->buffer.loop_carried) {
+    if (mayLeaveHoles(config))
+      state->written = SAMBA_ARENA_ARRAY(&run->arena, uint8_t *, config->buffer.slot_count);
     return;
   }
 
-  for (uint32_t s = 0; s < u->buffer.slot_count; ++s) {
+  for (uint32_t s = 0; s < config->buffer.slot_count; ++s) {
     SambaBlock *block =
-        sambaBlockCreate(run->context.pool, u->buffer.slot_elements * state->element_bytes);
-    sambaStorageFill(state->storage, block->data, u->buffer.slot_elements,
-                     sambaStorageBits(u->inputs[0].dtype, u->buffer.initial));
+        sambaBlockCreate(run->context.pool, config->buffer.slot_elements * state->element_bytes);
+    sambaStorageFill(state->storage, block->data, config->buffer.slot_elements,
+                     sambaStorageBits(config->inputs[0].dtype, config->buffer.initial));
     state->slots[s] = block;
   }
 }
@@ -109,23 +109,23 @@ bool sambaBufferDone(const SambaUnitRun *unit) {
 /* The read port that has not finished what iteration `iteration` overwrites; output_count: none. */
 static uint32_t readerBehind(const SambaUnitRun *unit, uint64_t iteration) {
   const BufferState *state = unit->state;
-  const SambaUnit *u = unit->unit;
-  uint64_t ahead = u->buffer.loop_carried ? 0 : u->buffer.slot_count;
-  for (uint32_t i = 0; i < u->output_count; ++i)
+  const SambaUnit *config = unit->unit;
+  uint64_t ahead = config->buffer.loop_carried ? 0 : config->buffer.slot_count;
+  for (uint32_t i = 0; i < config->output_count; ++i)
     if (state->reads[i].fired / state->reads[i].tokens_per_slot + ahead <= iteration)
       return i;
-  return u->output_count;
+  return config->output_count;
 }
 
 /* The write port that has not finished what iteration `iteration` reads; input_count: none. */
 static uint32_t writerBehind(const SambaUnitRun *unit, uint64_t iteration) {
   const BufferState *state = unit->state;
-  const SambaUnit *u = unit->unit;
-  uint64_t ahead = u->buffer.loop_carried ? u->buffer.slot_count : 0;
-  for (uint32_t i = 0; i < u->input_count; ++i)
+  const SambaUnit *config = unit->unit;
+  uint64_t ahead = config->buffer.loop_carried ? config->buffer.slot_count : 0;
+  for (uint32_t i = 0; i < config->input_count; ++i)
     if (state->writes[i].fired / state->writes[i].tokens_per_slot + ahead <= iteration)
       return i;
-  return u->input_count;
+  return config->input_count;
 }
 
 static uint64_t iterationOf(const BufferPort *port) { return port->fired / port->tokens_per_slot; }
@@ -144,12 +144,12 @@ static SambaStatus markElements(void *user, const SambaRow *row) {
  * not covering.) */
 static bool coversSlots(const SambaUnitRun *unit) {
   const BufferState *state = unit->state;
-  const SambaUnit *u = unit->unit;
-  uint8_t *seen = sambaAllocateZeroed(u->buffer.slot_elements / 8 + 1, 1);
+  const SambaUnit *config = unit->unit;
+  uint8_t *seen = sambaAllocateZeroed(config->buffer.slot_elements / 8 + 1, 1);
   bool covers = true;
 
-  for (uint32_t i = 0; i < u->input_count && covers; ++i) {
-    const SambaAccess *access = &u->inputs[i].access;
+  for (uint32_t i = 0; i < config->input_count && covers; ++i) {
+    const SambaAccess *access = &config->inputs[i].access;
     for (uint32_t c = 0; c < access->slot_level; ++c) {
       covers &= access->strides[c] == 0 || access->trips[c] == 1;
       for (uint32_t g = 0; g < access->guard_count; ++g)
@@ -167,13 +167,13 @@ static bool coversSlots(const SambaUnitRun *unit) {
     free(origin.guards);
   }
 
-  for (uint64_t at = 0; at < u->buffer.slot_elements && covers; ++at)
+  for (uint64_t at = 0; at < config->buffer.slot_elements && covers; ++at)
     covers = seen[at / 8] >> at % 8 & 1;
   free(seen);
   return covers;
 }
 
-/* Memory of the slot that nobody else can see. */
+/* Gives the slot memory that no token shares. */
 static void makeWritable(SambaSectionRun *run, SambaUnitRun *unit, SambaBlock **slot) {
   BufferState *state = unit->state;
   SambaPool *pool = run->context.pool;
@@ -344,13 +344,13 @@ static SambaToken copyToken(SambaSectionRun *run, SambaUnitRun *unit, BufferPort
 static SambaStatus readToken(SambaSectionRun *run, SambaUnitRun *unit, uint32_t index) {
   BufferState *state = unit->state;
   BufferPort *port = &state->reads[index];
-  const SambaUnit *u = unit->unit;
+  const SambaUnit *config = unit->unit;
   uint64_t iteration = iterationOf(port);
-  SambaBlock **slot = &state->slots[iteration % u->buffer.slot_count];
+  SambaBlock **slot = &state->slots[iteration % config->buffer.slot_count];
 
   sambaPatternOrigin(port->pattern, port->counters, &port->origin);
   if (state->written)
-    SAMBA_RETURN_IF_ERROR(checkHoles(run, unit, index, iteration % u->buffer.slot_count));
+    SAMBA_RETURN_IF_ERROR(checkHoles(run, unit, index, iteration % config->buffer.slot_count));
   SambaPortRun *output = &unit->outputs[index];
   bool view = output->layout.rank > 0 || port->pattern->dense;
   SambaToken token = view ? (SambaToken){sambaBlockRetain(*slot), port->origin.address}
@@ -365,22 +365,22 @@ static SambaStatus readToken(SambaSectionRun *run, SambaUnitRun *unit, uint32_t 
 
 SambaStatus sambaBufferFire(SambaSectionRun *run, SambaUnitRun *unit) {
   BufferState *state = unit->state;
-  const SambaUnit *u = unit->unit;
+  const SambaUnit *config = unit->unit;
 
   for (bool progress = true; progress;) {
     progress = false;
-    for (uint32_t i = 0; i < u->input_count; ++i) {
+    for (uint32_t i = 0; i < config->input_count; ++i) {
       BufferPort *port = &state->writes[i];
       while (port->fired < port->firings && sambaPortHasToken(&unit->inputs[i]) &&
-             readerBehind(unit, iterationOf(port)) == u->output_count) {
+             readerBehind(unit, iterationOf(port)) == config->output_count) {
         writeToken(run, unit, i);
         progress = true;
       }
     }
-    for (uint32_t i = 0; i < u->output_count; ++i) {
+    for (uint32_t i = 0; i < config->output_count; ++i) {
       BufferPort *port = &state->reads[i];
       while (port->fired < port->firings && sambaPortHasSpace(&unit->outputs[i]) &&
-             writerBehind(unit, iterationOf(port)) == u->input_count) {
+             writerBehind(unit, iterationOf(port)) == config->input_count) {
         SAMBA_RETURN_IF_ERROR(readToken(run, unit, i));
         progress = true;
       }

@@ -44,46 +44,47 @@ static uint64_t innerPoints(const SambaUnit *unit) {
 /* Rows of strides for the kernel's ports: inputs in their blocks, outputs, then one row per COUNTER
  * operation. */
 static int64_t **portStrides(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *state) {
-  const SambaUnit *u = unit->unit;
+  const SambaUnit *config = unit->unit;
   SambaArena *arena = &run->arena;
-  uint32_t rows = u->input_count + u->output_count + u->compute.program.op_count + 1;
+  uint32_t rows = config->input_count + config->output_count + config->compute.program.op_count + 1;
   int64_t **strides = SAMBA_ARENA_ARRAY(arena, int64_t *, rows);
 
   for (uint32_t i = 0; i < rows; ++i)
-    strides[i] = SAMBA_ARENA_ARRAY(arena, int64_t, u->compute.counter_count);
-  for (uint32_t i = 0; i < u->input_count; ++i) /* section_run.c has checked it */
-    (void)sambaBlockLayoutCompose(u, &u->inputs[i], &unit->inputs[i].layout, strides[i],
+    strides[i] = SAMBA_ARENA_ARRAY(arena, int64_t, config->compute.counter_count);
+  for (uint32_t i = 0; i < config->input_count; ++i) /* section_run.c has checked it */
+    (void)sambaBlockLayoutCompose(config, &config->inputs[i], &unit->inputs[i].layout, strides[i],
                                   &state->input_offsets[i]);
 
-  for (uint32_t i = 0; i < u->output_count; ++i) {
-    memcpy(strides[u->input_count + i], u->outputs[i].compute.strides,
-           u->compute.counter_count * sizeof(int64_t));
-    state->output_offsets[i] = u->outputs[i].compute.offset;
+  for (uint32_t i = 0; i < config->output_count; ++i) {
+    memcpy(strides[config->input_count + i], config->outputs[i].compute.strides,
+           config->compute.counter_count * sizeof(int64_t));
+    state->output_offsets[i] = config->outputs[i].compute.offset;
   }
 
-  uint32_t at = u->input_count + u->output_count;
-  for (uint32_t i = 0; i < u->compute.program.op_count; ++i)
-    if (u->compute.program.ops[i].opcode == SAMBA_LANE_COUNTER) {
+  uint32_t at = config->input_count + config->output_count;
+  for (uint32_t i = 0; i < config->compute.program.op_count; ++i)
+    if (config->compute.program.ops[i].opcode == SAMBA_LANE_COUNTER) {
       state->counter_ops[state->spec.counter_count++] =
-          (uint32_t)u->compute.program.ops[i].immediate;
-      if (u->compute.program.ops[i].immediate >= u->compute.token_level)
-        strides[at][u->compute.program.ops[i].immediate] = 1;
+          (uint32_t)config->compute.program.ops[i].immediate;
+      if (config->compute.program.ops[i].immediate >= config->compute.token_level)
+        strides[at][config->compute.program.ops[i].immediate] = 1;
       ++at;
     }
   return strides;
 }
 
 /* The output that the accumulators are: the mac's value as f32 or i32, laid out like them. */
-static int32_t findDirect(const SambaUnit *u, const ComputeState *state,
+static int32_t findDirect(const SambaUnit *config, const ComputeState *state,
                           const int64_t *accumulator_strides) {
-  uint32_t value = u->input_count + state->mac;
-  if (u->output_count != 1 || u->outputs[0].compute.value != value ||
-      u->outputs[0].compute.offset != 0)
+  uint32_t value = config->input_count + state->mac;
+  if (config->output_count != 1 || config->outputs[0].compute.value != value ||
+      config->outputs[0].compute.offset != 0)
     return -1;
-  if (u->outputs[0].dtype != SAMBA_DTYPE_F32 && u->outputs[0].dtype != SAMBA_DTYPE_I32)
+  if (config->outputs[0].dtype != SAMBA_DTYPE_F32 && config->outputs[0].dtype != SAMBA_DTYPE_I32)
     return -1;
-  for (uint32_t c = u->compute.token_level; c < u->compute.counter_count; ++c)
-    if (u->compute.trips[c] > 1 && u->outputs[0].compute.strides[c] != accumulator_strides[c])
+  for (uint32_t c = config->compute.token_level; c < config->compute.counter_count; ++c)
+    if (config->compute.trips[c] > 1 &&
+        config->outputs[0].compute.strides[c] != accumulator_strides[c])
       return -1;
   return 0;
 }
@@ -139,45 +140,45 @@ static SambaSystolic *findSystolic(Planner *planner, const SambaUnit *unit, cons
 
 static void planSystolic(Planner *planner, SambaUnitRun *unit, ComputeState *state,
                          int64_t **strides, uint32_t ports) {
-  const SambaUnit *u = unit->unit;
+  const SambaUnit *config = unit->unit;
   state->direct = -1;
-  if (!u->compute.program.systolic)
+  if (!config->compute.program.systolic)
     return;
-  while (u->compute.program.ops[state->mac].opcode != SAMBA_LANE_MAC)
+  while (config->compute.program.ops[state->mac].opcode != SAMBA_LANE_MAC)
     ++state->mac;
-  const SambaLaneOp *mac = &u->compute.program.ops[state->mac];
+  const SambaLaneOp *mac = &config->compute.program.ops[state->mac];
   const int64_t *operands[2] = {strides[mac->operands[0]], strides[mac->operands[1]]};
   if (mac->type == SAMBA_DTYPE_I64)
     return;
-  state->systolic = findSystolic(planner, u, mac, operands, strides[ports]);
+  state->systolic = findSystolic(planner, config, mac, operands, strides[ports]);
   if (state->systolic)
-    state->direct = findDirect(u, state, strides[ports]);
+    state->direct = findDirect(config, state, strides[ports]);
 }
 
 static void makeSpec(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *state,
                      uint32_t ports) {
-  const SambaUnit *u = unit->unit;
+  const SambaUnit *config = unit->unit;
   SambaKernelSpec *spec = &state->spec;
   const SambaLoopNest *nest = state->nest;
-  SambaKernelPort *inputs = SAMBA_ARENA_ARRAY(&run->arena, SambaKernelPort, u->input_count);
-  SambaKernelPort *outputs = SAMBA_ARENA_ARRAY(&run->arena, SambaKernelPort, u->output_count);
+  SambaKernelPort *inputs = SAMBA_ARENA_ARRAY(&run->arena, SambaKernelPort, config->input_count);
+  SambaKernelPort *outputs = SAMBA_ARENA_ARRAY(&run->arena, SambaKernelPort, config->output_count);
   uint8_t *counters = SAMBA_ARENA_ARRAY(&run->arena, uint8_t, spec->counter_count);
 
-  for (uint32_t i = 0; i < u->input_count; ++i)
+  for (uint32_t i = 0; i < config->input_count; ++i)
     inputs[i] =
-        (SambaKernelPort){(uint8_t)u->inputs[i].dtype, (uint8_t)sambaLoopNestWalk(nest, i), 0};
-  for (uint32_t i = 0; i < u->output_count; ++i)
-    outputs[i] = (SambaKernelPort){(uint8_t)u->outputs[i].dtype,
-                                   (uint8_t)sambaLoopNestWalk(nest, u->input_count + i),
-                                   (uint16_t)u->outputs[i].compute.value};
+        (SambaKernelPort){(uint8_t)config->inputs[i].dtype, (uint8_t)sambaLoopNestWalk(nest, i), 0};
+  for (uint32_t i = 0; i < config->output_count; ++i)
+    outputs[i] = (SambaKernelPort){(uint8_t)config->outputs[i].dtype,
+                                   (uint8_t)sambaLoopNestWalk(nest, config->input_count + i),
+                                   (uint16_t)config->outputs[i].compute.value};
   for (uint32_t i = 0; i < spec->counter_count; ++i)
-    counters[i] = (uint8_t)sambaLoopNestWalk(nest, u->input_count + u->output_count + i);
-  spec->input_count = u->input_count;
-  spec->output_count = u->output_count;
-  spec->op_count = u->compute.program.op_count;
+    counters[i] = (uint8_t)sambaLoopNestWalk(nest, config->input_count + config->output_count + i);
+  spec->input_count = config->input_count;
+  spec->output_count = config->output_count;
+  spec->op_count = config->compute.program.op_count;
   spec->inputs = inputs;
   spec->outputs = outputs;
-  spec->ops = u->compute.program.ops;
+  spec->ops = config->compute.program.ops;
   spec->counter_walks = counters;
   spec->parallel_loops = nest->parallel_loops;
   spec->reduced_loops = nest->reduced_loops;
@@ -189,7 +190,7 @@ static void makeSpec(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *sta
   spec->external_walk = state->systolic ? (uint8_t)sambaLoopNestWalk(nest, ports) : 0;
 }
 
-static void fillArguments(SambaSectionRun *run, const SambaUnit *u, ComputeState *state) {
+static void fillArguments(SambaSectionRun *run, const SambaUnit *config, ComputeState *state) {
   const SambaLoopNest *nest = state->nest;
   state->layout = sambaKernelLayout(&state->spec);
   state->arguments = SAMBA_ARENA_ARRAY(&run->arena, int64_t, state->layout.count);
@@ -207,10 +208,10 @@ static void fillArguments(SambaSectionRun *run, const SambaUnit *u, ComputeState
     return;
   uint64_t lanes = state->reduce_lanes ? state->reduce_lanes : 1;
   state->accumulators = SAMBA_ARENA_ARRAY(&run->arena, SambaBlock *, state->layout.reductions);
-  for (uint32_t i = 0, r = 0; i < u->compute.program.op_count; ++i)
-    if (isReduction(u->compute.program.ops[i].opcode)) {
-      size_t bytes =
-          nest->points * lanes * sambaStorageBytes(sambaStorageOf(u->compute.program.ops[i].type));
+  for (uint32_t i = 0, r = 0; i < config->compute.program.op_count; ++i)
+    if (isReduction(config->compute.program.ops[i].opcode)) {
+      size_t bytes = nest->points * lanes *
+                     sambaStorageBytes(sambaStorageOf(config->compute.program.ops[i].type));
       state->accumulators[r] = sambaBlockCreate(run->context.pool, bytes);
       state->arguments[state->layout.accumulators + r] =
           (int64_t)(intptr_t)state->accumulators[r]->data;
@@ -219,68 +220,70 @@ static void fillArguments(SambaSectionRun *run, const SambaUnit *u, ComputeState
 }
 
 static ComputeState *makeState(SambaArena *arena, SambaUnitRun *unit) {
-  const SambaUnit *u = unit->unit;
+  const SambaUnit *config = unit->unit;
   ComputeState *state = SAMBA_ARENA_NEW(arena, ComputeState);
-  state->held = SAMBA_ARENA_ARRAY(arena, SambaToken, u->input_count);
-  state->outputs = SAMBA_ARENA_ARRAY(arena, SambaBlock *, u->output_count);
-  state->input_offsets = SAMBA_ARENA_ARRAY(arena, int64_t, u->input_count);
-  state->output_offsets = SAMBA_ARENA_ARRAY(arena, int64_t, u->output_count);
-  state->after = SAMBA_ARENA_ARRAY(arena, bool, u->output_count);
-  state->depends = SAMBA_ARENA_ARRAY(arena, bool, u->input_count + u->compute.program.op_count);
-  state->counter_ops = SAMBA_ARENA_ARRAY(arena, uint32_t, u->compute.program.op_count);
-  state->inner_points = innerPoints(u);
+  state->held = SAMBA_ARENA_ARRAY(arena, SambaToken, config->input_count);
+  state->outputs = SAMBA_ARENA_ARRAY(arena, SambaBlock *, config->output_count);
+  state->input_offsets = SAMBA_ARENA_ARRAY(arena, int64_t, config->input_count);
+  state->output_offsets = SAMBA_ARENA_ARRAY(arena, int64_t, config->output_count);
+  state->after = SAMBA_ARENA_ARRAY(arena, bool, config->output_count);
+  state->depends =
+      SAMBA_ARENA_ARRAY(arena, bool, config->input_count + config->compute.program.op_count);
+  state->counter_ops = SAMBA_ARENA_ARRAY(arena, uint32_t, config->compute.program.op_count);
+  state->inner_points = innerPoints(config);
 
   unit->state = state;
-  unit->outer_trips = u->compute.trips;
-  unit->outer_count = u->compute.token_level;
-  unit->counters = SAMBA_ARENA_ARRAY(arena, uint32_t, u->compute.token_level);
-  unit->firings = sambaUnitFirings(u);
+  unit->outer_trips = config->compute.trips;
+  unit->outer_count = config->compute.token_level;
+  unit->counters = SAMBA_ARENA_ARRAY(arena, uint32_t, config->compute.token_level);
+  unit->firings = sambaUnitFirings(config);
   return state;
 }
 
 /* Which values and outputs wait for the reductions, the systolic one included. */
-static void findDependence(const SambaUnit *u, ComputeState *state) {
+static void findDependence(const SambaUnit *config, ComputeState *state) {
   SambaKernelSpec whole = state->spec;
   whole.external_op = SAMBA_KERNEL_NO_OP;
   sambaKernelDependence(&whole, state->depends);
-  for (uint32_t i = 0; i < u->output_count; ++i)
-    state->after[i] = state->depends[u->outputs[i].compute.value];
+  for (uint32_t i = 0; i < config->output_count; ++i)
+    state->after[i] = state->depends[config->outputs[i].compute.value];
 }
 
 static void plan(Planner *planner, SambaUnitRun *unit) {
   SambaSectionRun *run = planner->run;
-  const SambaUnit *u = unit->unit;
+  const SambaUnit *config = unit->unit;
   ComputeState *state = makeState(&run->arena, unit);
 
   bool reduces = false;
-  for (uint32_t i = 0; i < u->compute.program.op_count; ++i)
-    reduces |= isReduction(u->compute.program.ops[i].opcode);
-  const uint64_t mask = reduces ? u->compute.program.reduce_mask : 0;
+  for (uint32_t i = 0; i < config->compute.program.op_count; ++i)
+    reduces |= isReduction(config->compute.program.ops[i].opcode);
+  const uint64_t mask = reduces ? config->compute.program.reduce_mask : 0;
   state->reduced_outer = 1;
-  for (uint32_t c = 0; c < u->compute.token_level; ++c)
+  for (uint32_t c = 0; c < config->compute.token_level; ++c)
     if (mask >> c & 1)
-      state->reduced_outer *= u->compute.trips[c];
+      state->reduced_outer *= config->compute.trips[c];
 
   int64_t **strides = portStrides(run, unit, state);
   const int64_t *const *const rows = (const int64_t *const *)strides;
-  uint32_t ports = u->input_count + u->output_count + state->spec.counter_count;
+  uint32_t ports = config->input_count + config->output_count + state->spec.counter_count;
   planSystolic(planner, unit, state, strides, ports);
 
   const int64_t lanes = run->context.machine->simd_lanes;
-  if (reduces && u->compute.program.lane_reduce && !u->compute.program.systolic && lanes > 1)
+  if (reduces && config->compute.program.lane_reduce && !config->compute.program.systolic &&
+      lanes > 1)
     state->reduce_lanes = (uint32_t)lanes;
   if (state->systolic) {
     /* The tail runs over the parallel points only: no reduced loop is left of the nest. */
-    state->nest = sambaLoopNestCreate(&run->arena, u, rows, ports + 1, true, mask, 0);
+    state->nest = sambaLoopNestCreate(&run->arena, config, rows, ports + 1, true, mask, 0);
     state->nest->reduced_loops = 0;
   } else {
     state->nest =
-        sambaLoopNestCreate(&run->arena, u, rows, ports, false, mask, state->reduce_lanes);
+        sambaLoopNestCreate(&run->arena, config, rows, ports, false, mask, state->reduce_lanes);
   }
 
   makeSpec(run, unit, state, ports);
-  findDependence(u, state);
-  fillArguments(run, u, state);
+  findDependence(config, state);
+  fillArguments(run, config, state);
 }
 
 SambaStatus sambaComputePrepare(SambaSectionRun *run, SambaUnitRun *const *units, uint32_t count) {
@@ -337,11 +340,11 @@ static uint64_t reductionStep(const SambaUnitRun *unit) {
 }
 
 static bool isReady(const SambaUnitRun *unit, const ComputeState *state, bool last) {
-  const SambaUnit *u = unit->unit;
-  for (uint32_t i = 0; i < u->input_count; ++i)
+  const SambaUnit *config = unit->unit;
+  for (uint32_t i = 0; i < config->input_count; ++i)
     if (sambaComputeNeedsToken(unit, i) && !sambaPortHasToken(&unit->inputs[i]))
       return false;
-  for (uint32_t i = 0; i < u->output_count; ++i)
+  for (uint32_t i = 0; i < config->output_count; ++i)
     if ((last || !state->after[i]) && !sambaPortHasSpace(&unit->outputs[i]))
       return false;
   return true;
@@ -364,17 +367,17 @@ static void runSystolic(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *
 
 static void runKernel(const SambaUnitRun *unit, ComputeState *state, SambaBlock *const *outputs,
                       uint64_t step, bool last) {
-  const SambaUnit *u = unit->unit;
+  const SambaUnit *config = unit->unit;
   int64_t *arguments = state->arguments;
 
-  for (uint32_t i = 0; i < u->input_count; ++i) {
+  for (uint32_t i = 0; i < config->input_count; ++i) {
     int64_t offset = state->held[i].offset + state->input_offsets[i];
     arguments[i] = (int64_t)(intptr_t)(state->held[i].block->data +
                                        offset * sambaStorageBytes(unit->inputs[i].storage));
   }
 
-  for (uint32_t i = 0; i < u->output_count; ++i)
-    arguments[u->input_count + i] =
+  for (uint32_t i = 0; i < config->output_count; ++i)
+    arguments[config->input_count + i] =
         outputs[i] ? (int64_t)(intptr_t)(outputs[i]->data +
                                          state->output_offsets[i] *
                                              sambaStorageBytes(unit->outputs[i].storage))
@@ -382,7 +385,7 @@ static void runKernel(const SambaUnitRun *unit, ComputeState *state, SambaBlock 
 
   for (uint32_t i = 0; i < state->spec.counter_count; ++i) {
     uint32_t counter = state->counter_ops[i];
-    arguments[u->input_count + u->output_count + i] =
+    arguments[config->input_count + config->output_count + i] =
         counter < unit->outer_count ? (int64_t)unit->counters[counter] : 0;
   }
 
@@ -397,18 +400,18 @@ static void runKernel(const SambaUnitRun *unit, ComputeState *state, SambaBlock 
 
 static void fireOnce(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *state, uint64_t step,
                      bool last) {
-  const SambaUnit *u = unit->unit;
+  const SambaUnit *config = unit->unit;
   SambaPool *pool = run->context.pool;
 
-  for (uint32_t i = 0; i < u->input_count; ++i)
+  for (uint32_t i = 0; i < config->input_count; ++i)
     if (sambaComputeNeedsToken(unit, i)) {
       sambaBlockRelease(pool, state->held[i].block);
       state->held[i] = sambaPortTake(&unit->inputs[i]);
     }
   SambaBlock **outputs = state->outputs;
-  for (uint32_t i = 0; i < u->output_count; ++i)
+  for (uint32_t i = 0; i < config->output_count; ++i)
     outputs[i] = (last || !state->after[i]) && state->direct != (int32_t)i
-                     ? sambaBlockCreate(pool, u->outputs[i].token_elements *
+                     ? sambaBlockCreate(pool, config->outputs[i].token_elements *
                                                   sambaStorageBytes(unit->outputs[i].storage))
                      : NULL;
   if (state->systolic) {
@@ -423,20 +426,20 @@ static void fireOnce(SambaSectionRun *run, SambaUnitRun *unit, ComputeState *sta
     state->making = NULL;
   }
 
-  for (uint32_t i = 0; i < u->output_count; ++i)
+  for (uint32_t i = 0; i < config->output_count; ++i)
     if (outputs[i])
       sambaPortPut(&unit->outputs[i], (SambaToken){outputs[i], 0});
 }
 
 /* Lane operations of a firing: those before a reduction at every point, those after it once per
  * result. */
-static uint64_t countLaneOperations(const SambaUnit *u, const ComputeState *state, bool last) {
+static uint64_t countLaneOperations(const SambaUnit *config, const ComputeState *state, bool last) {
   uint64_t count = 0;
-  for (uint32_t i = 0; i < u->compute.program.op_count; ++i) {
-    uint8_t opcode = u->compute.program.ops[i].opcode;
+  for (uint32_t i = 0; i < config->compute.program.op_count; ++i) {
+    uint8_t opcode = config->compute.program.ops[i].opcode;
     if (sambaLaneOpClass(opcode) == 'V' || (state->systolic && i == state->mac))
       continue;
-    bool after = state->depends[u->input_count + i] && !isReduction(opcode);
+    bool after = state->depends[config->input_count + i] && !isReduction(opcode);
     count += after ? (last ? state->nest->points : 0) : state->inner_points;
   }
   return count;

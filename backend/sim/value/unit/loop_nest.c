@@ -35,11 +35,18 @@ static uint32_t appendLoops(SambaArena *arena, SambaLoopNest *nest, uint32_t cou
   return count;
 }
 
+/* Host time of one element of a port, in contiguous loads. */
+static double strideCost(int64_t stride) {
+  if (stride == 0)
+    return 0.25;
+  return stride == 1 ? 1 : 8;
+}
+
 /* Host time per element when this loop is vectorized, in loads. */
 static double loopCost(const SambaLoop *loop, uint32_t ports, uint32_t width) {
   double cost = 1;
   for (uint32_t p = 0; p < ports; ++p)
-    cost += loop->strides[p] == 0 ? 0.25 : loop->strides[p] == 1 ? 1 : 8;
+    cost += strideCost(loop->strides[p]);
   double vectors = (double)((loop->trip + width - 1) / width * width);
   return cost * vectors / (double)loop->trip;
 }
@@ -111,7 +118,7 @@ SambaWalk sambaLoopNestWalk(const SambaLoopNest *nest, uint32_t port) {
   uint32_t loop = nest->vector_reduced ? nest->parallel_loops + nest->reduced_loops - 1
                                        : nest->parallel_loops - 1;
   int64_t stride = nest->loops[loop].strides[port];
-  return stride == 0   ? SAMBA_WALK_BROADCAST
-         : stride == 1 ? SAMBA_WALK_CONTIGUOUS
-                       : SAMBA_WALK_STRIDED;
+  if (stride == 0)
+    return SAMBA_WALK_BROADCAST;
+  return stride == 1 ? SAMBA_WALK_CONTIGUOUS : SAMBA_WALK_STRIDED;
 }

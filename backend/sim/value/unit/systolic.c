@@ -131,35 +131,36 @@ static uint64_t hashPacking(const SambaSystolic *systolic) {
   return hash;
 }
 
-SambaSystolic *sambaSystolicCreate(SambaArena *arena, const SambaUnit *unit, const SambaLaneOp *mac,
-                                   const char *cpu, const int64_t *const strides[2],
-                                   int64_t *out_strides) {
-  SambaSystolic *systolic = SAMBA_ARENA_NEW(arena, SambaSystolic);
-  systolic->kernels =
-      sambaDTypeIsFloat(mac->type) ? sambaTileKernelsFind(cpu) : sambaTileKernelsInteger();
-  systolic->element_bytes = 4;
-  uint64_t reduced = 0;
-  uint64_t own[2] = {0, 0};
-  uint64_t batch = 0;
+/* The counters of a firing, as masks: which it sums over, which both operands or neither follow,
+ * and which one operand alone follows. */
+typedef struct CounterClasses {
+  uint64_t reduced, batch, own[2];
+} CounterClasses;
 
+static CounterClasses classifyCounters(const SambaUnit *unit, const int64_t *const strides[2]) {
+  CounterClasses classes = {0};
   for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
     uint64_t bit = UINT64_C(1) << c;
     if (unit->compute.program.reduce_mask & bit)
-      reduced |= bit;
+      classes.reduced |= bit;
     else if ((strides[0][c] != 0) == (strides[1][c] != 0))
-      batch |= bit;
+      classes.batch |= bit;
     else
-      own[strides[1][c] != 0] |= bit;
+      classes.own[strides[1][c] != 0] |= bit;
+  }
+  return classes;
+}
+
+/* Decides which operand is the vector side; returns its index. */
+static int chooseColumns(SambaArena *arena, SambaSystolic *systolic, const SambaUnit *unit,
+                         const CounterClasses *classes, const int64_t *const strides[2]) {
+  Axis axes[2];
+  bool contiguous[2];
+  for (int o = 0; o < 2; ++o) {
+    axes[o] = makeAxis(arena, unit, classes->own[o], strides);
+    contiguous[o] = isContiguous(axes[o].offsets[o], axes[o].count);
   }
 
-  const uint64_t all[4] = {reduced, batch, own[0], own[1]};
-  for (int i = 0; i < 4; ++i)
-    if (axisCount(unit, all[i]) > maxAxis)
-      return NULL;
-  Axis axes[2] = {makeAxis(arena, unit, own[0], strides), makeAxis(arena, unit, own[1], strides)};
-  bool contiguous[2];
-  for (int o = 0; o < 2; ++o)
-    contiguous[o] = isContiguous(axes[o].offsets[o], axes[o].count);
   systolic->swapped = sideCost(axes[0].count, axes[1].count, contiguous[0]) <
                       sideCost(axes[1].count, axes[0].count, contiguous[1]);
   const int column = systolic->swapped ? 0 : 1;
@@ -169,35 +170,64 @@ SambaSystolic *sambaSystolicCreate(SambaArena *arena, const SambaUnit *unit, con
   systolic->row_offsets = axes[row].offsets[row];
   systolic->column_offsets = axes[column].offsets[column];
   systolic->columns_contiguous = contiguous[column];
-  Axis k = makeAxis(arena, unit, reduced, strides);
-  Axis b = makeAxis(arena, unit, batch, strides);
-  findRuns(arena, systolic, &k, row, column);
-  systolic->batches = b.count;
-  systolic->batch_rows = b.offsets[row];
-  systolic->batch_columns = b.offsets[column];
-  systolic->shared_columns = true;
-  for (uint64_t i = 0; i < b.count; ++i)
-    systolic->shared_columns &= systolic->batch_columns[i] == 0;
+  return column;
+}
 
-  /* Accumulators: batch, rows, columns, each in chain order. */
+static void setBatches(SambaArena *arena, SambaSystolic *systolic, const SambaUnit *unit,
+                       uint64_t mask, const int64_t *const strides[2], int column) {
+  Axis axis = makeAxis(arena, unit, mask, strides);
+  systolic->batches = axis.count;
+  systolic->batch_rows = axis.offsets[1 - column];
+  systolic->batch_columns = axis.offsets[column];
+  systolic->shared_columns = true;
+  for (uint64_t i = 0; i < axis.count; ++i)
+    systolic->shared_columns &= systolic->batch_columns[i] == 0;
+}
+
+/* Accumulators lie by batch, rows, columns, each in chain order. */
+static void layOutAccumulators(const SambaSystolic *systolic, const SambaUnit *unit,
+                               const CounterClasses *classes, int column, int64_t *out_strides) {
   int64_t stride[3] = {1, (int64_t)systolic->columns,
                        (int64_t)(systolic->columns * systolic->rows)};
-  const uint64_t masks[3] = {own[column], own[row], batch};
+  const uint64_t masks[3] = {classes->own[column], classes->own[1 - column], classes->batch};
   for (int m = 0; m < 3; ++m)
     for (uint32_t c = unit->compute.counter_count; c-- > unit->compute.token_level;)
       if (masks[m] >> c & 1) {
         out_strides[c] = stride[m];
         stride[m] *= unit->compute.trips[c];
       }
+}
 
-  /* A packed panel has all of k, run by run. */
+/* A packed panel has all of k, run by run. */
+static void layOutPanels(SambaArena *arena, SambaSystolic *systolic) {
   systolic->packed_outer = SAMBA_ARENA_ARRAY(arena, int64_t, systolic->outer_count * 2);
   for (int64_t o = 0; o < systolic->outer_count; ++o) {
-    systolic->packed_outer[o] = o * systolic->inner_count * systolic->kernels->columns;
-    systolic->packed_outer[systolic->outer_count + o] =
-        o * systolic->inner_count * systolic->kernels->narrow_columns;
+    int64_t before = o * systolic->inner_count;
+    systolic->packed_outer[o] = before * systolic->kernels->columns;
+    systolic->packed_outer[systolic->outer_count + o] = before * systolic->kernels->narrow_columns;
   }
+}
 
+SambaSystolic *sambaSystolicCreate(SambaArena *arena, const SambaUnit *unit, const SambaLaneOp *mac,
+                                   const char *cpu, const int64_t *const strides[2],
+                                   int64_t *out_strides) {
+  SambaSystolic *systolic = SAMBA_ARENA_NEW(arena, SambaSystolic);
+  systolic->kernels =
+      sambaDTypeIsFloat(mac->type) ? sambaTileKernelsFind(cpu) : sambaTileKernelsInteger();
+  systolic->element_bytes = 4;
+
+  CounterClasses classes = classifyCounters(unit, strides);
+  const uint64_t all[4] = {classes.reduced, classes.batch, classes.own[0], classes.own[1]};
+  for (int i = 0; i < 4; ++i)
+    if (axisCount(unit, all[i]) > maxAxis)
+      return NULL;
+
+  int column = chooseColumns(arena, systolic, unit, &classes, strides);
+  Axis depth = makeAxis(arena, unit, classes.reduced, strides);
+  findRuns(arena, systolic, &depth, 1 - column, column);
+  setBatches(arena, systolic, unit, classes.batch, strides, column);
+  layOutAccumulators(systolic, unit, &classes, column, out_strides);
+  layOutPanels(arena, systolic);
   systolic->key = hashPacking(systolic);
   return systolic;
 }
