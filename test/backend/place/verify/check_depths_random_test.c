@@ -153,8 +153,10 @@ static void randomize(Network *network) {
 
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     SambaUnit *unit = &section->units[u];
-    unit->buffer.slot_count = 1 + networkRandom(network, 3);
-    if (unit->kind == SAMBA_UNIT_COMPUTE) {
+    uint32_t slot_count = 1 + networkRandom(network, 3); /* the same numbers for every kind */
+    if (unit->kind == SAMBA_UNIT_BUFFER) {
+      unit->buffer.slot_count = slot_count;
+    } else if (unit->kind == SAMBA_UNIT_COMPUTE) {
       unit->compute.trips = trips;
       unit->compute.counter_count = unit->compute.token_level = 3;
     }
@@ -175,8 +177,9 @@ static void randomize(Network *network) {
       own[0] = slots;
       own[1] = tokens[level] / slots;
       port->token_elements = 1 << 20;
-      port->compute.level = level + 1;
-      if (unit->kind == SAMBA_UNIT_BUFFER)
+      if (unit->kind == SAMBA_UNIT_COMPUTE)
+        port->compute.level = level + 1;
+      else if (unit->kind == SAMBA_UNIT_BUFFER)
         port->access =
             (SambaAccess){.counter_count = 2, .trips = own, .slot_level = 1, .token_level = 2};
     }

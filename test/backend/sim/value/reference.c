@@ -342,6 +342,24 @@ static bool stepCompute(Reference *r, Unit *unit) {
   return true;
 }
 
+static void prepareSlots(Reference *r, Unit *unit) {
+  const SambaBuffer *buffer = &unit->unit->buffer;
+  unit->slots = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue *, buffer->slot_count);
+  for (uint32_t i = 0; i < buffer->slot_count; ++i) {
+    unit->slots[i] = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, buffer->slot_elements);
+    for (uint64_t e = 0; e < buffer->slot_elements && buffer->loop_carried; ++e)
+      unit->slots[i][e] = referenceFromBits(unit->unit->inputs[0].dtype, buffer->initial);
+  }
+}
+
+static void prepareAccumulators(Reference *r, Unit *unit) {
+  const SambaCompute *compute = &unit->unit->compute;
+  uint64_t points = product(compute->trips, compute->token_level, compute->counter_count);
+  unit->accumulators = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue *, compute->program.op_count);
+  for (uint32_t i = 0; i < compute->program.op_count; ++i)
+    unit->accumulators[i] = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, points * r->lanes);
+}
+
 static void prepare(Reference *r) {
   const SambaSection *s = r->section;
   r->units = SAMBA_ARENA_ARRAY(&r->arena, Unit, s->unit_count);
@@ -355,22 +373,10 @@ static void prepare(Reference *r) {
       unit->inputs[p] =
           (Port){.port = &record->inputs[p],
                  .queues = SAMBA_ARENA_ARRAY(&r->arena, Queue *, record->inputs[p].stream_count)};
-    unit->slots = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue *, record->buffer.slot_count);
-    for (uint32_t i = 0; i < record->buffer.slot_count && record->kind == SAMBA_UNIT_BUFFER; ++i) {
-      unit->slots[i] = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, record->buffer.slot_elements);
-      for (uint64_t e = 0; e < record->buffer.slot_elements && record->buffer.loop_carried; ++e)
-        unit->slots[i][e] = referenceFromBits(record->inputs[0].dtype, record->buffer.initial);
-    }
-
-    unit->accumulators =
-        SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue *, record->compute.program.op_count);
-    for (uint32_t i = 0; i < record->compute.program.op_count && record->kind == SAMBA_UNIT_COMPUTE;
-         ++i)
-      unit->accumulators[i] =
-          SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue,
-                            product(record->compute.trips, record->compute.token_level,
-                                    record->compute.counter_count) *
-                                (uint64_t)r->lanes);
+    if (record->kind == SAMBA_UNIT_BUFFER)
+      prepareSlots(r, unit);
+    else if (record->kind == SAMBA_UNIT_COMPUTE)
+      prepareAccumulators(r, unit);
   }
 
   for (uint32_t u = 0; u < s->unit_count; ++u)
