@@ -1,12 +1,14 @@
-// Conversions between dialects, and the passes on the rdu level. Bodies are C functions of lowering/ that return false after
-// having emitted an error; lowering/register.cpp pairs each with its class and says on which operation it runs.
+// Conversions between dialects, and the passes on the rdu level. The body of `def Verb` is the C
+// function sambaVerb of this folder: it takes the operation and the texts of the options, and
+// returns false after having emitted an error. The build makes its declaration (lowering/passes.h)
+// and its class from the entry here.
 #ifndef SAMBA_LOWERING_PASSES
 #define SAMBA_LOWERING_PASSES
 
 include "mlir/Pass/PassBase.td"
 
-def ConvertSambaToLinalg : Pass<"convert-samba-to-linalg"> {
-  let summary = "One linalg operation per stage; runs on samba.section";
+def ConvertSambaToLinalg : Pass<"convert-samba-to-linalg", "::samba::SectionOp"> {
+  let summary = "One linalg operation per stage";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 def ConvertSambaGraphsToLinalg : Pass<"convert-samba-graphs-to-linalg", "::mlir::ModuleOp"> {
@@ -18,8 +20,8 @@ def ConvertSambaGraphsToLinalg : Pass<"convert-samba-graphs-to-linalg", "::mlir:
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
-def TileSections : Pass<"samba-tile-sections"> {
-  let summary = "Choose #rdu.mapping where it is absent; runs on samba.section";
+def TileSections : Pass<"samba-tile-sections", "::samba::SectionOp"> {
+  let summary = "Choose #rdu.mapping where it is absent";
   let description = [{
     A mapping written by hand stays. `decisions` names a file with a line per decision, `SECTION parallel N`: the planner uses at most 1/N of the
     parallel copies in that section. A module attribute `rdu.decisions` (a list of such lines) says the same.
@@ -27,25 +29,25 @@ def TileSections : Pass<"samba-tile-sections"> {
   let options = [Option<"decisions", "decisions", "std::string", "\"\"", "file of planner decisions">];
   let dependentDialects = ["::samba::rdu::RduDialect"];
 }
-def VerifyMapping : Pass<"rdu-verify-mapping"> {
-  let summary = "Refuse an operation without #rdu.mapping; runs on samba.section";
+def VerifyMapping : Pass<"rdu-verify-mapping", "::samba::SectionOp"> {
+  let summary = "Refuse an operation without #rdu.mapping";
 }
 def ConvertLinalgToRdu : Pass<"convert-linalg-to-rdu", "::mlir::ModuleOp"> {
   let summary = "Make units and streams: every samba.section becomes an rdu.section";
   let dependentDialects = ["::samba::rdu::RduDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
-def RduSplitPrograms : Pass<"rdu-split-programs"> {
-  let summary = "Split programs that are longer than a compute unit's stages or registers; runs on rdu.section";
+def RduSplitPrograms : Pass<"rdu-split-programs", "::samba::rdu::SectionOp"> {
+  let summary = "Split programs that are longer than a compute unit's stages or registers";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
-def RduPlace : Pass<"rdu-place"> {
-  let summary = "Give every unit a site; runs on rdu.section";
+def RduPlace : Pass<"rdu-place", "::samba::rdu::SectionOp"> {
+  let summary = "Give every unit a site";
 }
-def RduRoute : Pass<"rdu-route"> {
-  let summary = "Give every stream a way through the switches; runs on rdu.section";
+def RduRoute : Pass<"rdu-route", "::samba::rdu::SectionOp"> {
+  let summary = "Give every stream a way through the switches";
 }
-def RduVerifySection : Pass<"rdu-verify-section"> {
-  let summary = "Check what depends on the machine or on several units; runs on rdu.section";
+def RduVerifySection : Pass<"rdu-verify-section", "::samba::rdu::SectionOp"> {
+  let summary = "Check what depends on the machine or on several units";
 }
 
 #endif

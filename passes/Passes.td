@@ -1,5 +1,6 @@
-// Passes from samba to samba. Bodies are C functions of passes/*.c that return false after having emitted an error;
-// passes/register.cpp pairs each with its class.
+// Passes from samba to samba. The body of `def Verb` is the C function sambaVerb of this folder: it
+// takes the operation and the texts of the options, and returns false after having emitted an error.
+// The build makes its declaration (passes/passes.h) and its class from the entry here.
 #ifndef SAMBA_PASSES
 #define SAMBA_PASSES
 

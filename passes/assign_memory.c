@@ -228,7 +228,7 @@ static SambaStatus assignFunction(MlirOperation function, const SambaMachine *ma
   return status;
 }
 
-bool sambaAssignMemoryPass(MlirOperation module) {
+bool sambaAssignMemory(MlirOperation module) {
   SambaMachine machine;
   SambaStatus status = sambaModuleMachine(module, &machine);
   if (status)

@@ -7,6 +7,7 @@
 #include "dialect/bridge/build.h"
 #include "dialect/bridge/text_sink.h"
 #include "dialect/rdu/decisions.h"
+#include "dialect/registry/dialects.h"
 #include "dialect/samba/graph.h"
 #include "lowering/pef/rdu_to_pef.h"
 #include "pipeline/register.h"

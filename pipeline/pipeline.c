@@ -1,6 +1,7 @@
 /* The pipeline samba-to-rdu; see pipeline.h. */
 #include "pipeline/pipeline.h"
 
+#include "dialect/bridge/text_sink.h"
 #include "support/text/text.h"
 
 #include <stddef.h>
@@ -120,13 +121,6 @@ static const char *stepsText(SambaArena *arena, const SambaPipelineOptions *opti
   return sambaTextToArena(&text, arena);
 }
 
-static SambaStatus pipelineText(SambaArena *arena, const SambaPipelineOptions *options,
-                                const char **out_text) {
-  SAMBA_RETURN_IF_ERROR(checkOptions(options));
-  *out_text = stepsText(arena, options, 0, stepCount);
-  return NULL;
-}
-
 SambaStatus sambaPipelineTexts(SambaArena *arena, const SambaPipelineOptions *options,
                                const char **out_front, const char **out_back) {
   SAMBA_RETURN_IF_ERROR(checkOptions(options));
@@ -155,7 +149,9 @@ static const char *takeValue(SambaArena *arena, SambaStringRef text, size_t *at)
   return value;
 }
 
-SambaStatus sambaPipelineTextOf(SambaArena *arena, SambaStringRef text, const char **out_text) {
+/* The texts of the values are in the arena. */
+static SambaStatus readOptions(SambaArena *arena, SambaStringRef text,
+                               SambaPipelineOptions *out_options) {
   static const struct {
     const char *name;
     size_t offset;
@@ -167,7 +163,7 @@ SambaStatus sambaPipelineTextOf(SambaArena *arena, SambaStringRef text, const ch
                {"rules", offsetof(SambaPipelineOptions, rules)},
                {"decisions", offsetof(SambaPipelineOptions, decisions)}};
   enum { nameCount = sizeof names / sizeof *names };
-  SambaPipelineOptions options = {0};
+  *out_options = (SambaPipelineOptions){0};
 
   for (size_t at = 0; at < text.size;) {
     if (text.data[at] == ' ') {
@@ -188,8 +184,27 @@ SambaStatus sambaPipelineTextOf(SambaArena *arena, SambaStringRef text, const ch
           "inference=, rules= and decisions=",
           SAMBA_STRING_ARGS(name));
     ++at;
-    *(const char **)((char *)&options + names[i].offset) = takeValue(arena, text, &at);
+    *(const char **)((char *)out_options + names[i].offset) = takeValue(arena, text, &at);
   }
 
-  return pipelineText(arena, &options, out_text);
+  return NULL;
+}
+
+SambaStatus sambaPipelineAdd(MlirOpPassManager manager, SambaStringRef text) {
+  SambaArena arena = {0};
+  SambaText message = {0};
+  SambaPipelineOptions options;
+  SambaStatus status = readOptions(&arena, text, &options);
+  if (!status)
+    status = checkOptions(&options);
+  if (!status) {
+    MlirStringRef passes =
+        mlirStringRefCreateFromCString(stepsText(&arena, &options, 0, stepCount));
+    if (mlirLogicalResultIsFailure(
+            mlirOpPassManagerAddPipeline(manager, passes, sambaTextSink, &message)))
+      status = sambaStatusMake(SAMBA_INVALID, "%s", sambaTextGet(&message));
+  }
+  sambaTextFree(&message);
+  sambaArenaDestroy(&arena);
+  return status;
 }

@@ -7,6 +7,8 @@
 #include "support/base/status.h"
 #include "support/text/string_ref.h"
 
+#include "mlir-c/Pass.h"
+
 /* Options of samba-to-rdu; strings are borrowed, NULL means the default. */
 typedef struct SambaPipelineOptions {
   const char *target;    /* sn40l (default), another shipped machine or a machine file */
@@ -23,8 +25,8 @@ typedef struct SambaPipelineOptions {
  * Errors name the option whose value is not known. */
 SambaStatus sambaPipelineTexts(SambaArena *arena, const SambaPipelineOptions *options,
                                const char **out_front, const char **out_back);
-/* The whole, from the text of options, `target=tiny opt=o0`; values with spaces in quotes. */
-SambaStatus sambaPipelineTextOf(SambaArena *arena, SambaStringRef options, const char **out_text);
+/* Adds the whole, from the text of options, `target=tiny opt=o0`; values with spaces in quotes. */
+SambaStatus sambaPipelineAdd(MlirOpPassManager manager, SambaStringRef options);
 extern const char sambaPipelineDescription[]; /* for --help */
 
 #endif

@@ -1,5 +1,6 @@
-// The generic base of every op, attribute and type of Samba: declarations forward to C hooks (bridge.h), found once per
-// op. Included by the dialects' own Dialect.td.
+// The base of every op, attribute and dialect of Samba: declarations that forward to C (hooks.h) by
+// way of forward.hpp. Included by the dialects' own Dialect.td; the C++ here is read inside
+// namespace samba, where namespace mlir is in use.
 #ifndef SAMBA_DIALECT_BRIDGE
 #define SAMBA_DIALECT_BRIDGE
 
@@ -8,69 +9,93 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-defvar sambaVerify = "::llvm::LogicalResult $cppClass::verify() { return ::llvm::success(!::samba::hooks<$cppClass>().verify || ::samba::hooks<$cppClass>().verify(&::samba::hooks<$cppClass>(), wrap(getOperation()))); }\n";
+defvar sambaVerify = [{
+  LogicalResult $cppClass::verify() { return verifyInC(*this); }
+}];
 // For ops that look into their regions: these have been verified by then.
-defvar sambaVerifyRegions = "::llvm::LogicalResult $cppClass::verifyRegions() { return ::llvm::success(!::samba::hooks<$cppClass>().verify || ::samba::hooks<$cppClass>().verify(&::samba::hooks<$cppClass>(), wrap(getOperation()))); }\n";
-defvar sambaFold = "::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {\n"
-                   "  return ::samba::foldInC(::samba::hooks<$cppClass>(), getOperation(), adaptor.getOperands());\n}\n";
-defvar sambaPatterns = "void $cppClass::getCanonicalizationPatterns(::mlir::RewritePatternSet &set, ::mlir::MLIRContext *context) {\n"
-                       "  if (::samba::hooks<$cppClass>().patterns)\n"
-                       "    ::samba::hooks<$cppClass>().patterns(&::samba::hooks<$cppClass>(), wrap(context), wrap(&set));\n}\n";
-defvar sambaInfer = "::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location,\n"
-                    "    ::mlir::ValueRange operands, ::mlir::DictionaryAttr attributes, ::mlir::OpaqueProperties properties,\n"
-                    "    ::mlir::RegionRange, ::llvm::SmallVectorImpl<::mlir::Type> &types) {\n"
-                    "  return ::samba::inferInC(::samba::hooks<$cppClass>(), context, location, operands,\n"
-                    "                           ::samba::attributesOf<$cppClass>(context, attributes, properties), types);\n}\n"
-                    // The op's own verifier compares inferred and actual types, with one error; nothing is left to refine.
-                    "::llvm::LogicalResult $cppClass::refineReturnTypes(::mlir::MLIRContext *, ::std::optional<::mlir::Location>, ::mlir::ValueRange,\n"
-                    "    ::mlir::DictionaryAttr, ::mlir::OpaqueProperties, ::mlir::RegionRange, ::llvm::SmallVectorImpl<::mlir::Type> &) {\n"
-                    "  return ::llvm::success();\n}\n";
-defvar sambaInferringAssembly = "::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser, ::mlir::OperationState &result) {\n"
-                    "  return ::samba::parseInferring(parser, result, inferReturnTypes);\n}\n"
-                    "void $cppClass::print(::mlir::OpAsmPrinter &printer) { ::samba::printOp(printer, getOperation(), false); }\n";
-defvar sambaUnitAssembly = "::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser, ::mlir::OperationState &result) {\n"
-                    "  return ::samba::parseUnit(parser, result);\n}\n"
-                    "void $cppClass::print(::mlir::OpAsmPrinter &printer) { ::samba::printOp(printer, getOperation(), true); }\n";
+defvar sambaVerifyRegions = [{
+  LogicalResult $cppClass::verifyRegions() { return verifyInC(*this); }
+}];
+
+defvar sambaFold = [{
+  OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {
+    return foldInC(hooksOf<$cppClass>(getContext()), getOperation(), adaptor.getOperands());
+  }
+}];
+// The op's own verifier compares inferred and actual types, with one error; nothing is left to
+// refine.
+defvar sambaInfer = [{
+  LogicalResult $cppClass::inferReturnTypes(
+      MLIRContext *context, std::optional<Location> location, ValueRange operands,
+      DictionaryAttr attributes, OpaqueProperties properties, RegionRange, SmallVectorImpl<Type> &types) {
+    return inferInC(hooksOf<$cppClass>(context), context, location, operands,
+                    allAttributes<$cppClass>(context, attributes, properties), types);
+  }
+  LogicalResult $cppClass::refineReturnTypes(
+      MLIRContext *, std::optional<Location>, ValueRange, DictionaryAttr, OpaqueProperties,
+      RegionRange, SmallVectorImpl<Type> &) { return success(); }
+  ParseResult $cppClass::parse(OpAsmParser &parser, OperationState &result) {
+    return parseOp(parser, result, &hooksOf<$cppClass>(parser.getContext()));
+  }
+  void $cppClass::print(OpAsmPrinter &printer) { printOp(printer, getOperation(), false); }
+}];
+
+// The text form of functions and sections: `dialect.name @symbol(arguments) { body }`.
+defvar sambaFunctionAssembly = [{
+  ParseResult $cppClass::parse(OpAsmParser &parser, OperationState &result) {
+    return parseFunction<$cppClass>(parser, result);
+  }
+  void $cppClass::print(OpAsmPrinter &printer) { printFunction(printer, *this); }
+}];
+defvar sambaFunctionTypes = [{
+  ArrayRef<Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+  ArrayRef<Type> getResultTypes() { return getFunctionType().getResults(); }
+  Region *getCallableRegion() { return &getBody(); }
+}];
 
 // The bodies of a dialect's checks of its attributes, wherever they stand.
 defvar sambaVerifyAttributes = [{
-  static ::llvm::LogicalResult check(::mlir::Operation *op, SambaAttributePlace place, unsigned index, ::mlir::NamedAttribute a) {
-    return ::llvm::success(sambaVerifyDialectAttribute(wrap(op), place, index, {wrap(a.getName()), wrap(a.getValue())}));
+  LogicalResult verifyOperationAttribute(Operation *op, NamedAttribute a) override {
+    return verifyAttributeInC(op, SAMBA_ON_OPERATION, 0, a);
   }
-  ::llvm::LogicalResult verifyOperationAttribute(::mlir::Operation *op, ::mlir::NamedAttribute a) override {
-    return check(op, SAMBA_ON_OPERATION, 0, a);
+  LogicalResult verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
+                                         NamedAttribute a) override {
+    return verifyAttributeInC(op, SAMBA_ON_ARGUMENT, index, a);
   }
-  ::llvm::LogicalResult verifyRegionArgAttribute(::mlir::Operation *op, unsigned, unsigned index, ::mlir::NamedAttribute a) override {
-    return check(op, SAMBA_ON_ARGUMENT, index, a);
-  }
-  ::llvm::LogicalResult verifyRegionResultAttribute(::mlir::Operation *op, unsigned, unsigned index, ::mlir::NamedAttribute a) override {
-    return check(op, SAMBA_ON_RESULT, index, a);
+  LogicalResult verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,
+                                            NamedAttribute a) override {
+    return verifyAttributeInC(op, SAMBA_ON_RESULT, index, a);
   }
 }];
 
-// An op whose result types follow from operands and attributes: verified, inferred, folded and canonicalized in C.
+// An op whose result types follow from operands and attributes: verified, inferred and
+// folded in C.
 //   %r = dialect.name %a, %b {key = value} : type of a, type of b
 class Samba_InferringOp<Dialect dialect, string mnemonic, list<Trait> traits = []>
-    : Op<dialect, mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<InferTypeOpInterface, ["refineReturnTypes"]>], traits)> {
+    : Op<dialect, mnemonic,
+         !listconcat([Pure, DeclareOpInterfaceMethods<InferTypeOpInterface, ["refineReturnTypes"]>],
+                     traits)> {
   let hasVerifier = 1;
   let hasFolder = 1;
-  let hasCanonicalizer = 1;
   let hasCustomAssemblyFormat = 1;
-  let extraClassDefinition = !strconcat(sambaVerify, sambaFold, sambaPatterns, sambaInfer, sambaInferringAssembly);
+  let extraClassDefinition = !strconcat(sambaVerify, sambaFold, sambaInfer);
 }
 
-// An attribute `#dialect.mnemonic<"head", key = value, ...>`: a dictionary with a name, checked in C.
+// An attribute `#dialect.mnemonic<"head", key = value, ...>`: a dictionary with a name, checked
+// in C.
 class Samba_DictionaryAttr<Dialect dialect, string name, string word> : AttrDef<dialect, name> {
   let mnemonic = word;
   let parameters = (ins "::mlir::StringAttr":$head, "::mlir::DictionaryAttr":$body);
-  let genVerifyDecl = 1;
   let hasCustomAssemblyFormat = 1;
-  let extraClassDefinition = "::mlir::Attribute $cppClass::parse(::mlir::AsmParser &parser, ::mlir::Type) {\n"
-      "  return ::samba::parseDictionaryAttribute<$cppClass>(parser);\n}\n"
-      "void $cppClass::print(::mlir::AsmPrinter &printer) const { ::samba::printDictionaryAttribute(printer, getHead(), getBody()); }\n"
-      "::llvm::LogicalResult $cppClass::verify(::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError, ::mlir::StringAttr head,\n"
-      "    ::mlir::DictionaryAttr body) {\n"
-      "  return ::samba::succeedOrEmit(sambaCheckDictionaryAttribute(wrap(getMnemonic()), wrap(head.getValue()), wrap(::mlir::Attribute(body))), emitError);\n}\n";
+  let extraClassDefinition = [{
+    Attribute $cppClass::parse(AsmParser &parser, Type) {
+      auto parts = parseDictionary(parser, name);
+      return parts ? get(parser.getContext(), parts->first, parts->second) : $cppClass();
+    }
+    void $cppClass::print(AsmPrinter &printer) const {
+      printDictionary(printer, getHead(), getBody());
+    }
+  }];
 }
 
 #endif

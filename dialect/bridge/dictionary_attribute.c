@@ -1,28 +1,25 @@
-/* Making our attributes and registering our dialects through nothing but C: an attribute is made by
- * writing its text and having it parsed, so that the generated classes need no builders for C. */
+/* Dictionary attributes from C: made by writing their text and having it parsed, so that the
+ * generated classes need no builders for C. */
+#include "dialect/bridge/dictionary_attribute.h"
+
 #include "dialect/bridge/bridge.h"
+#include "dialect/bridge/hooks.h"
+#include "dialect/bridge/pretty.h"
 #include "dialect/bridge/text_sink.h"
-#include "support/base/memory.h"
 
-#include "mlir-c/Dialect/Arith.h"
-#include "mlir-c/Dialect/Func.h"
-#include "mlir-c/Dialect/Linalg.h"
-#include "mlir-c/Dialect/Math.h"
-#include "mlir-c/Dialect/Tensor.h"
-
-#include <stdlib.h>
 #include <string.h>
 
-static void appendText(void *printer, MlirStringRef part) { sambaTextSink(part, printer); }
-static void appendAttribute(void *printer, MlirAttribute attribute) {
-  mlirAttributePrint(attribute, sambaTextSink, printer);
+static void appendText(void *text, MlirStringRef part) { sambaTextSink(part, text); }
+static void appendAttribute(void *text, MlirAttribute attribute) {
+  mlirAttributePrint(attribute, sambaTextSink, text);
 }
 
 MlirAttribute sambaAttributeGet(MlirLocation location, const char *kind, MlirStringRef head,
                                 MlirAttribute body) {
   MlirContext context = mlirLocationGetContext(location);
-  SambaStatus status = sambaCheckDictionaryAttribute(
-      mlirStringRefCreateFromCString(strchr(kind, '.') + 1), head, body);
+  MlirStringRef name = mlirStringRefCreateFromCString(kind);
+  MlirStringRef mnemonic = mlirStringRefCreateFromCString(strchr(kind, '.') + 1);
+  SambaStatus status = sambaDialectHooks(context, name)->check_dictionary(mnemonic, head, body);
   if (status) {
     sambaDiagnose(location, MlirDiagnosticError,
                   mlirStringRefCreateFromCString(sambaStatusGetMessage(status)), 0, NULL);
@@ -32,39 +29,18 @@ MlirAttribute sambaAttributeGet(MlirLocation location, const char *kind, MlirStr
 
   SambaText text = {0};
   SambaPrinter printer = {&text, appendText, appendAttribute};
-  sambaTextAppendC(&text, "#");
-  sambaTextAppendC(&text, kind);
-  sambaTextAppendC(&text, "<");
-  if (head.length)
-    appendAttribute(&text, mlirStringAttrGet(context, head));
-  if (head.length && mlirDictionaryAttrGetNumElements(body))
-    sambaTextAppendC(&text, ", ");
-  sambaPrettyPrintEntries(&printer, body);
-  sambaTextAppendC(&text, ">");
+  sambaTextFormat(&text, "#%s", kind);
+  sambaPrettyPrintNamed(&printer, head, body);
   MlirAttribute made = mlirAttributeParseGet(context, mlirStringRefCreate(text.data, text.size));
   sambaTextFree(&text);
 
   return made;
 }
 
-MlirType sambaRduTypeGet(MlirContext context, SambaRduTypeKind kind, intptr_t rank,
-                         const int64_t *shape, MlirType element) {
-  SambaText text = {0};
-  SambaPrinter printer = {&text, appendText, appendAttribute};
-  sambaTextAppendC(&text, kind == SAMBA_RDU_SYMBOL ? "!rdu.symbol" : "!rdu.stream");
-  sambaRduTypePrint(&printer, kind, rank, shape, element);
-  MlirType made = mlirTypeParseGet(context, mlirStringRefCreate(text.data, text.size));
-  sambaTextFree(&text);
-  return made;
+MlirStringRef sambaAttributeHead(MlirAttribute attribute) {
+  return mlirStringAttrGetValue(sambaAttributePart(attribute, 0));
 }
 
-void sambaRegisterDialects(MlirDialectRegistry registry) {
-  const MlirDialectHandle upstream[] = {
-      mlirGetDialectHandle__arith__(), mlirGetDialectHandle__func__(),
-      mlirGetDialectHandle__linalg__(), mlirGetDialectHandle__math__(),
-      mlirGetDialectHandle__tensor__()};
-  sambaInsertSamba(registry);
-  sambaInsertRdu(registry);
-  for (size_t i = 0; i < sizeof upstream / sizeof *upstream; ++i)
-    mlirDialectHandleInsertDialect(upstream[i], registry);
+MlirAttribute sambaAttributeBody(MlirAttribute attribute) {
+  return sambaAttributePart(attribute, 1);
 }

@@ -1,10 +1,10 @@
-/* The plain text of attributes and types: dictionaries as {stride = [2, 2], eps = 1.0e-05} instead
- * of MLIR's {stride = array<i64: 2, 2>, eps = 1.0e-05 : f64}. Integers are i64, numbers f64, lists
- * of integers dense arrays; anything else keeps MLIR's form. Reading goes through MLIR's parser,
- * which makes arrays of integers; those become dense arrays. */
-#include "dialect/bridge/bridge.h"
+/* The plain text of dictionaries; see pretty.h. */
+#include "dialect/bridge/pretty.h"
 
 #include "support/base/memory.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void say(const SambaPrinter *p, const char *text) {
-  p->text(p->printer, mlirStringRefCreateFromCString(text));
+static void say(const SambaPrinter *printer, const char *text) {
+  printer->text(printer->printer, mlirStringRefCreateFromCString(text));
 }
 
 static bool isPlainInteger(MlirAttribute value) {
@@ -30,66 +30,76 @@ static void appendDigits(MlirStringRef part, void *user_data) {
   size_t used = strlen(text);
   snprintf(text + used, 64 - used, "%.*s", (int)part.length, part.data);
 }
-static void printNumber(const SambaPrinter *p, MlirAttribute value) {
+static void printNumber(const SambaPrinter *printer, MlirAttribute value) {
   char text[64] = "";
   mlirAttributePrint(value, appendDigits, text);
   text[strcspn(text, " ")] = 0;
-  say(p, text);
+  say(printer, text);
 }
 
-static void printInteger(const SambaPrinter *p, int64_t value) {
+static void printInteger(const SambaPrinter *printer, int64_t value) {
   char text[24];
   snprintf(text, sizeof text, "%" PRId64, value);
-  say(p, text);
+  say(printer, text);
 }
 
-static void printKey(const SambaPrinter *p, MlirContext context, MlirStringRef key) {
+static void printKey(const SambaPrinter *printer, MlirContext context, MlirStringRef key) {
   bool bare = key.length && (isalpha((unsigned char)key.data[0]) || key.data[0] == '_');
   for (size_t i = 0; bare && i < key.length; ++i)
     bare = isalnum((unsigned char)key.data[i]) || memchr("_$.", key.data[i], 3);
   if (bare)
-    p->text(p->printer, key);
+    printer->text(printer->printer, key);
   else
-    p->attribute(p->printer, mlirStringAttrGet(context, key));
+    printer->attribute(printer->printer, mlirStringAttrGet(context, key));
 }
 
-static void printValue(const SambaPrinter *p, MlirAttribute value) {
+static void printValue(const SambaPrinter *printer, MlirAttribute value) {
   if (isPlainInteger(value)) {
-    printInteger(p, mlirIntegerAttrGetValueInt(value));
+    printInteger(printer, mlirIntegerAttrGetValueInt(value));
   } else if (mlirAttributeIsAFloat(value) && mlirTypeIsAF64(mlirAttributeGetType(value))) {
-    printNumber(p, value);
+    printNumber(printer, value);
   } else if (mlirAttributeIsADenseI64Array(value) || mlirAttributeIsAArray(value)) {
     bool dense = mlirAttributeIsADenseI64Array(value);
     intptr_t count =
         dense ? mlirDenseArrayGetNumElements(value) : mlirArrayAttrGetNumElements(value);
-    say(p, "[");
+    say(printer, "[");
     for (intptr_t i = 0; i < count; ++i) {
-      say(p, i ? ", " : "");
+      say(printer, i ? ", " : "");
       if (dense)
-        printInteger(p, mlirDenseI64ArrayGetElement(value, i));
+        printInteger(printer, mlirDenseI64ArrayGetElement(value, i));
       else
-        printValue(p, mlirArrayAttrGetElement(value, i));
+        printValue(printer, mlirArrayAttrGetElement(value, i));
     }
-    say(p, "]");
+    say(printer, "]");
   } else if (mlirAttributeIsADictionary(value)) {
-    say(p, "{");
-    sambaPrettyPrintEntries(p, value);
-    say(p, "}");
+    say(printer, "{");
+    sambaPrettyPrintEntries(printer, value);
+    say(printer, "}");
   } else {
-    p->attribute(p->printer, value);
+    printer->attribute(printer->printer, value);
   }
 }
 
-void sambaPrettyPrintEntries(const SambaPrinter *p, MlirAttribute dictionary) {
+void sambaPrettyPrintEntries(const SambaPrinter *printer, MlirAttribute dictionary) {
   for (intptr_t i = 0; i < mlirDictionaryAttrGetNumElements(dictionary); ++i) {
     MlirNamedAttribute entry = mlirDictionaryAttrGetElement(dictionary, i);
-    say(p, i ? ", " : "");
-    printKey(p, mlirAttributeGetContext(dictionary), mlirIdentifierStr(entry.name));
+    say(printer, i ? ", " : "");
+    printKey(printer, mlirAttributeGetContext(dictionary), mlirIdentifierStr(entry.name));
     if (mlirAttributeIsAUnit(entry.attribute))
       continue;
-    say(p, " = ");
-    printValue(p, entry.attribute);
+    say(printer, " = ");
+    printValue(printer, entry.attribute);
   }
+}
+
+void sambaPrettyPrintNamed(const SambaPrinter *printer, MlirStringRef head, MlirAttribute body) {
+  say(printer, "<");
+  if (head.length)
+    printer->attribute(printer->printer, mlirStringAttrGet(mlirAttributeGetContext(body), head));
+  if (head.length && mlirDictionaryAttrGetNumElements(body))
+    say(printer, ", ");
+  sambaPrettyPrintEntries(printer, body);
+  say(printer, ">");
 }
 
 static MlirAttribute parsedArray(MlirAttribute array) {
@@ -128,36 +138,4 @@ MlirAttribute sambaPrettyParsed(MlirAttribute attribute) {
   MlirAttribute result = mlirDictionaryAttrGet(mlirAttributeGetContext(attribute), count, entries);
   free(entries);
   return result;
-}
-
-/*===-- Types of the rdu dialect --------------------------------------------------------------===*/
-
-static void forwardText(MlirStringRef part, void *user_data) {
-  const SambaPrinter *p = user_data;
-  p->text(p->printer, part);
-}
-
-void sambaRduTypePrint(const SambaPrinter *p, SambaRduTypeKind kind, intptr_t rank,
-                       const int64_t *shape, MlirType element) {
-  say(p, kind == SAMBA_RDU_CONTROL ? "<control" : kind == SAMBA_RDU_SCALAR ? "<scalar " : "<");
-  for (intptr_t i = 0; i < rank; ++i) {
-    printInteger(p, shape[i]);
-    say(p, "x");
-  }
-  if (element.ptr)
-    mlirTypePrint(element, forwardText, (void *)p);
-  say(p, ">");
-}
-
-SambaStatus sambaRduTypeCheck(SambaRduTypeKind kind, intptr_t rank, const int64_t *shape,
-                              MlirType element) {
-  bool fits = kind == SAMBA_RDU_CONTROL || mlirTypeIsAF32(element) || mlirTypeIsABF16(element) ||
-              mlirTypeIsAF16(element) || mlirTypeIsAInteger(element);
-  if (!fits)
-    return sambaStatusMake(SAMBA_INVALID, "element type must be f32, bf16, f16 or an integer");
-  for (intptr_t i = 0; i < rank; ++i)
-    if (shape[i] < 1)
-      return sambaStatusMake(SAMBA_INVALID, "every extent must be at least 1, but one is %" PRId64,
-                             shape[i]);
-  return NULL;
 }

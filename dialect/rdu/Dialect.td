@@ -22,7 +22,7 @@ def Rdu_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
-  let extraClassDeclaration = sambaVerifyAttributes # "std::shared_ptr<SambaResultStore> results;\n";
+  let extraClassDeclaration = sambaVerifyAttributes;
 }
 
 def Rdu_MachineAttr : Samba_DictionaryAttr<Rdu_Dialect, "Machine", "machine"> {
@@ -42,14 +42,16 @@ def Rdu_MappingAttr : Samba_DictionaryAttr<Rdu_Dialect, "Mapping", "mapping"> {
 
 class Rdu_ShapedType<string name, string word> : TypeDef<Rdu_Dialect, name> {
   let mnemonic = word;
-  let parameters = (ins "unsigned":$kind, ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType);
+  let parameters = (ins "::mlir::Type":$token);
   let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-  let extraClassDefinition = "::mlir::Type $cppClass::parse(::mlir::AsmParser &parser) { return ::samba::parseRduType<$cppClass>(parser); }\n"
-      "void $cppClass::print(::mlir::AsmPrinter &printer) const { ::samba::printRduType(printer, getKind(), getShape(), getElementType()); }\n"
-      "::llvm::LogicalResult $cppClass::verify(::llvm::function_ref<::mlir::InFlightDiagnostic()> emitError, unsigned kind,\n"
-      "    ::llvm::ArrayRef<int64_t> shape, ::mlir::Type elementType) {\n"
-      "  return ::samba::verifyRduType(emitError, kind, shape, elementType);\n}\n";
+  let extraClassDefinition = [{
+    Type $cppClass::parse(AsmParser &parser) { return parseType<$cppClass>(parser); }
+    void $cppClass::print(AsmPrinter &printer) const { printType(printer, getToken()); }
+  }];
+  let builders = [TypeBuilderWithInferredContext<(ins "::mlir::Type":$token), [{
+    return $_get(token.getContext(), token);
+  }]>];
+  let skipDefaultBuilders = 1;
 }
 def Rdu_Stream : Rdu_ShapedType<"Stream", "stream"> {
   let summary = "Tokens on the network: `!rdu.stream<64x64xbf16>`, `!rdu.stream<scalar 1xi32>`, `!rdu.stream<control>`";
@@ -82,24 +84,23 @@ def Rdu_SectionOp : Rdu_Op<"section", [FunctionOpInterface, IsolatedFromAbove, N
   let hasVerifier = 0;
   let hasRegionVerifier = 1;
   let hasCustomAssemblyFormat = 1;
-  let extraClassDeclaration = [{
-    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
-    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
-    ::mlir::Region *getCallableRegion() { return &getBody(); }
-  }];
-  let extraClassDefinition = !strconcat(sambaVerifyRegions, [{
-    ::mlir::RegionKind $cppClass::getRegionKind(unsigned) { return ::mlir::RegionKind::Graph; }
-    ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser, ::mlir::OperationState &result) {
-      return ::samba::parseFunction<$cppClass>(parser, result);
-    }
-    void $cppClass::print(::mlir::OpAsmPrinter &printer) { ::samba::printFunction(printer, *this); }
+  let extraClassDeclaration = sambaFunctionTypes;
+  let extraClassDefinition = !strconcat(sambaVerifyRegions, sambaFunctionAssembly, [{
+    RegionKind $cppClass::getRegionKind(unsigned) { return RegionKind::Graph; }
   }]);
 }
+
+defvar rduUnitAssembly = [{
+  ParseResult $cppClass::parse(OpAsmParser &parser, OperationState &result) {
+    return parseOp(parser, result, nullptr);
+  }
+  void $cppClass::print(OpAsmPrinter &printer) { printOp(printer, getOperation(), true); }
+}];
 
 // A unit. Operands: (symbol,) input streams port by port; results: output streams port by port.
 class Rdu_Unit<string mnemonic, list<Trait> traits = []> : Rdu_Op<mnemonic, !listconcat([HasParent<"SectionOp">], traits)> {
   let hasCustomAssemblyFormat = 1;
-  let extraClassDefinition = !strconcat(sambaVerify, sambaUnitAssembly);
+  let extraClassDefinition = !strconcat(sambaVerify, rduUnitAssembly);
   dag placed = (ins OptionalAttr<StrAttr>:$name, OptionalAttr<StrAttr>:$layer, OptionalAttr<ArrayAttr>:$inputs, OptionalAttr<ArrayAttr>:$outputs,
                 OptionalAttr<DenseI64ArrayAttr>:$site, OptionalAttr<I64Attr>:$ag);
 }
@@ -136,7 +137,7 @@ def Rdu_ComputeOp : Rdu_Unit<"compute", [IsolatedFromAbove]> {
   let regions = (region SizedRegion<1>:$program);
   let hasVerifier = 0;
   let hasRegionVerifier = 1;
-  let extraClassDefinition = !strconcat(sambaVerifyRegions, sambaUnitAssembly);
+  let extraClassDefinition = !strconcat(sambaVerifyRegions, rduUnitAssembly);
 }
 
 def Rdu_RouteOp : Rdu_Op<"route", [HasParent<"SectionOp">]> {

@@ -1,6 +1,7 @@
 /* Targets; see machine_file.h. */
 #include "dialect/rdu/machine_file.h"
 
+#include "dialect/bridge/bridge.h"
 #include "dialect/bridge/build.h"
 #include "dialect/bridge/text_sink.h"
 #include "dialect/rdu/attribute_names.h"

@@ -1,18 +1,17 @@
-/* The rdu dialect from C: the hooks of its ops and attributes. The adapters to structs are in
- * section_io.h. */
+/* The attributes of the rdu dialect from C. The adapters of sections to structs are in
+ * section/section_io.h. */
 #ifndef SAMBA_DIALECT_RDU_RDU_H
 #define SAMBA_DIALECT_RDU_RDU_H
 
 #include "backend/machine/machine.h"
 #include "backend/plan/stage/stage.h"
-#include "dialect/bridge/bridge.h"
-#include "support/text/string_ref.h"
+#include "dialect/bridge/hooks.h"
 
-SambaOpHooks sambaRduOpHooks(MlirStringRef name);
+/* Hooks of the dialect: any rdu.* attribute of IR, and the contents of #rdu.machine and
+ * #rdu.mapping. */
 bool sambaVerifyRduAttribute(MlirOperation op, SambaAttributePlace place, unsigned index,
                              MlirNamedAttribute attribute);
-SambaStatus sambaCheckRduAttribute(SambaStringRef mnemonic, SambaStringRef head,
-                                   MlirAttribute body);
+SambaStatus sambaCheckRduAttribute(MlirStringRef mnemonic, MlirStringRef head, MlirAttribute body);
 
 /* The machine of a #rdu.machine attribute (its sources borrow text of the attribute, which lives as
  * long as the context). */

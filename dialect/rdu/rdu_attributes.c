@@ -272,14 +272,13 @@ MlirAttribute sambaMappingToAttribute(MlirLocation location, const SambaMapping 
                            mlirDictionaryAttrGet(context, used, entries));
 }
 
-SambaStatus sambaCheckRduAttribute(SambaStringRef mnemonic, SambaStringRef head,
-                                   MlirAttribute body) {
-  if (sambaStringRefEqualC(mnemonic, "machine")) {
+SambaStatus sambaCheckRduAttribute(MlirStringRef mnemonic, MlirStringRef head, MlirAttribute body) {
+  if (sambaStringRefEqualC(sambaFromMlir(mnemonic), "machine")) {
     SambaMachine machine;
-    return readMachine(head, body, &machine);
+    return readMachine(sambaFromMlir(head), body, &machine);
   }
   SambaMapping mapping;
-  if (head.size)
+  if (head.length)
     return sambaStatusMake(SAMBA_INVALID, "#rdu.mapping takes no name");
   return readMapping(body, &mapping);
 }

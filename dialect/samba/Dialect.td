@@ -20,6 +20,7 @@ def Samba_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = sambaVerifyAttributes;
 }
 

@@ -19,7 +19,7 @@ class Samba_Op<string mnemonic, list<Trait> traits = []> : Samba_InferringOp<Sam
 class Samba_ResultsOp<string mnemonic, dag resultTypes> : Samba_InferringOp<Samba_Dialect, mnemonic> {
   let results = resultTypes;
   let hasFolder = 0;
-  let extraClassDefinition = !strconcat(sambaVerify, sambaPatterns, sambaInfer, sambaInferringAssembly);
+  let extraClassDefinition = !strconcat(sambaVerify, sambaInfer);
 }
 
 // The operators of the table.
@@ -57,17 +57,8 @@ def Samba_SectionOp : Samba_StructureOp<"section", [FunctionOpInterface, Isolate
   let hasVerifier = 0;
   let hasRegionVerifier = 1;
   let hasCustomAssemblyFormat = 1;
-  let extraClassDeclaration = [{
-    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
-    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
-    ::mlir::Region *getCallableRegion() { return &getBody(); }
-  }];
-  let extraClassDefinition = !strconcat(sambaVerifyRegions, [{
-    ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser, ::mlir::OperationState &result) {
-      return ::samba::parseFunction<$cppClass>(parser, result);
-    }
-    void $cppClass::print(::mlir::OpAsmPrinter &printer) { ::samba::printFunction(printer, *this); }
-  }]);
+  let extraClassDeclaration = sambaFunctionTypes;
+  let extraClassDefinition = !strconcat(sambaVerifyRegions, sambaFunctionAssembly);
 }
 
 def Samba_CallOp : Samba_StructureOp<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
@@ -75,10 +66,11 @@ def Samba_CallOp : Samba_StructureOp<"call", [DeclareOpInterfaceMethods<SymbolUs
   let description = "`%0 = samba.call @s0(%x) {id = 0, type = \"FWD\"} : (tensor<4xf32>) -> tensor<4xf32>`. Types: ZEROGRAD, FWD, BCKWD, OPT, REDUCE, GRADNORM.";
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Samba_Tensor>:$inputs, Samba_Int:$id, Samba_String:$type);
   let results = (outs Variadic<Samba_Tensor>:$outputs);
-  let assemblyFormat = "$callee `(` $inputs `)` custom<PrettyAttributes>(attr-dict) `:` functional-type($inputs, $outputs)";
+  let assemblyFormat = "$callee `(` $inputs `)` custom<CallAttributes>(attr-dict) `:` functional-type($inputs, $outputs)";
   let extraClassDefinition = !strconcat(sambaVerify, [{
-    ::llvm::LogicalResult $cppClass::verifySymbolUses(::mlir::SymbolTableCollection &symbols) {
-      return ::llvm::success(sambaVerifyCall(wrap(getOperation()), wrap(symbols.lookupNearestSymbolFrom(getOperation(), getCalleeAttr()))));
+    LogicalResult $cppClass::verifySymbolUses(SymbolTableCollection &symbols) {
+      Operation *callee = symbols.lookupNearestSymbolFrom(getOperation(), getCalleeAttr());
+      return success(sambaVerifyCallee(wrap(getOperation()), wrap(callee)));
     }
   }]);
 }

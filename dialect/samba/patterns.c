@@ -1,5 +1,6 @@
 /* Canonicalization patterns: what a fold cannot say because a new operation is needed. */
 #include "dialect/samba/samba.h"
+#include "dialect/samba/samba_hooks.h"
 
 #include <stdlib.h>
 
@@ -62,11 +63,11 @@ static const struct {
     {"samba.cat", flattenCat},
 };
 
-void sambaAddPatterns(const SambaOpHooks *hooks, MlirContext context, MlirRewritePatternSet set) {
-  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; ++i)
-    if (mlirStringRefEqual(hooks->name, mlirStringRefCreateFromCString(patterns[i].name))) {
-      MlirRewritePatternCallbacks callbacks = {.matchAndRewrite = patterns[i].rewrite};
-      mlirRewritePatternSetAdd(
-          set, mlirOpRewritePatternCreate(hooks->name, 1, context, callbacks, NULL, 0, NULL));
-    }
+void sambaAddPatterns(MlirContext context, MlirRewritePatternSet set) {
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; ++i) {
+    MlirRewritePatternCallbacks callbacks = {.matchAndRewrite = patterns[i].rewrite};
+    MlirStringRef name = mlirStringRefCreateFromCString(patterns[i].name);
+    mlirRewritePatternSetAdd(
+        set, mlirOpRewritePatternCreate(name, 1, context, callbacks, NULL, 0, NULL));
+  }
 }

@@ -1,23 +1,31 @@
 // The samba dialect's generated classes.
-#include "dialect/bridge/Bridge.hpp"
+#include "dialect/bridge/forward.hpp"
+#include "dialect/samba/samba_hooks.h"
 
-#define GET_ATTRDEF_CLASSES
-#include "dialect/samba/attribute-decls.inc"
-#include "dialect/samba/dialect-decls.inc"
-#define GET_OP_CLASSES
-#include "dialect/samba/op-decls.inc"
+#include "mlir/CAPI/Rewrite.h"
 
-#define GET_ATTRDEF_CLASSES
-#include "dialect/samba/attribute-defs.inc"
-#include "dialect/samba/dialect-defs.inc"
-#define GET_OP_CLASSES
-#include "dialect/samba/op-defs.inc"
+namespace samba {
 
-using namespace mlir;
+// A call prints its callee in front of its attributes.
+static ParseResult parseCallAttributes(OpAsmParser &parser, NamedAttrList &attributes) {
+  return parsePrettyAttributes(parser, attributes);
+}
+static void printCallAttributes(OpAsmPrinter &printer, Operation *op, DictionaryAttr attributes) {
+  NamedAttrList shown(attributes);
+  shown.erase("callee");
+  printPrettyAttributes(printer, op, shown.getDictionary(attributes.getContext()));
+}
+
+} // namespace samba
+
+#include "dialect/samba/classes.inc"
+
+#include "dialect/samba/class_bodies.inc"
 
 namespace samba {
 
 void SambaDialect::initialize() {
+  addInterface<HooksInterface>(sambaHooks);
   addOperations<
 #define GET_OP_LIST
 #include "dialect/samba/op-defs.inc"
@@ -28,12 +36,18 @@ void SambaDialect::initialize() {
       >();
 }
 
-Operation *SambaDialect::materializeConstant(OpBuilder &builder, Attribute value, Type, Location location) {
-  auto elements = llvm::dyn_cast<ElementsAttr>(value);
-  return elements ? ConstantOp::create(builder, location, TypeRange(elements.getType()), elements).getOperation()
-                  : nullptr;
+Operation *SambaDialect::materializeConstant(OpBuilder &builder, Attribute value, Type,
+                                             Location location) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  return elements ? ConstantOp::create(builder, location, elements.getType(), elements) : nullptr;
+}
+
+void SambaDialect::getCanonicalizationPatterns(RewritePatternSet &set) const {
+  sambaAddPatterns(wrap(getContext()), wrap(&set));
 }
 
 } // namespace samba
 
-void sambaInsertSamba(MlirDialectRegistry registry) { unwrap(registry)->insert<samba::SambaDialect>(); }
+void sambaInsertSamba(MlirDialectRegistry registry) {
+  unwrap(registry)->insert<samba::SambaDialect>();
+}

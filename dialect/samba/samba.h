@@ -4,6 +4,8 @@
 #define SAMBA_DIALECT_SAMBA_SAMBA_H
 
 #include "dialect/bridge/bridge.h"
+#include "dialect/bridge/dictionary_attribute.h"
+#include "dialect/bridge/hooks.h"
 #include "dialect/samba/table/registry/registry.h"
 
 /* ---- Strings ---- */
@@ -74,18 +76,18 @@ bool sambaInferOperator(const SambaOpHooks *hooks, const SambaInference *inferen
 const void *sambaFoldFind(MlirStringRef name); /* the op's row in the table of folds, or NULL */
 bool sambaFoldOperator(const SambaOpHooks *hooks, MlirOperation op, const MlirAttribute *constants,
                        MlirValue *out_value, MlirAttribute *out_constant);
-void sambaAddPatterns(const SambaOpHooks *hooks, MlirContext context, MlirRewritePatternSet set);
 bool sambaVerifyConstant(const SambaOpHooks *hooks, MlirOperation op);
 bool sambaInferConstant(const SambaOpHooks *hooks, const SambaInference *inference,
                         MlirType *out_type);
 bool sambaFoldConstant(const SambaOpHooks *hooks, MlirOperation op, const MlirAttribute *constants,
                        MlirValue *out_value, MlirAttribute *out_constant);
 bool sambaVerifySection(const SambaOpHooks *hooks, MlirOperation op);
+bool sambaVerifySectionCall(MlirOperation callee, MlirOperation call);
 bool sambaVerifyCallOp(const SambaOpHooks *hooks, MlirOperation op);
 bool sambaVerifyYield(const SambaOpHooks *hooks, MlirOperation op);
 bool sambaVerifySambaAttribute(MlirOperation op, SambaAttributePlace place, unsigned index,
                                MlirNamedAttribute attribute);
-SambaStatus sambaCheckSambaAttribute(SambaStringRef mnemonic, SambaStringRef head,
+SambaStatus sambaCheckSambaAttribute(MlirStringRef mnemonic, MlirStringRef head,
                                      MlirAttribute body);
 
 #endif

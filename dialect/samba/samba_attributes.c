@@ -406,10 +406,13 @@ static SambaStatus checkArginBody(SambaStringRef head, MlirAttribute body) {
   return NULL;
 }
 
-SambaStatus sambaCheckSambaAttribute(SambaStringRef mnemonic, SambaStringRef head,
+SambaStatus sambaCheckSambaAttribute(MlirStringRef mnemonic, MlirStringRef head,
                                      MlirAttribute body) {
-  if (sambaStringRefEqualC(mnemonic, "external"))
-    return checkExternal(head, body);
-  return sambaStringRefEqualC(mnemonic, "derived") ? checkDerived(head, body)
-                                                   : checkArginBody(head, body);
+  SambaStringRef word = sambaFromMlir(mnemonic);
+  SambaStringRef name = sambaFromMlir(head);
+  if (sambaStringRefEqualC(word, "external"))
+    return checkExternal(name, body);
+  if (sambaStringRefEqualC(word, "derived"))
+    return checkDerived(name, body);
+  return checkArginBody(name, body);
 }

@@ -1,6 +1,7 @@
 /* Which C bodies each op has: rows for the ops with structure of their own, the operator table for
  * all others. */
-#include "dialect/rdu/rdu.h"
+#include "dialect/samba/samba_hooks.h"
+
 #include "dialect/samba/samba.h"
 
 static const SambaOpHooks structures[] = {
@@ -9,26 +10,21 @@ static const SambaOpHooks structures[] = {
      .verify = sambaVerifyConstant,
      .infer = sambaInferConstant,
      .fold = sambaFoldConstant},
-    {.name = {"samba.section", 13}, .verify = sambaVerifySection},
+    {.name = {"samba.section", 13},
+     .verify = sambaVerifySection,
+     .verify_call = sambaVerifySectionCall},
     {.name = {"samba.call", 10}, .verify = sambaVerifyCallOp},
     {.name = {"samba.yield", 11}, .verify = sambaVerifyYield},
 };
 
-static bool startsWith(MlirStringRef text, const char *prefix, size_t size) {
-  return text.length >= size && memcmp(text.data, prefix, size) == 0;
-}
-
-SambaOpHooks sambaOpHooks(MlirStringRef name) {
-  if (startsWith(name, "rdu.", 4))
-    return sambaRduOpHooks(name);
+static SambaOpHooks findOp(MlirStringRef name) {
   for (size_t i = 0; i < sizeof structures / sizeof *structures; ++i)
     if (mlirStringRefEqual(name, structures[i].name))
       return structures[i];
   SambaOpHooks hooks = {.name = name,
                         .verify = sambaVerifyOperator,
                         .infer = sambaInferOperator,
-                        .fold = sambaFoldOperator,
-                        .patterns = sambaAddPatterns};
+                        .fold = sambaFoldOperator};
   hooks.folds = sambaFoldFind(name);
   if (!hooks.folds)
     hooks.fold = NULL;
@@ -40,17 +36,22 @@ SambaOpHooks sambaOpHooks(MlirStringRef name) {
   return hooks;
 }
 
-bool sambaVerifyDialectAttribute(MlirOperation op, SambaAttributePlace place, unsigned index,
-                                 MlirNamedAttribute attribute) {
-  if (startsWith(mlirIdentifierStr(attribute.name), "rdu.", 4))
-    return sambaVerifyRduAttribute(op, place, index, attribute);
-  return sambaVerifySambaAttribute(op, place, index, attribute);
-}
+const SambaDialectHooks sambaHooks = {
+    findOp,
+    sambaVerifySambaAttribute,
+    sambaCheckSambaAttribute,
+};
 
-SambaStatus sambaCheckDictionaryAttribute(MlirStringRef mnemonic, MlirStringRef head,
-                                          MlirAttribute body) {
-  SambaStringRef word = sambaFromMlir(mnemonic);
-  if (sambaStringRefEqualC(word, "machine") || sambaStringRefEqualC(word, "mapping"))
-    return sambaCheckRduAttribute(word, sambaFromMlir(head), body);
-  return sambaCheckSambaAttribute(word, sambaFromMlir(head), body);
+bool sambaVerifyCallee(MlirOperation call, MlirOperation callee) {
+  SambaOpHooks hooks = {0};
+  if (!mlirOperationIsNull(callee)) {
+    MlirStringRef name = sambaOperationName(callee);
+    const SambaDialectHooks *dialect = sambaDialectHooks(mlirOperationGetContext(callee), name);
+    hooks = dialect ? dialect->find_op(name) : hooks;
+  }
+  if (hooks.verify_call)
+    return hooks.verify_call(callee, call);
+
+  MlirStringRef name = mlirFlatSymbolRefAttrGetValue(sambaOperationAttribute(call, "callee"));
+  return sambaEmitOpError(call, "there is no samba.section @%.*s", SAMBA_MLIR_STRING_ARGS(name));
 }

@@ -46,48 +46,9 @@ bool sambaVerifyCallOp(const SambaOpHooks *hooks, MlirOperation op) {
       SAMBA_STRING_ARGS(type));
 }
 
-/* After convert-linalg-to-rdu the callee is an rdu.section: its formals are the call's operands,
- * then its results, as symbols with as many elements. */
-static bool verifyRduCall(MlirOperation call, MlirOperation callee, SambaStringRef name) {
-  MlirType type = mlirTypeAttrGetValue(sambaOperationAttribute(callee, "function_type"));
-  intptr_t operands = mlirOperationGetNumOperands(call);
-  intptr_t results = mlirOperationGetNumResults(call);
-
-  if (operands + results != mlirFunctionTypeGetNumInputs(type))
-    return sambaEmitOpError(call, "has %lld operands and %lld results, but @%.*s has %lld symbols",
-                            (long long)operands, (long long)results, SAMBA_STRING_ARGS(name),
-                            (long long)mlirFunctionTypeGetNumInputs(type));
-
-  for (intptr_t i = 0; i < operands + results; ++i) {
-    MlirValue value = i < operands ? mlirOperationGetOperand(call, i)
-                                   : mlirOperationGetResult(call, i - operands);
-    MlirType symbol = mlirFunctionTypeGetInput(type, i);
-    MlirType tensor = mlirValueGetType(value);
-    int64_t wanted = 1, given = 1;
-    for (intptr_t a = 0; a < sambaRduTypeRank(symbol); ++a)
-      wanted *= sambaRduTypeShape(symbol)[a];
-    for (intptr_t a = 0; a < mlirShapedTypeGetRank(tensor); ++a)
-      given *= mlirShapedTypeGetDimSize(tensor, a);
-    if (wanted != given ||
-        !mlirTypeEqual(sambaRduTypeElement(symbol), mlirShapedTypeGetElementType(tensor)))
-      return sambaEmitOpError(call, "%s %lld does not have the elements of symbol %lld of @%.*s",
-                              i < operands ? "operand" : "result",
-                              (long long)(i < operands ? i : i - operands), (long long)i,
-                              SAMBA_STRING_ARGS(name));
-  }
-
-  return true;
-}
-
-bool sambaVerifyCall(MlirOperation call, MlirOperation callee) {
+bool sambaVerifySectionCall(MlirOperation callee, MlirOperation call) {
   SambaStringRef name =
-      sambaFromMlir(mlirFlatSymbolRefAttrGetValue(sambaOperationAttribute(call, "callee")));
-  SambaStringRef kind = mlirOperationIsNull(callee) ? (SambaStringRef){"", 0}
-                                                    : sambaFromMlir(sambaOperationName(callee));
-  if (sambaStringRefEqualC(kind, "rdu.section"))
-    return verifyRduCall(call, callee, name);
-  if (!sambaStringRefEqualC(kind, "samba.section"))
-    return sambaEmitOpError(call, "there is no samba.section @%.*s", SAMBA_STRING_ARGS(name));
+      sambaFromMlir(mlirStringAttrGetValue(sambaOperationAttribute(callee, "sym_name")));
   MlirType type = mlirTypeAttrGetValue(sambaOperationAttribute(callee, "function_type"));
   intptr_t operands = mlirOperationGetNumOperands(call);
   intptr_t results = mlirOperationGetNumResults(call);

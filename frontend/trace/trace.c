@@ -1,6 +1,7 @@
 /* The graph builder; see trace.h. */
 #include "frontend/trace/trace.h"
 
+#include "dialect/registry/dialects.h"
 #include "dialect/samba/samba.h"
 #include "support/container/string_map.h"
 #include "support/text/escape.h"

@@ -4,7 +4,7 @@
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 #include "dialect/stages/emit_stage.h"
-#include "lowering/lowering.h"
+#include "lowering/passes.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 
@@ -236,7 +236,7 @@ static bool convertRest(MlirOperation function) {
   return true;
 }
 
-bool sambaConvertGraphsToLinalg(MlirOperation module) {
+bool sambaConvertSambaGraphsToLinalg(MlirOperation module) {
   if (!sambaModuleCheckGraphs(module))
     return false;
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));

@@ -10,7 +10,7 @@
 #include "dialect/rdu/section/known_section.h"
 #include "dialect/rdu/section/section_io.h"
 #include "dialect/samba/samba.h"
-#include "lowering/lowering.h"
+#include "lowering/passes.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 

@@ -8,7 +8,7 @@
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 #include "dialect/stages/read_section.h"
-#include "lowering/lowering.h"
+#include "lowering/passes.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 

@@ -43,18 +43,74 @@ function(samba_tablegen input output)
   set_property(DIRECTORY APPEND PROPERTY SAMBA_GENERATED ${out})
 endfunction()
 
-# samba_declare_passes(NAME): passes.inc from the folder's Passes.td; register.cpp sees every pass of it defined.
+# samba_declare_dialect(NAME TYPE): the C++ of NAME/Dialect.td, class by class in the build's mirror of
+# NAME: classes.inc declares them, class_bodies.inc defines them. TYPE is `type` when the dialect has
+# types of its own. Lists for addOperations and the like are in op-defs.inc, attribute-defs.inc and
+# type-defs.inc.
+function(samba_declare_dialect name type)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${name})
+  foreach(part decls defs)
+    samba_tablegen(${name}/Dialect.td ${name}/dialect-${part}.inc -gen-dialect-${part} -dialect=${name})
+    samba_tablegen(${name}/Dialect.td ${name}/attribute-${part}.inc
+      -gen-attrdef-${part} -attrdefs-dialect=${name})
+    if(type)
+      samba_tablegen(${name}/Dialect.td ${name}/type-${part}.inc
+        -gen-typedef-${part} -typedefs-dialect=${name})
+    endif()
+    samba_tablegen(${name}/Dialect.td ${name}/op-${part}.inc -gen-op-${part})
+
+    set(text)
+    foreach(guard ATTRDEF TYPEDEF OP)
+      string(APPEND text "#define GET_${guard}_CLASSES\n")
+    endforeach()
+    foreach(kind dialect attribute ${type} op)
+      string(APPEND text "#include \"${folder}/${kind}-${part}.inc\"\n")
+    endforeach()
+    set(text_${part} "/* Made from ${folder}/Dialect.td. */\n${text}")
+  endforeach()
+  file(CONFIGURE OUTPUT ${name}/classes.inc CONTENT "${text_decls}")
+  file(CONFIGURE OUTPUT ${name}/class_bodies.inc CONTENT "${text_defs}")
+endfunction()
+
+# samba_declare_passes(NAME): what the folder's Passes.td says of each `def Verb : Pass<...>` with
+# options `first` and `second`:
+#   passes.inc        its C++ base class (mlir-tblgen);
+#   passes.h          its C body, `bool sambaVerb(MlirOperation op, const char *first, ...)`;
+#   pass_classes.inc  SAMBA_PASS(Verb, (op, first.c_str(), ...)), which pipeline/register.cpp reads;
+#                     and registerNAMEPasses.
 function(samba_declare_passes name)
   samba_tablegen(Passes.td passes.inc -gen-pass-decls -name ${name})
-  file(STRINGS Passes.td passes REGEX "^def [A-Za-z0-9]+ : Pass<")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS Passes.td)
-  set(definitions)
-  foreach(pass ${passes})
-    string(REGEX REPLACE "^def ([A-Za-z0-9]+) .*$" "\\1" pass "${pass}")
-    string(TOUPPER "GEN_PASS_DEF_${pass}" definition)
-    list(APPEND definitions ${definition})
+  file(READ Passes.td text)
+  string(REGEX MATCHALL "(\ndef [A-Za-z0-9]+ : Pass<|Option<\"[a-z_]+\")" entries "${text}")
+  set(passes)
+  foreach(entry ${entries})
+    if(entry MATCHES "def ([A-Za-z0-9]+)")
+      set(pass ${CMAKE_MATCH_1})
+      list(APPEND passes ${pass})
+      set(parameters_${pass} "MlirOperation op")
+      set(arguments_${pass} "op")
+    elseif(entry MATCHES "\"([a-z_]+)\"")
+      string(APPEND parameters_${pass} ", const char *${CMAKE_MATCH_1}")
+      string(APPEND arguments_${pass} ", ${CMAKE_MATCH_1}.c_str()")
+    endif()
   endforeach()
-  set_property(SOURCE register.cpp APPEND PROPERTY COMPILE_DEFINITIONS ${definitions})
+
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  set(bodies)
+  set(definitions)
+  set(classes)
+  foreach(pass ${passes})
+    string(TOUPPER ${pass} upper)
+    string(APPEND bodies "bool samba${pass}(${parameters_${pass}});\n")
+    string(APPEND definitions "#define GEN_PASS_DEF_${upper}\n")
+    string(APPEND classes "SAMBA_PASS(${pass}, (${arguments_${pass}}))\n")
+  endforeach()
+  set(from "/* Made from ${folder}/Passes.td. */\n")
+  file(CONFIGURE OUTPUT passes.h CONTENT "${from}#pragma once\n#include \"mlir-c/IR.h\"\n\n${bodies}")
+  set(include "#include \"${folder}/passes.inc\"\n")
+  file(CONFIGURE OUTPUT pass_classes.inc CONTENT
+    "${from}${definitions}#define GEN_PASS_DECL\n${include}${classes}#define GEN_PASS_REGISTRATION\n${include}")
 endfunction()
 
 # samba_mlir_library(NAME [FOLDERS...] [LINK targets...]): the folder's C, its C++ glue and what samba_tablegen made here.

@@ -3,7 +3,7 @@
 #ifndef SAMBA_TEST_DIALECT_CONTEXT_H
 #define SAMBA_TEST_DIALECT_CONTEXT_H
 
-#include "dialect/bridge/bridge.h"
+#include "dialect/registry/dialects.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

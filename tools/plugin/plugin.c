@@ -4,7 +4,7 @@
  *            --pass-pipeline='builtin.module(samba-to-rdu{target=tiny})' model.mlir
  *
  * The two structs are those of mlir/Tools/Plugins, which pass plain C. */
-#include "dialect/bridge/bridge.h"
+#include "dialect/registry/dialects.h"
 #include "pipeline/register.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
-// MLIR's own flags (printing, timing, threading) for samba-compile: parsed by llvm::cl, applied to the pass manager.
+// MLIR's own flags (printing, timing, threading) for samba-compile: parsed by llvm::cl, applied to
+// the pass manager.
 #include "tools/samba-compile/mlir_flags.h"
 
 #include "pipeline/register.h"

@@ -1,5 +1,5 @@
 // samba-lsp-server: mlir-lsp-server with Samba's dialects, for editors.
-#include "dialect/bridge/bridge.h"
+#include "dialect/registry/dialects.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/InitAllDialects.h"

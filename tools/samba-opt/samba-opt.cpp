@@ -1,5 +1,6 @@
-// samba-opt: mlir-opt with Samba's dialects, passes and the pipeline samba-to-rdu, beside all of upstream's.
-#include "dialect/bridge/bridge.h"
+// samba-opt: mlir-opt with Samba's dialects, passes and the pipeline samba-to-rdu, beside all of
+// upstream's.
+#include "dialect/registry/dialects.h"
 #include "pipeline/register.h"
 
 #include "mlir/CAPI/IR.h"
@@ -13,5 +14,6 @@ int main(int argc, char **argv) {
   sambaRegisterDialects(wrap(&registry));
   mlir::registerAllPasses();
   sambaRegisterPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Samba's optimizer driver\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "Samba's optimizer driver\n", registry));
 }

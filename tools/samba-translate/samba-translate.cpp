@@ -1,4 +1,5 @@
-// samba-translate: Samba's own translations (translate.c), and mlir-translate's for everything else.
+// samba-translate: Samba's own translations (translate.c), and mlir-translate's for everything
+// else.
 #include "tools/samba-translate/translate.h"
 
 #include "mlir/InitAllTranslations.h"
@@ -8,6 +9,6 @@ int main(int argc, char **argv) {
   if (sambaTranslateWants(argc, argv))
     return sambaTranslate(argc, argv);
   mlir::registerAllTranslations();
-  return mlir::failed(
-      mlir::mlirTranslateMain(argc, argv, "Samba's translation driver: --onnx-to-samba, --rdu-to-pef, and MLIR's own"));
+  return mlir::failed(mlir::mlirTranslateMain(
+      argc, argv, "Samba's translation driver: --onnx-to-samba, --rdu-to-pef, and MLIR's own"));
 }

@@ -5,6 +5,7 @@
 #include "dialect/bridge/work.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/rdu/section/section_io.h"
+#include "dialect/samba/samba.h"
 
 #include <stdlib.h>
 
@@ -23,7 +24,7 @@ void sambaKnownSectionDestroy(SambaKnownSection *known) {
 static void destroyKnown(void *known) { sambaKnownSectionDestroy(known); }
 
 static SambaResultStore *storeOf(MlirOperation op) {
-  return sambaContextResults(mlirOperationGetContext(op));
+  return sambaDialectResults(mlirOperationGetContext(op), sambaOperationName(op));
 }
 
 static SambaStatus readAndCheck(MlirOperation op, SambaContentDigest digest,

@@ -2,6 +2,7 @@
 #include "dialect/rdu/section/section_io.h"
 
 #include "dialect/bridge/build.h"
+#include "dialect/rdu/rdu_types.h"
 #include "dialect/rdu/section/section_text.h"
 #include "dialect/samba/samba.h"
 

@@ -1,6 +1,7 @@
 /* One operation of rdu -> SambaUnit; see section_text.h. Dictionaries of ports are read key by key:
  * an unknown key, a value of the wrong form or a list of the wrong length is an error that names
  * unit and port. */
+#include "dialect/rdu/rdu_types.h"
 #include "dialect/rdu/section/section_text.h"
 #include "dialect/samba/samba.h"
 
@@ -212,7 +213,7 @@ SambaStatus sambaPortTypeFromIr(SambaPort *port, MlirType type) {
       return sambaStatusMake(SAMBA_UNSUPPORTED, "has elements that the machine does not have");
     int64_t product = 1;
     for (intptr_t i = 0; i < sambaRduTypeRank(type); ++i)
-      if (sambaMulOverflows(product, sambaRduTypeShape(type)[i], &product))
+      if (sambaMulOverflows(product, sambaRduTypeDim(type, i), &product))
         return sambaStatusMake(SAMBA_INVALID, "has tokens of more than 2^63 elements");
     elements = (uint64_t)product;
   }

@@ -2,6 +2,7 @@
  * and numbers of operands. */
 #include "dialect/samba/samba.h"
 #include "test/dialect/context.h"
+#include "test/dialect/samba/registered_operations.h"
 
 #include <stdio.h>
 #include <stdlib.h>
