@@ -77,14 +77,27 @@ static void printAttributes(const SambaOperator *operator) {
   for (const SambaAttributeRow *row = operator->attributes; row->name; ++row) {
     printf("%s- `%s`: %s", row == operator->attributes ? "Attributes:\n\n" : "", row->name,
            row->meaning);
+    if (row->choices)
+      printf("%sone of %s", row->meaning[0] ? "; " : "", row->choices);
     if (row->absence == SAMBA_ABSENT_DEFAULT) {
-      printf(row->meaning[0] ? "; default " : "default ");
+      printf(row->meaning[0] || row->choices ? "; default " : "default ");
       printDefault(row);
     }
     printf(".\n");
   }
   if (operator->attributes[0].name)
     printf("\n");
+}
+
+static void printDTypes(const SambaOperator *operator) {
+  const char *separator = ": ";
+  printf("Element types of `%.*s`", nameLength(operator->operands[0]), operator->operands[0]);
+  for (unsigned dtype = 0; dtype < SAMBA_DTYPE_COUNT; ++dtype)
+    if (operator->dtypes >> dtype & 1) {
+      printf("%s%s", separator, sambaDTypeName((SambaDType)dtype));
+      separator = ", ";
+    }
+  printf(".\n\n");
 }
 
 static void printConstraints(const SambaOperator *operator) {
@@ -125,6 +138,7 @@ static void printDescription(const SambaOperator *operator) {
     printf("%s`%.*s`%s", i == least ? "May be left out: " : ", ", nameLength(operator->operands[i]),
            operator->operands[i], i + 1 == most ? ".\n\n" : "");
   printAttributes(operator);
+  printDTypes(operator);
   printConstraints(operator);
   printExample(operator);
   printf("Source: %s%s.\n", operator->source ? "" : "torch.",

@@ -83,6 +83,7 @@ typedef struct SambaAttributeRow {
     const char *string;
   } otherwise;         /* the default */
   const char *meaning; /* for documents; may be "" */
+  const char *choices; /* STRING: "mean, sum, none"; NULL: any text */
 } SambaAttributeRow;
 
 /* How an attribute is read from an ONNX node. Attributes that are not listed have the same name and

@@ -26,16 +26,20 @@ enum {
  * meaning of its own, which the text says; else kind, name, default and, where the name does not
  * say it, the meaning: FLOAT("alpha", 1), BOOL("keepdim", false, "reduced dimensions become 1"). */
 #define REQUIRED(kind, name, meaning)                                                              \
-  {name, SAMBA_ATTRIBUTE_##kind, SAMBA_ABSENT_REFUSED, {0}, meaning}
+  {name, SAMBA_ATTRIBUTE_##kind, SAMBA_ABSENT_REFUSED, {0}, meaning, NULL}
 #define OPTIONAL(kind, name, meaning)                                                              \
-  {name, SAMBA_ATTRIBUTE_##kind, SAMBA_ABSENT_MEANT, {0}, meaning}
+  {name, SAMBA_ATTRIBUTE_##kind, SAMBA_ABSENT_MEANT, {0}, meaning, NULL}
 #define DEFAULT(kind, name, member, value, ...)                                                    \
-  {name, SAMBA_ATTRIBUTE_##kind, SAMBA_ABSENT_DEFAULT, {.member = value}, "" __VA_ARGS__}
+  {name, SAMBA_ATTRIBUTE_##kind, SAMBA_ABSENT_DEFAULT, {.member = value}, "" __VA_ARGS__, NULL}
 #define INT(name, value, ...) DEFAULT(INT, name, integer, value, __VA_ARGS__)
 #define INTS(name, value, ...) DEFAULT(INTS, name, integer, value, __VA_ARGS__) /* of every one */
 #define BOOL(name, value, ...) DEFAULT(BOOL, name, integer, value, __VA_ARGS__)
 #define FLOAT(name, value, ...) DEFAULT(FLOAT, name, real, value, __VA_ARGS__)
-#define STRING(name, value, ...) DEFAULT(STRING, name, string, value, __VA_ARGS__)
+/* A string that is one of those in the text, "mean, sum, none". */
+#define CHOICE(name, value, choices)                                                               \
+  {name, SAMBA_ATTRIBUTE_STRING, SAMBA_ABSENT_DEFAULT, {.string = value}, "", choices}
+#define REQUIRED_CHOICE(name, choices)                                                             \
+  {name, SAMBA_ATTRIBUTE_STRING, SAMBA_ABSENT_REFUSED, {0}, "", choices}
 
 /* The ONNX operator that an operator is, from a version of the operator set on (until a version),
  * and the attributes that are not the same there: they have another name, another default too, or
@@ -72,6 +76,9 @@ SambaStatus sambaCheckBroadcast(unsigned constraint, const SambaTensorType *a,
 /* Fills out from an INTS attribute of exactly `count` numbers >= least; absent: all the default. */
 SambaStatus sambaCheckInts(unsigned constraint, const SambaOperatorCall *call, const char *name,
                            size_t count, int64_t least, int64_t *out);
+/* The place of a string attribute's value among the choices of its row, counted from 0. */
+SambaStatus sambaCheckChoice(unsigned constraint, const SambaOperatorCall *call, const char *name,
+                             uint32_t *out_choice);
 /* The result dtype of a contraction: operand 0's, or attribute out_dtype. */
 SambaStatus sambaCheckOutDType(unsigned constraint, const SambaOperatorCall *call,
                                SambaDType *out_dtype);

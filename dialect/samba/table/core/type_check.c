@@ -132,6 +132,23 @@ SambaStatus sambaCheckInts(unsigned constraint, const SambaOperatorCall *call, c
   return NULL;
 }
 
+SambaStatus sambaCheckChoice(unsigned constraint, const SambaOperatorCall *call, const char *name,
+                             uint32_t *out_choice) {
+  SambaStringRef given = sambaOperatorCallString(call, name);
+  const char *choices = sambaOperatorAttribute(call->operator, sambaStringRef(name))->choices;
+  const char *next = choices;
+
+  for (*out_choice = 0; *next; ++*out_choice) {
+    size_t size = strcspn(next, ",");
+    if (size == given.size && memcmp(next, given.data, size) == 0)
+      return NULL;
+    next += size;
+    next += strspn(next, ", ");
+  }
+  return sambaStatusMake(SAMBA_INVALID, "(C%u) attribute '%s' is '%.*s', but must be one of %s",
+                         constraint, name, SAMBA_STRING_ARGS(given), choices);
+}
+
 SambaStatus sambaCheckOutDType(unsigned constraint, const SambaOperatorCall *call,
                                SambaDType *out_dtype) {
   SambaDType from = call->operands[0].dtype;

@@ -80,11 +80,8 @@ static bool approximatesByTanh(const SambaOperatorCall *call) {
   return sambaStringRefEqualC(sambaOperatorCallString(call, "approximate"), "tanh");
 }
 static SambaStatus inferGelu(const SambaOperatorCall *call, SambaTensorType *out) {
-  SambaStringRef approximate = sambaOperatorCallString(call, "approximate");
-  if (!approximatesByTanh(call) && !sambaStringRefEqualC(approximate, "none"))
-    return sambaStatusMake(SAMBA_INVALID,
-                           "(C2) attribute 'approximate' is '%.*s', but must be 'none' or 'tanh'",
-                           SAMBA_STRING_ARGS(approximate));
+  uint32_t choice;
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(2, call, "approximate", &choice));
   return sambaUnaryInfer(call, out);
 }
 static uint16_t programGelu(const SambaOperatorCall *call, SambaStageBuilder *b,
@@ -233,7 +230,7 @@ const SambaOperator sambaActivationOperators[] = {
     {.name = "gelu",
      .formula = "x * Phi(x); with approximate = \"tanh\": x/2 * (1 + tanh(sqrt(2/pi) * (x + "
                 "0.044715 x^3)))",
-     .attributes = {STRING("approximate", "none", "none or tanh")},
+     .attributes = {CHOICE("approximate", "none", "none, tanh")},
      .example = "%y = samba.gelu %x {approximate = \"tanh\"} : tensor<2x3xf32>",
      .source = "torch.nn.functional.gelu",
      .builder = SAMBA_BUILDER_OPERANDS,

@@ -66,25 +66,6 @@ uint32_t sambaExpandCounted(SambaExpansion *expansion, SambaDType dtype, int64_t
   return value;
 }
 
-SambaStatus sambaCheckChoice(unsigned constraint, const SambaOperatorCall *call,
-                             const char *attribute, const char *const *names, uint32_t count,
-                             uint32_t *out_choice) {
-  SambaStringRef given = sambaOperatorCallString(call, attribute);
-  char all[160];
-  size_t used = 0;
-
-  for (uint32_t i = 0; i < count; ++i) {
-    if (sambaStringRefEqualC(given, names[i])) {
-      *out_choice = i;
-      return NULL;
-    }
-    used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names[i]);
-  }
-
-  return sambaStatusMake(SAMBA_INVALID, "(C%u) attribute '%s' is '%.*s', but must be one of %s",
-                         constraint, attribute, SAMBA_STRING_ARGS(given), all);
-}
-
 /* --- ravel_index --- */
 
 typedef struct Ravel {

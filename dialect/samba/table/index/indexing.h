@@ -19,9 +19,5 @@ uint32_t sambaExpandRavel(SambaExpansion *expansion, uint32_t indices, uint32_t 
                           const int64_t *shape, int64_t dim, int64_t lead);
 /* The constant 0, 1, .. count - 1. */
 uint32_t sambaExpandCounted(SambaExpansion *expansion, SambaDType dtype, int64_t count);
-/* A string attribute: the index of its value among `names`. */
-SambaStatus sambaCheckChoice(unsigned constraint, const SambaOperatorCall *call,
-                             const char *attribute, const char *const *names, uint32_t count,
-                             uint32_t *out_choice);
 
 #endif

@@ -9,15 +9,15 @@
 
 #include <math.h>
 
+/* In the order of the attributes' choices, of which match_reduce leaves out the first. */
 typedef enum { REDUCE_NONE, REDUCE_ADD, REDUCE_MUL, REDUCE_MIN, REDUCE_MAX } Reduce;
-static const char *const reduceNames[] = {"none", "add", "mul", "min", "max"};
 
-static SambaStatus reduceOf(unsigned constraint, const SambaOperatorCall *call, SambaDType dtype,
-                            Reduce *out_reduce) {
+static SambaStatus reduceOf(unsigned constraint, const SambaOperatorCall *call, Reduce first,
+                            SambaDType dtype, Reduce *out_reduce) {
   uint32_t choice;
-  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(constraint, call, "reduce", reduceNames, 5, &choice));
-  *out_reduce = (Reduce)choice;
-  if (choice != REDUCE_ADD && choice != REDUCE_MUL)
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(constraint, call, "reduce", &choice));
+  *out_reduce = (Reduce)(first + choice);
+  if (*out_reduce != REDUCE_ADD && *out_reduce != REDUCE_MUL)
     return NULL;
   return sambaCheckDType(constraint, "operand 0, which is added or multiplied,", dtype,
                          SAMBA_SET_NUMBER);
@@ -69,9 +69,7 @@ static SambaStatus inferMatchReduce(const SambaOperatorCall *call, SambaTensorTy
   const SambaTensorType *updates = &call->operands[3];
 
   Reduce reduce;
-  SAMBA_RETURN_IF_ERROR(reduceOf(5, call, base->dtype, &reduce));
-  if (reduce == REDUCE_NONE)
-    return sambaStatusMake(SAMBA_INVALID, "(C5) attribute 'reduce' must be add, mul, min or max");
+  SAMBA_RETURN_IF_ERROR(reduceOf(5, call, REDUCE_ADD, base->dtype, &reduce));
   SAMBA_RETURN_IF_ERROR(
       sambaCheckSameDType(1, "operand 3", updates->dtype, "operand 0", base->dtype));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", base, 3, 3));
@@ -121,7 +119,7 @@ static SambaStatus stagesMatchReduce(const SambaOperatorCall *call, SambaStageGr
   const SambaTensorType *updates = &call->operands[3];
 
   Reduce reduce;
-  SAMBA_RETURN_IF_ERROR(reduceOf(5, call, base->dtype, &reduce));
+  SAMBA_RETURN_IF_ERROR(reduceOf(5, call, REDUCE_ADD, base->dtype, &reduce));
   uint32_t total =
       sambaStageIntermediateLike(graph, results[0], sambaAccumulatorDType(base->dtype));
   SambaStageBuilder b;
@@ -176,12 +174,12 @@ static uint32_t storeRows(SambaExpansion *e, uint32_t x, uint32_t updates, uint3
   return sambaExpandCall(e, "scatter_rows", 2, pair, 1, &size);
 }
 
-/* base[L, K, D] reduced with the updates of equal places[L, K] */
-static uint32_t matchReduce(SambaExpansion *e, Reduce reduce, uint32_t base, uint32_t places,
-                            uint32_t updates) {
+/* base[L, K, D] reduced with the updates of equal places[L, K], as the scatter says */
+static uint32_t matchReduce(SambaExpansion *e, const SambaOperatorCall *scatter, uint32_t base,
+                            uint32_t places, uint32_t updates) {
   uint32_t operands[] = {base, places, places, updates};
-  SambaAttribute attribute = sambaStringAttribute("reduce", reduceNames[reduce]);
-  return sambaExpandCall(e, "match_reduce", 4, operands, 1, &attribute);
+  return sambaExpandCall(e, "match_reduce", 4, operands, 1,
+                         sambaOperatorCallFind(scatter, "reduce"));
 }
 
 static SambaStatus inferScatter(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -199,7 +197,7 @@ static SambaStatus inferScatter(const SambaOperatorCall *call, SambaTensorType *
       sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
   SAMBA_RETURN_IF_ERROR(sambaCheckIndexFits(4, index, x, axis));
   SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(5, "operand 2", src->dtype, "operand 0", x->dtype));
-  SAMBA_RETURN_IF_ERROR(reduceOf(6, call, x->dtype, &reduce));
+  SAMBA_RETURN_IF_ERROR(reduceOf(6, call, REDUCE_NONE, x->dtype, &reduce));
   *out = *x;
   int64_t lines = sambaTensorTypeElements(index) / index->dims[axis];
 
@@ -207,8 +205,8 @@ static SambaStatus inferScatter(const SambaOperatorCall *call, SambaTensorType *
 }
 
 /* What each place that is written becomes: lines along dim, reduced with what has their index. */
-static uint32_t reduceLines(SambaExpansion *e, const SambaOperatorCall *call, Reduce reduce,
-                            uint32_t axis, const uint32_t *operands) {
+static uint32_t reduceLines(SambaExpansion *e, const SambaOperatorCall *call, uint32_t axis,
+                            const uint32_t *operands) {
   const SambaTensorType *index = &call->operands[1];
   SambaAttribute dim = sambaIntAttribute("dim", axis);
   uint32_t base = sambaExpandCall(e, "gather", 2, operands, 1, &dim);
@@ -228,7 +226,7 @@ static uint32_t reduceLines(SambaExpansion *e, const SambaOperatorCall *call, Re
   for (uint32_t i = 0; i < 3; ++i)
     parts[i] = sambaExpandReshape(e, sambaExpandPermute(e, parts[i], order), i == 1 ? 2 : 3,
                                   (int64_t[]){lines, updates, 1});
-  uint32_t totals = matchReduce(e, reduce, parts[0], parts[1], parts[2]);
+  uint32_t totals = matchReduce(e, call, parts[0], parts[1], parts[2]);
 
   return sambaExpandPermute(e, sambaExpandReshape(e, totals, index->rank, moved), back);
 }
@@ -243,9 +241,9 @@ static SambaStatus decomposeScatter(const SambaOperatorCall *call, SambaExpansio
   Reduce reduce;
   SAMBA_RETURN_IF_ERROR(
       sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
-  SAMBA_RETURN_IF_ERROR(reduceOf(6, call, x->dtype, &reduce));
+  SAMBA_RETURN_IF_ERROR(reduceOf(6, call, REDUCE_NONE, x->dtype, &reduce));
   if (reduce != REDUCE_NONE)
-    updates = reduceLines(e, call, reduce, axis, operands);
+    updates = reduceLines(e, call, axis, operands);
   int64_t elements = sambaTensorTypeElements(x);
   int64_t count = sambaTensorTypeElements(index);
   uint32_t places = sambaExpandRavel(e, operands[1], x->rank, x->dims, axis, elements);
@@ -281,7 +279,7 @@ static SambaStatus inferScatterNd(const SambaOperatorCall *call, SambaTensorType
 
   SAMBA_RETURN_IF_ERROR(sambaCheckShape(3, "operand 2", updates, expected.rank, expected.dims));
   SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(4, "operand 2", updates->dtype, "operand 0", x->dtype));
-  SAMBA_RETURN_IF_ERROR(reduceOf(5, call, x->dtype, &reduce));
+  SAMBA_RETURN_IF_ERROR(reduceOf(5, call, REDUCE_NONE, x->dtype, &reduce));
   *out = *x;
   int64_t count = sambaTensorTypeElements(indices) / tuple;
 
@@ -296,7 +294,7 @@ static SambaStatus decomposeScatterNd(const SambaOperatorCall *call, SambaExpans
   const SambaTensorType *indices = &call->operands[1];
 
   Reduce reduce;
-  SAMBA_RETURN_IF_ERROR(reduceOf(5, call, x->dtype, &reduce));
+  SAMBA_RETURN_IF_ERROR(reduceOf(5, call, REDUCE_NONE, x->dtype, &reduce));
   uint32_t tuple = (uint32_t)indices->dims[indices->rank - 1];
   uint32_t rank = x->rank == tuple ? 1 : 2;
   int64_t count = sambaTensorTypeElements(indices) / tuple;
@@ -311,7 +309,7 @@ static SambaStatus decomposeScatterNd(const SambaOperatorCall *call, SambaExpans
         sambaExpandReshape(e, sambaExpandRavel(e, operands[1], tuple, x->dims, -1, 0), 1, &count);
     uint32_t taken = sambaExpandTake(e, base, places, 0, 0);
     int64_t three[] = {1, count, width};
-    uint32_t totals = matchReduce(e, reduce, sambaExpandReshape(e, taken, 3, three),
+    uint32_t totals = matchReduce(e, call, sambaExpandReshape(e, taken, 3, three),
                                   sambaExpandReshape(e, places, 2, three),
                                   sambaExpandReshape(e, updates, 3, three));
     updates = sambaExpandReshape(e, totals, rank, &three[1]);
@@ -372,10 +370,10 @@ const SambaOperator sambaScatterOperators[] = {
      .computes = "result[l, i, d] = base[l, i, d] op updates[l, k, d] op .., over the k with "
                  "index[l, k] == target[l, i], ascending. op is add, mul, min or max.",
      .operands = {"base", "target", "index", "updates"},
-     .attributes = {REQUIRED(STRING, "reduce", "add, mul, min or max")},
+     .attributes = {REQUIRED_CHOICE("reduce", "add, mul, min, max")},
      .constraints = {"base and updates have one number dtype, min and max i1 too",
                      "both have rank 3", "target and index have one dtype, i32 or i64, and rank 2",
-                     "the dimensions agree", "reduce is \"add\", \"mul\", \"min\" or \"max\""},
+                     "the dimensions agree", "reduce is one of those named"},
      .example = "%y = samba.match_reduce %b, %t, %i, %u {reduce = \"add\"} : tensor<1x4x2xf32>, "
                 "tensor<1x4xi64>, tensor<1x6xi64>, tensor<1x6x2xf32>",
      .source = "what scatters with a reduction are made of",
@@ -390,13 +388,11 @@ const SambaOperator sambaScatterOperators[] = {
                  "itself op src. Composite.",
      .operands = {"input", "index", "src"},
      .attributes = {REQUIRED(INT, "dim", "negative: from the end"),
-                    STRING("reduce", "none", "none, add, mul, min or max")},
-     .constraints =
-         {"the index is i32 or i64",
-          "x, index and src have one rank of 1 or more, index and src one shape",
-          "dim names a dimension", "the other dimensions of the index are at most x's",
-          "src has x's dtype",
-          "reduce is \"none\", \"add\", \"mul\", \"min\" or \"max\", and x's dtype has it"},
+                    CHOICE("reduce", "none", "none, add, mul, min, max")},
+     .constraints = {"the index is i32 or i64",
+                     "x, index and src have one rank of 1 or more, index and src one shape",
+                     "dim names a dimension", "the other dimensions of the index are at most x's",
+                     "src has x's dtype", "reduce is one of those named, and x's dtype has it"},
      .example = "%y = samba.scatter %x, %i, %s {dim = 1, reduce = \"add\"} : tensor<2x5xf32>, "
                 "tensor<2x3xi64>, tensor<2x3xf32>",
      .source = "torch.scatter, torch.scatter_reduce; ONNX ScatterElements",
@@ -409,7 +405,7 @@ const SambaOperator sambaScatterOperators[] = {
                  "r..], in row-major order: of several the last wins. With reduce the element "
                  "becomes itself op the update. Composite.",
      .operands = {"input", "indices", "updates"},
-     .attributes = {STRING("reduce", "none", "none, add, mul, min or max")},
+     .attributes = {CHOICE("reduce", "none", "none, add, mul, min, max")},
      .constraints = {"indices are i32 or i64", "of rank 1 or more, q is 1 to x's rank",
                      "updates have the shape [i.., r..]", "updates have x's dtype",
                      "reduce as for samba.scatter"},

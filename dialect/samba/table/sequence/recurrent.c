@@ -21,18 +21,12 @@ typedef struct {
 } Layer;
 
 static SambaStatus directionOf(const SambaOperatorCall *call, Layer *layer) {
-  static const char *const names[] = {"forward", "reverse", "bidirectional"};
-  SambaStringRef direction = sambaOperatorCallString(call, "direction");
-  int found = 0;
-  while (found < 3 && !sambaStringRefEqualC(direction, names[found]))
-    ++found;
-  layer->directions = found == 2 ? 2 : 1;
-  layer->reverse = found == 1;
-  return found < 3 ? NULL
-                   : sambaStatusMake(SAMBA_INVALID,
-                                     "(C3) attribute 'direction' must be forward, reverse or "
-                                     "bidirectional, not '%.*s'",
-                                     SAMBA_STRING_ARGS(direction));
+  enum { FORWARD, REVERSE, BIDIRECTIONAL };
+  uint32_t direction;
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(3, call, "direction", &direction));
+  layer->directions = direction == BIDIRECTIONAL ? 2 : 1;
+  layer->reverse = direction == REVERSE;
+  return NULL;
 }
 
 /* The operands that flags ask for, from the fourth on. */
@@ -402,7 +396,7 @@ static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
   "last states. Composite. `activations` lists functions of each direction, such as `relu, "       \
   "leaky_relu(0.1)`; clip bounds their arguments."
 #define LAYER_ATTRIBUTES                                                                           \
-  STRING("direction", "forward", "forward, reverse or bidirectional"),                             \
+  CHOICE("direction", "forward", "forward, reverse, bidirectional"),                               \
       BOOL("bias", false, "there is a bias"), BOOL("lengths", false, "there are lengths"),         \
       BOOL("initial", false, "there are initial states, else they are 0"),                         \
       BOOL("batch_first", false, "the batch is the first dimension, else the second"),             \

@@ -7,15 +7,10 @@
 typedef enum { REDUCE_MEAN, REDUCE_SUM, REDUCE_NONE } Reduction;
 
 static SambaStatus reductionOf(const SambaOperatorCall *call, Reduction *out_reduction) {
-  static const char *const names[] = {"mean", "sum", "none"};
-  SambaStringRef reduction = sambaOperatorCallString(call, "reduction");
-  for (int i = 0; i < 3; ++i)
-    if (sambaStringRefEqualC(reduction, names[i])) {
-      *out_reduction = (Reduction)i;
-      return NULL;
-    }
-  return sambaStatusMake(SAMBA_INVALID, "(C6) reduction must be mean, sum or none, not '%.*s'",
-                         SAMBA_STRING_ARGS(reduction));
+  uint32_t choice;
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(6, call, "reduction", &choice));
+  *out_reduction = (Reduction)choice;
+  return NULL;
 }
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -139,13 +134,14 @@ static SambaStatus decomposeCrossEntropy(const SambaOperatorCall *call, SambaExp
               "divided by the sum of w[t]), the sum or, with reduction = \"none\", every loss. A " \
               "target that is ignore_index or names no class counts nothing.",                     \
   .operands = {"input", "target", "weight?"},                                                      \
-  .attributes = {OPTIONAL(INT, "ignore_index", "absent: none"), STRING("reduction", "mean")},      \
+  .attributes = {OPTIONAL(INT, "ignore_index", "absent: none"),                                    \
+                 CHOICE("reduction", "mean", "mean, sum, none")},                                  \
   .constraints = {"x has a float dtype, the weight x's or f32",                                    \
                   "targets are integers",                                                          \
                   "x has rank 1 to 8, [C] or [N, C, d..]",                                         \
                   "the target is x without the dimension of classes",                              \
                   "the weight is [C]",                                                             \
-                  "reduction is \"mean\", \"sum\" or \"none\""},                                   \
+                  "reduction is one of those named"},                                              \
   .dtypes = SAMBA_SET_FLOAT, .infer = infer
 
 const SambaOperator sambaClassLossOperators[] = {

@@ -5,16 +5,13 @@
 typedef enum { REDUCE_MEAN, REDUCE_SUM, REDUCE_NONE, REDUCE_BATCH_MEAN } Reduction;
 
 static SambaStatus reductionOf(const SambaOperatorCall *call, Reduction *out_reduction) {
-  static const char *const names[] = {"mean", "sum", "none", "batchmean"};
-  SambaStringRef reduction = sambaOperatorCallString(call, "reduction");
-  bool divergence = strcmp(call->operator->name, "kl_div") == 0 && call->operands[0].rank > 0;
-  for (int i = 0; i < 3 + divergence; ++i)
-    if (sambaStringRefEqualC(reduction, names[i])) {
-      *out_reduction = (Reduction)i;
-      return NULL;
-    }
-  return sambaStatusMake(SAMBA_INVALID, "(C3) reduction must be mean, sum or none, not '%.*s'",
-                         SAMBA_STRING_ARGS(reduction));
+  uint32_t choice;
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(3, call, "reduction", &choice));
+  *out_reduction = (Reduction)choice;
+  if (choice == REDUCE_BATCH_MEAN && call->operands[0].rank == 0)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "(C3) reduction batchmean divides by dimension 0, and there is none");
+  return NULL;
 }
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -146,7 +143,7 @@ static SambaStatus inferHuber(const SambaOperatorCall *call, SambaTensorType *ou
 }
 
 #define PAIR "x and target have one float dtype", "they have one shape"
-#define REDUCTION STRING("reduction", "mean")
+#define REDUCTION CHOICE("reduction", "mean", "mean, sum, none")
 #define LOSS                                                                                       \
   .computes = "The result is the mean of the elements' losses, their sum or, with reduction = "    \
               "\"none\", all of them. Composite.",                                                 \
@@ -157,7 +154,7 @@ const SambaOperator sambaLossOperators[] = {
     {.name = "mse_loss",
      .summary = "(x - target)^2",
      .attributes = {REDUCTION},
-     .constraints = {PAIR, "reduction is \"mean\", \"sum\" or \"none\""},
+     .constraints = {PAIR, "reduction is one of those named"},
      .example =
          "%l = samba.mse_loss %x, %t {reduction = \"sum\"} : tensor<2x3xf32>, tensor<2x3xf32>",
      .source = "torch.nn.functional.mse_loss",
@@ -167,7 +164,7 @@ const SambaOperator sambaLossOperators[] = {
     {.name = "l1_loss",
      .summary = "|x - target|",
      .attributes = {REDUCTION},
-     .constraints = {PAIR, "reduction is \"mean\", \"sum\" or \"none\""},
+     .constraints = {PAIR, "reduction is one of those named"},
      .example =
          "%l = samba.l1_loss %x, %t {reduction = \"sum\"} : tensor<2x3xf32>, tensor<2x3xf32>",
      .source = "torch.nn.functional.l1_loss",
@@ -177,7 +174,7 @@ const SambaOperator sambaLossOperators[] = {
     {.name = "smooth_l1_loss",
      .summary = "d^2 / 2 / beta where d = |x - target| < beta, else d - beta / 2",
      .attributes = {REDUCTION, FLOAT("beta", 1)},
-     .constraints = {PAIR, "reduction is \"mean\", \"sum\" or \"none\"", "beta is 0 or more"},
+     .constraints = {PAIR, "reduction is one of those named", "beta is 0 or more"},
      .example = "%l = samba.smooth_l1_loss %x, %t {beta = 0.5, reduction = \"sum\"} : "
                 "tensor<2x3xf32>, tensor<2x3xf32>",
      .source = "torch.nn.functional.smooth_l1_loss",
@@ -187,7 +184,7 @@ const SambaOperator sambaLossOperators[] = {
     {.name = "huber_loss",
      .summary = "d^2 / 2 where d = |x - target| <= delta, else delta * (d - delta / 2)",
      .attributes = {REDUCTION, FLOAT("delta", 1)},
-     .constraints = {PAIR, "reduction is \"mean\", \"sum\" or \"none\"", "delta is more than 0"},
+     .constraints = {PAIR, "reduction is one of those named", "delta is more than 0"},
      .example = "%l = samba.huber_loss %x, %t {delta = 0.5, reduction = \"sum\"} : "
                 "tensor<2x3xf32>, tensor<2x3xf32>",
      .source = "torch.nn.functional.huber_loss",
@@ -196,10 +193,10 @@ const SambaOperator sambaLossOperators[] = {
      LOSS},
     {.name = "kl_div",
      .summary = "target * (ln target - x), or with log_target e^target * (target - x)",
-     .attributes = {REDUCTION, BOOL("log_target", false, "the target is a logarithm")},
-     .constraints = {PAIR,
-                     "reduction is \"mean\", \"sum\", \"none\" or \"batchmean\", which is the sum "
-                     "divided by dimension 0"},
+     .attributes = {CHOICE("reduction", "mean", "mean, sum, none, batchmean"),
+                    BOOL("log_target", false, "the target is a logarithm")},
+     .constraints = {PAIR, "reduction is one of those named; batchmean, the sum divided by "
+                           "dimension 0, needs that dimension"},
      .example = "%l = samba.kl_div %x, %t {log_target = true, reduction = \"sum\"} : "
                 "tensor<2x3xf32>, tensor<2x3xf32>",
      .source = "torch.nn.functional.kl_div",
@@ -209,7 +206,7 @@ const SambaOperator sambaLossOperators[] = {
     {.name = "binary_cross_entropy",
      .summary = "-(target * ln x + (1 - target) * ln(1 - x)), logarithms not below -100",
      .attributes = {REDUCTION},
-     .constraints = {PAIR, "reduction is \"mean\", \"sum\" or \"none\""},
+     .constraints = {PAIR, "reduction is one of those named"},
      .example = "%l = samba.binary_cross_entropy %x, %t {reduction = \"sum\"} : tensor<2x3xf32>, "
                 "tensor<2x3xf32>",
      .source = "torch.nn.functional.binary_cross_entropy",
@@ -219,7 +216,7 @@ const SambaOperator sambaLossOperators[] = {
     {.name = "binary_cross_entropy_with_logits",
      .summary = "(1 - target) * x + ln(1 + e^-x)",
      .attributes = {REDUCTION},
-     .constraints = {PAIR, "reduction is \"mean\", \"sum\" or \"none\""},
+     .constraints = {PAIR, "reduction is one of those named"},
      .example = "%l = samba.binary_cross_entropy_with_logits %x, %t {reduction = \"sum\"} : "
                 "tensor<2x3xf32>, tensor<2x3xf32>",
      .source = "torch.nn.functional.binary_cross_entropy_with_logits",

@@ -13,13 +13,12 @@ typedef struct Borders {
 } Borders;
 
 static SambaStatus bordersOf(const SambaOperatorCall *call, Borders *out) {
-  static const char *const names[] = {"reflect", "replicate", "circular"};
   uint32_t rank = call->operands[0].rank;
   uint32_t choice;
 
   SAMBA_RETURN_IF_ERROR(sambaCheckInts(1, call, "low", rank, 0, out->low));
   SAMBA_RETURN_IF_ERROR(sambaCheckInts(1, call, "high", rank, 0, out->high));
-  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(2, call, "mode", names, 3, &choice));
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(2, call, "mode", &choice));
   out->mode = (Border)choice;
   for (uint32_t d = 0; d < rank; ++d)
     if (out->low[d] > 1 << 20 || out->high[d] > 1 << 20)
@@ -238,9 +237,8 @@ const SambaOperator sambaBorderOperators[] = {
      .operands = {"input"},
      .attributes = {REQUIRED(INTS, "low", "elements before, per dimension"),
                     REQUIRED(INTS, "high", "elements after, per dimension"),
-                    REQUIRED(STRING, "mode", "reflect, replicate or circular")},
-     .constraints = {"one low and one high per dimension, 0 or more",
-                     "mode is \"reflect\", \"replicate\" or \"circular\"",
+                    REQUIRED_CHOICE("mode", "reflect, replicate, circular")},
+     .constraints = {"one low and one high per dimension, 0 or more", "mode is one of those named",
                      "at most 2^20 elements are added at a side"},
      .example = "%y = samba.pad_border %x {low = [0, 1], high = [0, 1], mode = \"reflect\"} : "
                 "tensor<2x4xf32>",

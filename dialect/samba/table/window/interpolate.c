@@ -21,12 +21,6 @@ typedef enum {
 } Coordinate;
 typedef enum { ROUND_PREFER_FLOOR, ROUND_PREFER_CEIL, FLOOR, CEIL } Rounding;
 
-static const char *const modes[] = {"nearest", "linear", "cubic"};
-static const char *const coordinates[] = {
-    "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",  "align_corners",
-    "asymmetric", "tf_crop_and_resize",   "tf_half_pixel_for_nn"};
-static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
-
 typedef struct Resampling {
   Mode mode;
   Coordinate coordinate;
@@ -78,11 +72,11 @@ static SambaStatus resamplingOf(const SambaOperatorCall *call, Resampling *out) 
   const SambaTensorType *x = &call->operands[0];
   uint32_t choice;
 
-  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(3, call, "mode", modes, 3, &choice));
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(3, call, "mode", &choice));
   out->mode = (Mode)choice;
-  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(3, call, "coordinate_mode", coordinates, 7, &choice));
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(3, call, "coordinate_mode", &choice));
   out->coordinate = (Coordinate)choice;
-  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(3, call, "nearest_mode", roundings, 4, &choice));
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(3, call, "nearest_mode", &choice));
   out->rounding = (Rounding)choice;
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype,
                                         out->mode == NEAREST ? SAMBA_SET_ANY : SAMBA_SET_FLOAT));
@@ -434,16 +428,21 @@ const SambaOperator sambaInterpolateOperators[] = {
      .operands = {"input"},
      .attributes = {REQUIRED(INTS, "output_size", "the result's dimensions"),
                     OPTIONAL(FLOATS, "scales", "absent: output size / input size"),
-                    REQUIRED(STRING, "mode", "nearest, linear or cubic"),
-                    STRING("coordinate_mode", "half_pixel"),
-                    STRING("nearest_mode", "round_prefer_floor"), FLOAT("cubic_coeff_a", -0.75),
-                    BOOL("exclude_outside", false), BOOL("antialias", false),
+                    REQUIRED_CHOICE("mode", "nearest, linear, cubic"),
+                    CHOICE("coordinate_mode", "half_pixel",
+                           "half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, "
+                           "asymmetric, tf_crop_and_resize, tf_half_pixel_for_nn"),
+                    CHOICE("nearest_mode", "round_prefer_floor",
+                           "round_prefer_floor, round_prefer_ceil, floor, ceil"),
+                    FLOAT("cubic_coeff_a", -0.75), BOOL("exclude_outside", false),
+                    BOOL("antialias", false),
                     OPTIONAL(FLOATS, "roi", "starts, then ends, for tf_crop_and_resize"),
                     FLOAT("extrapolation_value", 0, "outside of the region")},
-     .constraints = {"x has a number dtype, for linear and cubic a float dtype",
-                     "output_size and scales have one number per dimension, more than 0, roi two",
-                     "mode, coordinate_mode and nearest_mode are ONNX's names",
-                     "dimensions that change have at most 2^20 elements"},
+     .constraints =
+         {"x has a number dtype, for linear and cubic a float dtype",
+          "output_size and scales have one number per dimension, more than 0, roi two",
+          "mode, coordinate_mode and nearest_mode are one of those named, which are ONNX's",
+          "dimensions that change have at most 2^20 elements"},
      .example = "%y = samba.interpolate %x {mode = \"linear\", output_size = [1, 1, 4, 8]} : "
                 "tensor<1x1x2x4xf32>",
      .source = "torch.nn.functional.interpolate; ONNX Resize",

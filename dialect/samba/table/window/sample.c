@@ -51,8 +51,6 @@ typedef struct Sampling {
 } Sampling;
 
 static SambaStatus samplingOf(const SambaOperatorCall *call, Sampling *out) {
-  static const char *const modes[] = {"bilinear", "nearest", "bicubic"};
-  static const char *const paddings[] = {"zeros", "border", "reflection"};
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *grid = &call->operands[1];
   uint32_t choice;
@@ -63,9 +61,9 @@ static SambaStatus samplingOf(const SambaOperatorCall *call, Sampling *out) {
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the grid", grid, x->rank, x->rank));
   SAMBA_RETURN_IF_ERROR(sambaCheckDim(3, "the grid", grid, 0, x->dims[0]));
   SAMBA_RETURN_IF_ERROR(sambaCheckDim(3, "the grid", grid, x->rank - 1, x->rank - 2));
-  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(4, call, "mode", modes, 3, &choice));
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(4, call, "mode", &choice));
   out->mode = (Mode)choice;
-  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(4, call, "padding_mode", paddings, 3, &choice));
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(4, call, "padding_mode", &choice));
   out->padding = (Padding)choice;
   out->align = sambaOperatorCallInt(call, "align_corners") != 0;
   out->spatial = x->rank - 2;
@@ -314,7 +312,6 @@ typedef struct Regions {
 } Regions;
 
 static SambaStatus regionsOf(const SambaOperatorCall *call, Regions *out) {
-  static const char *const modes[] = {"avg", "max"};
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *rois = &call->operands[1];
   const SambaTensorType *batch = &call->operands[2];
@@ -332,7 +329,7 @@ static SambaStatus regionsOf(const SambaOperatorCall *call, Regions *out) {
   if (out->ratio < 1 || out->ratio > 64)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "(C3) sampling_ratio is %lld; it must be 1 to 64",
                            (long long)out->ratio);
-  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(4, call, "mode", modes, 2, &choice));
+  SAMBA_RETURN_IF_ERROR(sambaCheckChoice(4, call, "mode", &choice));
   out->largest = choice == 1;
   out->scale = sambaOperatorCallFloat(call, "spatial_scale");
   out->aligned = sambaOperatorCallInt(call, "aligned") != 0;
@@ -497,16 +494,15 @@ const SambaOperator sambaSampleOperators[] = {
     {.name = "grid_sample",
      .summary = "x sampled at the places that a grid gives",
      .computes = "x is N x C x spatial, grid N x out spatial x d with d = 2 or 3 coordinates in "
-                 "[-1, 1], those of the last dimension first. mode is \"bilinear\", \"nearest\" or "
-                 "\"bicubic\" (d = 2), padding_mode \"zeros\", \"border\" or \"reflection\". "
-                 "Coordinates are computed in f32. Composite.",
+                 "[-1, 1], those of the last dimension first. Coordinates are computed in f32. "
+                 "Composite.",
      .operands = {"input", "grid"},
-     .attributes = {STRING("mode", "bilinear", "bilinear, nearest or bicubic"),
-                    STRING("padding_mode", "zeros", "zeros, border or reflection"),
+     .attributes = {CHOICE("mode", "bilinear", "bilinear, nearest, bicubic"),
+                    CHOICE("padding_mode", "zeros", "zeros, border, reflection"),
                     BOOL("align_corners", false, "-1 and 1 are the centers of the outer elements")},
      .constraints = {"x and grid have a float dtype", "x has rank 4 or 5, the grid too",
                      "N agrees, the grid's last dimension is x's rank - 2",
-                     "mode and padding_mode are among these, bicubic for d = 2 only"},
+                     "mode and padding_mode are among those named, bicubic for d = 2 only"},
      .example = "%y = samba.grid_sample %x, %g {align_corners = true} : tensor<1x2x4x4xf32>, "
                 "tensor<1x3x3x2xf32>",
      .source = "torch.nn.functional.grid_sample",
@@ -542,13 +538,13 @@ const SambaOperator sambaSampleOperators[] = {
      .attributes = {REQUIRED(INTS, "output_size", "bins: height, width"),
                     REQUIRED(INT, "sampling_ratio", "samples per bin and dimension"),
                     FLOAT("spatial_scale", 1, "of the regions' coordinates"),
-                    STRING("mode", "avg", "avg or max"),
+                    CHOICE("mode", "avg", "avg, max"),
                     BOOL("aligned", false, "coordinates are shifted by half a pixel"),
                     BOOL("adaptive", false, "sampling_ratio is only the most samples")},
      .constraints = {"x and rois have one float dtype, batch_indices i32 or i64",
                      "x has rank 4, rois R x 4, batch_indices R",
                      "output_size has two numbers, they and sampling_ratio are 1 or more",
-                     "mode is \"avg\" or \"max\""},
+                     "mode is one of those named"},
      .example = "%y = samba.roi_align %x, %r, %b {output_size = [2, 2], sampling_ratio = 2} : "
                 "tensor<1x2x8x8xf32>, tensor<3x4xf32>, tensor<3xi64>",
      .source = "torchvision.ops.roi_align; ONNX RoiAlign",
