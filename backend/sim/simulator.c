@@ -4,6 +4,7 @@
 
 #include "backend/config/encoding.h"
 #include "backend/pef/container/initial_data.h"
+#include "backend/pef/image/image.h"
 #include "support/number/dtype.h"
 
 #include <stdlib.h>
@@ -208,15 +209,7 @@ static SambaStatus decodeImages(SambaSimulator *simulator) {
                                             &simulator->arena, &simulator->sections[i]);
     if (status)
       return sambaStatusAnnotate(status, "image %u ('%.*s')", i, SAMBA_STRING_ARGS(image->name));
-    SambaSection *section = simulator->sections[i];
-    sambaSectionSetName(section, sambaStringRefCopy(&simulator->arena, image->name).data);
-    for (uint32_t u = 0; u < image->units_count; ++u)
-      sambaSectionSetUnit(section, u,
-                          sambaStringRefCopy(&simulator->arena, image->units[u].name).data,
-                          sambaStringRefCopy(&simulator->arena, image->units[u].layer).data);
-    for (uint32_t f = 0; f < image->formals_count; ++f)
-      sambaSectionSetSymbol(section, f,
-                            sambaStringRefCopy(&simulator->arena, image->formals[f].name).data);
+    sambaPefImageName(image, simulator->sections[i]);
   }
 
   return NULL;

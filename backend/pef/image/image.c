@@ -53,6 +53,16 @@ SambaStatus sambaPefEncodeImage(SambaPef *pef, const SambaSection *section,
 }
 
 /* The setters take C strings; names with zero bytes in them end there. */
+void sambaPefImageName(const SambaPefImage *image, SambaSection *section) {
+  sambaSectionSetName(section, image->name.data);
+  for (uint32_t i = 0; i < image->formals_count; ++i)
+    sambaSectionSetSymbol(section, i, image->formals[i].name.data);
+  for (uint32_t i = 0; i < image->units_count; ++i)
+    sambaSectionSetUnit(section, i, image->units[i].name.data, image->units[i].layer.data);
+  for (uint32_t i = 0; i < image->rates_count; ++i)
+    sambaSectionSetRate(section, i, image->rates[i].permille);
+}
+
 SambaStatus sambaPefDecodeImage(const SambaPef *pef, uint32_t image, const SambaMachine *machine,
                                 SambaArena *arena, SambaSection **out_section) {
   const SambaPefImage *from = &pef->images[image];
@@ -70,13 +80,7 @@ SambaStatus sambaPefDecodeImage(const SambaPef *pef, uint32_t image, const Samba
                              from->rates_count, section->stream_count);
   if (status)
     return sambaStatusAnnotate(status, "image %u", image);
-  sambaSectionSetName(section, from->name.data);
-  for (uint32_t i = 0; i < from->formals_count; ++i)
-    sambaSectionSetSymbol(section, i, from->formals[i].name.data);
-  for (uint32_t i = 0; i < from->units_count; ++i)
-    sambaSectionSetUnit(section, i, from->units[i].name.data, from->units[i].layer.data);
-  for (uint32_t i = 0; i < from->rates_count; ++i)
-    sambaSectionSetRate(section, i, from->rates[i].permille);
+  sambaPefImageName(from, section);
   *out_section = section;
 
   return NULL;

@@ -9,6 +9,9 @@
  * All in pef's arena. */
 SambaStatus sambaPefEncodeImage(SambaPef *pef, const SambaSection *section,
                                 const SambaMachine *machine, SambaPefImage *out_image);
+/* Puts an image's names, layers and rates into the section that its code decodes to; those of
+ * units, formals and streams that the section does not have are left out. */
+void sambaPefImageName(const SambaPefImage *image, SambaSection *section);
 /* Decodes image `image` (checked as sambaSectionDecode does) and puts names, layers and rates back.
  * The section lives in `arena`; unit layers are those of the image. */
 SambaStatus sambaPefDecodeImage(const SambaPef *pef, uint32_t image, const SambaMachine *machine,
