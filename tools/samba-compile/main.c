@@ -14,7 +14,8 @@
 #include <string.h>
 
 typedef struct {
-  const char *output, *target, *mapping, *precision, *rules, *decisions, *dump_decisions;
+  const char *output, *data_folder, *target, *mapping, *precision, *rules, *decisions,
+      *dump_decisions;
   SambaStrings shapes, binds;
   bool o0, o1, o3, inference, explain, external_weights, help;
 } Options;
@@ -101,7 +102,8 @@ static SambaStatus compile(const Options *o, const char *path, SambaArena *arena
         .trace_size = record.size,
         .folder =
             endsWith(path, ".onnx") ? "" : sambaStringRefCopy(arena, sambaPathFolder(path)).data,
-        .data_folder = sambaStringRefCopy(arena, sambaPathFolder(path)).data,
+        .data_folder =
+            o->data_folder ? o->data_folder : sambaStringRefCopy(arena, sambaPathFolder(path)).data,
         .model = path,
         .configure = sambaApplyMlirFlags};
     status = sambaCompileModule(module, &options, o->output);
@@ -160,6 +162,8 @@ int main(int argc, char **argv) {
       {"--explain", SAMBA_OPTION_FLAG, &o.explain, NULL, "say what became of each section", NULL},
       {"--external-weights", SAMBA_OPTION_FLAG, &o.external_weights, NULL,
        "refer to the model's files instead of copying weights", NULL},
+      {"--data-folder", SAMBA_OPTION_STRING, &o.data_folder, "DIR",
+       "the folder in which the weights' files of a module must lie (default: the module's)", NULL},
       {0}};
   SambaStrings positional = {0};
   SambaArena arena = {0};

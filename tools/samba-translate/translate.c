@@ -17,7 +17,7 @@
 #include <string.h>
 
 typedef struct Options {
-  const char *output;
+  const char *output, *data_folder;
   SambaStrings shapes, binds;
   bool onnx_to_samba, rdu_to_pef, external_weights, locations, help;
 } Options;
@@ -71,8 +71,9 @@ static SambaStatus rduToPef(MlirContext context, const Options *o, const char *p
   if (!o->output)
     return sambaStatusMake(SAMBA_INVALID, "--rdu-to-pef wants an output: -o OUT.pef");
   const char *folder = sambaStringRefCopy(arena, sambaPathFolder(path)).data;
-  SambaEmitOptions options = {
-      .folder = folder, .data_folder = folder, .external_weights = o->external_weights};
+  SambaEmitOptions options = {.folder = folder,
+                              .data_folder = o->data_folder ? o->data_folder : folder,
+                              .external_weights = o->external_weights};
   MlirModule module = {NULL};
   SambaPef *pef = NULL;
   SambaStatus status = sambaModuleParseFile(context, path, &module);
@@ -103,6 +104,10 @@ int sambaTranslate(int argc, char **argv) {
                                 "that graph input is a constant known now (.npy or .pb)", NULL},
                                {"--external-weights", SAMBA_OPTION_FLAG, &o.external_weights, NULL,
                                 "refer to the model's files instead of copying weights", NULL},
+                               {"--data-folder", SAMBA_OPTION_STRING, &o.data_folder, "DIR",
+                                "--rdu-to-pef: the folder in which the weights' files must lie "
+                                "(default: the module's)",
+                                NULL},
                                {"--mlir-print-debuginfo", SAMBA_OPTION_FLAG, &o.locations, NULL,
                                 "print locations: layer names", NULL},
                                {0}};

@@ -51,9 +51,12 @@ static SambaStatus copyFile(const SambaPefSource *source, SambaPefSink *sink) {
   int fd;
   uint64_t bytes;
 
-  SAMBA_RETURN_IF_ERROR(source->folder
-                            ? sambaInputFileOpenInside(source->folder, source->path, &fd, &bytes)
-                            : sambaInputFileOpen(source->path, &fd, &bytes));
+  if (source->folder)
+    SAMBA_RETURN_IF_ERROR(
+        sambaStatusNote(sambaInputFileOpenInside(source->folder, source->path, &fd, &bytes),
+                        "--data-folder names another folder that the data may be in"));
+  else
+    SAMBA_RETURN_IF_ERROR(sambaInputFileOpen(source->path, &fd, &bytes));
   uint8_t *piece = sambaAllocate(pieceBytes);
   SambaStatus status = NULL;
   if (source->offset > bytes || sink->left > bytes - source->offset)

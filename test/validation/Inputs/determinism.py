@@ -62,6 +62,8 @@ with tempfile.TemporaryDirectory() as folder:
             for place in folders:
                 os.makedirs(place)
                 shutil.copy(f"{folder}/model.{kind}", place)
-            check(f"{name}.{kind} for {target}", folders, f"model.{kind}", f"--target={target}")
+            # The module refers to the ONNX model's weights, where it was translated.
+            data = ["--data-folder", folder] if kind == "mlir" else []
+            check(f"{name}.{kind} for {target}", folders, f"model.{kind}", f"--target={target}", *data)
 if failures:
     sys.exit("\n".join(failures))
