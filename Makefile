@@ -1,10 +1,11 @@
-# make demo: installs what is missing, builds, and runs the digits example. make check: every test. make format: clang-format.
+# make demo: installs what is missing, builds, and runs the digits example. make check: every test.
+# make docs: the reference of operations and passes. make format: clang-format.
 # make benchmark: what compiler and simulator take on this host, beside other libraries (BENCHMARK="--against BIN --full ...").
 # SAMBA_CHECK=full adds the build without MLIR (gcc, clang), sanitizers, whole conformance and a minute of fuzzing.
 BUILD ?= build
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22
 
-.PHONY: demo check check-long format benchmark
+.PHONY: demo check check-long docs format benchmark
 
 demo:
 	@support/scripts/install-packages build
@@ -21,6 +22,13 @@ check:
 # Everything: hours, not minutes. What make check samples is whole here.
 check-long:
 	@SAMBA_CHECK=long $(MAKE) --no-print-directory check
+
+# The reference of operations, attributes, types and passes, from TableGen.
+docs:
+	@support/scripts/install-packages build
+	@[ -f $(BUILD)/build.ninja ] || $(CONFIGURE) -DSAMBA_BUILD_TESTS=OFF >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@cmake --build $(BUILD) --target samba-docs -- --quiet
+	@ls $(BUILD)/docs/*.md
 
 format:
 	@git ls-files '*.c' '*.h' '*.cpp' | grep -v '\.def$$' | xargs clang-format-22 -i
