@@ -6,6 +6,7 @@
 #include "backend/config/record_codec.h"
 #include "backend/section/access.h"
 #include "backend/section/check/machine_check.h"
+#include "backend/section/check/section_check.h"
 #include "backend/section/fabric/recover_streams.h"
 
 #include <inttypes.h>

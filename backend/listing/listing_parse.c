@@ -3,6 +3,7 @@
 #include "backend/listing/listing_parser.h"
 
 #include "backend/section/access.h"
+#include "backend/section/check/section_check.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -21,6 +21,7 @@
 #define SAMBA_BACKEND_SECTION_SECTION_H
 
 #include "backend/section/lane_ops.h"
+#include "support/base/index.h"
 #include "support/base/memory.h"
 #include "support/base/status.h"
 #include "support/number/dtype.h"
@@ -121,7 +122,7 @@ typedef struct SambaProgram {
 
 /* LOAD and STORE: an address generator and the memory it walks. */
 typedef struct SambaLoadStore {
-  int32_t ag;      /* index of the address generator, -1 before placement */
+  uint32_t ag;     /* index of the address generator, SAMBA_NO_INDEX before placement */
   uint32_t symbol; /* index into SambaSection.symbols */
 } SambaLoadStore;
 
@@ -219,12 +220,5 @@ typedef struct SambaSection {
   SambaStream *streams;
   bool split_k; /* partial sums are added across units (changes bits against the unsplit order) */
 } SambaSection;
-
-/* Structural legality of a section whatever the machine: indices, levels, trip products, token
- * sizes equal at both ends of each stream, token counts equal at both ends of each outer iteration,
- * programs well typed, buffer accesses within their slot, guards and strides within range. Names
- * unit, port, what and the bound. The simulator relies on it; the decoder runs it on everything it
- * reads. */
-SambaStatus sambaSectionCheck(const SambaSection *section);
 
 #endif

@@ -13,6 +13,7 @@
 #include "support/base/memory.h"
 #include "support/number/shape.h"
 
+#include "backend/section/check/section_check.h"
 #include "mlir-c/BuiltinAttributes.h"
 
 #include <stdlib.h>

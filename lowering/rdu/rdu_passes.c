@@ -12,6 +12,7 @@
 #include "dialect/samba/samba.h"
 #include "lowering/passes.h"
 
+#include "backend/section/check/section_check.h"
 #include "mlir-c/BuiltinAttributes.h"
 
 /* A pass: what it does to the section, and how its changes get into the IR. */

@@ -3,6 +3,7 @@
 
 #include "backend/codegen/codegen.h"
 #include "backend/plan/estimate/estimate.h"
+#include "backend/section/check/section_check.h"
 #include "backend/sim/value/values.h"
 #include "backend/split/split_programs.h"
 #include "test/backend/naive_stages.h"

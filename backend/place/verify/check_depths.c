@@ -12,6 +12,7 @@
 #include "backend/place/verify/place_check.h"
 
 #include "backend/section/access.h"
+#include "backend/section/check/section_check.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* sambaSectionCheck: the promises of section.h. What passes is safe to simulate: every index,
  * level, address range inside a chip memory and token count has been checked here or is named as a
  * run-time fault in docs/execution-model.md. */
+#include "backend/section/check/section_check.h"
 #include "backend/section/check/check_internal.h"
 
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 /* Known sections; see known_section.h. */
 #include "dialect/rdu/section/known_section.h"
 
+#include "backend/section/check/section_check.h"
 #include "dialect/bridge/digest.h"
 #include "dialect/bridge/work.h"
 #include "dialect/rdu/rdu.h"

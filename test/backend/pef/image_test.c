@@ -9,6 +9,7 @@
 #include "backend/pef/container/writer.h"
 #include "backend/pef/image/image.h"
 #include "backend/pef/image/log.h"
+#include "backend/section/check/section_check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,6 +3,7 @@
  * lower_test.c, whose programs are split before they run. */
 #include "backend/codegen/codegen.h"
 #include "backend/plan/search/plan.h"
+#include "backend/section/check/section_check.h"
 #include "backend/split/split_programs.h"
 #include "test/backend/stage_graphs.h"
 

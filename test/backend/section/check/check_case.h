@@ -3,6 +3,7 @@
 #ifndef SAMBA_TEST_BACKEND_SECTION_CHECK_CHECK_CASE_H
 #define SAMBA_TEST_BACKEND_SECTION_CHECK_CHECK_CASE_H
 
+#include "backend/section/check/section_check.h"
 #include "test/backend/sample_sections.h"
 
 #include <setjmp.h>

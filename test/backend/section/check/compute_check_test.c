@@ -1,4 +1,5 @@
 /* sambaSectionCheck of COMPUTE units: types, immediates, reductions, outputs. */
+#include "backend/section/check/section_check.h"
 #include "test/backend/section/check/check_case.h"
 
 #define C s->units[4]

@@ -1,6 +1,7 @@
 /* sambaSectionCheck: symbols, units, chains, addresses, guards, indices, buffers, streams.
  * Programs: compute_check_test.c. */
 #include "backend/section/access.h"
+#include "backend/section/check/section_check.h"
 #include "test/backend/section/check/check_case.h"
 
 #define LOAD s->units[0].outputs[0]
