@@ -4,12 +4,12 @@
 SambaUnit sambaUnitMake(SambaUnitKind kind, const char *name, const char *layer) {
   SambaUnit unit = {.kind = kind, .name = name, .layer = layer, .x = -1, .y = -1};
   if (sambaUnitIsAddressGenerator(&unit))
-    unit.load_store.ag = -1;
+    unit.load_store.ag = SAMBA_NO_INDEX;
   return unit;
 }
 
 bool sambaUnitIsPlaced(const SambaUnit *unit) {
-  return sambaUnitIsAddressGenerator(unit) ? unit->load_store.ag >= 0
+  return sambaUnitIsAddressGenerator(unit) ? unit->load_store.ag != SAMBA_NO_INDEX
                                            : unit->x >= 0 && unit->y >= 0;
 }
 

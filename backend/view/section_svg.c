@@ -311,7 +311,7 @@ static void putSymbols(Picture *picture) {
 static Point unitCorner(const Picture *picture, const SambaUnit *unit) {
   if (!sambaUnitIsAddressGenerator(unit))
     return (Point){unit->x * cell + unitInset, unit->y * cell + unitInset};
-  int32_t ag = unit->load_store.ag;
+  uint32_t ag = unit->load_store.ag;
   bool top = ag < (picture->machine->ag_count + 1) / 2;
   return (Point){picture->generator_x[ag] - unitSize / 2,
                  top ? -generatorGap - unitSize : picture->rows * cell + generatorGap};
@@ -325,7 +325,7 @@ static void putUnit(Picture *picture, uint32_t index) {
                   kindStyles[kindOf(unit)].id, picture->unit_layer[index], corner.x, corner.y);
   putName(picture, unit->name);
   if (sambaUnitIsAddressGenerator(unit))
-    sambaTextFormat(picture->out, ": %s, address generator %d", sambaUnitKindName(unit->kind),
+    sambaTextFormat(picture->out, ": %s, address generator %u", sambaUnitKindName(unit->kind),
                     unit->load_store.ag);
   else
     sambaTextFormat(picture->out, ": %s, %s (%d, %d)", sambaUnitKindName(unit->kind),

@@ -71,15 +71,15 @@ static SambaStatus takeFixed(SambaPlacement *p) {
     const SambaUnit *unit = &p->section->units[u];
     uint32_t slot;
     if (p->unit_class[u] == SAMBA_SLOT_AG) {
-      if (unit->load_store.ag < 0)
+      if (unit->load_store.ag == SAMBA_NO_INDEX)
         continue;
       if (unit->load_store.ag >= p->machine->ag_count)
         return sambaStatusMake(
             SAMBA_INVALID,
-            "section @%s: unit %s is placed on address generator %d, but %s has %lld",
+            "section @%s: unit %s is placed on address generator %u, but %s has %lld",
             p->section->name, unit->name, unit->load_store.ag, p->machine->name,
             (long long)p->machine->ag_count);
-      slot = p->site_count + (uint32_t)unit->load_store.ag;
+      slot = p->site_count + unit->load_store.ag;
     } else {
       if (unit->x < 0 && unit->y < 0)
         continue;
@@ -97,11 +97,11 @@ static SambaStatus takeFixed(SambaPlacement *p) {
             slotClassNames[sambaPlacementSlotClass(p, slot)], slotClassNames[p->unit_class[u]]);
     }
 
-    if (p->occupant[slot]) {
-      const char *other = p->section->units[p->occupant[slot] - 1].name;
+    if (p->occupant[slot] != SAMBA_NO_INDEX) {
+      const char *other = p->section->units[p->occupant[slot]].name;
       if (slot >= p->site_count)
         return sambaStatusMake(
-            SAMBA_INVALID, "section @%s: units %s and %s are both placed on address generator %d",
+            SAMBA_INVALID, "section @%s: units %s and %s are both placed on address generator %u",
             p->section->name, other, unit->name, unit->load_store.ag);
       return sambaStatusMake(SAMBA_INVALID,
                              "section @%s: units %s and %s are both placed at (%d,%d)",
@@ -190,11 +190,12 @@ static SambaStatus build(SambaPlacement *p, SambaArena *arena, const SambaSectio
   p->ag_x = ag_x;
   p->ag_y = ag_y;
   p->unit_slot = SAMBA_ARENA_ARRAY(arena, uint32_t, p->unit_count);
-  memset(p->unit_slot, 0xff, p->unit_count * sizeof *p->unit_slot);
+  sambaClearIndices(p->unit_slot, p->unit_count);
   p->unit_fixed = SAMBA_ARENA_ARRAY(arena, bool, p->unit_count);
   p->unit_x = SAMBA_ARENA_ARRAY(arena, int32_t, p->unit_count);
   p->unit_y = SAMBA_ARENA_ARRAY(arena, int32_t, p->unit_count);
   p->occupant = SAMBA_ARENA_ARRAY(arena, uint32_t, p->slot_count);
+  sambaClearIndices(p->occupant, p->slot_count);
   buildNets(p, arena);
 
   return takeFixed(p);
@@ -212,7 +213,7 @@ SambaStatus sambaSectionPlace(SambaSection *section, const SambaMachine *machine
       SambaUnit *unit = &section->units[u];
       uint32_t slot = placement.unit_slot[u];
       if (slot >= placement.site_count)
-        unit->load_store.ag = (int32_t)(slot - placement.site_count);
+        unit->load_store.ag = slot - placement.site_count;
       else
         sambaPlacementSwitch(&placement, slot, &unit->x, &unit->y);
     }

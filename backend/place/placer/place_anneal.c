@@ -13,8 +13,8 @@ enum {
 
 typedef struct {
   SambaPlacement *p;
-  SambaBox *boxes; /* per net, current */
-  SambaBox *next;  /* per touched net of the move under trial */
+  SambaPlacementBox *boxes; /* per net, current */
+  SambaPlacementBox *next;  /* per touched net of the move under trial */
   uint32_t *touched;
   uint32_t touched_count;
   uint32_t *stamp; /* per net: the trial that touched it, twice for both units */
@@ -40,8 +40,8 @@ static int64_t randomLog(Annealer *a) {
   return ((int64_t)(32 - bits) << 16) - mantissa;
 }
 
-static SambaBox boxAfter(const SambaPlacement *p, uint32_t net, SambaBox box, int32_t old_x,
-                         int32_t old_y, int32_t x, int32_t y) {
+static SambaPlacementBox boxAfter(const SambaPlacement *p, uint32_t net, SambaPlacementBox box,
+                                  int32_t old_x, int32_t old_y, int32_t x, int32_t y) {
   /* A border that the unit lay on and has not passed outwards may be another's now. */
   if ((old_x <= box.x0 && x > box.x0) || (old_x >= box.x1 && x < box.x1) ||
       (old_y <= box.y0 && y > box.y0) || (old_y >= box.y1 && y < box.y1))
@@ -60,9 +60,10 @@ static int64_t touchNets(Annealer *a, uint32_t unit, uint32_t other, int32_t old
   int64_t delta = 0;
   for (uint32_t i = p->unit_net_start[unit]; i < p->unit_net_start[unit + 1]; ++i) {
     uint32_t net = p->unit_nets[i];
-    if (other != SAMBA_NO_SLOT && a->stamp[net] == a->trial)
+    if (other != SAMBA_NO_INDEX && a->stamp[net] == a->trial)
       continue;
-    SambaBox box = boxAfter(p, net, a->boxes[net], old_x, old_y, p->unit_x[unit], p->unit_y[unit]);
+    SambaPlacementBox box =
+        boxAfter(p, net, a->boxes[net], old_x, old_y, p->unit_x[unit], p->unit_y[unit]);
     delta += sambaPlacementBoxCost(p, net, box) - sambaPlacementBoxCost(p, net, a->boxes[net]);
     a->next[a->touched_count] = box;
     a->touched[a->touched_count++] = net;
@@ -82,9 +83,9 @@ static void stampShared(Annealer *a, uint32_t unit, uint32_t other) {
 }
 
 static void exchange(SambaPlacement *p, uint32_t unit, uint32_t from, uint32_t other, uint32_t to) {
-  p->occupant[from] = 0;
+  p->occupant[from] = SAMBA_NO_INDEX;
   sambaPlacementSet(p, unit, to);
-  if (other != SAMBA_NO_SLOT)
+  if (other != SAMBA_NO_INDEX)
     sambaPlacementSet(p, other, from);
 }
 
@@ -115,23 +116,23 @@ static int64_t tryMove(Annealer *a, uint32_t unit, int32_t window, int64_t tempe
   SambaPlacement *p = a->p;
   uint32_t from = p->unit_slot[unit];
   uint32_t to = pickTarget(a, from, p->unit_class[unit], window);
-  uint32_t other = p->occupant[to] - 1; /* SAMBA_NO_SLOT when free */
-  if (to == from || (other != SAMBA_NO_SLOT && p->unit_fixed[other]))
+  uint32_t other = p->occupant[to];
+  if (to == from || (other != SAMBA_NO_INDEX && p->unit_fixed[other]))
     return 0;
   int32_t x = p->unit_x[unit];
   int32_t y = p->unit_y[unit];
 
-  if (other != SAMBA_NO_SLOT)
+  if (other != SAMBA_NO_INDEX)
     stampShared(a, unit, other);
   exchange(p, unit, from, other, to);
   a->touched_count = 0;
   int64_t delta = touchNets(a, unit, other, x, y);
-  if (other != SAMBA_NO_SLOT)
+  if (other != SAMBA_NO_INDEX)
     delta += touchNets(a, other, unit, p->unit_x[unit], p->unit_y[unit]);
   if (delta > 0 && delta > (temperature * randomLog(a)) >> 16) {
-    p->occupant[to] = 0;
+    p->occupant[to] = SAMBA_NO_INDEX;
     sambaPlacementSet(p, unit, from);
-    if (other != SAMBA_NO_SLOT)
+    if (other != SAMBA_NO_INDEX)
       sambaPlacementSet(p, other, to);
     return 0;
   }
@@ -145,7 +146,7 @@ static int64_t tryMove(Annealer *a, uint32_t unit, int32_t window, int64_t tempe
 static void restore(Annealer *a, const uint32_t *slots) {
   SambaPlacement *p = a->p;
   for (uint32_t u = 0; u < p->unit_count; ++u)
-    p->occupant[p->unit_slot[u]] = 0;
+    p->occupant[p->unit_slot[u]] = SAMBA_NO_INDEX;
   for (uint32_t u = 0; u < p->unit_count; ++u)
     sambaPlacementSet(p, u, slots[u]);
   for (uint32_t net = 0; net < p->net_count; ++net)
@@ -191,8 +192,8 @@ void sambaPlacementAnneal(SambaPlacement *p, SambaArena *arena) {
   if (!movable)
     return;
   Annealer a = {.p = p, .random = 0x9e3779b97f4a7c15u};
-  a.boxes = SAMBA_ARENA_ARRAY(arena, SambaBox, p->net_count);
-  a.next = SAMBA_ARENA_ARRAY(arena, SambaBox, 2 * (size_t)most_nets);
+  a.boxes = SAMBA_ARENA_ARRAY(arena, SambaPlacementBox, p->net_count);
+  a.next = SAMBA_ARENA_ARRAY(arena, SambaPlacementBox, 2 * (size_t)most_nets);
   a.touched = SAMBA_ARENA_ARRAY(arena, uint32_t, 2 * (size_t)most_nets);
   a.stamp = SAMBA_ARENA_ARRAY(arena, uint32_t, p->net_count);
   int64_t best = 0;

@@ -53,7 +53,7 @@ static bool regionHolds(const SambaPlacement *p, Region region,
   for (int32_t y = region.y; y < region.y + region.height; ++y)
     for (int32_t x = region.x; x < region.x + region.width; ++x) {
       uint32_t slot = (uint32_t)y * (uint32_t)p->width + (uint32_t)x;
-      if (!p->occupant[slot])
+      if (p->occupant[slot] == SAMBA_NO_INDEX)
         ++free[sambaPlacementSlotClass(p, slot)];
     }
   return free[SAMBA_SLOT_PCU] >= needed[SAMBA_SLOT_PCU] &&
@@ -124,7 +124,7 @@ static bool wish(const SambaPlacement *p, uint32_t unit, int32_t *out_x, int32_t
     int64_t weight = 1 + p->net_weight[net] / (p->net_start[net + 1] - p->net_start[net]);
     for (uint32_t j = p->net_start[net]; j < p->net_start[net + 1]; ++j) {
       uint32_t other = p->net_units[j];
-      if (p->unit_slot[other] == SAMBA_NO_SLOT)
+      if (p->unit_slot[other] == SAMBA_NO_INDEX)
         continue;
       int32_t x, y;
       sambaPlacementSwitch(p, p->unit_slot[other], &x, &y);
@@ -154,20 +154,20 @@ static uint32_t nearestSite(const SambaPlacement *p, SambaSlotClass class, int32
         if (x < 0 || x >= p->width)
           continue;
         uint32_t slot = (uint32_t)y * (uint32_t)p->width + (uint32_t)x;
-        if (!p->occupant[slot] && sambaPlacementSlotClass(p, slot) == class)
+        if (p->occupant[slot] == SAMBA_NO_INDEX && sambaPlacementSlotClass(p, slot) == class)
           return slot;
       }
     }
-  return SAMBA_NO_SLOT;
+  return SAMBA_NO_INDEX;
 }
 
 static uint32_t nearestAg(const SambaPlacement *p, int32_t cx, int32_t cy) {
-  uint32_t best = SAMBA_NO_SLOT;
+  uint32_t best = SAMBA_NO_INDEX;
   int32_t best_distance = INT32_MAX;
   for (uint32_t slot = p->site_count; slot < p->slot_count; ++slot) {
     int32_t distance =
         abs(p->ag_x[slot - p->site_count] - cx) + abs(p->ag_y[slot - p->site_count] - cy);
-    if (!p->occupant[slot] && distance < best_distance) {
+    if (p->occupant[slot] == SAMBA_NO_INDEX && distance < best_distance) {
       best = slot;
       best_distance = distance;
     }
@@ -180,9 +180,10 @@ static void placeInOrder(SambaPlacement *p, const uint32_t *order, SambaSlotClas
   uint32_t next = 0;
   for (uint32_t i = 0; i < p->unit_count; ++i) {
     uint32_t unit = order[i];
-    if (p->unit_class[unit] != leading || p->unit_slot[unit] != SAMBA_NO_SLOT)
+    if (p->unit_class[unit] != leading || p->unit_slot[unit] != SAMBA_NO_INDEX)
       continue;
-    while (p->occupant[curve[next].slot] || sambaPlacementSlotClass(p, curve[next].slot) != leading)
+    while (p->occupant[curve[next].slot] != SAMBA_NO_INDEX ||
+           sambaPlacementSlotClass(p, curve[next].slot) != leading)
       ++next;
     sambaPlacementSet(p, unit, curve[next].slot);
   }
@@ -192,7 +193,7 @@ static void placeInOrder(SambaPlacement *p, const uint32_t *order, SambaSlotClas
     for (uint32_t i = 0; i < p->unit_count; ++i) {
       uint32_t unit = order[i];
       bool is_ag = p->unit_class[unit] == SAMBA_SLOT_AG;
-      if (p->unit_slot[unit] != SAMBA_NO_SLOT || is_ag != (pass == 1))
+      if (p->unit_slot[unit] != SAMBA_NO_INDEX || is_ag != (pass == 1))
         continue;
       int32_t x = region.x + region.width / 2;
       int32_t y = region.y + region.height / 2;
@@ -204,9 +205,9 @@ static void placeInOrder(SambaPlacement *p, const uint32_t *order, SambaSlotClas
 
 static void unplace(SambaPlacement *p) {
   for (uint32_t u = 0; u < p->unit_count; ++u)
-    if (!p->unit_fixed[u] && p->unit_slot[u] != SAMBA_NO_SLOT) {
-      p->occupant[p->unit_slot[u]] = 0;
-      p->unit_slot[u] = SAMBA_NO_SLOT;
+    if (!p->unit_fixed[u] && p->unit_slot[u] != SAMBA_NO_INDEX) {
+      p->occupant[p->unit_slot[u]] = SAMBA_NO_INDEX;
+      p->unit_slot[u] = SAMBA_NO_INDEX;
     }
 }
 

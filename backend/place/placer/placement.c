@@ -1,8 +1,8 @@
 /* What a placement costs; see placement.h. */
 #include "backend/place/placer/placement.h"
 
-SambaBox sambaPlacementBox(const SambaPlacement *p, uint32_t net) {
-  SambaBox box = {INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN};
+SambaPlacementBox sambaPlacementBox(const SambaPlacement *p, uint32_t net) {
+  SambaPlacementBox box = {INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN};
   for (uint32_t i = p->net_start[net]; i < p->net_start[net + 1]; ++i) {
     int32_t x = p->unit_x[p->net_units[i]];
     int32_t y = p->unit_y[p->net_units[i]];

@@ -8,15 +8,15 @@
 
 #include "backend/machine/machine.h"
 #include "backend/section/section.h"
+#include "support/base/index.h"
 
 #include <stdbool.h>
 
 typedef enum { SAMBA_SLOT_PCU, SAMBA_SLOT_PMU, SAMBA_SLOT_AG, SAMBA_SLOT_CLASSES } SambaSlotClass;
-#define SAMBA_NO_SLOT UINT32_MAX
 
-typedef struct SambaBox {
+typedef struct SambaPlacementBox {
   int32_t x0, x1, y0, y1; /* in cycles */
-} SambaBox;
+} SambaPlacementBox;
 
 typedef struct SambaPlacement {
   const SambaSection *section;
@@ -28,9 +28,9 @@ typedef struct SambaPlacement {
   const int32_t *ag_x, *ag_y;      /* switch beside each address generator */
   uint32_t unit_count, class_count[SAMBA_SLOT_CLASSES];
   SambaSlotClass *unit_class;
-  uint32_t *unit_slot;      /* SAMBA_NO_SLOT: not placed yet */
+  uint32_t *unit_slot;      /* SAMBA_NO_INDEX: not placed yet */
   bool *unit_fixed;         /* placed by hand */
-  uint32_t *occupant;       /* per slot: unit + 1, 0 when free */
+  uint32_t *occupant;       /* per slot: the unit there, SAMBA_NO_INDEX when free */
   int32_t *unit_x, *unit_y; /* position in cycles */
   /* Nets: the distinct units of each stream that joins at least two; and the nets of each unit. */
   uint32_t net_count;
@@ -54,7 +54,7 @@ static inline void sambaPlacementSet(SambaPlacement *p, uint32_t unit, uint32_t 
   int32_t x, y;
   sambaPlacementSwitch(p, slot, &x, &y);
   p->unit_slot[unit] = slot;
-  p->occupant[slot] = unit + 1;
+  p->occupant[slot] = unit;
   p->unit_x[unit] = p->column_cycles[x];
   p->unit_y[unit] = y * p->row_cycles;
 }
@@ -67,11 +67,12 @@ static inline SambaSlotClass sambaPlacementSlotClass(const SambaPlacement *p, ui
   return sambaMachineSiteKind(p->machine, x, y) == SAMBA_SITE_PCU ? SAMBA_SLOT_PCU : SAMBA_SLOT_PMU;
 }
 
-static inline int64_t sambaPlacementBoxCost(const SambaPlacement *p, uint32_t net, SambaBox box) {
+static inline int64_t sambaPlacementBoxCost(const SambaPlacement *p, uint32_t net,
+                                            SambaPlacementBox box) {
   return (int64_t)p->net_weight[net] * (box.x1 - box.x0 + box.y1 - box.y0);
 }
 /* The box around the units of a net; the cost of all nets. */
-SambaBox sambaPlacementBox(const SambaPlacement *p, uint32_t net);
+SambaPlacementBox sambaPlacementBox(const SambaPlacement *p, uint32_t net);
 int64_t sambaPlacementCost(const SambaPlacement *p);
 
 /* Places every unit that has no slot; there is room (place.c has counted). Scratch memory comes

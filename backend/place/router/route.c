@@ -21,7 +21,7 @@ static SambaStatus checkPlaced(const SambaSection *section, const SambaMachine *
   for (uint32_t i = 0; i < section->unit_count; ++i) {
     const SambaUnit *u = &section->units[i];
     if (sambaUnitIsAddressGenerator(u)
-            ? u->load_store.ag < 0 || u->load_store.ag >= machine->ag_count
+            ? u->load_store.ag >= machine->ag_count
             : u->x < 0 || u->y < 0 || u->x >= machine->grid_columns || u->y >= machine->grid_rows)
       return sambaStatusMake(
           SAMBA_INVALID,
@@ -234,7 +234,7 @@ static void makeNet(const SambaRouting *r, SambaArena *arena, uint32_t stream, u
   *net = (SambaNet){.stream = stream, .rate = s->rate_permille};
   net->source = unitSwitch(r->section, r->machine, s->source.unit);
   net->sinks = SAMBA_ARENA_ARRAY(arena, uint32_t, s->destination_count);
-  net->sink_branch = SAMBA_ARENA_ARRAY(arena, int32_t, s->destination_count);
+  net->sink_branch = SAMBA_ARENA_ARRAY(arena, uint32_t, s->destination_count);
   seen[net->source] = stream + 1;
   for (uint32_t d = 0; d < s->destination_count; ++d) {
     uint32_t node = unitSwitch(r->section, r->machine, s->destinations[d].unit);
@@ -268,7 +268,7 @@ static HopTree makeHopTree(const SambaRouting *r, const SambaNet *net, const Sam
     uint32_t state = 0;
     for (uint32_t i = 0; node != net->source && i < net->sink_count; ++i)
       if (net->sinks[i] == node) {
-        state = (uint32_t)net->sink_branch[i] + 1;
+        state = net->sink_branch[i] + 1;
         break;
       }
     int32_t *link = &tree.served[state];

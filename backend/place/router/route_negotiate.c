@@ -44,7 +44,7 @@ typedef struct {
   uint32_t search;
   uint32_t *tree_stamp; /* per channel: part of the tree of net `tree_search` */
   uint32_t *node_stamp; /* per switch: reached by that tree, by branch node_branch */
-  int32_t *node_branch;
+  uint32_t *node_branch;
   uint32_t tree_search;
   SAMBA_ARRAY(HeapItem) heap;
   SAMBA_ARRAY(uint32_t) path;
@@ -123,7 +123,7 @@ static uint32_t lanesOf(const Search *s, uint32_t channel) {
 }
 
 static void updateRoom(Search *s, uint32_t channel) {
-  uint32_t best = UINT32_MAX;
+  uint32_t best = SAMBA_NO_INDEX;
   for (size_t i = (size_t)channel * s->stride, end = i + lanesOf(s, channel); i < end; ++i) {
     uint32_t load = s->lane_load[i] + (s->lane_flows[i] >= s->r->flows ? SAMBA_LANE_CAPACITY : 0);
     best = load < best ? load : best;
@@ -133,7 +133,7 @@ static void updateRoom(Search *s, uint32_t channel) {
 
 /* Puts a net on the fullest lane that has room, else on the emptiest one. */
 static uint16_t occupy(Search *s, uint32_t channel, uint32_t rate) {
-  uint32_t best = UINT32_MAX, emptiest = 0;
+  uint32_t best = SAMBA_NO_INDEX, emptiest = 0;
   size_t first = (size_t)channel * s->stride;
 
   for (uint32_t lane = 0; lane < lanesOf(s, channel); ++lane) {
@@ -141,11 +141,11 @@ static uint16_t occupy(Search *s, uint32_t channel, uint32_t rate) {
     if (load < s->lane_load[first + emptiest])
       emptiest = lane;
     if (load + rate <= SAMBA_LANE_CAPACITY && s->lane_flows[first + lane] < s->r->flows &&
-        (best == UINT32_MAX || load > s->lane_load[first + best]))
+        (best == SAMBA_NO_INDEX || load > s->lane_load[first + best]))
       best = lane;
   }
 
-  uint32_t lane = best == UINT32_MAX ? emptiest : best;
+  uint32_t lane = best == SAMBA_NO_INDEX ? emptiest : best;
   s->lane_load[first + lane] += rate;
   ++s->lane_flows[first + lane];
   updateRoom(s, channel);
@@ -164,7 +164,7 @@ static void release(Search *s, SambaNet *net) {
   net->tree.size = 0;
 }
 
-/* Opens the ways on from a switch that was reached through channel `arrival` (SAMBA_NO_CHANNEL:
+/* Opens the ways on from a switch that was reached through channel `arrival` (SAMBA_NO_INDEX:
  * from the source). */
 static void expand(Search *s, const SambaNet *net, uint32_t node, uint32_t arrival, uint32_t cost,
                    uint32_t from, int32_t to_x, int32_t to_y) {
@@ -173,7 +173,7 @@ static void expand(Search *s, const SambaNet *net, uint32_t node, uint32_t arriv
        channel < end; ++channel) {
     if (!s->base[channel] || s->tree_stamp[channel] == s->tree_search)
       continue;
-    if (arrival != SAMBA_NO_CHANNEL &&
+    if (arrival != SAMBA_NO_INDEX &&
         !turnAllowed(x, sambaChannelSide(arrival), sambaChannelClass(arrival),
                      sambaChannelSide(channel), sambaChannelClass(channel)))
       continue;
@@ -201,12 +201,12 @@ static void connect(Search *s, SambaNet *net, uint32_t sink) {
 
   /* The part of the tree that lies nearest is expanded first: seeds enter the heap through their
    * estimates. */
-  expand(s, net, net->source, SAMBA_NO_CHANNEL, 0, (uint32_t)net->tree.size, toX, toY);
+  expand(s, net, net->source, SAMBA_NO_INDEX, 0, (uint32_t)net->tree.size, toX, toY);
   for (size_t b = 0; b < net->tree.size; ++b)
     expand(s, net, s->next[net->tree.data[b].channel], net->tree.data[b].channel, 0, (uint32_t)b,
            toX, toY);
   uint32_t source = (uint32_t)net->tree.size;
-  uint32_t channel = SAMBA_NO_CHANNEL;
+  uint32_t channel = SAMBA_NO_INDEX;
 
   while (s->heap.size) {
     HeapItem item = heapPop(s);
@@ -228,12 +228,12 @@ static void connect(Search *s, SambaNet *net, uint32_t sink) {
     from = s->from[from & ~FROM_CHANNEL];
   }
 
-  int32_t parent = from == source ? -1 : (int32_t)from;
+  uint32_t parent = from == source ? SAMBA_NO_INDEX : from;
   for (size_t i = s->path.size; i-- > 0;) {
     uint32_t next = s->path.data[i];
     uint32_t node = s->next[next];
     sambaArrayAppend(&net->tree, (SambaBranch){next, parent, occupy(s, next, net->rate), 0});
-    parent = (int32_t)net->tree.size - 1;
+    parent = (uint32_t)net->tree.size - 1;
     s->tree_stamp[next] = s->tree_search;
     if (s->node_stamp[node] != s->tree_search) {
       s->node_stamp[node] = s->tree_search;
@@ -251,13 +251,13 @@ static void routeNet(Search *s, SambaNet *net) {
   for (uint32_t i = 0; i < net->sink_count; ++i)
     sambaArrayAppend(&s->sink_distance, estimate(s, net->sinks[i], x, y));
   for (uint32_t i = 0; i < net->sink_count; ++i)
-    net->sink_branch[i] = -1;
+    net->sink_branch[i] = SAMBA_NO_INDEX;
 
   for (uint32_t left = net->sink_count; left > 0; --left) {
-    uint32_t nearest = UINT32_MAX;
+    uint32_t nearest = SAMBA_NO_INDEX;
     for (uint32_t i = 0; i < net->sink_count; ++i)
-      if (net->sink_branch[i] < 0 &&
-          (nearest == UINT32_MAX || s->sink_distance.data[i] < s->sink_distance.data[nearest]))
+      if (net->sink_branch[i] == SAMBA_NO_INDEX &&
+          (nearest == SAMBA_NO_INDEX || s->sink_distance.data[i] < s->sink_distance.data[nearest]))
         nearest = i;
     uint32_t sink = net->sinks[nearest];
     size_t old = net->tree.size;
@@ -269,7 +269,8 @@ static void routeNet(Search *s, SambaNet *net) {
       x = s->node_x[node];
       y = s->node_y[node];
       for (uint32_t i = 0; i < net->sink_count; ++i) {
-        uint32_t distance = net->sink_branch[i] < 0 ? estimate(s, net->sinks[i], x, y) : UINT32_MAX;
+        uint32_t distance =
+            net->sink_branch[i] == SAMBA_NO_INDEX ? estimate(s, net->sinks[i], x, y) : UINT32_MAX;
         if (distance < s->sink_distance.data[i])
           s->sink_distance.data[i] = distance;
       }

@@ -4,6 +4,7 @@
 #define SAMBA_BACKEND_PLACE_ROUTER_ROUTING_H
 
 #include "backend/section/fabric/fabric.h"
+#include "support/base/index.h"
 
 #include <stdbool.h>
 
@@ -21,13 +22,12 @@ static inline uint32_t sambaChannelSide(uint32_t channel) {
 static inline uint32_t sambaChannelSwitch(uint32_t channel) {
   return channel / SAMBA_LANE_CLASSES / 4;
 }
-#define SAMBA_NO_CHANNEL UINT32_MAX
 #define SAMBA_LANE_CAPACITY 1000 /* permille */
 
 /* One channel of a net's tree; parents come before children. */
 typedef struct SambaBranch {
   uint32_t channel;
-  int32_t parent; /* index of a branch; -1: leaves the source's switch */
+  uint32_t parent; /* index of a branch; SAMBA_NO_INDEX: leaves the source's switch */
   uint16_t lane,
       flow; /* lane: within the class until sambaRoutingAssignLanes has run, then of the link */
 } SambaBranch;
@@ -35,8 +35,8 @@ typedef struct SambaBranch {
 typedef struct SambaNet {
   uint32_t stream, rate, source; /* source: switch */
   uint32_t sink_count;
-  uint32_t *sinks;      /* distinct switches other than the source's */
-  int32_t *sink_branch; /* branch that arrives there */
+  uint32_t *sinks;       /* distinct switches other than the source's */
+  uint32_t *sink_branch; /* branch that arrives there, or SAMBA_NO_INDEX */
   SAMBA_ARRAY(SambaBranch) tree;
 } SambaNet;
 

@@ -63,18 +63,18 @@ int sambaSwitchEntryCompare(const SambaSwitchEntry *a, const SambaSwitchEntry *b
 
 static int compareEntries(const void *a, const void *b) { return sambaSwitchEntryCompare(a, b); }
 
-/* Claims a place for a unit; owners hold unit index + 1. */
+/* Claims a place for a unit; owners hold unit indices. */
 static SambaStatus claimPlace(const SambaUnit *units, uint32_t unit, uint32_t *owner,
                               const char *what, int64_t a, int64_t b) {
-  if (*owner)
+  if (*owner != SAMBA_NO_INDEX)
     return b < 0 ? sambaStatusMake(SAMBA_INVALID,
                                    "unit '%s': %s %" PRId64 " is already taken by unit '%s'",
-                                   units[unit].name, what, a, units[*owner - 1].name)
+                                   units[unit].name, what, a, units[*owner].name)
                  : sambaStatusMake(SAMBA_INVALID,
                                    "unit '%s': %s (%" PRId64 ", %" PRId64
                                    ") is already taken by unit '%s'",
-                                   units[unit].name, what, a, b, units[*owner - 1].name);
-  *owner = unit + 1;
+                                   units[unit].name, what, a, b, units[*owner].name);
+  *owner = unit;
   return NULL;
 }
 
@@ -84,10 +84,14 @@ static SambaStatus checkPlace(const SambaMachine *machine, const SambaUnit *unit
   const char *kind = sambaUnitKindName(unit->kind);
 
   if (sambaUnitIsAddressGenerator(unit)) {
-    if (unit->load_store.ag < 0 || unit->load_store.ag >= machine->ag_count)
+    if (unit->load_store.ag == SAMBA_NO_INDEX)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "unit '%s': a %s needs an address generator, but it is not placed",
+                             unit->name, kind);
+    if (unit->load_store.ag >= machine->ag_count)
       return sambaStatusMake(
           SAMBA_INVALID,
-          "unit '%s': a %s needs an address generator, ag is %d, expected 0 to %" PRId64,
+          "unit '%s': a %s needs an address generator, ag is %u, expected 0 to %" PRId64,
           unit->name, kind, unit->load_store.ag, machine->ag_count - 1);
     return claimPlace(units, index, &ag_owners[unit->load_store.ag], "address generator",
                       unit->load_store.ag, -1);
@@ -110,9 +114,12 @@ static SambaStatus checkPlace(const SambaMachine *machine, const SambaUnit *unit
 
 SambaStatus sambaPlacementCheck(const SambaMachine *machine, const SambaUnit *units,
                                 uint32_t unit_count) {
-  uint32_t *site_owners =
-      sambaAllocateZeroed((size_t)sambaMachineSiteCount(machine), sizeof *site_owners);
-  uint32_t *ag_owners = sambaAllocateZeroed((size_t)machine->ag_count, sizeof *ag_owners);
+  size_t sites = (size_t)sambaMachineSiteCount(machine);
+  size_t ags = (size_t)machine->ag_count;
+  uint32_t *site_owners = sambaAllocate(sambaArraySize(sites, sizeof *site_owners));
+  uint32_t *ag_owners = sambaAllocate(sambaArraySize(ags, sizeof *ag_owners));
+  sambaClearIndices(site_owners, sites);
+  sambaClearIndices(ag_owners, ags);
   SambaStatus status = NULL;
   for (uint32_t i = 0; i < unit_count && !status; ++i)
     status = checkPlace(machine, units, i, site_owners, ag_owners);
@@ -129,7 +136,7 @@ static bool meetsUnit(const SambaMachine *machine, const SambaUnit *unit, int32_
     return false;
   return !sambaUnitIsAddressGenerator(unit)
              ? lane->port == SAMBA_SWITCH_UNIT
-             : lane->port == SAMBA_SWITCH_AG && (int32_t)lane->ag == unit->load_store.ag;
+             : lane->port == SAMBA_SWITCH_AG && lane->ag == unit->load_store.ag;
 }
 
 /* The lane and flow with which a stream leaves its source. */

@@ -11,12 +11,12 @@ typedef struct Recovery {
   const SambaUnit *units;
   const SambaFabric *fabric;
   SambaArena *arena;
-  uint32_t *site_units, *ag_units; /* unit index + 1 by place */
+  uint32_t *site_units, *ag_units; /* units by place, or SAMBA_NO_INDEX */
   SambaSwitchEntry *entries;       /* sorted */
-  uint32_t *entry_streams;         /* which stream (index + 1) has used an entry */
+  uint32_t *entry_streams;         /* which stream has used an entry, or SAMBA_NO_INDEX */
   uint32_t *inputs;                /* end indices of inputs, sorted by (unit, kind, lane, flow) */
   uint32_t input_count;
-  uint32_t *input_streams;     /* per end: which stream (index + 1) feeds it */
+  uint32_t *input_streams;     /* per end: which stream feeds it, or SAMBA_NO_INDEX */
   SAMBA_ARRAY(uint32_t) stack; /* entries still to walk, next on top */
   SAMBA_ARRAY(SambaHop) hops;
   SAMBA_ARRAY(uint32_t) reached; /* end indices */
@@ -131,7 +131,7 @@ static SambaStatus sortEnds(Recovery *r) {
   return NULL;
 }
 
-/* The input end of a unit on a lane and flow, or UINT32_MAX. */
+/* The input end of a unit on a lane and flow, or SAMBA_NO_INDEX. */
 static uint32_t findInput(const Recovery *r, const SambaFlowEnd *wanted) {
   uint64_t key = endKey(wanted);
   uint32_t low = 0;
@@ -144,7 +144,7 @@ static uint32_t findInput(const Recovery *r, const SambaFlowEnd *wanted) {
       high = middle;
   }
   return low < r->input_count && endKey(&r->fabric->ends[r->inputs[low]]) == key ? r->inputs[low]
-                                                                                 : UINT32_MAX;
+                                                                                 : SAMBA_NO_INDEX;
 }
 
 /* First entry of a switch whose `in` is the given one, or the place where it would be. */
@@ -174,11 +174,11 @@ static SambaStatus pushEntries(Recovery *r, uint32_t stream, int32_t x, int32_t 
   uint32_t last = first;
 
   for (; last < r->fabric->entry_count && sameIn(&r->entries[last], &wanted); ++last) {
-    if (!r->entry_streams[last]) {
-      r->entry_streams[last] = stream + 1;
+    if (r->entry_streams[last] == SAMBA_NO_INDEX) {
+      r->entry_streams[last] = stream;
       continue;
     }
-    if (r->entry_streams[last] == stream + 1)
+    if (r->entry_streams[last] == stream)
       return sambaStatusMake(SAMBA_INVALID,
                              "switch (%d, %d): the flow at " LANE_FORMAT
                              " comes back to where it was: a loop",
@@ -201,23 +201,23 @@ static SambaStatus reachUnit(Recovery *r, uint32_t stream, const SambaSwitchEntr
   uint32_t unit = entry->out.port == SAMBA_SWITCH_AG
                       ? r->ag_units[entry->out.ag]
                       : r->site_units[entry->y * r->machine->grid_columns + entry->x];
-  uint32_t end = UINT32_MAX;
+  uint32_t end = SAMBA_NO_INDEX;
 
-  if (unit) {
-    SambaFlowEnd wanted = {unit - 1, 0, false, entry->kind, entry->out.lane, entry->out.flow};
+  if (unit != SAMBA_NO_INDEX) {
+    SambaFlowEnd wanted = {unit, 0, false, entry->kind, entry->out.lane, entry->out.flow};
     end = findInput(r, &wanted);
   }
 
-  if (end == UINT32_MAX)
+  if (end == SAMBA_NO_INDEX)
     return sambaStatusMake(SAMBA_INVALID,
                            "switch (%d, %d): the flow to " LANE_FORMAT
                            " ends nowhere: no unit input takes it",
                            entry->x, entry->y, LANE_ARGS(entry->kind, &entry->out));
-  if (r->input_streams[end])
+  if (r->input_streams[end] != SAMBA_NO_INDEX)
     return sambaStatusMake(
         SAMBA_INVALID, "switch (%d, %d): two flows collide on " LANE_FORMAT " of unit '%s'",
-        entry->x, entry->y, LANE_ARGS(entry->kind, &entry->out), r->units[unit - 1].name);
-  r->input_streams[end] = stream + 1;
+        entry->x, entry->y, LANE_ARGS(entry->kind, &entry->out), r->units[unit].name);
+  r->input_streams[end] = stream;
   sambaArrayAppend(&r->reached, end);
 
   return NULL;
@@ -290,13 +290,15 @@ static SambaStatus recover(Recovery *r, uint32_t unit_count, SambaRecoveredStrea
     SAMBA_RETURN_IF_ERROR(checkEntry(r, &fabric->entries[i]));
   r->site_units = SAMBA_ARENA_ARRAY(r->arena, uint32_t, (size_t)sambaMachineSiteCount(r->machine));
   r->ag_units = SAMBA_ARENA_ARRAY(r->arena, uint32_t, (size_t)r->machine->ag_count);
+  sambaClearIndices(r->site_units, (size_t)sambaMachineSiteCount(r->machine));
+  sambaClearIndices(r->ag_units, (size_t)r->machine->ag_count);
 
   for (uint32_t u = 0; u < unit_count; ++u) {
     const SambaUnit *unit = &r->units[u];
     if (sambaUnitIsAddressGenerator(unit))
-      r->ag_units[unit->load_store.ag] = u + 1;
+      r->ag_units[unit->load_store.ag] = u;
     else
-      r->site_units[unit->y * r->machine->grid_columns + unit->x] = u + 1;
+      r->site_units[unit->y * r->machine->grid_columns + unit->x] = u;
   }
 
   r->entries =
@@ -305,6 +307,8 @@ static SambaStatus recover(Recovery *r, uint32_t unit_count, SambaRecoveredStrea
     qsort(r->entries, fabric->entry_count, sizeof *r->entries, compareEntries);
   r->entry_streams = SAMBA_ARENA_ARRAY(r->arena, uint32_t, fabric->entry_count);
   r->input_streams = SAMBA_ARENA_ARRAY(r->arena, uint32_t, fabric->end_count);
+  sambaClearIndices(r->entry_streams, fabric->entry_count);
+  sambaClearIndices(r->input_streams, fabric->end_count);
   SAMBA_RETURN_IF_ERROR(sortEnds(r));
   uint32_t count = fabric->end_count - r->input_count;
   uint32_t stream = 0;
@@ -315,13 +319,13 @@ static SambaStatus recover(Recovery *r, uint32_t unit_count, SambaRecoveredStrea
       ++stream;
     }
   for (uint32_t i = 0; i < fabric->end_count; ++i)
-    if (!fabric->ends[i].output && !r->input_streams[i])
+    if (!fabric->ends[i].output && r->input_streams[i] == SAMBA_NO_INDEX)
       return sambaStatusMake(SAMBA_INVALID, "unit '%s' input %u: nothing feeds %s lane %u flow %u",
                              r->units[fabric->ends[i].unit].name, fabric->ends[i].port,
                              sambaStreamKindName(fabric->ends[i].kind), fabric->ends[i].lane,
                              fabric->ends[i].flow);
   for (uint32_t i = 0; i < fabric->entry_count; ++i)
-    if (!r->entry_streams[i])
+    if (r->entry_streams[i] == SAMBA_NO_INDEX)
       return sambaStatusMake(
           SAMBA_INVALID, "switch (%d, %d): no flow reaches the entry for " LANE_FORMAT,
           r->entries[i].x, r->entries[i].y, LANE_ARGS(r->entries[i].kind, &r->entries[i].in));

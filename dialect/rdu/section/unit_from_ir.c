@@ -309,9 +309,9 @@ static SambaStatus readPlacement(MlirOperation op, SambaUnit *unit) {
 
   if (!sambaUnitIsAddressGenerator(unit))
     return NULL;
-  int64_t ag = -1;
+  int64_t ag = SAMBA_NO_INDEX;
   SAMBA_RETURN_IF_ERROR(sambaI64FromIr(op, "ag", 0, INT32_MAX, &ag));
-  unit->load_store.ag = (int32_t)ag;
+  unit->load_store.ag = (uint32_t)ag;
   return NULL;
 }
 

@@ -119,7 +119,7 @@ static void byHandIsPleasant(void **state) {
   const SambaUnit *unit = &section->units[1];
   assert_string_equal(unit->layer, "my layer");
   assert_int_equal(unit->x, -1);
-  assert_int_equal(section->units[0].load_store.ag, -1);
+  assert_int_equal(section->units[0].load_store.ag, SAMBA_NO_INDEX);
   assert_int_equal(unit->compute.token_level, 1);
   assert_int_equal(unit->inputs[0].compute.level, 1);
   assert_int_equal(unit->inputs[0].token_elements, 16);

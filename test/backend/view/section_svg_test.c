@@ -37,7 +37,7 @@ static void refusals(void **state) {
   section->units[4].x = -1;
   expectRefused(section, "section 'matmul' cannot be drawn: unit 'ct' is not placed");
   section->units[4].x = x;
-  section->units[0].load_store.ag = -1;
+  section->units[0].load_store.ag = SAMBA_NO_INDEX;
   expectRefused(section, "is not placed; place it first");
   section->units[0].load_store.ag = 0;
   section->streams[3].hop_count = 0;

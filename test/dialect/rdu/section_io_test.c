@@ -193,7 +193,7 @@ static void everyField(void **state) {
        .layer = "",
        .x = -1,
        .y = -1,
-       .load_store.ag = -1,
+       .load_store.ag = SAMBA_NO_INDEX,
        .input_count = 1,
        .output_count = 1,
        .inputs = storeIns,
@@ -291,7 +291,7 @@ static void oneOperation(SambaLaneOp op) {
                            .layer = "",
                            .x = -1,
                            .y = -1,
-                           .load_store.ag = -1,
+                           .load_store.ag = SAMBA_NO_INDEX,
                            .output_count = 1,
                            .outputs = &made[i],
                            .load_store.symbol = i};

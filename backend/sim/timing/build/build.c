@@ -185,8 +185,8 @@ static void makeGenerators(SambaEngine *engine) {
     SambaActor *actor = &engine->actors[a];
     if (!actor->memory)
       continue;
-    int32_t ag = section->units[actor->unit].load_store.ag;
-    actor->memory->generator = ag >= 0 && (uint32_t)ag < placed ? (uint32_t)ag : next++;
+    uint32_t ag = section->units[actor->unit].load_store.ag;
+    actor->memory->generator = ag < placed ? ag : next++;
     ++engine->generators[actor->memory->generator].actor_count;
   }
 

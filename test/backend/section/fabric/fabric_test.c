@@ -147,8 +147,8 @@ static void misplacedUnitsAreRefused(void **state) {
   } while (0)
   PLACED(s->units[0].load_store.ag = 4,
          "unit 'at': a load needs an address generator, ag is 4, expected 0 to 3");
-  PLACED(s->units[5].load_store.ag = -1,
-         "unit 'cs': a store needs an address generator, ag is -1, expected 0 to 3");
+  PLACED(s->units[5].load_store.ag = SAMBA_NO_INDEX,
+         "unit 'cs': a store needs an address generator, but it is not placed");
   PLACED(s->units[1].load_store.ag = 0,
          "unit 'bt': address generator 0 is already taken by unit 'at'");
   PLACED(s->units[2].y = 4,
