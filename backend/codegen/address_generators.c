@@ -267,11 +267,13 @@ static SambaStatus shareAgs(SambaLowering *l, const AgUses *uses, int64_t indexe
   int64_t most = l->machine->ag_count - indexed;
   int64_t fewest = needOf(uses, options, &best, &reached);
   if (fewest > most)
-    return sambaStatusMake(SAMBA_EXHAUSTED,
-                           "the section needs %lld address generators for its %zu operands and "
-                           "results in memory, but %s has %lld",
-                           (long long)(fewest + indexed), uses->size, l->machine->name,
-                           (long long)l->machine->ag_count);
+    return sambaStatusNote(
+        sambaStatusMake(SAMBA_EXHAUSTED,
+                        "the section needs %lld address generators for its %zu operands and "
+                        "results in memory, but %s has %lld",
+                        (long long)(fewest + indexed), uses->size, l->machine->name,
+                        (long long)l->machine->ag_count),
+        "cut the section, so that each part reads and writes fewer tensors");
   for (size_t i = 0; i < uses->size; ++i)
     for (uint32_t o = 0; o < options[i].size && !uses->data[i].stores; ++o)
       for (size_t k = 0; k < sizeof slacks / sizeof slacks[0]; ++k) {

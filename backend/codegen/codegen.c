@@ -105,6 +105,20 @@ static SambaStatus addReader(SambaLowering *l, uint32_t g, uint32_t operand, int
   return followPipeline(l, g, map, "the read");
 }
 
+/* A tensor between stages lives in buffers, each of which all its writers feed. */
+static SambaStatus tooManyWriters(const SambaLowering *l, uint32_t tensor) {
+  const SambaTensorPlan *plan = &l->tensors[tensor];
+  uint32_t first = l->groups.groups[plan->writers.data[0]]->last;
+  SambaStatus status = sambaStatusMake(
+      SAMBA_EXHAUSTED,
+      "tensor %u needs %zu vector inputs at its buffer, one for each stage that writes it, but a "
+      "PMU of %s has %lld",
+      tensor, plan->writers.size, l->machine->name, (long long)l->machine->unit_vector_inputs);
+  sambaStatusNote(status, "the first stage that writes it is stage %u (%s)", first,
+                  stageName(l, first));
+  return sambaStatusNote(status, "cut the section before the stages that read it");
+}
+
 /* Which tensors live in buffers, who writes and who reads them. */
 static SambaStatus planTensors(SambaLowering *l) {
   uint32_t *dims = SAMBA_ARENA_ARRAY(&l->scratch, uint32_t, l->groups.count);
@@ -163,11 +177,7 @@ static SambaStatus planTensors(SambaLowering *l) {
     }
 
     if (plan->buffered && plan->writers.size > (uint64_t)l->machine->unit_vector_inputs)
-      return sambaStatusMake(
-          SAMBA_EXHAUSTED,
-          "tensor %u is written by %zu stages, but a PMU of %s has %lld vector inputs; cut the "
-          "section before its readers",
-          t, plan->writers.size, l->machine->name, (long long)l->machine->unit_vector_inputs);
+      return tooManyWriters(l, t);
     for (size_t i = 0; i < plan->writers.size && plan->buffered; ++i)
       SAMBA_RETURN_IF_ERROR(followPipeline(
           l, plan->writers.data[i], &l->groups.groups[plan->writers.data[i]]->output, "the write"));
@@ -245,16 +255,21 @@ static void addSymbols(SambaLowering *l, SambaSection *section) {
     }
 }
 
+static SambaStatus chainTooLong(const SambaLowering *l, const SambaUnit *unit, uint32_t counters) {
+  SambaStatus status = sambaStatusMake(
+      SAMBA_EXHAUSTED, "the chain of unit %s needs %u counters, but a unit of %s has %lld",
+      unit->name, counters, l->machine->name, (long long)l->machine->unit_counters);
+  if (unit->layer[0])
+    sambaStatusNote(status, "unit %s works for layer '%s'", unit->name, unit->layer);
+  return sambaStatusNote(status, "map its stage with fewer tiled dimensions");
+}
+
 static SambaStatus checkCounters(const SambaLowering *l, const SambaSection *section) {
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
     uint32_t most = sambaUnitLongestChain(unit);
     if (most > l->machine->unit_counters)
-      return sambaStatusMake(SAMBA_EXHAUSTED,
-                             "unit %s needs %u counters, but a chain of %s has %lld; map its stage "
-                             "with fewer tiled dimensions",
-                             unit->name, most, l->machine->name,
-                             (long long)l->machine->unit_counters);
+      return chainTooLong(l, unit, most);
   }
 
   return NULL;

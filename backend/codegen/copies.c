@@ -109,11 +109,12 @@ SambaStatus sambaCheckBufferBytes(const SambaLowering *l, const char *name, uint
   uint64_t bytes = elements * sambaDTypeBytes(dtype) * slots;
   if (bytes <= (uint64_t)l->machine->pmu_bytes)
     return NULL;
-  return sambaStatusMake(
+  SambaStatus status = sambaStatusMake(
       SAMBA_EXHAUSTED,
       "buffer %s needs %llu bytes (%u slots of %llu elements of %s), but a PMU of %s has %lld",
       name, (unsigned long long)bytes, slots, (unsigned long long)elements, sambaDTypeName(dtype),
       l->machine->name, (long long)l->machine->pmu_bytes);
+  return sambaStatusNote(status, "map its stage with smaller tiles or fewer slots");
 }
 
 void sambaSetPort(SambaPort *port, const SambaWalk *walk, SambaDType dtype, SambaAccess access) {

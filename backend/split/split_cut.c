@@ -433,6 +433,19 @@ static void listGraph(const Split *s, SambaSplitCut *cut) {
   }
 }
 
+/* One operation alone has more streams than a PCU has vector ports. */
+static SambaStatus cannotCut(const SambaUnit *unit, const SambaMachine *machine, uint32_t op) {
+  SambaStatus status = sambaStatusMake(
+      SAMBA_EXHAUSTED,
+      "unit %s: operation %u (%s) of its program needs more vector ports, but a PCU of %s has %lld "
+      "inputs and %lld outputs",
+      unit->name, op, sambaLaneOpName(unit->compute.program.ops[op].opcode), machine->name,
+      (long long)machine->unit_vector_inputs, (long long)machine->unit_vector_outputs);
+  if (unit->layer[0])
+    sambaStatusNote(status, "unit %s works for layer '%s'", unit->name, unit->layer);
+  return sambaStatusNote(status, "choose a machine with more vector ports per unit");
+}
+
 SambaStatus sambaSplitCut(const SambaUnit *unit, const SambaMachine *machine, SambaArena *arena,
                           SambaSplitCut *out) {
   uint32_t ops = unit->compute.program.op_count;
@@ -458,12 +471,7 @@ SambaStatus sambaSplitCut(const SambaUnit *unit, const SambaMachine *machine, Sa
     out->output_part = SAMBA_ARENA_ARRAY(arena, uint32_t, unit->output_count);
     (chain ? listChain : listGraph)(&s, out);
   } else {
-    status = sambaStatusMake(SAMBA_EXHAUSTED,
-                             "unit %s: operation %u of its program needs more than the %lld vector "
-                             "inputs and %lld vector outputs of a PCU "
-                             "of %s",
-                             unit->name, s.order[stuck], (long long)machine->unit_vector_inputs,
-                             (long long)machine->unit_vector_outputs, machine->name);
+    status = cannotCut(unit, machine, s.order[stuck]);
   }
 
   sambaArrayFree(&s.parts);

@@ -50,9 +50,8 @@ static SambaStatus checkProgram(const SambaMachine *machine, const SambaUnit *un
                       : machine->simd_stages; /* the array stands in the stages' place */
   if (stages > limit)
     return sambaStatusMake(
-        SAMBA_EXHAUSTED,
-        "its program takes %u pipeline stages, but a %sPCU of machine '%s' has %" PRId64, stages,
-        unit->compute.program.systolic ? "systolic " : "", machine->name, limit);
+        SAMBA_EXHAUSTED, "its program needs %u pipeline stages, but a %sPCU of %s has %" PRId64,
+        stages, unit->compute.program.systolic ? "systolic " : "", machine->name, limit);
   return checkTail(unit);
 }
 
@@ -67,9 +66,10 @@ uint64_t sambaBufferBytes(const SambaUnit *unit) {
 static SambaStatus checkCounters(const SambaMachine *machine, uint32_t counters) {
   if (counters <= machine->unit_counters)
     return NULL;
-  return sambaStatusMake(SAMBA_EXHAUSTED,
-                         "needs a chain of %u counters, but machine '%s' has %" PRId64, counters,
-                         machine->name, machine->unit_counters);
+  return sambaStatusNote(
+      sambaStatusMake(SAMBA_EXHAUSTED, "its chain needs %u counters, but a unit of %s has %" PRId64,
+                      counters, machine->name, machine->unit_counters),
+      "tile fewer dimensions, or join counters that walk the same way");
 }
 
 static SambaStatus checkPorts(const SambaMachine *machine, const SambaUnit *unit, bool output) {
@@ -94,9 +94,9 @@ static SambaStatus checkUnit(const SambaMachine *machine, const SambaUnit *unit)
   if (unit->kind == SAMBA_UNIT_BUFFER && sambaBufferBytes(unit) > (uint64_t)machine->pmu_bytes)
     return sambaStatusNote(
         sambaStatusMake(SAMBA_EXHAUSTED,
-                        "%u slots of %" PRIu64
-                        " elements of %s do not fit: a PMU of machine '%s' has %" PRId64 " bytes",
-                        unit->buffer.slot_count, unit->buffer.slot_elements,
+                        "needs %" PRIu64 " bytes (%u slots of %" PRIu64
+                        " elements of %s), but a PMU of %s has %" PRId64,
+                        sambaBufferBytes(unit), unit->buffer.slot_count, unit->buffer.slot_elements,
                         sambaDTypeName(unit->inputs[0].dtype), machine->name, machine->pmu_bytes),
         "use smaller tiles, fewer slots, or interleave over several buffers");
   SAMBA_RETURN_IF_ERROR(checkPorts(machine, unit, false));
@@ -106,10 +106,14 @@ static SambaStatus checkUnit(const SambaMachine *machine, const SambaUnit *unit)
 
 SambaStatus sambaSectionCheckMachine(const SambaSection *section, const SambaMachine *machine) {
   for (uint32_t i = 0; i < section->unit_count; ++i) {
-    SambaStatus status = checkUnit(machine, &section->units[i]);
-    if (status)
-      return sambaStatusAnnotate(status, "section '%s': unit '%s' (%s)", section->name,
-                                 section->units[i].name, sambaUnitKindName(section->units[i].kind));
+    const SambaUnit *unit = &section->units[i];
+    SambaStatus status = checkUnit(machine, unit);
+    if (!status)
+      continue;
+    if (unit->layer && unit->layer[0])
+      sambaStatusNote(status, "the unit works for layer '%s'", unit->layer);
+    return sambaStatusAnnotate(status, "section '%s': unit '%s' (%s)", section->name, unit->name,
+                               sambaUnitKindName(unit->kind));
   }
   return NULL;
 }

@@ -120,7 +120,10 @@ static void operationWithTooManyPortsIsNamed(void **state) {
   SambaStatus status = sambaSplitPrograms(section, &machine);
   assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
   assert_non_null(strstr(sambaStatusGetMessage(status),
-                         "of its program needs more than the 1 vector inputs and 2"));
+                         "of its program needs more vector ports, but a PCU of sn40l has 1 inputs "
+                         "and 2 outputs"));
+  assert_non_null(strstr(sambaStatusGetMessage(status),
+                         "\n  note: choose a machine with more vector ports per unit"));
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
 }

@@ -223,8 +223,9 @@ static void tensorsBetweenStages(void **state) {
   addNegate(&graph, whole, SAMBA_TENSOR_RESULT, false);
   mapWhole(&graph);
   expectLower(&graph, &machine, SAMBA_EXHAUSTED,
-              "is written by 5 stages, but a PMU of sn40l has 4 vector inputs; cut the section "
-              "before its readers");
+              "needs 5 vector inputs at its buffer, one for each stage that writes it, but a PMU "
+              "of sn40l has 4\n  note: the first stage that writes it is stage 0 (point)\n  note: "
+              "cut the section before the stages that read it");
   sambaArenaDestroy(&arena);
 }
 
@@ -241,14 +242,18 @@ static void buffersAndCountersHaveLimits(void **state) {
   graph.mappings[0].pipeline_dim = graph.mappings[1].pipeline_dim = 0;
   graph.mappings[1].operand_depth[0] = 6;
   expectLower(&graph, &machine, SAMBA_EXHAUSTED,
-              "needs 1152 bytes (6 slots of 48 elements of f32), but a PMU of sn40l has 1024");
+              "needs 1152 bytes (6 slots of 48 elements of f32), but a PMU of sn40l has 1024\n  "
+              "note: map its stage with smaller tiles or fewer slots");
   machine = machineOf("sn40l");
   machine.unit_counters = 1;
   makeChain(&graph, &arena, false);
   graph.mappings[0].tile[0] = graph.mappings[1].tile[0] = 4;
   graph.mappings[0].tile[1] = graph.mappings[1].tile[1] = 3;
-  expectLower(&graph, &machine, SAMBA_EXHAUSTED,
-              "counters, but a chain of sn40l has 1; map its stage with fewer tiled dimensions");
+  expectLower(
+      &graph, &machine, SAMBA_EXHAUSTED,
+      "counters, but a unit of sn40l has 1\n  note: map its stage with fewer tiled dimensions");
+  graph.stages[0].layer = graph.stages[1].layer = "fc1";
+  expectLower(&graph, &machine, SAMBA_EXHAUSTED, " works for layer 'fc1'\n  note: map its stage");
   sambaArenaDestroy(&arena);
 }
 
@@ -272,7 +277,8 @@ static void generatorsAndFlowsHaveLimits(void **state) {
   machine.ag_count = 2;
   machine.flows_per_lane = 8;
   expectLower(&graph, &machine, SAMBA_EXHAUSTED,
-              "address generators for its 2 operands and results in memory, but sn40l has 2");
+              "address generators for its 2 operands and results in memory, but sn40l has 2\n  "
+              "note: cut the section, so that each part reads and writes fewer tensors");
   sambaArenaDestroy(&arena);
 }
 

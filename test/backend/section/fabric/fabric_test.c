@@ -171,17 +171,22 @@ static void unitsMustFitTheMachine(void **state) {
   assert_int_equal(sambaProgramStages(&s->units[4]),
                    0); /* a systolic mac and a conversion in the tail */
   m.unit_counters = 5;
-  assertMessage(sambaSectionCheckMachine(s, &m), "section 'matmul': unit 'ct' (compute): needs a "
-                                                 "chain of 6 counters, but machine 'tiny' has 5");
+  assertMessage(sambaSectionCheckMachine(s, &m), "section 'matmul': unit 'ct' (compute): its "
+                                                 "chain needs 6 counters, but a unit of tiny has "
+                                                 "5\n  note: tile fewer dimensions, or join "
+                                                 "counters that walk the same way");
   m.unit_counters = 4;
   assertMessage(sambaSectionCheckMachine(s, &m),
-                "unit 'at' (load): output 0: needs a chain of 5 counters");
+                "unit 'at' (load): output 0: its chain needs 5 counters");
   m = *sampleMachine();
   s->units[2].buffer.slot_count = 9;
-  assertMessage(sambaSectionCheckMachine(s, &m),
-                "unit 'ab' (buffer): 9 slots of 4096 elements of bf16 do not fit: a PMU of "
-                "machine 'tiny' has 65536 bytes\n  note: use smaller tiles, fewer slots, or "
-                "interleave over several buffers");
+  assertMessage(
+      sambaSectionCheckMachine(s, &m),
+      "unit 'ab' (buffer): needs 73728 bytes (9 slots of 4096 elements of bf16), but a PMU "
+      "of tiny has 65536\n  note: use smaller tiles, fewer slots, or interleave over "
+      "several buffers");
+  s->units[2].layer = "fc1";
+  assertMessage(sambaSectionCheckMachine(s, &m), "\n  note: the unit works for layer 'fc1'");
   s = sampleGather(&arena);
   SambaUnit *unit = &s->units[2];
   unit->compute.program.op_count = 7;
@@ -194,8 +199,8 @@ static void unitsMustFitTheMachine(void **state) {
   assert_null(sambaSectionCheckMachine(s, &m));
   m.simd_stages = 3;
   assertMessage(sambaSectionCheckMachine(s, &m),
-                "unit 'even' (compute): its program takes 4 pipeline stages, but a PCU of "
-                "machine 'tiny' has 3\n  note: split the program over a chain of units");
+                "unit 'even' (compute): its program needs 4 pipeline stages, but a PCU of "
+                "tiny has 3\n  note: split the program over a chain of units");
   m.simd_stages = 6;
   unit->compute.program.ops = LIST(&arena, SambaLaneOp, {.opcode = SAMBA_LANE_EXP},
                                    {.opcode = SAMBA_LANE_TO_BF16, .operands = {2}},
@@ -211,8 +216,8 @@ static void unitsMustFitTheMachine(void **state) {
       LIST(&arena, SambaLaneOp, {.opcode = SAMBA_LANE_MAC, .operands = {0, 1}},
            {.opcode = SAMBA_LANE_NEG, .operands = {2}});
   assertMessage(sambaSectionCheckMachine(s, &m),
-                "unit 'ct' (compute): its program takes 1 pipeline stages, but a systolic PCU of "
-                "machine 'tiny' has 0");
+                "unit 'ct' (compute): its program needs 1 pipeline stages, but a systolic PCU of "
+                "tiny has 0");
   sambaArenaDestroy(&arena);
 }
 
