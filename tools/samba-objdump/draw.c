@@ -1,5 +1,6 @@
-/* The picture of one section of a PEF; see backend/view/section_svg.h. */
+/* One section of a PEF as a picture, or its placement as text; see backend/view. */
 #include "backend/pef/image/image.h"
+#include "backend/view/placement_text.h"
 #include "backend/view/section_svg.h"
 #include "tools/samba-objdump/objdump.h"
 
@@ -36,22 +37,40 @@ static uint32_t largestSection(const SambaPef *pef) {
   return largest;
 }
 
-SambaStatus objdumpDraw(const SambaPef *pef, const char *section, SambaText *out) {
+static SambaStatus decode(const SambaPef *pef, const char *wanted, SambaArena *arena,
+                          SambaMachine *out_machine, SambaSection **out_section) {
   if (pef->sections_count == 0)
     return sambaStatusMake(SAMBA_INVALID, "there is nothing to draw: the PEF has no sections");
   uint32_t index = largestSection(pef);
-  if (section)
-    SAMBA_RETURN_IF_ERROR(findSection(pef, section, &index));
-  SambaMachine machine;
-  SAMBA_RETURN_IF_ERROR(sambaPefGetMachine(pef, &machine));
-  SambaArena arena = {0};
-  SambaSection *decoded;
+  if (wanted)
+    SAMBA_RETURN_IF_ERROR(findSection(pef, wanted, &index));
 
-  SambaStatus status =
-      sambaPefDecodeImage(pef, pef->sections[index].image, &machine, &arena, &decoded);
-  if (!status) {
-    decoded->name = sambaStringRefCopy(&arena, pef->sections[index].name).data;
+  SAMBA_RETURN_IF_ERROR(sambaPefGetMachine(pef, out_machine));
+  SAMBA_RETURN_IF_ERROR(
+      sambaPefDecodeImage(pef, pef->sections[index].image, out_machine, arena, out_section));
+  (*out_section)->name = sambaStringRefCopy(arena, pef->sections[index].name).data;
+  return NULL;
+}
+
+SambaStatus objdumpDraw(const SambaPef *pef, const char *section, SambaText *out) {
+  SambaArena arena = {0};
+  SambaMachine machine;
+  SambaSection *decoded;
+  SambaStatus status = decode(pef, section, &arena, &machine, &decoded);
+  if (!status)
     status = sambaSectionDraw(decoded, &machine, out);
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+SambaStatus objdumpPlacement(const SambaPef *pef, const char *section, SambaText *out) {
+  SambaArena arena = {0};
+  SambaMachine machine;
+  SambaSection *decoded;
+  SambaStatus status = decode(pef, section, &arena, &machine, &decoded);
+  if (!status) {
+    sambaPlacementPrint(decoded, &machine, out);
+    sambaRoutesPrint(decoded, out);
   }
   sambaArenaDestroy(&arena);
   return status;

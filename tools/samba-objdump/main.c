@@ -63,81 +63,107 @@ static SambaStatus disassemble(const char *path, const char *output) {
   return status;
 }
 
-static SambaStatus draw(const char *path, const char *section, const char *picture) {
+typedef struct Options {
+  bool assembling, fixing, placement, unchecked;
+  const char *output, *picture, *section;
+} Options;
+
+/* A section as a picture or as text. */
+static SambaStatus show(const char *path, const Options *options) {
   SambaPef *pef;
   SAMBA_RETURN_IF_ERROR(sambaPefOpen(path, &pef));
   SambaText text = {0};
-  SambaStatus status = sambaStatusAnnotate(objdumpDraw(pef, section, &text), "%s", path);
+  SambaStatus status = options->picture ? objdumpDraw(pef, options->section, &text)
+                                        : objdumpPlacement(pef, options->section, &text);
   sambaPefDestroy(pef);
-  if (!status)
-    status = sambaWriteFile(picture, text.data, text.size);
+
+  const char *output = options->picture ? options->picture : options->output;
+  if (status)
+    sambaStatusAnnotate(status, "%s", path);
+  else if (output)
+    status = sambaWriteFile(output, text.data, text.size);
+  else if (fwrite(text.data, 1, text.size, stdout) != text.size || fflush(stdout) != 0)
+    status = sambaStatusMake(SAMBA_IO, "standard output: writing the placement failed");
   sambaTextFree(&text);
 
   return status;
 }
 
-/* The options that say what to do; each excludes the others. */
-static SambaStatus checkOptions(bool assembling, bool fixing, const char *picture,
-                                const char *section, const char *output) {
-  if (assembling && fixing)
-    return sambaStatusMake(SAMBA_INVALID, "--assemble and --fix-checksums exclude each other");
-  if (picture && (assembling || fixing || output))
-    return sambaStatusMake(SAMBA_INVALID, "--draw stands alone: no %s beside it",
-                           assembling ? "--assemble"
-                           : fixing   ? "--fix-checksums"
-                                      : "-o");
-  if (section && !picture)
-    return sambaStatusMake(SAMBA_INVALID, "--section says what to draw: give --draw=FILE.svg too");
-  if ((assembling || fixing) && !output)
-    return sambaStatusMake(SAMBA_INVALID, "%s wants an output file: -o FILE.pef",
-                           assembling ? "--assemble" : "--fix-checksums");
+/* At most one option says what to do, and the others go with it. */
+static SambaStatus checkOptions(const Options *options) {
+  const struct {
+    bool given;
+    const char *name;
+  } modes[] = {{options->assembling, "--assemble"},
+               {options->fixing, "--fix-checksums"},
+               {options->picture != NULL, "--draw"},
+               {options->placement, "--placement"}};
+  const char *mode = NULL;
+  for (size_t i = 0; i < sizeof modes / sizeof modes[0]; ++i) {
+    if (modes[i].given && mode)
+      return sambaStatusMake(SAMBA_INVALID, "%s and %s exclude each other", mode, modes[i].name);
+    if (modes[i].given)
+      mode = modes[i].name;
+  }
+
+  if (options->picture && options->output)
+    return sambaStatusMake(SAMBA_INVALID, "--draw says where to write: no -o beside it");
+  if (options->section && !options->picture && !options->placement)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "--section goes with --draw=FILE.svg or --placement: give one too");
+  if ((options->assembling || options->fixing) && !options->output)
+    return sambaStatusMake(SAMBA_INVALID, "%s wants an output file: -o FILE.pef", mode);
   return NULL;
 }
 
+static SambaStatus run(const char *input, const Options *options) {
+  SAMBA_RETURN_IF_ERROR(checkOptions(options));
+  if (!options->fixing) /* a PEF may be repaired in place */
+    SAMBA_RETURN_IF_ERROR(
+        sambaCheckOutputIsNotInput(options->picture ? options->picture : options->output, input));
+  if (options->assembling)
+    return assemble(input, options->output, options->unchecked);
+  if (options->fixing)
+    return sambaPefFixChecksums(input, options->output);
+  if (options->picture || options->placement)
+    return show(input, options);
+  return disassemble(input, options->output);
+}
+
 int main(int argc, char **argv) {
-  bool help = false, assembling = false, fixing = false, unchecked = false;
-  const char *output = NULL, *picture = NULL, *section = NULL;
-  const SambaOption table[] = {{"--assemble", SAMBA_OPTION_FLAG, &assembling, NULL,
+  bool help = false;
+  Options options = {0};
+  const SambaOption table[] = {{"--assemble", SAMBA_OPTION_FLAG, &options.assembling, NULL,
                                 "the input is a listing, the output a PEF", NULL},
-                               {"--fix-checksums", SAMBA_OPTION_FLAG, &fixing, NULL,
+                               {"--fix-checksums", SAMBA_OPTION_FLAG, &options.fixing, NULL,
                                 "copy a PEF and make its checksums right", NULL},
-                               {"--no-check", SAMBA_OPTION_FLAG, &unchecked, NULL,
+                               {"--no-check", SAMBA_OPTION_FLAG, &options.unchecked, NULL,
                                 "with --assemble: do not refuse sections that can deadlock", NULL},
-                               {"-o", SAMBA_OPTION_STRING, &output, "FILE",
-                                "output (a listing goes to standard output without it)", NULL},
-                               {"--draw", SAMBA_OPTION_STRING, &picture, "FILE.svg",
+                               {"-o", SAMBA_OPTION_STRING, &options.output, "FILE",
+                                "output (text goes to standard output without it)", NULL},
+                               {"--draw", SAMBA_OPTION_STRING, &options.picture, "FILE.svg",
                                 "draw a section on the chip: its units and their streams", NULL},
-                               {"--section", SAMBA_OPTION_STRING, &section, "ID",
-                                "with --draw: the section, by name or number (default: the one "
-                                "with the most units)",
+                               {"--placement", SAMBA_OPTION_FLAG, &options.placement, NULL,
+                                "show where a section's units are and how its streams run", NULL},
+                               {"--section", SAMBA_OPTION_STRING, &options.section, "ID",
+                                "with --draw or --placement: the section, by name or number "
+                                "(default: the one with the most units)",
                                 NULL},
                                {0}};
   SambaStrings positional = {0};
   SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &help);
 
-  if (!status && help) {
+  if (!status && help)
     sambaCommandLineHelp(
         "samba-objdump FILE.pef > LISTING\n       samba-objdump --assemble LISTING -o FILE.pef\n"
         "       samba-objdump --fix-checksums IN.pef -o OUT.pef\n"
         "       samba-objdump --draw=FILE.svg FILE.pef",
         "Shows everything in a PEF as text, makes a PEF of such a text, draws a section.", table);
-  } else if (!status && positional.size != 1) {
+  else if (!status && positional.size != 1)
     status = sambaStatusMake(SAMBA_INVALID, "expected one input file, found %zu; try --help",
                              positional.size);
-  } else if (!status) {
-    const char *input = positional.data[0];
-    status = checkOptions(assembling, fixing, picture, section, output);
-    if (!status && !fixing) /* a PEF may be repaired in place */
-      status = sambaCheckOutputIsNotInput(picture ? picture : output, input);
-    if (!status && assembling)
-      status = assemble(input, output, unchecked);
-    else if (!status && fixing)
-      status = sambaPefFixChecksums(input, output);
-    else if (!status && picture)
-      status = draw(input, section, picture);
-    else if (!status)
-      status = disassemble(input, output);
-  }
+  else if (!status)
+    status = run(positional.data[0], &options);
 
   sambaArrayFree(&positional);
   return sambaReport(status);

@@ -26,6 +26,8 @@ SambaStatus objdumpAssemble(const char *path, SambaStringRef text, bool unchecke
 /* The picture (backend/view/section_svg.h) of the section that has this name or number; NULL: of
  * the section with the most units. */
 SambaStatus objdumpDraw(const SambaPef *pef, const char *section, SambaText *out);
+/* The same section as text: where its units are and how its streams run. */
+SambaStatus objdumpPlacement(const SambaPef *pef, const char *section, SambaText *out);
 
 /* Prints the statement of one image: as a section listing when that says exactly the same, else as
  * bytes. */
