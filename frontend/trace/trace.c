@@ -142,15 +142,55 @@ static SambaStatus checkType(const SambaTensorType *type) {
   return NULL;
 }
 
+/* The attribute samba.value: a range of a file, numbers, or null when the argument has no data. */
+static MlirAttribute argumentData(SambaTrace *trace, const SambaArgument *argument,
+                                  MlirLocation location) {
+  if (!argument->file)
+    return argument->data
+               ? sambaDenseAttribute(trace->context, &argument->type, argument->data, false)
+               : mlirAttributeGetNull();
+
+  int64_t bytes = sambaShapeElements(argument->type.rank, argument->type.dims) *
+                  (int64_t)sambaDTypeBytes(argument->type.dtype);
+  MlirType i64 = mlirIntegerTypeGet(trace->context, 64);
+  MlirNamedAttribute range[] = {
+      sambaNamedAttribute(trace->context, "bytes", mlirIntegerAttrGet(i64, bytes)),
+      sambaNamedAttribute(trace->context, "offset",
+                          mlirIntegerAttrGet(i64, (int64_t)argument->file_offset))};
+  return sambaAttributeGet(location, "samba.external",
+                           mlirStringRefCreateFromCString(argument->file),
+                           mlirDictionaryAttrGet(trace->context, 2, range));
+}
+
+/* The dictionary of the function's argument that the tensor is. */
+static MlirAttribute argumentAttributes(SambaTrace *trace, const SambaArgument *argument,
+                                        const SambaTensor *tensor, MlirAttribute data) {
+  MlirNamedAttribute attributes[6];
+  intptr_t count = 0;
+
+  attributes[count++] = textAttribute(trace, "samba.name", tensor->name);
+  attributes[count++] = textAttribute(trace, "samba.kind", tensor->kind);
+  if (argument->region.size)
+    attributes[count++] = textAttribute(trace, "samba.region", tensor->region);
+  if (tensor->memory.size)
+    attributes[count++] = textAttribute(trace, "samba.mem", tensor->memory);
+  if (argument->requires_grad)
+    attributes[count++] = sambaNamedAttribute(trace->context, "samba.requires_grad",
+                                              mlirBoolAttrGet(trace->context, 1));
+  if (!mlirAttributeIsNull(data))
+    attributes[count++] = sambaNamedAttribute(trace->context, "samba.value", data);
+  return mlirDictionaryAttrGet(trace->context, count, attributes);
+}
+
 SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument) {
   if (trace->status)
     return NULL;
   const char *kind = argument->kind ? argument->kind : "input";
   SambaStringRef name = uniqueName(trace, argument->name, kind);
+  SambaStringRef shown = sambaStringEscape(&trace->arena, name);
   SambaStatus status = checkType(&argument->type);
 
   if (status) {
-    SambaStringRef shown = sambaStringEscape(&trace->arena, name);
     sambaTraceFail(trace, sambaStatusAnnotate(status, "%s %.*s", kind, SAMBA_STRING_ARGS(shown)));
     return NULL;
   }
@@ -163,49 +203,19 @@ SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument
 
   tensor->name = name;
   tensor->kind = sambaStringRefCopy(&trace->arena, sambaStringRef(kind));
-  tensor->region =
-      argument->region.size ? sambaStringRefCopy(&trace->arena, argument->region) : name;
-  tensor->memory = argument->memory
-                       ? sambaStringRefCopy(&trace->arena, sambaStringRef(argument->memory))
-                       : (SambaStringRef){0};
-  tensor->requires_grad = argument->requires_grad;
-
-  MlirNamedAttribute attributes[8];
-  intptr_t count = 0;
-
-  attributes[count++] = textAttribute(trace, "samba.name", name);
-  attributes[count++] = textAttribute(trace, "samba.kind", tensor->kind);
+  tensor->region = name;
   if (argument->region.size)
-    attributes[count++] = textAttribute(trace, "samba.region", tensor->region);
-  if (tensor->memory.size)
-    attributes[count++] = textAttribute(trace, "samba.mem", tensor->memory);
-  if (argument->requires_grad)
-    attributes[count++] = sambaNamedAttribute(trace->context, "samba.requires_grad",
-                                              mlirBoolAttrGet(trace->context, 1));
-  MlirAttribute data = mlirAttributeGetNull();
-  if (argument->file) {
-    int64_t bytes = sambaShapeElements(argument->type.rank, argument->type.dims) *
-                    (int64_t)sambaDTypeBytes(argument->type.dtype);
-    MlirType i64 = mlirIntegerTypeGet(trace->context, 64);
-    MlirNamedAttribute range[] = {
-        sambaNamedAttribute(trace->context, "bytes", mlirIntegerAttrGet(i64, bytes)),
-        sambaNamedAttribute(trace->context, "offset",
-                            mlirIntegerAttrGet(i64, (int64_t)argument->file_offset))};
-    data = sambaAttributeGet(location, "samba.external",
-                             mlirStringRefCreateFromCString(argument->file),
-                             mlirDictionaryAttrGet(trace->context, 2, range));
-  } else if (argument->data) {
-    data = sambaDenseAttribute(trace->context, &argument->type, argument->data, false);
+    tensor->region = sambaStringRefCopy(&trace->arena, argument->region);
+  if (argument->memory)
+    tensor->memory = sambaStringRefCopy(&trace->arena, sambaStringRef(argument->memory));
+  tensor->requires_grad = argument->requires_grad;
+  if (!argument->file && argument->data)
     tensor->storage =
         (SambaStorage){.kind = SAMBA_STORAGE_BORROWED, .data = (void *)(uintptr_t)argument->data};
-  }
 
-  if (!mlirAttributeIsNull(data))
-    attributes[count++] = sambaNamedAttribute(trace->context, "samba.value", data);
-  sambaArrayAppend(&trace->argument_attributes,
-                   mlirDictionaryAttrGet(trace->context, count, attributes));
+  MlirAttribute data = argumentData(trace, argument, location);
+  sambaArrayAppend(&trace->argument_attributes, argumentAttributes(trace, argument, tensor, data));
   char type[160];
-  SambaStringRef shown = sambaStringEscape(&trace->arena, name);
   record(trace,
          sambaArenaFormat(&trace->arena, "%%%u = %s %.*s : %s", tensor->id, kind,
                           SAMBA_STRING_ARGS(shown), sambaTensorTypeFormat(&tensor->type, type)));

@@ -7,4 +7,10 @@
 /* a / b, rounded up; b is positive. */
 static inline int64_t sambaCeilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0); }
 
+/* The number of [low, high] that is nearest to the value; high wins where low is larger. */
+static inline int64_t sambaClampInteger(int64_t value, int64_t low, int64_t high) {
+  int64_t least = value < low ? low : value;
+  return least > high ? high : least;
+}
+
 #endif

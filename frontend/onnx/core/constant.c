@@ -2,6 +2,7 @@
 #include "frontend/onnx/core/constant.h"
 
 #include "support/file/tensor_file.h"
+#include "support/number/integer.h"
 
 #include <math.h>
 #include <string.h>
@@ -64,7 +65,7 @@ SambaNumber sambaNumberConvert(SambaNumber number, bool from_float, int64_t type
       from_float ? (int64_t)sambaDTypeBitsOfNumber(SAMBA_DTYPE_I64, number.r) : number.i;
   if (from_float && type != SAMBA_ONNX_INT64 && type != SAMBA_ONNX_UINT32 &&
       type != SAMBA_ONNX_UINT64) /* as the machine does: saturated, then wrapped */
-    value = value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : value;
+    value = sambaClampInteger(value, INT32_MIN, INT32_MAX);
 
   switch (type) {
   case SAMBA_ONNX_UINT8:

@@ -146,8 +146,10 @@ SambaStatus sambaOnnxKnownInts(const SambaOnnxNode *node, uint32_t input, const 
 
   int64_t *copy = SAMBA_ARENA_ARRAY(node->arena, int64_t, (size_t)constant->count);
   for (int64_t i = 0; i < constant->count; ++i) {
-    double real = constant->is_float ? constant->data[i].r : 0;
-    copy[i] = !constant->is_float ? constant->data[i].i : fabs(real) < 0x1p62 ? (int64_t)real : -1;
+    if (!constant->is_float)
+      copy[i] = constant->data[i].i;
+    else
+      copy[i] = fabs(constant->data[i].r) < 0x1p62 ? (int64_t)constant->data[i].r : -1;
   }
 
   *out_data = copy;

@@ -1,6 +1,7 @@
 /* The shape rules that handlers and folds of ONNX operators share; see shape_rules.h. */
 #include "frontend/onnx/core/shape_rules.h"
 
+#include "support/number/integer.h"
 #include "support/number/shape.h"
 
 static SambaStatus reshapeTarget(const SambaOnnxNode *node, uint32_t rank, const int64_t *dims,
@@ -119,16 +120,16 @@ static SambaStatus unsqueezeTarget(const SambaOnnxNode *node, uint32_t rank, con
 
 SambaStatus sambaOnnxReshapedDims(const SambaOnnxNode *node, uint32_t rank, const int64_t *dims,
                                   uint32_t *out_rank, int64_t *out_dims) {
-  switch (node->proto->op_type[0]) {
-  case 'F':
-    return flattenTarget(node, rank, dims, out_rank, out_dims);
-  case 'S':
-    return squeezeTarget(node, rank, dims, out_rank, out_dims);
-  case 'U':
-    return unsqueezeTarget(node, rank, dims, out_rank, out_dims);
-  default:
-    return reshapeTarget(node, rank, dims, out_rank, out_dims);
-  }
+  static const struct {
+    const char *name;
+    SambaStatus (*target)(const SambaOnnxNode *node, uint32_t rank, const int64_t *dims,
+                          uint32_t *out_rank, int64_t *out_dims);
+  } rules[] = {
+      {"Flatten", flattenTarget}, {"Squeeze", squeezeTarget}, {"Unsqueeze", unsqueezeTarget}};
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; ++i)
+    if (strcmp(node->proto->op_type, rules[i].name) == 0)
+      return rules[i].target(node, rank, dims, out_rank, out_dims);
+  return reshapeTarget(node, rank, dims, out_rank, out_dims);
 }
 
 SambaStatus sambaOnnxPermutation(const SambaOnnxNode *node, uint32_t rank, int64_t *out_dims) {
@@ -136,7 +137,9 @@ SambaStatus sambaOnnxPermutation(const SambaOnnxNode *node, uint32_t rank, int64
   size_t size;
   bool found = sambaOnnxInts(node, "perm", &perm, &size), seen[SAMBA_MAX_RANK] = {false};
   for (uint32_t axis = 0; axis < rank; ++axis) {
-    int64_t from = !found ? (int64_t)rank - 1 - axis : size == rank ? perm[axis] : -1;
+    int64_t from = (int64_t)rank - 1 - axis;
+    if (found)
+      from = size == rank ? perm[axis] : -1;
     if (from < 0 || from >= rank || seen[from])
       return sambaStatusMake(SAMBA_INVALID, "perm does not name each of %u dimensions once", rank);
     seen[from] = true;
@@ -163,10 +166,6 @@ SambaStatus sambaOnnxBroadcast(uint32_t rank, const int64_t *dims, uint32_t othe
   *out_rank = most;
   memcpy(out_dims, result, most * sizeof *result);
   return NULL;
-}
-
-static int64_t clampTo(int64_t value, int64_t low, int64_t high) {
-  return value < low ? low : value > high ? high : value;
 }
 
 SambaStatus sambaOnnxSliceRange(const SambaOnnxNode *node, uint32_t rank, const int64_t *dims,
@@ -196,11 +195,11 @@ SambaStatus sambaOnnxSliceRange(const SambaOnnxNode *node, uint32_t rank, const 
     int64_t size = dims[axis];
     if (step == 0)
       return sambaStatusMake(SAMBA_INVALID, "the step of axis %u is 0", axis);
-    step = clampTo(step, -((int64_t)1 << 40), (int64_t)1 << 40);
+    step = sambaClampInteger(step, -((int64_t)1 << 40), (int64_t)1 << 40);
     start += start < 0 ? size : 0;
     end += end < 0 ? size : 0;
-    start = step > 0 ? clampTo(start, 0, size) : clampTo(start, 0, size - 1);
-    end = step > 0 ? clampTo(end, 0, size) : clampTo(end, -1, size - 1);
+    start = sambaClampInteger(start, 0, step > 0 ? size : size - 1);
+    end = step > 0 ? sambaClampInteger(end, 0, size) : sambaClampInteger(end, -1, size - 1);
     int64_t count = step > 0 ? (end - start + step - 1) / step : (start - end - step - 1) / -step;
     out->starts[axis] = start;
     out->ends[axis] = end;
@@ -223,7 +222,7 @@ SambaStatus sambaOnnxSplitSizes(const SambaOnnxNode *node, uint32_t rank, const 
   int64_t whole = dims[*out_axis];
   int64_t sum = 0;
   int64_t parts = node->output_count;
-  int64_t chunk = (whole + parts - 1) / parts;
+  int64_t chunk = sambaCeilDiv(whole, parts);
   if (sambaOnnxInt(node, "num_outputs", parts) != parts || (found && size != (size_t)parts) ||
       (!found && node->version < 18 && whole % parts))
     return sambaStatusMake(SAMBA_INVALID,
@@ -231,7 +230,8 @@ SambaStatus sambaOnnxSplitSizes(const SambaOnnxNode *node, uint32_t rank, const 
                            (long long)whole, (long long)parts);
 
   for (int64_t i = 0; i < parts; ++i) {
-    out_sizes[i] = found ? split[i] : i + 1 < parts ? chunk : whole - sum;
+    int64_t equal = i + 1 < parts ? chunk : whole - sum;
+    out_sizes[i] = found ? split[i] : equal;
     if (out_sizes[i] < 0 || out_sizes[i] > whole - sum)
       return sambaStatusMake(SAMBA_INVALID, "the parts of a dimension of %lld do not add up",
                              (long long)whole);

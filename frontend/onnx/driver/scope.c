@@ -99,7 +99,11 @@ static void bindAttributes(SambaImporter *importer, const Onnx__NodeProto *call,
 static const Onnx__ValueInfoProto *declaredInside(SambaImporter *importer,
                                                   const SambaOnnxScope *scope, const char *local) {
   const Onnx__GraphProto *graph = scope->graph;
-  size_t count = graph ? graph->n_output : scope->function ? scope->function->n_output : 0;
+  size_t count = 0;
+  if (graph)
+    count = graph->n_output;
+  else if (scope->function)
+    count = scope->function->n_output;
 
   for (size_t i = 0; i < count; ++i) {
     const char *result = graph ? graph->output[i]->name : scope->function->output[i];

@@ -104,10 +104,12 @@ SambaStatus sambaOnnxBlockSizes(const SambaOnnxNode *node, uint32_t input,
   for (uint32_t d = 0; d < spatial;) { /* every list of divisors */
     int64_t product = 1, fits = 1, key = 0;
     for (uint32_t k = 0; k < spatial; ++k) {
-      int64_t room = declaredDims[2 + k] + (lists[0] ? lists[0][k] + lists[0][spatial + k] : 0) -
-                     (lists[2] ? lists[2][k] : 1) * (block[k] - 1) - 1;
+      int64_t pads = lists[0] ? lists[0][k] + lists[0][spatial + k] : 0;
+      int64_t stride = lists[1] && lists[1][k] > 0 ? lists[1][k] : 1;
+      int64_t dilation = lists[2] ? lists[2][k] : 1;
+      int64_t room = declaredDims[2 + k] + pads - dilation * (block[k] - 1) - 1;
       product *= block[k];
-      fits *= room < 0 ? 0 : room / (lists[1] && lists[1][k] > 0 ? lists[1][k] : 1) + 1;
+      fits *= room < 0 ? 0 : room / stride + 1;
       key += block[k] * candidates->weights[k];
     }
 

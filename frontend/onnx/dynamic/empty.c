@@ -93,7 +93,7 @@ static SambaTensor *zeros(const SambaOnnxNode *node, SambaDType dtype, uint32_t 
 
 /* A product of matrices: empty, or sums of nothing. */
 static SambaStatus product(const SambaOnnxNode *node, bool *out_done) {
-  uint32_t rankA, rankB, rank, count = 0;
+  uint32_t rankA, rankB, rank;
   int64_t a[SAMBA_MAX_RANK], b[SAMBA_MAX_RANK], dims[SAMBA_MAX_RANK];
   int64_t type = sambaOnnxInputType(node, 0);
   bool gemm = strcmp(node->proto->op_type, "Gemm") == 0;
@@ -102,31 +102,35 @@ static SambaStatus product(const SambaOnnxNode *node, bool *out_done) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 1, &rankB, b));
   if (!rankA || !rankB || (gemm && (rankA != 2 || rankB != 2)))
     return NULL;
-  bool turnA = gemm && sambaOnnxInt(node, "transA", 0),
-       turnB = gemm && sambaOnnxInt(node, "transB", 0);
-  int64_t inner = a[rankA - (turnA ? 2 : 1)];
-  int64_t innerB = b[rankB < 2 ? 0 : rankB - (turnB ? 1 : 2)];
-  if (inner != innerB)
+
+  /* Where rows and columns are: a vector has none of the one and stands for the other. */
+  bool turnA = gemm && sambaOnnxInt(node, "transA", 0);
+  bool turnB = gemm && sambaOnnxInt(node, "transB", 0);
+  uint32_t batchA = rankA < 2 ? 0 : rankA - 2;
+  uint32_t batchB = rankB < 2 ? 0 : rankB - 2;
+  int64_t columnsA = a[rankA - (turnA ? 2 : 1)];
+  int64_t rowsB = rankB < 2 ? b[0] : b[rankB - (turnB ? 1 : 2)];
+  if (columnsA != rowsB)
     return sambaStatusMake(SAMBA_INVALID, "the matrices do not fit: %lld columns against %lld rows",
-                           (long long)inner, (long long)innerB);
-  SAMBA_RETURN_IF_ERROR(
-      sambaOnnxBroadcast(rankA < 2 ? 0 : rankA - 2, a, rankB < 2 ? 0 : rankB - 2, b, &count, dims));
-  rank = count;
+                           (long long)columnsA, (long long)rowsB);
+
+  SAMBA_RETURN_IF_ERROR(sambaOnnxBroadcast(batchA, a, batchB, b, &rank, dims));
   if (rank + 2 > SAMBA_MAX_RANK)
     return NULL;
   if (rankA > 1)
     dims[rank++] = a[rankA - (turnA ? 1 : 2)];
   if (rankB > 1)
     dims[rank++] = b[rankB - (turnB ? 2 : 1)];
+
   *out_done = true;
   if (!sambaShapeElements(rank, dims))
     return sambaOnnxSetEmpty(node, 0, type, rank, dims);
   SambaTensor *y = zeros(node, sambaDTypeOfOnnx(type), rank, dims);
-  SambaTensor *c;
   if (gemm && sambaOnnxHasInput(node, 2)) {
+    SambaTensor *c;
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &c));
-    c = sambaMul(c, sambaTraceScalar(node->trace, c->type.dtype, sambaOnnxFloat(node, "beta", 1)));
-    y = sambaAdd(y, c);
+    double beta = sambaOnnxFloat(node, "beta", 1);
+    y = sambaAdd(y, sambaMul(c, sambaTraceScalar(node->trace, c->type.dtype, beta)));
   }
 
   return sambaOnnxSetTensor(node, 0, y);
@@ -143,17 +147,25 @@ static SambaStatus einsum(const SambaOnnxNode *node, bool *out_done) {
   return sambaOnnxSetTensor(node, 0, zeros(node, dtype, rank, dims));
 }
 
+/* The smallest or largest number of the type. */
+static double extreme(SambaDType dtype, bool largest) {
+  if (sambaDTypeIsFloat(dtype))
+    return largest ? (double)INFINITY : -(double)INFINITY;
+  bool is_unsigned = dtype == SAMBA_DTYPE_UI8 || dtype == SAMBA_DTYPE_I1;
+  int bits = dtype == SAMBA_DTYPE_I1 ? 1 : 8 * (int)sambaDTypeBytes(dtype);
+  if (!is_unsigned)
+    --bits;
+  if (largest)
+    return ldexp(1, bits) - 1;
+  return is_unsigned ? 0 : -ldexp(1, bits);
+}
+
 /* What a reduction of nothing gives. */
 static double neutral(const char *form, SambaDType dtype) {
-  bool real = sambaDTypeIsFloat(dtype),
-       is_unsigned = dtype == SAMBA_DTYPE_UI8 || dtype == SAMBA_DTYPE_I1;
-  int bits = dtype == SAMBA_DTYPE_I1 ? 1 : 8 * (int)sambaDTypeBytes(dtype);
   if (strcmp(form, "Prod") == 0)
     return 1;
-  if (strcmp(form, "Max") == 0)
-    return real ? -(double)INFINITY : is_unsigned ? 0 : -ldexp(1, bits - 1);
-  if (strcmp(form, "Min") == 0)
-    return real ? (double)INFINITY : ldexp(1, is_unsigned ? bits : bits - 1) - 1;
+  if (strcmp(form, "Max") == 0 || strcmp(form, "Min") == 0)
+    return extreme(dtype, strcmp(form, "Min") == 0);
   if (strcmp(form, "Mean") == 0)
     return (double)NAN;
   return strncmp(form, "LogSum", 6) == 0 ? -(double)INFINITY : 0;
@@ -217,15 +229,16 @@ static SambaStatus blocks(const SambaOnnxNode *node, bool *out_done) {
   const SambaConstant *x = sambaOnnxConstant(node, 0);
   int64_t size = sambaOnnxInt(node, "blocksize", 0);
   int64_t dims[4];
-  bool up = node->proto->op_type[0] == 'D';
+  bool to_space = strcmp(node->proto->op_type, "DepthToSpace") == 0;
 
   if (x->rank != 4 || size < 1 || size > INT32_MAX)
     return NULL;
   for (uint32_t d = 0; d < 4; ++d) {
-    int64_t factor = d == 0 ? 1 : d == 1 ? size * size : size;
-    if (up == (d == 1) && x->dims[d] % factor)
+    const int64_t factors[] = {1, size * size, size, size};
+    bool divides = to_space == (d == 1); /* channels become the picture's, or the reverse */
+    if (divides && x->dims[d] % factors[d])
       return NULL; /* the handler's error */
-    dims[d] = up == (d == 1) ? x->dims[d] / factor : x->dims[d] * factor;
+    dims[d] = divides ? x->dims[d] / factors[d] : x->dims[d] * factors[d];
   }
 
   *out_done = true;

@@ -160,73 +160,111 @@ static SambaStatus listOf(const SambaOnnxNode *node, uint32_t input, size_t coun
   return NULL;
 }
 
-static SambaStatus resized(const SambaOnnxNode *node, SambaTensor *x,
-                           const SambaInterpolateOptions *options, bool *out_done) {
-  uint32_t rank;
+/* What the operands say: lists as tensors, and the axes that they are for. */
+typedef struct {
+  SambaTensor *scales, *region; /* NULL: not given */
+  size_t count;
   uint32_t axes[SAMBA_MAX_RANK];
-  uint32_t inputs[2] = {node->version >= 11 ? 2 : 1, 1};
-  int64_t dims[SAMBA_MAX_RANK];
-  const int64_t *given;
-  size_t count = x->type.rank;
-  size_t givenCount;
-  bool crop = is(options->coordinate_mode, "tf_crop_and_resize"), open = false;
-  const SambaConstant *known;
+} Operands;
 
+/* *out_open: one of them is only there at run time. */
+static SambaStatus readOperands(const SambaOnnxNode *node, uint32_t rank, bool crop, Operands *out,
+                                bool *out_open) {
+  const uint32_t scales = node->version >= 11 ? 2 : 1;
+  const uint32_t region = 1;
+  const uint32_t inputs[] = {scales, region};
+  const int64_t *given;
+  size_t given_count;
+
+  *out = (Operands){.count = rank};
+  *out_open = false;
   for (uint32_t i = 0; i < 1u + crop; ++i) {
+    const SambaConstant *known;
     SAMBA_RETURN_IF_ERROR(sambaOnnxReadKnown(node, inputs[i], &known));
-    open |= sambaOnnxHasInput(node, inputs[i]) && !known;
+    *out_open |= sambaOnnxHasInput(node, inputs[i]) && !known;
+  }
+  if (!*out_open)
+    return NULL;
+
+  for (uint32_t d = 0; d < rank; ++d)
+    out->axes[d] = d;
+  if (sambaOnnxInts(node, "axes", &given, &given_count) && given_count <= rank) {
+    out->count = given_count;
+    for (size_t i = 0; i < given_count; ++i)
+      SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(given[i], rank, &out->axes[i]));
   }
 
-  if (!open || !sambaOnnxDeclaredShape(node, 0, &rank, dims) || rank != x->type.rank)
-    return NULL;
-  for (uint32_t d = 0; d < rank; ++d)
-    axes[d] = d;
-  if (sambaOnnxInts(node, "axes", &given, &givenCount) && givenCount <= rank)
-    for (count = 0; count < givenCount; ++count)
-      SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(given[count], rank, &axes[count]));
-  SambaTensor *scales, *region = NULL, *value = x;
-  SambaDType dtype = x->type.dtype;
-  SAMBA_RETURN_IF_ERROR(listOf(node, inputs[0], count, &scales));
-  if (crop)
-    SAMBA_RETURN_IF_ERROR(listOf(node, 1, 2 * count, &region));
-  bool nearest = is(options->mode, "nearest"),
-       stretch = sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "stretch", true);
-  if ((crop && !region) ||
-      (!nearest && !is(options->mode, "linear") && !is(options->mode, "cubic")))
-    return NULL;
-  value = nearest ? x : sambaCast(x, SAMBA_DTYPE_F32);
+  SAMBA_RETURN_IF_ERROR(listOf(node, scales, out->count, &out->scales));
+  return crop ? listOf(node, region, 2 * out->count, &out->region) : NULL;
+}
 
-  for (size_t i = 0; i < count && value; ++i) {
-    uint32_t d = axes[i];
-    Axis axis = {
-        .node = node, .trace = node->trace, .mode = options->mode, .a = options->cubic_coeff_a};
-    axis.coordinate = options->coordinate_mode, axis.nearest = options->nearest_mode;
-    axis.exclude = options->exclude_outside, axis.antialias = options->antialias;
-    axis.in = x->type.dims[d], axis.out = dims[d];
-    axis.scale = scales    ? entry(scales, (int64_t)i)
-                 : stretch ? counted(&(Axis){.node = node, .trace = axis.trace, .out = 1},
-                                     (double)axis.out / (double)axis.in)
-                           : NULL;
-    axis.start = entry(region, (int64_t)i), axis.end = entry(region, (int64_t)(i + count));
-    SambaTensor *place =
-        axis.scale || crop || is(axis.coordinate, "align_corners") ? places(&axis) : NULL;
-    if (!place || (axis.antialias && !axis.scale))
-      return NULL;
-    SambaTensor *near = bounded(&axis, place, -4e6, 4e6);
-    value = nearest ? take(&axis, value, d, rounded(&axis, near)) : weighted(&axis, value, d, near);
+/* The value resized along the axis, dimension d; NULL: there is no form of this kind. */
+static SambaTensor *resizedAlong(const Axis *axis, uint32_t d,
+                                 const SambaInterpolateOptions *options, SambaTensor *value) {
+  bool crop = is(axis->coordinate, "tf_crop_and_resize");
+  bool has_place = axis->scale || crop || is(axis->coordinate, "align_corners");
+  SambaTensor *place = has_place ? places(axis) : NULL;
+  if (!place || (axis->antialias && !axis->scale))
+    return NULL;
+
+  SambaTensor *near = bounded(axis, place, -4e6, 4e6);
+  value = is(axis->mode, "nearest") ? take(axis, value, d, rounded(axis, near))
+                                    : weighted(axis, value, d, near);
+  if (!value || !crop)
+    return value;
+
+  SambaTensor *inside = sambaLogicalAnd(sambaGe(place, number(axis, 0)),
+                                        sambaLe(place, number(axis, (double)(axis->in - 1))));
+  SambaTensor *outside =
+      sambaTraceScalar(axis->trace, value->type.dtype, options->extrapolation_value);
+  return sambaWhere(along(inside, value, d), value, outside);
+}
+
+static SambaStatus resized(const SambaOnnxNode *node, SambaTensor *x,
+                           const SambaInterpolateOptions *options, bool *out_done) {
+  bool crop = is(options->coordinate_mode, "tf_crop_and_resize");
+  bool nearest = is(options->mode, "nearest");
+  bool stretch = sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "stretch", true);
+  bool known_mode = nearest || is(options->mode, "linear") || is(options->mode, "cubic");
+  uint32_t rank;
+  int64_t dims[SAMBA_MAX_RANK];
+  Operands operands;
+  bool open;
+
+  if (!sambaOnnxDeclaredShape(node, 0, &rank, dims) || rank != x->type.rank)
+    return NULL;
+  SAMBA_RETURN_IF_ERROR(readOperands(node, rank, crop, &operands, &open));
+  if (!open || (crop && !operands.region) || !known_mode)
+    return NULL;
+  SambaTensor *value = nearest ? x : sambaCast(x, SAMBA_DTYPE_F32);
+
+  for (size_t i = 0; i < operands.count && value; ++i) {
+    uint32_t d = operands.axes[i];
+    Axis axis = {.node = node,
+                 .trace = node->trace,
+                 .mode = options->mode,
+                 .coordinate = options->coordinate_mode,
+                 .nearest = options->nearest_mode,
+                 .exclude = options->exclude_outside,
+                 .antialias = options->antialias,
+                 .a = options->cubic_coeff_a,
+                 .in = x->type.dims[d],
+                 .out = dims[d],
+                 .start = entry(operands.region, (int64_t)i),
+                 .end = entry(operands.region, (int64_t)(i + operands.count))};
+    if (operands.scales) {
+      axis.scale = entry(operands.scales, (int64_t)i);
+    } else if (stretch) {
+      Axis single = {.node = node, .trace = node->trace, .out = 1};
+      axis.scale = counted(&single, (double)axis.out / (double)axis.in);
+    }
+    value = resizedAlong(&axis, d, options, value);
     if (!value)
       return NULL;
-    if (crop) {
-      SambaTensor *inside = sambaLogicalAnd(sambaGe(place, number(&axis, 0)),
-                                            sambaLe(place, number(&axis, (double)(axis.in - 1))));
-      value =
-          sambaWhere(along(inside, value, d), value,
-                     sambaTraceScalar(axis.trace, value->type.dtype, options->extrapolation_value));
-    }
   }
 
   *out_done = true;
-  return sambaOnnxSetTensor(node, 0, sambaCast(value, dtype));
+  return sambaOnnxSetTensor(node, 0, sambaCast(value, x->type.dtype));
 }
 
 /* Positions and weights stay f32 in every precision: in bf16 there are no odd numbers

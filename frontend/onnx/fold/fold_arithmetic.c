@@ -82,7 +82,7 @@ static int64_t integerPower(int64_t base, int64_t exponent) {
   uint64_t result = 1;
   uint64_t factor = (uint64_t)base;
   if (exponent < 0)
-    return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
+    return base == 1 || base == -1 ? (exponent % 2 ? base : 1) : 0;
   for (; exponent; exponent >>= 1, factor *= factor)
     if (exponent & 1)
       result *= factor;
@@ -121,7 +121,9 @@ static double realValue(Operation operation, double a, double b, bool truncated)
   case ABS:
     return fabs(a);
   case SIGN:
-    return a > 0 ? 1 : a < 0 ? -1 : a;
+    if (a > 0)
+      return 1;
+    return a < 0 ? -1 : a; /* zeros and NaN stay */
   case SQRT:
     return sqrt(a);
   case RECIPROCAL:
@@ -158,7 +160,9 @@ static int64_t integerValue(Operation operation, int64_t a, int64_t b, bool trun
   case MUL:
     return (int64_t)((uint64_t)a * (uint64_t)b);
   case DIV:
-    return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+    if (b == -1) /* the smallest number stays what it is */
+      return (int64_t)(0 - (uint64_t)a);
+    return b == 0 ? 0 : a / b;
   case POW:
     return integerPower(a, b);
   case MOD:
@@ -180,10 +184,19 @@ static int64_t integerValue(Operation operation, int64_t a, int64_t b, bool trun
   case ABS:
     return a < 0 ? (int64_t)(0 - (uint64_t)a) : a;
   case SIGN:
-    return a > 0 ? 1 : a < 0 ? -1 : 0;
+    return (a > 0) - (a < 0);
   default:
     return a;
   }
+}
+
+/* -1, 0 or 1; 2: one of them is NaN. */
+static int orderOf(bool is_float, SambaNumber a, SambaNumber b) {
+  if (!is_float)
+    return (a.i > b.i) - (a.i < b.i);
+  if (isnan(a.r) || isnan(b.r))
+    return 2;
+  return (a.r > b.r) - (a.r < b.r);
 }
 
 static bool compare(Operation operation, int order) {
@@ -232,13 +245,7 @@ static SambaConstant *combine(const SambaOnnxNode *node, Operation operation,
     if (operation == WHERE) {
       result->data[i] = v[0].i ? v[1] : v[2];
     } else if (compares) {
-      int order = typed->is_float   ? (v[0].r < v[1].r    ? -1
-                                       : v[0].r > v[1].r  ? 1
-                                       : v[0].r == v[1].r ? 0
-                                                          : 2)
-                  : v[0].i < v[1].i ? -1
-                                    : v[0].i > v[1].i;
-      result->data[i].i = compare(operation, order);
+      result->data[i].i = compare(operation, orderOf(typed->is_float, v[0], v[1]));
     } else if (typed->is_float) {
       double y = count > 1 && !x[1]->is_float ? (double)v[1].i
                                               : v[1].r; /* Pow takes an integer exponent */

@@ -9,8 +9,10 @@ typedef struct {
 
 static Around around(const SambaConstant *x, uint32_t axis) {
   Around a = {1, x->dims[axis], 1};
-  for (uint32_t d = 0; d < x->rank; ++d)
-    *(d < axis ? &a.outer : &a.inner) *= d == axis ? 1 : x->dims[d];
+  for (uint32_t d = 0; d < axis; ++d)
+    a.outer *= x->dims[d];
+  for (uint32_t d = axis + 1; d < x->rank; ++d)
+    a.inner *= x->dims[d];
   return a;
 }
 
@@ -74,8 +76,8 @@ SambaStatus sambaOnnxFoldOneHot(const SambaOnnxNode *node, bool *out_done) {
     return NULL;
   int64_t size = depth->is_float ? (int64_t)depth->data[0].r : depth->data[0].i;
   SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(sambaOnnxInt(node, "axis", -1), rank, &axis));
-  for (uint32_t d = 0; d < rank; ++d)
-    dims[d] = d == axis ? size : indices->dims[d < axis ? d : d - 1];
+  for (uint32_t d = 0, from = 0; d < rank; ++d)
+    dims[d] = d == axis ? size : indices->dims[from++];
   SambaConstant *result = sambaConstantNew(node->arena, values->onnx_type, rank, dims);
   Around a = result ? around(result, axis) : (Around){0};
 

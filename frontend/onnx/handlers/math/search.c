@@ -92,8 +92,8 @@ SambaStatus sambaOnnxImportTrilu(const SambaOnnxNode *node) {
   if (!known && sambaOnnxHasInput(node, 1))
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &more));
   bool upper = sambaOnnxInt(node, "upper", 1) != 0;
-  return sambaOnnxSetTensor(node, 0,
-                            (upper ? sambaTriu : sambaTril)(x, known ? known->data[0].i : 0, more));
+  int64_t k = known ? known->data[0].i : 0;
+  return sambaOnnxSetTensor(node, 0, upper ? sambaTriu(x, k, more) : sambaTril(x, k, more));
 }
 
 /* The slices along the axis, or the elements, at which a known condition is true. */

@@ -199,64 +199,84 @@ static void keepAspect(const SambaTensor *x, const uint32_t *axes, size_t count,
   }
 }
 
+/* Before operator set 9 scales are an attribute; before 7 there are two, for images. */
+static void oldScales(const SambaOnnxNode *node, const double **out_scales, size_t *out_count) {
+  const Onnx__AttributeProto *attribute = sambaOnnxAttribute(node, "scales");
+  double *copy = SAMBA_ARENA_ARRAY(node->arena, double, SAMBA_MAX_RANK);
+  *out_scales = copy;
+
+  if (node->version < 7) {
+    *out_count = 4;
+    copy[0] = copy[1] = 1;
+    copy[2] = sambaOnnxFloat(node, "height_scale", 1);
+    copy[3] = sambaOnnxFloat(node, "width_scale", 1);
+    return;
+  }
+  *out_count = attribute ? attribute->n_floats : 0;
+  for (size_t i = 0; i < *out_count && i < SAMBA_MAX_RANK; ++i)
+    copy[i] = (double)attribute->floats[i];
+}
+
+/* The axes that the operands are for: those of the attribute, or all. */
+static SambaStatus resizedAxes(const SambaOnnxNode *node, uint32_t rank, uint32_t *out_axes,
+                               size_t *out_count) {
+  const int64_t *given;
+  size_t given_count;
+
+  *out_count = rank;
+  for (uint32_t d = 0; d < rank; ++d)
+    out_axes[d] = d;
+  if (!sambaOnnxInts(node, "axes", &given, &given_count))
+    return NULL;
+  if (given_count > rank)
+    return sambaStatusMake(SAMBA_INVALID, "there are %zu axes, but %u dimensions", given_count,
+                           rank);
+  *out_count = given_count;
+  for (size_t i = 0; i < given_count; ++i)
+    SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(given[i], rank, &out_axes[i]));
+  return NULL;
+}
+
 static SambaStatus resizeOf(const SambaOnnxNode *node, const SambaTensor *x, Resize *out) {
   const double *roi = NULL, *scales = NULL;
-  const int64_t *sizes = NULL, *given;
-  size_t roiCount = 0;
-  size_t scaleCount = 0;
-  size_t sizeCount = 0;
-  size_t count = x->type.rank;
-  size_t givenCount;
+  const int64_t *sizes = NULL;
+  size_t roi_count = 0, scale_count = 0, size_count = 0, count;
   bool found = false, modern = node->version >= 11;
   uint32_t axes[SAMBA_MAX_RANK];
 
   *out = (Resize){.rank = x->type.rank};
   for (uint32_t d = 0; d < out->rank; ++d) {
-    axes[d] = d;
-    out->size[d] = x->type.dims[d], out->scale[d] = out->roi[out->rank + d] = 1;
+    out->size[d] = x->type.dims[d];
+    out->scale[d] = out->roi[out->rank + d] = 1;
   }
 
-  if (sambaOnnxInts(node, "axes", &given, &givenCount)) {
-    if (givenCount > out->rank)
-      return sambaStatusMake(SAMBA_INVALID, "there are %zu axes, but %u dimensions", givenCount,
-                             out->rank);
-    for (count = 0; count < givenCount; ++count)
-      SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(given[count], out->rank, &axes[count]));
-  }
-
+  SAMBA_RETURN_IF_ERROR(resizedAxes(node, out->rank, axes, &count));
   if (modern &&
       sambaOnnxStringIs(node, "coordinate_transformation_mode", "tf_crop_and_resize", false))
-    SAMBA_RETURN_IF_ERROR(knownReals(node, 1, "roi", &roi, &roiCount));
-  SAMBA_RETURN_IF_ERROR(knownReals(node, modern ? 2 : 1, "scales", &scales, &scaleCount));
+    SAMBA_RETURN_IF_ERROR(knownReals(node, 1, "roi", &roi, &roi_count));
+  SAMBA_RETURN_IF_ERROR(knownReals(node, modern ? 2 : 1, "scales", &scales, &scale_count));
   if (modern)
-    SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 3, NULL, &sizes, &sizeCount, &found));
-  if (node->version < 9) {
-    const Onnx__AttributeProto *attribute = sambaOnnxAttribute(node, "scales");
-    double *copy = SAMBA_ARENA_ARRAY(node->arena, double, SAMBA_MAX_RANK);
-    scaleCount = attribute ? attribute->n_floats : 0;
-    for (size_t i = 0; i < scaleCount && i < SAMBA_MAX_RANK; ++i)
-      copy[i] = (double)attribute->floats[i];
-    if (node->version < 7) { /* of images */
-      scaleCount = 4, copy[0] = copy[1] = 1;
-      copy[2] = sambaOnnxFloat(node, "height_scale", 1),
-      copy[3] = sambaOnnxFloat(node, "width_scale", 1);
-    }
+    SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 3, NULL, &sizes, &size_count, &found));
+  if (node->version < 9)
+    oldScales(node, &scales, &scale_count);
 
-    scales = copy;
-  }
-
-  if ((scaleCount != count && sizeCount != count) || (roiCount && roiCount != 2 * count) || !count)
+  bool roi_fits = !roi_count || roi_count == 2 * count;
+  if ((scale_count != count && size_count != count) || !roi_fits || !count)
     return sambaStatusMake(SAMBA_INVALID, "there are %zu scales and %zu sizes for %zu dimensions",
-                           scaleCount, sizeCount, count);
+                           scale_count, size_count, count);
   for (size_t i = 0; i < count; ++i) {
-    int64_t size = x->type.dims[axes[i]];
-    out->scale[axes[i]] = scaleCount == count ? scales[i] : (double)sizes[i] / (double)size;
-    out->size[axes[i]] = scaleCount == count ? scaledSize(size, scales[i]) : sizes[i];
-    if (roiCount)
-      out->roi[axes[i]] = roi[i], out->roi[out->rank + axes[i]] = roi[count + i];
+    uint32_t d = axes[i];
+    int64_t size = x->type.dims[d];
+    bool scaled = scale_count == count;
+    out->scale[d] = scaled ? scales[i] : (double)sizes[i] / (double)size;
+    out->size[d] = scaled ? scaledSize(size, scales[i]) : sizes[i];
+    if (roi_count) {
+      out->roi[d] = roi[i];
+      out->roi[out->rank + d] = roi[count + i];
+    }
   }
 
-  if (sizeCount && !sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "stretch", true)) {
+  if (size_count && !sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "stretch", true)) {
     bool larger = sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "not_smaller", false);
     if (!larger && !sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "not_larger", false))
       return sambaStatusMake(SAMBA_INVALID,

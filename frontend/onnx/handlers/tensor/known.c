@@ -1,9 +1,6 @@
 /* Handlers of ONNX operators whose results are known at compile time: constants, shapes, ranges. */
 #include "frontend/onnx/handlers/handlers.h"
-
-static int64_t clampTo(int64_t value, int64_t low, int64_t high) {
-  return value < low ? low : value > high ? high : value;
-}
+#include "support/number/integer.h"
 
 SambaStatus sambaOnnxImportShape(const SambaOnnxNode *node) {
   uint32_t rank;
@@ -11,8 +8,8 @@ SambaStatus sambaOnnxImportShape(const SambaOnnxNode *node) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, &rank, dims));
   int64_t start = sambaOnnxInt(node, "start", 0);
   int64_t end = sambaOnnxInt(node, "end", rank);
-  start = clampTo(start < 0 ? start + rank : start, 0, rank);
-  end = clampTo(end < 0 ? end + rank : end, start, rank);
+  start = sambaClampInteger(start < 0 ? start + rank : start, 0, rank);
+  end = sambaClampInteger(end < 0 ? end + rank : end, start, rank);
   int64_t count = end - start;
   SambaConstant *result = sambaConstantNew(node->arena, SAMBA_ONNX_INT64, 1, &count);
   for (int64_t i = 0; i < count; ++i)

@@ -43,90 +43,114 @@ static SambaTensor *countGrams(const Grams *grams, int64_t size, int64_t first, 
   return sum;
 }
 
-SambaStatus sambaOnnxImportTfIdfVectorizer(const SambaOnnxNode *node) {
-  SambaTensor *x, **parts;
+/* The attributes. Lists are borrowed from the model. */
+typedef struct {
+  int64_t least, most; /* items of the n-grams that are counted */
   const int64_t *starts, *indexes;
-  size_t startCount, poolSize, indexCount;
+  size_t start_count, pool_size, index_count;
+  const Onnx__AttributeProto *weights; /* NULL: all 1 */
+  int64_t width;                       /* of the result */
+} Pool;
 
-  Grams grams = {.node = node, .skips = sambaOnnxInt(node, "max_skip_count", 0)};
-  int64_t least = sambaOnnxInt(node, "min_gram_length", 1);
-  int64_t most = sambaOnnxInt(node, "max_gram_length", 1);
-  int64_t rows = 1;
-  int64_t width = 0;
-  int64_t gram = 0;
-  bool found = sambaOnnxInts(node, "ngram_counts", &starts, &startCount);
-  found &= sambaOnnxInts(node, "ngram_indexes", &indexes, &indexCount);
-  if (!found || !sambaOnnxInts(node, "pool_int64s", &grams.pool, &poolSize))
+static SambaStatus readPool(const SambaOnnxNode *node, Grams *grams, Pool *out) {
+  out->least = sambaOnnxInt(node, "min_gram_length", 1);
+  out->most = sambaOnnxInt(node, "max_gram_length", 1);
+  grams->skips = sambaOnnxInt(node, "max_skip_count", 0);
+  out->weights = sambaOnnxAttribute(node, "weights");
+
+  bool found = sambaOnnxInts(node, "ngram_counts", &out->starts, &out->start_count);
+  found &= sambaOnnxInts(node, "ngram_indexes", &out->indexes, &out->index_count);
+  found &= sambaOnnxInts(node, "pool_int64s", &grams->pool, &out->pool_size);
+  if (!found)
     return sambaStatusMake(
         SAMBA_UNSUPPORTED,
         "ngram_counts, ngram_indexes and pool_int64s must be there; text is not supported");
-  SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
-  if (x->type.rank < 1 || x->type.rank > 2 || sambaDTypeIsFloat(x->type.dtype))
-    return sambaStatusMake(SAMBA_INVALID, "input 0 must be one or several rows of integers");
-  if (least < 1 || most < least || (size_t)most > startCount || grams.skips < 0 ||
-      grams.skips > 1 << 16)
+  if (out->least < 1 || out->most < out->least || (size_t)out->most > out->start_count ||
+      grams->skips < 0 || grams->skips > 1 << 16)
     return sambaStatusMake(SAMBA_INVALID,
                            "the lengths of n-grams, %lld to %lld, do not fit ngram_counts",
-                           (long long)least, (long long)most);
-  const Onnx__AttributeProto *weights = sambaOnnxAttribute(node, "weights");
-  bool present = sambaOnnxStringIs(node, "mode", "IDF", false),
-       count = sambaOnnxStringIs(node, "mode", "TF", false);
+                           (long long)out->least, (long long)out->most);
 
-  for (size_t i = 0; i < indexCount; ++i) {
-    bool once = indexes[i] >= 0 && indexes[i] < (int64_t)1 << 24;
+  for (size_t i = 0; i < out->index_count; ++i) {
+    int64_t index = out->indexes[i];
+    bool once = index >= 0 && index < (int64_t)1 << 24;
     for (size_t k = 0; k < i && once; ++k)
-      once = indexes[k] != indexes[i];
-    if (!once || (weights && weights->n_floats != indexCount))
+      once = out->indexes[k] != index;
+    if (!once || (out->weights && out->weights->n_floats != out->index_count))
       return sambaStatusMake(
           SAMBA_INVALID,
           "ngram_indexes must be different places, with one of the weights, if any, for each");
-    width = indexes[i] >= width ? indexes[i] + 1 : width;
+    out->width = index >= out->width ? index + 1 : out->width;
   }
 
-  grams.columns = x->type.dims[x->type.rank - 1];
-  if (x->type.rank == 2)
-    rows = x->type.dims[0];
-  grams.x = sambaReshape(sambaCast(x, SAMBA_DTYPE_I64), 3, (int64_t[]){rows, 1, grams.columns});
+  return NULL;
+}
 
-  /* Column k of the result is column from[k] of the counts, the last of which is 0. */
-  int64_t *from = SAMBA_ARENA_ARRAY(node->arena, int64_t, (size_t)width + 1);
-  int64_t columns = 0;
-  float *scale = SAMBA_ARENA_ARRAY(node->arena, float, (size_t)width + 1);
-  parts = SAMBA_ARENA_ARRAY(node->arena, SambaTensor *, startCount + 1);
+/* How often each n-gram of the pool occurs, [rows, n-grams and a column of 0]. Column k of the
+ * result is column from[k] of them, times scale[k]. */
+static SambaStatus countPool(const Grams *grams, const Pool *pool, int64_t rows, int64_t *from,
+                             float *scale, SambaTensor **out_counts) {
+  SambaTensor **parts = SAMBA_ARENA_ARRAY(grams->node->arena, SambaTensor *, pool->start_count + 1);
   uint32_t used = 0;
-  for (int64_t k = 0; k < width; ++k)
+  int64_t columns = 0, gram = 0;
+  for (int64_t k = 0; k < pool->width; ++k)
     from[k] = -1;
 
-  for (int64_t size = 1; size <= (int64_t)startCount; ++size) {
-    int64_t first = starts[size - 1];
-    int64_t end = size < (int64_t)startCount ? starts[size] : (int64_t)poolSize;
-    int64_t number = (end - first) / size;
-    if (first < 0 || end < first || end > (int64_t)poolSize || number * size != end - first ||
-        gram + number > (int64_t)indexCount)
+  for (size_t size = 1; size <= pool->start_count; ++size) {
+    int64_t first = pool->starts[size - 1];
+    int64_t end = size < pool->start_count ? pool->starts[size] : (int64_t)pool->pool_size;
+    int64_t number = (end - first) / (int64_t)size;
+    if (first < 0 || end < first || end > (int64_t)pool->pool_size ||
+        number * (int64_t)size != end - first || gram + number > (int64_t)pool->index_count)
       return sambaStatusMake(SAMBA_INVALID,
                              "ngram_counts do not divide the pool into n-grams with an index each");
-    SambaTensor *part =
-        size >= least && size <= most && number ? countGrams(&grams, size, first, number) : NULL;
-    for (int64_t g = 0; g < number && part; ++g)
-      from[indexes[gram + g]] = columns + g;
-    for (int64_t g = 0; g < number; ++g)
-      scale[indexes[gram + g]] = weights ? weights->floats[gram + g] : 1;
-    if (part)
-      parts[used++] = part, columns += number;
+
+    bool counted = (int64_t)size >= pool->least && (int64_t)size <= pool->most && number;
+    SambaTensor *part = counted ? countGrams(grams, (int64_t)size, first, number) : NULL;
+    for (int64_t g = 0; g < number; ++g) {
+      int64_t place = pool->indexes[gram + g];
+      scale[place] = pool->weights ? pool->weights->floats[gram + g] : 1;
+      if (part)
+        from[place] = columns + g;
+    }
+    if (part) {
+      parts[used++] = part;
+      columns += number;
+    }
     gram += number;
   }
 
-  SambaTrace *trace = node->trace;
-  parts[used++] = sambaExpand(sambaTraceScalar(trace, SAMBA_DTYPE_F32, 0), 2, (int64_t[]){rows, 1});
-  for (int64_t k = 0; k < width; ++k)
+  for (int64_t k = 0; k < pool->width; ++k)
     from[k] = from[k] < 0 ? columns : from[k];
-  SambaTensorType places = {.dtype = SAMBA_DTYPE_I64, .rank = 1, .dims = {width}};
-  SambaTensorType factors = {.dtype = SAMBA_DTYPE_F32, .rank = 1, .dims = {width}};
-  SambaTensor *counts = used > 1 ? sambaCat(used, parts, 1) : parts[0];
+  SambaTensor *zero = sambaTraceScalar(grams->node->trace, SAMBA_DTYPE_F32, 0);
+  parts[used++] = sambaExpand(zero, 2, (int64_t[]){rows, 1});
+  *out_counts = used > 1 ? sambaCat(used, parts, 1) : parts[0];
+  return NULL;
+}
+
+SambaStatus sambaOnnxImportTfIdfVectorizer(const SambaOnnxNode *node) {
+  SambaTensor *x, *counts;
+  Grams grams = {.node = node};
+  Pool pool = {0};
+  SAMBA_RETURN_IF_ERROR(readPool(node, &grams, &pool));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
+  if (x->type.rank < 1 || x->type.rank > 2 || sambaDTypeIsFloat(x->type.dtype))
+    return sambaStatusMake(SAMBA_INVALID, "input 0 must be one or several rows of integers");
+
+  int64_t rows = x->type.rank == 2 ? x->type.dims[0] : 1;
+  grams.columns = x->type.dims[x->type.rank - 1];
+  grams.x = sambaReshape(sambaCast(x, SAMBA_DTYPE_I64), 3, (int64_t[]){rows, 1, grams.columns});
+  int64_t *from = SAMBA_ARENA_ARRAY(node->arena, int64_t, (size_t)pool.width + 1);
+  float *scale = SAMBA_ARENA_ARRAY(node->arena, float, (size_t)pool.width + 1);
+  SAMBA_RETURN_IF_ERROR(countPool(&grams, &pool, rows, from, scale, &counts));
+
+  SambaTrace *trace = node->trace;
+  SambaTensorType places = {.dtype = SAMBA_DTYPE_I64, .rank = 1, .dims = {pool.width}};
+  SambaTensorType factors = {.dtype = SAMBA_DTYPE_F32, .rank = 1, .dims = {pool.width}};
   SambaTensor *y = sambaIndexSelect(counts, sambaTraceConstant(trace, &places, from, false), 1);
-  if (present)
+  if (sambaOnnxStringIs(node, "mode", "IDF", false)) /* whether, not how often */
     y = sambaCast(sambaGt(y, sambaTraceScalar(trace, SAMBA_DTYPE_F32, 0)), SAMBA_DTYPE_F32);
-  if (!count && weights)
+  if (pool.weights && !sambaOnnxStringIs(node, "mode", "TF", false))
     y = sambaMul(y, sambaTraceConstant(trace, &factors, scale, false));
-  return sambaOnnxSetTensor(node, 0, x->type.rank == 1 ? sambaReshape(y, 1, &width) : y);
+  return sambaOnnxSetTensor(node, 0, x->type.rank == 1 ? sambaReshape(y, 1, &pool.width) : y);
 }

@@ -244,7 +244,9 @@ SambaStatus sambaOnnxImportSplitToSequence(const SambaOnnxNode *node) {
 
   for (uint32_t i = 0; i < result->count; ++i) {
     int64_t left = dims[axis] - start;
-    int64_t size = splitRank && split ? split->data[i].i : left < chunk ? left : chunk;
+    int64_t size = left < chunk ? left : chunk;
+    if (splitRank && split)
+      size = split->data[i].i;
     result->elements[i] = UNKNOWN;
     if (splitRank && !split)
       continue;
@@ -285,8 +287,8 @@ SambaStatus sambaOnnxImportConcatFromSequence(const SambaOnnxNode *node) {
                              SAMBA_MAX_RANK);
     SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(sambaOnnxInt(node, "axis", 0), x->type.rank + 1, &axis));
     int64_t dims[SAMBA_MAX_RANK] = {0};
-    for (uint32_t d = 0; d <= x->type.rank; ++d)
-      dims[d] = d == axis ? 1 : x->type.dims[d < axis ? d : d - 1];
+    for (uint32_t d = 0, old = 0; d <= x->type.rank; ++d)
+      dims[d] = d == axis ? 1 : x->type.dims[old++];
     parts[i] = sambaReshape(x, x->type.rank + 1, dims);
   }
 
