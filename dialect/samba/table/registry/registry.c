@@ -1,5 +1,6 @@
 /* Finding operators: the families' rows, sorted by name at the first use; see registry.h. */
 #include "dialect/samba/table/registry/registry.h"
+#include "support/base/memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,9 +15,9 @@ static const SambaOperator *const families[] = {
 #include "dialect/samba/table/registry/families.def"
 #undef X
 };
-enum { familyCount = sizeof families / sizeof *families, mostOperators = 512 };
+enum { familyCount = sizeof families / sizeof *families };
 
-static const SambaOperator *sorted[mostOperators];
+static const SambaOperator **sorted; /* lives as long as the program */
 static uint32_t count;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -28,8 +29,13 @@ static int compareNames(const void *a, const void *b) {
 static void sortRows(void) {
   for (uint32_t i = 0; i < familyCount; ++i)
     for (const SambaOperator *row = families[i]; row->name; ++row)
-      if (count < mostOperators)
-        sorted[count++] = row;
+      ++count;
+  sorted = sambaAllocate(sambaArraySize(count, sizeof *sorted));
+
+  uint32_t filled = 0;
+  for (uint32_t i = 0; i < familyCount; ++i)
+    for (const SambaOperator *row = families[i]; row->name; ++row)
+      sorted[filled++] = row;
   qsort(sorted, count, sizeof *sorted, compareNames);
 }
 

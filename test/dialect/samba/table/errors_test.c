@@ -522,6 +522,44 @@ static void testErrors(void **state) {
   }
 }
 
+/* What documents, builders and the importer need of a row. */
+static void rowIsWhole(const SambaOperator *operator) {
+  const char *name = operator->name;
+  if ((operator->formula != NULL) == (operator->summary != NULL))
+    fail_msg("%s: a row has a formula or a summary", name);
+  if (operator->elementwise && !operator->formula)
+    fail_msg("%s: an elementwise row has a formula", name);
+  if (!operator->constraints[0] || !operator->dtypes || !operator->operands[0])
+    fail_msg("%s: constraints, dtypes or operands are missing", name);
+  if (!operator->example && (!operator->formula || operator->attributes[0].name))
+    fail_msg("%s: there is no example", name);
+
+  bool optional = false;
+  for (uint32_t i = 0; operator->operands[i]; ++i) {
+    if (optional && !strchr(operator->operands[i], '?'))
+      fail_msg("%s: operand %s comes behind one that may be left out", name, operator->operands[i]);
+    optional |= strchr(operator->operands[i], '?') != NULL;
+  }
+
+  for (const SambaAttributeRow *row = operator->attributes; row->name; ++row) {
+    if (row->absence == SAMBA_ABSENT_MEANT && !row->meaning[0])
+      fail_msg("%s: the row does not say what it means that %s is absent", name, row->name);
+    if (row->choices && row->absence == SAMBA_ABSENT_DEFAULT &&
+        !strstr(row->choices, row->otherwise.string))
+      fail_msg("%s: the default of %s is none of the choices", name, row->name);
+    if (operator->onnx[0].name && row->kind != SAMBA_ATTRIBUTE_FLOAT)
+      fail_msg("%s: %s is no number, as attributes of an ONNX form are", name, row->name);
+  }
+
+  for (const SambaOnnxForm *form = operator->onnx; form->name; ++form)
+    for (size_t i = 0; i < 2 && form->attributes[i].attribute; ++i)
+      if (!sambaOperatorAttribute(operator, sambaStringRef(form->attributes[i].attribute)))
+        fail_msg("%s: ONNX's %s names attribute %s, which there is not", name, form->name,
+                 form->attributes[i].attribute);
+  if (operator->onnx[0].name && sambaOperatorMostOperands(operator) > 2)
+    fail_msg("%s: an ONNX form has one or two operands", name);
+}
+
 /* The table is in order (it is searched by halves), every row is whole. */
 static void testRows(void **state) {
   (void)state;
@@ -531,8 +569,10 @@ static void testRows(void **state) {
     assert_ptr_equal(sambaOperatorFind(sambaStringRef(operator->name)), operator);
     assert_non_null(operator->infer);
     assert_int_equal(operator->view + (operator->stages || operator->decompose), 1);
+    rowIsWhole(operator);
     previous = operator;
   }
+  assert_non_null(previous);
   assert_null(sambaOperatorFind(sambaStringRef("convolve")));
   assert_null(sambaOperatorFind(sambaStringRef("")));
 }
