@@ -39,7 +39,7 @@ static bool liesInside(const char *folder, const char *path) {
 SambaStatus sambaInputFileOpenInside(const char *folder, const char *path, int *out_fd,
                                      uint64_t *out_bytes) {
   struct stat opened, found;
-  int fd;
+  int fd = -1; /* gcc does not see that openRegular sets it */
   SAMBA_RETURN_IF_ERROR(openRegular(path, &fd, &opened));
 
   /* The name is resolved after the file was opened, and must lead to the file that is open: who
