@@ -77,7 +77,7 @@ SambaStatus sambaOnnxDeclareInitializer(SambaImporter *importer, const char *nam
                                         const Onnx__TensorProto *proto) {
   SambaOnnxValue *value = sambaOnnxValueAt(importer, name);
   if (value->defined)
-    return sambaStatusMake(SAMBA_INVALID, "initializer %s is there twice",
+    return sambaStatusMake(SAMBA_INVALID, "initializer %s is defined twice",
                            sambaOnnxShown(importer, proto->name));
   value->initializer = proto;
   value->is_weight = value->defined = true;
@@ -192,13 +192,15 @@ static SambaStatus externalRange(SambaImporter *importer, const Onnx__TensorProt
     else if (strcmp(key, "length") == 0)
       ok = parseNumber(value, &length);
     if (!ok)
-      return sambaStatusMake(SAMBA_INVALID, "external data: '%s' is no number", key);
+      return sambaStatusMake(SAMBA_INVALID, "external data: '%s' is not a number", key);
   }
 
   if (!location || !*location)
-    return sambaStatusMake(SAMBA_INVALID, "external data without a location");
+    return sambaStatusMake(SAMBA_INVALID,
+                           "its external data have no location, which must name the file");
   if (length != (uint64_t)bytes)
-    return sambaStatusMake(SAMBA_INVALID, "external data of %llu bytes, but the tensor has %lld",
+    return sambaStatusMake(SAMBA_INVALID,
+                           "its external data have %llu bytes, but the tensor needs %lld",
                            (unsigned long long)length, (long long)bytes);
   if (location[0] == '/' || climbs(location))
     return sambaStatusMake(SAMBA_INVALID,
@@ -234,8 +236,8 @@ SambaStatus sambaOnnxMaterializeInitializer(SambaImporter *importer, SambaOnnxVa
     if (argument.type.dims[axis] < 0 ||
         sambaMulOverflows(elements, argument.type.dims[axis], &elements))
       return sambaStatusMake(SAMBA_UNSUPPORTED,
-                             "dimension %u is %lld; it must not be negative or so large", axis,
-                             (long long)argument.type.dims[axis]);
+                             "dimension %u is %lld: it is negative, or the tensor is too large",
+                             axis, (long long)argument.type.dims[axis]);
   if (sambaMulOverflows(elements, sambaDTypeBytes(argument.type.dtype), &bytes))
     return sambaStatusMake(SAMBA_UNSUPPORTED, "the tensor is too large");
   uint8_t *copy = NULL;

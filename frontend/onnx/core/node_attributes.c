@@ -103,9 +103,9 @@ SambaStatus sambaOnnxCheckAttributes(const SambaOnnxNode *node) {
     unsigned types = typesOf(node->arena, name);
     unsigned type = typeOf(attribute);
     if (sambaOnnxAttribute(node, name) != attribute && attribute->name)
-      return sambaStatusMake(SAMBA_INVALID, "attribute %s is there twice", shown);
+      return sambaStatusMake(SAMBA_INVALID, "attribute %s is given twice", shown);
     if (!types)
-      return sambaStatusMake(SAMBA_UNSUPPORTED, "attribute %s is not one of the operator's", shown);
+      return sambaStatusMake(SAMBA_UNSUPPORTED, "attribute %s belongs to no ONNX operator", shown);
     bool list = types & LISTS &&
                 (!type || LISTS & 1u << type) && /* what type nothing has does not matter */
                 !attribute->n_floats && !attribute->n_ints && !attribute->n_strings;

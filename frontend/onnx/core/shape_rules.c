@@ -12,7 +12,9 @@ static SambaStatus reshapeTarget(const SambaOnnxNode *node, uint32_t rank, const
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 1, "shape", &shape, &size, &found));
   if (!found)
-    return sambaStatusMake(SAMBA_INVALID, "there is no shape");
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "the new shape is missing: it is input 1, or attribute 'shape' before version 5");
   if (size > SAMBA_MAX_RANK)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "the new shape has rank %zu, but %d is the most",
                            size, SAMBA_MAX_RANK);
@@ -24,14 +26,19 @@ static SambaStatus reshapeTarget(const SambaOnnxNode *node, uint32_t rank, const
     out_dims[i] = shape[i];
     if (shape[i] == 0 && !zero) {
       if (i >= rank)
-        return sambaStatusMake(SAMBA_INVALID,
-                               "the new shape copies dimension %zu, but the rank is %u", i, rank);
+        return sambaStatusMake(
+            SAMBA_INVALID,
+            "the new shape has a 0 at %zu, which copies a dimension, but the input has rank %u", i,
+            rank);
       out_dims[i] = dims[i];
     }
     if (out_dims[i] == -1 && open < 0)
       open = (int)i;
     else if (out_dims[i] < 0 || sambaMulOverflows(known, out_dims[i], &known))
-      return sambaStatusMake(SAMBA_INVALID, "the new shape has %lld", (long long)out_dims[i]);
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "the new shape contains %lld; dimensions must not be negative, but for one -1",
+          (long long)out_dims[i]);
   }
 
   if (open >= 0) {
@@ -141,7 +148,8 @@ SambaStatus sambaOnnxPermutation(const SambaOnnxNode *node, uint32_t rank, int64
     if (found)
       from = size == rank ? perm[axis] : -1;
     if (from < 0 || from >= rank || seen[from])
-      return sambaStatusMake(SAMBA_INVALID, "perm does not name each of %u dimensions once", rank);
+      return sambaStatusMake(SAMBA_INVALID,
+                             "attribute 'perm' must name each of the %u dimensions once", rank);
     seen[from] = true;
     out_dims[axis] = from;
   }
@@ -181,8 +189,7 @@ SambaStatus sambaOnnxSliceRange(const SambaOnnxNode *node, uint32_t rank, const 
   if (!found[0] || !found[1] || sizes[0] != sizes[1] || (found[2] && sizes[2] != sizes[0]) ||
       (found[3] && sizes[3] != sizes[0]) || sizes[0] > rank)
     return sambaStatusMake(
-        SAMBA_INVALID, "starts, ends, axes and steps do not have the same length, of at most %u",
-        rank);
+        SAMBA_INVALID, "starts, ends, axes and steps must have the same length, at most %u", rank);
   for (uint32_t d = 0; d < rank; ++d)
     out->starts[d] = 0, out->ends[d] = out->sizes[d] = dims[d], out->steps[d] = 1;
 
@@ -226,14 +233,15 @@ SambaStatus sambaOnnxSplitSizes(const SambaOnnxNode *node, uint32_t rank, const 
   if (sambaOnnxInt(node, "num_outputs", parts) != parts || (found && size != (size_t)parts) ||
       (!found && node->version < 18 && whole % parts))
     return sambaStatusMake(SAMBA_INVALID,
-                           "a dimension of %lld cannot be split into %lld outputs this way",
+                           "a dimension of %lld cannot be split into %lld outputs: it does not "
+                           "divide, or there is another number of sizes",
                            (long long)whole, (long long)parts);
 
   for (int64_t i = 0; i < parts; ++i) {
     int64_t equal = i + 1 < parts ? chunk : whole - sum;
     out_sizes[i] = found ? split[i] : equal;
     if (out_sizes[i] < 0 || out_sizes[i] > whole - sum)
-      return sambaStatusMake(SAMBA_INVALID, "the parts of a dimension of %lld do not add up",
+      return sambaStatusMake(SAMBA_INVALID, "the sizes of the parts do not fit a dimension of %lld",
                              (long long)whole);
     sum += out_sizes[i];
   }

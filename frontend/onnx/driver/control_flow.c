@@ -168,7 +168,7 @@ SambaStatus sambaOnnxImportLoop(const SambaOnnxNode *node) {
     fits = body->input[i]->name != NULL && (i < 2 || sambaOnnxHasInput(node, (uint32_t)i));
   if (!fits)
     return sambaStatusMake(SAMBA_INVALID,
-                           "attribute 'body' does not fit to %u inputs and %u outputs",
+                           "attribute 'body' does not fit the node's %u inputs and %u outputs",
                            node->input_count, node->output_count);
   int64_t trips = most && most->count == 1 ? most->data[0].i : INT64_MAX;
   int64_t made = 0;

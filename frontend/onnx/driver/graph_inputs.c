@@ -33,7 +33,7 @@ static SambaStatus inputType(SambaImporter *importer, const SambaOnnxInputOption
           ? info->type->tensor_type
           : NULL;
   if (!tensor)
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "is no tensor; only tensors can be graph inputs");
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "is not a tensor; only tensors can be graph inputs");
   out->dtype = sambaDTypeOfOnnx(tensor->elem_type);
   if (out->dtype == SAMBA_DTYPE_COUNT)
     return sambaStatusMake(SAMBA_UNSUPPORTED,
@@ -129,7 +129,7 @@ SambaStatus sambaOnnxDeclareInputs(SambaImporter *importer, const SambaOnnxInput
     if (value->defined && value->initializer && !bind)
       continue; /* an initializer that older models list as an input too */
     if (value->defined && !value->initializer)
-      return sambaStatusMake(SAMBA_INVALID, "graph input %s is there twice",
+      return sambaStatusMake(SAMBA_INVALID, "graph input %s is declared twice",
                              sambaOnnxShown(importer, name));
     SambaStatus status;
     if (bind) {

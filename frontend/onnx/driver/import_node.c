@@ -65,6 +65,21 @@ static SambaStatus importResolved(const SambaOnnxNode *node) {
   return done ? NULL : row->import(node);
 }
 
+static SambaStatus checkInputCount(const SambaOnnxNode *node) {
+  uint32_t fewest = node->row->inputs[0];
+  uint32_t most = node->row->inputs[1];
+  if (node->input_count >= fewest && node->input_count <= most)
+    return NULL;
+  if (fewest == most)
+    return sambaStatusMake(SAMBA_INVALID, "has %u inputs, but must have exactly %u",
+                           node->input_count, fewest);
+  if (most == UINT32_MAX)
+    return sambaStatusMake(SAMBA_INVALID, "has %u inputs, but must have %u at least",
+                           node->input_count, fewest);
+  return sambaStatusMake(SAMBA_INVALID, "has %u inputs, but must have %u to %u", node->input_count,
+                         fewest, most);
+}
+
 static SambaStatus importNode(SambaOnnxNode *node) {
   SambaImporter *importer = node->importer;
   const Onnx__NodeProto *proto = node->proto;
@@ -94,9 +109,7 @@ static SambaStatus importNode(SambaOnnxNode *node) {
     --node->input_count; /* optional ones at the end may be written or not */
   if (function)
     return sambaOnnxInlineFunction(node, function);
-  if (node->input_count < row->inputs[0] || node->input_count > row->inputs[1])
-    return sambaStatusMake(SAMBA_INVALID, "has %u inputs, but must have %u to %u",
-                           node->input_count, row->inputs[0], row->inputs[1]);
+  SAMBA_RETURN_IF_ERROR(checkInputCount(node));
   SAMBA_RETURN_IF_ERROR(sambaOnnxCheckAttributes(node));
 
   return node->output_count ? importResolved(node) : NULL;

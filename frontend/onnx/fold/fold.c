@@ -106,7 +106,8 @@ SambaStatus sambaOnnxFoldConcat(const SambaOnnxNode *node, bool *out_done) {
   for (uint32_t i = 1; i < node->input_count; ++i) {
     const SambaConstant *next = sambaOnnxConstant(node, i);
     if (next->rank != first->rank || next->is_float != first->is_float)
-      return sambaStatusMake(SAMBA_INVALID, "input %u does not fit input 0", i);
+      return sambaStatusMake(SAMBA_INVALID,
+                             "input %u has another rank or kind of number than input 0", i);
     for (uint32_t d = 0; d < first->rank; ++d)
       if (d != axis && next->dims[d] != first->dims[d])
         return sambaStatusMake(SAMBA_INVALID,

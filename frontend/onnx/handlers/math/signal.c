@@ -31,13 +31,11 @@ static SambaStatus newConstant(const SambaOnnxNode *node, uint32_t rank, const i
                                SambaConstant **out_constant) {
   int64_t type = sambaOnnxInt(node, "output_datatype", 1);
   *out_constant = sambaConstantNew(node->arena, type, rank, dims);
-  return *out_constant
-             ? NULL
-             : sambaStatusMake(
-                   SAMBA_UNSUPPORTED,
-                   "the result has element type %lld and its sizes end with %lld: there is no "
-                   "constant like that",
-                   (long long)type, (long long)dims[rank - 1]);
+  return *out_constant ? NULL
+                       : sambaStatusMake(SAMBA_UNSUPPORTED,
+                                         "the result cannot be a constant: it has element type "
+                                         "%lld and the last dimension %lld",
+                                         (long long)type, (long long)dims[rank - 1]);
 }
 
 static void setNumber(SambaConstant *constant, int64_t index, double value) {

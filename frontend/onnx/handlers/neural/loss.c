@@ -20,7 +20,7 @@ static SambaStatus readLoss(const SambaOnnxNode *node, Loss *out_loss) {
     if (sambaOnnxStringIs(node, "reduction", reductions[i], i == 0))
       loss.reduction = reductions[i];
   if (!loss.reduction)
-    return sambaStatusMake(SAMBA_INVALID, "attribute 'reduction' is none of mean, sum, none");
+    return sambaStatusMake(SAMBA_INVALID, "attribute 'reduction' must be mean, sum or none");
   *out_loss = loss;
 
   return NULL;

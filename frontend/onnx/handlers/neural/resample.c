@@ -46,7 +46,8 @@ static SambaStatus replaced(const SambaOnnxNode *node, SambaTensor *x, const Pad
     int64_t low = pads->low[axis] < 0 ? -pads->low[axis] : 0;
     int64_t high = pads->high[axis] < 0 ? -pads->high[axis] : 0;
     if (low > size || high > size - low)
-      return sambaStatusMake(SAMBA_INVALID, "the pads of dimension %u take away more than there is",
+      return sambaStatusMake(SAMBA_INVALID,
+                             "the negative pads of dimension %u remove more elements than it has",
                              axis);
     all |= low + high == size;
     dims[axis] = size + pads->low[axis] + pads->high[axis];
@@ -60,7 +61,9 @@ static SambaStatus replaced(const SambaOnnxNode *node, SambaTensor *x, const Pad
     return sambaOnnxSetTensor(
         node, 0,
         sambaExpand(sambaTraceScalar(x->trace, x->type.dtype, number), x->type.rank, dims));
-  return all ? sambaStatusMake(SAMBA_INVALID, "there is nothing left to pad with") : NULL;
+  return all ? sambaStatusMake(SAMBA_INVALID,
+                               "the negative pads leave no element that padding could repeat")
+             : NULL;
 }
 
 /* Negative pads cut off. */
@@ -129,7 +132,7 @@ SambaStatus sambaOnnxImportCenterCropPad(const SambaOnnxNode *node) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 1, NULL, &shape, &size, &found));
   if (!found || size != (has_axes ? axisCount : x->type.rank))
-    return sambaStatusMake(SAMBA_INVALID, "the shape must have one number per dimension");
+    return sambaStatusMake(SAMBA_INVALID, "input 1, the shape, must have one number per dimension");
   Pads pads = {0};
 
   for (size_t i = 0; i < size; ++i) {
@@ -405,8 +408,10 @@ SambaStatus sambaOnnxImportCol2Im(const SambaOnnxNode *node) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 1, NULL, &image, &spatial, &found));
   SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 2, NULL, &block, &count, &found));
   if (!found || count != spatial)
-    return sambaStatusMake(SAMBA_INVALID, "image_shape has %zu numbers and block_shape %zu",
-                           spatial, count);
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "image_shape has %zu numbers and block_shape %zu; both must have one per spatial dimension",
+        spatial, count);
   SambaWindowOptions options = {.kernel = block};
   struct {
     const char *name;

@@ -21,7 +21,9 @@ static SambaStatus intsOrOnes(const SambaOnnxNode *node, const char *name, size_
   for (size_t i = 0; i < count; ++i) {
     out[i] = found ? data[i] : 1;
     if (out[i] < 1 || out[i] > (int64_t)1 << 40)
-      return sambaStatusMake(SAMBA_INVALID, "attribute '%s' has %lld", name, (long long)out[i]);
+      return sambaStatusMake(SAMBA_INVALID,
+                             "attribute '%s' contains %lld; numbers from 1 to 2^40 are possible",
+                             name, (long long)out[i]);
   }
   return NULL;
 }
@@ -37,7 +39,7 @@ static SambaStatus readAutoPad(const SambaOnnxNode *node, AutoPad *out_mode) {
       return NULL;
     }
   return sambaStatusMake(SAMBA_INVALID,
-                         "attribute 'auto_pad' is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID");
+                         "attribute 'auto_pad' must be NOTSET, SAME_UPPER, SAME_LOWER or VALID");
 }
 
 static SambaStatus readPads(const SambaOnnxNode *node, size_t spatial, int64_t *out_padding) {
@@ -102,7 +104,9 @@ static SambaStatus readConvolution(const SambaOnnxNode *node, SambaTensor **out,
   for (uint32_t i = 2; i < rank && i < 5; ++i) {
     window->kernel[i - 2] = out[1]->type.dims[i];
     if (given && (size != rank - 2 || kernel[i - 2] != out[1]->type.dims[i]))
-      return sambaStatusMake(SAMBA_INVALID, "attribute 'kernel_shape' is not the weight's window");
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "attribute 'kernel_shape' differs from the spatial dimensions of the weight");
   }
 
   return readWindow(node, out[0], window);

@@ -77,9 +77,8 @@ static SambaStatus readPool(const SambaOnnxNode *node, Grams *grams, Pool *out) 
     for (size_t k = 0; k < i && once; ++k)
       once = out->indexes[k] != index;
     if (!once || (out->weights && out->weights->n_floats != out->index_count))
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "ngram_indexes must be different places, with one of the weights, if any, for each");
+      return sambaStatusMake(SAMBA_INVALID, "ngram_indexes must be different and from 0 to 2^24 - "
+                                            "1, and weights, if there are any, as many");
     out->width = index >= out->width ? index + 1 : out->width;
   }
 

@@ -9,7 +9,7 @@ enum { UNKNOWN = UINT32_MAX };
 static SambaStatus sequenceOf(const SambaOnnxNode *node, uint32_t input,
                               const SambaOnnxSequence **out) {
   *out = sambaOnnxSequence(node, input);
-  return *out ? NULL : sambaStatusMake(SAMBA_INVALID, "input %u is no sequence", input);
+  return *out ? NULL : sambaStatusMake(SAMBA_INVALID, "input %u is not a sequence", input);
 }
 
 static SambaOnnxSequence *newSequence(const SambaOnnxNode *node, uint32_t count) {
@@ -251,7 +251,7 @@ SambaStatus sambaOnnxImportSplitToSequence(const SambaOnnxNode *node) {
     if (splitRank && !split)
       continue;
     if (size < 0 || size > left || (splitRank && i + 1 == result->count && size != left))
-      return sambaStatusMake(SAMBA_INVALID, "the parts of a dimension of %lld do not add up",
+      return sambaStatusMake(SAMBA_INVALID, "the sizes of the parts do not fit a dimension of %lld",
                              (long long)dims[axis]);
     SAMBA_RETURN_IF_ERROR(splitPart(node, axis, start, size, keep, &result->elements[i]));
     start += size;

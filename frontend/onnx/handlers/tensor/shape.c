@@ -146,7 +146,8 @@ SambaStatus sambaOnnxImportTile(const SambaOnnxNode *node) {
     uint32_t axis;
     SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 2, NULL, &axes, &axis_count, &found));
     if (!found || axis_count != 1 || size != 1)
-      return sambaStatusMake(SAMBA_INVALID, "there must be one count and one axis");
+      return sambaStatusMake(SAMBA_INVALID,
+                             "inputs 1 and 2, the count and the axis, must have one number each");
     SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(axes[0], x->type.rank, &axis));
     for (uint32_t d = 0; d < x->type.rank; ++d)
       once[d] = d == axis ? repeats[0] : 1;
@@ -162,7 +163,7 @@ SambaStatus sambaOnnxImportTile(const SambaOnnxNode *node) {
       int64_t dims[SAMBA_MAX_RANK];
       for (uint32_t d = 0; d < x->type.rank; ++d)
         if (repeats[d] < 0 || sambaMulOverflows(x->type.dims[d], repeats[d], &dims[d]))
-          return sambaStatusMake(SAMBA_INVALID, "dimension %u is repeated %lld times", d,
+          return sambaStatusMake(SAMBA_INVALID, "dimension %u cannot be repeated %lld times", d,
                                  (long long)repeats[d]);
       return sambaOnnxSetEmpty(node, 0, sambaOnnxInputType(node, 0), x->type.rank, dims);
     }

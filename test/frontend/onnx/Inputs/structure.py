@@ -166,7 +166,7 @@ check("a count of data", counted + [loop(["n", "", "x"], ["out"], body(double, [
 check("too many trips", [constant("n", np.int64(5000)), loop(["n", "", "x"], ["out"], body(double, ["again", "next"]))], None, refused="a Loop of more than 1024 trips is not supported")
 inner = body([helper.make_node("Identity", ["go"], ["again"]), loop(["n", "", "v"], ["last"], body(double, ["again", "next"]))], ["again", "last"])
 check("too many nodes", [constant("n", np.int64(1000)), loop(["n", "", "x"], ["out"], inner)], None, refused="functions, branches and loops have more than 131072 nodes")
-check("a body that does not fit", [three, loop(["n", "", "x", "y"], ["out"], body(double, ["again", "next"]))], None, refused="attribute 'body' does not fit to 4 inputs and 1 outputs")
+check("a body that does not fit", [three, loop(["n", "", "x", "y"], ["out"], body(double, ["again", "next"]))], None, refused="attribute 'body' does not fit the node's 4 inputs and 1 outputs")
 check("nobody makes it inside", [three, loop(["n", "", "x"], ["out"], body(double, ["again", "lost"]))], None, refused='output "lost" is made by no node inside')
 
 # Sequences.
