@@ -173,9 +173,9 @@ SambaStatus sambaOnnxImportLoop(const SambaOnnxNode *node) {
   int64_t trips = most && most->count == 1 ? most->data[0].i : INT64_MAX;
   int64_t made = 0;
   bool again = !condition || condition->data[0].i;
-  size_t scanCount = body->n_output - 1 - carried_count;
+  size_t scan_count = body->n_output - 1 - carried_count;
   const char **carried = SAMBA_ARENA_ARRAY(node->arena, const char *, carried_count + 1);
-  uint32_t *scanned = SAMBA_ARENA_ARRAY(node->arena, uint32_t, scanCount *MOST_TRIPS + 1);
+  uint32_t *scanned = SAMBA_ARENA_ARRAY(node->arena, uint32_t, scan_count *MOST_TRIPS + 1);
   uint32_t *column = SAMBA_ARENA_ARRAY(node->arena, uint32_t, MOST_TRIPS);
   for (size_t i = 0; i < carried_count; ++i)
     carried[i] = node->proto->input[2 + i];
@@ -184,14 +184,14 @@ SambaStatus sambaOnnxImportLoop(const SambaOnnxNode *node) {
     if (made == MOST_TRIPS)
       return sambaStatusMake(SAMBA_UNSUPPORTED, "a Loop of more than %d trips is not supported",
                              MOST_TRIPS);
-    SAMBA_RETURN_IF_ERROR(
-        trip(node, body, made, carried_count, carried, &scanned[(size_t)made * scanCount], &again));
+    SAMBA_RETURN_IF_ERROR(trip(node, body, made, carried_count, carried,
+                               &scanned[(size_t)made * scan_count], &again));
   }
 
   SambaOnnxScope none = {0};
   for (uint32_t i = 0; i < node->output_count; ++i) {
     for (int64_t t = 0; i >= carried_count && t < made; ++t)
-      column[t] = scanned[(size_t)t * scanCount + i - carried_count];
+      column[t] = scanned[(size_t)t * scan_count + i - carried_count];
     SAMBA_RETURN_IF_ERROR(i < carried_count
                               ? sambaScopeSetOutput(node, i, &none, carried[i])
                               : setScanned(node, i, body->output[1 + i], (uint32_t)made, column));

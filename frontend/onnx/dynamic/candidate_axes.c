@@ -17,25 +17,25 @@ SambaStatus sambaOnnxWholeShape(const SambaOnnxNode *node, uint32_t input,
 SambaStatus sambaOnnxAxesOfOnes(const SambaOnnxNode *node, uint32_t input,
                                 SambaOnnxCandidates *candidates) {
   uint32_t rank, declared, from = 0;
-  int64_t dims[SAMBA_MAX_RANK], declaredDims[SAMBA_MAX_RANK], axes[SAMBA_MAX_RANK], count = 0;
+  int64_t dims[SAMBA_MAX_RANK], declared_dims[SAMBA_MAX_RANK], axes[SAMBA_MAX_RANK], count = 0;
   bool known, squeeze = strcmp(node->proto->op_type, "Squeeze") == 0;
 
   (void)input;
   SAMBA_RETURN_IF_ERROR(
-      sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declaredDims, &known));
-  const int64_t *wide = squeeze ? dims : declaredDims;
-  const int64_t *narrow = squeeze ? declaredDims : dims;
-  uint32_t wideRank = squeeze ? rank : declared;
-  uint32_t narrowRank = squeeze ? declared : rank;
+      sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declared_dims, &known));
+  const int64_t *wide = squeeze ? dims : declared_dims;
+  const int64_t *narrow = squeeze ? declared_dims : dims;
+  uint32_t wide_rank = squeeze ? rank : declared;
+  uint32_t narrow_rank = squeeze ? declared : rank;
 
-  for (uint32_t axis = 0; known && axis < wideRank; ++axis) {
-    if (from < narrowRank && wide[axis] == narrow[from])
+  for (uint32_t axis = 0; known && axis < wide_rank; ++axis) {
+    if (from < narrow_rank && wide[axis] == narrow[from])
       ++from;
     else
       axes[count++] = axis;
   }
 
-  if (known && from == narrowRank)
+  if (known && from == narrow_rank)
     sambaOnnxAddCandidate(node, candidates, 1, count, axes, 0);
   return NULL;
 }
@@ -43,16 +43,16 @@ SambaStatus sambaOnnxAxesOfOnes(const SambaOnnxNode *node, uint32_t input,
 SambaStatus sambaOnnxRepeats(const SambaOnnxNode *node, uint32_t input,
                              SambaOnnxCandidates *candidates) {
   uint32_t rank, declared;
-  int64_t dims[SAMBA_MAX_RANK], declaredDims[SAMBA_MAX_RANK], counts[SAMBA_MAX_RANK];
+  int64_t dims[SAMBA_MAX_RANK], declared_dims[SAMBA_MAX_RANK], counts[SAMBA_MAX_RANK];
   bool known;
 
   (void)input;
   SAMBA_RETURN_IF_ERROR(
-      sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declaredDims, &known));
+      sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declared_dims, &known));
   for (uint32_t axis = 0; axis < rank && known; ++axis) {
     known = declared == rank &&
-            (dims[axis] ? declaredDims[axis] % dims[axis] : declaredDims[axis]) == 0;
-    counts[axis] = known && dims[axis] ? declaredDims[axis] / dims[axis] : 1;
+            (dims[axis] ? declared_dims[axis] % dims[axis] : declared_dims[axis]) == 0;
+    counts[axis] = known && dims[axis] ? declared_dims[axis] / dims[axis] : 1;
   }
 
   if (known && rank && node->version >= 6)
@@ -117,16 +117,16 @@ SambaStatus sambaOnnxFirstSize(const SambaOnnxNode *node, uint32_t input,
  * nothing: sets that differ in them only are one candidate, and they have no weight in the key. */
 SambaStatus sambaOnnxAxesReduced(const SambaOnnxNode *node, uint32_t input,
                                  SambaOnnxCandidates *candidates) {
-  uint32_t rank, declared, operandRank;
-  int64_t dims[SAMBA_MAX_RANK], declaredDims[SAMBA_MAX_RANK], operandDims[SAMBA_MAX_RANK];
+  uint32_t rank, declared, operand_rank;
+  int64_t dims[SAMBA_MAX_RANK], declared_dims[SAMBA_MAX_RANK], operand_dims[SAMBA_MAX_RANK];
   bool known, keep = sambaOnnxInt(node, "keepdims", 1) != 0;
 
   SAMBA_RETURN_IF_ERROR(
-      sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declaredDims, &known));
-  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, input, &operandRank, operandDims));
-  if (!known || operandRank > 1)
+      sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declared_dims, &known));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, input, &operand_rank, operand_dims));
+  if (!known || operand_rank > 1)
     return NULL;
-  int64_t wanted = operandRank ? operandDims[0] : 1;
+  int64_t wanted = operand_rank ? operand_dims[0] : 1;
   candidates->rank = rank;
   for (uint32_t axis = 0; axis < rank; ++axis)
     candidates->weights[axis] = dims[axis] == 1 ? 0 : (int64_t)1 << axis;
@@ -140,7 +140,7 @@ SambaStatus sambaOnnxAxesReduced(const SambaOnnxNode *node, uint32_t input,
       if (reduced)
         axes[count++] = axis, key += candidates->weights[axis];
       if (!reduced || keep)
-        fits = at < declared && declaredDims[at++] == (reduced ? 1 : dims[axis]);
+        fits = at < declared && declared_dims[at++] == (reduced ? 1 : dims[axis]);
     }
     for (uint32_t i = 0; i < candidates->count && fits; ++i)
       fits = candidates->keys[i] != key;
@@ -194,23 +194,23 @@ SambaStatus sambaOnnxTransformLength(const SambaOnnxNode *node, uint32_t input,
 /* frames = (signal - frame) / step + 1, rounded down. */
 SambaStatus sambaOnnxFrameStep(const SambaOnnxNode *node, uint32_t input,
                                SambaOnnxCandidates *candidates) {
-  uint32_t rank, declared, windowRank;
-  int64_t dims[SAMBA_MAX_RANK], declaredDims[SAMBA_MAX_RANK], window[SAMBA_MAX_RANK];
+  uint32_t rank, declared, window_rank;
+  int64_t dims[SAMBA_MAX_RANK], declared_dims[SAMBA_MAX_RANK], window[SAMBA_MAX_RANK];
   bool known;
 
   (void)input;
   SAMBA_RETURN_IF_ERROR(
-      sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declaredDims, &known));
+      sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declared_dims, &known));
   const SambaConstant *length = sambaOnnxConstant(node, 3);
   if (!known || rank < 2 || declared < 2 || (!length && !sambaOnnxHasInput(node, 2)))
     return NULL;
   if (length ? length->count != 1 : false)
     return NULL;
   if (!length)
-    SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 2, &windowRank, window));
+    SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 2, &window_rank, window));
   int64_t left = dims[1] - (length ? length->data[0].i : window[0]);
   for (int64_t step = 1; step <= left && candidates->count < SAMBA_ONNX_MAX_CANDIDATES; ++step)
-    if (left / step + 1 == declaredDims[1])
+    if (left / step + 1 == declared_dims[1])
       sambaOnnxAddCandidate(node, candidates, 0, 1, &step, step);
   return NULL;
 }

@@ -35,22 +35,22 @@ SambaStatus sambaOnnxSizesOfAxes(const SambaOnnxNode *node, uint32_t input,
   const int64_t *axes;
   size_t size;
   uint32_t rank, declared, axis;
-  int64_t dims[SAMBA_MAX_RANK], declaredDims[SAMBA_MAX_RANK], from[SAMBA_MAX_RANK],
+  int64_t dims[SAMBA_MAX_RANK], declared_dims[SAMBA_MAX_RANK], from[SAMBA_MAX_RANK],
       sizes[SAMBA_MAX_RANK];
   bool known, named = sambaOnnxInts(node, "axes", &axes, &size),
               larger = sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "not_smaller", false),
               stretch = sambaOnnxStringIs(node, "keep_aspect_ratio_policy", "stretch", true);
   (void)input;
   SAMBA_RETURN_IF_ERROR(
-      sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declaredDims, &known));
+      sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declared_dims, &known));
   size = named ? size : rank;
   if (!known || declared != rank || size > rank)
     return NULL;
 
   for (size_t i = 0; i < size; ++i) {
     SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(named ? axes[i] : (int64_t)i, rank, &axis));
-    sizes[i] = declaredDims[axis], from[i] = dims[axis];
-    if (dims[axis] > INT32_MAX || declaredDims[axis] > INT32_MAX)
+    sizes[i] = declared_dims[axis], from[i] = dims[axis];
+    if (dims[axis] > INT32_MAX || declared_dims[axis] > INT32_MAX)
       return NULL;
   }
 
@@ -78,20 +78,20 @@ SambaStatus sambaOnnxBlockSizes(const SambaOnnxNode *node, uint32_t input,
   const int64_t limit = 1 << 16;
   size_t counts[3];
   uint32_t rank, declared;
-  int64_t dims[SAMBA_MAX_RANK], declaredDims[SAMBA_MAX_RANK], block[SAMBA_MAX_RANK] = {0};
+  int64_t dims[SAMBA_MAX_RANK], declared_dims[SAMBA_MAX_RANK], block[SAMBA_MAX_RANK] = {0};
   bool known;
 
   (void)input;
   SAMBA_RETURN_IF_ERROR(
-      sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declaredDims, &known));
-  if (!known || rank != 3 || declared < 3 || !declaredDims[1])
+      sambaOnnxDeclaredShapes(node, &rank, dims, &declared, declared_dims, &known));
+  if (!known || rank != 3 || declared < 3 || !declared_dims[1])
     return NULL;
   uint32_t spatial = declared - 2;
   for (int i = 0; i < 3; ++i)
     if (sambaOnnxInts(node, names[i], &lists[i], &counts[i]) ? counts[i] != (i ? 1 : 2) * spatial
                                                              : (lists[i] = NULL, 0))
       return NULL; /* the handler's error */
-  int64_t elements = dims[1] / declaredDims[1];
+  int64_t elements = dims[1] / declared_dims[1];
   candidates->listed = true;
 
   for (uint32_t d = 0; d < spatial; ++d) {
@@ -107,7 +107,7 @@ SambaStatus sambaOnnxBlockSizes(const SambaOnnxNode *node, uint32_t input,
       int64_t pads = lists[0] ? lists[0][k] + lists[0][spatial + k] : 0;
       int64_t stride = lists[1] && lists[1][k] > 0 ? lists[1][k] : 1;
       int64_t dilation = lists[2] ? lists[2][k] : 1;
-      int64_t room = declaredDims[2 + k] + pads - dilation * (block[k] - 1) - 1;
+      int64_t room = declared_dims[2 + k] + pads - dilation * (block[k] - 1) - 1;
       product *= block[k];
       fits *= room < 0 ? 0 : room / stride + 1;
       key += block[k] * candidates->weights[k];

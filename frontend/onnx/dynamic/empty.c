@@ -52,13 +52,13 @@ static SambaStatus elementwise(const SambaOnnxNode *node, bool *out_done) {
   static const char *const truths[] = {"Equal",          "Less",  "LessOrEqual", "Greater",
                                        "GreaterOrEqual", "IsNaN", "IsInf"};
   uint32_t rank = 0, other;
-  int64_t dims[SAMBA_MAX_RANK], otherDims[SAMBA_MAX_RANK], type = 0;
+  int64_t dims[SAMBA_MAX_RANK], other_dims[SAMBA_MAX_RANK], type = 0;
 
   for (uint32_t i = 0; i < node->input_count; ++i) {
     if (!sambaOnnxHasInput(node, i))
       continue;
-    SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, i, &other, otherDims));
-    SAMBA_RETURN_IF_ERROR(sambaOnnxBroadcast(rank, dims, other, otherDims, &rank, dims));
+    SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, i, &other, other_dims));
+    SAMBA_RETURN_IF_ERROR(sambaOnnxBroadcast(rank, dims, other, other_dims, &rank, dims));
   }
 
   if (sambaShapeElements(rank, dims))
@@ -93,34 +93,34 @@ static SambaTensor *zeros(const SambaOnnxNode *node, SambaDType dtype, uint32_t 
 
 /* A product of matrices: empty, or sums of nothing. */
 static SambaStatus product(const SambaOnnxNode *node, bool *out_done) {
-  uint32_t rankA, rankB, rank;
+  uint32_t rank_a, rank_b, rank;
   int64_t a[SAMBA_MAX_RANK], b[SAMBA_MAX_RANK], dims[SAMBA_MAX_RANK];
   int64_t type = sambaOnnxInputType(node, 0);
   bool gemm = strcmp(node->proto->op_type, "Gemm") == 0;
 
-  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, &rankA, a));
-  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 1, &rankB, b));
-  if (!rankA || !rankB || (gemm && (rankA != 2 || rankB != 2)))
+  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, &rank_a, a));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 1, &rank_b, b));
+  if (!rank_a || !rank_b || (gemm && (rank_a != 2 || rank_b != 2)))
     return NULL;
 
   /* Where rows and columns are: a vector has none of the one and stands for the other. */
-  bool turnA = gemm && sambaOnnxInt(node, "transA", 0);
-  bool turnB = gemm && sambaOnnxInt(node, "transB", 0);
-  uint32_t batchA = rankA < 2 ? 0 : rankA - 2;
-  uint32_t batchB = rankB < 2 ? 0 : rankB - 2;
-  int64_t columnsA = a[rankA - (turnA ? 2 : 1)];
-  int64_t rowsB = rankB < 2 ? b[0] : b[rankB - (turnB ? 1 : 2)];
-  if (columnsA != rowsB)
+  bool turn_a = gemm && sambaOnnxInt(node, "transA", 0);
+  bool turn_b = gemm && sambaOnnxInt(node, "transB", 0);
+  uint32_t batch_a = rank_a < 2 ? 0 : rank_a - 2;
+  uint32_t batch_b = rank_b < 2 ? 0 : rank_b - 2;
+  int64_t columns_a = a[rank_a - (turn_a ? 2 : 1)];
+  int64_t rows_b = rank_b < 2 ? b[0] : b[rank_b - (turn_b ? 1 : 2)];
+  if (columns_a != rows_b)
     return sambaStatusMake(SAMBA_INVALID, "the matrices do not fit: %lld columns against %lld rows",
-                           (long long)columnsA, (long long)rowsB);
+                           (long long)columns_a, (long long)rows_b);
 
-  SAMBA_RETURN_IF_ERROR(sambaOnnxBroadcast(batchA, a, batchB, b, &rank, dims));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxBroadcast(batch_a, a, batch_b, b, &rank, dims));
   if (rank + 2 > SAMBA_MAX_RANK)
     return NULL;
-  if (rankA > 1)
-    dims[rank++] = a[rankA - (turnA ? 1 : 2)];
-  if (rankB > 1)
-    dims[rank++] = b[rankB - (turnB ? 2 : 1)];
+  if (rank_a > 1)
+    dims[rank++] = a[rank_a - (turn_a ? 1 : 2)];
+  if (rank_b > 1)
+    dims[rank++] = b[rank_b - (turn_b ? 2 : 1)];
 
   *out_done = true;
   if (!sambaShapeElements(rank, dims))
@@ -203,13 +203,13 @@ static SambaStatus reduction(const SambaOnnxNode *node, bool *out_done) {
 
 /* Nothing is chosen, or from nothing nothing. */
 static SambaStatus gather(const SambaOnnxNode *node, bool *out_done) {
-  uint32_t rank, indexRank, axis, count = 0;
+  uint32_t rank, index_rank, axis, count = 0;
   int64_t dims[SAMBA_MAX_RANK], indices[SAMBA_MAX_RANK], result[2 * SAMBA_MAX_RANK];
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, &rank, dims));
-  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 1, &indexRank, indices));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 1, &index_rank, indices));
   SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(sambaOnnxInt(node, "axis", 0), rank, &axis));
   for (uint32_t d = 0; d < rank; ++d) {
-    for (uint32_t k = 0; d == axis && k < indexRank; ++k)
+    for (uint32_t k = 0; d == axis && k < index_rank; ++k)
       result[count++] = indices[k];
     if (d != axis)
       result[count++] = dims[d];

@@ -215,5 +215,3 @@ SambaStatus sambaOnnxFoldTile(const SambaOnnxNode *node, bool *out_done) {
 
   return sambaOnnxFoldTo(node, 0, result, out_done);
 }
-
-/* Sum, product, minimum and maximum of integers: sizes computed from shapes. */

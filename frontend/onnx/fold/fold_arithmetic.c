@@ -295,6 +295,7 @@ SambaStatus sambaOnnxFoldElementwise(const SambaOnnxNode *node, bool *out_done) 
   return NULL;
 }
 
+/* Sum, product, minimum and maximum of integers: sizes computed from shapes. */
 SambaStatus sambaOnnxFoldReduce(const SambaOnnxNode *node, bool *out_done) {
   const SambaConstant *x = sambaOnnxConstant(node, 0);
   static const struct {

@@ -37,9 +37,9 @@ SambaStatus sambaOnnxImportGemm(const SambaOnnxNode *node) {
     return sambaOnnxSetTensor(node, 0, NULL);
   SambaDType dtype = a->type.dtype;
   SambaDType wide = dtype == SAMBA_DTYPE_F16 || dtype == SAMBA_DTYPE_BF16 ? SAMBA_DTYPE_F32 : dtype;
-  SambaAttribute outDType = sambaDTypeAttribute("out_dtype", wide);
+  SambaAttribute out_dtype = sambaDTypeAttribute("out_dtype", wide);
   SambaTensor *operands[] = {a, b};
-  SambaTensor *y = sambaTraceCall(a->trace, "linear", 2, operands, wide != dtype, &outDType);
+  SambaTensor *y = sambaTraceCall(a->trace, "linear", 2, operands, wide != dtype, &out_dtype);
   y = scaled(y, alpha);
 
   return sambaOnnxSetTensor(

@@ -64,71 +64,88 @@ typedef struct {
   int64_t dims[SAMBA_MAX_RANK];
 } Reduction;
 
-static bool isForm(const Reduction *r, const char *form) { return strcmp(r->form, form) == 0; }
-static bool isSquare(const Reduction *r) { return isForm(r, "L2") || isForm(r, "SumSquare"); }
+static bool isForm(const Reduction *reduction, const char *form) {
+  return strcmp(reduction->form, form) == 0;
+}
+static bool isSquare(const Reduction *reduction) {
+  return isForm(reduction, "L2") || isForm(reduction, "SumSquare");
+}
 
-static SambaTensor *sumOf(const Reduction *r, SambaTensor *x) {
-  return r->nothing ? x : sambaSum(x, r->count, r->dims, r->keep);
+static SambaTensor *sumOf(const Reduction *reduction, SambaTensor *x) {
+  return reduction->nothing ? x : sambaSum(x, reduction->count, reduction->dims, reduction->keep);
 }
 
 /* Whole numbers stay whole: mean and root lose their fraction, logarithms are taken in f32 in every
  * precision. */
-static SambaTensor *reduceIntegers(const Reduction *r, SambaTensor *x) {
+static SambaTensor *reduceIntegers(const Reduction *reduction, SambaTensor *x) {
   SambaDType dtype = x->type.dtype;
   int64_t elements = 1;
 
-  for (size_t i = 0; i < r->count; ++i)
-    elements *= x->type.dims[r->dims[i]];
-  if (strncmp(r->form, "Log", 3) == 0) {
+  for (size_t i = 0; i < reduction->count; ++i)
+    elements *= x->type.dims[reduction->dims[i]];
+  if (strncmp(reduction->form, "Log", 3) == 0) {
     SambaTrace *trace = x->trace;
     sambaTraceKeepPrecision(trace, true);
     x = sambaCast(x, SAMBA_DTYPE_F32);
-    x = isForm(r, "LogSum") ? sambaLog(sumOf(r, x))
-        : r->nothing        ? x
-                            : sambaLogsumexp(x, r->count, r->dims, r->keep);
+    x = isForm(reduction, "LogSum") ? sambaLog(sumOf(reduction, x))
+        : reduction->nothing
+            ? x
+            : sambaLogsumexp(x, reduction->count, reduction->dims, reduction->keep);
     x = sambaCast(x, dtype);
     sambaTraceKeepPrecision(trace, false);
-  } else if (isForm(r, "Mean")) {
-    SambaTensor *sum = sumOf(r, sambaCast(x, SAMBA_DTYPE_I64));
+  } else if (isForm(reduction, "Mean")) {
+    SambaTensor *sum = sumOf(reduction, sambaCast(x, SAMBA_DTYPE_I64));
     x = sum ? sambaDiv(sum, integers(sum, elements)) : NULL;
-  } else if (isForm(r, "L2")) {
+  } else if (isForm(reduction, "L2")) {
     x = sambaCast(x, SAMBA_DTYPE_I64);
-    x = integerRoot(sumOf(r, sambaMul(x, x)));
+    x = integerRoot(sumOf(reduction, sambaMul(x, x)));
   } else
-    x = sumOf(r, isForm(r, "L1") ? sambaAbs(x) : isForm(r, "SumSquare") ? sambaMul(x, x) : x);
+    x = sumOf(reduction, isForm(reduction, "L1")          ? sambaAbs(x)
+                         : isForm(reduction, "SumSquare") ? sambaMul(x, x)
+                                                          : x);
   return sambaCast(x, dtype);
 }
 
 /* All steps in f32, one rounding. */
-static SambaTensor *reduceFloats(const Reduction *r, SambaTensor *x) {
+static SambaTensor *reduceFloats(const Reduction *reduction, SambaTensor *x) {
   SambaDType dtype = x->type.dtype;
-  if (isForm(r, "LogSumExp"))
-    return r->nothing ? x : sambaLogsumexp(x, r->count, r->dims, r->keep);
-  if (isForm(r, "Mean"))
-    return r->nothing ? x : sambaMean(x, r->count, r->dims, r->keep);
-  if (isForm(r, "Sum"))
-    return sumOf(r, x);
+  if (isForm(reduction, "LogSumExp"))
+    return reduction->nothing
+               ? x
+               : sambaLogsumexp(x, reduction->count, reduction->dims, reduction->keep);
+  if (isForm(reduction, "Mean"))
+    return reduction->nothing ? x
+                              : sambaMean(x, reduction->count, reduction->dims, reduction->keep);
+  if (isForm(reduction, "Sum"))
+    return sumOf(reduction, x);
   x = sambaCast(x, SAMBA_DTYPE_F32);
-  x = sumOf(r, isSquare(r) ? sambaMul(x, x) : isForm(r, "L1") ? sambaAbs(x) : x);
-  return sambaCast(isForm(r, "L2") ? sambaSqrt(x) : isForm(r, "LogSum") ? sambaLog(x) : x, dtype);
+  x = sumOf(reduction, isSquare(reduction)       ? sambaMul(x, x)
+                       : isForm(reduction, "L1") ? sambaAbs(x)
+                                                 : x);
+  return sambaCast(isForm(reduction, "L2")       ? sambaSqrt(x)
+                   : isForm(reduction, "LogSum") ? sambaLog(x)
+                                                 : x,
+                   dtype);
 }
 
 SambaStatus sambaOnnxImportReduce(const SambaOnnxNode *node) {
   SambaTensor *x;
   bool reduced[SAMBA_MAX_RANK];
 
-  Reduction r = {.form = node->proto->op_type + strlen("Reduce"),
-                 .keep = sambaOnnxInt(node, "keepdims", 1) != 0};
+  Reduction reduction = {.form = node->proto->op_type + strlen("Reduce"),
+                         .keep = sambaOnnxInt(node, "keepdims", 1) != 0};
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
-  SAMBA_RETURN_IF_ERROR(sambaOnnxReducedAxes(node, x->type.rank, reduced, &r.nothing));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxReducedAxes(node, x->type.rank, reduced, &reduction.nothing));
   for (uint32_t axis = 0; axis < x->type.rank; ++axis)
     if (reduced[axis])
-      r.dims[r.count++] = axis;
-  if (isForm(&r, "Max") || isForm(&r, "Min"))
-    x = r.nothing ? x : (isForm(&r, "Max") ? sambaAmax : sambaAmin)(x, r.count, r.dims, r.keep);
-  else if (isForm(&r, "Prod"))
-    x = r.nothing ? x : sambaProd(x, r.count, r.dims, r.keep);
+      reduction.dims[reduction.count++] = axis;
+  if (isForm(&reduction, "Max") || isForm(&reduction, "Min"))
+    x = reduction.nothing ? x
+                          : (isForm(&reduction, "Max") ? sambaAmax : sambaAmin)(
+                                x, reduction.count, reduction.dims, reduction.keep);
+  else if (isForm(&reduction, "Prod"))
+    x = reduction.nothing ? x : sambaProd(x, reduction.count, reduction.dims, reduction.keep);
   else
-    x = (sambaDTypeIsFloat(x->type.dtype) ? reduceFloats : reduceIntegers)(&r, x);
+    x = (sambaDTypeIsFloat(x->type.dtype) ? reduceFloats : reduceIntegers)(&reduction, x);
   return sambaOnnxSetTensor(node, 0, x);
 }

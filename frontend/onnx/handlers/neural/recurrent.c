@@ -19,7 +19,7 @@ static const struct {
                  {"HardSigmoid", "hardsigmoid", 2, {0.2, 0.5}},
                  {"ScaledTanh", "scaled_tanh", 2, {1, 1}},
                  {"Affine", "affine", 2, {1, 0}}};
-enum { functionCount = sizeof functions / sizeof *functions };
+enum { function_count = sizeof functions / sizeof *functions };
 
 /* The next number of a list attribute, for functions that take one. */
 static double nextNumber(const Onnx__AttributeProto *list, size_t *at, double otherwise) {
@@ -49,9 +49,9 @@ static SambaStatus activationsOf(const SambaOnnxNode *node, const char **out_tex
     const char *text = (const char *)names->strings[i].data;
     size_t size = names->strings[i].len;
     int f = 0;
-    while (f < functionCount && !sameName(functions[f].onnx, text, size))
+    while (f < function_count && !sameName(functions[f].onnx, text, size))
       ++f;
-    if (f == functionCount)
+    if (f == function_count)
       return sambaStatusMake(
           SAMBA_UNSUPPORTED, "activation %.*s is not supported",
           SAMBA_STRING_ARGS(sambaStringEscape(arena, (SambaStringRef){text, size})));

@@ -12,13 +12,13 @@ typedef struct Pads {
 
 static SambaStatus padsOf(const SambaOnnxNode *node, uint32_t rank, Pads *out) {
   const int64_t *pads = NULL, *axes = NULL;
-  size_t size = 0, axisCount = 0;
+  size_t size = 0, axis_count = 0;
   bool found, has_axes;
   const char *attribute = node->version < 2 ? "paddings" : node->version < 11 ? "pads" : NULL;
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 1, attribute, &pads, &size, &found));
-  SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 3, NULL, &axes, &axisCount, &has_axes));
-  size_t count = has_axes ? axisCount : rank;
+  SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 3, NULL, &axes, &axis_count, &has_axes));
+  size_t count = has_axes ? axis_count : rank;
   if (!found || size != 2 * count)
     return sambaStatusMake(SAMBA_INVALID, "there are %zu pads; there must be two per dimension",
                            size);
@@ -88,7 +88,7 @@ SambaStatus sambaOnnxImportPad(const SambaOnnxNode *node) {
     const char *onnx, *samba;
   } modes[] = {
       {"constant", NULL}, {"reflect", "reflect"}, {"edge", "replicate"}, {"wrap", "circular"}};
-  enum { modeCount = sizeof modes / sizeof *modes };
+  enum { mode_count = sizeof modes / sizeof *modes };
   SambaTensor *x;
 
   Pads pads;
@@ -96,9 +96,9 @@ SambaStatus sambaOnnxImportPad(const SambaOnnxNode *node) {
   bool done;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(padsOf(node, x->type.rank, &pads));
-  while (mode < modeCount && !sambaOnnxStringIs(node, "mode", modes[mode].onnx, mode == 0))
+  while (mode < mode_count && !sambaOnnxStringIs(node, "mode", modes[mode].onnx, mode == 0))
     ++mode;
-  if (mode == modeCount)
+  if (mode == mode_count)
     return sambaStatusMake(
         SAMBA_UNSUPPORTED,
         "this mode is not supported; the modes are constant, reflect, edge and wrap");
@@ -126,12 +126,12 @@ SambaStatus sambaOnnxImportPad(const SambaOnnxNode *node) {
 SambaStatus sambaOnnxImportCenterCropPad(const SambaOnnxNode *node) {
   SambaTensor *x;
   const int64_t *shape, *axes = NULL;
-  size_t size, axisCount = 0;
-  bool found, done, has_axes = sambaOnnxInts(node, "axes", &axes, &axisCount);
+  size_t size, axis_count = 0;
+  bool found, done, has_axes = sambaOnnxInts(node, "axes", &axes, &axis_count);
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 1, NULL, &shape, &size, &found));
-  if (!found || size != (has_axes ? axisCount : x->type.rank))
+  if (!found || size != (has_axes ? axis_count : x->type.rank))
     return sambaStatusMake(SAMBA_INVALID, "input 1, the shape, must have one number per dimension");
   Pads pads = {0};
 

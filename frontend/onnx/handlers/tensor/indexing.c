@@ -34,15 +34,15 @@ static bool evenIndices(const SambaConstant *indices, int64_t size, int64_t *out
 
 SambaStatus sambaOnnxImportGather(const SambaOnnxNode *node) {
   SambaTensor *x, *indices;
-  uint32_t axis, indexRank, rank = 0;
-  int64_t indexDims[SAMBA_MAX_RANK], dims[2 * SAMBA_MAX_RANK], start, step, count = 1;
+  uint32_t axis, index_rank, rank = 0;
+  int64_t index_dims[SAMBA_MAX_RANK], dims[2 * SAMBA_MAX_RANK], start, step, count = 1;
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(sambaOnnxInt(node, "axis", 0), x->type.rank, &axis));
-  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 1, &indexRank, indexDims));
+  SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 1, &index_rank, index_dims));
   for (uint32_t d = 0; d < x->type.rank; ++d) {
-    for (uint32_t k = 0; d == axis && k < indexRank; ++k)
-      dims[rank++] = indexDims[k], count *= indexDims[k];
+    for (uint32_t k = 0; d == axis && k < index_rank; ++k)
+      dims[rank++] = index_dims[k], count *= index_dims[k];
     if (d != axis)
       dims[rank++] = x->type.dims[d];
   }
@@ -53,14 +53,14 @@ SambaStatus sambaOnnxImportGather(const SambaOnnxNode *node) {
   const SambaConstant *known = sambaOnnxConstant(node, 1);
   if (known && evenIndices(known, x->type.dims[axis], &start, &step)) {
     SambaTensor *chosen = sambaOnnxPart(x, axis, start, count, step);
-    return sambaOnnxSetTensor(node, 0, indexRank == 1 ? chosen : sambaReshape(chosen, rank, dims));
+    return sambaOnnxSetTensor(node, 0, index_rank == 1 ? chosen : sambaReshape(chosen, rank, dims));
   }
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &indices));
   return sambaOnnxSetTensor(node, 0,
-                            axis == 0        ? sambaEmbedding(x, indices)
-                            : indexRank == 1 ? sambaIndexSelect(x, indices, axis)
-                                             : sambaTake(x, indices, axis, 0));
+                            axis == 0         ? sambaEmbedding(x, indices)
+                            : index_rank == 1 ? sambaIndexSelect(x, indices, axis)
+                                              : sambaTake(x, indices, axis, 0));
 }
 
 SambaStatus sambaOnnxImportGatherElements(const SambaOnnxNode *node) {
@@ -110,18 +110,18 @@ SambaStatus sambaOnnxImportScatterNd(const SambaOnnxNode *node) {
 SambaStatus sambaOnnxImportMaxUnpool(const SambaOnnxNode *node) {
   SambaTensor *x[2];
   const int64_t *kernel, *strides, *pads, *shape = NULL;
-  size_t kernelSize, strideSize, padSize, shapeSize = 0;
+  size_t kernel_size, stride_size, pad_size, shape_size = 0;
   bool found;
 
   SAMBA_RETURN_IF_ERROR(tensors(node, 2, x));
   uint32_t rank = x[0]->type.rank;
   uint32_t spatial = rank - 2;
-  sambaOnnxInts(node, "kernel_shape", &kernel, &kernelSize);
-  sambaOnnxInts(node, "strides", &strides, &strideSize);
-  sambaOnnxInts(node, "pads", &pads, &padSize);
-  SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 2, NULL, &shape, &shapeSize, &found));
-  if (rank < 3 || kernelSize != spatial || (strideSize && strideSize != spatial) ||
-      (padSize && padSize != 2 * spatial) || (found && shapeSize != rank))
+  sambaOnnxInts(node, "kernel_shape", &kernel, &kernel_size);
+  sambaOnnxInts(node, "strides", &strides, &stride_size);
+  sambaOnnxInts(node, "pads", &pads, &pad_size);
+  SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 2, NULL, &shape, &shape_size, &found));
+  if (rank < 3 || kernel_size != spatial || (stride_size && stride_size != spatial) ||
+      (pad_size && pad_size != 2 * spatial) || (found && shape_size != rank))
     return sambaStatusMake(
         SAMBA_INVALID, "kernel_shape, strides, pads or output_shape do not fit an input of rank %u",
         rank);
@@ -130,8 +130,8 @@ SambaStatus sambaOnnxImportMaxUnpool(const SambaOnnxNode *node) {
   bool wider = false;
   memcpy(dims, x[0]->type.dims, 2 * sizeof *dims);
   for (uint32_t d = 0; d < spatial; ++d)
-    dims[2 + d] = (x[0]->type.dims[2 + d] - 1) * (strideSize ? strides[d] : 1) + kernel[d] -
-                  (padSize ? pads[d] + pads[spatial + d] : 0);
+    dims[2 + d] = (x[0]->type.dims[2 + d] - 1) * (stride_size ? strides[d] : 1) + kernel[d] -
+                  (pad_size ? pads[d] + pads[spatial + d] : 0);
 
   for (uint32_t d = 0; d < rank; ++d) {
     high[d] = found ? shape[d] - dims[d] : 0;

@@ -222,21 +222,21 @@ static SambaStatus splitPart(const SambaOnnxNode *node, uint32_t axis, int64_t s
 }
 
 SambaStatus sambaOnnxImportSplitToSequence(const SambaOnnxNode *node) {
-  uint32_t rank, axis, splitRank = 0;
-  int64_t dims[SAMBA_MAX_RANK], splitDims[SAMBA_MAX_RANK] = {0}, start = 0;
+  uint32_t rank, axis, split_rank = 0;
+  int64_t dims[SAMBA_MAX_RANK], split_dims[SAMBA_MAX_RANK] = {0}, start = 0;
   bool found = sambaOnnxHasInput(node, 1), keep = found || sambaOnnxInt(node, "keepdims", 1) != 0;
   const SambaConstant *split = sambaOnnxConstant(node, 1);
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, &rank, dims));
   SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(sambaOnnxInt(node, "axis", 0), rank, &axis));
   if (found)
-    SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 1, &splitRank, splitDims));
-  int64_t chunk = split && !splitRank ? split->data[0].i : 1;
-  if (splitRank > 1 || chunk < 1 || (found && !split && !splitRank))
+    SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 1, &split_rank, split_dims));
+  int64_t chunk = split && !split_rank ? split->data[0].i : 1;
+  if (split_rank > 1 || chunk < 1 || (found && !split && !split_rank))
     return sambaStatusMake(
         SAMBA_UNSUPPORTED,
         "input 1 must be a list of sizes, or one size of 1 or more known at compile time");
-  int64_t parts = splitRank ? splitDims[0] : (dims[axis] + chunk - 1) / chunk;
+  int64_t parts = split_rank ? split_dims[0] : (dims[axis] + chunk - 1) / chunk;
   if (parts > 1 << 16)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "a sequence of %lld elements is too long",
                            (long long)parts);
@@ -245,12 +245,12 @@ SambaStatus sambaOnnxImportSplitToSequence(const SambaOnnxNode *node) {
   for (uint32_t i = 0; i < result->count; ++i) {
     int64_t left = dims[axis] - start;
     int64_t size = left < chunk ? left : chunk;
-    if (splitRank && split)
+    if (split_rank && split)
       size = split->data[i].i;
     result->elements[i] = UNKNOWN;
-    if (splitRank && !split)
+    if (split_rank && !split)
       continue;
-    if (size < 0 || size > left || (splitRank && i + 1 == result->count && size != left))
+    if (size < 0 || size > left || (split_rank && i + 1 == result->count && size != left))
       return sambaStatusMake(SAMBA_INVALID, "the sizes of the parts do not fit a dimension of %lld",
                              (long long)dims[axis]);
     SAMBA_RETURN_IF_ERROR(splitPart(node, axis, start, size, keep, &result->elements[i]));
