@@ -30,6 +30,17 @@ const char *sambaParameterDescription(SambaParameter parameter) {
   return (unsigned)parameter < SAMBA_PARAMETER_COUNT ? parameters[parameter].description : "";
 }
 
+void sambaParameterNames(SambaText *out) {
+  for (int i = 0; i < SAMBA_PARAMETER_COUNT; ++i)
+    sambaTextFormat(out, "%s%s", i ? ", " : "", parameters[i].name);
+}
+
+void sambaMachineNames(SambaText *out) {
+  const SambaMachine *machine;
+  for (int i = 0; (machine = sambaMachineShipped(i)); ++i)
+    sambaTextFormat(out, "%s%s", i ? ", " : "", machine->name);
+}
+
 SambaParameter sambaParameterFromName(SambaStringRef name) {
   int parameter = 0;
   while (parameter < SAMBA_PARAMETER_COUNT &&

@@ -9,6 +9,7 @@
 
 #include "support/base/status.h"
 #include "support/text/string_ref.h"
+#include "support/text/text.h"
 
 #include <stdint.h>
 
@@ -38,6 +39,9 @@ typedef enum { SAMBA_SITE_PCU, SAMBA_SITE_PMU } SambaSiteKind;
 const SambaMachine *sambaMachineFind(SambaStringRef name);
 /* The i-th shipped machine or NULL past the end. */
 const SambaMachine *sambaMachineShipped(int index);
+/* "tiny, plasticine, ..." and "clock_hz, grid_columns, ...": what exists, for messages and help. */
+void sambaMachineNames(SambaText *out);
+void sambaParameterNames(SambaText *out);
 
 const char *sambaParameterName(SambaParameter parameter);
 const char *sambaParameterUnit(SambaParameter parameter);

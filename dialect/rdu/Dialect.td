@@ -26,10 +26,13 @@ def Rdu_Dialect : Dialect {
 }
 
 def Rdu_MachineAttr : Samba_DictionaryAttr<Rdu_Dialect, "Machine", "machine"> {
-  let summary = "A machine: a shipped one by name, or every parameter";
+  let summary = "A machine: a shipped one by name, what differs from one, or every parameter";
   let description = [{
-    `#rdu.machine<"sn40l">`, or `#rdu.machine<"mine", clock_hz = {value = 1200000000, source = "data sheet"}, grid_columns = {value = 4, assumed}, ...>`
-    with every parameter of backend/machine/parameters.def. A machine file is a module with such an attribute, `rdu.machine`.
+    `#rdu.machine<"sn40l">` is a shipped machine.
+    `#rdu.machine<"mine", base = "sn40l", simd_lanes = 32, clock_hz = {value = 1600000000, source =
+    "data sheet"}>` is that machine with two other values. Without `base`, every parameter of
+    backend/machine/parameters.def is given. A value is `{value = 4, source = "..."}`,
+    `{value = 4, assumed}` or the number alone, which is assumed. A machine file is a module with such an attribute, `rdu.machine`.
   }];
 }
 def Rdu_MappingAttr : Samba_DictionaryAttr<Rdu_Dialect, "Mapping", "mapping"> {

@@ -7,6 +7,7 @@
 #include "dialect/rdu/attribute_names.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/samba/graph.h"
+#include "support/text/escape.h"
 
 #include "mlir-c/Diagnostics.h"
 
@@ -19,11 +20,16 @@ static SambaStatus readText(const char *path, char **out_text) {
   enum { mostBytes = 1 << 20 };
   FILE *file = fopen(path, "r");
 
-  if (!file)
-    return sambaStatusMake(SAMBA_IO,
-                           "target '%s' is neither a shipped machine (tiny, plasticine, sn10, "
-                           "sn40l) nor a machine file: %s",
-                           path, strerror(errno));
+  if (!file) {
+    int reason = errno;
+    SambaText names = {0};
+    sambaMachineNames(&names);
+    SambaStatus status = sambaStatusMake(
+        SAMBA_IO, "target '%s' is neither a shipped machine (%s) nor a machine file: %s", path,
+        sambaTextGet(&names), strerror(reason));
+    sambaTextFree(&names);
+    return status;
+  }
   char *text = sambaAllocate(mostBytes + 1);
   size_t size = fread(text, 1, mostBytes, file);
   bool failed = ferror(file) || size == mostBytes;
@@ -38,21 +44,48 @@ static SambaStatus readText(const char *path, char **out_text) {
                          path, mostBytes);
 }
 
-/* Keeps the first error of a parse, with its place, as the status that `user` points to. */
+/* "FILE:LINE:COLUMN: " before the message. */
+static SambaStatus placeStatus(SambaStatus status, const char *path, MlirLocation location) {
+  if (!mlirLocationIsAFileLineColRange(location))
+    return sambaStatusAnnotate(status, "%s", path);
+  return sambaStatusAnnotate(status, "%s:%d:%d", path,
+                             mlirLocationFileLineColRangeGetStartLine(location),
+                             mlirLocationFileLineColRangeGetStartColumn(location));
+}
+
+typedef struct {
+  const char *path;
+  SambaStatus status;
+} ParseErrors;
+
+/* Keeps the first error of a parse, with its place. */
 static MlirLogicalResult keepError(MlirDiagnostic diagnostic, void *user) {
-  SambaStatus *status = user;
-  if (*status)
+  ParseErrors *errors = user;
+  if (errors->status)
     return mlirLogicalResultSuccess();
-  MlirLocation location = mlirDiagnosticGetLocation(diagnostic);
   SambaText text = {0};
   mlirDiagnosticPrint(diagnostic, sambaTextSink, &text);
-  bool placed = mlirLocationIsAFileLineColRange(location);
-  *status = sambaStatusMake(SAMBA_INVALID, "line %d, column %d: %.*s",
-                            placed ? mlirLocationFileLineColRangeGetStartLine(location) : 1,
-                            placed ? mlirLocationFileLineColRangeGetStartColumn(location) : 1,
-                            SAMBA_STRING_ARGS(sambaTextRef(&text)));
+  errors->status = placeStatus(sambaStatusMake(SAMBA_INVALID, "%s", sambaTextGet(&text)),
+                               errors->path, mlirDiagnosticGetLocation(diagnostic));
   sambaTextFree(&text);
   return mlirLogicalResultSuccess();
+}
+
+static SambaStatus parseFile(MlirContext context, const char *path, MlirOperation *out_module) {
+  char *text;
+  SAMBA_RETURN_IF_ERROR(readText(path, &text));
+  ParseErrors errors = {.path = path};
+  MlirDiagnosticHandlerID handler =
+      mlirContextAttachDiagnosticHandler(context, keepError, &errors, NULL);
+  *out_module = mlirOperationCreateParse(context, sambaMlirString(text), sambaMlirString(path));
+  mlirContextDetachDiagnosticHandler(context, handler);
+  free(text);
+
+  if (mlirOperationIsNull(*out_module))
+    return errors.status ? errors.status
+                         : sambaStatusMake(SAMBA_INVALID, "%s: %s", path, strerror(EINVAL));
+  sambaStatusFree(errors.status); /* of warnings */
+  return NULL;
 }
 
 SambaStatus sambaTargetMachine(MlirLocation location, const char *target, SambaMachine *out_machine,
@@ -64,34 +97,45 @@ SambaStatus sambaTargetMachine(MlirLocation location, const char *target, SambaM
     return NULL;
   }
 
-  char *text;
-  SAMBA_RETURN_IF_ERROR(readText(target, &text));
-  MlirContext context = mlirLocationGetContext(location);
+  MlirOperation module;
+  SAMBA_RETURN_IF_ERROR(parseFile(mlirLocationGetContext(location), target, &module));
+  MlirAttribute attribute = sambaOperationAttribute(module, SAMBA_MODULE_MACHINE_ATTRIBUTE);
   SambaStatus status = NULL;
-  MlirDiagnosticHandlerID handler =
-      mlirContextAttachDiagnosticHandler(context, keepError, &status, NULL);
-  MlirOperation module =
-      mlirOperationCreateParse(context, sambaMlirString(text), sambaMlirString(target));
-  mlirContextDetachDiagnosticHandler(context, handler);
-  free(text);
-  if (mlirOperationIsNull(module))
-    return status ? sambaStatusAnnotate(status, "machine file '%s' does not parse", target)
-                  : sambaStatusMake(SAMBA_INVALID, "machine file '%s' does not parse", target);
-  sambaStatusFree(status);
-  status = NULL;
-  MlirAttribute attribute = sambaOperationAttribute(module, "rdu.machine");
   if (mlirAttributeIsNull(attribute) || !sambaAttributeIs(attribute, "rdu.machine"))
-    status = sambaStatusMake(
-        SAMBA_INVALID, "machine file '%s' has no module attribute rdu.machine = #rdu.machine<...>",
-        target);
+    status = sambaStatusMake(SAMBA_INVALID,
+                             "a machine file is a module with the attribute rdu.machine = "
+                             "#rdu.machine<...>, but this one has none");
   else
     status = sambaMachineFromAttribute(attribute, out_machine);
-  if (!status)
-    status = sambaMachineCheck(out_machine);
+  status = placeStatus(status, target, mlirOperationGetLocation(module));
   *out_attribute = attribute;
   mlirOperationDestroy(module);
 
-  return sambaStatusAnnotate(status, "target");
+  return status;
+}
+
+void sambaMachinePrint(const SambaMachine *machine, SambaText *out) {
+  SambaArena arena = {0};
+  SambaStringRef name = sambaStringEscape(&arena, sambaStringRef(machine->name));
+
+  sambaTextFormat(out,
+                  "// The machine %s. Change values and give this file to --target.\n"
+                  "// A value is {value = N, source = \"...\"}, {value = N, assumed} or N alone.\n"
+                  "module attributes {rdu.machine = #rdu.machine<%s",
+                  name.data, name.data);
+  for (int i = 0; i < SAMBA_PARAMETER_COUNT; ++i) {
+    SambaParameter parameter = (SambaParameter)i;
+    const char *source = machine->sources[i];
+    sambaTextFormat(out, ",\n  // %s (%s)\n  %s = {value = %lld, ",
+                    sambaParameterDescription(parameter), sambaParameterUnit(parameter),
+                    sambaParameterName(parameter), (long long)sambaMachineGet(machine, parameter));
+    if (source)
+      sambaTextFormat(out, "source = %s}", sambaStringEscape(&arena, sambaStringRef(source)).data);
+    else
+      sambaTextAppendC(out, "assumed}");
+  }
+  sambaTextAppendC(out, "\n>} {}\n");
+  sambaArenaDestroy(&arena);
 }
 
 SambaStatus sambaModuleMachine(MlirOperation module, SambaMachine *out_machine) {

@@ -7,10 +7,14 @@
 
 #include "mlir-c/IR.h"
 
-/* Finds the target; the attribute lives in the location's context. Errors name the target and what
- * is wrong with it. */
+/* Finds the target; the attribute lives in the location's context. Errors begin with the file, line
+ * and column of what is wrong. */
 SambaStatus sambaTargetMachine(MlirLocation location, const char *target, SambaMachine *out_machine,
                                MlirAttribute *out_attribute);
+
+/* The machine as a machine file: every parameter with its meaning, value and source or "assumed".
+ */
+void sambaMachinePrint(const SambaMachine *machine, SambaText *out);
 
 /* The machine of a module: that of its first section, samba.section or rdu.section, else the
  * module's own. */

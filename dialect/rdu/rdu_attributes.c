@@ -12,83 +12,119 @@ static bool isInteger(MlirAttribute value) {
          !mlirAttributeIsABool(value);
 }
 
-/* {value = 4, source = "..."} or {value = 4, assumed}. */
+/* {value = 4, source = "..."}, {value = 4, assumed}, or 4 alone, which is assumed. */
 static SambaStatus readParameter(SambaStringRef name, MlirAttribute entry, int64_t *out_value,
                                  const char **out_source) {
-  SambaStatus bad = NULL;
-  MlirAttribute value = mlirAttributeGetNull();
+  MlirAttribute value = isInteger(entry) ? entry : mlirAttributeGetNull();
   MlirAttribute source = mlirAttributeGetNull();
-  bool assumed = false, known = mlirAttributeIsADictionary(entry);
+  bool assumed = isInteger(entry), known = assumed || mlirAttributeIsADictionary(entry);
 
-  for (intptr_t i = 0; known && i < mlirDictionaryAttrGetNumElements(entry); ++i) {
+  for (intptr_t i = 0; known && !assumed && i < mlirDictionaryAttrGetNumElements(entry); ++i) {
     MlirNamedAttribute part = mlirDictionaryAttrGetElement(entry, i);
     SambaStringRef key = sambaFromMlir(mlirIdentifierStr(part.name));
     if (sambaStringRefEqualC(key, "value"))
       value = part.attribute;
     else if (sambaStringRefEqualC(key, "source"))
       source = part.attribute;
-    else if (sambaStringRefEqualC(key, "assumed"))
-      assumed = mlirAttributeIsAUnit(part.attribute);
     else
-      known = false;
+      known = sambaStringRefEqualC(key, "assumed") && mlirAttributeIsAUnit(part.attribute);
   }
+  if (!assumed && known)
+    assumed = !mlirAttributeIsNull(
+        mlirDictionaryAttrGetElementByName(entry, mlirStringRefCreateFromCString("assumed")));
 
   bool sourced = !mlirAttributeIsNull(source) && mlirAttributeIsAString(source) &&
                  mlirStringAttrGetValue(source).length > 0;
   if (!known || !isInteger(value) || sourced == assumed ||
       (!sourced && !mlirAttributeIsNull(source)))
-    bad = sambaStatusMake(SAMBA_INVALID,
-                          "#rdu.machine: '%.*s' must be {value = <integer>, source = \"...\"} or "
-                          "{value = <integer>, assumed}",
-                          SAMBA_STRING_ARGS(name));
-  if (bad)
-    return bad;
+    return sambaStatusMake(SAMBA_INVALID,
+                           "#rdu.machine: '%.*s' must be <integer>, {value = <integer>, source = "
+                           "\"...\"} or {value = <integer>, assumed}",
+                           SAMBA_STRING_ARGS(name));
   *out_value = mlirIntegerAttrGetValueInt(value);
   *out_source = sourced ? mlirStringAttrGetValue(source).data
                         : NULL; /* NUL-terminated, kept by the context */
   return NULL;
 }
 
-static SambaStatus readMachine(SambaStringRef name, MlirAttribute body, SambaMachine *out_machine) {
-  *out_machine = (SambaMachine){0};
-  intptr_t count = mlirDictionaryAttrGetNumElements(body);
-  const SambaMachine *shipped = sambaMachineFind(name);
+/* A failure that ends with the names of what there is. */
+static SambaStatus withNames(SambaStatus status, const char *what, void (*list)(SambaText *)) {
+  SambaText names = {0};
+  list(&names);
+  status = sambaStatusNote(status, "the %s are %s", what, sambaTextGet(&names));
+  sambaTextFree(&names);
+  return status;
+}
 
-  if (!name.size || name.size >= sizeof out_machine->name)
-    return sambaStatusMake(SAMBA_INVALID, "#rdu.machine needs a name of 1 to %zu characters",
-                           sizeof out_machine->name - 1);
-  if (!count && !shipped)
-    return sambaStatusMake(
-        SAMBA_INVALID,
-        "#rdu.machine: there is no shipped machine '%.*s'; describe it with every parameter",
-        SAMBA_STRING_ARGS(name));
-  if (!count) {
-    *out_machine = *shipped;
-    return NULL;
-  }
+/* base = "sn40l": the values that the entries do not give. */
+static SambaStatus readBase(MlirAttribute base, SambaMachine *out_machine) {
+  const SambaMachine *shipped = mlirAttributeIsAString(base)
+                                    ? sambaMachineFind(sambaFromMlir(mlirStringAttrGetValue(base)))
+                                    : NULL;
+  if (!shipped)
+    return withNames(
+        sambaStatusMake(SAMBA_INVALID, "#rdu.machine: base must be the name of a shipped machine"),
+        "shipped machines", sambaMachineNames);
+  *out_machine = *shipped;
+  return NULL;
+}
 
-  memcpy(out_machine->name, name.data, name.size);
-  bool seen[SAMBA_PARAMETER_COUNT] = {false};
-  for (intptr_t i = 0; i < count; ++i) {
+static SambaStatus readParameters(MlirAttribute body, bool *seen, SambaMachine *out_machine) {
+  for (intptr_t i = 0; i < mlirDictionaryAttrGetNumElements(body); ++i) {
     MlirNamedAttribute entry = mlirDictionaryAttrGetElement(body, i);
     SambaStringRef key = sambaFromMlir(mlirIdentifierStr(entry.name));
+    if (sambaStringRefEqualC(key, "base"))
+      continue;
     SambaParameter parameter = sambaParameterFromName(key);
     if (parameter == SAMBA_PARAMETER_COUNT)
-      return sambaStatusMake(SAMBA_INVALID, "#rdu.machine has no parameter '%.*s'",
-                             SAMBA_STRING_ARGS(key));
+      return withNames(sambaStatusMake(SAMBA_INVALID, "#rdu.machine has no parameter '%.*s'",
+                                       SAMBA_STRING_ARGS(key)),
+                       "parameters", sambaParameterNames);
+
     int64_t value;
     const char *source;
     SAMBA_RETURN_IF_ERROR(readParameter(key, entry.attribute, &value, &source));
     sambaMachineSet(out_machine, parameter, value, source);
     seen[parameter] = true;
   }
+  return NULL;
+}
+
+static SambaStatus readMachine(SambaStringRef name, MlirAttribute body, SambaMachine *out_machine) {
+  *out_machine = (SambaMachine){0};
+  const SambaMachine *shipped = sambaMachineFind(name);
+  bool seen[SAMBA_PARAMETER_COUNT] = {false};
+
+  if (!name.size || name.size >= sizeof out_machine->name)
+    return sambaStatusMake(SAMBA_INVALID, "#rdu.machine needs a name of 1 to %zu characters",
+                           sizeof out_machine->name - 1);
+  if (!mlirDictionaryAttrGetNumElements(body)) {
+    if (!shipped)
+      return withNames(sambaStatusMake(SAMBA_INVALID,
+                                       "#rdu.machine: there is no shipped machine '%.*s'; give "
+                                       "base = \"...\" and what differs, or every parameter",
+                                       SAMBA_STRING_ARGS(name)),
+                       "shipped machines", sambaMachineNames);
+    *out_machine = *shipped;
+    return NULL;
+  }
+
+  MlirAttribute base =
+      mlirDictionaryAttrGetElementByName(body, mlirStringRefCreateFromCString("base"));
+  if (!mlirAttributeIsNull(base))
+    SAMBA_RETURN_IF_ERROR(readBase(base, out_machine));
+  memset(out_machine->name, 0, sizeof out_machine->name);
+  memcpy(out_machine->name, name.data, name.size);
+  SAMBA_RETURN_IF_ERROR(readParameters(body, seen, out_machine));
 
   for (int parameter = 0; parameter < SAMBA_PARAMETER_COUNT; ++parameter)
-    if (!seen[parameter])
-      return sambaStatusMake(SAMBA_INVALID, "#rdu.machine lacks parameter '%s' (%s, %s)",
-                             sambaParameterName((SambaParameter)parameter),
-                             sambaParameterDescription((SambaParameter)parameter),
-                             sambaParameterUnit((SambaParameter)parameter));
+    if (mlirAttributeIsNull(base) && !seen[parameter])
+      return sambaStatusNote(
+          sambaStatusMake(SAMBA_INVALID, "#rdu.machine lacks parameter '%s' (%s, %s)",
+                          sambaParameterName((SambaParameter)parameter),
+                          sambaParameterDescription((SambaParameter)parameter),
+                          sambaParameterUnit((SambaParameter)parameter)),
+          "with base = \"sn40l\", what is not given is taken from that shipped machine");
   return sambaStatusAnnotate(sambaMachineCheck(out_machine), "#rdu.machine");
 }
 

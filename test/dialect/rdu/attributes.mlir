@@ -7,6 +7,13 @@ module attributes {rdu.machine = #rdu.machine<"sn40l">} {
 
 // -----
 
+// A machine may say only what differs from a shipped one; in IR it stays as it was written.
+// CHECK: module attributes {rdu.machine = #rdu.machine<"mine", base = "sn40l", clock_hz = {source = "data sheet", value = 1000000000}, simd_lanes = 32>}
+module attributes {rdu.machine = #rdu.machine<"mine", base = "sn40l", simd_lanes = 32, clock_hz = {value = 1000000000, source = "data sheet"}>} {
+}
+
+// -----
+
 // CHECK: rdu.mapping = #rdu.mapping<depth = [2, 2], group = 1, level = [0, 1], order = [2, 0, 1], pipeline = 0, tile = [64, 64, 128], unroll = [2, 1, 1]>
 func.func @f() attributes {rdu.mapping = #rdu.mapping<tile = [64, 64, 128], unroll = [2, 1, 1], order = [2, 0, 1], level = [0, 1], depth = [2, 2], group = 1, pipeline = 0>} { return }
 // CHECK: rdu.mapping = [#rdu.mapping<tile = [1]>, #rdu.mapping<>]
@@ -14,7 +21,7 @@ func.func @g() attributes {rdu.mapping = [#rdu.mapping<tile = [1]>, #rdu.mapping
 
 // -----
 
-// expected-error@below {{#rdu.machine: there is no shipped machine 'sn50'; describe it with every parameter}}
+// expected-error@below {{#rdu.machine: there is no shipped machine 'sn50'; give base = "..." and what differs, or every parameter}}
 module attributes {rdu.machine = #rdu.machine<"sn50">} {}
 
 // -----
@@ -29,13 +36,23 @@ module attributes {rdu.machine = #rdu.machine<"mine", clock = {value = 1, assume
 
 // -----
 
-// expected-error@below {{#rdu.machine: 'clock_hz' must be {value = <integer>, source = "..."} or {value = <integer>, assumed}}}
-module attributes {rdu.machine = #rdu.machine<"mine", clock_hz = 1200000000>} {}
+// expected-error@below {{#rdu.machine: 'clock_hz' must be <integer>, {value = <integer>, source = "..."} or {value = <integer>, assumed}}}
+module attributes {rdu.machine = #rdu.machine<"mine", clock_hz = "fast">} {}
 
 // -----
 
-// expected-error@below {{#rdu.machine: 'clock_hz' must be {value = <integer>, source = "..."} or {value = <integer>, assumed}}}
+// expected-error@below {{#rdu.machine: 'clock_hz' must be <integer>, {value = <integer>, source = "..."} or {value = <integer>, assumed}}}
 module attributes {rdu.machine = #rdu.machine<"mine", clock_hz = {value = 1200000000}>} {}
+
+// -----
+
+// expected-error@below {{#rdu.machine: base must be the name of a shipped machine}}
+module attributes {rdu.machine = #rdu.machine<"mine", base = 40>} {}
+
+// -----
+
+// expected-error@below {{with base = "sn40l", what is not given is taken from that shipped machine}}
+module attributes {rdu.machine = #rdu.machine<"mine", clock_hz = 1200000000>} {}
 
 // -----
 
