@@ -42,15 +42,6 @@ MlirContext sambaCompilerContextCreate(void) {
   return context;
 }
 
-SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModule *out_module) {
-  if (access(path, R_OK) != 0)
-    return sambaStatusMake(SAMBA_IO, "%s: %s", path, strerror(errno));
-  *out_module = mlirModuleCreateParseFromFile(context, sambaMlirString(path));
-  if (mlirModuleIsNull(*out_module))
-    return sambaStatusMake(SAMBA_INVALID, "%s: not a valid module (see above)", path);
-  return NULL;
-}
-
 static MlirLogicalResult keepErrors(MlirDiagnostic diagnostic, void *user) {
   Messages *messages = user;
   if (mlirDiagnosticGetSeverity(diagnostic) != MlirDiagnosticError)
@@ -58,6 +49,7 @@ static MlirLogicalResult keepErrors(MlirDiagnostic diagnostic, void *user) {
   if (messages->errors++ == 0) {
     MlirLocation location = mlirDiagnosticGetLocation(diagnostic);
     SambaStringRef layer = sambaLayerOfLocation(location);
+    sambaAppendPlace(location, &messages->text);
     mlirDiagnosticPrint(diagnostic, sambaTextSink, &messages->text);
     if (layer.size) {
       sambaTextFormat(&messages->text, "\n  note: in layer '%.*s'", SAMBA_STRING_ARGS(layer));
@@ -69,6 +61,23 @@ static MlirLogicalResult keepErrors(MlirDiagnostic diagnostic, void *user) {
   }
 
   return mlirLogicalResultSuccess();
+}
+
+SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModule *out_module) {
+  if (access(path, R_OK) != 0)
+    return sambaStatusMake(SAMBA_IO, "%s: %s", path, strerror(errno));
+  Messages messages = {0};
+  MlirDiagnosticHandlerID handler =
+      mlirContextAttachDiagnosticHandler(context, keepErrors, &messages, NULL);
+  *out_module = mlirModuleCreateParseFromFile(context, sambaMlirString(path));
+  mlirContextDetachDiagnosticHandler(context, handler);
+
+  SambaStatus status = NULL;
+  if (mlirModuleIsNull(*out_module))
+    status = sambaStatusMake(SAMBA_INVALID, "%s",
+                             messages.text.size ? sambaTextGet(&messages.text) : path);
+  sambaTextFree(&messages.text);
+  return status;
 }
 
 /* Runs the passes of `text` on `module`. */
@@ -160,15 +169,6 @@ static SambaStatus writePef(MlirOperation module, const SambaCompileOptions *opt
   return status;
 }
 
-static bool hasFunction(MlirModule module) {
-  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
-       !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
-    if (mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)),
-                           sambaMlirString("func.func")))
-      return true;
-  return false;
-}
-
 static MlirOperation findSection(MlirOperation module, const char *name) {
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
@@ -234,9 +234,7 @@ static SambaStatus makeSections(MlirOperation module, const SambaCompileOptions 
 
 SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *options,
                                const char *path) {
-  if (!hasFunction(module))
-    return sambaStatusMake(SAMBA_INVALID,
-                           "the module has no function; a graph to compile is a func.func");
+  SAMBA_RETURN_IF_ERROR(sambaModuleCheckOneGraph(mlirModuleGetOperation(module)));
   SambaDecisions decisions = {0};
   SambaArena arena = {0};
 

@@ -72,3 +72,29 @@ SambaStringRef sambaLayerOfLocation(MlirLocation location) {
 
   return (SambaStringRef){"", 0};
 }
+
+void sambaAppendPlace(MlirLocation location, SambaText *out) {
+  while (!mlirLocationIsNull(location) && !mlirLocationIsAFileLineColRange(location)) {
+    if (mlirLocationIsAName(location)) {
+      location = mlirLocationNameGetChildLoc(location);
+    } else if (mlirLocationIsACallSite(location)) {
+      location = mlirLocationCallSiteGetCallee(location);
+    } else if (mlirLocationIsAFused(location) && mlirLocationFusedGetNumLocations(location) == 1) {
+      MlirLocation only;
+      mlirLocationFusedGetLocations(location, &only);
+      location = only;
+    } else {
+      return;
+    }
+  }
+  if (mlirLocationIsNull(location))
+    return;
+
+  MlirStringRef file = mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(location));
+  int line = mlirLocationFileLineColRangeGetStartLine(location);
+  int column = mlirLocationFileLineColRangeGetStartColumn(location);
+  if (column)
+    sambaTextFormat(out, "%.*s:%d:%d: ", (int)file.length, file.data, line, column);
+  else /* as the importer places nodes */
+    sambaTextFormat(out, "%.*s: node %d: ", (int)file.length, file.data, line);
+}

@@ -2,7 +2,7 @@
 #ifndef SAMBA_DIALECT_BRIDGE_BUILD_H
 #define SAMBA_DIALECT_BRIDGE_BUILD_H
 
-#include "support/text/string_ref.h"
+#include "support/text/text.h"
 
 #include "mlir-c/IR.h"
 
@@ -40,5 +40,8 @@ MlirValue sambaBuildConstant(MlirBlock block, MlirOperation before, MlirLocation
 /* The user's layer: the outermost name of the location, "" when it has none. Borrowed from the
  * context. */
 SambaStringRef sambaLayerOfLocation(MlirLocation location);
+/* Appends "FILE:LINE:COLUMN: ", or "MODEL.onnx: node 3: " for what was imported; nothing for a
+ * place in no file. */
+void sambaAppendPlace(MlirLocation location, SambaText *out);
 
 #endif

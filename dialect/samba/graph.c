@@ -3,6 +3,7 @@
 
 #include "dialect/bridge/build.h"
 #include "dialect/samba/samba.h"
+#include "support/text/text.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 
@@ -81,4 +82,30 @@ bool sambaModuleCheckGraphs(MlirOperation module) {
     if (sambaOperationIsGraph(operation) && !checkGraph(operation))
       return false;
   return true;
+}
+
+SambaStatus sambaModuleCheckOneGraph(MlirOperation module) {
+  SambaText names = {0};
+  uint32_t count = 0;
+
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
+    if (!sambaOperationIsGraph(operation))
+      continue;
+    SambaStringRef name =
+        sambaFromMlir(mlirStringAttrGetValue(sambaOperationAttribute(operation, "sym_name")));
+    sambaTextFormat(&names, "%s@%.*s", count++ ? ", " : "", SAMBA_STRING_ARGS(name));
+  }
+
+  SambaStatus status = NULL;
+  if (count == 0)
+    status = sambaStatusMake(SAMBA_INVALID,
+                             "the module has no function; a graph to compile is a func.func");
+  if (count > 1)
+    status = sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "the module has %u graphs (%s), but a PEF has one; give each graph a "
+                             "module of its own and compile it apart",
+                             count, sambaTextGet(&names));
+  sambaTextFree(&names);
+  return status;
 }

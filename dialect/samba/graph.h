@@ -2,6 +2,7 @@
 #ifndef SAMBA_DIALECT_SAMBA_GRAPH_H
 #define SAMBA_DIALECT_SAMBA_GRAPH_H
 
+#include "support/base/status.h"
 #include "support/text/string_ref.h"
 
 #include "mlir-c/IR.h"
@@ -24,5 +25,7 @@ bool sambaOperationIsGraph(MlirOperation operation);
  * func.return only, arguments and results that are tensors of Samba. Emits an error that names the
  * first offender otherwise. */
 bool sambaModuleCheckGraphs(MlirOperation module);
+/* A module that becomes a PEF has one graph; the error names the others. */
+SambaStatus sambaModuleCheckOneGraph(MlirOperation module);
 
 #endif

@@ -33,6 +33,11 @@ bool sambaVerifyYield(const SambaOpHooks *hooks, MlirOperation op) {
 bool sambaVerifyCallOp(const SambaOpHooks *hooks, MlirOperation op) {
   (void)hooks;
   static const char *const types[] = {"ZEROGRAD", "FWD", "BCKWD", "OPT", "REDUCE", "GRADNORM"};
+  MlirOperation parent = mlirOperationGetParentOperation(op);
+  if (!mlirOperationIsNull(parent) &&
+      sambaStringRefEqualC(sambaFromMlir(sambaOperationName(parent)), "samba.section"))
+    return sambaEmitOpError(op,
+                            "stands in a samba.section; only a graph (func.func) calls sections");
   int64_t id = mlirIntegerAttrGetValueInt(sambaOperationAttribute(op, "id"));
   if (id < 0 || id > INT32_MAX)
     return sambaEmitOpError(op, "attribute 'id' is %lld, but must be 0 or more and fit 31 bits",

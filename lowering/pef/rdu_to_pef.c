@@ -524,10 +524,9 @@ static SambaStatus emitModule(Emitter *e, MlirOperation module) {
 SambaStatus sambaModuleToPef(MlirOperation module, const SambaEmitOptions *options,
                              SambaPef **out_pef) {
   SambaMachine machine;
-  SambaStatus status = sambaModuleMachine(module, &machine);
-
-  if (status)
-    return status;
+  SAMBA_RETURN_IF_ERROR(sambaModuleCheckOneGraph(module));
+  SAMBA_RETURN_IF_ERROR(sambaModuleMachine(module, &machine));
+  SambaStatus status;
   SambaPef *pef = sambaPefCreate();
   Emitter emitter = {.pef = pef, .arena = &pef->arena, .options = options, .machine = &machine};
   Emitter *e = &emitter;
