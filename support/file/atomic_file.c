@@ -202,6 +202,46 @@ SambaStatus sambaWriteFile(const char *path, const void *data, size_t size) {
   return sambaAtomicFileCommit(&file);
 }
 
+/* Is it one file? One that does not exist yet is known by its folder and name. */
+static bool isSameFile(const char *a, const char *b) {
+  struct stat one, two;
+  bool exists = stat(a, &one) == 0;
+  if (exists != (stat(b, &two) == 0))
+    return false;
+  if (exists)
+    return S_ISREG(one.st_mode) && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+
+  SambaArena arena = {0};
+  SambaStringRef from = sambaPathFolder(a);
+  SambaStringRef to = sambaPathFolder(b);
+  const char *folder = from.size ? sambaStringRefCopy(&arena, from).data : ".";
+  const char *other = to.size ? sambaStringRefCopy(&arena, to).data : ".";
+  bool same = strcmp(a + from.size, b + to.size) == 0 && stat(folder, &one) == 0 &&
+              stat(other, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+  sambaArenaDestroy(&arena);
+  return same;
+}
+
+SambaStatus sambaCheckOutputs(const SambaStrings *outputs, const SambaStrings *inputs) {
+  for (size_t i = 0; i < outputs->size; ++i) {
+    const char *output = outputs->data[i];
+    if (!output)
+      continue;
+    if (strcmp(output, "-") == 0)
+      return sambaStatusMake(SAMBA_INVALID, "standard output ('-') cannot take this output, which "
+                                            "is written as a whole; give a file name");
+    for (size_t k = 0; k < inputs->size; ++k)
+      SAMBA_RETURN_IF_ERROR(sambaCheckOutputIsNotInput(output, inputs->data[k]));
+    for (size_t k = 0; k < i; ++k)
+      if (outputs->data[k] && isSameFile(output, outputs->data[k]))
+        return sambaStatusMake(SAMBA_INVALID,
+                               "%s: two outputs would be written to this file; give each a name of "
+                               "its own",
+                               output);
+  }
+  return NULL;
+}
+
 SambaStatus sambaCheckOutputIsNotInput(const char *output, const char *input) {
   struct stat out, in;
   if (!output || !input || stat(output, &out) != 0 || stat(input, &in) != 0)

@@ -8,6 +8,7 @@
 #define SAMBA_SUPPORT_FILE_ATOMIC_FILE_H
 
 #include "support/base/status.h"
+#include "support/text/string_ref.h"
 
 #include <stddef.h>
 
@@ -31,6 +32,9 @@ void sambaAtomicFileDiscard(SambaAtomicFile *file);
  * both may be NULL. For commands that make one thing of another, where that is a slip that would
  * destroy the input. */
 SambaStatus sambaCheckOutputIsNotInput(const char *output, const char *input);
+/* The same for all files of a command, and no two outputs are one file. NULL entries are skipped.
+ * An output "-" is refused too: what is written whole needs the name of a file. */
+SambaStatus sambaCheckOutputs(const SambaStrings *outputs, const SambaStrings *inputs);
 /* All of it in one call. */
 SambaStatus sambaWriteFile(const char *path, const void *data, size_t size);
 

@@ -1,6 +1,8 @@
 /* Command lines; see command_line.h. */
 #include "support/text/command_line.h"
 
+#include "support/base/version.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,8 +50,21 @@ static SambaStatus store(const SambaOption *option, const char *value) {
   return NULL;
 }
 
-SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *options,
-                                  SambaStrings *positional, bool *out_help) {
+/* Lists and flags may be repeated; of two values one would be lost. */
+static SambaStatus checkRepeated(const SambaOption *options, const SambaOption *option,
+                                 const char **values, const char *value) {
+  const char **earlier = &values[option - options];
+  if (option->kind == SAMBA_OPTION_FLAG || option->kind == SAMBA_OPTION_STRINGS)
+    return NULL;
+  if (*earlier)
+    return sambaStatusMake(SAMBA_INVALID, "%s is given twice, with '%s' and '%s'; give it once",
+                           option->name, *earlier, value);
+  *earlier = value;
+  return NULL;
+}
+
+static SambaStatus parse(int argc, char **argv, const SambaOption *options, const char **values,
+                         SambaStrings *positional, SambaAsked *out_asked) {
   bool ended = false;
   for (int i = 1; i < argc; ++i) {
     const char *text = argv[i];
@@ -61,8 +76,12 @@ SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *opti
       ended = true;
       continue;
     }
-    if (out_help && (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0)) {
-      *out_help = true;
+    if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
+      *out_asked = SAMBA_ASKED_HELP;
+      continue;
+    }
+    if (strcmp(text, "--version") == 0) {
+      *out_asked = *out_asked ? *out_asked : SAMBA_ASKED_VERSION;
       continue;
     }
     const char *equals = strchr(text, '=');
@@ -85,6 +104,7 @@ SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *opti
     if ((option->kind == SAMBA_OPTION_STRING || option->kind == SAMBA_OPTION_STRINGS) && !value[0])
       return sambaStatusMake(SAMBA_INVALID, "%s wants %s, not an empty text", option->name,
                              option->argument ? option->argument : "a value");
+    SAMBA_RETURN_IF_ERROR(checkRepeated(options, option, values, value));
     SAMBA_RETURN_IF_ERROR(store(option, value));
     if (option->given)
       *option->given = true;
@@ -93,14 +113,62 @@ SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *opti
   return NULL;
 }
 
-void sambaCommandLineHelp(const char *usage, const char *summary, const SambaOption *options) {
-  printf("usage: %s\n\n%s\n\n", usage, summary);
-  for (; options->name; ++options) {
-    char left[64];
-    snprintf(left, sizeof left, "%s%s%s", options->name, options->argument ? " " : "",
-             options->argument ? options->argument : "");
-    printf("  %-28s %s\n", left, options->help);
+SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *options,
+                                  SambaStrings *positional, SambaAsked *out_asked) {
+  size_t count = 0;
+  while (options[count].name)
+    ++count;
+  const char **values = sambaAllocateZeroed(count, sizeof *values);
+  *out_asked = SAMBA_ASKED_NOTHING;
+  SambaStatus status = parse(argc, argv, options, values, positional, out_asked);
+  free(values);
+  return status;
+}
+
+/* "  --option VALUE    what it does", wrapped at 100 columns. */
+static void printOption(const SambaOption *option) {
+  enum { column = 30, width = 100 };
+  int used = printf("  %s%s%s", option->name, option->argument ? " " : "",
+                    option->argument ? option->argument : "");
+  if (used + 2 > column) {
+    putchar('\n');
+    used = 0;
   }
+
+  const char *rest = option->help;
+  while (*rest) {
+    int length = (int)strlen(rest);
+    if (length > width - column) {
+      length = width - column;
+      while (length && rest[length] != ' ')
+        --length;
+      if (!length)
+        length = (int)strcspn(rest, " ");
+    }
+    printf("%*s%.*s\n", column - used, "", length, rest);
+    rest += length;
+    rest += *rest == ' ';
+    used = 0;
+  }
+}
+
+bool sambaCommandLineAnswer(const SambaTool *tool, SambaAsked asked) {
+  static const SambaOption common[] = {
+      {"--help, -h", SAMBA_OPTION_FLAG, NULL, NULL, "show this help", NULL},
+      {"--version", SAMBA_OPTION_FLAG, NULL, NULL, "show the versions of Samba and LLVM", NULL}};
+  if (asked == SAMBA_ASKED_VERSION)
+    sambaPrintVersion(tool->name);
+  if (asked != SAMBA_ASKED_HELP)
+    return asked != SAMBA_ASKED_NOTHING;
+
+  printf("usage: %s\n\n%s\n\noptions:\n", tool->usage, tool->summary);
+  for (const SambaOption *option = tool->options; option->name; ++option)
+    printOption(option);
+  printOption(&common[0]);
+  printOption(&common[1]);
+  if (tool->more)
+    printf("\n%s\n", tool->more);
+  return true;
 }
 
 SambaStatus sambaSplitPair(SambaArena *arena, const char *option, const char *pair,

@@ -5,16 +5,15 @@
 
 #include "support/base/memory.h"
 #include "support/base/status.h"
+#include "support/text/string_ref.h"
 
 typedef enum {
   SAMBA_OPTION_FLAG,    /* bool */
-  SAMBA_OPTION_STRING,  /* const char *: the last one given */
+  SAMBA_OPTION_STRING,  /* const char * */
   SAMBA_OPTION_STRINGS, /* SambaStrings: every one given, in order */
   SAMBA_OPTION_INT,     /* int64_t, not negative */
   SAMBA_OPTION_FLOAT    /* double, not negative */
 } SambaOptionKind;
-
-typedef SAMBA_ARRAY(const char *) SambaStrings;
 
 typedef struct SambaOption {
   const char *name; /* with its dashes: "--input", "-o"; NULL ends a table */
@@ -25,12 +24,22 @@ typedef struct SambaOption {
   bool *given; /* may be NULL: set when the option occurs */
 } SambaOption;
 
+/* What a program says about itself. */
+typedef struct SambaTool {
+  const char *name, *usage, *summary;
+  const SambaOption *options;
+  const char *more; /* what the help says after the options; may be NULL */
+} SambaTool;
+
+typedef enum { SAMBA_ASKED_NOTHING, SAMBA_ASKED_HELP, SAMBA_ASKED_VERSION } SambaAsked;
+
 /* Fills the targets. Positional arguments go to `positional` ("--" ends options). Errors name the
- * option and what it wants. out_help (may be NULL): --help or -h was given. Strings are borrowed
- * from argv. */
+ * option and what it wants; an option with a value is given once, unless it is a list. out_asked:
+ * --help, -h or --version was given. Strings are borrowed from argv. */
 SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *options,
-                                  SambaStrings *positional, bool *out_help);
-void sambaCommandLineHelp(const char *usage, const char *summary, const SambaOption *options);
+                                  SambaStrings *positional, SambaAsked *out_asked);
+/* Prints what was asked for; false when nothing was. */
+bool sambaCommandLineAnswer(const SambaTool *tool, SambaAsked asked);
 
 /* Splits NAME=VALUE at the first '='; out_name is copied into the arena. */
 SambaStatus sambaSplitPair(SambaArena *arena, const char *option, const char *pair,

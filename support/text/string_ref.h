@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+typedef SAMBA_ARRAY(const char *) SambaStrings; /* a list of C strings */
+
 typedef struct SambaStringRef {
   const char *data; /* not NUL-terminated in general; may hold any byte */
   size_t size;

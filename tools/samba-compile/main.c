@@ -1,4 +1,5 @@
 /* samba-compile: a model becomes a PEF. A thin client of frontend/ and pipeline/. */
+#include "dialect/rdu/machine_file.h"
 #include "frontend/onnx/onnx.h"
 #include "pipeline/compile.h"
 #include "support/file/atomic_file.h"
@@ -15,9 +16,9 @@
 
 typedef struct {
   const char *output, *data_folder, *target, *mapping, *precision, *rules, *decisions,
-      *dump_decisions;
+      *dump_decisions, *print_machine;
   SambaStrings shapes, binds;
-  bool o0, o1, o3, inference, explain, external_weights, help;
+  bool o0, o1, o3, inference, explain, external_weights;
 } Options;
 
 static bool endsWith(const char *text, const char *ending) {
@@ -49,7 +50,7 @@ static SambaStatus loadModel(MlirContext context, const Options *o, const char *
   if (endsWith(path, ".onnx"))
     return importOnnx(context, o, path, record, out_module);
   if (!endsWith(path, ".mlir") && !endsWith(path, ".mlirbc"))
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "%s: a model ends in .onnx or .mlir", path);
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "%s: a model ends in .onnx, .mlir or .mlirbc", path);
   if (o->shapes.size || o->binds.size)
     return sambaStatusMake(
         SAMBA_INVALID, "%s: --shape and --bind are for ONNX models; MLIR has its shapes already",
@@ -73,47 +74,103 @@ static MlirLogicalResult printRemark(MlirDiagnostic diagnostic, void *user) {
   return mlirLogicalResultSuccess();
 }
 
-static SambaStatus compile(const Options *o, const char *path, SambaArena *arena) {
-  if (!o->output)
-    return sambaStatusMake(SAMBA_INVALID, "samba-compile wants an output: -o OUT.pef");
-  SAMBA_RETURN_IF_ERROR(sambaCheckOutputIsNotInput(o->output, path));
-  if (o->o0 + o->o1 + o->o3 > 1)
-    return sambaStatusMake(SAMBA_INVALID, "-O0, -O1 and -O3 exclude each other");
-  MlirContext context = sambaCompilerContextCreate();
+/* Files that are read and written: each output is a file of its own. */
+static SambaStatus checkFiles(const Options *o, const char *path, SambaArena *arena) {
+  SambaStrings inputs = {0}, outputs = {0};
+  SambaStatus status = NULL;
+  sambaArrayAppend(&outputs, o->output);
+  sambaArrayAppend(&outputs, sambaArenaFormat(arena, "%s.log", o->output));
+  sambaArrayAppend(&outputs, o->dump_decisions);
+  sambaArrayAppend(&inputs, path);
+  sambaArrayAppend(&inputs, o->decisions);
+  sambaArrayAppend(&inputs, o->target);
 
-  mlirContextAttachDiagnosticHandler(context, printRemark, NULL, NULL);
+  for (size_t i = 0; !status && i < o->binds.size; ++i) {
+    const char *name, *file;
+    status = sambaSplitPair(arena, "--bind", o->binds.data[i], &name, &file);
+    if (!status)
+      sambaArrayAppend(&inputs, file);
+  }
+  if (!status)
+    status = sambaCheckOutputs(&outputs, &inputs);
+  sambaArrayFree(&inputs);
+  sambaArrayFree(&outputs);
+  return status;
+}
+
+static SambaStatus findMachine(MlirContext context, const char *option, const char *target,
+                               SambaMachine *out_machine) {
+  MlirAttribute attribute;
+  return sambaStatusAnnotate(
+      sambaTargetMachine(mlirLocationUnknownGet(context), target, out_machine, &attribute), "%s",
+      option);
+}
+
+/* --print-machine: to -o FILE or standard output. */
+static SambaStatus printMachine(const Options *o) {
+  MlirContext context = sambaCompilerContextCreate();
+  SambaMachine machine;
+  SambaText text = {0};
+  SambaStatus status = findMachine(context, "--print-machine", o->print_machine, &machine);
+
+  if (!status)
+    sambaMachinePrint(&machine, &text);
+  if (!status && o->output && strcmp(o->output, "-") != 0)
+    status = sambaWriteFile(o->output, text.data, text.size);
+  else if (!status && (fwrite(text.data, 1, text.size, stdout) != text.size || fflush(stdout)))
+    status = sambaStatusMake(SAMBA_IO, "standard output: cannot write");
+  sambaTextFree(&text);
+  mlirContextDestroy(context);
+  return status;
+}
+
+static SambaStatus compileModel(MlirContext context, const Options *o, const char *path,
+                                SambaArena *arena) {
+  SambaMachine machine;
+  if (o->target) /* a mistake in it is said before the model is read */
+    SAMBA_RETURN_IF_ERROR(findMachine(context, "--target", o->target, &machine));
+
   MlirModule module = {NULL};
   SambaText record = {0};
   SambaStatus status = loadModel(context, o, path, &record, &module);
   if (!status) {
-    SambaCompileOptions options = {
-        .pipeline = {.target = o->target,
-                     .opt = o->o0   ? "o0"
-                            : o->o3 ? "o3"
-                                    : "o1",
-                     .mapping = o->mapping,
-                     .precision = o->precision,
-                     .rules = o->rules,
-                     .decisions = o->decisions},
-        .dump_decisions = o->dump_decisions,
-        .external_weights = o->external_weights,
-        .explain = o->explain,
-        .trace = record.data,
-        .trace_size = record.size,
-        .folder =
-            endsWith(path, ".onnx") ? "" : sambaStringRefCopy(arena, sambaPathFolder(path)).data,
-        .data_folder =
-            o->data_folder ? o->data_folder : sambaStringRefCopy(arena, sambaPathFolder(path)).data,
-        .model = path,
-        .configure = sambaApplyMlirFlags};
+    const char *level = o->o0 ? "o0" : o->o3 ? "o3" : "o1";
+    const char *folder = sambaStringRefCopy(arena, sambaPathFolder(path)).data;
+    SambaCompileOptions options = {.pipeline = {.target = o->target,
+                                                .opt = level,
+                                                .mapping = o->mapping,
+                                                .precision = o->precision,
+                                                .rules = o->rules,
+                                                .decisions = o->decisions},
+                                   .dump_decisions = o->dump_decisions,
+                                   .external_weights = o->external_weights,
+                                   .explain = o->explain,
+                                   .trace = record.data,
+                                   .trace_size = record.size,
+                                   .folder = endsWith(path, ".onnx") ? "" : folder,
+                                   .data_folder = o->data_folder ? o->data_folder : folder,
+                                   .model = path,
+                                   .configure = sambaApplyMlirFlags};
     status = sambaCompileModule(module, &options, o->output);
   }
 
   if (!mlirModuleIsNull(module))
     mlirModuleDestroy(module);
-  mlirContextDestroy(context);
   sambaTextFree(&record);
+  return status;
+}
 
+static SambaStatus compile(const Options *o, const char *path, SambaArena *arena) {
+  if (!o->output)
+    return sambaStatusMake(SAMBA_INVALID, "samba-compile wants an output: -o OUT.pef");
+  SAMBA_RETURN_IF_ERROR(checkFiles(o, path, arena));
+  if (o->o0 + o->o1 + o->o3 > 1)
+    return sambaStatusMake(SAMBA_INVALID, "-O0, -O1 and -O3 exclude each other");
+
+  MlirContext context = sambaCompilerContextCreate();
+  mlirContextAttachDiagnosticHandler(context, printRemark, NULL, NULL);
+  SambaStatus status = compileModel(context, o, path, arena);
+  mlirContextDestroy(context);
   return status;
 }
 
@@ -135,26 +192,47 @@ static int takeMlirFlags(int argc, char **argv, const char **flags) {
   return kept;
 }
 
+static const char mlirFlags[] =
+    "MLIR's own flags work too:\n"
+    "  --mlir-print-ir-after-all     print the IR after every pass; also "
+    "--mlir-print-ir-before-all,\n"
+    "                                --mlir-print-ir-after=PASS, --mlir-print-ir-after-change\n"
+    "  --mlir-print-ir-tree-dir=DIR  with these: one file per pass instead of standard error\n"
+    "  --mlir-print-ir-module-scope  with these: always the whole module\n"
+    "                                (wants --mlir-disable-threading)\n"
+    "  --mlir-timing                 how long each pass took\n"
+    "  --mlir-pass-statistics        what each pass counted\n"
+    "  --mlir-pass-pipeline-crash-reproducer=FILE\n"
+    "                                after a failure: input and pipeline, for samba-opt\n"
+    "  --mlir-disable-threading      one thread: output in a fixed order";
+
 int main(int argc, char **argv) {
   Options o = {0};
   const SambaOption table[] = {
-      {"-o", SAMBA_OPTION_STRING, &o.output, "OUT.pef", "the PEF to write", NULL},
+      {"-o", SAMBA_OPTION_STRING, &o.output, "OUT.pef",
+       "the PEF to write; OUT.pef.log beside it tells what was made", NULL},
       {"--target", SAMBA_OPTION_STRING, &o.target, "sn40l|FILE",
-       "a shipped machine (tiny, plasticine, sn10, sn40l) or a machine file", NULL},
+       "a shipped machine (tiny, plasticine, sn10, sn40l) or a machine file (default sn40l)", NULL},
+      {"--print-machine", SAMBA_OPTION_STRING, &o.print_machine, "sn40l|FILE",
+       "print the machine as a machine file and do nothing else: change it, give it to --target",
+       NULL},
       {"--shape", SAMBA_OPTION_STRINGS, &o.shapes, "NAME=1x3x8",
        "shape of a graph input with dynamic dimensions", NULL},
       {"--bind", SAMBA_OPTION_STRINGS, &o.binds, "NAME=FILE",
        "that graph input is a constant known at compile time (.npy or .pb)", NULL},
       {"-O0", SAMBA_OPTION_FLAG, &o.o0, NULL, "every operator its own section", NULL},
       {"-O1", SAMBA_OPTION_FLAG, &o.o1, NULL, "fuse operators greedily (default)", NULL},
-      {"-O3", SAMBA_OPTION_FLAG, &o.o3, NULL, "not available in this version", NULL},
+      {"-O3", SAMBA_OPTION_FLAG, &o.o3, NULL, "refused: search is not in this version", NULL},
       {"--mapping", SAMBA_OPTION_STRING, &o.mapping, "section|spatial",
-       "how the graph is mapped (default section)", NULL},
+       "how the graph is mapped (default section; spatial is not in this version)", NULL},
       {"--precision", SAMBA_OPTION_STRING, &o.precision, "mp0|mp1|mp4",
-       "f32 as the model says (mp0), contractions in bf16 (mp1), all bf16 (mp4)", NULL},
+       "f32 as the model says (mp0 or f32, the default), contractions in bf16 (mp1), all bf16 (mp4 "
+       "or bf16)",
+       NULL},
       {"--inference", SAMBA_OPTION_FLAG, &o.inference, NULL,
-       "compile for inference (default without training operators)", NULL},
-      {"--rules", SAMBA_OPTION_STRING, &o.rules, "FILE", "not available in this version", NULL},
+       "compile for inference (default; training is not in this version)", NULL},
+      {"--rules", SAMBA_OPTION_STRING, &o.rules, "FILE",
+       "refused: fusion rules are not in this version", NULL},
       {"--decisions", SAMBA_OPTION_STRING, &o.decisions, "FILE",
        "planner decisions of an earlier run", NULL},
       {"--dump-decisions", SAMBA_OPTION_STRING, &o.dump_decisions, "FILE",
@@ -165,20 +243,29 @@ int main(int argc, char **argv) {
       {"--data-folder", SAMBA_OPTION_STRING, &o.data_folder, "DIR",
        "the folder in which the weights' files of a module must lie (default: the module's)", NULL},
       {0}};
+  const SambaTool tool = {.name = "samba-compile",
+                          .usage = "samba-compile MODEL(.onnx|.mlir|.mlirbc) -o OUT.pef [options]\n"
+                                   "       samba-compile --print-machine=sn40l > FILE.mlir",
+                          .summary =
+                              "Compiles a model into a PEF, the program file of the simulated RDU.",
+                          .options = table,
+                          .more = mlirFlags};
   SambaStrings positional = {0};
   SambaArena arena = {0};
+  SambaAsked asked;
   const char **flags = sambaAllocate(sambaArraySize((size_t)argc + 1, sizeof *flags));
 
   argc = takeMlirFlags(argc, argv, flags);
   if (argc < 0)
     return 1;
-  SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &o.help);
-  if (!status && o.help)
-    sambaCommandLineHelp(
-        "samba-compile MODEL(.onnx|.mlir) -o OUT.pef [options]",
-        "Compiles a model into a PEF for the simulated RDU. MLIR's flags (--mlir-timing, "
-        "--mlir-print-ir-after-all, ...) work too.",
-        table);
+  SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &asked);
+  if (!status && sambaCommandLineAnswer(&tool, asked))
+    ;
+  else if (!status && o.print_machine && !positional.size)
+    status = printMachine(&o);
+  else if (!status && o.print_machine)
+    status = sambaStatusMake(SAMBA_INVALID, "--print-machine compiles nothing; leave out '%s'",
+                             positional.data[0]);
   else if (!status && positional.size != 1)
     status = sambaStatusMake(SAMBA_INVALID,
                              "samba-compile wants one model, not %zu; --help lists the options",

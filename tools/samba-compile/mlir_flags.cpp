@@ -6,8 +6,6 @@
 
 #include "mlir/CAPI/Pass.h"
 #include "mlir/IR/AsmState.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -21,7 +19,6 @@ bool sambaParseMlirFlags(int argc, const char *const *argv) {
 }
 
 bool sambaApplyMlirFlags(MlirPassManager manager, void *) {
-  unwrap(manager)->enableVerifier(true);
   if (mlir::failed(mlir::applyPassManagerCLOptions(*unwrap(manager))))
     return false;
   mlir::applyDefaultTimingPassManagerCLOptions(*unwrap(manager));

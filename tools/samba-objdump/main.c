@@ -116,11 +116,20 @@ static SambaStatus checkOptions(const Options *options) {
   return NULL;
 }
 
+static SambaStatus checkFiles(const char *input, const Options *options) {
+  SambaStrings inputs = {0}, outputs = {0};
+  if (!options->fixing) /* a PEF may be repaired in place */
+    sambaArrayAppend(&inputs, input);
+  sambaArrayAppend(&outputs, options->picture ? options->picture : options->output);
+  SambaStatus status = sambaCheckOutputs(&outputs, &inputs);
+  sambaArrayFree(&inputs);
+  sambaArrayFree(&outputs);
+  return status;
+}
+
 static SambaStatus run(const char *input, const Options *options) {
   SAMBA_RETURN_IF_ERROR(checkOptions(options));
-  if (!options->fixing) /* a PEF may be repaired in place */
-    SAMBA_RETURN_IF_ERROR(
-        sambaCheckOutputIsNotInput(options->picture ? options->picture : options->output, input));
+  SAMBA_RETURN_IF_ERROR(checkFiles(input, options));
   if (options->assembling)
     return assemble(input, options->output, options->unchecked);
   if (options->fixing)
@@ -131,7 +140,6 @@ static SambaStatus run(const char *input, const Options *options) {
 }
 
 int main(int argc, char **argv) {
-  bool help = false;
   Options options = {0};
   const SambaOption table[] = {{"--assemble", SAMBA_OPTION_FLAG, &options.assembling, NULL,
                                 "the input is a listing, the output a PEF", NULL},
@@ -151,14 +159,21 @@ int main(int argc, char **argv) {
                                 NULL},
                                {0}};
   SambaStrings positional = {0};
-  SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &help);
+  const SambaTool tool = {
+      .name = "samba-objdump",
+      .usage =
+          "samba-objdump FILE.pef > LISTING\n       samba-objdump --assemble LISTING -o FILE.pef"
+          "\n       samba-objdump --fix-checksums IN.pef -o OUT.pef"
+          "\n       samba-objdump --draw=FILE.svg FILE.pef",
+      .summary = "Shows everything in a PEF as text, makes a PEF of such a text, draws a section.",
+      .options = table};
+  SambaAsked asked;
+  SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &asked);
+  if (options.output && strcmp(options.output, "-") == 0 && !options.assembling && !options.fixing)
+    options.output = NULL; /* a text may go to standard output */
 
-  if (!status && help)
-    sambaCommandLineHelp(
-        "samba-objdump FILE.pef > LISTING\n       samba-objdump --assemble LISTING -o FILE.pef\n"
-        "       samba-objdump --fix-checksums IN.pef -o OUT.pef\n"
-        "       samba-objdump --draw=FILE.svg FILE.pef",
-        "Shows everything in a PEF as text, makes a PEF of such a text, draws a section.", table);
+  if (!status && sambaCommandLineAnswer(&tool, asked))
+    ;
   else if (!status && positional.size != 1)
     status = sambaStatusMake(SAMBA_INVALID, "expected one input file, found %zu; try --help",
                              positional.size);

@@ -2,6 +2,7 @@
 // upstream's.
 #include "dialect/registry/dialects.h"
 #include "pipeline/register.h"
+#include "support/base/version.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/InitAllDialects.h"
@@ -14,6 +15,8 @@ int main(int argc, char **argv) {
   sambaRegisterDialects(wrap(&registry));
   mlir::registerAllPasses();
   sambaRegisterPasses();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "Samba's optimizer driver\n", registry));
+  return sambaAnswerVersion(argc, argv, "samba-opt")
+             ? 0
+             : mlir::asMainReturnCode(
+                   mlir::MlirOptMain(argc, argv, "Samba's optimizer driver\n", registry));
 }

@@ -17,7 +17,6 @@ typedef struct {
   bool argmax, trap_nan, values_only, timing_only, no_skip, no_memo;
   const char *fidelity, *launch, *sections, *section_types, *cpu, *stats, *trace, *report, *csv;
   int64_t threads, max_cycles;
-  bool help;
 } Options;
 
 static SambaStatus parseLaunch(const char *text, SambaOrchestration *out) {
@@ -140,20 +139,32 @@ static SambaStatus readInputs(const Options *options, SambaSession *session, Sam
                          SAMBA_STRING_ARGS(missing->name));
 }
 
-/* An output file must not be one of the files that are read. */
-static SambaStatus checkOutputFile(const Options *options, const char *pef, SambaArena *arena,
-                                   const char *output) {
-  SAMBA_RETURN_IF_ERROR(sambaCheckOutputIsNotInput(output, pef));
-  for (int list = 0; list < 2; ++list) {
-    const SambaStrings *pairs = list ? &options->expectations : &options->inputs;
-    for (size_t i = 0; i < pairs->size; ++i) {
-      const char *name, *path;
-      SAMBA_RETURN_IF_ERROR(
-          sambaSplitPair(arena, list ? "--expect" : "--input", pairs->data[i], &name, &path));
-      SAMBA_RETURN_IF_ERROR(sambaCheckOutputIsNotInput(output, path));
-    }
+static SambaStatus addPaths(SambaArena *arena, const char *option, const SambaStrings *pairs,
+                            SambaStrings *paths) {
+  for (size_t i = 0; i < pairs->size; ++i) {
+    const char *name, *path;
+    SAMBA_RETURN_IF_ERROR(sambaSplitPair(arena, option, pairs->data[i], &name, &path));
+    sambaArrayAppend(paths, path);
   }
   return NULL;
+}
+
+/* An output is none of the files that are read, and no two outputs are one file. */
+static SambaStatus checkFiles(const Options *options, const char *pef, SambaArena *arena) {
+  SambaStrings inputs = {0}, outputs = {0};
+  sambaArrayAppend(&inputs, pef);
+  sambaArrayAppend(&outputs, options->stats);
+
+  SambaStatus status = addPaths(arena, "--input", &options->inputs, &inputs);
+  if (!status)
+    status = addPaths(arena, "--expect", &options->expectations, &inputs);
+  if (!status)
+    status = addPaths(arena, "--output", &options->outputs, &outputs);
+  if (!status)
+    status = sambaCheckOutputs(&outputs, &inputs);
+  sambaArrayFree(&inputs);
+  sambaArrayFree(&outputs);
+  return status;
 }
 
 /* What --output and --expect ask for exists: said before anything runs. The references are kept in
@@ -180,11 +191,10 @@ static SambaStatus checkNames(const Options *options, const SambaSession *sessio
       if (length < 4 || strcmp(path + length - 4, ".npy") != 0)
         return sambaStatusMake(SAMBA_UNSUPPORTED,
                                "%s: outputs are written as .npy; give a name that ends so", path);
-      SAMBA_RETURN_IF_ERROR(checkOutputFile(options, pef, arena, path));
     }
   }
 
-  return checkOutputFile(options, pef, arena, options->stats);
+  return checkFiles(options, pef, arena);
 }
 
 static SambaStatus writeOutputs(const Options *options, SambaSession *session, SambaArena *arena) {
@@ -274,43 +284,55 @@ int main(int argc, char **argv) {
        NULL},
       {"--atol", SAMBA_OPTION_FLOAT, &o.atol, "A", "absolute tolerance of --expect (default 1e-5)",
        NULL},
-      {"--rel-l2", SAMBA_OPTION_FLOAT, &o.relative_l2, "R", "bound on the relative L2 difference",
-       NULL},
+      {"--rel-l2", SAMBA_OPTION_FLOAT, &o.relative_l2, "R",
+       "bound of --expect on the relative L2 difference (default: none)", NULL},
       {"--argmax", SAMBA_OPTION_FLAG, &o.argmax, NULL,
        "the largest element of each decided row must agree", NULL},
       {"--trap-nan", SAMBA_OPTION_FLAG, &o.trap_nan, NULL, "a NaN written to memory is a fault",
        NULL},
-      {"--values-only", SAMBA_OPTION_FLAG, &o.values_only, NULL, "no cycles", NULL},
-      {"--timing-only", SAMBA_OPTION_FLAG, &o.timing_only, NULL, "no values", NULL},
-      {"--fidelity", SAMBA_OPTION_STRING, &o.fidelity, "tile", "detail of the timing engine", NULL},
+      {"--values-only", SAMBA_OPTION_FLAG, &o.values_only, NULL, "compute values, count no cycles",
+       NULL},
+      {"--timing-only", SAMBA_OPTION_FLAG, &o.timing_only, NULL, "count cycles, compute no values",
+       NULL},
+      {"--fidelity", SAMBA_OPTION_STRING, &o.fidelity, "tile",
+       "detail of the timing engine (default and only choice: tile)", NULL},
       {"--launch", SAMBA_OPTION_STRING, &o.launch, "hw|sw|none",
-       "who orchestrates launches (default hw)", NULL},
-      {"--sections", SAMBA_OPTION_STRING, &o.sections, "ID,..", "run only these sections", NULL},
+       "who launches sections: the chip, the host, or at no cost (default hw)", NULL},
+      {"--sections", SAMBA_OPTION_STRING, &o.sections, "ID,..",
+       "run only the sections with these ids (default: all)", NULL},
       {"--section-types", SAMBA_OPTION_STRING, &o.section_types, "FWD,..",
-       "run only sections of these types", NULL},
+       "run only sections of these types (default: all)", NULL},
       {"--threads", SAMBA_OPTION_INT, &o.threads, "N",
        "host threads (default: all cores); bits do not depend on it", NULL},
       {"--max-cycles", SAMBA_OPTION_INT, &o.max_cycles, "N",
-       "a section that takes longer is a fault", NULL},
-      {"--cpu", SAMBA_OPTION_STRING, &o.cpu, "NAME", "host CPU to compile lane programs for", NULL},
+       "a section that takes longer is a fault (default: no bound)", NULL},
+      {"--cpu", SAMBA_OPTION_STRING, &o.cpu, "NAME",
+       "host CPU to compile lane programs for (default: this host)", NULL},
       {"--no-skip", SAMBA_OPTION_FLAG, &o.no_skip, NULL, "time every period of a steady state",
        NULL},
       {"--no-memo", SAMBA_OPTION_FLAG, &o.no_memo, NULL, "time every call anew", NULL},
-      {"--stats", SAMBA_OPTION_STRING, &o.stats, "FILE.json", "write statistics", NULL},
-      {"--trace", SAMBA_OPTION_STRING, &o.trace, "FILE.json", "not available in this version",
-       NULL},
-      {"--report", SAMBA_OPTION_STRING, &o.report, "FILE.html", "not available in this version",
-       NULL},
-      {"--csv", SAMBA_OPTION_STRING, &o.csv, "DIR", "not available in this version", NULL},
+      {"--stats", SAMBA_OPTION_STRING, &o.stats, "FILE.json",
+       "write the figures of the run as JSON", NULL},
+      {"--trace", SAMBA_OPTION_STRING, &o.trace, "FILE.json",
+       "refused: event traces are not in this version; --stats has the figures", NULL},
+      {"--report", SAMBA_OPTION_STRING, &o.report, "FILE.html",
+       "refused: reports are not in this version; --stats has the figures", NULL},
+      {"--csv", SAMBA_OPTION_STRING, &o.csv, "DIR",
+       "refused: tables are not in this version; --stats has the figures", NULL},
       {0}};
   SambaStrings positional = {0};
   SambaArena arena = {0};
-  SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &o.help);
+  const SambaTool tool = {
+      .name = "samba-run",
+      .usage = "samba-run FILE.pef [options]",
+      .summary = "Runs a PEF on the simulated RDU: real values, cycles, statistics.",
+      .options = table,
+      .more = "Exit code: 0, 1 after an error, 2 when an output differs from what --expect names."};
+  SambaAsked asked;
+  SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &asked);
 
-  if (!status && o.help)
-    sambaCommandLineHelp("samba-run FILE.pef [options]",
-                         "Runs a PEF on the simulated RDU: real values, cycles, statistics.",
-                         table);
+  if (!status && sambaCommandLineAnswer(&tool, asked))
+    ;
   else if (!status && positional.size != 1)
     status =
         sambaStatusMake(SAMBA_INVALID, "samba-run wants one PEF, not %zu; --help lists the options",

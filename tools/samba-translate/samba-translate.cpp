@@ -9,6 +9,5 @@ int main(int argc, char **argv) {
   if (sambaTranslateWants(argc, argv))
     return sambaTranslate(argc, argv);
   mlir::registerAllTranslations();
-  return mlir::failed(mlir::mlirTranslateMain(
-      argc, argv, "Samba's translation driver: --onnx-to-samba, --rdu-to-pef, and MLIR's own"));
+  return mlir::failed(mlir::mlirTranslateMain(argc, argv, "Samba's translations, and MLIR's"));
 }

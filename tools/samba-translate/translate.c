@@ -19,11 +19,12 @@
 typedef struct Options {
   const char *output, *data_folder;
   SambaStrings shapes, binds;
-  bool onnx_to_samba, rdu_to_pef, external_weights, locations, help;
+  bool onnx_to_samba, rdu_to_pef, external_weights, locations;
 } Options;
 
 static const char *const ours[] = {"--onnx-to-samba", "--rdu-to-pef", "-onnx-to-samba",
-                                   "-rdu-to-pef", "--help"};
+                                   "-rdu-to-pef",     "--help",       "-h",
+                                   "--version"};
 
 bool sambaTranslateWants(int argc, char **argv) {
   for (int i = 1; i < argc; ++i)
@@ -54,7 +55,7 @@ static SambaStatus onnxToSamba(MlirContext context, const Options *o, const char
     mlirOperationPrintWithFlags(mlirModuleGetOperation(module), flags, sambaTextSink, &text);
     sambaTextAppendC(&text, "\n");
     mlirOpPrintingFlagsDestroy(flags);
-    if (o->output && strcmp(o->output, "-") != 0)
+    if (o->output)
       status = sambaWriteFile(o->output, text.data, text.size);
     else if (fwrite(text.data, 1, text.size, stdout) != text.size || fflush(stdout))
       status = sambaStatusMake(SAMBA_IO, "standard output: cannot write");
@@ -89,6 +90,16 @@ static SambaStatus rduToPef(MlirContext context, const Options *o, const char *p
   return status;
 }
 
+static SambaStatus checkFiles(const Options *o, const char *input) {
+  SambaStrings inputs = {0}, outputs = {0};
+  sambaArrayAppend(&inputs, input);
+  sambaArrayAppend(&outputs, o->output);
+  SambaStatus status = sambaCheckOutputs(&outputs, &inputs);
+  sambaArrayFree(&inputs);
+  sambaArrayFree(&outputs);
+  return status;
+}
+
 int sambaTranslate(int argc, char **argv) {
   Options o = {0};
   const SambaOption table[] = {{"--onnx-to-samba", SAMBA_OPTION_FLAG, &o.onnx_to_samba, NULL,
@@ -116,17 +127,29 @@ int sambaTranslate(int argc, char **argv) {
       argv[i] = (char *)(argv[i][1] == 'o' ? ours[0] : ours[1]);
   SambaStrings positional = {0};
   SambaArena arena = {0};
-  SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &o.help);
+  const SambaTool tool = {
+      .name = "samba-translate",
+      .usage = "samba-translate --onnx-to-samba MODEL.onnx [options]\n"
+               "       samba-translate --rdu-to-pef FILE.mlir -o OUT.pef [options]",
+      .summary = "Translates between Samba's forms.",
+      .options = table,
+      .more = "Without one of these two translations it is mlir-translate; samba-translate "
+              "--help-list shows its options."};
+  SambaAsked asked;
+  SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &asked);
 
-  if (!status && o.help) {
-    sambaCommandLineHelp(
-        "samba-translate --onnx-to-samba MODEL.onnx [options] | --rdu-to-pef FILE.mlir -o OUT.pef",
-        "Translates between Samba's forms; without one of these two it is mlir-translate.", table);
+  if (!status && sambaCommandLineAnswer(&tool, asked)) {
+    ;
   } else if (!status && (o.onnx_to_samba == o.rdu_to_pef || positional.size != 1)) {
     status = sambaStatusMake(
         SAMBA_INVALID,
         "samba-translate wants one of --onnx-to-samba and --rdu-to-pef, and one input file");
   } else if (!status) {
+    if (o.onnx_to_samba && o.output && strcmp(o.output, "-") == 0)
+      o.output = NULL; /* standard output */
+    status = checkFiles(&o, positional.data[0]);
+  }
+  if (!status && !asked) {
     MlirContext context = sambaCompilerContextCreate();
     status = o.onnx_to_samba ? onnxToSamba(context, &o, positional.data[0])
                              : rduToPef(context, &o, positional.data[0], &arena);

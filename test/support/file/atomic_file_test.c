@@ -148,6 +148,29 @@ static void testInputIsNotOverwritten(void **state) {
   expectOk(sambaCheckOutputIsNotInput(input, pathOf("new")));
   expectOk(sambaCheckOutputIsNotInput(NULL, input));
   expectOk(sambaCheckOutputIsNotInput("/dev/null", "/dev/null"));
+
+  char missing[128], other[192];
+  snprintf(missing, sizeof missing, "%s/missing", folder);
+  snprintf(other, sizeof other, "%s/../%s/missing", folder, strrchr(folder, '/') + 1);
+  const char *names[] = {input};
+  const struct {
+    const char *outputs[2];
+    const char *expected; /* NULL: fine */
+  } cases[] = {{{missing, other}, "missing: two outputs would be written to this file"},
+               {{missing, "/missing/missing"}, NULL},
+               {{"/dev/null", "/dev/null"}, NULL},
+               {{NULL, missing}, NULL},
+               {{missing, input}, "would be overwritten, but it is an input"},
+               {{"-", NULL}, "standard output ('-') cannot take this output"}};
+  SambaStrings inputs = {names, 1, 1};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    SambaStrings outputs = {(const char **)cases[i].outputs, 2, 2};
+    SambaStatus status = sambaCheckOutputs(&outputs, &inputs);
+    if (cases[i].expected)
+      expectError(status, cases[i].expected);
+    else
+      expectOk(status);
+  }
 }
 
 static void testErrors(void **state) {

@@ -13,7 +13,8 @@
 #include <cmocka.h>
 
 typedef struct {
-  bool flag, given, help;
+  bool flag, given;
+  SambaAsked asked;
   const char *text;
   SambaStrings many, positional;
   int64_t number;
@@ -29,7 +30,7 @@ static SambaStatus parse(Parsed *p, int count, const char **arguments) {
       {"--number", SAMBA_OPTION_INT, &p->number, NULL, "a number", NULL},
       {"--real", SAMBA_OPTION_FLOAT, &p->real, "R", "a real", NULL},
       {0}};
-  return sambaCommandLineParse(count, (char **)arguments, table, &p->positional, &p->help);
+  return sambaCommandLineParse(count, (char **)arguments, table, &p->positional, &p->asked);
 }
 #define PARSE(p, ...)                                                                              \
   parse((p), (int)(sizeof((const char *[]){"program", __VA_ARGS__}) / sizeof(char *)),             \
@@ -45,7 +46,7 @@ static void everyFormIsRead(void **state) {
   Parsed p;
   assert_null(PARSE(&p, "model", "--flag", "-o", "x", "--many=a=1", "--many", "b=2", "--number=12",
                     "--real", "1e-3", "-", "--", "--flag"));
-  assert_true(p.flag && p.given && !p.help);
+  assert_true(p.flag && p.given && p.asked == SAMBA_ASKED_NOTHING);
   assert_string_equal(p.text, "x");
   assert_int_equal(p.many.size, 2);
   assert_string_equal(p.many.data[0], "a=1");
@@ -56,9 +57,16 @@ static void everyFormIsRead(void **state) {
   assert_string_equal(p.positional.data[1], "-");
   assert_string_equal(p.positional.data[2], "--flag");
   release(&p);
-  assert_null(PARSE(&p, "-o=first", "-o", "last", "-h"));
-  assert_string_equal(p.text, "last");
-  assert_true(p.help);
+  assert_null(PARSE(&p, "-o=first", "--flag", "--flag", "-h", "--version"));
+  assert_string_equal(p.text, "first");
+  assert_int_equal(p.asked, SAMBA_ASKED_HELP);
+  release(&p);
+  assert_null(PARSE(&p, "--version"));
+  assert_int_equal(p.asked, SAMBA_ASKED_VERSION);
+  release(&p);
+  assert_null(PARSE(&p, "-o", "--version"));
+  assert_int_equal(p.asked, SAMBA_ASKED_NOTHING);
+  assert_string_equal(p.text, "--version");
   release(&p);
 }
 
@@ -78,6 +86,11 @@ static void refusalsSayWhatIsWanted(void **state) {
   refuse("--many wants NAME=FILE", PARSE(&p, "--many"), &p);
   refuse("--many wants NAME=FILE, not an empty text", PARSE(&p, "--many="), &p);
   refuse("--number wants a value", PARSE(&p, "--number"), &p);
+  refuse("-o is given twice, with 'x' and 'y'; give it once", PARSE(&p, "-o", "x", "-o=y"), &p);
+  refuse("--number is given twice, with '1' and '1'; give it once",
+         PARSE(&p, "--number=1", "--number", "1"), &p);
+  refuse("--real is given twice, with '1' and '2'; give it once", PARSE(&p, "--real=1", "--real=2"),
+         &p);
   static const char *const numbers[] = {"", "x", "1x", "-1", "9223372036854775808"};
 
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
