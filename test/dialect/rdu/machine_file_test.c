@@ -2,7 +2,7 @@
  * differs from a shipped one. */
 #include "dialect/rdu/machine_file.h"
 
-#include "dialect/bridge/bridge.h"
+#include "dialect/registry/dialects.h"
 #include "support/file/atomic_file.h"
 
 #include <setjmp.h>
