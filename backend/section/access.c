@@ -148,7 +148,9 @@ uint64_t sambaPortStreamTokens(const SambaPort *port, uint64_t tokens, uint32_t 
   uint64_t round = (uint64_t)port->block * port->stream_count;
   uint64_t rest = tokens % round;
   uint64_t before = (uint64_t)port->block * position;
-  uint64_t part = rest <= before ? 0 : rest - before < port->block ? rest - before : port->block;
+  uint64_t part = rest > before ? rest - before : 0; /* of the last, incomplete round */
+  if (part > port->block)
+    part = port->block;
   return tokens / round * port->block + part;
 }
 

@@ -89,6 +89,13 @@ static void exchange(SambaPlacement *p, uint32_t unit, uint32_t from, uint32_t o
     sambaPlacementSet(p, other, from);
 }
 
+/* The coordinate, moved into [0, count). */
+static int32_t clampTo(int32_t coordinate, int32_t count) {
+  if (coordinate < 0)
+    return 0;
+  return coordinate < count ? coordinate : count - 1;
+}
+
 static uint32_t pickTarget(Annealer *a, uint32_t from, SambaSlotClass class, int32_t window) {
   SambaPlacement *p = a->p;
   if (class == SAMBA_SLOT_AG) {
@@ -104,8 +111,8 @@ static uint32_t pickTarget(Annealer *a, uint32_t from, SambaSlotClass class, int
   sambaPlacementSwitch(p, from, &x, &y);
   int32_t new_x = x + (int32_t)randomBelow(a, (uint32_t)span) - window;
   int32_t new_y = y + (int32_t)randomBelow(a, (uint32_t)span) - window;
-  new_x = new_x < 0 ? 0 : new_x >= p->width ? p->width - 1 : new_x;
-  new_y = new_y < 0 ? 0 : new_y >= p->height ? p->height - 1 : new_y;
+  new_x = clampTo(new_x, p->width);
+  new_y = clampTo(new_y, p->height);
   if (((new_x ^ new_y ^ x ^ y) & 1) != 0) /* the other kind of site: its neighbour in the row */
     new_x += new_x + 1 < p->width ? 1 : -1;
   return (uint32_t)new_y * (uint32_t)p->width + (uint32_t)new_x;

@@ -75,7 +75,9 @@ static SambaStatus compareEnds(const SambaSection *section, Mentions *ports, Men
   for (size_t i = 0; i < ports->size || i < streams->size; ++i) {
     const Mention *p = i < ports->size ? &ports->data[i] : NULL;
     const Mention *s = i < streams->size ? &streams->data[i] : NULL;
-    int order = !p ? 1 : !s ? -1 : compareMentions(p, s);
+    int order = p ? -1 : 1; /* when one list has ended */
+    if (p && s)
+      order = compareMentions(p, s);
     const Mention *m = order <= 0 ? p : s;
     const char *unit = section->units[m->unit].name;
     if (i > 0 && compareMentions(m, order <= 0 ? p - 1 : s - 1) == 0)

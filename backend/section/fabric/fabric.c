@@ -39,7 +39,7 @@ void sambaUnitSwitch(const SambaMachine *machine, const SambaUnit *unit, int32_t
   }
 }
 
-#define COMPARE(a, b) ((a) < (b) ? -1 : (a) > (b) ? 1 : 0)
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 int sambaSwitchLaneCompare(const SambaSwitchLane *a, const SambaSwitchLane *b) {
   int order = COMPARE(a->port, b->port);

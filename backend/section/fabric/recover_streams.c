@@ -87,7 +87,9 @@ typedef struct KeyedEnd {
 
 static int compareKeyedEnds(const void *a, const void *b) {
   const KeyedEnd *x = a, *y = b;
-  return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->end < y->end ? -1 : x->end > y->end;
+  if (x->key != y->key)
+    return x->key < y->key ? -1 : 1;
+  return (x->end > y->end) - (x->end < y->end);
 }
 
 static int compareEntries(const void *a, const void *b) { return sambaSwitchEntryCompare(a, b); }

@@ -280,8 +280,12 @@ MlirAttribute sambaLaneReductionIdentity(MlirContext context, const SambaLaneOp 
   SambaDType type = (SambaDType)op->type;
   MlirType mlir_type = sambaDTypeToType(context, type);
   bool is_float = type == SAMBA_DTYPE_F32;
-  int64_t lowest = type == SAMBA_DTYPE_I64 ? INT64_MIN : type == SAMBA_DTYPE_I1 ? 0 : INT32_MIN;
-  int64_t highest = type == SAMBA_DTYPE_I64 ? INT64_MAX : type == SAMBA_DTYPE_I1 ? 1 : INT32_MAX;
+  int64_t lowest = INT32_MIN;
+  int64_t highest = INT32_MAX;
+  if (type == SAMBA_DTYPE_I64)
+    lowest = INT64_MIN, highest = INT64_MAX;
+  else if (type == SAMBA_DTYPE_I1)
+    lowest = 0, highest = 1;
   double real = 0;
   int64_t integer = 0;
 

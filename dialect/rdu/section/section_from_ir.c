@@ -1,7 +1,7 @@
 /* rdu.section -> SambaSection; see section_io.h. Units are read one by one (unit_from_ir.c), then
  * what joins them. */
-#include "dialect/rdu/section/section_io.h"
 #include "dialect/rdu/rdu_types.h"
+#include "dialect/rdu/section/section_io.h"
 #include "dialect/rdu/section/section_text.h"
 #include "dialect/samba/samba.h"
 #include "support/container/pointer_map.h"
@@ -134,31 +134,31 @@ static SambaStatus faultOf(SambaStatus status, MlirOperation at, MlirOperation *
   return status;
 }
 
-static SambaStatus readBody(MlirOperation op, SambaArena *arena, SambaSection *section,
-                            SambaPointerMap *numbers, MlirOperation *out_fault) {
-  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op));
-  uint32_t routes = 0;
-
+/* How many units and routes the body has, and that it has nothing else. */
+static SambaStatus countBody(MlirBlock block, uint32_t *out_units, uint32_t *out_routes) {
+  *out_units = *out_routes = 0;
   for (MlirOperation at = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(at);
        at = mlirOperationGetNextInBlock(at)) {
     if (sambaUnitKindOf(at) >= 0)
-      ++section->unit_count;
+      ++*out_units;
     else if (sambaStringRefEqualC(sambaFromMlir(sambaOperationName(at)), "rdu.route"))
-      ++routes;
+      ++*out_routes;
     else
       return sambaStatusMake(SAMBA_INVALID,
                              "'%.*s' is not a unit; a section holds rdu.load, rdu.store, "
                              "rdu.buffer, rdu.compute and rdu.route",
                              SAMBA_MLIR_STRING_ARGS(sambaOperationName(at)));
   }
+  return NULL;
+}
 
-  section->units = SAMBA_ARENA_ARRAY(arena, SambaUnit, section->unit_count);
-  MlirOperation *ops = SAMBA_ARENA_ARRAY(arena, MlirOperation, section->unit_count);
+/* The units, without the indices of their streams; ops: the operation of each. */
+static SambaStatus readUnits(MlirBlock block, SambaArena *arena, SambaSection *section,
+                             MlirOperation *ops, MlirOperation *out_fault) {
   uint32_t u = 0;
   for (MlirOperation at = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(at);
        at = mlirOperationGetNextInBlock(at)) {
-    int kind = sambaUnitKindOf(at);
-    if (kind < 0)
+    if (sambaUnitKindOf(at) < 0)
       continue;
     SambaUnit *unit = &section->units[u];
     SambaStatus status = sambaUnitFromIr(at, arena, unit);
@@ -166,7 +166,8 @@ static SambaStatus readBody(MlirOperation op, SambaArena *arena, SambaSection *s
       unit->name = sambaArenaFormat(arena, "%s%u", sambaUnitKindName(unit->kind), u);
     if (status)
       return faultOf(status, at, out_fault, unit->name);
-    if (kind == SAMBA_UNIT_LOAD || kind == SAMBA_UNIT_STORE) {
+
+    if (sambaUnitIsAddressGenerator(unit)) {
       MlirValue symbol = mlirOperationGetOperand(at, 0);
       if (!mlirValueIsABlockArgument(symbol) ||
           !mlirBlockEqual(mlirBlockArgumentGetOwner(symbol), block))
@@ -174,13 +175,14 @@ static SambaStatus readBody(MlirOperation op, SambaArena *arena, SambaSection *s
             SAMBA_INVALID, "unit '%s': its symbol must be an argument of the section", unit->name);
       unit->load_store.symbol = (uint32_t)mlirBlockArgumentGetArgNumber(symbol);
     }
-
     ops[u++] = at;
   }
+  return NULL;
+}
 
-  numberStreams(arena, section, ops, numbers);
-  SAMBA_RETURN_IF_ERROR(joinStreams(arena, section, ops, numbers));
-  for (MlirOperation at = mlirBlockGetFirstOperation(block); routes && !mlirOperationIsNull(at);
+static SambaStatus readRoutes(MlirBlock block, SambaArena *arena, SambaSection *section,
+                              SambaPointerMap *numbers, MlirOperation *out_fault) {
+  for (MlirOperation at = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(at);
        at = mlirOperationGetNextInBlock(at)) {
     uint32_t number;
     if (sambaUnitKindOf(at) >= 0)
@@ -194,8 +196,21 @@ static SambaStatus readBody(MlirOperation op, SambaArena *arena, SambaSection *s
     SAMBA_RETURN_IF_ERROR(faultOf(readRoute(at, arena, stream), at, out_fault,
                                   section->units[stream->source.unit].name));
   }
-
   return NULL;
+}
+
+static SambaStatus readBody(MlirOperation op, SambaArena *arena, SambaSection *section,
+                            SambaPointerMap *numbers, MlirOperation *out_fault) {
+  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op));
+  uint32_t routes;
+  SAMBA_RETURN_IF_ERROR(countBody(block, &section->unit_count, &routes));
+
+  section->units = SAMBA_ARENA_ARRAY(arena, SambaUnit, section->unit_count);
+  MlirOperation *ops = SAMBA_ARENA_ARRAY(arena, MlirOperation, section->unit_count);
+  SAMBA_RETURN_IF_ERROR(readUnits(block, arena, section, ops, out_fault));
+  numberStreams(arena, section, ops, numbers);
+  SAMBA_RETURN_IF_ERROR(joinStreams(arena, section, ops, numbers));
+  return routes ? readRoutes(block, arena, section, numbers, out_fault) : NULL;
 }
 
 SambaStatus sambaSectionFromIr(MlirOperation op, SambaArena *arena, SambaSection **out_section,
