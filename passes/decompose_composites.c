@@ -137,34 +137,34 @@ static void splitCat(MlirOperation operation, intptr_t most, bool apart) {
 
 /* Into groups of how many operands a cat is cut; 0: it stays. The target counts where it may have
  * too few address generators: one for each operand, and for each or all a store. */
-static intptr_t catGroups(MlirOperation operation, SambaSectionTrials *trials) {
+static intptr_t catGroups(MlirOperation operation, const SambaPlanTarget *target) {
   intptr_t count =
       sambaOperationIs(operation, "samba.cat") ? mlirOperationGetNumOperands(operation) : 0;
   if (count > SAMBA_MAX_CAT_OPERANDS)
     return SAMBA_MAX_CAT_OPERANDS;
-  bool scarce = trials && count > 2 && 2 * count > trials->machine->ag_count;
-  return scarce && !sambaOperatorFits(trials, operation) ? (count + 1) / 2 : 0;
+  bool scarce = target && count > 2 && 2 * count > target->machine->ag_count;
+  return scarce && !sambaOperatorFits(target, operation) ? (count + 1) / 2 : 0;
 }
 
-/* trials: NULL where no target is given, and what has stages stays. */
-static bool isDecomposed(MlirOperation operation, SambaSectionTrials *trials) {
+/* target: NULL where none is given, and what has stages stays. */
+static bool isDecomposed(MlirOperation operation, const SambaPlanTarget *target) {
   const SambaOperator *operator = sambaOperatorOf(operation);
   if (!operator || !operator->decompose)
     return false;
-  return !operator->stages || (trials && !sambaOperatorFits(trials, operation));
+  return !operator->stages || (target && !sambaOperatorFits(target, operation));
 }
 
-static bool decomposeFunction(MlirOperation function, SambaSectionTrials *trials) {
+static bool decomposeFunction(MlirOperation function, const SambaPlanTarget *target) {
   MlirBlock body = sambaBodyOf(function);
   MlirOperation previous = {NULL};
   MlirOperation operation = mlirBlockGetFirstOperation(body); /* previous: it stays */
   intptr_t groups;
 
   while (!mlirOperationIsNull(operation)) {
-    if (isDecomposed(operation, trials)) { /* and what it is made of may be composite again */
+    if (isDecomposed(operation, target)) { /* and what it is made of may be composite again */
       if (!decompose(operation))
         return false;
-    } else if ((groups = catGroups(operation, trials))) {
+    } else if ((groups = catGroups(operation, target))) {
       splitCat(operation, groups, groups < SAMBA_MAX_CAT_OPERANDS);
     } else {
       previous = operation;
@@ -180,20 +180,18 @@ bool sambaDecomposeComposites(MlirOperation module, const char *target) {
   if (!sambaModuleCheckGraphs(module))
     return false;
   SambaMachine machine;
-  MlirAttribute unused;
-  SambaStatus status =
-      target[0] ? sambaTargetMachine(mlirOperationGetLocation(module), target, &machine, &unused)
-                : NULL;
+  SambaPlanTarget plan_target = {.machine = &machine};
+  SambaStatus status = target[0] ? sambaTargetMachine(mlirOperationGetLocation(module), target,
+                                                      &machine, &plan_target.attribute)
+                                 : NULL;
   if (status)
     return sambaEmitOpStatus(module, status);
-  SambaSectionTrials trials = {.machine = &machine};
   bool good = true;
 
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
        good && !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIsGraph(operation))
-      good = decomposeFunction(operation, target[0] ? &trials : NULL);
-  sambaSectionTrialsFree(&trials);
+      good = decomposeFunction(operation, target[0] ? &plan_target : NULL);
 
   return good;
 }

@@ -50,9 +50,7 @@ static bool readsInPlace(MlirOperation operation, intptr_t i) {
   sambaArrayAppend(&chain, operation);
   SambaArena arena = {0};
   SambaStageGraph *graph;
-  uint32_t *origins;
-  SambaStatus status =
-      sambaOperationsRead(chain.data, (uint32_t)chain.size, &arena, &graph, &origins);
+  SambaStatus status = sambaOperationsRead(chain.data, (uint32_t)chain.size, &arena, &graph);
   bool fine = sambaStatusGetCode(status) != SAMBA_UNSUPPORTED;
 
   sambaStatusFree(status);

@@ -6,6 +6,7 @@
 #include "dialect/bridge/bridge.h"
 #include "dialect/bridge/build.h"
 #include "dialect/bridge/text_sink.h"
+#include "dialect/bridge/work.h"
 #include "dialect/rdu/decisions.h"
 #include "dialect/registry/dialects.h"
 #include "dialect/samba/graph.h"
@@ -18,6 +19,7 @@
 #include "mlir-c/BuiltinAttributes.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +234,30 @@ static SambaStatus makeSections(MlirOperation module, const SambaCompileOptions 
   return status;
 }
 
+/* What has been counted since `before`, and the counters' state into `before`. */
+static void takeWork(uint64_t *before, uint64_t *out_since) {
+  for (int kind = 0; kind < SAMBA_WORK_KINDS; ++kind) {
+    uint64_t now = sambaWorkTotal((SambaWork)kind);
+    out_since[kind] = now - before[kind];
+    before[kind] = now;
+  }
+}
+
+/* --explain: how much was done to find the sections, and to make them. */
+static void explainWork(MlirOperation module, const uint64_t *finding, const uint64_t *making) {
+  SambaArena arena = {0};
+  const char *text = sambaArenaFormat(
+      &arena,
+      "work: %" PRIu64 " stage graphs built and %" PRIu64 " plans made to find the sections; "
+      "%" PRIu64 " graphs and %" PRIu64 " plans to make them; %" PRIu64 " sections read from IR",
+      finding[SAMBA_WORK_GRAPHS_BUILT], finding[SAMBA_WORK_PLANS_MADE],
+      making[SAMBA_WORK_GRAPHS_BUILT], making[SAMBA_WORK_PLANS_MADE],
+      finding[SAMBA_WORK_SECTIONS_READ] + making[SAMBA_WORK_SECTIONS_READ]);
+  sambaDiagnose(mlirOperationGetLocation(module), MlirDiagnosticRemark, sambaMlirString(text), 0,
+                NULL);
+  sambaArenaDestroy(&arena);
+}
+
 SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *options,
                                const char *path) {
   SAMBA_RETURN_IF_ERROR(sambaModuleCheckOneGraph(mlirModuleGetOperation(module)));
@@ -240,14 +266,20 @@ SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *opt
 
   Messages messages = {0};
   const char *front = NULL, *back = NULL;
+  uint64_t counted[SAMBA_WORK_KINDS] = {0}, finding[SAMBA_WORK_KINDS], making[SAMBA_WORK_KINDS];
   MlirOperation copy = mlirOperationClone(mlirModuleGetOperation(module));
+  takeWork(counted, finding);
   SambaStatus status = sambaPipelineTexts(&arena, &options->pipeline, &front, &back);
   if (!status)
     status = runPasses(copy, options, front, &messages);
+  takeWork(counted, finding);
   if (!status)
     status = makeSections(copy, options, back, &decisions);
   if (!status)
     status = writePef(copy, options, path);
+  takeWork(counted, making);
+  if (!status && options->explain)
+    explainWork(copy, finding, making);
   mlirOperationDestroy(copy);
   sambaTextFree(&messages.text);
   sambaArenaDestroy(&arena);

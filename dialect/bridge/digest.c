@@ -104,3 +104,12 @@ SambaContentDigest sambaOperationDigest(MlirOperation operation) {
   free(walk);
   return digest;
 }
+
+SambaContentDigest sambaBytesDigest(const void *data, size_t size) {
+  llvm_blake3_hasher hasher;
+  SambaContentDigest digest;
+  llvm_blake3_hasher_init(&hasher);
+  llvm_blake3_hasher_update(&hasher, data, size);
+  llvm_blake3_hasher_finalize(&hasher, (uint8_t *)digest.words, sizeof digest.words);
+  return digest;
+}

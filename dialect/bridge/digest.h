@@ -14,4 +14,7 @@
  * be made inside the operation, as those of sections are. */
 SambaContentDigest sambaOperationDigest(MlirOperation operation);
 
+/* Of bytes. */
+SambaContentDigest sambaBytesDigest(const void *data, size_t size);
+
 #endif

@@ -24,7 +24,7 @@ struct HooksInterface : DialectInterface::Base<HooksInterface> {
   HooksInterface(Dialect *dialect, const SambaDialectHooks &hooks) : Base(dialect), hooks(hooks) {}
   const SambaDialectHooks &hooks;
   std::unique_ptr<SambaResultStore, void (*)(SambaResultStore *)> results = {
-      sambaResultStoreCreate(1024), sambaResultStoreDestroy};
+      sambaResultStoreCreate(4096), sambaResultStoreDestroy};
 };
 
 template <class Op> const SambaOpHooks &hooksOf(MLIRContext *context) {

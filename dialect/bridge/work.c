@@ -1,12 +1,14 @@
-/* Counters of work; see work.h. A pass runs on one thread from begin to end. */
+/* Counters of work; see work.h. */
 #include "dialect/bridge/work.h"
 
-static _Thread_local uint64_t counts[SAMBA_WORK_KINDS];
+#include <stdatomic.h>
 
-void sambaWorkCount(SambaWork work) { ++counts[work]; }
+static atomic_uint_fast64_t counts[SAMBA_WORK_KINDS];
 
-uint64_t sambaWorkTake(SambaWork work) {
-  uint64_t count = counts[work];
-  counts[work] = 0;
-  return count;
+void sambaWorkCount(SambaWork work) {
+  atomic_fetch_add_explicit(&counts[work], 1, memory_order_relaxed);
+}
+
+uint64_t sambaWorkTotal(SambaWork work) {
+  return atomic_load_explicit(&counts[work], memory_order_relaxed);
 }

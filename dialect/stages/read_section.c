@@ -2,6 +2,7 @@
 #include "dialect/stages/read_section.h"
 
 #include "dialect/bridge/bridge.h"
+#include "dialect/bridge/work.h"
 #include "dialect/rdu/mapping.h"
 #include "dialect/rdu/section/lane_body.h"
 #include "dialect/samba/graph.h"
@@ -78,6 +79,7 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(section, 0));
   uint32_t arguments = (uint32_t)mlirBlockGetNumArguments(body);
   SambaStatus status = NULL;
+  sambaWorkCount(SAMBA_WORK_GRAPHS_BUILT);
 
   for (uint32_t i = 0; i < arguments && !status; ++i) {
     MlirValue argument = mlirBlockGetArgument(body, i);
@@ -119,19 +121,17 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
 }
 
 SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count, SambaArena *arena,
-                                SambaStageGraph **out_graph, uint32_t **out_operation_of_stage) {
+                                SambaStageGraph **out_graph) {
   SambaReader reader = createReader(arena, "trial");
   SambaReader *r = &reader;
   SambaPointerMap members = {0};
   SambaStatus status = NULL;
+  sambaWorkCount(SAMBA_WORK_GRAPHS_BUILT);
 
-  SAMBA_ARRAY(uint32_t) origins = {0};
   for (uint32_t i = 0; i < count; ++i)
     sambaPointerMapSet(&members, operations[i].ptr, i);
   for (uint32_t i = 0; i < count && !status; ++i) {
     status = readOperation(r, operations[i]);
-    while (origins.size < r->graph->stage_count)
-      sambaArrayAppend(&origins, i);
     /* A result that somebody outside uses is stored. */
     for (intptr_t k = 0; !status && k < mlirOperationGetNumResults(operations[i]); ++k) {
       MlirValue result = mlirOperationGetResult(operations[i], k);
@@ -149,12 +149,8 @@ SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count,
     }
   }
 
-  if (!status) {
+  if (!status)
     *out_graph = r->graph;
-    *out_operation_of_stage = sambaArenaCopy(arena, origins.data, origins.size * sizeof(uint32_t));
-  }
-
-  sambaArrayFree(&origins);
   sambaPointerMapFree(&members);
   destroyReader(r);
   return status;

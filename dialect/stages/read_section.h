@@ -23,10 +23,9 @@ typedef struct SambaSectionStages {
 SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
                              SambaSectionStages *out_stages);
 
-/* Reads operations [first, count) of a block as one graph (the partitioner's trial): values that
- * are not made by them are arguments, and results are what anybody else uses. operation_of_stage
- * gives the index into `operations`. */
+/* Reads operations of a block as one graph (the partitioner's trial): values that are not made by
+ * them are arguments, and results are what anybody else uses. */
 SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count, SambaArena *arena,
-                                SambaStageGraph **out_graph, uint32_t **out_operation_of_stage);
+                                SambaStageGraph **out_graph);
 
 #endif

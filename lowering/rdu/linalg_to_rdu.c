@@ -8,7 +8,7 @@
 #include "dialect/rdu/section/section_io.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
-#include "dialect/stages/read_section.h"
+#include "dialect/stages/known_stages.h"
 #include "lowering/passes.h"
 #include "support/base/memory.h"
 #include "support/number/shape.h"
@@ -53,9 +53,16 @@ static void renumberFormals(SambaSection *section, const SambaSectionStages *sta
   section->symbol_count = count;
 }
 
+/* Units and streams for the stages; the section is in the arena of the graph. */
+static SambaStatus emitUnits(SambaKnownStages *known, const SambaMachine *machine,
+                             SambaSection **out_section) {
+  SAMBA_RETURN_IF_ERROR(sambaLowerStages(known->stages.graph, machine, &known->arena, out_section));
+  renumberFormals(*out_section, &known->stages);
+  return sambaSectionCheck(*out_section);
+}
+
 static SambaStatus convertSection(MlirOperation operation) {
-  SambaArena arena = {0};
-  SambaSectionStages stages;
+  SambaKnownStages *known = NULL;
   SambaSection *section = NULL;
   SambaMachine machine;
   MlirAttribute machine_attribute = sambaOperationAttribute(operation, "machine");
@@ -65,26 +72,24 @@ static SambaStatus convertSection(MlirOperation operation) {
                             "has no machine; samba-partition-sections{target=...} gives one")
           : sambaMachineFromAttribute(machine_attribute, &machine);
   if (!status)
-    status = sambaSectionRead(operation, &arena, &stages);
+    status = sambaKnownStagesTake(operation, &known);
   if (!status)
-    status = sambaLowerStages(stages.graph, &machine, &arena, &section);
-  if (!status) {
-    renumberFormals(section, &stages);
-    status = sambaSectionCheck(section);
+    status = emitUnits(known, &machine, &section);
+  if (status) {
+    sambaKnownStagesDestroy(known);
+    return status;
   }
 
-  if (!status) {
-    MlirOperation converted =
-        sambaSectionToIr(section, machine_attribute, mlirOperationGetLocation(operation));
-    mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(operation), operation, converted);
-    mlirOperationDestroy(operation);
-    sambaSectionNumberStreams(section);
-    sambaKnownSectionKeep(converted, sambaKnownSectionCreate(arena, section));
-  } else {
-    sambaArenaDestroy(&arena);
-  }
+  MlirOperation converted =
+      sambaSectionToIr(section, machine_attribute, mlirOperationGetLocation(operation));
+  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(operation), operation, converted);
+  mlirOperationDestroy(operation);
 
-  return status;
+  sambaSectionNumberStreams(section);
+  sambaKnownSectionKeep(converted, sambaKnownSectionCreate(known->arena, section));
+  known->arena = (SambaArena){0}; /* the section's from now on */
+  sambaKnownStagesDestroy(known);
+  return NULL;
 }
 
 bool sambaConvertLinalgToRdu(MlirOperation module) {

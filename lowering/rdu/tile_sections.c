@@ -1,13 +1,13 @@
 /* samba-tile-sections and rdu-verify-mapping: the planner's decisions as #rdu.mapping on the
  * operations of a section. */
-#include "backend/plan/search/plan.h"
 #include "dialect/bridge/bridge.h"
 #include "dialect/rdu/decisions.h"
 #include "dialect/rdu/mapping.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
-#include "dialect/stages/read_section.h"
+#include "dialect/stages/known_plan.h"
+#include "dialect/stages/known_stages.h"
 #include "lowering/passes.h"
 
 #include "mlir-c/BuiltinAttributes.h"
@@ -57,22 +57,26 @@ static SambaStatus parallelDivisor(MlirOperation section, const char *path, uint
 }
 
 bool sambaTileSections(MlirOperation section, const char *decisions) {
-  SambaArena arena = {0};
-  SambaSectionStages stages;
+  SambaKnownStages *known = NULL;
   SambaMachine machine;
+  SambaPlanTarget target = {.machine = &machine,
+                            .attribute = sambaOperationAttribute(section, "machine")};
   SambaPlanOptions options = {0};
   SambaStatus status = machineOf(section, &machine);
 
   if (!status)
     status = parallelDivisor(section, decisions, &options.parallel_divisor);
   if (!status)
-    status = sambaSectionRead(section, &arena, &stages);
+    status = sambaKnownStagesTake(section, &known);
   if (!status)
-    status = sambaPlanTiles(stages.graph, &machine, &options);
-  if (!status)
-    writeMappings(&stages);
-  sambaArenaDestroy(&arena);
+    status = sambaPlanOnce(&target, &options, known->stages.graph);
 
+  if (!status) {
+    writeMappings(&known->stages);
+    sambaKnownStagesKeep(section, known);
+  } else {
+    sambaKnownStagesDestroy(known);
+  }
   return !status || sambaEmitOpStatus(section, status);
 }
 

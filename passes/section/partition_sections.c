@@ -26,18 +26,18 @@ static bool startsSection(MlirOperation operation) {
       mlirOperationGetAttributeByName(operation, sambaMlirString(SAMBA_SECTION_START_ATTRIBUTE)));
 }
 
-static uint32_t partitionGreedily(SambaSectionTrials *trials, const MlirOperation *operators,
+static uint32_t partitionGreedily(const SambaPlanTarget *target, const MlirOperation *operators,
                                   uint32_t count, uint32_t *section_of) {
   uint32_t section = 0, first = 0;
   while (first < count) {
     double together = 0;
     uint32_t size = 1;
-    bool fits = sambaSectionTry(trials, &operators[first], 1, &together);
+    bool fits = sambaSectionTry(target, &operators[first], 1, &together);
     while (fits && first + size < count && size < maxOperatorsPerSection &&
            !startsSection(operators[first + size])) {
       double alone, joined;
-      if (!sambaSectionTry(trials, &operators[first], size + 1, &joined) ||
-          !sambaSectionTry(trials, &operators[first + size], 1, &alone) ||
+      if (!sambaSectionTry(target, &operators[first], size + 1, &joined) ||
+          !sambaSectionTry(target, &operators[first + size], 1, &alone) ||
           joined > together + alone)
         break;
       together = joined;
@@ -52,23 +52,22 @@ static uint32_t partitionGreedily(SambaSectionTrials *trials, const MlirOperatio
   return section;
 }
 
-static void partitionFunction(MlirOperation function, SambaSectionTrials *trials,
-                              MlirAttribute attribute, bool fuse, SambaOutlinedSections *sections,
-                              int64_t *call_id) {
+static void partitionFunction(MlirOperation function, const SambaPlanTarget *target, bool fuse,
+                              SambaOutlinedSections *sections, int64_t *call_id) {
   uint32_t count, sectionCount;
   MlirOperation *operators = sambaFunctionOperators(function, &count);
   uint32_t *section_of = sambaAllocate(sambaArraySize(count + 1, sizeof *section_of));
 
   if (fuse) {
-    sectionCount = partitionGreedily(trials, operators, count, section_of);
+    sectionCount = partitionGreedily(target, operators, count, section_of);
   } else {
     sectionCount = count;
     for (uint32_t i = 0; i < count; ++i)
       section_of[i] = i;
   }
 
-  sambaOutlineSections(sections, function, operators, section_of, count, sectionCount, attribute,
-                       call_id);
+  sambaOutlineSections(sections, function, operators, section_of, count, sectionCount,
+                       target->attribute, call_id);
   free(section_of);
   free(operators);
 }
@@ -79,25 +78,23 @@ bool sambaPartitionSections(MlirOperation module, const char *target, const char
   if (!sambaModuleCheckGraphs(module))
     return false;
   SambaMachine machine;
-  MlirAttribute attribute;
-  SambaStatus status =
-      sambaTargetMachine(mlirOperationGetLocation(module), target, &machine, &attribute);
+  SambaPlanTarget plan_target = {.machine = &machine};
+  SambaStatus status = sambaTargetMachine(mlirOperationGetLocation(module), target, &machine,
+                                          &plan_target.attribute);
   if (status)
     return sambaEmitOpStatus(module, status);
   SambaOutlinedSections sections = {0};
-  SambaSectionTrials trials = {.machine = &machine};
   int64_t call_id = 0;
 
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
        !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIsGraph(operation))
-      partitionFunction(operation, &trials, attribute, strcmp(opt, "o1") == 0, &sections, &call_id);
-  sambaSectionTrialsFree(&trials);
+      partitionFunction(operation, &plan_target, strcmp(opt, "o1") == 0, &sections, &call_id);
   sambaOutlinedSectionsFree(&sections);
   status = call_id == 0 ? sambaModuleMachine(module, &machine) : NULL;
   if (status) /* there is no section that says what the machine is */
     mlirOperationSetAttributeByName(module, sambaMlirString(SAMBA_MODULE_MACHINE_ATTRIBUTE),
-                                    attribute);
+                                    plan_target.attribute);
   sambaStatusFree(status);
 
   return true;

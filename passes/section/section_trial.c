@@ -1,16 +1,10 @@
-/* Trials of sections; see section_trial.h. */
+/* Trials of sections; see section_trial.h. Layers repeat, and what did not join one section is
+ * tried again as the start of the next: dialect/stages/known_plan.h remembers. */
 #include "passes/section/section_trial.h"
 
-#include "backend/codegen/codegen.h"
-#include "backend/plan/estimate/estimate.h"
-#include "backend/plan/search/plan.h"
-#include "backend/plan/stage/stage_key.h"
-#include "backend/split/split_programs.h"
 #include "dialect/samba/graph.h"
 #include "dialect/stages/read_section.h"
 #include "support/container/pointer_map.h"
-
-#include <stdlib.h>
 
 static void appendViews(MlirValue value, SambaPointerMap *seen, MlirOperation **at) {
   MlirOperation owner = sambaDefiningOperation(value);
@@ -57,67 +51,26 @@ static MlirOperation *gather(const MlirOperation *operators, uint32_t count, Sam
   return operations;
 }
 
-static SambaSectionTrial tryGraph(const SambaMachine *machine, SambaStageGraph *graph,
-                                  SambaArena *arena) {
-  SambaSectionTrial trial = {0};
-  SambaSection *section;
-  SambaStatus status = sambaPlanTiles(graph, machine, NULL);
-
-  if (!status)
-    status = sambaLowerStages(graph, machine, arena, &section);
-  if (!status)
-    status = sambaSplitPrograms(section, machine);
-  if (!status)
-    status = sambaSectionFits(section, machine);
-  if (!status)
-    trial = (SambaSectionTrial){true, sambaSectionEstimate(section, machine) +
-                                          sambaSectionLaunchCycles(section, machine)};
-  sambaStatusFree(status);
-
-  return trial;
-}
-
-static SambaSectionTrial tryOperations(SambaSectionTrials *trials, const MlirOperation *operations,
-                                       uint32_t count, SambaArena *arena) {
-  SambaSectionTrial trial = {0};
-  SambaStageGraph *graph;
-  uint32_t *origins, known;
-  SambaStatus status = sambaOperationsRead(operations, count, arena, &graph, &origins);
-
-  if (status) {
-    sambaStatusFree(status);
-    return trial;
-  }
-
-  SambaStringRef key = sambaStageGraphKey(graph, &trials->keys);
-  if (!sambaStringMapInsert(&trials->by_graph, key, (uint32_t)trials->list.size, &known))
-    return trials->list.data[known];
-  trial = tryGraph(trials->machine, graph, arena);
-  sambaArrayAppend(&trials->list, trial);
-
-  return trial;
-}
-
-bool sambaSectionTry(SambaSectionTrials *trials, const MlirOperation *operators, uint32_t count,
+bool sambaSectionTry(const SambaPlanTarget *target, const MlirOperation *operators, uint32_t count,
                      double *out_cycles) {
   SambaArena arena = {0};
   uint32_t operation_count;
+  SambaStageGraph *graph;
   MlirOperation *operations = gather(operators, count, &arena, &operation_count);
-  SambaSectionTrial trial = tryOperations(trials, operations, operation_count, &arena);
+  SambaStatus status = sambaOperationsRead(operations, operation_count, &arena, &graph);
+  bool fits = !status && sambaPlanTry(target, graph, out_cycles);
+  sambaStatusFree(status);
   sambaArenaDestroy(&arena);
-  *out_cycles = trial.cycles;
-  return trial.fits;
+  return fits;
 }
 
-bool sambaOperatorFits(SambaSectionTrials *trials, MlirOperation operation) {
+bool sambaOperatorFits(const SambaPlanTarget *target, MlirOperation operation) {
   SambaArena arena = {0};
-  SambaSectionTrial trial = tryOperations(trials, &operation, 1, &arena);
+  SambaStageGraph *graph;
+  double unused;
+  SambaStatus status = sambaOperationsRead(&operation, 1, &arena, &graph);
+  bool fits = !status && sambaPlanTry(target, graph, &unused);
+  sambaStatusFree(status);
   sambaArenaDestroy(&arena);
-  return trial.fits;
-}
-
-void sambaSectionTrialsFree(SambaSectionTrials *trials) {
-  sambaArrayFree(&trials->list);
-  sambaStringMapFree(&trials->by_graph);
-  sambaArenaDestroy(&trials->keys);
+  return fits;
 }

@@ -1,5 +1,5 @@
-/* Results by digest; see result_store.h. There are few at a time, so that a list in the order of
- * arrival is enough. */
+/* Results by digest; see result_store.h. A hash table of chains, and a list in the order of
+ * arrival. */
 #include "support/container/result_store.h"
 
 #include "support/base/memory.h"
@@ -7,16 +7,21 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+enum { chainCount = 1024 };
+
 typedef struct Entry {
   SambaContentDigest digest;
   void *result;
   void (*destroy)(void *);
+  struct Entry *next_in_chain;
+  struct Entry *older, *newer;
 } Entry;
 
 struct SambaResultStore {
   pthread_mutex_t mutex;
-  size_t most;
-  SAMBA_ARRAY(Entry) entries; /* oldest first */
+  size_t most, size;
+  Entry *oldest, *newest;
+  Entry *chains[chainCount];
 };
 
 SambaResultStore *sambaResultStoreCreate(size_t most) {
@@ -26,32 +31,55 @@ SambaResultStore *sambaResultStoreCreate(size_t most) {
   return store;
 }
 
+static void destroyEntry(Entry *entry) {
+  if (entry)
+    entry->destroy(entry->result);
+  free(entry);
+}
+
 void sambaResultStoreDestroy(SambaResultStore *store) {
-  for (size_t i = 0; i < store->entries.size; ++i)
-    store->entries.data[i].destroy(store->entries.data[i].result);
-  sambaArrayFree(&store->entries);
+  for (Entry *entry = store->oldest, *newer; entry; entry = newer) {
+    newer = entry->newer;
+    destroyEntry(entry);
+  }
   pthread_mutex_destroy(&store->mutex);
   free(store);
 }
 
-/* The index of an entry, or the number of entries. The newest is asked for most often. */
-static size_t find(const SambaResultStore *store, SambaContentDigest digest,
-                   void (*destroy)(void *)) {
-  for (size_t i = store->entries.size; i-- > 0;) {
-    const Entry *entry = &store->entries.data[i];
-    if (entry->destroy == destroy && entry->digest.words[0] == digest.words[0] &&
-        entry->digest.words[1] == digest.words[1])
-      return i;
-  }
-  return store->entries.size;
+static Entry **chainOf(SambaResultStore *store, SambaContentDigest digest) {
+  return &store->chains[digest.words[0] % chainCount];
 }
 
-static Entry removeAt(SambaResultStore *store, size_t index) {
-  Entry removed = store->entries.data[index];
-  --store->entries.size;
-  for (size_t i = index; i < store->entries.size; ++i)
-    store->entries.data[i] = store->entries.data[i + 1];
-  return removed;
+static Entry *find(SambaResultStore *store, SambaContentDigest digest, void (*destroy)(void *)) {
+  Entry *entry = *chainOf(store, digest);
+  while (entry && (entry->destroy != destroy || entry->digest.words[0] != digest.words[0] ||
+                   entry->digest.words[1] != digest.words[1]))
+    entry = entry->next_in_chain;
+  return entry;
+}
+
+/* Takes the entry out of the table. */
+static Entry *detach(SambaResultStore *store, Entry *entry) {
+  Entry **link = chainOf(store, entry->digest);
+  while (*link != entry)
+    link = &(*link)->next_in_chain;
+  *link = entry->next_in_chain;
+
+  *(entry->older ? &entry->older->newer : &store->oldest) = entry->newer;
+  *(entry->newer ? &entry->newer->older : &store->newest) = entry->older;
+  --store->size;
+  return entry;
+}
+
+static void attach(SambaResultStore *store, Entry *entry) {
+  Entry **chain = chainOf(store, entry->digest);
+  entry->next_in_chain = *chain;
+  *chain = entry;
+
+  entry->older = store->newest;
+  *(store->newest ? &store->newest->newer : &store->oldest) = entry;
+  store->newest = entry;
+  ++store->size;
 }
 
 void sambaResultStorePut(SambaResultStore *store, SambaContentDigest digest, void *result,
@@ -60,19 +88,19 @@ void sambaResultStorePut(SambaResultStore *store, SambaContentDigest digest, voi
     destroy(result);
     return;
   }
+  Entry *entry = sambaAllocate(sizeof *entry);
+  *entry = (Entry){.digest = digest, .result = result, .destroy = destroy};
 
   pthread_mutex_lock(&store->mutex);
-  Entry dropped = {.result = NULL};
-  size_t at = find(store, digest, destroy);
-  if (at < store->entries.size)
-    dropped = removeAt(store, at);
-  else if (store->entries.size == store->most)
-    dropped = removeAt(store, 0);
-  sambaArrayAppend(&store->entries, (Entry){digest, result, destroy});
+  Entry *dropped = find(store, digest, destroy);
+  if (!dropped && store->size == store->most)
+    dropped = store->oldest;
+  if (dropped)
+    detach(store, dropped);
+  attach(store, entry);
   pthread_mutex_unlock(&store->mutex);
 
-  if (dropped.result)
-    dropped.destroy(dropped.result);
+  destroyEntry(dropped);
 }
 
 void *sambaResultStoreTake(SambaResultStore *store, SambaContentDigest digest,
@@ -80,18 +108,25 @@ void *sambaResultStoreTake(SambaResultStore *store, SambaContentDigest digest,
   if (!store)
     return NULL;
   pthread_mutex_lock(&store->mutex);
-  size_t at = find(store, digest, destroy);
-  void *result = at < store->entries.size ? removeAt(store, at).result : NULL;
+  Entry *entry = find(store, digest, destroy);
+  if (entry)
+    detach(store, entry);
   pthread_mutex_unlock(&store->mutex);
+
+  void *result = entry ? entry->result : NULL;
+  free(entry);
   return result;
 }
 
-bool sambaResultStoreHas(SambaResultStore *store, SambaContentDigest digest,
-                         void (*destroy)(void *)) {
+bool sambaResultStoreRead(SambaResultStore *store, SambaContentDigest digest,
+                          void (*destroy)(void *), void (*read)(const void *result, void *user),
+                          void *user) {
   if (!store)
     return false;
   pthread_mutex_lock(&store->mutex);
-  bool has = find(store, digest, destroy) < store->entries.size;
+  const Entry *entry = find(store, digest, destroy);
+  if (entry && read)
+    read(entry->result, user);
   pthread_mutex_unlock(&store->mutex);
-  return has;
+  return entry;
 }

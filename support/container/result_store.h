@@ -30,7 +30,10 @@ void sambaResultStorePut(SambaResultStore *store, SambaContentDigest digest, voi
 /* The result, which is the caller's from now on; NULL when there is none. store may be NULL. */
 void *sambaResultStoreTake(SambaResultStore *store, SambaContentDigest digest,
                            void (*destroy)(void *));
-bool sambaResultStoreHas(SambaResultStore *store, SambaContentDigest digest,
-                         void (*destroy)(void *));
+/* Calls `read` with the result, which stays; no other thread can take it meanwhile. read may be
+ * NULL: to know whether there is one. False when there is none. */
+bool sambaResultStoreRead(SambaResultStore *store, SambaContentDigest digest,
+                          void (*destroy)(void *), void (*read)(const void *result, void *user),
+                          void *user);
 
 #endif

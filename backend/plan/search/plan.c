@@ -369,17 +369,26 @@ static SambaStatus planAll(Planner *p) {
   return NULL;
 }
 
-/* Whether the mapped graph can be lowered within the machine; SAMBA_EXHAUSTED when not. Other
- * refusals are the lowering's to report. */
-static SambaStatus tryLowering(const SambaStageGraph *graph, const SambaMachine *machine) {
-  SambaArena arena = {0};
+/* Emits the mapped graph and splits its programs; SAMBA_EXHAUSTED when that does not fit the
+ * machine. Other refusals are codegen's to report: then there is no section. */
+static SambaStatus emitSection(const SambaStageGraph *graph, const SambaMachine *machine,
+                               SambaArena *arena, SambaSection **out_section) {
+  SambaArena scratch = {0};
   SambaSection *section = NULL;
-  SambaStatus status = sambaLowerStages(graph, machine, &arena, &section);
+  SambaStatus status = sambaLowerStages(graph, machine, &scratch, &section);
   if (!status)
     status = sambaSplitPrograms(section, machine);
   if (!status)
     status = sambaSectionFits(section, machine);
-  sambaArenaDestroy(&arena);
+
+  if (!status) {
+    *arena = scratch;
+    section->arena = arena;
+    *out_section = section;
+    return NULL;
+  }
+
+  sambaArenaDestroy(&scratch);
   if (sambaStatusGetCode(status) == SAMBA_EXHAUSTED)
     return status;
   sambaStatusFree(status);
@@ -403,6 +412,17 @@ static bool giveUp(Planner *p) {
 
 SambaStatus sambaPlanTiles(SambaStageGraph *graph, const SambaMachine *machine,
                            const SambaPlanOptions *options) {
+  SambaArena arena = {0};
+  SambaSection *section;
+  SambaStatus status = sambaPlanSection(graph, machine, options, &arena, &section);
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+SambaStatus sambaPlanSection(SambaStageGraph *graph, const SambaMachine *machine,
+                             const SambaPlanOptions *options, SambaArena *arena,
+                             SambaSection **out_section) {
+  *out_section = NULL;
   SAMBA_RETURN_IF_ERROR(sambaStageGraphCheck(graph));
   uint32_t divisor = options && options->parallel_divisor > 1 ? options->parallel_divisor : 1;
   SambaUsableUnits usable = sambaMachineUsableUnits(machine);
@@ -424,7 +444,7 @@ SambaStatus sambaPlanTiles(SambaStageGraph *graph, const SambaMachine *machine,
     status = sambaStatusAnnotate(planAll(&planner), "section %s", graph->name ? graph->name : "");
     bool planned = !status;
     if (planned)
-      status = tryLowering(graph, machine);
+      status = emitSection(graph, machine, arena, out_section);
     bool again = planned && status && giveUp(&planner);
     sambaArenaDestroy(&planner.scratch);
     if (!first) {

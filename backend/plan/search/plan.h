@@ -5,6 +5,7 @@
 
 #include "backend/machine/machine.h"
 #include "backend/plan/stage/stage.h"
+#include "backend/section/section.h"
 
 typedef struct SambaPlanOptions {
   uint32_t parallel_divisor; /* use 1/n of the machine's units (0 or 1: all); raised when placing or
@@ -17,5 +18,12 @@ typedef struct SambaPlanOptions {
  * partitioner cuts there; SAMBA_INVALID for a graph that sambaStageGraphCheck refuses. */
 SambaStatus sambaPlanTiles(SambaStageGraph *graph, const SambaMachine *machine,
                            const SambaPlanOptions *options);
+
+/* The same, and the section that the planner has tried its plan with: emitted, programs split,
+ * within the machine's units. out_section: NULL when codegen refuses the plan for another reason
+ * than its size. arena: empty; the section's from then on. */
+SambaStatus sambaPlanSection(SambaStageGraph *graph, const SambaMachine *machine,
+                             const SambaPlanOptions *options, SambaArena *arena,
+                             SambaSection **out_section);
 
 #endif

@@ -6,8 +6,8 @@
 #include "backend/plan/stage/stage.h"
 #include "support/text/string_ref.h"
 
-/* Everything about the graph that decides how it is mapped and what that costs: tensors, stages,
- * mappings. Not names and layers. Memory from the arena. */
+/* Everything about the graph that decides how it is mapped and what that costs: stages, mappings,
+ * and the tensors they use, whatever their numbers. Not names and layers. Memory from the arena. */
 SambaStringRef sambaStageGraphKey(const SambaStageGraph *graph, SambaArena *arena);
 
 #endif

@@ -64,7 +64,7 @@ void sambaKnownSectionGiveBack(MlirOperation op, SambaKnownSection *known) {
 SambaStatus sambaKnownSectionVerify(MlirOperation op, MlirOperation *out_fault) {
   SambaContentDigest digest = sambaOperationDigest(op);
   SambaKnownSection *known;
-  if (sambaResultStoreHas(storeOf(op), digest, destroyKnown))
+  if (sambaResultStoreRead(storeOf(op), digest, destroyKnown, NULL, NULL))
     return NULL;
   SAMBA_RETURN_IF_ERROR(readAndCheck(op, digest, &known, out_fault));
   sambaKnownSectionGiveBack(op, known);

@@ -3,6 +3,7 @@
 #include "backend/plan/stage/stage.h"
 #include "backend/plan/stage/stage_compose.h"
 #include "backend/plan/stage/stage_key.h"
+#include "backend/plan/stage/stage_print.h"
 #include "test/backend/stage_graphs.h"
 
 #include <setjmp.h>
@@ -204,18 +205,23 @@ CASE(otherShape, graph->tensors[0].alias_of = 2)
 CASE(otherExtent, stage->extents[1] = 5)
 CASE(otherReduced, stage->reduced[1] = false)
 CASE(otherStep, stage->operands[0].axes[0].coefficients[0] = -1)
-CASE(otherFill, stage->operands[0].fill = 1)
+CASE(otherFill, stage->operands[0].guarded = true; stage->operands[0].fill = 1)
+CASE(unreadFill, stage->operands[0].fill = 1)
+CASE(otherNumbers, SambaStageTensor first = graph->tensors[0];
+     graph->tensors[0] = graph->tensors[1]; graph->tensors[1] = first;
+     stage->operands[0].tensor = 1; stage->output.tensor = 0)
 CASE(otherImmediate, stage->ops[0].immediate = 1)
 CASE(otherSum, stage->lane_reduce = true)
 CASE(otherMapping, graph->mappings[0].dim_count = 2; graph->mappings[0].tile[0] = 2)
 
 static void keyHasAllButNames(void **state) {
   (void)state;
-  static const Case cases[] = {{"same", sameNothing}, {"same", otherNames}, {"", otherDim},
-                               {"", otherShape},      {"", otherExtent},    {"", otherReduced},
-                               {"", otherStep},       {"", otherFill},      {"", otherImmediate},
-                               {"", otherSum},        {"", otherMapping},   {"", badRole},
-                               {"", leavesTensor},    {"", undefinedOp},    {"", outputReduced}};
+  static const Case cases[] = {{"same", sameNothing}, {"same", otherNames},   {"", otherDim},
+                               {"same", unreadFill},  {"same", otherNumbers}, {"", otherShape},
+                               {"", otherExtent},     {"", otherReduced},     {"", otherStep},
+                               {"", otherFill},       {"", otherImmediate},   {"", otherSum},
+                               {"", otherMapping},    {"", badRole},          {"", leavesTensor},
+                               {"", undefinedOp},     {"", outputReduced}};
   SambaArena arena = {0};
   SambaStageGraph plain, changed;
 
@@ -231,9 +237,49 @@ static void keyHasAllButNames(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+static void printsEverything(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaText text = {0};
+  SambaStageGraph graph;
+  makeRowSum(&graph, &arena);
+  uint32_t rows = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_I32, 1, (int64_t[]){4});
+  SambaStage *stage = &graph.stages[0];
+  graph.tensors[1].alias_of = 1;
+  stage->layer = "layer3";
+  stage->operand_count = 2;
+  stage->result = 2;
+  stage->operands[1] = (SambaStageOperand){.tensor = rows, .index_operand = -1};
+  stage->operands[1].axes[0].coefficients[0] = 1;
+  stage->operands[0].index_operand = 1;
+  stage->operands[0].axes[1] = (SambaAxisMap){.constant = -1, .coefficients = {0, 2}};
+  stage->operands[0].guarded = true;
+  stage->operands[0].fill = 0x40;
+  graph.mappings[0] = (SambaMapping){
+      .dim_count = 2, .tile = {2, 6}, .unroll = {2, 1}, .order = {0, 1}, .operand_depth = {2, 1}};
+
+  sambaStageGraphPrint(&graph, &text);
+  assert_string_equal(
+      sambaTextGet(&text),
+      "stages of section g\n"
+      "  tensor 0: argument [4, 6] f32  (t)\n"
+      "  tensor 1: result [4] f32, the bytes of tensor 0  (t)\n"
+      "  tensor 2: argument [4] i32  (t)\n"
+      "  stage 0: sum [d0 < 4, d1 < 6 reduced]  (layer3)\n"
+      "    operand 0: tensor 0 [d0 + operand 1, 2*d1 + -1], outside 0x40\n"
+      "    operand 1: tensor 2 [d0]\n"
+      "    value 2: reduce_add f32 0\n"
+      "    output: value 2 to tensor 1 [d0]\n"
+      "    mapping: group 0 tile [2, 6] unroll [2, 1] order [0, 1] level [0, 0] depth [2, 1] "
+      "pipeline d0\n");
+  sambaTextFree(&text);
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(checkRefusesWhatIsPromised), cmocka_unit_test(slicesAndTransposesCompose),
-      cmocka_unit_test(paddingComposesWithEqualFills), cmocka_unit_test(keyHasAllButNames)};
+      cmocka_unit_test(paddingComposesWithEqualFills), cmocka_unit_test(keyHasAllButNames),
+      cmocka_unit_test(printsEverything)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,28 @@
+/* Plans that are known already.
+ *
+ * The partitioner plans every section that it tries, and samba-tile-sections plans the ones that it
+ * has chosen: the same stage graphs on the same machine, so the same plans. Each is made once per
+ * context and found by the content of the graph. */
+#ifndef SAMBA_DIALECT_STAGES_KNOWN_PLAN_H
+#define SAMBA_DIALECT_STAGES_KNOWN_PLAN_H
+
+#include "backend/machine/machine.h"
+#include "backend/plan/search/plan.h"
+
+#include "mlir-c/IR.h"
+
+/* A machine, and the #rdu.machine attribute that says the same. */
+typedef struct SambaPlanTarget {
+  const SambaMachine *machine;
+  MlirAttribute attribute;
+} SambaPlanTarget;
+
+/* Whether the graph has a plan whose section can be emitted within the machine's units;
+ * out_cycles: the estimate of that section with its launch. Fills the graph's mappings if so. */
+bool sambaPlanTry(const SambaPlanTarget *target, SambaStageGraph *graph, double *out_cycles);
+
+/* sambaPlanTiles, unless the plan is known. */
+SambaStatus sambaPlanOnce(const SambaPlanTarget *target, const SambaPlanOptions *options,
+                          SambaStageGraph *graph);
+
+#endif
