@@ -150,7 +150,7 @@ void sambaRecordsDescribe(SambaText *out) {
   for (int id = 0; id < SAMBA_RECORD_COUNT; ++id) {
     const SambaRecord *record = sambaRecordGet((SambaRecordId)id);
     sambaTextFormat(
-        out, "%s#### `%s`: %s\n\n| field | bits | form | meaning |\n| --- | --- | --- | --- |\n",
+        out, "%s### `%s`: %s\n\n| field | bits | form | meaning |\n| --- | --- | --- | --- |\n",
         id ? "\n" : "", record->name, record->meaning);
     for (uint32_t i = 0; i < record->row_count; ++i)
       describeRow(&record->rows[i], out);
