@@ -1,11 +1,18 @@
-# make demo: installs what is missing, builds, and runs the digits example. make check: every test.
-# make docs: the reference of operations and passes. make format: clang-format.
-# make benchmark: what compiler and simulator take on this host, beside other libraries (BENCHMARK="--against BIN --full ...").
-# SAMBA_CHECK=full adds the build without MLIR (gcc, clang), sanitizers, whole conformance and a minute of fuzzing.
+# make demo       installs what is missing, builds, and runs the digits example
+# make check      every test, and the form of every file; SAMBA_CHECK=full adds the build without
+#                 MLIR (gcc, clang), sanitizers, more of the conformance suite, a minute of fuzzing
+# make check-long everything
+# make docs       the reference of operations and passes, in build/docs
+# make format     formats C, C++ and Python
+# make benchmark  what compiler and simulator take on this host, beside other libraries
+#                 (BENCHMARK="--against BIN --full ...")
+#
+# Nothing is installed, and no root is needed, where everything is there already.
 BUILD ?= build
-CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22
+CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22
 
-.PHONY: demo check check-long docs format benchmark
+.PHONY: demo check check-long format docs benchmark
 
 demo:
 	@support/scripts/install-packages build
@@ -30,8 +37,10 @@ docs:
 	@cmake --build $(BUILD) --target samba-docs -- --quiet
 	@ls $(BUILD)/docs/*.md
 
+# Formats C, C++ and Python, and says what is left to do by hand there and in Markdown.
 format:
-	@git ls-files '*.c' '*.h' '*.cpp' | grep -v '\.def$$' | xargs clang-format-22 -i
+	@support/scripts/install-packages check
+	@support/scripts/check-format --fix
 
 benchmark:
 	@support/scripts/install-packages check

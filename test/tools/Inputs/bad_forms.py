@@ -1,0 +1,14 @@
+"""bad_forms.py: files that break the form of their language, in the current folder."""
+LONG = "x" * 101
+
+
+def write(name, text):
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+write("bad.c", "int  f ( ) ;\n")
+write("bad.py", "a = [1,2]\n\n# " + LONG[2:] + "\n")
+write("script", "#!/usr/bin/env python3\n# " + LONG[2:] + "\n")
+write("bad.md", "# " + "long words " * 10 + "\n")
+write("bad.td", LONG + "\n")
