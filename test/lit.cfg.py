@@ -1,10 +1,11 @@
-# The text suite: every .mlir and .test file of this folder is a script of RUN lines (lit's own shell).
-#
-# Substitutions: samba tools by name; FileCheck, not, split-file; %mlir-opt (the stock one) and %plugin; %python;
-# %expect-error COMMAND: the command must end with exit code 1 and an "error:" on stderr; %expect-mismatch: with exit code 2;
-# %check-exit COMMAND: "error:" on stderr exactly when the exit code is not 0 (the exit code is passed on); %source: the
-# repository; %build: the build folder; %tools: the folder of the programs; %inputs: SAMBA_INPUTS.
-# Features: mlir, plugin, samba_inputs (outside models are there), asan, full (SAMBA_CHECK=full or long), long (SAMBA_CHECK=long), samba-compile, samba-run ...
+# The text suite: every .mlir and .test file of this folder is a script of RUN lines (lit's own
+# shell).  Substitutions: samba tools by name; FileCheck, not, split-file; %mlir-opt (the stock one)
+# and %plugin; %python; %expect-error COMMAND: the command must end with exit code 1 and an "error:"
+# on stderr; %expect-mismatch: with exit code 2; %check-exit COMMAND: "error:" on stderr exactly
+# when the exit code is not 0 (the exit code is passed on); %source: the repository; %build: the
+# build folder; %tools: the folder of the programs; %inputs: SAMBA_INPUTS. Features: mlir, plugin,
+# samba_inputs (outside models are there), asan, full (SAMBA_CHECK=full or long), long
+# (SAMBA_CHECK=long), samba-compile, samba-run ...
 import os
 
 import lit.formats
@@ -16,12 +17,24 @@ config.excludes = ["Inputs", "inputs", "CMakeLists.txt", "unit"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.samba_build, "test")
 
-config.environment["PATH"] = os.pathsep.join([config.samba_tools, config.llvm_tools, os.environ.get("PATH", "")])
-for name in ("SAMBA_INPUTS", "SAMBA_CHECK", "SAMBA_UPDATE_DOCS", "HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+config.environment["PATH"] = os.pathsep.join(
+    [config.samba_tools, config.llvm_tools, os.environ.get("PATH", "")]
+)
+for name in (
+    "SAMBA_INPUTS",
+    "SAMBA_CHECK",
+    "SAMBA_UPDATE_DOCS",
+    "HOME",
+    "ASAN_OPTIONS",
+    "UBSAN_OPTIONS",
+    "LSAN_OPTIONS",
+):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
-inputs = os.environ.get("SAMBA_INPUTS") or os.path.join(config.samba_source, "..", "shared", "inputs")
+inputs = os.environ.get("SAMBA_INPUTS") or os.path.join(
+    config.samba_source, "..", "shared", "inputs"
+)
 if os.path.isdir(inputs):
     config.available_features.add("samba_inputs")
     inputs = os.path.realpath(inputs)
@@ -29,7 +42,16 @@ if os.path.isdir(inputs):
 if config.samba_mlir:
     config.available_features.add("mlir")
 else:  # what these folders test is not in this build
-    config.excludes += ["dialect", "frontend", "passes", "lowering", "models", "validation", "conformance", "docs"]
+    config.excludes += [
+        "dialect",
+        "frontend",
+        "passes",
+        "lowering",
+        "models",
+        "validation",
+        "conformance",
+        "docs",
+    ]
 if os.path.exists(config.samba_plugin):
     config.available_features.add("plugin")
 if "address" in config.samba_sanitize:
@@ -39,9 +61,14 @@ if os.environ.get("SAMBA_CHECK") in ("full", "long"):
 if os.environ.get("SAMBA_CHECK") == "long":
     config.available_features.add("long")
 if os.path.isdir(config.samba_tools):
-    config.available_features.update(t for t in os.listdir(config.samba_tools) if t.startswith("samba-") or t == "digits-demo")
+    config.available_features.update(
+        t for t in os.listdir(config.samba_tools) if t.startswith("samba-") or t == "digits-demo"
+    )
 
-check = '"%s" "%s"' % (config.python, os.path.join(config.test_source_root, "tools", "samba-check-exit"))
+check = '"%s" "%s"' % (
+    config.python,
+    os.path.join(config.test_source_root, "tools", "samba-check-exit"),
+)
 config.substitutions += [
     ("%expect-error", check + " --fail --"),
     ("%expect-mismatch", check + " --mismatch --"),

@@ -42,7 +42,8 @@ def main():
     images = (digits.images / 16.0).astype(numpy.float32)[:, None]
     labels = digits.target.astype(numpy.int64)
     train_x, test_x, train_y, test_y = train_test_split(
-        images, labels, test_size=0.25, random_state=7, stratify=labels)
+        images, labels, test_size=0.25, random_state=7, stratify=labels
+    )
     model = Digits()
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, weight_decay=1e-4)
     x, y = torch.from_numpy(train_x), torch.from_numpy(train_y)
@@ -56,13 +57,21 @@ def main():
     model.eval()
     with torch.no_grad():
         outputs = model(torch.from_numpy(test_x)).numpy()
-    print(f"parameters {sum(p.numel() for p in model.parameters())}, test images {len(test_x)}, "
-          f"accuracy {(outputs.argmax(1) == test_y).mean():.4f}")
+    print(
+        f"parameters {sum(p.numel() for p in model.parameters())}, test images {len(test_x)}, "
+        f"accuracy {(outputs.argmax(1) == test_y).mean():.4f}"
+    )
     numpy.save(FOLDER / "images.npy", test_x)
     numpy.save(FOLDER / "labels.npy", test_y)
     numpy.save(FOLDER / "outputs.npy", outputs)
-    torch.onnx.export(model, torch.from_numpy(test_x), str(FOLDER / "digits.onnx"),
-                      opset_version=14, input_names=["images"], output_names=["logits"])
+    torch.onnx.export(
+        model,
+        torch.from_numpy(test_x),
+        str(FOLDER / "digits.onnx"),
+        opset_version=14,
+        input_names=["images"],
+        output_names=["logits"],
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Measuring and showing: processes with wall time, CPU time and memory; samples of two sides in alternation; tables."""
+"""Measuring and showing: processes with wall time, CPU time and memory; samples of two sides in
+alternation; tables."""
 import os
 import statistics
 import subprocess
@@ -12,9 +13,12 @@ class Failed(Exception):
 
 
 def run(command, memory=False):
-    """Runs a command; wall and CPU seconds, and with `memory` the largest anonymous memory in MB (sampled)."""
+    """Runs a command; wall and CPU seconds, and with `memory` the largest anonymous memory in MB
+    (sampled)."""
     before = time.perf_counter()
-    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
     most = [0.0]
     watcher = threading.Thread(target=_watch, args=(process.pid, most)) if memory else None
     if watcher:
@@ -27,12 +31,15 @@ def run(command, memory=False):
         watcher.join()
     if process.returncode:
         lines = error.decode(errors="replace").strip().splitlines() or ["no message"]
-        raise Failed(f"{os.path.basename(str(command[0]))}: exit code {process.returncode}: {lines[0]}")
+        raise Failed(
+            f"{os.path.basename(str(command[0]))}: exit code {process.returncode}: {lines[0]}"
+        )
     return {"wall": wall, "cpu": usage.ru_utime + usage.ru_stime, "anon": most[0]}
 
 
 def _watch(pid, most):
-    """Anonymous memory only: weights are mapped, and pages of files are not memory that a run needs."""
+    """Anonymous memory only: weights are mapped, and pages of files are not memory that a run
+    needs."""
     while True:
         try:
             with open(f"/proc/{pid}/status", encoding="utf-8") as file:
@@ -46,7 +53,8 @@ def _watch(pid, most):
 
 
 class Results:
-    """Rows of one run: group, name, unit and the samples of each side, in the order in which they alternated."""
+    """Rows of one run: group, name, unit and the samples of each side, in the order in which they
+    alternated."""
 
     def __init__(self):
         self.rows, self.skipped = [], []
@@ -62,8 +70,8 @@ class Results:
 
 
 def alternate(count, sides):
-    """Samples of several sides, one of each in turn: what else the host does hits all of them alike. sides: name ->
-    function returning one number; name -> list of numbers."""
+    """Samples of several sides, one of each in turn: what else the host does hits all of them
+    alike. sides: name -> function returning one number; name -> list of numbers."""
     samples = {name: [] for name in sides}
     for _ in range(count):
         for name, once in sides.items():
@@ -94,8 +102,8 @@ def _best(row, side):
 
 
 def show(rows):
-    """A table per group: median (least..greatest) of each side; where there are two, the ratio of their turns, and that of
-    the best of each, which other work on the host disturbs least."""
+    """A table per group: median (least..greatest) of each side; where there are two, the ratio of
+    their turns, and that of the best of each, which other work on the host disturbs least."""
     lines = []
     for group in dict.fromkeys(row["group"] for row in rows):
         chosen = [row for row in rows if row["group"] == group]
@@ -109,7 +117,14 @@ def show(rows):
             cells = [_three(have[side]) if have.get(side) else "" for side in sides]
             for side in sides[1:]:
                 both = have.get(side) and have.get(sides[0])
-                cells += [_three(ratios(have[sides[0]], have[side])), _number(_best(row, sides[0]) / _best(row, side))] if both else ["", ""]
+                cells += (
+                    [
+                        _three(ratios(have[sides[0]], have[side])),
+                        _number(_best(row, sides[0]) / _best(row, side)),
+                    ]
+                    if both
+                    else ["", ""]
+                )
             table.append([row["name"], row["unit"], *cells])
         widths = [max(len(line[i]) for line in table) for i in range(len(heads))]
         for number, line in enumerate(table):

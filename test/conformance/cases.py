@@ -1,4 +1,5 @@
-"""What the runners of ONNX's operator tests share: which inputs are bound at compile time, where data lie, what counts as equal."""
+"""What the runners of ONNX's operator tests share: which inputs are bound at compile time, where
+data lie, what counts as equal."""
 import glob
 import re
 
@@ -7,10 +8,30 @@ import onnx
 
 # Which operands must be known while compiling, by the operators' definitions: they decide shapes.
 STATIC_OPERANDS = {
-    "CenterCropPad": [1], "ConstantOfShape": [0], "CumSum": [1], "Expand": [1], "OneHot": [1], "Pad": [1, 3],
-    "Range": [0, 1, 2], "Reshape": [1], "Resize": [1, 2, 3], "Slice": [1, 2, 3, 4], "Split": [1], "Squeeze": [1],
-    "Tile": [1], "TopK": [1], "Trilu": [1], "Unsqueeze": [1], "Upsample": [1], "DFT": [1], "BlackmanWindow": [0],
-    "HammingWindow": [0], "HannWindow": [0], "MelWeightMatrix": [0, 1, 2, 3, 4], "MaxUnpool": [2], "Dropout": [1, 2],
+    "CenterCropPad": [1],
+    "ConstantOfShape": [0],
+    "CumSum": [1],
+    "Expand": [1],
+    "OneHot": [1],
+    "Pad": [1, 3],
+    "Range": [0, 1, 2],
+    "Reshape": [1],
+    "Resize": [1, 2, 3],
+    "Slice": [1, 2, 3, 4],
+    "Split": [1],
+    "Squeeze": [1],
+    "Tile": [1],
+    "TopK": [1],
+    "Trilu": [1],
+    "Unsqueeze": [1],
+    "Upsample": [1],
+    "DFT": [1],
+    "BlackmanWindow": [0],
+    "HammingWindow": [0],
+    "HannWindow": [0],
+    "MelWeightMatrix": [0, 1, 2, 3, 4],
+    "MaxUnpool": [2],
+    "Dropout": [1, 2],
 }
 
 
@@ -19,10 +40,14 @@ def static_operands(node):
 
 
 def bound_inputs(model, names):
-    """Graph inputs that reach a static operand, also through other nodes (the 'expanded' cases are whole graphs)."""
+    """Graph inputs that reach a static operand, also through other nodes (the 'expanded' cases are
+    whole graphs)."""
     wanted = {}
     for node in reversed(model.graph.node):
-        whole = any(output in wanted for output in node.output) and node.op_type not in ("Shape", "Size")
+        whole = any(output in wanted for output in node.output) and node.op_type not in (
+            "Shape",
+            "Size",
+        )
         positions = range(len(node.input)) if whole else static_operands(node)
         for position in positions:
             if position < len(node.input) and node.input[position]:
@@ -44,7 +69,9 @@ def compare(got, reference):
 
 
 def files(folder, kind):
-    return sorted(glob.glob(f"{folder}/{kind}_*.pb"), key=lambda path: int(re.findall(r"\d+", path)[-1]))
+    return sorted(
+        glob.glob(f"{folder}/{kind}_*.pb"), key=lambda path: int(re.findall(r"\d+", path)[-1])
+    )
 
 
 def lines_of(path):

@@ -1,6 +1,8 @@
-"""memory_peak.py MODEL...: how much device memory the activations of a PEF take, against the largest set of them that is alive at one call.
+"""memory_peak.py MODEL...: how much device memory the activations of a PEF take, against the
+largest set of them that is alive at one call.
 
-Reads the listing alone: address, bytes, first and last call of every activation. Also: no two that are alive together overlap."""
+Reads the listing alone: address, bytes, first and last call of every activation. Also: no two that
+are alive together overlap."""
 import os
 import re
 import subprocess
@@ -19,7 +21,9 @@ def activations(listing):
     found = []
     for body in re.findall(r'^symbol "[^"]*" \{\n(.*?)^\}', listing, re.M | re.S):
         if re.search(r"^  kind = activation$", body, re.M):
-            found.append([field(body, key) for key in ("address", "bytes", "first_call", "last_call")])
+            found.append(
+                [field(body, key) for key in ("address", "bytes", "first_call", "last_call")]
+            )
     return found
 
 
@@ -27,16 +31,31 @@ def measure(model):
     with tempfile.TemporaryDirectory() as folder:
         pef = os.path.join(folder, "model.pef")
         subprocess.run(["samba-compile", model, "-o", pef], check=True)
-        found = activations(subprocess.run(["samba-objdump", pef], check=True, stdout=subprocess.PIPE, text=True).stdout)
+        found = activations(
+            subprocess.run(
+                ["samba-objdump", pef], check=True, stdout=subprocess.PIPE, text=True
+            ).stdout
+        )
     if not found:
         return 0, 0
     for i, (address, size, first, last) in enumerate(found):
         for other, other_size, other_first, other_last in found[:i]:
-            if first <= other_last and other_first <= last and address < other + other_size and other < address + size:
-                sys.exit(f"{model}: activations at {address} and {other} are alive together and overlap")
-    taken = max(address + size for address, size, _, _ in found) - min(address for address, _, _, _ in found)
+            if (
+                first <= other_last
+                and other_first <= last
+                and address < other + other_size
+                and other < address + size
+            ):
+                sys.exit(
+                    f"{model}: activations at {address} and {other} are alive together and overlap"
+                )
+    taken = max(address + size for address, size, _, _ in found) - min(
+        address for address, _, _, _ in found
+    )
     calls = range(max(last for _, _, _, last in found) + 1)
-    alive = max(sum(size for _, size, first, last in found if first <= call <= last) for call in calls)
+    alive = max(
+        sum(size for _, size, first, last in found if first <= call <= last) for call in calls
+    )
     return taken, alive
 
 

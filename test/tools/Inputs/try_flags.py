@@ -8,7 +8,14 @@ VALUES = {
     "--mlir-pass-pipeline-crash-reproducer": "=crash.mlir",
 }
 for flag in sys.stdin.read().split():
-    command = ["samba-compile", sys.argv[1], "-o", "a.pef", "--target=tiny", flag + VALUES.get(flag, "")]
+    command = [
+        "samba-compile",
+        sys.argv[1],
+        "-o",
+        "a.pef",
+        "--target=tiny",
+        flag + VALUES.get(flag, ""),
+    ]
     if flag == "--mlir-print-ir-module-scope":
         command.append("--mlir-disable-threading")
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,7 +1,9 @@
-"""determinism.py SOURCE: a PEF's bytes depend on the model and the flags alone, and nobody's folders are in it.
+"""determinism.py SOURCE: a PEF's bytes depend on the model and the flags alone, and nobody's
+folders are in it.
 
-Compiles the same model from and into folders of different names, by relative and by absolute paths, with and without
-MLIR's threads, as ONNX and (written by samba-translate) as MLIR, whose locations name files."""
+Compiles the same model from and into folders of different names, by relative and by absolute paths,
+with and without MLIR's threads, as ONNX and (written by samba-translate) as MLIR, whose locations
+name files."""
 import glob
 import os
 import shutil
@@ -39,11 +41,23 @@ def check(name, folders, model, *flags):
     for way, found in ways.items():
         if found != reference:
             failures.append(f"{name}: {way}: {len(found)} bytes differ from {len(reference)}")
-    for path in (first, second, SOURCE, os.path.dirname(SOURCE), os.path.expanduser("~") + "/", tempfile.gettempdir() + "/"):
+    for path in (
+        first,
+        second,
+        SOURCE,
+        os.path.dirname(SOURCE),
+        os.path.expanduser("~") + "/",
+        tempfile.gettempdir() + "/",
+    ):
         for way, found in ways.items():
             if len(path) > 2 and path.encode() in found:
                 failures.append(f"{name}: {way}: the PEF contains {path}")
-    left = [path for folder in folders for path in glob.glob(f"{folder}/*") if not path.endswith((model, ".pef", ".pef.log"))]
+    left = [
+        path
+        for folder in folders
+        for path in glob.glob(f"{folder}/*")
+        if not path.endswith((model, ".pef", ".pef.log"))
+    ]
     if left:
         failures.append(f"{name}: left behind: {left}")
     print(f"{name}: {len(reference)} bytes, {len(ways)} ways")
@@ -56,14 +70,26 @@ with tempfile.TemporaryDirectory() as folder:
             shutil.copy(f"{SOURCE}/examples/digits/digits.onnx", onnx_file)
         else:
             onnx.save(MODELS[name](), onnx_file)
-        tool("samba-translate", "--onnx-to-samba", onnx_file, "-o", f"{folder}/model.mlir", "--mlir-print-debuginfo")
+        tool(
+            "samba-translate",
+            "--onnx-to-samba",
+            onnx_file,
+            "-o",
+            f"{folder}/model.mlir",
+            "--mlir-print-debuginfo",
+        )
         for kind, target in (("onnx", "tiny"), ("onnx", "sn40l"), ("mlir", "tiny")):
-            folders = [f"{folder}/{name}-{kind}-{target}", f"{folder}/a/much/longer/{name}-{kind}-{target}"]
+            folders = [
+                f"{folder}/{name}-{kind}-{target}",
+                f"{folder}/a/much/longer/{name}-{kind}-{target}",
+            ]
             for place in folders:
                 os.makedirs(place)
                 shutil.copy(f"{folder}/model.{kind}", place)
             # The module refers to the ONNX model's weights, where it was translated.
             data = ["--data-folder", folder] if kind == "mlir" else []
-            check(f"{name}.{kind} for {target}", folders, f"model.{kind}", f"--target={target}", *data)
+            check(
+                f"{name}.{kind} for {target}", folders, f"model.{kind}", f"--target={target}", *data
+            )
 if failures:
     sys.exit("\n".join(failures))

@@ -1,5 +1,6 @@
-"""memory.py: compiling does not copy weights. The largest anonymous memory of samba-compile for a model with 200 MB of
-weights stays less than 100 MB above that for the same graph with weights a hundredth as large."""
+"""memory.py: compiling does not copy weights. The largest anonymous memory of samba-compile for a
+model with 200 MB of weights stays less than 100 MB above that for the same graph with weights a
+hundredth as large."""
 import subprocess
 import sys
 import tempfile
@@ -32,7 +33,11 @@ def largest(width, *flags):
 
 
 failed = False
-for flags in (["--target=sn40l"], ["--target=sn40l", "--precision=mp4"], ["--target=sn40l", "--external-weights"]):
+for flags in (
+    ["--target=sn40l"],
+    ["--target=sn40l", "--precision=mp4"],
+    ["--target=sn40l", "--external-weights"],
+):
     small, large = largest(408, *flags), largest(4080, *flags)  # 3 weights each: 2 MB and 200 MB
     print(f"{' '.join(flags)}: {large:.0f} MB, {small:.0f} MB for the small model", flush=True)
     failed |= large > small + 100

@@ -1,4 +1,5 @@
-"""Small ONNX models with seeded weights, made while the tests run. MODELS maps a name to a function that returns one."""
+"""Small ONNX models with seeded weights, made while the tests run. MODELS maps a name to a function
+that returns one."""
 import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -26,27 +27,46 @@ class Graph:
 
     def op(self, kind, *operands, **attributes):
         name = f"v{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, operands, [name], name=f"{kind}_{len(self.nodes)}", **attributes))
+        self.nodes.append(
+            helper.make_node(kind, operands, [name], name=f"{kind}_{len(self.nodes)}", **attributes)
+        )
         return name
 
     def linear(self, x, columns, rows):
-        return self.op("Gemm", x, self.weight(rows, columns), self.weight(rows, scale=0.1), transB=1)
+        return self.op(
+            "Gemm", x, self.weight(rows, columns), self.weight(rows, scale=0.1), transB=1
+        )
 
     def conv(self, x, out, channels, size, bias=True, **attributes):
-        weights = [self.weight(out, channels, size, size)] + ([self.weight(out, scale=0.1)] if bias else [])
+        weights = [self.weight(out, channels, size, size)] + (
+            [self.weight(out, scale=0.1)] if bias else []
+        )
         return self.op("Conv", x, *weights, kernel_shape=[size, size], **attributes)
 
     def finish(self, result, dtype=FLOAT):
         self.nodes[-1].output[0] = "y"
         assert result == f"v{len(self.nodes) - 1}"
-        body = helper.make_graph(self.nodes, "graph", self.inputs, [helper.make_tensor_value_info("y", dtype, None)], self.weights)
-        model = helper.make_model(body, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="samba tests")
+        body = helper.make_graph(
+            self.nodes,
+            "graph",
+            self.inputs,
+            [helper.make_tensor_value_info("y", dtype, None)],
+            self.weights,
+        )
+        model = helper.make_model(
+            body,
+            opset_imports=[helper.make_opsetid("", 17)],
+            ir_version=8,
+            producer_name="samba tests",
+        )
         return onnx.shape_inference.infer_shapes(model, strict_mode=True)
 
 
 def matmul(m, k, n, dtype=FLOAT):
     graph = Graph()
-    return graph.finish(graph.op("MatMul", graph.input(m, k, dtype=dtype), graph.input(k, n, dtype=dtype)), dtype)
+    return graph.finish(
+        graph.op("MatMul", graph.input(m, k, dtype=dtype), graph.input(k, n, dtype=dtype)), dtype
+    )
 
 
 def batched(batch, m, k, n):
@@ -56,7 +76,16 @@ def batched(batch, m, k, n):
 
 def conv(batch, channels, height, width, out, size, groups=1, **attributes):
     graph = Graph()
-    return graph.finish(graph.conv(graph.input(batch, channels, height, width), out, channels // groups, size, group=groups, **attributes))
+    return graph.finish(
+        graph.conv(
+            graph.input(batch, channels, height, width),
+            out,
+            channels // groups,
+            size,
+            group=groups,
+            **attributes,
+        )
+    )
 
 
 def mlp(batch=32, *widths):
@@ -82,10 +111,18 @@ def convnet():
 
 
 def norms():
-    """What is between the contractions of a transformer: layer norm, linear, gelu by erf's neighbours, softmax."""
+    """What is between the contractions of a transformer: layer norm, linear, gelu by erf's
+    neighbours, softmax."""
     graph = Graph()
     x = graph.input(24, 48)
-    y = graph.op("LayerNormalization", x, graph.weight(48, scale=1), graph.weight(48, scale=1), axis=-1, epsilon=1e-5)
+    y = graph.op(
+        "LayerNormalization",
+        x,
+        graph.weight(48, scale=1),
+        graph.weight(48, scale=1),
+        axis=-1,
+        epsilon=1e-5,
+    )
     y = graph.op("Tanh", graph.op("Sigmoid", graph.op("Erf", graph.linear(y, 48, 40))))
     y = graph.op("Softmax", y, axis=-1)
     return graph.finish(graph.op("Softmax", graph.op("Add", x, graph.linear(y, 40, 48)), axis=0))

@@ -1,6 +1,8 @@
-"""roofline.py SOURCE [--targets T,..] [--outside FOLDER...]: no run is faster than the chip could be.
+"""roofline.py SOURCE [--targets T,..] [--outside FOLDER...]: no run is faster than the chip could
+be.
 
-The bound of a model: bound.py. --outside: folders with model.onnx. Prints one line per model, precision and target: cycles, bound, cycles over bound."""
+The bound of a model: bound.py. --outside: folders with model.onnx. Prints one line per model,
+precision and target: cycles, bound, cycles over bound."""
 import argparse
 import os
 import sys
@@ -41,7 +43,13 @@ with tempfile.TemporaryDirectory() as folder:
                 cycles = statistics(f"{folder}/model.pef")["cycles"]
                 least = bound(options.source, model, target, half or precision == "mp4")
                 failures += cycles < least
-                print(f"{name:28} {target:10} {precision:9} {cycles:12.0f} {least:12.1f} {cycles / least:8.2f}"
-                      f"{' BELOW THE BOUND' if cycles < least else ''}", flush=True)
+                print(
+                    (
+                        f"{name:28} {target:10} {precision:9} {cycles:12.0f} {least:12.1f} "
+                        f"{cycles / least:8.2f}"
+                        f"{' BELOW THE BOUND' if cycles < least else ''}"
+                    ),
+                    flush=True,
+                )
 print(f"{failures} below the bound")
 sys.exit(failures != 0)

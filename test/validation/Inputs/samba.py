@@ -1,4 +1,5 @@
-"""Calls of samba-compile and samba-run for the scripts of this folder; machine parameters read from the text of their table."""
+"""Calls of samba-compile and samba-run for the scripts of this folder; machine parameters read from
+the text of their table."""
 import json
 import re
 import subprocess
@@ -30,4 +31,6 @@ def machine(source, name):
         text = file.read()
     column = re.search(r"X\(parameter, (.*?)\)", text).group(1).split(", ").index(name)
     rows = re.findall(r"^X\((\w+), *(.*)\)$", text, re.M)
-    return {parameter: int(re.findall(r"\((-?\d+), \w+\)", cells)[column]) for parameter, cells in rows}
+    return {
+        parameter: int(re.findall(r"\((-?\d+), \w+\)", cells)[column]) for parameter, cells in rows
+    }

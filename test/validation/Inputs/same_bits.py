@@ -1,9 +1,10 @@
 """same_bits.py SOURCE: what a model computes does not depend on how it is computed.
 
-Each model is compiled in several ways and run in several ways; all outputs must be the same bytes: tilings (machines and
-optimization levels), threads, host instruction sets, one engine alone. Cycles must be the same wherever the PEF is the
-same: threads, instruction sets, without values, without memoized calls, without skipped periods. docs/numerics.md says
-why; no outside library computes an expected value here (test/pipeline and test/models do that)."""
+Each model is compiled in several ways and run in several ways; all outputs must be the same bytes:
+tilings (machines and optimization levels), threads, host instruction sets, one engine alone. Cycles
+must be the same wherever the PEF is the same: threads, instruction sets, without values, without
+memoized calls, without skipped periods. docs/numerics.md says why; no outside library computes an
+expected value here (test/pipeline and test/models do that)."""
 import itertools
 import sys
 import tempfile
@@ -15,14 +16,28 @@ from samba import compile, statistics, tool
 
 SOURCE = sys.argv[1]
 FLAGS = open("/proc/cpuinfo", encoding="utf-8").read().split()
-RUNS = [["--threads", "1"], ["--threads", "2"], ["--threads", "2", "--no-memo"], ["--no-skip"], ["--values-only"],
-        ["--cpu", "x86-64", "--threads", "1"], ["--cpu", "generic"]]
+RUNS = [
+    ["--threads", "1"],
+    ["--threads", "2"],
+    ["--threads", "2", "--no-memo"],
+    ["--no-skip"],
+    ["--values-only"],
+    ["--cpu", "x86-64", "--threads", "1"],
+    ["--cpu", "generic"],
+]
 if "avx2" in FLAGS and "fma" in FLAGS:
     RUNS.append(["--cpu", "x86-64-v3"])
 
 
 def models():
-    for name in ("mlp", "convnet", "norms", "matmul 100x70x30", "matmul 256x256x256 f16", "conv 3x3 in 4 groups"):
+    for name in (
+        "mlp",
+        "convnet",
+        "norms",
+        "matmul 100x70x30",
+        "matmul 256x256x256 f16",
+        "conv 3x3 in 4 groups",
+    ):
         yield name, MODELS[name]()
     yield "digits", onnx.load(f"{SOURCE}/examples/digits/digits.onnx")
 
@@ -61,15 +76,42 @@ def check(name, model, precision, folder):
         compile(path, pef, target, level, f"--precision={precision}")
         cycles = statistics(pef)["cycles"]
         for flags in (["--no-memo"], ["--no-skip"], ["--no-memo", "--no-skip"]):
-            expect(statistics(pef, *flags)["cycles"] == cycles, name, precision, target, level, *flags, "cycles")
+            expect(
+                statistics(pef, *flags)["cycles"] == cycles,
+                name,
+                precision,
+                target,
+                level,
+                *flags,
+                "cycles",
+            )
         for flags in RUNS if level == "-O1" else RUNS[:1]:
-            tool("samba-run", pef, *given, "--output", result, "--stats", f"{folder}/run.json", *flags)
+            tool(
+                "samba-run",
+                pef,
+                *given,
+                "--output",
+                result,
+                "--stats",
+                f"{folder}/run.json",
+                *flags,
+            )
             first = first or bytes_of(out)
             expect(bytes_of(out) == first, name, precision, target, level, *flags, "values")
             if "--values-only" not in flags:
-                expect(f'"cycles":\t{cycles},' in bytes_of(f"{folder}/run.json").decode(), name, precision, target, level, *flags, "cycles")
+                expect(
+                    f'"cycles":\t{cycles},' in bytes_of(f"{folder}/run.json").decode(),
+                    name,
+                    precision,
+                    target,
+                    level,
+                    *flags,
+                    "cycles",
+                )
     values = numpy.load(out).astype(numpy.float64)
-    expect(numpy.isfinite(values).all() and values.std() > 0, name, precision, "has nothing to compare")
+    expect(
+        numpy.isfinite(values).all() and values.std() > 0, name, precision, "has nothing to compare"
+    )
 
 
 for name, model in models():

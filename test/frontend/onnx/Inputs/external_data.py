@@ -1,4 +1,5 @@
-"""Weights in files of their own: inside the model's folder they are read, anything outside is refused and nothing is written."""
+"""Weights in files of their own: inside the model's folder they are read, anything outside is
+refused and nothing is written."""
 import os
 import subprocess
 import sys
@@ -25,7 +26,9 @@ def model(path, location):
         entry = weight.external_data.add()
         entry.key, entry.value = key, value
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in ("x", "y")]
-    graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", values[:1], values[1:], [weight])
+    graph = helper.make_graph(
+        [helper.make_node("Add", ["x", "w"], ["y"])], "g", values[:1], values[1:], [weight]
+    )
     save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8), path)
 
 
@@ -36,7 +39,9 @@ def accepted(name, source, folder, *options):
     np.save(f"{folder}/x.npy", x)
     done = run("samba-compile", source, "-o", pef, *options)
     if done.returncode == 0:
-        done = run("samba-run", pef, "--input", f"x={folder}/x.npy", "--output", f"y={folder}/y.npy")
+        done = run(
+            "samba-run", pef, "--input", f"x={folder}/x.npy", "--output", f"y={folder}/y.npy"
+        )
     if done.returncode or not np.array_equal(np.load(f"{folder}/y.npy"), x + WEIGHTS):
         failures.append(f"{name}: {done.stderr[:400]}")
 
@@ -44,7 +49,12 @@ def accepted(name, source, folder, *options):
 def refused(name, source, folder, message, *options):
     pef = f"{folder}/{name}.pef"
     done = run("samba-compile", source, "-o", pef, *options)
-    if done.returncode != 1 or message not in done.stderr or os.path.exists(pef) or os.path.exists(f"{pef}.log"):
+    if (
+        done.returncode != 1
+        or message not in done.stderr
+        or os.path.exists(pef)
+        or os.path.exists(f"{pef}.log")
+    ):
         failures.append(f"{name}: exit {done.returncode}, {done.stderr[:400]} instead of {message}")
 
 
@@ -70,25 +80,48 @@ with tempfile.TemporaryDirectory() as top:
     accepted("through-a-linked-folder", f"{top}/linked/below.onnx", top)
 
     textual = "but a location must be relative to the model's folder and have no '..'"
-    for name, location, message in (("parent", "../secret", textual), ("hidden-parent", "weights/../../secret", textual),
-                                    ("absolute", "/etc/passwd", textual), ("symlink", "outer", OUTSIDE), ("folder-symlink", "up/secret", OUTSIDE),
-                                    ("short", "short.bin", "has 3 bytes, but the tensor needs 16 from byte 0 on; the file is cut off"),
-                                    ("folder", "weights", "it is not a regular file")):
+    for name, location, message in (
+        ("parent", "../secret", textual),
+        ("hidden-parent", "weights/../../secret", textual),
+        ("absolute", "/etc/passwd", textual),
+        ("symlink", "outer", OUTSIDE),
+        ("folder-symlink", "up/secret", OUTSIDE),
+        (
+            "short",
+            "short.bin",
+            "has 3 bytes, but the tensor needs 16 from byte 0 on; the file is cut off",
+        ),
+        ("folder", "weights", "it is not a regular file"),
+    ):
         model(f"{folder}/{name}.onnx", location)
         for option in ([], ["--external-weights"]):
             refused(name, f"{folder}/{name}.onnx", top, message, *option)
         refused(name, f"{folder}/{name}.onnx", top, 'node 0 "" (Add): input 1, "w": ')
 
     # Samba's own IR names files relative to itself and follows the same rule.
-    done = run("samba-translate", "--onnx-to-samba", f"{folder}/below.onnx", "-o", f"{folder}/below.mlir")
+    done = run(
+        "samba-translate", "--onnx-to-samba", f"{folder}/below.onnx", "-o", f"{folder}/below.mlir"
+    )
     accepted("ir", f"{folder}/below.mlir", top)
-    done = run("samba-translate", "--onnx-to-samba", f"{folder}/below.onnx", "-o", f"{top}/above.mlir")
+    done = run(
+        "samba-translate", "--onnx-to-samba", f"{folder}/below.onnx", "-o", f"{top}/above.mlir"
+    )
     accepted("ir-above", f"{top}/above.mlir", top)
-    done = run("samba-translate", "--onnx-to-samba", f"{folder}/below.onnx", "-o", f"{top}/other/beside.mlir")
+    done = run(
+        "samba-translate",
+        "--onnx-to-samba",
+        f"{folder}/below.onnx",
+        "-o",
+        f"{top}/other/beside.mlir",
+    )
     refused("ir-beside", f"{top}/other/beside.mlir", top, OUTSIDE)
     with open(f"{top}/above.mlir", encoding="utf-8") as file:
         text = file.read()
-    for name, location in (("ir-parent", "../secret"), ("ir-absolute", "/etc/passwd"), ("ir-symlink", "outer")):
+    for name, location in (
+        ("ir-parent", "../secret"),
+        ("ir-absolute", "/etc/passwd"),
+        ("ir-symlink", "outer"),
+    ):
         with open(f"{folder}/{name}.mlir", "w", encoding="utf-8") as file:
             file.write(text.replace(f"{folder}/weights/w.bin", location))
         for option in ([], ["--external-weights"]):
@@ -97,8 +130,13 @@ with tempfile.TemporaryDirectory() as top:
     # The model that the user named may be a link itself.
     initializer = numpy_helper.from_array(WEIGHTS, "w")
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in ("x", "y")]
-    graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", values[:1], values[1:], [initializer])
-    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8), f"{top}/blob")
+    graph = helper.make_graph(
+        [helper.make_node("Add", ["x", "w"], ["y"])], "g", values[:1], values[1:], [initializer]
+    )
+    save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8),
+        f"{top}/blob",
+    )
     os.symlink("../blob", f"{folder}/named.onnx")
     accepted("named", f"{folder}/named.onnx", top)
 

@@ -1,10 +1,15 @@
-"""flips.py FILE.pef COUNT SEED ARGUMENTS...: flips one bit of the PEF COUNT times; each result is shown and run, three of four with their
-checksums repaired. Every program must end by itself, with exit code 0 or 1, and an error exactly when that is 1."""
-import os, random, subprocess, sys
+"""flips.py FILE.pef COUNT SEED ARGUMENTS...: flips one bit of the PEF COUNT times; each result is
+shown and run, three of four with their checksums repaired. Every program must end by itself, with
+exit code 0 or 1, and an error exactly when that is 1."""
+import os
+import random
+import subprocess
+import sys
 
 pef, count, seed, arguments = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
 data = open(pef, "rb").read()
-# Half of the flips in headers and tables, which end well before the weights at 64 KiB; the rest anywhere.
+# Half of the flips in headers and tables, which end well before the weights at 64 KiB; the rest
+# anywhere.
 tables = max(i for i in range(min(len(data), 65536)) if data[i]) + 1
 generator = random.Random(seed)
 results, bad = {0: 0, 1: 0}, []
@@ -12,7 +17,9 @@ results, bad = {0: 0, 1: 0}, []
 
 def run(*command):
     try:
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120)
+        done = subprocess.run(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120
+        )
     except subprocess.TimeoutExpired:
         return "hangs"
     if done.returncode not in (0, 1):

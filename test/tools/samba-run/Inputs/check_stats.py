@@ -1,13 +1,20 @@
-"""check_stats.py STATS MODE [OTHER]: fields and figures of a statistics file of scale.s, compared with another's."""
+"""check_stats.py STATS MODE [OTHER]: fields and figures of a statistics file of scale.s, compared
+with another's."""
 import json
 import sys
 
 stats = json.load(open(sys.argv[1]))
 mode = sys.argv[2]
-top = "version target cycles launch_cycles seconds flops dram_read_bytes dram_write_bytes calls sections host"
+top = (
+    "version target cycles launch_cycles seconds flops dram_read_bytes dram_write_bytes calls"
+    " sections host"
+)
 assert set(top.split()) <= set(stats), set(top.split()) - set(stats)
 section = stats["sections"][0]
-fields = "id name type cycles launch_cycles calls pcus pmus ags layers flops dram_read_bytes dram_write_bytes"
+fields = (
+    "id name type cycles launch_cycles calls pcus pmus ags layers flops dram_read_bytes"
+    " dram_write_bytes"
+)
 assert set(fields.split()) <= set(section), set(fields.split()) - set(section)
 assert {"load_s", "jit_s", "simulate_s", "simulate_cpu_s", "anon_bytes"} <= set(stats["host"])
 assert stats["target"] == "tiny" and stats["calls"] == 1 and len(stats["sections"]) == 1
@@ -21,9 +28,14 @@ assert abs(stats["seconds"] - (stats["cycles"] + stats["launch_cycles"]) / clock
 if mode == "values":
     assert stats["cycles"] == 0 and stats["flops"] == 0
 else:
-    assert stats["dram_read_bytes"] == 512 and stats["dram_write_bytes"] == 256 and stats["flops"] == 128
+    assert (
+        stats["dram_read_bytes"] == 512
+        and stats["dram_write_bytes"] == 256
+        and stats["flops"] == 128
+    )
     assert stats["cycles"] > 512 / 64
-# Launching: 1 us to load and 1 KiB per unit at 200 GB/s, 0.2 us for arguments, 1 us (hardware) or 10 us (software).
+# Launching: 1 us to load and 1 KiB per unit at 200 GB/s, 0.2 us for arguments, 1 us (hardware) or
+# 10 us (software).
 load = 1e-6 + 4 * 1024 / 200e9
 launch = {"full": load + 1.2e-6, "values": load + 1.2e-6, "sw": load + 10.2e-6, "none": 0}[mode]
 assert abs(stats["launch_cycles"] - launch * clock) <= 1, (stats["launch_cycles"], launch * clock)
@@ -31,4 +43,6 @@ if len(sys.argv) > 3:
     other = json.load(open(sys.argv[3]))
     same = "cycles flops dram_read_bytes dram_write_bytes"
     assert all(stats[f] == other[f] for f in same.split())
-    assert all(section[f] == other["sections"][0][f] for f in section if f not in ("launch_cycles",))
+    assert all(
+        section[f] == other["sections"][0][f] for f in section if f not in ("launch_cycles",)
+    )

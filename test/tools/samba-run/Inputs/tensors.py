@@ -1,4 +1,5 @@
-"""Inputs and references for the tests of samba-run: y = 2 * x + bias of ../../samba-objdump/Inputs/scale.s."""
+"""Inputs and references for the tests of samba-run: y = 2 * x + bias of
+../../samba-objdump/Inputs/scale.s."""
 import numpy as np
 
 x = np.random.RandomState(1).rand(4, 16).astype("f")

@@ -31,25 +31,48 @@ for nesterov in [False, True]:
     for t in [0, 3]:
         reg = exact(0.01) * W + G
         new = exact(0.9) * S + (exact(0.8) if t else 1) * reg
-        case("momentum_update", [w, g, s, number(0.1), number(t, torch.int64), *hyper(0.9, 0.8, 0.01)],
-             out(W - exact(0.1) * ((reg + exact(0.9) * new) if nesterov else new), new), nesterov=nesterov)
+        case(
+            "momentum_update",
+            [w, g, s, number(0.1), number(t, torch.int64), *hyper(0.9, 0.8, 0.01)],
+            out(W - exact(0.1) * ((reg + exact(0.9) * new) if nesterov else new), new),
+            nesterov=nesterov,
+        )
 for t in [0, 5]:
     reg = exact(0.02) * W + G
     squares = V + reg * reg
-    case("adagrad_update", [w, g, v, torch.tensor([0.1]), number(t, torch.int32), *hyper(0.3, 1e-5, 0.02)],
-         out(W - exact(0.1) / (1 + t * exact(0.3)) * reg / (np.sqrt(squares) + exact(1e-5)), squares))
+    case(
+        "adagrad_update",
+        [w, g, v, torch.tensor([0.1]), number(t, torch.int32), *hyper(0.3, 1e-5, 0.02)],
+        out(
+            W - exact(0.1) / (1 + t * exact(0.3)) * reg / (np.sqrt(squares) + exact(1e-5)), squares
+        ),
+    )
 for t in [0, 2]:
     a, b, reg = exact(0.9), exact(0.99), exact(0.01) * W + G
     mean, variance = a * S + (1 - a) * reg, b * V + (1 - b) * reg * reg
     rate = exact(0.1) * (np.sqrt(1 - b**t) / (1 - a**t) if t else 1)
-    case("adam_update", [w, g, s, v, number(0.1), number(t, torch.int64), *hyper(0.9, 0.99, 1e-6, 0.01, 0.02)],
-         out((1 - exact(0.02)) * (W - rate * mean / (np.sqrt(variance) + exact(1e-6))), mean, variance))
+    case(
+        "adam_update",
+        [w, g, s, v, number(0.1), number(t, torch.int64), *hyper(0.9, 0.99, 1e-6, 0.01, 0.02)],
+        out(
+            (1 - exact(0.02)) * (W - rate * mean / (np.sqrt(variance) + exact(1e-6))),
+            mean,
+            variance,
+        ),
+    )
 
 parameter = torch.nn.Parameter(w.clone())
 optimizer = torch.optim.AdamW([parameter], lr=0.1, betas=(0.9, 0.99), eps=1e-6, weight_decay=0.05)
-optimizer.state[parameter] = {"step": torch.tensor(3.0), "exp_avg": s.clone(), "exp_avg_sq": v.clone()}
+optimizer.state[parameter] = {
+    "step": torch.tensor(3.0),
+    "exp_avg": s.clone(),
+    "exp_avg_sq": v.clone(),
+}
 parameter.grad = g.clone()
 optimizer.step()
 state = optimizer.state[parameter]
-case("adamw_update", [w, g, s, v, number(0.1), number(4, torch.int64), *hyper(0.9, 0.99, 1e-6, 0.05)],
-     [parameter.detach(), state["exp_avg"], state["exp_avg_sq"]])
+case(
+    "adamw_update",
+    [w, g, s, v, number(0.1), number(4, torch.int64), *hyper(0.9, 0.99, 1e-6, 0.05)],
+    [parameter.detach(), state["exp_avg"], state["exp_avg_sq"]],
+)

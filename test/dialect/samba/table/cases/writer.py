@@ -1,17 +1,31 @@
-"""Writes calls of operators with operands and the results of PyTorch or NumPy: what stages_test reads.
+"""Writes calls of operators with operands and the results of PyTorch or NumPy: what stages_test
+reads.
 
-Each family has FAMILY.py, which prints FAMILY.txt; run by hand after adding operators: /usr/bin/python3 FAMILY.py > FAMILY.txt
-(python3-torch, python3-numpy). Format, one item per line:
-case NAME / attr NAME KIND VALUES.. / in DTYPE DIMS : VALUES.. / out DTYPE DIMS : VALUES.. (one per result) / end
+Each family has FAMILY.py, which prints FAMILY.txt; run by hand after adding operators:
+/usr/bin/python3 FAMILY.py > FAMILY.txt (python3-torch, python3-numpy). Format, one item per line:
+case NAME / attr NAME KIND VALUES.. / in DTYPE DIMS : VALUES.. / out DTYPE DIMS : VALUES.. (one per
+result) / end
 """
 import torch
 
-names = {torch.float32: "f32", torch.bfloat16: "bf16", torch.float16: "f16", torch.int64: "i64", torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "ui8", torch.bool: "i1"}
+names = {
+    torch.float32: "f32",
+    torch.bfloat16: "bf16",
+    torch.float16: "f16",
+    torch.int64: "i64",
+    torch.int32: "i32",
+    torch.int16: "i16",
+    torch.int8: "i8",
+    torch.uint8: "ui8",
+    torch.bool: "i1",
+}
 
 
 def tensor(t):
     values = t.double().flatten().tolist()
-    return f"{names[t.dtype]} {' '.join(map(str, t.shape))} : " + " ".join(f"{v:.9g}" if t.is_floating_point() else str(int(v)) for v in values)
+    return f"{names[t.dtype]} {' '.join(map(str, t.shape))} : " + " ".join(
+        f"{v:.9g}" if t.is_floating_point() else str(int(v)) for v in values
+    )
 
 
 def case(name, operands, result, **attributes):
