@@ -1,7 +1,7 @@
 /* Address generators: every operand in memory, shared argument and result gets at least one; what
  * is left goes, step by step, to whoever moves the most bytes per generator. */
 #include "backend/codegen/codegen_internal.h"
-#include "backend/plan/estimate/estimate.h"
+#include "backend/estimate/estimate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static const double storeShare = 0.7;
 
 typedef struct AgUse {
   uint32_t *ranges, *ways; /* in the plans; ways NULL: always 1 */
-  const SambaNest *nest;
+  const SambaTileNest *nest;
   uint32_t mask, sources;
   uint32_t most_ranges, most_ways;
   int64_t row_bytes; /* > 0: staged, and a range should make rows of whole bursts out of these */
@@ -26,34 +26,35 @@ typedef struct AgShare {
 } AgShare;
 
 /* No port has more streams than a lane has flow ids. */
-static bool isWithinFlows(const SambaLowering *l, const AgUse *use, uint32_t ranges) {
+static bool isWithinFlows(const SambaCodegen *codegen, const AgUse *use, uint32_t ranges) {
   if (use->stores)
-    return sambaStoresFit(l, use->nest, ranges);
-  return ranges * (uint64_t)l->machine->flows_per_lane >= use->sources;
+    return sambaStoresFit(codegen, use->nest, ranges);
+  return ranges * (uint64_t)codegen->machine->flows_per_lane >= use->sources;
 }
 
 /* Staged rows should be whole bursts. */
-static bool hasWholeRows(const SambaLowering *l, const AgUse *use, uint32_t ranges) {
+static bool hasWholeRows(const SambaCodegen *codegen, const AgUse *use, uint32_t ranges) {
   uint32_t run = (use->sources + ranges - 1) / ranges;
-  return !use->row_bytes || ranges == 1 || use->row_bytes * run % l->machine->dram_burst_bytes == 0;
+  return !use->row_bytes || ranges == 1 ||
+         use->row_bytes * run % codegen->machine->dram_burst_bytes == 0;
 }
 
 /* Bytes per cycle that a share of generators moves: what fills one buffer together cannot exceed
  * its port. */
-static double rateOf(const SambaLowering *l, const AgUse *use, AgShare share) {
-  double one = use->stores ? 0.6 * (double)l->machine->ag_bytes
-                           : 0.8 * sambaMachineAgBytesPerCycle(l->machine);
-  return share.ranges * fmin(share.ways * one, (double)l->machine->pmu_port_bytes);
+static double rateOf(const SambaCodegen *codegen, const AgUse *use, AgShare share) {
+  double one = use->stores ? 0.6 * (double)codegen->machine->ag_bytes
+                           : 0.8 * sambaMachineAgBytesPerCycle(codegen->machine);
+  return share.ranges * fmin(share.ways * one, (double)codegen->machine->pmu_port_bytes);
 }
 
 /* The best use of at most `wanted` generators. */
-static AgShare shareOf(const SambaLowering *l, const AgUse *use, uint32_t wanted) {
+static AgShare shareOf(const SambaCodegen *codegen, const AgUse *use, uint32_t wanted) {
   AgShare best = {0, 1};
   for (uint32_t ways = 1; ways <= use->most_ways && ways <= wanted; ways *= 2) {
     uint32_t most = wanted / ways < use->most_ranges ? wanted / ways : use->most_ranges;
     uint32_t ranges = sambaCutCopies(use->nest, use->mask, most, NULL);
-    if (rateOf(l, use, (AgShare){ranges, ways}) > rateOf(l, use, best) &&
-        isWithinFlows(l, use, ranges) && hasWholeRows(l, use, ranges))
+    if (rateOf(codegen, use, (AgShare){ranges, ways}) > rateOf(codegen, use, best) &&
+        isWithinFlows(codegen, use, ranges) && hasWholeRows(codegen, use, ranges))
       best = (AgShare){ranges, ways};
   }
   return best;
@@ -61,20 +62,20 @@ static AgShare shareOf(const SambaLowering *l, const AgUse *use, uint32_t wanted
 
 /* Generators that may fill one buffer together: as many as its write side can take, each with a
  * whole part. */
-static uint32_t waysOf(const SambaLowering *l, const SambaBox *slot) {
+static uint32_t waysOf(const SambaCodegen *codegen, const SambaTileBox *slot) {
   int64_t size = slot->rank ? slot->size[sambaOutermostAxis(slot)] : 1;
-  double rate = sambaMachineAgBytesPerCycle(l->machine);
+  double rate = sambaMachineAgBytesPerCycle(codegen->machine);
   uint32_t ways = 1;
-  while (2 * ways <= (uint32_t)l->machine->unit_vector_inputs && size % (2 * ways) == 0 &&
+  while (2 * ways <= (uint32_t)codegen->machine->unit_vector_inputs && size % (2 * ways) == 0 &&
          slot->elements / (2 * ways) >= 512 &&
-         2 * ways * rate <= 1.6 * (double)l->machine->pmu_port_bytes)
+         2 * ways * rate <= 1.6 * (double)codegen->machine->pmu_port_bytes)
     ways *= 2;
   return ways;
 }
 
-static void addOperand(const SambaLowering *l, SambaGroupPlan *plan, uint32_t i, AgUses *uses,
+static void addOperand(const SambaCodegen *codegen, SambaGroupPlan *plan, uint32_t i, AgUses *uses,
                        int64_t *total) {
-  const SambaNest *nest = &plan->nest;
+  const SambaTileNest *nest = &plan->nest;
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[i].map;
 
@@ -82,79 +83,82 @@ static void addOperand(const SambaLowering *l, SambaGroupPlan *plan, uint32_t i,
   if (map->index_operand >=
       0) { /* one load per replica and, when the indices are in memory, one for them */
     plan->loads[i] = 1;
-    *total += (int64_t)l->replicas *
-              (1 + !l->tensors[group->operands[map->index_operand].map.tensor].buffered);
+    *total += (int64_t)codegen->replicas *
+              (1 + !codegen->tensors[group->operands[map->index_operand].map.tensor].buffered);
     return;
   }
 
-  SambaBox box;
-  bool direct = sambaNestIsDirect(nest, i);
-  uint32_t level = direct ? sambaNestTokenLevel(nest, i) : sambaNestSlotLevel(nest, i);
+  SambaTileBox box;
+  bool direct = sambaTileNestIsDirect(nest, i);
+  uint32_t level = direct ? sambaTileNestTokenLevel(nest, i) : sambaTileNestSlotLevel(nest, i);
   uint32_t position;
 
   if (direct)
-    sambaNestBox(nest, i, group->dim_count, &box);
+    sambaTileNestBox(nest, i, group->dim_count, &box);
   else
-    sambaNestSlotBox(nest, i, &box);
-  int64_t slots = sambaNestTrips(nest, level) * (direct ? 1 : sambaNestSpread(nest, i, &position));
+    sambaTileNestSlotBox(nest, i, &box);
+  int64_t slots =
+      sambaTileNestTrips(nest, level) * (direct ? 1 : sambaTileNestSpread(nest, i, &position));
   AgUse use = {.ranges = &plan->loads[i],
                .ways = &plan->ways[i],
                .nest = nest,
                .mask = sambaCopyMask(nest, i),
-               .sources = sambaNestSources(nest, i)};
+               .sources = sambaTileNestSources(nest, i)};
   use.most_ranges = use.sources;
-  use.most_ways = direct ? 1 : waysOf(l, &box);
-  use.first_bytes = (double)box.elements * use.sources * sambaDTypeBytes(sambaNestDType(nest, i));
+  use.most_ways = direct ? 1 : waysOf(codegen, &box);
+  use.first_bytes =
+      (double)box.elements * use.sources * sambaDTypeBytes(sambaTileNestDType(nest, i));
   use.bytes = use.first_bytes * (double)slots;
   SambaCopyRange whole;
   sambaCutCopies(nest, use.mask, 1, &whole);
-  if (!direct && sambaNestSpread(nest, i, &position) == 1 &&
+  if (!direct && sambaTileNestSpread(nest, i, &position) == 1 &&
       sambaStagedSourceDim(nest, i, &box, &whole) != UINT32_MAX) {
     use.most_ranges = (use.sources + 1) / 2; /* at least two copies per row */
-    int64_t row = box.size[box.rank - 1] * sambaDTypeBytes(sambaNestDType(nest, i));
+    int64_t row = box.size[box.rank - 1] * sambaDTypeBytes(sambaTileNestDType(nest, i));
     int64_t run = 1;
-    while (run <= l->machine->flows_per_lane && row * run % l->machine->dram_burst_bytes)
+    while (run <= codegen->machine->flows_per_lane &&
+           row * run % codegen->machine->dram_burst_bytes)
       ++run;
-    use.row_bytes = run <= l->machine->flows_per_lane ? row : 0;
+    use.row_bytes = run <= codegen->machine->flows_per_lane ? row : 0;
   }
 
   sambaArrayAppend(uses, use);
 }
 
-static void collect(SambaLowering *l, AgUses *uses, int64_t *total) {
-  for (uint32_t t = 0; t < l->graph->tensor_count; ++t) {
-    SambaTensorPlan *tensor = &l->tensors[t];
+static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
+  for (uint32_t t = 0; t < codegen->graph->tensor_count; ++t) {
+    SambaTensorPlan *tensor = &codegen->tensors[t];
     if (!tensor->shared)
       continue;
-    double bytes = sambaDTypeBytes(l->graph->tensors[t].dtype);
-    for (uint32_t axis = 0; axis < l->graph->tensors[t].rank; ++axis)
-      bytes *= (double)l->graph->tensors[t].dims[axis];
-    const SambaNest *nest = &l->plans[0].nest;
-    uint32_t mask = nest->pipeline_dim >= 0 && l->replicas > 1 ? 1u << nest->pipeline_dim : 0;
+    double bytes = sambaDTypeBytes(codegen->graph->tensors[t].dtype);
+    for (uint32_t axis = 0; axis < codegen->graph->tensors[t].rank; ++axis)
+      bytes *= (double)codegen->graph->tensors[t].dims[axis];
+    const SambaTileNest *nest = &codegen->plans[0].nest;
+    uint32_t mask = nest->pipeline_dim >= 0 && codegen->replicas > 1 ? 1u << nest->pipeline_dim : 0;
     AgUse use = {.ranges = &tensor->loads,
                  .nest = nest,
                  .mask = mask,
-                 .sources = l->replicas,
-                 .most_ranges = l->replicas};
+                 .sources = codegen->replicas,
+                 .most_ranges = codegen->replicas};
     use.most_ways = 1;
-    use.first_bytes = bytes / (double)sambaPipelineTrips(l);
+    use.first_bytes = bytes / (double)sambaPipelineTrips(codegen);
     use.bytes = bytes;
     sambaArrayAppend(uses, use);
   }
 
-  for (uint32_t g = 0; g < l->groups.count; ++g) {
-    SambaGroupPlan *plan = &l->plans[g];
-    const SambaNest *nest = &plan->nest;
+  for (uint32_t g = 0; g < codegen->groups.count; ++g) {
+    SambaGroupPlan *plan = &codegen->plans[g];
+    const SambaTileNest *nest = &plan->nest;
     const SambaGroup *group = nest->group;
     for (uint32_t i = 0; i < group->operand_count; ++i)
-      if (group->operands[i].value && !l->tensors[group->operands[i].map.tensor].buffered)
-        addOperand(l, plan, i, uses, total);
-    if (l->graph->tensors[group->output.tensor].role != SAMBA_TENSOR_RESULT)
+      if (group->operands[i].value && !codegen->tensors[group->operands[i].map.tensor].buffered)
+        addOperand(codegen, plan, i, uses, total);
+    if (codegen->graph->tensors[group->output.tensor].role != SAMBA_TENSOR_RESULT)
       continue;
     *total += group->output.index_operand >= 0; /* loads the indices */
-    double bytes = (double)sambaNestOutputElements(nest) *
-                   (double)sambaNestTrips(nest, group->parallel_count) * nest->copies *
-                   sambaDTypeBytes(l->graph->tensors[group->output.tensor].dtype);
+    double bytes = (double)sambaTileNestOutputElements(nest) *
+                   (double)sambaTileNestTrips(nest, group->parallel_count) * nest->copies *
+                   sambaDTypeBytes(codegen->graph->tensors[group->output.tensor].dtype);
     AgUse use = {.ranges = &plan->stores,
                  .nest = nest,
                  .mask = sambaCopyMask(nest, UINT32_MAX),
@@ -163,7 +167,7 @@ static void collect(SambaLowering *l, AgUses *uses, int64_t *total) {
     use.most_ways = 1;
     use.stores = true;
     use.first_bytes =
-        bytes / (double)sambaNestTrips(nest, group->parallel_count); /* after the last firing */
+        bytes / (double)sambaTileNestTrips(nest, group->parallel_count); /* after the last firing */
     use.bytes = bytes;
     sambaArrayAppend(uses, use);
   }
@@ -181,26 +185,26 @@ typedef struct Options {
   Option *data;
 } Options;
 
-static Options optionsOf(SambaLowering *l, const AgUse *use) {
+static Options optionsOf(SambaCodegen *codegen, const AgUse *use) {
   uint32_t most = use->most_ranges * use->most_ways;
-  most = most < (uint32_t)l->machine->ag_count ? most : (uint32_t)l->machine->ag_count;
-  Options options = {0, SAMBA_ARENA_ARRAY(&l->scratch, Option, most + 1)};
+  most = most < (uint32_t)codegen->machine->ag_count ? most : (uint32_t)codegen->machine->ag_count;
+  Options options = {0, SAMBA_ARENA_ARRAY(&codegen->scratch, Option, most + 1)};
   AgUse asked = *use;
 
   for (int round = 0; round < 2 && !options.size; ++round) {
     for (uint32_t wanted = 1; wanted <= most; ++wanted) {
-      AgShare share = shareOf(l, &asked, wanted);
+      AgShare share = shareOf(codegen, &asked, wanted);
       if (share.ranges &&
-          (!options.size || rateOf(l, use, share) > options.data[options.size - 1].rate))
+          (!options.size || rateOf(codegen, use, share) > options.data[options.size - 1].rate))
         options.data[options.size++] =
-            (Option){share.ranges * share.ways, share, rateOf(l, use, share)};
+            (Option){share.ranges * share.ways, share, rateOf(codegen, use, share)};
     }
     asked.row_bytes = 0; /* no cut makes whole rows: broken ones then */
   }
 
   AgShare each = {use->sources, 1}; /* a generator for each source always will do */
   if (!options.size)
-    options.data[options.size++] = (Option){use->sources, each, rateOf(l, use, each)};
+    options.data[options.size++] = (Option){use->sources, each, rateOf(codegen, use, each)};
   return options;
 }
 
@@ -249,30 +253,31 @@ static int64_t needOf(const AgUses *uses, const Options *options, const Times *t
 
 /* Of the times that the first slots can take, the one with which all ends soonest: the PCUs work
  * from then on, the rest is loaded meanwhile, the last tokens are stored afterwards. */
-static SambaStatus shareAgs(SambaLowering *l, const AgUses *uses, int64_t indexed) {
+static SambaStatus shareAgs(SambaCodegen *codegen, const AgUses *uses, int64_t indexed) {
   static const double slacks[] = {1, 1.15, 1.4, 2, 4, 16};
   double compute = 0; /* of the slowest group */
-  for (uint32_t g = 0; g < l->groups.count; ++g) {
-    const SambaNest *nest = &l->plans[g].nest;
-    double own = sambaNestFiringCycles(nest) * (double)sambaNestTrips(nest, nest->group->dim_count);
+  for (uint32_t g = 0; g < codegen->groups.count; ++g) {
+    const SambaTileNest *nest = &codegen->plans[g].nest;
+    double own =
+        sambaTileNestFiringCycles(nest) * (double)sambaTileNestTrips(nest, nest->group->dim_count);
     compute = own > compute ? own : compute;
   }
 
-  Options *options = SAMBA_ARENA_ARRAY(&l->scratch, Options, uses->size);
+  Options *options = SAMBA_ARENA_ARRAY(&codegen->scratch, Options, uses->size);
   for (size_t i = 0; i < uses->size; ++i)
-    options[i] = optionsOf(l, &uses->data[i]);
+    options[i] = optionsOf(codegen, &uses->data[i]);
   Times best = {INFINITY, INFINITY, INFINITY};
   Times reached;
   double least = INFINITY;
-  int64_t most = l->machine->ag_count - indexed;
+  int64_t most = codegen->machine->ag_count - indexed;
   int64_t fewest = needOf(uses, options, &best, &reached);
   if (fewest > most)
     return sambaStatusNote(
         sambaStatusMake(SAMBA_EXHAUSTED,
                         "the section needs %lld address generators for its %zu operands and "
                         "results in memory, but %s has %lld",
-                        (long long)(fewest + indexed), uses->size, l->machine->name,
-                        (long long)l->machine->ag_count),
+                        (long long)(fewest + indexed), uses->size, codegen->machine->name,
+                        (long long)codegen->machine->ag_count),
         "cut the section, so that each part reads and writes fewer tensors");
   for (size_t i = 0; i < uses->size; ++i)
     for (uint32_t o = 0; o < options[i].size && !uses->data[i].stores; ++o)
@@ -306,11 +311,11 @@ static SambaStatus shareAgs(SambaLowering *l, const AgUses *uses, int64_t indexe
   return NULL;
 }
 
-SambaStatus sambaLowerAssignAgs(SambaLowering *l) {
+SambaStatus sambaCodegenAssignAgs(SambaCodegen *codegen) {
   AgUses uses = {0};
   int64_t total = 0;
-  collect(l, &uses, &total);
-  SambaStatus status = shareAgs(l, &uses, total);
+  collect(codegen, &uses, &total);
+  SambaStatus status = shareAgs(codegen, &uses, total);
   sambaArrayFree(&uses);
   return status;
 }

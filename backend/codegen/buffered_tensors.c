@@ -5,52 +5,53 @@
 
 #include <string.h>
 
-SambaStatus sambaLowerAddBuffers(SambaLowering *l, uint32_t tensor, const char *prefix,
-                                 const char *layer, uint32_t writers) {
-  SambaTensorPlan *plan = &l->tensors[tensor];
-  uint32_t ports = (uint32_t)l->machine->unit_vector_outputs;
+SambaStatus sambaCodegenAddBuffers(SambaCodegen *codegen, uint32_t tensor, const char *prefix,
+                                   const char *layer, uint32_t writers) {
+  SambaTensorPlan *plan = &codegen->tensors[tensor];
+  uint32_t ports = (uint32_t)codegen->machine->unit_vector_outputs;
   int64_t sizes[SAMBA_MAX_RANK];
 
-  sambaSliceSizes(l, tensor, sizes);
+  sambaSliceSizes(codegen, tensor, sizes);
   uint64_t elements = 1;
-  for (uint32_t axis = 0; axis < l->graph->tensors[tensor].rank; ++axis)
+  for (uint32_t axis = 0; axis < codegen->graph->tensors[tensor].rank; ++axis)
     elements *= (uint64_t)sizes[axis];
-  plan->first_buffer = (uint32_t)l->assembly.units.size;
-  for (uint32_t replica = 0; replica < l->replicas; ++replica)
+  plan->first_buffer = (uint32_t)codegen->assembly.units.size;
+  for (uint32_t replica = 0; replica < codegen->replicas; ++replica)
     for (uint32_t first = 0; first < plan->readers.size; first += ports) {
       uint32_t count = (uint32_t)plan->readers.size - first < ports
                            ? (uint32_t)plan->readers.size - first
                            : ports;
       uint32_t depth = 1;
-      for (uint32_t i = first; i < first + count && sambaPipelineTrips(l) > 1; ++i) {
+      for (uint32_t i = first; i < first + count && sambaPipelineTrips(codegen) > 1; ++i) {
         uint32_t own =
-            l->plans[plan->readers.data[i].group].nest.depth[plan->readers.data[i].operand];
+            codegen->plans[plan->readers.data[i].group].nest.depth[plan->readers.data[i].operand];
         depth = own > depth ? own : depth;
       }
-      const char *name = sambaArenaFormat(l->arena, "%s.buffer%u", prefix,
+      const char *name = sambaArenaFormat(codegen->arena, "%s.buffer%u", prefix,
                                           replica * plan->buffers + first / ports);
-      SAMBA_RETURN_IF_ERROR(
-          sambaCheckBufferBytes(l, name, elements, l->graph->tensors[tensor].dtype, depth));
+      SAMBA_RETURN_IF_ERROR(sambaCheckBufferBytes(codegen, name, elements,
+                                                  codegen->graph->tensors[tensor].dtype, depth));
       uint32_t unit =
-          sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_BUFFER, name, layer, writers, count);
-      sambaAssemblyUnit(&l->assembly, unit)->buffer.slot_count = depth;
-      sambaAssemblyUnit(&l->assembly, unit)->buffer.slot_elements = elements;
+          sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_BUFFER, name, layer, writers, count);
+      sambaAssemblyUnit(&codegen->assembly, unit)->buffer.slot_count = depth;
+      sambaAssemblyUnit(&codegen->assembly, unit)->buffer.slot_elements = elements;
     }
   return NULL;
 }
 
-SambaStatus sambaLowerSharedArgument(SambaLowering *l, uint32_t tensor) {
-  const SambaStageTensor *type = &l->graph->tensors[tensor];
-  SambaTensorPlan *plan = &l->tensors[tensor];
+SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor) {
+  const SambaStageTensor *type = &codegen->graph->tensors[tensor];
+  SambaTensorPlan *plan = &codegen->tensors[tensor];
   const char *prefix = type->name && type->name[0] ? type->name : "argument";
-  const char *layer = sambaLowerLayer(l, l->groups.groups[plan->readers.data[0].group]);
+  const char *layer =
+      sambaCodegenLayer(codegen, codegen->groups.groups[plan->readers.data[0].group]);
 
-  SAMBA_RETURN_IF_ERROR(sambaLowerAddBuffers(l, tensor, prefix, layer, 1));
+  SAMBA_RETURN_IF_ERROR(sambaCodegenAddBuffers(codegen, tensor, prefix, layer, 1));
   int64_t sizes[SAMBA_MAX_RANK];
-  int64_t trips = sambaPipelineTrips(l);
-  sambaSliceSizes(l, tensor, sizes);
-  SambaLayout layout = sambaLayoutRowMajor(type->rank, sizes);
-  SambaBox slice = {.rank = type->rank};
+  int64_t trips = sambaPipelineTrips(codegen);
+  sambaSliceSizes(codegen, tensor, sizes);
+  SambaTokenLayout layout = sambaLayoutRowMajor(type->rank, sizes);
+  SambaTileBox slice = {.rank = type->rank};
   for (uint32_t axis = 0; axis < type->rank; ++axis)
     slice.size[axis] = sizes[axis], slice.step[axis] = 1;
   SambaWalk write;
@@ -59,14 +60,14 @@ SambaStatus sambaLowerSharedArgument(SambaLowering *l, uint32_t tensor) {
     write.steps[write.count++].trips = (uint32_t)trips;
   write.slot_level = write.token_level = write.count;
   sambaWalkBox(&write, &slice, NULL);
-  for (uint32_t b = 0; b < l->replicas * plan->buffers; ++b)
-    sambaSetPort(&sambaAssemblyUnit(&l->assembly, plan->first_buffer + b)->inputs[0], &write,
-                 type->dtype, sambaWalkAccess(&write, &layout, NULL, 0, l->arena));
+  for (uint32_t b = 0; b < codegen->replicas * plan->buffers; ++b)
+    sambaSetPort(&sambaAssemblyUnit(&codegen->assembly, plan->first_buffer + b)->inputs[0], &write,
+                 type->dtype, sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
 
   /* Each load serves a run of replicas in turn. */
-  uint32_t run = (l->replicas + plan->loads - 1) / plan->loads;
-  for (uint32_t first = 0, number = 0; first < l->replicas; first += run, ++number) {
-    uint32_t count = l->replicas - first < run ? l->replicas - first : run;
+  uint32_t run = (codegen->replicas + plan->loads - 1) / plan->loads;
+  for (uint32_t first = 0, number = 0; first < codegen->replicas; first += run, ++number) {
+    uint32_t count = codegen->replicas - first < run ? codegen->replicas - first : run;
     SambaWalk walk = write;
     walk.count = walk.slot_level;
 
@@ -84,23 +85,24 @@ SambaStatus sambaLowerSharedArgument(SambaLowering *l, uint32_t tensor) {
     walk.slot_level = 0;
     walk.token_level = walk.count;
     sambaWalkBox(&walk, &slice, NULL);
-    uint32_t load = sambaLowerAddLoad(
-        l, tensor, sambaArenaFormat(l->arena, "%s.load%u", prefix, number), layer, 0, &walk, 0);
+    uint32_t load = sambaCodegenAddLoad(
+        codegen, tensor, sambaArenaFormat(codegen->arena, "%s.load%u", prefix, number), layer, 0,
+        &walk, 0);
     for (uint32_t r = first; r < first + count; ++r) {
-      SambaEndpoint *buffers = SAMBA_ARENA_ARRAY(&l->scratch, SambaEndpoint, plan->buffers);
+      SambaEndpoint *buffers = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaEndpoint, plan->buffers);
       for (uint32_t b = 0; b < plan->buffers; ++b)
         buffers[b] = (SambaEndpoint){plan->first_buffer + r * plan->buffers + b, 0};
-      sambaAssemblyConnect(&l->assembly, (SambaEndpoint){load, 0}, buffers, plan->buffers);
+      sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){load, 0}, buffers, plan->buffers);
     }
   }
 
   return NULL;
 }
 
-SambaEndpoint sambaBufferPort(const SambaLowering *l, uint32_t tensor, uint32_t g, uint32_t operand,
-                              int32_t indexed, uint32_t replica) {
-  const SambaTensorPlan *plan = &l->tensors[tensor];
-  uint32_t ports = (uint32_t)l->machine->unit_vector_outputs;
+SambaEndpoint sambaBufferPort(const SambaCodegen *codegen, uint32_t tensor, uint32_t g,
+                              uint32_t operand, int32_t indexed, uint32_t replica) {
+  const SambaTensorPlan *plan = &codegen->tensors[tensor];
+  uint32_t ports = (uint32_t)codegen->machine->unit_vector_outputs;
   uint32_t i = 0;
   while (plan->readers.data[i].group != g || plan->readers.data[i].operand != operand ||
          plan->readers.data[i].indexed != indexed)
@@ -108,24 +110,24 @@ SambaEndpoint sambaBufferPort(const SambaLowering *l, uint32_t tensor, uint32_t 
   return (SambaEndpoint){plan->first_buffer + replica * plan->buffers + i / ports, i % ports};
 }
 
-void sambaSetBufferRead(SambaLowering *l, uint32_t tensor, SambaEndpoint at, const SambaWalk *walk,
-                        uint64_t fill, int64_t replay) {
+void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at,
+                        const SambaWalk *walk, uint64_t fill, int64_t replay) {
   SambaBounds bounds;
-  sambaMemoryBounds(l, tensor, &bounds);
+  sambaMemoryBounds(codegen, tensor, &bounds);
   int64_t sizes[SAMBA_MAX_RANK];
-  sambaSliceSizes(l, tensor, sizes);
-  if (l->tensors[tensor].pipeline_axis >= 0)
-    bounds.axis[l->tensors[tensor].pipeline_axis] = 0;
-  SambaLayout layout = sambaLayoutRowMajor(l->graph->tensors[tensor].rank, sizes);
-  SambaUnit *unit = sambaAssemblyUnit(&l->assembly, at.unit);
+  sambaSliceSizes(codegen, tensor, sizes);
+  if (codegen->tensors[tensor].pipeline_axis >= 0)
+    bounds.axis[codegen->tensors[tensor].pipeline_axis] = 0;
+  SambaTokenLayout layout = sambaLayoutRowMajor(codegen->graph->tensors[tensor].rank, sizes);
+  SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, at.unit);
   SambaPort *port = &unit->outputs[at.port];
-  sambaSetPort(port, walk, l->graph->tensors[tensor].dtype,
-               sambaWalkAccess(walk, &layout, &bounds, fill, l->arena));
+  sambaSetPort(port, walk, codegen->graph->tensors[tensor].dtype,
+               sambaWalkAccess(walk, &layout, &bounds, fill, codegen->arena));
   port->access.replay = (uint32_t)replay;
   sambaMarkDiagonal(unit, port);
 }
 
-uint32_t sambaStartSlices(const SambaLowering *l, const SambaNest *nest,
+uint32_t sambaStartSlices(const SambaCodegen *codegen, const SambaTileNest *nest,
                           const SambaStageOperand *map, const SambaCopyRange *range,
                           SambaWalk *walk) {
   sambaWalkStart(walk, nest, map, range);
@@ -135,6 +137,6 @@ uint32_t sambaStartSlices(const SambaLowering *l, const SambaNest *nest,
   sambaWalkClearAddresses(walk, walk->count);
   walk->slot_level = walk->count;
   walk->dim_start[nest->pipeline_dim] = 0;
-  walk->axis_start[l->tensors[map->tensor].pipeline_axis] = 0;
+  walk->axis_start[codegen->tensors[map->tensor].pipeline_axis] = 0;
   return 1;
 }

@@ -1,18 +1,18 @@
-/* What the files of the lowering share. */
+/* What the files of codegen share. */
 #ifndef SAMBA_BACKEND_CODEGEN_CODEGEN_INTERNAL_H
 #define SAMBA_BACKEND_CODEGEN_CODEGEN_INTERNAL_H
 
 #include "backend/codegen/assembly.h"
 #include "backend/codegen/walk.h"
-#include "backend/plan/group/tile_nest.h"
+#include "backend/group/tile_nest.h"
 
-typedef struct SambaReader { /* one read port of a tensor that lives in buffers */
+typedef struct SambaConsumer { /* one read port of a tensor that lives in buffers */
   uint32_t group, operand;
   int32_t indexed; /* >= 0: the port feeds the indices of this operand's loads */
-} SambaReader;
+} SambaConsumer;
 
 typedef struct SambaTensorPlan {
-  SAMBA_ARRAY(SambaReader) readers;
+  SAMBA_ARRAY(SambaConsumer) readers;
   SAMBA_ARRAY(uint32_t) writers; /* groups */
   int32_t pipeline_axis;         /* -1: none */
   bool buffered;                 /* read from buffers: made in the section, or shared */
@@ -24,7 +24,7 @@ typedef struct SambaTensorPlan {
 } SambaTensorPlan;
 
 typedef struct SambaGroupPlan {
-  SambaNest nest;
+  SambaTileNest nest;
   const char *prefix;
   uint32_t *loads; /* per operand: ranges of copies that are loaded apart (0: not loaded) */
   uint32_t *ways;  /* per operand: address generators that load each range together */
@@ -32,7 +32,7 @@ typedef struct SambaGroupPlan {
   SambaEndpoints *sinks; /* per copy */
 } SambaGroupPlan;
 
-typedef struct SambaLowering {
+typedef struct SambaCodegen {
   const SambaStageGraph *graph;
   const SambaMachine *machine;
   SambaArena *arena, scratch;
@@ -42,92 +42,93 @@ typedef struct SambaLowering {
   SambaTensorPlan *tensors;
   uint32_t *symbols; /* of tensors */
   uint32_t replicas; /* copies of the whole pipeline, side by side along the pipeline dimension */
-} SambaLowering;
+} SambaCodegen;
 
-/* lower_ags.c: how many address generators each operand in memory, each shared argument and each
- * result gets. */
-SambaStatus sambaLowerAssignAgs(SambaLowering *l);
-/* lower_sources.c: loads, buffers and read ports behind one operand. consumers: the ports that take
+/* address_generators.c: how many address generators each operand in memory, each shared argument
+ * and each result gets. */
+SambaStatus sambaCodegenAssignAgs(SambaCodegen *codegen);
+/* sources.c: loads, buffers and read ports behind one operand. consumers: the ports that take
  * the tokens of each source, in the order of the copies. */
-SambaStatus sambaLowerAddSource(SambaLowering *l, uint32_t group, uint32_t operand,
-                                const SambaEndpoints *consumers);
+SambaStatus sambaCodegenAddSource(SambaCodegen *codegen, uint32_t group, uint32_t operand,
+                                  const SambaEndpoints *consumers);
 /* Whether the sources of an operand whose loads were cut at `range` are loaded together: the
  * unrolled dimension whose copies' slots lie side by side in rows too short to be loaded one by
  * one; UINT32_MAX: none. */
-uint32_t sambaStagedSourceDim(const SambaNest *nest, uint32_t operand, const SambaBox *slot,
+uint32_t sambaStagedSourceDim(const SambaTileNest *nest, uint32_t operand, const SambaTileBox *slot,
                               const SambaCopyRange *range);
 /* The first axis of a box with several elements: the one along which slots are cut. */
-uint32_t sambaOutermostAxis(const SambaBox *box);
+uint32_t sambaOutermostAxis(const SambaTileBox *box);
 
-/* lower_sinks.c: where the tokens of each copy of a group go. */
-SambaStatus sambaLowerAddSinks(SambaLowering *l, uint32_t group);
+/* sinks.c: where the tokens of each copy of a group go. */
+SambaStatus sambaCodegenAddSinks(SambaCodegen *codegen, uint32_t group);
 /* Whether `count` stores can merge the tokens of all copies without more streams into a port than a
  * lane has flow ids. */
-bool sambaStoresFit(const SambaLowering *l, const SambaNest *nest, uint32_t count);
+bool sambaStoresFit(const SambaCodegen *codegen, const SambaTileNest *nest, uint32_t count);
 
-/* --- lower_indexed.c --- */
+/* --- indexed_tensors.c --- */
 
 /* The load of an indexed operand in one replica, and what brings its indices. */
-void sambaLowerAddIndexedSource(SambaLowering *l, uint32_t group, uint32_t operand,
-                                uint32_t replica, const SambaEndpoints *consumers);
+void sambaCodegenAddIndexedSource(SambaCodegen *codegen, uint32_t group, uint32_t operand,
+                                  uint32_t replica, const SambaEndpoints *consumers);
 /* The load of an indexed store's indices, and the access that they complete. */
-void sambaLowerAddStoreIndices(SambaLowering *l, uint32_t group, const SambaCopyRange *range,
-                               uint32_t store);
+void sambaCodegenAddStoreIndices(SambaCodegen *codegen, uint32_t group, const SambaCopyRange *range,
+                                 uint32_t store);
 
-/* --- lower_buffered.c --- */
+/* --- buffered_tensors.c --- */
 
 /* The buffers of a tensor, each with `writers` write ports; refuses slots that do not fit. */
-SambaStatus sambaLowerAddBuffers(SambaLowering *l, uint32_t tensor, const char *prefix,
-                                 const char *layer, uint32_t writers);
+SambaStatus sambaCodegenAddBuffers(SambaCodegen *codegen, uint32_t tensor, const char *prefix,
+                                   const char *layer, uint32_t writers);
 /* Buffers and loads of an argument that several groups read. */
-SambaStatus sambaLowerSharedArgument(SambaLowering *l, uint32_t tensor);
+SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor);
 /* The read port that was reserved for this reader of a tensor in a replica, and what it reads. */
-SambaEndpoint sambaBufferPort(const SambaLowering *l, uint32_t tensor, uint32_t group,
+SambaEndpoint sambaBufferPort(const SambaCodegen *codegen, uint32_t tensor, uint32_t group,
                               uint32_t operand, int32_t indexed, uint32_t replica);
-void sambaSetBufferRead(SambaLowering *l, uint32_t tensor, SambaEndpoint at, const SambaWalk *walk,
-                        uint64_t fill, int64_t replay);
+void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at,
+                        const SambaWalk *walk, uint64_t fill, int64_t replay);
 /* Starts a walk within a replica's slices: the pipeline loop steps slots. Returns the position of
  * the first other loop. */
-uint32_t sambaStartSlices(const SambaLowering *l, const SambaNest *nest,
+uint32_t sambaStartSlices(const SambaCodegen *codegen, const SambaTileNest *nest,
                           const SambaStageOperand *map, const SambaCopyRange *range,
                           SambaWalk *walk);
 
-/* --- lower_copies.c: small things that all of them need --- */
+/* --- copies.c: small things that all of them need --- */
 
-const char *sambaLowerLayer(const SambaLowering *l, const SambaGroup *group);
+const char *sambaCodegenLayer(const SambaCodegen *codegen, const SambaGroup *group);
 /* Dimensions with several copies on which the operand depends (UINT32_MAX: all dimensions), as
  * bits. */
-uint32_t sambaCopyMask(const SambaNest *nest, uint32_t operand);
+uint32_t sambaCopyMask(const SambaTileNest *nest, uint32_t operand);
 /* The index of a copy among those of the dimensions in mask, row-major. */
-uint32_t sambaCopyIndex(const SambaNest *nest, uint32_t mask, const uint32_t *copy);
+uint32_t sambaCopyIndex(const SambaTileNest *nest, uint32_t mask, const uint32_t *copy);
 /* Steps a copy through a range, last dimension fastest; false after the last. */
-bool sambaCopyNext(const SambaNest *nest, const SambaCopyRange *range, uint32_t *copy);
+bool sambaCopyNext(const SambaTileNest *nest, const SambaCopyRange *range, uint32_t *copy);
 uint32_t sambaCopyRangeSize(const SambaCopyRange *range, uint32_t dim_count);
 /* Cuts the copies along the dimensions of `mask` into at most `wanted` rectangular ranges of
  * consecutive copies (never fewer than one); returns how many. With out_ranges NULL only counts.
  * Dimensions outside the mask: first 0, count 1. */
-uint32_t sambaCutCopies(const SambaNest *nest, uint32_t mask, uint32_t wanted,
+uint32_t sambaCutCopies(const SambaTileNest *nest, uint32_t mask, uint32_t wanted,
                         SambaCopyRange *out_ranges);
 /* The copies in `mask` of one replica. */
-void sambaReplicaRange(const SambaNest *nest, uint32_t mask, uint32_t replica,
+void sambaReplicaRange(const SambaTileNest *nest, uint32_t mask, uint32_t replica,
                        SambaCopyRange *out_range);
 /* The extents of a buffered tensor's slot: the tensor, along its pipeline axis only a tile. */
-void sambaSliceSizes(const SambaLowering *l, uint32_t tensor, int64_t *out_sizes);
-int64_t sambaPipelineTrips(const SambaLowering *l);
-SambaStatus sambaCheckBufferBytes(const SambaLowering *l, const char *name, uint64_t elements,
+void sambaSliceSizes(const SambaCodegen *codegen, uint32_t tensor, int64_t *out_sizes);
+int64_t sambaPipelineTrips(const SambaCodegen *codegen);
+SambaStatus sambaCheckBufferBytes(const SambaCodegen *codegen, const char *name, uint64_t elements,
                                   SambaDType dtype, uint32_t slots);
 void sambaSetPort(SambaPort *port, const SambaWalk *walk, SambaDType dtype, SambaAccess access);
 /* Notes whether a read port walks a slot across its rows: such a buffer has its banks on the
  * diagonal. */
 void sambaMarkDiagonal(SambaUnit *unit, const SambaPort *port);
 /* A tensor's dims: what guards of its reads compare with. */
-void sambaMemoryBounds(const SambaLowering *l, uint32_t tensor, SambaBounds *out_bounds);
+void sambaMemoryBounds(const SambaCodegen *codegen, uint32_t tensor, SambaBounds *out_bounds);
 /* A load unit with `inputs` input ports that reads a tensor in memory along a walk; returns the
  * unit. */
-uint32_t sambaLowerAddLoad(SambaLowering *l, uint32_t tensor, const char *name, const char *layer,
-                           uint32_t inputs, const SambaWalk *walk, uint64_t fill);
+uint32_t sambaCodegenAddLoad(SambaCodegen *codegen, uint32_t tensor, const char *name,
+                             const char *layer, uint32_t inputs, const SambaWalk *walk,
+                             uint64_t fill);
 /* Connects a source port to the consumers of each source in the range, in order. */
-void sambaConnectRange(SambaLowering *l, const SambaNest *nest, uint32_t mask,
+void sambaConnectRange(SambaCodegen *codegen, const SambaTileNest *nest, uint32_t mask,
                        const SambaCopyRange *range, SambaEndpoint source,
                        const SambaEndpoints *consumers);
 /* The first `count` steps of a walk step slots, not addresses. */
@@ -136,18 +137,18 @@ void sambaWalkClearAddresses(SambaWalk *walk, uint32_t count);
  * a staging buffer. */
 int64_t sambaStagingRowBytes(const SambaMachine *machine);
 
-/* --- lower_compute.c --- */
+/* --- compute_units.c --- */
 
 /* The dimensions of an indexed operand's tokens, those of the index first; returns their number. */
-uint32_t sambaIndexedDims(const SambaNest *nest, uint32_t operand, uint32_t *out_dims,
+uint32_t sambaIndexedDims(const SambaTileNest *nest, uint32_t operand, uint32_t *out_dims,
                           uint32_t *out_index_count);
 /* The dimensions of an output token, slowest in memory first; returns their number (only those with
  * several points). */
-uint32_t sambaOutputDims(const SambaNest *nest, uint32_t *out_dims);
+uint32_t sambaOutputDims(const SambaTileNest *nest, uint32_t *out_dims);
 
 /* Adds the COMPUTE unit of one copy. copy: its index along each dimension. Port i of the unit is
  * the i-th operand that the program reads; the one output is the group's. */
-uint32_t sambaLowerCompute(SambaAssembly *assembly, const SambaNest *nest, const char *name,
-                           const char *layer, const SambaCopyRange *copy);
+uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest, const char *name,
+                             const char *layer, const SambaCopyRange *copy);
 
 #endif

@@ -1,4 +1,4 @@
-/* Lowering of one group copy to a COMPUTE unit: its counter chain, the strides of its ports, and
+/* One copy of a group as a COMPUTE unit: its counter chain, the strides of its ports, and
  * the lane program with dimension indices expressed by the unit's counters. Also the shapes of
  * tokens, which both ends of a stream ask. */
 #include "backend/codegen/codegen_internal.h"
@@ -7,14 +7,14 @@
 #include <string.h>
 
 /* Tile loops with several trips at positions [0, to): the counters in front of a token. */
-static uint32_t countLoops(const SambaNest *nest, uint32_t to) {
+static uint32_t countLoops(const SambaTileNest *nest, uint32_t to) {
   uint32_t count = 0;
   for (uint32_t position = 0; position < to; ++position)
     count += nest->trips[nest->dim_at[position]] > 1;
   return count;
 }
 
-uint32_t sambaIndexedDims(const SambaNest *nest, uint32_t operand, uint32_t *out_dims,
+uint32_t sambaIndexedDims(const SambaTileNest *nest, uint32_t operand, uint32_t *out_dims,
                           uint32_t *out_index_count) {
   const SambaGroup *group = nest->group;
   uint32_t index = (uint32_t)group->operands[operand].map.index_operand;
@@ -39,7 +39,7 @@ uint32_t sambaIndexedDims(const SambaNest *nest, uint32_t operand, uint32_t *out
   return count;
 }
 
-uint32_t sambaOutputDims(const SambaNest *nest, uint32_t *out_dims) {
+uint32_t sambaOutputDims(const SambaTileNest *nest, uint32_t *out_dims) {
   const SambaGroup *group = nest->group;
   const SambaStageTensor *tensor = &nest->graph->tensors[group->output.tensor];
   int64_t key[SAMBA_MAX_STAGE_DIMS];
@@ -77,7 +77,7 @@ typedef struct TokenLayout {
   int64_t stride[SAMBA_MAX_STAGE_DIMS];
 } TokenLayout;
 
-static void makeTokenLayout(const SambaNest *nest, uint32_t operand, TokenLayout *out_layout) {
+static void makeTokenLayout(const SambaTileNest *nest, uint32_t operand, TokenLayout *out_layout) {
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[operand].map;
 
@@ -94,10 +94,10 @@ static void makeTokenLayout(const SambaNest *nest, uint32_t operand, TokenLayout
     return;
   }
 
-  SambaBox token;
+  SambaTileBox token;
   uint32_t axes[SAMBA_MAX_RANK];
-  sambaNestBox(nest, operand, group->dim_count, &token);
-  sambaNestTokenOrder(nest, operand, &token, axes);
+  sambaTileNestBox(nest, operand, group->dim_count, &token);
+  sambaTileNestTokenOrder(nest, operand, &token, axes);
 
   for (uint32_t i = token.rank; i-- > 0;) {
     uint32_t axis = axes[i];
@@ -119,7 +119,7 @@ typedef struct Chain {
   int32_t loop_counter[SAMBA_MAX_STAGE_DIMS], point_counter[SAMBA_MAX_STAGE_DIMS];
 } Chain;
 
-static void makeChain(const SambaNest *nest, Chain *out_chain) {
+static void makeChain(const SambaTileNest *nest, Chain *out_chain) {
   const SambaGroup *group = nest->group;
   memset(out_chain, 0, sizeof *out_chain);
   for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
@@ -209,8 +209,8 @@ static uint64_t numberBits(uint8_t type, int64_t value) {
 
 /* The index along a dimension: first + loop counter * tile + point counter, as the op's type
  * (exact: below 2^24 for f32). */
-static uint16_t emitIndex(Program *program, const Chain *chain, const SambaNest *nest, uint32_t dim,
-                          uint32_t copy, uint8_t type) {
+static uint16_t emitIndex(Program *program, const Chain *chain, const SambaTileNest *nest,
+                          uint32_t dim, uint32_t copy, uint8_t type) {
   int64_t first = copy * nest->copy_step[dim];
   int32_t sum = -1;
 
@@ -240,7 +240,7 @@ static uint16_t emitIndex(Program *program, const Chain *chain, const SambaNest 
 }
 
 /* The group's program with operands numbered as ports; returns the result's value. */
-static uint32_t makeProgram(SambaArena *arena, const SambaNest *nest, const Chain *chain,
+static uint32_t makeProgram(SambaArena *arena, const SambaTileNest *nest, const Chain *chain,
                             const SambaCopyRange *copy, const uint32_t *port_of, uint32_t ports,
                             SambaProgram *out_program) {
   const SambaGroup *group = nest->group;
@@ -278,8 +278,8 @@ static uint32_t makeProgram(SambaArena *arena, const SambaNest *nest, const Chai
   return result;
 }
 
-uint32_t sambaLowerCompute(SambaAssembly *assembly, const SambaNest *nest, const char *name,
-                           const char *layer, const SambaCopyRange *copy) {
+uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest, const char *name,
+                             const char *layer, const SambaCopyRange *copy) {
   const SambaGroup *group = nest->group;
   SambaArena *arena = assembly->arena;
   uint32_t ports = 0, port_of[SAMBA_MAX_GROUP_OPERANDS];
@@ -337,8 +337,8 @@ uint32_t sambaLowerCompute(SambaAssembly *assembly, const SambaNest *nest, const
 
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value) {
-      unit->inputs[port_of[i]].dtype = sambaNestDType(nest, i);
-      unit->inputs[port_of[i]].compute.level = countLoops(nest, sambaNestTokenLevel(nest, i));
+      unit->inputs[port_of[i]].dtype = sambaTileNestDType(nest, i);
+      unit->inputs[port_of[i]].compute.level = countLoops(nest, sambaTileNestTokenLevel(nest, i));
     }
   unit->outputs[0].dtype = nest->graph->tensors[group->output.tensor].dtype;
   unit->outputs[0].compute.level = countLoops(nest, group->parallel_count);

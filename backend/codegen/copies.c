@@ -1,14 +1,14 @@
-/* Copies of a group and ranges of them, and the other small steps of the lowering. */
+/* Copies of a group and ranges of them, and the other small steps of codegen. */
 #include "backend/codegen/codegen_internal.h"
 
 #include <string.h>
 
-const char *sambaLowerLayer(const SambaLowering *l, const SambaGroup *group) {
-  const char *layer = l->graph->stages[group->anchor].layer;
+const char *sambaCodegenLayer(const SambaCodegen *codegen, const SambaGroup *group) {
+  const char *layer = codegen->graph->stages[group->anchor].layer;
   return layer ? layer : "";
 }
 
-uint32_t sambaCopyMask(const SambaNest *nest, uint32_t operand) {
+uint32_t sambaCopyMask(const SambaTileNest *nest, uint32_t operand) {
   uint32_t mask = 0;
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
     if (nest->unroll[dim] > 1 &&
@@ -17,7 +17,7 @@ uint32_t sambaCopyMask(const SambaNest *nest, uint32_t operand) {
   return mask;
 }
 
-uint32_t sambaCopyIndex(const SambaNest *nest, uint32_t mask, const uint32_t *copy) {
+uint32_t sambaCopyIndex(const SambaTileNest *nest, uint32_t mask, const uint32_t *copy) {
   uint32_t index = 0;
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
     if (mask & 1u << dim)
@@ -25,7 +25,7 @@ uint32_t sambaCopyIndex(const SambaNest *nest, uint32_t mask, const uint32_t *co
   return index;
 }
 
-bool sambaCopyNext(const SambaNest *nest, const SambaCopyRange *range, uint32_t *copy) {
+bool sambaCopyNext(const SambaTileNest *nest, const SambaCopyRange *range, uint32_t *copy) {
   for (uint32_t dim = nest->group->dim_count; dim-- > 0;) {
     if (++copy[dim] < range->first[dim] + range->count[dim])
       return true;
@@ -75,7 +75,7 @@ static uint32_t cutRange(const SambaCopyRange *whole, uint32_t dim_count, uint32
   return ranges * parts;
 }
 
-uint32_t sambaCutCopies(const SambaNest *nest, uint32_t mask, uint32_t wanted,
+uint32_t sambaCutCopies(const SambaTileNest *nest, uint32_t mask, uint32_t wanted,
                         SambaCopyRange *out_ranges) {
   SambaCopyRange whole;
   for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim) {
@@ -85,35 +85,36 @@ uint32_t sambaCutCopies(const SambaNest *nest, uint32_t mask, uint32_t wanted,
   return cutRange(&whole, nest->group->dim_count, wanted, out_ranges);
 }
 
-void sambaReplicaRange(const SambaNest *nest, uint32_t mask, uint32_t replica,
+void sambaReplicaRange(const SambaTileNest *nest, uint32_t mask, uint32_t replica,
                        SambaCopyRange *out_range) {
   sambaCutCopies(nest, mask, 1, out_range);
   if (nest->pipeline_dim >= 0)
     out_range->first[nest->pipeline_dim] = replica, out_range->count[nest->pipeline_dim] = 1;
 }
 
-int64_t sambaPipelineTrips(const SambaLowering *l) {
-  const SambaNest *nest = &l->plans[0].nest;
+int64_t sambaPipelineTrips(const SambaCodegen *codegen) {
+  const SambaTileNest *nest = &codegen->plans[0].nest;
   return nest->pipeline_dim < 0 ? 1 : nest->trips[nest->pipeline_dim];
 }
 
-void sambaSliceSizes(const SambaLowering *l, uint32_t tensor, int64_t *out_sizes) {
-  const SambaNest *nest = &l->plans[0].nest;
-  memcpy(out_sizes, l->graph->tensors[tensor].dims, sizeof l->graph->tensors[tensor].dims);
-  if (l->tensors[tensor].pipeline_axis >= 0)
-    out_sizes[l->tensors[tensor].pipeline_axis] = nest->tile[nest->pipeline_dim];
+void sambaSliceSizes(const SambaCodegen *codegen, uint32_t tensor, int64_t *out_sizes) {
+  const SambaTileNest *nest = &codegen->plans[0].nest;
+  memcpy(out_sizes, codegen->graph->tensors[tensor].dims,
+         sizeof codegen->graph->tensors[tensor].dims);
+  if (codegen->tensors[tensor].pipeline_axis >= 0)
+    out_sizes[codegen->tensors[tensor].pipeline_axis] = nest->tile[nest->pipeline_dim];
 }
 
-SambaStatus sambaCheckBufferBytes(const SambaLowering *l, const char *name, uint64_t elements,
+SambaStatus sambaCheckBufferBytes(const SambaCodegen *codegen, const char *name, uint64_t elements,
                                   SambaDType dtype, uint32_t slots) {
   uint64_t bytes = elements * sambaDTypeBytes(dtype) * slots;
-  if (bytes <= (uint64_t)l->machine->pmu_bytes)
+  if (bytes <= (uint64_t)codegen->machine->pmu_bytes)
     return NULL;
   SambaStatus status = sambaStatusMake(
       SAMBA_EXHAUSTED,
       "buffer %s needs %llu bytes (%u slots of %llu elements of %s), but a PMU of %s has %lld",
       name, (unsigned long long)bytes, slots, (unsigned long long)elements, sambaDTypeName(dtype),
-      l->machine->name, (long long)l->machine->pmu_bytes);
+      codegen->machine->name, (long long)codegen->machine->pmu_bytes);
   return sambaStatusNote(status, "map its stage with smaller tiles or fewer slots");
 }
 
@@ -138,33 +139,34 @@ void sambaMarkDiagonal(SambaUnit *unit, const SambaPort *port) {
       port->token_elements > 1 && last && port->access.strides[last - 1] != 1;
 }
 
-void sambaMemoryBounds(const SambaLowering *l, uint32_t tensor, SambaBounds *out_bounds) {
+void sambaMemoryBounds(const SambaCodegen *codegen, uint32_t tensor, SambaBounds *out_bounds) {
   memset(out_bounds, 0, sizeof *out_bounds);
-  memcpy(out_bounds->axis, l->graph->tensors[tensor].dims,
-         l->graph->tensors[tensor].rank * sizeof(int64_t));
+  memcpy(out_bounds->axis, codegen->graph->tensors[tensor].dims,
+         codegen->graph->tensors[tensor].rank * sizeof(int64_t));
 }
 
-uint32_t sambaLowerAddLoad(SambaLowering *l, uint32_t tensor, const char *name, const char *layer,
-                           uint32_t inputs, const SambaWalk *walk, uint64_t fill) {
+uint32_t sambaCodegenAddLoad(SambaCodegen *codegen, uint32_t tensor, const char *name,
+                             const char *layer, uint32_t inputs, const SambaWalk *walk,
+                             uint64_t fill) {
   SambaBounds bounds;
-  sambaMemoryBounds(l, tensor, &bounds);
-  SambaLayout layout =
-      sambaLayoutRowMajor(l->graph->tensors[tensor].rank, l->graph->tensors[tensor].dims);
-  uint32_t unit = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_LOAD, name, layer, inputs, 1);
-  sambaAssemblyUnit(&l->assembly, unit)->load_store.symbol = l->symbols[tensor];
-  sambaSetPort(&sambaAssemblyUnit(&l->assembly, unit)->outputs[0], walk,
-               l->graph->tensors[tensor].dtype,
-               sambaWalkAccess(walk, &layout, &bounds, fill, l->arena));
+  sambaMemoryBounds(codegen, tensor, &bounds);
+  SambaTokenLayout layout = sambaLayoutRowMajor(codegen->graph->tensors[tensor].rank,
+                                                codegen->graph->tensors[tensor].dims);
+  uint32_t unit = sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_LOAD, name, layer, inputs, 1);
+  sambaAssemblyUnit(&codegen->assembly, unit)->load_store.symbol = codegen->symbols[tensor];
+  sambaSetPort(&sambaAssemblyUnit(&codegen->assembly, unit)->outputs[0], walk,
+               codegen->graph->tensors[tensor].dtype,
+               sambaWalkAccess(walk, &layout, &bounds, fill, codegen->arena));
   return unit;
 }
 
-void sambaConnectRange(SambaLowering *l, const SambaNest *nest, uint32_t mask,
+void sambaConnectRange(SambaCodegen *codegen, const SambaTileNest *nest, uint32_t mask,
                        const SambaCopyRange *range, SambaEndpoint source,
                        const SambaEndpoints *consumers) {
   uint32_t copy[SAMBA_MAX_STAGE_DIMS];
   memcpy(copy, range->first, sizeof copy);
   do {
     const SambaEndpoints *list = &consumers[sambaCopyIndex(nest, mask, copy)];
-    sambaAssemblyConnect(&l->assembly, source, list->data, list->size);
+    sambaAssemblyConnect(&codegen->assembly, source, list->data, list->size);
   } while (sambaCopyNext(nest, range, copy));
 }

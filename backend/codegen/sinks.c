@@ -10,7 +10,7 @@ static void appendEndpoint(SambaEndpoints *list, uint32_t unit, uint32_t port) {
 }
 
 /* Limits on the dimensions whose tiles reach past the extent. */
-static void raggedBounds(const SambaNest *nest, bool slice, SambaBounds *out_bounds) {
+static void raggedBounds(const SambaTileNest *nest, bool slice, SambaBounds *out_bounds) {
   memset(out_bounds, 0, sizeof *out_bounds);
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
     if (!slice || (int32_t)dim != nest->pipeline_dim)
@@ -19,8 +19,8 @@ static void raggedBounds(const SambaNest *nest, bool slice, SambaBounds *out_bou
 
 /* The walk that writes a group's output tokens into the buffers of one replica: the pipeline loop
  * steps slots. */
-static void sliceWalk(const SambaLowering *l, const SambaNest *nest, const SambaCopyRange *range,
-                      SambaWalk *walk) {
+static void sliceWalk(const SambaCodegen *codegen, const SambaTileNest *nest,
+                      const SambaCopyRange *range, SambaWalk *walk) {
   const SambaStageOperand *map = &nest->group->output;
   uint32_t dims[SAMBA_MAX_STAGE_DIMS];
   uint32_t count = sambaOutputDims(nest, dims);
@@ -32,7 +32,7 @@ static void sliceWalk(const SambaLowering *l, const SambaNest *nest, const Samba
     walk->slot_level = walk->count;
     sambaWalkClearAddresses(walk, walk->count);
     walk->dim_start[nest->pipeline_dim] = 0;
-    walk->axis_start[l->tensors[map->tensor].pipeline_axis] = 0;
+    walk->axis_start[codegen->tensors[map->tensor].pipeline_axis] = 0;
   }
 
   sambaWalkLoops(walk, nest, map, first, nest->group->parallel_count);
@@ -42,39 +42,39 @@ static void sliceWalk(const SambaLowering *l, const SambaNest *nest, const Samba
     sambaWalkPoints(walk, nest, map, dims[i]);
 }
 
-static SambaStatus addBufferSinks(SambaLowering *l, uint32_t g) {
-  SambaGroupPlan *plan = &l->plans[g];
-  const SambaNest *nest = &plan->nest;
+static SambaStatus addBufferSinks(SambaCodegen *codegen, uint32_t g) {
+  SambaGroupPlan *plan = &codegen->plans[g];
+  const SambaTileNest *nest = &plan->nest;
   const SambaGroup *group = nest->group;
   uint32_t tensor = group->output.tensor;
   uint32_t mask = sambaCopyMask(nest, UINT32_MAX);
   uint32_t port = 0;
-  SambaTensorPlan *target = &l->tensors[tensor];
-  const SambaStageTensor *type = &l->graph->tensors[tensor];
+  SambaTensorPlan *target = &codegen->tensors[tensor];
+  const SambaStageTensor *type = &codegen->graph->tensors[tensor];
 
   while (target->writers.data[port] != g)
     ++port;
   if (port == 0)
-    SAMBA_RETURN_IF_ERROR(
-        sambaLowerAddBuffers(l, tensor, sambaArenaFormat(l->arena, "%s.out", plan->prefix),
-                             sambaLowerLayer(l, group), (uint32_t)target->writers.size));
+    SAMBA_RETURN_IF_ERROR(sambaCodegenAddBuffers(
+        codegen, tensor, sambaArenaFormat(codegen->arena, "%s.out", plan->prefix),
+        sambaCodegenLayer(codegen, group), (uint32_t)target->writers.size));
   int64_t sizes[SAMBA_MAX_RANK];
-  sambaSliceSizes(l, tensor, sizes);
-  SambaLayout layout = sambaLayoutRowMajor(type->rank, sizes);
+  sambaSliceSizes(codegen, tensor, sizes);
+  SambaTokenLayout layout = sambaLayoutRowMajor(type->rank, sizes);
   SambaBounds bounds;
   raggedBounds(nest, true, &bounds);
   for (uint32_t axis = 0; axis < type->rank && group->output.guarded; ++axis)
     bounds.axis[axis] = (int32_t)axis == target->pipeline_axis ? 0 : type->dims[axis];
 
-  for (uint32_t replica = 0; replica < l->replicas; ++replica) {
+  for (uint32_t replica = 0; replica < codegen->replicas; ++replica) {
     SambaCopyRange range;
     sambaReplicaRange(nest, mask, replica, &range);
     SambaWalk walk;
-    sliceWalk(l, nest, &range, &walk);
+    sliceWalk(codegen, nest, &range, &walk);
     for (uint32_t b = 0; b < target->buffers; ++b) {
       uint32_t unit = target->first_buffer + replica * target->buffers + b;
-      sambaSetPort(&sambaAssemblyUnit(&l->assembly, unit)->inputs[port], &walk, type->dtype,
-                   sambaWalkAccess(&walk, &layout, &bounds, 0, l->arena));
+      sambaSetPort(&sambaAssemblyUnit(&codegen->assembly, unit)->inputs[port], &walk, type->dtype,
+                   sambaWalkAccess(&walk, &layout, &bounds, 0, codegen->arena));
       uint32_t copy[SAMBA_MAX_STAGE_DIMS];
       memcpy(copy, range.first, sizeof copy);
       do
@@ -89,10 +89,10 @@ static SambaStatus addBufferSinks(SambaLowering *l, uint32_t g) {
 /* The unrolled dimension whose copies lie side by side in DRAM rows too short to be stored one by
  * one; UINT32_MAX: none. It must be the last with several copies in the range, so that its copies'
  * tokens follow each other. */
-static uint32_t stagedDim(const SambaLowering *l, const SambaNest *nest,
+static uint32_t stagedDim(const SambaCodegen *codegen, const SambaTileNest *nest,
                           const SambaCopyRange *range) {
   const SambaGroup *group = nest->group;
-  const SambaStageTensor *type = &l->graph->tensors[group->output.tensor];
+  const SambaStageTensor *type = &codegen->graph->tensors[group->output.tensor];
 
   if (type->rank == 0)
     return UINT32_MAX;
@@ -112,7 +112,7 @@ static uint32_t stagedDim(const SambaLowering *l, const SambaNest *nest,
 }
 
 /* The points of one token, and of the whole range when staged_dim's copies belong to it. */
-static void walkOutputPoints(const SambaNest *nest, const SambaStageOperand *map,
+static void walkOutputPoints(const SambaTileNest *nest, const SambaStageOperand *map,
                              uint32_t staged_dim, const SambaCopyRange *range, SambaWalk *walk) {
   uint32_t dims[SAMBA_MAX_STAGE_DIMS];
   uint32_t count = sambaOutputDims(nest, dims);
@@ -141,11 +141,11 @@ static void walkOutputPoints(const SambaNest *nest, const SambaStageOperand *map
 
 /* A staging buffer: takes the tokens of the range's copies in turn, hands on one token with rows
  * across staged_dim. */
-static SambaStatus addStage(SambaLowering *l, const SambaGroupPlan *plan, uint32_t staged_dim,
+static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, uint32_t staged_dim,
                             const SambaCopyRange *range, uint32_t number, uint32_t *out_unit) {
-  const SambaNest *nest = &plan->nest;
+  const SambaTileNest *nest = &plan->nest;
   const SambaGroup *group = nest->group;
-  SambaDType dtype = l->graph->tensors[group->output.tensor].dtype;
+  SambaDType dtype = codegen->graph->tensors[group->output.tensor].dtype;
 
   /* The slot: a tensor of its own whose axes are the dimensions; other copies are slots of their
    * own. */
@@ -197,22 +197,23 @@ static SambaStatus addStage(SambaLowering *l, const SambaGroupPlan *plan, uint32
   }
 
   int64_t size = stride;
-  SambaLayout layout = sambaLayoutRowMajor(1, &size);
-  uint32_t depth = sambaNestTrips(nest, group->parallel_count) > 1 ||
+  SambaTokenLayout layout = sambaLayoutRowMajor(1, &size);
+  uint32_t depth = sambaTileNestTrips(nest, group->parallel_count) > 1 ||
                            sambaCopyRangeSize(&others, group->dim_count) > 1
                        ? 2
                        : 1;
-  const char *name = sambaArenaFormat(l->arena, "%s.out.stage%u", plan->prefix, number);
+  const char *name = sambaArenaFormat(codegen->arena, "%s.out.stage%u", plan->prefix, number);
 
-  SAMBA_RETURN_IF_ERROR(sambaCheckBufferBytes(l, name, (uint64_t)size, dtype, depth));
-  *out_unit =
-      sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_BUFFER, name, sambaLowerLayer(l, group), 1, 1);
-  SambaUnit *unit = sambaAssemblyUnit(&l->assembly, *out_unit);
+  SAMBA_RETURN_IF_ERROR(sambaCheckBufferBytes(codegen, name, (uint64_t)size, dtype, depth));
+  *out_unit = sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_BUFFER, name,
+                                   sambaCodegenLayer(codegen, group), 1, 1);
+  SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, *out_unit);
   unit->buffer.slot_count = depth;
   unit->buffer.slot_elements = (uint64_t)size;
   sambaSetPort(&unit->inputs[0], &write, dtype,
-               sambaWalkAccess(&write, &layout, NULL, 0, l->arena));
-  sambaSetPort(&unit->outputs[0], &read, dtype, sambaWalkAccess(&read, &layout, NULL, 0, l->arena));
+               sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
+  sambaSetPort(&unit->outputs[0], &read, dtype,
+               sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
 
   return NULL;
 }
@@ -236,23 +237,23 @@ typedef struct Staging {
 
 /* No port merges more than flows_per_lane streams, and rows longer than needed only make the last
  * ones wait. */
-static Staging stagingOf(const SambaLowering *l, const SambaNest *nest,
+static Staging stagingOf(const SambaCodegen *codegen, const SambaTileNest *nest,
                          const SambaCopyRange *range) {
-  Staging staging = {stagedDim(l, nest, range), 0, false};
+  Staging staging = {stagedDim(codegen, nest, range), 0, false};
   if (staging.dim == UINT32_MAX)
     return staging;
-  uint64_t flows = (uint64_t)l->machine->flows_per_lane;
+  uint64_t flows = (uint64_t)codegen->machine->flows_per_lane;
   uint64_t copies = range->count[staging.dim];
   uint64_t others = sambaCopyRangeSize(range, nest->group->dim_count) / copies;
   int64_t row = nest->tile[staging.dim] *
-                sambaDTypeBytes(l->graph->tensors[nest->group->output.tensor].dtype);
+                sambaDTypeBytes(codegen->graph->tensors[nest->group->output.tensor].dtype);
   staging.apart = others * copies > flows;
 
   for (uint32_t parts = 1; parts <= copies; ++parts) {
     uint64_t merged = copies / parts;
     if (copies % parts || merged > flows || (staging.apart && others * parts > flows))
       continue;
-    if (staging.parts && row * (int64_t)merged < 2 * sambaStagingRowBytes(l->machine))
+    if (staging.parts && row * (int64_t)merged < 2 * sambaStagingRowBytes(codegen->machine))
       break;
     staging.parts = parts;
   }
@@ -262,34 +263,34 @@ static Staging stagingOf(const SambaLowering *l, const SambaNest *nest,
   return staging;
 }
 
-bool sambaStoresFit(const SambaLowering *l, const SambaNest *nest, uint32_t count) {
+bool sambaStoresFit(const SambaCodegen *codegen, const SambaTileNest *nest, uint32_t count) {
   SambaCopyRange *ranges = sambaAllocateZeroed(count, sizeof *ranges);
   uint32_t made = sambaCutCopies(nest, sambaCopyMask(nest, UINT32_MAX), count, ranges);
   bool fit = true;
   for (uint32_t r = 0; r < made && fit; ++r)
     fit = sambaCopyRangeSize(&ranges[r], nest->group->dim_count) <=
-              (uint64_t)l->machine->flows_per_lane ||
-          stagingOf(l, nest, &ranges[r]).dim != UINT32_MAX;
+              (uint64_t)codegen->machine->flows_per_lane ||
+          stagingOf(codegen, nest, &ranges[r]).dim != UINT32_MAX;
   free(ranges);
   return fit;
 }
 
-static SambaStatus addStore(SambaLowering *l, uint32_t g, const SambaCopyRange *range,
+static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRange *range,
                             uint32_t number, uint32_t *stage_number) {
-  SambaGroupPlan *plan = &l->plans[g];
-  const SambaNest *nest = &plan->nest;
+  SambaGroupPlan *plan = &codegen->plans[g];
+  const SambaTileNest *nest = &plan->nest;
   const SambaGroup *group = nest->group;
-  const SambaStageTensor *type = &l->graph->tensors[group->output.tensor];
+  const SambaStageTensor *type = &codegen->graph->tensors[group->output.tensor];
   const SambaStageOperand *map = &group->output;
 
-  Staging staging =
-      stagingOf(l, nest, range); /* without one the range has few enough copies: sambaStoresFit */
+  Staging staging = stagingOf(
+      codegen, nest, range); /* without one the range has few enough copies: sambaStoresFit */
   uint32_t staged_dim = staging.dim, parts = staging.parts;
   SambaBounds bounds;
   raggedBounds(nest, false, &bounds);
   for (uint32_t axis = 0; axis < type->rank && map->guarded; ++axis)
     bounds.axis[axis] = type->dims[axis];
-  SambaLayout layout = sambaLayoutRowMajor(type->rank, type->dims);
+  SambaTokenLayout layout = sambaLayoutRowMajor(type->rank, type->dims);
   SambaWalk walk;
   SambaCopyRange tokens = *range;
   SambaCopyRange part = *range; /* copies that step tokens; copies inside one token */
@@ -319,14 +320,15 @@ static SambaStatus addStore(SambaLowering *l, uint32_t g, const SambaCopyRange *
     walk.steps[walk.token_level + i].fixed =
         sambaGroupDepends(group, (uint32_t)map->index_operand, dims[i]);
   uint32_t unit =
-      sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_STORE,
-                           sambaArenaFormat(l->arena, "%s.store%u", plan->prefix, number),
-                           sambaLowerLayer(l, group), 1 + indexed, 0);
-  sambaAssemblyUnit(&l->assembly, unit)->load_store.symbol = l->symbols[group->output.tensor];
-  sambaSetPort(&sambaAssemblyUnit(&l->assembly, unit)->inputs[0], &walk, type->dtype,
-               sambaWalkAccess(&walk, &layout, &bounds, 0, l->arena));
+      sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_STORE,
+                           sambaArenaFormat(codegen->arena, "%s.store%u", plan->prefix, number),
+                           sambaCodegenLayer(codegen, group), 1 + indexed, 0);
+  sambaAssemblyUnit(&codegen->assembly, unit)->load_store.symbol =
+      codegen->symbols[group->output.tensor];
+  sambaSetPort(&sambaAssemblyUnit(&codegen->assembly, unit)->inputs[0], &walk, type->dtype,
+               sambaWalkAccess(&walk, &layout, &bounds, 0, codegen->arena));
   if (indexed)
-    sambaLowerAddStoreIndices(l, g, range, unit);
+    sambaCodegenAddStoreIndices(codegen, g, range, unit);
   if (staged_dim == UINT32_MAX) {
     addSinksOf(plan, range, unit);
     return NULL;
@@ -344,8 +346,9 @@ static SambaStatus addStore(SambaLowering *l, uint32_t g, const SambaCopyRange *
     for (uint32_t p = 0; p < parts; ++p) {
       uint32_t stage;
       part.first[staged_dim] = range->first[staged_dim] + p * part.count[staged_dim];
-      SAMBA_RETURN_IF_ERROR(addStage(l, plan, staged_dim, &part, (*stage_number)++, &stage));
-      sambaAssemblyConnect(&l->assembly, (SambaEndpoint){stage, 0}, &(SambaEndpoint){unit, 0}, 1);
+      SAMBA_RETURN_IF_ERROR(addStage(codegen, plan, staged_dim, &part, (*stage_number)++, &stage));
+      sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){stage, 0}, &(SambaEndpoint){unit, 0},
+                           1);
       addSinksOf(plan, &part, stage);
     }
   } while (staging.apart && sambaCopyNext(nest, &tokens, copy));
@@ -353,17 +356,17 @@ static SambaStatus addStore(SambaLowering *l, uint32_t g, const SambaCopyRange *
   return NULL;
 }
 
-SambaStatus sambaLowerAddSinks(SambaLowering *l, uint32_t g) {
-  SambaGroupPlan *plan = &l->plans[g];
+SambaStatus sambaCodegenAddSinks(SambaCodegen *codegen, uint32_t g) {
+  SambaGroupPlan *plan = &codegen->plans[g];
   uint32_t tensor = plan->nest.group->output.tensor;
   uint32_t stage_number = 0;
-  if (l->tensors[tensor].buffered)
-    SAMBA_RETURN_IF_ERROR(addBufferSinks(l, g));
-  if (l->graph->tensors[tensor].role != SAMBA_TENSOR_RESULT)
+  if (codegen->tensors[tensor].buffered)
+    SAMBA_RETURN_IF_ERROR(addBufferSinks(codegen, g));
+  if (codegen->graph->tensors[tensor].role != SAMBA_TENSOR_RESULT)
     return NULL;
-  SambaCopyRange *ranges = SAMBA_ARENA_ARRAY(&l->scratch, SambaCopyRange, plan->stores);
+  SambaCopyRange *ranges = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaCopyRange, plan->stores);
   sambaCutCopies(&plan->nest, sambaCopyMask(&plan->nest, UINT32_MAX), plan->stores, ranges);
   for (uint32_t s = 0; s < plan->stores; ++s)
-    SAMBA_RETURN_IF_ERROR(addStore(l, g, &ranges[s], s, &stage_number));
+    SAMBA_RETURN_IF_ERROR(addStore(codegen, g, &ranges[s], s, &stage_number));
   return NULL;
 }

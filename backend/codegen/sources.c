@@ -8,7 +8,7 @@
 
 /* The elements of the tokens that leave a source: for PCUs the token box, for copies the points in
  * output order. */
-static void walkTokenElements(const SambaNest *nest, uint32_t operand, SambaWalk *walk) {
+static void walkTokenElements(const SambaTileNest *nest, uint32_t operand, SambaWalk *walk) {
   const SambaStageOperand *map = &nest->group->operands[operand].map;
   walk->token_level = walk->count;
   if (nest->group->copy) {
@@ -19,32 +19,32 @@ static void walkTokenElements(const SambaNest *nest, uint32_t operand, SambaWalk
     return;
   }
 
-  SambaBox token;
+  SambaTileBox token;
   uint32_t axes[SAMBA_MAX_RANK];
-  sambaNestBox(nest, operand, nest->group->dim_count, &token);
-  sambaNestTokenOrder(nest, operand, &token, axes);
+  sambaTileNestBox(nest, operand, nest->group->dim_count, &token);
+  sambaTileNestTokenOrder(nest, operand, &token, axes);
   sambaWalkBox(walk, &token, axes);
 }
 
-static void readBuffered(SambaLowering *l, uint32_t g, uint32_t operand,
+static void readBuffered(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                          const SambaEndpoints *consumers) {
-  const SambaNest *nest = &l->plans[g].nest;
+  const SambaTileNest *nest = &codegen->plans[g].nest;
   const SambaStageOperand *map = &nest->group->operands[operand].map;
   uint32_t mask = sambaCopyMask(nest, operand);
 
-  for (uint32_t replica = 0; replica < l->replicas; ++replica) {
+  for (uint32_t replica = 0; replica < codegen->replicas; ++replica) {
     SambaCopyRange range;
     SambaWalk walk;
     sambaReplicaRange(nest, mask, replica, &range);
-    uint32_t from = sambaStartSlices(l, nest, map, &range, &walk);
-    uint32_t level = sambaNestTokenLevel(nest, operand);
+    uint32_t from = sambaStartSlices(codegen, nest, map, &range, &walk);
+    uint32_t level = sambaTileNestTokenLevel(nest, operand);
     sambaWalkLoops(&walk, nest, map, from, level > from ? level : from);
     sambaWalkCopies(&walk, nest, map, &range);
     walkTokenElements(nest, operand, &walk);
-    SambaEndpoint at = sambaBufferPort(l, map->tensor, g, operand, -1, replica);
-    sambaSetBufferRead(l, map->tensor, at, &walk, map->fill,
-                       nest->group->copy ? 1 : sambaNestReplay(nest, operand));
-    sambaConnectRange(l, nest, mask, &range, at, consumers);
+    SambaEndpoint at = sambaBufferPort(codegen, map->tensor, g, operand, -1, replica);
+    sambaSetBufferRead(codegen, map->tensor, at, &walk, map->fill,
+                       nest->group->copy ? 1 : sambaTileNestReplay(nest, operand));
+    sambaConnectRange(codegen, nest, mask, &range, at, consumers);
   }
 }
 
@@ -55,7 +55,7 @@ typedef struct Source { /* of one operand in memory */
   uint32_t spread,
       spread_at;  /* buffers of each source, one per iteration of the loop at that position */
   uint32_t level; /* a slot per iteration of the loops before it */
-  SambaBox slot;
+  SambaTileBox slot;
   uint32_t ways; /* loads per buffer, each with its part along cut_axis */
   uint32_t cut_axis;
   uint32_t staged_dim; /* UINT32_MAX: not staged */
@@ -64,8 +64,8 @@ typedef struct Source { /* of one operand in memory */
 } Source;
 
 /* The part of a box along an axis. */
-static SambaBox partOf(const SambaBox *box, uint32_t axis, uint32_t parts) {
-  SambaBox part = *box;
+static SambaTileBox partOf(const SambaTileBox *box, uint32_t axis, uint32_t parts) {
+  SambaTileBox part = *box;
   if (parts > 1) {
     part.size[axis] /= parts;
     part.elements /= parts;
@@ -75,12 +75,12 @@ static SambaBox partOf(const SambaBox *box, uint32_t axis, uint32_t parts) {
 
 /* The write ports of a buffer: one per load, each for its part of the slot, or one that takes
  * staged chunks. */
-static void setBufferWrites(SambaLowering *l, const Source *s, const SambaWalk *slots,
+static void setBufferWrites(SambaCodegen *codegen, const Source *s, const SambaWalk *slots,
                             SambaUnit *unit) {
-  SambaDType dtype = sambaNestDType(&l->plans[s->group].nest, s->operand);
-  SambaLayout layout = sambaLayoutBox(&s->slot);
+  SambaDType dtype = sambaTileNestDType(&codegen->plans[s->group].nest, s->operand);
+  SambaTokenLayout layout = sambaLayoutBox(&s->slot);
   uint32_t ports = s->staged_dim == UINT32_MAX ? s->ways : 1;
-  SambaBox part = partOf(&s->slot, s->cut_axis, ports * s->chunks);
+  SambaTileBox part = partOf(&s->slot, s->cut_axis, ports * s->chunks);
 
   for (uint32_t w = 0; w < ports; ++w) {
     SambaWalk walk = *slots;
@@ -94,26 +94,28 @@ static void setBufferWrites(SambaLowering *l, const Source *s, const SambaWalk *
     sambaWalkMakeRelative(&walk, &s->slot, &s->slot);
     walk.axis_start[s->cut_axis] += w * delta;
     sambaSetPort(&unit->inputs[w], &walk, dtype,
-                 sambaWalkAccess(&walk, &layout, NULL, 0, l->arena));
+                 sambaWalkAccess(&walk, &layout, NULL, 0, codegen->arena));
   }
 }
 
 /* A buffer for one source: filled slot by slot, read token by token. */
-static SambaStatus addBuffer(SambaLowering *l, const Source *s, uint32_t source,
+static SambaStatus addBuffer(SambaCodegen *codegen, const Source *s, uint32_t source,
                              uint32_t *out_unit) {
-  const SambaGroupPlan *plan = &l->plans[s->group];
-  const SambaNest *nest = &plan->nest;
+  const SambaGroupPlan *plan = &codegen->plans[s->group];
+  const SambaTileNest *nest = &plan->nest;
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[s->operand].map;
-  SambaDType dtype = sambaNestDType(nest, s->operand);
-  uint32_t depth =
-      sambaNestTrips(nest, s->level) > 1 ? nest->depth[s->operand] : 1; /* loaded once: one slot */
+  SambaDType dtype = sambaTileNestDType(nest, s->operand);
+  uint32_t depth = sambaTileNestTrips(nest, s->level) > 1 ? nest->depth[s->operand]
+                                                          : 1; /* loaded once: one slot */
   const char *name =
-      sambaArenaFormat(l->arena, "%s.in%u.buffer%u", plan->prefix, s->operand, source);
-  SAMBA_RETURN_IF_ERROR(sambaCheckBufferBytes(l, name, (uint64_t)s->slot.elements, dtype, depth));
-  *out_unit = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_BUFFER, name, sambaLowerLayer(l, group),
+      sambaArenaFormat(codegen->arena, "%s.in%u.buffer%u", plan->prefix, s->operand, source);
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckBufferBytes(codegen, name, (uint64_t)s->slot.elements, dtype, depth));
+  *out_unit = sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_BUFFER, name,
+                                   sambaCodegenLayer(codegen, group),
                                    s->staged_dim == UINT32_MAX ? s->ways : 1, 1);
-  SambaUnit *unit = sambaAssemblyUnit(&l->assembly, *out_unit);
+  SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, *out_unit);
 
   unit->buffer.slot_count = depth;
   unit->buffer.slot_elements = (uint64_t)s->slot.elements;
@@ -122,21 +124,23 @@ static SambaStatus addBuffer(SambaLowering *l, const Source *s, uint32_t source,
   sambaWalkLoops(&slots, nest, map, 0, s->level);
   sambaWalkClearAddresses(&slots, slots.count);
   slots.slot_level = slots.token_level = slots.count;
-  setBufferWrites(l, s, &slots, unit);
+  setBufferWrites(codegen, s, &slots, unit);
   SambaWalk read = slots;
-  uint32_t end = sambaNestTokenLevel(nest, s->operand);
+  uint32_t end = sambaTileNestTokenLevel(nest, s->operand);
   uint32_t middle = s->spread > 1 ? s->spread_at : end;
   sambaWalkLoops(&read, nest, map, s->level, middle);
   sambaWalkLoops(&read, nest, map, middle + 1, end);
   walkTokenElements(nest, s->operand, &read);
-  SambaBox token;
-  sambaNestBox(nest, s->operand, group->dim_count, &token);
+  SambaTileBox token;
+  sambaTileNestBox(nest, s->operand, group->dim_count, &token);
   if (group->copy)
     memset(token.low, 0, sizeof token.low); /* points start at the map's own value */
   sambaWalkMakeRelative(&read, &token, &s->slot);
-  SambaLayout layout = sambaLayoutBox(&s->slot);
-  sambaSetPort(&unit->outputs[0], &read, dtype, sambaWalkAccess(&read, &layout, NULL, 0, l->arena));
-  unit->outputs[0].access.replay = group->copy ? 1 : (uint32_t)sambaNestReplay(nest, s->operand);
+  SambaTokenLayout layout = sambaLayoutBox(&s->slot);
+  sambaSetPort(&unit->outputs[0], &read, dtype,
+               sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
+  unit->outputs[0].access.replay =
+      group->copy ? 1 : (uint32_t)sambaTileNestReplay(nest, s->operand);
   sambaMarkDiagonal(unit, &unit->outputs[0]);
 
   return NULL;
@@ -144,7 +148,7 @@ static SambaStatus addBuffer(SambaLowering *l, const Source *s, uint32_t source,
 
 /* It alone walks the tensor's last axis, densely over slot and copies, and is the last with several
  * copies. */
-uint32_t sambaStagedSourceDim(const SambaNest *nest, uint32_t operand, const SambaBox *slot,
+uint32_t sambaStagedSourceDim(const SambaTileNest *nest, uint32_t operand, const SambaTileBox *slot,
                               const SambaCopyRange *range) {
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[operand].map;
@@ -160,7 +164,7 @@ uint32_t sambaStagedSourceDim(const SambaNest *nest, uint32_t operand, const Sam
     if (map->axes[axis].coefficients[last] != (axis == row ? 1 : 0))
       return UINT32_MAX;
   bool dense = slot->step[row] == 1 && slot->size[row] == nest->copy_step[last];
-  return dense && slot->size[row] * sambaDTypeBytes(sambaNestDType(nest, operand)) <
+  return dense && slot->size[row] * sambaDTypeBytes(sambaTileNestDType(nest, operand)) <
                       sambaStagingRowBytes(nest->machine)
              ? last
              : UINT32_MAX;
@@ -171,8 +175,8 @@ enum { stagingBytes = 8192 };
 
 /* Pieces of a staged slot: the fewest that are small enough and can be cut for the loads;
  * 0: none. */
-static uint32_t chooseChunks(const SambaNest *nest, const Source *s, uint32_t copies) {
-  int64_t bytes = s->slot.elements * copies * sambaDTypeBytes(sambaNestDType(nest, s->operand));
+static uint32_t chooseChunks(const SambaTileNest *nest, const Source *s, uint32_t copies) {
+  int64_t bytes = s->slot.elements * copies * sambaDTypeBytes(sambaTileNestDType(nest, s->operand));
   int64_t size = s->slot.size[s->cut_axis];
   for (int64_t chunks = 1; chunks <= size; ++chunks)
     if (size % chunks == 0 && size / chunks % s->ways == 0 && bytes / chunks <= stagingBytes)
@@ -180,7 +184,7 @@ static uint32_t chooseChunks(const SambaNest *nest, const Source *s, uint32_t co
   return 0;
 }
 
-uint32_t sambaOutermostAxis(const SambaBox *box) {
+uint32_t sambaOutermostAxis(const SambaTileBox *box) {
   uint32_t axis = 0;
   while (axis + 1 < box->rank && box->size[axis] == 1)
     ++axis;
@@ -188,16 +192,17 @@ uint32_t sambaOutermostAxis(const SambaBox *box) {
 }
 
 /* Load -> staging buffer -> buffers of the range, chunk by chunk. */
-static SambaStatus addStagedLoad(SambaLowering *l, const Source *s, const SambaCopyRange *range,
-                                 uint32_t number, const uint32_t *buffers) {
-  const SambaGroupPlan *plan = &l->plans[s->group];
-  const SambaNest *nest = &plan->nest;
+static SambaStatus addStagedLoad(SambaCodegen *codegen, const Source *s,
+                                 const SambaCopyRange *range, uint32_t number,
+                                 const uint32_t *buffers) {
+  const SambaGroupPlan *plan = &codegen->plans[s->group];
+  const SambaTileNest *nest = &plan->nest;
   const SambaStageOperand *map = &nest->group->operands[s->operand].map;
-  SambaDType dtype = sambaNestDType(nest, s->operand);
+  SambaDType dtype = sambaTileNestDType(nest, s->operand);
   uint32_t copies = range->count[s->staged_dim];
   uint32_t row = s->slot.rank - 1;
-  SambaBox part = partOf(&s->slot, s->cut_axis, s->chunks);
-  SambaBox wide = part;
+  SambaTileBox part = partOf(&s->slot, s->cut_axis, s->chunks);
+  SambaTileBox wide = part;
 
   wide.size[row] *= copies;
   wide.elements *= copies;
@@ -216,34 +221,36 @@ static SambaStatus addStagedLoad(SambaLowering *l, const Source *s, const SambaC
   sambaWalkClearAddresses(&slots, slots.count);
   slots.slot_level = slots.token_level = slots.count;
   walk.token_level = walk.count;
-  const char *layer = sambaLowerLayer(l, nest->group);
+  const char *layer = sambaCodegenLayer(codegen, nest->group);
   const char *name =
-      sambaArenaFormat(l->arena, "%s.in%u.stage%u", plan->prefix, s->operand, number);
-  uint32_t stage = sambaAssemblyAddUnit(&l->assembly, SAMBA_UNIT_BUFFER, name, layer, s->ways, 1);
-  SambaBox own = partOf(&wide, s->cut_axis, s->ways); /* what one load brings */
-  SambaLayout layout = sambaLayoutBox(&wide);
+      sambaArenaFormat(codegen->arena, "%s.in%u.stage%u", plan->prefix, s->operand, number);
+  uint32_t stage =
+      sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_BUFFER, name, layer, s->ways, 1);
+  SambaTileBox own = partOf(&wide, s->cut_axis, s->ways); /* what one load brings */
+  SambaTokenLayout layout = sambaLayoutBox(&wide);
 
   for (uint32_t w = 0; w < s->ways; ++w) {
     SambaWalk from = walk, write = slots;
     int64_t offset = w * own.size[s->cut_axis] * own.step[s->cut_axis];
     sambaWalkBox(&from, &own, NULL);
     from.axis_start[s->cut_axis] += offset;
-    name = sambaArenaFormat(l->arena, "%s.in%u.load%u", plan->prefix, s->operand,
+    name = sambaArenaFormat(codegen->arena, "%s.in%u.load%u", plan->prefix, s->operand,
                             number * s->ways + w);
-    uint32_t load = sambaLowerAddLoad(l, map->tensor, name, layer, 0, &from, map->fill);
+    uint32_t load = sambaCodegenAddLoad(codegen, map->tensor, name, layer, 0, &from, map->fill);
     sambaWalkBox(&write, &own, NULL);
     sambaWalkMakeRelative(&write, &wide, &wide);
     write.axis_start[s->cut_axis] += offset;
-    sambaSetPort(&sambaAssemblyUnit(&l->assembly, stage)->inputs[w], &write, dtype,
-                 sambaWalkAccess(&write, &layout, NULL, 0, l->arena));
-    sambaAssemblyConnect(&l->assembly, (SambaEndpoint){load, 0}, &(SambaEndpoint){stage, w}, 1);
+    sambaSetPort(&sambaAssemblyUnit(&codegen->assembly, stage)->inputs[w], &write, dtype,
+                 sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
+    sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){load, 0}, &(SambaEndpoint){stage, w},
+                         1);
   }
 
-  SambaUnit *unit = sambaAssemblyUnit(&l->assembly, stage);
+  SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, stage);
 
   /* Many slots: between load and buffers its tokens queue behind the long ones of the operands in
    * use. */
-  int64_t slots_fit = l->machine->pmu_bytes / 4 / (wide.elements * sambaDTypeBytes(dtype));
+  int64_t slots_fit = codegen->machine->pmu_bytes / 4 / (wide.elements * sambaDTypeBytes(dtype));
   unit->buffer.slot_count = !slots.count    ? 1
                             : slots_fit < 2 ? 2
                             : slots_fit > 8 ? 8
@@ -255,11 +262,12 @@ static SambaStatus addStagedLoad(SambaLowering *l, const Source *s, const SambaC
   read.token_level = read.count;
   sambaWalkBox(&read, &part, NULL);
   sambaWalkMakeRelative(&read, &wide, &wide);
-  sambaSetPort(&unit->outputs[0], &read, dtype, sambaWalkAccess(&read, &layout, NULL, 0, l->arena));
+  sambaSetPort(&unit->outputs[0], &read, dtype,
+               sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
   uint32_t copy[SAMBA_MAX_STAGE_DIMS];
   memcpy(copy, range->first, sizeof copy);
   do
-    sambaAssemblyConnect(&l->assembly, (SambaEndpoint){stage, 0},
+    sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){stage, 0},
                          &(SambaEndpoint){buffers[sambaCopyIndex(nest, s->mask, copy)], 0}, 1);
   while (sambaCopyNext(nest, range, copy));
 
@@ -268,12 +276,12 @@ static SambaStatus addStagedLoad(SambaLowering *l, const Source *s, const SambaC
 
 /* Loads of a range without staging: one per way, dealing slots (or, direct, tokens) to the range's
  * sources. */
-static void addLoads(SambaLowering *l, const Source *s, const SambaCopyRange *range,
+static void addLoads(SambaCodegen *codegen, const Source *s, const SambaCopyRange *range,
                      uint32_t number, const uint32_t *buffers, const SambaEndpoints *consumers) {
-  const SambaGroupPlan *plan = &l->plans[s->group];
-  const SambaNest *nest = &plan->nest;
+  const SambaGroupPlan *plan = &codegen->plans[s->group];
+  const SambaTileNest *nest = &plan->nest;
   const SambaStageOperand *map = &nest->group->operands[s->operand].map;
-  SambaBox part = partOf(&s->slot, s->cut_axis, s->ways);
+  SambaTileBox part = partOf(&s->slot, s->cut_axis, s->ways);
 
   for (uint32_t w = 0; w < s->ways; ++w) {
     SambaWalk walk;
@@ -285,12 +293,12 @@ static void addLoads(SambaLowering *l, const Source *s, const SambaCopyRange *ra
     walk.token_level = walk.count;
     sambaWalkBox(&walk, &part, NULL);
     walk.axis_start[s->cut_axis] += w * part.size[s->cut_axis] * part.step[s->cut_axis];
-    const char *name = sambaArenaFormat(l->arena, "%s.in%u.load%u", plan->prefix, s->operand,
+    const char *name = sambaArenaFormat(codegen->arena, "%s.in%u.load%u", plan->prefix, s->operand,
                                         number * s->ways + w);
-    uint32_t load = sambaLowerAddLoad(l, map->tensor, name, sambaLowerLayer(l, nest->group), 0,
-                                      &walk, map->fill);
+    uint32_t load = sambaCodegenAddLoad(
+        codegen, map->tensor, name, sambaCodegenLayer(codegen, nest->group), 0, &walk, map->fill);
     if (!buffers) {
-      sambaConnectRange(l, nest, s->mask, range, (SambaEndpoint){load, 0}, consumers);
+      sambaConnectRange(codegen, nest, s->mask, range, (SambaEndpoint){load, 0}, consumers);
       continue;
     }
     for (uint32_t way = 0; way < s->spread; ++way) {
@@ -298,18 +306,18 @@ static void addLoads(SambaLowering *l, const Source *s, const SambaCopyRange *ra
       memcpy(copy, range->first, sizeof copy);
       do
         sambaAssemblyConnect(
-            &l->assembly, (SambaEndpoint){load, 0},
+            &codegen->assembly, (SambaEndpoint){load, 0},
             &(SambaEndpoint){buffers[sambaCopyIndex(nest, s->mask, copy) * s->spread + way], w}, 1);
       while (sambaCopyNext(nest, range, copy));
     }
   }
 }
 
-static SambaStatus readMemory(SambaLowering *l, uint32_t g, uint32_t operand,
+static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                               const SambaEndpoints *consumers) {
-  const SambaGroupPlan *plan = &l->plans[g];
-  const SambaNest *nest = &plan->nest;
-  bool direct = sambaNestIsDirect(nest, operand);
+  const SambaGroupPlan *plan = &codegen->plans[g];
+  const SambaTileNest *nest = &plan->nest;
+  bool direct = sambaTileNestIsDirect(nest, operand);
 
   Source s = {.group = g,
               .operand = operand,
@@ -317,21 +325,21 @@ static SambaStatus readMemory(SambaLowering *l, uint32_t g, uint32_t operand,
               .staged_dim = UINT32_MAX,
               .chunks = 1,
               .ways = 1};
-  s.level = direct ? sambaNestTokenLevel(nest, operand) : sambaNestSlotLevel(nest, operand);
-  s.spread = direct ? 1 : sambaNestSpread(nest, operand, &s.spread_at);
+  s.level = direct ? sambaTileNestTokenLevel(nest, operand) : sambaTileNestSlotLevel(nest, operand);
+  s.spread = direct ? 1 : sambaTileNestSpread(nest, operand, &s.spread_at);
   if (direct)
-    sambaNestBox(nest, operand, nest->group->dim_count, &s.slot);
+    sambaTileNestBox(nest, operand, nest->group->dim_count, &s.slot);
   else
-    sambaNestSlotBox(nest, operand, &s.slot);
+    sambaTileNestSlotBox(nest, operand, &s.slot);
   s.cut_axis = sambaOutermostAxis(&s.slot);
-  uint32_t sources = sambaNestSources(nest, operand);
+  uint32_t sources = sambaTileNestSources(nest, operand);
   uint32_t wanted = plan->loads[operand];
   s.ways = plan->ways[operand];
-  SambaCopyRange *ranges = SAMBA_ARENA_ARRAY(&l->scratch, SambaCopyRange, wanted);
+  SambaCopyRange *ranges = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaCopyRange, wanted);
   uint32_t count = sambaCutCopies(nest, s.mask, wanted, ranges);
   if (direct) {
     for (uint32_t r = 0; r < count; ++r)
-      addLoads(l, &s, &ranges[r], r, NULL, consumers);
+      addLoads(codegen, &s, &ranges[r], r, NULL, consumers);
     return NULL;
   }
 
@@ -347,39 +355,41 @@ static SambaStatus readMemory(SambaLowering *l, uint32_t g, uint32_t operand,
       s.chunks = 1, s.staged_dim = UINT32_MAX;
   }
 
-  uint32_t *buffers = SAMBA_ARENA_ARRAY(&l->scratch, uint32_t, sources *s.spread);
+  uint32_t *buffers = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, sources *s.spread);
   for (uint32_t b = 0; b < sources * s.spread; ++b) {
     const SambaEndpoints *takers = &consumers[b / s.spread];
-    SAMBA_RETURN_IF_ERROR(addBuffer(l, &s, b, &buffers[b]));
-    sambaAssemblyConnect(&l->assembly, (SambaEndpoint){buffers[b], 0}, takers->data, takers->size);
+    SAMBA_RETURN_IF_ERROR(addBuffer(codegen, &s, b, &buffers[b]));
+    sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){buffers[b], 0}, takers->data,
+                         takers->size);
 
     /* The PCUs take the tokens of one iteration of the spread loop after the other. */
-    int64_t block = sambaNestTrips(nest, sambaNestTokenLevel(nest, operand)) /
-                    (s.spread > 1 ? sambaNestTrips(nest, s.spread_at + 1) : 1);
+    int64_t block = sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, operand)) /
+                    (s.spread > 1 ? sambaTileNestTrips(nest, s.spread_at + 1) : 1);
     for (size_t t = 0; t < takers->size && s.spread > 1; ++t)
-      sambaAssemblyUnit(&l->assembly, takers->data[t].unit)->inputs[takers->data[t].port].block =
-          (uint32_t)block;
+      sambaAssemblyUnit(&codegen->assembly, takers->data[t].unit)
+          ->inputs[takers->data[t].port]
+          .block = (uint32_t)block;
   }
 
   for (uint32_t r = 0; r < count; ++r) {
     if (s.staged_dim != UINT32_MAX)
-      SAMBA_RETURN_IF_ERROR(addStagedLoad(l, &s, &ranges[r], r, buffers));
+      SAMBA_RETURN_IF_ERROR(addStagedLoad(codegen, &s, &ranges[r], r, buffers));
     else
-      addLoads(l, &s, &ranges[r], r, buffers, consumers);
+      addLoads(codegen, &s, &ranges[r], r, buffers, consumers);
   }
 
   return NULL;
 }
 
-SambaStatus sambaLowerAddSource(SambaLowering *l, uint32_t g, uint32_t operand,
-                                const SambaEndpoints *consumers) {
-  const SambaStageOperand *map = &l->groups.groups[g]->operands[operand].map;
+SambaStatus sambaCodegenAddSource(SambaCodegen *codegen, uint32_t g, uint32_t operand,
+                                  const SambaEndpoints *consumers) {
+  const SambaStageOperand *map = &codegen->groups.groups[g]->operands[operand].map;
   if (map->index_operand >= 0)
-    for (uint32_t replica = 0; replica < l->replicas; ++replica)
-      sambaLowerAddIndexedSource(l, g, operand, replica, consumers);
-  else if (l->tensors[map->tensor].buffered)
-    readBuffered(l, g, operand, consumers);
+    for (uint32_t replica = 0; replica < codegen->replicas; ++replica)
+      sambaCodegenAddIndexedSource(codegen, g, operand, replica, consumers);
+  else if (codegen->tensors[map->tensor].buffered)
+    readBuffered(codegen, g, operand, consumers);
   else
-    return readMemory(l, g, operand, consumers);
+    return readMemory(codegen, g, operand, consumers);
   return NULL;
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-void sambaWalkStart(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+void sambaWalkStart(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                     const SambaCopyRange *range) {
   memset(walk, 0, sizeof *walk);
   for (uint32_t dim = 0; range && dim < nest->group->dim_count; ++dim)
@@ -26,20 +26,20 @@ static void addDim(SambaWalk *walk, const SambaStageOperand *map, uint32_t dim, 
     step->axis[axis] = map->axes[axis].coefficients[dim] * delta;
 }
 
-void sambaWalkLoops(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+void sambaWalkLoops(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                     uint32_t from, uint32_t to) {
   for (uint32_t position = from; position < to; ++position)
     addDim(walk, map, nest->dim_at[position], nest->loop_step[nest->dim_at[position]],
            nest->trips[nest->dim_at[position]]);
 }
 
-void sambaWalkCopies(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+void sambaWalkCopies(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                      const SambaCopyRange *range) {
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
     addDim(walk, map, dim, nest->copy_step[dim], range->count[dim]);
 }
 
-void sambaWalkBox(SambaWalk *walk, const SambaBox *box, const uint32_t *axes) {
+void sambaWalkBox(SambaWalk *walk, const SambaTileBox *box, const uint32_t *axes) {
   for (uint32_t i = 0; i < box->rank; ++i) {
     uint32_t axis = axes ? axes[i] : i;
     walk->axis_start[axis] += box->low[axis];
@@ -51,13 +51,13 @@ void sambaWalkBox(SambaWalk *walk, const SambaBox *box, const uint32_t *axes) {
   }
 }
 
-void sambaWalkPoints(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+void sambaWalkPoints(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                      uint32_t dim) {
   addDim(walk, map, dim, 1, nest->tile[dim]);
 }
 
-SambaLayout sambaLayoutRowMajor(uint32_t rank, const int64_t *sizes) {
-  SambaLayout layout = {.rank = rank};
+SambaTokenLayout sambaLayoutRowMajor(uint32_t rank, const int64_t *sizes) {
+  SambaTokenLayout layout = {.rank = rank};
   int64_t stride = 1;
   for (uint32_t axis = rank; axis-- > 0;) {
     layout.step[axis] = 1;
@@ -67,19 +67,19 @@ SambaLayout sambaLayoutRowMajor(uint32_t rank, const int64_t *sizes) {
   return layout;
 }
 
-SambaLayout sambaLayoutBox(const SambaBox *box) {
-  SambaLayout layout = sambaLayoutRowMajor(box->rank, box->size);
+SambaTokenLayout sambaLayoutBox(const SambaTileBox *box) {
+  SambaTokenLayout layout = sambaLayoutRowMajor(box->rank, box->size);
   for (uint32_t axis = 0; axis < box->rank; ++axis)
     layout.step[axis] = box->step[axis];
   return layout;
 }
 
-void sambaWalkMakeRelative(SambaWalk *walk, const SambaBox *inner, const SambaBox *outer) {
+void sambaWalkMakeRelative(SambaWalk *walk, const SambaTileBox *inner, const SambaTileBox *outer) {
   for (uint32_t axis = 0; axis < outer->rank; ++axis)
     walk->axis_start[axis] = inner->low[axis] - outer->low[axis];
 }
 
-static int64_t addressOf(const SambaLayout *layout, const int64_t *axis) {
+static int64_t addressOf(const SambaTokenLayout *layout, const int64_t *axis) {
   int64_t address =
       0; /* divisions are exact: walks step and start in multiples of the layout's step */
   for (uint32_t i = 0; i < layout->rank; ++i)
@@ -114,7 +114,7 @@ static void addBound(const SambaWalk *walk, Bound bound, Bound *bounds, uint32_t
     bounds[(*count)++] = bound;
 }
 
-SambaAccess sambaWalkAccess(const SambaWalk *walk, const SambaLayout *layout,
+SambaAccess sambaWalkAccess(const SambaWalk *walk, const SambaTokenLayout *layout,
                             const SambaBounds *limits, uint64_t fill, SambaArena *arena) {
   Bound bounds[SAMBA_MAX_RANK + SAMBA_MAX_STAGE_DIMS];
   uint32_t bound_count = 0;

@@ -4,7 +4,7 @@
 #ifndef SAMBA_BACKEND_CODEGEN_WALK_H
 #define SAMBA_BACKEND_CODEGEN_WALK_H
 
-#include "backend/plan/group/tile_nest.h"
+#include "backend/group/tile_nest.h"
 
 enum { SAMBA_MAX_WALK_STEPS = 48 };
 
@@ -23,11 +23,11 @@ typedef struct SambaWalk {
 } SambaWalk;
 
 /* How axis indices become element addresses: base + sum of (index / step) * stride. */
-typedef struct SambaLayout {
+typedef struct SambaTokenLayout {
   uint32_t rank;
   int64_t base;
   int64_t step[SAMBA_MAX_RANK], stride[SAMBA_MAX_RANK];
-} SambaLayout;
+} SambaTokenLayout;
 
 /* Part of an operand's or output's copies: for each dimension the copies [first, first + count). */
 typedef struct SambaCopyRange {
@@ -36,28 +36,28 @@ typedef struct SambaCopyRange {
 
 /* An empty walk of `map`'s tensor from the first copy of the range on (NULL: copy 0 of
  * everything). */
-void sambaWalkStart(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+void sambaWalkStart(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                     const SambaCopyRange *range);
 /* The tile loops at positions [from, to); loops with one trip are left out. */
-void sambaWalkLoops(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+void sambaWalkLoops(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                     uint32_t from, uint32_t to);
 /* The copies of the range, outermost dimension first. */
-void sambaWalkCopies(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+void sambaWalkCopies(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                      const SambaCopyRange *range);
 /* The elements of a box, axes in the given order (NULL: as in memory); moves the start to the box's
  * first element. */
-void sambaWalkBox(SambaWalk *walk, const SambaBox *box, const uint32_t *axes);
+void sambaWalkBox(SambaWalk *walk, const SambaTileBox *box, const uint32_t *axes);
 /* The in-tile points of one dimension. */
-void sambaWalkPoints(SambaWalk *walk, const SambaNest *nest, const SambaStageOperand *map,
+void sambaWalkPoints(SambaWalk *walk, const SambaTileNest *nest, const SambaStageOperand *map,
                      uint32_t dim);
 
 /* Row-major layout of sizes (elements of step 1 from 0). */
-SambaLayout sambaLayoutRowMajor(uint32_t rank, const int64_t *sizes);
+SambaTokenLayout sambaLayoutRowMajor(uint32_t rank, const int64_t *sizes);
 /* Layout of a slot that holds the box, for walks made relative to it. */
-SambaLayout sambaLayoutBox(const SambaBox *box);
+SambaTokenLayout sambaLayoutBox(const SambaTileBox *box);
 /* Starts a walk of `inner` (a token) where that lies within `outer` (its slot) instead of within
  * the tensor. */
-void sambaWalkMakeRelative(SambaWalk *walk, const SambaBox *inner, const SambaBox *outer);
+void sambaWalkMakeRelative(SambaWalk *walk, const SambaTileBox *inner, const SambaTileBox *outer);
 
 /* What must hold for an element to be touched: limits on axes (0: none) and on dimensions (0:
  * none). */
@@ -68,7 +68,7 @@ typedef struct SambaBounds {
 
 /* The access of a walk. Guards are made only for bounds that the walk can leave; arrays come from
  * the arena. */
-SambaAccess sambaWalkAccess(const SambaWalk *walk, const SambaLayout *layout,
+SambaAccess sambaWalkAccess(const SambaWalk *walk, const SambaTokenLayout *layout,
                             const SambaBounds *bounds, uint64_t fill, SambaArena *arena);
 /* Elements of one token. */
 uint64_t sambaWalkTokenElements(const SambaWalk *walk);

@@ -2,7 +2,7 @@
  * here each part becomes a unit, with streams between. */
 #include "backend/split/split_programs.h"
 
-#include "backend/plan/estimate/estimate.h"
+#include "backend/estimate/estimate.h"
 #include "backend/section/access.h"
 #include "backend/split/split_internal.h"
 #include "support/container/string_map.h"

@@ -2,7 +2,7 @@
 #ifndef SAMBA_DIALECT_RDU_MAPPING_H
 #define SAMBA_DIALECT_RDU_MAPPING_H
 
-#include "backend/plan/stage/stage.h"
+#include "backend/stage/stage.h"
 #include "dialect/rdu/attribute_names.h"
 
 #include "mlir-c/IR.h"

@@ -4,7 +4,7 @@
 #define SAMBA_DIALECT_RDU_RDU_H
 
 #include "backend/machine/machine.h"
-#include "backend/plan/stage/stage.h"
+#include "backend/stage/stage.h"
 #include "dialect/bridge/hooks.h"
 
 /* Hooks of the dialect: any rdu.* attribute of IR, and the contents of #rdu.machine and

@@ -3,7 +3,7 @@
 #ifndef SAMBA_DIALECT_STAGES_EMIT_STAGE_H
 #define SAMBA_DIALECT_STAGES_EMIT_STAGE_H
 
-#include "backend/plan/stage/stage.h"
+#include "backend/stage/stage.h"
 #include "dialect/rdu/attribute_names.h"
 
 #include "mlir-c/IR.h"

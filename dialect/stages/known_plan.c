@@ -1,8 +1,8 @@
 /* Known plans; see known_plan.h. */
 #include "dialect/stages/known_plan.h"
 
-#include "backend/plan/estimate/estimate.h"
-#include "backend/plan/stage/stage_key.h"
+#include "backend/estimate/estimate.h"
+#include "backend/stage/stage_key.h"
 #include "dialect/bridge/build.h"
 #include "dialect/bridge/digest.h"
 #include "dialect/bridge/hooks.h"

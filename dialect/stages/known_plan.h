@@ -7,7 +7,7 @@
 #define SAMBA_DIALECT_STAGES_KNOWN_PLAN_H
 
 #include "backend/machine/machine.h"
-#include "backend/plan/search/plan.h"
+#include "backend/plan/plan.h"
 
 #include "mlir-c/IR.h"
 

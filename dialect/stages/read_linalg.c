@@ -1,11 +1,11 @@
 /* The reader of sections: constants, tensor and linalg operations. linalg.generic becomes a stage
  * again. */
+#include "dialect/stages/read_linalg.h"
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/mapping.h"
 #include "dialect/rdu/section/lane_body.h"
 #include "dialect/samba/graph.h"
 #include "dialect/stages/emit_stage.h"
-#include "dialect/stages/section_reader.h"
 #include "support/number/dtype.h"
 
 #include "mlir-c/AffineExpr.h"
@@ -30,10 +30,10 @@ static bool splatBits(MlirAttribute attribute, SambaDType dtype, uint64_t *out_b
   return true;
 }
 
-static SambaStatus readConstant(SambaReader *r) {
-  MlirValue result = mlirOperationGetResult(r->operation, 0);
-  MlirAttribute attribute = sambaOperationAttribute(r->operation, "value");
-  SambaReaderValue value = {0};
+static SambaStatus readConstant(SambaSectionReader *reader) {
+  MlirValue result = mlirOperationGetResult(reader->operation, 0);
+  MlirAttribute attribute = sambaOperationAttribute(reader->operation, "value");
+  SambaSectionReaderValue value = {0};
   SambaDType dtype = sambaDTypeFromType(mlirValueGetType(result));
 
   if (dtype != SAMBA_DTYPE_COUNT) {
@@ -45,14 +45,14 @@ static SambaStatus readConstant(SambaReader *r) {
       unsigned bits = dtype == SAMBA_DTYPE_I1 ? 1 : 8 * sambaDTypeBytes(dtype);
       value.splat = (uint64_t)mlirIntegerAttrGetValueInt(attribute) & (UINT64_MAX >> (64 - bits));
     }
-    sambaReaderAddValue(r, result, &value);
+    sambaReaderAddValue(reader, result, &value);
     return NULL;
   }
 
   if (sambaReaderTensorType(mlirValueGetType(result), &value.type) &&
       splatBits(attribute, value.type.dtype, &value.splat)) {
     value.is_splat = true;
-    sambaReaderAddValue(r, result, &value);
+    sambaReaderAddValue(reader, result, &value);
     return NULL;
   }
 
@@ -64,63 +64,66 @@ static SambaStatus readConstant(SambaReader *r) {
 }
 
 /* A constant of ui8, which arith does not have. */
-static SambaStatus readCast(SambaReader *r) {
+static SambaStatus readCast(SambaSectionReader *reader) {
   uint32_t from;
-  MlirValue result = mlirOperationGetResult(r->operation, 0);
-  SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 0), &from));
-  SambaReaderValue value = r->values.data[from];
+  MlirValue result = mlirOperationGetResult(reader->operation, 0);
+  SAMBA_RETURN_IF_ERROR(
+      sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, 0), &from));
+  SambaSectionReaderValue value = reader->values.data[from];
   value.type.dtype = sambaDTypeFromType(mlirValueGetType(result));
   if (!value.is_scalar || value.type.dtype != SAMBA_DTYPE_UI8)
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "'builtin.unrealized_conversion_cast' of another value than a constant");
   value.splat &= 0xff;
-  sambaReaderAddValue(r, result, &value);
+  sambaReaderAddValue(reader, result, &value);
   return NULL;
 }
 
-static SambaStatus readEmpty(SambaReader *r) {
-  SambaReaderValue value = {.is_empty = true};
-  MlirValue result = mlirOperationGetResult(r->operation, 0);
+static SambaStatus readEmpty(SambaSectionReader *reader) {
+  SambaSectionReaderValue value = {.is_empty = true};
+  MlirValue result = mlirOperationGetResult(reader->operation, 0);
   if (!sambaReaderTensorType(mlirValueGetType(result), &value.type))
     return sambaStatusMake(SAMBA_INVALID,
                            "'tensor.empty' is not a static tensor of a type that Samba knows");
-  sambaReaderAddValue(r, result, &value);
+  sambaReaderAddValue(reader, result, &value);
   return NULL;
 }
 
-static SambaStatus readFill(SambaReader *r) {
+static SambaStatus readFill(SambaSectionReader *reader) {
   uint32_t scalar;
-  SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 0), &scalar));
-  SambaReaderValue value = {.is_splat = true, .splat = r->values.data[scalar].splat};
-  MlirValue result = mlirOperationGetResult(r->operation, 0);
-  if (!r->values.data[scalar].is_scalar ||
+  SAMBA_RETURN_IF_ERROR(
+      sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, 0), &scalar));
+  SambaSectionReaderValue value = {.is_splat = true, .splat = reader->values.data[scalar].splat};
+  MlirValue result = mlirOperationGetResult(reader->operation, 0);
+  if (!reader->values.data[scalar].is_scalar ||
       !sambaReaderTensorType(mlirValueGetType(result), &value.type) ||
-      r->values.data[scalar].type.dtype != value.type.dtype)
+      reader->values.data[scalar].type.dtype != value.type.dtype)
     return sambaStatusMake(
         SAMBA_UNSUPPORTED,
         "'linalg.fill' with a value that is not a constant of the tensor's type");
-  sambaReaderAddValue(r, result, &value);
+  sambaReaderAddValue(reader, result, &value);
   return NULL;
 }
 
-static SambaStatus readPad(SambaReader *r) {
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(r->operation, 0));
+static SambaStatus readPad(SambaSectionReader *reader) {
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(reader->operation, 0));
   MlirOperation yield = mlirBlockGetTerminator(body);
   uint32_t source, fill;
 
-  SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 0), &source));
-  SambaReaderValue value = {0};
-  SambaReaderValue from = r->values.data[source];
-  MlirValue result = mlirOperationGetResult(r->operation, 0);
-  MlirAttribute low = sambaOperationAttribute(r->operation, "static_low");
-  if (mlirOperationGetNumOperands(r->operation) != 1 ||
-      !sambaPointerMapGet(&r->value_of, mlirOperationGetOperand(yield, 0).ptr, &fill) ||
-      !r->values.data[fill].is_scalar ||
+  SAMBA_RETURN_IF_ERROR(
+      sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, 0), &source));
+  SambaSectionReaderValue value = {0};
+  SambaSectionReaderValue from = reader->values.data[source];
+  MlirValue result = mlirOperationGetResult(reader->operation, 0);
+  MlirAttribute low = sambaOperationAttribute(reader->operation, "static_low");
+  if (mlirOperationGetNumOperands(reader->operation) != 1 ||
+      !sambaPointerMapGet(&reader->value_of, mlirOperationGetOperand(yield, 0).ptr, &fill) ||
+      !reader->values.data[fill].is_scalar ||
       !sambaReaderTensorType(mlirValueGetType(result), &value.type))
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "'tensor.pad' with dynamic amounts or a value that is not a constant");
   SambaStageOperand map = {
-      .index_operand = -1, .guarded = true, .fill = r->values.data[fill].splat};
+      .index_operand = -1, .guarded = true, .fill = reader->values.data[fill].splat};
 
   for (uint32_t a = 0; a < value.type.rank; ++a) {
     map.axes[a].coefficients[a] = 1;
@@ -130,29 +133,30 @@ static SambaStatus readPad(SambaReader *r) {
   value.is_splat = from.is_splat && from.splat == map.fill;
   value.splat = from.splat;
   SambaStage over = sambaReaderStageOver(&value.type);
-  if (!value.is_splat && !sambaReaderCompose(r, &from, &over, &map, &value.view))
-    return sambaReaderNotComposable(r);
-  sambaReaderAddValue(r, result, &value);
+  if (!value.is_splat && !sambaReaderCompose(reader, &from, &over, &map, &value.view))
+    return sambaReaderNotComposable(reader);
+  sambaReaderAddValue(reader, result, &value);
 
   return NULL;
 }
 
-static SambaStatus readInsertSlice(SambaReader *r) {
+static SambaStatus readInsertSlice(SambaSectionReader *reader) {
   uint32_t source, destination;
-  SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 0), &source));
   SAMBA_RETURN_IF_ERROR(
-      sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, 1), &destination));
-  MlirAttribute offsets = sambaOperationAttribute(r->operation, "static_offsets");
-  MlirAttribute strides = sambaOperationAttribute(r->operation, "static_strides");
-  const SambaTensorType type = r->values.data[source].type;
+      sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, 0), &source));
+  SAMBA_RETURN_IF_ERROR(
+      sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, 1), &destination));
+  MlirAttribute offsets = sambaOperationAttribute(reader->operation, "static_offsets");
+  MlirAttribute strides = sambaOperationAttribute(reader->operation, "static_strides");
+  const SambaTensorType type = reader->values.data[source].type;
 
-  if (mlirOperationGetNumOperands(r->operation) != 2 ||
-      type.rank != r->values.data[destination].type.rank)
+  if (mlirOperationGetNumOperands(reader->operation) != 2 ||
+      type.rank != reader->values.data[destination].type.rank)
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "'tensor.insert_slice' with dynamic or rank-changing slices");
-  uint32_t tensor = sambaReaderDestination(r, destination);
-  SambaStage stage = {.name = sambaReaderStageName(r),
-                      .layer = sambaReaderLayer(r),
+  uint32_t tensor = sambaReaderDestination(reader, destination);
+  SambaStage stage = {.name = sambaReaderStageName(reader),
+                      .layer = sambaReaderLayer(reader),
                       .dim_count = type.rank,
                       .operand_count = 1};
   SambaStageOperand identity = sambaReaderIdentityView(0, type.rank);
@@ -164,13 +168,14 @@ static SambaStatus readInsertSlice(SambaReader *r) {
     stage.output.axes[a].coefficients[a] = mlirDenseI64ArrayGetElement(strides, a);
   }
 
-  if (r->values.data[source].is_splat)
-    sambaReaderInlineSplat(r, &stage, 0, type.dtype, r->values.data[source].splat);
-  else if (!sambaReaderCompose(r, &r->values.data[source], &stage, &identity, &stage.operands[0]))
-    return sambaReaderNotComposable(r);
-  sambaReaderAddStage(r, &stage, 0);
-  const SambaTensorType whole = r->values.data[destination].type;
-  sambaReaderAddWhole(r, mlirOperationGetResult(r->operation, 0), &whole, tensor);
+  if (reader->values.data[source].is_splat)
+    sambaReaderInlineSplat(reader, &stage, 0, type.dtype, reader->values.data[source].splat);
+  else if (!sambaReaderCompose(reader, &reader->values.data[source], &stage, &identity,
+                               &stage.operands[0]))
+    return sambaReaderNotComposable(reader);
+  sambaReaderAddStage(reader, &stage, 0);
+  const SambaTensorType whole = reader->values.data[destination].type;
+  sambaReaderAddWhole(reader, mlirOperationGetResult(reader->operation, 0), &whole, tensor);
 
   return NULL;
 }
@@ -212,7 +217,7 @@ static bool readMap(MlirAttribute maps, intptr_t position, SambaStageOperand *op
 
 /* The body of a generic as a lane program. valueIds: block arguments and results of body
  * operations. */
-static SambaStatus readBody(SambaReader *r, MlirBlock body, SambaStage *stage,
+static SambaStatus readBody(SambaSectionReader *reader, MlirBlock body, SambaStage *stage,
                             SambaPointerMap *value_ids, MlirValue accumulator, bool has_reduction) {
   SAMBA_ARRAY(SambaLaneOp) ops = {0};
   SambaStatus status = NULL;
@@ -290,32 +295,34 @@ static SambaStatus readBody(SambaReader *r, MlirBlock body, SambaStage *stage,
   }
 
   stage->op_count = (uint32_t)ops.size;
-  stage->ops = sambaArenaCopy(r->arena, ops.data, ops.size * sizeof *ops.data);
+  stage->ops = sambaArenaCopy(reader->arena, ops.data, ops.size * sizeof *ops.data);
   sambaArrayFree(&ops);
   return status;
 }
 
-static SambaStatus readGeneric(SambaReader *r) {
-  MlirAttribute maps = sambaOperationAttribute(r->operation, "indexing_maps");
-  MlirAttribute iterators = sambaOperationAttribute(r->operation, "iterator_types");
-  MlirAttribute reduction = mlirAttributeParseGet(
-      mlirOperationGetContext(r->operation), sambaMlirString("#linalg.iterator_type<reduction>"));
+static SambaStatus readGeneric(SambaSectionReader *reader) {
+  MlirAttribute maps = sambaOperationAttribute(reader->operation, "indexing_maps");
+  MlirAttribute iterators = sambaOperationAttribute(reader->operation, "iterator_types");
+  MlirAttribute reduction =
+      mlirAttributeParseGet(mlirOperationGetContext(reader->operation),
+                            sambaMlirString("#linalg.iterator_type<reduction>"));
   intptr_t dims = mlirArrayAttrGetNumElements(iterators);
-  intptr_t inputs = mlirOperationGetNumOperands(r->operation) - 1;
+  intptr_t inputs = mlirOperationGetNumOperands(reader->operation) - 1;
 
-  if (mlirOperationGetNumResults(r->operation) != 1 || dims > SAMBA_MAX_STAGE_DIMS)
+  if (mlirOperationGetNumResults(reader->operation) != 1 || dims > SAMBA_MAX_STAGE_DIMS)
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "a 'linalg.generic' with several results or more than %d loops",
                            SAMBA_MAX_STAGE_DIMS);
-  SambaStage stage = {
-      .name = sambaReaderStageName(r), .layer = sambaReaderLayer(r), .dim_count = (uint32_t)dims};
+  SambaStage stage = {.name = sambaReaderStageName(reader),
+                      .layer = sambaReaderLayer(reader),
+                      .dim_count = (uint32_t)dims};
   bool has_reduction = false;
   for (intptr_t d = 0; d < dims; ++d)
     has_reduction |= stage.reduced[d] =
         mlirAttributeEqual(mlirArrayAttrGetElement(iterators, d), reduction);
   stage.lane_reduce =
-      !mlirAttributeIsNull(sambaOperationAttribute(r->operation, SAMBA_LANE_REDUCE_ATTRIBUTE));
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(r->operation, 0));
+      !mlirAttributeIsNull(sambaOperationAttribute(reader->operation, SAMBA_LANE_REDUCE_ATTRIBUTE));
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(reader->operation, 0));
   SambaPointerMap value_ids = {0};
   SambaStatus status = NULL;
   uint32_t splats[SAMBA_MAX_STAGE_OPERANDS], splatCount = 0;
@@ -330,9 +337,10 @@ static SambaStatus readGeneric(SambaReader *r) {
       break;
     }
 
-    if ((status = sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, i), &index)))
+    if ((status =
+             sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, i), &index)))
       break;
-    const SambaReaderValue *value = &r->values.data[index];
+    const SambaSectionReaderValue *value = &reader->values.data[index];
     for (uint32_t a = 0; a < value->type.rank;
          ++a) /* loop bounds come from axes that walk one dimension plainly */
       for (intptr_t d = 0; d < dims; ++d) {
@@ -368,40 +376,40 @@ static SambaStatus readGeneric(SambaReader *r) {
   }
 
   if (!status)
-    status =
-        readBody(r, body, &stage, &value_ids, mlirBlockGetArgument(body, inputs), has_reduction);
+    status = readBody(reader, body, &stage, &value_ids, mlirBlockGetArgument(body, inputs),
+                      has_reduction);
   sambaPointerMapFree(&value_ids);
   if (status)
     return status;
 
   while (splatCount) {
     uint32_t k = splats[--splatCount];
-    const SambaReaderValue *value = &r->values.data[stage.operands[k].tensor];
-    sambaReaderInlineSplat(r, &stage, k, value->type.dtype, value->splat);
+    const SambaSectionReaderValue *value = &reader->values.data[stage.operands[k].tensor];
+    sambaReaderInlineSplat(reader, &stage, k, value->type.dtype, value->splat);
   }
 
   for (uint32_t k = 0; k < stage.operand_count; ++k) {
     SambaStageOperand composed;
-    if (!sambaReaderCompose(r, &r->values.data[stage.operands[k].tensor], &stage,
+    if (!sambaReaderCompose(reader, &reader->values.data[stage.operands[k].tensor], &stage,
                             &stage.operands[k], &composed))
-      return sambaReaderNotComposable(r);
+      return sambaReaderNotComposable(reader);
     stage.operands[k] = composed;
   }
 
-  MlirValue result = mlirOperationGetResult(r->operation, 0);
+  MlirValue result = mlirOperationGetResult(reader->operation, 0);
   SambaTensorType type;
   if (!sambaReaderTensorType(mlirValueGetType(result), &type))
     return sambaStatusMake(
         SAMBA_INVALID,
         "the result of a 'linalg.generic' is not a static tensor of a type that Samba knows");
   stage.output.tensor =
-      sambaReaderAddTensor(r, &type, SAMBA_TENSOR_INTERMEDIATE, 0, UINT32_MAX, stage.name);
+      sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_INTERMEDIATE, 0, UINT32_MAX, stage.name);
 
   /* A copy has no operations: its program is the operand itself. */
   if (stage.op_count == 0 && stage.operand_count == 1)
     stage.result = 0;
-  sambaReaderAddStage(r, &stage, 0);
-  sambaReaderAddWhole(r, result, &type, stage.output.tensor);
+  sambaReaderAddStage(reader, &stage, 0);
+  sambaReaderAddWhole(reader, result, &type, stage.output.tensor);
 
   return NULL;
 }

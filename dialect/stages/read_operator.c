@@ -1,10 +1,10 @@
 /* The reader of sections: samba operations, by the stages and views of the operator table. */
+#include "dialect/stages/read_operator.h"
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/mapping.h"
 #include "dialect/rdu/section/lane_body.h"
 #include "dialect/samba/graph.h"
 #include "dialect/stages/emit_stage.h"
-#include "dialect/stages/section_reader.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
@@ -22,15 +22,15 @@ static bool isInMemory(const SambaStage *stage, uint32_t k) {
   return false;
 }
 
-static SambaStatus importFragment(SambaReader *r, const SambaStageGraph *fragment,
+static SambaStatus importFragment(SambaSectionReader *reader, const SambaStageGraph *fragment,
                                   uint32_t operand_count, const uint32_t *operand_values) {
-  uint32_t *tensor_of = SAMBA_ARENA_ARRAY(r->arena, uint32_t, fragment->tensor_count + 1);
-  intptr_t result_count = mlirOperationGetNumResults(r->operation);
-  bool *used = SAMBA_ARENA_ARRAY(r->arena, bool, fragment->tensor_count),
-       *used_stages = SAMBA_ARENA_ARRAY(r->arena, bool, fragment->stage_count + 1);
+  uint32_t *tensor_of = SAMBA_ARENA_ARRAY(reader->arena, uint32_t, fragment->tensor_count + 1);
+  intptr_t result_count = mlirOperationGetNumResults(reader->operation);
+  bool *used = SAMBA_ARENA_ARRAY(reader->arena, bool, fragment->tensor_count),
+       *used_stages = SAMBA_ARENA_ARRAY(reader->arena, bool, fragment->stage_count + 1);
   for (intptr_t i = 0; i < result_count; ++i) /* nothing is computed for results without users */
     used[operand_count + (uint32_t)i] =
-        !mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(r->operation, i)));
+        !mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(reader->operation, i)));
   sambaStageGraphMarkUsed(fragment, used, used_stages);
   for (int aliases = 0; aliases < 2; ++aliases) /* first the tensors, then their other shapes */
     for (uint32_t t = operand_count; t < fragment->tensor_count; ++t) {
@@ -39,12 +39,12 @@ static SambaStatus importFragment(SambaReader *r, const SambaStageGraph *fragmen
         continue;
       SambaTensorType type = {.dtype = tensor->dtype, .rank = tensor->rank};
       memcpy(type.dims, tensor->dims, sizeof type.dims);
-      tensor_of[t] = sambaReaderAddTensor(r, &type, SAMBA_TENSOR_INTERMEDIATE,
+      tensor_of[t] = sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_INTERMEDIATE,
                                           aliases ? tensor_of[tensor->alias_of - 1] + 1 : 0,
-                                          UINT32_MAX, sambaReaderStageName(r));
+                                          UINT32_MAX, sambaReaderStageName(reader));
       if (t < operand_count + (uint32_t)result_count)
-        sambaReaderAddWhole(r, mlirOperationGetResult(r->operation, t - operand_count), &type,
-                            tensor_of[t]);
+        sambaReaderAddWhole(reader, mlirOperationGetResult(reader->operation, t - operand_count),
+                            &type, tensor_of[t]);
     }
   for (uint32_t s = 0; s < fragment->stage_count; ++s) {
     SambaStage stage = fragment->stages[s];
@@ -57,94 +57,95 @@ static SambaStatus importFragment(SambaReader *r, const SambaStageGraph *fragmen
         ++k;
         continue;
       }
-      const SambaReaderValue *value = &r->values.data[operand_values[operand->tensor]];
+      const SambaSectionReaderValue *value = &reader->values.data[operand_values[operand->tensor]];
       if (value->is_splat && !operand->guarded && operand->index_operand < 0 &&
           !isInMemory(&stage, k)) {
-        sambaReaderInlineSplat(r, &stage, k, value->type.dtype, value->splat);
+        sambaReaderInlineSplat(reader, &stage, k, value->type.dtype, value->splat);
         continue;
       }
       if (value->is_empty || value->is_splat) /* a splat that cannot be an immediate */
         return sambaStatusMake(
             SAMBA_UNSUPPORTED,
             "'%.*s' reads a repeated constant that must be a tensor in memory here",
-            SAMBA_STRING_ARGS(sambaReaderName(r->operation)));
+            SAMBA_STRING_ARGS(sambaReaderName(reader->operation)));
       SambaStageOperand composed;
-      if (!sambaReaderCompose(r, value, &stage, operand, &composed) ||
+      if (!sambaReaderCompose(reader, value, &stage, operand, &composed) ||
           (composed.guarded && isInMemory(&stage, k)))
-        return sambaReaderNotComposable(r);
+        return sambaReaderNotComposable(reader);
       *operand = composed;
       ++k;
     }
 
     stage.output.tensor = tensor_of[stage.output.tensor];
-    sambaReaderAddStage(r, &stage, s);
+    sambaReaderAddStage(reader, &stage, s);
   }
 
   return NULL;
 }
 
-static SambaStatus readReshape(SambaReader *r, const SambaReaderValue *source,
+static SambaStatus readReshape(SambaSectionReader *reader, const SambaSectionReaderValue *source,
                                const SambaTensorType *type) {
   if (!source->is_whole)
-    return sambaReaderNotComposable(r);
-  const SambaStageTensor *base = &r->graph->tensors[source->view.tensor];
+    return sambaReaderNotComposable(reader);
+  const SambaStageTensor *base = &reader->graph->tensors[source->view.tensor];
   uint32_t root = base->alias_of ? base->alias_of - 1 : source->view.tensor;
-  uint32_t alias = sambaReaderAddTensor(r, type, r->graph->tensors[root].role, root + 1,
-                                        r->formals.data[root], r->graph->tensors[root].name);
-  sambaReaderAddWhole(r, mlirOperationGetResult(r->operation, 0), type, alias);
+  uint32_t alias =
+      sambaReaderAddTensor(reader, type, reader->graph->tensors[root].role, root + 1,
+                           reader->formals.data[root], reader->graph->tensors[root].name);
+  sambaReaderAddWhole(reader, mlirOperationGetResult(reader->operation, 0), type, alias);
   return NULL;
 }
 
-static SambaStatus readView(SambaReader *r, const SambaOperatorCall *call,
-                            const SambaReaderValue *given, const SambaTensorType *type) {
-  SambaReaderValue source = *given;
-  SambaReaderValue result = {.type = *type};
+static SambaStatus readView(SambaSectionReader *reader, const SambaOperatorCall *call,
+                            const SambaSectionReaderValue *given, const SambaTensorType *type) {
+  SambaSectionReaderValue source = *given;
+  SambaSectionReaderValue result = {.type = *type};
 
   if (source.is_splat) { /* a view of a splat is a splat, unless it pads with another value */
     SambaStageOperand pad = {.fill = source.splat};
     if (call->operator->compose)
       SAMBA_RETURN_IF_ERROR(call->operator->compose(call, type, &pad));
     if (pad.fill != source.splat)
-      return sambaReaderNotComposable(r);
+      return sambaReaderNotComposable(reader);
     result.is_splat = true;
     result.splat = source.splat;
-    sambaReaderAddValue(r, mlirOperationGetResult(r->operation, 0), &result);
+    sambaReaderAddValue(reader, mlirOperationGetResult(reader->operation, 0), &result);
     return NULL;
   }
 
   if (!call->operator->compose)
-    return readReshape(r, &source, type);
+    return readReshape(reader, &source, type);
   SambaStageOperand map = {.index_operand = -1};
   SAMBA_RETURN_IF_ERROR(call->operator->compose(call, type, &map));
   SambaStage over = sambaReaderStageOver(type);
-  if (!sambaReaderCompose(r, &source, &over, &map, &result.view))
-    return sambaReaderNotComposable(r);
-  sambaReaderAddValue(r, mlirOperationGetResult(r->operation, 0), &result);
+  if (!sambaReaderCompose(reader, &source, &over, &map, &result.view))
+    return sambaReaderNotComposable(reader);
+  sambaReaderAddValue(reader, mlirOperationGetResult(reader->operation, 0), &result);
 
   return NULL;
 }
 
-SambaStatus sambaReadOperator(SambaReader *r) {
+SambaStatus sambaReadOperator(SambaSectionReader *reader) {
   SambaOperatorCall call;
-  SAMBA_RETURN_IF_ERROR(sambaOperatorCallFromOperation(r->arena, r->operation, &call));
+  SAMBA_RETURN_IF_ERROR(sambaOperatorCallFromOperation(reader->arena, reader->operation, &call));
   SambaTensorType results[SAMBA_MAX_RESULTS];
 
-  for (intptr_t i = 0; i < mlirOperationGetNumResults(r->operation); ++i)
-    if (!sambaReaderTensorType(mlirValueGetType(mlirOperationGetResult(r->operation, i)),
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(reader->operation); ++i)
+    if (!sambaReaderTensorType(mlirValueGetType(mlirOperationGetResult(reader->operation, i)),
                                &results[i]))
       return sambaStatusMake(SAMBA_INVALID, "a result of '%.*s' is not a static tensor",
-                             SAMBA_STRING_ARGS(sambaReaderName(r->operation)));
-  uint32_t *operand_values = SAMBA_ARENA_ARRAY(r->arena, uint32_t, call.operand_count + 1);
+                             SAMBA_STRING_ARGS(sambaReaderName(reader->operation)));
+  uint32_t *operand_values = SAMBA_ARENA_ARRAY(reader->arena, uint32_t, call.operand_count + 1);
   for (uint32_t i = 0; i < call.operand_count; ++i)
-    SAMBA_RETURN_IF_ERROR(
-        sambaReaderGetValue(r, mlirOperationGetOperand(r->operation, i), &operand_values[i]));
+    SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, i),
+                                              &operand_values[i]));
   if (call.operator->view)
-    return readView(r, &call, &r->values.data[operand_values[0]], &results[0]);
+    return readView(reader, &call, &reader->values.data[operand_values[0]], &results[0]);
   if (!call.operator->stages)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "'%.*s' has no hardware form",
-                           SAMBA_STRING_ARGS(sambaReaderName(r->operation)));
-  SambaStageGraph fragment = {.arena = r->arena, .name = ""};
-  uint32_t *operands = SAMBA_ARENA_ARRAY(r->arena, uint32_t, call.operand_count + 1);
+                           SAMBA_STRING_ARGS(sambaReaderName(reader->operation)));
+  SambaStageGraph fragment = {.arena = reader->arena, .name = ""};
+  uint32_t *operands = SAMBA_ARENA_ARRAY(reader->arena, uint32_t, call.operand_count + 1);
   uint32_t resultTensors[SAMBA_MAX_RESULTS];
 
   for (uint32_t i = 0; i < call.operand_count; ++i) {
@@ -166,6 +167,6 @@ SambaStatus sambaReadOperator(SambaReader *r) {
   }
 
   SAMBA_RETURN_IF_ERROR(
-      call.operator->stages(&call, &fragment, operands, resultTensors, sambaReaderLayer(r)));
-  return importFragment(r, &fragment, call.operand_count, operand_values);
+      call.operator->stages(&call, &fragment, operands, resultTensors, sambaReaderLayer(reader)));
+  return importFragment(reader, &fragment, call.operand_count, operand_values);
 }

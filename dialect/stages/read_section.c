@@ -7,7 +7,8 @@
 #include "dialect/rdu/section/lane_body.h"
 #include "dialect/samba/graph.h"
 #include "dialect/stages/emit_stage.h"
-#include "dialect/stages/section_reader.h"
+#include "dialect/stages/read_linalg.h"
+#include "dialect/stages/read_operator.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
@@ -15,55 +16,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-static SambaStatus readOperation(SambaReader *r, MlirOperation operation) {
-  r->operation = operation;
+static SambaStatus readOperation(SambaSectionReader *reader, MlirOperation operation) {
+  reader->operation = operation;
   SambaReadOperation read = sambaFindLinalgReader(operation);
   if (read)
-    return read(r);
+    return read(reader);
   if (sambaOperatorNameOf(operation).size)
-    return sambaReadOperator(r);
+    return sambaReadOperator(reader);
   return sambaStatusMake(SAMBA_UNSUPPORTED, "'%.*s' has no hardware form",
                          SAMBA_STRING_ARGS(sambaReaderName(operation)));
 }
 
-static void destroyReader(SambaReader *r) {
-  sambaArrayFree(&r->values);
-  sambaPointerMapFree(&r->value_of);
-  sambaArrayFree(&r->stage_operations);
-  sambaArrayFree(&r->stage_ordinals);
-  sambaArrayFree(&r->formals);
+static void destroyReader(SambaSectionReader *reader) {
+  sambaArrayFree(&reader->values);
+  sambaPointerMapFree(&reader->value_of);
+  sambaArrayFree(&reader->stage_operations);
+  sambaArrayFree(&reader->stage_ordinals);
+  sambaArrayFree(&reader->formals);
 }
 
-static SambaReader createReader(SambaArena *arena, const char *name) {
+static SambaSectionReader createReader(SambaArena *arena, const char *name) {
   SambaStageGraph *graph = SAMBA_ARENA_NEW(arena, SambaStageGraph);
   graph->arena = arena;
   graph->name = name;
-  return (SambaReader){.arena = arena, .graph = graph};
+  return (SambaSectionReader){.arena = arena, .graph = graph};
 }
 
 /* What a section yields becomes its results: whole intermediate tensors. */
-static SambaStatus readYield(SambaReader *r, MlirOperation yield, uint32_t argument_count) {
-  r->operation = yield;
+static SambaStatus readYield(SambaSectionReader *reader, MlirOperation yield,
+                             uint32_t argument_count) {
+  reader->operation = yield;
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(yield); ++i) {
     uint32_t index;
-    SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(r, mlirOperationGetOperand(yield, i), &index));
-    const SambaReaderValue *value = &r->values.data[index];
+    SAMBA_RETURN_IF_ERROR(sambaReaderGetValue(reader, mlirOperationGetOperand(yield, i), &index));
+    const SambaSectionReaderValue *value = &reader->values.data[index];
     if (!value->is_whole)
       return sambaStatusMake(SAMBA_UNSUPPORTED,
                              "a section yields a view; samba-materialize-views makes a copy of it");
-    SambaStageTensor *tensor = &r->graph->tensors[value->view.tensor];
+    SambaStageTensor *tensor = &reader->graph->tensors[value->view.tensor];
     uint32_t root = tensor->alias_of ? tensor->alias_of - 1 : value->view.tensor;
-    if (r->graph->tensors[root].role == SAMBA_TENSOR_ARGUMENT)
+    if (reader->graph->tensors[root].role == SAMBA_TENSOR_ARGUMENT)
       return sambaStatusMake(
           SAMBA_UNSUPPORTED,
           "a section yields one of its arguments; samba-materialize-views makes a copy of it");
-    if (r->graph->tensors[root].role == SAMBA_TENSOR_RESULT)
+    if (reader->graph->tensors[root].role == SAMBA_TENSOR_RESULT)
       return sambaStatusMake(SAMBA_UNSUPPORTED, "a section yields the same tensor twice");
-    for (uint32_t t = 0; t < r->graph->tensor_count;
+    for (uint32_t t = 0; t < reader->graph->tensor_count;
          ++t) /* the tensor and its other shapes are one symbol */
-      if (t == root || r->graph->tensors[t].alias_of == root + 1) {
-        r->graph->tensors[t].role = SAMBA_TENSOR_RESULT;
-        r->formals.data[t] = argument_count + (uint32_t)i;
+      if (t == root || reader->graph->tensors[t].alias_of == root + 1) {
+        reader->graph->tensors[t].role = SAMBA_TENSOR_RESULT;
+        reader->formals.data[t] = argument_count + (uint32_t)i;
       }
   }
 
@@ -73,9 +75,9 @@ static SambaStatus readYield(SambaReader *r, MlirOperation yield, uint32_t argum
 SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
                              SambaSectionStages *out_stages) {
   MlirStringRef symbol = mlirStringAttrGetValue(sambaOperationAttribute(section, "sym_name"));
-  SambaReader reader = createReader(
+  SambaSectionReader state = createReader(
       arena, sambaStringRefCopy(arena, (SambaStringRef){symbol.data, symbol.length}).data);
-  SambaReader *r = &reader;
+  SambaSectionReader *reader = &state;
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(section, 0));
   uint32_t arguments = (uint32_t)mlirBlockGetNumArguments(body);
   SambaStatus status = NULL;
@@ -85,8 +87,8 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
     MlirValue argument = mlirBlockGetArgument(body, i);
     SambaTensorType type;
     if (sambaReaderTensorType(mlirValueGetType(argument), &type))
-      sambaReaderAddWhole(r, argument, &type,
-                          sambaReaderAddTensor(r, &type, SAMBA_TENSOR_ARGUMENT, 0, i,
+      sambaReaderAddWhole(reader, argument, &type,
+                          sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_ARGUMENT, 0, i,
                                                sambaArenaFormat(arena, "arg%u", i)));
     else
       status = sambaStatusMake(SAMBA_INVALID,
@@ -99,31 +101,32 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
        operation = mlirOperationGetNextInBlock(operation)) {
     if (sambaOperationIs(operation, "samba.yield")) {
       results = (uint32_t)mlirOperationGetNumOperands(operation);
-      status = readYield(r, operation, arguments);
+      status = readYield(reader, operation, arguments);
     } else {
-      status = readOperation(r, operation);
+      status = readOperation(reader, operation);
     }
   }
 
   if (!status) {
     *out_stages = (SambaSectionStages){
-        .graph = r->graph, .argument_count = arguments, .result_count = results};
-    out_stages->stage_operation = sambaArenaCopy(arena, r->stage_operations.data,
-                                                 r->stage_operations.size * sizeof(MlirOperation));
-    out_stages->stage_ordinal =
-        sambaArenaCopy(arena, r->stage_ordinals.data, r->stage_ordinals.size * sizeof(uint32_t));
+        .graph = reader->graph, .argument_count = arguments, .result_count = results};
+    out_stages->stage_operation =
+        sambaArenaCopy(arena, reader->stage_operations.data,
+                       reader->stage_operations.size * sizeof(MlirOperation));
+    out_stages->stage_ordinal = sambaArenaCopy(arena, reader->stage_ordinals.data,
+                                               reader->stage_ordinals.size * sizeof(uint32_t));
     out_stages->tensor_formal =
-        sambaArenaCopy(arena, r->formals.data, r->formals.size * sizeof(uint32_t));
+        sambaArenaCopy(arena, reader->formals.data, reader->formals.size * sizeof(uint32_t));
   }
 
-  destroyReader(r);
+  destroyReader(reader);
   return sambaStatusAnnotate(status, "section @%.*s", (int)symbol.length, symbol.data);
 }
 
 SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count, SambaArena *arena,
                                 SambaStageGraph **out_graph) {
-  SambaReader reader = createReader(arena, "trial");
-  SambaReader *r = &reader;
+  SambaSectionReader state = createReader(arena, "trial");
+  SambaSectionReader *reader = &state;
   SambaPointerMap members = {0};
   SambaStatus status = NULL;
   sambaWorkCount(SAMBA_WORK_GRAPHS_BUILT);
@@ -131,16 +134,17 @@ SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count,
   for (uint32_t i = 0; i < count; ++i)
     sambaPointerMapSet(&members, operations[i].ptr, i);
   for (uint32_t i = 0; i < count && !status; ++i) {
-    status = readOperation(r, operations[i]);
+    status = readOperation(reader, operations[i]);
     /* A result that somebody outside uses is stored. */
     for (intptr_t k = 0; !status && k < mlirOperationGetNumResults(operations[i]); ++k) {
       MlirValue result = mlirOperationGetResult(operations[i], k);
       uint32_t index, unused;
-      if (!sambaPointerMapGet(&r->value_of, result.ptr, &index) || !r->values.data[index].is_whole)
+      if (!sambaPointerMapGet(&reader->value_of, result.ptr, &index) ||
+          !reader->values.data[index].is_whole)
         continue;
-      SambaStageTensor *tensor = &r->graph->tensors[r->values.data[index].view.tensor];
+      SambaStageTensor *tensor = &reader->graph->tensors[reader->values.data[index].view.tensor];
       if (tensor->alias_of)
-        tensor = &r->graph->tensors[tensor->alias_of - 1];
+        tensor = &reader->graph->tensors[tensor->alias_of - 1];
       for (MlirOpOperand use = mlirValueGetFirstUse(result); !mlirOpOperandIsNull(use);
            use = mlirOpOperandGetNextUse(use))
         if (tensor->role == SAMBA_TENSOR_INTERMEDIATE &&
@@ -150,8 +154,8 @@ SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count,
   }
 
   if (!status)
-    *out_graph = r->graph;
+    *out_graph = reader->graph;
   sambaPointerMapFree(&members);
-  destroyReader(r);
+  destroyReader(reader);
   return status;
 }

@@ -4,7 +4,7 @@
 #ifndef SAMBA_DIALECT_STAGES_READ_SECTION_H
 #define SAMBA_DIALECT_STAGES_READ_SECTION_H
 
-#include "backend/plan/stage/stage.h"
+#include "backend/stage/stage.h"
 
 #include "mlir-c/IR.h"
 

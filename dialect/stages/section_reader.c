@@ -3,7 +3,7 @@
  * the composition of their own map and the view. */
 #include "dialect/stages/section_reader.h"
 
-#include "backend/plan/stage/stage_compose.h"
+#include "backend/stage/stage_compose.h"
 #include "dialect/bridge/bridge.h"
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/mapping.h"
@@ -30,13 +30,14 @@ SambaStringRef sambaReaderName(MlirOperation operation) {
   return (SambaStringRef){name.data, name.length};
 }
 
-uint32_t sambaReaderAddTensor(SambaReader *r, const SambaTensorType *type, SambaTensorRole role,
-                              uint32_t alias_of, uint32_t formal, const char *name) {
+uint32_t sambaReaderAddTensor(SambaSectionReader *reader, const SambaTensorType *type,
+                              SambaTensorRole role, uint32_t alias_of, uint32_t formal,
+                              const char *name) {
   SambaStageTensor tensor = {
       .name = name, .role = role, .dtype = type->dtype, .rank = type->rank, .alias_of = alias_of};
   memcpy(tensor.dims, type->dims, sizeof tensor.dims);
-  uint32_t index = sambaStageGraphAddTensor(r->graph, &tensor);
-  sambaArrayAppend(&r->formals, formal);
+  uint32_t index = sambaStageGraphAddTensor(reader->graph, &tensor);
+  sambaArrayAppend(&reader->formals, formal);
   return index;
 }
 
@@ -47,36 +48,37 @@ SambaStageOperand sambaReaderIdentityView(uint32_t tensor, uint32_t rank) {
   return view;
 }
 
-uint32_t sambaReaderAddValue(SambaReader *r, MlirValue ssa, const SambaReaderValue *value) {
-  sambaArrayAppend(&r->values, *value);
-  sambaPointerMapSet(&r->value_of, ssa.ptr, (uint32_t)r->values.size - 1);
-  return (uint32_t)r->values.size - 1;
+uint32_t sambaReaderAddValue(SambaSectionReader *reader, MlirValue ssa,
+                             const SambaSectionReaderValue *value) {
+  sambaArrayAppend(&reader->values, *value);
+  sambaPointerMapSet(&reader->value_of, ssa.ptr, (uint32_t)reader->values.size - 1);
+  return (uint32_t)reader->values.size - 1;
 }
 
-void sambaReaderAddWhole(SambaReader *r, MlirValue ssa, const SambaTensorType *type,
+void sambaReaderAddWhole(SambaSectionReader *reader, MlirValue ssa, const SambaTensorType *type,
                          uint32_t tensor) {
-  SambaReaderValue value = {
+  SambaSectionReaderValue value = {
       .type = *type, .view = sambaReaderIdentityView(tensor, type->rank), .is_whole = true};
-  sambaReaderAddValue(r, ssa, &value);
+  sambaReaderAddValue(reader, ssa, &value);
 }
 
-SambaStatus sambaReaderGetValue(SambaReader *r, MlirValue ssa, uint32_t *out_index) {
-  if (sambaPointerMapGet(&r->value_of, ssa.ptr, out_index))
+SambaStatus sambaReaderGetValue(SambaSectionReader *reader, MlirValue ssa, uint32_t *out_index) {
+  if (sambaPointerMapGet(&reader->value_of, ssa.ptr, out_index))
     return NULL;
   SambaTensorType type;
   if (!sambaReaderTensorType(mlirValueGetType(ssa), &type))
     return sambaStatusMake(SAMBA_INVALID,
                            "an operand of '%.*s' is not a static tensor of a type that Samba knows",
-                           SAMBA_STRING_ARGS(sambaReaderName(r->operation)));
+                           SAMBA_STRING_ARGS(sambaReaderName(reader->operation)));
   /* Not made by what is being read: an argument. */
   uint32_t tensor =
-      sambaReaderAddTensor(r, &type, SAMBA_TENSOR_ARGUMENT, 0, UINT32_MAX, "argument");
-  sambaReaderAddWhole(r, ssa, &type, tensor);
-  *out_index = (uint32_t)r->values.size - 1;
+      sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_ARGUMENT, 0, UINT32_MAX, "argument");
+  sambaReaderAddWhole(reader, ssa, &type, tensor);
+  *out_index = (uint32_t)reader->values.size - 1;
   return NULL;
 }
 
-bool sambaReaderCompose(const SambaReader *r, const SambaReaderValue *value,
+bool sambaReaderCompose(const SambaSectionReader *reader, const SambaSectionReaderValue *value,
                         const SambaStage *stage, const SambaStageOperand *outer,
                         SambaStageOperand *out) {
   if (value->is_empty || value->is_splat || value->is_scalar) /* no tensor to read from */
@@ -90,7 +92,7 @@ bool sambaReaderCompose(const SambaReader *r, const SambaReaderValue *value,
   SambaStageTensor viewed = {.dtype = value->type.dtype, .rank = value->type.rank};
   memcpy(viewed.dims, value->type.dims, sizeof viewed.dims);
   return sambaStageOperandCompose(stage, outer, &viewed, &value->view,
-                                  &r->graph->tensors[value->view.tensor], out);
+                                  &reader->graph->tensors[value->view.tensor], out);
 }
 
 SambaStage sambaReaderStageOver(const SambaTensorType *type) {
@@ -99,22 +101,22 @@ SambaStage sambaReaderStageOver(const SambaTensorType *type) {
   return stage;
 }
 
-SambaStatus sambaReaderNotComposable(SambaReader *r) {
+SambaStatus sambaReaderNotComposable(SambaSectionReader *reader) {
   return sambaStatusMake(SAMBA_UNSUPPORTED,
                          "'%.*s' reads a view that has no affine form here; "
                          "samba-materialize-views makes a copy of such views",
-                         SAMBA_STRING_ARGS(sambaReaderName(r->operation)));
+                         SAMBA_STRING_ARGS(sambaReaderName(reader->operation)));
 }
 
-const char *sambaReaderLayer(SambaReader *r) {
-  SambaStringRef layer = sambaLayerOfLocation(mlirOperationGetLocation(r->operation));
-  return sambaStringRefCopy(r->arena, layer).data;
+const char *sambaReaderLayer(SambaSectionReader *reader) {
+  SambaStringRef layer = sambaLayerOfLocation(mlirOperationGetLocation(reader->operation));
+  return sambaStringRefCopy(reader->arena, layer).data;
 }
 
-const char *sambaReaderStageName(SambaReader *r) {
-  MlirAttribute given = sambaOperationAttribute(r->operation, SAMBA_STAGE_ATTRIBUTE);
+const char *sambaReaderStageName(SambaSectionReader *reader) {
+  MlirAttribute given = sambaOperationAttribute(reader->operation, SAMBA_STAGE_ATTRIBUTE);
   MlirStringRef text = mlirAttributeIsNull(given) || !mlirAttributeIsAString(given)
-                           ? mlirIdentifierStr(mlirOperationGetName(r->operation))
+                           ? mlirIdentifierStr(mlirOperationGetName(reader->operation))
                            : mlirStringAttrGetValue(given);
   SambaStringRef name = {text.data, text.length};
   for (size_t i = 0; i < name.size; ++i)
@@ -122,18 +124,18 @@ const char *sambaReaderStageName(SambaReader *r) {
       name.data += i + 1, name.size -= i + 1;
       break;
     }
-  return sambaStringRefCopy(r->arena, name).data;
+  return sambaStringRefCopy(reader->arena, name).data;
 }
 
 /* Replaces operand k of the stage by an immediate of its lane class. */
-void sambaReaderInlineSplat(SambaReader *r, SambaStage *stage, uint32_t k, SambaDType dtype,
-                            uint64_t bits) {
+void sambaReaderInlineSplat(SambaSectionReader *reader, SambaStage *stage, uint32_t k,
+                            SambaDType dtype, uint64_t bits) {
   SambaLaneOp constant = {
       .opcode = SAMBA_LANE_CONSTANT, .type = (uint8_t)sambaLaneClassOf(dtype), .immediate = bits};
   if (sambaDTypeIsFloat(dtype)) /* a lane computes in f32 */
     constant.immediate = sambaFloatToBits(SAMBA_DTYPE_F32, sambaBitsToFloat(dtype, (uint32_t)bits));
 
-  SambaLaneOp *ops = SAMBA_ARENA_ARRAY(r->arena, SambaLaneOp, stage->op_count + 1);
+  SambaLaneOp *ops = SAMBA_ARENA_ARRAY(reader->arena, SambaLaneOp, stage->op_count + 1);
   uint32_t last = stage->operand_count - 1;
 
   /* New numbering: operands above k move down by one, the constant becomes value `last`, old ops
@@ -164,20 +166,20 @@ void sambaReaderInlineSplat(SambaReader *r, SambaStage *stage, uint32_t k, Samba
   ++stage->op_count;
 }
 
-void sambaReaderAddStage(SambaReader *r, const SambaStage *stage, uint32_t ordinal) {
-  uint32_t index = sambaStageGraphAddStage(r->graph, stage);
-  sambaMappingOfOperation(r->operation, ordinal, &r->graph->mappings[index]);
-  sambaArrayAppend(&r->stage_operations, r->operation);
-  sambaArrayAppend(&r->stage_ordinals, ordinal);
+void sambaReaderAddStage(SambaSectionReader *reader, const SambaStage *stage, uint32_t ordinal) {
+  uint32_t index = sambaStageGraphAddStage(reader->graph, stage);
+  sambaMappingOfOperation(reader->operation, ordinal, &reader->graph->mappings[index]);
+  sambaArrayAppend(&reader->stage_operations, reader->operation);
+  sambaArrayAppend(&reader->stage_ordinals, ordinal);
 }
 
 /* A tensor for a value that something is written into (inits and destinations). */
-uint32_t sambaReaderDestination(SambaReader *r, uint32_t value_index) {
-  SambaReaderValue *value = &r->values.data[value_index];
+uint32_t sambaReaderDestination(SambaSectionReader *reader, uint32_t value_index) {
+  SambaSectionReaderValue *value = &reader->values.data[value_index];
   if (value->is_empty || value->is_splat) {
-    uint32_t tensor = sambaReaderAddTensor(r, &value->type, SAMBA_TENSOR_INTERMEDIATE, 0,
-                                           UINT32_MAX, sambaReaderStageName(r));
-    value = &r->values.data[value_index];
+    uint32_t tensor = sambaReaderAddTensor(reader, &value->type, SAMBA_TENSOR_INTERMEDIATE, 0,
+                                           UINT32_MAX, sambaReaderStageName(reader));
+    value = &reader->values.data[value_index];
     value->is_empty = value->is_splat = false;
     value->view = sambaReaderIdentityView(tensor, value->type.rank);
     value->is_whole = true;

@@ -2,12 +2,12 @@
 #ifndef SAMBA_DIALECT_STAGES_SECTION_READER_H
 #define SAMBA_DIALECT_STAGES_SECTION_READER_H
 
+#include "backend/stage/stage.h"
 #include "dialect/samba/samba.h"
-#include "dialect/stages/read_section.h"
 #include "support/container/pointer_map.h"
 
 /* What an SSA value stands for. */
-typedef struct SambaReaderValue {
+typedef struct SambaSectionReaderValue {
   SambaTensorType type;
   bool is_empty;          /* tensor.empty: gets a tensor when something is written into it */
   bool is_splat;          /* a constant of one repeated value */
@@ -15,57 +15,53 @@ typedef struct SambaReaderValue {
   bool is_scalar;         /* an element-typed constant (fills of pads and inits) */
   SambaStageOperand view; /* base tensor and map over this value's axes */
   bool is_whole;          /* the view is the base tensor itself */
-} SambaReaderValue;
+} SambaSectionReaderValue;
 
-typedef struct SambaReader {
+typedef struct SambaSectionReader {
   SambaArena *arena;
   SambaStageGraph *graph;
-  SAMBA_ARRAY(SambaReaderValue) values;
+  SAMBA_ARRAY(SambaSectionReaderValue) values;
   SambaPointerMap value_of; /* SSA value -> index in values */
   SAMBA_ARRAY(MlirOperation) stage_operations;
   SAMBA_ARRAY(uint32_t) stage_ordinals;
   SAMBA_ARRAY(uint32_t) formals; /* per tensor */
   MlirOperation operation;       /* being read */
-} SambaReader;
+} SambaSectionReader;
 
 /* False when the type is no static tensor that Samba knows; the callers say whose type it is. */
 bool sambaReaderTensorType(MlirType type, SambaTensorType *out_type);
 SambaStringRef sambaReaderName(MlirOperation operation);
-const char *sambaReaderLayer(SambaReader *r);
+const char *sambaReaderLayer(SambaSectionReader *reader);
 /* What units of the operation's stages are called. */
-const char *sambaReaderStageName(SambaReader *r);
+const char *sambaReaderStageName(SambaSectionReader *reader);
 
 /* Appends a tensor to the graph; formal as in SambaSectionStages.tensor_formal. */
-uint32_t sambaReaderAddTensor(SambaReader *r, const SambaTensorType *type, SambaTensorRole role,
-                              uint32_t alias_of, uint32_t formal, const char *name);
+uint32_t sambaReaderAddTensor(SambaSectionReader *reader, const SambaTensorType *type,
+                              SambaTensorRole role, uint32_t alias_of, uint32_t formal,
+                              const char *name);
 SambaStageOperand sambaReaderIdentityView(uint32_t tensor, uint32_t rank);
-uint32_t sambaReaderAddValue(SambaReader *r, MlirValue ssa, const SambaReaderValue *value);
+uint32_t sambaReaderAddValue(SambaSectionReader *reader, MlirValue ssa,
+                             const SambaSectionReaderValue *value);
 /* The SSA value is this tensor. */
-void sambaReaderAddWhole(SambaReader *r, MlirValue ssa, const SambaTensorType *type,
+void sambaReaderAddWhole(SambaSectionReader *reader, MlirValue ssa, const SambaTensorType *type,
                          uint32_t tensor);
 /* Index in values; a value that nothing read so far has made becomes an argument. */
-SambaStatus sambaReaderGetValue(SambaReader *r, MlirValue ssa, uint32_t *out_index);
+SambaStatus sambaReaderGetValue(SambaSectionReader *reader, MlirValue ssa, uint32_t *out_index);
 /* A tensor for a value that something is written into (inits and destinations). */
-uint32_t sambaReaderDestination(SambaReader *r, uint32_t value_index);
+uint32_t sambaReaderDestination(SambaSectionReader *reader, uint32_t value_index);
 
 /* outer(view(x)): how a stage that reads a value by `outer` reads its base. False when no map can
  * say it (sambaStageOperandCompose). */
-bool sambaReaderCompose(const SambaReader *r, const SambaReaderValue *value,
+bool sambaReaderCompose(const SambaSectionReader *reader, const SambaSectionReaderValue *value,
                         const SambaStage *stage, const SambaStageOperand *outer,
                         SambaStageOperand *out);
 /* For a view of a view: a stage over the axes of a value. */
 SambaStage sambaReaderStageOver(const SambaTensorType *type);
-SambaStatus sambaReaderNotComposable(SambaReader *r);
+SambaStatus sambaReaderNotComposable(SambaSectionReader *reader);
 /* Replaces operand k of the stage by an immediate of its lane class. */
-void sambaReaderInlineSplat(SambaReader *r, SambaStage *stage, uint32_t k, SambaDType dtype,
-                            uint64_t bits);
+void sambaReaderInlineSplat(SambaSectionReader *reader, SambaStage *stage, uint32_t k,
+                            SambaDType dtype, uint64_t bits);
 /* Appends a stage of the operation that is being read, with its mapping. */
-void sambaReaderAddStage(SambaReader *r, const SambaStage *stage, uint32_t ordinal);
-
-/* The parts: one operation of the samba dialect; one of arith, tensor, linalg (NULL when this part
- * has no such operation). */
-SambaStatus sambaReadOperator(SambaReader *r);
-typedef SambaStatus (*SambaReadOperation)(SambaReader *r);
-SambaReadOperation sambaFindLinalgReader(MlirOperation operation);
+void sambaReaderAddStage(SambaSectionReader *reader, const SambaStage *stage, uint32_t ordinal);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "backend/address/address_assignment.h"
 #include "backend/pef/image/image.h"
-#include "backend/plan/estimate/estimate.h"
+#include "backend/estimate/estimate.h"
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/attribute_names.h"
 #include "dialect/rdu/machine_file.h"

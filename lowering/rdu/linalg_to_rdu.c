@@ -27,7 +27,7 @@ static void renumberFormals(SambaSection *section, const SambaSectionStages *sta
   uint32_t *formal_of = SAMBA_ARENA_ARRAY(section->arena, uint32_t, graph->tensor_count + 1);
   SambaFormal *formals = SAMBA_ARENA_ARRAY(section->arena, SambaFormal, count + 1);
 
-  /* The order of sambaLowerStages: argument tensors, then result tensors. */
+  /* The order of sambaCodegenSection: argument tensors, then result tensors. */
   for (int pass = 0; pass < 2; ++pass)
     for (uint32_t t = 0; t < graph->tensor_count; ++t)
       if (graph->tensors[t].role == (pass == 0 ? SAMBA_TENSOR_ARGUMENT : SAMBA_TENSOR_RESULT))
@@ -56,7 +56,8 @@ static void renumberFormals(SambaSection *section, const SambaSectionStages *sta
 /* Units and streams for the stages; the section is in the arena of the graph. */
 static SambaStatus emitUnits(SambaKnownStages *known, const SambaMachine *machine,
                              SambaSection **out_section) {
-  SAMBA_RETURN_IF_ERROR(sambaLowerStages(known->stages.graph, machine, &known->arena, out_section));
+  SAMBA_RETURN_IF_ERROR(
+      sambaCodegenSection(known->stages.graph, machine, &known->arena, out_section));
   renumberFormals(*out_section, &known->stages);
   return sambaSectionCheck(*out_section);
 }

@@ -2,7 +2,7 @@
 #include "test/backend/execute.h"
 
 #include "backend/codegen/codegen.h"
-#include "backend/plan/estimate/estimate.h"
+#include "backend/estimate/estimate.h"
 #include "backend/section/check/section_check.h"
 #include "backend/sim/value/values.h"
 #include "backend/split/split_programs.h"
@@ -63,7 +63,7 @@ static SambaStatus compare(const SambaStageGraph *graph, uint32_t t, const uint8
 SambaStatus executeGraph(const SambaStageGraph *graph, const SambaMachine *machine, uint64_t seed) {
   SambaArena arena = {0};
   SambaSection *section = NULL;
-  SambaStatus status = sambaLowerStages(graph, machine, &arena, &section);
+  SambaStatus status = sambaCodegenSection(graph, machine, &arena, &section);
 
   if (!status)
     status = sambaSplitPrograms(section, machine);

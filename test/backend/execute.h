@@ -3,7 +3,7 @@
 #define SAMBA_TEST_BACKEND_EXECUTE_H
 
 #include "backend/machine/machine.h"
-#include "backend/plan/stage/stage.h"
+#include "backend/stage/stage.h"
 
 /* Lowers the mapped graph, checks and splits the section, executes it on random data and compares
  * every result bit for bit. NULL when all is well or the machine lacks room (SAMBA_EXHAUSTED is

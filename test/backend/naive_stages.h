@@ -4,7 +4,7 @@
 #ifndef SAMBA_TEST_BACKEND_NAIVE_STAGES_H
 #define SAMBA_TEST_BACKEND_NAIVE_STAGES_H
 
-#include "backend/plan/stage/stage.h"
+#include "backend/stage/stage.h"
 
 /* tensors[t]: the elements of tensor t as the device stores them (row-major, little-endian).
  * Arguments are read, the others written. lanes: machine lanes that reduce together. */

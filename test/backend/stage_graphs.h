@@ -2,7 +2,7 @@
 #ifndef SAMBA_TEST_BACKEND_STAGE_GRAPHS_H
 #define SAMBA_TEST_BACKEND_STAGE_GRAPHS_H
 
-#include "backend/plan/stage/stage.h"
+#include "backend/stage/stage.h"
 
 typedef struct Random {
   uint64_t state;

@@ -3,7 +3,7 @@
 #include "backend/codegen/codegen.h"
 #include "backend/place/placer/place.h"
 #include "backend/place/router/route.h"
-#include "backend/plan/search/plan.h"
+#include "backend/plan/plan.h"
 #include "backend/sim/timing/timing.h"
 #include "backend/split/split_programs.h"
 #include "test/backend/stage_graphs.h"
@@ -21,7 +21,7 @@ static uint64_t cyclesOf(SambaStageGraph *graph, const SambaMachine *machine) {
   SambaStatus status = sambaPlanTiles(graph, machine, NULL);
 
   if (!status)
-    status = sambaLowerStages(graph, machine, &arena, &section);
+    status = sambaCodegenSection(graph, machine, &arena, &section);
   if (!status)
     status = sambaSplitPrograms(section, machine);
   if (!status)

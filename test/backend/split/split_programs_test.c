@@ -2,7 +2,7 @@
  * operation with more operands than a PCU has ports is named. That values stay the same is shown by
  * lower_test.c, whose programs are split before they run. */
 #include "backend/codegen/codegen.h"
-#include "backend/plan/search/plan.h"
+#include "backend/plan/plan.h"
 #include "backend/section/check/section_check.h"
 #include "backend/split/split_programs.h"
 #include "test/backend/stage_graphs.h"
@@ -45,7 +45,7 @@ static void partsFitAndStay(void **state) {
       graphKinds[k].make(&graph, &(Random){seed});
       SambaSection *section;
       assert_null(sambaPlanTiles(&graph, sn40l(), NULL));
-      assert_null(sambaLowerStages(&graph, sn40l(), &arena, &section));
+      assert_null(sambaCodegenSection(&graph, sn40l(), &arena, &section));
       assert_null(sambaSplitPrograms(section, sn40l()));
       for (uint32_t u = 0; u < section->unit_count; ++u)
         if (section->units[u].kind == SAMBA_UNIT_COMPUTE)
@@ -84,7 +84,7 @@ static SambaSection *wideProgram(SambaArena *arena, uint32_t count) {
   SambaSection *section;
 
   assert_null(sambaPlanTiles(&graph, sn40l(), NULL));
-  assert_null(sambaLowerStages(&graph, sn40l(), arena, &section));
+  assert_null(sambaCodegenSection(&graph, sn40l(), arena, &section));
   return section;
 }
 

@@ -8,7 +8,7 @@
 #ifndef SAMBA_DIALECT_SAMBA_TABLE_CORE_OPERATOR_H
 #define SAMBA_DIALECT_SAMBA_TABLE_CORE_OPERATOR_H
 
-#include "backend/plan/stage/stage.h"
+#include "backend/stage/stage.h"
 #include "support/base/status.h"
 #include "support/number/dtype.h"
 #include "support/text/string_ref.h"

@@ -3,7 +3,7 @@
 #ifndef SAMBA_TEST_DIALECT_SAMBA_TABLE_EVALUATE_H
 #define SAMBA_TEST_DIALECT_SAMBA_TABLE_EVALUATE_H
 
-#include "backend/plan/stage/stage.h"
+#include "backend/stage/stage.h"
 
 /* values[t] holds one double per element of tensor t (allocated by the caller for
  * arguments; made here for the others, malloc). Elements are kept as the numbers that the

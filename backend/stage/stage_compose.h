@@ -1,9 +1,9 @@
 /* Composing views into stage operands: a slice, transpose, expand or pad between two stages moves
  * no data when the reader's map can address the viewed tensor directly. */
-#ifndef SAMBA_BACKEND_PLAN_STAGE_STAGE_COMPOSE_H
-#define SAMBA_BACKEND_PLAN_STAGE_STAGE_COMPOSE_H
+#ifndef SAMBA_BACKEND_STAGE_STAGE_COMPOSE_H
+#define SAMBA_BACKEND_STAGE_STAGE_COMPOSE_H
 
-#include "backend/plan/stage/stage.h"
+#include "backend/stage/stage.h"
 
 /* operand reads a tensor `viewed` through a stage's dimensions; view says how each axis of `base`
  * is read from the axes of `viewed` (coefficients[i]: viewed axis i; view->tensor is base's index

@@ -4,12 +4,12 @@
  * A group is an anchor stage and a chain of elementwise stages after it, each reading its
  * predecessor's output point by point as that tensor's only reader. Here the chain is one loop nest
  * over the anchor's dimensions with one lane program (the programs concatenated; a later step cuts
- * it to what a PCU holds). Planner, lowering and cost model work on groups. */
-#ifndef SAMBA_BACKEND_PLAN_GROUP_GROUP_H
-#define SAMBA_BACKEND_PLAN_GROUP_GROUP_H
+ * it to what a PCU holds). Planner, codegen and cost model work on groups. */
+#ifndef SAMBA_BACKEND_GROUP_GROUP_H
+#define SAMBA_BACKEND_GROUP_GROUP_H
 
 #include "backend/machine/machine.h"
-#include "backend/plan/stage/stage.h"
+#include "backend/stage/stage.h"
 
 enum { SAMBA_MAX_GROUP_OPERANDS = 32 };
 
@@ -59,9 +59,9 @@ typedef struct SambaGroups {
 } SambaGroups;
 
 /* Builds the groups of a checked graph. Stages with a mapping (dim_count != 0) are grouped by
- * mapping.group, the others by the rule above when fuse is true, else each alone. Fails when a
- * hand-written group is not such a chain. */
-SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *machine, bool fuse,
+ * mapping.group, the others by the rule above. Fails when a hand-written group is not such a
+ * chain. */
+SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *machine,
                              SambaArena *arena, SambaGroups *out_groups);
 
 /* Whether an axis of the operand, or of the operand that indexes it, depends on dimension `dim`. */

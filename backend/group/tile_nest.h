@@ -3,15 +3,15 @@
  * A group's points are cut into tiles; a firing computes one tile. Along dimension d there are
  * ceil(extent / tile) tiles; unroll copies share them, trips[d] each: copy c, iteration i, in-tile
  * point x is index c * copy_step[d] + i * loop_step[d] + x. Copies take neighbouring tiles in turn,
- * or runs of tiles where a buffer's slot spans their iterations (sambaNestSettle). Points past the
- * extent are masked where memory is touched. Position p of the loop order runs dimension dim_at[p];
- * the tile loops are the firings' counters, outermost first. */
-#ifndef SAMBA_BACKEND_PLAN_GROUP_TILE_NEST_H
-#define SAMBA_BACKEND_PLAN_GROUP_TILE_NEST_H
+ * or runs of tiles where a buffer's slot spans their iterations (sambaTileNestSettle). Points past
+ * the extent are masked where memory is touched. Position p of the loop order runs dimension
+ * dim_at[p]; the tile loops are the firings' counters, outermost first. */
+#ifndef SAMBA_BACKEND_GROUP_TILE_NEST_H
+#define SAMBA_BACKEND_GROUP_TILE_NEST_H
 
-#include "backend/plan/group/group.h"
+#include "backend/group/group.h"
 
-typedef struct SambaNest {
+typedef struct SambaTileNest {
   const SambaStageGraph *graph;
   const SambaGroup *group;
   const SambaMachine *machine;
@@ -23,69 +23,70 @@ typedef struct SambaNest {
   uint32_t copies;
   uint32_t inner[SAMBA_MAX_STAGE_DIMS]; /* in-tile counters, outermost first */
   uint32_t level[SAMBA_MAX_GROUP_OPERANDS], depth[SAMBA_MAX_GROUP_OPERANDS];
-  /* Of each operand, by sambaNestSettleTokens: what order, tiles and trips decide alone. */
+  /* Of each operand, by sambaTileNestSettleTokens: what order, tiles and trips decide alone. */
   uint32_t token_level[SAMBA_MAX_GROUP_OPERANDS];
   int64_t token_elements[SAMBA_MAX_GROUP_OPERANDS];
-} SambaNest;
+} SambaTileNest;
 
 /* A box of a tensor that counters sweep: along axis a the elements low + step * [0, size), low
  * relative to the map's value with all counters at zero. */
-typedef struct SambaBox {
+typedef struct SambaTileBox {
   uint32_t rank;
   int64_t low[SAMBA_MAX_RANK], step[SAMBA_MAX_RANK], size[SAMBA_MAX_RANK];
   int64_t elements;
-} SambaBox;
+} SambaTileBox;
 
 /* Reads the mappings of the group's stages. Fails when they break a rule (naming stage and
  * dimension). */
-SambaStatus sambaNestMake(const SambaStageGraph *graph, const SambaGroup *group,
-                          const SambaMachine *machine, SambaNest *out_nest);
+SambaStatus sambaTileNestMake(const SambaStageGraph *graph, const SambaGroup *group,
+                              const SambaMachine *machine, SambaTileNest *out_nest);
 /* The same from parts, unchecked, for searches: order, tile, unroll as in SambaMapping; levels are
- * left zero, and sambaNestSettleTokens comes before anything is asked about operands. */
-void sambaNestFill(const SambaStageGraph *graph, const SambaGroup *group,
-                   const SambaMachine *machine, int32_t pipeline_dim, const uint32_t *order,
-                   const int64_t *tile, const uint32_t *unroll, SambaNest *out_nest);
+ * left zero, and sambaTileNestSettleTokens comes before anything is asked about operands. */
+void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
+                       const SambaMachine *machine, int32_t pipeline_dim, const uint32_t *order,
+                       const int64_t *tile, const uint32_t *unroll, SambaTileNest *out_nest);
 
 /* Settles the level and the elements of every operand's tokens. */
-void sambaNestSettleTokens(SambaNest *nest);
+void sambaTileNestSettleTokens(SambaTileNest *nest);
 /* Settles loop_step and copy_step, in points, once the levels are known. */
-void sambaNestSettle(SambaNest *nest);
+void sambaTileNestSettle(SambaTileNest *nest);
 
 /* What the tile loops at positions >= from and the in-tile points touch of an operand (from =
  * dim_count: one token). */
-void sambaNestBox(const SambaNest *nest, uint32_t operand, uint32_t from, SambaBox *out_box);
+void sambaTileNestBox(const SambaTileNest *nest, uint32_t operand, uint32_t from,
+                      SambaTileBox *out_box);
 /* The position from which on the tile loops leave the operand's current token alone: tokens step
  * with positions before. */
-static inline uint32_t sambaNestTokenLevel(const SambaNest *nest, uint32_t operand) {
+static inline uint32_t sambaTileNestTokenLevel(const SambaTileNest *nest, uint32_t operand) {
   return nest->token_level[operand];
 }
 /* The operand's buffer level after dropping loops that change nothing; at most the token level. */
-uint32_t sambaNestSlotLevel(const SambaNest *nest, uint32_t operand);
+uint32_t sambaTileNestSlotLevel(const SambaTileNest *nest, uint32_t operand);
 /* Buffers over which the slot of each source is spread: one per iteration of the loop at
  * out_position (1: not spread). */
-uint32_t sambaNestSpread(const SambaNest *nest, uint32_t operand, uint32_t *out_position);
+uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32_t *out_position);
 /* What one buffer's slot holds: the box of the slot level, of one iteration of a spread loop. */
-void sambaNestSlotBox(const SambaNest *nest, uint32_t operand, SambaBox *out_box);
+void sambaTileNestSlotBox(const SambaTileNest *nest, uint32_t operand, SambaTileBox *out_box);
 /* How often a token's vectors pass the port within one firing. */
-int64_t sambaNestReplay(const SambaNest *nest, uint32_t operand);
+int64_t sambaTileNestReplay(const SambaTileNest *nest, uint32_t operand);
 /* The order of a token's axes: the axis that the innermost in-tile counter walks comes last. True
  * when that is the order in memory. */
-bool sambaNestTokenOrder(const SambaNest *nest, uint32_t operand, const SambaBox *token,
-                         uint32_t *out_axes);
+bool sambaTileNestTokenOrder(const SambaTileNest *nest, uint32_t operand, const SambaTileBox *token,
+                             uint32_t *out_axes);
 /* Whether an operand in DRAM is streamed to the PCUs without a buffer. */
-bool sambaNestIsDirect(const SambaNest *nest, uint32_t operand);
+bool sambaTileNestIsDirect(const SambaTileNest *nest, uint32_t operand);
 /* Copies of an operand's source: product of the unrolls it depends on. */
-uint32_t sambaNestSources(const SambaNest *nest, uint32_t operand);
+uint32_t sambaTileNestSources(const SambaTileNest *nest, uint32_t operand);
 /* Product of the trips of the loops at positions [0, level). */
-int64_t sambaNestTrips(const SambaNest *nest, uint32_t level);
+int64_t sambaTileNestTrips(const SambaTileNest *nest, uint32_t level);
 /* Elements of one output token. */
-int64_t sambaNestOutputElements(const SambaNest *nest);
+int64_t sambaTileNestOutputElements(const SambaTileNest *nest);
 /* Cycles of one firing's arithmetic. */
-double sambaNestWorkCycles(const SambaNest *nest);
+double sambaTileNestWorkCycles(const SambaTileNest *nest);
 /* Cycles that one firing occupies its slowest PCU or port. */
-double sambaNestFiringCycles(const SambaNest *nest);
+double sambaTileNestFiringCycles(const SambaTileNest *nest);
 
-static inline SambaDType sambaNestDType(const SambaNest *nest, uint32_t operand) {
+static inline SambaDType sambaTileNestDType(const SambaTileNest *nest, uint32_t operand) {
   return nest->graph->tensors[nest->group->operands[operand].map.tensor].dtype;
 }
 

@@ -2,7 +2,7 @@
  * parallel dimension that every tensor between the groups carries as one axis, read and written
  * point by point. Then a slice of all tensors needs nothing of other slices. Union-find over the
  * dimensions of groups and the axes of tensors. */
-#include "backend/plan/search/plan_internal.h"
+#include "backend/plan/plan_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The search over tiles, loop orders and unrolls of one group: a product of few candidates, each
  * priced by the model. */
-#include "backend/plan/search/plan_internal.h"
+#include "backend/plan/plan_internal.h"
 
 #include "support/number/integer.h"
 
@@ -20,8 +20,8 @@ typedef struct Search {
 
 static void tryChoice(Search *s) {
   SambaGroupChoice choice;
-  sambaNestFill(s->graph, s->group, s->machine, s->limits->pipeline_dim, s->order, s->tile,
-                s->unroll, &choice.nest);
+  sambaTileNestFill(s->graph, s->group, s->machine, s->limits->pipeline_dim, s->order, s->tile,
+                    s->unroll, &choice.nest);
   if (sambaPlanPrice(s->limits, s->found ? s->best->score : INFINITY, &choice) &&
       (!s->found || choice.score < s->best->score)) {
     *s->best = choice;
@@ -180,9 +180,14 @@ static void searchSystolic(Search *s) {
   uint32_t rows = 0, columns = 0, batch = 0;
 
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
-    bool a = sambaGroupDepends(group, group->mac[0], dim),
-         b = sambaGroupDepends(group, group->mac[1], dim);
-    *(a && !b ? &rows : b && !a ? &columns : &batch) |= 1u << dim;
+    bool first = sambaGroupDepends(group, group->mac[0], dim);
+    bool second = sambaGroupDepends(group, group->mac[1], dim);
+    if (first == second)
+      batch |= 1u << dim;
+    else if (first)
+      rows |= 1u << dim;
+    else
+      columns |= 1u << dim;
   }
 
   int64_t last_depth = -1;

@@ -1,7 +1,7 @@
 /* What planning and lowering refuse, each text once: mappings and sections made for it. */
 #include "backend/codegen/codegen.h"
-#include "backend/plan/estimate/estimate.h"
-#include "backend/plan/search/plan.h"
+#include "backend/estimate/estimate.h"
+#include "backend/plan/plan.h"
 #include "test/backend/stage_graphs.h"
 
 #include <setjmp.h>
@@ -55,7 +55,7 @@ static void mapWhole(SambaStageGraph *graph) {
 static void expectLower(SambaStageGraph *graph, const SambaMachine *machine, SambaStatusCode code,
                         const char *text) {
   SambaSection *section;
-  SambaStatus status = sambaLowerStages(graph, machine, graph->arena, &section);
+  SambaStatus status = sambaCodegenSection(graph, machine, graph->arena, &section);
   if (sambaStatusGetCode(status) != code || !strstr(sambaStatusGetMessage(status), text))
     fail_msg("expected '%s', got '%s'", text, sambaStatusGetMessage(status));
   sambaStatusFree(status);

@@ -1,8 +1,8 @@
 /* Mappings that break a rule, sections that do not fit, and what the planner promises about its
  * choices. */
 #include "backend/codegen/codegen.h"
-#include "backend/plan/estimate/estimate.h"
-#include "backend/plan/search/plan.h"
+#include "backend/estimate/estimate.h"
+#include "backend/plan/plan.h"
 #include "backend/section/check/section_check.h"
 #include "backend/split/split_programs.h"
 #include "test/backend/stage_graphs.h"
@@ -31,7 +31,7 @@ static SambaSection *lowered(SambaStageGraph *graph, const SambaMachine *machine
   SambaSection *section = NULL;
   SambaStatus status = sambaPlanTiles(graph, machine, NULL);
   if (!status)
-    status = sambaLowerStages(graph, machine, arena, &section);
+    status = sambaCodegenSection(graph, machine, arena, &section);
   if (!status)
     status = sambaSplitPrograms(section, machine);
   if (!status)
@@ -85,7 +85,7 @@ static void mappingsAreChecked(void **state) {
     for (uint32_t d = 0; d < 3; ++d)
       graph.mappings[0].order[d] = d;
     cases[i].spoil(&graph.mappings[0]);
-    SambaStatus status = sambaLowerStages(&graph, machineOf("sn40l"), &arena, &section);
+    SambaStatus status = sambaCodegenSection(&graph, machineOf("sn40l"), &arena, &section);
     if (!strstr(sambaStatusGetMessage(status), cases[i].text))
       fail_msg("expected '%s', got '%s'", cases[i].text, sambaStatusGetMessage(status));
     sambaStatusFree(status);
@@ -122,12 +122,12 @@ static void lowerWantsMappings(void **state) {
   SambaSection *section;
 
   makeMatmul(&graph, &arena, SAMBA_DTYPE_F32, 4, 4, 4);
-  SambaStatus status = sambaLowerStages(&graph, machineOf("tiny"), &arena, &section);
+  SambaStatus status = sambaCodegenSection(&graph, machineOf("tiny"), &arena, &section);
   assert_non_null(strstr(sambaStatusGetMessage(status),
                          "stage 0 (matmul) has no mapping; plan the section first"));
   sambaStatusFree(status);
   graph.stage_count = 0;
-  status = sambaLowerStages(&graph, machineOf("tiny"), &arena, &section);
+  status = sambaCodegenSection(&graph, machineOf("tiny"), &arena, &section);
   assert_non_null(strstr(sambaStatusGetMessage(status), "section g has no stages"));
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
@@ -155,7 +155,7 @@ static void decisionsReduceParallelism(void **state) {
   makeMatmul(&graph, &arena, SAMBA_DTYPE_BF16, 1024, 1024, 1024);
   assert_null(
       sambaPlanTiles(&graph, machineOf("sn40l"), &(SambaPlanOptions){.parallel_divisor = 4}));
-  assert_null(sambaLowerStages(&graph, machineOf("sn40l"), &arena, &section));
+  assert_null(sambaCodegenSection(&graph, machineOf("sn40l"), &arena, &section));
   assert_true(sambaSectionCount(section).pcus <= 260);
   sambaArenaDestroy(&arena);
 }

@@ -1,7 +1,7 @@
 /* The static model: what a mapped group costs in cycles, units and DRAM traffic, and the buffer
  * levels that cost least. */
-#include "backend/plan/estimate/estimate.h"
-#include "backend/plan/search/plan_internal.h"
+#include "backend/estimate/estimate.h"
+#include "backend/plan/plan_internal.h"
 
 #include <math.h>
 
@@ -25,7 +25,7 @@ uint32_t sambaGroupPieces(const SambaGroup *group, const SambaMachine *machine) 
 }
 
 typedef struct Pricing {
-  const SambaNest *nest;
+  const SambaTileNest *nest;
   const SambaGroupLimits *limits;
   double dram_bytes, first_bytes; /* all, and those that must arrive before the first firing */
   double slowest;                 /* cycles of the slowest port, PMU or address generator */
@@ -46,7 +46,8 @@ enum { mostSpread = 8 };
 
 /* Buffers over which a slot that is loaded once can be spread: the iterations of its outermost
  * loop. */
-static uint32_t spreadOf(SambaNest *nest, uint32_t operand, uint32_t level, uint32_t token_level) {
+static uint32_t spreadOf(SambaTileNest *nest, uint32_t operand, uint32_t level,
+                         uint32_t token_level) {
   uint32_t position = level;
   while (position < token_level &&
          (nest->trips[nest->dim_at[position]] == 1 ||
@@ -56,14 +57,14 @@ static uint32_t spreadOf(SambaNest *nest, uint32_t operand, uint32_t level, uint
     return 1;
   nest->level[operand] = level;
   nest->depth[operand] = (uint32_t)nest->trips[nest->dim_at[position]];
-  return sambaNestSpread(nest, operand, &position);
+  return sambaTileNestSpread(nest, operand, &position);
 }
 
 /* Least traffic first; equal traffic: the smaller slot, which fills sooner. */
-static bool chooseLevel(SambaNest *nest, uint32_t operand) {
-  int64_t bytes = sambaDTypeBytes(sambaNestDType(nest, operand));
+static bool chooseLevel(SambaTileNest *nest, uint32_t operand) {
+  int64_t bytes = sambaDTypeBytes(sambaTileNestDType(nest, operand));
   int64_t pmu = nest->machine->pmu_bytes;
-  uint32_t token_level = sambaNestTokenLevel(nest, operand);
+  uint32_t token_level = sambaTileNestTokenLevel(nest, operand);
   uint32_t best_level = 0;
   uint32_t best_depth = 0;
   double least = -1;
@@ -73,13 +74,13 @@ static bool chooseLevel(SambaNest *nest, uint32_t operand) {
       continue; /* the same slot as one level further out */
     if (level && !sambaGroupDepends(nest->group, operand, nest->dim_at[level - 1]))
       continue; /* the same slot, loaded more often */
-    SambaBox box;
-    int64_t slots = sambaNestTrips(nest, level);
+    SambaTileBox box;
+    int64_t slots = sambaTileNestTrips(nest, level);
     uint32_t spread = slots > 1 ? 1 : spreadOf(nest, operand, level, token_level);
     uint32_t depth = slots > 1 ? 2 : spread;
     nest->level[operand] = level;
     nest->depth[operand] = depth;
-    sambaNestSlotBox(nest, operand, &box);
+    sambaTileNestSlotBox(nest, operand, &box);
     double traffic = (double)box.elements * (double)slots * spread;
     uint32_t held = slots > 1 ? depth : 1; /* slots in one PMU */
     bool fits = box.elements * bytes * held <= pmu;
@@ -103,8 +104,8 @@ static bool chooseLevel(SambaNest *nest, uint32_t operand) {
 
 /* Bytes that follow each other in memory when the box is loaded; side by side copies are staged
  * into longer rows. */
-static double rowBytes(const SambaNest *nest, const SambaStageOperand *map, const SambaBox *box,
-                       bool staging, uint32_t *out_staged) {
+static double rowBytes(const SambaTileNest *nest, const SambaStageOperand *map,
+                       const SambaTileBox *box, bool staging, uint32_t *out_staged) {
   const SambaStageTensor *tensor = &nest->graph->tensors[map->tensor];
   double bytes = sambaDTypeBytes(tensor->dtype);
   uint32_t last_dim = UINT32_MAX;
@@ -138,7 +139,7 @@ static double rowBytes(const SambaNest *nest, const SambaStageOperand *map, cons
 }
 
 /* Levels and depths of all operands; false when one fits no PMU. */
-static bool chooseLevels(const SambaGroupLimits *limits, SambaNest *nest) {
+static bool chooseLevels(const SambaGroupLimits *limits, SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   for (uint32_t i = 0; i < group->operand_count; ++i) {
     if (!group->operands[i].value)
@@ -152,7 +153,7 @@ static bool chooseLevels(const SambaGroupLimits *limits, SambaNest *nest) {
     }
   }
 
-  sambaNestSettle(nest);
+  sambaTileNestSettle(nest);
   return true;
 }
 
@@ -209,7 +210,7 @@ static double fillCycles(const Pricing *p, double compute, double rate) {
 
 /* Ranges of copies with at most `flows` each, along the dimensions that `operand` depends on
  * (UINT32_MAX: all). */
-static double leastRanges(const SambaNest *nest, uint32_t operand, int64_t flows) {
+static double leastRanges(const SambaTileNest *nest, uint32_t operand, int64_t flows) {
   int64_t inner = 1;
   double ranges = 1;
   for (uint32_t dim = nest->group->dim_count; dim-- > 0;) {
@@ -224,26 +225,27 @@ static double leastRanges(const SambaNest *nest, uint32_t operand, int64_t flows
   return ranges;
 }
 
-static void priceOperand(Pricing *p, SambaNest *nest, uint32_t i) {
+static void priceOperand(Pricing *p, SambaTileNest *nest, uint32_t i) {
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
-  double bytes = sambaDTypeBytes(sambaNestDType(nest, i));
-  double sources = sambaNestSources(nest, i);
+  double bytes = sambaDTypeBytes(sambaTileNestDType(nest, i));
+  double sources = sambaTileNestSources(nest, i);
   double rate = sambaMachineAgBytesPerCycle(machine);
-  uint32_t token_level = sambaNestTokenLevel(nest, i);
-  SambaBox token;
+  uint32_t token_level = sambaTileNestTokenLevel(nest, i);
+  SambaTileBox token;
 
-  sambaNestBox(nest, i, group->dim_count, &token);
+  sambaTileNestBox(nest, i, group->dim_count, &token);
   double token_bytes = (double)token.elements * bytes;
   if (p->limits->on_chip >> i & 1) {
-    raise(&p->slowest, (double)sambaNestTrips(nest, token_level) * sources / p->limits->replicas *
-                           token_bytes * (double)(group->copy ? 1 : sambaNestReplay(nest, i)) /
+    raise(&p->slowest, (double)sambaTileNestTrips(nest, token_level) * sources /
+                           p->limits->replicas * token_bytes *
+                           (double)(group->copy ? 1 : sambaTileNestReplay(nest, i)) /
                            (double)machine->pmu_port_bytes);
     return;
   }
 
   if (group->operands[i].map.index_operand >= 0) {
-    double all = (double)sambaNestTrips(nest, token_level) * sources * token_bytes;
+    double all = (double)sambaTileNestTrips(nest, token_level) * sources * token_bytes;
     uint32_t alone;
     p->dram_bytes += sambaMachineBurstBytes(
         machine, all, rowBytes(nest, &group->operands[i].map, &token, false, &alone));
@@ -254,16 +256,16 @@ static void priceOperand(Pricing *p, SambaNest *nest, uint32_t i) {
 
   uint32_t level = nest->level[i];
   uint32_t depth = nest->depth[i];
-  bool direct = sambaNestIsDirect(nest, i);
-  SambaBox slot;
+  bool direct = sambaTileNestIsDirect(nest, i);
+  SambaTileBox slot;
   uint32_t position;
-  uint32_t spread = direct ? 1 : sambaNestSpread(nest, i, &position);
+  uint32_t spread = direct ? 1 : sambaTileNestSpread(nest, i, &position);
 
   if (direct)
-    sambaNestBox(nest, i, group->dim_count, &slot);
+    sambaTileNestBox(nest, i, group->dim_count, &slot);
   else
-    sambaNestSlotBox(nest, i, &slot);
-  double slots = (double)sambaNestTrips(nest, direct ? token_level : level) * spread;
+    sambaTileNestSlotBox(nest, i, &slot);
+  double slots = (double)sambaTileNestTrips(nest, direct ? token_level : level) * spread;
   uint32_t staged;
   double row = rowBytes(nest, &group->operands[i].map, &slot, !direct && spread == 1, &staged);
   double slot_bytes = sambaMachineBurstBytes(machine, (double)slot.elements * bytes, row);
@@ -284,10 +286,10 @@ static void priceOperand(Pricing *p, SambaNest *nest, uint32_t i) {
     p->pmus += (uint32_t)sources * spread + (sources > 1 ? (uint32_t)(sources / 16) + 1 : 0);
 }
 
-static double outputRowBytes(const SambaNest *nest, uint32_t *out_staged) {
+static double outputRowBytes(const SambaTileNest *nest, uint32_t *out_staged) {
   const SambaStageOperand *map = &nest->group->output;
   const SambaStageTensor *tensor = &nest->graph->tensors[map->tensor];
-  SambaBox box = {.rank = tensor->rank};
+  SambaTileBox box = {.rank = tensor->rank};
   for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
     box.size[axis] = box.step[axis] = 1;
     for (uint32_t dim = 0; dim < nest->group->parallel_count; ++dim)
@@ -299,7 +301,7 @@ static double outputRowBytes(const SambaNest *nest, uint32_t *out_staged) {
 
 /* Each copy writes into the output's buffer, and each source of an operand reads from its own, on a
  * stream of its own. */
-static bool bufferStreamsFit(const SambaGroupLimits *limits, const SambaNest *nest) {
+static bool bufferStreamsFit(const SambaGroupLimits *limits, const SambaTileNest *nest) {
   int64_t flows = nest->machine->flows_per_lane;
   int64_t outputs = nest->machine->unit_vector_outputs;
   if (limits->buffered_output &&
@@ -308,7 +310,7 @@ static bool bufferStreamsFit(const SambaGroupLimits *limits, const SambaNest *ne
     return false;
   for (uint32_t i = 0; i < nest->group->operand_count; ++i)
     if (limits->on_chip >> i & 1 && nest->group->operands[i].value &&
-        sambaNestSources(nest, i) / limits->replicas >
+        sambaTileNestSources(nest, i) / limits->replicas >
             (limits->several >> i & 1 ? flows : outputs * flows))
       return false;
   return true;
@@ -317,14 +319,14 @@ static bool bufferStreamsFit(const SambaGroupLimits *limits, const SambaNest *ne
 /* A buffer's port deals tokens to the copies in turn, and a token that FIFOs do not hold, with all
  * its replays, stays until all its takers have started. Two operands that are dealt over different
  * dimensions would wait for each other. */
-static bool dealingEnds(const SambaGroupLimits *limits, const SambaNest *nest) {
+static bool dealingEnds(const SambaGroupLimits *limits, const SambaTileNest *nest) {
   uint32_t dealt = 0; /* dimensions over which the first of them is dealt */
   for (uint32_t i = 0; i < nest->group->operand_count; ++i) {
     if (!(limits->on_chip >> i & 1) || !nest->group->operands[i].value)
       continue;
     uint32_t dims = 0;
-    if (nest->token_elements[i] * sambaNestReplay(nest, i) *
-            sambaDTypeBytes(sambaNestDType(nest, i)) <=
+    if (nest->token_elements[i] * sambaTileNestReplay(nest, i) *
+            sambaDTypeBytes(sambaTileNestDType(nest, i)) <=
         nest->machine->fifo_depth * nest->machine->vector_bytes)
       continue;
     for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
@@ -340,7 +342,7 @@ static bool dealingEnds(const SambaGroupLimits *limits, const SambaNest *nest) {
 }
 
 bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoice *choice) {
-  SambaNest *nest = &choice->nest;
+  SambaTileNest *nest = &choice->nest;
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
 
@@ -349,19 +351,20 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
     return false;
   double unit_load = (double)machine->load_bytes_per_unit * 1e-6 / (double)machine->load_mbps *
                      (double)machine->clock_hz;
-  double firings = (double)sambaNestTrips(nest, group->dim_count);
-  if (sambaNestWorkCycles(nest) * firings + launchShare * unit_load * choice->pcus >= bound)
+  double firings = (double)sambaTileNestTrips(nest, group->dim_count);
+  if (sambaTileNestWorkCycles(nest) * firings + launchShare * unit_load * choice->pcus >= bound)
     return false; /* most candidates end here */
   Pricing p = {.nest = nest, .limits = limits};
-  sambaNestSettleTokens(nest);
+  sambaTileNestSettleTokens(nest);
   if (!dealingEnds(limits, nest) || !chooseLevels(limits, nest))
     return false;
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value)
       priceOperand(&p, nest, i);
-  double out_bytes = (double)sambaNestOutputElements(nest) *
+  double out_bytes = (double)sambaTileNestOutputElements(nest) *
                      sambaDTypeBytes(nest->graph->tensors[group->output.tensor].dtype);
-  double out_all = out_bytes * (double)sambaNestTrips(nest, group->parallel_count) * nest->copies;
+  double out_all =
+      out_bytes * (double)sambaTileNestTrips(nest, group->parallel_count) * nest->copies;
   if (limits->stored_output) {
     uint32_t staged;
     p.dram_bytes += sambaMachineBurstBytes(machine, out_all, outputRowBytes(nest, &staged));
@@ -383,7 +386,7 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
     return false;
   if (limits->buffered_output)
     raise(&p.slowest, out_all / limits->replicas / (double)machine->pmu_port_bytes);
-  double firing = sambaNestFiringCycles(nest);
+  double firing = sambaTileNestFiringCycles(nest);
 
   /* Copies that share multicast operands wait for the farthest of them at each firing. */
   double skew = nest->copies > 1 ? 1.2 * (double)machine->hop_cycles * sqrt(2.0 * nest->copies) : 0;
@@ -396,8 +399,8 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   choice->dram_bytes = p.dram_bytes;
   choice->on_chip = limits->on_chip;
   choice->pmus = p.pmus;
-  double chunks = (double)sambaNestTrips(nest, group->dim_count) /
-                  (double)sambaNestTrips(nest, group->parallel_count);
+  double chunks = (double)sambaTileNestTrips(nest, group->dim_count) /
+                  (double)sambaTileNestTrips(nest, group->parallel_count);
   double tail =
       firing * chunks + (limits->stored_output ? out_bytes * nest->copies / dram
                                                : out_bytes / (double)machine->vector_bytes);

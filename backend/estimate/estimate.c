@@ -1,5 +1,5 @@
 /* Static estimates from the emitted section alone; see estimate.h. */
-#include "backend/plan/estimate/estimate.h"
+#include "backend/estimate/estimate.h"
 
 #include "backend/section/access.h"
 

@@ -1,6 +1,6 @@
 /* Loop nest arithmetic: trips, boxes, levels, and the cycles of a firing. Pure functions
  * of a nest. */
-#include "backend/plan/group/tile_nest.h"
+#include "backend/group/tile_nest.h"
 
 #include "support/number/integer.h"
 
@@ -9,7 +9,7 @@
 /* Lanes walk the innermost counter. A reduction whose order is element by element cannot
  * share lanes along what it reduces, so there the parallel dimension with the most points
  * goes innermost. */
-static void chooseInner(SambaNest *nest) {
+static void chooseInner(SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
     nest->inner[dim] = dim;
@@ -30,9 +30,9 @@ static void chooseInner(SambaNest *nest) {
   nest->inner[group->dim_count - 1] = widest;
 }
 
-void sambaNestFill(const SambaStageGraph *graph, const SambaGroup *group,
-                   const SambaMachine *machine, int32_t pipeline_dim, const uint32_t *order,
-                   const int64_t *tile, const uint32_t *unroll, SambaNest *out_nest) {
+void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
+                       const SambaMachine *machine, int32_t pipeline_dim, const uint32_t *order,
+                       const int64_t *tile, const uint32_t *unroll, SambaTileNest *out_nest) {
   out_nest->graph = graph;
   out_nest->group = group;
   out_nest->machine = machine;
@@ -54,7 +54,7 @@ void sambaNestFill(const SambaStageGraph *graph, const SambaGroup *group,
   chooseInner(out_nest);
 }
 
-void sambaNestSettle(SambaNest *nest) {
+void sambaTileNestSettle(SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   for (uint32_t position = 0; position < group->dim_count; ++position) {
     uint32_t dim = nest->dim_at[position];
@@ -62,9 +62,9 @@ void sambaNestSettle(SambaNest *nest) {
     for (uint32_t i = 0; i < group->operand_count && nest->unroll[dim] > 1 && nest->trips[dim] > 1;
          ++i) {
       uint32_t spread;
-      bool spans = group->operands[i].value && sambaNestSlotLevel(nest, i) <= position &&
+      bool spans = group->operands[i].value && sambaTileNestSlotLevel(nest, i) <= position &&
                    sambaGroupDepends(group, i, dim);
-      runs |= spans && (sambaNestSpread(nest, i, &spread) == 1 || spread != position);
+      runs |= spans && (sambaTileNestSpread(nest, i, &spread) == 1 || spread != position);
     }
     nest->loop_step[dim] = nest->tile[dim] * (runs ? 1 : nest->unroll[dim]);
     nest->copy_step[dim] = nest->tile[dim] * (runs ? nest->trips[dim] : 1);
@@ -153,14 +153,14 @@ static SambaStatus checkMapping(const SambaGroup *group, const SambaMapping *map
   return NULL;
 }
 
-SambaStatus sambaNestMake(const SambaStageGraph *graph, const SambaGroup *group,
-                          const SambaMachine *machine, SambaNest *out_nest) {
+SambaStatus sambaTileNestMake(const SambaStageGraph *graph, const SambaGroup *group,
+                              const SambaMachine *machine, SambaTileNest *out_nest) {
   const SambaMapping *mapping = &graph->mappings[group->anchor];
   SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(checkMapping(group, mapping, machine),
                                             "mapping of stage %u (%s)", group->anchor,
                                             graph->stages[group->anchor].name));
-  sambaNestFill(graph, group, machine, mapping->pipeline_dim, mapping->order, mapping->tile,
-                mapping->unroll, out_nest);
+  sambaTileNestFill(graph, group, machine, mapping->pipeline_dim, mapping->order, mapping->tile,
+                    mapping->unroll, out_nest);
 
   for (uint32_t i = 0; i < group->operand_count; ++i) {
     const SambaGroupOperand *operand = &group->operands[i];
@@ -173,8 +173,8 @@ SambaStatus sambaNestMake(const SambaStageGraph *graph, const SambaGroup *group,
       out_nest->depth[i] = 1;
   }
 
-  sambaNestSettleTokens(out_nest);
-  sambaNestSettle(out_nest);
+  sambaTileNestSettleTokens(out_nest);
+  sambaTileNestSettle(out_nest);
   return NULL;
 }
 
@@ -190,8 +190,8 @@ static int64_t gcd(int64_t a, int64_t b) {
 }
 
 /* The box of the loops at positions >= from but `without`, and of the points. */
-static void boxOf(const SambaNest *nest, uint32_t operand, uint32_t from, uint32_t without,
-                  SambaBox *out_box) {
+static void boxOf(const SambaTileNest *nest, uint32_t operand, uint32_t from, uint32_t without,
+                  SambaTileBox *out_box) {
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[operand].map;
 
@@ -223,17 +223,18 @@ static void boxOf(const SambaNest *nest, uint32_t operand, uint32_t from, uint32
   }
 }
 
-void sambaNestBox(const SambaNest *nest, uint32_t operand, uint32_t from, SambaBox *out_box) {
+void sambaTileNestBox(const SambaTileNest *nest, uint32_t operand, uint32_t from,
+                      SambaTileBox *out_box) {
   boxOf(nest, operand, from, UINT32_MAX, out_box);
 }
 
-uint32_t sambaNestSpread(const SambaNest *nest, uint32_t operand, uint32_t *out_position) {
+uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32_t *out_position) {
   const SambaGroup *group = nest->group;
   if (nest->depth[operand] < 2 || group->copy ||
-      sambaNestTrips(nest, sambaNestSlotLevel(nest, operand)) > 1)
+      sambaTileNestTrips(nest, sambaTileNestSlotLevel(nest, operand)) > 1)
     return 1;
-  for (uint32_t position = sambaNestSlotLevel(nest, operand);
-       position < sambaNestTokenLevel(nest, operand); ++position) {
+  for (uint32_t position = sambaTileNestSlotLevel(nest, operand);
+       position < sambaTileNestTokenLevel(nest, operand); ++position) {
     uint32_t dim = nest->dim_at[position];
     if (nest->trips[dim] == 1 || !sambaGroupDepends(group, operand, dim))
       continue;
@@ -242,35 +243,35 @@ uint32_t sambaNestSpread(const SambaNest *nest, uint32_t operand, uint32_t *out_
         nest->trips[dim] > nest->machine->flows_per_lane)
       return 1;
     /* Short rows are staged across copies instead. */
-    SambaBox box;
-    boxOf(nest, operand, sambaNestSlotLevel(nest, operand), position, &box);
+    SambaTileBox box;
+    boxOf(nest, operand, sambaTileNestSlotLevel(nest, operand), position, &box);
     int64_t row =
-        box.rank ? box.size[box.rank - 1] * sambaDTypeBytes(sambaNestDType(nest, operand)) : 0;
+        box.rank ? box.size[box.rank - 1] * sambaDTypeBytes(sambaTileNestDType(nest, operand)) : 0;
     return row < 4 * nest->machine->dram_burst_bytes ? 1 : nest->depth[operand];
   }
 
   return 1;
 }
 
-void sambaNestSlotBox(const SambaNest *nest, uint32_t operand, SambaBox *out_box) {
+void sambaTileNestSlotBox(const SambaTileNest *nest, uint32_t operand, SambaTileBox *out_box) {
   uint32_t position = UINT32_MAX;
-  if (sambaNestSpread(nest, operand, &position) == 1)
+  if (sambaTileNestSpread(nest, operand, &position) == 1)
     position = UINT32_MAX;
-  boxOf(nest, operand, sambaNestSlotLevel(nest, operand), position, out_box);
+  boxOf(nest, operand, sambaTileNestSlotLevel(nest, operand), position, out_box);
 }
 
-int64_t sambaNestTrips(const SambaNest *nest, uint32_t level) {
+int64_t sambaTileNestTrips(const SambaTileNest *nest, uint32_t level) {
   int64_t trips = 1;
   for (uint32_t position = 0; position < level; ++position)
     trips *= nest->trips[nest->dim_at[position]];
   return trips;
 }
 
-static uint32_t tokenLevel(const SambaNest *nest, uint32_t operand) {
+static uint32_t tokenLevel(const SambaTileNest *nest, uint32_t operand) {
   const SambaGroup *group = nest->group;
 
   /* A PCU keeps what its input FIFO holds; a larger token comes again for each firing. */
-  bool held = nest->token_elements[operand] * sambaDTypeBytes(sambaNestDType(nest, operand)) <=
+  bool held = nest->token_elements[operand] * sambaDTypeBytes(sambaTileNestDType(nest, operand)) <=
               nest->machine->fifo_depth * nest->machine->vector_bytes;
 
   /* What no reduced dimension touches joins the sum when that is complete: it steps with the
@@ -289,17 +290,17 @@ static uint32_t tokenLevel(const SambaNest *nest, uint32_t operand) {
   return level;
 }
 
-void sambaNestSettleTokens(SambaNest *nest) {
+void sambaTileNestSettleTokens(SambaTileNest *nest) {
   for (uint32_t i = 0; i < nest->group->operand_count; ++i) {
-    SambaBox token;
-    sambaNestBox(nest, i, nest->group->dim_count, &token);
+    SambaTileBox token;
+    sambaTileNestBox(nest, i, nest->group->dim_count, &token);
     nest->token_elements[i] = token.elements;
     nest->token_level[i] = tokenLevel(nest, i);
   }
 }
 
-uint32_t sambaNestSlotLevel(const SambaNest *nest, uint32_t operand) {
-  uint32_t level = sambaNestTokenLevel(nest, operand);
+uint32_t sambaTileNestSlotLevel(const SambaTileNest *nest, uint32_t operand) {
+  uint32_t level = sambaTileNestTokenLevel(nest, operand);
   if (nest->level[operand] < level)
     level = nest->level[operand];
   while (level && (nest->trips[nest->dim_at[level - 1]] == 1 ||
@@ -313,7 +314,7 @@ typedef struct SystolicShape {
   int64_t rows, columns, batch, depth;
 } SystolicShape;
 
-static SystolicShape systolicShape(const SambaNest *nest) {
+static SystolicShape systolicShape(const SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   SystolicShape shape = {1, 1, 1, 1};
   for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
@@ -328,7 +329,7 @@ static SystolicShape systolicShape(const SambaNest *nest) {
 }
 
 /* Elements that pass an input port during one firing. */
-static int64_t streamedElements(const SambaNest *nest, uint32_t operand) {
+static int64_t streamedElements(const SambaTileNest *nest, uint32_t operand) {
   const SambaGroup *group = nest->group;
   int64_t elements = 1;
 
@@ -342,7 +343,7 @@ static int64_t streamedElements(const SambaNest *nest, uint32_t operand) {
                            : sambaCeilDiv(shape.rows, nest->machine->systolic_rows));
   }
 
-  if (nest->token_elements[operand] * sambaDTypeBytes(sambaNestDType(nest, operand)) <=
+  if (nest->token_elements[operand] * sambaDTypeBytes(sambaTileNestDType(nest, operand)) <=
       nest->machine->fifo_depth * nest->machine->vector_bytes)
     return nest->token_elements[operand];
   int64_t so_far = 1;
@@ -356,13 +357,13 @@ static int64_t streamedElements(const SambaNest *nest, uint32_t operand) {
   return elements;
 }
 
-int64_t sambaNestReplay(const SambaNest *nest, uint32_t operand) {
+int64_t sambaTileNestReplay(const SambaTileNest *nest, uint32_t operand) {
   int64_t replay = sambaCeilDiv(streamedElements(nest, operand), nest->token_elements[operand]);
   return replay < 1 ? 1 : replay;
 }
 
-bool sambaNestTokenOrder(const SambaNest *nest, uint32_t operand, const SambaBox *token,
-                         uint32_t *out_axes) {
+bool sambaTileNestTokenOrder(const SambaTileNest *nest, uint32_t operand, const SambaTileBox *token,
+                             uint32_t *out_axes) {
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[operand].map;
   int32_t key[SAMBA_MAX_RANK]; /* the innermost in-tile counter that walks the axis */
@@ -388,7 +389,7 @@ bool sambaNestTokenOrder(const SambaNest *nest, uint32_t operand, const SambaBox
   return natural;
 }
 
-bool sambaNestIsDirect(const SambaNest *nest, uint32_t operand) {
+bool sambaTileNestIsDirect(const SambaTileNest *nest, uint32_t operand) {
   const SambaGroup *group = nest->group;
   if (group->operands[operand].map.index_operand >= 0)
     return true;
@@ -398,21 +399,21 @@ bool sambaNestIsDirect(const SambaNest *nest, uint32_t operand) {
   /* The array's next operands load while it works on these. */
   if (group->systolic && (operand == group->mac[0] || operand == group->mac[1]))
     return false;
-  uint32_t level = sambaNestTokenLevel(nest, operand);
-  if (sambaNestSlotLevel(nest, operand) < level || sambaNestReplay(nest, operand) > 1)
+  uint32_t level = sambaTileNestTokenLevel(nest, operand);
+  if (sambaTileNestSlotLevel(nest, operand) < level || sambaTileNestReplay(nest, operand) > 1)
     return false;
   for (uint32_t position = 0; position < level; ++position)
     if (nest->trips[nest->dim_at[position]] > 1 &&
         !sambaGroupDepends(group, operand, nest->dim_at[position]))
       return false;
-  SambaBox token;
+  SambaTileBox token;
   uint32_t axes[SAMBA_MAX_RANK];
-  sambaNestBox(nest, operand, group->dim_count, &token);
+  sambaTileNestBox(nest, operand, group->dim_count, &token);
 
-  return sambaNestTokenOrder(nest, operand, &token, axes);
+  return sambaTileNestTokenOrder(nest, operand, &token, axes);
 }
 
-uint32_t sambaNestSources(const SambaNest *nest, uint32_t operand) {
+uint32_t sambaTileNestSources(const SambaTileNest *nest, uint32_t operand) {
   uint32_t sources = 1;
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
     if (nest->unroll[dim] > 1 && sambaGroupDepends(nest->group, operand, dim))
@@ -420,7 +421,7 @@ uint32_t sambaNestSources(const SambaNest *nest, uint32_t operand) {
   return sources;
 }
 
-int64_t sambaNestOutputElements(const SambaNest *nest) {
+int64_t sambaTileNestOutputElements(const SambaTileNest *nest) {
   int64_t elements = 1;
   for (uint32_t dim = 0; dim < nest->group->parallel_count; ++dim)
     elements *= nest->tile[dim];
@@ -428,7 +429,7 @@ int64_t sambaNestOutputElements(const SambaNest *nest) {
 }
 
 /* Points a SIMD firing takes in rows of lanes. Adjacent counters that are whole run as one. */
-static double simdCycles(const SambaNest *nest) {
+static double simdCycles(const SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   int64_t innermost = 1, others = 1;
   bool merging = true;
@@ -447,38 +448,38 @@ static double simdCycles(const SambaNest *nest) {
   return (double)others * (double)sambaCeilDiv(innermost, nest->machine->simd_lanes);
 }
 
-double sambaNestWorkCycles(const SambaNest *nest) {
+double sambaTileNestWorkCycles(const SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
   if (!group->systolic)
     return group->copy ? 1 : simdCycles(nest);
   SystolicShape shape = systolicShape(nest);
-  bool wide = sambaDTypeBytes(sambaNestDType(nest, group->mac[0])) > 2 ||
-              sambaDTypeBytes(sambaNestDType(nest, group->mac[1])) > 2;
+  bool wide = sambaDTypeBytes(sambaTileNestDType(nest, group->mac[0])) > 2 ||
+              sambaDTypeBytes(sambaTileNestDType(nest, group->mac[1])) > 2;
   int64_t depth = shape.depth > machine->systolic_rows ? shape.depth : machine->systolic_rows;
   double cycles = (double)(sambaCeilDiv(shape.rows, machine->systolic_rows) *
                            sambaCeilDiv(shape.columns, machine->systolic_columns) * shape.batch) *
                   (double)depth * (double)(wide ? machine->systolic_f32_rate : 1);
-  double tail = (double)sambaNestOutputElements(nest) / (double)machine->simd_lanes;
+  double tail = (double)sambaTileNestOutputElements(nest) / (double)machine->simd_lanes;
   return group->stage_ops > 1 && tail > cycles ? tail : cycles;
 }
 
-double sambaNestFiringCycles(const SambaNest *nest) {
+double sambaTileNestFiringCycles(const SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
-  double cycles = sambaNestWorkCycles(nest);
+  double cycles = sambaTileNestWorkCycles(nest);
 
   for (uint32_t i = 0; i < group->operand_count; ++i) {
-    double bytes = (double)(nest->token_elements[i] * sambaNestReplay(nest, i)) *
-                   sambaDTypeBytes(sambaNestDType(nest, i)) / (double)machine->vector_bytes;
+    double bytes = (double)(nest->token_elements[i] * sambaTileNestReplay(nest, i)) *
+                   sambaDTypeBytes(sambaTileNestDType(nest, i)) / (double)machine->vector_bytes;
     cycles = bytes > cycles ? bytes : cycles;
   }
 
-  double out = (double)sambaNestOutputElements(nest) *
+  double out = (double)sambaTileNestOutputElements(nest) *
                sambaDTypeBytes(nest->graph->tensors[group->output.tensor].dtype) /
                (double)machine->vector_bytes;
   int64_t chunks =
-      sambaNestTrips(nest, group->dim_count) / sambaNestTrips(nest, group->parallel_count);
+      sambaTileNestTrips(nest, group->dim_count) / sambaTileNestTrips(nest, group->parallel_count);
   out /= (double)chunks;
 
   return out > cycles ? out : cycles;

@@ -1,8 +1,8 @@
 /* Stage graphs as text for people, to see what the planner was given and what it decided. */
-#ifndef SAMBA_BACKEND_PLAN_STAGE_STAGE_PRINT_H
-#define SAMBA_BACKEND_PLAN_STAGE_STAGE_PRINT_H
+#ifndef SAMBA_BACKEND_STAGE_STAGE_PRINT_H
+#define SAMBA_BACKEND_STAGE_STAGE_PRINT_H
 
-#include "backend/plan/stage/stage.h"
+#include "backend/stage/stage.h"
 #include "support/text/text.h"
 
 /* A line per tensor, stage, operand and operation, and one for the mapping of a stage that has one.

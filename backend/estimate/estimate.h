@@ -1,8 +1,8 @@
 /* Static estimates of an emitted section: what it needs of the machine and roughly how long it
  * takes. Used by planner and partitioner to compare alternatives; never a result that anybody
  * reports as time. */
-#ifndef SAMBA_BACKEND_PLAN_ESTIMATE_ESTIMATE_H
-#define SAMBA_BACKEND_PLAN_ESTIMATE_ESTIMATE_H
+#ifndef SAMBA_BACKEND_ESTIMATE_ESTIMATE_H
+#define SAMBA_BACKEND_ESTIMATE_ESTIMATE_H
 
 #include "backend/machine/machine.h"
 #include "backend/section/section.h"

@@ -1,5 +1,5 @@
 /* Printing stage graphs; see stage_print.h. */
-#include "backend/plan/stage/stage_print.h"
+#include "backend/stage/stage_print.h"
 
 #include "support/number/shape.h"
 

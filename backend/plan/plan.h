@@ -1,11 +1,11 @@
 /* The planner: decides how the stages of one section are tiled, unrolled, buffered and
  * pipelined. */
-#ifndef SAMBA_BACKEND_PLAN_SEARCH_PLAN_H
-#define SAMBA_BACKEND_PLAN_SEARCH_PLAN_H
+#ifndef SAMBA_BACKEND_PLAN_PLAN_H
+#define SAMBA_BACKEND_PLAN_PLAN_H
 
 #include "backend/machine/machine.h"
-#include "backend/plan/stage/stage.h"
 #include "backend/section/section.h"
+#include "backend/stage/stage.h"
 
 typedef struct SambaPlanOptions {
   uint32_t parallel_divisor; /* use 1/n of the machine's units (0 or 1: all); raised when placing or

@@ -1,9 +1,9 @@
 /* Stage graphs: every promise of stage.h that the check can refuse, and views composed into operand
  * maps. */
-#include "backend/plan/stage/stage.h"
-#include "backend/plan/stage/stage_compose.h"
-#include "backend/plan/stage/stage_key.h"
-#include "backend/plan/stage/stage_print.h"
+#include "backend/stage/stage.h"
+#include "backend/stage/stage_compose.h"
+#include "backend/stage/stage_key.h"
+#include "backend/stage/stage_print.h"
 #include "test/backend/stage_graphs.h"
 
 #include <setjmp.h>

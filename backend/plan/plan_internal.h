@@ -1,8 +1,8 @@
 /* What the files of the planner share. */
-#ifndef SAMBA_BACKEND_PLAN_SEARCH_PLAN_INTERNAL_H
-#define SAMBA_BACKEND_PLAN_SEARCH_PLAN_INTERNAL_H
+#ifndef SAMBA_BACKEND_PLAN_PLAN_INTERNAL_H
+#define SAMBA_BACKEND_PLAN_PLAN_INTERNAL_H
 
-#include "backend/plan/group/tile_nest.h"
+#include "backend/group/tile_nest.h"
 
 /* What a group may use, and what is decided about it from outside. */
 typedef struct SambaGroupLimits {
@@ -22,9 +22,9 @@ typedef struct SambaGroupLimits {
 
 /* One way to map a group. */
 typedef struct SambaGroupChoice {
-  SambaNest nest; /* with levels and depths */
-  double cycles;  /* of all its firings, the slowest resource */
-  double fill;    /* cycles before the first firing and after the last */
+  SambaTileNest nest; /* with levels and depths */
+  double cycles;      /* of all its firings, the slowest resource */
+  double fill;        /* cycles before the first firing and after the last */
   double dram_bytes;
   uint32_t on_chip; /* as in the limits */
   double score;     /* what the search minimizes: cycles + fill + a share of the launch */

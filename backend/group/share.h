@@ -1,9 +1,9 @@
 /* Arguments that several groups of a section read: loaded once into buffers with several read
- * ports, like the tensors that the section makes itself. Planner and lowering ask the same rule. */
-#ifndef SAMBA_BACKEND_PLAN_GROUP_SHARE_H
-#define SAMBA_BACKEND_PLAN_GROUP_SHARE_H
+ * ports, like the tensors that the section makes itself. Planner and codegen ask the same rule. */
+#ifndef SAMBA_BACKEND_GROUP_SHARE_H
+#define SAMBA_BACKEND_GROUP_SHARE_H
 
-#include "backend/plan/group/group.h"
+#include "backend/group/group.h"
 
 enum { SAMBA_NOT_SHARED = -2, SAMBA_SHARED_WHOLE = -1 };
 

@@ -1,6 +1,6 @@
 /* Stage graphs: appending to them, and the check of everything stage.h promises. Planner and
- * lowering rely on the check; the operator table and the linalg reader are what it catches. */
-#include "backend/plan/stage/stage.h"
+ * codegen rely on the check; the operator table and the linalg reader are what it catches. */
+#include "backend/stage/stage.h"
 
 #include <stdio.h>
 #include <stdlib.h>

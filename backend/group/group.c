@@ -1,6 +1,6 @@
 /* Building groups: the rule for chains, and the fusion of a chain into one stage over the anchor's
  * dimensions. */
-#include "backend/plan/group/group.h"
+#include "backend/group/group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -355,7 +355,7 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
 }
 
 SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *machine,
-                             bool fuse_chains, SambaArena *arena, SambaGroups *out_groups) {
+                             SambaArena *arena, SambaGroups *out_groups) {
   uint32_t count = graph->stage_count;
   Readers *readers = SAMBA_ARENA_ARRAY(arena, Readers, graph->tensor_count);
   countReaders(graph, readers);
@@ -385,10 +385,9 @@ SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *m
       uint32_t local[SAMBA_MAX_STAGE_DIMS];
       if (!next-- || next <= chain[length - 1] || taken[next])
         break;
-      bool decided = mapping->dim_count || graph->mappings[next].dim_count;
-      if (decided ? !mapping->dim_count || !graph->mappings[next].dim_count ||
-                        mapping->group != graph->mappings[next].group
-                  : !fuse_chains)
+      bool together = !mapping->dim_count == !graph->mappings[next].dim_count &&
+                      (!mapping->dim_count || mapping->group == graph->mappings[next].group);
+      if (!together)
         break;
       if (!mayFollow(graph, readers, tail, &graph->stages[next], local))
         break;

@@ -1,6 +1,6 @@
 /* Stage graphs as bytes; see stage_key.h. Field by field, counts before lists: padding never takes
  * part. */
-#include "backend/plan/stage/stage_key.h"
+#include "backend/stage/stage_key.h"
 
 #include <stdlib.h>
 #include <string.h>

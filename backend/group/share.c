@@ -1,5 +1,5 @@
 /* Shared arguments; see share.h. */
-#include "backend/plan/group/share.h"
+#include "backend/group/share.h"
 
 #include <stdlib.h>
 

@@ -6,8 +6,8 @@
  * the linalg reader makes them again from IR; no operator name occurs. Views cost nothing: slice,
  * transpose, expand and pad are composed into the operand maps (stage_compose.h), a reshape is an
  * alias of the tensor. */
-#ifndef SAMBA_BACKEND_PLAN_STAGE_STAGE_H
-#define SAMBA_BACKEND_PLAN_STAGE_STAGE_H
+#ifndef SAMBA_BACKEND_STAGE_STAGE_H
+#define SAMBA_BACKEND_STAGE_STAGE_H
 
 #include "backend/section/section.h"
 

@@ -2,16 +2,19 @@
  * group gets. A group alone searches freely. Several groups: for each pipeline class and slice
  * size, start every group at one copy and give copies to the slowest until nothing improves or the
  * chip is full; keep the slice size that ends soonest. */
-#include "backend/plan/search/plan.h"
+#include "backend/plan/plan.h"
 
 #include "backend/codegen/codegen.h"
-#include "backend/plan/estimate/estimate.h"
-#include "backend/plan/group/share.h"
-#include "backend/plan/search/plan_internal.h"
+#include "backend/estimate/estimate.h"
+#include "backend/group/share.h"
+#include "backend/plan/plan_internal.h"
 #include "backend/split/split_programs.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* More copies of a group must make it at least this much faster, or it keeps the ones it has. */
+static const double worthCopies = 0.95;
 
 typedef struct Planner {
   SambaStageGraph *graph;
@@ -184,7 +187,7 @@ static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent
     limits->copies = 2 * choice->nest.copies;
     limits->units = p->units - used_pcus - used_pmus + choice->pcus + choice->pmus;
     frozen[slowest] = limits->pcus <= choice->pcus || !searchGroup(p, slowest, &better) ||
-                      better.cycles > 0.95 * choice->cycles;
+                      better.cycles > worthCopies * choice->cycles;
     if (!frozen[slowest]) {
       used_pcus += better.pcus - choice->pcus;
       used_pmus += better.pmus - choice->pmus;
@@ -228,7 +231,7 @@ static void chooseDepths(Planner *p, int64_t extent, int64_t tile) {
 
 static void writeMapping(Planner *p, uint32_t g) {
   const SambaGroup *group = p->groups.groups[g];
-  const SambaNest *nest = &p->choices[g].nest;
+  const SambaTileNest *nest = &p->choices[g].nest;
   uint32_t position_of[SAMBA_MAX_STAGE_DIMS];
 
   for (uint32_t position = 0; position < group->dim_count; ++position)
@@ -326,7 +329,7 @@ static SambaStatus planSeveral(Planner *p) {
 }
 
 static SambaStatus planAll(Planner *p) {
-  SAMBA_RETURN_IF_ERROR(sambaGroupsBuild(p->graph, p->machine, true, &p->scratch, &p->groups));
+  SAMBA_RETURN_IF_ERROR(sambaGroupsBuild(p->graph, p->machine, &p->scratch, &p->groups));
   p->limits = SAMBA_ARENA_ARRAY(&p->scratch, SambaGroupLimits, p->groups.count);
   p->choices = SAMBA_ARENA_ARRAY(&p->scratch, SambaGroupChoice, p->groups.count);
   p->fixed = SAMBA_ARENA_ARRAY(&p->scratch, bool, p->groups.count);
@@ -375,7 +378,7 @@ static SambaStatus emitSection(const SambaStageGraph *graph, const SambaMachine 
                                SambaArena *arena, SambaSection **out_section) {
   SambaArena scratch = {0};
   SambaSection *section = NULL;
-  SambaStatus status = sambaLowerStages(graph, machine, &scratch, &section);
+  SambaStatus status = sambaCodegenSection(graph, machine, &scratch, &section);
   if (!status)
     status = sambaSplitPrograms(section, machine);
   if (!status)
@@ -428,7 +431,7 @@ SambaStatus sambaPlanSection(SambaStageGraph *graph, const SambaMachine *machine
   SambaUsableUnits usable = sambaMachineUsableUnits(machine);
   SambaStatus status = NULL, first = NULL;
 
-  /* The model estimates units and streams; what it underestimates shows in the lowering, and a
+  /* The model estimates units and streams; what it underestimates shows in codegen, and a
    * smaller share is planned. */
   for (int attempt = 0; attempt < 6; ++attempt) {
     Planner planner = {.graph = graph,

@@ -1,6 +1,6 @@
 /* Composition of views into operand maps: affine maps over affine maps, plus the question when a
  * guard of the reader and a guard of the view can be one guard on the base tensor. */
-#include "backend/plan/stage/stage_compose.h"
+#include "backend/stage/stage_compose.h"
 
 #include <string.h>
 

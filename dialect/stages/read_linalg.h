@@ -1,0 +1,12 @@
+/* The reader of sections: operations of arith, tensor and linalg. */
+#ifndef SAMBA_DIALECT_STAGES_READ_LINALG_H
+#define SAMBA_DIALECT_STAGES_READ_LINALG_H
+
+#include "dialect/stages/section_reader.h"
+
+/* Reads the operation that the reader is at. */
+typedef SambaStatus (*SambaReadOperation)(SambaSectionReader *reader);
+/* NULL for an operation that is none of these. */
+SambaReadOperation sambaFindLinalgReader(MlirOperation operation);
+
+#endif
