@@ -46,7 +46,7 @@ static bool takesOutDType(const SambaOperator *row) {
 
 /* `samba.graphamp = false` keeps an operation as it is. */
 static bool mayNarrow(MlirOperation operation) {
-  MlirAttribute amp = sambaOperationAttribute(operation, "samba.graphamp");
+  MlirAttribute amp = sambaOperationAttribute(operation, SAMBA_KEEP_PRECISION_ATTRIBUTE);
   return mlirAttributeIsNull(amp) || !mlirAttributeIsABool(amp) || mlirBoolAttrGetValue(amp);
 }
 
@@ -100,13 +100,13 @@ static MlirAttribute withHostDType(MlirAttribute dictionary, MlirContext context
 
   for (intptr_t i = 0; i < count; ++i)
     entries[i] = mlirDictionaryAttrGetElement(dictionary, i);
-  if (count && !mlirAttributeIsNull(sambaDictionaryFind(dictionary, "samba.host_dtype"))) {
+  if (count && !mlirAttributeIsNull(sambaDictionaryFind(dictionary, SAMBA_HOST_DTYPE_ATTRIBUTE))) {
     free(entries);
     return dictionary;
   }
 
-  entries[count] =
-      sambaNamedAttribute(context, "samba.host_dtype", mlirTypeAttrGet(mlirF32TypeGet(context)));
+  entries[count] = sambaNamedAttribute(context, SAMBA_HOST_DTYPE_ATTRIBUTE,
+                                       mlirTypeAttrGet(mlirF32TypeGet(context)));
   MlirAttribute result = mlirDictionaryAttrGet(context, count + 1, entries);
   free(entries);
 
@@ -221,7 +221,8 @@ static MlirOperation boundary(MlirValue value, MlirLocation location, bool kept)
   MlirContext context = mlirLocationGetContext(location);
   MlirNamedAttribute attributes[] = {
       sambaNamedAttribute(context, "dtype", mlirTypeAttrGet(mlirF32TypeGet(context))),
-      sambaNamedAttribute(context, "samba.graphamp", mlirBoolAttrGet(context, false))};
+      sambaNamedAttribute(context, SAMBA_KEEP_PRECISION_ATTRIBUTE,
+                          mlirBoolAttrGet(context, false))};
   return sambaOperationCreate("samba.cast", location, 1, &value, kept ? 2 : 1, attributes);
 }
 

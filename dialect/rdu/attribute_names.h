@@ -22,5 +22,11 @@
 /* On a section that could not be placed or routed; on a module, decisions for the next attempt. */
 #define SAMBA_FAILED_ATTRIBUTE "rdu.failed"
 #define SAMBA_DECISIONS_ATTRIBUTE "rdu.decisions"
+/* On an argument of an rdu.section: the symbol's name, and that a store writes it. */
+#define SAMBA_SYMBOL_NAME_ATTRIBUTE "rdu.name"
+#define SAMBA_SYMBOL_WRITTEN_ATTRIBUTE "rdu.written"
+
+/* A kind of attribute, for sambaAttributeIs and sambaAttributeGet. */
+#define SAMBA_MAPPING_KIND "rdu.mapping"
 
 #endif

@@ -6,6 +6,7 @@
 #include "dialect/bridge/text_sink.h"
 #include "dialect/rdu/attribute_names.h"
 #include "dialect/rdu/rdu.h"
+#include "dialect/samba/attribute_names.h"
 #include "dialect/samba/graph.h"
 #include "support/text/escape.h"
 
@@ -101,7 +102,7 @@ SambaStatus sambaTargetMachine(MlirLocation location, const char *target, SambaM
   SAMBA_RETURN_IF_ERROR(parseFile(mlirLocationGetContext(location), target, &module));
   MlirAttribute attribute = sambaOperationAttribute(module, SAMBA_MODULE_MACHINE_ATTRIBUTE);
   SambaStatus status = NULL;
-  if (mlirAttributeIsNull(attribute) || !sambaAttributeIs(attribute, "rdu.machine"))
+  if (mlirAttributeIsNull(attribute) || !sambaAttributeIs(attribute, SAMBA_MACHINE_KIND))
     status = sambaStatusMake(SAMBA_INVALID,
                              "a machine file is a module with the attribute rdu.machine = "
                              "#rdu.machine<...>, but this one has none");

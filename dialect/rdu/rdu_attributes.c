@@ -1,5 +1,6 @@
 /* #rdu.machine and #rdu.mapping: their checks and their structs; and the rdu.* attributes that IR
  * may carry. */
+#include "dialect/rdu/attribute_names.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/samba/samba.h"
 
@@ -129,7 +130,7 @@ static SambaStatus readMachine(SambaStringRef name, MlirAttribute body, SambaMac
 }
 
 SambaStatus sambaMachineFromAttribute(MlirAttribute attribute, SambaMachine *out_machine) {
-  if (!sambaAttributeIs(attribute, "rdu.machine"))
+  if (!sambaAttributeIs(attribute, SAMBA_MACHINE_KIND))
     return sambaStatusMake(SAMBA_INVALID, "the machine must be #rdu.machine<...>");
   return readMachine(sambaFromMlir(sambaAttributeHead(attribute)), sambaAttributeBody(attribute),
                      out_machine);
@@ -163,7 +164,8 @@ MlirAttribute sambaMachineToAttribute(MlirLocation location, const SambaMachine 
                                      mlirDictionaryAttrGet(context, 2, parts));
   }
 
-  return sambaAttributeGet(location, "rdu.machine", mlirStringRefCreateFromCString(machine->name),
+  return sambaAttributeGet(location, SAMBA_MACHINE_KIND,
+                           mlirStringRefCreateFromCString(machine->name),
                            mlirDictionaryAttrGet(context, count, entries));
 }
 
@@ -267,7 +269,7 @@ static SambaStatus readMapping(MlirAttribute body, SambaMapping *out) {
 }
 
 SambaStatus sambaMappingFromAttribute(MlirAttribute attribute, SambaMapping *out_mapping) {
-  if (!sambaAttributeIs(attribute, "rdu.mapping"))
+  if (!sambaAttributeIs(attribute, SAMBA_MAPPING_KIND))
     return sambaStatusMake(SAMBA_INVALID, "a mapping must be #rdu.mapping<...>");
   return readMapping(sambaAttributeBody(attribute), out_mapping);
 }
@@ -304,7 +306,7 @@ MlirAttribute sambaMappingToAttribute(MlirLocation location, const SambaMapping 
   if (mapping->pipeline_dim >= 0)
     entries[used++] =
         sambaNamedAttribute(context, "pipeline", mlirIntegerAttrGet(i64, mapping->pipeline_dim));
-  return sambaAttributeGet(location, "rdu.mapping", mlirStringRefCreate("", 0),
+  return sambaAttributeGet(location, SAMBA_MAPPING_KIND, mlirStringRefCreate("", 0),
                            mlirDictionaryAttrGet(context, used, entries));
 }
 
@@ -324,11 +326,11 @@ SambaStatus sambaCheckRduAttribute(MlirStringRef mnemonic, MlirStringRef head, M
 static bool isMappingOrList(MlirAttribute value) {
   bool fits = mlirAttributeIsAArray(value);
   for (intptr_t i = 0; fits && i < mlirArrayAttrGetNumElements(value); ++i)
-    fits = sambaAttributeIs(mlirArrayAttrGetElement(value, i), "rdu.mapping");
-  return fits || sambaAttributeIs(value, "rdu.mapping");
+    fits = sambaAttributeIs(mlirArrayAttrGetElement(value, i), SAMBA_MAPPING_KIND);
+  return fits || sambaAttributeIs(value, SAMBA_MAPPING_KIND);
 }
 
-static bool isMachine(MlirAttribute value) { return sambaAttributeIs(value, "rdu.machine"); }
+static bool isMachine(MlirAttribute value) { return sambaAttributeIs(value, SAMBA_MACHINE_KIND); }
 static bool isList(MlirAttribute value) { return mlirAttributeIsADenseI64Array(value); }
 
 static const struct {
@@ -337,19 +339,22 @@ static const struct {
   bool (*fits)(MlirAttribute value);
   const char *expected;
 } known[] = {
-    {"rdu.machine", 1 << SAMBA_ON_OPERATION, isMachine, "#rdu.machine<...>"},
-    {"rdu.mapping", 1 << SAMBA_ON_OPERATION, isMappingOrList,
+    {SAMBA_MODULE_MACHINE_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, isMachine, "#rdu.machine<...>"},
+    {SAMBA_MAPPING_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, isMappingOrList,
      "#rdu.mapping<...> or a list of them"},
-    {"rdu.name", 1 << SAMBA_ON_ARGUMENT, mlirAttributeIsAString, "a string"},
-    {"rdu.written", 1 << SAMBA_ON_ARGUMENT, mlirAttributeIsAUnit, "without a value"},
-    {"rdu.lane_reduce", 1 << SAMBA_ON_OPERATION, mlirAttributeIsAUnit, "without a value"},
-    {"rdu.address", 1 << SAMBA_ON_ARGUMENT | 1 << SAMBA_ON_OPERATION, isInteger, "an integer"},
-    {"rdu.addresses", 1 << SAMBA_ON_OPERATION, isList, "a list of integers"},
-    {"rdu.activations", 1 << SAMBA_ON_OPERATION, isList, "a list of integers"},
-    {"rdu.layers", 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray, "a list of strings"},
-    {"rdu.stage", 1 << SAMBA_ON_OPERATION, mlirAttributeIsAString, "a string"},
-    {"rdu.decisions", 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray, "a list of strings"},
-    {"rdu.failed", 1 << SAMBA_ON_OPERATION, mlirAttributeIsAUnit, "without a value"},
+    {SAMBA_SYMBOL_NAME_ATTRIBUTE, 1 << SAMBA_ON_ARGUMENT, mlirAttributeIsAString, "a string"},
+    {SAMBA_SYMBOL_WRITTEN_ATTRIBUTE, 1 << SAMBA_ON_ARGUMENT, mlirAttributeIsAUnit,
+     "without a value"},
+    {SAMBA_LANE_REDUCE_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAUnit, "without a value"},
+    {SAMBA_ADDRESS_ATTRIBUTE, 1 << SAMBA_ON_ARGUMENT | 1 << SAMBA_ON_OPERATION, isInteger,
+     "an integer"},
+    {SAMBA_ADDRESSES_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, isList, "a list of integers"},
+    {SAMBA_ACTIVATIONS_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, isList, "a list of integers"},
+    {SAMBA_LAYERS_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray, "a list of strings"},
+    {SAMBA_STAGE_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAString, "a string"},
+    {SAMBA_DECISIONS_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray,
+     "a list of strings"},
+    {SAMBA_FAILED_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAUnit, "without a value"},
 };
 
 bool sambaVerifyRduAttribute(MlirOperation op, SambaAttributePlace place, unsigned index,

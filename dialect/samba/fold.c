@@ -113,7 +113,7 @@ static bool foldIdentity(const Fold *fold) { return becomes(fold, operand(fold->
 static bool foldDetach(const Fold *fold) {
   for (MlirOperation parent = mlirOperationGetParentOperation(fold->op);
        !mlirOperationIsNull(parent); parent = mlirOperationGetParentOperation(parent)) {
-    MlirAttribute graph = sambaOperationAttribute(parent, "samba.graph");
+    MlirAttribute graph = sambaOperationAttribute(parent, SAMBA_GRAPH_ATTRIBUTE);
     if (mlirAttributeIsNull(graph) || !mlirAttributeIsADictionary(graph))
       continue;
     MlirAttribute mode = sambaDictionaryFind(graph, "mode");

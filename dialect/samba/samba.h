@@ -6,6 +6,7 @@
 #include "dialect/bridge/bridge.h"
 #include "dialect/bridge/dictionary_attribute.h"
 #include "dialect/bridge/hooks.h"
+#include "dialect/samba/attribute_names.h"
 #include "dialect/samba/table/registry/registry.h"
 
 /* ---- Strings ---- */
@@ -47,9 +48,6 @@ const char *sambaPrintAttribute(SambaArena *arena, MlirAttribute attribute);
 /* Operands of one samba.cat: each is an address generator, of which a section needs others too. A
  * longer one is cut by samba-decompose-composites, and canonicalization makes none. */
 enum { SAMBA_MAX_CAT_OPERANDS = 16 };
-/* On an operator: fused sections do not begin before it and go on after it; a cat is not joined
- * with those it reads. */
-#define SAMBA_SECTION_START_ATTRIBUTE "samba.starts_section"
 /* The table's row of a samba op; NULL for ops that have none (constant, section, call, yield) and
  * for other dialects. */
 const SambaOperator *sambaOperatorOf(MlirOperation op);

@@ -52,13 +52,13 @@ static const char *checkDType(const Site *site, MlirAttribute value) {
 }
 static const char *checkValue(const Site *site, MlirAttribute value) {
   (void)site;
-  bool fits = sambaAttributeIs(value, "samba.external") ||
-              sambaAttributeIs(value, "samba.derived") || mlirAttributeIsAElements(value);
+  bool fits = sambaAttributeIs(value, SAMBA_EXTERNAL_KIND) ||
+              sambaAttributeIs(value, SAMBA_DERIVED_KIND) || mlirAttributeIsAElements(value);
   return fits ? NULL : "#samba.external<...>, #samba.derived<...> or a dense tensor";
 }
 static const char *checkArgin(const Site *site, MlirAttribute value) {
   (void)site;
-  return sambaAttributeIs(value, "samba.argin") ? NULL : "#samba.argin<...>";
+  return sambaAttributeIs(value, SAMBA_ARGIN_KIND) ? NULL : "#samba.argin<...>";
 }
 static const char *checkGraph(const Site *site, MlirAttribute value) {
   static const char *const modes[] = {"training", "inference", NULL};
@@ -101,23 +101,23 @@ static const struct {
   unsigned places;
   const char *(*check)(const Site *, MlirAttribute);
 } known[] = {
-    {"samba.name", onArgument | onResult, checkText},
-    {"samba.kind", onArgument | onResult, checkKind},
-    {"samba.region", onArgument | onResult, checkText},
-    {"samba.host_dtype", onArgument | onResult, checkDType},
-    {"samba.value", onArgument, checkValue},
-    {"samba.mem", onArgument, checkMemory},
-    {"samba.requires_grad", onArgument, checkFlag},
-    {"samba.argin", onArgument, checkArgin},
-    {"samba.dim_name", onArgument | onResult, checkNames},
-    {"samba.shard", onArgument | onResult, checkDictionary},
-    {"samba.grad_of", onResult, checkText},
-    {"samba.op_name", onOperation, checkText},
-    {"samba.stage", onOperation, checkText},
-    {"samba.graphamp", onOperation, checkFlag},
-    {"samba.starts_section", onOperation, checkFlag},
-    {"samba.graph", onOperation, checkGraph},
-    {"samba.graphs", onOperation, checkGraphs},
+    {SAMBA_NAME_ATTRIBUTE, onArgument | onResult, checkText},
+    {SAMBA_KIND_ATTRIBUTE, onArgument | onResult, checkKind},
+    {SAMBA_REGION_ATTRIBUTE, onArgument | onResult, checkText},
+    {SAMBA_HOST_DTYPE_ATTRIBUTE, onArgument | onResult, checkDType},
+    {SAMBA_VALUE_ATTRIBUTE, onArgument, checkValue},
+    {SAMBA_MEMORY_ATTRIBUTE, onArgument, checkMemory},
+    {SAMBA_REQUIRES_GRAD_ATTRIBUTE, onArgument, checkFlag},
+    {SAMBA_ARGIN_ATTRIBUTE, onArgument, checkArgin},
+    {SAMBA_DIM_NAME_ATTRIBUTE, onArgument | onResult, checkNames},
+    {SAMBA_SHARD_ATTRIBUTE, onArgument | onResult, checkDictionary},
+    {SAMBA_GRAD_OF_ATTRIBUTE, onResult, checkText},
+    {SAMBA_OPERATION_NAME_ATTRIBUTE, onOperation, checkText},
+    {SAMBA_OPERATION_STAGE_ATTRIBUTE, onOperation, checkText},
+    {SAMBA_KEEP_PRECISION_ATTRIBUTE, onOperation, checkFlag},
+    {SAMBA_SECTION_START_ATTRIBUTE, onOperation, checkFlag},
+    {SAMBA_GRAPH_ATTRIBUTE, onOperation, checkGraph},
+    {SAMBA_GRAPHS_ATTRIBUTE, onOperation, checkGraphs},
 };
 
 static MlirType typeOfSite(MlirOperation op, SambaAttributePlace place, unsigned index) {
@@ -147,7 +147,7 @@ static MlirAttribute dictionaryAt(MlirOperation op, const char *list, intptr_t i
 /* The element type in which a value is stored: that of the host, by default the argument's. */
 static MlirType storedElement(const Site *site) {
   MlirAttribute host = dictionaryAt(site->op, "arg_attrs", site->index);
-  host = mlirAttributeIsNull(host) ? host : sambaDictionaryFind(host, "samba.host_dtype");
+  host = mlirAttributeIsNull(host) ? host : sambaDictionaryFind(host, SAMBA_HOST_DTYPE_ATTRIBUTE);
   if (!mlirAttributeIsNull(host) && mlirAttributeIsAType(host))
     return mlirTypeAttrGetValue(host);
   return mlirShapedTypeGetElementType(site->type);
@@ -164,7 +164,7 @@ static bool checkValueFits(const Site *site, MlirAttribute value) {
   }
 
   MlirType element = storedElement(site);
-  if (sambaAttributeIs(value, "samba.external")) {
+  if (sambaAttributeIs(value, SAMBA_EXTERNAL_KIND)) {
     SambaDType stored = sambaDTypeFromType(element);
     int64_t expected =
         stored == SAMBA_DTYPE_COUNT ? 8 : sambaDTypeBytes(stored); /* f64 exists on the host only */
@@ -199,8 +199,9 @@ static bool checkRegionFits(const Site *site, MlirAttribute region) {
     MlirAttribute attributes = dictionaryAt(site->op, "arg_attrs", i);
     if (mlirAttributeIsNull(attributes))
       continue;
-    MlirAttribute owner = sambaDictionaryFind(attributes, "samba.region");
-    owner = mlirAttributeIsNull(owner) ? sambaDictionaryFind(attributes, "samba.name") : owner;
+    MlirAttribute owner = sambaDictionaryFind(attributes, SAMBA_REGION_ATTRIBUTE);
+    owner =
+        mlirAttributeIsNull(owner) ? sambaDictionaryFind(attributes, SAMBA_NAME_ATTRIBUTE) : owner;
     if (!mlirAttributeIsNull(owner) && mlirAttributeEqual(owner, region) &&
         !mlirTypeEqual(mlirFunctionTypeGetInput(function, i), site->type))
       return sambaEmitOpError(
@@ -232,7 +233,7 @@ bool sambaVerifySambaAttribute(MlirOperation op, SambaAttributePlace place, unsi
                               known[i].name, expected);
     if (known[i].check == checkValue)
       return checkValueFits(&site, attribute.attribute);
-    if (place == SAMBA_ON_RESULT && sambaStringRefEqualC(name, "samba.region"))
+    if (place == SAMBA_ON_RESULT && sambaStringRefEqualC(name, SAMBA_REGION_ATTRIBUTE))
       return checkRegionFits(&site, attribute.attribute);
     return true;
   }
@@ -337,8 +338,8 @@ static SambaStatus checkDerived(SambaStringRef head, MlirAttribute body) {
   for (intptr_t i = 0; !status && i < count; ++i) {
     MlirAttribute operand = mlirArrayAttrGetElement(operands, i);
     MlirAttribute type = mlirArrayAttrGetElement(types, i);
-    if (!sambaAttributeIs(operand, "samba.external") &&
-        !sambaAttributeIs(operand, "samba.derived") && !mlirAttributeIsAElements(operand))
+    if (!sambaAttributeIs(operand, SAMBA_EXTERNAL_KIND) &&
+        !sambaAttributeIs(operand, SAMBA_DERIVED_KIND) && !mlirAttributeIsAElements(operand))
       status = sambaStatusMake(SAMBA_INVALID,
                                "#samba.derived: operand %lld must be #samba.external<...>, "
                                "#samba.derived<...> or a dense tensor",

@@ -4,7 +4,7 @@
 bool sambaVerifySection(const SambaOpHooks *hooks, MlirOperation op) {
   (void)hooks;
   MlirAttribute machine = sambaOperationAttribute(op, "machine");
-  if (!mlirAttributeIsNull(machine) && !sambaAttributeIs(machine, "rdu.machine"))
+  if (!mlirAttributeIsNull(machine) && !sambaAttributeIs(machine, SAMBA_MACHINE_KIND))
     return sambaEmitOpError(op, "attribute 'machine' must be #rdu.machine<...>");
   MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(op));
   MlirOperation last = mlirBlockGetTerminator(block);

@@ -157,7 +157,7 @@ static MlirAttribute argumentData(SambaTrace *trace, const SambaArgument *argume
       sambaNamedAttribute(trace->context, "bytes", mlirIntegerAttrGet(i64, bytes)),
       sambaNamedAttribute(trace->context, "offset",
                           mlirIntegerAttrGet(i64, (int64_t)argument->file_offset))};
-  return sambaAttributeGet(location, "samba.external",
+  return sambaAttributeGet(location, SAMBA_EXTERNAL_KIND,
                            mlirStringRefCreateFromCString(argument->file),
                            mlirDictionaryAttrGet(trace->context, 2, range));
 }
@@ -168,17 +168,17 @@ static MlirAttribute argumentAttributes(SambaTrace *trace, const SambaArgument *
   MlirNamedAttribute attributes[6];
   intptr_t count = 0;
 
-  attributes[count++] = textAttribute(trace, "samba.name", tensor->name);
-  attributes[count++] = textAttribute(trace, "samba.kind", tensor->kind);
+  attributes[count++] = textAttribute(trace, SAMBA_NAME_ATTRIBUTE, tensor->name);
+  attributes[count++] = textAttribute(trace, SAMBA_KIND_ATTRIBUTE, tensor->kind);
   if (argument->region.size)
-    attributes[count++] = textAttribute(trace, "samba.region", tensor->region);
+    attributes[count++] = textAttribute(trace, SAMBA_REGION_ATTRIBUTE, tensor->region);
   if (tensor->memory.size)
-    attributes[count++] = textAttribute(trace, "samba.mem", tensor->memory);
+    attributes[count++] = textAttribute(trace, SAMBA_MEMORY_ATTRIBUTE, tensor->memory);
   if (argument->requires_grad)
-    attributes[count++] = sambaNamedAttribute(trace->context, "samba.requires_grad",
+    attributes[count++] = sambaNamedAttribute(trace->context, SAMBA_REQUIRES_GRAD_ATTRIBUTE,
                                               mlirBoolAttrGet(trace->context, 1));
   if (!mlirAttributeIsNull(data))
-    attributes[count++] = sambaNamedAttribute(trace->context, "samba.value", data);
+    attributes[count++] = sambaNamedAttribute(trace->context, SAMBA_VALUE_ATTRIBUTE, data);
   return mlirDictionaryAttrGet(trace->context, count, attributes);
 }
 
@@ -405,7 +405,7 @@ SambaStatus sambaTraceOperator(SambaTrace *trace, const char *name, uint32_t ope
     }
 
     if (trace->keep_precision) {
-      MlirNamedAttribute keep = sambaNamedAttribute(trace->context, "samba.graphamp",
+      MlirNamedAttribute keep = sambaNamedAttribute(trace->context, SAMBA_KEEP_PRECISION_ATTRIBUTE,
                                                     mlirBoolAttrGet(trace->context, false));
       mlirOperationStateAddAttributes(&state, 1, &keep);
     }
@@ -463,10 +463,11 @@ void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
   }
 
   SambaStringRef unique = uniqueName(trace, name, kind);
-  MlirNamedAttribute attributes[3] = {textAttribute(trace, "samba.name", unique),
-                                      textAttribute(trace, "samba.kind", sambaStringRef(kind))};
+  MlirNamedAttribute attributes[3] = {
+      textAttribute(trace, SAMBA_NAME_ATTRIBUTE, unique),
+      textAttribute(trace, SAMBA_KIND_ATTRIBUTE, sambaStringRef(kind))};
   if (region.size)
-    attributes[2] = textAttribute(trace, "samba.region", region);
+    attributes[2] = textAttribute(trace, SAMBA_REGION_ATTRIBUTE, region);
   sambaArrayAppend(&trace->result_attributes,
                    mlirDictionaryAttrGet(trace->context, region.size ? 3 : 2, attributes));
   sambaArrayAppend(&trace->results, tensor->value);
@@ -505,7 +506,8 @@ static MlirOperation createFunction(SambaTrace *trace) {
                           mlirArrayAttrGet(context, inputs, trace->argument_attributes.data)),
       sambaNamedAttribute(context, "res_attrs",
                           mlirArrayAttrGet(context, outputs, trace->result_attributes.data)),
-      sambaNamedAttribute(context, "samba.graph", mlirDictionaryAttrGet(context, 1, &mode))};
+      sambaNamedAttribute(context, SAMBA_GRAPH_ATTRIBUTE,
+                          mlirDictionaryAttrGet(context, 1, &mode))};
   MlirRegion region = mlirRegionCreate();
 
   mlirRegionAppendOwnedBlock(region, trace->block);
@@ -538,7 +540,7 @@ SambaStatus sambaTraceFinish(SambaTrace *trace, MlirModule *out_module) {
   MlirAttribute graph =
       mlirFlatSymbolRefAttrGet(trace->context, mlirStringRefCreateFromCString(trace->name));
   mlirOperationSetAttributeByName(mlirModuleGetOperation(module),
-                                  mlirStringRefCreateFromCString("samba.graphs"),
+                                  mlirStringRefCreateFromCString(SAMBA_GRAPHS_ATTRIBUTE),
                                   mlirArrayAttrGet(trace->context, 1, &graph));
   mlirBlockAppendOwnedOperation(mlirModuleGetBody(module), createFunction(trace));
   if (!mlirOperationVerify(mlirModuleGetOperation(module))) {

@@ -232,7 +232,7 @@ static bool convertRest(MlirOperation function) {
 
   mlirOperationRemoveAttributeByName(function, sambaMlirString("arg_attrs"));
   mlirOperationRemoveAttributeByName(function, sambaMlirString("res_attrs"));
-  mlirOperationRemoveDiscardableAttributeByName(function, sambaMlirString("samba.graph"));
+  mlirOperationRemoveDiscardableAttributeByName(function, sambaMlirString(SAMBA_GRAPH_ATTRIBUTE));
   return true;
 }
 
@@ -244,6 +244,6 @@ bool sambaConvertSambaGraphsToLinalg(MlirOperation module) {
     if (sambaOperationIsGraph(operation) &&
         !(convertOperators(operation, true) && convertRest(operation)))
       return false;
-  mlirOperationRemoveDiscardableAttributeByName(module, sambaMlirString("samba.graphs"));
+  mlirOperationRemoveDiscardableAttributeByName(module, sambaMlirString(SAMBA_GRAPHS_ATTRIBUTE));
   return true;
 }

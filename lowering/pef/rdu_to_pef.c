@@ -150,7 +150,7 @@ static SambaStatus initialData(Emitter *e, MlirAttribute value, SambaPefSymbol *
     return NULL;
   if (mlirAttributeIsADenseElements(value))
     return denseData(e, value, symbol);
-  if (!sambaAttributeIs(value, "samba.external"))
+  if (!sambaAttributeIs(value, SAMBA_EXTERNAL_KIND))
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "symbol '%.*s': samba.value must be #samba.external or dense elements "
                            "to be written into a PEF",
@@ -203,9 +203,9 @@ static SambaStatus emitArguments(Emitter *e, MlirOperation function, SambaPefGra
   for (intptr_t i = 0; i < count; ++i) {
     SambaPefSymbolKind kind;
     uint32_t index;
-    SambaStringRef name = textOf(argumentAttribute(function, "arg_attrs", i, "samba.name"));
-    SAMBA_RETURN_IF_ERROR(
-        symbolKind(textOf(argumentAttribute(function, "arg_attrs", i, "samba.kind")), &kind));
+    SambaStringRef name = textOf(argumentAttribute(function, "arg_attrs", i, SAMBA_NAME_ATTRIBUTE));
+    SAMBA_RETURN_IF_ERROR(symbolKind(
+        textOf(argumentAttribute(function, "arg_attrs", i, SAMBA_KIND_ATTRIBUTE)), &kind));
     MlirAttribute address = argumentAttribute(function, "arg_attrs", i, SAMBA_ADDRESS_ATTRIBUTE);
     if (mlirAttributeIsNull(address))
       return sambaStatusMake(SAMBA_INVALID,
@@ -214,9 +214,9 @@ static SambaStatus emitArguments(Emitter *e, MlirOperation function, SambaPefGra
         addSymbol(e, mlirBlockGetArgument(body, i), name.size ? name : sambaStringRef("argument"),
                   kind, (uint64_t)mlirIntegerAttrGetValueInt(address), SAMBA_PEF_NONE, &index));
     SambaPefSymbol *symbol = &e->symbols.data[index];
-    setHostDType(symbol, argumentAttribute(function, "arg_attrs", i, "samba.host_dtype"));
+    setHostDType(symbol, argumentAttribute(function, "arg_attrs", i, SAMBA_HOST_DTYPE_ATTRIBUTE));
     SAMBA_RETURN_IF_ERROR(
-        initialData(e, argumentAttribute(function, "arg_attrs", i, "samba.value"), symbol));
+        initialData(e, argumentAttribute(function, "arg_attrs", i, SAMBA_VALUE_ATTRIBUTE), symbol));
     if (kind == SAMBA_PEF_SYMBOL_INPUT)
       graph->inputs[graph->inputs_count++].symbol = index;
   }
@@ -245,14 +245,14 @@ static SambaStatus emitConstant(Emitter *e, MlirOperation function, MlirOperatio
   intptr_t output = resultIndex(mlirBlockGetTerminator(sambaBodyOf(function)), result);
   SambaStringRef name = {NULL, 0};
   if (output >= 0)
-    name = textOf(argumentAttribute(function, "res_attrs", output, "samba.name"));
+    name = textOf(argumentAttribute(function, "res_attrs", output, SAMBA_NAME_ATTRIBUTE));
   SAMBA_RETURN_IF_ERROR(addSymbol(e, result, name.size ? name : sambaStringRef("constant"),
                                   output < 0 ? SAMBA_PEF_SYMBOL_CONSTANT : SAMBA_PEF_SYMBOL_OUTPUT,
                                   (uint64_t)mlirIntegerAttrGetValueInt(address), SAMBA_PEF_NONE,
                                   &index));
   if (output >= 0)
     setHostDType(&e->symbols.data[index],
-                 argumentAttribute(function, "res_attrs", output, "samba.host_dtype"));
+                 argumentAttribute(function, "res_attrs", output, SAMBA_HOST_DTYPE_ATTRIBUTE));
   MlirAttribute value = sambaOperationAttribute(operation, "value");
   if (!mlirAttributeIsADenseElements(value))
     return sambaStatusMake(SAMBA_UNSUPPORTED, "a constant's values are not in the IR; make it "
@@ -272,7 +272,7 @@ static SambaStatus emitResults(Emitter *e, MlirOperation function, MlirOperation
     intptr_t output = resultIndex(terminator, value);
     SambaStringRef name =
         output < 0 ? (SambaStringRef){NULL, 0}
-                   : textOf(argumentAttribute(function, "res_attrs", output, "samba.name"));
+                   : textOf(argumentAttribute(function, "res_attrs", output, SAMBA_NAME_ATTRIBUTE));
     if (!name.size)
       name = sambaStringRef(sambaArenaFormat(
           e->arena, output < 0 ? "activation%u.%u" : "output%u.%u", call_id, (unsigned)r));
@@ -283,7 +283,7 @@ static SambaStatus emitResults(Emitter *e, MlirOperation function, MlirOperation
         output < 0 ? activations : SAMBA_PEF_NONE, &index));
     if (output >= 0)
       setHostDType(&e->symbols.data[index],
-                   argumentAttribute(function, "res_attrs", output, "samba.host_dtype"));
+                   argumentAttribute(function, "res_attrs", output, SAMBA_HOST_DTYPE_ATTRIBUTE));
     e->symbols.data[index].location =
         sambaStringRefCopy(e->arena, sambaLayerOfLocation(mlirOperationGetLocation(call)));
     e->makers.data[index] = call_id;

@@ -10,7 +10,7 @@
 static bool verifySection(const SambaOpHooks *hooks, MlirOperation op) {
   (void)hooks;
   MlirAttribute machine = sambaOperationAttribute(op, "machine");
-  if (!mlirAttributeIsNull(machine) && !sambaAttributeIs(machine, "rdu.machine"))
+  if (!mlirAttributeIsNull(machine) && !sambaAttributeIs(machine, SAMBA_MACHINE_KIND))
     return sambaEmitOpError(op, "attribute 'machine' must be #rdu.machine<...>");
   MlirOperation fault = op;
   SambaStatus status = sambaKnownSectionVerify(op, &fault);

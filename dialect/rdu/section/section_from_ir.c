@@ -1,5 +1,6 @@
 /* rdu.section -> SambaSection; see section_io.h. Units are read one by one (unit_from_ir.c), then
  * what joins them. */
+#include "dialect/rdu/attribute_names.h"
 #include "dialect/rdu/rdu_types.h"
 #include "dialect/rdu/section/section_io.h"
 #include "dialect/rdu/section/section_text.h"
@@ -26,10 +27,12 @@ static SambaStatus readFormals(MlirOperation op, SambaArena *arena, SambaSection
         sambaStatusAnnotate(sambaPortTypeFromIr(&typed, symbol), "argument %u", i));
     MlirAttribute dictionary =
         mlirAttributeIsNull(attributes) ? attributes : mlirArrayAttrGetElement(attributes, i);
-    MlirAttribute name =
-        mlirAttributeIsNull(dictionary) ? dictionary : sambaDictionaryFind(dictionary, "rdu.name");
-    bool written = !mlirAttributeIsNull(dictionary) &&
-                   !mlirAttributeIsNull(sambaDictionaryFind(dictionary, "rdu.written"));
+    MlirAttribute name = mlirAttributeIsNull(dictionary)
+                             ? dictionary
+                             : sambaDictionaryFind(dictionary, SAMBA_SYMBOL_NAME_ATTRIBUTE);
+    bool written =
+        !mlirAttributeIsNull(dictionary) &&
+        !mlirAttributeIsNull(sambaDictionaryFind(dictionary, SAMBA_SYMBOL_WRITTEN_ATTRIBUTE));
     section->symbols[i] =
         (SambaFormal){.name = mlirAttributeIsNull(name) ? sambaArenaFormat(arena, "arg%u", i)
                                                         : sambaTextOf(arena, name),

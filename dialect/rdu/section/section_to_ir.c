@@ -2,6 +2,7 @@
 #include "dialect/rdu/section/section_io.h"
 
 #include "dialect/bridge/build.h"
+#include "dialect/rdu/attribute_names.h"
 #include "dialect/rdu/rdu_types.h"
 #include "dialect/rdu/section/section_text.h"
 #include "dialect/samba/samba.h"
@@ -307,8 +308,8 @@ static void addFormals(Writer *w, Entries *entries) {
     Entries own = {.context = w->context};
     types[i] = sambaRduTypeGet(w->context, SAMBA_RDU_SYMBOL, 1, &elements,
                                sambaDTypeToType(w->context, formal->dtype));
-    addText(&own, "rdu.name", formal->name);
-    addFlag(&own, "rdu.written", formal->written);
+    addText(&own, SAMBA_SYMBOL_NAME_ATTRIBUTE, formal->name);
+    addFlag(&own, SAMBA_SYMBOL_WRITTEN_ATTRIBUTE, formal->written);
     attributes[i] = dictionaryOf(&own);
     mlirBlockAddArgument(w->block, types[i], w->location);
   }

@@ -1,0 +1,41 @@
+/* The names of the samba.* attributes that IR carries, and of the kinds of attribute that stand
+ * there. samba_attributes.c says where each may stand and what it must be; everyone else takes the
+ * name from here. docs/dialects.md tells what they mean. */
+#ifndef SAMBA_DIALECT_SAMBA_ATTRIBUTE_NAMES_H
+#define SAMBA_DIALECT_SAMBA_ATTRIBUTE_NAMES_H
+
+/* Of arguments and results of a graph. */
+#define SAMBA_NAME_ATTRIBUTE "samba.name"
+#define SAMBA_KIND_ATTRIBUTE "samba.kind"
+#define SAMBA_REGION_ATTRIBUTE "samba.region"
+#define SAMBA_HOST_DTYPE_ATTRIBUTE "samba.host_dtype"
+#define SAMBA_DIM_NAME_ATTRIBUTE "samba.dim_name"
+#define SAMBA_SHARD_ATTRIBUTE "samba.shard"
+/* Of arguments only. */
+#define SAMBA_VALUE_ATTRIBUTE "samba.value"
+#define SAMBA_MEMORY_ATTRIBUTE "samba.mem"
+#define SAMBA_REQUIRES_GRAD_ATTRIBUTE "samba.requires_grad"
+#define SAMBA_ARGIN_ATTRIBUTE "samba.argin"
+/* Of results only. */
+#define SAMBA_GRAD_OF_ATTRIBUTE "samba.grad_of"
+
+/* Of operations. */
+#define SAMBA_OPERATION_NAME_ATTRIBUTE "samba.op_name"
+#define SAMBA_OPERATION_STAGE_ATTRIBUTE "samba.stage"
+#define SAMBA_KEEP_PRECISION_ATTRIBUTE "samba.graphamp"
+/* Fused sections do not begin before the operation and go on after it; a cat is not joined with
+ * those it reads. */
+#define SAMBA_SECTION_START_ATTRIBUTE "samba.starts_section"
+
+/* Of functions and modules. */
+#define SAMBA_GRAPH_ATTRIBUTE "samba.graph"
+#define SAMBA_GRAPHS_ATTRIBUTE "samba.graphs"
+
+/* Kinds of attribute, for sambaAttributeIs and sambaAttributeGet. A samba.section carries the
+ * machine that it is planned for, which is described in the dialect below. */
+#define SAMBA_EXTERNAL_KIND "samba.external"
+#define SAMBA_DERIVED_KIND "samba.derived"
+#define SAMBA_ARGIN_KIND "samba.argin"
+#define SAMBA_MACHINE_KIND "rdu.machine"
+
+#endif
