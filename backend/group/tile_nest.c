@@ -134,12 +134,12 @@ static SambaStatus checkMapping(const SambaGroup *group, const SambaMapping *map
     for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
       outputs *= mapping->tile[dim];
     if (outputs > machine->systolic_accumulators)
-      return sambaStatusMake(SAMBA_EXHAUSTED,
-                             "a tile of %lld sums needs %lld accumulators, but %s has %lld per "
-                             "array\n  note: make the tile smaller or "
-                             "the reduced dimensions whole",
-                             (long long)outputs, (long long)outputs, machine->name,
-                             (long long)machine->systolic_accumulators);
+      return sambaStatusNote(
+          sambaStatusMake(SAMBA_EXHAUSTED,
+                          "a tile of %lld sums needs %lld accumulators, but %s has %lld per array",
+                          (long long)outputs, (long long)outputs, machine->name,
+                          (long long)machine->systolic_accumulators),
+          "make the tile smaller or the reduced dimensions whole");
   }
 
   if (mapping->pipeline_dim >= 0) {

@@ -8,27 +8,20 @@
 
 /*===-- Diagnostics ---------------------------------------------------------------------------===*/
 
-/* The first line is the message, each "  note: " line a note. */
-static void emitText(MlirLocation location, MlirDiagnosticSeverity severity, const char *text) {
-  static const char separator[] = "\n  note: ";
-  MlirStringRef notes[16];
-  intptr_t count = 0;
-  const char *end = strstr(text, separator);
-  MlirStringRef message = mlirStringRefCreate(text, end ? (size_t)(end - text) : strlen(text));
-  while (end && count < 16) {
-    const char *start = end + sizeof separator - 1;
-    end = strstr(start, separator);
-    notes[count++] = mlirStringRefCreate(start, end ? (size_t)(end - start) : strlen(start));
-  }
-  sambaDiagnose(location, severity, message, count, notes);
-}
-
 /* "PREFIX message" at location. */
 static bool emitStatus(MlirLocation location, const char *prefix, SambaStatus status) {
   SambaArena arena = {0};
+  size_t count = sambaStatusGetNoteCount(status);
+  MlirStringRef *notes = SAMBA_ARENA_ARRAY(&arena, MlirStringRef, count);
+  for (size_t i = 0; i < count; ++i)
+    notes[i] = mlirStringRefCreateFromCString(sambaStatusGetNote(status, i));
+
+  const char *text =
+      sambaArenaFormat(&arena, "%s%.*s", prefix, (int)sambaStatusGetHeadlineSize(status),
+                       sambaStatusGetMessage(status));
   if (!mlirLocationIsNull(location))
-    emitText(location, MlirDiagnosticError,
-             sambaArenaFormat(&arena, "%s%s", prefix, sambaStatusGetMessage(status)));
+    sambaDiagnose(location, MlirDiagnosticError, mlirStringRefCreateFromCString(text),
+                  (intptr_t)count, notes);
   sambaStatusFree(status);
   sambaArenaDestroy(&arena);
   return false;

@@ -10,7 +10,9 @@
 
 struct SambaStatusImpl {
   SambaStatusCode code;
-  char *message;
+  char *message;        /* the headline, then "\n  note: " and the note for each note */
+  size_t headline_size; /* of message */
+  SAMBA_ARRAY(char *) notes;
 };
 
 static char *formatMessage(const char *format, va_list arguments) {
@@ -25,7 +27,8 @@ static char *formatMessage(const char *format, va_list arguments) {
   return text;
 }
 
-static char *joinMessages(char *first, const char *between, char *second) {
+/* Frees the first. */
+static char *joinMessages(char *first, const char *between, const char *second) {
   size_t a = strlen(first);
   size_t b = strlen(between);
   size_t c = strlen(second);
@@ -34,7 +37,6 @@ static char *joinMessages(char *first, const char *between, char *second) {
   memcpy(text + a, between, b);
   memcpy(text + a + b, second, c + 1);
   free(first);
-  free(second);
   return text;
 }
 
@@ -42,8 +44,8 @@ SambaStatus sambaStatusMake(SambaStatusCode code, const char *format, ...) {
   SambaStatus status = sambaAllocate(sizeof *status);
   va_list arguments;
   va_start(arguments, format);
-  status->code = code;
-  status->message = formatMessage(format, arguments);
+  *status = (struct SambaStatusImpl){.code = code, .message = formatMessage(format, arguments)};
+  status->headline_size = strlen(status->message);
   va_end(arguments);
   return status;
 }
@@ -53,8 +55,13 @@ SambaStatus sambaStatusAnnotate(SambaStatus status, const char *format, ...) {
     return NULL;
   va_list arguments;
   va_start(arguments, format);
-  status->message = joinMessages(formatMessage(format, arguments), ": ", status->message);
+  char *context = formatMessage(format, arguments);
   va_end(arguments);
+
+  char *old = status->message;
+  status->headline_size += strlen(context) + 2;
+  status->message = joinMessages(context, ": ", old);
+  free(old);
   return status;
 }
 
@@ -63,8 +70,11 @@ SambaStatus sambaStatusNote(SambaStatus status, const char *format, ...) {
     return NULL;
   va_list arguments;
   va_start(arguments, format);
-  status->message = joinMessages(status->message, "\n  note: ", formatMessage(format, arguments));
+  char *note = formatMessage(format, arguments);
   va_end(arguments);
+
+  status->message = joinMessages(status->message, "\n  note: ", note);
+  sambaArrayAppend(&status->notes, note);
   return status;
 }
 
@@ -72,9 +82,20 @@ SambaStatusCode sambaStatusGetCode(SambaStatus status) { return status ? status-
 
 const char *sambaStatusGetMessage(SambaStatus status) { return status ? status->message : ""; }
 
+size_t sambaStatusGetHeadlineSize(SambaStatus status) { return status ? status->headline_size : 0; }
+
+size_t sambaStatusGetNoteCount(SambaStatus status) { return status ? status->notes.size : 0; }
+
+const char *sambaStatusGetNote(SambaStatus status, size_t index) {
+  return status->notes.data[index];
+}
+
 void sambaStatusFree(SambaStatus status) {
   if (!status)
     return;
+  for (size_t i = 0; i < status->notes.size; ++i)
+    free(status->notes.data[i]);
+  sambaArrayFree(&status->notes);
   free(status->message);
   free(status);
 }

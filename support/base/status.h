@@ -6,6 +6,8 @@
 #ifndef SAMBA_SUPPORT_BASE_STATUS_H
 #define SAMBA_SUPPORT_BASE_STATUS_H
 
+#include <stddef.h>
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,12 +29,17 @@ SambaStatus sambaStatusMake(SambaStatusCode code, const char *format, ...)
 /* Puts "context: " before the message; returns the same status. A NULL status stays NULL. */
 SambaStatus sambaStatusAnnotate(SambaStatus status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Appends "\n  note: ..." to the message; returns the same status. A NULL status stays NULL. */
+/* Adds a note, which stands on a line of its own in the message, "  note: ..."; returns the same
+ * status. A NULL status stays NULL. */
 SambaStatus sambaStatusNote(SambaStatus status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 SambaStatusCode sambaStatusGetCode(SambaStatus status);
-/* Borrowed until the status is freed; "" for success. */
+/* The headline and the lines of the notes. Borrowed until the status changes; "" for success. */
 const char *sambaStatusGetMessage(SambaStatus status);
+/* The headline's part of the message, and the notes one by one. */
+size_t sambaStatusGetHeadlineSize(SambaStatus status);
+size_t sambaStatusGetNoteCount(SambaStatus status);
+const char *sambaStatusGetNote(SambaStatus status, size_t index);
 void sambaStatusFree(SambaStatus status);
 
 #define SAMBA_RETURN_IF_ERROR(expression)                                                          \

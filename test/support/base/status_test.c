@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -21,6 +22,20 @@ static void messagesGrowContextAndNotes(void **state) {
   sambaStatusFree(status);
 }
 
+static void notesAreFoundOneByOne(void **state) {
+  (void)state;
+  SambaStatus status = sambaStatusMake(SAMBA_INVALID, "a text\n  note: of one piece");
+  status = sambaStatusNote(status, "first");
+  status = sambaStatusAnnotate(status, "outside");
+  status = sambaStatusNote(status, "second\n  note: and its own line");
+  assert_int_equal(sambaStatusGetHeadlineSize(status),
+                   strlen("outside: a text\n  note: of one piece"));
+  assert_int_equal(sambaStatusGetNoteCount(status), 2);
+  assert_string_equal(sambaStatusGetNote(status, 0), "first");
+  assert_string_equal(sambaStatusGetNote(status, 1), "second\n  note: and its own line");
+  sambaStatusFree(status);
+}
+
 static void successStaysSuccess(void **state) {
   (void)state;
   assert_null(sambaStatusAnnotate(NULL, "context"));
@@ -33,6 +48,7 @@ static void successStaysSuccess(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(messagesGrowContextAndNotes),
+      cmocka_unit_test(notesAreFoundOneByOne),
       cmocka_unit_test(successStaysSuccess),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
