@@ -25,15 +25,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { maxAttempts = 32 }; /* of all sections together */
-
-/* What an attempt says: errors are kept, everything else goes on to the other handlers. */
-typedef struct {
-  SambaText text; /* the first error with its notes */
-  int errors;
-  bool quiet; /* keep errors from being printed: another attempt may follow */
-} Messages;
-
 MlirContext sambaCompilerContextCreate(void) {
   MlirDialectRegistry registry = mlirDialectRegistryCreate();
   sambaRegisterDialects(registry);
@@ -44,64 +35,73 @@ MlirContext sambaCompilerContextCreate(void) {
   return context;
 }
 
-static MlirLogicalResult keepErrors(MlirDiagnostic diagnostic, void *user) {
-  Messages *messages = user;
+/* Keeps the first error with its notes (user: a SambaStatus); no other is printed. Everything else
+ * goes on to the other handlers. */
+static MlirLogicalResult keepFirstError(MlirDiagnostic diagnostic, void *user) {
+  SambaStatus *status = user;
   if (mlirDiagnosticGetSeverity(diagnostic) != MlirDiagnosticError)
     return mlirLogicalResultFailure();
-  if (messages->errors++ == 0) {
-    MlirLocation location = mlirDiagnosticGetLocation(diagnostic);
-    SambaStringRef layer = sambaLayerOfLocation(location);
-    sambaAppendPlace(location, &messages->text);
-    mlirDiagnosticPrint(diagnostic, sambaTextSink, &messages->text);
-    if (layer.size) {
-      sambaTextFormat(&messages->text, "\n  note: in layer '%.*s'", SAMBA_STRING_ARGS(layer));
-    }
-    for (intptr_t i = 0; i < mlirDiagnosticGetNumNotes(diagnostic); ++i) {
-      sambaTextAppendC(&messages->text, "\n  note: ");
-      mlirDiagnosticPrint(mlirDiagnosticGetNote(diagnostic, i), sambaTextSink, &messages->text);
-    }
-  }
+  if (*status)
+    return mlirLogicalResultSuccess();
 
+  SambaText text = {0};
+  sambaAppendPlace(mlirDiagnosticGetLocation(diagnostic), &text);
+  mlirDiagnosticPrint(diagnostic, sambaTextSink, &text);
+  *status = sambaStatusMake(SAMBA_INVALID, "%s", sambaTextGet(&text));
+  SambaStringRef layer = sambaLayerOfLocation(mlirDiagnosticGetLocation(diagnostic));
+  if (layer.size)
+    sambaStatusNote(*status, "in layer '%.*s'", SAMBA_STRING_ARGS(layer));
+  for (intptr_t i = 0; i < mlirDiagnosticGetNumNotes(diagnostic); ++i) {
+    sambaTextClear(&text);
+    mlirDiagnosticPrint(mlirDiagnosticGetNote(diagnostic, i), sambaTextSink, &text);
+    sambaStatusNote(*status, "%s", sambaTextGet(&text));
+  }
+  sambaTextFree(&text);
   return mlirLogicalResultSuccess();
 }
 
 SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModule *out_module) {
   if (access(path, R_OK) != 0)
     return sambaStatusMake(SAMBA_IO, "%s: %s", path, strerror(errno));
-  Messages messages = {0};
+  SambaStatus status = NULL;
   MlirDiagnosticHandlerID handler =
-      mlirContextAttachDiagnosticHandler(context, keepErrors, &messages, NULL);
+      mlirContextAttachDiagnosticHandler(context, keepFirstError, &status, NULL);
   *out_module = mlirModuleCreateParseFromFile(context, sambaMlirString(path));
   mlirContextDetachDiagnosticHandler(context, handler);
 
-  SambaStatus status = NULL;
-  if (mlirModuleIsNull(*out_module))
-    status = sambaStatusMake(SAMBA_INVALID, "%s",
-                             messages.text.size ? sambaTextGet(&messages.text) : path);
-  sambaTextFree(&messages.text);
-  return status;
+  if (!mlirModuleIsNull(*out_module)) {
+    sambaStatusFree(status);
+    return NULL;
+  }
+  return status ? status : sambaStatusMake(SAMBA_INVALID, "%s", path);
 }
 
 /* Runs the passes of `text` on `module`. */
 static SambaStatus runPasses(MlirOperation module, const SambaCompileOptions *options,
-                             const char *text, Messages *messages) {
+                             const char *text) {
   MlirContext context = mlirOperationGetContext(module);
   SambaStatus status = NULL;
+  SambaStatus first_error = NULL;
+  SambaText message = {0};
   MlirPassManager manager = mlirPassManagerCreate(context);
   MlirDiagnosticHandlerID handler =
-      mlirContextAttachDiagnosticHandler(context, keepErrors, messages, NULL);
+      mlirContextAttachDiagnosticHandler(context, keepFirstError, &first_error, NULL);
+
   if (mlirLogicalResultIsFailure(
           mlirOpPassManagerAddPipeline(mlirPassManagerGetAsOpPassManager(manager),
-                                       sambaMlirString(text), sambaTextSink, &messages->text)))
-    status = sambaStatusMake(SAMBA_INVALID, "the pipeline '%s' does not parse: %.*s", text,
-                             (int)messages->text.size, messages->text.data);
+                                       sambaMlirString(text), sambaTextSink, &message)))
+    status = sambaStatusMake(SAMBA_INVALID, "the pipeline '%s' does not parse: %s", text,
+                             sambaTextGet(&message));
   else if (options->configure && !options->configure(manager, options->user))
     status = sambaStatusMake(SAMBA_INVALID, "the pass manager's options do not hold");
   else if (mlirLogicalResultIsFailure(mlirPassManagerRunOnOp(manager, module)))
-    status = sambaStatusMake(SAMBA_INVALID, "%.*s", (int)messages->text.size, messages->text.data);
+    status = first_error ? first_error : sambaStatusMake(SAMBA_INVALID, "%s", "");
+  if (status != first_error)
+    sambaStatusFree(first_error);
+
   mlirContextDetachDiagnosticHandler(context, handler);
   mlirPassManagerDestroy(manager);
-
+  sambaTextFree(&message);
   return status;
 }
 
@@ -143,10 +143,9 @@ static void explain(MlirOperation module, const SambaPef *pef) {
 
 static SambaStatus writePef(MlirOperation module, const SambaCompileOptions *options,
                             const char *path) {
-  const SambaPipelineOptions *p = &options->pipeline;
-  SambaEmitOption table[] = {{"opt", p->opt && p->opt[0] ? p->opt : "o1"},
-                             {"precision", p->precision && p->precision[0] ? p->precision : "mp0"},
-                             {"mapping", p->mapping && p->mapping[0] ? p->mapping : "section"}};
+  SambaPipelineOptions pipeline = sambaPipelineWithDefaults(&options->pipeline);
+  SambaEmitOption table[] = {
+      {"opt", pipeline.opt}, {"precision", pipeline.precision}, {"mapping", pipeline.mapping}};
   SambaEmitOptions emit = {.folder = options->folder,
                            .data_folder = options->data_folder,
                            .model = options->model,
@@ -222,10 +221,8 @@ static SambaStatus makeSections(MlirOperation module, const SambaCompileOptions 
   MlirOperation sections = mlirOperationClone(module);
   SambaStatus status;
   for (int attempt = 0;; ++attempt) {
-    Messages messages = {0};
-    status = runPasses(module, options, back, &messages);
-    sambaTextFree(&messages.text);
-    if (!status || attempt == maxAttempts ||
+    status = runPasses(module, options, back);
+    if (!status || attempt == SAMBA_COMPILE_ATTEMPTS ||
         !takeBackFailed(module, sections, decisions, attempt, status))
       break;
     sambaStatusFree(status);
@@ -264,14 +261,15 @@ SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *opt
   SambaDecisions decisions = {0};
   SambaArena arena = {0};
 
-  Messages messages = {0};
   const char *front = NULL, *back = NULL;
   uint64_t counted[SAMBA_WORK_KINDS] = {0}, finding[SAMBA_WORK_KINDS], making[SAMBA_WORK_KINDS];
   MlirOperation copy = mlirOperationClone(mlirModuleGetOperation(module));
   takeWork(counted, finding);
-  SambaStatus status = sambaPipelineTexts(&arena, &options->pipeline, &front, &back);
+  SambaStatus status = sambaPipelineText(&arena, &options->pipeline, SAMBA_PHASE_GRAPH, &front);
   if (!status)
-    status = runPasses(copy, options, front, &messages);
+    status = sambaPipelineText(&arena, &options->pipeline, SAMBA_PHASE_SECTIONS, &back);
+  if (!status)
+    status = runPasses(copy, options, front);
   takeWork(counted, finding);
   if (!status)
     status = makeSections(copy, options, back, &decisions);
@@ -281,7 +279,6 @@ SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *opt
   if (!status && options->explain)
     explainWork(copy, finding, making);
   mlirOperationDestroy(copy);
-  sambaTextFree(&messages.text);
   sambaArenaDestroy(&arena);
   if (options->dump_decisions) {
     SambaStatus dumped = sambaDecisionsWrite(&decisions, options->dump_decisions);

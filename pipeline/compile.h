@@ -34,10 +34,13 @@ MlirContext sambaCompilerContextCreate(void);
  * says which file. */
 SambaStatus sambaModuleParseFile(MlirContext context, const char *path, MlirModule *out_module);
 
+/* How often sections that could not be placed or routed are made again, in one compilation. */
+enum { SAMBA_COMPILE_ATTEMPTS = 32 };
+
 /* Compiles the module (which is left as it was) and writes the PEF and, beside it, PATH.log. When a
- * section cannot be placed or routed, its parallel factor is halved and the pipeline runs again, at
- * most 8 times, each a remark. Errors are diagnostics at operations; the status then says that
- * compilation failed, with the first of them. */
+ * section cannot be placed or routed, its parallel factor is halved and it is made again, while the
+ * other sections stay as they are; each such attempt is a remark. Errors are diagnostics at
+ * operations; the status then says that compilation failed, with the first of them. */
 SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *options,
                                const char *path);
 

@@ -8,28 +8,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { levelO0 = 1 << 0, levelO1 = 1 << 1, everyLevel = levelO0 | levelO1 };
+
 /* The steps in order. %t, %o, %p, %d: target, opt, precision and decisions options. */
-static const char *const steps[] = {
-    "canonicalize",
-    "cse",
-    "samba-raise-idioms",
-    "samba-mixed-precision{preset=%p}",
-    "canonicalize",
-    "cse",
-    "samba-decompose-composites{target=%t}",
-    "canonicalize",
-    "cse",
-    "samba-materialize-views",
-    "samba-partition-sections{target=%t opt=%o}",
-    "samba-assign-memory",
-    "samba.section(convert-samba-to-linalg)", /* the back of sambaPipelineTexts begins here */
-    "samba.section(samba-tile-sections%d)",
-    "samba.section(rdu-verify-mapping)",
-    "convert-linalg-to-rdu",
-    "rdu.section(rdu-split-programs)",
-    "rdu.section(rdu-place)",
-    "rdu.section(rdu-route)",
-    "rdu.section(rdu-verify-section)",
+static const struct {
+  SambaPipelinePhase phase;
+  unsigned levels;
+  const char *text;
+} steps[] = {
+    {SAMBA_PHASE_GRAPH, everyLevel, "canonicalize"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "cse"},
+    {SAMBA_PHASE_GRAPH, levelO1, "samba-raise-idioms"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-mixed-precision{preset=%p}"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "canonicalize"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "cse"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-decompose-composites{target=%t}"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "canonicalize"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "cse"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-materialize-views"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-partition-sections{target=%t opt=%o}"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-assign-memory"},
+
+    {SAMBA_PHASE_SECTIONS, everyLevel, "samba.section(convert-samba-to-linalg)"},
+    {SAMBA_PHASE_SECTIONS, everyLevel, "samba.section(samba-tile-sections%d)"},
+    {SAMBA_PHASE_SECTIONS, everyLevel, "samba.section(rdu-verify-mapping)"},
+    {SAMBA_PHASE_SECTIONS, everyLevel, "convert-linalg-to-rdu"},
+    {SAMBA_PHASE_SECTIONS, everyLevel, "rdu.section(rdu-split-programs)"},
+    {SAMBA_PHASE_SECTIONS, everyLevel, "rdu.section(rdu-place)"},
+    {SAMBA_PHASE_SECTIONS, everyLevel, "rdu.section(rdu-route)"},
+    {SAMBA_PHASE_SECTIONS, everyLevel, "rdu.section(rdu-verify-section)"},
 };
 enum { stepCount = sizeof steps / sizeof *steps };
 
@@ -37,17 +44,31 @@ static const char *or(const char *value, const char *otherwise) {
   return value && value[0] ? value : otherwise;
 }
 
+SambaPipelineOptions sambaPipelineWithDefaults(const SambaPipelineOptions *options) {
+  return (SambaPipelineOptions){
+      .target = or(options->target, "sn40l"),
+      .opt = or(options->opt, "o1"),
+      .mapping = or(options->mapping, "section"),
+      .precision = or(options->precision, "mp0"),
+      .inference = or(options->inference, "true"),
+      .rules = or(options->rules, ""),
+      .decisions = or(options->decisions, ""),
+  };
+}
+
 /* A value that a pass option can carry: quoted when it has spaces or braces. */
 static const char *quoted(SambaArena *arena, const char *text) {
   return strpbrk(text, " {}\"'") ? sambaArenaFormat(arena, "'%s'", text) : text;
 }
 
+/* Defaults are filled in. */
 static SambaStatus checkOptions(const SambaPipelineOptions *options) {
   static const char *const levels[] = {"o0", "o1", "o3", NULL};
   static const char *const precisions[] = {"mp0", "mp1", "mp4", "f32", "bf16", NULL};
-  const char *opt = or(options->opt, "o1");
-  const char *precision = or(options->precision, "mp0");
-  const char *mapping = or(options->mapping, "section");
+
+  const char *opt = options->opt;
+  const char *precision = options->precision;
+  const char *mapping = options->mapping;
 
   if (!sambaStringRefIsOneOf(sambaStringRef(opt), levels))
     return sambaStatusMake(SAMBA_INVALID, "opt wants o0, o1 or o3, not '%s'", opt);
@@ -63,72 +84,60 @@ static SambaStatus checkOptions(const SambaPipelineOptions *options) {
                                ? "mapping=%s is not available in this version; use section"
                                : "mapping wants section or spatial, not '%s'",
                            mapping);
-  if (strcmp(or(options->inference, "true"), "true") != 0)
+  if (strcmp(options->inference, "true") != 0)
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "inference=%s: training is not available in this version",
                            options->inference);
-  if (options->rules && options->rules[0])
+  if (options->rules[0])
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "rules=%s: fusion rule files are not available in this version",
                            options->rules);
   return NULL;
 }
 
-/* Steps [first, end). */
-static const char *stepsText(SambaArena *arena, const SambaPipelineOptions *options, size_t first,
-                             size_t end) {
-  const char *opt = or(options->opt, "o1");
-  const char *precision = or(options->precision, "mp0");
-
-  if (strcmp(precision, "f32") == 0)
-    precision = "mp0";
-  if (strcmp(precision, "bf16") == 0)
-    precision = "mp4";
-  SambaText text = {0};
-
-  for (size_t s = first; s < end; ++s) {
-    if (strcmp(opt, "o0") == 0 && strcmp(steps[s], "samba-raise-idioms") == 0)
-      continue;
-    if (text.size)
-      sambaTextAppendC(&text, ",");
-    for (const char *at = steps[s]; *at; ++at) {
-      const char *value = NULL;
-      if (*at == '%') {
-        switch (*++at) {
-        case 't':
-          value = quoted(arena, or(options->target, "sn40l"));
-          break;
-        case 'o':
-          value = opt;
-          break;
-        case 'p':
-          value = precision;
-          break;
-        default:
-          value = options->decisions && options->decisions[0]
-                      ? sambaArenaFormat(arena, "{decisions=%s}", quoted(arena, options->decisions))
-                      : "";
-          break;
-        }
-      }
-      if (value)
-        sambaTextAppendC(&text, value);
-      else
-        sambaTextAppend(&text, at, 1);
-    }
+/* What stands in a step for %t, %o, %p and %d. */
+static const char *optionText(SambaArena *arena, const SambaPipelineOptions *options, char letter) {
+  switch (letter) {
+  case 't':
+    return quoted(arena, options->target);
+  case 'o':
+    return options->opt;
+  case 'p':
+    if (strcmp(options->precision, "f32") == 0)
+      return "mp0";
+    return strcmp(options->precision, "bf16") == 0 ? "mp4" : options->precision;
+  default:
+    return options->decisions[0]
+               ? sambaArenaFormat(arena, "{decisions=%s}", quoted(arena, options->decisions))
+               : "";
   }
-
-  return sambaTextToArena(&text, arena);
 }
 
-SambaStatus sambaPipelineTexts(SambaArena *arena, const SambaPipelineOptions *options,
-                               const char **out_front, const char **out_back) {
-  SAMBA_RETURN_IF_ERROR(checkOptions(options));
-  size_t back = 0;
-  while (!strstr(steps[back], "convert-samba-to-linalg"))
-    ++back;
-  *out_front = stepsText(arena, options, 0, back);
-  *out_back = stepsText(arena, options, back, stepCount);
+/* Appends the steps of a phase, after a comma when some stand there already. */
+static void appendPhase(SambaArena *arena, const SambaPipelineOptions *options,
+                        SambaPipelinePhase phase, SambaText *text) {
+  unsigned level = strcmp(options->opt, "o0") == 0 ? levelO0 : levelO1;
+  for (size_t s = 0; s < stepCount; ++s) {
+    if (steps[s].phase != phase || !(steps[s].levels & level))
+      continue;
+    if (text->size)
+      sambaTextAppendC(text, ",");
+    for (const char *at = steps[s].text; *at; ++at) {
+      if (*at == '%')
+        sambaTextAppendC(text, optionText(arena, options, *++at));
+      else
+        sambaTextAppend(text, at, 1);
+    }
+  }
+}
+
+SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *options,
+                              SambaPipelinePhase phase, const char **out_text) {
+  SambaPipelineOptions all = sambaPipelineWithDefaults(options);
+  SambaText text = {0};
+  SAMBA_RETURN_IF_ERROR(checkOptions(&all));
+  appendPhase(arena, &all, phase, &text);
+  *out_text = sambaTextToArena(&text, arena);
   return NULL;
 }
 
@@ -192,18 +201,24 @@ static SambaStatus readOptions(SambaArena *arena, SambaStringRef text,
 
 SambaStatus sambaPipelineAdd(MlirOpPassManager manager, SambaStringRef text) {
   SambaArena arena = {0};
+  SambaText passes = {0};
   SambaText message = {0};
   SambaPipelineOptions options;
   SambaStatus status = readOptions(&arena, text, &options);
+
+  options = sambaPipelineWithDefaults(&options);
   if (!status)
     status = checkOptions(&options);
   if (!status) {
-    MlirStringRef passes =
-        mlirStringRefCreateFromCString(stepsText(&arena, &options, 0, stepCount));
+    appendPhase(&arena, &options, SAMBA_PHASE_GRAPH, &passes);
+    appendPhase(&arena, &options, SAMBA_PHASE_SECTIONS, &passes);
+    MlirStringRef whole = mlirStringRefCreate(passes.data, passes.size);
     if (mlirLogicalResultIsFailure(
-            mlirOpPassManagerAddPipeline(manager, passes, sambaTextSink, &message)))
+            mlirOpPassManagerAddPipeline(manager, whole, sambaTextSink, &message)))
       status = sambaStatusMake(SAMBA_INVALID, "%s", sambaTextGet(&message));
   }
+
+  sambaTextFree(&passes);
   sambaTextFree(&message);
   sambaArenaDestroy(&arena);
   return status;

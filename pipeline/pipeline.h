@@ -9,22 +9,28 @@
 
 #include "mlir-c/Pass.h"
 
-/* Options of samba-to-rdu; strings are borrowed, NULL means the default. */
+/* Options of samba-to-rdu; strings are borrowed, NULL and "" mean the default. */
 typedef struct SambaPipelineOptions {
-  const char *target;    /* sn40l (default), another shipped machine or a machine file */
-  const char *opt;       /* o0, o1 (default), o3 */
-  const char *mapping;   /* section (default), spatial */
-  const char *precision; /* mp0 (default, alias f32), mp1, mp4 (alias bf16) */
-  const char *inference; /* true (default), false */
+  const char *target;    /* a shipped machine or a machine file */
+  const char *opt;       /* o0, o1, o3 */
+  const char *mapping;   /* section, spatial */
+  const char *precision; /* mp0 (alias f32), mp1, mp4 (alias bf16) */
+  const char *inference; /* true, false */
   const char *rules;     /* fusion rules file */
   const char *decisions; /* decisions file */
 } SambaPipelineOptions;
 
-/* The passes, comma-separated, in the arena, in two: up to the sections with their memory, and what
- * makes each of them a configuration; the second may run again for sections that did not fit.
- * Errors name the option whose value is not known. */
-SambaStatus sambaPipelineTexts(SambaArena *arena, const SambaPipelineOptions *options,
-                               const char **out_front, const char **out_back);
+/* The same options, none of them NULL. */
+SambaPipelineOptions sambaPipelineWithDefaults(const SambaPipelineOptions *options);
+
+/* Up to the sections with their memory, and what makes each of them a configuration; the second may
+ * run again for sections that did not fit. */
+typedef enum { SAMBA_PHASE_GRAPH, SAMBA_PHASE_SECTIONS } SambaPipelinePhase;
+
+/* The passes of a phase, comma-separated, in the arena. Errors name the option whose value is not
+ * known. */
+SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *options,
+                              SambaPipelinePhase phase, const char **out_text);
 /* Adds the whole, from the text of options, `target=tiny opt=o0`; values with spaces in quotes. */
 SambaStatus sambaPipelineAdd(MlirOpPassManager manager, SambaStringRef options);
 extern const char sambaPipelineDescription[]; /* for --help */

@@ -134,7 +134,9 @@ static SambaStatus compileModel(MlirContext context, const Options *o, const cha
   SambaText record = {0};
   SambaStatus status = loadModel(context, o, path, &record, &module);
   if (!status) {
-    const char *level = o->o0 ? "o0" : o->o3 ? "o3" : "o1";
+    const char *level = o->o0 ? "o0" : NULL;
+    if (o->o3)
+      level = "o3";
     const char *folder = sambaStringRefCopy(arena, sambaPathFolder(path)).data;
     SambaCompileOptions options = {.pipeline = {.target = o->target,
                                                 .opt = level,
