@@ -1,8 +1,8 @@
-/* softmax(q k^T * scale + mask) v as exporters write it, and rotary position embedding; see
- * raise_idioms.c. */
+/* softmax(q k^T * scale + mask) v as exporters write it; see raise_idioms.c. */
 #include "passes/raise/idioms.h"
+#include "passes/raise/match.h"
 
-/* ---- Attention ---- */
+#include <math.h>
 
 enum { MOST_MASKS = 3 };
 /* Something that masks the scores, and the scores there. */
@@ -25,17 +25,17 @@ typedef struct {
 /* Takes factors that are numbers off the value. */
 static void takeScale(MlirValue *value, double *scale) {
   for (;;) {
-    MlirOperation operation = madeBy(*value, "mul");
+    MlirOperation operation = sambaMatchMaker(*value, "mul");
     MlirValue rest;
     double number = 1;
-    if (!isNull(operation) && operandBeside(operation, isAnySplat, &number, &rest) &&
-        sameType(rest, *value)) {
+    if (!mlirOperationIsNull(operation) && sambaMatchBesideSplat(operation, &number, &rest) &&
+        sambaMatchSameType(rest, *value)) {
       *scale *= number;
-    } else if (!isNull(operation = madeBy(*value, "div")) &&
-               splatValue(operandOf(operation, 1), &number) &&
-               sameType(operandOf(operation, 0), *value)) {
+    } else if (!mlirOperationIsNull(operation = sambaMatchMaker(*value, "div")) &&
+               sambaMatchSplat(mlirOperationGetOperand(operation, 1), &number) &&
+               sambaMatchSameType(mlirOperationGetOperand(operation, 0), *value)) {
       *scale /= number;
-      rest = operandOf(operation, 0);
+      rest = mlirOperationGetOperand(operation, 0);
     } else {
       return;
     }
@@ -45,14 +45,15 @@ static void takeScale(MlirValue *value, double *scale) {
 
 /* A reshape that keeps the last two dimensions is taken off the value. */
 static bool takeReshape(MlirValue *value) {
-  MlirOperation reshape = madeBy(*value, "reshape");
-  if (isNull(reshape))
+  MlirOperation reshape = sambaMatchMaker(*value, "reshape");
+  if (mlirOperationIsNull(reshape))
     return false;
-  MlirValue inner = operandOf(reshape, 0);
-  intptr_t rank = rankOf(*value);
-  intptr_t innerRank = rankOf(inner);
+  MlirValue inner = mlirOperationGetOperand(reshape, 0);
+  intptr_t rank = sambaMatchRank(*value);
+  intptr_t inner_rank = sambaMatchRank(inner);
   for (intptr_t back = 1; back <= 2; ++back)
-    if (rank < 2 || innerRank < 2 || sizeOf(*value, rank - back) != sizeOf(inner, innerRank - back))
+    if (rank < 2 || inner_rank < 2 ||
+        sambaMatchSize(*value, rank - back) != sambaMatchSize(inner, inner_rank - back))
       return false;
   *value = inner;
   return true;
@@ -60,80 +61,84 @@ static bool takeReshape(MlirValue *value) {
 
 /* From the softmax's operand down to the product: masks, then the scale, and reshapes anywhere. */
 static bool readScores(MlirValue value, Scores *out) {
-  if (!isUsedOnce(value))
+  if (!sambaMatchUsedOnce(value))
     return false;
   if (takeReshape(&value)) {
     out->reshaped = true;
     return readScores(value, out);
   }
 
-  MlirOperation operation = madeBy(value, "add");
-  for (int i = 0; !isNull(operation); ++i) {
+  MlirOperation operation = sambaMatchMaker(value, "add");
+  for (int i = 0; !mlirOperationIsNull(operation); ++i) {
     if (i == 2 || out->mask_count == MOST_MASKS)
       return false;
     Scores tried = *out;
-    tried.masks[tried.mask_count++] = (Mask){.added = operandOf(operation, 1 - i), .scores = value};
-    if (sameType(operandOf(operation, i), value) && readScores(operandOf(operation, i), &tried)) {
+    tried.masks[tried.mask_count++] =
+        (Mask){.added = mlirOperationGetOperand(operation, 1 - i), .scores = value};
+    if (sambaMatchSameType(mlirOperationGetOperand(operation, i), value) &&
+        readScores(mlirOperationGetOperand(operation, i), &tried)) {
       *out = tried;
       return true;
     }
   }
 
-  operation = madeBy(value, "where");
-  if (!isNull(operation)) {
+  operation = sambaMatchMaker(value, "where");
+  if (!mlirOperationIsNull(operation)) {
     double fill;
     for (int i = 1; i < 3 && out->mask_count < MOST_MASKS; ++i)
-      if (splatValue(operandOf(operation, i), &fill) &&
-          sameType(operandOf(operation, 3 - i), value)) {
+      if (sambaMatchSplat(mlirOperationGetOperand(operation, i), &fill) &&
+          sambaMatchSameType(mlirOperationGetOperand(operation, 3 - i), value)) {
         out->masks[out->mask_count++] = (Mask){.choice = operation, .fill = fill, .scores = value};
-        return readScores(operandOf(operation, 3 - i), out);
+        return readScores(mlirOperationGetOperand(operation, 3 - i), out);
       }
     return false;
   }
 
-  do
+  takeScale(&value, &out->scale);
+  while (sambaMatchUsedOnce(value) && takeReshape(&value)) {
+    out->reshaped = true;
     takeScale(&value, &out->scale);
-  while (isUsedOnce(value) && takeReshape(&value) && (out->reshaped = true));
-  out->product = madeBy(value, "matmul");
+  }
+  out->product = sambaMatchMaker(value, "matmul");
 
-  return !isNull(out->product) && isUsedOnce(value);
+  return !mlirOperationIsNull(out->product) && sambaMatchUsedOnce(value);
 }
 
 static MlirValue reshapedTo(MlirOperation root, MlirValue value, intptr_t rank,
                             const int64_t *dims) {
   MlirContext context = mlirOperationGetContext(root);
-  bool same = rank == rankOf(value);
+  bool same = rank == sambaMatchRank(value);
   for (intptr_t axis = 0; axis < rank && same; ++axis)
-    same = dims[axis] == sizeOf(value, axis);
+    same = dims[axis] == sambaMatchSize(value, axis);
   MlirNamedAttribute shape =
       sambaNamedAttribute(context, "shape", mlirDenseI64ArrayGet(context, rank, dims));
-  return same ? value : buildBefore(root, "samba.reshape", 1, &value, 1, &shape);
+  return same ? value : sambaRaiseBuild(root, "samba.reshape", 1, &value, 1, &shape);
 }
 
 /* The dimensions of `value`, which broadcasts to `scores`, when the leading ones of the scores
  * become those of `whole`: each of the former must be a product of some of the latter. */
 static bool splitLeading(MlirValue value, MlirValue scores, MlirValue whole, int64_t *dims) {
-  intptr_t rank = rankOf(value);
-  intptr_t from = rankOf(scores);
-  intptr_t to = rankOf(whole);
+  intptr_t rank = sambaMatchRank(value);
+  intptr_t from = sambaMatchRank(scores);
+  intptr_t to = sambaMatchRank(whole);
 
   for (intptr_t back = 1; back <= 2; ++back)
-    dims[to - back] = back <= rank ? sizeOf(value, rank - back) : 1;
+    dims[to - back] = back <= rank ? sambaMatchSize(value, rank - back) : 1;
   intptr_t next = to - 3;
   for (intptr_t axis = from - 3; axis >= 0; --axis) {
     intptr_t own = axis - (from - rank);
-    bool constant = own < 0 || sizeOf(value, own) == 1;
-    int64_t left = sizeOf(scores, axis);
+    bool constant = own < 0 || sambaMatchSize(value, own) == 1;
+    int64_t left = sambaMatchSize(scores, axis);
     for (; left > 1; --next) {
-      if (next < 0 || sizeOf(whole, next) < 1 || left % sizeOf(whole, next))
+      if (next < 0 || sambaMatchSize(whole, next) < 1 || left % sambaMatchSize(whole, next))
         return false;
-      left /= sizeOf(whole, next);
-      dims[next] = constant ? 1 : sizeOf(whole, next);
+      left /= sambaMatchSize(whole, next);
+      dims[next] = constant ? 1 : sambaMatchSize(whole, next);
     }
   }
 
   for (; next >= 0; --next) {
-    if (sizeOf(whole, next) != 1)
+    if (sambaMatchSize(whole, next) != 1)
       return false;
     dims[next] = 1;
   }
@@ -143,9 +148,9 @@ static bool splitLeading(MlirValue value, MlirValue scores, MlirValue whole, int
 
 /* The scores with the most dimensions where something masks them, else the product. */
 static MlirValue wholeOf(const Scores *scores) {
-  MlirValue whole = resultOf(scores->product);
+  MlirValue whole = sambaMatchResult(scores->product);
   for (uint32_t i = 0; i < scores->mask_count; ++i)
-    if (rankOf(scores->masks[i].scores) > rankOf(whole))
+    if (sambaMatchRank(scores->masks[i].scores) > sambaMatchRank(whole))
       whole = scores->masks[i].scores;
   return whole;
 }
@@ -154,7 +159,7 @@ static MlirValue wholeOf(const Scores *scores) {
  * leave nothing of the score they replace when they are added to it. */
 static bool masksCombine(const Scores *scores) {
   for (uint32_t i = 0; i < scores->mask_count; ++i)
-    if (!isNull(scores->masks[i].choice) &&
+    if (!mlirOperationIsNull(scores->masks[i].choice) &&
         !(scores->masks[i].fill <= (scores->mask_count > 1 ? -1e30 : INFINITY)))
       return false;
   return true;
@@ -168,18 +173,19 @@ static bool canReshape(const Scores *scores, MlirOperation root, MlirValue whole
 
   for (int p = 0; p < 2; ++p)
     for (int i = 0; i < 2; ++i) {
-      MlirValue operand = operandOf(products[p], i);
-      MlirValue result = resultOf(products[p]);
-      intptr_t rank = rankOf(result);
-      if (rankOf(operand) != rank || !splitLeading(operand, result, whole, dims))
+      MlirValue operand = mlirOperationGetOperand(products[p], i);
+      MlirValue result = sambaMatchResult(products[p]);
+      intptr_t rank = sambaMatchRank(result);
+      if (sambaMatchRank(operand) != rank || !splitLeading(operand, result, whole, dims))
         return false;
       for (intptr_t axis = 0; axis + 2 < rank; ++axis)
-        if (sizeOf(operand, axis) != sizeOf(result, axis))
+        if (sambaMatchSize(operand, axis) != sambaMatchSize(result, axis))
           return false;
     }
   for (uint32_t i = 0; i < scores->mask_count; ++i) {
     const Mask *mask = &scores->masks[i];
-    MlirValue value = isNull(mask->choice) ? mask->added : operandOf(mask->choice, 0);
+    MlirValue value =
+        mlirOperationIsNull(mask->choice) ? mask->added : mlirOperationGetOperand(mask->choice, 0);
     if (!splitLeading(value, mask->scores, whole, dims))
       return false;
   }
@@ -190,9 +196,9 @@ static bool canReshape(const Scores *scores, MlirOperation root, MlirValue whole
 /* value for `scores` as value for `whole`. */
 static MlirValue split(MlirOperation root, MlirValue value, MlirValue scores, MlirValue whole) {
   int64_t dims[SAMBA_MAX_RANK];
-  if (sameType(scores, whole) || !splitLeading(value, scores, whole, dims))
+  if (sambaMatchSameType(scores, whole) || !splitLeading(value, scores, whole, dims))
     return value;
-  return reshapedTo(root, value, rankOf(whole), dims);
+  return reshapedTo(root, value, sambaMatchRank(whole), dims);
 }
 
 /* What the masks add to the scores, from the inmost outwards: a chosen fill replaces what was added
@@ -206,21 +212,22 @@ static MlirValue addedMask(MlirOperation root, const Scores *scores, MlirValue w
 
   for (uint32_t i = scores->mask_count; i-- > 0;) {
     const Mask *mask = &scores->masks[i];
-    if (isNull(mask->choice)) {
+    if (mlirOperationIsNull(mask->choice)) {
       MlirValue added = split(root, mask->added, mask->scores, whole);
       sum = mlirValueIsNull(sum)
                 ? added
-                : buildBefore(root, "samba.add", 2, (MlirValue[]){added, sum}, 0, NULL);
+                : sambaRaiseBuild(root, "samba.add", 2, (MlirValue[]){added, sum}, 0, NULL);
       continue;
     }
     if (mlirValueIsNull(sum))
-      sum = buildBefore(root, "samba.constant", 0, NULL, 1, &zero);
+      sum = sambaRaiseBuild(root, "samba.constant", 0, NULL, 1, &zero);
     double unused;
-    bool fill_first = splatValue(operandOf(mask->choice, 1), &unused);
-    MlirValue operands[] = {split(root, operandOf(mask->choice, 0), mask->scores, whole),
-                            fill_first ? operandOf(mask->choice, 1) : sum,
-                            fill_first ? sum : operandOf(mask->choice, 2)};
-    sum = buildBefore(root, "samba.where", 3, operands, 0, NULL);
+    bool fill_first = sambaMatchSplat(mlirOperationGetOperand(mask->choice, 1), &unused);
+    MlirValue operands[] = {
+        split(root, mlirOperationGetOperand(mask->choice, 0), mask->scores, whole),
+        fill_first ? mlirOperationGetOperand(mask->choice, 1) : sum,
+        fill_first ? sum : mlirOperationGetOperand(mask->choice, 2)};
+    sum = sambaRaiseBuild(root, "samba.where", 3, operands, 0, NULL);
   }
 
   return sum;
@@ -229,55 +236,51 @@ static MlirValue addedMask(MlirOperation root, const Scores *scores, MlirValue w
 /* where(c, ..) as a mask of what takes part. */
 static MlirValue keptMask(MlirOperation root, const Mask *mask, MlirValue whole) {
   double unused;
-  MlirValue condition = split(root, operandOf(mask->choice, 0), mask->scores, whole);
-  return splatValue(operandOf(mask->choice, 2), &unused)
+  MlirValue condition = split(root, mlirOperationGetOperand(mask->choice, 0), mask->scores, whole);
+  return sambaMatchSplat(mlirOperationGetOperand(mask->choice, 2), &unused)
              ? condition
-             : buildBefore(root, "samba.logical_not", 1, &condition, 0, NULL);
+             : sambaRaiseBuild(root, "samba.logical_not", 1, &condition, 0, NULL);
 }
 
 static MlirValue swappedLast(MlirOperation root, MlirValue value) {
   MlirContext context = mlirOperationGetContext(root);
   int64_t dims[SAMBA_MAX_RANK];
-  intptr_t rank = rankOf(value);
+  intptr_t rank = sambaMatchRank(value);
   for (intptr_t axis = 0; axis < rank; ++axis)
     dims[axis] = axis + 2 < rank ? axis : 2 * rank - 3 - axis;
   MlirNamedAttribute attribute =
       sambaNamedAttribute(context, "dims", mlirDenseI64ArrayGet(context, rank, dims));
-  return buildBefore(root, "samba.permute", 1, &value, 1, &attribute);
+  return sambaRaiseBuild(root, "samba.permute", 1, &value, 1, &attribute);
 }
 
 /* k^T without factors that are numbers, on either side of its permutation. */
 static MlirValue takeKeyScale(MlirOperation root, MlirValue key, double *scale) {
   takeScale(&key, scale);
-  MlirOperation permute = madeBy(key, "permute");
-  if (isNull(permute))
+  MlirOperation permute = sambaMatchMaker(key, "permute");
+  if (mlirOperationIsNull(permute))
     return key;
-  MlirValue inner = operandOf(permute, 0);
+  MlirValue inner = mlirOperationGetOperand(permute, 0);
   takeScale(&inner, scale);
-  MlirNamedAttribute dims =
-      sambaNamedAttribute(mlirOperationGetContext(root), "dims", attributeOf(permute, "dims"));
-  return mlirValueEqual(inner, operandOf(permute, 0))
+  MlirNamedAttribute dims = sambaNamedAttribute(mlirOperationGetContext(root), "dims",
+                                                sambaOperationAttribute(permute, "dims"));
+  return mlirValueEqual(inner, mlirOperationGetOperand(permute, 0))
              ? key
-             : buildBefore(root, "samba.permute", 1, &inner, 1, &dims);
-}
-
-static bool isLastAxis(MlirOperation operation) {
-  int64_t dim = mlirIntegerAttrGetValueInt(attributeOf(operation, "dim"));
-  return dim == -1 || dim == rankOf(resultOf(operation)) - 1;
+             : sambaRaiseBuild(root, "samba.permute", 1, &inner, 1, &dims);
 }
 
 /* The softmax whose result is the value, reshaped or not. */
 static MlirOperation softmaxOf(MlirValue value, bool *out_reshaped) {
-  *out_reshaped = isUsedOnce(value) && takeReshape(&value);
-  MlirOperation softmax = madeBy(value, "softmax");
-  return !isNull(softmax) && isLastAxis(softmax) && isUsedOnce(value) ? softmax
-                                                                      : (MlirOperation){NULL};
+  *out_reshaped = sambaMatchUsedOnce(value) && takeReshape(&value);
+  MlirOperation softmax = sambaMatchMaker(value, "softmax");
+  return !mlirOperationIsNull(softmax) && sambaMatchLastAxis(softmax) && sambaMatchUsedOnce(value)
+             ? softmax
+             : (MlirOperation){NULL};
 }
 
 static bool swapsLast(MlirOperation permute) {
-  intptr_t rank = isNull(permute) ? 0 : rankOf(resultOf(permute));
+  intptr_t rank = mlirOperationIsNull(permute) ? 0 : sambaMatchRank(sambaMatchResult(permute));
   for (intptr_t axis = 0; axis < rank; ++axis)
-    if (mlirDenseI64ArrayGetElement(attributeOf(permute, "dims"), axis) !=
+    if (mlirDenseI64ArrayGetElement(sambaOperationAttribute(permute, "dims"), axis) !=
         (axis + 2 < rank ? axis : 2 * rank - 3 - axis))
       return false;
   return rank >= 2;
@@ -286,37 +289,38 @@ static bool swapsLast(MlirOperation permute) {
 /* softmax(..) v, or v^T softmax(..)^T, which is its transpose. */
 void sambaRaiseAttention(MlirOperation root) {
   Scores scores = {.scale = 1};
-  MlirValue operands[4] = {{NULL}, {NULL}, operandOf(root, 1)};
-  MlirOperation turned = madeBy(operandOf(root, 1), "permute");
-  MlirOperation softmax = softmaxOf(operandOf(root, 0), &scores.reshaped);
-  bool transposed = isNull(softmax) && swapsLast(turned) && isUsedOnce(resultOf(turned));
+  MlirValue operands[4] = {{NULL}, {NULL}, mlirOperationGetOperand(root, 1)};
+  MlirOperation turned = sambaMatchMaker(mlirOperationGetOperand(root, 1), "permute");
+  MlirOperation softmax = softmaxOf(mlirOperationGetOperand(root, 0), &scores.reshaped);
+  bool transposed = mlirOperationIsNull(softmax) && swapsLast(turned) &&
+                    sambaMatchUsedOnce(sambaMatchResult(turned));
 
   if (transposed)
-    softmax = softmaxOf(operandOf(turned, 0), &scores.reshaped);
-  if (isNull(softmax) || !readScores(operandOf(softmax, 0), &scores) || !(scores.scale > 0) ||
-      isinf(scores.scale) || !masksCombine(&scores))
+    softmax = softmaxOf(mlirOperationGetOperand(turned, 0), &scores.reshaped);
+  if (mlirOperationIsNull(softmax) || !readScores(mlirOperationGetOperand(softmax, 0), &scores) ||
+      !(scores.scale > 0) || isinf(scores.scale) || !masksCombine(&scores))
     return;
-  operands[0] = operandOf(scores.product, 0);
-  MlirValue key = operandOf(scores.product, 1);
+  operands[0] = mlirOperationGetOperand(scores.product, 0);
+  MlirValue key = mlirOperationGetOperand(scores.product, 1);
   MlirValue whole = wholeOf(&scores);
-  MlirValue product = resultOf(scores.product);
-  if (rankOf(operands[0]) < 2 || rankOf(key) < 2 ||
-      rankOf(operandOf(root, transposed ? 0 : 1)) < 2 ||
-      !mlirAttributeIsNull(attributeOf(root, "out_dtype")) ||
-      !mlirAttributeIsNull(attributeOf(scores.product, "out_dtype")) ||
+  MlirValue product = sambaMatchResult(scores.product);
+  if (sambaMatchRank(operands[0]) < 2 || sambaMatchRank(key) < 2 ||
+      sambaMatchRank(mlirOperationGetOperand(root, transposed ? 0 : 1)) < 2 ||
+      !mlirAttributeIsNull(sambaOperationAttribute(root, "out_dtype")) ||
+      !mlirAttributeIsNull(sambaOperationAttribute(scores.product, "out_dtype")) ||
       (scores.reshaped && !canReshape(&scores, root, whole)))
     return;
   takeScale(&operands[0], &scores.scale);
   operands[1] = swappedLast(root, takeKeyScale(root, key, &scores.scale));
   if (transposed)
-    operands[2] = swappedLast(root, operandOf(root, 0));
+    operands[2] = swappedLast(root, mlirOperationGetOperand(root, 0));
   if (scores.reshaped) {
     operands[0] = split(root, operands[0], product, whole);
     operands[1] = split(root, operands[1], product, whole);
-    operands[2] = split(root, operands[2], resultOf(root), whole);
+    operands[2] = split(root, operands[2], sambaMatchResult(root), whole);
   }
 
-  bool chosen = scores.mask_count == 1 && !isNull(scores.masks[0].choice);
+  bool chosen = scores.mask_count == 1 && !mlirOperationIsNull(scores.masks[0].choice);
   operands[3] = chosen ? keptMask(root, &scores.masks[0], whole) : addedMask(root, &scores, whole);
   MlirContext context = mlirOperationGetContext(root);
   MlirType f64 = mlirF64TypeGet(context);
@@ -325,151 +329,14 @@ void sambaRaiseAttention(MlirOperation root) {
       sambaNamedAttribute(context, "fill",
                           mlirFloatAttrDoubleGet(context, f64, scores.masks[0].fill))};
   intptr_t count = chosen && scores.masks[0].fill != -INFINITY ? 2 : 1;
-  MlirValue result = buildBefore(root, "samba.scaled_dot_product_attention",
-                                 scores.mask_count ? 4 : 3, operands, count, attributes);
+  MlirValue result = sambaRaiseBuild(root, "samba.scaled_dot_product_attention",
+                                     scores.mask_count ? 4 : 3, operands, count, attributes);
   if (transposed)
     result = swappedLast(root, result);
   int64_t dims[SAMBA_MAX_RANK];
-  for (intptr_t axis = 0; axis < rankOf(resultOf(root)); ++axis)
-    dims[axis] = sizeOf(resultOf(root), axis);
-  mlirValueReplaceAllUsesOfWith(resultOf(root),
-                                reshapedTo(root, result, rankOf(resultOf(root)), dims));
-}
-
-/* ---- Rotary embedding ---- */
-
-/* Where a slice begins in what it is a slice of, and its step; anything else begins at 0. */
-static void originOf(MlirValue value, MlirValue *out_base, int64_t *starts, int64_t *steps) {
-  MlirOperation slice = madeBy(value, "slice");
-  *out_base = isNull(slice) ? value : operandOf(slice, 0);
-  for (intptr_t axis = 0; axis < rankOf(value); ++axis) {
-    starts[axis] =
-        isNull(slice) ? 0 : mlirDenseI64ArrayGetElement(attributeOf(slice, "starts"), axis);
-    steps[axis] =
-        isNull(slice) ? 1 : mlirDenseI64ArrayGetElement(attributeOf(slice, "steps"), axis);
-  }
-}
-
-/* value = x[.., start, start + step, ...], half of the last dimension, all of the others; when x is
- * a slice itself (only a part of each head is turned), both may be slices of the same tensor. */
-static bool isPart(MlirValue value, MlirValue x, int64_t start, int64_t step) {
-  intptr_t rank = rankOf(x);
-  if (isNull(madeBy(value, "slice")) || rankOf(value) != rank)
-    return false;
-  MlirValue base, from;
-  int64_t starts[SAMBA_MAX_RANK], steps[SAMBA_MAX_RANK], xStarts[SAMBA_MAX_RANK] = {0},
-                                                         xSteps[SAMBA_MAX_RANK];
-  originOf(value, &base, starts, steps);
-  originOf(x, &from, xStarts, xSteps);
-  if (mlirValueEqual(base, x)) {
-    for (intptr_t axis = 0; axis < rank; ++axis)
-      xStarts[axis] = 0, xSteps[axis] = 1;
-  } else if (!mlirValueEqual(base, from)) {
-    return false;
-  }
-
-  for (intptr_t axis = 0; axis < rank; ++axis) {
-    bool last = axis + 1 == rank;
-    if (sizeOf(value, axis) != (last ? sizeOf(x, axis) / 2 : sizeOf(x, axis)) ||
-        starts[axis] != xStarts[axis] + (last ? start * xSteps[axis] : 0) ||
-        steps[axis] != xSteps[axis] * (last ? step : 1))
-      return false;
-  }
-
-  return true;
-}
-
-/* Takes reshapes off the value that put a dimension of 1 behind the others, or drop one. */
-static MlirValue withoutUnit(MlirValue value) {
-  for (MlirOperation reshape; !isNull(reshape = madeBy(value, "reshape"));) {
-    MlirValue inner = operandOf(reshape, 0);
-    MlirValue *wide = rankOf(inner) > rankOf(value) ? &inner : &value;
-    MlirValue *narrow = wide == &inner ? &value : &inner;
-    intptr_t rank = rankOf(*narrow);
-    bool same = rankOf(*wide) == rank + 1 && sizeOf(*wide, rank) == 1;
-    for (intptr_t axis = 0; axis < rank && same; ++axis)
-      same = sizeOf(*wide, axis) == sizeOf(*narrow, axis);
-    if (!same)
-      break;
-    value = inner;
-  }
-  return value;
-}
-
-/* value = x[.., index, index + 2, ...], or x[.., pair, index] with the last dimension as pairs. */
-static bool isOfPairs(MlirValue value, MlirValue x, int64_t index) {
-  if (isPart(value, x, index, 2))
-    return true;
-  MlirOperation slice = madeBy(value, "slice");
-  MlirOperation pairs = isNull(slice) ? slice : madeBy(operandOf(slice, 0), "reshape");
-  intptr_t rank = rankOf(x);
-
-  if (isNull(pairs) || !mlirValueEqual(operandOf(pairs, 0), x) || rankOf(value) != rank + 1 ||
-      sizeOf(resultOf(pairs), rank) != 2)
-    return false;
-  for (intptr_t axis = 0; axis <= rank; ++axis) {
-    bool last = axis == rank;
-    int64_t size = last ? 1 : axis + 1 == rank ? sizeOf(x, axis) / 2 : sizeOf(x, axis);
-    if (sizeOf(value, axis) != size || (!last && sizeOf(resultOf(pairs), axis) != size) ||
-        mlirDenseI64ArrayGetElement(attributeOf(slice, "starts"), axis) != (last ? index : 0))
-      return false;
-  }
-
-  return true;
-}
-
-/* value = x turned: (-x[half..], x[..half]), or with pairs side by side (-x[1], x[0], -x[3], x[2],
- * ...). */
-static bool isTurned(MlirValue value, MlirValue x, bool *out_interleaved) {
-  MlirOperation reshape = madeBy(value, "reshape");
-  MlirOperation cat;
-  intptr_t rank = rankOf(x);
-  int64_t half = sizeOf(x, rank - 1) / 2;
-
-  *out_interleaved = !isNull(reshape);
-  cat = madeBy(*out_interleaved ? operandOf(reshape, 0) : value, "cat");
-  if (isNull(cat) || mlirOperationGetNumOperands(cat) != 2 || !isLastAxis(cat) ||
-      !sameType(value, x) || 2 * half != sizeOf(x, rank - 1))
-    return false;
-  MlirValue first = operandOf(cat, 0);
-  MlirValue second = operandOf(cat, 1);
-  if (*out_interleaved) {
-    if (rankOf(first) != rank + 1 || sizeOf(first, rank) != 1 || sizeOf(first, rank - 1) != half ||
-        !sameType(first, second))
-      return false;
-    first = withoutUnit(first);
-    second = withoutUnit(second);
-  }
-
-  MlirOperation negated = madeBy(first, "neg");
-  if (isNull(negated))
-    return false;
-  first = operandOf(negated, 0);
-
-  return *out_interleaved ? isOfPairs(withoutUnit(first), x, 1) && isOfPairs(second, x, 0)
-                          : isPart(first, x, half, 1) && isPart(second, x, 0, 1);
-}
-
-/* x cos + turned(x) sin */
-void sambaRaiseRotary(MlirOperation root) {
-  for (int i = 0; i < 2; ++i) {
-    MlirOperation plain = madeBy(operandOf(root, i), "mul");
-    MlirOperation turned = madeBy(operandOf(root, 1 - i), "mul");
-    if (isNull(plain) || isNull(turned))
-      return;
-    for (int k = 0; k < 4; ++k) {
-      MlirValue operands[] = {operandOf(plain, k & 1), operandOf(plain, 1 - (k & 1)),
-                              operandOf(turned, k >> 1)};
-      bool interleaved;
-      if (!sameType(operands[0], resultOf(root)) || !sameType(operands[1], operands[2]) ||
-          rankOf(operands[0]) == 0 ||
-          !isTurned(operandOf(turned, 1 - (k >> 1)), operands[0], &interleaved))
-        continue;
-      MlirContext context = mlirOperationGetContext(root);
-      MlirNamedAttribute attribute =
-          sambaNamedAttribute(context, "interleaved", mlirBoolAttrGet(context, interleaved));
-      replace(root, "samba.rotary_embedding", 3, operands, interleaved ? 1 : 0, &attribute);
-      return;
-    }
-  }
+  for (intptr_t axis = 0; axis < sambaMatchRank(sambaMatchResult(root)); ++axis)
+    dims[axis] = sambaMatchSize(sambaMatchResult(root), axis);
+  mlirValueReplaceAllUsesOfWith(
+      sambaMatchResult(root),
+      reshapedTo(root, result, sambaMatchRank(sambaMatchResult(root)), dims));
 }

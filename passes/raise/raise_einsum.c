@@ -1,6 +1,7 @@
 /* Attention written with einsum: both products become matmul, which raise_attention.c reads; see
  * raise_idioms.c. */
 #include "passes/raise/idioms.h"
+#include "passes/raise/match.h"
 
 #include <string.h>
 
@@ -10,7 +11,7 @@ typedef struct {
 } Equation;
 
 static bool readEquation(MlirOperation einsum, Equation *out) {
-  MlirStringRef text = mlirStringAttrGetValue(attributeOf(einsum, "equation"));
+  MlirStringRef text = mlirStringAttrGetValue(sambaOperationAttribute(einsum, "equation"));
   size_t counts[3] = {0}, term = 0;
 
   *out = (Equation){0};
@@ -34,8 +35,8 @@ static bool readEquation(MlirOperation einsum, Equation *out) {
 static bool sizesAgree(MlirOperation einsum, const Equation *equation) {
   for (intptr_t axis = 0; equation->terms[0][axis]; ++axis) {
     const char *other = strchr(equation->terms[1], equation->terms[0][axis]);
-    if (other && sizeOf(operandOf(einsum, 1), other - equation->terms[1]) !=
-                     sizeOf(operandOf(einsum, 0), axis))
+    if (other && sambaMatchSize(mlirOperationGetOperand(einsum, 1), other - equation->terms[1]) !=
+                     sambaMatchSize(mlirOperationGetOperand(einsum, 0), axis))
       return false;
   }
   return true;
@@ -52,7 +53,7 @@ static MlirValue permuted(MlirOperation root, MlirValue value, const char *from,
   MlirContext context = mlirOperationGetContext(root);
   MlirNamedAttribute attribute =
       sambaNamedAttribute(context, "dims", mlirDenseI64ArrayGet(context, rank, dims));
-  return buildBefore(root, "samba.permute", 1, &value, 1, &attribute);
+  return sambaRaiseBuild(root, "samba.permute", 1, &value, 1, &attribute);
 }
 
 /* The einsum as matmul: one label that only the left operand and the result have, one of the right
@@ -93,22 +94,25 @@ static bool lowerEinsum(MlirOperation einsum, int left, const Equation *equation
     wanted[t][count + 2] = 0;
   }
 
-  MlirValue operands[] = {permuted(einsum, operandOf(einsum, left), a, wanted[0]),
-                          permuted(einsum, operandOf(einsum, 1 - left), b, wanted[1])};
-  MlirValue product = buildBefore(einsum, "samba.matmul", 2, operands, 0, NULL);
+  MlirValue operands[] = {
+      permuted(einsum, mlirOperationGetOperand(einsum, left), a, wanted[0]),
+      permuted(einsum, mlirOperationGetOperand(einsum, 1 - left), b, wanted[1])};
+  MlirValue product = sambaRaiseBuild(einsum, "samba.matmul", 2, operands, 0, NULL);
 
-  mlirValueReplaceAllUsesOfWith(resultOf(einsum), permuted(einsum, product, wanted[2], out));
+  mlirValueReplaceAllUsesOfWith(sambaMatchResult(einsum),
+                                permuted(einsum, product, wanted[2], out));
   return true;
 }
 
 /* The einsum that scores are made of: numbers, masks and reshapes stand between. */
 static MlirOperation findEinsum(MlirValue value, unsigned depth) {
   static const char *const between[] = {"add", "sub", "where", "mul", "div", "reshape"};
-  MlirOperation found = madeBy(value, "einsum");
-  for (size_t i = 0; i < sizeof between / sizeof *between && isNull(found) && depth; ++i) {
-    MlirOperation operation = madeBy(value, between[i]);
-    intptr_t count = isNull(operation) ? 0 : mlirOperationGetNumOperands(operation);
-    for (intptr_t k = 0; k < count && isNull(found); ++k)
+  MlirOperation found = sambaMatchMaker(value, "einsum");
+  for (size_t i = 0; i < sizeof between / sizeof *between && mlirOperationIsNull(found) && depth;
+       ++i) {
+    MlirOperation operation = sambaMatchMaker(value, between[i]);
+    intptr_t count = mlirOperationIsNull(operation) ? 0 : mlirOperationGetNumOperands(operation);
+    for (intptr_t k = 0; k < count && mlirOperationIsNull(found); ++k)
       found = findEinsum(mlirOperationGetOperand(operation, k), depth - 1);
   }
   return found;
@@ -116,9 +120,9 @@ static MlirOperation findEinsum(MlirValue value, unsigned depth) {
 
 /* Scores: the result's last label is of the right operand. */
 static void lowerScores(MlirOperation softmax) {
-  MlirOperation einsum = findEinsum(operandOf(softmax, 0), 6);
+  MlirOperation einsum = findEinsum(mlirOperationGetOperand(softmax, 0), 6);
   Equation equation;
-  if (isNull(einsum) || !readEquation(einsum, &equation) || !equation.terms[2][0])
+  if (mlirOperationIsNull(einsum) || !readEquation(einsum, &equation) || !equation.terms[2][0])
     return;
   char last = equation.terms[2][strlen(equation.terms[2]) - 1];
   if (lowerEinsum(einsum, strchr(equation.terms[0], last) ? 1 : 0, &equation, equation.terms[2]))
@@ -128,7 +132,7 @@ static void lowerScores(MlirOperation softmax) {
 void sambaLowerAttentionEinsums(MlirOperation function) {
   MlirOperation next;
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
-       !isNull(operation); operation = next) {
+       !mlirOperationIsNull(operation); operation = next) {
     next = mlirOperationGetNextInBlock(operation);
     bool einsum = sambaOperationIs(operation, "samba.einsum");
     Equation equation;
@@ -136,8 +140,8 @@ void sambaLowerAttentionEinsums(MlirOperation function) {
                  : sambaOperationIs(operation, "samba.matmul")))
       continue;
     for (int i = 0; i < 2; ++i) {
-      MlirOperation softmax = madeBy(operandOf(operation, i), "softmax");
-      if (isNull(softmax))
+      MlirOperation softmax = sambaMatchMaker(mlirOperationGetOperand(operation, i), "softmax");
+      if (mlirOperationIsNull(softmax))
         continue;
       lowerScores(softmax);
       if (einsum && lowerEinsum(operation, i, &equation, equation.terms[i]))

@@ -1,18 +1,22 @@
 /* samba-raise-idioms: expanded forms that exporters write become the operator they mean.
  *
- *   layer_norm  (x - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) [* w + b]; w may come before the
- * division rms_norm    x / sqrt(mean(x^2) + eps) [* w] gelu        x * (1 + erf(x / sqrt 2)) / 2, x
- * * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 silu        x * sigmoid(x) softmax     e /
- * sum(e) with e = exp(x - amax(x)); softmax(x - amax(x)) scaled_dot_product_attention  softmax(q
- * k^T * scale [+ masks]) v; the scale may be on q and k, a mask a where, heads split off the batch
- * for a mask, v left of a transposed softmax, the products einsum rotary_embedding  x cos +
- * turned(x) sin, halves or pairs turned, of a whole head or of a part
+ * - layer_norm: (x - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) [* w + b]; w may come before the
+ *   division.
+ * - rms_norm: x / sqrt(mean(x^2) + eps) [* w].
+ * - gelu: x * (1 + erf(x / sqrt 2)) / 2, or x * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
+ * - silu: x * sigmoid(x).
+ * - softmax: e / sum(e) with e = exp(x - amax(x)); softmax(x - amax(x)).
+ * - scaled_dot_product_attention: softmax(q k^T * scale [+ masks]) v. The scale may be on q and k,
+ * a mask a where, heads split off the batch for a mask, v left of a transposed softmax, the
+ * products einsum.
+ * - rotary_embedding: x cos + turned(x) sin, halves or pairs turned, of a whole head or of a part.
  *
  * Means run over the last axes, eps and the other numbers are repeated constants. What matches is
  * computed in one rounding of its own (f32 inside), which is what the model meant and what bf16
  * needs. Near misses stay as they are. */
 #include "passes/passes.h"
 #include "passes/raise/idioms.h"
+#include "passes/raise/match.h"
 
 #include <string.h>
 
@@ -39,19 +43,19 @@ static intptr_t trailingMean(MlirOperation mean) {
 
 /* value = mean(s * s over the last axes) for some s. */
 static bool meanOfSquare(MlirValue value, MlirValue *out_source, intptr_t *out_axes) {
-  MlirOperation mean = madeBy(value, "mean");
-  if (isNull(mean) || !(*out_axes = trailingMean(mean)))
+  MlirOperation mean = sambaMatchMaker(value, "mean");
+  if (mlirOperationIsNull(mean) || !(*out_axes = trailingMean(mean)))
     return false;
-  MlirOperation square = madeBy(mlirOperationGetOperand(mean, 0), "mul");
+  MlirOperation square = sambaMatchMaker(mlirOperationGetOperand(mean, 0), "mul");
 
-  if (!isNull(square) &&
+  if (!mlirOperationIsNull(square) &&
       mlirValueEqual(mlirOperationGetOperand(square, 0), mlirOperationGetOperand(square, 1))) {
     *out_source = mlirOperationGetOperand(square, 0);
     return true;
   }
 
-  square = madeBy(mlirOperationGetOperand(mean, 0), "pow");
-  if (isNull(square) || !isNumber(mlirOperationGetOperand(square, 1), 2))
+  square = sambaMatchMaker(mlirOperationGetOperand(mean, 0), "pow");
+  if (mlirOperationIsNull(square) || !sambaMatchNumber(mlirOperationGetOperand(square, 1), 2))
     return false;
   *out_source = mlirOperationGetOperand(square, 0);
 
@@ -61,33 +65,35 @@ static bool meanOfSquare(MlirValue value, MlirValue *out_source, intptr_t *out_a
 /* value = mean(s^2) + eps. */
 static bool shiftedSquare(MlirValue value, MlirValue *out_source, intptr_t *out_axes,
                           double *out_eps) {
-  MlirOperation add = madeBy(value, "add");
+  MlirOperation add = sambaMatchMaker(value, "add");
   MlirValue mean;
-  return !isNull(add) && operandBeside(add, isAnySplat, out_eps, &mean) && *out_eps > 0 &&
+  return !mlirOperationIsNull(add) && sambaMatchBesideSplat(add, out_eps, &mean) && *out_eps > 0 &&
          meanOfSquare(mean, out_source, out_axes);
 }
 
 /* What the square root is taken of in value = sqrt(v), or of which the reciprocal is taken in
  * rsqrt(v), v^-0.5, reciprocal(sqrt(v)) or 1 / sqrt(v). */
 static bool rootOf(MlirValue value, bool inverse, MlirValue *out_of) {
-  MlirOperation root = madeBy(value, inverse ? "rsqrt" : "sqrt");
-  MlirOperation operation = madeBy(value, "pow");
-  if (!isNull(operation) && isNumber(operandOf(operation, 1), inverse ? -0.5 : 0.5))
+  MlirOperation root = sambaMatchMaker(value, inverse ? "rsqrt" : "sqrt");
+  MlirOperation operation = sambaMatchMaker(value, "pow");
+  if (!mlirOperationIsNull(operation) &&
+      sambaMatchNumber(mlirOperationGetOperand(operation, 1), inverse ? -0.5 : 0.5))
     root = operation;
-  if (inverse && !isNull(operation = madeBy(value, "reciprocal")))
-    root = madeBy(operandOf(operation, 0), "sqrt");
-  if (inverse && !isNull(operation = madeBy(value, "div")) && isNumber(operandOf(operation, 0), 1))
-    root = madeBy(operandOf(operation, 1), "sqrt");
-  if (isNull(root))
+  if (inverse && !mlirOperationIsNull(operation = sambaMatchMaker(value, "reciprocal")))
+    root = sambaMatchMaker(mlirOperationGetOperand(operation, 0), "sqrt");
+  if (inverse && !mlirOperationIsNull(operation = sambaMatchMaker(value, "div")) &&
+      sambaMatchNumber(mlirOperationGetOperand(operation, 0), 1))
+    root = sambaMatchMaker(mlirOperationGetOperand(operation, 1), "sqrt");
+  if (mlirOperationIsNull(root))
     return false;
-  *out_of = operandOf(root, 0);
+  *out_of = mlirOperationGetOperand(root, 0);
   return true;
 }
 
 /* The parameter that `user` combines with `value`: a tensor of exactly the normalized shape. */
 static bool parameterOf(MlirOperation user, MlirValue value, intptr_t axes,
                         MlirValue *out_parameter) {
-  if (isNull(user) || !operandBeside(user, equals, &value, out_parameter))
+  if (mlirOperationIsNull(user) || !sambaMatchBeside(user, value, out_parameter))
     return false;
   MlirType type = mlirValueGetType(*out_parameter);
   MlirType whole = mlirValueGetType(value);
@@ -110,15 +116,15 @@ typedef struct {
 static bool normalized(MlirOperation operation, Normalized *out) {
   bool division = sambaOperationIs(operation, "samba.div");
   for (int i = division ? 1 : 0; i < 2; ++i) {
-    MlirValue scaled = operandOf(operation, 1 - i);
+    MlirValue scaled = mlirOperationGetOperand(operation, 1 - i);
     MlirValue squares;
     *out = (Normalized){0};
-    if (!rootOf(operandOf(operation, i), !division, &squares) ||
+    if (!rootOf(mlirOperationGetOperand(operation, i), !division, &squares) ||
         !shiftedSquare(squares, &out->source, &out->axes, &out->eps) ||
-        !sameType(out->source, resultOf(operation)))
+        !sambaMatchSameType(out->source, sambaMatchResult(operation)))
       continue;
     if (mlirValueEqual(out->source, scaled) ||
-        parameterOf(madeBy(scaled, "mul"), out->source, out->axes, &out->weight))
+        parameterOf(sambaMatchMaker(scaled, "mul"), out->source, out->axes, &out->weight))
       return true;
   }
 
@@ -131,7 +137,8 @@ static MlirOperation onlyUser(MlirValue value, const char *name) {
   if (mlirOpOperandIsNull(use) || !mlirOpOperandIsNull(mlirOpOperandGetNextUse(use)))
     return (MlirOperation){NULL};
   MlirOperation user = mlirOpOperandGetOwner(use);
-  if (!sambaStringRefEqualC(sambaOperatorNameOf(user), name) || !sameType(resultOf(user), value))
+  if (!sambaStringRefEqualC(sambaOperatorNameOf(user), name) ||
+      !sambaMatchSameType(sambaMatchResult(user), value))
     return (MlirOperation){NULL};
   return user;
 }
@@ -146,27 +153,27 @@ static void raiseNorm(MlirOperation operation) {
   intptr_t count = mlirValueIsNull(found.weight) ? 1 : 2;
 
   /* Centered: s = x - mean(x) over the same axes. */
-  MlirOperation centered = madeBy(source, "sub");
+  MlirOperation centered = sambaMatchMaker(source, "sub");
   MlirOperation root = operation;
   const char *name = "samba.rms_norm";
-  if (!isNull(centered)) {
-    MlirOperation mean = madeBy(mlirOperationGetOperand(centered, 1), "mean");
-    if (!isNull(mean) && trailingMean(mean) == axes &&
+  if (!mlirOperationIsNull(centered)) {
+    MlirOperation mean = sambaMatchMaker(mlirOperationGetOperand(centered, 1), "mean");
+    if (!mlirOperationIsNull(mean) && trailingMean(mean) == axes &&
         mlirValueEqual(mlirOperationGetOperand(mean, 0), mlirOperationGetOperand(centered, 0))) {
       name = "samba.layer_norm";
       operands[0] = mlirOperationGetOperand(centered, 0);
     }
   }
 
-  MlirOperation user = count == 1 ? onlyUser(resultOf(root), "mul") : (MlirOperation){NULL};
-  if (parameterOf(user, resultOf(root), axes, &operands[1])) {
+  MlirOperation user = count == 1 ? onlyUser(sambaMatchResult(root), "mul") : (MlirOperation){NULL};
+  if (parameterOf(user, sambaMatchResult(root), axes, &operands[1])) {
     root = user;
     count = 2;
   }
 
-  user = count == 2 ? onlyUser(resultOf(root), "add") : (MlirOperation){NULL};
+  user = count == 2 ? onlyUser(sambaMatchResult(root), "add") : (MlirOperation){NULL};
   if (strcmp(name, "samba.layer_norm") == 0 &&
-      parameterOf(user, resultOf(root), axes, &operands[2])) {
+      parameterOf(user, sambaMatchResult(root), axes, &operands[2])) {
     root = user;
     count = 3;
   }
@@ -181,7 +188,7 @@ static void raiseNorm(MlirOperation operation) {
       sambaNamedAttribute(context, "normalized_shape", mlirDenseI64ArrayGet(context, axes, shape)),
       sambaNamedAttribute(context, "eps",
                           mlirFloatAttrDoubleGet(context, mlirF64TypeGet(context), found.eps))};
-  replace(root, name, count, operands, 2, attributes);
+  sambaRaiseReplace(root, name, count, operands, 2, attributes);
 }
 
 /* What ends at each operator. */
@@ -201,19 +208,19 @@ static void raiseFunction(MlirOperation function) {
   MlirOperation next;
   sambaLowerAttentionEinsums(function);
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
-       !isNull(operation); operation = next) {
+       !mlirOperationIsNull(operation); operation = next) {
     next = mlirOperationGetNextInBlock(operation);
     SambaStringRef name = sambaOperatorNameOf(operation);
     for (size_t i = 0; i < sizeof idioms / sizeof *idioms; ++i)
       if (sambaStringRefEqualC(name, idioms[i].name) &&
-          !mlirOpOperandIsNull(mlirValueGetFirstUse(resultOf(operation))))
+          !mlirOpOperandIsNull(mlirValueGetFirstUse(sambaMatchResult(operation))))
         idioms[i].raise(operation);
   }
 }
 
 bool sambaRaiseIdioms(MlirOperation module) {
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
-  for (; !isNull(operation); operation = mlirOperationGetNextInBlock(operation))
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIs(operation, "func.func") && !mlirBlockIsNull(sambaBodyOf(operation)))
       raiseFunction(operation);
   return true;

@@ -1,0 +1,120 @@
+/* Matching operations; see match.h. */
+#include "passes/raise/match.h"
+
+#include <math.h>
+
+MlirOperation sambaMatchMaker(MlirValue value, const char *name) {
+  MlirOperation owner = sambaDefiningOperation(value);
+  if (mlirOperationIsNull(owner) || !sambaStringRefEqualC(sambaOperatorNameOf(owner), name))
+    return (MlirOperation){NULL};
+  return owner;
+}
+
+MlirValue sambaMatchResult(MlirOperation operation) { return mlirOperationGetResult(operation, 0); }
+
+bool sambaMatchSameType(MlirValue a, MlirValue b) {
+  return mlirTypeEqual(mlirValueGetType(a), mlirValueGetType(b));
+}
+
+intptr_t sambaMatchRank(MlirValue value) { return mlirShapedTypeGetRank(mlirValueGetType(value)); }
+
+int64_t sambaMatchSize(MlirValue value, intptr_t axis) {
+  return mlirShapedTypeGetDimSize(mlirValueGetType(value), axis);
+}
+
+bool sambaMatchLastAxis(MlirOperation operation) {
+  int64_t dim = mlirIntegerAttrGetValueInt(sambaOperationAttribute(operation, "dim"));
+  return dim == -1 || dim == sambaMatchRank(sambaMatchResult(operation)) - 1;
+}
+
+/*===-- Numbers -------------------------------------------------------------------------------===*/
+
+bool sambaMatchSplat(MlirValue value, double *out_number) {
+  MlirOperation owner = sambaDefiningOperation(value);
+  if (mlirOperationIsNull(owner) || !sambaOperationIsSplat(owner) ||
+      sambaDTypeFromType(mlirShapedTypeGetElementType(mlirValueGetType(value))) != SAMBA_DTYPE_F32)
+    return false;
+  *out_number = mlirDenseElementsAttrGetFloatSplatValue(sambaOperationAttribute(owner, "value"));
+  return true;
+}
+
+bool sambaMatchNear(double number, double wanted) {
+  return fabs(number - wanted) <= 1e-6 * fabs(wanted);
+}
+
+bool sambaMatchNumber(MlirValue value, double wanted) {
+  double number;
+  return sambaMatchSplat(value, &number) && sambaMatchNear(number, wanted);
+}
+
+/*===-- Operands in any order -----------------------------------------------------------------===*/
+
+bool sambaMatchBeside(MlirOperation operation, MlirValue value, MlirValue *out_other) {
+  for (int i = 0; i < 2; ++i)
+    if (mlirValueEqual(mlirOperationGetOperand(operation, i), value)) {
+      *out_other = mlirOperationGetOperand(operation, 1 - i);
+      return true;
+    }
+  return false;
+}
+
+bool sambaMatchBesideNumber(MlirOperation operation, double number, MlirValue *out_other) {
+  for (int i = 0; i < 2; ++i)
+    if (sambaMatchNumber(mlirOperationGetOperand(operation, i), number)) {
+      *out_other = mlirOperationGetOperand(operation, 1 - i);
+      return true;
+    }
+  return false;
+}
+
+bool sambaMatchBesideSplat(MlirOperation operation, double *out_number, MlirValue *out_other) {
+  for (int i = 0; i < 2; ++i)
+    if (sambaMatchSplat(mlirOperationGetOperand(operation, i), out_number)) {
+      *out_other = mlirOperationGetOperand(operation, 1 - i);
+      return true;
+    }
+  return false;
+}
+
+/*===-- Uses ----------------------------------------------------------------------------------===*/
+
+/* Whether nothing needs the operation: what was raised leaves such, a few behind each other. */
+static bool isUnused(MlirOperation operation, unsigned depth) {
+  intptr_t count = mlirOperationGetNumResults(operation);
+  for (intptr_t i = 0; i < count; ++i)
+    for (MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(operation, i));
+         !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
+      if (!depth || !isUnused(mlirOpOperandGetOwner(use), depth - 1))
+        return false;
+  return count > 0;
+}
+
+bool sambaMatchUsedOnce(MlirValue value) {
+  unsigned uses = 0;
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use) && uses < 2;
+       use = mlirOpOperandGetNextUse(use))
+    uses += !isUnused(mlirOpOperandGetOwner(use), 3);
+  return uses == 1;
+}
+
+/*===-- Building ------------------------------------------------------------------------------===*/
+
+MlirValue sambaRaiseBuild(MlirOperation root, const char *name, intptr_t count,
+                          const MlirValue *operands, intptr_t attribute_count,
+                          const MlirNamedAttribute *attributes) {
+  SambaOperationParts parts = {.name = name,
+                               .location = mlirOperationGetLocation(root),
+                               .operand_count = count,
+                               .operands = operands,
+                               .result_count = -1,
+                               .attribute_count = attribute_count,
+                               .attributes = attributes};
+  return sambaMatchResult(sambaBuildOperationIn(mlirOperationGetBlock(root), root, &parts));
+}
+
+void sambaRaiseReplace(MlirOperation root, const char *name, intptr_t count,
+                       const MlirValue *operands, intptr_t attribute_count,
+                       const MlirNamedAttribute *attributes) {
+  MlirValue made = sambaRaiseBuild(root, name, count, operands, attribute_count, attributes);
+  mlirValueReplaceAllUsesOfWith(sambaMatchResult(root), made);
+}
