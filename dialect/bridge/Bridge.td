@@ -85,16 +85,14 @@ class Samba_InferringOp<Dialect dialect, string mnemonic, list<Trait> traits = [
 // in C.
 class Samba_DictionaryAttr<Dialect dialect, string name, string word> : AttrDef<dialect, name> {
   let mnemonic = word;
-  let parameters = (ins "::mlir::StringAttr":$head, "::mlir::DictionaryAttr":$body);
+  let parameters = (ins "::mlir::ArrayAttr":$parts); // the name, the dictionary
   let hasCustomAssemblyFormat = 1;
   let extraClassDefinition = [{
     Attribute $cppClass::parse(AsmParser &parser, Type) {
-      auto parts = parseDictionary(parser, name);
-      return parts ? get(parser.getContext(), parts->first, parts->second) : $cppClass();
+      ArrayAttr parts = parseDictionary(parser, name);
+      return parts ? get(parser.getContext(), parts) : $cppClass();
     }
-    void $cppClass::print(AsmPrinter &printer) const {
-      printDictionary(printer, getHead(), getBody());
-    }
+    void $cppClass::print(AsmPrinter &printer) const { printDictionary(printer, getParts()); }
   }];
 }
 

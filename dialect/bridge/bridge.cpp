@@ -41,9 +41,8 @@ MlirType sambaTypePart(MlirType type) {
   unwrap(type).walkImmediateSubElements([](Attribute) {}, [&](Type found) { part = found; });
   return wrap(part);
 }
-MlirAttribute sambaAttributePart(MlirAttribute attribute, unsigned index) {
-  SmallVector<Attribute, 2> parts;
-  unwrap(attribute).walkImmediateSubElements([&](Attribute part) { parts.push_back(part); },
-                                             [](Type) {});
-  return wrap(parts[index]);
+MlirAttribute sambaAttributePart(MlirAttribute attribute) {
+  Attribute part;
+  unwrap(attribute).walkImmediateSubElements([&](Attribute found) { part = found; }, [](Type) {});
+  return wrap(part);
 }

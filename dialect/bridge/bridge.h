@@ -30,10 +30,9 @@ uint64_t sambaOperationInherentHash(MlirOperation op);
 /* Whether an attribute or type is of a kind, "dialect.mnemonic"; null is of none. */
 bool sambaAttributeIs(MlirAttribute attribute, const char *kind);
 bool sambaTypeIs(MlirType type, const char *kind);
-/* What a type of ours is made of, when that is one type. */
+/* What a type or attribute of ours is made of: each of them has one part. */
 MlirType sambaTypePart(MlirType type);
-/* What an attribute of ours is made of, by its place in TableGen. */
-MlirAttribute sambaAttributePart(MlirAttribute attribute, unsigned index);
+MlirAttribute sambaAttributePart(MlirAttribute attribute);
 
 #ifdef __cplusplus
 }

@@ -38,9 +38,9 @@ MlirAttribute sambaAttributeGet(MlirLocation location, const char *kind, MlirStr
 }
 
 MlirStringRef sambaAttributeHead(MlirAttribute attribute) {
-  return mlirStringAttrGetValue(sambaAttributePart(attribute, 0));
+  return mlirStringAttrGetValue(mlirArrayAttrGetElement(sambaAttributePart(attribute), 0));
 }
 
 MlirAttribute sambaAttributeBody(MlirAttribute attribute) {
-  return sambaAttributePart(attribute, 1);
+  return mlirArrayAttrGetElement(sambaAttributePart(attribute), 1);
 }

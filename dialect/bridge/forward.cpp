@@ -113,8 +113,7 @@ void printOp(OpAsmPrinter &printer, Operation *op, bool functional) {
     printer << op->getOperandTypes();
 }
 
-std::optional<std::pair<StringAttr, DictionaryAttr>> parseDictionary(AsmParser &parser,
-                                                                     StringRef kind) {
+ArrayAttr parseDictionary(AsmParser &parser, StringRef kind) {
   std::string name;
   NamedAttrList entries;
   SMLoc where = parser.getCurrentLocation();
@@ -139,12 +138,12 @@ std::optional<std::pair<StringAttr, DictionaryAttr>> parseDictionary(AsmParser &
   MlirStringRef mnemonic = wrap(kind.split('.').second);
   if (succeedOrEmit(check(mnemonic, wrap(StringRef(name)), wrap(Attribute(body))), parser, where))
     return {};
-  return std::pair(parser.getBuilder().getStringAttr(name), body);
+  return parser.getBuilder().getArrayAttr({parser.getBuilder().getStringAttr(name), body});
 }
 
-void printDictionary(AsmPrinter &printer, StringAttr head, DictionaryAttr body) {
+void printDictionary(AsmPrinter &printer, ArrayAttr parts) {
   SambaPrinter c = printerForC(printer);
-  sambaPrettyPrintNamed(&c, wrap(head.getValue()), wrap(Attribute(body)));
+  sambaPrettyPrintNamed(&c, wrap(cast<StringAttr>(parts[0]).getValue()), wrap(parts[1]));
 }
 
 } // namespace samba

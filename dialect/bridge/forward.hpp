@@ -67,9 +67,9 @@ void printPrettyAttributes(OpAsmPrinter &printer, Operation *op, DictionaryAttr 
 // hooks is null: `%r = name %a, %b {key = value} do { region } : functional type`.
 ParseResult parseOp(OpAsmParser &parser, OperationState &result, const SambaOpHooks *hooks);
 void printOp(OpAsmPrinter &printer, Operation *op, bool functional);
-std::optional<std::pair<StringAttr, DictionaryAttr>> parseDictionary(AsmParser &parser,
-                                                                     StringRef kind);
-void printDictionary(AsmPrinter &printer, StringAttr head, DictionaryAttr body);
+// `<"head", key = value>`: head and dictionary, checked by the dialect's hook; null on errors.
+ArrayAttr parseDictionary(AsmParser &parser, StringRef kind);
+void printDictionary(AsmPrinter &printer, ArrayAttr parts);
 
 template <class Op> ParseResult parseFunction(OpAsmParser &parser, OperationState &result) {
   auto type = [](Builder &builder, ArrayRef<Type> inputs, ArrayRef<Type> results, auto...) {

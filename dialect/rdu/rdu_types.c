@@ -12,27 +12,39 @@
 #include "mlir-c/BuiltinTypes.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 bool sambaTypeIsRdu(MlirType type) {
   return sambaTypeIs(type, "rdu.stream") || sambaTypeIs(type, "rdu.symbol");
 }
 
+void sambaRduTypePrint(MlirType token, MlirStringCallback print, void *user_data) {
+  if (mlirTypeIsANone(token)) {
+    print(mlirStringRefCreateFromCString("<control>"), user_data);
+    return;
+  }
+  bool vector = mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(token));
+  print(mlirStringRefCreateFromCString(vector ? "<" : "<scalar "), user_data);
+  for (intptr_t i = 0; i < mlirShapedTypeGetRank(token); ++i) {
+    char extent[24];
+    snprintf(extent, sizeof extent, "%" PRId64 "x", mlirShapedTypeGetDimSize(token, i));
+    print(mlirStringRefCreateFromCString(extent), user_data);
+  }
+  mlirTypePrint(mlirShapedTypeGetElementType(token), print, user_data);
+  print(mlirStringRefCreateFromCString(">"), user_data);
+}
+
 MlirType sambaRduTypeGet(MlirContext context, SambaRduTypeKind kind, intptr_t rank,
                          const int64_t *shape, MlirType element) {
-  static const char *const starts[] = {
-      [SAMBA_RDU_VECTOR] = "!rdu.stream<",
-      [SAMBA_RDU_SCALAR] = "!rdu.stream<scalar ",
-      [SAMBA_RDU_CONTROL] = "!rdu.stream<control",
-      [SAMBA_RDU_SYMBOL] = "!rdu.symbol<",
-  };
+  MlirStringRef scalar = mlirStringRefCreateFromCString("scalar");
+  MlirAttribute encoding =
+      kind == SAMBA_RDU_SCALAR ? mlirStringAttrGet(context, scalar) : mlirAttributeGetNull();
+  MlirType token = kind == SAMBA_RDU_CONTROL
+                       ? mlirNoneTypeGet(context)
+                       : mlirRankedTensorTypeGet(rank, shape, element, encoding);
   SambaText text = {0};
-  sambaTextAppendC(&text, starts[kind]);
-  for (intptr_t i = 0; i < rank; ++i)
-    sambaTextFormat(&text, "%" PRId64 "x", shape[i]);
-  if (kind != SAMBA_RDU_CONTROL)
-    mlirTypePrint(element, sambaTextSink, &text);
-  sambaTextAppendC(&text, ">");
-
+  sambaTextAppendC(&text, kind == SAMBA_RDU_SYMBOL ? "!rdu.symbol" : "!rdu.stream");
+  sambaRduTypePrint(token, sambaTextSink, &text);
   MlirType made = mlirTypeParseGet(context, mlirStringRefCreate(text.data, text.size));
   sambaTextFree(&text);
   return made;

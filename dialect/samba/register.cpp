@@ -26,14 +26,7 @@ namespace samba {
 
 void SambaDialect::initialize() {
   addInterface<HooksInterface>(sambaHooks);
-  addOperations<
-#define GET_OP_LIST
-#include "dialect/samba/op-defs.inc"
-      >();
-  addAttributes<
-#define GET_ATTRDEF_LIST
-#include "dialect/samba/attribute-defs.inc"
-      >();
+#include "dialect/samba/add_classes.inc"
 }
 
 Operation *SambaDialect::materializeConstant(OpBuilder &builder, Attribute value, Type,

@@ -44,9 +44,8 @@ function(samba_tablegen input output)
 endfunction()
 
 # samba_declare_dialect(NAME TYPE): the C++ of NAME/Dialect.td, class by class in the build's mirror of
-# NAME: classes.inc declares them, class_bodies.inc defines them. TYPE is `type` when the dialect has
-# types of its own. Lists for addOperations and the like are in op-defs.inc, attribute-defs.inc and
-# type-defs.inc.
+# NAME: classes.inc declares them, class_bodies.inc defines them, add_classes.inc adds them to the
+# dialect in its initialize(). TYPE is `type` when the dialect has types of its own.
 function(samba_declare_dialect name type)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${name})
   foreach(part decls defs)
@@ -70,6 +69,20 @@ function(samba_declare_dialect name type)
   endforeach()
   file(CONFIGURE OUTPUT ${name}/classes.inc CONTENT "${text_decls}")
   file(CONFIGURE OUTPUT ${name}/class_bodies.inc CONTENT "${text_defs}")
+
+  set(lists "addAttributes ATTRDEF attribute" "addOperations OP op")
+  if(type)
+    list(APPEND lists "addTypes TYPEDEF type")
+  endif()
+  set(text "/* Made from ${folder}/Dialect.td. */\n")
+  foreach(list ${lists})
+    separate_arguments(list)
+    list(GET list 0 function)
+    list(GET list 1 guard)
+    list(GET list 2 kind)
+    string(APPEND text "${function}<\n#define GET_${guard}_LIST\n#include \"${folder}/${kind}-defs.inc\"\n>();\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${name}/add_classes.inc CONTENT "${text}")
 endfunction()
 
 # samba_declare_passes(NAME): what the folder's Passes.td says of each `def Verb : Pass<...>` with

@@ -9,13 +9,13 @@ namespace samba::rdu {
 template <class T> static Type parseType(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type element;
-  Attribute encoding;
+  StringRef form;
   if (parser.parseLess())
     return {};
-  if (T::getMnemonic() == "stream" && succeeded(parser.parseOptionalKeyword("control")))
+  if (T::getMnemonic() == "stream")
+    (void)parser.parseOptionalKeyword(&form, {"control", "scalar"});
+  if (form == "control")
     return parser.parseGreater() ? Type() : T::get(NoneType::get(parser.getContext()));
-  if (T::getMnemonic() == "stream" && succeeded(parser.parseOptionalKeyword("scalar")))
-    encoding = parser.getBuilder().getStringAttr("scalar");
   SMLoc where = parser.getCurrentLocation();
   if (parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) ||
       parser.parseGreater())
@@ -23,18 +23,15 @@ template <class T> static Type parseType(AsmParser &parser) {
   SambaStatus status = sambaRduTypeCheck(shape.size(), shape.data(), wrap(element));
   if (succeedOrEmit(status, parser, where))
     return {};
+  Attribute encoding = form.empty() ? nullptr : parser.getBuilder().getStringAttr(form);
   return T::get(RankedTensorType::get(shape, element, encoding));
 }
 
 static void printType(AsmPrinter &printer, Type token) {
-  auto tensor = dyn_cast<RankedTensorType>(token);
-  printer << (!tensor ? "<control" : tensor.getEncoding() ? "<scalar " : "<");
-  if (tensor) {
-    for (int64_t extent : tensor.getShape())
-      printer << extent << 'x';
-    printer << tensor.getElementType();
-  }
-  printer << '>';
+  auto print = [](MlirStringRef piece, void *out) {
+    static_cast<AsmPrinter *>(out)->getStream() << unwrap(piece);
+  };
+  sambaRduTypePrint(wrap(token), print, &printer);
 }
 
 } // namespace samba::rdu
@@ -47,18 +44,7 @@ namespace samba::rdu {
 
 void RduDialect::initialize() {
   addInterface<HooksInterface>(sambaRduHooks);
-  addOperations<
-#define GET_OP_LIST
-#include "dialect/rdu/op-defs.inc"
-      >();
-  addAttributes<
-#define GET_ATTRDEF_LIST
-#include "dialect/rdu/attribute-defs.inc"
-      >();
-  addTypes<
-#define GET_TYPEDEF_LIST
-#include "dialect/rdu/type-defs.inc"
-      >();
+#include "dialect/rdu/add_classes.inc"
 }
 
 } // namespace samba::rdu
