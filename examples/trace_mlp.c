@@ -9,7 +9,7 @@
 #include "frontend/trace/trace.h"
 #include "pipeline/compile.h"
 #include "runtime/session.h"
-#include "runtime/simulated_device.h"
+#include "runtime/simulated/simulated_device.h"
 #include "runtime/summary.h"
 #include "support/text/command_line.h"
 

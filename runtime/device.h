@@ -1,5 +1,6 @@
 /* Devices as the runtime sees them: a table of functions and the reports that come back. The
- * simulator is one implementation (runtime/simulated_device.h); N replicas are N devices. */
+ * simulator is one implementation (runtime/simulated/simulated_device.h); N replicas are N devices.
+ */
 #ifndef SAMBA_RUNTIME_DEVICE_H
 #define SAMBA_RUNTIME_DEVICE_H
 

@@ -35,12 +35,6 @@ void sambaParameterNames(SambaText *out) {
     sambaTextFormat(out, "%s%s", i ? ", " : "", parameters[i].name);
 }
 
-void sambaMachineNames(SambaText *out) {
-  const SambaMachine *machine;
-  for (int i = 0; (machine = sambaMachineShipped(i)); ++i)
-    sambaTextFormat(out, "%s%s", i ? ", " : "", machine->name);
-}
-
 SambaParameter sambaParameterFromName(SambaStringRef name) {
   int parameter = 0;
   while (parameter < SAMBA_PARAMETER_COUNT &&

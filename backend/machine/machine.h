@@ -35,12 +35,7 @@ typedef struct SambaMachine {
 /* What a grid site holds. */
 typedef enum { SAMBA_SITE_PCU, SAMBA_SITE_PMU } SambaSiteKind;
 
-/* A shipped machine ("tiny", "plasticine", "sn10", "sn40l") or NULL. */
-const SambaMachine *sambaMachineFind(SambaStringRef name);
-/* The i-th shipped machine or NULL past the end. */
-const SambaMachine *sambaMachineShipped(int index);
-/* "tiny, plasticine, ..." and "clock_hz, grid_columns, ...": what exists, for messages and help. */
-void sambaMachineNames(SambaText *out);
+/* "clock_hz, grid_columns, ...": what exists, for messages. */
 void sambaParameterNames(SambaText *out);
 
 const char *sambaParameterName(SambaParameter parameter);

@@ -1,5 +1,5 @@
 /* The shipped machines: one constant struct per column of shipped.def. */
-#include "backend/machine/machine.h"
+#include "backend/machine/shipped.h"
 
 #define CELL_VALUE(value, source) value
 #define CELL_SOURCE(value, source) source
@@ -50,4 +50,10 @@ const SambaMachine *sambaMachineFind(SambaStringRef name) {
     if (sambaStringRefEqualC(name, machines[i].name))
       return &machines[i];
   return NULL;
+}
+
+void sambaMachineNames(SambaText *out) {
+  const SambaMachine *machine;
+  for (int i = 0; (machine = sambaMachineShipped(i)); ++i)
+    sambaTextFormat(out, "%s%s", i ? ", " : "", machine->name);
 }

@@ -1,6 +1,7 @@
 /* Targets; see machine_file.h. */
 #include "dialect/rdu/machine_file.h"
 
+#include "backend/machine/shipped.h"
 #include "dialect/bridge/bridge.h"
 #include "dialect/bridge/build.h"
 #include "dialect/bridge/text_sink.h"

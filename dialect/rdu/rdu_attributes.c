@@ -1,5 +1,6 @@
 /* #rdu.machine and #rdu.mapping: their checks and their structs; and the rdu.* attributes that IR
  * may carry. */
+#include "backend/machine/shipped.h"
 #include "dialect/rdu/attribute_names.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/samba/samba.h"

@@ -8,7 +8,7 @@
 #include "frontend/onnx/onnx.h"
 #include "pipeline/compile.h"
 #include "runtime/session.h"
-#include "runtime/simulated_device.h"
+#include "runtime/simulated/simulated_device.h"
 #include "runtime/summary.h"
 #include "support/file/tensor_file.h"
 #include "support/text/command_line.h"

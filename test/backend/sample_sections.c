@@ -1,6 +1,7 @@
 /* Hand-made sections; see sample.h. */
 #include "test/backend/sample_sections.h"
 
+#include "backend/machine/shipped.h"
 #include "backend/section/fabric/fabric.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Sessions on a device that is not the simulator: everything goes through the table of
  * functions. */
+#include "backend/machine/shipped.h"
 #include "backend/pef/container/writer.h"
 #include "runtime/session.h"
 #include "test/runtime/recording_device.h"

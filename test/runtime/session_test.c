@@ -1,8 +1,9 @@
 /* runtime/session.h where samba-run does not reach: ranges of calls, values of a timing-only
  * device, loading twice. */
+#include "backend/machine/shipped.h"
 #include "backend/pef/container/writer.h"
 #include "runtime/session.h"
-#include "runtime/simulated_device.h"
+#include "runtime/simulated/simulated_device.h"
 #include "test/runtime/recording_device.h"
 
 #include <setjmp.h>

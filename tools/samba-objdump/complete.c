@@ -1,5 +1,6 @@
 /* What a listing written by hand may leave out; see objdump.h. Each rule acts only where the
  * listing says nothing at all, so a printed listing, which says everything, passes unchanged. */
+#include "backend/machine/shipped.h"
 #include "backend/pef/image/image.h"
 #include "support/container/string_map.h"
 #include "support/text/escape.h"

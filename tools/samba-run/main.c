@@ -1,5 +1,5 @@
 /* samba-run: runs a PEF on the simulated RDU. A small client of runtime/. */
-#include "runtime/simulated_device.h"
+#include "runtime/simulated/simulated_device.h"
 #include "runtime/summary.h"
 #include "support/file/atomic_file.h"
 #include "support/number/shape.h"

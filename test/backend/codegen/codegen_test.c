@@ -2,6 +2,7 @@
  * bit with their naive evaluation: what the planner and the lowering do may cost time, never change
  * a value. */
 #include "backend/codegen/codegen.h"
+#include "backend/machine/shipped.h"
 #include "backend/plan/plan.h"
 #include "test/backend/execute.h"
 #include "test/backend/stage_graphs.h"

@@ -1,6 +1,7 @@
 /* Cycles of planned sections in the timing engine, placed and routed, against bounds counted from
  * the operator's shape and the machine alone. */
 #include "backend/codegen/codegen.h"
+#include "backend/machine/shipped.h"
 #include "backend/place/placer/place.h"
 #include "backend/place/router/route.h"
 #include "backend/plan/plan.h"

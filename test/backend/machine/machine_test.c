@@ -1,6 +1,7 @@
 /* backend/machine: the shipped machines against published totals, geometry, every refusal of
  * sambaMachineCheck. */
 #include "backend/machine/machine.h"
+#include "backend/machine/shipped.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,6 +4,7 @@
 #include "test/backend/pef/sample.h"
 
 #include "backend/listing/listing.h"
+#include "backend/machine/shipped.h"
 #include "backend/pef/container/fix.h"
 #include "backend/pef/container/reader.h"
 #include "backend/pef/container/writer.h"

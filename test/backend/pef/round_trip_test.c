@@ -1,6 +1,7 @@
 /* What is written is what is read, and equal contents are equal bytes. */
 #include "test/backend/pef/sample.h"
 
+#include "backend/machine/shipped.h"
 #include "backend/pef/container/initial_data.h"
 #include "backend/pef/container/reader.h"
 #include "backend/pef/container/weights.h"

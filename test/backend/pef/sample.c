@@ -1,5 +1,6 @@
 /* See sample.h. */
 #include "test/backend/pef/sample.h"
+#include "backend/machine/shipped.h"
 
 #include <elf.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* Sections for the tests of placing and routing; see network.h. */
 #include "test/backend/place/network.h"
+#include "backend/machine/shipped.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  * choices. */
 #include "backend/codegen/codegen.h"
 #include "backend/estimate/estimate.h"
+#include "backend/machine/shipped.h"
 #include "backend/plan/plan.h"
 #include "backend/section/check/section_check.h"
 #include "backend/split/split_programs.h"

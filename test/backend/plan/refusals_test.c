@@ -1,6 +1,7 @@
 /* What planning and lowering refuse, each text once: mappings and sections made for it. */
 #include "backend/codegen/codegen.h"
 #include "backend/estimate/estimate.h"
+#include "backend/machine/shipped.h"
 #include "backend/plan/plan.h"
 #include "test/backend/stage_graphs.h"
 

@@ -4,6 +4,7 @@
 #include "backend/config/encoding.h"
 #include "backend/config/record_codec.h"
 #include "backend/listing/listing.h"
+#include "backend/machine/shipped.h"
 #include "backend/place/placer/place.h"
 #include "backend/place/router/route.h"
 #include "backend/section/access.h"

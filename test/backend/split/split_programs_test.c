@@ -2,6 +2,7 @@
  * operation with more operands than a PCU has ports is named. That values stay the same is shown by
  * lower_test.c, whose programs are split before they run. */
 #include "backend/codegen/codegen.h"
+#include "backend/machine/shipped.h"
 #include "backend/plan/plan.h"
 #include "backend/section/check/section_check.h"
 #include "backend/split/split_programs.h"

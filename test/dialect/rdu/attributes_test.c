@@ -1,4 +1,5 @@
 /* Machines and mappings: struct -> attribute -> text -> attribute -> struct. */
+#include "backend/machine/shipped.h"
 #include "dialect/rdu/mapping.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/samba/samba.h"

@@ -2,6 +2,7 @@
  * differs from a shipped one. */
 #include "dialect/rdu/machine_file.h"
 
+#include "backend/machine/shipped.h"
 #include "dialect/registry/dialects.h"
 #include "support/file/atomic_file.h"
 

@@ -2,6 +2,7 @@
  * brute force, errors. */
 #include "test/backend/place/network.h"
 
+#include "backend/machine/shipped.h"
 #include "backend/place/placer/place.h"
 #include "backend/section/fabric/fabric.h"
 

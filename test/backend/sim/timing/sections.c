@@ -1,5 +1,6 @@
 /* Sections made by hand; see sections.h. */
 #include "test/backend/sim/timing/sections.h"
+#include "backend/machine/shipped.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

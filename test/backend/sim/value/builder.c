@@ -1,5 +1,6 @@
 /* Sections built by hand; see builder.h. */
 #include "test/backend/sim/value/builder.h"
+#include "backend/machine/shipped.h"
 #include "backend/section/check/section_check.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* What a caller of the value engine sees besides results: arguments, statistics, index traces, one
  * engine for many calls. */
+#include "backend/machine/shipped.h"
 #include "backend/section/check/section_check.h"
 #include "test/backend/sim/value/builder.h"
 

@@ -1,4 +1,5 @@
 /* Every fault and refusal of the value engine, by its text. */
+#include "backend/machine/shipped.h"
 #include "test/backend/sim/value/builder.h"
 
 #include <setjmp.h>

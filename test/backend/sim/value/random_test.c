@@ -1,5 +1,6 @@
 /* Property test: seeded random sections leave the same bytes after the value engine and after the
  * naive interpreter. */
+#include "backend/machine/shipped.h"
 #include "test/backend/sim/value/random_section.h"
 #include "test/backend/sim/value/reference.h"
 

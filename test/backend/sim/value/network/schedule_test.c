@@ -1,5 +1,6 @@
 /* The scheduler under threads: chains of units that hand on tiny tokens spend their time waking
  * each other, and a wake that is lost shows as a deadlock. */
+#include "backend/machine/shipped.h"
 #include "backend/section/check/section_check.h"
 #include "test/backend/sim/value/builder.h"
 

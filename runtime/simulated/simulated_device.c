@@ -1,6 +1,6 @@
 /* The simulated RDU as a device; see simulated_device.h. This is the one file of the runtime that
  * knows the simulator. */
-#include "runtime/simulated_device.h"
+#include "runtime/simulated/simulated_device.h"
 
 #include "backend/sim/simulator.h"
 
