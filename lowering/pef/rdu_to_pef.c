@@ -3,8 +3,8 @@
 #include "lowering/pef/rdu_to_pef.h"
 
 #include "backend/address/address_assignment.h"
-#include "backend/pef/image/image.h"
 #include "backend/estimate/estimate.h"
+#include "backend/pef/image/image.h"
 #include "dialect/bridge/build.h"
 #include "dialect/rdu/attribute_names.h"
 #include "dialect/rdu/machine_file.h"
