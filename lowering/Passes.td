@@ -25,8 +25,10 @@ def TileSections : Pass<"samba-tile-sections", "::samba::SectionOp"> {
   let description = [{
     A mapping written by hand stays. `decisions` names a file with a line per decision, `SECTION parallel N`: the planner uses at most 1/N of the
     parallel copies in that section. A module attribute `rdu.decisions` (a list of such lines) says the same.
+    `dump` names a folder: SECTION.plan.txt in it tells the section's stages, their mappings and the groups that they form.
   }];
-  let options = [Option<"decisions", "decisions", "std::string", "\"\"", "file of planner decisions">];
+  let options = [Option<"decisions", "decisions", "std::string", "\"\"", "file of planner decisions">,
+                 Option<"dump", "dump", "std::string", "\"\"", "folder for the plan of each section, as text">];
   let dependentDialects = ["::samba::rdu::RduDialect"];
 }
 def VerifyMapping : Pass<"rdu-verify-mapping", "::samba::SectionOp"> {

@@ -10,7 +10,7 @@
 
 enum { levelO0 = 1 << 0, levelO1 = 1 << 1, everyLevel = levelO0 | levelO1 };
 
-/* The steps in order. %t, %o, %p, %d: target, opt, precision and decisions options. */
+/* The steps in order. %t, %o, %p, %d: target, opt, precision; decisions and dump. */
 static const struct {
   SambaPipelinePhase phase;
   unsigned levels;
@@ -53,6 +53,7 @@ SambaPipelineOptions sambaPipelineWithDefaults(const SambaPipelineOptions *optio
       .inference = or(options->inference, "true"),
       .rules = or(options->rules, ""),
       .decisions = or(options->decisions, ""),
+      .dump = or(options->dump, ""),
   };
 }
 
@@ -107,9 +108,10 @@ static const char *optionText(SambaArena *arena, const SambaPipelineOptions *opt
       return "mp0";
     return strcmp(options->precision, "bf16") == 0 ? "mp4" : options->precision;
   default:
-    return options->decisions[0]
-               ? sambaArenaFormat(arena, "{decisions=%s}", quoted(arena, options->decisions))
-               : "";
+    return sambaArenaFormat(arena, "{%s%s%s%s}", options->decisions[0] ? "decisions=" : "",
+                            options->decisions[0] ? quoted(arena, options->decisions) : "",
+                            options->dump[0] ? " dump=" : "",
+                            options->dump[0] ? quoted(arena, options->dump) : "");
   }
 }
 
@@ -143,8 +145,7 @@ SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *opt
 
 const char sambaPipelineDescription[] =
     "From a traced graph to placed and routed rdu sections; options target= opt= mapping= "
-    "precision= inference= rules= "
-    "decisions=";
+    "precision= inference= rules= decisions= dump=";
 
 static const char *takeValue(SambaArena *arena, SambaStringRef text, size_t *at) {
   char quote = *at < text.size && (text.data[*at] == '\'' || text.data[*at] == '"')
@@ -170,7 +171,8 @@ static SambaStatus readOptions(SambaArena *arena, SambaStringRef text,
                {"precision", offsetof(SambaPipelineOptions, precision)},
                {"inference", offsetof(SambaPipelineOptions, inference)},
                {"rules", offsetof(SambaPipelineOptions, rules)},
-               {"decisions", offsetof(SambaPipelineOptions, decisions)}};
+               {"decisions", offsetof(SambaPipelineOptions, decisions)},
+               {"dump", offsetof(SambaPipelineOptions, dump)}};
   enum { nameCount = sizeof names / sizeof *names };
   *out_options = (SambaPipelineOptions){0};
 
@@ -190,7 +192,7 @@ static SambaStatus readOptions(SambaArena *arena, SambaStringRef text,
       return sambaStatusMake(
           SAMBA_INVALID,
           "samba-to-rdu has no option '%.*s'; it takes target=, opt=, mapping=, precision=, "
-          "inference=, rules= and decisions=",
+          "inference=, rules=, decisions= and dump=",
           SAMBA_STRING_ARGS(name));
     ++at;
     *(const char **)((char *)out_options + names[i].offset) = takeValue(arena, text, &at);

@@ -18,6 +18,7 @@ typedef struct SambaPipelineOptions {
   const char *inference; /* true, false */
   const char *rules;     /* fusion rules file */
   const char *decisions; /* decisions file */
+  const char *dump;      /* folder for the plan of each section, as text */
 } SambaPipelineOptions;
 
 /* The same options, none of them NULL. */

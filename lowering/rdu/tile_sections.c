@@ -1,5 +1,7 @@
 /* samba-tile-sections and rdu-verify-mapping: the planner's decisions as #rdu.mapping on the
  * operations of a section. */
+#include "backend/group/group_print.h"
+#include "backend/stage/stage_print.h"
 #include "dialect/bridge/bridge.h"
 #include "dialect/rdu/decisions.h"
 #include "dialect/rdu/mapping.h"
@@ -9,6 +11,7 @@
 #include "dialect/stages/known_plan.h"
 #include "dialect/stages/known_stages.h"
 #include "lowering/passes.h"
+#include "support/file/atomic_file.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 
@@ -56,7 +59,29 @@ static SambaStatus parallelDivisor(MlirOperation section, const char *path, uint
   return status;
 }
 
-bool sambaTileSections(MlirOperation section, const char *decisions) {
+/* Writes FOLDER/SECTION.plan.txt: the stages with their mappings, and the groups they form. */
+static SambaStatus dumpPlan(MlirOperation section, const SambaStageGraph *graph,
+                            const SambaMachine *machine, const char *folder) {
+  MlirStringRef symbol = mlirStringAttrGetValue(sambaOperationAttribute(section, "sym_name"));
+  SambaArena arena = {0};
+  SambaText text = {0};
+  SambaGroups groups;
+  SambaStatus status = sambaGroupsBuild(graph, machine, &arena, &groups);
+
+  if (!status) {
+    sambaStageGraphPrint(graph, &text);
+    sambaGroupsPrint(graph, &groups, &text);
+    const char *path =
+        sambaArenaFormat(&arena, "%s/%.*s.plan.txt", folder, (int)symbol.length, symbol.data);
+    status = sambaStatusAnnotate(sambaWriteFile(path, text.data, text.size), "dump of the plan");
+  }
+
+  sambaTextFree(&text);
+  sambaArenaDestroy(&arena);
+  return status;
+}
+
+bool sambaTileSections(MlirOperation section, const char *decisions, const char *dump) {
   SambaKnownStages *known = NULL;
   SambaMachine machine;
   SambaPlanTarget target = {.machine = &machine,
@@ -70,6 +95,8 @@ bool sambaTileSections(MlirOperation section, const char *decisions) {
     status = sambaKnownStagesTake(section, &known);
   if (!status)
     status = sambaPlanOnce(&target, &options, known->stages.graph);
+  if (!status && dump[0])
+    status = dumpPlan(section, known->stages.graph, &machine, dump);
 
   if (!status) {
     writeMappings(&known->stages);

@@ -16,7 +16,7 @@
 
 typedef struct {
   const char *output, *data_folder, *target, *mapping, *precision, *rules, *decisions,
-      *dump_decisions, *print_machine;
+      *dump_decisions, *dump, *print_machine;
   SambaStrings shapes, binds;
   bool o0, o1, o3, inference, explain, external_weights;
 } Options;
@@ -143,7 +143,8 @@ static SambaStatus compileModel(MlirContext context, const Options *o, const cha
                                                 .mapping = o->mapping,
                                                 .precision = o->precision,
                                                 .rules = o->rules,
-                                                .decisions = o->decisions},
+                                                .decisions = o->decisions,
+                                                .dump = o->dump},
                                    .dump_decisions = o->dump_decisions,
                                    .external_weights = o->external_weights,
                                    .explain = o->explain,
@@ -239,6 +240,8 @@ int main(int argc, char **argv) {
        "planner decisions of an earlier run", NULL},
       {"--dump-decisions", SAMBA_OPTION_STRING, &o.dump_decisions, "FILE",
        "write the planner decisions of the last attempt", NULL},
+      {"--dump", SAMBA_OPTION_STRING, &o.dump, "DIR",
+       "write stages, mappings and groups of each section to DIR/SECTION.plan.txt", NULL},
       {"--explain", SAMBA_OPTION_FLAG, &o.explain, NULL, "say what became of each section", NULL},
       {"--external-weights", SAMBA_OPTION_FLAG, &o.external_weights, NULL,
        "refer to the model's files instead of copying weights", NULL},
