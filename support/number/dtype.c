@@ -116,11 +116,6 @@ float sambaLoadFloat(SambaDType dtype, const void *data, uint64_t index) {
   return sambaBitsToFloat(dtype, narrow);
 }
 
-void sambaStoreBits(SambaDType dtype, void *data, uint64_t index, uint64_t bits) {
-  uint32_t size = sambaDTypeBytes(dtype);
-  memcpy((uint8_t *)data + index * size, &bits, size);
-}
-
 void sambaConvertFloats(SambaDType from, const void *source, SambaDType to, void *target,
                         uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {

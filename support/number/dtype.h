@@ -62,7 +62,6 @@ uint32_t sambaNarrowToBits(SambaDType dtype, float value);
 float sambaBitsToFloat(SambaDType dtype, uint32_t bits);
 /* Element `index` of an array of that dtype; the array may lie anywhere. */
 float sambaLoadFloat(SambaDType dtype, const void *data, uint64_t index);
-void sambaStoreBits(SambaDType dtype, void *data, uint64_t index, uint64_t bits);
 /* Converts `count` elements, narrowing as above. The arrays do not overlap and may lie anywhere. */
 void sambaConvertFloats(SambaDType from, const void *source, SambaDType to, void *target,
                         uint64_t count);
