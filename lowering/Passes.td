@@ -9,26 +9,31 @@ include "mlir/Pass/PassBase.td"
 
 def ConvertSambaToLinalg : Pass<"convert-samba-to-linalg", "::samba::SectionOp"> {
   let summary = "One linalg operation per stage";
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 def ConvertSambaGraphsToLinalg : Pass<"convert-samba-graphs-to-linalg", "::mlir::ModuleOp"> {
   let summary = "Whole graphs as linalg: the exit to other compilers";
   let description = [{
-    Every function of samba operations becomes linalg, tensor, arith and math alone: views are copies, gathers `tensor.extract`. Composite operators
-    are decomposed before (`samba-decompose-composites`). Attributes `samba.*` are dropped, and with them names and the data of weights: arguments
-    stay in their order.
+    Every function of samba operations becomes linalg, tensor, arith and math alone: views are
+    copies, gathers `tensor.extract`. Composite operators are decomposed before
+    (`samba-decompose-composites`). Attributes `samba.*` are dropped, and with them names and the
+    data of weights: arguments stay in their order.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 def TileSections : Pass<"samba-tile-sections", "::samba::SectionOp"> {
   let summary = "Choose #rdu.mapping where it is absent";
   let description = [{
-    A mapping written by hand stays. `decisions` names a file with a line per decision, `SECTION parallel N`: the planner uses at most 1/N of the
-    parallel copies in that section. A module attribute `rdu.decisions` (a list of such lines) says the same.
-    `dump` names a folder: SECTION.plan.txt in it tells the section's stages, their mappings and the groups that they form.
+    A mapping written by hand stays. `decisions` names a file with a line per decision, `SECTION
+    parallel N`: the planner uses at most 1/N of the parallel copies in that section. A module
+    attribute `rdu.decisions` (a list of such lines) says the same. `dump` names a folder:
+    SECTION.plan.txt in it tells the section's stages, their mappings and the groups that they form.
   }];
-  let options = [Option<"decisions", "decisions", "std::string", "\"\"", "file of planner decisions">,
-                 Option<"dump", "dump", "std::string", "\"\"", "folder for the plan of each section, as text">];
+  let options = [
+    Option<"decisions", "decisions", "std::string", "\"\"", "file of planner decisions">,
+    Option<"dump", "dump", "std::string", "\"\"", "folder for the plan of each section, as text">];
   let dependentDialects = ["::samba::rdu::RduDialect"];
 }
 def VerifyMapping : Pass<"rdu-verify-mapping", "::samba::SectionOp"> {
@@ -36,7 +41,8 @@ def VerifyMapping : Pass<"rdu-verify-mapping", "::samba::SectionOp"> {
 }
 def ConvertLinalgToRdu : Pass<"convert-linalg-to-rdu", "::mlir::ModuleOp"> {
   let summary = "Make units and streams: every samba.section becomes an rdu.section";
-  let dependentDialects = ["::samba::rdu::RduDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let dependentDialects = ["::samba::rdu::RduDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
 }
 def RduSplitPrograms : Pass<"rdu-split-programs", "::samba::rdu::SectionOp"> {
   let summary = "Split programs that are longer than a compute unit's stages or registers";

@@ -1,6 +1,6 @@
 // Passes from samba to samba. The body of `def Verb` is the C function sambaVerb of this folder: it
-// takes the operation and the texts of the options, and returns false after having emitted an error.
-// The build makes its declaration (passes/passes.h) and its class from the entry here.
+// takes the operation and the texts of the options, and returns false after having emitted an
+// error. The build makes its declaration (passes/passes.h) and its class from the entry here.
 #ifndef SAMBA_PASSES
 #define SAMBA_PASSES
 
@@ -9,20 +9,24 @@ include "mlir/Pass/PassBase.td"
 def MixedPrecision : Pass<"samba-mixed-precision", "::mlir::ModuleOp"> {
   let summary = "Change the precision of a traced graph";
   let description = [{
-    mp0: as the model says. mp1: inputs of matmul-like operations are cast to bf16, accumulation and result stay f32. mp4: every f32 tensor
-    becomes bf16; arguments and results keep f32 towards the host (`samba.host_dtype`).
+    mp0: as the model says. mp1: inputs of matmul-like operations are cast to bf16, accumulation and
+    result stay f32. mp4: every f32 tensor becomes bf16; arguments and results keep f32 towards the
+    host (`samba.host_dtype`).
   }];
-  let options = [Option<"preset", "preset", "std::string", "\"mp0\"", "mp0 (alias f32), mp1 or mp4 (alias bf16)">];
+  let options = [Option<"preset", "preset", "std::string", "\"mp0\"",
+                        "mp0 (alias f32), mp1 or mp4 (alias bf16)">];
   let dependentDialects = ["::samba::SambaDialect"];
 }
 
 def DecomposeComposites : Pass<"samba-decompose-composites", "::mlir::ModuleOp"> {
   let summary = "Turn composite operators into the operators that they are made of";
   let description = [{
-    Recurrent layers, resampling, losses and the like: every operator whose row of the table has a decomposition. Rules and reports before this
-    pass see the composite. An operator that could also be one section (attention, batch_norm) is decomposed only where the target cannot hold it.
+    Recurrent layers, resampling, losses and the like: every operator whose row of the table has a
+    decomposition. Rules and reports before this pass see the composite. An operator that could also
+    be one section (attention, batch_norm) is decomposed only where the target cannot hold it.
   }];
-  let options = [Option<"target", "target", "std::string", "\"\"", "a shipped machine or a machine file; empty: whatever holds every operator">];
+  let options = [Option<"target", "target", "std::string", "\"\"",
+                        "a shipped machine or a machine file; empty: one that holds all operators">];
   let dependentDialects = ["::samba::SambaDialect"];
 }
 
@@ -34,7 +38,9 @@ def MaterializeViews : Pass<"samba-materialize-views", "::mlir::ModuleOp"> {
 def RaiseIdioms : Pass<"samba-raise-idioms", "::mlir::ModuleOp"> {
   let summary = "Turn expanded forms that exporters write into the operators they mean";
   let description = [{
-    layer_norm, rms_norm, gelu (both forms), silu, softmax, scaled_dot_product_attention (scale on q and k or on the scores, masks added or chosen, heads split off the batch, products as einsum) and rotary_embedding from their formulas. Near misses stay as they are. Part of o1, not of o0.
+    layer_norm, rms_norm, gelu (both forms), silu, softmax, scaled_dot_product_attention (scale on q
+    and k or on the scores, masks added or chosen, heads split off the batch, products as einsum)
+    and rotary_embedding from their formulas. Near misses stay as they are. Part of o1, not of o0.
   }];
   let dependentDialects = ["::samba::SambaDialect"];
 }
@@ -42,10 +48,12 @@ def RaiseIdioms : Pass<"samba-raise-idioms", "::mlir::ModuleOp"> {
 def PartitionSections : Pass<"samba-partition-sections", "::mlir::ModuleOp"> {
   let summary = "Outline the graph into sections and calls";
   let description = [{
-    Every distinct section becomes a symbol `samba.section`, the graph a list of `samba.call`. Equal sections are one. o0: each operation its own
-    section; o1: greedily fused within the machine's units.
+    Every distinct section becomes a symbol `samba.section`, the graph a list of `samba.call`. Equal
+    sections are one. o0: each operation its own section; o1: greedily fused within the machine's
+    units.
   }];
-  let options = [Option<"target", "target", "std::string", "\"sn40l\"", "a shipped machine or a machine file">,
+  let options = [Option<"target", "target", "std::string", "\"sn40l\"",
+                        "a shipped machine or a machine file">,
                  Option<"opt", "opt", "std::string", "\"o1\"", "o0 or o1">];
   let dependentDialects = ["::samba::SambaDialect", "::samba::rdu::RduDialect"];
 }

@@ -27,7 +27,8 @@ defvar sambaFold = [{
 defvar sambaInfer = [{
   LogicalResult $cppClass::inferReturnTypes(
       MLIRContext *context, std::optional<Location> location, ValueRange operands,
-      DictionaryAttr attributes, OpaqueProperties properties, RegionRange, SmallVectorImpl<Type> &types) {
+      DictionaryAttr attributes, OpaqueProperties properties, RegionRange,
+      SmallVectorImpl<Type> &types) {
     return inferInC(hooksOf<$cppClass>(context), context, location, operands,
                     allAttributes<$cppClass>(context, attributes, properties), types);
   }

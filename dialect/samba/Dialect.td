@@ -12,11 +12,12 @@ def Samba_Dialect : Dialect {
   let cppNamespace = "::samba";
   let summary = "The traced graph: one operation per operator that a framework traces";
   let description = [{
-    A graph is a `func.func` over static ranked tensors. Names are those of functional PyTorch, element-wise operations
-    broadcast as numpy does, and the operations are strict about element types: promotion happens in the builders.
+    A graph is a `func.func` over static ranked tensors. Names are those of functional PyTorch,
+    element-wise operations broadcast as numpy does, and the operations are strict about element
+    types: promotion happens in the builders.
 
-    Attributes of the dialect on arguments, results, operations and modules are listed in docs/dialects.md; an unknown
-    `samba.*` attribute is an error.
+    Attributes of the dialect on arguments, results, operations and modules are listed in
+    docs/dialects.md; an unknown `samba.*` attribute is an error.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
@@ -25,18 +26,21 @@ def Samba_Dialect : Dialect {
 }
 
 def Samba_ExternalAttr : Samba_DictionaryAttr<Samba_Dialect, "External", "external"> {
-  let summary = "A tensor's data in a file: `#samba.external<\"model.onnx\", offset = 4096, bytes = 401408>`";
+  let summary = "A tensor's data in a file: "
+                "`#samba.external<\"model.onnx\", offset = 4096, bytes = 401408>`";
   let description = "Raw little-endian elements, row-major. The path is relative to the IR file.";
 }
 def Samba_DerivedAttr : Samba_DictionaryAttr<Samba_Dialect, "Derived", "derived"> {
   let summary = "A tensor computed from others when the PEF is written";
   let description = [{
-    `#samba.derived<"permute", operands = [#samba.external<...>], types = [tensor<2x3xf32>], attributes = {dims = [1, 0]}>`:
-    an operation of the table applied to values; operands may be derived themselves.
+    `#samba.derived<"permute", operands = [#samba.external<...>], types = [tensor<2x3xf32>],
+    attributes = {dims = [1, 0]}>` is an operation of the table applied to values. Operands may be
+    derived themselves.
   }];
 }
 def Samba_ArginAttr : Samba_DictionaryAttr<Samba_Dialect, "Argin", "argin"> {
-  let summary = "A hyperparameter: `#samba.argin<kind = \"lr\", group = \"p\", default = 0.5, min = 0.0, max = 1.0>`";
+  let summary = "A hyperparameter: "
+                "`#samba.argin<kind = \"lr\", group = \"p\", default = 0.5, min = 0.0, max = 1.0>`";
 }
 
 include "dialect/samba/Ops.td"

@@ -1,5 +1,6 @@
-// The operations of the samba dialect. Those of the operator table are made from its rows when Samba is built (TableOps.td,
-// by samba-generate); here are the types that they use and the operations that have no row.
+// The operations of the samba dialect. Those of the operator table are made from its rows when
+// Samba is built (TableOps.td, by samba-generate); here are the types that they use and the
+// operations that have no row.
 #ifndef SAMBA_DIALECT_SAMBA_OPS
 #define SAMBA_DIALECT_SAMBA_OPS
 
@@ -12,11 +13,14 @@ defvar Samba_Bool = BoolAttr;
 defvar Samba_String = StrAttr;
 def Samba_DType : TypeAttrBase<"::mlir::Type", "element type">;
 
-class Samba_Op<string mnemonic, list<Trait> traits = []> : Samba_InferringOp<Samba_Dialect, mnemonic, traits> {
+class Samba_Op<string mnemonic, list<Trait> traits = []>
+    : Samba_InferringOp<Samba_Dialect, mnemonic, traits> {
   let results = (outs Samba_Tensor:$result);
 }
-// An op with other results than one tensor. MLIR's fold of such ops has another signature; none of them folds.
-class Samba_ResultsOp<string mnemonic, dag resultTypes> : Samba_InferringOp<Samba_Dialect, mnemonic> {
+// An op with other results than one tensor. MLIR's fold of such ops has another signature; none of
+// them folds.
+class Samba_ResultsOp<string mnemonic, dag resultTypes>
+    : Samba_InferringOp<Samba_Dialect, mnemonic> {
   let results = resultTypes;
   let hasFolder = 0;
   let extraClassDefinition = !strconcat(sambaVerify, sambaInfer);
@@ -25,34 +29,44 @@ class Samba_ResultsOp<string mnemonic, dag resultTypes> : Samba_InferringOp<Samb
 // The operators of the table.
 include "dialect/samba/TableOps.td"
 
-//===-- Values -----------------------------------------------------------------------------------------------------===//
+//===-- Values ------------------------------------------------------------===//
 
 def Samba_ConstantOp : Samba_Op<"constant", [ConstantLike]> {
   let summary = "a small constant; weights are arguments with samba.value";
-  let description = "The result has the type of the value, which is dense or dense_resource.\n\n```mlir\n%y = samba.constant {value = dense<[1.0, 2.0]> : tensor<2xf32>}\n```";
+  let description = [{
+    The result has the type of the value, which is dense or dense_resource.
+    ```mlir
+    %y = samba.constant {value = dense<[1.0, 2.0]> : tensor<2xf32>}
+    ```
+  }];
   let arguments = (ins ElementsAttr:$value);
 }
 
-//===-- Sections ---------------------------------------------------------------------------------------------------===//
+//===-- Sections ----------------------------------------------------------===//
 
-class Samba_StructureOp<string mnemonic, list<Trait> traits = []> : Op<Samba_Dialect, mnemonic, traits> {
+class Samba_StructureOp<string mnemonic, list<Trait> traits = []>
+    : Op<Samba_Dialect, mnemonic, traits> {
   let hasVerifier = 1;
   let extraClassDefinition = sambaVerify;
 }
 
-def Samba_SectionOp : Samba_StructureOp<"section", [FunctionOpInterface, IsolatedFromAbove, SingleBlock]> {
+def Samba_SectionOp
+    : Samba_StructureOp<"section", [FunctionOpInterface, IsolatedFromAbove, SingleBlock]> {
   let summary = "a subgraph that is configured onto the chip as one";
   let description = [{
-    A symbol of the module, called by `samba.call`. Equal sections are one. `machine` says which chip it is planned for.
+    A symbol of the module, called by `samba.call`. Equal sections are one. `machine` says which
+    chip it is planned for.
     ```mlir
-    samba.section @s0(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu.machine<"tiny">} {
+    samba.section @s0(%x: tensor<4xf32>) -> tensor<4xf32>
+        attributes {machine = #rdu.machine<"tiny">} {
       %0 = samba.relu %x : tensor<4xf32>
       samba.yield %0 : tensor<4xf32>
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type, OptionalAttr<StrAttr>:$sym_visibility,
-                   OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs, OptionalAttr<AnyAttr>:$machine);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+                   OptionalAttr<StrAttr>:$sym_visibility, OptionalAttr<DictArrayAttr>:$arg_attrs,
+                   OptionalAttr<DictArrayAttr>:$res_attrs, OptionalAttr<AnyAttr>:$machine);
   let regions = (region SizedRegion<1>:$body);
   let hasVerifier = 0;
   let hasRegionVerifier = 1;
@@ -63,10 +77,15 @@ def Samba_SectionOp : Samba_StructureOp<"section", [FunctionOpInterface, Isolate
 
 def Samba_CallOp : Samba_StructureOp<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "one run of a section: its place in the schedule";
-  let description = "`%0 = samba.call @s0(%x) {id = 0, type = \"FWD\"} : (tensor<4xf32>) -> tensor<4xf32>`. Types: ZEROGRAD, FWD, BCKWD, OPT, REDUCE, GRADNORM.";
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Samba_Tensor>:$inputs, Samba_Int:$id, Samba_String:$type);
+  let description = [{
+    `%0 = samba.call @s0(%x) {id = 0, type = "FWD"} : (tensor<4xf32>) -> tensor<4xf32>`. Types:
+    ZEROGRAD, FWD, BCKWD, OPT, REDUCE, GRADNORM.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Samba_Tensor>:$inputs, Samba_Int:$id,
+                   Samba_String:$type);
   let results = (outs Variadic<Samba_Tensor>:$outputs);
-  let assemblyFormat = "$callee `(` $inputs `)` custom<CallAttributes>(attr-dict) `:` functional-type($inputs, $outputs)";
+  let assemblyFormat = "$callee `(` $inputs `)` custom<CallAttributes>(attr-dict) `:` "
+                       "functional-type($inputs, $outputs)";
   let extraClassDefinition = !strconcat(sambaVerify, [{
     LogicalResult $cppClass::verifySymbolUses(SymbolTableCollection &symbols) {
       Operation *callee = symbols.lookupNearestSymbolFrom(getOperation(), getCalleeAttr());

@@ -1,8 +1,9 @@
 # The MLIR half: finding MLIR 22, TableGen, and how things link.
 #
-# Debian's libMLIR.so exports C++ but not MLIR's C API, so programs link the static MLIRCAPI* archives and, for everything
-# under them, the shared libMLIR and libLLVM. C++ must be compiled by clang: with GNU's compiler the same trait gets two
-# identities across that border, and correct IR is refused ("block with no terminator").
+# Debian's libMLIR.so exports C++ but not MLIR's C API, so programs link the static MLIRCAPI*
+# archives and, for everything under them, the shared libMLIR and libLLVM. C++ must be compiled by
+# clang: with GNU's compiler the same trait gets two identities across that border, and correct IR
+# is refused ("block with no terminator").
 if(NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
   find_program(SAMBA_CLANGXX NAMES clang++-22 clang++)
   if(SAMBA_CLANGXX)
@@ -11,45 +12,54 @@ if(NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
 endif()
 enable_language(CXX)
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  message(FATAL_ERROR "the MLIR half needs clang++-22 for its C++, but CMAKE_CXX_COMPILER is ${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID}): "
-    "linked against the distribution's MLIR, code of that compiler gives traits a second identity and correct IR is refused. "
-    "Configure with -DCMAKE_CXX_COMPILER=clang++-22, or with -DSAMBA_ENABLE_MLIR=OFF for the half without MLIR.")
+  message(FATAL_ERROR "the MLIR half needs clang++-22 for its C++, but CMAKE_CXX_COMPILER is "
+    "${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID}): linked against the distribution's MLIR, "
+    "code of that compiler gives traits a second identity and correct IR is refused. Configure "
+    "with -DCMAKE_CXX_COMPILER=clang++-22, or with -DSAMBA_ENABLE_MLIR=OFF for the half without "
+    "MLIR.")
 endif()
 set(CMAKE_CXX_STANDARD 17)
 set(CMAKE_CXX_EXTENSIONS OFF)
 find_package(MLIR 22.1 REQUIRED CONFIG HINTS ${LLVM_DIR}/../mlir /usr/lib/llvm-22/lib/cmake/mlir)
-find_program(SAMBA_MLIR_TBLGEN NAMES mlir-tblgen PATHS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH REQUIRED)
+find_program(SAMBA_MLIR_TBLGEN
+  NAMES mlir-tblgen PATHS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH REQUIRED)
 
-# MLIR's C API: archives of the parts we use (and the whole set for registering everything in samba-opt).
+# MLIR's C API: archives of the parts we use (and the whole set for registering everything in
+# samba-opt).
 set(archives)
-foreach(part IR Debug Interfaces Transforms Arith ControlFlow Func Index Linalg Math MemRef MLProgram SCF Tensor Tosa Conversion Target)
+foreach(part IR Debug Interfaces Transforms Arith ControlFlow Func Index Linalg Math MemRef
+    MLProgram SCF Tensor Tosa Conversion Target)
   list(APPEND archives $<TARGET_FILE:MLIRCAPI${part}>)
 endforeach()
 add_library(samba_mlir_c INTERFACE)
-target_link_libraries(samba_mlir_c INTERFACE -Wl,--start-group ${archives} -Wl,--end-group MLIR LLVM)
+target_link_libraries(samba_mlir_c
+  INTERFACE -Wl,--start-group ${archives} -Wl,--end-group MLIR LLVM)
 target_include_directories(samba_mlir_c SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 
-# samba_tablegen(INPUT.td OUTPUT.inc ARGUMENTS...): one generated file beside the build's mirror of the calling folder. Files that
-# the input includes and that are themselves generated are named by SAMBA_TABLEGEN_DEPENDS.
+# samba_tablegen(INPUT.td OUTPUT.inc ARGUMENTS...): one generated file beside the build's mirror of
+# the calling folder. Files that the input includes and that are themselves generated are named by
+# SAMBA_TABLEGEN_DEPENDS.
 function(samba_tablegen input output)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${output})
   get_filename_component(folder ${out} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(OUTPUT ${out} DEPFILE ${out}.d
-    COMMAND ${SAMBA_MLIR_TBLGEN} ${ARGN} -I ${CMAKE_SOURCE_DIR} -I ${CMAKE_BINARY_DIR} -I ${MLIR_INCLUDE_DIRS}
+    COMMAND ${SAMBA_MLIR_TBLGEN} ${ARGN}
+      -I ${CMAKE_SOURCE_DIR} -I ${CMAKE_BINARY_DIR} -I ${MLIR_INCLUDE_DIRS}
       ${CMAKE_CURRENT_SOURCE_DIR}/${input} -o ${out} -d ${out}.d
       --write-if-changed
     DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${input} ${SAMBA_TABLEGEN_DEPENDS} VERBATIM)
   set_property(DIRECTORY APPEND PROPERTY SAMBA_GENERATED ${out})
 endfunction()
 
-# samba_declare_dialect(NAME TYPE): the C++ of NAME/Dialect.td, class by class in the build's mirror of
-# NAME: classes.inc declares them, class_bodies.inc defines them, add_classes.inc adds them to the
-# dialect in its initialize(). TYPE is `type` when the dialect has types of its own.
+# samba_declare_dialect(NAME TYPE): the C++ of NAME/Dialect.td, class by class in the build's mirror
+# of NAME: classes.inc declares them, class_bodies.inc defines them, add_classes.inc adds them to
+# the dialect in its initialize(). TYPE is `type` when the dialect has types of its own.
 function(samba_declare_dialect name type)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${name})
   foreach(part decls defs)
-    samba_tablegen(${name}/Dialect.td ${name}/dialect-${part}.inc -gen-dialect-${part} -dialect=${name})
+    samba_tablegen(${name}/Dialect.td ${name}/dialect-${part}.inc
+      -gen-dialect-${part} -dialect=${name})
     samba_tablegen(${name}/Dialect.td ${name}/attribute-${part}.inc
       -gen-attrdef-${part} -attrdefs-dialect=${name})
     if(type)
@@ -80,7 +90,8 @@ function(samba_declare_dialect name type)
     list(GET list 0 function)
     list(GET list 1 guard)
     list(GET list 2 kind)
-    string(APPEND text "${function}<\n#define GET_${guard}_LIST\n#include \"${folder}/${kind}-defs.inc\"\n>();\n")
+    set(include "#include \"${folder}/${kind}-defs.inc\"\n")
+    string(APPEND text "${function}<\n#define GET_${guard}_LIST\n${include}>();\n")
   endforeach()
   file(CONFIGURE OUTPUT ${name}/add_classes.inc CONTENT "${text}")
 endfunction()
@@ -120,13 +131,17 @@ function(samba_declare_passes name)
     string(APPEND classes "SAMBA_PASS(${pass}, (${arguments_${pass}}))\n")
   endforeach()
   set(from "/* Made from ${folder}/Passes.td. */\n")
-  file(CONFIGURE OUTPUT passes.h CONTENT "${from}#pragma once\n#include \"mlir-c/IR.h\"\n\n${bodies}")
+  file(CONFIGURE OUTPUT passes.h
+    CONTENT "${from}#pragma once\n#include \"mlir-c/IR.h\"\n\n${bodies}")
   set(include "#include \"${folder}/passes.inc\"\n")
-  file(CONFIGURE OUTPUT pass_classes.inc CONTENT
-    "${from}${definitions}#define GEN_PASS_DECL\n${include}${classes}#define GEN_PASS_REGISTRATION\n${include}")
+  set(declared "#define GEN_PASS_DECL\n${include}")
+  set(registered "#define GEN_PASS_REGISTRATION\n${include}")
+  file(CONFIGURE OUTPUT pass_classes.inc
+    CONTENT "${from}${definitions}${declared}${classes}${registered}")
 endfunction()
 
-# samba_mlir_library(NAME [FOLDERS...] [LINK targets...]): the folder's C, its C++ glue and what samba_tablegen made here.
+# samba_mlir_library(NAME [FOLDERS...] [LINK targets...]): the folder's C, its C++ glue and what
+# samba_tablegen made here.
 function(samba_mlir_library name)
   cmake_parse_arguments(ARG "" "" "FOLDERS;LINK" ${ARGN})
   samba_library(${name} FOLDERS ${ARG_FOLDERS} LINK ${ARG_LINK})
@@ -145,15 +160,18 @@ endfunction()
 
 # Glue is translated at -O1 for compile time: nothing hot is in it.
 function(samba_cxx_options target)
-  target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-O1 -fno-rtti -fno-exceptions -fvisibility-inlines-hidden -Wall -Wno-unused-parameter>)
+  set(options -O1 -fno-rtti -fno-exceptions -fvisibility-inlines-hidden -Wall
+    -Wno-unused-parameter)
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${options}>")
 endfunction()
 
 # The reference documentation, from the same TableGen: `ninja samba-docs` writes build/docs/*.md.
 function(samba_reference name input)
   set(out ${CMAKE_BINARY_DIR}/docs/${name}.md)
-  add_custom_command(OUTPUT ${out} COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/docs
-    COMMAND ${SAMBA_MLIR_TBLGEN} ${ARGN} -I ${CMAKE_SOURCE_DIR} -I ${CMAKE_BINARY_DIR} -I ${MLIR_INCLUDE_DIRS}
+  add_custom_command(OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/docs
+    COMMAND ${SAMBA_MLIR_TBLGEN} ${ARGN}
+      -I ${CMAKE_SOURCE_DIR} -I ${CMAKE_BINARY_DIR} -I ${MLIR_INCLUDE_DIRS}
       ${CMAKE_CURRENT_SOURCE_DIR}/${input} -o ${out}
     DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${input} ${SAMBA_TABLEGEN_DEPENDS} VERBATIM)
   add_custom_target(samba-docs-${name} DEPENDS ${out})
