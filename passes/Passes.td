@@ -26,7 +26,7 @@ def DecomposeComposites : Pass<"samba-decompose-composites", "::mlir::ModuleOp">
     be one section (attention, batch_norm) is decomposed only where the target cannot hold it.
   }];
   let options = [Option<"target", "target", "std::string", "\"\"",
-                        "a shipped machine or a machine file; empty: one that holds all operators">];
+                        "a shipped machine or a machine file; empty: one that holds every op">];
   let dependentDialects = ["::samba::SambaDialect"];
 }
 

@@ -2,10 +2,10 @@
  * calls; arguments, constants and outputs keep theirs for themselves. Fast memory first:
  * activations, then what is read most often per byte. */
 #include "backend/address/address_assignment.h"
-#include "dialect/bridge/build.h"
-#include "dialect/rdu/attribute_names.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/machine_file.h"
 #include "dialect/rdu/rdu.h"
+#include "dialect/rdu/rdu_attribute_names.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 #include "passes/passes.h"

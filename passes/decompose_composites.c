@@ -4,7 +4,7 @@
  * is decomposed where the target cannot hold it as one section. */
 #include "passes/passes.h"
 
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/machine_file.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"

@@ -6,7 +6,7 @@
  * can read its operands through views alone. */
 #include "passes/passes.h"
 
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 #include "dialect/stages/read_section.h"

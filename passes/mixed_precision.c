@@ -3,7 +3,7 @@
  * mp0 leaves the graph as it is. mp1 casts the inputs of contractions to bf16; they accumulate in
  * f32 and their results stay f32. mp4 makes every f32 tensor bf16: arguments and results remember
  * f32 as what the host sees (samba.host_dtype). */
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 #include "passes/passes.h"

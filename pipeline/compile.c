@@ -4,7 +4,7 @@
 #include "backend/pef/image/image.h"
 #include "backend/pef/pef.h"
 #include "dialect/bridge/bridge.h"
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/bridge/text_sink.h"
 #include "dialect/bridge/work.h"
 #include "dialect/rdu/decisions.h"

@@ -60,8 +60,8 @@ typedef struct SambaDialectHooks {
 /* The hooks of the dialect to which the name of an op or attribute belongs, or whose name it is;
  * NULL when that is none of ours. Loads the dialect. */
 const SambaDialectHooks *sambaDialectHooks(MlirContext context, MlirStringRef name);
-/* Likewise what is kept of the work on the dialect's IR from pass to pass, by digest (digest.h). It
- * goes with the context. */
+/* Likewise what is kept of the work on the dialect's IR from pass to pass, by digest
+ * (operation_digest.h). It goes with the context. */
 SambaResultStore *sambaDialectResults(MlirContext context, MlirStringRef name);
 
 #ifdef __cplusplus

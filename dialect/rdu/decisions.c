@@ -2,7 +2,7 @@
 #include "dialect/rdu/decisions.h"
 
 #include "dialect/bridge/bridge.h"
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/samba/graph.h"
 #include "support/file/atomic_file.h"
 #include "support/text/text.h"

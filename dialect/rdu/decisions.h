@@ -9,7 +9,7 @@
 #include "support/base/memory.h"
 #include "support/base/status.h"
 
-#include "dialect/rdu/attribute_names.h"
+#include "dialect/rdu/rdu_attribute_names.h"
 
 #include "mlir-c/IR.h"
 

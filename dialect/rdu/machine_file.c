@@ -3,12 +3,12 @@
 
 #include "backend/machine/shipped.h"
 #include "dialect/bridge/bridge.h"
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/bridge/text_sink.h"
-#include "dialect/rdu/attribute_names.h"
 #include "dialect/rdu/rdu.h"
-#include "dialect/samba/attribute_names.h"
+#include "dialect/rdu/rdu_attribute_names.h"
 #include "dialect/samba/graph.h"
+#include "dialect/samba/samba_attribute_names.h"
 #include "support/text/escape.h"
 
 #include "mlir-c/Diagnostics.h"

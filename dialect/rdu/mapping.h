@@ -3,7 +3,7 @@
 #define SAMBA_DIALECT_RDU_MAPPING_H
 
 #include "backend/stage/stage.h"
-#include "dialect/rdu/attribute_names.h"
+#include "dialect/rdu/rdu_attribute_names.h"
 
 #include "mlir-c/IR.h"
 

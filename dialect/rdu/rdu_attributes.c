@@ -1,8 +1,8 @@
 /* #rdu.machine and #rdu.mapping: their checks and their structs; and the rdu.* attributes that IR
  * may carry. */
 #include "backend/machine/shipped.h"
-#include "dialect/rdu/attribute_names.h"
 #include "dialect/rdu/rdu.h"
+#include "dialect/rdu/rdu_attribute_names.h"
 #include "dialect/samba/samba.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* What the graph passes share; see graph.h. */
 #include "dialect/samba/graph.h"
 
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/samba/samba.h"
 #include "support/text/text.h"
 

@@ -6,7 +6,7 @@
 #include "dialect/bridge/bridge.h"
 #include "dialect/bridge/dictionary_attribute.h"
 #include "dialect/bridge/hooks.h"
-#include "dialect/samba/attribute_names.h"
+#include "dialect/samba/samba_attribute_names.h"
 #include "dialect/samba/table/registry/registry.h"
 
 /* ---- Strings ---- */

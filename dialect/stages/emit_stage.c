@@ -1,7 +1,7 @@
 /* Stages as linalg; see emit_stage.h. */
 #include "dialect/stages/emit_stage.h"
 
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/section/lane_body.h"
 #include "dialect/samba/samba.h"
 #include "support/number/dtype.h"

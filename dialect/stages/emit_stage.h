@@ -4,7 +4,7 @@
 #define SAMBA_DIALECT_STAGES_EMIT_STAGE_H
 
 #include "backend/stage/stage.h"
-#include "dialect/rdu/attribute_names.h"
+#include "dialect/rdu/rdu_attribute_names.h"
 
 #include "mlir-c/IR.h"
 

@@ -3,9 +3,9 @@
 
 #include "backend/estimate/estimate.h"
 #include "backend/stage/stage_key.h"
-#include "dialect/bridge/build.h"
-#include "dialect/bridge/digest.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/bridge/hooks.h"
+#include "dialect/bridge/operation_digest.h"
 #include "dialect/bridge/work.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Known stage graphs; see known_stages.h. */
 #include "dialect/stages/known_stages.h"
 
-#include "dialect/bridge/build.h"
-#include "dialect/bridge/digest.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/bridge/hooks.h"
+#include "dialect/bridge/operation_digest.h"
 
 #include <stdlib.h>
 

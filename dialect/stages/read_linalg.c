@@ -1,7 +1,7 @@
 /* The reader of sections: constants, tensor and linalg operations. linalg.generic becomes a stage
  * again. */
 #include "dialect/stages/read_linalg.h"
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/mapping.h"
 #include "dialect/rdu/section/lane_body.h"
 #include "dialect/samba/graph.h"

@@ -1,6 +1,6 @@
 /* The reader of sections: samba operations, by the stages and views of the operator table. */
 #include "dialect/stages/read_operator.h"
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/mapping.h"
 #include "dialect/rdu/section/lane_body.h"
 #include "dialect/samba/graph.h"

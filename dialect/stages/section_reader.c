@@ -5,7 +5,7 @@
 
 #include "backend/stage/stage_compose.h"
 #include "dialect/bridge/bridge.h"
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/mapping.h"
 #include "dialect/rdu/section/lane_body.h"
 #include "dialect/samba/graph.h"

@@ -1,6 +1,6 @@
 /* convert-samba-to-linalg: the operator table's stages of every operator in a section, as linalg;
  * views stay. convert-samba-graphs-to-linalg: whole graphs, the exit to other compilers. */
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 #include "dialect/stages/emit_stage.h"

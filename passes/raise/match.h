@@ -3,7 +3,7 @@
 #ifndef SAMBA_PASSES_RAISE_MATCH_H
 #define SAMBA_PASSES_RAISE_MATCH_H
 
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 

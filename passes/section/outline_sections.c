@@ -1,9 +1,9 @@
 /* Outlining; see outline_sections.h. */
 #include "passes/section/outline_sections.h"
 
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/bridge/text_sink.h"
-#include "dialect/rdu/attribute_names.h"
+#include "dialect/rdu/rdu_attribute_names.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 #include "support/base/memory.h"

@@ -3,10 +3,10 @@
  * o0: every operator its own section. o1: greedy along the trace: the next operator joins when the
  * section with it can be planned and emitted within the machine's units, and is estimated to be no
  * slower than two sections with their launches. */
-#include "dialect/bridge/build.h"
-#include "dialect/rdu/attribute_names.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/machine_file.h"
 #include "dialect/rdu/rdu.h"
+#include "dialect/rdu/rdu_attribute_names.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 #include "passes/passes.h"

@@ -1,4 +1,4 @@
-/* Hand-made sections; see sample.h. */
+/* Hand-made sections; see sample_sections.h. */
 #include "test/backend/sample_sections.h"
 
 #include "backend/machine/shipped.h"

@@ -3,7 +3,7 @@
  * PEF with a hex editor. Trusts nothing: ranges that do not lie within the file are left alone. */
 #include "backend/pef/container/fix.h"
 
-#include "backend/pef/container/digest.h"
+#include "backend/pef/container/checksum.h"
 #include "backend/pef/container/file.h"
 #include "backend/pef/schema.h"
 #include "support/file/atomic_file.h"

@@ -1,7 +1,7 @@
 /* The initial data of symbols, read piece by piece from the PEF or the file it refers to. */
 #include "backend/pef/container/initial_data.h"
 
-#include "backend/pef/container/digest.h"
+#include "backend/pef/container/checksum.h"
 #include "backend/pef/container/file.h"
 #include "support/file/input_file.h"
 #include "support/text/escape.h"

@@ -3,7 +3,7 @@
  * at what they mean. */
 #include "backend/pef/container/reader.h"
 
-#include "backend/pef/container/digest.h"
+#include "backend/pef/container/checksum.h"
 #include "backend/pef/container/file.h"
 #include "backend/pef/pef.h"
 #include "backend/pef/pef_check.h"

@@ -1,7 +1,7 @@
 /* Structs to records; see records.h. The reader is the inverse, field kind by field kind. */
 #include "backend/pef/container/record_writer.h"
 
-#include "backend/pef/container/digest.h"
+#include "backend/pef/container/checksum.h"
 #include "support/container/string_map.h"
 
 #include <stddef.h>

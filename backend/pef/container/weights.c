@@ -6,7 +6,7 @@
  * copy_file_range and a second reading. */
 #include "backend/pef/container/weights.h"
 
-#include "backend/pef/container/digest.h"
+#include "backend/pef/container/checksum.h"
 #include "backend/pef/container/file.h"
 #include "support/file/input_file.h"
 #include "support/text/escape.h"

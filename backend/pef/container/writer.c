@@ -7,7 +7,7 @@
  * libelf writes headers and tables; the weights are a hole for it, filled here. */
 #include "backend/pef/container/writer.h"
 
-#include "backend/pef/container/digest.h"
+#include "backend/pef/container/checksum.h"
 #include "backend/pef/container/file.h"
 #include "backend/pef/container/record_writer.h"
 #include "backend/pef/container/weights.h"

@@ -1,7 +1,7 @@
 /* The timing engine's entry; see timing.h. */
 #include "backend/sim/timing/timing.h"
 
-#include "backend/sim/timing/build/build.h"
+#include "backend/sim/timing/build/build_engine.h"
 #include "backend/sim/timing/build/links.h"
 #include "backend/sim/timing/engine/event_loop.h"
 

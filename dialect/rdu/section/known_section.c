@@ -2,7 +2,7 @@
 #include "dialect/rdu/section/known_section.h"
 
 #include "backend/section/check/section_check.h"
-#include "dialect/bridge/digest.h"
+#include "dialect/bridge/operation_digest.h"
 #include "dialect/bridge/work.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/rdu/section/section_io.h"

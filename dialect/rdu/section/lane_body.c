@@ -1,7 +1,7 @@
 /* Lane programs as arith and math operations; see lane_body.h. */
 #include "dialect/rdu/section/lane_body.h"
 
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/samba/samba.h"
 
 #include "mlir-c/BuiltinAttributes.h"

@@ -1,6 +1,6 @@
 /* rdu.section -> SambaSection; see section_io.h. Units are read one by one (unit_from_ir.c), then
  * what joins them. */
-#include "dialect/rdu/attribute_names.h"
+#include "dialect/rdu/rdu_attribute_names.h"
 #include "dialect/rdu/rdu_types.h"
 #include "dialect/rdu/section/section_io.h"
 #include "dialect/rdu/section/section_text.h"

@@ -3,7 +3,7 @@
  * A lane operation is one operation of IR both ways: arith or math where exactly one says the same,
  * rdu.lane where none does, rdu.reduce for accumulators. When reading, arith forms that stand for
  * nothing on the machine (extensions of values that are wide already) are looked through. */
-#include "dialect/bridge/build.h"
+#include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/section/lane_body.h"
 #include "dialect/rdu/section/section_text.h"
 #include "dialect/samba/samba.h"

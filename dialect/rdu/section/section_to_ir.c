@@ -1,8 +1,8 @@
 /* SambaSection -> rdu.section; see section_io.h. */
 #include "dialect/rdu/section/section_io.h"
 
-#include "dialect/bridge/build.h"
-#include "dialect/rdu/attribute_names.h"
+#include "dialect/bridge/build_operation.h"
+#include "dialect/rdu/rdu_attribute_names.h"
 #include "dialect/rdu/rdu_types.h"
 #include "dialect/rdu/section/section_text.h"
 #include "dialect/samba/samba.h"

@@ -40,7 +40,7 @@ struct SambaImporter {
                              const SambaOnnxScope *scope);
 };
 
-/* ---- Values (values.c) ---- */
+/* ---- Values (model_values.c) ---- */
 
 /* The index of the value of this name, made when it is new. */
 uint32_t sambaOnnxValueIndex(SambaImporter *importer, const char *name);

@@ -3,7 +3,7 @@
  * revisions of an operator whose forms the handler knows. */
 #include "frontend/onnx/driver/driver.h"
 #include "frontend/onnx/driver/inline.h"
-#include "frontend/onnx/fold/fold.h"
+#include "frontend/onnx/fold/fold_node.h"
 #include "frontend/onnx/handlers/handlers.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* Resize and Upsample whose scales or region are only there at run time and whose result's shape is
  * declared: places and weights along each axis are arithmetic on a few numbers, in the graph;
  * elements are read by index_select. What is known while importing becomes samba.interpolate
- * (resample.c). */
+ * (resample_handlers.c). */
 #include "frontend/onnx/dynamic/dynamic.h"
 
 #include <math.h>

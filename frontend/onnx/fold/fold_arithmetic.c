@@ -1,7 +1,7 @@
 /* Evaluating nodes whose inputs are known at compile time: arithmetic, comparison, logic and
- * reductions; see fold.c. */
+ * reductions; see fold_node.c. */
 #include "frontend/onnx/core/shape_rules.h"
-#include "frontend/onnx/fold/fold.h"
+#include "frontend/onnx/fold/fold_node.h"
 
 #include <math.h>
 

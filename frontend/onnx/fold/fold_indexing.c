@@ -1,6 +1,6 @@
 /* Folds of operators that choose, place and order elements by index: what exporters leave behind
- * when they index or sort shapes, axes and positions. See fold.c. */
-#include "frontend/onnx/fold/fold.h"
+ * when they index or sort shapes, axes and positions. See fold_node.c. */
+#include "frontend/onnx/fold/fold_node.h"
 
 /* The constant as [outer, size, inner] around an axis. */
 typedef struct {

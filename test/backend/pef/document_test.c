@@ -1,7 +1,7 @@
 /* docs/pef-format.md shows exactly the tables of tables.def; SAMBA_UPDATE_DOCS=1 rewrites
  * that part of the page. Also rules that the tables themselves keep: the reader and the
  * writer rely on them. */
-#include "test/backend/pef/sample.h"
+#include "test/backend/pef/sample_pef.h"
 
 #include "backend/config/records.h"
 #include "backend/pef/schema.h"

@@ -1,7 +1,7 @@
 /* Robustness: 1,000 seeded byte flips of a PEF, each as it is and with its checksums repaired, and
  * every truncation. Whatever the bytes, there is an error or a PEF that can be asked; run under
  * ASan and UBSan by the sanitizer build. */
-#include "test/backend/pef/sample.h"
+#include "test/backend/pef/sample_pef.h"
 
 #include "backend/pef/container/fix.h"
 #include "backend/pef/container/initial_data.h"

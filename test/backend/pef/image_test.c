@@ -1,7 +1,7 @@
 /* Sections in and out of images, and 1,000 byte flips of a PEF whose image decodes, with checksums
  * repaired: damage must end in the decoder's hands and be found there, or leave a section that
  * passes every check. */
-#include "test/backend/pef/sample.h"
+#include "test/backend/pef/sample_pef.h"
 
 #include "backend/listing/listing.h"
 #include "backend/machine/shipped.h"

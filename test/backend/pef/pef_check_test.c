@@ -2,7 +2,7 @@
 #include "backend/pef/container/weights.h"
 #include "backend/pef/container/writer.h"
 #include "backend/pef/pef_check.h"
-#include "test/backend/pef/sample.h"
+#include "test/backend/pef/sample_pef.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

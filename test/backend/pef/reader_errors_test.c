@@ -1,7 +1,7 @@
 /* Every way in which a PEF file can be refused, with the text that the user sees. */
-#include "test/backend/pef/sample.h"
+#include "test/backend/pef/sample_pef.h"
 
-#include "backend/pef/container/digest.h"
+#include "backend/pef/container/checksum.h"
 #include "backend/pef/container/fix.h"
 #include "backend/pef/container/initial_data.h"
 #include "backend/pef/container/reader.h"

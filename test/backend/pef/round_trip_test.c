@@ -1,5 +1,5 @@
 /* What is written is what is read, and equal contents are equal bytes. */
-#include "test/backend/pef/sample.h"
+#include "test/backend/pef/sample_pef.h"
 
 #include "backend/machine/shipped.h"
 #include "backend/pef/container/initial_data.h"

@@ -1,8 +1,8 @@
 /* A section that is known as a struct is not read again, until somebody changes its IR. */
 #include "dialect/rdu/section/known_section.h"
 
-#include "dialect/bridge/build.h"
-#include "dialect/bridge/digest.h"
+#include "dialect/bridge/build_operation.h"
+#include "dialect/bridge/operation_digest.h"
 #include "dialect/bridge/work.h"
 #include "test/dialect/context.h"
 

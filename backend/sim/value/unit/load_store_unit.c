@@ -2,7 +2,7 @@
 #include "backend/sim/value/unit/load_store_unit.h"
 
 #include "backend/section/access.h"
-#include "backend/sim/value/kernel/convert.h"
+#include "backend/sim/value/kernel/convert_elements.h"
 #include "backend/sim/value/kernel/pattern.h"
 
 #include <stdlib.h>

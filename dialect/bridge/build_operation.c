@@ -1,5 +1,5 @@
-/* Building operations; see build.h. */
-#include "dialect/bridge/build.h"
+/* Building operations; see build_operation.h. */
+#include "dialect/bridge/build_operation.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"

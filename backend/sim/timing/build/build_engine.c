@@ -1,5 +1,5 @@
-/* Makes the engine's actors, streams and address generators; see build.h. */
-#include "backend/sim/timing/build/build.h"
+/* Makes the engine's actors, streams and address generators; see build_engine.h. */
+#include "backend/sim/timing/build/build_engine.h"
 
 #include "backend/section/access.h"
 #include "backend/sim/timing/build/links.h"

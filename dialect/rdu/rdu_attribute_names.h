@@ -1,7 +1,7 @@
 /* The names of the rdu.* attributes that IR carries. rdu_attributes.c says where each may stand and
  * what it must be; everyone else takes the name from here. */
-#ifndef SAMBA_DIALECT_RDU_ATTRIBUTE_NAMES_H
-#define SAMBA_DIALECT_RDU_ATTRIBUTE_NAMES_H
+#ifndef SAMBA_DIALECT_RDU_RDU_ATTRIBUTE_NAMES_H
+#define SAMBA_DIALECT_RDU_RDU_ATTRIBUTE_NAMES_H
 
 /* Arguments and constants: one i64. Calls: one i64 per result. Functions: start and bytes of the
  * memory that activations share. */

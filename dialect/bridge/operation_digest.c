@@ -1,6 +1,6 @@
-/* Digests of operations; see digest.h. A walk in the order of the text; values get the number of
- * their definition's place in it. */
-#include "dialect/bridge/digest.h"
+/* Digests of operations; see operation_digest.h. A walk in the order of the text; values get the
+ * number of their definition's place in it. */
+#include "dialect/bridge/operation_digest.h"
 
 #include "dialect/bridge/bridge.h"
 #include "support/base/memory.h"

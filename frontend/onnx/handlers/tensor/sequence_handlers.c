@@ -1,7 +1,7 @@
 /* Sequences (and optional values) that are made and used inside the graph: lists of values that
  * exist only while importing. Positions are known, or, where all elements have one shape, choose at
  * run time. */
-#include "frontend/onnx/fold/fold.h"
+#include "frontend/onnx/fold/fold_node.h"
 #include "frontend/onnx/handlers/handlers.h"
 
 enum { UNKNOWN = UINT32_MAX };

@@ -1,5 +1,5 @@
-/* See sample.h. */
-#include "test/backend/pef/sample.h"
+/* See sample_pef.h. */
+#include "test/backend/pef/sample_pef.h"
 #include "backend/machine/shipped.h"
 
 #include <elf.h>

@@ -1,6 +1,6 @@
 /* A small PEF made by hand: x [2,3], weight w [4,3] with data, y [2,4], one section, one call. */
-#ifndef SAMBA_TEST_BACKEND_PEF_SAMPLE_H
-#define SAMBA_TEST_BACKEND_PEF_SAMPLE_H
+#ifndef SAMBA_TEST_BACKEND_PEF_SAMPLE_PEF_H
+#define SAMBA_TEST_BACKEND_PEF_SAMPLE_PEF_H
 
 #include "backend/pef/pef.h"
 

@@ -1,6 +1,6 @@
 /* From a decoded section to the state of the timing engine. */
-#ifndef SAMBA_BACKEND_SIM_TIMING_BUILD_BUILD_H
-#define SAMBA_BACKEND_SIM_TIMING_BUILD_BUILD_H
+#ifndef SAMBA_BACKEND_SIM_TIMING_BUILD_BUILD_ENGINE_H
+#define SAMBA_BACKEND_SIM_TIMING_BUILD_BUILD_ENGINE_H
 
 #include "backend/sim/timing/engine/timing_state.h"
 

@@ -1,5 +1,5 @@
-/* Checksums; see digest.h. */
-#include "backend/pef/container/digest.h"
+/* Checksums; see checksum.h. */
+#include "backend/pef/container/checksum.h"
 
 #include "llvm-c/blake3.h"
 

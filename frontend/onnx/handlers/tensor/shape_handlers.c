@@ -1,7 +1,7 @@
 /* Handlers of ONNX operators that change shapes, cut and join. */
-#include "support/number/shape.h"
 #include "frontend/onnx/core/shape_rules.h"
 #include "frontend/onnx/handlers/handlers.h"
+#include "support/number/shape.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* The names of the samba.* attributes that IR carries, and of the kinds of attribute that stand
  * there. samba_attributes.c says where each may stand and what it must be; everyone else takes the
  * name from here. docs/dialects.md tells what they mean. */
-#ifndef SAMBA_DIALECT_SAMBA_ATTRIBUTE_NAMES_H
-#define SAMBA_DIALECT_SAMBA_ATTRIBUTE_NAMES_H
+#ifndef SAMBA_DIALECT_SAMBA_SAMBA_ATTRIBUTE_NAMES_H
+#define SAMBA_DIALECT_SAMBA_SAMBA_ATTRIBUTE_NAMES_H
 
 /* Of arguments and results of a graph. */
 #define SAMBA_NAME_ATTRIBUTE "samba.name"

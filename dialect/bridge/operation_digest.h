@@ -1,7 +1,7 @@
 /* The content of an operation as 128 bits: what is made from an operation is valid as long as its
  * digest is the same, whoever changed it in between. */
-#ifndef SAMBA_DIALECT_BRIDGE_DIGEST_H
-#define SAMBA_DIALECT_BRIDGE_DIGEST_H
+#ifndef SAMBA_DIALECT_BRIDGE_OPERATION_DIGEST_H
+#define SAMBA_DIALECT_BRIDGE_OPERATION_DIGEST_H
 
 #include "support/container/result_store.h"
 

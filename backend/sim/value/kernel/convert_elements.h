@@ -1,6 +1,6 @@
 /* Between device memory (elements of a dtype) and host storage (float, int32, int64). */
-#ifndef SAMBA_BACKEND_SIM_VALUE_KERNEL_CONVERT_H
-#define SAMBA_BACKEND_SIM_VALUE_KERNEL_CONVERT_H
+#ifndef SAMBA_BACKEND_SIM_VALUE_KERNEL_CONVERT_ELEMENTS_H
+#define SAMBA_BACKEND_SIM_VALUE_KERNEL_CONVERT_ELEMENTS_H
 
 #include "backend/sim/value/kernel/storage.h"
 

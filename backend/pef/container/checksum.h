@@ -1,7 +1,7 @@
 /* Checksums of PEF files: BLAKE3, as LLVM's library implements it (several GB/s with the host's
  * vector unit). */
-#ifndef SAMBA_BACKEND_PEF_CONTAINER_DIGEST_H
-#define SAMBA_BACKEND_PEF_CONTAINER_DIGEST_H
+#ifndef SAMBA_BACKEND_PEF_CONTAINER_CHECKSUM_H
+#define SAMBA_BACKEND_PEF_CONTAINER_CHECKSUM_H
 
 #include "backend/pef/pef_types.h"
 

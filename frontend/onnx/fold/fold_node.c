@@ -1,7 +1,7 @@
 /* Evaluating nodes whose inputs are known at compile time: shape arithmetic, masks, scales. Every
  * function sets *out_done only when it has made the outputs; what it cannot do stays for the graph.
  * Here: what moves elements; fold_arithmetic.c computes, fold_indexing.c looks up and orders. */
-#include "frontend/onnx/fold/fold.h"
+#include "frontend/onnx/fold/fold_node.h"
 #include "frontend/onnx/core/shape_rules.h"
 
 SambaStatus sambaOnnxFoldIdentity(const SambaOnnxNode *node, bool *out_done) {

@@ -1,6 +1,6 @@
 /* Building operations through the C API in one call each. */
-#ifndef SAMBA_DIALECT_BRIDGE_BUILD_H
-#define SAMBA_DIALECT_BRIDGE_BUILD_H
+#ifndef SAMBA_DIALECT_BRIDGE_BUILD_OPERATION_H
+#define SAMBA_DIALECT_BRIDGE_BUILD_OPERATION_H
 
 #include "support/text/text.h"
 
