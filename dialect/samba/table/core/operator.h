@@ -54,6 +54,7 @@ typedef struct SambaAttribute {
 
 struct SambaOperator;
 struct SambaExpansion;
+struct SambaGradientCall;
 struct SambaStageBuilder;
 
 /* One use of an operator: types and attributes only; nobody here sees values. */
@@ -164,6 +165,12 @@ typedef struct SambaOperator {
    * section; both ways give the same bits. */
   SambaStatus (*decompose)(const SambaOperatorCall *call, struct SambaExpansion *expansion,
                            const uint32_t *operands, uint32_t *out_results);
+  /* Appends the calls that compute the gradients of the operands that need one (differentiate.h).
+   * NULL and `decompose`: gradients pass through the decomposition. `no_gradient`: through the
+   * operator passes none, because its results are numbers that do not change in small steps. */
+  SambaStatus (*differentiate)(const struct SambaGradientCall *gradient,
+                               struct SambaExpansion *expansion);
+  bool no_gradient;
   /* Losses of a tensor and its target: the values of their elements' losses, all in f32. */
   uint32_t (*loss)(const SambaOperatorCall *call, struct SambaExpansion *expansion, uint32_t x,
                    uint32_t target);

@@ -1,5 +1,6 @@
 /* Activations: elementwise operators with one operand, as in torch.nn.functional. */
 #include "dialect/samba/table/elementwise/elementwise.h"
+#include "dialect/samba/table/elementwise/elementwise_gradients.h"
 
 #include <math.h>
 
@@ -187,6 +188,7 @@ const SambaOperator sambaActivationOperators[] = {
     {.name = "relu",
      .formula = "max(x, 0)",
      .onnx = {ONNX("Relu", 1)},
+     .differentiate = sambaGradientRelu,
      UNARY(SAMBA_SET_NUMBER, programRelu)},
     {.name = "sigmoid",
      .formula = "1 / (1 + e^-x)",

@@ -1,5 +1,6 @@
 /* Elementwise operators with two or three operands and numpy's broadcasting. */
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/elementwise/elementwise_gradients.h"
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = call->operands;
@@ -108,18 +109,22 @@ const SambaOperator sambaBinaryOperators[] = {
     {.name = "add",
      .formula = "a + b",
      .onnx = {ONNX("Add", 1)},
+     .differentiate = sambaGradientAdd,
      BINARY_OPCODE(SAMBA_SET_NUMBER, SAMBA_LANE_ADD)},
     {.name = "sub",
      .formula = "a - b",
      .onnx = {ONNX("Sub", 1)},
+     .differentiate = sambaGradientSub,
      BINARY_OPCODE(SAMBA_SET_NUMBER, SAMBA_LANE_SUB)},
     {.name = "mul",
      .formula = "a * b",
      .onnx = {ONNX("Mul", 1)},
+     .differentiate = sambaGradientMul,
      BINARY_OPCODE(SAMBA_SET_NUMBER, SAMBA_LANE_MUL)},
     {.name = "div",
      .formula = "a / b; integers: toward zero",
      .onnx = {ONNX("Div", 1)},
+     .differentiate = sambaGradientDiv,
      BINARY_OPCODE(SAMBA_SET_NUMBER, SAMBA_LANE_DIV)},
     {.name = "pow",
      .formula = "a ^ b; integers wrap, with a negative exponent toward zero",

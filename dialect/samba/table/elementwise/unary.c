@@ -1,6 +1,7 @@
 /* Elementwise operators with one operand. Values are computed in f32 and rounded once; sources of
  * the definitions are the functions of the same names in torch. */
 #include "dialect/samba/table/elementwise/elementwise.h"
+#include "dialect/samba/table/elementwise/elementwise_gradients.h"
 
 #include <math.h>
 
@@ -108,6 +109,7 @@ const SambaOperator sambaUnaryOperators[] = {
     {.name = "neg",
      .formula = "-x",
      .onnx = {ONNX("Neg", 1)},
+     .differentiate = sambaGradientNeg,
      UNARY_OPCODE(SAMBA_SET_FLOAT | SAMBA_SET_SIGNED, SAMBA_LANE_NEG)},
     {.name = "abs",
      .formula = "|x|",
@@ -116,10 +118,12 @@ const SambaOperator sambaUnaryOperators[] = {
     {.name = "exp",
      .formula = "e^x",
      .onnx = {ONNX("Exp", 1)},
+     .differentiate = sambaGradientExp,
      UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_EXP)},
     {.name = "log",
      .formula = "ln x",
      .onnx = {ONNX("Log", 1)},
+     .differentiate = sambaGradientLog,
      UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_LOG)},
     {.name = "sqrt",
      .formula = "square root of x",

@@ -3,6 +3,7 @@
  * Numerics: products are accumulated in f32, k ascending; the bias is a separate rounded addition,
  * then one conversion. */
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/product/product_gradients.h"
 
 static SambaStatus inferLinear(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
@@ -151,6 +152,7 @@ const SambaOperator sambaContractionOperators[] = {
      .contraction = true,
      .dtypes = SAMBA_SET_NUMBER,
      .infer = inferLinear,
+     .differentiate = sambaGradientLinear,
      .stages = stagesLinear},
     {.name = "matmul",
      .summary = "matrix product, batched over the leading dimensions",
@@ -166,5 +168,6 @@ const SambaOperator sambaContractionOperators[] = {
      .contraction = true,
      .dtypes = SAMBA_SET_NUMBER,
      .infer = inferMatmul,
+     .differentiate = sambaGradientMatmul,
      .stages = stagesMatmul},
     {0}};

@@ -1,6 +1,7 @@
 /* Reductions over dimensions. Floats are reduced in f32 and rounded once at the end, mean divides
  * the f32 sum; integers wrap. */
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/reduce/reduce_gradients.h"
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
@@ -65,12 +66,14 @@ const SambaOperator sambaReductionOperators[] = {
      .example = "%y = samba.sum %x {dim = [1], keepdim = true} : tensor<2x3x4xf32>",
      .dtypes = SAMBA_SET_NUMBER,
      .opcode = SAMBA_LANE_REDUCE_ADD,
+     .differentiate = sambaGradientSum,
      REDUCTION},
     {.name = "mean",
      .summary = "arithmetic mean of the elements",
      .example = "%y = samba.mean %x {dim = [1], keepdim = true} : tensor<2x3x4xf32>",
      .dtypes = SAMBA_SET_FLOAT,
      .opcode = SAMBA_LANE_REDUCE_ADD,
+     .differentiate = sambaGradientMean,
      REDUCTION},
     {.name = "amax",
      .summary = "largest element (a NaN wins)",

@@ -1,6 +1,7 @@
 /* softmax, log_softmax and logsumexp. The largest element is subtracted before exp; sums and
  * quotients are f32. */
 #include "dialect/samba/table/core/compose.h"
+#include "dialect/samba/table/reduce/reduce_gradients.h"
 
 #include <math.h>
 
@@ -116,12 +117,14 @@ const SambaOperator sambaSoftmaxOperators[] = {
      .summary = "e^(x - m) / sum of e^(x - m), m the largest element along dim",
      .example = "%y = samba.softmax %x {dim = -1} : tensor<2x3xf32>",
      .source = "torch.nn.functional.softmax",
+     .differentiate = sambaGradientSoftmax,
      .stages = stagesSoftmax,
      SOFTMAX},
     {.name = "log_softmax",
      .summary = "x - m - ln(sum of e^(x - m)), m the largest element along dim",
      .example = "%y = samba.log_softmax %x {dim = -1} : tensor<2x3xf32>",
      .source = "torch.nn.functional.log_softmax",
+     .differentiate = sambaGradientLogSoftmax,
      .stages = stagesLogSoftmax,
      SOFTMAX},
     {.name = "logsumexp",

@@ -1,5 +1,6 @@
 /* cat: operands side by side. */
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/shape/view_gradients.h"
 
 #include <stdio.h>
 
@@ -62,5 +63,6 @@ const SambaOperator sambaCatOperators[] = {
      .example = "%y = samba.cat %a, %b {dim = 1} : tensor<2x3xf32>, tensor<2x4xf32>",
      .dtypes = SAMBA_SET_ANY,
      .infer = inferCat,
+     .differentiate = sambaGradientCat,
      .stages = stagesCat},
     {0}};

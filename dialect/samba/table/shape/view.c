@@ -1,6 +1,7 @@
 /* Views: operators that move no data by themselves. The planner composes them into the maps of the
  * stages that read them. */
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/shape/view_gradients.h"
 
 static const int64_t *integers(const SambaOperatorCall *call, const char *name, size_t *out_size) {
   const SambaAttribute *attribute = sambaOperatorCallFind(call, name);
@@ -172,6 +173,7 @@ const SambaOperator sambaViewOperators[] = {
      .example = "%y = samba.reshape %x {shape = [6, 4]} : tensor<2x3x4xf32>",
      .view = true,
      .dtypes = SAMBA_SET_ANY,
+     .differentiate = sambaGradientReshape,
      .infer = inferReshape},
     {.name = "permute",
      .summary = "dimensions reordered",
@@ -182,6 +184,7 @@ const SambaOperator sambaViewOperators[] = {
      .example = "%y = samba.permute %x {dims = [2, 0, 1]} : tensor<2x3x4xf32>",
      .view = true,
      .dtypes = SAMBA_SET_ANY,
+     .differentiate = sambaGradientPermute,
      .infer = inferPermute,
      .compose = composePermute},
     {.name = "expand",
@@ -195,6 +198,7 @@ const SambaOperator sambaViewOperators[] = {
      .source = "torch.Tensor.expand",
      .view = true,
      .dtypes = SAMBA_SET_ANY,
+     .differentiate = sambaGradientExpand,
      .infer = inferExpand,
      .compose = composeExpand},
     {.name = "slice",
@@ -212,6 +216,7 @@ const SambaOperator sambaViewOperators[] = {
      .source = "numpy's basic slicing",
      .view = true,
      .dtypes = SAMBA_SET_ANY,
+     .differentiate = sambaGradientSlice,
      .infer = inferSlice,
      .compose = composeSlice},
     {.name = "pad",
@@ -227,6 +232,7 @@ const SambaOperator sambaViewOperators[] = {
      .source = "torch.nn.functional.pad",
      .view = true,
      .dtypes = SAMBA_SET_ANY,
+     .differentiate = sambaGradientPad,
      .infer = inferPad,
      .compose = composePad},
     {0}};

@@ -1,0 +1,14 @@
+/* Gradients of reductions and of what normalizes along a dimension. Inside the operator table. */
+#ifndef SAMBA_DIALECT_SAMBA_TABLE_REDUCE_REDUCE_GRADIENTS_H
+#define SAMBA_DIALECT_SAMBA_TABLE_REDUCE_REDUCE_GRADIENTS_H
+
+#include "dialect/samba/table/core/differentiate.h"
+
+#define RULE(name) SambaStatus name(const SambaGradientCall *gradient, SambaExpansion *e);
+RULE(sambaGradientSum)
+RULE(sambaGradientMean)
+RULE(sambaGradientSoftmax)
+RULE(sambaGradientLogSoftmax)
+#undef RULE
+
+#endif
