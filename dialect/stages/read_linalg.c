@@ -140,6 +140,41 @@ static SambaStatus readPad(SambaSectionReader *reader) {
   return NULL;
 }
 
+bool sambaInsertSliceIsPartialWrite(MlirOperation operation) {
+  MlirValue source = mlirOperationGetOperand(operation, 0);
+  MlirOperation maker = sambaDefiningOperation(source);
+  MlirOpOperand use = mlirValueGetFirstUse(source);
+  if (mlirOperationIsNull(maker) || !sambaOperationIs(maker, "linalg.generic") ||
+      !mlirOpOperandIsNull(mlirOpOperandGetNextUse(use)))
+    return false;
+
+  MlirOperation next = mlirOperationGetNextInBlock(maker);
+  while (!mlirOperationIsNull(next) && sambaOperationIs(next, "tensor.empty"))
+    next = mlirOperationGetNextInBlock(next);
+  return mlirOperationEqual(next, operation);
+}
+
+/* The last stage writes its part of the destination itself; the tensor that it has made for its
+ * source is nobody's. */
+static void writeInto(SambaSectionReader *reader, uint32_t destination, MlirAttribute offsets,
+                      MlirAttribute strides) {
+  SambaStageGraph *graph = reader->graph;
+  SambaStageOperand *output = &graph->stages[graph->stage_count - 1].output;
+  if (output->tensor + 1 == graph->tensor_count) {
+    --graph->tensor_count;
+    --reader->formals.size;
+  }
+
+  output->tensor = sambaReaderDestination(reader, destination);
+  for (uint32_t a = 0; a < graph->tensors[output->tensor].rank; ++a) {
+    int64_t stride = mlirDenseI64ArrayGetElement(strides, a);
+    output->axes[a].constant =
+        output->axes[a].constant * stride + mlirDenseI64ArrayGetElement(offsets, a);
+    for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
+      output->axes[a].coefficients[d] *= stride;
+  }
+}
+
 static SambaStatus readInsertSlice(SambaSectionReader *reader) {
   uint32_t source, destination;
   SAMBA_RETURN_IF_ERROR(
@@ -154,6 +189,14 @@ static SambaStatus readInsertSlice(SambaSectionReader *reader) {
       type.rank != reader->values.data[destination].type.rank)
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "'tensor.insert_slice' with dynamic or rank-changing slices");
+  if (sambaInsertSliceIsPartialWrite(reader->operation)) {
+    writeInto(reader, destination, offsets, strides);
+    const SambaSectionReaderValue *value = &reader->values.data[destination];
+    sambaReaderAddWhole(reader, mlirOperationGetResult(reader->operation, 0), &value->type,
+                        value->view.tensor);
+    return NULL;
+  }
+
   uint32_t tensor = sambaReaderDestination(reader, destination);
   SambaStage stage = {.name = sambaReaderStageName(reader),
                       .layer = sambaReaderLayer(reader),

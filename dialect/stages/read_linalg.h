@@ -8,5 +8,8 @@
 typedef SambaStatus (*SambaReadOperation)(SambaSectionReader *reader);
 /* NULL for an operation that is none of these. */
 SambaReadOperation sambaFindLinalgReader(MlirOperation operation);
+/* Whether a tensor.insert_slice only says where the linalg.generic in front of it writes: nobody
+ * else reads the generic. Then the two are one stage, and its mapping is the generic's. */
+bool sambaInsertSliceIsPartialWrite(MlirOperation operation);
 
 #endif

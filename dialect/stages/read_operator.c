@@ -22,6 +22,21 @@ static bool isInMemory(const SambaStage *stage, uint32_t k) {
   return false;
 }
 
+/* Operands below operand_count whose values are splats become immediates. The last comes first, so
+ * that the constants stand in the order of the operands: as they do in the body of a linalg.generic
+ * that says the same. */
+static void inlineSplats(SambaSectionReader *reader, SambaStage *stage, uint32_t operand_count,
+                         const uint32_t *operand_values) {
+  for (uint32_t k = stage->operand_count; k-- > 0;) {
+    const SambaStageOperand *operand = &stage->operands[k];
+    if (operand->tensor >= operand_count)
+      continue;
+    const SambaSectionReaderValue *value = &reader->values.data[operand_values[operand->tensor]];
+    if (value->is_splat && !operand->guarded && operand->index_operand < 0 && !isInMemory(stage, k))
+      sambaReaderInlineSplat(reader, stage, k, value->type.dtype, value->splat);
+  }
+}
+
 static SambaStatus importFragment(SambaSectionReader *reader, const SambaStageGraph *fragment,
                                   uint32_t operand_count, const uint32_t *operand_values) {
   uint32_t *tensor_of = SAMBA_ARENA_ARRAY(reader->arena, uint32_t, fragment->tensor_count + 1);
@@ -50,19 +65,15 @@ static SambaStatus importFragment(SambaSectionReader *reader, const SambaStageGr
     SambaStage stage = fragment->stages[s];
     if (!used_stages[s])
       continue;
-    for (uint32_t k = 0; k < stage.operand_count;) {
+
+    inlineSplats(reader, &stage, operand_count, operand_values);
+    for (uint32_t k = 0; k < stage.operand_count; ++k) {
       SambaStageOperand *operand = &stage.operands[k];
       if (operand->tensor >= operand_count) {
         operand->tensor = tensor_of[operand->tensor];
-        ++k;
         continue;
       }
       const SambaSectionReaderValue *value = &reader->values.data[operand_values[operand->tensor]];
-      if (value->is_splat && !operand->guarded && operand->index_operand < 0 &&
-          !isInMemory(&stage, k)) {
-        sambaReaderInlineSplat(reader, &stage, k, value->type.dtype, value->splat);
-        continue;
-      }
       if (value->is_empty || value->is_splat) /* a splat that cannot be an immediate */
         return sambaStatusMake(
             SAMBA_UNSUPPORTED,
@@ -73,7 +84,6 @@ static SambaStatus importFragment(SambaSectionReader *reader, const SambaStageGr
           (composed.guarded && isInMemory(&stage, k)))
         return sambaReaderNotComposable(reader);
       *operand = composed;
-      ++k;
     }
 
     stage.output.tensor = tensor_of[stage.output.tensor];

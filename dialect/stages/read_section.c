@@ -123,6 +123,35 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
   return sambaStatusAnnotate(status, "section @%.*s", (int)symbol.length, symbol.data);
 }
 
+/* A value that an operator reads, through views or not: an argument unless the members make it. */
+static SambaStatus addArguments(SambaSectionReader *reader, const SambaPointerMap *members,
+                                MlirValue value) {
+  MlirOperation owner = sambaDefiningOperation(value);
+  uint32_t unused;
+  if (mlirOperationIsNull(owner) || !sambaPointerMapGet(members, owner.ptr, &unused))
+    return sambaReaderGetValue(reader, value, &unused);
+  if (!sambaOperationIsView(owner))
+    return NULL;
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(owner); ++i)
+    SAMBA_RETURN_IF_ERROR(addArguments(reader, members, mlirOperationGetOperand(owner, i)));
+  return NULL;
+}
+
+/* Arguments come first, in the order in which outlining will make them: loads of shared arguments
+ * are settled in this order. */
+static SambaStatus readArguments(SambaSectionReader *reader, const SambaPointerMap *members,
+                                 const MlirOperation *operations, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    reader->operation = operations[i];
+    if (sambaOperationIsView(reader->operation))
+      continue; /* comes with the operators that read it */
+    for (intptr_t k = 0; k < mlirOperationGetNumOperands(reader->operation); ++k)
+      SAMBA_RETURN_IF_ERROR(
+          addArguments(reader, members, mlirOperationGetOperand(reader->operation, k)));
+  }
+  return NULL;
+}
+
 SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count, SambaArena *arena,
                                 SambaStageGraph **out_graph) {
   SambaSectionReader state = createReader(arena, "trial");
@@ -133,6 +162,7 @@ SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count,
 
   for (uint32_t i = 0; i < count; ++i)
     sambaPointerMapSet(&members, operations[i].ptr, i);
+  status = readArguments(reader, &members, operations, count);
   for (uint32_t i = 0; i < count && !status; ++i) {
     status = readOperation(reader, operations[i]);
     /* A result that somebody outside uses is stored. */

@@ -10,6 +10,7 @@
 #include "dialect/samba/samba.h"
 #include "dialect/stages/known_plan.h"
 #include "dialect/stages/known_stages.h"
+#include "dialect/stages/read_linalg.h"
 #include "lowering/passes.h"
 #include "support/file/atomic_file.h"
 
@@ -112,7 +113,9 @@ bool sambaVerifyMapping(MlirOperation section) {
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
     const SambaOperator *row = sambaOperatorOf(operation);
     bool staged = sambaOperationIs(operation, "linalg.generic") ||
-                  sambaOperationIs(operation, "tensor.insert_slice") || (row && !row->view);
+                  (sambaOperationIs(operation, "tensor.insert_slice") &&
+                   !sambaInsertSliceIsPartialWrite(operation)) ||
+                  (row && !row->view);
     if (staged && mlirAttributeIsNull(sambaOperationAttribute(operation, SAMBA_MAPPING_ATTRIBUTE)))
       return sambaEmitOpError(operation, "has no rdu.mapping; run samba-tile-sections");
   }
