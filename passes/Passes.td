@@ -18,6 +18,18 @@ def MixedPrecision : Pass<"samba-mixed-precision", "::mlir::ModuleOp"> {
   let dependentDialects = ["::samba::SambaDialect"];
 }
 
+def DifferentiateGraph : Pass<"samba-differentiate-graph", "::mlir::ModuleOp"> {
+  let summary = "Make the gradients of a training graph's losses results";
+  let description = [{
+    Of graphs with `samba.graph = {mode = "training"}`: the results of kind loss are differentiated
+    with respect to the arguments with `samba.requires_grad`. Every loss gets an argument
+    `NAME__grad` (ones, unless the host writes it), every such argument a result `NAME__grad` with
+    `samba.grad_of`. The new operations have `samba.phase = "BCKWD"`. A graph that has gradients
+    already is left alone.
+  }];
+  let dependentDialects = ["::samba::SambaDialect"];
+}
+
 def DecomposeComposites : Pass<"samba-decompose-composites", "::mlir::ModuleOp"> {
   let summary = "Turn composite operators into the operators that they are made of";
   let description = [{

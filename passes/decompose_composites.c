@@ -6,91 +6,13 @@
 
 #include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/machine_file.h"
+#include "dialect/samba/build_expansion.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
-#include "dialect/samba/table/core/expansion.h"
 #include "passes/section/outline_sections.h"
 #include "passes/section/section_trial.h"
 
 #include <stdlib.h>
-
-/* Builds the steps before the operation; values[v] is the value of the expansion's v. False after
- * an error. */
-static bool buildSteps(MlirOperation operation, const SambaExpansion *expansion,
-                       MlirValue *values) {
-  MlirContext context = mlirOperationGetContext(operation);
-  bool fine = true;
-
-  for (size_t s = 0; fine && s < expansion->steps.size; ++s) {
-    const SambaExpansionStep *step = &expansion->steps.data[s];
-    MlirValue *operands = sambaAllocate(sambaArraySize(step->operand_count + 1, sizeof *operands));
-    MlirNamedAttribute *attributes =
-        sambaAllocate(sambaArraySize(step->attribute_count + 2, sizeof *attributes));
-    for (uint32_t i = 0; i < step->operand_count; ++i)
-      operands[i] = values[step->operands[i]];
-    intptr_t count = step->attribute_count;
-    for (uint32_t i = 0; i < step->attribute_count; ++i)
-      attributes[i] =
-          mlirNamedAttributeGet(mlirIdentifierGet(context, sambaToMlir(step->attributes[i].name)),
-                                sambaAttributeToMlir(context, &step->attributes[i]));
-    if (!step->operator) {
-      const SambaTensorType *type = sambaExpansionType(expansion, step->first_value);
-      attributes[count++] = sambaNamedAttribute(
-          context, "value", sambaDenseAttribute(context, type, step->data, step->splat));
-    }
-
-    if (step->starts_section)
-      attributes[count++] =
-          sambaNamedAttribute(context, SAMBA_SECTION_START_ATTRIBUTE, mlirBoolAttrGet(context, 1));
-    SambaArena arena = {0};
-    SambaOperationParts parts = {
-        .name = sambaArenaFormat(&arena, "samba.%s",
-                                 step->operator ? step->operator->name : "constant"),
-        .location = mlirOperationGetLocation(operation),
-        .operand_count = step->operand_count,
-        .operands = operands,
-        .result_count = -1,
-        .attribute_count = count,
-        .attributes = attributes};
-    MlirOperation made = sambaBuildOperationIn(mlirOperationGetBlock(operation), operation, &parts);
-    fine = !mlirOperationIsNull(made);
-    for (intptr_t i = 0; fine && i < mlirOperationGetNumResults(made); ++i)
-      values[step->first_value + i] = mlirOperationGetResult(made, i);
-    sambaArenaDestroy(&arena);
-    free(operands);
-    free(attributes);
-  }
-
-  return fine;
-}
-
-/* Replaces one operation by others in its place. */
-static bool decompose(MlirOperation operation) {
-  SambaArena arena = {0};
-  SambaExpansion expansion = {.arena = &arena, .find = sambaOperatorFind};
-  SambaOperatorCall call;
-  uint32_t results[SAMBA_MAX_RESULTS];
-  SambaStatus status = sambaOperatorCallFromOperation(&arena, operation, &call);
-
-  if (!status)
-    status = sambaOperatorExpand(&call, &expansion, results);
-  bool fine = !status || sambaEmitOpStatus(operation, status);
-  if (fine) {
-    MlirValue *values = sambaAllocate(sambaArraySize(expansion.types.size + 1, sizeof *values));
-    for (uint32_t i = 0; i < call.operand_count; ++i)
-      values[i] = mlirOperationGetOperand(operation, i);
-    fine = buildSteps(operation, &expansion, values);
-    for (uint32_t i = 0; fine && i < sambaOperatorResults(call.operator); ++i)
-      mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, i), values[results[i]]);
-    if (fine)
-      mlirOperationDestroy(operation);
-    free(values);
-  }
-
-  sambaExpansionFree(&expansion);
-  sambaArenaDestroy(&arena);
-  return fine;
-}
 
 /* A cat of more operands than one section has address generators for: groups of at most `most`
  * first. `apart`: they are sections of their own. */
@@ -162,7 +84,7 @@ static bool decomposeFunction(MlirOperation function, const SambaPlanTarget *tar
 
   while (!mlirOperationIsNull(operation)) {
     if (isDecomposed(operation, target)) { /* and what it is made of may be composite again */
-      if (!decompose(operation))
+      if (!sambaOperationDecompose(operation))
         return false;
     } else if ((groups = catGroups(operation, target))) {
       splitCat(operation, groups, groups < SAMBA_MAX_CAT_OPERANDS);

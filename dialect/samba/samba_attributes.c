@@ -24,19 +24,27 @@ static const char *checkText(const Site *site, MlirAttribute value) {
   (void)site;
   return mlirAttributeIsAString(value) ? NULL : "a string";
 }
+static const char *checkPhase(const Site *site, MlirAttribute value) {
+  static const char *const phases[] = {"ZEROGRAD", "FWD", "BCKWD", "REDUCE",
+                                       "GRADNORM", "OPT", NULL};
+  (void)site;
+  return isOneOf(value, phases)
+             ? NULL
+             : "\"ZEROGRAD\", \"FWD\", \"BCKWD\", \"REDUCE\", \"GRADNORM\" or \"OPT\"";
+}
 static const char *checkFlag(const Site *site, MlirAttribute value) {
   (void)site;
   return mlirAttributeIsABool(value) ? NULL : "true or false";
 }
 static const char *checkKind(const Site *site, MlirAttribute value) {
-  static const char *const arguments[] = {"input",    "weight", "buffer", "optimizer_state",
-                                          "constant", "argin",  NULL};
-  static const char *const results[] = {"output", "loss", "update", NULL};
+  static const char *const arguments[] = {"input",    "weight",   "buffer", "optimizer_state",
+                                          "gradient", "constant", "argin",  NULL};
+  static const char *const results[] = {"output", "loss", "update", "gradient", NULL};
   if (site->place == SAMBA_ON_ARGUMENT)
     return isOneOf(value, arguments) ? NULL
                                      : "\"input\", \"weight\", \"buffer\", \"optimizer_state\", "
-                                       "\"constant\" or \"argin\"";
-  return isOneOf(value, results) ? NULL : "\"output\", \"loss\" or \"update\"";
+                                       "\"gradient\", \"constant\" or \"argin\"";
+  return isOneOf(value, results) ? NULL : "\"output\", \"loss\", \"update\" or \"gradient\"";
 }
 static const char *checkMemory(const Site *site, MlirAttribute value) {
   static const char *const memories[] = {"ddr", "hbm", "host", NULL};
@@ -114,6 +122,7 @@ static const struct {
     {SAMBA_GRAD_OF_ATTRIBUTE, onResult, checkText},
     {SAMBA_OPERATION_NAME_ATTRIBUTE, onOperation, checkText},
     {SAMBA_OPERATION_STAGE_ATTRIBUTE, onOperation, checkText},
+    {SAMBA_PHASE_ATTRIBUTE, onOperation, checkPhase},
     {SAMBA_KEEP_PRECISION_ATTRIBUTE, onOperation, checkFlag},
     {SAMBA_SECTION_START_ATTRIBUTE, onOperation, checkFlag},
     {SAMBA_GRAPH_ATTRIBUTE, onOperation, checkGraph},

@@ -21,12 +21,12 @@ func.func @f(%x: tensor<4xf32> {samba.requires_grad}) { return }
 
 // -----
 
-// expected-error@below {{'func.func' op argument 0: attribute 'samba.kind' must be "input", "weight", "buffer", "optimizer_state", "constant" or "argin"}}
+// expected-error@below {{'func.func' op argument 0: attribute 'samba.kind' must be "input", "weight", "buffer", "optimizer_state", "gradient", "constant" or "argin"}}
 func.func @f(%x: tensor<4xf32> {samba.kind = "output"}) { return }
 
 // -----
 
-// expected-error@below {{'func.func' op result 0: attribute 'samba.kind' must be "output", "loss" or "update"}}
+// expected-error@below {{'func.func' op result 0: attribute 'samba.kind' must be "output", "loss", "update" or "gradient"}}
 func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32> {samba.kind = "input"}) { return %x : tensor<4xf32> }
 
 // -----
@@ -173,3 +173,11 @@ func.func @f(%x: tensor<f32> {samba.argin = #samba.argin<kind = "lr", default = 
 
 // expected-error@below {{#samba.argin: default 2 is outside [0, 1]}}
 func.func @f(%x: tensor<f32> {samba.argin = #samba.argin<kind = "lr", default = 2.0, min = 0, max = 1>}) { return }
+
+// -----
+
+func.func @phase(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error@below {{attribute 'samba.phase' must be "ZEROGRAD", "FWD", "BCKWD", "REDUCE", "GRADNORM" or "OPT"}}
+  %0 = samba.exp %x {samba.phase = "TRAIN"} : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}

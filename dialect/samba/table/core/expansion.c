@@ -25,10 +25,8 @@ SambaStatus sambaOperatorExpand(const SambaOperatorCall *call, SambaExpansion *e
   SAMBA_RETURN_IF_ERROR(sambaOperatorInfer(call, results));
   uint32_t *operands = SAMBA_ARENA_ARRAY(expansion->arena, uint32_t, call->operand_count + 1);
 
-  for (uint32_t i = 0; i < call->operand_count; ++i) {
-    operands[i] = (uint32_t)expansion->types.size;
-    sambaArrayAppend(&expansion->types, call->operands[i]);
-  }
+  for (uint32_t i = 0; i < call->operand_count; ++i)
+    operands[i] = sambaExpandOperand(expansion, &call->operands[i]);
 
   SambaStatus status = call->operator->decompose(call, expansion, operands, out_results);
   if (status)
@@ -46,6 +44,11 @@ SambaStatus sambaOperatorExpand(const SambaOperatorCall *call, SambaExpansion *e
   status = expansion->status;
   expansion->status = NULL;
   return status;
+}
+
+uint32_t sambaExpandOperand(SambaExpansion *expansion, const SambaTensorType *type) {
+  sambaArrayAppend(&expansion->types, *type);
+  return (uint32_t)expansion->types.size - 1;
 }
 
 void sambaExpansionFree(SambaExpansion *expansion) {

@@ -40,6 +40,9 @@ SambaStatus sambaOperatorExpand(const SambaOperatorCall *call, SambaExpansion *e
                                 uint32_t *out_results);
 void sambaExpansionFree(SambaExpansion *expansion);
 
+/* A value that no call of the expansion makes: an operand of all that follows. */
+uint32_t sambaExpandOperand(SambaExpansion *expansion, const SambaTensorType *type);
+
 /* The type of a value, borrowed until the next value is made. */
 const SambaTensorType *sambaExpansionType(const SambaExpansion *expansion, uint32_t value);
 /* A call of any operator; operands and attributes are copied. The value of the first result. */

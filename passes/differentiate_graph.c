@@ -1,0 +1,325 @@
+/* samba-differentiate-graph: the gradients of a training graph's losses become results.
+ *
+ * The graph's calls go into an expansion, sambaDifferentiate appends their reverse, and what was
+ * appended becomes operations of phase BCKWD. */
+#include "passes/passes.h"
+
+#include "dialect/bridge/build_operation.h"
+#include "dialect/samba/build_expansion.h"
+#include "dialect/samba/graph.h"
+#include "dialect/samba/interface.h"
+#include "dialect/samba/samba.h"
+#include "dialect/samba/table/core/differentiate.h"
+#include "support/base/index.h"
+#include "support/container/pointer_map.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Differentiation {
+  SambaInterface interface;
+  SambaArena arena;
+  SambaExpansion expansion;
+  SambaPointerMap value_of;         /* SSA value -> value of the expansion */
+  SAMBA_ARRAY(MlirValue) values;    /* of every value of the forward graph */
+  SAMBA_ARRAY(MlirOperation) steps; /* the operation of every step */
+  SAMBA_ARRAY(uint32_t) losses;     /* results of the graph */
+  SAMBA_ARRAY(uint32_t) wanted;     /* arguments of the graph */
+} Differentiation;
+
+static bool isTraining(MlirOperation function) {
+  MlirAttribute graph = sambaOperationAttribute(function, SAMBA_GRAPH_ATTRIBUTE);
+  return !mlirAttributeIsNull(graph) &&
+         sambaStringRefEqualC(sambaInterfaceText(graph, "mode"), "training");
+}
+
+static bool requiresGradient(MlirAttribute dictionary) {
+  MlirAttribute value = sambaDictionaryFind(dictionary, SAMBA_REQUIRES_GRAD_ATTRIBUTE);
+  return !mlirAttributeIsNull(value) && mlirBoolAttrGetValue(value);
+}
+
+static SambaStringRef nameOf(MlirAttribute dictionary) {
+  return sambaInterfaceText(dictionary, SAMBA_NAME_ATTRIBUTE);
+}
+
+static bool isDifferentiated(const SambaInterface *interface) {
+  for (size_t i = 0; i < interface->results.size; ++i)
+    if (sambaInterfaceText(interface->results.data[i], SAMBA_GRAD_OF_ATTRIBUTE).size)
+      return true;
+  return false;
+}
+
+static bool isFloat(MlirValue value) {
+  SambaTensorType type;
+  SambaStatus status = sambaTensorTypeFromMlir(mlirValueGetType(value), &type);
+  bool is = !status && sambaDTypeIsFloat(type.dtype);
+  sambaStatusFree(status);
+  return is;
+}
+
+/* The results that are losses, the arguments that want a gradient. False after an error. */
+static bool findEnds(Differentiation *d) {
+  MlirBlock body = sambaBodyOf(d->interface.function);
+  for (uint32_t i = 0; i < d->interface.results.size; ++i) {
+    MlirAttribute result = d->interface.results.data[i];
+    if (!sambaStringRefEqualC(sambaInterfaceText(result, SAMBA_KIND_ATTRIBUTE), "loss"))
+      continue;
+    if (!isFloat(d->interface.returned.data[i]))
+      return sambaEmitOpError(d->interface.function,
+                              "loss '%.*s' has no float dtype; a loss that is trained on is f32, "
+                              "bf16 or f16",
+                              SAMBA_STRING_ARGS(nameOf(result)));
+    sambaArrayAppend(&d->losses, i);
+  }
+  if (!d->losses.size)
+    return sambaEmitOpError(d->interface.function,
+                            "is trained, but none of its results is a loss (samba.kind = "
+                            "\"loss\"); name one");
+
+  for (uint32_t i = 0; i < d->interface.arguments.size; ++i) {
+    if (!requiresGradient(d->interface.arguments.data[i]))
+      continue;
+    if (!isFloat(mlirBlockGetArgument(body, i)))
+      return sambaEmitOpError(d->interface.function,
+                              "argument '%.*s' requires a gradient, but has no float dtype",
+                              SAMBA_STRING_ARGS(nameOf(d->interface.arguments.data[i])));
+    sambaArrayAppend(&d->wanted, i);
+  }
+  return true;
+}
+
+static void addValue(Differentiation *d, MlirValue value, uint32_t number) {
+  while (d->values.size <= number)
+    sambaArrayAppend(&d->values, (MlirValue){NULL});
+  d->values.data[number] = value;
+  sambaPointerMapSet(&d->value_of, value.ptr, number);
+}
+
+static SambaStatus addOperand(Differentiation *d, MlirValue value) {
+  SambaTensorType type;
+  SAMBA_RETURN_IF_ERROR(sambaTensorTypeFromMlir(mlirValueGetType(value), &type));
+  addValue(d, value, sambaExpandOperand(&d->expansion, &type));
+  return NULL;
+}
+
+static uint32_t numberOf(const Differentiation *d, MlirValue value) {
+  uint32_t number = SAMBA_NO_INDEX;
+  sambaPointerMapGet(&d->value_of, value.ptr, &number);
+  return number;
+}
+
+/* One operation of the graph as a step of the expansion. */
+static SambaStatus addStep(Differentiation *d, MlirOperation operation) {
+  SambaOperatorCall call;
+  if (!sambaOperatorOf(operation)) /* a constant */
+    return addOperand(d, mlirOperationGetResult(operation, 0));
+  SAMBA_RETURN_IF_ERROR(sambaOperatorCallFromOperation(&d->arena, operation, &call));
+  uint32_t *operands = SAMBA_ARENA_ARRAY(&d->arena, uint32_t, call.operand_count + 1);
+  for (uint32_t i = 0; i < call.operand_count; ++i)
+    operands[i] = numberOf(d, mlirOperationGetOperand(operation, i));
+
+  uint32_t first = sambaExpandCall(&d->expansion, call.operator->name, call.operand_count, operands,
+                                   call.attribute_count, call.attributes);
+  SambaStatus status = d->expansion.status;
+  d->expansion.status = NULL;
+  SAMBA_RETURN_IF_ERROR(status);
+  for (intptr_t r = 0; r < mlirOperationGetNumResults(operation); ++r)
+    addValue(d, mlirOperationGetResult(operation, r), first + (uint32_t)r);
+  sambaArrayAppend(&d->steps, operation);
+  return NULL;
+}
+
+/* A composite whose gradient is that of what it is made of is decomposed first. */
+static bool isInherited(MlirOperation operation) {
+  const SambaOperator *operator = sambaOperatorOf(operation);
+  return operator && sambaOperatorGradientKind(operator) == SAMBA_GRADIENT_INHERITED;
+}
+
+/* The graph as an expansion: values that depend on something trained decide what is decomposed. */
+static bool addGraph(Differentiation *d) {
+  MlirBlock body = sambaBodyOf(d->interface.function);
+  MlirOperation terminator = mlirBlockGetTerminator(body);
+  SambaPointerMap trained = {0};
+  MlirOperation previous = {NULL};
+  bool fine = true;
+
+  for (size_t i = 0; i < d->wanted.size; ++i)
+    sambaPointerMapSet(&trained, mlirBlockGetArgument(body, d->wanted.data[i]).ptr, 1);
+  for (intptr_t i = 0; fine && i < mlirBlockGetNumArguments(body); ++i) {
+    SambaStatus status = addOperand(d, mlirBlockGetArgument(body, i));
+    fine = !status || sambaEmitOpStatus(d->interface.function, status);
+  }
+
+  MlirOperation operation = mlirBlockGetFirstOperation(body);
+  while (fine && !mlirOperationEqual(operation, terminator)) {
+    bool depends = false;
+    uint32_t unused;
+    for (intptr_t i = 0; i < mlirOperationGetNumOperands(operation) && !depends; ++i)
+      depends = sambaPointerMapGet(&trained, mlirOperationGetOperand(operation, i).ptr, &unused);
+    if (depends && isInherited(operation)) {
+      fine = sambaOperationDecompose(operation);
+    } else {
+      for (intptr_t r = 0; r < mlirOperationGetNumResults(operation) && depends; ++r)
+        sambaPointerMapSet(&trained, mlirOperationGetResult(operation, r).ptr, 1);
+      SambaStatus status = addStep(d, operation);
+      fine = !status || sambaEmitOpStatus(operation, status);
+      previous = operation;
+    }
+    operation = mlirOperationIsNull(previous) ? mlirBlockGetFirstOperation(body)
+                                              : mlirOperationGetNextInBlock(previous);
+  }
+
+  sambaPointerMapFree(&trained);
+  return fine;
+}
+
+static MlirAttribute text(MlirContext context, SambaStringRef value) {
+  return mlirStringAttrGet(context, sambaToMlir(value));
+}
+
+/* A dense tensor of ones. */
+static MlirAttribute ones(MlirContext context, const SambaTensorType *type) {
+  uint64_t bits = sambaDTypeBitsOfNumber(type->dtype, 1);
+  return sambaDenseAttribute(context, type, &bits, true);
+}
+
+/* The argument from which the host gives the gradient that flows into a loss: ones, if it does
+ * not. */
+static void addLossGradient(Differentiation *d, uint32_t loss, uint32_t *out_number) {
+  MlirContext context = mlirOperationGetContext(d->interface.function);
+  SambaStringRef name = sambaStringRef(sambaArenaFormat(
+      &d->arena, "%.*s__grad", SAMBA_STRING_ARGS(nameOf(d->interface.results.data[loss]))));
+  SambaTensorType type =
+      *sambaExpansionType(&d->expansion, numberOf(d, d->interface.returned.data[loss]));
+  MlirNamedAttribute attributes[] = {
+      sambaNamedAttribute(context, SAMBA_NAME_ATTRIBUTE, text(context, name)),
+      sambaNamedAttribute(context, SAMBA_KIND_ATTRIBUTE, text(context, sambaStringRef("gradient"))),
+      sambaNamedAttribute(context, SAMBA_VALUE_ATTRIBUTE, ones(context, &type))};
+  MlirValue value = sambaInterfaceAddArgument(&d->interface, sambaTensorTypeToMlir(context, &type),
+                                              3, attributes);
+
+  *out_number = sambaExpandOperand(&d->expansion, &type);
+  addValue(d, value, *out_number);
+}
+
+static bool emitRuleError(Differentiation *d, SambaStatus status, uint32_t step) {
+  MlirOperation at = step < d->steps.size ? d->steps.data[step] : d->interface.function;
+  SambaStringRef layer = sambaLayerOfLocation(mlirOperationGetLocation(at));
+  if (layer.size)
+    status = sambaStatusNote(status, "in layer '%.*s'", SAMBA_STRING_ARGS(layer));
+  return sambaEmitOpStatus(at, status);
+}
+
+/* What stands between a parameter and the losses. */
+static bool emitNoGradient(Differentiation *d, uint32_t argument, uint32_t cut) {
+  SambaStringRef name = nameOf(d->interface.arguments.data[argument]);
+  if (cut == SAMBA_NO_INDEX)
+    return sambaEmitOpError(d->interface.function,
+                            "parameter '%.*s' gets no gradient: no loss depends on it; freeze it",
+                            SAMBA_STRING_ARGS(name));
+  MlirOperation at = d->steps.data[cut];
+  SambaStringRef layer = sambaLayerOfLocation(mlirOperationGetLocation(at));
+  return sambaEmitOpError(at, "parameter '%.*s' gets no gradient: %s (layer %.*s) has none",
+                          SAMBA_STRING_ARGS(name), sambaOperatorOf(at)->name,
+                          SAMBA_STRING_ARGS(layer));
+}
+
+/* The appended steps as operations before the end. */
+static bool buildGradients(Differentiation *d, const SambaGradients *gradients, MlirValue *values) {
+  MlirContext context = mlirOperationGetContext(d->interface.function);
+  MlirOperation terminator = mlirBlockGetTerminator(sambaBodyOf(d->interface.function));
+  MlirNamedAttribute phase =
+      sambaNamedAttribute(context, SAMBA_PHASE_ATTRIBUTE, text(context, sambaStringRef("BCKWD")));
+  MlirAttribute backward = text(context, sambaStringRef("samba.backward"));
+  bool fine = true;
+
+  memcpy(values, d->values.data, d->values.size * sizeof *values);
+  for (size_t s = gradients->first_step; fine && s < d->expansion.steps.size; ++s) {
+    MlirOperation forward = d->steps.data[gradients->origins[s - gradients->first_step]];
+    MlirLocation location = mlirOperationGetLocation(forward);
+    location = mlirLocationFusedGet(context, 1, &location, backward);
+    fine = sambaExpansionBuildStep(&d->expansion, s, terminator, location, 1, &phase, values);
+  }
+  return fine;
+}
+
+static void addGradientResults(Differentiation *d, const SambaGradients *gradients,
+                               const MlirValue *values) {
+  MlirContext context = mlirOperationGetContext(d->interface.function);
+  for (size_t i = 0; i < d->wanted.size; ++i) {
+    SambaStringRef of = nameOf(d->interface.arguments.data[d->wanted.data[i]]);
+    MlirAttribute name = text(
+        context, sambaStringRef(sambaArenaFormat(&d->arena, "%.*s__grad", SAMBA_STRING_ARGS(of))));
+    MlirNamedAttribute attributes[] = {
+        sambaNamedAttribute(context, SAMBA_NAME_ATTRIBUTE, name),
+        sambaNamedAttribute(context, SAMBA_REGION_ATTRIBUTE, name),
+        sambaNamedAttribute(context, SAMBA_KIND_ATTRIBUTE,
+                            text(context, sambaStringRef("gradient"))),
+        sambaNamedAttribute(context, SAMBA_GRAD_OF_ATTRIBUTE, text(context, of))};
+    sambaInterfaceAddResult(&d->interface, values[gradients->gradients[i]], 4, attributes);
+  }
+}
+
+static bool differentiate(Differentiation *d) {
+  uint32_t *seeds = SAMBA_ARENA_ARRAY(&d->arena, uint32_t, d->losses.size + 1);
+  uint32_t *seed_gradients = SAMBA_ARENA_ARRAY(&d->arena, uint32_t, d->losses.size + 1);
+  uint32_t *wanted = SAMBA_ARENA_ARRAY(&d->arena, uint32_t, d->wanted.size + 1);
+  MlirBlock body = sambaBodyOf(d->interface.function);
+
+  for (size_t i = 0; i < d->losses.size; ++i) {
+    seeds[i] = numberOf(d, d->interface.returned.data[d->losses.data[i]]);
+    addLossGradient(d, d->losses.data[i], &seed_gradients[i]);
+  }
+  for (size_t i = 0; i < d->wanted.size; ++i)
+    wanted[i] = numberOf(d, mlirBlockGetArgument(body, d->wanted.data[i]));
+
+  SambaDifferentiation what = {(uint32_t)d->losses.size, seeds, seed_gradients,
+                               (uint32_t)d->wanted.size, wanted};
+  SambaGradients gradients;
+  uint32_t step;
+  SambaStatus status = sambaDifferentiate(&d->expansion, &what, &gradients, &step);
+  if (status)
+    return emitRuleError(d, status, step);
+  for (size_t i = 0; i < d->wanted.size; ++i)
+    if (gradients.gradients[i] == SAMBA_NO_INDEX)
+      return emitNoGradient(d, d->wanted.data[i], gradients.cuts[i]);
+
+  MlirValue *values = SAMBA_ARENA_ARRAY(&d->arena, MlirValue, d->expansion.types.size + 1);
+  if (!buildGradients(d, &gradients, values))
+    return false;
+  addGradientResults(d, &gradients, values);
+  sambaInterfaceWrite(&d->interface);
+  return true;
+}
+
+static bool differentiateFunction(MlirOperation function) {
+  Differentiation differentiation = {0};
+  Differentiation *d = &differentiation;
+  d->expansion = (SambaExpansion){.arena = &d->arena, .find = sambaOperatorFind};
+  sambaInterfaceRead(function, &d->interface);
+
+  bool fine = isDifferentiated(&d->interface) || (findEnds(d) && addGraph(d) && differentiate(d));
+
+  sambaExpansionFree(&d->expansion);
+  sambaInterfaceFree(&d->interface);
+  sambaPointerMapFree(&d->value_of);
+  sambaArrayFree(&d->values);
+  sambaArrayFree(&d->steps);
+  sambaArrayFree(&d->losses);
+  sambaArrayFree(&d->wanted);
+  sambaArenaDestroy(&d->arena);
+  return fine;
+}
+
+bool sambaDifferentiateGraph(MlirOperation module) {
+  if (!sambaModuleCheckGraphs(module))
+    return false;
+  for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+    if (sambaOperationIsGraph(operation) && isTraining(operation) &&
+        !differentiateFunction(operation))
+      return false;
+  return true;
+}

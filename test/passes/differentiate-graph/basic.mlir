@@ -1,0 +1,66 @@
+// RUN: samba-opt --samba-differentiate-graph %s | FileCheck %s
+// RUN: samba-opt --samba-differentiate-graph --mlir-print-debuginfo --mlir-print-local-scope %s | FileCheck %s --check-prefix=LOCATION
+// Twice is once.
+// RUN: samba-opt --samba-differentiate-graph %s > %t.once && samba-opt --samba-differentiate-graph %t.once | diff %t.once -
+
+// x w^T + b, its mean: the gradient of b is 1 / 4 for each of 3 outputs over 4 rows and 12 elements.
+// CHECK-LABEL: func.func @linear
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x8xf32>
+// CHECK-SAME: %[[G:[a-z0-9]+]]: tensor<f32> {samba.kind = "gradient", samba.name = "loss__grad", samba.value = dense<1.000000e+00> : tensor<f32>}
+// CHECK-SAME: -> (tensor<f32> {samba.kind = "loss", samba.name = "loss"}, tensor<3x8xf32> {samba.grad_of = "fc.weight", samba.kind = "gradient", samba.name = "fc.weight__grad", samba.region = "fc.weight__grad"}, tensor<3xf32> {samba.grad_of = "fc.bias", samba.kind = "gradient", samba.name = "fc.bias__grad", samba.region = "fc.bias__grad"})
+// CHECK: samba.linear
+// CHECK-NOT: samba.phase
+// CHECK: %[[MEAN:.*]] = samba.mean
+// CHECK: %[[SHARE:.*]] = samba.div %[[G]], %{{.*}} {samba.phase = "BCKWD"}
+// CHECK: %[[WIDE:.*]] = samba.expand
+// CHECK: %[[TURNED:.*]] = samba.permute %[[WIDE]] {dims = [1, 0], samba.phase = "BCKWD"}
+// CHECK: %[[DW:.*]] = samba.matmul %[[TURNED]], %[[X]] {samba.phase = "BCKWD"}
+// CHECK: samba.sum %[[WIDE]] {dim = [0], keepdim = true, samba.phase = "BCKWD"}
+// CHECK: %[[DB:.*]] = samba.reshape
+// CHECK-NOT: samba.matmul
+// CHECK: return %[[MEAN]], %[[DW]], %[[DB]]
+// LOCATION: samba.matmul {{.*}} loc(fused<"samba.backward">["fc"])
+func.func @linear(%x: tensor<4x8xf32> {samba.name = "x", samba.kind = "input"},
+    %w: tensor<3x8xf32> {samba.name = "fc.weight", samba.kind = "weight", samba.requires_grad = true},
+    %b: tensor<3xf32> {samba.name = "fc.bias", samba.kind = "weight", samba.requires_grad = true})
+    -> (tensor<f32> {samba.name = "loss", samba.kind = "loss"}) attributes {samba.graph = {mode = "training"}} {
+  %0 = samba.linear %x, %w, %b : tensor<4x8xf32>, tensor<3x8xf32>, tensor<3xf32> loc("fc")
+  %1 = samba.mean %0 : tensor<4x3xf32>
+  return %1 : tensor<f32>
+}
+
+// A value that is used twice gets one addition; a parameter that is frozen no gradient (N061).
+// CHECK-LABEL: func.func @twice
+// CHECK: %[[LEFT:.*]] = samba.mul %{{.*}}, %[[W:.*]] {samba.phase = "BCKWD"}
+// CHECK: %[[RIGHT:.*]] = samba.mul %{{.*}}, %[[W]] {samba.phase = "BCKWD"}
+// CHECK: samba.add %{{.*}}, %{{.*}} {samba.phase = "BCKWD"}
+// CHECK: return %{{.*}}, %{{[^,]*}} : tensor<2xf32>, tensor<2xf32>
+func.func @twice(%w: tensor<2xf32> {samba.name = "w", samba.kind = "weight", samba.requires_grad = true},
+    %f: tensor<2xf32> {samba.name = "f", samba.kind = "weight"})
+    -> (tensor<2xf32> {samba.name = "l", samba.kind = "loss"}) attributes {samba.graph = {mode = "training"}} {
+  %0 = samba.mul %w, %w : tensor<2xf32>, tensor<2xf32>
+  %1 = samba.add %0, %f : tensor<2xf32>, tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+
+// Two losses: both flow (U015).
+// CHECK-LABEL: func.func @losses
+// CHECK-SAME: samba.name = "a__grad"
+// CHECK-SAME: samba.name = "b__grad"
+// CHECK: samba.add
+func.func @losses(%w: tensor<2xf32> {samba.name = "w", samba.kind = "weight", samba.requires_grad = true})
+    -> (tensor<2xf32> {samba.name = "a", samba.kind = "loss"}, tensor<2xf32> {samba.name = "b", samba.kind = "loss"})
+    attributes {samba.graph = {mode = "training"}} {
+  %0 = samba.exp %w : tensor<2xf32>
+  %1 = samba.neg %w : tensor<2xf32>
+  return %0, %1 : tensor<2xf32>, tensor<2xf32>
+}
+
+// A graph for inference is left alone.
+// CHECK-LABEL: func.func @inference
+// CHECK-NOT: __grad
+func.func @inference(%w: tensor<2xf32> {samba.name = "w", samba.kind = "weight", samba.requires_grad = true})
+    -> (tensor<2xf32> {samba.name = "l", samba.kind = "loss"}) attributes {samba.graph = {mode = "inference"}} {
+  %0 = samba.exp %w : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
