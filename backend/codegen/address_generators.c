@@ -1,7 +1,7 @@
 /* Address generators: every operand in memory, shared argument and result gets at least one; what
  * is left goes, step by step, to whoever moves the most bytes per generator. */
 #include "backend/codegen/codegen_internal.h"
-#include "backend/estimate/estimate.h"
+#include "backend/estimate/unit_cycles.h"
 
 #include <math.h>
 #include <stdlib.h>

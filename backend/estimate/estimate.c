@@ -1,6 +1,7 @@
 /* Static estimates from the emitted section alone; see estimate.h. */
 #include "backend/estimate/estimate.h"
 
+#include "backend/estimate/unit_cycles.h"
 #include "backend/section/access.h"
 
 #include <math.h>
@@ -74,31 +75,6 @@ SambaStatus sambaSectionFits(const SambaSection *section, const SambaMachine *ma
   return checkFlows(section, machine);
 }
 
-double sambaMachineDramBytesPerCycle(const SambaMachine *machine) {
-  double mbps = machine->hbm_channels > 0
-                    ? (double)machine->hbm_channels * (double)machine->hbm_channel_mbps
-                    : (double)machine->ddr_channels * (double)machine->ddr_channel_mbps;
-  return mbps > 0 ? mbps * 1e6 / (double)machine->clock_hz : 1;
-}
-
-double sambaMachineAgBytesPerCycle(const SambaMachine *machine) {
-  double dram = (double)(machine->dram_trp_ps + machine->dram_trcd_ps + machine->dram_tcl_ps) *
-                1e-12 * (double)machine->clock_hz;
-  double trip = (double)machine->ag_latency_cycles + dram + 16; /* some queueing */
-  double rate = (double)(machine->ag_bursts * machine->dram_burst_bytes) / trip;
-  return rate < (double)machine->ag_bytes ? rate : (double)machine->ag_bytes;
-}
-
-double sambaMachineBurstBytes(const SambaMachine *machine, double bytes, double row_bytes) {
-  double burst = (double)machine->dram_burst_bytes;
-  double bursts = ceil(row_bytes / burst);
-  if (row_bytes > bursts * burst - burst && row_bytes != bursts * burst)
-    bursts += row_bytes > burst; /* rows that begin anywhere */
-  double moved = bursts * burst / row_bytes;
-  /* Rows far apart activate a DRAM row each. */
-  return bytes * moved * (row_bytes < 2 * burst ? 1.15 : 1);
-}
-
 static double portBytes(const SambaUnit *unit, bool output, uint32_t port) {
   const SambaPort *p = output ? &unit->outputs[port] : &unit->inputs[port];
   double replay = unit->kind == SAMBA_UNIT_BUFFER && output ? p->access.replay : 1;
@@ -106,47 +82,65 @@ static double portBytes(const SambaUnit *unit, bool output, uint32_t port) {
          sambaDTypeBytes(p->dtype) * replay;
 }
 
-static double ceilDiv(double a, double b) { return ceil(a / b); }
-
-static double systolicCycles(const SambaUnit *unit, const SambaMachine *machine) {
+/* The shape of a firing on the array; false for a MAC whose operands are not inputs. */
+static bool arrayFiring(const SambaUnit *unit, SambaArrayFiring *out_firing) {
+  const SambaCompute *compute = &unit->compute;
   const SambaLaneOp *mac = NULL;
-  for (uint32_t i = 0; i < unit->compute.program.op_count; ++i)
-    if (unit->compute.program.ops[i].opcode == SAMBA_LANE_MAC)
-      mac = &unit->compute.program.ops[i];
+  for (uint32_t i = 0; i < compute->program.op_count; ++i)
+    if (compute->program.ops[i].opcode == SAMBA_LANE_MAC)
+      mac = &compute->program.ops[i];
   if (!mac || mac->operands[0] >= unit->input_count || mac->operands[1] >= unit->input_count)
-    return 1;
+    return false;
   const SambaPort *a = &unit->inputs[mac->operands[0]];
   const SambaPort *b = &unit->inputs[mac->operands[1]];
-  double rows = 1, columns = 1, batch = 1, depth = 1;
 
-  for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
-    bool reduced = unit->compute.program.reduce_mask >> c & 1;
-    *(reduced                                           ? &depth
-      : a->compute.strides[c] && !b->compute.strides[c] ? &rows
-      : b->compute.strides[c] && !a->compute.strides[c] ? &columns
-                                                        : &batch) *= unit->compute.trips[c];
+  *out_firing = (SambaArrayFiring){1, 1, 1, 1, false};
+  for (uint32_t c = compute->token_level; c < compute->counter_count; ++c) {
+    bool in_a = a->compute.strides[c] != 0, in_b = b->compute.strides[c] != 0;
+    if (compute->program.reduce_mask >> c & 1)
+      out_firing->depth *= compute->trips[c];
+    else if (in_a && !in_b)
+      out_firing->rows *= compute->trips[c];
+    else if (in_b && !in_a)
+      out_firing->columns *= compute->trips[c];
+    else
+      out_firing->batch *= compute->trips[c];
   }
 
-  bool wide = sambaDTypeBytes(a->dtype) > 2 || sambaDTypeBytes(b->dtype) > 2;
-  return ceilDiv(rows, (double)machine->systolic_rows) *
-         ceilDiv(columns, (double)machine->systolic_columns) * batch *
-         (depth > (double)machine->systolic_rows ? depth : (double)machine->systolic_rows) *
-         (double)(wide ? machine->systolic_f32_rate : 1);
+  out_firing->wide = sambaDTypeBytes(a->dtype) > 2 || sambaDTypeBytes(b->dtype) > 2;
+  return true;
+}
+
+static SambaSimdFiring simdFiring(const SambaUnit *unit) {
+  const SambaCompute *compute = &unit->compute;
+  SambaSimdFiring firing = {.rows = 1, .innermost = 1};
+  sambaSimdFiringProgram(&firing, compute->program.ops, compute->program.op_count);
+  for (uint32_t i = 0; i < unit->input_count; ++i)
+    sambaSimdFiringPort(&firing, unit->inputs[i].dtype);
+  for (uint32_t i = 0; i < unit->output_count; ++i)
+    sambaSimdFiringPort(&firing, unit->outputs[i].dtype);
+
+  if (compute->counter_count > compute->token_level) {
+    uint32_t last = compute->counter_count - 1;
+    firing.innermost = compute->trips[last];
+    firing.rows = (int64_t)sambaTripProduct(compute->trips, compute->token_level, last);
+  }
+  return firing;
 }
 
 static double computeCycles(const SambaUnit *unit, const SambaMachine *machine) {
+  SambaArrayFiring array;
   if (unit->compute.program.systolic)
-    return systolicCycles(unit, machine);
-  double points = (double)sambaTripProduct(unit->compute.trips, unit->compute.token_level,
-                                           unit->compute.counter_count);
-  double innermost = unit->compute.counter_count > unit->compute.token_level
-                         ? unit->compute.trips[unit->compute.counter_count - 1]
-                         : 1;
-  uint32_t transcendentals = 0;
-  for (uint32_t i = 0; i < unit->compute.program.op_count; ++i)
-    transcendentals += sambaLaneOpClass(unit->compute.program.ops[i].opcode) == 'T';
-  return points / innermost * ceilDiv(innermost, (double)machine->simd_lanes) *
-         (transcendentals > 1 ? transcendentals : 1);
+    return arrayFiring(unit, &array) ? sambaArrayCycles(machine, &array) : 1;
+  SambaSimdFiring simd = simdFiring(unit);
+  return sambaSimdCycles(machine, &simd);
+}
+
+static double computeLatency(const SambaUnit *unit, const SambaMachine *machine) {
+  const SambaProgram *program = &unit->compute.program;
+  bool has_tail = simdFiring(unit).transcendentals > 0;
+  return program->systolic ? sambaArrayLatency(machine, has_tail)
+                           : sambaSimdLatency(machine, has_tail);
 }
 
 /* Cycles that the unit is occupied during one run of the section, from its port rates and its
@@ -192,7 +186,7 @@ static double firstToken(const SambaSection *section, uint32_t index, const doub
   const SambaUnit *unit = &section->units[index];
   switch (unit->kind) {
   case SAMBA_UNIT_LOAD:
-    return (double)machine->ag_latency_cycles + 60;
+    return sambaMachineLoadLatency(machine);
   case SAMBA_UNIT_BUFFER: { /* store and forward: a slot as fast as its slowest writer brings it */
     double fill = busy[index];
     bool loaded = false;
@@ -208,9 +202,7 @@ static double firstToken(const SambaSection *section, uint32_t index, const doub
   }
   case SAMBA_UNIT_COMPUTE: {
     double tokens = unit->output_count ? (double)sambaPortTokens(unit, true, 0) : 1;
-    return busy[index] / (tokens > 0 ? tokens : 1) + (double)(unit->compute.program.systolic
-                                                                  ? machine->systolic_drain_cycles
-                                                                  : machine->simd_stages);
+    return busy[index] / (tokens > 0 ? tokens : 1) + computeLatency(unit, machine);
   }
   default:
     return busy[index];
@@ -244,7 +236,7 @@ double sambaSectionEstimate(const SambaSection *section, const SambaMachine *mac
   double *busy = sambaAllocateZeroed(section->unit_count, sizeof *busy);
   double first_slots;
   double total =
-      busyCycles(section, machine, busy, &first_slots) + (double)machine->ag_latency_cycles + 60;
+      busyCycles(section, machine, busy, &first_slots) + sambaMachineLoadLatency(machine);
 
   /* Kahn's order over the streams. */
   uint32_t *waiting = sambaAllocateZeroed(section->unit_count, sizeof *waiting);
@@ -286,11 +278,9 @@ double sambaSectionEstimate(const SambaSection *section, const SambaMachine *mac
 }
 
 double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine) {
-  double ns = (double)section->unit_count * (double)machine->load_bytes_per_unit * 1e3 /
-                  (double)machine->load_mbps +
-              (double)machine->load_latency_ns + (double)machine->argument_latency_ns +
-              (double)machine->execute_hw_ns;
-  return ns * 1e-9 * (double)machine->clock_hz;
+  int64_t ns = machine->load_latency_ns + machine->argument_latency_ns + machine->execute_hw_ns;
+  return (double)section->unit_count * sambaMachineUnitLoadCycles(machine) +
+         (double)ns * 1e-9 * (double)machine->clock_hz;
 }
 
 void sambaSectionPlanRates(SambaSection *section, const SambaMachine *machine) {

@@ -25,14 +25,6 @@ SambaStatus sambaSectionFits(const SambaSection *section, const SambaMachine *ma
 double sambaSectionEstimate(const SambaSection *section, const SambaMachine *machine);
 /* Cycles that launching the section costs when another configuration is on the chip. */
 double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine);
-/* Bytes per cycle that the DRAM gives at most. */
-double sambaMachineDramBytesPerCycle(const SambaMachine *machine);
-/* Bytes per cycle that one address generator reads at most: its outstanding bursts over their round
- * trip. */
-double sambaMachineAgBytesPerCycle(const SambaMachine *machine);
-/* Bytes that the DRAM moves for `bytes` in rows of row_bytes: whole bursts. */
-double sambaMachineBurstBytes(const SambaMachine *machine, double bytes, double row_bytes);
-
 /* Sets rate_permille of every stream: its bytes over the cycles of the busiest unit, as a share of
  * what the machine's link reserve leaves of one vector lane. */
 void sambaSectionPlanRates(SambaSection *section, const SambaMachine *machine);

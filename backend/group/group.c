@@ -2,6 +2,8 @@
  * dimensions. */
 #include "backend/group/group.h"
 
+#include "backend/estimate/program_parts.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -240,6 +242,34 @@ static void classifyContraction(const SambaStageGraph *graph, const SambaMachine
   group->mac[1] = mac->operands[1];
 }
 
+/* PCUs of one copy, by the stages of its program. */
+static uint32_t countPcus(const SambaGroup *group, const SambaMachine *machine) {
+  if (group->copy)
+    return 0;
+  SambaOrderedProgram program = {.ops = group->ops,
+                                 .op_count = group->op_count,
+                                 .input_count = group->operand_count,
+                                 .systolic = group->systolic,
+                                 .order = sambaAllocateZeroed(group->op_count, sizeof(uint32_t))};
+  sambaProgramOrder(&program);
+  uint32_t parts = sambaProgramParts(&program, machine);
+  free(program.order);
+  return parts;
+}
+
+/* What decides how many points a PCU of the group works on at once. Its stages and its tail take
+ * one pass: the program is split so. */
+static SambaSimdFiring pointFiring(const SambaStageGraph *graph, const SambaGroup *group) {
+  SambaSimdFiring firing = {.rows = 1, .innermost = 1};
+  sambaSimdFiringProgram(&firing, group->ops, group->op_count);
+  for (uint32_t i = 0; i < group->operand_count; ++i)
+    if (group->operands[i].value)
+      sambaSimdFiringPort(&firing, graph->tensors[group->operands[i].map.tensor].dtype);
+  sambaSimdFiringPort(&firing, graph->tensors[group->output.tensor].dtype);
+  firing.stages = firing.transcendentals = 0;
+  return firing;
+}
+
 static void findDependences(SambaGroup *group) {
   for (uint32_t i = 0; i < group->operand_count; ++i)
     for (uint32_t axis = 0; axis < SAMBA_MAX_RANK; ++axis)
@@ -350,6 +380,8 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
                                   graph->tensors[last->output.tensor].dtype;
   findDependences(group);
   classifyContraction(graph, machine, group);
+  group->simd = pointFiring(graph, group);
+  group->pcus = countPcus(group, machine);
 
   return NULL;
 }

@@ -8,6 +8,7 @@
 #ifndef SAMBA_BACKEND_GROUP_GROUP_H
 #define SAMBA_BACKEND_GROUP_GROUP_H
 
+#include "backend/estimate/unit_cycles.h"
 #include "backend/machine/machine.h"
 #include "backend/stage/stage.h"
 
@@ -50,6 +51,8 @@ typedef struct SambaGroup {
   uint32_t mac[2];
   uint32_t transcendentals; /* operations of the program's tails */
   uint32_t stage_ops;       /* operations that take a pipeline stage */
+  SambaSimdFiring simd;     /* of one SIMD PCU for one point, once the program is split */
+  uint32_t pcus;            /* that one copy takes once its program is split; a copy group: none */
 } SambaGroup;
 
 typedef struct SambaGroups {

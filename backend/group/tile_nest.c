@@ -4,6 +4,7 @@
 
 #include "support/number/integer.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Lanes walk the innermost counter. A reduction whose order is element by element cannot
@@ -309,23 +310,27 @@ uint32_t sambaTileNestSlotLevel(const SambaTileNest *nest, uint32_t operand) {
   return level;
 }
 
-/* Rows, columns, batch and depth of a systolic firing. */
-typedef struct SystolicShape {
-  int64_t rows, columns, batch, depth;
-} SystolicShape;
-
-static SystolicShape systolicShape(const SambaTileNest *nest) {
+/* The shape of a firing on the array. */
+static SambaArrayFiring arrayFiring(const SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
-  SystolicShape shape = {1, 1, 1, 1};
+  SambaArrayFiring firing = {1, 1, 1, 1, false};
+
   for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
-    bool a = sambaGroupDepends(group, group->mac[0], dim),
-         b = sambaGroupDepends(group, group->mac[1], dim);
-    *(group->reduced[dim] ? &shape.depth
-      : a && !b           ? &shape.rows
-      : b && !a           ? &shape.columns
-                          : &shape.batch) *= nest->tile[dim];
+    bool first = sambaGroupDepends(group, group->mac[0], dim);
+    bool second = sambaGroupDepends(group, group->mac[1], dim);
+    if (group->reduced[dim])
+      firing.depth *= nest->tile[dim];
+    else if (first && !second)
+      firing.rows *= nest->tile[dim];
+    else if (second && !first)
+      firing.columns *= nest->tile[dim];
+    else
+      firing.batch *= nest->tile[dim];
   }
-  return shape;
+
+  firing.wide = sambaDTypeBytes(sambaTileNestDType(nest, group->mac[0])) > 2 ||
+                sambaDTypeBytes(sambaTileNestDType(nest, group->mac[1])) > 2;
+  return firing;
 }
 
 /* Elements that pass an input port during one firing. */
@@ -334,13 +339,13 @@ static int64_t streamedElements(const SambaTileNest *nest, uint32_t operand) {
   int64_t elements = 1;
 
   if (group->systolic && (operand == group->mac[0] || operand == group->mac[1])) {
-    SystolicShape shape = systolicShape(nest);
+    SambaArrayFiring firing = arrayFiring(nest);
     for (uint32_t dim = 0; dim < group->dim_count; ++dim)
       if (sambaGroupDepends(group, operand, dim))
         elements *= nest->tile[dim];
     return elements * (operand == group->mac[0]
-                           ? sambaCeilDiv(shape.columns, nest->machine->systolic_columns)
-                           : sambaCeilDiv(shape.rows, nest->machine->systolic_rows));
+                           ? sambaCeilDiv(firing.columns, nest->machine->systolic_columns)
+                           : sambaCeilDiv(firing.rows, nest->machine->systolic_rows));
   }
 
   if (nest->token_elements[operand] * sambaDTypeBytes(sambaTileNestDType(nest, operand)) <=
@@ -428,10 +433,11 @@ int64_t sambaTileNestOutputElements(const SambaTileNest *nest) {
   return elements;
 }
 
-/* Points a SIMD firing takes in rows of lanes. Adjacent counters that are whole run as one. */
-static double simdCycles(const SambaTileNest *nest) {
+/* A firing of one of the group's SIMD PCUs: its rows of points. Adjacent counters that are whole
+ * run as one. */
+static SambaSimdFiring simdFiring(const SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
-  int64_t innermost = 1, others = 1;
+  SambaSimdFiring firing = group->simd;
   bool merging = true;
 
   for (uint32_t i = group->dim_count; i-- > 0;) {
@@ -439,29 +445,32 @@ static double simdCycles(const SambaTileNest *nest) {
     bool same_kind = i + 1 == group->dim_count ||
                      group->reduced[dim] == group->reduced[nest->inner[group->dim_count - 1]];
     if (merging && same_kind)
-      innermost *= nest->tile[dim];
+      firing.innermost *= nest->tile[dim];
     else
-      others *= nest->tile[dim];
+      firing.rows *= nest->tile[dim];
     merging = merging && same_kind && nest->tile[dim] == group->extents[dim];
   }
 
-  return (double)others * (double)sambaCeilDiv(innermost, nest->machine->simd_lanes);
+  return firing;
 }
 
 double sambaTileNestWorkCycles(const SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
-  const SambaMachine *machine = nest->machine;
-  if (!group->systolic)
-    return group->copy ? 1 : simdCycles(nest);
-  SystolicShape shape = systolicShape(nest);
-  bool wide = sambaDTypeBytes(sambaTileNestDType(nest, group->mac[0])) > 2 ||
-              sambaDTypeBytes(sambaTileNestDType(nest, group->mac[1])) > 2;
-  int64_t depth = shape.depth > machine->systolic_rows ? shape.depth : machine->systolic_rows;
-  double cycles = (double)(sambaCeilDiv(shape.rows, machine->systolic_rows) *
-                           sambaCeilDiv(shape.columns, machine->systolic_columns) * shape.batch) *
-                  (double)depth * (double)(wide ? machine->systolic_f32_rate : 1);
-  double tail = (double)sambaTileNestOutputElements(nest) / (double)machine->simd_lanes;
-  return group->stage_ops > 1 && tail > cycles ? tail : cycles;
+  if (group->copy)
+    return 1;
+  if (!group->systolic) {
+    SambaSimdFiring firing = simdFiring(nest);
+    return sambaSimdCycles(nest->machine, &firing);
+  }
+
+  SambaArrayFiring firing = arrayFiring(nest);
+  double cycles = sambaArrayCycles(nest->machine, &firing);
+  if (group->pcus == 1)
+    return cycles;
+  /* The PCUs behind the array work on its sums, as they come. */
+  SambaSimdFiring behind = group->simd;
+  behind.innermost = sambaTileNestOutputElements(nest);
+  return fmax(cycles, sambaSimdCycles(nest->machine, &behind));
 }
 
 double sambaTileNestFiringCycles(const SambaTileNest *nest) {

@@ -6,6 +6,7 @@
 
 #include "backend/codegen/codegen.h"
 #include "backend/estimate/estimate.h"
+#include "backend/estimate/unit_cycles.h"
 #include "backend/group/share.h"
 #include "backend/plan/plan_internal.h"
 #include "backend/split/split_programs.h"
@@ -153,7 +154,7 @@ static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent
     limits->pipeline_tile = tile;
     limits->replicas = limits->copies = replicas;
     limits->units = p->units;
-    limits->pcus = sambaGroupPieces(p->groups.groups[g], p->machine) * replicas;
+    limits->pcus = p->groups.groups[g]->pcus * replicas;
     limits->pmus = used_pmus < p->pmus ? p->pmus - used_pmus : 0;
     if (!searchGroup(p, g, &p->choices[g]))
       return noChoice(p, g);
@@ -179,7 +180,7 @@ static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent
     SambaGroupLimits *limits = &p->limits[slowest];
     SambaGroupChoice *choice = &p->choices[slowest];
     SambaGroupChoice better;
-    uint32_t pieces = sambaGroupPieces(p->groups.groups[slowest], p->machine) * replicas;
+    uint32_t pieces = p->groups.groups[slowest]->pcus * replicas;
     uint32_t free_pcus = p->pcus - used_pcus + choice->pcus;
     limits->pcus = 2 * choice->pcus < free_pcus ? 2 * choice->pcus : free_pcus;
     limits->pcus = limits->pcus < pieces ? pieces : limits->pcus;
@@ -344,7 +345,7 @@ static SambaStatus planAll(Planner *p) {
   for (uint32_t g = 0; g < p->groups.count; ++g) {
     p->fixed[g] = p->graph->mappings[p->groups.groups[g]->anchor].dim_count != 0;
     free_groups += !p->fixed[g];
-    pcus += sambaGroupPieces(p->groups.groups[g], p->machine);
+    pcus += p->groups.groups[g]->pcus;
   }
 
   if (free_groups == 0)

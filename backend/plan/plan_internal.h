@@ -31,8 +31,6 @@ typedef struct SambaGroupChoice {
   uint32_t pcus, pmus;
 } SambaGroupChoice;
 
-/* PCUs that one copy of the group takes once its program is split. */
-uint32_t sambaGroupPieces(const SambaGroup *group, const SambaMachine *machine);
 /* Chooses buffer levels and depths for a nest and prices it. False when it does not fit the limits
  * or its score is no less than the bound. */
 bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoice *choice);

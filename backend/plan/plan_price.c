@@ -1,6 +1,6 @@
 /* The static model: what a mapped group costs in cycles, units and DRAM traffic, and the buffer
  * levels that cost least. */
-#include "backend/estimate/estimate.h"
+#include "backend/estimate/unit_cycles.h"
 #include "backend/plan/plan_internal.h"
 
 #include <math.h>
@@ -8,21 +8,6 @@
 /* Cycles of program load that one more unit costs, counted at this share: repeated sections load
  * once. */
 static const double launchShare = 0.5;
-
-uint32_t sambaGroupPieces(const SambaGroup *group, const SambaMachine *machine) {
-  if (group->copy)
-    return 0;
-  uint32_t stages = (uint32_t)machine->simd_stages;
-  uint32_t simd = group->stage_ops;
-  uint32_t pieces = group->systolic ? 1 : 0;
-  if (group->systolic)
-    --simd;
-  if (!group->systolic || simd || group->transcendentals)
-    pieces += (simd + stages - 1) / stages;
-  if (pieces < group->transcendentals)
-    pieces = group->transcendentals;
-  return pieces ? pieces : 1;
-}
 
 typedef struct Pricing {
   const SambaTileNest *nest;
@@ -346,11 +331,10 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
 
-  choice->pcus = nest->copies * sambaGroupPieces(group, machine);
+  choice->pcus = nest->copies * group->pcus;
   if (choice->pcus > limits->pcus || !bufferStreamsFit(limits, nest))
     return false;
-  double unit_load = (double)machine->load_bytes_per_unit * 1e-6 / (double)machine->load_mbps *
-                     (double)machine->clock_hz;
+  double unit_load = sambaMachineUnitLoadCycles(machine);
   double firings = (double)sambaTileNestTrips(nest, group->dim_count);
   if (sambaTileNestWorkCycles(nest) * firings + launchShare * unit_load * choice->pcus >= bound)
     return false; /* most candidates end here */

@@ -48,8 +48,7 @@ static void tryUnrolls(Search *s) {
   tryChoice(s);
   if (group->output.index_operand >= 0)
     return; /* one store, so that the last of equal indices stays */
-  uint32_t pieces = sambaGroupPieces(group, s->machine);
-  int64_t most = pieces ? s->limits->pcus / pieces : s->limits->pmus;
+  int64_t most = group->pcus ? s->limits->pcus / group->pcus : s->limits->pmus;
   most = (most < s->limits->copies ? most : s->limits->copies) / s->limits->replicas;
   uint32_t dims[3], count = 0; /* those with the most tiles */
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {

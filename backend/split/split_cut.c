@@ -6,6 +6,7 @@
  * operation alone always is a part. Parts take token for token, so neither way can block. */
 #include "backend/split/split_internal.h"
 
+#include "backend/estimate/program_parts.h"
 #include "backend/section/access.h"
 #include "support/base/memory.h"
 
@@ -16,10 +17,7 @@ typedef struct Split {
   const SambaUnit *unit;
   const SambaMachine *machine;
   SambaArena *arena;
-  uint32_t values;  /* ordered operations */
-  uint32_t *order;  /* operation indices */
-  uint32_t feeding; /* the first of them feed the reduction or are it (all when there is none) */
-  bool has_reduction;
+  SambaOrderedProgram program;
   bool again;         /* an operation stands on both sides of the reduction */
   uint32_t *last_use; /* per value: position in order of the last operation that uses it; atEnd: an
                          output */
@@ -29,79 +27,43 @@ typedef struct Split {
 
 enum { unused = UINT32_MAX, atEnd = UINT32_MAX - 1 };
 
-static char classOf(const Split *s, uint32_t op) {
-  return sambaLaneOpClass(s->unit->compute.program.ops[op].opcode);
+static char classOf(const Split *split, uint32_t op) {
+  return sambaLaneOpClass(split->unit->compute.program.ops[op].opcode);
 }
-static char classAt(const Split *s, uint32_t position) { return classOf(s, s->order[position]); }
-static uint32_t valueAt(const Split *s, uint32_t position) {
-  return s->unit->input_count + s->order[position];
+static uint32_t valueAt(const Split *split, uint32_t position) {
+  return split->unit->input_count + split->program.order[position];
 }
-static bool isSource(const Split *s, uint32_t value) { return sambaSplitIsSource(s->unit, value); }
-static uint32_t countValues(const Split *s) {
-  return s->unit->input_count + s->unit->compute.program.op_count;
+static bool isSource(const Split *split, uint32_t value) {
+  return sambaSplitIsSource(split->unit, value);
+}
+static uint32_t countValues(const Split *split) {
+  return split->unit->input_count + split->unit->compute.program.op_count;
 }
 
 /* --- Orders --- */
 
-static void markFeeding(const Split *s, uint32_t op, bool *feeds) {
-  if (feeds[op])
-    return;
-  feeds[op] = true;
-  const SambaLaneOp *lane = &s->unit->compute.program.ops[op];
-  for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i)
-    if (lane->operands[i] >= s->unit->input_count)
-      markFeeding(s, lane->operands[i] - s->unit->input_count, feeds);
-}
-
-static void findUses(Split *s) {
-  for (uint32_t v = 0; v < countValues(s); ++v)
-    s->last_use[v] = unused;
-  for (uint32_t p = 0; p < s->values; ++p) {
-    const SambaLaneOp *lane = &s->unit->compute.program.ops[s->order[p]];
-    s->made_at[valueAt(s, p)] = p;
+static void findUses(Split *split) {
+  for (uint32_t v = 0; v < countValues(split); ++v)
+    split->last_use[v] = unused;
+  for (uint32_t p = 0; p < split->program.count; ++p) {
+    const SambaLaneOp *lane = &split->unit->compute.program.ops[split->program.order[p]];
+    split->made_at[valueAt(split, p)] = p;
     for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i)
-      s->last_use[lane->operands[i]] = p;
+      split->last_use[lane->operands[i]] = p;
   }
-  for (uint32_t i = 0; i < s->unit->output_count; ++i)
-    s->last_use[s->unit->outputs[i].compute.value] = atEnd;
-}
-
-/* As the program stands, those that feed the reduction first; value sources are left out. */
-static void orderAsWritten(Split *s) {
-  const SambaProgram *program = &s->unit->compute.program;
-  bool *feeds = sambaAllocateZeroed(program->op_count, sizeof *feeds);
-
-  for (uint32_t i = 0; i < program->op_count; ++i)
-    if (classOf(s, i) == 'R') {
-      markFeeding(s, i, feeds);
-      s->has_reduction = true;
-    }
-  uint32_t count = 0;
-
-  for (int pass = s->has_reduction ? 0 : 1; pass < 2; ++pass) {
-    for (uint32_t i = 0; i < program->op_count; ++i)
-      if (classOf(s, i) != 'V' && (!s->has_reduction || feeds[i] == (pass == 0)))
-        s->order[count++] = i;
-    if (pass == 0)
-      s->feeding = count;
-  }
-
-  if (!s->has_reduction)
-    s->feeding = count;
-  s->values = count;
-  free(feeds);
-  findUses(s);
+  for (uint32_t i = 0; i < split->unit->output_count; ++i)
+    split->last_use[split->unit->outputs[i].compute.value] = atEnd;
 }
 
 /* Operands before their operation, the one with the larger program first: few values live
  * at once. */
-static void visit(Split *s, uint32_t op, const uint32_t *weight, bool *done) {
-  const SambaLaneOp *lane = &s->unit->compute.program.ops[op];
-  uint32_t inputs = s->unit->input_count;
+static void visit(Split *split, uint32_t op, const uint32_t *weight, bool *done) {
+  const SambaLaneOp *lane = &split->unit->compute.program.ops[op];
+  uint32_t inputs = split->unit->input_count;
   uint32_t operands[3];
   uint32_t count = 0;
 
-  if (done[op] || classOf(s, op) == 'V')
+  if (done[op] || classOf(split, op) == 'V')
     return;
   done[op] = true;
   for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i) {
@@ -115,15 +77,15 @@ static void visit(Split *s, uint32_t op, const uint32_t *weight, bool *done) {
   }
 
   for (uint32_t i = 0; i < count; ++i)
-    visit(s, operands[i], weight, done);
-  s->order[s->values++] = op;
+    visit(split, operands[i], weight, done);
+  split->program.order[split->program.count++] = op;
 }
 
 /* Depth first from the reduction, then from the outputs. What both sides of the reduction use is
  * made on both. */
-static void orderDepthFirst(Split *s) {
-  const SambaProgram *program = &s->unit->compute.program;
-  uint32_t inputs = s->unit->input_count;
+static void orderDepthFirst(Split *split) {
+  const SambaProgram *program = &split->unit->compute.program;
+  uint32_t inputs = split->unit->input_count;
   uint32_t *weight = sambaAllocateZeroed(program->op_count, sizeof *weight);
   bool *done = sambaAllocateZeroed(program->op_count, sizeof *done);
 
@@ -135,35 +97,35 @@ static void orderDepthFirst(Split *s) {
     weight[i] = weight[i] > 1u << 20 ? 1u << 20 : weight[i];
   }
 
-  s->values = 0;
+  split->program.count = 0;
   for (uint32_t i = 0; i < program->op_count; ++i)
-    if (classOf(s, i) == 'R')
-      visit(s, i, weight, done);
-  s->feeding = s->values;
+    if (classOf(split, i) == 'R')
+      visit(split, i, weight, done);
+  split->program.feeding = split->program.count;
   for (uint32_t i = 0; i < program->op_count; ++i)
-    done[i] = classOf(s, i) == 'R';
-  for (uint32_t o = 0; o < s->unit->output_count; ++o)
-    if (s->unit->outputs[o].compute.value >= inputs)
-      visit(s, s->unit->outputs[o].compute.value - inputs, weight, done);
-  if (!s->has_reduction)
-    s->feeding = s->values;
+    done[i] = classOf(split, i) == 'R';
+  for (uint32_t o = 0; o < split->unit->output_count; ++o)
+    if (split->unit->outputs[o].compute.value >= inputs)
+      visit(split, split->unit->outputs[o].compute.value - inputs, weight, done);
+  if (!split->program.reduces)
+    split->program.feeding = split->program.count;
   memset(done, 0, program->op_count * sizeof *done);
 
-  for (uint32_t p = 0; p < s->values; ++p) {
-    s->again |= done[s->order[p]];
-    done[s->order[p]] = true;
+  for (uint32_t p = 0; p < split->program.count; ++p) {
+    split->again |= done[split->program.order[p]];
+    done[split->program.order[p]] = true;
   }
 
   free(weight);
   free(done);
-  findUses(s);
+  findUses(split);
 }
 
 /* --- What moves between parts --- */
 
-static bool usesValue(const Split *s, uint32_t first, uint32_t end, uint32_t value) {
+static bool usesValue(const Split *split, uint32_t first, uint32_t end, uint32_t value) {
   for (uint32_t p = first; p < end; ++p) {
-    const SambaLaneOp *lane = &s->unit->compute.program.ops[s->order[p]];
+    const SambaLaneOp *lane = &split->unit->compute.program.ops[split->program.order[p]];
     for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i)
       if (lane->operands[i] == value)
         return true;
@@ -173,148 +135,121 @@ static bool usesValue(const Split *s, uint32_t first, uint32_t end, uint32_t val
 
 /* Whether an input is taken by each part that uses it (held or broadcast, so it costs little)
  * instead of passed on. */
-static bool isShared(const Split *s, uint32_t input) {
-  const SambaPort *port = &s->unit->inputs[input];
-  if (sambaTripProduct(s->unit->compute.trips, port->compute.level, s->unit->compute.token_level) >
-      1)
+static bool isShared(const Split *split, uint32_t input) {
+  const SambaPort *port = &split->unit->inputs[input];
+  if (sambaTripProduct(split->unit->compute.trips, port->compute.level,
+                       split->unit->compute.token_level) > 1)
     return true;
-  for (uint32_t c = s->unit->compute.token_level; c < s->unit->compute.counter_count; ++c)
-    if (!port->compute.strides[c] && s->unit->compute.trips[c] > 1)
+  for (uint32_t c = split->unit->compute.token_level; c < split->unit->compute.counter_count; ++c)
+    if (!port->compute.strides[c] && split->unit->compute.trips[c] > 1)
       return true;
   return false;
 }
 
 /* A value that exists before `position` and is needed at or after it, and must come on a stream. An
  * input counts as existing once an earlier part has taken it. */
-static bool isLive(const Split *s, uint32_t value, uint32_t position) {
-  if (isSource(s, value) || s->last_use[value] == unused ||
-      (s->last_use[value] != atEnd && s->last_use[value] < position))
+static bool isLive(const Split *split, uint32_t value, uint32_t position) {
+  if (isSource(split, value) || split->last_use[value] == unused ||
+      (split->last_use[value] != atEnd && split->last_use[value] < position))
     return false;
-  if (value >= s->unit->input_count)
-    return s->made_at[value] < position;
-  return !isShared(s, value) && usesValue(s, 0, position, value);
+  if (value >= split->unit->input_count)
+    return split->made_at[value] < position;
+  return !isShared(split, value) && usesValue(split, 0, position, value);
 }
 
 /* The value is an input that a part [first, end) takes itself. */
-static bool isTaken(const Split *s, uint32_t value, uint32_t first, uint32_t end) {
-  bool used = usesValue(s, first, end, value) ||
-              (end == s->values && s->last_use[value] == atEnd && value < s->unit->input_count);
-  return value < s->unit->input_count && used && !isLive(s, value, first);
+static bool isTaken(const Split *split, uint32_t value, uint32_t first, uint32_t end) {
+  bool used = usesValue(split, first, end, value) ||
+              (end == split->program.count && split->last_use[value] == atEnd &&
+               value < split->unit->input_count);
+  return value < split->unit->input_count && used && !isLive(split, value, first);
 }
 
 /* Values that move between parts at this position. */
-static uint32_t countLive(const Split *s, uint32_t position) {
+static uint32_t countLive(const Split *split, uint32_t position) {
   uint32_t count = 0;
-  for (uint32_t v = 0; v < countValues(s); ++v)
-    count += isLive(s, v, position);
+  for (uint32_t v = 0; v < countValues(split); ++v)
+    count += isLive(split, v, position);
   return count;
 }
 
-static uint32_t countInputs(const Split *s, uint32_t first, uint32_t end) {
-  uint32_t count = first ? countLive(s, first) : 0;
-  for (uint32_t v = 0; v < s->unit->input_count; ++v)
-    count += isTaken(s, v, first, end);
+static uint32_t countInputs(const Split *split, uint32_t first, uint32_t end) {
+  uint32_t count = first ? countLive(split, first) : 0;
+  for (uint32_t v = 0; v < split->unit->input_count; ++v)
+    count += isTaken(split, v, first, end);
   return count;
 }
 
-/* How far a part that starts here can go by stages and tail alone. */
-static uint32_t reachOf(const Split *s, uint32_t first, bool systolic) {
-  uint32_t stages = 0;
-  uint32_t position = first;
-  uint32_t limit = (uint32_t)s->machine->simd_stages;
-  bool tail = false, transcendental = false;
+static bool isSystolic(const Split *split, uint32_t first) {
+  return split->program.systolic && first == 0;
+}
 
-  for (; position < s->values; ++position) {
-    char kind = classAt(s, position);
-    if (systolic && position == first)
-      continue;     /* the mac */
-    if (systolic) { /* in the array's PCU only what works on the mac's result */
-      const SambaLaneOp *lane = &s->unit->compute.program.ops[s->order[position]];
-      uint32_t before = valueAt(s, position - 1);
-      bool follows = false;
-      for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i)
-        follows |= lane->operands[i] == before;
-      if (!follows || sambaLaneOpOperands(lane->opcode) != 1)
-        break;
-      tail = true;
-    }
-    if (kind == 'T') {
-      if (transcendental)
-        break;
-      tail = transcendental = true;
-    } else if (kind == 'C') {
-      if (!tail && stages < limit)
-        ++stages;
-      else
-        tail = true;
-    } else {
-      if (tail || stages == limit)
-        break;
-      ++stages;
-    }
-  }
+/* Whether a part has operations on both sides of the reduction, which only the array's may. */
+static bool mixes(const Split *split, uint32_t first, uint32_t end) {
+  const SambaOrderedProgram *program = &split->program;
+  return program->reduces && first < program->feeding && end > program->feeding &&
+         !isSystolic(split, first);
+}
 
-  return position;
+static void appendPart(Split *split, uint32_t first, uint32_t end) {
+  sambaArrayAppend(&split->parts, (SambaSplitPart){.first = first,
+                                                   .end = end,
+                                                   .systolic = isSystolic(split, first),
+                                                   .reduced = split->program.reduces &&
+                                                              first >= split->program.feeding});
 }
 
 /* --- Chains --- */
 
-static bool chainPartFits(const Split *s, uint32_t first, uint32_t end) {
-  uint32_t outputs = end == s->values ? s->unit->output_count : countLive(s, end);
+static bool chainPartFits(const Split *split, uint32_t first, uint32_t end) {
+  uint32_t outputs =
+      end == split->program.count ? split->unit->output_count : countLive(split, end);
   uint32_t live = 0;
-  for (uint32_t p = first; p < end && live <= (uint32_t)s->machine->simd_registers; ++p) {
+  for (uint32_t p = first; p < end && live <= (uint32_t)split->machine->simd_registers; ++p) {
     live = 0;
-    for (uint32_t v = 0; v < countValues(s); ++v)
-      live += isLive(s, v, p) || isTaken(s, v, p, end);
+    for (uint32_t v = 0; v < countValues(split); ++v)
+      live += isLive(split, v, p) || isTaken(split, v, p, end);
   }
-  return outputs <= (uint32_t)s->machine->unit_vector_outputs &&
-         live <= (uint32_t)s->machine->simd_registers &&
-         countInputs(s, first, end) <= (uint32_t)s->machine->unit_vector_inputs;
+  return outputs <= (uint32_t)split->machine->unit_vector_outputs &&
+         live <= (uint32_t)split->machine->simd_registers &&
+         countInputs(split, first, end) <= (uint32_t)split->machine->unit_vector_inputs;
 }
 
-static bool cutChain(Split *s) {
-  s->parts.size = 0;
-  if (s->values == 0)
-    sambaArrayAppend(&s->parts, (SambaSplitPart){0});
+static bool cutChain(Split *split) {
+  split->parts.size = 0;
+  if (split->program.count == 0)
+    sambaArrayAppend(&split->parts, (SambaSplitPart){0});
 
-  for (uint32_t first = 0; first < s->values;) {
-    bool systolic = s->unit->compute.program.systolic && first == 0,
-         reduced = s->has_reduction && first >= s->feeding;
-    uint32_t end = reachOf(s, first, systolic);
-    /* Operations on both sides of the reduction share a part only when all of them fit one. */
-    if (s->has_reduction && first < s->feeding && end > s->feeding &&
-        (end < s->values || first > 0) && !systolic)
-      end = s->feeding;
-    while (end > first && !chainPartFits(s, first, end))
+  for (uint32_t first = 0; first < split->program.count;) {
+    uint32_t end = sambaProgramPartEnd(&split->program, split->machine, first);
+    while (end > first && !chainPartFits(split, first, end))
       --end;
     if (end == first)
       return false;
-    sambaArrayAppend(
-        &s->parts,
-        (SambaSplitPart){.first = first, .end = end, .systolic = systolic, .reduced = reduced});
+    appendPart(split, first, end);
     first = end;
   }
 
   return true;
 }
 
-static void listChain(const Split *s, SambaSplitCut *cut) {
+static void listChain(const Split *split, SambaSplitCut *cut) {
   for (uint32_t i = 0; i < cut->part_count; ++i) {
     SambaSplitPart *part = &cut->parts[i];
     bool last = i + 1 == cut->part_count;
-    part->takes = SAMBA_ARENA_ARRAY(s->arena, SambaSplitTake, countValues(s));
-    part->gives = SAMBA_ARENA_ARRAY(s->arena, uint32_t, countValues(s));
-    for (uint32_t v = 0; v < countValues(s); ++v) {
-      if (i && isLive(s, v, part->first))
+    part->takes = SAMBA_ARENA_ARRAY(split->arena, SambaSplitTake, countValues(split));
+    part->gives = SAMBA_ARENA_ARRAY(split->arena, uint32_t, countValues(split));
+    for (uint32_t v = 0; v < countValues(split); ++v) {
+      if (i && isLive(split, v, part->first))
         part->takes[part->take_count++] = (SambaSplitTake){v, i - 1};
-      else if (isTaken(s, v, part->first, part->end))
+      else if (isTaken(split, v, part->first, part->end))
         part->takes[part->take_count++] = (SambaSplitTake){v, SAMBA_SPLIT_OWN};
-      if (!last && isLive(s, v, part->end))
+      if (!last && isLive(split, v, part->end))
         part->gives[part->give_count++] = v;
     }
   }
 
-  for (uint32_t o = 0; o < s->unit->output_count; ++o)
+  for (uint32_t o = 0; o < split->unit->output_count; ++o)
     cut->output_part[o] = cut->part_count - 1;
 }
 
@@ -322,49 +257,51 @@ static void listChain(const Split *s, SambaSplitCut *cut) {
 
 /* Position at which the value that an operation at `position` uses is made; `unused` for inputs and
  * value sources. */
-static uint32_t madeFor(const Split *s, uint32_t value, uint32_t position) {
-  if (value < s->unit->input_count || isSource(s, value))
+static uint32_t madeFor(const Split *split, uint32_t value, uint32_t position) {
+  if (value < split->unit->input_count || isSource(split, value))
     return unused;
   for (uint32_t p = position; p-- > 0;)
-    if (valueAt(s, p) == value)
+    if (valueAt(split, p) == value)
       return p;
   return unused;
 }
 
 /* Whether an operation at or after `end` uses the value made at `position`. */
-static bool isUsedLater(const Split *s, uint32_t position, uint32_t end) {
-  for (uint32_t p = end; p < s->values; ++p) {
-    const SambaLaneOp *lane = &s->unit->compute.program.ops[s->order[p]];
+static bool isUsedLater(const Split *split, uint32_t position, uint32_t end) {
+  for (uint32_t p = end; p < split->program.count; ++p) {
+    const SambaLaneOp *lane = &split->unit->compute.program.ops[split->program.order[p]];
     for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i)
-      if (lane->operands[i] == valueAt(s, position) && madeFor(s, lane->operands[i], p) == position)
+      if (lane->operands[i] == valueAt(split, position) &&
+          madeFor(split, lane->operands[i], p) == position)
         return true;
   }
   return false;
 }
 
 /* Output ports of the unit that a part with the operations [first, end) has. */
-static uint32_t countOwnOutputs(const Split *s, uint32_t first, uint32_t end) {
+static uint32_t countOwnOutputs(const Split *split, uint32_t first, uint32_t end) {
   uint32_t count = 0;
-  for (uint32_t o = 0; o < s->unit->output_count; ++o) {
-    uint32_t made = madeFor(s, s->unit->outputs[o].compute.value, s->values);
-    count += made == unused ? end == s->values : made >= first && made < end;
+  for (uint32_t o = 0; o < split->unit->output_count; ++o) {
+    uint32_t made = madeFor(split, split->unit->outputs[o].compute.value, split->program.count);
+    count += made == unused ? end == split->program.count : made >= first && made < end;
   }
   return count;
 }
 
 /* The values that a part [first, end) takes; from: of the operation's position. */
-static uint32_t listTakes(const Split *s, uint32_t first, uint32_t end, SambaSplitTake *takes) {
+static uint32_t listTakes(const Split *split, uint32_t first, uint32_t end, SambaSplitTake *takes) {
   uint32_t count = 0;
-  for (uint32_t v = 0; v < countValues(s); ++v) {
-    if (v < s->unit->input_count) {
-      if (usesValue(s, first, end, v) || (end == s->values && s->last_use[v] == atEnd))
+  for (uint32_t v = 0; v < countValues(split); ++v) {
+    if (v < split->unit->input_count) {
+      if (usesValue(split, first, end, v) ||
+          (end == split->program.count && split->last_use[v] == atEnd))
         takes[count++] = (SambaSplitTake){v, SAMBA_SPLIT_OWN};
       continue;
     }
     uint32_t made = unused;
     for (uint32_t p = first; p < end; ++p)
-      if (usesValue(s, p, p + 1, v) && madeFor(s, v, p) < first)
-        made = madeFor(s, v, p);
+      if (usesValue(split, p, p + 1, v) && madeFor(split, v, p) < first)
+        made = madeFor(split, v, p);
     if (made != unused)
       takes[count++] = (SambaSplitTake){v, made};
   }
@@ -372,38 +309,45 @@ static uint32_t listTakes(const Split *s, uint32_t first, uint32_t end, SambaSpl
   return count;
 }
 
-static bool graphPartFits(const Split *s, uint32_t first, uint32_t end, SambaSplitTake *scratch) {
-  uint32_t takes = listTakes(s, first, end, scratch);
-  uint32_t outputs = countOwnOutputs(s, first, end);
+/* Vector ports that a part of a graph needs. */
+typedef struct PartPorts {
+  uint32_t inputs, outputs;
+} PartPorts;
+
+static PartPorts countPorts(const Split *split, uint32_t first, uint32_t end) {
+  SambaSplitTake *takes = sambaAllocateZeroed(countValues(split), sizeof *takes);
+  PartPorts ports = {listTakes(split, first, end, takes), countOwnOutputs(split, first, end)};
   for (uint32_t p = first; p < end; ++p)
-    outputs += isUsedLater(s, p, end);
-  return takes <= (uint32_t)s->machine->unit_vector_inputs &&
-         outputs <= (uint32_t)s->machine->unit_vector_outputs &&
-         (end == first + 1 || takes + end - first <= (uint32_t)s->machine->simd_registers);
+    ports.outputs += isUsedLater(split, p, end);
+  free(takes);
+  return ports;
+}
+
+static bool graphPartFits(const Split *split, uint32_t first, uint32_t end) {
+  PartPorts ports = countPorts(split, first, end);
+  return ports.inputs <= (uint32_t)split->machine->unit_vector_inputs &&
+         ports.outputs <= (uint32_t)split->machine->unit_vector_outputs &&
+         (end == first + 1 ||
+          ports.inputs + end - first <= (uint32_t)split->machine->simd_registers);
 }
 
 /* False when not even one operation alone fits; out_first is its position then. */
-static bool cutGraph(Split *s, uint32_t *out_first) {
-  SambaSplitTake *scratch = SAMBA_ARENA_ARRAY(s->arena, SambaSplitTake, countValues(s));
-  s->parts.size = 0;
-  for (uint32_t first = 0; first < s->values;) {
-    bool systolic = s->unit->compute.program.systolic && first == 0,
-         reduced = s->has_reduction && first >= s->feeding;
-    uint32_t end = reachOf(s, first, systolic);
-    if (s->has_reduction && first < s->feeding && end > s->feeding && !systolic)
-      end = s->feeding;
-    while (end > first && !graphPartFits(s, first, end, scratch))
+static bool cutGraph(Split *split, uint32_t *out_first) {
+  split->parts.size = 0;
+  for (uint32_t first = 0; first < split->program.count;) {
+    uint32_t end = sambaProgramPartEnd(&split->program, split->machine, first);
+    if (mixes(split, first, end))
+      end = split->program.feeding;
+    while (end > first && !graphPartFits(split, first, end))
       --end;
     *out_first = first;
     if (end == first)
       return false;
-    sambaArrayAppend(
-        &s->parts,
-        (SambaSplitPart){.first = first, .end = end, .systolic = systolic, .reduced = reduced});
+    appendPart(split, first, end);
     first = end;
   }
 
-  return s->parts.size > 0;
+  return split->parts.size > 0;
 }
 
 static uint32_t partAt(const SambaSplitCut *cut, uint32_t position) {
@@ -413,28 +357,32 @@ static uint32_t partAt(const SambaSplitCut *cut, uint32_t position) {
   return part;
 }
 
-static void listGraph(const Split *s, SambaSplitCut *cut) {
+static void listGraph(const Split *split, SambaSplitCut *cut) {
   for (uint32_t i = 0; i < cut->part_count; ++i) {
     SambaSplitPart *part = &cut->parts[i];
-    part->takes = SAMBA_ARENA_ARRAY(s->arena, SambaSplitTake, countValues(s));
-    part->gives = SAMBA_ARENA_ARRAY(s->arena, uint32_t, countValues(s));
-    part->take_count = listTakes(s, part->first, part->end, part->takes);
+    part->takes = SAMBA_ARENA_ARRAY(split->arena, SambaSplitTake, countValues(split));
+    part->gives = SAMBA_ARENA_ARRAY(split->arena, uint32_t, countValues(split));
+    part->take_count = listTakes(split, part->first, part->end, part->takes);
     for (uint32_t t = 0; t < part->take_count; ++t)
       if (part->takes[t].from != SAMBA_SPLIT_OWN)
         part->takes[t].from = partAt(cut, part->takes[t].from);
     for (uint32_t p = part->first; p < part->end; ++p)
-      if (isUsedLater(s, p, part->end))
-        part->gives[part->give_count++] = valueAt(s, p);
+      if (isUsedLater(split, p, part->end))
+        part->gives[part->give_count++] = valueAt(split, p);
   }
 
-  for (uint32_t o = 0; o < s->unit->output_count; ++o) {
-    uint32_t made = madeFor(s, s->unit->outputs[o].compute.value, s->values);
+  for (uint32_t o = 0; o < split->unit->output_count; ++o) {
+    uint32_t made = madeFor(split, split->unit->outputs[o].compute.value, split->program.count);
     cut->output_part[o] = made == unused ? cut->part_count - 1 : partAt(cut, made);
   }
 }
 
-/* One operation alone has more streams than a PCU has vector ports. */
-static SambaStatus cannotCut(const SambaUnit *unit, const SambaMachine *machine, uint32_t op) {
+/* The operation at `position` alone has more streams than a PCU has vector ports. */
+static SambaStatus cannotCut(const Split *split, uint32_t position) {
+  const SambaUnit *unit = split->unit;
+  const SambaMachine *machine = split->machine;
+  uint32_t op = split->program.order[position];
+
   SambaStatus status = sambaStatusMake(
       SAMBA_EXHAUSTED,
       "unit %s: operation %u (%s) of its program needs more vector ports, but a PCU of %s has %lld "
@@ -448,32 +396,40 @@ static SambaStatus cannotCut(const SambaUnit *unit, const SambaMachine *machine,
 
 SambaStatus sambaSplitCut(const SambaUnit *unit, const SambaMachine *machine, SambaArena *arena,
                           SambaSplitCut *out) {
-  uint32_t ops = unit->compute.program.op_count;
-  uint32_t all = unit->input_count + ops;
+  const SambaProgram *program = &unit->compute.program;
+  uint32_t all = unit->input_count + program->op_count;
 
-  Split s = {.unit = unit, .machine = machine, .arena = arena};
-  s.order = SAMBA_ARENA_ARRAY(arena, uint32_t, 2 * (size_t)ops);
-  s.last_use = SAMBA_ARENA_ARRAY(arena, uint32_t, all);
-  s.made_at = SAMBA_ARENA_ARRAY(arena, uint32_t, all);
-  orderAsWritten(&s);
-  bool chain = cutChain(&s), fits = chain;
+  Split split = {.unit = unit, .machine = machine, .arena = arena};
+  /* Depth first, an operation may stand on both sides of the reduction. */
+  split.program = (SambaOrderedProgram){
+      .ops = program->ops,
+      .op_count = program->op_count,
+      .input_count = unit->input_count,
+      .systolic = program->systolic,
+      .order = SAMBA_ARENA_ARRAY(arena, uint32_t, 2 * (size_t)program->op_count)};
+  split.last_use = SAMBA_ARENA_ARRAY(arena, uint32_t, all);
+  split.made_at = SAMBA_ARENA_ARRAY(arena, uint32_t, all);
+  sambaProgramOrder(&split.program);
+  findUses(&split);
+  bool chain = cutChain(&split), fits = chain;
   uint32_t stuck = 0;
   if (!chain) {
-    orderDepthFirst(&s);
-    chain = !s.again && cutChain(&s);
-    fits = chain || cutGraph(&s, &stuck);
+    orderDepthFirst(&split);
+    chain = !split.again && cutChain(&split);
+    fits = chain || cutGraph(&split, &stuck);
   }
 
   SambaStatus status = NULL;
   if (fits) {
-    *out = (SambaSplitCut){.order = s.order, .part_count = (uint32_t)s.parts.size};
-    out->parts = sambaArenaCopy(arena, s.parts.data, s.parts.size * sizeof *s.parts.data);
+    *out = (SambaSplitCut){.order = split.program.order, .part_count = (uint32_t)split.parts.size};
+    out->parts =
+        sambaArenaCopy(arena, split.parts.data, split.parts.size * sizeof *split.parts.data);
     out->output_part = SAMBA_ARENA_ARRAY(arena, uint32_t, unit->output_count);
-    (chain ? listChain : listGraph)(&s, out);
+    (chain ? listChain : listGraph)(&split, out);
   } else {
-    status = cannotCut(unit, machine, s.order[stuck]);
+    status = cannotCut(&split, stuck);
   }
 
-  sambaArrayFree(&s.parts);
+  sambaArrayFree(&split.parts);
   return status;
 }

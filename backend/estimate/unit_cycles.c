@@ -1,0 +1,108 @@
+/* How long units and memory take; see unit_cycles.h. */
+#include "backend/estimate/unit_cycles.h"
+
+#include "support/number/integer.h"
+
+#include <math.h>
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* --- PCUs --- */
+
+double sambaArrayCycles(const SambaMachine *machine, const SambaArrayFiring *firing) {
+  double passes = (double)sambaCeilDiv(firing->rows, machine->systolic_rows) *
+                  (double)sambaCeilDiv(firing->columns, machine->systolic_columns) *
+                  (double)firing->batch;
+  /* The rows of the next operands are filled in while the sums run. */
+  int64_t steps = larger(firing->depth, machine->systolic_rows);
+  int64_t pass = steps * (firing->wide ? machine->systolic_f32_rate : 1);
+  if (!machine->systolic_shadow)
+    pass += machine->systolic_drain_cycles;
+  return passes * (double)pass;
+}
+
+void sambaSimdFiringProgram(SambaSimdFiring *firing, const SambaLaneOp *ops, uint32_t op_count) {
+  firing->stages = firing->transcendentals = 0;
+  firing->wide = false;
+  firing->moves_only = true;
+  for (uint32_t i = 0; i < op_count; ++i) {
+    char kind = sambaLaneOpClass(ops[i].opcode);
+    firing->stages += kind == 'S' || kind == 'R';
+    firing->transcendentals += kind == 'T';
+    firing->wide |= ops[i].type == SAMBA_DTYPE_I64;
+    firing->moves_only &= ops[i].opcode == SAMBA_LANE_MOVE;
+  }
+}
+
+void sambaSimdFiringPort(SambaSimdFiring *firing, SambaDType dtype) {
+  firing->wide |= dtype == SAMBA_DTYPE_I64;
+  firing->moves_only &= sambaDTypeBytes(dtype) <= 2;
+}
+
+int64_t sambaSimdLanes(const SambaMachine *machine, const SambaSimdFiring *firing) {
+  if (firing->wide)
+    return larger(1, machine->simd_lanes / 2);
+  return firing->moves_only ? 2 * machine->simd_lanes : machine->simd_lanes;
+}
+
+double sambaSimdCycles(const SambaMachine *machine, const SambaSimdFiring *firing) {
+  int64_t passes = larger(1, sambaCeilDiv(firing->stages, machine->simd_stages));
+  int64_t tail = sambaCeilDiv(firing->transcendentals, machine->tail_transcendentals);
+  return (double)firing->rows *
+         (double)sambaCeilDiv(firing->innermost, sambaSimdLanes(machine, firing)) *
+         (double)larger(passes, tail);
+}
+
+double sambaSimdLatency(const SambaMachine *machine, bool has_tail) {
+  return (double)((machine->simd_stages + has_tail) * machine->simd_stage_cycles);
+}
+
+double sambaArrayLatency(const SambaMachine *machine, bool has_tail) {
+  return (double)(machine->systolic_drain_cycles + has_tail * machine->simd_stage_cycles);
+}
+
+double sambaMachineUnitLoadCycles(const SambaMachine *machine) {
+  return (double)machine->load_bytes_per_unit / ((double)machine->load_mbps * 1e6) *
+         (double)machine->clock_hz;
+}
+
+/* --- Memory --- */
+
+/* Bytes per second of one channel of the memory that sections load from; 0: unknown. */
+static double channelRate(const SambaMachine *machine) {
+  return 1e6 * (double)(machine->hbm_channels > 0 ? machine->hbm_channel_mbps
+                                                  : machine->ddr_channel_mbps);
+}
+
+double sambaMachineDramBytesPerCycle(const SambaMachine *machine) {
+  int64_t channels = machine->hbm_channels > 0 ? machine->hbm_channels : machine->ddr_channels;
+  double rate = channelRate(machine) * (double)channels;
+  return rate > 0 ? rate / (double)machine->clock_hz : 1;
+}
+
+double sambaMachineLoadLatency(const SambaMachine *machine) {
+  double row =
+      (double)(machine->dram_trp_ps + machine->dram_trcd_ps + machine->dram_tcl_ps) * 1e-12;
+  double rate = channelRate(machine);
+  double transfer = rate > 0 ? (double)machine->dram_interleave_bytes / rate : 0;
+  /* A request meets a refresh in this share of the time, and waits for half of it. */
+  double refresh = (double)machine->dram_refresh_ps * 1e-12;
+  double share = (double)machine->dram_refresh_ps / (double)machine->dram_refresh_interval_ps;
+  return (double)machine->ag_latency_cycles +
+         (row + transfer + share * refresh / 2) * (double)machine->clock_hz;
+}
+
+double sambaMachineAgBytesPerCycle(const SambaMachine *machine) {
+  double outstanding = (double)(machine->ag_bursts * machine->dram_burst_bytes);
+  return fmin(outstanding / sambaMachineLoadLatency(machine), (double)machine->ag_bytes);
+}
+
+double sambaMachineBurstBytes(const SambaMachine *machine, double bytes, double row_bytes) {
+  double burst = (double)machine->dram_burst_bytes;
+  double bursts = ceil(row_bytes / burst);
+  if (row_bytes > bursts * burst - burst && row_bytes != bursts * burst)
+    bursts += row_bytes > burst; /* rows that begin anywhere */
+  double moved = bursts * burst / row_bytes;
+  /* Rows far apart activate a DRAM row each. */
+  return bytes * moved * (row_bytes < 2 * burst ? 1.15 : 1);
+}

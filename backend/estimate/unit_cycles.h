@@ -1,0 +1,60 @@
+/* How long units and memory take, from the machine's parameters alone: the cycles that a firing
+ * occupies a PCU, the latency until its first result, the latency and the rate of memory. Planner,
+ * codegen and estimator ask here. The simulator has laws of its own on purpose
+ * (docs/timing-model.md); these are the same laws without what only a run knows. */
+#ifndef SAMBA_BACKEND_ESTIMATE_UNIT_CYCLES_H
+#define SAMBA_BACKEND_ESTIMATE_UNIT_CYCLES_H
+
+#include "backend/machine/machine.h"
+#include "backend/section/section.h"
+
+/* A firing on the systolic array: points of the rows (only the first operand of the MAC walks
+ * them), of the columns (only the second), of the sums, and of all else. */
+typedef struct SambaArrayFiring {
+  int64_t rows, columns, depth, batch;
+  bool wide; /* an operand has more than 16 bits */
+} SambaArrayFiring;
+
+/* Cycles that the array is occupied. */
+double sambaArrayCycles(const SambaMachine *machine, const SambaArrayFiring *firing);
+
+/* A firing of a SIMD program: `rows` times the lanes walk `innermost` points. */
+typedef struct SambaSimdFiring {
+  int64_t rows, innermost;
+  uint32_t stages;          /* that the program takes of its PCU */
+  uint32_t transcendentals; /* operations of the tail */
+  bool wide;                /* a 64-bit type occurs: half the lanes */
+  bool moves_only;          /* moves elements of at most 16 bits: twice the lanes */
+} SambaSimdFiring;
+
+/* Counts the program's stages and transcendental operations, and sets `wide` and `moves_only` by
+ * its operations. sambaSimdFiringPort does the rest for each input and output. */
+void sambaSimdFiringProgram(SambaSimdFiring *firing, const SambaLaneOp *ops, uint32_t op_count);
+void sambaSimdFiringPort(SambaSimdFiring *firing, SambaDType dtype);
+
+/* Points that the PCU works on at once. */
+int64_t sambaSimdLanes(const SambaMachine *machine, const SambaSimdFiring *firing);
+/* Cycles that the PCU is occupied. */
+double sambaSimdCycles(const SambaMachine *machine, const SambaSimdFiring *firing);
+
+/* Cycles from the last operand of a result to the result: through the stages and the tail, or out
+ * of the array. */
+double sambaSimdLatency(const SambaMachine *machine, bool has_tail);
+double sambaArrayLatency(const SambaMachine *machine, bool has_tail);
+
+/* Cycles by which one more unit lengthens a program load. */
+double sambaMachineUnitLoadCycles(const SambaMachine *machine);
+
+/* Bytes per cycle that the DRAM gives at most. */
+double sambaMachineDramBytesPerCycle(const SambaMachine *machine);
+/* Cycles from the request of a burst to its data when other bursts are under way: on chip there and
+ * back, a DRAM row closed and opened, the bursts that share its place in a channel, and what it
+ * waits for a refresh on average. */
+double sambaMachineLoadLatency(const SambaMachine *machine);
+/* Bytes per cycle that one address generator reads at most: its outstanding bursts over their
+ * latency. */
+double sambaMachineAgBytesPerCycle(const SambaMachine *machine);
+/* Bytes that the DRAM moves for `bytes` in rows of row_bytes: whole bursts. */
+double sambaMachineBurstBytes(const SambaMachine *machine, double bytes, double row_bytes);
+
+#endif
