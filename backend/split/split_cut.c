@@ -382,13 +382,15 @@ static SambaStatus cannotCut(const Split *split, uint32_t position) {
   const SambaUnit *unit = split->unit;
   const SambaMachine *machine = split->machine;
   uint32_t op = split->program.order[position];
+  PartPorts ports = countPorts(split, position, position + 1);
 
   SambaStatus status = sambaStatusMake(
       SAMBA_EXHAUSTED,
-      "unit %s: operation %u (%s) of its program needs more vector ports, but a PCU of %s has %lld "
-      "inputs and %lld outputs",
-      unit->name, op, sambaLaneOpName(unit->compute.program.ops[op].opcode), machine->name,
-      (long long)machine->unit_vector_inputs, (long long)machine->unit_vector_outputs);
+      "unit %s: operation %u (%s) of its program needs %u vector inputs and %u outputs, but "
+      "a PCU of %s has %lld inputs and %lld outputs",
+      unit->name, op, sambaLaneOpName(unit->compute.program.ops[op].opcode), ports.inputs,
+      ports.outputs, machine->name, (long long)machine->unit_vector_inputs,
+      (long long)machine->unit_vector_outputs);
   if (unit->layer[0])
     sambaStatusNote(status, "unit %s works for layer '%s'", unit->name, unit->layer);
   return sambaStatusNote(status, "choose a machine with more vector ports per unit");

@@ -117,12 +117,12 @@ static void operationWithTooManyPortsIsNamed(void **state) {
   SambaArena arena = {0};
   SambaMachine machine = *sn40l();
   SambaSection *section = wideProgram(&arena, 12);
-  machine.unit_vector_inputs = 1; /* no addition of two streams */
+  machine.unit_vector_inputs = 1; /* no operation on two streams */
   SambaStatus status = sambaSplitPrograms(section, &machine);
   assert_int_equal(sambaStatusGetCode(status), SAMBA_EXHAUSTED);
   assert_non_null(strstr(sambaStatusGetMessage(status),
-                         "of its program needs more vector ports, but a PCU of sn40l has 1 inputs "
-                         "and 2 outputs"));
+                         "(add) of its program needs 2 vector inputs and 1 outputs, but a PCU of "
+                         "sn40l has 1 inputs and 2 outputs"));
   assert_non_null(strstr(sambaStatusGetMessage(status),
                          "\n  note: choose a machine with more vector ports per unit"));
   sambaStatusFree(status);
