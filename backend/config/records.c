@@ -59,22 +59,7 @@ enum {
   {SAMBA_ROW_FIELD,  #name, meaning, bits, kind_##kind, MEMBER(structure, name), {0, 0},           \
    (SambaRecordId)0, 0,     0,       0},
 #include "backend/config/records.def"
-#undef RECORD
-#undef FIELD
-#undef ARRAY
-#undef TRIPS
-#undef STRIDES
-#undef CHOICE
-#undef ALIGN
-#undef END
 
-#define FIELD(structure, member, bits, kind, meaning)
-#define ARRAY(structure, member, count, record, from, until, meaning)
-#define TRIPS(structure, member, count, meaning)
-#define STRIDES(structure, member, meaning)
-#define CHOICE(structure, member, bits, record, meaning)
-#define ALIGN
-#define END
 #define RECORD(record, structure, meaning)                                                         \
   [SAMBA_RECORD_##                                                                                 \
       record] = {#record, meaning, sizeof rows_##record / sizeof rows_##record[0], rows_##record},

@@ -35,22 +35,7 @@ typedef struct SambaImage {
 
 typedef enum {
 #define RECORD(record, structure, meaning) SAMBA_RECORD_##record,
-#define FIELD(structure, member, bits, kind, meaning)
-#define ARRAY(structure, member, count, record, from, until, meaning)
-#define TRIPS(structure, member, count, meaning)
-#define STRIDES(structure, member, meaning)
-#define CHOICE(structure, member, bits, record, meaning)
-#define ALIGN
-#define END
 #include "backend/config/records.def"
-#undef RECORD
-#undef FIELD
-#undef ARRAY
-#undef TRIPS
-#undef STRIDES
-#undef CHOICE
-#undef ALIGN
-#undef END
   SAMBA_RECORD_COUNT
 } SambaRecordId;
 

@@ -11,32 +11,27 @@ _Static_assert(0
 #include "backend/machine/shipped.def"
                    == (int)SAMBA_PARAMETER_COUNT,
                "shipped.def has one row per parameter");
-#undef X
 
 static const SambaMachine machines[] = {
     {
         .name = "tiny",
 #define X(name, tiny, plasticine, sn10, sn40l) CELL(name, tiny)
 #include "backend/machine/shipped.def"
-#undef X
     },
     {
         .name = "plasticine",
 #define X(name, tiny, plasticine, sn10, sn40l) CELL(name, plasticine)
 #include "backend/machine/shipped.def"
-#undef X
     },
     {
         .name = "sn10",
 #define X(name, tiny, plasticine, sn10, sn40l) CELL(name, sn10)
 #include "backend/machine/shipped.def"
-#undef X
     },
     {
         .name = "sn40l",
 #define X(name, tiny, plasticine, sn10, sn40l) CELL(name, sn40l)
 #include "backend/machine/shipped.def"
-#undef X
     },
 };
 

@@ -35,20 +35,29 @@ static void addInts(SambaAttribute *attributes, uint32_t *count, const char *nam
     attributes[(*count)++] = sambaIntsAttribute(name, data, size);
 }
 
+/* The attributes that all convolutions take; attributes has room for 5. output_padding may be
+ * NULL. */
+static uint32_t convolutionAttributes(const SambaWindowOptions *options, size_t spatial,
+                                      const int64_t *output_padding, SambaAttribute *attributes) {
+  uint32_t count = 0;
+  addInts(attributes, &count, "stride", options->stride, spatial);
+  addInts(attributes, &count, "padding", options->padding, 2 * spatial);
+  addInts(attributes, &count, "output_padding", output_padding, spatial);
+  addInts(attributes, &count, "dilation", options->dilation, spatial);
+  if (options->groups)
+    attributes[count++] = sambaIntAttribute("groups", options->groups);
+  return count;
+}
+
 SambaTensor *sambaConv(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
                        const SambaWindowOptions *options) {
   static const char *const names[] = {"conv1d", "conv2d", "conv3d"};
   if (!x || !weight)
     return NULL;
-  SambaAttribute attributes[4];
-  uint32_t count = 0;
+  SambaAttribute attributes[5];
   size_t spatial;
   const char *name = windowName(x, names, &spatial);
-  addInts(attributes, &count, "stride", options->stride, spatial);
-  addInts(attributes, &count, "padding", options->padding, 2 * spatial);
-  addInts(attributes, &count, "dilation", options->dilation, spatial);
-  if (options->groups)
-    attributes[count++] = sambaIntAttribute("groups", options->groups);
+  uint32_t count = convolutionAttributes(options, spatial, NULL, attributes);
   return sambaTraceBuild(name, 1, 3, (SambaTensor *[]){x, weight, bias}, count, attributes);
 }
 
@@ -57,8 +66,6 @@ SambaTensor *sambaConvTranspose(SambaTensor *x, SambaTensor *weight, SambaTensor
   static const char *const names[] = {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"};
   if (!x || !weight)
     return NULL;
-  SambaAttribute attributes[5];
-  uint32_t count = 0;
   size_t spatial;
   const char *name = windowName(x, names, &spatial);
   int64_t extra[3] = {0}, cut[3] = {0};
@@ -81,12 +88,8 @@ SambaTensor *sambaConvTranspose(SambaTensor *x, SambaTensor *weight, SambaTensor
     extra[i] += cut[i];
   }
 
-  addInts(attributes, &count, "stride", options->stride, spatial);
-  addInts(attributes, &count, "padding", options->padding, 2 * spatial);
-  addInts(attributes, &count, "output_padding", extra, spatial);
-  addInts(attributes, &count, "dilation", options->dilation, spatial);
-  if (options->groups)
-    attributes[count++] = sambaIntAttribute("groups", options->groups);
+  SambaAttribute attributes[5];
+  uint32_t count = convolutionAttributes(options, spatial, extra, attributes);
   SambaTensor *result =
       sambaTraceBuild(name, 1, 3, (SambaTensor *[]){x, weight, bias}, count, attributes);
   for (size_t i = 0; i < spatial && result; ++i)

@@ -222,6 +222,17 @@ static bool isSameFile(const char *a, const char *b) {
   return same;
 }
 
+static SambaStatus checkOutputIsNotInput(const char *output, const char *input) {
+  struct stat out, in;
+  if (!input || stat(output, &out) != 0 || stat(input, &in) != 0)
+    return NULL;
+  if (!S_ISREG(out.st_mode) || out.st_dev != in.st_dev || out.st_ino != in.st_ino)
+    return NULL;
+  return sambaStatusMake(
+      SAMBA_INVALID, "%s: would be overwritten, but it is an input; give the output another name",
+      output);
+}
+
 SambaStatus sambaCheckOutputs(const SambaStrings *outputs, const SambaStrings *inputs) {
   for (size_t i = 0; i < outputs->size; ++i) {
     const char *output = outputs->data[i];
@@ -231,7 +242,7 @@ SambaStatus sambaCheckOutputs(const SambaStrings *outputs, const SambaStrings *i
       return sambaStatusMake(SAMBA_INVALID, "standard output ('-') cannot take this output, which "
                                             "is written as a whole; give a file name");
     for (size_t k = 0; k < inputs->size; ++k)
-      SAMBA_RETURN_IF_ERROR(sambaCheckOutputIsNotInput(output, inputs->data[k]));
+      SAMBA_RETURN_IF_ERROR(checkOutputIsNotInput(output, inputs->data[k]));
     for (size_t k = 0; k < i; ++k)
       if (outputs->data[k] && isSameFile(output, outputs->data[k]))
         return sambaStatusMake(SAMBA_INVALID,
@@ -242,13 +253,7 @@ SambaStatus sambaCheckOutputs(const SambaStrings *outputs, const SambaStrings *i
   return NULL;
 }
 
-SambaStatus sambaCheckOutputIsNotInput(const char *output, const char *input) {
-  struct stat out, in;
-  if (!output || !input || stat(output, &out) != 0 || stat(input, &in) != 0)
-    return NULL;
-  if (!S_ISREG(out.st_mode) || out.st_dev != in.st_dev || out.st_ino != in.st_ino)
-    return NULL;
-  return sambaStatusMake(
-      SAMBA_INVALID, "%s: would be overwritten, but it is an input; give the output another name",
-      output);
+SambaStatus sambaCheckOutput(const char *output, const char *input) {
+  return sambaCheckOutputs(&(SambaStrings){.data = &output, .size = 1},
+                           &(SambaStrings){.data = &input, .size = 1});
 }

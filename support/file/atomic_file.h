@@ -28,14 +28,15 @@ SambaStatus sambaAtomicFileWrite(SambaAtomicFile *file, const void *data, size_t
 SambaStatus sambaAtomicFileCommit(SambaAtomicFile *file);
 /* Throws the file away; does nothing after a commit. */
 void sambaAtomicFileDiscard(SambaAtomicFile *file);
-/* Refuses to write `output` when it is the same file as `input`, through whatever names and links;
- * both may be NULL. For commands that make one thing of another, where that is a slip that would
- * destroy the input. */
-SambaStatus sambaCheckOutputIsNotInput(const char *output, const char *input);
-/* The same for all files of a command, and no two outputs are one file. NULL entries are skipped.
- * An output "-" is refused too: what is written whole needs the name of a file. */
-SambaStatus sambaCheckOutputs(const SambaStrings *outputs, const SambaStrings *inputs);
-/* All of it in one call. */
+/* Creates, writes and commits a file in one call. */
 SambaStatus sambaWriteFile(const char *path, const void *data, size_t size);
+
+/* Checks the files of a command before it does anything. No output may be the same file as an input
+ * or as another output, through whatever names and links: that slip would destroy one of them. "-"
+ * is refused as well, because what is written as a whole needs the name of a file. Entries may be
+ * NULL. */
+SambaStatus sambaCheckOutputs(const SambaStrings *outputs, const SambaStrings *inputs);
+/* The same for a command with one output and one input; both may be NULL. */
+SambaStatus sambaCheckOutput(const char *output, const char *input);
 
 #endif

@@ -106,8 +106,6 @@ static SambaStatus parse(int argc, char **argv, const SambaOption *options, cons
                              option->argument ? option->argument : "a value");
     SAMBA_RETURN_IF_ERROR(checkRepeated(options, option, values, value));
     SAMBA_RETURN_IF_ERROR(store(option, value));
-    if (option->given)
-      *option->given = true;
   }
 
   return NULL;
@@ -154,8 +152,8 @@ static void printOption(const SambaOption *option) {
 
 bool sambaCommandLineAnswer(const SambaTool *tool, SambaAsked asked) {
   static const SambaOption common[] = {
-      {"--help, -h", SAMBA_OPTION_FLAG, NULL, NULL, "show this help", NULL},
-      {"--version", SAMBA_OPTION_FLAG, NULL, NULL, "show the versions of Samba and LLVM", NULL}};
+      {"--help, -h", SAMBA_OPTION_FLAG, NULL, NULL, "show this help"},
+      {"--version", SAMBA_OPTION_FLAG, NULL, NULL, "show the versions of Samba and LLVM"}};
   if (asked == SAMBA_ASKED_VERSION)
     sambaPrintVersion(tool->name);
   if (asked != SAMBA_ASKED_HELP)

@@ -21,7 +21,6 @@ typedef struct SambaOption {
   void *target;
   const char *argument; /* for the help: "NAME=FILE" */
   const char *help;
-  bool *given; /* may be NULL: set when the option occurs */
 } SambaOption;
 
 /* What a program says about itself. */

@@ -60,17 +60,18 @@ static SambaStatus compare(const SambaStageGraph *graph, uint32_t t, const uint8
   return NULL;
 }
 
+SambaStatus lowerGraph(const SambaStageGraph *graph, const SambaMachine *machine, SambaArena *arena,
+                       SambaSection **out_section) {
+  SAMBA_RETURN_IF_ERROR(sambaCodegenSection(graph, machine, arena, out_section));
+  SAMBA_RETURN_IF_ERROR(sambaSplitPrograms(*out_section, machine));
+  SAMBA_RETURN_IF_ERROR(sambaSectionCheck(*out_section));
+  return sambaSectionFits(*out_section, machine);
+}
+
 SambaStatus executeGraph(const SambaStageGraph *graph, const SambaMachine *machine, uint64_t seed) {
   SambaArena arena = {0};
   SambaSection *section = NULL;
-  SambaStatus status = sambaCodegenSection(graph, machine, &arena, &section);
-
-  if (!status)
-    status = sambaSplitPrograms(section, machine);
-  if (!status)
-    status = sambaSectionCheck(section);
-  if (!status)
-    status = sambaSectionFits(section, machine);
+  SambaStatus status = lowerGraph(graph, machine, &arena, &section);
   SambaValues *values = NULL;
   if (!status)
     status = sambaValuesCreate(machine, &(SambaValuesOptions){.threads = 1}, &values);

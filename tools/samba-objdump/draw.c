@@ -52,26 +52,19 @@ static SambaStatus decode(const SambaPef *pef, const char *wanted, SambaArena *a
   return NULL;
 }
 
-SambaStatus objdumpDraw(const SambaPef *pef, const char *section, SambaText *out) {
+SambaStatus objdumpShow(const SambaPef *pef, const char *section, bool picture, SambaText *out) {
   SambaArena arena = {0};
   SambaMachine machine;
   SambaSection *decoded;
   SambaStatus status = decode(pef, section, &arena, &machine, &decoded);
-  if (!status)
-    status = sambaSectionDraw(decoded, &machine, out);
-  sambaArenaDestroy(&arena);
-  return status;
-}
 
-SambaStatus objdumpPlacement(const SambaPef *pef, const char *section, SambaText *out) {
-  SambaArena arena = {0};
-  SambaMachine machine;
-  SambaSection *decoded;
-  SambaStatus status = decode(pef, section, &arena, &machine, &decoded);
-  if (!status) {
+  if (!status && picture) {
+    status = sambaSectionDraw(decoded, &machine, out);
+  } else if (!status) {
     sambaPlacementPrint(decoded, &machine, out);
     sambaRoutesPrint(decoded, out);
   }
+
   sambaArenaDestroy(&arena);
   return status;
 }

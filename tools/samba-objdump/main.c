@@ -73,8 +73,7 @@ static SambaStatus show(const char *path, const Options *options) {
   SambaPef *pef;
   SAMBA_RETURN_IF_ERROR(sambaPefOpen(path, &pef));
   SambaText text = {0};
-  SambaStatus status = options->picture ? objdumpDraw(pef, options->section, &text)
-                                        : objdumpPlacement(pef, options->section, &text);
+  SambaStatus status = objdumpShow(pef, options->section, options->picture != NULL, &text);
   sambaPefDestroy(pef);
 
   const char *output = options->picture ? options->picture : options->output;
@@ -116,20 +115,11 @@ static SambaStatus checkOptions(const Options *options) {
   return NULL;
 }
 
-static SambaStatus checkFiles(const char *input, const Options *options) {
-  SambaStrings inputs = {0}, outputs = {0};
-  if (!options->fixing) /* a PEF may be repaired in place */
-    sambaArrayAppend(&inputs, input);
-  sambaArrayAppend(&outputs, options->picture ? options->picture : options->output);
-  SambaStatus status = sambaCheckOutputs(&outputs, &inputs);
-  sambaArrayFree(&inputs);
-  sambaArrayFree(&outputs);
-  return status;
-}
-
 static SambaStatus run(const char *input, const Options *options) {
   SAMBA_RETURN_IF_ERROR(checkOptions(options));
-  SAMBA_RETURN_IF_ERROR(checkFiles(input, options));
+  /* A PEF may be repaired in place. */
+  SAMBA_RETURN_IF_ERROR(sambaCheckOutput(options->picture ? options->picture : options->output,
+                                         options->fixing ? NULL : input));
   if (options->assembling)
     return assemble(input, options->output, options->unchecked);
   if (options->fixing)
@@ -142,21 +132,20 @@ static SambaStatus run(const char *input, const Options *options) {
 int main(int argc, char **argv) {
   Options options = {0};
   const SambaOption table[] = {{"--assemble", SAMBA_OPTION_FLAG, &options.assembling, NULL,
-                                "the input is a listing, the output a PEF", NULL},
+                                "the input is a listing, the output a PEF"},
                                {"--fix-checksums", SAMBA_OPTION_FLAG, &options.fixing, NULL,
-                                "copy a PEF and make its checksums right", NULL},
+                                "copy a PEF and make its checksums right"},
                                {"--no-check", SAMBA_OPTION_FLAG, &options.unchecked, NULL,
-                                "with --assemble: do not refuse sections that can deadlock", NULL},
+                                "with --assemble: do not refuse sections that can deadlock"},
                                {"-o", SAMBA_OPTION_STRING, &options.output, "FILE",
-                                "output (text goes to standard output without it)", NULL},
+                                "output (text goes to standard output without it)"},
                                {"--draw", SAMBA_OPTION_STRING, &options.picture, "FILE.svg",
-                                "draw a section on the chip: its units and their streams", NULL},
+                                "draw a section on the chip: its units and their streams"},
                                {"--placement", SAMBA_OPTION_FLAG, &options.placement, NULL,
-                                "show where a section's units are and how its streams run", NULL},
+                                "show where a section's units are and how its streams run"},
                                {"--section", SAMBA_OPTION_STRING, &options.section, "ID",
                                 "with --draw or --placement: the section, by name or number "
-                                "(default: the one with the most units)",
-                                NULL},
+                                "(default: the one with the most units)"},
                                {0}};
   SambaStrings positional = {0};
   const SambaTool tool = {

@@ -23,11 +23,10 @@ SambaStatus objdumpPrint(FILE *out, const SambaPef *pef, const char *path);
 SambaStatus objdumpAssemble(const char *path, SambaStringRef text, bool unchecked,
                             SambaPef **out_pef);
 
-/* The picture (backend/view/section_svg.h) of the section that has this name or number; NULL: of
- * the section with the most units. */
-SambaStatus objdumpDraw(const SambaPef *pef, const char *section, SambaText *out);
-/* The same section as text: where its units are and how its streams run. */
-SambaStatus objdumpPlacement(const SambaPef *pef, const char *section, SambaText *out);
+/* Shows the section that has this name or number (NULL: the section with the most units): as a
+ * picture (backend/view/section_svg.h), or as text that says where its units are and how its
+ * streams run. */
+SambaStatus objdumpShow(const SambaPef *pef, const char *section, bool picture, SambaText *out);
 
 /* Prints the statement of one image: as a section listing when that says exactly the same, else as
  * bytes. */

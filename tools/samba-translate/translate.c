@@ -90,37 +90,25 @@ static SambaStatus rduToPef(MlirContext context, const Options *o, const char *p
   return status;
 }
 
-static SambaStatus checkFiles(const Options *o, const char *input) {
-  SambaStrings inputs = {0}, outputs = {0};
-  sambaArrayAppend(&inputs, input);
-  sambaArrayAppend(&outputs, o->output);
-  SambaStatus status = sambaCheckOutputs(&outputs, &inputs);
-  sambaArrayFree(&inputs);
-  sambaArrayFree(&outputs);
-  return status;
-}
-
 int sambaTranslate(int argc, char **argv) {
   Options o = {0};
   const SambaOption table[] = {{"--onnx-to-samba", SAMBA_OPTION_FLAG, &o.onnx_to_samba, NULL,
-                                "an ONNX model as a graph of the samba dialect", NULL},
+                                "an ONNX model as a graph of the samba dialect"},
                                {"--rdu-to-pef", SAMBA_OPTION_FLAG, &o.rdu_to_pef, NULL,
-                                "placed and routed rdu sections as a PEF", NULL},
+                                "placed and routed rdu sections as a PEF"},
                                {"-o", SAMBA_OPTION_STRING, &o.output, "FILE",
-                                "the file to write (--onnx-to-samba: default standard output)",
-                                NULL},
+                                "the file to write (--onnx-to-samba: default standard output)"},
                                {"--shape", SAMBA_OPTION_STRINGS, &o.shapes, "NAME=1x3x8",
-                                "shape of a graph input with dynamic dimensions", NULL},
+                                "shape of a graph input with dynamic dimensions"},
                                {"--bind", SAMBA_OPTION_STRINGS, &o.binds, "NAME=FILE",
-                                "that graph input is a constant known now (.npy or .pb)", NULL},
+                                "that graph input is a constant known now (.npy or .pb)"},
                                {"--external-weights", SAMBA_OPTION_FLAG, &o.external_weights, NULL,
-                                "refer to the model's files instead of copying weights", NULL},
+                                "refer to the model's files instead of copying weights"},
                                {"--data-folder", SAMBA_OPTION_STRING, &o.data_folder, "DIR",
                                 "--rdu-to-pef: the folder in which the weights' files must lie "
-                                "(default: the module's)",
-                                NULL},
+                                "(default: the module's)"},
                                {"--mlir-print-debuginfo", SAMBA_OPTION_FLAG, &o.locations, NULL,
-                                "print locations: layer names", NULL},
+                                "print locations: layer names"},
                                {0}};
   for (int i = 1; i < argc; ++i) /* as MLIR's tools: one dash does, too */
     if (!strcmp(argv[i], "-onnx-to-samba") || !strcmp(argv[i], "-rdu-to-pef"))
@@ -147,7 +135,7 @@ int sambaTranslate(int argc, char **argv) {
   } else if (!status) {
     if (o.onnx_to_samba && o.output && strcmp(o.output, "-") == 0)
       o.output = NULL; /* standard output */
-    status = checkFiles(&o, positional.data[0]);
+    status = sambaCheckOutput(o.output, positional.data[0]);
   }
   if (!status && !asked) {
     MlirContext context = sambaCompilerContextCreate();

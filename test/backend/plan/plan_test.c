@@ -5,7 +5,7 @@
 #include "backend/machine/shipped.h"
 #include "backend/plan/plan.h"
 #include "backend/section/check/section_check.h"
-#include "backend/split/split_programs.h"
+#include "test/backend/execute.h"
 #include "test/backend/stage_graphs.h"
 
 #include <setjmp.h>
@@ -32,13 +32,7 @@ static SambaSection *lowered(SambaStageGraph *graph, const SambaMachine *machine
   SambaSection *section = NULL;
   SambaStatus status = sambaPlanTiles(graph, machine, NULL);
   if (!status)
-    status = sambaCodegenSection(graph, machine, arena, &section);
-  if (!status)
-    status = sambaSplitPrograms(section, machine);
-  if (!status)
-    status = sambaSectionCheck(section);
-  if (!status)
-    status = sambaSectionFits(section, machine);
+    status = lowerGraph(graph, machine, arena, &section);
   if (status)
     fail_msg("%s", sambaStatusGetMessage(status));
   return section;

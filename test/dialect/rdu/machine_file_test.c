@@ -3,36 +3,25 @@
 #include "dialect/rdu/machine_file.h"
 
 #include "backend/machine/shipped.h"
-#include "dialect/registry/dialects.h"
 #include "support/file/atomic_file.h"
+#include "test/dialect/context.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-static MlirContext context;
 static char path[64];
 
 static int setUp(void **state) {
-  (void)state;
-  MlirDialectRegistry registry = mlirDialectRegistryCreate();
-  sambaRegisterDialects(registry);
-  context = mlirContextCreateWithRegistry(registry, false);
-  mlirDialectRegistryDestroy(registry);
-  mlirContextLoadAllAvailableDialects(context);
+  start(state);
   strcpy(path, "/tmp/samba-machine-XXXXXX");
   int fd = mkstemp(path);
   return fd < 0 || close(fd);
 }
 
 static int tearDown(void **state) {
-  (void)state;
-  mlirContextDestroy(context);
+  stop(state);
   return unlink(path);
 }
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 typedef struct {
-  bool flag, given;
+  bool flag;
   SambaAsked asked;
   const char *text;
   SambaStrings many, positional;
@@ -23,13 +23,12 @@ typedef struct {
 
 static SambaStatus parse(Parsed *p, int count, const char **arguments) {
   *p = (Parsed){0};
-  const SambaOption table[] = {
-      {"--flag", SAMBA_OPTION_FLAG, &p->flag, NULL, "a flag", NULL},
-      {"-o", SAMBA_OPTION_STRING, &p->text, "FILE", "a text", &p->given},
-      {"--many", SAMBA_OPTION_STRINGS, &p->many, "NAME=FILE", "texts", NULL},
-      {"--number", SAMBA_OPTION_INT, &p->number, NULL, "a number", NULL},
-      {"--real", SAMBA_OPTION_FLOAT, &p->real, "R", "a real", NULL},
-      {0}};
+  const SambaOption table[] = {{"--flag", SAMBA_OPTION_FLAG, &p->flag, NULL, "a flag"},
+                               {"-o", SAMBA_OPTION_STRING, &p->text, "FILE", "a text"},
+                               {"--many", SAMBA_OPTION_STRINGS, &p->many, "NAME=FILE", "texts"},
+                               {"--number", SAMBA_OPTION_INT, &p->number, NULL, "a number"},
+                               {"--real", SAMBA_OPTION_FLOAT, &p->real, "R", "a real"},
+                               {0}};
   return sambaCommandLineParse(count, (char **)arguments, table, &p->positional, &p->asked);
 }
 #define PARSE(p, ...)                                                                              \
@@ -46,7 +45,7 @@ static void everyFormIsRead(void **state) {
   Parsed p;
   assert_null(PARSE(&p, "model", "--flag", "-o", "x", "--many=a=1", "--many", "b=2", "--number=12",
                     "--real", "1e-3", "-", "--", "--flag"));
-  assert_true(p.flag && p.given && p.asked == SAMBA_ASKED_NOTHING);
+  assert_true(p.flag && p.asked == SAMBA_ASKED_NOTHING);
   assert_string_equal(p.text, "x");
   assert_int_equal(p.many.size, 2);
   assert_string_equal(p.many.data[0], "a=1");

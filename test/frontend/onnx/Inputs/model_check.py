@@ -19,6 +19,13 @@ TYPES = {
 failures = []
 
 
+def compile_model(model, folder):
+    """Compiles the model to FOLDER/m.pef; the finished process, with its output."""
+    save(model, f"{folder}/m.onnx")
+    command = ["samba-compile", f"{folder}/m.onnx", "-o", f"{folder}/m.pef"]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
 def check(
     name, nodes, inputs, expected, known=None, declare=False, opset=18, rtol=0, precision="f32"
 ):

@@ -6,12 +6,12 @@ import sys
 import tempfile
 
 import numpy as np
-from onnx import TensorProto, helper, save
+from model_check import compile_model, failures
+from onnx import TensorProto, helper
 
 FLOAT, INT64, INT32 = TensorProto.FLOAT, TensorProto.INT64, TensorProto.INT32
 NUMPY = {FLOAT: np.float32, INT64: np.int64, INT32: np.int32}
 LARGEST = np.iinfo(np.int64).max
-failures = []
 
 
 def check(name, operator, inputs, output, values, expected, opset=18, **attributes):
@@ -25,14 +25,8 @@ def check(name, operator, inputs, output, values, expected, opset=18, **attribut
             [helper.make_tensor_value_info(*item) for item in inputs if item[0]],
             [helper.make_tensor_value_info("y", *output)],
         )
-        save(
-            helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)]),
-            f"{folder}/m.onnx",
-        )
-        done = subprocess.run(
-            ["samba-compile", f"{folder}/m.onnx", "-o", f"{folder}/m.pef"],
-            capture_output=True,
-            text=True,
+        done = compile_model(
+            helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)]), folder
         )
         if done.returncode:
             failures.append(f"{name}: {done.stderr.splitlines()[0]}")

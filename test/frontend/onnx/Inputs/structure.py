@@ -5,10 +5,10 @@ import sys
 import tempfile
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper, save
+from model_check import compile_model, failures
+from onnx import TensorProto, helper, numpy_helper
 
 FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
-failures = []
 x = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
 y = np.sin(x)
 
@@ -35,14 +35,9 @@ def check(name, nodes, expected, functions=(), initializers=(), opset=18, refuse
             list(initializers),
         )
         sets = [helper.make_opsetid("", opset), helper.make_opsetid("local", 1)]
-        save(
+        done = compile_model(
             helper.make_model(graph, opset_imports=sets, functions=list(functions), ir_version=8),
-            f"{folder}/m.onnx",
-        )
-        done = subprocess.run(
-            ["samba-compile", f"{folder}/m.onnx", "-o", f"{folder}/m.pef"],
-            capture_output=True,
-            text=True,
+            folder,
         )
         if done.returncode or refused:
             if not (
@@ -345,19 +340,10 @@ def check_reshaped(name, node, functions=()):
         [helper.make_tensor_value_info("out", FLOAT, [2, 6])],
     )
     with tempfile.TemporaryDirectory() as folder:
-        save(
-            helper.make_model(
-                graph,
-                opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("local", 1)],
-                functions=list(functions),
-                ir_version=8,
-            ),
-            f"{folder}/m.onnx",
-        )
-        done = subprocess.run(
-            ["samba-compile", f"{folder}/m.onnx", "-o", f"{folder}/m.pef"],
-            capture_output=True,
-            text=True,
+        sets = [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)]
+        done = compile_model(
+            helper.make_model(graph, opset_imports=sets, functions=list(functions), ir_version=8),
+            folder,
         )
         if done.returncode:
             failures.append(f"{name}: {done.stderr[:300]}")

@@ -33,54 +33,62 @@ static TestSection *makeStores(uint32_t n, uint32_t kib) {
   return t;
 }
 
+/* One load of such a chain into a sink. Tokens have `elements` elements. */
+static TestSection *makeLoad(uint64_t symbol_elements, TestChain chain, uint32_t tokens,
+                             uint32_t elements) {
+  TestSection *t = testSectionCreate();
+  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, symbol_elements, false);
+  uint32_t load = testLoad(t, "load", symbol, chain, 1);
+  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, tokens, elements), 0);
+  return t;
+}
+
+/* Runs the section, which is destroyed. The result keeps its totals; what it lists is freed. */
+static SambaTimingResult timeOnce(const SambaMachine *machine, TestSection *t) {
+  SambaTimingResult result = testTime(machine, t);
+  SambaTimingResult totals = result;
+  totals.units = NULL;
+  sambaTimingResultFree(&result);
+  testSectionDestroy(t);
+  return totals;
+}
+
+/* What moves 1 MiB takes as long as the memory's bandwidth says, and at most 15% longer. */
+static void expectBandwidth(const SambaMachine *machine, uint64_t cycles) {
+  double bytes = 1 << 20;
+  double per_cycle = (double)machine->hbm_channels * (double)machine->hbm_channel_mbps * 1e6 /
+                     (double)machine->clock_hz;
+  assert_true((double)cycles >= bytes / per_cycle);
+  assert_true((double)cycles <= 1.15 * bytes / per_cycle);
+}
+
 static void testOneBurst(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
 
-  TestSection *t = testSectionCreate();
-  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 16, false);
-  uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(2, {1, 16}, {16, 1}), 1);
-  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 1, 16), 0);
-
   /* Issue 1, half of the request latency 50, activate and column 28 ns = 33.6, burst 64 B at 28.125
    * GB/s = 2.73 cycles: 87.3, rounded up 88; the other half 50: 138. Then the hop and the one cycle
    * of the vector. */
-  SambaTimingResult result = testTime(&tiny, t);
+  SambaTimingResult result = timeOnce(&tiny, makeLoad(16, TEST_CHAIN(2, {1, 16}, {16, 1}), 1, 16));
   assert_int_equal(result.cycles, 138 + HOP + 1);
   assert_int_equal(result.dram_read_bytes, 64);
   assert_int_equal(result.row_misses, 1);
-  sambaTimingResultFree(&result);
-  testSectionDestroy(t);
 }
 
 static void testSequentialReadsReachTheBandwidth(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
-  TestSection *t = makeLoads(4, 256);
-  SambaTimingResult result = testTime(&tiny, t);
-  double bytes = 1 << 20;
-  double per_cycle =
-      (double)tiny.hbm_channels * (double)tiny.hbm_channel_mbps * 1e6 / (double)tiny.clock_hz;
-  assert_true((double)result.cycles >= bytes / per_cycle);
-  assert_true((double)result.cycles <= 1.15 * bytes / per_cycle);
+  SambaTimingResult result = timeOnce(&tiny, makeLoads(4, 256));
+  expectBandwidth(&tiny, result.cycles);
   assert_int_equal(result.dram_read_bytes, 1 << 20);
-  sambaTimingResultFree(&result);
-  testSectionDestroy(t);
 }
 
 static void testSequentialWritesReachTheBandwidth(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
-  TestSection *t = makeStores(4, 256);
-  SambaTimingResult result = testTime(&tiny, t);
-  double bytes = 1 << 20;
-  double per_cycle =
-      (double)tiny.hbm_channels * (double)tiny.hbm_channel_mbps * 1e6 / (double)tiny.clock_hz;
-  assert_true((double)result.cycles >= bytes / per_cycle);
-  assert_true((double)result.cycles <= 1.15 * bytes / per_cycle);
+  SambaTimingResult result = timeOnce(&tiny, makeStores(4, 256));
+  expectBandwidth(&tiny, result.cycles);
   assert_int_equal(result.dram_write_bytes, 1 << 20);
-  sambaTimingResultFree(&result);
-  testSectionDestroy(t);
 }
 
 static void testOutstandingBurstsBoundOneGenerator(void **state) {
@@ -123,15 +131,12 @@ static void testRaggedTilesReadOnlyWhatIsThere(void **state) {
 
   /* 3 tiles of 32 columns over 80 columns of f32 (5 bursts per row), 16 rows: the last tile reads
    * one burst per row. */
-  TestSection *t = testSectionCreate();
-  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 16 * 80, false);
-  uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(3, {3, 16, 32}, {32, 80, 1}), 1);
+  TestSection *t = makeLoad(16 * 80, TEST_CHAIN(3, {3, 16, 32}, {32, 80, 1}), 3, 512);
   static const int64_t strides[] = {32, 0, 1};
   SambaGuard guard = {0, 80, strides};
-  SambaAccess *access = &t->section.units[load].outputs[0].access;
+  SambaAccess *access = &t->section.units[0].outputs[0].access;
   access->guard_count = 1;
   access->guards = &guard;
-  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 3, 512), 0);
   SambaTimingResult result = testTime(&tiny, t);
   assert_int_equal(result.dram_read_bytes, 16 * 80 * 4);
   assert_int_equal(result.units[1].bytes_in, 3 * 512 * 4); /* fill travels too */
@@ -145,43 +150,26 @@ static void testLongTokensBegin(void **state) {
   (void)state;
   SambaMachine machine = testMachine("sn40l");
 
-  TestSection *t = testSectionCreate();
-  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 40009, false);
-  uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(2, {1, 40009}, {0, 1}), 1);
-  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 1, 40009), 0);
-  SambaTimingResult result = testTime(&machine, t);
+  SambaTimingResult result =
+      timeOnce(&machine, makeLoad(40009, TEST_CHAIN(2, {1, 40009}, {0, 1}), 1, 40009));
   assert_int_equal(result.dram_read_bytes, (40009 * 4 + 63) / 64 * 64);
-  sambaTimingResultFree(&result);
-  testSectionDestroy(t);
 
-  t = testSectionCreate();
-  symbol = testSymbol(t, SAMBA_DTYPE_F32, 8192, false);
-  load = testLoad(t, "load", symbol, TEST_CHAIN(3, {1, 16, 1024}, {0, 1024, 1}), 1);
+  TestSection *t = makeLoad(8192, TEST_CHAIN(3, {1, 16, 1024}, {0, 1024, 1}), 1, 16384);
   static const int64_t strides[] = {0, 1, 0};
   SambaGuard guard = {-8, 16, strides}; /* rows -8 to 7: half of them are fill */
-  SambaAccess *access = &t->section.units[load].outputs[0].access;
+  SambaAccess *access = &t->section.units[0].outputs[0].access;
   access->base = -8 * 1024;
   access->guard_count = 1;
   access->guards = &guard;
-  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 1, 16384), 0);
-  result = testTime(&machine, t);
-  assert_int_equal(result.dram_read_bytes, 8192 * 4);
-  sambaTimingResultFree(&result);
-  testSectionDestroy(t);
+  assert_int_equal(timeOnce(&machine, t).dram_read_bytes, 8192 * 4);
 }
 
 static void testNarrowTokensShareBursts(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
   /* 64 tokens of 16 bytes each, one after the other: 16 bursts, not 64. */
-  TestSection *t = testSectionCreate();
-  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 256, false);
-  uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(2, {64, 4}, {4, 1}), 1);
-  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 64, 4), 0);
-  SambaTimingResult result = testTime(&tiny, t);
-  assert_int_equal(result.dram_read_bytes, 1024);
-  sambaTimingResultFree(&result);
-  testSectionDestroy(t);
+  TestSection *t = makeLoad(256, TEST_CHAIN(2, {64, 4}, {4, 1}), 64, 4);
+  assert_int_equal(timeOnce(&tiny, t).dram_read_bytes, 1024);
 }
 
 static void testOutstandingReadsAreMergedWhenTheMachineDoes(void **state) {
@@ -191,10 +179,7 @@ static void testOutstandingReadsAreMergedWhenTheMachineDoes(void **state) {
     machine.ag_merge_outstanding = merge;
     TestSection *t = makeLoads(2, 4);
     t->section.units[2].outputs[0].access.base = 0; /* both read the same 4 KiB at the same time */
-    SambaTimingResult result = testTime(&machine, t);
-    assert_int_equal(result.dram_read_bytes, merge ? 4096 : 8192);
-    sambaTimingResultFree(&result);
-    testSectionDestroy(t);
+    assert_int_equal(timeOnce(&machine, t).dram_read_bytes, merge ? 4096 : 8192);
   }
 }
 
