@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool computes_double;
+
+void evaluateInDouble(bool in_double) { computes_double = in_double; }
+
 double evaluateBits(SambaDType dtype, uint64_t bits) {
   float value;
   uint32_t low = (uint32_t)bits;
@@ -38,7 +42,7 @@ double evaluateBits(SambaDType dtype, uint64_t bits) {
 
 static double wrap(double value, SambaDType dtype) {
   if (sambaDTypeIsFloat(dtype))
-    return (double)(float)value;
+    return computes_double ? value : (double)(float)value;
   if (value >= 0x1p63 || value < -0x1p63) /* a product of i64, whose low bits a double has not */
     value = fmod(value, 0x1p63);
   return evaluateBits(dtype, (uint64_t)(int64_t)value &
@@ -69,6 +73,10 @@ static double powerOf(double base, double exponent) {
   return (double)result;
 }
 
+static double fusedSum(double x, double y, double z) {
+  return computes_double ? fma(x, y, z) : (double)fmaf((float)x, (float)y, (float)z);
+}
+
 static double apply(const SambaLaneOp *op, const double *v, const int64_t *counters,
                     double *accumulator) {
   double x = v[op->operands[0]];
@@ -90,7 +98,7 @@ static double apply(const SambaLaneOp *op, const double *v, const int64_t *count
   case SAMBA_LANE_MUL:
     return x * y;
   case SAMBA_LANE_FMA:
-    return is_float ? (double)fmaf((float)x, (float)y, (float)z) : x * y + z;
+    return is_float ? fusedSum(x, y, z) : x * y + z;
   case SAMBA_LANE_DIV:
     return is_float ? x / y : y == 0 ? 0 : trunc(x / y);
   case SAMBA_LANE_REM:
@@ -186,8 +194,7 @@ static double apply(const SambaLaneOp *op, const double *v, const int64_t *count
   case SAMBA_LANE_REDUCE_OR:
     return *accumulator = (double)((int64_t)*accumulator | (int64_t)x);
   case SAMBA_LANE_MAC:
-    return *accumulator = is_float ? (double)fmaf((float)x, (float)y, (float)*accumulator)
-                                   : *accumulator + x * y;
+    return *accumulator = is_float ? fusedSum(x, y, *accumulator) : *accumulator + x * y;
   default:
     fail_msg("the evaluator has no lane operation %u", op->opcode);
     return 0;

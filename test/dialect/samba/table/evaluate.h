@@ -10,6 +10,10 @@
  * tensor's dtype can hold. */
 void evaluateStageGraph(const SambaStageGraph *graph, double **values);
 
+/* With true, f32 is computed in double from now on, and no operation rounds to it: what central
+ * differences need. Constants of programs stay the f32 numbers that they are. */
+void evaluateInDouble(bool in_double);
+
 /* The number that the bits of an element stand for. */
 double evaluateBits(SambaDType dtype, uint64_t bits);
 

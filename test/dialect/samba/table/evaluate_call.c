@@ -1,7 +1,6 @@
 /* See evaluate_call.h. */
 #include "test/dialect/samba/table/evaluate_call.h"
 
-#include "dialect/samba/table/core/expansion.h"
 #include "test/dialect/samba/table/evaluate.h"
 
 #include <math.h>
@@ -104,8 +103,7 @@ static double *constantOf(SambaArena *arena, const SambaExpansionStep *step,
   return values;
 }
 
-static SambaStatus evaluateSteps(SambaArena *arena, const SambaExpansion *expansion,
-                                 double **values) {
+SambaStatus evaluateExpansion(SambaArena *arena, const SambaExpansion *expansion, double **values) {
   for (size_t s = 0; s < expansion->steps.size; ++s) {
     const SambaExpansionStep *step = &expansion->steps.data[s];
     if (!step->operator) {
@@ -152,7 +150,7 @@ SambaStatus evaluateDecomposed(SambaArena *arena, const SambaOperatorCall *call,
   double **values = SAMBA_ARENA_ARRAY(arena, double *, expansion.types.size + 1);
   memcpy(values, operands, call->operand_count * sizeof *values);
   if (!status)
-    status = evaluateSteps(arena, &expansion, values);
+    status = evaluateExpansion(arena, &expansion, values);
   for (uint32_t i = 0; !status && i < sambaOperatorResults(call->operator); ++i)
     out_values[i] = values[results[i]];
   sambaExpansionFree(&expansion);

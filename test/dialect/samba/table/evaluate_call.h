@@ -3,6 +3,7 @@
 #ifndef SAMBA_TEST_DIALECT_SAMBA_TABLE_EVALUATE_CALL_H
 #define SAMBA_TEST_DIALECT_SAMBA_TABLE_EVALUATE_CALL_H
 
+#include "dialect/samba/table/core/expansion.h"
 #include "dialect/samba/table/registry/registry.h"
 #include "support/base/memory.h"
 
@@ -15,5 +16,9 @@ SambaStatus evaluateCall(SambaArena *arena, const SambaOperatorCall *call, doubl
 SambaStatus evaluateDecomposed(SambaArena *arena, const SambaOperatorCall *call,
                                double *const *operands, SambaTensorType *out_types,
                                double **out_values);
+
+/* All steps of an expansion. values: per value of it, the first ones filled; results are allocated
+ * from the arena. */
+SambaStatus evaluateExpansion(SambaArena *arena, const SambaExpansion *expansion, double **values);
 
 #endif

@@ -28,8 +28,7 @@ def tensor(t):
     )
 
 
-def case(name, operands, result, **attributes):
-    print("case", name)
+def write_attributes(attributes):
     for key, value in attributes.items():
         if isinstance(value, bool):
             print("attr", key, "b", int(value))
@@ -43,6 +42,11 @@ def case(name, operands, result, **attributes):
             print("attr", key, "F", *map(repr, value))
         else:
             print("attr", key, "I", *value)
+
+
+def case(name, operands, result, **attributes):
+    print("case", name)
+    write_attributes(attributes)
     for operand in operands:
         print("in", tensor(operand))
     for one in result if isinstance(result, (tuple, list)) else [result]:

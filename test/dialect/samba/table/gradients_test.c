@@ -1,0 +1,352 @@
+/* Gradients of every row of the operator table: against PyTorch's (cases/gradients/), against
+ * central differences in double, and a row's rule against its decomposition. Also: no row forgets
+ * to say how gradients pass, and docs/numerics.md lists kinds and errors as they are
+ * (SAMBA_UPDATE_DOCS=1 rewrites that part of the page). */
+#include "dialect/samba/table/core/differentiate.h"
+#include "dialect/samba/table/core/rows.h"
+#include "dialect/samba/table/registry/registry.h"
+#include "test/dialect/samba/table/case_file.h"
+#include "test/dialect/samba/table/evaluate.h"
+#include "test/dialect/samba/table/evaluate_call.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CASES "test/dialect/samba/table/cases/gradients"
+
+enum { ROWS = 1024 };
+
+/* By row of the table: what the cases gave. */
+typedef struct {
+  int cases[ROWS];
+  double errors[ROWS]; /* the largest relative error against PyTorch, in f32 */
+} Measured;
+
+static Measured measured;
+
+/* A call, the calls of its gradients, and where its values stand: operands first, then the
+ * gradients of its results. */
+typedef struct {
+  SambaExpansion graph;
+  uint32_t flows[SAMBA_MAX_RESULTS], results[SAMBA_MAX_RESULTS];
+  uint32_t gradients[SAMBA_CASE_MAXIMUM];
+} Reversed;
+
+static double relativeLimit(const SambaOperator *operator) {
+  static const char *const long_sums[] = {"linear", "matmul", "einsum",    "conv",
+                                          "norm",   "scaled", "normalize", "lstm"};
+  for (size_t i = 0; i < sizeof long_sums / sizeof *long_sums; ++i)
+    if (strstr(operator->name, long_sums[i]))
+      return 1e-4;
+  return 1e-5;
+}
+
+static uint32_t rowOf(const SambaOperator *operator) {
+  uint32_t row = 0;
+  while (sambaOperatorAt(row) != operator)
+    ++row;
+  return row;
+}
+
+/* Appends the call; or the calls that it is made of, when it has no rule or when asked. */
+static SambaStatus appendCall(SambaExpansion *graph, const SambaOperatorCall *call,
+                              const uint32_t *operands, bool decomposed, uint32_t *out_results) {
+  if (!decomposed && sambaOperatorGradientKind(call->operator) != SAMBA_GRADIENT_INHERITED) {
+    uint32_t first = sambaExpandCall(graph, call->operator->name, call->operand_count, operands,
+                                     call->attribute_count, call->attributes);
+    for (uint32_t r = 0; r < sambaOperatorResults(call->operator); ++r)
+      out_results[r] = first + r;
+    return NULL;
+  }
+
+  SambaArena *arena = graph->arena;
+  SambaExpansion parts = {.arena = arena, .find = graph->find};
+  uint32_t results[SAMBA_MAX_RESULTS];
+  SambaStatus status = sambaOperatorExpand(call, &parts, results);
+  uint32_t *values = SAMBA_ARENA_ARRAY(arena, uint32_t, parts.types.size + 1);
+  memcpy(values, operands, call->operand_count * sizeof *values);
+
+  for (size_t s = 0; !status && s < parts.steps.size; ++s) {
+    const SambaExpansionStep *step = &parts.steps.data[s];
+    uint32_t made[SAMBA_MAX_RESULTS] = {0};
+    if (!step->operator) {
+      values[step->first_value] = sambaExpandConstant(
+          graph, sambaExpansionType(&parts, step->first_value), step->data, step->splat);
+      continue;
+    }
+    SambaTensorType *types = SAMBA_ARENA_ARRAY(arena, SambaTensorType, step->operand_count + 1);
+    uint32_t *inputs = SAMBA_ARENA_ARRAY(arena, uint32_t, step->operand_count + 1);
+    for (uint32_t i = 0; i < step->operand_count; ++i) {
+      types[i] = *sambaExpansionType(&parts, step->operands[i]);
+      inputs[i] = values[step->operands[i]];
+    }
+    SambaOperatorCall part = {step->operator, step->operand_count, types, step->attribute_count,
+                              step->attributes};
+    status = appendCall(graph, &part, inputs, false, made);
+    memcpy(&values[step->first_value], made, sambaOperatorResults(step->operator) * sizeof *made);
+  }
+
+  for (uint32_t r = 0; !status && r < sambaOperatorResults(call->operator); ++r)
+    out_results[r] = values[results[r]];
+  sambaExpansionFree(&parts);
+  return status;
+}
+
+static SambaOperatorCall callOf(SambaArena *arena, const Case *c) {
+  SambaTensorType *types = SAMBA_ARENA_ARRAY(arena, SambaTensorType, c->operand_count + 1);
+  for (uint32_t i = 0; i < c->operand_count; ++i)
+    types[i] = c->operands[i].type;
+  return (SambaOperatorCall){sambaOperatorFind(sambaStringRef(c->name)), c->operand_count, types,
+                             c->attribute_count, c->attributes};
+}
+
+static SambaStatus differentiate(Reversed *reversed, uint32_t seed_count, const uint32_t *seeds,
+                                 const uint32_t *seed_gradients, uint32_t wanted_count,
+                                 const uint32_t *wanted) {
+  SambaDifferentiation what = {seed_count, seeds, seed_gradients, wanted_count, wanted};
+  SambaGradients gradients;
+  uint32_t step;
+  SAMBA_RETURN_IF_ERROR(sambaDifferentiate(&reversed->graph, &what, &gradients, &step));
+  for (uint32_t i = 0; i < wanted_count; ++i)
+    reversed->gradients[wanted[i]] = gradients.gradients[i];
+  return NULL;
+}
+
+/* only: the one operand whose gradient is asked for; SAMBA_NO_INDEX: all that are floats. */
+static void reverseCase(SambaArena *arena, const Case *c, bool decomposed, uint32_t only,
+                        Reversed *out) {
+  SambaOperatorCall call = callOf(arena, c);
+  uint32_t operands[SAMBA_CASE_MAXIMUM], wanted[SAMBA_CASE_MAXIMUM], wanted_count = 0;
+  uint32_t seeds[SAMBA_MAX_RESULTS], seed_gradients[SAMBA_MAX_RESULTS], seed_count = 0;
+  *out = (Reversed){.graph = {.arena = arena, .find = sambaOperatorFind}};
+  for (uint32_t i = 0; i < SAMBA_CASE_MAXIMUM; ++i)
+    out->gradients[i] = SAMBA_NO_INDEX;
+
+  for (uint32_t i = 0; i < c->operand_count; ++i) {
+    operands[i] = (uint32_t)out->graph.types.size;
+    sambaArrayAppend(&out->graph.types, c->operands[i].type);
+    if (sambaDTypeIsFloat(c->operands[i].type.dtype) && (only == SAMBA_NO_INDEX || only == i))
+      wanted[wanted_count++] = operands[i];
+  }
+  for (uint32_t r = 0; r < c->flow_count; ++r)
+    if (c->flows[r].present) {
+      out->flows[r] = (uint32_t)out->graph.types.size;
+      sambaArrayAppend(&out->graph.types, c->flows[r].type);
+    }
+
+  SambaStatus status = appendCall(&out->graph, &call, operands, decomposed, out->results);
+  for (uint32_t r = 0; r < c->flow_count; ++r)
+    if (c->flows[r].present) {
+      seeds[seed_count] = out->results[r];
+      seed_gradients[seed_count++] = out->flows[r];
+    }
+  if (!status && !out->graph.status)
+    status = differentiate(out, seed_count, seeds, seed_gradients, wanted_count, wanted);
+  if (status || out->graph.status)
+    fail_msg("%s:%d: %s: %s", c->file, c->line, c->name,
+             sambaStatusGetMessage(status ? status : out->graph.status));
+}
+
+/* The gradients' values, by operand; NULL: nothing flows. */
+static void evaluateReversed(SambaArena *arena, const Case *c, Reversed *reversed,
+                             double **out_gradients) {
+  double **values = SAMBA_ARENA_ARRAY(arena, double *, reversed->graph.types.size + 1);
+  for (uint32_t i = 0; i < c->operand_count; ++i)
+    values[i] = c->operands[i].values;
+  for (uint32_t r = 0; r < c->flow_count; ++r)
+    if (c->flows[r].present)
+      values[reversed->flows[r]] = c->flows[r].values;
+  SambaStatus status = evaluateExpansion(arena, &reversed->graph, values);
+  if (status)
+    fail_msg("%s:%d: %s: %s", c->file, c->line, c->name, sambaStatusGetMessage(status));
+
+  for (uint32_t i = 0; i < c->operand_count; ++i)
+    out_gradients[i] =
+        reversed->gradients[i] == SAMBA_NO_INDEX ? NULL : values[reversed->gradients[i]];
+  sambaExpansionFree(&reversed->graph);
+}
+
+static void gradientsOf(SambaArena *arena, const Case *c, bool decomposed, uint32_t only,
+                        double **out_gradients) {
+  Reversed reversed;
+  reverseCase(arena, c, decomposed, only, &reversed);
+  evaluateReversed(arena, c, &reversed, out_gradients);
+}
+
+static double normOf(size_t count, const double *values) {
+  double sum = 0;
+  for (size_t i = 0; i < count; ++i)
+    sum += values[i] * values[i];
+  return sqrt(sum);
+}
+
+/* |got - expected| / |expected|; where both are the same infinity or NaN they agree. NULL: 0. */
+static double relativeError(size_t count, const double *got, const double *expected) {
+  double difference = 0, size = 0;
+  for (size_t i = 0; i < count; ++i) {
+    double g = got ? got[i] : 0;
+    double e = expected ? expected[i] : 0;
+    if (g == e || (isnan(g) && isnan(e)))
+      continue;
+    difference += (g - e) * (g - e);
+    size += e * e;
+  }
+  return difference == 0 ? 0 : sqrt(difference / size);
+}
+
+static void checkAgainstTorch(const Case *c, double *const *gradients) {
+  uint32_t row = rowOf(sambaOperatorFind(sambaStringRef(c->name)));
+  double limit = relativeLimit(sambaOperatorAt(row));
+  assert_int_equal(c->gradient_count, c->operand_count);
+
+  for (uint32_t i = 0; i < c->operand_count; ++i) {
+    const CaseTensor *expected = &c->gradients[i];
+    if (!expected->present) {
+      if (gradients[i])
+        fail_msg("%s:%d: %s: operand %u must have no gradient", c->file, c->line, c->name, i);
+      continue;
+    }
+    bool rounded = expected->type.dtype != SAMBA_DTYPE_F32;
+    size_t count = (size_t)sambaTensorTypeElements(&expected->type);
+    double error = relativeError(count, gradients[i], expected->values);
+    if (!(error <= (rounded ? 2e-2 : limit)))
+      fail_msg("%s:%d: %s: the gradient of operand %u has the relative error %.3g", c->file,
+               c->line, c->name, i, error);
+    if (!rounded)
+      measured.errors[row] = fmax(measured.errors[row], error);
+  }
+
+  ++measured.cases[row];
+}
+
+/* A gradient does not depend on which others are asked for. */
+static void checkEachAlone(SambaArena *arena, const Case *c, double *const *gradients) {
+  double *alone[SAMBA_CASE_MAXIMUM];
+  for (uint32_t i = 0; i < c->operand_count; ++i) {
+    if (!gradients[i])
+      continue;
+    gradientsOf(arena, c, false, i, alone);
+    size_t count = (size_t)sambaTensorTypeElements(&c->operands[i].type);
+    for (uint32_t k = 0; k < c->operand_count; ++k)
+      if ((alone[k] != NULL) != (k == i))
+        fail_msg("%s:%d: %s: only operand %u was asked for", c->file, c->line, c->name, i);
+    if (relativeError(count, alone[i], gradients[i]) != 0)
+      fail_msg("%s:%d: %s: the gradient of operand %u is another when asked for alone", c->file,
+               c->line, c->name, i);
+  }
+}
+
+static void checkDecomposition(SambaArena *arena, const Case *c, double *const *gradients) {
+  double *others[SAMBA_CASE_MAXIMUM];
+  gradientsOf(arena, c, true, SAMBA_NO_INDEX, others);
+  for (uint32_t i = 0; i < c->operand_count; ++i) {
+    size_t count = (size_t)sambaTensorTypeElements(&c->operands[i].type);
+    double error = relativeError(count, others[i], gradients[i]);
+    if (!(error <= 1e-5))
+      fail_msg("%s:%d: %s: the gradient of operand %u through the decomposition differs by %.3g",
+               c->file, c->line, c->name, i, error);
+  }
+}
+
+/* The sum of the results times what flows into them. */
+static double lossOf(SambaArena *arena, const Case *c, double *const *operands) {
+  SambaOperatorCall call = callOf(arena, c);
+  SambaTensorType types[SAMBA_MAX_RESULTS];
+  double *results[SAMBA_MAX_RESULTS];
+  double loss = 0;
+  SambaStatus status = evaluateCall(arena, &call, operands, types, results);
+  if (status)
+    fail_msg("%s:%d: %s: %s", c->file, c->line, c->name, sambaStatusGetMessage(status));
+
+  for (uint32_t r = 0; r < c->flow_count; ++r)
+    for (int64_t i = 0; c->flows[r].present && i < sambaTensorTypeElements(&types[r]); ++i)
+      loss += results[r][i] * c->flows[r].values[i];
+  return loss;
+}
+
+/* A number in [-1, 1). */
+static double nextRandom(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(*state >> 33) / 0x1p30 - 1;
+}
+
+/* Along a random direction of one operand: (f(x + h d) - f(x - h d)) / 2 h is gradient * d. */
+static void checkDirection(SambaArena *arena, const Case *c, uint32_t operand,
+                           const double *gradient, uint64_t *random) {
+  const double step = 1e-4;
+  size_t count = (size_t)sambaTensorTypeElements(&c->operands[operand].type);
+  const double *x = c->operands[operand].values;
+  double *direction = SAMBA_ARENA_ARRAY(arena, double, count);
+  double *moved = SAMBA_ARENA_ARRAY(arena, double, count);
+  double *operands[SAMBA_CASE_MAXIMUM];
+  double expected = 0, losses[2];
+
+  for (uint32_t i = 0; i < c->operand_count; ++i)
+    operands[i] = i == operand ? moved : c->operands[i].values;
+  for (size_t i = 0; i < count; ++i) {
+    direction[i] = nextRandom(random);
+    expected += gradient ? gradient[i] * direction[i] : 0;
+  }
+  for (int side = 0; side < 2; ++side) {
+    for (size_t i = 0; i < count; ++i)
+      moved[i] = x[i] + (side ? step : -step) * direction[i];
+    losses[side] = lossOf(arena, c, operands);
+  }
+
+  double got = (losses[1] - losses[0]) / (2 * step);
+  double size = gradient ? normOf(count, gradient) * normOf(count, direction) : 0;
+  if (!(fabs(got - expected) <= 1e-6 * fmax(size, 1e-3)))
+    fail_msg("%s:%d: %s: along a direction of operand %u the difference is %.12g, the gradient "
+             "says %.12g",
+             c->file, c->line, c->name, operand, got, expected);
+}
+
+static void checkDifferences(SambaArena *arena, const Case *c) {
+  double *gradients[SAMBA_CASE_MAXIMUM];
+  uint64_t random = 17;
+  for (uint32_t i = 0; i < c->operand_count; ++i)
+    if (sambaDTypeIsFloat(c->operands[i].type.dtype) &&
+        c->operands[i].type.dtype != SAMBA_DTYPE_F32)
+      return;
+
+  evaluateInDouble(true);
+  gradientsOf(arena, c, false, SAMBA_NO_INDEX, gradients);
+  for (uint32_t i = 0; i < c->operand_count; ++i)
+    for (int k = 0; k < 2 && c->gradients[i].present; ++k)
+      checkDirection(arena, c, i, gradients[i], &random);
+  evaluateInDouble(false);
+}
+
+static void runCase(SambaArena *arena, const Case *c, void *context) {
+  (void)context;
+  const SambaOperator *operator = sambaOperatorFind(sambaStringRef(c->name));
+  double *gradients[SAMBA_CASE_MAXIMUM];
+  assert_non_null(operator);
+  if (sambaOperatorGradientKind(operator) == SAMBA_GRADIENT_MISSING)
+    fail_msg("%s:%d: %s has no rule", c->file, c->line, c->name);
+  gradientsOf(arena, c, false, SAMBA_NO_INDEX, gradients);
+
+  checkAgainstTorch(c, gradients);
+  checkEachAlone(arena, c, gradients);
+  if (operator->differentiate && operator->decompose)
+    checkDecomposition(arena, c, gradients);
+  if (!c->kink)
+    checkDifferences(arena, c);
+}
+
+static void testCases(void **state) {
+  (void)state;
+  int count = caseFilesRun(SAMBA_SOURCE_FOLDER "/" CASES "/*.txt", runCase, NULL);
+  assert_true(count > 10);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testCases)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
