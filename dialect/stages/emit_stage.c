@@ -355,146 +355,182 @@ static MlirValue emitInsertSlice(const Emitter *e, MlirValue source, MlirValue d
   return mlirOperationGetResult(sambaBuildOperationIn(e->block, e->before, &parts), 0);
 }
 
-/* One linalg.generic over the inputs into `init`. */
-static MlirValue emitGeneric(const Emitter *e, MlirValue *values, const MlirAttribute *constants,
-                             MlirValue init) {
-  const SambaStage *stage = e->stage;
-  MlirValue inputs[maxInputs + 1];
+/* The operands of a linalg.generic under construction, its output last. */
+typedef struct Generic {
+  intptr_t count;
+  MlirValue values[maxInputs + 1];
   MlirAttribute maps[maxInputs + 1];
   MlirType element_types[maxInputs + 1];
-  int argument_of[SAMBA_MAX_STAGE_OPERANDS]; /* block argument of each operand, -1: constant in the
-                                                body */
-  bool covered[SAMBA_MAX_STAGE_DIMS] = {false};
-  intptr_t input_count = 0;
+  int argument_of[SAMBA_MAX_STAGE_OPERANDS]; /* block argument of each operand of the stage, -1:
+                                                made in the body */
+  bool covered[SAMBA_MAX_STAGE_DIMS];        /* loops whose bound an operand tells */
+} Generic;
 
-  for (uint32_t i = 0; i < stage->operand_count; ++i) {
-    const SambaStageOperand *operand = &stage->operands[i];
+static void addGenericOperand(const Emitter *e, Generic *generic, MlirValue value, uint32_t rank,
+                              MlirAffineExpr *axes) {
+  generic->values[generic->count] = value;
+  generic->element_types[generic->count] = mlirShapedTypeGetElementType(mlirValueGetType(value));
+  generic->maps[generic->count++] =
+      mlirAffineMapAttrGet(mlirAffineMapGet(e->context, e->stage->dim_count, 0, rank, axes));
+}
+
+/* The stage's operands but those that the body makes: constants and extracted elements. */
+static void addStageOperands(const Emitter *e, const MlirValue *values,
+                             const MlirAttribute *constants, Generic *generic) {
+  for (uint32_t i = 0; i < e->stage->operand_count; ++i) {
+    const SambaStageOperand *operand = &e->stage->operands[i];
     const SambaStageTensor *tensor = &e->graph->tensors[operand->tensor];
-    argument_of[i] = -1;
+    generic->argument_of[i] = -1;
     if (isExtracted(e, operand) ||
         (!mlirAttributeIsNull(constants[operand->tensor]) && !operand->guarded))
       continue;
+
     int64_t low[SAMBA_MAX_RANK] = {0};
     MlirValue source = values[operand->tensor];
-    source = operand->guarded ? emitPad(e, operand, source, low)
-             : e->slices      ? emitPart(e, operand, source)
-                              : source;
+    if (operand->guarded)
+      source = emitPad(e, operand, source, low);
+    else if (e->slices)
+      source = emitPart(e, operand, source);
+
     MlirAffineExpr axes[SAMBA_MAX_RANK];
     for (uint32_t a = 0; a < tensor->rank; ++a) {
       axes[a] = axisExpression(e, &operand->axes[a], low[a]);
       SambaAxisMap shifted = operand->axes[a];
       shifted.constant += low[a];
-      int plain = plainDimension(stage, &shifted);
+      int plain = plainDimension(e->stage, &shifted);
       if (plain >= 0)
-        covered[plain] = true;
+        generic->covered[plain] = true;
     }
 
-    argument_of[i] = (int)input_count;
-    inputs[input_count] = source;
-    element_types[input_count] = sambaDTypeToType(e->context, tensor->dtype);
-    maps[input_count++] =
-        mlirAffineMapAttrGet(mlirAffineMapGet(e->context, stage->dim_count, 0, tensor->rank, axes));
+    generic->argument_of[i] = (int)generic->count;
+    addGenericOperand(e, generic, source, tensor->rank, axes);
   }
+}
 
-  /* linalg infers every loop bound from an operand: walk the dimensions that no operand walks
-   * plainly in a shape operand. */
-  MlirAffineExpr window[SAMBA_MAX_STAGE_DIMS], outputAxes[SAMBA_MAX_RANK];
-  int64_t window_dims[SAMBA_MAX_STAGE_DIMS];
-  uint32_t windowRank = 0;
-  uint32_t outputRank = e->graph->tensors[stage->output.tensor].rank;
-
-  for (uint32_t a = 0; a < outputRank; ++a) {
+/* The output, and before it a shape operand where one is needed: linalg infers every loop bound
+ * from an operand, so that one walks the dimensions that no other operand walks plainly. */
+static void addShapeAndOutput(const Emitter *e, MlirValue init, Generic *generic) {
+  const SambaStage *stage = e->stage;
+  uint32_t output_rank = e->graph->tensors[stage->output.tensor].rank;
+  MlirAffineExpr output_axes[SAMBA_MAX_RANK];
+  for (uint32_t a = 0; a < output_rank; ++a) {
     SambaAxisMap axis = stage->output.axes[a];
     axis.constant = 0;
     for (uint32_t d = 0; d < stage->dim_count; ++d)
       if (axis.coefficients[d])
-        axis.coefficients[d] = 1, covered[d] = true;
-    outputAxes[a] = axisExpression(e, &axis, 0);
+        axis.coefficients[d] = 1, generic->covered[d] = true;
+    output_axes[a] = axisExpression(e, &axis, 0);
   }
 
+  MlirAffineExpr window[SAMBA_MAX_STAGE_DIMS];
+  int64_t window_dims[SAMBA_MAX_STAGE_DIMS];
+  uint32_t window_rank = 0;
   for (uint32_t d = 0; d < stage->dim_count; ++d)
-    if (!covered[d])
-      window[windowRank] = mlirAffineDimExprGet(e->context, d),
-      window_dims[windowRank++] = stage->extents[d];
-  if (windowRank) {
-    MlirType type = tensorType(e->context, SAMBA_DTYPE_F32, windowRank, window_dims);
-    inputs[input_count] = emitEmpty(e, type);
-    element_types[input_count] = mlirF32TypeGet(e->context);
-    maps[input_count++] =
-        mlirAffineMapAttrGet(mlirAffineMapGet(e->context, stage->dim_count, 0, windowRank, window));
+    if (!generic->covered[d])
+      window[window_rank] = mlirAffineDimExprGet(e->context, d),
+      window_dims[window_rank++] = stage->extents[d];
+  if (window_rank) {
+    MlirType type = tensorType(e->context, SAMBA_DTYPE_F32, window_rank, window_dims);
+    addGenericOperand(e, generic, emitEmpty(e, type), window_rank, window);
   }
 
-  inputs[input_count] = init;
-  element_types[input_count] = mlirShapedTypeGetElementType(mlirValueGetType(init));
-  maps[input_count] = mlirAffineMapAttrGet(
-      mlirAffineMapGet(e->context, stage->dim_count, 0, outputRank, outputAxes));
+  addGenericOperand(e, generic, init, output_rank, output_axes);
+}
 
-  MlirLocation locations[maxInputs + 1];
-  for (intptr_t i = 0; i <= input_count; ++i)
-    locations[i] = e->location;
-  MlirBlock body = mlirBlockCreate(input_count + 1, element_types, locations);
-  MlirValue *program_values =
-      sambaAllocateZeroed(stage->operand_count + stage->op_count, sizeof *program_values);
-
-  for (uint32_t i = 0; i < stage->operand_count; ++i) {
-    SambaDType dtype = e->graph->tensors[stage->operands[i].tensor].dtype;
+/* The program's first values: what its operands are in the body. An extracted element may have
+ * another operand as its index, so it comes after those. */
+static void emitOperandValues(const Emitter *e, const Generic *generic, const MlirValue *values,
+                              const MlirAttribute *constants, MlirBlock body,
+                              MlirValue *out_values) {
+  for (uint32_t i = 0; i < e->stage->operand_count; ++i) {
+    const SambaStageOperand *operand = &e->stage->operands[i];
+    SambaDType dtype = e->graph->tensors[operand->tensor].dtype;
     MlirOperation none = {NULL};
-    if (isExtracted(e, &stage->operands[i]))
+    if (isExtracted(e, operand))
       continue;
     MlirValue element =
-        argument_of[i] >= 0
-            ? mlirBlockGetArgument(body, argument_of[i])
+        generic->argument_of[i] >= 0
+            ? mlirBlockGetArgument(body, generic->argument_of[i])
             : emitElement(e, body, none, dtype,
-                          mlirDenseElementsAttrGetSplatValue(constants[stage->operands[i].tensor]));
-    program_values[i] = sambaLaneBodyExtend(body, e->location, dtype, element);
+                          mlirDenseElementsAttrGetSplatValue(constants[operand->tensor]));
+    out_values[i] = sambaLaneBodyExtend(body, e->location, dtype, element);
   }
 
-  for (uint32_t i = 0; i < stage->operand_count; ++i) {
-    const SambaStageOperand *operand = &stage->operands[i];
+  for (uint32_t i = 0; i < e->stage->operand_count; ++i) {
+    const SambaStageOperand *operand = &e->stage->operands[i];
     if (!isExtracted(e, operand))
       continue;
     MlirValue index =
-        operand->index_operand >= 0 ? program_values[operand->index_operand] : (MlirValue){NULL};
-    program_values[i] =
+        operand->index_operand >= 0 ? out_values[operand->index_operand] : (MlirValue){NULL};
+    out_values[i] =
         sambaLaneBodyExtend(body, e->location, e->graph->tensors[operand->tensor].dtype,
                             emitExtract(e, body, operand, values[operand->tensor], index));
   }
+}
 
-  MlirValue result = emitBody(e, body, program_values, mlirBlockGetArgument(body, input_count));
+static MlirRegion emitGenericBody(const Emitter *e, const Generic *generic, const MlirValue *values,
+                                  const MlirAttribute *constants) {
+  const SambaStage *stage = e->stage;
+  MlirLocation locations[maxInputs + 1];
+  for (intptr_t i = 0; i < generic->count; ++i)
+    locations[i] = e->location;
+  MlirBlock body = mlirBlockCreate(generic->count, generic->element_types, locations);
+
+  MlirValue *program_values =
+      sambaAllocateZeroed(stage->operand_count + stage->op_count, sizeof *program_values);
+  emitOperandValues(e, generic, values, constants, body, program_values);
+  MlirValue accumulator = mlirBlockGetArgument(body, generic->count - 1);
+  MlirValue result = emitBody(e, body, program_values, accumulator);
   free(program_values);
+
   result =
       sambaLaneBodyNarrow(body, e->location, e->graph->tensors[stage->output.tensor].dtype, result);
   MlirOperation none = {NULL};
   SambaOperationParts yield = {
       .name = "linalg.yield", .location = e->location, .operand_count = 1, .operands = &result};
   sambaBuildOperationIn(body, none, &yield);
+
   MlirRegion region = mlirRegionCreate();
   mlirRegionAppendOwnedBlock(region, body);
+  return region;
+}
 
+static MlirAttribute iteratorTypes(const Emitter *e) {
   MlirAttribute iterators[SAMBA_MAX_STAGE_DIMS];
   MlirAttribute parallel =
       mlirAttributeParseGet(e->context, sambaMlirString("#linalg.iterator_type<parallel>"));
   MlirAttribute reduction =
       mlirAttributeParseGet(e->context, sambaMlirString("#linalg.iterator_type<reduction>"));
-  for (uint32_t d = 0; d < stage->dim_count; ++d)
-    iterators[d] = stage->reduced[d] ? reduction : parallel;
+  for (uint32_t d = 0; d < e->stage->dim_count; ++d)
+    iterators[d] = e->stage->reduced[d] ? reduction : parallel;
+  return mlirArrayAttrGet(e->context, e->stage->dim_count, iterators);
+}
+
+/* One linalg.generic over the inputs into `init`. */
+static MlirValue emitGeneric(const Emitter *e, const MlirValue *values,
+                             const MlirAttribute *constants, MlirValue init) {
+  Generic generic = {0};
+  addStageOperands(e, values, constants, &generic);
+  addShapeAndOutput(e, init, &generic);
+  MlirRegion region = emitGenericBody(e, &generic, values, constants);
+
+  int32_t segments[] = {(int32_t)generic.count - 1, 1};
   MlirNamedAttribute attributes[5] = {
       sambaNamedAttribute(e->context, "indexing_maps",
-                          mlirArrayAttrGet(e->context, input_count + 1, maps)),
-      sambaNamedAttribute(e->context, "iterator_types",
-                          mlirArrayAttrGet(e->context, stage->dim_count, iterators)),
-      segmentSizes(e->context, 2, (int32_t[]){(int32_t)input_count, 1}),
+                          mlirArrayAttrGet(e->context, generic.count, generic.maps)),
+      sambaNamedAttribute(e->context, "iterator_types", iteratorTypes(e)),
+      segmentSizes(e->context, 2, segments),
       sambaNamedAttribute(e->context, SAMBA_STAGE_ATTRIBUTE,
-                          mlirStringAttrGet(e->context, sambaMlirString(stage->name))),
+                          mlirStringAttrGet(e->context, sambaMlirString(e->stage->name))),
       sambaNamedAttribute(e->context, SAMBA_LANE_REDUCE_ATTRIBUTE, mlirUnitAttrGet(e->context))};
   MlirType type = mlirValueGetType(init);
   SambaOperationParts parts = {.name = "linalg.generic",
                                .location = e->location,
-                               .operand_count = input_count + 1,
-                               .operands = inputs,
+                               .operand_count = generic.count,
+                               .operands = generic.values,
                                .result_count = 1,
                                .results = &type,
-                               .attribute_count = stage->lane_reduce ? 5 : 4,
+                               .attribute_count = e->stage->lane_reduce ? 5 : 4,
                                .attributes = attributes,
                                .region_count = 1,
                                .regions = &region};

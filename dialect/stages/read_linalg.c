@@ -258,201 +258,254 @@ static bool readMap(MlirAttribute maps, intptr_t position, SambaStageOperand *op
   return true;
 }
 
-/* The body of a generic as a lane program. valueIds: block arguments and results of body
- * operations. */
-static SambaStatus readBody(SambaSectionReader *reader, MlirBlock body, SambaStage *stage,
-                            SambaPointerMap *value_ids, MlirValue accumulator, bool has_reduction) {
-  SAMBA_ARRAY(SambaLaneOp) ops = {0};
-  SambaStatus status = NULL;
+/* ---- linalg.generic ---- */
 
-  for (MlirOperation operation = mlirBlockGetFirstOperation(body);
-       !status && !mlirOperationIsNull(operation);
-       operation = mlirOperationGetNextInBlock(operation)) {
-    SambaLaneOp op;
-    uint32_t id;
-    if (sambaOperationIs(operation, "linalg.yield")) {
-      if (sambaPointerMapGet(value_ids, mlirOperationGetOperand(operation, 0).ptr, &id))
-        stage->result = id;
-      else
-        status = sambaStatusMake(SAMBA_UNSUPPORTED,
-                                 "a 'linalg.generic' yields a value from outside its body");
-      continue;
-    }
+/* A linalg.generic on its way to a stage. */
+typedef struct Generic {
+  SambaSectionReader *reader;
+  MlirBlock body;
+  MlirValue accumulator; /* the block argument of the output */
+  bool has_reduction;
+  SambaStage stage;
+  SAMBA_ARRAY(SambaLaneOp) ops;
+  SambaPointerMap value_ids; /* of block arguments and results of body operations */
+  uint32_t splats[SAMBA_MAX_STAGE_OPERANDS], splat_count; /* operands that become immediates */
+} Generic;
 
-    int count = (int)mlirOperationGetNumOperands(operation);
-    int picks[3] = {0, 1, 2};
-    int reductionPicks[2];
-    MlirValue result = mlirOperationGetResult(operation, 0);
-    if (sambaOperationIs(operation, "linalg.index")) {
-      MlirAttribute dim = sambaOperationAttribute(operation, "dim");
-      op = (SambaLaneOp){.opcode = SAMBA_LANE_COUNTER,
-                         .type = SAMBA_DTYPE_I32,
-                         .immediate = (uint64_t)mlirIntegerAttrGetValueInt(dim)};
-      MlirOpOperand use = mlirValueGetFirstUse(result);
-      if (!mlirOpOperandIsNull(use)) { /* the cast that follows says which lane class it is */
-        SambaDType cast = sambaDTypeFromType(
-            mlirValueGetType(mlirOperationGetResult(mlirOpOperandGetOwner(use), 0)));
-        op.type = (uint8_t)(cast == SAMBA_DTYPE_I64 ? SAMBA_DTYPE_I64 : SAMBA_DTYPE_I32);
-      }
-      count = 0;
-    } else if (has_reduction &&
-               sambaLaneBodyReadReduction(operation, accumulator, &op, &count, reductionPicks)) {
-      picks[0] = reductionPicks[0], picks[1] = count > 1 ? reductionPicks[1] : 0;
-    } else if (sambaOperationIs(operation, "arith.index_cast")) {
-      count = -1;
-    } else {
-      SambaLaneRead read = sambaLaneBodyRead(operation, &op);
-      if (read == SAMBA_LANE_READ_UNKNOWN) {
-        status = sambaStatusMake(SAMBA_UNSUPPORTED,
-                                 "'%.*s' in the body of a 'linalg.generic' is not a lane operation",
-                                 SAMBA_STRING_ARGS(sambaReaderName(operation)));
-        continue;
-      }
-      if (read == SAMBA_LANE_READ_FORWARD)
-        count = -1;
-      else if (op.opcode == SAMBA_LANE_CONSTANT)
-        count = 0;
-    }
-
-    if (count < 0) { /* the value itself */
-      if (sambaPointerMapGet(value_ids, mlirOperationGetOperand(operation, 0).ptr, &id))
-        sambaPointerMapSet(value_ids, result.ptr, id);
-      else
-        status =
-            sambaStatusMake(SAMBA_UNSUPPORTED,
-                            "a 'linalg.generic' uses its output in a way that is not a reduction");
-      continue;
-    }
-
-    for (int i = 0; i < count && i < 3 && !status; ++i) {
-      if (!sambaPointerMapGet(value_ids, mlirOperationGetOperand(operation, picks[i]).ptr, &id))
-        status =
-            sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' uses its output or a value from "
-                                               "outside in a way that is not a reduction");
-      else
-        op.operands[i] = (uint16_t)id;
-    }
-
-    sambaPointerMapSet(value_ids, result.ptr, stage->operand_count + (uint32_t)ops.size);
-    sambaArrayAppend(&ops, op);
-  }
-
-  stage->op_count = (uint32_t)ops.size;
-  stage->ops = sambaArenaCopy(reader->arena, ops.data, ops.size * sizeof *ops.data);
-  sambaArrayFree(&ops);
-  return status;
+/* linalg.index: the cast that follows says which lane class the counter is. */
+static SambaLaneOp readCounter(MlirOperation operation) {
+  MlirAttribute dim = sambaOperationAttribute(operation, "dim");
+  SambaLaneOp op = {.opcode = SAMBA_LANE_COUNTER,
+                    .type = SAMBA_DTYPE_I32,
+                    .immediate = (uint64_t)mlirIntegerAttrGetValueInt(dim)};
+  MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(operation, 0));
+  if (mlirOpOperandIsNull(use))
+    return op;
+  MlirOperation user = mlirOpOperandGetOwner(use);
+  SambaDType cast = sambaDTypeFromType(mlirValueGetType(mlirOperationGetResult(user, 0)));
+  op.type = (uint8_t)(cast == SAMBA_DTYPE_I64 ? SAMBA_DTYPE_I64 : SAMBA_DTYPE_I32);
+  return op;
 }
 
-static SambaStatus readGeneric(SambaSectionReader *reader) {
-  MlirAttribute maps = sambaOperationAttribute(reader->operation, "indexing_maps");
-  MlirAttribute iterators = sambaOperationAttribute(reader->operation, "iterator_types");
-  MlirAttribute reduction =
-      mlirAttributeParseGet(mlirOperationGetContext(reader->operation),
-                            sambaMlirString("#linalg.iterator_type<reduction>"));
-  intptr_t dims = mlirArrayAttrGetNumElements(iterators);
+/* One operation of a body: *out_forward says that it passes its operand on, else *out_op takes
+ * *out_count of its operands, which ones in out_picks. */
+static SambaStatus readLaneOp(const Generic *generic, MlirOperation operation, SambaLaneOp *out_op,
+                              bool *out_forward, int *out_count, int out_picks[3]) {
+  *out_forward = false;
+  *out_count = (int)mlirOperationGetNumOperands(operation);
+  for (int i = 0; i < 3; ++i)
+    out_picks[i] = i;
+
+  if (sambaOperationIs(operation, "linalg.index")) {
+    *out_op = readCounter(operation);
+    *out_count = 0;
+    return NULL;
+  }
+
+  int picks[2];
+  if (generic->has_reduction &&
+      sambaLaneBodyReadReduction(operation, generic->accumulator, out_op, out_count, picks)) {
+    out_picks[0] = picks[0];
+    out_picks[1] = *out_count > 1 ? picks[1] : 0;
+    return NULL;
+  }
+
+  if (sambaOperationIs(operation, "arith.index_cast")) {
+    *out_forward = true;
+    return NULL;
+  }
+
+  SambaLaneRead read = sambaLaneBodyRead(operation, out_op);
+  if (read == SAMBA_LANE_READ_UNKNOWN)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "'%.*s' in the body of a 'linalg.generic' is not a lane operation",
+                           SAMBA_STRING_ARGS(sambaReaderName(operation)));
+  *out_forward = read == SAMBA_LANE_READ_FORWARD;
+  if (read != SAMBA_LANE_READ_FORWARD && out_op->opcode == SAMBA_LANE_CONSTANT)
+    *out_count = 0;
+  return NULL;
+}
+
+static SambaStatus readBodyOperation(Generic *generic, MlirOperation operation) {
+  uint32_t id;
+  if (sambaOperationIs(operation, "linalg.yield")) {
+    if (!sambaPointerMapGet(&generic->value_ids, mlirOperationGetOperand(operation, 0).ptr, &id))
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "a 'linalg.generic' yields a value from outside its body");
+    generic->stage.result = id;
+    return NULL;
+  }
+
+  SambaLaneOp op;
+  bool forward;
+  int count, picks[3];
+  SAMBA_RETURN_IF_ERROR(readLaneOp(generic, operation, &op, &forward, &count, picks));
+
+  MlirValue result = mlirOperationGetResult(operation, 0);
+  if (forward) {
+    if (!sambaPointerMapGet(&generic->value_ids, mlirOperationGetOperand(operation, 0).ptr, &id))
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "a 'linalg.generic' uses its output in a way that is not a reduction");
+    sambaPointerMapSet(&generic->value_ids, result.ptr, id);
+    return NULL;
+  }
+
+  for (int i = 0; i < count && i < 3; ++i) {
+    MlirValue operand = mlirOperationGetOperand(operation, picks[i]);
+    if (!sambaPointerMapGet(&generic->value_ids, operand.ptr, &id))
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "a 'linalg.generic' uses its output or a value from "
+                             "outside in a way that is not a reduction");
+    op.operands[i] = (uint16_t)id;
+  }
+
+  id = generic->stage.operand_count + (uint32_t)generic->ops.size;
+  sambaPointerMapSet(&generic->value_ids, result.ptr, id);
+  sambaArrayAppend(&generic->ops, op);
+  return NULL;
+}
+
+/* The body as a lane program. */
+static SambaStatus readBody(Generic *generic) {
+  for (MlirOperation operation = mlirBlockGetFirstOperation(generic->body);
+       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+    SAMBA_RETURN_IF_ERROR(readBodyOperation(generic, operation));
+
+  SambaStage *stage = &generic->stage;
+  stage->op_count = (uint32_t)generic->ops.size;
+  stage->ops = sambaArenaCopy(generic->reader->arena, generic->ops.data,
+                              generic->ops.size * sizeof *generic->ops.data);
+  return NULL;
+}
+
+/* Loop bounds come from axes that walk one dimension plainly. */
+static void takeExtents(const SambaTensorType *type, const SambaStageOperand *operand,
+                        SambaStage *stage) {
+  for (uint32_t a = 0; a < type->rank; ++a)
+    for (uint32_t d = 0; d < stage->dim_count; ++d) {
+      SambaAxisMap plain = {0};
+      plain.coefficients[d] = 1;
+      if (memcmp(&plain, &operand->axes[a], sizeof plain) == 0)
+        stage->extents[d] = type->dims[a];
+    }
+}
+
+/* Inputs and, last, the output. An input's tensor is the number of its value, until its view is
+ * composed. */
+static SambaStatus readOperands(Generic *generic, MlirAttribute maps) {
+  SambaSectionReader *reader = generic->reader;
+  SambaStage *stage = &generic->stage;
   intptr_t inputs = mlirOperationGetNumOperands(reader->operation) - 1;
 
-  if (mlirOperationGetNumResults(reader->operation) != 1 || dims > SAMBA_MAX_STAGE_DIMS)
-    return sambaStatusMake(SAMBA_UNSUPPORTED,
-                           "a 'linalg.generic' with several results or more than %d loops",
-                           SAMBA_MAX_STAGE_DIMS);
-  SambaStage stage = {.name = sambaReaderStageName(reader),
-                      .layer = sambaReaderLayer(reader),
-                      .dim_count = (uint32_t)dims};
-  bool has_reduction = false;
-  for (intptr_t d = 0; d < dims; ++d)
-    has_reduction |= stage.reduced[d] =
-        mlirAttributeEqual(mlirArrayAttrGetElement(iterators, d), reduction);
-  stage.lane_reduce =
-      !mlirAttributeIsNull(sambaOperationAttribute(reader->operation, SAMBA_LANE_REDUCE_ATTRIBUTE));
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(reader->operation, 0));
-  SambaPointerMap value_ids = {0};
-  SambaStatus status = NULL;
-  uint32_t splats[SAMBA_MAX_STAGE_OPERANDS], splatCount = 0;
-
-  for (intptr_t i = 0; i <= inputs && !status; ++i) {
-    MlirValue argument = mlirBlockGetArgument(body, i);
+  for (intptr_t i = 0; i <= inputs; ++i) {
+    MlirValue argument = mlirBlockGetArgument(generic->body, i);
     SambaStageOperand outer = {0};
     uint32_t index;
-    if (!readMap(maps, i, &outer)) {
-      status = sambaStatusMake(SAMBA_UNSUPPORTED,
-                               "a 'linalg.generic' with an indexing map that is not linear");
-      break;
-    }
-
-    if ((status =
-             sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, i), &index)))
-      break;
+    if (!readMap(maps, i, &outer))
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "a 'linalg.generic' with an indexing map that is not linear");
+    SAMBA_RETURN_IF_ERROR(
+        sambaReaderGetValue(reader, mlirOperationGetOperand(reader->operation, i), &index));
     const SambaSectionReaderValue *value = &reader->values.data[index];
-    for (uint32_t a = 0; a < value->type.rank;
-         ++a) /* loop bounds come from axes that walk one dimension plainly */
-      for (intptr_t d = 0; d < dims; ++d) {
-        SambaAxisMap plain = {0};
-        plain.coefficients[d] = 1;
-        if (memcmp(&plain, &outer.axes[a], sizeof plain) == 0)
-          stage.extents[d] = value->type.dims[a];
-      }
+    takeExtents(&value->type, &outer, stage);
     if (i == inputs) {
-      stage.output = outer;
+      stage->output = outer;
       break;
     }
 
     if (mlirOpOperandIsNull(mlirValueGetFirstUse(argument)))
       continue; /* a shape operand, or one that canonicalization left */
-    if (stage.operand_count == SAMBA_MAX_STAGE_OPERANDS) {
-      status = sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' with more than %d inputs",
-                               SAMBA_MAX_STAGE_OPERANDS);
-      break;
-    }
-
+    if (stage->operand_count == SAMBA_MAX_STAGE_OPERANDS)
+      return sambaStatusMake(SAMBA_UNSUPPORTED, "a 'linalg.generic' with more than %d inputs",
+                             SAMBA_MAX_STAGE_OPERANDS);
+    if (value->is_empty)
+      return sambaStatusMake(SAMBA_INVALID, "a 'linalg.generic' reads a 'tensor.empty'");
     if (value->is_splat || value->is_scalar)
-      splats[splatCount++] = stage.operand_count;
-    if (value->is_empty) {
-      status = sambaStatusMake(SAMBA_INVALID, "a 'linalg.generic' reads a 'tensor.empty'");
-      break;
-    }
+      generic->splats[generic->splat_count++] = stage->operand_count;
 
-    SambaStageOperand *operand = &stage.operands[stage.operand_count];
-    *operand = outer;
-    operand->tensor = index; /* of the value, until its view is composed below */
-    sambaPointerMapSet(&value_ids, argument.ptr, stage.operand_count++);
+    outer.tensor = index;
+    stage->operands[stage->operand_count] = outer;
+    sambaPointerMapSet(&generic->value_ids, argument.ptr, stage->operand_count++);
   }
 
+  return NULL;
+}
+
+/* Splats become immediates of the program; what is left are views of tensors. */
+static SambaStatus composeOperands(Generic *generic) {
+  SambaSectionReader *reader = generic->reader;
+  SambaStage *stage = &generic->stage;
+
+  while (generic->splat_count) {
+    uint32_t k = generic->splats[--generic->splat_count];
+    const SambaSectionReaderValue *value = &reader->values.data[stage->operands[k].tensor];
+    sambaReaderInlineSplat(reader, stage, k, value->type.dtype, value->splat);
+  }
+
+  for (uint32_t k = 0; k < stage->operand_count; ++k) {
+    SambaStageOperand composed;
+    if (!sambaReaderCompose(reader, &reader->values.data[stage->operands[k].tensor], stage,
+                            &stage->operands[k], &composed))
+      return sambaReaderNotComposable(reader);
+    stage->operands[k] = composed;
+  }
+
+  return NULL;
+}
+
+static void readIterators(Generic *generic, MlirAttribute iterators) {
+  MlirAttribute reduction =
+      mlirAttributeParseGet(mlirOperationGetContext(generic->reader->operation),
+                            sambaMlirString("#linalg.iterator_type<reduction>"));
+  for (uint32_t d = 0; d < generic->stage.dim_count; ++d)
+    generic->has_reduction |= generic->stage.reduced[d] =
+        mlirAttributeEqual(mlirArrayAttrGetElement(iterators, d), reduction);
+}
+
+static SambaStatus readGeneric(SambaSectionReader *reader) {
+  MlirAttribute iterators = sambaOperationAttribute(reader->operation, "iterator_types");
+  intptr_t dims = mlirArrayAttrGetNumElements(iterators);
+  if (mlirOperationGetNumResults(reader->operation) != 1 || dims > SAMBA_MAX_STAGE_DIMS)
+    return sambaStatusMake(SAMBA_UNSUPPORTED,
+                           "a 'linalg.generic' with several results or more than %d loops",
+                           SAMBA_MAX_STAGE_DIMS);
+
+  Generic generic = {.reader = reader,
+                     .body = mlirRegionGetFirstBlock(mlirOperationGetRegion(reader->operation, 0)),
+                     .stage = {.name = sambaReaderStageName(reader),
+                               .layer = sambaReaderLayer(reader),
+                               .dim_count = (uint32_t)dims,
+                               .lane_reduce = !mlirAttributeIsNull(sambaOperationAttribute(
+                                   reader->operation, SAMBA_LANE_REDUCE_ATTRIBUTE))}};
+  generic.accumulator =
+      mlirBlockGetArgument(generic.body, mlirOperationGetNumOperands(reader->operation) - 1);
+  readIterators(&generic, iterators);
+  SambaStatus status =
+      readOperands(&generic, sambaOperationAttribute(reader->operation, "indexing_maps"));
   if (!status)
-    status = readBody(reader, body, &stage, &value_ids, mlirBlockGetArgument(body, inputs),
-                      has_reduction);
-  sambaPointerMapFree(&value_ids);
+    status = readBody(&generic);
+  sambaPointerMapFree(&generic.value_ids);
+  sambaArrayFree(&generic.ops);
+  if (!status)
+    status = composeOperands(&generic);
   if (status)
     return status;
 
-  while (splatCount) {
-    uint32_t k = splats[--splatCount];
-    const SambaSectionReaderValue *value = &reader->values.data[stage.operands[k].tensor];
-    sambaReaderInlineSplat(reader, &stage, k, value->type.dtype, value->splat);
-  }
-
-  for (uint32_t k = 0; k < stage.operand_count; ++k) {
-    SambaStageOperand composed;
-    if (!sambaReaderCompose(reader, &reader->values.data[stage.operands[k].tensor], &stage,
-                            &stage.operands[k], &composed))
-      return sambaReaderNotComposable(reader);
-    stage.operands[k] = composed;
-  }
-
+  SambaStage *stage = &generic.stage;
   MlirValue result = mlirOperationGetResult(reader->operation, 0);
   SambaTensorType type;
   if (!sambaReaderTensorType(mlirValueGetType(result), &type))
     return sambaStatusMake(
         SAMBA_INVALID,
         "the result of a 'linalg.generic' is not a static tensor of a type that Samba knows");
-  stage.output.tensor =
-      sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_INTERMEDIATE, 0, UINT32_MAX, stage.name);
+  stage->output.tensor =
+      sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_INTERMEDIATE, 0, UINT32_MAX, stage->name);
 
   /* A copy has no operations: its program is the operand itself. */
-  if (stage.op_count == 0 && stage.operand_count == 1)
-    stage.result = 0;
-  sambaReaderAddStage(reader, &stage, 0);
-  sambaReaderAddWhole(reader, result, &type, stage.output.tensor);
+  if (stage->op_count == 0 && stage->operand_count == 1)
+    stage->result = 0;
+  sambaReaderAddStage(reader, stage, 0);
+  sambaReaderAddWhole(reader, result, &type, stage->output.tensor);
 
   return NULL;
 }

@@ -127,11 +127,19 @@ const char *sambaReaderStageName(SambaSectionReader *reader) {
   return sambaStringRefCopy(reader->arena, name).data;
 }
 
+/* The new number of a value when value k becomes the `last` and those between move down by one. */
+static uint32_t movedToLast(uint32_t value, uint32_t k, uint32_t last) {
+  if (value == k)
+    return last;
+  return value > k && value <= last ? value - 1 : value;
+}
+
 /* Replaces operand k of the stage by an immediate of its lane class. */
 void sambaReaderInlineSplat(SambaSectionReader *reader, SambaStage *stage, uint32_t k,
                             SambaDType dtype, uint64_t bits) {
-  SambaLaneOp constant = {
-      .opcode = SAMBA_LANE_CONSTANT, .type = (uint8_t)sambaLaneClassOf(dtype), .immediate = bits};
+  SambaLaneOp constant = {.opcode = SAMBA_LANE_CONSTANT,
+                          .type = (uint8_t)sambaDTypeLaneClass(dtype),
+                          .immediate = bits};
   if (sambaDTypeIsFloat(dtype)) /* a lane computes in f32 */
     constant.immediate = sambaFloatToBits(SAMBA_DTYPE_F32, sambaBitsToFloat(dtype, (uint32_t)bits));
 
@@ -146,16 +154,11 @@ void sambaReaderInlineSplat(SambaSectionReader *reader, SambaStage *stage, uint3
     ops[i + 1] = stage->ops[i];
     for (int o = 0; o < sambaLaneOpOperands(ops[i + 1].opcode); ++o) {
       uint16_t *operand = &ops[i + 1].operands[o];
-      *operand = *operand == k                      ? (uint16_t)last
-                 : *operand > k && *operand <= last ? (uint16_t)(*operand - 1)
-                                                    : *operand;
+      *operand = (uint16_t)movedToLast(*operand, k, last);
     }
   }
 
-  if (stage->result <= last)
-    stage->result = stage->result == k  ? last
-                    : stage->result > k ? stage->result - 1
-                                        : stage->result;
+  stage->result = movedToLast(stage->result, k, last);
   for (uint32_t i = k; i < last; ++i)
     stage->operands[i] = stage->operands[i + 1];
   for (uint32_t i = 0; i < last; ++i)
