@@ -167,6 +167,21 @@ static SambaStatus parseFieldValue(SambaListingParser *p, const SambaRecordRow *
   }
 }
 
+/* What follows label=, in the form of its row. */
+static SambaStatus parseRow(SambaListingParser *p, const SambaRecordRow *row, SambaRecordId id,
+                            void *structure, uint32_t counters) {
+  switch (row->form) {
+  case SAMBA_ROW_TRIPS:
+    return parseTrips(p, row, id, structure);
+  case SAMBA_ROW_STRIDES:
+    if (id == SAMBA_RECORD_dram_port || id == SAMBA_RECORD_buffer_port)
+      counters = ((SambaPortRecord *)structure)->port.access.counter_count;
+    return parseStrides(p, row, structure, counters);
+  default:
+    return parseFieldValue(p, row, structure);
+  }
+}
+
 /* The rest of a line, up to `stop` if that is not NUL: name=value ... */
 static SambaStatus parseFields(SambaListingParser *p, SambaRecordId id, void *structure,
                                uint32_t counters, SpecialField special, char stop) {
@@ -185,14 +200,7 @@ static SambaStatus parseFields(SambaListingParser *p, SambaRecordId id, void *st
           p->has_tokens = true;
         if (sambaStringRefEqualC(label, "level"))
           p->has_level = true;
-        SAMBA_RETURN_IF_ERROR(
-            row->form == SAMBA_ROW_TRIPS ? parseTrips(p, row, id, structure)
-            : row->form == SAMBA_ROW_STRIDES
-                ? parseStrides(p, row, structure,
-                               id == SAMBA_RECORD_dram_port || id == SAMBA_RECORD_buffer_port
-                                   ? ((SambaPortRecord *)structure)->port.access.counter_count
-                                   : counters)
-                : parseFieldValue(p, row, structure));
+        SAMBA_RETURN_IF_ERROR(parseRow(p, row, id, structure, counters));
       } else if (special) {
         SAMBA_RETURN_IF_ERROR(special(p, label, &known));
       }

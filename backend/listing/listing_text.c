@@ -3,6 +3,7 @@
 
 #include "backend/section/access.h"
 #include "support/number/dtype.h"
+#include "support/text/escape.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -100,10 +101,11 @@ bool sambaListingParseBits(SambaDType dtype, SambaStringRef text, uint64_t *out_
   uint64_t magnitude = strtoull(copy + negative, &end, 10);
   uint64_t half = most / 2 + 1; /* magnitude of the least signed value */
   bool is_signed = dtype != SAMBA_DTYPE_I1 && dtype != SAMBA_DTYPE_UI8;
+  uint64_t largest = is_signed ? half - 1 : most;
+  if (dtype == SAMBA_DTYPE_I1)
+    largest = 1;
   if (*end || errno || (negative && (!is_signed || magnitude > half)) ||
-      (!negative && magnitude > (dtype == SAMBA_DTYPE_I1 ? 1
-                                 : is_signed             ? half - 1
-                                                         : most)))
+      (!negative && magnitude > largest))
     return false;
   *out_bits = (negative ? 0 - magnitude : magnitude) & most;
 
@@ -189,12 +191,6 @@ SambaStringRef sambaListingWord(SambaListingCursor *cursor) {
   return (SambaStringRef){cursor->text.data + start, end - start};
 }
 
-static int hexDigit(char c) {
-  return isdigit((unsigned char)c)    ? c - '0'
-         : isxdigit((unsigned char)c) ? tolower(c) - 'a' + 10
-                                      : -1;
-}
-
 static SambaStatus quotedName(SambaListingCursor *cursor, SambaArena *arena,
                               SambaStringRef *out_name) {
   size_t start = cursor->at++;
@@ -212,8 +208,8 @@ static SambaStatus quotedName(SambaListingCursor *cursor, SambaArena *arena,
     if (c == '\\') {
       c = peek(cursor);
       if (c == 'x') {
-        int high = cursor->at + 1 < end ? hexDigit(cursor->text.data[cursor->at + 1]) : -1;
-        int low = cursor->at + 2 < end ? hexDigit(cursor->text.data[cursor->at + 2]) : -1;
+        int high = cursor->at + 1 < end ? sambaHexDigit(cursor->text.data[cursor->at + 1]) : -1;
+        int low = cursor->at + 2 < end ? sambaHexDigit(cursor->text.data[cursor->at + 2]) : -1;
         if (high < 0 || low < 0 || high + low == 0)
           return sambaListingError(cursor, cursor->at,
                                    "expected two hex digits after \\x, not both zero");

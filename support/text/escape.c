@@ -3,14 +3,20 @@
 
 #include <stdint.h>
 
-/* Bytes of the well-formed UTF-8 sequence (RFC 3629, beyond ASCII) at the start of text; 0 when
- * there is none. */
+/* Bytes of the sequence that a first byte announces (RFC 3629, beyond ASCII); 0: none starts so. */
+static size_t announcedLength(unsigned char first) {
+  if (first >= 0xC2 && first <= 0xDF)
+    return 2;
+  if ((first & 0xF0) == 0xE0)
+    return 3;
+  return first >= 0xF0 && first <= 0xF4 ? 4 : 0;
+}
+
+/* Bytes of the well-formed UTF-8 sequence beyond ASCII at the start of text; 0 when there is
+ * none. */
 static size_t utf8Length(const unsigned char *text, size_t size) {
   unsigned char first = text[0];
-  size_t length = first >= 0xC2 && first <= 0xDF   ? 2
-                  : (first & 0xF0) == 0xE0         ? 3
-                  : first >= 0xF0 && first <= 0xF4 ? 4
-                                                   : 0;
+  size_t length = announcedLength(first);
   if (!length || length > size)
     return 0;
   for (size_t i = 1; i < length; ++i)
@@ -59,11 +65,14 @@ SambaStringRef sambaStringEscape(SambaArena *arena, SambaStringRef text) {
   return (SambaStringRef){result, to};
 }
 
-static int hexDigit(char c) {
-  return c >= '0' && c <= '9'   ? c - '0'
-         : c >= 'A' && c <= 'F' ? c - 'A' + 10
-         : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                : -1;
+int sambaHexDigit(char c) {
+  if (c >= '0' && c <= '9')
+    return c - '0';
+  if (c >= 'A' && c <= 'F')
+    return c - 'A' + 10;
+  if (c >= 'a' && c <= 'f')
+    return c - 'a' + 10;
+  return -1;
 }
 
 size_t sambaStringUnescape(SambaArena *arena, SambaStringRef text, SambaStringRef *out_text) {
@@ -90,8 +99,8 @@ size_t sambaStringUnescape(SambaArena *arena, SambaStringRef text, SambaStringRe
     } else if (next == 'n' || next == 't') {
       result[to++] = next == 'n' ? '\n' : '\t';
     } else {
-      int high = hexDigit(next);
-      int low = i + 1 < end ? hexDigit(text.data[i + 1]) : -1;
+      int high = sambaHexDigit(next);
+      int low = i + 1 < end ? sambaHexDigit(text.data[i + 1]) : -1;
       if (high < 0 || low < 0)
         return 0;
       result[to++] = (char)(high * 16 + low);

@@ -12,5 +12,7 @@ SambaStringRef sambaStringEscape(SambaArena *arena, SambaStringRef text);
 /* Reads a quoted string at the start of `text` (also \n and \t); returns the number of bytes read,
  * 0 when it is malformed. */
 size_t sambaStringUnescape(SambaArena *arena, SambaStringRef text, SambaStringRef *out_text);
+/* The value of a hexadecimal digit of either case; -1 for every other character. */
+int sambaHexDigit(char c);
 
 #endif

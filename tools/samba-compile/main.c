@@ -209,6 +209,32 @@ static const char mlirFlags[] =
     "                                after a failure: input and pipeline, for samba-opt\n"
     "  --mlir-disable-threading      one thread: output in a fixed order";
 
+/* Answers the command line: help, a machine, or a model compiled. */
+static SambaStatus answer(const SambaTool *tool, int argc, char **argv, Options *options) {
+  SambaStrings positional = {0};
+  SambaArena arena = {0};
+  SambaAsked asked;
+
+  SambaStatus status = sambaCommandLineParse(argc, argv, tool->options, &positional, &asked);
+  if (!status && sambaCommandLineAnswer(tool, asked))
+    ;
+  else if (!status && options->print_machine && !positional.size)
+    status = printMachine(options);
+  else if (!status && options->print_machine)
+    status = sambaStatusMake(SAMBA_INVALID, "--print-machine compiles nothing; leave out '%s'",
+                             positional.data[0]);
+  else if (!status && positional.size != 1)
+    status = sambaStatusMake(SAMBA_INVALID,
+                             "samba-compile wants one model, not %zu; --help lists the options",
+                             positional.size);
+  else if (!status)
+    status = compile(options, positional.data[0], &arena);
+
+  sambaArenaDestroy(&arena);
+  sambaArrayFree(&positional);
+  return status;
+}
+
 int main(int argc, char **argv) {
   Options o = {0};
   const SambaOption table[] = {
@@ -253,33 +279,12 @@ int main(int argc, char **argv) {
                               "Compiles a model into a PEF, the program file of the simulated RDU.",
                           .options = table,
                           .more = mlirFlags};
-  SambaStrings positional = {0};
-  SambaArena arena = {0};
-  SambaAsked asked;
   const char **flags = sambaAllocate(sambaArraySize((size_t)argc + 1, sizeof *flags));
-
   argc = takeMlirFlags(argc, argv, flags);
-  if (argc < 0)
-    return 1;
-  SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &asked);
-  if (!status && sambaCommandLineAnswer(&tool, asked))
-    ;
-  else if (!status && o.print_machine && !positional.size)
-    status = printMachine(&o);
-  else if (!status && o.print_machine)
-    status = sambaStatusMake(SAMBA_INVALID, "--print-machine compiles nothing; leave out '%s'",
-                             positional.data[0]);
-  else if (!status && positional.size != 1)
-    status = sambaStatusMake(SAMBA_INVALID,
-                             "samba-compile wants one model, not %zu; --help lists the options",
-                             positional.size);
-  else if (!status)
-    status = compile(&o, positional.data[0], &arena);
+  int code = argc < 0 ? 1 : sambaReport(answer(&tool, argc, argv, &o));
+
   free(flags);
-  sambaArenaDestroy(&arena);
-  sambaArrayFree(&positional);
   sambaArrayFree(&o.shapes);
   sambaArrayFree(&o.binds);
-
-  return sambaReport(status);
+  return code;
 }

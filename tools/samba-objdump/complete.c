@@ -91,9 +91,9 @@ static SambaStatus completeSections(SambaPef *pef, const SambaMachine *machine) 
     section->flags = code->split_k ? SAMBA_PEF_SPLIT_K : 0;
     for (uint32_t u = 0; u < code->unit_count; ++u) {
       SambaUnitKind kind = code->units[u].kind;
-      ++*(kind == SAMBA_UNIT_COMPUTE  ? &section->pcus
-          : kind == SAMBA_UNIT_BUFFER ? &section->pmus
-                                      : &section->ags);
+      section->pcus += kind == SAMBA_UNIT_COMPUTE;
+      section->pmus += kind == SAMBA_UNIT_BUFFER;
+      section->ags += kind != SAMBA_UNIT_COMPUTE && kind != SAMBA_UNIT_BUFFER;
     }
     sambaArenaDestroy(&arena);
   }

@@ -172,13 +172,6 @@ static SambaStatus parseReference(Parser *parser, SambaPefTableId target, uint32
   return NULL;
 }
 
-static int hexDigit(char c) {
-  return c >= '0' && c <= '9'   ? c - '0'
-         : c >= 'a' && c <= 'f' ? c - 'a' + 10
-         : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                : -1;
-}
-
 static SambaStatus parseHex(Parser *parser, SambaPefBytes *out_bytes) {
   Lexer before = parser->lexer;
   SambaStringRef text;
@@ -187,8 +180,8 @@ static SambaStatus parseHex(Parser *parser, SambaPefBytes *out_bytes) {
   uint8_t *data = sambaArenaAllocate(&parser->pef->arena, text.size / 2);
   bool valid = text.size % 2 == 0;
   for (size_t i = 0; i + 1 < text.size && valid; i += 2) {
-    int high = hexDigit(text.data[i]);
-    int low = hexDigit(text.data[i + 1]);
+    int high = sambaHexDigit(text.data[i]);
+    int low = sambaHexDigit(text.data[i + 1]);
     valid = high >= 0 && low >= 0;
     data[i / 2] = (uint8_t)(valid ? high * 16 + low : 0);
   }

@@ -191,7 +191,8 @@ static void printChildren(Printer *printer, const SambaPefField *field, const vo
   for (uint32_t i = 0; i < count; ++i) {
     const char *child = children + (size_t)i * table->struct_bytes;
     if (table->field_count == 1) {
-      fputs(i == 0 ? "" : i % 16 ? ", " : ",\n    ", printer->out);
+      if (i)
+        fputs(i % 16 ? ", " : ",\n    ", printer->out);
       printValue(printer, &table->fields[0], child);
     } else {
       fputs("\n    {", printer->out);

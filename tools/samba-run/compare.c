@@ -138,7 +138,8 @@ static SambaStatus compareArgmax(const char *name, const SambaHostTensor *got,
       if (a > ourTop)
         ourTop = a, ours = i;
       lost |= isnan(a) && !isnan(b);
-      error = fmax(error, a == b ? 0 : isnan(a - b) ? INFINITY : fabs(a - b));
+      if (a != b)
+        error = fmax(error, isnan(a - b) ? INFINITY : fabs(a - b));
     }
     if (!lost && !(top - second > 2 * error))
       continue;

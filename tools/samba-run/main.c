@@ -46,10 +46,11 @@ static SambaStatus deviceOptions(const Options *options, SambaSimulatedDeviceOpt
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "--fidelity=%s is not available in this version; use tile",
                            options->fidelity);
-  const char *missing = options->trace    ? "--trace"
-                        : options->report ? "--report"
-                        : options->csv    ? "--csv"
-                                          : NULL;
+  const char *missing = options->csv ? "--csv" : NULL;
+  if (options->report)
+    missing = "--report";
+  if (options->trace)
+    missing = "--trace";
   if (missing)
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "%s is not available in this version; --stats FILE.json has the figures",
@@ -267,6 +268,28 @@ static SambaStatus run(const Options *options, const char *path, SambaArena *are
   return status;
 }
 
+/* Answers the command line: help, or a PEF that is run. */
+static SambaStatus answer(const SambaTool *tool, int argc, char **argv, Options *options) {
+  SambaStrings positional = {0};
+  SambaArena arena = {0};
+  SambaAsked asked;
+
+  SambaStatus status = sambaCommandLineParse(argc, argv, tool->options, &positional, &asked);
+  if (!status && sambaCommandLineAnswer(tool, asked))
+    ;
+  else if (!status && positional.size != 1)
+    status =
+        sambaStatusMake(SAMBA_INVALID, "samba-run wants one PEF, not %zu; --help lists the options",
+                        positional.size);
+  else if (!status)
+    status = run(options, positional.data[0], &arena);
+
+  sambaArenaDestroy(&arena);
+  sambaArrayFree(&positional);
+  return status;
+}
+
+/* Long: the options are a table, which points at the variables beside it. */
 int main(int argc, char **argv) {
   Options o = {.rtol = -1,
                .atol = -1,
@@ -314,30 +337,15 @@ int main(int argc, char **argv) {
       {"--csv", SAMBA_OPTION_STRING, &o.csv, "DIR",
        "refused: tables are not in this version; --stats has the figures"},
       {0}};
-  SambaStrings positional = {0};
-  SambaArena arena = {0};
   const SambaTool tool = {
       .name = "samba-run",
       .usage = "samba-run FILE.pef [options]",
       .summary = "Runs a PEF on the simulated RDU: real values, cycles, statistics.",
       .options = table,
       .more = "Exit code: 0, 1 after an error, 2 when an output differs from what --expect names."};
-  SambaAsked asked;
-  SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &asked);
-
-  if (!status && sambaCommandLineAnswer(&tool, asked))
-    ;
-  else if (!status && positional.size != 1)
-    status =
-        sambaStatusMake(SAMBA_INVALID, "samba-run wants one PEF, not %zu; --help lists the options",
-                        positional.size);
-  else if (!status)
-    status = run(&o, positional.data[0], &arena);
-  sambaArenaDestroy(&arena);
-  sambaArrayFree(&positional);
+  SambaStatus status = answer(&tool, argc, argv, &o);
   sambaArrayFree(&o.inputs);
   sambaArrayFree(&o.outputs);
   sambaArrayFree(&o.expectations);
-
   return sambaReport(status);
 }

@@ -90,6 +90,39 @@ static SambaStatus rduToPef(MlirContext context, const Options *o, const char *p
   return status;
 }
 
+static SambaStatus translate(Options *options, const char *path, SambaArena *arena) {
+  if (options->onnx_to_samba && options->output && strcmp(options->output, "-") == 0)
+    options->output = NULL; /* standard output */
+  SAMBA_RETURN_IF_ERROR(sambaCheckOutput(options->output, path));
+
+  MlirContext context = sambaCompilerContextCreate();
+  SambaStatus status = options->onnx_to_samba ? onnxToSamba(context, options, path)
+                                              : rduToPef(context, options, path, arena);
+  mlirContextDestroy(context);
+  return status;
+}
+
+/* Answers the command line: help, or one translation. */
+static SambaStatus answer(const SambaTool *tool, int argc, char **argv, Options *options) {
+  SambaStrings positional = {0};
+  SambaArena arena = {0};
+  SambaAsked asked;
+
+  SambaStatus status = sambaCommandLineParse(argc, argv, tool->options, &positional, &asked);
+  if (!status && sambaCommandLineAnswer(tool, asked))
+    ;
+  else if (!status && (options->onnx_to_samba == options->rdu_to_pef || positional.size != 1))
+    status = sambaStatusMake(
+        SAMBA_INVALID,
+        "samba-translate wants one of --onnx-to-samba and --rdu-to-pef, and one input file");
+  else if (!status)
+    status = translate(options, positional.data[0], &arena);
+
+  sambaArenaDestroy(&arena);
+  sambaArrayFree(&positional);
+  return status;
+}
+
 int sambaTranslate(int argc, char **argv) {
   Options o = {0};
   const SambaOption table[] = {{"--onnx-to-samba", SAMBA_OPTION_FLAG, &o.onnx_to_samba, NULL,
@@ -110,11 +143,6 @@ int sambaTranslate(int argc, char **argv) {
                                {"--mlir-print-debuginfo", SAMBA_OPTION_FLAG, &o.locations, NULL,
                                 "print locations: layer names"},
                                {0}};
-  for (int i = 1; i < argc; ++i) /* as MLIR's tools: one dash does, too */
-    if (!strcmp(argv[i], "-onnx-to-samba") || !strcmp(argv[i], "-rdu-to-pef"))
-      argv[i] = (char *)(argv[i][1] == 'o' ? ours[0] : ours[1]);
-  SambaStrings positional = {0};
-  SambaArena arena = {0};
   const SambaTool tool = {
       .name = "samba-translate",
       .usage = "samba-translate --onnx-to-samba MODEL.onnx [options]\n"
@@ -123,31 +151,12 @@ int sambaTranslate(int argc, char **argv) {
       .options = table,
       .more = "Without one of these two translations it is mlir-translate; samba-translate "
               "--help-list shows its options."};
-  SambaAsked asked;
-  SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &asked);
 
-  if (!status && sambaCommandLineAnswer(&tool, asked)) {
-    ;
-  } else if (!status && (o.onnx_to_samba == o.rdu_to_pef || positional.size != 1)) {
-    status = sambaStatusMake(
-        SAMBA_INVALID,
-        "samba-translate wants one of --onnx-to-samba and --rdu-to-pef, and one input file");
-  } else if (!status) {
-    if (o.onnx_to_samba && o.output && strcmp(o.output, "-") == 0)
-      o.output = NULL; /* standard output */
-    status = sambaCheckOutput(o.output, positional.data[0]);
-  }
-  if (!status && !asked) {
-    MlirContext context = sambaCompilerContextCreate();
-    status = o.onnx_to_samba ? onnxToSamba(context, &o, positional.data[0])
-                             : rduToPef(context, &o, positional.data[0], &arena);
-    mlirContextDestroy(context);
-  }
-
-  sambaArenaDestroy(&arena);
-  sambaArrayFree(&positional);
+  for (int i = 1; i < argc; ++i) /* as MLIR's tools: one dash does, too */
+    if (!strcmp(argv[i], "-onnx-to-samba") || !strcmp(argv[i], "-rdu-to-pef"))
+      argv[i] = (char *)(argv[i][1] == 'o' ? ours[0] : ours[1]);
+  SambaStatus status = answer(&tool, argc, argv, &o);
   sambaArrayFree(&o.shapes);
   sambaArrayFree(&o.binds);
-
   return sambaReport(status);
 }
