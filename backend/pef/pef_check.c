@@ -97,6 +97,17 @@ static SambaStatus checkTables(Checker *checker) {
   return NULL;
 }
 
+static const char *memoryTitle(SambaPefMemory memory) {
+  switch (memory) {
+  case SAMBA_PEF_MEMORY_HBM:
+    return "HBM";
+  case SAMBA_PEF_MEMORY_DDR:
+    return "DDR";
+  default:
+    return "host memory";
+  }
+}
+
 /* Bounds of a memory in the device's address space; see tables.def, region.address. */
 static void memoryBounds(const SambaMachine *machine, SambaPefMemory memory, uint64_t *out_start,
                          uint64_t *out_end) {
@@ -147,10 +158,7 @@ static SambaStatus checkRegions(Checker *checker) {
       return INVALID("%s: address 0x%" PRIx64 " and %" PRIu64 " bytes are not within [0x%" PRIx64
                      ", 0x%" PRIx64 "), the %s of machine %s",
                      DESCRIBE(Region, i, region), region->address, region->bytes, start, end,
-                     region->memory == SAMBA_PEF_MEMORY_HBM   ? "HBM"
-                     : region->memory == SAMBA_PEF_MEMORY_DDR ? "DDR"
-                                                              : "host memory",
-                     checker->machine.name);
+                     memoryTitle(region->memory), checker->machine.name);
     for (uint32_t k = 0; k < region->owners_count; ++k)
       if (pef->symbols[region->owners[k].symbol].region != i)
         return INVALID("%s: owner %u is symbol %u, which is in region %u",

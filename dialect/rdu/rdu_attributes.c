@@ -187,83 +187,116 @@ static const struct {
 };
 enum { listTile, listUnroll, listOrder, listLevel, listDepth, listCount };
 
+static int64_t listEntry(const SambaMapping *mapping, int list, uint32_t k) {
+  switch (list) {
+  case listTile:
+    return mapping->tile[k];
+  case listUnroll:
+    return mapping->unroll[k];
+  case listOrder:
+    return mapping->order[k];
+  case listLevel:
+    return mapping->operand_level[k];
+  default:
+    return mapping->operand_depth[k];
+  }
+}
+
+static void setListEntry(SambaMapping *mapping, int list, intptr_t k, int64_t number) {
+  switch (list) {
+  case listTile:
+    mapping->tile[k] = number;
+    break;
+  case listUnroll:
+    mapping->unroll[k] = (uint32_t)number;
+    break;
+  case listOrder:
+    mapping->order[k] = (uint32_t)number;
+    break;
+  case listLevel:
+    mapping->operand_level[k] = (uint32_t)number;
+    break;
+  default:
+    mapping->operand_depth[k] = (uint32_t)number;
+  }
+}
+
+/* 'group' or 'pipeline': a number. */
+static SambaStatus readMappingNumber(SambaStringRef key, MlirAttribute value, SambaMapping *out) {
+  bool group = sambaStringRefEqualC(key, "group");
+  if (!group && !sambaStringRefEqualC(key, "pipeline"))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "#rdu.mapping has no '%.*s'; it has tile, unroll, order, level, "
+                           "depth, group and pipeline",
+                           SAMBA_STRING_ARGS(key));
+
+  int64_t least = group ? 0 : -1;
+  int64_t most = group ? UINT32_MAX : SAMBA_MAX_STAGE_DIMS - 1;
+  if (!isInteger(value) || mlirIntegerAttrGetValueInt(value) < least ||
+      mlirIntegerAttrGetValueInt(value) > most)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "#rdu.mapping: '%.*s' must be an integer from %lld to %lld",
+                           SAMBA_STRING_ARGS(key), (long long)least, (long long)most);
+
+  if (group)
+    out->group = (uint32_t)mlirIntegerAttrGetValueInt(value);
+  else
+    out->pipeline_dim = (int32_t)mlirIntegerAttrGetValueInt(value);
+  return NULL;
+}
+
+/* All lists of a mapping that have an entry per dimension have one length. */
+static SambaStatus readDimCount(int list, intptr_t size, SambaMapping *out) {
+  if (!lists[list].per_dimension)
+    return NULL;
+  if (out->dim_count && out->dim_count != (uint32_t)size)
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "#rdu.mapping: tile, unroll and order must have one length, but there are %u and %lld",
+        out->dim_count, (long long)size);
+  out->dim_count = (uint32_t)size;
+  return NULL;
+}
+
+static SambaStatus readMappingList(int list, MlirAttribute value, SambaMapping *out) {
+  intptr_t limit = lists[list].per_dimension ? SAMBA_MAX_STAGE_DIMS : SAMBA_MAX_STAGE_OPERANDS;
+  if (!mlirAttributeIsADenseI64Array(value) || mlirDenseArrayGetNumElements(value) > limit)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "#rdu.mapping: '%s' must be a list of at most %lld integers",
+                           lists[list].name, (long long)limit);
+  intptr_t size = mlirDenseArrayGetNumElements(value);
+  SAMBA_RETURN_IF_ERROR(readDimCount(list, size, out));
+
+  uint32_t used = 0;
+  for (intptr_t k = 0; k < size; ++k) {
+    int64_t number = mlirDenseI64ArrayGetElement(value, k);
+    if (number < lists[list].least || number > lists[list].most)
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "#rdu.mapping: '%s' has %lld, but every entry must be at least %lld and at most %lld",
+          lists[list].name, (long long)number, (long long)lists[list].least,
+          (long long)lists[list].most);
+    setListEntry(out, list, k, number);
+    used |= list == listOrder && number < size ? 1u << number : 0;
+  }
+
+  if (list == listOrder && used != (1u << size) - 1)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "#rdu.mapping: 'order' must name each of the %lld dimensions once",
+                           (long long)size);
+  return NULL;
+}
+
 static SambaStatus readMapping(MlirAttribute body, SambaMapping *out) {
   *out = (SambaMapping){.pipeline_dim = -1};
   for (intptr_t i = 0; i < mlirDictionaryAttrGetNumElements(body); ++i) {
     MlirNamedAttribute entry = mlirDictionaryAttrGetElement(body, i);
     SambaStringRef key = sambaFromMlir(mlirIdentifierStr(entry.name));
-    MlirAttribute value = entry.attribute;
     int list = 0;
     while (list < listCount && !sambaStringRefEqualC(key, lists[list].name))
       ++list;
-    if (list == listCount) {
-      bool group = sambaStringRefEqualC(key, "group");
-      if (!group && !sambaStringRefEqualC(key, "pipeline"))
-        return sambaStatusMake(SAMBA_INVALID,
-                               "#rdu.mapping has no '%.*s'; it has tile, unroll, order, level, "
-                               "depth, group and pipeline",
-                               SAMBA_STRING_ARGS(key));
-      int64_t least = group ? 0 : -1;
-      int64_t most = group ? UINT32_MAX : SAMBA_MAX_STAGE_DIMS - 1;
-      if (!isInteger(value) || mlirIntegerAttrGetValueInt(value) < least ||
-          mlirIntegerAttrGetValueInt(value) > most)
-        return sambaStatusMake(SAMBA_INVALID,
-                               "#rdu.mapping: '%.*s' must be an integer from %lld to %lld",
-                               SAMBA_STRING_ARGS(key), (long long)least, (long long)most);
-      if (group)
-        out->group = (uint32_t)mlirIntegerAttrGetValueInt(value);
-      else
-        out->pipeline_dim = (int32_t)mlirIntegerAttrGetValueInt(value);
-      continue;
-    }
-
-    intptr_t limit = lists[list].per_dimension ? SAMBA_MAX_STAGE_DIMS : SAMBA_MAX_STAGE_OPERANDS;
-    if (!mlirAttributeIsADenseI64Array(value) || mlirDenseArrayGetNumElements(value) > limit)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "#rdu.mapping: '%s' must be a list of at most %lld integers",
-                             lists[list].name, (long long)limit);
-    intptr_t size = mlirDenseArrayGetNumElements(value);
-    if (lists[list].per_dimension) {
-      if (out->dim_count && out->dim_count != (uint32_t)size)
-        return sambaStatusMake(
-            SAMBA_INVALID,
-            "#rdu.mapping: tile, unroll and order must have one length, but there are %u and %lld",
-            out->dim_count, (long long)size);
-      out->dim_count = (uint32_t)size;
-    }
-
-    uint32_t used = 0;
-    for (intptr_t k = 0; k < size; ++k) {
-      int64_t number = mlirDenseI64ArrayGetElement(value, k);
-      if (number < lists[list].least || number > lists[list].most)
-        return sambaStatusMake(
-            SAMBA_INVALID,
-            "#rdu.mapping: '%s' has %lld, but every entry must be at least %lld and at most %lld",
-            lists[list].name, (long long)number, (long long)lists[list].least,
-            (long long)lists[list].most);
-      switch (list) {
-      case listTile:
-        out->tile[k] = number;
-        break;
-      case listUnroll:
-        out->unroll[k] = (uint32_t)number;
-        break;
-      case listOrder:
-        out->order[k] = (uint32_t)number;
-        used |= number < size ? 1u << number : 0;
-        break;
-      case listLevel:
-        out->operand_level[k] = (uint32_t)number;
-        break;
-      default:
-        out->operand_depth[k] = (uint32_t)number;
-      }
-    }
-
-    if (list == listOrder && used != (1u << size) - 1)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "#rdu.mapping: 'order' must name each of the %lld dimensions once",
-                             (long long)size);
+    SAMBA_RETURN_IF_ERROR(list < listCount ? readMappingList(list, entry.attribute, out)
+                                           : readMappingNumber(key, entry.attribute, out));
   }
 
   return NULL;
@@ -287,11 +320,7 @@ MlirAttribute sambaMappingToAttribute(MlirLocation location, const SambaMapping 
     uint32_t size = lists[list].per_dimension ? mapping->dim_count : operand_count;
     bool any = false;
     for (uint32_t k = 0; k < size; ++k) {
-      numbers[k] = list == listTile     ? mapping->tile[k]
-                   : list == listUnroll ? mapping->unroll[k]
-                   : list == listOrder  ? mapping->order[k]
-                   : list == listLevel  ? mapping->operand_level[k]
-                                        : mapping->operand_depth[k];
+      numbers[k] = listEntry(mapping, list, k);
       any = any || numbers[k];
     }
     while (!lists[list].per_dimension && size && !numbers[size - 1])

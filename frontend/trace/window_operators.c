@@ -188,11 +188,11 @@ void sambaNativeLayerNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, Sa
   SambaAttribute attributes[] = {
       sambaIntsAttribute("normalized_shape", x ? &x->type.dims[rank - count] : NULL, count),
       sambaFloatAttribute("eps", eps), sambaDTypeAttribute("dtype", statistics)};
-  callForResults("native_layer_norm",
-                 !weight ? 1
-                 : !bias ? 2
-                         : 3,
-                 (SambaTensor *[]){x, weight, bias}, 3, attributes, 3, out_results);
+  uint32_t operands = 1;
+  if (weight)
+    operands = bias ? 3 : 2;
+  callForResults("native_layer_norm", operands, (SambaTensor *[]){x, weight, bias}, 3, attributes,
+                 3, out_results);
 }
 SambaTensor *sambaRmsNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, double eps) {
   return lastDimensionNorm("rms_norm", x, dims, weight, NULL, eps);

@@ -79,9 +79,9 @@ static bool isOfPairs(MlirValue value, MlirValue x, int64_t index) {
     return false;
   for (intptr_t axis = 0; axis <= rank; ++axis) {
     bool last = axis == rank;
-    int64_t size = last               ? 1
-                   : axis + 1 == rank ? sambaMatchSize(x, axis) / 2
-                                      : sambaMatchSize(x, axis);
+    int64_t size = last ? 1 : sambaMatchSize(x, axis);
+    if (axis + 1 == rank)
+      size /= 2;
     if (sambaMatchSize(value, axis) != size ||
         (!last && sambaMatchSize(sambaMatchResult(pairs), axis) != size) ||
         mlirDenseI64ArrayGetElement(sambaOperationAttribute(slice, "starts"), axis) !=

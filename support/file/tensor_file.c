@@ -180,13 +180,12 @@ SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, con
 
   shape[0] = '\0';
   for (uint32_t a = 0; a < rank && a < SAMBA_TENSOR_FILE_MAX_RANK; ++a) {
-    at += (size_t)snprintf(shape + at, sizeof shape - at,
-                           rank == 1      ? "%llu,"
-                           : a + 1 < rank ? "%llu, "
-                                          : "%llu",
+    at += (size_t)snprintf(shape + at, sizeof shape - at, a == 0 ? "%llu" : ", %llu",
                            (unsigned long long)dims[a]);
     bytes *= dims[a];
   }
+  if (rank == 1) /* Python's tuple of one */
+    snprintf(shape + at, sizeof shape - at, ",");
 
   /* One-byte elements have no byte order. The data start at a multiple of 64. */
   int length =
@@ -311,6 +310,21 @@ static bool readTyped(Wire wire, const SambaTensorFile *tensor, Payload *payload
   return true;
 }
 
+static bool addDim(SambaTensorFile *tensor, uint64_t size) {
+  if (tensor->rank == SAMBA_TENSOR_FILE_MAX_RANK || (int64_t)size < 0)
+    return false;
+  tensor->dims[tensor->rank++] = size;
+  return true;
+}
+
+static bool readPackedDims(Wire bytes, SambaTensorFile *tensor) {
+  uint64_t size;
+  while (bytes.at < bytes.end)
+    if (!readVarint(&bytes, &size) || !addDim(tensor, size))
+      return false;
+  return true;
+}
+
 SambaStatus sambaTensorProtoParse(const char *name, const uint8_t *data, size_t size,
                                   SambaArena *arena, SambaTensorFile *out_tensor) {
   memset(out_tensor, 0, sizeof *out_tensor);
@@ -324,15 +338,8 @@ SambaStatus sambaTensorProtoParse(const char *name, const uint8_t *data, size_t 
     if (!readField(&wire, &number, &type, &value, &bytes))
       return bad(name, "not a serialized TensorProto, or cut off");
     if (number == 1) {
-      bool packed = type == 2;
-      do {
-        if (packed && bytes.at == bytes.end)
-          break;
-        if ((packed && !readVarint(&bytes, &value)) ||
-            out_tensor->rank == SAMBA_TENSOR_FILE_MAX_RANK || (int64_t)value < 0)
-          return bad(name, "the tensor has a malformed shape");
-        out_tensor->dims[out_tensor->rank++] = value;
-      } while (packed);
+      if (!(type == 2 ? readPackedDims(bytes, out_tensor) : addDim(out_tensor, value)))
+        return bad(name, "the tensor has a malformed shape");
     } else if (number == 2 && type == 0) {
       payload.type = (int64_t)value;
     } else if (number == 9 && type == 2) {
@@ -408,10 +415,13 @@ SambaStatus sambaTensorFileRead(const char *path, SambaArena *arena, SambaTensor
   }
 
   close(fd);
-  SambaStatus status = done < size
-                           ? sambaStatusMake(SAMBA_IO, "%s: could not be read to its end", path)
-                       : npy ? sambaNpyParse(path, data, size, arena, out_tensor)
-                             : sambaTensorProtoParse(path, data, size, arena, out_tensor);
+  SambaStatus status;
+  if (done < size)
+    status = sambaStatusMake(SAMBA_IO, "%s: could not be read to its end", path);
+  else if (npy)
+    status = sambaNpyParse(path, data, size, arena, out_tensor);
+  else
+    status = sambaTensorProtoParse(path, data, size, arena, out_tensor);
   free(data);
 
   return status;

@@ -42,6 +42,12 @@ static inline uint32_t sambaDTypeBytes(SambaDType dtype) {
   return (unsigned)dtype < SAMBA_DTYPE_COUNT ? bytes[dtype] : 0;
 }
 static inline bool sambaDTypeIsFloat(SambaDType dtype) { return dtype <= SAMBA_DTYPE_F16; }
+/* The type in which a lane computes with elements of the dtype: f32, i32, i64 or i1. */
+static inline SambaDType sambaDTypeLaneClass(SambaDType dtype) {
+  if (sambaDTypeIsFloat(dtype))
+    return SAMBA_DTYPE_F32;
+  return dtype == SAMBA_DTYPE_I1 || dtype == SAMBA_DTYPE_I64 ? dtype : SAMBA_DTYPE_I32;
+}
 /* Finds a dtype by its name; SAMBA_DTYPE_COUNT when there is none. */
 SambaDType sambaDTypeFromName(const char *name, uint64_t size);
 

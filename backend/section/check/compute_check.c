@@ -74,9 +74,9 @@ static SambaStatus checkImmediate(const SambaUnit *unit, const SambaLaneOp *op) 
   uint64_t value = op->immediate;
   switch (op->opcode) {
   case SAMBA_LANE_CONSTANT: {
-    uint64_t limit = op->type == SAMBA_DTYPE_I1    ? 1
-                     : op->type == SAMBA_DTYPE_I64 ? UINT64_MAX
-                                                   : UINT32_MAX;
+    uint64_t limit = op->type == SAMBA_DTYPE_I64 ? UINT64_MAX : UINT32_MAX;
+    if (op->type == SAMBA_DTYPE_I1)
+      limit = 1;
     if (value > limit)
       return sambaStatusMake(SAMBA_INVALID, "constant 0x%" PRIx64 " does not fit in %s", value,
                              sambaDTypeName((SambaDType)op->type));

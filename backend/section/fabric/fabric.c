@@ -15,18 +15,25 @@ const char *sambaSwitchPortName(uint8_t port) {
 }
 
 uint32_t sambaUnitLanes(const SambaMachine *machine, SambaStreamKind kind, bool output) {
-  int64_t lanes = kind == SAMBA_STREAM_VECTOR
-                      ? output ? machine->unit_vector_outputs : machine->unit_vector_inputs
-                  : kind == SAMBA_STREAM_SCALAR
-                      ? output ? machine->unit_scalar_outputs : machine->unit_scalar_inputs
-                      : machine->control_lanes;
-  return (uint32_t)lanes;
+  switch (kind) {
+  case SAMBA_STREAM_VECTOR:
+    return (uint32_t)(output ? machine->unit_vector_outputs : machine->unit_vector_inputs);
+  case SAMBA_STREAM_SCALAR:
+    return (uint32_t)(output ? machine->unit_scalar_outputs : machine->unit_scalar_inputs);
+  default:
+    return (uint32_t)machine->control_lanes;
+  }
 }
 
 uint32_t sambaLinkLanes(const SambaMachine *machine, SambaStreamKind kind) {
-  return (uint32_t)(kind == SAMBA_STREAM_VECTOR   ? machine->vector_lanes
-                    : kind == SAMBA_STREAM_SCALAR ? machine->scalar_lanes
-                                                  : machine->control_lanes);
+  switch (kind) {
+  case SAMBA_STREAM_VECTOR:
+    return (uint32_t)machine->vector_lanes;
+  case SAMBA_STREAM_SCALAR:
+    return (uint32_t)machine->scalar_lanes;
+  default:
+    return (uint32_t)machine->control_lanes;
+  }
 }
 
 void sambaUnitSwitch(const SambaMachine *machine, const SambaUnit *unit, int32_t *out_x,

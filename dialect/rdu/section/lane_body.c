@@ -74,14 +74,6 @@ enum {
   reductionRowCount = sizeof reductionRows / sizeof *reductionRows
 };
 
-SambaDType sambaLaneClassOf(SambaDType dtype) {
-  if (sambaDTypeIsFloat(dtype))
-    return SAMBA_DTYPE_F32;
-  if (dtype == SAMBA_DTYPE_I1 || dtype == SAMBA_DTYPE_I64)
-    return dtype;
-  return SAMBA_DTYPE_I32;
-}
-
 static MlirValue build(MlirBlock block, MlirLocation location, const char *name, intptr_t count,
                        const MlirValue *operands, SambaDType result) {
   MlirOperation none = {NULL};
@@ -91,10 +83,12 @@ static MlirValue build(MlirBlock block, MlirLocation location, const char *name,
 
 static MlirAttribute constantAttribute(MlirContext context, SambaDType type, uint64_t bits) {
   MlirType mlir_type = sambaDTypeToType(context, type);
+  if (type == SAMBA_DTYPE_I32)
+    return mlirIntegerAttrGet(mlir_type, (int32_t)bits);
+  if (type == SAMBA_DTYPE_I1)
+    return mlirIntegerAttrGet(mlir_type, (int64_t)(bits & 1));
   if (type != SAMBA_DTYPE_F32)
-    return mlirIntegerAttrGet(mlir_type, type == SAMBA_DTYPE_I32  ? (int64_t)(int32_t)bits
-                                         : type == SAMBA_DTYPE_I1 ? (int64_t)(bits & 1)
-                                                                  : (int64_t)bits);
+    return mlirIntegerAttrGet(mlir_type, (int64_t)bits);
   uint32_t narrow = (uint32_t)bits;
   float value;
   memcpy(&value, &narrow, sizeof value);
@@ -333,11 +327,20 @@ static SambaLaneRead readConstant(MlirOperation operation, SambaLaneOp *out_op) 
   if (!mlirAttributeIsAInteger(value) || type == SAMBA_DTYPE_COUNT)
     return SAMBA_LANE_READ_UNKNOWN;
   int64_t integer = mlirIntegerAttrGetValueInt(value);
-  out_op->type = (uint8_t)sambaLaneClassOf(type);
-  out_op->immediate = type == SAMBA_DTYPE_I64   ? (uint64_t)integer
-                      : type == SAMBA_DTYPE_I1  ? (uint64_t)(integer & 1)
-                      : type == SAMBA_DTYPE_UI8 ? (uint64_t)(uint8_t)integer
-                                                : (uint64_t)(uint32_t)(int32_t)integer;
+  out_op->type = (uint8_t)sambaDTypeLaneClass(type);
+  switch (type) {
+  case SAMBA_DTYPE_I64:
+    out_op->immediate = (uint64_t)integer;
+    break;
+  case SAMBA_DTYPE_I1:
+    out_op->immediate = (uint64_t)(integer & 1);
+    break;
+  case SAMBA_DTYPE_UI8:
+    out_op->immediate = (uint8_t)integer;
+    break;
+  default:
+    out_op->immediate = (uint32_t)(int32_t)integer;
+  }
   return SAMBA_LANE_READ_OP;
 }
 
@@ -359,6 +362,20 @@ static bool readZeroExtendedConstant(MlirValue value, SambaLaneOp *out_op) {
   }
 
   return false;
+}
+
+/* What a truncation wraps to. i8 has no sign of its own: a cast to ui8 or a zero extension of the
+ * result makes it ui8. */
+static SambaDType wrappedType(MlirOperation truncation, SambaDType to) {
+  if (to == SAMBA_DTYPE_I16)
+    return SAMBA_DTYPE_I16;
+  MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(truncation, 0));
+  if (mlirOpOperandIsNull(use))
+    return SAMBA_DTYPE_I8;
+  MlirOperation user = mlirOpOperandGetOwner(use);
+  bool as_unsigned =
+      operationIs(user, "builtin.unrealized_conversion_cast") || operationIs(user, "arith.extui");
+  return as_unsigned ? SAMBA_DTYPE_UI8 : SAMBA_DTYPE_I8;
 }
 
 static SambaLaneRead readConversion(MlirOperation operation, SambaLaneOp *out_op, bool *out_known) {
@@ -388,23 +405,10 @@ static SambaLaneRead readConversion(MlirOperation operation, SambaLaneOp *out_op
 
   if (operationIs(operation, "arith.trunci")) {
     bool narrow = to == SAMBA_DTYPE_I8 || to == SAMBA_DTYPE_I16;
-
-    /* i8 is wrapped as signed here; a following cast to ui8 and zero extension is read as ui8
-     * below. */
     out_op->opcode = narrow ? SAMBA_LANE_WRAP : SAMBA_LANE_INT_RESIZE;
     out_op->type = narrow ? SAMBA_DTYPE_I32 : (uint8_t)to;
-    if (narrow) {
-      MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(operation, 0));
-      bool is_unsigned =
-          !mlirOpOperandIsNull(use) &&
-          operationIs(mlirOpOperandGetOwner(use), "builtin.unrealized_conversion_cast");
-      bool zero_extended =
-          !mlirOpOperandIsNull(use) && operationIs(mlirOpOperandGetOwner(use), "arith.extui");
-      out_op->immediate = to == SAMBA_DTYPE_I16          ? SAMBA_DTYPE_I16
-                          : is_unsigned || zero_extended ? SAMBA_DTYPE_UI8
-                                                         : SAMBA_DTYPE_I8;
-    }
-
+    if (narrow)
+      out_op->immediate = wrappedType(operation, to);
     return SAMBA_LANE_READ_OP;
   }
 
@@ -480,10 +484,10 @@ bool sambaLaneBodyReadReduction(MlirOperation operation, MlirValue accumulator, 
 
   if (count != 2)
     return false;
-  int at = mlirValueEqual(mlirOperationGetOperand(operation, 0), accumulator)   ? 0
-           : mlirValueEqual(mlirOperationGetOperand(operation, 1), accumulator) ? 1
-                                                                                : -1;
-  if (at < 0)
+  int at = 0;
+  while (at < 2 && !mlirValueEqual(mlirOperationGetOperand(operation, at), accumulator))
+    ++at;
+  if (at == 2)
     return false;
 
   for (int i = 0; i < reductionRowCount; ++i) {

@@ -11,9 +11,6 @@
 
 #include "mlir-c/IR.h"
 
-/* The lane class of a tensor element type: F32, I32, I64 or I1. */
-SambaDType sambaLaneClassOf(SambaDType dtype);
-
 /* Extends an element of `dtype` to its lane class; the value itself when it is one. */
 MlirValue sambaLaneBodyExtend(MlirBlock block, MlirLocation location, SambaDType dtype,
                               MlirValue element);

@@ -60,6 +60,17 @@ static SambaStatus readRoute(MlirOperation op, SambaArena *arena, SambaStream *s
   return NULL;
 }
 
+static SambaStreamKind streamKind(MlirType type) {
+  switch (sambaRduTypeKind(type)) {
+  case SAMBA_RDU_SCALAR:
+    return SAMBA_STREAM_SCALAR;
+  case SAMBA_RDU_CONTROL:
+    return SAMBA_STREAM_CONTROL;
+  default:
+    return SAMBA_STREAM_VECTOR;
+  }
+}
+
 /* Streams get their numbers from the ports that make them. */
 static void numberStreams(SambaArena *arena, SambaSection *section, const MlirOperation *ops,
                           SambaPointerMap *numbers) {
@@ -75,13 +86,8 @@ static void numberStreams(SambaArena *arena, SambaSection *section, const MlirOp
       uint32_t *streams = SAMBA_ARENA_ARRAY(arena, uint32_t, port->stream_count);
       for (uint32_t s = 0; s < port->stream_count; ++s, ++result) {
         MlirValue value = mlirOperationGetResult(ops[u], result);
-        SambaRduTypeKind kind = sambaRduTypeKind(mlirValueGetType(value));
-        section->streams[next] =
-            (SambaStream){.kind = kind == SAMBA_RDU_SCALAR    ? SAMBA_STREAM_SCALAR
-                                  : kind == SAMBA_RDU_CONTROL ? SAMBA_STREAM_CONTROL
-                                                              : SAMBA_STREAM_VECTOR,
-                          .source = {u, p},
-                          .rate_permille = 1000};
+        section->streams[next] = (SambaStream){
+            .kind = streamKind(mlirValueGetType(value)), .source = {u, p}, .rate_permille = 1000};
         sambaPointerMapSet(numbers, value.ptr, next);
         streams[s] = next++;
       }

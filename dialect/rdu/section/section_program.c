@@ -130,7 +130,7 @@ static SambaStatus readBlock(Program *p, MlirBlock block, SambaUnit *unit) {
 
   for (uint32_t i = 0; i < unit->input_count; ++i) {
     MlirValue argument = mlirBlockGetArgument(block, i);
-    SambaDType expected = sambaLaneClassOf(unit->inputs[i].dtype);
+    SambaDType expected = sambaDTypeLaneClass(unit->inputs[i].dtype);
     if (sambaDTypeFromType(mlirValueGetType(argument)) != expected)
       return sambaStatusMake(
           SAMBA_INVALID, "argument %u of its program must be %s, as elements of %s are in a unit",
@@ -148,7 +148,7 @@ static SambaStatus readBlock(Program *p, MlirBlock block, SambaUnit *unit) {
 
   for (uint32_t i = 0; i < unit->output_count; ++i) {
     MlirValue value = mlirOperationGetOperand(op, i);
-    SambaDType expected = sambaLaneClassOf(unit->outputs[i].dtype);
+    SambaDType expected = sambaDTypeLaneClass(unit->outputs[i].dtype);
     if (sambaDTypeFromType(mlirValueGetType(value)) != expected)
       return sambaStatusMake(SAMBA_INVALID, "output %u makes %s, so its value must be %s", i,
                              sambaDTypeName(unit->outputs[i].dtype), sambaDTypeName(expected));
@@ -240,7 +240,7 @@ MlirRegion sambaProgramToIr(const SambaUnit *unit, MlirLocation location) {
 
   for (uint32_t i = 0; i < unit->input_count; ++i)
     values[i] = mlirBlockAddArgument(
-        block, sambaDTypeToType(context, sambaLaneClassOf(unit->inputs[i].dtype)), location);
+        block, sambaDTypeToType(context, sambaDTypeLaneClass(unit->inputs[i].dtype)), location);
   for (uint32_t i = 0; i < unit->compute.program.op_count; ++i) {
     const SambaLaneOp *op = &unit->compute.program.ops[i];
     char class = sambaLaneOpClass(op->opcode);

@@ -156,10 +156,13 @@ static SambaStatus readAccess(Reader *r, MlirAttribute dictionary, SambaPort *po
                            "needs one of 'strides' per counter of slots, loops and tile: %lld",
                            (long long)count);
   uint32_t *trips = SAMBA_ARENA_ARRAY(r->arena, uint32_t, (size_t)count);
-  for (int64_t i = 0; i < count; ++i)
-    trips[i] = (uint32_t)(i < slotCount               ? slots[i]
-                          : i < slotCount + loopCount ? loops[i - slotCount]
-                                                      : tile[i - slotCount - loopCount]);
+  uint32_t used = 0;
+  for (int64_t i = 0; i < slotCount; ++i)
+    trips[used++] = (uint32_t)slots[i];
+  for (int64_t i = 0; i < loopCount; ++i)
+    trips[used++] = (uint32_t)loops[i];
+  for (int64_t i = 0; i < tileCount; ++i)
+    trips[used++] = (uint32_t)tile[i];
   access->counter_count = (uint32_t)count;
   access->trips = trips;
   access->slot_level = (uint32_t)slotCount;

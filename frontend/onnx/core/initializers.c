@@ -12,6 +12,24 @@
 /* Initializers of floats are weights from two elements on: they are not looked at. */
 enum { KNOWN_FLOATS = 1 };
 
+/* ---- Elements of typed fields ---- */
+
+/* Elements in the typed field that is filled, of those that hold what Samba computes with. */
+static size_t typedElements(const Onnx__TensorProto *proto) {
+  if (proto->n_float_data)
+    return proto->n_float_data;
+  return proto->n_int32_data ? proto->n_int32_data : proto->n_int64_data;
+}
+
+/* Element i of the field of integers that is filled; 0 when the elements are floats. */
+static uint64_t integerBits(const Onnx__TensorProto *proto, size_t i) {
+  if (proto->n_int32_data)
+    return (uint64_t)proto->int32_data[i];
+  if (proto->n_int64_data)
+    return (uint64_t)proto->int64_data[i];
+  return proto->n_uint64_data ? proto->uint64_data[i] : 0;
+}
+
 /* ---- As constants ---- */
 
 SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorProto *proto,
@@ -42,21 +60,16 @@ SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorPro
     return NULL;
   }
 
-  size_t stored = proto->n_float_data    ? proto->n_float_data
-                  : proto->n_int32_data  ? proto->n_int32_data
-                  : proto->n_int64_data  ? proto->n_int64_data
-                  : proto->n_double_data ? proto->n_double_data
-                                         : proto->n_uint64_data;
+  size_t stored = typedElements(proto);
+  if (!stored)
+    stored = proto->n_double_data ? proto->n_double_data : proto->n_uint64_data;
   if (stored != (size_t)constant->count)
     return sambaStatusMake(SAMBA_INVALID, "tensor %s has %lld elements, but %zu are stored",
                            sambaOnnxShown(importer, proto->name), (long long)constant->count,
                            stored);
 
   for (size_t i = 0; i < stored; ++i) {
-    uint64_t bits = proto->n_int32_data    ? (uint64_t)proto->int32_data[i]
-                    : proto->n_int64_data  ? (uint64_t)proto->int64_data[i]
-                    : proto->n_uint64_data ? proto->uint64_data[i]
-                                           : 0;
+    uint64_t bits = integerBits(proto, i);
     if (proto->n_float_data || proto->n_double_data) {
       double real = proto->n_float_data ? (double)proto->float_data[i] : proto->double_data[i];
       constant->data[i] = sambaNumberConvert((SambaNumber){.r = real}, true, proto->data_type);
@@ -128,9 +141,7 @@ static SambaStatus initializerType(const Onnx__TensorProto *proto, SambaTensorTy
 static SambaStatus typedBytes(const Onnx__TensorProto *proto, SambaDType dtype, int64_t elements,
                               uint8_t *out) {
   uint32_t width = sambaDTypeBytes(dtype);
-  size_t count = proto->n_float_data   ? proto->n_float_data
-                 : proto->n_int32_data ? proto->n_int32_data
-                                       : proto->n_int64_data;
+  size_t count = typedElements(proto);
   if (count != (size_t)elements)
     return sambaStatusMake(SAMBA_INVALID, "the shape has %lld elements, but %zu are stored",
                            (long long)elements, count);
@@ -140,8 +151,7 @@ static SambaStatus typedBytes(const Onnx__TensorProto *proto, SambaDType dtype, 
       memcpy(out + i * width, &proto->float_data[i], width);
       continue;
     }
-    uint64_t bits =
-        proto->n_int32_data ? (uint64_t)proto->int32_data[i] : (uint64_t)proto->int64_data[i];
+    uint64_t bits = integerBits(proto, i);
     memcpy(out + i * width, &bits, width);
   }
 

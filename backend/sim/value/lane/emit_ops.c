@@ -175,6 +175,7 @@ static LLVMValueRef resize(const SambaEmit *emit, LLVMTypeRef to, LLVMValueRef a
                          : LLVMBuildTrunc(emit->builder, a, sambaEmitType(emit, to), "");
 }
 
+/* Long: one case per opcode in one switch, so that the compiler says which opcode is missing. */
 LLVMValueRef sambaEmitLaneOp(const SambaEmit *emit, const SambaLaneOp *op, const LLVMValueRef *v) {
   LLVMBuilderRef b = emit->builder;
   LLVMTypeRef scalar = sambaEmitLaneType(emit, op->type);
@@ -282,6 +283,18 @@ LLVMValueRef sambaEmitLaneOp(const SambaEmit *emit, const SambaLaneOp *op, const
   return LLVMConstNull(sambaEmitType(emit, scalar));
 }
 
+/* The range of a lane's integers; those of one bit are 0 and 1. */
+static int64_t largestInteger(unsigned bits) {
+  if (bits == 1)
+    return 1;
+  return bits == 64 ? INT64_MAX : INT32_MAX;
+}
+static int64_t smallestInteger(unsigned bits) {
+  if (bits == 1)
+    return 0;
+  return bits == 64 ? INT64_MIN : INT32_MIN;
+}
+
 LLVMValueRef sambaEmitReduceIdentity(const SambaEmit *emit, const SambaLaneOp *op) {
   bool real = sambaDTypeIsFloat(op->type);
   LLVMTypeRef scalar = sambaEmitLaneType(emit, op->type);
@@ -292,16 +305,10 @@ LLVMValueRef sambaEmitReduceIdentity(const SambaEmit *emit, const SambaLaneOp *o
     return real ? sambaEmitFloat(emit, 1.0f) : sambaEmitInteger(emit, scalar, 1);
   case SAMBA_LANE_REDUCE_MIN:
     return real ? sambaEmitFloat(emit, INFINITY)
-                : sambaEmitInteger(emit, scalar,
-                                   bits == 1    ? 1
-                                   : bits == 64 ? INT64_MAX
-                                                : INT32_MAX);
+                : sambaEmitInteger(emit, scalar, largestInteger(bits));
   case SAMBA_LANE_REDUCE_MAX:
     return real ? sambaEmitFloat(emit, -INFINITY)
-                : sambaEmitInteger(emit, scalar,
-                                   bits == 1    ? 0
-                                   : bits == 64 ? INT64_MIN
-                                                : INT32_MIN);
+                : sambaEmitInteger(emit, scalar, smallestInteger(bits));
   case SAMBA_LANE_REDUCE_AND:
     return sambaEmitInteger(emit, scalar, -1);
   default:

@@ -1,12 +1,6 @@
 /* Lane programs; see lane_program.h. */
 #include "dialect/samba/table/core/lane_program.h"
 
-SambaDType sambaLaneTypeOfDType(SambaDType dtype) {
-  if (sambaDTypeIsFloat(dtype))
-    return SAMBA_DTYPE_F32;
-  return dtype == SAMBA_DTYPE_I1 || dtype == SAMBA_DTYPE_I64 ? dtype : SAMBA_DTYPE_I32;
-}
-
 static uint16_t appendOp(SambaStageBuilder *builder, SambaLaneOpcode opcode, SambaDType type,
                          SambaDType result, uint16_t x, uint16_t y, uint16_t z,
                          uint64_t immediate) {
@@ -76,7 +70,7 @@ uint16_t sambaLaneRound(SambaStageBuilder *builder, uint16_t x, SambaDType to) {
 
 uint16_t sambaLaneCast(SambaStageBuilder *builder, uint16_t x, SambaDType to) {
   SambaDType from = builder->types[x];
-  SambaDType lane = sambaLaneTypeOfDType(to);
+  SambaDType lane = sambaDTypeLaneClass(to);
   if (from == lane)
     return x;
   if (lane == SAMBA_DTYPE_I1)

@@ -15,9 +15,6 @@ typedef struct SambaStageBuilder {
                 SAMBA_MAX_BUILDER_OPS]; /* lane type of every program value */
 } SambaStageBuilder;
 
-/* The type in which elements of a tensor are computed: f32, i32, i64 or i1. */
-SambaDType sambaLaneTypeOfDType(SambaDType dtype);
-
 /* Operations; the type follows from the operands (of select: from the second). */
 uint16_t sambaLane1(SambaStageBuilder *builder, SambaLaneOpcode opcode, uint16_t x);
 uint16_t sambaLane2(SambaStageBuilder *builder, SambaLaneOpcode opcode, uint16_t x, uint16_t y);

@@ -3,7 +3,7 @@
 
 #include "dialect/samba/table/core/stage_pad.h"
 
-SambaDType sambaAccumulatorDType(SambaDType dtype) { return sambaLaneTypeOfDType(dtype); }
+SambaDType sambaAccumulatorDType(SambaDType dtype) { return sambaDTypeLaneClass(dtype); }
 
 void sambaStageBegin(SambaStageBuilder *builder, SambaStageGraph *graph, const char *name,
                      const char *layer, uint32_t output) {
@@ -26,7 +26,7 @@ uint16_t sambaStageOperand(SambaStageBuilder *builder, uint32_t tensor) {
   uint32_t operand = builder->stage.operand_count++;
   builder->stage.operands[operand].tensor = tensor;
   builder->stage.operands[operand].index_operand = -1;
-  builder->types[operand] = (uint8_t)sambaLaneTypeOfDType(builder->graph->tensors[tensor].dtype);
+  builder->types[operand] = (uint8_t)sambaDTypeLaneClass(builder->graph->tensors[tensor].dtype);
   return (uint16_t)operand;
 }
 

@@ -14,11 +14,10 @@ static const char *formatSet(uint32_t set, char *buffer, size_t size) {
   for (unsigned dtype = 0; dtype < SAMBA_DTYPE_COUNT; ++dtype) {
     if (!(set >> dtype & 1))
       continue;
-    bool last = !(set >> (dtype + 1));
-    used += (size_t)snprintf(buffer + used, size - used, "%s%s",
-                             used == 0 ? ""
-                             : last    ? " or "
-                                       : ", ",
+    const char *before = "";
+    if (used)
+      before = set >> (dtype + 1) ? ", " : " or ";
+    used += (size_t)snprintf(buffer + used, size - used, "%s%s", before,
                              sambaDTypeName((SambaDType)dtype));
   }
   return buffer;
@@ -155,9 +154,7 @@ SambaStatus sambaCheckOutDType(unsigned constraint, const SambaOperatorCall *cal
   const SambaAttribute *attribute = sambaOperatorCallFind(call, "out_dtype");
   *out_dtype = attribute ? attribute->value.dtype : from;
   /* The accumulator's own dtype or the operands'. */
-  uint32_t accumulator = sambaDTypeIsFloat(from)   ? 1u << SAMBA_DTYPE_F32
-                         : from == SAMBA_DTYPE_I64 ? 1u << SAMBA_DTYPE_I64
-                                                   : 1u << SAMBA_DTYPE_I32;
+  uint32_t accumulator = 1u << sambaDTypeLaneClass(from);
   return sambaCheckDType(constraint, "attribute 'out_dtype'", *out_dtype, accumulator | 1u << from);
 }
 
@@ -207,6 +204,15 @@ SambaTensorType sambaReducedType(const SambaTensorType *x, const bool *reduced, 
   return type;
 }
 
+/* The whole part within i64; 0 of NaN. */
+static int64_t saturated(double value) {
+  if (value != value)
+    return 0;
+  if (value >= 9223372036854775807.0)
+    return INT64_MAX;
+  return value <= -9223372036854775808.0 ? INT64_MIN : (int64_t)value;
+}
+
 uint64_t sambaDTypeBitsOfNumber(SambaDType dtype, double value) {
   float single = (float)value;
 
@@ -218,10 +224,7 @@ uint64_t sambaDTypeBitsOfNumber(SambaDType dtype, double value) {
   case SAMBA_DTYPE_I1:
     return value != 0;
   default: {
-    int64_t whole = value != value                    ? 0
-                    : value >= 9223372036854775807.0  ? INT64_MAX
-                    : value <= -9223372036854775808.0 ? INT64_MIN
-                                                      : (int64_t)value;
+    int64_t whole = saturated(value);
     uint32_t width = 8 * sambaDTypeBytes(dtype);
     return width == 64 ? (uint64_t)whole : (uint64_t)whole & (((uint64_t)1 << width) - 1);
   }

@@ -89,26 +89,49 @@ static SambaStatus inferMatchReduce(const SambaOperatorCall *call, SambaTensorTy
 static SambaLaneOpcode reductionOp(Reduce reduce, SambaDType dtype) {
   if (dtype == SAMBA_DTYPE_I1)
     return reduce == REDUCE_MIN ? SAMBA_LANE_REDUCE_AND : SAMBA_LANE_REDUCE_OR;
-  return reduce == REDUCE_ADD   ? SAMBA_LANE_REDUCE_ADD
-         : reduce == REDUCE_MUL ? SAMBA_LANE_REDUCE_MUL
-         : reduce == REDUCE_MIN ? SAMBA_LANE_REDUCE_MIN
-                                : SAMBA_LANE_REDUCE_MAX;
+  switch (reduce) {
+  case REDUCE_ADD:
+    return SAMBA_LANE_REDUCE_ADD;
+  case REDUCE_MUL:
+    return SAMBA_LANE_REDUCE_MUL;
+  case REDUCE_MIN:
+    return SAMBA_LANE_REDUCE_MIN;
+  default:
+    return SAMBA_LANE_REDUCE_MAX;
+  }
+}
+
+static double largestOf(SambaDType lane) {
+  switch (lane) {
+  case SAMBA_DTYPE_F32:
+    return (double)INFINITY;
+  case SAMBA_DTYPE_I64:
+    return 9223372036854775807.0;
+  case SAMBA_DTYPE_I1:
+    return 1;
+  default:
+    return 2147483647.0;
+  }
+}
+static double smallestOf(SambaDType lane) {
+  if (lane == SAMBA_DTYPE_I1)
+    return 0;
+  return lane == SAMBA_DTYPE_F32 ? -(double)INFINITY : -largestOf(lane) - 1;
 }
 
 /* What changes nothing. */
-static uint16_t neutral(SambaStageBuilder *b, Reduce reduce, uint16_t like) {
-  SambaDType lane = (SambaDType)b->types[like];
-  double largest = lane == SAMBA_DTYPE_F32   ? (double)INFINITY
-                   : lane == SAMBA_DTYPE_I64 ? 9223372036854775807.0
-                                             : 2147483647.0;
-  double smallest = lane == SAMBA_DTYPE_F32 ? -(double)INFINITY : -largest - 1;
-  double value = reduce == REDUCE_ADD   ? 0
-                 : reduce == REDUCE_MUL ? 1
-                 : reduce == REDUCE_MIN ? largest
-                                        : smallest;
-  if (lane == SAMBA_DTYPE_I1)
-    value = reduce == REDUCE_MIN;
-  return sambaLaneNumber(b, like, value);
+static uint16_t neutral(SambaStageBuilder *builder, Reduce reduce, uint16_t like) {
+  SambaDType lane = (SambaDType)builder->types[like];
+  switch (reduce) {
+  case REDUCE_ADD:
+    return sambaLaneNumber(builder, like, 0);
+  case REDUCE_MUL: /* of truth values, this is a sum */
+    return sambaLaneNumber(builder, like, lane == SAMBA_DTYPE_I1 ? 0 : 1);
+  case REDUCE_MIN:
+    return sambaLaneNumber(builder, like, largestOf(lane));
+  default:
+    return sambaLaneNumber(builder, like, smallestOf(lane));
+  }
 }
 
 /* The base is element 0 of the reduction, the updates follow. */

@@ -37,6 +37,10 @@ static size_t termEnd(SambaStringRef text, size_t at) {
   return at;
 }
 
+static Label labelOf(char letter) {
+  return (Label)(isupper((unsigned char)letter) ? letter - 'A' : letter - 'a' + 26);
+}
+
 /* The labels of text[at, end); `ellipsis`: dimensions that ... stands for. A term with more than 8
  * is refused. */
 static SambaStatus readTerm(SambaStringRef text, size_t at, size_t end, uint32_t ellipsis,
@@ -58,9 +62,7 @@ static SambaStatus readTerm(SambaStringRef text, size_t at, size_t end, uint32_t
                              "(C3) a term of equation '%.*s' has more than %d dimensions",
                              SAMBA_STRING_ARGS(text), SAMBA_MAX_RANK);
     for (uint32_t i = 0; i < added; ++i)
-      term.labels[term.count++] = (Label)(dots                        ? letters + ellipsis - 1 - i
-                                          : isupper((unsigned char)c) ? c - 'A'
-                                                                      : c - 'a' + 26);
+      term.labels[term.count++] = dots ? (Label)(letters + ellipsis - 1 - i) : labelOf(c);
     if (dots)
       seen = true, at += 2;
   }
@@ -403,10 +405,7 @@ static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
   SAMBA_RETURN_IF_ERROR(readEquation(call, &equation));
   SambaDType dtype = call->operands[0].dtype;
 
-  Composer c = {e, &equation,
-                sambaDTypeIsFloat(dtype)   ? SAMBA_DTYPE_F32
-                : dtype == SAMBA_DTYPE_I64 ? SAMBA_DTYPE_I64
-                                           : SAMBA_DTYPE_I32};
+  Composer c = {e, &equation, sambaDTypeLaneClass(dtype)};
   Factor product = factorOf(&c, operands[0], &equation.terms[0]);
 
   for (uint32_t t = 1; t < call->operand_count && !e->status; ++t) {

@@ -163,9 +163,21 @@ static double placeOf(const Resampling *r, uint32_t d, int64_t in, int64_t o) {
 /* Keys' cubic kernel. */
 static double cubicWeight(double a, double x) {
   x = fabs(x);
-  return x <= 1  ? ((a + 2) * x - (a + 3)) * x * x + 1
-         : x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
-                 : 0;
+  if (x <= 1)
+    return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+/* The weight of an element at a distance, in elements, from the place. */
+static double tapWeight(const Resampling *resampling, double distance) {
+  switch (resampling->mode) {
+  case NEAREST:
+    return 1;
+  case LINEAR:
+    return fmax(1 - fabs(distance), 0);
+  default:
+    return cubicWeight(resampling->a, distance);
+  }
 }
 
 static double nearestPlace(Rounding rounding, double place) {
@@ -201,9 +213,7 @@ static void fillTaps(const Resampling *r, uint32_t d, Table *table, int64_t o) {
     double at = r->mode == NEAREST ? nearestPlace(r->rounding, place)
                                    : before + 1 - (double)(table->taps / 2) + (double)t;
     double distance = (at - place) * stretch;
-    double weight = r->mode == NEAREST  ? 1
-                    : r->mode == LINEAR ? fmax(1 - fabs(distance), 0)
-                                        : cubicWeight(r->a, distance);
+    double weight = tapWeight(r, distance);
     if (r->exclude_outside && (at < 0 || at > last))
       weight = 0;
     table->index[o * table->taps + t] = (int64_t)fmin(fmax(at, 0), last);

@@ -261,15 +261,19 @@ static SambaStatus inferAffineGrid(const SambaOperatorCall *call, SambaTensorTyp
   return NULL;
 }
 
+static double normalizedPlace(double place, double size, bool align) {
+  if (size == 1)
+    return 0;
+  return align ? 2 * place / (size - 1) - 1 : (2 * place + 1) / size - 1;
+}
+
 /* The normalized coordinates of a dimension's points, shaped to broadcast: [size, 1, ..], `after`
  * ones. */
 static uint32_t normalized(SambaExpansion *e, int64_t size, uint32_t after, bool align) {
   int64_t dims[SAMBA_MAX_RANK] = {size};
   double *numbers = sambaAllocate(sambaArraySize((size_t)size, sizeof *numbers));
   for (int64_t i = 0; i < size; ++i)
-    numbers[i] = size == 1 ? 0
-                 : align   ? 2 * (double)i / (double)(size - 1) - 1
-                           : (2 * (double)i + 1) / (double)size - 1;
+    numbers[i] = normalizedPlace((double)i, (double)size, align);
   for (uint32_t d = 1; d <= after; ++d)
     dims[d] = 1;
   uint32_t value = sambaExpandNumbers(e, SAMBA_DTYPE_F32, after + 1, dims, numbers);
@@ -482,7 +486,10 @@ static SambaStatus decomposeRoiAlign(const SambaOperatorCall *call, SambaExpansi
   uint32_t value = sampleCorners(e, &r, rows, first, x->dims[3], &lines[0], &lines[1], samples);
   SambaAttribute dims = sambaIntsAttribute("dim", (int64_t[]){2, 4}, 2);
   value = sambaExpandReshape(e, value, 6, bins);
-  value = sambaExpandCall(e, r.largest ? "amax" : r.adaptive ? "sum" : "mean", 1, &value, 1, &dims);
+  const char *combined = r.adaptive ? "sum" : "mean";
+  if (r.largest)
+    combined = "amax";
+  value = sambaExpandCall(e, combined, 1, &value, 1, &dims);
   if (r.adaptive)
     value = finishAdaptive(e, &r, value, lines, regions);
   out_results[0] =

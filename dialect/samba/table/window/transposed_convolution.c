@@ -211,12 +211,14 @@ static void emitPhases(const Call *c, const Phase *phases) {
   begin(c, &b, phases, c->target, false, dims);
   uint16_t value = empty ? 0 : sambaStageBroadcastOperand(&b, product);
   uint16_t bias = hasBias ? biasOperand(c, &b) : 0;
-  if (empty)
-    value = hasBias                          ? bias
-            : accumulator == SAMBA_DTYPE_F32 ? sambaLaneFloat(&b, 0)
-                                             : sambaLaneInteger(&b, accumulator, 0);
-  else if (hasBias)
+  if (!empty && hasBias)
     value = sambaLane2(&b, SAMBA_LANE_ADD, value, bias);
+  else if (hasBias)
+    value = bias;
+  else if (empty && accumulator == SAMBA_DTYPE_F32)
+    value = sambaLaneFloat(&b, 0);
+  else if (empty)
+    value = sambaLaneInteger(&b, accumulator, 0);
   sambaStageEndRounded(&b, sambaLaneCast(&b, value, c->dtype));
 }
 

@@ -14,7 +14,9 @@ static SambaStatus padsOf(const SambaOnnxNode *node, uint32_t rank, Pads *out) {
   const int64_t *pads = NULL, *axes = NULL;
   size_t size = 0, axis_count = 0;
   bool found, has_axes;
-  const char *attribute = node->version < 2 ? "paddings" : node->version < 11 ? "pads" : NULL;
+  const char *attribute = node->version < 2 ? "paddings" : "pads";
+  if (node->version >= 11) /* an input */
+    attribute = NULL;
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 1, attribute, &pads, &size, &found));
   SAMBA_RETURN_IF_ERROR(sambaOnnxKnownInts(node, 3, NULL, &axes, &axis_count, &has_axes));
@@ -333,9 +335,10 @@ SambaStatus sambaOnnxImportGridSample(const SambaOnnxNode *node) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &grid));
   const char *mode = text(node, "mode", "bilinear");
-  mode = strcmp(mode, "linear") == 0  ? "bilinear"
-         : strcmp(mode, "cubic") == 0 ? "bicubic"
-                                      : mode; /* since opset 20 */
+  if (strcmp(mode, "linear") == 0) /* the names since opset 20 */
+    mode = "bilinear";
+  else if (strcmp(mode, "cubic") == 0)
+    mode = "bicubic";
   return sambaOnnxSetTensor(node, 0,
                             sambaGridSample(x, grid, mode, text(node, "padding_mode", "zeros"),
                                             sambaOnnxInt(node, "align_corners", 0) != 0));

@@ -57,10 +57,11 @@ SambaStatus sambaOnnxImportGather(const SambaOnnxNode *node) {
   }
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &indices));
+  if (axis == 0)
+    return sambaOnnxSetTensor(node, 0, sambaEmbedding(x, indices));
   return sambaOnnxSetTensor(node, 0,
-                            axis == 0         ? sambaEmbedding(x, indices)
-                            : index_rank == 1 ? sambaIndexSelect(x, indices, axis)
-                                              : sambaTake(x, indices, axis, 0));
+                            index_rank == 1 ? sambaIndexSelect(x, indices, axis)
+                                            : sambaTake(x, indices, axis, 0));
 }
 
 SambaStatus sambaOnnxImportGatherElements(const SambaOnnxNode *node) {

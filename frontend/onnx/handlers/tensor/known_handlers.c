@@ -72,10 +72,10 @@ SambaStatus sambaOnnxImportRange(const SambaOnnxNode *node) {
 
   if (x[0]->is_float) {
     double steps = (x[1]->data[0].r - x[0]->data[0].r) / x[2]->data[0].r;
-    count = steps > 0 && steps <= SAMBA_ONNX_MAX_FOLDED
-                ? (int64_t)steps + ((double)(int64_t)steps < steps)
-            : steps > 0 ? INT64_MAX
-                        : 0;
+    if (steps > SAMBA_ONNX_MAX_FOLDED)
+      count = INT64_MAX;
+    else
+      count = steps > 0 ? (int64_t)steps + ((double)(int64_t)steps < steps) : 0;
   } else {
     int64_t step = x[2]->data[0].i;
     int64_t distance;

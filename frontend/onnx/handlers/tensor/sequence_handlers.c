@@ -126,10 +126,11 @@ SambaStatus sambaOnnxImportSequenceInsert(const SambaOnnxNode *node) {
     return moved(node, from, position, inserted, result);
   }
 
-  for (uint32_t i = 0; i < result->count; ++i)
-    result->elements[i] = i < at    ? from->elements[i]
-                          : i == at ? node->inputs[1]
-                                    : from->elements[i - 1];
+  for (uint32_t i = 0; i < at; ++i)
+    result->elements[i] = from->elements[i];
+  result->elements[at] = node->inputs[1];
+  for (uint32_t i = at + 1; i < result->count; ++i)
+    result->elements[i] = from->elements[i - 1];
   return sambaOnnxSetSequence(node, 0, result);
 }
 
