@@ -13,11 +13,12 @@
 
 #include "backend/section/access.h"
 #include "backend/section/check/section_check.h"
+#include "backend/section/pace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define UNBOUNDED (UINT64_C(1) << 60)
+#define UNBOUNDED SAMBA_PACE_UNBOUNDED
 enum { MOST_STEPS = 64 };
 
 typedef struct {
@@ -36,53 +37,11 @@ typedef struct {
   SAMBA_ARRAY(uint32_t) cone; /* positions in order of the units of the cone */
 } Depths;
 
-static uint64_t multiply(uint64_t a, uint64_t b) {
-  uint64_t product;
-  return __builtin_mul_overflow(a, b, &product) || product > UNBOUNDED ? UNBOUNDED : product;
-}
-static uint64_t add(uint64_t a, uint64_t b) { return a + b > UNBOUNDED ? UNBOUNDED : a + b; }
 static uint64_t divideUp(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
-/* A unit advances in steps: COMPUTE per step of its counters before token_level, BUFFER per slot,
- * others per firing. Steps that one token of a port lasts (COMPUTE), or tokens of a port in one
- * step (BUFFER); the other is 1. */
-typedef struct {
-  uint64_t steps_per_token, tokens_per_step;
-} Pace;
-
-static Pace paceOf(const SambaUnit *unit, const SambaPort *port) {
-  Pace pace = {1, 1};
-  if (unit->kind == SAMBA_UNIT_COMPUTE)
-    pace.steps_per_token =
-        sambaTripProduct(unit->compute.trips, port->compute.level, unit->compute.token_level);
-  else if (unit->kind == SAMBA_UNIT_BUFFER)
-    pace.tokens_per_step =
-        sambaTripProduct(port->access.trips, port->access.slot_level, port->access.token_level);
-  pace.steps_per_token = pace.steps_per_token ? pace.steps_per_token : 1;
-  pace.tokens_per_step = pace.tokens_per_step ? pace.tokens_per_step : 1;
-  return pace;
-}
-
-/* Tokens that `steps` steps take in, and steps needed until `tokens` tokens are out. */
-static uint64_t tokensTaken(Pace pace, uint64_t steps) {
-  return multiply(divideUp(steps, pace.steps_per_token), pace.tokens_per_step);
-}
-static uint64_t stepsNeeded(Pace pace, uint64_t tokens) {
-  return multiply(divideUp(tokens, pace.tokens_per_step), pace.steps_per_token);
-}
-
-/* A port deals `block` tokens to each of its streams in turn: how many of its tokens have passed
- * when the stream at `place` has got its n-th. */
-static uint64_t portTokens(const SambaPort *port, uint32_t place, uint64_t n) {
-  if (n == 0 || n >= UNBOUNDED)
-    return n;
-  uint64_t block = port->block ? port->block : 1;
-  uint64_t round = block * port->stream_count;
-  return add(multiply((n - 1) / block, round), place * block + (n - 1) % block + 1);
-}
 /* The most tokens the port can have passed while the stream at `place` has got no more than n. */
 static uint64_t portTokensAtMost(const SambaPort *port, uint32_t place, uint64_t n) {
-  return n >= UNBOUNDED ? UNBOUNDED : portTokens(port, place, n + 1) - 1;
+  return n >= UNBOUNDED ? UNBOUNDED : sambaPacePortTokens(port, place, n + 1) - 1;
 }
 
 static bool isRoot(const SambaUnit *unit) {
@@ -160,7 +119,7 @@ static void measureStream(Depths *d, uint32_t s, SambaArena *arena) {
   static const int8_t steps[4][2] = {{0, -1}, {1, 0}, {0, 1}, {-1, 0}};
   const SambaStream *stream = &d->section->streams[s];
   const SambaPort *port = &d->section->units[stream->source.unit].outputs[stream->source.port];
-  uint64_t bytes = multiply(port->token_elements, sambaDTypeBytes(port->dtype));
+  uint64_t bytes = sambaPaceMultiply(port->token_elements, sambaDTypeBytes(port->dtype));
   uint64_t vectors = divideUp(bytes, (uint64_t)d->machine->vector_bytes);
   uint32_t *length = SAMBA_ARENA_ARRAY(arena, uint32_t, stream->hop_count);
 
@@ -196,7 +155,7 @@ static void measureStream(Depths *d, uint32_t s, SambaArena *arena) {
       hops = here && length[h] > hops ? length[h] : hops;
     }
 
-    uint64_t room = multiply((uint64_t)hops + 1, (uint64_t)d->machine->fifo_depth);
+    uint64_t room = sambaPaceMultiply((uint64_t)hops + 1, (uint64_t)d->machine->fifo_depth);
     d->fifo[d->first_fifo[s] + e] = vectors ? room / vectors : room;
     const SambaPort *input = &unit->inputs[stream->destinations[e].port];
     for (uint32_t i = 0; i < input->stream_count; ++i)
@@ -255,7 +214,7 @@ static void demandInputs(Depths *d, uint32_t u, uint64_t steps) {
   const SambaUnit *unit = &d->section->units[u];
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     const SambaPort *port = &unit->inputs[p];
-    uint64_t tokens = tokensTaken(paceOf(unit, port), steps);
+    uint64_t tokens = sambaPaceTokensTaken(sambaPaceOf(unit, port), steps);
     for (uint32_t i = 0; i < port->stream_count; ++i) {
       uint32_t s = port->streams[i];
       uint64_t share = sambaPortStreamTokens(port, tokens, i);
@@ -273,8 +232,8 @@ static void forceOutputs(Depths *d, uint32_t u, uint64_t steps) {
 
   for (uint32_t p = 0; p < unit->output_count; ++p) {
     const SambaPort *port = &unit->outputs[p];
-    Pace pace = paceOf(unit, port);
-    uint64_t tokens = multiply(steps / pace.steps_per_token, pace.tokens_per_step);
+    SambaPace pace = sambaPaceOf(unit, port);
+    uint64_t tokens = sambaPaceMultiply(steps / pace.steps_per_token, pace.tokens_per_step);
     for (uint32_t i = 0; i < port->stream_count; ++i) {
       uint32_t s = port->streams[i];
       uint64_t share = sambaPortStreamTokens(port, tokens, i);
@@ -294,8 +253,9 @@ static uint64_t stepsForced(Depths *d, uint32_t u) {
       uint32_t s = unit->outputs[p].streams[i];
       if (d->stream_stamp[s] != d->join)
         continue;
-      uint64_t steps = stepsNeeded(paceOf(unit, &unit->outputs[p]),
-                                   portTokens(&unit->outputs[p], i, d->forced[s]));
+      uint64_t steps =
+          sambaPaceStepsNeeded(sambaPaceOf(unit, &unit->outputs[p]),
+                               sambaPacePortTokens(&unit->outputs[p], i, d->forced[s]));
       if (steps > most) {
         most = steps;
         d->reason[u] = s;
@@ -310,7 +270,8 @@ static void limitInputs(Depths *d, uint32_t u, uint64_t steps, bool whole) {
   const SambaUnit *unit = &d->section->units[u];
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     const SambaPort *port = &unit->inputs[p];
-    uint64_t tokens = add(tokensTaken(paceOf(unit, port), steps), whole ? 0 : 1);
+    uint64_t tokens =
+        sambaPaceAdd(sambaPaceTokensTaken(sambaPaceOf(unit, port), steps), whole ? 0 : 1);
     for (uint32_t i = 0; i < port->stream_count; ++i) {
       uint32_t s = port->streams[i];
       if (d->stream_stamp[s] != d->join)
@@ -319,8 +280,8 @@ static void limitInputs(Depths *d, uint32_t u, uint64_t steps, bool whole) {
       for (uint32_t e = 0; e < stream->destination_count; ++e)
         if (stream->destinations[e].unit == u && stream->destinations[e].port == p) {
           uint64_t room = steps >= UNBOUNDED ? UNBOUNDED
-                                             : add(sambaPortStreamTokens(port, tokens, i),
-                                                   d->fifo[d->first_fifo[s] + e]);
+                                             : sambaPaceAdd(sambaPortStreamTokens(port, tokens, i),
+                                                            d->fifo[d->first_fifo[s] + e]);
           d->room[s] = room < d->room[s] ? room : d->room[s];
         }
     }
@@ -334,7 +295,7 @@ static uint64_t stepsPossible(const Depths *d, uint32_t u) {
 
   for (uint32_t p = 0; p < unit->output_count; ++p) {
     const SambaPort *port = &unit->outputs[p];
-    Pace pace = paceOf(unit, port);
+    SambaPace pace = sambaPaceOf(unit, port);
     for (uint32_t i = 0; i < port->stream_count; ++i) {
       if (d->stream_stamp[port->streams[i]] != d->join)
         continue;
@@ -343,13 +304,13 @@ static uint64_t stepsPossible(const Depths *d, uint32_t u) {
        * the output. */
       uint64_t steps = unit->kind == SAMBA_UNIT_BUFFER
                            ? tokens / pace.tokens_per_step
-                           : multiply(add(tokens, 1), pace.steps_per_token);
+                           : sambaPaceMultiply(sambaPaceAdd(tokens, 1), pace.steps_per_token);
       least = steps < least ? steps : least;
     }
   }
 
   if (unit->kind == SAMBA_UNIT_BUFFER)
-    least = add(least, unit->buffer.slot_count);
+    least = sambaPaceAdd(least, unit->buffer.slot_count);
   return least;
 }
 
@@ -390,7 +351,7 @@ static SambaStatus checkJoin(Depths *d, uint32_t join, uint64_t step) {
   uint64_t ahead = 0;
   if (buffer) /* nobody waits for what nobody reads */
     ahead = unit->output_count ? unit->buffer.slot_count : UNBOUNDED;
-  limitInputs(d, join, add(step - 1, ahead), buffer);
+  limitInputs(d, join, sambaPaceAdd(step - 1, ahead), buffer);
 
   for (size_t i = 1; i < d->cone.size; ++i) {
     uint32_t u = d->order[d->cone.data[i]];
@@ -423,9 +384,9 @@ static uint64_t stepsToCheck(const SambaUnit *unit, uint32_t *out_streams) {
     const SambaPort *port = &unit->inputs[p];
     *out_streams += port->stream_count;
     if (port->stream_count > 1) {
-      Pace pace = paceOf(unit, port);
-      uint64_t round =
-          stepsNeeded(pace, multiply(port->stream_count, port->block ? port->block : 1));
+      SambaPace pace = sambaPaceOf(unit, port);
+      uint64_t round = sambaPaceStepsNeeded(
+          pace, sambaPaceMultiply(port->stream_count, port->block ? port->block : 1));
       steps = round > steps ? round : steps;
     }
   }

@@ -3,7 +3,7 @@
 #include "backend/sim/value/network/section_run.h"
 
 #include "backend/section/access.h"
-#include "backend/sim/value/network/hazards.h"
+#include "backend/section/check/order_check.h"
 #include "backend/sim/value/unit/buffer_unit.h"
 #include "backend/sim/value/unit/compute_unit.h"
 #include "backend/sim/value/unit/load_store_unit.h"
@@ -236,6 +236,15 @@ static void makeTraces(SambaSectionRun *run) {
   }
 }
 
+/* Buffers need no such check: their credits order every read after its write. */
+static SambaStatus checkMemoryOrder(SambaSectionRun *run) {
+  const SambaSection *section = run->section;
+  uint64_t *addresses = SAMBA_ARENA_ARRAY(&run->arena, uint64_t, section->symbol_count);
+  for (uint32_t f = 0; f < section->symbol_count; ++f)
+    addresses[f] = (uint64_t)(uintptr_t)run->bindings[f].data;
+  return sambaSectionCheckOrder(section, addresses);
+}
+
 static SambaStatus prepareUnits(SambaSectionRun *run) {
   const SambaSection *section = run->section;
   SambaUnitRun **computing = SAMBA_ARENA_ARRAY(&run->arena, SambaUnitRun *, section->unit_count);
@@ -257,7 +266,7 @@ static SambaStatus prepareUnits(SambaSectionRun *run) {
     }
   }
 
-  SAMBA_RETURN_IF_ERROR(sambaHazardsCheck(run));
+  SAMBA_RETURN_IF_ERROR(checkMemoryOrder(run));
   return sambaComputePrepare(run, computing, count);
 }
 

@@ -1,0 +1,412 @@
+/* Order through memory; see order_check.h.
+ *
+ * A store's firing happens after a load's when its tokens cannot exist without those of the load.
+ * How many firings of each unit a step of another one needs follows from the paces of the units on
+ * the way (pace.h); that is counted, not guessed from the existence of a way. Whatever cannot be
+ * proved counts as unordered. Sections that load nothing they store - nearly all - cost a
+ * comparison of address ranges. */
+#include "backend/section/check/order_check.h"
+
+#include "backend/section/access.h"
+#include "backend/section/pace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More firings or cells than these are not looked at one by one. */
+enum { MOST_FIRINGS = 1 << 24, MOST_CELLS = 1 << 28 };
+
+/* A LOAD or STORE and the bytes that it may touch. */
+typedef struct Side {
+  uint32_t unit;
+  const SambaAccess *access;
+  uint64_t origin;     /* address of the formal's element 0 */
+  uint64_t begin, end; /* addresses */
+  uint64_t element_bytes, firings;
+} Side;
+
+/* The units that must run before one unit can, with that one first and every other after those
+ * that it feeds. */
+typedef struct Cone {
+  const SambaSection *section;
+  uint32_t *units, count;
+  uint64_t *steps; /* per unit of the section: how far it must have come; 0 outside */
+  uint8_t *seen;
+} Cone;
+
+typedef struct OrderCheck {
+  const SambaSection *section;
+  const uint64_t *addresses;
+  SambaArena arena;
+} OrderCheck;
+
+/*===-- What a step needs ---------------------------------------------------------------------===*/
+
+/* Input number `n` of the unit, its ports' streams counted one after the other: where it comes
+ * from; UINT32_MAX behind the last. */
+static uint32_t sourceOf(const SambaSection *section, const SambaUnit *unit, uint32_t n) {
+  for (uint32_t p = 0; p < unit->input_count; ++p) {
+    if (n < unit->inputs[p].stream_count)
+      return section->streams[unit->inputs[p].streams[n]].source.unit;
+    n -= unit->inputs[p].stream_count;
+  }
+  return UINT32_MAX;
+}
+
+/* Units in the order in which a depth-first walk against the streams leaves them, from the end. */
+static void visit(Cone *cone, uint32_t unit) {
+  typedef struct {
+    uint32_t unit, next;
+  } Open;
+  SAMBA_ARRAY(Open) open = {0};
+  cone->seen[unit] = 1;
+  sambaArrayAppend(&open, ((Open){unit, 0}));
+
+  while (open.size) {
+    Open *top = &open.data[open.size - 1];
+    uint32_t source = sourceOf(cone->section, &cone->section->units[top->unit], top->next++);
+    if (source == UINT32_MAX) {
+      cone->units[--cone->count] = top->unit;
+      --open.size;
+    } else if (!cone->seen[source]) {
+      cone->seen[source] = 1;
+      sambaArrayAppend(&open, ((Open){source, 0}));
+    }
+  }
+  sambaArrayFree(&open);
+}
+
+static Cone makeCone(OrderCheck *check, uint32_t unit) {
+  uint32_t count = check->section->unit_count;
+  Cone cone = {.section = check->section,
+               .units = SAMBA_ARENA_ARRAY(&check->arena, uint32_t, count),
+               .count = count,
+               .steps = SAMBA_ARENA_ARRAY(&check->arena, uint64_t, count),
+               .seen = SAMBA_ARENA_ARRAY(&check->arena, uint8_t, count)};
+  visit(&cone, unit);
+  cone.units += cone.count;
+  cone.count = count - cone.count;
+  return cone;
+}
+
+static uint32_t placeOf(const SambaPort *port, uint32_t stream) {
+  for (uint32_t s = 0; s < port->stream_count; ++s)
+    if (port->streams[s] == stream)
+      return s;
+  return 0;
+}
+
+/* What the sources of a unit's inputs must have done for its first `steps` steps. */
+static void needInputs(Cone *cone, uint32_t index, uint64_t steps) {
+  const SambaUnit *unit = &cone->section->units[index];
+  if (unit->kind == SAMBA_UNIT_BUFFER && unit->buffer.loop_carried) /* starts with full slots */
+    steps -= steps < unit->buffer.slot_count ? steps : unit->buffer.slot_count;
+
+  for (uint32_t p = 0; p < unit->input_count; ++p) {
+    const SambaPort *port = &unit->inputs[p];
+    uint64_t tokens = sambaPaceTokensTaken(sambaPaceOf(unit, port), steps);
+    for (uint32_t s = 0; s < port->stream_count; ++s) {
+      SambaEndpoint from = cone->section->streams[port->streams[s]].source;
+      const SambaUnit *source = &cone->section->units[from.unit];
+      const SambaPort *output = &source->outputs[from.port];
+      uint64_t sent = sambaPacePortTokens(output, placeOf(output, port->streams[s]),
+                                          sambaPortStreamTokens(port, tokens, s));
+      uint64_t needed = sambaPaceStepsNeeded(sambaPaceOf(source, output), sent);
+      if (needed > cone->steps[from.unit])
+        cone->steps[from.unit] = needed;
+    }
+  }
+}
+
+/* Fills `steps` for the first unit's step number `step`, counted from 1. A circle of streams is
+ * followed once, which can only count too little. */
+static void needStep(Cone *cone, uint64_t step) {
+  for (uint32_t i = 0; i < cone->count; ++i)
+    cone->steps[cone->units[i]] = 0;
+  cone->steps[cone->units[0]] = step;
+  for (uint32_t i = 0; i < cone->count; ++i)
+    needInputs(cone, cone->units[i], cone->steps[cone->units[i]]);
+}
+
+static uint64_t stepsBefore(Cone *cone, uint64_t step, uint32_t unit) {
+  if (!cone->seen[unit])
+    return 0;
+  needStep(cone, step);
+  return cone->steps[unit];
+}
+
+/*===-- Equal walks ---------------------------------------------------------------------------===*/
+
+/* A chain of counters without those that count to one, neighbours joined where they walk on. */
+typedef struct Chain {
+  uint32_t count;
+  uint64_t trips[SAMBA_MAX_COUNTERS];
+  int64_t strides[SAMBA_MAX_COUNTERS];
+} Chain;
+
+static Chain joinedChain(const SambaAccess *access) {
+  Chain chain = {0};
+  for (uint32_t c = 0; c < access->counter_count; ++c) {
+    if (access->trips[c] == 1)
+      continue;
+    int64_t inner;
+    uint32_t last = chain.count - 1;
+    bool joins = chain.count &&
+                 !sambaMulOverflows(access->strides[c], (int64_t)access->trips[c], &inner) &&
+                 inner == chain.strides[last];
+    if (joins) {
+      chain.trips[last] *= access->trips[c];
+      chain.strides[last] = access->strides[c];
+    } else {
+      chain.trips[chain.count] = access->trips[c];
+      chain.strides[chain.count++] = access->strides[c];
+    }
+  }
+  return chain;
+}
+
+/* No address twice: sorted by stride, each is larger than all that the smaller ones can reach. */
+static bool visitsOnce(Chain chain) {
+  uint64_t reach = 0;
+  for (uint32_t left = chain.count; left > 0; --left) {
+    uint32_t least = 0;
+    for (uint32_t c = 1; c < left; ++c)
+      if (llabs(chain.strides[c]) < llabs(chain.strides[least]))
+        least = c;
+    uint64_t stride = (uint64_t)llabs(chain.strides[least]), span;
+    if (stride <= reach || __builtin_mul_overflow(stride, chain.trips[least] - 1, &span) ||
+        __builtin_add_overflow(reach, span, &reach))
+      return false;
+    chain.strides[least] = chain.strides[left - 1];
+    chain.trips[least] = chain.trips[left - 1];
+  }
+  return true;
+}
+
+/* Both walk the same bytes in the same order, each once. */
+static bool walkAlike(const Side *one, const Side *other) {
+  const SambaAccess *a = one->access, *b = other->access;
+  if (a->guard_count || b->guard_count || a->has_index || b->has_index ||
+      one->element_bytes != other->element_bytes ||
+      one->origin + (uint64_t)a->base * one->element_bytes !=
+          other->origin + (uint64_t)b->base * other->element_bytes)
+    return false;
+  Chain first = joinedChain(a), second = joinedChain(b);
+  return first.count == second.count && visitsOnce(first) &&
+         memcmp(first.trips, second.trips, first.count * sizeof *first.trips) == 0 &&
+         memcmp(first.strides, second.strides, first.count * sizeof *first.strides) == 0;
+}
+
+static uint64_t tokenSteps(const Side *side) {
+  return sambaTripProduct(side->access->trips, side->access->token_level,
+                          side->access->counter_count);
+}
+
+/* Each firing of the store has every element of its token behind it in the load. */
+static bool storeFollows(const Side *load, const Side *store, Cone *cone) {
+  uint64_t taken = tokenSteps(load), stored = tokenSteps(store);
+  for (uint64_t firing = 1; firing <= store->firings; ++firing) {
+    uint64_t read = sambaPaceMultiply(firing, stored);
+    uint64_t needed = read / taken + (read % taken != 0);
+    if (stepsBefore(cone, firing, load->unit) < needed)
+      return false;
+  }
+  return true;
+}
+
+/*===-- Element by element --------------------------------------------------------------------===*/
+
+/* Per cell of the bytes that both may touch: the first and the last firing that loads it, from 1;
+ * 0: none does. */
+typedef struct Cells {
+  uint64_t begin, bytes, count; /* bytes of a cell: the smaller element */
+  uint32_t *first, *last;
+} Cells;
+
+typedef bool OnCell(void *user, uint64_t cell, uint64_t firing);
+
+static bool isEnabled(const SambaAccess *access, const uint32_t *counters) {
+  for (uint32_t g = 0; g < access->guard_count; ++g) {
+    int64_t value = access->guards[g].constant;
+    for (uint32_t c = 0; c < access->counter_count; ++c)
+      value += access->guards[g].strides[c] * (int64_t)counters[c];
+    if (value < 0 || value >= access->guards[g].limit)
+      return false;
+  }
+  return true;
+}
+
+/* Calls back for each cell that the side touches, until that returns false. */
+static bool walkCells(const Side *side, const Cells *cells, OnCell *on_cell, void *user) {
+  const SambaAccess *access = side->access;
+  uint32_t counters[SAMBA_MAX_COUNTERS] = {0};
+  uint64_t per_token = tokenSteps(side);
+  uint64_t within = 0, firing = 1;
+
+  for (bool more = true; more;) {
+    int64_t element = access->base;
+    for (uint32_t c = 0; c < access->counter_count; ++c)
+      element += access->strides[c] * (int64_t)counters[c];
+    uint64_t at = side->origin + (uint64_t)element * side->element_bytes;
+    if (isEnabled(access, counters) && at >= side->begin && at < side->end)
+      for (uint64_t b = 0; b < side->element_bytes; b += cells->bytes)
+        if (at + b >= cells->begin && (at + b - cells->begin) / cells->bytes < cells->count &&
+            !on_cell(user, (at + b - cells->begin) / cells->bytes, firing))
+          return false;
+
+    if (++within == per_token) {
+      within = 0;
+      ++firing;
+    }
+    uint32_t c = access->counter_count;
+    while (c > 0 && ++counters[c - 1] == access->trips[c - 1])
+      counters[--c] = 0;
+    more = c > 0;
+  }
+  return true;
+}
+
+static bool noteLoad(void *user, uint64_t cell, uint64_t firing) {
+  Cells *cells = user;
+  if (!cells->first[cell])
+    cells->first[cell] = (uint32_t)firing;
+  cells->last[cell] = (uint32_t)firing;
+  return true;
+}
+
+typedef struct Comparison {
+  const Cells *cells;
+  const Side *load, *store;
+  Cone *load_cone, *store_cone;
+  uint64_t store_firing, loads_before; /* of that firing */
+  uint64_t load_firing, stores_before;
+  uint64_t conflict; /* the load's firing that is not ordered, from 1 */
+} Comparison;
+
+static bool compareStore(void *user, uint64_t cell, uint64_t firing) {
+  Comparison *c = user;
+  uint64_t first = c->cells->first[cell], last = c->cells->last[cell];
+  if (!first)
+    return true;
+  if (firing != c->store_firing) {
+    c->store_firing = firing;
+    c->loads_before = stepsBefore(c->store_cone, firing, c->load->unit);
+  }
+  if (last <= c->loads_before)
+    return true;
+  if (first != c->load_firing) {
+    c->load_firing = first;
+    c->stores_before = stepsBefore(c->load_cone, first, c->store->unit);
+  }
+  if (c->stores_before >= firing) /* every load of the cell comes after the store */
+    return true;
+  c->conflict = last;
+  return false;
+}
+
+/* The load's firing, from 1, that shares an element with a firing of the store and is not ordered
+ * with it; 0: none. */
+static uint64_t findConflict(const Side *load, const Side *store, Cone *load_cone,
+                             Cone *store_cone) {
+  uint64_t begin = load->begin > store->begin ? load->begin : store->begin;
+  uint64_t end = load->end < store->end ? load->end : store->end;
+  Cells cells = {.begin = begin,
+                 .bytes = load->element_bytes < store->element_bytes ? load->element_bytes
+                                                                     : store->element_bytes};
+  cells.begin -= (begin - load->origin) % cells.bytes;
+  cells.count = (end - cells.begin) / cells.bytes + 1;
+  uint64_t walked = sambaTripProduct(load->access->trips, 0, load->access->counter_count);
+  if (cells.count > MOST_CELLS || walked > MOST_CELLS || load->firings > UINT32_MAX)
+    return 1;
+
+  cells.first = sambaAllocateZeroed(cells.count, sizeof *cells.first);
+  cells.last = sambaAllocateZeroed(cells.count, sizeof *cells.last);
+  walkCells(load, &cells, noteLoad, &cells);
+  Comparison comparison = {.cells = &cells,
+                           .load = load,
+                           .store = store,
+                           .load_cone = load_cone,
+                           .store_cone = store_cone};
+  walkCells(store, &cells, compareStore, &comparison);
+  free(cells.first);
+  free(cells.last);
+  return comparison.conflict;
+}
+
+/*===-- Pairs ---------------------------------------------------------------------------------===*/
+
+static Side makeSide(const OrderCheck *check, uint32_t index) {
+  const SambaUnit *unit = &check->section->units[index];
+  const SambaFormal *formal = &check->section->symbols[unit->load_store.symbol];
+  Side side = {.unit = index,
+               .access = sambaMemoryAccess(unit),
+               .origin = check->addresses[unit->load_store.symbol],
+               .element_bytes = sambaDTypeBytes(formal->dtype),
+               .firings = sambaUnitFirings(unit)};
+  int64_t low = 0, high = (int64_t)formal->elements - 1, least, most;
+  if (!side.access->has_index &&
+      sambaAffineRange(side.access->base, side.access->strides, side.access->trips,
+                       side.access->counter_count, &least, &most)) {
+    low = least > low ? least : low;
+    high = most < high ? most : high;
+  }
+  side.begin = side.origin + (uint64_t)low * side.element_bytes;
+  side.end = high < low ? side.begin : side.origin + (uint64_t)(high + 1) * side.element_bytes;
+  return side;
+}
+
+static SambaStatus fault(const OrderCheck *check, const Side *load, const Side *store,
+                         uint64_t firing) {
+  const SambaSection *section = check->section;
+  const SambaUnit *reader = &section->units[load->unit];
+  const SambaUnit *writer = &section->units[store->unit];
+  const char *read = section->symbols[reader->load_store.symbol].name;
+  const char *written = section->symbols[writer->load_store.symbol].name;
+  bool same = reader->load_store.symbol == writer->load_store.symbol;
+  return sambaStatusMake(
+      SAMBA_FAULT,
+      "missing synchronisation: section '%s', load '%s', firing %" PRIu64
+      ": formal '%s' is written by store '%s' in the same call%s%s%s, and no stream orders the two",
+      section->name, reader->name, firing - 1, read, writer->name, same ? "" : " (as formal '",
+      same ? "" : written, same ? "" : "', which has the same memory)");
+}
+
+static SambaStatus checkPair(OrderCheck *check, const Side *load, const Side *store) {
+  Cone store_cone = makeCone(check, store->unit);
+  Cone load_cone = makeCone(check, load->unit);
+  if (stepsBefore(&store_cone, 1, load->unit) >= load->firings ||
+      stepsBefore(&load_cone, 1, store->unit) >= store->firings)
+    return NULL; /* one has ended before the other begins */
+
+  bool indexed = load->access->has_index || store->access->has_index;
+  if (indexed || store->firings > MOST_FIRINGS)
+    return fault(check, load, store, 1);
+  if (walkAlike(load, store) && storeFollows(load, store, &store_cone))
+    return NULL;
+  uint64_t conflict = findConflict(load, store, &load_cone, &store_cone);
+  return conflict ? fault(check, load, store, conflict) : NULL;
+}
+
+SambaStatus sambaSectionCheckOrder(const SambaSection *section, const uint64_t *addresses) {
+  OrderCheck check = {.section = section, .addresses = addresses};
+  SAMBA_ARRAY(Side) loads = {0};
+  SAMBA_ARRAY(Side) stores = {0};
+  SambaStatus status = NULL;
+
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    if (section->units[u].kind == SAMBA_UNIT_LOAD)
+      sambaArrayAppend(&loads, makeSide(&check, u));
+    else if (section->units[u].kind == SAMBA_UNIT_STORE)
+      sambaArrayAppend(&stores, makeSide(&check, u));
+  }
+
+  for (size_t l = 0; l < loads.size && !status; ++l)
+    for (size_t s = 0; s < stores.size && !status; ++s)
+      if (loads.data[l].begin < stores.data[s].end && stores.data[s].begin < loads.data[l].end)
+        status = checkPair(&check, &loads.data[l], &stores.data[s]);
+  sambaArrayFree(&loads);
+  sambaArrayFree(&stores);
+  sambaArenaDestroy(&check.arena);
+  return status;
+}

@@ -1,0 +1,216 @@
+/* sambaSectionCheckOrder: loads and stores of one memory, ordered by tokens or not. */
+#include "backend/section/check/order_check.h"
+
+#include "backend/listing/listing.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+/* Checks a listing whose formals lie at the addresses; text: what the fault must say, NULL: none.
+ */
+static void check(const char *listing, const uint64_t *addresses, const char *text) {
+  SambaArena arena = {0};
+  SambaSection *section;
+  size_t position = 0;
+  SambaStatus status = sambaSectionParse(sambaStringRef(listing), &position, &arena, &section);
+  if (status)
+    fail_msg("the listing: %s", sambaStatusGetMessage(status));
+
+  status = sambaSectionCheckOrder(section, addresses);
+  if (!text && status)
+    fail_msg("'%s'", sambaStatusGetMessage(status));
+  if (text && (!status || sambaStatusGetCode(status) != SAMBA_FAULT ||
+               !strstr(sambaStatusGetMessage(status), text)))
+    fail_msg("expected '%s', got '%s'", text, status ? sambaStatusGetMessage(status) : "nothing");
+  sambaStatusFree(status);
+  sambaArenaDestroy(&arena);
+}
+
+static const uint64_t apart[] = {4096, 8192, 12288};
+static const uint64_t in_place[] = {4096, 4096, 12288};
+
+/* y = 2 x, with the walks of load and store as given. */
+#define SCALE(load, store)                                                                         \
+  "section scale {\n"                                                                              \
+  "  symbol x dtype=f32 elements=64\n"                                                             \
+  "  symbol y dtype=f32 elements=64 written=yes\n"                                                 \
+  "  load lx symbol=x\n"                                                                           \
+  "    output dtype=f32 " load "\n"                                                                \
+  "  compute twice trips=[4 | 16]\n"                                                               \
+  "    input dtype=f32 strides=[0 | 1]\n"                                                          \
+  "    %1 = add f32 %0, %0\n"                                                                      \
+  "    output dtype=f32 strides=[0 | 1]\n"                                                         \
+  "  store sy symbol=y\n"                                                                          \
+  "    input dtype=f32 " store "\n"                                                                \
+  "  stream s0 vector lx.out0 -> twice.in0\n"                                                      \
+  "  stream s1 vector twice.out0 -> sy.in0\n"                                                      \
+  "}\n"
+#define ROWS "trips=[4 | 16] strides=[16 | 1]"
+#define TILES "trips=[2, 2 | 4, 4] strides=[32, 4 | 8, 1]"
+#define BACKWARDS "base=48 trips=[4 | 16] strides=[-16 | 1]"
+
+/* Three rows of x become rows of y. */
+#define SHIFT(load, store)                                                                         \
+  "section shift {\n"                                                                              \
+  "  symbol x dtype=f32 elements=64\n"                                                             \
+  "  symbol y dtype=f32 elements=64 written=yes\n"                                                 \
+  "  load lx symbol=x\n"                                                                           \
+  "    output dtype=f32 trips=[3 | 16] " load "\n"                                                 \
+  "  store sy symbol=y\n"                                                                          \
+  "    input dtype=f32 trips=[3 | 16] " store "\n"                                                 \
+  "  stream s0 vector lx.out0 -> sy.in0\n"                                                         \
+  "}\n"
+
+static void equalIndices(void **state) {
+  (void)state;
+  check(SCALE(ROWS, ROWS), apart, NULL);
+  check(SCALE(ROWS, ROWS), in_place, NULL);
+  check(SCALE(TILES, TILES), in_place, NULL);
+}
+
+static void otherIndices(void **state) {
+  (void)state;
+  static const char text[] =
+      "missing synchronisation: section 'scale', load 'lx', firing 3: formal 'x' is written by "
+      "store 'sy' in the same call (as formal 'y', which has the same memory), and no stream "
+      "orders the two";
+  check(SCALE(ROWS, BACKWARDS), apart, NULL);
+  check(SCALE(ROWS, BACKWARDS), in_place, text); /* row 3 is written before it is read */
+  check(SCALE(TILES, ROWS), in_place, "missing synchronisation");
+  check(SCALE(ROWS, TILES), in_place, "missing synchronisation");
+  /* y is one row behind x: row r is written after row r + 1 was read, or before. */
+  check(SHIFT("base=16 strides=[16 | 1]", "strides=[16 | 1]"), in_place, NULL);
+  check(SHIFT("strides=[16 | 1]", "base=16 strides=[16 | 1]"), in_place, "load 'lx', firing 1:");
+}
+
+/* x goes through a buffer that holds all of it before anything leaves: any order is fine then. */
+static void wholeBuffer(void **state) {
+  (void)state;
+  static const char listing[] = "section turn {\n"
+                                "  symbol x dtype=f32 elements=64\n"
+                                "  symbol y dtype=f32 elements=64 written=yes\n"
+                                "  load lx symbol=x\n"
+                                "    output dtype=f32 trips=[4 | 16] strides=[16 | 1]\n"
+                                "  buffer b slot_count=1 slot_elements=64\n"
+                                "    input dtype=f32 trips=[| 4 | 16] strides=[| 16 | 1]\n"
+                                "    output dtype=f32 trips=[| 8 | 8] strides=[| 1 | 8]\n"
+                                "  store sy symbol=y\n"
+                                "    input dtype=f32 trips=[8 | 8] strides=[8 | 1]\n"
+                                "  stream s0 vector lx.out0 -> b.in0\n"
+                                "  stream s1 vector b.out0 -> sy.in0\n"
+                                "}\n";
+  check(listing, in_place, NULL);
+}
+
+/* The same with a slot per row: a transposed store follows no load. */
+static void slotPerRow(void **state) {
+  (void)state;
+  static const char listing[] = "section turn {\n"
+                                "  symbol x dtype=f32 elements=64\n"
+                                "  symbol y dtype=f32 elements=64 written=yes\n"
+                                "  load lx symbol=x\n"
+                                "    output dtype=f32 trips=[8 | 8] strides=[8 | 1]\n"
+                                "  buffer b slot_count=2 slot_elements=8\n"
+                                "    input dtype=f32 trips=[8 | | 8] strides=[0 | | 1]\n"
+                                "    output dtype=f32 trips=[8 | | 8] strides=[0 | | 1]\n"
+                                "  store sy symbol=y\n"
+                                "    input dtype=f32 trips=[8 | 8] strides=[1 | 8]\n"
+                                "  stream s0 vector lx.out0 -> b.in0\n"
+                                "  stream s1 vector b.out0 -> sy.in0\n"
+                                "}\n";
+  check(listing, apart, NULL);
+  check(listing, in_place, "missing synchronisation: section 'turn', load 'lx', firing 1:");
+}
+
+/* Two loads of the old value; the second one feeds something else, which nothing orders. */
+static void secondReader(void **state) {
+  (void)state;
+  static const char listing[] = "section two {\n"
+                                "  symbol x dtype=f32 elements=64\n"
+                                "  symbol y dtype=f32 elements=64 written=yes\n"
+                                "  symbol z dtype=f32 elements=64 written=yes\n"
+                                "  load lx symbol=x\n"
+                                "    output dtype=f32 trips=[4 | 16] strides=[16 | 1]\n"
+                                "  load other symbol=x\n"
+                                "    output dtype=f32 trips=[4 | 16] strides=[16 | 1]\n"
+                                "  store sy symbol=y\n"
+                                "    input dtype=f32 trips=[4 | 16] strides=[16 | 1]\n"
+                                "  store sz symbol=z\n"
+                                "    input dtype=f32 trips=[4 | 16] strides=[16 | 1]\n"
+                                "  stream s0 vector lx.out0 -> sy.in0\n"
+                                "  stream s1 vector other.out0 -> sz.in0\n"
+                                "}\n";
+  check(listing, apart, NULL);
+  check(listing, in_place, "load 'other', firing 0: formal 'x' is written by store 'sy'");
+}
+
+/* Copies side by side: rows are dealt to two pipelines and collected again, in turn or not. */
+#define SIDE_BY_SIDE(first, second)                                                                \
+  "section deal {\n"                                                                               \
+  "  symbol x dtype=f32 elements=64\n"                                                             \
+  "  symbol y dtype=f32 elements=64 written=yes\n"                                                 \
+  "  load lx symbol=x\n"                                                                           \
+  "    output dtype=f32 trips=[4 | 16] strides=[16 | 1]\n"                                         \
+  "  compute a trips=[2 | 16]\n"                                                                   \
+  "    input dtype=f32 strides=[0 | 1]\n"                                                          \
+  "    %1 = neg f32 %0\n"                                                                          \
+  "    output dtype=f32 strides=[0 | 1]\n"                                                         \
+  "  compute b trips=[2 | 16]\n"                                                                   \
+  "    input dtype=f32 strides=[0 | 1]\n"                                                          \
+  "    %1 = neg f32 %0\n"                                                                          \
+  "    output dtype=f32 strides=[0 | 1]\n"                                                         \
+  "  store sa symbol=y\n"                                                                          \
+  "    input dtype=f32 " first "\n"                                                                \
+  "  store sb symbol=y\n"                                                                          \
+  "    input dtype=f32 " second "\n"                                                               \
+  "  stream s0 vector lx.out0 -> a.in0\n"                                                          \
+  "  stream s1 vector lx.out0 -> b.in0\n"                                                          \
+  "  stream s2 vector a.out0 -> sa.in0\n"                                                          \
+  "  stream s3 vector b.out0 -> sb.in0\n"                                                          \
+  "}\n"
+
+static void sideBySide(void **state) {
+  (void)state;
+  /* a gets rows 0 and 2, b rows 1 and 3. */
+  check(SIDE_BY_SIDE("trips=[2 | 16] strides=[32 | 1]", "trips=[2 | 16] base=16 strides=[32 | 1]"),
+        in_place, NULL);
+  /* a writes rows 0 and 1: row 1 comes after row 2 was loaded. b writes rows 2 and 3: row 2 comes
+   * after row 1 was loaded, and only then row 2 is read. */
+  check(SIDE_BY_SIDE("trips=[2 | 16] strides=[16 | 1]", "trips=[2 | 16] base=32 strides=[16 | 1]"),
+        in_place, "load 'lx', firing 2: formal 'x' is written by store 'sb'");
+}
+
+/* Addresses that only values decide are unordered unless one side has ended. */
+static void indexed(void **state) {
+  (void)state;
+  static const char listing[] =
+      "section scatter {\n"
+      "  symbol x dtype=f32 elements=64\n"
+      "  symbol y dtype=f32 elements=64 written=yes\n"
+      "  symbol i dtype=i32 elements=4\n"
+      "  load lx symbol=x\n"
+      "    output dtype=f32 trips=[4 | 16] strides=[16 | 1]\n"
+      "  load li symbol=i\n"
+      "    output dtype=i32 trips=[4 |] strides=[1 |]\n"
+      "  store sy symbol=y\n"
+      "    input dtype=f32 trips=[4 | 16] strides=[0 | 1] has_index=yes index_stride=16 "
+      "index_limit=4\n"
+      "    input dtype=i32 token_elements=1\n"
+      "  stream s0 vector lx.out0 -> sy.in0\n"
+      "  stream s1 scalar li.out0 -> sy.in1\n"
+      "}\n";
+  check(listing, apart, NULL);
+  check(listing, in_place, "load 'lx', firing 0: formal 'x' is written by store 'sy'");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(equalIndices), cmocka_unit_test(otherIndices),
+                                     cmocka_unit_test(wholeBuffer),  cmocka_unit_test(slotPerRow),
+                                     cmocka_unit_test(secondReader), cmocka_unit_test(sideBySide),
+                                     cmocka_unit_test(indexed)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
