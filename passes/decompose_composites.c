@@ -8,6 +8,7 @@
 #include "dialect/rdu/machine_file.h"
 #include "dialect/samba/build_expansion.h"
 #include "dialect/samba/graph.h"
+#include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
 #include "passes/section/outline_sections.h"
 #include "passes/section/section_trial.h"
@@ -39,11 +40,13 @@ static void splitCat(MlirOperation operation, intptr_t most, bool apart) {
       }
       MlirOperation group = sambaOperationCreate("samba.cat", mlirOperationGetLocation(operation),
                                                  size, members + i, apart ? 2 : 1, attributes);
+      sambaPhaseTake(group, operation);
       mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(operation), operation, group);
       groups[made] = mlirOperationGetResult(group, 0);
     }
     MlirOperation whole = sambaOperationCreate("samba.cat", mlirOperationGetLocation(operation),
                                                made, groups, apart ? 2 : 1, attributes);
+    sambaPhaseTake(whole, operation);
     mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(operation), operation, whole);
     free(groups);
     if (!mlirOperationEqual(next, operation))

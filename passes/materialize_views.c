@@ -3,11 +3,13 @@
  * be in memory - and where a graph returns something that is no result of an operation.
  *
  * The reader of sections is the judge: what it cannot compose is copied. Afterwards every operation
- * can read its operands through views alone. */
+ * can read its operands through views alone. A copy belongs to the phase of those that read it, so
+ * that a phase that runs alone finds what it reads; each phase has a copy of its own. */
 #include "passes/passes.h"
 
 #include "dialect/bridge/build_operation.h"
 #include "dialect/samba/graph.h"
+#include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
 #include "dialect/stages/read_section.h"
 #include "support/container/pointer_map.h"
@@ -30,13 +32,14 @@ static void appendChain(MlirValue value, Chain *chain) {
   sambaArrayAppend(chain, view);
 }
 
-static MlirValue insertCopy(MlirValue value, MlirOperation before) {
+static MlirValue insertCopy(MlirValue value, MlirOperation before, SambaPefSectionType phase) {
   SambaOperationParts parts = {.name = "samba.contiguous",
                                .location = mlirOperationGetLocation(before),
                                .operand_count = 1,
                                .operands = &value,
                                .result_count = -1};
   MlirOperation copy = sambaBuildOperation(&parts);
+  sambaPhaseSet(copy, phase);
   mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(before), before, copy);
   return mlirOperationGetResult(copy, 0);
 }
@@ -63,20 +66,55 @@ static bool isReshape(MlirOperation operation) {
   return sambaOperationIs(operation, "samba.reshape");
 }
 
-/* Copies once per value: later users take the same copy. */
-static MlirValue copyOf(SambaPointerMap *copies, MlirValue value, MlirOperation before,
-                        MlirValue *made) {
+static SambaPefSectionType laterOf(SambaPefSectionType a, SambaPefSectionType b) {
+  return sambaPefSectionTypePlace(a) < sambaPefSectionTypePlace(b) ? b : a;
+}
+
+static uint32_t placeOf(MlirOperation operation) {
+  return sambaPefSectionTypePlace(sambaPhaseOf(operation));
+}
+
+static bool isOperator(MlirOperation operation) {
+  return sambaOperatorNameOf(operation).size && !sambaOperationIsView(operation) &&
+         !sambaOperationIs(operation, "samba.constant");
+}
+
+/* The first operation in [from, to) in front of which one of the phase may stand, or `to`. */
+static MlirOperation afterEarlierPhases(MlirOperation from, MlirOperation to,
+                                        SambaPefSectionType phase) {
+  MlirOperation at = from;
+  for (; !mlirOperationEqual(from, to); from = mlirOperationGetNextInBlock(from))
+    if (!sambaOperationIs(from, "samba.constant") &&
+        placeOf(from) < sambaPefSectionTypePlace(phase))
+      at = mlirOperationGetNextInBlock(from);
+  return at;
+}
+
+/* The copies that a graph has so far. */
+typedef struct Copies {
+  bool trains;                                            /* else everything is one phase */
+  SambaPointerMap by_phase[SAMBA_PEF_SECTION_TYPE_COUNT]; /* value -> index in made */
+  MlirValue *made;
+  uint32_t count;
+} Copies;
+
+/* Copies once per value and phase: later users take the same copy. */
+static MlirValue copyOf(Copies *copies, MlirValue value, MlirOperation before) {
+  SambaPefSectionType phase = laterOf(sambaPhaseOf(before), sambaPhaseOfValue(value));
+  SambaPointerMap *known = &copies->by_phase[sambaPefSectionTypePlace(phase)];
   uint32_t index;
-  if (sambaPointerMapGet(copies, value.ptr, &index))
-    return made[index];
+  if (sambaPointerMapGet(known, value.ptr, &index))
+    return copies->made[index];
   MlirOperation owner = sambaDefiningOperation(value);
   MlirOperation next = before;
   if (!mlirOperationIsNull(owner)) /* right behind the view, so that it stands before every user */
     next = mlirOperationGetNextInBlock(owner);
-  index = (uint32_t)copies->size;
-  made[index] = insertCopy(value, next);
-  sambaPointerMapSet(copies, value.ptr, index);
-  return made[index];
+  if (copies->trains)
+    next = afterEarlierPhases(next, before, phase);
+  index = copies->count++;
+  copies->made[index] = insertCopy(value, next, phase);
+  sambaPointerMapSet(known, value.ptr, index);
+  return copies->made[index];
 }
 
 /* A result without elements has nothing to copy: it is a constant of its own. */
@@ -103,6 +141,22 @@ static bool replaceEmpty(MlirOperation terminator, intptr_t index, MlirValue val
   return true;
 }
 
+/* The end of the phase in which the value is made: behind its maker, in front of the first operator
+ * of a later phase. */
+static MlirOperation endOfPhase(MlirOperation terminator, MlirValue value,
+                                SambaPefSectionType phase) {
+  if (!sambaGraphTrains(terminator))
+    return terminator;
+  MlirOperation maker = sambaDefiningOperation(value);
+  MlirOperation at = mlirOperationIsNull(maker)
+                         ? mlirBlockGetFirstOperation(mlirOperationGetBlock(terminator))
+                         : mlirOperationGetNextInBlock(maker);
+  while (!mlirOperationEqual(at, terminator) &&
+         !(isOperator(at) && placeOf(at) > sambaPefSectionTypePlace(phase)))
+    at = mlirOperationGetNextInBlock(at);
+  return at;
+}
+
 static void materializeReturns(MlirOperation terminator) {
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(terminator); ++i) {
     MlirValue value = mlirOperationGetOperand(terminator, i);
@@ -113,8 +167,10 @@ static void materializeReturns(MlirOperation terminator) {
                 sambaOperationIs(owner, "samba.constant");
     for (intptr_t k = 0; k < i && !copy; ++k)
       copy = mlirValueEqual(mlirOperationGetOperand(terminator, k), value);
+    SambaPefSectionType phase = sambaPhaseOfValue(value);
     if (copy)
-      mlirOperationSetOperand(terminator, i, insertCopy(value, terminator));
+      mlirOperationSetOperand(terminator, i,
+                              insertCopy(value, endOfPhase(terminator, value, phase), phase));
   }
 }
 
@@ -129,8 +185,8 @@ static void materializeFunction(MlirOperation function) {
     uses += (size_t)mlirOperationGetNumOperands(operation);
   }
 
-  SambaPointerMap copies = {0};
-  MlirValue *made = sambaAllocate(sambaArraySize(uses + 1, sizeof *made));
+  Copies copies = {.trains = sambaGraphTrains(function),
+                   .made = sambaAllocate(sambaArraySize(uses + 1, sizeof *copies.made))};
   for (size_t n = 0; n < operations.size; ++n) {
     MlirOperation operation = operations.data[n];
     if (!sambaOperatorNameOf(operation).size)
@@ -138,19 +194,20 @@ static void materializeFunction(MlirOperation function) {
     if (isReshape(operation)) { /* of a strided view */
       MlirOperation source = sambaDefiningOperation(mlirOperationGetOperand(operation, 0));
       if (!mlirOperationIsNull(source) && sambaOperationIsView(source) && !isReshape(source))
-        mlirOperationSetOperand(
-            operation, 0, copyOf(&copies, mlirOperationGetOperand(operation, 0), operation, made));
+        mlirOperationSetOperand(operation, 0,
+                                copyOf(&copies, mlirOperationGetOperand(operation, 0), operation));
       continue;
     }
     for (intptr_t i = 0; i < mlirOperationGetNumOperands(operation); ++i)
       if (!readsInPlace(operation, i))
-        mlirOperationSetOperand(
-            operation, i, copyOf(&copies, mlirOperationGetOperand(operation, i), operation, made));
+        mlirOperationSetOperand(operation, i,
+                                copyOf(&copies, mlirOperationGetOperand(operation, i), operation));
   }
 
   materializeReturns(mlirBlockGetTerminator(body));
-  free(made);
-  sambaPointerMapFree(&copies);
+  free(copies.made);
+  for (uint32_t p = 0; p < SAMBA_PEF_SECTION_TYPE_COUNT; ++p)
+    sambaPointerMapFree(&copies.by_phase[p]);
   sambaArrayFree(&operations);
 }
 

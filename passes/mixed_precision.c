@@ -5,6 +5,7 @@
  * f32 as what the host sees (samba.host_dtype). */
 #include "dialect/bridge/build_operation.h"
 #include "dialect/samba/graph.h"
+#include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
 #include "passes/passes.h"
 
@@ -36,8 +37,9 @@ static MlirValue castToBf16(MlirValue value, MlirOperation before) {
                                .result_count = -1,
                                .attribute_count = 1,
                                .attributes = &dtype};
-  return mlirOperationGetResult(
-      sambaBuildOperationIn(mlirOperationGetBlock(before), before, &parts), 0);
+  MlirOperation cast = sambaBuildOperationIn(mlirOperationGetBlock(before), before, &parts);
+  sambaPhaseTake(cast, before);
+  return mlirOperationGetResult(cast, 0);
 }
 
 static bool takesOutDType(const SambaOperator *row) {
@@ -72,6 +74,7 @@ static void castContraction(MlirOperation operation, const SambaOperator *row) {
   mlirValueSetType(result, toBf16(mlirValueGetType(result)));
   MlirOperation wide =
       sambaOperationCreate("samba.cast", mlirOperationGetLocation(operation), 1, &result, 1, &f32);
+  sambaPhaseTake(wide, operation);
   mlirBlockInsertOwnedOperationAfter(mlirOperationGetBlock(operation), operation, wide);
   mlirValueReplaceAllUsesExcept(result, mlirOperationGetResult(wide, 0), 1, &wide);
 }
@@ -217,13 +220,16 @@ static SambaStatus retype(MlirOperation operation, SambaArena *arena) {
 
 /* samba.cast of an f32 value to f32. As a kept operation it widens what will be narrow, else it
  * will be narrow itself. */
-static MlirOperation boundary(MlirValue value, MlirLocation location, bool kept) {
-  MlirContext context = mlirLocationGetContext(location);
+static MlirOperation boundary(MlirValue value, MlirOperation at, bool kept) {
+  MlirContext context = mlirOperationGetContext(at);
   MlirNamedAttribute attributes[] = {
       sambaNamedAttribute(context, "dtype", mlirTypeAttrGet(mlirF32TypeGet(context))),
       sambaNamedAttribute(context, SAMBA_KEEP_PRECISION_ATTRIBUTE,
                           mlirBoolAttrGet(context, false))};
-  return sambaOperationCreate("samba.cast", location, 1, &value, kept ? 2 : 1, attributes);
+  MlirOperation cast = sambaOperationCreate("samba.cast", mlirOperationGetLocation(at), 1, &value,
+                                            kept ? 2 : 1, attributes);
+  sambaPhaseTake(cast, at);
+  return cast;
 }
 
 /* Between an operation that keeps f32 and those that do not stand casts. */
@@ -236,7 +242,7 @@ static void isolate(MlirOperation operation) {
         !mlirOperationIsNull(owner) && sambaOperatorOf(owner) ? !mayNarrow(owner) : staysF32(value);
     if (!isF32(value) || kept)
       continue;
-    MlirOperation wide = boundary(value, mlirOperationGetLocation(operation), true);
+    MlirOperation wide = boundary(value, operation, true);
     mlirBlockInsertOwnedOperationBefore(block, operation, wide);
     mlirOperationSetOperand(operation, i, mlirOperationGetResult(wide, 0));
   }
@@ -250,7 +256,7 @@ static void isolate(MlirOperation operation) {
           !sambaOperationIs(mlirOpOperandGetOwner(use), "samba.cast"))
         sambaArrayAppend(&uses, use);
     if (uses.size) {
-      MlirOperation narrow = boundary(value, mlirOperationGetLocation(operation), false);
+      MlirOperation narrow = boundary(value, operation, false);
       for (size_t u = 0; u < uses.size; ++u)
         mlirOperationSetOperand(mlirOpOperandGetOwner(uses.data[u]),
                                 mlirOpOperandGetOperandNumber(uses.data[u]),

@@ -10,6 +10,32 @@ uint32_t sambaCountSourcedParameters(const SambaMachine *machine) {
   return sourced;
 }
 
+/* Calls and cycles of each type, in the order of a step, when more types than FWD ran. */
+static void printTypes(const SambaPef *pef, const SambaRunReport *report) {
+  uint64_t calls[SAMBA_PEF_SECTION_TYPE_COUNT] = {0}, cycles[SAMBA_PEF_SECTION_TYPE_COUNT] = {0};
+  uint64_t others = 0;
+  for (uint32_t s = 0; s < report->section_count; ++s) {
+    SambaPefSectionType type = pef->sections[report->sections[s].section].type;
+    calls[type] += report->sections[s].calls;
+    cycles[type] += report->sections[s].activity.cycles;
+    others += type == SAMBA_PEF_SECTION_FWD ? 0 : report->sections[s].calls;
+  }
+  if (!others)
+    return;
+
+  const char *between = "";
+  for (uint32_t place = 0; place < SAMBA_PEF_SECTION_TYPE_COUNT; ++place) {
+    SambaPefSectionType type = sambaPefSectionTypeAt(place);
+    if (!calls[type])
+      continue;
+    printf("%s%s: %llu call%s, %llu cycles", between, sambaPefSectionTypeName(type),
+           (unsigned long long)calls[type], calls[type] == 1 ? "" : "s",
+           (unsigned long long)cycles[type]);
+    between = "; ";
+  }
+  printf("\n");
+}
+
 void sambaPrintSummary(const SambaSession *session) {
   const SambaMachine *machine = sambaSessionGetMachine(session);
   const SambaPef *pef = sambaSessionGetPef(session);
@@ -34,6 +60,7 @@ void sambaPrintSummary(const SambaSession *session) {
          (unsigned long long)used, pef->sections_count, (unsigned long long)report.calls,
          100 * pcus / all / (double)sambaMachinePcuCount(machine),
          100 * pmus / all / (double)sambaMachinePmuCount(machine));
+  printTypes(pef, &report);
   printf("DRAM read %llu bytes, written %llu bytes, %llu flop\n",
          (unsigned long long)report.activity.dram_read_bytes,
          (unsigned long long)report.activity.dram_write_bytes,

@@ -135,6 +135,20 @@ const char *sambaPefSectionTypeName(SambaPefSectionType type) {
   return name ? name : "invalid";
 }
 
+SambaPefSectionType sambaPefSectionTypeAt(uint32_t place) {
+  static const SambaPefSectionType step[SAMBA_PEF_SECTION_TYPE_COUNT] = {
+      SAMBA_PEF_SECTION_ZEROGRAD, SAMBA_PEF_SECTION_FWD,      SAMBA_PEF_SECTION_BCKWD,
+      SAMBA_PEF_SECTION_REDUCE,   SAMBA_PEF_SECTION_GRADNORM, SAMBA_PEF_SECTION_OPT};
+  return step[place];
+}
+
+uint32_t sambaPefSectionTypePlace(SambaPefSectionType type) {
+  uint32_t place = 0;
+  while (place + 1 < SAMBA_PEF_SECTION_TYPE_COUNT && sambaPefSectionTypeAt(place) != type)
+    ++place;
+  return place;
+}
+
 bool sambaPefSectionTypeFromName(SambaStringRef name, SambaPefSectionType *out_type) {
   for (const SambaPefEnumerator *type = sectionTypes; type->name; ++type)
     if (strlen(type->name) == name.size && strncasecmp(type->name, name.data, name.size) == 0) {

@@ -37,5 +37,10 @@ uint32_t sambaPefFindSection(const SambaPef *pef, SambaStringRef name);
 /* "FWD", ...; and back, case-insensitive; false when there is no such type. */
 const char *sambaPefSectionTypeName(SambaPefSectionType type);
 bool sambaPefSectionTypeFromName(SambaStringRef name, SambaPefSectionType *out_type);
+/* The place of a type in a step of training, from 0: ZEROGRAD, FWD, BCKWD, REDUCE, GRADNORM, OPT.
+ */
+enum { SAMBA_PEF_SECTION_TYPE_COUNT = 6 };
+SambaPefSectionType sambaPefSectionTypeAt(uint32_t place);
+uint32_t sambaPefSectionTypePlace(SambaPefSectionType type);
 
 #endif

@@ -275,6 +275,25 @@ static SambaStatus checkBindings(Checker *checker, const SambaPefCall *call) {
   return NULL;
 }
 
+/* A graph goes through its types in the order of a step; one for inference has FWD alone. */
+static SambaStatus checkType(const SambaPef *pef, uint32_t id) {
+  const SambaPefCall *call = &pef->calls[id];
+  const SambaPefGraph *graph = &pef->graphs[call->graph];
+  SambaPefSectionType type = pef->sections[call->section].type;
+
+  if (graph->mode == SAMBA_PEF_GRAPH_INFERENCE && type != SAMBA_PEF_SECTION_FWD)
+    return INVALID("it is of type %s, but its graph is for inference",
+                   sambaPefSectionTypeName(type));
+  if (id == graph->first_call)
+    return NULL;
+  SambaPefSectionType before = pef->sections[pef->calls[id - 1].section].type;
+  if (sambaPefSectionTypePlace(type) < sambaPefSectionTypePlace(before))
+    return INVALID("it is of type %s, but the call before it is of type %s, which comes later in a "
+                   "step",
+                   sambaPefSectionTypeName(type), sambaPefSectionTypeName(before));
+  return NULL;
+}
+
 static SambaStatus checkCall(Checker *checker, uint32_t id) {
   const SambaPef *pef = checker->pef;
   const SambaPefCall *call = &pef->calls[id];
@@ -288,6 +307,7 @@ static SambaStatus checkCall(Checker *checker, uint32_t id) {
   if (call->layers_count && call->layers_count != units)
     return INVALID("it names the layers of %u units, but the image has %u", call->layers_count,
                    units);
+  SAMBA_RETURN_IF_ERROR(checkType(pef, id));
   return checkBindings(checker, call);
 }
 

@@ -2,6 +2,7 @@
 #include "dialect/samba/build_expansion.h"
 
 #include "dialect/bridge/build_operation.h"
+#include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
 
 #include "mlir-c/BuiltinAttributes.h"
@@ -39,7 +40,7 @@ bool sambaExpansionBuildStep(const SambaExpansion *expansion, size_t index, Mlir
     operands[i] = values[step->operands[i]];
 
   intptr_t count = attributesOf(mlirLocationGetContext(location), expansion, step, all);
-  for (intptr_t i = 0; i < attribute_count; ++i)
+  for (intptr_t i = 0; i < attribute_count && step->operator; ++i)
     all[count++] = attributes[i];
   SambaOperationParts parts = {
       .name =
@@ -69,13 +70,15 @@ bool sambaOperationDecompose(MlirOperation operation) {
   if (!status)
     status = sambaOperatorExpand(&call, &expansion, results);
   bool fine = !status || sambaEmitOpStatus(operation, status);
+  MlirNamedAttribute phase;
+  intptr_t phases = sambaPhaseAttribute(operation, &phase);
   if (fine) {
     MlirValue *values = sambaAllocate(sambaArraySize(expansion.types.size + 1, sizeof *values));
     for (uint32_t i = 0; i < call.operand_count; ++i)
       values[i] = mlirOperationGetOperand(operation, i);
     for (size_t s = 0; fine && s < expansion.steps.size; ++s)
       fine = sambaExpansionBuildStep(&expansion, s, operation, mlirOperationGetLocation(operation),
-                                     0, NULL, values);
+                                     phases, &phase, values);
     for (uint32_t i = 0; fine && i < sambaOperatorResults(call.operator); ++i)
       mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, i), values[results[i]]);
     if (fine)

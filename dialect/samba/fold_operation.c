@@ -1,6 +1,7 @@
 /* Folds: operations that are another value, or a simpler form of themselves. Every fold keeps
  * values bit for bit (x + 0 is not x when x is -0, so it stays). A fold that rewrites its operation
  * in place returns the operation's own result. */
+#include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 
 typedef struct Fold {
@@ -111,17 +112,7 @@ static bool foldIdentity(const Fold *fold) { return becomes(fold, operand(fold->
 
 /* detach means something only where gradients are taken. */
 static bool foldDetach(const Fold *fold) {
-  for (MlirOperation parent = mlirOperationGetParentOperation(fold->op);
-       !mlirOperationIsNull(parent); parent = mlirOperationGetParentOperation(parent)) {
-    MlirAttribute graph = sambaOperationAttribute(parent, SAMBA_GRAPH_ATTRIBUTE);
-    if (mlirAttributeIsNull(graph) || !mlirAttributeIsADictionary(graph))
-      continue;
-    MlirAttribute mode = sambaDictionaryFind(graph, "mode");
-    if (!mlirAttributeIsNull(mode) && mlirAttributeIsAString(mode) &&
-        sambaStringRefEqualC(sambaFromMlir(mlirStringAttrGetValue(mode)), "training"))
-      return false;
-  }
-  return foldIdentity(fold);
+  return !sambaGraphTrains(fold->op) && foldIdentity(fold);
 }
 
 static bool foldIdempotent(const Fold *fold) {

@@ -46,6 +46,18 @@ bool sambaOperationIsGraph(MlirOperation operation) {
   return sambaOperationIs(operation, "func.func") && !mlirBlockIsNull(sambaBodyOf(operation));
 }
 
+bool sambaGraphTrains(MlirOperation operation) {
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetParentOperation(operation)) {
+    MlirAttribute graph = sambaOperationAttribute(operation, SAMBA_GRAPH_ATTRIBUTE);
+    if (mlirAttributeIsNull(graph) || !mlirAttributeIsADictionary(graph))
+      continue;
+    MlirAttribute mode = sambaDictionaryFind(graph, "mode");
+    if (!mlirAttributeIsNull(mode) && mlirAttributeIsAString(mode))
+      return sambaStringRefEqualC(sambaFromMlir(mlirStringAttrGetValue(mode)), "training");
+  }
+  return false;
+}
+
 static bool checkType(MlirOperation function, MlirType type, const char *role, intptr_t index) {
   SambaTensorType unused;
   SambaStatus status = sambaTensorTypeFromMlir(type, &unused);

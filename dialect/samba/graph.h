@@ -21,6 +21,8 @@ MlirBlock sambaBodyOf(MlirOperation operation);
 
 /* A function with a body: a traced graph. Declarations are none. */
 bool sambaOperationIsGraph(MlirOperation operation);
+/* Whether the graph around the operation, or which it is, is for training (samba.graph). */
+bool sambaGraphTrains(MlirOperation operation);
 /* What every graph pass relies on, of every graph of a module: one block, samba operations and
  * func.return only, arguments and results that are tensors of Samba. Emits an error that names the
  * first offender otherwise. */

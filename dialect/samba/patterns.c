@@ -1,4 +1,5 @@
 /* Canonicalization patterns: what a fold cannot say because a new operation is needed. */
+#include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
 #include "dialect/samba/samba_hooks.h"
 
@@ -46,6 +47,7 @@ static MlirLogicalResult flattenCat(MlirRewritePattern pattern, MlirOperation op
                              operands.data, 1, &attribute);
     found = !mlirOperationIsNull(flat);
     if (found) {
+      sambaPhaseTake(flat, op);
       MlirRewriterBase base = mlirPatternRewriterAsBase(rewriter);
       mlirRewriterBaseInsert(base, flat);
       mlirRewriterBaseReplaceOpWithOperation(base, op, flat);

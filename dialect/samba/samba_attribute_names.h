@@ -23,7 +23,7 @@
 #define SAMBA_OPERATION_NAME_ATTRIBUTE "samba.op_name"
 #define SAMBA_OPERATION_STAGE_ATTRIBUTE "samba.stage"
 #define SAMBA_KEEP_PRECISION_ATTRIBUTE "samba.graphamp"
-/* What a step of training does there: see docs/dialects.md; absent: "FWD". */
+/* What the operation does in a step of training (dialect/samba/phase.h); absent: FWD. */
 #define SAMBA_PHASE_ATTRIBUTE "samba.phase"
 /* Fused sections do not begin before the operation and go on after it; a cat is not joined with
  * those it reads. */

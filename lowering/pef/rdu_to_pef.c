@@ -31,10 +31,11 @@ typedef struct {
   SAMBA_ARRAY(SambaPefImage) images;
   SAMBA_ARRAY(SambaPefCall) calls;
   SAMBA_ARRAY(SambaPefGraph) graphs;
-  SAMBA_ARRAY(MlirAttribute) first_layers; /* per section: the layers of its first call */
+  SAMBA_ARRAY(uint32_t) first_sections;    /* per image: its first section; the others follow */
+  SAMBA_ARRAY(MlirAttribute) first_layers; /* per image: the layers of its first call */
   SAMBA_ARRAY(uint32_t) makers;            /* per symbol: the call that writes it, SAMBA_PEF_NONE */
   SambaPointerMap symbol_of;               /* SSA value -> symbol */
-  SambaPointerMap section_of;              /* rdu.section -> section id */
+  SambaPointerMap image_of;                /* rdu.section -> image */
   SambaStringMap names;                    /* symbol names in use */
 } Emitter;
 
@@ -292,22 +293,23 @@ static SambaStatus emitResults(Emitter *e, MlirOperation function, MlirOperation
   return NULL;
 }
 
-/* Layers of the units in this call: those of the image (which has the layers of the section's first
- * call) renamed by place. */
+/* Layers of the units in this call: those of the image (which has the layers of its first call)
+ * renamed by place. */
 static void emitLayers(Emitter *e, MlirOperation operation, SambaPefCall *call) {
   MlirAttribute layers = mlirOperationGetDiscardableAttributeByName(
       operation, sambaMlirString(SAMBA_LAYERS_ATTRIBUTE));
   if (mlirAttributeIsNull(layers) || !mlirAttributeIsAArray(layers))
     return;
-  while (e->first_layers.size <= call->section)
+  uint32_t image_id = e->sections.data[call->section].image;
+  while (e->first_layers.size <= image_id)
     sambaArrayAppend(&e->first_layers, mlirAttributeGetNull());
-  MlirAttribute *first = &e->first_layers.data[call->section];
+  MlirAttribute *first = &e->first_layers.data[image_id];
 
   if (mlirAttributeIsNull(*first))
     *first = layers;
   if (mlirAttributeEqual(*first, layers))
     return;
-  const SambaPefImage *image = &e->images.data[e->sections.data[call->section].image];
+  const SambaPefImage *image = &e->images.data[image_id];
   call->layers_count = image->units_count;
   call->layers = SAMBA_ARENA_ARRAY(e->arena, SambaPefLayer, image->units_count + 1);
 
@@ -323,17 +325,34 @@ static void emitLayers(Emitter *e, MlirOperation operation, SambaPefCall *call) 
   }
 }
 
+static SambaPefSectionType typeOfCall(MlirOperation call) {
+  SambaPefSectionType type = SAMBA_PEF_SECTION_FWD;
+  sambaPefSectionTypeFromName(textOf(sambaOperationAttribute(call, "type")), &type);
+  return type;
+}
+
+/* The section that runs the image of an rdu.section as the call says. */
+static SambaStatus sectionOfCall(const Emitter *e, MlirOperation call, MlirOperation callee,
+                                 uint32_t *out_section) {
+  SambaPefSectionType type = typeOfCall(call);
+  uint32_t image;
+  if (mlirOperationIsNull(callee) || !sambaPointerMapGet(&e->image_of, callee.ptr, &image))
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "a call names something that is no rdu.section; run convert-linalg-to-rdu first");
+  *out_section = e->first_sections.data[image];
+  while (e->sections.data[*out_section].type != type)
+    ++*out_section;
+  return NULL;
+}
+
 static SambaStatus emitCall(Emitter *e, MlirOperation function, MlirOperation operation,
                             uint32_t graph_id, MlirOperation section, uint32_t activations) {
   SambaPefCall call;
   sambaPefCallInitialize(&call);
   uint32_t call_id = (uint32_t)e->calls.size;
 
-  if (mlirOperationIsNull(section) ||
-      !sambaPointerMapGet(&e->section_of, section.ptr, &call.section))
-    return sambaStatusMake(
-        SAMBA_INVALID,
-        "a call names something that is no rdu.section; run convert-linalg-to-rdu first");
+  SAMBA_RETURN_IF_ERROR(sectionOfCall(e, operation, section, &call.section));
   call.graph = graph_id;
   SAMBA_RETURN_IF_ERROR(emitResults(e, function, operation, call_id, activations));
   intptr_t operands = mlirOperationGetNumOperands(operation);
@@ -369,7 +388,9 @@ static SambaStatus emitCall(Emitter *e, MlirOperation function, MlirOperation op
   return NULL;
 }
 
-static SambaStatus emitSection(Emitter *e, MlirOperation operation) {
+/* An image, and a section for each type of call that it has (bits of `types`, none: FWD): the same
+ * configuration may run forward and backward. */
+static SambaStatus emitSection(Emitter *e, MlirOperation operation, uint32_t types) {
   SambaKnownSection *known;
   SambaPefImage image;
   SambaPefSection record;
@@ -385,7 +406,6 @@ static SambaStatus emitSection(Emitter *e, MlirOperation operation) {
   sambaPefSectionInitialize(&record);
   SambaSectionNeeds needs = sambaSectionCount(section);
   record.name = image.name;
-  record.type = SAMBA_PEF_SECTION_FWD;
   record.flags = section->split_k ? SAMBA_PEF_SPLIT_K : 0;
   record.pcus = needs.pcus;
   record.pmus = needs.pmus;
@@ -393,66 +413,21 @@ static SambaStatus emitSection(Emitter *e, MlirOperation operation) {
   record.estimated_cycles = (uint64_t)sambaSectionEstimate(section, e->machine);
   record.image = (uint32_t)e->images.size;
   sambaKnownSectionDestroy(known);
+  sambaPointerMapSet(&e->image_of, operation.ptr, record.image);
   sambaArrayAppend(&e->images, image);
-  sambaPointerMapSet(&e->section_of, operation.ptr, (uint32_t)e->sections.size);
-  sambaArrayAppend(&e->sections, record);
+  sambaArrayAppend(&e->first_sections, (uint32_t)e->sections.size);
 
-  return NULL;
-}
-
-static SambaStatus emitFunction(Emitter *e, MlirOperation function,
-                                const SambaStringMap *sections_by_name,
-                                const MlirOperation *sections) {
-  SambaPefGraph graph;
-  sambaPefGraphInitialize(&graph);
-  graph.name = sambaStringRefCopy(e->arena, textOf(sambaOperationAttribute(function, "sym_name")));
-  graph.first_call = (uint32_t)e->calls.size;
-  SAMBA_RETURN_IF_ERROR(emitArguments(e, function, &graph));
-  MlirAttribute arena = sambaOperationAttribute(function, SAMBA_ACTIVATIONS_ATTRIBUTE);
-
-  if (mlirAttributeIsNull(arena))
-    return sambaStatusMake(SAMBA_INVALID,
-                           "the graph has no memory assignment; run samba-assign-memory first");
-  uint32_t activations = SAMBA_PEF_NONE;
-  if (mlirDenseI64ArrayGetElement(arena, 1) > 0)
-    activations =
-        addRegion(e, sambaStringRef("activations"), (uint64_t)mlirDenseI64ArrayGetElement(arena, 0),
-                  (uint64_t)mlirDenseI64ArrayGetElement(arena, 1));
-  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
-
-  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
-    uint32_t section;
-    MlirOperation callee = {NULL};
-    if (sambaOperationIs(operation, "samba.constant")) {
-      SAMBA_RETURN_IF_ERROR(emitConstant(e, function, operation));
-    } else if (sambaOperationIs(operation, "samba.call")) {
-      MlirAttribute symbol = sambaOperationAttribute(operation, "callee");
-      if (sambaStringMapGet(sections_by_name, sambaFromMlir(mlirFlatSymbolRefAttrGetValue(symbol)),
-                            &section))
-        callee = sections[section];
-      SAMBA_RETURN_IF_ERROR(
-          emitCall(e, function, operation, (uint32_t)e->graphs.size, callee, activations));
-    } else if (!sambaOperationIs(operation, "func.return")) {
-      return sambaStatusMake(SAMBA_INVALID,
-                             "'%.*s' is left in the graph; run samba-partition-sections first",
-                             SAMBA_MLIR_STRING_ARGS(sambaOperationName(operation)));
-    } else {
-      intptr_t count = mlirOperationGetNumOperands(operation);
-      graph.outputs = SAMBA_ARENA_ARRAY(e->arena, SambaPefOutput, (size_t)count + 1);
-      for (intptr_t i = 0; i < count; ++i)
-        if (!sambaPointerMapGet(&e->symbol_of, mlirOperationGetOperand(operation, i).ptr,
-                                &graph.outputs[graph.outputs_count++].symbol))
-          return sambaStatusMake(SAMBA_INVALID, "result %ld of the graph is made by no call",
-                                 (long)i);
-    }
+  types = types ? types : 1u << SAMBA_PEF_SECTION_FWD;
+  for (uint32_t place = 0; place < SAMBA_PEF_SECTION_TYPE_COUNT; ++place) {
+    record.type = sambaPefSectionTypeAt(place);
+    if (!(types >> record.type & 1))
+      continue;
+    if (types & (types - 1)) /* several: their names tell them apart */
+      record.name =
+          sambaStringRef(sambaArenaFormat(e->arena, "%.*s.%s", SAMBA_STRING_ARGS(image.name),
+                                          sambaPefSectionTypeName(record.type)));
+    sambaArrayAppend(&e->sections, record);
   }
-
-  graph.call_count = (uint32_t)e->calls.size - graph.first_call;
-  if (e->graphs.size == 0 && e->options->trace_size)
-    graph.trace =
-        (SambaPefBytes){sambaArenaCopy(e->arena, e->options->trace, e->options->trace_size),
-                        e->options->trace_size};
-  sambaArrayAppend(&e->graphs, graph);
 
   return NULL;
 }
@@ -494,30 +469,113 @@ static void fillTables(Emitter *e) {
   }
 }
 
-static SambaStatus emitModule(Emitter *e, MlirOperation module) {
-  SAMBA_ARRAY(MlirOperation) sections = {0};
-  SambaStringMap by_name = {0};
-  SambaStatus status = NULL;
-  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+/* The rdu.sections of a module, and the types of the calls of each. */
+typedef struct Sections {
+  SAMBA_ARRAY(MlirOperation) list;
+  SAMBA_ARRAY(uint32_t) types; /* bit t: a call has type t */
+  SambaStringMap by_name;
+} Sections;
 
-  for (; !mlirOperationIsNull(operation) && !status;
-       operation = mlirOperationGetNextInBlock(operation)) {
+static void findSections(MlirOperation module, Sections *out) {
+  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
     if (!sambaOperationIs(operation, "rdu.section"))
       continue;
-    sambaStringMapInsert(&by_name, textOf(sambaOperationAttribute(operation, "sym_name")),
-                         (uint32_t)sections.size, NULL);
-    sambaArrayAppend(&sections, operation);
-    status = emitSection(e, operation);
+    sambaStringMapInsert(&out->by_name, textOf(sambaOperationAttribute(operation, "sym_name")),
+                         (uint32_t)out->list.size, NULL);
+    sambaArrayAppend(&out->list, operation);
+    sambaArrayAppend(&out->types, 0);
+  }
+}
+
+static bool findCallee(const Sections *sections, MlirOperation call, uint32_t *out_section) {
+  MlirAttribute symbol = sambaOperationAttribute(call, "callee");
+  return sambaStringMapGet(&sections->by_name, sambaFromMlir(mlirFlatSymbolRefAttrGetValue(symbol)),
+                           out_section);
+}
+
+static void findTypes(MlirOperation function, Sections *sections) {
+  uint32_t section;
+  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+    if (sambaOperationIs(operation, "samba.call") && findCallee(sections, operation, &section))
+      sections->types.data[section] |= 1u << typeOfCall(operation);
+}
+
+static SambaStatus emitFunction(Emitter *e, MlirOperation function, const Sections *sections) {
+  SambaPefGraph graph;
+  sambaPefGraphInitialize(&graph);
+  graph.name = sambaStringRefCopy(e->arena, textOf(sambaOperationAttribute(function, "sym_name")));
+  graph.mode = sambaGraphTrains(function) ? SAMBA_PEF_GRAPH_TRAINING : SAMBA_PEF_GRAPH_INFERENCE;
+  graph.first_call = (uint32_t)e->calls.size;
+  SAMBA_RETURN_IF_ERROR(emitArguments(e, function, &graph));
+  MlirAttribute arena = sambaOperationAttribute(function, SAMBA_ACTIVATIONS_ATTRIBUTE);
+
+  if (mlirAttributeIsNull(arena))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "the graph has no memory assignment; run samba-assign-memory first");
+  uint32_t activations = SAMBA_PEF_NONE;
+  if (mlirDenseI64ArrayGetElement(arena, 1) > 0)
+    activations =
+        addRegion(e, sambaStringRef("activations"), (uint64_t)mlirDenseI64ArrayGetElement(arena, 0),
+                  (uint64_t)mlirDenseI64ArrayGetElement(arena, 1));
+  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
+
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
+    uint32_t section;
+    MlirOperation callee = {NULL};
+    if (sambaOperationIs(operation, "samba.constant")) {
+      SAMBA_RETURN_IF_ERROR(emitConstant(e, function, operation));
+    } else if (sambaOperationIs(operation, "samba.call")) {
+      if (findCallee(sections, operation, &section))
+        callee = sections->list.data[section];
+      SAMBA_RETURN_IF_ERROR(
+          emitCall(e, function, operation, (uint32_t)e->graphs.size, callee, activations));
+    } else if (!sambaOperationIs(operation, "func.return")) {
+      return sambaStatusMake(SAMBA_INVALID,
+                             "'%.*s' is left in the graph; run samba-partition-sections first",
+                             SAMBA_MLIR_STRING_ARGS(sambaOperationName(operation)));
+    } else {
+      intptr_t count = mlirOperationGetNumOperands(operation);
+      graph.outputs = SAMBA_ARENA_ARRAY(e->arena, SambaPefOutput, (size_t)count + 1);
+      for (intptr_t i = 0; i < count; ++i)
+        if (!sambaPointerMapGet(&e->symbol_of, mlirOperationGetOperand(operation, i).ptr,
+                                &graph.outputs[graph.outputs_count++].symbol))
+          return sambaStatusMake(SAMBA_INVALID, "result %ld of the graph is made by no call",
+                                 (long)i);
+    }
   }
 
-  for (operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
-       !mlirOperationIsNull(operation) && !status;
+  graph.call_count = (uint32_t)e->calls.size - graph.first_call;
+  if (e->graphs.size == 0 && e->options->trace_size)
+    graph.trace =
+        (SambaPefBytes){sambaArenaCopy(e->arena, e->options->trace, e->options->trace_size),
+                        e->options->trace_size};
+  sambaArrayAppend(&e->graphs, graph);
+
+  return NULL;
+}
+
+static SambaStatus emitModule(Emitter *e, MlirOperation module) {
+  Sections sections = {0};
+  SambaStatus status = NULL;
+  MlirOperation first = mlirBlockGetFirstOperation(sambaBodyOf(module));
+
+  findSections(module, &sections);
+  for (MlirOperation operation = first; !mlirOperationIsNull(operation);
        operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIsGraph(operation))
-      status = emitFunction(e, operation, &by_name, sections.data);
-  sambaArrayFree(&sections);
-  sambaStringMapFree(&by_name);
+      findTypes(operation, &sections);
+  for (size_t s = 0; s < sections.list.size && !status; ++s)
+    status = emitSection(e, sections.list.data[s], sections.types.data[s]);
+  for (MlirOperation operation = first; !mlirOperationIsNull(operation) && !status;
+       operation = mlirOperationGetNextInBlock(operation))
+    if (sambaOperationIsGraph(operation))
+      status = emitFunction(e, operation, &sections);
 
+  sambaArrayFree(&sections.list);
+  sambaArrayFree(&sections.types);
+  sambaStringMapFree(&sections.by_name);
   return status;
 }
 
@@ -544,9 +602,10 @@ SambaStatus sambaModuleToPef(MlirOperation module, const SambaEmitOptions *optio
   sambaArrayFree(&e->calls);
   sambaArrayFree(&e->graphs);
   sambaArrayFree(&e->makers);
+  sambaArrayFree(&e->first_sections);
   sambaArrayFree(&e->first_layers);
   sambaPointerMapFree(&e->symbol_of);
-  sambaPointerMapFree(&e->section_of);
+  sambaPointerMapFree(&e->image_of);
   sambaStringMapFree(&e->names);
   if (status)
     sambaPefDestroy(pef);

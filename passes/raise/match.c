@@ -1,11 +1,26 @@
 /* Matching operations; see match.h. */
 #include "passes/raise/match.h"
 
+#include "dialect/samba/phase.h"
+
 #include <math.h>
+
+/* Whether an operation of another phase than its maker's reads the value. */
+static bool leavesPhase(MlirValue value, MlirOperation owner) {
+  SambaPefSectionType phase = sambaPhaseOf(owner);
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    if (sambaOperatorNameOf(user).size && sambaPhaseOf(user) != phase)
+      return true;
+  }
+  return false;
+}
 
 MlirOperation sambaMatchMaker(MlirValue value, const char *name) {
   MlirOperation owner = sambaDefiningOperation(value);
-  if (mlirOperationIsNull(owner) || !sambaStringRefEqualC(sambaOperatorNameOf(owner), name))
+  if (mlirOperationIsNull(owner) || !sambaStringRefEqualC(sambaOperatorNameOf(owner), name) ||
+      leavesPhase(value, owner))
     return (MlirOperation){NULL};
   return owner;
 }
@@ -109,7 +124,9 @@ MlirValue sambaRaiseBuild(MlirOperation root, const char *name, intptr_t count,
                                .result_count = -1,
                                .attribute_count = attribute_count,
                                .attributes = attributes};
-  return sambaMatchResult(sambaBuildOperationIn(mlirOperationGetBlock(root), root, &parts));
+  MlirOperation made = sambaBuildOperationIn(mlirOperationGetBlock(root), root, &parts);
+  sambaPhaseTake(made, root);
+  return sambaMatchResult(made);
 }
 
 void sambaRaiseReplace(MlirOperation root, const char *name, intptr_t count,

@@ -7,7 +7,8 @@
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 
-/* The operation that makes the value when it is samba.NAME, else null. */
+/* The operation that makes the value when it is samba.NAME and no other phase reads the value, else
+ * null: what one phase hands to another stays. */
 MlirOperation sambaMatchMaker(MlirValue value, const char *name);
 /* The first result. */
 MlirValue sambaMatchResult(MlirOperation operation);

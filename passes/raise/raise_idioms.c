@@ -14,6 +14,7 @@
  * Means run over the last axes, eps and the other numbers are repeated constants. What matches is
  * computed in one rounding of its own (f32 inside), which is what the model meant and what bf16
  * needs. Near misses stay as they are. */
+#include "dialect/samba/phase.h"
 #include "passes/passes.h"
 #include "passes/raise/idioms.h"
 #include "passes/raise/match.h"
@@ -131,14 +132,16 @@ static bool normalized(MlirOperation operation, Normalized *out) {
   return false;
 }
 
-/* The only user of the value when it is samba.NAME and keeps the value's type, else null. */
+/* The only user of the value when it is samba.NAME of the same phase and keeps the value's type,
+ * else null. */
 static MlirOperation onlyUser(MlirValue value, const char *name) {
   MlirOpOperand use = mlirValueGetFirstUse(value);
   if (mlirOpOperandIsNull(use) || !mlirOpOperandIsNull(mlirOpOperandGetNextUse(use)))
     return (MlirOperation){NULL};
   MlirOperation user = mlirOpOperandGetOwner(use);
   if (!sambaStringRefEqualC(sambaOperatorNameOf(user), name) ||
-      !sambaMatchSameType(sambaMatchResult(user), value))
+      !sambaMatchSameType(sambaMatchResult(user), value) ||
+      sambaPhaseOf(user) != sambaPhaseOfValue(value))
     return (MlirOperation){NULL};
   return user;
 }

@@ -5,6 +5,7 @@
 #include "dialect/bridge/text_sink.h"
 #include "dialect/rdu/rdu_attribute_names.h"
 #include "dialect/samba/graph.h"
+#include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
 #include "support/base/memory.h"
 #include "support/container/pointer_map.h"
@@ -75,6 +76,8 @@ static MlirOperation cloneInto(Outline *o, MlirOperation operation) {
     inside[i] = insideOf(o, mlirOperationGetOperand(operation, i));
   MlirOperation clone = mlirOperationClone(operation);
 
+  /* The call says in which phase the section runs: equal sections are one whatever their phase. */
+  mlirOperationRemoveDiscardableAttributeByName(clone, sambaMlirString(SAMBA_PHASE_ATTRIBUTE));
   for (intptr_t i = 0; i < count; ++i)
     mlirOperationSetOperand(clone, i, inside[i]);
   if (inside != operands)
@@ -207,10 +210,11 @@ static void createCall(Outline *o, MlirOperation section, const MlirOperation *m
   for (size_t i = 0; i < o->results.size; ++i)
     types[i] = mlirValueGetType(o->results.data[i]);
   MlirStringRef symbol = mlirStringAttrGetValue(sambaOperationAttribute(section, "sym_name"));
+  const char *type = sambaPefSectionTypeName(sambaPhaseOf(members[0]));
   MlirNamedAttribute attributes[] = {
       sambaNamedAttribute(context, "callee", mlirFlatSymbolRefAttrGet(context, symbol)),
       sambaNamedAttribute(context, "id", mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), id)),
-      sambaNamedAttribute(context, "type", mlirStringAttrGet(context, sambaMlirString("FWD"))),
+      sambaNamedAttribute(context, "type", mlirStringAttrGet(context, sambaMlirString(type))),
       sambaNamedAttribute(context, SAMBA_LAYERS_ATTRIBUTE, layersOf(context, members, count))};
   SambaOperationParts parts = {.name = "samba.call",
                                .location = mlirOperationGetLocation(members[0]),

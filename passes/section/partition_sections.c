@@ -8,6 +8,7 @@
 #include "dialect/rdu/rdu.h"
 #include "dialect/rdu/rdu_attribute_names.h"
 #include "dialect/samba/graph.h"
+#include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
 #include "passes/passes.h"
 #include "passes/section/outline_sections.h"
@@ -21,9 +22,11 @@
 /* Operators of one section at most: keeps the trials of a long graph linear. */
 enum { maxOperatorsPerSection = 24 };
 
-static bool startsSection(MlirOperation operation) {
-  return !mlirAttributeIsNull(
-      mlirOperationGetAttributeByName(operation, sambaMlirString(SAMBA_SECTION_START_ATTRIBUTE)));
+/* A section has one phase. */
+static bool startsSection(MlirOperation before, MlirOperation operation) {
+  MlirStringRef start = sambaMlirString(SAMBA_SECTION_START_ATTRIBUTE);
+  return sambaPhaseOf(before) != sambaPhaseOf(operation) ||
+         !mlirAttributeIsNull(mlirOperationGetAttributeByName(operation, start));
 }
 
 static uint32_t partitionGreedily(const SambaPlanTarget *target, const MlirOperation *operators,
@@ -34,7 +37,7 @@ static uint32_t partitionGreedily(const SambaPlanTarget *target, const MlirOpera
     uint32_t size = 1;
     bool fits = sambaSectionTry(target, &operators[first], 1, &together);
     while (fits && first + size < count && size < maxOperatorsPerSection &&
-           !startsSection(operators[first + size])) {
+           !startsSection(operators[first], operators[first + size])) {
       double alone, joined;
       if (!sambaSectionTry(target, &operators[first], size + 1, &joined) ||
           !sambaSectionTry(target, &operators[first + size], 1, &alone) ||
@@ -52,10 +55,14 @@ static uint32_t partitionGreedily(const SambaPlanTarget *target, const MlirOpera
   return section;
 }
 
-static void partitionFunction(MlirOperation function, const SambaPlanTarget *target, bool fuse,
+static bool partitionFunction(MlirOperation function, const SambaPlanTarget *target, bool fuse,
                               SambaOutlinedSections *sections, int64_t *call_id) {
   uint32_t count, sectionCount;
   MlirOperation *operators = sambaFunctionOperators(function, &count);
+  if (!sambaPhasesCheck(operators, count)) {
+    free(operators);
+    return false;
+  }
   uint32_t *section_of = sambaAllocate(sambaArraySize(count + 1, sizeof *section_of));
 
   if (fuse) {
@@ -70,6 +77,7 @@ static void partitionFunction(MlirOperation function, const SambaPlanTarget *tar
                        target->attribute, call_id);
   free(section_of);
   free(operators);
+  return true;
 }
 
 bool sambaPartitionSections(MlirOperation module, const char *target, const char *opt) {
@@ -85,12 +93,16 @@ bool sambaPartitionSections(MlirOperation module, const char *target, const char
     return sambaEmitOpStatus(module, status);
   SambaOutlinedSections sections = {0};
   int64_t call_id = 0;
+  bool fine = true;
 
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
-       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+       fine && !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIsGraph(operation))
-      partitionFunction(operation, &plan_target, strcmp(opt, "o1") == 0, &sections, &call_id);
+      fine =
+          partitionFunction(operation, &plan_target, strcmp(opt, "o1") == 0, &sections, &call_id);
   sambaOutlinedSectionsFree(&sections);
+  if (!fine)
+    return false;
   status = call_id == 0 ? sambaModuleMachine(module, &machine) : NULL;
   if (status) /* there is no section that says what the machine is */
     mlirOperationSetAttributeByName(module, sambaMlirString(SAMBA_MODULE_MACHINE_ATTRIBUTE),

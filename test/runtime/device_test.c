@@ -57,7 +57,7 @@ static void addSchedule(SambaPef *pef) {
   pef->sections_count = 2;
   pef->sections = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefSection, 2);
   pef->sections[0] = (SambaPefSection){.name = sambaStringRef("s0"), .type = SAMBA_PEF_SECTION_FWD};
-  pef->sections[1] = (SambaPefSection){.name = sambaStringRef("s1"), .type = SAMBA_PEF_SECTION_OPT};
+  pef->sections[1] = (SambaPefSection){.name = sambaStringRef("s1"), .type = SAMBA_PEF_SECTION_FWD};
 
   pef->argins_count = 2;
   pef->argins = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefArgin, 2);

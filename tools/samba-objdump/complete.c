@@ -173,6 +173,9 @@ static void completeGraph(SambaPef *pef) {
   sambaPefGraphInitialize(graph);
   graph->name = sambaStringRef("main");
   graph->call_count = pef->calls_count;
+  for (uint32_t i = 0; i < pef->sections_count; ++i)
+    if (pef->sections[i].type != SAMBA_PEF_SECTION_FWD)
+      graph->mode = SAMBA_PEF_GRAPH_TRAINING;
   graph->inputs = SAMBA_ARENA_ARRAY(arena, SambaPefInput, pef->symbols_count);
   graph->outputs = SAMBA_ARENA_ARRAY(arena, SambaPefOutput, pef->symbols_count);
 

@@ -107,9 +107,10 @@ SambaStatus sambaPefWriteLog(const SambaPef *pef, const char *path) {
     fprintf(out, "option: %s = %s\n", sambaStringEscape(&arena, pef->options[i].key).data,
             sambaStringEscape(&arena, pef->options[i].value).data);
   for (uint32_t i = 0; i < pef->graphs_count; ++i)
-    fprintf(out, "graph %u: %s, calls [%u, %u)\n", i,
-            sambaStringEscape(&arena, pef->graphs[i].name).data, pef->graphs[i].first_call,
-            pef->graphs[i].first_call + pef->graphs[i].call_count);
+    fprintf(out, "graph %u: %s, %scalls [%u, %u)\n", i,
+            sambaStringEscape(&arena, pef->graphs[i].name).data,
+            pef->graphs[i].mode == SAMBA_PEF_GRAPH_TRAINING ? "training, " : "",
+            pef->graphs[i].first_call, pef->graphs[i].first_call + pef->graphs[i].call_count);
   fprintf(out, "sections: %u, configurations: %u, calls: %u\n", pef->sections_count,
           pef->images_count, pef->calls_count);
   writeMemory(out, pef);

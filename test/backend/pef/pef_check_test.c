@@ -93,6 +93,22 @@ static void testSymbols(void **state) {
   EXPECT(pef->symbols[1].init = SAMBA_PEF_INIT_FILE, "init is a file without init_file");
 }
 
+/* The first call as REDUCE, and again as BCKWD. */
+static void callTwice(SambaPef *pef) {
+  SambaPefCall *calls = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefCall, 2);
+  SambaPefSection *sections = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefSection, 2);
+  for (uint32_t i = 0; i < 2; ++i) {
+    calls[i] = pef->calls[0];
+    calls[i].section = i;
+    sections[i] = pef->sections[0];
+    sections[i].type = i ? SAMBA_PEF_SECTION_BCKWD : SAMBA_PEF_SECTION_REDUCE;
+  }
+  pef->graphs[0].mode = SAMBA_PEF_GRAPH_TRAINING;
+  pef->graphs[0].call_count = pef->calls_count = pef->sections_count = 2;
+  pef->calls = calls;
+  pef->sections = sections;
+}
+
 static void testSchedule(void **state) {
   (void)state;
   static SambaPefDepend self = {0};
@@ -103,6 +119,10 @@ static void testSchedule(void **state) {
   EXPECT(pef->calls[0].depends_count = 1;
          pef->calls[0].depends = &self, "call 0: it depends on call 0, which is not earlier");
   EXPECT(pef->calls[0].layers_count = 1, "it names the layers of 1 units, but the image has 2");
+  EXPECT(pef->sections[0].type = SAMBA_PEF_SECTION_BCKWD,
+         "call 0: it is of type BCKWD, but its graph is for inference");
+  EXPECT(callTwice(pef), "call 1: it is of type BCKWD, but the call before it is of type REDUCE, "
+                         "which comes later in a step");
   EXPECT(pef->calls[0].bindings[3].argin = SAMBA_PEF_NONE, "call 0: binding 3 names no argin");
   EXPECT(pef->calls[0].bindings[3].formal = 1,
          "binding 3 is slot 1 of the argument block, which has 1");

@@ -1,0 +1,33 @@
+// A copy belongs to the phase of those that read it, and each phase has its own: a phase that runs
+// alone finds what it reads.
+// RUN: samba-opt %s --samba-materialize-views | FileCheck %s
+
+// CHECK-LABEL: @copies
+// The repeated constant and the reshaped view are read in two phases.
+// CHECK: samba.neg %{{.*}} {samba.phase = "ZEROGRAD"}
+// CHECK: %[[F:.*]] = samba.contiguous %{{.*}} : tensor<4x6xf32>
+// CHECK: samba.gather %[[F]]
+// CHECK-NOT: samba.phase
+// The end of FWD: a view that leaves the graph is copied where it was made.
+// CHECK: samba.contiguous %{{.*}} : tensor<6x4xf32>
+// CHECK: %[[B:.*]] = samba.contiguous %{{.*}} {samba.phase = "BCKWD"} : tensor<4x6xf32>
+// CHECK: samba.gather %[[B]], %{{.*}} {dim = 0, samba.phase = "BCKWD"}
+// CHECK: samba.permute
+// CHECK: samba.contiguous %{{.*}} {samba.phase = "BCKWD"} : tensor<6x4xf32>
+// CHECK: samba.abs %{{.*}} {samba.phase = "OPT"}
+// CHECK-NEXT: return
+func.func @copies(%x: tensor<4x6xf32>, %at: tensor<2x6xi64>)
+    -> (tensor<4x6xf32>, tensor<2x6xf32>, tensor<6x4xf32>, tensor<2x6xf32>, tensor<6x4xf32>,
+        tensor<4x6xf32>) attributes {samba.graph = {mode = "training"}} {
+  %c = samba.constant {value = dense<2.0> : tensor<4x6xf32>}
+  %zero = samba.neg %x {samba.phase = "ZEROGRAD"} : tensor<4x6xf32>
+  %0 = samba.gather %c, %at {dim = 0} : tensor<4x6xf32>, tensor<2x6xi64>
+  %1 = samba.exp %x : tensor<4x6xf32>
+  %2 = samba.permute %1 {dims = array<i64: 1, 0>} : tensor<4x6xf32>
+  %3 = samba.gather %c, %at {dim = 0, samba.phase = "BCKWD"} : tensor<4x6xf32>, tensor<2x6xi64>
+  %4 = samba.tanh %x {samba.phase = "BCKWD"} : tensor<4x6xf32>
+  %5 = samba.permute %4 {dims = array<i64: 1, 0>} : tensor<4x6xf32>
+  %6 = samba.abs %4 {samba.phase = "OPT"} : tensor<4x6xf32>
+  return %zero, %0, %2, %3, %5, %6 : tensor<4x6xf32>, tensor<2x6xf32>, tensor<6x4xf32>,
+      tensor<2x6xf32>, tensor<6x4xf32>, tensor<4x6xf32>
+}
