@@ -154,6 +154,29 @@ static SambaStatus checkMapping(const SambaGroup *group, const SambaMapping *map
   return NULL;
 }
 
+/* Reads the buffer level and depth of an operand from the mapping of its stage. A depth of 0 is one
+ * that the mapping leaves out: one slot. */
+static SambaStatus readBuffer(const SambaStageGraph *graph, uint32_t index, SambaTileNest *nest) {
+  const SambaGroupOperand *operand = &nest->group->operands[index];
+  const SambaMapping *mapping = &graph->mappings[operand->stage];
+  uint32_t level = mapping->operand_level[operand->operand];
+  uint32_t depth = mapping->operand_depth[operand->operand];
+
+  if (level > nest->group->dim_count)
+    return sambaStatusNote(
+        sambaStatusMake(SAMBA_INVALID,
+                        "mapping of stage %u (%s): operand %u has level %u, but there are %u tile "
+                        "loops",
+                        operand->stage, graph->stages[operand->stage].name, operand->operand, level,
+                        nest->group->dim_count),
+        "a level is the position of the outermost tile loop that a slot of the operand's buffer "
+        "covers, or %u for none",
+        nest->group->dim_count);
+  nest->level[index] = level;
+  nest->depth[index] = depth ? depth : 1;
+  return NULL;
+}
+
 SambaStatus sambaTileNestMake(const SambaStageGraph *graph, const SambaGroup *group,
                               const SambaMachine *machine, SambaTileNest *out_nest) {
   const SambaMapping *mapping = &graph->mappings[group->anchor];
@@ -163,16 +186,8 @@ SambaStatus sambaTileNestMake(const SambaStageGraph *graph, const SambaGroup *gr
   sambaTileNestFill(graph, group, machine, mapping->pipeline_dim, mapping->order, mapping->tile,
                     mapping->unroll, out_nest);
 
-  for (uint32_t i = 0; i < group->operand_count; ++i) {
-    const SambaGroupOperand *operand = &group->operands[i];
-    const SambaMapping *own = &graph->mappings[operand->stage];
-    out_nest->level[i] = own->operand_level[operand->operand];
-    out_nest->depth[i] = own->operand_depth[operand->operand];
-    if (out_nest->level[i] > group->dim_count)
-      out_nest->level[i] = group->dim_count;
-    if (out_nest->depth[i] < 1)
-      out_nest->depth[i] = 1;
-  }
+  for (uint32_t i = 0; i < group->operand_count; ++i)
+    SAMBA_RETURN_IF_ERROR(readBuffer(graph, i, out_nest));
 
   sambaTileNestSettleTokens(out_nest);
   sambaTileNestSettle(out_nest);

@@ -230,6 +230,25 @@ static void tensorsBetweenStages(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+static void levelsArePositionsOfLoops(void **state) {
+  (void)state;
+  SambaArena arena = {0};
+  SambaStageGraph graph;
+  SambaMachine machine = machineOf("sn40l");
+  SambaSection *section;
+
+  makeChain(&graph, &arena, false);
+  graph.mappings[1].operand_level[0] = 3;
+  expectLower(
+      &graph, &machine, SAMBA_INVALID,
+      "mapping of stage 1 (point): operand 0 has level 3, but there are 2 tile loops\n  note: "
+      "a level is the position of the outermost tile loop that a slot of the operand's "
+      "buffer covers, or 2 for none");
+  graph.mappings[1].operand_level[0] = 2;
+  assert_null(sambaCodegenSection(&graph, &machine, &arena, &section));
+  sambaArenaDestroy(&arena);
+}
+
 static void buffersAndCountersHaveLimits(void **state) {
   (void)state;
   SambaArena arena = {0};
@@ -279,6 +298,7 @@ static void generatorsAndFlowsHaveLimits(void **state) {
   machine.flows_per_lane = 8;
   expectLower(&graph, &machine, SAMBA_EXHAUSTED,
               "address generators for its 2 operands and results in memory, but sn40l has 2\n  "
+              "note: tensor 0 needs the most, 64 to load it at stage 0 (point)\n  "
               "note: cut the section, so that each part reads and writes fewer tensors");
   sambaArenaDestroy(&arena);
 }
@@ -388,6 +408,7 @@ int main(void) {
                                      cmocka_unit_test(indexedStoresStandAlone),
                                      cmocka_unit_test(pipelinesAgree),
                                      cmocka_unit_test(tensorsBetweenStages),
+                                     cmocka_unit_test(levelsArePositionsOfLoops),
                                      cmocka_unit_test(buffersAndCountersHaveLimits),
                                      cmocka_unit_test(generatorsAndFlowsHaveLimits),
                                      cmocka_unit_test(sumsStayInOrder),
