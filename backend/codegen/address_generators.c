@@ -11,6 +11,7 @@ static const double storeShare = 0.7;
 
 typedef struct AgUse {
   uint32_t *ranges, *ways; /* in the plans; ways NULL: always 1 */
+  uint32_t tensor;         /* that it loads or stores */
   const SambaTileNest *nest;
   uint32_t mask, sources;
   uint32_t most_ranges, most_ways;
@@ -101,6 +102,7 @@ static void addOperand(const SambaCodegen *codegen, SambaGroupPlan *plan, uint32
       sambaTileNestTrips(nest, level) * (direct ? 1 : sambaTileNestSpread(nest, i, &position));
   AgUse use = {.ranges = &plan->loads[i],
                .ways = &plan->ways[i],
+               .tensor = map->tensor,
                .nest = nest,
                .mask = sambaCopyMask(nest, i),
                .sources = sambaTileNestSources(nest, i)};
@@ -136,6 +138,7 @@ static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
     const SambaTileNest *nest = &codegen->plans[0].nest;
     uint32_t mask = nest->pipeline_dim >= 0 && codegen->replicas > 1 ? 1u << nest->pipeline_dim : 0;
     AgUse use = {.ranges = &tensor->loads,
+                 .tensor = t,
                  .nest = nest,
                  .mask = mask,
                  .sources = codegen->replicas,
@@ -160,6 +163,7 @@ static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
                    (double)sambaTileNestTrips(nest, group->parallel_count) * nest->copies *
                    sambaDTypeBytes(codegen->graph->tensors[group->output.tensor].dtype);
     AgUse use = {.ranges = &plan->stores,
+                 .tensor = group->output.tensor,
                  .nest = nest,
                  .mask = sambaCopyMask(nest, UINT32_MAX),
                  .sources = nest->copies};
@@ -251,56 +255,97 @@ static int64_t needOf(const AgUses *uses, const Options *options, const Times *t
   return need;
 }
 
+/* More generators are needed than there are, even when each use takes its fewest. */
+static SambaStatus tooFewAgs(const SambaCodegen *codegen, const AgUses *uses,
+                             const Options *options, int64_t need) {
+  SambaStatus status = sambaStatusMake(
+      SAMBA_EXHAUSTED,
+      "the section needs %lld address generators for its %zu operands and "
+      "results in memory, but %s has %lld",
+      (long long)need, uses->size, codegen->machine->name, (long long)codegen->machine->ag_count);
+  size_t most = 0;
+  for (size_t i = 1; i < uses->size; ++i)
+    if (options[i].data[0].count > options[most].data[0].count)
+      most = i;
+
+  if (uses->size) {
+    const AgUse *use = &uses->data[most];
+    uint32_t stage = use->stores ? use->nest->group->last : use->nest->group->anchor;
+    sambaStatusNote(status, "tensor %u needs the most, %u to %s it at stage %u (%s)", use->tensor,
+                    options[most].data[0].count, use->stores ? "store" : "load", stage,
+                    codegen->graph->stages[stage].name);
+  }
+  return sambaStatusNote(status,
+                         "cut the section, so that each part reads and writes fewer tensors");
+}
+
+/* Shortens the tail of the times as far as the generators allow; false when these are too few for
+ * the times. out_reached: what the uses then take. */
+static bool reachTimes(const AgUses *uses, const Options *options, int64_t most, Times *times,
+                       Times *out_reached) {
+  if (needOf(uses, options, times, out_reached) > most)
+    return false;
+
+  /* What is left shortens the tail. */
+  for (double tail = out_reached->tail; tail > 1; tail *= 0.85) {
+    Times shorter = *times, result;
+    shorter.tail = tail;
+    if (needOf(uses, options, &shorter, &result) > most)
+      break;
+    *times = shorter;
+    *out_reached = result;
+  }
+  return true;
+}
+
 /* Of the times that the first slots can take, the one with which all ends soonest: the PCUs work
  * from then on, the rest is loaded meanwhile, the last tokens are stored afterwards. */
-static SambaStatus shareAgs(SambaCodegen *codegen, const AgUses *uses, int64_t indexed) {
+static Times chooseTimes(const AgUses *uses, const Options *options, int64_t most, double compute) {
   static const double slacks[] = {1, 1.15, 1.4, 2, 4, 16};
-  double compute = 0; /* of the slowest group */
-  for (uint32_t g = 0; g < codegen->groups.count; ++g) {
-    const SambaTileNest *nest = &codegen->plans[g].nest;
-    double own =
-        sambaTileNestFiringCycles(nest) * (double)sambaTileNestTrips(nest, nest->group->dim_count);
-    compute = own > compute ? own : compute;
-  }
-
-  Options *options = SAMBA_ARENA_ARRAY(&codegen->scratch, Options, uses->size);
-  for (size_t i = 0; i < uses->size; ++i)
-    options[i] = optionsOf(codegen, &uses->data[i]);
   Times best = {INFINITY, INFINITY, INFINITY};
-  Times reached;
   double least = INFINITY;
-  int64_t most = codegen->machine->ag_count - indexed;
-  int64_t fewest = needOf(uses, options, &best, &reached);
-  if (fewest > most)
-    return sambaStatusNote(
-        sambaStatusMake(SAMBA_EXHAUSTED,
-                        "the section needs %lld address generators for its %zu operands and "
-                        "results in memory, but %s has %lld",
-                        (long long)(fewest + indexed), uses->size, codegen->machine->name,
-                        (long long)codegen->machine->ag_count),
-        "cut the section, so that each part reads and writes fewer tensors");
+
   for (size_t i = 0; i < uses->size; ++i)
     for (uint32_t o = 0; o < options[i].size && !uses->data[i].stores; ++o)
       for (size_t k = 0; k < sizeof slacks / sizeof slacks[0]; ++k) {
         Times times = {uses->data[i].first_bytes / options[i].data[o].rate, 0, INFINITY};
+        Times reached;
         times.end = (times.fill + compute) * slacks[k];
-        if (needOf(uses, options, &times, &reached) > most)
+        if (!reachTimes(uses, options, most, &times, &reached))
           continue;
-        /* What is left shortens the tail. */
-        for (double tail = reached.tail; tail > 1; tail *= 0.85) {
-          Times shorter = times, result;
-          shorter.tail = tail;
-          if (needOf(uses, options, &shorter, &result) > most)
-            break;
-          times = shorter;
-          reached = result;
-        }
         double end = fmax(reached.fill + compute, reached.end) + storeShare * reached.tail;
         if (end < least) {
           least = end;
           best = times;
         }
       }
+  return best;
+}
+
+/* Cycles that the slowest group works. */
+static double workCycles(const SambaCodegen *codegen) {
+  double most = 0;
+  for (uint32_t g = 0; g < codegen->groups.count; ++g) {
+    const SambaTileNest *nest = &codegen->plans[g].nest;
+    most = fmax(most, sambaTileNestFiringCycles(nest) *
+                          (double)sambaTileNestTrips(nest, nest->group->dim_count));
+  }
+  return most;
+}
+
+static SambaStatus shareAgs(SambaCodegen *codegen, const AgUses *uses, int64_t indexed) {
+  Options *options = SAMBA_ARENA_ARRAY(&codegen->scratch, Options, uses->size);
+  for (size_t i = 0; i < uses->size; ++i)
+    options[i] = optionsOf(codegen, &uses->data[i]);
+
+  const Times unhurried = {INFINITY, INFINITY, INFINITY};
+  Times reached;
+  int64_t most = codegen->machine->ag_count - indexed;
+  int64_t fewest = needOf(uses, options, &unhurried, &reached);
+  if (fewest > most)
+    return tooFewAgs(codegen, uses, options, fewest + indexed);
+
+  Times best = chooseTimes(uses, options, most, workCycles(codegen));
   for (size_t i = 0; i < uses->size; ++i) {
     const Option *option = optionFor(&uses->data[i], &options[i], &best);
     *uses->data[i].ranges = option->share.ranges;
