@@ -52,11 +52,11 @@ struct SambaDevice {
   bool holds_values; /* false: it only counts cycles; inputs need no data, outputs have none */
 };
 
-/* How to make a device, for who learns the machine later. */
+/* How to make a device once the machine is known: a session learns it from the PEF. */
 typedef struct SambaDeviceFactory {
   /* Makes a device for a machine, which is borrowed until destruction. */
   SambaStatus (*create)(const void *options, const SambaMachine *machine, SambaDevice **out_device);
-  const void *options; /* borrowed; what they are is the implementation's business */
+  const void *options; /* borrowed; the implementation says what they are */
 } SambaDeviceFactory;
 
 #endif

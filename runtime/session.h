@@ -7,7 +7,8 @@
  *   sambaSessionRun(session, NULL, NULL, NULL);
  *   sambaSessionGetOutput(session, sambaStringRef("y"), &tensor);
  *
- * Users see host dtypes, logical row-major; the session converts to what device memory holds. */
+ * Users see tensors in host dtypes and in row-major order. The session converts them to what device
+ * memory holds. */
 #ifndef SAMBA_RUNTIME_SESSION_H
 #define SAMBA_RUNTIME_SESSION_H
 
@@ -24,8 +25,9 @@ typedef struct SambaHostTensor {
   uint64_t bytes;
 } SambaHostTensor;
 
-/* Which calls of the schedule to run: everything when all is zero; either section ids or section
- * types, or a half-open range of call ids. */
+/* Which calls of the schedule to run: those of some sections, those of some types of section, or
+ * the half-open range [from, until) of call ids. Only one of the three may be given; all zero means
+ * every call. */
 typedef struct SambaRunOptions {
   uint32_t section_count;
   const uint32_t *sections;
@@ -69,17 +71,16 @@ SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, Sam
  * exist lists inputs and outputs. */
 SambaStatus sambaSessionFindTensor(const SambaSession *session, SambaStringRef name,
                                    const SambaPefSymbol **out_symbol);
-/* Leaves out an input that no section reads: it needs no value. false: one does, or it is
- * no input. */
+/* Leaves out an input: it needs no value. False when a section reads it, or when it is no input. */
 bool sambaSessionSkipInput(SambaSession *session, SambaStringRef name);
 /* The first graph input that was never set, or NULL. */
 const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session);
-/* Calls in schedule order that the options ask for; refuses before anything is launched. out_calls:
- * malloc'ed. */
+/* The calls that the options ask for, in the order of the schedule. Refuses what is not there
+ * before anything is launched. The caller frees out_calls. */
 SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOptions *options,
                                 uint32_t **out_calls, uint32_t *out_count);
-/* Runs them, with the argins' default values. progress (may be NULL) is called before each call.
- * An error of the device names the call; the calls before it have run and are in the report. */
+/* Runs these calls, with the argins' default values. progress (may be NULL) is called before each
+ * call. An error of the device names the call; earlier calls have run and are in the report. */
 SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *options,
                             void (*progress)(void *user, uint32_t done, uint32_t total),
                             void *user);

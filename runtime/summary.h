@@ -7,9 +7,10 @@
 /* How many of a machine's parameters have a source; the others are assumed. */
 uint32_t sambaCountSourcedParameters(const SambaMachine *machine);
 
-/* Prints cycles with launch apart, sections, utilization of PCUs and PMUs, DRAM traffic, and how
- * much of the machine is sourced and how much assumed: four lines on standard output. Utilization:
- * busy cycles of the units in use over the section's cycles, of all units of the machine. */
+/* Prints four lines on standard output: cycles with launch apart, sections with the utilization of
+ * PCUs and PMUs, DRAM traffic, and how many parameters of the machine are sourced and assumed. The
+ * utilization of a kind of unit is the sum of its busy cycles, divided by the cycles of the
+ * sections times all such units of the machine. */
 void sambaPrintSummary(const SambaSession *session);
 
 #endif

@@ -14,7 +14,7 @@
  * An operand called .._or_null may be NULL, a list without numbers stands for all dimensions. */
 #include "frontend/trace/builders.h.inc"
 
-/* What a two-value operator computes in; both: a dtype of the trace. */
+/* The dtype in which an operator with two values of these dtypes computes. */
 SambaDType sambaPromoteDTypes(SambaDType a, SambaDType b);
 
 SambaTensor *sambaCast(SambaTensor *x, SambaDType dtype); /* x itself when it has the dtype */
@@ -28,12 +28,12 @@ SambaTensor *sambaUniform(SambaTensor *seed, uint32_t rank, const int64_t *dims,
                           double high, SambaDType dtype);
 SambaTensor *sambaNormal(SambaTensor *seed, uint32_t rank, const int64_t *dims, double mean,
                          double std, SambaDType dtype);
-/* false: refused. p: a rank-0 float; out_mask: true where x is kept */
+/* False when the call is refused. p is a rank-0 float; out_mask is true where x is kept. */
 bool sambaDropout(SambaTensor *x, SambaTensor *p, SambaTensor *seed, SambaTensor **out_result,
                   SambaTensor **out_mask);
 
-/* Windows; arrays have one number per spatial dimension (padding: begins, then ends), NULL: the
- * default. */
+/* Windows. Arrays have one number per spatial dimension; padding has all begins and then all ends.
+ * NULL means the operator's default. */
 typedef struct SambaWindowOptions {
   const int64_t *kernel, *stride, *padding, *dilation; /* kernel: pools only */
   const int64_t *output_padding;                       /* transposed convolutions */
@@ -136,8 +136,8 @@ SambaTensor *sambaFold(SambaTensor *x, size_t spatial, const int64_t *output_siz
                        const SambaWindowOptions *window);
 
 /* Recurrent layers. Tensors that are NULL are left out; initial_c and peepholes are lstm's alone.
- * The formats are those of samba.lstm. False: an operand is missing or the call refused; the trace
- * then holds the reason. */
+ * The formats are those of samba.lstm. False when an operand is missing or the call is refused; the
+ * trace then holds the reason. */
 typedef struct SambaRecurrentOptions {
   SambaTensor *weight, *recurrent, *bias, *lengths, *initial_h, *initial_c, *peepholes;
   const char *direction, *activations; /* NULL: the defaults */
@@ -149,8 +149,8 @@ bool sambaLstm(SambaTensor *x, const SambaRecurrentOptions *options,
 bool sambaGru(SambaTensor *x, const SambaRecurrentOptions *options, SambaTensor *out_results[2]);
 bool sambaRnn(SambaTensor *x, const SambaRecurrentOptions *options, SambaTensor *out_results[2]);
 
-/* Optimizers: the parameter and the states after one step. Hyperparameters are tensors of
- * one element, all that the formula of the operator needs; alpha and beta are AdamW's
+/* Optimizers: the parameter and the states after one step. Hyperparameters are tensors of one
+ * element; those that the operator's formula needs must be there. alpha and beta are also AdamW's
  * beta1 and beta2. */
 typedef struct SambaUpdateOptions {
   SambaTensor *lr, *step, *alpha, *beta, *eps, *weight_decay, *post_decay, *lr_decay;

@@ -8,10 +8,11 @@
  *
  *   SambaTrace *trace = sambaTraceCreate(context, "forward");
  *   SambaTensor *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){1, 784});
- *   SambaTensor *w = sambaTraceParameter(trace, "fc.weight", SAMBA_DTYPE_F32, 2, (int64_t[]){10,
- * 784}, weights); sambaTraceOutput(trace, "y", sambaRelu(sambaLinear(x, w, NULL))); SambaStatus
- * status = sambaTraceFinish(trace, &module); sambaTraceDestroy(trace);
- */
+ *   SambaTensor *w = sambaTraceParameter(trace, "fc.weight", SAMBA_DTYPE_F32, 2,
+ *                                        (int64_t[]){10, 784}, weights);
+ *   sambaTraceOutput(trace, "y", sambaRelu(sambaLinear(x, w, NULL)));
+ *   SambaStatus status = sambaTraceFinish(trace, &module);
+ *   sambaTraceDestroy(trace); */
 #ifndef SAMBA_FRONTEND_TRACE_TRACE_H
 #define SAMBA_FRONTEND_TRACE_TRACE_H
 
@@ -23,8 +24,8 @@
 
 typedef struct SambaTrace SambaTrace;
 
-/* Where a tensor's data is, for whoever asks while the graph is not running. Tracing does
- * not look. */
+/* Where a tensor's data is, for whoever asks while the graph is not running. Tracing does not look
+ * at it. */
 typedef enum {
   SAMBA_STORAGE_NONE,
   SAMBA_STORAGE_BORROWED,
@@ -54,7 +55,7 @@ typedef struct SambaTensor {
   uint32_t id; /* position in the trace: arguments and results count in order of creation */
 } SambaTensor;
 
-/* Attaches storage to a tensor (what it held before is forgotten, not released). */
+/* Attaches storage to a tensor. The storage that it had before is forgotten and not released. */
 void sambaTensorSetStorage(SambaTensor *tensor, const SambaStorage *storage);
 
 /* Makes sure the samba dialect is registered with the context; the context stays the caller's. */
@@ -91,7 +92,7 @@ typedef struct SambaArgument {
 SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument);
 SambaTensor *sambaTraceInput(SambaTrace *trace, const char *name, SambaDType dtype, uint32_t rank,
                              const int64_t *dims);
-/* data NULL: a weight without data (legal: it is written before the run). */
+/* data may be NULL: such a weight is written before the network runs. */
 SambaTensor *sambaTraceParameter(SambaTrace *trace, const char *name, SambaDType dtype,
                                  uint32_t rank, const int64_t *dims, const void *data);
 /* A weight in a file: raw little-endian elements from `offset` on. The path is kept as given. */
@@ -122,12 +123,13 @@ SambaTensor *sambaTraceBuild(const char *name, uint32_t required, uint32_t opera
 
 /* Declares the next result of the graph. */
 void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTensor *tensor);
-/* kind: output, loss, update. A region (may be empty) writes back to the argument that owns it. */
+/* kind: output, loss, update. With a region, the result is written back to the argument that owns
+ * the region; it may be empty. */
 void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
                       SambaStringRef region, SambaTensor *tensor);
 
-/* Ends the graph: a verified module with one public function. Exactly one of status and module.
- * Call once. */
+/* Ends the graph; to be called once. Either the status is a failure, or out_module is a verified
+ * module with one public function. */
 SambaStatus sambaTraceFinish(SambaTrace *trace, MlirModule *out_module);
 
 /* What was traced, for the check at run time: one line per argument, operator and result, and a

@@ -1,9 +1,9 @@
 /* Allocation: checked sizes, one arena, one typed growing array.
  *
- * Sizes that a file or a user controls are bounded by the readers before they reach an allocation,
- * so running out of memory here is an exceptional end: one clear line, exit code 1 (outputs are
- * written beside and renamed, so nothing is left half-written). sambaSetAllocationFailure lets
- * tests make the n-th allocation fail. */
+ * Readers bound the sizes that a file or a user controls before they reach an allocation. So
+ * running out of memory is rare, and it ends the process with one clear line and exit code 1.
+ * Nothing is left half-written, because outputs are written beside their final name and renamed.
+ * sambaSetAllocationFailure lets tests make the n-th allocation fail. */
 #ifndef SAMBA_SUPPORT_BASE_MEMORY_H
 #define SAMBA_SUPPORT_BASE_MEMORY_H
 
@@ -19,7 +19,7 @@ void *sambaReallocate(void *pointer, size_t count, size_t size);
  * off. */
 void sambaSetAllocationFailure(uint64_t nth, void (*handler)(void));
 
-/* Overflow-checked arithmetic; false when the result does not fit. */
+/* Arithmetic with a check: true when the result does not fit, and *out is of no use then. */
 static inline bool sambaAddOverflows(int64_t a, int64_t b, int64_t *out_sum) {
   return __builtin_add_overflow(a, b, out_sum);
 }

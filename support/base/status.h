@@ -1,7 +1,7 @@
 /* Status values: how every function of Samba that can fail reports why.
  *
  * A SambaStatus is NULL for success or owns one message. Whoever receives a failure either returns
- * it (SAMBA_RETURN_IF_ERROR, which can add a line of context) or consumes it (sambaStatusFree).
+ * it (SAMBA_RETURN_IF_ERROR) or consumes it (sambaStatusFree).
  * Messages are written for the user: what, where, what was expected, what to do. */
 #ifndef SAMBA_SUPPORT_BASE_STATUS_H
 #define SAMBA_SUPPORT_BASE_STATUS_H

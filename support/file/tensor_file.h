@@ -25,9 +25,8 @@ SambaStatus sambaNpyParse(const char *name, const uint8_t *data, size_t size, Sa
 SambaStatus sambaTensorProtoParse(const char *name, const uint8_t *data, size_t size,
                                   SambaArena *arena, SambaTensorFile *out_tensor);
 
-/* Writes a .npy file (version 1), whole or not at all. bf16 is written as the 16-bit integers of
- * its bits
- * ('<u2'), since NumPy has no bf16. */
+/* Writes a .npy file (version 1), whole or not at all. NumPy has no bf16, so its bits are written
+ * as 16-bit integers ('<u2'). */
 SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, const uint64_t *dims,
                           const void *data);
 

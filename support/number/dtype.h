@@ -56,11 +56,11 @@ SambaDType sambaDTypeFromName(const char *name, uint64_t size);
 uint16_t sambaFloatToBf16(float value);
 float sambaBf16ToFloat(uint16_t bits);
 uint16_t sambaFloatToHalf(float value);
+float sambaHalfToFloat(uint16_t bits);
 /* As above for data that only the chosen precision narrows: what is finite stays finite. A mask's
  * -3.4e38 must not become an infinity that 0 turns into NaN. */
 uint16_t sambaNarrowToBf16(float value);
 uint16_t sambaNarrowToHalf(float value);
-float sambaHalfToFloat(uint16_t bits);
 
 /* The same by dtype, which is f32, bf16 or f16; the bits of f32 are passed on as they are. */
 uint32_t sambaFloatToBits(SambaDType dtype, float value);

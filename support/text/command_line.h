@@ -18,7 +18,7 @@ typedef enum {
 typedef struct SambaOption {
   const char *name; /* with its dashes: "--input", "-o"; NULL ends a table */
   SambaOptionKind kind;
-  void *target;
+  void *target;         /* where the value goes; `kind` says its type */
   const char *argument; /* for the help: "NAME=FILE" */
   const char *help;
 } SambaOption;
@@ -32,9 +32,9 @@ typedef struct SambaTool {
 
 typedef enum { SAMBA_ASKED_NOTHING, SAMBA_ASKED_HELP, SAMBA_ASKED_VERSION } SambaAsked;
 
-/* Fills the targets. Positional arguments go to `positional` ("--" ends options). Errors name the
- * option and what it wants; an option with a value is given once, unless it is a list. out_asked:
- * --help, -h or --version was given. Strings are borrowed from argv. */
+/* Fills the targets. Positional arguments go to `positional`; "--" ends the options. An option with
+ * a value may be given once, unless it is a list. Errors name the option and what it wants.
+ * out_asked tells whether --help, -h or --version was given. Strings are borrowed from argv. */
 SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *options,
                                   SambaStrings *positional, SambaAsked *out_asked);
 /* Prints what was asked for; false when nothing was. */
