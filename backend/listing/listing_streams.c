@@ -10,18 +10,19 @@
 
 /* NAME.out0 or NAME.in1; NAME bare, quoted, or the number of a unit. Fails when there is no such
  * port line. */
-static SambaStatus parseEndpoint(SambaListingParser *p, bool output, SambaEndpoint *out_endpoint) {
-  sambaListingAtLineEnd(&p->cursor);
-  size_t at = p->cursor.at;
+static SambaStatus parseEndpoint(SambaListingParser *parser, bool output,
+                                 SambaEndpoint *out_endpoint) {
+  sambaListingAtLineEnd(&parser->cursor);
+  size_t at = parser->cursor.at;
   const char *side = output ? ".out" : ".in";
   SambaStringRef name, suffix;
-  bool quoted = at < p->cursor.text.size && p->cursor.text.data[at] == '"';
+  bool quoted = at < parser->cursor.text.size && parser->cursor.text.data[at] == '"';
 
   if (quoted) {
-    SAMBA_RETURN_IF_ERROR(sambaListingName(&p->cursor, p->arena, &name));
-    suffix = sambaListingWord(&p->cursor);
+    SAMBA_RETURN_IF_ERROR(sambaListingName(&parser->cursor, parser->arena, &name));
+    suffix = sambaListingWord(&parser->cursor);
   } else {
-    SambaStringRef word = sambaListingWord(&p->cursor);
+    SambaStringRef word = sambaListingWord(&parser->cursor);
     size_t dot = word.size;
     while (dot > 0 && word.data[dot - 1] != '.')
       --dot;
@@ -41,7 +42,7 @@ static SambaStatus parseEndpoint(SambaListingParser *p, bool output, SambaEndpoi
   }
 
   if (port < 0)
-    return sambaListingError(&p->cursor, at, "expected a unit's port, like NAME%s0", side);
+    return sambaListingError(&parser->cursor, at, "expected a unit's port, like NAME%s0", side);
   uint64_t number = 0;
   bool numeric = !quoted && name.size < 10;
 
@@ -51,143 +52,144 @@ static SambaStatus parseEndpoint(SambaListingParser *p, bool output, SambaEndpoi
   }
 
   size_t unit = numeric ? number : 0;
-  while (!numeric && unit < p->units.size &&
-         !sambaStringRefEqualC(name, p->units.data[unit].unit.name))
+  while (!numeric && unit < parser->units.size &&
+         !sambaStringRefEqualC(name, parser->units.data[unit].unit.name))
     ++unit;
-  if (unit >= p->units.size)
-    return sambaListingError(&p->cursor, at, "no unit '%.*s' above", SAMBA_STRING_ARGS(name));
-  SambaListingUnit *found = &p->units.data[unit];
+  if (unit >= parser->units.size)
+    return sambaListingError(&parser->cursor, at, "no unit '%.*s' above", SAMBA_STRING_ARGS(name));
+  SambaListingUnit *found = &parser->units.data[unit];
   size_t ports = output ? found->outputs.size : found->inputs.size;
   if ((uint64_t)port >= ports)
-    return sambaListingError(&p->cursor, at, "unit '%s' has %zu %s lines, no %s %" PRId64,
+    return sambaListingError(&parser->cursor, at, "unit '%s' has %zu %s lines, no %s %" PRId64,
                              found->unit.name, ports, output ? "output" : "input",
                              output ? "output" : "input", port);
   *out_endpoint = (SambaEndpoint){(uint32_t)unit, (uint32_t)port};
   SambaListingPort *line = output ? &found->outputs.data[port] : &found->inputs.data[port];
-  sambaArrayAppend(&line->listed, (uint32_t)p->streams.size);
+  sambaArrayAppend(&line->listed, (uint32_t)parser->streams.size);
 
   return NULL;
 }
 
 /* stream s0 vector a.out0 -> b.in0, c.in1 rate=250 */
-SambaStatus sambaListingParseStream(SambaListingParser *p, size_t at) {
+SambaStatus sambaListingParseStream(SambaListingParser *parser, size_t at) {
   (void)at;
-  SambaListingStream line = {.stream = {.rate_permille = 1000}, .first_hop = p->hops.size};
+  SambaListingStream line = {.stream = {.rate_permille = 1000}, .first_hop = parser->hops.size};
 
-  SAMBA_RETURN_IF_ERROR(sambaListingName(&p->cursor, p->arena, &line.name));
-  sambaListingAtLineEnd(&p->cursor);
-  size_t kind_at = p->cursor.at;
-  SambaStringRef word = sambaListingWord(&p->cursor);
+  SAMBA_RETURN_IF_ERROR(sambaListingName(&parser->cursor, parser->arena, &line.name));
+  sambaListingAtLineEnd(&parser->cursor);
+  size_t kind_at = parser->cursor.at;
+  SambaStringRef word = sambaListingWord(&parser->cursor);
   int kind = SAMBA_STREAM_VECTOR;
   while (kind <= SAMBA_STREAM_CONTROL &&
          !sambaStringRefEqualC(word, sambaStreamKindName((SambaStreamKind)kind)))
     ++kind;
   if (kind > SAMBA_STREAM_CONTROL)
-    return sambaListingError(&p->cursor, kind_at, "expected vector, scalar or control");
+    return sambaListingError(&parser->cursor, kind_at, "expected vector, scalar or control");
   line.stream.kind = (SambaStreamKind)kind;
-  SAMBA_RETURN_IF_ERROR(parseEndpoint(p, true, &line.stream.source));
-  SAMBA_RETURN_IF_ERROR(sambaListingExpect(&p->cursor, "->"));
+  SAMBA_RETURN_IF_ERROR(parseEndpoint(parser, true, &line.stream.source));
+  SAMBA_RETURN_IF_ERROR(sambaListingExpect(&parser->cursor, "->"));
   SAMBA_ARRAY(SambaEndpoint) destinations = {0};
   SambaStatus status = NULL;
 
   do {
     SambaEndpoint endpoint = {0, 0};
-    status = parseEndpoint(p, false, &endpoint);
+    status = parseEndpoint(parser, false, &endpoint);
     sambaArrayAppend(&destinations, endpoint);
-  } while (!status && sambaListingTake(&p->cursor, ','));
+  } while (!status && sambaListingTake(&parser->cursor, ','));
   line.stream.destination_count = (uint32_t)destinations.size;
-  line.stream.destinations =
-      sambaArenaCopy(p->arena, destinations.data, destinations.size * sizeof *destinations.data);
+  line.stream.destinations = sambaArenaCopy(parser->arena, destinations.data,
+                                            destinations.size * sizeof *destinations.data);
   sambaArrayFree(&destinations);
   SAMBA_RETURN_IF_ERROR(status);
-  if (!sambaListingAtLineEnd(&p->cursor)) {
+  if (!sambaListingAtLineEnd(&parser->cursor)) {
     int64_t rate;
-    SAMBA_RETURN_IF_ERROR(sambaListingExpect(&p->cursor, "rate"));
-    SAMBA_RETURN_IF_ERROR(sambaListingExpect(&p->cursor, "="));
-    SAMBA_RETURN_IF_ERROR(sambaListingInteger(&p->cursor, 1, 1000, "rate", &rate));
+    SAMBA_RETURN_IF_ERROR(sambaListingExpect(&parser->cursor, "rate"));
+    SAMBA_RETURN_IF_ERROR(sambaListingExpect(&parser->cursor, "="));
+    SAMBA_RETURN_IF_ERROR(sambaListingInteger(&parser->cursor, 1, 1000, "rate", &rate));
     line.stream.rate_permille = (uint32_t)rate;
   }
 
-  sambaArrayAppend(&p->streams, line);
-  if (!sambaListingAtLineEnd(&p->cursor))
-    return sambaListingError(&p->cursor, p->cursor.at, "expected the end of the line");
+  sambaArrayAppend(&parser->streams, line);
+  if (!sambaListingAtLineEnd(&parser->cursor))
+    return sambaListingError(&parser->cursor, parser->cursor.at, "expected the end of the line");
   return NULL;
 }
 
 /* north lane 0 flow 3, or ag 2 lane 0 flow 3 */
-static SambaStatus parseSwitchLane(SambaListingParser *p, SambaSwitchLane *out_lane) {
-  sambaListingAtLineEnd(&p->cursor);
-  size_t at = p->cursor.at;
-  SambaStringRef word = sambaListingWord(&p->cursor);
+static SambaStatus parseSwitchLane(SambaListingParser *parser, SambaSwitchLane *out_lane) {
+  sambaListingAtLineEnd(&parser->cursor);
+  size_t at = parser->cursor.at;
+  SambaStringRef word = sambaListingWord(&parser->cursor);
   uint8_t port = 0;
 
   while (sambaSwitchPortName(port) && !sambaStringRefEqualC(word, sambaSwitchPortName(port)))
     ++port;
   if (!sambaSwitchPortName(port))
-    return sambaListingError(&p->cursor, at, "expected north, east, south, west, unit or ag");
+    return sambaListingError(&parser->cursor, at, "expected north, east, south, west, unit or ag");
   int64_t ag = 0, lane, flow;
   if (port == SAMBA_SWITCH_AG)
     SAMBA_RETURN_IF_ERROR(
-        sambaListingInteger(&p->cursor, 0, UINT16_MAX, "an address generator", &ag));
-  SAMBA_RETURN_IF_ERROR(sambaListingExpect(&p->cursor, "lane"));
-  SAMBA_RETURN_IF_ERROR(sambaListingInteger(&p->cursor, 0, UINT8_MAX, "a lane", &lane));
-  SAMBA_RETURN_IF_ERROR(sambaListingExpect(&p->cursor, "flow"));
-  SAMBA_RETURN_IF_ERROR(sambaListingInteger(&p->cursor, 0, UINT16_MAX, "a flow", &flow));
+        sambaListingInteger(&parser->cursor, 0, UINT16_MAX, "an address generator", &ag));
+  SAMBA_RETURN_IF_ERROR(sambaListingExpect(&parser->cursor, "lane"));
+  SAMBA_RETURN_IF_ERROR(sambaListingInteger(&parser->cursor, 0, UINT8_MAX, "a lane", &lane));
+  SAMBA_RETURN_IF_ERROR(sambaListingExpect(&parser->cursor, "flow"));
+  SAMBA_RETURN_IF_ERROR(sambaListingInteger(&parser->cursor, 0, UINT16_MAX, "a flow", &flow));
   *out_lane = (SambaSwitchLane){port, (uint8_t)lane, (uint16_t)flow, (uint16_t)ag};
 
   return NULL;
 }
 
 /* hop (1, 0) ag 0 lane 0 flow 0 -> unit lane 1 flow 3 */
-SambaStatus sambaListingParseHop(SambaListingParser *p, size_t at) {
-  if (p->streams.size == 0)
-    return sambaListingError(&p->cursor, at, "a hop before any stream");
+SambaStatus sambaListingParseHop(SambaListingParser *parser, size_t at) {
+  if (parser->streams.size == 0)
+    return sambaListingError(&parser->cursor, at, "a hop before any stream");
   SambaHop hop = {0};
   int64_t x, y;
 
-  SAMBA_RETURN_IF_ERROR(sambaListingExpect(&p->cursor, "("));
-  SAMBA_RETURN_IF_ERROR(sambaListingInteger(&p->cursor, 0, INT32_MAX, "a column", &x));
-  SAMBA_RETURN_IF_ERROR(sambaListingExpect(&p->cursor, ","));
-  SAMBA_RETURN_IF_ERROR(sambaListingInteger(&p->cursor, 0, INT32_MAX, "a row", &y));
-  SAMBA_RETURN_IF_ERROR(sambaListingExpect(&p->cursor, ")"));
+  SAMBA_RETURN_IF_ERROR(sambaListingExpect(&parser->cursor, "("));
+  SAMBA_RETURN_IF_ERROR(sambaListingInteger(&parser->cursor, 0, INT32_MAX, "a column", &x));
+  SAMBA_RETURN_IF_ERROR(sambaListingExpect(&parser->cursor, ","));
+  SAMBA_RETURN_IF_ERROR(sambaListingInteger(&parser->cursor, 0, INT32_MAX, "a row", &y));
+  SAMBA_RETURN_IF_ERROR(sambaListingExpect(&parser->cursor, ")"));
   hop.x = (int32_t)x;
   hop.y = (int32_t)y;
-  SAMBA_RETURN_IF_ERROR(parseSwitchLane(p, &hop.in));
-  SAMBA_RETURN_IF_ERROR(sambaListingExpect(&p->cursor, "->"));
-  SAMBA_RETURN_IF_ERROR(parseSwitchLane(p, &hop.out));
-  sambaArrayAppend(&p->hops, hop);
-  if (!sambaListingAtLineEnd(&p->cursor))
-    return sambaListingError(&p->cursor, p->cursor.at, "expected the end of the line");
+  SAMBA_RETURN_IF_ERROR(parseSwitchLane(parser, &hop.in));
+  SAMBA_RETURN_IF_ERROR(sambaListingExpect(&parser->cursor, "->"));
+  SAMBA_RETURN_IF_ERROR(parseSwitchLane(parser, &hop.out));
+  sambaArrayAppend(&parser->hops, hop);
+  if (!sambaListingAtLineEnd(&parser->cursor))
+    return sambaListingError(&parser->cursor, parser->cursor.at, "expected the end of the line");
   return NULL;
 }
 
 /* The port's streams: as its line orders them, else as the stream lines do. */
-static SambaStatus finishStreams(SambaListingParser *p, SambaListingPort *line) {
+static SambaStatus finishStreams(SambaListingParser *parser, SambaListingPort *line) {
   if (line->streams.size) {
     if (line->streams.size != line->listed.size)
-      return sambaListingError(&p->cursor, line->at,
+      return sambaListingError(&parser->cursor, line->at,
                                "this port lists %zu streams, but %zu stream lines name it",
                                line->streams.size, line->listed.size);
     for (size_t i = 0; i < line->streams.size; ++i) {
       size_t stream = 0;
-      while (stream < p->streams.size &&
-             !sambaStringRefEqual(p->streams.data[stream].name, line->streams.data[i].name))
+      while (stream < parser->streams.size &&
+             !sambaStringRefEqual(parser->streams.data[stream].name, line->streams.data[i].name))
         ++stream;
-      if (stream == p->streams.size)
-        return sambaListingError(&p->cursor, line->streams.data[i].at, "no stream '%.*s' below",
+      if (stream == parser->streams.size)
+        return sambaListingError(&parser->cursor, line->streams.data[i].at,
+                                 "no stream '%.*s' below",
                                  SAMBA_STRING_ARGS(line->streams.data[i].name));
       line->listed.data[i] = (uint32_t)stream;
     }
   }
 
   line->port.stream_count = (uint32_t)line->listed.size;
-  line->port.streams =
-      sambaArenaCopy(p->arena, line->listed.data, line->listed.size * sizeof *line->listed.data);
+  line->port.streams = sambaArenaCopy(parser->arena, line->listed.data,
+                                      line->listed.size * sizeof *line->listed.data);
   if (!line->has_access)
     return NULL;
   line->port.access.guard_count = (uint32_t)line->guards.size;
-  line->port.access.guards =
-      sambaArenaCopy(p->arena, line->guards.data, line->guards.size * sizeof *line->guards.data);
+  line->port.access.guards = sambaArenaCopy(parser->arena, line->guards.data,
+                                            line->guards.size * sizeof *line->guards.data);
   return NULL;
 }
 
@@ -228,27 +230,28 @@ static void finishPort(const SambaListingUnit *unit, SambaListingPort *line, boo
   }
 }
 
-static SambaStatus finishUnit(SambaListingParser *p, SambaListingUnit *line, SambaUnit *out_unit) {
+static SambaStatus finishUnit(SambaListingParser *parser, SambaListingUnit *line,
+                              SambaUnit *out_unit) {
   SambaUnit *unit = &line->unit;
   unit->input_count = (uint32_t)line->inputs.size;
   unit->output_count = (uint32_t)line->outputs.size;
-  unit->inputs = SAMBA_ARENA_ARRAY(p->arena, SambaPort, line->inputs.size);
-  unit->outputs = SAMBA_ARENA_ARRAY(p->arena, SambaPort, line->outputs.size);
+  unit->inputs = SAMBA_ARENA_ARRAY(parser->arena, SambaPort, line->inputs.size);
+  unit->outputs = SAMBA_ARENA_ARRAY(parser->arena, SambaPort, line->outputs.size);
   if (unit->kind == SAMBA_UNIT_COMPUTE) {
     unit->compute.program.op_count = (uint32_t)line->ops.size;
     unit->compute.program.ops =
-        sambaArenaCopy(p->arena, line->ops.data, line->ops.size * sizeof *line->ops.data);
+        sambaArenaCopy(parser->arena, line->ops.data, line->ops.size * sizeof *line->ops.data);
   }
 
   for (uint32_t i = 0; i < unit->input_count; ++i) {
     finishPort(line, &line->inputs.data[i], false, i);
-    SAMBA_RETURN_IF_ERROR(finishStreams(p, &line->inputs.data[i]));
+    SAMBA_RETURN_IF_ERROR(finishStreams(parser, &line->inputs.data[i]));
     unit->inputs[i] = line->inputs.data[i].port;
   }
 
   for (uint32_t i = 0; i < unit->output_count; ++i) {
     finishPort(line, &line->outputs.data[i], true, i);
-    SAMBA_RETURN_IF_ERROR(finishStreams(p, &line->outputs.data[i]));
+    SAMBA_RETURN_IF_ERROR(finishStreams(parser, &line->outputs.data[i]));
     unit->outputs[i] = line->outputs.data[i].port;
   }
 
@@ -256,25 +259,26 @@ static SambaStatus finishUnit(SambaListingParser *p, SambaListingUnit *line, Sam
   return NULL;
 }
 
-SambaStatus sambaListingFinish(SambaListingParser *p, SambaSection **out_section) {
-  SambaSection *section = SAMBA_ARENA_NEW(p->arena, SambaSection);
-  section->arena = p->arena;
-  section->symbol_count = (uint32_t)p->symbols.size;
-  section->symbols =
-      sambaArenaCopy(p->arena, p->symbols.data, p->symbols.size * sizeof *p->symbols.data);
-  section->unit_count = (uint32_t)p->units.size;
-  section->units = SAMBA_ARENA_ARRAY(p->arena, SambaUnit, p->units.size);
-  for (size_t i = 0; i < p->units.size; ++i)
-    SAMBA_RETURN_IF_ERROR(finishUnit(p, &p->units.data[i], &section->units[i]));
-  section->stream_count = (uint32_t)p->streams.size;
-  section->streams = SAMBA_ARENA_ARRAY(p->arena, SambaStream, p->streams.size);
-  const SambaHop *hops =
-      sambaArenaCopy(p->arena, p->hops.data, p->hops.size * sizeof *p->hops.data);
+SambaStatus sambaListingFinish(SambaListingParser *parser, SambaSection **out_section) {
+  SambaSection *section = SAMBA_ARENA_NEW(parser->arena, SambaSection);
+  section->arena = parser->arena;
+  section->symbol_count = (uint32_t)parser->symbols.size;
+  section->symbols = sambaArenaCopy(parser->arena, parser->symbols.data,
+                                    parser->symbols.size * sizeof *parser->symbols.data);
+  section->unit_count = (uint32_t)parser->units.size;
+  section->units = SAMBA_ARENA_ARRAY(parser->arena, SambaUnit, parser->units.size);
+  for (size_t i = 0; i < parser->units.size; ++i)
+    SAMBA_RETURN_IF_ERROR(finishUnit(parser, &parser->units.data[i], &section->units[i]));
+  section->stream_count = (uint32_t)parser->streams.size;
+  section->streams = SAMBA_ARENA_ARRAY(parser->arena, SambaStream, parser->streams.size);
+  const SambaHop *hops = sambaArenaCopy(parser->arena, parser->hops.data,
+                                        parser->hops.size * sizeof *parser->hops.data);
 
-  for (size_t i = 0; i < p->streams.size; ++i) {
-    section->streams[i] = p->streams.data[i].stream;
-    size_t first = p->streams.data[i].first_hop;
-    size_t last = i + 1 < p->streams.size ? p->streams.data[i + 1].first_hop : p->hops.size;
+  for (size_t i = 0; i < parser->streams.size; ++i) {
+    section->streams[i] = parser->streams.data[i].stream;
+    size_t first = parser->streams.data[i].first_hop;
+    size_t last =
+        i + 1 < parser->streams.size ? parser->streams.data[i + 1].first_hop : parser->hops.size;
     section->streams[i].hop_count = (uint32_t)(last - first);
     section->streams[i].hops = hops + first;
   }

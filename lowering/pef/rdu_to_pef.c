@@ -55,31 +55,33 @@ static MlirAttribute argumentAttribute(MlirOperation function, const char *list,
 }
 
 /* A name that no other symbol has: as given, or with a number behind. */
-static SambaStringRef uniqueName(Emitter *e, SambaStringRef name) {
+static SambaStringRef uniqueName(Emitter *emitter, SambaStringRef name) {
   uint32_t unused;
-  SambaStringRef candidate = sambaStringRefCopy(e->arena, name);
-  for (uint32_t n = 0; candidate.size == 0 || sambaStringMapGet(&e->names, candidate, &unused); ++n)
-    candidate = sambaStringRef(sambaArenaFormat(e->arena, "%.*s_%u", SAMBA_STRING_ARGS(name), n));
-  sambaStringMapInsert(&e->names, candidate, (uint32_t)e->symbols.size, NULL);
+  SambaStringRef candidate = sambaStringRefCopy(emitter->arena, name);
+  for (uint32_t n = 0;
+       candidate.size == 0 || sambaStringMapGet(&emitter->names, candidate, &unused); ++n)
+    candidate =
+        sambaStringRef(sambaArenaFormat(emitter->arena, "%.*s_%u", SAMBA_STRING_ARGS(name), n));
+  sambaStringMapInsert(&emitter->names, candidate, (uint32_t)emitter->symbols.size, NULL);
   return candidate;
 }
 
-static uint32_t addRegion(Emitter *e, SambaStringRef name, uint64_t address, uint64_t bytes) {
+static uint32_t addRegion(Emitter *emitter, SambaStringRef name, uint64_t address, uint64_t bytes) {
   SambaPefRegion region;
   sambaPefRegionInitialize(&region);
   region.name = name;
   region.memory_requested = SAMBA_PEF_MEMORY_ANY;
   region.memory =
-      address < (uint64_t)e->machine->hbm_bytes ? SAMBA_PEF_MEMORY_HBM : SAMBA_PEF_MEMORY_DDR;
+      address < (uint64_t)emitter->machine->hbm_bytes ? SAMBA_PEF_MEMORY_HBM : SAMBA_PEF_MEMORY_DDR;
   region.address = address;
   region.bytes = bytes;
   region.alignment = SAMBA_MEMORY_ALIGNMENT;
-  sambaArrayAppend(&e->regions, region);
-  return (uint32_t)e->regions.size - 1;
+  sambaArrayAppend(&emitter->regions, region);
+  return (uint32_t)emitter->regions.size - 1;
 }
 
 /* Adds a symbol with its own region unless one is given. */
-static SambaStatus addSymbol(Emitter *e, MlirValue value, SambaStringRef name,
+static SambaStatus addSymbol(Emitter *emitter, MlirValue value, SambaStringRef name,
                              SambaPefSymbolKind kind, uint64_t address, uint32_t region,
                              uint32_t *out_symbol) {
   SambaTensorType type;
@@ -87,38 +89,38 @@ static SambaStatus addSymbol(Emitter *e, MlirValue value, SambaStringRef name,
   SambaPefSymbol symbol;
 
   sambaPefSymbolInitialize(&symbol);
-  symbol.name = uniqueName(e, name);
+  symbol.name = uniqueName(emitter, name);
   symbol.kind = kind;
   symbol.flags = kind == SAMBA_PEF_SYMBOL_ACTIVATION ? 0 : SAMBA_PEF_PERSISTENT;
   symbol.host_dtype = symbol.device_dtype = symbol.init_dtype = type.dtype;
   symbol.dims_count = type.rank;
-  symbol.dims = SAMBA_ARENA_ARRAY(e->arena, SambaPefDim, type.rank + 1);
+  symbol.dims = SAMBA_ARENA_ARRAY(emitter->arena, SambaPefDim, type.rank + 1);
   symbol.bytes = sambaDTypeBytes(type.dtype) * (uint64_t)sambaShapeElements(type.rank, type.dims);
 
   for (uint32_t a = 0; a < type.rank; ++a)
     symbol.dims[a].size = (uint64_t)type.dims[a];
 
   symbol.address = address;
-  symbol.region =
-      region == SAMBA_PEF_NONE
-          ? addRegion(e, symbol.name, address, sambaMemoryRound(symbol.bytes + (symbol.bytes == 0)))
-          : region;
-  sambaArrayAppend(&e->symbols, symbol);
-  sambaArrayAppend(&e->makers, SAMBA_PEF_NONE);
-  *out_symbol = (uint32_t)e->symbols.size - 1;
-  sambaPointerMapSet(&e->symbol_of, value.ptr, *out_symbol);
+  symbol.region = region == SAMBA_PEF_NONE
+                      ? addRegion(emitter, symbol.name, address,
+                                  sambaMemoryRound(symbol.bytes + (symbol.bytes == 0)))
+                      : region;
+  sambaArrayAppend(&emitter->symbols, symbol);
+  sambaArrayAppend(&emitter->makers, SAMBA_PEF_NONE);
+  *out_symbol = (uint32_t)emitter->symbols.size - 1;
+  sambaPointerMapSet(&emitter->symbol_of, value.ptr, *out_symbol);
 
   return NULL;
 }
 
 /* Values in the IR keep their own type, which may be wider than the device's: loading converts. */
-static SambaStatus denseData(Emitter *e, MlirAttribute value, SambaPefSymbol *symbol) {
+static SambaStatus denseData(Emitter *emitter, MlirAttribute value, SambaPefSymbol *symbol) {
   uint64_t elements = symbol->bytes / sambaDTypeBytes(symbol->device_dtype);
   SambaTensorType type;
 
   SAMBA_RETURN_IF_ERROR(sambaTensorTypeFromMlir(mlirAttributeGetType(value), &type));
   uint32_t size = sambaDTypeBytes(type.dtype);
-  uint8_t *data = SAMBA_ARENA_ARRAY(e->arena, uint8_t, elements *size + 1);
+  uint8_t *data = SAMBA_ARENA_ARRAY(emitter->arena, uint8_t, elements *size + 1);
   const uint8_t *raw = mlirDenseElementsAttrGetRawData(value);
   bool splat = mlirDenseElementsAttrIsSplat(value);
 
@@ -146,11 +148,11 @@ static int64_t integerIn(MlirAttribute dictionary, const char *name, int64_t oth
 }
 
 /* The data of an argument: in a file, in the IR, or none. */
-static SambaStatus initialData(Emitter *e, MlirAttribute value, SambaPefSymbol *symbol) {
+static SambaStatus initialData(Emitter *emitter, MlirAttribute value, SambaPefSymbol *symbol) {
   if (mlirAttributeIsNull(value))
     return NULL;
   if (mlirAttributeIsADenseElements(value))
-    return denseData(e, value, symbol);
+    return denseData(emitter, value, symbol);
   if (!sambaAttributeIs(value, SAMBA_EXTERNAL_KIND))
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "symbol '%.*s': samba.value must be #samba.external or dense elements "
@@ -159,12 +161,12 @@ static SambaStatus initialData(Emitter *e, MlirAttribute value, SambaPefSymbol *
   MlirStringRef file = sambaAttributeHead(value);
   MlirAttribute body = sambaAttributeBody(value);
   symbol->source.path =
-      sambaPathJoin(e->arena, sambaStringRef(e->options->folder), sambaFromMlir(file));
-  if (!e->options->model || strcmp(symbol->source.path, e->options->model) != 0)
-    symbol->source.folder = e->options->data_folder;
+      sambaPathJoin(emitter->arena, sambaStringRef(emitter->options->folder), sambaFromMlir(file));
+  if (!emitter->options->model || strcmp(symbol->source.path, emitter->options->model) != 0)
+    symbol->source.folder = emitter->options->data_folder;
   symbol->source.offset = (uint64_t)integerIn(body, "offset", 0);
-  symbol->init_offset = e->options->external_weights ? symbol->source.offset : 0;
-  symbol->init = e->options->external_weights ? SAMBA_PEF_INIT_FILE : SAMBA_PEF_INIT_BLOB;
+  symbol->init_offset = emitter->options->external_weights ? symbol->source.offset : 0;
+  symbol->init = emitter->options->external_weights ? SAMBA_PEF_INIT_FILE : SAMBA_PEF_INIT_BLOB;
   symbol->flags |= SAMBA_PEF_HAS_DATA;
 
   /* The file holds the host's type: narrower device types are converted while loading. */
@@ -196,11 +198,11 @@ static void setHostDType(SambaPefSymbol *symbol, MlirAttribute attribute) {
     symbol->host_dtype = sambaDTypeFromType(mlirTypeAttrGetValue(attribute));
 }
 
-static SambaStatus emitArguments(Emitter *e, MlirOperation function, SambaPefGraph *graph) {
+static SambaStatus emitArguments(Emitter *emitter, MlirOperation function, SambaPefGraph *graph) {
   MlirBlock body = sambaBodyOf(function);
   intptr_t count = mlirBlockGetNumArguments(body);
 
-  graph->inputs = SAMBA_ARENA_ARRAY(e->arena, SambaPefInput, (size_t)count + 1);
+  graph->inputs = SAMBA_ARENA_ARRAY(emitter->arena, SambaPefInput, (size_t)count + 1);
   for (intptr_t i = 0; i < count; ++i) {
     SambaPefSymbolKind kind;
     uint32_t index;
@@ -211,13 +213,13 @@ static SambaStatus emitArguments(Emitter *e, MlirOperation function, SambaPefGra
     if (mlirAttributeIsNull(address))
       return sambaStatusMake(SAMBA_INVALID,
                              "argument %ld has no address; run samba-assign-memory first", (long)i);
-    SAMBA_RETURN_IF_ERROR(
-        addSymbol(e, mlirBlockGetArgument(body, i), name.size ? name : sambaStringRef("argument"),
-                  kind, (uint64_t)mlirIntegerAttrGetValueInt(address), SAMBA_PEF_NONE, &index));
-    SambaPefSymbol *symbol = &e->symbols.data[index];
+    SAMBA_RETURN_IF_ERROR(addSymbol(
+        emitter, mlirBlockGetArgument(body, i), name.size ? name : sambaStringRef("argument"), kind,
+        (uint64_t)mlirIntegerAttrGetValueInt(address), SAMBA_PEF_NONE, &index));
+    SambaPefSymbol *symbol = &emitter->symbols.data[index];
     setHostDType(symbol, argumentAttribute(function, "arg_attrs", i, SAMBA_HOST_DTYPE_ATTRIBUTE));
-    SAMBA_RETURN_IF_ERROR(
-        initialData(e, argumentAttribute(function, "arg_attrs", i, SAMBA_VALUE_ATTRIBUTE), symbol));
+    SAMBA_RETURN_IF_ERROR(initialData(
+        emitter, argumentAttribute(function, "arg_attrs", i, SAMBA_VALUE_ATTRIBUTE), symbol));
     if (kind == SAMBA_PEF_SYMBOL_INPUT)
       graph->inputs[graph->inputs_count++].symbol = index;
   }
@@ -235,7 +237,7 @@ static intptr_t resultIndex(MlirOperation terminator, MlirValue value) {
 }
 
 /* A constant that a graph returns - only those without elements are not copied - is an output. */
-static SambaStatus emitConstant(Emitter *e, MlirOperation function, MlirOperation operation) {
+static SambaStatus emitConstant(Emitter *emitter, MlirOperation function, MlirOperation operation) {
   uint32_t index;
   MlirAttribute address = sambaOperationAttribute(operation, SAMBA_ADDRESS_ATTRIBUTE);
 
@@ -247,21 +249,21 @@ static SambaStatus emitConstant(Emitter *e, MlirOperation function, MlirOperatio
   SambaStringRef name = {NULL, 0};
   if (output >= 0)
     name = textOf(argumentAttribute(function, "res_attrs", output, SAMBA_NAME_ATTRIBUTE));
-  SAMBA_RETURN_IF_ERROR(addSymbol(e, result, name.size ? name : sambaStringRef("constant"),
+  SAMBA_RETURN_IF_ERROR(addSymbol(emitter, result, name.size ? name : sambaStringRef("constant"),
                                   output < 0 ? SAMBA_PEF_SYMBOL_CONSTANT : SAMBA_PEF_SYMBOL_OUTPUT,
                                   (uint64_t)mlirIntegerAttrGetValueInt(address), SAMBA_PEF_NONE,
                                   &index));
   if (output >= 0)
-    setHostDType(&e->symbols.data[index],
+    setHostDType(&emitter->symbols.data[index],
                  argumentAttribute(function, "res_attrs", output, SAMBA_HOST_DTYPE_ATTRIBUTE));
   MlirAttribute value = sambaOperationAttribute(operation, "value");
   if (!mlirAttributeIsADenseElements(value))
     return sambaStatusMake(SAMBA_UNSUPPORTED, "a constant's values are not in the IR; make it "
                                               "dense<...> or an argument with samba.value");
-  return denseData(e, value, &e->symbols.data[index]);
+  return denseData(emitter, value, &emitter->symbols.data[index]);
 }
 
-static SambaStatus emitResults(Emitter *e, MlirOperation function, MlirOperation call,
+static SambaStatus emitResults(Emitter *emitter, MlirOperation function, MlirOperation call,
                                uint32_t call_id, uint32_t activations) {
   MlirOperation terminator = mlirBlockGetTerminator(sambaBodyOf(function));
   MlirAttribute addresses = sambaOperationAttribute(call, SAMBA_ADDRESSES_ATTRIBUTE);
@@ -276,18 +278,18 @@ static SambaStatus emitResults(Emitter *e, MlirOperation function, MlirOperation
                    : textOf(argumentAttribute(function, "res_attrs", output, SAMBA_NAME_ATTRIBUTE));
     if (!name.size)
       name = sambaStringRef(sambaArenaFormat(
-          e->arena, output < 0 ? "activation%u.%u" : "output%u.%u", call_id, (unsigned)r));
+          emitter->arena, output < 0 ? "activation%u.%u" : "output%u.%u", call_id, (unsigned)r));
     uint32_t index;
     SAMBA_RETURN_IF_ERROR(addSymbol(
-        e, value, name, output < 0 ? SAMBA_PEF_SYMBOL_ACTIVATION : SAMBA_PEF_SYMBOL_OUTPUT,
+        emitter, value, name, output < 0 ? SAMBA_PEF_SYMBOL_ACTIVATION : SAMBA_PEF_SYMBOL_OUTPUT,
         (uint64_t)mlirDenseI64ArrayGetElement(addresses, r),
         output < 0 ? activations : SAMBA_PEF_NONE, &index));
     if (output >= 0)
-      setHostDType(&e->symbols.data[index],
+      setHostDType(&emitter->symbols.data[index],
                    argumentAttribute(function, "res_attrs", output, SAMBA_HOST_DTYPE_ATTRIBUTE));
-    e->symbols.data[index].location =
-        sambaStringRefCopy(e->arena, sambaLayerOfLocation(mlirOperationGetLocation(call)));
-    e->makers.data[index] = call_id;
+    emitter->symbols.data[index].location =
+        sambaStringRefCopy(emitter->arena, sambaLayerOfLocation(mlirOperationGetLocation(call)));
+    emitter->makers.data[index] = call_id;
   }
 
   return NULL;
@@ -295,23 +297,23 @@ static SambaStatus emitResults(Emitter *e, MlirOperation function, MlirOperation
 
 /* Layers of the units in this call: those of the image (which has the layers of its first call)
  * renamed by place. */
-static void emitLayers(Emitter *e, MlirOperation operation, SambaPefCall *call) {
+static void emitLayers(Emitter *emitter, MlirOperation operation, SambaPefCall *call) {
   MlirAttribute layers = mlirOperationGetDiscardableAttributeByName(
       operation, sambaMlirString(SAMBA_LAYERS_ATTRIBUTE));
   if (mlirAttributeIsNull(layers) || !mlirAttributeIsAArray(layers))
     return;
-  uint32_t image_id = e->sections.data[call->section].image;
-  while (e->first_layers.size <= image_id)
-    sambaArrayAppend(&e->first_layers, mlirAttributeGetNull());
-  MlirAttribute *first = &e->first_layers.data[image_id];
+  uint32_t image_id = emitter->sections.data[call->section].image;
+  while (emitter->first_layers.size <= image_id)
+    sambaArrayAppend(&emitter->first_layers, mlirAttributeGetNull());
+  MlirAttribute *first = &emitter->first_layers.data[image_id];
 
   if (mlirAttributeIsNull(*first))
     *first = layers;
   if (mlirAttributeEqual(*first, layers))
     return;
-  const SambaPefImage *image = &e->images.data[image_id];
+  const SambaPefImage *image = &emitter->images.data[image_id];
   call->layers_count = image->units_count;
-  call->layers = SAMBA_ARENA_ARRAY(e->arena, SambaPefLayer, image->units_count + 1);
+  call->layers = SAMBA_ARENA_ARRAY(emitter->arena, SambaPefLayer, image->units_count + 1);
 
   for (uint32_t u = 0; u < image->units_count; ++u) {
     call->layers[u].name = image->units[u].layer;
@@ -319,7 +321,7 @@ static void emitLayers(Emitter *e, MlirOperation operation, SambaPefCall *call) 
          i < mlirArrayAttrGetNumElements(*first) && i < mlirArrayAttrGetNumElements(layers); ++i)
       if (sambaStringRefEqual(textOf(mlirArrayAttrGetElement(*first, i)), image->units[u].layer)) {
         call->layers[u].name =
-            sambaStringRefCopy(e->arena, textOf(mlirArrayAttrGetElement(layers, i)));
+            sambaStringRefCopy(emitter->arena, textOf(mlirArrayAttrGetElement(layers, i)));
         break;
       }
   }
@@ -332,33 +334,34 @@ static SambaPefSectionType typeOfCall(MlirOperation call) {
 }
 
 /* The section that runs the image of an rdu.section as the call says. */
-static SambaStatus sectionOfCall(const Emitter *e, MlirOperation call, MlirOperation callee,
+static SambaStatus sectionOfCall(const Emitter *emitter, MlirOperation call, MlirOperation callee,
                                  uint32_t *out_section) {
   SambaPefSectionType type = typeOfCall(call);
   uint32_t image;
-  if (mlirOperationIsNull(callee) || !sambaPointerMapGet(&e->image_of, callee.ptr, &image))
+  if (mlirOperationIsNull(callee) || !sambaPointerMapGet(&emitter->image_of, callee.ptr, &image))
     return sambaStatusMake(
         SAMBA_INVALID,
         "a call names something that is no rdu.section; run convert-linalg-to-rdu first");
-  *out_section = e->first_sections.data[image];
-  while (e->sections.data[*out_section].type != type)
+  *out_section = emitter->first_sections.data[image];
+  while (emitter->sections.data[*out_section].type != type)
     ++*out_section;
   return NULL;
 }
 
-static SambaStatus emitCall(Emitter *e, MlirOperation function, MlirOperation operation,
+static SambaStatus emitCall(Emitter *emitter, MlirOperation function, MlirOperation operation,
                             uint32_t graph_id, MlirOperation section, uint32_t activations) {
   SambaPefCall call;
   sambaPefCallInitialize(&call);
-  uint32_t call_id = (uint32_t)e->calls.size;
+  uint32_t call_id = (uint32_t)emitter->calls.size;
 
-  SAMBA_RETURN_IF_ERROR(sectionOfCall(e, operation, section, &call.section));
+  SAMBA_RETURN_IF_ERROR(sectionOfCall(emitter, operation, section, &call.section));
   call.graph = graph_id;
-  SAMBA_RETURN_IF_ERROR(emitResults(e, function, operation, call_id, activations));
+  SAMBA_RETURN_IF_ERROR(emitResults(emitter, function, operation, call_id, activations));
   intptr_t operands = mlirOperationGetNumOperands(operation);
   intptr_t results = mlirOperationGetNumResults(operation);
-  call.bindings = SAMBA_ARENA_ARRAY(e->arena, SambaPefBinding, (size_t)(operands + results) + 1);
-  call.depends = SAMBA_ARENA_ARRAY(e->arena, SambaPefDepend, (size_t)operands + 1);
+  call.bindings =
+      SAMBA_ARENA_ARRAY(emitter->arena, SambaPefBinding, (size_t)(operands + results) + 1);
+  call.depends = SAMBA_ARENA_ARRAY(emitter->arena, SambaPefDepend, (size_t)operands + 1);
 
   for (intptr_t i = 0; i < operands + results; ++i) {
     MlirValue value = i < operands ? mlirOperationGetOperand(operation, i)
@@ -367,15 +370,15 @@ static SambaStatus emitCall(Emitter *e, MlirOperation function, MlirOperation op
     sambaPefBindingInitialize(binding);
     binding->kind = SAMBA_PEF_BINDING_SYMBOL;
     binding->formal = (uint32_t)i;
-    if (!sambaPointerMapGet(&e->symbol_of, value.ptr, &binding->symbol))
+    if (!sambaPointerMapGet(&emitter->symbol_of, value.ptr, &binding->symbol))
       return sambaStatusMake(SAMBA_INVALID,
                              "operand %ld of a call is no argument, constant or result of a call",
                              (long)i);
-    SambaPefSymbol *symbol = &e->symbols.data[binding->symbol];
+    SambaPefSymbol *symbol = &emitter->symbols.data[binding->symbol];
     if (symbol->first_call == SAMBA_PEF_NONE)
       symbol->first_call = call_id;
     symbol->last_call = call_id;
-    uint32_t maker = e->makers.data[binding->symbol];
+    uint32_t maker = emitter->makers.data[binding->symbol];
     bool seen = i >= operands || maker == SAMBA_PEF_NONE;
     for (uint32_t d = 0; d < call.depends_count && !seen; ++d)
       seen = call.depends[d].call == maker;
@@ -383,21 +386,21 @@ static SambaStatus emitCall(Emitter *e, MlirOperation function, MlirOperation op
       call.depends[call.depends_count++].call = maker;
   }
 
-  emitLayers(e, operation, &call);
-  sambaArrayAppend(&e->calls, call);
+  emitLayers(emitter, operation, &call);
+  sambaArrayAppend(&emitter->calls, call);
   return NULL;
 }
 
 /* An image, and a section for each type of call that it has (bits of `types`, none: FWD): the same
  * configuration may run forward and backward. */
-static SambaStatus emitSection(Emitter *e, MlirOperation operation, uint32_t types) {
+static SambaStatus emitSection(Emitter *emitter, MlirOperation operation, uint32_t types) {
   SambaKnownSection *known;
   SambaPefImage image;
   SambaPefSection record;
 
   SAMBA_RETURN_IF_ERROR(sambaKnownSectionTake(operation, &known));
   const SambaSection *section = known->section;
-  SambaStatus status = sambaPefEncodeImage(e->pef, section, e->machine, &image);
+  SambaStatus status = sambaPefEncodeImage(emitter->pef, section, emitter->machine, &image);
   if (status) {
     sambaKnownSectionDestroy(known);
     return status;
@@ -410,12 +413,12 @@ static SambaStatus emitSection(Emitter *e, MlirOperation operation, uint32_t typ
   record.pcus = needs.pcus;
   record.pmus = needs.pmus;
   record.ags = needs.ags;
-  record.estimated_cycles = (uint64_t)sambaSectionEstimate(section, e->machine);
-  record.image = (uint32_t)e->images.size;
+  record.estimated_cycles = (uint64_t)sambaSectionEstimate(section, emitter->machine);
+  record.image = (uint32_t)emitter->images.size;
   sambaKnownSectionDestroy(known);
-  sambaPointerMapSet(&e->image_of, operation.ptr, record.image);
-  sambaArrayAppend(&e->images, image);
-  sambaArrayAppend(&e->first_sections, (uint32_t)e->sections.size);
+  sambaPointerMapSet(&emitter->image_of, operation.ptr, record.image);
+  sambaArrayAppend(&emitter->images, image);
+  sambaArrayAppend(&emitter->first_sections, (uint32_t)emitter->sections.size);
 
   types = types ? types : 1u << SAMBA_PEF_SECTION_FWD;
   for (uint32_t place = 0; place < SAMBA_PEF_SECTION_TYPE_COUNT; ++place) {
@@ -424,34 +427,35 @@ static SambaStatus emitSection(Emitter *e, MlirOperation operation, uint32_t typ
       continue;
     if (types & (types - 1)) /* several: their names tell them apart */
       record.name =
-          sambaStringRef(sambaArenaFormat(e->arena, "%.*s.%s", SAMBA_STRING_ARGS(image.name),
+          sambaStringRef(sambaArenaFormat(emitter->arena, "%.*s.%s", SAMBA_STRING_ARGS(image.name),
                                           sambaPefSectionTypeName(record.type)));
-    sambaArrayAppend(&e->sections, record);
+    sambaArrayAppend(&emitter->sections, record);
   }
 
   return NULL;
 }
 
 /* Which symbols live in each region, in order of their first use. */
-static void setOwners(Emitter *e) {
-  for (size_t s = 0; s < e->symbols.size; ++s)
-    ++e->regions.data[e->symbols.data[s].region].owners_count;
-  for (size_t r = 0; r < e->regions.size; ++r) {
-    e->regions.data[r].owners =
-        SAMBA_ARENA_ARRAY(e->arena, SambaPefOwner, e->regions.data[r].owners_count + 1);
-    e->regions.data[r].owners_count = 0;
+static void setOwners(Emitter *emitter) {
+  for (size_t s = 0; s < emitter->symbols.size; ++s)
+    ++emitter->regions.data[emitter->symbols.data[s].region].owners_count;
+  for (size_t r = 0; r < emitter->regions.size; ++r) {
+    emitter->regions.data[r].owners =
+        SAMBA_ARENA_ARRAY(emitter->arena, SambaPefOwner, emitter->regions.data[r].owners_count + 1);
+    emitter->regions.data[r].owners_count = 0;
   }
-  for (size_t s = 0; s < e->symbols.size; ++s) {
-    SambaPefRegion *region = &e->regions.data[e->symbols.data[s].region];
+  for (size_t s = 0; s < emitter->symbols.size; ++s) {
+    SambaPefRegion *region = &emitter->regions.data[emitter->symbols.data[s].region];
     region->owners[region->owners_count++].symbol = (uint32_t)s;
   }
 }
 
-static void fillTables(Emitter *e) {
-  SambaPef *pef = e->pef;
+static void fillTables(Emitter *emitter) {
+  SambaPef *pef = emitter->pef;
 #define TABLE(name)                                                                                \
-  pef->name##_count = (uint32_t)e->name.size;                                                      \
-  pef->name = sambaArenaCopy(e->arena, e->name.data, e->name.size * sizeof *e->name.data)
+  pef->name##_count = (uint32_t)emitter->name.size;                                                \
+  pef->name = sambaArenaCopy(emitter->arena, emitter->name.data,                                   \
+                             emitter->name.size * sizeof *emitter->name.data)
   TABLE(symbols);
   TABLE(regions);
   TABLE(sections);
@@ -459,13 +463,15 @@ static void fillTables(Emitter *e) {
   TABLE(calls);
   TABLE(graphs);
 #undef TABLE
-  pef->options_count = e->options->option_count;
-  pef->options = SAMBA_ARENA_ARRAY(e->arena, SambaPefOption, e->options->option_count + 1);
+  pef->options_count = emitter->options->option_count;
+  pef->options =
+      SAMBA_ARENA_ARRAY(emitter->arena, SambaPefOption, emitter->options->option_count + 1);
 
-  for (uint32_t i = 0; i < e->options->option_count; ++i) {
-    pef->options[i].key = sambaStringRefCopy(e->arena, sambaStringRef(e->options->options[i].key));
+  for (uint32_t i = 0; i < emitter->options->option_count; ++i) {
+    pef->options[i].key =
+        sambaStringRefCopy(emitter->arena, sambaStringRef(emitter->options->options[i].key));
     pef->options[i].value =
-        sambaStringRefCopy(e->arena, sambaStringRef(e->options->options[i].value));
+        sambaStringRefCopy(emitter->arena, sambaStringRef(emitter->options->options[i].value));
   }
 }
 
@@ -502,13 +508,15 @@ static void findTypes(MlirOperation function, Sections *sections) {
       sections->types.data[section] |= 1u << typeOfCall(operation);
 }
 
-static SambaStatus emitFunction(Emitter *e, MlirOperation function, const Sections *sections) {
+static SambaStatus emitFunction(Emitter *emitter, MlirOperation function,
+                                const Sections *sections) {
   SambaPefGraph graph;
   sambaPefGraphInitialize(&graph);
-  graph.name = sambaStringRefCopy(e->arena, textOf(sambaOperationAttribute(function, "sym_name")));
+  graph.name =
+      sambaStringRefCopy(emitter->arena, textOf(sambaOperationAttribute(function, "sym_name")));
   graph.mode = sambaGraphTrains(function) ? SAMBA_PEF_GRAPH_TRAINING : SAMBA_PEF_GRAPH_INFERENCE;
-  graph.first_call = (uint32_t)e->calls.size;
-  SAMBA_RETURN_IF_ERROR(emitArguments(e, function, &graph));
+  graph.first_call = (uint32_t)emitter->calls.size;
+  SAMBA_RETURN_IF_ERROR(emitArguments(emitter, function, &graph));
   MlirAttribute arena = sambaOperationAttribute(function, SAMBA_ACTIVATIONS_ATTRIBUTE);
 
   if (mlirAttributeIsNull(arena))
@@ -516,47 +524,47 @@ static SambaStatus emitFunction(Emitter *e, MlirOperation function, const Sectio
                            "the graph has no memory assignment; run samba-assign-memory first");
   uint32_t activations = SAMBA_PEF_NONE;
   if (mlirDenseI64ArrayGetElement(arena, 1) > 0)
-    activations =
-        addRegion(e, sambaStringRef("activations"), (uint64_t)mlirDenseI64ArrayGetElement(arena, 0),
-                  (uint64_t)mlirDenseI64ArrayGetElement(arena, 1));
+    activations = addRegion(emitter, sambaStringRef("activations"),
+                            (uint64_t)mlirDenseI64ArrayGetElement(arena, 0),
+                            (uint64_t)mlirDenseI64ArrayGetElement(arena, 1));
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
 
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
     uint32_t section;
     MlirOperation callee = {NULL};
     if (sambaOperationIs(operation, "samba.constant")) {
-      SAMBA_RETURN_IF_ERROR(emitConstant(e, function, operation));
+      SAMBA_RETURN_IF_ERROR(emitConstant(emitter, function, operation));
     } else if (sambaOperationIs(operation, "samba.call")) {
       if (findCallee(sections, operation, &section))
         callee = sections->list.data[section];
-      SAMBA_RETURN_IF_ERROR(
-          emitCall(e, function, operation, (uint32_t)e->graphs.size, callee, activations));
+      SAMBA_RETURN_IF_ERROR(emitCall(emitter, function, operation, (uint32_t)emitter->graphs.size,
+                                     callee, activations));
     } else if (!sambaOperationIs(operation, "func.return")) {
       return sambaStatusMake(SAMBA_INVALID,
                              "'%.*s' is left in the graph; run samba-partition-sections first",
                              SAMBA_MLIR_STRING_ARGS(sambaOperationName(operation)));
     } else {
       intptr_t count = mlirOperationGetNumOperands(operation);
-      graph.outputs = SAMBA_ARENA_ARRAY(e->arena, SambaPefOutput, (size_t)count + 1);
+      graph.outputs = SAMBA_ARENA_ARRAY(emitter->arena, SambaPefOutput, (size_t)count + 1);
       for (intptr_t i = 0; i < count; ++i)
-        if (!sambaPointerMapGet(&e->symbol_of, mlirOperationGetOperand(operation, i).ptr,
+        if (!sambaPointerMapGet(&emitter->symbol_of, mlirOperationGetOperand(operation, i).ptr,
                                 &graph.outputs[graph.outputs_count++].symbol))
           return sambaStatusMake(SAMBA_INVALID, "result %ld of the graph is made by no call",
                                  (long)i);
     }
   }
 
-  graph.call_count = (uint32_t)e->calls.size - graph.first_call;
-  if (e->graphs.size == 0 && e->options->trace_size)
-    graph.trace =
-        (SambaPefBytes){sambaArenaCopy(e->arena, e->options->trace, e->options->trace_size),
-                        e->options->trace_size};
-  sambaArrayAppend(&e->graphs, graph);
+  graph.call_count = (uint32_t)emitter->calls.size - graph.first_call;
+  if (emitter->graphs.size == 0 && emitter->options->trace_size)
+    graph.trace = (SambaPefBytes){
+        sambaArenaCopy(emitter->arena, emitter->options->trace, emitter->options->trace_size),
+        emitter->options->trace_size};
+  sambaArrayAppend(&emitter->graphs, graph);
 
   return NULL;
 }
 
-static SambaStatus emitModule(Emitter *e, MlirOperation module) {
+static SambaStatus emitModule(Emitter *emitter, MlirOperation module) {
   Sections sections = {0};
   SambaStatus status = NULL;
   MlirOperation first = mlirBlockGetFirstOperation(sambaBodyOf(module));
@@ -567,11 +575,11 @@ static SambaStatus emitModule(Emitter *e, MlirOperation module) {
     if (sambaOperationIsGraph(operation))
       findTypes(operation, &sections);
   for (size_t s = 0; s < sections.list.size && !status; ++s)
-    status = emitSection(e, sections.list.data[s], sections.types.data[s]);
+    status = emitSection(emitter, sections.list.data[s], sections.types.data[s]);
   for (MlirOperation operation = first; !mlirOperationIsNull(operation) && !status;
        operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIsGraph(operation))
-      status = emitFunction(e, operation, &sections);
+      status = emitFunction(emitter, operation, &sections);
 
   sambaArrayFree(&sections.list);
   sambaArrayFree(&sections.types);
@@ -587,26 +595,25 @@ SambaStatus sambaModuleToPef(MlirOperation module, const SambaEmitOptions *optio
   SambaStatus status;
   SambaPef *pef = sambaPefCreate();
   Emitter emitter = {.pef = pef, .arena = &pef->arena, .options = options, .machine = &machine};
-  Emitter *e = &emitter;
   sambaPefSetMachine(pef, &machine);
-  status = emitModule(e, module);
+  status = emitModule(&emitter, module);
   if (!status) {
-    setOwners(e);
-    fillTables(e);
+    setOwners(&emitter);
+    fillTables(&emitter);
   }
 
-  sambaArrayFree(&e->symbols);
-  sambaArrayFree(&e->regions);
-  sambaArrayFree(&e->sections);
-  sambaArrayFree(&e->images);
-  sambaArrayFree(&e->calls);
-  sambaArrayFree(&e->graphs);
-  sambaArrayFree(&e->makers);
-  sambaArrayFree(&e->first_sections);
-  sambaArrayFree(&e->first_layers);
-  sambaPointerMapFree(&e->symbol_of);
-  sambaPointerMapFree(&e->image_of);
-  sambaStringMapFree(&e->names);
+  sambaArrayFree(&emitter.symbols);
+  sambaArrayFree(&emitter.regions);
+  sambaArrayFree(&emitter.sections);
+  sambaArrayFree(&emitter.images);
+  sambaArrayFree(&emitter.calls);
+  sambaArrayFree(&emitter.graphs);
+  sambaArrayFree(&emitter.makers);
+  sambaArrayFree(&emitter.first_sections);
+  sambaArrayFree(&emitter.first_layers);
+  sambaPointerMapFree(&emitter.symbol_of);
+  sambaPointerMapFree(&emitter.image_of);
+  sambaStringMapFree(&emitter.names);
   if (status)
     sambaPefDestroy(pef);
   else

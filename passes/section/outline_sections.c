@@ -40,40 +40,40 @@ MlirOperation *sambaFunctionOperators(MlirOperation function, uint32_t *out_coun
   return operators.data;
 }
 
-static void mapValue(Outline *o, MlirValue outside, MlirValue inside) {
-  sambaArrayAppend(&o->values, inside);
-  sambaPointerMapSet(&o->cloned, outside.ptr, (uint32_t)o->values.size - 1);
+static void mapValue(Outline *outline, MlirValue outside, MlirValue inside) {
+  sambaArrayAppend(&outline->values, inside);
+  sambaPointerMapSet(&outline->cloned, outside.ptr, (uint32_t)outline->values.size - 1);
 }
 
-static MlirOperation cloneInto(Outline *o, MlirOperation operation);
+static MlirOperation cloneInto(Outline *outline, MlirOperation operation);
 
-static MlirValue insideOf(Outline *o, MlirValue outside) {
+static MlirValue insideOf(Outline *outline, MlirValue outside) {
   uint32_t index;
-  if (sambaPointerMapGet(&o->cloned, outside.ptr, &index))
-    return o->values.data[index];
+  if (sambaPointerMapGet(&outline->cloned, outside.ptr, &index))
+    return outline->values.data[index];
   MlirOperation owner = sambaDefiningOperation(outside);
 
   if (!mlirOperationIsNull(owner) &&
       (sambaOperationIsView(owner) || sambaOperationIsSplat(owner))) {
-    cloneInto(o, owner);
-    return insideOf(o, outside);
+    cloneInto(outline, owner);
+    return insideOf(outline, outside);
   }
 
-  MlirValue argument = mlirBlockAddArgument(o->body, mlirValueGetType(outside),
-                                            mlirOperationGetLocation(o->function));
-  sambaArrayAppend(&o->inputs, outside);
-  mapValue(o, outside, argument);
+  MlirValue argument = mlirBlockAddArgument(outline->body, mlirValueGetType(outside),
+                                            mlirOperationGetLocation(outline->function));
+  sambaArrayAppend(&outline->inputs, outside);
+  mapValue(outline, outside, argument);
 
   return argument;
 }
 
-static MlirOperation cloneInto(Outline *o, MlirOperation operation) {
+static MlirOperation cloneInto(Outline *outline, MlirOperation operation) {
   MlirValue operands[64];
   intptr_t count = mlirOperationGetNumOperands(operation);
   MlirValue *inside =
       count > 64 ? sambaAllocate(sambaArraySize((size_t)count, sizeof *inside)) : operands;
   for (intptr_t i = 0; i < count; ++i)
-    inside[i] = insideOf(o, mlirOperationGetOperand(operation, i));
+    inside[i] = insideOf(outline, mlirOperationGetOperand(operation, i));
   MlirOperation clone = mlirOperationClone(operation);
 
   /* The call says in which phase the section runs: equal sections are one whatever their phase. */
@@ -82,9 +82,9 @@ static MlirOperation cloneInto(Outline *o, MlirOperation operation) {
     mlirOperationSetOperand(clone, i, inside[i]);
   if (inside != operands)
     free(inside);
-  mlirBlockAppendOwnedOperation(o->body, clone);
+  mlirBlockAppendOwnedOperation(outline->body, clone);
   for (intptr_t i = 0; i < mlirOperationGetNumResults(operation); ++i)
-    mapValue(o, mlirOperationGetResult(operation, i), mlirOperationGetResult(clone, i));
+    mapValue(outline, mlirOperationGetResult(operation, i), mlirOperationGetResult(clone, i));
   return clone;
 }
 
@@ -105,18 +105,18 @@ static bool leaves(const SambaPointerMap *members, MlirValue value) {
 }
 
 /* location: of its first operator, which errors name. */
-static MlirOperation createSection(Outline *o, MlirContext context, MlirAttribute machine,
+static MlirOperation createSection(Outline *outline, MlirContext context, MlirAttribute machine,
                                    MlirLocation location) {
-  size_t inputs = o->inputs.size;
-  size_t results = o->results.size;
+  size_t inputs = outline->inputs.size;
+  size_t results = outline->results.size;
   MlirType *types = sambaAllocate(sambaArraySize(inputs + results + 1, sizeof *types));
   MlirValue *yielded = sambaAllocate(sambaArraySize(results + 1, sizeof *yielded));
 
   for (size_t i = 0; i < inputs; ++i)
-    types[i] = mlirValueGetType(o->inputs.data[i]);
+    types[i] = mlirValueGetType(outline->inputs.data[i]);
   for (size_t i = 0; i < results; ++i) {
-    types[inputs + i] = mlirValueGetType(o->results.data[i]);
-    yielded[i] = insideOf(o, o->results.data[i]);
+    types[inputs + i] = mlirValueGetType(outline->results.data[i]);
+    yielded[i] = insideOf(outline, outline->results.data[i]);
   }
 
   MlirOperation none = {NULL};
@@ -124,9 +124,9 @@ static MlirOperation createSection(Outline *o, MlirContext context, MlirAttribut
                                .location = location,
                                .operand_count = (intptr_t)results,
                                .operands = yielded};
-  sambaBuildOperationIn(o->body, none, &yield);
+  sambaBuildOperationIn(outline->body, none, &yield);
   MlirRegion region = mlirRegionCreate();
-  mlirRegionAppendOwnedBlock(region, o->body);
+  mlirRegionAppendOwnedBlock(region, outline->body);
   MlirType type =
       mlirFunctionTypeGet(context, (intptr_t)inputs, types, (intptr_t)results, types + inputs);
   MlirNamedAttribute attributes[] = {
@@ -202,13 +202,13 @@ static MlirAttribute layersOf(MlirContext context, const MlirOperation *members,
   return list;
 }
 
-static void createCall(Outline *o, MlirOperation section, const MlirOperation *members,
+static void createCall(Outline *outline, MlirOperation section, const MlirOperation *members,
                        uint32_t count, MlirOperation before, int64_t id) {
   MlirContext context = mlirOperationGetContext(section);
-  MlirType *types = sambaAllocate(sambaArraySize(o->results.size + 1, sizeof *types));
+  MlirType *types = sambaAllocate(sambaArraySize(outline->results.size + 1, sizeof *types));
 
-  for (size_t i = 0; i < o->results.size; ++i)
-    types[i] = mlirValueGetType(o->results.data[i]);
+  for (size_t i = 0; i < outline->results.size; ++i)
+    types[i] = mlirValueGetType(outline->results.data[i]);
   MlirStringRef symbol = mlirStringAttrGetValue(sambaOperationAttribute(section, "sym_name"));
   const char *type = sambaPefSectionTypeName(sambaPhaseOf(members[0]));
   MlirNamedAttribute attributes[] = {
@@ -218,16 +218,17 @@ static void createCall(Outline *o, MlirOperation section, const MlirOperation *m
       sambaNamedAttribute(context, SAMBA_LAYERS_ATTRIBUTE, layersOf(context, members, count))};
   SambaOperationParts parts = {.name = "samba.call",
                                .location = mlirOperationGetLocation(members[0]),
-                               .operand_count = (intptr_t)o->inputs.size,
-                               .operands = o->inputs.data,
-                               .result_count = (intptr_t)o->results.size,
+                               .operand_count = (intptr_t)outline->inputs.size,
+                               .operands = outline->inputs.data,
+                               .result_count = (intptr_t)outline->results.size,
                                .results = types,
                                .attribute_count = 4,
                                .attributes = attributes};
   MlirOperation call = sambaBuildOperation(&parts);
   mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(before), before, call);
-  for (size_t i = 0; i < o->results.size; ++i)
-    mlirValueReplaceAllUsesOfWith(o->results.data[i], mlirOperationGetResult(call, (intptr_t)i));
+  for (size_t i = 0; i < outline->results.size; ++i)
+    mlirValueReplaceAllUsesOfWith(outline->results.data[i],
+                                  mlirOperationGetResult(call, (intptr_t)i));
   free(types);
 }
 
@@ -236,26 +237,26 @@ static void outlineOne(SambaOutlinedSections *sections, MlirOperation function,
                        int64_t id) {
   MlirContext context = mlirOperationGetContext(function);
   Outline outline = {.function = function, .body = mlirBlockCreate(0, NULL, NULL)};
-  Outline *o = &outline;
   SambaPointerMap set = {0};
 
   for (uint32_t i = 0; i < count; ++i)
     sambaPointerMapSet(&set, members[i].ptr, i);
   for (uint32_t i = 0; i < count; ++i) {
-    cloneInto(o, members[i]);
+    cloneInto(&outline, members[i]);
     for (intptr_t r = 0; r < mlirOperationGetNumResults(members[i]); ++r)
       if (leaves(&set, mlirOperationGetResult(members[i], r)))
-        sambaArrayAppend(&o->results, mlirOperationGetResult(members[i], r));
+        sambaArrayAppend(&outline.results, mlirOperationGetResult(members[i], r));
   }
 
   sambaPointerMapFree(&set);
   MlirOperation section = mergeSection(
-      sections, createSection(o, context, machine, mlirOperationGetLocation(members[0])), function);
-  createCall(o, section, members, count, mlirBlockGetTerminator(sambaBodyOf(function)), id);
-  sambaArrayFree(&o->inputs);
-  sambaArrayFree(&o->values);
-  sambaArrayFree(&o->results);
-  sambaPointerMapFree(&o->cloned);
+      sections, createSection(&outline, context, machine, mlirOperationGetLocation(members[0])),
+      function);
+  createCall(&outline, section, members, count, mlirBlockGetTerminator(sambaBodyOf(function)), id);
+  sambaArrayFree(&outline.inputs);
+  sambaArrayFree(&outline.values);
+  sambaArrayFree(&outline.results);
+  sambaPointerMapFree(&outline.cloned);
 }
 
 /* Views and operators that are not used any more, last first. */

@@ -36,22 +36,22 @@ static void keepRecord(uint32_t line_count, const char *const *lines, const uint
     sambaTextFormat(text, "%s\n", lines[i]);
 }
 
-static SambaStatus importOnnx(MlirContext context, const Options *o, const char *path,
+static SambaStatus importOnnx(MlirContext context, const Options *request, const char *path,
                               SambaText *record, MlirModule *out_module) {
-  SambaOnnxImportOptions options = {.shapes = o->shapes.data,
-                                    .shape_count = o->shapes.size,
-                                    .binds = o->binds.data,
-                                    .bind_count = o->binds.size};
+  SambaOnnxImportOptions options = {.shapes = request->shapes.data,
+                                    .shape_count = request->shapes.size,
+                                    .binds = request->binds.data,
+                                    .bind_count = request->binds.size};
   return sambaOnnxImportModel(context, path, &options, keepRecord, record, out_module);
 }
 
-static SambaStatus loadModel(MlirContext context, const Options *o, const char *path,
+static SambaStatus loadModel(MlirContext context, const Options *options, const char *path,
                              SambaText *record, MlirModule *out_module) {
   if (endsWith(path, ".onnx"))
-    return importOnnx(context, o, path, record, out_module);
+    return importOnnx(context, options, path, record, out_module);
   if (!endsWith(path, ".mlir") && !endsWith(path, ".mlirbc"))
     return sambaStatusMake(SAMBA_UNSUPPORTED, "%s: a model ends in .onnx, .mlir or .mlirbc", path);
-  if (o->shapes.size || o->binds.size)
+  if (options->shapes.size || options->binds.size)
     return sambaStatusMake(
         SAMBA_INVALID, "%s: --shape and --bind are for ONNX models; MLIR has its shapes already",
         path);
@@ -75,19 +75,19 @@ static MlirLogicalResult printRemark(MlirDiagnostic diagnostic, void *user) {
 }
 
 /* Files that are read and written: each output is a file of its own. */
-static SambaStatus checkFiles(const Options *o, const char *path, SambaArena *arena) {
+static SambaStatus checkFiles(const Options *options, const char *path, SambaArena *arena) {
   SambaStrings inputs = {0}, outputs = {0};
   SambaStatus status = NULL;
-  sambaArrayAppend(&outputs, o->output);
-  sambaArrayAppend(&outputs, sambaArenaFormat(arena, "%s.log", o->output));
-  sambaArrayAppend(&outputs, o->dump_decisions);
+  sambaArrayAppend(&outputs, options->output);
+  sambaArrayAppend(&outputs, sambaArenaFormat(arena, "%s.log", options->output));
+  sambaArrayAppend(&outputs, options->dump_decisions);
   sambaArrayAppend(&inputs, path);
-  sambaArrayAppend(&inputs, o->decisions);
-  sambaArrayAppend(&inputs, o->target);
+  sambaArrayAppend(&inputs, options->decisions);
+  sambaArrayAppend(&inputs, options->target);
 
-  for (size_t i = 0; !status && i < o->binds.size; ++i) {
+  for (size_t i = 0; !status && i < options->binds.size; ++i) {
     const char *name, *file;
-    status = sambaSplitPair(arena, "--bind", o->binds.data[i], &name, &file);
+    status = sambaSplitPair(arena, "--bind", options->binds.data[i], &name, &file);
     if (!status)
       sambaArrayAppend(&inputs, file);
   }
@@ -107,16 +107,16 @@ static SambaStatus findMachine(MlirContext context, const char *option, const ch
 }
 
 /* --print-machine: to -o FILE or standard output. */
-static SambaStatus printMachine(const Options *o) {
+static SambaStatus printMachine(const Options *options) {
   MlirContext context = sambaCompilerContextCreate();
   SambaMachine machine;
   SambaText text = {0};
-  SambaStatus status = findMachine(context, "--print-machine", o->print_machine, &machine);
+  SambaStatus status = findMachine(context, "--print-machine", options->print_machine, &machine);
 
   if (!status)
     sambaMachinePrint(&machine, &text);
-  if (!status && o->output && strcmp(o->output, "-") != 0)
-    status = sambaWriteFile(o->output, text.data, text.size);
+  if (!status && options->output && strcmp(options->output, "-") != 0)
+    status = sambaWriteFile(options->output, text.data, text.size);
   else if (!status && (fwrite(text.data, 1, text.size, stdout) != text.size || fflush(stdout)))
     status = sambaStatusMake(SAMBA_IO, "standard output: cannot write");
   sambaTextFree(&text);
@@ -124,37 +124,38 @@ static SambaStatus printMachine(const Options *o) {
   return status;
 }
 
-static SambaStatus compileModel(MlirContext context, const Options *o, const char *path,
+static SambaStatus compileModel(MlirContext context, const Options *request, const char *path,
                                 SambaArena *arena) {
   SambaMachine machine;
-  if (o->target) /* a mistake in it is said before the model is read */
-    SAMBA_RETURN_IF_ERROR(findMachine(context, "--target", o->target, &machine));
+  if (request->target) /* a mistake in it is said before the model is read */
+    SAMBA_RETURN_IF_ERROR(findMachine(context, "--target", request->target, &machine));
 
   MlirModule module = {NULL};
   SambaText record = {0};
-  SambaStatus status = loadModel(context, o, path, &record, &module);
+  SambaStatus status = loadModel(context, request, path, &record, &module);
   if (!status) {
-    const char *level = o->o0 ? "o0" : NULL;
-    if (o->o3)
+    const char *level = request->o0 ? "o0" : NULL;
+    if (request->o3)
       level = "o3";
     const char *folder = sambaStringRefCopy(arena, sambaPathFolder(path)).data;
-    SambaCompileOptions options = {.pipeline = {.target = o->target,
+    SambaCompileOptions options = {.pipeline = {.target = request->target,
                                                 .opt = level,
-                                                .mapping = o->mapping,
-                                                .precision = o->precision,
-                                                .rules = o->rules,
-                                                .decisions = o->decisions,
-                                                .dump = o->dump},
-                                   .dump_decisions = o->dump_decisions,
-                                   .external_weights = o->external_weights,
-                                   .explain = o->explain,
+                                                .mapping = request->mapping,
+                                                .precision = request->precision,
+                                                .rules = request->rules,
+                                                .decisions = request->decisions,
+                                                .dump = request->dump},
+                                   .dump_decisions = request->dump_decisions,
+                                   .external_weights = request->external_weights,
+                                   .explain = request->explain,
                                    .trace = record.data,
                                    .trace_size = record.size,
                                    .folder = endsWith(path, ".onnx") ? "" : folder,
-                                   .data_folder = o->data_folder ? o->data_folder : folder,
+                                   .data_folder =
+                                       request->data_folder ? request->data_folder : folder,
                                    .model = path,
                                    .configure = sambaApplyMlirFlags};
-    status = sambaCompileModule(module, &options, o->output);
+    status = sambaCompileModule(module, &options, request->output);
   }
 
   if (!mlirModuleIsNull(module))
@@ -163,16 +164,16 @@ static SambaStatus compileModel(MlirContext context, const Options *o, const cha
   return status;
 }
 
-static SambaStatus compile(const Options *o, const char *path, SambaArena *arena) {
-  if (!o->output)
+static SambaStatus compile(const Options *options, const char *path, SambaArena *arena) {
+  if (!options->output)
     return sambaStatusMake(SAMBA_INVALID, "samba-compile wants an output: -o OUT.pef");
-  SAMBA_RETURN_IF_ERROR(checkFiles(o, path, arena));
-  if (o->o0 + o->o1 + o->o3 > 1)
+  SAMBA_RETURN_IF_ERROR(checkFiles(options, path, arena));
+  if (options->o0 + options->o1 + options->o3 > 1)
     return sambaStatusMake(SAMBA_INVALID, "-O0, -O1 and -O3 exclude each other");
 
   MlirContext context = sambaCompilerContextCreate();
   mlirContextAttachDiagnosticHandler(context, printRemark, NULL, NULL);
-  SambaStatus status = compileModel(context, o, path, arena);
+  SambaStatus status = compileModel(context, options, path, arena);
   mlirContextDestroy(context);
   return status;
 }
@@ -236,40 +237,40 @@ static SambaStatus answer(const SambaTool *tool, int argc, char **argv, Options 
 }
 
 int main(int argc, char **argv) {
-  Options o = {0};
+  Options request = {0};
   const SambaOption table[] = {
-      {"-o", SAMBA_OPTION_STRING, &o.output, "OUT.pef",
+      {"-o", SAMBA_OPTION_STRING, &request.output, "OUT.pef",
        "the PEF to write; OUT.pef.log beside it tells what was made"},
-      {"--target", SAMBA_OPTION_STRING, &o.target, "sn40l|FILE",
+      {"--target", SAMBA_OPTION_STRING, &request.target, "sn40l|FILE",
        "a shipped machine (tiny, plasticine, sn10, sn40l) or a machine file (default sn40l)"},
-      {"--print-machine", SAMBA_OPTION_STRING, &o.print_machine, "sn40l|FILE",
+      {"--print-machine", SAMBA_OPTION_STRING, &request.print_machine, "sn40l|FILE",
        "print the machine as a machine file and do nothing else: change it, give it to --target"},
-      {"--shape", SAMBA_OPTION_STRINGS, &o.shapes, "NAME=1x3x8",
+      {"--shape", SAMBA_OPTION_STRINGS, &request.shapes, "NAME=1x3x8",
        "shape of a graph input with dynamic dimensions"},
-      {"--bind", SAMBA_OPTION_STRINGS, &o.binds, "NAME=FILE",
+      {"--bind", SAMBA_OPTION_STRINGS, &request.binds, "NAME=FILE",
        "that graph input is a constant known at compile time (.npy or .pb)"},
-      {"-O0", SAMBA_OPTION_FLAG, &o.o0, NULL, "every operator its own section"},
-      {"-O1", SAMBA_OPTION_FLAG, &o.o1, NULL, "fuse operators greedily (default)"},
-      {"-O3", SAMBA_OPTION_FLAG, &o.o3, NULL, "refused: search is not in this version"},
-      {"--mapping", SAMBA_OPTION_STRING, &o.mapping, "section|spatial",
+      {"-O0", SAMBA_OPTION_FLAG, &request.o0, NULL, "every operator its own section"},
+      {"-O1", SAMBA_OPTION_FLAG, &request.o1, NULL, "fuse operators greedily (default)"},
+      {"-O3", SAMBA_OPTION_FLAG, &request.o3, NULL, "refused: search is not in this version"},
+      {"--mapping", SAMBA_OPTION_STRING, &request.mapping, "section|spatial",
        "how the graph is mapped (default section; spatial is not in this version)"},
-      {"--precision", SAMBA_OPTION_STRING, &o.precision, "mp0|mp1|mp4",
+      {"--precision", SAMBA_OPTION_STRING, &request.precision, "mp0|mp1|mp4",
        "f32 as the model says (mp0 or f32, the default), contractions in bf16 (mp1), all bf16 (mp4 "
        "or bf16)"},
-      {"--inference", SAMBA_OPTION_FLAG, &o.inference, NULL,
+      {"--inference", SAMBA_OPTION_FLAG, &request.inference, NULL,
        "compile for inference (default; training is not in this version)"},
-      {"--rules", SAMBA_OPTION_STRING, &o.rules, "FILE",
+      {"--rules", SAMBA_OPTION_STRING, &request.rules, "FILE",
        "refused: fusion rules are not in this version"},
-      {"--decisions", SAMBA_OPTION_STRING, &o.decisions, "FILE",
+      {"--decisions", SAMBA_OPTION_STRING, &request.decisions, "FILE",
        "planner decisions of an earlier run"},
-      {"--dump-decisions", SAMBA_OPTION_STRING, &o.dump_decisions, "FILE",
+      {"--dump-decisions", SAMBA_OPTION_STRING, &request.dump_decisions, "FILE",
        "write the planner decisions of the last attempt"},
-      {"--dump", SAMBA_OPTION_STRING, &o.dump, "DIR",
+      {"--dump", SAMBA_OPTION_STRING, &request.dump, "DIR",
        "write stages, mappings and groups of each section to DIR/SECTION.plan.txt"},
-      {"--explain", SAMBA_OPTION_FLAG, &o.explain, NULL, "say what became of each section"},
-      {"--external-weights", SAMBA_OPTION_FLAG, &o.external_weights, NULL,
+      {"--explain", SAMBA_OPTION_FLAG, &request.explain, NULL, "say what became of each section"},
+      {"--external-weights", SAMBA_OPTION_FLAG, &request.external_weights, NULL,
        "refer to the model's files instead of copying weights"},
-      {"--data-folder", SAMBA_OPTION_STRING, &o.data_folder, "DIR",
+      {"--data-folder", SAMBA_OPTION_STRING, &request.data_folder, "DIR",
        "the folder in which the weights' files of a module must lie (default: the module's)"},
       {0}};
   const SambaTool tool = {.name = "samba-compile",
@@ -281,10 +282,10 @@ int main(int argc, char **argv) {
                           .more = mlirFlags};
   const char **flags = sambaAllocate(sambaArraySize((size_t)argc + 1, sizeof *flags));
   argc = takeMlirFlags(argc, argv, flags);
-  int code = argc < 0 ? 1 : sambaReport(answer(&tool, argc, argv, &o));
+  int code = argc < 0 ? 1 : sambaReport(answer(&tool, argc, argv, &request));
 
   free(flags);
-  sambaArrayFree(&o.shapes);
-  sambaArrayFree(&o.binds);
+  sambaArrayFree(&request.shapes);
+  sambaArrayFree(&request.binds);
   return code;
 }

@@ -291,50 +291,56 @@ static SambaStatus answer(const SambaTool *tool, int argc, char **argv, Options 
 
 /* Long: the options are a table, which points at the variables beside it. */
 int main(int argc, char **argv) {
-  Options o = {.rtol = -1,
-               .atol = -1,
-               .relative_l2 = -1,
-               .fidelity = "tile",
-               .launch = "hw",
-               .threads = sysconf(_SC_NPROCESSORS_ONLN)};
+  Options options = {.rtol = -1,
+                     .atol = -1,
+                     .relative_l2 = -1,
+                     .fidelity = "tile",
+                     .launch = "hw",
+                     .threads = sysconf(_SC_NPROCESSORS_ONLN)};
   const SambaOption table[] = {
-      {"--input", SAMBA_OPTION_STRINGS, &o.inputs, "NAME=FILE",
+      {"--input", SAMBA_OPTION_STRINGS, &options.inputs, "NAME=FILE",
        "value of a graph input (.npy or .pb)"},
-      {"--output", SAMBA_OPTION_STRINGS, &o.outputs, "NAME=FILE", "write an output as .npy"},
-      {"--expect", SAMBA_OPTION_STRINGS, &o.expectations, "NAME=FILE",
+      {"--output", SAMBA_OPTION_STRINGS, &options.outputs, "NAME=FILE", "write an output as .npy"},
+      {"--expect", SAMBA_OPTION_STRINGS, &options.expectations, "NAME=FILE",
        "compare an output with a reference; exit code 2 when it differs"},
-      {"--rtol", SAMBA_OPTION_FLOAT, &o.rtol, "R", "relative tolerance of --expect (default 1e-3)"},
-      {"--atol", SAMBA_OPTION_FLOAT, &o.atol, "A", "absolute tolerance of --expect (default 1e-5)"},
-      {"--rel-l2", SAMBA_OPTION_FLOAT, &o.relative_l2, "R",
+      {"--rtol", SAMBA_OPTION_FLOAT, &options.rtol, "R",
+       "relative tolerance of --expect (default 1e-3)"},
+      {"--atol", SAMBA_OPTION_FLOAT, &options.atol, "A",
+       "absolute tolerance of --expect (default 1e-5)"},
+      {"--rel-l2", SAMBA_OPTION_FLOAT, &options.relative_l2, "R",
        "bound of --expect on the relative L2 difference (default: none)"},
-      {"--argmax", SAMBA_OPTION_FLAG, &o.argmax, NULL,
+      {"--argmax", SAMBA_OPTION_FLAG, &options.argmax, NULL,
        "the largest element of each decided row must agree"},
-      {"--trap-nan", SAMBA_OPTION_FLAG, &o.trap_nan, NULL, "a NaN written to memory is a fault"},
-      {"--values-only", SAMBA_OPTION_FLAG, &o.values_only, NULL, "compute values, count no cycles"},
-      {"--timing-only", SAMBA_OPTION_FLAG, &o.timing_only, NULL, "count cycles, compute no values"},
-      {"--fidelity", SAMBA_OPTION_STRING, &o.fidelity, "tile",
+      {"--trap-nan", SAMBA_OPTION_FLAG, &options.trap_nan, NULL,
+       "a NaN written to memory is a fault"},
+      {"--values-only", SAMBA_OPTION_FLAG, &options.values_only, NULL,
+       "compute values, count no cycles"},
+      {"--timing-only", SAMBA_OPTION_FLAG, &options.timing_only, NULL,
+       "count cycles, compute no values"},
+      {"--fidelity", SAMBA_OPTION_STRING, &options.fidelity, "tile",
        "detail of the timing engine (default and only choice: tile)"},
-      {"--launch", SAMBA_OPTION_STRING, &o.launch, "hw|sw|none",
+      {"--launch", SAMBA_OPTION_STRING, &options.launch, "hw|sw|none",
        "who launches sections: the chip, the host, or at no cost (default hw)"},
-      {"--sections", SAMBA_OPTION_STRING, &o.sections, "ID,..",
+      {"--sections", SAMBA_OPTION_STRING, &options.sections, "ID,..",
        "run only the sections with these ids (default: all)"},
-      {"--section-types", SAMBA_OPTION_STRING, &o.section_types, "FWD,..",
+      {"--section-types", SAMBA_OPTION_STRING, &options.section_types, "FWD,..",
        "run only sections of these types (default: all)"},
-      {"--threads", SAMBA_OPTION_INT, &o.threads, "N",
+      {"--threads", SAMBA_OPTION_INT, &options.threads, "N",
        "host threads (default: all cores); bits do not depend on it"},
-      {"--max-cycles", SAMBA_OPTION_INT, &o.max_cycles, "N",
+      {"--max-cycles", SAMBA_OPTION_INT, &options.max_cycles, "N",
        "a section that takes longer is a fault (default: no bound)"},
-      {"--cpu", SAMBA_OPTION_STRING, &o.cpu, "NAME",
+      {"--cpu", SAMBA_OPTION_STRING, &options.cpu, "NAME",
        "host CPU to compile lane programs for (default: this host)"},
-      {"--no-skip", SAMBA_OPTION_FLAG, &o.no_skip, NULL, "time every period of a steady state"},
-      {"--no-memo", SAMBA_OPTION_FLAG, &o.no_memo, NULL, "time every call anew"},
-      {"--stats", SAMBA_OPTION_STRING, &o.stats, "FILE.json",
+      {"--no-skip", SAMBA_OPTION_FLAG, &options.no_skip, NULL,
+       "time every period of a steady state"},
+      {"--no-memo", SAMBA_OPTION_FLAG, &options.no_memo, NULL, "time every call anew"},
+      {"--stats", SAMBA_OPTION_STRING, &options.stats, "FILE.json",
        "write the figures of the run as JSON"},
-      {"--trace", SAMBA_OPTION_STRING, &o.trace, "FILE.json",
+      {"--trace", SAMBA_OPTION_STRING, &options.trace, "FILE.json",
        "refused: event traces are not in this version; --stats has the figures"},
-      {"--report", SAMBA_OPTION_STRING, &o.report, "FILE.html",
+      {"--report", SAMBA_OPTION_STRING, &options.report, "FILE.html",
        "refused: reports are not in this version; --stats has the figures"},
-      {"--csv", SAMBA_OPTION_STRING, &o.csv, "DIR",
+      {"--csv", SAMBA_OPTION_STRING, &options.csv, "DIR",
        "refused: tables are not in this version; --stats has the figures"},
       {0}};
   const SambaTool tool = {
@@ -343,9 +349,9 @@ int main(int argc, char **argv) {
       .summary = "Runs a PEF on the simulated RDU: real values, cycles, statistics.",
       .options = table,
       .more = "Exit code: 0, 1 after an error, 2 when an output differs from what --expect names."};
-  SambaStatus status = answer(&tool, argc, argv, &o);
-  sambaArrayFree(&o.inputs);
-  sambaArrayFree(&o.outputs);
-  sambaArrayFree(&o.expectations);
+  SambaStatus status = answer(&tool, argc, argv, &options);
+  sambaArrayFree(&options.inputs);
+  sambaArrayFree(&options.outputs);
+  sambaArrayFree(&options.expectations);
   return sambaReport(status);
 }

@@ -34,15 +34,15 @@ bool sambaTranslateWants(int argc, char **argv) {
   return false;
 }
 
-static SambaStatus onnxToSamba(MlirContext context, const Options *o, const char *path) {
+static SambaStatus onnxToSamba(MlirContext context, const Options *request, const char *path) {
   MlirModule module = {NULL};
   SambaArena arena = {0};
-  SambaStringRef folder = sambaPathFolder(o->output ? o->output : "");
+  SambaStringRef folder = sambaPathFolder(request->output ? request->output : "");
   SambaOnnxImportOptions options = {
-      .shapes = o->shapes.data,
-      .shape_count = o->shapes.size,
-      .binds = o->binds.data,
-      .bind_count = o->binds.size,
+      .shapes = request->shapes.data,
+      .shape_count = request->shapes.size,
+      .binds = request->binds.data,
+      .bind_count = request->binds.size,
       .output_folder = folder.size ? sambaStringRefCopy(&arena, folder).data : NULL};
   SambaStatus status = sambaOnnxImportModel(context, path, &options, NULL, NULL, &module);
 
@@ -50,13 +50,13 @@ static SambaStatus onnxToSamba(MlirContext context, const Options *o, const char
   if (!status) {
     SambaText text = {0};
     MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
-    if (o->locations)
+    if (request->locations)
       mlirOpPrintingFlagsEnableDebugInfo(flags, true, false);
     mlirOperationPrintWithFlags(mlirModuleGetOperation(module), flags, sambaTextSink, &text);
     sambaTextAppendC(&text, "\n");
     mlirOpPrintingFlagsDestroy(flags);
-    if (o->output)
-      status = sambaWriteFile(o->output, text.data, text.size);
+    if (request->output)
+      status = sambaWriteFile(request->output, text.data, text.size);
     else if (fwrite(text.data, 1, text.size, stdout) != text.size || fflush(stdout))
       status = sambaStatusMake(SAMBA_IO, "standard output: cannot write");
     sambaTextFree(&text);
@@ -67,14 +67,14 @@ static SambaStatus onnxToSamba(MlirContext context, const Options *o, const char
   return status;
 }
 
-static SambaStatus rduToPef(MlirContext context, const Options *o, const char *path,
+static SambaStatus rduToPef(MlirContext context, const Options *request, const char *path,
                             SambaArena *arena) {
-  if (!o->output)
+  if (!request->output)
     return sambaStatusMake(SAMBA_INVALID, "--rdu-to-pef wants an output: -o OUT.pef");
   const char *folder = sambaStringRefCopy(arena, sambaPathFolder(path)).data;
   SambaEmitOptions options = {.folder = folder,
-                              .data_folder = o->data_folder ? o->data_folder : folder,
-                              .external_weights = o->external_weights};
+                              .data_folder = request->data_folder ? request->data_folder : folder,
+                              .external_weights = request->external_weights};
   MlirModule module = {NULL};
   SambaPef *pef = NULL;
   SambaStatus status = sambaModuleParseFile(context, path, &module);
@@ -82,7 +82,7 @@ static SambaStatus rduToPef(MlirContext context, const Options *o, const char *p
   if (!status)
     status = sambaModuleToPef(mlirModuleGetOperation(module), &options, &pef);
   if (!status)
-    status = sambaPefWrite(pef, o->output);
+    status = sambaPefWrite(pef, request->output);
   if (pef)
     sambaPefDestroy(pef);
   if (!mlirModuleIsNull(module))
@@ -124,24 +124,24 @@ static SambaStatus answer(const SambaTool *tool, int argc, char **argv, Options 
 }
 
 int sambaTranslate(int argc, char **argv) {
-  Options o = {0};
-  const SambaOption table[] = {{"--onnx-to-samba", SAMBA_OPTION_FLAG, &o.onnx_to_samba, NULL,
+  Options request = {0};
+  const SambaOption table[] = {{"--onnx-to-samba", SAMBA_OPTION_FLAG, &request.onnx_to_samba, NULL,
                                 "an ONNX model as a graph of the samba dialect"},
-                               {"--rdu-to-pef", SAMBA_OPTION_FLAG, &o.rdu_to_pef, NULL,
+                               {"--rdu-to-pef", SAMBA_OPTION_FLAG, &request.rdu_to_pef, NULL,
                                 "placed and routed rdu sections as a PEF"},
-                               {"-o", SAMBA_OPTION_STRING, &o.output, "FILE",
+                               {"-o", SAMBA_OPTION_STRING, &request.output, "FILE",
                                 "the file to write (--onnx-to-samba: default standard output)"},
-                               {"--shape", SAMBA_OPTION_STRINGS, &o.shapes, "NAME=1x3x8",
+                               {"--shape", SAMBA_OPTION_STRINGS, &request.shapes, "NAME=1x3x8",
                                 "shape of a graph input with dynamic dimensions"},
-                               {"--bind", SAMBA_OPTION_STRINGS, &o.binds, "NAME=FILE",
+                               {"--bind", SAMBA_OPTION_STRINGS, &request.binds, "NAME=FILE",
                                 "that graph input is a constant known now (.npy or .pb)"},
-                               {"--external-weights", SAMBA_OPTION_FLAG, &o.external_weights, NULL,
-                                "refer to the model's files instead of copying weights"},
-                               {"--data-folder", SAMBA_OPTION_STRING, &o.data_folder, "DIR",
+                               {"--external-weights", SAMBA_OPTION_FLAG, &request.external_weights,
+                                NULL, "refer to the model's files instead of copying weights"},
+                               {"--data-folder", SAMBA_OPTION_STRING, &request.data_folder, "DIR",
                                 "--rdu-to-pef: the folder in which the weights' files must lie "
                                 "(default: the module's)"},
-                               {"--mlir-print-debuginfo", SAMBA_OPTION_FLAG, &o.locations, NULL,
-                                "print locations: layer names"},
+                               {"--mlir-print-debuginfo", SAMBA_OPTION_FLAG, &request.locations,
+                                NULL, "print locations: layer names"},
                                {0}};
   const SambaTool tool = {
       .name = "samba-translate",
@@ -155,8 +155,8 @@ int sambaTranslate(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) /* as MLIR's tools: one dash does, too */
     if (!strcmp(argv[i], "-onnx-to-samba") || !strcmp(argv[i], "-rdu-to-pef"))
       argv[i] = (char *)(argv[i][1] == 'o' ? ours[0] : ours[1]);
-  SambaStatus status = answer(&tool, argc, argv, &o);
-  sambaArrayFree(&o.shapes);
-  sambaArrayFree(&o.binds);
+  SambaStatus status = answer(&tool, argc, argv, &request);
+  sambaArrayFree(&request.shapes);
+  sambaArrayFree(&request.binds);
   return sambaReport(status);
 }

@@ -107,28 +107,29 @@ static SambaStatus checkImmediate(const SambaUnit *unit, const SambaLaneOp *op) 
   }
 }
 
-static SambaStatus checkTypes(const Program *p, const SambaLaneOp *op) {
+static SambaStatus checkTypes(const Program *program, const SambaLaneOp *op) {
   TypeRule rule = findTypeRule(op->opcode);
   if (op->type >= SAMBA_DTYPE_COUNT || !(rule.types >> op->type & 1))
     return sambaStatusMake(SAMBA_INVALID, "has type %s, which this operation does not have",
                            sambaDTypeName((SambaDType)op->type));
   for (int i = 0; i < sambaLaneOpOperands(op->opcode); ++i) {
     unsigned expected = i == 0 && rule.first ? rule.first : 1u << op->type;
-    if (!(expected >> p->values[op->operands[i]].type & 1))
+    if (!(expected >> program->values[op->operands[i]].type & 1))
       return sambaStatusMake(
           SAMBA_INVALID, "operand %d is value %u of type %s, which does not fit type %s", i,
-          op->operands[i], sambaDTypeName((SambaDType)p->values[op->operands[i]].type),
+          op->operands[i], sambaDTypeName((SambaDType)program->values[op->operands[i]].type),
           sambaDTypeName((SambaDType)op->type));
   }
   return NULL;
 }
 
-static SambaStatus checkSystolic(const Program *p, const SambaLaneOp *op, const Value *value) {
-  if (!p->unit->compute.program.systolic || sambaLaneOpClass(op->opcode) == 'V')
+static SambaStatus checkSystolic(const Program *program, const SambaLaneOp *op,
+                                 const Value *value) {
+  if (!program->unit->compute.program.systolic || sambaLaneOpClass(op->opcode) == 'V')
     return NULL;
   if (op->opcode == SAMBA_LANE_MAC) {
     for (int i = 0; i < 2; ++i)
-      if (op->operands[i] >= p->unit->input_count)
+      if (op->operands[i] >= program->unit->input_count)
         return sambaStatusMake(SAMBA_INVALID,
                                "a systolic mac takes inputs only, operand %d is value %u", i,
                                op->operands[i]);
@@ -143,18 +144,18 @@ static SambaStatus checkSystolic(const Program *p, const SambaLaneOp *op, const 
   return NULL;
 }
 
-static SambaStatus checkOp(Program *p, uint32_t index) {
-  const SambaLaneOp *op = &p->unit->compute.program.ops[index];
-  uint32_t number = p->unit->input_count + index;
+static SambaStatus checkOp(Program *program, uint32_t index) {
+  const SambaLaneOp *op = &program->unit->compute.program.ops[index];
+  uint32_t number = program->unit->input_count + index;
 
-  Value *value = &p->values[number];
+  Value *value = &program->values[number];
   int operands = sambaLaneOpOperands(op->opcode);
   for (int i = 0; i < operands; ++i) {
     if (op->operands[i] >= number)
       return sambaStatusMake(SAMBA_INVALID, "operand %d is value %u, expected one before value %u",
                              i, op->operands[i], number);
-    value->varies |= p->values[op->operands[i]].varies;
-    value->reduced |= p->values[op->operands[i]].reduced;
+    value->varies |= program->values[op->operands[i]].varies;
+    value->reduced |= program->values[op->operands[i]].reduced;
   }
 
   for (int i = operands; i < 3; ++i)
@@ -162,11 +163,11 @@ static SambaStatus checkOp(Program *p, uint32_t index) {
       return sambaStatusMake(SAMBA_INVALID,
                              "operand %d is value %u, expected 0: this operation has %d operands",
                              i, op->operands[i], operands);
-  SAMBA_RETURN_IF_ERROR(checkTypes(p, op));
-  SAMBA_RETURN_IF_ERROR(checkImmediate(p->unit, op));
+  SAMBA_RETURN_IF_ERROR(checkTypes(program, op));
+  SAMBA_RETURN_IF_ERROR(checkImmediate(program->unit, op));
   value->type = (uint8_t)sambaLaneOpResultType(op);
   if (op->opcode == SAMBA_LANE_COUNTER)
-    value->varies = p->reduce_mask >> op->immediate & 1;
+    value->varies = program->reduce_mask >> op->immediate & 1;
   if (sambaLaneOpClass(op->opcode) == 'R') {
     if (value->reduced)
       return sambaStatusMake(SAMBA_INVALID, "reduces a value that already depends on a reduction");
@@ -178,13 +179,13 @@ static SambaStatus checkOp(Program *p, uint32_t index) {
         "joins the result of a reduction with a value that changes over the reduced counters");
   }
 
-  return checkSystolic(p, op, value);
+  return checkSystolic(program, op, value);
 }
 
 /* Reduced counters outside the token must be the innermost of the outer ones: one set of
  * accumulators suffices. */
-static SambaStatus checkReducedCounters(Program *p, uint32_t reductions) {
-  const SambaUnit *unit = p->unit;
+static SambaStatus checkReducedCounters(Program *program, uint32_t reductions) {
+  const SambaUnit *unit = program->unit;
   uint64_t mask = unit->compute.program.reduce_mask;
 
   if (unit->compute.counter_count < 64 && mask >> unit->compute.counter_count)
@@ -198,7 +199,7 @@ static SambaStatus checkReducedCounters(Program *p, uint32_t reductions) {
     return sambaStatusMake(SAMBA_INVALID,
                            "a systolic program has exactly one reduction, a mac; this one has %u",
                            reductions);
-  p->first_reduced = unit->compute.token_level;
+  program->first_reduced = unit->compute.token_level;
   bool open = true;
 
   for (uint32_t c = unit->compute.counter_count; c-- > 0;) {
@@ -206,7 +207,7 @@ static SambaStatus checkReducedCounters(Program *p, uint32_t reductions) {
       continue;
     bool reduced = mask >> c & 1;
     if (reduced)
-      p->reduce_mask |= UINT64_C(1) << c;
+      program->reduce_mask |= UINT64_C(1) << c;
     if (c >= unit->compute.token_level)
       continue;
     if (reduced && !open)
@@ -217,7 +218,7 @@ static SambaStatus checkReducedCounters(Program *p, uint32_t reductions) {
                              c, unit->compute.token_level);
     open &= reduced;
     if (reduced)
-      p->first_reduced = c;
+      program->first_reduced = c;
   }
 
   return NULL;
@@ -254,12 +255,12 @@ static SambaStatus checkPortStrides(const SambaUnit *unit, const SambaPort *port
 
 /* The output's strides must enumerate the token's elements, each exactly once: over the counters
  * that are not reduced, sorted by stride, each stride is the product of the trips before it. */
-static SambaStatus checkOutputCovers(const Program *p, const SambaPort *port, bool reduced) {
-  const SambaUnit *unit = p->unit;
+static SambaStatus checkOutputCovers(const Program *program, const SambaPort *port, bool reduced) {
+  const SambaUnit *unit = program->unit;
   uint64_t covered = 1, done = 0;
 
   for (uint32_t c = unit->compute.token_level; c < unit->compute.counter_count; ++c) {
-    bool skipped = reduced && (p->reduce_mask >> c & 1);
+    bool skipped = reduced && (program->reduce_mask >> c & 1);
     if (skipped && port->compute.strides[c])
       return sambaStatusMake(SAMBA_INVALID,
                              "stride %" PRId64 " on counter %u, expected 0: the counter is reduced",
@@ -294,46 +295,46 @@ static SambaStatus checkOutputCovers(const Program *p, const SambaPort *port, bo
   return NULL;
 }
 
-static SambaStatus checkOutput(const Program *p, const SambaPort *port) {
-  const SambaUnit *unit = p->unit;
+static SambaStatus checkOutput(const Program *program, const SambaPort *port) {
+  const SambaUnit *unit = program->unit;
   if (port->compute.value >= unit->input_count + unit->compute.program.op_count)
     return sambaStatusMake(SAMBA_INVALID, "value %u does not exist, the program has %u values",
                            port->compute.value, unit->input_count + unit->compute.program.op_count);
-  const Value *value = &p->values[port->compute.value];
+  const Value *value = &program->values[port->compute.value];
   if (sambaProgramInputType(port->dtype) != (SambaDType)value->type)
     return sambaStatusMake(
         SAMBA_INVALID, "writes %s from value %u of type %s, expected a value of type %s",
         sambaDTypeName(port->dtype), port->compute.value, sambaDTypeName((SambaDType)value->type),
         sambaDTypeName(sambaProgramInputType(port->dtype)));
   SAMBA_RETURN_IF_ERROR(checkPortStrides(unit, port));
-  uint32_t level = value->reduced ? p->first_reduced : unit->compute.token_level;
+  uint32_t level = value->reduced ? program->first_reduced : unit->compute.token_level;
 
   if (!sameLevel(unit, port->compute.level, level))
     return sambaStatusMake(
         SAMBA_INVALID, "level is %u, expected %u: %s", port->compute.level, level,
         value->reduced ? "the value is complete when the reduced counters have wrapped"
                        : "the value depends on no reduction");
-  return checkOutputCovers(p, port, value->reduced);
+  return checkOutputCovers(program, port, value->reduced);
 }
 
-static SambaStatus checkInput(Program *p, uint32_t index) {
-  const SambaUnit *unit = p->unit;
+static SambaStatus checkInput(Program *program, uint32_t index) {
+  const SambaUnit *unit = program->unit;
   const SambaPort *port = &unit->inputs[index];
   if (port->token_elements == 0)
     return sambaStatusMake(
         SAMBA_INVALID,
         "token_elements is 0, expected at least 1: a compute unit has no control ports");
   SAMBA_RETURN_IF_ERROR(checkPortStrides(unit, port));
-  p->values[index].type = (uint8_t)sambaProgramInputType(port->dtype);
+  program->values[index].type = (uint8_t)sambaProgramInputType(port->dtype);
   for (uint32_t c = 0; c < unit->compute.counter_count; ++c)
-    if (p->reduce_mask >> c & 1)
-      p->values[index].varies |=
+    if (program->reduce_mask >> c & 1)
+      program->values[index].varies |=
           c < unit->compute.token_level ? port->compute.level > c : port->compute.strides[c] != 0;
   return NULL;
 }
 
-static SambaStatus checkProgram(Program *p) {
-  const SambaUnit *unit = p->unit;
+static SambaStatus checkProgram(Program *program) {
+  const SambaUnit *unit = program->unit;
   uint32_t reductions = 0;
 
   for (uint32_t i = 0; i < unit->compute.program.op_count; ++i) {
@@ -343,22 +344,22 @@ static SambaStatus checkProgram(Program *p) {
     reductions += sambaLaneOpClass(unit->compute.program.ops[i].opcode) == 'R';
   }
 
-  SAMBA_RETURN_IF_ERROR(checkReducedCounters(p, reductions));
+  SAMBA_RETURN_IF_ERROR(checkReducedCounters(program, reductions));
   for (uint32_t i = 0; i < unit->input_count; ++i) {
-    SambaStatus status = checkInput(p, i);
+    SambaStatus status = checkInput(program, i);
     if (status)
       return sambaStatusAnnotate(status, "input %u", i);
   }
 
   for (uint32_t i = 0; i < unit->compute.program.op_count; ++i) {
-    SambaStatus status = checkOp(p, i);
+    SambaStatus status = checkOp(program, i);
     if (status)
       return sambaStatusAnnotate(status, "lane operation %u (%s)", i,
                                  sambaLaneOpName(unit->compute.program.ops[i].opcode));
   }
 
   for (uint32_t i = 0; i < unit->output_count; ++i) {
-    SambaStatus status = checkOutput(p, &unit->outputs[i]);
+    SambaStatus status = checkOutput(program, &unit->outputs[i]);
     if (status)
       return sambaStatusAnnotate(status, "output %u", i);
   }

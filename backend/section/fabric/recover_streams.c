@@ -29,9 +29,9 @@ static const char *portName(uint8_t port) {
 #define LANE_FORMAT "%s %s lane %u flow %u"
 #define LANE_ARGS(kind, at) sambaStreamKindName(kind), portName((at)->port), (at)->lane, (at)->flow
 
-static SambaStatus checkLane(const Recovery *r, const SambaSwitchEntry *entry,
+static SambaStatus checkLane(const Recovery *recovery, const SambaSwitchEntry *entry,
                              const SambaSwitchLane *lane, bool leaves) {
-  const SambaMachine *m = r->machine;
+  const SambaMachine *m = recovery->machine;
   bool unit_side = lane->port == SAMBA_SWITCH_UNIT || lane->port == SAMBA_SWITCH_AG;
   uint32_t lanes = 0;
 
@@ -60,18 +60,18 @@ static SambaStatus checkLane(const Recovery *r, const SambaSwitchEntry *entry,
   return NULL;
 }
 
-static SambaStatus checkEntry(const Recovery *r, const SambaSwitchEntry *entry) {
-  if (entry->x < 0 || entry->y < 0 || entry->x >= r->machine->grid_columns ||
-      entry->y >= r->machine->grid_rows)
+static SambaStatus checkEntry(const Recovery *recovery, const SambaSwitchEntry *entry) {
+  if (entry->x < 0 || entry->y < 0 || entry->x >= recovery->machine->grid_columns ||
+      entry->y >= recovery->machine->grid_rows)
     return sambaStatusMake(
         SAMBA_INVALID, "switch (%d, %d) is outside the grid of %" PRId64 " x %" PRId64 " switches",
-        entry->x, entry->y, r->machine->grid_columns, r->machine->grid_rows);
+        entry->x, entry->y, recovery->machine->grid_columns, recovery->machine->grid_rows);
   if ((unsigned)entry->kind > SAMBA_STREAM_CONTROL)
     return sambaStatusMake(SAMBA_INVALID,
                            "switch (%d, %d): stream kind %d is undefined, expected 0 to 2",
                            entry->x, entry->y, (int)entry->kind);
-  SAMBA_RETURN_IF_ERROR(checkLane(r, entry, &entry->in, false));
-  return checkLane(r, entry, &entry->out, true);
+  SAMBA_RETURN_IF_ERROR(checkLane(recovery, entry, &entry->in, false));
+  return checkLane(recovery, entry, &entry->out, true);
 }
 
 /* Order of ends: by unit, side, kind, lane, flow; equal ends collide. */
@@ -94,68 +94,71 @@ static int compareKeyedEnds(const void *a, const void *b) {
 
 static int compareEntries(const void *a, const void *b) { return sambaSwitchEntryCompare(a, b); }
 
-static SambaStatus checkEnd(const Recovery *r, const SambaFlowEnd *end) {
-  uint32_t lanes = sambaUnitLanes(r->machine, end->kind, end->output);
-  if (end->lane < lanes && end->flow < r->machine->flows_per_lane)
+static SambaStatus checkEnd(const Recovery *recovery, const SambaFlowEnd *end) {
+  uint32_t lanes = sambaUnitLanes(recovery->machine, end->kind, end->output);
+  if (end->lane < lanes && end->flow < recovery->machine->flows_per_lane)
     return NULL;
   return sambaStatusMake(
       SAMBA_INVALID,
       "unit '%s' %s %u: %s lane %u flow %u does not exist: a unit has %u such lanes of %" PRId64
       " flows",
-      r->units[end->unit].name, end->output ? "output" : "input", end->port,
-      sambaStreamKindName(end->kind), end->lane, end->flow, lanes, r->machine->flows_per_lane);
+      recovery->units[end->unit].name, end->output ? "output" : "input", end->port,
+      sambaStreamKindName(end->kind), end->lane, end->flow, lanes,
+      recovery->machine->flows_per_lane);
 }
 
 /* Sorts the ends, refuses two on one lane and flow, keeps the inputs for look-up. */
-static SambaStatus sortEnds(Recovery *r) {
-  uint32_t count = r->fabric->end_count;
-  KeyedEnd *keyed = SAMBA_ARENA_ARRAY(r->arena, KeyedEnd, count);
+static SambaStatus sortEnds(Recovery *recovery) {
+  uint32_t count = recovery->fabric->end_count;
+  KeyedEnd *keyed = SAMBA_ARENA_ARRAY(recovery->arena, KeyedEnd, count);
   for (uint32_t i = 0; i < count; ++i) {
-    SAMBA_RETURN_IF_ERROR(checkEnd(r, &r->fabric->ends[i]));
-    keyed[i] = (KeyedEnd){endKey(&r->fabric->ends[i]), i};
+    SAMBA_RETURN_IF_ERROR(checkEnd(recovery, &recovery->fabric->ends[i]));
+    keyed[i] = (KeyedEnd){endKey(&recovery->fabric->ends[i]), i};
   }
 
   if (count)
     qsort(keyed, count, sizeof *keyed, compareKeyedEnds);
-  r->inputs = SAMBA_ARENA_ARRAY(r->arena, uint32_t, count);
+  recovery->inputs = SAMBA_ARENA_ARRAY(recovery->arena, uint32_t, count);
   for (uint32_t i = 0; i < count; ++i) {
-    const SambaFlowEnd *end = &r->fabric->ends[keyed[i].end];
+    const SambaFlowEnd *end = &recovery->fabric->ends[keyed[i].end];
     if (i && keyed[i].key == keyed[i - 1].key)
       return sambaStatusMake(SAMBA_INVALID,
                              "unit '%s': %s ports %u and %u both use %s lane %u flow %u",
-                             r->units[end->unit].name, end->output ? "output" : "input",
-                             r->fabric->ends[keyed[i - 1].end].port, end->port,
+                             recovery->units[end->unit].name, end->output ? "output" : "input",
+                             recovery->fabric->ends[keyed[i - 1].end].port, end->port,
                              sambaStreamKindName(end->kind), end->lane, end->flow);
     if (!end->output)
-      r->inputs[r->input_count++] = keyed[i].end;
+      recovery->inputs[recovery->input_count++] = keyed[i].end;
   }
 
   return NULL;
 }
 
 /* The input end of a unit on a lane and flow, or SAMBA_NO_INDEX. */
-static uint32_t findInput(const Recovery *r, const SambaFlowEnd *wanted) {
+static uint32_t findInput(const Recovery *recovery, const SambaFlowEnd *wanted) {
   uint64_t key = endKey(wanted);
   uint32_t low = 0;
-  uint32_t high = r->input_count;
+  uint32_t high = recovery->input_count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (endKey(&r->fabric->ends[r->inputs[middle]]) < key)
+    if (endKey(&recovery->fabric->ends[recovery->inputs[middle]]) < key)
       low = middle + 1;
     else
       high = middle;
   }
-  return low < r->input_count && endKey(&r->fabric->ends[r->inputs[low]]) == key ? r->inputs[low]
-                                                                                 : SAMBA_NO_INDEX;
+  return low < recovery->input_count &&
+                 endKey(&recovery->fabric->ends[recovery->inputs[low]]) == key
+             ? recovery->inputs[low]
+             : SAMBA_NO_INDEX;
 }
 
 /* First entry of a switch whose `in` is the given one, or the place where it would be. */
-static uint32_t findEntries(const Recovery *r, const SambaSwitchEntry *wanted) {
+static uint32_t findEntries(const Recovery *recovery, const SambaSwitchEntry *wanted) {
   uint32_t low = 0;
-  uint32_t high = r->fabric->entry_count;
+  uint32_t high = recovery->fabric->entry_count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (sambaSwitchEntryCompare(&r->entries[middle], wanted) < 0)
+    if (sambaSwitchEntryCompare(&recovery->entries[middle], wanted) < 0)
       low = middle + 1;
     else
       high = middle;
@@ -169,18 +172,19 @@ static bool sameIn(const SambaSwitchEntry *a, const SambaSwitchEntry *b) {
 }
 
 /* Puts the entries that take (x, y, in) onto the stack, the first on top. */
-static SambaStatus pushEntries(Recovery *r, uint32_t stream, int32_t x, int32_t y,
+static SambaStatus pushEntries(Recovery *recovery, uint32_t stream, int32_t x, int32_t y,
                                SambaStreamKind kind, SambaSwitchLane in) {
   SambaSwitchEntry wanted = {x, y, kind, in, {0, 0, 0, 0}};
-  uint32_t first = findEntries(r, &wanted);
+  uint32_t first = findEntries(recovery, &wanted);
   uint32_t last = first;
 
-  for (; last < r->fabric->entry_count && sameIn(&r->entries[last], &wanted); ++last) {
-    if (r->entry_streams[last] == SAMBA_NO_INDEX) {
-      r->entry_streams[last] = stream;
+  for (; last < recovery->fabric->entry_count && sameIn(&recovery->entries[last], &wanted);
+       ++last) {
+    if (recovery->entry_streams[last] == SAMBA_NO_INDEX) {
+      recovery->entry_streams[last] = stream;
       continue;
     }
-    if (r->entry_streams[last] == stream)
+    if (recovery->entry_streams[last] == stream)
       return sambaStatusMake(SAMBA_INVALID,
                              "switch (%d, %d): the flow at " LANE_FORMAT
                              " comes back to where it was: a loop",
@@ -195,19 +199,19 @@ static SambaStatus pushEntries(Recovery *r, uint32_t stream, int32_t x, int32_t 
                            " ends nowhere: no entry of the switch takes it",
                            x, y, LANE_ARGS(kind, &in));
   while (last > first)
-    sambaArrayAppend(&r->stack, --last);
+    sambaArrayAppend(&recovery->stack, --last);
   return NULL;
 }
 
-static SambaStatus reachUnit(Recovery *r, uint32_t stream, const SambaSwitchEntry *entry) {
+static SambaStatus reachUnit(Recovery *recovery, uint32_t stream, const SambaSwitchEntry *entry) {
   uint32_t unit = entry->out.port == SAMBA_SWITCH_AG
-                      ? r->ag_units[entry->out.ag]
-                      : r->site_units[entry->y * r->machine->grid_columns + entry->x];
+                      ? recovery->ag_units[entry->out.ag]
+                      : recovery->site_units[entry->y * recovery->machine->grid_columns + entry->x];
   uint32_t end = SAMBA_NO_INDEX;
 
   if (unit != SAMBA_NO_INDEX) {
     SambaFlowEnd wanted = {unit, 0, false, entry->kind, entry->out.lane, entry->out.flow};
-    end = findInput(r, &wanted);
+    end = findInput(recovery, &wanted);
   }
 
   if (end == SAMBA_NO_INDEX)
@@ -215,17 +219,17 @@ static SambaStatus reachUnit(Recovery *r, uint32_t stream, const SambaSwitchEntr
                            "switch (%d, %d): the flow to " LANE_FORMAT
                            " ends nowhere: no unit input takes it",
                            entry->x, entry->y, LANE_ARGS(entry->kind, &entry->out));
-  if (r->input_streams[end] != SAMBA_NO_INDEX)
+  if (recovery->input_streams[end] != SAMBA_NO_INDEX)
     return sambaStatusMake(
         SAMBA_INVALID, "switch (%d, %d): two flows collide on " LANE_FORMAT " of unit '%s'",
-        entry->x, entry->y, LANE_ARGS(entry->kind, &entry->out), r->units[unit].name);
-  r->input_streams[end] = stream;
-  sambaArrayAppend(&r->reached, end);
+        entry->x, entry->y, LANE_ARGS(entry->kind, &entry->out), recovery->units[unit].name);
+  recovery->input_streams[end] = stream;
+  sambaArrayAppend(&recovery->reached, end);
 
   return NULL;
 }
 
-static SambaStatus walkEntry(Recovery *r, uint32_t stream, uint32_t index) {
+static SambaStatus walkEntry(Recovery *recovery, uint32_t stream, uint32_t index) {
   static const struct {
     int8_t dx, dy;
     uint8_t opposite;
@@ -233,104 +237,108 @@ static SambaStatus walkEntry(Recovery *r, uint32_t stream, uint32_t index) {
                [SAMBA_SWITCH_EAST] = {1, 0, SAMBA_SWITCH_WEST},
                [SAMBA_SWITCH_SOUTH] = {0, 1, SAMBA_SWITCH_NORTH},
                [SAMBA_SWITCH_WEST] = {-1, 0, SAMBA_SWITCH_EAST}};
-  const SambaSwitchEntry *entry = &r->entries[index];
+  const SambaSwitchEntry *entry = &recovery->entries[index];
 
-  sambaArrayAppend(&r->hops, (SambaHop){entry->x, entry->y, entry->in, entry->out});
+  sambaArrayAppend(&recovery->hops, (SambaHop){entry->x, entry->y, entry->in, entry->out});
   if (entry->out.port >= SAMBA_SWITCH_UNIT)
-    return reachUnit(r, stream, entry);
+    return reachUnit(recovery, stream, entry);
   int32_t x = entry->x + steps[entry->out.port].dx;
   int32_t y = entry->y + steps[entry->out.port].dy;
-  if (x < 0 || y < 0 || x >= r->machine->grid_columns || y >= r->machine->grid_rows)
+  if (x < 0 || y < 0 || x >= recovery->machine->grid_columns || y >= recovery->machine->grid_rows)
     return sambaStatusMake(SAMBA_INVALID,
                            "switch (%d, %d): the flow to " LANE_FORMAT
                            " ends nowhere: it leaves the grid",
                            entry->x, entry->y, LANE_ARGS(entry->kind, &entry->out));
   SambaSwitchLane in = {steps[entry->out.port].opposite, entry->out.lane, entry->out.flow, 0};
 
-  return pushEntries(r, stream, x, y, entry->kind, in);
+  return pushEntries(recovery, stream, x, y, entry->kind, in);
 }
 
-static SambaStatus followEnd(Recovery *r, uint32_t stream, uint32_t end_index,
+static SambaStatus followEnd(Recovery *recovery, uint32_t stream, uint32_t end_index,
                              SambaRecoveredStream *out) {
-  const SambaFlowEnd *end = &r->fabric->ends[end_index];
-  const SambaUnit *unit = &r->units[end->unit];
+  const SambaFlowEnd *end = &recovery->fabric->ends[end_index];
+  const SambaUnit *unit = &recovery->units[end->unit];
   bool ag = sambaUnitIsAddressGenerator(unit);
   int32_t x, y;
 
-  sambaUnitSwitch(r->machine, unit, &x, &y);
+  sambaUnitSwitch(recovery->machine, unit, &x, &y);
   SambaSwitchLane in = {ag ? SAMBA_SWITCH_AG : SAMBA_SWITCH_UNIT, end->lane, end->flow,
                         ag ? (uint16_t)unit->load_store.ag : 0};
-  r->hops.size = r->reached.size = r->stack.size = 0;
-  SambaStatus status = pushEntries(r, stream, x, y, end->kind, in);
-  while (!status && r->stack.size)
-    status = walkEntry(r, stream, r->stack.data[--r->stack.size]);
+  recovery->hops.size = recovery->reached.size = recovery->stack.size = 0;
+  SambaStatus status = pushEntries(recovery, stream, x, y, end->kind, in);
+  while (!status && recovery->stack.size)
+    status = walkEntry(recovery, stream, recovery->stack.data[--recovery->stack.size]);
   if (status)
     return sambaStatusAnnotate(status, "unit '%s' output %u", unit->name, end->port);
   *out = (SambaRecoveredStream){
       .kind = end->kind,
       .source = {end->unit, end->port},
       .source_end = end_index,
-      .destination_count = (uint32_t)r->reached.size,
-      .destinations = SAMBA_ARENA_ARRAY(r->arena, SambaEndpoint, r->reached.size),
-      .destination_ends =
-          sambaArenaCopy(r->arena, r->reached.data, r->reached.size * sizeof *r->reached.data),
-      .hop_count = (uint32_t)r->hops.size,
-      .hops = sambaArenaCopy(r->arena, r->hops.data, r->hops.size * sizeof *r->hops.data)};
+      .destination_count = (uint32_t)recovery->reached.size,
+      .destinations = SAMBA_ARENA_ARRAY(recovery->arena, SambaEndpoint, recovery->reached.size),
+      .destination_ends = sambaArenaCopy(recovery->arena, recovery->reached.data,
+                                         recovery->reached.size * sizeof *recovery->reached.data),
+      .hop_count = (uint32_t)recovery->hops.size,
+      .hops = sambaArenaCopy(recovery->arena, recovery->hops.data,
+                             recovery->hops.size * sizeof *recovery->hops.data)};
 
   for (uint32_t d = 0; d < out->destination_count; ++d) {
-    const SambaFlowEnd *reached = &r->fabric->ends[r->reached.data[d]];
+    const SambaFlowEnd *reached = &recovery->fabric->ends[recovery->reached.data[d]];
     out->destinations[d] = (SambaEndpoint){reached->unit, reached->port};
   }
 
   return NULL;
 }
 
-static SambaStatus recover(Recovery *r, uint32_t unit_count, SambaRecoveredStream **out_streams,
-                           uint32_t *out_count) {
-  const SambaFabric *fabric = r->fabric;
+static SambaStatus recover(Recovery *recovery, uint32_t unit_count,
+                           SambaRecoveredStream **out_streams, uint32_t *out_count) {
+  const SambaFabric *fabric = recovery->fabric;
   for (uint32_t i = 0; i < fabric->entry_count; ++i)
-    SAMBA_RETURN_IF_ERROR(checkEntry(r, &fabric->entries[i]));
-  r->site_units = SAMBA_ARENA_ARRAY(r->arena, uint32_t, (size_t)sambaMachineSiteCount(r->machine));
-  r->ag_units = SAMBA_ARENA_ARRAY(r->arena, uint32_t, (size_t)r->machine->ag_count);
-  sambaClearIndices(r->site_units, (size_t)sambaMachineSiteCount(r->machine));
-  sambaClearIndices(r->ag_units, (size_t)r->machine->ag_count);
+    SAMBA_RETURN_IF_ERROR(checkEntry(recovery, &fabric->entries[i]));
+  recovery->site_units = SAMBA_ARENA_ARRAY(recovery->arena, uint32_t,
+                                           (size_t)sambaMachineSiteCount(recovery->machine));
+  recovery->ag_units =
+      SAMBA_ARENA_ARRAY(recovery->arena, uint32_t, (size_t)recovery->machine->ag_count);
+  sambaClearIndices(recovery->site_units, (size_t)sambaMachineSiteCount(recovery->machine));
+  sambaClearIndices(recovery->ag_units, (size_t)recovery->machine->ag_count);
 
   for (uint32_t u = 0; u < unit_count; ++u) {
-    const SambaUnit *unit = &r->units[u];
+    const SambaUnit *unit = &recovery->units[u];
     if (sambaUnitIsAddressGenerator(unit))
-      r->ag_units[unit->load_store.ag] = u;
+      recovery->ag_units[unit->load_store.ag] = u;
     else
-      r->site_units[unit->y * r->machine->grid_columns + unit->x] = u;
+      recovery->site_units[unit->y * recovery->machine->grid_columns + unit->x] = u;
   }
 
-  r->entries =
-      sambaArenaCopy(r->arena, fabric->entries, fabric->entry_count * sizeof *fabric->entries);
+  recovery->entries = sambaArenaCopy(recovery->arena, fabric->entries,
+                                     fabric->entry_count * sizeof *fabric->entries);
   if (fabric->entry_count)
-    qsort(r->entries, fabric->entry_count, sizeof *r->entries, compareEntries);
-  r->entry_streams = SAMBA_ARENA_ARRAY(r->arena, uint32_t, fabric->entry_count);
-  r->input_streams = SAMBA_ARENA_ARRAY(r->arena, uint32_t, fabric->end_count);
-  sambaClearIndices(r->entry_streams, fabric->entry_count);
-  sambaClearIndices(r->input_streams, fabric->end_count);
-  SAMBA_RETURN_IF_ERROR(sortEnds(r));
-  uint32_t count = fabric->end_count - r->input_count;
+    qsort(recovery->entries, fabric->entry_count, sizeof *recovery->entries, compareEntries);
+  recovery->entry_streams = SAMBA_ARENA_ARRAY(recovery->arena, uint32_t, fabric->entry_count);
+  recovery->input_streams = SAMBA_ARENA_ARRAY(recovery->arena, uint32_t, fabric->end_count);
+  sambaClearIndices(recovery->entry_streams, fabric->entry_count);
+  sambaClearIndices(recovery->input_streams, fabric->end_count);
+  SAMBA_RETURN_IF_ERROR(sortEnds(recovery));
+  uint32_t count = fabric->end_count - recovery->input_count;
   uint32_t stream = 0;
-  SambaRecoveredStream *streams = SAMBA_ARENA_ARRAY(r->arena, SambaRecoveredStream, count);
+  SambaRecoveredStream *streams = SAMBA_ARENA_ARRAY(recovery->arena, SambaRecoveredStream, count);
   for (uint32_t i = 0; i < fabric->end_count; ++i)
     if (fabric->ends[i].output) {
-      SAMBA_RETURN_IF_ERROR(followEnd(r, stream, i, &streams[stream]));
+      SAMBA_RETURN_IF_ERROR(followEnd(recovery, stream, i, &streams[stream]));
       ++stream;
     }
   for (uint32_t i = 0; i < fabric->end_count; ++i)
-    if (!fabric->ends[i].output && r->input_streams[i] == SAMBA_NO_INDEX)
+    if (!fabric->ends[i].output && recovery->input_streams[i] == SAMBA_NO_INDEX)
       return sambaStatusMake(SAMBA_INVALID, "unit '%s' input %u: nothing feeds %s lane %u flow %u",
-                             r->units[fabric->ends[i].unit].name, fabric->ends[i].port,
+                             recovery->units[fabric->ends[i].unit].name, fabric->ends[i].port,
                              sambaStreamKindName(fabric->ends[i].kind), fabric->ends[i].lane,
                              fabric->ends[i].flow);
   for (uint32_t i = 0; i < fabric->entry_count; ++i)
-    if (r->entry_streams[i] == SAMBA_NO_INDEX)
-      return sambaStatusMake(
-          SAMBA_INVALID, "switch (%d, %d): no flow reaches the entry for " LANE_FORMAT,
-          r->entries[i].x, r->entries[i].y, LANE_ARGS(r->entries[i].kind, &r->entries[i].in));
+    if (recovery->entry_streams[i] == SAMBA_NO_INDEX)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "switch (%d, %d): no flow reaches the entry for " LANE_FORMAT,
+                             recovery->entries[i].x, recovery->entries[i].y,
+                             LANE_ARGS(recovery->entries[i].kind, &recovery->entries[i].in));
   *out_streams = streams;
   *out_count = count;
 
@@ -340,10 +348,10 @@ static SambaStatus recover(Recovery *r, uint32_t unit_count, SambaRecoveredStrea
 SambaStatus sambaStreamsRecover(const SambaMachine *machine, const SambaUnit *units,
                                 uint32_t unit_count, const SambaFabric *fabric, SambaArena *arena,
                                 SambaRecoveredStream **out_streams, uint32_t *out_count) {
-  Recovery r = {.machine = machine, .units = units, .fabric = fabric, .arena = arena};
-  SambaStatus status = recover(&r, unit_count, out_streams, out_count);
-  sambaArrayFree(&r.stack);
-  sambaArrayFree(&r.hops);
-  sambaArrayFree(&r.reached);
+  Recovery recovery = {.machine = machine, .units = units, .fabric = fabric, .arena = arena};
+  SambaStatus status = recover(&recovery, unit_count, out_streams, out_count);
+  sambaArrayFree(&recovery.stack);
+  sambaArrayFree(&recovery.hops);
+  sambaArrayFree(&recovery.reached);
   return status;
 }

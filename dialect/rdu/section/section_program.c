@@ -82,7 +82,7 @@ typedef struct Program {
   uint32_t inputs;
 } Program;
 
-static SambaStatus readOperation(Program *p, MlirOperation op) {
+static SambaStatus readOperation(Program *program, MlirOperation op) {
   SambaLaneOp lane;
   if (isNamed(op, "rdu.lane") || isNamed(op, "rdu.reduce")) {
     SAMBA_RETURN_IF_ERROR(readLane(op, isNamed(op, "rdu.reduce"), &lane));
@@ -93,8 +93,8 @@ static SambaStatus readOperation(Program *p, MlirOperation op) {
                              SAMBA_MLIR_STRING_ARGS(sambaOperationName(op)));
     case SAMBA_LANE_READ_FORWARD: {
       uint32_t value = 0;
-      sambaPointerMapGet(&p->values, mlirOperationGetOperand(op, 0).ptr, &value);
-      sambaPointerMapSet(&p->values, mlirOperationGetResult(op, 0).ptr, value);
+      sambaPointerMapGet(&program->values, mlirOperationGetOperand(op, 0).ptr, &value);
+      sambaPointerMapSet(&program->values, mlirOperationGetResult(op, 0).ptr, value);
       return NULL;
     }
     case SAMBA_LANE_READ_OP:
@@ -105,22 +105,22 @@ static SambaStatus readOperation(Program *p, MlirOperation op) {
   int count = sambaLaneOpOperands(lane.opcode);
   for (int i = 0; i < count && i < mlirOperationGetNumOperands(op); ++i) {
     uint32_t value = 0;
-    sambaPointerMapGet(&p->values, mlirOperationGetOperand(op, i).ptr, &value);
+    sambaPointerMapGet(&program->values, mlirOperationGetOperand(op, i).ptr, &value);
     lane.operands[i] = (uint16_t)value;
   }
 
-  if (p->inputs + p->ops.size >= UINT16_MAX)
+  if (program->inputs + program->ops.size >= UINT16_MAX)
     return sambaStatusMake(SAMBA_EXHAUSTED, "has more than %d values", UINT16_MAX);
-  sambaPointerMapSet(&p->values, mlirOperationGetResult(op, 0).ptr,
-                     p->inputs + (uint32_t)p->ops.size);
-  sambaArrayAppend(&p->ops, lane);
+  sambaPointerMapSet(&program->values, mlirOperationGetResult(op, 0).ptr,
+                     program->inputs + (uint32_t)program->ops.size);
+  sambaArrayAppend(&program->ops, lane);
 
   return NULL;
 }
 
-static SambaStatus readBlock(Program *p, MlirBlock block, SambaUnit *unit) {
+static SambaStatus readBlock(Program *program, MlirBlock block, SambaUnit *unit) {
   MlirOperation last = mlirBlockGetTerminator(block);
-  p->inputs = unit->input_count;
+  program->inputs = unit->input_count;
   if (mlirOperationIsNull(last) || !isNamed(last, "rdu.yield"))
     return sambaStatusMake(SAMBA_INVALID, "its program must end with rdu.yield");
   if (mlirBlockGetNumArguments(block) != unit->input_count)
@@ -135,12 +135,12 @@ static SambaStatus readBlock(Program *p, MlirBlock block, SambaUnit *unit) {
       return sambaStatusMake(
           SAMBA_INVALID, "argument %u of its program must be %s, as elements of %s are in a unit",
           i, sambaDTypeName(expected), sambaDTypeName(unit->inputs[i].dtype));
-    sambaPointerMapSet(&p->values, argument.ptr, i);
+    sambaPointerMapSet(&program->values, argument.ptr, i);
   }
 
   MlirOperation op = mlirBlockGetFirstOperation(block);
   for (; !mlirOperationEqual(op, last); op = mlirOperationGetNextInBlock(op))
-    SAMBA_RETURN_IF_ERROR(readOperation(p, op));
+    SAMBA_RETURN_IF_ERROR(readOperation(program, op));
   if (mlirOperationGetNumOperands(op) != unit->output_count)
     return sambaStatusMake(SAMBA_INVALID,
                            "its program yields %lld values, but the unit has %u outputs",
@@ -152,7 +152,7 @@ static SambaStatus readBlock(Program *p, MlirBlock block, SambaUnit *unit) {
     if (sambaDTypeFromType(mlirValueGetType(value)) != expected)
       return sambaStatusMake(SAMBA_INVALID, "output %u makes %s, so its value must be %s", i,
                              sambaDTypeName(unit->outputs[i].dtype), sambaDTypeName(expected));
-    sambaPointerMapGet(&p->values, value.ptr, &unit->outputs[i].compute.value);
+    sambaPointerMapGet(&program->values, value.ptr, &unit->outputs[i].compute.value);
   }
 
   return NULL;

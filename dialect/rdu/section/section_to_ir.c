@@ -171,24 +171,24 @@ typedef struct Writer {
   MlirOperation *stand_in; /* per stream: used before its unit exists */
 } Writer;
 
-static MlirValue valueOf(Writer *w, uint32_t stream) {
-  if (!w->values[stream].ptr) {
+static MlirValue valueOf(Writer *writer, uint32_t stream) {
+  if (!writer->values[stream].ptr) {
     SambaOperationParts parts = {.name = "builtin.unrealized_conversion_cast",
-                                 .location = w->location,
+                                 .location = writer->location,
                                  .result_count = 1,
-                                 .results = &w->types[stream]};
-    w->stand_in[stream] = sambaBuildOperation(&parts);
-    w->values[stream] = mlirOperationGetResult(w->stand_in[stream], 0);
+                                 .results = &writer->types[stream]};
+    writer->stand_in[stream] = sambaBuildOperation(&parts);
+    writer->values[stream] = mlirOperationGetResult(writer->stand_in[stream], 0);
   }
-  return w->values[stream];
+  return writer->values[stream];
 }
 
-static void settle(Writer *w, uint32_t stream, MlirValue value) {
-  if (w->stand_in[stream].ptr) {
-    mlirValueReplaceAllUsesOfWith(w->values[stream], value);
-    mlirOperationDestroy(w->stand_in[stream]);
+static void settle(Writer *writer, uint32_t stream, MlirValue value) {
+  if (writer->stand_in[stream].ptr) {
+    mlirValueReplaceAllUsesOfWith(writer->values[stream], value);
+    mlirOperationDestroy(writer->stand_in[stream]);
   }
-  w->values[stream] = value;
+  writer->values[stream] = value;
 }
 
 static void addPlace(Entries *entries, const SambaUnit *unit) {
@@ -230,27 +230,27 @@ static void addUnitAttributes(Entries *entries, const SambaUnit *unit) {
   addPorts(entries, "outputs", unit, true);
 }
 
-static void writeUnit(Writer *w, const SambaUnit *unit) {
+static void writeUnit(Writer *writer, const SambaUnit *unit) {
   bool memory = sambaUnitIsAddressGenerator(unit);
-  Entries entries = {.context = w->context};
+  Entries entries = {.context = writer->context};
   SAMBA_ARRAY(MlirValue) operands = {0};
   SAMBA_ARRAY(MlirType) results = {0};
   addUnitAttributes(&entries, unit);
   if (memory)
-    sambaArrayAppend(&operands, mlirBlockGetArgument(w->block, unit->load_store.symbol));
+    sambaArrayAppend(&operands, mlirBlockGetArgument(writer->block, unit->load_store.symbol));
   for (uint32_t p = 0; p < unit->input_count; ++p)
     for (uint32_t s = 0; s < unit->inputs[p].stream_count; ++s)
-      sambaArrayAppend(&operands, valueOf(w, unit->inputs[p].streams[s]));
+      sambaArrayAppend(&operands, valueOf(writer, unit->inputs[p].streams[s]));
   for (uint32_t p = 0; p < unit->output_count; ++p)
     for (uint32_t s = 0; s < unit->outputs[p].stream_count; ++s)
-      sambaArrayAppend(&results, w->types[unit->outputs[p].streams[s]]);
+      sambaArrayAppend(&results, writer->types[unit->outputs[p].streams[s]]);
   MlirRegion program = {NULL};
 
   if (unit->kind == SAMBA_UNIT_COMPUTE)
-    program = sambaProgramToIr(unit, w->location);
+    program = sambaProgramToIr(unit, writer->location);
   char name[16] = "rdu.";
   SambaOperationParts parts = {.name = strcat(name, sambaUnitKindName(unit->kind)),
-                               .location = w->location,
+                               .location = writer->location,
                                .operand_count = (intptr_t)operands.size,
                                .operands = operands.data,
                                .result_count = (intptr_t)results.size,
@@ -260,82 +260,82 @@ static void writeUnit(Writer *w, const SambaUnit *unit) {
                                .region_count = program.ptr != NULL,
                                .regions = &program};
   MlirOperation op = sambaBuildOperation(&parts);
-  mlirBlockAppendOwnedOperation(w->block, op);
+  mlirBlockAppendOwnedOperation(writer->block, op);
   intptr_t result = 0;
   for (uint32_t p = 0; p < unit->output_count; ++p)
     for (uint32_t s = 0; s < unit->outputs[p].stream_count; ++s)
-      settle(w, unit->outputs[p].streams[s], mlirOperationGetResult(op, result++));
+      settle(writer, unit->outputs[p].streams[s], mlirOperationGetResult(op, result++));
   sambaArrayFree(&operands);
   sambaArrayFree(&results);
 }
 
-static void writeRoute(Writer *w, uint32_t index) {
-  const SambaStream *stream = &w->section->streams[index];
+static void writeRoute(Writer *writer, uint32_t index) {
+  const SambaStream *stream = &writer->section->streams[index];
   if (!stream->hop_count && stream->rate_permille == 1000)
     return;
   SambaArena arena = {0};
 
-  Entries entries = {.context = w->context};
+  Entries entries = {.context = writer->context};
   if (stream->rate_permille != 1000)
     addInteger(&entries, "rate", stream->rate_permille);
   MlirAttribute *hops = SAMBA_ARENA_ARRAY(&arena, MlirAttribute, stream->hop_count);
   for (uint32_t h = 0; h < stream->hop_count; ++h)
     hops[h] = mlirStringAttrGet(
-        w->context, mlirStringRefCreateFromCString(sambaHopFormat(&arena, &stream->hops[h])));
+        writer->context, mlirStringRefCreateFromCString(sambaHopFormat(&arena, &stream->hops[h])));
   if (stream->hop_count)
-    add(&entries, "hops", mlirArrayAttrGet(w->context, stream->hop_count, hops));
-  MlirValue value = valueOf(w, index);
+    add(&entries, "hops", mlirArrayAttrGet(writer->context, stream->hop_count, hops));
+  MlirValue value = valueOf(writer, index);
   SambaOperationParts parts = {.name = "rdu.route",
-                               .location = w->location,
+                               .location = writer->location,
                                .operand_count = 1,
                                .operands = &value,
                                .attribute_count = entries.size,
                                .attributes = entries.items};
-  mlirBlockAppendOwnedOperation(w->block, sambaBuildOperation(&parts));
+  mlirBlockAppendOwnedOperation(writer->block, sambaBuildOperation(&parts));
   sambaArenaDestroy(&arena);
 }
 
 /*===-- Sections ------------------------------------------------------------------------------===*/
 
-static void addFormals(Writer *w, Entries *entries) {
-  uint32_t count = w->section->symbol_count;
+static void addFormals(Writer *writer, Entries *entries) {
+  uint32_t count = writer->section->symbol_count;
   MlirType *types = sambaAllocate(sambaArraySize(count, sizeof *types));
   MlirAttribute *attributes = sambaAllocate(sambaArraySize(count, sizeof *attributes));
 
   for (uint32_t i = 0; i < count; ++i) {
-    const SambaFormal *formal = &w->section->symbols[i];
+    const SambaFormal *formal = &writer->section->symbols[i];
     int64_t elements = (int64_t)formal->elements;
-    Entries own = {.context = w->context};
-    types[i] = sambaRduTypeGet(w->context, SAMBA_RDU_SYMBOL, 1, &elements,
-                               sambaDTypeToType(w->context, formal->dtype));
+    Entries own = {.context = writer->context};
+    types[i] = sambaRduTypeGet(writer->context, SAMBA_RDU_SYMBOL, 1, &elements,
+                               sambaDTypeToType(writer->context, formal->dtype));
     addText(&own, SAMBA_SYMBOL_NAME_ATTRIBUTE, formal->name);
     addFlag(&own, SAMBA_SYMBOL_WRITTEN_ATTRIBUTE, formal->written);
     attributes[i] = dictionaryOf(&own);
-    mlirBlockAddArgument(w->block, types[i], w->location);
+    mlirBlockAddArgument(writer->block, types[i], writer->location);
   }
 
   add(entries, "function_type",
-      mlirTypeAttrGet(mlirFunctionTypeGet(w->context, count, types, 0, NULL)));
+      mlirTypeAttrGet(mlirFunctionTypeGet(writer->context, count, types, 0, NULL)));
   if (count)
-    add(entries, "arg_attrs", mlirArrayAttrGet(w->context, count, attributes));
+    add(entries, "arg_attrs", mlirArrayAttrGet(writer->context, count, attributes));
   free(types);
   free(attributes);
 }
 
 MlirOperation sambaSectionToIr(const SambaSection *section, MlirAttribute machine,
                                MlirLocation location) {
-  Writer w = {.section = section,
-              .context = mlirLocationGetContext(location),
-              .location = location,
-              .block = mlirBlockCreate(0, NULL, NULL)};
-  w.types = sambaAllocateZeroed(section->stream_count + 1, sizeof *w.types);
-  w.values = sambaAllocateZeroed(section->stream_count + 1, sizeof *w.values);
-  w.stand_in = sambaAllocateZeroed(section->stream_count + 1, sizeof *w.stand_in);
+  Writer writer = {.section = section,
+                   .context = mlirLocationGetContext(location),
+                   .location = location,
+                   .block = mlirBlockCreate(0, NULL, NULL)};
+  writer.types = sambaAllocateZeroed(section->stream_count + 1, sizeof *writer.types);
+  writer.values = sambaAllocateZeroed(section->stream_count + 1, sizeof *writer.values);
+  writer.stand_in = sambaAllocateZeroed(section->stream_count + 1, sizeof *writer.stand_in);
   for (uint32_t s = 0; s < section->stream_count; ++s)
-    w.types[s] = streamType(w.context, section, s);
-  Entries entries = {.context = w.context};
+    writer.types[s] = streamType(writer.context, section, s);
+  Entries entries = {.context = writer.context};
   addText(&entries, "sym_name", section->name);
-  addFormals(&w, &entries);
+  addFormals(&writer, &entries);
   if (!mlirAttributeIsNull(machine))
     add(&entries, "machine", machine);
   addFlag(&entries, "split_k", section->split_k);
@@ -343,21 +343,21 @@ MlirOperation sambaSectionToIr(const SambaSection *section, MlirAttribute machin
   for (uint32_t u = 0; u < section->unit_count; ++u) {
     const SambaUnit *unit = &section->units[u];
     bool layered = unit->layer && unit->layer[0];
-    w.location =
-        layered
-            ? mlirLocationNameGet(w.context, mlirStringRefCreateFromCString(unit->layer), location)
-            : location;
-    writeUnit(&w, unit);
+    writer.location =
+        layered ? mlirLocationNameGet(writer.context, mlirStringRefCreateFromCString(unit->layer),
+                                      location)
+                : location;
+    writeUnit(&writer, unit);
   }
 
-  w.location = location;
+  writer.location = location;
   for (uint32_t s = 0; s < section->stream_count; ++s)
-    writeRoute(&w, s);
-  free(w.types);
-  free(w.values);
-  free(w.stand_in);
+    writeRoute(&writer, s);
+  free(writer.types);
+  free(writer.values);
+  free(writer.stand_in);
   MlirRegion region = mlirRegionCreate();
-  mlirRegionAppendOwnedBlock(region, w.block);
+  mlirRegionAppendOwnedBlock(region, writer.block);
   SambaOperationParts parts = {.name = "rdu.section",
                                .location = location,
                                .attribute_count = entries.size,
@@ -406,25 +406,25 @@ void sambaSectionSitesToIr(MlirOperation op, const SambaSection *section) {
 }
 
 void sambaSectionRoutesToIr(MlirOperation op, const SambaSection *section) {
-  Writer w = {.section = section,
-              .context = mlirOperationGetContext(op),
-              .location = mlirOperationGetLocation(op),
-              .block = bodyOf(op)};
-  w.values = sambaAllocateZeroed(section->stream_count + 1, sizeof *w.values);
+  Writer writer = {.section = section,
+                   .context = mlirOperationGetContext(op),
+                   .location = mlirOperationGetLocation(op),
+                   .block = bodyOf(op)};
+  writer.values = sambaAllocateZeroed(section->stream_count + 1, sizeof *writer.values);
   MlirOperation next;
   uint32_t stream = 0;
 
-  for (MlirOperation at = mlirBlockGetFirstOperation(w.block); !mlirOperationIsNull(at);
+  for (MlirOperation at = mlirBlockGetFirstOperation(writer.block); !mlirOperationIsNull(at);
        at = next) {
     next = mlirOperationGetNextInBlock(at);
     if (sambaUnitKindOf(at) < 0)
       mlirOperationDestroy(at); /* a route */
     else
       for (intptr_t i = 0; i < mlirOperationGetNumResults(at); ++i)
-        w.values[stream++] = mlirOperationGetResult(at, i);
+        writer.values[stream++] = mlirOperationGetResult(at, i);
   }
 
   for (uint32_t s = 0; s < section->stream_count; ++s)
-    writeRoute(&w, s);
-  free(w.values);
+    writeRoute(&writer, s);
+  free(writer.values);
 }

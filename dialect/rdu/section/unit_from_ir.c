@@ -98,10 +98,10 @@ typedef struct Reader {
   uint32_t port;
 } Reader;
 
-static SambaStatus readGuards(Reader *r, MlirAttribute list, uint32_t counters,
+static SambaStatus readGuards(Reader *reader, MlirAttribute list, uint32_t counters,
                               SambaAccess *access) {
   access->guard_count = (uint32_t)mlirArrayAttrGetNumElements(list);
-  SambaGuard *guards = SAMBA_ARENA_ARRAY(r->arena, SambaGuard, access->guard_count);
+  SambaGuard *guards = SAMBA_ARENA_ARRAY(reader->arena, SambaGuard, access->guard_count);
 
   for (uint32_t g = 0; g < access->guard_count; ++g) {
     MlirAttribute dictionary = mlirArrayAttrGetElement(list, g);
@@ -112,7 +112,7 @@ static SambaStatus readGuards(Reader *r, MlirAttribute list, uint32_t counters,
     const Key keys[] = {INTEGER("constant", INT64_MIN, INT64_MAX, guards[g].constant),
                         INTEGER("limit", INT64_MIN, INT64_MAX, guards[g].limit),
                         LIST("strides", INT64_MIN, INT64_MAX, guards[g].strides, size)};
-    SambaStatus status = readKeys(r->arena, dictionary, keys, sizeof keys / sizeof *keys);
+    SambaStatus status = readKeys(reader->arena, dictionary, keys, sizeof keys / sizeof *keys);
     if (!status && size != counters)
       status = sambaStatusMake(SAMBA_INVALID, "needs 'strides' for the %u counters", counters);
     if (status)
@@ -123,7 +123,7 @@ static SambaStatus readGuards(Reader *r, MlirAttribute list, uint32_t counters,
   return NULL;
 }
 
-static SambaStatus readAccess(Reader *r, MlirAttribute dictionary, SambaPort *port,
+static SambaStatus readAccess(Reader *reader, MlirAttribute dictionary, SambaPort *port,
                               int64_t *streams, int64_t *block) {
   const int64_t *slots = NULL, *loops = NULL, *tile = NULL;
   int64_t slotCount = 0, loopCount = 0, tileCount = 0, strideCount = -1, fill = 0, replay = 1;
@@ -142,8 +142,8 @@ static SambaStatus readAccess(Reader *r, MlirAttribute dictionary, SambaPort *po
                       INTEGER("fill", INT64_MIN, INT64_MAX, fill),
                       INTEGER("replay", 0, UINT32_MAX, replay),
                       NESTED("index", keyDictionary, index)};
-  SAMBA_RETURN_IF_ERROR(readKeys(r->arena, dictionary, keys, sizeof keys / sizeof *keys));
-  if (slotCount && r->unit->kind != SAMBA_UNIT_BUFFER)
+  SAMBA_RETURN_IF_ERROR(readKeys(reader->arena, dictionary, keys, sizeof keys / sizeof *keys));
+  if (slotCount && reader->unit->kind != SAMBA_UNIT_BUFFER)
     return sambaStatusMake(SAMBA_INVALID, "'slots' are for buffers");
   int64_t count = slotCount + loopCount + tileCount;
   if (count > 64)
@@ -155,7 +155,7 @@ static SambaStatus readAccess(Reader *r, MlirAttribute dictionary, SambaPort *po
     return sambaStatusMake(SAMBA_INVALID,
                            "needs one of 'strides' per counter of slots, loops and tile: %lld",
                            (long long)count);
-  uint32_t *trips = SAMBA_ARENA_ARRAY(r->arena, uint32_t, (size_t)count);
+  uint32_t *trips = SAMBA_ARENA_ARRAY(reader->arena, uint32_t, (size_t)count);
   uint32_t used = 0;
   for (int64_t i = 0; i < slotCount; ++i)
     trips[used++] = (uint32_t)slots[i];
@@ -170,7 +170,7 @@ static SambaStatus readAccess(Reader *r, MlirAttribute dictionary, SambaPort *po
   access->fill = (uint64_t)fill;
   access->replay = (uint32_t)replay;
   if (!mlirAttributeIsNull(guards))
-    SAMBA_RETURN_IF_ERROR(readGuards(r, guards, access->counter_count, access));
+    SAMBA_RETURN_IF_ERROR(readGuards(reader, guards, access->counter_count, access));
   if (mlirAttributeIsNull(index))
     return NULL;
   int64_t counters = 0;
@@ -178,28 +178,29 @@ static SambaStatus readAccess(Reader *r, MlirAttribute dictionary, SambaPort *po
                             INTEGER("stride", INT64_MIN, INT64_MAX, access->index_stride),
                             INTEGER("limit", 0, INT64_MAX, access->index_limit)};
   SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(
-      readKeys(r->arena, index, index_keys, sizeof index_keys / sizeof *index_keys), "index"));
+      readKeys(reader->arena, index, index_keys, sizeof index_keys / sizeof *index_keys), "index"));
   access->has_index = true;
   access->index_counters = (uint32_t)counters;
 
   return NULL;
 }
 
-static SambaStatus readLanePort(Reader *r, MlirAttribute dictionary, SambaPort *port,
+static SambaStatus readLanePort(Reader *reader, MlirAttribute dictionary, SambaPort *port,
                                 int64_t *streams, int64_t *block) {
-  int64_t level = r->unit->compute.token_level;
+  int64_t level = reader->unit->compute.token_level;
   int64_t size = -1;
 
   const Key keys[] = {INTEGER("streams", 0, UINT16_MAX, *streams),
                       INTEGER("block", 1, UINT32_MAX, *block), INTEGER("level", 0, 64, level),
                       LIST("strides", INT64_MIN, INT64_MAX, port->compute.strides, size),
                       INTEGER("offset", INT64_MIN, INT64_MAX, port->compute.offset)};
-  SAMBA_RETURN_IF_ERROR(readKeys(r->arena, dictionary, keys, sizeof keys / sizeof *keys));
+  SAMBA_RETURN_IF_ERROR(readKeys(reader->arena, dictionary, keys, sizeof keys / sizeof *keys));
   if (size < 0)
-    port->compute.strides = SAMBA_ARENA_ARRAY(r->arena, int64_t, r->unit->compute.counter_count);
-  else if (size != r->unit->compute.counter_count)
+    port->compute.strides =
+        SAMBA_ARENA_ARRAY(reader->arena, int64_t, reader->unit->compute.counter_count);
+  else if (size != reader->unit->compute.counter_count)
     return sambaStatusMake(SAMBA_INVALID, "needs one of 'strides' per counter of the unit: %u",
-                           r->unit->compute.counter_count);
+                           reader->unit->compute.counter_count);
   port->compute.level = (uint32_t)level;
 
   return NULL;
@@ -227,32 +228,32 @@ SambaStatus sambaPortTypeFromIr(SambaPort *port, MlirType type) {
 }
 
 /* One side's ports. `values`: the operands or results that are streams, in order. */
-static SambaStatus readPorts(Reader *r, const char *key, bool output, intptr_t value_count,
+static SambaStatus readPorts(Reader *reader, const char *key, bool output, intptr_t value_count,
                              const MlirValue *values, uint32_t *out_count, SambaPort **out_ports) {
-  MlirAttribute list = sambaOperationAttribute(r->op, key);
+  MlirAttribute list = sambaOperationAttribute(reader->op, key);
   bool plain = mlirAttributeIsNull(list);
   uint32_t count = (uint32_t)(plain ? value_count : mlirArrayAttrGetNumElements(list));
-  SambaPort *ports = SAMBA_ARENA_ARRAY(r->arena, SambaPort, count);
-  MlirAttribute empty = mlirDictionaryAttrGet(mlirOperationGetContext(r->op), 0, NULL);
+  SambaPort *ports = SAMBA_ARENA_ARRAY(reader->arena, SambaPort, count);
+  MlirAttribute empty = mlirDictionaryAttrGet(mlirOperationGetContext(reader->op), 0, NULL);
   intptr_t at = 0;
 
-  r->output = output;
+  reader->output = output;
   for (uint32_t p = 0; p < count; ++p) {
     MlirAttribute dictionary = plain ? empty : mlirArrayAttrGetElement(list, p);
     SambaPort *port = &ports[p];
     int64_t streams = 1, block = 1;
-    r->port = p;
+    reader->port = p;
     SambaStatus status = NULL;
     const Key plain_keys[] = {INTEGER("streams", 0, UINT16_MAX, streams),
                               INTEGER("block", 1, UINT32_MAX, block)};
     if (!mlirAttributeIsADictionary(dictionary))
       status = sambaStatusMake(SAMBA_INVALID, "must be a dictionary");
-    else if (sambaPortHasAccess(r->unit->kind, output, p))
-      status = readAccess(r, dictionary, port, &streams, &block);
-    else if (r->unit->kind == SAMBA_UNIT_COMPUTE)
-      status = readLanePort(r, dictionary, port, &streams, &block);
+    else if (sambaPortHasAccess(reader->unit->kind, output, p))
+      status = readAccess(reader, dictionary, port, &streams, &block);
+    else if (reader->unit->kind == SAMBA_UNIT_COMPUTE)
+      status = readLanePort(reader, dictionary, port, &streams, &block);
     else
-      status = readKeys(r->arena, dictionary, plain_keys, 2);
+      status = readKeys(reader->arena, dictionary, plain_keys, 2);
     if (!status && at + streams > value_count)
       status = sambaStatusMake(SAMBA_INVALID, "takes %lld streams, but the unit has only %lld left",
                                (long long)streams, (long long)(value_count - at));

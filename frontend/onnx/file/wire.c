@@ -83,27 +83,28 @@ typedef struct {
   SambaOnnxSkeleton *out;
 } Scanner;
 
-static void put(Scanner *s, const uint8_t *data, size_t size) {
-  sambaArrayReserve(&s->out->bytes, s->out->bytes.size + size);
+static void put(Scanner *scanner, const uint8_t *data, size_t size) {
+  sambaArrayReserve(&scanner->out->bytes, scanner->out->bytes.size + size);
   if (size)
-    memcpy(s->out->bytes.data + s->out->bytes.size, data, size);
-  s->out->bytes.size += size;
+    memcpy(scanner->out->bytes.data + scanner->out->bytes.size, data, size);
+  scanner->out->bytes.size += size;
 }
 
-static void putVarint(Scanner *s, uint64_t value) {
+static void putVarint(Scanner *scanner, uint64_t value) {
   do {
     uint8_t byte = (uint8_t)(value & 127);
     value >>= 7;
     if (value)
       byte |= 128;
-    put(s, &byte, 1);
+    put(scanner, &byte, 1);
   } while (value);
 }
 
 /* Lengths that are not known yet are written with all five bytes, which readers accept. */
-static void patchLength(Scanner *s, size_t at, size_t length) {
+static void patchLength(Scanner *scanner, size_t at, size_t length) {
   for (int i = 0; i < 5; ++i)
-    s->out->bytes.data[at + (size_t)i] = (uint8_t)((length >> (7 * i) & 127) | (i < 4 ? 128 : 0));
+    scanner->out->bytes.data[at + (size_t)i] =
+        (uint8_t)((length >> (7 * i) & 127) | (i < 4 ? 128 : 0));
 }
 
 static bool readVarint(const uint8_t **at, const uint8_t *end, uint64_t *out) {
@@ -119,19 +120,20 @@ static bool readVarint(const uint8_t **at, const uint8_t *end, uint64_t *out) {
   return false;
 }
 
-static SambaStatus cutOff(const Scanner *s, const uint8_t *at) {
+static SambaStatus cutOff(const Scanner *scanner, const uint8_t *at) {
   return sambaStatusMake(
       SAMBA_INVALID,
       "byte %zu: a field runs beyond its message: the file is cut off, damaged or no ONNX model",
-      (size_t)(at - s->start));
+      (size_t)(at - scanner->start));
 }
 
-static SambaStatus scan(Scanner *s, const uint8_t *at, const uint8_t *end, Message message,
+static SambaStatus scan(Scanner *scanner, const uint8_t *at, const uint8_t *end, Message message,
                         unsigned depth, bool copying);
 
 /* A length-delimited field: `begin` is its key, [at, at + length) its contents. */
-static SambaStatus scanField(Scanner *s, const uint8_t *begin, const uint8_t *at, uint64_t length,
-                             Message message, uint64_t key, unsigned depth, bool copying) {
+static SambaStatus scanField(Scanner *scanner, const uint8_t *begin, const uint8_t *at,
+                             uint64_t length, Message message, uint64_t key, unsigned depth,
+                             bool copying) {
   Action action = COPY;
   Message child = MODEL;
   for (size_t i = 0; i < sizeof rules / sizeof *rules; ++i)
@@ -140,66 +142,67 @@ static SambaStatus scanField(Scanner *s, const uint8_t *begin, const uint8_t *at
       child = (Message)rules[i].child;
     }
   if (action == DESCEND && copying) {
-    putVarint(s, key);
-    size_t length_at = s->out->bytes.size;
-    put(s, (const uint8_t[5]){0}, 5);
-    SAMBA_RETURN_IF_ERROR(scan(s, at, at + length, child, depth + 1, true));
-    size_t size = s->out->bytes.size - length_at - 5;
+    putVarint(scanner, key);
+    size_t length_at = scanner->out->bytes.size;
+    put(scanner, (const uint8_t[5]){0}, 5);
+    SAMBA_RETURN_IF_ERROR(scan(scanner, at, at + length, child, depth + 1, true));
+    size_t size = scanner->out->bytes.size - length_at - 5;
     if (size > INT32_MAX)
       return sambaStatusMake(SAMBA_UNSUPPORTED,
                              "byte %zu: a message of more than 2 GiB without its payloads",
-                             (size_t)(begin - s->start));
-    patchLength(s, length_at, size);
+                             (size_t)(begin - scanner->start));
+    patchLength(scanner, length_at, size);
   } else if (action == DESCEND || action == VALIDATE) {
-    SAMBA_RETURN_IF_ERROR(scan(s, at, at + length, child, depth + 1, false));
+    SAMBA_RETURN_IF_ERROR(scan(scanner, at, at + length, child, depth + 1, false));
   } else if (action == PAYLOAD && copying) {
-    uint32_t index = (uint32_t)s->out->payloads.size;
-    sambaArrayAppend(&s->out->payloads, (SambaOnnxPayload){(uint64_t)(at - s->start), length});
-    putVarint(s, 9 << 3 | 2);
-    putVarint(s, sizeof index);
-    put(s, (const uint8_t *)&index, sizeof index);
+    uint32_t index = (uint32_t)scanner->out->payloads.size;
+    sambaArrayAppend(&scanner->out->payloads,
+                     (SambaOnnxPayload){(uint64_t)(at - scanner->start), length});
+    putVarint(scanner, 9 << 3 | 2);
+    putVarint(scanner, sizeof index);
+    put(scanner, (const uint8_t *)&index, sizeof index);
   } else if (action == COPY && copying) {
-    put(s, begin, (size_t)(at - begin) + length);
+    put(scanner, begin, (size_t)(at - begin) + length);
   }
 
   return NULL;
 }
 
-static SambaStatus scan(Scanner *s, const uint8_t *at, const uint8_t *end, Message message,
+static SambaStatus scan(Scanner *scanner, const uint8_t *at, const uint8_t *end, Message message,
                         unsigned depth, bool copying) {
   if (depth > SAMBA_ONNX_MAX_DEPTH)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "byte %zu: messages are nested deeper than %d levels",
-                           (size_t)(at - s->start), SAMBA_ONNX_MAX_DEPTH);
+                           (size_t)(at - scanner->start), SAMBA_ONNX_MAX_DEPTH);
 
   while (at < end) {
     const uint8_t *begin = at;
     uint64_t key, value;
     if (!readVarint(&at, end, &key) || key >> 3 == 0)
-      return cutOff(s, begin);
+      return cutOff(scanner, begin);
     switch (key & 7) {
     case 0:
       if (!readVarint(&at, end, &value))
-        return cutOff(s, begin);
+        return cutOff(scanner, begin);
       break;
     case 1:
     case 5: {
       ptrdiff_t width = (key & 7) == 1 ? 8 : 4;
       if (end - at < width)
-        return cutOff(s, begin);
+        return cutOff(scanner, begin);
       at += width;
       break;
     }
     case 2:
       if (!readVarint(&at, end, &value) || value > (uint64_t)(end - at))
-        return cutOff(s, begin);
-      SAMBA_RETURN_IF_ERROR(scanField(s, begin, at, value, message, key, depth, copying));
+        return cutOff(scanner, begin);
+      SAMBA_RETURN_IF_ERROR(scanField(scanner, begin, at, value, message, key, depth, copying));
       at += value;
       continue;
     default:
-      return cutOff(s, begin);
+      return cutOff(scanner, begin);
     }
     if (copying)
-      put(s, begin, (size_t)(at - begin));
+      put(scanner, begin, (size_t)(at - begin));
   }
 
   return NULL;
