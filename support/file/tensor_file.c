@@ -1,8 +1,6 @@
 /* Tensors in files; see tensor_file.h. */
 #include "support/file/tensor_file.h"
 
-#include "support/file/atomic_file.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -168,21 +166,19 @@ SambaStatus sambaNpyParse(const char *name, const uint8_t *data, size_t size, Sa
   return NULL;
 }
 
-SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, const uint64_t *dims,
-                          const void *data) {
+SambaStatus sambaNpyBegin(const char *path, SambaDType dtype, uint32_t rank, const uint64_t *dims,
+                          SambaAtomicFile *out_file) {
   const char *descr = "f4";
   for (int i = npyTypeCount; i-- > 0;)
     if (npyTypes[i].dtype == dtype)
       descr = npyTypes[i].descr;
   char shape[SAMBA_TENSOR_FILE_MAX_RANK * 22 + 4], header[sizeof shape + 160];
   size_t at = 0;
-  uint64_t bytes = sambaDTypeBytes(dtype);
 
   shape[0] = '\0';
   for (uint32_t a = 0; a < rank && a < SAMBA_TENSOR_FILE_MAX_RANK; ++a) {
     at += (size_t)snprintf(shape + at, sizeof shape - at, a == 0 ? "%llu" : ", %llu",
                            (unsigned long long)dims[a]);
-    bytes *= dims[a];
   }
   if (rank == 1) /* Python's tuple of one */
     snprintf(shape + at, sizeof shape - at, ",");
@@ -199,19 +195,29 @@ SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, con
   memcpy(text, prefix, sizeof prefix);
   memcpy(text + 10, header, (size_t)length);
   text[padded - 1] = '\n';
-  SambaAtomicFile file;
-  SambaStatus status = sambaAtomicFileCreate(path, &file);
-  if (!status) {
-    status = sambaAtomicFileWrite(&file, text, padded);
-    if (!status)
-      status = sambaAtomicFileWrite(&file, data, bytes);
-    if (!status)
-      status = sambaAtomicFileCommit(&file);
-    else
-      sambaAtomicFileDiscard(&file);
-  }
 
+  SambaStatus status = sambaAtomicFileCreate(path, out_file);
+  if (!status) {
+    status = sambaAtomicFileWrite(out_file, text, padded);
+    if (status)
+      sambaAtomicFileDiscard(out_file);
+  }
   free(text);
+  return status;
+}
+
+SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, const uint64_t *dims,
+                          const void *data) {
+  uint64_t bytes = sambaDTypeBytes(dtype);
+  for (uint32_t a = 0; a < rank; ++a)
+    bytes *= dims[a];
+
+  SambaAtomicFile file;
+  SAMBA_RETURN_IF_ERROR(sambaNpyBegin(path, dtype, rank, dims, &file));
+  SambaStatus status = sambaAtomicFileWrite(&file, data, bytes);
+  if (!status)
+    return sambaAtomicFileCommit(&file);
+  sambaAtomicFileDiscard(&file);
   return status;
 }
 

@@ -4,6 +4,7 @@
 
 #include "support/base/memory.h"
 #include "support/base/status.h"
+#include "support/file/atomic_file.h"
 #include "support/number/dtype.h"
 
 enum { SAMBA_TENSOR_FILE_MAX_RANK = 32 };
@@ -29,6 +30,11 @@ SambaStatus sambaTensorProtoParse(const char *name, const uint8_t *data, size_t 
  * as 16-bit integers ('<u2'). */
 SambaStatus sambaNpyWrite(const char *path, SambaDType dtype, uint32_t rank, const uint64_t *dims,
                           const void *data);
+
+/* Begins such a file: writes its header and leaves the elements to the caller, who appends, commits
+ * or discards it. For tensors that come piece by piece. */
+SambaStatus sambaNpyBegin(const char *path, SambaDType dtype, uint32_t rank, const uint64_t *dims,
+                          SambaAtomicFile *out_file);
 
 /* The dtype of an ONNX element type number (TensorProto.DataType), SAMBA_DTYPE_COUNT when Samba has
  * none. */
