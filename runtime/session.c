@@ -2,6 +2,7 @@
 #include "runtime/session.h"
 
 #include "backend/pef/container/reader.h"
+#include "runtime/missing_tensor.h"
 #include "support/number/shape.h"
 
 #include <stdlib.h>
@@ -12,8 +13,10 @@ struct SambaSession {
   SambaPef *pef;
   SambaMachine machine;
   SambaDevice *device;
-  bool *set;        /* per symbol: a value was given */
-  uint64_t *argins; /* per argin of the PEF: its value */
+  bool *set;       /* per symbol: a value was given */
+  uint64_t **dims; /* per symbol: its shape, NULL until somebody asks */
+  SambaHyperparameters hyperparameters;
+  uint64_t step;
   SambaSectionReport *sections;
   SambaRunReport report;
   SambaArena arena;
@@ -46,9 +49,8 @@ SambaStatus sambaSessionOpen(const char *path, const SambaDeviceFactory *factory
 
   const SambaPef *pef = session->pef;
   session->set = sambaAllocateZeroed(pef->symbols_count, sizeof *session->set);
-  session->argins = sambaAllocateZeroed(pef->argins_count, sizeof *session->argins);
-  for (uint32_t i = 0; i < pef->argins_count; ++i)
-    session->argins[i] = pef->argins[i].default_value;
+  session->dims = sambaAllocateZeroed(pef->symbols_count, sizeof *session->dims);
+  sambaHyperparametersInitialize(&session->hyperparameters, pef, 0);
   session->sections = sambaAllocateZeroed(pef->sections_count, sizeof *session->sections);
   for (uint32_t i = 0; i < pef->sections_count; ++i)
     session->sections[i].section = i;
@@ -66,8 +68,9 @@ void sambaSessionClose(SambaSession *session) {
     session->device->functions->destroy(session->device);
   sambaPefDestroy(session->pef);
   sambaArenaDestroy(&session->arena);
+  sambaHyperparametersFree(&session->hyperparameters);
   free(session->set);
-  free(session->argins);
+  free(session->dims);
   free(session->sections);
   free(session);
 }
@@ -78,34 +81,21 @@ const SambaMachine *sambaSessionGetMachine(const SambaSession *session) {
 }
 SambaDevice *sambaSessionGetDevice(const SambaSession *session) { return session->device; }
 
-static uint64_t *dimsOf(SambaSession *session, const SambaPefSymbol *symbol) {
-  uint64_t *dims = SAMBA_ARENA_ARRAY(&session->arena, uint64_t, symbol->dims_count + 1);
-  for (uint32_t a = 0; a < symbol->dims_count; ++a)
-    dims[a] = symbol->dims[a].size;
-  return dims;
+/* Made once for each symbol: a session may be asked thousands of times. */
+static const uint64_t *dimsOf(SambaSession *session, uint32_t index) {
+  const SambaPefSymbol *symbol = &session->pef->symbols[index];
+  if (!session->dims[index]) {
+    session->dims[index] = SAMBA_ARENA_ARRAY(&session->arena, uint64_t, symbol->dims_count + 1);
+    for (uint32_t a = 0; a < symbol->dims_count; ++a)
+      session->dims[index][a] = symbol->dims[a].size;
+  }
+  return session->dims[index];
 }
 
 static SambaStatus findSymbol(const SambaSession *session, SambaStringRef name,
                               uint32_t *out_symbol) {
   *out_symbol = sambaPefFindSymbol(session->pef, name);
-  if (*out_symbol != SAMBA_PEF_NONE)
-    return NULL;
-  SambaStatus status =
-      sambaStatusMake(SAMBA_INVALID, "there is no tensor named '%.*s'", SAMBA_STRING_ARGS(name));
-
-  for (uint32_t g = 0; g < session->pef->graphs_count; ++g) {
-    const SambaPefGraph *graph = &session->pef->graphs[g];
-    for (uint32_t i = 0; i < graph->inputs_count && i < 8; ++i)
-      status =
-          sambaStatusNote(status, "input '%.*s'",
-                          SAMBA_STRING_ARGS(session->pef->symbols[graph->inputs[i].symbol].name));
-    for (uint32_t i = 0; i < graph->outputs_count && i < 8; ++i)
-      status =
-          sambaStatusNote(status, "output '%.*s'",
-                          SAMBA_STRING_ARGS(session->pef->symbols[graph->outputs[i].symbol].name));
-  }
-
-  return status;
+  return *out_symbol == SAMBA_PEF_NONE ? sambaExplainMissingTensor(session->pef, name) : NULL;
 }
 
 SambaStatus sambaSessionFindTensor(const SambaSession *session, SambaStringRef name,
@@ -147,7 +137,7 @@ SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, Sam
   uint32_t index;
   SAMBA_RETURN_IF_ERROR(findSymbol(session, name, &index));
   const SambaPefSymbol *symbol = &session->pef->symbols[index];
-  uint64_t *own = dimsOf(session, symbol);
+  const uint64_t *own = dimsOf(session, index);
 
   if (dtype != symbol->host_dtype || rank != symbol->dims_count ||
       (rank && memcmp(dims, own, rank * sizeof *dims))) {
@@ -164,13 +154,15 @@ SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, Sam
     return NULL;
   }
 
-  void *converted = sambaAllocate(symbol->bytes);
-  SambaStatus status =
-      convert(symbol, dtype, data, symbol->device_dtype, converted, sambaPefSymbolElements(symbol));
+  bool is_same = dtype == symbol->device_dtype;
+  void *converted = is_same ? NULL : sambaAllocate(symbol->bytes);
+  SambaStatus status = is_same ? NULL
+                               : convert(symbol, dtype, data, symbol->device_dtype, converted,
+                                         sambaPefSymbolElements(symbol));
   if (!status)
-    status =
-        sambaStatusAnnotate(session->device->functions->write(session->device, index, converted),
-                            "input '%.*s'", SAMBA_STRING_ARGS(name));
+    status = sambaStatusAnnotate(
+        session->device->functions->write(session->device, index, is_same ? data : converted),
+        "input '%.*s'", SAMBA_STRING_ARGS(name));
   free(converted);
   session->set[index] |= !status;
 
@@ -198,61 +190,17 @@ const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session) 
   return NULL;
 }
 
-SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOptions *options,
+SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOrder *order,
                                 uint32_t **out_calls, uint32_t *out_count) {
-  const SambaPef *pef = session->pef;
-  if ((options->section_count != 0) + (options->type_count != 0) + options->has_range > 1)
-    return sambaStatusMake(
-        SAMBA_INVALID,
-        "sections, section types and a range of calls exclude each other; give one of them");
-  if (options->has_range && (options->from > options->until || options->until > pef->calls_count))
-    return sambaStatusMake(SAMBA_INVALID,
-                           "calls [%u, %u) are not in the schedule, which has %u calls",
-                           options->from, options->until, pef->calls_count);
-  bool *wanted = sambaAllocateZeroed(pef->sections_count, sizeof *wanted);
-  SambaStatus status = NULL;
-
-  for (uint32_t i = 0; i < options->section_count && !status; ++i) {
-    if (options->sections[i] >= pef->sections_count)
-      status = sambaStatusMake(SAMBA_INVALID, "there is no section %u; the PEF has %u sections",
-                               options->sections[i], pef->sections_count);
-    else
-      wanted[options->sections[i]] = true;
-  }
-
-  for (uint32_t i = 0; i < options->type_count && !status; ++i) {
-    bool any = false;
-    for (uint32_t s = 0; s < pef->sections_count; ++s)
-      if (pef->sections[s].type == options->types[i])
-        any = wanted[s] = true;
-    if (!any)
-      status = sambaStatusMake(SAMBA_INVALID, "no section of this PEF has type %s",
-                               sambaPefSectionTypeName(options->types[i]));
-  }
-
-  if (!status) {
-    bool all = !options->section_count && !options->type_count;
-    uint32_t *calls = sambaAllocate(sambaArraySize(pef->calls_count, sizeof *calls));
-    uint32_t count = 0;
-    uint32_t from = options->has_range ? options->from : 0;
-    uint32_t until = options->has_range ? options->until : pef->calls_count;
-    for (uint32_t c = from; c < until; ++c)
-      if (all || wanted[pef->calls[c].section])
-        calls[count++] = c;
-    *out_calls = calls;
-    *out_count = count;
-  }
-
-  free(wanted);
-  return status;
+  return sambaRunOrderPlan(session->pef, order, out_calls, out_count);
 }
 
 /* Runs one call and adds what it did to the reports. */
-static SambaStatus launch(SambaSession *session, uint32_t call) {
+static SambaStatus launch(SambaSession *session, uint32_t call, const uint64_t *argins) {
   SambaDeviceActivity activity;
   SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(
-      session->device->functions->launch(session->device, call, session->argins, &activity),
-      "call %u", call));
+      session->device->functions->launch(session->device, call, argins, &activity), "call %u",
+      call));
 
   SambaSectionReport *section = &session->sections[session->pef->calls[call].section];
   ++section->calls;
@@ -262,28 +210,81 @@ static SambaStatus launch(SambaSession *session, uint32_t call) {
   return NULL;
 }
 
+/* Stores the hyperparameters that the run brings and finds what its launches get. */
+static SambaStatus bindHyperparameters(SambaSession *session, const SambaRunOptions *options,
+                                       const uint32_t *calls, uint32_t count,
+                                       const uint64_t **out_argins) {
+  SAMBA_RETURN_IF_ERROR(sambaHyperparametersSet(
+      &session->hyperparameters, options->hyperparameter_count, options->hyperparameters));
+  return sambaHyperparametersBind(&session->hyperparameters, calls, count, options->evaluate,
+                                  out_argins);
+}
+
+static bool hasOptimizer(const SambaPef *pef, const uint32_t *calls, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i)
+    if (pef->sections[pef->calls[calls[i]].section].type == SAMBA_PEF_SECTION_OPT)
+      return true;
+  return false;
+}
+
 SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *options,
                             void (*progress)(void *user, uint32_t done, uint32_t total),
                             void *user) {
   static const SambaRunOptions everything = {0};
+  const uint64_t *argins = NULL;
   uint32_t *calls, count;
 
-  SAMBA_RETURN_IF_ERROR(
-      sambaSessionPlanRun(session, options ? options : &everything, &calls, &count));
+  options = options ? options : &everything;
+  SAMBA_RETURN_IF_ERROR(sambaSessionPlanRun(session, &options->order, &calls, &count));
+  SambaStatus status = bindHyperparameters(session, options, calls, count, &argins);
+
   double start = now(CLOCK_MONOTONIC);
   double cpu = now(CLOCK_PROCESS_CPUTIME_ID);
-  SambaStatus status = NULL;
-
   for (uint32_t i = 0; i < count && !status; ++i) {
     if (progress)
       progress(user, i, count);
-    status = launch(session, calls[i]);
+    status = launch(session, calls[i], argins);
   }
 
   session->report.simulate_seconds += now(CLOCK_MONOTONIC) - start;
   session->report.simulate_cpu_seconds += now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+  session->step += !status && hasOptimizer(session->pef, calls, count);
   free(calls);
   return status;
+}
+
+uint64_t sambaSessionGetStep(const SambaSession *session) { return session->step; }
+void sambaSessionSetStep(SambaSession *session, uint64_t step) { session->step = step; }
+
+SambaHyperparameters *sambaSessionGetHyperparameters(SambaSession *session) {
+  return &session->hyperparameters;
+}
+
+void sambaSessionResetGenerator(SambaSession *session) {
+  sambaHyperparametersRestart(&session->hyperparameters, session->hyperparameters.seed);
+}
+
+void sambaSessionSeedGenerator(SambaSession *session, uint64_t seed) {
+  sambaHyperparametersRestart(&session->hyperparameters, seed);
+}
+
+void sambaSessionForEachArgin(const SambaSession *session, uint32_t kinds,
+                              void (*visit)(void *user, const SambaPefArgin *argin), void *user) {
+  for (uint32_t i = 0; i < session->pef->argins_count; ++i)
+    if (kinds & 1u << session->pef->argins[i].kind)
+      visit(user, &session->pef->argins[i]);
+}
+
+void sambaSessionForEachTensor(const SambaSession *session, uint32_t kinds,
+                               void (*visit)(void *user, const SambaPefSymbol *symbol),
+                               void *user) {
+  for (uint32_t s = 0; s < session->pef->symbols_count; ++s)
+    if (kinds & 1u << session->pef->symbols[s].kind)
+      visit(user, &session->pef->symbols[s]);
+}
+
+uint32_t sambaSessionGetSectionTypes(const SambaSession *session) {
+  return sambaSectionTypesOf(session->pef);
 }
 
 SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name,
@@ -306,10 +307,23 @@ SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name,
 
   *out_tensor = (SambaHostTensor){.dtype = symbol->host_dtype,
                                   .rank = symbol->dims_count,
-                                  .dims = dimsOf(session, symbol),
+                                  .dims = dimsOf(session, index),
                                   .data = host,
                                   .bytes = elements * sambaDTypeBytes(symbol->host_dtype)};
   return NULL;
+}
+
+SambaStatus sambaSessionReadTensors(SambaSession *session, uint32_t count,
+                                    const SambaStringRef *names, SambaHostTensor *out_tensors) {
+  SambaStatus status = NULL;
+  uint32_t done = 0;
+  while (done < count && !status) {
+    status = sambaSessionGetOutput(session, names[done], &out_tensors[done]);
+    done += !status;
+  }
+  for (uint32_t i = 0; status && i < done; ++i)
+    free(out_tensors[i].data);
+  return status;
 }
 
 void sambaSessionGetReport(const SambaSession *session, SambaRunReport *out_report) {

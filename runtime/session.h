@@ -13,6 +13,8 @@
 #define SAMBA_RUNTIME_SESSION_H
 
 #include "runtime/device.h"
+#include "runtime/hyperparameters.h"
+#include "runtime/plan.h"
 
 typedef struct SambaSession SambaSession;
 
@@ -20,21 +22,18 @@ typedef struct SambaSession SambaSession;
 typedef struct SambaHostTensor {
   SambaDType dtype;
   uint32_t rank;
-  const uint64_t *dims; /* borrowed from the session */
+  const uint64_t *dims; /* borrowed from the session, which keeps them */
   void *data;           /* owned by the receiver (free) */
   uint64_t bytes;
 } SambaHostTensor;
 
-/* Which calls of the schedule to run: those of some sections, those of some types of section, or
- * the half-open range [from, until) of call ids. Only one of the three may be given; all zero means
- * every call. */
+/* What one run does: everything with what is stored when all is zero. */
 typedef struct SambaRunOptions {
-  uint32_t section_count;
-  const uint32_t *sections;
-  uint32_t type_count;
-  const SambaPefSectionType *types;
-  bool has_range;
-  uint32_t from, until;
+  SambaRunOrder order;
+  /* Stored before the run, and kept for later ones. */
+  uint32_t hyperparameter_count;
+  const SambaHyperparameter *hyperparameters;
+  bool evaluate; /* dropout is off in this run; the stored rates stay */
 } SambaRunOptions;
 
 /* What the calls of one section that ran did, together. */
@@ -67,25 +66,49 @@ SambaDevice *sambaSessionGetDevice(const SambaSession *session);
  * shape its own; errors name both. data is copied; a device that holds no values ignores it. */
 SambaStatus sambaSessionSetInput(SambaSession *session, SambaStringRef name, SambaDType dtype,
                                  uint32_t rank, const uint64_t *dims, const void *data);
-/* The tensor of that name (host dtype and shape are in it); the error for a name that does not
- * exist lists inputs and outputs. */
+/* The tensor of that name (host dtype and shape are in it); nothing is read from the device. The
+ * error for a name that does not exist lists inputs and outputs and the name that is most like it,
+ * and says when the PEF cannot have such a tensor. */
 SambaStatus sambaSessionFindTensor(const SambaSession *session, SambaStringRef name,
                                    const SambaPefSymbol **out_symbol);
 /* Leaves out an input: it needs no value. False when a section reads it, or when it is no input. */
 bool sambaSessionSkipInput(SambaSession *session, SambaStringRef name);
 /* The first graph input that was never set, or NULL. */
 const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session);
-/* The calls that the options ask for, in the order of the schedule. Refuses what is not there
- * before anything is launched. The caller frees out_calls. */
-SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOptions *options,
+/* The calls that the order asks for; refuses before anything is launched. out_calls: malloc'ed. */
+SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOrder *order,
                                 uint32_t **out_calls, uint32_t *out_count);
-/* Runs these calls, with the argins' default values. progress (may be NULL) is called before each
- * call. An error of the device names the call; earlier calls have run and are in the report. */
+/* Runs them. Whatever can be refused is refused before the first launch, and then nothing has
+ * changed. progress (may be NULL) is called before each call. An error of the device names the
+ * call; the calls before it have run and are in the report. */
 SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *options,
                             void (*progress)(void *user, uint32_t done, uint32_t total),
                             void *user);
+/* How many runs with OPT sections have ended since the beginning of the training. */
+uint64_t sambaSessionGetStep(const SambaSession *session);
+void sambaSessionSetStep(SambaSession *session, uint64_t step);
+
+/* Their values between runs, to read and to set. */
+SambaHyperparameters *sambaSessionGetHyperparameters(SambaSession *session);
+/* Starts the random generator again where it started, or at another seed (0 in a new session). The
+ * seeds of dropout are drawn from it in each run with FWD sections, unless they are given. */
+void sambaSessionResetGenerator(SambaSession *session);
+void sambaSessionSeedGenerator(SambaSession *session, uint64_t seed);
+
+/* Hyperparameters of the kinds whose bits `1 << kind` are set, in the order of the PEF. */
+void sambaSessionForEachArgin(const SambaSession *session, uint32_t kinds,
+                              void (*visit)(void *user, const SambaPefArgin *argin), void *user);
+/* The same for tensors: weights, for example, are 1 << SAMBA_PEF_SYMBOL_WEIGHT. */
+void sambaSessionForEachTensor(const SambaSession *session, uint32_t kinds,
+                               void (*visit)(void *user, const SambaPefSymbol *symbol), void *user);
+/* The set of section types in the PEF (sambaSectionTypeBit). */
+uint32_t sambaSessionGetSectionTypes(const SambaSession *session);
+
 SambaStatus sambaSessionGetOutput(SambaSession *session, SambaStringRef name,
                                   SambaHostTensor *out_tensor);
+/* Several at once, in the order of the names: all of them or none. */
+SambaStatus sambaSessionReadTensors(SambaSession *session, uint32_t count,
+                                    const SambaStringRef *names, SambaHostTensor *out_tensors);
 /* What ran since the session was opened. */
 void sambaSessionGetReport(const SambaSession *session, SambaRunReport *out_report);
 

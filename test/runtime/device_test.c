@@ -162,7 +162,8 @@ static void everyLaunchGetsTheDefaultsOfTheArgins(void **state) {
   Recording recording = {0};
   SambaSession *session = openSession(&recording);
   uint32_t second = 1;
-  SambaRunOptions options = {.section_count = 1, .sections = &second};
+  const SambaSectionGroup group = {1, &second};
+  SambaRunOptions options = {.order = {.group_count = 1, .groups = &group}};
 
   assert_null(sambaSessionRun(session, &options, NULL, NULL));
   assert_null(sambaSessionRun(session, NULL, NULL, NULL));

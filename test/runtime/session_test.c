@@ -1,4 +1,4 @@
-/* runtime/session.h where samba-run does not reach: ranges of calls, values of a timing-only
+/* runtime/session.h where samba-run does not reach: values of a timing-only
  * device, loading twice. */
 #include "backend/machine/shipped.h"
 #include "backend/pef/container/writer.h"
@@ -44,29 +44,6 @@ static void refused(SambaStatus status, const char *wanted) {
   sambaStatusFree(status);
 }
 
-static void plansAreRefusedBeforeAnythingRuns(void **state) {
-  SambaSession *session = *state;
-  uint32_t *calls, count, section = 0;
-  SambaPefSectionType type = SAMBA_PEF_SECTION_FWD;
-  SambaRunOptions both = {
-      .section_count = 1, .sections = &section, .type_count = 1, .types = &type};
-  refused(sambaSessionPlanRun(session, &both, &calls, &count),
-          "sections, section types and a range of calls exclude each other; give one of them");
-  SambaRunOptions ranged = {.section_count = 1, .sections = &section, .has_range = true};
-
-  refused(sambaSessionPlanRun(session, &ranged, &calls, &count), "exclude each other");
-  SambaRunOptions beyond = {.has_range = true, .from = 0, .until = 2};
-  refused(sambaSessionPlanRun(session, &beyond, &calls, &count),
-          "calls [0, 2) are not in the schedule, which has 0 calls");
-  SambaRunOptions backwards = {.has_range = true, .from = 1, .until = 0};
-  refused(sambaSessionPlanRun(session, &backwards, &calls, &count),
-          "calls [1, 0) are not in the schedule");
-  SambaRunOptions nothing = {.has_range = true};
-  assert_null(sambaSessionPlanRun(session, &nothing, &calls, &count));
-  assert_int_equal(count, 0);
-  free(calls);
-}
-
 static void tensorsGoInAndOut(void **state) {
   SambaSession *session = *state;
   static const float data[4] = {1, 2, 3, 4};
@@ -85,6 +62,11 @@ static void tensorsGoInAndOut(void **state) {
           "input 'x' is 4xf32, but the data are 2x2xf32");
   refused(sambaSessionGetOutput(session, sambaStringRef("y"), &tensor),
           "there is no tensor named 'y'");
+  const uint32_t section = 0;
+  const SambaSectionGroup group = {1, &section};
+  SambaRunOptions options = {.order = {.group_count = 1, .groups = &group}};
+  refused(sambaSessionRun(session, &options, NULL, NULL),
+          "there is no section 0; the PEF has none");
   SambaDevice *device = sambaSessionGetDevice(session);
   refused(device->functions->load(device, sambaSessionGetPef(session)),
           "this device holds a PEF already; create another device");
@@ -135,7 +117,6 @@ static int tearDown(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(plansAreRefusedBeforeAnythingRuns),
       cmocka_unit_test(tensorsGoInAndOut),
       cmocka_unit_test(symbolsAreCopiedToOtherDevices),
       cmocka_unit_test(timingHasNoValues),

@@ -1,23 +1,12 @@
 /* samba-run: runs a PEF on the simulated RDU. A small client of runtime/. */
 #include "runtime/simulated/simulated_device.h"
 #include "runtime/summary.h"
-#include "support/file/atomic_file.h"
-#include "support/number/shape.h"
 #include "support/text/command_line.h"
 #include "tools/samba-run/run.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-typedef struct {
-  SambaStrings inputs, outputs, expectations;
-  double rtol, atol, relative_l2;
-  bool argmax, trap_nan, values_only, timing_only, no_skip, no_memo;
-  const char *fidelity, *launch, *sections, *section_types, *cpu, *stats, *trace, *report, *csv;
-  int64_t threads, max_cycles;
-} Options;
 
 static SambaStatus parseLaunch(const char *text, SambaOrchestration *out) {
   static const char *const names[] = {"hw", "sw", "none"};
@@ -29,247 +18,112 @@ static SambaStatus parseLaunch(const char *text, SambaOrchestration *out) {
   return sambaStatusMake(SAMBA_INVALID, "--launch wants hw, sw or none, not '%s'", text);
 }
 
-static SambaStatus deviceOptions(const Options *options, SambaSimulatedDeviceOptions *out) {
-  *out = (SambaSimulatedDeviceOptions){.threads = (int)options->threads,
-                                       .cpu = options->cpu,
-                                       .trap_nan = options->trap_nan,
-                                       .max_cycles = (uint64_t)options->max_cycles,
-                                       .timing_only = options->timing_only,
-                                       .values_only = options->values_only,
-                                       .no_skip = options->no_skip,
-                                       .no_memo = options->no_memo};
-  if (options->values_only && options->timing_only)
+static SambaStatus deviceOptions(const SambaRunArguments *arguments,
+                                 SambaSimulatedDeviceOptions *out) {
+  *out = (SambaSimulatedDeviceOptions){.threads = (int)arguments->threads,
+                                       .cpu = arguments->cpu,
+                                       .trap_nan = arguments->trap_nan,
+                                       .max_cycles = (uint64_t)arguments->max_cycles,
+                                       .timing_only = arguments->timing_only,
+                                       .values_only = arguments->values_only,
+                                       .no_skip = arguments->no_skip,
+                                       .no_memo = arguments->no_memo};
+  if (arguments->values_only && arguments->timing_only)
     return sambaStatusMake(SAMBA_INVALID, "--values-only and --timing-only exclude each other");
-  if (options->threads < 1 || options->threads > 1024)
+  if (arguments->threads < 1 || arguments->threads > 1024)
     return sambaStatusMake(SAMBA_INVALID, "--threads wants a number from 1 to 1024");
-  if (strcmp(options->fidelity, "tile") != 0)
+  if (strcmp(arguments->fidelity, "tile") != 0)
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "--fidelity=%s is not available in this version; use tile",
-                           options->fidelity);
-  const char *missing = options->csv ? "--csv" : NULL;
-  if (options->report)
+                           arguments->fidelity);
+  const char *missing = arguments->csv ? "--csv" : NULL;
+  if (arguments->report)
     missing = "--report";
-  if (options->trace)
+  if (arguments->trace)
     missing = "--trace";
   if (missing)
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "%s is not available in this version; --stats FILE.json has the figures",
                            missing);
-  return parseLaunch(options->launch, &out->orchestration);
+  return parseLaunch(arguments->launch, &out->orchestration);
 }
 
-/* "3,5": section ids; "FWD,BCKWD": types. */
-static SambaStatus parseRun(const Options *options, SambaArena *arena, SambaRunOptions *out) {
-  const char *text = options->sections ? options->sections : options->section_types;
-  if (options->sections && options->section_types)
-    return sambaStatusMake(SAMBA_INVALID, "--sections and --section-types exclude each other");
-  if (!text)
-    return NULL;
-  size_t most = strlen(text) + 1;
-  uint32_t *ids = SAMBA_ARENA_ARRAY(arena, uint32_t, most);
-  SambaPefSectionType *types = SAMBA_ARENA_ARRAY(arena, SambaPefSectionType, most);
+/* What the steps of a run call back. */
+typedef struct {
+  SambaFeed feed;
+  SambaResults results;
+  SambaProgress progress;
+} Run;
 
-  for (const char *at = text;;) {
-    size_t length = strcspn(at, ",");
-    if (options->sections) {
-      char *end;
-      unsigned long id = strtoul(at, &end, 10);
-      if (end == at || end != at + length || *at == '-' || id > UINT32_MAX)
-        return sambaStatusMake(SAMBA_INVALID, "--sections wants section ids like 0,3, not '%s'",
-                               text);
-      ids[out->section_count++] = (uint32_t)id;
-    } else if (!sambaPefSectionTypeFromName((SambaStringRef){at, length},
-                                            &types[out->type_count++])) {
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "there is no section type '%.*s'; types are ZEROGRAD, FWD, BCKWD, OPT, REDUCE, GRADNORM",
-          (int)length, at);
-    }
-    if (!at[length])
-      break;
-    at += length + 1;
-  }
+static SambaStatus beforePass(void *user, uint64_t pass) {
+  return sambaFeedPass(&((Run *)user)->feed, pass);
+}
 
-  out->sections = ids;
-  out->types = types;
-  return NULL;
+static SambaStatus afterPass(void *user, uint64_t pass) {
+  (void)pass;
+  return sambaResultsAddPass(&((Run *)user)->results);
+}
+
+static SambaStatus afterStep(void *user, uint64_t step) {
+  Run *run = user;
+  run->progress.done = step + 1;
+  return sambaResultsAddStep(&run->results);
 }
 
 static void showProgress(void *user, uint32_t done, uint32_t total) {
-  (void)user;
-  fprintf(stderr, "\rcall %u of %u ", done + 1, total);
+  sambaProgressShow(&((Run *)user)->progress, done, total);
 }
 
-static SambaStatus readInputs(const Options *options, SambaSession *session, SambaArena *arena) {
-  for (size_t i = 0; i < options->inputs.size; ++i) {
-    const char *name, *path;
-    SambaTensorFile tensor;
-    SAMBA_RETURN_IF_ERROR(sambaSplitPair(arena, "--input", options->inputs.data[i], &name, &path));
-    for (size_t j = 0; j < i; ++j)
-      if (strncmp(options->inputs.data[j], name, strlen(name)) == 0 &&
-          options->inputs.data[j][strlen(name)] == '=')
-        return sambaStatusMake(SAMBA_INVALID, "--input gives '%s' twice; once is enough", name);
-    SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(path, arena, &tensor));
-    const SambaPefSymbol *symbol;
-    SAMBA_RETURN_IF_ERROR(sambaSessionFindTensor(session, sambaStringRef(name), &symbol));
-    bool fits = tensor.dtype == symbol->host_dtype && tensor.rank == symbol->dims_count;
-    for (uint32_t a = 0; a < tensor.rank && fits; ++a)
-      fits = tensor.dims[a] == symbol->dims[a].size;
-    if (!fits && sambaSessionSkipInput(session, symbol->name))
-      fprintf(stderr,
-              "remark: input '%s' does not have the type or shape of the data in %s; no section "
-              "reads it\n",
-              name, path);
-    else
-      SAMBA_RETURN_IF_ERROR(sambaSessionSetInput(session, sambaStringRef(name), tensor.dtype,
-                                                 tensor.rank, tensor.dims, tensor.data));
-  }
+static SambaStatus runSteps(const SambaRunArguments *arguments, SambaSession *session,
+                            SambaArena *arena, SambaSteps *steps, Run *run) {
+  if (arguments->seed >= 0)
+    sambaSessionSeedGenerator(session, (uint64_t)arguments->seed);
+  SAMBA_RETURN_IF_ERROR(sambaResultsOpen(arguments, steps, session, arena, &run->results));
+  SAMBA_RETURN_IF_ERROR(sambaFeedOpen(arguments, steps, session, arena, &run->feed));
 
-  const SambaPefSymbol *missing =
-      options->timing_only ? NULL : sambaSessionFindMissingInput(session);
-  if (!missing)
-    return NULL;
-  char shape[SAMBA_SHAPE_TEXT_BYTES];
-  int64_t *dims = SAMBA_ARENA_ARRAY(arena, int64_t, missing->dims_count + 1);
-  for (uint32_t a = 0; a < missing->dims_count; ++a)
-    dims[a] = (int64_t)missing->dims[a].size;
-  return sambaStatusMake(SAMBA_INVALID, "input '%.*s' (%s) has no value; give --input %.*s=FILE",
-                         SAMBA_STRING_ARGS(missing->name),
-                         sambaShapeFormat(shape, sizeof shape, missing->dims_count, dims,
-                                          sambaDTypeName(missing->host_dtype)),
-                         SAMBA_STRING_ARGS(missing->name));
-}
-
-static SambaStatus addPaths(SambaArena *arena, const char *option, const SambaStrings *pairs,
-                            SambaStrings *paths) {
-  for (size_t i = 0; i < pairs->size; ++i) {
-    const char *name, *path;
-    SAMBA_RETURN_IF_ERROR(sambaSplitPair(arena, option, pairs->data[i], &name, &path));
-    sambaArrayAppend(paths, path);
-  }
-  return NULL;
-}
-
-/* An output is none of the files that are read, and no two outputs are one file. */
-static SambaStatus checkFiles(const Options *options, const char *pef, SambaArena *arena) {
-  SambaStrings inputs = {0}, outputs = {0};
-  sambaArrayAppend(&inputs, pef);
-  sambaArrayAppend(&outputs, options->stats);
-
-  SambaStatus status = addPaths(arena, "--input", &options->inputs, &inputs);
-  if (!status)
-    status = addPaths(arena, "--expect", &options->expectations, &inputs);
-  if (!status)
-    status = addPaths(arena, "--output", &options->outputs, &outputs);
-  if (!status)
-    status = sambaCheckOutputs(&outputs, &inputs);
-  sambaArrayFree(&inputs);
-  sambaArrayFree(&outputs);
+  steps->before_pass = beforePass;
+  steps->after_pass = afterPass;
+  steps->after_step = afterStep;
+  steps->progress = showProgress;
+  steps->user = run;
+  run->progress = sambaProgressStart(steps->count);
+  SambaStatus status = sambaSessionRunSteps(session, steps);
+  sambaProgressEnd(&run->progress);
   return status;
 }
 
-/* What --output and --expect ask for exists: said before anything runs. The references are kept in
- * `references`. */
-static SambaStatus checkNames(const Options *options, const SambaSession *session, const char *pef,
-                              SambaArena *arena, SambaTensorFile *references) {
-  if (options->timing_only && options->outputs.size + options->expectations.size)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "--output and --expect want values, which --timing-only leaves out");
-
-  for (int list = 0; list < 2; ++list) {
-    const SambaStrings *pairs = list ? &options->expectations : &options->outputs;
-    for (size_t i = 0; i < pairs->size; ++i) {
-      const char *name, *path;
-      const SambaPefSymbol *symbol;
-      SAMBA_RETURN_IF_ERROR(
-          sambaSplitPair(arena, list ? "--expect" : "--output", pairs->data[i], &name, &path));
-      SAMBA_RETURN_IF_ERROR(sambaSessionFindTensor(session, sambaStringRef(name), &symbol));
-      if (list) {
-        SAMBA_RETURN_IF_ERROR(sambaTensorFileRead(path, arena, &references[i]));
-        continue;
-      }
-      size_t length = strlen(path);
-      if (length < 4 || strcmp(path + length - 4, ".npy") != 0)
-        return sambaStatusMake(SAMBA_UNSUPPORTED,
-                               "%s: outputs are written as .npy; give a name that ends so", path);
-    }
-  }
-
-  return checkFiles(options, pef, arena);
-}
-
-static SambaStatus writeOutputs(const Options *options, SambaSession *session, SambaArena *arena) {
-  for (size_t i = 0; i < options->outputs.size; ++i) {
-    const char *name, *path;
-    SambaHostTensor tensor;
-    SAMBA_RETURN_IF_ERROR(
-        sambaSplitPair(arena, "--output", options->outputs.data[i], &name, &path));
-    SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(session, sambaStringRef(name), &tensor));
-    SambaStatus status = sambaNpyWrite(path, tensor.dtype, tensor.rank, tensor.dims, tensor.data);
-    free(tensor.data);
-    SAMBA_RETURN_IF_ERROR(status);
-  }
-  return NULL;
-}
-
-static SambaStatus checkExpectations(const Options *options, SambaSession *session,
-                                     SambaArena *arena, const SambaTensorFile *references) {
-  SambaCriteria criteria = {options->rtol, options->atol, options->relative_l2, options->argmax};
-  if (criteria.rtol < 0 && criteria.atol < 0 && criteria.relative_l2 < 0 && !criteria.argmax)
-    criteria.rtol = 1e-3, criteria.atol = 1e-5;
-  else if (criteria.rtol >= 0 && criteria.atol < 0)
-    criteria.atol = 1e-5;
-  else if (criteria.atol >= 0 && criteria.rtol < 0)
-    criteria.rtol = 1e-3;
-
-  for (size_t i = 0; i < options->expectations.size; ++i) {
-    const char *name, *path;
-    SambaHostTensor tensor;
-    SAMBA_RETURN_IF_ERROR(
-        sambaSplitPair(arena, "--expect", options->expectations.data[i], &name, &path));
-    SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(session, sambaStringRef(name), &tensor));
-    SambaStatus status = sambaCompareTensors(name, &tensor, &references[i], &criteria);
-    free(tensor.data);
-    SAMBA_RETURN_IF_ERROR(status);
-  }
-
-  return NULL;
-}
-
-static SambaStatus run(const Options *options, const char *path, SambaArena *arena) {
-  SambaSimulatedDeviceOptions device;
-  SambaRunOptions selection = {0};
-  SambaSession *session = NULL;
-
-  SAMBA_RETURN_IF_ERROR(deviceOptions(options, &device));
-  SAMBA_RETURN_IF_ERROR(parseRun(options, arena, &selection));
-  SambaDeviceFactory factory = sambaSimulatedDevice(&device);
-  SAMBA_RETURN_IF_ERROR(sambaSessionOpen(path, &factory, &session));
-  bool terminal = isatty(STDERR_FILENO);
-  SambaTensorFile *references =
-      SAMBA_ARENA_ARRAY(arena, SambaTensorFile, options->expectations.size);
-  SambaStatus status = checkNames(options, session, path, arena, references);
-  if (!status)
-    status = readInputs(options, session, arena);
-  if (!status)
-    status = sambaSessionRun(session, &selection, terminal ? showProgress : NULL, NULL);
-  if (terminal)
-    fprintf(stderr, "\r\033[K");
-  if (!status)
-    status = writeOutputs(options, session, arena);
-  if (!status && options->stats)
-    status = sambaWriteStatistics(options->stats, session);
-  if (!status && !options->values_only)
+static SambaStatus runSession(const SambaRunArguments *arguments, SambaSession *session,
+                              SambaArena *arena, SambaSteps *steps, Run *run) {
+  SAMBA_RETURN_IF_ERROR(runSteps(arguments, session, arena, steps, run));
+  SAMBA_RETURN_IF_ERROR(sambaResultsWrite(arguments, arena, &run->results));
+  if (arguments->stats)
+    SAMBA_RETURN_IF_ERROR(sambaWriteStatistics(arguments->stats, session));
+  if (!arguments->values_only)
     sambaPrintSummary(session);
-  if (!status)
-    status = checkExpectations(options, session, arena, references);
-  sambaSessionClose(session);
+  return sambaResultsCompare(arguments, arena, &run->results);
+}
 
+static SambaStatus runPef(const SambaRunArguments *arguments, SambaArena *arena) {
+  SambaSimulatedDeviceOptions device;
+  SambaSteps steps;
+  SambaSession *session = NULL;
+  Run run = {0};
+
+  SAMBA_RETURN_IF_ERROR(deviceOptions(arguments, &device));
+  SAMBA_RETURN_IF_ERROR(sambaParseSteps(arguments, arena, &steps));
+  SambaDeviceFactory factory = sambaSimulatedDevice(&device);
+  SAMBA_RETURN_IF_ERROR(sambaSessionOpen(arguments->pef, &factory, &session));
+
+  SambaStatus status = runSession(arguments, session, arena, &steps, &run);
+  sambaFeedClose(&run.feed);
+  sambaResultsClose(&run.results);
+  sambaSessionClose(session);
   return status;
 }
 
 /* Answers the command line: help, or a PEF that is run. */
-static SambaStatus answer(const SambaTool *tool, int argc, char **argv, Options *options) {
+static SambaStatus answer(const SambaTool *tool, int argc, char **argv,
+                          SambaRunArguments *arguments) {
   SambaStrings positional = {0};
   SambaArena arena = {0};
   SambaAsked asked;
@@ -281,8 +135,10 @@ static SambaStatus answer(const SambaTool *tool, int argc, char **argv, Options 
     status =
         sambaStatusMake(SAMBA_INVALID, "samba-run wants one PEF, not %zu; --help lists the options",
                         positional.size);
-  else if (!status)
-    status = run(options, positional.data[0], &arena);
+  else if (!status) {
+    arguments->pef = positional.data[0];
+    status = runPef(arguments, &arena);
+  }
 
   sambaArenaDestroy(&arena);
   sambaArrayFree(&positional);
@@ -291,16 +147,29 @@ static SambaStatus answer(const SambaTool *tool, int argc, char **argv, Options 
 
 /* Long: the options are a table, which points at the variables beside it. */
 int main(int argc, char **argv) {
-  Options options = {.rtol = -1,
-                     .atol = -1,
-                     .relative_l2 = -1,
-                     .fidelity = "tile",
-                     .launch = "hw",
-                     .threads = sysconf(_SC_NPROCESSORS_ONLN)};
+  SambaRunArguments options = {.rtol = -1,
+                               .atol = -1,
+                               .relative_l2 = -1,
+                               .fidelity = "tile",
+                               .launch = "hw",
+                               .threads = sysconf(_SC_NPROCESSORS_ONLN),
+                               .steps = -1,
+                               .micro_batches = -1,
+                               .seed = -1};
   const SambaOption table[] = {
       {"--input", SAMBA_OPTION_STRINGS, &options.inputs, "NAME=FILE",
-       "value of a graph input (.npy or .pb)"},
-      {"--output", SAMBA_OPTION_STRINGS, &options.outputs, "NAME=FILE", "write an output as .npy"},
+       "value of a tensor (.npy or .pb); with a further leading axis, one slice for each step"},
+      {"--output", SAMBA_OPTION_STRINGS, &options.outputs, "NAME=FILE",
+       "write a tensor as .npy: its value after the last step"},
+      {"--each-step", SAMBA_OPTION_STRINGS, &options.each_step, "NAME=FILE",
+       "write a tensor as .npy: its values in all steps, stacked"},
+      {"--steps", SAMBA_OPTION_INT, &options.steps, "N", "run N times (default 1)"},
+      {"--micro-batches", SAMBA_OPTION_INT, &options.micro_batches, "K",
+       "a step is ZEROGRAD, K times FWD and BCKWD, then the rest"},
+      {"--set", SAMBA_OPTION_STRINGS, &options.set, "NAME=NUMBER",
+       "set a hyperparameter, or all of a group (lr, weight_decay, momentum, p)"},
+      {"--seed", SAMBA_OPTION_INT, &options.seed, "N",
+       "start of the random generator, which draws the seeds of dropout (default 0)"},
       {"--expect", SAMBA_OPTION_STRINGS, &options.expectations, "NAME=FILE",
        "compare an output with a reference; exit code 2 when it differs"},
       {"--rtol", SAMBA_OPTION_FLOAT, &options.rtol, "R",
@@ -322,9 +191,11 @@ int main(int argc, char **argv) {
       {"--launch", SAMBA_OPTION_STRING, &options.launch, "hw|sw|none",
        "who launches sections: the chip, the host, or at no cost (default hw)"},
       {"--sections", SAMBA_OPTION_STRING, &options.sections, "ID,..",
-       "run only the sections with these ids (default: all)"},
+       "run the sections with these ids, in this order (default: all)"},
       {"--section-types", SAMBA_OPTION_STRING, &options.section_types, "FWD,..",
-       "run only sections of these types (default: all)"},
+       "run the sections of these types, in this order (default: all)"},
+      {"--graph", SAMBA_OPTION_STRING, &options.graph, "NAME",
+       "run only this graph (default: all)"},
       {"--threads", SAMBA_OPTION_INT, &options.threads, "N",
        "host threads (default: all cores); bits do not depend on it"},
       {"--max-cycles", SAMBA_OPTION_INT, &options.max_cycles, "N",
@@ -352,6 +223,9 @@ int main(int argc, char **argv) {
   SambaStatus status = answer(&tool, argc, argv, &options);
   sambaArrayFree(&options.inputs);
   sambaArrayFree(&options.outputs);
+  sambaArrayFree(&options.each_step);
   sambaArrayFree(&options.expectations);
+  sambaArrayFree(&options.set);
+
   return sambaReport(status);
 }

@@ -1,0 +1,11 @@
+/* Why a PEF has no tensor of a name: what the error says. */
+#ifndef SAMBA_RUNTIME_MISSING_TENSOR_H
+#define SAMBA_RUNTIME_MISSING_TENSOR_H
+
+#include "backend/pef/pef.h"
+
+/* Gradients and optimizer state of a PEF for inference, and gradients of tensors that were compiled
+ * without one, are told apart from names that are unknown. */
+SambaStatus sambaExplainMissingTensor(const SambaPef *pef, SambaStringRef name);
+
+#endif
