@@ -121,7 +121,7 @@ void sambaMachinePrint(const SambaMachine *machine, SambaText *out) {
   SambaStringRef name = sambaStringEscape(&arena, sambaStringRef(machine->name));
 
   sambaTextFormat(out,
-                  "// The machine %s. Change values and give this file to --target.\n"
+                  "// The machine %s. Change values and the name, and give this file to --target.\n"
                   "// A value is {value = N, source = \"...\"}, {value = N, assumed} or N alone.\n"
                   "module attributes {rdu.machine = #rdu.machine<%s",
                   name.data, name.data);

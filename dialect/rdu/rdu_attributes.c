@@ -92,6 +92,33 @@ static SambaStatus readParameters(MlirAttribute body, bool *seen, SambaMachine *
   return NULL;
 }
 
+/* The first parameter in which two machines differ; SAMBA_PARAMETER_COUNT when there is none. */
+static SambaParameter firstDifference(const SambaMachine *machine, const SambaMachine *other) {
+  int parameter = 0;
+  while (parameter < SAMBA_PARAMETER_COUNT && sambaMachineGet(machine, (SambaParameter)parameter) ==
+                                                  sambaMachineGet(other, (SambaParameter)parameter))
+    ++parameter;
+  return (SambaParameter)parameter;
+}
+
+/* Every report names its machine, so a machine that is called like a shipped one must be that
+ * one. */
+static SambaStatus checkName(const SambaMachine *machine) {
+  const SambaMachine *shipped = sambaMachineFind(sambaStringRef(machine->name));
+  if (!shipped)
+    return NULL;
+  SambaParameter parameter = firstDifference(machine, shipped);
+  if (parameter == SAMBA_PARAMETER_COUNT)
+    return NULL;
+  return sambaStatusNote(
+      sambaStatusMake(SAMBA_INVALID,
+                      "#rdu.machine: %s is %lld, but the shipped machine '%s' has %lld",
+                      sambaParameterName(parameter), (long long)sambaMachineGet(machine, parameter),
+                      machine->name, (long long)sambaMachineGet(shipped, parameter)),
+      "give a machine with values of its own a name of its own, as in #rdu.machine<\"my_%s\", ...>",
+      machine->name);
+}
+
 static SambaStatus readMachine(SambaStringRef name, MlirAttribute body, SambaMachine *out_machine) {
   *out_machine = (SambaMachine){0};
   const SambaMachine *shipped = sambaMachineFind(name);
@@ -127,7 +154,8 @@ static SambaStatus readMachine(SambaStringRef name, MlirAttribute body, SambaMac
                           sambaParameterDescription((SambaParameter)parameter),
                           sambaParameterUnit((SambaParameter)parameter)),
           "with base = \"sn40l\", what is not given is taken from that shipped machine");
-  return sambaStatusAnnotate(sambaMachineCheck(out_machine), "#rdu.machine");
+  SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(sambaMachineCheck(out_machine), "#rdu.machine"));
+  return checkName(out_machine);
 }
 
 SambaStatus sambaMachineFromAttribute(MlirAttribute attribute, SambaMachine *out_machine) {
@@ -139,11 +167,7 @@ SambaStatus sambaMachineFromAttribute(MlirAttribute attribute, SambaMachine *out
 
 static bool isShipped(const SambaMachine *machine) {
   const SambaMachine *shipped = sambaMachineFind(sambaStringRef(machine->name));
-  for (int parameter = 0; shipped && parameter < SAMBA_PARAMETER_COUNT; ++parameter)
-    if (sambaMachineGet(machine, (SambaParameter)parameter) !=
-        sambaMachineGet(shipped, (SambaParameter)parameter))
-      return false;
-  return shipped != NULL;
+  return shipped && firstDifference(machine, shipped) == SAMBA_PARAMETER_COUNT;
 }
 
 MlirAttribute sambaMachineToAttribute(MlirLocation location, const SambaMachine *machine) {

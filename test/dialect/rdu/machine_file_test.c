@@ -95,6 +95,13 @@ static void errorsHaveTheirPlace(void **state) {
        ":3:29: #rdu.machine has no parameter 'simd_lane'\n  note: the parameters are clock_hz, "},
       {"module attributes {rdu.machine = #rdu.machine<\"m\", base = \"tiny\", simd_lanes = 3>} {}",
        ":1:46: #rdu.machine: machine 'm': simd_lanes is 3, expected a power of two"},
+      {"module attributes {rdu.machine = #rdu.machine<\"tiny\", base = \"tiny\", simd_lanes = 8>} "
+       "{}",
+       ":1:46: #rdu.machine: simd_lanes is 8, but the shipped machine 'tiny' has 16\n  note: give "
+       "a "
+       "machine with values of its own a name of its own, as in #rdu.machine<\"my_tiny\", ...>"},
+      {"module attributes {rdu.machine = #rdu.machine<\"tiny\", base = \"sn40l\">} {}",
+       ":1:46: #rdu.machine: grid_columns is "},
       {"module attributes {rdu.machine = #rdu.machine<\"m\", clock_hz = 1000000000>} {}",
        ":1:46: #rdu.machine lacks parameter 'grid_columns'"},
       {"module attributes {\n  rdu.machine = } {}", ":2:16: expected attribute value"},
