@@ -20,8 +20,9 @@ typedef struct SambaDeviceActivity {
 /* Adds every figure of `more` to `sums`. */
 void sambaDeviceActivityAdd(SambaDeviceActivity *sums, const SambaDeviceActivity *more);
 
-/* Host time that a device spent on preparing code, since it was made. Zero when there is none. */
+/* What a device spent on preparing code, since it was made. Zero when there is none. */
 typedef struct SambaDeviceStatistics {
+  uint64_t compiled_programs;
   double compile_seconds, compile_cpu_seconds;
 } SambaDeviceStatistics;
 

@@ -40,8 +40,9 @@ struct SambaSimulator {
   SambaSection **sections; /* per image */
   Region *regions;
   SymbolState *symbols;
-  SAMBA_ARRAY(Timed) timed;
-  uint32_t last_image; /* on the chip, SAMBA_PEF_NONE: none */
+  SAMBA_ARRAY(Timed) timed;   /* one per distinct call: it does not grow with the launches */
+  SambaTimingResult not_kept; /* of the last call that is timed anew each time */
+  uint32_t last_image;        /* on the chip, SAMBA_PEF_NONE: none */
   uint64_t now;
 };
 
@@ -77,6 +78,7 @@ void sambaSimulatorDestroy(SambaSimulator *simulator) {
   for (size_t i = 0; i < simulator->timed.size; ++i)
     sambaTimingResultFree(&simulator->timed.data[i].result);
   sambaArrayFree(&simulator->timed);
+  sambaTimingResultFree(&simulator->not_kept);
   sambaValuesDestroy(simulator->values);
   sambaArenaDestroy(&simulator->arena);
   free(simulator);
@@ -350,7 +352,7 @@ static uint64_t launchCycles(SambaSimulator *simulator, uint32_t image,
 
 static const SambaTimingResult *findTimed(const SambaSimulator *simulator, uint32_t image,
                                           const SambaBinding *bindings, uint32_t count) {
-  for (size_t i = 0; i < simulator->timed.size && !simulator->options.no_memo; ++i) {
+  for (size_t i = 0; i < simulator->timed.size; ++i) {
     const Timed *timed = &simulator->timed.data[i];
     bool same = timed->image == image;
     for (uint32_t f = 0; f < count && same; ++f)
@@ -361,21 +363,37 @@ static const SambaTimingResult *findTimed(const SambaSimulator *simulator, uint3
   return NULL;
 }
 
+/* Keeps the result for calls of the same image at the same addresses. */
+static const SambaTimingResult *keepTimed(SambaSimulator *simulator, uint32_t image,
+                                          const SambaBinding *bindings, uint32_t count,
+                                          const SambaTimingResult *result) {
+  Timed timed = {.image = image, .result = *result};
+  timed.addresses = SAMBA_ARENA_ARRAY(&simulator->arena, uint64_t, count + 1);
+  for (uint32_t f = 0; f < count; ++f)
+    timed.addresses[f] = bindings[f].address;
+  sambaArrayAppend(&simulator->timed, timed);
+  return &simulator->timed.data[simulator->timed.size - 1].result;
+}
+
 static SambaStatus timeCall(SambaSimulator *simulator, uint32_t image, const SambaSection *section,
                             const SambaBinding *bindings, const SambaIndexTraces *traces,
                             const SambaTimingResult **out_result) {
-  bool repeatable = !traces || traces->size == 0; /* addresses that depend on data are timed anew */
+  /* Addresses that depend on data are timed anew. */
+  bool repeatable = !simulator->options.no_memo && (!traces || traces->size == 0);
   *out_result = repeatable ? findTimed(simulator, image, bindings, section->symbol_count) : NULL;
   if (*out_result)
     return NULL;
-  Timed timed = {.image = repeatable ? image : SAMBA_PEF_NONE};
-  timed.addresses = SAMBA_ARENA_ARRAY(&simulator->arena, uint64_t, section->symbol_count + 1);
-  for (uint32_t f = 0; f < section->symbol_count; ++f)
-    timed.addresses[f] = bindings[f].address;
+
+  SambaTimingResult result = {0};
   SAMBA_RETURN_IF_ERROR(sambaTimingExecute(&simulator->machine, section, bindings, traces,
-                                           &simulator->options.timing, &timed.result));
-  sambaArrayAppend(&simulator->timed, timed);
-  *out_result = &simulator->timed.data[simulator->timed.size - 1].result;
+                                           &simulator->options.timing, &result));
+  if (repeatable) {
+    *out_result = keepTimed(simulator, image, bindings, section->symbol_count, &result);
+    return NULL;
+  }
+  sambaTimingResultFree(&simulator->not_kept);
+  simulator->not_kept = result;
+  *out_result = &simulator->not_kept;
   return NULL;
 }
 

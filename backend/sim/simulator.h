@@ -18,7 +18,7 @@ typedef struct SambaSimulatorOptions {
   bool no_memo;   /* time every call anew */
 } SambaSimulatorOptions;
 
-/* What one call took; units borrowed until the simulator is destroyed (NULL without timing). */
+/* What one call took; units borrowed until the next launch (NULL without timing). */
 typedef struct SambaCallReport {
   uint64_t cycles, launch_cycles;
   uint64_t dram_read_bytes, dram_write_bytes, flops, events;

@@ -80,7 +80,8 @@ static uint64_t now(const SambaDevice *device) { return sambaSimulatorNow(simula
 static void statistics(const SambaDevice *device, SambaDeviceStatistics *out_statistics) {
   SambaValuesStatistics values;
   sambaSimulatorGetStatistics(simulatorOf(device), &values);
-  *out_statistics = (SambaDeviceStatistics){.compile_seconds = values.jit_seconds,
+  *out_statistics = (SambaDeviceStatistics){.compiled_programs = values.jit_programs,
+                                            .compile_seconds = values.jit_seconds,
                                             .compile_cpu_seconds = values.jit_cpu_seconds};
 }
 

@@ -100,6 +100,7 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) 
     cJSON_AddItemToArray(sections, sectionOf(session, &report.sections[s]));
   cJSON_AddItemToObject(root, "sections", sections);
   cJSON_AddNumberToObject(host, "load_s", report.load_seconds);
+  cJSON_AddNumberToObject(host, "jit_programs", (double)report.device.compiled_programs);
   cJSON_AddNumberToObject(host, "jit_s", report.device.compile_seconds);
 
   /* Code generators are made while loading, code while launching. */

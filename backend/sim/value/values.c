@@ -74,6 +74,7 @@ SambaStatus sambaValuesExecute(SambaValues *values, const SambaSection *section,
 
 void sambaValuesGetStatistics(const SambaValues *values, SambaValuesStatistics *out_statistics) {
   *out_statistics = values->statistics;
+  out_statistics->jit_programs = sambaJitCount(values->jit);
   out_statistics->jit_seconds = sambaJitSeconds(values->jit);
   out_statistics->jit_cpu_seconds = sambaJitCpuSeconds(values->jit);
 }

@@ -19,6 +19,7 @@ typedef struct SambaValuesOptions {
 
 typedef struct SambaValuesStatistics {
   uint64_t firings, macs, lane_operations;
+  uint64_t jit_programs;               /* compiled so far */
   double jit_seconds, jit_cpu_seconds; /* host time spent on compiling programs */
 } SambaValuesStatistics;
 

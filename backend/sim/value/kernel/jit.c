@@ -189,6 +189,7 @@ void sambaJitDestroy(SambaJit *jit) {
 
 double sambaJitSeconds(const SambaJit *jit) { return jit->seconds; }
 double sambaJitCpuSeconds(const SambaJit *jit) { return jit->cpu_seconds; }
+uint64_t sambaJitCount(const SambaJit *jit) { return jit->entries.size; }
 
 static void appendBytes(Bytes *bytes, const void *data, size_t size) {
   sambaArrayReserve(bytes, bytes->size + size);

@@ -19,5 +19,7 @@ SambaStatus sambaJitCompile(SambaJit *jit, const SambaKernelSpec *const *specs, 
 /* Seconds spent so far in compiling, the start of the compiler included. */
 double sambaJitSeconds(const SambaJit *jit);
 double sambaJitCpuSeconds(const SambaJit *jit);
+/* How many programs have been compiled. */
+uint64_t sambaJitCount(const SambaJit *jit);
 
 #endif
