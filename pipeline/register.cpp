@@ -3,6 +3,7 @@
 #include "pipeline/register.h"
 
 #include "dialect/bridge/forward.hpp"
+#include "dialect/bridge/work.h"
 
 #include "mlir/CAPI/Pass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,6 +29,7 @@ namespace samba {
     using Name##Base::Name##Base;                                                                  \
     void runOnOperation() override {                                                               \
       MlirOperation op = wrap(getOperation().getOperation());                                      \
+      sambaWorkStartPass(getArgument().data());                                                    \
       if (!samba##Name arguments)                                                                  \
         signalPassFailure();                                                                       \
     }                                                                                              \

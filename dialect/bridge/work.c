@@ -1,14 +1,81 @@
 /* Counters of work; see work.h. */
 #include "dialect/bridge/work.h"
 
+#include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
 
-static atomic_uint_fast64_t counts[SAMBA_WORK_KINDS];
+enum { mostRows = 64 };
+
+typedef struct Row {
+  const char *pass;
+  atomic_uint_fast64_t counts[SAMBA_WORK_KINDS];
+} Row;
+
+/* Row 0 is for what belongs to no pass. Passes beyond the last row are counted there too. */
+static Row rows[mostRows] = {{.pass = "before the first pass"}};
+static int row_count = 1;
+static pthread_mutex_t rows_mutex = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local Row *current = rows;
 
 void sambaWorkCount(SambaWork work) {
-  atomic_fetch_add_explicit(&counts[work], 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&current->counts[work], 1, memory_order_relaxed);
+}
+
+static uint64_t countOf(const Row *row, int work) {
+  return atomic_load_explicit(&row->counts[work], memory_order_relaxed);
 }
 
 uint64_t sambaWorkTotal(SambaWork work) {
-  return atomic_load_explicit(&counts[work], memory_order_relaxed);
+  uint64_t total = 0;
+  for (int r = 0; r < mostRows; ++r)
+    total += countOf(&rows[r], work);
+  return total;
+}
+
+void sambaWorkStartPass(const char *name) {
+  if (current->pass && strcmp(current->pass, name) == 0)
+    return;
+
+  pthread_mutex_lock(&rows_mutex);
+  int r = 1;
+  while (r < row_count && strcmp(rows[r].pass, name) != 0)
+    ++r;
+  if (r == row_count && row_count < mostRows)
+    rows[row_count++].pass = name;
+  current = r < row_count ? &rows[r] : rows;
+  pthread_mutex_unlock(&rows_mutex);
+}
+
+void sambaWorkPrint(FILE *out) {
+  static const char *const texts[SAMBA_WORK_KINDS] = {
+      [SAMBA_WORK_GRAPHS_BUILT] = "graphs-built - Stage graphs built from IR",
+      [SAMBA_WORK_PLANS_MADE] = "plans-made - Runs of the planner",
+      [SAMBA_WORK_SECTIONS_READ] = "sections-read - Sections of units read from IR"};
+  static const char line[] =
+      "===-------------------------------------------------------------------------===";
+  fprintf(out, "%s\n                      ... Samba's pass statistics report ...\n%s\n", line,
+          line);
+
+  for (int r = 0; r < row_count; ++r) {
+    bool named = false;
+    for (int work = 0; work < SAMBA_WORK_KINDS; ++work) {
+      uint64_t count = countOf(&rows[r], work);
+      if (count && !named)
+        fprintf(out, "%s\n", rows[r].pass);
+      if (count)
+        fprintf(out, "  (S) %" PRIu64 " %s\n", count, texts[work]);
+      named |= count > 0;
+    }
+  }
+}
+
+bool sambaWorkIsAskedFor(int argc, char *const *argv) {
+  for (int i = 1; i < argc; ++i)
+    if (strcmp(argv[i], "-mlir-pass-statistics") == 0 ||
+        strcmp(argv[i], "--mlir-pass-statistics") == 0)
+      return true;
+  return false;
 }

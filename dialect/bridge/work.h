@@ -1,8 +1,15 @@
-/* Counters of the work that is worth saving: samba-compile --explain tells them. */
+/* Counters of the work that is worth saving: samba-compile --explain tells them, and
+ * --mlir-pass-statistics tells them of each pass. */
 #ifndef SAMBA_DIALECT_BRIDGE_WORK_H
 #define SAMBA_DIALECT_BRIDGE_WORK_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef enum {
   SAMBA_WORK_GRAPHS_BUILT,  /* stage graphs, from IR */
@@ -15,4 +22,17 @@ void sambaWorkCount(SambaWork work);
 /* What the process has counted so far, on all threads. */
 uint64_t sambaWorkTotal(SambaWork work);
 
+/* What this thread counts from now on belongs to the pass, up to its next one: the verifiers that
+ * run between them too. name: a literal. */
+void sambaWorkStartPass(const char *name);
+/* The counts that are not 0, pass by pass in the order in which they ran first; in the form of
+ * MLIR's report of pass statistics. That report itself stays empty, because Debian builds LLVM
+ * without statistics. */
+void sambaWorkPrint(FILE *out);
+/* Whether --mlir-pass-statistics stands among the arguments of a program. */
+bool sambaWorkIsAskedFor(int argc, char *const *argv);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,4 +1,5 @@
 /* samba-compile: a model becomes a PEF. A thin client of frontend/ and pipeline/. */
+#include "dialect/bridge/work.h"
 #include "dialect/rdu/machine_file.h"
 #include "frontend/onnx/onnx.h"
 #include "pipeline/compile.h"
@@ -281,8 +282,12 @@ int main(int argc, char **argv) {
                           .options = table,
                           .more = mlirFlags};
   const char **flags = sambaAllocate(sambaArraySize((size_t)argc + 1, sizeof *flags));
+  bool statistics = sambaWorkIsAskedFor(argc, argv);
+
   argc = takeMlirFlags(argc, argv, flags);
   int code = argc < 0 ? 1 : sambaReport(answer(&tool, argc, argv, &request));
+  if (statistics)
+    sambaWorkPrint(stderr);
 
   free(flags);
   sambaArrayFree(&request.shapes);

@@ -1,5 +1,6 @@
 // samba-opt: mlir-opt with Samba's dialects, passes and the pipeline samba-to-rdu, beside all of
 // upstream's.
+#include "dialect/bridge/work.h"
 #include "dialect/registry/dialects.h"
 #include "pipeline/register.h"
 #include "support/base/version.h"
@@ -15,8 +16,10 @@ int main(int argc, char **argv) {
   sambaRegisterDialects(wrap(&registry));
   mlir::registerAllPasses();
   sambaRegisterPasses();
-  return sambaAnswerVersion(argc, argv, "samba-opt")
-             ? 0
-             : mlir::asMainReturnCode(
-                   mlir::MlirOptMain(argc, argv, "Samba's optimizer driver\n", registry));
+  if (sambaAnswerVersion(argc, argv, "samba-opt"))
+    return 0;
+  auto result = mlir::MlirOptMain(argc, argv, "Samba's optimizer driver\n", registry);
+  if (sambaWorkIsAskedFor(argc, argv))
+    sambaWorkPrint(stderr);
+  return mlir::asMainReturnCode(result);
 }
