@@ -154,12 +154,32 @@ static double usableAgs(const struct Demand *demand, double share) {
   return best;
 }
 
+/* Whether the generators cannot have the first slots of all operands there after `at` cycles, and
+ * the rest while the PCUs work. */
+static bool isTooSoon(const Pricing *p, double at, double compute, double rate) {
+  double ags = p->limits->ags;
+  double used = p->limits->stored_output ? 0.2 * ags : 0;
+  for (uint32_t i = 0; i < p->demand_count && used <= ags; ++i) {
+    const struct Demand *demand = &p->demands[i];
+    double wanted = fmax(1, fmax(demand->first_bytes / at, demand->bytes / (at + compute)) / rate);
+    double whole = ceil(wanted);
+    double usable = usableAgs(demand, whole);
+    while (usable < wanted && whole <= ags) {
+      whole += fmax(1, floor(whole / 8));
+      usable = usableAgs(demand, whole);
+    }
+    used += usable;
+    if (whole > ags)
+      return true;
+  }
+  return used > ags;
+}
+
 /* Cycles until the first slots of all operands are there when the generators are shared as well as
- * can be: each operand wants its first slots by then, and the rest while the PCUs work. */
-static double fillCycles(const Pricing *p, double compute, double rate) {
+ * can be. Stops once they are known to be more than `most`: then it is any number above that. */
+static double fillCycles(const Pricing *p, double compute, double rate, double most) {
   double low = 0;
   double high = 0;
-  double ags = p->limits->ags;
   double staging = 0;
 
   for (uint32_t i = 0; i < p->demand_count; ++i) {
@@ -167,24 +187,9 @@ static double fillCycles(const Pricing *p, double compute, double rate) {
     staging = p->demands[i].staged > 1 ? 256 : staging; /* stored before it is forwarded */
   }
 
-  for (int step = 0; step < 16 && high > low * 1.02; ++step) {
+  for (int step = 0; step < 16 && high > low * 1.02 && low + staging <= most; ++step) {
     double at = low > 0 ? sqrt(low * high) : high / 16;
-    double used = p->limits->stored_output ? 0.2 * ags : 0;
-    bool late = false;
-    for (uint32_t i = 0; i < p->demand_count; ++i) {
-      const struct Demand *demand = &p->demands[i];
-      double wanted =
-          fmax(1, fmax(demand->first_bytes / at, demand->bytes / (at + compute)) / rate);
-      double whole = ceil(wanted);
-      double usable = usableAgs(demand, whole);
-      while (usable < wanted && whole <= ags) {
-        whole += fmax(1, floor(whole / 8));
-        usable = usableAgs(demand, whole);
-      }
-      used += usable;
-      late |= whole > ags;
-    }
-    if (late || used > ags)
+    if (isTooSoon(p, at, compute, rate))
       low = at;
     else
       high = at;
@@ -395,7 +400,8 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   double fill = p.first_bytes / (0.85 * dram);
   if (rest + fill >= bound)
     return false;
-  fill = fmax(fill, fillCycles(&p, cycles, 0.8 * sambaMachineAgBytesPerCycle(machine)));
+  fill =
+      fmax(fill, fillCycles(&p, cycles, 0.8 * sambaMachineAgBytesPerCycle(machine), bound - rest));
   choice->fill = fill + tail;
   choice->score = rest + fill;
 
