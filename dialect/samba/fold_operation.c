@@ -110,8 +110,8 @@ static bool viewOfConstant(const Fold *fold, bool same_order) {
 
 static bool foldIdentity(const Fold *fold) { return becomes(fold, operand(fold->op, 0)); }
 
-/* detach means something only where gradients are taken. */
-static bool foldDetach(const Fold *fold) {
+/* What means something only where gradients are taken. */
+static bool foldUnlessTraining(const Fold *fold) {
   return !sambaGraphTrains(fold->op) && foldIdentity(fold);
 }
 
@@ -295,7 +295,8 @@ typedef struct FoldRow {
 
 static const FoldRow folds[] = {
     {"samba.contiguous", foldIdentity},
-    {"samba.detach", foldDetach},
+    {"samba.detach", foldUnlessTraining},
+    {"samba.contiguous_backward", foldUnlessTraining},
     {"samba.pad", foldPad},
     {"samba.cast", foldCast},
     {"samba.reshape", foldReshape},

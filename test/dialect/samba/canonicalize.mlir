@@ -122,12 +122,15 @@ func.func @flatten_cat(%a: tensor<1x2xf32>, %b: tensor<1x2xf32>) -> tensor<3x2xf
 
 // -----
 
-// Gradients stop at a detach, so it stays where there are some.
+// Gradients stop at a detach, and are copied at a contiguous_backward (N041), so they stay where there
+// are some.
 // CHECK-LABEL: @training
 func.func @training(%x: tensor<4xf32>) -> tensor<4xf32> attributes {samba.graph = {mode = "training"}} {
   // CHECK: samba.detach
   %0 = samba.detach %x : tensor<4xf32>
-  return %0 : tensor<4xf32>
+  // CHECK: samba.contiguous_backward
+  %1 = samba.contiguous_backward %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
 }
 
 // -----

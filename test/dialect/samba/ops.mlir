@@ -42,6 +42,7 @@ func.func @unary(%x: tensor<2x3xf32>, %i: tensor<2x3xi32>, %b: tensor<2x3xi1>) {
   %27 = samba.silu %26 : tensor<2x3xbf16>
   %28 = samba.detach %x : tensor<2x3xf32>
   %29 = samba.contiguous %x : tensor<2x3xf32>
+  %30 = samba.contiguous_backward %x : tensor<2x3xf32>
   return
 }
 

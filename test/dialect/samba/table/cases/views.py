@@ -6,7 +6,7 @@ from writer import case
 
 torch.manual_seed(13)
 x, i = torch.randn(2, 3, 4), torch.arange(-12, 12).reshape(2, 3, 4)
-for name in ["contiguous", "detach"]:
+for name in ["contiguous", "contiguous_backward", "detach"]:
     case(name, [x], x)
     case(name, [i > 0], i > 0)
 case("expand", [x[:1]], x[:1].expand(5, 3, 4), shape=[5, 3, 4])

@@ -23,8 +23,10 @@ def line(word, t):
     print(word, "none" if t is None else tensor(t))
 
 
-def gradients(name, function, operands, kink=False, flowing=None, constant=(), **attributes):
-    """flowing: numbers of the results into which gradients flow, all that have one when None.
+def gradients(
+    name, function, operands, kink=False, flowing=None, constant=(), flow_dtype=None, **attributes
+):
+    """flow_dtype: of the results, when not the first operand's. flowing: numbers of the results into which gradients flow, all that have one when None.
     constant: operands that get no gradient from the operator, though function would give one."""
     variables = [
         x.detach().double().requires_grad_() if is_variable(x) and i not in constant else x
@@ -37,7 +39,7 @@ def gradients(name, function, operands, kink=False, flowing=None, constant=(), *
     for i, result in enumerate(results):
         flows_here = is_variable(result) and result.requires_grad
         if flows_here and (flowing is None or i in flowing):
-            dtype = next(x.dtype for x in operands if is_variable(x))
+            dtype = flow_dtype or next(x.dtype for x in operands if is_variable(x))
             flows.append(torch.randn(result.shape).to(dtype))
         else:
             flows.append(None)
