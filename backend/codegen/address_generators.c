@@ -81,8 +81,8 @@ static void addOperand(const SambaCodegen *codegen, SambaGroupPlan *plan, uint32
   const SambaStageOperand *map = &group->operands[i].map;
 
   plan->ways[i] = 1;
-  if (map->index_operand >=
-      0) { /* one load per replica and, when the indices are in memory, one for them */
+  if (map->index_operand !=
+      SAMBA_NO_INDEX) { /* one load per replica and, when the indices are in memory, one for them */
     plan->loads[i] = 1;
     *total += (int64_t)codegen->replicas *
               (1 + !codegen->tensors[group->operands[map->index_operand].map.tensor].buffered);
@@ -114,7 +114,7 @@ static void addOperand(const SambaCodegen *codegen, SambaGroupPlan *plan, uint32
   SambaCopyRange whole;
   sambaCutCopies(nest, use.mask, 1, &whole);
   if (!direct && sambaTileNestSpread(nest, i, &position) == 1 &&
-      sambaStagedSourceDim(nest, i, &box, &whole) != UINT32_MAX) {
+      sambaStagedSourceDim(nest, i, &box, &whole) != SAMBA_NO_INDEX) {
     use.most_ranges = (use.sources + 1) / 2; /* at least two copies per row */
     int64_t row = box.size[box.rank - 1] * sambaDTypeBytes(sambaTileNestDType(nest, i));
     int64_t run = 1;
@@ -136,7 +136,9 @@ static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
     for (uint32_t axis = 0; axis < codegen->graph->tensors[t].rank; ++axis)
       bytes *= (double)codegen->graph->tensors[t].dims[axis];
     const SambaTileNest *nest = &codegen->plans[0].nest;
-    uint32_t mask = nest->pipeline_dim >= 0 && codegen->replicas > 1 ? 1u << nest->pipeline_dim : 0;
+    uint32_t mask = nest->pipeline_dim != SAMBA_NO_INDEX && codegen->replicas > 1
+                        ? 1u << nest->pipeline_dim
+                        : 0;
     AgUse use = {.ranges = &tensor->loads,
                  .tensor = t,
                  .nest = nest,
@@ -158,14 +160,14 @@ static void collect(SambaCodegen *codegen, AgUses *uses, int64_t *total) {
         addOperand(codegen, plan, i, uses, total);
     if (codegen->graph->tensors[group->output.tensor].role != SAMBA_TENSOR_RESULT)
       continue;
-    *total += group->output.index_operand >= 0; /* loads the indices */
+    *total += group->output.index_operand != SAMBA_NO_INDEX; /* loads the indices */
     double bytes = (double)sambaTileNestOutputElements(nest) *
                    (double)sambaTileNestTrips(nest, group->parallel_count) * nest->copies *
                    sambaDTypeBytes(codegen->graph->tensors[group->output.tensor].dtype);
     AgUse use = {.ranges = &plan->stores,
                  .tensor = group->output.tensor,
                  .nest = nest,
-                 .mask = sambaCopyMask(nest, UINT32_MAX),
+                 .mask = sambaCopyMask(nest, SAMBA_NO_INDEX),
                  .sources = nest->copies};
     use.most_ranges = nest->copies;
     use.most_ways = 1;

@@ -72,8 +72,8 @@ SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor) {
     walk.count = walk.slot_level;
 
     /* Without a pipeline there is one slice and one replica: nothing steps. */
-    uint32_t axis = plan->pipeline_axis >= 0 ? (uint32_t)plan->pipeline_axis : 0;
-    int64_t tile = plan->pipeline_axis >= 0 ? sizes[axis] : 0;
+    uint32_t axis = plan->pipeline_axis != SAMBA_NO_INDEX ? plan->pipeline_axis : 0;
+    int64_t tile = plan->pipeline_axis != SAMBA_NO_INDEX ? sizes[axis] : 0;
     if (walk.count)
       walk.steps[0].axis[axis] = tile;
     if (count > 1) {
@@ -100,7 +100,7 @@ SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor) {
 }
 
 SambaEndpoint sambaBufferPort(const SambaCodegen *codegen, uint32_t tensor, uint32_t g,
-                              uint32_t operand, int32_t indexed, uint32_t replica) {
+                              uint32_t operand, uint32_t indexed, uint32_t replica) {
   const SambaTensorPlan *plan = &codegen->tensors[tensor];
   uint32_t ports = (uint32_t)codegen->machine->unit_vector_outputs;
   uint32_t i = 0;
@@ -116,7 +116,7 @@ void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at
   sambaMemoryBounds(codegen, tensor, &bounds);
   int64_t sizes[SAMBA_MAX_RANK];
   sambaSliceSizes(codegen, tensor, sizes);
-  if (codegen->tensors[tensor].pipeline_axis >= 0)
+  if (codegen->tensors[tensor].pipeline_axis != SAMBA_NO_INDEX)
     bounds.axis[codegen->tensors[tensor].pipeline_axis] = 0;
   SambaTokenLayout layout = sambaLayoutRowMajor(codegen->graph->tensors[tensor].rank, sizes);
   SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, at.unit);
@@ -131,7 +131,7 @@ uint32_t sambaStartSlices(const SambaCodegen *codegen, const SambaTileNest *nest
                           const SambaStageOperand *map, const SambaCopyRange *range,
                           SambaWalk *walk) {
   sambaWalkStart(walk, nest, map, range);
-  if (nest->pipeline_dim < 0)
+  if (nest->pipeline_dim == SAMBA_NO_INDEX)
     return 0;
   sambaWalkLoops(walk, nest, map, 0, 1);
   sambaWalkClearAddresses(walk, walk->count);

@@ -23,7 +23,7 @@ static SambaStatus makeNests(SambaCodegen *codegen) {
       return sambaStatusMake(SAMBA_INVALID, "stage %u (%s) has no mapping; plan the section first",
                              group->anchor, stageName(codegen, group->anchor));
     SAMBA_RETURN_IF_ERROR(sambaTileNestMake(codegen->graph, group, codegen->machine, &plan->nest));
-    if (group->output.index_operand >= 0 && plan->nest.copies > 1)
+    if (group->output.index_operand != SAMBA_NO_INDEX && plan->nest.copies > 1)
       return sambaStatusMake(
           SAMBA_INVALID,
           "mapping of stage %u (%s): an indexed store is in order, so it is not unrolled",
@@ -49,16 +49,18 @@ static SambaStatus checkPipeline(SambaCodegen *codegen) {
   const SambaTileNest *first = &codegen->plans[0].nest;
   uint32_t first_stage = codegen->groups.groups[0]->anchor;
 
-  codegen->replicas = first->pipeline_dim < 0 ? 1 : first->unroll[first->pipeline_dim];
+  codegen->replicas =
+      first->pipeline_dim == SAMBA_NO_INDEX ? 1 : first->unroll[first->pipeline_dim];
   for (uint32_t g = 1; g < codegen->groups.count; ++g) {
     const SambaTileNest *nest = &codegen->plans[g].nest;
     uint32_t stage = codegen->groups.groups[g]->anchor;
-    if ((nest->pipeline_dim < 0) != (first->pipeline_dim < 0))
+    if ((nest->pipeline_dim == SAMBA_NO_INDEX) != (first->pipeline_dim == SAMBA_NO_INDEX))
       return sambaStatusMake(
           SAMBA_INVALID, "stage %u (%s) %s a pipeline dimension, but stage %u (%s) %s", stage,
-          stageName(codegen, stage), nest->pipeline_dim < 0 ? "has not" : "has", first_stage,
-          stageName(codegen, first_stage), first->pipeline_dim < 0 ? "has not" : "has");
-    if (nest->pipeline_dim < 0)
+          stageName(codegen, stage), nest->pipeline_dim == SAMBA_NO_INDEX ? "has not" : "has",
+          first_stage, stageName(codegen, first_stage),
+          first->pipeline_dim == SAMBA_NO_INDEX ? "has not" : "has");
+    if (nest->pipeline_dim == SAMBA_NO_INDEX)
       continue;
     if (nest->tile[nest->pipeline_dim] != first->tile[first->pipeline_dim] ||
         nest->trips[nest->pipeline_dim] != first->trips[first->pipeline_dim] ||
@@ -84,14 +86,15 @@ static SambaStatus followPipeline(SambaCodegen *codegen, uint32_t g, const Samba
   const SambaGroup *group = codegen->groups.groups[g];
   SambaTensorPlan *plan = &codegen->tensors[map->tensor];
 
-  if (nest->pipeline_dim < 0)
+  if (nest->pipeline_dim == SAMBA_NO_INDEX)
     return NULL;
-  int32_t axis = sambaMapAxisOf(codegen->graph, group, map, (uint32_t)nest->pipeline_dim);
-  if (axis < 0 || (plan->pipeline_axis >= 0 && plan->pipeline_axis != axis))
+  uint32_t axis = sambaMapAxisOf(codegen->graph, group, map, nest->pipeline_dim);
+  if (axis == SAMBA_NO_INDEX ||
+      (plan->pipeline_axis != SAMBA_NO_INDEX && plan->pipeline_axis != axis))
     return sambaStatusMake(SAMBA_INVALID,
                            "stage %u (%s): %s of tensor %u does not run one axis with the "
                            "section's pipeline dimension "
-                           "%d point by point, as "
+                           "%u point by point, as "
                            "every tensor between stages must",
                            group->anchor, stageName(codegen, group->anchor), what, map->tensor,
                            nest->pipeline_dim);
@@ -100,7 +103,8 @@ static SambaStatus followPipeline(SambaCodegen *codegen, uint32_t g, const Samba
   return NULL;
 }
 
-static SambaStatus addReader(SambaCodegen *codegen, uint32_t g, uint32_t operand, int32_t indexed) {
+static SambaStatus addReader(SambaCodegen *codegen, uint32_t g, uint32_t operand,
+                             uint32_t indexed) {
   const SambaStageOperand *map = &codegen->groups.groups[g]->operands[operand].map;
   sambaArrayAppend(&codegen->tensors[map->tensor].readers, (SambaConsumer){g, operand, indexed});
   return followPipeline(codegen, g, map, "the read");
@@ -124,24 +128,26 @@ static SambaStatus tooManyWriters(const SambaCodegen *codegen, uint32_t tensor) 
 /* Which tensors live in buffers, who writes and who reads them. */
 static SambaStatus planTensors(SambaCodegen *codegen) {
   uint32_t *dims = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, codegen->groups.count);
-  int32_t *shared = SAMBA_ARENA_ARRAY(&codegen->scratch, int32_t, codegen->graph->tensor_count);
+  SambaSharing *shared =
+      SAMBA_ARENA_ARRAY(&codegen->scratch, SambaSharing, codegen->graph->tensor_count);
   const SambaTileNest *first = &codegen->plans[0].nest;
 
   for (uint32_t g = 0; g < codegen->groups.count; ++g)
-    dims[g] = (uint32_t)codegen->plans[g].nest.pipeline_dim;
+    dims[g] = codegen->plans[g].nest.pipeline_dim;
   sambaFindShared(codegen->graph, &codegen->groups, codegen->machine,
-                  first->pipeline_dim < 0 ? NULL : dims,
-                  first->pipeline_dim < 0 ? 1 : first->tile[first->pipeline_dim], shared);
+                  first->pipeline_dim == SAMBA_NO_INDEX ? NULL : dims,
+                  first->pipeline_dim == SAMBA_NO_INDEX ? 1 : first->tile[first->pipeline_dim],
+                  shared);
 
   for (uint32_t t = 0; t < codegen->graph->tensor_count; ++t) {
-    codegen->tensors[t].shared = shared[t] != SAMBA_NOT_SHARED;
+    codegen->tensors[t].shared = shared[t].shared;
     codegen->tensors[t].buffered =
         codegen->tensors[t].shared || codegen->graph->tensors[t].role != SAMBA_TENSOR_ARGUMENT;
   }
 
   for (uint32_t g = 0; g < codegen->groups.count; ++g) {
     const SambaGroup *group = codegen->groups.groups[g];
-    if (group->output.index_operand >= 0 && codegen->groups.count > 1)
+    if (group->output.index_operand != SAMBA_NO_INDEX && codegen->groups.count > 1)
       return sambaStatusMake(
           SAMBA_UNSUPPORTED,
           "stage %u (%s) stores by index; an indexed store is a section of its own", group->anchor,
@@ -149,7 +155,7 @@ static SambaStatus planTensors(SambaCodegen *codegen) {
     for (uint32_t i = 0; i < group->operand_count; ++i) {
       const SambaGroupOperand *operand = &group->operands[i];
       const SambaTensorPlan *plan = &codegen->tensors[operand->map.tensor];
-      if (operand->map.index_operand >= 0 && plan->buffered)
+      if (operand->map.index_operand != SAMBA_NO_INDEX && plan->buffered)
         return sambaStatusMake(SAMBA_UNSUPPORTED,
                                "stage %u (%s) operand %u reads by index from a tensor made in the "
                                "same section; indexed reads "
@@ -157,11 +163,10 @@ static SambaStatus planTensors(SambaCodegen *codegen) {
                                operand->stage, stageName(codegen, operand->stage),
                                operand->operand);
       if (operand->value && plan->buffered)
-        SAMBA_RETURN_IF_ERROR(addReader(codegen, g, i, -1));
-      if (operand->map.index_operand >= 0 &&
+        SAMBA_RETURN_IF_ERROR(addReader(codegen, g, i, SAMBA_NO_INDEX));
+      if (operand->map.index_operand != SAMBA_NO_INDEX &&
           codegen->tensors[group->operands[operand->map.index_operand].map.tensor].buffered)
-        SAMBA_RETURN_IF_ERROR(
-            addReader(codegen, g, (uint32_t)operand->map.index_operand, (int32_t)i));
+        SAMBA_RETURN_IF_ERROR(addReader(codegen, g, operand->map.index_operand, i));
     }
 
     sambaArrayAppend(&codegen->tensors[group->output.tensor].writers, g);
@@ -199,7 +204,7 @@ static SambaStatus emitGroup(SambaCodegen *codegen, uint32_t g) {
 
   SAMBA_RETURN_IF_ERROR(sambaCodegenAddSinks(codegen, g));
   SambaCopyRange all;
-  sambaCutCopies(nest, sambaCopyMask(nest, UINT32_MAX), 1, &all);
+  sambaCutCopies(nest, sambaCopyMask(nest, SAMBA_NO_INDEX), 1, &all);
   uint32_t copy[SAMBA_MAX_STAGE_DIMS] = {0};
   uint32_t *computes = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, nest->copies);
   uint32_t index = 0;
@@ -312,7 +317,7 @@ SambaStatus sambaCodegenSection(const SambaStageGraph *graph, const SambaMachine
   codegen.assembly.arena = arena;
   codegen.tensors = SAMBA_ARENA_ARRAY(&codegen.scratch, SambaTensorPlan, graph->tensor_count);
   for (uint32_t t = 0; t < graph->tensor_count; ++t)
-    codegen.tensors[t].pipeline_axis = -1;
+    codegen.tensors[t].pipeline_axis = SAMBA_NO_INDEX;
   codegen.symbols = SAMBA_ARENA_ARRAY(&codegen.scratch, uint32_t, graph->tensor_count);
   SambaSection *section = SAMBA_ARENA_NEW(arena, SambaSection);
   section->arena = arena;

@@ -8,13 +8,13 @@
 
 typedef struct SambaConsumer { /* one read port of a tensor that lives in buffers */
   uint32_t group, operand;
-  int32_t indexed; /* >= 0: the port feeds the indices of this operand's loads */
+  uint32_t indexed; /* the port feeds the indices of this operand's loads; SAMBA_NO_INDEX: none */
 } SambaConsumer;
 
 typedef struct SambaTensorPlan {
   SAMBA_ARRAY(SambaConsumer) readers;
   SAMBA_ARRAY(uint32_t) writers; /* groups */
-  int32_t pipeline_axis;         /* -1: none */
+  uint32_t pipeline_axis;        /* SAMBA_NO_INDEX: none */
   bool buffered;                 /* read from buffers: made in the section, or shared */
   bool shared;           /* an argument that several groups read: loaded once, slice by slice */
   uint32_t loads;        /* address generators of a shared argument */
@@ -53,7 +53,7 @@ SambaStatus sambaCodegenAddSource(SambaCodegen *codegen, uint32_t group, uint32_
                                   const SambaEndpoints *consumers);
 /* Whether the sources of an operand whose loads were cut at `range` are loaded together: the
  * unrolled dimension whose copies' slots lie side by side in rows too short to be loaded one by
- * one; UINT32_MAX: none. */
+ * one; SAMBA_NO_INDEX: none. */
 uint32_t sambaStagedSourceDim(const SambaTileNest *nest, uint32_t operand, const SambaTileBox *slot,
                               const SambaCopyRange *range);
 /* The first axis of a box with several elements: the one along which slots are cut. */
@@ -83,7 +83,7 @@ SambaStatus sambaCodegenAddBuffers(SambaCodegen *codegen, uint32_t tensor, const
 SambaStatus sambaCodegenSharedArgument(SambaCodegen *codegen, uint32_t tensor);
 /* The read port that was reserved for this reader of a tensor in a replica, and what it reads. */
 SambaEndpoint sambaBufferPort(const SambaCodegen *codegen, uint32_t tensor, uint32_t group,
-                              uint32_t operand, int32_t indexed, uint32_t replica);
+                              uint32_t operand, uint32_t indexed, uint32_t replica);
 void sambaSetBufferRead(SambaCodegen *codegen, uint32_t tensor, SambaEndpoint at,
                         const SambaWalk *walk, uint64_t fill, int64_t replay);
 /* Starts a walk within a replica's slices: the pipeline loop steps slots. Returns the position of
@@ -95,7 +95,7 @@ uint32_t sambaStartSlices(const SambaCodegen *codegen, const SambaTileNest *nest
 /* --- copies.c: small things that all of them need --- */
 
 const char *sambaCodegenLayer(const SambaCodegen *codegen, const SambaGroup *group);
-/* Dimensions with several copies on which the operand depends (UINT32_MAX: all dimensions), as
+/* Dimensions with several copies on which the operand depends (SAMBA_NO_INDEX: all dimensions), as
  * bits. */
 uint32_t sambaCopyMask(const SambaTileNest *nest, uint32_t operand);
 /* The index of a copy among those of the dimensions in mask, row-major. */

@@ -17,7 +17,7 @@ static uint32_t countLoops(const SambaTileNest *nest, uint32_t to) {
 uint32_t sambaIndexedDims(const SambaTileNest *nest, uint32_t operand, uint32_t *out_dims,
                           uint32_t *out_index_count) {
   const SambaGroup *group = nest->group;
-  uint32_t index = (uint32_t)group->operands[operand].map.index_operand;
+  uint32_t index = group->operands[operand].map.index_operand;
   uint32_t count = 0;
 
   if (group->copy) { /* what the load makes is what the output takes */
@@ -46,9 +46,9 @@ uint32_t sambaOutputDims(const SambaTileNest *nest, uint32_t *out_dims) {
 
   /* A copied gather and a scatter go index by index: the dimensions of the indices are the outer
    * ones. */
-  int32_t index = group->copy ? group->operands[group->result].map.index_operand : -1;
-  if (group->output.index_operand >= 0)
-    index = group->output.index_operand;
+  uint32_t index = group->output.index_operand;
+  if (index == SAMBA_NO_INDEX && group->copy)
+    index = group->operands[group->result].map.index_operand;
   uint32_t count = 0;
 
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
@@ -58,7 +58,7 @@ uint32_t sambaOutputDims(const SambaTileNest *nest, uint32_t *out_dims) {
     for (uint32_t axis = tensor->rank; axis-- > 0; stride *= tensor->dims[axis])
       own += group->output.axes[axis].coefficients[dim] * stride;
     key[dim] = own < 0 ? -own : own;
-    if (index >= 0 && sambaGroupDepends(group, (uint32_t)index, dim))
+    if (index != SAMBA_NO_INDEX && sambaGroupDepends(group, index, dim))
       key[dim] += (int64_t)1 << 56;
     uint32_t at = count++;
     for (; at && key[out_dims[at - 1]] < key[dim]; --at)
@@ -83,7 +83,7 @@ static void makeTokenLayout(const SambaTileNest *nest, uint32_t operand, TokenLa
 
   memset(out_layout, 0, sizeof *out_layout);
   out_layout->elements = 1;
-  if (map->index_operand >= 0) {
+  if (map->index_operand != SAMBA_NO_INDEX) {
     uint32_t dims[SAMBA_MAX_STAGE_DIMS];
     uint32_t index_count;
     uint32_t count = sambaIndexedDims(nest, operand, dims, &index_count);
@@ -116,20 +116,21 @@ typedef struct Chain {
   uint32_t dim[2 * SAMBA_MAX_STAGE_DIMS];
   uint32_t trips[2 * SAMBA_MAX_STAGE_DIMS];
   bool kept[2 * SAMBA_MAX_STAGE_DIMS]; /* the program names it: not merged */
-  int32_t loop_counter[SAMBA_MAX_STAGE_DIMS], point_counter[SAMBA_MAX_STAGE_DIMS];
+  /* Of each dimension: its counter over tiles and over points; SAMBA_NO_INDEX: none. */
+  uint32_t loop_counter[SAMBA_MAX_STAGE_DIMS], point_counter[SAMBA_MAX_STAGE_DIMS];
 } Chain;
 
 static void makeChain(const SambaTileNest *nest, Chain *out_chain) {
   const SambaGroup *group = nest->group;
   memset(out_chain, 0, sizeof *out_chain);
-  for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
-    out_chain->loop_counter[dim] = out_chain->point_counter[dim] = -1;
+  sambaClearIndices(out_chain->loop_counter, SAMBA_MAX_STAGE_DIMS);
+  sambaClearIndices(out_chain->point_counter, SAMBA_MAX_STAGE_DIMS);
 
   for (uint32_t position = 0; position < group->dim_count; ++position) {
     uint32_t dim = nest->dim_at[position];
     if (nest->trips[dim] == 1)
       continue;
-    out_chain->loop_counter[dim] = (int32_t)out_chain->count;
+    out_chain->loop_counter[dim] = out_chain->count;
     out_chain->dim[out_chain->count] = dim;
     out_chain->trips[out_chain->count++] = (uint32_t)nest->trips[dim];
   }
@@ -139,7 +140,7 @@ static void makeChain(const SambaTileNest *nest, Chain *out_chain) {
     uint32_t dim = nest->inner[i];
     if (nest->tile[dim] == 1)
       continue;
-    out_chain->point_counter[dim] = (int32_t)out_chain->count;
+    out_chain->point_counter[dim] = out_chain->count;
     out_chain->dim[out_chain->count] = dim;
     out_chain->trips[out_chain->count++] = (uint32_t)nest->tile[dim];
   }
@@ -147,9 +148,9 @@ static void makeChain(const SambaTileNest *nest, Chain *out_chain) {
   for (uint32_t i = 0; i < group->op_count; ++i)
     if (group->ops[i].opcode == SAMBA_LANE_COUNTER) {
       uint32_t dim = (uint32_t)group->ops[i].immediate;
-      if (out_chain->loop_counter[dim] >= 0)
+      if (out_chain->loop_counter[dim] != SAMBA_NO_INDEX)
         out_chain->kept[out_chain->loop_counter[dim]] = true;
-      if (out_chain->point_counter[dim] >= 0)
+      if (out_chain->point_counter[dim] != SAMBA_NO_INDEX)
         out_chain->kept[out_chain->point_counter[dim]] = true;
     }
 }
@@ -182,8 +183,8 @@ static void mergeCounters(const SambaGroup *group, Chain *chain, int64_t *stride
 
   chain->count = used;
   for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
-    if (chain->point_counter[dim] >= 0)
-      chain->point_counter[dim] = (int32_t)renumber[chain->point_counter[dim]];
+    if (chain->point_counter[dim] != SAMBA_NO_INDEX)
+      chain->point_counter[dim] = renumber[chain->point_counter[dim]];
 }
 
 typedef struct Program {
@@ -207,35 +208,35 @@ static uint64_t numberBits(uint8_t type, int64_t value) {
   return bits;
 }
 
+static uint16_t emitNumber(Program *program, uint8_t type, int64_t value) {
+  return emit(program, SAMBA_LANE_CONSTANT, type, 0, 0, numberBits(type, value));
+}
+
+/* The sum so far and one more term; SAMBA_NO_INDEX: the term is the first. */
+static uint32_t addTerm(Program *program, uint8_t type, uint32_t sum, uint16_t term) {
+  return sum == SAMBA_NO_INDEX ? term : emit(program, SAMBA_LANE_ADD, type, (uint16_t)sum, term, 0);
+}
+
 /* The index along a dimension: first + loop counter * tile + point counter, as the op's type
  * (exact: below 2^24 for f32). */
 static uint16_t emitIndex(Program *program, const Chain *chain, const SambaTileNest *nest,
                           uint32_t dim, uint32_t copy, uint8_t type) {
   int64_t first = copy * nest->copy_step[dim];
-  int32_t sum = -1;
+  uint32_t loop = chain->loop_counter[dim];
+  uint32_t point = chain->point_counter[dim];
+  uint32_t sum = SAMBA_NO_INDEX;
 
-  if (chain->loop_counter[dim] >= 0) {
-    uint16_t value =
-        emit(program, SAMBA_LANE_COUNTER, type, 0, 0, (uint64_t)chain->loop_counter[dim]);
+  if (loop != SAMBA_NO_INDEX) {
+    sum = emit(program, SAMBA_LANE_COUNTER, type, 0, 0, loop);
     if (nest->loop_step[dim] > 1)
-      value = emit(
-          program, SAMBA_LANE_MUL, type, value,
-          emit(program, SAMBA_LANE_CONSTANT, type, 0, 0, numberBits(type, nest->loop_step[dim])),
-          0);
-    sum = value;
+      sum = emit(program, SAMBA_LANE_MUL, type, (uint16_t)sum,
+                 emitNumber(program, type, nest->loop_step[dim]), 0);
   }
 
-  if (chain->point_counter[dim] >= 0) {
-    uint16_t value =
-        emit(program, SAMBA_LANE_COUNTER, type, 0, 0, (uint64_t)chain->point_counter[dim]);
-    sum = sum < 0 ? value : emit(program, SAMBA_LANE_ADD, type, (uint16_t)sum, value, 0);
-  }
-
-  if (first || sum < 0) {
-    uint16_t value = emit(program, SAMBA_LANE_CONSTANT, type, 0, 0, numberBits(type, first));
-    sum = sum < 0 ? value : emit(program, SAMBA_LANE_ADD, type, (uint16_t)sum, value, 0);
-  }
-
+  if (point != SAMBA_NO_INDEX)
+    sum = addTerm(program, type, sum, emit(program, SAMBA_LANE_COUNTER, type, 0, 0, point));
+  if (first || sum == SAMBA_NO_INDEX)
+    sum = addTerm(program, type, sum, emitNumber(program, type, first));
   return (uint16_t)sum;
 }
 

@@ -12,7 +12,7 @@ uint32_t sambaCopyMask(const SambaTileNest *nest, uint32_t operand) {
   uint32_t mask = 0;
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
     if (nest->unroll[dim] > 1 &&
-        (operand == UINT32_MAX || sambaGroupDepends(nest->group, operand, dim)))
+        (operand == SAMBA_NO_INDEX || sambaGroupDepends(nest->group, operand, dim)))
       mask |= 1u << dim;
   return mask;
 }
@@ -88,20 +88,20 @@ uint32_t sambaCutCopies(const SambaTileNest *nest, uint32_t mask, uint32_t wante
 void sambaReplicaRange(const SambaTileNest *nest, uint32_t mask, uint32_t replica,
                        SambaCopyRange *out_range) {
   sambaCutCopies(nest, mask, 1, out_range);
-  if (nest->pipeline_dim >= 0)
+  if (nest->pipeline_dim != SAMBA_NO_INDEX)
     out_range->first[nest->pipeline_dim] = replica, out_range->count[nest->pipeline_dim] = 1;
 }
 
 int64_t sambaPipelineTrips(const SambaCodegen *codegen) {
   const SambaTileNest *nest = &codegen->plans[0].nest;
-  return nest->pipeline_dim < 0 ? 1 : nest->trips[nest->pipeline_dim];
+  return nest->pipeline_dim == SAMBA_NO_INDEX ? 1 : nest->trips[nest->pipeline_dim];
 }
 
 void sambaSliceSizes(const SambaCodegen *codegen, uint32_t tensor, int64_t *out_sizes) {
   const SambaTileNest *nest = &codegen->plans[0].nest;
   memcpy(out_sizes, codegen->graph->tensors[tensor].dims,
          sizeof codegen->graph->tensors[tensor].dims);
-  if (codegen->tensors[tensor].pipeline_axis >= 0)
+  if (codegen->tensors[tensor].pipeline_axis != SAMBA_NO_INDEX)
     out_sizes[codegen->tensors[tensor].pipeline_axis] = nest->tile[nest->pipeline_dim];
 }
 

@@ -21,7 +21,7 @@ void sambaCodegenAddIndexedSource(SambaCodegen *codegen, uint32_t g, uint32_t op
   const SambaGroupPlan *plan = &codegen->plans[g];
   const SambaTileNest *nest = &plan->nest;
   const SambaStageOperand *map = &nest->group->operands[operand].map;
-  uint32_t index = (uint32_t)map->index_operand;
+  uint32_t index = map->index_operand;
   uint32_t dims[SAMBA_MAX_STAGE_DIMS];
   uint32_t index_count;
   uint32_t mask = sambaCopyMask(nest, operand);
@@ -76,7 +76,7 @@ void sambaCodegenAddIndexedSource(SambaCodegen *codegen, uint32_t g, uint32_t op
   } else {
     uint32_t from = sambaStartSlices(codegen, nest, index_map, &range, &walk);
     indexWalk(nest, index_map, operand, &range, from, &walk);
-    source = sambaBufferPort(codegen, index_map->tensor, g, index, (int32_t)operand, replica);
+    source = sambaBufferPort(codegen, index_map->tensor, g, index, operand, replica);
     sambaSetBufferRead(codegen, index_map->tensor, source, &walk, 0, 1);
   }
 
@@ -88,7 +88,7 @@ void sambaCodegenAddStoreIndices(SambaCodegen *codegen, uint32_t g, const SambaC
   const SambaGroupPlan *plan = &codegen->plans[g];
   const SambaTileNest *nest = &plan->nest;
   const SambaStageOperand *output = &nest->group->output;
-  uint32_t index = (uint32_t)output->index_operand;
+  uint32_t index = output->index_operand;
   uint32_t dims[SAMBA_MAX_STAGE_DIMS];
   uint32_t count = sambaOutputDims(nest, dims);
   const SambaStageOperand *map = &nest->group->operands[index].map;

@@ -13,7 +13,7 @@ static void appendEndpoint(SambaEndpoints *list, uint32_t unit, uint32_t port) {
 static void raggedBounds(const SambaTileNest *nest, bool slice, SambaBounds *out_bounds) {
   memset(out_bounds, 0, sizeof *out_bounds);
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
-    if (!slice || (int32_t)dim != nest->pipeline_dim)
+    if (!slice || dim != nest->pipeline_dim)
       out_bounds->dim[dim] = nest->group->extents[dim];
 }
 
@@ -24,7 +24,7 @@ static void sliceWalk(const SambaCodegen *codegen, const SambaTileNest *nest,
   const SambaStageOperand *map = &nest->group->output;
   uint32_t dims[SAMBA_MAX_STAGE_DIMS];
   uint32_t count = sambaOutputDims(nest, dims);
-  uint32_t first = nest->pipeline_dim >= 0;
+  uint32_t first = nest->pipeline_dim != SAMBA_NO_INDEX;
 
   sambaWalkStart(walk, nest, map, range);
   if (first) {
@@ -47,7 +47,7 @@ static SambaStatus addBufferSinks(SambaCodegen *codegen, uint32_t g) {
   const SambaTileNest *nest = &plan->nest;
   const SambaGroup *group = nest->group;
   uint32_t tensor = group->output.tensor;
-  uint32_t mask = sambaCopyMask(nest, UINT32_MAX);
+  uint32_t mask = sambaCopyMask(nest, SAMBA_NO_INDEX);
   uint32_t port = 0;
   SambaTensorPlan *target = &codegen->tensors[tensor];
   const SambaStageTensor *type = &codegen->graph->tensors[tensor];
@@ -64,7 +64,7 @@ static SambaStatus addBufferSinks(SambaCodegen *codegen, uint32_t g) {
   SambaBounds bounds;
   raggedBounds(nest, true, &bounds);
   for (uint32_t axis = 0; axis < type->rank && group->output.guarded; ++axis)
-    bounds.axis[axis] = (int32_t)axis == target->pipeline_axis ? 0 : type->dims[axis];
+    bounds.axis[axis] = axis == target->pipeline_axis ? 0 : type->dims[axis];
 
   for (uint32_t replica = 0; replica < codegen->replicas; ++replica) {
     SambaCopyRange range;
@@ -87,28 +87,28 @@ static SambaStatus addBufferSinks(SambaCodegen *codegen, uint32_t g) {
 }
 
 /* The unrolled dimension whose copies lie side by side in DRAM rows too short to be stored one by
- * one; UINT32_MAX: none. It must be the last with several copies in the range, so that its copies'
- * tokens follow each other. */
+ * one; SAMBA_NO_INDEX: none. It must be the last with several copies in the range, so that its
+ * copies' tokens follow each other. */
 static uint32_t stagedDim(const SambaCodegen *codegen, const SambaTileNest *nest,
                           const SambaCopyRange *range) {
   const SambaGroup *group = nest->group;
   const SambaStageTensor *type = &codegen->graph->tensors[group->output.tensor];
 
   if (type->rank == 0)
-    return UINT32_MAX;
+    return SAMBA_NO_INDEX;
   const int64_t *row = group->output.axes[type->rank - 1].coefficients;
-  uint32_t last = UINT32_MAX;
+  uint32_t last = SAMBA_NO_INDEX;
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
     if (range->count[dim] > 1)
       last = dim;
-  if (last == UINT32_MAX || row[last] != 1 || nest->copy_step[last] != nest->tile[last])
-    return UINT32_MAX;
+  if (last == SAMBA_NO_INDEX || row[last] != 1 || nest->copy_step[last] != nest->tile[last])
+    return SAMBA_NO_INDEX;
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
     if (dim != last && row[dim] && nest->tile[dim] > 1)
-      return UINT32_MAX;
+      return SAMBA_NO_INDEX;
   int64_t bytes = nest->tile[last] * sambaDTypeBytes(type->dtype);
 
-  return bytes < sambaStagingRowBytes(nest->machine) ? last : UINT32_MAX;
+  return bytes < sambaStagingRowBytes(nest->machine) ? last : SAMBA_NO_INDEX;
 }
 
 /* The points of one token, and of the whole range when staged_dim's copies belong to it. */
@@ -130,7 +130,7 @@ static void walkOutputPoints(const SambaTileNest *nest, const SambaStageOperand 
     sambaWalkPoints(walk, nest, map, dims[i]);
   }
 
-  if (!met && staged_dim != UINT32_MAX) { /* its tile is one point */
+  if (!met && staged_dim != SAMBA_NO_INDEX) { /* its tile is one point */
     SambaCopyRange only = *range;
     for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
       if (dim != staged_dim)
@@ -153,7 +153,7 @@ static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, u
   uint32_t count = sambaOutputDims(nest, dims);
   int64_t stride = 1;
   int64_t copies = range->count[staged_dim];
-  SambaStageOperand map = {.tensor = group->output.tensor, .index_operand = -1};
+  SambaStageOperand map = {.tensor = group->output.tensor, .index_operand = SAMBA_NO_INDEX};
   SambaWalk write, read;
   memset(&write, 0, sizeof write);
   bool met = false;
@@ -220,7 +220,7 @@ static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, u
 
 static void addSinksOf(SambaGroupPlan *plan, const SambaCopyRange *range, uint32_t unit) {
   uint32_t copy[SAMBA_MAX_STAGE_DIMS];
-  uint32_t mask = sambaCopyMask(&plan->nest, UINT32_MAX);
+  uint32_t mask = sambaCopyMask(&plan->nest, SAMBA_NO_INDEX);
   memcpy(copy, range->first, sizeof copy);
   do
     appendEndpoint(&plan->sinks[sambaCopyIndex(&plan->nest, mask, copy)], unit, 0);
@@ -229,7 +229,7 @@ static void addSinksOf(SambaGroupPlan *plan, const SambaCopyRange *range, uint32
 
 /* How a range's staging is cut. */
 typedef struct Staging {
-  uint32_t dim;   /* the staged dimension; UINT32_MAX: no staging */
+  uint32_t dim;   /* the staged dimension; SAMBA_NO_INDEX: no staging */
   uint32_t parts; /* equal parts of its copies, a staging buffer each */
   bool apart;     /* buffers of their own for each of the other copies, else they take turns in the
                      slots */
@@ -240,7 +240,7 @@ typedef struct Staging {
 static Staging stagingOf(const SambaCodegen *codegen, const SambaTileNest *nest,
                          const SambaCopyRange *range) {
   Staging staging = {stagedDim(codegen, nest, range), 0, false};
-  if (staging.dim == UINT32_MAX)
+  if (staging.dim == SAMBA_NO_INDEX)
     return staging;
   uint64_t flows = (uint64_t)codegen->machine->flows_per_lane;
   uint64_t copies = range->count[staging.dim];
@@ -259,18 +259,18 @@ static Staging stagingOf(const SambaCodegen *codegen, const SambaTileNest *nest,
   }
 
   if (!staging.parts)
-    staging.dim = UINT32_MAX;
+    staging.dim = SAMBA_NO_INDEX;
   return staging;
 }
 
 bool sambaStoresFit(const SambaCodegen *codegen, const SambaTileNest *nest, uint32_t count) {
   SambaCopyRange *ranges = sambaAllocateZeroed(count, sizeof *ranges);
-  uint32_t made = sambaCutCopies(nest, sambaCopyMask(nest, UINT32_MAX), count, ranges);
+  uint32_t made = sambaCutCopies(nest, sambaCopyMask(nest, SAMBA_NO_INDEX), count, ranges);
   bool fit = true;
   for (uint32_t r = 0; r < made && fit; ++r)
     fit = sambaCopyRangeSize(&ranges[r], nest->group->dim_count) <=
               (uint64_t)codegen->machine->flows_per_lane ||
-          stagingOf(codegen, nest, &ranges[r]).dim != UINT32_MAX;
+          stagingOf(codegen, nest, &ranges[r]).dim != SAMBA_NO_INDEX;
   free(ranges);
   return fit;
 }
@@ -296,7 +296,7 @@ static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRa
   SambaCopyRange part = *range; /* copies that step tokens; copies inside one token */
   sambaWalkStart(&walk, nest, map, range);
   sambaWalkLoops(&walk, nest, map, 0, group->parallel_count);
-  if (staged_dim != UINT32_MAX) {
+  if (staged_dim != SAMBA_NO_INDEX) {
     tokens.count[staged_dim] = 1;
     part.count[staged_dim] /= parts;
   }
@@ -313,12 +313,11 @@ static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRa
 
   walk.token_level = walk.count;
   walkOutputPoints(nest, map, staged_dim, &part, &walk);
-  bool indexed = map->index_operand >= 0;
+  bool indexed = map->index_operand != SAMBA_NO_INDEX;
   uint32_t dims[SAMBA_MAX_STAGE_DIMS];
   uint32_t dim_count = sambaOutputDims(nest, dims);
   for (uint32_t i = 0; indexed && i < dim_count; ++i)
-    walk.steps[walk.token_level + i].fixed =
-        sambaGroupDepends(group, (uint32_t)map->index_operand, dims[i]);
+    walk.steps[walk.token_level + i].fixed = sambaGroupDepends(group, map->index_operand, dims[i]);
   uint32_t unit =
       sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_STORE,
                            sambaArenaFormat(codegen->arena, "%s.store%u", plan->prefix, number),
@@ -329,7 +328,7 @@ static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRa
                sambaWalkAccess(&walk, &layout, &bounds, 0, codegen->arena));
   if (indexed)
     sambaCodegenAddStoreIndices(codegen, g, range, unit);
-  if (staged_dim == UINT32_MAX) {
+  if (staged_dim == SAMBA_NO_INDEX) {
     addSinksOf(plan, range, unit);
     return NULL;
   }
@@ -365,7 +364,7 @@ SambaStatus sambaCodegenAddSinks(SambaCodegen *codegen, uint32_t g) {
   if (codegen->graph->tensors[tensor].role != SAMBA_TENSOR_RESULT)
     return NULL;
   SambaCopyRange *ranges = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaCopyRange, plan->stores);
-  sambaCutCopies(&plan->nest, sambaCopyMask(&plan->nest, UINT32_MAX), plan->stores, ranges);
+  sambaCutCopies(&plan->nest, sambaCopyMask(&plan->nest, SAMBA_NO_INDEX), plan->stores, ranges);
   for (uint32_t s = 0; s < plan->stores; ++s)
     SAMBA_RETURN_IF_ERROR(addStore(codegen, g, &ranges[s], s, &stage_number));
   return NULL;

@@ -41,7 +41,7 @@ static void readBuffered(SambaCodegen *codegen, uint32_t g, uint32_t operand,
     sambaWalkLoops(&walk, nest, map, from, level > from ? level : from);
     sambaWalkCopies(&walk, nest, map, &range);
     walkTokenElements(nest, operand, &walk);
-    SambaEndpoint at = sambaBufferPort(codegen, map->tensor, g, operand, -1, replica);
+    SambaEndpoint at = sambaBufferPort(codegen, map->tensor, g, operand, SAMBA_NO_INDEX, replica);
     sambaSetBufferRead(codegen, map->tensor, at, &walk, map->fill,
                        nest->group->copy ? 1 : sambaTileNestReplay(nest, operand));
     sambaConnectRange(codegen, nest, mask, &range, at, consumers);
@@ -58,7 +58,7 @@ typedef struct Source { /* of one operand in memory */
   SambaTileBox slot;
   uint32_t ways; /* loads per buffer, each with its part along cut_axis */
   uint32_t cut_axis;
-  uint32_t staged_dim; /* UINT32_MAX: not staged */
+  uint32_t staged_dim; /* SAMBA_NO_INDEX: not staged */
   uint32_t chunks; /* staged: pieces of the slot along cut_axis that pass the staging buffer one by
                       one */
 } Source;
@@ -79,7 +79,7 @@ static void setBufferWrites(SambaCodegen *codegen, const Source *s, const SambaW
                             SambaUnit *unit) {
   SambaDType dtype = sambaTileNestDType(&codegen->plans[s->group].nest, s->operand);
   SambaTokenLayout layout = sambaLayoutBox(&s->slot);
-  uint32_t ports = s->staged_dim == UINT32_MAX ? s->ways : 1;
+  uint32_t ports = s->staged_dim == SAMBA_NO_INDEX ? s->ways : 1;
   SambaTileBox part = partOf(&s->slot, s->cut_axis, ports * s->chunks);
 
   for (uint32_t w = 0; w < ports; ++w) {
@@ -114,7 +114,7 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *s, uint32_t so
       sambaCheckBufferBytes(codegen, name, (uint64_t)s->slot.elements, dtype, depth));
   *out_unit = sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_BUFFER, name,
                                    sambaCodegenLayer(codegen, group),
-                                   s->staged_dim == UINT32_MAX ? s->ways : 1, 1);
+                                   s->staged_dim == SAMBA_NO_INDEX ? s->ways : 1, 1);
   SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, *out_unit);
 
   unit->buffer.slot_count = depth;
@@ -152,22 +152,22 @@ uint32_t sambaStagedSourceDim(const SambaTileNest *nest, uint32_t operand, const
                               const SambaCopyRange *range) {
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[operand].map;
-  uint32_t last = UINT32_MAX;
+  uint32_t last = SAMBA_NO_INDEX;
 
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
     if (range->count[dim] > 1)
       last = dim;
-  if (last == UINT32_MAX || slot->rank < 2)
-    return UINT32_MAX;
+  if (last == SAMBA_NO_INDEX || slot->rank < 2)
+    return SAMBA_NO_INDEX;
   uint32_t row = slot->rank - 1;
   for (uint32_t axis = 0; axis < slot->rank; ++axis)
     if (map->axes[axis].coefficients[last] != (axis == row ? 1 : 0))
-      return UINT32_MAX;
+      return SAMBA_NO_INDEX;
   bool dense = slot->step[row] == 1 && slot->size[row] == nest->copy_step[last];
   return dense && slot->size[row] * sambaDTypeBytes(sambaTileNestDType(nest, operand)) <
                       sambaStagingRowBytes(nest->machine)
              ? last
-             : UINT32_MAX;
+             : SAMBA_NO_INDEX;
 }
 
 /* A staging slot is stored before it is forwarded: small. */
@@ -322,7 +322,7 @@ static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operan
   Source s = {.group = g,
               .operand = operand,
               .mask = sambaCopyMask(nest, operand),
-              .staged_dim = UINT32_MAX,
+              .staged_dim = SAMBA_NO_INDEX,
               .chunks = 1,
               .ways = 1};
   s.level = direct ? sambaTileNestTokenLevel(nest, operand) : sambaTileNestSlotLevel(nest, operand);
@@ -345,14 +345,14 @@ static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operan
 
   /* Staging is all or nothing: the buffers must take the same chunks from every load. */
   s.staged_dim =
-      s.spread > 1 ? UINT32_MAX : sambaStagedSourceDim(nest, operand, &s.slot, &ranges[0]);
+      s.spread > 1 ? SAMBA_NO_INDEX : sambaStagedSourceDim(nest, operand, &s.slot, &ranges[0]);
   uint32_t most = 1;
-  for (uint32_t r = 0; r < count && s.staged_dim != UINT32_MAX; ++r)
+  for (uint32_t r = 0; r < count && s.staged_dim != SAMBA_NO_INDEX; ++r)
     most = ranges[r].count[s.staged_dim] > most ? ranges[r].count[s.staged_dim] : most;
-  if (s.staged_dim != UINT32_MAX) {
+  if (s.staged_dim != SAMBA_NO_INDEX) {
     s.chunks = s.cut_axis == s.slot.rank - 1 ? 0 : chooseChunks(nest, &s, most);
     if (!s.chunks)
-      s.chunks = 1, s.staged_dim = UINT32_MAX;
+      s.chunks = 1, s.staged_dim = SAMBA_NO_INDEX;
   }
 
   uint32_t *buffers = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, sources *s.spread);
@@ -372,7 +372,7 @@ static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operan
   }
 
   for (uint32_t r = 0; r < count; ++r) {
-    if (s.staged_dim != UINT32_MAX)
+    if (s.staged_dim != SAMBA_NO_INDEX)
       SAMBA_RETURN_IF_ERROR(addStagedLoad(codegen, &s, &ranges[r], r, buffers));
     else
       addLoads(codegen, &s, &ranges[r], r, buffers, consumers);
@@ -384,7 +384,7 @@ static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operan
 SambaStatus sambaCodegenAddSource(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                                   const SambaEndpoints *consumers) {
   const SambaStageOperand *map = &codegen->groups.groups[g]->operands[operand].map;
-  if (map->index_operand >= 0)
+  if (map->index_operand != SAMBA_NO_INDEX)
     for (uint32_t replica = 0; replica < codegen->replicas; ++replica)
       sambaCodegenAddIndexedSource(codegen, g, operand, replica, consumers);
   else if (codegen->tensors[map->tensor].buffered)

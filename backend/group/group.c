@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct OperandMap { /* for each operand of a stage its group operand; UINT32_MAX: the
+typedef struct OperandMap { /* for each operand of a stage its group operand; SAMBA_NO_INDEX: the
                                predecessor's result */
   uint32_t of[SAMBA_MAX_STAGE_OPERANDS];
 } OperandMap;
@@ -31,13 +31,13 @@ static void countReaders(const SambaStageGraph *graph, Readers *out_readers) {
 }
 
 static bool isPure(const SambaAxisMap *map, const SambaStage *stage, uint32_t *out_dim) {
-  uint32_t found = UINT32_MAX;
+  uint32_t found = SAMBA_NO_INDEX;
   if (map->constant)
     return false;
   for (uint32_t dim = 0; dim < stage->dim_count; ++dim) {
     if (!map->coefficients[dim] || stage->extents[dim] == 1)
       continue;
-    if (map->coefficients[dim] != 1 || found != UINT32_MAX)
+    if (map->coefficients[dim] != 1 || found != SAMBA_NO_INDEX)
       return false;
     found = dim;
   }
@@ -46,17 +46,17 @@ static bool isPure(const SambaAxisMap *map, const SambaStage *stage, uint32_t *o
 }
 
 /* Whether `map` visits the tensor point by point: axis by axis one dimension of the same extent (or
- * a size-1 axis). out_dims[axis] is that dimension or UINT32_MAX. */
+ * a size-1 axis). out_dims[axis] is that dimension or SAMBA_NO_INDEX. */
 static bool isIdentity(const SambaStageTensor *tensor, const SambaStage *stage,
                        const SambaStageOperand *map, uint32_t *out_dims) {
   uint32_t seen = 0;
-  if (map->guarded || map->index_operand >= 0)
+  if (map->guarded || map->index_operand != SAMBA_NO_INDEX)
     return false;
 
   for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
     if (!isPure(&map->axes[axis], stage, &out_dims[axis]))
       return false;
-    if (out_dims[axis] == UINT32_MAX) {
+    if (out_dims[axis] == SAMBA_NO_INDEX) {
       if (tensor->dims[axis] != 1)
         return false;
       continue;
@@ -77,7 +77,7 @@ static bool isElementwise(const SambaStage *stage) {
     if (sambaLaneOpClass(stage->ops[i].opcode) == 'R')
       return false;
   for (uint32_t i = 0; i < stage->operand_count; ++i)
-    if (stage->operands[i].index_operand >= 0)
+    if (stage->operands[i].index_operand != SAMBA_NO_INDEX)
       return false;
   return stage->dim_count == 0 || !stage->reduced[stage->dim_count - 1];
 }
@@ -99,7 +99,7 @@ static bool mayFollow(const SambaStageGraph *graph, const Readers *readers, cons
   if (sambaStageScatters(stage) || sambaStageScatters(next))
     return false;
   for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
-    out_dims[d] = UINT32_MAX;
+    out_dims[d] = SAMBA_NO_INDEX;
 
   for (uint32_t i = 0; i < next->operand_count; ++i) {
     if (next->operands[i].tensor != tensor)
@@ -107,7 +107,7 @@ static bool mayFollow(const SambaStageGraph *graph, const Readers *readers, cons
     if (!isIdentity(between, next, &next->operands[i], read))
       return false;
     for (uint32_t axis = 0; axis < between->rank; ++axis) {
-      if (read[axis] == UINT32_MAX)
+      if (read[axis] == SAMBA_NO_INDEX)
         continue;
       if (reads && out_dims[read[axis]] != made[axis])
         return false; /* x + transpose(x) */
@@ -134,7 +134,7 @@ static SambaStatus append(SambaGroup *group, const SambaStageGraph *graph, uint3
 
   for (uint32_t i = 0; i < stage->operand_count; ++i) {
     const SambaStageOperand *operand = &stage->operands[i];
-    operand_of[i] = UINT32_MAX;
+    operand_of[i] = SAMBA_NO_INDEX;
     if (operand->tensor == between)
       continue;
     if (group->operand_count == SAMBA_MAX_GROUP_OPERANDS)
@@ -146,17 +146,19 @@ static SambaStatus append(SambaGroup *group, const SambaStageGraph *graph, uint3
     for (uint32_t axis = 0; axis < graph->tensors[operand->tensor].rank; ++axis) {
       added.map.axes[axis].constant = operand->axes[axis].constant;
       for (uint32_t dim = 0; dim < stage->dim_count; ++dim)
-        if (dims[dim] != UINT32_MAX && stage->extents[dim] > 1) /* else its index is always 0 */
+        if (dims[dim] != SAMBA_NO_INDEX && stage->extents[dim] > 1) /* else its index is always 0 */
           added.map.axes[axis].coefficients[dims[dim]] += operand->axes[axis].coefficients[dim];
     }
     if (!operand->guarded)
       added.map.fill = 0;
-    if (operand->index_operand < 0)
-      added.map.index_axis = 0, added.map.index_operand = -1;
-    for (uint32_t other = 0; other < group->operand_count && operand_of[i] == UINT32_MAX; ++other)
-      if (added.map.index_operand < 0 && sameMap(&group->operands[other].map, &added.map))
+    if (operand->index_operand == SAMBA_NO_INDEX)
+      added.map.index_axis = 0, added.map.index_operand = SAMBA_NO_INDEX;
+    for (uint32_t other = 0; other < group->operand_count && operand_of[i] == SAMBA_NO_INDEX;
+         ++other)
+      if (added.map.index_operand == SAMBA_NO_INDEX &&
+          sameMap(&group->operands[other].map, &added.map))
         operand_of[i] = other;
-    if (operand_of[i] == UINT32_MAX) {
+    if (operand_of[i] == SAMBA_NO_INDEX) {
       operand_of[i] = group->operand_count;
       group->operands[group->operand_count++] = added;
     }
@@ -164,9 +166,9 @@ static SambaStatus append(SambaGroup *group, const SambaStageGraph *graph, uint3
 
   /* Index operands of this stage, now that all have their group numbers. */
   for (uint32_t i = 0; i < stage->operand_count; ++i)
-    if (operand_of[i] != UINT32_MAX && stage->operands[i].index_operand >= 0) {
+    if (operand_of[i] != SAMBA_NO_INDEX && stage->operands[i].index_operand != SAMBA_NO_INDEX) {
       uint32_t of = operand_of[stage->operands[i].index_operand];
-      group->operands[operand_of[i]].map.index_operand = (int32_t)of;
+      group->operands[operand_of[i]].map.index_operand = of;
       group->operands[of].indexes = true;
     }
   return NULL;
@@ -277,7 +279,7 @@ static void findDependences(SambaGroup *group) {
         if (group->operands[i].map.axes[axis].coefficients[dim])
           group->operands[i].depends |= 1u << dim;
   for (uint32_t i = 0; i < group->operand_count; ++i)
-    if (group->operands[i].map.index_operand >= 0)
+    if (group->operands[i].map.index_operand != SAMBA_NO_INDEX)
       group->operands[i].depends |= group->operands[group->operands[i].map.index_operand].depends;
 }
 
@@ -300,7 +302,7 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
 
   OperandMap *operand_of = SAMBA_ARENA_ARRAY(arena, OperandMap, count);
   for (uint32_t i = 0; i < count; ++i) {
-    uint32_t between = i ? graph->stages[stages[i - 1]].output.tensor : UINT32_MAX;
+    uint32_t between = i ? graph->stages[stages[i - 1]].output.tensor : SAMBA_NO_INDEX;
     SAMBA_RETURN_IF_ERROR(append(group, graph, stages[i], &chain_dims[i], between, &operand_of[i]));
     op_capacity += graph->stages[stages[i]].op_count + 1;
   }
@@ -311,14 +313,14 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
     const SambaStage *stage = &graph->stages[stages[i]];
     uint32_t *values = sambaAllocateZeroed(stage->operand_count + stage->op_count, sizeof *values);
     for (uint32_t o = 0; o < stage->operand_count; ++o)
-      values[o] = operand_of[i].of[o] == UINT32_MAX ? previous : operand_of[i].of[o];
+      values[o] = operand_of[i].of[o] == SAMBA_NO_INDEX ? previous : operand_of[i].of[o];
     for (uint32_t o = 0; o < stage->op_count; ++o) {
       SambaLaneOp op = stage->ops[o];
       for (int j = 0; j < sambaLaneOpOperands(op.opcode); ++j)
         op.operands[j] = (uint16_t)values[op.operands[j]];
       if (op.opcode == SAMBA_LANE_COUNTER) {
         uint32_t dim = chain_dims[i].of[op.immediate];
-        if (dim == UINT32_MAX)
+        if (dim == SAMBA_NO_INDEX)
           op.opcode = SAMBA_LANE_CONSTANT, op.immediate = 0;
         else
           op.immediate = dim;
@@ -363,16 +365,16 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
   for (uint32_t axis = 0; axis < graph->tensors[last->output.tensor].rank; ++axis) {
     group->output.axes[axis].constant = last->output.axes[axis].constant;
     for (uint32_t dim = 0; dim < last->dim_count; ++dim)
-      if (chain_dims[count - 1].of[dim] != UINT32_MAX && last->extents[dim] > 1)
+      if (chain_dims[count - 1].of[dim] != SAMBA_NO_INDEX && last->extents[dim] > 1)
         group->output.axes[axis].coefficients[chain_dims[count - 1].of[dim]] +=
             last->output.axes[axis].coefficients[dim];
   }
 
   if (sambaStageScatters(last)) {
-    group->output.index_operand = (int32_t)operand_of[count - 1].of[last->output.index_operand];
+    group->output.index_operand = operand_of[count - 1].of[last->output.index_operand];
     group->operands[group->output.index_operand].indexes = true;
   } else {
-    group->output.index_operand = -1;
+    group->output.index_operand = SAMBA_NO_INDEX;
   }
 
   group->copy =
@@ -424,7 +426,8 @@ SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *m
       if (!mayFollow(graph, readers, tail, &graph->stages[next], local))
         break;
       for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
-        dims[length].of[d] = local[d] == UINT32_MAX ? UINT32_MAX : dims[length - 1].of[local[d]];
+        dims[length].of[d] =
+            local[d] == SAMBA_NO_INDEX ? SAMBA_NO_INDEX : dims[length - 1].of[local[d]];
       chain[length++] = next;
     }
 

@@ -22,8 +22,8 @@ typedef struct SambaGroupOperand {
   bool indexes;            /* another operand takes its index from it */
 } SambaGroupOperand;
 
-typedef struct SambaDimMap { /* for each dimension of a stage the group dimension it is; UINT32_MAX:
-                              * extent 1, always 0
+typedef struct SambaDimMap { /* for each dimension of a stage the group dimension it is;
+                              * SAMBA_NO_INDEX: extent 1, always 0
                               */
   uint32_t of[SAMBA_MAX_STAGE_DIMS];
 } SambaDimMap;
@@ -40,7 +40,7 @@ typedef struct SambaGroup {
   uint32_t operand_count;
   SambaGroupOperand operands[SAMBA_MAX_GROUP_OPERANDS];
   SambaStageOperand
-      output; /* over the group's dimensions; index_operand >= 0 (a scatter): a group operand */
+      output; /* over the group's dimensions; index_operand (of a scatter): a group operand */
   uint32_t op_count;
   SambaLaneOp *ops; /* values [0, operand_count) are the operands */
   uint32_t result;

@@ -5,20 +5,23 @@
 
 #include "backend/group/group.h"
 
-enum { SAMBA_NOT_SHARED = -2, SAMBA_SHARED_WHOLE = -1 };
+typedef struct SambaSharing {
+  bool shared;
+  uint32_t
+      axis; /* along which the pipeline slices the tensor; SAMBA_NO_INDEX: it is shared whole */
+} SambaSharing;
 
-/* out_axes[t] for each tensor: SAMBA_NOT_SHARED; the axis along which the pipeline slices it; or
- * SAMBA_SHARED_WHOLE. pipeline_dims: the pipeline dimension of each group, NULL when the section is
- * no pipeline; tile: points of a slice. Shared is an argument that two groups or more read as data,
- * never by index, that follows the pipeline dimension in each read, and whose two slices (or,
- * without a pipeline, a quarter of a PMU: all of it) fit. */
+/* Fills out_sharing for each tensor. pipeline_dims: the pipeline dimension of each group, NULL when
+ * the section is no pipeline; tile: points of a slice. Shared is an argument that two groups or
+ * more read as data, never by index, that follows the pipeline dimension in each read, and whose
+ * two slices (or, without a pipeline, a quarter of a PMU: all of it) fit. */
 void sambaFindShared(const SambaStageGraph *graph, const SambaGroups *groups,
                      const SambaMachine *machine, const uint32_t *pipeline_dims, int64_t tile,
-                     int32_t *out_axes);
+                     SambaSharing *out_sharing);
 
 /* The axis of the map's tensor that runs with dimension `dim` point by point, when no other axis
- * depends on it; -1: none. */
-int32_t sambaMapAxisOf(const SambaStageGraph *graph, const SambaGroup *group,
-                       const SambaStageOperand *map, uint32_t dim);
+ * depends on it; SAMBA_NO_INDEX: none. */
+uint32_t sambaMapAxisOf(const SambaStageGraph *graph, const SambaGroup *group,
+                        const SambaStageOperand *map, uint32_t dim);
 
 #endif

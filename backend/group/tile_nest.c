@@ -20,11 +20,11 @@ static void chooseInner(SambaTileNest *nest) {
 
   for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim)
     reduced *= nest->tile[dim];
-  uint32_t widest = UINT32_MAX;
+  uint32_t widest = SAMBA_NO_INDEX;
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
-    if (nest->tile[dim] > 1 && (widest == UINT32_MAX || nest->tile[dim] >= nest->tile[widest]))
+    if (nest->tile[dim] > 1 && (widest == SAMBA_NO_INDEX || nest->tile[dim] >= nest->tile[widest]))
       widest = dim;
-  if (widest == UINT32_MAX || reduced == 1)
+  if (widest == SAMBA_NO_INDEX || reduced == 1)
     return;
   memmove(&nest->inner[widest], &nest->inner[widest + 1],
           (group->dim_count - widest - 1) * sizeof *nest->inner);
@@ -32,7 +32,7 @@ static void chooseInner(SambaTileNest *nest) {
 }
 
 void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
-                       const SambaMachine *machine, int32_t pipeline_dim, const uint32_t *order,
+                       const SambaMachine *machine, uint32_t pipeline_dim, const uint32_t *order,
                        const int64_t *tile, const uint32_t *unroll, SambaTileNest *out_nest) {
   out_nest->graph = graph;
   out_nest->group = group;
@@ -59,7 +59,7 @@ void sambaTileNestSettle(SambaTileNest *nest) {
   const SambaGroup *group = nest->group;
   for (uint32_t position = 0; position < group->dim_count; ++position) {
     uint32_t dim = nest->dim_at[position];
-    bool runs = (int32_t)dim == nest->pipeline_dim; /* replicas take runs of slices */
+    bool runs = dim == nest->pipeline_dim; /* replicas take runs of slices */
     for (uint32_t i = 0; i < group->operand_count && nest->unroll[dim] > 1 && nest->trips[dim] > 1;
          ++i) {
       uint32_t spread;
@@ -143,8 +143,8 @@ static SambaStatus checkMapping(const SambaGroup *group, const SambaMapping *map
           "make the tile smaller or the reduced dimensions whole");
   }
 
-  if (mapping->pipeline_dim >= 0) {
-    uint32_t dim = (uint32_t)mapping->pipeline_dim;
+  if (mapping->pipeline_dim != SAMBA_NO_INDEX) {
+    uint32_t dim = mapping->pipeline_dim;
     if (dim >= group->parallel_count || mapping->order[0] != dim)
       return sambaStatusMake(
           SAMBA_INVALID,
@@ -241,7 +241,7 @@ static void boxOf(const SambaTileNest *nest, uint32_t operand, uint32_t from, ui
 
 void sambaTileNestBox(const SambaTileNest *nest, uint32_t operand, uint32_t from,
                       SambaTileBox *out_box) {
-  boxOf(nest, operand, from, UINT32_MAX, out_box);
+  boxOf(nest, operand, from, SAMBA_NO_INDEX, out_box);
 }
 
 uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32_t *out_position) {
@@ -270,9 +270,9 @@ uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32
 }
 
 void sambaTileNestSlotBox(const SambaTileNest *nest, uint32_t operand, SambaTileBox *out_box) {
-  uint32_t position = UINT32_MAX;
+  uint32_t position = SAMBA_NO_INDEX;
   if (sambaTileNestSpread(nest, operand, &position) == 1)
-    position = UINT32_MAX;
+    position = SAMBA_NO_INDEX;
   boxOf(nest, operand, sambaTileNestSlotLevel(nest, operand), position, out_box);
 }
 
@@ -411,7 +411,7 @@ bool sambaTileNestTokenOrder(const SambaTileNest *nest, uint32_t operand, const 
 
 bool sambaTileNestIsDirect(const SambaTileNest *nest, uint32_t operand) {
   const SambaGroup *group = nest->group;
-  if (group->operands[operand].map.index_operand >= 0)
+  if (group->operands[operand].map.index_operand != SAMBA_NO_INDEX)
     return true;
   if (group->copy)
     return false;

@@ -15,7 +15,7 @@ typedef struct SambaTileNest {
   const SambaStageGraph *graph;
   const SambaGroup *group;
   const SambaMachine *machine;
-  int32_t pipeline_dim; /* -1: none; else dim_at[0] */
+  uint32_t pipeline_dim; /* SAMBA_NO_INDEX: none; else dim_at[0] */
   uint32_t dim_at[SAMBA_MAX_STAGE_DIMS];
   int64_t tile[SAMBA_MAX_STAGE_DIMS], trips[SAMBA_MAX_STAGE_DIMS];
   uint32_t unroll[SAMBA_MAX_STAGE_DIMS];
@@ -43,7 +43,7 @@ SambaStatus sambaTileNestMake(const SambaStageGraph *graph, const SambaGroup *gr
 /* The same from parts, unchecked, for searches: order, tile, unroll as in SambaMapping; levels are
  * left zero, and sambaTileNestSettleTokens comes before anything is asked about operands. */
 void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
-                       const SambaMachine *machine, int32_t pipeline_dim, const uint32_t *order,
+                       const SambaMachine *machine, uint32_t pipeline_dim, const uint32_t *order,
                        const int64_t *tile, const uint32_t *unroll, SambaTileNest *out_nest);
 
 /* Settles the level and the elements of every operand's tokens. */

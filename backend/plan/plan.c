@@ -26,12 +26,12 @@ typedef struct Planner {
   SambaGroupChoice *choices;
   bool *fixed; /* mapped by hand */
   uint32_t all_pcus, pcus, pmus, ags;
-  uint32_t units;    /* PCUs and PMUs together, at most */
-  uint32_t *level;   /* of each group: how many buffers lie before it on the longest way */
-  uint32_t *writer;  /* of each tensor: its last group, UINT32_MAX: none */
-  bool *between;     /* tensors that groups of the section read and write */
-  uint32_t *readers; /* operands that read each tensor */
-  int32_t *shared;   /* of each tensor, see share.h; for the pipeline being planned */
+  uint32_t units;       /* PCUs and PMUs together, at most */
+  uint32_t *level;      /* of each group: how many buffers lie before it on the longest way */
+  uint32_t *writer;     /* of each tensor: its last group, SAMBA_NO_INDEX: none */
+  bool *between;        /* tensors that groups of the section read and write */
+  uint32_t *readers;    /* operands that read each tensor */
+  SambaSharing *shared; /* of each tensor, see share.h; for the pipeline being planned */
 } Planner;
 
 static void analyse(Planner *p) {
@@ -39,7 +39,7 @@ static void analyse(Planner *p) {
   uint32_t in_memory = 0;
 
   for (uint32_t t = 0; t < graph->tensor_count; ++t)
-    p->writer[t] = UINT32_MAX;
+    p->writer[t] = SAMBA_NO_INDEX;
   for (uint32_t g = 0; g < p->groups.count; ++g) {
     const SambaGroup *group = p->groups.groups[g];
     for (uint32_t i = 0; i < group->operand_count; ++i) {
@@ -50,11 +50,11 @@ static void analyse(Planner *p) {
         continue;
       }
       p->between[tensor] = true;
-      if (p->writer[tensor] != UINT32_MAX && p->level[p->writer[tensor]] + 1 > p->level[g])
+      if (p->writer[tensor] != SAMBA_NO_INDEX && p->level[p->writer[tensor]] + 1 > p->level[g])
         p->level[g] = p->level[p->writer[tensor]] + 1;
     }
     uint32_t before = p->writer[group->output.tensor];
-    if (before != UINT32_MAX && p->level[before] > p->level[g])
+    if (before != SAMBA_NO_INDEX && p->level[before] > p->level[g])
       p->level[g] = p->level[before];
     p->writer[group->output.tensor] = g;
     in_memory += graph->tensors[group->output.tensor].role == SAMBA_TENSOR_RESULT;
@@ -66,8 +66,9 @@ static void analyse(Planner *p) {
     uint32_t own = graph->tensors[tensor].role == SAMBA_TENSOR_RESULT;
     for (uint32_t i = 0; i < group->operand_count; ++i)
       own += graph->tensors[group->operands[i].map.tensor].role == SAMBA_TENSOR_ARGUMENT;
-    p->limits[g] = (SambaGroupLimits){
-        .pipeline_dim = -1, .replicas = 1, .ags = in_memory ? p->ags * own / in_memory : 1};
+    p->limits[g] = (SambaGroupLimits){.pipeline_dim = SAMBA_NO_INDEX,
+                                      .replicas = 1,
+                                      .ags = in_memory ? p->ags * own / in_memory : 1};
     p->limits[g].ags = p->limits[g].ags ? p->limits[g].ags : 1;
     p->limits[g].buffered_output = p->between[tensor];
     p->limits[g].writers = 0;
@@ -95,14 +96,14 @@ static uint32_t placeTensors(Planner *p, const uint32_t *dims, int64_t tile, uin
 
   sambaFindShared(p->graph, &p->groups, p->machine, dims, tile, p->shared);
   for (uint32_t t = 0; t < p->graph->tensor_count; ++t)
-    if (p->between[t] || p->shared[t] != SAMBA_NOT_SHARED)
+    if (p->between[t] || p->shared[t].shared)
       pmus += (p->readers[t] + ports - 1) / ports * replicas;
 
   for (uint32_t g = 0; g < p->groups.count; ++g) {
     p->limits[g].on_chip = p->limits[g].several = 0;
     for (uint32_t i = 0; i < p->groups.groups[g]->operand_count; ++i) {
       uint32_t tensor = p->groups.groups[g]->operands[i].map.tensor;
-      if (p->between[tensor] || p->shared[tensor] != SAMBA_NOT_SHARED)
+      if (p->between[tensor] || p->shared[tensor].shared)
         p->limits[g].on_chip |= 1u << i;
       if (p->readers[tensor] > 1)
         p->limits[g].several |= 1u << i;
@@ -150,7 +151,7 @@ static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent
     SambaGroupLimits *limits = &p->limits[g];
     if (p->fixed[g])
       continue;
-    limits->pipeline_dim = dims ? (int32_t)dims[g] : -1;
+    limits->pipeline_dim = dims ? dims[g] : SAMBA_NO_INDEX;
     limits->pipeline_tile = tile;
     limits->replicas = limits->copies = replicas;
     limits->units = p->units;
@@ -170,12 +171,12 @@ static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent
   bool *frozen = sambaAllocateZeroed(p->groups.count, sizeof *frozen);
 
   for (;;) {
-    uint32_t slowest = UINT32_MAX;
+    uint32_t slowest = SAMBA_NO_INDEX;
     for (uint32_t g = 0; g < p->groups.count; ++g)
       if (!p->fixed[g] &&
-          (slowest == UINT32_MAX || p->choices[g].cycles > p->choices[slowest].cycles))
+          (slowest == SAMBA_NO_INDEX || p->choices[g].cycles > p->choices[slowest].cycles))
         slowest = g;
-    if (slowest == UINT32_MAX || frozen[slowest])
+    if (slowest == SAMBA_NO_INDEX || frozen[slowest])
       break;
     SambaGroupLimits *limits = &p->limits[slowest];
     SambaGroupChoice *choice = &p->choices[slowest];
@@ -243,19 +244,19 @@ static void writeMapping(Planner *p, uint32_t g) {
     memset(mapping, 0, sizeof *mapping);
     mapping->dim_count = stage->dim_count;
     mapping->group = g;
-    mapping->pipeline_dim = -1;
+    mapping->pipeline_dim = SAMBA_NO_INDEX;
     uint32_t key[SAMBA_MAX_STAGE_DIMS];
     for (uint32_t dim = 0; dim < stage->dim_count; ++dim) {
       uint32_t of = group->stage_dims[s].of[dim];
-      mapping->tile[dim] = of == UINT32_MAX ? 1 : nest->tile[of];
-      mapping->unroll[dim] = of == UINT32_MAX ? 1 : nest->unroll[of];
-      key[dim] = of == UINT32_MAX ? SAMBA_MAX_STAGE_DIMS : position_of[of];
+      mapping->tile[dim] = of == SAMBA_NO_INDEX ? 1 : nest->tile[of];
+      mapping->unroll[dim] = of == SAMBA_NO_INDEX ? 1 : nest->unroll[of];
+      key[dim] = of == SAMBA_NO_INDEX ? SAMBA_MAX_STAGE_DIMS : position_of[of];
       uint32_t at = dim;
       for (; at && key[mapping->order[at - 1]] > key[dim]; --at)
         mapping->order[at] = mapping->order[at - 1];
       mapping->order[at] = dim;
-      if (nest->pipeline_dim >= 0 && of == (uint32_t)nest->pipeline_dim)
-        mapping->pipeline_dim = (int32_t)dim;
+      if (of != SAMBA_NO_INDEX && of == nest->pipeline_dim)
+        mapping->pipeline_dim = dim;
     }
   }
 
@@ -338,7 +339,7 @@ static SambaStatus planAll(Planner *p) {
   p->writer = SAMBA_ARENA_ARRAY(&p->scratch, uint32_t, p->graph->tensor_count);
   p->between = SAMBA_ARENA_ARRAY(&p->scratch, bool, p->graph->tensor_count);
   p->readers = SAMBA_ARENA_ARRAY(&p->scratch, uint32_t, p->graph->tensor_count);
-  p->shared = SAMBA_ARENA_ARRAY(&p->scratch, int32_t, p->graph->tensor_count);
+  p->shared = SAMBA_ARENA_ARRAY(&p->scratch, SambaSharing, p->graph->tensor_count);
   analyse(p);
   uint32_t free_groups = 0, pcus = 0;
 

@@ -6,7 +6,7 @@
 
 /* What a group may use, and what is decided about it from outside. */
 typedef struct SambaGroupLimits {
-  int32_t pipeline_dim; /* -1: none */
+  uint32_t pipeline_dim; /* SAMBA_NO_INDEX: none */
   int64_t pipeline_tile;
   uint32_t replicas;    /* unroll of the pipeline dimension, >= 1 */
   uint32_t pcus, pmus;  /* at most, all replicas together */

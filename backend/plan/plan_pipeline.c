@@ -41,7 +41,7 @@ static void tieMap(Classes *classes, const SambaStageGraph *graph, const SambaGr
   const SambaStageTensor *tensor = &graph->tensors[map->tensor];
 
   for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
-    uint32_t found = UINT32_MAX, used = 0;
+    uint32_t found = SAMBA_NO_INDEX, used = 0;
     for (uint32_t dim = 0; dim < group->dim_count; ++dim)
       if (map->axes[axis].coefficients[dim]) {
         found = dim;

@@ -93,7 +93,7 @@ static double rowBytes(const SambaTileNest *nest, const SambaStageOperand *map,
                        const SambaTileBox *box, bool staging, uint32_t *out_staged) {
   const SambaStageTensor *tensor = &nest->graph->tensors[map->tensor];
   double bytes = sambaDTypeBytes(tensor->dtype);
-  uint32_t last_dim = UINT32_MAX;
+  uint32_t last_dim = SAMBA_NO_INDEX;
 
   *out_staged = 1; /* copies whose rows are joined */
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
@@ -105,7 +105,7 @@ static double rowBytes(const SambaTileNest *nest, const SambaStageOperand *map,
     if (box->step[axis] != 1 && box->size[axis] > 1)
       return bytes;
     bytes *= (double)box->size[axis];
-    if (axis + 1 == box->rank && staging && last_dim != UINT32_MAX &&
+    if (axis + 1 == box->rank && staging && last_dim != SAMBA_NO_INDEX &&
         box->size[axis] == nest->copy_step[last_dim] &&
         map->axes[axis].coefficients[last_dim] == 1 && box->rank > 1 &&
         bytes < 4 * (double)nest->machine->dram_burst_bytes) {
@@ -129,10 +129,10 @@ static bool chooseLevels(const SambaGroupLimits *limits, SambaTileNest *nest) {
   for (uint32_t i = 0; i < group->operand_count; ++i) {
     if (!group->operands[i].value)
       continue;
-    bool indexed = group->operands[i].map.index_operand >= 0;
+    bool indexed = group->operands[i].map.index_operand != SAMBA_NO_INDEX;
     if (limits->on_chip >> i & 1 || indexed) {
       nest->depth[i] = 2; /* the driver raises it to the distance of producer and consumer */
-      nest->level[i] = indexed ? group->dim_count : nest->pipeline_dim >= 0;
+      nest->level[i] = indexed ? group->dim_count : nest->pipeline_dim != SAMBA_NO_INDEX;
     } else if (!chooseLevel(nest, i)) {
       return false;
     }
@@ -199,13 +199,13 @@ static double fillCycles(const Pricing *p, double compute, double rate, double m
 }
 
 /* Ranges of copies with at most `flows` each, along the dimensions that `operand` depends on
- * (UINT32_MAX: all). */
+ * (SAMBA_NO_INDEX: all). */
 static double leastRanges(const SambaTileNest *nest, uint32_t operand, int64_t flows) {
   int64_t inner = 1;
   double ranges = 1;
   for (uint32_t dim = nest->group->dim_count; dim-- > 0;) {
     int64_t copies = nest->unroll[dim];
-    if (copies == 1 || (operand != UINT32_MAX && !sambaGroupDepends(nest->group, operand, dim)))
+    if (copies == 1 || (operand != SAMBA_NO_INDEX && !sambaGroupDepends(nest->group, operand, dim)))
       continue;
     int64_t run = inner <= flows ? flows / inner
                                  : 1; /* copies of this dimension that still go into one range */
@@ -234,7 +234,7 @@ static void priceOperand(Pricing *p, SambaTileNest *nest, uint32_t i) {
     return;
   }
 
-  if (group->operands[i].map.index_operand >= 0) {
+  if (group->operands[i].map.index_operand != SAMBA_NO_INDEX) {
     double all = (double)sambaTileNestTrips(nest, token_level) * sources * token_bytes;
     uint32_t alone;
     p->dram_bytes += sambaMachineBurstBytes(
@@ -320,7 +320,7 @@ static bool dealingEnds(const SambaGroupLimits *limits, const SambaTileNest *nes
         nest->machine->fifo_depth * nest->machine->vector_bytes)
       continue;
     for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
-      if (nest->unroll[dim] > 1 && (int32_t)dim != nest->pipeline_dim &&
+      if (nest->unroll[dim] > 1 && dim != nest->pipeline_dim &&
           sambaGroupDepends(nest->group, i, dim))
         dims |= 1u << dim;
     if (dims && dealt && dims != dealt)
@@ -364,7 +364,7 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
      * half of that. */
     int64_t flows = machine->flows_per_lane;
     p.least_ags +=
-        leastRanges(nest, UINT32_MAX, staged > 1 && flows >= 16 ? flows * flows / 4 : flows);
+        leastRanges(nest, SAMBA_NO_INDEX, staged > 1 && flows >= 16 ? flows * flows / 4 : flows);
     ++p.uses;
     raise(&p.slowest, out_all / nest->copies / (double)machine->ag_bytes);
   }

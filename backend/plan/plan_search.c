@@ -44,15 +44,15 @@ static void tryUnrolls(Search *s) {
   const SambaGroup *group = s->group;
 
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    s->unroll[dim] = (int32_t)dim == s->limits->pipeline_dim ? s->limits->replicas : 1;
+    s->unroll[dim] = dim == s->limits->pipeline_dim ? s->limits->replicas : 1;
   tryChoice(s);
-  if (group->output.index_operand >= 0)
+  if (group->output.index_operand != SAMBA_NO_INDEX)
     return; /* one store, so that the last of equal indices stays */
   int64_t most = group->pcus ? s->limits->pcus / group->pcus : s->limits->pmus;
   most = (most < s->limits->copies ? most : s->limits->copies) / s->limits->replicas;
   uint32_t dims[3], count = 0; /* those with the most tiles */
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
-    if ((int32_t)dim == s->limits->pipeline_dim || tilesOf(s, dim) < 2)
+    if (dim == s->limits->pipeline_dim || tilesOf(s, dim) < 2)
       continue;
     if (group->copy && !sambaGroupDepends(group, group->result, dim))
       continue;
@@ -97,22 +97,22 @@ static void tryOrders(Search *s) {
   uint32_t count = 0;
   bool differ = false;
 
-  if (s->limits->pipeline_dim >= 0)
-    s->order[count++] = (uint32_t)s->limits->pipeline_dim;
+  if (s->limits->pipeline_dim != SAMBA_NO_INDEX)
+    s->order[count++] = s->limits->pipeline_dim;
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    if ((int32_t)dim != s->limits->pipeline_dim)
+    if (dim != s->limits->pipeline_dim)
       s->order[count++] = dim;
   tryUnrolls(s);
   if (!group->systolic)
     return;
   uint32_t natural[SAMBA_MAX_STAGE_DIMS];
   memcpy(natural, s->order, sizeof natural);
-  count = s->limits->pipeline_dim >= 0;
+  count = s->limits->pipeline_dim != SAMBA_NO_INDEX;
   for (int columns_first = 1; columns_first >= 0; --columns_first)
     for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
       bool column = sambaGroupDepends(group, group->mac[1], dim) &&
                     !sambaGroupDepends(group, group->mac[0], dim);
-      if ((int32_t)dim != s->limits->pipeline_dim && column == (columns_first == 1))
+      if (dim != s->limits->pipeline_dim && column == (columns_first == 1))
         s->order[count++] = dim;
     }
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
@@ -129,7 +129,7 @@ static int64_t fillTiles(Search *s, uint32_t mask, int64_t target, bool above) {
     if (!(mask & 1u << dim))
       continue;
     int64_t extent = s->group->extents[dim];
-    if ((int32_t)dim == s->limits->pipeline_dim) {
+    if (dim == s->limits->pipeline_dim) {
       product *= s->tile[dim] = s->limits->pipeline_tile;
       continue;
     }

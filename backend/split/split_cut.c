@@ -20,12 +20,12 @@ typedef struct Split {
   SambaOrderedProgram program;
   bool again;         /* an operation stands on both sides of the reduction */
   uint32_t *last_use; /* per value: position in order of the last operation that uses it; atEnd: an
-                         output */
+                         output; SAMBA_NO_INDEX: none */
   uint32_t *made_at;  /* per value: position of its operation; 0 for inputs */
   SAMBA_ARRAY(SambaSplitPart) parts;
 } Split;
 
-enum { unused = UINT32_MAX, atEnd = UINT32_MAX - 1 };
+enum { atEnd = SAMBA_NO_INDEX - 1 };
 
 static char classOf(const Split *split, uint32_t op) {
   return sambaLaneOpClass(split->unit->compute.program.ops[op].opcode);
@@ -44,7 +44,7 @@ static uint32_t countValues(const Split *split) {
 
 static void findUses(Split *split) {
   for (uint32_t v = 0; v < countValues(split); ++v)
-    split->last_use[v] = unused;
+    split->last_use[v] = SAMBA_NO_INDEX;
   for (uint32_t p = 0; p < split->program.count; ++p) {
     const SambaLaneOp *lane = &split->unit->compute.program.ops[split->program.order[p]];
     split->made_at[valueAt(split, p)] = p;
@@ -149,7 +149,7 @@ static bool isShared(const Split *split, uint32_t input) {
 /* A value that exists before `position` and is needed at or after it, and must come on a stream. An
  * input counts as existing once an earlier part has taken it. */
 static bool isLive(const Split *split, uint32_t value, uint32_t position) {
-  if (isSource(split, value) || split->last_use[value] == unused ||
+  if (isSource(split, value) || split->last_use[value] == SAMBA_NO_INDEX ||
       (split->last_use[value] != atEnd && split->last_use[value] < position))
     return false;
   if (value >= split->unit->input_count)
@@ -243,7 +243,7 @@ static void listChain(const Split *split, SambaSplitCut *cut) {
       if (i && isLive(split, v, part->first))
         part->takes[part->take_count++] = (SambaSplitTake){v, i - 1};
       else if (isTaken(split, v, part->first, part->end))
-        part->takes[part->take_count++] = (SambaSplitTake){v, SAMBA_SPLIT_OWN};
+        part->takes[part->take_count++] = (SambaSplitTake){v, SAMBA_NO_INDEX};
       if (!last && isLive(split, v, part->end))
         part->gives[part->give_count++] = v;
     }
@@ -255,15 +255,15 @@ static void listChain(const Split *split, SambaSplitCut *cut) {
 
 /* --- Graphs --- */
 
-/* Position at which the value that an operation at `position` uses is made; `unused` for inputs and
- * value sources. */
+/* Position at which the value that an operation at `position` uses is made; SAMBA_NO_INDEX for
+ * inputs and value sources. */
 static uint32_t madeFor(const Split *split, uint32_t value, uint32_t position) {
   if (value < split->unit->input_count || isSource(split, value))
-    return unused;
+    return SAMBA_NO_INDEX;
   for (uint32_t p = position; p-- > 0;)
     if (valueAt(split, p) == value)
       return p;
-  return unused;
+  return SAMBA_NO_INDEX;
 }
 
 /* Whether an operation at or after `end` uses the value made at `position`. */
@@ -283,7 +283,7 @@ static uint32_t countOwnOutputs(const Split *split, uint32_t first, uint32_t end
   uint32_t count = 0;
   for (uint32_t o = 0; o < split->unit->output_count; ++o) {
     uint32_t made = madeFor(split, split->unit->outputs[o].compute.value, split->program.count);
-    count += made == unused ? end == split->program.count : made >= first && made < end;
+    count += made == SAMBA_NO_INDEX ? end == split->program.count : made >= first && made < end;
   }
   return count;
 }
@@ -295,14 +295,14 @@ static uint32_t listTakes(const Split *split, uint32_t first, uint32_t end, Samb
     if (v < split->unit->input_count) {
       if (usesValue(split, first, end, v) ||
           (end == split->program.count && split->last_use[v] == atEnd))
-        takes[count++] = (SambaSplitTake){v, SAMBA_SPLIT_OWN};
+        takes[count++] = (SambaSplitTake){v, SAMBA_NO_INDEX};
       continue;
     }
-    uint32_t made = unused;
+    uint32_t made = SAMBA_NO_INDEX;
     for (uint32_t p = first; p < end; ++p)
       if (usesValue(split, p, p + 1, v) && madeFor(split, v, p) < first)
         made = madeFor(split, v, p);
-    if (made != unused)
+    if (made != SAMBA_NO_INDEX)
       takes[count++] = (SambaSplitTake){v, made};
   }
 
@@ -364,7 +364,7 @@ static void listGraph(const Split *split, SambaSplitCut *cut) {
     part->gives = SAMBA_ARENA_ARRAY(split->arena, uint32_t, countValues(split));
     part->take_count = listTakes(split, part->first, part->end, part->takes);
     for (uint32_t t = 0; t < part->take_count; ++t)
-      if (part->takes[t].from != SAMBA_SPLIT_OWN)
+      if (part->takes[t].from != SAMBA_NO_INDEX)
         part->takes[t].from = partAt(cut, part->takes[t].from);
     for (uint32_t p = part->first; p < part->end; ++p)
       if (isUsedLater(split, p, part->end))
@@ -373,7 +373,7 @@ static void listGraph(const Split *split, SambaSplitCut *cut) {
 
   for (uint32_t o = 0; o < split->unit->output_count; ++o) {
     uint32_t made = madeFor(split, split->unit->outputs[o].compute.value, split->program.count);
-    cut->output_part[o] = made == unused ? cut->part_count - 1 : partAt(cut, made);
+    cut->output_part[o] = made == SAMBA_NO_INDEX ? cut->part_count - 1 : partAt(cut, made);
   }
 }
 

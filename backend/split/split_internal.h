@@ -4,11 +4,10 @@
 
 #include "backend/machine/machine.h"
 #include "backend/section/section.h"
-
-enum { SAMBA_SPLIT_OWN = UINT32_MAX };
+#include "support/base/index.h"
 
 /* A value that a part takes on a stream: from the part `from`, or an input of the unit
- * (SAMBA_SPLIT_OWN). */
+ * (SAMBA_NO_INDEX). */
 typedef struct SambaSplitTake {
   uint32_t value, from;
 } SambaSplitTake;

@@ -147,7 +147,7 @@ static void makeInputs(Split *s, uint32_t index, const PartChain *chain, uint32_
   for (uint32_t t = 0; t < part->take_count; ++t) {
     const SambaSplitTake *take = &part->takes[t];
     value_of[take->value] = t;
-    if (take->from == SAMBA_SPLIT_OWN) {
+    if (take->from == SAMBA_NO_INDEX) {
       copyPort(s, chain, &s->unit->inputs[take->value], &unit->inputs[t]);
       continue;
     }
@@ -216,7 +216,7 @@ static void makeParts(Split *s, Output *out) {
     sambaArrayAppend(&out->runs, (uint32_t)out->takers.size);
     for (uint32_t i = 0; i < s->cut.part_count; ++i)
       for (uint32_t t = 0; t < s->cut.parts[i].take_count; ++t)
-        if (s->cut.parts[i].takes[t].value == v && s->cut.parts[i].takes[t].from == SAMBA_SPLIT_OWN)
+        if (s->cut.parts[i].takes[t].value == v && s->cut.parts[i].takes[t].from == SAMBA_NO_INDEX)
           sambaArrayAppend(&out->takers, (SambaEndpoint){base + i, t});
   }
 

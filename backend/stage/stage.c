@@ -20,6 +20,7 @@ uint32_t sambaStageGraphAddTensor(SambaStageGraph *graph, const SambaStageTensor
                           sizeof *graph->tensors);
   }
   graph->tensors[graph->tensor_count] = *tensor;
+  graph->tensors[graph->tensor_count].alias_of = SAMBA_NO_INDEX;
   return graph->tensor_count++;
 }
 
@@ -153,7 +154,7 @@ static bool isWrittenBy(const SambaStageOperand *operand, uint32_t rank, uint32_
 
 /* A scatter: operand 0 goes as it is to the places that another operand gives. */
 static SambaStatus checkScatter(const SambaStageGraph *graph, const SambaStage *stage) {
-  uint32_t of = (uint32_t)stage->output.index_operand;
+  uint32_t of = stage->output.index_operand;
   uint32_t axis = stage->output.index_axis;
   const SambaStageTensor *target = &graph->tensors[stage->output.tensor];
 
@@ -172,7 +173,7 @@ static SambaStatus checkScatter(const SambaStageGraph *graph, const SambaStage *
     steps += isWrittenBy(index, graph->tensors[index->tensor].rank, dim);
   if (steps > 1 || stage->op_count || stage->result ||
       graph->tensors[stage->operands[0].tensor].dtype != target->dtype ||
-      stage->operands[0].index_operand >= 0 || stage->output.guarded || index->guarded)
+      stage->operands[0].index_operand != SAMBA_NO_INDEX || stage->output.guarded || index->guarded)
     return sambaStatusMake(SAMBA_INVALID,
                            "the output is indexed by operand %u, so the stage must copy operand 0, "
                            "and the index step with one dimension",
@@ -205,8 +206,8 @@ static SambaStatus checkStage(const SambaStageGraph *graph, const SambaStage *st
     char what[32];
     snprintf(what, sizeof what, "operand %u", index);
     SAMBA_RETURN_IF_ERROR(checkMap(graph, stage, operand, what));
-    if (operand->index_operand >= 0) {
-      uint32_t of = (uint32_t)operand->index_operand;
+    if (operand->index_operand != SAMBA_NO_INDEX) {
+      uint32_t of = operand->index_operand;
       if (of >= stage->operand_count || of == index)
         return sambaStatusMake(SAMBA_INVALID, "operand %u takes its index from operand %u of %u",
                                index, of, stage->operand_count);
@@ -249,6 +250,11 @@ static SambaStatus checkStage(const SambaStageGraph *graph, const SambaStage *st
   return checkProgram(stage);
 }
 
+static bool aliasIsWritten(const SambaStageGraph *graph, uint32_t tensor, const bool *written) {
+  uint32_t of = graph->tensors[tensor].alias_of;
+  return of != SAMBA_NO_INDEX && written[of];
+}
+
 /* Each tensor's role against who reads and writes it, in stage order. */
 static SambaStatus checkOrder(const SambaStageGraph *graph) {
   bool *written = sambaAllocateZeroed(graph->tensor_count, sizeof *written);
@@ -273,7 +279,7 @@ static SambaStatus checkOrder(const SambaStageGraph *graph) {
 
   for (uint32_t tensor = 0; tensor < graph->tensor_count && !status; ++tensor)
     if (graph->tensors[tensor].role == SAMBA_TENSOR_RESULT && !written[tensor] &&
-        !(graph->tensors[tensor].alias_of && written[graph->tensors[tensor].alias_of - 1]))
+        !aliasIsWritten(graph, tensor, written))
       status =
           sambaStatusMake(SAMBA_INVALID, "tensor %u is a result, but no stage writes it", tensor);
   free(written);
@@ -283,8 +289,8 @@ static SambaStatus checkOrder(const SambaStageGraph *graph) {
 
 static void markTensor(const SambaStageGraph *graph, uint32_t tensor, bool *tensors) {
   tensors[tensor] = true;
-  if (graph->tensors[tensor].alias_of)
-    tensors[graph->tensors[tensor].alias_of - 1] = true;
+  if (graph->tensors[tensor].alias_of != SAMBA_NO_INDEX)
+    tensors[graph->tensors[tensor].alias_of] = true;
 }
 
 void sambaStageGraphMarkUsed(const SambaStageGraph *graph, bool *tensors, bool *out_stages) {

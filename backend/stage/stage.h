@@ -10,6 +10,7 @@
 #define SAMBA_BACKEND_STAGE_STAGE_H
 
 #include "backend/section/section.h"
+#include "support/base/index.h"
 
 enum { SAMBA_MAX_RANK = 8, SAMBA_MAX_STAGE_DIMS = 12, SAMBA_MAX_STAGE_OPERANDS = 8 };
 
@@ -24,8 +25,9 @@ typedef struct SambaStageOperand {
   SambaAxisMap axes[SAMBA_MAX_RANK]; /* one per axis of the tensor */
   bool guarded;                      /* the map may leave the tensor: such points read `fill` */
   uint64_t fill;                     /* bits in the tensor's dtype */
-  int32_t index_operand; /* >= 0: the value of this (integer) operand is added to axis index_axis
-                            (gather) */
+  /* The value of this (integer) operand is added to axis index_axis (a gather); SAMBA_NO_INDEX:
+   * none. */
+  uint32_t index_operand;
   uint32_t index_axis;
 } SambaStageOperand;
 
@@ -37,9 +39,9 @@ typedef struct SambaStage {
   bool reduced[SAMBA_MAX_STAGE_DIMS]; /* reduced dimensions come last; flattened in this order */
   uint32_t operand_count;
   SambaStageOperand operands[SAMBA_MAX_STAGE_OPERANDS];
-  /* Maps only parallel dimensions; never guarded unless a partial write (insert). index_operand >
-   * 0: a copy of operand 0 whose places along index_axis that operand gives, stored in the order of
-   * the dimensions (scatter). */
+  /* Maps only parallel dimensions; never guarded unless a partial write (insert). With an
+   * index_operand: a copy of operand 0 whose places along index_axis that operand gives, stored in
+   * the order of the dimensions (a scatter). */
   SambaStageOperand output;
   bool
       lane_reduce; /* numerics: see docs/numerics.md; a property of the stage, not of its mapping */
@@ -57,7 +59,7 @@ typedef enum {
 } SambaTensorRole;
 
 static inline bool sambaStageScatters(const SambaStage *stage) {
-  return stage->output.index_operand > 0;
+  return stage->output.index_operand != SAMBA_NO_INDEX;
 }
 
 typedef struct SambaStageTensor {
@@ -66,8 +68,8 @@ typedef struct SambaStageTensor {
   SambaDType dtype;
   uint32_t rank;
   int64_t dims[SAMBA_MAX_RANK];
-  /* A reshape of another tensor: same bytes, row-major, another shape. 1 + index of that tensor; 0:
-   * none. */
+  /* A reshape of another tensor: same bytes, row-major, another shape. SAMBA_NO_INDEX: it
+   * has memory of its own. */
   uint32_t alias_of;
 } SambaStageTensor;
 
@@ -87,7 +89,8 @@ typedef struct SambaMapping {
   uint32_t operand_depth[SAMBA_MAX_STAGE_OPERANDS];
   uint32_t group; /* stages of one section with equal group run as one pipeline of PCUs without
                      buffers between */
-  int32_t pipeline_dim; /* the dimension along which the section's stages are pipelined, -1: none */
+  uint32_t pipeline_dim; /* the dimension along which the section's stages are pipelined;
+                            SAMBA_NO_INDEX: none */
 } SambaMapping;
 
 typedef struct SambaStageGraph {
@@ -101,7 +104,7 @@ typedef struct SambaStageGraph {
 } SambaStageGraph;
 
 /* Append; both return the new index and never fail. The struct is copied, arrays it points to are
- * borrowed from the arena. */
+ * borrowed from the arena. A tensor begins with memory of its own: alias_of is set afterwards. */
 uint32_t sambaStageGraphAddTensor(SambaStageGraph *graph, const SambaStageTensor *tensor);
 uint32_t sambaStageGraphAddStage(SambaStageGraph *graph, const SambaStage *stage);
 /* Marks the stages on which the marked tensors depend, and the tensors that these stages touch. */

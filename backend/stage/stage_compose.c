@@ -65,20 +65,20 @@ bool sambaStageOperandCompose(const SambaStage *stage, const SambaStageOperand *
     }
   }
 
-  if (operand->index_operand >= 0) {
+  if (operand->index_operand != SAMBA_NO_INDEX) {
     /* The index adds to one axis of base only when that axis is read with step 1 from the indexed
      * axis and no other axis depends on it; a view that pads would need the index in its guard. */
-    uint32_t target = UINT32_MAX;
+    uint32_t target = SAMBA_NO_INDEX;
     for (uint32_t b = 0; b < base->rank; ++b) {
       int64_t coefficient = view->axes[b].coefficients[operand->index_axis];
       if (coefficient == 0)
         continue;
-      if (coefficient != 1 || target != UINT32_MAX || view->guarded)
+      if (coefficient != 1 || target != SAMBA_NO_INDEX || view->guarded)
         return false;
       target = b;
     }
 
-    if (target == UINT32_MAX)
+    if (target == SAMBA_NO_INDEX)
       return false;
 
     /* Faults must still be those of the viewed tensor: the view spans the whole axis. */

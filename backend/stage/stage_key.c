@@ -32,9 +32,9 @@ static void putTensor(Key *key, uint32_t index) {
   putNumber(key, key->used);
   putNumber(key, (uint64_t)tensor->role << 16 | (uint64_t)tensor->dtype << 8 | tensor->rank);
   put(key, tensor->dims, tensor->rank * sizeof *tensor->dims);
-  putNumber(key, tensor->alias_of != 0);
-  if (tensor->alias_of)
-    putTensor(key, tensor->alias_of - 1);
+  putNumber(key, tensor->alias_of != SAMBA_NO_INDEX);
+  if (tensor->alias_of != SAMBA_NO_INDEX)
+    putTensor(key, tensor->alias_of);
 }
 
 static void putMap(Key *key, const SambaStage *stage, const SambaStageOperand *map, bool indexed) {
@@ -60,7 +60,7 @@ static void putStage(Key *key, const SambaStage *stage) {
     if (stage->operands[i].tensor < key->graph->tensor_count)
       ++key->reads[stage->operands[i].tensor];
   for (uint32_t i = 0; i < stage->operand_count; ++i)
-    putMap(key, stage, &stage->operands[i], stage->operands[i].index_operand >= 0);
+    putMap(key, stage, &stage->operands[i], stage->operands[i].index_operand != SAMBA_NO_INDEX);
   putMap(key, stage, &stage->output, sambaStageScatters(stage));
   putNumber(key, stage->lane_reduce);
   putNumber(key, stage->op_count);

@@ -13,8 +13,8 @@ static void printTensor(const SambaStageGraph *graph, uint32_t index, SambaText 
   for (uint32_t axis = 0; axis < tensor->rank; ++axis)
     sambaTextFormat(text, axis ? ", %" PRId64 : "%" PRId64, tensor->dims[axis]);
   sambaTextFormat(text, "] %s", sambaDTypeName(tensor->dtype));
-  if (tensor->alias_of)
-    sambaTextFormat(text, ", the bytes of tensor %u", tensor->alias_of - 1);
+  if (tensor->alias_of != SAMBA_NO_INDEX)
+    sambaTextFormat(text, ", the bytes of tensor %u", tensor->alias_of);
   if (tensor->name && tensor->name[0])
     sambaTextFormat(text, "  (%s)", tensor->name);
   sambaTextAppendC(text, "\n");
@@ -73,7 +73,7 @@ static void printMapping(const SambaStage *stage, const SambaMapping *mapping, S
   printSmallList("order", mapping->dim_count, mapping->order, text);
   printSmallList("level", stage->operand_count, mapping->operand_level, text);
   printSmallList("depth", stage->operand_count, mapping->operand_depth, text);
-  if (mapping->pipeline_dim >= 0)
+  if (mapping->pipeline_dim != SAMBA_NO_INDEX)
     sambaTextFormat(text, " pipeline d%d", (int)mapping->pipeline_dim);
   sambaTextAppendC(text, "\n");
 }
@@ -105,7 +105,8 @@ static void printStage(const SambaStageGraph *graph, uint32_t index, SambaText *
 
   for (uint32_t i = 0; i < stage->operand_count; ++i) {
     sambaTextFormat(text, "    operand %u: ", i);
-    printMap(graph, stage, &stage->operands[i], stage->operands[i].index_operand >= 0, text);
+    printMap(graph, stage, &stage->operands[i], stage->operands[i].index_operand != SAMBA_NO_INDEX,
+             text);
   }
   printProgram(stage, text);
   sambaTextFormat(text, "    output: value %u to ", stage->result);

@@ -35,7 +35,7 @@ static int32_t dimOf(const SambaStage *stage, const SambaAxisMap *axis) {
 }
 
 static bool isPlain(const SambaStageOperand *operand) {
-  return !operand->guarded && operand->index_operand < 0;
+  return !operand->guarded && operand->index_operand == SAMBA_NO_INDEX;
 }
 
 /* The axis of the stage's output along which dimension d runs, `all` for a reduced dimension; -2
@@ -121,9 +121,9 @@ static bool reaches(const SambaStageGraph *graph, uint32_t reader, uint32_t k, u
 }
 
 static bool hasAlias(const SambaStageGraph *graph, uint32_t tensor) {
-  bool alias = graph->tensors[tensor].alias_of != 0;
+  bool alias = graph->tensors[tensor].alias_of != SAMBA_NO_INDEX;
   for (uint32_t t = 0; t < graph->tensor_count; ++t)
-    alias |= graph->tensors[t].alias_of == tensor + 1;
+    alias |= graph->tensors[t].alias_of == tensor;
   return alias;
 }
 

@@ -312,7 +312,7 @@ static SambaStatus readMappingList(int list, MlirAttribute value, SambaMapping *
 }
 
 static SambaStatus readMapping(MlirAttribute body, SambaMapping *out) {
-  *out = (SambaMapping){.pipeline_dim = -1};
+  *out = (SambaMapping){.pipeline_dim = SAMBA_NO_INDEX};
   for (intptr_t i = 0; i < mlirDictionaryAttrGetNumElements(body); ++i) {
     MlirNamedAttribute entry = mlirDictionaryAttrGetElement(body, i);
     SambaStringRef key = sambaFromMlir(mlirIdentifierStr(entry.name));
@@ -357,7 +357,7 @@ MlirAttribute sambaMappingToAttribute(MlirLocation location, const SambaMapping 
   if (mapping->group)
     entries[used++] =
         sambaNamedAttribute(context, "group", mlirIntegerAttrGet(i64, mapping->group));
-  if (mapping->pipeline_dim >= 0)
+  if (mapping->pipeline_dim != SAMBA_NO_INDEX)
     entries[used++] =
         sambaNamedAttribute(context, "pipeline", mlirIntegerAttrGet(i64, mapping->pipeline_dim));
   return sambaAttributeGet(location, SAMBA_MAPPING_KIND, mlirStringRefCreate("", 0),

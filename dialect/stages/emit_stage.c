@@ -30,7 +30,7 @@ typedef struct {
 
 bool sambaStageHasLinalgForm(const SambaStage *stage) {
   for (uint32_t i = 0; i < stage->operand_count; ++i)
-    if (stage->operands[i].index_operand >= 0)
+    if (stage->operands[i].index_operand != SAMBA_NO_INDEX)
       return false;
   return !sambaStageScatters(stage);
 }
@@ -257,7 +257,7 @@ static bool isExtracted(const Emitter *emitter, const SambaStageOperand *operand
     if (plain >= 0 && tensor->dims[a] != emitter->stage->extents[plain])
       return true;
   }
-  return operand->index_operand >= 0;
+  return operand->index_operand != SAMBA_NO_INDEX;
 }
 
 /* tensor.extract at the operand's axes; index: of an indexed operand, the value that is added. */
@@ -282,7 +282,7 @@ static MlirValue emitExtract(const Emitter *emitter, MlirBlock body,
                                                        2, factors, type)};
       sum = sambaBuildUnaryOrMore(body, none, emitter->location, "arith.addi", 2, terms, type);
     }
-    if (operand->index_operand >= 0 && a == operand->index_axis) {
+    if (operand->index_operand != SAMBA_NO_INDEX && a == operand->index_axis) {
       MlirValue terms[2] = {sum, sambaBuildUnaryOrMore(body, none, emitter->location,
                                                        "arith.index_cast", 1, &index, type)};
       sum = sambaBuildUnaryOrMore(body, none, emitter->location, "arith.addi", 2, terms, type);
@@ -468,8 +468,8 @@ static void emitOperandValues(const Emitter *emitter, const Generic *generic,
     const SambaStageOperand *operand = &emitter->stage->operands[i];
     if (!isExtracted(emitter, operand))
       continue;
-    MlirValue index =
-        operand->index_operand >= 0 ? out_values[operand->index_operand] : (MlirValue){NULL};
+    MlirValue index = operand->index_operand != SAMBA_NO_INDEX ? out_values[operand->index_operand]
+                                                               : (MlirValue){NULL};
     out_values[i] =
         sambaLaneBodyExtend(body, emitter->location, emitter->graph->tensors[operand->tensor].dtype,
                             emitExtract(emitter, body, operand, values[operand->tensor], index));

@@ -123,7 +123,7 @@ static SambaStatus readPad(SambaSectionReader *reader) {
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "'tensor.pad' with dynamic amounts or a value that is not a constant");
   SambaStageOperand map = {
-      .index_operand = -1, .guarded = true, .fill = reader->values.data[fill].splat};
+      .index_operand = SAMBA_NO_INDEX, .guarded = true, .fill = reader->values.data[fill].splat};
 
   for (uint32_t a = 0; a < value.type.rank; ++a) {
     map.axes[a].coefficients[a] = 1;
@@ -251,7 +251,7 @@ static bool addExpression(MlirAffineExpr expression, int64_t factor, SambaAxisMa
 
 static bool readMap(MlirAttribute maps, intptr_t position, SambaStageOperand *operand) {
   MlirAffineMap map = mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(maps, position));
-  operand->index_operand = -1;
+  operand->index_operand = SAMBA_NO_INDEX;
   for (intptr_t a = 0; a < mlirAffineMapGetNumResults(map); ++a)
     if (a >= SAMBA_MAX_RANK || !addExpression(mlirAffineMapGetResult(map, a), 1, &operand->axes[a]))
       return false;
@@ -498,8 +498,8 @@ static SambaStatus readGeneric(SambaSectionReader *reader) {
     return sambaStatusMake(
         SAMBA_INVALID,
         "the result of a 'linalg.generic' is not a static tensor of a type that Samba knows");
-  stage->output.tensor =
-      sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_INTERMEDIATE, 0, UINT32_MAX, stage->name);
+  stage->output.tensor = sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_INTERMEDIATE,
+                                              SAMBA_NO_INDEX, SAMBA_NO_INDEX, stage->name);
 
   /* A copy has no operations: its program is the operand itself. */
   if (stage->op_count == 0 && stage->operand_count == 1)

@@ -17,7 +17,7 @@ static bool isInMemory(const SambaStage *stage, uint32_t k) {
   if (sambaStageScatters(stage))
     return true;
   for (uint32_t i = 0; i < stage->operand_count; ++i)
-    if (stage->operands[i].index_operand == (int32_t)k)
+    if (stage->operands[i].index_operand == k)
       return true;
   return false;
 }
@@ -32,7 +32,8 @@ static void inlineSplats(SambaSectionReader *reader, SambaStage *stage, uint32_t
     if (operand->tensor >= operand_count)
       continue;
     const SambaSectionReaderValue *value = &reader->values.data[operand_values[operand->tensor]];
-    if (value->is_splat && !operand->guarded && operand->index_operand < 0 && !isInMemory(stage, k))
+    if (value->is_splat && !operand->guarded && operand->index_operand == SAMBA_NO_INDEX &&
+        !isInMemory(stage, k))
       sambaReaderInlineSplat(reader, stage, k, value->type.dtype, value->splat);
   }
 }
@@ -50,13 +51,13 @@ static SambaStatus importFragment(SambaSectionReader *reader, const SambaStageGr
   for (int aliases = 0; aliases < 2; ++aliases) /* first the tensors, then their other shapes */
     for (uint32_t t = operand_count; t < fragment->tensor_count; ++t) {
       const SambaStageTensor *tensor = &fragment->tensors[t];
-      if ((tensor->alias_of != 0) != aliases || !used[t])
+      if ((tensor->alias_of != SAMBA_NO_INDEX) != aliases || !used[t])
         continue;
       SambaTensorType type = {.dtype = tensor->dtype, .rank = tensor->rank};
       memcpy(type.dims, tensor->dims, sizeof type.dims);
       tensor_of[t] = sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_INTERMEDIATE,
-                                          aliases ? tensor_of[tensor->alias_of - 1] + 1 : 0,
-                                          UINT32_MAX, sambaReaderStageName(reader));
+                                          aliases ? tensor_of[tensor->alias_of] : SAMBA_NO_INDEX,
+                                          SAMBA_NO_INDEX, sambaReaderStageName(reader));
       if (t < operand_count + (uint32_t)result_count)
         sambaReaderAddWhole(reader, mlirOperationGetResult(reader->operation, t - operand_count),
                             &type, tensor_of[t]);
@@ -98,9 +99,9 @@ static SambaStatus readReshape(SambaSectionReader *reader, const SambaSectionRea
   if (!source->is_whole)
     return sambaReaderNotComposable(reader);
   const SambaStageTensor *base = &reader->graph->tensors[source->view.tensor];
-  uint32_t root = base->alias_of ? base->alias_of - 1 : source->view.tensor;
+  uint32_t root = base->alias_of != SAMBA_NO_INDEX ? base->alias_of : source->view.tensor;
   uint32_t alias =
-      sambaReaderAddTensor(reader, type, reader->graph->tensors[root].role, root + 1,
+      sambaReaderAddTensor(reader, type, reader->graph->tensors[root].role, root,
                            reader->formals.data[root], reader->graph->tensors[root].name);
   sambaReaderAddWhole(reader, mlirOperationGetResult(reader->operation, 0), type, alias);
   return NULL;
@@ -125,7 +126,7 @@ static SambaStatus readView(SambaSectionReader *reader, const SambaOperatorCall 
 
   if (!call->operator->compose)
     return readReshape(reader, &source, type);
-  SambaStageOperand map = {.index_operand = -1};
+  SambaStageOperand map = {.index_operand = SAMBA_NO_INDEX};
   SAMBA_RETURN_IF_ERROR(call->operator->compose(call, type, &map));
   SambaStage over = sambaReaderStageOver(type);
   if (!sambaReaderCompose(reader, &source, &over, &map, &result.view))

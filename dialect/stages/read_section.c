@@ -54,7 +54,7 @@ static SambaStatus readYield(SambaSectionReader *reader, MlirOperation yield,
       return sambaStatusMake(SAMBA_UNSUPPORTED,
                              "a section yields a view; samba-materialize-views makes a copy of it");
     SambaStageTensor *tensor = &reader->graph->tensors[value->view.tensor];
-    uint32_t root = tensor->alias_of ? tensor->alias_of - 1 : value->view.tensor;
+    uint32_t root = tensor->alias_of != SAMBA_NO_INDEX ? tensor->alias_of : value->view.tensor;
     if (reader->graph->tensors[root].role == SAMBA_TENSOR_ARGUMENT)
       return sambaStatusMake(
           SAMBA_UNSUPPORTED,
@@ -63,7 +63,7 @@ static SambaStatus readYield(SambaSectionReader *reader, MlirOperation yield,
       return sambaStatusMake(SAMBA_UNSUPPORTED, "a section yields the same tensor twice");
     for (uint32_t t = 0; t < reader->graph->tensor_count;
          ++t) /* the tensor and its other shapes are one symbol */
-      if (t == root || reader->graph->tensors[t].alias_of == root + 1) {
+      if (t == root || reader->graph->tensors[t].alias_of == root) {
         reader->graph->tensors[t].role = SAMBA_TENSOR_RESULT;
         reader->formals.data[t] = argument_count + (uint32_t)i;
       }
@@ -88,8 +88,8 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
     SambaTensorType type;
     if (sambaReaderTensorType(mlirValueGetType(argument), &type))
       sambaReaderAddWhole(reader, argument, &type,
-                          sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_ARGUMENT, 0, i,
-                                               sambaArenaFormat(arena, "arg%u", i)));
+                          sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_ARGUMENT, SAMBA_NO_INDEX,
+                                               i, sambaArenaFormat(arena, "arg%u", i)));
     else
       status = sambaStatusMake(SAMBA_INVALID,
                                "argument %u is not a static tensor of a type that Samba knows", i);
@@ -173,8 +173,8 @@ SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count,
           !reader->values.data[index].is_whole)
         continue;
       SambaStageTensor *tensor = &reader->graph->tensors[reader->values.data[index].view.tensor];
-      if (tensor->alias_of)
-        tensor = &reader->graph->tensors[tensor->alias_of - 1];
+      if (tensor->alias_of != SAMBA_NO_INDEX)
+        tensor = &reader->graph->tensors[tensor->alias_of];
       for (MlirOpOperand use = mlirValueGetFirstUse(result); !mlirOpOperandIsNull(use);
            use = mlirOpOperandGetNextUse(use))
         if (tensor->role == SAMBA_TENSOR_INTERMEDIATE &&

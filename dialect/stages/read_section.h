@@ -13,8 +13,8 @@ typedef struct SambaSectionStages {
                              attributes */
   MlirOperation *stage_operation; /* per stage: the operation it came from */
   uint32_t *stage_ordinal;        /* per stage: its number among the stages of that operation */
-  /* Per tensor: which formal of the section it is - arguments first, then results - or UINT32_MAX
-   * (intermediate). */
+  /* Per tensor: which formal of the section it is - arguments first, then results - or
+   * SAMBA_NO_INDEX (intermediate). */
   uint32_t *tensor_formal;
   uint32_t argument_count, result_count;
 } SambaSectionStages;

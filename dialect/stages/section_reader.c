@@ -33,16 +33,16 @@ SambaStringRef sambaReaderName(MlirOperation operation) {
 uint32_t sambaReaderAddTensor(SambaSectionReader *reader, const SambaTensorType *type,
                               SambaTensorRole role, uint32_t alias_of, uint32_t formal,
                               const char *name) {
-  SambaStageTensor tensor = {
-      .name = name, .role = role, .dtype = type->dtype, .rank = type->rank, .alias_of = alias_of};
+  SambaStageTensor tensor = {.name = name, .role = role, .dtype = type->dtype, .rank = type->rank};
   memcpy(tensor.dims, type->dims, sizeof tensor.dims);
   uint32_t index = sambaStageGraphAddTensor(reader->graph, &tensor);
+  reader->graph->tensors[index].alias_of = alias_of;
   sambaArrayAppend(&reader->formals, formal);
   return index;
 }
 
 SambaStageOperand sambaReaderIdentityView(uint32_t tensor, uint32_t rank) {
-  SambaStageOperand view = {.tensor = tensor, .index_operand = -1};
+  SambaStageOperand view = {.tensor = tensor, .index_operand = SAMBA_NO_INDEX};
   for (uint32_t a = 0; a < rank; ++a)
     view.axes[a].coefficients[a] = 1;
   return view;
@@ -71,8 +71,8 @@ SambaStatus sambaReaderGetValue(SambaSectionReader *reader, MlirValue ssa, uint3
                            "an operand of '%.*s' is not a static tensor of a type that Samba knows",
                            SAMBA_STRING_ARGS(sambaReaderName(reader->operation)));
   /* Not made by what is being read: an argument. */
-  uint32_t tensor =
-      sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_ARGUMENT, 0, UINT32_MAX, "argument");
+  uint32_t tensor = sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_ARGUMENT, SAMBA_NO_INDEX,
+                                         SAMBA_NO_INDEX, "argument");
   sambaReaderAddWhole(reader, ssa, &type, tensor);
   *out_index = (uint32_t)reader->values.size - 1;
   return NULL;
@@ -162,7 +162,7 @@ void sambaReaderInlineSplat(SambaSectionReader *reader, SambaStage *stage, uint3
   for (uint32_t i = k; i < last; ++i)
     stage->operands[i] = stage->operands[i + 1];
   for (uint32_t i = 0; i < last; ++i)
-    if (stage->operands[i].index_operand > (int32_t)k)
+    if (stage->operands[i].index_operand != SAMBA_NO_INDEX && stage->operands[i].index_operand > k)
       --stage->operands[i].index_operand;
   stage->operand_count = last;
   stage->ops = ops;
@@ -180,8 +180,9 @@ void sambaReaderAddStage(SambaSectionReader *reader, const SambaStage *stage, ui
 uint32_t sambaReaderDestination(SambaSectionReader *reader, uint32_t value_index) {
   SambaSectionReaderValue *value = &reader->values.data[value_index];
   if (value->is_empty || value->is_splat) {
-    uint32_t tensor = sambaReaderAddTensor(reader, &value->type, SAMBA_TENSOR_INTERMEDIATE, 0,
-                                           UINT32_MAX, sambaReaderStageName(reader));
+    uint32_t tensor =
+        sambaReaderAddTensor(reader, &value->type, SAMBA_TENSOR_INTERMEDIATE, SAMBA_NO_INDEX,
+                             SAMBA_NO_INDEX, sambaReaderStageName(reader));
     value = &reader->values.data[value_index];
     value->is_empty = value->is_splat = false;
     value->view = sambaReaderIdentityView(tensor, value->type.rank);

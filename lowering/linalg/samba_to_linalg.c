@@ -44,8 +44,8 @@ static SambaStatus stagesOf(const SambaOperatorCall *call, const SambaTensorType
     return sambaStatusMake(SAMBA_UNSUPPORTED, "has no hardware form");
   SambaStage copy = {
       .name = row->name, .layer = layer, .dim_count = results->rank, .operand_count = 1};
-  copy.operands[0] = (SambaStageOperand){.tensor = operands[0], .index_operand = -1};
-  copy.output = (SambaStageOperand){.tensor = out_tensors[0], .index_operand = -1};
+  copy.operands[0] = (SambaStageOperand){.tensor = operands[0], .index_operand = SAMBA_NO_INDEX};
+  copy.output = (SambaStageOperand){.tensor = out_tensors[0], .index_operand = SAMBA_NO_INDEX};
 
   for (uint32_t axis = 0; axis < results->rank; ++axis) {
     copy.extents[axis] = results->dims[axis];
@@ -110,8 +110,8 @@ static SambaStatus convertOperator(MlirOperation operation, const SambaOperator 
     const SambaStageTensor *result = &graph.tensors[resultTensors[i]];
     if (!used[resultTensors[i]])
       continue;
-    if (result->alias_of)
-      values[resultTensors[i]] = emitReshape(operation, result, values[result->alias_of - 1]);
+    if (result->alias_of != SAMBA_NO_INDEX)
+      values[resultTensors[i]] = emitReshape(operation, result, values[result->alias_of]);
     mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, i), values[resultTensors[i]]);
   }
 

@@ -30,12 +30,12 @@ static void fillTensor(const SambaStageTensor *tensor, int64_t index_limit, Rand
 static int64_t limitOf(const SambaStageGraph *graph, uint32_t tensor) {
   for (uint32_t s = 0; s < graph->stage_count; ++s) {
     const SambaStageOperand *output = &graph->stages[s].output;
-    if (output->index_operand > 0 &&
+    if (output->index_operand != SAMBA_NO_INDEX &&
         graph->stages[s].operands[output->index_operand].tensor == tensor)
       return graph->tensors[output->tensor].dims[output->index_axis];
     for (uint32_t i = 0; i < graph->stages[s].operand_count; ++i) {
       const SambaStageOperand *operand = &graph->stages[s].operands[i];
-      if (operand->index_operand >= 0 &&
+      if (operand->index_operand != SAMBA_NO_INDEX &&
           graph->stages[s].operands[operand->index_operand].tensor == tensor)
         return graph->tensors[operand->tensor].dims[operand->index_axis];
     }

@@ -172,7 +172,7 @@ static Value readElement(const SambaStageGraph *graph, const SambaStage *stage,
 
   for (uint32_t axis = 0; axis < tensor->rank; ++axis) {
     int64_t index = axisIndex(&operand->axes[axis], stage, counters);
-    if (operand->index_operand >= 0 && operand->index_axis == axis)
+    if (operand->index_operand != SAMBA_NO_INDEX && operand->index_axis == axis)
       index +=
           readElement(graph, stage, &stage->operands[operand->index_operand], tensors, counters).i;
     if (index < 0 || index >= tensor->dims[axis]) {

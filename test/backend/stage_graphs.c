@@ -28,7 +28,8 @@ uint32_t addTensor(SambaStageGraph *graph, SambaTensorRole role, SambaDType dtyp
 
 static SambaStage newStage(const char *name, uint32_t dims, const int64_t *extents,
                            uint32_t parallel) {
-  SambaStage stage = {.name = name, .layer = "", .dim_count = dims, .output.index_operand = -1};
+  SambaStage stage = {
+      .name = name, .layer = "", .dim_count = dims, .output.index_operand = SAMBA_NO_INDEX};
   for (uint32_t d = 0; d < dims; ++d) {
     stage.extents[d] = extents[d];
     stage.reduced[d] = d >= parallel;
@@ -38,7 +39,7 @@ static SambaStage newStage(const char *name, uint32_t dims, const int64_t *exten
 
 /* The operand that reads tensor axis i along dimension map[i] (-1: index 0). */
 static SambaStageOperand reading(uint32_t tensor, uint32_t rank, const int *map) {
-  SambaStageOperand operand = {.tensor = tensor, .index_operand = -1};
+  SambaStageOperand operand = {.tensor = tensor, .index_operand = SAMBA_NO_INDEX};
   for (uint32_t axis = 0; axis < rank; ++axis)
     if (map[axis] >= 0)
       operand.axes[axis].coefficients[map[axis]] = 1;

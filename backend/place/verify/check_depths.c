@@ -139,7 +139,7 @@ static void measureStream(Depths *d, uint32_t s, SambaArena *arena) {
         break;
     }
 
-    if (from != UINT32_MAX)
+    if (from != SAMBA_NO_INDEX)
       length[h] = length[from] + 1;
   }
 
@@ -189,7 +189,7 @@ static void collectCone(Depths *d, uint32_t join) {
   for (size_t i = 0; i < d->cone.size; ++i) {
     uint32_t u = d->order[d->cone.data[i]];
     const SambaUnit *unit = &section->units[u];
-    d->reason[u] = UINT32_MAX;
+    d->reason[u] = SAMBA_NO_INDEX;
     if (isRoot(unit))
       continue;
     for (uint32_t p = 0; p < unit->input_count; ++p)
@@ -330,7 +330,7 @@ static SambaStatus reportShallow(const Depths *d, uint32_t join, uint32_t s) {
       section->name, section->units[join].name, source, section->units[destination].name,
       (unsigned long long)d->forced[s], (unsigned long long)d->room[s]);
   uint32_t reason = d->reason[stream->source.unit];
-  if (reason != UINT32_MAX && reason != s && section->streams[reason].destination_count)
+  if (reason != SAMBA_NO_INDEX && reason != s && section->streams[reason].destination_count)
     sambaStatusNote(
         status,
         "%s has to send that many because %s, which is also upstream of %s, needs them first",

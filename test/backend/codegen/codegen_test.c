@@ -25,7 +25,7 @@ static void mapAtRandom(SambaStageGraph *graph, Random *random) {
     memset(mapping, 0, sizeof *mapping);
     mapping->dim_count = stage->dim_count;
     mapping->group = s;
-    mapping->pipeline_dim = -1;
+    mapping->pipeline_dim = SAMBA_NO_INDEX;
     uint32_t parallel = 0;
     for (uint32_t d = 0; d < stage->dim_count; ++d) {
       int64_t extent = stage->extents[d];

@@ -23,8 +23,8 @@ static uint32_t addNegate(SambaStageGraph *graph, uint32_t from, SambaTensorRole
   uint32_t to = addTensor(graph, role, source.dtype, source.rank, source.dims);
   SambaStage stage = {.name = "point", .layer = "", .dim_count = source.rank, .operand_count = 1};
 
-  stage.operands[0] = (SambaStageOperand){.tensor = from, .index_operand = -1};
-  stage.output = (SambaStageOperand){.tensor = to, .index_operand = -1};
+  stage.operands[0] = (SambaStageOperand){.tensor = from, .index_operand = SAMBA_NO_INDEX};
+  stage.output = (SambaStageOperand){.tensor = to, .index_operand = SAMBA_NO_INDEX};
   for (uint32_t d = 0; d < source.rank; ++d) {
     stage.extents[d] = source.dims[d];
     stage.operands[0].axes[d].coefficients[d] = stage.output.axes[d].coefficients[d] = 1;
@@ -44,7 +44,8 @@ static void mapWhole(SambaStageGraph *graph) {
   for (uint32_t s = 0; s < graph->stage_count; ++s) {
     const SambaStage *stage = &graph->stages[s];
     SambaMapping *mapping = &graph->mappings[s];
-    *mapping = (SambaMapping){.dim_count = stage->dim_count, .group = s, .pipeline_dim = -1};
+    *mapping =
+        (SambaMapping){.dim_count = stage->dim_count, .group = s, .pipeline_dim = SAMBA_NO_INDEX};
     for (uint32_t d = 0; d < stage->dim_count; ++d) {
       mapping->tile[d] = stage->extents[d];
       mapping->unroll[d] = 1;
@@ -130,8 +131,8 @@ static void addScatter(SambaStageGraph *graph, uint32_t x) {
   uint32_t y = addTensor(graph, SAMBA_TENSOR_RESULT, F, 2, (int64_t[]){5, 12});
   SambaStage stage = {
       .name = "scatter", .layer = "", .dim_count = 2, .extents = {8, 12}, .operand_count = 2};
-  stage.operands[0] = (SambaStageOperand){.tensor = x, .index_operand = -1};
-  stage.operands[1] = (SambaStageOperand){.tensor = index, .index_operand = -1};
+  stage.operands[0] = (SambaStageOperand){.tensor = x, .index_operand = SAMBA_NO_INDEX};
+  stage.operands[1] = (SambaStageOperand){.tensor = index, .index_operand = SAMBA_NO_INDEX};
   stage.output = (SambaStageOperand){.tensor = y, .index_operand = 1};
   stage.operands[0].axes[0].coefficients[0] = stage.operands[0].axes[1].coefficients[1] =
       stage.operands[1].axes[0].coefficients[0] = stage.output.axes[1].coefficients[1] = 1;
@@ -314,8 +315,8 @@ static void makeSum(SambaStageGraph *graph, SambaArena *arena, bool lanes) {
                       .extents = {4, 6, 24},
                       .reduced = {false, true, true}};
   stage.operand_count = 1;
-  stage.operands[0] = (SambaStageOperand){.tensor = x, .index_operand = -1};
-  stage.output = (SambaStageOperand){.tensor = y, .index_operand = -1};
+  stage.operands[0] = (SambaStageOperand){.tensor = x, .index_operand = SAMBA_NO_INDEX};
+  stage.output = (SambaStageOperand){.tensor = y, .index_operand = SAMBA_NO_INDEX};
   for (uint32_t d = 0; d < 3; ++d)
     stage.operands[0].axes[d].coefficients[d] = 1;
   stage.output.axes[0].coefficients[0] = 1;

@@ -67,8 +67,8 @@ static SambaSection *wideProgram(SambaArena *arena, uint32_t count) {
   uint32_t y = addTensor(&graph, SAMBA_TENSOR_RESULT, SAMBA_DTYPE_F32, 1, (int64_t[]){64});
   SambaStage stage = {
       .name = "wide", .layer = "", .dim_count = 1, .extents = {64}, .operand_count = 1};
-  stage.operands[0] = (SambaStageOperand){.tensor = x, .index_operand = -1};
-  stage.output = (SambaStageOperand){.tensor = y, .index_operand = -1};
+  stage.operands[0] = (SambaStageOperand){.tensor = x, .index_operand = SAMBA_NO_INDEX};
+  stage.output = (SambaStageOperand){.tensor = y, .index_operand = SAMBA_NO_INDEX};
   stage.operands[0].axes[0].coefficients[0] = stage.output.axes[0].coefficients[0] = 1;
   stage.ops = SAMBA_ARENA_ARRAY(arena, SambaLaneOp, 2 * count);
   for (uint32_t i = 0; i < count; ++i)

@@ -21,9 +21,9 @@ static void makeRowSum(SambaStageGraph *graph, SambaArena *arena) {
   SambaStage stage = {
       .name = "sum", .layer = "", .dim_count = 2, .extents = {4, 6}, .reduced = {false, true}};
   stage.operand_count = 1;
-  stage.operands[0] = (SambaStageOperand){.tensor = x, .index_operand = -1};
+  stage.operands[0] = (SambaStageOperand){.tensor = x, .index_operand = SAMBA_NO_INDEX};
   stage.operands[0].axes[0].coefficients[0] = stage.operands[0].axes[1].coefficients[1] = 1;
-  stage.output = (SambaStageOperand){.tensor = y, .index_operand = -1};
+  stage.output = (SambaStageOperand){.tensor = y, .index_operand = SAMBA_NO_INDEX};
   stage.output.axes[0].coefficients[0] = 1;
   stage.op_count = 1;
   stage.ops = SAMBA_ARENA_NEW(arena, SambaLaneOp);
@@ -147,7 +147,7 @@ static void slicesAndTransposesCompose(void **state) {
 
   /* x is rows 2, 4, 6, 8 of the transpose of a 6x10 base: x[i, k] = base[k, 2 + 2 i]. */
   uint32_t base = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, (int64_t[]){6, 10});
-  SambaStageOperand view = {.tensor = base, .index_operand = -1};
+  SambaStageOperand view = {.tensor = base, .index_operand = SAMBA_NO_INDEX};
   SambaStageOperand out;
   view.axes[0].coefficients[1] = 1;
   view.axes[1] = (SambaAxisMap){.constant = 2};
@@ -179,7 +179,8 @@ static void paddingComposesWithEqualFills(void **state) {
 
   /* x is a 2x6 base with a row of padding on either side; the reader pads once more. */
   uint32_t base = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_F32, 2, (int64_t[]){2, 6});
-  SambaStageOperand view = {.tensor = base, .index_operand = -1, .guarded = true, .fill = 5};
+  SambaStageOperand view = {
+      .tensor = base, .index_operand = SAMBA_NO_INDEX, .guarded = true, .fill = 5};
   SambaStageOperand out;
   view.axes[0] = (SambaAxisMap){.constant = -1};
   view.axes[0].coefficients[0] = view.axes[1].coefficients[1] = 1;
@@ -201,7 +202,7 @@ CASE(sameNothing, (void)0)
 CASE(otherNames, stage->name = "other"; stage->layer = "layer"; graph->name = "h";
      graph->tensors[0].name = "t")
 CASE(otherDim, graph->tensors[0].dims[1] = 7)
-CASE(otherShape, graph->tensors[0].alias_of = 2)
+CASE(otherShape, graph->tensors[0].alias_of = 1)
 CASE(otherExtent, stage->extents[1] = 5)
 CASE(otherReduced, stage->reduced[1] = false)
 CASE(otherStep, stage->operands[0].axes[0].coefficients[0] = -1)
@@ -245,11 +246,11 @@ static void printsEverything(void **state) {
   makeRowSum(&graph, &arena);
   uint32_t rows = addTensor(&graph, SAMBA_TENSOR_ARGUMENT, SAMBA_DTYPE_I32, 1, (int64_t[]){4});
   SambaStage *stage = &graph.stages[0];
-  graph.tensors[1].alias_of = 1;
+  graph.tensors[1].alias_of = 0;
   stage->layer = "layer3";
   stage->operand_count = 2;
   stage->result = 2;
-  stage->operands[1] = (SambaStageOperand){.tensor = rows, .index_operand = -1};
+  stage->operands[1] = (SambaStageOperand){.tensor = rows, .index_operand = SAMBA_NO_INDEX};
   stage->operands[1].axes[0].coefficients[0] = 1;
   stage->operands[0].index_operand = 1;
   stage->operands[0].axes[1] = (SambaAxisMap){.constant = -1, .coefficients = {0, 2}};

@@ -39,7 +39,7 @@ static uint32_t matrix(Case *test, SambaTensorRole role) {
 
 /* axes: the dimension of each axis, -1: always 0. */
 static SambaStageOperand operand(uint32_t tensor, int first, int second) {
-  SambaStageOperand made = {.tensor = tensor, .index_operand = -1};
+  SambaStageOperand made = {.tensor = tensor, .index_operand = SAMBA_NO_INDEX};
   if (first >= 0)
     made.axes[0].coefficients[first] = 1;
   if (second >= 0)
@@ -176,9 +176,9 @@ static void reshaped(void **state) {
                            .role = SAMBA_TENSOR_ARGUMENT,
                            .dtype = SAMBA_DTYPE_F32,
                            .rank = 1,
-                           .dims = {rows * columns},
-                           .alias_of = old + 1};
-  sambaStageGraphAddTensor(&test->graph, &flat);
+                           .dims = {rows * columns}};
+  uint32_t index = sambaStageGraphAddTensor(&test->graph, &flat);
+  test->graph.tensors[index].alias_of = old;
   ADD_UP(test, operand(updated, 0, 1), operand(old, 0, 1));
   assert_false(decide(test, updated));
 }

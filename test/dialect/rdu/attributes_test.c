@@ -76,8 +76,8 @@ static void mappings(void **state) {
                       .operand_depth = {2, 2},
                       .group = 7,
                       .pipeline_dim = 0};
-  SambaMapping one = {.dim_count = 1, .tile = {5}, .pipeline_dim = -1};
-  SambaMapping zero = {.pipeline_dim = -1};
+  SambaMapping one = {.dim_count = 1, .tile = {5}, .pipeline_dim = SAMBA_NO_INDEX};
+  SambaMapping zero = {.pipeline_dim = SAMBA_NO_INDEX};
   const SambaMapping *all[] = {&own, &one, &zero};
 
   for (int i = 0; i < 3; ++i) {

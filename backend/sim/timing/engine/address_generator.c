@@ -25,7 +25,7 @@ static SambaMemoryToken *appendToken(SambaMemoryState *memory) {
     memory->token_mask = size - 1;
   }
   SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_end++);
-  *token = (SambaMemoryToken){.first = SAMBA_TIME_UNKNOWN, .output_stream = SAMBA_NO_STREAM};
+  *token = (SambaMemoryToken){.first = SAMBA_TIME_UNKNOWN, .output_stream = SAMBA_NO_INDEX};
   return token;
 }
 
@@ -51,7 +51,7 @@ static void deliverLoad(SambaEngine *engine, uint32_t actor_index) {
     bool complete = token->issued && !token->outstanding;
     if (token->first == SAMBA_TIME_UNKNOWN && !complete)
       return;
-    if (token->output_stream == SAMBA_NO_STREAM) {
+    if (token->output_stream == SAMBA_NO_INDEX) {
       if (!complete)
         return;
       endLoadToken(engine, actor_index, token->last);
@@ -145,7 +145,7 @@ static uint64_t dataReady(const SambaActor *actor, uint64_t bursts) {
 static bool loadMayContinue(const SambaEngine *engine, const SambaActor *actor) {
   const SambaMemoryState *memory = actor->memory;
   const SambaMemoryToken *token = sambaMemoryTokenAt(memory, memory->token_end - 1);
-  if (token->taken || token->output_stream == SAMBA_NO_STREAM)
+  if (token->taken || token->output_stream == SAMBA_NO_INDEX)
     return true;
   uint64_t vectors = engine->streams[token->output_stream].vectors;
   return memory->held - vectors +

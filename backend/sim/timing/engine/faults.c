@@ -6,12 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NO_ACTOR UINT32_MAX
-
 enum { mostNotes = 16 };
 
 typedef struct Wait {
-  uint32_t actor; /* that it waits for, NO_ACTOR when nothing is missing */
+  uint32_t actor; /* that it waits for, SAMBA_NO_INDEX when nothing is missing */
   const char *what;
 } Wait;
 
@@ -22,7 +20,7 @@ static Wait waitsForConsumer(const SambaEngine *engine, uint32_t stream_index, u
   for (uint32_t c = 0; c < stream->cursor_count; ++c)
     if (engine->cursors[stream->cursor_first + c].next <= token)
       return (Wait){engine->cursors[stream->cursor_first + c].actor, "for room on the stream to"};
-  return (Wait){NO_ACTOR, ""};
+  return (Wait){SAMBA_NO_INDEX, ""};
 }
 
 static Wait waitsForSlot(const SambaEngine *engine, const SambaActor *actor) {
@@ -34,7 +32,7 @@ static Wait waitsForSlot(const SambaEngine *engine, const SambaActor *actor) {
     if (engine->actors[first + i].slots == (read ? buffer->written : buffer->released))
       return (Wait){first + i,
                     read ? "for a slot to be filled by" : "for a slot to be released by"};
-  return (Wait){NO_ACTOR, ""};
+  return (Wait){SAMBA_NO_INDEX, ""};
 }
 
 static Wait waitsFor(const SambaEngine *engine, const SambaActor *actor) {
@@ -57,7 +55,7 @@ static Wait waitsFor(const SambaEngine *engine, const SambaActor *actor) {
       if (stream->untaken >= stream->capacity || stream->needs_acceptance ||
           (actor->memory && actor->memory->held)) {
         Wait wait = waitsForConsumer(engine, output->streams[s], stream->pushed - 1);
-        if (wait.actor != NO_ACTOR)
+        if (wait.actor != SAMBA_NO_INDEX)
           return wait;
       }
     }
@@ -65,7 +63,7 @@ static Wait waitsFor(const SambaEngine *engine, const SambaActor *actor) {
 
   if (actor->kind == SAMBA_ACTOR_READ || actor->kind == SAMBA_ACTOR_WRITE)
     return waitsForSlot(engine, actor);
-  return (Wait){NO_ACTOR, ""};
+  return (Wait){SAMBA_NO_INDEX, ""};
 }
 
 static void describe(const SambaEngine *engine, uint32_t index, char *text, size_t size) {
@@ -87,7 +85,7 @@ static SambaStatus noteWaits(const SambaEngine *engine, SambaStatus status, uint
   const uint32_t start = actor;
   for (uint32_t notes = 0; notes < mostNotes; ++notes) {
     Wait wait = waitsFor(engine, &engine->actors[actor]);
-    if (wait.actor == NO_ACTOR)
+    if (wait.actor == SAMBA_NO_INDEX)
       break;
     char text[256], other[256];
     describe(engine, actor, text, sizeof text);
@@ -109,14 +107,15 @@ SambaStatus sambaEngineDeadlock(const SambaEngine *engine) {
   /* Follow the waits until they come back, or reach a unit that ended early: what waits for it
    * starves. */
   Wait wait = {waiter, ""};
-  while (wait.actor != NO_ACTOR && !seen[wait.actor] && !isFinished(&engine->actors[wait.actor])) {
+  while (wait.actor != SAMBA_NO_INDEX && !seen[wait.actor] &&
+         !isFinished(&engine->actors[wait.actor])) {
     waiter = wait.actor;
     seen[waiter] = true;
     wait = waitsFor(engine, &engine->actors[waiter]);
   }
   free(seen);
 
-  bool stops = wait.actor == NO_ACTOR;
+  bool stops = wait.actor == SAMBA_NO_INDEX;
   bool starved = !stops && isFinished(&engine->actors[wait.actor]);
   const char *why = "is part of a circle of waits";
   if (starved)

@@ -11,6 +11,7 @@
 #include "backend/sim/timing/dram/bursts.h"
 #include "backend/sim/timing/dram/dram.h"
 #include "backend/sim/timing/dram/events.h"
+#include "support/base/index.h"
 
 /* One token on a stream, as its source sees time: the destinations see it `latency` later. */
 typedef struct SambaSegment {
@@ -89,12 +90,10 @@ typedef enum {
 typedef struct SambaMemoryToken {
   uint64_t first, last;   /* SAMBA_TIME_UNKNOWN: nothing came back yet; last so far */
   uint32_t outstanding;   /* requests whose times are unknown */
-  uint32_t output_stream; /* SAMBA_NO_STREAM when it has no consumer */
+  uint32_t output_stream; /* SAMBA_NO_INDEX when it has no consumer */
   uint64_t number;        /* of the token on that stream, once pushed */
   bool issued, pushed, taken;
 } SambaMemoryToken;
-
-#define SAMBA_NO_STREAM UINT32_MAX
 
 /* What LOAD and STORE have besides. */
 typedef struct SambaMemoryState {

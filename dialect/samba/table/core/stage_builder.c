@@ -12,7 +12,7 @@ void sambaStageBegin(SambaStageBuilder *builder, SambaStageGraph *graph, const c
   builder->stage.name = name;
   builder->stage.layer = layer ? layer : "";
   builder->stage.output.tensor = output;
-  builder->stage.output.index_operand = -1;
+  builder->stage.output.index_operand = SAMBA_NO_INDEX;
 }
 
 uint32_t sambaStageDim(SambaStageBuilder *builder, int64_t extent, bool reduced) {
@@ -25,7 +25,7 @@ uint32_t sambaStageDim(SambaStageBuilder *builder, int64_t extent, bool reduced)
 uint16_t sambaStageOperand(SambaStageBuilder *builder, uint32_t tensor) {
   uint32_t operand = builder->stage.operand_count++;
   builder->stage.operands[operand].tensor = tensor;
-  builder->stage.operands[operand].index_operand = -1;
+  builder->stage.operands[operand].index_operand = SAMBA_NO_INDEX;
   builder->types[operand] = (uint8_t)sambaDTypeLaneClass(builder->graph->tensors[tensor].dtype);
   return (uint16_t)operand;
 }

@@ -73,7 +73,7 @@ static bool mayPad(const SambaStageBuilder *builder, uint32_t dim, bool contract
   for (uint32_t i = 0; i < stage->operand_count; ++i) {
     const SambaStageOperand *operand = &stage->operands[i];
     const SambaStageTensor *tensor = &builder->graph->tensors[operand->tensor];
-    if (operand->index_operand >= 0)
+    if (operand->index_operand != SAMBA_NO_INDEX)
       return false;
     if (!contraction && !dependsOn(tensor, operand, dim))
       continue;

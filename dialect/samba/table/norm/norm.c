@@ -235,7 +235,7 @@ static SambaStatus stagesGroupNorm(const SambaOperatorCall *call, SambaStageGrap
   if (call->operand_count > 2)
     value = sambaLane2(&b, SAMBA_LANE_ADD, value, values[3]);
   sambaStageEndRounded(&b, value);
-  graph->tensors[results[0]].alias_of = grouped + 1;
+  graph->tensors[results[0]].alias_of = grouped;
 
   return NULL;
 }

@@ -139,7 +139,7 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   }
 
   if (c.split)
-    graph->tensors[results[0]].alias_of = target + 1;
+    graph->tensors[results[0]].alias_of = target;
   return NULL;
 }
 

@@ -289,7 +289,7 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   Phase phases[3];
   emitDimension(&c, 0, phases);
   if (c.target != results[0])
-    graph->tensors[results[0]].alias_of = c.target + 1;
+    graph->tensors[results[0]].alias_of = c.target;
   return NULL;
 }
 

@@ -228,7 +228,7 @@ static int64_t address(const SambaStageGraph *graph, const SambaStageOperand *op
     int64_t index = operand->axes[axis].constant;
     for (uint32_t d = 0; d < dims; ++d)
       index += operand->axes[axis].coefficients[d] * counters[d];
-    if (operand->index_operand >= 0 && operand->index_axis == axis)
+    if (operand->index_operand != SAMBA_NO_INDEX && operand->index_axis == axis)
       index += (int64_t)values[operand->index_operand];
     if (index < 0 || index >= tensor->dims[axis])
       return -1;

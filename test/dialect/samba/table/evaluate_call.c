@@ -44,7 +44,7 @@ static SambaStatus evaluateStages(SambaArena *arena, const SambaOperatorCall *ca
 
   for (uint32_t i = 0; i < sambaOperatorResults(call->operator); ++i) {
     uint32_t alias = graph.tensors[results[i]].alias_of;
-    out_values[i] = copied(arena, values[alias ? alias - 1 : results[i]], &types[i]);
+    out_values[i] = copied(arena, values[alias != SAMBA_NO_INDEX ? alias : results[i]], &types[i]);
   }
 
   for (uint32_t t = call->operand_count; t < graph.tensor_count; ++t)
@@ -63,7 +63,7 @@ static SambaStatus evaluateView(SambaArena *arena, const SambaOperatorCall *call
     return NULL;
   }
 
-  SambaStageOperand map = {.index_operand = -1};
+  SambaStageOperand map = {.index_operand = SAMBA_NO_INDEX};
   SAMBA_RETURN_IF_ERROR(call->operator->compose(call, type, &map));
   float fill;
   uint32_t bits = (uint32_t)map.fill;
