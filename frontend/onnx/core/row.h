@@ -17,8 +17,36 @@ typedef enum SambaOnnxTraits {
   /* A DOUBLE may be the input: the operator asks about it or converts it. */
   SAMBA_ONNX_READS_DOUBLE = 1 << 3,
   /* The result can be without elements though no input is. */
-  SAMBA_ONNX_MAKES_EMPTY = 1 << 4
+  SAMBA_ONNX_MAKES_EMPTY = 1 << 4,
+  /* The first input only chooses: the result has the type of the second. */
+  SAMBA_ONNX_CHOOSES = 1 << 5
 } SambaOnnxTraits;
+
+/* Which of its handler's operators a row is, where a handler has several that differ by more than a
+ * name. */
+typedef enum SambaOnnxVariant {
+  SAMBA_ONNX_ONLY_VARIANT,
+  SAMBA_ONNX_REDUCE_SUM,
+  SAMBA_ONNX_REDUCE_MEAN,
+  SAMBA_ONNX_REDUCE_PROD,
+  SAMBA_ONNX_REDUCE_MAX,
+  SAMBA_ONNX_REDUCE_MIN,
+  SAMBA_ONNX_REDUCE_L1,
+  SAMBA_ONNX_REDUCE_L2,
+  SAMBA_ONNX_REDUCE_SUM_SQUARE,
+  SAMBA_ONNX_REDUCE_LOG_SUM,
+  SAMBA_ONNX_REDUCE_LOG_SUM_EXP,
+  SAMBA_ONNX_SOFTMAX,
+  SAMBA_ONNX_LOG_SOFTMAX,
+  SAMBA_ONNX_HARDMAX,
+  SAMBA_ONNX_ARG_MAX,
+  SAMBA_ONNX_ARG_MIN,
+  SAMBA_ONNX_GLOBAL_AVERAGE_POOL,
+  SAMBA_ONNX_GLOBAL_MAX_POOL,
+  SAMBA_ONNX_LSTM,
+  SAMBA_ONNX_GRU,
+  SAMBA_ONNX_RNN
+} SambaOnnxVariant;
 
 /* One operator in the versions of its operator set that the handler is right for. */
 typedef struct SambaOnnxRow {
@@ -32,6 +60,7 @@ typedef struct SambaOnnxRow {
   const char *samba;  /* the operator of the table that simple handlers call */
   uint32_t inputs[2]; /* fewest, most */
   uint32_t traits;    /* of SambaOnnxTraits */
+  SambaOnnxVariant variant;
 } SambaOnnxRow;
 
 #endif

@@ -257,7 +257,7 @@ SambaStatus sambaOnnxReducedAxes(const SambaOnnxNode *node, uint32_t rank, bool 
   const int64_t *axes = NULL;
   size_t size = 0;
   bool found, as_input = node->version >= 18 ||
-                         (node->version >= 13 && strcmp(node->proto->op_type, "ReduceSum") == 0);
+                         (node->version >= 13 && node->row->variant == SAMBA_ONNX_REDUCE_SUM);
   SAMBA_RETURN_IF_ERROR(
       sambaOnnxKnownInts(node, 1, as_input ? NULL : "axes", &axes, &size, &found));
   *out_none = size == 0 && as_input && sambaOnnxInt(node, "noop_with_empty_axes", 0) != 0;

@@ -11,14 +11,23 @@ enum {
   KEEPS_SHAPE = SAMBA_ONNX_KEEPS_SHAPE,
   MOVES_DOUBLE = SAMBA_ONNX_MOVES_DOUBLE,
   READS_DOUBLE = SAMBA_ONNX_READS_DOUBLE,
-  MAKES_EMPTY = SAMBA_ONNX_MAKES_EMPTY
+  MAKES_EMPTY = SAMBA_ONNX_MAKES_EMPTY,
+  BY_ELEMENT = SAMBA_ONNX_ELEMENTWISE,
+  CHOOSES = SAMBA_ONNX_CHOOSES
 };
 #define H(name) sambaOnnxImport##name
 #define F(name) sambaOnnxFold##name
 #define ELEMENTWISE_ROW(onnx, first, last, function, samba, fewest, most)                          \
-  {"",    onnx,           first,                                                                   \
-   last,  H(function),    F(Elementwise),                                                          \
-   samba, {fewest, most}, SAMBA_ONNX_ELEMENTWISE}
+  {"",                                                                                             \
+   onnx,                                                                                           \
+   first,                                                                                          \
+   last,                                                                                           \
+   H(function),                                                                                    \
+   F(Elementwise),                                                                                 \
+   samba,                                                                                          \
+   {fewest, most},                                                                                 \
+   SAMBA_ONNX_ELEMENTWISE,                                                                         \
+   SAMBA_ONNX_ONLY_VARIANT}
 #define ELEMENTWISE(onnx, since, function, samba, fewest, most)                                    \
   ELEMENTWISE_ROW(onnx, since, LATEST, function, samba, fewest, most)
 /* The operators that are one of ours; what is different about their attributes stands in that one's
@@ -27,14 +36,17 @@ enum {
   ELEMENTWISE_ROW(onnx, since, until ? until : LATEST, Operator, samba, inputs, inputs),
 /* All others. */
 #define OPERATOR(onnx, since, function, fold, fewest, most, traits)                                \
-  {"", onnx, since, LATEST, H(function), fold, NULL, {fewest, most}, traits}
+  VARIANT(onnx, since, function, fold, fewest, most, traits, ONLY_VARIANT)
+/* Those of them whose handler asks which one it is. */
+#define VARIANT(onnx, since, function, fold, fewest, most, traits, variant)                        \
+  {"", onnx, since, LATEST, H(function), fold, NULL, {fewest, most}, traits, SAMBA_ONNX_##variant}
 
 const SambaOnnxRow sambaOnnxRows[] = {
 #include "frontend/onnx/operator_rows.inc"
     ELEMENTWISE("Erf", 9, Erf, "erf", 1, 1),
     ELEMENTWISE("BitShift", 11, BitShift, NULL, 2, 2),
     ELEMENTWISE("Gelu", 20, Gelu, NULL, 1, 1),
-    {"com.microsoft", "Gelu", 1, 1, H(Gelu), NULL, NULL, {1, 1}, 0},
+    {"com.microsoft", "Gelu", 1, 1, H(Gelu), NULL, NULL, {1, 1}, 0, 0},
     ELEMENTWISE("PRelu", 1, PRelu, NULL, 2, 2),
     ELEMENTWISE("Pow", 1, Pow, NULL, 2, 2),
     ELEMENTWISE("Mod", 10, Mod, NULL, 2, 2),
@@ -42,7 +54,7 @@ const SambaOnnxRow sambaOnnxRows[] = {
     ELEMENTWISE("Max", 1, Variadic, "maximum", 1, UINT32_MAX),
     ELEMENTWISE("Sum", 1, Variadic, "add", 1, UINT32_MAX),
     ELEMENTWISE("Mean", 1, Variadic, "add", 1, UINT32_MAX),
-    ELEMENTWISE("Where", 9, Where, NULL, 3, 3),
+    OPERATOR("Where", 9, Where, F(Elementwise), 3, 3, BY_ELEMENT | CHOOSES),
     OPERATOR("Clip", 1, Clip, F(Clip), 1, 3, KEEPS_SHAPE),
     OPERATOR("Cast", 1, Cast, F(Cast), 1, 1, KEEPS_SHAPE | READS_DOUBLE),
     OPERATOR("CastLike", 15, Cast, NULL, 2, 2, KEEPS_SHAPE),
@@ -62,19 +74,19 @@ const SambaOnnxRow sambaOnnxRows[] = {
     OPERATOR("GlobalLpPool", 1, GlobalLpPool, NULL, 1, 1, 0),
     OPERATOR("MaxPool", 1, MaxPool, NULL, 1, 1, 0),
     OPERATOR("AveragePool", 1, AveragePool, NULL, 1, 1, 0),
-    OPERATOR("GlobalAveragePool", 1, GlobalPool, NULL, 1, 1, 0),
-    OPERATOR("GlobalMaxPool", 1, GlobalPool, NULL, 1, 1, 0),
+    VARIANT("GlobalAveragePool", 1, GlobalPool, NULL, 1, 1, 0, GLOBAL_AVERAGE_POOL),
+    VARIANT("GlobalMaxPool", 1, GlobalPool, NULL, 1, 1, 0, GLOBAL_MAX_POOL),
     OPERATOR("BatchNormalization", 1, BatchNormalization, NULL, 5, 5, 0),
     OPERATOR("LayerNormalization", 17, LayerNormalization, NULL, 2, 3, 0),
     OPERATOR("MeanVarianceNormalization", 9, MeanVarianceNormalization, NULL, 1, 1, 0),
     OPERATOR("LpNormalization", 1, LpNormalization, NULL, 1, 1, 0),
     OPERATOR("InstanceNormalization", 1, InstanceNormalization, NULL, 3, 3, 0),
     OPERATOR("GroupNormalization", 18, GroupNormalization, NULL, 3, 3, 0),
-    OPERATOR("Softmax", 1, Softmax, NULL, 1, 1, 0),
-    OPERATOR("LogSoftmax", 1, Softmax, NULL, 1, 1, 0),
-    OPERATOR("Hardmax", 1, Softmax, NULL, 1, 1, 0),
-    OPERATOR("ArgMax", 1, ArgMax, F(ArgMax), 1, 1, 0),
-    OPERATOR("ArgMin", 1, ArgMax, F(ArgMax), 1, 1, 0),
+    VARIANT("Softmax", 1, Softmax, NULL, 1, 1, 0, SOFTMAX),
+    VARIANT("LogSoftmax", 1, Softmax, NULL, 1, 1, 0, LOG_SOFTMAX),
+    VARIANT("Hardmax", 1, Softmax, NULL, 1, 1, 0, HARDMAX),
+    VARIANT("ArgMax", 1, ArgMax, F(ArgMax), 1, 1, 0, ARG_MAX),
+    VARIANT("ArgMin", 1, ArgMax, F(ArgMax), 1, 1, 0, ARG_MIN),
     OPERATOR("TopK", 1, TopK, NULL, 1, 2, MAKES_EMPTY),
     OPERATOR("CumSum", 11, CumSum, F(CumSum), 2, 2, 0),
     OPERATOR("OneHot", 9, OneHot, F(OneHot), 3, 3, MAKES_EMPTY),
@@ -84,16 +96,16 @@ const SambaOnnxRow sambaOnnxRows[] = {
     OPERATOR("Det", 11, Det, NULL, 1, 1, 0),
     OPERATOR("NegativeLogLikelihoodLoss", 12, NegativeLogLikelihoodLoss, NULL, 2, 3, 0),
     OPERATOR("SoftmaxCrossEntropyLoss", 12, SoftmaxCrossEntropyLoss, NULL, 2, 3, 0),
-    OPERATOR("ReduceMean", 1, Reduce, F(Reduce), 1, 2, 0),
-    OPERATOR("ReduceSum", 1, Reduce, F(Reduce), 1, 2, 0),
-    OPERATOR("ReduceMax", 1, Reduce, F(Reduce), 1, 2, 0),
-    OPERATOR("ReduceMin", 1, Reduce, F(Reduce), 1, 2, 0),
-    OPERATOR("ReduceProd", 1, Reduce, F(Reduce), 1, 2, 0),
-    OPERATOR("ReduceL1", 1, Reduce, NULL, 1, 2, 0),
-    OPERATOR("ReduceL2", 1, Reduce, NULL, 1, 2, 0),
-    OPERATOR("ReduceSumSquare", 1, Reduce, NULL, 1, 2, 0),
-    OPERATOR("ReduceLogSum", 1, Reduce, NULL, 1, 2, 0),
-    OPERATOR("ReduceLogSumExp", 1, Reduce, NULL, 1, 2, 0),
+    VARIANT("ReduceMean", 1, Reduce, F(Reduce), 1, 2, 0, REDUCE_MEAN),
+    VARIANT("ReduceSum", 1, Reduce, F(Reduce), 1, 2, 0, REDUCE_SUM),
+    VARIANT("ReduceMax", 1, Reduce, F(Reduce), 1, 2, 0, REDUCE_MAX),
+    VARIANT("ReduceMin", 1, Reduce, F(Reduce), 1, 2, 0, REDUCE_MIN),
+    VARIANT("ReduceProd", 1, Reduce, F(Reduce), 1, 2, 0, REDUCE_PROD),
+    VARIANT("ReduceL1", 1, Reduce, NULL, 1, 2, 0, REDUCE_L1),
+    VARIANT("ReduceL2", 1, Reduce, NULL, 1, 2, 0, REDUCE_L2),
+    VARIANT("ReduceSumSquare", 1, Reduce, NULL, 1, 2, 0, REDUCE_SUM_SQUARE),
+    VARIANT("ReduceLogSum", 1, Reduce, NULL, 1, 2, 0, REDUCE_LOG_SUM),
+    VARIANT("ReduceLogSumExp", 1, Reduce, NULL, 1, 2, 0, REDUCE_LOG_SUM_EXP),
     OPERATOR("Reshape", 1, Reshape, F(Reshape), 1, 2, MOVES_DOUBLE),
     OPERATOR("Flatten", 1, Flatten, F(Reshape), 1, 1, MOVES_DOUBLE),
     OPERATOR("Squeeze", 1, Squeeze, F(Reshape), 1, 2, MOVES_DOUBLE),
@@ -105,7 +117,7 @@ const SambaOnnxRow sambaOnnxRows[] = {
     OPERATOR("Gather", 1, Gather, F(Gather), 2, 2, 0),
     OPERATOR("GatherElements", 11, GatherElements, F(GatherElements), 2, 2, 0),
     OPERATOR("GatherND", 11, GatherNd, F(GatherNd), 2, 2, 0),
-    {"", "Scatter", 9, 10, H(Scatter), F(ScatterElements), NULL, {3, 3}, 0},
+    {"", "Scatter", 9, 10, H(Scatter), F(ScatterElements), NULL, {3, 3}, 0, 0},
     OPERATOR("ScatterElements", 11, Scatter, F(ScatterElements), 3, 3, 0),
     OPERATOR("ScatterND", 11, ScatterNd, F(ScatterNd), 3, 3, 0),
     OPERATOR("MaxUnpool", 9, MaxUnpool, NULL, 2, 3, 0),
@@ -145,12 +157,12 @@ const SambaOnnxRow sambaOnnxRows[] = {
     OPERATOR("LRN", 1, Lrn, NULL, 1, 1, 0),
     OPERATOR("IsNaN", 9, IsNan, NULL, 1, 1, READS_DOUBLE),
     OPERATOR("IsInf", 10, IsInf, NULL, 1, 1, READS_DOUBLE),
-    {"", "LSTM", 1, LATEST, H(Recurrent), NULL, "lstm", {3, 8}, 0},
-    {"", "GRU", 1, LATEST, H(Recurrent), NULL, "gru", {3, 6}, 0},
-    {"", "RNN", 1, LATEST, H(Recurrent), NULL, "rnn", {3, 6}, 0},
-    {"ai.onnx.preview.training", "Momentum", 1, 1, H(Momentum), NULL, NULL, {5, UINT32_MAX}, 0},
-    {"ai.onnx.preview.training", "Adagrad", 1, 1, H(Adagrad), NULL, NULL, {5, UINT32_MAX}, 0},
-    {"ai.onnx.preview.training", "Adam", 1, 1, H(Adam), NULL, NULL, {6, UINT32_MAX}, 0},
+    {"", "LSTM", 1, LATEST, H(Recurrent), NULL, "lstm", {3, 8}, 0, SAMBA_ONNX_LSTM},
+    {"", "GRU", 1, LATEST, H(Recurrent), NULL, "gru", {3, 6}, 0, SAMBA_ONNX_GRU},
+    {"", "RNN", 1, LATEST, H(Recurrent), NULL, "rnn", {3, 6}, 0, SAMBA_ONNX_RNN},
+    {"ai.onnx.preview.training", "Momentum", 1, 1, H(Momentum), NULL, NULL, {5, UINT32_MAX}, 0, 0},
+    {"ai.onnx.preview.training", "Adagrad", 1, 1, H(Adagrad), NULL, NULL, {5, UINT32_MAX}, 0, 0},
+    {"ai.onnx.preview.training", "Adam", 1, 1, H(Adam), NULL, NULL, {6, UINT32_MAX}, 0, 0},
     OPERATOR("HannWindow", 17, Window, NULL, 1, 1, MAKES_EMPTY),
     OPERATOR("HammingWindow", 17, Window, NULL, 1, 1, MAKES_EMPTY),
     OPERATOR("BlackmanWindow", 17, Window, NULL, 1, 1, MAKES_EMPTY),

@@ -63,7 +63,7 @@ static SambaStatus elementwise(const SambaOnnxNode *node, bool *out_done) {
 
   if (sambaShapeElements(rank, dims))
     return NULL;
-  type = sambaOnnxInputType(node, strcmp(node->proto->op_type, "Where") == 0 ? 1 : 0);
+  type = sambaOnnxInputType(node, sambaOnnxHasTrait(node, SAMBA_ONNX_CHOOSES) ? 1 : 0);
   for (size_t i = 0; i < sizeof truths / sizeof *truths; ++i)
     type = strcmp(node->proto->op_type, truths[i]) == 0 ? SAMBA_ONNX_BOOL : type;
   *out_done = true;
@@ -92,11 +92,10 @@ static SambaTensor *zeros(const SambaOnnxNode *node, SambaDType dtype, uint32_t 
 }
 
 /* A product of matrices: empty, or sums of nothing. */
-static SambaStatus product(const SambaOnnxNode *node, bool *out_done) {
+static SambaStatus product(const SambaOnnxNode *node, bool gemm, bool *out_done) {
   uint32_t rank_a, rank_b, rank;
   int64_t a[SAMBA_MAX_RANK], b[SAMBA_MAX_RANK], dims[SAMBA_MAX_RANK];
   int64_t type = sambaOnnxInputType(node, 0);
-  bool gemm = strcmp(node->proto->op_type, "Gemm") == 0;
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, &rank_a, a));
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 1, &rank_b, b));
@@ -136,6 +135,13 @@ static SambaStatus product(const SambaOnnxNode *node, bool *out_done) {
   return sambaOnnxSetTensor(node, 0, y);
 }
 
+static SambaStatus matMul(const SambaOnnxNode *node, bool *out_done) {
+  return product(node, false, out_done);
+}
+static SambaStatus gemm(const SambaOnnxNode *node, bool *out_done) {
+  return product(node, true, out_done);
+}
+
 /* Sums of no products; the equation's shape is the declared one. */
 static SambaStatus einsum(const SambaOnnxNode *node, bool *out_done) {
   uint32_t rank;
@@ -161,14 +167,21 @@ static double extreme(SambaDType dtype, bool largest) {
 }
 
 /* What a reduction of nothing gives. */
-static double neutral(const char *form, SambaDType dtype) {
-  if (strcmp(form, "Prod") == 0)
+static double neutral(SambaOnnxVariant variant, SambaDType dtype) {
+  switch (variant) {
+  case SAMBA_ONNX_REDUCE_PROD:
     return 1;
-  if (strcmp(form, "Max") == 0 || strcmp(form, "Min") == 0)
-    return extreme(dtype, strcmp(form, "Min") == 0);
-  if (strcmp(form, "Mean") == 0)
+  case SAMBA_ONNX_REDUCE_MAX:
+  case SAMBA_ONNX_REDUCE_MIN:
+    return extreme(dtype, variant == SAMBA_ONNX_REDUCE_MIN);
+  case SAMBA_ONNX_REDUCE_MEAN:
     return (double)NAN;
-  return strncmp(form, "LogSum", 6) == 0 ? -(double)INFINITY : 0;
+  case SAMBA_ONNX_REDUCE_LOG_SUM:
+  case SAMBA_ONNX_REDUCE_LOG_SUM_EXP:
+    return -(double)INFINITY;
+  default:
+    return 0;
+  }
 }
 
 static SambaStatus reduction(const SambaOnnxNode *node, bool *out_done) {
@@ -187,7 +200,7 @@ static SambaStatus reduction(const SambaOnnxNode *node, bool *out_done) {
   *out_done = true;
   if (!sambaShapeElements(rank, dims))
     return sambaOnnxSetEmpty(node, 0, x->onnx_type, rank, dims);
-  double value = neutral(node->proto->op_type + strlen("Reduce"), dtype);
+  double value = neutral(node->row->variant, dtype);
   if (isnan(value) && !sambaDTypeIsFloat(dtype))
     return sambaStatusMake(SAMBA_INVALID, "the mean of no integers is not defined");
   SambaConstant *one = sambaConstantNew(node->arena, x->onnx_type, 0, NULL);
@@ -225,11 +238,10 @@ static SambaStatus gatherElements(const SambaOnnxNode *node, bool *out_done) {
 }
 
 /* Blocks between the channels and the picture. */
-static SambaStatus blocks(const SambaOnnxNode *node, bool *out_done) {
+static SambaStatus blocks(const SambaOnnxNode *node, bool to_space, bool *out_done) {
   const SambaConstant *x = sambaOnnxConstant(node, 0);
   int64_t size = sambaOnnxInt(node, "blocksize", 0);
   int64_t dims[4];
-  bool to_space = strcmp(node->proto->op_type, "DepthToSpace") == 0;
 
   if (x->rank != 4 || size < 1 || size > INT32_MAX)
     return NULL;
@@ -245,28 +257,42 @@ static SambaStatus blocks(const SambaOnnxNode *node, bool *out_done) {
   return sambaOnnxSetEmpty(node, 0, x->onnx_type, 4, dims);
 }
 
+static SambaStatus depthToSpace(const SambaOnnxNode *node, bool *out_done) {
+  return blocks(node, true, out_done);
+}
+static SambaStatus spaceToDepth(const SambaOnnxNode *node, bool *out_done) {
+  return blocks(node, false, out_done);
+}
+
 static SambaStatus eyeLike(const SambaOnnxNode *node, bool *out_done) {
   const SambaConstant *x = sambaOnnxConstant(node, 0);
   *out_done = true;
   return sambaOnnxSetEmpty(node, 0, sambaOnnxInt(node, "dtype", x->onnx_type), x->rank, x->dims);
 }
 
+static bool isReduction(SambaOnnxVariant variant) {
+  return variant >= SAMBA_ONNX_REDUCE_SUM && variant <= SAMBA_ONNX_REDUCE_LOG_SUM_EXP;
+}
+
+enum { ANY_INPUT = UINT8_MAX };
+
 /* By the input that is empty. */
 static const struct {
   const char *name;
   uint32_t input;
   SambaStatus (*import)(const SambaOnnxNode *node, bool *out_done);
-} rules[] = {{"MatMul", 0, product},
-             {"MatMul", 1, product},
-             {"Gemm", 0, product},
-             {"Gemm", 1, product},
+} rules[] = {{"Einsum", ANY_INPUT, einsum},
+             {"MatMul", 0, matMul},
+             {"MatMul", 1, matMul},
+             {"Gemm", 0, gemm},
+             {"Gemm", 1, gemm},
              {"Gather", 0, gather},
              {"Gather", 1, gather},
              {"GatherElements", 1, gatherElements},
              {"ScatterND", 1, firstInput},
              {"ScatterElements", 1, firstInput},
-             {"DepthToSpace", 0, blocks},
-             {"SpaceToDepth", 0, blocks},
+             {"DepthToSpace", 0, depthToSpace},
+             {"SpaceToDepth", 0, spaceToDepth},
              {"EyeLike", 0, eyeLike},
              {"Softmax", 0, sameShape},
              {"LogSoftmax", 0, sameShape},
@@ -294,12 +320,11 @@ SambaStatus sambaOnnxImportEmpty(const SambaOnnxNode *node, bool *out_done) {
     return NULL;
   if (row->traits & SAMBA_ONNX_ELEMENTWISE)
     return elementwise(node, out_done);
-  if (strncmp(row->name, "Reduce", 6) == 0 && isEmpty(node, 0))
+  if (isReduction(row->variant) && isEmpty(node, 0))
     return reduction(node, out_done);
-  if (strcmp(row->name, "Einsum") == 0)
-    return einsum(node, out_done);
   for (size_t i = 0; i < sizeof rules / sizeof *rules; ++i)
-    if (strcmp(rules[i].name, row->name) == 0 && isEmpty(node, rules[i].input))
+    if (strcmp(rules[i].name, row->name) == 0 &&
+        (rules[i].input == ANY_INPUT || isEmpty(node, rules[i].input)))
       return rules[i].import(node, out_done);
   return NULL;
 }

@@ -299,15 +299,18 @@ SambaStatus sambaOnnxFoldElementwise(const SambaOnnxNode *node, bool *out_done) 
 SambaStatus sambaOnnxFoldReduce(const SambaOnnxNode *node, bool *out_done) {
   const SambaConstant *x = sambaOnnxConstant(node, 0);
   static const struct {
-    const char *name;
+    SambaOnnxVariant variant;
     Operation operation;
-  } forms[] = {{"ReduceSum", ADD}, {"ReduceProd", MUL}, {"ReduceMin", MIN}, {"ReduceMax", MAX}};
+  } forms[] = {{SAMBA_ONNX_REDUCE_SUM, ADD},
+               {SAMBA_ONNX_REDUCE_PROD, MUL},
+               {SAMBA_ONNX_REDUCE_MIN, MIN},
+               {SAMBA_ONNX_REDUCE_MAX, MAX}};
   bool reduced[SAMBA_MAX_RANK], none, keep = sambaOnnxInt(node, "keepdims", 1) != 0;
   int64_t dims[SAMBA_MAX_RANK], kept[SAMBA_MAX_RANK];
   uint32_t rank = 0;
 
   for (size_t f = 0; f < sizeof forms / sizeof *forms; ++f) {
-    if (strcmp(node->proto->op_type, forms[f].name) != 0 || x->is_float || x->count == 0)
+    if (node->row->variant != forms[f].variant || x->is_float || x->count == 0)
       continue;
     SAMBA_RETURN_IF_ERROR(sambaOnnxReducedAxes(node, x->rank, reduced, &none));
     for (uint32_t axis = 0; axis < x->rank; ++axis) {

@@ -268,7 +268,7 @@ SambaStatus sambaOnnxFoldArgMax(const SambaOnnxNode *node, bool *out_done) {
   const SambaConstant *x = sambaOnnxConstant(node, 0);
   bool keep = sambaOnnxInt(node, "keepdims", 1) != 0,
        last = sambaOnnxInt(node, "select_last_index", 0) != 0,
-       most = strcmp(node->proto->op_type, "ArgMax") == 0;
+       most = node->row->variant == SAMBA_ONNX_ARG_MAX;
   uint32_t axis, rank = 0;
   int64_t dims[SAMBA_MAX_RANK];
 

@@ -10,15 +10,23 @@ static SambaTensor *withLastDimension(SambaTensor *x) {
   return sambaReshape(x, x->type.rank + 1, dims);
 }
 
+static SambaTensor *(*softmaxOf(SambaOnnxVariant variant))(SambaTensor *, int64_t) {
+  switch (variant) {
+  case SAMBA_ONNX_HARDMAX:
+    return sambaHardmax;
+  case SAMBA_ONNX_LOG_SOFTMAX:
+    return sambaLogSoftmax;
+  default:
+    return sambaSoftmax;
+  }
+}
+
 /* Before opset 13 the dimensions from the axis on are one. */
 SambaStatus sambaOnnxImportSoftmax(const SambaOnnxNode *node) {
   SambaTensor *x;
   uint32_t axis;
   bool old = node->version < 13;
-  SambaTensor *(*function)(SambaTensor *, int64_t) =
-      strcmp(node->proto->op_type, "Softmax") == 0   ? sambaSoftmax
-      : strcmp(node->proto->op_type, "Hardmax") == 0 ? sambaHardmax
-                                                     : sambaLogSoftmax;
+  SambaTensor *(*function)(SambaTensor *, int64_t) = softmaxOf(node->row->variant);
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   int64_t wanted = sambaOnnxInt(node, "axis", old ? 1 : -1);
 
@@ -57,95 +65,124 @@ static SambaTensor *integerRoot(SambaTensor *x) {
 }
 
 typedef struct {
-  const char *form; /* what follows Reduce */
-  bool nothing;     /* no axis is reduced: each element is its own sum */
+  SambaOnnxVariant variant;
+  bool nothing; /* no axis is reduced: each element is its own sum */
   bool keep;
   size_t count;
   int64_t dims[SAMBA_MAX_RANK];
 } Reduction;
 
-static bool isForm(const Reduction *reduction, const char *form) {
-  return strcmp(reduction->form, form) == 0;
-}
-static bool isSquare(const Reduction *reduction) {
-  return isForm(reduction, "L2") || isForm(reduction, "SumSquare");
+typedef SambaTensor *(*Reduce)(SambaTensor *, size_t, const int64_t *, bool);
+
+static SambaTensor *reduceWith(Reduce function, const Reduction *reduction, SambaTensor *x) {
+  return reduction->nothing ? x : function(x, reduction->count, reduction->dims, reduction->keep);
 }
 
 static SambaTensor *sumOf(const Reduction *reduction, SambaTensor *x) {
-  return reduction->nothing ? x : sambaSum(x, reduction->count, reduction->dims, reduction->keep);
+  return reduceWith(sambaSum, reduction, x);
 }
 
-/* Whole numbers stay whole: mean and root lose their fraction, logarithms are taken in f32 in every
- * precision. */
+/* What is added up. */
+static SambaTensor *summand(SambaOnnxVariant variant, SambaTensor *x) {
+  switch (variant) {
+  case SAMBA_ONNX_REDUCE_L1:
+    return sambaAbs(x);
+  case SAMBA_ONNX_REDUCE_L2:
+  case SAMBA_ONNX_REDUCE_SUM_SQUARE:
+    return sambaMul(x, x);
+  default:
+    return x;
+  }
+}
+
+/* Logarithms are taken in f32 in every precision. */
+static SambaTensor *logarithmOfIntegers(const Reduction *reduction, SambaTensor *x) {
+  SambaDType dtype = x->type.dtype;
+  SambaTrace *trace = x->trace;
+
+  sambaTraceKeepPrecision(trace, true);
+  x = sambaCast(x, SAMBA_DTYPE_F32);
+  x = reduction->variant == SAMBA_ONNX_REDUCE_LOG_SUM ? sambaLog(sumOf(reduction, x))
+                                                      : reduceWith(sambaLogsumexp, reduction, x);
+  x = sambaCast(x, dtype);
+  sambaTraceKeepPrecision(trace, false);
+  return x;
+}
+
+/* Whole numbers stay whole: mean and root lose their fraction. */
 static SambaTensor *reduceIntegers(const Reduction *reduction, SambaTensor *x) {
   SambaDType dtype = x->type.dtype;
   int64_t elements = 1;
-
   for (size_t i = 0; i < reduction->count; ++i)
     elements *= x->type.dims[reduction->dims[i]];
-  if (strncmp(reduction->form, "Log", 3) == 0) {
-    SambaTrace *trace = x->trace;
-    sambaTraceKeepPrecision(trace, true);
-    x = sambaCast(x, SAMBA_DTYPE_F32);
-    x = isForm(reduction, "LogSum") ? sambaLog(sumOf(reduction, x))
-        : reduction->nothing
-            ? x
-            : sambaLogsumexp(x, reduction->count, reduction->dims, reduction->keep);
-    x = sambaCast(x, dtype);
-    sambaTraceKeepPrecision(trace, false);
-  } else if (isForm(reduction, "Mean")) {
+
+  switch (reduction->variant) {
+  case SAMBA_ONNX_REDUCE_LOG_SUM:
+  case SAMBA_ONNX_REDUCE_LOG_SUM_EXP:
+    x = logarithmOfIntegers(reduction, x);
+    break;
+  case SAMBA_ONNX_REDUCE_MEAN: {
     SambaTensor *sum = sumOf(reduction, sambaCast(x, SAMBA_DTYPE_I64));
     x = sum ? sambaDiv(sum, integers(sum, elements)) : NULL;
-  } else if (isForm(reduction, "L2")) {
+    break;
+  }
+  case SAMBA_ONNX_REDUCE_L2:
     x = sambaCast(x, SAMBA_DTYPE_I64);
     x = integerRoot(sumOf(reduction, sambaMul(x, x)));
-  } else
-    x = sumOf(reduction, isForm(reduction, "L1")          ? sambaAbs(x)
-                         : isForm(reduction, "SumSquare") ? sambaMul(x, x)
-                                                          : x);
+    break;
+  default:
+    x = sumOf(reduction, summand(reduction->variant, x));
+  }
   return sambaCast(x, dtype);
 }
 
 /* All steps in f32, one rounding. */
 static SambaTensor *reduceFloats(const Reduction *reduction, SambaTensor *x) {
   SambaDType dtype = x->type.dtype;
-  if (isForm(reduction, "LogSumExp"))
-    return reduction->nothing
-               ? x
-               : sambaLogsumexp(x, reduction->count, reduction->dims, reduction->keep);
-  if (isForm(reduction, "Mean"))
-    return reduction->nothing ? x
-                              : sambaMean(x, reduction->count, reduction->dims, reduction->keep);
-  if (isForm(reduction, "Sum"))
+  switch (reduction->variant) {
+  case SAMBA_ONNX_REDUCE_LOG_SUM_EXP:
+    return reduceWith(sambaLogsumexp, reduction, x);
+  case SAMBA_ONNX_REDUCE_MEAN:
+    return reduceWith(sambaMean, reduction, x);
+  case SAMBA_ONNX_REDUCE_SUM:
     return sumOf(reduction, x);
+  default:
+    break;
+  }
+
   x = sambaCast(x, SAMBA_DTYPE_F32);
-  x = sumOf(reduction, isSquare(reduction)       ? sambaMul(x, x)
-                       : isForm(reduction, "L1") ? sambaAbs(x)
-                                                 : x);
-  return sambaCast(isForm(reduction, "L2")       ? sambaSqrt(x)
-                   : isForm(reduction, "LogSum") ? sambaLog(x)
-                                                 : x,
-                   dtype);
+  x = sumOf(reduction, summand(reduction->variant, x));
+  if (reduction->variant == SAMBA_ONNX_REDUCE_L2)
+    x = sambaSqrt(x);
+  else if (reduction->variant == SAMBA_ONNX_REDUCE_LOG_SUM)
+    x = sambaLog(x);
+  return sambaCast(x, dtype);
 }
 
 SambaStatus sambaOnnxImportReduce(const SambaOnnxNode *node) {
   SambaTensor *x;
   bool reduced[SAMBA_MAX_RANK];
 
-  Reduction reduction = {.form = node->proto->op_type + strlen("Reduce"),
+  Reduction reduction = {.variant = node->row->variant,
                          .keep = sambaOnnxInt(node, "keepdims", 1) != 0};
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxReducedAxes(node, x->type.rank, reduced, &reduction.nothing));
   for (uint32_t axis = 0; axis < x->type.rank; ++axis)
     if (reduced[axis])
       reduction.dims[reduction.count++] = axis;
-  if (isForm(&reduction, "Max") || isForm(&reduction, "Min"))
-    x = reduction.nothing ? x
-                          : (isForm(&reduction, "Max") ? sambaAmax : sambaAmin)(
-                                x, reduction.count, reduction.dims, reduction.keep);
-  else if (isForm(&reduction, "Prod"))
-    x = reduction.nothing ? x : sambaProd(x, reduction.count, reduction.dims, reduction.keep);
-  else
+
+  switch (reduction.variant) {
+  case SAMBA_ONNX_REDUCE_MAX:
+    x = reduceWith(sambaAmax, &reduction, x);
+    break;
+  case SAMBA_ONNX_REDUCE_MIN:
+    x = reduceWith(sambaAmin, &reduction, x);
+    break;
+  case SAMBA_ONNX_REDUCE_PROD:
+    x = reduceWith(sambaProd, &reduction, x);
+    break;
+  default:
     x = (sambaDTypeIsFloat(x->type.dtype) ? reduceFloats : reduceIntegers)(&reduction, x);
+  }
   return sambaOnnxSetTensor(node, 0, x);
 }

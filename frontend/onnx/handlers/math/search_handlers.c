@@ -9,7 +9,7 @@ SambaStatus sambaOnnxImportArgMax(const SambaOnnxNode *node) {
   uint32_t axis;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(sambaOnnxInt(node, "axis", 0), x->type.rank, &axis));
-  bool least = strcmp(node->proto->op_type, "ArgMin") == 0,
+  bool least = node->row->variant == SAMBA_ONNX_ARG_MIN,
        keep = sambaOnnxInt(node, "keepdims", 1) != 0,
        last = sambaOnnxInt(node, "select_last_index", 0) != 0;
   return sambaOnnxSetTensor(node, 0,

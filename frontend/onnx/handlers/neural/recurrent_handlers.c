@@ -89,15 +89,14 @@ static SambaTensor *zeroState(const SambaTensor *like) {
 }
 
 SambaStatus sambaOnnxImportRecurrent(const SambaOnnxNode *node) {
-  const char *name = node->row->samba;
-  bool lstm = strcmp(name, "lstm") == 0;
+  bool lstm = node->row->variant == SAMBA_ONNX_LSTM;
+  bool gru = node->row->variant == SAMBA_ONNX_GRU;
   SambaTensor *x, *results[3];
   SambaRecurrentOptions options = {
       .clip = sambaOnnxFloat(node, "clip", 0),
       .batch_first = sambaOnnxInt(node, "layout", 0) != 0,
       .input_forget = lstm && sambaOnnxInt(node, "input_forget", 0) != 0,
-      .linear_before_reset =
-          strcmp(name, "gru") == 0 && sambaOnnxInt(node, "linear_before_reset", 0) != 0};
+      .linear_before_reset = gru && sambaOnnxInt(node, "linear_before_reset", 0) != 0};
   static const char *const directions[] = {"reverse", "bidirectional"};
 
   for (int i = 0; i < 2; ++i)
@@ -131,9 +130,9 @@ SambaStatus sambaOnnxImportRecurrent(const SambaOnnxNode *node) {
                            "attribute 'hidden_size' is %lld, but the recurrent weight is for %lld",
                            (long long)sambaOnnxInt(node, "hidden_size", hidden), (long long)hidden);
   bool (*layer)(SambaTensor *, const SambaRecurrentOptions *, SambaTensor **) =
-      lstm                       ? sambaLstm
-      : strcmp(name, "gru") == 0 ? sambaGru
-                                 : sambaRnn;
+      gru ? sambaGru : sambaRnn;
+  if (lstm)
+    layer = sambaLstm;
   bool fine = layer(x, &options, results);
   for (uint32_t i = 0; i < (lstm ? 3 : 2); ++i)
     SAMBA_RETURN_IF_ERROR(sambaOnnxSetTensor(node, i, fine ? results[i] : NULL));

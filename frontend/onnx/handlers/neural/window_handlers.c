@@ -299,7 +299,7 @@ SambaStatus sambaOnnxImportGlobalPool(const SambaOnnxNode *node) {
                            x->type.rank);
   for (uint32_t axis = 2; axis < x->type.rank; ++axis)
     dims[axis - 2] = axis;
-  bool average = strcmp(node->proto->op_type, "GlobalAveragePool") == 0;
+  bool average = node->row->variant == SAMBA_ONNX_GLOBAL_AVERAGE_POOL;
   return sambaOnnxSetTensor(node, 0,
                             (average ? sambaMean : sambaAmax)(x, x->type.rank - 2, dims, true));
 }
