@@ -80,6 +80,24 @@ char *sambaPefTableRecords(const SambaPef *pef, SambaPefTableId table, uint32_t 
 static inline const void *sambaPefFieldAt(const void *record, const SambaPefField *field) {
   return (const char *)record + field->offset;
 }
+/* The bytes of a field that has the same bytes in memory and in the file; 0 for all others. */
+static inline uint32_t sambaPefFieldPlainBytes(const SambaPefField *field) {
+  switch ((SambaPefFieldKind)field->kind) {
+  case SAMBA_PEF_FIELD_U32:
+  case SAMBA_PEF_FIELD_ENUM:
+  case SAMBA_PEF_FIELD_FLAGS:
+  case SAMBA_PEF_FIELD_DTYPE:
+  case SAMBA_PEF_FIELD_INDEX:
+  case SAMBA_PEF_FIELD_OPTIONAL:
+    return 4;
+  case SAMBA_PEF_FIELD_U64:
+    return 8;
+  case SAMBA_PEF_FIELD_DIGEST:
+    return SAMBA_PEF_DIGEST_BYTES;
+  default:
+    return 0;
+  }
+}
 static inline uint32_t sambaPefFieldCount(const void *record, const SambaPefField *field) {
   uint32_t count;
   memcpy(&count, (const char *)record + field->count_offset, sizeof count);

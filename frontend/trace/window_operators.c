@@ -110,14 +110,25 @@ static uint32_t poolAttributes(const SambaWindowOptions *options, size_t spatial
     attributes[count++] = sambaBoolAttribute("ceil_mode", true);
   return count;
 }
+
+/* A pool of one result; `more` is an attribute beyond those that all pools take, or NULL. */
+static SambaTensor *buildPool(SambaTensor *x, const char *const names[3],
+                              const SambaWindowOptions *options, const SambaAttribute *more) {
+  SambaAttribute attributes[6];
+  size_t spatial;
+
+  if (!x)
+    return NULL;
+  const char *name = windowName(x, names, &spatial);
+  uint32_t count = poolAttributes(options, spatial, attributes);
+  if (more)
+    attributes[count++] = *more;
+  return sambaTraceBuild(name, 1, 1, &x, count, attributes);
+}
+
 SambaTensor *sambaMaxPool(SambaTensor *x, const SambaWindowOptions *options) {
   static const char *const names[] = {"max_pool1d", "max_pool2d", "max_pool3d"};
-  SambaAttribute attributes[5];
-  size_t spatial;
-  const char *name = x ? windowName(x, names, &spatial) : NULL;
-  return x ? sambaTraceBuild(name, 1, 1, &x, poolAttributes(options, spatial, attributes),
-                             attributes)
-           : NULL;
+  return buildPool(x, names, options, NULL);
 }
 SambaTensor *sambaMaxPoolWithIndices(SambaTensor *x, const SambaWindowOptions *options,
                                      SambaTensor **out_indices) {
@@ -136,26 +147,13 @@ SambaTensor *sambaMaxPoolWithIndices(SambaTensor *x, const SambaWindowOptions *o
 }
 SambaTensor *sambaAvgPool(SambaTensor *x, const SambaWindowOptions *options) {
   static const char *const names[] = {"avg_pool1d", "avg_pool2d", "avg_pool3d"};
-  SambaAttribute attributes[6];
-  size_t spatial;
-  if (!x)
-    return NULL;
-  const char *name = windowName(x, names, &spatial);
-  uint32_t count = poolAttributes(options, spatial, attributes);
-  if (options->exclude_padding)
-    attributes[count++] = sambaBoolAttribute("count_include_pad", false);
-  return sambaTraceBuild(name, 1, 1, &x, count, attributes);
+  SambaAttribute excluded = sambaBoolAttribute("count_include_pad", false);
+  return buildPool(x, names, options, options->exclude_padding ? &excluded : NULL);
 }
 SambaTensor *sambaLpPool(SambaTensor *x, double norm_type, const SambaWindowOptions *options) {
   static const char *const names[] = {"lp_pool1d", "lp_pool2d", "lp_pool3d"};
-  SambaAttribute attributes[6];
-  size_t spatial;
-  if (!x)
-    return NULL;
-  const char *name = windowName(x, names, &spatial);
-  uint32_t count = poolAttributes(options, spatial, attributes);
-  attributes[count++] = sambaFloatAttribute("norm_type", norm_type);
-  return sambaTraceBuild(name, 1, 1, &x, count, attributes);
+  SambaAttribute norm = sambaFloatAttribute("norm_type", norm_type);
+  return buildPool(x, names, options, &norm);
 }
 
 void sambaBatchNormTraining(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,

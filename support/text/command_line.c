@@ -150,7 +150,8 @@ static void printOption(const SambaOption *option) {
   }
 }
 
-bool sambaCommandLineAnswer(const SambaTool *tool, SambaAsked asked) {
+/* Prints what was asked for; false when nothing was. */
+static bool printAsked(const SambaTool *tool, SambaAsked asked) {
   static const SambaOption common[] = {
       {"--help, -h", SAMBA_OPTION_FLAG, NULL, NULL, "show this help"},
       {"--version", SAMBA_OPTION_FLAG, NULL, NULL, "show the versions of Samba and LLVM"}};
@@ -167,6 +168,23 @@ bool sambaCommandLineAnswer(const SambaTool *tool, SambaAsked asked) {
   if (tool->more)
     printf("\n%s\n", tool->more);
   return true;
+}
+
+SambaStatus sambaToolAnswer(const SambaTool *tool, int argc, char **argv,
+                            SambaStatus (*run)(void *user_data, const SambaStrings *positional,
+                                               SambaArena *arena),
+                            void *user_data) {
+  SambaStrings positional = {0};
+  SambaArena arena = {0};
+  SambaAsked asked;
+
+  SambaStatus status = sambaCommandLineParse(argc, argv, tool->options, &positional, &asked);
+  if (!status && !printAsked(tool, asked))
+    status = run(user_data, &positional, &arena);
+
+  sambaArenaDestroy(&arena);
+  sambaArrayFree(&positional);
+  return status;
 }
 
 SambaStatus sambaSplitPair(SambaArena *arena, const char *option, const char *pair,

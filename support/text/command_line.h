@@ -37,8 +37,13 @@ typedef enum { SAMBA_ASKED_NOTHING, SAMBA_ASKED_HELP, SAMBA_ASKED_VERSION } Samb
  * out_asked tells whether --help, -h or --version was given. Strings are borrowed from argv. */
 SambaStatus sambaCommandLineParse(int argc, char **argv, const SambaOption *options,
                                   SambaStrings *positional, SambaAsked *out_asked);
-/* Prints what was asked for; false when nothing was. */
-bool sambaCommandLineAnswer(const SambaTool *tool, SambaAsked asked);
+/* Answers a whole command line: prints the help or the version when one is asked for, else calls
+ * `run` with the positional arguments and an arena that is freed afterwards. Options have been
+ * stored by then; user_data is passed on. */
+SambaStatus sambaToolAnswer(const SambaTool *tool, int argc, char **argv,
+                            SambaStatus (*run)(void *user_data, const SambaStrings *positional,
+                                               SambaArena *arena),
+                            void *user_data);
 
 /* Splits NAME=VALUE at the first '='; out_name is copied into the arena. */
 SambaStatus sambaSplitPair(SambaArena *arena, const char *option, const char *pair,

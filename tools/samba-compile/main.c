@@ -211,30 +211,20 @@ static const char mlirFlags[] =
     "                                after a failure: input and pipeline, for samba-opt\n"
     "  --mlir-disable-threading      one thread: output in a fixed order";
 
-/* Answers the command line: help, a machine, or a model compiled. */
-static SambaStatus answer(const SambaTool *tool, int argc, char **argv, Options *options) {
-  SambaStrings positional = {0};
-  SambaArena arena = {0};
-  SambaAsked asked;
+/* Prints a machine, or compiles a model. */
+static SambaStatus answer(void *user_data, const SambaStrings *positional, SambaArena *arena) {
+  const Options *request = user_data;
 
-  SambaStatus status = sambaCommandLineParse(argc, argv, tool->options, &positional, &asked);
-  if (!status && sambaCommandLineAnswer(tool, asked))
-    ;
-  else if (!status && options->print_machine && !positional.size)
-    status = printMachine(options);
-  else if (!status && options->print_machine)
-    status = sambaStatusMake(SAMBA_INVALID, "--print-machine compiles nothing; leave out '%s'",
-                             positional.data[0]);
-  else if (!status && positional.size != 1)
-    status = sambaStatusMake(SAMBA_INVALID,
-                             "samba-compile wants one model, not %zu; --help lists the options",
-                             positional.size);
-  else if (!status)
-    status = compile(options, positional.data[0], &arena);
-
-  sambaArenaDestroy(&arena);
-  sambaArrayFree(&positional);
-  return status;
+  if (request->print_machine && positional->size)
+    return sambaStatusMake(SAMBA_INVALID, "--print-machine compiles nothing; leave out '%s'",
+                           positional->data[0]);
+  if (request->print_machine)
+    return printMachine(request);
+  if (positional->size != 1)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "samba-compile wants one model, not %zu; --help lists the options",
+                           positional->size);
+  return compile(request, positional->data[0], arena);
 }
 
 int main(int argc, char **argv) {
@@ -285,7 +275,7 @@ int main(int argc, char **argv) {
   bool statistics = sambaWorkIsAskedFor(argc, argv);
 
   argc = takeMlirFlags(argc, argv, flags);
-  int code = argc < 0 ? 1 : sambaReport(answer(&tool, argc, argv, &request));
+  int code = argc < 0 ? 1 : sambaReport(sambaToolAnswer(&tool, argc, argv, answer, &request));
   if (statistics)
     sambaWorkPrint(stderr);
 

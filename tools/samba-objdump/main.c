@@ -129,6 +129,19 @@ static SambaStatus run(const char *input, const Options *options) {
   return disassemble(input, options->output);
 }
 
+static SambaStatus answer(void *user_data, const SambaStrings *positional, SambaArena *arena) {
+  Options *options = user_data;
+  (void)arena;
+
+  if (options->output && strcmp(options->output, "-") == 0 && !options->assembling &&
+      !options->fixing)
+    options->output = NULL; /* a text may go to standard output */
+  if (positional->size != 1)
+    return sambaStatusMake(SAMBA_INVALID, "expected one input file, found %zu; try --help",
+                           positional->size);
+  return run(positional->data[0], options);
+}
+
 int main(int argc, char **argv) {
   Options options = {0};
   const SambaOption table[] = {{"--assemble", SAMBA_OPTION_FLAG, &options.assembling, NULL,
@@ -147,7 +160,6 @@ int main(int argc, char **argv) {
                                 "with --draw or --placement: the section, by name or number "
                                 "(default: the one with the most units)"},
                                {0}};
-  SambaStrings positional = {0};
   const SambaTool tool = {
       .name = "samba-objdump",
       .usage =
@@ -156,19 +168,5 @@ int main(int argc, char **argv) {
           "\n       samba-objdump --draw=FILE.svg FILE.pef",
       .summary = "Shows everything in a PEF as text, makes a PEF of such a text, draws a section.",
       .options = table};
-  SambaAsked asked;
-  SambaStatus status = sambaCommandLineParse(argc, argv, table, &positional, &asked);
-  if (options.output && strcmp(options.output, "-") == 0 && !options.assembling && !options.fixing)
-    options.output = NULL; /* a text may go to standard output */
-
-  if (!status && sambaCommandLineAnswer(&tool, asked))
-    ;
-  else if (!status && positional.size != 1)
-    status = sambaStatusMake(SAMBA_INVALID, "expected one input file, found %zu; try --help",
-                             positional.size);
-  else if (!status)
-    status = run(positional.data[0], &options);
-
-  sambaArrayFree(&positional);
-  return sambaReport(status);
+  return sambaReport(sambaToolAnswer(&tool, argc, argv, answer, &options));
 }

@@ -121,28 +121,15 @@ static SambaStatus runPef(const SambaRunArguments *arguments, SambaArena *arena)
   return status;
 }
 
-/* Answers the command line: help, or a PEF that is run. */
-static SambaStatus answer(const SambaTool *tool, int argc, char **argv,
-                          SambaRunArguments *arguments) {
-  SambaStrings positional = {0};
-  SambaArena arena = {0};
-  SambaAsked asked;
+static SambaStatus answer(void *user_data, const SambaStrings *positional, SambaArena *arena) {
+  SambaRunArguments *arguments = user_data;
 
-  SambaStatus status = sambaCommandLineParse(argc, argv, tool->options, &positional, &asked);
-  if (!status && sambaCommandLineAnswer(tool, asked))
-    ;
-  else if (!status && positional.size != 1)
-    status =
-        sambaStatusMake(SAMBA_INVALID, "samba-run wants one PEF, not %zu; --help lists the options",
-                        positional.size);
-  else if (!status) {
-    arguments->pef = positional.data[0];
-    status = runPef(arguments, &arena);
-  }
-
-  sambaArenaDestroy(&arena);
-  sambaArrayFree(&positional);
-  return status;
+  if (positional->size != 1)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "samba-run wants one PEF, not %zu; --help lists the options",
+                           positional->size);
+  arguments->pef = positional->data[0];
+  return runPef(arguments, arena);
 }
 
 /* Long: the options are a table, which points at the variables beside it. */
@@ -220,7 +207,7 @@ int main(int argc, char **argv) {
       .summary = "Runs a PEF on the simulated RDU: real values, cycles, statistics.",
       .options = table,
       .more = "Exit code: 0, 1 after an error, 2 when an output differs from what --expect names."};
-  SambaStatus status = answer(&tool, argc, argv, &options);
+  SambaStatus status = sambaToolAnswer(&tool, argc, argv, answer, &options);
   sambaArrayFree(&options.inputs);
   sambaArrayFree(&options.outputs);
   sambaArrayFree(&options.each_step);

@@ -102,25 +102,14 @@ static SambaStatus translate(Options *options, const char *path, SambaArena *are
   return status;
 }
 
-/* Answers the command line: help, or one translation. */
-static SambaStatus answer(const SambaTool *tool, int argc, char **argv, Options *options) {
-  SambaStrings positional = {0};
-  SambaArena arena = {0};
-  SambaAsked asked;
+static SambaStatus answer(void *user_data, const SambaStrings *positional, SambaArena *arena) {
+  Options *request = user_data;
 
-  SambaStatus status = sambaCommandLineParse(argc, argv, tool->options, &positional, &asked);
-  if (!status && sambaCommandLineAnswer(tool, asked))
-    ;
-  else if (!status && (options->onnx_to_samba == options->rdu_to_pef || positional.size != 1))
-    status = sambaStatusMake(
+  if (request->onnx_to_samba == request->rdu_to_pef || positional->size != 1)
+    return sambaStatusMake(
         SAMBA_INVALID,
         "samba-translate wants one of --onnx-to-samba and --rdu-to-pef, and one input file");
-  else if (!status)
-    status = translate(options, positional.data[0], &arena);
-
-  sambaArenaDestroy(&arena);
-  sambaArrayFree(&positional);
-  return status;
+  return translate(request, positional->data[0], arena);
 }
 
 int sambaTranslate(int argc, char **argv) {
@@ -155,7 +144,7 @@ int sambaTranslate(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) /* as MLIR's tools: one dash does, too */
     if (!strcmp(argv[i], "-onnx-to-samba") || !strcmp(argv[i], "-rdu-to-pef"))
       argv[i] = (char *)(argv[i][1] == 'o' ? ours[0] : ours[1]);
-  SambaStatus status = answer(&tool, argc, argv, &request);
+  SambaStatus status = sambaToolAnswer(&tool, argc, argv, answer, &request);
   sambaArrayFree(&request.shapes);
   sambaArrayFree(&request.binds);
   return sambaReport(status);

@@ -280,33 +280,17 @@ static SambaStatus decodeChildren(Reader *reader, const FieldPlace *place, char 
 
 static SambaStatus decodeField(Reader *reader, const FieldPlace *place) {
   char *to = place->record + place->field->offset;
+  memcpy(to, place->from, sambaPefFieldPlainBytes(place->field));
   switch ((SambaPefFieldKind)place->field->kind) {
-  case SAMBA_PEF_FIELD_U32:
-  case SAMBA_PEF_FIELD_ENUM:
-  case SAMBA_PEF_FIELD_FLAGS:
-  case SAMBA_PEF_FIELD_DTYPE:
-  case SAMBA_PEF_FIELD_INDEX:
-  case SAMBA_PEF_FIELD_OPTIONAL:
-    memcpy(to, place->from, 4);
-    return NULL;
-  case SAMBA_PEF_FIELD_U64:
-    memcpy(to, place->from, 8);
-    return NULL;
-  case SAMBA_PEF_FIELD_DIGEST:
-    memcpy(to, place->from, SAMBA_PEF_DIGEST_BYTES);
-    return NULL;
   case SAMBA_PEF_FIELD_STRING:
     return decodeString(reader, place, to);
   case SAMBA_PEF_FIELD_BYTES:
     return decodeBytes(reader, place, to);
   case SAMBA_PEF_FIELD_CHILDREN:
     return decodeChildren(reader, place, to);
-  case SAMBA_PEF_FIELD_SOURCE:
-  case SAMBA_PEF_FIELD_COUNT:
-    break;
+  default:
+    return NULL;
   }
-
-  return NULL;
 }
 
 static SambaStatus decodeTable(Reader *reader, uint32_t id) {

@@ -76,21 +76,10 @@ static void putChildren(Encoder *encoder, SambaPefBuffer *to, const SambaPefFiel
 static void putField(Encoder *encoder, SambaPefBuffer *to, const SambaPefField *field,
                      const char *record) {
   const void *from = sambaPefFieldAt(record, field);
+  uint32_t plain = sambaPefFieldPlainBytes(field);
+  if (plain)
+    memcpy(extend(to, plain), from, plain);
   switch ((SambaPefFieldKind)field->kind) {
-  case SAMBA_PEF_FIELD_U32:
-  case SAMBA_PEF_FIELD_ENUM:
-  case SAMBA_PEF_FIELD_FLAGS:
-  case SAMBA_PEF_FIELD_DTYPE:
-  case SAMBA_PEF_FIELD_INDEX:
-  case SAMBA_PEF_FIELD_OPTIONAL:
-    memcpy(extend(to, 4), from, 4);
-    break;
-  case SAMBA_PEF_FIELD_U64:
-    memcpy(extend(to, 8), from, 8);
-    break;
-  case SAMBA_PEF_FIELD_DIGEST:
-    memcpy(extend(to, SAMBA_PEF_DIGEST_BYTES), from, SAMBA_PEF_DIGEST_BYTES);
-    break;
   case SAMBA_PEF_FIELD_STRING:
     putText(encoder, to, *(const SambaStringRef *)from);
     break;
@@ -100,8 +89,7 @@ static void putField(Encoder *encoder, SambaPefBuffer *to, const SambaPefField *
   case SAMBA_PEF_FIELD_CHILDREN:
     putChildren(encoder, to, field, record);
     break;
-  case SAMBA_PEF_FIELD_SOURCE:
-  case SAMBA_PEF_FIELD_COUNT:
+  default:
     break;
   }
 }

@@ -72,14 +72,20 @@ static SambaStatus flattenTarget(const SambaOnnxNode *node, uint32_t rank, const
   return NULL;
 }
 
+/* The axes: input 1, before version 13 an attribute. */
+static SambaStatus knownAxes(const SambaOnnxNode *node, const int64_t **out_axes, size_t *out_size,
+                             bool *out_found) {
+  const char *attribute = node->version < 13 ? "axes" : NULL;
+  return sambaOnnxKnownInts(node, 1, attribute, out_axes, out_size, out_found);
+}
+
 static SambaStatus squeezeTarget(const SambaOnnxNode *node, uint32_t rank, const int64_t *dims,
                                  uint32_t *out_rank, int64_t *out_dims) {
   const int64_t *axes = NULL;
   size_t size = 0;
   bool found, removed[SAMBA_MAX_RANK] = {false};
 
-  SAMBA_RETURN_IF_ERROR(
-      sambaOnnxKnownInts(node, 1, node->version < 13 ? "axes" : NULL, &axes, &size, &found));
+  SAMBA_RETURN_IF_ERROR(knownAxes(node, &axes, &size, &found));
   for (uint32_t d = 0; d < rank && !found; ++d)
     removed[d] = dims[d] == 1;
 
@@ -105,8 +111,7 @@ static SambaStatus unsqueezeTarget(const SambaOnnxNode *node, uint32_t rank, con
   size_t size = 0;
   bool found, added[SAMBA_MAX_RANK] = {false};
 
-  SAMBA_RETURN_IF_ERROR(
-      sambaOnnxKnownInts(node, 1, node->version < 13 ? "axes" : NULL, &axes, &size, &found));
+  SAMBA_RETURN_IF_ERROR(knownAxes(node, &axes, &size, &found));
   if (!found || rank + size > SAMBA_MAX_RANK)
     return sambaStatusMake(SAMBA_UNSUPPORTED, "%s",
                            found ? "the result's rank is more than 8" : "there are no axes");

@@ -57,17 +57,21 @@ static bool exercise(const char *path) {
   return true;
 }
 
+/* The bytes of a PEF as it is written. */
+static char *writtenSample(size_t *out_size) {
+  const char *path = samplePath(0, "a.pef");
+  SambaPef *pef = samplePefCreate();
+  expectOk(sambaPefWrite(pef, path));
+  sambaPefDestroy(pef);
+  return sampleReadFile(path, out_size);
+}
+
 static void testFlips(void **state) {
   (void)state;
-  const char *good = samplePath(0, "a.pef");
   const char *bad = samplePath(1, "b.pef");
   const char *fixed = samplePath(2, "c.pef");
-  SambaPef *pef = samplePefCreate();
-
-  expectOk(sambaPefWrite(pef, good));
-  sambaPefDestroy(pef);
   size_t size;
-  char *bytes = sampleReadFile(good, &size);
+  char *bytes = writtenSample(&size);
   size_t tables = 0; /* end of headers and tables; the rest is a gap and the weights */
   for (size_t i = 0; i < weightsOffset; ++i)
     tables = bytes[i] ? i + 1 : tables;
@@ -100,14 +104,9 @@ static void testFlips(void **state) {
 
 static void testTruncations(void **state) {
   (void)state;
-  const char *good = samplePath(0, "a.pef");
   const char *bad = samplePath(1, "b.pef");
-  SambaPef *pef = samplePefCreate();
-
-  expectOk(sambaPefWrite(pef, good));
-  sambaPefDestroy(pef);
   size_t size;
-  char *bytes = sampleReadFile(good, &size);
+  char *bytes = writtenSample(&size);
 
   for (size_t length = 0; length < size; length += length < 9000 ? 61 : 4093) {
     sampleWriteFile(bad, bytes, length);

@@ -66,30 +66,31 @@ static SambaUnit *addUnit(TestSection *test, SambaUnitKind kind, const char *nam
   return unit;
 }
 
+/* A load, whose data leave by output 0, or a store, whose data come by input 0. */
+static uint32_t addMemoryUnit(TestSection *test, SambaUnitKind kind, const char *name,
+                              uint32_t symbol, TestChain chain, uint32_t token_level) {
+  uint32_t index;
+  SambaUnit *unit = addUnit(test, kind, name, &index);
+  bool load = kind == SAMBA_UNIT_LOAD;
+  unit->load_store.symbol = symbol;
+  unit->output_count = load;
+  unit->input_count = !load;
+  *(load ? unit->outputs : unit->inputs) =
+      (SambaPort){.dtype = test->section.symbols[symbol].dtype,
+                  .block = 1,
+                  .access = makeAccess(test, chain, 0, token_level),
+                  .token_elements = tokenElements(chain, token_level)};
+  return index;
+}
+
 uint32_t testLoad(TestSection *test, const char *name, uint32_t symbol, TestChain chain,
                   uint32_t token_level) {
-  uint32_t index;
-  SambaUnit *unit = addUnit(test, SAMBA_UNIT_LOAD, name, &index);
-  unit->load_store.symbol = symbol;
-  unit->output_count = 1;
-  unit->outputs[0] = (SambaPort){.dtype = test->section.symbols[symbol].dtype,
-                                 .block = 1,
-                                 .access = makeAccess(test, chain, 0, token_level),
-                                 .token_elements = tokenElements(chain, token_level)};
-  return index;
+  return addMemoryUnit(test, SAMBA_UNIT_LOAD, name, symbol, chain, token_level);
 }
 
 uint32_t testStore(TestSection *test, const char *name, uint32_t symbol, TestChain chain,
                    uint32_t token_level) {
-  uint32_t index;
-  SambaUnit *unit = addUnit(test, SAMBA_UNIT_STORE, name, &index);
-  unit->load_store.symbol = symbol;
-  unit->input_count = 1;
-  unit->inputs[0] = (SambaPort){.dtype = test->section.symbols[symbol].dtype,
-                                .block = 1,
-                                .access = makeAccess(test, chain, 0, token_level),
-                                .token_elements = tokenElements(chain, token_level)};
-  return index;
+  return addMemoryUnit(test, SAMBA_UNIT_STORE, name, symbol, chain, token_level);
 }
 
 uint32_t testBuffer(TestSection *test, const char *name, uint32_t slots, uint64_t slot_elements) {

@@ -87,23 +87,24 @@ uint32_t builderOutput(Builder *b, uint32_t unit, SambaPort port) {
   return u->output_count++;
 }
 
+/* The data port of a load or store of this symbol. */
+static SambaPort memoryPort(const Builder *b, uint32_t symbol, const SambaAccess *access) {
+  return (SambaPort){.dtype = b->section.symbols[symbol].dtype,
+                     .access = *access,
+                     .token_elements = accessElements(access)};
+}
+
 uint32_t builderLoad(Builder *b, uint32_t symbol, SambaAccess access) {
   uint32_t unit = addUnit(b, SAMBA_UNIT_LOAD);
   b->section.units[unit].load_store.symbol = symbol;
-  builderOutput(b, unit,
-                (SambaPort){.dtype = b->section.symbols[symbol].dtype,
-                            .access = access,
-                            .token_elements = accessElements(&access)});
+  builderOutput(b, unit, memoryPort(b, symbol, &access));
   return unit;
 }
 
 uint32_t builderStore(Builder *b, uint32_t symbol, SambaAccess access) {
   uint32_t unit = addUnit(b, SAMBA_UNIT_STORE);
   b->section.units[unit].load_store.symbol = symbol;
-  builderInput(b, unit,
-               (SambaPort){.dtype = b->section.symbols[symbol].dtype,
-                           .access = access,
-                           .token_elements = accessElements(&access)});
+  builderInput(b, unit, memoryPort(b, symbol, &access));
   return unit;
 }
 
