@@ -70,6 +70,9 @@ SambaStatus sambaCheckDim(unsigned constraint, const char *what, const SambaTens
 /* An axis attribute: negative counts from the end. */
 SambaStatus sambaCheckAxis(unsigned constraint, const char *attribute, int64_t axis, uint32_t rank,
                            uint32_t *out_axis);
+/* The same for an integer attribute of the call. */
+SambaStatus sambaCheckAxisAttribute(unsigned constraint, const SambaOperatorCall *call,
+                                    const char *attribute, uint32_t rank, uint32_t *out_axis);
 /* numpy broadcasting; out may be a. */
 SambaStatus sambaCheckBroadcast(unsigned constraint, const SambaTensorType *a,
                                 const SambaTensorType *b, SambaTensorType *out);

@@ -88,6 +88,12 @@ SambaStatus sambaCheckAxis(unsigned constraint, const char *attribute, int64_t a
   return NULL;
 }
 
+SambaStatus sambaCheckAxisAttribute(unsigned constraint, const SambaOperatorCall *call,
+                                    const char *attribute, uint32_t rank, uint32_t *out_axis) {
+  return sambaCheckAxis(constraint, attribute, sambaOperatorCallInt(call, attribute), rank,
+                        out_axis);
+}
+
 SambaStatus sambaCheckBroadcast(unsigned constraint, const SambaTensorType *a,
                                 const SambaTensorType *b, SambaTensorType *out) {
   SambaTensorType result = {.dtype = a->dtype, .rank = a->rank > b->rank ? a->rank : b->rank};

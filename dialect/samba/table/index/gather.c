@@ -11,8 +11,7 @@ static SambaStatus inferGather(const SambaOperatorCall *call, SambaTensorType *o
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the index", index->dtype, SAMBA_SET_INDEX));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", x, 1, SAMBA_MAX_RANK));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the index", index, x->rank, x->rank));
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(3, call, "dim", x->rank, &axis));
   SAMBA_RETURN_IF_ERROR(sambaCheckIndexFits(4, index, x, axis));
   *out = *index;
   out->dtype = x->dtype;
@@ -25,8 +24,7 @@ static SambaStatus stagesGather(const SambaOperatorCall *call, SambaStageGraph *
   const SambaTensorType *x = &call->operands[0];
   uint32_t axis;
 
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(3, call, "dim", x->rank, &axis));
   uint32_t wrapped =
       sambaStageWrapIndices(graph, call->operator->name, layer, operands[1], x->dims[axis]);
   SambaStageBuilder b;
@@ -111,10 +109,8 @@ static SambaStatus sequenceAxes(const SambaOperatorCall *call, uint32_t *out_tim
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *lengths = &call->operands[1];
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the lengths", lengths->dtype, SAMBA_SET_INDEX));
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(2, "time_axis", sambaOperatorCallInt(call, "time_axis"), x->rank, out_time));
-  SAMBA_RETURN_IF_ERROR(sambaCheckAxis(2, "batch_axis", sambaOperatorCallInt(call, "batch_axis"),
-                                       x->rank, out_batch));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "time_axis", x->rank, out_time));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "batch_axis", x->rank, out_batch));
   if (*out_time == *out_batch)
     return sambaStatusMake(SAMBA_INVALID, "(C2) time_axis and batch_axis are both dimension %u",
                            *out_time);

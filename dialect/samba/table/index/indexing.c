@@ -104,7 +104,7 @@ static SambaStatus ravelOf(const SambaOperatorCall *call, Ravel *out) {
     return sambaStatusMake(SAMBA_INVALID, "(C2) attribute 'lead' is for tuples, without 'dim'");
   if (!out->tuples) {
     SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the operand", indices, out->rank, out->rank));
-    return sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), out->rank, &out->dim);
+    return sambaCheckAxisAttribute(2, call, "dim", out->rank, &out->dim);
   }
 
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the operand", indices, 1, SAMBA_MAX_RANK));

@@ -3,8 +3,7 @@
 #include "dialect/samba/table/core/stage_builder.h"
 
 static SambaStatus oneHotAxis(const SambaOperatorCall *call, uint32_t *out_axis) {
-  return sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), call->operands[0].rank + 1,
-                        out_axis);
+  return sambaCheckAxisAttribute(2, call, "dim", call->operands[0].rank + 1, out_axis);
 }
 
 static SambaStatus inferOneHot(const SambaOperatorCall *call, SambaTensorType *out) {

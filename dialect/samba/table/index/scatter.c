@@ -216,8 +216,7 @@ static SambaStatus inferScatter(const SambaOperatorCall *call, SambaTensorType *
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", x, 1, SAMBA_MAX_RANK));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the index", index, x->rank, x->rank));
   SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, "operand 2", src, index->rank, index->dims));
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(3, call, "dim", x->rank, &axis));
   SAMBA_RETURN_IF_ERROR(sambaCheckIndexFits(4, index, x, axis));
   SAMBA_RETURN_IF_ERROR(sambaCheckSameDType(5, "operand 2", src->dtype, "operand 0", x->dtype));
   SAMBA_RETURN_IF_ERROR(reduceOf(6, call, REDUCE_NONE, x->dtype, &reduce));
@@ -262,8 +261,7 @@ static SambaStatus decomposeScatter(const SambaOperatorCall *call, SambaExpansio
   uint32_t updates = operands[2];
 
   Reduce reduce;
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(3, call, "dim", x->rank, &axis));
   SAMBA_RETURN_IF_ERROR(reduceOf(6, call, REDUCE_NONE, x->dtype, &reduce));
   if (reduce != REDUCE_NONE)
     updates = reduceLines(e, call, axis, operands);

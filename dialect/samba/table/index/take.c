@@ -11,8 +11,7 @@ static SambaStatus takeOf(const SambaOperatorCall *call, Take *out) {
   const SambaTensorType *indices = &call->operands[1];
 
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, SAMBA_SET_INDEX));
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &out->dim));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", x->rank, &out->dim));
   int64_t batch = sambaOperatorCallInt(call, "batch_dims");
   if (batch < 0 || batch > out->dim || batch > indices->rank)
     return sambaStatusMake(
@@ -93,8 +92,7 @@ static SambaStatus inferIndexSelect(const SambaOperatorCall *call, SambaTensorTy
   uint32_t axis;
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the indices", indices->dtype, SAMBA_SET_INDEX));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the indices", indices, 1, 1));
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(3, call, "dim", x->rank, &axis));
   *out = *x;
   out->dims[axis] = indices->dims[0];
   return NULL;

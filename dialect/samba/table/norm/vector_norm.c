@@ -12,8 +12,7 @@ static SambaStatus inferNormalize(const SambaOperatorCall *call, SambaTensorType
   double p = sambaOperatorCallFloat(call, "p");
   uint32_t axis;
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", x->rank, &axis));
   if (!(p > 0) || isinf(p))
     return sambaStatusMake(SAMBA_INVALID,
                            "(C3) attribute 'p' is %g, but must be positive and finite", p);
@@ -29,8 +28,7 @@ static SambaStatus stagesNormalize(const SambaOperatorCall *call, SambaStageGrap
   double p = sambaOperatorCallFloat(call, "p");
   uint32_t axis, dims[SAMBA_MAX_RANK];
 
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", x->rank, &axis));
   SambaTensorType type = *x;
   type.dims[axis] = 1;
   uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, type.rank, type.dims);

@@ -23,8 +23,7 @@ static SambaStatus inferCumsum(const SambaOperatorCall *call, SambaTensorType *o
   uint32_t axis;
   SAMBA_RETURN_IF_ERROR(
       sambaCheckDType(1, "the operand", call->operands[0].dtype, SAMBA_SET_NUMBER));
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), call->operands[0].rank, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", call->operands[0].rank, &axis));
   *out = call->operands[0];
   return NULL;
 }
@@ -117,8 +116,7 @@ static SambaStatus stagesCumsum(const SambaOperatorCall *call, SambaStageGraph *
             .rank = x.rank,
             .exclusive = sambaOperatorCallInt(call, "exclusive") != 0,
             .reverse = sambaOperatorCallInt(call, "reverse") != 0};
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), x.rank, &s.axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", x.rank, &s.axis));
   SambaDType dtype = sambaAccumulatorDType(x.dtype);
 
   s.size = x.dims[s.axis];

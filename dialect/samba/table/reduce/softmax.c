@@ -5,16 +5,11 @@
 
 #include <math.h>
 
-static SambaStatus axisOf(const SambaOperatorCall *call, uint32_t *out_axis) {
-  return sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), call->operands[0].rank,
-                        out_axis);
-}
-
 static SambaStatus inferSoftmax(const SambaOperatorCall *call, SambaTensorType *out) {
   uint32_t axis;
   SAMBA_RETURN_IF_ERROR(
       sambaCheckDType(1, "the operand", call->operands[0].dtype, SAMBA_SET_FLOAT));
-  SAMBA_RETURN_IF_ERROR(axisOf(call, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", call->operands[0].rank, &axis));
   *out = call->operands[0];
   return NULL;
 }
@@ -24,7 +19,7 @@ static SambaStatus stagesSoftmax(const SambaOperatorCall *call, SambaStageGraph 
                                  const char *layer) {
   SambaComposition c = {graph, call->operator->name, layer};
   uint32_t axis;
-  SAMBA_RETURN_IF_ERROR(axisOf(call, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", call->operands[0].rank, &axis));
   sambaComposeSoftmax(&c, operands[0], axis, results[0]);
   return NULL;
 }
@@ -36,7 +31,7 @@ static SambaStatus stagesLogSoftmax(const SambaOperatorCall *call, SambaStageGra
   SambaComposition c = {graph, call->operator->name, layer};
   uint32_t axis;
 
-  SAMBA_RETURN_IF_ERROR(axisOf(call, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", call->operands[0].rank, &axis));
   bool reduced[SAMBA_MAX_RANK] = {false};
   reduced[axis] = true;
   uint32_t maximum =

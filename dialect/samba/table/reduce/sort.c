@@ -36,8 +36,7 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   uint32_t indices = sambaOperatorResults(call->operator) - 1;
 
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, SAMBA_SET_NUMBER));
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", x->rank, &axis));
   int64_t k = sambaOperatorCallIntOr(call, "k", x->dims[axis]);
   if (k < 1 || k > x->dims[axis])
     return sambaStatusMake(SAMBA_INVALID,
@@ -212,8 +211,7 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
             .dtype = x->dtype};
   s.descending = sambaOperatorCallFind(call, "k") ? sambaOperatorCallInt(call, "largest") != 0
                                                   : sambaOperatorCallInt(call, "descending") != 0;
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), x->rank, &s.axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", x->rank, &s.axis));
   int64_t n = x->dims[s.axis];
   int64_t k = sambaOperatorCallIntOr(call, "k", n);
   int64_t size = x->rank < SAMBA_MAX_RANK ? blockSize(n, k) : n;

@@ -49,8 +49,7 @@ static SambaStatus dftOf(const SambaOperatorCall *call, uint32_t *out_dim, int64
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the input", x->dtype, SAMBA_SET_FLOAT));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the input", x, 2, SAMBA_MAX_RANK));
   SAMBA_RETURN_IF_ERROR(checkParts(2, x));
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), x->rank, out_dim));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(3, call, "dim", x->rank, out_dim));
   if (*out_dim == x->rank - 1)
     return sambaStatusMake(SAMBA_INVALID,
                            "(C3) attribute 'dim' names the dimension of real and imaginary part");

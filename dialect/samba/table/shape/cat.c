@@ -9,8 +9,7 @@ static SambaStatus inferCat(const SambaOperatorCall *call, SambaTensorType *out)
   uint32_t axis;
 
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "operand 0", first, 1, SAMBA_MAX_RANK));
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), first->rank, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(3, call, "dim", first->rank, &axis));
   *out = *first;
 
   for (uint32_t i = 1; i < call->operand_count; ++i) {
@@ -33,8 +32,7 @@ static SambaStatus inferCat(const SambaOperatorCall *call, SambaTensorType *out)
 static SambaStatus stagesCat(const SambaOperatorCall *call, SambaStageGraph *graph,
                              const uint32_t *operands, const uint32_t *results, const char *layer) {
   uint32_t axis;
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(3, "dim", sambaOperatorCallInt(call, "dim"), call->operands[0].rank, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(3, call, "dim", call->operands[0].rank, &axis));
   int64_t offset = 0;
 
   for (uint32_t i = 0; i < call->operand_count; ++i) {

@@ -102,8 +102,7 @@ SambaStatus sambaGradientCat(const SambaGradientCall *gradient, SambaExpansion *
   uint32_t axis;
   int64_t start = 0;
 
-  SAMBA_RETURN_IF_ERROR(
-      sambaCheckAxis(2, "dim", sambaOperatorCallInt(call, "dim"), call->operands[0].rank, &axis));
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", call->operands[0].rank, &axis));
   for (uint32_t i = 0; i < call->operand_count; ++i) {
     int64_t count = call->operands[i].dims[axis];
     if (gradient->needed[i])
