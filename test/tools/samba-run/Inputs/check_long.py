@@ -1,5 +1,5 @@
-"""check_long.py FIRST SHORT LONG: statistics of runs of 1, 200 and 10,000 steps. Memory and compiled
-programs do not grow with the steps; cycles do, and each step takes what the first took."""
+"""check_long.py FIRST SHORT LONG: statistics of runs of 1, 200 and 10,000 steps. Memory and
+compiled programs do not grow with the steps; cycles do, and each step takes what the first took."""
 import json
 import sys
 

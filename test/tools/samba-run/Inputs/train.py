@@ -1,7 +1,8 @@
 """Inputs for train.s, and what it must compute, in NumPy's f64: y = w * x * (1 - p), the gradient
 is the sum of x * (1 - p), halved; SGD with momentum.
 
-    train.py data             writes x.npy (one slice), xs.npy (12 slices), and files that do not fit
+    train.py data             writes x.npy (one slice), xs.npy (12 slices), and files that do
+                              not fit
     train.py check STEPS MICRO_BATCHES SLICES NAME=VALUE..    y.npy, w.npy, g.npy, v.npy of a run
     train.py passes           FWD,BCKWD alone: g.npy adds up, w.npy does not change
     train.py seeds A.npy ..   each file has one seed per pass, all different; prints the first
