@@ -68,7 +68,8 @@ static SambaStatus collect(Assignment *a) {
   uint32_t calls = 0, place;
 
   for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i)
-    SAMBA_RETURN_IF_ERROR(addPersistent(a, mlirBlockGetArgument(body, i)));
+    if (!sambaValueIsArgin(mlirBlockGetArgument(body, i))) /* comes with the launch */
+      SAMBA_RETURN_IF_ERROR(addPersistent(a, mlirBlockGetArgument(body, i)));
   MlirOperation operation = mlirBlockGetFirstOperation(body);
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
     if (sambaOperationIs(operation, "samba.constant"))
@@ -167,9 +168,10 @@ static void write(Assignment *a) {
                                   sambaMlirString(SAMBA_ADDRESS_ATTRIBUTE));
     }
 
-    entries[kept++] =
-        sambaNamedAttribute(context, SAMBA_ADDRESS_ATTRIBUTE,
-                            mlirIntegerAttrGet(i64, (int64_t)a->persistent.data[i].address));
+    if (sambaPointerMapGet(&a->place, mlirBlockGetArgument(body, i).ptr, &place))
+      entries[kept++] = sambaNamedAttribute(
+          context, SAMBA_ADDRESS_ATTRIBUTE,
+          mlirIntegerAttrGet(i64, (int64_t)a->persistent.data[place / 2].address));
     dictionaries[i] = mlirDictionaryAttrGet(context, kept, entries);
     free(entries);
   }

@@ -1,6 +1,7 @@
 /* samba-materialize-views: puts samba.contiguous (a copy) where a view cannot be read in place - a
- * reshape of a strided view, a padded window over a part of a tensor, a repeated constant that must
- * be in memory - and where a graph returns something that is no result of an operation.
+ * reshape of a strided view, a padded window over a part of a tensor, a repeated constant or an
+ * argin that must be in memory - and where a graph returns something that is no result of an
+ * operation.
  *
  * The reader of sections is the judge: what it cannot compose is copied. Afterwards every operation
  * can read its operands through views alone. A copy belongs to the phase of those that read it, so
@@ -48,7 +49,7 @@ static MlirValue insertCopy(MlirValue value, MlirOperation before, SambaPefSecti
 static bool readsInPlace(MlirOperation operation, intptr_t i) {
   Chain chain = {0};
   appendChain(mlirOperationGetOperand(operation, i), &chain);
-  if (chain.size == 0)
+  if (chain.size == 0 && !sambaValueIsArgin(mlirOperationGetOperand(operation, i)))
     return true;
   sambaArrayAppend(&chain, operation);
   SambaArena arena = {0};

@@ -116,17 +116,22 @@ static MlirAttribute withHostDType(MlirAttribute dictionary, MlirContext context
   return result;
 }
 
+/* Whether operand number `index` of the operation is taken as f32 whatever the precision. */
+static bool takesF32(MlirOperation operation, intptr_t index) {
+  const SambaOperator *row = sambaOperatorOf(operation);
+  return row &&
+         (!mayNarrow(operation) || (row->host_scalars && index >= (intptr_t)row->host_scalars));
+}
+
 /* Nobody uses the value but optimizers, as a hyperparameter (0.999 in bf16 would be 1), and
  * operations that keep their precision. */
 static bool staysF32(MlirValue value) {
+  if (sambaValueIsArgin(value)) /* those who compute with it in bf16 cast it: castArgins */
+    return true;
   MlirOpOperand use = mlirValueGetFirstUse(value);
   bool any = !mlirOpOperandIsNull(use);
   for (; !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
-    const SambaOperator *row = sambaOperatorOf(mlirOpOperandGetOwner(use));
-    if (row && !mayNarrow(mlirOpOperandGetOwner(use)))
-      continue;
-    if (!row || !row->host_scalars ||
-        mlirOpOperandGetOperandNumber(use) < (intptr_t)row->host_scalars)
+    if (!takesF32(mlirOpOperandGetOwner(use), mlirOpOperandGetOperandNumber(use)))
       return false;
   }
   return any;
@@ -277,6 +282,20 @@ static void isolateKept(MlirBlock body) {
   }
 }
 
+/* Argins stay f32: a learning rate of 0.1 is not 0.1001. Who computes in bf16 casts them. */
+static void castArgins(MlirBlock body) {
+  for (MlirOperation operation = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(operation);
+       operation = mlirOperationGetNextInBlock(operation))
+    for (intptr_t i = 0; i < mlirOperationGetNumOperands(operation); ++i) {
+      MlirValue value = mlirOperationGetOperand(operation, i);
+      if (!sambaValueIsArgin(value) || !isF32(value) || takesF32(operation, i))
+        continue;
+      MlirOperation narrow = boundary(value, operation, false);
+      mlirBlockInsertOwnedOperationBefore(body, operation, narrow);
+      mlirOperationSetOperand(operation, i, mlirOperationGetResult(narrow, 0));
+    }
+}
+
 static bool convertFunction(MlirOperation function) {
   MlirContext context = mlirOperationGetContext(function);
   MlirBlock body = sambaBodyOf(function);
@@ -285,6 +304,7 @@ static bool convertFunction(MlirOperation function) {
   intptr_t results = mlirOperationGetNumOperands(terminator);
   MlirType *types = sambaAllocate(sambaArraySize((size_t)(arguments + results) + 1, sizeof *types));
 
+  castArgins(body);
   isolateKept(body);
   bool *keep = sambaAllocateZeroed((size_t)(arguments + results) + 1, sizeof *keep);
   for (intptr_t i = 0; i < arguments; ++i) {

@@ -244,6 +244,7 @@ static SambaStatus checkBindings(Checker *checker, const SambaPefCall *call) {
   const SambaPef *pef = checker->pef;
   const SambaPefImage *image = &pef->images[pef->sections[call->section].image];
   bool *bound = SAMBA_ARENA_ARRAY(&checker->arena, bool, image->formals_count);
+  bool *slots = SAMBA_ARENA_ARRAY(&checker->arena, bool, pef->argins_count);
 
   for (uint32_t i = 0; i < call->bindings_count; ++i) {
     const SambaPefBinding *binding = &call->bindings[i];
@@ -253,6 +254,9 @@ static SambaStatus checkBindings(Checker *checker, const SambaPefCall *call) {
       if (binding->formal >= pef->argins_count)
         return INVALID("binding %u is slot %u of the argument block, which has %u", i,
                        binding->formal, pef->argins_count);
+      if (slots[binding->formal])
+        return INVALID("binding %u binds slot %u of the argument block again", i, binding->formal);
+      slots[binding->formal] = true;
       continue;
     }
     if (binding->symbol == SAMBA_PEF_NONE)

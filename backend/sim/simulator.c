@@ -24,6 +24,12 @@ typedef struct {
   bool whole;       /* everything written: the bitmap is not needed */
 } SymbolState;
 
+/* What an image reads of the argument block: the dtype of each slot, COUNT where it reads none. */
+typedef struct {
+  uint32_t count;
+  SambaDType *dtypes;
+} ArgumentBlock;
+
 /* A timed call, kept for calls that look the same to the timing engine. */
 typedef struct {
   uint32_t image;
@@ -37,7 +43,8 @@ struct SambaSimulator {
   const SambaPef *pef;
   SambaArena arena;
   SambaValues *values;
-  SambaSection **sections; /* per image */
+  SambaSection **sections;  /* per image */
+  ArgumentBlock *arguments; /* per image */
   Region *regions;
   SymbolState *symbols;
   SAMBA_ARRAY(Timed) timed;   /* one per distinct call: it does not grow with the launches */
@@ -202,13 +209,43 @@ static SambaStatus initialize(SambaSimulator *simulator, uint32_t index) {
   return NULL;
 }
 
+static SambaStatus findArguments(const SambaSection *section, uint32_t argin_count,
+                                 SambaArena *arena, ArgumentBlock *out) {
+  *out = (ArgumentBlock){argin_count, SAMBA_ARENA_ARRAY(arena, SambaDType, argin_count + 1)};
+  for (uint32_t slot = 0; slot < argin_count; ++slot)
+    out->dtypes[slot] = SAMBA_DTYPE_COUNT;
+
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    for (uint32_t i = 0; unit->kind == SAMBA_UNIT_COMPUTE && i < unit->compute.program.op_count;
+         ++i) {
+      const SambaLaneOp *op = &unit->compute.program.ops[i];
+      if (op->opcode != SAMBA_LANE_ARGIN || op->immediate >= argin_count)
+        continue; /* beyond the block: whoever runs it says so */
+      SambaDType *dtype = &out->dtypes[op->immediate];
+      if (*dtype != SAMBA_DTYPE_COUNT && *dtype != (SambaDType)op->type)
+        return sambaStatusMake(SAMBA_INVALID,
+                               "slot %llu of the argument block is read as %s and %s",
+                               (unsigned long long)op->immediate, sambaDTypeName(*dtype),
+                               sambaDTypeName((SambaDType)op->type));
+      *dtype = (SambaDType)op->type;
+    }
+  }
+
+  return NULL;
+}
+
 static SambaStatus decodeImages(SambaSimulator *simulator) {
   const SambaPef *pef = simulator->pef;
   simulator->sections = SAMBA_ARENA_ARRAY(&simulator->arena, SambaSection *, pef->images_count + 1);
+  simulator->arguments = SAMBA_ARENA_ARRAY(&simulator->arena, ArgumentBlock, pef->images_count + 1);
   for (uint32_t i = 0; i < pef->images_count; ++i) {
     const SambaPefImage *image = &pef->images[i];
     SambaStatus status = sambaSectionDecode(image->code.data, image->code.size, &simulator->machine,
                                             &simulator->arena, &simulator->sections[i]);
+    if (!status)
+      status = findArguments(simulator->sections[i], pef->argins_count, &simulator->arena,
+                             &simulator->arguments[i]);
     if (status)
       return sambaStatusAnnotate(status, "image %u ('%.*s')", i, SAMBA_STRING_ARGS(image->name));
     sambaPefImageName(image, simulator->sections[i]);
@@ -285,20 +322,43 @@ static SambaStatus checkMemory(const SambaPefBinding *binding, const SambaPefSym
   return NULL;
 }
 
-/* The memory behind each formal, and the argument block. */
+/* The argument block of a call: every slot that its image reads is bound to an argin of that
+ * dtype. */
+static SambaStatus bindArguments(const SambaPef *pef, const SambaPefCall *call,
+                                 const ArgumentBlock *block, const uint64_t *argins,
+                                 SambaArena *scratch, uint64_t *out_block) {
+  bool *bound = SAMBA_ARENA_ARRAY(scratch, bool, block->count + 1);
+  for (uint32_t i = 0; i < call->bindings_count; ++i) {
+    const SambaPefBinding *binding = &call->bindings[i];
+    if (binding->kind != SAMBA_PEF_BINDING_ARGIN || binding->formal >= block->count)
+      continue;
+    const SambaPefArgin *argin = &pef->argins[binding->argin];
+    SambaDType wanted = block->dtypes[binding->formal];
+    if (wanted != SAMBA_DTYPE_COUNT && wanted != argin->dtype)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "slot %u of the argument block is read as %s, but argin '%.*s' is %s",
+                             binding->formal, sambaDTypeName(wanted),
+                             SAMBA_STRING_ARGS(argin->name), sambaDTypeName(argin->dtype));
+    bound[binding->formal] = true;
+    out_block[binding->formal] = argins[binding->argin];
+  }
+
+  for (uint32_t slot = 0; slot < block->count; ++slot)
+    if (block->dtypes[slot] != SAMBA_DTYPE_COUNT && !bound[slot])
+      return sambaStatusMake(SAMBA_INVALID, "slot %u of the argument block is not bound", slot);
+  return NULL;
+}
+
+/* The memory behind each formal. */
 static SambaStatus bind(SambaSimulator *simulator, const SambaPefCall *call,
-                        const SambaSection *section, const uint64_t *argins, SambaArena *scratch,
-                        SambaBinding *bindings, uint64_t *argument_block, uint32_t argument_count) {
+                        const SambaSection *section, SambaArena *scratch, SambaBinding *bindings) {
   const SambaPef *pef = simulator->pef;
   bool *bound = SAMBA_ARENA_ARRAY(scratch, bool, section->symbol_count + 1);
 
   for (uint32_t i = 0; i < call->bindings_count; ++i) {
     const SambaPefBinding *binding = &call->bindings[i];
-    if (binding->kind == SAMBA_PEF_BINDING_ARGIN) {
-      if (binding->formal < argument_count)
-        argument_block[binding->formal] = argins[binding->argin];
+    if (binding->kind == SAMBA_PEF_BINDING_ARGIN)
       continue;
-    }
 
     if (binding->formal >= section->symbol_count)
       return sambaStatusMake(SAMBA_INVALID, "binding %u names formal %u, but the section has %u", i,
@@ -408,8 +468,10 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
   uint64_t *argument_block = SAMBA_ARENA_ARRAY(&scratch, uint64_t, argument_count + 1);
   SambaCallReport report = {0};
   SambaIndexTraces traces = {0};
-  SambaStatus status =
-      bind(simulator, call, section, argins, &scratch, bindings, argument_block, argument_count);
+  SambaStatus status = bindArguments(simulator->pef, call, &simulator->arguments[image], argins,
+                                     &scratch, argument_block);
+  if (!status)
+    status = bind(simulator, call, section, &scratch, bindings);
   if (!status)
     report.launch_cycles = launchCycles(simulator, image, section);
   if (!status && !simulator->options.no_values)

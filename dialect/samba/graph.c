@@ -38,6 +38,22 @@ MlirOperation sambaDefiningOperation(MlirValue value) {
   return mlirValueIsAOpResult(value) ? mlirOpResultGetOwner(value) : (MlirOperation){NULL};
 }
 
+bool sambaValueIsArgin(MlirValue value) {
+  if (!mlirValueIsABlockArgument(value))
+    return false;
+  MlirOperation owner = mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(value));
+  intptr_t number = mlirBlockArgumentGetArgNumber(value);
+  MlirAttribute all = mlirOperationIsNull(owner) ? (MlirAttribute){NULL}
+                                                 : sambaOperationAttribute(owner, "arg_attrs");
+  if (mlirAttributeIsNull(all) || !mlirAttributeIsAArray(all) ||
+      number >= mlirArrayAttrGetNumElements(all))
+    return false;
+  MlirAttribute kind =
+      sambaDictionaryFind(mlirArrayAttrGetElement(all, number), SAMBA_KIND_ATTRIBUTE);
+  return !mlirAttributeIsNull(kind) && mlirAttributeIsAString(kind) &&
+         sambaStringRefEqualC(sambaFromMlir(mlirStringAttrGetValue(kind)), "argin");
+}
+
 MlirBlock sambaBodyOf(MlirOperation operation) {
   return mlirRegionGetFirstBlock(mlirOperationGetRegion(operation, 0));
 }

@@ -16,6 +16,9 @@ bool sambaOperationIsView(MlirOperation operation);
 bool sambaOperationIsSplat(MlirOperation operation);
 /* The operation that makes the value, null for block arguments. */
 MlirOperation sambaDefiningOperation(MlirValue value);
+/* An argument of a graph or section that is a scalar given at each launch (samba.kind = "argin").
+ */
+bool sambaValueIsArgin(MlirValue value);
 /* The body of a module or function; null for a declaration. */
 MlirBlock sambaBodyOf(MlirOperation operation);
 

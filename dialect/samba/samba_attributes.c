@@ -1,8 +1,10 @@
 /* The samba.* attributes that arguments, results, operations and modules may carry: one table says
  * where each may stand and what it must be; docs/dialects.md tells what they mean. Anything else
  * that starts with "samba." is an error. */
+#include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -221,6 +223,55 @@ static bool checkRegionFits(const Site *site, MlirAttribute region) {
   return true;
 }
 
+/* A number of #samba.argin as an element of the argument: of 32 or 64 bits, and whole for
+ * integers. */
+static bool fitsArgin(SambaDType dtype, MlirAttribute number) {
+  if (mlirAttributeIsNull(number))
+    return true;
+  if (dtype == SAMBA_DTYPE_F32)
+    return mlirAttributeIsAInteger(number) || fabs(mlirFloatAttrGetValueDouble(number)) <= FLT_MAX;
+  if (!mlirAttributeIsAInteger(number))
+    return false;
+  int64_t value = mlirIntegerAttrGetValueInt(number);
+  return dtype == SAMBA_DTYPE_I64 || (value >= INT32_MIN && value <= INT32_MAX);
+}
+
+static bool isArgin(const Site *site) {
+  static const char *const argin[] = {"argin", NULL};
+  if (site->place != SAMBA_ON_ARGUMENT)
+    return false;
+  MlirAttribute kind =
+      sambaDictionaryFind(dictionaryAt(site->op, "arg_attrs", site->index), SAMBA_KIND_ATTRIBUTE);
+  return !mlirAttributeIsNull(kind) && isOneOf(kind, argin);
+}
+
+/* An argument of kind argin: a scalar, and in a graph what the user may set. */
+static bool checkArginFits(const Site *site) {
+  MlirAttribute all = dictionaryAt(site->op, "arg_attrs", site->index);
+  MlirAttribute argin = sambaDictionaryFind(all, SAMBA_ARGIN_ATTRIBUTE);
+  SambaTensorType type = {.dtype = SAMBA_DTYPE_COUNT};
+  if (site->type.ptr)
+    sambaStatusFree(sambaTensorTypeFromMlir(site->type, &type));
+
+  bool graph = sambaOperationIs(site->op, "func.func");
+  if (!isArgin(site) || (graph && mlirAttributeIsNull(argin)))
+    return sambaEmitOpError(site->op,
+                            "argument %u: kind \"argin\" and samba.argin = #samba.argin<...> go "
+                            "together, but one of them is missing",
+                            site->index);
+  if (type.rank != 0 || (type.dtype != SAMBA_DTYPE_F32 && type.dtype != SAMBA_DTYPE_I32 &&
+                         type.dtype != SAMBA_DTYPE_I64))
+    return sambaEmitOpError(
+        site->op, "argument %u: an argin is a scalar: tensor<f32>, tensor<i32> or tensor<i64>",
+        site->index);
+  static const char *const numbers[] = {"default", "min", "max"};
+  for (int i = 0; i < 3 && graph; ++i)
+    if (!fitsArgin(type.dtype, sambaDictionaryFind(sambaAttributeBody(argin), numbers[i])))
+      return sambaEmitOpError(site->op, "argument %u: '%s' of #samba.argin is no %s", site->index,
+                              numbers[i], sambaDTypeName(type.dtype));
+  return true;
+}
+
 bool sambaVerifySambaAttribute(MlirOperation op, SambaAttributePlace place, unsigned index,
                                MlirNamedAttribute attribute) {
   static const char *const places[] = {"an operation", "an argument", "a result"};
@@ -242,6 +293,8 @@ bool sambaVerifySambaAttribute(MlirOperation op, SambaAttributePlace place, unsi
                               known[i].name, expected);
     if (known[i].check == checkValue)
       return checkValueFits(&site, attribute.attribute);
+    if (known[i].check == checkArgin || (known[i].check == checkKind && isArgin(&site)))
+      return checkArginFits(&site);
     if (place == SAMBA_ON_RESULT && sambaStringRefEqualC(name, SAMBA_REGION_ATTRIBUTE))
       return checkRegionFits(&site, attribute.attribute);
     return true;

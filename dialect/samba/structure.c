@@ -1,4 +1,5 @@
 /* Sections, their calls and yields: verification. */
+#include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 
 bool sambaVerifySection(const SambaOpHooks *hooks, MlirOperation op) {
@@ -68,6 +69,14 @@ bool sambaVerifySectionCall(MlirOperation callee, MlirOperation call) {
     if (!mlirTypeEqual(mlirValueGetType(mlirOperationGetOperand(call, i)),
                        mlirFunctionTypeGetInput(type, i)))
       return sambaEmitOpError(call, "operand %lld does not have the type of argument %lld of @%.*s",
+                              (long long)i, (long long)i, SAMBA_STRING_ARGS(name));
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetFirstRegion(callee));
+  for (intptr_t i = 0; i < operands; ++i)
+    if (sambaValueIsArgin(mlirOperationGetOperand(call, i)) !=
+        sambaValueIsArgin(mlirBlockGetArgument(body, i)))
+      return sambaEmitOpError(call,
+                              "operand %lld and argument %lld of @%.*s must both be argins "
+                              "(samba.kind = \"argin\") or both be tensors in memory",
                               (long long)i, (long long)i, SAMBA_STRING_ARGS(name));
   for (intptr_t i = 0; i < results; ++i)
     if (!mlirTypeEqual(mlirValueGetType(mlirOperationGetResult(call, i)),

@@ -211,8 +211,8 @@ static SambaStatus readInsertSlice(SambaSectionReader *reader) {
     stage.output.axes[a].coefficients[a] = mlirDenseI64ArrayGetElement(strides, a);
   }
 
-  if (reader->values.data[source].is_splat)
-    sambaReaderInlineSplat(reader, &stage, 0, type.dtype, reader->values.data[source].splat);
+  if (reader->values.data[source].is_splat || reader->values.data[source].is_argin)
+    sambaReaderInline(reader, &stage, 0, &reader->values.data[source]);
   else if (!sambaReaderCompose(reader, &reader->values.data[source], &stage, &identity,
                                &stage.operands[0]))
     return sambaReaderNotComposable(reader);
@@ -269,7 +269,7 @@ typedef struct Generic {
   SambaStage stage;
   SAMBA_ARRAY(SambaLaneOp) ops;
   SambaPointerMap value_ids; /* of block arguments and results of body operations */
-  uint32_t splats[SAMBA_MAX_STAGE_OPERANDS], splat_count; /* operands that become immediates */
+  uint32_t inlined[SAMBA_MAX_STAGE_OPERANDS], inlined_count; /* operands that need no stream */
 } Generic;
 
 /* linalg.index: the cast that follows says which lane class the counter is. */
@@ -420,8 +420,8 @@ static SambaStatus readOperands(Generic *generic, MlirAttribute maps) {
                              SAMBA_MAX_STAGE_OPERANDS);
     if (value->is_empty)
       return sambaStatusMake(SAMBA_INVALID, "a 'linalg.generic' reads a 'tensor.empty'");
-    if (value->is_splat || value->is_scalar)
-      generic->splats[generic->splat_count++] = stage->operand_count;
+    if (value->is_splat || value->is_scalar || value->is_argin)
+      generic->inlined[generic->inlined_count++] = stage->operand_count;
 
     outer.tensor = index;
     stage->operands[stage->operand_count] = outer;
@@ -431,15 +431,15 @@ static SambaStatus readOperands(Generic *generic, MlirAttribute maps) {
   return NULL;
 }
 
-/* Splats become immediates of the program; what is left are views of tensors. */
+/* Splats and argins become sources of the program; what is left are views of tensors. */
 static SambaStatus composeOperands(Generic *generic) {
   SambaSectionReader *reader = generic->reader;
   SambaStage *stage = &generic->stage;
 
-  while (generic->splat_count) {
-    uint32_t k = generic->splats[--generic->splat_count];
+  while (generic->inlined_count) {
+    uint32_t k = generic->inlined[--generic->inlined_count];
     const SambaSectionReaderValue *value = &reader->values.data[stage->operands[k].tensor];
-    sambaReaderInlineSplat(reader, stage, k, value->type.dtype, value->splat);
+    sambaReaderInline(reader, stage, k, value);
   }
 
   for (uint32_t k = 0; k < stage->operand_count; ++k) {

@@ -22,19 +22,18 @@ static bool isInMemory(const SambaStage *stage, uint32_t k) {
   return false;
 }
 
-/* Operands below operand_count whose values are splats become immediates. The last comes first, so
- * that the constants stand in the order of the operands: as they do in the body of a linalg.generic
- * that says the same. */
-static void inlineSplats(SambaSectionReader *reader, SambaStage *stage, uint32_t operand_count,
-                         const uint32_t *operand_values) {
+/* Operands below operand_count whose values are splats (or argins) become sources of the lanes. The
+ * last comes first, so that they stand in the order of the operands. */
+static void inlineValues(SambaSectionReader *reader, SambaStage *stage, uint32_t operand_count,
+                         const uint32_t *operand_values, bool argins) {
   for (uint32_t k = stage->operand_count; k-- > 0;) {
     const SambaStageOperand *operand = &stage->operands[k];
     if (operand->tensor >= operand_count)
       continue;
     const SambaSectionReaderValue *value = &reader->values.data[operand_values[operand->tensor]];
-    if (value->is_splat && !operand->guarded && operand->index_operand == SAMBA_NO_INDEX &&
-        !isInMemory(stage, k))
-      sambaReaderInlineSplat(reader, stage, k, value->type.dtype, value->splat);
+    if ((argins ? value->is_argin : value->is_splat) && !operand->guarded &&
+        operand->index_operand == SAMBA_NO_INDEX && !isInMemory(stage, k))
+      sambaReaderInline(reader, stage, k, value);
   }
 }
 
@@ -67,7 +66,10 @@ static SambaStatus importFragment(SambaSectionReader *reader, const SambaStageGr
     if (!used_stages[s])
       continue;
 
-    inlineSplats(reader, &stage, operand_count, operand_values);
+    /* As a linalg.generic that says the same is read: it has constants in its body, argins outside
+     * and so in front. */
+    inlineValues(reader, &stage, operand_count, operand_values, false);
+    inlineValues(reader, &stage, operand_count, operand_values, true);
     for (uint32_t k = 0; k < stage.operand_count; ++k) {
       SambaStageOperand *operand = &stage.operands[k];
       if (operand->tensor >= operand_count) {
@@ -75,11 +77,11 @@ static SambaStatus importFragment(SambaSectionReader *reader, const SambaStageGr
         continue;
       }
       const SambaSectionReaderValue *value = &reader->values.data[operand_values[operand->tensor]];
-      if (value->is_empty || value->is_splat) /* a splat that cannot be an immediate */
-        return sambaStatusMake(
-            SAMBA_UNSUPPORTED,
-            "'%.*s' reads a repeated constant that must be a tensor in memory here",
-            SAMBA_STRING_ARGS(sambaReaderName(reader->operation)));
+      if (value->is_empty || value->is_splat || value->is_argin) /* it cannot be inlined here */
+        return sambaStatusMake(SAMBA_UNSUPPORTED,
+                               "'%.*s' reads a %s that must be a tensor in memory here",
+                               SAMBA_STRING_ARGS(sambaReaderName(reader->operation)),
+                               value->is_argin ? "hyperparameter" : "repeated constant");
       SambaStageOperand composed;
       if (!sambaReaderCompose(reader, value, &stage, operand, &composed) ||
           (composed.guarded && isInMemory(&stage, k)))
@@ -112,14 +114,15 @@ static SambaStatus readView(SambaSectionReader *reader, const SambaOperatorCall 
   SambaSectionReaderValue source = *given;
   SambaSectionReaderValue result = {.type = *type};
 
-  if (source.is_splat) { /* a view of a splat is a splat, unless it pads with another value */
+  /* A view of a splat is a splat, unless it pads with another value; of an argin unless it pads. */
+  if (source.is_splat || source.is_argin) {
     SambaStageOperand pad = {.fill = source.splat};
     if (call->operator->compose)
       SAMBA_RETURN_IF_ERROR(call->operator->compose(call, type, &pad));
-    if (pad.fill != source.splat)
+    if (source.is_argin ? pad.guarded : pad.fill != source.splat)
       return sambaReaderNotComposable(reader);
-    result.is_splat = true;
-    result.splat = source.splat;
+    result = source;
+    result.type = *type;
     sambaReaderAddValue(reader, mlirOperationGetResult(reader->operation, 0), &result);
     return NULL;
   }

@@ -72,6 +72,24 @@ static SambaStatus readYield(SambaSectionReader *reader, MlirOperation yield,
   return NULL;
 }
 
+/* Argument number i of a section: the next formal, or the next slot of the argument block. */
+static SambaStatus readArgument(SambaSectionReader *reader, MlirValue argument, uint32_t i) {
+  SambaTensorType type;
+  if (!sambaReaderTensorType(mlirValueGetType(argument), &type))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "argument %u is not a static tensor of a type that Samba knows", i);
+  if (sambaValueIsArgin(argument)) {
+    sambaReaderAddArgin(reader, argument, &type);
+    return NULL;
+  }
+  uint32_t formal = i - reader->argin_count;
+  sambaReaderAddWhole(reader, argument, &type,
+                      sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_ARGUMENT, SAMBA_NO_INDEX,
+                                           formal,
+                                           sambaArenaFormat(reader->arena, "arg%u", formal)));
+  return NULL;
+}
+
 SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
                              SambaSectionStages *out_stages) {
   MlirStringRef symbol = mlirStringAttrGetValue(sambaOperationAttribute(section, "sym_name"));
@@ -83,17 +101,9 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
   SambaStatus status = NULL;
   sambaWorkCount(SAMBA_WORK_GRAPHS_BUILT);
 
-  for (uint32_t i = 0; i < arguments && !status; ++i) {
-    MlirValue argument = mlirBlockGetArgument(body, i);
-    SambaTensorType type;
-    if (sambaReaderTensorType(mlirValueGetType(argument), &type))
-      sambaReaderAddWhole(reader, argument, &type,
-                          sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_ARGUMENT, SAMBA_NO_INDEX,
-                                               i, sambaArenaFormat(arena, "arg%u", i)));
-    else
-      status = sambaStatusMake(SAMBA_INVALID,
-                               "argument %u is not a static tensor of a type that Samba knows", i);
-  }
+  for (uint32_t i = 0; i < arguments && !status; ++i)
+    status = readArgument(reader, mlirBlockGetArgument(body, i), i);
+  uint32_t tensors = arguments - reader->argin_count; /* those that are formals */
 
   uint32_t results = 0;
   for (MlirOperation operation = mlirBlockGetFirstOperation(body);
@@ -101,7 +111,7 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
        operation = mlirOperationGetNextInBlock(operation)) {
     if (sambaOperationIs(operation, "samba.yield")) {
       results = (uint32_t)mlirOperationGetNumOperands(operation);
-      status = readYield(reader, operation, arguments);
+      status = readYield(reader, operation, tensors);
     } else {
       status = readOperation(reader, operation);
     }
@@ -109,7 +119,7 @@ SambaStatus sambaSectionRead(MlirOperation section, SambaArena *arena,
 
   if (!status) {
     *out_stages = (SambaSectionStages){
-        .graph = reader->graph, .argument_count = arguments, .result_count = results};
+        .graph = reader->graph, .argument_count = tensors, .result_count = results};
     out_stages->stage_operation =
         sambaArenaCopy(arena, reader->stage_operations.data,
                        reader->stage_operations.size * sizeof(MlirOperation));

@@ -16,7 +16,8 @@ typedef struct SambaSectionStages {
   /* Per tensor: which formal of the section it is - arguments first, then results - or
    * SAMBA_NO_INDEX (intermediate). */
   uint32_t *tensor_formal;
-  uint32_t argument_count, result_count;
+  uint32_t argument_count,
+      result_count; /* argins are no formals, but slots of the argument block */
 } SambaSectionStages;
 
 /* Reads the body of a samba.section. Errors name the operation that has no hardware form. */

@@ -62,6 +62,11 @@ void sambaReaderAddWhole(SambaSectionReader *reader, MlirValue ssa, const SambaT
   sambaReaderAddValue(reader, ssa, &value);
 }
 
+void sambaReaderAddArgin(SambaSectionReader *reader, MlirValue ssa, const SambaTensorType *type) {
+  SambaSectionReaderValue value = {.type = *type, .is_argin = true, .slot = reader->argin_count++};
+  sambaReaderAddValue(reader, ssa, &value);
+}
+
 SambaStatus sambaReaderGetValue(SambaSectionReader *reader, MlirValue ssa, uint32_t *out_index) {
   if (sambaPointerMapGet(&reader->value_of, ssa.ptr, out_index))
     return NULL;
@@ -71,9 +76,12 @@ SambaStatus sambaReaderGetValue(SambaSectionReader *reader, MlirValue ssa, uint3
                            "an operand of '%.*s' is not a static tensor of a type that Samba knows",
                            SAMBA_STRING_ARGS(sambaReaderName(reader->operation)));
   /* Not made by what is being read: an argument. */
-  uint32_t tensor = sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_ARGUMENT, SAMBA_NO_INDEX,
-                                         SAMBA_NO_INDEX, "argument");
-  sambaReaderAddWhole(reader, ssa, &type, tensor);
+  if (sambaValueIsArgin(ssa))
+    sambaReaderAddArgin(reader, ssa, &type);
+  else
+    sambaReaderAddWhole(reader, ssa, &type,
+                        sambaReaderAddTensor(reader, &type, SAMBA_TENSOR_ARGUMENT, SAMBA_NO_INDEX,
+                                             SAMBA_NO_INDEX, "argument"));
   *out_index = (uint32_t)reader->values.size - 1;
   return NULL;
 }
@@ -81,8 +89,8 @@ SambaStatus sambaReaderGetValue(SambaSectionReader *reader, MlirValue ssa, uint3
 bool sambaReaderCompose(const SambaSectionReader *reader, const SambaSectionReaderValue *value,
                         const SambaStage *stage, const SambaStageOperand *outer,
                         SambaStageOperand *out) {
-  if (value->is_empty || value->is_splat || value->is_scalar) /* no tensor to read from */
-    return false;
+  if (value->is_empty || value->is_splat || value->is_scalar || value->is_argin)
+    return false; /* no tensor to read from */
   if (value->is_whole) {
     uint32_t tensor = value->view.tensor;
     *out = *outer;
@@ -134,21 +142,29 @@ static uint32_t movedToLast(uint32_t value, uint32_t k, uint32_t last) {
   return value > k && value <= last ? value - 1 : value;
 }
 
-/* Replaces operand k of the stage by an immediate of its lane class. */
-void sambaReaderInlineSplat(SambaSectionReader *reader, SambaStage *stage, uint32_t k,
-                            SambaDType dtype, uint64_t bits) {
-  SambaLaneOp constant = {.opcode = SAMBA_LANE_CONSTANT,
-                          .type = (uint8_t)sambaDTypeLaneClass(dtype),
-                          .immediate = bits};
-  if (sambaDTypeIsFloat(dtype)) /* a lane computes in f32 */
-    constant.immediate = sambaFloatToBits(SAMBA_DTYPE_F32, sambaBitsToFloat(dtype, (uint32_t)bits));
+static SambaLaneOp sourceOf(const SambaSectionReaderValue *value) {
+  SambaDType dtype = value->type.dtype;
+  SambaLaneOp op = {.opcode = SAMBA_LANE_CONSTANT,
+                    .type = (uint8_t)sambaDTypeLaneClass(dtype),
+                    .immediate = value->splat};
+  if (value->is_argin) {
+    op.opcode = SAMBA_LANE_ARGIN;
+    op.immediate = value->slot;
+  } else if (sambaDTypeIsFloat(dtype)) { /* a lane computes in f32 */
+    op.immediate =
+        sambaFloatToBits(SAMBA_DTYPE_F32, sambaBitsToFloat(dtype, (uint32_t)value->splat));
+  }
+  return op;
+}
 
+void sambaReaderInline(SambaSectionReader *reader, SambaStage *stage, uint32_t k,
+                       const SambaSectionReaderValue *value) {
   SambaLaneOp *ops = SAMBA_ARENA_ARRAY(reader->arena, SambaLaneOp, stage->op_count + 1);
   uint32_t last = stage->operand_count - 1;
 
-  /* New numbering: operands above k move down by one, the constant becomes value `last`, old ops
+  /* New numbering: operands above k move down by one, the source becomes value `last`, old ops
    * stay where they are. */
-  ops[0] = constant;
+  ops[0] = sourceOf(value);
 
   for (uint32_t i = 0; i < stage->op_count; ++i) {
     ops[i + 1] = stage->ops[i];

@@ -12,6 +12,8 @@ typedef struct SambaSectionReaderValue {
   bool is_empty;          /* tensor.empty: gets a tensor when something is written into it */
   bool is_splat;          /* a constant of one repeated value */
   uint64_t splat;         /* bits in the value's dtype */
+  bool is_argin;          /* a scalar of the launch, maybe seen in another shape */
+  uint32_t slot;          /* of an argin: its place in the argument block */
   bool is_scalar;         /* an element-typed constant (fills of pads and inits) */
   SambaStageOperand view; /* base tensor and map over this value's axes */
   bool is_whole;          /* the view is the base tensor itself */
@@ -25,6 +27,7 @@ typedef struct SambaSectionReader {
   SAMBA_ARRAY(MlirOperation) stage_operations;
   SAMBA_ARRAY(uint32_t) stage_ordinals;
   SAMBA_ARRAY(uint32_t) formals; /* per tensor */
+  uint32_t argin_count;          /* slots of the argument block so far */
   MlirOperation operation;       /* being read */
 } SambaSectionReader;
 
@@ -45,6 +48,8 @@ uint32_t sambaReaderAddValue(SambaSectionReader *reader, MlirValue ssa,
 /* The SSA value is this tensor. */
 void sambaReaderAddWhole(SambaSectionReader *reader, MlirValue ssa, const SambaTensorType *type,
                          uint32_t tensor);
+/* The SSA value is the next slot of the argument block. */
+void sambaReaderAddArgin(SambaSectionReader *reader, MlirValue ssa, const SambaTensorType *type);
 /* Index in values; a value that nothing read so far has made becomes an argument. */
 SambaStatus sambaReaderGetValue(SambaSectionReader *reader, MlirValue ssa, uint32_t *out_index);
 /* A tensor for a value that something is written into (inits and destinations). */
@@ -58,9 +63,10 @@ bool sambaReaderCompose(const SambaSectionReader *reader, const SambaSectionRead
 /* For a view of a view: a stage over the axes of a value. */
 SambaStage sambaReaderStageOver(const SambaTensorType *type);
 SambaStatus sambaReaderNotComposable(SambaSectionReader *reader);
-/* Replaces operand k of the stage by an immediate of its lane class. */
-void sambaReaderInlineSplat(SambaSectionReader *reader, SambaStage *stage, uint32_t k,
-                            SambaDType dtype, uint64_t bits);
+/* Replaces operand k of the stage, a splat or an argin, by what a lane has without a stream: an
+ * immediate, or a read of the argument block. */
+void sambaReaderInline(SambaSectionReader *reader, SambaStage *stage, uint32_t k,
+                       const SambaSectionReaderValue *value);
 /* Appends a stage of the operation that is being read, with its mapping. */
 void sambaReaderAddStage(SambaSectionReader *reader, const SambaStage *stage, uint32_t ordinal);
 

@@ -28,6 +28,7 @@ typedef struct {
   SAMBA_ARRAY(SambaPefSymbol) symbols;
   SAMBA_ARRAY(SambaPefRegion) regions;
   SAMBA_ARRAY(SambaPefSection) sections;
+  SAMBA_ARRAY(SambaPefArgin) argins;
   SAMBA_ARRAY(SambaPefImage) images;
   SAMBA_ARRAY(SambaPefCall) calls;
   SAMBA_ARRAY(SambaPefGraph) graphs;
@@ -35,8 +36,10 @@ typedef struct {
   SAMBA_ARRAY(MlirAttribute) first_layers; /* per image: the layers of its first call */
   SAMBA_ARRAY(uint32_t) makers;            /* per symbol: the call that writes it, SAMBA_PEF_NONE */
   SambaPointerMap symbol_of;               /* SSA value -> symbol */
+  SambaPointerMap argin_of;                /* SSA value -> argin */
   SambaPointerMap image_of;                /* rdu.section -> image */
   SambaStringMap names;                    /* symbol names in use */
+  SambaStringMap argin_names;
 } Emitter;
 
 static SambaStringRef textOf(MlirAttribute attribute) {
@@ -54,15 +57,14 @@ static MlirAttribute argumentAttribute(MlirOperation function, const char *list,
                                             sambaMlirString(name));
 }
 
-/* A name that no other symbol has: as given, or with a number behind. */
-static SambaStringRef uniqueName(Emitter *emitter, SambaStringRef name) {
+/* A name that none of `names` is: as given, or with a number behind. */
+static SambaStringRef uniqueName(Emitter *emitter, SambaStringMap *names, SambaStringRef name) {
   uint32_t unused;
   SambaStringRef candidate = sambaStringRefCopy(emitter->arena, name);
-  for (uint32_t n = 0;
-       candidate.size == 0 || sambaStringMapGet(&emitter->names, candidate, &unused); ++n)
+  for (uint32_t n = 0; candidate.size == 0 || sambaStringMapGet(names, candidate, &unused); ++n)
     candidate =
         sambaStringRef(sambaArenaFormat(emitter->arena, "%.*s_%u", SAMBA_STRING_ARGS(name), n));
-  sambaStringMapInsert(&emitter->names, candidate, (uint32_t)emitter->symbols.size, NULL);
+  sambaStringMapInsert(names, candidate, 0, NULL);
   return candidate;
 }
 
@@ -89,7 +91,7 @@ static SambaStatus addSymbol(Emitter *emitter, MlirValue value, SambaStringRef n
   SambaPefSymbol symbol;
 
   sambaPefSymbolInitialize(&symbol);
-  symbol.name = uniqueName(emitter, name);
+  symbol.name = uniqueName(emitter, &emitter->names, name);
   symbol.kind = kind;
   symbol.flags = kind == SAMBA_PEF_SYMBOL_ACTIVATION ? 0 : SAMBA_PEF_PERSISTENT;
   symbol.host_dtype = symbol.device_dtype = symbol.init_dtype = type.dtype;
@@ -198,6 +200,56 @@ static void setHostDType(SambaPefSymbol *symbol, MlirAttribute attribute) {
     symbol->host_dtype = sambaDTypeFromType(mlirTypeAttrGetValue(attribute));
 }
 
+/* Bits of a number of #samba.argin in the argin's dtype; its flag when it is given. */
+static uint32_t arginNumber(MlirAttribute body, const char *name, SambaDType dtype, uint32_t flag,
+                            uint64_t *out_bits) {
+  MlirAttribute number = mlirDictionaryAttrGetElementByName(body, sambaMlirString(name));
+  if (mlirAttributeIsNull(number))
+    return 0;
+  bool integer = mlirAttributeIsAInteger(number);
+  double value =
+      integer ? (double)mlirIntegerAttrGetValueInt(number) : mlirFloatAttrGetValueDouble(number);
+  *out_bits = sambaDTypeIsFloat(dtype) ? sambaFloatToBits(dtype, (float)value)
+                                       : (uint64_t)mlirIntegerAttrGetValueInt(number);
+  if (dtype == SAMBA_DTYPE_I32)
+    *out_bits &= UINT32_MAX;
+  return flag;
+}
+
+/* A scalar that comes with each launch. */
+static SambaStatus emitArgin(Emitter *emitter, MlirOperation function, intptr_t index) {
+  MlirValue argument = mlirBlockGetArgument(sambaBodyOf(function), index);
+  MlirAttribute attribute = argumentAttribute(function, "arg_attrs", index, SAMBA_ARGIN_ATTRIBUTE);
+  MlirAttribute body = sambaAttributeBody(attribute);
+  SambaStringRef kind = textOf(mlirDictionaryAttrGetElementByName(body, sambaMlirString("kind")));
+  SambaStringRef name =
+      textOf(argumentAttribute(function, "arg_attrs", index, SAMBA_NAME_ATTRIBUTE));
+  SambaTensorType type;
+  SambaPefArgin argin;
+
+  SAMBA_RETURN_IF_ERROR(sambaTensorTypeFromMlir(mlirValueGetType(argument), &type));
+  sambaPefArginInitialize(&argin);
+  argin.name = uniqueName(emitter, &emitter->argin_names, name.size ? name : kind);
+#define X(enumerator, value, text)                                                                 \
+  if (sambaStringRefEqualC(kind, text))                                                            \
+    argin.kind = SAMBA_PEF_##enumerator;
+  SAMBA_PEF_ARGIN_KINDS(X)
+#undef X
+  argin.group = sambaStringRefCopy(
+      emitter->arena, textOf(mlirDictionaryAttrGetElementByName(body, sambaMlirString("group"))));
+  argin.dtype = type.dtype;
+  argin.flags =
+      arginNumber(body, "default", type.dtype, SAMBA_PEF_HAS_DEFAULT, &argin.default_value) |
+      arginNumber(body, "min", type.dtype, SAMBA_PEF_HAS_MINIMUM, &argin.minimum) |
+      arginNumber(body, "max", type.dtype, SAMBA_PEF_HAS_MAXIMUM, &argin.maximum);
+  argin.graph = (uint32_t)emitter->graphs.size;
+  argin.layer =
+      sambaStringRefCopy(emitter->arena, sambaLayerOfLocation(mlirValueGetLocation(argument)));
+  sambaPointerMapSet(&emitter->argin_of, argument.ptr, (uint32_t)emitter->argins.size);
+  sambaArrayAppend(&emitter->argins, argin);
+  return NULL;
+}
+
 static SambaStatus emitArguments(Emitter *emitter, MlirOperation function, SambaPefGraph *graph) {
   MlirBlock body = sambaBodyOf(function);
   intptr_t count = mlirBlockGetNumArguments(body);
@@ -206,6 +258,10 @@ static SambaStatus emitArguments(Emitter *emitter, MlirOperation function, Samba
   for (intptr_t i = 0; i < count; ++i) {
     SambaPefSymbolKind kind;
     uint32_t index;
+    if (sambaValueIsArgin(mlirBlockGetArgument(body, i))) {
+      SAMBA_RETURN_IF_ERROR(emitArgin(emitter, function, i));
+      continue;
+    }
     SambaStringRef name = textOf(argumentAttribute(function, "arg_attrs", i, SAMBA_NAME_ATTRIBUTE));
     SAMBA_RETURN_IF_ERROR(symbolKind(
         textOf(argumentAttribute(function, "arg_attrs", i, SAMBA_KIND_ATTRIBUTE)), &kind));
@@ -348,6 +404,29 @@ static SambaStatus sectionOfCall(const Emitter *emitter, MlirOperation call, Mli
   return NULL;
 }
 
+/* The symbol behind a formal; the call that wrote it has to end first. */
+static SambaStatus bindSymbol(Emitter *emitter, MlirValue value, bool read, SambaPefCall *call,
+                              SambaPefBinding *binding) {
+  uint32_t call_id = (uint32_t)emitter->calls.size;
+  binding->kind = SAMBA_PEF_BINDING_SYMBOL;
+  if (!sambaPointerMapGet(&emitter->symbol_of, value.ptr, &binding->symbol))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "operand %u of a call is no argument, constant or result of a call",
+                           call->bindings_count);
+  SambaPefSymbol *symbol = &emitter->symbols.data[binding->symbol];
+  if (symbol->first_call == SAMBA_PEF_NONE)
+    symbol->first_call = call_id;
+  symbol->last_call = call_id;
+
+  uint32_t maker = emitter->makers.data[binding->symbol];
+  bool seen = !read || maker == SAMBA_PEF_NONE;
+  for (uint32_t d = 0; d < call->depends_count && !seen; ++d)
+    seen = call->depends[d].call == maker;
+  if (!seen)
+    call->depends[call->depends_count++].call = maker;
+  return NULL;
+}
+
 static SambaStatus emitCall(Emitter *emitter, MlirOperation function, MlirOperation operation,
                             uint32_t graph_id, MlirOperation section, uint32_t activations) {
   SambaPefCall call;
@@ -362,28 +441,21 @@ static SambaStatus emitCall(Emitter *emitter, MlirOperation function, MlirOperat
   call.bindings =
       SAMBA_ARENA_ARRAY(emitter->arena, SambaPefBinding, (size_t)(operands + results) + 1);
   call.depends = SAMBA_ARENA_ARRAY(emitter->arena, SambaPefDepend, (size_t)operands + 1);
+  uint32_t formals = 0, slots = 0;
 
   for (intptr_t i = 0; i < operands + results; ++i) {
     MlirValue value = i < operands ? mlirOperationGetOperand(operation, i)
                                    : mlirOperationGetResult(operation, i - operands);
-    SambaPefBinding *binding = &call.bindings[call.bindings_count++];
+    SambaPefBinding *binding = &call.bindings[call.bindings_count];
     sambaPefBindingInitialize(binding);
-    binding->kind = SAMBA_PEF_BINDING_SYMBOL;
-    binding->formal = (uint32_t)i;
-    if (!sambaPointerMapGet(&emitter->symbol_of, value.ptr, &binding->symbol))
-      return sambaStatusMake(SAMBA_INVALID,
-                             "operand %ld of a call is no argument, constant or result of a call",
-                             (long)i);
-    SambaPefSymbol *symbol = &emitter->symbols.data[binding->symbol];
-    if (symbol->first_call == SAMBA_PEF_NONE)
-      symbol->first_call = call_id;
-    symbol->last_call = call_id;
-    uint32_t maker = emitter->makers.data[binding->symbol];
-    bool seen = i >= operands || maker == SAMBA_PEF_NONE;
-    for (uint32_t d = 0; d < call.depends_count && !seen; ++d)
-      seen = call.depends[d].call == maker;
-    if (!seen)
-      call.depends[call.depends_count++].call = maker;
+    if (sambaPointerMapGet(&emitter->argin_of, value.ptr, &binding->argin)) {
+      binding->kind = SAMBA_PEF_BINDING_ARGIN;
+      binding->formal = slots++;
+    } else {
+      binding->formal = formals++;
+      SAMBA_RETURN_IF_ERROR(bindSymbol(emitter, value, i < operands, &call, binding));
+    }
+    ++call.bindings_count;
   }
 
   emitLayers(emitter, operation, &call);
@@ -459,6 +531,7 @@ static void fillTables(Emitter *emitter) {
   TABLE(symbols);
   TABLE(regions);
   TABLE(sections);
+  TABLE(argins);
   TABLE(images);
   TABLE(calls);
   TABLE(graphs);
@@ -605,6 +678,7 @@ SambaStatus sambaModuleToPef(MlirOperation module, const SambaEmitOptions *optio
   sambaArrayFree(&emitter.symbols);
   sambaArrayFree(&emitter.regions);
   sambaArrayFree(&emitter.sections);
+  sambaArrayFree(&emitter.argins);
   sambaArrayFree(&emitter.images);
   sambaArrayFree(&emitter.calls);
   sambaArrayFree(&emitter.graphs);
@@ -613,7 +687,9 @@ SambaStatus sambaModuleToPef(MlirOperation module, const SambaEmitOptions *optio
   sambaArrayFree(&emitter.first_layers);
   sambaPointerMapFree(&emitter.symbol_of);
   sambaPointerMapFree(&emitter.image_of);
+  sambaPointerMapFree(&emitter.argin_of);
   sambaStringMapFree(&emitter.names);
+  sambaStringMapFree(&emitter.argin_names);
   if (status)
     sambaPefDestroy(pef);
   else

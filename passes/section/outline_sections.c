@@ -104,6 +104,25 @@ static bool leaves(const SambaPointerMap *members, MlirValue value) {
   return false;
 }
 
+/* Which arguments are scalars of the launch: their kinds; null when none is. */
+static MlirAttribute argumentKinds(const Outline *outline, MlirContext context) {
+  size_t count = outline->inputs.size;
+  MlirAttribute *kinds = sambaAllocate(sambaArraySize(count + 1, sizeof *kinds));
+  MlirNamedAttribute argin = sambaNamedAttribute(
+      context, SAMBA_KIND_ATTRIBUTE, mlirStringAttrGet(context, sambaMlirString("argin")));
+  bool any = false;
+
+  for (size_t i = 0; i < count; ++i) {
+    bool is_argin = sambaValueIsArgin(outline->inputs.data[i]);
+    kinds[i] = mlirDictionaryAttrGet(context, is_argin, &argin);
+    any |= is_argin;
+  }
+  MlirAttribute all =
+      any ? mlirArrayAttrGet(context, (intptr_t)count, kinds) : mlirAttributeGetNull();
+  free(kinds);
+  return all;
+}
+
 /* location: of its first operator, which errors name. */
 static MlirOperation createSection(Outline *outline, MlirContext context, MlirAttribute machine,
                                    MlirLocation location) {
@@ -133,10 +152,15 @@ static MlirOperation createSection(Outline *outline, MlirContext context, MlirAt
       sambaNamedAttribute(context, "sym_name",
                           mlirStringAttrGet(context, sambaMlirString("section"))),
       sambaNamedAttribute(context, "function_type", mlirTypeAttrGet(type)),
-      sambaNamedAttribute(context, "machine", machine)};
+      sambaNamedAttribute(context, "machine", machine),
+      {0}};
+  intptr_t attribute_count = 3;
+  MlirAttribute kinds = argumentKinds(outline, context);
+  if (!mlirAttributeIsNull(kinds))
+    attributes[attribute_count++] = sambaNamedAttribute(context, "arg_attrs", kinds);
   SambaOperationParts parts = {.name = "samba.section",
                                .location = location,
-                               .attribute_count = 3,
+                               .attribute_count = attribute_count,
                                .attributes = attributes,
                                .region_count = 1,
                                .regions = &region};

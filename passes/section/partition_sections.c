@@ -55,6 +55,40 @@ static uint32_t partitionGreedily(const SambaPlanTarget *target, const MlirOpera
   return section;
 }
 
+/* The first operation of the block that reads the value, through views or not; null: none. */
+static MlirOperation firstReader(MlirValue value) {
+  MlirOperation first = {NULL};
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    if (sambaOperationIsView(user))
+      user = firstReader(mlirOperationGetResult(user, 0));
+    if (!mlirOperationIsNull(user) &&
+        (mlirOperationIsNull(first) || mlirOperationIsBeforeInBlock(user, first)))
+      first = user;
+  }
+  return first;
+}
+
+/* An argin belongs to the layer that reads it first, unless it says another. A call of a section
+ * tells no more which of its layers that was. */
+static void nameLayersOfArgins(MlirOperation function) {
+  MlirBlock body = sambaBodyOf(function);
+  for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i) {
+    MlirValue argument = mlirBlockGetArgument(body, i);
+    MlirLocation location = mlirValueGetLocation(argument);
+    if (!sambaValueIsArgin(argument) || sambaLayerOfLocation(location).size)
+      continue;
+    MlirOperation reader = firstReader(argument);
+    if (mlirOperationIsNull(reader))
+      continue;
+    SambaStringRef layer = sambaLayerOfLocation(mlirOperationGetLocation(reader));
+    if (layer.size)
+      mlirBlockArgumentSetLocation(argument, mlirLocationNameGet(mlirOperationGetContext(function),
+                                                                 sambaToMlir(layer), location));
+  }
+}
+
 static bool partitionFunction(MlirOperation function, const SambaPlanTarget *target, bool fuse,
                               SambaOutlinedSections *sections, int64_t *call_id) {
   uint32_t count, sectionCount;
@@ -63,6 +97,7 @@ static bool partitionFunction(MlirOperation function, const SambaPlanTarget *tar
     free(operators);
     return false;
   }
+  nameLayersOfArgins(function);
   uint32_t *section_of = sambaAllocate(sambaArraySize(count + 1, sizeof *section_of));
 
   if (fuse) {

@@ -5,6 +5,7 @@
 #include "dialect/rdu/rdu.h"
 #include "dialect/rdu/rdu_types.h"
 #include "dialect/rdu/section/known_section.h"
+#include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 
 static bool verifySection(const SambaOpHooks *hooks, MlirOperation op) {
@@ -17,24 +18,30 @@ static bool verifySection(const SambaOpHooks *hooks, MlirOperation op) {
   return !status || sambaEmitOpStatus(fault, status);
 }
 
-/* A call of a section that was converted: the symbols are the call's operands, then its results,
- * with as many elements. */
+/* A call of a section that was converted: the symbols are the call's operands without argins, then
+ * its results, with as many elements. */
 static bool verifyCall(MlirOperation callee, MlirOperation call) {
   SambaStringRef name =
       sambaFromMlir(mlirStringAttrGetValue(sambaOperationAttribute(callee, "sym_name")));
   MlirType type = mlirTypeAttrGetValue(sambaOperationAttribute(callee, "function_type"));
-  intptr_t operands = mlirOperationGetNumOperands(call);
+  intptr_t all = mlirOperationGetNumOperands(call);
+  intptr_t operands = 0;
   intptr_t results = mlirOperationGetNumResults(call);
 
+  for (intptr_t i = 0; i < all; ++i)
+    operands += !sambaValueIsArgin(mlirOperationGetOperand(call, i));
   if (operands + results != mlirFunctionTypeGetNumInputs(type))
     return sambaEmitOpError(call, "has %lld operands and %lld results, but @%.*s has %lld symbols",
                             (long long)operands, (long long)results, SAMBA_STRING_ARGS(name),
                             (long long)mlirFunctionTypeGetNumInputs(type));
 
-  for (intptr_t i = 0; i < operands + results; ++i) {
-    MlirValue value = i < operands ? mlirOperationGetOperand(call, i)
-                                   : mlirOperationGetResult(call, i - operands);
-    MlirType symbol = mlirFunctionTypeGetInput(type, i);
+  intptr_t next = 0;
+  for (intptr_t i = 0; i < all + results; ++i) {
+    MlirValue value =
+        i < all ? mlirOperationGetOperand(call, i) : mlirOperationGetResult(call, i - all);
+    if (sambaValueIsArgin(value))
+      continue;
+    MlirType symbol = mlirFunctionTypeGetInput(type, next++);
     MlirType tensor = mlirValueGetType(value);
     int64_t wanted = 1, given = 1;
     for (intptr_t a = 0; a < sambaRduTypeRank(symbol); ++a)
@@ -44,9 +51,8 @@ static bool verifyCall(MlirOperation callee, MlirOperation call) {
     if (wanted != given ||
         !mlirTypeEqual(sambaRduTypeElement(symbol), mlirShapedTypeGetElementType(tensor)))
       return sambaEmitOpError(call, "%s %lld does not have the elements of symbol %lld of @%.*s",
-                              i < operands ? "operand" : "result",
-                              (long long)(i < operands ? i : i - operands), (long long)i,
-                              SAMBA_STRING_ARGS(name));
+                              i < all ? "operand" : "result", (long long)(i < all ? i : i - all),
+                              (long long)next - 1, SAMBA_STRING_ARGS(name));
   }
 
   return true;

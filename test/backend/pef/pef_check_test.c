@@ -124,6 +124,8 @@ static void testSchedule(void **state) {
   EXPECT(callTwice(pef), "call 1: it is of type BCKWD, but the call before it is of type REDUCE, "
                          "which comes later in a step");
   EXPECT(pef->calls[0].bindings[3].argin = SAMBA_PEF_NONE, "call 0: binding 3 names no argin");
+  EXPECT(pef->calls[0].bindings[0] = pef->calls[0].bindings[3],
+         "binding 3 binds slot 0 of the argument block again");
   EXPECT(pef->calls[0].bindings[3].formal = 1,
          "binding 3 is slot 1 of the argument block, which has 1");
   EXPECT(pef->calls[0].bindings[0].symbol = SAMBA_PEF_NONE, "binding 0 names no symbol");

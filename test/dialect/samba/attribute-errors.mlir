@@ -181,3 +181,38 @@ func.func @phase(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = samba.exp %x {samba.phase = "TRAIN"} : tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+
+// -----
+
+// expected-error@below {{argument 0: kind "argin" and samba.argin = #samba.argin<...> go together, but one of them is missing}}
+func.func @f(%x: tensor<f32> {samba.kind = "argin"}) { return }
+
+// -----
+
+// expected-error@below {{argument 0: kind "argin" and samba.argin = #samba.argin<...> go together, but one of them is missing}}
+func.func @f(%x: tensor<f32> {samba.kind = "input", samba.argin = #samba.argin<kind = "lr", default = 0.1>}) { return }
+
+// -----
+
+// expected-error@below {{argument 0: an argin is a scalar: tensor<f32>, tensor<i32> or tensor<i64>}}
+func.func @f(%x: tensor<1xf32> {samba.kind = "argin", samba.argin = #samba.argin<kind = "lr", default = 0.1>}) { return }
+
+// -----
+
+// expected-error@below {{argument 0: an argin is a scalar: tensor<f32>, tensor<i32> or tensor<i64>}}
+func.func @f(%x: tensor<bf16> {samba.kind = "argin", samba.argin = #samba.argin<kind = "lr", default = 0.1>}) { return }
+
+// -----
+
+// expected-error@below {{argument 0: 'max' of #samba.argin is no i32}}
+func.func @f(%x: tensor<i32> {samba.kind = "argin", samba.argin = #samba.argin<kind = "other", default = 1, max = 5000000000>}) { return }
+
+// -----
+
+// expected-error@below {{argument 0: 'default' of #samba.argin is no i64}}
+func.func @f(%x: tensor<i64> {samba.kind = "argin", samba.argin = #samba.argin<kind = "dropout_seed", default = 1.0>}) { return }
+
+// -----
+
+// expected-error@below {{argument 0: 'default' of #samba.argin is no f32}}
+func.func @f(%x: tensor<f32> {samba.kind = "argin", samba.argin = #samba.argin<kind = "lr", default = 1.0e39>}) { return }

@@ -137,3 +137,37 @@ func.func @f(%x: tensor<4xf32>) {
   %0 = samba.call @s(%x) {id = 0, type = "FWD"} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+// Argins are no symbols: a call of a converted section has them besides.
+rdu.section @s(%a: !rdu.symbol<4xf32>, %b: !rdu.symbol<4xf32>) {
+}
+// CHECK-LABEL: @argins
+func.func @argins(%x: tensor<4xf32>, %lr: tensor<f32> {samba.kind = "argin", samba.argin = #samba.argin<kind = "lr", default = 0.1>}) {
+  // CHECK: samba.call @s(%{{.*}}, %{{.*}}) {id = 0
+  %0 = samba.call @s(%lr, %x) {id = 0, type = "FWD"} : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+rdu.section @s(%a: !rdu.symbol<4xf32>, %b: !rdu.symbol<4xf32>) {
+}
+func.func @f(%x: tensor<5xf32>, %lr: tensor<f32> {samba.kind = "argin", samba.argin = #samba.argin<kind = "lr", default = 0.1>}) {
+  // expected-error@below {{'samba.call' op operand 1 does not have the elements of symbol 0 of @s}}
+  %0 = samba.call @s(%lr, %x) {id = 1, type = "FWD"} : (tensor<f32>, tensor<5xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+samba.section @s(%lr: tensor<f32> {samba.kind = "argin"}) -> tensor<f32> {
+  %0 = samba.neg %lr : tensor<f32>
+  samba.yield %0 : tensor<f32>
+}
+func.func @f(%x: tensor<f32>) {
+  // expected-error@below {{'samba.call' op operand 0 and argument 0 of @s must both be argins (samba.kind = "argin") or both be tensors in memory}}
+  %0 = samba.call @s(%x) {id = 0, type = "FWD"} : (tensor<f32>) -> tensor<f32>
+  return
+}

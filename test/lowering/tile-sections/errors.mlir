@@ -123,3 +123,13 @@ samba.section @s(%x: tensor<4xi8>) -> tensor<4xui8> attributes {machine = #rdu.m
   %0 = builtin.unrealized_conversion_cast %x : tensor<4xi8> to tensor<4xui8>
   samba.yield %0 : tensor<4xui8>
 }
+
+// -----
+
+// expected-error @+1 {{'samba.embedding' reads a hyperparameter that must be a tensor in memory here}}
+samba.section @s(%i: tensor<3xi64>, %a: tensor<f32> {samba.kind = "argin"}) -> tensor<3x2xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %0 = samba.reshape %a {shape = [1, 1]} : tensor<f32>
+  %1 = samba.expand %0 {shape = [5, 2]} : tensor<1x1xf32>
+  %2 = samba.embedding %1, %i : tensor<5x2xf32>, tensor<3xi64>
+  samba.yield %2 : tensor<3x2xf32>
+}
