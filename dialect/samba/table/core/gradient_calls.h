@@ -34,4 +34,31 @@ static inline uint32_t gradientWhereElseZero(SambaExpansion *e, uint32_t conditi
   return gradientWhere(e, condition, yes, sambaExpandScalar(e, dtype, 0));
 }
 
+/* In f32, in which rules compute what takes more than one rounded operation. */
+static inline uint32_t gradientWide(SambaExpansion *e, uint32_t a) {
+  return sambaExpandCast(e, a, SAMBA_DTYPE_F32);
+}
+static inline uint32_t gradientWideOperand(const SambaGradientCall *gradient, SambaExpansion *e,
+                                           uint32_t operand) {
+  return gradientWide(e, gradient->operands[operand]);
+}
+static inline uint32_t gradientWideFlow(const SambaGradientCall *gradient, SambaExpansion *e) {
+  return gradientWide(e, sambaGradientOfResult(gradient));
+}
+static inline uint32_t gradientNumber(SambaExpansion *e, double number) {
+  return sambaExpandScalar(e, SAMBA_DTYPE_F32, number);
+}
+/* The gradient of an operand from its f32 value, which may have the shape that the operand was
+ * broadcast to. */
+static inline void gradientSet(const SambaGradientCall *gradient, SambaExpansion *e,
+                               uint32_t operand, uint32_t value) {
+  sambaGradientBroadcast(gradient, e, operand,
+                         sambaExpandCast(e, value, gradient->call->operands[operand].dtype));
+}
+/* A reduction ("sum", "mean" ..) over the flagged dimensions, which become 1. */
+uint32_t sambaExpandReduce(SambaExpansion *e, const char *name, uint32_t a, const bool *reduced);
+/* A tensor of one number. */
+uint32_t sambaExpandFilled(SambaExpansion *e, SambaDType dtype, uint32_t rank, const int64_t *dims,
+                           double number);
+
 #endif

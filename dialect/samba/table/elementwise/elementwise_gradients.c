@@ -6,18 +6,6 @@
 
 #include <math.h>
 
-static uint32_t wide(SambaExpansion *e, uint32_t value) {
-  return sambaExpandCast(e, value, SAMBA_DTYPE_F32);
-}
-static uint32_t wideOperand(const SambaGradientCall *gradient, SambaExpansion *e, uint32_t i) {
-  return wide(e, gradient->operands[i]);
-}
-static uint32_t wideFlow(const SambaGradientCall *gradient, SambaExpansion *e) {
-  return wide(e, sambaGradientOfResult(gradient));
-}
-static uint32_t scalar(SambaExpansion *e, double value) {
-  return sambaExpandScalar(e, SAMBA_DTYPE_F32, value);
-}
 static uint32_t plus(SambaExpansion *e, uint32_t a, double number) {
   return sambaExpandWithNumber(e, "add", a, number);
 }
@@ -30,14 +18,7 @@ static uint32_t and(SambaExpansion *e, uint32_t a, uint32_t b) {
 }
 /* condition ? 0 : value */
 static uint32_t zeroWhere(SambaExpansion *e, uint32_t condition, uint32_t value) {
-  return gradientWhere(e, condition, scalar(e, 0), value);
-}
-
-/* The gradient of an operand from its f32 value in the shape of the result. */
-static void set(const SambaGradientCall *gradient, SambaExpansion *e, uint32_t operand,
-                uint32_t value) {
-  sambaGradientBroadcast(gradient, e, operand,
-                         sambaExpandCast(e, value, gradient->call->operands[operand].dtype));
+  return gradientWhere(e, condition, gradientNumber(e, 0), value);
 }
 
 /* --- two or three operands --- */
@@ -67,30 +48,32 @@ SambaStatus sambaGradientMul(const SambaGradientCall *gradient, SambaExpansion *
 
 /* a / b: g / b, and -(g / b) * (a / b) */
 SambaStatus sambaGradientDiv(const SambaGradientCall *gradient, SambaExpansion *e) {
-  uint32_t quotient = gradientDiv(e, wideFlow(gradient, e), wideOperand(gradient, e, 1));
+  uint32_t quotient =
+      gradientDiv(e, gradientWideFlow(gradient, e), gradientWideOperand(gradient, e, 1));
   if (gradient->needed[0])
-    set(gradient, e, 0, quotient);
+    gradientSet(gradient, e, 0, quotient);
   if (gradient->needed[1])
-    set(gradient, e, 1, gradientNeg(e, gradientMul(e, quotient, wide(e, gradient->results[0]))));
+    gradientSet(gradient, e, 1,
+                gradientNeg(e, gradientMul(e, quotient, gradientWide(e, gradient->results[0]))));
   return NULL;
 }
 
 /* a^b: g b a^(b - 1), 0 where b is 0; g a^b ln a, 0 where a is 0 and b is not negative. */
 SambaStatus sambaGradientPow(const SambaGradientCall *gradient, SambaExpansion *e) {
-  uint32_t a = wideOperand(gradient, e, 0);
-  uint32_t b = wideOperand(gradient, e, 1);
-  uint32_t g = wideFlow(gradient, e);
+  uint32_t a = gradientWideOperand(gradient, e, 0);
+  uint32_t b = gradientWideOperand(gradient, e, 1);
+  uint32_t g = gradientWideFlow(gradient, e);
 
   if (gradient->needed[0]) {
     uint32_t lower = sambaExpandBinary(e, "pow", a, plus(e, b, -1));
     uint32_t slope = gradientMul(e, gradientMul(e, g, b), lower);
-    set(gradient, e, 0, zeroWhere(e, number(e, "eq", b, 0), slope));
+    gradientSet(gradient, e, 0, zeroWhere(e, number(e, "eq", b, 0), slope));
   }
   if (gradient->needed[1]) {
     uint32_t flat = and(e, number(e, "eq", a, 0), number(e, "ge", b, 0));
-    uint32_t power = wide(e, gradient->results[0]);
+    uint32_t power = gradientWide(e, gradient->results[0]);
     uint32_t slope = gradientMul(e, power, sambaExpandUnary(e, "log", a));
-    set(gradient, e, 1, gradientMul(e, g, zeroWhere(e, flat, slope)));
+    gradientSet(gradient, e, 1, gradientMul(e, g, zeroWhere(e, flat, slope)));
   }
 
   return NULL;
@@ -124,9 +107,11 @@ static SambaStatus divides(const SambaGradientCall *gradient, SambaExpansion *e,
                            const char *rounding) {
   sambaGradientBroadcast(gradient, e, 0, sambaGradientOfResult(gradient));
   if (gradient->needed[1]) {
-    uint32_t quotient = gradientDiv(e, wideOperand(gradient, e, 0), wideOperand(gradient, e, 1));
+    uint32_t quotient =
+        gradientDiv(e, gradientWideOperand(gradient, e, 0), gradientWideOperand(gradient, e, 1));
     uint32_t whole = sambaExpandUnary(e, rounding, quotient);
-    set(gradient, e, 1, gradientNeg(e, gradientMul(e, wideFlow(gradient, e), whole)));
+    gradientSet(gradient, e, 1,
+                gradientNeg(e, gradientMul(e, gradientWideFlow(gradient, e), whole)));
   }
   return NULL;
 }
@@ -139,16 +124,16 @@ SambaStatus sambaGradientRemainder(const SambaGradientCall *gradient, SambaExpan
 
 /* x > 0 ? g : g * slope, and the sum of x > 0 ? 0 : g * x */
 SambaStatus sambaGradientPrelu(const SambaGradientCall *gradient, SambaExpansion *e) {
-  uint32_t x = wideOperand(gradient, e, 0);
-  uint32_t g = wideFlow(gradient, e);
+  uint32_t x = gradientWideOperand(gradient, e, 0);
+  uint32_t g = gradientWideFlow(gradient, e);
   uint32_t above = number(e, "gt", x, 0);
 
   if (gradient->needed[0]) {
-    uint32_t below = gradientMul(e, g, wideOperand(gradient, e, 1));
-    set(gradient, e, 0, gradientWhere(e, above, g, below));
+    uint32_t below = gradientMul(e, g, gradientWideOperand(gradient, e, 1));
+    gradientSet(gradient, e, 0, gradientWhere(e, above, g, below));
   }
   if (gradient->needed[1])
-    set(gradient, e, 1, zeroWhere(e, above, gradientMul(e, g, x)));
+    gradientSet(gradient, e, 1, zeroWhere(e, above, gradientMul(e, g, x)));
   return NULL;
 }
 
@@ -240,10 +225,10 @@ SambaStatus sambaGradientShrink(const SambaGradientCall *gradient, SambaExpansio
 /* --- one operand: f'(x) * g --- */
 
 SambaStatus sambaGradientBySlope(const SambaGradientCall *gradient, SambaExpansion *e) {
-  uint32_t x = wideOperand(gradient, e, 0);
+  uint32_t x = gradientWideOperand(gradient, e, 0);
   uint32_t slope =
-      gradient->call->operator->slope(gradient->call, e, x, wide(e, gradient->results[0]));
-  set(gradient, e, 0, gradientMul(e, wideFlow(gradient, e), slope));
+      gradient->call->operator->slope(gradient->call, e, x, gradientWide(e, gradient->results[0]));
+  gradientSet(gradient, e, 0, gradientMul(e, gradientWideFlow(gradient, e), slope));
   return NULL;
 }
 
@@ -267,7 +252,7 @@ SLOPE(Log) {
 }
 SLOPE(Sqrt) {
   UNUSED;
-  return gradientDiv(e, scalar(e, 0.5), y);
+  return gradientDiv(e, gradientNumber(e, 0.5), y);
 }
 SLOPE(Rsqrt) {
   UNUSED;
@@ -275,7 +260,7 @@ SLOPE(Rsqrt) {
 }
 /* 1 - y^2 = (1 - y) (1 + y), which loses less */
 static uint32_t oneMinusSquare(SambaExpansion *e, uint32_t y) {
-  return gradientMul(e, gradientSub(e, scalar(e, 1), y), plus(e, y, 1));
+  return gradientMul(e, gradientSub(e, gradientNumber(e, 1), y), plus(e, y, 1));
 }
 SLOPE(Tanh) {
   UNUSED;
@@ -344,13 +329,13 @@ SLOPE(Atanh) {
 
 SLOPE(Sigmoid) {
   UNUSED;
-  return gradientMul(e, y, gradientSub(e, scalar(e, 1), y));
+  return gradientMul(e, y, gradientSub(e, gradientNumber(e, 1), y));
 }
 /* s (1 + x (1 - s)), s = sigmoid(x) */
 SLOPE(Silu) {
   UNUSED;
   uint32_t s = sambaExpandUnary(e, "sigmoid", x);
-  uint32_t rest = gradientMul(e, x, gradientSub(e, scalar(e, 1), s));
+  uint32_t rest = gradientMul(e, x, gradientSub(e, gradientNumber(e, 1), s));
   return gradientMul(e, s, plus(e, rest, 1));
 }
 SLOPE(Softplus) {
@@ -364,23 +349,23 @@ SLOPE(Logsigmoid) {
 /* 0 below -3, 1 above 3, x / 3 + 1 / 2 between */
 SLOPE(Hardswish) {
   UNUSED;
-  uint32_t between = plus(e, gradientDiv(e, x, scalar(e, 3)), 0.5);
-  uint32_t more = gradientWhere(e, number(e, "gt", x, 3), scalar(e, 1), between);
+  uint32_t between = plus(e, gradientDiv(e, x, gradientNumber(e, 3)), 0.5);
+  uint32_t more = gradientWhere(e, number(e, "gt", x, 3), gradientNumber(e, 1), between);
   return zeroWhere(e, number(e, "lt", x, -3), more);
 }
 SLOPE(LeakyRelu) {
   UNUSED;
-  return gradientWhere(e, number(e, "gt", x, 0), scalar(e, 1),
-                       scalar(e, PARAMETER("negative_slope")));
+  return gradientWhere(e, number(e, "gt", x, 0), gradientNumber(e, 1),
+                       gradientNumber(e, PARAMETER("negative_slope")));
 }
 /* x > 0 ? 1 : factor * e^(x / divisor) */
 static uint32_t exponential(SambaExpansion *e, uint32_t x, double above, double factor,
                             double divisor) {
-  uint32_t scaled = divisor == 1 ? x : gradientDiv(e, x, scalar(e, divisor));
+  uint32_t scaled = divisor == 1 ? x : gradientDiv(e, x, gradientNumber(e, divisor));
   uint32_t grown = sambaExpandUnary(e, "exp", scaled);
   if (factor != 1)
     grown = gradientScale(e, grown, factor);
-  return gradientWhere(e, number(e, "gt", x, 0), scalar(e, above), grown);
+  return gradientWhere(e, number(e, "gt", x, 0), gradientNumber(e, above), grown);
 }
 SLOPE(Elu) {
   UNUSED;
@@ -398,7 +383,7 @@ SLOPE(Selu) {
 SLOPE(Hardsigmoid) {
   UNUSED;
   uint32_t inside = and(e, number(e, "gt", y, 0), number(e, "lt", y, 1));
-  return gradientWhere(e, inside, scalar(e, PARAMETER("alpha")), scalar(e, 0));
+  return gradientWhere(e, inside, gradientNumber(e, PARAMETER("alpha")), gradientNumber(e, 0));
 }
 /* Phi(x) + x phi(x) */
 static uint32_t slopeGeluExact(SambaExpansion *e, uint32_t x) {

@@ -211,5 +211,6 @@ const SambaOperator sambaIndexingOperators[] = {
      .source = "numpy.ravel_multi_index; what gathers and scatters are made of",
      .dtypes = SAMBA_SET_INDEX,
      .infer = inferRavel,
+     .no_gradient = true,
      .stages = stagesRavel},
     {0}};

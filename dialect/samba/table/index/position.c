@@ -117,6 +117,7 @@ const SambaOperator sambaPositionOperators[] = {
      .builder = SAMBA_BUILDER_ALL,
      .dtypes = SAMBA_SET_INTEGER,
      .infer = inferOneHot,
+     .no_gradient = true,
      .stages = stagesOneHot},
     {.name = "triu",
      .summary = "upper triangle of the last two dimensions, else 0",

@@ -44,18 +44,75 @@ static uint32_t sumAlong(const SambaGradientCall *gradient, SambaExpansion *e, u
 
 /* y * (g - sum of g * y) */
 SambaStatus sambaGradientSoftmax(const SambaGradientCall *gradient, SambaExpansion *e) {
-  uint32_t y = gradient->results[0];
-  uint32_t g = sambaGradientOfResult(gradient);
+  uint32_t y = gradientWide(e, gradient->results[0]);
+  uint32_t g = gradientWideFlow(gradient, e);
   uint32_t sum = sumAlong(gradient, e, gradientMul(e, g, y));
-  gradient->operand_gradients[0] = gradientMul(e, y, gradientSub(e, g, sum));
+  gradientSet(gradient, e, 0, gradientMul(e, y, gradientSub(e, g, sum)));
   return NULL;
 }
 
 /* g - e^y * sum of g */
 SambaStatus sambaGradientLogSoftmax(const SambaGradientCall *gradient, SambaExpansion *e) {
-  uint32_t g = sambaGradientOfResult(gradient);
-  uint32_t share = sambaExpandUnary(e, "exp", gradient->results[0]);
+  uint32_t g = gradientWideFlow(gradient, e);
+  uint32_t share = sambaExpandUnary(e, "exp", gradientWide(e, gradient->results[0]));
   uint32_t sum = sumAlong(gradient, e, g);
-  gradient->operand_gradients[0] = gradientSub(e, g, gradientMul(e, share, sum));
+  gradientSet(gradient, e, 0, gradientSub(e, g, gradientMul(e, share, sum)));
+  return NULL;
+}
+
+/* --- extremes, products, prefixes --- */
+
+static uint32_t reduceLikeCall(const SambaGradientCall *gradient, SambaExpansion *e,
+                               const char *name, uint32_t value) {
+  bool reduced[SAMBA_MAX_RANK];
+  sambaStatusFree(sambaReducedAxes(2, gradient->call, reduced)); /* infer has checked it */
+  return sambaExpandReduce(e, name, value, reduced);
+}
+
+/* Elements that are the extreme value share the gradient evenly. */
+SambaStatus sambaGradientExtreme(const SambaGradientCall *gradient, SambaExpansion *e) {
+  uint32_t extreme = withReducedDims(gradient, e, gradient->results[0]);
+  uint32_t hit = sambaExpandBinary(e, "eq", gradient->operands[0], extreme);
+  uint32_t count = reduceLikeCall(gradient, e, "sum", sambaExpandCast(e, hit, SAMBA_DTYPE_F32));
+  uint32_t g = withReducedDims(gradient, e, gradientWideFlow(gradient, e));
+  gradientSet(gradient, e, 0, gradientWhereElseZero(e, hit, gradientDiv(e, g, count)));
+  return NULL;
+}
+
+/* The product of the other elements: that of all that are not zero, without the element itself,
+ * unless another one is zero. */
+SambaStatus sambaGradientProd(const SambaGradientCall *gradient, SambaExpansion *e) {
+  uint32_t x = gradientWideOperand(gradient, e, 0);
+  uint32_t zero = sambaExpandWithNumber(e, "eq", x, 0);
+  uint32_t factor = gradientWhere(e, zero, gradientNumber(e, 1), x);
+  uint32_t counted = sambaExpandCast(e, zero, SAMBA_DTYPE_F32);
+  uint32_t zeros = reduceLikeCall(gradient, e, "sum", counted);
+  uint32_t product = reduceLikeCall(gradient, e, "prod", factor);
+
+  uint32_t g = withReducedDims(gradient, e, gradientWideFlow(gradient, e));
+  uint32_t alone = sambaExpandBinary(e, "eq", zeros, counted); /* no other is zero */
+  uint32_t others = gradientDiv(e, product, factor);
+  gradientSet(gradient, e, 0, gradientWhereElseZero(e, alone, gradientMul(e, g, others)));
+  return NULL;
+}
+
+/* The same sums from the other end. */
+SambaStatus sambaGradientCumsum(const SambaGradientCall *gradient, SambaExpansion *e) {
+  const SambaOperatorCall *call = gradient->call;
+  uint32_t g = sambaGradientOfResult(gradient);
+  SambaAttribute attributes[] = {
+      sambaIntAttribute("dim", sambaOperatorCallInt(call, "dim")),
+      sambaBoolAttribute("exclusive", sambaOperatorCallInt(call, "exclusive") != 0),
+      sambaBoolAttribute("reverse", sambaOperatorCallInt(call, "reverse") == 0)};
+  gradient->operand_gradients[0] = sambaExpandCall(e, "cumsum", 1, &g, 3, attributes);
+  return NULL;
+}
+
+/* g * e^(x - y) */
+SambaStatus sambaGradientLogsumexp(const SambaGradientCall *gradient, SambaExpansion *e) {
+  uint32_t y = withReducedDims(gradient, e, gradientWide(e, gradient->results[0]));
+  uint32_t g = withReducedDims(gradient, e, gradientWideFlow(gradient, e));
+  uint32_t below = gradientSub(e, gradientWideOperand(gradient, e, 0), y);
+  gradientSet(gradient, e, 0, gradientMul(e, g, sambaExpandUnary(e, "exp", below)));
   return NULL;
 }

@@ -9,6 +9,10 @@ RULE(sambaGradientSum)
 RULE(sambaGradientMean)
 RULE(sambaGradientSoftmax)
 RULE(sambaGradientLogSoftmax)
+RULE(sambaGradientExtreme)
+RULE(sambaGradientProd)
+RULE(sambaGradientCumsum)
+RULE(sambaGradientLogsumexp)
 #undef RULE
 
 #endif

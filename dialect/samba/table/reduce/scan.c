@@ -4,6 +4,7 @@
  * the elements of i's block, plus the sum of the blocks before it; n elements are then n * 256 +
  * n * n / 256 points. Floats are added in f32 and rounded once; integers wrap. */
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/reduce/reduce_gradients.h"
 
 enum {
   blockShift = 8,
@@ -152,5 +153,6 @@ const SambaOperator sambaScanOperators[] = {
      .source = "torch.cumsum, ONNX CumSum",
      .dtypes = SAMBA_SET_NUMBER,
      .infer = inferCumsum,
+     .differentiate = sambaGradientCumsum,
      .stages = stagesCumsum},
     {0}};

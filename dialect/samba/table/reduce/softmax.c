@@ -136,5 +136,6 @@ const SambaOperator sambaSoftmaxOperators[] = {
      .builder = SAMBA_BUILDER_ALL,
      .dtypes = SAMBA_SET_FLOAT,
      .infer = inferLogsumexp,
+     .differentiate = sambaGradientLogsumexp,
      .stages = stagesLogsumexp},
     {0}};

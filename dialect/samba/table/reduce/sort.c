@@ -285,5 +285,6 @@ const SambaOperator sambaSortOperators[] = {
      .builder = SAMBA_BUILDER_ALL,
      .dtypes = SAMBA_SET_NUMBER,
      .infer = infer,
+     .no_gradient = true,
      .stages = stages},
     {0}};

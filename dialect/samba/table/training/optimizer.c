@@ -216,6 +216,7 @@ const SambaOperator sambaOptimizerOperators[] = {
      .source = "torch.optim.SGD",
      .host_scalars = 2,
      .decompose = decomposeSgd,
+     .no_gradient = true,
      UPDATE},
     {.name = "momentum_update",
      .summary = "w - lr * v1 with v1 = alpha * v + beta * (g + decay * w)",
@@ -230,6 +231,7 @@ const SambaOperator sambaOptimizerOperators[] = {
      .source = "ONNX ai.onnx.preview.training.Momentum",
      .host_scalars = 3,
      .decompose = decomposeMomentum,
+     .no_gradient = true,
      UPDATE},
     {.name = "adagrad_update",
      .summary = "w - lr / (1 + t * lr_decay) * g1 / (sqrt(s1) + eps) with g1 = g + decay * w, s1 = "
@@ -243,6 +245,7 @@ const SambaOperator sambaOptimizerOperators[] = {
      .source = "ONNX ai.onnx.preview.training.Adagrad; torch.optim.Adagrad",
      .host_scalars = 3,
      .decompose = decomposeAdagrad,
+     .no_gradient = true,
      UPDATE},
     {.name = "adam_update",
      .summary = "w - lr * m1 / (sqrt(v1) + eps), then * (1 - post_decay), with m1 = alpha * m + (1 "
@@ -259,6 +262,7 @@ const SambaOperator sambaOptimizerOperators[] = {
      .source = "ONNX ai.onnx.preview.training.Adam",
      .host_scalars = 4,
      .decompose = decomposeAdam,
+     .no_gradient = true,
      UPDATE},
     {.name = "adamw_update",
      .summary = "w * (1 - lr * decay) - lr / (1 - beta1^t) * m1 / (sqrt(v1) / sqrt(1 - beta2^t) + "
@@ -273,5 +277,6 @@ const SambaOperator sambaOptimizerOperators[] = {
      .source = "torch.optim.AdamW",
      .host_scalars = 4,
      .decompose = decomposeAdamw,
+     .no_gradient = true,
      UPDATE},
     {0}};

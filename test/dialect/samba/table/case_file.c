@@ -11,6 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The nearest number of the dtype: files have nine digits. */
+static double readNumber(SambaDType dtype, const char *word) {
+  switch (dtype) {
+  case SAMBA_DTYPE_F32:
+    return (double)strtof(word, NULL);
+  case SAMBA_DTYPE_BF16:
+    return (double)sambaBf16ToFloat(sambaFloatToBf16(strtof(word, NULL)));
+  case SAMBA_DTYPE_F16:
+    return (double)sambaHalfToFloat(sambaFloatToHalf(strtof(word, NULL)));
+  default:
+    return strtod(word, NULL);
+  }
+}
+
 static CaseTensor readTensor(SambaArena *arena, char *text) {
   CaseTensor tensor = {.present = true};
   char *word = strtok(text, " \n");
@@ -26,8 +40,7 @@ static CaseTensor readTensor(SambaArena *arena, char *text) {
 
   for (int64_t i = 0; i < elements; ++i) {
     assert_non_null(word = strtok(NULL, " \n"));
-    tensor.values[i] =
-        tensor.type.dtype == SAMBA_DTYPE_F32 ? (double)strtof(word, NULL) : strtod(word, NULL);
+    tensor.values[i] = readNumber(tensor.type.dtype, word);
   }
 
   return tensor;
