@@ -6,6 +6,7 @@
  * statistics are old * momentum + new * (1 - momentum), each operation rounded. */
 #include "dialect/samba/table/core/compose.h"
 #include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/norm/norm_gradients.h"
 
 SambaStatus sambaCheckNormParameter(const SambaOperatorCall *call, unsigned constraint,
                                     uint32_t operand, const char *what, uint32_t rank,
@@ -152,6 +153,7 @@ const SambaOperator sambaBatchNormOperators[] = {
      .dtypes = SAMBA_SET_FLOAT,
      .infer = inferBatchNorm,
      .stages = stagesBatchNorm,
+     .differentiate = sambaGradientBatchNorm,
      .decompose = decomposeBatchNorm},
     {.name = "batch_norm_training",
      .summary =
@@ -170,5 +172,6 @@ const SambaOperator sambaBatchNormOperators[] = {
      .source = "ONNX BatchNormalization with training_mode = 1",
      .dtypes = SAMBA_SET_FLOAT,
      .infer = inferBatchNorm,
+     .differentiate = sambaGradientBatchNormTraining,
      .stages = stagesTraining},
     {0}};

@@ -5,6 +5,7 @@
  * operation rounded. mean_variance_norm is (x - mean) / (sqrt(variance) + eps). */
 #include "dialect/samba/table/core/compose.h"
 #include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/norm/norm_gradients.h"
 
 static SambaStatus inferLastDimensions(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
@@ -303,6 +304,7 @@ const SambaOperator sambaNormOperators[] = {
      .source = "torch.nn.functional.layer_norm",
      .dtypes = SAMBA_SET_FLOAT,
      .infer = inferLastDimensions,
+     .differentiate = sambaGradientLayerNorm,
      .stages = stagesLayerNorm},
     {.name = "native_layer_norm",
      .summary = "layer_norm with its statistics",
@@ -318,6 +320,7 @@ const SambaOperator sambaNormOperators[] = {
      .dtypes = SAMBA_SET_FLOAT,
      .infer = inferLastDimensions,
      .stages = stagesLayerNorm,
+     .differentiate = sambaGradientNativeLayerNorm,
      .decompose = decomposeNativeLayerNorm},
     {.name = "rms_norm",
      .summary = "x / sqrt(mean(x^2) + eps) over the last dimensions, then * weight",
@@ -332,6 +335,7 @@ const SambaOperator sambaNormOperators[] = {
      .source = "torch.nn.functional.rms_norm",
      .dtypes = SAMBA_SET_FLOAT,
      .infer = inferLastDimensions,
+     .differentiate = sambaGradientRmsNorm,
      .stages = stagesRmsNorm},
     {.name = "group_norm",
      .summary = "normalization over groups of channels, then * weight + bias per channel",
@@ -346,6 +350,7 @@ const SambaOperator sambaNormOperators[] = {
      .source = "torch.nn.functional.group_norm",
      .dtypes = SAMBA_SET_FLOAT,
      .infer = inferGroupNorm,
+     .differentiate = sambaGradientGroupNorm,
      .stages = stagesGroupNorm},
     {.name = "mean_variance_norm",
      .summary = "(x - mean) / (standard deviation + eps) over the dimensions dim",
@@ -360,5 +365,6 @@ const SambaOperator sambaNormOperators[] = {
      .builder = SAMBA_BUILDER_ALL,
      .dtypes = SAMBA_SET_FLOAT,
      .infer = inferMeanVariance,
+     .differentiate = sambaGradientMeanVarianceNorm,
      .stages = stagesMeanVariance},
     {0}};

@@ -4,6 +4,7 @@
  * products and a square root; x / (k + (alpha / size) * sum of x^2)^beta, the sum in ascending
  * order of channels. */
 #include "dialect/samba/table/core/compose.h"
+#include "dialect/samba/table/norm/norm_gradients.h"
 
 #include <math.h>
 
@@ -132,6 +133,7 @@ const SambaOperator sambaVectorNormOperators[] = {
      .builder = SAMBA_BUILDER_ALL,
      .dtypes = SAMBA_SET_FLOAT,
      .infer = inferNormalize,
+     .differentiate = sambaGradientNormalize,
      .stages = stagesNormalize},
     {.name = "local_response_norm",
      .summary = "x / (k + alpha / size * sum of x^2 over neighbouring channels)^beta",
@@ -149,5 +151,6 @@ const SambaOperator sambaVectorNormOperators[] = {
      .builder = SAMBA_BUILDER_ALL,
      .dtypes = SAMBA_SET_FLOAT,
      .infer = inferLocalResponse,
+     .differentiate = sambaGradientLocalResponseNorm,
      .stages = stagesLocalResponse},
     {0}};
