@@ -150,16 +150,23 @@ static SambaStatus checkRange(const SambaPefArgin *argin, double value) {
                          SAMBA_STRING_ARGS(argin->name), value, least, most);
 }
 
+SambaStatus sambaHyperparametersCheck(const SambaPefArgin *argin, double value) {
+  SAMBA_RETURN_IF_ERROR(checkKind(argin, value));
+  return checkRange(argin, value);
+}
+
+void sambaHyperparametersPut(SambaHyperparameters *self, uint32_t argin, double value, bool given) {
+  self->values[argin] = bitsOfValue(self->pef->argins[argin].dtype, value);
+  self->given[argin] = given;
+}
+
 static SambaStatus checkValue(const SambaPef *pef, const SambaHyperparameter *given) {
   Match match = bestMatch(pef, given->name);
   if (match == matchNone)
     return refuseName(pef, given->name);
-  for (uint32_t i = 0; i < pef->argins_count; ++i) {
-    if (matchArgin(&pef->argins[i], given->name) != match)
-      continue;
-    SAMBA_RETURN_IF_ERROR(checkKind(&pef->argins[i], given->value));
-    SAMBA_RETURN_IF_ERROR(checkRange(&pef->argins[i], given->value));
-  }
+  for (uint32_t i = 0; i < pef->argins_count; ++i)
+    if (matchArgin(&pef->argins[i], given->name) == match)
+      SAMBA_RETURN_IF_ERROR(sambaHyperparametersCheck(&pef->argins[i], given->value));
   return NULL;
 }
 
@@ -175,10 +182,8 @@ SambaStatus sambaHyperparametersSet(SambaHyperparameters *self, uint32_t count,
       if (bestMatch(pef, values[v].name) != pass)
         continue;
       for (uint32_t i = 0; i < pef->argins_count; ++i)
-        if (matchArgin(&pef->argins[i], values[v].name) == pass) {
-          self->values[i] = bitsOfValue(pef->argins[i].dtype, values[v].value);
-          self->given[i] = true;
-        }
+        if (matchArgin(&pef->argins[i], values[v].name) == pass)
+          sambaHyperparametersPut(self, i, values[v].value, true);
     }
   return NULL;
 }

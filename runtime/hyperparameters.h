@@ -35,6 +35,11 @@ SambaStatus sambaHyperparametersGet(const SambaHyperparameters *self, SambaStrin
 /* The argin's value as a number. */
 double sambaHyperparametersValue(const SambaHyperparameters *self, uint32_t argin);
 
+/* Is the value one that the argin may have? */
+SambaStatus sambaHyperparametersCheck(const SambaPefArgin *argin, double value);
+/* Puts a checked value into place; given: the user gave it, it was not drawn. */
+void sambaHyperparametersPut(SambaHyperparameters *self, uint32_t argin, double value, bool given);
+
 /* The values that a run of these calls launches with; borrowed until the next call. A run with FWD
  * calls draws a new seed for each dropout whose seed was not given; one that evaluates draws none
  * and has all dropout rates 0, whatever is stored. Refuses a hyperparameter that the calls read and

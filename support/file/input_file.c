@@ -1,6 +1,8 @@
 /* Opening files that are read in place; see input_file.h. */
 #include "support/file/input_file.h"
 
+#include "support/base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -63,4 +65,24 @@ SambaStatus sambaInputFileOpenInside(const char *folder, const char *path, int *
   *out_fd = fd;
   *out_bytes = (uint64_t)opened.st_size;
   return NULL;
+}
+
+SambaStatus sambaInputFileRead(int fd, const char *path, uint64_t bytes, uint8_t **out_data) {
+  uint8_t *data = sambaAllocate(bytes);
+  uint64_t done = 0;
+  while (done < bytes) {
+    ssize_t count = read(fd, data + done, bytes - done);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      break;
+    done += (uint64_t)count;
+  }
+
+  if (done == bytes) {
+    *out_data = data;
+    return NULL;
+  }
+  free(data);
+  return sambaStatusMake(SAMBA_IO, "%s: could not be read to its end", path);
 }

@@ -15,4 +15,8 @@ SambaStatus sambaInputFileOpen(const char *path, int *out_fd, uint64_t *out_byte
 SambaStatus sambaInputFileOpenInside(const char *folder, const char *path, int *out_fd,
                                      uint64_t *out_bytes);
 
+/* Reads all `bytes` of an open file, which is at its beginning. The caller frees *out_data. `path`
+ * is for the message. */
+SambaStatus sambaInputFileRead(int fd, const char *path, uint64_t bytes, uint8_t **out_data);
+
 #endif

@@ -1,6 +1,8 @@
 /* Tensors in files; see tensor_file.h. */
 #include "support/file/tensor_file.h"
 
+#include "support/file/input_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -407,27 +409,13 @@ SambaStatus sambaTensorFileRead(const char *path, SambaArena *arena, SambaTensor
     return status;
   }
 
+  uint8_t *data = NULL;
   size_t size = (size_t)information.st_size;
-  size_t done = 0;
-  uint8_t *data = sambaAllocate(size);
-
-  while (done < size) {
-    ssize_t count = read(fd, data + done, size - done);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      break;
-    done += (size_t)count;
-  }
-
+  SambaStatus status = sambaInputFileRead(fd, path, size, &data);
   close(fd);
-  SambaStatus status;
-  if (done < size)
-    status = sambaStatusMake(SAMBA_IO, "%s: could not be read to its end", path);
-  else if (npy)
-    status = sambaNpyParse(path, data, size, arena, out_tensor);
-  else
-    status = sambaTensorProtoParse(path, data, size, arena, out_tensor);
+  if (!status)
+    status = npy ? sambaNpyParse(path, data, size, arena, out_tensor)
+                 : sambaTensorProtoParse(path, data, size, arena, out_tensor);
   free(data);
 
   return status;

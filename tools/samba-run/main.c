@@ -1,4 +1,5 @@
 /* samba-run: runs a PEF on the simulated RDU. A small client of runtime/. */
+#include "runtime/checkpoint.h"
 #include "runtime/simulated/simulated_device.h"
 #include "runtime/summary.h"
 #include "support/text/command_line.h"
@@ -76,6 +77,10 @@ static void showProgress(void *user, uint32_t done, uint32_t total) {
 
 static SambaStatus runSteps(const SambaRunArguments *arguments, SambaSession *session,
                             SambaArena *arena, SambaSteps *steps, Run *run) {
+  if (arguments->save)
+    SAMBA_RETURN_IF_ERROR(sambaCheckpointCheckFolder(arguments->save));
+  if (arguments->load)
+    SAMBA_RETURN_IF_ERROR(sambaSessionLoad(session, arguments->load));
   if (arguments->seed >= 0)
     sambaSessionSeedGenerator(session, (uint64_t)arguments->seed);
   SAMBA_RETURN_IF_ERROR(sambaResultsOpen(arguments, steps, session, arena, &run->results));
@@ -95,6 +100,8 @@ static SambaStatus runSteps(const SambaRunArguments *arguments, SambaSession *se
 static SambaStatus runSession(const SambaRunArguments *arguments, SambaSession *session,
                               SambaArena *arena, SambaSteps *steps, Run *run) {
   SAMBA_RETURN_IF_ERROR(runSteps(arguments, session, arena, steps, run));
+  if (arguments->save)
+    SAMBA_RETURN_IF_ERROR(sambaSessionSave(session, arguments->save));
   SAMBA_RETURN_IF_ERROR(sambaResultsWrite(arguments, arena, &run->results));
   if (arguments->stats)
     SAMBA_RETURN_IF_ERROR(sambaWriteStatistics(arguments->stats, session));
@@ -157,6 +164,9 @@ int main(int argc, char **argv) {
        "set a hyperparameter, or all of a group (lr, weight_decay, momentum, p)"},
       {"--seed", SAMBA_OPTION_INT, &options.seed, "N",
        "start of the random generator, which draws the seeds of dropout (default 0)"},
+      {"--load", SAMBA_OPTION_STRING, &options.load, "DIR", "start from this checkpoint"},
+      {"--save", SAMBA_OPTION_STRING, &options.save, "DIR",
+       "write a checkpoint after the last step: a folder"},
       {"--expect", SAMBA_OPTION_STRINGS, &options.expectations, "NAME=FILE",
        "compare an output with a reference; exit code 2 when it differs"},
       {"--rtol", SAMBA_OPTION_FLOAT, &options.rtol, "R",

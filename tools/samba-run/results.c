@@ -119,10 +119,12 @@ SambaStatus sambaResultsOpen(const SambaRunArguments *arguments, const SambaStep
   out_results->session = session;
   out_results->references =
       SAMBA_ARENA_ARRAY(arena, SambaTensorFile, arguments->expectations.size + 1);
-  if (arguments->timing_only &&
-      arguments->outputs.size + arguments->each_step.size + arguments->expectations.size)
-    return sambaStatusMake(SAMBA_INVALID, "--output, --each-step and --expect want values, which "
-                                          "--timing-only leaves out");
+  bool wants_values =
+      arguments->outputs.size + arguments->each_step.size + arguments->expectations.size ||
+      arguments->save;
+  if (arguments->timing_only && wants_values)
+    return sambaStatusMake(SAMBA_INVALID, "--output, --each-step, --save and --expect want values, "
+                                          "which --timing-only leaves out");
   return openAll(arguments, steps, arena, out_results);
 }
 
