@@ -116,13 +116,13 @@ static SambaStatus refuseName(const SambaPef *pef, SambaStringRef name) {
 static SambaStatus checkKind(const SambaPefArgin *argin, double value) {
   bool is_rate = argin->kind == SAMBA_PEF_ARGIN_DROPOUT_RATE;
   bool is_size = *keyOfKind(argin->kind) != 0; /* lr, weight_decay, momentum, p */
+  const char *expected = is_size ? "finite and at least 0" : "finite";
+  if (is_rate)
+    expected = "at least 0 and less than 1";
   if (!isfinite(value) || (is_size && value < 0) ||
       (is_rate && roundValue(argin->dtype, value) >= 1))
     return sambaStatusMake(SAMBA_INVALID, "hyperparameter '%.*s' is %g, but it must be %s",
-                           SAMBA_STRING_ARGS(argin->name), value,
-                           is_rate   ? "at least 0 and less than 1"
-                           : is_size ? "finite and at least 0"
-                                     : "finite");
+                           SAMBA_STRING_ARGS(argin->name), value, expected);
   if (sambaDTypeIsFloat(argin->dtype))
     return NULL;
 

@@ -77,6 +77,14 @@ static Value wrapTo(uint8_t type, Value value) {
                         type == SAMBA_DTYPE_I32 ? (uint32_t)value.i : (uint64_t)value.i);
 }
 
+static float larger(float x, float y) {
+  if (x != x || y != y)
+    return NAN;
+  if (x == 0 && y == 0)
+    return signbit(x) ? y : x;
+  return x > y ? x : y;
+}
+
 static Value apply(const SambaLaneOp *op, Value a, Value b, Value c, const int64_t *counters) {
   bool f = op->type == SAMBA_DTYPE_F32;
   Value r = {.i = 0};
@@ -119,10 +127,7 @@ static Value apply(const SambaLaneOp *op, Value a, Value b, Value c, const int64
   case SAMBA_LANE_MAX:
   case SAMBA_LANE_REDUCE_MAX:
     if (f)
-      r.f = a.f != a.f || b.f != b.f ? NAN
-            : a.f == 0 && b.f == 0   ? (signbit(a.f) ? b.f : a.f)
-            : a.f > b.f              ? a.f
-                                     : b.f;
+      r.f = larger(a.f, b.f);
     else
       r.i = a.i > b.i ? a.i : b.i;
     break;

@@ -270,9 +270,9 @@ static void oneOperation(SambaLaneOp op) {
   SambaStream streams[5];
   SambaEndpoint ends[5];
   const bool compares = op.opcode >= SAMBA_LANE_EQ && op.opcode <= SAMBA_LANE_GE;
-  SambaDType result = compares                               ? SAMBA_DTYPE_I1
-                      : op.opcode == SAMBA_LANE_INT_TO_FLOAT ? SAMBA_DTYPE_F32
-                                                             : (SambaDType)op.type;
+  SambaDType result = compares ? SAMBA_DTYPE_I1 : (SambaDType)op.type;
+  if (op.opcode == SAMBA_LANE_INT_TO_FLOAT)
+    result = SAMBA_DTYPE_F32;
 
   for (uint32_t i = 0; i < 4; ++i) {
     SambaPort port = {.dtype = classes[i],
@@ -336,10 +336,16 @@ static void oneOperation(SambaLaneOp op) {
 }
 
 static uint16_t inputOf(SambaDType type) {
-  return type == SAMBA_DTYPE_F32   ? 0
-         : type == SAMBA_DTYPE_I32 ? 1
-         : type == SAMBA_DTYPE_I64 ? 2
-                                   : 3;
+  switch (type) {
+  case SAMBA_DTYPE_F32:
+    return 0;
+  case SAMBA_DTYPE_I32:
+    return 1;
+  case SAMBA_DTYPE_I64:
+    return 2;
+  default:
+    return 3;
+  }
 }
 
 /* Which lane classes an opcode is defined on (docs/execution-model.md): f float, i

@@ -77,8 +77,10 @@ static void tensor(Bytes *b, const char *type, const char *dims, char **rest) {
       put(raw, &single, 4);
     else if (type_number == 11)
       put(raw, &real, 8);
+    else if (type_number == 9)
+      put(raw, &whole, 1);
     else
-      put(raw, &whole, type_number == 7 ? 8 : type_number == 9 ? 1 : 4);
+      put(raw, &whole, type_number == 7 ? 8 : 4);
   }
 
   message(b, 9, raw);

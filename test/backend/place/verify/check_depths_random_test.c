@@ -31,7 +31,9 @@ static uint64_t pace(const SambaUnit *unit, const SambaPort *port) {
     return port->access.trips[1];
   if (unit->kind != SAMBA_UNIT_COMPUTE)
     return 1;
-  return port->compute.level == 1 ? 6 : port->compute.level == 2 ? 3 : 1;
+  if (port->compute.level == 1)
+    return 6;
+  return port->compute.level == 2 ? 3 : 1;
 }
 
 static uint32_t placeOf(const SambaPort *port, uint32_t stream) {

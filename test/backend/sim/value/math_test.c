@@ -158,10 +158,9 @@ static void testIntegerPow(void **state) {
   for (int wide = 0; wide < 2; ++wide) {
     runIntegers(wide ? SAMBA_DTYPE_I64 : SAMBA_DTYPE_I32, base, exponent, out, n);
     for (int i = 0; i < n; ++i) {
-      int64_t expected = exponent[i] >= 0 ? 1
-                         : base[i] == 1   ? 1
-                         : base[i] == -1  ? (exponent[i] % 2 ? -1 : 1)
-                                          : 0;
+      int64_t expected = exponent[i] >= 0 || base[i] == 1 ? 1 : 0;
+      if (exponent[i] < 0 && base[i] == -1)
+        expected = exponent[i] % 2 ? -1 : 1;
       int64_t steps = base[i] == 1 ? 0 : exponent[i]; /* one by one, wrapping */
       for (int64_t k = 0; k < steps; ++k)
         expected = (int64_t)((uint64_t)expected * (uint64_t)base[i]);

@@ -24,9 +24,13 @@ static void fillSymbol(Builder *b, uint32_t symbol, int64_t index_limit) {
     }
     uint16_t narrow =
         formal->dtype == SAMBA_DTYPE_F16 ? sambaFloatToHalf(value) : sambaFloatToBf16(value);
-    uint64_t integer = index_limit  ? (uint64_t)(lrand48() % index_limit)
-                       : chance(50) ? (uint64_t)(lrand48() % 9 - 4)
-                                    : (uint64_t)mrand48() * 0x100000001u;
+    uint64_t integer;
+    if (index_limit)
+      integer = (uint64_t)(lrand48() % index_limit);
+    else if (chance(50))
+      integer = (uint64_t)(lrand48() % 9 - 4);
+    else
+      integer = (uint64_t)mrand48() * 0x100000001u;
     if (formal->dtype == F)
       memcpy(at, &value, 4);
     else if (sambaDTypeIsFloat(formal->dtype))
@@ -67,10 +71,13 @@ static uint32_t pickValue(Builder *b, uint32_t unit, Pool *pool, SambaDType type
   float value = (float)(drand48() * 4 - 2);
   uint32_t bits;
   memcpy(&bits, &value, 4);
-  uint64_t immediate = type == F                 ? bits
-                       : type == SAMBA_DTYPE_I1  ? (uint64_t)chance(50)
-                       : type == SAMBA_DTYPE_I64 ? (uint64_t)(lrand48() % 100 - 50)
-                                                 : (uint32_t)(lrand48() % 100 - 50);
+  uint64_t immediate = bits;
+  if (type == SAMBA_DTYPE_I1)
+    immediate = (uint64_t)chance(50);
+  else if (type == SAMBA_DTYPE_I64)
+    immediate = (uint64_t)(lrand48() % 100 - 50);
+  else if (type != F)
+    immediate = (uint32_t)(lrand48() % 100 - 50);
   uint32_t id = builderOp(b, unit, SAMBA_LANE_CONSTANT, type, 0, 0, 0, immediate);
   addValue(pool, id, type);
 
@@ -96,9 +103,13 @@ static uint32_t randomOp(Builder *b, uint32_t unit, Pool *pool, SambaDType type)
   static const uint8_t bit[] = {SAMBA_LANE_AND, SAMBA_LANE_OR, SAMBA_LANE_XOR, SAMBA_LANE_SELECT,
                                 SAMBA_LANE_EQ,  SAMBA_LANE_NE, SAMBA_LANE_LT,  SAMBA_LANE_LE,
                                 SAMBA_LANE_GT,  SAMBA_LANE_GE};
-  uint8_t opcode = type == F                ? real[lrand48() % (long)sizeof real]
-                   : type == SAMBA_DTYPE_I1 ? bit[lrand48() % (long)sizeof bit]
-                                            : integer[lrand48() % (long)sizeof integer];
+  uint8_t opcode;
+  if (type == F)
+    opcode = real[lrand48() % (long)sizeof real];
+  else if (type == SAMBA_DTYPE_I1)
+    opcode = bit[lrand48() % (long)sizeof bit];
+  else
+    opcode = integer[lrand48() % (long)sizeof integer];
   static const SambaDType wide[] = {SAMBA_DTYPE_F32, SAMBA_DTYPE_I32, SAMBA_DTYPE_I64};
   static const SambaDType whole[] = {SAMBA_DTYPE_I32, SAMBA_DTYPE_I64, SAMBA_DTYPE_I1};
   static const SambaDType narrow[] = {SAMBA_DTYPE_I8, SAMBA_DTYPE_UI8, SAMBA_DTYPE_I16,
@@ -214,9 +225,11 @@ static void randomOutput(Builder *b, uint32_t unit, uint32_t level, uint64_t red
                                      SAMBA_DTYPE_F16};
   static const SambaDType whole[] = {SAMBA_DTYPE_I32, SAMBA_DTYPE_I8, SAMBA_DTYPE_UI8,
                                      SAMBA_DTYPE_I16};
-  SambaDType dtype = type == F                 ? reals[lrand48() % 4]
-                     : type == SAMBA_DTYPE_I32 ? whole[lrand48() % 4]
-                                               : type;
+  SambaDType dtype = type;
+  if (type == F)
+    dtype = reals[lrand48() % 4];
+  else if (type == SAMBA_DTYPE_I32)
+    dtype = whole[lrand48() % 4];
   int64_t strides[8] = {0}, size = 1;
   bool reversed = chance(25);
 
@@ -238,8 +251,10 @@ static void randomProgram(Builder *b, bool reduce) {
   uint32_t inner = upTo(3);
   uint32_t trips[8];
 
-  for (uint32_t c = 0; c < outer + inner; ++c)
-    trips[c] = c < outer ? upTo(4) : chance(20) ? upTo(40) : upTo(9);
+  for (uint32_t c = 0; c < outer; ++c)
+    trips[c] = upTo(4);
+  for (uint32_t c = outer; c < outer + inner; ++c)
+    trips[c] = chance(20) ? upTo(40) : upTo(9);
   uint32_t unit = builderCompute(b, outer + inner, outer, builderTrips(b, outer + inner, trips));
   SambaUnit *u = &b->section.units[unit];
   uint64_t mask = 0;

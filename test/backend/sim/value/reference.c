@@ -409,9 +409,12 @@ bool referenceRun(const SambaSection *section, const SambaBinding *bindings, con
     for (uint32_t u = 0; u < section->unit_count && ok; ++u) {
       Unit *unit = &r.units[u];
       SambaUnitKind kind = section->units[u].kind;
-      progress |= kind == SAMBA_UNIT_BUFFER    ? stepBuffer(&r, unit)
-                  : kind == SAMBA_UNIT_COMPUTE ? stepCompute(&r, unit)
-                                               : stepMemory(&r, unit, kind == SAMBA_UNIT_STORE);
+      if (kind == SAMBA_UNIT_BUFFER)
+        progress |= stepBuffer(&r, unit);
+      else if (kind == SAMBA_UNIT_COMPUTE)
+        progress |= stepCompute(&r, unit);
+      else
+        progress |= stepMemory(&r, unit, kind == SAMBA_UNIT_STORE);
       ok &= !unit->failed;
     }
   }

@@ -152,8 +152,10 @@ static ReferenceValue floatOp(uint8_t opcode, const ReferenceValue *v) {
 }
 
 static int64_t powerOf(int64_t base, int64_t exponent) {
+  if (exponent < 0 && base == -1)
+    return exponent & 1 ? -1 : 1;
   if (exponent < 0)
-    return base == 1 ? 1 : base == -1 ? (exponent & 1 ? -1 : 1) : 0;
+    return base == 1;
   uint64_t result = 1;
   for (uint64_t square = (uint64_t)base; exponent; exponent >>= 1, square *= square)
     result *= exponent & 1 ? square : 1;
@@ -254,13 +256,14 @@ ReferenceValue referenceEvaluate(const SambaLaneOp *op, const ReferenceValue *v)
 
 ReferenceValue referenceIdentity(const SambaLaneOp *op) {
   bool wide = op->type == SAMBA_DTYPE_I64, bit = op->type == SAMBA_DTYPE_I1;
+  int64_t least = wide ? INT64_MIN : INT32_MIN, most = wide ? INT64_MAX : INT32_MAX;
   switch (op->opcode) {
   case SAMBA_LANE_REDUCE_MUL:
     return (ReferenceValue){1, 1};
   case SAMBA_LANE_REDUCE_MIN:
-    return (ReferenceValue){INFINITY, bit ? 1 : wide ? INT64_MAX : INT32_MAX};
+    return (ReferenceValue){INFINITY, bit ? 1 : most};
   case SAMBA_LANE_REDUCE_MAX:
-    return (ReferenceValue){-INFINITY, bit ? 0 : wide ? INT64_MIN : INT32_MIN};
+    return (ReferenceValue){-INFINITY, bit ? 0 : least};
   case SAMBA_LANE_REDUCE_AND:
     return (ReferenceValue){0, bit ? 1 : -1};
   default:

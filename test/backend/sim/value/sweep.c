@@ -49,8 +49,11 @@ void sweepRun(const SweepProgram *program, const float *x, const float *y, float
 double sweepUlps(float a, double exact) {
   if (isnan(exact))
     return isnan(a) ? 0 : 1e9;
-  if (isinf(a) || isinf((float)exact))
-    return a == (float)exact ? 0 : fabs(exact) > 0x1.fffffep127 && fabsf(a) == FLT_MAX ? 1 : 1e9;
+  if (isinf(a) || isinf((float)exact)) {
+    if (a == (float)exact)
+      return 0;
+    return fabs(exact) > 0x1.fffffep127 && fabsf(a) == FLT_MAX ? 1 : 1e9;
+  }
   if (exact == 0)
     return a == 0 && !signbit(a) == !signbit(exact) ? 0 : 1e9;
   int exponent = ilogb(exact) < -126 ? -126 : ilogb(exact);

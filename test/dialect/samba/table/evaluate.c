@@ -45,15 +45,18 @@ static double wrap(double value, SambaDType dtype) {
     return computes_double ? value : (double)(float)value;
   if (value >= 0x1p63 || value < -0x1p63) /* a product of i64, whose low bits a double has not */
     value = fmod(value, 0x1p63);
-  return evaluateBits(dtype, (uint64_t)(int64_t)value &
-                                 (dtype == SAMBA_DTYPE_I1 ? 1u
-                                  : dtype == SAMBA_DTYPE_I64
-                                      ? UINT64_MAX
-                                      : ((uint64_t)1 << 8 * sambaDTypeBytes(dtype)) - 1));
+  uint64_t mask = UINT64_MAX;
+  if (dtype == SAMBA_DTYPE_I1)
+    mask = 1;
+  else if (dtype != SAMBA_DTYPE_I64)
+    mask = ((uint64_t)1 << 8 * sambaDTypeBytes(dtype)) - 1;
+  return evaluateBits(dtype, (uint64_t)(int64_t)value & mask);
 }
 
 static double minimum(double x, double y) {
-  return x != x ? x : y != y ? y : x < y || (x == y && signbit(x)) ? x : y;
+  if (x != x || y != y)
+    return x != x ? x : y;
+  return x < y || (x == y && signbit(x)) ? x : y;
 }
 static double maximum(double x, double y) { return -minimum(-x, -y); }
 
@@ -61,13 +64,19 @@ static double maximum(double x, double y) { return -minimum(-x, -y); }
 static double toInteger(double value, SambaDType dtype) {
   double low = dtype == SAMBA_DTYPE_I64 ? -0x1p63 : -0x1p31;
   double high = dtype == SAMBA_DTYPE_I64 ? 0x1p63 - 1024 : 0x1p31 - 1;
-  return value != value ? 0 : value < low ? low : value > high ? high : trunc(value);
+  if (value != value)
+    return 0;
+  if (value < low)
+    return low;
+  return value > high ? high : trunc(value);
 }
 
 static double powerOf(double base, double exponent) {
   int64_t result = 1;
+  if (exponent < 0 && base == -1)
+    return pow(base, exponent);
   if (exponent < 0)
-    return base == 1 ? 1 : base == -1 ? pow(base, exponent) : 0;
+    return base == 1;
   for (double i = 0; i < exponent; ++i)
     result *= (int64_t)base;
   return (double)result;
@@ -100,7 +109,9 @@ static double apply(const SambaLaneOp *op, const double *v, const int64_t *count
   case SAMBA_LANE_FMA:
     return is_float ? fusedSum(x, y, z) : x * y + z;
   case SAMBA_LANE_DIV:
-    return is_float ? x / y : y == 0 ? 0 : trunc(x / y);
+    if (is_float)
+      return x / y;
+    return y == 0 ? 0 : trunc(x / y);
   case SAMBA_LANE_REM:
     return is_float || y != 0 ? fmod(x, y) : 0;
   case SAMBA_LANE_NEG:

@@ -82,9 +82,10 @@ static SambaStatus evaluateView(SambaArena *arena, const SambaOperatorCall *call
       inside = inside && index >= 0 && index < from->dims[axis];
       address = address * from->dims[axis] + index;
     }
-    out_values[0][i] = inside                           ? operand[address]
-                       : type->dtype == SAMBA_DTYPE_F32 ? (double)fill
-                                                        : (double)map.fill;
+    if (inside)
+      out_values[0][i] = operand[address];
+    else
+      out_values[0][i] = type->dtype == SAMBA_DTYPE_F32 ? (double)fill : (double)map.fill;
   }
 
   return NULL;
