@@ -171,7 +171,8 @@ typedef struct SambaOperator {
   SambaStatus (*differentiate)(const struct SambaGradientCall *gradient,
                                struct SambaExpansion *expansion);
   bool no_gradient;
-  /* Elementwise operators of one operand: the derivative at x, where the result is y; all in f32. */
+  /* Elementwise operators of one operand: the derivative at x, where the result is y; all in f32.
+   */
   uint32_t (*slope)(const SambaOperatorCall *call, struct SambaExpansion *expansion, uint32_t x,
                     uint32_t y);
   /* Losses of a tensor and its target: the values of their elements' losses, all in f32. */
