@@ -3,6 +3,8 @@
  * DRAM rows are loaded for several copies at once into a staging buffer that deals them out. */
 #include "backend/codegen/codegen_internal.h"
 
+#include "support/number/integer.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,72 +77,72 @@ static SambaTileBox partOf(const SambaTileBox *box, uint32_t axis, uint32_t part
 
 /* The write ports of a buffer: one per load, each for its part of the slot, or one that takes
  * staged chunks. */
-static void setBufferWrites(SambaCodegen *codegen, const Source *s, const SambaWalk *slots,
+static void setBufferWrites(SambaCodegen *codegen, const Source *source, const SambaWalk *slots,
                             SambaUnit *unit) {
-  SambaDType dtype = sambaTileNestDType(&codegen->plans[s->group].nest, s->operand);
-  SambaTokenLayout layout = sambaLayoutBox(&s->slot);
-  uint32_t ports = s->staged_dim == SAMBA_NO_INDEX ? s->ways : 1;
-  SambaTileBox part = partOf(&s->slot, s->cut_axis, ports * s->chunks);
+  SambaDType dtype = sambaTileNestDType(&codegen->plans[source->group].nest, source->operand);
+  SambaTokenLayout layout = sambaLayoutBox(&source->slot);
+  uint32_t ports = source->staged_dim == SAMBA_NO_INDEX ? source->ways : 1;
+  SambaTileBox part = partOf(&source->slot, source->cut_axis, ports * source->chunks);
 
   for (uint32_t w = 0; w < ports; ++w) {
     SambaWalk walk = *slots;
-    int64_t delta = part.size[s->cut_axis] * part.step[s->cut_axis];
-    if (s->chunks > 1) {
-      walk.steps[walk.count] = (SambaWalkStep){.trips = s->chunks};
-      walk.steps[walk.count++].axis[s->cut_axis] = delta;
+    int64_t delta = part.size[source->cut_axis] * part.step[source->cut_axis];
+    if (source->chunks > 1) {
+      walk.steps[walk.count] = (SambaWalkStep){.trips = source->chunks};
+      walk.steps[walk.count++].axis[source->cut_axis] = delta;
     }
     walk.token_level = walk.count;
     sambaWalkBox(&walk, &part, NULL);
-    sambaWalkMakeRelative(&walk, &s->slot, &s->slot);
-    walk.axis_start[s->cut_axis] += w * delta;
+    sambaWalkMakeRelative(&walk, &source->slot, &source->slot);
+    walk.axis_start[source->cut_axis] += w * delta;
     sambaSetPort(&unit->inputs[w], &walk, dtype,
                  sambaWalkAccess(&walk, &layout, NULL, 0, codegen->arena));
   }
 }
 
 /* A buffer for one source: filled slot by slot, read token by token. */
-static SambaStatus addBuffer(SambaCodegen *codegen, const Source *s, uint32_t source,
+static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32_t number,
                              uint32_t *out_unit) {
-  const SambaGroupPlan *plan = &codegen->plans[s->group];
+  const SambaGroupPlan *plan = &codegen->plans[source->group];
   const SambaTileNest *nest = &plan->nest;
   const SambaGroup *group = nest->group;
-  const SambaStageOperand *map = &group->operands[s->operand].map;
-  SambaDType dtype = sambaTileNestDType(nest, s->operand);
-  uint32_t depth = sambaTileNestTrips(nest, s->level) > 1 ? nest->depth[s->operand]
-                                                          : 1; /* loaded once: one slot */
-  const char *name =
-      sambaArenaFormat(codegen->arena, "%s.in%u.buffer%u", plan->prefix, s->operand, source);
+  const SambaStageOperand *map = &group->operands[source->operand].map;
+  SambaDType dtype = sambaTileNestDType(nest, source->operand);
+  uint32_t depth = sambaTileNestTrips(nest, source->level) > 1 ? nest->depth[source->operand]
+                                                               : 1; /* loaded once: one slot */
+  const char *name = sambaArenaFormat(codegen->arena, "%s.in%u.buffer%u", plan->prefix,
+                                      source->operand, number);
   SAMBA_RETURN_IF_ERROR(
-      sambaCheckBufferBytes(codegen, name, (uint64_t)s->slot.elements, dtype, depth));
+      sambaCheckBufferBytes(codegen, name, (uint64_t)source->slot.elements, dtype, depth));
   *out_unit = sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_BUFFER, name,
                                    sambaCodegenLayer(codegen, group),
-                                   s->staged_dim == SAMBA_NO_INDEX ? s->ways : 1, 1);
+                                   source->staged_dim == SAMBA_NO_INDEX ? source->ways : 1, 1);
   SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, *out_unit);
 
   unit->buffer.slot_count = depth;
-  unit->buffer.slot_elements = (uint64_t)s->slot.elements;
+  unit->buffer.slot_elements = (uint64_t)source->slot.elements;
   SambaWalk slots;
   sambaWalkStart(&slots, nest, map, NULL);
-  sambaWalkLoops(&slots, nest, map, 0, s->level);
+  sambaWalkLoops(&slots, nest, map, 0, source->level);
   sambaWalkClearAddresses(&slots, slots.count);
   slots.slot_level = slots.token_level = slots.count;
-  setBufferWrites(codegen, s, &slots, unit);
+  setBufferWrites(codegen, source, &slots, unit);
   SambaWalk read = slots;
-  uint32_t end = sambaTileNestTokenLevel(nest, s->operand);
-  uint32_t middle = s->spread > 1 ? s->spread_at : end;
-  sambaWalkLoops(&read, nest, map, s->level, middle);
+  uint32_t end = sambaTileNestTokenLevel(nest, source->operand);
+  uint32_t middle = source->spread > 1 ? source->spread_at : end;
+  sambaWalkLoops(&read, nest, map, source->level, middle);
   sambaWalkLoops(&read, nest, map, middle + 1, end);
-  walkTokenElements(nest, s->operand, &read);
+  walkTokenElements(nest, source->operand, &read);
   SambaTileBox token;
-  sambaTileNestBox(nest, s->operand, group->dim_count, &token);
+  sambaTileNestBox(nest, source->operand, group->dim_count, &token);
   if (group->copy)
-    memset(token.low, 0, sizeof token.low); /* points start at the map's own value */
-  sambaWalkMakeRelative(&read, &token, &s->slot);
-  SambaTokenLayout layout = sambaLayoutBox(&s->slot);
+    memset(token.low, 0, sizeof token.low); /* points start at the map'source own value */
+  sambaWalkMakeRelative(&read, &token, &source->slot);
+  SambaTokenLayout layout = sambaLayoutBox(&source->slot);
   sambaSetPort(&unit->outputs[0], &read, dtype,
                sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
   unit->outputs[0].access.replay =
-      group->copy ? 1 : (uint32_t)sambaTileNestReplay(nest, s->operand);
+      group->copy ? 1 : (uint32_t)sambaTileNestReplay(nest, source->operand);
   sambaMarkDiagonal(unit, &unit->outputs[0]);
 
   return NULL;
@@ -175,11 +177,12 @@ enum { stagingBytes = 8192 };
 
 /* Pieces of a staged slot: the fewest that are small enough and can be cut for the loads;
  * 0: none. */
-static uint32_t chooseChunks(const SambaTileNest *nest, const Source *s, uint32_t copies) {
-  int64_t bytes = s->slot.elements * copies * sambaDTypeBytes(sambaTileNestDType(nest, s->operand));
-  int64_t size = s->slot.size[s->cut_axis];
+static uint32_t chooseChunks(const SambaTileNest *nest, const Source *source, uint32_t copies) {
+  int64_t bytes =
+      source->slot.elements * copies * sambaDTypeBytes(sambaTileNestDType(nest, source->operand));
+  int64_t size = source->slot.size[source->cut_axis];
   for (int64_t chunks = 1; chunks <= size; ++chunks)
-    if (size % chunks == 0 && size / chunks % s->ways == 0 && bytes / chunks <= stagingBytes)
+    if (size % chunks == 0 && size / chunks % source->ways == 0 && bytes / chunks <= stagingBytes)
       return (uint32_t)chunks;
   return 0;
 }
@@ -192,28 +195,29 @@ uint32_t sambaOutermostAxis(const SambaTileBox *box) {
 }
 
 /* Load -> staging buffer -> buffers of the range, chunk by chunk. */
-static SambaStatus addStagedLoad(SambaCodegen *codegen, const Source *s,
+static SambaStatus addStagedLoad(SambaCodegen *codegen, const Source *source,
                                  const SambaCopyRange *range, uint32_t number,
                                  const uint32_t *buffers) {
-  const SambaGroupPlan *plan = &codegen->plans[s->group];
+  const SambaGroupPlan *plan = &codegen->plans[source->group];
   const SambaTileNest *nest = &plan->nest;
-  const SambaStageOperand *map = &nest->group->operands[s->operand].map;
-  SambaDType dtype = sambaTileNestDType(nest, s->operand);
-  uint32_t copies = range->count[s->staged_dim];
-  uint32_t row = s->slot.rank - 1;
-  SambaTileBox part = partOf(&s->slot, s->cut_axis, s->chunks);
+  const SambaStageOperand *map = &nest->group->operands[source->operand].map;
+  SambaDType dtype = sambaTileNestDType(nest, source->operand);
+  uint32_t copies = range->count[source->staged_dim];
+  uint32_t row = source->slot.rank - 1;
+  SambaTileBox part = partOf(&source->slot, source->cut_axis, source->chunks);
   SambaTileBox wide = part;
 
   wide.size[row] *= copies;
   wide.elements *= copies;
   SambaCopyRange others = *range;
-  others.count[s->staged_dim] = 1;
+  others.count[source->staged_dim] = 1;
   SambaWalk walk, slots;
   sambaWalkStart(&walk, nest, map, range);
-  sambaWalkLoops(&walk, nest, map, 0, s->level);
-  if (s->chunks > 1) {
-    walk.steps[walk.count] = (SambaWalkStep){.trips = s->chunks};
-    walk.steps[walk.count++].axis[s->cut_axis] = part.size[s->cut_axis] * part.step[s->cut_axis];
+  sambaWalkLoops(&walk, nest, map, 0, source->level);
+  if (source->chunks > 1) {
+    walk.steps[walk.count] = (SambaWalkStep){.trips = source->chunks};
+    walk.steps[walk.count++].axis[source->cut_axis] =
+        part.size[source->cut_axis] * part.step[source->cut_axis];
   }
 
   sambaWalkCopies(&walk, nest, map, &others);
@@ -223,23 +227,23 @@ static SambaStatus addStagedLoad(SambaCodegen *codegen, const Source *s,
   walk.token_level = walk.count;
   const char *layer = sambaCodegenLayer(codegen, nest->group);
   const char *name =
-      sambaArenaFormat(codegen->arena, "%s.in%u.stage%u", plan->prefix, s->operand, number);
+      sambaArenaFormat(codegen->arena, "%s.in%u.stage%u", plan->prefix, source->operand, number);
   uint32_t stage =
-      sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_BUFFER, name, layer, s->ways, 1);
-  SambaTileBox own = partOf(&wide, s->cut_axis, s->ways); /* what one load brings */
+      sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_BUFFER, name, layer, source->ways, 1);
+  SambaTileBox own = partOf(&wide, source->cut_axis, source->ways); /* what one load brings */
   SambaTokenLayout layout = sambaLayoutBox(&wide);
 
-  for (uint32_t w = 0; w < s->ways; ++w) {
+  for (uint32_t w = 0; w < source->ways; ++w) {
     SambaWalk from = walk, write = slots;
-    int64_t offset = w * own.size[s->cut_axis] * own.step[s->cut_axis];
+    int64_t offset = w * own.size[source->cut_axis] * own.step[source->cut_axis];
     sambaWalkBox(&from, &own, NULL);
-    from.axis_start[s->cut_axis] += offset;
-    name = sambaArenaFormat(codegen->arena, "%s.in%u.load%u", plan->prefix, s->operand,
-                            number * s->ways + w);
+    from.axis_start[source->cut_axis] += offset;
+    name = sambaArenaFormat(codegen->arena, "%s.in%u.load%u", plan->prefix, source->operand,
+                            number * source->ways + w);
     uint32_t load = sambaCodegenAddLoad(codegen, map->tensor, name, layer, 0, &from, map->fill);
     sambaWalkBox(&write, &own, NULL);
     sambaWalkMakeRelative(&write, &wide, &wide);
-    write.axis_start[s->cut_axis] += offset;
+    write.axis_start[source->cut_axis] += offset;
     sambaSetPort(&sambaAssemblyUnit(&codegen->assembly, stage)->inputs[w], &write, dtype,
                  sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
     sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){load, 0}, &(SambaEndpoint){stage, w},
@@ -251,10 +255,7 @@ static SambaStatus addStagedLoad(SambaCodegen *codegen, const Source *s,
   /* Many slots: between load and buffers its tokens queue behind the long ones of the operands in
    * use. */
   int64_t slots_fit = codegen->machine->pmu_bytes / 4 / (wide.elements * sambaDTypeBytes(dtype));
-  unit->buffer.slot_count = !slots.count    ? 1
-                            : slots_fit < 2 ? 2
-                            : slots_fit > 8 ? 8
-                                            : (uint32_t)slots_fit;
+  unit->buffer.slot_count = slots.count ? (uint32_t)sambaClampInteger(slots_fit, 2, 8) : 1;
   unit->buffer.slot_elements = (uint64_t)wide.elements;
   SambaWalk read = slots;
   read.steps[read.count] = (SambaWalkStep){.trips = copies};
@@ -268,7 +269,7 @@ static SambaStatus addStagedLoad(SambaCodegen *codegen, const Source *s,
   memcpy(copy, range->first, sizeof copy);
   do
     sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){stage, 0},
-                         &(SambaEndpoint){buffers[sambaCopyIndex(nest, s->mask, copy)], 0}, 1);
+                         &(SambaEndpoint){buffers[sambaCopyIndex(nest, source->mask, copy)], 0}, 1);
   while (sambaCopyNext(nest, range, copy));
 
   return NULL;
@@ -276,38 +277,41 @@ static SambaStatus addStagedLoad(SambaCodegen *codegen, const Source *s,
 
 /* Loads of a range without staging: one per way, dealing slots (or, direct, tokens) to the range's
  * sources. */
-static void addLoads(SambaCodegen *codegen, const Source *s, const SambaCopyRange *range,
+static void addLoads(SambaCodegen *codegen, const Source *source, const SambaCopyRange *range,
                      uint32_t number, const uint32_t *buffers, const SambaEndpoints *consumers) {
-  const SambaGroupPlan *plan = &codegen->plans[s->group];
+  const SambaGroupPlan *plan = &codegen->plans[source->group];
   const SambaTileNest *nest = &plan->nest;
-  const SambaStageOperand *map = &nest->group->operands[s->operand].map;
-  SambaTileBox part = partOf(&s->slot, s->cut_axis, s->ways);
+  const SambaStageOperand *map = &nest->group->operands[source->operand].map;
+  SambaTileBox part = partOf(&source->slot, source->cut_axis, source->ways);
 
-  for (uint32_t w = 0; w < s->ways; ++w) {
+  for (uint32_t w = 0; w < source->ways; ++w) {
     SambaWalk walk;
     sambaWalkStart(&walk, nest, map, range);
-    sambaWalkLoops(&walk, nest, map, 0, s->level);
-    if (s->spread > 1)
-      sambaWalkLoops(&walk, nest, map, s->spread_at, s->spread_at + 1);
+    sambaWalkLoops(&walk, nest, map, 0, source->level);
+    if (source->spread > 1)
+      sambaWalkLoops(&walk, nest, map, source->spread_at, source->spread_at + 1);
     sambaWalkCopies(&walk, nest, map, range);
     walk.token_level = walk.count;
     sambaWalkBox(&walk, &part, NULL);
-    walk.axis_start[s->cut_axis] += w * part.size[s->cut_axis] * part.step[s->cut_axis];
-    const char *name = sambaArenaFormat(codegen->arena, "%s.in%u.load%u", plan->prefix, s->operand,
-                                        number * s->ways + w);
+    walk.axis_start[source->cut_axis] +=
+        w * part.size[source->cut_axis] * part.step[source->cut_axis];
+    const char *name = sambaArenaFormat(codegen->arena, "%s.in%u.load%u", plan->prefix,
+                                        source->operand, number * source->ways + w);
     uint32_t load = sambaCodegenAddLoad(
         codegen, map->tensor, name, sambaCodegenLayer(codegen, nest->group), 0, &walk, map->fill);
     if (!buffers) {
-      sambaConnectRange(codegen, nest, s->mask, range, (SambaEndpoint){load, 0}, consumers);
+      sambaConnectRange(codegen, nest, source->mask, range, (SambaEndpoint){load, 0}, consumers);
       continue;
     }
-    for (uint32_t way = 0; way < s->spread; ++way) {
+    for (uint32_t way = 0; way < source->spread; ++way) {
       uint32_t copy[SAMBA_MAX_STAGE_DIMS];
       memcpy(copy, range->first, sizeof copy);
       do
         sambaAssemblyConnect(
             &codegen->assembly, (SambaEndpoint){load, 0},
-            &(SambaEndpoint){buffers[sambaCopyIndex(nest, s->mask, copy) * s->spread + way], w}, 1);
+            &(SambaEndpoint){
+                buffers[sambaCopyIndex(nest, source->mask, copy) * source->spread + way], w},
+            1);
       while (sambaCopyNext(nest, range, copy));
     }
   }
@@ -319,63 +323,65 @@ static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operan
   const SambaTileNest *nest = &plan->nest;
   bool direct = sambaTileNestIsDirect(nest, operand);
 
-  Source s = {.group = g,
-              .operand = operand,
-              .mask = sambaCopyMask(nest, operand),
-              .staged_dim = SAMBA_NO_INDEX,
-              .chunks = 1,
-              .ways = 1};
-  s.level = direct ? sambaTileNestTokenLevel(nest, operand) : sambaTileNestSlotLevel(nest, operand);
-  s.spread = direct ? 1 : sambaTileNestSpread(nest, operand, &s.spread_at);
+  Source source = {.group = g,
+                   .operand = operand,
+                   .mask = sambaCopyMask(nest, operand),
+                   .staged_dim = SAMBA_NO_INDEX,
+                   .chunks = 1,
+                   .ways = 1};
+  source.level =
+      direct ? sambaTileNestTokenLevel(nest, operand) : sambaTileNestSlotLevel(nest, operand);
+  source.spread = direct ? 1 : sambaTileNestSpread(nest, operand, &source.spread_at);
   if (direct)
-    sambaTileNestBox(nest, operand, nest->group->dim_count, &s.slot);
+    sambaTileNestBox(nest, operand, nest->group->dim_count, &source.slot);
   else
-    sambaTileNestSlotBox(nest, operand, &s.slot);
-  s.cut_axis = sambaOutermostAxis(&s.slot);
+    sambaTileNestSlotBox(nest, operand, &source.slot);
+  source.cut_axis = sambaOutermostAxis(&source.slot);
   uint32_t sources = sambaTileNestSources(nest, operand);
   uint32_t wanted = plan->loads[operand];
-  s.ways = plan->ways[operand];
+  source.ways = plan->ways[operand];
   SambaCopyRange *ranges = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaCopyRange, wanted);
-  uint32_t count = sambaCutCopies(nest, s.mask, wanted, ranges);
+  uint32_t count = sambaCutCopies(nest, source.mask, wanted, ranges);
   if (direct) {
     for (uint32_t r = 0; r < count; ++r)
-      addLoads(codegen, &s, &ranges[r], r, NULL, consumers);
+      addLoads(codegen, &source, &ranges[r], r, NULL, consumers);
     return NULL;
   }
 
   /* Staging is all or nothing: the buffers must take the same chunks from every load. */
-  s.staged_dim =
-      s.spread > 1 ? SAMBA_NO_INDEX : sambaStagedSourceDim(nest, operand, &s.slot, &ranges[0]);
+  source.staged_dim = source.spread > 1
+                          ? SAMBA_NO_INDEX
+                          : sambaStagedSourceDim(nest, operand, &source.slot, &ranges[0]);
   uint32_t most = 1;
-  for (uint32_t r = 0; r < count && s.staged_dim != SAMBA_NO_INDEX; ++r)
-    most = ranges[r].count[s.staged_dim] > most ? ranges[r].count[s.staged_dim] : most;
-  if (s.staged_dim != SAMBA_NO_INDEX) {
-    s.chunks = s.cut_axis == s.slot.rank - 1 ? 0 : chooseChunks(nest, &s, most);
-    if (!s.chunks)
-      s.chunks = 1, s.staged_dim = SAMBA_NO_INDEX;
+  for (uint32_t r = 0; r < count && source.staged_dim != SAMBA_NO_INDEX; ++r)
+    most = ranges[r].count[source.staged_dim] > most ? ranges[r].count[source.staged_dim] : most;
+  if (source.staged_dim != SAMBA_NO_INDEX) {
+    source.chunks = source.cut_axis == source.slot.rank - 1 ? 0 : chooseChunks(nest, &source, most);
+    if (!source.chunks)
+      source.chunks = 1, source.staged_dim = SAMBA_NO_INDEX;
   }
 
-  uint32_t *buffers = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, sources *s.spread);
-  for (uint32_t b = 0; b < sources * s.spread; ++b) {
-    const SambaEndpoints *takers = &consumers[b / s.spread];
-    SAMBA_RETURN_IF_ERROR(addBuffer(codegen, &s, b, &buffers[b]));
+  uint32_t *buffers = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, sources *source.spread);
+  for (uint32_t b = 0; b < sources * source.spread; ++b) {
+    const SambaEndpoints *takers = &consumers[b / source.spread];
+    SAMBA_RETURN_IF_ERROR(addBuffer(codegen, &source, b, &buffers[b]));
     sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){buffers[b], 0}, takers->data,
                          takers->size);
 
     /* The PCUs take the tokens of one iteration of the spread loop after the other. */
     int64_t block = sambaTileNestTrips(nest, sambaTileNestTokenLevel(nest, operand)) /
-                    (s.spread > 1 ? sambaTileNestTrips(nest, s.spread_at + 1) : 1);
-    for (size_t t = 0; t < takers->size && s.spread > 1; ++t)
+                    (source.spread > 1 ? sambaTileNestTrips(nest, source.spread_at + 1) : 1);
+    for (size_t t = 0; t < takers->size && source.spread > 1; ++t)
       sambaAssemblyUnit(&codegen->assembly, takers->data[t].unit)
           ->inputs[takers->data[t].port]
           .block = (uint32_t)block;
   }
 
   for (uint32_t r = 0; r < count; ++r) {
-    if (s.staged_dim != SAMBA_NO_INDEX)
-      SAMBA_RETURN_IF_ERROR(addStagedLoad(codegen, &s, &ranges[r], r, buffers));
+    if (source.staged_dim != SAMBA_NO_INDEX)
+      SAMBA_RETURN_IF_ERROR(addStagedLoad(codegen, &source, &ranges[r], r, buffers));
     else
-      addLoads(codegen, &s, &ranges[r], r, buffers, consumers);
+      addLoads(codegen, &source, &ranges[r], r, buffers, consumers);
   }
 
   return NULL;

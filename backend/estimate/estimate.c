@@ -10,9 +10,16 @@
 SambaSectionNeeds sambaSectionCount(const SambaSection *section) {
   SambaSectionNeeds needs = {0};
   for (uint32_t u = 0; u < section->unit_count; ++u)
-    ++*(section->units[u].kind == SAMBA_UNIT_COMPUTE  ? &needs.pcus
-        : section->units[u].kind == SAMBA_UNIT_BUFFER ? &needs.pmus
-                                                      : &needs.ags);
+    switch (section->units[u].kind) {
+    case SAMBA_UNIT_COMPUTE:
+      ++needs.pcus;
+      break;
+    case SAMBA_UNIT_BUFFER:
+      ++needs.pmus;
+      break;
+    default:
+      ++needs.ags;
+    }
   return needs;
 }
 
@@ -295,6 +302,6 @@ void sambaSectionPlanRates(SambaSection *section, const SambaMachine *machine) {
     const SambaPort *port = &unit->outputs[stream->source.port];
     double share = portBytes(unit, true, stream->source.port) / port->stream_count /
                    (cycles * (double)machine->vector_bytes) * 1000;
-    stream->rate_permille = share < 1 ? 1 : share > 1000 ? 1000 : (uint32_t)ceil(share);
+    stream->rate_permille = (uint32_t)fmin(fmax(ceil(share), 1), 1000);
   }
 }

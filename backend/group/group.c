@@ -283,34 +283,15 @@ static void findDependences(SambaGroup *group) {
       group->operands[i].depends |= group->operands[group->operands[i].map.index_operand].depends;
 }
 
-/* Fuses stages[0..count) into one group. chain_dims[i]: group dimensions of stage i's
- * dimensions. */
-static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machine,
-                        SambaArena *arena, const uint32_t *stages, uint32_t count,
-                        const SambaDimMap *chain_dims, SambaGroup *group) {
-  const SambaStage *anchor = &graph->stages[stages[0]];
-  group->anchor = stages[0];
-  group->last = stages[count - 1];
-  group->stage_count = count;
-  group->dim_count = anchor->dim_count;
-  memcpy(group->extents, anchor->extents, sizeof group->extents);
-  memcpy(group->reduced, anchor->reduced, sizeof group->reduced);
-  while (group->parallel_count < group->dim_count && !group->reduced[group->parallel_count])
-    ++group->parallel_count;
-  group->lane_reduce = anchor->lane_reduce;
-  uint32_t op_capacity = 0;
-
-  OperandMap *operand_of = SAMBA_ARENA_ARRAY(arena, OperandMap, count);
-  for (uint32_t i = 0; i < count; ++i) {
-    uint32_t between = i ? graph->stages[stages[i - 1]].output.tensor : SAMBA_NO_INDEX;
-    SAMBA_RETURN_IF_ERROR(append(group, graph, stages[i], &chain_dims[i], between, &operand_of[i]));
-    op_capacity += graph->stages[stages[i]].op_count + 1;
-  }
-
+/* The programs of the stages, one after the other over the group's operands; the result of each is
+ * an operand of the next. */
+static void joinPrograms(const SambaStageGraph *graph, SambaArena *arena,
+                         const OperandMap *operand_of, uint32_t op_capacity,
+                         const SambaDimMap *chain_dims, SambaGroup *group) {
   group->ops = SAMBA_ARENA_ARRAY(arena, SambaLaneOp, op_capacity);
   uint32_t previous = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    const SambaStage *stage = &graph->stages[stages[i]];
+  for (uint32_t i = 0; i < group->stage_count; ++i) {
+    const SambaStage *stage = &graph->stages[group->stages[i]];
     uint32_t *values = sambaAllocateZeroed(stage->operand_count + stage->op_count, sizeof *values);
     for (uint32_t o = 0; o < stage->operand_count; ++o)
       values[o] = operand_of[i].of[o] == SAMBA_NO_INDEX ? previous : operand_of[i].of[o];
@@ -336,7 +317,7 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
     SambaDType dtype = graph->tensors[stage->output.tensor].dtype;
     bool is_wrapped = previous >= group->operand_count &&
                       group->ops[previous - group->operand_count].opcode == SAMBA_LANE_WRAP;
-    if (i + 1 < count && isNarrowInteger(dtype) && !is_wrapped) {
+    if (i + 1 < group->stage_count && isNarrowInteger(dtype) && !is_wrapped) {
       group->ops[group->op_count] = (SambaLaneOp){.opcode = SAMBA_LANE_WRAP,
                                                   .type = SAMBA_DTYPE_I32,
                                                   .operands = {(uint16_t)previous},
@@ -346,8 +327,12 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
   }
 
   group->result = previous;
-  if (previous < group->operand_count)
-    group->operands[previous].value = true;
+}
+
+/* Which operands the joined program reads, and what its operations take of a PCU. */
+static void countProgram(SambaGroup *group) {
+  if (group->result < group->operand_count)
+    group->operands[group->result].value = true;
   for (uint32_t i = 0; i < group->op_count; ++i) {
     const SambaLaneOp *op = &group->ops[i];
     for (int j = 0; j < sambaLaneOpOperands(op->opcode); ++j)
@@ -356,35 +341,126 @@ static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machin
     group->transcendentals += sambaLaneOpClass(op->opcode) == 'T';
     group->stage_ops += sambaLaneOpClass(op->opcode) == 'S' || sambaLaneOpClass(op->opcode) == 'R';
   }
+}
 
-  /* The output over the group's dimensions. */
-  const SambaStage *last = &graph->stages[stages[count - 1]];
+/* The output of the last stage over the group's dimensions. */
+static void mapOutput(const SambaStageGraph *graph, const SambaDimMap *dims,
+                      const OperandMap *operands, SambaGroup *group) {
+  const SambaStage *last = &graph->stages[group->last];
   group->output = last->output;
   memset(group->output.axes, 0, sizeof group->output.axes);
 
   for (uint32_t axis = 0; axis < graph->tensors[last->output.tensor].rank; ++axis) {
     group->output.axes[axis].constant = last->output.axes[axis].constant;
     for (uint32_t dim = 0; dim < last->dim_count; ++dim)
-      if (chain_dims[count - 1].of[dim] != SAMBA_NO_INDEX && last->extents[dim] > 1)
-        group->output.axes[axis].coefficients[chain_dims[count - 1].of[dim]] +=
+      if (dims->of[dim] != SAMBA_NO_INDEX && last->extents[dim] > 1)
+        group->output.axes[axis].coefficients[dims->of[dim]] +=
             last->output.axes[axis].coefficients[dim];
   }
 
   if (sambaStageScatters(last)) {
-    group->output.index_operand = operand_of[count - 1].of[last->output.index_operand];
+    group->output.index_operand = operands->of[last->output.index_operand];
     group->operands[group->output.index_operand].indexes = true;
   } else {
     group->output.index_operand = SAMBA_NO_INDEX;
   }
+}
 
+/* Fuses stages[0..count) into one group. chain_dims[i]: group dimensions of stage i's
+ * dimensions. */
+static SambaStatus fuse(const SambaStageGraph *graph, const SambaMachine *machine,
+                        SambaArena *arena, const uint32_t *stages, uint32_t count,
+                        const SambaDimMap *chain_dims, SambaGroup *group) {
+  const SambaStage *anchor = &graph->stages[stages[0]];
+  group->anchor = stages[0];
+  group->last = stages[count - 1];
+  group->stage_count = count;
+  group->stages = sambaArenaCopy(arena, stages, count * sizeof *stages);
+  group->dim_count = anchor->dim_count;
+  memcpy(group->extents, anchor->extents, sizeof group->extents);
+  memcpy(group->reduced, anchor->reduced, sizeof group->reduced);
+  while (group->parallel_count < group->dim_count && !group->reduced[group->parallel_count])
+    ++group->parallel_count;
+  group->lane_reduce = anchor->lane_reduce;
+  uint32_t op_capacity = 0;
+
+  OperandMap *operand_of = SAMBA_ARENA_ARRAY(arena, OperandMap, count);
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t between = i ? graph->stages[stages[i - 1]].output.tensor : SAMBA_NO_INDEX;
+    SAMBA_RETURN_IF_ERROR(append(group, graph, stages[i], &chain_dims[i], between, &operand_of[i]));
+    op_capacity += graph->stages[stages[i]].op_count + 1;
+  }
+
+  joinPrograms(graph, arena, operand_of, op_capacity, chain_dims, group);
+  countProgram(group);
+  mapOutput(graph, &chain_dims[count - 1], &operand_of[count - 1], group);
   group->copy =
       group->op_count == 0 && graph->tensors[group->operands[group->result].map.tensor].dtype ==
-                                  graph->tensors[last->output.tensor].dtype;
+                                  graph->tensors[group->output.tensor].dtype;
   findDependences(group);
   classifyContraction(graph, machine, group);
   group->simd = pointFiring(graph, group);
   group->pcus = countPcus(group, machine);
 
+  return NULL;
+}
+
+/* Follows the chain that begins at `first`; returns its length. reader: of each tensor, the last
+ * stage that reads it. */
+static uint32_t followChain(const SambaStageGraph *graph, const Readers *readers,
+                            const uint32_t *reader, const bool *taken, uint32_t first,
+                            uint32_t *chain, SambaDimMap *dims) {
+  uint32_t length = 1;
+  chain[0] = first;
+  for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
+    dims[0].of[d] = d;
+  for (;;) {
+    const SambaStage *tail = &graph->stages[chain[length - 1]];
+    const SambaMapping *mapping = &graph->mappings[chain[length - 1]];
+    uint32_t next = reader[tail->output.tensor];
+    uint32_t local[SAMBA_MAX_STAGE_DIMS];
+    if (next == SAMBA_NO_INDEX || next <= chain[length - 1] || taken[next])
+      break;
+    bool together = !mapping->dim_count == !graph->mappings[next].dim_count &&
+                    (!mapping->dim_count || mapping->group == graph->mappings[next].group);
+    if (!together)
+      break;
+    if (!mayFollow(graph, readers, tail, &graph->stages[next], local))
+      break;
+    for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
+      dims[length].of[d] =
+          local[d] == SAMBA_NO_INDEX ? SAMBA_NO_INDEX : dims[length - 1].of[local[d]];
+    chain[length++] = next;
+  }
+  return length;
+}
+
+/* Producers first. */
+static void orderGroups(SambaGroups *groups) {
+  /* What a group reads was written by the last stage of another before this group's last: in this
+   * order producers come first. */
+  for (uint32_t i = 1; i < groups->count; ++i) {
+    SambaGroup *group = groups->groups[i];
+    uint32_t at = i;
+    for (; at && groups->groups[at - 1]->last > group->last; --at)
+      groups->groups[at] = groups->groups[at - 1];
+    groups->groups[at] = group;
+  }
+}
+
+static SambaStatus checkMapped(const SambaStageGraph *graph, const SambaGroups *groups) {
+  uint32_t count = graph->stage_count;
+  /* Stages that a mapping puts into one group must have become one. */
+  for (uint32_t s = 0; s < count; ++s)
+    for (uint32_t other = s + 1; other < count && graph->mappings[s].dim_count; ++other)
+      if (graph->mappings[other].dim_count &&
+          graph->mappings[other].group == graph->mappings[s].group &&
+          groups->group_of_stage[s] != groups->group_of_stage[other])
+        return sambaStatusMake(
+            SAMBA_INVALID,
+            "stages %u (%s) and %u (%s) are mapped to group %u, but are not a chain of elementwise "
+            "stages in which each result has one reader",
+            s, graph->stages[s].name, other, graph->stages[other].name, graph->mappings[s].group);
   return NULL;
 }
 
@@ -394,10 +470,11 @@ SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *m
   Readers *readers = SAMBA_ARENA_ARRAY(arena, Readers, graph->tensor_count);
   countReaders(graph, readers);
   uint32_t *reader = SAMBA_ARENA_ARRAY(
-      arena, uint32_t, graph->tensor_count); /* the last stage that reads the tensor, + 1 */
+      arena, uint32_t, graph->tensor_count); /* the last stage that reads the tensor */
+  sambaClearIndices(reader, graph->tensor_count);
   for (uint32_t s = 0; s < count; ++s)
     for (uint32_t i = 0; i < graph->stages[s].operand_count; ++i)
-      reader[graph->stages[s].operands[i].tensor] = s + 1;
+      reader[graph->stages[s].operands[i].tensor] = s;
   out_groups->count = 0;
   out_groups->groups = SAMBA_ARENA_ARRAY(arena, SambaGroup *, count);
   out_groups->group_of_stage = SAMBA_ARENA_ARRAY(arena, uint32_t, count);
@@ -408,62 +485,18 @@ SambaStatus sambaGroupsBuild(const SambaStageGraph *graph, const SambaMachine *m
   for (uint32_t s = 0; s < count; ++s) {
     if (taken[s])
       continue;
-    uint32_t length = 1;
-    chain[0] = s;
-    for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
-      dims[0].of[d] = d;
-    for (;;) {
-      const SambaStage *tail = &graph->stages[chain[length - 1]];
-      const SambaMapping *mapping = &graph->mappings[chain[length - 1]];
-      uint32_t next = reader[tail->output.tensor];
-      uint32_t local[SAMBA_MAX_STAGE_DIMS];
-      if (!next-- || next <= chain[length - 1] || taken[next])
-        break;
-      bool together = !mapping->dim_count == !graph->mappings[next].dim_count &&
-                      (!mapping->dim_count || mapping->group == graph->mappings[next].group);
-      if (!together)
-        break;
-      if (!mayFollow(graph, readers, tail, &graph->stages[next], local))
-        break;
-      for (uint32_t d = 0; d < SAMBA_MAX_STAGE_DIMS; ++d)
-        dims[length].of[d] =
-            local[d] == SAMBA_NO_INDEX ? SAMBA_NO_INDEX : dims[length - 1].of[local[d]];
-      chain[length++] = next;
-    }
-
+    uint32_t length = followChain(graph, readers, reader, taken, s, chain, dims);
     SambaGroup *group = SAMBA_ARENA_NEW(arena, SambaGroup);
     SAMBA_RETURN_IF_ERROR(fuse(graph, machine, arena, chain, length, dims, group));
     for (uint32_t i = 0; i < length; ++i)
       taken[chain[i]] = true;
     group->stage_dims = sambaArenaCopy(arena, dims, length * sizeof *dims);
-    group->stages = sambaArenaCopy(arena, chain, length * sizeof *chain);
     out_groups->groups[out_groups->count++] = group;
   }
 
-  /* What a group reads was written by the last stage of another before this group's last: in this
-   * order producers come first. */
-  for (uint32_t i = 1; i < out_groups->count; ++i) {
-    SambaGroup *group = out_groups->groups[i];
-    uint32_t at = i;
-    for (; at && out_groups->groups[at - 1]->last > group->last; --at)
-      out_groups->groups[at] = out_groups->groups[at - 1];
-    out_groups->groups[at] = group;
-  }
-
+  orderGroups(out_groups);
   for (uint32_t i = 0; i < out_groups->count; ++i)
     for (uint32_t s = 0; s < out_groups->groups[i]->stage_count; ++s)
       out_groups->group_of_stage[out_groups->groups[i]->stages[s]] = i;
-
-  /* Stages that a mapping puts into one group must have become one. */
-  for (uint32_t s = 0; s < count; ++s)
-    for (uint32_t other = s + 1; other < count && graph->mappings[s].dim_count; ++other)
-      if (graph->mappings[other].dim_count &&
-          graph->mappings[other].group == graph->mappings[s].group &&
-          out_groups->group_of_stage[s] != out_groups->group_of_stage[other])
-        return sambaStatusMake(
-            SAMBA_INVALID,
-            "stages %u (%s) and %u (%s) are mapped to group %u, but are not a chain of elementwise "
-            "stages in which each result has one reader",
-            s, graph->stages[s].name, other, graph->stages[other].name, graph->mappings[s].group);
-  return NULL;
+  return checkMapped(graph, out_groups);
 }

@@ -72,13 +72,9 @@ void sambaTileNestSettle(SambaTileNest *nest) {
   }
 }
 
-static SambaStatus checkMapping(const SambaGroup *group, const SambaMapping *mapping,
-                                const SambaMachine *machine) {
+/* Tiles, copies and the loop order, dimension by dimension. */
+static SambaStatus checkDims(const SambaGroup *group, const SambaMapping *mapping) {
   uint32_t seen = 0;
-  if (mapping->dim_count != group->dim_count)
-    return sambaStatusMake(SAMBA_INVALID, "the mapping has %u dimensions, the stage %u",
-                           mapping->dim_count, group->dim_count);
-
   for (uint32_t dim = 0; dim < group->dim_count; ++dim) {
     if (mapping->tile[dim] < 1 || mapping->tile[dim] > group->extents[dim])
       return sambaStatusMake(SAMBA_INVALID, "dimension %u: tile %lld is not in [1, %lld]", dim,
@@ -105,7 +101,12 @@ static SambaStatus checkMapping(const SambaGroup *group, const SambaMapping *map
                              "reduced dimension %u: tile %lld does not divide the extent %lld", dim,
                              (long long)mapping->tile[dim], (long long)group->extents[dim]);
   }
+  return NULL;
+}
 
+/* Sums over tiles stay in order, whole for the lanes, and within the accumulators. */
+static SambaStatus checkSums(const SambaGroup *group, const SambaMapping *mapping,
+                             const SambaMachine *machine) {
   /* In-order sums: once a reduced dimension has several points in a tile, all later ones
    * are whole. */
   bool whole = false;
@@ -142,6 +143,17 @@ static SambaStatus checkMapping(const SambaGroup *group, const SambaMapping *map
                           (long long)machine->systolic_accumulators),
           "make the tile smaller or the reduced dimensions whole");
   }
+
+  return NULL;
+}
+
+static SambaStatus checkMapping(const SambaGroup *group, const SambaMapping *mapping,
+                                const SambaMachine *machine) {
+  if (mapping->dim_count != group->dim_count)
+    return sambaStatusMake(SAMBA_INVALID, "the mapping has %u dimensions, the stage %u",
+                           mapping->dim_count, group->dim_count);
+  SAMBA_RETURN_IF_ERROR(checkDims(group, mapping));
+  SAMBA_RETURN_IF_ERROR(checkSums(group, mapping, machine));
 
   if (mapping->pipeline_dim != SAMBA_NO_INDEX) {
     uint32_t dim = mapping->pipeline_dim;
@@ -195,8 +207,8 @@ SambaStatus sambaTileNestMake(const SambaStageGraph *graph, const SambaGroup *gr
 }
 
 static int64_t gcd(int64_t a, int64_t b) {
-  if (a == 0 || a == 1)
-    return a ? a : b < 0 ? -b : b;
+  if (a == 1)
+    return a;
   while (b) {
     int64_t rest = a % b;
     a = b;

@@ -34,52 +34,53 @@ typedef struct Planner {
   SambaSharing *shared; /* of each tensor, see share.h; for the pipeline being planned */
 } Planner;
 
-static void analyse(Planner *p) {
-  const SambaStageGraph *graph = p->graph;
+static void analyse(Planner *planner) {
+  const SambaStageGraph *graph = planner->graph;
   uint32_t in_memory = 0;
 
   for (uint32_t t = 0; t < graph->tensor_count; ++t)
-    p->writer[t] = SAMBA_NO_INDEX;
-  for (uint32_t g = 0; g < p->groups.count; ++g) {
-    const SambaGroup *group = p->groups.groups[g];
+    planner->writer[t] = SAMBA_NO_INDEX;
+  for (uint32_t g = 0; g < planner->groups.count; ++g) {
+    const SambaGroup *group = planner->groups.groups[g];
     for (uint32_t i = 0; i < group->operand_count; ++i) {
       uint32_t tensor = group->operands[i].map.tensor;
-      ++p->readers[tensor];
+      ++planner->readers[tensor];
       if (graph->tensors[tensor].role == SAMBA_TENSOR_ARGUMENT) {
         ++in_memory;
         continue;
       }
-      p->between[tensor] = true;
-      if (p->writer[tensor] != SAMBA_NO_INDEX && p->level[p->writer[tensor]] + 1 > p->level[g])
-        p->level[g] = p->level[p->writer[tensor]] + 1;
+      planner->between[tensor] = true;
+      if (planner->writer[tensor] != SAMBA_NO_INDEX &&
+          planner->level[planner->writer[tensor]] + 1 > planner->level[g])
+        planner->level[g] = planner->level[planner->writer[tensor]] + 1;
     }
-    uint32_t before = p->writer[group->output.tensor];
-    if (before != SAMBA_NO_INDEX && p->level[before] > p->level[g])
-      p->level[g] = p->level[before];
-    p->writer[group->output.tensor] = g;
+    uint32_t before = planner->writer[group->output.tensor];
+    if (before != SAMBA_NO_INDEX && planner->level[before] > planner->level[g])
+      planner->level[g] = planner->level[before];
+    planner->writer[group->output.tensor] = g;
     in_memory += graph->tensors[group->output.tensor].role == SAMBA_TENSOR_RESULT;
   }
 
-  for (uint32_t g = 0; g < p->groups.count; ++g) {
-    uint32_t tensor = p->groups.groups[g]->output.tensor;
-    const SambaGroup *group = p->groups.groups[g];
+  for (uint32_t g = 0; g < planner->groups.count; ++g) {
+    uint32_t tensor = planner->groups.groups[g]->output.tensor;
+    const SambaGroup *group = planner->groups.groups[g];
     uint32_t own = graph->tensors[tensor].role == SAMBA_TENSOR_RESULT;
     for (uint32_t i = 0; i < group->operand_count; ++i)
       own += graph->tensors[group->operands[i].map.tensor].role == SAMBA_TENSOR_ARGUMENT;
-    p->limits[g] = (SambaGroupLimits){.pipeline_dim = SAMBA_NO_INDEX,
-                                      .replicas = 1,
-                                      .ags = in_memory ? p->ags * own / in_memory : 1};
-    p->limits[g].ags = p->limits[g].ags ? p->limits[g].ags : 1;
-    p->limits[g].buffered_output = p->between[tensor];
-    p->limits[g].writers = 0;
-    for (uint32_t other = 0; other < p->groups.count; ++other)
-      p->limits[g].writers += p->groups.groups[other]->output.tensor == tensor;
-    p->limits[g].stored_output = graph->tensors[tensor].role == SAMBA_TENSOR_RESULT;
+    planner->limits[g] = (SambaGroupLimits){.pipeline_dim = SAMBA_NO_INDEX,
+                                            .replicas = 1,
+                                            .ags = in_memory ? planner->ags * own / in_memory : 1};
+    planner->limits[g].ags = planner->limits[g].ags ? planner->limits[g].ags : 1;
+    planner->limits[g].buffered_output = planner->between[tensor];
+    planner->limits[g].writers = 0;
+    for (uint32_t other = 0; other < planner->groups.count; ++other)
+      planner->limits[g].writers += planner->groups.groups[other]->output.tensor == tensor;
+    planner->limits[g].stored_output = graph->tensors[tensor].role == SAMBA_TENSOR_RESULT;
   }
 }
 
-static uint64_t sliceBytes(const Planner *p, uint32_t tensor, int64_t extent, int64_t tile) {
-  const SambaStageTensor *type = &p->graph->tensors[tensor];
+static uint64_t sliceBytes(const Planner *planner, uint32_t tensor, int64_t extent, int64_t tile) {
+  const SambaStageTensor *type = &planner->graph->tensors[tensor];
   uint64_t elements = 1;
   for (uint32_t axis = 0; axis < type->rank; ++axis)
     elements *= (uint64_t)type->dims[axis];
@@ -90,23 +91,24 @@ static uint64_t sliceBytes(const Planner *p, uint32_t tensor, int64_t extent, in
 
 /* Settles which arguments are shared and which operands come from buffers; returns the PMUs of the
  * buffers. */
-static uint32_t placeTensors(Planner *p, const uint32_t *dims, int64_t tile, uint32_t replicas) {
+static uint32_t placeTensors(Planner *planner, const uint32_t *dims, int64_t tile,
+                             uint32_t replicas) {
   uint32_t pmus = 0;
-  uint32_t ports = (uint32_t)p->machine->unit_vector_outputs;
+  uint32_t ports = (uint32_t)planner->machine->unit_vector_outputs;
 
-  sambaFindShared(p->graph, &p->groups, p->machine, dims, tile, p->shared);
-  for (uint32_t t = 0; t < p->graph->tensor_count; ++t)
-    if (p->between[t] || p->shared[t].shared)
-      pmus += (p->readers[t] + ports - 1) / ports * replicas;
+  sambaFindShared(planner->graph, &planner->groups, planner->machine, dims, tile, planner->shared);
+  for (uint32_t t = 0; t < planner->graph->tensor_count; ++t)
+    if (planner->between[t] || planner->shared[t].shared)
+      pmus += (planner->readers[t] + ports - 1) / ports * replicas;
 
-  for (uint32_t g = 0; g < p->groups.count; ++g) {
-    p->limits[g].on_chip = p->limits[g].several = 0;
-    for (uint32_t i = 0; i < p->groups.groups[g]->operand_count; ++i) {
-      uint32_t tensor = p->groups.groups[g]->operands[i].map.tensor;
-      if (p->between[tensor] || p->shared[tensor].shared)
-        p->limits[g].on_chip |= 1u << i;
-      if (p->readers[tensor] > 1)
-        p->limits[g].several |= 1u << i;
+  for (uint32_t g = 0; g < planner->groups.count; ++g) {
+    planner->limits[g].on_chip = planner->limits[g].several = 0;
+    for (uint32_t i = 0; i < planner->groups.groups[g]->operand_count; ++i) {
+      uint32_t tensor = planner->groups.groups[g]->operands[i].map.tensor;
+      if (planner->between[tensor] || planner->shared[tensor].shared)
+        planner->limits[g].on_chip |= 1u << i;
+      if (planner->readers[tensor] > 1)
+        planner->limits[g].several |= 1u << i;
     }
   }
 
@@ -114,133 +116,156 @@ static uint32_t placeTensors(Planner *p, const uint32_t *dims, int64_t tile, uin
 }
 
 /* One slice at least of every tensor between groups; two would let its writer run ahead. */
-static SambaStatus checkSlices(const Planner *p, int64_t extent, int64_t tile) {
-  for (uint32_t t = 0; t < p->graph->tensor_count; ++t)
-    if (p->between[t] && sliceBytes(p, t, extent, tile) > (uint64_t)p->machine->pmu_bytes)
+static SambaStatus checkSlices(const Planner *planner, int64_t extent, int64_t tile) {
+  for (uint32_t t = 0; t < planner->graph->tensor_count; ++t)
+    if (planner->between[t] &&
+        sliceBytes(planner, t, extent, tile) > (uint64_t)planner->machine->pmu_bytes)
       return sambaStatusMake(SAMBA_EXHAUSTED,
                              "tensor %u between the stages needs %llu bytes on chip, but a PMU of "
                              "%s has %lld; cut the section there",
-                             t, (unsigned long long)sliceBytes(p, t, extent, tile),
-                             p->machine->name, (long long)p->machine->pmu_bytes);
+                             t, (unsigned long long)sliceBytes(planner, t, extent, tile),
+                             planner->machine->name, (long long)planner->machine->pmu_bytes);
   return NULL;
 }
 
-static SambaStatus noChoice(const Planner *p, uint32_t g) {
-  uint32_t stage = p->groups.groups[g]->anchor;
+static SambaStatus noChoice(const Planner *planner, uint32_t g) {
+  uint32_t stage = planner->groups.groups[g]->anchor;
   return sambaStatusMake(SAMBA_EXHAUSTED,
                          "stage %u (%s) finds no mapping: its smallest tiles and buffers exceed "
                          "what is left of %s (%u "
                          "PCUs, %u PMUs of %lld bytes)",
-                         stage, p->graph->stages[stage].name, p->machine->name, p->limits[g].pcus,
-                         p->limits[g].pmus, (long long)p->machine->pmu_bytes);
+                         stage, planner->graph->stages[stage].name, planner->machine->name,
+                         planner->limits[g].pcus, planner->limits[g].pmus,
+                         (long long)planner->machine->pmu_bytes);
 }
 
-static bool searchGroup(Planner *p, uint32_t g, SambaGroupChoice *choice) {
-  return sambaPlanSearch(p->graph, p->groups.groups[g], p->machine, &p->limits[g], choice);
+static bool searchGroup(Planner *planner, uint32_t g, SambaGroupChoice *choice) {
+  return sambaPlanSearch(planner->graph, planner->groups.groups[g], planner->machine,
+                         &planner->limits[g], choice);
 }
 
-/* Plans all groups as `replicas` pipelines with the given dimension and tile (dims NULL: none).
- * out_cycles: the estimate. */
-static SambaStatus planTogether(Planner *p, const uint32_t *dims, int64_t extent, int64_t tile,
-                                uint32_t replicas, double *out_cycles) {
-  uint32_t used_pcus = 0;
-  uint32_t used_pmus = placeTensors(p, dims, tile, replicas);
+/* Units that the groups take. */
+typedef struct UsedUnits {
+  uint32_t pcus, pmus;
+} UsedUnits;
 
-  SAMBA_RETURN_IF_ERROR(checkSlices(p, extent, tile));
-  for (uint32_t g = 0; g < p->groups.count; ++g) {
-    SambaGroupLimits *limits = &p->limits[g];
-    if (p->fixed[g])
-      continue;
-    limits->pipeline_dim = dims ? dims[g] : SAMBA_NO_INDEX;
-    limits->pipeline_tile = tile;
-    limits->replicas = limits->copies = replicas;
-    limits->units = p->units;
-    limits->pcus = p->groups.groups[g]->pcus * replicas;
-    limits->pmus = used_pmus < p->pmus ? p->pmus - used_pmus : 0;
-    if (!searchGroup(p, g, &p->choices[g]))
-      return noChoice(p, g);
-    used_pcus += p->choices[g].pcus;
-    used_pmus += p->choices[g].pmus;
-  }
-
-  if (used_pcus > p->pcus || used_pmus > p->pmus || used_pcus + used_pmus > p->units)
-    return sambaStatusMake(
-        SAMBA_EXHAUSTED,
-        "the section needs %u PCUs and %u PMUs, but %s has %u and %u to give, %u together",
-        used_pcus, used_pmus, p->machine->name, p->pcus, p->pmus, p->units);
-  bool *frozen = sambaAllocateZeroed(p->groups.count, sizeof *frozen);
+/* Gives more copies to the slowest group until that helps no more or the chip is full. */
+static void growSlowest(Planner *planner, uint32_t replicas, UsedUnits used) {
+  bool *frozen = sambaAllocateZeroed(planner->groups.count, sizeof *frozen);
 
   for (;;) {
     uint32_t slowest = SAMBA_NO_INDEX;
-    for (uint32_t g = 0; g < p->groups.count; ++g)
-      if (!p->fixed[g] &&
-          (slowest == SAMBA_NO_INDEX || p->choices[g].cycles > p->choices[slowest].cycles))
+    for (uint32_t g = 0; g < planner->groups.count; ++g)
+      if (!planner->fixed[g] && (slowest == SAMBA_NO_INDEX ||
+                                 planner->choices[g].cycles > planner->choices[slowest].cycles))
         slowest = g;
     if (slowest == SAMBA_NO_INDEX || frozen[slowest])
       break;
-    SambaGroupLimits *limits = &p->limits[slowest];
-    SambaGroupChoice *choice = &p->choices[slowest];
+    SambaGroupLimits *limits = &planner->limits[slowest];
+    SambaGroupChoice *choice = &planner->choices[slowest];
     SambaGroupChoice better;
-    uint32_t pieces = p->groups.groups[slowest]->pcus * replicas;
-    uint32_t free_pcus = p->pcus - used_pcus + choice->pcus;
+    uint32_t pieces = planner->groups.groups[slowest]->pcus * replicas;
+    uint32_t free_pcus = planner->pcus - used.pcus + choice->pcus;
     limits->pcus = 2 * choice->pcus < free_pcus ? 2 * choice->pcus : free_pcus;
     limits->pcus = limits->pcus < pieces ? pieces : limits->pcus;
-    limits->pmus = p->pmus - used_pmus + choice->pmus;
+    limits->pmus = planner->pmus - used.pmus + choice->pmus;
     limits->copies = 2 * choice->nest.copies;
-    limits->units = p->units - used_pcus - used_pmus + choice->pcus + choice->pmus;
-    frozen[slowest] = limits->pcus <= choice->pcus || !searchGroup(p, slowest, &better) ||
+    limits->units = planner->units - used.pcus - used.pmus + choice->pcus + choice->pmus;
+    frozen[slowest] = limits->pcus <= choice->pcus || !searchGroup(planner, slowest, &better) ||
                       better.cycles > worthCopies * choice->cycles;
     if (!frozen[slowest]) {
-      used_pcus += better.pcus - choice->pcus;
-      used_pmus += better.pmus - choice->pmus;
+      used.pcus += better.pcus - choice->pcus;
+      used.pmus += better.pmus - choice->pmus;
       *choice = better;
     }
   }
 
   free(frozen);
+}
+
+/* Cycles of the section: its slowest group or the DRAM, once for all slices and once more for each
+ * buffer on the longest way. */
+static double estimateTogether(const Planner *planner, int64_t extent, int64_t tile,
+                               uint32_t replicas) {
   double slowest = 0, dram = 0, fill = 0;
   uint32_t levels = 0;
   int64_t slices = extent > 1 ? ((extent + tile - 1) / tile + replicas - 1) / replicas : 1;
 
-  for (uint32_t g = 0; g < p->groups.count; ++g) {
-    if (p->fixed[g])
+  for (uint32_t g = 0; g < planner->groups.count; ++g) {
+    if (planner->fixed[g])
       continue;
-    slowest = p->choices[g].cycles > slowest ? p->choices[g].cycles : slowest;
-    dram += p->choices[g].dram_bytes;
-    fill = p->choices[g].fill > fill ? p->choices[g].fill : fill;
-    levels = p->level[g] > levels ? p->level[g] : levels;
+    slowest = planner->choices[g].cycles > slowest ? planner->choices[g].cycles : slowest;
+    dram += planner->choices[g].dram_bytes;
+    fill = planner->choices[g].fill > fill ? planner->choices[g].fill : fill;
+    levels = planner->level[g] > levels ? planner->level[g] : levels;
   }
 
-  dram /= sambaMachineDramBytesPerCycle(p->machine);
+  dram /= sambaMachineDramBytesPerCycle(planner->machine);
   slowest = dram > slowest ? dram : slowest;
-  *out_cycles = slowest * (1 + (double)levels / (double)slices) + fill;
+  return slowest * (1 + (double)levels / (double)slices) + fill;
+}
+
+/* Plans all groups as `replicas` pipelines with the given dimension and tile (dims NULL: none).
+ * out_cycles: the estimate. */
+static SambaStatus planTogether(Planner *planner, const uint32_t *dims, int64_t extent,
+                                int64_t tile, uint32_t replicas, double *out_cycles) {
+  UsedUnits used = {0, placeTensors(planner, dims, tile, replicas)};
+
+  SAMBA_RETURN_IF_ERROR(checkSlices(planner, extent, tile));
+  for (uint32_t g = 0; g < planner->groups.count; ++g) {
+    SambaGroupLimits *limits = &planner->limits[g];
+    if (planner->fixed[g])
+      continue;
+    limits->pipeline_dim = dims ? dims[g] : SAMBA_NO_INDEX;
+    limits->pipeline_tile = tile;
+    limits->replicas = limits->copies = replicas;
+    limits->units = planner->units;
+    limits->pcus = planner->groups.groups[g]->pcus * replicas;
+    limits->pmus = used.pmus < planner->pmus ? planner->pmus - used.pmus : 0;
+    if (!searchGroup(planner, g, &planner->choices[g]))
+      return noChoice(planner, g);
+    used.pcus += planner->choices[g].pcus;
+    used.pmus += planner->choices[g].pmus;
+  }
+
+  if (used.pcus > planner->pcus || used.pmus > planner->pmus ||
+      used.pcus + used.pmus > planner->units)
+    return sambaStatusMake(
+        SAMBA_EXHAUSTED,
+        "the section needs %u PCUs and %u PMUs, but %s has %u and %u to give, %u together",
+        used.pcus, used.pmus, planner->machine->name, planner->pcus, planner->pmus, planner->units);
+
+  growSlowest(planner, replicas, used);
+  *out_cycles = estimateTogether(planner, extent, tile, replicas);
   return NULL;
 }
 
 /* Buffers between groups hold as many slices as lie between producer and consumer, and one more. */
-static void chooseDepths(Planner *p, int64_t extent, int64_t tile) {
-  for (uint32_t g = 0; g < p->groups.count; ++g)
-    for (uint32_t i = 0; i < p->groups.groups[g]->operand_count; ++i) {
-      uint32_t tensor = p->groups.groups[g]->operands[i].map.tensor;
-      if (p->fixed[g] || !(p->choices[g].on_chip >> i & 1))
+static void chooseDepths(Planner *planner, int64_t extent, int64_t tile) {
+  for (uint32_t g = 0; g < planner->groups.count; ++g)
+    for (uint32_t i = 0; i < planner->groups.groups[g]->operand_count; ++i) {
+      uint32_t tensor = planner->groups.groups[g]->operands[i].map.tensor;
+      if (planner->fixed[g] || !(planner->choices[g].on_chip >> i & 1))
         continue;
-      uint32_t from = p->between[tensor] ? p->level[p->writer[tensor]] : 0;
-      uint64_t depth = extent > tile ? p->level[g] - from + (p->between[tensor] ? 1 : 2) : 1;
-      uint64_t most = (uint64_t)p->machine->pmu_bytes / sliceBytes(p, tensor, extent, tile);
-      p->choices[g].nest.depth[i] = (uint32_t)(depth < most ? depth : most);
+      uint32_t from = planner->between[tensor] ? planner->level[planner->writer[tensor]] : 0;
+      uint64_t depth =
+          extent > tile ? planner->level[g] - from + (planner->between[tensor] ? 1 : 2) : 1;
+      uint64_t most =
+          (uint64_t)planner->machine->pmu_bytes / sliceBytes(planner, tensor, extent, tile);
+      planner->choices[g].nest.depth[i] = (uint32_t)(depth < most ? depth : most);
     }
 }
 
-static void writeMapping(Planner *p, uint32_t g) {
-  const SambaGroup *group = p->groups.groups[g];
-  const SambaTileNest *nest = &p->choices[g].nest;
+static void writeMapping(Planner *planner, uint32_t g) {
+  const SambaGroup *group = planner->groups.groups[g];
+  const SambaTileNest *nest = &planner->choices[g].nest;
   uint32_t position_of[SAMBA_MAX_STAGE_DIMS];
 
   for (uint32_t position = 0; position < group->dim_count; ++position)
     position_of[nest->dim_at[position]] = position;
   for (uint32_t s = 0; s < group->stage_count; ++s) {
-    const SambaStage *stage = &p->graph->stages[group->stages[s]];
-    SambaMapping *mapping = &p->graph->mappings[group->stages[s]];
+    const SambaStage *stage = &planner->graph->stages[group->stages[s]];
+    SambaMapping *mapping = &planner->graph->mappings[group->stages[s]];
     memset(mapping, 0, sizeof *mapping);
     mapping->dim_count = stage->dim_count;
     mapping->group = g;
@@ -261,7 +286,7 @@ static void writeMapping(Planner *p, uint32_t g) {
   }
 
   for (uint32_t i = 0; i < group->operand_count; ++i) {
-    SambaMapping *mapping = &p->graph->mappings[group->operands[i].stage];
+    SambaMapping *mapping = &planner->graph->mappings[group->operands[i].stage];
     mapping->operand_level[group->operands[i].operand] = nest->level[i];
     mapping->operand_depth[group->operands[i].operand] = nest->depth[i];
   }
@@ -274,24 +299,27 @@ typedef struct Best {
   SambaGroupChoice *choices;
 } Best;
 
-static void keepIfBetter(Planner *p, Best *best, double cycles, int64_t extent, int64_t tile) {
+static void keepIfBetter(Planner *planner, Best *best, double cycles, int64_t extent,
+                         int64_t tile) {
   if (best->found && cycles >= best->cycles)
     return;
   best->found = true;
   best->cycles = cycles;
   best->extent = extent;
   best->tile = tile;
-  memcpy(best->choices, p->choices, p->groups.count * sizeof *p->choices);
+  memcpy(best->choices, planner->choices, planner->groups.count * sizeof *planner->choices);
 }
 
-static SambaStatus planSeveral(Planner *p) {
-  Best best = {.choices = SAMBA_ARENA_ARRAY(&p->scratch, SambaGroupChoice, p->groups.count)};
-  uint32_t *dims = SAMBA_ARENA_ARRAY(&p->scratch, uint32_t, p->groups.count);
+static SambaStatus planSeveral(Planner *planner) {
+  Best best = {.choices =
+                   SAMBA_ARENA_ARRAY(&planner->scratch, SambaGroupChoice, planner->groups.count)};
+  uint32_t *dims = SAMBA_ARENA_ARRAY(&planner->scratch, uint32_t, planner->groups.count);
   SambaStatus why = NULL;
   double cycles;
 
-  for (uint32_t c = 0; c < 3 && sambaPlanPipelineClass(p->graph, &p->groups, c, dims); ++c) {
-    int64_t extent = p->groups.groups[0]->extents[dims[0]];
+  for (uint32_t c = 0; c < 3 && sambaPlanPipelineClass(planner->graph, &planner->groups, c, dims);
+       ++c) {
+    int64_t extent = planner->groups.groups[0]->extents[dims[0]];
     for (int64_t slices = 1; slices <= 4 * extent && slices <= 4096; slices *= 4) {
       int64_t tile = (extent + slices - 1) / slices;
       int64_t tiles = (extent + tile - 1) / tile;
@@ -300,10 +328,10 @@ static SambaStatus planSeveral(Planner *p) {
       for (uint32_t replicas = 1; replicas <= tiles; replicas *= 4) {
         /* Replicas share the tiles evenly. */
         int64_t each = (tiles + replicas - 1) / replicas;
-        SambaStatus status =
-            planTogether(p, dims, extent, tile, (uint32_t)((tiles + each - 1) / each), &cycles);
+        SambaStatus status = planTogether(planner, dims, extent, tile,
+                                          (uint32_t)((tiles + each - 1) / each), &cycles);
         if (!status)
-          keepIfBetter(p, &best, cycles, extent, tile);
+          keepIfBetter(planner, &best, cycles, extent, tile);
         sambaStatusFree(why);
         why = status;
         if (status)
@@ -314,9 +342,9 @@ static SambaStatus planSeveral(Planner *p) {
     }
   }
 
-  SambaStatus status = planTogether(p, NULL, 1, 1, 1, &cycles);
+  SambaStatus status = planTogether(planner, NULL, 1, 1, 1, &cycles);
   if (!status)
-    keepIfBetter(p, &best, cycles, 1, 1);
+    keepIfBetter(planner, &best, cycles, 1, 1);
   if (!best.found) {
     sambaStatusFree(why ? status : NULL);
     return why ? why : status;
@@ -324,53 +352,55 @@ static SambaStatus planSeveral(Planner *p) {
 
   sambaStatusFree(why);
   sambaStatusFree(status);
-  memcpy(p->choices, best.choices, p->groups.count * sizeof *p->choices);
-  chooseDepths(p, best.extent, best.tile);
+  memcpy(planner->choices, best.choices, planner->groups.count * sizeof *planner->choices);
+  chooseDepths(planner, best.extent, best.tile);
 
   return NULL;
 }
 
-static SambaStatus planAll(Planner *p) {
-  SAMBA_RETURN_IF_ERROR(sambaGroupsBuild(p->graph, p->machine, &p->scratch, &p->groups));
-  p->limits = SAMBA_ARENA_ARRAY(&p->scratch, SambaGroupLimits, p->groups.count);
-  p->choices = SAMBA_ARENA_ARRAY(&p->scratch, SambaGroupChoice, p->groups.count);
-  p->fixed = SAMBA_ARENA_ARRAY(&p->scratch, bool, p->groups.count);
-  p->level = SAMBA_ARENA_ARRAY(&p->scratch, uint32_t, p->groups.count);
-  p->writer = SAMBA_ARENA_ARRAY(&p->scratch, uint32_t, p->graph->tensor_count);
-  p->between = SAMBA_ARENA_ARRAY(&p->scratch, bool, p->graph->tensor_count);
-  p->readers = SAMBA_ARENA_ARRAY(&p->scratch, uint32_t, p->graph->tensor_count);
-  p->shared = SAMBA_ARENA_ARRAY(&p->scratch, SambaSharing, p->graph->tensor_count);
-  analyse(p);
+static SambaStatus planAll(Planner *planner) {
+  SAMBA_RETURN_IF_ERROR(
+      sambaGroupsBuild(planner->graph, planner->machine, &planner->scratch, &planner->groups));
+  planner->limits = SAMBA_ARENA_ARRAY(&planner->scratch, SambaGroupLimits, planner->groups.count);
+  planner->choices = SAMBA_ARENA_ARRAY(&planner->scratch, SambaGroupChoice, planner->groups.count);
+  planner->fixed = SAMBA_ARENA_ARRAY(&planner->scratch, bool, planner->groups.count);
+  planner->level = SAMBA_ARENA_ARRAY(&planner->scratch, uint32_t, planner->groups.count);
+  planner->writer = SAMBA_ARENA_ARRAY(&planner->scratch, uint32_t, planner->graph->tensor_count);
+  planner->between = SAMBA_ARENA_ARRAY(&planner->scratch, bool, planner->graph->tensor_count);
+  planner->readers = SAMBA_ARENA_ARRAY(&planner->scratch, uint32_t, planner->graph->tensor_count);
+  planner->shared =
+      SAMBA_ARENA_ARRAY(&planner->scratch, SambaSharing, planner->graph->tensor_count);
+  analyse(planner);
   uint32_t free_groups = 0, pcus = 0;
 
-  for (uint32_t g = 0; g < p->groups.count; ++g) {
-    p->fixed[g] = p->graph->mappings[p->groups.groups[g]->anchor].dim_count != 0;
-    free_groups += !p->fixed[g];
-    pcus += p->groups.groups[g]->pcus;
+  for (uint32_t g = 0; g < planner->groups.count; ++g) {
+    planner->fixed[g] = planner->graph->mappings[planner->groups.groups[g]->anchor].dim_count != 0;
+    free_groups += !planner->fixed[g];
+    pcus += planner->groups.groups[g]->pcus;
   }
 
   if (free_groups == 0)
     return NULL;
-  if (p->pcus < pcus && pcus <= p->all_pcus)
-    p->pcus = pcus; /* one copy of each group is the least */
-  if (pcus > p->pcus)
+  if (planner->pcus < pcus && pcus <= planner->all_pcus)
+    planner->pcus = pcus; /* one copy of each group is the least */
+  if (pcus > planner->pcus)
     return sambaStatusMake(SAMBA_EXHAUSTED,
                            "the section needs at least %u PCUs, but %s has %u to give", pcus,
-                           p->machine->name, p->pcus);
-  if (p->groups.count == 1) {
-    p->limits[0].copies = UINT32_MAX;
-    p->limits[0].pcus = p->pcus;
-    p->limits[0].pmus = p->pmus;
-    p->limits[0].units = p->units;
-    if (!searchGroup(p, 0, &p->choices[0]))
-      return noChoice(p, 0);
+                           planner->machine->name, planner->pcus);
+  if (planner->groups.count == 1) {
+    planner->limits[0].copies = UINT32_MAX;
+    planner->limits[0].pcus = planner->pcus;
+    planner->limits[0].pmus = planner->pmus;
+    planner->limits[0].units = planner->units;
+    if (!searchGroup(planner, 0, &planner->choices[0]))
+      return noChoice(planner, 0);
   } else {
-    SAMBA_RETURN_IF_ERROR(planSeveral(p));
+    SAMBA_RETURN_IF_ERROR(planSeveral(planner));
   }
 
-  for (uint32_t g = 0; g < p->groups.count; ++g)
-    if (!p->fixed[g])
-      writeMapping(p, g);
+  for (uint32_t g = 0; g < planner->groups.count; ++g)
+    if (!planner->fixed[g])
+      writeMapping(planner, g);
   return NULL;
 }
 
@@ -402,15 +432,15 @@ static SambaStatus emitSection(const SambaStageGraph *graph, const SambaMachine 
 
 /* Takes back the mappings of the groups that were free; false when no group has copies to
  * give up. */
-static bool giveUp(Planner *p) {
+static bool giveUp(Planner *planner) {
   bool copies = false;
-  for (uint32_t g = 0; g < p->groups.count; ++g) {
-    const SambaGroup *group = p->groups.groups[g];
-    if (p->fixed[g])
+  for (uint32_t g = 0; g < planner->groups.count; ++g) {
+    const SambaGroup *group = planner->groups.groups[g];
+    if (planner->fixed[g])
       continue;
-    copies |= p->choices[g].nest.copies > 1;
+    copies |= planner->choices[g].nest.copies > 1;
     for (uint32_t s = 0; s < group->stage_count; ++s)
-      memset(&p->graph->mappings[group->stages[s]], 0, sizeof *p->graph->mappings);
+      memset(&planner->graph->mappings[group->stages[s]], 0, sizeof *planner->graph->mappings);
   }
   return copies;
 }

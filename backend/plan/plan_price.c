@@ -156,11 +156,11 @@ static double usableAgs(const struct Demand *demand, double share) {
 
 /* Whether the generators cannot have the first slots of all operands there after `at` cycles, and
  * the rest while the PCUs work. */
-static bool isTooSoon(const Pricing *p, double at, double compute, double rate) {
-  double ags = p->limits->ags;
-  double used = p->limits->stored_output ? 0.2 * ags : 0;
-  for (uint32_t i = 0; i < p->demand_count && used <= ags; ++i) {
-    const struct Demand *demand = &p->demands[i];
+static bool isTooSoon(const Pricing *pricing, double at, double compute, double rate) {
+  double ags = pricing->limits->ags;
+  double used = pricing->limits->stored_output ? 0.2 * ags : 0;
+  for (uint32_t i = 0; i < pricing->demand_count && used <= ags; ++i) {
+    const struct Demand *demand = &pricing->demands[i];
     double wanted = fmax(1, fmax(demand->first_bytes / at, demand->bytes / (at + compute)) / rate);
     double whole = ceil(wanted);
     double usable = usableAgs(demand, whole);
@@ -177,19 +177,19 @@ static bool isTooSoon(const Pricing *p, double at, double compute, double rate) 
 
 /* Cycles until the first slots of all operands are there when the generators are shared as well as
  * can be. Stops once they are known to be more than `most`: then it is any number above that. */
-static double fillCycles(const Pricing *p, double compute, double rate, double most) {
+static double fillCycles(const Pricing *pricing, double compute, double rate, double most) {
   double low = 0;
   double high = 0;
   double staging = 0;
 
-  for (uint32_t i = 0; i < p->demand_count; ++i) {
-    high += p->demands[i].bytes / rate;
-    staging = p->demands[i].staged > 1 ? 256 : staging; /* stored before it is forwarded */
+  for (uint32_t i = 0; i < pricing->demand_count; ++i) {
+    high += pricing->demands[i].bytes / rate;
+    staging = pricing->demands[i].staged > 1 ? 256 : staging; /* stored before it is forwarded */
   }
 
   for (int step = 0; step < 16 && high > low * 1.02 && low + staging <= most; ++step) {
     double at = low > 0 ? sqrt(low * high) : high / 16;
-    if (isTooSoon(p, at, compute, rate))
+    if (isTooSoon(pricing, at, compute, rate))
       low = at;
     else
       high = at;
@@ -215,7 +215,7 @@ static double leastRanges(const SambaTileNest *nest, uint32_t operand, int64_t f
   return ranges;
 }
 
-static void priceOperand(Pricing *p, SambaTileNest *nest, uint32_t i) {
+static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
   double bytes = sambaDTypeBytes(sambaTileNestDType(nest, i));
@@ -226,21 +226,21 @@ static void priceOperand(Pricing *p, SambaTileNest *nest, uint32_t i) {
 
   sambaTileNestBox(nest, i, group->dim_count, &token);
   double token_bytes = (double)token.elements * bytes;
-  if (p->limits->on_chip >> i & 1) {
-    raise(&p->slowest, (double)sambaTileNestTrips(nest, token_level) * sources /
-                           p->limits->replicas * token_bytes *
-                           (double)(group->copy ? 1 : sambaTileNestReplay(nest, i)) /
-                           (double)machine->pmu_port_bytes);
+  if (pricing->limits->on_chip >> i & 1) {
+    raise(&pricing->slowest, (double)sambaTileNestTrips(nest, token_level) * sources /
+                                 pricing->limits->replicas * token_bytes *
+                                 (double)(group->copy ? 1 : sambaTileNestReplay(nest, i)) /
+                                 (double)machine->pmu_port_bytes);
     return;
   }
 
   if (group->operands[i].map.index_operand != SAMBA_NO_INDEX) {
     double all = (double)sambaTileNestTrips(nest, token_level) * sources * token_bytes;
     uint32_t alone;
-    p->dram_bytes += sambaMachineBurstBytes(
+    pricing->dram_bytes += sambaMachineBurstBytes(
         machine, all, rowBytes(nest, &group->operands[i].map, &token, false, &alone));
-    p->ag_cycles += all / rate;
-    raise(&p->slowest, all / p->limits->replicas / rate);
+    pricing->ag_cycles += all / rate;
+    raise(&pricing->slowest, all / pricing->limits->replicas / rate);
     return;
   }
 
@@ -260,20 +260,20 @@ static void priceOperand(Pricing *p, SambaTileNest *nest, uint32_t i) {
   double row = rowBytes(nest, &group->operands[i].map, &slot, !direct && spread == 1, &staged);
   double slot_bytes = sambaMachineBurstBytes(machine, (double)slot.elements * bytes, row);
   double all = slot_bytes * slots * sources;
-  p->dram_bytes += all;
-  p->first_bytes += slot_bytes * sources;
-  p->ag_cycles += all / rate;
+  pricing->dram_bytes += all;
+  pricing->first_bytes += slot_bytes * sources;
+  pricing->ag_cycles += all / rate;
 
   /* At most two generators per buffer, or per staging buffer of several copies; what is loaded once
    * gets about half of all. */
-  raise(&p->slowest, all / (direct ? sources : 2 * ceil(sources / staged)) / rate *
-                         (depth == 1 && slots > 1 ? 2 : 1));
-  ++p->uses;
-  p->least_ags += leastRanges(nest, i, machine->flows_per_lane);
-  p->demands[p->demand_count++] =
+  raise(&pricing->slowest, all / (direct ? sources : 2 * ceil(sources / staged)) / rate *
+                               (depth == 1 && slots > 1 ? 2 : 1));
+  ++pricing->uses;
+  pricing->least_ags += leastRanges(nest, i, machine->flows_per_lane);
+  pricing->demands[pricing->demand_count++] =
       (struct Demand){slot_bytes * sources, all, sources, staged, direct ? 1 : 2};
   if (!direct)
-    p->pmus += (uint32_t)sources * spread + (sources > 1 ? (uint32_t)(sources / 16) + 1 : 0);
+    pricing->pmus += (uint32_t)sources * spread + (sources > 1 ? (uint32_t)(sources / 16) + 1 : 0);
 }
 
 static double outputRowBytes(const SambaTileNest *nest, uint32_t *out_staged) {
@@ -343,51 +343,51 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   double firings = (double)sambaTileNestTrips(nest, group->dim_count);
   if (sambaTileNestWorkCycles(nest) * firings + launchShare * unit_load * choice->pcus >= bound)
     return false; /* most candidates end here */
-  Pricing p = {.nest = nest, .limits = limits};
+  Pricing pricing = {.nest = nest, .limits = limits};
   sambaTileNestSettleTokens(nest);
   if (!dealingEnds(limits, nest) || !chooseLevels(limits, nest))
     return false;
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value)
-      priceOperand(&p, nest, i);
+      priceOperand(&pricing, nest, i);
   double out_bytes = (double)sambaTileNestOutputElements(nest) *
                      sambaDTypeBytes(nest->graph->tensors[group->output.tensor].dtype);
   double out_all =
       out_bytes * (double)sambaTileNestTrips(nest, group->parallel_count) * nest->copies;
   if (limits->stored_output) {
     uint32_t staged;
-    p.dram_bytes += sambaMachineBurstBytes(machine, out_all, outputRowBytes(nest, &staged));
-    p.ag_cycles += out_all / (double)machine->ag_bytes;
-    p.pmus += nest->copies > 1 ? nest->copies / 32 + 1 : 0; /* staging */
+    pricing.dram_bytes += sambaMachineBurstBytes(machine, out_all, outputRowBytes(nest, &staged));
+    pricing.ag_cycles += out_all / (double)machine->ag_bytes;
+    pricing.pmus += nest->copies > 1 ? nest->copies / 32 + 1 : 0; /* staging */
 
     /* Staging buffers merge once more before the stores; parts that divide the copies may leave
      * half of that. */
     int64_t flows = machine->flows_per_lane;
-    p.least_ags +=
+    pricing.least_ags +=
         leastRanges(nest, SAMBA_NO_INDEX, staged > 1 && flows >= 16 ? flows * flows / 4 : flows);
-    ++p.uses;
-    raise(&p.slowest, out_all / nest->copies / (double)machine->ag_bytes);
+    ++pricing.uses;
+    raise(&pricing.slowest, out_all / nest->copies / (double)machine->ag_bytes);
   }
 
-  if (p.least_ags > fmax(limits->ags, p.uses))
+  if (pricing.least_ags > fmax(limits->ags, pricing.uses))
     return false;
-  if (p.pmus > limits->pmus || p.pmus + choice->pcus > limits->units)
+  if (pricing.pmus > limits->pmus || pricing.pmus + choice->pcus > limits->units)
     return false;
   if (limits->buffered_output)
-    raise(&p.slowest, out_all / limits->replicas / (double)machine->pmu_port_bytes);
+    raise(&pricing.slowest, out_all / limits->replicas / (double)machine->pmu_port_bytes);
   double firing = sambaTileNestFiringCycles(nest);
 
   /* Copies that share multicast operands wait for the farthest of them at each firing. */
   double skew = nest->copies > 1 ? 1.2 * (double)machine->hop_cycles * sqrt(2.0 * nest->copies) : 0;
   double cycles = (firing + skew) * firings;
   double dram = sambaMachineDramBytesPerCycle(machine);
-  raise(&cycles, p.slowest);
-  raise(&cycles, p.dram_bytes / dram);
-  raise(&cycles, p.ag_cycles / limits->ags);
+  raise(&cycles, pricing.slowest);
+  raise(&cycles, pricing.dram_bytes / dram);
+  raise(&cycles, pricing.ag_cycles / limits->ags);
   choice->cycles = cycles;
-  choice->dram_bytes = p.dram_bytes;
+  choice->dram_bytes = pricing.dram_bytes;
   choice->on_chip = limits->on_chip;
-  choice->pmus = p.pmus;
+  choice->pmus = pricing.pmus;
   double chunks = (double)sambaTileNestTrips(nest, group->dim_count) /
                   (double)sambaTileNestTrips(nest, group->parallel_count);
   double tail =
@@ -397,11 +397,11 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
   /* Each firing also costs its latency somewhere, and host time: of equals the fewer. */
   double rest = cycles + tail + launchShare * unit_load * (choice->pcus + choice->pmus) +
                 firings * (4 + 0.02 * nest->copies);
-  double fill = p.first_bytes / (0.85 * dram);
+  double fill = pricing.first_bytes / (0.85 * dram);
   if (rest + fill >= bound)
     return false;
-  fill =
-      fmax(fill, fillCycles(&p, cycles, 0.8 * sambaMachineAgBytesPerCycle(machine), bound - rest));
+  fill = fmax(
+      fill, fillCycles(&pricing, cycles, 0.8 * sambaMachineAgBytesPerCycle(machine), bound - rest));
   choice->fill = fill + tail;
   choice->score = rest + fill;
 

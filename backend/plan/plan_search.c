@@ -18,14 +18,14 @@ typedef struct Search {
   uint32_t unroll[SAMBA_MAX_STAGE_DIMS], order[SAMBA_MAX_STAGE_DIMS];
 } Search;
 
-static void tryChoice(Search *s) {
+static void tryChoice(Search *search) {
   SambaGroupChoice choice;
-  sambaTileNestFill(s->graph, s->group, s->machine, s->limits->pipeline_dim, s->order, s->tile,
-                    s->unroll, &choice.nest);
-  if (sambaPlanPrice(s->limits, s->found ? s->best->score : INFINITY, &choice) &&
-      (!s->found || choice.score < s->best->score)) {
-    *s->best = choice;
-    s->found = true;
+  sambaTileNestFill(search->graph, search->group, search->machine, search->limits->pipeline_dim,
+                    search->order, search->tile, search->unroll, &choice.nest);
+  if (sambaPlanPrice(search->limits, search->found ? search->best->score : INFINITY, &choice) &&
+      (!search->found || choice.score < search->best->score)) {
+    *search->best = choice;
+    search->found = true;
   }
 }
 
@@ -35,112 +35,112 @@ static uint32_t copiesFor(int64_t tiles, int64_t each) {
   return (uint32_t)sambaCeilDiv(tiles, sambaCeilDiv(tiles, copies));
 }
 
-static int64_t tilesOf(const Search *s, uint32_t dim) {
-  return sambaCeilDiv(s->group->extents[dim], s->tile[dim]);
+static int64_t tilesOf(const Search *search, uint32_t dim) {
+  return sambaCeilDiv(search->group->extents[dim], search->tile[dim]);
 }
 
-static void tryUnrolls(Search *s) {
+static void tryUnrolls(Search *search) {
   static const int64_t runs[] = {1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64};
-  const SambaGroup *group = s->group;
+  const SambaGroup *group = search->group;
 
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    s->unroll[dim] = dim == s->limits->pipeline_dim ? s->limits->replicas : 1;
-  tryChoice(s);
+    search->unroll[dim] = dim == search->limits->pipeline_dim ? search->limits->replicas : 1;
+  tryChoice(search);
   if (group->output.index_operand != SAMBA_NO_INDEX)
     return; /* one store, so that the last of equal indices stays */
-  int64_t most = group->pcus ? s->limits->pcus / group->pcus : s->limits->pmus;
-  most = (most < s->limits->copies ? most : s->limits->copies) / s->limits->replicas;
+  int64_t most = group->pcus ? search->limits->pcus / group->pcus : search->limits->pmus;
+  most = (most < search->limits->copies ? most : search->limits->copies) / search->limits->replicas;
   uint32_t dims[3], count = 0; /* those with the most tiles */
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
-    if (dim == s->limits->pipeline_dim || tilesOf(s, dim) < 2)
+    if (dim == search->limits->pipeline_dim || tilesOf(search, dim) < 2)
       continue;
     if (group->copy && !sambaGroupDepends(group, group->result, dim))
       continue;
-    if (count == 3 && tilesOf(s, dim) <= tilesOf(s, dims[2]))
+    if (count == 3 && tilesOf(search, dim) <= tilesOf(search, dims[2]))
       continue;
     uint32_t at = count < 3 ? count++ : 2;
-    for (; at && tilesOf(s, dims[at - 1]) < tilesOf(s, dim); --at)
+    for (; at && tilesOf(search, dims[at - 1]) < tilesOf(search, dim); --at)
       dims[at] = dims[at - 1];
     dims[at] = dim;
   }
 
   for (uint32_t i = 0; i < count; ++i)
     for (uint32_t r = 0; r < sizeof runs / sizeof runs[0]; ++r) {
-      uint32_t u = copiesFor(tilesOf(s, dims[i]), runs[r]);
+      uint32_t u = copiesFor(tilesOf(search, dims[i]), runs[r]);
       if (u < 2)
         break;
       if (u > most)
         continue;
-      s->unroll[dims[i]] = u;
-      tryChoice(s);
+      search->unroll[dims[i]] = u;
+      tryChoice(search);
       for (uint32_t j = 0; j < count; ++j) {
         int64_t room = most / u;
-        int64_t tiles = tilesOf(s, dims[j]);
+        int64_t tiles = tilesOf(search, dims[j]);
         if (j == i || room < 2)
           continue;
         uint32_t full = copiesFor(tiles, sambaCeilDiv(tiles, room < tiles ? room : tiles));
-        s->unroll[dims[j]] = full;
-        tryChoice(s);
+        search->unroll[dims[j]] = full;
+        tryChoice(search);
         if (full > 3) {
-          s->unroll[dims[j]] = copiesFor(tiles, 2 * sambaCeilDiv(tiles, full));
-          tryChoice(s);
+          search->unroll[dims[j]] = copiesFor(tiles, 2 * sambaCeilDiv(tiles, full));
+          tryChoice(search);
         }
-        s->unroll[dims[j]] = 1;
+        search->unroll[dims[j]] = 1;
       }
-      s->unroll[dims[i]] = 1;
+      search->unroll[dims[i]] = 1;
     }
 }
 
 /* Loop orders: as the dimensions stand, and with those of the second MAC operand first. */
-static void tryOrders(Search *s) {
-  const SambaGroup *group = s->group;
+static void tryOrders(Search *search) {
+  const SambaGroup *group = search->group;
   uint32_t count = 0;
   bool differ = false;
 
-  if (s->limits->pipeline_dim != SAMBA_NO_INDEX)
-    s->order[count++] = s->limits->pipeline_dim;
+  if (search->limits->pipeline_dim != SAMBA_NO_INDEX)
+    search->order[count++] = search->limits->pipeline_dim;
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    if (dim != s->limits->pipeline_dim)
-      s->order[count++] = dim;
-  tryUnrolls(s);
+    if (dim != search->limits->pipeline_dim)
+      search->order[count++] = dim;
+  tryUnrolls(search);
   if (!group->systolic)
     return;
   uint32_t natural[SAMBA_MAX_STAGE_DIMS];
-  memcpy(natural, s->order, sizeof natural);
-  count = s->limits->pipeline_dim != SAMBA_NO_INDEX;
+  memcpy(natural, search->order, sizeof natural);
+  count = search->limits->pipeline_dim != SAMBA_NO_INDEX;
   for (int columns_first = 1; columns_first >= 0; --columns_first)
     for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
       bool column = sambaGroupDepends(group, group->mac[1], dim) &&
                     !sambaGroupDepends(group, group->mac[0], dim);
-      if (dim != s->limits->pipeline_dim && column == (columns_first == 1))
-        s->order[count++] = dim;
+      if (dim != search->limits->pipeline_dim && column == (columns_first == 1))
+        search->order[count++] = dim;
     }
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
-    differ |= s->order[dim] != natural[dim];
+    differ |= search->order[dim] != natural[dim];
   if (differ)
-    tryUnrolls(s);
+    tryUnrolls(search);
 }
 
 /* Gives the dimensions of mask tiles whose product is about target points, innermost first,
  * even-sized. */
-static int64_t fillTiles(Search *s, uint32_t mask, int64_t target, bool above) {
+static int64_t fillTiles(Search *search, uint32_t mask, int64_t target, bool above) {
   int64_t product = 1;
-  for (uint32_t dim = s->group->parallel_count; dim-- > 0;) {
+  for (uint32_t dim = search->group->parallel_count; dim-- > 0;) {
     if (!(mask & 1u << dim))
       continue;
-    int64_t extent = s->group->extents[dim];
-    if (dim == s->limits->pipeline_dim) {
-      product *= s->tile[dim] = s->limits->pipeline_tile;
+    int64_t extent = search->group->extents[dim];
+    if (dim == search->limits->pipeline_dim) {
+      product *= search->tile[dim] = search->limits->pipeline_tile;
       continue;
     }
     int64_t wanted = above ? sambaCeilDiv(target, product) : target / product;
-    wanted = wanted < 1 ? 1 : wanted > extent ? extent : wanted;
+    wanted = sambaClampInteger(wanted, 1, extent);
     /* Even tiles, but not below a multiple of the array's or lanes' 16 that fits the target. */
     int64_t even = sambaCeilDiv(extent, sambaCeilDiv(extent, wanted));
-    int64_t rows =
-        s->machine->systolic_rows > 1 ? s->machine->systolic_rows : s->machine->simd_lanes;
-    s->tile[dim] = wanted % rows == 0 || wanted == extent ? wanted : even;
-    product *= s->tile[dim];
+    int64_t rows = search->machine->systolic_rows > 1 ? search->machine->systolic_rows
+                                                      : search->machine->simd_lanes;
+    search->tile[dim] = wanted % rows == 0 || wanted == extent ? wanted : even;
+    product *= search->tile[dim];
   }
 
   return product;
@@ -148,15 +148,15 @@ static int64_t fillTiles(Search *s, uint32_t mask, int64_t target, bool above) {
 
 /* Cuts the reduced dimensions to at most target points per firing, whole inner dimensions first;
  * returns the points. */
-static int64_t chunkReduced(Search *s, int64_t target) {
+static int64_t chunkReduced(Search *search, int64_t target) {
   int64_t product = 1;
   bool cut = false;
 
-  for (uint32_t dim = s->group->dim_count; dim-- > s->group->parallel_count;) {
-    int64_t extent = s->group->extents[dim];
+  for (uint32_t dim = search->group->dim_count; dim-- > search->group->parallel_count;) {
+    int64_t extent = search->group->extents[dim];
     int64_t tile = 1;
     /* The largest divisor that fits; lanes that reduce together want whole rows of lanes. */
-    int64_t lanes = s->group->lane_reduce ? s->machine->simd_lanes : 1;
+    int64_t lanes = search->group->lane_reduce ? search->machine->simd_lanes : 1;
     for (int64_t t = 1; !cut && t * t <= extent; ++t)
       for (int side = 0; side < 2 && extent % t == 0; ++side) {
         int64_t divisor = side ? extent / t : t;
@@ -164,7 +164,7 @@ static int64_t chunkReduced(Search *s, int64_t target) {
             (divisor == extent || product * divisor % lanes == 0))
           tile = divisor;
       }
-    s->tile[dim] = tile;
+    search->tile[dim] = tile;
     cut |= tile != extent;
     product *= tile;
   }
@@ -172,10 +172,10 @@ static int64_t chunkReduced(Search *s, int64_t target) {
   return product;
 }
 
-static void searchSystolic(Search *s) {
+static void searchSystolic(Search *search) {
   static const int64_t sides[] = {16, 32, 64, 128, 256};
   static const int64_t depths[] = {INT64_MAX, 1024, 256, 64, 16};
-  const SambaGroup *group = s->group;
+  const SambaGroup *group = search->group;
   uint32_t rows = 0, columns = 0, batch = 0;
 
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
@@ -191,70 +191,72 @@ static void searchSystolic(Search *s) {
 
   int64_t last_depth = -1;
   for (uint32_t d = 0; d < sizeof depths / sizeof depths[0]; ++d) {
-    int64_t depth = chunkReduced(s, depths[d]);
+    int64_t depth = chunkReduced(search, depths[d]);
     bool whole = true;
     for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim)
-      whole &= s->tile[dim] == group->extents[dim];
+      whole &= search->tile[dim] == group->extents[dim];
     if (depth == last_depth)
       continue;
-    if (d && s->found && whole)
+    if (d && search->found && whole)
       continue;
     last_depth = depth;
     int64_t last_rows = -1;
     for (uint32_t r = 0; r < 2 * sizeof sides / sizeof sides[0]; ++r) {
-      int64_t row_points = fillTiles(s, rows, sides[r / 2], r % 2);
+      int64_t row_points = fillTiles(search, rows, sides[r / 2], r % 2);
       if (row_points == last_rows)
         continue;
       last_rows = row_points;
       int64_t last_columns = -1;
       for (uint32_t c = 0; c < 2 * sizeof sides / sizeof sides[0]; ++c) {
-        int64_t column_points = fillTiles(s, columns, sides[c / 2], c % 2);
+        int64_t column_points = fillTiles(search, columns, sides[c / 2], c % 2);
         if (column_points == last_columns)
           continue;
         last_columns = column_points;
         int64_t macs = row_points * column_points * depth;
         for (uint32_t b = 0; b < 2; ++b) {
-          int64_t batch_points = fillTiles(s, batch, b ? sambaCeilDiv(131072, macs) : 1, false);
+          int64_t batch_points =
+              fillTiles(search, batch, b ? sambaCeilDiv(131072, macs) : 1, false);
           if (b && batch_points == 1)
             continue;
           if (!whole &&
-              row_points * column_points * batch_points > s->machine->systolic_accumulators)
+              row_points * column_points * batch_points > search->machine->systolic_accumulators)
             continue;
-          tryOrders(s);
+          tryOrders(search);
         }
       }
     }
 
-    if (s->found && d >= 1)
+    if (search->found && d >= 1)
       break; /* smaller chunks only cost more */
   }
 }
 
-static void searchSimd(Search *s) {
+static void searchSimd(Search *search) {
   static const int64_t points[] = {256, 1024, 4096, 16384, 65536};
   static const int64_t depths[] = {INT64_MAX, 4096, 512, 64, 1};
-  const SambaGroup *group = s->group;
+  const SambaGroup *group = search->group;
   uint32_t all = (1u << group->parallel_count) - 1;
   int64_t last_depth = -1;
 
   for (uint32_t d = 0; d < sizeof depths / sizeof depths[0]; ++d) {
-    int64_t depth = chunkReduced(s, depths[d]);
+    int64_t depth = chunkReduced(search, depths[d]);
     bool whole = true;
     for (uint32_t dim = group->parallel_count; dim < group->dim_count; ++dim)
-      whole &= s->tile[dim] == group->extents[dim];
-    if (depth == last_depth || (!whole && group->lane_reduce && depth % s->machine->simd_lanes))
+      whole &= search->tile[dim] == group->extents[dim];
+    if (depth == last_depth ||
+        (!whole && group->lane_reduce && depth % search->machine->simd_lanes))
       continue;
     last_depth = depth;
     int64_t last = -1;
     for (uint32_t p = 0; p < sizeof points / sizeof points[0]; ++p) {
-      int64_t made =
-          fillTiles(s, all, sambaCeilDiv(points[p], depth < points[p] ? depth : points[p]), false);
+      int64_t made = fillTiles(
+          search, all, sambaCeilDiv(points[p], depth < points[p] ? depth : points[p]), false);
       if (made == last)
         continue;
       last = made;
-      tryOrders(s);
+      tryOrders(search);
     }
-    if (s->found)
+    if (search->found)
       break; /* chunked sums only where whole ones do not fit */
   }
 }

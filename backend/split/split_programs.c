@@ -30,10 +30,10 @@ typedef struct Output { /* the new section while it grows */
   uint32_t *source_first;             /* per old unit: offset into `sources` */
 } Output;
 
-static SambaDType valueDType(const Split *s, uint32_t value) {
-  if (value < s->unit->input_count)
-    return sambaProgramInputType(s->unit->inputs[value].dtype);
-  return sambaLaneOpResultType(&s->unit->compute.program.ops[value - s->unit->input_count]);
+static SambaDType valueDType(const Split *split, uint32_t value) {
+  if (value < split->unit->input_count)
+    return sambaProgramInputType(split->unit->inputs[value].dtype);
+  return sambaLaneOpResultType(&split->unit->compute.program.ops[value - split->unit->input_count]);
 }
 
 /* The chain of a part: which old counters it keeps. */
@@ -42,86 +42,89 @@ typedef struct PartChain {
   uint32_t *old; /* old counter of each */
 } PartChain;
 
-static PartChain chainOf(const Split *s, const SambaSplitPart *part) {
-  PartChain chain = {0, 0, SAMBA_ARENA_ARRAY(s->arena, uint32_t, s->unit->compute.counter_count)};
-  for (uint32_t c = 0; c < s->unit->compute.counter_count; ++c) {
-    if (part->reduced && s->unit->compute.program.reduce_mask >> c & 1)
+static PartChain chainOf(const Split *split, const SambaSplitPart *part) {
+  PartChain chain = {0, 0,
+                     SAMBA_ARENA_ARRAY(split->arena, uint32_t, split->unit->compute.counter_count)};
+  for (uint32_t c = 0; c < split->unit->compute.counter_count; ++c) {
+    if (part->reduced && split->unit->compute.program.reduce_mask >> c & 1)
       continue;
     chain.old[chain.count++] = c;
-    chain.token_level += c < s->unit->compute.token_level;
+    chain.token_level += c < split->unit->compute.token_level;
   }
   return chain;
 }
 
-static void copyPort(const Split *s, const PartChain *chain, const SambaPort *from, SambaPort *to) {
+static void copyPort(const Split *split, const PartChain *chain, const SambaPort *from,
+                     SambaPort *to) {
   *to = *from;
-  int64_t *strides = SAMBA_ARENA_ARRAY(s->arena, int64_t, chain->count);
+  int64_t *strides = SAMBA_ARENA_ARRAY(split->arena, int64_t, chain->count);
   to->compute.level = 0;
   for (uint32_t c = 0; c < chain->count; ++c) {
     strides[c] = from->compute.strides[chain->old[c]];
     to->compute.level +=
-        chain->old[c] < from->compute.level && chain->old[c] < s->unit->compute.token_level;
+        chain->old[c] < from->compute.level && chain->old[c] < split->unit->compute.token_level;
   }
   to->compute.strides = strides;
 }
 
 /* A port for a value that moves between parts: all points of the part's tokens, row-major over its
  * inner counters. */
-static void densePort(const Split *s, const PartChain *chain, bool reduced, uint32_t value,
+static void densePort(const Split *split, const PartChain *chain, bool reduced, uint32_t value,
                       SambaPort *to) {
   memset(to, 0, sizeof *to);
-  to->dtype = valueDType(s, value);
+  to->dtype = valueDType(split, value);
   to->block = 1;
-  int64_t *strides = SAMBA_ARENA_ARRAY(s->arena, int64_t, chain->count);
+  int64_t *strides = SAMBA_ARENA_ARRAY(split->arena, int64_t, chain->count);
 
   to->token_elements = 1;
   for (uint32_t c = chain->count; c-- > chain->token_level;) {
-    if (reduced && s->unit->compute.program.reduce_mask >> chain->old[c] & 1)
+    if (reduced && split->unit->compute.program.reduce_mask >> chain->old[c] & 1)
       continue;
     strides[c] = (int64_t)to->token_elements;
-    to->token_elements *= s->unit->compute.trips[chain->old[c]];
+    to->token_elements *= split->unit->compute.trips[chain->old[c]];
   }
 
   for (uint32_t c = 0; c < chain->token_level; ++c)
-    to->compute.level += !(reduced && s->unit->compute.program.reduce_mask >> chain->old[c] & 1);
+    to->compute.level +=
+        !(reduced && split->unit->compute.program.reduce_mask >> chain->old[c] & 1);
   to->compute.strides = strides;
 }
 
 /* Appends the part's program; value_of maps old values to the part's, and already has the
  * inputs. */
-static void makeProgram(const Split *s, uint32_t index, const PartChain *chain, uint32_t inputs,
+static void makeProgram(const Split *split, uint32_t index, const PartChain *chain, uint32_t inputs,
                         uint32_t *value_of, SambaUnit *unit) {
-  const SambaSplitPart *part = &s->cut.parts[index];
-  const SambaProgram *program = &s->unit->compute.program;
-  SambaLaneOp *ops = SAMBA_ARENA_ARRAY(s->arena, SambaLaneOp, program->op_count);
+  const SambaSplitPart *part = &split->cut.parts[index];
+  const SambaProgram *program = &split->unit->compute.program;
+  SambaLaneOp *ops = SAMBA_ARENA_ARRAY(split->arena, SambaLaneOp, program->op_count);
   uint32_t count = 0;
   bool *made = sambaAllocateZeroed(program->op_count, sizeof *made);
 
   for (uint32_t p = part->first; p < part->end; ++p) {
-    const SambaLaneOp *lane = &program->ops[s->cut.order[p]];
+    const SambaLaneOp *lane = &program->ops[split->cut.order[p]];
     SambaLaneOp op = *lane;
     for (int i = 0; i < sambaLaneOpOperands(lane->opcode); ++i) {
       uint32_t value = lane->operands[i];
-      if (sambaSplitIsSource(s->unit, value) && !made[value - s->unit->input_count]) {
-        made[value - s->unit->input_count] = true;
-        ops[count] = program->ops[value - s->unit->input_count];
+      if (sambaSplitIsSource(split->unit, value) && !made[value - split->unit->input_count]) {
+        made[value - split->unit->input_count] = true;
+        ops[count] = program->ops[value - split->unit->input_count];
         for (uint32_t c = 0; ops[count].opcode == SAMBA_LANE_COUNTER && c < chain->count; ++c)
-          if (chain->old[c] == program->ops[value - s->unit->input_count].immediate)
+          if (chain->old[c] == program->ops[value - split->unit->input_count].immediate)
             ops[count].immediate = c;
         value_of[value] = inputs + count++;
       }
       op.operands[i] = (uint16_t)value_of[value];
     }
-    value_of[s->unit->input_count + s->cut.order[p]] = inputs + count;
+    value_of[split->unit->input_count + split->cut.order[p]] = inputs + count;
     ops[count++] = op;
   }
 
   /* A program that only makes constants or counters. */
-  for (uint32_t i = 0; i < s->unit->output_count && index + 1 == s->cut.part_count; ++i) {
-    uint32_t value = s->unit->outputs[i].compute.value;
-    if (sambaSplitIsSource(s->unit, value) && !made[value - s->unit->input_count]) {
-      made[value - s->unit->input_count] = true;
-      ops[count] = program->ops[value - s->unit->input_count];
+  for (uint32_t i = 0; i < split->unit->output_count && index + 1 == split->cut.part_count; ++i) {
+    uint32_t value = split->unit->outputs[i].compute.value;
+    if (sambaSplitIsSource(split->unit, value) && !made[value - split->unit->input_count]) {
+      made[value - split->unit->input_count] = true;
+      ops[count] = program->ops[value - split->unit->input_count];
       value_of[value] = inputs + count++;
     }
   }
@@ -138,30 +141,30 @@ static void makeProgram(const Split *s, uint32_t index, const PartChain *chain, 
 }
 
 /* The ports of a part's inputs; streams from other parts get their destinations here. */
-static void makeInputs(Split *s, uint32_t index, const PartChain *chain, uint32_t base,
+static void makeInputs(Split *split, uint32_t index, const PartChain *chain, uint32_t base,
                        uint32_t *value_of, Output *out, SambaUnit *unit) {
-  const SambaSplitPart *part = &s->cut.parts[index];
-  unit->inputs = SAMBA_ARENA_ARRAY(s->arena, SambaPort, part->take_count);
+  const SambaSplitPart *part = &split->cut.parts[index];
+  unit->inputs = SAMBA_ARENA_ARRAY(split->arena, SambaPort, part->take_count);
   unit->input_count = part->take_count;
 
   for (uint32_t t = 0; t < part->take_count; ++t) {
     const SambaSplitTake *take = &part->takes[t];
     value_of[take->value] = t;
     if (take->from == SAMBA_NO_INDEX) {
-      copyPort(s, chain, &s->unit->inputs[take->value], &unit->inputs[t]);
+      copyPort(split, chain, &split->unit->inputs[take->value], &unit->inputs[t]);
       continue;
     }
-    const SambaSplitPart *from = &s->cut.parts[take->from];
+    const SambaSplitPart *from = &split->cut.parts[take->from];
     SambaEndpoint source = {base + take->from, 0};
     while (from->gives[source.port] != take->value)
       ++source.port;
-    densePort(s, chain, part->reduced, take->value, &unit->inputs[t]);
+    densePort(split, chain, part->reduced, take->value, &unit->inputs[t]);
     for (size_t i = 0; i < out->streams.size; ++i) {
       SambaStream *stream = &out->streams.data[i];
       if (stream->source.unit != source.unit || stream->source.port != source.port)
         continue;
       SambaEndpoint *all =
-          SAMBA_ARENA_ARRAY(s->arena, SambaEndpoint, stream->destination_count + 1);
+          SAMBA_ARENA_ARRAY(split->arena, SambaEndpoint, stream->destination_count + 1);
       if (stream->destination_count)
         memcpy(all, stream->destinations, stream->destination_count * sizeof *all);
       all[stream->destination_count++] = (SambaEndpoint){base + index, t};
@@ -170,41 +173,44 @@ static void makeInputs(Split *s, uint32_t index, const PartChain *chain, uint32_
   }
 }
 
-static void makeParts(Split *s, Output *out) {
-  uint32_t all = s->unit->input_count + s->unit->compute.program.op_count;
+static void makeParts(Split *split, Output *out) {
+  uint32_t all = split->unit->input_count + split->unit->compute.program.op_count;
   uint32_t *value_of = sambaAllocateZeroed(all, sizeof *value_of);
   uint32_t base = (uint32_t)out->units.size;
 
-  for (uint32_t i = 0; i < s->cut.part_count; ++i) {
-    const SambaSplitPart *part = &s->cut.parts[i];
-    PartChain chain = chainOf(s, part);
-    SambaUnit unit = *s->unit;
-    unit.name = i ? sambaArenaFormat(s->arena, "%s.part%u", s->unit->name, i) : s->unit->name;
+  for (uint32_t i = 0; i < split->cut.part_count; ++i) {
+    const SambaSplitPart *part = &split->cut.parts[i];
+    PartChain chain = chainOf(split, part);
+    SambaUnit unit = *split->unit;
+    unit.name =
+        i ? sambaArenaFormat(split->arena, "%s.part%u", split->unit->name, i) : split->unit->name;
     unit.compute.counter_count = chain.count;
     unit.compute.token_level = chain.token_level;
-    uint32_t *trips = SAMBA_ARENA_ARRAY(s->arena, uint32_t, chain.count);
+    uint32_t *trips = SAMBA_ARENA_ARRAY(split->arena, uint32_t, chain.count);
     for (uint32_t c = 0; c < chain.count; ++c)
-      trips[c] = s->unit->compute.trips[chain.old[c]];
+      trips[c] = split->unit->compute.trips[chain.old[c]];
     unit.compute.trips = trips;
-    makeInputs(s, i, &chain, base, value_of, out, &unit);
-    makeProgram(s, i, &chain, unit.input_count, value_of, &unit);
-    unit.outputs = SAMBA_ARENA_ARRAY(s->arena, SambaPort, part->give_count + s->unit->output_count);
+    makeInputs(split, i, &chain, base, value_of, out, &unit);
+    makeProgram(split, i, &chain, unit.input_count, value_of, &unit);
+    unit.outputs =
+        SAMBA_ARENA_ARRAY(split->arena, SambaPort, part->give_count + split->unit->output_count);
     unit.output_count = 0;
     for (uint32_t g = 0; g < part->give_count; ++g) {
       /* A part that reduces hands on reduced values; a later one has no reduced counters left. */
       SambaPort *port = &unit.outputs[unit.output_count];
-      densePort(s, &chain, unit.compute.program.reduce_mask != 0 || part->reduced, part->gives[g],
-                port);
+      densePort(split, &chain, unit.compute.program.reduce_mask != 0 || part->reduced,
+                part->gives[g], port);
       port->compute.value = value_of[part->gives[g]];
       sambaArrayAppend(&out->streams, (SambaStream){.kind = SAMBA_STREAM_VECTOR,
                                                     .source = {base + i, unit.output_count++},
                                                     .rate_permille = 1});
     }
 
-    for (uint32_t o = 0; o < s->unit->output_count; ++o)
-      if (s->cut.output_part[o] == i) {
-        copyPort(s, &chain, &s->unit->outputs[o], &unit.outputs[unit.output_count]);
-        unit.outputs[unit.output_count].compute.value = value_of[s->unit->outputs[o].compute.value];
+    for (uint32_t o = 0; o < split->unit->output_count; ++o)
+      if (split->cut.output_part[o] == i) {
+        copyPort(split, &chain, &split->unit->outputs[o], &unit.outputs[unit.output_count]);
+        unit.outputs[unit.output_count].compute.value =
+            value_of[split->unit->outputs[o].compute.value];
         out->sources.data[out->source_first[out->unit] + o] =
             (SambaEndpoint){base + i, unit.output_count++};
       }
@@ -212,11 +218,12 @@ static void makeParts(Split *s, Output *out) {
   }
 
   /* Which new ports take each old input. */
-  for (uint32_t v = 0; v < s->unit->input_count; ++v) {
+  for (uint32_t v = 0; v < split->unit->input_count; ++v) {
     sambaArrayAppend(&out->runs, (uint32_t)out->takers.size);
-    for (uint32_t i = 0; i < s->cut.part_count; ++i)
-      for (uint32_t t = 0; t < s->cut.parts[i].take_count; ++t)
-        if (s->cut.parts[i].takes[t].value == v && s->cut.parts[i].takes[t].from == SAMBA_NO_INDEX)
+    for (uint32_t i = 0; i < split->cut.part_count; ++i)
+      for (uint32_t t = 0; t < split->cut.parts[i].take_count; ++t)
+        if (split->cut.parts[i].takes[t].value == v &&
+            split->cut.parts[i].takes[t].from == SAMBA_NO_INDEX)
           sambaArrayAppend(&out->takers, (SambaEndpoint){base + i, t});
   }
 
@@ -233,10 +240,10 @@ static void keepUnit(const SambaUnit *unit, Output *out) {
 
 static SambaStatus splitUnit(const SambaUnit *unit, const SambaMachine *machine, SambaArena *arena,
                              Output *out) {
-  Split s = {.unit = unit, .arena = arena};
-  SAMBA_RETURN_IF_ERROR(sambaSplitCut(unit, machine, arena, &s.cut));
-  if (s.cut.part_count > 1)
-    makeParts(&s, out);
+  Split split = {.unit = unit, .arena = arena};
+  SAMBA_RETURN_IF_ERROR(sambaSplitCut(unit, machine, arena, &split.cut));
+  if (split.cut.part_count > 1)
+    makeParts(&split, out);
   else
     keepUnit(unit, out);
   return NULL;

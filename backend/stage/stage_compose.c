@@ -52,7 +52,9 @@ bool sambaStageOperandCompose(const SambaStage *stage, const SambaStageOperand *
   SambaStageOperand composed = *operand;
   composed.tensor = view->tensor;
   composed.guarded = leaves || view->guarded;
-  composed.fill = leaves ? operand->fill : view->guarded ? view->fill : 0;
+  composed.fill = view->guarded ? view->fill : 0;
+  if (leaves)
+    composed.fill = operand->fill;
   memset(composed.axes, 0, sizeof composed.axes);
 
   for (uint32_t b = 0; b < base->rank; ++b) {

@@ -10,9 +10,14 @@
 static const char *const slotClassNames[SAMBA_SLOT_CLASSES] = {"PCU", "PMU", "address generator"};
 
 static SambaSlotClass classOf(SambaUnitKind kind) {
-  return kind == SAMBA_UNIT_COMPUTE  ? SAMBA_SLOT_PCU
-         : kind == SAMBA_UNIT_BUFFER ? SAMBA_SLOT_PMU
-                                     : SAMBA_SLOT_AG;
+  switch (kind) {
+  case SAMBA_UNIT_COMPUTE:
+    return SAMBA_SLOT_PCU;
+  case SAMBA_UNIT_BUFFER:
+    return SAMBA_SLOT_PMU;
+  default:
+    return SAMBA_SLOT_AG;
+  }
 }
 
 static int compareNames(const void *a, const void *b) {
@@ -20,13 +25,15 @@ static int compareNames(const void *a, const void *b) {
 }
 
 /* Too many units of one class: the error names the layer that has most of them and what to try. */
-static SambaStatus unitsExceed(const SambaPlacement *p, SambaSlotClass class, int64_t limit) {
-  const SambaSection *section = p->section;
+static SambaStatus unitsExceed(const SambaPlacement *placement, SambaSlotClass class,
+                               int64_t limit) {
+  const SambaSection *section = placement->section;
   uint32_t count = 0;
-  const char **layers = sambaAllocate(sambaArraySize(p->class_count[class], sizeof *layers));
+  const char **layers =
+      sambaAllocate(sambaArraySize(placement->class_count[class], sizeof *layers));
 
-  for (uint32_t u = 0; u < p->unit_count; ++u)
-    if (p->unit_class[u] == class)
+  for (uint32_t u = 0; u < placement->unit_count; ++u)
+    if (placement->unit_class[u] == class)
       layers[count++] = section->units[u].layer ? section->units[u].layer : "";
   qsort(layers, count, sizeof *layers, compareNames);
   uint32_t best = 0, bestCount = 0;
@@ -43,7 +50,7 @@ static SambaStatus unitsExceed(const SambaPlacement *p, SambaSlotClass class, in
   const char *name = slotClassNames[class];
   SambaStatus status =
       sambaStatusMake(SAMBA_EXHAUSTED, "section @%s needs %u %ss, but %s has %lld", section->name,
-                      count, name, p->machine->name, (long long)limit);
+                      count, name, placement->machine->name, (long long)limit);
   if (bestCount)
     sambaStatusNote(status, "layer '%s' has the most: %u %s%s", layers[best], bestCount, name,
                     bestCount == 1 ? "" : "s");
@@ -56,60 +63,63 @@ static SambaStatus unitsExceed(const SambaPlacement *p, SambaSlotClass class, in
   return status;
 }
 
-static SambaStatus checkCounts(const SambaPlacement *p) {
-  const int64_t limits[SAMBA_SLOT_CLASSES] = {
-      sambaMachinePcuCount(p->machine), sambaMachinePmuCount(p->machine), p->machine->ag_count};
+static SambaStatus checkCounts(const SambaPlacement *placement) {
+  const int64_t limits[SAMBA_SLOT_CLASSES] = {sambaMachinePcuCount(placement->machine),
+                                              sambaMachinePmuCount(placement->machine),
+                                              placement->machine->ag_count};
   for (int class = 0; class < SAMBA_SLOT_CLASSES; ++class)
-    if (p->class_count[class] > limits[class])
-      return unitsExceed(p, (SambaSlotClass)class, limits[class]);
+    if (placement->class_count[class] > limits[class])
+      return unitsExceed(placement, (SambaSlotClass)class, limits[class]);
   return NULL;
 }
 
 /* Takes over what was placed by hand. */
-static SambaStatus takeFixed(SambaPlacement *p) {
-  for (uint32_t u = 0; u < p->unit_count; ++u) {
-    const SambaUnit *unit = &p->section->units[u];
+static SambaStatus takeFixed(SambaPlacement *placement) {
+  for (uint32_t u = 0; u < placement->unit_count; ++u) {
+    const SambaUnit *unit = &placement->section->units[u];
     uint32_t slot;
-    if (p->unit_class[u] == SAMBA_SLOT_AG) {
+    if (placement->unit_class[u] == SAMBA_SLOT_AG) {
       if (unit->load_store.ag == SAMBA_NO_INDEX)
         continue;
-      if (unit->load_store.ag >= p->machine->ag_count)
+      if (unit->load_store.ag >= placement->machine->ag_count)
         return sambaStatusMake(
             SAMBA_INVALID,
             "section @%s: unit %s is placed on address generator %u, but %s has %lld",
-            p->section->name, unit->name, unit->load_store.ag, p->machine->name,
-            (long long)p->machine->ag_count);
-      slot = p->site_count + unit->load_store.ag;
+            placement->section->name, unit->name, unit->load_store.ag, placement->machine->name,
+            (long long)placement->machine->ag_count);
+      slot = placement->site_count + unit->load_store.ag;
     } else {
       if (unit->x < 0 && unit->y < 0)
         continue;
-      if (unit->x < 0 || unit->y < 0 || unit->x >= p->width || unit->y >= p->height)
+      if (unit->x < 0 || unit->y < 0 || unit->x >= placement->width || unit->y >= placement->height)
         return sambaStatusMake(
             SAMBA_INVALID,
             "section @%s: unit %s is placed at (%d,%d), outside the %d x %d sites of %s",
-            p->section->name, unit->name, unit->x, unit->y, p->width, p->height, p->machine->name);
-      slot = (uint32_t)unit->y * (uint32_t)p->width + (uint32_t)unit->x;
-      if (sambaPlacementSlotClass(p, slot) != p->unit_class[u])
+            placement->section->name, unit->name, unit->x, unit->y, placement->width,
+            placement->height, placement->machine->name);
+      slot = (uint32_t)unit->y * (uint32_t)placement->width + (uint32_t)unit->x;
+      if (sambaPlacementSlotClass(placement, slot) != placement->unit_class[u])
         return sambaStatusMake(
             SAMBA_INVALID,
             "section @%s: unit %s (%s) is placed at (%d,%d), which is a %s, not a %s",
-            p->section->name, unit->name, sambaUnitKindName(unit->kind), unit->x, unit->y,
-            slotClassNames[sambaPlacementSlotClass(p, slot)], slotClassNames[p->unit_class[u]]);
+            placement->section->name, unit->name, sambaUnitKindName(unit->kind), unit->x, unit->y,
+            slotClassNames[sambaPlacementSlotClass(placement, slot)],
+            slotClassNames[placement->unit_class[u]]);
     }
 
-    if (p->occupant[slot] != SAMBA_NO_INDEX) {
-      const char *other = p->section->units[p->occupant[slot]].name;
-      if (slot >= p->site_count)
+    if (placement->occupant[slot] != SAMBA_NO_INDEX) {
+      const char *other = placement->section->units[placement->occupant[slot]].name;
+      if (slot >= placement->site_count)
         return sambaStatusMake(
             SAMBA_INVALID, "section @%s: units %s and %s are both placed on address generator %u",
-            p->section->name, other, unit->name, unit->load_store.ag);
+            placement->section->name, other, unit->name, unit->load_store.ag);
       return sambaStatusMake(SAMBA_INVALID,
                              "section @%s: units %s and %s are both placed at (%d,%d)",
-                             p->section->name, other, unit->name, unit->x, unit->y);
+                             placement->section->name, other, unit->name, unit->x, unit->y);
     }
 
-    sambaPlacementSet(p, u, slot);
-    p->unit_fixed[u] = true;
+    sambaPlacementSet(placement, u, slot);
+    placement->unit_fixed[u] = true;
   }
 
   return NULL;
@@ -122,17 +132,17 @@ static uint32_t fanoutFactor(uint32_t units) {
   return 16 + (extra < 4096 ? extra : 4096) * 5 / 8;
 }
 
-static void buildNets(SambaPlacement *p, SambaArena *arena) {
-  const SambaSection *section = p->section;
+static void buildNets(SambaPlacement *placement, SambaArena *arena) {
+  const SambaSection *section = placement->section;
   size_t pins = 0;
 
   for (uint32_t s = 0; s < section->stream_count; ++s)
     pins += 1 + (size_t)section->streams[s].destination_count;
-  p->net_start = SAMBA_ARENA_ARRAY(arena, uint32_t, (size_t)section->stream_count + 1);
-  p->net_weight = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count);
-  p->net_units = SAMBA_ARENA_ARRAY(arena, uint32_t, pins);
-  p->unit_net_start = SAMBA_ARENA_ARRAY(arena, uint32_t, (size_t)p->unit_count + 1);
-  uint32_t *seen = SAMBA_ARENA_ARRAY(arena, uint32_t, p->unit_count);
+  placement->net_start = SAMBA_ARENA_ARRAY(arena, uint32_t, (size_t)section->stream_count + 1);
+  placement->net_weight = SAMBA_ARENA_ARRAY(arena, uint32_t, section->stream_count);
+  placement->net_units = SAMBA_ARENA_ARRAY(arena, uint32_t, pins);
+  placement->unit_net_start = SAMBA_ARENA_ARRAY(arena, uint32_t, (size_t)placement->unit_count + 1);
+  uint32_t *seen = SAMBA_ARENA_ARRAY(arena, uint32_t, placement->unit_count);
   uint32_t size = 0;
 
   for (uint32_t s = 0; s < section->stream_count; ++s) {
@@ -143,62 +153,64 @@ static void buildNets(SambaPlacement *p, SambaArena *arena) {
       if (seen[unit] == s + 1)
         continue;
       seen[unit] = s + 1;
-      p->net_units[size++] = unit;
+      placement->net_units[size++] = unit;
     }
     if (size - start < 2) {
       size = start;
       continue;
     }
     for (uint32_t i = start; i < size; ++i)
-      ++p->unit_net_start[p->net_units[i] + 1];
-    p->net_weight[p->net_count++] = (64 + stream->rate_permille) * fanoutFactor(size - start);
-    p->net_start[p->net_count] = size;
+      ++placement->unit_net_start[placement->net_units[i] + 1];
+    placement->net_weight[placement->net_count++] =
+        (64 + stream->rate_permille) * fanoutFactor(size - start);
+    placement->net_start[placement->net_count] = size;
   }
 
-  for (uint32_t u = 0; u < p->unit_count; ++u)
-    p->unit_net_start[u + 1] += p->unit_net_start[u];
-  p->unit_nets = SAMBA_ARENA_ARRAY(arena, uint32_t, size);
-  memset(seen, 0, p->unit_count * sizeof *seen);
-  for (uint32_t net = 0; net < p->net_count; ++net)
-    for (uint32_t i = p->net_start[net]; i < p->net_start[net + 1]; ++i) {
-      uint32_t unit = p->net_units[i];
-      p->unit_nets[p->unit_net_start[unit] + seen[unit]++] = net;
+  for (uint32_t u = 0; u < placement->unit_count; ++u)
+    placement->unit_net_start[u + 1] += placement->unit_net_start[u];
+  placement->unit_nets = SAMBA_ARENA_ARRAY(arena, uint32_t, size);
+  memset(seen, 0, placement->unit_count * sizeof *seen);
+  for (uint32_t net = 0; net < placement->net_count; ++net)
+    for (uint32_t i = placement->net_start[net]; i < placement->net_start[net + 1]; ++i) {
+      uint32_t unit = placement->net_units[i];
+      placement->unit_nets[placement->unit_net_start[unit] + seen[unit]++] = net;
     }
 }
 
-static SambaStatus build(SambaPlacement *p, SambaArena *arena, const SambaSection *section,
+static SambaStatus build(SambaPlacement *placement, SambaArena *arena, const SambaSection *section,
                          const SambaMachine *machine) {
-  *p = (SambaPlacement){.section = section, .machine = machine, .unit_count = section->unit_count};
-  p->width = (int32_t)machine->grid_columns;
-  p->height = (int32_t)machine->grid_rows;
-  p->site_count = (uint32_t)sambaMachineSiteCount(machine);
-  p->slot_count = p->site_count + (uint32_t)machine->ag_count;
-  p->unit_class = SAMBA_ARENA_ARRAY(arena, SambaSlotClass, p->unit_count);
-  for (uint32_t u = 0; u < p->unit_count; ++u)
-    ++p->class_count[p->unit_class[u] = classOf(section->units[u].kind)];
-  SAMBA_RETURN_IF_ERROR(checkCounts(p));
-  int32_t *columns = SAMBA_ARENA_ARRAY(arena, int32_t, (size_t)p->width);
+  *placement =
+      (SambaPlacement){.section = section, .machine = machine, .unit_count = section->unit_count};
+  placement->width = (int32_t)machine->grid_columns;
+  placement->height = (int32_t)machine->grid_rows;
+  placement->site_count = (uint32_t)sambaMachineSiteCount(machine);
+  placement->slot_count = placement->site_count + (uint32_t)machine->ag_count;
+  placement->unit_class = SAMBA_ARENA_ARRAY(arena, SambaSlotClass, placement->unit_count);
+  for (uint32_t u = 0; u < placement->unit_count; ++u)
+    ++placement->class_count[placement->unit_class[u] = classOf(section->units[u].kind)];
+  SAMBA_RETURN_IF_ERROR(checkCounts(placement));
+  int32_t *columns = SAMBA_ARENA_ARRAY(arena, int32_t, (size_t)placement->width);
 
-  for (int32_t x = 1; x < p->width; ++x)
+  for (int32_t x = 1; x < placement->width; ++x)
     columns[x] = columns[x - 1] + (int32_t)sambaMachineHopCycles(machine, x - 1, 0, x, 0);
-  p->column_cycles = columns;
-  p->row_cycles = (int32_t)sambaMachineHopCycles(machine, 0, 0, 0, 1);
+  placement->column_cycles = columns;
+  placement->row_cycles = (int32_t)sambaMachineHopCycles(machine, 0, 0, 0, 1);
   int32_t *ag_x = SAMBA_ARENA_ARRAY(arena, int32_t, (size_t)machine->ag_count);
   int32_t *ag_y = SAMBA_ARENA_ARRAY(arena, int32_t, (size_t)machine->ag_count);
   for (int32_t ag = 0; ag < machine->ag_count; ++ag)
     sambaMachineAgSite(machine, ag, &ag_x[ag], &ag_y[ag]);
-  p->ag_x = ag_x;
-  p->ag_y = ag_y;
-  p->unit_slot = SAMBA_ARENA_ARRAY(arena, uint32_t, p->unit_count);
-  sambaClearIndices(p->unit_slot, p->unit_count);
-  p->unit_fixed = SAMBA_ARENA_ARRAY(arena, bool, p->unit_count);
-  p->unit_x = SAMBA_ARENA_ARRAY(arena, int32_t, p->unit_count);
-  p->unit_y = SAMBA_ARENA_ARRAY(arena, int32_t, p->unit_count);
-  p->occupant = SAMBA_ARENA_ARRAY(arena, uint32_t, p->slot_count);
-  sambaClearIndices(p->occupant, p->slot_count);
-  buildNets(p, arena);
+  placement->ag_x = ag_x;
+  placement->ag_y = ag_y;
+  placement->unit_slot = SAMBA_ARENA_ARRAY(arena, uint32_t, placement->unit_count);
+  sambaClearIndices(placement->unit_slot, placement->unit_count);
+  placement->unit_fixed = SAMBA_ARENA_ARRAY(arena, bool, placement->unit_count);
+  placement->unit_x = SAMBA_ARENA_ARRAY(arena, int32_t, placement->unit_count);
+  placement->unit_y = SAMBA_ARENA_ARRAY(arena, int32_t, placement->unit_count);
+  placement->occupant = SAMBA_ARENA_ARRAY(arena, uint32_t, placement->slot_count);
+  sambaClearIndices(placement->occupant, placement->slot_count);
+  buildNets(placement, arena);
 
-  return takeFixed(p);
+  return takeFixed(placement);
 }
 
 SambaStatus sambaSectionPlace(SambaSection *section, const SambaMachine *machine) {

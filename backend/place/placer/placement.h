@@ -39,46 +39,48 @@ typedef struct SambaPlacement {
   uint32_t *unit_net_start, *unit_nets;
 } SambaPlacement;
 
-static inline void sambaPlacementSwitch(const SambaPlacement *p, uint32_t slot, int32_t *out_x,
-                                        int32_t *out_y) {
-  if (slot >= p->site_count) {
-    *out_x = p->ag_x[slot - p->site_count];
-    *out_y = p->ag_y[slot - p->site_count];
+static inline void sambaPlacementSwitch(const SambaPlacement *placement, uint32_t slot,
+                                        int32_t *out_x, int32_t *out_y) {
+  if (slot >= placement->site_count) {
+    *out_x = placement->ag_x[slot - placement->site_count];
+    *out_y = placement->ag_y[slot - placement->site_count];
   } else {
-    *out_x = (int32_t)(slot % (uint32_t)p->width);
-    *out_y = (int32_t)(slot / (uint32_t)p->width);
+    *out_x = (int32_t)(slot % (uint32_t)placement->width);
+    *out_y = (int32_t)(slot / (uint32_t)placement->width);
   }
 }
 
-static inline void sambaPlacementSet(SambaPlacement *p, uint32_t unit, uint32_t slot) {
+static inline void sambaPlacementSet(SambaPlacement *placement, uint32_t unit, uint32_t slot) {
   int32_t x, y;
-  sambaPlacementSwitch(p, slot, &x, &y);
-  p->unit_slot[unit] = slot;
-  p->occupant[slot] = unit;
-  p->unit_x[unit] = p->column_cycles[x];
-  p->unit_y[unit] = y * p->row_cycles;
+  sambaPlacementSwitch(placement, slot, &x, &y);
+  placement->unit_slot[unit] = slot;
+  placement->occupant[slot] = unit;
+  placement->unit_x[unit] = placement->column_cycles[x];
+  placement->unit_y[unit] = y * placement->row_cycles;
 }
 
-static inline SambaSlotClass sambaPlacementSlotClass(const SambaPlacement *p, uint32_t slot) {
-  if (slot >= p->site_count)
+static inline SambaSlotClass sambaPlacementSlotClass(const SambaPlacement *placement,
+                                                     uint32_t slot) {
+  if (slot >= placement->site_count)
     return SAMBA_SLOT_AG;
   int32_t x, y;
-  sambaPlacementSwitch(p, slot, &x, &y);
-  return sambaMachineSiteKind(p->machine, x, y) == SAMBA_SITE_PCU ? SAMBA_SLOT_PCU : SAMBA_SLOT_PMU;
+  sambaPlacementSwitch(placement, slot, &x, &y);
+  return sambaMachineSiteKind(placement->machine, x, y) == SAMBA_SITE_PCU ? SAMBA_SLOT_PCU
+                                                                          : SAMBA_SLOT_PMU;
 }
 
-static inline int64_t sambaPlacementBoxCost(const SambaPlacement *p, uint32_t net,
+static inline int64_t sambaPlacementBoxCost(const SambaPlacement *placement, uint32_t net,
                                             SambaPlacementBox box) {
-  return (int64_t)p->net_weight[net] * (box.x1 - box.x0 + box.y1 - box.y0);
+  return (int64_t)placement->net_weight[net] * (box.x1 - box.x0 + box.y1 - box.y0);
 }
 /* The box around the units of a net; the cost of all nets. */
-SambaPlacementBox sambaPlacementBox(const SambaPlacement *p, uint32_t net);
-int64_t sambaPlacementCost(const SambaPlacement *p);
+SambaPlacementBox sambaPlacementBox(const SambaPlacement *placement, uint32_t net);
+int64_t sambaPlacementCost(const SambaPlacement *placement);
 
 /* Places every unit that has no slot; there is room (place.c has counted). Scratch memory comes
  * from the arena. */
-void sambaPlacementInitial(SambaPlacement *p, SambaArena *arena);
+void sambaPlacementInitial(SambaPlacement *placement, SambaArena *arena);
 /* Improves a complete placement; hand-placed units stay. */
-void sambaPlacementAnneal(SambaPlacement *p, SambaArena *arena);
+void sambaPlacementAnneal(SambaPlacement *placement, SambaArena *arena);
 
 #endif

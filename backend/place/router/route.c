@@ -63,39 +63,43 @@ static char *describeCrowd(SambaArena *arena, const SambaSection *section, const
 
 static const char *plural(uint32_t count) { return count == 1 ? "" : "s"; }
 
-static SambaStatus linkOverused(const SambaRouting *r, uint32_t channel) {
+static SambaStatus linkOverused(const SambaRouting *routing, uint32_t channel) {
   static const char *const sides[] = {"north", "east", "south", "west"};
   SambaArena arena = {0};
 
   Crowd crowd = {0};
-  for (uint32_t n = 0; n < r->net_count; ++n)
-    for (size_t b = 0; b < r->nets[n].tree.size; ++b)
-      if (r->nets[n].tree.data[b].channel / SAMBA_LANE_CLASSES == channel / SAMBA_LANE_CLASSES) {
+  for (uint32_t n = 0; n < routing->net_count; ++n)
+    for (size_t b = 0; b < routing->nets[n].tree.size; ++b)
+      if (routing->nets[n].tree.data[b].channel / SAMBA_LANE_CLASSES ==
+          channel / SAMBA_LANE_CLASSES) {
         ++crowd.count;
-        crowd.rate += r->nets[n].rate;
-        sambaArrayAppend(&crowd.streams, r->nets[n].stream);
+        crowd.rate += routing->nets[n].rate;
+        sambaArrayAppend(&crowd.streams, routing->nets[n].stream);
       }
   uint32_t node = sambaChannelSwitch(channel);
-  bool by_flows = crowd.count > r->lanes * r->flows;
-  char *limit = by_flows ? sambaArenaFormat(&arena, "%u lane%s of %u flow%s", r->lanes,
-                                            plural(r->lanes), r->flows, plural(r->flows))
-                         : sambaArenaFormat(&arena, "%u lane%s", r->lanes, plural(r->lanes));
+  bool by_flows = crowd.count > routing->lanes * routing->flows;
+  char *limit =
+      by_flows ? sambaArenaFormat(&arena, "%u lane%s of %u flow%s", routing->lanes,
+                                  plural(routing->lanes), routing->flows, plural(routing->flows))
+               : sambaArenaFormat(&arena, "%u lane%s", routing->lanes, plural(routing->lanes));
   SambaStatus status = sambaStatusMake(
       SAMBA_EXHAUSTED,
       "section @%s: link (%u,%u) %s carries %u %s streams of %u.%02u in all, but %s has %s: %s",
-      r->section->name, node % (uint32_t)r->width, node / (uint32_t)r->width,
-      sides[sambaChannelSide(channel)], crowd.count, sambaStreamKindName(r->kind),
-      RATE_ARGS(crowd.rate), r->machine->name, limit, describeCrowd(&arena, r->section, &crowd));
+      routing->section->name, node % (uint32_t)routing->width, node / (uint32_t)routing->width,
+      sides[sambaChannelSide(channel)], crowd.count, sambaStreamKindName(routing->kind),
+      RATE_ARGS(crowd.rate), routing->machine->name, limit,
+      describeCrowd(&arena, routing->section, &crowd));
   uint32_t largest = crowd.streams.data[0];
   for (uint32_t i = 1; i < crowd.count; ++i)
-    if (r->section->streams[crowd.streams.data[i]].rate_permille >
-        r->section->streams[largest].rate_permille)
+    if (routing->section->streams[crowd.streams.data[i]].rate_permille >
+        routing->section->streams[largest].rate_permille)
       largest = crowd.streams.data[i];
-  const char *layer = r->section->units[r->section->streams[largest].source.unit].layer;
-  sambaStatusNote(
-      status, "the largest is %s with %u.%02u%s%s%s", describeStream(&arena, r->section, largest),
-      RATE_ARGS(r->section->streams[largest].rate_permille),
-      layer && layer[0] ? ", of layer '" : "", layer ? layer : "", layer && layer[0] ? "'" : "");
+  const char *layer = routing->section->units[routing->section->streams[largest].source.unit].layer;
+  sambaStatusNote(status, "the largest is %s with %u.%02u%s%s%s",
+                  describeStream(&arena, routing->section, largest),
+                  RATE_ARGS(routing->section->streams[largest].rate_permille),
+                  layer && layer[0] ? ", of layer '" : "", layer ? layer : "",
+                  layer && layer[0] ? "'" : "");
   sambaStatusNote(
       status,
       "lower the section's parallel factor, split the section, place the units of these streams "
@@ -133,27 +137,29 @@ typedef struct {
   SambaSwitchLane *ends;
 } PortTable;
 
-static SambaStatus portsOverused(const SambaRouting *r, const PortUse *uses, uint32_t count,
+static SambaStatus portsOverused(const SambaRouting *routing, const PortUse *uses, uint32_t count,
                                  uint32_t ports, bool outputs) {
   SambaArena arena = {0};
   Crowd crowd = {.count = count};
   for (uint32_t i = 0; i < count; ++i) {
-    crowd.rate += r->section->streams[uses[i].stream].rate_permille;
+    crowd.rate += routing->section->streams[uses[i].stream].rate_permille;
     sambaArrayAppend(&crowd.streams, uses[i].stream);
   }
 
-  const SambaUnit *unit = &r->section->units[uses[0].unit];
-  char *limit = count > ports * r->flows
-                    ? sambaArenaFormat(&arena, " of %u flow%s", r->flows, plural(r->flows))
-                    : "";
+  const SambaUnit *unit = &routing->section->units[uses[0].unit];
+  char *limit =
+      count > ports * routing->flows
+          ? sambaArenaFormat(&arena, " of %u flow%s", routing->flows, plural(routing->flows))
+          : "";
   SambaStatus status = sambaStatusMake(
       SAMBA_EXHAUSTED,
       "section @%s: unit %s %s %u %s stream%s of %u.%02u in all, but a unit of %s has %u %s "
       "%s%s%s: %s",
-      r->section->name, unit->name, outputs ? "sends" : "receives", count,
-      sambaStreamKindName(r->kind), plural(count), RATE_ARGS(crowd.rate), r->machine->name, ports,
-      sambaStreamKindName(r->kind), outputs ? "output" : "input", plural(ports), limit,
-      describeCrowd(&arena, r->section, &crowd));
+      routing->section->name, unit->name, outputs ? "sends" : "receives", count,
+      sambaStreamKindName(routing->kind), plural(count), RATE_ARGS(crowd.rate),
+      routing->machine->name, ports, sambaStreamKindName(routing->kind),
+      outputs ? "output" : "input", plural(ports), limit,
+      describeCrowd(&arena, routing->section, &crowd));
   if (unit->layer && unit->layer[0])
     sambaStatusNote(status, "unit %s works for layer '%s'", unit->name, unit->layer);
   sambaStatusNote(status, "spread the streams over more units, or lower their planned rates");
@@ -181,12 +187,12 @@ static void sortRepeated(const PortUse *uses, SambaLaneClaim *claims, uint32_t c
     }
 }
 
-static SambaStatus assignPorts(const SambaRouting *r, PortTable *table, bool outputs) {
-  const SambaSection *section = r->section;
+static SambaStatus assignPorts(const SambaRouting *routing, PortTable *table, bool outputs) {
+  const SambaSection *section = routing->section;
   SAMBA_ARRAY(PortUse) uses = {0};
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     const SambaStream *stream = &section->streams[s];
-    if (stream->kind != r->kind)
+    if (stream->kind != routing->kind)
       continue;
     if (outputs)
       sambaArrayAppend(&uses, (PortUse){stream->source.unit, s, 0});
@@ -197,7 +203,7 @@ static SambaStatus assignPorts(const SambaRouting *r, PortTable *table, bool out
 
   if (uses.size)
     qsort(uses.data, uses.size, sizeof *uses.data, comparePortUses);
-  uint32_t ports = sambaUnitLanes(r->machine, r->kind, outputs);
+  uint32_t ports = sambaUnitLanes(routing->machine, routing->kind, outputs);
   SambaLaneClaim *claims = sambaAllocateZeroed(uses.size, sizeof *claims);
   SambaStatus status = NULL;
 
@@ -205,8 +211,8 @@ static SambaStatus assignPorts(const SambaRouting *r, PortTable *table, bool out
     for (j = i; j < uses.size && uses.data[j].unit == uses.data[i].unit; ++j)
       claims[j - i] = (SambaLaneClaim){section->streams[uses.data[j].stream].rate_permille,
                                        (uint32_t)(j - i), 0, 0};
-    if (!sambaLanesAssign(claims, (uint32_t)(j - i), ports, r->flows)) {
-      status = portsOverused(r, &uses.data[i], (uint32_t)(j - i), ports, outputs);
+    if (!sambaLanesAssign(claims, (uint32_t)(j - i), ports, routing->flows)) {
+      status = portsOverused(routing, &uses.data[i], (uint32_t)(j - i), ports, outputs);
       break;
     }
     const SambaUnit *unit = &section->units[uses.data[i].unit];
@@ -228,16 +234,16 @@ static SambaStatus assignPorts(const SambaRouting *r, PortTable *table, bool out
 }
 
 /* Distinct switches of the destinations, the source's left out; `seen` has an entry per switch. */
-static void makeNet(const SambaRouting *r, SambaArena *arena, uint32_t stream, uint32_t *seen,
+static void makeNet(const SambaRouting *routing, SambaArena *arena, uint32_t stream, uint32_t *seen,
                     SambaNet *net) {
-  const SambaStream *s = &r->section->streams[stream];
+  const SambaStream *s = &routing->section->streams[stream];
   *net = (SambaNet){.stream = stream, .rate = s->rate_permille};
-  net->source = unitSwitch(r->section, r->machine, s->source.unit);
+  net->source = unitSwitch(routing->section, routing->machine, s->source.unit);
   net->sinks = SAMBA_ARENA_ARRAY(arena, uint32_t, s->destination_count);
   net->sink_branch = SAMBA_ARENA_ARRAY(arena, uint32_t, s->destination_count);
   seen[net->source] = stream + 1;
   for (uint32_t d = 0; d < s->destination_count; ++d) {
-    uint32_t node = unitSwitch(r->section, r->machine, s->destinations[d].unit);
+    uint32_t node = unitSwitch(routing->section, routing->machine, s->destinations[d].unit);
     if (seen[node] == stream + 1)
       continue;
     seen[node] = stream + 1;
@@ -253,8 +259,9 @@ typedef struct {
   int32_t *next_served;       /* per destination, ascending by port, lane and flow */
 } HopTree;
 
-static HopTree makeHopTree(const SambaRouting *r, const SambaNet *net, const SambaSwitchLane *ends,
-                           const SambaStream *stream, SambaArena *scratch) {
+static HopTree makeHopTree(const SambaRouting *routing, const SambaNet *net,
+                           const SambaSwitchLane *ends, const SambaStream *stream,
+                           SambaArena *scratch) {
   uint32_t branches = (uint32_t)net->tree.size;
   HopTree tree = {
       .children = sambaArenaAllocate(scratch, sambaArraySize(branches + 1, sizeof *tree.children)),
@@ -264,7 +271,7 @@ static HopTree makeHopTree(const SambaRouting *r, const SambaNet *net, const Sam
     tree.children[net->tree.data[b].parent + 1][net->tree.data[b].channel % SIDES] = (int32_t)b + 1;
 
   for (uint32_t d = 0; d < stream->destination_count; ++d) {
-    uint32_t node = unitSwitch(r->section, r->machine, stream->destinations[d].unit);
+    uint32_t node = unitSwitch(routing->section, routing->machine, stream->destinations[d].unit);
     uint32_t state = 0;
     for (uint32_t i = 0; node != net->source && i < net->sink_count; ++i)
       if (net->sinks[i] == node) {
@@ -284,13 +291,13 @@ static HopTree makeHopTree(const SambaRouting *r, const SambaNet *net, const Sam
 /* Writes the hops of one net, depth-first with an explicit stack: in every state the branches in
  * order of their sides, then the units that are served there. This is the order in which streams
  * are recovered from switch entries. */
-static void emitNet(const SambaRouting *r, const SambaNet *net, const SambaSwitchLane *ends,
+static void emitNet(const SambaRouting *routing, const SambaNet *net, const SambaSwitchLane *ends,
                     SambaArena *scratch, SambaStream *stream, SambaArena *arena) {
   uint32_t branches = (uint32_t)net->tree.size;
   uint32_t size = 0;
   uint32_t depth = 0;
 
-  HopTree tree = makeHopTree(r, net, ends, stream, scratch);
+  HopTree tree = makeHopTree(routing, net, ends, stream, scratch);
   uint32_t *stack = SAMBA_ARENA_ARRAY(scratch, uint32_t, branches + 1);
   uint8_t *side = SAMBA_ARENA_ARRAY(scratch, uint8_t, branches + 1);
   SambaHop *hops = SAMBA_ARENA_ARRAY(arena, SambaHop, branches + stream->destination_count);
@@ -302,14 +309,14 @@ static void emitNet(const SambaRouting *r, const SambaNet *net, const SambaSwitc
     SambaHop hop = {.in = ends[0]};
     if (state) {
       const SambaBranch *branch = &net->tree.data[state - 1];
-      sambaRoutingNext(r, branch->channel, &node);
+      sambaRoutingNext(routing, branch->channel, &node);
       hop.in = (SambaSwitchLane){.port = (uint8_t)(sambaChannelSide(branch->channel) ^ 2),
                                  .lane = (uint8_t)branch->lane,
                                  .flow = branch->flow};
     }
 
-    hop.x = (int32_t)(node % (uint32_t)r->width);
-    hop.y = (int32_t)(node / (uint32_t)r->width);
+    hop.x = (int32_t)(node % (uint32_t)routing->width);
+    hop.y = (int32_t)(node / (uint32_t)routing->width);
     while (side[state] < SIDES && !tree.children[state][side[state]])
       ++side[state];
     if (side[state] < SIDES) {
@@ -336,41 +343,41 @@ static void emitNet(const SambaRouting *r, const SambaNet *net, const SambaSwitc
 }
 
 static SambaStatus routeKind(SambaSection *section, const SambaMachine *machine,
-                             SambaStreamKind kind, SambaRouting *r, PortTable *table,
+                             SambaStreamKind kind, SambaRouting *routing, PortTable *table,
                              SambaArena *scratch) {
-  *r = (SambaRouting){.section = section, .machine = machine, .kind = kind};
-  r->lanes = sambaLinkLanes(machine, kind);
-  r->flows = (uint32_t)machine->flows_per_lane;
-  r->width = (int32_t)machine->grid_columns;
-  r->height = (int32_t)machine->grid_rows;
-  r->class_lanes[0] = (r->lanes + 1) / 2;
-  r->class_lanes[1] = r->lanes - r->class_lanes[0];
-  r->channel_count = sambaChannel((uint32_t)sambaMachineSiteCount(machine), 0, 0);
+  *routing = (SambaRouting){.section = section, .machine = machine, .kind = kind};
+  routing->lanes = sambaLinkLanes(machine, kind);
+  routing->flows = (uint32_t)machine->flows_per_lane;
+  routing->width = (int32_t)machine->grid_columns;
+  routing->height = (int32_t)machine->grid_rows;
+  routing->class_lanes[0] = (routing->lanes + 1) / 2;
+  routing->class_lanes[1] = routing->lanes - routing->class_lanes[0];
+  routing->channel_count = sambaChannel((uint32_t)sambaMachineSiteCount(machine), 0, 0);
   uint32_t count = 0, ends = 0;
 
   for (uint32_t s = 0; s < section->stream_count; ++s)
     count += section->streams[s].kind == kind;
   if (!count)
     return NULL;
-  r->nets = SAMBA_ARENA_ARRAY(scratch, SambaNet, count);
+  routing->nets = SAMBA_ARENA_ARRAY(scratch, SambaNet, count);
   uint32_t *seen = SAMBA_ARENA_ARRAY(scratch, uint32_t, (size_t)sambaMachineSiteCount(machine));
   table->offset = SAMBA_ARENA_ARRAY(scratch, uint32_t, section->stream_count);
 
   for (uint32_t s = 0; s < section->stream_count; ++s) {
     if (section->streams[s].kind != kind)
       continue;
-    makeNet(r, scratch, s, seen, &r->nets[r->net_count++]);
+    makeNet(routing, scratch, s, seen, &routing->nets[routing->net_count++]);
     table->offset[s] = ends;
     ends += 1 + section->streams[s].destination_count;
   }
 
   table->ends = SAMBA_ARENA_ARRAY(scratch, SambaSwitchLane, ends);
-  SAMBA_RETURN_IF_ERROR(assignPorts(r, table, true));
-  SAMBA_RETURN_IF_ERROR(assignPorts(r, table, false));
+  SAMBA_RETURN_IF_ERROR(assignPorts(routing, table, true));
+  SAMBA_RETURN_IF_ERROR(assignPorts(routing, table, false));
   uint32_t channel;
-  if (!sambaRoutingNegotiate(r, &channel))
-    return linkOverused(r, channel);
-  sambaRoutingAssignLanes(r);
+  if (!sambaRoutingNegotiate(routing, &channel))
+    return linkOverused(routing, channel);
+  sambaRoutingAssignLanes(routing);
 
   return NULL;
 }
@@ -392,11 +399,11 @@ SambaStatus sambaSectionRoute(SambaSection *section, const SambaMachine *machine
                        &scratch);
 
   for (int kind = 0; kind <= SAMBA_STREAM_CONTROL; ++kind) {
-    SambaRouting *r = &routings[kind];
-    for (uint32_t n = 0; n < r->net_count; ++n) {
-      SambaNet *net = &r->nets[n];
+    SambaRouting *routing = &routings[kind];
+    for (uint32_t n = 0; n < routing->net_count; ++n) {
+      SambaNet *net = &routing->nets[n];
       if (!status)
-        emitNet(r, net, tables[kind].ends + tables[kind].offset[net->stream], &scratch,
+        emitNet(routing, net, tables[kind].ends + tables[kind].offset[net->stream], &scratch,
                 &section->streams[net->stream], section->arena);
       sambaArrayFree(&net->tree);
     }

@@ -68,10 +68,11 @@ bool sambaRoutingNegotiate(SambaRouting *routing, uint32_t *out_channel);
  * true). */
 void sambaRoutingAssignLanes(SambaRouting *routing);
 
-static inline bool sambaRoutingNext(const SambaRouting *r, uint32_t channel, uint32_t *out_switch) {
+static inline bool sambaRoutingNext(const SambaRouting *routing, uint32_t channel,
+                                    uint32_t *out_switch) {
   uint32_t node = sambaChannelSwitch(channel);
-  int32_t x = (int32_t)(node % (uint32_t)r->width);
-  int32_t y = (int32_t)(node / (uint32_t)r->width);
+  int32_t x = (int32_t)(node % (uint32_t)routing->width);
+  int32_t y = (int32_t)(node / (uint32_t)routing->width);
 
   switch (sambaChannelSide(channel)) {
   case SAMBA_SWITCH_NORTH:
@@ -88,8 +89,8 @@ static inline bool sambaRoutingNext(const SambaRouting *r, uint32_t channel, uin
     break;
   }
 
-  *out_switch = (uint32_t)y * (uint32_t)r->width + (uint32_t)x;
-  return x >= 0 && y >= 0 && x < r->width && y < r->height;
+  *out_switch = (uint32_t)y * (uint32_t)routing->width + (uint32_t)x;
+  return x >= 0 && y >= 0 && x < routing->width && y < routing->height;
 }
 
 #endif

@@ -82,8 +82,8 @@ static SambaStatus reportCircle(const SambaSection *section, const uint32_t *wai
 }
 
 /* Orders units so that whoever is needed for a unit's first step comes before it. */
-static SambaStatus sortUnits(Depths *d, SambaArena *arena) {
-  const SambaSection *section = d->section;
+static SambaStatus sortUnits(Depths *depths, SambaArena *arena) {
+  const SambaSection *section = depths->section;
   uint32_t *waiting = SAMBA_ARENA_ARRAY(arena, uint32_t, section->unit_count);
   uint32_t size = 0;
 
@@ -92,21 +92,21 @@ static SambaStatus sortUnits(Depths *d, SambaArena *arena) {
     for (uint32_t p = 0; p < unit->input_count && !isRoot(unit); ++p)
       waiting[u] += unit->inputs[p].stream_count > 0;
     if (!waiting[u])
-      d->order[size++] = u;
+      depths->order[size++] = u;
   }
 
   for (uint32_t head = 0; head < size; ++head) {
-    const SambaUnit *unit = &section->units[d->order[head]];
-    d->position[d->order[head]] = head;
+    const SambaUnit *unit = &section->units[depths->order[head]];
+    depths->position[depths->order[head]] = head;
     for (uint32_t p = 0; p < unit->output_count; ++p)
       for (uint32_t i = 0; i < unit->outputs[p].stream_count; ++i) {
         uint32_t s = unit->outputs[p].streams[i];
         const SambaStream *stream = &section->streams[s];
         for (uint32_t e = 0; e < stream->destination_count; ++e) {
           uint32_t to = stream->destinations[e].unit;
-          if (d->destination_place[d->first_fifo[s] + e] == 0 && !isRoot(&section->units[to]) &&
-              --waiting[to] == 0)
-            d->order[size++] = to;
+          if (depths->destination_place[depths->first_fifo[s] + e] == 0 &&
+              !isRoot(&section->units[to]) && --waiting[to] == 0)
+            depths->order[size++] = to;
         }
       }
   }
@@ -115,12 +115,12 @@ static SambaStatus sortUnits(Depths *d, SambaArena *arena) {
 }
 
 /* Hops from the source to each destination of a stream; hops are in depth-first order. */
-static void measureStream(Depths *d, uint32_t s, SambaArena *arena) {
+static void measureStream(Depths *depths, uint32_t s, SambaArena *arena) {
   static const int8_t steps[4][2] = {{0, -1}, {1, 0}, {0, 1}, {-1, 0}};
-  const SambaStream *stream = &d->section->streams[s];
-  const SambaPort *port = &d->section->units[stream->source.unit].outputs[stream->source.port];
+  const SambaStream *stream = &depths->section->streams[s];
+  const SambaPort *port = &depths->section->units[stream->source.unit].outputs[stream->source.port];
   uint64_t bytes = sambaPaceMultiply(port->token_elements, sambaDTypeBytes(port->dtype));
-  uint64_t vectors = divideUp(bytes, (uint64_t)d->machine->vector_bytes);
+  uint64_t vectors = divideUp(bytes, (uint64_t)depths->machine->vector_bytes);
   uint32_t *length = SAMBA_ARENA_ARRAY(arena, uint32_t, stream->hop_count);
 
   for (uint32_t h = 0, from = 0; h < stream->hop_count; ++h) {
@@ -144,7 +144,7 @@ static void measureStream(Depths *d, uint32_t s, SambaArena *arena) {
   }
 
   for (uint32_t e = 0; e < stream->destination_count; ++e) {
-    const SambaUnit *unit = &d->section->units[stream->destinations[e].unit];
+    const SambaUnit *unit = &depths->section->units[stream->destinations[e].unit];
     bool is_ag = sambaUnitIsAddressGenerator(unit);
     uint32_t hops = 0;
     for (uint32_t h = 0; h < stream->hop_count; ++h) {
@@ -155,21 +155,21 @@ static void measureStream(Depths *d, uint32_t s, SambaArena *arena) {
       hops = here && length[h] > hops ? length[h] : hops;
     }
 
-    uint64_t room = sambaPaceMultiply((uint64_t)hops + 1, (uint64_t)d->machine->fifo_depth);
-    d->fifo[d->first_fifo[s] + e] = vectors ? room / vectors : room;
+    uint64_t room = sambaPaceMultiply((uint64_t)hops + 1, (uint64_t)depths->machine->fifo_depth);
+    depths->fifo[depths->first_fifo[s] + e] = vectors ? room / vectors : room;
     const SambaPort *input = &unit->inputs[stream->destinations[e].port];
     for (uint32_t i = 0; i < input->stream_count; ++i)
       if (input->streams[i] == s)
-        d->destination_place[d->first_fifo[s] + e] = i;
+        depths->destination_place[depths->first_fifo[s] + e] = i;
   }
 }
 
-static void touchStream(Depths *d, uint32_t s) {
-  if (d->stream_stamp[s] == d->join)
+static void touchStream(Depths *depths, uint32_t s) {
+  if (depths->stream_stamp[s] == depths->join)
     return;
-  d->stream_stamp[s] = d->join;
-  d->forced[s] = 0;
-  d->room[s] = UNBOUNDED;
+  depths->stream_stamp[s] = depths->join;
+  depths->forced[s] = 0;
+  depths->room[s] = UNBOUNDED;
 }
 
 static int compareDown(const void *a, const void *b) {
@@ -179,54 +179,54 @@ static int compareDown(const void *a, const void *b) {
 }
 
 /* The units upstream of a join, last first. Loop-carried buffers end the cone: they start full. */
-static void collectCone(Depths *d, uint32_t join) {
-  const SambaSection *section = d->section;
-  d->cone.size = 0;
-  ++d->join;
-  d->stamp[join] = d->join;
-  sambaArrayAppend(&d->cone, d->position[join]);
+static void collectCone(Depths *depths, uint32_t join) {
+  const SambaSection *section = depths->section;
+  depths->cone.size = 0;
+  ++depths->join;
+  depths->stamp[join] = depths->join;
+  sambaArrayAppend(&depths->cone, depths->position[join]);
 
-  for (size_t i = 0; i < d->cone.size; ++i) {
-    uint32_t u = d->order[d->cone.data[i]];
+  for (size_t i = 0; i < depths->cone.size; ++i) {
+    uint32_t u = depths->order[depths->cone.data[i]];
     const SambaUnit *unit = &section->units[u];
-    d->reason[u] = SAMBA_NO_INDEX;
+    depths->reason[u] = SAMBA_NO_INDEX;
     if (isRoot(unit))
       continue;
     for (uint32_t p = 0; p < unit->input_count; ++p)
       for (uint32_t k = 0; k < unit->inputs[p].stream_count; ++k) {
         uint32_t s = unit->inputs[p].streams[k];
         uint32_t source = section->streams[s].source.unit;
-        if (d->position[source] >= d->cone.data[i])
+        if (depths->position[source] >= depths->cone.data[i])
           continue; /* comes back through a merge: not needed for the first steps */
-        touchStream(d, s);
-        if (d->stamp[source] == d->join)
+        touchStream(depths, s);
+        if (depths->stamp[source] == depths->join)
           continue;
-        d->stamp[source] = d->join;
-        sambaArrayAppend(&d->cone, d->position[source]);
+        depths->stamp[source] = depths->join;
+        sambaArrayAppend(&depths->cone, depths->position[source]);
       }
   }
 
-  qsort(d->cone.data, d->cone.size, sizeof *d->cone.data, compareDown);
+  qsort(depths->cone.data, depths->cone.size, sizeof *depths->cone.data, compareDown);
 }
 
 /* Demands that `steps` steps of a unit make on its inputs. */
-static void demandInputs(Depths *d, uint32_t u, uint64_t steps) {
-  const SambaUnit *unit = &d->section->units[u];
+static void demandInputs(Depths *depths, uint32_t u, uint64_t steps) {
+  const SambaUnit *unit = &depths->section->units[u];
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     const SambaPort *port = &unit->inputs[p];
     uint64_t tokens = sambaPaceTokensTaken(sambaPaceOf(unit, port), steps);
     for (uint32_t i = 0; i < port->stream_count; ++i) {
       uint32_t s = port->streams[i];
       uint64_t share = sambaPortStreamTokens(port, tokens, i);
-      if (d->stream_stamp[s] == d->join && share > d->forced[s])
-        d->forced[s] = share;
+      if (depths->stream_stamp[s] == depths->join && share > depths->forced[s])
+        depths->forced[s] = share;
     }
   }
 }
 
 /* What the advance of a unit forces upon all its outputs. */
-static void forceOutputs(Depths *d, uint32_t u, uint64_t steps) {
-  const SambaUnit *unit = &d->section->units[u];
+static void forceOutputs(Depths *depths, uint32_t u, uint64_t steps) {
+  const SambaUnit *unit = &depths->section->units[u];
   if (unit->kind == SAMBA_UNIT_BUFFER) /* ports are apart, but for slots that are used again */
     steps = steps > unit->buffer.slot_count ? steps - unit->buffer.slot_count : 0;
 
@@ -237,28 +237,28 @@ static void forceOutputs(Depths *d, uint32_t u, uint64_t steps) {
     for (uint32_t i = 0; i < port->stream_count; ++i) {
       uint32_t s = port->streams[i];
       uint64_t share = sambaPortStreamTokens(port, tokens, i);
-      if (d->stream_stamp[s] == d->join && share > d->forced[s])
-        d->forced[s] = share;
+      if (depths->stream_stamp[s] == depths->join && share > depths->forced[s])
+        depths->forced[s] = share;
     }
   }
 }
 
 /* Steps that a unit must have made for the tokens its streams of the cone must have carried. */
-static uint64_t stepsForced(Depths *d, uint32_t u) {
-  const SambaUnit *unit = &d->section->units[u];
+static uint64_t stepsForced(Depths *depths, uint32_t u) {
+  const SambaUnit *unit = &depths->section->units[u];
   uint64_t most = 0;
 
   for (uint32_t p = 0; p < unit->output_count; ++p)
     for (uint32_t i = 0; i < unit->outputs[p].stream_count; ++i) {
       uint32_t s = unit->outputs[p].streams[i];
-      if (d->stream_stamp[s] != d->join)
+      if (depths->stream_stamp[s] != depths->join)
         continue;
       uint64_t steps =
           sambaPaceStepsNeeded(sambaPaceOf(unit, &unit->outputs[p]),
-                               sambaPacePortTokens(&unit->outputs[p], i, d->forced[s]));
+                               sambaPacePortTokens(&unit->outputs[p], i, depths->forced[s]));
       if (steps > most) {
         most = steps;
-        d->reason[u] = s;
+        depths->reason[u] = s;
       }
     }
   return most;
@@ -266,40 +266,41 @@ static uint64_t stepsForced(Depths *d, uint32_t u) {
 
 /* Room of the input streams of a unit that can make at most `steps` steps and holds `spare` tokens
  * more per input. */
-static void limitInputs(Depths *d, uint32_t u, uint64_t steps, bool whole) {
-  const SambaUnit *unit = &d->section->units[u];
+static void limitInputs(Depths *depths, uint32_t u, uint64_t steps, bool whole) {
+  const SambaUnit *unit = &depths->section->units[u];
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     const SambaPort *port = &unit->inputs[p];
     uint64_t tokens =
         sambaPaceAdd(sambaPaceTokensTaken(sambaPaceOf(unit, port), steps), whole ? 0 : 1);
     for (uint32_t i = 0; i < port->stream_count; ++i) {
       uint32_t s = port->streams[i];
-      if (d->stream_stamp[s] != d->join)
+      if (depths->stream_stamp[s] != depths->join)
         continue;
-      const SambaStream *stream = &d->section->streams[s];
+      const SambaStream *stream = &depths->section->streams[s];
       for (uint32_t e = 0; e < stream->destination_count; ++e)
         if (stream->destinations[e].unit == u && stream->destinations[e].port == p) {
-          uint64_t room = steps >= UNBOUNDED ? UNBOUNDED
-                                             : sambaPaceAdd(sambaPortStreamTokens(port, tokens, i),
-                                                            d->fifo[d->first_fifo[s] + e]);
-          d->room[s] = room < d->room[s] ? room : d->room[s];
+          uint64_t room = steps >= UNBOUNDED
+                              ? UNBOUNDED
+                              : sambaPaceAdd(sambaPortStreamTokens(port, tokens, i),
+                                             depths->fifo[depths->first_fifo[s] + e]);
+          depths->room[s] = room < depths->room[s] ? room : depths->room[s];
         }
     }
   }
 }
 
 /* Steps that a unit of the cone can make while the join waits. */
-static uint64_t stepsPossible(const Depths *d, uint32_t u) {
-  const SambaUnit *unit = &d->section->units[u];
+static uint64_t stepsPossible(const Depths *depths, uint32_t u) {
+  const SambaUnit *unit = &depths->section->units[u];
   uint64_t least = UNBOUNDED;
 
   for (uint32_t p = 0; p < unit->output_count; ++p) {
     const SambaPort *port = &unit->outputs[p];
     SambaPace pace = sambaPaceOf(unit, port);
     for (uint32_t i = 0; i < port->stream_count; ++i) {
-      if (d->stream_stamp[port->streams[i]] != d->join)
+      if (depths->stream_stamp[port->streams[i]] != depths->join)
         continue;
-      uint64_t tokens = portTokensAtMost(port, i, d->room[port->streams[i]]);
+      uint64_t tokens = portTokensAtMost(port, i, depths->room[port->streams[i]]);
       /* A slot that is being read is not free; what is computed beyond the last token sent waits at
        * the output. */
       uint64_t steps = unit->kind == SAMBA_UNIT_BUFFER
@@ -314,13 +315,13 @@ static uint64_t stepsPossible(const Depths *d, uint32_t u) {
   return least;
 }
 
-static SambaStatus reportShallow(const Depths *d, uint32_t join, uint32_t s) {
-  const SambaSection *section = d->section;
+static SambaStatus reportShallow(const Depths *depths, uint32_t join, uint32_t s) {
+  const SambaSection *section = depths->section;
   const SambaStream *stream = &section->streams[s];
   uint32_t destination = stream->destination_count ? stream->destinations[0].unit : join;
 
   for (uint32_t e = 0; e < stream->destination_count; ++e)
-    if (d->stamp[stream->destinations[e].unit] == d->join)
+    if (depths->stamp[stream->destinations[e].unit] == depths->join)
       destination = stream->destinations[e].unit;
   const char *source = section->units[stream->source.unit].name;
   SambaStatus status = sambaStatusMake(
@@ -328,8 +329,8 @@ static SambaStatus reportShallow(const Depths *d, uint32_t join, uint32_t s) {
       "section @%s: before %s can work, the stream %s -> %s has to hold %llu tokens, but it can "
       "hold only %llu",
       section->name, section->units[join].name, source, section->units[destination].name,
-      (unsigned long long)d->forced[s], (unsigned long long)d->room[s]);
-  uint32_t reason = d->reason[stream->source.unit];
+      (unsigned long long)depths->forced[s], (unsigned long long)depths->room[s]);
+  uint32_t reason = depths->reason[stream->source.unit];
   if (reason != SAMBA_NO_INDEX && reason != s && section->streams[reason].destination_count)
     sambaStatusNote(
         status,
@@ -341,35 +342,35 @@ static SambaStatus reportShallow(const Depths *d, uint32_t join, uint32_t s) {
   return status;
 }
 
-static SambaStatus checkJoin(Depths *d, uint32_t join, uint64_t step) {
-  const SambaSection *section = d->section;
+static SambaStatus checkJoin(Depths *depths, uint32_t join, uint64_t step) {
+  const SambaSection *section = depths->section;
   const SambaUnit *unit = &section->units[join];
 
-  collectCone(d, join);
-  demandInputs(d, join, step);
+  collectCone(depths, join);
+  demandInputs(depths, join, step);
   bool buffer = unit->kind == SAMBA_UNIT_BUFFER;
   uint64_t ahead = 0;
   if (buffer) /* nobody waits for what nobody reads */
     ahead = unit->output_count ? unit->buffer.slot_count : UNBOUNDED;
-  limitInputs(d, join, sambaPaceAdd(step - 1, ahead), buffer);
+  limitInputs(depths, join, sambaPaceAdd(step - 1, ahead), buffer);
 
-  for (size_t i = 1; i < d->cone.size; ++i) {
-    uint32_t u = d->order[d->cone.data[i]];
-    uint64_t steps = stepsForced(d, u);
-    forceOutputs(d, u, steps);
+  for (size_t i = 1; i < depths->cone.size; ++i) {
+    uint32_t u = depths->order[depths->cone.data[i]];
+    uint64_t steps = stepsForced(depths, u);
+    forceOutputs(depths, u, steps);
     if (isRoot(&section->units[u]))
       continue;
-    demandInputs(d, u, steps);
-    limitInputs(d, u, stepsPossible(d, u), section->units[u].kind == SAMBA_UNIT_BUFFER);
+    demandInputs(depths, u, steps);
+    limitInputs(depths, u, stepsPossible(depths, u), section->units[u].kind == SAMBA_UNIT_BUFFER);
   }
 
-  for (size_t i = 0; i < d->cone.size; ++i) {
-    const SambaUnit *user = &section->units[d->order[d->cone.data[i]]];
+  for (size_t i = 0; i < depths->cone.size; ++i) {
+    const SambaUnit *user = &section->units[depths->order[depths->cone.data[i]]];
     for (uint32_t p = 0; p < user->input_count; ++p)
       for (uint32_t k = 0; k < user->inputs[p].stream_count; ++k) {
         uint32_t s = user->inputs[p].streams[k];
-        if (d->stream_stamp[s] == d->join && d->forced[s] > d->room[s])
-          return reportShallow(d, join, s);
+        if (depths->stream_stamp[s] == depths->join && depths->forced[s] > depths->room[s])
+          return reportShallow(depths, join, s);
       }
   }
 
@@ -393,36 +394,36 @@ static uint64_t stepsToCheck(const SambaUnit *unit, uint32_t *out_streams) {
   return steps < MOST_STEPS ? steps : MOST_STEPS;
 }
 
-static SambaStatus checkDepths(Depths *d, SambaArena *arena) {
-  const SambaSection *section = d->section;
+static SambaStatus checkDepths(Depths *depths, SambaArena *arena) {
+  const SambaSection *section = depths->section;
   uint32_t units = section->unit_count;
   uint32_t streams = section->stream_count;
   uint32_t ends = 0;
 
-  d->first_fifo = SAMBA_ARENA_ARRAY(arena, uint32_t, streams);
+  depths->first_fifo = SAMBA_ARENA_ARRAY(arena, uint32_t, streams);
   for (uint32_t s = 0; s < streams; ++s) {
-    d->first_fifo[s] = ends;
+    depths->first_fifo[s] = ends;
     ends += section->streams[s].destination_count;
   }
 
-  d->fifo = SAMBA_ARENA_ARRAY(arena, uint64_t, ends);
-  d->destination_place = SAMBA_ARENA_ARRAY(arena, uint32_t, ends);
-  d->order = SAMBA_ARENA_ARRAY(arena, uint32_t, units);
-  d->position = SAMBA_ARENA_ARRAY(arena, uint32_t, units);
-  d->stamp = SAMBA_ARENA_ARRAY(arena, uint32_t, units);
-  d->reason = SAMBA_ARENA_ARRAY(arena, uint32_t, units);
-  d->forced = SAMBA_ARENA_ARRAY(arena, uint64_t, streams);
-  d->room = SAMBA_ARENA_ARRAY(arena, uint64_t, streams);
-  d->stream_stamp = SAMBA_ARENA_ARRAY(arena, uint32_t, streams);
+  depths->fifo = SAMBA_ARENA_ARRAY(arena, uint64_t, ends);
+  depths->destination_place = SAMBA_ARENA_ARRAY(arena, uint32_t, ends);
+  depths->order = SAMBA_ARENA_ARRAY(arena, uint32_t, units);
+  depths->position = SAMBA_ARENA_ARRAY(arena, uint32_t, units);
+  depths->stamp = SAMBA_ARENA_ARRAY(arena, uint32_t, units);
+  depths->reason = SAMBA_ARENA_ARRAY(arena, uint32_t, units);
+  depths->forced = SAMBA_ARENA_ARRAY(arena, uint64_t, streams);
+  depths->room = SAMBA_ARENA_ARRAY(arena, uint64_t, streams);
+  depths->stream_stamp = SAMBA_ARENA_ARRAY(arena, uint32_t, streams);
   for (uint32_t s = 0; s < streams; ++s)
-    measureStream(d, s, arena);
-  SAMBA_RETURN_IF_ERROR(sortUnits(d, arena));
+    measureStream(depths, s, arena);
+  SAMBA_RETURN_IF_ERROR(sortUnits(depths, arena));
 
   for (uint32_t u = 0; u < units; ++u) {
     uint32_t inputs;
     uint64_t steps = stepsToCheck(&section->units[u], &inputs);
     for (uint64_t step = 1; inputs > 1 && step <= steps; ++step)
-      SAMBA_RETURN_IF_ERROR(checkJoin(d, u, step));
+      SAMBA_RETURN_IF_ERROR(checkJoin(depths, u, step));
   }
 
   return NULL;
