@@ -54,16 +54,9 @@ typedef struct SambaGradients {
 SambaStatus sambaDifferentiate(SambaExpansion *graph, const SambaDifferentiation *what,
                                SambaGradients *out, uint32_t *out_step);
 
-/* For rules. The gradient that flows into result 0. */
+/* The gradient that flows into result 0. */
 static inline uint32_t sambaGradientOfResult(const SambaGradientCall *gradient) {
   return gradient->result_gradients[0];
 }
-/* Fills the gradient of an operand that is broadcast in the call: sums over the dimensions that it
- * was repeated in. value: the gradient in the broadcast shape. Does nothing when not needed. */
-void sambaGradientBroadcast(const SambaGradientCall *gradient, SambaExpansion *expansion,
-                            uint32_t operand, uint32_t value);
-/* The sum of `value` over the dimensions in which a tensor of this shape was repeated. */
-uint32_t sambaExpandSumTo(SambaExpansion *expansion, uint32_t value, uint32_t rank,
-                          const int64_t *dims);
 
 #endif

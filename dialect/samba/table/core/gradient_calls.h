@@ -23,6 +23,20 @@ static inline uint32_t gradientNeg(SambaExpansion *e, uint32_t a) {
 static inline uint32_t gradientScale(SambaExpansion *e, uint32_t a, double number) {
   return sambaExpandWithNumber(e, "mul", a, number);
 }
+static inline uint32_t gradientPlus(SambaExpansion *e, uint32_t a, double number) {
+  return sambaExpandWithNumber(e, "add", a, number);
+}
+static inline uint32_t gradientSquare(SambaExpansion *e, uint32_t a) {
+  return gradientMul(e, a, a);
+}
+/* a `comparison` number, as i1 */
+static inline uint32_t gradientIs(SambaExpansion *e, const char *comparison, uint32_t a,
+                                  double number) {
+  return sambaExpandWithNumber(e, comparison, a, number);
+}
+static inline uint32_t gradientAnd(SambaExpansion *e, uint32_t a, uint32_t b) {
+  return sambaExpandBinary(e, "logical_and", a, b);
+}
 /* condition ? yes : no */
 static inline uint32_t gradientWhere(SambaExpansion *e, uint32_t condition, uint32_t yes,
                                      uint32_t no) {
@@ -48,6 +62,21 @@ static inline uint32_t gradientWideFlow(const SambaGradientCall *gradient, Samba
 static inline uint32_t gradientNumber(SambaExpansion *e, double number) {
   return sambaExpandScalar(e, SAMBA_DTYPE_F32, number);
 }
+/* condition ? 0 : no, in f32 */
+static inline uint32_t gradientZeroWhere(SambaExpansion *e, uint32_t condition, uint32_t no) {
+  return gradientWhere(e, condition, gradientNumber(e, 0), no);
+}
+/* 1 - a^2 = (1 - a) (1 + a), which loses less near 1; in f32 */
+static inline uint32_t gradientOneMinusSquare(SambaExpansion *e, uint32_t a) {
+  return gradientMul(e, gradientSub(e, gradientNumber(e, 1), a), gradientPlus(e, a, 1));
+}
+/* Fills the gradient of an operand that is broadcast in the call: sums over the dimensions that it
+ * was repeated in. value: the gradient in the broadcast shape. Does nothing when not needed. */
+void sambaGradientBroadcast(const SambaGradientCall *gradient, SambaExpansion *expansion,
+                            uint32_t operand, uint32_t value);
+/* The sum of `value` over the dimensions in which a tensor of this shape was repeated. */
+uint32_t sambaExpandSumTo(SambaExpansion *expansion, uint32_t value, uint32_t rank,
+                          const int64_t *dims);
 /* The gradient of an operand from its f32 value, which may have the shape that the operand was
  * broadcast to. */
 static inline void gradientSet(const SambaGradientCall *gradient, SambaExpansion *e,

@@ -1,4 +1,5 @@
 /* Activations: elementwise operators with one operand, as in torch.nn.functional. */
+#include "dialect/samba/table/core/gradient_calls.h"
 #include "dialect/samba/table/elementwise/elementwise.h"
 #include "dialect/samba/table/elementwise/elementwise_gradients.h"
 
@@ -184,6 +185,104 @@ static uint16_t programShrink(const SambaOperatorCall *call, SambaStageBuilder *
                          sambaLane2(b, SAMBA_LANE_ADD, *x, shift), right);
 }
 
+/* --- derivatives --- */
+
+SLOPE(slopeSigmoid) {
+  SLOPE_IGNORES;
+  return gradientMul(e, y, gradientSub(e, gradientNumber(e, 1), y));
+}
+/* s (1 + x (1 - s)), s = sigmoid(x) */
+SLOPE(slopeSilu) {
+  SLOPE_IGNORES;
+  uint32_t s = sambaExpandUnary(e, "sigmoid", x);
+  uint32_t rest = gradientMul(e, x, gradientSub(e, gradientNumber(e, 1), s));
+  return gradientMul(e, s, gradientPlus(e, rest, 1));
+}
+SLOPE(slopeSoftplus) {
+  SLOPE_IGNORES;
+  return sambaExpandUnary(e, "sigmoid", x);
+}
+SLOPE(slopeLogsigmoid) {
+  SLOPE_IGNORES;
+  return sambaExpandUnary(e, "sigmoid", gradientNeg(e, x));
+}
+/* 0 below -3, 1 above 3, x / 3 + 1 / 2 between */
+SLOPE(slopeHardswish) {
+  SLOPE_IGNORES;
+  uint32_t between = gradientPlus(e, gradientDiv(e, x, gradientNumber(e, 3)), 0.5);
+  uint32_t more = gradientWhere(e, gradientIs(e, "gt", x, 3), gradientNumber(e, 1), between);
+  return gradientZeroWhere(e, gradientIs(e, "lt", x, -3), more);
+}
+SLOPE(slopeLeakyRelu) {
+  SLOPE_IGNORES;
+  return gradientWhere(e, gradientIs(e, "gt", x, 0), gradientNumber(e, 1),
+                       gradientNumber(e, sambaOperatorCallFloat(call, "negative_slope")));
+}
+/* x > 0 ? 1 : factor * e^(x / divisor) */
+static uint32_t exponential(SambaExpansion *e, uint32_t x, double above, double factor,
+                            double divisor) {
+  uint32_t scaled = divisor == 1 ? x : gradientDiv(e, x, gradientNumber(e, divisor));
+  uint32_t grown = sambaExpandUnary(e, "exp", scaled);
+  if (factor != 1)
+    grown = gradientScale(e, grown, factor);
+  return gradientWhere(e, gradientIs(e, "gt", x, 0), gradientNumber(e, above), grown);
+}
+SLOPE(slopeElu) {
+  SLOPE_IGNORES;
+  return exponential(e, x, 1, sambaOperatorCallFloat(call, "alpha"), 1);
+}
+SLOPE(slopeCelu) {
+  SLOPE_IGNORES;
+  return exponential(e, x, 1, 1, sambaOperatorCallFloat(call, "alpha"));
+}
+SLOPE(slopeSelu) {
+  SLOPE_IGNORES;
+  double scale = sambaOperatorCallFloat(call, "scale");
+  return exponential(e, x, scale, scale * sambaOperatorCallFloat(call, "alpha"), 1);
+}
+SLOPE(slopeHardsigmoid) {
+  SLOPE_IGNORES;
+  uint32_t inside = gradientAnd(e, gradientIs(e, "gt", y, 0), gradientIs(e, "lt", y, 1));
+  return gradientWhere(e, inside, gradientNumber(e, sambaOperatorCallFloat(call, "alpha")),
+                       gradientNumber(e, 0));
+}
+/* Phi(x) + x phi(x) */
+static uint32_t slopeGeluExact(SambaExpansion *e, uint32_t x) {
+  uint32_t erf = sambaExpandUnary(e, "erf", gradientScale(e, x, M_SQRT1_2));
+  uint32_t below = gradientScale(e, gradientPlus(e, erf, 1), 0.5);
+  uint32_t bell = sambaExpandUnary(e, "exp", gradientScale(e, gradientSquare(e, x), -0.5));
+  bell = gradientScale(e, bell, 0.3989422804014327); /* 1 / sqrt(2 pi) */
+  return gradientAdd(e, below, gradientMul(e, x, bell));
+}
+/* With t = tanh(u), u = c (x + d x^3): (1 + t) / 2 + x / 2 (1 - t^2) c (1 + 3 d x^2) */
+SLOPE(slopeGelu) {
+  SLOPE_IGNORES;
+  const double c = 0.7978845608028654, d = 0.044715; /* c = sqrt(2 / pi) */
+  if (!sambaStringRefEqualC(sambaOperatorCallString(call, "approximate"), "tanh"))
+    return slopeGeluExact(e, x);
+  uint32_t squared = gradientSquare(e, x);
+  uint32_t inner = gradientMul(e, x, gradientPlus(e, gradientScale(e, squared, d), 1));
+  uint32_t t = sambaExpandUnary(e, "tanh", gradientScale(e, inner, c));
+  uint32_t steep = gradientOneMinusSquare(e, t);
+  uint32_t moved = gradientPlus(e, gradientScale(e, squared, 3 * d), 1);
+  uint32_t right = gradientMul(e, gradientMul(e, x, steep), gradientScale(e, moved, 0.5 * c));
+  return gradientAdd(e, gradientScale(e, gradientPlus(e, t, 1), 0.5), right);
+}
+/* 1 / (1 + |x|)^2 */
+SLOPE(slopeSoftsign) {
+  SLOPE_IGNORES;
+  uint32_t divisor = gradientPlus(e, sambaExpandUnary(e, "abs", x), 1);
+  return sambaExpandUnary(e, "reciprocal", gradientSquare(e, divisor));
+}
+/* t + x sigmoid(x) (1 - t^2), t = tanh(softplus(x)) */
+SLOPE(slopeMish) {
+  SLOPE_IGNORES;
+  uint32_t t = sambaExpandUnary(e, "tanh", sambaExpandUnary(e, "softplus", x));
+  uint32_t steep = gradientOneMinusSquare(e, t);
+  uint32_t right = gradientMul(e, gradientMul(e, x, sambaExpandUnary(e, "sigmoid", x)), steep);
+  return gradientAdd(e, t, right);
+}
+
 const SambaOperator sambaActivationOperators[] = {
     {.name = "relu",
      .formula = "max(x, 0)",
@@ -193,24 +292,24 @@ const SambaOperator sambaActivationOperators[] = {
     {.name = "sigmoid",
      .formula = "1 / (1 + e^-x)",
      .onnx = {ONNX("Sigmoid", 1)},
-     SAMBA_BY_SLOPE(Sigmoid),
+     BY_SLOPE(slopeSigmoid),
      UNARY(SAMBA_SET_FLOAT, programSigmoid)},
     {.name = "silu",
      .formula = "x / (1 + e^-x)",
      .source = "torch.nn.functional.silu",
-     SAMBA_BY_SLOPE(Silu),
+     BY_SLOPE(slopeSilu),
      UNARY(SAMBA_SET_FLOAT, programSilu)},
     {.name = "softplus",
      .formula = "ln(1 + e^x)",
      .source = "torch.nn.functional.softplus",
      .onnx = {ONNX("Softplus", 1)},
-     SAMBA_BY_SLOPE(Softplus),
+     BY_SLOPE(slopeSoftplus),
      UNARY(SAMBA_SET_FLOAT, programSoftplus)},
     {.name = "hardswish",
      .formula = "x * (min(max(x + 3, 0), 6) / 6)",
      .source = "torch.nn.functional.hardswish",
      .onnx = {ONNX("HardSwish", 14)},
-     SAMBA_BY_SLOPE(Hardswish),
+     BY_SLOPE(slopeHardswish),
      UNARY(SAMBA_SET_FLOAT, programHardswish)},
     {.name = "leaky_relu",
      .formula = "x >= 0 ? x : negative_slope * x",
@@ -218,7 +317,7 @@ const SambaOperator sambaActivationOperators[] = {
      .example = "%y = samba.leaky_relu %x {negative_slope = 0.1} : tensor<2x3xf32>",
      .source = "torch.nn.functional.leaky_relu",
      .onnx = {ONNX("LeakyRelu", 1, RENAMED("negative_slope", "alpha"))},
-     SAMBA_BY_SLOPE(LeakyRelu),
+     BY_SLOPE(slopeLeakyRelu),
      UNARY(SAMBA_SET_FLOAT, programLeakyRelu)},
     {.name = "elu",
      .formula = "x > 0 ? x : alpha * (e^x - 1)",
@@ -226,7 +325,7 @@ const SambaOperator sambaActivationOperators[] = {
      .example = "%y = samba.elu %x {alpha = 0.5} : tensor<2x3xf32>",
      .source = "torch.nn.functional.elu",
      .onnx = {ONNX("Elu", 1)},
-     SAMBA_BY_SLOPE(Elu),
+     BY_SLOPE(slopeElu),
      UNARY(SAMBA_SET_FLOAT, programElu)},
     {.name = "hardsigmoid",
      .formula = "min(max(alpha * x + beta, 0), 1)",
@@ -234,7 +333,7 @@ const SambaOperator sambaActivationOperators[] = {
      .example = "%y = samba.hardsigmoid %x {alpha = 0.2, beta = 0.5} : tensor<2x3xf32>",
      .source = "torch.nn.functional.hardsigmoid",
      .onnx = {ONNX("HardSigmoid", 1, RENAMED_WITH("alpha", "alpha", 0.2))},
-     SAMBA_BY_SLOPE(Hardsigmoid),
+     BY_SLOPE(slopeHardsigmoid),
      UNARY(SAMBA_SET_FLOAT, programHardsigmoid)},
     {.name = "gelu",
      .formula = "x * Phi(x); with approximate = \"tanh\": x/2 * (1 + tanh(sqrt(2/pi) * (x + "
@@ -243,24 +342,24 @@ const SambaOperator sambaActivationOperators[] = {
      .example = "%y = samba.gelu %x {approximate = \"tanh\"} : tensor<2x3xf32>",
      .source = "torch.nn.functional.gelu",
      .builder = SAMBA_BUILDER_OPERANDS,
-     SAMBA_BY_SLOPE(Gelu),
+     BY_SLOPE(slopeGelu),
      UNARY_WITH(SAMBA_SET_FLOAT, inferGelu, programGelu)},
     {.name = "logsigmoid",
      .formula = "ln(1 / (1 + e^-x))",
      .source = "torch.nn.functional.logsigmoid",
-     SAMBA_BY_SLOPE(Logsigmoid),
+     BY_SLOPE(slopeLogsigmoid),
      UNARY(SAMBA_SET_FLOAT, programLogsigmoid)},
     {.name = "softsign",
      .formula = "x / (1 + |x|)",
      .source = "torch.nn.functional.softsign",
      .onnx = {ONNX("Softsign", 1)},
-     SAMBA_BY_SLOPE(Softsign),
+     BY_SLOPE(slopeSoftsign),
      UNARY(SAMBA_SET_FLOAT, programSoftsign)},
     {.name = "mish",
      .formula = "x * tanh(ln(1 + e^x))",
      .source = "torch.nn.functional.mish",
      .onnx = {ONNX("Mish", 18)},
-     SAMBA_BY_SLOPE(Mish),
+     BY_SLOPE(slopeMish),
      UNARY(SAMBA_SET_FLOAT, programMish)},
     {.name = "celu",
      .formula = "x > 0 ? x : alpha * (e^(x / alpha) - 1)",
@@ -268,7 +367,7 @@ const SambaOperator sambaActivationOperators[] = {
      .example = "%y = samba.celu %x {alpha = 0.5} : tensor<2x3xf32>",
      .source = "torch.nn.functional.celu",
      .onnx = {ONNX("Celu", 12)},
-     SAMBA_BY_SLOPE(Celu),
+     BY_SLOPE(slopeCelu),
      UNARY(SAMBA_SET_FLOAT, programCelu)},
     {.name = "selu",
      .formula = "scale * (x > 0 ? x : alpha * (e^x - 1))",
@@ -279,7 +378,7 @@ const SambaOperator sambaActivationOperators[] = {
      .onnx = {ONNX_UNTIL(5, "Selu", 1, RENAMED_WITH("alpha", "alpha", 1.6732),
                          RENAMED_WITH("scale", "gamma", 1.0507)),
               ONNX("Selu", 6, RENAMED("scale", "gamma"))},
-     SAMBA_BY_SLOPE(Selu),
+     BY_SLOPE(slopeSelu),
      UNARY(SAMBA_SET_FLOAT, programSelu)},
     {.name = "threshold",
      .formula = "x <= threshold ? value : x",

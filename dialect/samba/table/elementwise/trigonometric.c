@@ -1,5 +1,6 @@
 /* Trigonometric and hyperbolic functions: elementwise, composed of the machine's transcendental
  * operations in f32 so that no step cancels. Measured errors are in docs/numerics.md. */
+#include "dialect/samba/table/core/gradient_calls.h"
 #include "dialect/samba/table/elementwise/elementwise.h"
 #include "dialect/samba/table/elementwise/elementwise_gradients.h"
 
@@ -126,50 +127,87 @@ static uint16_t programAtanh(const SambaOperatorCall *call, SambaStageBuilder *b
   return odd(b, *x, y, mul(b, apply(b, SAMBA_LANE_LOG1P, ratio), number(b, 0.5)));
 }
 
+/* --- derivatives --- */
+
+SLOPE(slopeAtan) {
+  SLOPE_IGNORES;
+  return sambaExpandUnary(e, "reciprocal", gradientPlus(e, gradientSquare(e, x), 1));
+}
+SLOPE(slopeTan) {
+  SLOPE_IGNORES;
+  return gradientPlus(e, gradientSquare(e, y), 1);
+}
+SLOPE(slopeAsin) {
+  SLOPE_IGNORES;
+  return sambaExpandUnary(e, "rsqrt", gradientOneMinusSquare(e, x));
+}
+SLOPE(slopeAcos) { return gradientNeg(e, slopeAsin(call, e, x, y)); }
+SLOPE(slopeSinh) {
+  SLOPE_IGNORES;
+  return sambaExpandUnary(e, "cosh", x);
+}
+SLOPE(slopeCosh) {
+  SLOPE_IGNORES;
+  return sambaExpandUnary(e, "sinh", x);
+}
+SLOPE(slopeAsinh) {
+  SLOPE_IGNORES;
+  return sambaExpandUnary(e, "rsqrt", gradientPlus(e, gradientSquare(e, x), 1));
+}
+SLOPE(slopeAcosh) {
+  SLOPE_IGNORES;
+  uint32_t more = gradientMul(e, gradientPlus(e, x, -1), gradientPlus(e, x, 1)); /* x^2 - 1 */
+  return sambaExpandUnary(e, "rsqrt", more);
+}
+SLOPE(slopeAtanh) {
+  SLOPE_IGNORES;
+  return sambaExpandUnary(e, "reciprocal", gradientOneMinusSquare(e, x));
+}
+
 const SambaOperator sambaTrigonometricOperators[] = {
     {.name = "atan",
      .formula = "arc tangent of x, in [-pi/2, pi/2]",
      .onnx = {ONNX("Atan", 7)},
-     SAMBA_BY_SLOPE(Atan),
+     BY_SLOPE(slopeAtan),
      UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_ATAN)},
     {.name = "tan",
      .formula = "tan x",
      .onnx = {ONNX("Tan", 7)},
-     SAMBA_BY_SLOPE(Tan),
+     BY_SLOPE(slopeTan),
      UNARY(SAMBA_SET_FLOAT, programTan)},
     {.name = "asin",
      .formula = "arc sine of x, in [-pi/2, pi/2]",
      .onnx = {ONNX("Asin", 7)},
-     SAMBA_BY_SLOPE(Asin),
+     BY_SLOPE(slopeAsin),
      UNARY(SAMBA_SET_FLOAT, programAsin)},
     {.name = "acos",
      .formula = "arc cosine of x, in [0, pi]",
      .onnx = {ONNX("Acos", 7)},
-     SAMBA_BY_SLOPE(Acos),
+     BY_SLOPE(slopeAcos),
      UNARY(SAMBA_SET_FLOAT, programAcos)},
     {.name = "sinh",
      .formula = "sinh x",
      .onnx = {ONNX("Sinh", 9)},
-     SAMBA_BY_SLOPE(Sinh),
+     BY_SLOPE(slopeSinh),
      UNARY(SAMBA_SET_FLOAT, programSinh)},
     {.name = "cosh",
      .formula = "cosh x",
      .onnx = {ONNX("Cosh", 9)},
-     SAMBA_BY_SLOPE(Cosh),
+     BY_SLOPE(slopeCosh),
      UNARY(SAMBA_SET_FLOAT, programCosh)},
     {.name = "asinh",
      .formula = "inverse of sinh",
      .onnx = {ONNX("Asinh", 9)},
-     SAMBA_BY_SLOPE(Asinh),
+     BY_SLOPE(slopeAsinh),
      UNARY(SAMBA_SET_FLOAT, programAsinh)},
     {.name = "acosh",
      .formula = "inverse of cosh, 0 or more",
      .onnx = {ONNX("Acosh", 9)},
-     SAMBA_BY_SLOPE(Acosh),
+     BY_SLOPE(slopeAcosh),
      UNARY(SAMBA_SET_FLOAT, programAcosh)},
     {.name = "atanh",
      .formula = "inverse of tanh",
      .onnx = {ONNX("Atanh", 9)},
-     SAMBA_BY_SLOPE(Atanh),
+     BY_SLOPE(slopeAtanh),
      UNARY(SAMBA_SET_FLOAT, programAtanh)},
     {0}};

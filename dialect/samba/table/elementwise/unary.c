@@ -1,5 +1,6 @@
 /* Elementwise operators with one operand. Values are computed in f32 and rounded once; sources of
  * the definitions are the functions of the same names in torch. */
+#include "dialect/samba/table/core/gradient_calls.h"
 #include "dialect/samba/table/elementwise/elementwise.h"
 #include "dialect/samba/table/elementwise/elementwise_gradients.h"
 
@@ -105,6 +106,58 @@ static SambaStatus composeSame(const SambaOperatorCall *call, const SambaTensorT
   return NULL;
 }
 
+/* --- derivatives --- */
+
+SLOPE(slopeAbs) {
+  SLOPE_IGNORES;
+  return sambaExpandUnary(e, "sign", x);
+}
+SLOPE(slopeExp) {
+  SLOPE_IGNORES;
+  return y;
+}
+SLOPE(slopeLog) {
+  SLOPE_IGNORES;
+  return sambaExpandUnary(e, "reciprocal", x);
+}
+SLOPE(slopeSqrt) {
+  SLOPE_IGNORES;
+  return gradientDiv(e, gradientNumber(e, 0.5), y);
+}
+SLOPE(slopeRsqrt) {
+  SLOPE_IGNORES;
+  return gradientMul(e, gradientScale(e, y, -0.5), gradientSquare(e, y));
+}
+SLOPE(slopeTanh) {
+  SLOPE_IGNORES;
+  return gradientOneMinusSquare(e, y);
+}
+SLOPE(slopeErf) {
+  SLOPE_IGNORES;
+  uint32_t bell = sambaExpandUnary(e, "exp", gradientNeg(e, gradientSquare(e, x)));
+  return gradientScale(e, bell, 1.1283791670955126); /* 2 / sqrt(pi) */
+}
+SLOPE(slopeSin) {
+  SLOPE_IGNORES;
+  return sambaExpandUnary(e, "cos", x);
+}
+SLOPE(slopeCos) {
+  SLOPE_IGNORES;
+  return gradientNeg(e, sambaExpandUnary(e, "sin", x));
+}
+SLOPE(slopeExpm1) {
+  SLOPE_IGNORES;
+  return gradientPlus(e, y, 1);
+}
+SLOPE(slopeLog1p) {
+  SLOPE_IGNORES;
+  return sambaExpandUnary(e, "reciprocal", gradientPlus(e, x, 1));
+}
+SLOPE(slopeReciprocal) {
+  SLOPE_IGNORES;
+  return gradientNeg(e, gradientSquare(e, y));
+}
+
 const SambaOperator sambaUnaryOperators[] = {
     {.name = "neg",
      .formula = "-x",
@@ -114,45 +167,45 @@ const SambaOperator sambaUnaryOperators[] = {
     {.name = "abs",
      .formula = "|x|",
      .onnx = {ONNX("Abs", 1)},
-     SAMBA_BY_SLOPE(Abs),
+     BY_SLOPE(slopeAbs),
      UNARY_OPCODE(SAMBA_SET_NUMBER, SAMBA_LANE_ABS)},
     {.name = "exp",
      .formula = "e^x",
      .onnx = {ONNX("Exp", 1)},
-     SAMBA_BY_SLOPE(Exp),
+     BY_SLOPE(slopeExp),
      UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_EXP)},
     {.name = "log",
      .formula = "ln x",
      .onnx = {ONNX("Log", 1)},
-     SAMBA_BY_SLOPE(Log),
+     BY_SLOPE(slopeLog),
      UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_LOG)},
     {.name = "sqrt",
      .formula = "square root of x",
      .onnx = {ONNX("Sqrt", 1)},
-     SAMBA_BY_SLOPE(Sqrt),
+     BY_SLOPE(slopeSqrt),
      UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_SQRT)},
     {.name = "rsqrt",
      .formula = "1 / sqrt(x)",
-     SAMBA_BY_SLOPE(Rsqrt),
+     BY_SLOPE(slopeRsqrt),
      UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_RSQRT)},
     {.name = "tanh",
      .formula = "tanh x",
      .onnx = {ONNX("Tanh", 1)},
-     SAMBA_BY_SLOPE(Tanh),
+     BY_SLOPE(slopeTanh),
      UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_TANH)},
     {.name = "erf",
      .formula = "2/sqrt(pi) * integral from 0 to x of e^(-t^2) dt",
-     SAMBA_BY_SLOPE(Erf),
+     BY_SLOPE(slopeErf),
      UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_ERF)},
     {.name = "sin",
      .formula = "sin x",
      .onnx = {ONNX("Sin", 7)},
-     SAMBA_BY_SLOPE(Sin),
+     BY_SLOPE(slopeSin),
      UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_SIN)},
     {.name = "cos",
      .formula = "cos x",
      .onnx = {ONNX("Cos", 7)},
-     SAMBA_BY_SLOPE(Cos),
+     BY_SLOPE(slopeCos),
      UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_COS)},
     {.name = "floor",
      .formula = "largest integer <= x",
@@ -170,11 +223,11 @@ const SambaOperator sambaUnaryOperators[] = {
      UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_TRUNC)},
     {.name = "expm1",
      .formula = "e^x - 1",
-     SAMBA_BY_SLOPE(Expm1),
+     BY_SLOPE(slopeExpm1),
      UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_EXPM1)},
     {.name = "log1p",
      .formula = "ln(1 + x)",
-     SAMBA_BY_SLOPE(Log1p),
+     BY_SLOPE(slopeLog1p),
      UNARY_OPCODE(SAMBA_SET_FLOAT, SAMBA_LANE_LOG1P)},
     {.name = "round",
      .formula = "nearest integer, ties to even",
@@ -184,7 +237,7 @@ const SambaOperator sambaUnaryOperators[] = {
     {.name = "reciprocal",
      .formula = "1 / x",
      .onnx = {ONNX("Reciprocal", 1)},
-     SAMBA_BY_SLOPE(Reciprocal),
+     BY_SLOPE(slopeReciprocal),
      UNARY(SAMBA_SET_FLOAT, programReciprocal)},
     {.name = "sign",
      .formula = "-1, 0 or 1 with x's sign",

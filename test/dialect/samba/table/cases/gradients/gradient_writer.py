@@ -26,9 +26,9 @@ def line(word, t):
 def gradients(
     name, function, operands, kink=False, flowing=None, constant=(), flow_dtype=None, **attributes
 ):
-    """flow_dtype: of the results, when not the first operand's. flowing: numbers of the results
-    into which gradients flow, all that have one when None.
-    constant: operands that get no gradient from the operator, though function would give one."""
+    """flowing: numbers of the results into which gradients flow, all that have one when None.
+    flow_dtype: of the results, when it is not the first operand's. constant: operands that get no
+    gradient from the operator, though function would give one."""
     variables = [
         x.detach().double().requires_grad_() if is_variable(x) and i not in constant else x
         for i, x in enumerate(operands)

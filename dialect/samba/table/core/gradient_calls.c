@@ -1,0 +1,43 @@
+/* What the rules of rows share; see gradient_calls.h. */
+#include "dialect/samba/table/core/gradient_calls.h"
+
+#include <string.h>
+
+uint32_t sambaExpandReduce(SambaExpansion *e, const char *name, uint32_t a, const bool *reduced) {
+  int64_t dims[SAMBA_MAX_RANK];
+  size_t count = 0;
+  for (uint32_t axis = 0; axis < sambaExpansionType(e, a)->rank; ++axis)
+    if (reduced[axis])
+      dims[count++] = axis;
+  SambaAttribute attributes[] = {sambaIntsAttribute("dim", dims, count),
+                                 sambaBoolAttribute("keepdim", true)};
+  return count ? sambaExpandCall(e, name, 1, &a, 2, attributes) : a;
+}
+
+uint32_t sambaExpandFilled(SambaExpansion *e, SambaDType dtype, uint32_t rank, const int64_t *dims,
+                           double number) {
+  SambaTensorType type = {.dtype = dtype, .rank = rank};
+  uint64_t bits = sambaDTypeBitsOfNumber(dtype, number);
+  memcpy(type.dims, dims, rank * sizeof *dims);
+  return sambaExpandConstant(e, &type, &bits, true);
+}
+
+uint32_t sambaExpandSumTo(SambaExpansion *expansion, uint32_t value, uint32_t rank,
+                          const int64_t *dims) {
+  const SambaTensorType *type = sambaExpansionType(expansion, value);
+  bool summed[SAMBA_MAX_RANK];
+  uint32_t added = type->rank - rank; /* dimensions that broadcasting put in front */
+
+  for (uint32_t axis = 0; axis < type->rank; ++axis)
+    summed[axis] = axis < added || dims[axis - added] != type->dims[axis];
+  value = sambaExpandReduce(expansion, "sum", value, summed);
+  return sambaExpandReshape(expansion, value, rank, dims);
+}
+
+void sambaGradientBroadcast(const SambaGradientCall *gradient, SambaExpansion *expansion,
+                            uint32_t operand, uint32_t value) {
+  const SambaTensorType *type = &gradient->call->operands[operand];
+  if (gradient->needed[operand])
+    gradient->operand_gradients[operand] =
+        sambaExpandSumTo(expansion, value, type->rank, type->dims);
+}
