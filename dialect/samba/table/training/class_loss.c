@@ -3,6 +3,7 @@
  * in the mean. All is f32, rounded once. */
 #include "dialect/samba/table/core/expansion.h"
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/training/loss_gradients.h"
 
 typedef enum { REDUCE_MEAN, REDUCE_SUM, REDUCE_NONE } Reduction;
 
@@ -151,6 +152,7 @@ const SambaOperator sambaClassLossOperators[] = {
                 "tensor<2x3x4xf32>, tensor<2x4xi64>, tensor<3xf32>",
      .source = "torch.nn.functional.nll_loss",
      .stages = stagesNll,
+     .differentiate = sambaGradientNllLoss,
      CLASS_LOSS},
     {.name = "cross_entropy",
      .summary = "-log_softmax(x)[n, t, d..] * w[t]",
@@ -158,5 +160,6 @@ const SambaOperator sambaClassLossOperators[] = {
                 "tensor<2x3x4xf32>, tensor<2x4xi64>, tensor<3xf32>",
      .source = "torch.nn.functional.cross_entropy",
      .decompose = decomposeCrossEntropy,
+     .differentiate = sambaGradientCrossEntropy,
      CLASS_LOSS},
     {0}};

@@ -1,6 +1,7 @@
 /* Losses of a tensor and its target, as compositions in f32, rounded once. */
 #include "dialect/samba/table/core/expansion.h"
 #include "dialect/samba/table/core/rows.h"
+#include "dialect/samba/table/training/loss_gradients.h"
 
 typedef enum { REDUCE_MEAN, REDUCE_SUM, REDUCE_NONE, REDUCE_BATCH_MEAN } Reduction;
 
@@ -202,6 +203,7 @@ const SambaOperator sambaLossOperators[] = {
      .source = "torch.nn.functional.kl_div",
      .infer = infer,
      .loss = divergence,
+     .differentiate = sambaGradientKlDiv,
      LOSS},
     {.name = "binary_cross_entropy",
      .summary = "-(target * ln x + (1 - target) * ln(1 - x)), logarithms not below -100",
@@ -212,6 +214,7 @@ const SambaOperator sambaLossOperators[] = {
      .source = "torch.nn.functional.binary_cross_entropy",
      .infer = infer,
      .loss = entropy,
+     .differentiate = sambaGradientBinaryCrossEntropy,
      LOSS},
     {.name = "binary_cross_entropy_with_logits",
      .summary = "(1 - target) * x + ln(1 + e^-x)",

@@ -28,8 +28,9 @@ static double readNumber(SambaDType dtype, const char *word) {
 static CaseTensor readTensor(SambaArena *arena, char *text) {
   CaseTensor tensor = {.present = true};
   char *word = strtok(text, " \n");
-  if (strcmp(word, "none") == 0)
-    return (CaseTensor){0};
+  bool any = strcmp(word, "any") == 0;
+  if (any || strcmp(word, "none") == 0)
+    return (CaseTensor){.any = any};
 
   tensor.type.dtype = sambaDTypeFromName(word, strlen(word));
   assert_true(tensor.type.dtype < SAMBA_DTYPE_COUNT);

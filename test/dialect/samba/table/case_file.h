@@ -10,7 +10,8 @@
 enum { SAMBA_CASE_MAXIMUM = 24 }; /* operands or attributes of a case */
 
 typedef struct {
-  bool present; /* "none" is absent */
+  bool present; /* "none" and "any" are absent */
+  bool any;     /* nothing is expected of it */
   SambaTensorType type;
   double *values;
 } CaseTensor;

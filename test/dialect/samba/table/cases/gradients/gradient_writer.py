@@ -4,7 +4,7 @@ Each family has FAMILY.py here, which prints FAMILY.txt; run by hand after addin
 /usr/bin/python3 FAMILY.py > FAMILY.txt (python3-torch). Autograd runs in f64 on the f32 operands.
 Format, one item per line, tensors as in ../writer.py: case NAME / attr NAME KIND VALUES.. / in
 TENSOR (one per operand) / flow TENSOR or none (the gradient of each result) / grad TENSOR or none
-(of each operand) / kink, where the function has no derivative / end
+or any (of each operand) / kink, where the function has no derivative / end
 """
 import os
 import sys
@@ -24,11 +24,20 @@ def line(word, t):
 
 
 def gradients(
-    name, function, operands, kink=False, flowing=None, constant=(), flow_dtype=None, **attributes
+    name,
+    function,
+    operands,
+    kink=False,
+    flowing=None,
+    constant=(),
+    flow_dtype=None,
+    any_for=(),
+    **attributes
 ):
     """flowing: numbers of the results into which gradients flow, all that have one when None.
     flow_dtype: of the results, when it is not the first operand's. constant: operands that get no
-    gradient from the operator, though function would give one."""
+    gradient from the operator, though function would give one. any_for: operands whose gradient
+    is not looked at, because torch has none that is finite."""
     variables = [
         x.detach().double().requires_grad_() if is_variable(x) and i not in constant else x
         for i, x in enumerate(operands)
@@ -58,9 +67,12 @@ def gradients(
         line("in", operand)
     for flow in flows:
         line("flow", flow)
-    for operand, x in zip(operands, variables):
+    for i, (operand, x) in enumerate(zip(operands, variables)):
         g = next(found) if is_variable(x) and x.requires_grad else None
-        line("grad", None if g is None else g.to(operand.dtype))
+        if i in any_for:
+            print("grad any")
+        else:
+            line("grad", None if g is None else g.to(operand.dtype))
     if kink:
         print("kink")
     print("end")
