@@ -261,8 +261,7 @@ SambaStatus sambaCheckpointIndexParse(const char *name, const void *data, size_t
   const char *end = NULL;
   cJSON *root = cJSON_ParseWithLengthOpts(data, size, &end, false);
   if (!root)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "%s: is damaged: it is no JSON from byte %zu on", name,
+    return sambaStatusMake(SAMBA_INVALID, "%s: is damaged: it is no JSON from byte %zu on", name,
                            end ? (size_t)(end - (const char *)data) : 0);
   SambaStatus status = readRoot(&reader, root, out_index);
   cJSON_Delete(root);

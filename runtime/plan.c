@@ -22,16 +22,12 @@ static bool isOfGraph(const Plan *plan, uint32_t call) {
   return plan->graph == SAMBA_PEF_NONE || plan->pef->calls[call].graph == plan->graph;
 }
 
-static SambaStatus findGraph(Plan *plan, SambaStringRef name) {
-  const SambaPef *pef = plan->pef;
-  plan->graph = SAMBA_PEF_NONE;
-  if (!name.size)
-    return NULL;
+SambaStatus sambaFindGraph(const SambaPef *pef, SambaStringRef name, uint32_t *out_graph) {
   for (uint32_t g = 0; g < pef->graphs_count; ++g)
-    if (sambaStringRefEqual(pef->graphs[g].name, name))
-      plan->graph = g;
-  if (plan->graph != SAMBA_PEF_NONE)
-    return NULL;
+    if (sambaStringRefEqual(pef->graphs[g].name, name)) {
+      *out_graph = g;
+      return NULL;
+    }
 
   SambaStatus status =
       sambaStatusMake(SAMBA_INVALID, "there is no graph named '%.*s'", SAMBA_STRING_ARGS(name));
@@ -101,13 +97,14 @@ static SambaStatus planRange(Plan *plan, const SambaRunOrder *order) {
 
 SambaStatus sambaRunOrderPlan(const SambaPef *pef, const SambaRunOrder *order, uint32_t **out_calls,
                               uint32_t *out_count) {
-  Plan plan = {.pef = pef};
+  Plan plan = {.pef = pef, .graph = SAMBA_PEF_NONE};
   if ((order->group_count != 0) + (order->type_count != 0) + (order->has_from || order->has_until) >
       1)
     return sambaStatusMake(
         SAMBA_INVALID,
         "sections, section types and a range of calls exclude each other; give one of them");
-  SAMBA_RETURN_IF_ERROR(findGraph(&plan, order->graph));
+  if (order->graph.size)
+    SAMBA_RETURN_IF_ERROR(sambaFindGraph(pef, order->graph, &plan.graph));
   sambaArrayReserve(&plan.calls, pef->calls_count + 1);
 
   SambaStatus status;

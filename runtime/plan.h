@@ -33,6 +33,9 @@ static inline uint32_t sambaSectionTypeBit(SambaPefSectionType type) { return 1u
 /* The types of the sections that the PEF has. */
 uint32_t sambaSectionTypesOf(const SambaPef *pef);
 
+/* The graph of that name; the error lists the graphs that there are. */
+SambaStatus sambaFindGraph(const SambaPef *pef, SambaStringRef name, uint32_t *out_graph);
+
 /* The calls in the order in which to launch them (ids of the schedule). Refused are: two ways to
  * ask at once, an unknown section, graph or call, and a type that no section has. out_calls:
  * malloc'ed, freed by the caller. */

@@ -17,6 +17,7 @@ struct SambaSession {
   uint64_t **dims; /* per symbol: its shape, NULL until somebody asks */
   SambaHyperparameters hyperparameters;
   uint64_t step;
+  bool forward_only; /* the model was traced without what trains it */
   SambaSectionReport *sections;
   SambaRunReport report;
   SambaArena arena;
@@ -190,9 +191,34 @@ const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session) 
   return NULL;
 }
 
+static SambaStatus checkForward(const SambaPef *pef, const uint32_t *calls, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    SambaPefSectionType type = pef->sections[pef->calls[calls[i]].section].type;
+    if (type != SAMBA_PEF_SECTION_FWD)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "call %u is of type %s, but the model was traced without losses or "
+                             "optimizers; only FWD sections run",
+                             calls[i], sambaPefSectionTypeName(type));
+  }
+  return NULL;
+}
+
 SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOrder *order,
                                 uint32_t **out_calls, uint32_t *out_count) {
-  return sambaRunOrderPlan(session->pef, order, out_calls, out_count);
+  static const SambaPefSectionType forward = SAMBA_PEF_SECTION_FWD;
+  SambaRunOrder own = *order;
+  bool is_default = !own.group_count && !own.type_count && !own.has_from && !own.has_until;
+  if (session->forward_only && is_default) {
+    own.types = &forward;
+    own.type_count = 1;
+  }
+
+  SAMBA_RETURN_IF_ERROR(sambaRunOrderPlan(session->pef, &own, out_calls, out_count));
+  SambaStatus status =
+      session->forward_only ? checkForward(session->pef, *out_calls, *out_count) : NULL;
+  if (status)
+    free(*out_calls);
+  return status;
 }
 
 /* Runs one call and adds what it did to the reports. */
@@ -255,6 +281,20 @@ SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *option
 
 uint64_t sambaSessionGetStep(const SambaSession *session) { return session->step; }
 void sambaSessionSetStep(SambaSession *session, uint64_t step) { session->step = step; }
+
+SambaStatus sambaSessionCheckTrace(SambaSession *session, SambaStringRef graph,
+                                   const SambaTraceRecord *traced) {
+  const SambaPef *pef = session->pef;
+  uint32_t at = 0;
+  if (graph.size)
+    SAMBA_RETURN_IF_ERROR(sambaFindGraph(pef, graph, &at));
+  if (at >= pef->graphs_count || !pef->graphs[at].trace.size)
+    return sambaStatusMake(SAMBA_INVALID, "the PEF has no record of a trace to compare with");
+
+  const SambaPefBytes *trace = &pef->graphs[at].trace;
+  return sambaTraceRecordCompare((SambaStringRef){(const char *)trace->data, trace->size}, traced,
+                                 &session->forward_only);
+}
 
 SambaHyperparameters *sambaSessionGetHyperparameters(SambaSession *session) {
   return &session->hyperparameters;

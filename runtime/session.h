@@ -15,6 +15,7 @@
 #include "runtime/device.h"
 #include "runtime/hyperparameters.h"
 #include "runtime/plan.h"
+#include "support/text/trace_record.h"
 
 typedef struct SambaSession SambaSession;
 
@@ -87,6 +88,12 @@ SambaStatus sambaSessionRun(SambaSession *session, const SambaRunOptions *option
 /* How many runs with OPT sections have ended since the beginning of the training. */
 uint64_t sambaSessionGetStep(const SambaSession *session);
 void sambaSessionSetStep(SambaSession *session, uint64_t step);
+
+/* Compares a model that was traced with the one that the PEF was compiled from; graph: its name in
+ * the PEF, empty: the first. The failure tells the first line that differs. After a trace without
+ * losses or optimizers, which matches the forward part of a training, only FWD sections run. */
+SambaStatus sambaSessionCheckTrace(SambaSession *session, SambaStringRef graph,
+                                   const SambaTraceRecord *traced);
 
 /* Their values between runs, to read and to set. */
 SambaHyperparameters *sambaSessionGetHyperparameters(SambaSession *session);

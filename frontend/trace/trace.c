@@ -28,7 +28,7 @@ struct SambaTrace {
   SAMBA_ARRAY(MlirAttribute) result_attributes;
   SAMBA_ARRAY(MlirValue) results;
   SAMBA_ARRAY(SambaTensor *) owners; /* tensors whose storage we release */
-  SAMBA_ARRAY(const char *) lines;
+  SambaStrings lines, line_layers;   /* of the record */
 };
 
 SambaTrace *sambaTraceCreate(MlirContext context, const char *graph_name) {
@@ -63,6 +63,7 @@ void sambaTraceDestroy(SambaTrace *trace) {
   sambaArrayFree(&trace->results);
   sambaArrayFree(&trace->owners);
   sambaArrayFree(&trace->lines);
+  sambaArrayFree(&trace->line_layers);
   sambaStatusFree(trace->status);
   sambaArenaDestroy(&trace->arena);
   free(trace);
@@ -94,7 +95,10 @@ void sambaTraceSetLayer(SambaTrace *trace, SambaStringRef name, const char *file
       name.size ? mlirLocationNameGet(trace->context, sambaToMlir(name), place) : place;
 }
 
-static void record(SambaTrace *trace, const char *line) { sambaArrayAppend(&trace->lines, line); }
+static void record(SambaTrace *trace, const char *line) {
+  sambaArrayAppend(&trace->lines, line);
+  sambaArrayAppend(&trace->line_layers, trace->layer.size ? trace->layer.data : "");
+}
 
 /* Names are unique over arguments and results; an empty or taken one gets _N. */
 static SambaStringRef uniqueName(SambaTrace *trace, SambaStringRef wanted, const char *otherwise) {
@@ -182,6 +186,22 @@ static MlirAttribute argumentAttributes(SambaTrace *trace, const SambaArgument *
   return mlirDictionaryAttrGet(trace->context, count, attributes);
 }
 
+/* "%3 = weight "w" : 4x4xf32 region "shared" requires_grad"; a region of its own is not told. */
+static void recordArgument(SambaTrace *trace, const SambaTensor *tensor, const char *kind,
+                           SambaStringRef shown) {
+  char type[160];
+  const char *line =
+      sambaArenaFormat(&trace->arena, "%%%u = %s %.*s : %s", tensor->id, kind,
+                       SAMBA_STRING_ARGS(shown), sambaTensorTypeFormat(&tensor->type, type));
+  if (tensor->region.size && !sambaStringRefEqual(tensor->region, tensor->name)) {
+    SambaStringRef region = sambaStringEscape(&trace->arena, tensor->region);
+    line = sambaArenaFormat(&trace->arena, "%s region %.*s", line, SAMBA_STRING_ARGS(region));
+  }
+  if (tensor->requires_grad)
+    line = sambaArenaFormat(&trace->arena, "%s requires_grad", line);
+  record(trace, line);
+}
+
 SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument) {
   if (trace->status)
     return NULL;
@@ -215,10 +235,7 @@ SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument
 
   MlirAttribute data = argumentData(trace, argument, location);
   sambaArrayAppend(&trace->argument_attributes, argumentAttributes(trace, argument, tensor, data));
-  char type[160];
-  record(trace,
-         sambaArenaFormat(&trace->arena, "%%%u = %s %.*s : %s", tensor->id, kind,
-                          SAMBA_STRING_ARGS(shown), sambaTensorTypeFormat(&tensor->type, type)));
+  recordArgument(trace, tensor, kind, shown);
   return tensor;
 }
 
@@ -253,6 +270,22 @@ SambaTensor *sambaTraceParameterFile(SambaTrace *trace, const char *name, SambaD
   return sambaTraceArgument(trace, &argument);
 }
 
+/* One number belongs to the graph: x * 2 is another model than x * 3. Tables are data. */
+static void recordConstant(SambaTrace *trace, const SambaTensor *tensor, const void *data,
+                           bool splat) {
+  char type[160], number[40] = "";
+  if (splat && sambaDTypeIsFloat(tensor->type.dtype)) {
+    float value = sambaLoadFloat(tensor->type.dtype, data, 0);
+    snprintf(number, sizeof number, " %.9g", (double)value);
+  } else if (splat) {
+    int64_t value = 0;
+    memcpy(&value, data, sambaDTypeBytes(tensor->type.dtype));
+    snprintf(number, sizeof number, " %lld", (long long)value);
+  }
+  record(trace, sambaArenaFormat(&trace->arena, "%%%u = constant%s : %s", tensor->id, number,
+                                 sambaTensorTypeFormat(&tensor->type, type)));
+}
+
 SambaTensor *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type, const void *data,
                                 bool splat) {
   if (trace->status)
@@ -274,9 +307,7 @@ SambaTensor *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type, 
   MlirOperation operation = mlirOperationCreate(&state);
   mlirBlockAppendOwnedOperation(trace->block, operation);
   SambaTensor *tensor = newTensor(trace, mlirOperationGetResult(operation, 0), type);
-  char text[160];
-  record(trace, sambaArenaFormat(&trace->arena, "%%%u = constant : %s", tensor->id,
-                                 sambaTensorTypeFormat(type, text)));
+  recordConstant(trace, tensor, data, splat);
   return tensor;
 }
 
@@ -472,8 +503,13 @@ void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
                    mlirDictionaryAttrGet(trace->context, region.size ? 3 : 2, attributes));
   sambaArrayAppend(&trace->results, tensor->value);
   SambaStringRef shown = sambaStringEscape(&trace->arena, unique);
-  record(trace, sambaArenaFormat(&trace->arena, "%s %.*s = %%%u", kind, SAMBA_STRING_ARGS(shown),
-                                 tensor->id));
+  const char *line =
+      sambaArenaFormat(&trace->arena, "%s %.*s = %%%u", kind, SAMBA_STRING_ARGS(shown), tensor->id);
+  if (region.size) {
+    shown = sambaStringEscape(&trace->arena, region);
+    line = sambaArenaFormat(&trace->arena, "%s region %.*s", line, SAMBA_STRING_ARGS(shown));
+  }
+  record(trace, line);
 }
 
 void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTensor *tensor) {
@@ -553,8 +589,16 @@ SambaStatus sambaTraceFinish(SambaTrace *trace, MlirModule *out_module) {
   return NULL;
 }
 
+void sambaTraceRecordOptimizer(SambaTrace *trace, SambaStringRef kind, SambaStringRef group) {
+  SambaStringRef shown = sambaStringEscape(&trace->arena, group);
+  record(trace, sambaArenaFormat(&trace->arena, "optimizer %.*s = %.*s", SAMBA_STRING_ARGS(shown),
+                                 SAMBA_STRING_ARGS(kind)));
+}
+
 SambaTraceRecord sambaTraceGetRecord(SambaTrace *trace) {
-  SambaTraceRecord result = {.line_count = (uint32_t)trace->lines.size, .lines = trace->lines.data};
+  SambaTraceRecord result = {.line_count = (uint32_t)trace->lines.size,
+                             .lines = trace->lines.data,
+                             .layers = trace->line_layers.data};
   llvm_blake3_hasher hasher;
   llvm_blake3_hasher_init(&hasher);
   for (size_t i = 0; i < trace->lines.size; ++i) {

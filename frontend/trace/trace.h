@@ -19,6 +19,7 @@
 #include "dialect/samba/table/core/operator.h"
 #include "support/base/memory.h"
 #include "support/base/status.h"
+#include "support/text/trace_record.h"
 
 #include "mlir-c/IR.h"
 
@@ -132,14 +133,10 @@ void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
  * module with one public function. */
 SambaStatus sambaTraceFinish(SambaTrace *trace, MlirModule *out_module);
 
-/* What was traced, for the check at run time: one line per argument, operator and result, and a
- * BLAKE3 digest of them. Lines depend on operators, attributes, shapes, names and data flow, not on
- * locations or data. Borrowed from the trace. */
-typedef struct SambaTraceRecord {
-  uint32_t line_count;
-  const char *const *lines;
-  uint8_t digest[32];
-} SambaTraceRecord;
+/* Adds the line of an optimizer to the record: its kind and what it is for, but no values of
+ * hyperparameters. */
+void sambaTraceRecordOptimizer(SambaTrace *trace, SambaStringRef kind, SambaStringRef group);
+/* What was traced, for the check at run time. Borrowed from the trace. */
 SambaTraceRecord sambaTraceGetRecord(SambaTrace *trace);
 
 #endif

@@ -224,7 +224,8 @@ static void isDamaged(Fixture *fixture, const char *from, const char *to, const 
 
 static void damagedIndices(void **state) {
   Fixture *f = *state;
-  isDamaged(f, "\"format\"", "format", "checkpoint-test/checkpoint.json: is damaged: it is no JSON from byte ");
+  isDamaged(f, "\"format\"", "format",
+            "checkpoint-test/checkpoint.json: is damaged: it is no JSON from byte ");
   isDamaged(f, "samba-checkpoint", "model",
             "checkpoint.json: format is not samba-checkpoint; the "
             "checkpoint is damaged");
