@@ -110,8 +110,8 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
   SambaDType dtype = sambaTileNestDType(nest, source->operand);
   uint32_t depth = sambaTileNestTrips(nest, source->level) > 1 ? nest->depth[source->operand]
                                                                : 1; /* loaded once: one slot */
-  const char *name = sambaArenaFormat(codegen->arena, "%s.in%u.buffer%u", plan->prefix,
-                                      source->operand, number);
+  const char *name =
+      sambaArenaFormat(codegen->arena, "%s.in%u.buffer%u", plan->prefix, source->operand, number);
   SAMBA_RETURN_IF_ERROR(
       sambaCheckBufferBytes(codegen, name, (uint64_t)source->slot.elements, dtype, depth));
   *out_unit = sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_BUFFER, name,
