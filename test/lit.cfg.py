@@ -48,6 +48,7 @@ else:  # what these folders test is not in this build
         "passes",
         "lowering",
         "models",
+        "training",
         "validation",
         "conformance",
         "docs",

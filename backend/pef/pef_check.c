@@ -8,6 +8,7 @@
 #include "support/text/escape.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 typedef struct Checker {
@@ -199,6 +200,50 @@ static SambaStatus checkShape(const SambaPefSymbol *symbol) {
   return NULL;
 }
 
+static bool sameShape(const SambaPefSymbol *a, const SambaPefSymbol *b) {
+  bool same = a->dims_count == b->dims_count;
+  for (uint32_t d = 0; same && d < a->dims_count; ++d)
+    same = a->dims[d].size == b->dims[d].size;
+  return same;
+}
+
+/* What a symbol says of itself and of others in training. */
+static SambaStatus checkRole(const SambaPef *pef, const SambaPefSymbol *symbol) {
+  bool data = symbol->init == SAMBA_PEF_INIT_BLOB || symbol->init == SAMBA_PEF_INIT_FILE;
+  if (symbol->flags & SAMBA_PEF_HAS_DATA && !data)
+    return INVALID("it has the flag has_data, but init is neither blob nor file");
+  if (symbol->flags & SAMBA_PEF_PERSISTENT && symbol->kind == SAMBA_PEF_SYMBOL_ACTIVATION)
+    return INVALID("it is an activation, but has the flag persistent");
+  if (symbol->flags & SAMBA_PEF_REQUIRES_GRAD && !sambaDTypeIsFloat(symbol->device_dtype))
+    return INVALID("it has the flag requires_grad, but its elements are %s",
+                   sambaDTypeName(symbol->device_dtype));
+
+  if (symbol->grad_symbol != SAMBA_PEF_NONE) {
+    const SambaPefSymbol *gradient = &pef->symbols[symbol->grad_symbol];
+    if (!(symbol->flags & SAMBA_PEF_REQUIRES_GRAD))
+      return INVALID("it has a gradient, but not the flag requires_grad");
+    if (gradient->kind != SAMBA_PEF_SYMBOL_GRADIENT || !sameShape(symbol, gradient))
+      return INVALID("grad_symbol is symbol %u, which is no gradient of its shape",
+                     symbol->grad_symbol);
+  }
+
+  if (symbol->update_of != SAMBA_PEF_NONE) {
+    const SambaPefSymbol *updated = &pef->symbols[symbol->update_of];
+    if (symbol->kind != SAMBA_PEF_SYMBOL_UPDATE)
+      return INVALID("it has update_of, but is no update");
+    if (updated == symbol || updated->device_dtype != symbol->device_dtype ||
+        !sameShape(symbol, updated))
+      return INVALID("update_of is symbol %u, which is no other one of its shape and dtype",
+                     symbol->update_of);
+  }
+
+  uint32_t bits = 8 * sambaDTypeBytes(symbol->device_dtype);
+  if (symbol->init == SAMBA_PEF_INIT_FILL && bits < 64 && symbol->init_value >> bits)
+    return INVALID("init_value is 0x%" PRIx64 ", which is no %s", symbol->init_value,
+                   sambaDTypeName(symbol->device_dtype));
+  return NULL;
+}
+
 static SambaStatus checkSymbol(Checker *checker, const SambaPefSymbol *symbol) {
   const SambaPefRegion *region = &checker->pef->regions[symbol->region];
   if (!symbol->name.size)
@@ -218,7 +263,7 @@ static SambaStatus checkSymbol(Checker *checker, const SambaPefSymbol *symbol) {
     return INVALID("first_call and last_call are not an interval");
   if (symbol->init == SAMBA_PEF_INIT_FILE && !symbol->init_file.size && !symbol->source.path)
     return INVALID("init is a file without init_file");
-  return NULL;
+  return checkRole(checker->pef, symbol);
 }
 
 static SambaStatus checkSymbols(Checker *checker) {
@@ -234,6 +279,56 @@ static SambaStatus checkSymbols(Checker *checker) {
       status = INVALID("symbol %u has the same name", other);
     if (status)
       sambaStatusAnnotate(status, "%s", DESCRIBE(Symbol, i, symbol));
+  }
+
+  sambaStringMapFree(&names);
+  return status;
+}
+
+/* The value of an argin as a number; NaN compares with nothing. */
+static double arginValue(const SambaPefArgin *argin, uint64_t bits) {
+  switch (argin->dtype) {
+  case SAMBA_DTYPE_I32:
+    return (int32_t)(uint32_t)bits;
+  case SAMBA_DTYPE_I64:
+    return (double)(int64_t)bits;
+  default:
+    return sambaBitsToFloat(SAMBA_DTYPE_F32, (uint32_t)bits);
+  }
+}
+
+static SambaStatus checkArgin(const SambaPefArgin *argin) {
+  if (!argin->name.size)
+    return INVALID("it has no name");
+  if (argin->dtype != SAMBA_DTYPE_F32 && argin->dtype != SAMBA_DTYPE_I32 &&
+      argin->dtype != SAMBA_DTYPE_I64)
+    return INVALID("dtype is %s, expected f32, i32 or i64", sambaDTypeName(argin->dtype));
+  double minimum =
+      argin->flags & SAMBA_PEF_HAS_MINIMUM ? arginValue(argin, argin->minimum) : -INFINITY;
+  double maximum =
+      argin->flags & SAMBA_PEF_HAS_MAXIMUM ? arginValue(argin, argin->maximum) : INFINITY;
+  if (!(minimum <= maximum))
+    return INVALID("min %g is above max %g", minimum, maximum);
+  if (!(argin->flags & SAMBA_PEF_HAS_DEFAULT))
+    return NULL;
+  double value = arginValue(argin, argin->default_value);
+  if (!(minimum <= value && value <= maximum))
+    return INVALID("default %g is outside [%g, %g]", value, minimum, maximum);
+  return NULL;
+}
+
+static SambaStatus checkArgins(Checker *checker) {
+  const SambaPef *pef = checker->pef;
+  SambaStringMap names = {0};
+  SambaStatus status = NULL;
+
+  for (uint32_t i = 0; i < pef->argins_count && !status; ++i) {
+    uint32_t other;
+    status = checkArgin(&pef->argins[i]);
+    if (!status && !sambaStringMapInsert(&names, pef->argins[i].name, i, &other))
+      status = INVALID("argin %u has the same name", other);
+    if (status)
+      sambaStatusAnnotate(status, "%s", DESCRIBE(Argin, i, &pef->argins[i]));
   }
 
   sambaStringMapFree(&names);
@@ -324,6 +419,14 @@ static SambaStatus checkSchedule(Checker *checker) {
       return INVALID("%s: calls %u and the %u from there do not exist; there are %u",
                      DESCRIBE(Graph, i, graph), graph->first_call, graph->call_count,
                      pef->calls_count);
+    for (uint32_t k = 0; k < graph->outputs_count; ++k) {
+      const SambaPefSymbol *symbol = &pef->symbols[graph->outputs[k].symbol];
+      bool loss = graph->outputs[k].flags & SAMBA_PEF_OUTPUT_LOSS;
+      if (loss != (symbol->kind == SAMBA_PEF_SYMBOL_LOSS))
+        return INVALID("%s: output %u has %s flag loss, but symbol %u is %s loss",
+                       DESCRIBE(Graph, i, graph), k, loss ? "the" : "no", graph->outputs[k].symbol,
+                       loss ? "no" : "a");
+    }
   }
 
   for (uint32_t i = 0; i < pef->calls_count; ++i) {
@@ -349,6 +452,8 @@ SambaStatus sambaPefCheck(const SambaPef *pef) {
     status = checkRegions(&checker);
   if (!status)
     status = checkSymbols(&checker);
+  if (!status)
+    status = checkArgins(&checker);
   if (!status)
     status = checkSchedule(&checker);
   sambaArenaDestroy(&checker.arena);

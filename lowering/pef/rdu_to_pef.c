@@ -149,12 +149,31 @@ static int64_t integerIn(MlirAttribute dictionary, const char *name, int64_t oth
   return mlirAttributeIsNull(attribute) ? otherwise : mlirIntegerAttrGetValueInt(attribute);
 }
 
+/* One value for all elements needs no data. False: it is not one, or loading has to convert it. */
+static bool fillData(MlirAttribute value, SambaPefSymbol *symbol) {
+  SambaTensorType type;
+  SambaStatus status = sambaTensorTypeFromMlir(mlirAttributeGetType(value), &type);
+  bool fills = !status && mlirDenseElementsAttrIsSplat(value) && type.dtype != SAMBA_DTYPE_I1 &&
+               (type.dtype == symbol->device_dtype ||
+                (sambaDTypeIsFloat(type.dtype) && sambaDTypeIsFloat(symbol->device_dtype)));
+  sambaStatusFree(status);
+  if (!fills)
+    return false;
+
+  memcpy(&symbol->init_value, mlirDenseElementsAttrGetRawData(value), sambaDTypeBytes(type.dtype));
+  if (type.dtype != symbol->device_dtype)
+    symbol->init_value = sambaNarrowToBits(
+        symbol->device_dtype, sambaBitsToFloat(type.dtype, (uint32_t)symbol->init_value));
+  symbol->init = SAMBA_PEF_INIT_FILL;
+  return true;
+}
+
 /* The data of an argument: in a file, in the IR, or none. */
 static SambaStatus initialData(Emitter *emitter, MlirAttribute value, SambaPefSymbol *symbol) {
   if (mlirAttributeIsNull(value))
     return NULL;
   if (mlirAttributeIsADenseElements(value))
-    return denseData(emitter, value, symbol);
+    return fillData(value, symbol) ? NULL : denseData(emitter, value, symbol);
   if (!sambaAttributeIs(value, SAMBA_EXTERNAL_KIND))
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "symbol '%.*s': samba.value must be #samba.external or dense elements "
@@ -180,6 +199,7 @@ static SambaStatus initialData(Emitter *emitter, MlirAttribute value, SambaPefSy
   return NULL;
 }
 
+/* *out_kind is left alone where no kind is said. */
 static SambaStatus symbolKind(SambaStringRef text, SambaPefSymbolKind *out_kind) {
 #define X(enumerator, value, name)                                                                 \
   if (sambaStringRefEqualC(text, name)) {                                                          \
@@ -191,8 +211,17 @@ static SambaStatus symbolKind(SambaStringRef text, SambaPefSymbolKind *out_kind)
   if (text.size)
     return sambaStatusMake(SAMBA_INVALID, "samba.kind \"%.*s\" is no kind of symbol",
                            SAMBA_STRING_ARGS(text));
-  *out_kind = SAMBA_PEF_SYMBOL_INPUT;
   return NULL;
+}
+
+/* What a result of the graph is to its user; one that is none, -1, is an activation. */
+static SambaStatus kindOfResult(MlirOperation function, intptr_t output,
+                                SambaPefSymbolKind *out_kind) {
+  *out_kind = output < 0 ? SAMBA_PEF_SYMBOL_ACTIVATION : SAMBA_PEF_SYMBOL_OUTPUT;
+  if (output < 0)
+    return NULL;
+  return symbolKind(textOf(argumentAttribute(function, "res_attrs", output, SAMBA_KIND_ATTRIBUTE)),
+                    out_kind);
 }
 
 static void setHostDType(SambaPefSymbol *symbol, MlirAttribute attribute) {
@@ -256,7 +285,7 @@ static SambaStatus emitArguments(Emitter *emitter, MlirOperation function, Samba
 
   graph->inputs = SAMBA_ARENA_ARRAY(emitter->arena, SambaPefInput, (size_t)count + 1);
   for (intptr_t i = 0; i < count; ++i) {
-    SambaPefSymbolKind kind;
+    SambaPefSymbolKind kind = SAMBA_PEF_SYMBOL_INPUT;
     uint32_t index;
     if (sambaValueIsArgin(mlirBlockGetArgument(body, i))) {
       SAMBA_RETURN_IF_ERROR(emitArgin(emitter, function, i));
@@ -274,6 +303,10 @@ static SambaStatus emitArguments(Emitter *emitter, MlirOperation function, Samba
         (uint64_t)mlirIntegerAttrGetValueInt(address), SAMBA_PEF_NONE, &index));
     SambaPefSymbol *symbol = &emitter->symbols.data[index];
     setHostDType(symbol, argumentAttribute(function, "arg_attrs", i, SAMBA_HOST_DTYPE_ATTRIBUTE));
+    MlirAttribute trained =
+        argumentAttribute(function, "arg_attrs", i, SAMBA_REQUIRES_GRAD_ATTRIBUTE);
+    if (!mlirAttributeIsNull(trained) && mlirBoolAttrGetValue(trained))
+      symbol->flags |= SAMBA_PEF_REQUIRES_GRAD;
     SAMBA_RETURN_IF_ERROR(initialData(
         emitter, argumentAttribute(function, "arg_attrs", i, SAMBA_VALUE_ATTRIBUTE), symbol));
     if (kind == SAMBA_PEF_SYMBOL_INPUT)
@@ -305,10 +338,12 @@ static SambaStatus emitConstant(Emitter *emitter, MlirOperation function, MlirOp
   SambaStringRef name = {NULL, 0};
   if (output >= 0)
     name = textOf(argumentAttribute(function, "res_attrs", output, SAMBA_NAME_ATTRIBUTE));
+  SambaPefSymbolKind kind = SAMBA_PEF_SYMBOL_CONSTANT;
+  if (output >= 0)
+    SAMBA_RETURN_IF_ERROR(kindOfResult(function, output, &kind));
   SAMBA_RETURN_IF_ERROR(addSymbol(emitter, result, name.size ? name : sambaStringRef("constant"),
-                                  output < 0 ? SAMBA_PEF_SYMBOL_CONSTANT : SAMBA_PEF_SYMBOL_OUTPUT,
-                                  (uint64_t)mlirIntegerAttrGetValueInt(address), SAMBA_PEF_NONE,
-                                  &index));
+                                  kind, (uint64_t)mlirIntegerAttrGetValueInt(address),
+                                  SAMBA_PEF_NONE, &index));
   if (output >= 0)
     setHostDType(&emitter->symbols.data[index],
                  argumentAttribute(function, "res_attrs", output, SAMBA_HOST_DTYPE_ATTRIBUTE));
@@ -336,10 +371,11 @@ static SambaStatus emitResults(Emitter *emitter, MlirOperation function, MlirOpe
       name = sambaStringRef(sambaArenaFormat(
           emitter->arena, output < 0 ? "activation%u.%u" : "output%u.%u", call_id, (unsigned)r));
     uint32_t index;
-    SAMBA_RETURN_IF_ERROR(addSymbol(
-        emitter, value, name, output < 0 ? SAMBA_PEF_SYMBOL_ACTIVATION : SAMBA_PEF_SYMBOL_OUTPUT,
-        (uint64_t)mlirDenseI64ArrayGetElement(addresses, r),
-        output < 0 ? activations : SAMBA_PEF_NONE, &index));
+    SambaPefSymbolKind kind;
+    SAMBA_RETURN_IF_ERROR(kindOfResult(function, output, &kind));
+    SAMBA_RETURN_IF_ERROR(addSymbol(emitter, value, name, kind,
+                                    (uint64_t)mlirDenseI64ArrayGetElement(addresses, r),
+                                    output < 0 ? activations : SAMBA_PEF_NONE, &index));
     if (output >= 0)
       setHostDType(&emitter->symbols.data[index],
                    argumentAttribute(function, "res_attrs", output, SAMBA_HOST_DTYPE_ATTRIBUTE));
@@ -581,6 +617,68 @@ static void findTypes(MlirOperation function, Sections *sections) {
       sections->types.data[section] |= 1u << typeOfCall(operation);
 }
 
+/* The argument with this name (or, for updates, this region); -1 when there is none. */
+static intptr_t findArgument(MlirOperation function, const char *attribute, SambaStringRef name) {
+  intptr_t count = mlirBlockGetNumArguments(sambaBodyOf(function));
+  for (intptr_t i = 0; i < count && name.size; ++i) {
+    SambaStringRef own = textOf(argumentAttribute(function, "arg_attrs", i, attribute));
+    if (!own.size)
+      own = textOf(argumentAttribute(function, "arg_attrs", i, SAMBA_NAME_ATTRIBUTE));
+    if (sambaStringRefEqual(own, name))
+      return i;
+  }
+  return -1;
+}
+
+static uint32_t symbolOfArgument(const Emitter *emitter, MlirOperation function, intptr_t index) {
+  uint32_t symbol = SAMBA_PEF_NONE;
+  if (index >= 0)
+    sambaPointerMapGet(&emitter->symbol_of, mlirBlockGetArgument(sambaBodyOf(function), index).ptr,
+                       &symbol);
+  return symbol;
+}
+
+/* A gradient is known to what it is the gradient of, an update says what it updates. */
+static void linkResult(Emitter *emitter, MlirOperation function, intptr_t index, uint32_t result) {
+  SambaPefSymbol *symbols = emitter->symbols.data;
+  SambaStringRef of =
+      textOf(argumentAttribute(function, "res_attrs", index, SAMBA_GRAD_OF_ATTRIBUTE));
+  uint32_t owner =
+      symbolOfArgument(emitter, function, findArgument(function, SAMBA_NAME_ATTRIBUTE, of));
+  if (owner != SAMBA_PEF_NONE)
+    symbols[owner].grad_symbol = result;
+
+  SambaStringRef region =
+      textOf(argumentAttribute(function, "res_attrs", index, SAMBA_REGION_ATTRIBUTE));
+  uint32_t updated =
+      symbolOfArgument(emitter, function, findArgument(function, SAMBA_REGION_ATTRIBUTE, region));
+  if (symbols[result].kind == SAMBA_PEF_SYMBOL_UPDATE && updated != result)
+    symbols[result].update_of = updated;
+}
+
+/* What the graph returns: outputs and losses to its user; updates and gradients are symbols. */
+static SambaStatus emitReturn(Emitter *emitter, MlirOperation function, MlirOperation operation,
+                              SambaPefGraph *graph) {
+  intptr_t count = mlirOperationGetNumOperands(operation);
+  graph->outputs = SAMBA_ARENA_ARRAY(emitter->arena, SambaPefOutput, (size_t)count + 1);
+
+  for (intptr_t i = 0; i < count; ++i) {
+    SambaPefOutput output = {0};
+    SambaPefSymbolKind kind;
+    if (!sambaPointerMapGet(&emitter->symbol_of, mlirOperationGetOperand(operation, i).ptr,
+                            &output.symbol))
+      return sambaStatusMake(SAMBA_INVALID, "result %ld of the graph is made by no call", (long)i);
+    SAMBA_RETURN_IF_ERROR(kindOfResult(function, i, &kind));
+    linkResult(emitter, function, i, output.symbol);
+    if (kind == SAMBA_PEF_SYMBOL_LOSS)
+      output.flags = SAMBA_PEF_OUTPUT_LOSS;
+    if (kind == SAMBA_PEF_SYMBOL_OUTPUT || kind == SAMBA_PEF_SYMBOL_LOSS)
+      graph->outputs[graph->outputs_count++] = output;
+  }
+
+  return NULL;
+}
+
 static SambaStatus emitFunction(Emitter *emitter, MlirOperation function,
                                 const Sections *sections) {
   SambaPefGraph graph;
@@ -617,13 +715,7 @@ static SambaStatus emitFunction(Emitter *emitter, MlirOperation function,
                              "'%.*s' is left in the graph; run samba-partition-sections first",
                              SAMBA_MLIR_STRING_ARGS(sambaOperationName(operation)));
     } else {
-      intptr_t count = mlirOperationGetNumOperands(operation);
-      graph.outputs = SAMBA_ARENA_ARRAY(emitter->arena, SambaPefOutput, (size_t)count + 1);
-      for (intptr_t i = 0; i < count; ++i)
-        if (!sambaPointerMapGet(&emitter->symbol_of, mlirOperationGetOperand(operation, i).ptr,
-                                &graph.outputs[graph.outputs_count++].symbol))
-          return sambaStatusMake(SAMBA_INVALID, "result %ld of the graph is made by no call",
-                                 (long)i);
+      SAMBA_RETURN_IF_ERROR(emitReturn(emitter, function, operation, &graph));
     }
   }
 

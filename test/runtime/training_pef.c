@@ -137,6 +137,7 @@ static void addGraph(SambaPef *pef, uint32_t present) {
   pef->graphs->inputs->symbol = trainingX;
   pef->graphs->outputs = SAMBA_ARENA_NEW(&pef->arena, SambaPefOutput);
   pef->graphs->outputs->symbol = trainingLoss;
+  pef->graphs->outputs->flags = SAMBA_PEF_OUTPUT_LOSS;
 }
 
 void writeChangedTrainingPef(const char *path, uint32_t present, void (*change)(SambaPef *pef)) {

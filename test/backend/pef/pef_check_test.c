@@ -93,6 +93,59 @@ static void testSymbols(void **state) {
   EXPECT(pef->symbols[1].init = SAMBA_PEF_INIT_FILE, "init is a file without init_file");
 }
 
+static void testRoles(void **state) {
+  (void)state;
+  SambaPefSymbolFlags trained = SAMBA_PEF_REQUIRES_GRAD;
+
+  EXPECT(pef->symbols[SAMPLE_X].flags = SAMBA_PEF_HAS_DATA,
+         "it has the flag has_data, but init is neither blob nor file");
+  EXPECT(pef->symbols[SAMPLE_STATE].flags = SAMBA_PEF_PERSISTENT;
+         pef->symbols[SAMPLE_STATE].kind = SAMBA_PEF_SYMBOL_ACTIVATION,
+         "it is an activation, but has the flag persistent");
+  EXPECT(pef->symbols[SAMPLE_X].flags = trained;
+         pef->symbols[SAMPLE_X].device_dtype = SAMBA_DTYPE_I32,
+         "it has the flag requires_grad, but its elements are i32");
+  EXPECT(pef->symbols[SAMPLE_X].grad_symbol = SAMPLE_Y,
+         "symbol 0 \"x\": it has a gradient, but not the flag requires_grad");
+  EXPECT(pef->symbols[SAMPLE_X].grad_symbol = SAMPLE_Y;
+         pef->symbols[SAMPLE_X].flags = trained,
+         "grad_symbol is symbol 2, which is no gradient of its shape");
+  EXPECT(pef->symbols[SAMPLE_X].grad_symbol = SAMPLE_Y; pef->symbols[SAMPLE_X].flags = trained;
+         pef->symbols[SAMPLE_Y].kind = SAMBA_PEF_SYMBOL_GRADIENT,
+         "grad_symbol is symbol 2, which is no gradient of its shape");
+  EXPECT(pef->symbols[SAMPLE_Y].update_of = SAMPLE_X, "it has update_of, but is no update");
+  EXPECT(pef->symbols[SAMPLE_Y].update_of = SAMPLE_X;
+         pef->symbols[SAMPLE_Y].kind = SAMBA_PEF_SYMBOL_UPDATE,
+         "update_of is symbol 0, which is no other one of its shape and dtype");
+  EXPECT(pef->symbols[SAMPLE_STATE].init_value = UINT64_C(1) << 32,
+         "init_value is 0x100000000, which is no f32");
+  EXPECT(pef->graphs[0].outputs[0].flags = SAMBA_PEF_OUTPUT_LOSS,
+         "graph 0 \"main\": output 0 has the flag loss, but symbol 2 is no loss");
+  EXPECT(pef->symbols[SAMPLE_Y].kind = SAMBA_PEF_SYMBOL_LOSS,
+         "graph 0 \"main\": output 0 has no flag loss, but symbol 2 is a loss");
+}
+
+static void nameTwice(SambaPef *pef) {
+  SambaPefArgin *argins = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefArgin, 2);
+  argins[0] = argins[1] = pef->argins[0];
+  pef->argins = argins;
+  pef->argins_count = 2;
+}
+
+static void testArgins(void **state) {
+  (void)state;
+
+  EXPECT(pef->argins[0].name.size = 0, "argin 0 \"\": it has no name");
+  EXPECT(pef->argins[0].dtype = SAMBA_DTYPE_BF16,
+         "argin 0 \"lr\": dtype is bf16, expected f32, i32 or i64");
+  EXPECT(pef->argins[0].flags |= SAMBA_PEF_HAS_MAXIMUM, "default 0.1 is outside [-inf, 0]");
+  EXPECT(pef->argins[0].default_value = 0x7fc00000, "default nan is outside [-inf, inf]");
+  EXPECT(pef->argins[0].flags = SAMBA_PEF_HAS_MINIMUM | SAMBA_PEF_HAS_MAXIMUM;
+         pef->argins[0].dtype = SAMBA_DTYPE_I32;
+         pef->argins[0].maximum = 0xffffffff, "min 0 is above max -1");
+  EXPECT(nameTwice(pef), "argin 1 \"lr\": argin 0 has the same name");
+}
+
 /* The first call as REDUCE, and again as BCKWD. */
 static void callTwice(SambaPef *pef) {
   SambaPefCall *calls = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefCall, 2);
@@ -196,6 +249,7 @@ static void testWriting(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(testFields),   cmocka_unit_test(testMachine),
                                      cmocka_unit_test(testRegions),  cmocka_unit_test(testSymbols),
+                                     cmocka_unit_test(testRoles),    cmocka_unit_test(testArgins),
                                      cmocka_unit_test(testSchedule), cmocka_unit_test(testWriting)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -216,3 +216,18 @@ func.func @f(%x: tensor<i64> {samba.kind = "argin", samba.argin = #samba.argin<k
 
 // expected-error@below {{argument 0: 'default' of #samba.argin is no f32}}
 func.func @f(%x: tensor<f32> {samba.kind = "argin", samba.argin = #samba.argin<kind = "lr", default = 1.0e39>}) { return }
+
+// -----
+
+// expected-error@below {{result 0: samba.grad_of is for results of kind "gradient"}}
+func.func @f(%x: tensor<2xf32> {samba.name = "x"}) -> (tensor<2xf32> {samba.kind = "output", samba.grad_of = "x"}) { return %x : tensor<2xf32> }
+
+// -----
+
+// expected-error@below {{result 0: samba.grad_of names 'w', but no argument has this name}}
+func.func @f(%x: tensor<2xf32> {samba.name = "x"}) -> (tensor<2xf32> {samba.kind = "gradient", samba.grad_of = "w"}) { return %x : tensor<2xf32> }
+
+// -----
+
+// expected-error@below {{result 0 is the gradient of argument 'w', but does not have its shape}}
+func.func @f(%x: tensor<2xf32> {samba.name = "x"}, %w: tensor<3xf32> {samba.name = "w"}) -> (tensor<2xf32> {samba.kind = "gradient", samba.grad_of = "w"}) { return %x : tensor<2xf32> }
