@@ -162,6 +162,8 @@ int main(int argc, char **argv) {
        "a step is ZEROGRAD, K times FWD and BCKWD, then the rest"},
       {"--set", SAMBA_OPTION_STRINGS, &options.set, "NAME=NUMBER",
        "set a hyperparameter, or all of a group (lr, weight_decay, momentum, p)"},
+      {"--evaluate", SAMBA_OPTION_FLAG, &options.evaluate, NULL,
+       "dropout is off, whatever its rates are"},
       {"--seed", SAMBA_OPTION_INT, &options.seed, "N",
        "start of the random generator, which draws the seeds of dropout (default 0)"},
       {"--load", SAMBA_OPTION_STRING, &options.load, "DIR", "start from this checkpoint"},

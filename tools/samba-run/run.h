@@ -11,7 +11,7 @@ typedef struct SambaRunArguments {
   const char *pef;
   SambaStrings inputs, outputs, each_step, expectations, set;
   double rtol, atol, relative_l2;
-  bool argmax, trap_nan, values_only, timing_only, no_skip, no_memo;
+  bool argmax, evaluate, trap_nan, values_only, timing_only, no_skip, no_memo;
   const char *fidelity, *launch, *sections, *section_types, *graph, *cpu;
   const char *stats, *trace, *report, *csv, *save, *load;
   int64_t threads, max_cycles, steps, micro_batches, seed;

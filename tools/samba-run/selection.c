@@ -104,6 +104,7 @@ SambaStatus sambaParseSteps(const SambaRunArguments *arguments, SambaArena *aren
   if (has_batches && (arguments->micro_batches < 1 || arguments->micro_batches > 1000000))
     return sambaStatusMake(SAMBA_INVALID, "--micro-batches wants a number from 1 to 1000000");
 
+  out_steps->run.evaluate = arguments->evaluate;
   SAMBA_RETURN_IF_ERROR(parseHyperparameters(&arguments->set, arena, &out_steps->run));
   if (arguments->sections)
     return parseSections(arguments->sections, arena, order);
