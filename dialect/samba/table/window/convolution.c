@@ -3,6 +3,7 @@
  * Numerics: the sum runs over (c, window..), the window innermost, in f32; padded points multiply
  * zero; the bias is a separate rounded addition, then one conversion. */
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/window/convolution_gradients.h"
 #include "dialect/samba/table/window/convolution_type.h"
 
 static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
@@ -161,7 +162,8 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
        "the window fits into the padded input",                                                    \
        "b is [O], in the operands' or the result's dtype",                                         \
        "out_dtype as for samba.linear"},                                                           \
-  .contraction = true, .dtypes = SAMBA_SET_NUMBER, .infer = infer, .stages = stages
+  .contraction = true, .dtypes = SAMBA_SET_NUMBER, .infer = infer, .stages = stages,               \
+  .differentiate = sambaGradientConvolution
 
 const SambaOperator sambaConvolutionOperators[] = {
     {.name = "conv1d",

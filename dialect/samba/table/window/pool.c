@@ -6,43 +6,10 @@
  * the number of elements: those of the window within the padded input, or with count_include_pad =
  * false within the input. lp_pool sums |x|^p in f32. */
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/window/pool_gradients.h"
+#include "dialect/samba/table/window/pool_type.h"
 
 #include <math.h>
-
-static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
-  const SambaTensorType *x = &call->operands[0];
-  uint32_t spatial = call->operator->spatial;
-  int64_t padding[6];
-  bool ceiling = sambaOperatorCallInt(call, "ceil_mode") != 0;
-
-  out->spatial = spatial;
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "kernel_size", spatial, 1, out->kernel));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "stride", spatial, 1, out->stride));
-  if (!sambaOperatorCallFind(call, "stride"))
-    memcpy(out->stride, out->kernel, sizeof out->stride);
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "dilation", spatial, 1, out->dilation));
-  SAMBA_RETURN_IF_ERROR(sambaCheckInts(3, call, "padding", 2 * spatial, 0, padding));
-
-  for (uint32_t i = 0; i < spatial; ++i) {
-    out->begin[i] = padding[i];
-    out->end[i] = padding[spatial + i];
-    int64_t room, span;
-    SAMBA_RETURN_IF_ERROR(sambaCheckWindowFits(4, out, i, x->dims[2 + i], &room, &span));
-    if (out->begin[i] > span || out->end[i] > span)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "(C5) padding %lld and %lld along spatial dimension %u must be less "
-                             "than the window's span %lld",
-                             (long long)out->begin[i], (long long)out->end[i], i,
-                             (long long)span + 1);
-    int64_t steps = room - span - 1;
-    out->out[i] = steps / out->stride[i] + 1;
-    if (ceiling && steps % out->stride[i] &&
-        out->out[i] * out->stride[i] < x->dims[2 + i] + out->begin[i])
-      ++out->out[i];
-  }
-
-  return NULL;
-}
 
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
@@ -51,7 +18,7 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "the operand", x->dtype, call->operator->dtypes));
   SAMBA_RETURN_IF_ERROR(sambaCheckRank(2, "the operand", x, spatial + 2, spatial + 2));
   SambaWindow window;
-  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
+  SAMBA_RETURN_IF_ERROR(sambaPoolWindow(call, &window));
   out[0] = *x;
   for (uint32_t i = 0; i < spatial; ++i)
     out[0].dims[2 + i] = window.out[i];
@@ -115,7 +82,7 @@ static uint16_t windowOperand(SambaStageBuilder *b, const SambaOperatorCall *cal
 static SambaStatus stagesMax(const SambaOperatorCall *call, SambaStageGraph *graph,
                              const uint32_t *operands, const uint32_t *results, const char *layer) {
   SambaWindow window;
-  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
+  SAMBA_RETURN_IF_ERROR(sambaPoolWindow(call, &window));
   SambaDType dtype = call->operands[0].dtype;
   uint32_t largest = sambaStageIntermediateLike(graph, results[0], sambaAccumulatorDType(dtype));
   SambaStageBuilder b;
@@ -146,7 +113,7 @@ static SambaStatus stagesMaxIndices(const SambaOperatorCall *call, SambaStageGra
   const SambaTensorType *type = &call->operands[0];
 
   SAMBA_RETURN_IF_ERROR(stagesMax(call, graph, operands, results, layer));
-  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
+  SAMBA_RETURN_IF_ERROR(sambaPoolWindow(call, &window));
   int64_t strides[3], plane = 1, constant = 0;
   for (uint32_t i = window.spatial; i-- > 0; plane *= type->dims[2 + i])
     strides[i] = plane, constant -= plane * window.begin[i];
@@ -208,7 +175,7 @@ static uint16_t power(SambaStageBuilder *b, uint16_t x, double p, bool inverse) 
 static SambaStatus stagesLp(const SambaOperatorCall *call, SambaStageGraph *graph,
                             const uint32_t *operands, const uint32_t *results, const char *layer) {
   SambaWindow window;
-  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
+  SAMBA_RETURN_IF_ERROR(sambaPoolWindow(call, &window));
   double p = sambaOperatorCallFloat(call, "norm_type");
   SambaStageTensor result = graph->tensors[results[0]];
   uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, result.rank, result.dims);
@@ -254,7 +221,7 @@ static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph 
                                  const uint32_t *operands, const uint32_t *results,
                                  const char *layer) {
   SambaWindow window;
-  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
+  SAMBA_RETURN_IF_ERROR(sambaPoolWindow(call, &window));
   bool includePad = sambaOperatorCallInt(call, "count_include_pad") != 0;
   const char *name = call->operator->name;
   SambaStageTensor result = graph->tensors[results[0]];
@@ -316,6 +283,7 @@ static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph 
    .dtypes = SAMBA_SET_NUMBER,                                                                     \
    .spatial = dimensions,                                                                          \
    .infer = infer,                                                                                 \
+   .differentiate = sambaGradientMaxPool,                                                          \
    .stages = stagesMax}
 #define MAX_POOL_WITH_INDICES(word, dimensions, window)                                            \
   {.name = word,                                                                                   \
@@ -332,6 +300,7 @@ static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph 
    .dtypes = SAMBA_SET_NUMBER,                                                                     \
    .spatial = dimensions,                                                                          \
    .infer = infer,                                                                                 \
+   .differentiate = sambaGradientMaxPool,                                                          \
    .stages = stagesMaxIndices}
 #define AVERAGE_POOL(word, dimensions, window)                                                     \
   {.name = word,                                                                                   \
@@ -346,6 +315,7 @@ static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph 
    .dtypes = SAMBA_SET_FLOAT,                                                                      \
    .spatial = dimensions,                                                                          \
    .infer = infer,                                                                                 \
+   .differentiate = sambaGradientAveragePool,                                                      \
    .stages = stagesAverage}
 #define LP_POOL(word, dimensions, window)                                                          \
   {.name = word,                                                                                   \
@@ -359,6 +329,7 @@ static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph 
    .dtypes = SAMBA_SET_FLOAT,                                                                      \
    .spatial = dimensions,                                                                          \
    .infer = inferLp,                                                                               \
+   .differentiate = sambaGradientLpPool,                                                           \
    .stages = stagesLp}
 
 #define WINDOW_1D "kernel_size = [3]} : tensor<1x2x9xf32>"

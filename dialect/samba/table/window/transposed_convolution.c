@@ -9,6 +9,7 @@
  * Numerics: the sum runs over (c, taps..), taps ascending, the last dimension innermost, in f32;
  * elements of x outside are zeros; the bias is a separate rounded addition, then one conversion. */
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/window/convolution_gradients.h"
 #include "dialect/samba/table/window/convolution_type.h"
 
 static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
@@ -316,7 +317,8 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
                   "at least one element is left",                                                  \
                   "b is [O], in the operands' or the result's dtype",                              \
                   "out_dtype as for samba.linear"},                                                \
-  .contraction = true, .dtypes = SAMBA_SET_NUMBER, .infer = infer, .stages = stages
+  .contraction = true, .dtypes = SAMBA_SET_NUMBER, .infer = infer, .stages = stages,               \
+  .differentiate = sambaGradientTransposedConvolution
 
 const SambaOperator sambaTransposedConvolutionOperators[] = {
     {.name = "conv_transpose1d",

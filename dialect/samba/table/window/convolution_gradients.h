@@ -1,0 +1,12 @@
+/* Gradients of convolutions and transposed convolutions. Inside the operator table. */
+#ifndef SAMBA_DIALECT_SAMBA_TABLE_WINDOW_CONVOLUTION_GRADIENTS_H
+#define SAMBA_DIALECT_SAMBA_TABLE_WINDOW_CONVOLUTION_GRADIENTS_H
+
+#include "dialect/samba/table/core/differentiate.h"
+
+#define RULE(name) SambaStatus name(const SambaGradientCall *gradient, SambaExpansion *e);
+RULE(sambaGradientConvolution)
+RULE(sambaGradientTransposedConvolution)
+#undef RULE
+
+#endif
