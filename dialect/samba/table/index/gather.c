@@ -1,5 +1,6 @@
 /* Gathers of elements: gather, gather_nd, reverse_sequence. Indices are i32 or i64; negative ones
  * count from the end, others out of range are a fault when the section runs. */
+#include "dialect/samba/table/index/index_gradients.h"
 #include "dialect/samba/table/index/indexing.h"
 
 /* --- gather --- */
@@ -165,6 +166,7 @@ const SambaOperator sambaGatherOperators[] = {
      .example = "%y = samba.gather %x, %i {dim = 1} : tensor<2x5xf32>, tensor<2x3xi64>",
      .dtypes = SAMBA_SET_ANY,
      .infer = inferGather,
+     .differentiate = sambaGradientGather,
      .stages = stagesGather},
     {.name = "gather_nd",
      .summary = "slices of x, one per tuple of indices",

@@ -1,6 +1,7 @@
 /* Operators that compare positions: one_hot, triu, tril. A negative index of one_hot counts from
  * the end; one that is outside then names no class. */
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/index/index_gradients.h"
 
 static SambaStatus oneHotAxis(const SambaOperatorCall *call, uint32_t *out_axis) {
   return sambaCheckAxisAttribute(2, call, "dim", call->operands[0].rank + 1, out_axis);
@@ -125,6 +126,7 @@ const SambaOperator sambaPositionOperators[] = {
                  "is one, the operand.",
      .example = "%y = samba.triu %x {diagonal = 1} : tensor<2x3x4xf32>",
      .opcode = SAMBA_LANE_GE,
+     .differentiate = sambaGradientTriangle,
      TRIANGLE},
     {.name = "tril",
      .summary = "lower triangle of the last two dimensions, else 0",
@@ -132,5 +134,6 @@ const SambaOperator sambaPositionOperators[] = {
                  "is one, the operand.",
      .example = "%y = samba.tril %x {diagonal = 1} : tensor<2x3x4xf32>",
      .opcode = SAMBA_LANE_LE,
+     .differentiate = sambaGradientTriangle,
      TRIANGLE},
     {0}};

@@ -5,6 +5,7 @@
  * rows first at their own places, so that of several with one place the last update stays. With a
  * reduction each update is first replaced by what its place becomes: the element there reduced with
  * all updates that have its index. */
+#include "dialect/samba/table/index/index_gradients.h"
 #include "dialect/samba/table/index/indexing.h"
 
 #include <math.h>
@@ -385,6 +386,7 @@ const SambaOperator sambaScatterOperators[] = {
      .source = "the hardware's indexed store; what scatters are made of",
      .dtypes = SAMBA_SET_ANY,
      .infer = inferScatterRows,
+     .differentiate = sambaGradientScatterRows,
      .stages = stagesScatterRows},
     {.name = "match_reduce",
      .summary = "base reduced with the updates whose index matches",
@@ -400,6 +402,7 @@ const SambaOperator sambaScatterOperators[] = {
      .source = "what scatters with a reduction are made of",
      .dtypes = SAMBA_SET_ANY,
      .infer = inferMatchReduce,
+     .differentiate = sambaGradientMatchReduce,
      .stages = stagesMatchReduce},
     {.name = "scatter",
      .summary =

@@ -1,5 +1,6 @@
 /* Slices along one dimension, chosen by indices: take, embedding, index_select. Indices are i32 or
  * i64; negative ones count from the end, others out of range are a fault when the section runs. */
+#include "dialect/samba/table/index/index_gradients.h"
 #include "dialect/samba/table/index/indexing.h"
 
 typedef struct Take {
@@ -115,6 +116,7 @@ const SambaOperator sambaTakeOperators[] = {
      .source = "numpy.take, with batch dimensions as in tf.gather",
      .dtypes = SAMBA_SET_ANY,
      .infer = inferTake,
+     .differentiate = sambaGradientTake,
      .stages = stagesTake},
     {.name = "embedding",
      .summary = "rows of weight, one per index",
@@ -128,6 +130,7 @@ const SambaOperator sambaTakeOperators[] = {
      .builder = SAMBA_BUILDER_ALL,
      .dtypes = SAMBA_SET_ANY,
      .infer = inferEmbedding,
+     .differentiate = sambaGradientTake,
      .stages = stagesTake},
     {.name = "index_select",
      .summary = "slices of x along dim, one per index",
@@ -140,5 +143,6 @@ const SambaOperator sambaTakeOperators[] = {
      .builder = SAMBA_BUILDER_ALL,
      .dtypes = SAMBA_SET_ANY,
      .infer = inferIndexSelect,
+     .differentiate = sambaGradientTake,
      .stages = stagesTake},
     {0}};

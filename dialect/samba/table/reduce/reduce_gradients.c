@@ -116,3 +116,13 @@ SambaStatus sambaGradientLogsumexp(const SambaGradientCall *gradient, SambaExpan
   gradientSet(gradient, e, 0, gradientMul(e, g, sambaExpandUnary(e, "exp", below)));
   return NULL;
 }
+
+/* The values go back to the places that they are from, each to one of its own. */
+SambaStatus sambaGradientSort(const SambaGradientCall *gradient, SambaExpansion *e) {
+  const SambaTensorType *x = &gradient->call->operands[0];
+  uint32_t zeros = sambaExpandFilled(e, x->dtype, x->rank, x->dims, 0);
+  uint32_t operands[] = {zeros, gradient->results[1], sambaGradientOfResult(gradient)};
+  SambaAttribute dim = sambaIntAttribute("dim", sambaOperatorCallInt(gradient->call, "dim"));
+  gradient->operand_gradients[0] = sambaExpandCall(e, "scatter", 3, operands, 1, &dim);
+  return NULL;
+}

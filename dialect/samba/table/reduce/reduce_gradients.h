@@ -13,6 +13,7 @@ RULE(sambaGradientExtreme)
 RULE(sambaGradientProd)
 RULE(sambaGradientCumsum)
 RULE(sambaGradientLogsumexp)
+RULE(sambaGradientSort) /* of sort and topk */
 #undef RULE
 
 #endif

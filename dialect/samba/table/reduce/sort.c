@@ -5,6 +5,7 @@
  * first elements of each block of B are found in this way, then the k first of these candidates:
  * n * B + (n / B * k)^2 points. */
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/reduce/reduce_gradients.h"
 
 #include <math.h>
 
@@ -261,6 +262,7 @@ const SambaOperator sambaSortOperators[] = {
      .example = "%v, %i = samba.topk %x {k = 2} : tensor<2x5xf32>",
      .dtypes = SAMBA_SET_NUMBER,
      .infer = infer,
+     .differentiate = sambaGradientSort,
      .stages = stages},
     {.name = "sort",
      .summary = "the elements along dim in order, and their indices",
@@ -274,6 +276,7 @@ const SambaOperator sambaSortOperators[] = {
      .example = "%v, %i = samba.sort %x {descending = true} : tensor<2x5xf32>",
      .dtypes = SAMBA_SET_NUMBER,
      .infer = infer,
+     .differentiate = sambaGradientSort,
      .stages = stages},
     {.name = "argsort",
      .summary = "the indices that sort x along dim",
