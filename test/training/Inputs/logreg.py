@@ -54,5 +54,8 @@ np.save("w.npy", weight)
 run(step(weight, bias, 0.05, 0), "--input=w=w.npy")
 scaled = step(weight, bias, 0.05, 0)
 np.save("scale.npy", np.float32(4))
-run({"w__grad": 4 * scaled["w__grad"], "b__grad": 4 * scaled["b__grad"]},
-    "--input=w=w.npy", "--input=loss__grad=scale.npy")
+run(
+    {"w__grad": 4 * scaled["w__grad"], "b__grad": 4 * scaled["b__grad"]},
+    "--input=w=w.npy",
+    "--input=loss__grad=scale.npy",
+)

@@ -1,6 +1,6 @@
-"""interrupt.py PEF INPUT: kills runs that save a checkpoint, at times spread over the whole run, and
-loads what is there after each. Step by step the weights go down by the same amount, so a mix of two
-checkpoints would be seen."""
+"""interrupt.py PEF INPUT: kills runs that save a checkpoint, at times spread over the whole run,
+and loads what is there after each. Step by step the weights go down by the same amount, so a mix of
+two checkpoints would be seen."""
 import json
 import os
 import subprocess
