@@ -18,6 +18,25 @@ def MixedPrecision : Pass<"samba-mixed-precision", "::mlir::ModuleOp"> {
   let dependentDialects = ["::samba::SambaDialect"];
 }
 
+def RequestTraining : Pass<"samba-request-training", "::mlir::ModuleOp"> {
+  let summary = "Write into a graph that it is trained: losses, optimizer, what is frozen";
+  let description = [{
+    What `samba-compile --training` runs first. The named results (else those of kind loss, else the
+    float results on which no other depends) become losses. Every float weight that is not frozen
+    gets `samba.requires_grad`. Arguments whose new value an operator computes (running statistics)
+    become buffers, and the result their update. Constants that are a layer's hyperparameters (the
+    rate and the seed of dropout) become argins. The optimizer becomes `samba.optimizers`.
+  }];
+  let options = [
+    Option<"loss", "loss", "std::string", "\"\"", "names of results, separated by commas">,
+    Option<"optimizer", "optimizer", "std::string", "\"\"",
+           "sgd or adamw with settings: sgd,lr=0.1,momentum=0.9; none: gradients only">,
+    Option<"freeze", "freeze", "std::string", "\"\"", "weights that are not trained">,
+    Option<"accumulate", "accumulate", "std::string", "\"false\"",
+           "true: gradients are summed until ZEROGRAD">];
+  let dependentDialects = ["::samba::SambaDialect"];
+}
+
 def DifferentiateGraph : Pass<"samba-differentiate-graph", "::mlir::ModuleOp"> {
   let summary = "Make the gradients of a training graph's losses results";
   let description = [{
@@ -26,6 +45,17 @@ def DifferentiateGraph : Pass<"samba-differentiate-graph", "::mlir::ModuleOp"> {
     `NAME__grad` (ones, unless the host writes it), every such argument a result `NAME__grad` with
     `samba.grad_of`. The new operations have `samba.phase = "BCKWD"`. A graph that has gradients
     already is left alone.
+  }];
+  let dependentDialects = ["::samba::SambaDialect"];
+}
+
+def AddOptimizers : Pass<"samba-add-optimizers", "::mlir::ModuleOp"> {
+  let summary = "Make the step of a training graph's optimizers operations";
+  let description = [{
+    Of graphs with `samba.optimizers`, after differentiation: operations of phase OPT, whose results
+    are written back to the weights, and arguments for states (zeros) and hyperparameters. With
+    max_grad_norm gradients are clipped in phase GRADNORM. With `samba.accumulate_gradients`
+    gradients are summed, and phase ZEROGRAD starts them anew.
   }];
   let dependentDialects = ["::samba::SambaDialect"];
 }

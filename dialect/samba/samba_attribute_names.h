@@ -16,6 +16,8 @@
 #define SAMBA_MEMORY_ATTRIBUTE "samba.mem"
 #define SAMBA_REQUIRES_GRAD_ATTRIBUTE "samba.requires_grad"
 #define SAMBA_ARGIN_ATTRIBUTE "samba.argin"
+/* The number of the optimizer (of samba.optimizers) that trains a weight; absent: 0. */
+#define SAMBA_OPTIMIZER_ATTRIBUTE "samba.optimizer"
 /* Of results only. */
 #define SAMBA_GRAD_OF_ATTRIBUTE "samba.grad_of"
 
@@ -31,6 +33,9 @@
 
 /* Of functions and modules. */
 #define SAMBA_GRAPH_ATTRIBUTE "samba.graph"
+/* Of a training graph, until samba-add-optimizers has done what they say. */
+#define SAMBA_OPTIMIZERS_ATTRIBUTE "samba.optimizers"
+#define SAMBA_ACCUMULATE_ATTRIBUTE "samba.accumulate_gradients"
 #define SAMBA_GRAPHS_ATTRIBUTE "samba.graphs"
 
 /* Kinds of attribute, for sambaAttributeIs and sambaAttributeGet. A samba.section carries the
@@ -38,6 +43,7 @@
 #define SAMBA_EXTERNAL_KIND "samba.external"
 #define SAMBA_DERIVED_KIND "samba.derived"
 #define SAMBA_ARGIN_KIND "samba.argin"
+#define SAMBA_OPTIMIZER_KIND "samba.optimizer"
 #define SAMBA_MACHINE_KIND "rdu.machine"
 
 #endif

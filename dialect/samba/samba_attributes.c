@@ -3,6 +3,7 @@
  * that starts with "samba." is an error. */
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
+#include "dialect/samba/table/training/optimizer_kinds.h"
 
 #include <float.h>
 #include <math.h>
@@ -70,6 +71,19 @@ static const char *checkArgin(const Site *site, MlirAttribute value) {
   (void)site;
   return sambaAttributeIs(value, SAMBA_ARGIN_KIND) ? NULL : "#samba.argin<...>";
 }
+static const char *checkOptimizers(const Site *site, MlirAttribute value) {
+  (void)site;
+  bool fits = mlirAttributeIsAArray(value);
+  for (intptr_t i = 0; fits && i < mlirArrayAttrGetNumElements(value); ++i)
+    fits = sambaAttributeIs(mlirArrayAttrGetElement(value, i), SAMBA_OPTIMIZER_KIND);
+  return fits ? NULL : "a list of #samba.optimizer<...>";
+}
+static const char *checkNumber(const Site *site, MlirAttribute value) {
+  (void)site;
+  bool fits = mlirAttributeIsAInteger(value) && !mlirAttributeIsABool(value) &&
+              mlirIntegerAttrGetValueInt(value) >= 0;
+  return fits ? NULL : "an integer of 0 or more";
+}
 static const char *checkGraph(const Site *site, MlirAttribute value) {
   static const char *const modes[] = {"training", "inference", NULL};
   (void)site;
@@ -127,6 +141,9 @@ static const struct {
     {SAMBA_PHASE_ATTRIBUTE, onOperation, checkPhase},
     {SAMBA_KEEP_PRECISION_ATTRIBUTE, onOperation, checkFlag},
     {SAMBA_SECTION_START_ATTRIBUTE, onOperation, checkFlag},
+    {SAMBA_OPTIMIZER_ATTRIBUTE, onArgument, checkNumber},
+    {SAMBA_OPTIMIZERS_ATTRIBUTE, onOperation, checkOptimizers},
+    {SAMBA_ACCUMULATE_ATTRIBUTE, onOperation, checkFlag},
     {SAMBA_GRAPH_ATTRIBUTE, onOperation, checkGraph},
     {SAMBA_GRAPHS_ATTRIBUTE, onOperation, checkGraphs},
 };
@@ -510,6 +527,31 @@ static SambaStatus checkArginBody(SambaStringRef head, MlirAttribute body) {
   return NULL;
 }
 
+/* #samba.optimizer<"sgd", lr = 0.1, momentum = 0.9>; `group` stands before the names of its
+ * hyperparameters. */
+static SambaStatus checkOptimizer(SambaStringRef head, MlirAttribute body) {
+  const SambaOptimizerKind *kind = sambaOptimizerFind(head);
+  double values[SAMBA_SETTING_COUNT];
+  if (!kind)
+    return sambaStatusAnnotate(sambaOptimizerUnknown(head), "#samba.optimizer");
+  sambaOptimizerDefaults(kind, values);
+
+  for (intptr_t i = 0; i < mlirDictionaryAttrGetNumElements(body); ++i) {
+    MlirNamedAttribute entry = mlirDictionaryAttrGetElement(body, i);
+    SambaStringRef name = sambaFromMlir(mlirIdentifierStr(entry.name));
+    if (sambaStringRefEqualC(name, "group") && mlirAttributeIsAString(entry.attribute))
+      continue;
+    if (!mlirAttributeIsAFloat(entry.attribute) && !isInteger(entry.attribute))
+      return sambaStatusMake(SAMBA_INVALID, "#samba.optimizer: '%.*s' must be a number",
+                             SAMBA_STRING_ARGS(name));
+    SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(
+        sambaOptimizerSet(kind, name, numberOf(body, mlirIdentifierStr(entry.name).data, 0),
+                          values),
+        "#samba.optimizer"));
+  }
+  return sambaStatusAnnotate(sambaOptimizerCheck(kind, values), "#samba.optimizer");
+}
+
 SambaStatus sambaCheckSambaAttribute(MlirStringRef mnemonic, MlirStringRef head,
                                      MlirAttribute body) {
   SambaStringRef word = sambaFromMlir(mnemonic);
@@ -518,5 +560,7 @@ SambaStatus sambaCheckSambaAttribute(MlirStringRef mnemonic, MlirStringRef head,
     return checkExternal(name, body);
   if (sambaStringRefEqualC(word, "derived"))
     return checkDerived(name, body);
+  if (sambaStringRefEqualC(word, "optimizer"))
+    return checkOptimizer(name, body);
   return checkArginBody(name, body);
 }

@@ -126,6 +126,8 @@ typedef struct SambaOperator {
   /* Operands by name. "bias?" may be left out and is at the end, "inputs*" is one or more. */
   const char *operands[12];
   const char *results[SAMBA_MAX_RESULTS]; /* by name; none: one, `result` */
+  /* Per result: the operand whose new value it is (running statistics), where there is one. */
+  const char *updates[SAMBA_MAX_RESULTS];
   SambaAttributeRow attributes[12];       /* ends with a NULL name */
   SambaOnnxForm onnx[3];                  /* ends with a NULL name */
   SambaBuilderForm builder;

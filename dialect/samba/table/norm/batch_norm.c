@@ -163,6 +163,7 @@ const SambaOperator sambaBatchNormOperators[] = {
                  "variance; the mean; the variance.",
      .operands = {"input", "weight", "bias", "mean", "variance"},
      .results = {"result", "running_mean", "running_variance", "batch_mean", "batch_variance"},
+     .updates = {NULL, "mean", "variance"},
      .attributes = {FLOAT("eps", 1e-5), FLOAT("momentum", 0.9, "the share of the old statistics")},
      .constraints = {"x has a float dtype, the parameters x's or f32",
                      "x has rank 2 or more, N x C x ..", "the parameters are [C]"},
