@@ -8,17 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { levelO0 = 1 << 0, levelO1 = 1 << 1, everyLevel = levelO0 | levelO1 };
+enum {
+  levelO0 = 1 << 0,
+  levelO1 = 1 << 1,
+  everyLevel = levelO0 | levelO1,
+  onRequest = 1 << 2 /* only when training is asked for by options */
+};
 
-/* The steps in order. %t, %o, %p, %d: target, opt, precision; decisions and dump. */
+/* The steps in order. %t, %o, %p, %d, %r: target, opt, precision; decisions and dump; what a
+ * request for training says. */
 static const struct {
   SambaPipelinePhase phase;
   unsigned levels;
   const char *text;
 } steps[] = {
+    {SAMBA_PHASE_GRAPH, everyLevel | onRequest, "samba-request-training%r"},
     {SAMBA_PHASE_GRAPH, everyLevel, "canonicalize"},
     {SAMBA_PHASE_GRAPH, everyLevel, "cse"},
     {SAMBA_PHASE_GRAPH, levelO1, "samba-raise-idioms"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-differentiate-graph"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-add-optimizers"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-mixed-precision{preset=%p}"},
     {SAMBA_PHASE_GRAPH, everyLevel, "canonicalize"},
     {SAMBA_PHASE_GRAPH, everyLevel, "cse"},
@@ -51,15 +60,19 @@ SambaPipelineOptions sambaPipelineWithDefaults(const SambaPipelineOptions *optio
       .mapping = or(options->mapping, "section"),
       .precision = or(options->precision, "mp0"),
       .inference = or(options->inference, "true"),
+      .loss = or(options->loss, ""),
+      .optimizer = or(options->optimizer, ""),
+      .freeze = or(options->freeze, ""),
+      .accumulate = or(options->accumulate, "false"),
       .rules = or(options->rules, ""),
       .decisions = or(options->decisions, ""),
       .dump = or(options->dump, ""),
   };
 }
 
-/* A value that a pass option can carry: quoted when it has spaces or braces. */
+/* A value that a pass option can carry: quoted when it is empty or has spaces or braces. */
 static const char *quoted(SambaArena *arena, const char *text) {
-  return strpbrk(text, " {}\"'") ? sambaArenaFormat(arena, "'%s'", text) : text;
+  return !text[0] || strpbrk(text, " {}\"'") ? sambaArenaFormat(arena, "'%s'", text) : text;
 }
 
 /* Defaults are filled in. */
@@ -85,10 +98,16 @@ static SambaStatus checkOptions(const SambaPipelineOptions *options) {
                                ? "mapping=%s is not available in this version; use section"
                                : "mapping wants section or spatial, not '%s'",
                            mapping);
-  if (strcmp(options->inference, "true") != 0)
-    return sambaStatusMake(SAMBA_UNSUPPORTED,
-                           "inference=%s: training is not available in this version",
+  bool trains = strcmp(options->inference, "false") == 0;
+  if (!trains && strcmp(options->inference, "true") != 0)
+    return sambaStatusMake(SAMBA_INVALID, "inference wants true or false, not '%s'",
                            options->inference);
+  bool asks = options->loss[0] || options->optimizer[0] || options->freeze[0] ||
+              strcmp(options->accumulate, "false") != 0;
+  if (asks && !trains)
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "loss, optimizer, freeze and accumulate are for training; give inference=false too");
   if (options->rules[0])
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "rules=%s: fusion rule files are not available in this version",
@@ -107,6 +126,10 @@ static const char *optionText(SambaArena *arena, const SambaPipelineOptions *opt
     if (strcmp(options->precision, "f32") == 0)
       return "mp0";
     return strcmp(options->precision, "bf16") == 0 ? "mp4" : options->precision;
+  case 'r':
+    return sambaArenaFormat(arena, "{loss=%s optimizer=%s freeze=%s accumulate=%s}",
+                            quoted(arena, options->loss), quoted(arena, options->optimizer),
+                            quoted(arena, options->freeze), options->accumulate);
   default:
     return sambaArenaFormat(arena, "{%s%s%s%s}", options->decisions[0] ? "decisions=" : "",
                             options->decisions[0] ? quoted(arena, options->decisions) : "",
@@ -121,6 +144,8 @@ static void appendPhase(SambaArena *arena, const SambaPipelineOptions *options,
   unsigned level = strcmp(options->opt, "o0") == 0 ? levelO0 : levelO1;
   for (size_t s = 0; s < stepCount; ++s) {
     if (steps[s].phase != phase || !(steps[s].levels & level))
+      continue;
+    if ((steps[s].levels & onRequest) && strcmp(options->inference, "false") != 0)
       continue;
     if (text->size)
       sambaTextAppendC(text, ",");
@@ -145,7 +170,7 @@ SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *opt
 
 const char sambaPipelineDescription[] =
     "From a traced graph to placed and routed rdu sections; options target= opt= mapping= "
-    "precision= inference= rules= decisions= dump=";
+    "precision= inference= loss= optimizer= freeze= accumulate= rules= decisions= dump=";
 
 static const char *takeValue(SambaArena *arena, SambaStringRef text, size_t *at) {
   char quote = *at < text.size && (text.data[*at] == '\'' || text.data[*at] == '"')
@@ -170,6 +195,10 @@ static SambaStatus readOptions(SambaArena *arena, SambaStringRef text,
                {"mapping", offsetof(SambaPipelineOptions, mapping)},
                {"precision", offsetof(SambaPipelineOptions, precision)},
                {"inference", offsetof(SambaPipelineOptions, inference)},
+               {"loss", offsetof(SambaPipelineOptions, loss)},
+               {"optimizer", offsetof(SambaPipelineOptions, optimizer)},
+               {"freeze", offsetof(SambaPipelineOptions, freeze)},
+               {"accumulate", offsetof(SambaPipelineOptions, accumulate)},
                {"rules", offsetof(SambaPipelineOptions, rules)},
                {"decisions", offsetof(SambaPipelineOptions, decisions)},
                {"dump", offsetof(SambaPipelineOptions, dump)}};
@@ -192,7 +221,7 @@ static SambaStatus readOptions(SambaArena *arena, SambaStringRef text,
       return sambaStatusMake(
           SAMBA_INVALID,
           "samba-to-rdu has no option '%.*s'; it takes target=, opt=, mapping=, precision=, "
-          "inference=, rules=, decisions= and dump=",
+          "inference=, loss=, optimizer=, freeze=, accumulate=, rules=, decisions= and dump=",
           SAMBA_STRING_ARGS(name));
     ++at;
     *(const char **)((char *)out_options + names[i].offset) = takeValue(arena, text, &at);

@@ -11,14 +11,18 @@
 
 /* Options of samba-to-rdu; strings are borrowed, NULL and "" mean the default. */
 typedef struct SambaPipelineOptions {
-  const char *target;    /* a shipped machine or a machine file */
-  const char *opt;       /* o0, o1, o3 */
-  const char *mapping;   /* section, spatial */
-  const char *precision; /* mp0 (alias f32), mp1, mp4 (alias bf16) */
-  const char *inference; /* true, false */
-  const char *rules;     /* fusion rules file */
-  const char *decisions; /* decisions file */
-  const char *dump;      /* folder for the plan of each section, as text */
+  const char *target;     /* a shipped machine or a machine file */
+  const char *opt;        /* o0, o1, o3 */
+  const char *mapping;    /* section, spatial */
+  const char *precision;  /* mp0 (alias f32), mp1, mp4 (alias bf16) */
+  const char *inference;  /* true; false: the graph is trained, by the next four */
+  const char *loss;       /* results that are losses, separated by commas; none: see Passes.td */
+  const char *optimizer;  /* sgd,lr=0.1; none: gradients only */
+  const char *freeze;     /* weights that are not trained, separated by commas */
+  const char *accumulate; /* true: gradients are summed until ZEROGRAD */
+  const char *rules;      /* fusion rules file */
+  const char *decisions;  /* decisions file */
+  const char *dump;       /* folder for the plan of each section, as text */
 } SambaPipelineOptions;
 
 /* The same options, none of them NULL. */

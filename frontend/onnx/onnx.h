@@ -18,6 +18,8 @@ typedef struct SambaOnnxImportOptions {
   /* The folder of the file that the IR will be written to: paths of weights are made relative to
    * it. NULL: the current folder. */
   const char *output_folder;
+  /* The model will be trained: every float initializer is a weight, single numbers too. */
+  bool trains;
 } SambaOnnxImportOptions;
 
 /* Receives the lines of the trace record and its digest (see SambaTraceRecord); borrowed for the

@@ -171,6 +171,9 @@ static bool addGraph(Differentiation *d) {
                                               : mlirOperationGetNextInBlock(previous);
   }
 
+  /* What was decomposed is returned by another operation now. */
+  for (size_t i = 0; i < d->interface.returned.size; ++i)
+    d->interface.returned.data[i] = mlirOperationGetOperand(terminator, (intptr_t)i);
   sambaPointerMapFree(&trained);
   return fine;
 }

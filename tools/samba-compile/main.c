@@ -17,9 +17,9 @@
 
 typedef struct {
   const char *output, *data_folder, *target, *mapping, *precision, *rules, *decisions,
-      *dump_decisions, *dump, *print_machine;
+      *dump_decisions, *dump, *print_machine, *loss, *optimizer, *freeze;
   SambaStrings shapes, binds;
-  bool o0, o1, o3, inference, explain, external_weights;
+  bool o0, o1, o3, inference, training, accumulate, explain, external_weights;
 } Options;
 
 static bool endsWith(const char *text, const char *ending) {
@@ -42,7 +42,8 @@ static SambaStatus importOnnx(MlirContext context, const Options *request, const
   SambaOnnxImportOptions options = {.shapes = request->shapes.data,
                                     .shape_count = request->shapes.size,
                                     .binds = request->binds.data,
-                                    .bind_count = request->binds.size};
+                                    .bind_count = request->binds.size,
+                                    .trains = request->training};
   return sambaOnnxImportModel(context, path, &options, keepRecord, record, out_module);
 }
 
@@ -143,6 +144,11 @@ static SambaStatus compileModel(MlirContext context, const Options *request, con
                                                 .opt = level,
                                                 .mapping = request->mapping,
                                                 .precision = request->precision,
+                                                .inference = request->training ? "false" : NULL,
+                                                .loss = request->loss,
+                                                .optimizer = request->optimizer,
+                                                .freeze = request->freeze,
+                                                .accumulate = request->accumulate ? "true" : NULL,
                                                 .rules = request->rules,
                                                 .decisions = request->decisions,
                                                 .dump = request->dump},
@@ -169,6 +175,13 @@ static SambaStatus compile(const Options *options, const char *path, SambaArena 
   if (!options->output)
     return sambaStatusMake(SAMBA_INVALID, "samba-compile wants an output: -o OUT.pef");
   SAMBA_RETURN_IF_ERROR(checkFiles(options, path, arena));
+  if (options->training && options->inference)
+    return sambaStatusMake(SAMBA_INVALID, "--training and --inference exclude each other");
+  if (!options->training &&
+      (options->loss || options->optimizer || options->freeze || options->accumulate))
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "--loss, --optimizer, --freeze and --accumulate-gradients want --training too");
   if (options->o0 + options->o1 + options->o3 > 1)
     return sambaStatusMake(SAMBA_INVALID, "-O0, -O1 and -O3 exclude each other");
 
@@ -249,7 +262,17 @@ int main(int argc, char **argv) {
        "f32 as the model says (mp0 or f32, the default), contractions in bf16 (mp1), all bf16 (mp4 "
        "or bf16)"},
       {"--inference", SAMBA_OPTION_FLAG, &request.inference, NULL,
-       "compile for inference (default; training is not in this version)"},
+       "compile for inference (default)"},
+      {"--training", SAMBA_OPTION_FLAG, &request.training, NULL,
+       "compile for training: forward, gradients, the optimizer's step"},
+      {"--loss", SAMBA_OPTION_STRING, &request.loss, "NAME,..",
+       "outputs that are losses (default: float outputs on which no other depends)"},
+      {"--optimizer", SAMBA_OPTION_STRING, &request.optimizer, "sgd|adamw,KEY=VALUE,..",
+       "sgd: lr, momentum, weight_decay, nesterov; adamw: lr, weight_decay, beta1, beta2, eps, "
+       "max_grad_norm (default: gradients only)"},
+      {"--accumulate-gradients", SAMBA_OPTION_FLAG, &request.accumulate, NULL,
+       "sum gradients until ZEROGRAD (samba-run --micro-batches)"},
+      {"--freeze", SAMBA_OPTION_STRING, &request.freeze, "NAME,..", "weights that are not trained"},
       {"--rules", SAMBA_OPTION_STRING, &request.rules, "FILE",
        "refused: fusion rules are not in this version"},
       {"--decisions", SAMBA_OPTION_STRING, &request.decisions, "FILE",

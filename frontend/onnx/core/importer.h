@@ -22,6 +22,7 @@ typedef struct SambaOnnxValue {
 
 struct SambaImporter {
   const char *path, *folder; /* of the model; folder ends with '/' or is "" */
+  bool trains;               /* single numbers are weights too */
   const char *output_folder; /* that paths in the IR are relative to; NULL: the current one */
   const uint8_t *file;
   size_t file_size;

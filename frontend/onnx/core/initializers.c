@@ -109,7 +109,8 @@ SambaStatus sambaOnnxDeclareInitializer(SambaImporter *importer, const char *nam
 
   /* Single numbers are parameters of formulas rather than weights: they may be folded and appear as
    * constants. */
-  if (value->constant && value->constant->count == 1 && value->constant->rank == 0)
+  bool trained = importer->trains && sambaOnnxTypeIsFloat(proto->data_type);
+  if (value->constant && value->constant->count == 1 && value->constant->rank == 0 && !trained)
     value->is_weight = false;
   return NULL;
 }

@@ -170,6 +170,7 @@ SambaStatus sambaOnnxImportModel(MlirContext context, const char *path,
   options = options ? options : &none;
   SambaImporter importer = {.path = path,
                             .output_folder = options->output_folder,
+                            .trains = options->trains,
                             .rows = sambaOnnxRows,
                             .import_node = sambaOnnxImportNode};
 

@@ -1,0 +1,55 @@
+// RUN: samba-opt --samba-add-optimizers --split-input-file %s | FileCheck %s
+// Twice is once.
+// RUN: samba-opt --samba-add-optimizers --split-input-file %s > %t.once && samba-opt --samba-add-optimizers --split-input-file %t.once | diff %t.once -
+
+// SGD: the weight and its velocity are written back; the settings are argins (D4: all three).
+// CHECK-LABEL: func.func @sgd
+// CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<2xf32> {samba.name = "w"}
+// CHECK-SAME: %[[V:[a-z0-9]+]]: tensor<2xf32> {samba.kind = "optimizer_state", samba.name = "w__velocity", samba.value = dense<0.000000e+00> : tensor<2xf32>}
+// CHECK-SAME: %[[LR:[a-z0-9]+]]: tensor<f32> {samba.argin = #samba.argin<default = 1.000000e-01, group = "lr", kind = "lr", min = 0.000000e+00>, samba.kind = "argin", samba.name = "fast.lr"}
+// CHECK-SAME: samba.name = "fast.momentum"
+// CHECK-SAME: samba.name = "fast.weight_decay"
+// CHECK-SAME: {samba.kind = "update", samba.name = "w", samba.region = "w"}
+// CHECK-SAME: {samba.kind = "update", samba.name = "w__velocity", samba.region = "w__velocity"}
+// CHECK-NOT: samba.optimizers
+// CHECK: %[[G:.*]] = samba.exp
+// CHECK: %[[NEW:.*]], %[[V1:.*]] = samba.momentum_update %[[W]], %[[G]], %[[V]], %[[LR]], %{{.*}} {nesterov = true, samba.phase = "OPT"}
+// CHECK: return %[[G]], %[[NEW]], %[[V1]]
+func.func @sgd(%w: tensor<2xf32> {samba.name = "w"})
+    -> (tensor<2xf32> {samba.name = "w__grad", samba.grad_of = "w"})
+    attributes {samba.optimizers = [#samba.optimizer<"sgd", group = "fast.", lr = 0.1, nesterov = 1>]} {
+  %g = samba.exp %w {samba.phase = "BCKWD"} : tensor<2xf32>
+  return %g : tensor<2xf32>
+}
+
+// -----
+
+// AdamW counts its steps; betas and eps are constants.
+// CHECK-LABEL: func.func @adamw
+// CHECK-SAME: samba.name = "w__exp_avg"
+// CHECK-SAME: samba.name = "w__exp_avg_sq"
+// CHECK-SAME: tensor<i64> {samba.kind = "optimizer_state", samba.name = "OPT__step", samba.value = dense<0> : tensor<i64>}
+// CHECK-SAME: tensor<i64> {samba.kind = "update", samba.name = "OPT__step", samba.region = "OPT__step"}
+// CHECK: %[[T:.*]] = samba.add %{{.*}}, %{{.*}} {samba.phase = "OPT"} : tensor<i64>, tensor<i64>
+// CHECK: samba.adamw_update %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[T]], %{{.*}} {samba.phase = "OPT"}
+func.func @adamw(%w: tensor<2xf32> {samba.name = "w"})
+    -> (tensor<2xf32> {samba.name = "w__grad", samba.grad_of = "w"})
+    attributes {samba.optimizers = [#samba.optimizer<"adamw", lr = 0.1>]} {
+  %g = samba.exp %w {samba.phase = "BCKWD"} : tensor<2xf32>
+  return %g : tensor<2xf32>
+}
+
+// -----
+
+// Two optimizers, each with its weight (S022).
+// CHECK-LABEL: func.func @two
+// CHECK: samba.momentum_update
+// CHECK: samba.adamw_update
+func.func @two(%w: tensor<2xf32> {samba.name = "w"}, %v: tensor<2xf32> {samba.name = "v", samba.optimizer = 1})
+    -> (tensor<2xf32> {samba.name = "w__grad", samba.grad_of = "w"},
+        tensor<2xf32> {samba.name = "v__grad", samba.grad_of = "v"})
+    attributes {samba.optimizers = [#samba.optimizer<"sgd", group = "a.", lr = 0.1>, #samba.optimizer<"adamw", group = "b.", lr = 0.2>]} {
+  %g = samba.exp %w {samba.phase = "BCKWD"} : tensor<2xf32>
+  %h = samba.exp %v {samba.phase = "BCKWD"} : tensor<2xf32>
+  return %g, %h : tensor<2xf32>, tensor<2xf32>
+}
