@@ -43,7 +43,7 @@ def Samba_ArginAttr : Samba_DictionaryAttr<Samba_Dialect, "Argin", "argin"> {
                 "`#samba.argin<kind = \"lr\", group = \"p\", default = 0.5, min = 0.0, max = 1.0>`";
 }
 def Samba_OptimizerAttr : Samba_DictionaryAttr<Samba_Dialect, "Optimizer", "optimizer"> {
-  let summary = "An optimizer: `#samba.optimizer<\"sgd\", group = \"p\", lr = 0.1, momentum = 0.9>`";
+  let summary = "An optimizer: `#samba.optimizer<\"sgd\", group = \"p\", lr = 0.1>`";
   let description = [{
     Its settings are those of `samba-compile --optimizer`; `group` stands before the names of its
     hyperparameters.
