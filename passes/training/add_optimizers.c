@@ -8,6 +8,8 @@
 #include "dialect/samba/samba.h"
 #include "dialect/samba/table/training/optimizer_kinds.h"
 
+#include "support/container/string_map.h"
+
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 
@@ -39,7 +41,8 @@ typedef struct Step {
   MlirOperation first, terminator; /* of the body */
   SAMBA_ARRAY(Optimizer) optimizers;
   SAMBA_ARRAY(Parameter) parameters;
-  MlirValue count; /* of steps, with this one; null until asked for */
+  SambaStringMap arguments; /* by name */
+  MlirValue count;          /* of steps, with this one; null until asked for */
   bool failed;
 } Step;
 
@@ -170,19 +173,16 @@ static void readOptimizers(Step *step) {
 
 static bool findParameters(Step *step) {
   SambaInterface *interface = &step->interface;
+  for (uint32_t a = 0; a < interface->arguments.size; ++a)
+    sambaStringMapInsert(&step->arguments,
+                         sambaInterfaceText(interface->arguments.data[a], SAMBA_NAME_ATTRIBUTE), a,
+                         NULL);
   for (uint32_t r = 0; r < interface->results.size; ++r) {
     SambaStringRef of = sambaInterfaceText(interface->results.data[r], SAMBA_GRAD_OF_ATTRIBUTE);
     if (!of.size)
       continue;
-    uint32_t a = 0;
-    while (a < interface->arguments.size &&
-           !sambaStringRefEqual(
-               sambaInterfaceText(interface->arguments.data[a], SAMBA_NAME_ATTRIBUTE), of))
-      ++a;
-    if (a == interface->arguments.size)
-      return sambaEmitOpError(interface->function,
-                              "result %u is the gradient of '%.*s', but there is no such argument",
-                              r, SAMBA_STRING_ARGS(of));
+    uint32_t a = 0; /* the verifier has found that there is one */
+    sambaStringMapGet(&step->arguments, of, &a);
     Parameter parameter = {.argument = a, .result = r, .name = of};
     parameter.gradient = interface->returned.data[r];
     MlirAttribute number =
@@ -421,6 +421,7 @@ static bool addToFunction(MlirOperation function) {
   sambaInterfaceFree(&step->interface);
   sambaArrayFree(&step->optimizers);
   sambaArrayFree(&step->parameters);
+  sambaStringMapFree(&step->arguments);
   sambaArenaDestroy(&step->arena);
   return fine;
 }

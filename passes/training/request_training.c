@@ -323,7 +323,10 @@ static void bindAtLaunch(Request *request, MlirOperation operation, uint32_t ope
   MlirNamedAttribute entries[5] = {
       sambaNamedAttribute(context, "kind", text(request, layerHyperparameters[which].kind)),
       sambaNamedAttribute(context, "group", text(request, layerHyperparameters[which].operand)),
-      sambaNamedAttribute(context, "default", mlirFloatAttrDoubleGet(context, f64, number)),
+      sambaNamedAttribute(
+          context, "default",
+          isFloat(value) ? mlirFloatAttrDoubleGet(context, f64, number)
+                         : mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), (int64_t)number)),
       sambaNamedAttribute(context, "min",
                           mlirFloatAttrDoubleGet(context, f64, layerHyperparameters[which].least)),
       sambaNamedAttribute(context, "max",

@@ -16,7 +16,7 @@
 // CHECK: %[[NEW:.*]], %[[V1:.*]] = samba.momentum_update %[[W]], %[[G]], %[[V]], %[[LR]], %{{.*}} {nesterov = true, samba.phase = "OPT"}
 // CHECK: return %[[G]], %[[NEW]], %[[V1]]
 func.func @sgd(%w: tensor<2xf32> {samba.name = "w"})
-    -> (tensor<2xf32> {samba.name = "w__grad", samba.grad_of = "w"})
+    -> (tensor<2xf32> {samba.name = "w__grad", samba.kind = "gradient", samba.grad_of = "w"})
     attributes {samba.optimizers = [#samba.optimizer<"sgd", group = "fast.", lr = 0.1, nesterov = 1>]} {
   %g = samba.exp %w {samba.phase = "BCKWD"} : tensor<2xf32>
   return %g : tensor<2xf32>
@@ -33,7 +33,7 @@ func.func @sgd(%w: tensor<2xf32> {samba.name = "w"})
 // CHECK: %[[T:.*]] = samba.add %{{.*}}, %{{.*}} {samba.phase = "OPT"} : tensor<i64>, tensor<i64>
 // CHECK: samba.adamw_update %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[T]], %{{.*}} {samba.phase = "OPT"}
 func.func @adamw(%w: tensor<2xf32> {samba.name = "w"})
-    -> (tensor<2xf32> {samba.name = "w__grad", samba.grad_of = "w"})
+    -> (tensor<2xf32> {samba.name = "w__grad", samba.kind = "gradient", samba.grad_of = "w"})
     attributes {samba.optimizers = [#samba.optimizer<"adamw", lr = 0.1>]} {
   %g = samba.exp %w {samba.phase = "BCKWD"} : tensor<2xf32>
   return %g : tensor<2xf32>
@@ -46,8 +46,8 @@ func.func @adamw(%w: tensor<2xf32> {samba.name = "w"})
 // CHECK: samba.momentum_update
 // CHECK: samba.adamw_update
 func.func @two(%w: tensor<2xf32> {samba.name = "w"}, %v: tensor<2xf32> {samba.name = "v", samba.optimizer = 1})
-    -> (tensor<2xf32> {samba.name = "w__grad", samba.grad_of = "w"},
-        tensor<2xf32> {samba.name = "v__grad", samba.grad_of = "v"})
+    -> (tensor<2xf32> {samba.name = "w__grad", samba.kind = "gradient", samba.grad_of = "w"},
+        tensor<2xf32> {samba.name = "v__grad", samba.kind = "gradient", samba.grad_of = "v"})
     attributes {samba.optimizers = [#samba.optimizer<"sgd", group = "a.", lr = 0.1>, #samba.optimizer<"adamw", group = "b.", lr = 0.2>]} {
   %g = samba.exp %w {samba.phase = "BCKWD"} : tensor<2xf32>
   %h = samba.exp %v {samba.phase = "BCKWD"} : tensor<2xf32>

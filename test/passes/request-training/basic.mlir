@@ -9,7 +9,7 @@
 // CHECK-SAME: samba.kind = "buffer", samba.name = "bn.mean"}
 // CHECK-SAME: samba.kind = "buffer", samba.name = "bn.variance"}
 // CHECK-SAME: tensor<f32> {samba.argin = #samba.argin<default = 0.000000e+00, group = "p", kind = "dropout_rate", max = {{.*}}, min = 0.000000e+00>, samba.kind = "argin", samba.name = "drop__p"}
-// CHECK-SAME: tensor<i64> {samba.argin = #samba.argin<default = 7.000000e+00, group = "seed", kind = "dropout_seed">, samba.kind = "argin", samba.name = "drop__seed"}
+// CHECK-SAME: tensor<i64> {samba.argin = #samba.argin<default = 7, group = "seed", kind = "dropout_seed">, samba.kind = "argin", samba.name = "drop__seed"}
 // CHECK-SAME: -> (tensor<f32> {samba.kind = "loss", samba.name = "loss"}
 // CHECK-SAME: tensor<4xf32> {samba.kind = "update", samba.name = "bn.mean__new", samba.region = "bn.mean"}
 // CHECK-SAME: tensor<4xf32> {samba.kind = "update", samba.name = "bn.variance", samba.region = "bn.variance"}
