@@ -165,3 +165,38 @@ uint16_t sambaRecurrentActivate(SambaStageBuilder *b, const SambaActivation *act
                       sambaLaneFloat(b, parameters[0]));
   }
 }
+
+uint32_t sambaRecurrentExpandActivation(SambaExpansion *e, const SambaActivation *activation,
+                                        double clip, uint32_t x) {
+  const double *parameters = activation->parameters;
+  uint32_t count = functions[activation->function].parameters;
+  SambaAttribute attributes[2];
+
+  if (clip > 0) {
+    SambaAttribute bounds[] = {sambaFloatAttribute("min", -clip), sambaFloatAttribute("max", clip)};
+    x = sambaExpandCall(e, "clamp", 1, &x, 2, bounds);
+  }
+  if (!functions[activation->function].own) {
+    for (uint32_t i = 0; i < count; ++i)
+      attributes[i] =
+          sambaFloatAttribute(functions[activation->function].attributes[i], parameters[i]);
+    return sambaExpandCall(e, functions[activation->function].name, 1, &x, count, attributes);
+  }
+
+  switch (activation->function) {
+  case SOFTSIGN:
+    return sambaExpandBinary(e, "div", x,
+                             sambaExpandWithNumber(e, "add", sambaExpandUnary(e, "abs", x), 1));
+  case THRESHOLDED_RELU: {
+    uint32_t choice[] = {sambaExpandWithNumber(e, "lt", x, parameters[0]),
+                         sambaExpandScalar(e, SAMBA_DTYPE_F32, 0), x};
+    return sambaExpandCall(e, "where", 3, choice, 0, NULL);
+  }
+  case AFFINE:
+    return sambaExpandWithNumber(e, "add", sambaExpandWithNumber(e, "mul", x, parameters[0]),
+                                 parameters[1]);
+  default:
+    x = sambaExpandUnary(e, "tanh", sambaExpandWithNumber(e, "mul", x, parameters[1]));
+    return sambaExpandWithNumber(e, "mul", x, parameters[0]);
+  }
+}

@@ -5,6 +5,7 @@
 #ifndef SAMBA_DIALECT_SAMBA_TABLE_SEQUENCE_RECURRENT_ACTIVATION_H
 #define SAMBA_DIALECT_SAMBA_TABLE_SEQUENCE_RECURRENT_ACTIVATION_H
 
+#include "dialect/samba/table/core/expansion.h"
 #include "dialect/samba/table/core/stage_builder.h"
 
 typedef enum { SAMBA_RECURRENT_RNN, SAMBA_RECURRENT_GRU, SAMBA_RECURRENT_LSTM } SambaRecurrentKind;
@@ -36,6 +37,9 @@ SambaStatus sambaRecurrentActivations(unsigned constraint, const SambaOperatorCa
 /* function(clamp(x, -clip, clip)); clip 0: no clamp. */
 uint16_t sambaRecurrentActivate(SambaStageBuilder *b, const SambaActivation *activation,
                                 double clip, uint16_t x);
+/* The same as calls of other operators, with the same roundings; x is f32. */
+uint32_t sambaRecurrentExpandActivation(SambaExpansion *e, const SambaActivation *activation,
+                                        double clip, uint32_t x);
 /* Attribute `clip` is 0 or more. */
 SambaStatus sambaRecurrentClip(unsigned constraint, const SambaOperatorCall *call);
 /* The call has as many operands as its flags ask for. */

@@ -284,6 +284,131 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   return NULL;
 }
 
+/* --- the same as calls of other operators, with the same roundings --- */
+
+typedef struct {
+  Cell cell;
+  SambaExpansion *e;
+  const uint32_t *operands;
+} Expander;
+
+/* h[1, B, H] times `count` rows of the weight from `first` on: [1, B, count] in f32. */
+static uint32_t expandProduct(const Expander *x, uint32_t h, uint32_t weight, int64_t first,
+                              int64_t count) {
+  uint32_t rows = sambaExpandSlice(x->e, weight, 1, first, count, 1);
+  uint32_t columns = sambaExpandPermute(x->e, rows, (int64_t[]){0, 2, 1});
+  SambaAttribute f32 = sambaDTypeAttribute("out_dtype", SAMBA_DTYPE_F32);
+  return sambaExpandCall(x->e, "matmul", 2, (uint32_t[]){h, columns}, 1, &f32);
+}
+
+static uint32_t expandGate(const Expander *x, uint32_t value, int64_t gate) {
+  uint32_t last = sambaExpansionType(x->e, value)->rank - 1;
+  return sambaExpandSlice(x->e, value, last, gate * x->cell.hidden, x->cell.hidden, 1);
+}
+
+static uint32_t expandActivation(const Expander *x, uint32_t function, uint32_t value) {
+  return sambaRecurrentExpandActivation(x->e, &x->cell.activations[function], x->cell.clip, value);
+}
+
+static uint32_t expandSum(const Expander *x, uint32_t a, uint32_t b) {
+  return sambaExpandBinary(x->e, "add", a, b);
+}
+static uint32_t expandTimes(const Expander *x, uint32_t a, uint32_t b) {
+  return sambaExpandBinary(x->e, "mul", a, b);
+}
+static uint32_t expandRest(const Expander *x, uint32_t value) {
+  return sambaExpandBinary(x->e, "sub", sambaExpandScalar(x->e, SAMBA_DTYPE_F32, 1), value);
+}
+
+/* value + peephole * state, where there are peepholes */
+static uint32_t expandPeephole(const Expander *x, uint32_t value, int64_t which, uint32_t state) {
+  if (x->cell.peepholes < 0)
+    return value;
+  uint32_t weight = expandGate(x, x->operands[x->cell.peepholes], which);
+  weight = sambaExpandCast(x->e, weight, SAMBA_DTYPE_F32);
+  return expandSum(x, value, expandTimes(x, weight, state));
+}
+
+static uint32_t expandEnd(const Expander *x, uint32_t value, uint32_t old) {
+  if (x->cell.active < 0)
+    return value;
+  uint32_t choice[] = {x->operands[x->cell.active], value, old};
+  return sambaExpandCall(x->e, "where", 3, choice, 0, NULL);
+}
+
+static void expandLstm(const Expander *x, uint32_t h, uint32_t *out_results) {
+  const Cell *cell = &x->cell;
+  uint32_t old = x->operands[2];
+  uint32_t hidden = expandProduct(x, h, x->operands[3], 0, 4 * cell->hidden);
+  uint32_t gates = expandSum(x, x->operands[0], hidden);
+
+  uint32_t i = expandActivation(x, 0, expandPeephole(x, expandGate(x, gates, 0), 0, old));
+  uint32_t f = cell->coupled
+                   ? expandRest(x, i)
+                   : expandActivation(x, 0, expandPeephole(x, expandGate(x, gates, 2), 2, old));
+  uint32_t g = expandActivation(x, 1, expandGate(x, gates, 3));
+  uint32_t kept = expandTimes(x, f, old);
+  uint32_t c = expandEnd(x, expandSum(x, kept, expandTimes(x, i, g)), old);
+
+  uint32_t o = expandActivation(x, 0, expandPeephole(x, expandGate(x, gates, 1), 1, c));
+  uint32_t value = expandTimes(x, o, expandActivation(x, 2, c));
+  out_results[0] = expandEnd(x, value, x->operands[1]);
+  out_results[1] = c;
+}
+
+static void expandGru(const Expander *x, uint32_t h, uint32_t *out_results) {
+  const Cell *cell = &x->cell;
+  uint32_t projected = x->operands[0], state = x->operands[1], weight = x->operands[2];
+  uint32_t hidden = expandProduct(x, h, weight, 0, (cell->late ? 3 : 2) * cell->hidden);
+
+  uint32_t r = expandSum(x, expandGate(x, projected, 1), expandGate(x, hidden, 1));
+  r = expandActivation(x, 0, r);
+  uint32_t candidate;
+  if (cell->late) {
+    candidate = expandGate(x, hidden, 2);
+    if (cell->bias >= 0)
+      candidate = expandSum(x, candidate, x->operands[cell->bias]);
+    candidate = expandTimes(x, r, candidate);
+  } else {
+    uint32_t reset = expandTimes(x, r, state);
+    reset = sambaExpandCast(x->e, reset, sambaExpansionType(x->e, weight)->dtype);
+    candidate = expandProduct(x, reset, weight, 2 * cell->hidden, cell->hidden);
+  }
+
+  uint32_t z = expandSum(x, expandGate(x, projected, 0), expandGate(x, hidden, 0));
+  z = expandActivation(x, 0, z);
+  uint32_t n = expandActivation(x, 1, expandSum(x, expandGate(x, projected, 2), candidate));
+  uint32_t moved = expandTimes(x, expandRest(x, z), n);
+  out_results[0] = expandEnd(x, expandSum(x, moved, expandTimes(x, z, state)), state);
+}
+
+static void expandRnn(const Expander *x, uint32_t h, uint32_t *out_results) {
+  uint32_t hidden = expandProduct(x, h, x->operands[2], 0, x->cell.hidden);
+  uint32_t value = expandActivation(x, 0, expandSum(x, x->operands[0], hidden));
+  out_results[0] = expandEnd(x, value, x->operands[1]);
+}
+
+static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
+                             const uint32_t *operands, uint32_t *out_results) {
+  Expander expander = {.e = e, .operands = operands};
+  SAMBA_RETURN_IF_ERROR(cellOf(call, &expander.cell));
+  SambaDType dtype = call->operands[1 + expander.cell.form->states].dtype;
+  uint32_t h = sambaExpandCast(e, operands[1], dtype);
+
+  switch (expander.cell.form->kind) {
+  case SAMBA_RECURRENT_LSTM:
+    expandLstm(&expander, h, out_results);
+    break;
+  case SAMBA_RECURRENT_GRU:
+    expandGru(&expander, h, out_results);
+    break;
+  default:
+    expandRnn(&expander, h, out_results);
+  }
+
+  return NULL;
+}
+
 #define CELL_ATTRIBUTES                                                                            \
   BOOL("active", false, "the last operand is a mask"),                                             \
       OPTIONAL(STRING, "activations", "absent: those that the layer is known for"),                \
@@ -293,7 +418,7 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
                   "shapes as said", "activations are known, as many as the cell has",              \
                   "clip is 0 (none) or more", "as many operands as flags ask for"},                \
   .source = "torch.nn.LSTMCell, GRUCell, RNNCell", .dtypes = 1 << SAMBA_DTYPE_F32, .infer = infer, \
-  .stages = stages
+  .stages = stages, .decompose = decompose
 
 const SambaOperator sambaRecurrentCellOperators[] = {
     {.name = "lstm_cell",
