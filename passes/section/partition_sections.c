@@ -13,6 +13,7 @@
 #include "passes/passes.h"
 #include "passes/section/outline_sections.h"
 #include "passes/section/section_trial.h"
+#include "passes/section/updates.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 
@@ -22,36 +23,75 @@
 /* Operators of one section at most: keeps the trials of a long graph linear. */
 enum { maxOperatorsPerSection = 24 };
 
+/* The operators of a graph while they are grouped. */
+typedef struct Partition {
+  const SambaPlanTarget *target;
+  MlirOperation *operators;
+  uint32_t count;
+  uint32_t border; /* a section begins there: behind the scalars of the updates */
+} Partition;
+
 /* A section has one phase. */
-static bool startsSection(MlirOperation before, MlirOperation operation) {
+static bool startsSection(const Partition *partition, uint32_t index) {
+  MlirOperation operation = partition->operators[index];
   MlirStringRef start = sambaMlirString(SAMBA_SECTION_START_ATTRIBUTE);
-  return sambaPhaseOf(before) != sambaPhaseOf(operation) ||
+  return index == partition->border ||
+         sambaPhaseOf(partition->operators[index - 1]) != sambaPhaseOf(operation) ||
          !mlirAttributeIsNull(mlirOperationGetAttributeByName(operation, start));
 }
 
-static uint32_t partitionGreedily(const SambaPlanTarget *target, const MlirOperation *operators,
-                                  uint32_t count, uint32_t *section_of) {
-  uint32_t section = 0, first = 0;
-  while (first < count) {
-    double together = 0;
-    uint32_t size = 1;
-    bool fits = sambaSectionTry(target, &operators[first], 1, &together);
-    while (fits && first + size < count && size < maxOperatorsPerSection &&
-           !startsSection(operators[first], operators[first + size])) {
-      double alone, joined;
-      if (!sambaSectionTry(target, &operators[first], size + 1, &joined) ||
-          !sambaSectionTry(target, &operators[first + size], 1, &alone) ||
-          joined > together + alone)
-        break;
-      together = joined;
+/* Whether the section from `first` may grow from one size to another: it fits and is estimated to
+ * be no slower than what is joined, each with its launch. */
+static bool grows(const Partition *partition, uint32_t first, uint32_t from, uint32_t to,
+                  double *together) {
+  const MlirOperation *operators = &partition->operators[first];
+  double apart = *together, alone, joined;
+  if (!sambaSectionTry(partition->target, operators, to, &joined))
+    return false;
+  for (uint32_t i = from; i < to; ++i) {
+    if (!sambaSectionTry(partition->target, &operators[i], 1, &alone))
+      return false;
+    apart += alone;
+  }
+  if (joined > apart)
+    return false;
+  *together = joined;
+  return true;
+}
+
+/* Operators that the section from `first` has: one by one, and where one more does not do, whole
+ * updates, whose parts meet at the end only. */
+static uint32_t growSection(const Partition *partition, uint32_t first) {
+  double together = 0;
+  uint32_t most = 1, size = 1;
+  if (!sambaSectionTry(partition->target, &partition->operators[first], 1, &together))
+    return 1;
+  while (first + most < partition->count && most < maxOperatorsPerSection &&
+         !startsSection(partition, first + most))
+    ++most;
+
+  bool updates = sambaPhaseOf(partition->operators[first]) == SAMBA_PEF_SECTION_OPT;
+  while (size < most) {
+    if (grows(partition, first, size, size + 1, &together)) {
       ++size;
+      continue;
     }
-    for (uint32_t i = 0; i < size; ++i)
-      section_of[first + i] = section;
-    first += size;
-    ++section;
+    uint32_t whole = updates ? sambaWholeUpdates(&partition->operators[first], size + 1, most) : 0;
+    if (!whole || !grows(partition, first, size, whole, &together))
+      break;
+    size = whole;
   }
 
+  return size;
+}
+
+static uint32_t partitionGreedily(const Partition *partition, uint32_t *section_of) {
+  uint32_t section = 0;
+  for (uint32_t first = 0, size; first < partition->count; first += size, ++section) {
+    size = growSection(partition, first);
+    for (uint32_t i = 0; i < size; ++i)
+      section_of[first + i] = section;
+  }
   return section;
 }
 
@@ -101,7 +141,8 @@ static bool partitionFunction(MlirOperation function, const SambaPlanTarget *tar
   uint32_t *section_of = sambaAllocate(sambaArraySize(count + 1, sizeof *section_of));
 
   if (fuse) {
-    sectionCount = partitionGreedily(target, operators, count, section_of);
+    Partition partition = {target, operators, count, sambaScalarsFirst(operators, count)};
+    sectionCount = partitionGreedily(&partition, section_of);
   } else {
     sectionCount = count;
     for (uint32_t i = 0; i < count; ++i)

@@ -1,0 +1,90 @@
+/* Updates; see updates.h. */
+#include "passes/section/updates.h"
+
+#include "dialect/samba/graph.h"
+#include "dialect/samba/phase.h"
+#include "dialect/samba/samba.h"
+#include "support/container/pointer_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool makesScalars(MlirOperation operation) {
+  for (intptr_t r = 0; r < mlirOperationGetNumResults(operation); ++r) {
+    MlirType type = mlirValueGetType(mlirOperationGetResult(operation, r));
+    for (int64_t axis = 0; axis < mlirShapedTypeGetRank(type); ++axis)
+      if (mlirShapedTypeGetDimSize(type, axis) != 1)
+        return false;
+  }
+  return true;
+}
+
+/* Whether the value comes, through views or not, from a member of the set. */
+static bool comesFrom(MlirValue value, const SambaPointerMap *set) {
+  MlirOperation maker = sambaDefiningOperation(value);
+  uint32_t unused;
+  if (mlirOperationIsNull(maker))
+    return false;
+  if (!sambaOperationIsView(maker))
+    return sambaPointerMapGet(set, maker.ptr, &unused);
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(maker); ++i)
+    if (comesFrom(mlirOperationGetOperand(maker, i), set))
+      return true;
+  return false;
+}
+
+uint32_t sambaScalarsFirst(MlirOperation *operators, uint32_t count) {
+  uint32_t first = count;
+  while (first && sambaPhaseOf(operators[first - 1]) == SAMBA_PEF_SECTION_OPT)
+    --first;
+
+  SambaPointerMap later = {0}; /* what stays behind the scalars */
+  MlirOperation *rest = sambaAllocate(sambaArraySize(count - first + 1, sizeof *rest));
+  uint32_t scalars = first, rest_count = 0;
+  for (uint32_t i = first; i < count; ++i) {
+    bool moves = makesScalars(operators[i]);
+    for (intptr_t k = 0; k < mlirOperationGetNumOperands(operators[i]) && moves; ++k)
+      moves = !comesFrom(mlirOperationGetOperand(operators[i], k), &later);
+    if (moves) {
+      operators[scalars++] = operators[i];
+      continue;
+    }
+    sambaPointerMapSet(&later, operators[i].ptr, 0);
+    rest[rest_count++] = operators[i];
+  }
+
+  memcpy(operators + scalars, rest, rest_count * sizeof *rest);
+  free(rest);
+  sambaPointerMapFree(&later);
+  return scalars > first ? scalars : count;
+}
+
+/* Whether the value has a reader, through views or not, that is neither a member of the set nor the
+ * graph's end. */
+static bool isReadOutside(MlirValue value, const SambaPointerMap *set) {
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    uint32_t unused;
+    if (sambaOperationIsView(user)
+            ? isReadOutside(mlirOperationGetResult(user, 0), set)
+            : !sambaPointerMapGet(set, user.ptr, &unused) && !sambaOperationIs(user, "func.return"))
+      return true;
+  }
+  return false;
+}
+
+uint32_t sambaWholeUpdates(const MlirOperation *operators, uint32_t size, uint32_t count) {
+  SambaPointerMap set = {0};
+  uint32_t whole = 0;
+  for (uint32_t n = 1; n <= count && !whole; ++n) {
+    sambaPointerMapSet(&set, operators[n - 1].ptr, 0);
+    bool closed = n > size;
+    for (uint32_t i = 0; i < n && closed; ++i)
+      for (intptr_t r = 0; r < mlirOperationGetNumResults(operators[i]) && closed; ++r)
+        closed = !isReadOutside(mlirOperationGetResult(operators[i], r), &set);
+    whole = closed ? n : 0;
+  }
+  sambaPointerMapFree(&set);
+  return whole;
+}
