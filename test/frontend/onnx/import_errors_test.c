@@ -453,13 +453,13 @@ static const Case cases[] = {
     {X13 "node DepthToSpace x -> y blocksize=2", "blocksize 2 does not fit the input", 0, 0},
 };
 
-static SambaStatus import(const char *path, const Case *c) {
+static SambaStatus import(const char *path, const Case *test) {
   MlirContext context = mlirContextCreateWithThreading(false);
   MlirModule module;
-  SambaOnnxImportOptions options = {.shapes = &c->shape,
-                                    .shape_count = c->shape != NULL,
-                                    .binds = &c->bind,
-                                    .bind_count = c->bind != NULL};
+  SambaOnnxImportOptions options = {.shapes = &test->shape,
+                                    .shape_count = test->shape != NULL,
+                                    .binds = &test->bind,
+                                    .bind_count = test->bind != NULL};
   SambaStatus status = sambaOnnxImportModel(context, path, &options, NULL, NULL, &module);
   if (!status)
     mlirModuleDestroy(module);

@@ -1,22 +1,23 @@
 /* The steps that composite operators are made of; see compose.h. */
 #include "dialect/samba/table/core/compose.h"
 
-static uint32_t statisticLike(const SambaComposition *c, uint32_t x, const bool *reduced) {
-  SambaStageTensor like = c->graph->tensors[x];
+static uint32_t statisticLike(const SambaComposition *composition, uint32_t x,
+                              const bool *reduced) {
+  SambaStageTensor like = composition->graph->tensors[x];
   for (uint32_t axis = 0; axis < like.rank; ++axis)
     if (reduced[axis])
       like.dims[axis] = 1;
-  return sambaStageIntermediate(c->graph, SAMBA_DTYPE_F32, like.rank, like.dims);
+  return sambaStageIntermediate(composition->graph, SAMBA_DTYPE_F32, like.rank, like.dims);
 }
 
-uint32_t sambaComposeReduce(const SambaComposition *c, uint32_t x, const bool *reduced,
+uint32_t sambaComposeReduce(const SambaComposition *composition, uint32_t x, const bool *reduced,
                             SambaLaneOpcode opcode, SambaReduceForm form, uint32_t statistic) {
-  SambaStageTensor type = c->graph->tensors[x];
-  uint32_t result = statisticLike(c, x, reduced);
+  SambaStageTensor type = composition->graph->tensors[x];
+  uint32_t result = statisticLike(composition, x, reduced);
   uint32_t dims[SAMBA_MAX_RANK];
   SambaStageBuilder b;
-  uint16_t value =
-      sambaStageBeginReduction(&b, c->graph, c->name, c->layer, x, reduced, true, result, dims);
+  uint16_t value = sambaStageBeginReduction(&b, composition->graph, composition->name,
+                                            composition->layer, x, reduced, true, result, dims);
   if (form == SAMBA_REDUCE_DEVIATION || form == SAMBA_REDUCE_EXPONENTIAL) {
     uint16_t shift = sambaStageOperand(&b, statistic);
     for (uint32_t axis = 0; axis < type.rank; ++axis)
@@ -34,28 +35,30 @@ uint32_t sambaComposeReduce(const SambaComposition *c, uint32_t x, const bool *r
   return result;
 }
 
-static uint32_t elementwiseLike(const SambaComposition *c, uint32_t x, SambaStageBuilder *b,
-                                uint16_t *out_value) {
-  SambaStageTensor like = c->graph->tensors[x];
-  uint32_t result = sambaStageIntermediate(c->graph, SAMBA_DTYPE_F32, like.rank, like.dims);
-  sambaStageBeginElementwise(b, c->graph, c->name, c->layer, result);
-  *out_value = sambaStageBroadcastOperand(b, x);
+static uint32_t elementwiseLike(const SambaComposition *composition, uint32_t x,
+                                SambaStageBuilder *builder, uint16_t *out_value) {
+  SambaStageTensor like = composition->graph->tensors[x];
+  uint32_t result =
+      sambaStageIntermediate(composition->graph, SAMBA_DTYPE_F32, like.rank, like.dims);
+  sambaStageBeginElementwise(builder, composition->graph, composition->name, composition->layer,
+                             result);
+  *out_value = sambaStageBroadcastOperand(builder, x);
   return result;
 }
 
-uint32_t sambaComposeDivide(const SambaComposition *c, uint32_t x, int64_t count) {
+uint32_t sambaComposeDivide(const SambaComposition *composition, uint32_t x, int64_t count) {
   SambaStageBuilder b;
   uint16_t value;
-  uint32_t result = elementwiseLike(c, x, &b, &value);
+  uint32_t result = elementwiseLike(composition, x, &b, &value);
   sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_DIV, value, sambaLaneFloat(&b, (double)count)));
   return result;
 }
 
-uint32_t sambaComposeInverseDeviation(const SambaComposition *c, uint32_t x, int64_t count,
-                                      double epsilon) {
+uint32_t sambaComposeInverseDeviation(const SambaComposition *composition, uint32_t x,
+                                      int64_t count, double epsilon) {
   SambaStageBuilder b;
   uint16_t value;
-  uint32_t result = elementwiseLike(c, x, &b, &value);
+  uint32_t result = elementwiseLike(composition, x, &b, &value);
   if (count != 1)
     value = sambaLane2(&b, SAMBA_LANE_DIV, value, sambaLaneFloat(&b, (double)count));
   value = sambaLane2(&b, SAMBA_LANE_ADD, value, sambaLaneFloat(&b, epsilon));
@@ -64,10 +67,10 @@ uint32_t sambaComposeInverseDeviation(const SambaComposition *c, uint32_t x, int
 }
 
 /* exp(x - m) in f32 */
-static uint32_t exponential(const SambaComposition *c, uint32_t x, uint32_t maximum) {
+static uint32_t exponential(const SambaComposition *composition, uint32_t x, uint32_t maximum) {
   SambaStageBuilder b;
   uint16_t value;
-  uint32_t result = elementwiseLike(c, x, &b, &value);
+  uint32_t result = elementwiseLike(composition, x, &b, &value);
   uint16_t shift = sambaStageBroadcastOperand(&b, maximum);
   sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_EXP, sambaLane2(&b, SAMBA_LANE_SUB, value, shift)));
   return result;
@@ -76,17 +79,20 @@ static uint32_t exponential(const SambaComposition *c, uint32_t x, uint32_t maxi
 /* Rows of more elements would not fit a memory unit. */
 enum { longRow = 65536 };
 
-void sambaComposeSoftmax(const SambaComposition *c, uint32_t x, uint32_t axis, uint32_t result) {
+void sambaComposeSoftmax(const SambaComposition *composition, uint32_t x, uint32_t axis,
+                         uint32_t result) {
   bool reduced[SAMBA_MAX_RANK] = {false};
   reduced[axis] = true;
   uint32_t maximum =
-      sambaComposeReduce(c, x, reduced, SAMBA_LANE_REDUCE_MAX, SAMBA_REDUCE_PLAIN, 0);
+      sambaComposeReduce(composition, x, reduced, SAMBA_LANE_REDUCE_MAX, SAMBA_REDUCE_PLAIN, 0);
   SambaStageBuilder b;
 
-  if (c->graph->tensors[x].dims[axis] > longRow) { /* the powers are made twice, never kept */
-    uint32_t total =
-        sambaComposeReduce(c, x, reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_EXPONENTIAL, maximum);
-    sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, result);
+  if (composition->graph->tensors[x].dims[axis] >
+      longRow) { /* the powers are made twice, never kept */
+    uint32_t total = sambaComposeReduce(composition, x, reduced, SAMBA_LANE_REDUCE_ADD,
+                                        SAMBA_REDUCE_EXPONENTIAL, maximum);
+    sambaStageBeginElementwise(&b, composition->graph, composition->name, composition->layer,
+                               result);
     uint16_t element = sambaStageBroadcastOperand(&b, x);
     uint16_t high = sambaStageBroadcastOperand(&b, maximum);
     uint16_t sum = sambaStageBroadcastOperand(&b, total);
@@ -95,10 +101,10 @@ void sambaComposeSoftmax(const SambaComposition *c, uint32_t x, uint32_t axis, u
     return;
   }
 
-  uint32_t powers = exponential(c, x, maximum);
-  uint32_t sum =
-      sambaComposeReduce(c, powers, reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_PLAIN, 0);
-  sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, result);
+  uint32_t powers = exponential(composition, x, maximum);
+  uint32_t sum = sambaComposeReduce(composition, powers, reduced, SAMBA_LANE_REDUCE_ADD,
+                                    SAMBA_REDUCE_PLAIN, 0);
+  sambaStageBeginElementwise(&b, composition->graph, composition->name, composition->layer, result);
   uint16_t value = sambaStageBroadcastOperand(&b, powers);
   uint16_t total = sambaStageBroadcastOperand(&b, sum);
   sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, value, total));

@@ -22,15 +22,16 @@ typedef enum {
 } SambaReduceForm;
 
 /* Reduces x over the flagged axes (kept as 1). `statistic` is read by the forms that need s. */
-uint32_t sambaComposeReduce(const SambaComposition *c, uint32_t x, const bool *reduced,
+uint32_t sambaComposeReduce(const SambaComposition *composition, uint32_t x, const bool *reduced,
                             SambaLaneOpcode opcode, SambaReduceForm form, uint32_t statistic);
 /* x / count as a tensor of its own. */
-uint32_t sambaComposeDivide(const SambaComposition *c, uint32_t x, int64_t count);
+uint32_t sambaComposeDivide(const SambaComposition *composition, uint32_t x, int64_t count);
 /* 1 / sqrt(x / count + epsilon) */
-uint32_t sambaComposeInverseDeviation(const SambaComposition *c, uint32_t x, int64_t count,
-                                      double epsilon);
+uint32_t sambaComposeInverseDeviation(const SambaComposition *composition, uint32_t x,
+                                      int64_t count, double epsilon);
 /* softmax of x along `axis` into result: four stages. */
-void sambaComposeSoftmax(const SambaComposition *c, uint32_t x, uint32_t axis, uint32_t result);
+void sambaComposeSoftmax(const SambaComposition *composition, uint32_t x, uint32_t axis,
+                         uint32_t result);
 /* A parameter of a norm: (C1) x's dtype or f32, and exactly this shape. */
 SambaStatus sambaCheckNormParameter(const SambaOperatorCall *call, unsigned constraint,
                                     uint32_t operand, const char *what, uint32_t rank,

@@ -3,23 +3,24 @@
 
 #include <string.h>
 
-uint32_t sambaExpandReduce(SambaExpansion *e, const char *name, uint32_t a, const bool *reduced) {
+uint32_t sambaExpandReduce(SambaExpansion *expansion, const char *name, uint32_t a,
+                           const bool *reduced) {
   int64_t dims[SAMBA_MAX_RANK];
   size_t count = 0;
-  for (uint32_t axis = 0; axis < sambaExpansionType(e, a)->rank; ++axis)
+  for (uint32_t axis = 0; axis < sambaExpansionType(expansion, a)->rank; ++axis)
     if (reduced[axis])
       dims[count++] = axis;
   SambaAttribute attributes[] = {sambaIntsAttribute("dim", dims, count),
                                  sambaBoolAttribute("keepdim", true)};
-  return count ? sambaExpandCall(e, name, 1, &a, 2, attributes) : a;
+  return count ? sambaExpandCall(expansion, name, 1, &a, 2, attributes) : a;
 }
 
-uint32_t sambaExpandFilled(SambaExpansion *e, SambaDType dtype, uint32_t rank, const int64_t *dims,
-                           double number) {
+uint32_t sambaExpandFilled(SambaExpansion *expansion, SambaDType dtype, uint32_t rank,
+                           const int64_t *dims, double number) {
   SambaTensorType type = {.dtype = dtype, .rank = rank};
   uint64_t bits = sambaDTypeBitsOfNumber(dtype, number);
   memcpy(type.dims, dims, rank * sizeof *dims);
-  return sambaExpandConstant(e, &type, &bits, true);
+  return sambaExpandConstant(expansion, &type, &bits, true);
 }
 
 uint32_t sambaExpandSumTo(SambaExpansion *expansion, uint32_t value, uint32_t rank,

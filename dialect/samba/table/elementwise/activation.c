@@ -6,75 +6,80 @@
 #include <math.h>
 
 /* exp(-|x|), which cannot overflow */
-static uint16_t expOfMinusMagnitude(SambaStageBuilder *b, uint16_t x) {
-  return sambaLane1(b, SAMBA_LANE_EXP,
-                    sambaLane1(b, SAMBA_LANE_NEG, sambaLane1(b, SAMBA_LANE_ABS, x)));
+static uint16_t expOfMinusMagnitude(SambaStageBuilder *builder, uint16_t x) {
+  return sambaLane1(builder, SAMBA_LANE_EXP,
+                    sambaLane1(builder, SAMBA_LANE_NEG, sambaLane1(builder, SAMBA_LANE_ABS, x)));
 }
 
-static uint16_t programRelu(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programRelu(const SambaOperatorCall *call, SambaStageBuilder *builder,
                             const uint16_t *x) {
   (void)call;
-  return sambaLane2(b, SAMBA_LANE_MAX, *x, sambaLaneNumber(b, *x, 0));
+  return sambaLane2(builder, SAMBA_LANE_MAX, *x, sambaLaneNumber(builder, *x, 0));
 }
 
 /* With e = exp(-|x|), which cannot overflow: 1 / (1 + e) right of zero, e / (1 + e) left of it. */
-static uint16_t programSigmoid(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programSigmoid(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                const uint16_t *x) {
   (void)call;
-  uint16_t e = expOfMinusMagnitude(b, *x);
-  uint16_t one = sambaLaneFloat(b, 1);
-  uint16_t above =
-      sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_GE, *x, sambaLaneFloat(b, 0)), one, e);
-  return sambaLane2(b, SAMBA_LANE_DIV, above, sambaLane2(b, SAMBA_LANE_ADD, one, e));
+  uint16_t e = expOfMinusMagnitude(builder, *x);
+  uint16_t one = sambaLaneFloat(builder, 1);
+  uint16_t above = sambaLaneSelect(
+      builder, sambaLane2(builder, SAMBA_LANE_GE, *x, sambaLaneFloat(builder, 0)), one, e);
+  return sambaLane2(builder, SAMBA_LANE_DIV, above, sambaLane2(builder, SAMBA_LANE_ADD, one, e));
 }
 
-static uint16_t programSilu(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programSilu(const SambaOperatorCall *call, SambaStageBuilder *builder,
                             const uint16_t *x) {
-  return sambaLane2(b, SAMBA_LANE_MUL, *x, programSigmoid(call, b, x));
+  return sambaLane2(builder, SAMBA_LANE_MUL, *x, programSigmoid(call, builder, x));
 }
 
 /* max(x, 0) + log(1 + exp(-|x|)) */
-static uint16_t programSoftplus(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programSoftplus(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                 const uint16_t *x) {
   (void)call;
-  uint16_t e = expOfMinusMagnitude(b, *x);
-  uint16_t positive = sambaLane2(b, SAMBA_LANE_MAX, *x, sambaLaneFloat(b, 0));
-  return sambaLane2(b, SAMBA_LANE_ADD, positive, sambaLane1(b, SAMBA_LANE_LOG1P, e));
+  uint16_t e = expOfMinusMagnitude(builder, *x);
+  uint16_t positive = sambaLane2(builder, SAMBA_LANE_MAX, *x, sambaLaneFloat(builder, 0));
+  return sambaLane2(builder, SAMBA_LANE_ADD, positive, sambaLane1(builder, SAMBA_LANE_LOG1P, e));
 }
 
-static uint16_t clampTo(SambaStageBuilder *b, uint16_t x, double low, double high) {
-  uint16_t raised = sambaLane2(b, SAMBA_LANE_MAX, x, sambaLaneNumber(b, x, low));
-  return sambaLane2(b, SAMBA_LANE_MIN, raised, sambaLaneNumber(b, x, high));
+static uint16_t clampTo(SambaStageBuilder *builder, uint16_t x, double low, double high) {
+  uint16_t raised = sambaLane2(builder, SAMBA_LANE_MAX, x, sambaLaneNumber(builder, x, low));
+  return sambaLane2(builder, SAMBA_LANE_MIN, raised, sambaLaneNumber(builder, x, high));
 }
 
-static uint16_t programHardswish(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programHardswish(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                  const uint16_t *x) {
   (void)call;
-  uint16_t gate = clampTo(b, sambaLane2(b, SAMBA_LANE_ADD, *x, sambaLaneFloat(b, 3)), 0, 6);
-  return sambaLane2(b, SAMBA_LANE_MUL, *x,
-                    sambaLane2(b, SAMBA_LANE_DIV, gate, sambaLaneFloat(b, 6)));
+  uint16_t gate =
+      clampTo(builder, sambaLane2(builder, SAMBA_LANE_ADD, *x, sambaLaneFloat(builder, 3)), 0, 6);
+  return sambaLane2(builder, SAMBA_LANE_MUL, *x,
+                    sambaLane2(builder, SAMBA_LANE_DIV, gate, sambaLaneFloat(builder, 6)));
 }
 
-static uint16_t programLeakyRelu(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programLeakyRelu(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                  const uint16_t *x) {
-  uint16_t slope = sambaLaneFloat(b, sambaOperatorCallFloat(call, "negative_slope"));
-  uint16_t below = sambaLane2(b, SAMBA_LANE_MUL, *x, slope);
-  return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_GE, *x, sambaLaneFloat(b, 0)), *x, below);
+  uint16_t slope = sambaLaneFloat(builder, sambaOperatorCallFloat(call, "negative_slope"));
+  uint16_t below = sambaLane2(builder, SAMBA_LANE_MUL, *x, slope);
+  return sambaLaneSelect(
+      builder, sambaLane2(builder, SAMBA_LANE_GE, *x, sambaLaneFloat(builder, 0)), *x, below);
 }
 
-static uint16_t programElu(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
-  uint16_t alpha = sambaLaneFloat(b, sambaOperatorCallFloat(call, "alpha"));
-  uint16_t below = sambaLane2(b, SAMBA_LANE_MUL, alpha, sambaLane1(b, SAMBA_LANE_EXPM1, *x));
-  return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_GT, *x, sambaLaneFloat(b, 0)), *x, below);
+static uint16_t programElu(const SambaOperatorCall *call, SambaStageBuilder *builder,
+                           const uint16_t *x) {
+  uint16_t alpha = sambaLaneFloat(builder, sambaOperatorCallFloat(call, "alpha"));
+  uint16_t below =
+      sambaLane2(builder, SAMBA_LANE_MUL, alpha, sambaLane1(builder, SAMBA_LANE_EXPM1, *x));
+  return sambaLaneSelect(
+      builder, sambaLane2(builder, SAMBA_LANE_GT, *x, sambaLaneFloat(builder, 0)), *x, below);
 }
 
-static uint16_t programHardsigmoid(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programHardsigmoid(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                    const uint16_t *x) {
-  uint16_t scaled =
-      sambaLane2(b, SAMBA_LANE_MUL, *x, sambaLaneFloat(b, sambaOperatorCallFloat(call, "alpha")));
-  return clampTo(b,
-                 sambaLane2(b, SAMBA_LANE_ADD, scaled,
-                            sambaLaneFloat(b, sambaOperatorCallFloat(call, "beta"))),
+  uint16_t scaled = sambaLane2(builder, SAMBA_LANE_MUL, *x,
+                               sambaLaneFloat(builder, sambaOperatorCallFloat(call, "alpha")));
+  return clampTo(builder,
+                 sambaLane2(builder, SAMBA_LANE_ADD, scaled,
+                            sambaLaneFloat(builder, sambaOperatorCallFloat(call, "beta"))),
                  0, 1);
 }
 
@@ -86,77 +91,82 @@ static SambaStatus inferGelu(const SambaOperatorCall *call, SambaTensorType *out
   SAMBA_RETURN_IF_ERROR(sambaCheckChoice(2, call, "approximate", &choice));
   return sambaUnaryInfer(call, out);
 }
-static uint16_t programGelu(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programGelu(const SambaOperatorCall *call, SambaStageBuilder *builder,
                             const uint16_t *x) {
-  uint16_t half = sambaLane2(b, SAMBA_LANE_MUL, *x, sambaLaneFloat(b, 0.5));
+  uint16_t half = sambaLane2(builder, SAMBA_LANE_MUL, *x, sambaLaneFloat(builder, 0.5));
   uint16_t inner;
 
   if (approximatesByTanh(call)) {
-    uint16_t cube = sambaLane2(b, SAMBA_LANE_MUL, sambaLane2(b, SAMBA_LANE_MUL, *x, *x), *x);
-    uint16_t sum = sambaLane2(b, SAMBA_LANE_ADD, *x,
-                              sambaLane2(b, SAMBA_LANE_MUL, cube, sambaLaneFloat(b, 0.044715)));
-    inner =
-        sambaLane1(b, SAMBA_LANE_TANH,
-                   sambaLane2(b, SAMBA_LANE_MUL, sum, sambaLaneFloat(b, 0.79788456080286535588)));
+    uint16_t cube =
+        sambaLane2(builder, SAMBA_LANE_MUL, sambaLane2(builder, SAMBA_LANE_MUL, *x, *x), *x);
+    uint16_t sum =
+        sambaLane2(builder, SAMBA_LANE_ADD, *x,
+                   sambaLane2(builder, SAMBA_LANE_MUL, cube, sambaLaneFloat(builder, 0.044715)));
+    inner = sambaLane1(
+        builder, SAMBA_LANE_TANH,
+        sambaLane2(builder, SAMBA_LANE_MUL, sum, sambaLaneFloat(builder, 0.79788456080286535588)));
   } else {
-    inner =
-        sambaLane1(b, SAMBA_LANE_ERF,
-                   sambaLane2(b, SAMBA_LANE_MUL, *x, sambaLaneFloat(b, 0.70710678118654752440)));
+    inner = sambaLane1(
+        builder, SAMBA_LANE_ERF,
+        sambaLane2(builder, SAMBA_LANE_MUL, *x, sambaLaneFloat(builder, 0.70710678118654752440)));
   }
 
-  return sambaLane2(b, SAMBA_LANE_MUL, half,
-                    sambaLane2(b, SAMBA_LANE_ADD, inner, sambaLaneFloat(b, 1)));
+  return sambaLane2(builder, SAMBA_LANE_MUL, half,
+                    sambaLane2(builder, SAMBA_LANE_ADD, inner, sambaLaneFloat(builder, 1)));
 }
 
 /* min(x, 0) - log(1 + exp(-|x|)) */
-static uint16_t programLogsigmoid(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programLogsigmoid(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                   const uint16_t *x) {
   (void)call;
-  uint16_t e = expOfMinusMagnitude(b, *x);
-  uint16_t negative = sambaLane2(b, SAMBA_LANE_MIN, *x, sambaLaneFloat(b, 0));
-  return sambaLane2(b, SAMBA_LANE_SUB, negative, sambaLane1(b, SAMBA_LANE_LOG1P, e));
+  uint16_t e = expOfMinusMagnitude(builder, *x);
+  uint16_t negative = sambaLane2(builder, SAMBA_LANE_MIN, *x, sambaLaneFloat(builder, 0));
+  return sambaLane2(builder, SAMBA_LANE_SUB, negative, sambaLane1(builder, SAMBA_LANE_LOG1P, e));
 }
 
-static uint16_t programSoftsign(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programSoftsign(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                 const uint16_t *x) {
   (void)call;
-  uint16_t below =
-      sambaLane2(b, SAMBA_LANE_ADD, sambaLane1(b, SAMBA_LANE_ABS, *x), sambaLaneFloat(b, 1));
-  return sambaLane2(b, SAMBA_LANE_DIV, *x, below);
+  uint16_t below = sambaLane2(builder, SAMBA_LANE_ADD, sambaLane1(builder, SAMBA_LANE_ABS, *x),
+                              sambaLaneFloat(builder, 1));
+  return sambaLane2(builder, SAMBA_LANE_DIV, *x, below);
 }
 
-static uint16_t programMish(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programMish(const SambaOperatorCall *call, SambaStageBuilder *builder,
                             const uint16_t *x) {
-  return sambaLane2(b, SAMBA_LANE_MUL, *x,
-                    sambaLane1(b, SAMBA_LANE_TANH, programSoftplus(call, b, x)));
+  return sambaLane2(builder, SAMBA_LANE_MUL, *x,
+                    sambaLane1(builder, SAMBA_LANE_TANH, programSoftplus(call, builder, x)));
 }
 
 /* x > 0 ? x : alpha * expm1(x / alpha) */
-static uint16_t programCelu(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programCelu(const SambaOperatorCall *call, SambaStageBuilder *builder,
                             const uint16_t *x) {
-  uint16_t alpha = sambaLaneFloat(b, sambaOperatorCallFloat(call, "alpha"));
-  uint16_t grown = sambaLane1(b, SAMBA_LANE_EXPM1, sambaLane2(b, SAMBA_LANE_DIV, *x, alpha));
-  uint16_t below = sambaLane2(b, SAMBA_LANE_MUL, alpha, grown);
-  return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_GT, *x, sambaLaneFloat(b, 0)), *x, below);
+  uint16_t alpha = sambaLaneFloat(builder, sambaOperatorCallFloat(call, "alpha"));
+  uint16_t grown =
+      sambaLane1(builder, SAMBA_LANE_EXPM1, sambaLane2(builder, SAMBA_LANE_DIV, *x, alpha));
+  uint16_t below = sambaLane2(builder, SAMBA_LANE_MUL, alpha, grown);
+  return sambaLaneSelect(
+      builder, sambaLane2(builder, SAMBA_LANE_GT, *x, sambaLaneFloat(builder, 0)), *x, below);
 }
 
 /* The constants of the paper, as PyTorch and ONNX round them. */
-static uint16_t programSelu(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programSelu(const SambaOperatorCall *call, SambaStageBuilder *builder,
                             const uint16_t *x) {
-  uint16_t alpha = sambaLaneFloat(b, sambaOperatorCallFloat(call, "alpha"));
-  uint16_t scale = sambaLaneFloat(b, sambaOperatorCallFloat(call, "scale"));
-  uint16_t below = sambaLane2(b, SAMBA_LANE_MUL, alpha, sambaLane1(b, SAMBA_LANE_EXPM1, *x));
-  uint16_t value =
-      sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_GT, *x, sambaLaneFloat(b, 0)), *x, below);
-  return sambaLane2(b, SAMBA_LANE_MUL, scale, value);
+  uint16_t alpha = sambaLaneFloat(builder, sambaOperatorCallFloat(call, "alpha"));
+  uint16_t scale = sambaLaneFloat(builder, sambaOperatorCallFloat(call, "scale"));
+  uint16_t below =
+      sambaLane2(builder, SAMBA_LANE_MUL, alpha, sambaLane1(builder, SAMBA_LANE_EXPM1, *x));
+  uint16_t value = sambaLaneSelect(
+      builder, sambaLane2(builder, SAMBA_LANE_GT, *x, sambaLaneFloat(builder, 0)), *x, below);
+  return sambaLane2(builder, SAMBA_LANE_MUL, scale, value);
 }
 
 /* A NaN is not <= the threshold, so it stays. */
-static uint16_t programThreshold(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programThreshold(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                  const uint16_t *x) {
-  uint16_t value = sambaLaneFloat(b, sambaOperatorCallFloat(call, "value"));
-  uint16_t threshold = sambaLaneFloat(b, sambaOperatorCallFloat(call, "threshold"));
-  return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_LE, *x, threshold), value, *x);
+  uint16_t value = sambaLaneFloat(builder, sambaOperatorCallFloat(call, "value"));
+  uint16_t threshold = sambaLaneFloat(builder, sambaOperatorCallFloat(call, "threshold"));
+  return sambaLaneSelect(builder, sambaLane2(builder, SAMBA_LANE_LE, *x, threshold), value, *x);
 }
 
 /* Integers lie beyond lambd exactly when they lie beyond its floor. */
@@ -170,117 +180,130 @@ static SambaStatus inferShrink(const SambaOperatorCall *call, SambaTensorType *o
                            lambd, bias, sambaDTypeName(call->operands[0].dtype));
   return sambaUnaryInfer(call, out);
 }
-static uint16_t programShrink(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programShrink(const SambaOperatorCall *call, SambaStageBuilder *builder,
                               const uint16_t *x) {
   double lambd = sambaOperatorCallFloat(call, "lambd");
   double bias = sambaOperatorCallFloat(call, "bias");
   if (!sambaDTypeIsFloat(call->operands[0].dtype)) /* no narrow integer reaches the bounds */
     lambd = floor(fmin(fmax(lambd, -2147483647.0), 2147483647.0));
-  uint16_t shift = sambaLaneNumber(b, *x, bias);
-  uint16_t zero = sambaLaneNumber(b, *x, 0);
-  uint16_t right =
-      sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_GT, *x, sambaLaneNumber(b, *x, lambd)),
-                      sambaLane2(b, SAMBA_LANE_SUB, *x, shift), zero);
-  return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_LT, *x, sambaLaneNumber(b, *x, -lambd)),
-                         sambaLane2(b, SAMBA_LANE_ADD, *x, shift), right);
+  uint16_t shift = sambaLaneNumber(builder, *x, bias);
+  uint16_t zero = sambaLaneNumber(builder, *x, 0);
+  uint16_t right = sambaLaneSelect(
+      builder, sambaLane2(builder, SAMBA_LANE_GT, *x, sambaLaneNumber(builder, *x, lambd)),
+      sambaLane2(builder, SAMBA_LANE_SUB, *x, shift), zero);
+  return sambaLaneSelect(
+      builder, sambaLane2(builder, SAMBA_LANE_LT, *x, sambaLaneNumber(builder, *x, -lambd)),
+      sambaLane2(builder, SAMBA_LANE_ADD, *x, shift), right);
 }
 
 /* --- derivatives --- */
 
 SLOPE(slopeSigmoid) {
   SLOPE_IGNORES;
-  return gradientMul(e, y, gradientSub(e, gradientNumber(e, 1), y));
+  return gradientMul(expansion, y, gradientSub(expansion, gradientNumber(expansion, 1), y));
 }
 /* s (1 + x (1 - s)), s = sigmoid(x) */
 SLOPE(slopeSilu) {
   SLOPE_IGNORES;
-  uint32_t s = sambaExpandUnary(e, "sigmoid", x);
-  uint32_t rest = gradientMul(e, x, gradientSub(e, gradientNumber(e, 1), s));
-  return gradientMul(e, s, gradientPlus(e, rest, 1));
+  uint32_t s = sambaExpandUnary(expansion, "sigmoid", x);
+  uint32_t rest =
+      gradientMul(expansion, x, gradientSub(expansion, gradientNumber(expansion, 1), s));
+  return gradientMul(expansion, s, gradientPlus(expansion, rest, 1));
 }
 SLOPE(slopeSoftplus) {
   SLOPE_IGNORES;
-  return sambaExpandUnary(e, "sigmoid", x);
+  return sambaExpandUnary(expansion, "sigmoid", x);
 }
 SLOPE(slopeLogsigmoid) {
   SLOPE_IGNORES;
-  return sambaExpandUnary(e, "sigmoid", gradientNeg(e, x));
+  return sambaExpandUnary(expansion, "sigmoid", gradientNeg(expansion, x));
 }
 /* 0 below -3, 1 above 3, x / 3 + 1 / 2 between */
 SLOPE(slopeHardswish) {
   SLOPE_IGNORES;
-  uint32_t between = gradientPlus(e, gradientDiv(e, x, gradientNumber(e, 3)), 0.5);
-  uint32_t more = gradientWhere(e, gradientIs(e, "gt", x, 3), gradientNumber(e, 1), between);
-  return gradientZeroWhere(e, gradientIs(e, "lt", x, -3), more);
+  uint32_t between =
+      gradientPlus(expansion, gradientDiv(expansion, x, gradientNumber(expansion, 3)), 0.5);
+  uint32_t more = gradientWhere(expansion, gradientIs(expansion, "gt", x, 3),
+                                gradientNumber(expansion, 1), between);
+  return gradientZeroWhere(expansion, gradientIs(expansion, "lt", x, -3), more);
 }
 SLOPE(slopeLeakyRelu) {
   SLOPE_IGNORES;
-  return gradientWhere(e, gradientIs(e, "gt", x, 0), gradientNumber(e, 1),
-                       gradientNumber(e, sambaOperatorCallFloat(call, "negative_slope")));
+  return gradientWhere(expansion, gradientIs(expansion, "gt", x, 0), gradientNumber(expansion, 1),
+                       gradientNumber(expansion, sambaOperatorCallFloat(call, "negative_slope")));
 }
 /* x > 0 ? 1 : factor * e^(x / divisor) */
-static uint32_t exponential(SambaExpansion *e, uint32_t x, double above, double factor,
+static uint32_t exponential(SambaExpansion *expansion, uint32_t x, double above, double factor,
                             double divisor) {
-  uint32_t scaled = divisor == 1 ? x : gradientDiv(e, x, gradientNumber(e, divisor));
-  uint32_t grown = sambaExpandUnary(e, "exp", scaled);
+  uint32_t scaled =
+      divisor == 1 ? x : gradientDiv(expansion, x, gradientNumber(expansion, divisor));
+  uint32_t grown = sambaExpandUnary(expansion, "exp", scaled);
   if (factor != 1)
-    grown = gradientScale(e, grown, factor);
-  return gradientWhere(e, gradientIs(e, "gt", x, 0), gradientNumber(e, above), grown);
+    grown = gradientScale(expansion, grown, factor);
+  return gradientWhere(expansion, gradientIs(expansion, "gt", x, 0),
+                       gradientNumber(expansion, above), grown);
 }
 SLOPE(slopeElu) {
   SLOPE_IGNORES;
-  return exponential(e, x, 1, sambaOperatorCallFloat(call, "alpha"), 1);
+  return exponential(expansion, x, 1, sambaOperatorCallFloat(call, "alpha"), 1);
 }
 SLOPE(slopeCelu) {
   SLOPE_IGNORES;
-  return exponential(e, x, 1, 1, sambaOperatorCallFloat(call, "alpha"));
+  return exponential(expansion, x, 1, 1, sambaOperatorCallFloat(call, "alpha"));
 }
 SLOPE(slopeSelu) {
   SLOPE_IGNORES;
   double scale = sambaOperatorCallFloat(call, "scale");
-  return exponential(e, x, scale, scale * sambaOperatorCallFloat(call, "alpha"), 1);
+  return exponential(expansion, x, scale, scale * sambaOperatorCallFloat(call, "alpha"), 1);
 }
 SLOPE(slopeHardsigmoid) {
   SLOPE_IGNORES;
-  uint32_t inside = gradientAnd(e, gradientIs(e, "gt", y, 0), gradientIs(e, "lt", y, 1));
-  return gradientWhere(e, inside, gradientNumber(e, sambaOperatorCallFloat(call, "alpha")),
-                       gradientNumber(e, 0));
+  uint32_t inside =
+      gradientAnd(expansion, gradientIs(expansion, "gt", y, 0), gradientIs(expansion, "lt", y, 1));
+  return gradientWhere(expansion, inside,
+                       gradientNumber(expansion, sambaOperatorCallFloat(call, "alpha")),
+                       gradientNumber(expansion, 0));
 }
 /* Phi(x) + x phi(x) */
-static uint32_t slopeGeluExact(SambaExpansion *e, uint32_t x) {
-  uint32_t erf = sambaExpandUnary(e, "erf", gradientScale(e, x, M_SQRT1_2));
-  uint32_t below = gradientScale(e, gradientPlus(e, erf, 1), 0.5);
-  uint32_t bell = sambaExpandUnary(e, "exp", gradientScale(e, gradientSquare(e, x), -0.5));
-  bell = gradientScale(e, bell, 0.3989422804014327); /* 1 / sqrt(2 pi) */
-  return gradientAdd(e, below, gradientMul(e, x, bell));
+static uint32_t slopeGeluExact(SambaExpansion *expansion, uint32_t x) {
+  uint32_t erf = sambaExpandUnary(expansion, "erf", gradientScale(expansion, x, M_SQRT1_2));
+  uint32_t below = gradientScale(expansion, gradientPlus(expansion, erf, 1), 0.5);
+  uint32_t bell = sambaExpandUnary(expansion, "exp",
+                                   gradientScale(expansion, gradientSquare(expansion, x), -0.5));
+  bell = gradientScale(expansion, bell, 0.3989422804014327); /* 1 / sqrt(2 pi) */
+  return gradientAdd(expansion, below, gradientMul(expansion, x, bell));
 }
 /* With t = tanh(u), u = c (x + d x^3): (1 + t) / 2 + x / 2 (1 - t^2) c (1 + 3 d x^2) */
 SLOPE(slopeGelu) {
   SLOPE_IGNORES;
   const double c = 0.7978845608028654, d = 0.044715; /* c = sqrt(2 / pi) */
   if (!sambaStringRefEqualC(sambaOperatorCallString(call, "approximate"), "tanh"))
-    return slopeGeluExact(e, x);
-  uint32_t squared = gradientSquare(e, x);
-  uint32_t inner = gradientMul(e, x, gradientPlus(e, gradientScale(e, squared, d), 1));
-  uint32_t t = sambaExpandUnary(e, "tanh", gradientScale(e, inner, c));
-  uint32_t steep = gradientOneMinusSquare(e, t);
-  uint32_t moved = gradientPlus(e, gradientScale(e, squared, 3 * d), 1);
-  uint32_t right = gradientMul(e, gradientMul(e, x, steep), gradientScale(e, moved, 0.5 * c));
-  return gradientAdd(e, gradientScale(e, gradientPlus(e, t, 1), 0.5), right);
+    return slopeGeluExact(expansion, x);
+  uint32_t squared = gradientSquare(expansion, x);
+  uint32_t inner =
+      gradientMul(expansion, x, gradientPlus(expansion, gradientScale(expansion, squared, d), 1));
+  uint32_t t = sambaExpandUnary(expansion, "tanh", gradientScale(expansion, inner, c));
+  uint32_t steep = gradientOneMinusSquare(expansion, t);
+  uint32_t moved = gradientPlus(expansion, gradientScale(expansion, squared, 3 * d), 1);
+  uint32_t right = gradientMul(expansion, gradientMul(expansion, x, steep),
+                               gradientScale(expansion, moved, 0.5 * c));
+  return gradientAdd(expansion, gradientScale(expansion, gradientPlus(expansion, t, 1), 0.5),
+                     right);
 }
 /* 1 / (1 + |x|)^2 */
 SLOPE(slopeSoftsign) {
   SLOPE_IGNORES;
-  uint32_t divisor = gradientPlus(e, sambaExpandUnary(e, "abs", x), 1);
-  return sambaExpandUnary(e, "reciprocal", gradientSquare(e, divisor));
+  uint32_t divisor = gradientPlus(expansion, sambaExpandUnary(expansion, "abs", x), 1);
+  return sambaExpandUnary(expansion, "reciprocal", gradientSquare(expansion, divisor));
 }
 /* t + x sigmoid(x) (1 - t^2), t = tanh(softplus(x)) */
 SLOPE(slopeMish) {
   SLOPE_IGNORES;
-  uint32_t t = sambaExpandUnary(e, "tanh", sambaExpandUnary(e, "softplus", x));
-  uint32_t steep = gradientOneMinusSquare(e, t);
-  uint32_t right = gradientMul(e, gradientMul(e, x, sambaExpandUnary(e, "sigmoid", x)), steep);
-  return gradientAdd(e, t, right);
+  uint32_t t = sambaExpandUnary(expansion, "tanh", sambaExpandUnary(expansion, "softplus", x));
+  uint32_t steep = gradientOneMinusSquare(expansion, t);
+  uint32_t right = gradientMul(
+      expansion, gradientMul(expansion, x, sambaExpandUnary(expansion, "sigmoid", x)), steep);
+  return gradientAdd(expansion, t, right);
 }
 
 const SambaOperator sambaActivationOperators[] = {

@@ -23,36 +23,37 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   return NULL;
 }
 
-static uint16_t programOpcode(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programOpcode(const SambaOperatorCall *call, SambaStageBuilder *builder,
                               const uint16_t *x) {
-  return sambaLane2(b, call->operator->opcode, x[0], x[1]);
+  return sambaLane2(builder, call->operator->opcode, x[0], x[1]);
 }
 
 /* Amounts outside [0, bits) shift everything out. Narrow types are computed in 32 bits, where that
  * comes of itself. */
-static uint16_t shiftOut(SambaStageBuilder *b, const uint16_t *x, uint16_t *out_amount) {
-  bool wide = b->types[x[0]] == SAMBA_DTYPE_I64;
-  uint16_t last = sambaLaneNumber(b, x[1], wide ? 63 : 31);
-  uint16_t zero = sambaLaneNumber(b, x[1], 0);
-  uint16_t beyond = sambaLane2(b, SAMBA_LANE_OR, sambaLane2(b, SAMBA_LANE_LT, x[1], zero),
-                               sambaLane2(b, SAMBA_LANE_GT, x[1], last));
-  *out_amount = sambaLaneSelect(b, beyond, last, x[1]);
+static uint16_t shiftOut(SambaStageBuilder *builder, const uint16_t *x, uint16_t *out_amount) {
+  bool wide = builder->types[x[0]] == SAMBA_DTYPE_I64;
+  uint16_t last = sambaLaneNumber(builder, x[1], wide ? 63 : 31);
+  uint16_t zero = sambaLaneNumber(builder, x[1], 0);
+  uint16_t beyond =
+      sambaLane2(builder, SAMBA_LANE_OR, sambaLane2(builder, SAMBA_LANE_LT, x[1], zero),
+                 sambaLane2(builder, SAMBA_LANE_GT, x[1], last));
+  *out_amount = sambaLaneSelect(builder, beyond, last, x[1]);
   return beyond;
 }
-static uint16_t programLeftShift(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programLeftShift(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                  const uint16_t *x) {
   (void)call;
   uint16_t amount;
-  uint16_t beyond = shiftOut(b, x, &amount);
-  return sambaLaneSelect(b, beyond, sambaLaneNumber(b, x[0], 0),
-                         sambaLane2(b, SAMBA_LANE_SHL, x[0], amount));
+  uint16_t beyond = shiftOut(builder, x, &amount);
+  return sambaLaneSelect(builder, beyond, sambaLaneNumber(builder, x[0], 0),
+                         sambaLane2(builder, SAMBA_LANE_SHL, x[0], amount));
 }
-static uint16_t programRightShift(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programRightShift(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                   const uint16_t *x) {
   (void)call;
   uint16_t amount;
-  shiftOut(b, x, &amount);
-  return sambaLane2(b, SAMBA_LANE_SHRA, x[0], amount);
+  shiftOut(builder, x, &amount);
+  return sambaLane2(builder, SAMBA_LANE_SHRA, x[0], amount);
 }
 
 static SambaStatus inferPrelu(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -61,23 +62,25 @@ static SambaStatus inferPrelu(const SambaOperatorCall *call, SambaTensorType *ou
                          call->operands[0].dims);
 }
 /* x < 0 ? slope * x : x */
-static uint16_t programPrelu(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programPrelu(const SambaOperatorCall *call, SambaStageBuilder *builder,
                              const uint16_t *x) {
   (void)call;
-  uint16_t below = sambaLane2(b, SAMBA_LANE_LT, x[0], sambaLaneNumber(b, x[0], 0));
-  return sambaLaneSelect(b, below, sambaLane2(b, SAMBA_LANE_MUL, x[0], x[1]), x[0]);
+  uint16_t below = sambaLane2(builder, SAMBA_LANE_LT, x[0], sambaLaneNumber(builder, x[0], 0));
+  return sambaLaneSelect(builder, below, sambaLane2(builder, SAMBA_LANE_MUL, x[0], x[1]), x[0]);
 }
 
 /* fmod, moved by one divisor when it is not zero and its sign is not the divisor's. */
-static uint16_t programRemainder(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programRemainder(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                  const uint16_t *x) {
   (void)call;
-  uint16_t zero = sambaLaneNumber(b, x[0], 0);
-  uint16_t rest = sambaLane2(b, SAMBA_LANE_REM, x[0], x[1]);
-  uint16_t signs = sambaLane2(b, SAMBA_LANE_XOR, sambaLane2(b, SAMBA_LANE_LT, rest, zero),
-                              sambaLane2(b, SAMBA_LANE_LT, x[1], zero));
-  uint16_t moves = sambaLane2(b, SAMBA_LANE_AND, sambaLane2(b, SAMBA_LANE_NE, rest, zero), signs);
-  return sambaLaneSelect(b, moves, sambaLane2(b, SAMBA_LANE_ADD, rest, x[1]), rest);
+  uint16_t zero = sambaLaneNumber(builder, x[0], 0);
+  uint16_t rest = sambaLane2(builder, SAMBA_LANE_REM, x[0], x[1]);
+  uint16_t signs =
+      sambaLane2(builder, SAMBA_LANE_XOR, sambaLane2(builder, SAMBA_LANE_LT, rest, zero),
+                 sambaLane2(builder, SAMBA_LANE_LT, x[1], zero));
+  uint16_t moves =
+      sambaLane2(builder, SAMBA_LANE_AND, sambaLane2(builder, SAMBA_LANE_NE, rest, zero), signs);
+  return sambaLaneSelect(builder, moves, sambaLane2(builder, SAMBA_LANE_ADD, rest, x[1]), rest);
 }
 
 static SambaStatus inferWhere(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -90,10 +93,10 @@ static SambaStatus inferWhere(const SambaOperatorCall *call, SambaTensorType *ou
   SAMBA_RETURN_IF_ERROR(sambaCheckBroadcast(3, &values, &x[0], out));
   return NULL;
 }
-static uint16_t programWhere(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programWhere(const SambaOperatorCall *call, SambaStageBuilder *builder,
                              const uint16_t *x) {
   (void)call;
-  return sambaLaneSelect(b, x[0], x[1], x[2]);
+  return sambaLaneSelect(builder, x[0], x[1], x[2]);
 }
 
 #define BINARY_WITH(set, rule, function)                                                           \

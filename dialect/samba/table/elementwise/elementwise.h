@@ -10,7 +10,8 @@ SambaStatus sambaUnaryInfer(const SambaOperatorCall *call, SambaTensorType *out)
 SambaStatus sambaUnaryStages(const SambaOperatorCall *call, SambaStageGraph *graph,
                              const uint32_t *operands, const uint32_t *results, const char *layer);
 /* The program that is the row's one lane operation. */
-uint16_t sambaUnaryProgram(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x);
+uint16_t sambaUnaryProgram(const SambaOperatorCall *call, SambaStageBuilder *builder,
+                           const uint16_t *x);
 
 /* What the rows of operators with one operand share. */
 #define UNARY_WITH(set, rule, function)                                                            \

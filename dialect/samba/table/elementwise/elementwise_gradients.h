@@ -5,7 +5,7 @@
 
 #include "dialect/samba/table/core/differentiate.h"
 
-#define RULE(name) SambaStatus name(const SambaGradientCall *gradient, SambaExpansion *e);
+#define RULE(name) SambaStatus name(const SambaGradientCall *gradient, SambaExpansion *expansion);
 RULE(sambaGradientAdd)
 RULE(sambaGradientSub)
 RULE(sambaGradientMul)
@@ -32,7 +32,8 @@ RULE(sambaGradientBySlope) /* of rows that have a slope */
  * of its arguments. */
 #define BY_SLOPE(function) .differentiate = sambaGradientBySlope, .slope = function
 #define SLOPE(name)                                                                                \
-  static uint32_t name(const SambaOperatorCall *call, SambaExpansion *e, uint32_t x, uint32_t y)
-#define SLOPE_IGNORES (void)call, (void)e, (void)x, (void)y
+  static uint32_t name(const SambaOperatorCall *call, SambaExpansion *expansion, uint32_t x,       \
+                       uint32_t y)
+#define SLOPE_IGNORES (void)call, (void)expansion, (void)x, (void)y
 
 #endif

@@ -22,37 +22,39 @@ SambaStatus sambaUnaryStages(const SambaOperatorCall *call, SambaStageGraph *gra
   return NULL;
 }
 
-uint16_t sambaUnaryProgram(const SambaOperatorCall *call, SambaStageBuilder *b, const uint16_t *x) {
-  return sambaLane1(b, call->operator->opcode, *x);
+uint16_t sambaUnaryProgram(const SambaOperatorCall *call, SambaStageBuilder *builder,
+                           const uint16_t *x) {
+  return sambaLane1(builder, call->operator->opcode, *x);
 }
 
-static uint16_t programReciprocal(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programReciprocal(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                   const uint16_t *x) {
   (void)call;
-  return sambaLane2(b, SAMBA_LANE_DIV, sambaLaneFloat(b, 1), *x);
+  return sambaLane2(builder, SAMBA_LANE_DIV, sambaLaneFloat(builder, 1), *x);
 }
 
 /* A zero or NaN is its own sign. */
-static uint16_t programSign(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programSign(const SambaOperatorCall *call, SambaStageBuilder *builder,
                             const uint16_t *x) {
   (void)call;
-  uint16_t zero = sambaLaneNumber(b, *x, 0);
-  uint16_t negative =
-      sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_LT, *x, zero), sambaLaneNumber(b, *x, -1), *x);
-  return sambaLaneSelect(b, sambaLane2(b, SAMBA_LANE_GT, *x, zero), sambaLaneNumber(b, *x, 1),
-                         negative);
+  uint16_t zero = sambaLaneNumber(builder, *x, 0);
+  uint16_t negative = sambaLaneSelect(builder, sambaLane2(builder, SAMBA_LANE_LT, *x, zero),
+                                      sambaLaneNumber(builder, *x, -1), *x);
+  return sambaLaneSelect(builder, sambaLane2(builder, SAMBA_LANE_GT, *x, zero),
+                         sambaLaneNumber(builder, *x, 1), negative);
 }
 
-static uint16_t programLogicalNot(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programLogicalNot(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                   const uint16_t *x) {
   (void)call;
-  return sambaLane2(b, SAMBA_LANE_XOR, *x, sambaLaneNumber(b, *x, 1));
+  return sambaLane2(builder, SAMBA_LANE_XOR, *x, sambaLaneNumber(builder, *x, 1));
 }
 
-static uint16_t programBitwiseNot(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programBitwiseNot(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                   const uint16_t *x) {
-  return sambaLane2(b, SAMBA_LANE_XOR, *x,
-                    sambaLaneNumber(b, *x, call->operands[0].dtype == SAMBA_DTYPE_I1 ? 1 : -1));
+  return sambaLane2(
+      builder, SAMBA_LANE_XOR, *x,
+      sambaLaneNumber(builder, *x, call->operands[0].dtype == SAMBA_DTYPE_I1 ? 1 : -1));
 }
 
 static SambaStatus inferClamp(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -66,15 +68,17 @@ static SambaStatus inferClamp(const SambaOperatorCall *call, SambaTensorType *ou
   }
   return sambaUnaryInfer(call, out);
 }
-static uint16_t programClamp(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programClamp(const SambaOperatorCall *call, SambaStageBuilder *builder,
                              const uint16_t *x) {
   const SambaAttribute *low = sambaOperatorCallFind(call, "min");
   const SambaAttribute *high = sambaOperatorCallFind(call, "max");
   uint16_t value = *x;
   if (low)
-    value = sambaLane2(b, SAMBA_LANE_MAX, value, sambaLaneNumber(b, *x, low->value.real));
+    value =
+        sambaLane2(builder, SAMBA_LANE_MAX, value, sambaLaneNumber(builder, *x, low->value.real));
   if (high)
-    value = sambaLane2(b, SAMBA_LANE_MIN, value, sambaLaneNumber(b, *x, high->value.real));
+    value =
+        sambaLane2(builder, SAMBA_LANE_MIN, value, sambaLaneNumber(builder, *x, high->value.real));
   return value;
 }
 
@@ -84,16 +88,16 @@ static SambaStatus inferCast(const SambaOperatorCall *call, SambaTensorType *out
   out->dtype = sambaOperatorCallFind(call, "dtype")->value.dtype;
   return sambaCheckDType(2, "attribute 'dtype'", out->dtype, SAMBA_SET_ANY);
 }
-static uint16_t programCast(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programCast(const SambaOperatorCall *call, SambaStageBuilder *builder,
                             const uint16_t *x) {
-  return sambaLaneCast(b, *x, sambaOperatorCallFind(call, "dtype")->value.dtype);
+  return sambaLaneCast(builder, *x, sambaOperatorCallFind(call, "dtype")->value.dtype);
 }
 
 /* A copy: what reads it finds the elements in row-major order. */
-static uint16_t programContiguous(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programContiguous(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                   const uint16_t *x) {
   (void)call;
-  (void)b;
+  (void)builder;
   return *x;
 }
 
@@ -110,7 +114,7 @@ static SambaStatus composeSame(const SambaOperatorCall *call, const SambaTensorT
 
 SLOPE(slopeAbs) {
   SLOPE_IGNORES;
-  return sambaExpandUnary(e, "sign", x);
+  return sambaExpandUnary(expansion, "sign", x);
 }
 SLOPE(slopeExp) {
   SLOPE_IGNORES;
@@ -118,44 +122,45 @@ SLOPE(slopeExp) {
 }
 SLOPE(slopeLog) {
   SLOPE_IGNORES;
-  return sambaExpandUnary(e, "reciprocal", x);
+  return sambaExpandUnary(expansion, "reciprocal", x);
 }
 SLOPE(slopeSqrt) {
   SLOPE_IGNORES;
-  return gradientDiv(e, gradientNumber(e, 0.5), y);
+  return gradientDiv(expansion, gradientNumber(expansion, 0.5), y);
 }
 SLOPE(slopeRsqrt) {
   SLOPE_IGNORES;
-  return gradientMul(e, gradientScale(e, y, -0.5), gradientSquare(e, y));
+  return gradientMul(expansion, gradientScale(expansion, y, -0.5), gradientSquare(expansion, y));
 }
 SLOPE(slopeTanh) {
   SLOPE_IGNORES;
-  return gradientOneMinusSquare(e, y);
+  return gradientOneMinusSquare(expansion, y);
 }
 SLOPE(slopeErf) {
   SLOPE_IGNORES;
-  uint32_t bell = sambaExpandUnary(e, "exp", gradientNeg(e, gradientSquare(e, x)));
-  return gradientScale(e, bell, 1.1283791670955126); /* 2 / sqrt(pi) */
+  uint32_t bell =
+      sambaExpandUnary(expansion, "exp", gradientNeg(expansion, gradientSquare(expansion, x)));
+  return gradientScale(expansion, bell, 1.1283791670955126); /* 2 / sqrt(pi) */
 }
 SLOPE(slopeSin) {
   SLOPE_IGNORES;
-  return sambaExpandUnary(e, "cos", x);
+  return sambaExpandUnary(expansion, "cos", x);
 }
 SLOPE(slopeCos) {
   SLOPE_IGNORES;
-  return gradientNeg(e, sambaExpandUnary(e, "sin", x));
+  return gradientNeg(expansion, sambaExpandUnary(expansion, "sin", x));
 }
 SLOPE(slopeExpm1) {
   SLOPE_IGNORES;
-  return gradientPlus(e, y, 1);
+  return gradientPlus(expansion, y, 1);
 }
 SLOPE(slopeLog1p) {
   SLOPE_IGNORES;
-  return sambaExpandUnary(e, "reciprocal", gradientPlus(e, x, 1));
+  return sambaExpandUnary(expansion, "reciprocal", gradientPlus(expansion, x, 1));
 }
 SLOPE(slopeReciprocal) {
   SLOPE_IGNORES;
-  return gradientNeg(e, gradientSquare(e, y));
+  return gradientNeg(expansion, gradientSquare(expansion, y));
 }
 
 const SambaOperator sambaUnaryOperators[] = {

@@ -81,7 +81,7 @@ static SambaStatus inferGatherNd(const SambaOperatorCall *call, SambaTensorType 
 }
 
 /* The indexed dimensions become one. */
-static SambaStatus decomposeGatherNd(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeGatherNd(const SambaOperatorCall *call, SambaExpansion *expansion,
                                      const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *indices = &call->operands[1];
@@ -97,9 +97,9 @@ static SambaStatus decomposeGatherNd(const SambaOperatorCall *call, SambaExpansi
     dims[batch] *= x->dims[d];
   for (uint32_t d = batch + tuple; d < x->rank; ++d)
     dims[++rank] = x->dims[d];
-  uint32_t flat = sambaExpandRavel(e, operands[1], tuple, &x->dims[batch], -1, 0);
-  out_results[0] =
-      sambaExpandTake(e, sambaExpandReshape(e, operands[0], rank + 1, dims), flat, batch, batch);
+  uint32_t flat = sambaExpandRavel(expansion, operands[1], tuple, &x->dims[batch], -1, 0);
+  out_results[0] = sambaExpandTake(
+      expansion, sambaExpandReshape(expansion, operands[0], rank + 1, dims), flat, batch, batch);
   return NULL;
 }
 
@@ -126,8 +126,9 @@ static SambaStatus inferReverseSequence(const SambaOperatorCall *call, SambaTens
 
 /* With the batch dimension first and the time dimension second: take along it, by a table of
  * [batch, time]. */
-static SambaStatus decomposeReverseSequence(const SambaOperatorCall *call, SambaExpansion *e,
-                                            const uint32_t *operands, uint32_t *out_results) {
+static SambaStatus decomposeReverseSequence(const SambaOperatorCall *call,
+                                            SambaExpansion *expansion, const uint32_t *operands,
+                                            uint32_t *out_results) {
   const SambaTensorType *x = &call->operands[0];
   uint32_t time;
   uint32_t batch;
@@ -143,14 +144,15 @@ static SambaStatus decomposeReverseSequence(const SambaOperatorCall *call, Samba
       order[count++] = d;
   for (uint32_t d = 0; d < rank; ++d)
     back[order[d]] = d;
-  uint32_t steps = sambaExpandCounted(e, call->operands[1].dtype, x->dims[time]);
-  uint32_t lengths = sambaExpandReshape(e, operands[1], 2, column);
-  uint32_t last = sambaExpandWithNumber(e, "sub", lengths, 1);
-  uint32_t choice[] = {sambaExpandBinary(e, "lt", steps, lengths),
-                       sambaExpandBinary(e, "sub", last, steps), steps};
-  uint32_t table = sambaExpandCall(e, "where", 3, choice, 0, NULL);
-  uint32_t moved = sambaExpandPermute(e, operands[0], order);
-  out_results[0] = sambaExpandPermute(e, sambaExpandTake(e, moved, table, 1, 1), back);
+  uint32_t steps = sambaExpandCounted(expansion, call->operands[1].dtype, x->dims[time]);
+  uint32_t lengths = sambaExpandReshape(expansion, operands[1], 2, column);
+  uint32_t last = sambaExpandWithNumber(expansion, "sub", lengths, 1);
+  uint32_t choice[] = {sambaExpandBinary(expansion, "lt", steps, lengths),
+                       sambaExpandBinary(expansion, "sub", last, steps), steps};
+  uint32_t table = sambaExpandCall(expansion, "where", 3, choice, 0, NULL);
+  uint32_t moved = sambaExpandPermute(expansion, operands[0], order);
+  out_results[0] =
+      sambaExpandPermute(expansion, sambaExpandTake(expansion, moved, table, 1, 1), back);
 
   return NULL;
 }

@@ -7,29 +7,32 @@
 /* Zeros [lines, size, width] in f32 to which updates[lines, k, width] are added at index[lines, k].
  * Few places are reduced one by one over all updates; with many of one line the updates are
  * compared with each other and stored. */
-static uint32_t scatterAdd(SambaExpansion *e, uint32_t index, uint32_t updates, int64_t size) {
-  const SambaTensorType *type = sambaExpansionType(e, updates);
+static uint32_t scatterAdd(SambaExpansion *expansion, uint32_t index, uint32_t updates,
+                           int64_t size) {
+  const SambaTensorType *type = sambaExpansionType(expansion, updates);
   int64_t lines = type->dims[0], count = type->dims[1], width = type->dims[2];
 
   if (lines == 1 && size > count) {
     int64_t tuples[] = {count, 1};
-    uint32_t operands[] = {sambaExpandFilled(e, SAMBA_DTYPE_F32, 2, (int64_t[]){size, width}, 0),
-                           sambaExpandReshape(e, index, 2, tuples),
-                           sambaExpandReshape(e, updates, 2, (int64_t[]){count, width})};
+    uint32_t operands[] = {
+        sambaExpandFilled(expansion, SAMBA_DTYPE_F32, 2, (int64_t[]){size, width}, 0),
+        sambaExpandReshape(expansion, index, 2, tuples),
+        sambaExpandReshape(expansion, updates, 2, (int64_t[]){count, width})};
     SambaAttribute reduce = sambaStringAttribute("reduce", "add");
-    uint32_t sums = sambaExpandCall(e, "scatter_nd", 3, operands, 1, &reduce);
-    return sambaExpandReshape(e, sums, 3, (int64_t[]){1, size, width});
+    uint32_t sums = sambaExpandCall(expansion, "scatter_nd", 3, operands, 1, &reduce);
+    return sambaExpandReshape(expansion, sums, 3, (int64_t[]){1, size, width});
   }
 
   /* A negative index counts from the end: as places they can be compared. */
-  uint32_t tuples = sambaExpandReshape(e, index, 3, (int64_t[]){lines, count, 1});
-  uint32_t places = sambaExpandRavel(e, tuples, 1, &size, -1, 0);
-  uint32_t targets = sambaExpandBroadcast(e, sambaExpandCounted(e, SAMBA_DTYPE_I64, size), 2,
-                                          (int64_t[]){lines, size});
-  uint32_t base = sambaExpandFilled(e, SAMBA_DTYPE_F32, 3, (int64_t[]){lines, size, width}, 0);
+  uint32_t tuples = sambaExpandReshape(expansion, index, 3, (int64_t[]){lines, count, 1});
+  uint32_t places = sambaExpandRavel(expansion, tuples, 1, &size, -1, 0);
+  uint32_t targets = sambaExpandBroadcast(
+      expansion, sambaExpandCounted(expansion, SAMBA_DTYPE_I64, size), 2, (int64_t[]){lines, size});
+  uint32_t base =
+      sambaExpandFilled(expansion, SAMBA_DTYPE_F32, 3, (int64_t[]){lines, size, width}, 0);
   SambaAttribute reduce = sambaStringAttribute("reduce", "add");
-  return sambaExpandCall(e, "match_reduce", 4, (uint32_t[]){base, targets, places, updates}, 1,
-                         &reduce);
+  return sambaExpandCall(expansion, "match_reduce", 4, (uint32_t[]){base, targets, places, updates},
+                         1, &reduce);
 }
 
 static int64_t productOf(const int64_t *dims, uint32_t from, uint32_t to) {
@@ -41,7 +44,7 @@ static int64_t productOf(const int64_t *dims, uint32_t from, uint32_t to) {
 
 /* take, embedding, index_select: x is [batch.., before.., dim, after..], what flows in [batch..,
  * before.., indices.., after..]. */
-SambaStatus sambaGradientTake(const SambaGradientCall *gradient, SambaExpansion *e) {
+SambaStatus sambaGradientTake(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaOperatorCall *call = gradient->call;
   SambaTensorType x = call->operands[0];
   const SambaTensorType *indices = &call->operands[1];
@@ -54,108 +57,113 @@ SambaStatus sambaGradientTake(const SambaGradientCall *gradient, SambaExpansion 
   int64_t width = before * after;
 
   /* With the indices in front of the dimensions before them. */
-  uint32_t g = gradientWideFlow(gradient, e);
+  uint32_t g = gradientWideFlow(gradient, expansion);
   static const int64_t exchanged[] = {0, 2, 1, 3};
-  g = sambaExpandReshape(e, g, 4, (int64_t[]){lines, before, count, after});
+  g = sambaExpandReshape(expansion, g, 4, (int64_t[]){lines, before, count, after});
   if (before > 1)
-    g = sambaExpandPermute(e, g, exchanged);
-  g = sambaExpandReshape(e, g, 3, (int64_t[]){lines, count, width});
-  uint32_t index = sambaExpandReshape(e, gradient->operands[1], 2, (int64_t[]){lines, count});
-  uint32_t sums = scatterAdd(e, index, g, x.dims[dim]);
-  sums = sambaExpandReshape(e, sums, 4, (int64_t[]){lines, x.dims[dim], before, after});
+    g = sambaExpandPermute(expansion, g, exchanged);
+  g = sambaExpandReshape(expansion, g, 3, (int64_t[]){lines, count, width});
+  uint32_t index =
+      sambaExpandReshape(expansion, gradient->operands[1], 2, (int64_t[]){lines, count});
+  uint32_t sums = scatterAdd(expansion, index, g, x.dims[dim]);
+  sums = sambaExpandReshape(expansion, sums, 4, (int64_t[]){lines, x.dims[dim], before, after});
   if (before > 1)
-    sums = sambaExpandPermute(e, sums, exchanged);
-  gradientSet(gradient, e, 0, sambaExpandReshape(e, sums, x.rank, x.dims));
+    sums = sambaExpandPermute(expansion, sums, exchanged);
+  gradientSet(gradient, expansion, 0, sambaExpandReshape(expansion, sums, x.rank, x.dims));
 
   return NULL;
 }
 
-SambaStatus sambaGradientGather(const SambaGradientCall *gradient, SambaExpansion *e) {
+SambaStatus sambaGradientGather(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaTensorType *x = &gradient->call->operands[0];
-  uint32_t zeros = sambaExpandFilled(e, SAMBA_DTYPE_F32, x->rank, x->dims, 0);
-  uint32_t operands[] = {zeros, gradient->operands[1], gradientWideFlow(gradient, e)};
+  uint32_t zeros = sambaExpandFilled(expansion, SAMBA_DTYPE_F32, x->rank, x->dims, 0);
+  uint32_t operands[] = {zeros, gradient->operands[1], gradientWideFlow(gradient, expansion)};
   SambaAttribute attributes[] = {
       sambaIntAttribute("dim", sambaOperatorCallInt(gradient->call, "dim")),
       sambaStringAttribute("reduce", "add")};
-  gradientSet(gradient, e, 0, sambaExpandCall(e, "scatter", 3, operands, 2, attributes));
+  gradientSet(gradient, expansion, 0,
+              sambaExpandCall(expansion, "scatter", 3, operands, 2, attributes));
   return NULL;
 }
 
 /* Of several rows with one index only the last is in the result: the row whose number is found
  * where all numbers are scattered alike. */
-SambaStatus sambaGradientScatterRows(const SambaGradientCall *gradient, SambaExpansion *e) {
+SambaStatus sambaGradientScatterRows(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaTensorType *x = &gradient->call->operands[0];
   uint32_t index = gradient->operands[1];
   int64_t column[SAMBA_MAX_RANK] = {x->dims[0], 1, 1, 1, 1, 1, 1, 1};
-  uint32_t numbers = sambaExpandCounted(e, SAMBA_DTYPE_I64, x->dims[0]);
-  uint32_t winners = sambaExpandCall(e, "scatter_rows", 2, (uint32_t[]){numbers, index},
+  uint32_t numbers = sambaExpandCounted(expansion, SAMBA_DTYPE_I64, x->dims[0]);
+  uint32_t winners = sambaExpandCall(expansion, "scatter_rows", 2, (uint32_t[]){numbers, index},
                                      gradient->call->attribute_count, gradient->call->attributes);
-  uint32_t stayed = sambaExpandBinary(e, "eq", sambaExpandTake(e, winners, index, 0, 0), numbers);
-  uint32_t g = sambaExpandTake(e, sambaGradientOfResult(gradient), index, 0, 0);
+  uint32_t stayed =
+      sambaExpandBinary(expansion, "eq", sambaExpandTake(expansion, winners, index, 0, 0), numbers);
+  uint32_t g = sambaExpandTake(expansion, sambaGradientOfResult(gradient), index, 0, 0);
 
-  stayed = sambaExpandReshape(e, stayed, x->rank, column);
-  gradient->operand_gradients[0] = gradientWhereElseZero(e, stayed, g);
+  stayed = sambaExpandReshape(expansion, stayed, x->rank, column);
+  gradient->operand_gradients[0] = gradientWhereElseZero(expansion, stayed, g);
   return NULL;
 }
 
 /* --- match_reduce --- */
 
-static uint32_t matchReduce(SambaExpansion *e, const char *reduce, uint32_t base, uint32_t target,
-                            uint32_t index, uint32_t updates) {
+static uint32_t matchReduce(SambaExpansion *expansion, const char *reduce, uint32_t base,
+                            uint32_t target, uint32_t index, uint32_t updates) {
   SambaAttribute attribute = sambaStringAttribute("reduce", reduce);
-  return sambaExpandCall(e, "match_reduce", 4, (uint32_t[]){base, target, index, updates}, 1,
-                         &attribute);
+  return sambaExpandCall(expansion, "match_reduce", 4, (uint32_t[]){base, target, index, updates},
+                         1, &attribute);
 }
 
 /* For each update the sum of the values whose target matches it. */
-static uint32_t sumForUpdates(const SambaGradientCall *gradient, SambaExpansion *e,
+static uint32_t sumForUpdates(const SambaGradientCall *gradient, SambaExpansion *expansion,
                               uint32_t values) {
   const SambaTensorType *updates = &gradient->call->operands[3];
-  uint32_t zeros = sambaExpandFilled(e, SAMBA_DTYPE_F32, 3, updates->dims, 0);
-  return matchReduce(e, "add", zeros, gradient->operands[2], gradient->operands[1], values);
+  uint32_t zeros = sambaExpandFilled(expansion, SAMBA_DTYPE_F32, 3, updates->dims, 0);
+  return matchReduce(expansion, "add", zeros, gradient->operands[2], gradient->operands[1], values);
 }
 
-static void throughSum(const SambaGradientCall *gradient, SambaExpansion *e) {
-  uint32_t g = gradientWideFlow(gradient, e);
+static void throughSum(const SambaGradientCall *gradient, SambaExpansion *expansion) {
+  uint32_t g = gradientWideFlow(gradient, expansion);
   if (gradient->needed[0])
-    gradientSet(gradient, e, 0, g);
+    gradientSet(gradient, expansion, 0, g);
   if (gradient->needed[3])
-    gradientSet(gradient, e, 3, sumForUpdates(gradient, e, g));
+    gradientSet(gradient, expansion, 3, sumForUpdates(gradient, expansion, g));
 }
 
 /* Each factor's gradient is g times the product of the others: of all that are not zero, without
  * the factor itself, unless another one is zero. */
-static void throughProduct(const SambaGradientCall *gradient, SambaExpansion *e) {
+static void throughProduct(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   uint32_t target = gradient->operands[1], index = gradient->operands[2];
   uint32_t factors[2], zeros[2];
   for (uint32_t i = 0; i < 2; ++i) {
-    uint32_t value = gradientWideOperand(gradient, e, 3 * i);
-    uint32_t zero = gradientIs(e, "eq", value, 0);
-    factors[i] = gradientWhere(e, zero, gradientNumber(e, 1), value);
-    zeros[i] = sambaExpandCast(e, zero, SAMBA_DTYPE_F32);
+    uint32_t value = gradientWideOperand(gradient, expansion, 3 * i);
+    uint32_t zero = gradientIs(expansion, "eq", value, 0);
+    factors[i] = gradientWhere(expansion, zero, gradientNumber(expansion, 1), value);
+    zeros[i] = sambaExpandCast(expansion, zero, SAMBA_DTYPE_F32);
   }
 
-  uint32_t product = matchReduce(e, "mul", factors[0], target, index, factors[1]);
-  uint32_t count = matchReduce(e, "add", zeros[0], target, index, zeros[1]);
-  uint32_t flow = gradientMul(e, gradientWideFlow(gradient, e), product);
+  uint32_t product = matchReduce(expansion, "mul", factors[0], target, index, factors[1]);
+  uint32_t count = matchReduce(expansion, "add", zeros[0], target, index, zeros[1]);
+  uint32_t flow = gradientMul(expansion, gradientWideFlow(gradient, expansion), product);
   if (gradient->needed[0]) {
-    uint32_t alone = sambaExpandBinary(e, "eq", count, zeros[0]);
-    gradientSet(gradient, e, 0, gradientDiv(e, gradientWhereElseZero(e, alone, flow), factors[0]));
+    uint32_t alone = sambaExpandBinary(expansion, "eq", count, zeros[0]);
+    gradientSet(gradient, expansion, 0,
+                gradientDiv(expansion, gradientWhereElseZero(expansion, alone, flow), factors[0]));
   }
   if (gradient->needed[3]) {
     uint32_t sums[2];
     for (uint32_t i = 0; i < 2; ++i) /* where no factor is zero, and where one is */
-      sums[i] =
-          sumForUpdates(gradient, e, gradientWhereElseZero(e, gradientIs(e, "eq", count, i), flow));
-    uint32_t zero = gradientIs(e, "ne", zeros[1], 0);
-    uint32_t value = gradientWhere(e, zero, sums[1], sums[0]);
-    gradientSet(gradient, e, 3, gradientDiv(e, value, factors[1]));
+      sums[i] = sumForUpdates(
+          gradient, expansion,
+          gradientWhereElseZero(expansion, gradientIs(expansion, "eq", count, i), flow));
+    uint32_t zero = gradientIs(expansion, "ne", zeros[1], 0);
+    uint32_t value = gradientWhere(expansion, zero, sums[1], sums[0]);
+    gradientSet(gradient, expansion, 3, gradientDiv(expansion, value, factors[1]));
   }
 }
 
 /* The base and the matching updates that are the extreme value share what flows into it. Every
  * update is held against every target: [lines, targets, updates, width]. */
-static void throughExtreme(const SambaGradientCall *gradient, SambaExpansion *e) {
+static void throughExtreme(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaTensorType *base = &gradient->call->operands[0];
   const SambaTensorType *updates = &gradient->call->operands[3];
   int64_t lines = base->dims[0], width = base->dims[2];
@@ -165,49 +173,50 @@ static void throughExtreme(const SambaGradientCall *gradient, SambaExpansion *e)
   static const bool over_targets[] = {false, true, false, false};
 
   uint32_t result = gradient->results[0];
-  uint32_t own = sambaExpandBinary(e, "eq", gradient->operands[0], result);
-  uint32_t equal =
-      sambaExpandBinary(e, "eq", sambaExpandReshape(e, gradient->operands[3], 4, columns),
-                        sambaExpandReshape(e, result, 4, rows));
+  uint32_t own = sambaExpandBinary(expansion, "eq", gradient->operands[0], result);
+  uint32_t equal = sambaExpandBinary(
+      expansion, "eq", sambaExpandReshape(expansion, gradient->operands[3], 4, columns),
+      sambaExpandReshape(expansion, result, 4, rows));
   uint32_t target =
-      sambaExpandReshape(e, gradient->operands[1], 4, (int64_t[]){lines, rows[1], 1, 1});
+      sambaExpandReshape(expansion, gradient->operands[1], 4, (int64_t[]){lines, rows[1], 1, 1});
   uint32_t index =
-      sambaExpandReshape(e, gradient->operands[2], 4, (int64_t[]){lines, 1, columns[2], 1});
-  uint32_t hit = gradientAnd(e, equal, sambaExpandBinary(e, "eq", target, index));
+      sambaExpandReshape(expansion, gradient->operands[2], 4, (int64_t[]){lines, 1, columns[2], 1});
+  uint32_t hit = gradientAnd(expansion, equal, sambaExpandBinary(expansion, "eq", target, index));
 
-  uint32_t hits = sambaExpandCast(e, hit, SAMBA_DTYPE_F32);
-  uint32_t count =
-      sambaExpandReshape(e, sambaExpandReduce(e, "sum", hits, over_updates), 3, base->dims);
-  count = gradientAdd(e, count, sambaExpandCast(e, own, SAMBA_DTYPE_F32));
-  uint32_t share = gradientDiv(e, gradientWideFlow(gradient, e), count);
+  uint32_t hits = sambaExpandCast(expansion, hit, SAMBA_DTYPE_F32);
+  uint32_t count = sambaExpandReshape(
+      expansion, sambaExpandReduce(expansion, "sum", hits, over_updates), 3, base->dims);
+  count = gradientAdd(expansion, count, sambaExpandCast(expansion, own, SAMBA_DTYPE_F32));
+  uint32_t share = gradientDiv(expansion, gradientWideFlow(gradient, expansion), count);
   if (gradient->needed[0])
-    gradientSet(gradient, e, 0, gradientWhereElseZero(e, own, share));
+    gradientSet(gradient, expansion, 0, gradientWhereElseZero(expansion, own, share));
   if (gradient->needed[3]) {
-    uint32_t shares = gradientWhereElseZero(e, hit, sambaExpandReshape(e, share, 4, rows));
-    shares = sambaExpandReduce(e, "sum", shares, over_targets);
-    gradientSet(gradient, e, 3, sambaExpandReshape(e, shares, 3, updates->dims));
+    uint32_t shares =
+        gradientWhereElseZero(expansion, hit, sambaExpandReshape(expansion, share, 4, rows));
+    shares = sambaExpandReduce(expansion, "sum", shares, over_targets);
+    gradientSet(gradient, expansion, 3, sambaExpandReshape(expansion, shares, 3, updates->dims));
   }
 }
 
-SambaStatus sambaGradientMatchReduce(const SambaGradientCall *gradient, SambaExpansion *e) {
+SambaStatus sambaGradientMatchReduce(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   SambaStringRef reduce = sambaOperatorCallString(gradient->call, "reduce");
   if (sambaStringRefEqualC(reduce, "add"))
-    throughSum(gradient, e);
+    throughSum(gradient, expansion);
   else if (sambaStringRefEqualC(reduce, "mul"))
-    throughProduct(gradient, e);
+    throughProduct(gradient, expansion);
   else
-    throughExtreme(gradient, e);
+    throughExtreme(gradient, expansion);
   return NULL;
 }
 
 /* triu and tril: the same triangle of what flows in. */
-SambaStatus sambaGradientTriangle(const SambaGradientCall *gradient, SambaExpansion *e) {
+SambaStatus sambaGradientTriangle(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaOperatorCall *call = gradient->call;
   uint32_t operands[] = {sambaGradientOfResult(gradient), 0};
   if (call->operand_count == 2)
     operands[1] = gradient->operands[1];
   gradient->operand_gradients[0] =
-      sambaExpandCall(e, call->operator->name, call->operand_count, operands, call->attribute_count,
-                      call->attributes);
+      sambaExpandCall(expansion, call->operator->name, call->operand_count, operands,
+                      call->attribute_count, call->attributes);
   return NULL;
 }

@@ -134,21 +134,23 @@ static void stageLead(SambaStageGraph *graph, const char *name, const char *laye
 }
 
 /* place * size + index; *outside also when the index does not lie within the size. */
-static uint16_t addPlace(SambaStageBuilder *b, uint16_t place, uint16_t index, int64_t size,
+static uint16_t addPlace(SambaStageBuilder *builder, uint16_t place, uint16_t index, int64_t size,
                          bool checked, uint16_t *outside) {
-  uint16_t extent = sambaLaneNumber(b, index, (double)size);
+  uint16_t extent = sambaLaneNumber(builder, index, (double)size);
   if (checked) {
-    uint16_t zero = sambaLaneNumber(b, index, 0);
-    uint16_t negative = sambaLane2(b, SAMBA_LANE_LT, index, zero);
-    index = sambaLaneSelect(b, negative, sambaLane2(b, SAMBA_LANE_ADD, index, extent), index);
-    uint16_t low = sambaLane2(b, SAMBA_LANE_LT, index, zero);
-    uint16_t high = sambaLane2(b, SAMBA_LANE_GE, index, extent);
-    low = sambaLane2(b, SAMBA_LANE_OR, low, high);
-    *outside = *outside == UINT16_MAX ? low : sambaLane2(b, SAMBA_LANE_OR, *outside, low);
+    uint16_t zero = sambaLaneNumber(builder, index, 0);
+    uint16_t negative = sambaLane2(builder, SAMBA_LANE_LT, index, zero);
+    index = sambaLaneSelect(builder, negative, sambaLane2(builder, SAMBA_LANE_ADD, index, extent),
+                            index);
+    uint16_t low = sambaLane2(builder, SAMBA_LANE_LT, index, zero);
+    uint16_t high = sambaLane2(builder, SAMBA_LANE_GE, index, extent);
+    low = sambaLane2(builder, SAMBA_LANE_OR, low, high);
+    *outside = *outside == UINT16_MAX ? low : sambaLane2(builder, SAMBA_LANE_OR, *outside, low);
   }
   return place == UINT16_MAX
              ? index
-             : sambaLane2(b, SAMBA_LANE_ADD, sambaLane2(b, SAMBA_LANE_MUL, place, extent), index);
+             : sambaLane2(builder, SAMBA_LANE_ADD,
+                          sambaLane2(builder, SAMBA_LANE_MUL, place, extent), index);
 }
 
 static SambaStatus stagesRavel(const SambaOperatorCall *call, SambaStageGraph *graph,

@@ -191,18 +191,19 @@ static SambaStatus checkComparisons(unsigned constraint, int64_t lines, int64_t 
 }
 
 /* rows x[N, D] with updates[K, D] at places[N + K], of which the first N are 0, 1, .. */
-static uint32_t storeRows(SambaExpansion *e, uint32_t x, uint32_t updates, uint32_t places) {
-  int64_t rows = sambaExpansionType(e, x)->dims[0];
-  uint32_t pair[] = {sambaExpandCat(e, 2, (uint32_t[]){x, updates}, 0), places};
+static uint32_t storeRows(SambaExpansion *expansion, uint32_t x, uint32_t updates,
+                          uint32_t places) {
+  int64_t rows = sambaExpansionType(expansion, x)->dims[0];
+  uint32_t pair[] = {sambaExpandCat(expansion, 2, (uint32_t[]){x, updates}, 0), places};
   SambaAttribute size = sambaIntAttribute("size", rows);
-  return sambaExpandCall(e, "scatter_rows", 2, pair, 1, &size);
+  return sambaExpandCall(expansion, "scatter_rows", 2, pair, 1, &size);
 }
 
 /* base[L, K, D] reduced with the updates of equal places[L, K], as the scatter says */
-static uint32_t matchReduce(SambaExpansion *e, const SambaOperatorCall *scatter, uint32_t base,
-                            uint32_t places, uint32_t updates) {
+static uint32_t matchReduce(SambaExpansion *expansion, const SambaOperatorCall *scatter,
+                            uint32_t base, uint32_t places, uint32_t updates) {
   uint32_t operands[] = {base, places, places, updates};
-  return sambaExpandCall(e, "match_reduce", 4, operands, 1,
+  return sambaExpandCall(expansion, "match_reduce", 4, operands, 1,
                          sambaOperatorCallFind(scatter, "reduce"));
 }
 
@@ -228,12 +229,13 @@ static SambaStatus inferScatter(const SambaOperatorCall *call, SambaTensorType *
 }
 
 /* What each place that is written becomes: lines along dim, reduced with what has their index. */
-static uint32_t reduceLines(SambaExpansion *e, const SambaOperatorCall *call, uint32_t axis,
+static uint32_t reduceLines(SambaExpansion *expansion, const SambaOperatorCall *call, uint32_t axis,
                             const uint32_t *operands) {
   const SambaTensorType *index = &call->operands[1];
   SambaAttribute dim = sambaIntAttribute("dim", axis);
-  uint32_t base = sambaExpandCall(e, "gather", 2, operands, 1, &dim);
-  uint32_t places = sambaExpandRavel(e, operands[1], index->rank, call->operands[0].dims, axis, 0);
+  uint32_t base = sambaExpandCall(expansion, "gather", 2, operands, 1, &dim);
+  uint32_t places =
+      sambaExpandRavel(expansion, operands[1], index->rank, call->operands[0].dims, axis, 0);
   int64_t order[SAMBA_MAX_RANK], back[SAMBA_MAX_RANK], moved[SAMBA_MAX_RANK];
   uint32_t count = 0;
 
@@ -247,14 +249,15 @@ static uint32_t reduceLines(SambaExpansion *e, const SambaOperatorCall *call, ui
   int64_t lines = sambaTensorTypeElements(index) / updates;
   uint32_t parts[] = {base, places, operands[2]};
   for (uint32_t i = 0; i < 3; ++i)
-    parts[i] = sambaExpandReshape(e, sambaExpandPermute(e, parts[i], order), i == 1 ? 2 : 3,
-                                  (int64_t[]){lines, updates, 1});
-  uint32_t totals = matchReduce(e, call, parts[0], parts[1], parts[2]);
+    parts[i] = sambaExpandReshape(expansion, sambaExpandPermute(expansion, parts[i], order),
+                                  i == 1 ? 2 : 3, (int64_t[]){lines, updates, 1});
+  uint32_t totals = matchReduce(expansion, call, parts[0], parts[1], parts[2]);
 
-  return sambaExpandPermute(e, sambaExpandReshape(e, totals, index->rank, moved), back);
+  return sambaExpandPermute(expansion, sambaExpandReshape(expansion, totals, index->rank, moved),
+                            back);
 }
 
-static SambaStatus decomposeScatter(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeScatter(const SambaOperatorCall *call, SambaExpansion *expansion,
                                     const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *index = &call->operands[1];
@@ -265,13 +268,13 @@ static SambaStatus decomposeScatter(const SambaOperatorCall *call, SambaExpansio
   SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(3, call, "dim", x->rank, &axis));
   SAMBA_RETURN_IF_ERROR(reduceOf(6, call, REDUCE_NONE, x->dtype, &reduce));
   if (reduce != REDUCE_NONE)
-    updates = reduceLines(e, call, axis, operands);
+    updates = reduceLines(expansion, call, axis, operands);
   int64_t elements = sambaTensorTypeElements(x);
   int64_t count = sambaTensorTypeElements(index);
-  uint32_t places = sambaExpandRavel(e, operands[1], x->rank, x->dims, axis, elements);
-  uint32_t stored = storeRows(e, sambaExpandReshape(e, operands[0], 1, &elements),
-                              sambaExpandReshape(e, updates, 1, &count), places);
-  out_results[0] = sambaExpandReshape(e, stored, x->rank, x->dims);
+  uint32_t places = sambaExpandRavel(expansion, operands[1], x->rank, x->dims, axis, elements);
+  uint32_t stored = storeRows(expansion, sambaExpandReshape(expansion, operands[0], 1, &elements),
+                              sambaExpandReshape(expansion, updates, 1, &count), places);
+  out_results[0] = sambaExpandReshape(expansion, stored, x->rank, x->dims);
 
   return NULL;
 }
@@ -310,7 +313,7 @@ static SambaStatus inferScatterNd(const SambaOperatorCall *call, SambaTensorType
              : checkComparisons(5, 1, count, sambaTensorTypeElements(updates) / count);
 }
 
-static SambaStatus decomposeScatterNd(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeScatterNd(const SambaOperatorCall *call, SambaExpansion *expansion,
                                       const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *indices = &call->operands[1];
@@ -324,21 +327,22 @@ static SambaStatus decomposeScatterNd(const SambaOperatorCall *call, SambaExpans
   int64_t width = 1;
   for (uint32_t d = 0; d < x->rank; ++d)
     *(d < tuple ? &rows : &width) *= x->dims[d];
-  uint32_t base = sambaExpandReshape(e, operands[0], rank, (int64_t[]){rows, width});
-  uint32_t updates = sambaExpandReshape(e, operands[2], rank, (int64_t[]){count, width});
+  uint32_t base = sambaExpandReshape(expansion, operands[0], rank, (int64_t[]){rows, width});
+  uint32_t updates = sambaExpandReshape(expansion, operands[2], rank, (int64_t[]){count, width});
   if (reduce != REDUCE_NONE) {
-    uint32_t places =
-        sambaExpandReshape(e, sambaExpandRavel(e, operands[1], tuple, x->dims, -1, 0), 1, &count);
-    uint32_t taken = sambaExpandTake(e, base, places, 0, 0);
+    uint32_t places = sambaExpandReshape(
+        expansion, sambaExpandRavel(expansion, operands[1], tuple, x->dims, -1, 0), 1, &count);
+    uint32_t taken = sambaExpandTake(expansion, base, places, 0, 0);
     int64_t three[] = {1, count, width};
-    uint32_t totals = matchReduce(e, call, sambaExpandReshape(e, taken, 3, three),
-                                  sambaExpandReshape(e, places, 2, three),
-                                  sambaExpandReshape(e, updates, 3, three));
-    updates = sambaExpandReshape(e, totals, rank, &three[1]);
+    uint32_t totals = matchReduce(expansion, call, sambaExpandReshape(expansion, taken, 3, three),
+                                  sambaExpandReshape(expansion, places, 2, three),
+                                  sambaExpandReshape(expansion, updates, 3, three));
+    updates = sambaExpandReshape(expansion, totals, rank, &three[1]);
   }
 
-  uint32_t places = sambaExpandRavel(e, operands[1], tuple, x->dims, -1, rows);
-  out_results[0] = sambaExpandReshape(e, storeRows(e, base, updates, places), x->rank, x->dims);
+  uint32_t places = sambaExpandRavel(expansion, operands[1], tuple, x->dims, -1, rows);
+  out_results[0] =
+      sambaExpandReshape(expansion, storeRows(expansion, base, updates, places), x->rank, x->dims);
   return NULL;
 }
 
@@ -354,7 +358,7 @@ static SambaStatus inferMaxUnpool(const SambaOperatorCall *call, SambaTensorType
   return sambaCheckInts(3, call, "output_size", x->rank - 2, 1, out->dims + 2);
 }
 
-static SambaStatus decomposeMaxUnpool(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeMaxUnpool(const SambaOperatorCall *call, SambaExpansion *expansion,
                                       const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *x = &call->operands[0];
   SambaTensorType result;
@@ -362,12 +366,14 @@ static SambaStatus decomposeMaxUnpool(const SambaOperatorCall *call, SambaExpans
   int64_t planes = x->dims[0] * x->dims[1];
   int64_t from[] = {planes, sambaTensorTypeElements(x) / planes};
   int64_t to[] = {planes, sambaTensorTypeElements(&result) / planes};
-  uint32_t zeros = sambaExpandBroadcast(e, sambaExpandScalar(e, x->dtype, 0), 2, to);
-  uint32_t parts[] = {zeros, sambaExpandReshape(e, operands[1], 2, from),
-                      sambaExpandReshape(e, operands[0], 2, from)};
+  uint32_t zeros =
+      sambaExpandBroadcast(expansion, sambaExpandScalar(expansion, x->dtype, 0), 2, to);
+  uint32_t parts[] = {zeros, sambaExpandReshape(expansion, operands[1], 2, from),
+                      sambaExpandReshape(expansion, operands[0], 2, from)};
   SambaAttribute dim = sambaIntAttribute("dim", 1);
-  out_results[0] = sambaExpandReshape(e, sambaExpandCall(e, "scatter", 3, parts, 1, &dim),
-                                      result.rank, result.dims);
+  out_results[0] =
+      sambaExpandReshape(expansion, sambaExpandCall(expansion, "scatter", 3, parts, 1, &dim),
+                         result.rank, result.dims);
   return NULL;
 }
 

@@ -32,15 +32,16 @@ static SambaStatus inferBatchNorm(const SambaOperatorCall *call, SambaTensorType
 
 /* The two last stages: mean and variance are read at [C] or, as statistics of x, at [1, C,
  * 1 ..]. */
-static void normalize(const SambaComposition *c, const SambaOperatorCall *call,
+static void normalize(const SambaComposition *composition, const SambaOperatorCall *call,
                       const uint32_t *operands, uint32_t result, uint32_t mean, uint32_t variance) {
-  uint32_t channel = c->graph->tensors[mean].rank == 1 ? 0 : 1;
+  uint32_t channel = composition->graph->tensors[mean].rank == 1 ? 0 : 1;
   uint32_t alone[] = {0};
   uint32_t second[] = {1};
   SambaStageBuilder b;
-  uint32_t scale = sambaStageIntermediate(c->graph, SAMBA_DTYPE_F32, 1, &call->operands[0].dims[1]);
+  uint32_t scale =
+      sambaStageIntermediate(composition->graph, SAMBA_DTYPE_F32, 1, &call->operands[0].dims[1]);
 
-  sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, scale);
+  sambaStageBeginElementwise(&b, composition->graph, composition->name, composition->layer, scale);
   uint16_t value = sambaStageOperand(&b, variance);
   uint16_t weight = sambaStageMappedOperand(&b, operands[1], alone);
   sambaStageAxis(&b, value, channel)->coefficients[0] = 1;
@@ -49,7 +50,7 @@ static void normalize(const SambaComposition *c, const SambaOperatorCall *call,
   sambaStageEnd(&b,
                 sambaLane2(&b, SAMBA_LANE_MUL, sambaLane1(&b, SAMBA_LANE_RSQRT, value), weight));
 
-  sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, result);
+  sambaStageBeginElementwise(&b, composition->graph, composition->name, composition->layer, result);
   uint16_t x = sambaStageBroadcastOperand(&b, operands[0]);
   uint16_t middle = sambaStageOperand(&b, mean);
   uint16_t factor = sambaStageMappedOperand(&b, scale, second);
@@ -68,36 +69,40 @@ static SambaStatus stagesBatchNorm(const SambaOperatorCall *call, SambaStageGrap
 }
 
 /* A parameter [C] in f32 that broadcasts against x. */
-static uint32_t parameter(SambaExpansion *e, const SambaTensorType *x, uint32_t value) {
+static uint32_t parameter(SambaExpansion *expansion, const SambaTensorType *x, uint32_t value) {
   int64_t dims[SAMBA_MAX_RANK];
   dims[0] = x->dims[1];
   for (uint32_t axis = 1; axis + 1 < x->rank; ++axis)
     dims[axis] = 1;
-  return sambaExpandReshape(e, sambaExpandCast(e, value, SAMBA_DTYPE_F32), x->rank - 1, dims);
+  return sambaExpandReshape(expansion, sambaExpandCast(expansion, value, SAMBA_DTYPE_F32),
+                            x->rank - 1, dims);
 }
 
 /* The same steps with the same roundings, through memory. */
-static SambaStatus decomposeBatchNorm(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeBatchNorm(const SambaOperatorCall *call, SambaExpansion *expansion,
                                       const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *x = &call->operands[0];
-  uint32_t variance = sambaExpandCast(e, operands[4], SAMBA_DTYPE_F32);
-  uint32_t weight = sambaExpandCast(e, operands[1], SAMBA_DTYPE_F32);
-  variance = sambaExpandWithNumber(e, "add", variance, sambaOperatorCallFloat(call, "eps"));
-  uint32_t scale = sambaExpandBinary(e, "mul", sambaExpandUnary(e, "rsqrt", variance), weight);
-  uint32_t centered = sambaExpandBinary(e, "sub", sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32),
-                                        parameter(e, x, operands[3]));
-  uint32_t scaled = sambaExpandBinary(e, "mul", centered, parameter(e, x, scale));
+  uint32_t variance = sambaExpandCast(expansion, operands[4], SAMBA_DTYPE_F32);
+  uint32_t weight = sambaExpandCast(expansion, operands[1], SAMBA_DTYPE_F32);
+  variance = sambaExpandWithNumber(expansion, "add", variance, sambaOperatorCallFloat(call, "eps"));
+  uint32_t scale =
+      sambaExpandBinary(expansion, "mul", sambaExpandUnary(expansion, "rsqrt", variance), weight);
+  uint32_t centered =
+      sambaExpandBinary(expansion, "sub", sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32),
+                        parameter(expansion, x, operands[3]));
+  uint32_t scaled = sambaExpandBinary(expansion, "mul", centered, parameter(expansion, x, scale));
   out_results[0] = sambaExpandCast(
-      e, sambaExpandBinary(e, "add", scaled, parameter(e, x, operands[2])), x->dtype);
+      expansion, sambaExpandBinary(expansion, "add", scaled, parameter(expansion, x, operands[2])),
+      x->dtype);
   return NULL;
 }
 
 /* running * momentum + statistic * (1 - momentum), or with no running operand the statistic [1, C,
  * 1 ..] as [C]. */
-static void statistic(const SambaComposition *c, double momentum, const uint32_t *running,
+static void statistic(const SambaComposition *composition, double momentum, const uint32_t *running,
                       uint32_t from, uint32_t result) {
   SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, result);
+  sambaStageBeginElementwise(&b, composition->graph, composition->name, composition->layer, result);
   uint16_t value = sambaStageOperand(&b, from);
   uint16_t old = running ? sambaStageBroadcastOperand(&b, *running) : 0;
   sambaStageAxis(&b, value, 1)->coefficients[0] = 1;

@@ -90,8 +90,9 @@ static SambaStatus stagesLayerNorm(const SambaOperatorCall *call, SambaStageGrap
 }
 
 /* layer_norm and the statistics one after the other, with the same roundings. */
-static SambaStatus decomposeNativeLayerNorm(const SambaOperatorCall *call, SambaExpansion *e,
-                                            const uint32_t *operands, uint32_t *out_results) {
+static SambaStatus decomposeNativeLayerNorm(const SambaOperatorCall *call,
+                                            SambaExpansion *expansion, const uint32_t *operands,
+                                            uint32_t *out_results) {
   const SambaTensorType *x = &call->operands[0];
   const SambaAttribute *shape = sambaOperatorCallFind(call, "normalized_shape");
   const SambaAttribute *dtype = sambaOperatorCallFind(call, "dtype");
@@ -105,16 +106,17 @@ static SambaStatus decomposeNativeLayerNorm(const SambaOperatorCall *call, Samba
   SambaAttribute normalized[] = {*shape, sambaFloatAttribute("eps", epsilon)};
   SambaAttribute reduced[] = {sambaIntsAttribute("dim", dims, count),
                               sambaBoolAttribute("keepdim", true)};
-  uint32_t wide = sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32);
-  uint32_t mean = sambaExpandCall(e, "mean", 1, &wide, 2, reduced);
-  uint32_t centered = sambaExpandBinary(e, "sub", wide, mean);
-  uint32_t squares = sambaExpandBinary(e, "mul", centered, centered);
-  uint32_t variance = sambaExpandCall(e, "mean", 1, &squares, 2, reduced);
-  uint32_t inverse =
-      sambaExpandUnary(e, "rsqrt", sambaExpandWithNumber(e, "add", variance, epsilon));
-  out_results[0] = sambaExpandCall(e, "layer_norm", call->operand_count, operands, 2, normalized);
-  out_results[1] = sambaExpandCast(e, mean, statistics);
-  out_results[2] = sambaExpandCast(e, inverse, statistics);
+  uint32_t wide = sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32);
+  uint32_t mean = sambaExpandCall(expansion, "mean", 1, &wide, 2, reduced);
+  uint32_t centered = sambaExpandBinary(expansion, "sub", wide, mean);
+  uint32_t squares = sambaExpandBinary(expansion, "mul", centered, centered);
+  uint32_t variance = sambaExpandCall(expansion, "mean", 1, &squares, 2, reduced);
+  uint32_t inverse = sambaExpandUnary(expansion, "rsqrt",
+                                      sambaExpandWithNumber(expansion, "add", variance, epsilon));
+  out_results[0] =
+      sambaExpandCall(expansion, "layer_norm", call->operand_count, operands, 2, normalized);
+  out_results[1] = sambaExpandCast(expansion, mean, statistics);
+  out_results[2] = sambaExpandCast(expansion, inverse, statistics);
 
   return NULL;
 }
@@ -163,25 +165,25 @@ static SambaStatus inferGroupNorm(const SambaOperatorCall *call, SambaTensorType
 }
 
 /* Maps axes of x [N, C, ..] to the dimensions of [N, group, channel, ..]. */
-static void mapGrouped(SambaStageBuilder *b, uint16_t operand, uint32_t rank, int64_t channels,
-                       const uint32_t *dims) {
-  sambaStageAxis(b, operand, 0)->coefficients[dims[0]] = 1;
-  sambaStageAxis(b, operand, 1)->coefficients[dims[1]] = channels;
+static void mapGrouped(SambaStageBuilder *builder, uint16_t operand, uint32_t rank,
+                       int64_t channels, const uint32_t *dims) {
+  sambaStageAxis(builder, operand, 0)->coefficients[dims[0]] = 1;
+  sambaStageAxis(builder, operand, 1)->coefficients[dims[1]] = channels;
   for (uint32_t axis = 1; axis < rank; ++axis)
-    sambaStageAxis(b, operand, axis)->coefficients[dims[axis + 1]] = 1;
+    sambaStageAxis(builder, operand, axis)->coefficients[dims[axis + 1]] = 1;
 }
 
 /* A sum over channel and spatial dimensions per (n, group): of x, or of (x - mean)^2 with mean [N,
  * G]. */
-static uint32_t groupSum(const SambaComposition *c, uint32_t x, int64_t groups, bool deviation,
-                         uint32_t mean) {
-  SambaStageTensor type = c->graph->tensors[x];
+static uint32_t groupSum(const SambaComposition *composition, uint32_t x, int64_t groups,
+                         bool deviation, uint32_t mean) {
+  SambaStageTensor type = composition->graph->tensors[x];
   int64_t channels = type.dims[1] / groups;
-  uint32_t result =
-      sambaStageIntermediate(c->graph, SAMBA_DTYPE_F32, 2, (int64_t[]){type.dims[0], groups});
+  uint32_t result = sambaStageIntermediate(composition->graph, SAMBA_DTYPE_F32, 2,
+                                           (int64_t[]){type.dims[0], groups});
   SambaStageBuilder b;
 
-  sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, result);
+  sambaStageBeginElementwise(&b, composition->graph, composition->name, composition->layer, result);
   uint32_t dims[SAMBA_MAX_RANK + 1] = {0, 1, sambaStageDim(&b, channels, true)};
   for (uint32_t axis = 2; axis < type.rank; ++axis)
     dims[axis + 1] = sambaStageDim(&b, type.dims[axis], true);

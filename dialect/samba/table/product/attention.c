@@ -54,14 +54,15 @@ static SambaStatus inferAttention(const SambaOperatorCall *call, SambaTensorType
 }
 
 /* product[.., m, n] = sum over k of a[.., m, k] * b[.., n, k] (or b[.., k, n]). */
-static void product(const SambaComposition *c, uint32_t a, uint32_t b, bool transposed,
+static void product(const SambaComposition *composition, uint32_t a, uint32_t b, bool transposed,
                     uint32_t result) {
-  SambaStageTensor left = c->graph->tensors[a];
-  SambaStageTensor right = c->graph->tensors[b];
-  uint32_t rank = c->graph->tensors[result].rank;
+  SambaStageTensor left = composition->graph->tensors[a];
+  SambaStageTensor right = composition->graph->tensors[b];
+  uint32_t rank = composition->graph->tensors[result].rank;
   SambaStageBuilder builder;
 
-  sambaStageBeginElementwise(&builder, c->graph, c->name, c->layer, result);
+  sambaStageBeginElementwise(&builder, composition->graph, composition->name, composition->layer,
+                             result);
   uint32_t k = sambaStageDim(&builder, left.dims[left.rank - 1], true);
   uint32_t last[2][2] = {{rank - 2, k}, {transposed ? rank - 1 : k, transposed ? k : rank - 1}};
   uint16_t values[2];
@@ -90,13 +91,14 @@ static double scaleOf(const SambaOperatorCall *call) {
 static double fillOf(const SambaOperatorCall *call) { return sambaOperatorCallFloat(call, "fill"); }
 
 /* scores * scale, + mask or fill where masked */
-static uint32_t maskedScores(const SambaComposition *c, const SambaOperatorCall *call,
+static uint32_t maskedScores(const SambaComposition *composition, const SambaOperatorCall *call,
                              uint32_t scores, const uint32_t *operands) {
-  SambaStageTensor like = c->graph->tensors[scores];
-  uint32_t result = sambaStageIntermediate(c->graph, SAMBA_DTYPE_F32, like.rank, like.dims);
+  SambaStageTensor like = composition->graph->tensors[scores];
+  uint32_t result =
+      sambaStageIntermediate(composition->graph, SAMBA_DTYPE_F32, like.rank, like.dims);
   SambaStageBuilder b;
 
-  sambaStageBeginElementwise(&b, c->graph, c->name, c->layer, result);
+  sambaStageBeginElementwise(&b, composition->graph, composition->name, composition->layer, result);
   uint16_t value = sambaStageBroadcastOperand(&b, scores);
   uint16_t mask = 0;
   bool masked = call->operand_count == 4;
@@ -142,19 +144,19 @@ static SambaStatus stagesAttention(const SambaOperatorCall *call, SambaStageGrap
 }
 
 /* Where column <= row, counted by two constants. */
-static uint32_t causal(SambaExpansion *e, int64_t rows, int64_t columns) {
+static uint32_t causal(SambaExpansion *expansion, int64_t rows, int64_t columns) {
   int64_t most = rows > columns ? rows : columns;
   double *numbers = sambaAllocate(sambaArraySize((size_t)most + 1, sizeof *numbers));
   for (int64_t i = 0; i < most; ++i)
     numbers[i] = (double)i;
-  uint32_t row = sambaExpandNumbers(e, SAMBA_DTYPE_I32, 2, (int64_t[]){rows, 1}, numbers);
-  uint32_t column = sambaExpandNumbers(e, SAMBA_DTYPE_I32, 1, &columns, numbers);
+  uint32_t row = sambaExpandNumbers(expansion, SAMBA_DTYPE_I32, 2, (int64_t[]){rows, 1}, numbers);
+  uint32_t column = sambaExpandNumbers(expansion, SAMBA_DTYPE_I32, 1, &columns, numbers);
   free(numbers);
-  return sambaExpandBinary(e, "le", column, row);
+  return sambaExpandBinary(expansion, "le", column, row);
 }
 
 /* The same steps with the same roundings, through memory. */
-static SambaStatus decomposeAttention(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeAttention(const SambaOperatorCall *call, SambaExpansion *expansion,
                                       const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *q = &call->operands[0];
   const SambaTensorType *k = &call->operands[1];
@@ -162,27 +164,29 @@ static SambaStatus decomposeAttention(const SambaOperatorCall *call, SambaExpans
 
   for (uint32_t axis = 0; axis < k->rank; ++axis)
     transposed[axis] = axis + 2 < k->rank ? axis : 2 * k->rank - 3 - axis;
-  uint32_t factors[] = {operands[0], sambaExpandPermute(e, operands[1], transposed)};
+  uint32_t factors[] = {operands[0], sambaExpandPermute(expansion, operands[1], transposed)};
   SambaAttribute accumulator = sambaDTypeAttribute("out_dtype", SAMBA_DTYPE_F32);
   SambaAttribute last = sambaIntAttribute("dim", -1);
-  uint32_t scores = sambaExpandCall(e, "matmul", 2, factors, 1, &accumulator);
-  scores = sambaExpandWithNumber(e, "mul", scores, scaleOf(call));
-  uint32_t lowest = sambaExpandScalar(e, SAMBA_DTYPE_F32, -INFINITY);
+  uint32_t scores = sambaExpandCall(expansion, "matmul", 2, factors, 1, &accumulator);
+  scores = sambaExpandWithNumber(expansion, "mul", scores, scaleOf(call));
+  uint32_t lowest = sambaExpandScalar(expansion, SAMBA_DTYPE_F32, -INFINITY);
   if (call->operand_count == 4 && call->operands[3].dtype == SAMBA_DTYPE_I1)
-    scores = sambaExpandCall(
-        e, "where", 3,
-        (uint32_t[]){operands[3], scores, sambaExpandScalar(e, SAMBA_DTYPE_F32, fillOf(call))}, 0,
-        NULL);
+    scores =
+        sambaExpandCall(expansion, "where", 3,
+                        (uint32_t[]){operands[3], scores,
+                                     sambaExpandScalar(expansion, SAMBA_DTYPE_F32, fillOf(call))},
+                        0, NULL);
   else if (call->operand_count == 4)
-    scores = sambaExpandBinary(e, "add", scores, sambaExpandCast(e, operands[3], SAMBA_DTYPE_F32));
+    scores = sambaExpandBinary(expansion, "add", scores,
+                               sambaExpandCast(expansion, operands[3], SAMBA_DTYPE_F32));
   if (sambaOperatorCallInt(call, "is_causal")) {
-    uint32_t kept = causal(e, q->dims[q->rank - 2], k->dims[k->rank - 2]);
-    scores = sambaExpandCall(e, "where", 3, (uint32_t[]){kept, scores, lowest}, 0, NULL);
+    uint32_t kept = causal(expansion, q->dims[q->rank - 2], k->dims[k->rank - 2]);
+    scores = sambaExpandCall(expansion, "where", 3, (uint32_t[]){kept, scores, lowest}, 0, NULL);
   }
 
-  uint32_t probabilities =
-      sambaExpandCast(e, sambaExpandCall(e, "softmax", 1, &scores, 1, &last), q->dtype);
-  out_results[0] = sambaExpandBinary(e, "matmul", probabilities, operands[2]);
+  uint32_t probabilities = sambaExpandCast(
+      expansion, sambaExpandCall(expansion, "softmax", 1, &scores, 1, &last), q->dtype);
+  out_results[0] = sambaExpandBinary(expansion, "matmul", probabilities, operands[2]);
   return NULL;
 }
 

@@ -93,12 +93,12 @@ static SambaStatus inferMatmul(const SambaOperatorCall *call, SambaTensorType *o
 }
 
 /* The axes of one operand before its matrix, aligned with the last batch dimensions. */
-static void mapBatch(SambaStageBuilder *b, uint16_t operand, const SambaTensorType *type,
+static void mapBatch(SambaStageBuilder *builder, uint16_t operand, const SambaTensorType *type,
                      uint32_t batch) {
   for (uint32_t axis = 0; axis + 2 < type->rank; ++axis) {
     uint32_t dim = axis + batch - (type->rank - 2);
-    if (type->dims[axis] == b->stage.extents[dim])
-      sambaStageAxis(b, operand, axis)->coefficients[dim] = 1;
+    if (type->dims[axis] == builder->stage.extents[dim])
+      sambaStageAxis(builder, operand, axis)->coefficients[dim] = 1;
   }
 }
 

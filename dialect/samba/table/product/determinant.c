@@ -21,59 +21,64 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   return NULL;
 }
 
-static uint32_t binary(SambaExpansion *e, const char *name, uint32_t a, uint32_t b) {
-  return sambaExpandBinary(e, name, a, b);
+static uint32_t binary(SambaExpansion *expansion, const char *name, uint32_t a, uint32_t b) {
+  return sambaExpandBinary(expansion, name, a, b);
 }
 
-static uint32_t sumOfRows(SambaExpansion *e, uint32_t x) {
+static uint32_t sumOfRows(SambaExpansion *expansion, uint32_t x) {
   SambaAttribute attributes[] = {sambaIntsAttribute("dim", (int64_t[]){1}, 1),
                                  sambaBoolAttribute("keepdim", true)};
-  return sambaExpandCall(e, "sum", 1, &x, 2, attributes);
+  return sambaExpandCall(expansion, "sum", 1, &x, 2, attributes);
 }
 
-static uint32_t where(SambaExpansion *e, uint32_t condition, uint32_t yes, uint32_t no) {
-  return sambaExpandCall(e, "where", 3, (uint32_t[]){condition, yes, no}, 0, NULL);
+static uint32_t where(SambaExpansion *expansion, uint32_t condition, uint32_t yes, uint32_t no) {
+  return sambaExpandCall(expansion, "where", 3, (uint32_t[]){condition, yes, no}, 0, NULL);
 }
 
-static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *expansion,
                              const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *x = &call->operands[0];
   int64_t n = x->dims[x->rank - 1];
   int64_t count = sambaTensorTypeElements(x) / (n * n);
-  uint32_t rows = sambaExpandReshape(e, sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32), 3,
-                                     (int64_t[]){count, n, n});
-  uint32_t one = sambaExpandScalar(e, SAMBA_DTYPE_F32, 1);
-  uint32_t zero = sambaExpandScalar(e, SAMBA_DTYPE_F32, 0);
+  uint32_t rows =
+      sambaExpandReshape(expansion, sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32), 3,
+                         (int64_t[]){count, n, n});
+  uint32_t one = sambaExpandScalar(expansion, SAMBA_DTYPE_F32, 1);
+  uint32_t zero = sambaExpandScalar(expansion, SAMBA_DTYPE_F32, 0);
   uint32_t product = 0;
 
-  for (int64_t left = n; left > 0 && !e->status; --left) { /* rows: count x left x left */
+  for (int64_t left = n; left > 0 && !expansion->status; --left) { /* rows: count x left x left */
     uint32_t pivot = rows;
     if (left > 1) {
-      uint32_t column = sambaExpandSlice(e, rows, 2, 0, 1, 1);
+      uint32_t column = sambaExpandSlice(expansion, rows, 2, 0, 1, 1);
       SambaAttribute dim = sambaIntAttribute("dim", 1);
-      uint32_t magnitude = sambaExpandUnary(e, "abs", column);
-      uint32_t chosen = sambaExpandCall(e, "hardmax", 1, &magnitude, 1, &dim);
-      chosen = binary(e, "ne", chosen, zero);
-      uint32_t pivot_row = sumOfRows(e, where(e, chosen, rows, zero));
-      uint32_t first = sambaExpandSlice(e, rows, 1, 0, 1, 1);
-      uint32_t others = sambaExpandSlice(e, where(e, chosen, first, rows), 1, 1, left - 1, 1);
-      pivot = sambaExpandSlice(e, pivot_row, 2, 0, 1, 1);
-      uint32_t divisor =
-          where(e, binary(e, "eq", pivot, zero), one, pivot); /* then all of the column is 0 */
-      uint32_t factor = binary(e, "div", sambaExpandSlice(e, others, 2, 0, 1, 1), divisor);
-      uint32_t subtracted =
-          binary(e, "mul", factor, sambaExpandSlice(e, pivot_row, 2, 1, left - 1, 1));
-      rows = binary(e, "sub", sambaExpandSlice(e, others, 2, 1, left - 1, 1), subtracted);
+      uint32_t magnitude = sambaExpandUnary(expansion, "abs", column);
+      uint32_t chosen = sambaExpandCall(expansion, "hardmax", 1, &magnitude, 1, &dim);
+      chosen = binary(expansion, "ne", chosen, zero);
+      uint32_t pivot_row = sumOfRows(expansion, where(expansion, chosen, rows, zero));
+      uint32_t first = sambaExpandSlice(expansion, rows, 1, 0, 1, 1);
+      uint32_t others =
+          sambaExpandSlice(expansion, where(expansion, chosen, first, rows), 1, 1, left - 1, 1);
+      pivot = sambaExpandSlice(expansion, pivot_row, 2, 0, 1, 1);
+      uint32_t divisor = where(expansion, binary(expansion, "eq", pivot, zero), one,
+                               pivot); /* then all of the column is 0 */
+      uint32_t factor =
+          binary(expansion, "div", sambaExpandSlice(expansion, others, 2, 0, 1, 1), divisor);
+      uint32_t subtracted = binary(expansion, "mul", factor,
+                                   sambaExpandSlice(expansion, pivot_row, 2, 1, left - 1, 1));
+      rows = binary(expansion, "sub", sambaExpandSlice(expansion, others, 2, 1, left - 1, 1),
+                    subtracted);
       /* Two rows have changed places unless the pivot was in the first. */
-      pivot = where(e, sambaExpandSlice(e, chosen, 1, 0, 1, 1), pivot,
-                    sambaExpandUnary(e, "neg", pivot));
+      pivot = where(expansion, sambaExpandSlice(expansion, chosen, 1, 0, 1, 1), pivot,
+                    sambaExpandUnary(expansion, "neg", pivot));
     }
-    product = left == n ? pivot : binary(e, "mul", product, pivot);
+    product = left == n ? pivot : binary(expansion, "mul", product, pivot);
   }
 
-  if (!e->status)
-    out_results[0] = sambaExpandCast(e, sambaExpandReshape(e, product, x->rank - 2, x->dims),
-                                     call->operands[0].dtype);
+  if (!expansion->status)
+    out_results[0] =
+        sambaExpandCast(expansion, sambaExpandReshape(expansion, product, x->rank - 2, x->dims),
+                        call->operands[0].dtype);
   return NULL;
 }
 

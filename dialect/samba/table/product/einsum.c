@@ -220,12 +220,13 @@ static int indexOf(const Term *term, Label label) {
   return -1;
 }
 
-static uint32_t reshaped(const Composer *c, uint32_t value, uint32_t rank, const int64_t *dims) {
-  return sambaExpandReshape(c->expansion, value, rank, dims);
+static uint32_t reshaped(const Composer *composer, uint32_t value, uint32_t rank,
+                         const int64_t *dims) {
+  return sambaExpandReshape(composer->expansion, value, rank, dims);
 }
 
 /* The value's dimensions in the order of `wanted`, which has the same labels. */
-static void reorder(const Composer *c, Factor *factor, const Term *wanted) {
+static void reorder(const Composer *composer, Factor *factor, const Term *wanted) {
   int64_t dims[SAMBA_MAX_RANK];
   bool same = true;
   for (uint32_t i = 0; i < wanted->count; ++i) {
@@ -233,14 +234,15 @@ static void reorder(const Composer *c, Factor *factor, const Term *wanted) {
     same = same && dims[i] == i;
   }
   if (!same)
-    factor->value = sambaExpandPermute(c->expansion, factor->value, dims);
+    factor->value = sambaExpandPermute(composer->expansion, factor->value, dims);
   factor->term = *wanted;
 }
 
 /* The value with one dimension per group of labels, in this order; a group without labels is a
  * dimension of 1. Labels that follow each other as in their group are joined first: then nothing is
  * moved but by a view. */
-static uint32_t arranged(const Composer *c, Factor factor, const Term *groups, uint32_t count) {
+static uint32_t arranged(const Composer *composer, Factor factor, const Term *groups,
+                         uint32_t count) {
   int64_t dims[SAMBA_MAX_RANK + 2], order[SAMBA_MAX_RANK + 2], sizes[SAMBA_MAX_RANK + 2];
   uint32_t rank = 0;
   bool joined = true, same = true;
@@ -250,7 +252,7 @@ static uint32_t arranged(const Composer *c, Factor factor, const Term *groups, u
     order[g] = -1;
     sizes[g] = 1;
     for (uint32_t i = 0; i < groups[g].count; ++i) {
-      sizes[g] *= c->equation->sizes[groups[g].labels[i]];
+      sizes[g] *= composer->equation->sizes[groups[g].labels[i]];
       wanted.labels[wanted.count++] = groups[g].labels[i];
     }
   }
@@ -269,25 +271,25 @@ static uint32_t arranged(const Composer *c, Factor factor, const Term *groups, u
   }
 
   if (!joined) {
-    reorder(c, &factor, &wanted);
-    return sambaExpandReshape(c->expansion, factor.value, count, sizes);
+    reorder(composer, &factor, &wanted);
+    return sambaExpandReshape(composer->expansion, factor.value, count, sizes);
   }
 
   for (uint32_t g = 0; g < count; ++g)
     if (order[g] < 0)
       dims[rank] = 1, order[g] = rank++;
-  uint32_t value = sambaExpandReshape(c->expansion, factor.value, rank, dims);
+  uint32_t value = sambaExpandReshape(composer->expansion, factor.value, rank, dims);
   for (uint32_t g = 0; g < count; ++g)
     same = same && order[g] == g;
-  return same ? value : sambaExpandPermute(c->expansion, value, order);
+  return same ? value : sambaExpandPermute(composer->expansion, value, order);
 }
 
 /* The diagonal of dimensions i < k: both moved to the end, made one of n * n, and every (n + 1)th
  * element taken. */
-static void takeDiagonal(const Composer *c, Factor *factor, uint32_t i, uint32_t k) {
+static void takeDiagonal(const Composer *composer, Factor *factor, uint32_t i, uint32_t k) {
   uint32_t rank = factor->term.count;
   uint32_t next = 0;
-  const SambaTensorType *type = sambaExpansionType(c->expansion, factor->value);
+  const SambaTensorType *type = sambaExpansionType(composer->expansion, factor->value);
   int64_t order[SAMBA_MAX_RANK];
   int64_t dims[SAMBA_MAX_RANK];
   int64_t n = type->dims[i];
@@ -300,38 +302,38 @@ static void takeDiagonal(const Composer *c, Factor *factor, uint32_t i, uint32_t
     }
   term.labels[term.count++] = factor->term.labels[i];
   order[next] = i, order[next + 1] = k, dims[next] = n * n;
-  uint32_t flat =
-      reshaped(c, sambaExpandPermute(c->expansion, factor->value, order), rank - 1, dims);
-  factor->value = sambaExpandSlice(c->expansion, flat, rank - 2, 0, n, n + 1);
+  uint32_t flat = reshaped(composer, sambaExpandPermute(composer->expansion, factor->value, order),
+                           rank - 1, dims);
+  factor->value = sambaExpandSlice(composer->expansion, flat, rank - 2, 0, n, n + 1);
   factor->term = term;
 }
 
 /* Different labels, and none of size 1 where the label's size is another: those are broadcast by
  * leaving them out. */
-static Factor factorOf(const Composer *c, uint32_t operand, const Term *term) {
+static Factor factorOf(const Composer *composer, uint32_t operand, const Term *term) {
   Factor factor = {operand, *term};
   for (uint32_t i = 0; i < factor.term.count; ++i)
     for (uint32_t k = factor.term.count - 1; k > i; --k)
       if (factor.term.labels[i] == factor.term.labels[k]) {
-        takeDiagonal(c, &factor, i, k);
+        takeDiagonal(composer, &factor, i, k);
         i = 0, k = factor.term.count; /* from the start */
       }
   Term kept = {0};
   int64_t dims[SAMBA_MAX_RANK];
-  const SambaTensorType *type = sambaExpansionType(c->expansion, factor.value);
+  const SambaTensorType *type = sambaExpansionType(composer->expansion, factor.value);
 
   for (uint32_t i = 0; i < factor.term.count; ++i)
-    if (type->dims[i] == c->equation->sizes[factor.term.labels[i]]) {
+    if (type->dims[i] == composer->equation->sizes[factor.term.labels[i]]) {
       dims[kept.count] = type->dims[i];
       kept.labels[kept.count++] = factor.term.labels[i];
     }
-  factor.value = reshaped(c, factor.value, kept.count, dims);
+  factor.value = reshaped(composer, factor.value, kept.count, dims);
   factor.term = kept;
 
   return factor;
 }
 
-static void sumOver(const Composer *c, Factor *factor, uint64_t labels) {
+static void sumOver(const Composer *composer, Factor *factor, uint64_t labels) {
   int64_t dims[SAMBA_MAX_RANK];
   size_t count = 0;
 
@@ -344,8 +346,8 @@ static void sumOver(const Composer *c, Factor *factor, uint64_t labels) {
   if (!count)
     return;
   SambaAttribute attribute = sambaIntsAttribute("dim", dims, count);
-  uint32_t wide = sambaExpandCast(c->expansion, factor->value, c->accumulator);
-  factor->value = sambaExpandCall(c->expansion, "sum", 1, &wide, 1, &attribute);
+  uint32_t wide = sambaExpandCast(composer->expansion, factor->value, composer->accumulator);
+  factor->value = sambaExpandCall(composer->expansion, "sum", 1, &wide, 1, &attribute);
   factor->term = kept;
 }
 
@@ -356,10 +358,10 @@ static void append(Term *term, const Term *from, uint64_t labels) {
 }
 
 /* The product of two factors, summed over the labels of both that are not in `kept`. */
-static Factor multiply(const Composer *c, Factor a, Factor b, uint64_t kept) {
-  SambaExpansion *e = c->expansion;
-  sumOver(c, &a, maskOf(&a.term) & ~maskOf(&b.term) & ~kept);
-  sumOver(c, &b, maskOf(&b.term) & ~maskOf(&a.term) & ~kept);
+static Factor multiply(const Composer *composer, Factor a, Factor b, uint64_t kept) {
+  SambaExpansion *expansion = composer->expansion;
+  sumOver(composer, &a, maskOf(&a.term) & ~maskOf(&b.term) & ~kept);
+  sumOver(composer, &b, maskOf(&b.term) & ~maskOf(&a.term) & ~kept);
   uint64_t both = maskOf(&a.term) & maskOf(&b.term);
   uint64_t batch = both & kept;
 
@@ -377,51 +379,52 @@ static Factor multiply(const Composer *c, Factor a, Factor b, uint64_t kept) {
   append(&result.term, &rows, UINT64_MAX), append(&result.term, &columns, UINT64_MAX);
   int64_t dims[SAMBA_MAX_RANK];
   for (uint32_t i = 0; i < result.term.count; ++i)
-    dims[i] = c->equation->sizes[result.term.labels[i]];
+    dims[i] = composer->equation->sizes[result.term.labels[i]];
   bool outer = summed.count == 0;
-  if (outer || sambaExpansionType(e, a.value)->dtype != sambaExpansionType(e, b.value)->dtype) {
-    a.value = sambaExpandCast(e, a.value, c->accumulator);
-    b.value = sambaExpandCast(e, b.value, c->accumulator);
+  if (outer || sambaExpansionType(expansion, a.value)->dtype !=
+                   sambaExpansionType(expansion, b.value)->dtype) {
+    a.value = sambaExpandCast(expansion, a.value, composer->accumulator);
+    b.value = sambaExpandCast(expansion, b.value, composer->accumulator);
   }
 
   groups[count] = rows, groups[count + 1] = summed;
-  uint32_t left = arranged(c, a, groups, count + 2);
+  uint32_t left = arranged(composer, a, groups, count + 2);
   groups[count] = summed, groups[count + 1] = columns;
-  uint32_t right = arranged(c, b, groups, count + 2);
+  uint32_t right = arranged(composer, b, groups, count + 2);
   uint32_t product;
-  SambaAttribute attribute = sambaDTypeAttribute("out_dtype", c->accumulator);
+  SambaAttribute attribute = sambaDTypeAttribute("out_dtype", composer->accumulator);
   if (outer) /* [.., rows, 1] * [.., 1, columns] */
-    product = sambaExpandBinary(e, "mul", left, right);
+    product = sambaExpandBinary(expansion, "mul", left, right);
   else
-    product = sambaExpandCall(e, "matmul", 2, (uint32_t[]){left, right}, 1, &attribute);
-  result.value = sambaExpandReshape(e, product, result.term.count, dims);
+    product = sambaExpandCall(expansion, "matmul", 2, (uint32_t[]){left, right}, 1, &attribute);
+  result.value = sambaExpandReshape(expansion, product, result.term.count, dims);
 
   return result;
 }
 
-static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *expansion,
                              const uint32_t *operands, uint32_t *out_results) {
   Equation equation;
   SAMBA_RETURN_IF_ERROR(readEquation(call, &equation));
   SambaDType dtype = call->operands[0].dtype;
 
-  Composer c = {e, &equation, sambaDTypeLaneClass(dtype)};
+  Composer c = {expansion, &equation, sambaDTypeLaneClass(dtype)};
   Factor product = factorOf(&c, operands[0], &equation.terms[0]);
 
-  for (uint32_t t = 1; t < call->operand_count && !e->status; ++t) {
+  for (uint32_t t = 1; t < call->operand_count && !expansion->status; ++t) {
     uint64_t kept = maskOf(&equation.out);
     for (uint32_t k = t + 1; k < call->operand_count; ++k)
       kept |= maskOf(&equation.terms[k]);
     product = multiply(&c, product, factorOf(&c, operands[t], &equation.terms[t]), kept);
   }
 
-  if (e->status)
+  if (expansion->status)
     return NULL; /* the expansion reports it */
   sumOver(&c, &product, ~maskOf(&equation.out));
-  if (e->status)
+  if (expansion->status)
     return NULL;
   reorder(&c, &product, &equation.out);
-  out_results[0] = sambaExpandCast(e, product.value, dtype);
+  out_results[0] = sambaExpandCast(expansion, product.value, dtype);
 
   return NULL;
 }

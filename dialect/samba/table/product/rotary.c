@@ -28,13 +28,13 @@ static SambaStatus inferRotary(const SambaOperatorCall *call, SambaTensorType *o
 
 /* Axes of `tensor` aligned with the last of x's; the last one is at first + step * its
  * dimension. */
-static uint16_t part(SambaStageBuilder *b, uint32_t tensor, uint32_t rank, int64_t first,
+static uint16_t part(SambaStageBuilder *builder, uint32_t tensor, uint32_t rank, int64_t first,
                      int64_t step) {
-  uint16_t operand = sambaStageOperand(b, tensor);
-  SambaStageTensor type = b->graph->tensors[tensor];
+  uint16_t operand = sambaStageOperand(builder, tensor);
+  SambaStageTensor type = builder->graph->tensors[tensor];
   uint32_t shift = rank - type.rank;
   for (uint32_t axis = 0; axis < type.rank; ++axis) {
-    SambaAxisMap *map = sambaStageAxis(b, operand, axis);
+    SambaAxisMap *map = sambaStageAxis(builder, operand, axis);
     bool last = axis + shift + 1 == rank;
     if (type.dims[axis] == 1)
       continue; /* broadcast */
@@ -78,30 +78,33 @@ static SambaStatus stagesRotary(const SambaOperatorCall *call, SambaStageGraph *
 }
 
 /* The members of each pair exchanged, the one that comes first negated. */
-static uint32_t turned(SambaExpansion *e, uint32_t x, bool interleaved) {
-  SambaTensorType type = *sambaExpansionType(e, x);
+static uint32_t turned(SambaExpansion *expansion, uint32_t x, bool interleaved) {
+  SambaTensorType type = *sambaExpansionType(expansion, x);
   SambaTensorType pairs = type;
   uint32_t axis = type.rank - 1 + interleaved;
   int64_t half = type.dims[type.rank - 1] / 2;
   int64_t each = interleaved ? 1 : half;
   if (interleaved)
     pairs.dims[pairs.rank - 1] = half, pairs.dims[pairs.rank++] = 2;
-  x = sambaExpandReshape(e, x, pairs.rank, pairs.dims);
-  uint32_t parts[] = {sambaExpandUnary(e, "neg", sambaExpandSlice(e, x, axis, each, each, 1)),
-                      sambaExpandSlice(e, x, axis, 0, each, 1)};
-  return sambaExpandReshape(e, sambaExpandCat(e, 2, parts, axis), type.rank, type.dims);
+  x = sambaExpandReshape(expansion, x, pairs.rank, pairs.dims);
+  uint32_t parts[] = {
+      sambaExpandUnary(expansion, "neg", sambaExpandSlice(expansion, x, axis, each, each, 1)),
+      sambaExpandSlice(expansion, x, axis, 0, each, 1)};
+  return sambaExpandReshape(expansion, sambaExpandCat(expansion, 2, parts, axis), type.rank,
+                            type.dims);
 }
 
 /* The same roundings, through memory: x * cos + turned * sin. */
-static SambaStatus decomposeRotary(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeRotary(const SambaOperatorCall *call, SambaExpansion *expansion,
                                    const uint32_t *operands, uint32_t *out_results) {
   uint32_t f32[3];
   for (int i = 0; i < 3; ++i)
-    f32[i] = sambaExpandCast(e, operands[i], SAMBA_DTYPE_F32);
-  uint32_t left = sambaExpandBinary(e, "mul", f32[0], f32[1]);
-  uint32_t other = turned(e, f32[0], sambaOperatorCallInt(call, "interleaved") != 0);
-  uint32_t sum = sambaExpandBinary(e, "add", left, sambaExpandBinary(e, "mul", other, f32[2]));
-  out_results[0] = sambaExpandCast(e, sum, call->operands[0].dtype);
+    f32[i] = sambaExpandCast(expansion, operands[i], SAMBA_DTYPE_F32);
+  uint32_t left = sambaExpandBinary(expansion, "mul", f32[0], f32[1]);
+  uint32_t other = turned(expansion, f32[0], sambaOperatorCallInt(call, "interleaved") != 0);
+  uint32_t sum =
+      sambaExpandBinary(expansion, "add", left, sambaExpandBinary(expansion, "mul", other, f32[2]));
+  out_results[0] = sambaExpandCast(expansion, sum, call->operands[0].dtype);
   return NULL;
 }
 

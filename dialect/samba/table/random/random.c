@@ -23,63 +23,67 @@ static SambaDType dtypeOf(const SambaOperatorCall *call, SambaDType otherwise) {
 
 /* ---- The generator ---- */
 
-static uint16_t low32(SambaStageBuilder *b, uint16_t x) {
-  return sambaLane2(b, SAMBA_LANE_AND, x, sambaLaneNumber(b, x, 0xFFFFFFFFu));
+static uint16_t low32(SambaStageBuilder *builder, uint16_t x) {
+  return sambaLane2(builder, SAMBA_LANE_AND, x, sambaLaneNumber(builder, x, 0xFFFFFFFFu));
 }
-static uint16_t high32(SambaStageBuilder *b, uint16_t x) {
-  return sambaLane2(b, SAMBA_LANE_SHRL, x, sambaLaneNumber(b, x, 32));
+static uint16_t high32(SambaStageBuilder *builder, uint16_t x) {
+  return sambaLane2(builder, SAMBA_LANE_SHRL, x, sambaLaneNumber(builder, x, 32));
 }
-static uint16_t bitXor(SambaStageBuilder *b, uint16_t x, uint16_t y) {
-  return sambaLane2(b, SAMBA_LANE_XOR, x, y);
+static uint16_t bitXor(SambaStageBuilder *builder, uint16_t x, uint16_t y) {
+  return sambaLane2(builder, SAMBA_LANE_XOR, x, y);
 }
 
 /* The element's row-major index, as i64. */
-static uint16_t elementIndex(SambaStageBuilder *b) {
+static uint16_t elementIndex(SambaStageBuilder *builder) {
   uint16_t index = UINT16_MAX;
   int64_t stride = 1;
-  for (uint32_t d = b->stage.dim_count; d-- > 0; stride *= b->stage.extents[d]) {
-    if (b->stage.extents[d] == 1)
+  for (uint32_t d = builder->stage.dim_count; d-- > 0; stride *= builder->stage.extents[d]) {
+    if (builder->stage.extents[d] == 1)
       continue;
-    uint16_t part = sambaLaneCounter(b, d, SAMBA_DTYPE_I64);
+    uint16_t part = sambaLaneCounter(builder, d, SAMBA_DTYPE_I64);
     if (stride != 1)
-      part = sambaLane2(b, SAMBA_LANE_MUL, part, sambaLaneNumber(b, part, (double)stride));
-    index = index == UINT16_MAX ? part : sambaLane2(b, SAMBA_LANE_ADD, part, index);
+      part =
+          sambaLane2(builder, SAMBA_LANE_MUL, part, sambaLaneNumber(builder, part, (double)stride));
+    index = index == UINT16_MAX ? part : sambaLane2(builder, SAMBA_LANE_ADD, part, index);
   }
   return index;
 }
 
 /* Two words of 32 bits, each in an i64. */
-static void randomWords(SambaStageBuilder *b, uint16_t seed, uint16_t out_words[2]) {
+static void randomWords(SambaStageBuilder *builder, uint16_t seed, uint16_t out_words[2]) {
   enum { rounds = 10 };
-  uint16_t index = elementIndex(b);
+  uint16_t index = elementIndex(builder);
   uint16_t low;
-  uint16_t high = high32(b, seed);
+  uint16_t high = high32(builder, seed);
 
   if (index == UINT16_MAX) {
-    low = sambaLaneNumber(b, seed, 0);
+    low = sambaLaneNumber(builder, seed, 0);
   } else {
-    low = low32(b, index);
-    high = bitXor(b, high32(b, index), high);
+    low = low32(builder, index);
+    high = bitXor(builder, high32(builder, index), high);
   }
 
   for (int round = 0; round < rounds; ++round) {
-    uint16_t product = sambaLane2(b, SAMBA_LANE_MUL, low, sambaLaneNumber(b, low, 0xD256D193u));
-    uint16_t key = low32(
-        b, sambaLane2(b, SAMBA_LANE_ADD, seed, sambaLaneNumber(b, seed, round * 2654435769.0)));
-    low = bitXor(b, bitXor(b, high32(b, product), high), key);
-    high = low32(b, product);
+    uint16_t product =
+        sambaLane2(builder, SAMBA_LANE_MUL, low, sambaLaneNumber(builder, low, 0xD256D193u));
+    uint16_t key = low32(builder, sambaLane2(builder, SAMBA_LANE_ADD, seed,
+                                             sambaLaneNumber(builder, seed, round * 2654435769.0)));
+    low = bitXor(builder, bitXor(builder, high32(builder, product), high), key);
+    high = low32(builder, product);
   }
 
   out_words[0] = low;
   out_words[1] = high;
 }
 
-static uint16_t toFloat(SambaStageBuilder *b, uint16_t x) {
-  return sambaLaneCast(b, x, SAMBA_DTYPE_F32);
+static uint16_t toFloat(SambaStageBuilder *builder, uint16_t x) {
+  return sambaLaneCast(builder, x, SAMBA_DTYPE_F32);
 }
-static uint16_t scaled(SambaStageBuilder *b, uint16_t x, double factor, double offset) {
-  uint16_t product = sambaLane2(b, SAMBA_LANE_MUL, x, sambaLaneFloat(b, factor));
-  return offset == 0 ? product : sambaLane2(b, SAMBA_LANE_ADD, product, sambaLaneFloat(b, offset));
+static uint16_t scaled(SambaStageBuilder *builder, uint16_t x, double factor, double offset) {
+  uint16_t product = sambaLane2(builder, SAMBA_LANE_MUL, x, sambaLaneFloat(builder, factor));
+  return offset == 0
+             ? product
+             : sambaLane2(builder, SAMBA_LANE_ADD, product, sambaLaneFloat(builder, offset));
 }
 
 /* ---- uniform, normal ---- */
@@ -98,29 +102,31 @@ static SambaStatus inferShaped(const SambaOperatorCall *call, SambaTensorType *o
 }
 
 /* low + u * (high - low), u the first word's leading 24 bits as a fraction in [0, 1) */
-static uint16_t programUniform(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programUniform(const SambaOperatorCall *call, SambaStageBuilder *builder,
                                const uint16_t *seed) {
   uint16_t words[2];
   double low = sambaOperatorCallFloat(call, "low");
   double high = sambaOperatorCallFloat(call, "high");
-  randomWords(b, *seed, words);
-  uint16_t fraction =
-      toFloat(b, sambaLane2(b, SAMBA_LANE_SHRL, words[0], sambaLaneNumber(b, words[0], 8)));
-  return scaled(b, scaled(b, fraction, 0x1p-24, 0), high - low, low);
+  randomWords(builder, *seed, words);
+  uint16_t fraction = toFloat(builder, sambaLane2(builder, SAMBA_LANE_SHRL, words[0],
+                                                  sambaLaneNumber(builder, words[0], 8)));
+  return scaled(builder, scaled(builder, fraction, 0x1p-24, 0), high - low, low);
 }
 
 /* Box and Muller: mean + std * sqrt(-2 ln u) * cos(2 pi v), u in (0, 1] and v in [0, 1] of 32 bits
  * each */
-static uint16_t programNormal(const SambaOperatorCall *call, SambaStageBuilder *b,
+static uint16_t programNormal(const SambaOperatorCall *call, SambaStageBuilder *builder,
                               const uint16_t *seed) {
   uint16_t words[2];
-  randomWords(b, *seed, words);
-  uint16_t angle = scaled(b, toFloat(b, words[1]), 6.283185307179586477 * 0x1p-32, 0);
-  uint16_t u = sambaLane2(b, SAMBA_LANE_ADD, words[0], sambaLaneNumber(b, words[0], 1));
-  uint16_t logarithm = sambaLane1(b, SAMBA_LANE_LOG, scaled(b, toFloat(b, u), 0x1p-32, 0));
-  uint16_t radius = sambaLane1(b, SAMBA_LANE_SQRT, scaled(b, logarithm, -2, 0));
-  uint16_t value = sambaLane2(b, SAMBA_LANE_MUL, radius, sambaLane1(b, SAMBA_LANE_COS, angle));
-  return scaled(b, value, sambaOperatorCallFloat(call, "std"),
+  randomWords(builder, *seed, words);
+  uint16_t angle = scaled(builder, toFloat(builder, words[1]), 6.283185307179586477 * 0x1p-32, 0);
+  uint16_t u = sambaLane2(builder, SAMBA_LANE_ADD, words[0], sambaLaneNumber(builder, words[0], 1));
+  uint16_t logarithm =
+      sambaLane1(builder, SAMBA_LANE_LOG, scaled(builder, toFloat(builder, u), 0x1p-32, 0));
+  uint16_t radius = sambaLane1(builder, SAMBA_LANE_SQRT, scaled(builder, logarithm, -2, 0));
+  uint16_t value =
+      sambaLane2(builder, SAMBA_LANE_MUL, radius, sambaLane1(builder, SAMBA_LANE_COS, angle));
+  return scaled(builder, value, sambaOperatorCallFloat(call, "std"),
                 sambaOperatorCallFloat(call, "mean"));
 }
 
@@ -135,10 +141,11 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
 
 /* ---- What is drawn from uniform numbers ---- */
 
-static uint32_t uniform(SambaExpansion *e, uint32_t seed, uint32_t rank, const int64_t *dims) {
+static uint32_t uniform(SambaExpansion *expansion, uint32_t seed, uint32_t rank,
+                        const int64_t *dims) {
   SambaAttribute attributes[] = {sambaIntsAttribute("shape", dims, rank),
                                  sambaDTypeAttribute("dtype", SAMBA_DTYPE_F32)};
-  return sambaExpandCall(e, "uniform", 1, &seed, 2, attributes);
+  return sambaExpandCall(expansion, "uniform", 1, &seed, 2, attributes);
 }
 
 static SambaStatus inferBernoulli(const SambaOperatorCall *call, SambaTensorType *out) {
@@ -149,12 +156,13 @@ static SambaStatus inferBernoulli(const SambaOperatorCall *call, SambaTensorType
   return NULL;
 }
 /* u < p */
-static SambaStatus decomposeBernoulli(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeBernoulli(const SambaOperatorCall *call, SambaExpansion *expansion,
                                       const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *p = &call->operands[0];
-  uint32_t hit = sambaExpandBinary(e, "lt", uniform(e, operands[1], p->rank, p->dims),
-                                   sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32));
-  out_results[0] = sambaExpandCast(e, hit, dtypeOf(call, p->dtype));
+  uint32_t hit =
+      sambaExpandBinary(expansion, "lt", uniform(expansion, operands[1], p->rank, p->dims),
+                        sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32));
+  out_results[0] = sambaExpandCast(expansion, hit, dtypeOf(call, p->dtype));
   return NULL;
 }
 
@@ -168,18 +176,21 @@ static SambaStatus inferDropout(const SambaOperatorCall *call, SambaTensorType *
 }
 /* mask = u >= p; mask ? x * (1 / (1 - p)) : 0. With p = 0 the factor is 1 and nothing is
  * dropped. */
-static SambaStatus decomposeDropout(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeDropout(const SambaOperatorCall *call, SambaExpansion *expansion,
                                     const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *x = &call->operands[0];
-  uint32_t p = sambaExpandCast(e, operands[1], SAMBA_DTYPE_F32);
-  uint32_t one = sambaExpandScalar(e, SAMBA_DTYPE_F32, 1);
-  uint32_t factor = sambaExpandUnary(e, "reciprocal", sambaExpandBinary(e, "sub", one, p));
-  uint32_t mask = sambaExpandBinary(e, "ge", uniform(e, operands[2], x->rank, x->dims), p);
-  uint32_t kept =
-      sambaExpandBinary(e, "mul", sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32), factor);
+  uint32_t p = sambaExpandCast(expansion, operands[1], SAMBA_DTYPE_F32);
+  uint32_t one = sambaExpandScalar(expansion, SAMBA_DTYPE_F32, 1);
+  uint32_t factor =
+      sambaExpandUnary(expansion, "reciprocal", sambaExpandBinary(expansion, "sub", one, p));
+  uint32_t mask =
+      sambaExpandBinary(expansion, "ge", uniform(expansion, operands[2], x->rank, x->dims), p);
+  uint32_t kept = sambaExpandBinary(
+      expansion, "mul", sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32), factor);
   uint32_t value = sambaExpandCall(
-      e, "where", 3, (uint32_t[]){mask, kept, sambaExpandScalar(e, SAMBA_DTYPE_F32, 0)}, 0, NULL);
-  out_results[0] = sambaExpandCast(e, value, x->dtype);
+      expansion, "where", 3,
+      (uint32_t[]){mask, kept, sambaExpandScalar(expansion, SAMBA_DTYPE_F32, 0)}, 0, NULL);
+  out_results[0] = sambaExpandCast(expansion, value, x->dtype);
   out_results[1] = mask;
   return NULL;
 }
@@ -200,7 +211,7 @@ static SambaStatus inferMultinomial(const SambaOperatorCall *call, SambaTensorTy
 }
 /* The number of classes whose cumulated weight is at most u * (the sum): always fewer than there
  * are, because u < 1. */
-static SambaStatus decomposeMultinomial(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeMultinomial(const SambaOperatorCall *call, SambaExpansion *expansion,
                                         const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *weights = &call->operands[0];
   int64_t batch = weights->dims[0];
@@ -209,17 +220,17 @@ static SambaStatus decomposeMultinomial(const SambaOperatorCall *call, SambaExpa
   int64_t last = 2;
   SambaAttribute dim = sambaIntAttribute("dim", 1);
   SambaAttribute reduced = sambaIntsAttribute("dim", &last, 1);
-  uint32_t wide = sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32);
-  uint32_t sums = sambaExpandCall(e, "cumsum", 1, &wide, 1, &dim);
-  uint32_t total = sambaExpandSlice(e, sums, 1, classes - 1, 1, 1);
-  uint32_t points =
-      sambaExpandBinary(e, "mul", uniform(e, operands[1], 2, (int64_t[]){batch, samples}), total);
-  uint32_t before =
-      sambaExpandBinary(e, "le", sambaExpandReshape(e, sums, 3, (int64_t[]){batch, 1, classes}),
-                        sambaExpandReshape(e, points, 3, (int64_t[]){batch, samples, 1}));
-  uint32_t counted = sambaExpandCast(e, before, dtypeOf(call, SAMBA_DTYPE_I64));
+  uint32_t wide = sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32);
+  uint32_t sums = sambaExpandCall(expansion, "cumsum", 1, &wide, 1, &dim);
+  uint32_t total = sambaExpandSlice(expansion, sums, 1, classes - 1, 1, 1);
+  uint32_t points = sambaExpandBinary(
+      expansion, "mul", uniform(expansion, operands[1], 2, (int64_t[]){batch, samples}), total);
+  uint32_t before = sambaExpandBinary(
+      expansion, "le", sambaExpandReshape(expansion, sums, 3, (int64_t[]){batch, 1, classes}),
+      sambaExpandReshape(expansion, points, 3, (int64_t[]){batch, samples, 1}));
+  uint32_t counted = sambaExpandCast(expansion, before, dtypeOf(call, SAMBA_DTYPE_I64));
 
-  out_results[0] = sambaExpandCall(e, "sum", 1, &counted, 1, &reduced);
+  out_results[0] = sambaExpandCall(expansion, "sum", 1, &counted, 1, &reduced);
   return NULL;
 }
 

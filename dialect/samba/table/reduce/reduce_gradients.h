@@ -4,7 +4,7 @@
 
 #include "dialect/samba/table/core/differentiate.h"
 
-#define RULE(name) SambaStatus name(const SambaGradientCall *gradient, SambaExpansion *e);
+#define RULE(name) SambaStatus name(const SambaGradientCall *gradient, SambaExpansion *expansion);
 RULE(sambaGradientSum)
 RULE(sambaGradientMean)
 RULE(sambaGradientSoftmax)

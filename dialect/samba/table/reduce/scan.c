@@ -30,40 +30,40 @@ static SambaStatus inferCumsum(const SambaOperatorCall *call, SambaTensorType *o
 }
 
 /* x, its axis read through the returned operand's map, which is still empty */
-static uint16_t scannedOperand(SambaStageBuilder *b, const Scan *s, uint32_t x,
+static uint16_t scannedOperand(SambaStageBuilder *builder, const Scan *scan, uint32_t x,
                                SambaAxisMap **out_map) {
-  uint16_t value = sambaStageOperand(b, x);
-  for (uint32_t d = 0; d < s->rank; ++d)
-    if (d != s->axis)
-      sambaStageAxis(b, value, d)->coefficients[d] = 1;
-  *out_map = sambaStageAxis(b, value, s->axis);
+  uint16_t value = sambaStageOperand(builder, x);
+  for (uint32_t d = 0; d < scan->rank; ++d)
+    if (d != scan->axis)
+      sambaStageAxis(builder, value, d)->coefficients[d] = 1;
+  *out_map = sambaStageAxis(builder, value, scan->axis);
   return value;
 }
 
 /* result[i] = sum of x[k] where k comparison i */
-static void sumWhole(const Scan *s, uint32_t x, uint32_t result) {
+static void sumWhole(const Scan *scan, uint32_t x, uint32_t result) {
   static const SambaLaneOpcode comparison[2][2] = {{SAMBA_LANE_LE, SAMBA_LANE_GE},
                                                    {SAMBA_LANE_LT, SAMBA_LANE_GT}};
   SambaStageBuilder b;
   SambaAxisMap *map;
-  sambaStageBeginElementwise(&b, s->graph, s->name, s->layer, result);
-  uint32_t k = sambaStageDim(&b, s->size, true);
-  uint16_t value = scannedOperand(&b, s, x, &map);
+  sambaStageBeginElementwise(&b, scan->graph, scan->name, scan->layer, result);
+  uint32_t k = sambaStageDim(&b, scan->size, true);
+  uint16_t value = scannedOperand(&b, scan, x, &map);
   map->coefficients[k] = 1;
-  uint16_t chosen =
-      sambaLane2(&b, comparison[s->exclusive][s->reverse], sambaLaneCounter(&b, k, SAMBA_DTYPE_I32),
-                 sambaLaneCounter(&b, s->axis, SAMBA_DTYPE_I32));
+  uint16_t chosen = sambaLane2(&b, comparison[scan->exclusive][scan->reverse],
+                               sambaLaneCounter(&b, k, SAMBA_DTYPE_I32),
+                               sambaLaneCounter(&b, scan->axis, SAMBA_DTYPE_I32));
   value = sambaLaneSelect(&b, chosen, value, sambaLaneNumber(&b, value, 0));
   sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
 }
 
-static void sumBlocks(const Scan *s, uint32_t x, uint32_t totals) {
+static void sumBlocks(const Scan *scan, uint32_t x, uint32_t totals) {
   SambaStageBuilder b;
   SambaAxisMap *map;
-  sambaStageBeginElementwise(&b, s->graph, s->name, s->layer, totals);
+  sambaStageBeginElementwise(&b, scan->graph, scan->name, scan->layer, totals);
   uint32_t k = sambaStageDim(&b, block, true);
-  uint16_t value = scannedOperand(&b, s, x, &map);
-  map->coefficients[s->axis] = block;
+  uint16_t value = scannedOperand(&b, scan, x, &map);
+  map->coefficients[scan->axis] = block;
   map->coefficients[k] = 1;
   sambaStageGuard(&b, value, 0);
   sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
@@ -72,36 +72,37 @@ static void sumBlocks(const Scan *s, uint32_t x, uint32_t totals) {
 /* result[i] = the elements of i's block up to i, then the totals of the blocks before: one
  * reduction, whose first `block` points walk the window that ends (begins) at i and count as far as
  * it lies in the block. */
-static void sumLong(const Scan *s, uint32_t x, uint32_t totals, int64_t blocks, uint32_t result) {
+static void sumLong(const Scan *scan, uint32_t x, uint32_t totals, int64_t blocks,
+                    uint32_t result) {
   SambaStageBuilder b;
   SambaAxisMap *map;
 
-  sambaStageBeginElementwise(&b, s->graph, s->name, s->layer, result);
+  sambaStageBeginElementwise(&b, scan->graph, scan->name, scan->layer, result);
   uint32_t k = sambaStageDim(&b, block + blocks, true);
-  uint16_t value = scannedOperand(&b, s, x, &map);
-  map->coefficients[s->axis] = 1;
+  uint16_t value = scannedOperand(&b, scan, x, &map);
+  map->coefficients[scan->axis] = 1;
   map->coefficients[k] = 1;
-  map->constant = s->reverse ? 0 : 1 - block;
+  map->constant = scan->reverse ? 0 : 1 - block;
   sambaStageGuard(&b, value, 0);
-  uint16_t total = scannedOperand(&b, s, totals, &map);
+  uint16_t total = scannedOperand(&b, scan, totals, &map);
   map->coefficients[k] = 1;
   map->constant = -block;
   sambaStageGuard(&b, total, 0); /* also of the first points, which are no block */
-  uint16_t i = sambaLaneCounter(&b, s->axis, SAMBA_DTYPE_I32);
+  uint16_t i = sambaLaneCounter(&b, scan->axis, SAMBA_DTYPE_I32);
   uint16_t at = sambaLaneCounter(&b, k, SAMBA_DTYPE_I32);
   uint16_t last = sambaLaneInteger(&b, SAMBA_DTYPE_I32, block - 1);
   uint16_t place = sambaLane2(&b, SAMBA_LANE_ADD, sambaLane2(&b, SAMBA_LANE_AND, i, last), at);
-  uint16_t inside = sambaLane2(&b, s->reverse ? SAMBA_LANE_LE : SAMBA_LANE_GE, place, last);
+  uint16_t inside = sambaLane2(&b, scan->reverse ? SAMBA_LANE_LE : SAMBA_LANE_GE, place, last);
 
   /* Of the window all but, exclusive, i itself: its last element, or its first. */
-  uint16_t edge =
-      sambaLaneInteger(&b, SAMBA_DTYPE_I32, s->reverse ? s->exclusive : block - 1 - s->exclusive);
+  uint16_t edge = sambaLaneInteger(&b, SAMBA_DTYPE_I32,
+                                   scan->reverse ? scan->exclusive : block - 1 - scan->exclusive);
   inside = sambaLane2(&b, SAMBA_LANE_AND, inside,
-                      sambaLane2(&b, s->reverse ? SAMBA_LANE_GE : SAMBA_LANE_LE, at, edge));
+                      sambaLane2(&b, scan->reverse ? SAMBA_LANE_GE : SAMBA_LANE_LE, at, edge));
   uint16_t own =
       sambaLane2(&b, SAMBA_LANE_SHRL, i, sambaLaneInteger(&b, SAMBA_DTYPE_I32, blockShift));
   uint16_t other = sambaLane2(&b, SAMBA_LANE_SUB, at, sambaLaneInteger(&b, SAMBA_DTYPE_I32, block));
-  uint16_t before = sambaLane2(&b, s->reverse ? SAMBA_LANE_GT : SAMBA_LANE_LT, other, own);
+  uint16_t before = sambaLane2(&b, scan->reverse ? SAMBA_LANE_GT : SAMBA_LANE_LT, other, own);
   total = sambaLaneSelect(&b, before, total, sambaLaneNumber(&b, total, 0));
   sambaStageEnd(&b,
                 sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, sambaLaneSelect(&b, inside, value, total)));

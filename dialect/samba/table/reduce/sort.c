@@ -62,84 +62,89 @@ static double extreme(SambaDType dtype, bool largest) {
 
 /* One tensor at (block, place); the other axes are read by the stage's parallel dimensions, which
  * have the axis once or, with `split`, twice. */
-static uint16_t poolOperand(SambaStageBuilder *b, const Sort *s, const Pool *pool, uint32_t tensor,
-                            bool split, uint32_t block, uint32_t place) {
-  uint16_t value = sambaStageOperand(b, tensor);
-  bool two = b->graph->tensors[tensor].rank > s->rank;
+static uint16_t poolOperand(SambaStageBuilder *builder, const Sort *sort, const Pool *pool,
+                            uint32_t tensor, bool split, uint32_t block, uint32_t place) {
+  uint16_t value = sambaStageOperand(builder, tensor);
+  bool two = builder->graph->tensors[tensor].rank > sort->rank;
 
-  for (uint32_t d = 0; d < s->rank; ++d)
-    if (d != s->axis)
-      sambaStageAxis(b, value, d + (two && d > s->axis))->coefficients[d + (split && d > s->axis)] =
-          1;
-  sambaStageAxis(b, value, s->axis + two)->coefficients[place] = 1;
+  for (uint32_t d = 0; d < sort->rank; ++d)
+    if (d != sort->axis)
+      sambaStageAxis(builder, value, d + (two && d > sort->axis))
+          ->coefficients[d + (split && d > sort->axis)] = 1;
+  sambaStageAxis(builder, value, sort->axis + two)->coefficients[place] = 1;
   if (two)
-    sambaStageAxis(b, value, s->axis)->coefficients[block] = 1;
+    sambaStageAxis(builder, value, sort->axis)->coefficients[block] = 1;
   else if (pool->kind == BLOCKS) {
     /* The last block's places outside come after all inside: no element is further back, and none
      * of a higher index. */
-    sambaStageAxis(b, value, s->axis)->coefficients[block] = pool->size;
-    sambaStageAxis(b, value, s->axis)->constant = pool->first * pool->size;
-    sambaStageGuard(
-        b, value,
-        !s->descending && sambaDTypeIsFloat(s->dtype) ? NAN : extreme(s->dtype, !s->descending));
+    sambaStageAxis(builder, value, sort->axis)->coefficients[block] = pool->size;
+    sambaStageAxis(builder, value, sort->axis)->constant = pool->first * pool->size;
+    sambaStageGuard(builder, value,
+                    !sort->descending && sambaDTypeIsFloat(sort->dtype)
+                        ? NAN
+                        : extreme(sort->dtype, !sort->descending));
   }
 
   return value;
 }
 
 /* Whether x comes before y; `first`: x has the lower index. */
-static uint16_t comesBefore(SambaStageBuilder *b, const Sort *s, uint16_t x, uint16_t y,
+static uint16_t comesBefore(SambaStageBuilder *builder, const Sort *sort, uint16_t x, uint16_t y,
                             uint16_t first) {
-  uint16_t or_equal = sambaLane2(b, s->descending ? SAMBA_LANE_GE : SAMBA_LANE_LE, x, y);
-  uint16_t before = sambaLane2(b, s->descending ? SAMBA_LANE_GT : SAMBA_LANE_LT, x, y);
-  before = sambaLaneSelect(b, first, or_equal, before);
-  if (!sambaDTypeIsFloat(s->dtype))
+  uint16_t or_equal = sambaLane2(builder, sort->descending ? SAMBA_LANE_GE : SAMBA_LANE_LE, x, y);
+  uint16_t before = sambaLane2(builder, sort->descending ? SAMBA_LANE_GT : SAMBA_LANE_LT, x, y);
+  before = sambaLaneSelect(builder, first, or_equal, before);
+  if (!sambaDTypeIsFloat(sort->dtype))
     return before;
-  uint16_t nan[2] = {sambaLane2(b, SAMBA_LANE_NE, x, x), sambaLane2(b, SAMBA_LANE_NE, y, y)};
-  uint16_t largest = nan[s->descending];
-  uint16_t other = nan[!s->descending];
-  before = sambaLane2(b, SAMBA_LANE_OR, before, other);
-  return sambaLaneSelect(b, largest, sambaLane2(b, SAMBA_LANE_AND, other, first), before);
+  uint16_t nan[2] = {sambaLane2(builder, SAMBA_LANE_NE, x, x),
+                     sambaLane2(builder, SAMBA_LANE_NE, y, y)};
+  uint16_t largest = nan[sort->descending];
+  uint16_t other = nan[!sort->descending];
+  before = sambaLane2(builder, SAMBA_LANE_OR, before, other);
+  return sambaLaneSelect(builder, largest, sambaLane2(builder, SAMBA_LANE_AND, other, first),
+                         before);
 }
 
-static uint16_t position(SambaStageBuilder *b, const Pool *pool, uint32_t block, uint32_t place) {
-  uint16_t index = sambaLaneCounter(b, place, SAMBA_DTYPE_I32);
+static uint16_t position(SambaStageBuilder *builder, const Pool *pool, uint32_t block,
+                         uint32_t place) {
+  uint16_t index = sambaLaneCounter(builder, place, SAMBA_DTYPE_I32);
   if (pool->kind != CANDIDATES)
     return index;
-  uint16_t start = sambaLane2(b, SAMBA_LANE_MUL, sambaLaneCounter(b, block, SAMBA_DTYPE_I32),
-                              sambaLaneInteger(b, SAMBA_DTYPE_I32, pool->size));
-  return sambaLane2(b, SAMBA_LANE_ADD, start, index);
+  uint16_t start =
+      sambaLane2(builder, SAMBA_LANE_MUL, sambaLaneCounter(builder, block, SAMBA_DTYPE_I32),
+                 sambaLaneInteger(builder, SAMBA_DTYPE_I32, pool->size));
+  return sambaLane2(builder, SAMBA_LANE_ADD, start, index);
 }
 
 /* A tensor like x with this axis: (blocks, count), or only count. */
-static uint32_t poolTensor(const Sort *s, SambaDType dtype, const int64_t *dims, bool split,
+static uint32_t poolTensor(const Sort *sort, SambaDType dtype, const int64_t *dims, bool split,
                            int64_t blocks, int64_t count) {
   int64_t shape[SAMBA_MAX_RANK];
   uint32_t rank = 0;
-  for (uint32_t d = 0; d < s->rank; ++d) {
-    if (d == s->axis && split)
+  for (uint32_t d = 0; d < sort->rank; ++d) {
+    if (d == sort->axis && split)
       shape[rank++] = blocks;
-    shape[rank++] = d == s->axis ? count : dims[d];
+    shape[rank++] = d == sort->axis ? count : dims[d];
   }
-  return sambaStageIntermediate(s->graph, dtype, rank, shape);
+  return sambaStageIntermediate(sort->graph, dtype, rank, shape);
 }
 
 /* The number of elements of the pool (of the block) that come before each. */
-static uint32_t rankStage(const Sort *s, const Pool *pool, const int64_t *dims) {
+static uint32_t rankStage(const Sort *sort, const Pool *pool, const int64_t *dims) {
   bool split = pool->kind != WHOLE;
-  uint32_t ranks = poolTensor(s, SAMBA_DTYPE_I32, dims, split, pool->blocks, pool->size);
+  uint32_t ranks = poolTensor(sort, SAMBA_DTYPE_I32, dims, split, pool->blocks, pool->size);
   SambaStageBuilder b;
 
-  sambaStageBeginElementwise(&b, s->graph, s->name, s->layer, ranks);
-  uint32_t block = s->axis;
-  uint32_t place = s->axis + split;
+  sambaStageBeginElementwise(&b, sort->graph, sort->name, sort->layer, ranks);
+  uint32_t block = sort->axis;
+  uint32_t place = sort->axis + split;
   uint32_t otherBlock = pool->kind == CANDIDATES ? sambaStageDim(&b, pool->blocks, true) : block;
   uint32_t otherPlace = sambaStageDim(&b, pool->size, true);
-  uint16_t x = poolOperand(&b, s, pool, pool->values, split, otherBlock, otherPlace);
-  uint16_t y = poolOperand(&b, s, pool, pool->values, split, block, place);
+  uint16_t x = poolOperand(&b, sort, pool, pool->values, split, otherBlock, otherPlace);
+  uint16_t y = poolOperand(&b, sort, pool, pool->values, split, block, place);
   uint16_t first = sambaLane2(&b, SAMBA_LANE_LT, position(&b, pool, otherBlock, otherPlace),
                               position(&b, pool, block, place));
-  uint16_t before = comesBefore(&b, s, x, y, first);
+  uint16_t before = comesBefore(&b, sort, x, y, first);
   before = sambaLaneSelect(&b, before, sambaLaneInteger(&b, SAMBA_DTYPE_I32, 1),
                            sambaLaneInteger(&b, SAMBA_DTYPE_I32, 0));
   sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, before));
@@ -148,25 +153,26 @@ static uint32_t rankStage(const Sort *s, const Pool *pool, const int64_t *dims) 
 }
 
 /* result[.., r, ..] = the value, or the index in x, of the element of rank r. */
-static void chooseStage(const Sort *s, const Pool *pool, uint32_t ranks, bool indices,
+static void chooseStage(const Sort *sort, const Pool *pool, uint32_t ranks, bool indices,
                         uint32_t result) {
   bool split = pool->kind == BLOCKS;
   SambaStageBuilder b;
 
-  sambaStageBegin(&b, s->graph, s->name, s->layer, result);
-  SambaStageTensor type = s->graph->tensors[result];
+  sambaStageBegin(&b, sort->graph, sort->name, sort->layer, result);
+  SambaStageTensor type = sort->graph->tensors[result];
   for (uint32_t d = 0; d < type.rank; ++d)
     b.stage.output.axes[d].coefficients[sambaStageDim(
-        &b, split && d == s->axis ? pool->blocks : type.dims[d], false)] = 1;
+        &b, split && d == sort->axis ? pool->blocks : type.dims[d], false)] = 1;
   if (split) /* a part of the candidates */
-    b.stage.output.axes[s->axis].constant = pool->first;
-  uint32_t wanted = s->axis + split;
-  uint32_t block = pool->kind == CANDIDATES ? sambaStageDim(&b, pool->blocks, true) : s->axis;
+    b.stage.output.axes[sort->axis].constant = pool->first;
+  uint32_t wanted = sort->axis + split;
+  uint32_t block = pool->kind == CANDIDATES ? sambaStageDim(&b, pool->blocks, true) : sort->axis;
   uint32_t place = sambaStageDim(&b, pool->size, true);
-  uint16_t rank = poolOperand(&b, s, pool, ranks, split, block, place);
+  uint16_t rank = poolOperand(&b, sort, pool, ranks, split, block, place);
   uint16_t value = 0;
   if (!indices || pool->kind == CANDIDATES)
-    value = poolOperand(&b, s, pool, indices ? pool->indices : pool->values, split, block, place);
+    value =
+        poolOperand(&b, sort, pool, indices ? pool->indices : pool->values, split, block, place);
   if (indices && pool->kind != CANDIDATES) {
     value = sambaLaneCounter(&b, place, SAMBA_DTYPE_I64);
     if (pool->kind == BLOCKS) {

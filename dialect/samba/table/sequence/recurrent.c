@@ -131,7 +131,7 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
 typedef struct {
   Layer layer;
   const SambaOperatorCall *call;
-  SambaExpansion *e;
+  SambaExpansion *expansion;
   const uint32_t *operands;
   bool late;          /* gru: linear_before_reset */
   uint32_t projected; /* [T, B, D gates] or, batch first, [B, T, D gates], f32 */
@@ -140,50 +140,53 @@ typedef struct {
 } Writer;
 
 /* From bias[D, 2 gates]: what is added with the input, [D gates]. */
-static uint32_t projectedBias(Writer *w) {
-  const Layer *layer = &w->layer;
-  SambaExpansion *e = w->e;
-  uint32_t both = sambaExpandCast(e, w->operands[layer->bias], SAMBA_DTYPE_F32);
-  uint32_t of_input = sambaExpandSlice(e, both, 1, 0, layer->gates, 1);
-  uint32_t ofState = w->late_bias = sambaExpandSlice(e, both, 1, layer->gates, layer->gates, 1);
+static uint32_t projectedBias(Writer *writer) {
+  const Layer *layer = &writer->layer;
+  SambaExpansion *expansion = writer->expansion;
+  uint32_t both = sambaExpandCast(expansion, writer->operands[layer->bias], SAMBA_DTYPE_F32);
+  uint32_t of_input = sambaExpandSlice(expansion, both, 1, 0, layer->gates, 1);
+  uint32_t ofState = writer->late_bias =
+      sambaExpandSlice(expansion, both, 1, layer->gates, layer->gates, 1);
   uint32_t sum;
 
-  if (w->late) { /* the candidate's part waits for the reset */
-    uint32_t gates =
-        sambaExpandBinary(e, "add", sambaExpandSlice(e, of_input, 1, 0, 2 * layer->hidden, 1),
-                          sambaExpandSlice(e, ofState, 1, 0, 2 * layer->hidden, 1));
-    uint32_t parts[] = {gates,
-                        sambaExpandSlice(e, of_input, 1, 2 * layer->hidden, layer->hidden, 1)};
-    sum = sambaExpandCat(e, 2, parts, 1);
+  if (writer->late) { /* the candidate's part waits for the reset */
+    uint32_t gates = sambaExpandBinary(
+        expansion, "add", sambaExpandSlice(expansion, of_input, 1, 0, 2 * layer->hidden, 1),
+        sambaExpandSlice(expansion, ofState, 1, 0, 2 * layer->hidden, 1));
+    uint32_t parts[] = {
+        gates, sambaExpandSlice(expansion, of_input, 1, 2 * layer->hidden, layer->hidden, 1)};
+    sum = sambaExpandCat(expansion, 2, parts, 1);
   } else {
-    sum = sambaExpandBinary(e, "add", of_input, ofState);
+    sum = sambaExpandBinary(expansion, "add", of_input, ofState);
   }
 
-  return sambaExpandReshape(e, sum, 1, (int64_t[]){layer->directions * layer->gates});
+  return sambaExpandReshape(expansion, sum, 1, (int64_t[]){layer->directions * layer->gates});
 }
 
-static void project(Writer *w) {
-  const Layer *layer = &w->layer;
-  SambaExpansion *e = w->e;
-  uint32_t weight = sambaExpandReshape(
-      e, w->operands[1], 2, (int64_t[]){layer->directions * layer->gates, layer->inputs});
-  uint32_t operands[] = {w->operands[0], weight, layer->bias < 0 ? 0 : projectedBias(w)};
+static void project(Writer *writer) {
+  const Layer *layer = &writer->layer;
+  SambaExpansion *expansion = writer->expansion;
+  uint32_t weight =
+      sambaExpandReshape(expansion, writer->operands[1], 2,
+                         (int64_t[]){layer->directions * layer->gates, layer->inputs});
+  uint32_t operands[] = {writer->operands[0], weight, layer->bias < 0 ? 0 : projectedBias(writer)};
   SambaAttribute f32 = sambaDTypeAttribute("out_dtype", SAMBA_DTYPE_F32);
-  w->projected = sambaExpandCall(e, "linear", layer->bias < 0 ? 2 : 3, operands, 1, &f32);
+  writer->projected =
+      sambaExpandCall(expansion, "linear", layer->bias < 0 ? 2 : 3, operands, 1, &f32);
 }
 
 /* steps[t] < lengths[b] as [T, B, 1] */
-static void mask(Writer *w) {
-  const Layer *layer = &w->layer;
-  SambaExpansion *e = w->e;
-  double *numbers = SAMBA_ARENA_ARRAY(e->arena, double, (size_t)layer->steps);
+static void mask(Writer *writer) {
+  const Layer *layer = &writer->layer;
+  SambaExpansion *expansion = writer->expansion;
+  double *numbers = SAMBA_ARENA_ARRAY(expansion->arena, double, (size_t)layer->steps);
   for (int64_t t = 0; t < layer->steps; ++t)
     numbers[t] = (double)t;
-  uint32_t lengths =
-      sambaExpandReshape(e, w->operands[layer->lengths], 3, (int64_t[]){1, layer->batch, 1});
-  uint32_t steps = sambaExpandNumbers(e, sambaExpansionType(e, lengths)->dtype, 3,
+  uint32_t lengths = sambaExpandReshape(expansion, writer->operands[layer->lengths], 3,
+                                        (int64_t[]){1, layer->batch, 1});
+  uint32_t steps = sambaExpandNumbers(expansion, sambaExpansionType(expansion, lengths)->dtype, 3,
                                       (int64_t[]){layer->steps, 1, 1}, numbers);
-  w->active = sambaExpandBinary(e, "lt", steps, lengths);
+  writer->active = sambaExpandBinary(expansion, "lt", steps, lengths);
 }
 
 /* One direction while its steps are written. */
@@ -195,49 +198,50 @@ typedef struct {
   uint32_t attribute_count;
 } Direction;
 
-static void flag(Direction *d, const char *name, bool value) {
+static void flag(Direction *direction, const char *name, bool value) {
   if (value)
-    d->attributes[d->attribute_count++] = sambaBoolAttribute(name, true);
+    direction->attributes[direction->attribute_count++] = sambaBoolAttribute(name, true);
 }
 
-static Direction beginDirection(const Writer *w, uint32_t number) {
-  const Layer *layer = &w->layer;
-  SambaExpansion *e = w->e;
+static Direction beginDirection(const Writer *writer, uint32_t number) {
+  const Layer *layer = &writer->layer;
+  SambaExpansion *expansion = writer->expansion;
   uint32_t functions = layer->form->functions;
 
   Direction d = {.number = number, .reverse = number == 1 || layer->reverse};
   for (uint32_t i = 0; i < layer->form->states; ++i) {
     if (layer->initial < 0) {
       SambaTensorType type = {SAMBA_DTYPE_F32, 3, {1, layer->batch, layer->hidden}};
-      d.states[i] = sambaExpandConstant(e, &type, &(float){0}, true);
+      d.states[i] = sambaExpandConstant(expansion, &type, &(float){0}, true);
       continue;
     }
-    uint32_t initial = sambaExpandSlice(e, w->operands[layer->initial + (int32_t)i],
+    uint32_t initial = sambaExpandSlice(expansion, writer->operands[layer->initial + (int32_t)i],
                                         layer->batchFirst ? 1 : 0, number, 1, 1);
     if (layer->batchFirst)
-      initial = sambaExpandPermute(e, initial, (int64_t[]){1, 0, 2});
-    d.states[i] = sambaExpandCast(e, initial, SAMBA_DTYPE_F32);
+      initial = sambaExpandPermute(expansion, initial, (int64_t[]){1, 0, 2});
+    d.states[i] = sambaExpandCast(expansion, initial, SAMBA_DTYPE_F32);
   }
 
-  d.weight = sambaExpandSlice(e, w->operands[2], 0, number, 1, 1);
-  if (w->late && layer->bias >= 0)
-    d.bias = sambaExpandSlice(e, sambaExpandSlice(e, w->late_bias, 0, number, 1, 1), 1,
-                              2 * layer->hidden, layer->hidden, 1);
+  d.weight = sambaExpandSlice(expansion, writer->operands[2], 0, number, 1, 1);
+  if (writer->late && layer->bias >= 0)
+    d.bias =
+        sambaExpandSlice(expansion, sambaExpandSlice(expansion, writer->late_bias, 0, number, 1, 1),
+                         1, 2 * layer->hidden, layer->hidden, 1);
   if (layer->peepholes >= 0)
-    d.peepholes = sambaExpandSlice(e, w->operands[layer->peepholes], 0, number, 1, 1);
+    d.peepholes = sambaExpandSlice(expansion, writer->operands[layer->peepholes], 0, number, 1, 1);
   const SambaActivation *first = &layer->activations[number * functions];
   const SambaActivation *last = first + functions - 1;
   SambaAttribute text = sambaStringAttribute("activations", "");
   text.value.string = sambaStringRef(layer->form->activations);
-  if (sambaOperatorCallFind(w->call, "activations"))
+  if (sambaOperatorCallFind(writer->call, "activations"))
     text.value.string = (SambaStringRef){
         first->text.data, (size_t)(last->text.data + last->text.size - first->text.data)};
   d.attributes[d.attribute_count++] = text;
-  if (sambaOperatorCallFloat(w->call, "clip") > 0)
-    d.attributes[d.attribute_count++] = *sambaOperatorCallFind(w->call, "clip");
-  flag(&d, "linear_before_reset", w->late);
-  flag(&d, "bias", w->late && layer->bias >= 0);
-  flag(&d, "input_forget", sambaRecurrentFlag(w->call, "input_forget"));
+  if (sambaOperatorCallFloat(writer->call, "clip") > 0)
+    d.attributes[d.attribute_count++] = *sambaOperatorCallFind(writer->call, "clip");
+  flag(&d, "linear_before_reset", writer->late);
+  flag(&d, "bias", writer->late && layer->bias >= 0);
+  flag(&d, "input_forget", sambaRecurrentFlag(writer->call, "input_forget"));
   flag(&d, "peepholes", layer->peepholes >= 0);
   flag(&d, "active", layer->lengths >= 0);
 
@@ -245,47 +249,47 @@ static Direction beginDirection(const Writer *w, uint32_t number) {
 }
 
 /* The step at `position` of a block of projections (and of masks). */
-static uint32_t step(const Writer *w, Direction *d, uint32_t projections, uint32_t masks,
-                     int64_t position) {
-  const Layer *layer = &w->layer;
-  SambaExpansion *e = w->e;
-  uint32_t x = sambaExpandSlice(e, projections, layer->batchFirst ? 1 : 0, position, 1, 1);
+static uint32_t step(const Writer *writer, Direction *direction, uint32_t projections,
+                     uint32_t masks, int64_t position) {
+  const Layer *layer = &writer->layer;
+  SambaExpansion *expansion = writer->expansion;
+  uint32_t x = sambaExpandSlice(expansion, projections, layer->batchFirst ? 1 : 0, position, 1, 1);
 
   if (layer->batchFirst)
-    x = sambaExpandPermute(e, x, (int64_t[]){1, 0, 2});
-  uint32_t operands[7] = {x, d->states[0]};
+    x = sambaExpandPermute(expansion, x, (int64_t[]){1, 0, 2});
+  uint32_t operands[7] = {x, direction->states[0]};
   uint32_t count = 2;
   if (layer->form->states == 2)
-    operands[count++] = d->states[1];
-  operands[count++] = d->weight;
-  if (w->late && layer->bias >= 0)
-    operands[count++] = d->bias;
+    operands[count++] = direction->states[1];
+  operands[count++] = direction->weight;
+  if (writer->late && layer->bias >= 0)
+    operands[count++] = direction->bias;
   if (layer->peepholes >= 0)
-    operands[count++] = d->peepholes;
+    operands[count++] = direction->peepholes;
   if (layer->lengths >= 0)
-    operands[count++] = sambaExpandSlice(e, masks, 0, position, 1, 1);
-  uint32_t first =
-      sambaExpandCall(e, layer->form->cell, count, operands, d->attribute_count, d->attributes);
+    operands[count++] = sambaExpandSlice(expansion, masks, 0, position, 1, 1);
+  uint32_t first = sambaExpandCall(expansion, layer->form->cell, count, operands,
+                                   direction->attribute_count, direction->attributes);
   for (uint32_t i = 0; i < layer->form->states; ++i)
-    d->states[i] = first + i;
-  return d->states[0];
+    direction->states[i] = first + i;
+  return direction->states[0];
 }
 
 /* All h of `count` steps from position `first` of the projections on, in order of time: [count, B,
  * H]. */
-static uint32_t run(const Writer *w, Direction *d, uint32_t projections, uint32_t masks,
-                    int64_t first, int64_t count) {
-  uint32_t *outputs = SAMBA_ARENA_ARRAY(w->e->arena, uint32_t, (size_t)count);
+static uint32_t run(const Writer *writer, Direction *direction, uint32_t projections,
+                    uint32_t masks, int64_t first, int64_t count) {
+  uint32_t *outputs = SAMBA_ARENA_ARRAY(writer->expansion->arena, uint32_t, (size_t)count);
   for (int64_t i = 0; i < count; ++i) {
-    int64_t position = d->reverse ? count - 1 - i : i;
-    outputs[position] = step(w, d, projections, masks, first + position);
+    int64_t position = direction->reverse ? count - 1 - i : i;
+    outputs[position] = step(writer, direction, projections, masks, first + position);
   }
-  return sambaExpandCat(w->e, (uint32_t)count, outputs, 0);
+  return sambaExpandCat(writer->expansion, (uint32_t)count, outputs, 0);
 }
 
-static uint32_t pick(SambaExpansion *e, uint32_t x, uint32_t indices, uint32_t dim) {
+static uint32_t pick(SambaExpansion *expansion, uint32_t x, uint32_t indices, uint32_t dim) {
   SambaAttribute attribute = sambaIntAttribute("dim", dim);
-  return sambaExpandCall(e, "index_select", 2, (uint32_t[]){x, indices}, 1, &attribute);
+  return sambaExpandCall(expansion, "index_select", 2, (uint32_t[]){x, indices}, 1, &attribute);
 }
 
 /* A block's steps: as many as are likely to share a section, each with its own copy of the weight.
@@ -306,83 +310,89 @@ static int64_t blockOf(const Layer *layer) {
 }
 
 /* y of one direction: [T, 1, B, H]. */
-static uint32_t runDirection(const Writer *w, Direction *d) {
-  const Layer *layer = &w->layer;
-  SambaExpansion *e = w->e;
+static uint32_t runDirection(const Writer *writer, Direction *direction) {
+  const Layer *layer = &writer->layer;
+  SambaExpansion *expansion = writer->expansion;
   int64_t size = blockOf(layer);
   int64_t blocks = layer->steps / size;
   int64_t rest = layer->steps % size;
   uint32_t gateAxis = 2;
   uint32_t timeAxis = layer->batchFirst ? 1 : 0;
-  uint32_t mine =
-      sambaExpandSlice(e, w->projected, gateAxis, d->number * layer->gates, layer->gates, 1);
-  uint32_t *outputs = SAMBA_ARENA_ARRAY(e->arena, uint32_t, (size_t)blocks + 1);
+  uint32_t mine = sambaExpandSlice(expansion, writer->projected, gateAxis,
+                                   direction->number * layer->gates, layer->gates, 1);
+  uint32_t *outputs = SAMBA_ARENA_ARRAY(expansion->arena, uint32_t, (size_t)blocks + 1);
   uint32_t all;
 
   if (blocks == 1 && rest == 0) {
-    all = run(w, d, mine, w->active, 0, layer->steps);
+    all = run(writer, direction, mine, writer->active, 0, layer->steps);
   } else {
     /* Blocks in order of time; in reverse the shorter one at the end comes first. */
-    if (rest && d->reverse)
-      outputs[blocks] = run(w, d, mine, w->active, blocks * size, rest);
-    double *numbers = SAMBA_ARENA_ARRAY(e->arena, double, (size_t)size);
+    if (rest && direction->reverse)
+      outputs[blocks] = run(writer, direction, mine, writer->active, blocks * size, rest);
+    double *numbers = SAMBA_ARENA_ARRAY(expansion->arena, double, (size_t)size);
     for (int64_t i = 0; i < size; ++i)
-      numbers[i] = (double)(i + (d->reverse ? (blocks - 1) * size : 0));
-    uint32_t indices = sambaExpandNumbers(e, SAMBA_DTYPE_I32, 1, &size, numbers);
+      numbers[i] = (double)(i + (direction->reverse ? (blocks - 1) * size : 0));
+    uint32_t indices = sambaExpandNumbers(expansion, SAMBA_DTYPE_I32, 1, &size, numbers);
     for (int64_t i = 0; i < blocks; ++i) {
-      sambaExpandSectionStart(e);
-      uint32_t projections = pick(e, mine, indices, timeAxis);
-      uint32_t masks = layer->lengths < 0 ? 0 : pick(e, w->active, indices, 0);
-      outputs[d->reverse ? blocks - 1 - i : i] = run(w, d, projections, masks, 0, size);
+      sambaExpandSectionStart(expansion);
+      uint32_t projections = pick(expansion, mine, indices, timeAxis);
+      uint32_t masks = layer->lengths < 0 ? 0 : pick(expansion, writer->active, indices, 0);
+      outputs[direction->reverse ? blocks - 1 - i : i] =
+          run(writer, direction, projections, masks, 0, size);
       if (i + 1 < blocks)
-        indices = sambaExpandWithNumber(e, "add", indices, (double)(d->reverse ? -size : size));
+        indices = sambaExpandWithNumber(expansion, "add", indices,
+                                        (double)(direction->reverse ? -size : size));
     }
-    sambaExpandSectionStart(e);
-    if (rest && !d->reverse)
-      outputs[blocks] = run(w, d, mine, w->active, blocks * size, rest);
-    all = sambaExpandCat(e, (uint32_t)(blocks + (rest != 0)), outputs, 0);
+    sambaExpandSectionStart(expansion);
+    if (rest && !direction->reverse)
+      outputs[blocks] = run(writer, direction, mine, writer->active, blocks * size, rest);
+    all = sambaExpandCat(expansion, (uint32_t)(blocks + (rest != 0)), outputs, 0);
   }
 
-  return sambaExpandReshape(e, all, 4, (int64_t[]){layer->steps, 1, layer->batch, layer->hidden});
+  return sambaExpandReshape(expansion, all, 4,
+                            (int64_t[]){layer->steps, 1, layer->batch, layer->hidden});
 }
 
-static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *expansion,
                              const uint32_t *operands, uint32_t *out_results) {
-  Writer writer = {.call = call,
-                   .e = e,
-                   .operands = operands,
-                   .late = sambaRecurrentFlag(call, "linear_before_reset")};
-  Writer *w = &writer;
-  SAMBA_RETURN_IF_ERROR(layerOf(call, &w->layer));
-  const Layer *layer = &w->layer;
+  Writer state = {.call = call,
+                  .expansion = expansion,
+                  .operands = operands,
+                  .late = sambaRecurrentFlag(call, "linear_before_reset")};
+  Writer *writer = &state;
+  SAMBA_RETURN_IF_ERROR(layerOf(call, &writer->layer));
+  const Layer *layer = &writer->layer;
   SambaDType dtype = call->operands[0].dtype;
 
-  project(w);
+  project(writer);
   if (layer->lengths >= 0)
-    mask(w);
+    mask(writer);
   uint32_t outputs[2], states[2][2];
 
   for (uint32_t number = 0; number < layer->directions; ++number) {
-    Direction d = beginDirection(w, number);
-    outputs[number] = runDirection(w, &d);
+    Direction d = beginDirection(writer, number);
+    outputs[number] = runDirection(writer, &d);
     for (uint32_t i = 0; i < layer->form->states; ++i)
       states[i][number] = d.states[i];
   }
 
-  uint32_t y = sambaExpandCat(e, layer->directions, outputs, 1);
+  uint32_t y = sambaExpandCat(expansion, layer->directions, outputs, 1);
   if (layer->lengths >= 0) {
-    uint32_t active =
-        sambaExpandReshape(e, w->active, 4, (int64_t[]){layer->steps, 1, layer->batch, 1});
-    y = sambaExpandCall(e, "where", 3,
-                        (uint32_t[]){active, y, sambaExpandScalar(e, SAMBA_DTYPE_F32, 0)}, 0, NULL);
+    uint32_t active = sambaExpandReshape(expansion, writer->active, 4,
+                                         (int64_t[]){layer->steps, 1, layer->batch, 1});
+    y = sambaExpandCall(expansion, "where", 3,
+                        (uint32_t[]){active, y, sambaExpandScalar(expansion, SAMBA_DTYPE_F32, 0)},
+                        0, NULL);
   }
 
-  y = sambaExpandCast(e, y, dtype);
-  out_results[0] = layer->batchFirst ? sambaExpandPermute(e, y, (int64_t[]){2, 0, 1, 3}) : y;
+  y = sambaExpandCast(expansion, y, dtype);
+  out_results[0] =
+      layer->batchFirst ? sambaExpandPermute(expansion, y, (int64_t[]){2, 0, 1, 3}) : y;
   for (uint32_t i = 0; i < layer->form->states; ++i) {
-    uint32_t state = sambaExpandCast(e, sambaExpandCat(e, layer->directions, states[i], 0), dtype);
+    uint32_t state = sambaExpandCast(
+        expansion, sambaExpandCat(expansion, layer->directions, states[i], 0), dtype);
     out_results[1 + i] =
-        layer->batchFirst ? sambaExpandPermute(e, state, (int64_t[]){1, 0, 2}) : state;
+        layer->batchFirst ? sambaExpandPermute(expansion, state, (int64_t[]){1, 0, 2}) : state;
   }
 
   return NULL;

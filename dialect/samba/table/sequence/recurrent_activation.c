@@ -125,13 +125,13 @@ SambaStatus sambaRecurrentOperands(unsigned constraint, const SambaOperatorCall 
                                wanted, call->operand_count);
 }
 
-uint16_t sambaRecurrentActivate(SambaStageBuilder *b, const SambaActivation *activation,
+uint16_t sambaRecurrentActivate(SambaStageBuilder *builder, const SambaActivation *activation,
                                 double clip, uint16_t x) {
   const double *parameters = activation->parameters;
 
   if (clip > 0) {
-    x = sambaLane2(b, SAMBA_LANE_MAX, x, sambaLaneFloat(b, -clip));
-    x = sambaLane2(b, SAMBA_LANE_MIN, x, sambaLaneFloat(b, clip));
+    x = sambaLane2(builder, SAMBA_LANE_MAX, x, sambaLaneFloat(builder, -clip));
+    x = sambaLane2(builder, SAMBA_LANE_MIN, x, sambaLaneFloat(builder, clip));
   }
 
   if (!functions[activation->function].own) {
@@ -143,26 +143,27 @@ uint16_t sambaRecurrentActivate(SambaStageBuilder *b, const SambaActivation *act
     SambaOperatorCall call = {.operator = operator,
                               .attribute_count = functions[activation->function].parameters,
                               .attributes = attributes};
-    return operator->program(&call, b, &x);
+    return operator->program(&call, builder, &x);
   }
 
   switch (activation->function) {
   case SOFTSIGN:
-    return sambaLane2(
-        b, SAMBA_LANE_DIV, x,
-        sambaLane2(b, SAMBA_LANE_ADD, sambaLane1(b, SAMBA_LANE_ABS, x), sambaLaneFloat(b, 1)));
+    return sambaLane2(builder, SAMBA_LANE_DIV, x,
+                      sambaLane2(builder, SAMBA_LANE_ADD, sambaLane1(builder, SAMBA_LANE_ABS, x),
+                                 sambaLaneFloat(builder, 1)));
   case THRESHOLDED_RELU: {
-    uint16_t below = sambaLane2(b, SAMBA_LANE_LT, x, sambaLaneFloat(b, parameters[0]));
-    return sambaLaneSelect(b, below, sambaLaneFloat(b, 0), x);
+    uint16_t below = sambaLane2(builder, SAMBA_LANE_LT, x, sambaLaneFloat(builder, parameters[0]));
+    return sambaLaneSelect(builder, below, sambaLaneFloat(builder, 0), x);
   }
   case AFFINE:
-    return sambaLane2(b, SAMBA_LANE_ADD,
-                      sambaLane2(b, SAMBA_LANE_MUL, x, sambaLaneFloat(b, parameters[0])),
-                      sambaLaneFloat(b, parameters[1]));
+    return sambaLane2(
+        builder, SAMBA_LANE_ADD,
+        sambaLane2(builder, SAMBA_LANE_MUL, x, sambaLaneFloat(builder, parameters[0])),
+        sambaLaneFloat(builder, parameters[1]));
   default:
-    x = sambaLane2(b, SAMBA_LANE_MUL, x, sambaLaneFloat(b, parameters[1]));
-    return sambaLane2(b, SAMBA_LANE_MUL, sambaLane1(b, SAMBA_LANE_TANH, x),
-                      sambaLaneFloat(b, parameters[0]));
+    x = sambaLane2(builder, SAMBA_LANE_MUL, x, sambaLaneFloat(builder, parameters[1]));
+    return sambaLane2(builder, SAMBA_LANE_MUL, sambaLane1(builder, SAMBA_LANE_TANH, x),
+                      sambaLaneFloat(builder, parameters[0]));
   }
 }
 

@@ -35,7 +35,7 @@ static inline bool sambaRecurrentFlag(const SambaOperatorCall *call, const char 
 SambaStatus sambaRecurrentActivations(unsigned constraint, const SambaOperatorCall *call,
                                       uint32_t count, SambaActivation *out);
 /* function(clamp(x, -clip, clip)); clip 0: no clamp. */
-uint16_t sambaRecurrentActivate(SambaStageBuilder *b, const SambaActivation *activation,
+uint16_t sambaRecurrentActivate(SambaStageBuilder *builder, const SambaActivation *activation,
                                 double clip, uint16_t x);
 /* The same as calls of other operators, with the same roundings; x is f32. */
 uint32_t sambaRecurrentExpandActivation(SambaExpansion *e, const SambaActivation *activation,

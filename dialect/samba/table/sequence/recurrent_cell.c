@@ -102,20 +102,21 @@ typedef struct {
   const uint32_t *operands;
 } Writer;
 
-static uint32_t intermediate(const Writer *w, SambaDType dtype, int64_t columns) {
-  return sambaStageIntermediate(w->graph, dtype, 3, (int64_t[]){1, w->cell.batch, columns});
+static uint32_t intermediate(const Writer *writer, SambaDType dtype, int64_t columns) {
+  return sambaStageIntermediate(writer->graph, dtype, 3,
+                                (int64_t[]){1, writer->cell.batch, columns});
 }
 
 /* result[0, b, n] = sum over k of h[0, b, k] weight[0, first + n, k] */
-static uint32_t product(const Writer *w, uint32_t h, uint32_t weight, int64_t first,
+static uint32_t product(const Writer *writer, uint32_t h, uint32_t weight, int64_t first,
                         int64_t count) {
-  uint32_t result = intermediate(w, SAMBA_DTYPE_F32, count);
+  uint32_t result = intermediate(writer, SAMBA_DTYPE_F32, count);
   SambaStageBuilder b;
 
-  sambaStageBegin(&b, w->graph, w->name, w->layer, result);
-  uint32_t row = sambaStageDim(&b, w->cell.batch, false);
+  sambaStageBegin(&b, writer->graph, writer->name, writer->layer, result);
+  uint32_t row = sambaStageDim(&b, writer->cell.batch, false);
   uint32_t column = sambaStageDim(&b, count, false);
-  uint32_t k = sambaStageDim(&b, w->cell.hidden, true);
+  uint32_t k = sambaStageDim(&b, writer->cell.hidden, true);
   b.stage.output.axes[1].coefficients[row] = b.stage.output.axes[2].coefficients[column] = 1;
   uint16_t left = sambaStageOperand(&b, h);
   uint16_t right = sambaStageOperand(&b, weight);
@@ -128,157 +129,162 @@ static uint32_t product(const Writer *w, uint32_t h, uint32_t weight, int64_t fi
   return result;
 }
 
-static void begin(SambaStageBuilder *b, const Writer *w, uint32_t result) {
-  sambaStageBegin(b, w->graph, w->name, w->layer, result);
+static void begin(SambaStageBuilder *builder, const Writer *writer, uint32_t result) {
+  sambaStageBegin(builder, writer->graph, writer->name, writer->layer, result);
   for (uint32_t axis = 1; axis < 3; ++axis)
-    b->stage.output.axes[axis]
-        .coefficients[sambaStageDim(b, w->graph->tensors[result].dims[axis], false)] = 1;
+    builder->stage.output.axes[axis]
+        .coefficients[sambaStageDim(builder, writer->graph->tensors[result].dims[axis], false)] = 1;
 }
 
 /* Hidden units of gate `gate` of a tensor with one row per element of the batch, or of none ([1,
  * n]). */
-static uint16_t gate(SambaStageBuilder *b, const Writer *w, uint32_t tensor, int64_t gate) {
-  uint16_t operand = sambaStageOperand(b, tensor);
-  uint32_t last = w->graph->tensors[tensor].rank - 1;
-  SambaAxisMap *columns = sambaStageAxis(b, operand, last);
-  columns->coefficients[1] = w->graph->tensors[tensor].dims[last] == 1 ? 0 : 1;
-  columns->constant = gate * w->cell.hidden;
+static uint16_t gate(SambaStageBuilder *builder, const Writer *writer, uint32_t tensor,
+                     int64_t gate) {
+  uint16_t operand = sambaStageOperand(builder, tensor);
+  uint32_t last = writer->graph->tensors[tensor].rank - 1;
+  SambaAxisMap *columns = sambaStageAxis(builder, operand, last);
+  columns->coefficients[1] = writer->graph->tensors[tensor].dims[last] == 1 ? 0 : 1;
+  columns->constant = gate * writer->cell.hidden;
   if (last == 2)
-    sambaStageAxis(b, operand, 1)->coefficients[0] = 1;
+    sambaStageAxis(builder, operand, 1)->coefficients[0] = 1;
   return operand;
 }
-static uint16_t parameter(SambaStageBuilder *b, const Writer *w, int32_t operand, int64_t which) {
-  return operand < 0 ? 0 : gate(b, w, w->operands[operand], which);
+static uint16_t parameter(SambaStageBuilder *builder, const Writer *writer, int32_t operand,
+                          int64_t which) {
+  return operand < 0 ? 0 : gate(builder, writer, writer->operands[operand], which);
 }
 
-static uint16_t activate(SambaStageBuilder *b, const Writer *w, uint32_t function, uint16_t x) {
-  return sambaRecurrentActivate(b, &w->cell.activations[function], w->cell.clip, x);
+static uint16_t activate(SambaStageBuilder *builder, const Writer *writer, uint32_t function,
+                         uint16_t x) {
+  return sambaRecurrentActivate(builder, &writer->cell.activations[function], writer->cell.clip, x);
 }
-static uint16_t sum(SambaStageBuilder *b, uint16_t x, uint16_t y) {
-  return sambaLane2(b, SAMBA_LANE_ADD, x, y);
+static uint16_t sum(SambaStageBuilder *builder, uint16_t x, uint16_t y) {
+  return sambaLane2(builder, SAMBA_LANE_ADD, x, y);
 }
-static uint16_t times(SambaStageBuilder *b, uint16_t x, uint16_t y) {
-  return sambaLane2(b, SAMBA_LANE_MUL, x, y);
+static uint16_t times(SambaStageBuilder *builder, uint16_t x, uint16_t y) {
+  return sambaLane2(builder, SAMBA_LANE_MUL, x, y);
 }
 
 /* Rows that are over keep their state. */
-static void end(SambaStageBuilder *b, const Writer *w, uint16_t active, uint16_t value,
+static void end(SambaStageBuilder *builder, const Writer *writer, uint16_t active, uint16_t value,
                 uint16_t old) {
-  sambaStageEnd(b, w->cell.active < 0 ? value : sambaLaneSelect(b, active, value, old));
+  sambaStageEnd(builder,
+                writer->cell.active < 0 ? value : sambaLaneSelect(builder, active, value, old));
 }
 
 /* i, o, f, c: C = f C' + i g; H = o h(C) */
-static void writeLstm(const Writer *w, uint32_t h, const uint32_t *results) {
-  const Cell *cell = &w->cell;
-  uint32_t weight = w->operands[3];
-  uint32_t gates = intermediate(w, SAMBA_DTYPE_F32, 4 * cell->hidden);
-  uint32_t hidden = product(w, h, weight, 0, 4 * cell->hidden);
+static void writeLstm(const Writer *writer, uint32_t h, const uint32_t *results) {
+  const Cell *cell = &writer->cell;
+  uint32_t weight = writer->operands[3];
+  uint32_t gates = intermediate(writer, SAMBA_DTYPE_F32, 4 * cell->hidden);
+  uint32_t hidden = product(writer, h, weight, 0, 4 * cell->hidden);
   SambaStageBuilder b;
 
-  begin(&b, w, gates);
-  uint16_t left = gate(&b, w, w->operands[0], 0);
-  uint16_t right = gate(&b, w, hidden, 0);
+  begin(&b, writer, gates);
+  uint16_t left = gate(&b, writer, writer->operands[0], 0);
+  uint16_t right = gate(&b, writer, hidden, 0);
   sambaStageEnd(&b, sum(&b, left, right));
 
-  begin(&b, w, results[1]);
-  uint16_t i = gate(&b, w, gates, 0);
-  uint16_t f = cell->coupled ? 0 : gate(&b, w, gates, 2);
-  uint16_t g = gate(&b, w, gates, 3);
-  uint16_t old = gate(&b, w, w->operands[2], 0);
-  uint16_t pi = parameter(&b, w, cell->peepholes, 0);
-  uint16_t pf = cell->coupled ? 0 : parameter(&b, w, cell->peepholes, 2);
-  uint16_t active = parameter(&b, w, cell->active, 0);
+  begin(&b, writer, results[1]);
+  uint16_t i = gate(&b, writer, gates, 0);
+  uint16_t f = cell->coupled ? 0 : gate(&b, writer, gates, 2);
+  uint16_t g = gate(&b, writer, gates, 3);
+  uint16_t old = gate(&b, writer, writer->operands[2], 0);
+  uint16_t pi = parameter(&b, writer, cell->peepholes, 0);
+  uint16_t pf = cell->coupled ? 0 : parameter(&b, writer, cell->peepholes, 2);
+  uint16_t active = parameter(&b, writer, cell->active, 0);
   if (cell->peepholes >= 0)
     i = sum(&b, i, times(&b, pi, old));
-  i = activate(&b, w, 0, i);
+  i = activate(&b, writer, 0, i);
   if (cell->coupled) {
     f = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneFloat(&b, 1), i);
   } else {
     if (cell->peepholes >= 0)
       f = sum(&b, f, times(&b, pf, old));
-    f = activate(&b, w, 0, f);
+    f = activate(&b, writer, 0, f);
   }
 
-  end(&b, w, active, sum(&b, times(&b, f, old), times(&b, i, activate(&b, w, 1, g))), old);
+  end(&b, writer, active, sum(&b, times(&b, f, old), times(&b, i, activate(&b, writer, 1, g))),
+      old);
 
-  begin(&b, w, results[0]);
-  uint16_t o = gate(&b, w, gates, 1);
-  uint16_t c = gate(&b, w, results[1], 0);
-  uint16_t po = parameter(&b, w, cell->peepholes, 1);
-  old = cell->active < 0 ? 0 : gate(&b, w, w->operands[1], 0);
-  active = parameter(&b, w, cell->active, 0);
+  begin(&b, writer, results[0]);
+  uint16_t o = gate(&b, writer, gates, 1);
+  uint16_t c = gate(&b, writer, results[1], 0);
+  uint16_t po = parameter(&b, writer, cell->peepholes, 1);
+  old = cell->active < 0 ? 0 : gate(&b, writer, writer->operands[1], 0);
+  active = parameter(&b, writer, cell->active, 0);
   if (cell->peepholes >= 0)
     o = sum(&b, o, times(&b, po, c));
-  end(&b, w, active, times(&b, activate(&b, w, 0, o), activate(&b, w, 2, c)), old);
+  end(&b, writer, active, times(&b, activate(&b, writer, 0, o), activate(&b, writer, 2, c)), old);
 }
 
 /* z, r, h: n = g(.. + (r H') R) or, late, g(.. + r (H' R + bias)); H = (1 - z) n + z H' */
-static void writeGru(const Writer *w, uint32_t h, const uint32_t *results) {
-  const Cell *cell = &w->cell;
-  uint32_t projected = w->operands[0];
-  uint32_t state = w->operands[1];
-  uint32_t weight = w->operands[2];
+static void writeGru(const Writer *writer, uint32_t h, const uint32_t *results) {
+  const Cell *cell = &writer->cell;
+  uint32_t projected = writer->operands[0];
+  uint32_t state = writer->operands[1];
+  uint32_t weight = writer->operands[2];
   uint32_t candidate;
-  uint32_t hidden = product(w, h, weight, 0, (cell->late ? 3 : 2) * cell->hidden);
+  uint32_t hidden = product(writer, h, weight, 0, (cell->late ? 3 : 2) * cell->hidden);
   SambaStageBuilder b;
-  SambaDType dtype = cell->late ? SAMBA_DTYPE_F32 : w->graph->tensors[weight].dtype;
-  uint32_t reset = intermediate(w, dtype, cell->hidden);
+  SambaDType dtype = cell->late ? SAMBA_DTYPE_F32 : writer->graph->tensors[weight].dtype;
+  uint32_t reset = intermediate(writer, dtype, cell->hidden);
 
-  begin(&b, w, reset);
-  uint16_t left = gate(&b, w, projected, 1);
-  uint16_t right = gate(&b, w, hidden, 1);
-  uint16_t value = cell->late ? gate(&b, w, hidden, 2) : gate(&b, w, state, 0);
-  uint16_t bias = parameter(&b, w, cell->bias, 0);
-  uint16_t r = activate(&b, w, 0, sum(&b, left, right));
+  begin(&b, writer, reset);
+  uint16_t left = gate(&b, writer, projected, 1);
+  uint16_t right = gate(&b, writer, hidden, 1);
+  uint16_t value = cell->late ? gate(&b, writer, hidden, 2) : gate(&b, writer, state, 0);
+  uint16_t bias = parameter(&b, writer, cell->bias, 0);
+  uint16_t r = activate(&b, writer, 0, sum(&b, left, right));
   sambaStageEndRounded(&b, times(&b, r, cell->bias < 0 ? value : sum(&b, value, bias)));
-  candidate = cell->late ? reset : product(w, reset, weight, 2 * cell->hidden, cell->hidden);
+  candidate = cell->late ? reset : product(writer, reset, weight, 2 * cell->hidden, cell->hidden);
 
-  begin(&b, w, results[0]);
-  left = gate(&b, w, projected, 0), right = gate(&b, w, hidden, 0);
-  uint16_t x = gate(&b, w, projected, 2);
-  uint16_t y = gate(&b, w, candidate, 0);
-  uint16_t old = gate(&b, w, state, 0);
-  uint16_t active = parameter(&b, w, cell->active, 0);
-  uint16_t z = activate(&b, w, 0, sum(&b, left, right));
-  uint16_t n = activate(&b, w, 1, sum(&b, x, y));
+  begin(&b, writer, results[0]);
+  left = gate(&b, writer, projected, 0), right = gate(&b, writer, hidden, 0);
+  uint16_t x = gate(&b, writer, projected, 2);
+  uint16_t y = gate(&b, writer, candidate, 0);
+  uint16_t old = gate(&b, writer, state, 0);
+  uint16_t active = parameter(&b, writer, cell->active, 0);
+  uint16_t z = activate(&b, writer, 0, sum(&b, left, right));
+  uint16_t n = activate(&b, writer, 1, sum(&b, x, y));
   uint16_t rest = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneFloat(&b, 1), z);
-  end(&b, w, active, sum(&b, times(&b, rest, n), times(&b, z, old)), old);
+  end(&b, writer, active, sum(&b, times(&b, rest, n), times(&b, z, old)), old);
 }
 
-static void writeRnn(const Writer *w, uint32_t h, const uint32_t *results) {
-  uint32_t hidden = product(w, h, w->operands[2], 0, w->cell.hidden);
+static void writeRnn(const Writer *writer, uint32_t h, const uint32_t *results) {
+  uint32_t hidden = product(writer, h, writer->operands[2], 0, writer->cell.hidden);
   SambaStageBuilder b;
-  begin(&b, w, results[0]);
-  uint16_t left = gate(&b, w, w->operands[0], 0);
-  uint16_t right = gate(&b, w, hidden, 0);
-  uint16_t old = w->cell.active < 0 ? 0 : gate(&b, w, w->operands[1], 0);
-  uint16_t active = parameter(&b, w, w->cell.active, 0);
-  end(&b, w, active, activate(&b, w, 0, sum(&b, left, right)), old);
+  begin(&b, writer, results[0]);
+  uint16_t left = gate(&b, writer, writer->operands[0], 0);
+  uint16_t right = gate(&b, writer, hidden, 0);
+  uint16_t old = writer->cell.active < 0 ? 0 : gate(&b, writer, writer->operands[1], 0);
+  uint16_t active = parameter(&b, writer, writer->cell.active, 0);
+  end(&b, writer, active, activate(&b, writer, 0, sum(&b, left, right)), old);
 }
 
 static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
                           const uint32_t *operands, const uint32_t *results, const char *layer) {
-  Writer writer = {
+  Writer state = {
       .graph = graph, .name = call->operator->name, .layer = layer, .operands = operands};
-  Writer *w = &writer;
-  SAMBA_RETURN_IF_ERROR(cellOf(call, &w->cell));
-  SambaDType dtype = graph->tensors[operands[1 + w->cell.form->states]].dtype;
+  Writer *writer = &state;
+  SAMBA_RETURN_IF_ERROR(cellOf(call, &writer->cell));
+  SambaDType dtype = graph->tensors[operands[1 + writer->cell.form->states]].dtype;
   uint32_t h = operands[1];
 
   if (dtype != SAMBA_DTYPE_F32) {
-    h = intermediate(w, dtype, w->cell.hidden);
-    sambaStageConvert(graph, w->name, layer, operands[1], h);
+    h = intermediate(writer, dtype, writer->cell.hidden);
+    sambaStageConvert(graph, writer->name, layer, operands[1], h);
   }
 
-  switch (w->cell.form->kind) {
+  switch (writer->cell.form->kind) {
   case SAMBA_RECURRENT_LSTM:
-    writeLstm(w, h, results);
+    writeLstm(writer, h, results);
     break;
   case SAMBA_RECURRENT_GRU:
-    writeGru(w, h, results);
+    writeGru(writer, h, results);
     break;
   default:
-    writeRnn(w, h, results);
+    writeRnn(writer, h, results);
   }
 
   return NULL;

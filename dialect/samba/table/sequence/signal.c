@@ -72,7 +72,7 @@ static SambaStatus inferDft(const SambaOperatorCall *call, SambaTensorType *out)
   return NULL;
 }
 
-static SambaStatus decomposeDft(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeDft(const SambaOperatorCall *call, SambaExpansion *expansion,
                                 const uint32_t *operands, uint32_t *out_results) {
   SambaTensorType type = call->operands[0];
   uint32_t dim;
@@ -86,8 +86,8 @@ static SambaStatus decomposeDft(const SambaOperatorCall *call, SambaExpansion *e
   SAMBA_RETURN_IF_ERROR(dftOf(call, &dim, &length, &count));
   bool inverse = flagOf(call, "inverse");
   int64_t used = type.dims[dim] < length ? type.dims[dim] : length; /* what follows are zeros */
-  uint32_t x =
-      sambaExpandSlice(e, sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32), dim, 0, used, 1);
+  uint32_t x = sambaExpandSlice(expansion, sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32),
+                                dim, 0, used, 1);
   uint32_t next = 0;
   for (uint32_t axis = 0; axis < type.rank;
        ++axis) /* the transformed dimension next to the parts */
@@ -98,23 +98,24 @@ static SambaStatus decomposeDft(const SambaOperatorCall *call, SambaExpansion *e
     back[dims[axis]] = axis;
   bool moves = dim + 1 != last;
   if (moves)
-    x = sambaExpandPermute(e, x, dims);
-  SambaTensorType moved = *sambaExpansionType(e, x);
+    x = sambaExpandPermute(expansion, x, dims);
+  SambaTensorType moved = *sambaExpansionType(expansion, x);
   moved.dims[last - 1] = used * parts;
-  x = sambaExpandReshape(e, x, last, moved.dims);
-  double *table = SAMBA_ARENA_ARRAY(e->arena, double, (size_t)(2 * count * used * parts));
+  x = sambaExpandReshape(expansion, x, last, moved.dims);
+  double *table = SAMBA_ARENA_ARRAY(expansion->arena, double, (size_t)(2 * count * used * parts));
   double *at = table;
   for (int64_t k = 0; k < count; ++k)
     for (int64_t to = 0; to < 2; ++to)
       for (int64_t n = 0; n < used; ++n)
         for (int64_t from = 0; from < parts; ++from)
           *at++ = factor(n, k, length, from, to, inverse);
-  uint32_t weight =
-      sambaExpandNumbers(e, SAMBA_DTYPE_F32, 2, (int64_t[]){2 * count, used * parts}, table);
-  uint32_t y = sambaExpandBinary(e, "linear", x, weight);
+  uint32_t weight = sambaExpandNumbers(expansion, SAMBA_DTYPE_F32, 2,
+                                       (int64_t[]){2 * count, used * parts}, table);
+  uint32_t y = sambaExpandBinary(expansion, "linear", x, weight);
   moved.dims[last - 1] = count, moved.dims[last] = 2;
-  y = sambaExpandReshape(e, y, type.rank, moved.dims);
-  out_results[0] = sambaExpandCast(e, moves ? sambaExpandPermute(e, y, back) : y, type.dtype);
+  y = sambaExpandReshape(expansion, y, type.rank, moved.dims);
+  out_results[0] =
+      sambaExpandCast(expansion, moves ? sambaExpandPermute(expansion, y, back) : y, type.dtype);
 
   return NULL;
 }
@@ -165,14 +166,15 @@ static SambaStatus inferStft(const SambaOperatorCall *call, SambaTensorType *out
 }
 
 /* A convolution of [B, C, L] by kernels [2 frequencies, C, length]. */
-static SambaStatus decomposeStft(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeStft(const SambaOperatorCall *call, SambaExpansion *expansion,
                                  const uint32_t *operands, uint32_t *out_results) {
   Stft stft;
   SAMBA_RETURN_IF_ERROR(stftOf(call, &stft));
   const SambaTensorType *type = &call->operands[0];
   int64_t parts = type->dims[2];
   int64_t channels = 2 * stft.frequencies;
-  double *table = SAMBA_ARENA_ARRAY(e->arena, double, (size_t)(channels * parts * stft.length));
+  double *table =
+      SAMBA_ARENA_ARRAY(expansion->arena, double, (size_t)(channels * parts * stft.length));
   double *at = table;
 
   for (int64_t k = 0; k < stft.frequencies; ++k)
@@ -180,18 +182,19 @@ static SambaStatus decomposeStft(const SambaOperatorCall *call, SambaExpansion *
       for (int64_t from = 0; from < parts; ++from)
         for (int64_t n = 0; n < stft.length; ++n)
           *at++ = factor(n, k, stft.length, from, to, false);
-  uint32_t kernels =
-      sambaExpandNumbers(e, SAMBA_DTYPE_F32, 3, (int64_t[]){channels, parts, stft.length}, table);
+  uint32_t kernels = sambaExpandNumbers(expansion, SAMBA_DTYPE_F32, 3,
+                                        (int64_t[]){channels, parts, stft.length}, table);
   if (call->operand_count > 1)
-    kernels =
-        sambaExpandBinary(e, "mul", kernels, sambaExpandCast(e, operands[1], SAMBA_DTYPE_F32));
-  uint32_t x =
-      sambaExpandPermute(e, sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32), (int64_t[]){0, 2, 1});
+    kernels = sambaExpandBinary(expansion, "mul", kernels,
+                                sambaExpandCast(expansion, operands[1], SAMBA_DTYPE_F32));
+  uint32_t x = sambaExpandPermute(
+      expansion, sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32), (int64_t[]){0, 2, 1});
   SambaAttribute stride = sambaIntsAttribute("stride", &stft.hop, 1);
-  uint32_t y = sambaExpandCall(e, "conv1d", 2, (uint32_t[]){x, kernels}, 1, &stride);
-  y = sambaExpandReshape(e, y, 4, (int64_t[]){type->dims[0], stft.frequencies, 2, stft.frames});
-  out_results[0] =
-      sambaExpandCast(e, sambaExpandPermute(e, y, (int64_t[]){0, 3, 1, 2}), type->dtype);
+  uint32_t y = sambaExpandCall(expansion, "conv1d", 2, (uint32_t[]){x, kernels}, 1, &stride);
+  y = sambaExpandReshape(expansion, y, 4,
+                         (int64_t[]){type->dims[0], stft.frequencies, 2, stft.frames});
+  out_results[0] = sambaExpandCast(
+      expansion, sambaExpandPermute(expansion, y, (int64_t[]){0, 3, 1, 2}), type->dtype);
   return NULL;
 }
 

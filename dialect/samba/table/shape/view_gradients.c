@@ -12,40 +12,41 @@ static const int64_t *integersOf(const SambaGradientCall *gradient, const char *
   return sambaOperatorCallFind(gradient->call, name)->value.integers.data;
 }
 
-SambaStatus sambaGradientReshape(const SambaGradientCall *gradient, SambaExpansion *e) {
+SambaStatus sambaGradientReshape(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaTensorType *type = operandType(gradient);
   gradient->operand_gradients[0] =
-      sambaExpandReshape(e, sambaGradientOfResult(gradient), type->rank, type->dims);
+      sambaExpandReshape(expansion, sambaGradientOfResult(gradient), type->rank, type->dims);
   return NULL;
 }
 
-SambaStatus sambaGradientPermute(const SambaGradientCall *gradient, SambaExpansion *e) {
+SambaStatus sambaGradientPermute(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const int64_t *dims = integersOf(gradient, "dims");
   int64_t inverse[SAMBA_MAX_RANK];
   for (uint32_t axis = 0; axis < operandType(gradient)->rank; ++axis)
     inverse[dims[axis]] = axis;
-  gradient->operand_gradients[0] = sambaExpandPermute(e, sambaGradientOfResult(gradient), inverse);
+  gradient->operand_gradients[0] =
+      sambaExpandPermute(expansion, sambaGradientOfResult(gradient), inverse);
   return NULL;
 }
 
-SambaStatus sambaGradientExpand(const SambaGradientCall *gradient, SambaExpansion *e) {
-  sambaGradientBroadcast(gradient, e, 0, sambaGradientOfResult(gradient));
+SambaStatus sambaGradientExpand(const SambaGradientCall *gradient, SambaExpansion *expansion) {
+  sambaGradientBroadcast(gradient, expansion, 0, sambaGradientOfResult(gradient));
   return NULL;
 }
 
-static uint32_t padWithZeros(SambaExpansion *e, uint32_t value, uint32_t rank, const int64_t *low,
-                             const int64_t *high) {
+static uint32_t padWithZeros(SambaExpansion *expansion, uint32_t value, uint32_t rank,
+                             const int64_t *low, const int64_t *high) {
   SambaAttribute attributes[] = {sambaIntsAttribute("low", low, rank),
                                  sambaIntsAttribute("high", high, rank)};
   bool changes = false;
   for (uint32_t axis = 0; axis < rank; ++axis)
     changes |= low[axis] || high[axis];
-  return changes ? sambaExpandCall(e, "pad", 1, &value, 2, attributes) : value;
+  return changes ? sambaExpandCall(expansion, "pad", 1, &value, 2, attributes) : value;
 }
 
 /* Puts step - 1 zeros behind every element along an axis. */
-static uint32_t spread(SambaExpansion *e, uint32_t value, uint32_t axis, int64_t step) {
-  SambaTensorType type = *sambaExpansionType(e, value);
+static uint32_t spread(SambaExpansion *expansion, uint32_t value, uint32_t axis, int64_t step) {
+  SambaTensorType type = *sambaExpansionType(expansion, value);
   int64_t dims[SAMBA_MAX_RANK + 1], low[SAMBA_MAX_RANK + 1] = {0}, high[SAMBA_MAX_RANK + 1] = {0};
   if (step == 1)
     return value;
@@ -57,15 +58,15 @@ static uint32_t spread(SambaExpansion *e, uint32_t value, uint32_t axis, int64_t
       dims[rank++] = 1;
   }
   high[axis + 1] = step - 1;
-  value = sambaExpandReshape(e, value, rank, dims);
-  value = padWithZeros(e, value, rank, low, high);
+  value = sambaExpandReshape(expansion, value, rank, dims);
+  value = padWithZeros(expansion, value, rank, low, high);
   type.dims[axis] *= step;
-  return sambaExpandReshape(e, value, type.rank, type.dims);
+  return sambaExpandReshape(expansion, value, type.rank, type.dims);
 }
 
 /* Elements start, start + step, ... of each axis: the gradient's elements stand there again, and
  * zeros elsewhere. */
-SambaStatus sambaGradientSlice(const SambaGradientCall *gradient, SambaExpansion *e) {
+SambaStatus sambaGradientSlice(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaTensorType *type = operandType(gradient);
   const int64_t *starts = integersOf(gradient, "starts");
   const int64_t *steps = integersOf(gradient, "steps");
@@ -73,32 +74,32 @@ SambaStatus sambaGradientSlice(const SambaGradientCall *gradient, SambaExpansion
   int64_t low[SAMBA_MAX_RANK], high[SAMBA_MAX_RANK];
 
   for (uint32_t axis = 0; axis < type->rank; ++axis) {
-    int64_t count = sambaExpansionType(e, value)->dims[axis];
+    int64_t count = sambaExpansionType(expansion, value)->dims[axis];
     int64_t step = steps[axis] < 0 ? -steps[axis] : steps[axis];
     int64_t last = starts[axis] + (count - 1) * steps[axis];
     if (steps[axis] < 0)
-      value = sambaExpandSlice(e, value, axis, count - 1, count, -1);
-    value = spread(e, value, axis, step);
-    value = sambaExpandSlice(e, value, axis, 0, (count - 1) * step + 1, 1);
+      value = sambaExpandSlice(expansion, value, axis, count - 1, count, -1);
+    value = spread(expansion, value, axis, step);
+    value = sambaExpandSlice(expansion, value, axis, 0, (count - 1) * step + 1, 1);
     low[axis] = steps[axis] < 0 ? last : starts[axis];
     high[axis] = type->dims[axis] - low[axis] - ((count - 1) * step + 1);
   }
 
-  gradient->operand_gradients[0] = padWithZeros(e, value, type->rank, low, high);
+  gradient->operand_gradients[0] = padWithZeros(expansion, value, type->rank, low, high);
   return NULL;
 }
 
-SambaStatus sambaGradientPad(const SambaGradientCall *gradient, SambaExpansion *e) {
+SambaStatus sambaGradientPad(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaTensorType *type = operandType(gradient);
   const int64_t *low = integersOf(gradient, "low");
   uint32_t value = sambaGradientOfResult(gradient);
   for (uint32_t axis = 0; axis < type->rank; ++axis)
-    value = sambaExpandSlice(e, value, axis, low[axis], type->dims[axis], 1);
+    value = sambaExpandSlice(expansion, value, axis, low[axis], type->dims[axis], 1);
   gradient->operand_gradients[0] = value;
   return NULL;
 }
 
-SambaStatus sambaGradientCat(const SambaGradientCall *gradient, SambaExpansion *e) {
+SambaStatus sambaGradientCat(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaOperatorCall *call = gradient->call;
   uint32_t axis;
   int64_t start = 0;
@@ -108,7 +109,7 @@ SambaStatus sambaGradientCat(const SambaGradientCall *gradient, SambaExpansion *
     int64_t count = call->operands[i].dims[axis];
     if (gradient->needed[i])
       gradient->operand_gradients[i] =
-          sambaExpandSlice(e, sambaGradientOfResult(gradient), axis, start, count, 1);
+          sambaExpandSlice(expansion, sambaGradientOfResult(gradient), axis, start, count, 1);
     start += count;
   }
   return NULL;

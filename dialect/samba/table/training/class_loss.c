@@ -42,15 +42,17 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
 }
 
 /* target == class, and is not to be ignored */
-static uint16_t counts(SambaStageBuilder *b, const SambaOperatorCall *call, uint16_t target,
+static uint16_t counts(SambaStageBuilder *builder, const SambaOperatorCall *call, uint16_t target,
                        uint32_t class_dim) {
   const SambaAttribute *ignored = sambaOperatorCallFind(call, "ignore_index");
-  SambaDType lane = (SambaDType)b->types[target];
-  uint16_t hit = sambaLane2(b, SAMBA_LANE_EQ, sambaLaneCounter(b, class_dim, lane), target);
+  SambaDType lane = (SambaDType)builder->types[target];
+  uint16_t hit =
+      sambaLane2(builder, SAMBA_LANE_EQ, sambaLaneCounter(builder, class_dim, lane), target);
   if (!ignored || ignored->value.integer < 0 || ignored->value.integer > INT32_MAX)
     return hit; /* such a target names no class anyway */
-  uint16_t other = sambaLaneInteger(b, lane, ignored->value.integer);
-  return sambaLane2(b, SAMBA_LANE_AND, hit, sambaLane2(b, SAMBA_LANE_NE, target, other));
+  uint16_t other = sambaLaneInteger(builder, lane, ignored->value.integer);
+  return sambaLane2(builder, SAMBA_LANE_AND, hit,
+                    sambaLane2(builder, SAMBA_LANE_NE, target, other));
 }
 
 /* The sum over the classes, and with `all` over the targets too, of (hit ? loss or weight : 0): of
@@ -116,17 +118,17 @@ static SambaStatus stagesNll(const SambaOperatorCall *call, SambaStageGraph *gra
   return NULL;
 }
 
-static SambaStatus decomposeCrossEntropy(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeCrossEntropy(const SambaOperatorCall *call, SambaExpansion *expansion,
                                          const uint32_t *operands, uint32_t *out_results) {
   SambaAttribute dim = sambaIntAttribute("dim", call->operands[0].rank > 1);
-  uint32_t x = sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32);
+  uint32_t x = sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32);
   uint32_t values[3];
   for (uint32_t i = 1; i < call->operand_count; ++i)
-    values[i] = i == 2 ? sambaExpandCast(e, operands[i], SAMBA_DTYPE_F32) : operands[i];
-  values[0] = sambaExpandCall(e, "log_softmax", 1, &x, 1, &dim);
-  uint32_t loss = sambaExpandCall(e, "nll_loss", call->operand_count, values, call->attribute_count,
-                                  call->attributes);
-  out_results[0] = sambaExpandCast(e, loss, call->operands[0].dtype);
+    values[i] = i == 2 ? sambaExpandCast(expansion, operands[i], SAMBA_DTYPE_F32) : operands[i];
+  values[0] = sambaExpandCall(expansion, "log_softmax", 1, &x, 1, &dim);
+  uint32_t loss = sambaExpandCall(expansion, "nll_loss", call->operand_count, values,
+                                  call->attribute_count, call->attributes);
+  out_results[0] = sambaExpandCast(expansion, loss, call->operands[0].dtype);
   return NULL;
 }
 

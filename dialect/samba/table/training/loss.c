@@ -30,100 +30,108 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   return NULL;
 }
 
-static uint32_t scalar(SambaExpansion *e, double value) {
-  return sambaExpandScalar(e, SAMBA_DTYPE_F32, value);
+static uint32_t scalar(SambaExpansion *expansion, double value) {
+  return sambaExpandScalar(expansion, SAMBA_DTYPE_F32, value);
 }
-static uint32_t times(SambaExpansion *e, uint32_t x, double factor) {
-  return sambaExpandBinary(e, "mul", x, scalar(e, factor));
+static uint32_t times(SambaExpansion *expansion, uint32_t x, double factor) {
+  return sambaExpandBinary(expansion, "mul", x, scalar(expansion, factor));
 }
-static uint32_t where(SambaExpansion *e, uint32_t condition, uint32_t yes, uint32_t no) {
-  return sambaExpandCall(e, "where", 3, (uint32_t[]){condition, yes, no}, 0, NULL);
+static uint32_t where(SambaExpansion *expansion, uint32_t condition, uint32_t yes, uint32_t no) {
+  return sambaExpandCall(expansion, "where", 3, (uint32_t[]){condition, yes, no}, 0, NULL);
 }
 
 /* d * d / 2 / scale where d is small, else slope * (d - edge / 2); small: below the edge. */
-static uint32_t bent(SambaExpansion *e, uint32_t distance, const char *comparison, double edge,
-                     double scale, double slope) {
-  uint32_t small = sambaExpandBinary(e, comparison, distance, scalar(e, edge));
-  uint32_t square = times(e, sambaExpandBinary(e, "mul", distance, distance), 0.5);
+static uint32_t bent(SambaExpansion *expansion, uint32_t distance, const char *comparison,
+                     double edge, double scale, double slope) {
+  uint32_t small = sambaExpandBinary(expansion, comparison, distance, scalar(expansion, edge));
+  uint32_t square = times(expansion, sambaExpandBinary(expansion, "mul", distance, distance), 0.5);
   if (scale != 1)
-    square = sambaExpandBinary(e, "div", square, scalar(e, scale));
-  uint32_t line = sambaExpandBinary(e, "sub", distance, scalar(e, edge / 2));
-  return where(e, small, square, slope == 1 ? line : times(e, line, slope));
+    square = sambaExpandBinary(expansion, "div", square, scalar(expansion, scale));
+  uint32_t line = sambaExpandBinary(expansion, "sub", distance, scalar(expansion, edge / 2));
+  return where(expansion, small, square, slope == 1 ? line : times(expansion, line, slope));
 }
 
 /* max(ln x, -100), as PyTorch bounds it */
-static uint32_t boundedLog(SambaExpansion *e, const char *logarithm, uint32_t x) {
-  return sambaExpandBinary(e, "maximum", sambaExpandUnary(e, logarithm, x), scalar(e, -100));
+static uint32_t boundedLog(SambaExpansion *expansion, const char *logarithm, uint32_t x) {
+  return sambaExpandBinary(expansion, "maximum", sambaExpandUnary(expansion, logarithm, x),
+                           scalar(expansion, -100));
 }
 
-static uint32_t squared(const SambaOperatorCall *call, SambaExpansion *e, uint32_t x,
+static uint32_t squared(const SambaOperatorCall *call, SambaExpansion *expansion, uint32_t x,
                         uint32_t target) {
   (void)call;
-  uint32_t difference = sambaExpandBinary(e, "sub", x, target);
-  return sambaExpandBinary(e, "mul", difference, difference);
+  uint32_t difference = sambaExpandBinary(expansion, "sub", x, target);
+  return sambaExpandBinary(expansion, "mul", difference, difference);
 }
 
-static uint32_t absolute(const SambaOperatorCall *call, SambaExpansion *e, uint32_t x,
+static uint32_t absolute(const SambaOperatorCall *call, SambaExpansion *expansion, uint32_t x,
                          uint32_t target) {
   (void)call;
-  return sambaExpandUnary(e, "abs", sambaExpandBinary(e, "sub", x, target));
+  return sambaExpandUnary(expansion, "abs", sambaExpandBinary(expansion, "sub", x, target));
 }
 
-static uint32_t smooth(const SambaOperatorCall *call, SambaExpansion *e, uint32_t x,
+static uint32_t smooth(const SambaOperatorCall *call, SambaExpansion *expansion, uint32_t x,
                        uint32_t target) {
   double beta = sambaOperatorCallFloat(call, "beta");
-  uint32_t distance = absolute(call, e, x, target);
-  return beta == 0 ? distance : bent(e, distance, "lt", beta, beta, 1);
+  uint32_t distance = absolute(call, expansion, x, target);
+  return beta == 0 ? distance : bent(expansion, distance, "lt", beta, beta, 1);
 }
 
-static uint32_t huber(const SambaOperatorCall *call, SambaExpansion *e, uint32_t x,
+static uint32_t huber(const SambaOperatorCall *call, SambaExpansion *expansion, uint32_t x,
                       uint32_t target) {
   double delta = sambaOperatorCallFloat(call, "delta");
-  return bent(e, absolute(call, e, x, target), "le", delta, 1, delta);
+  return bent(expansion, absolute(call, expansion, x, target), "le", delta, 1, delta);
 }
 
-static uint32_t divergence(const SambaOperatorCall *call, SambaExpansion *e, uint32_t x,
+static uint32_t divergence(const SambaOperatorCall *call, SambaExpansion *expansion, uint32_t x,
                            uint32_t target) {
   if (sambaOperatorCallInt(call, "log_target"))
-    return sambaExpandBinary(e, "mul", sambaExpandUnary(e, "exp", target),
-                             sambaExpandBinary(e, "sub", target, x));
-  uint32_t zero = scalar(e, 0);
-  uint32_t own = sambaExpandBinary(e, "mul", target, sambaExpandUnary(e, "log", target));
-  own = where(e, sambaExpandBinary(e, "eq", target, zero), zero, own); /* 0 ln 0 = 0 */
-  return sambaExpandBinary(e, "sub", own, sambaExpandBinary(e, "mul", target, x));
+    return sambaExpandBinary(expansion, "mul", sambaExpandUnary(expansion, "exp", target),
+                             sambaExpandBinary(expansion, "sub", target, x));
+  uint32_t zero = scalar(expansion, 0);
+  uint32_t own =
+      sambaExpandBinary(expansion, "mul", target, sambaExpandUnary(expansion, "log", target));
+  own = where(expansion, sambaExpandBinary(expansion, "eq", target, zero), zero,
+              own); /* 0 ln 0 = 0 */
+  return sambaExpandBinary(expansion, "sub", own, sambaExpandBinary(expansion, "mul", target, x));
 }
 
-static uint32_t entropy(const SambaOperatorCall *call, SambaExpansion *e, uint32_t x,
+static uint32_t entropy(const SambaOperatorCall *call, SambaExpansion *expansion, uint32_t x,
                         uint32_t target) {
   (void)call;
-  uint32_t other = sambaExpandBinary(e, "sub", target, scalar(e, 1)); /* -(1 - target) */
+  uint32_t other =
+      sambaExpandBinary(expansion, "sub", target, scalar(expansion, 1)); /* -(1 - target) */
   uint32_t wrong =
-      sambaExpandBinary(e, "mul", other, boundedLog(e, "log1p", sambaExpandUnary(e, "neg", x)));
-  return sambaExpandBinary(e, "sub", wrong,
-                           sambaExpandBinary(e, "mul", target, boundedLog(e, "log", x)));
+      sambaExpandBinary(expansion, "mul", other,
+                        boundedLog(expansion, "log1p", sambaExpandUnary(expansion, "neg", x)));
+  return sambaExpandBinary(
+      expansion, "sub", wrong,
+      sambaExpandBinary(expansion, "mul", target, boundedLog(expansion, "log", x)));
 }
 
-static uint32_t logitEntropy(const SambaOperatorCall *call, SambaExpansion *e, uint32_t x,
+static uint32_t logitEntropy(const SambaOperatorCall *call, SambaExpansion *expansion, uint32_t x,
                              uint32_t target) {
   (void)call;
-  uint32_t other = sambaExpandBinary(e, "sub", scalar(e, 1), target);
-  return sambaExpandBinary(e, "add", sambaExpandBinary(e, "mul", other, x),
-                           sambaExpandUnary(e, "softplus", sambaExpandUnary(e, "neg", x)));
+  uint32_t other = sambaExpandBinary(expansion, "sub", scalar(expansion, 1), target);
+  return sambaExpandBinary(
+      expansion, "add", sambaExpandBinary(expansion, "mul", other, x),
+      sambaExpandUnary(expansion, "softplus", sambaExpandUnary(expansion, "neg", x)));
 }
 
-static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *expansion,
                              const uint32_t *operands, uint32_t *out_results) {
   Reduction reduction;
   SAMBA_RETURN_IF_ERROR(reductionOf(call, &reduction));
-  uint32_t x = sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32);
-  uint32_t target = sambaExpandCast(e, operands[1], SAMBA_DTYPE_F32);
-  uint32_t loss = call->operator->loss(call, e, x, target);
+  uint32_t x = sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32);
+  uint32_t target = sambaExpandCast(expansion, operands[1], SAMBA_DTYPE_F32);
+  uint32_t loss = call->operator->loss(call, expansion, x, target);
 
   if (reduction != REDUCE_NONE)
-    loss = sambaExpandUnary(e, reduction == REDUCE_MEAN ? "mean" : "sum", loss);
+    loss = sambaExpandUnary(expansion, reduction == REDUCE_MEAN ? "mean" : "sum", loss);
   if (reduction == REDUCE_BATCH_MEAN)
-    loss = sambaExpandBinary(e, "div", loss, scalar(e, (double)call->operands[0].dims[0]));
-  out_results[0] = sambaExpandCast(e, loss, call->operands[0].dtype);
+    loss = sambaExpandBinary(expansion, "div", loss,
+                             scalar(expansion, (double)call->operands[0].dims[0]));
+  out_results[0] = sambaExpandCast(expansion, loss, call->operands[0].dtype);
 
   return NULL;
 }

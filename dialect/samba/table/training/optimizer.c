@@ -44,68 +44,71 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
 
 /* ---- Formulas in few words ---- */
 
-static uint32_t add(SambaExpansion *e, uint32_t a, uint32_t b) {
-  return sambaExpandBinary(e, "add", a, b);
+static uint32_t add(SambaExpansion *expansion, uint32_t a, uint32_t b) {
+  return sambaExpandBinary(expansion, "add", a, b);
 }
-static uint32_t sub(SambaExpansion *e, uint32_t a, uint32_t b) {
-  return sambaExpandBinary(e, "sub", a, b);
+static uint32_t sub(SambaExpansion *expansion, uint32_t a, uint32_t b) {
+  return sambaExpandBinary(expansion, "sub", a, b);
 }
-static uint32_t mul(SambaExpansion *e, uint32_t a, uint32_t b) {
-  return sambaExpandBinary(e, "mul", a, b);
+static uint32_t mul(SambaExpansion *expansion, uint32_t a, uint32_t b) {
+  return sambaExpandBinary(expansion, "mul", a, b);
 }
-static uint32_t quotient(SambaExpansion *e, uint32_t a, uint32_t b) {
-  return sambaExpandBinary(e, "div", a, b);
+static uint32_t quotient(SambaExpansion *expansion, uint32_t a, uint32_t b) {
+  return sambaExpandBinary(expansion, "div", a, b);
 }
-static uint32_t root(SambaExpansion *e, uint32_t x) { return sambaExpandUnary(e, "sqrt", x); }
+static uint32_t root(SambaExpansion *expansion, uint32_t x) {
+  return sambaExpandUnary(expansion, "sqrt", x);
+}
 /* 1 - x */
-static uint32_t rest(SambaExpansion *e, uint32_t x) {
-  return sub(e, sambaExpandScalar(e, SAMBA_DTYPE_F32, 1), x);
+static uint32_t rest(SambaExpansion *expansion, uint32_t x) {
+  return sub(expansion, sambaExpandScalar(expansion, SAMBA_DTYPE_F32, 1), x);
 }
 /* 1 - x^t */
-static uint32_t restOfPower(SambaExpansion *e, uint32_t x, uint32_t t) {
-  return rest(e, sambaExpandBinary(e, "pow", x, t));
+static uint32_t restOfPower(SambaExpansion *expansion, uint32_t x, uint32_t t) {
+  return rest(expansion, sambaExpandBinary(expansion, "pow", x, t));
 }
-static uint32_t choose(SambaExpansion *e, uint32_t condition, uint32_t yes, uint32_t no) {
-  return sambaExpandCall(e, "where", 3, (uint32_t[]){condition, yes, no}, 0, NULL);
+static uint32_t choose(SambaExpansion *expansion, uint32_t condition, uint32_t yes, uint32_t no) {
+  return sambaExpandCall(expansion, "where", 3, (uint32_t[]){condition, yes, no}, 0, NULL);
 }
-static uint32_t isPositive(SambaExpansion *e, uint32_t x) {
-  return sambaExpandWithNumber(e, "gt", x, 0);
+static uint32_t isPositive(SambaExpansion *expansion, uint32_t x) {
+  return sambaExpandWithNumber(expansion, "gt", x, 0);
 }
 
 /* All operands in f32; hyperparameters of rank 0. */
-static void operandsInF32(SambaExpansion *e, const SambaOperatorCall *call,
+static void operandsInF32(SambaExpansion *expansion, const SambaOperatorCall *call,
                           const uint32_t *operands, uint32_t *out) {
   for (uint32_t i = 0; i < call->operand_count; ++i) {
-    out[i] = sambaExpandCast(e, operands[i], SAMBA_DTYPE_F32);
+    out[i] = sambaExpandCast(expansion, operands[i], SAMBA_DTYPE_F32);
     if (i >= call->operator->host_scalars)
-      out[i] = sambaExpandReshape(e, out[i], 0, NULL);
+      out[i] = sambaExpandReshape(expansion, out[i], 0, NULL);
   }
 }
-static void finish(SambaExpansion *e, const SambaOperatorCall *call, const uint32_t *values,
+static void finish(SambaExpansion *expansion, const SambaOperatorCall *call, const uint32_t *values,
                    uint32_t *out_results) {
   for (uint32_t i = 0; i < sambaOperatorResults(call->operator); ++i)
-    out_results[i] = sambaExpandCast(e, values[i], call->operands[0].dtype);
+    out_results[i] = sambaExpandCast(expansion, values[i], call->operands[0].dtype);
 }
 
 /* ---- Updates ---- */
 
-static SambaStatus decomposeSgd(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeSgd(const SambaOperatorCall *call, SambaExpansion *expansion,
                                 const uint32_t *operands, uint32_t *out_results) {
   uint32_t x[4];
-  operandsInF32(e, call, operands, x);
+  operandsInF32(expansion, call, operands, x);
   uint32_t w = x[0];
   uint32_t g = x[1];
   uint32_t lr = x[2];
   uint32_t decay = x[3];
-  uint32_t result = sub(e, w, mul(e, lr, add(e, g, mul(e, decay, w))));
-  finish(e, call, &result, out_results);
+  uint32_t result =
+      sub(expansion, w, mul(expansion, lr, add(expansion, g, mul(expansion, decay, w))));
+  finish(expansion, call, &result, out_results);
   return NULL;
 }
 
-static SambaStatus decomposeMomentum(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeMomentum(const SambaOperatorCall *call, SambaExpansion *expansion,
                                      const uint32_t *operands, uint32_t *out_results) {
   uint32_t x[8];
-  operandsInF32(e, call, operands, x);
+  operandsInF32(expansion, call, operands, x);
   uint32_t w = x[0];
   uint32_t v = x[2];
   uint32_t lr = x[3];
@@ -113,21 +116,25 @@ static SambaStatus decomposeMomentum(const SambaOperatorCall *call, SambaExpansi
   uint32_t alpha = x[5];
   uint32_t beta = x[6];
   uint32_t decay = x[7];
-  uint32_t g = add(e, mul(e, decay, w), x[1]);
+  uint32_t g = add(expansion, mul(expansion, decay, w), x[1]);
 
-  beta = choose(e, isPositive(e, t), beta, sambaExpandScalar(e, SAMBA_DTYPE_F32, 1));
-  v = add(e, mul(e, alpha, v), mul(e, beta, g));
+  beta = choose(expansion, isPositive(expansion, t), beta,
+                sambaExpandScalar(expansion, SAMBA_DTYPE_F32, 1));
+  v = add(expansion, mul(expansion, alpha, v), mul(expansion, beta, g));
   bool nesterov = sambaOperatorCallInt(call, "nesterov") != 0;
-  uint32_t results[] = {sub(e, w, mul(e, lr, nesterov ? add(e, g, mul(e, alpha, v)) : v)), v};
-  finish(e, call, results, out_results);
+  uint32_t results[] = {
+      sub(expansion, w,
+          mul(expansion, lr, nesterov ? add(expansion, g, mul(expansion, alpha, v)) : v)),
+      v};
+  finish(expansion, call, results, out_results);
 
   return NULL;
 }
 
-static SambaStatus decomposeAdagrad(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeAdagrad(const SambaOperatorCall *call, SambaExpansion *expansion,
                                     const uint32_t *operands, uint32_t *out_results) {
   uint32_t x[8];
-  operandsInF32(e, call, operands, x);
+  operandsInF32(expansion, call, operands, x);
   uint32_t w = x[0];
   uint32_t s = x[2];
   uint32_t lr = x[3];
@@ -135,24 +142,28 @@ static SambaStatus decomposeAdagrad(const SambaOperatorCall *call, SambaExpansio
   uint32_t lrDecay = x[5];
   uint32_t eps = x[6];
   uint32_t decay = x[7];
-  uint32_t rate = quotient(e, lr, sambaExpandWithNumber(e, "add", mul(e, t, lrDecay), 1));
-  uint32_t g = add(e, mul(e, decay, w), x[1]);
+  uint32_t rate = quotient(expansion, lr,
+                           sambaExpandWithNumber(expansion, "add", mul(expansion, t, lrDecay), 1));
+  uint32_t g = add(expansion, mul(expansion, decay, w), x[1]);
 
-  s = add(e, s, mul(e, g, g));
-  uint32_t results[] = {sub(e, w, quotient(e, mul(e, rate, g), add(e, root(e, s), eps))), s};
-  finish(e, call, results, out_results);
+  s = add(expansion, s, mul(expansion, g, g));
+  uint32_t results[] = {
+      sub(expansion, w,
+          quotient(expansion, mul(expansion, rate, g), add(expansion, root(expansion, s), eps))),
+      s};
+  finish(expansion, call, results, out_results);
   return NULL;
 }
 
 /* decay * old + (1 - decay) * value */
-static uint32_t average(SambaExpansion *e, uint32_t decay, uint32_t old, uint32_t value) {
-  return add(e, mul(e, decay, old), mul(e, rest(e, decay), value));
+static uint32_t average(SambaExpansion *expansion, uint32_t decay, uint32_t old, uint32_t value) {
+  return add(expansion, mul(expansion, decay, old), mul(expansion, rest(expansion, decay), value));
 }
 
-static SambaStatus decomposeAdam(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeAdam(const SambaOperatorCall *call, SambaExpansion *expansion,
                                  const uint32_t *operands, uint32_t *out_results) {
   uint32_t x[11];
-  operandsInF32(e, call, operands, x);
+  operandsInF32(expansion, call, operands, x);
   uint32_t w = x[0];
   uint32_t lr = x[4];
   uint32_t t = x[5];
@@ -161,23 +172,26 @@ static SambaStatus decomposeAdam(const SambaOperatorCall *call, SambaExpansion *
   uint32_t eps = x[8];
   uint32_t decay = x[9];
   uint32_t post = x[10];
-  uint32_t g = add(e, mul(e, decay, w), x[1]);
-  uint32_t m = average(e, alpha, x[2], g);
-  uint32_t v = average(e, beta, x[3], mul(e, g, g));
+  uint32_t g = add(expansion, mul(expansion, decay, w), x[1]);
+  uint32_t m = average(expansion, alpha, x[2], g);
+  uint32_t v = average(expansion, beta, x[3], mul(expansion, g, g));
   uint32_t corrected =
-      quotient(e, mul(e, lr, root(e, restOfPower(e, beta, t))), restOfPower(e, alpha, t));
-  uint32_t rate = choose(e, isPositive(e, t), corrected, lr);
-  uint32_t moved = sub(e, w, quotient(e, mul(e, rate, m), add(e, root(e, v), eps)));
-  uint32_t results[] = {mul(e, rest(e, post), moved), m, v};
+      quotient(expansion, mul(expansion, lr, root(expansion, restOfPower(expansion, beta, t))),
+               restOfPower(expansion, alpha, t));
+  uint32_t rate = choose(expansion, isPositive(expansion, t), corrected, lr);
+  uint32_t moved =
+      sub(expansion, w,
+          quotient(expansion, mul(expansion, rate, m), add(expansion, root(expansion, v), eps)));
+  uint32_t results[] = {mul(expansion, rest(expansion, post), moved), m, v};
 
-  finish(e, call, results, out_results);
+  finish(expansion, call, results, out_results);
   return NULL;
 }
 
-static SambaStatus decomposeAdamw(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeAdamw(const SambaOperatorCall *call, SambaExpansion *expansion,
                                   const uint32_t *operands, uint32_t *out_results) {
   uint32_t x[10];
-  operandsInF32(e, call, operands, x);
+  operandsInF32(expansion, call, operands, x);
   uint32_t w = x[0];
   uint32_t g = x[1];
   uint32_t lr = x[4];
@@ -186,14 +200,18 @@ static SambaStatus decomposeAdamw(const SambaOperatorCall *call, SambaExpansion 
   uint32_t beta2 = x[7];
   uint32_t eps = x[8];
   uint32_t decay = x[9];
-  uint32_t m = average(e, beta1, x[2], g);
-  uint32_t v = average(e, beta2, x[3], mul(e, g, g));
-  uint32_t rate = quotient(e, lr, restOfPower(e, beta1, t));
-  uint32_t deviation = add(e, quotient(e, root(e, v), root(e, restOfPower(e, beta2, t))), eps);
-  uint32_t kept = mul(e, w, rest(e, mul(e, lr, decay)));
-  uint32_t results[] = {sub(e, kept, quotient(e, mul(e, rate, m), deviation)), m, v};
+  uint32_t m = average(expansion, beta1, x[2], g);
+  uint32_t v = average(expansion, beta2, x[3], mul(expansion, g, g));
+  uint32_t rate = quotient(expansion, lr, restOfPower(expansion, beta1, t));
+  uint32_t deviation = add(
+      expansion,
+      quotient(expansion, root(expansion, v), root(expansion, restOfPower(expansion, beta2, t))),
+      eps);
+  uint32_t kept = mul(expansion, w, rest(expansion, mul(expansion, lr, decay)));
+  uint32_t results[] = {
+      sub(expansion, kept, quotient(expansion, mul(expansion, rate, m), deviation)), m, v};
 
-  finish(e, call, results, out_results);
+  finish(expansion, call, results, out_results);
   return NULL;
 }
 

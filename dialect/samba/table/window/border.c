@@ -53,10 +53,10 @@ static int64_t elementAt(Border mode, int64_t place, int64_t size) {
 }
 
 /* One side of a dimension: places [from, from + count) as slices while few do, else a take. */
-static uint32_t side(SambaExpansion *e, Border mode, uint32_t x, uint32_t d, int64_t from,
+static uint32_t side(SambaExpansion *expansion, Border mode, uint32_t x, uint32_t d, int64_t from,
                      int64_t count) {
   enum { mostParts = 8 };
-  SambaTensorType type = *sambaExpansionType(e, x);
+  SambaTensorType type = *sambaExpansionType(expansion, x);
   int64_t size = type.dims[d];
   int64_t *index = sambaAllocate(sambaArraySize((size_t)count, sizeof *index));
   int64_t done = 0;
@@ -69,10 +69,10 @@ static uint32_t side(SambaExpansion *e, Border mode, uint32_t x, uint32_t d, int
     int64_t run = 1;
     while (done + run < count && index[done + run] - index[done + run - 1] == step)
       ++run;
-    parts[used] = sambaExpandSlice(e, x, d, index[done], step ? run : 1, step ? step : 1);
+    parts[used] = sambaExpandSlice(expansion, x, d, index[done], step ? run : 1, step ? step : 1);
     if (!step) {
       type.dims[d] = run;
-      parts[used] = sambaExpandBroadcast(e, parts[used], type.rank, type.dims);
+      parts[used] = sambaExpandBroadcast(expansion, parts[used], type.rank, type.dims);
     }
     ++used;
     done += run;
@@ -80,17 +80,18 @@ static uint32_t side(SambaExpansion *e, Border mode, uint32_t x, uint32_t d, int
 
   uint32_t result;
   if (done == count) {
-    result = sambaExpandCat(e, used, parts, d);
+    result = sambaExpandCat(expansion, used, parts, d);
   } else {
     SambaTensorType list = {.dtype = SAMBA_DTYPE_I64, .rank = 1, .dims = {count}};
-    result = sambaExpandTake(e, x, sambaExpandConstant(e, &list, index, false), d, 0);
+    result =
+        sambaExpandTake(expansion, x, sambaExpandConstant(expansion, &list, index, false), d, 0);
   }
 
   free(index);
   return result;
 }
 
-static SambaStatus decomposePadBorder(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposePadBorder(const SambaOperatorCall *call, SambaExpansion *expansion,
                                       const uint32_t *operands, uint32_t *out_results) {
   Borders borders;
   SAMBA_RETURN_IF_ERROR(bordersOf(call, &borders));
@@ -100,11 +101,11 @@ static SambaStatus decomposePadBorder(const SambaOperatorCall *call, SambaExpans
     uint32_t parts[3], used = 0;
     int64_t size = call->operands[0].dims[d];
     if (borders.low[d])
-      parts[used++] = side(e, borders.mode, value, d, -borders.low[d], borders.low[d]);
+      parts[used++] = side(expansion, borders.mode, value, d, -borders.low[d], borders.low[d]);
     parts[used++] = value;
     if (borders.high[d])
-      parts[used++] = side(e, borders.mode, value, d, size, borders.high[d]);
-    value = sambaExpandCat(e, used, parts, d);
+      parts[used++] = side(expansion, borders.mode, value, d, size, borders.high[d]);
+    value = sambaExpandCat(expansion, used, parts, d);
   }
 
   out_results[0] = value;
@@ -170,8 +171,8 @@ static SambaStatus inferFold(const SambaOperatorCall *call, SambaTensorType *out
 
 /* x has the window's dimension at `from` and the blocks' at `to`, which becomes the image's: for
  * each element of the window the block that puts it there, or a zero behind the last block. */
-static uint32_t place(SambaExpansion *e, const Fold *fold, uint32_t d, uint32_t x, uint32_t from,
-                      uint32_t to) {
+static uint32_t place(SambaExpansion *expansion, const Fold *fold, uint32_t d, uint32_t x,
+                      uint32_t from, uint32_t to) {
   int64_t kernel = fold->kernel[d];
   int64_t out = fold->out[d];
   int64_t blocks = fold->blocks[d];
@@ -184,8 +185,8 @@ static uint32_t place(SambaExpansion *e, const Fold *fold, uint32_t d, uint32_t 
     index[i] = (double)(made ? at / fold->stride[d] : blocks);
   }
 
-  uint32_t table = sambaExpandNumbers(e, SAMBA_DTYPE_I32, 2, dims, index);
-  uint32_t rank = sambaExpansionType(e, x)->rank;
+  uint32_t table = sambaExpandNumbers(expansion, SAMBA_DTYPE_I32, 2, dims, index);
+  uint32_t rank = sambaExpansionType(expansion, x)->rank;
   uint32_t count = 2;
 
   free(index);
@@ -201,12 +202,13 @@ static uint32_t place(SambaExpansion *e, const Fold *fold, uint32_t d, uint32_t 
   high[to] = 1;
   SambaAttribute pads[] = {sambaIntsAttribute("low", low, rank),
                            sambaIntsAttribute("high", high, rank)};
-  uint32_t moved = sambaExpandPermute(e, sambaExpandCall(e, "pad", 1, &x, 2, pads), order);
+  uint32_t moved =
+      sambaExpandPermute(expansion, sambaExpandCall(expansion, "pad", 1, &x, 2, pads), order);
 
-  return sambaExpandPermute(e, sambaExpandTake(e, moved, table, 1, 1), back);
+  return sambaExpandPermute(expansion, sambaExpandTake(expansion, moved, table, 1, 1), back);
 }
 
-static SambaStatus decomposeFold(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeFold(const SambaOperatorCall *call, SambaExpansion *expansion,
                                  const uint32_t *operands, uint32_t *out_results) {
   Fold fold;
   SAMBA_RETURN_IF_ERROR(foldOf(call, &fold));
@@ -219,11 +221,11 @@ static SambaStatus decomposeFold(const SambaOperatorCall *call, SambaExpansion *
     window[d] = 2 + d;
   }
 
-  uint32_t value = sambaExpandReshape(e, operands[0], 2 + 2 * spatial, dims);
+  uint32_t value = sambaExpandReshape(expansion, operands[0], 2 + 2 * spatial, dims);
   for (uint32_t d = 0; d < spatial; ++d)
-    value = place(e, &fold, d, value, 2 + d, 2 + spatial + d);
+    value = place(expansion, &fold, d, value, 2 + d, 2 + spatial + d);
   SambaAttribute attribute = sambaIntsAttribute("dim", window, spatial);
-  out_results[0] = sambaExpandCall(e, "sum", 1, &value, 1, &attribute);
+  out_results[0] = sambaExpandCall(expansion, "sum", 1, &value, 1, &attribute);
 
   return NULL;
 }

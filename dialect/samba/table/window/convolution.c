@@ -59,35 +59,38 @@ typedef struct Convolution {
 } Convolution;
 
 /* An axis that is the output channel. */
-static void mapOutput(const Convolution *c, SambaStageBuilder *b, uint16_t operand) {
-  SambaAxisMap *axis = sambaStageAxis(b, operand, 0);
-  axis->coefficients[1] = c->split ? c->call->operands[1].dims[0] / c->groups : 1;
-  if (c->split)
+static void mapOutput(const Convolution *convolution, SambaStageBuilder *builder,
+                      uint16_t operand) {
+  SambaAxisMap *axis = sambaStageAxis(builder, operand, 0);
+  axis->coefficients[1] =
+      convolution->split ? convolution->call->operands[1].dims[0] / convolution->groups : 1;
+  if (convolution->split)
     axis->coefficients[2] = 1;
 }
 
 /* The products of input and weight, summed into `product`. */
-static void contract(const Convolution *c, uint32_t product) {
-  const SambaTensorType *x = &c->call->operands[0];
-  const SambaWindow *window = &c->window;
-  int64_t channels = x->dims[1] / c->groups;
-  uint32_t first = c->rank - window->spatial; /* dimension of the first spatial axis */
+static void contract(const Convolution *convolution, uint32_t product) {
+  const SambaTensorType *x = &convolution->call->operands[0];
+  const SambaWindow *window = &convolution->window;
+  int64_t channels = x->dims[1] / convolution->groups;
+  uint32_t first = convolution->rank - window->spatial; /* dimension of the first spatial axis */
   uint32_t taps[3];
   bool padded = false;
 
   SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, c->graph, c->call->operator->name, c->layer, product);
+  sambaStageBeginElementwise(&b, convolution->graph, convolution->call->operator->name,
+                             convolution->layer, product);
   uint32_t channel = sambaStageDim(&b, channels, true);
   for (uint32_t i = 0; i < window->spatial; ++i)
     taps[i] = sambaStageDim(&b, window->kernel[i], true);
 
-  uint16_t input = sambaStageOperand(&b, c->operands[0]);
-  uint16_t weight = sambaStageOperand(&b, c->operands[1]);
+  uint16_t input = sambaStageOperand(&b, convolution->operands[0]);
+  uint16_t weight = sambaStageOperand(&b, convolution->operands[1]);
   sambaStageAxis(&b, input, 0)->coefficients[0] = 1;
-  if (c->groups > 1)
+  if (convolution->groups > 1)
     sambaStageAxis(&b, input, 1)->coefficients[1] = channels;
   sambaStageAxis(&b, input, 1)->coefficients[channel] = 1;
-  mapOutput(c, &b, weight);
+  mapOutput(convolution, &b, weight);
   sambaStageAxis(&b, weight, 1)->coefficients[channel] = 1;
 
   for (uint32_t i = 0; i < window->spatial; ++i) {

@@ -10,20 +10,22 @@
 
 typedef struct Convolution {
   const SambaGradientCall *gradient;
-  SambaExpansion *e;
+  SambaExpansion *expansion;
   SambaWindow window;
   int64_t groups;
 } Convolution;
 
-static SambaStatus convolutionOf(const SambaGradientCall *gradient, SambaExpansion *e,
+static SambaStatus convolutionOf(const SambaGradientCall *gradient, SambaExpansion *expansion,
                                  Convolution *out) {
-  *out = (Convolution){
-      .gradient = gradient, .e = e, .groups = sambaOperatorCallInt(gradient->call, "groups")};
+  *out = (Convolution){.gradient = gradient,
+                       .expansion = expansion,
+                       .groups = sambaOperatorCallInt(gradient->call, "groups")};
   return sambaConvolutionWindow(gradient->call, &out->window);
 }
 
-static uint32_t convolve(const Convolution *c, const char *word, uint32_t x, uint32_t weight,
-                         const SambaWindow *window, const int64_t *output_padding) {
+static uint32_t convolve(const Convolution *convolution, const char *word, uint32_t x,
+                         uint32_t weight, const SambaWindow *window,
+                         const int64_t *output_padding) {
   char name[32];
   int64_t padding[6];
   uint32_t spatial = window->spatial;
@@ -32,44 +34,46 @@ static uint32_t convolve(const Convolution *c, const char *word, uint32_t x, uin
   SambaAttribute attributes[] = {sambaIntsAttribute("stride", window->stride, spatial),
                                  sambaIntsAttribute("padding", padding, 2 * (size_t)spatial),
                                  sambaIntsAttribute("dilation", window->dilation, spatial),
-                                 sambaIntAttribute("groups", c->groups),
+                                 sambaIntAttribute("groups", convolution->groups),
                                  sambaIntsAttribute("output_padding", output_padding, spatial)};
   snprintf(name, sizeof name, "%s%ud", word, spatial);
-  return sambaExpandCall(c->e, name, 2, (uint32_t[]){x, weight}, output_padding ? 5 : 4,
-                         attributes);
+  return sambaExpandCall(convolution->expansion, name, 2, (uint32_t[]){x, weight},
+                         output_padding ? 5 : 4, attributes);
 }
 
 /* The first elements of each dimension from `axis` on. */
-static uint32_t cropped(SambaExpansion *e, uint32_t value, uint32_t axis, const int64_t *sizes) {
-  for (uint32_t rank = sambaExpansionType(e, value)->rank, i = axis; i < rank; ++i)
-    value = sambaExpandSlice(e, value, i, 0, sizes[i - axis], 1);
+static uint32_t cropped(SambaExpansion *expansion, uint32_t value, uint32_t axis,
+                        const int64_t *sizes) {
+  for (uint32_t rank = sambaExpansionType(expansion, value)->rank, i = axis; i < rank; ++i)
+    value = sambaExpandSlice(expansion, value, i, 0, sizes[i - axis], 1);
   return value;
 }
 
 /* [N, groups * C, ..] as [groups * C, N, ..], or with `inner` as [C, groups * N, ..]. */
-static uint32_t channelsFirst(const Convolution *c, uint32_t value, bool inner) {
-  SambaTensorType type = *sambaExpansionType(c->e, value);
-  int64_t dims[SAMBA_MAX_RANK] = {type.dims[0], c->groups, type.dims[1] / c->groups};
+static uint32_t channelsFirst(const Convolution *convolution, uint32_t value, bool inner) {
+  SambaTensorType type = *sambaExpansionType(convolution->expansion, value);
+  int64_t dims[SAMBA_MAX_RANK] = {type.dims[0], convolution->groups,
+                                  type.dims[1] / convolution->groups};
   int64_t order[SAMBA_MAX_RANK] = {inner ? 2 : 1, inner ? 1 : 2, 0};
 
   for (uint32_t axis = 2; axis < type.rank; ++axis) {
     dims[axis + 1] = type.dims[axis];
     order[axis + 1] = axis + 1;
   }
-  value = sambaExpandReshape(c->e, value, type.rank + 1, dims);
-  value = sambaExpandPermute(c->e, value, order);
+  value = sambaExpandReshape(convolution->expansion, value, type.rank + 1, dims);
+  value = sambaExpandPermute(convolution->expansion, value, order);
   type.dims[0] = inner ? dims[2] : type.dims[1];
-  type.dims[1] = inner ? dims[0] * c->groups : dims[0];
-  return sambaExpandReshape(c->e, value, type.rank, type.dims);
+  type.dims[1] = inner ? dims[0] * convolution->groups : dims[0];
+  return sambaExpandReshape(convolution->expansion, value, type.rank, type.dims);
 }
 
 /* sum over n and q of window_of[n, o, q] * moved[n, c, q * stride + t * dilation - begin], as a
  * tensor of this type: [O, C / groups, t..]. */
-static uint32_t weightGradient(const Convolution *c, uint32_t moved, uint32_t window_of,
+static uint32_t weightGradient(const Convolution *convolution, uint32_t moved, uint32_t window_of,
                                const SambaTensorType *type) {
-  const SambaWindow *forward = &c->window;
-  SambaTensorType from = *sambaExpansionType(c->e, moved);
-  SambaTensorType taps = *sambaExpansionType(c->e, window_of);
+  const SambaWindow *forward = &convolution->window;
+  SambaTensorType from = *sambaExpansionType(convolution->expansion, moved);
+  SambaTensorType taps = *sambaExpansionType(convolution->expansion, window_of);
   SambaWindow window = *forward;
 
   for (uint32_t i = 0; i < forward->spatial; ++i) {
@@ -81,30 +85,32 @@ static uint32_t weightGradient(const Convolution *c, uint32_t moved, uint32_t wi
     window.end[i] = end > 0 ? end : 0;
   }
 
-  uint32_t value = convolve(c, "conv", channelsFirst(c, moved, true),
-                            channelsFirst(c, window_of, false), &window, NULL);
+  uint32_t value = convolve(convolution, "conv", channelsFirst(convolution, moved, true),
+                            channelsFirst(convolution, window_of, false), &window, NULL);
   int64_t order[SAMBA_MAX_RANK] = {1, 0, 2, 3, 4};
-  value = cropped(c->e, value, 2, &type->dims[2]);
-  return sambaExpandPermute(c->e, value, order);
+  value = cropped(convolution->expansion, value, 2, &type->dims[2]);
+  return sambaExpandPermute(convolution->expansion, value, order);
 }
 
-static void setBias(const Convolution *c) {
-  const SambaGradientCall *gradient = c->gradient;
+static void setBias(const Convolution *convolution) {
+  const SambaGradientCall *gradient = convolution->gradient;
   if (gradient->call->operand_count < 3 || !gradient->needed[2])
     return;
   bool reduced[SAMBA_MAX_RANK] = {true, false, true, true, true};
-  uint32_t g = gradientWideFlow(gradient, c->e);
-  int64_t channels = sambaExpansionType(c->e, g)->dims[1];
-  g = sambaExpandReshape(c->e, sambaExpandReduce(c->e, "sum", g, reduced), 1, &channels);
-  gradientSet(gradient, c->e, 2, g);
+  uint32_t g = gradientWideFlow(gradient, convolution->expansion);
+  int64_t channels = sambaExpansionType(convolution->expansion, g)->dims[1];
+  g = sambaExpandReshape(convolution->expansion,
+                         sambaExpandReduce(convolution->expansion, "sum", g, reduced), 1,
+                         &channels);
+  gradientSet(gradient, convolution->expansion, 2, g);
 }
 
-SambaStatus sambaGradientConvolution(const SambaGradientCall *gradient, SambaExpansion *e) {
+SambaStatus sambaGradientConvolution(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaTensorType *types = gradient->call->operands;
   Convolution c;
   int64_t rest[3];
-  SAMBA_RETURN_IF_ERROR(convolutionOf(gradient, e, &c));
-  uint32_t g = sambaExpandCast(e, sambaGradientOfResult(gradient), types[0].dtype);
+  SAMBA_RETURN_IF_ERROR(convolutionOf(gradient, expansion, &c));
+  uint32_t g = sambaExpandCast(expansion, sambaGradientOfResult(gradient), types[0].dtype);
 
   for (uint32_t i = 0; i < c.window.spatial; ++i) { /* what the last window did not reach */
     int64_t span = (c.window.kernel[i] - 1) * c.window.dilation[i] + 1;
@@ -121,15 +127,16 @@ SambaStatus sambaGradientConvolution(const SambaGradientCall *gradient, SambaExp
 }
 
 SambaStatus sambaGradientTransposedConvolution(const SambaGradientCall *gradient,
-                                               SambaExpansion *e) {
+                                               SambaExpansion *expansion) {
   const SambaTensorType *types = gradient->call->operands;
   Convolution c;
-  SAMBA_RETURN_IF_ERROR(convolutionOf(gradient, e, &c));
-  uint32_t g = sambaExpandCast(e, sambaGradientOfResult(gradient), types[0].dtype);
+  SAMBA_RETURN_IF_ERROR(convolutionOf(gradient, expansion, &c));
+  uint32_t g = sambaExpandCast(expansion, sambaGradientOfResult(gradient), types[0].dtype);
 
   if (gradient->needed[0])
-    gradient->operand_gradients[0] = cropped(
-        e, convolve(&c, "conv", g, gradient->operands[1], &c.window, NULL), 2, &types[0].dims[2]);
+    gradient->operand_gradients[0] =
+        cropped(expansion, convolve(&c, "conv", g, gradient->operands[1], &c.window, NULL), 2,
+                &types[0].dims[2]);
   if (gradient->needed[1])
     gradient->operand_gradients[1] = weightGradient(&c, g, gradient->operands[0], &types[1]);
   setBias(&c);

@@ -56,16 +56,16 @@ static SambaStatus floatsOf(const SambaOperatorCall *call, const char *name, siz
 }
 
 /* False: output o is input o, whatever the mode. */
-static bool changes(const Resampling *r, uint32_t d, int64_t in) {
-  return r->out[d] != in || r->scale[d] != 1 || r->coordinate == CROP ||
-         r->coordinate == HALF_PIXEL_NEAREST;
+static bool changes(const Resampling *resampling, uint32_t d, int64_t in) {
+  return resampling->out[d] != in || resampling->scale[d] != 1 || resampling->coordinate == CROP ||
+         resampling->coordinate == HALF_PIXEL_NEAREST;
 }
 
-static uint32_t tapsOf(const Resampling *r, uint32_t d) {
-  double reach = r->mode == CUBIC ? 2 : 1;
-  if (r->antialias && r->scale[d] < 1)
-    reach = fmin(ceil(reach / r->scale[d]), (double)longest);
-  return r->mode == NEAREST ? 1 : 2 * (uint32_t)reach;
+static uint32_t tapsOf(const Resampling *resampling, uint32_t d) {
+  double reach = resampling->mode == CUBIC ? 2 : 1;
+  if (resampling->antialias && resampling->scale[d] < 1)
+    reach = fmin(ceil(reach / resampling->scale[d]), (double)longest);
+  return resampling->mode == NEAREST ? 1 : 2 * (uint32_t)reach;
 }
 
 static SambaStatus resamplingOf(const SambaOperatorCall *call, Resampling *out) {
@@ -123,36 +123,37 @@ static SambaStatus inferInterpolate(const SambaOperatorCall *call, SambaTensorTy
  * it: 3 / 0.6 is then 5. A scale that is the quotient of the sizes is that fraction, not a number
  * near it: element 1 of 14 to 2 is at 7, though 1 / f32(2 / 14) is less. Weights are made of
  * unrounded places. */
-static double rounded(const Resampling *r, double value) {
-  return r->mode == NEAREST ? (double)(float)value : value;
+static double rounded(const Resampling *resampling, double value) {
+  return resampling->mode == NEAREST ? (double)(float)value : value;
 }
 
-static double placeOf(const Resampling *r, uint32_t d, int64_t in, int64_t o) {
+static double placeOf(const Resampling *resampling, uint32_t d, int64_t in, int64_t o) {
   double x = (double)o;
   double size = (double)in;
-  double made = (double)r->out[d];
+  double made = (double)resampling->out[d];
   double last = size - 1;
-  double scale = rounded(r, r->scale[d]);
-  double center = rounded(r, (x + 0.5) / scale);
-  double half = rounded(r, center - 0.5);
-  double plain = rounded(r, x / scale);
+  double scale = rounded(resampling, resampling->scale[d]);
+  double center = rounded(resampling, (x + 0.5) / scale);
+  double half = rounded(resampling, center - 0.5);
+  double plain = rounded(resampling, x / scale);
 
-  if (r->scale[d] == made / size)
+  if (resampling->scale[d] == made / size)
     center = (2 * x + 1) * size / (2 * made), half = center - 0.5, plain = x * size / made;
-  switch (r->coordinate) {
+  switch (resampling->coordinate) {
   case ALIGN_CORNERS:
-    return made == 1 ? 0 : rounded(r, rounded(r, x * last) / (made - 1));
+    return made == 1 ? 0 : rounded(resampling, rounded(resampling, x * last) / (made - 1));
   case ASYMMETRIC:
     return plain;
   case CROP: {
-    double span = rounded(r, (r->end[d] - r->start[d]) * last);
-    return rounded(r,
-                   r->start[d] * last + (made == 1 ? span / 2 : rounded(r, x * span) / (made - 1)));
+    double span = rounded(resampling, (resampling->end[d] - resampling->start[d]) * last);
+    return rounded(resampling,
+                   resampling->start[d] * last +
+                       (made == 1 ? span / 2 : rounded(resampling, x * span) / (made - 1)));
   }
   case PYTORCH:
     return made == 1 ? -0.5 : half;
   case SYMMETRIC:
-    return rounded(r, size / 2 * (1 - made / (scale * size)) + center - 0.5);
+    return rounded(resampling, size / 2 * (1 - made / (scale * size)) + center - 0.5);
   case HALF_PIXEL_NEAREST:
     return center;
   default:
@@ -195,13 +196,13 @@ static double nearestPlace(Rounding rounding, double place) {
 
 /* The taps of one output: elements around its place. A place on an element counts as right of the
  * one before it. */
-static void fillTaps(const Resampling *r, uint32_t d, Table *table, int64_t o) {
-  double place = placeOf(r, d, table->in, o);
+static void fillTaps(const Resampling *resampling, uint32_t d, Table *table, int64_t o) {
+  double place = placeOf(resampling, d, table->in, o);
   double last = (double)(table->in - 1);
   double sum = 0;
-  double stretch = r->antialias && r->scale[d] < 1 ? r->scale[d] : 1;
+  double stretch = resampling->antialias && resampling->scale[d] < 1 ? resampling->scale[d] : 1;
 
-  if (r->coordinate == CROP && !(place >= 0 && place <= last)) {
+  if (resampling->coordinate == CROP && !(place >= 0 && place <= last)) {
     if (!table->outside)
       table->outside = sambaAllocateZeroed((size_t)table->out, sizeof *table->outside);
     table->outside[o] = true;
@@ -210,29 +211,30 @@ static void fillTaps(const Resampling *r, uint32_t d, Table *table, int64_t o) {
   place = fmin(fmax(place, -4e6), 4e6); /* far outside is far outside */
   double before = ceil(place) - 1;
   for (uint32_t t = 0; t < table->taps; ++t) {
-    double at = r->mode == NEAREST ? nearestPlace(r->rounding, place)
-                                   : before + 1 - (double)(table->taps / 2) + (double)t;
+    double at = resampling->mode == NEAREST ? nearestPlace(resampling->rounding, place)
+                                            : before + 1 - (double)(table->taps / 2) + (double)t;
     double distance = (at - place) * stretch;
-    double weight = tapWeight(r, distance);
-    if (r->exclude_outside && (at < 0 || at > last))
+    double weight = tapWeight(resampling, distance);
+    if (resampling->exclude_outside && (at < 0 || at > last))
       weight = 0;
     table->index[o * table->taps + t] = (int64_t)fmin(fmax(at, 0), last);
     table->weight[o * table->taps + t] = weight;
     sum += weight;
   }
 
-  for (uint32_t t = 0; t < table->taps && (stretch < 1 || r->exclude_outside) && sum != 0; ++t)
+  for (uint32_t t = 0; t < table->taps && (stretch < 1 || resampling->exclude_outside) && sum != 0;
+       ++t)
     table->weight[o * table->taps + t] /= sum;
 }
 
-static void makeTable(const Resampling *r, uint32_t d, int64_t in, Table *out) {
-  *out = (Table){.in = in, .out = r->out[d], .taps = tapsOf(r, d)};
+static void makeTable(const Resampling *resampling, uint32_t d, int64_t in, Table *out) {
+  *out = (Table){.in = in, .out = resampling->out[d], .taps = tapsOf(resampling, d)};
   out->index = sambaAllocate(
       sambaArraySize(sambaArraySize((size_t)out->out, out->taps), sizeof *out->index));
   out->weight = sambaAllocate(
       sambaArraySize(sambaArraySize((size_t)out->out, out->taps), sizeof *out->weight));
   for (int64_t o = 0; o < out->out; ++o)
-    fillTaps(r, d, out, o);
+    fillTaps(resampling, d, out, o);
 }
 
 static void freeTable(Table *table) {
@@ -272,8 +274,9 @@ static bool isSelection(Table *table) {
 /* --- The steps --- */
 
 /* Elements index[0], index[1], .. along a dimension: a slice, each repeated as often, or a take. */
-static uint32_t selectElements(SambaExpansion *e, uint32_t x, uint32_t d, const Table *table) {
-  SambaTensorType type = *sambaExpansionType(e, x);
+static uint32_t selectElements(SambaExpansion *expansion, uint32_t x, uint32_t d,
+                               const Table *table) {
+  SambaTensorType type = *sambaExpansionType(expansion, x);
   const int64_t *index = table->index;
   int64_t out = table->out;
   int64_t step = out > 1 ? index[1] - index[0] : 1;
@@ -287,32 +290,33 @@ static uint32_t selectElements(SambaExpansion *e, uint32_t x, uint32_t d, const 
   }
 
   if (even)
-    return sambaExpandSlice(e, x, d, index[0], out, step);
+    return sambaExpandSlice(expansion, x, d, index[0], out, step);
   if (repeated) {
     int64_t split[SAMBA_MAX_RANK];
     memcpy(split, type.dims, sizeof split);
     memmove(split + d + 2, split + d + 1, (type.rank - d - 1) * sizeof *split);
     split[d + 1] = 1;
-    uint32_t wide = sambaExpandReshape(e, x, type.rank + 1, split);
+    uint32_t wide = sambaExpandReshape(expansion, x, type.rank + 1, split);
     split[d + 1] = times;
     type.dims[d] = out;
-    return sambaExpandReshape(e, sambaExpandBroadcast(e, wide, type.rank + 1, split), type.rank,
-                              type.dims);
+    return sambaExpandReshape(expansion,
+                              sambaExpandBroadcast(expansion, wide, type.rank + 1, split),
+                              type.rank, type.dims);
   }
 
   int32_t *narrow = sambaAllocate(sambaArraySize((size_t)out, sizeof *narrow));
   for (int64_t o = 0; o < out; ++o)
     narrow[o] = (int32_t)index[o];
   SambaTensorType list = {.dtype = SAMBA_DTYPE_I32, .rank = 1, .dims = {out}};
-  uint32_t indices = sambaExpandConstant(e, &list, narrow, false);
+  uint32_t indices = sambaExpandConstant(expansion, &list, narrow, false);
   free(narrow);
 
-  return sambaExpandTake(e, x, indices, d, 0);
+  return sambaExpandTake(expansion, x, indices, d, 0);
 }
 
 /* [outer, in, inner] times the matrix of weights. */
-static uint32_t multiply(SambaExpansion *e, uint32_t x, uint32_t d, const Table *table) {
-  SambaTensorType type = *sambaExpansionType(e, x);
+static uint32_t multiply(SambaExpansion *expansion, uint32_t x, uint32_t d, const Table *table) {
+  SambaTensorType type = *sambaExpansionType(expansion, x);
   int64_t outer = 1;
   int64_t inner = 1;
   int64_t in = table->in;
@@ -334,23 +338,23 @@ static uint32_t multiply(SambaExpansion *e, uint32_t x, uint32_t d, const Table 
 
   SambaTensorType square = {
       .dtype = SAMBA_DTYPE_F32, .rank = 2, .dims = {last ? in : out, last ? out : in}};
-  uint32_t weights = sambaExpandConstant(e, &square, matrix, false);
+  uint32_t weights = sambaExpandConstant(expansion, &square, matrix, false);
 
   free(row);
   free(matrix);
   int64_t whole[] = {outer, in, inner};
-  uint32_t lines = sambaExpandReshape(e, x, last ? 2 : 3, whole);
-  uint32_t product = last ? sambaExpandBinary(e, "matmul", lines, weights)
-                          : sambaExpandBinary(e, "matmul", weights, lines);
+  uint32_t lines = sambaExpandReshape(expansion, x, last ? 2 : 3, whole);
+  uint32_t product = last ? sambaExpandBinary(expansion, "matmul", lines, weights)
+                          : sambaExpandBinary(expansion, "matmul", weights, lines);
   type.dims[d] = out;
 
-  return sambaExpandReshape(e, product, type.rank, type.dims);
+  return sambaExpandReshape(expansion, product, type.rank, type.dims);
 }
 
 /* Tap by tap: the elements, times their weights, summed in order. */
-static uint32_t addTaps(SambaExpansion *e, uint32_t x, uint32_t d, const Table *table) {
+static uint32_t addTaps(SambaExpansion *expansion, uint32_t x, uint32_t d, const Table *table) {
   uint32_t sum = 0;
-  uint32_t rank = sambaExpansionType(e, x)->rank;
+  uint32_t rank = sambaExpansionType(expansion, x)->rank;
   int64_t column[SAMBA_MAX_RANK];
   int64_t *index = sambaAllocate(sambaArraySize((size_t)table->out, sizeof *index));
   double *weight = sambaAllocate(sambaArraySize((size_t)table->out, sizeof *weight));
@@ -363,9 +367,10 @@ static uint32_t addTaps(SambaExpansion *e, uint32_t x, uint32_t d, const Table *
       weight[o] = table->weight[o * table->taps + t];
     }
     Table one = {.in = table->in, .out = table->out, .taps = 1, .index = index};
-    uint32_t weights = sambaExpandNumbers(e, SAMBA_DTYPE_F32, rank - d, column + d, weight);
-    uint32_t part = sambaExpandBinary(e, "mul", selectElements(e, x, d, &one), weights);
-    sum = t ? sambaExpandBinary(e, "add", sum, part) : part;
+    uint32_t weights = sambaExpandNumbers(expansion, SAMBA_DTYPE_F32, rank - d, column + d, weight);
+    uint32_t part =
+        sambaExpandBinary(expansion, "mul", selectElements(expansion, x, d, &one), weights);
+    sum = t ? sambaExpandBinary(expansion, "add", sum, part) : part;
   }
 
   free(index);
@@ -374,22 +379,22 @@ static uint32_t addTaps(SambaExpansion *e, uint32_t x, uint32_t d, const Table *
 }
 
 /* What lies outside the region of interest along a dimension becomes the extrapolation value. */
-static uint32_t replaceOutside(SambaExpansion *e, uint32_t x, uint32_t d, const Table *table,
-                               double value) {
-  SambaTensorType like = *sambaExpansionType(e, x);
+static uint32_t replaceOutside(SambaExpansion *expansion, uint32_t x, uint32_t d,
+                               const Table *table, double value) {
+  SambaTensorType like = *sambaExpansionType(expansion, x);
   SambaTensorType type = {.dtype = SAMBA_DTYPE_I1, .rank = like.rank - d};
   for (uint32_t i = 0; i < type.rank; ++i)
     type.dims[i] = i ? 1 : table->out;
   uint8_t *flags = sambaAllocate((size_t)table->out);
   for (int64_t o = 0; o < table->out; ++o)
     flags[o] = table->outside[o];
-  uint32_t choice[] = {sambaExpandConstant(e, &type, flags, false),
-                       sambaExpandScalar(e, like.dtype, value), x};
+  uint32_t choice[] = {sambaExpandConstant(expansion, &type, flags, false),
+                       sambaExpandScalar(expansion, like.dtype, value), x};
   free(flags);
-  return sambaExpandCall(e, "where", 3, choice, 0, NULL);
+  return sambaExpandCall(expansion, "where", 3, choice, 0, NULL);
 }
 
-static SambaStatus decomposeInterpolate(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeInterpolate(const SambaOperatorCall *call, SambaExpansion *expansion,
                                         const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *x = &call->operands[0];
   Resampling r;
@@ -404,25 +409,26 @@ static SambaStatus decomposeInterpolate(const SambaOperatorCall *call, SambaExpa
       continue;
     makeTable(&r, d, x->dims[d], &tables[d]);
     if (isSelection(&tables[d]))
-      value = selectElements(e, value, d, &tables[d]);
+      value = selectElements(expansion, value, d, &tables[d]);
   }
 
   for (uint32_t d = 0; d < x->rank; ++d) {
     if (tables[d].taps == 1)
       continue;
-    value = sambaExpandCast(e, value, SAMBA_DTYPE_F32);
+    value = sambaExpandCast(expansion, value, SAMBA_DTYPE_F32);
     int64_t weights = tables[d].in * tables[d].out;
     int64_t most = tables[d].taps > 16 ? 64 * largestMatrix : largestMatrix;
-    value = weights <= most ? multiply(e, value, d, &tables[d]) : addTaps(e, value, d, &tables[d]);
+    value = weights <= most ? multiply(expansion, value, d, &tables[d])
+                            : addTaps(expansion, value, d, &tables[d]);
   }
 
   for (uint32_t d = 0; d < x->rank; ++d) {
     if (tables[d].outside)
-      value = replaceOutside(e, value, d, &tables[d], r.extrapolation);
+      value = replaceOutside(expansion, value, d, &tables[d], r.extrapolation);
     freeTable(&tables[d]);
   }
 
-  out_results[0] = sambaExpandCast(e, value, x->dtype);
+  out_results[0] = sambaExpandCast(expansion, value, x->dtype);
   return NULL;
 }
 

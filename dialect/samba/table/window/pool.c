@@ -46,24 +46,25 @@ static double lowest(SambaDType dtype) {
 }
 
 /* Dimensions n, c, spatial.. | window.. */
-static void beginWindow(SambaStageBuilder *b, SambaStageGraph *graph, const SambaOperatorCall *call,
-                        const char *layer, const SambaWindow *window, uint32_t output) {
-  sambaStageBeginElementwise(b, graph, call->operator->name, layer, output);
+static void beginWindow(SambaStageBuilder *builder, SambaStageGraph *graph,
+                        const SambaOperatorCall *call, const char *layer, const SambaWindow *window,
+                        uint32_t output) {
+  sambaStageBeginElementwise(builder, graph, call->operator->name, layer, output);
   for (uint32_t i = 0; i < window->spatial; ++i)
-    sambaStageDim(b, window->kernel[i], true);
+    sambaStageDim(builder, window->kernel[i], true);
 }
 
 /* The input as a window's taps read it; *out_leaves: some lie in the padding and read `fill`. */
-static uint16_t windowOperand(SambaStageBuilder *b, const SambaOperatorCall *call,
+static uint16_t windowOperand(SambaStageBuilder *builder, const SambaOperatorCall *call,
                               const SambaWindow *window, uint32_t input, double fill,
                               bool *out_leaves) {
-  uint16_t x = sambaStageOperand(b, input);
-  sambaStageAxis(b, x, 0)->coefficients[0] = 1;
-  sambaStageAxis(b, x, 1)->coefficients[1] = 1;
+  uint16_t x = sambaStageOperand(builder, input);
+  sambaStageAxis(builder, x, 0)->coefficients[0] = 1;
+  sambaStageAxis(builder, x, 1)->coefficients[1] = 1;
   bool leaves = false;
 
   for (uint32_t i = 0; i < window->spatial; ++i) {
-    SambaAxisMap *axis = sambaStageAxis(b, x, 2 + i);
+    SambaAxisMap *axis = sambaStageAxis(builder, x, 2 + i);
     axis->constant = -window->begin[i];
     axis->coefficients[2 + i] = window->stride[i];
     axis->coefficients[2 + window->spatial + i] = window->dilation[i];
@@ -73,7 +74,7 @@ static uint16_t windowOperand(SambaStageBuilder *b, const SambaOperatorCall *cal
   }
 
   if (leaves)
-    sambaStageGuard(b, x, fill);
+    sambaStageGuard(builder, x, fill);
   if (out_leaves)
     *out_leaves = leaves;
   return x;
@@ -94,13 +95,15 @@ static SambaStatus stagesMax(const SambaOperatorCall *call, SambaStageGraph *gra
 }
 
 /* value + factor * counter of a dimension; no operation for what is 0 throughout */
-static uint16_t addCounter(SambaStageBuilder *b, uint16_t value, uint32_t dim, int64_t factor) {
-  if (b->stage.extents[dim] == 1)
+static uint16_t addCounter(SambaStageBuilder *builder, uint16_t value, uint32_t dim,
+                           int64_t factor) {
+  if (builder->stage.extents[dim] == 1)
     return value;
-  uint16_t term = sambaLaneCounter(b, dim, (SambaDType)b->types[value]);
+  uint16_t term = sambaLaneCounter(builder, dim, (SambaDType)builder->types[value]);
   if (factor != 1)
-    term = sambaLane2(b, SAMBA_LANE_MUL, term, sambaLaneNumber(b, term, (double)factor));
-  return sambaLane2(b, SAMBA_LANE_ADD, value, term);
+    term =
+        sambaLane2(builder, SAMBA_LANE_MUL, term, sambaLaneNumber(builder, term, (double)factor));
+  return sambaLane2(builder, SAMBA_LANE_ADD, value, term);
 }
 
 /* The position of the largest element: the least key over the window, where a tap that equals it
@@ -164,12 +167,15 @@ static SambaStatus stagesMaxIndices(const SambaOperatorCall *call, SambaStageGra
 }
 
 /* |x|^p, or with inverse the p-th root of x >= 0 */
-static uint16_t power(SambaStageBuilder *b, uint16_t x, double p, bool inverse) {
+static uint16_t power(SambaStageBuilder *builder, uint16_t x, double p, bool inverse) {
   if (p == 2)
-    return inverse ? sambaLane1(b, SAMBA_LANE_SQRT, x) : sambaLane2(b, SAMBA_LANE_MUL, x, x);
+    return inverse ? sambaLane1(builder, SAMBA_LANE_SQRT, x)
+                   : sambaLane2(builder, SAMBA_LANE_MUL, x, x);
   if (!inverse)
-    x = sambaLane1(b, SAMBA_LANE_ABS, x);
-  return p == 1 ? x : sambaLane2(b, SAMBA_LANE_POW, x, sambaLaneFloat(b, inverse ? 1 / p : p));
+    x = sambaLane1(builder, SAMBA_LANE_ABS, x);
+  return p == 1
+             ? x
+             : sambaLane2(builder, SAMBA_LANE_POW, x, sambaLaneFloat(builder, inverse ? 1 / p : p));
 }
 
 static SambaStatus stagesLp(const SambaOperatorCall *call, SambaStageGraph *graph,

@@ -12,14 +12,17 @@
 
 typedef struct Pool {
   const SambaGradientCall *gradient;
-  SambaExpansion *e;
+  SambaExpansion *expansion;
   const SambaTensorType *x;
   SambaWindow window;
   bool tiles; /* windows lie side by side: each element is in one window at most */
 } Pool;
 
-static SambaStatus poolOf(const SambaGradientCall *gradient, SambaExpansion *e, Pool *out) {
-  *out = (Pool){.gradient = gradient, .e = e, .x = &gradient->call->operands[0], .tiles = true};
+static SambaStatus poolOf(const SambaGradientCall *gradient, SambaExpansion *expansion, Pool *out) {
+  *out = (Pool){.gradient = gradient,
+                .expansion = expansion,
+                .x = &gradient->call->operands[0],
+                .tiles = true};
   SAMBA_RETURN_IF_ERROR(sambaPoolWindow(gradient->call, &out->window));
   for (uint32_t i = 0; i < out->window.spatial; ++i)
     out->tiles &= out->window.kernel[i] == out->window.stride[i] && out->window.begin[i] == 0 &&
@@ -42,7 +45,7 @@ static uint32_t withTaps(const Pool *pool, uint32_t value) {
     dims[tapAxis(pool, i)] = 1;
     dims[windowAxis(pool, i)] = pool->window.out[i];
   }
-  return sambaExpandReshape(pool->e, value, tapRank(pool), dims);
+  return sambaExpandReshape(pool->expansion, value, tapRank(pool), dims);
 }
 
 /* For each tap and window: its element's position in the plane of x. Those outside have another
@@ -66,9 +69,10 @@ static uint32_t positions(const Pool *pool) {
       int64_t at = place * window->stride[i] + tap * window->dilation[i] - window->begin[i];
       numbers[k] = (double)(at * plane);
     }
-    uint32_t along = sambaExpandNumbers(pool->e, SAMBA_DTYPE_I64, tapRank(pool), dims, numbers);
+    uint32_t along =
+        sambaExpandNumbers(pool->expansion, SAMBA_DTYPE_I64, tapRank(pool), dims, numbers);
     free(numbers);
-    sum = sum == SAMBA_NO_INDEX ? along : gradientAdd(pool->e, along, sum);
+    sum = sum == SAMBA_NO_INDEX ? along : gradientAdd(pool->expansion, along, sum);
   }
 
   return sum;
@@ -83,18 +87,18 @@ static uint32_t joinTiles(const Pool *pool, uint32_t value) {
 
   for (uint32_t i = 0; i < window->spatial; ++i)
     type.dims[2 + i] = window->out[i] * window->kernel[i];
-  value = sambaExpandReshape(pool->e, value, type.rank, type.dims);
+  value = sambaExpandReshape(pool->expansion, value, type.rank, type.dims);
   for (uint32_t axis = 2; axis < type.rank; ++axis) {
     int64_t size = pool->x->dims[axis];
     high[axis] = size > type.dims[axis] ? size - type.dims[axis] : 0;
     short_of |= high[axis] > 0;
     if (type.dims[axis] > size)
-      value = sambaExpandSlice(pool->e, value, axis, 0, size, 1);
+      value = sambaExpandSlice(pool->expansion, value, axis, 0, size, 1);
   }
 
   SambaAttribute attributes[] = {sambaIntsAttribute("low", low, type.rank),
                                  sambaIntsAttribute("high", high, type.rank)};
-  return short_of ? sambaExpandCall(pool->e, "pad", 1, &value, 2, attributes) : value;
+  return short_of ? sambaExpandCall(pool->expansion, "pad", 1, &value, 2, attributes) : value;
 }
 
 /* What every tap adds, summed into x's shape. */
@@ -120,9 +124,9 @@ static uint32_t sumTaps(const Pool *pool, uint32_t value) {
                                  sambaIntsAttribute("stride", window->stride, spatial),
                                  sambaIntsAttribute("padding", padding, 2 * (size_t)spatial),
                                  sambaIntsAttribute("dilation", window->dilation, spatial)};
-  value = sambaExpandReshape(pool->e, value, 3,
+  value = sambaExpandReshape(pool->expansion, value, 3,
                              (int64_t[]){pool->x->dims[0], pool->x->dims[1] * taps, windows});
-  return sambaExpandCall(pool->e, "fold", 1, &value, 5, attributes);
+  return sambaExpandCall(pool->expansion, "fold", 1, &value, 5, attributes);
 }
 
 /* The same for every tap of a window: a value of the result's shape. */
@@ -132,27 +136,29 @@ static uint32_t spread(const Pool *pool, uint32_t value) {
     dims[tapAxis(pool, i)] = pool->window.kernel[i];
     dims[windowAxis(pool, i)] = pool->window.out[i];
   }
-  return sumTaps(pool, sambaExpandBroadcast(pool->e, withTaps(pool, value), tapRank(pool), dims));
+  return sumTaps(pool,
+                 sambaExpandBroadcast(pool->expansion, withTaps(pool, value), tapRank(pool), dims));
 }
 
 /* The positions of the largest elements: a result, or found again. */
-static uint32_t largestPositions(const SambaGradientCall *gradient, SambaExpansion *e) {
+static uint32_t largestPositions(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaOperatorCall *call = gradient->call;
   char name[64];
   if (sambaOperatorResults(call->operator) == 2)
     return gradient->results[1];
   snprintf(name, sizeof name, "%s_with_indices", call->operator->name);
-  return sambaExpandCall(e, name, 1, gradient->operands, call->attribute_count, call->attributes) +
+  return sambaExpandCall(expansion, name, 1, gradient->operands, call->attribute_count,
+                         call->attributes) +
          1;
 }
 
-SambaStatus sambaGradientMaxPool(const SambaGradientCall *gradient, SambaExpansion *e) {
+SambaStatus sambaGradientMaxPool(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   Pool pool;
-  SAMBA_RETURN_IF_ERROR(poolOf(gradient, e, &pool));
-  uint32_t largest = withTaps(&pool, largestPositions(gradient, e));
-  uint32_t g = withTaps(&pool, gradientWideFlow(gradient, e));
-  uint32_t hit = sambaExpandBinary(e, "eq", largest, positions(&pool));
-  gradientSet(gradient, e, 0, sumTaps(&pool, gradientWhereElseZero(e, hit, g)));
+  SAMBA_RETURN_IF_ERROR(poolOf(gradient, expansion, &pool));
+  uint32_t largest = withTaps(&pool, largestPositions(gradient, expansion));
+  uint32_t g = withTaps(&pool, gradientWideFlow(gradient, expansion));
+  uint32_t hit = sambaExpandBinary(expansion, "eq", largest, positions(&pool));
+  gradientSet(gradient, expansion, 0, sumTaps(&pool, gradientWhereElseZero(expansion, hit, g)));
   return NULL;
 }
 
@@ -172,49 +178,51 @@ static uint32_t dividedByCount(const Pool *pool, uint32_t value) {
     }
     if (varies) {
       dims[2 + i] = window->out[i];
-      value =
-          gradientDiv(pool->e, value,
-                      sambaExpandNumbers(pool->e, SAMBA_DTYPE_F32, pool->x->rank, dims, counts));
+      value = gradientDiv(
+          pool->expansion, value,
+          sambaExpandNumbers(pool->expansion, SAMBA_DTYPE_F32, pool->x->rank, dims, counts));
     } else {
       fixed *= counts[0];
     }
     free(counts);
   }
 
-  return fixed == 1 ? value : gradientDiv(pool->e, value, gradientNumber(pool->e, fixed));
+  return fixed == 1 ? value
+                    : gradientDiv(pool->expansion, value, gradientNumber(pool->expansion, fixed));
 }
 
-SambaStatus sambaGradientAveragePool(const SambaGradientCall *gradient, SambaExpansion *e) {
+SambaStatus sambaGradientAveragePool(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   Pool pool;
-  SAMBA_RETURN_IF_ERROR(poolOf(gradient, e, &pool));
-  uint32_t g = gradientWideFlow(gradient, e);
-  gradientSet(gradient, e, 0, spread(&pool, dividedByCount(&pool, g)));
+  SAMBA_RETURN_IF_ERROR(poolOf(gradient, expansion, &pool));
+  uint32_t g = gradientWideFlow(gradient, expansion);
+  gradientSet(gradient, expansion, 0, spread(&pool, dividedByCount(&pool, g)));
   return NULL;
 }
 
 /* sign(x) |x|^(p - 1) * the windows' sum of g y^(1 - p); 0 where y is 0 */
-SambaStatus sambaGradientLpPool(const SambaGradientCall *gradient, SambaExpansion *e) {
+SambaStatus sambaGradientLpPool(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   double p = sambaOperatorCallFloat(gradient->call, "norm_type");
-  uint32_t x = gradientWideOperand(gradient, e, 0);
-  uint32_t y = gradientWide(e, gradient->results[0]);
-  uint32_t g = gradientWideFlow(gradient, e);
-  uint32_t slope = sambaExpandUnary(e, "sign", x);
+  uint32_t x = gradientWideOperand(gradient, expansion, 0);
+  uint32_t y = gradientWide(expansion, gradient->results[0]);
+  uint32_t g = gradientWideFlow(gradient, expansion);
+  uint32_t slope = sambaExpandUnary(expansion, "sign", x);
 
   Pool pool;
-  SAMBA_RETURN_IF_ERROR(poolOf(gradient, e, &pool));
+  SAMBA_RETURN_IF_ERROR(poolOf(gradient, expansion, &pool));
   if (p == 2)
     slope = x;
   else if (p != 1)
-    slope = gradientMul(e, slope,
-                        sambaExpandWithNumber(e, "pow", sambaExpandUnary(e, "abs", x), p - 1));
+    slope = gradientMul(
+        expansion, slope,
+        sambaExpandWithNumber(expansion, "pow", sambaExpandUnary(expansion, "abs", x), p - 1));
   if (p != 1) {
-    uint32_t share = gradientMul(e, g, sambaExpandWithNumber(e, "pow", y, 1 - p));
-    g = gradientZeroWhere(e, gradientIs(e, "eq", y, 0), share);
+    uint32_t share = gradientMul(expansion, g, sambaExpandWithNumber(expansion, "pow", y, 1 - p));
+    g = gradientZeroWhere(expansion, gradientIs(expansion, "eq", y, 0), share);
   }
-  uint32_t value = gradientMul(e, slope, spread(&pool, g));
+  uint32_t value = gradientMul(expansion, slope, spread(&pool, g));
   if (p < 1) /* where |x|^(p - 1) is infinite */
-    value = gradientZeroWhere(e, gradientIs(e, "eq", x, 0), value);
-  gradientSet(gradient, e, 0, value);
+    value = gradientZeroWhere(expansion, gradientIs(expansion, "eq", x, 0), value);
+  gradientSet(gradient, expansion, 0, value);
 
   return NULL;
 }

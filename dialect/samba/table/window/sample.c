@@ -10,24 +10,25 @@
 
 /* --- Steps in f32 --- */
 
-static uint32_t number(SambaExpansion *e, const char *name, uint32_t x, double value) {
-  return sambaExpandWithNumber(e, name, x, value);
+static uint32_t number(SambaExpansion *expansion, const char *name, uint32_t x, double value) {
+  return sambaExpandWithNumber(expansion, name, x, value);
 }
-static uint32_t both(SambaExpansion *e, const char *name, uint32_t a, uint32_t b) {
-  return sambaExpandBinary(e, name, a, b);
+static uint32_t both(SambaExpansion *expansion, const char *name, uint32_t a, uint32_t b) {
+  return sambaExpandBinary(expansion, name, a, b);
 }
 /* all, with one more; UINT32_MAX: there is nothing yet */
-static uint32_t joined(SambaExpansion *e, const char *name, uint32_t all, uint32_t more) {
-  return all == UINT32_MAX ? more : both(e, name, all, more);
+static uint32_t joined(SambaExpansion *expansion, const char *name, uint32_t all, uint32_t more) {
+  return all == UINT32_MAX ? more : both(expansion, name, all, more);
 }
-static uint32_t clip(SambaExpansion *e, uint32_t x, double low, double high) {
-  return number(e, "minimum", number(e, "maximum", x, low), high);
+static uint32_t clip(SambaExpansion *expansion, uint32_t x, double low, double high) {
+  return number(expansion, "minimum", number(expansion, "maximum", x, low), high);
 }
-static uint32_t choose(SambaExpansion *e, uint32_t condition, uint32_t yes, uint32_t no) {
-  return sambaExpandCall(e, "where", 3, (uint32_t[]){condition, yes, no}, 0, NULL);
+static uint32_t choose(SambaExpansion *expansion, uint32_t condition, uint32_t yes, uint32_t no) {
+  return sambaExpandCall(expansion, "where", 3, (uint32_t[]){condition, yes, no}, 0, NULL);
 }
-static uint32_t within(SambaExpansion *e, uint32_t x, double low, double high) {
-  return both(e, "logical_and", number(e, "ge", x, low), number(e, "le", x, high));
+static uint32_t within(SambaExpansion *expansion, uint32_t x, double low, double high) {
+  return both(expansion, "logical_and", number(expansion, "ge", x, low),
+              number(expansion, "le", x, high));
 }
 
 static SambaStatus checkPlane(unsigned constraint, int64_t elements) {
@@ -83,26 +84,28 @@ static SambaStatus inferGridSample(const SambaOperatorCall *call, SambaTensorTyp
 }
 
 /* A coordinate folded into [low, high] by reflection at both. */
-static uint32_t reflect(SambaExpansion *e, uint32_t x, double low, double high) {
+static uint32_t reflect(SambaExpansion *expansion, uint32_t x, double low, double high) {
   double span = high - low;
   if (span <= 0)
-    return number(e, "mul", x, 0);
-  uint32_t distance = sambaExpandUnary(e, "abs", number(e, "sub", x, low));
-  uint32_t flips = sambaExpandUnary(e, "floor", number(e, "div", distance, span));
-  uint32_t extra = number(e, "fmod", distance, span);
-  uint32_t odd = number(e, "ne", number(e, "fmod", flips, 2), 0);
-  uint32_t back = sambaExpandBinary(e, "sub", sambaExpandScalar(e, SAMBA_DTYPE_F32, span), extra);
-  return number(e, "add", choose(e, odd, back, extra), low);
+    return number(expansion, "mul", x, 0);
+  uint32_t distance = sambaExpandUnary(expansion, "abs", number(expansion, "sub", x, low));
+  uint32_t flips = sambaExpandUnary(expansion, "floor", number(expansion, "div", distance, span));
+  uint32_t extra = number(expansion, "fmod", distance, span);
+  uint32_t odd = number(expansion, "ne", number(expansion, "fmod", flips, 2), 0);
+  uint32_t back = sambaExpandBinary(expansion, "sub",
+                                    sambaExpandScalar(expansion, SAMBA_DTYPE_F32, span), extra);
+  return number(expansion, "add", choose(expansion, odd, back, extra), low);
 }
 
 /* What padding makes of a coordinate of a dimension of `size`; zeros: nothing. */
-static uint32_t padCoordinate(SambaExpansion *e, const Sampling *s, uint32_t x, int64_t size) {
+static uint32_t padCoordinate(SambaExpansion *expansion, const Sampling *sampling, uint32_t x,
+                              int64_t size) {
   double last = (double)(size - 1);
-  if (s->padding == ZEROS)
+  if (sampling->padding == ZEROS)
     return x;
-  if (s->padding == REFLECTION)
-    x = s->align ? reflect(e, x, 0, last) : reflect(e, x, -0.5, last + 0.5);
-  return clip(e, x, 0, last);
+  if (sampling->padding == REFLECTION)
+    x = sampling->align ? reflect(expansion, x, 0, last) : reflect(expansion, x, -0.5, last + 0.5);
+  return clip(expansion, x, 0, last);
 }
 
 /* The neighbours of every point along one dimension: their places (i32, within the dimension),
@@ -114,69 +117,76 @@ typedef struct Neighbours {
   uint32_t place[mostNeighbours], weight[mostNeighbours], inside[mostNeighbours];
 } Neighbours;
 
-static void addNeighbour(SambaExpansion *e, const Sampling *s, uint32_t at, int64_t size,
-                         Neighbours *out) {
+static void addNeighbour(SambaExpansion *expansion, const Sampling *sampling, uint32_t at,
+                         int64_t size, Neighbours *out) {
   double last = (double)(size - 1);
-  out->masked = s->padding == ZEROS;
+  out->masked = sampling->padding == ZEROS;
   if (out->masked)
-    out->inside[out->count] = within(e, at, 0, last);
-  out->place[out->count++] = sambaExpandCast(e, clip(e, at, 0, last), SAMBA_DTYPE_I32);
+    out->inside[out->count] = within(expansion, at, 0, last);
+  out->place[out->count++] =
+      sambaExpandCast(expansion, clip(expansion, at, 0, last), SAMBA_DTYPE_I32);
 }
 
 /* Keys' kernel with a = -0.75 at distances t + 1, t, 1 - t, 2 - t. */
-static void cubicWeights(SambaExpansion *e, uint32_t t, Neighbours *out) {
+static void cubicWeights(SambaExpansion *expansion, uint32_t t, Neighbours *out) {
   const double a = -0.75;
-  uint32_t one = sambaExpandScalar(e, SAMBA_DTYPE_F32, 1);
-  uint32_t back = both(e, "sub", one, t);
+  uint32_t one = sambaExpandScalar(expansion, SAMBA_DTYPE_F32, 1);
+  uint32_t back = both(expansion, "sub", one, t);
   uint32_t near[] = {t, back};
-  uint32_t far[] = {number(e, "add", t, 1), number(e, "add", back, 1)};
+  uint32_t far[] = {number(expansion, "add", t, 1), number(expansion, "add", back, 1)};
 
   for (int i = 0; i < 2; ++i) {
-    uint32_t inner = number(e, "sub", number(e, "mul", near[i], a + 2), a + 3);
-    inner = number(e, "add", both(e, "mul", both(e, "mul", inner, near[i]), near[i]), 1);
-    uint32_t outer = number(e, "sub", number(e, "mul", far[i], a), 5 * a);
-    outer = number(e, "add", both(e, "mul", outer, far[i]), 8 * a);
-    outer = number(e, "sub", both(e, "mul", outer, far[i]), 4 * a);
+    uint32_t inner = number(expansion, "sub", number(expansion, "mul", near[i], a + 2), a + 3);
+    inner = number(expansion, "add",
+                   both(expansion, "mul", both(expansion, "mul", inner, near[i]), near[i]), 1);
+    uint32_t outer = number(expansion, "sub", number(expansion, "mul", far[i], a), 5 * a);
+    outer = number(expansion, "add", both(expansion, "mul", outer, far[i]), 8 * a);
+    outer = number(expansion, "sub", both(expansion, "mul", outer, far[i]), 4 * a);
     out->weight[i ? 2 : 1] = inner;
     out->weight[i ? 3 : 0] = outer;
   }
 }
 
-static void neighboursOf(SambaExpansion *e, const Sampling *s, uint32_t coordinate, int64_t size,
-                         Neighbours *out) {
-  *out = (Neighbours){.weighted = s->mode != NEAREST};
-  uint32_t x = number(e, "add", coordinate, 1);
+static void neighboursOf(SambaExpansion *expansion, const Sampling *sampling, uint32_t coordinate,
+                         int64_t size, Neighbours *out) {
+  *out = (Neighbours){.weighted = sampling->mode != NEAREST};
+  uint32_t x = number(expansion, "add", coordinate, 1);
 
-  x = s->align ? number(e, "mul", x, (double)(size - 1) / 2)
-               : number(e, "div", number(e, "sub", number(e, "mul", x, (double)size), 1), 2);
-  if (s->mode != BICUBIC)
-    x = padCoordinate(e, s, x, size);
-  if (s->mode == NEAREST) {
-    addNeighbour(e, s, sambaExpandUnary(e, "round", x), size, out);
+  x = sampling->align
+          ? number(expansion, "mul", x, (double)(size - 1) / 2)
+          : number(expansion, "div",
+                   number(expansion, "sub", number(expansion, "mul", x, (double)size), 1), 2);
+  if (sampling->mode != BICUBIC)
+    x = padCoordinate(expansion, sampling, x, size);
+  if (sampling->mode == NEAREST) {
+    addNeighbour(expansion, sampling, sambaExpandUnary(expansion, "round", x), size, out);
     return;
   }
 
-  uint32_t before = sambaExpandUnary(e, "floor", x);
-  uint32_t t = both(e, "sub", x, before);
-  if (s->mode == BILINEAR) {
-    out->weight[0] = both(e, "sub", sambaExpandScalar(e, SAMBA_DTYPE_F32, 1), t);
+  uint32_t before = sambaExpandUnary(expansion, "floor", x);
+  uint32_t t = both(expansion, "sub", x, before);
+  if (sampling->mode == BILINEAR) {
+    out->weight[0] = both(expansion, "sub", sambaExpandScalar(expansion, SAMBA_DTYPE_F32, 1), t);
     out->weight[1] = t;
-    addNeighbour(e, s, before, size, out);
-    addNeighbour(e, s, number(e, "add", before, 1), size, out);
+    addNeighbour(expansion, sampling, before, size, out);
+    addNeighbour(expansion, sampling, number(expansion, "add", before, 1), size, out);
     return;
   }
 
-  cubicWeights(e, t, out);
+  cubicWeights(expansion, t, out);
   for (int i = -1; i <= 2; ++i)
-    addNeighbour(e, s, padCoordinate(e, s, i ? number(e, "add", before, i) : before, size), size,
-                 out);
+    addNeighbour(
+        expansion, sampling,
+        padCoordinate(expansion, sampling, i ? number(expansion, "add", before, i) : before, size),
+        size, out);
 }
 
 /* The weighted sum over all combinations of neighbours, the last dimension's fastest. x: [N, C,
  * elements]. */
-static uint32_t sumNeighbours(SambaExpansion *e, uint32_t x, uint32_t spatial, const int64_t *sizes,
-                              const Neighbours *neighbours) {
-  const SambaTensorType *points = sambaExpansionType(e, neighbours[0].place[0]); /* [N, P] */
+static uint32_t sumNeighbours(SambaExpansion *expansion, uint32_t x, uint32_t spatial,
+                              const int64_t *sizes, const Neighbours *neighbours) {
+  const SambaTensorType *points =
+      sambaExpansionType(expansion, neighbours[0].place[0]); /* [N, P] */
   int64_t wide[] = {points->dims[0], 1, points->dims[1]};
   uint32_t combination[mostSpatial] = {0}, sum = UINT32_MAX;
 
@@ -185,20 +195,21 @@ static uint32_t sumNeighbours(SambaExpansion *e, uint32_t x, uint32_t spatial, c
     for (uint32_t d = 0; d < spatial; ++d) {
       const Neighbours *n = &neighbours[d];
       uint32_t at = n->place[combination[d]];
-      place =
-          place == UINT32_MAX ? at : both(e, "add", number(e, "mul", place, (double)sizes[d]), at);
+      place = place == UINT32_MAX
+                  ? at
+                  : both(expansion, "add", number(expansion, "mul", place, (double)sizes[d]), at);
       if (n->weighted)
-        weight = joined(e, "mul", weight, n->weight[combination[d]]);
+        weight = joined(expansion, "mul", weight, n->weight[combination[d]]);
       if (n->masked)
-        inside = joined(e, "logical_and", inside, n->inside[combination[d]]);
+        inside = joined(expansion, "logical_and", inside, n->inside[combination[d]]);
     }
-    uint32_t value = sambaExpandTake(e, x, place, 2, 1);
+    uint32_t value = sambaExpandTake(expansion, x, place, 2, 1);
     if (inside != UINT32_MAX)
-      value = choose(e, sambaExpandReshape(e, inside, 3, wide), value,
-                     sambaExpandScalar(e, SAMBA_DTYPE_F32, 0));
+      value = choose(expansion, sambaExpandReshape(expansion, inside, 3, wide), value,
+                     sambaExpandScalar(expansion, SAMBA_DTYPE_F32, 0));
     if (weight != UINT32_MAX)
-      value = both(e, "mul", value, sambaExpandReshape(e, weight, 3, wide));
-    sum = sum == UINT32_MAX ? value : both(e, "add", sum, value);
+      value = both(expansion, "mul", value, sambaExpandReshape(expansion, weight, 3, wide));
+    sum = sum == UINT32_MAX ? value : both(expansion, "add", sum, value);
     uint32_t d = spatial;
     while (d > 0 && ++combination[d - 1] == neighbours[d - 1].count)
       combination[--d] = 0;
@@ -207,7 +218,7 @@ static uint32_t sumNeighbours(SambaExpansion *e, uint32_t x, uint32_t spatial, c
   }
 }
 
-static SambaStatus decomposeGridSample(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeGridSample(const SambaOperatorCall *call, SambaExpansion *expansion,
                                        const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *grid = &call->operands[1];
@@ -218,19 +229,21 @@ static SambaStatus decomposeGridSample(const SambaOperatorCall *call, SambaExpan
   SAMBA_RETURN_IF_ERROR(inferGridSample(call, &result));
   int64_t points[] = {x->dims[0], sambaTensorTypeElements(grid) / x->dims[0] / s.spatial};
   int64_t planes[] = {x->dims[0], x->dims[1], sambaTensorTypeElements(x) / x->dims[0] / x->dims[1]};
-  uint32_t coordinates = sambaExpandCast(e, operands[1], SAMBA_DTYPE_F32);
+  uint32_t coordinates = sambaExpandCast(expansion, operands[1], SAMBA_DTYPE_F32);
   Neighbours neighbours[mostSpatial];
   for (uint32_t d = 0; d < s.spatial; ++d) { /* the grid has the last dimension first */
-    uint32_t one = sambaExpandSlice(e, coordinates, grid->rank - 1, s.spatial - 1 - d, 1, 1);
-    neighboursOf(e, &s, sambaExpandReshape(e, one, 2, points), x->dims[2 + d], &neighbours[d]);
+    uint32_t one =
+        sambaExpandSlice(expansion, coordinates, grid->rank - 1, s.spatial - 1 - d, 1, 1);
+    neighboursOf(expansion, &s, sambaExpandReshape(expansion, one, 2, points), x->dims[2 + d],
+                 &neighbours[d]);
   }
 
-  uint32_t elements =
-      sambaExpandCast(e, sambaExpandReshape(e, operands[0], 3, planes), SAMBA_DTYPE_F32);
-  uint32_t sum = sumNeighbours(e, elements, s.spatial, x->dims + 2, neighbours);
+  uint32_t elements = sambaExpandCast(
+      expansion, sambaExpandReshape(expansion, operands[0], 3, planes), SAMBA_DTYPE_F32);
+  uint32_t sum = sumNeighbours(expansion, elements, s.spatial, x->dims + 2, neighbours);
 
-  out_results[0] =
-      sambaExpandCast(e, sambaExpandReshape(e, sum, result.rank, result.dims), x->dtype);
+  out_results[0] = sambaExpandCast(
+      expansion, sambaExpandReshape(expansion, sum, result.rank, result.dims), x->dtype);
   return NULL;
 }
 
@@ -269,19 +282,19 @@ static double normalizedPlace(double place, double size, bool align) {
 
 /* The normalized coordinates of a dimension's points, shaped to broadcast: [size, 1, ..], `after`
  * ones. */
-static uint32_t normalized(SambaExpansion *e, int64_t size, uint32_t after, bool align) {
+static uint32_t normalized(SambaExpansion *expansion, int64_t size, uint32_t after, bool align) {
   int64_t dims[SAMBA_MAX_RANK] = {size};
   double *numbers = sambaAllocate(sambaArraySize((size_t)size, sizeof *numbers));
   for (int64_t i = 0; i < size; ++i)
     numbers[i] = normalizedPlace((double)i, (double)size, align);
   for (uint32_t d = 1; d <= after; ++d)
     dims[d] = 1;
-  uint32_t value = sambaExpandNumbers(e, SAMBA_DTYPE_F32, after + 1, dims, numbers);
+  uint32_t value = sambaExpandNumbers(expansion, SAMBA_DTYPE_F32, after + 1, dims, numbers);
   free(numbers);
   return value;
 }
 
-static SambaStatus decomposeAffineGrid(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeAffineGrid(const SambaOperatorCall *call, SambaExpansion *expansion,
                                        const uint32_t *operands, uint32_t *out_results) {
   uint32_t spatial;
   int64_t size[5];
@@ -290,20 +303,21 @@ static SambaStatus decomposeAffineGrid(const SambaOperatorCall *call, SambaExpan
   SAMBA_RETURN_IF_ERROR(affineOf(call, &spatial, size));
   SAMBA_RETURN_IF_ERROR(inferAffineGrid(call, &result));
   bool align = sambaOperatorCallInt(call, "align_corners") != 0;
-  uint32_t theta = sambaExpandCast(e, operands[0], SAMBA_DTYPE_F32);
+  uint32_t theta = sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32);
   uint32_t sum = UINT32_MAX;
   int64_t wide[SAMBA_MAX_RANK] = {size[0], 1, 1, 1, 1};
   wide[spatial + 1] = spatial;
   for (uint32_t j = 0; j <= spatial;
        ++j) { /* column j times the coordinate of spatial dimension spatial - 1 - j */
-    uint32_t column =
-        sambaExpandReshape(e, sambaExpandSlice(e, theta, 2, j, 1, 1), spatial + 2, wide);
+    uint32_t column = sambaExpandReshape(expansion, sambaExpandSlice(expansion, theta, 2, j, 1, 1),
+                                         spatial + 2, wide);
     if (j < spatial)
-      column = both(e, "mul", column, normalized(e, size[1 + spatial - j], j + 1, align));
-    sum = sum == UINT32_MAX ? column : both(e, "add", sum, column);
+      column = both(expansion, "mul", column,
+                    normalized(expansion, size[1 + spatial - j], j + 1, align));
+    sum = sum == UINT32_MAX ? column : both(expansion, "add", sum, column);
   }
 
-  out_results[0] = sambaExpandCast(e, sum, result.dtype);
+  out_results[0] = sambaExpandCast(expansion, sum, result.dtype);
   return NULL;
 }
 
@@ -358,108 +372,118 @@ typedef struct Line {
   uint32_t used, count; /* adaptive: i1 like inside, and f32 [R, 1]: samples per bin */
 } Line;
 
-static void linesOf(SambaExpansion *e, const Regions *r, uint32_t rois, uint32_t d, int64_t size,
-                    Line *out) {
+static void linesOf(SambaExpansion *expansion, const Regions *regions, uint32_t rois, uint32_t d,
+                    int64_t size, Line *out) {
   double last = (double)(size - 1);
-  double offset = r->aligned ? 0.5 : 0;
+  double offset = regions->aligned ? 0.5 : 0;
   uint32_t corner[2];
 
   for (uint32_t i = 0; i < 2; ++i) { /* x1, y1, x2, y2 */
-    corner[i] = number(e, "mul", sambaExpandSlice(e, rois, 1, 2 * i + 1 - d, 1, 1), r->scale);
+    corner[i] = number(expansion, "mul", sambaExpandSlice(expansion, rois, 1, 2 * i + 1 - d, 1, 1),
+                       regions->scale);
     if (offset > 0)
-      corner[i] = number(e, "sub", corner[i], offset);
+      corner[i] = number(expansion, "sub", corner[i], offset);
   }
 
-  uint32_t length = both(e, "sub", corner[1], corner[0]);
-  if (!r->aligned)
-    length = number(e, "maximum", length, 1);
-  uint32_t bin = number(e, "div", length, (double)r->out[d]);
-  int64_t samples = r->out[d] * r->ratio;
+  uint32_t length = both(expansion, "sub", corner[1], corner[0]);
+  if (!regions->aligned)
+    length = number(expansion, "maximum", length, 1);
+  uint32_t bin = number(expansion, "div", length, (double)regions->out[d]);
+  int64_t samples = regions->out[d] * regions->ratio;
   double *bins = sambaAllocate((size_t)samples * sizeof *bins);
   double *steps = sambaAllocate((size_t)samples * sizeof *steps);
 
   for (int64_t i = 0; i < samples; ++i) {
-    bins[i] = (double)(i / r->ratio);
-    steps[i] = (double)(i % r->ratio) + 0.5;
+    bins[i] = (double)(i / regions->ratio);
+    steps[i] = (double)(i % regions->ratio) + 0.5;
   }
 
-  uint32_t at = both(e, "mul", bin, sambaExpandNumbers(e, SAMBA_DTYPE_F32, 1, &samples, bins));
-  uint32_t step = both(e, "mul", bin, sambaExpandNumbers(e, SAMBA_DTYPE_F32, 1, &samples, steps));
-  if (r->adaptive) {
+  uint32_t at = both(expansion, "mul", bin,
+                     sambaExpandNumbers(expansion, SAMBA_DTYPE_F32, 1, &samples, bins));
+  uint32_t step = both(expansion, "mul", bin,
+                       sambaExpandNumbers(expansion, SAMBA_DTYPE_F32, 1, &samples, steps));
+  if (regions->adaptive) {
     int64_t row[] = {1, samples};
-    out->count = number(e, "maximum", sambaExpandUnary(e, "ceil", bin), 0);
-    out->used =
-        sambaExpandReshape(e, sambaExpandNumbers(e, SAMBA_DTYPE_F32, 1, &samples, steps), 2, row);
-    out->used = both(e, "lt", out->used, out->count);
-    uint32_t most = sambaExpandScalar(e, SAMBA_DTYPE_F32, (double)r->ratio);
-    uint32_t nan = sambaExpandScalar(e, SAMBA_DTYPE_F32, (double)NAN);
-    out->count = choose(e, both(e, "le", out->count, most), out->count, nan);
-    step = both(e, "div", step, number(e, "maximum", out->count, 1));
+    out->count = number(expansion, "maximum", sambaExpandUnary(expansion, "ceil", bin), 0);
+    out->used = sambaExpandReshape(
+        expansion, sambaExpandNumbers(expansion, SAMBA_DTYPE_F32, 1, &samples, steps), 2, row);
+    out->used = both(expansion, "lt", out->used, out->count);
+    uint32_t most = sambaExpandScalar(expansion, SAMBA_DTYPE_F32, (double)regions->ratio);
+    uint32_t nan = sambaExpandScalar(expansion, SAMBA_DTYPE_F32, (double)NAN);
+    out->count = choose(expansion, both(expansion, "le", out->count, most), out->count, nan);
+    step = both(expansion, "div", step, number(expansion, "maximum", out->count, 1));
   } else
-    step = number(e, "div", step, (double)r->ratio);
+    step = number(expansion, "div", step, (double)regions->ratio);
   free(bins);
   free(steps);
-  at = both(e, "add", both(e, "add", at, corner[0]), step);
-  out->inside = within(e, at, -1, (double)size);
-  at = clip(e, at, 0, last);
-  uint32_t low = sambaExpandUnary(e, "floor", at);
-  out->above = both(e, "sub", at, low);
-  out->below = both(e, "sub", sambaExpandScalar(e, SAMBA_DTYPE_F32, 1), out->above);
-  out->low = sambaExpandCast(e, low, SAMBA_DTYPE_I32);
-  out->high = number(e, "minimum", number(e, "add", out->low, 1), last);
+  at = both(expansion, "add", both(expansion, "add", at, corner[0]), step);
+  out->inside = within(expansion, at, -1, (double)size);
+  at = clip(expansion, at, 0, last);
+  uint32_t low = sambaExpandUnary(expansion, "floor", at);
+  out->above = both(expansion, "sub", at, low);
+  out->below = both(expansion, "sub", sambaExpandScalar(expansion, SAMBA_DTYPE_F32, 1), out->above);
+  out->low = sambaExpandCast(expansion, low, SAMBA_DTYPE_I32);
+  out->high = number(expansion, "minimum", number(expansion, "add", out->low, 1), last);
 }
 
 /* Four corners of each sample: elements times weights, added or, in mode max, the largest
  * of them. */
-static uint32_t sampleCorners(SambaExpansion *e, const Regions *r, uint32_t rows, uint32_t first,
-                              int64_t width, const Line *y, const Line *x, const int64_t *samples) {
+static uint32_t sampleCorners(SambaExpansion *expansion, const Regions *regions, uint32_t rows,
+                              uint32_t first, int64_t width, const Line *y, const Line *x,
+                              const int64_t *samples) {
   int64_t column[] = {samples[0], samples[1], 1};
   int64_t row[] = {samples[0], 1, samples[2]};
   int64_t wide[] = {samples[0], samples[1], samples[2], 1};
   uint32_t sum = UINT32_MAX;
 
   for (int corner = 0; corner < 4; ++corner) {
-    uint32_t line = number(
-        e, "mul", sambaExpandReshape(e, corner / 2 ? y->high : y->low, 3, column), (double)width);
-    uint32_t place =
-        both(e, "add", line, sambaExpandReshape(e, corner % 2 ? x->high : x->low, 3, row));
-    place = both(e, "add", sambaExpandCast(e, place, SAMBA_DTYPE_I64), first);
+    uint32_t line = number(expansion, "mul",
+                           sambaExpandReshape(expansion, corner / 2 ? y->high : y->low, 3, column),
+                           (double)width);
+    uint32_t place = both(expansion, "add", line,
+                          sambaExpandReshape(expansion, corner % 2 ? x->high : x->low, 3, row));
+    place = both(expansion, "add", sambaExpandCast(expansion, place, SAMBA_DTYPE_I64), first);
     uint32_t weight =
-        both(e, "mul", sambaExpandReshape(e, corner / 2 ? y->above : y->below, 3, column),
-             sambaExpandReshape(e, corner % 2 ? x->above : x->below, 3, row));
-    uint32_t value = both(e, "mul", sambaExpandTake(e, rows, place, 0, 0),
-                          sambaExpandReshape(e, weight, 4, wide));
-    sum = sum == UINT32_MAX ? value : both(e, r->largest ? "maximum" : "add", sum, value);
+        both(expansion, "mul",
+             sambaExpandReshape(expansion, corner / 2 ? y->above : y->below, 3, column),
+             sambaExpandReshape(expansion, corner % 2 ? x->above : x->below, 3, row));
+    uint32_t value = both(expansion, "mul", sambaExpandTake(expansion, rows, place, 0, 0),
+                          sambaExpandReshape(expansion, weight, 4, wide));
+    sum = sum == UINT32_MAX ? value
+                            : both(expansion, regions->largest ? "maximum" : "add", sum, value);
   }
 
-  uint32_t inside = both(e, "logical_and", sambaExpandReshape(e, y->inside, 3, column),
-                         sambaExpandReshape(e, x->inside, 3, row));
-  sum = choose(e, sambaExpandReshape(e, inside, 4, wide), sum,
-               sambaExpandScalar(e, SAMBA_DTYPE_F32, 0));
-  if (!r->adaptive)
+  uint32_t inside =
+      both(expansion, "logical_and", sambaExpandReshape(expansion, y->inside, 3, column),
+           sambaExpandReshape(expansion, x->inside, 3, row));
+  sum = choose(expansion, sambaExpandReshape(expansion, inside, 4, wide), sum,
+               sambaExpandScalar(expansion, SAMBA_DTYPE_F32, 0));
+  if (!regions->adaptive)
     return sum;
-  uint32_t used = both(e, "logical_and", sambaExpandReshape(e, y->used, 3, column),
-                       sambaExpandReshape(e, x->used, 3, row));
-  uint32_t unused = sambaExpandScalar(e, SAMBA_DTYPE_F32, r->largest ? -(double)INFINITY : 0);
+  uint32_t used = both(expansion, "logical_and", sambaExpandReshape(expansion, y->used, 3, column),
+                       sambaExpandReshape(expansion, x->used, 3, row));
+  uint32_t unused =
+      sambaExpandScalar(expansion, SAMBA_DTYPE_F32, regions->largest ? -(double)INFINITY : 0);
 
-  return choose(e, sambaExpandReshape(e, used, 4, wide), sum, unused);
+  return choose(expansion, sambaExpandReshape(expansion, used, 4, wide), sum, unused);
 }
 
 /* Bins of [R, h, w, C] with sums or the largest of what samples there are: means, and 0 where there
  * are none. */
-static uint32_t finishAdaptive(SambaExpansion *e, const Regions *r, uint32_t value,
-                               const Line *lines, int64_t regions) {
-  int64_t dims[] = {regions, 1, 1, 1};
-  uint32_t count = sambaExpandReshape(e, both(e, "mul", lines[0].count, lines[1].count), 4, dims);
-  uint32_t zero = sambaExpandScalar(e, SAMBA_DTYPE_F32, 0);
-  if (!r->largest)
-    return both(e, "div", value, number(e, "maximum", count, 1));
-  return both(e, "add", choose(e, number(e, "gt", count, 0), value, zero),
-              number(e, "mul", count, 0));
+static uint32_t finishAdaptive(SambaExpansion *expansion, const Regions *regions, uint32_t value,
+                               const Line *lines, int64_t region_count) {
+  int64_t dims[] = {region_count, 1, 1, 1};
+  uint32_t count = sambaExpandReshape(
+      expansion, both(expansion, "mul", lines[0].count, lines[1].count), 4, dims);
+  uint32_t zero = sambaExpandScalar(expansion, SAMBA_DTYPE_F32, 0);
+  if (!regions->largest)
+    return both(expansion, "div", value, number(expansion, "maximum", count, 1));
+  return both(expansion, "add", choose(expansion, number(expansion, "gt", count, 0), value, zero),
+              number(expansion, "mul", count, 0));
 }
 
 /* Elements as rows of channels, one per place of the whole batch. */
-static SambaStatus decomposeRoiAlign(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeRoiAlign(const SambaOperatorCall *call, SambaExpansion *expansion,
                                      const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *x = &call->operands[0];
   Regions r;
@@ -470,30 +494,33 @@ static SambaStatus decomposeRoiAlign(const SambaOperatorCall *call, SambaExpansi
   int64_t samples[] = {regions, r.out[0] * r.ratio, r.out[1] * r.ratio};
   int64_t bins[] = {regions, r.out[0], r.ratio, r.out[1], r.ratio, x->dims[1]};
   int64_t single[] = {regions, 1, 1};
-  uint32_t rois = sambaExpandCast(e, operands[1], SAMBA_DTYPE_F32);
-  uint32_t moved = sambaExpandPermute(e, operands[0], (int64_t[]){0, 2, 3, 1});
-  uint32_t rows = sambaExpandCast(e, sambaExpandReshape(e, moved, 2, places), SAMBA_DTYPE_F32);
+  uint32_t rois = sambaExpandCast(expansion, operands[1], SAMBA_DTYPE_F32);
+  uint32_t moved = sambaExpandPermute(expansion, operands[0], (int64_t[]){0, 2, 3, 1});
+  uint32_t rows =
+      sambaExpandCast(expansion, sambaExpandReshape(expansion, moved, 2, places), SAMBA_DTYPE_F32);
 
   Line lines[2];
   for (uint32_t d = 0; d < 2; ++d)
-    linesOf(e, &r, rois, d, x->dims[2 + d], &lines[d]);
+    linesOf(expansion, &r, rois, d, x->dims[2 + d], &lines[d]);
 
   /* A batch index outside is out of all places. */
-  uint32_t batch = sambaExpandCast(e, operands[2], SAMBA_DTYPE_I64);
-  batch = choose(e, number(e, "lt", batch, 0),
-                 sambaExpandScalar(e, SAMBA_DTYPE_I64, (double)x->dims[0]), batch);
-  uint32_t first = sambaExpandReshape(e, number(e, "mul", batch, (double)plane), 3, single);
-  uint32_t value = sampleCorners(e, &r, rows, first, x->dims[3], &lines[0], &lines[1], samples);
+  uint32_t batch = sambaExpandCast(expansion, operands[2], SAMBA_DTYPE_I64);
+  batch = choose(expansion, number(expansion, "lt", batch, 0),
+                 sambaExpandScalar(expansion, SAMBA_DTYPE_I64, (double)x->dims[0]), batch);
+  uint32_t first =
+      sambaExpandReshape(expansion, number(expansion, "mul", batch, (double)plane), 3, single);
+  uint32_t value =
+      sampleCorners(expansion, &r, rows, first, x->dims[3], &lines[0], &lines[1], samples);
   SambaAttribute dims = sambaIntsAttribute("dim", (int64_t[]){2, 4}, 2);
-  value = sambaExpandReshape(e, value, 6, bins);
+  value = sambaExpandReshape(expansion, value, 6, bins);
   const char *combined = r.adaptive ? "sum" : "mean";
   if (r.largest)
     combined = "amax";
-  value = sambaExpandCall(e, combined, 1, &value, 1, &dims);
+  value = sambaExpandCall(expansion, combined, 1, &value, 1, &dims);
   if (r.adaptive)
-    value = finishAdaptive(e, &r, value, lines, regions);
-  out_results[0] =
-      sambaExpandCast(e, sambaExpandPermute(e, value, (int64_t[]){0, 3, 1, 2}), x->dtype);
+    value = finishAdaptive(expansion, &r, value, lines, regions);
+  out_results[0] = sambaExpandCast(
+      expansion, sambaExpandPermute(expansion, value, (int64_t[]){0, 3, 1, 2}), x->dtype);
   return NULL;
 }
 

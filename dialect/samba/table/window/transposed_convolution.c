@@ -63,24 +63,24 @@ typedef struct Phase {
 
 static int64_t greatestDivisor(int64_t a, int64_t b) { return b ? greatestDivisor(b, a % b) : a; }
 
-static Phase phaseAt(const SambaWindow *w, uint32_t i, int64_t r) {
-  int64_t stride = w->stride[i];
-  int64_t common = greatestDivisor(stride, w->dilation[i]);
-  int64_t rest = (r + w->begin[i]) % stride;
+static Phase phaseAt(const SambaWindow *window, uint32_t i, int64_t r) {
+  int64_t stride = window->stride[i];
+  int64_t common = greatestDivisor(stride, window->dilation[i]);
+  int64_t rest = (r + window->begin[i]) % stride;
 
   Phase phase = {
-      .first = r, .count = 1, .tap_step = stride / common, .x_step = w->dilation[i] / common};
+      .first = r, .count = 1, .tap_step = stride / common, .x_step = window->dilation[i] / common};
   if (rest % common)
     return phase;
 
   /* within tap_step taps exactly one leaves this rest */
-  while (phase.tap < w->kernel[i] && phase.tap < phase.tap_step &&
-         (phase.tap * w->dilation[i] - rest) % stride)
+  while (phase.tap < window->kernel[i] && phase.tap < phase.tap_step &&
+         (phase.tap * window->dilation[i] - rest) % stride)
     ++phase.tap;
-  if (phase.tap >= w->kernel[i] || phase.tap == phase.tap_step)
+  if (phase.tap >= window->kernel[i] || phase.tap == phase.tap_step)
     return phase;
-  phase.taps = (w->kernel[i] - 1 - phase.tap) / phase.tap_step + 1;
-  phase.shift = (r + w->begin[i] - phase.tap * w->dilation[i]) / stride;
+  phase.taps = (window->kernel[i] - 1 - phase.tap) / phase.tap_step + 1;
+  phase.shift = (r + window->begin[i] - phase.tap * window->dilation[i]) / stride;
 
   return phase;
 }
@@ -108,20 +108,21 @@ typedef struct Call {
 
 /* Begins a stage over (n, [group], o, spatial..) of one phase per dimension; box: its own tensor
  * from zero, otherwise the part of the target. out_dims: dimension of j per spatial dimension. */
-static void begin(const Call *c, SambaStageBuilder *b, const Phase *phases, uint32_t output,
+static void begin(const Call *c, SambaStageBuilder *builder, const Phase *phases, uint32_t output,
                   bool box, uint32_t *out_dims) {
-  sambaStageBegin(b, c->graph, c->name, c->layer, output);
+  sambaStageBegin(builder, c->graph, c->name, c->layer, output);
   const SambaStageTensor *target = &c->graph->tensors[c->target];
   uint32_t axis = 0;
 
   for (; axis < c->first; ++axis)
-    b->stage.output.axes[axis].coefficients[sambaStageDim(b, target->dims[axis], false)] = 1;
+    builder->stage.output.axes[axis]
+        .coefficients[sambaStageDim(builder, target->dims[axis], false)] = 1;
   for (uint32_t i = 0; i < c->window.spatial; ++i) {
     const Phase *phase = &phases[i];
-    SambaAxisMap *map = &b->stage.output.axes[axis++];
+    SambaAxisMap *map = &builder->stage.output.axes[axis++];
     int64_t stride = c->window.stride[i];
     out_dims[i] =
-        sambaStageDim(b,
+        sambaStageDim(builder,
                       c->split[i] ? c->window.out[i] / stride
                                   : (c->window.out[i] - phase->first + stride - 1) / stride,
                       false);
@@ -130,8 +131,8 @@ static void begin(const Call *c, SambaStageBuilder *b, const Phase *phases, uint
       map->constant = box ? 0 : phase->first;
       continue;
     }
-    map = &b->stage.output.axes[axis++];
-    map->coefficients[sambaStageDim(b, phase->count, false)] = 1;
+    map = &builder->stage.output.axes[axis++];
+    map->coefficients[sambaStageDim(builder, phase->count, false)] = 1;
     map->constant = box ? 0 : phase->first;
   }
 }
@@ -144,11 +145,11 @@ static uint32_t boxTensor(const Call *c, const Phase *phases, SambaDType dtype) 
 }
 
 /* Dimension 1 is the group (or o without groups), 2 is o of a group. */
-static uint16_t biasOperand(const Call *c, SambaStageBuilder *b) {
-  uint16_t bias = sambaStageOperand(b, c->operands[2]);
-  sambaStageAxis(b, bias, 0)->coefficients[1] = c->grouped ? c->outputs : 1;
+static uint16_t biasOperand(const Call *c, SambaStageBuilder *builder) {
+  uint16_t bias = sambaStageOperand(builder, c->operands[2]);
+  sambaStageAxis(builder, bias, 0)->coefficients[1] = c->grouped ? c->outputs : 1;
   if (c->grouped)
-    sambaStageAxis(b, bias, 0)->coefficients[2] = 1;
+    sambaStageAxis(builder, bias, 0)->coefficients[2] = 1;
   return bias;
 }
 

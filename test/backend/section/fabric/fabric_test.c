@@ -10,15 +10,16 @@ typedef struct Fabric {
   SambaFabric fabric;
 } Fabric;
 
-static void collect(Fabric *f) {
-  *f = (Fabric){0};
-  f->section = sampleMatmul(&f->arena);
-  assert_null(sambaFabricCollect(f->section, sampleMachine(), &f->arena, &f->fabric));
+static void collect(Fabric *fabric) {
+  *fabric = (Fabric){0};
+  fabric->section = sampleMatmul(&fabric->arena);
+  assert_null(
+      sambaFabricCollect(fabric->section, sampleMachine(), &fabric->arena, &fabric->fabric));
 }
 
-static SambaStatus recover(Fabric *f, SambaRecoveredStream **streams, uint32_t *count) {
-  return sambaStreamsRecover(sampleMachine(), f->section->units, f->section->unit_count, &f->fabric,
-                             &f->arena, streams, count);
+static SambaStatus recover(Fabric *fabric, SambaRecoveredStream **streams, uint32_t *count) {
+  return sambaStreamsRecover(sampleMachine(), fabric->section->units, fabric->section->unit_count,
+                             &fabric->fabric, &fabric->arena, streams, count);
 }
 
 static void streamsComeBack(void **state) {
@@ -46,30 +47,30 @@ static void streamsComeBack(void **state) {
 }
 
 /* The entry that takes a flow from a side; the sample's flow ids are its stream indices. */
-static SambaSwitchEntry *find(Fabric *f, uint32_t flow, uint8_t in_port) {
-  for (uint32_t i = 0; i < f->fabric.entry_count; ++i)
-    if (f->fabric.entries[i].in.flow == flow && f->fabric.entries[i].in.port == in_port)
-      return &f->fabric.entries[i];
+static SambaSwitchEntry *find(Fabric *fabric, uint32_t flow, uint8_t in_port) {
+  for (uint32_t i = 0; i < fabric->fabric.entry_count; ++i)
+    if (fabric->fabric.entries[i].in.flow == flow && fabric->fabric.entries[i].in.port == in_port)
+      return &fabric->fabric.entries[i];
   fail_msg("no such entry");
   return NULL;
 }
 
-static void addEntry(Fabric *f, int32_t x, int32_t y, uint8_t in_port, uint16_t in_flow,
+static void addEntry(Fabric *fabric, int32_t x, int32_t y, uint8_t in_port, uint16_t in_flow,
                      uint8_t out_port, uint16_t out_flow) {
-  uint32_t count = f->fabric.entry_count++;
-  SambaSwitchEntry *entries = SAMBA_ARENA_ARRAY(&f->arena, SambaSwitchEntry, count + 1);
-  memcpy(entries, f->fabric.entries, count * sizeof *entries);
+  uint32_t count = fabric->fabric.entry_count++;
+  SambaSwitchEntry *entries = SAMBA_ARENA_ARRAY(&fabric->arena, SambaSwitchEntry, count + 1);
+  memcpy(entries, fabric->fabric.entries, count * sizeof *entries);
   entries[count] = (SambaSwitchEntry){
       x, y, SAMBA_STREAM_VECTOR, {in_port, 0, in_flow, 0}, {out_port, 0, out_flow, 0}};
-  f->fabric.entries = entries;
+  fabric->fabric.entries = entries;
 }
 
-static void addEnd(Fabric *f, SambaFlowEnd end) {
-  uint32_t count = f->fabric.end_count++;
-  SambaFlowEnd *ends = SAMBA_ARENA_ARRAY(&f->arena, SambaFlowEnd, count + 1);
-  memcpy(ends, f->fabric.ends, count * sizeof *ends);
+static void addEnd(Fabric *fabric, SambaFlowEnd end) {
+  uint32_t count = fabric->fabric.end_count++;
+  SambaFlowEnd *ends = SAMBA_ARENA_ARRAY(&fabric->arena, SambaFlowEnd, count + 1);
+  memcpy(ends, fabric->fabric.ends, count * sizeof *ends);
   ends[count] = end;
-  f->fabric.ends = ends;
+  fabric->fabric.ends = ends;
 }
 
 #define REFUSED(change, text)                                                                      \

@@ -28,10 +28,10 @@ static Shape randomShape(void) {
 /* `lanes` pipelines side by side: load -> buffer -> stages -> buffer -> store, f32; the first
  * buffers feed the next pipeline's first stage too (multicast). */
 static TestSection *makePipelines(Shape s) {
-  TestSection *t = testSectionCreate();
+  TestSection *section = testSectionCreate();
   uint32_t n = s.tokens * s.elements;
-  uint32_t in = testSymbol(t, SAMBA_DTYPE_F32, (uint64_t)n * s.lanes, false);
-  uint32_t out = testSymbol(t, SAMBA_DTYPE_F32, (uint64_t)n * s.lanes, true);
+  uint32_t in = testSymbol(section, SAMBA_DTYPE_F32, (uint64_t)n * s.lanes, false);
+  uint32_t out = testSymbol(section, SAMBA_DTYPE_F32, (uint64_t)n * s.lanes, true);
   uint32_t streams[4] = {0};
   uint32_t firsts[4] = {0};
   SambaLaneOp ops[4];
@@ -42,35 +42,35 @@ static TestSection *makePipelines(Shape s) {
   TestChain slot = TEST_CHAIN(2, {s.tokens, s.elements}, {0, 1});
 
   for (uint32_t l = 0; l < s.lanes; ++l) {
-    uint32_t load = testLoad(t, "load", in, chain, 1);
-    uint32_t buffer = testBuffer(t, "buffer", s.slots, s.elements);
-    t->section.units[load].outputs[0].access.base = (int64_t)l * n;
-    testWrite(t, buffer, SAMBA_DTYPE_F32, slot, 1, 1);
-    testRead(t, buffer, SAMBA_DTYPE_F32, slot, 1, 1);
-    testConnect(t, load, 0, buffer, 0);
+    uint32_t load = testLoad(section, "load", in, chain, 1);
+    uint32_t buffer = testBuffer(section, "buffer", s.slots, s.elements);
+    section->section.units[load].outputs[0].access.base = (int64_t)l * n;
+    testWrite(section, buffer, SAMBA_DTYPE_F32, slot, 1, 1);
+    testRead(section, buffer, SAMBA_DTYPE_F32, slot, 1, 1);
+    testConnect(section, load, 0, buffer, 0);
     uint32_t previous = buffer;
     for (uint32_t i = 0; i < s.stages; ++i) {
-      uint32_t unit = testCompute(t, "stage", 2, (uint32_t[]){s.tokens, s.elements}, 1);
+      uint32_t unit = testCompute(section, "stage", 2, (uint32_t[]){s.tokens, s.elements}, 1);
       uint32_t inputs = i == 0 ? 2 : 1;
-      testProgram(t, unit, false, 0, s.transcendentals, ops);
+      testProgram(section, unit, false, 0, s.transcendentals, ops);
       for (uint32_t k = 0; k < inputs; ++k)
-        testInput(t, unit, SAMBA_DTYPE_F32, 1, s.elements, (int64_t[]){0, 1});
-      testOutput(t, unit, SAMBA_DTYPE_F32, 1, s.elements, (int64_t[]){0, 1}, inputs);
-      uint32_t stream = testConnect(t, previous, 0, unit, 0);
+        testInput(section, unit, SAMBA_DTYPE_F32, 1, s.elements, (int64_t[]){0, 1});
+      testOutput(section, unit, SAMBA_DTYPE_F32, 1, s.elements, (int64_t[]){0, 1}, inputs);
+      uint32_t stream = testConnect(section, previous, 0, unit, 0);
       if (i == 0) {
         streams[l] = stream;
         firsts[l] = unit;
       }
       previous = unit;
     }
-    uint32_t store = testStore(t, "store", out, chain, 1);
-    t->section.units[store].inputs[0].access.base = (int64_t)l * n;
-    testConnect(t, previous, 0, store, 0);
+    uint32_t store = testStore(section, "store", out, chain, 1);
+    section->section.units[store].inputs[0].access.base = (int64_t)l * n;
+    testConnect(section, previous, 0, store, 0);
   }
 
   for (uint32_t l = 0; l < s.lanes; ++l)
-    testFork(t, streams[l], firsts[(l + 1) % s.lanes], 1);
-  return t;
+    testFork(section, streams[l], firsts[(l + 1) % s.lanes], 1);
+  return section;
 }
 
 static uint64_t burstsOf(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -82,16 +82,16 @@ static void testRandomPipelines(void **state) {
   srand(7);
   for (int trial = 0; trial < 150; ++trial) {
     Shape s = randomShape();
-    TestSection *t = makePipelines(s);
-    SambaTimingResult a = testTime(&tiny, t);
-    SambaTimingResult b = testTime(&tiny, t);
+    TestSection *section = makePipelines(s);
+    SambaTimingResult a = testTime(&tiny, section);
+    SambaTimingResult b = testTime(&tiny, section);
     uint64_t bytes = (uint64_t)s.tokens * s.elements * 4;
     uint64_t vectors = (uint64_t)s.tokens * ((s.elements + 15) / 16);
 
     /* Deterministic. */
     assert_int_equal(a.cycles, b.cycles);
     assert_int_equal(a.events, b.events);
-    assert_memory_equal(a.units, b.units, t->section.unit_count * sizeof *a.units);
+    assert_memory_equal(a.units, b.units, section->section.unit_count * sizeof *a.units);
 
     /* Bounds. */
     double per_cycle =
@@ -105,15 +105,15 @@ static void testRandomPipelines(void **state) {
     assert_int_equal(a.dram_write_bytes, a.dram_read_bytes);
     assert_int_equal(a.flops,
                      (uint64_t)s.tokens * s.elements * s.stages * s.lanes * s.transcendentals);
-    for (uint32_t u = 0; u < t->section.unit_count; ++u) {
+    for (uint32_t u = 0; u < section->section.unit_count; ++u) {
       const SambaUnitActivity *unit = &a.units[u];
-      uint64_t sinks =
-          t->section.units[u].kind == SAMBA_UNIT_COMPUTE && t->section.units[u].input_count == 2
-              ? 2
-              : 1;
-      if (t->section.units[u].kind != SAMBA_UNIT_LOAD)
+      uint64_t sinks = section->section.units[u].kind == SAMBA_UNIT_COMPUTE &&
+                               section->section.units[u].input_count == 2
+                           ? 2
+                           : 1;
+      if (section->section.units[u].kind != SAMBA_UNIT_LOAD)
         assert_int_equal(unit->bytes_in, bytes * sinks);
-      if (t->section.units[u].kind != SAMBA_UNIT_STORE)
+      if (section->section.units[u].kind != SAMBA_UNIT_STORE)
         assert_int_equal(unit->bytes_out, bytes);
       assert_true(unit->busy + unit->wait_input + unit->wait_output + unit->wait_memory <=
                   a.cycles);
@@ -121,7 +121,7 @@ static void testRandomPipelines(void **state) {
 
     sambaTimingResultFree(&a);
     sambaTimingResultFree(&b);
-    testSectionDestroy(t);
+    testSectionDestroy(section);
   }
 }
 
@@ -146,21 +146,21 @@ static void testMoreBandwidthIsNeverSlower(void **state) {
       {1, 2, 32, 1024, 2, 1}, {2, 1, 32, 256, 2, 2}, {4, 3, 16, 3000, 3, 1}, {1, 1, 100, 16, 1, 1}};
 
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; ++i) {
-    TestSection *t = makePipelines(shapes[i]);
+    TestSection *section = makePipelines(shapes[i]);
     for (size_t c = 0; c < sizeof changes / sizeof *changes; ++c) {
       SambaMachine slow = testMachine("tiny");
       SambaMachine fast = slow;
       sambaMachineSet(&slow, changes[c].parameter, changes[c].small, NULL);
       sambaMachineSet(&fast, changes[c].parameter, changes[c].large, NULL);
-      uint64_t a = testCycles(&slow, t);
-      uint64_t b = testCycles(&fast, t);
+      uint64_t a = testCycles(&slow, section);
+      uint64_t b = testCycles(&fast, section);
       /* 5%: another order of reads and writes can cost the memory a few turnarounds more. */
       if (b > a + a / 20)
         fail_msg("shape %zu: %s %lld: %llu cycles, %lld: %llu", i,
                  sambaParameterName(changes[c].parameter), (long long)changes[c].small,
                  (unsigned long long)a, (long long)changes[c].large, (unsigned long long)b);
     }
-    testSectionDestroy(t);
+    testSectionDestroy(section);
   }
 }
 
@@ -174,20 +174,21 @@ static void testTraceHasEveryFiring(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
 
-  TestSection *t = makePipelines((Shape){2, 2, 10, 64, 2, 1});
+  TestSection *section = makePipelines((Shape){2, 2, 10, 64, 2, 1});
   uint64_t counts[64] = {0};
   SambaTimingOptions options = {.on_firing = countFirings, .user = counts};
   SambaTimingResult result;
-  SambaStatus status = sambaTimingExecute(&tiny, &t->section, t->bindings, NULL, &options, &result);
+  SambaStatus status =
+      sambaTimingExecute(&tiny, &section->section, section->bindings, NULL, &options, &result);
   assert_null(status);
 
-  for (uint32_t u = 0; u < t->section.unit_count; ++u) {
-    assert_int_equal(counts[u], t->section.units[u].kind == SAMBA_UNIT_BUFFER ? 20 : 10);
+  for (uint32_t u = 0; u < section->section.unit_count; ++u) {
+    assert_int_equal(counts[u], section->section.units[u].kind == SAMBA_UNIT_BUFFER ? 20 : 10);
     assert_int_equal(result.units[u].firings, counts[u]);
   }
 
   sambaTimingResultFree(&result);
-  testSectionDestroy(t);
+  testSectionDestroy(section);
 }
 
 int main(void) {

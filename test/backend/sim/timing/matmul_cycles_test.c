@@ -16,67 +16,70 @@ enum { PANELS = 2, C_STORES = ROWS };
 /* One operand: 16 loads of two panels each (32 rows of the operand, k innermost), dealt out to a
  * PMU per panel, which streams every chunk twice, once for each pass over the other operand's
  * 16-wide halves. */
-static void makeOperand(TestSection *t, uint32_t symbol, const char *name, uint32_t *buffers) {
+static void makeOperand(TestSection *section, uint32_t symbol, const char *name,
+                        uint32_t *buffers) {
   for (uint32_t l = 0; l < ROWS / PANELS; ++l) {
     uint32_t load =
-        testLoad(t, name, symbol,
+        testLoad(section, name, symbol,
                  TEST_CHAIN(4, {K_STEPS, PANELS, TILE, K_TILE}, {K_TILE, TILE * N, N, 1}), 2);
-    t->section.units[load].outputs[0].access.base = (int64_t)l * PANELS * TILE * N;
+    section->section.units[load].outputs[0].access.base = (int64_t)l * PANELS * TILE * N;
     for (uint32_t p = 0; p < PANELS; ++p) {
-      uint32_t buffer = buffers[PANELS * l + p] = testBuffer(t, "panel", 2, TILE * K_TILE);
-      testWrite(t, buffer, SAMBA_DTYPE_BF16, TEST_CHAIN(2, {K_STEPS, TILE * K_TILE}, {0, 1}), 1, 1);
-      testRead(t, buffer, SAMBA_DTYPE_BF16, TEST_CHAIN(2, {K_STEPS, TILE * K_TILE}, {0, 1}), 1, 1);
-      t->section.units[buffer].outputs[0].access.replay = TILE / 16;
-      testConnect(t, load, 0, buffer, 0);
+      uint32_t buffer = buffers[PANELS * l + p] = testBuffer(section, "panel", 2, TILE * K_TILE);
+      testWrite(section, buffer, SAMBA_DTYPE_BF16, TEST_CHAIN(2, {K_STEPS, TILE * K_TILE}, {0, 1}),
+                1, 1);
+      testRead(section, buffer, SAMBA_DTYPE_BF16, TEST_CHAIN(2, {K_STEPS, TILE * K_TILE}, {0, 1}),
+               1, 1);
+      section->section.units[buffer].outputs[0].access.replay = TILE / 16;
+      testConnect(section, load, 0, buffer, 0);
     }
   }
 }
 
 static TestSection *makeMatmul(void) {
-  TestSection *t = testSectionCreate();
-  uint32_t a = testSymbol(t, SAMBA_DTYPE_BF16, N * N, false);
-  uint32_t b = testSymbol(t, SAMBA_DTYPE_BF16, N * N, false);
-  uint32_t c = testSymbol(t, SAMBA_DTYPE_BF16, N * N, true);
+  TestSection *section = testSectionCreate();
+  uint32_t a = testSymbol(section, SAMBA_DTYPE_BF16, N * N, false);
+  uint32_t b = testSymbol(section, SAMBA_DTYPE_BF16, N * N, false);
+  uint32_t c = testSymbol(section, SAMBA_DTYPE_BF16, N * N, true);
   uint32_t a_buffers[ROWS], b_buffers[COLUMNS], a_streams[ROWS], b_streams[COLUMNS],
       stores[C_STORES];
-  makeOperand(t, a, "a", a_buffers);
-  makeOperand(t, b, "b", b_buffers);
+  makeOperand(section, a, "a", a_buffers);
+  makeOperand(section, b, "b", b_buffers);
 
   for (uint32_t s = 0; s < C_STORES; ++s) {
-    stores[s] = testStore(t, "c", c, TEST_CHAIN(3, {COLUMNS, TILE, TILE}, {TILE, N, 1}), 1);
-    t->section.units[stores[s]].inputs[0].access.base = (int64_t)s * TILE * N;
+    stores[s] = testStore(section, "c", c, TEST_CHAIN(3, {COLUMNS, TILE, TILE}, {TILE, N, 1}), 1);
+    section->section.units[stores[s]].inputs[0].access.base = (int64_t)s * TILE * N;
   }
 
   SambaLaneOp ops[] = {{SAMBA_LANE_MAC, SAMBA_DTYPE_F32, {0, 1, 0}, 0},
                        {SAMBA_LANE_TO_BF16, SAMBA_DTYPE_F32, {2, 0, 0}, 0}};
   for (uint32_t i = 0; i < ROWS; ++i)
     for (uint32_t j = 0; j < COLUMNS; ++j) {
-      uint32_t pcu = testCompute(t, "pcu", 4, (uint32_t[]){K_STEPS, TILE, TILE, K_TILE}, 1);
-      testProgram(t, pcu, true, 1 | 8, 2, ops);
-      testInput(t, pcu, SAMBA_DTYPE_BF16, 1, TILE * K_TILE, (int64_t[]){0, K_TILE, 0, 1});
-      testInput(t, pcu, SAMBA_DTYPE_BF16, 1, TILE * K_TILE, (int64_t[]){0, 0, K_TILE, 1});
-      testOutput(t, pcu, SAMBA_DTYPE_BF16, 0, TILE * TILE, (int64_t[]){0, TILE, 1, 0}, 3);
+      uint32_t pcu = testCompute(section, "pcu", 4, (uint32_t[]){K_STEPS, TILE, TILE, K_TILE}, 1);
+      testProgram(section, pcu, true, 1 | 8, 2, ops);
+      testInput(section, pcu, SAMBA_DTYPE_BF16, 1, TILE * K_TILE, (int64_t[]){0, K_TILE, 0, 1});
+      testInput(section, pcu, SAMBA_DTYPE_BF16, 1, TILE * K_TILE, (int64_t[]){0, 0, K_TILE, 1});
+      testOutput(section, pcu, SAMBA_DTYPE_BF16, 0, TILE * TILE, (int64_t[]){0, TILE, 1, 0}, 3);
       if (j == 0)
-        a_streams[i] = testConnect(t, a_buffers[i], 0, pcu, 0);
+        a_streams[i] = testConnect(section, a_buffers[i], 0, pcu, 0);
       else
-        testFork(t, a_streams[i], pcu, 0);
+        testFork(section, a_streams[i], pcu, 0);
       if (i == 0)
-        b_streams[j] = testConnect(t, b_buffers[j], 0, pcu, 1);
+        b_streams[j] = testConnect(section, b_buffers[j], 0, pcu, 1);
       else
-        testFork(t, b_streams[j], pcu, 1);
-      testConnect(t, pcu, 0, stores[i], 0);
+        testFork(section, b_streams[j], pcu, 1);
+      testConnect(section, pcu, 0, stores[i], 0);
     }
-  return t;
+  return section;
 }
 
 static void testMatmulBound(void **state) {
   (void)state;
   SambaMachine machine = testMachine("sn40l");
 
-  TestSection *t = makeMatmul();
+  TestSection *section = makeMatmul();
   struct timespec from, to;
   clock_gettime(CLOCK_MONOTONIC, &from);
-  SambaTimingResult result = testTime(&machine, t);
+  SambaTimingResult result = testTime(&machine, section);
   clock_gettime(CLOCK_MONOTONIC, &to);
   double seconds = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
   double compute = 1024.0 * 1024.0 * 1024.0 / (256.0 * 1040.0);
@@ -91,7 +94,7 @@ static void testMatmulBound(void **state) {
   assert_int_equal(result.dram_read_bytes, 2 * 2 * N * N);
   assert_int_equal(result.dram_write_bytes, 2 * N * N);
   sambaTimingResultFree(&result);
-  testSectionDestroy(t);
+  testSectionDestroy(section);
 }
 
 int main(void) {

@@ -22,25 +22,25 @@ static SambaValues *createEngine(void) {
 }
 
 /* y = x * argin[1] + firing, 3 tokens of 5 elements. */
-static void buildScale(Builder *b) {
-  builderInitialize(b);
-  uint32_t x = builderSymbol(b, "x", F, 15, false);
-  uint32_t y = builderSymbol(b, "y", F, 15, true);
-  SambaAccess access = builderAccess(2, 1, TRIPS(b, 3, 5), STRIDES(b, 5, 1));
-  uint32_t load = builderLoad(b, x, access);
-  uint32_t store = builderStore(b, y, access);
-  uint32_t unit = builderCompute(b, 2, 1, TRIPS(b, 3, 5));
+static void buildScale(Builder *builder) {
+  builderInitialize(builder);
+  uint32_t x = builderSymbol(builder, "x", F, 15, false);
+  uint32_t y = builderSymbol(builder, "y", F, 15, true);
+  SambaAccess access = builderAccess(2, 1, TRIPS(builder, 3, 5), STRIDES(builder, 5, 1));
+  uint32_t load = builderLoad(builder, x, access);
+  uint32_t store = builderStore(builder, y, access);
+  uint32_t unit = builderCompute(builder, 2, 1, TRIPS(builder, 3, 5));
 
-  builderComputeInput(b, unit, F, 1, 5, STRIDES(b, 0, 1));
-  uint32_t argin = builderOp(b, unit, SAMBA_LANE_ARGIN, F, 0, 0, 0, 1);
-  uint32_t counter = builderOp(b, unit, SAMBA_LANE_COUNTER, F, 0, 0, 0, 0);
-  uint32_t value = builderOp(b, unit, SAMBA_LANE_FMA, F, 0, argin, counter, 0);
-  builderComputeOutput(b, unit, F, 1, 5, STRIDES(b, 0, 1), value);
-  builderStream(b, load, 0, unit, 0);
-  builderStream(b, unit, 0, store, 0);
+  builderComputeInput(builder, unit, F, 1, 5, STRIDES(builder, 0, 1));
+  uint32_t argin = builderOp(builder, unit, SAMBA_LANE_ARGIN, F, 0, 0, 0, 1);
+  uint32_t counter = builderOp(builder, unit, SAMBA_LANE_COUNTER, F, 0, 0, 0, 0);
+  uint32_t value = builderOp(builder, unit, SAMBA_LANE_FMA, F, 0, argin, counter, 0);
+  builderComputeOutput(builder, unit, F, 1, 5, STRIDES(builder, 0, 1), value);
+  builderStream(builder, load, 0, unit, 0);
+  builderStream(builder, unit, 0, store, 0);
   for (int i = 0; i < 15; ++i)
-    ((float *)(void *)b->bindings[0].data)[i] = (float)i;
-  assert_null(sambaSectionCheck(&b->section));
+    ((float *)(void *)builder->bindings[0].data)[i] = (float)i;
+  assert_null(sambaSectionCheck(&builder->section));
 }
 
 static void testArguments(void **state) {

@@ -15,7 +15,7 @@
 static const SambaDType F = SAMBA_DTYPE_F32;
 
 /* Runs without sambaSectionCheck when `unchecked`; the message must contain `text`. */
-static void expectFault(Builder *b, bool unchecked, const SambaValuesOptions *options,
+static void expectFault(Builder *builder, bool unchecked, const SambaValuesOptions *options,
                         SambaStatusCode code, const char *text) {
   SambaStatus status;
   if (unchecked) {
@@ -23,10 +23,10 @@ static void expectFault(Builder *b, bool unchecked, const SambaValuesOptions *op
     SambaValues *values;
     assert_null(sambaValuesCreate(sambaMachineFind(sambaStringRef("sn40l")),
                                   options ? options : &one, &values));
-    status = sambaValuesExecute(values, &b->section, b->bindings, NULL, 0, NULL);
+    status = sambaValuesExecute(values, &builder->section, builder->bindings, NULL, 0, NULL);
     sambaValuesDestroy(values);
   } else {
-    status = builderRun(b, "sn40l", options, NULL);
+    status = builderRun(builder, "sn40l", options, NULL);
   }
 
   assert_non_null(status);
@@ -35,19 +35,19 @@ static void expectFault(Builder *b, bool unchecked, const SambaValuesOptions *op
   assert_non_null(strstr(sambaStatusGetMessage(status), text));
   assert_int_equal(sambaStatusGetCode(status), code);
   sambaStatusFree(status);
-  builderDestroy(b);
+  builderDestroy(builder);
 }
 
 /* x -> y, n tokens of 4 elements. */
-static void buildCopy(Builder *b, uint32_t n, uint32_t *out_load, uint32_t *out_store) {
-  builderInitialize(b);
-  uint32_t x = builderSymbol(b, "x", F, 4 * n, false);
-  uint32_t y = builderSymbol(b, "y", F, 4 * n, true);
-  SambaAccess access = builderAccess(2, 1, TRIPS(b, n, 4), STRIDES(b, 4, 1));
-  *out_load = builderLoad(b, x, access);
-  *out_store = builderStore(b, y, access);
-  b->section.units[*out_load].layer = "fc1";
-  builderStream(b, *out_load, 0, *out_store, 0);
+static void buildCopy(Builder *builder, uint32_t n, uint32_t *out_load, uint32_t *out_store) {
+  builderInitialize(builder);
+  uint32_t x = builderSymbol(builder, "x", F, 4 * n, false);
+  uint32_t y = builderSymbol(builder, "y", F, 4 * n, true);
+  SambaAccess access = builderAccess(2, 1, TRIPS(builder, n, 4), STRIDES(builder, 4, 1));
+  *out_load = builderLoad(builder, x, access);
+  *out_store = builderStore(builder, y, access);
+  builder->section.units[*out_load].layer = "fc1";
+  builderStream(builder, *out_load, 0, *out_store, 0);
 }
 
 static void testOutOfRange(void **state) {
@@ -165,12 +165,12 @@ static void testNotANumber(void **state) {
   builderDestroy(&b);
 }
 
-static uint32_t addIdentity(Builder *b, uint32_t n, uint32_t inputs) {
-  uint32_t unit = builderCompute(b, 2, 1, TRIPS(b, n, 4));
+static uint32_t addIdentity(Builder *builder, uint32_t n, uint32_t inputs) {
+  uint32_t unit = builderCompute(builder, 2, 1, TRIPS(builder, n, 4));
   for (uint32_t i = 0; i < inputs; ++i)
-    builderComputeInput(b, unit, F, 1, 4, STRIDES(b, 0, 1));
-  uint32_t value = inputs == 2 ? builderOp(b, unit, SAMBA_LANE_ADD, F, 0, 1, 0, 0) : 0;
-  builderComputeOutput(b, unit, F, 1, 4, STRIDES(b, 0, 1), value);
+    builderComputeInput(builder, unit, F, 1, 4, STRIDES(builder, 0, 1));
+  uint32_t value = inputs == 2 ? builderOp(builder, unit, SAMBA_LANE_ADD, F, 0, 1, 0, 0) : 0;
+  builderComputeOutput(builder, unit, F, 1, 4, STRIDES(builder, 0, 1), value);
   return unit;
 }
 
@@ -252,23 +252,26 @@ static void testStarved(void **state) {
 }
 
 /* y is stored and loaded again: ordered by a control stream or not. */
-static void buildRoundTrip(Builder *b, bool ordered) {
+static void buildRoundTrip(Builder *builder, bool ordered) {
   uint32_t load, store;
-  buildCopy(b, 8, &load, &store);
-  uint32_t z = builderSymbol(b, "z", F, 32, true);
-  uint32_t again = builderLoad(b, 1, builderAccess(1, 0, TRIPS(b, 32), STRIDES(b, 1)));
-  uint32_t last = builderStore(b, z, builderAccess(1, 0, TRIPS(b, 32), STRIDES(b, 1)));
+  buildCopy(builder, 8, &load, &store);
+  uint32_t z = builderSymbol(builder, "z", F, 32, true);
+  uint32_t again =
+      builderLoad(builder, 1, builderAccess(1, 0, TRIPS(builder, 32), STRIDES(builder, 1)));
+  uint32_t last =
+      builderStore(builder, z, builderAccess(1, 0, TRIPS(builder, 32), STRIDES(builder, 1)));
 
-  builderStream(b, again, 0, last, 0);
+  builderStream(builder, again, 0, last, 0);
   if (!ordered)
     return;
-  b->section.units[store].inputs[0].access.token_level = 0; /* one firing, one control token */
-  b->section.units[store].inputs[0].token_elements = 32;
-  b->section.units[load].outputs[0].access.token_level = 0;
-  b->section.units[load].outputs[0].token_elements = 32;
-  builderOutput(b, store, (SambaPort){.dtype = SAMBA_DTYPE_I1});
-  builderInput(b, again, (SambaPort){.dtype = SAMBA_DTYPE_I1});
-  builderStream(b, store, 0, again, 0);
+  builder->section.units[store].inputs[0].access.token_level =
+      0; /* one firing, one control token */
+  builder->section.units[store].inputs[0].token_elements = 32;
+  builder->section.units[load].outputs[0].access.token_level = 0;
+  builder->section.units[load].outputs[0].token_elements = 32;
+  builderOutput(builder, store, (SambaPort){.dtype = SAMBA_DTYPE_I1});
+  builderInput(builder, again, (SambaPort){.dtype = SAMBA_DTYPE_I1});
+  builderStream(builder, store, 0, again, 0);
 }
 
 static void testSynchronisation(void **state) {

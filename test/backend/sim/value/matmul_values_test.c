@@ -14,55 +14,61 @@ static const SambaDType F = SAMBA_DTYPE_F32;
 
 /* C[M][N] = A[M][K] * B (B [K][N], or [N][K] when transposed), tiles of tm x tn x tk, reductions
  * parked between chunks. */
-static void buildMatmul(Builder *b, int64_t M, int64_t N, int64_t K, int64_t tm, int64_t tn,
+static void buildMatmul(Builder *builder, int64_t M, int64_t N, int64_t K, int64_t tm, int64_t tn,
                         int64_t tk, bool transposed, bool relu) {
-  uint32_t a = builderSymbol(b, "a", F, (uint64_t)(M * K), false);
-  uint32_t w = builderSymbol(b, "b", F, (uint64_t)(K * N), false);
-  uint32_t c = builderSymbol(b, "c", F, (uint64_t)(M * N), true);
+  uint32_t a = builderSymbol(builder, "a", F, (uint64_t)(M * K), false);
+  uint32_t w = builderSymbol(builder, "b", F, (uint64_t)(K * N), false);
+  uint32_t c = builderSymbol(builder, "c", F, (uint64_t)(M * N), true);
   uint32_t im = (uint32_t)(M / tm);
   uint32_t in = (uint32_t)(N / tn);
   uint32_t ik = (uint32_t)(K / tk);
   uint32_t um = (uint32_t)tm;
   uint32_t un = (uint32_t)tn;
   uint32_t uk = (uint32_t)tk;
-  uint32_t la = builderLoad(
-      b, a, builderAccess(5, 3, TRIPS(b, im, in, ik, um, uk), STRIDES(b, tm * K, 0, tk, K, 1)));
-  uint32_t lb = transposed ? builderLoad(b, w,
-                                         builderAccess(5, 3, TRIPS(b, im, in, ik, un, uk),
-                                                       STRIDES(b, 0, tn * K, tk, K, 1)))
-                           : builderLoad(b, w,
-                                         builderAccess(5, 3, TRIPS(b, im, in, ik, uk, un),
-                                                       STRIDES(b, 0, tn, tk * N, N, 1)));
-  uint32_t ba = builderBuffer(b, F, 2, (uint64_t)(tm * tk));
-  uint32_t bb = builderBuffer(b, F, 2, (uint64_t)(tn * tk));
-  SambaAccess slot_a = builderAccess(2, 1, TRIPS(b, im * in * ik, um * uk), STRIDES(b, 0, 1));
-  SambaAccess slot_b = builderAccess(2, 1, TRIPS(b, im * in * ik, un * uk), STRIDES(b, 0, 1));
+  uint32_t la = builderLoad(builder, a,
+                            builderAccess(5, 3, TRIPS(builder, im, in, ik, um, uk),
+                                          STRIDES(builder, tm * K, 0, tk, K, 1)));
+  uint32_t lb = transposed ? builderLoad(builder, w,
+                                         builderAccess(5, 3, TRIPS(builder, im, in, ik, un, uk),
+                                                       STRIDES(builder, 0, tn * K, tk, K, 1)))
+                           : builderLoad(builder, w,
+                                         builderAccess(5, 3, TRIPS(builder, im, in, ik, uk, un),
+                                                       STRIDES(builder, 0, tn, tk * N, N, 1)));
+  uint32_t ba = builderBuffer(builder, F, 2, (uint64_t)(tm * tk));
+  uint32_t bb = builderBuffer(builder, F, 2, (uint64_t)(tn * tk));
+  SambaAccess slot_a =
+      builderAccess(2, 1, TRIPS(builder, im * in * ik, um * uk), STRIDES(builder, 0, 1));
+  SambaAccess slot_b =
+      builderAccess(2, 1, TRIPS(builder, im * in * ik, un * uk), STRIDES(builder, 0, 1));
 
   slot_a.slot_level = slot_b.slot_level = 1;
-  builderBufferWrite(b, ba, slot_a);
-  builderBufferRead(b, ba, slot_a);
-  builderBufferWrite(b, bb, slot_b);
-  builderBufferRead(b, bb, slot_b);
-  uint32_t mm = builderCompute(b, 6, 3, TRIPS(b, im, in, ik, um, un, uk));
-  builderComputeInput(b, mm, F, 3, (uint64_t)(tm * tk), STRIDES(b, 0, 0, 0, tk, 0, 1));
-  builderComputeInput(b, mm, F, 3, (uint64_t)(tn * tk),
-                      transposed ? STRIDES(b, 0, 0, 0, 0, tk, 1) : STRIDES(b, 0, 0, 0, 0, 1, tn));
-  uint32_t value = builderOp(b, mm, SAMBA_LANE_MAC, F, 0, 1, 0, 0);
-  b->section.units[mm].compute.program.systolic = true;
-  b->section.units[mm].compute.program.reduce_mask = 1 << 2 | 1 << 5;
+  builderBufferWrite(builder, ba, slot_a);
+  builderBufferRead(builder, ba, slot_a);
+  builderBufferWrite(builder, bb, slot_b);
+  builderBufferRead(builder, bb, slot_b);
+  uint32_t mm = builderCompute(builder, 6, 3, TRIPS(builder, im, in, ik, um, un, uk));
+  builderComputeInput(builder, mm, F, 3, (uint64_t)(tm * tk), STRIDES(builder, 0, 0, 0, tk, 0, 1));
+  builderComputeInput(builder, mm, F, 3, (uint64_t)(tn * tk),
+                      transposed ? STRIDES(builder, 0, 0, 0, 0, tk, 1)
+                                 : STRIDES(builder, 0, 0, 0, 0, 1, tn));
+  uint32_t value = builderOp(builder, mm, SAMBA_LANE_MAC, F, 0, 1, 0, 0);
+  builder->section.units[mm].compute.program.systolic = true;
+  builder->section.units[mm].compute.program.reduce_mask = 1 << 2 | 1 << 5;
   if (relu) {
-    uint32_t zero = builderOp(b, mm, SAMBA_LANE_CONSTANT, F, 0, 0, 0, 0);
-    value = builderOp(b, mm, SAMBA_LANE_MAX, F, value, zero, 0, 0);
+    uint32_t zero = builderOp(builder, mm, SAMBA_LANE_CONSTANT, F, 0, 0, 0, 0);
+    value = builderOp(builder, mm, SAMBA_LANE_MAX, F, value, zero, 0, 0);
   }
 
-  builderComputeOutput(b, mm, F, 2, (uint64_t)(tm * tn), STRIDES(b, 0, 0, 0, tn, 1, 0), value);
+  builderComputeOutput(builder, mm, F, 2, (uint64_t)(tm * tn), STRIDES(builder, 0, 0, 0, tn, 1, 0),
+                       value);
   uint32_t st = builderStore(
-      b, c, builderAccess(4, 2, TRIPS(b, im, in, um, un), STRIDES(b, tm * N, tn, N, 1)));
-  builderStream(b, la, 0, ba, 0);
-  builderStream(b, lb, 0, bb, 0);
-  builderStream(b, ba, 0, mm, 0);
-  builderStream(b, bb, 0, mm, 1);
-  builderStream(b, mm, 0, st, 0);
+      builder, c,
+      builderAccess(4, 2, TRIPS(builder, im, in, um, un), STRIDES(builder, tm * N, tn, N, 1)));
+  builderStream(builder, la, 0, ba, 0);
+  builderStream(builder, lb, 0, bb, 0);
+  builderStream(builder, ba, 0, mm, 0);
+  builderStream(builder, bb, 0, mm, 1);
+  builderStream(builder, mm, 0, st, 0);
 }
 
 static void runMatmul(int64_t m, int64_t n, int64_t k, int64_t tm, int64_t tn, int64_t tk,

@@ -10,12 +10,12 @@ static bool chance(int percent) { return lrand48() % 100 < percent; }
 
 static const SambaDType F = SAMBA_DTYPE_F32;
 
-static void fillSymbol(Builder *b, uint32_t symbol, int64_t index_limit) {
-  const SambaFormal *formal = &b->section.symbols[symbol];
+static void fillSymbol(Builder *builder, uint32_t symbol, int64_t index_limit) {
+  const SambaFormal *formal = &builder->section.symbols[symbol];
   bool wild = chance(20);
 
   for (uint64_t i = 0; i < formal->elements; ++i) {
-    uint8_t *at = b->bindings[symbol].data + i * sambaDTypeBytes(formal->dtype);
+    uint8_t *at = builder->bindings[symbol].data + i * sambaDTypeBytes(formal->dtype);
     float value = (float)(drand48() * 8 - 4);
     if (wild && chance(10)) {
       static const float odd[] = {0.0f,   -0.0f,  INFINITY, -INFINITY, NAN,
@@ -61,7 +61,7 @@ static void addValue(Pool *pool, uint32_t id, SambaDType type) {
 }
 
 /* A value of this type; makes a constant when there is none. */
-static uint32_t pickValue(Builder *b, uint32_t unit, Pool *pool, SambaDType type) {
+static uint32_t pickValue(Builder *builder, uint32_t unit, Pool *pool, SambaDType type) {
   for (int tries = 0; tries < 12; ++tries) {
     int i = (int)(lrand48() % pool->count);
     if (pool->types[i] == type)
@@ -78,14 +78,14 @@ static uint32_t pickValue(Builder *b, uint32_t unit, Pool *pool, SambaDType type
     immediate = (uint64_t)(lrand48() % 100 - 50);
   else if (type != F)
     immediate = (uint32_t)(lrand48() % 100 - 50);
-  uint32_t id = builderOp(b, unit, SAMBA_LANE_CONSTANT, type, 0, 0, 0, immediate);
+  uint32_t id = builderOp(builder, unit, SAMBA_LANE_CONSTANT, type, 0, 0, 0, immediate);
   addValue(pool, id, type);
 
   return id;
 }
 
 /* Appends a random lane operation whose result has this type. */
-static uint32_t randomOp(Builder *b, uint32_t unit, Pool *pool, SambaDType type) {
+static uint32_t randomOp(Builder *builder, uint32_t unit, Pool *pool, SambaDType type) {
   static const uint8_t real[] = {SAMBA_LANE_ADD,    SAMBA_LANE_SUB,          SAMBA_LANE_MUL,
                                  SAMBA_LANE_FMA,    SAMBA_LANE_DIV,          SAMBA_LANE_REM,
                                  SAMBA_LANE_NEG,    SAMBA_LANE_ABS,          SAMBA_LANE_MIN,
@@ -132,10 +132,10 @@ static uint32_t randomOp(Builder *b, uint32_t unit, Pool *pool, SambaDType type)
   else if (opcode == SAMBA_LANE_WRAP)
     immediate = narrow[lrand48() % 4];
   int operands = sambaLaneOpOperands(opcode);
-  uint32_t a = pickValue(b, unit, pool, first);
-  uint32_t c = operands > 1 ? pickValue(b, unit, pool, of) : 0;
-  uint32_t d = operands > 2 ? pickValue(b, unit, pool, of) : 0;
-  uint32_t id = builderOp(b, unit, opcode, of, a, c, d, immediate);
+  uint32_t a = pickValue(builder, unit, pool, first);
+  uint32_t c = operands > 1 ? pickValue(builder, unit, pool, of) : 0;
+  uint32_t d = operands > 2 ? pickValue(builder, unit, pool, of) : 0;
+  uint32_t id = builderOp(builder, unit, opcode, of, a, c, d, immediate);
   addValue(pool, id, type);
 
   return id;
@@ -154,8 +154,8 @@ static SambaDType randomDType(void) {
 /* --- elementwise programs and reductions over random strides --- */
 
 /* One input over random broadcasts of the counters, straight from a load or through a buffer. */
-static void randomInput(Builder *b, uint32_t unit, uint32_t level, uint64_t forbidden) {
-  const SambaUnit *u = &b->section.units[unit];
+static void randomInput(Builder *builder, uint32_t unit, uint32_t level, uint64_t forbidden) {
+  const SambaUnit *u = &builder->section.units[unit];
   uint32_t inner = u->compute.counter_count - u->compute.token_level;
   uint32_t order[8];
   int64_t strides[8] = {0}, size = 1;
@@ -180,47 +180,49 @@ static void randomInput(Builder *b, uint32_t unit, uint32_t level, uint64_t forb
   for (uint32_t c = 0; c < level; ++c)
     tokens *= u->compute.trips[c];
   SambaDType dtype = randomDType();
-  uint32_t symbol = builderSymbol(b, "x", dtype, (uint64_t)size * tokens + 3, false);
-  fillSymbol(b, symbol, 0);
-  SambaAccess access =
-      builderAccess(2, 1, TRIPS(b, (uint32_t)tokens, (uint32_t)size), STRIDES(b, size, 1));
-  uint32_t load = builderLoad(b, symbol, access);
-  uint32_t port = builderComputeInput(b, unit, dtype, level, (uint64_t)size,
-                                      builderStrides(b, u->compute.counter_count, strides));
+  uint32_t symbol = builderSymbol(builder, "x", dtype, (uint64_t)size * tokens + 3, false);
+  fillSymbol(builder, symbol, 0);
+  SambaAccess access = builderAccess(2, 1, TRIPS(builder, (uint32_t)tokens, (uint32_t)size),
+                                     STRIDES(builder, size, 1));
+  uint32_t load = builderLoad(builder, symbol, access);
+  uint32_t port = builderComputeInput(builder, unit, dtype, level, (uint64_t)size,
+                                      builderStrides(builder, u->compute.counter_count, strides));
   if (chance(50)) {
-    builderStream(b, load, 0, unit, port);
+    builderStream(builder, load, 0, unit, port);
     return;
   }
 
-  uint32_t buffer = builderBuffer(b, dtype, upTo(3), (uint64_t)size * 2);
+  uint32_t buffer = builderBuffer(builder, dtype, upTo(3), (uint64_t)size * 2);
   SambaAccess write =
-      builderAccess(2, 1, TRIPS(b, (uint32_t)tokens, (uint32_t)size), STRIDES(b, 0, 2));
+      builderAccess(2, 1, TRIPS(builder, (uint32_t)tokens, (uint32_t)size), STRIDES(builder, 0, 2));
   SambaAccess read = write;
 
   write.slot_level = read.slot_level = 1;
-  builderBufferWrite(b, buffer, write);
-  builderBufferRead(b, buffer, read);
-  builderStream(b, load, 0, buffer, 0);
-  builderStream(b, buffer, 0, unit, port);
+  builderBufferWrite(builder, buffer, write);
+  builderBufferRead(builder, buffer, read);
+  builderStream(builder, load, 0, buffer, 0);
+  builderStream(builder, buffer, 0, unit, port);
 }
 
-static void storeOutput(Builder *b, uint32_t unit, uint32_t port) {
-  const SambaPort *output = &b->section.units[unit].outputs[port];
-  const SambaUnit *u = &b->section.units[unit];
+static void storeOutput(Builder *builder, uint32_t unit, uint32_t port) {
+  const SambaPort *output = &builder->section.units[unit].outputs[port];
+  const SambaUnit *u = &builder->section.units[unit];
   uint32_t tokens = 1;
   for (uint32_t c = 0; c < output->compute.level; ++c)
     tokens *= u->compute.trips[c];
   uint32_t elements = (uint32_t)output->token_elements;
-  uint32_t symbol = builderSymbol(b, "o", output->dtype, (uint64_t)tokens * elements + 2, true);
+  uint32_t symbol =
+      builderSymbol(builder, "o", output->dtype, (uint64_t)tokens * elements + 2, true);
   uint32_t store = builderStore(
-      b, symbol, builderAccess(2, 1, TRIPS(b, tokens, elements), STRIDES(b, elements, 1)));
-  builderStream(b, unit, port, store, 0);
+      builder, symbol,
+      builderAccess(2, 1, TRIPS(builder, tokens, elements), STRIDES(builder, elements, 1)));
+  builderStream(builder, unit, port, store, 0);
 }
 
 /* An output over the counters that are not in `reduced`, in a random order. */
-static void randomOutput(Builder *b, uint32_t unit, uint32_t level, uint64_t reduced,
+static void randomOutput(Builder *builder, uint32_t unit, uint32_t level, uint64_t reduced,
                          uint32_t value, SambaDType type) {
-  const SambaUnit *u = &b->section.units[unit];
+  const SambaUnit *u = &builder->section.units[unit];
   static const SambaDType reals[] = {SAMBA_DTYPE_F32, SAMBA_DTYPE_F32, SAMBA_DTYPE_BF16,
                                      SAMBA_DTYPE_F16};
   static const SambaDType whole[] = {SAMBA_DTYPE_I32, SAMBA_DTYPE_I8, SAMBA_DTYPE_UI8,
@@ -241,12 +243,13 @@ static void randomOutput(Builder *b, uint32_t unit, uint32_t level, uint64_t red
     size *= u->compute.trips[c];
   }
 
-  uint32_t port = builderComputeOutput(b, unit, dtype, level, (uint64_t)size,
-                                       builderStrides(b, u->compute.counter_count, strides), value);
-  storeOutput(b, unit, port);
+  uint32_t port =
+      builderComputeOutput(builder, unit, dtype, level, (uint64_t)size,
+                           builderStrides(builder, u->compute.counter_count, strides), value);
+  storeOutput(builder, unit, port);
 }
 
-static void randomProgram(Builder *b, bool reduce) {
+static void randomProgram(Builder *builder, bool reduce) {
   uint32_t outer = upTo(2);
   uint32_t inner = upTo(3);
   uint32_t trips[8];
@@ -255,8 +258,9 @@ static void randomProgram(Builder *b, bool reduce) {
     trips[c] = upTo(4);
   for (uint32_t c = outer; c < outer + inner; ++c)
     trips[c] = chance(20) ? upTo(40) : upTo(9);
-  uint32_t unit = builderCompute(b, outer + inner, outer, builderTrips(b, outer + inner, trips));
-  SambaUnit *u = &b->section.units[unit];
+  uint32_t unit =
+      builderCompute(builder, outer + inner, outer, builderTrips(builder, outer + inner, trips));
+  SambaUnit *u = &builder->section.units[unit];
   uint64_t mask = 0;
   uint32_t level = outer;
   if (reduce) {
@@ -276,9 +280,9 @@ static void randomProgram(Builder *b, bool reduce) {
   uint32_t varying = upTo(3);
   uint32_t fixed = reduce ? upTo(2) : 0;
   for (uint32_t i = 0; i < varying; ++i)
-    randomInput(b, unit, outer, 0);
+    randomInput(builder, unit, outer, 0);
   for (uint32_t i = 0; i < fixed; ++i)
-    randomInput(b, unit, level, mask);
+    randomInput(builder, unit, level, mask);
   Pool pool = {.count = 0};
   Pool after = {.count = 0};
   for (uint32_t i = 0; i < varying + fixed; ++i)
@@ -286,7 +290,7 @@ static void randomProgram(Builder *b, bool reduce) {
   if (chance(50)) {
     SambaDType type = chance(50) ? SAMBA_DTYPE_I32 : F;
     addValue(&pool,
-             builderOp(b, unit, SAMBA_LANE_COUNTER, type, 0, 0, 0,
+             builderOp(builder, unit, SAMBA_LANE_COUNTER, type, 0, 0, 0,
                        (uint64_t)(lrand48() % (outer + inner))),
              type);
   }
@@ -296,9 +300,9 @@ static void randomProgram(Builder *b, bool reduce) {
   SambaDType type = F;
 
   for (uint32_t i = 0; i < length; ++i)
-    value = randomOp(b, unit, &pool, type = randomLaneType());
+    value = randomOp(builder, unit, &pool, type = randomLaneType());
   if (!reduce || chance(30))
-    randomOutput(b, unit, outer, 0, value, type);
+    randomOutput(builder, unit, outer, 0, value, type);
   if (!reduce)
     return;
   uint32_t count = upTo(2);
@@ -310,9 +314,9 @@ static void randomProgram(Builder *b, bool reduce) {
     type = randomLaneType();
     uint8_t opcode = type == SAMBA_DTYPE_I1 || (type != F && chance(30)) ? logic[lrand48() % 2]
                                                                          : real[lrand48() % 5];
-    uint32_t a = pickValue(b, unit, &pool, type);
-    uint32_t c = opcode == SAMBA_LANE_MAC ? pickValue(b, unit, &pool, type) : 0;
-    addValue(&after, builderOp(b, unit, opcode, type, a, c, 0, 0), type);
+    uint32_t a = pickValue(builder, unit, &pool, type);
+    uint32_t c = opcode == SAMBA_LANE_MAC ? pickValue(builder, unit, &pool, type) : 0;
+    addValue(&after, builderOp(builder, unit, opcode, type, a, c, 0, 0), type);
   }
 
   int last = after.count - 1;
@@ -322,16 +326,17 @@ static void randomProgram(Builder *b, bool reduce) {
   for (uint32_t i = 0; i < length;
        ++i) { /* each uses the value before, so that the result depends on the reduction */
     SambaLaneOpcode opcode = type == SAMBA_DTYPE_I1 ? SAMBA_LANE_XOR : SAMBA_LANE_ADD;
-    value = builderOp(b, unit, opcode, type, value, pickValue(b, unit, &after, type), 0, 0);
+    value =
+        builderOp(builder, unit, opcode, type, value, pickValue(builder, unit, &after, type), 0, 0);
     addValue(&after, value, type);
   }
 
-  randomOutput(b, unit, level, mask, value, type);
+  randomOutput(builder, unit, level, mask, value, type);
 }
 
 /* --- matrix products --- */
 
-static void randomMatmul(Builder *b) {
+static void randomMatmul(Builder *builder) {
   /* Counters: outer i, k; inner batch, m, n, kk in a random order. */
   uint32_t im = upTo(3);
   uint32_t ik = upTo(3);
@@ -350,8 +355,8 @@ static void randomMatmul(Builder *b) {
   bool integer = chance(20), systolic = chance(80);
   static const SambaDType reals[] = {SAMBA_DTYPE_F32, SAMBA_DTYPE_BF16};
   SambaDType dtype = integer ? SAMBA_DTYPE_I8 : reals[lrand48() % 2];
-  uint32_t unit = builderCompute(b, 6, 2, builderTrips(b, 6, trips));
-  SambaUnit *u = &b->section.units[unit];
+  uint32_t unit = builderCompute(builder, 6, 2, builderTrips(builder, 6, trips));
+  SambaUnit *u = &builder->section.units[unit];
   u->compute.program.systolic = systolic;
   u->compute.program.lane_reduce = !systolic && chance(50);
   u->compute.program.reduce_mask = 1 << 1;
@@ -372,13 +377,15 @@ static void randomMatmul(Builder *b) {
           strides[2 + i] = size;
           size *= sizes[dims[d]];
         }
-    uint32_t symbol = builderSymbol(b, side ? "b" : "a", dtype, (uint64_t)(size * im * ik), false);
-    fillSymbol(b, symbol, 0);
+    uint32_t symbol =
+        builderSymbol(builder, side ? "b" : "a", dtype, (uint64_t)(size * im * ik), false);
+    fillSymbol(builder, symbol, 0);
     uint32_t load = builderLoad(
-        b, symbol, builderAccess(2, 1, TRIPS(b, im * ik, (uint32_t)size), STRIDES(b, size, 1)));
-    uint32_t port =
-        builderComputeInput(b, unit, dtype, 2, (uint64_t)size, builderStrides(b, 6, strides));
-    builderStream(b, load, 0, unit, port);
+        builder, symbol,
+        builderAccess(2, 1, TRIPS(builder, im * ik, (uint32_t)size), STRIDES(builder, size, 1)));
+    uint32_t port = builderComputeInput(builder, unit, dtype, 2, (uint64_t)size,
+                                        builderStrides(builder, 6, strides));
+    builderStream(builder, load, 0, unit, port);
   }
 
   SambaDType type = integer ? SAMBA_DTYPE_I32 : F;
@@ -389,22 +396,23 @@ static void randomMatmul(Builder *b) {
     int64_t strides[6] = {0};
     for (int i = 0; i < 4; ++i)
       strides[2 + i] = order[i] == 2;
-    uint32_t symbol = builderSymbol(b, "bias", type, sizes[2], false);
-    fillSymbol(b, symbol, 0);
-    uint32_t load = builderLoad(b, symbol, builderAccess(1, 0, TRIPS(b, sizes[2]), STRIDES(b, 1)));
-    builderComputeInput(b, unit, type, 0, sizes[2], builderStrides(b, 6, strides));
-    builderStream(b, load, 0, unit, bias);
+    uint32_t symbol = builderSymbol(builder, "bias", type, sizes[2], false);
+    fillSymbol(builder, symbol, 0);
+    uint32_t load = builderLoad(builder, symbol,
+                                builderAccess(1, 0, TRIPS(builder, sizes[2]), STRIDES(builder, 1)));
+    builderComputeInput(builder, unit, type, 0, sizes[2], builderStrides(builder, 6, strides));
+    builderStream(builder, load, 0, unit, bias);
   }
 
-  uint32_t value = builderOp(b, unit, SAMBA_LANE_MAC, type, 0, 1, 0, 0);
+  uint32_t value = builderOp(builder, unit, SAMBA_LANE_MAC, type, 0, 1, 0, 0);
   if (tail)
-    value = builderOp(b, unit, SAMBA_LANE_ADD, type, value, bias, 0, 0);
-  randomOutput(b, unit, 1, u->compute.program.reduce_mask, value, type);
+    value = builderOp(builder, unit, SAMBA_LANE_ADD, type, value, bias, 0, 0);
+  randomOutput(builder, unit, 1, u->compute.program.reduce_mask, value, type);
 }
 
 /* --- windows --- */
 
-static void randomWindow(Builder *b) {
+static void randomWindow(Builder *builder) {
   /* out[oy][ox][n] = sum over ky, kx, c of in[oy*s + ky - pad][ox*s + kx - pad][c] *
    * w[ky][kx][c][n] */
   uint32_t size = 3 + upTo(8);
@@ -422,185 +430,193 @@ static void randomWindow(Builder *b) {
   bool systolic = chance(70);
   SambaDType dtype = chance(70) ? F : SAMBA_DTYPE_BF16;
   uint64_t pixels = (uint64_t)size * size * channels;
-  uint32_t in = builderSymbol(b, "in", dtype, pixels, false);
+  uint32_t in = builderSymbol(builder, "in", dtype, pixels, false);
   uint32_t weights =
-      builderSymbol(b, "w", dtype, (uint64_t)kernel * kernel * channels * outputs, false);
-  fillSymbol(b, in, 0);
-  fillSymbol(b, weights, 0);
-  uint32_t load =
-      builderLoad(b, in, builderAccess(1, 0, TRIPS(b, (uint32_t)pixels), STRIDES(b, 1)));
-  uint32_t buffer = builderBuffer(b, dtype, 1, pixels);
-  builderBufferWrite(b, buffer, builderAccess(1, 0, TRIPS(b, (uint32_t)pixels), STRIDES(b, 1)));
+      builderSymbol(builder, "w", dtype, (uint64_t)kernel * kernel * channels * outputs, false);
+  fillSymbol(builder, in, 0);
+  fillSymbol(builder, weights, 0);
+  uint32_t load = builderLoad(
+      builder, in, builderAccess(1, 0, TRIPS(builder, (uint32_t)pixels), STRIDES(builder, 1)));
+  uint32_t buffer = builderBuffer(builder, dtype, 1, pixels);
+  builderBufferWrite(builder, buffer,
+                     builderAccess(1, 0, TRIPS(builder, (uint32_t)pixels), STRIDES(builder, 1)));
   int64_t s = stride;
   int64_t w = (int64_t)size * channels;
   int64_t c = channels;
-  SambaAccess window = builderAccess(6, 1, TRIPS(b, rows, oy, out, kernel, kernel, channels),
-                                     STRIDES(b, s * oy * w, s * w, s * c, w, c, 1));
+  SambaAccess window = builderAccess(6, 1, TRIPS(builder, rows, oy, out, kernel, kernel, channels),
+                                     STRIDES(builder, s * oy * w, s * w, s * c, w, c, 1));
   window.base = -(int64_t)pad * (w + c);
-  SambaGuard *guards = SAMBA_ARENA_ARRAY(&b->arena, SambaGuard, 2);
-  guards[0] = (SambaGuard){-(int64_t)pad, size, STRIDES(b, s * oy, s, 0, 1, 0, 0)};
-  guards[1] = (SambaGuard){-(int64_t)pad, size, STRIDES(b, 0, 0, s, 0, 1, 0)};
+  SambaGuard *guards = SAMBA_ARENA_ARRAY(&builder->arena, SambaGuard, 2);
+  guards[0] = (SambaGuard){-(int64_t)pad, size, STRIDES(builder, s * oy, s, 0, 1, 0, 0)};
+  guards[1] = (SambaGuard){-(int64_t)pad, size, STRIDES(builder, 0, 0, s, 0, 1, 0)};
   if (pad || chance(30))
     window.guards = guards, window.guard_count = 2;
-  builderBufferRead(b, buffer, window);
+  builderBufferRead(builder, buffer, window);
   uint32_t flat = kernel * kernel * channels;
-  uint32_t wload =
-      builderLoad(b, weights, builderAccess(1, 0, TRIPS(b, flat * outputs), STRIDES(b, 1)));
+  uint32_t wload = builderLoad(
+      builder, weights, builderAccess(1, 0, TRIPS(builder, flat * outputs), STRIDES(builder, 1)));
   bool apart = chance(50); /* k as three counters, or one that spans the window's dimensions */
   uint32_t unit =
-      apart ? builderCompute(b, 7, 1, TRIPS(b, rows, oy, out, outputs, kernel, kernel, channels))
-            : builderCompute(b, 5, 1, TRIPS(b, rows, oy, out, outputs, flat));
-  SambaUnit *u = &b->section.units[unit];
+      apart ? builderCompute(builder, 7, 1,
+                             TRIPS(builder, rows, oy, out, outputs, kernel, kernel, channels))
+            : builderCompute(builder, 5, 1, TRIPS(builder, rows, oy, out, outputs, flat));
+  SambaUnit *u = &builder->section.units[unit];
   u->compute.program.systolic = systolic;
   u->compute.program.reduce_mask = apart ? 7 << 4 : 1 << 4;
   int64_t k = flat, n = outputs;
-  builderComputeInput(b, unit, dtype, 1, (uint64_t)oy * out * flat,
-                      apart ? STRIDES(b, 0, out * k, k, 0, kernel * c, c, 1)
-                            : STRIDES(b, 0, out * k, k, 0, 1));
-  builderComputeInput(b, unit, dtype, 0, flat * outputs,
-                      apart ? STRIDES(b, 0, 0, 0, 1, kernel * c * n, c * n, n)
-                            : STRIDES(b, 0, 0, 0, 1, n));
-  uint32_t value = builderOp(b, unit, SAMBA_LANE_MAC, F, 0, 1, 0, 0);
-  randomOutput(b, unit, 1, u->compute.program.reduce_mask, value, F);
-  builderStream(b, load, 0, buffer, 0);
-  builderStream(b, buffer, 0, unit, 0);
-  builderStream(b, wload, 0, unit, 1);
+  builderComputeInput(builder, unit, dtype, 1, (uint64_t)oy * out * flat,
+                      apart ? STRIDES(builder, 0, out * k, k, 0, kernel * c, c, 1)
+                            : STRIDES(builder, 0, out * k, k, 0, 1));
+  builderComputeInput(builder, unit, dtype, 0, flat * outputs,
+                      apart ? STRIDES(builder, 0, 0, 0, 1, kernel * c * n, c * n, n)
+                            : STRIDES(builder, 0, 0, 0, 1, n));
+  uint32_t value = builderOp(builder, unit, SAMBA_LANE_MAC, F, 0, 1, 0, 0);
+  randomOutput(builder, unit, 1, u->compute.program.reduce_mask, value, F);
+  builderStream(builder, load, 0, buffer, 0);
+  builderStream(builder, buffer, 0, unit, 0);
+  builderStream(builder, wload, 0, unit, 1);
 }
 
 /* --- split, merge, multicast --- */
 
-static void randomSpread(Builder *b) {
+static void randomSpread(Builder *builder) {
   uint32_t copies = upTo(4);
   uint32_t block = upTo(3);
   uint32_t rounds = upTo(4);
   uint32_t elements = upTo(20);
   uint32_t tokens = copies * block * rounds;
-  uint32_t in = builderSymbol(b, "in", F, (uint64_t)tokens * elements, false);
-  uint32_t out = builderSymbol(b, "out", F, (uint64_t)tokens * elements, true);
+  uint32_t in = builderSymbol(builder, "in", F, (uint64_t)tokens * elements, false);
+  uint32_t out = builderSymbol(builder, "out", F, (uint64_t)tokens * elements, true);
 
-  fillSymbol(b, in, 0);
-  SambaAccess access = builderAccess(2, 1, TRIPS(b, tokens, elements), STRIDES(b, elements, 1));
-  uint32_t load = builderLoad(b, in, access);
-  uint32_t store = builderStore(b, out, access);
+  fillSymbol(builder, in, 0);
+  SambaAccess access =
+      builderAccess(2, 1, TRIPS(builder, tokens, elements), STRIDES(builder, elements, 1));
+  uint32_t load = builderLoad(builder, in, access);
+  uint32_t store = builderStore(builder, out, access);
   uint32_t source = load;
   if (chance(50)) { /* through a buffer that reverses every token */
-    source = builderBuffer(b, F, upTo(3), elements);
-    SambaAccess write = builderAccess(2, 1, TRIPS(b, tokens, elements), STRIDES(b, 0, 1));
-    SambaAccess read = builderAccess(2, 1, write.trips, STRIDES(b, 0, -1));
+    source = builderBuffer(builder, F, upTo(3), elements);
+    SambaAccess write =
+        builderAccess(2, 1, TRIPS(builder, tokens, elements), STRIDES(builder, 0, 1));
+    SambaAccess read = builderAccess(2, 1, write.trips, STRIDES(builder, 0, -1));
     read.base = elements - 1;
     write.slot_level = read.slot_level = 1;
-    builderBufferWrite(b, source, write);
-    builderBufferRead(b, source, read);
-    builderStream(b, load, 0, source, 0);
+    builderBufferWrite(builder, source, write);
+    builderBufferRead(builder, source, read);
+    builderStream(builder, load, 0, source, 0);
   }
 
-  b->section.units[source].outputs[0].block = block;
-  b->section.units[store].inputs[0].block = block;
-  uint32_t other = builderSymbol(b, "other", F, elements, false);
-  fillSymbol(b, other, 0);
-  uint32_t shared = builderLoad(b, other, builderAccess(1, 0, TRIPS(b, elements), STRIDES(b, 1)));
+  builder->section.units[source].outputs[0].block = block;
+  builder->section.units[store].inputs[0].block = block;
+  uint32_t other = builderSymbol(builder, "other", F, elements, false);
+  fillSymbol(builder, other, 0);
+  uint32_t shared = builderLoad(builder, other,
+                                builderAccess(1, 0, TRIPS(builder, elements), STRIDES(builder, 1)));
   uint32_t multicast = 0;
 
   for (uint32_t i = 0; i < copies; ++i) {
-    uint32_t unit = builderCompute(b, 2, 1, TRIPS(b, block * rounds, elements));
-    builderComputeInput(b, unit, F, 1, elements, STRIDES(b, 0, 1));
-    builderComputeInput(b, unit, F, 0, elements, STRIDES(b, 0, 1));
-    uint32_t value = builderOp(b, unit, SAMBA_LANE_FMA, F, 0, 1, 1, 0);
-    builderComputeOutput(b, unit, F, 1, elements, STRIDES(b, 0, 1), value);
-    builderStream(b, source, 0, unit, 0);
+    uint32_t unit = builderCompute(builder, 2, 1, TRIPS(builder, block * rounds, elements));
+    builderComputeInput(builder, unit, F, 1, elements, STRIDES(builder, 0, 1));
+    builderComputeInput(builder, unit, F, 0, elements, STRIDES(builder, 0, 1));
+    uint32_t value = builderOp(builder, unit, SAMBA_LANE_FMA, F, 0, 1, 1, 0);
+    builderComputeOutput(builder, unit, F, 1, elements, STRIDES(builder, 0, 1), value);
+    builderStream(builder, source, 0, unit, 0);
     if (i == 0)
-      multicast = builderStream(b, shared, 0, unit, 1);
+      multicast = builderStream(builder, shared, 0, unit, 1);
     else
-      builderDestination(b, multicast, unit, 1);
-    builderStream(b, unit, 0, store, 0);
+      builderDestination(builder, multicast, unit, 1);
+    builderStream(builder, unit, 0, store, 0);
   }
 }
 
 /* --- gather, scatter, loop-carried sums --- */
 
-static void randomIndexed(Builder *b) {
+static void randomIndexed(Builder *builder) {
   uint32_t rows = 3 + upTo(20);
   uint32_t columns = upTo(9);
   uint32_t picks = upTo(6);
   uint32_t tokens = upTo(4);
   SambaDType index_type = chance(50) ? SAMBA_DTYPE_I64 : SAMBA_DTYPE_I32;
   SambaDType dtype = randomDType();
-  uint32_t table = builderSymbol(b, "table", dtype, (uint64_t)rows * columns, false);
-  uint32_t index = builderSymbol(b, "index", index_type, (uint64_t)tokens * picks, false);
-  uint32_t target = builderSymbol(b, "target", index_type, (uint64_t)tokens * picks, false);
+  uint32_t table = builderSymbol(builder, "table", dtype, (uint64_t)rows * columns, false);
+  uint32_t index = builderSymbol(builder, "index", index_type, (uint64_t)tokens * picks, false);
+  uint32_t target = builderSymbol(builder, "target", index_type, (uint64_t)tokens * picks, false);
 
-  fillSymbol(b, table, 0);
-  fillSymbol(b, index, rows);
-  fillSymbol(b, target, rows);
-  uint32_t out = builderSymbol(b, "out", dtype, (uint64_t)rows * columns, true);
-  SambaAccess indices = builderAccess(2, 1, TRIPS(b, tokens, picks), STRIDES(b, picks, 1));
-  uint32_t from = builderLoad(b, index, indices);
-  uint32_t to = builderLoad(b, target, indices);
-  SambaAccess access = builderAccess(3, 1, TRIPS(b, tokens, picks, columns), STRIDES(b, 0, 0, 1));
+  fillSymbol(builder, table, 0);
+  fillSymbol(builder, index, rows);
+  fillSymbol(builder, target, rows);
+  uint32_t out = builderSymbol(builder, "out", dtype, (uint64_t)rows * columns, true);
+  SambaAccess indices =
+      builderAccess(2, 1, TRIPS(builder, tokens, picks), STRIDES(builder, picks, 1));
+  uint32_t from = builderLoad(builder, index, indices);
+  uint32_t to = builderLoad(builder, target, indices);
+  SambaAccess access =
+      builderAccess(3, 1, TRIPS(builder, tokens, picks, columns), STRIDES(builder, 0, 0, 1));
   access.has_index = true;
   access.index_counters = 1;
   access.index_stride = columns;
   access.index_limit = rows;
   if (chance(40)) { /* the last columns are cut off */
-    SambaGuard *guard = SAMBA_ARENA_NEW(&b->arena, SambaGuard);
-    *guard = (SambaGuard){0, upTo(columns), STRIDES(b, 0, 0, 1)};
+    SambaGuard *guard = SAMBA_ARENA_NEW(&builder->arena, SambaGuard);
+    *guard = (SambaGuard){0, upTo(columns), STRIDES(builder, 0, 0, 1)};
     access.guards = guard, access.guard_count = 1;
     access.fill = dtype == SAMBA_DTYPE_I1 ? 1 : 0x40;
   }
 
-  uint32_t gather = builderLoad(b, table, access);
-  uint32_t scatter = builderStore(b, out, access);
-  builderInput(b, gather, (SambaPort){.dtype = index_type, .token_elements = picks});
-  builderInput(b, scatter, (SambaPort){.dtype = index_type, .token_elements = picks});
-  builderStream(b, from, 0, gather, 0);
-  builderStream(b, gather, 0, scatter, 0);
-  builderStream(b, to, 0, scatter, 1);
+  uint32_t gather = builderLoad(builder, table, access);
+  uint32_t scatter = builderStore(builder, out, access);
+  builderInput(builder, gather, (SambaPort){.dtype = index_type, .token_elements = picks});
+  builderInput(builder, scatter, (SambaPort){.dtype = index_type, .token_elements = picks});
+  builderStream(builder, from, 0, gather, 0);
+  builderStream(builder, gather, 0, scatter, 0);
+  builderStream(builder, to, 0, scatter, 1);
 
   /* Beside it: a running sum of n tokens through a loop-carried buffer. */
   uint32_t n = upTo(9);
   uint32_t elements = upTo(30);
-  uint32_t x = builderSymbol(b, "x", F, (uint64_t)n * elements, false);
-  uint32_t sums = builderSymbol(b, "sums", F, (uint64_t)n * elements, true);
-  fillSymbol(b, x, 0);
-  SambaAccess each = builderAccess(2, 1, TRIPS(b, n, elements), STRIDES(b, elements, 1));
-  SambaAccess slot = builderAccess(2, 1, TRIPS(b, n, elements), STRIDES(b, 0, 1));
-  uint32_t load = builderLoad(b, x, each);
-  uint32_t store = builderStore(b, sums, each);
-  uint32_t carried = builderBuffer(b, F, upTo(2), elements);
+  uint32_t x = builderSymbol(builder, "x", F, (uint64_t)n * elements, false);
+  uint32_t sums = builderSymbol(builder, "sums", F, (uint64_t)n * elements, true);
+  fillSymbol(builder, x, 0);
+  SambaAccess each =
+      builderAccess(2, 1, TRIPS(builder, n, elements), STRIDES(builder, elements, 1));
+  SambaAccess slot = builderAccess(2, 1, TRIPS(builder, n, elements), STRIDES(builder, 0, 1));
+  uint32_t load = builderLoad(builder, x, each);
+  uint32_t store = builderStore(builder, sums, each);
+  uint32_t carried = builderBuffer(builder, F, upTo(2), elements);
   slot.slot_level = 1;
-  builderBufferWrite(b, carried, slot);
-  builderBufferRead(b, carried, slot);
-  b->section.units[carried].buffer.loop_carried = true;
-  b->section.units[carried].buffer.initial = 0x3F800000;
-  uint32_t adder = builderCompute(b, 2, 1, TRIPS(b, n, elements));
-  builderComputeInput(b, adder, F, 1, elements, STRIDES(b, 0, 1));
-  builderComputeInput(b, adder, F, 1, elements, STRIDES(b, 0, 1));
-  builderComputeOutput(b, adder, F, 1, elements, STRIDES(b, 0, 1),
-                       builderOp(b, adder, SAMBA_LANE_ADD, F, 0, 1, 0, 0));
-  builderStream(b, load, 0, adder, 0);
-  builderStream(b, carried, 0, adder, 1);
-  builderDestination(b, builderStream(b, adder, 0, carried, 0), store, 0);
+  builderBufferWrite(builder, carried, slot);
+  builderBufferRead(builder, carried, slot);
+  builder->section.units[carried].buffer.loop_carried = true;
+  builder->section.units[carried].buffer.initial = 0x3F800000;
+  uint32_t adder = builderCompute(builder, 2, 1, TRIPS(builder, n, elements));
+  builderComputeInput(builder, adder, F, 1, elements, STRIDES(builder, 0, 1));
+  builderComputeInput(builder, adder, F, 1, elements, STRIDES(builder, 0, 1));
+  builderComputeOutput(builder, adder, F, 1, elements, STRIDES(builder, 0, 1),
+                       builderOp(builder, adder, SAMBA_LANE_ADD, F, 0, 1, 0, 0));
+  builderStream(builder, load, 0, adder, 0);
+  builderStream(builder, carried, 0, adder, 1);
+  builderDestination(builder, builderStream(builder, adder, 0, carried, 0), store, 0);
 }
 
-void randomSection(Builder *b, RandomShape shape) {
+void randomSection(Builder *builder, RandomShape shape) {
   switch (shape) {
   case RANDOM_ELEMENTWISE:
-    randomProgram(b, false);
+    randomProgram(builder, false);
     break;
   case RANDOM_REDUCTION:
-    randomProgram(b, true);
+    randomProgram(builder, true);
     break;
   case RANDOM_MATMUL:
-    randomMatmul(b);
+    randomMatmul(builder);
     break;
   case RANDOM_WINDOW:
-    randomWindow(b);
+    randomWindow(builder);
     break;
   case RANDOM_SPREAD:
-    randomSpread(b);
+    randomSpread(builder);
     break;
   default:
-    randomIndexed(b);
+    randomIndexed(builder);
     break;
   }
 }

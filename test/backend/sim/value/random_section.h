@@ -15,6 +15,6 @@ typedef enum {
 } RandomShape;
 
 /* Builds a section and fills its input formals. Uses the state of srand48. */
-void randomSection(Builder *b, RandomShape shape);
+void randomSection(Builder *builder, RandomShape shape);
 
 #endif

@@ -72,12 +72,13 @@ static Token take(Port *port) {
   return q->tokens.data[q->head++];
 }
 
-static void put(Reference *r, Port *port, Token token) {
+static void put(Reference *reference, Port *port, Token token) {
   uint32_t turn = streamOfTurn(port);
   uint32_t first = 0;
   for (uint32_t s = 0; s < turn; ++s)
-    first += r->section->streams[port->port->streams[s]].destination_count;
-  for (uint32_t d = 0; d < r->section->streams[port->port->streams[turn]].destination_count; ++d)
+    first += reference->section->streams[port->port->streams[s]].destination_count;
+  for (uint32_t d = 0; d < reference->section->streams[port->port->streams[turn]].destination_count;
+       ++d)
     sambaArrayAppend(&port->queues[first + d]->tokens, token);
   ++port->turns;
 }
@@ -113,7 +114,7 @@ static int64_t indexAddend(const SambaAccess *access, const Token *index, const 
   return value * access->index_stride;
 }
 
-static bool stepMemory(Reference *r, Unit *unit, bool store) {
+static bool stepMemory(Reference *reference, Unit *unit, bool store) {
   const SambaUnit *u = unit->unit;
   Port *data = store ? &unit->inputs[0] : &unit->outputs[0];
   const SambaAccess *access = &data->port->access;
@@ -133,7 +134,7 @@ static bool stepMemory(Reference *r, Unit *unit, bool store) {
     take(&unit->inputs[i]);
   uint64_t count = product(access->trips, access->token_level, access->counter_count);
   if (!store)
-    token.values = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, count);
+    token.values = SAMBA_ARENA_ARRAY(&reference->arena, ReferenceValue, count);
   uint32_t counters[64];
   uint32_t bytes = sambaDTypeBytes(data->port->dtype);
   digits(unit->fired, access->trips, 0, access->token_level, counters);
@@ -149,13 +150,14 @@ static bool stepMemory(Reference *r, Unit *unit, bool store) {
       continue;
     }
 
-    ok &= address >= 0 && address < (int64_t)r->section->symbols[u->load_store.symbol].elements;
+    ok &= address >= 0 &&
+          address < (int64_t)reference->section->symbols[u->load_store.symbol].elements;
     if (!ok) {
       unit->failed = true;
       return false;
     }
 
-    uint8_t *at = r->bindings[u->load_store.symbol].data + address * bytes;
+    uint8_t *at = reference->bindings[u->load_store.symbol].data + address * bytes;
     uint64_t bits = 0;
     if (store) {
       bits = referenceToBits(data->port->dtype, token.values[e]);
@@ -167,9 +169,9 @@ static bool stepMemory(Reference *r, Unit *unit, bool store) {
   }
 
   if (!store)
-    put(r, &unit->outputs[0], token);
+    put(reference, &unit->outputs[0], token);
   for (uint32_t i = 0; i < u->output_count && store; ++i)
-    put(r, &unit->outputs[i], (Token){NULL});
+    put(reference, &unit->outputs[i], (Token){NULL});
   ++unit->fired;
 
   return true;
@@ -180,7 +182,7 @@ static uint64_t slotsDone(const Port *port) {
   return port->fired / product(a->trips, a->slot_level, a->token_level);
 }
 
-static bool stepBufferPort(Reference *r, Unit *unit, Port *port, bool read) {
+static bool stepBufferPort(Reference *reference, Unit *unit, Port *port, bool read) {
   const SambaUnit *u = unit->unit;
   const SambaAccess *access = &port->port->access;
 
@@ -196,7 +198,8 @@ static bool stepBufferPort(Reference *r, Unit *unit, Port *port, bool read) {
 
   ReferenceValue *memory = unit->slots[slot % u->buffer.slot_count];
   uint64_t count = product(access->trips, access->token_level, access->counter_count);
-  Token token = read ? (Token){SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, count)} : take(port);
+  Token token =
+      read ? (Token){SAMBA_ARENA_ARRAY(&reference->arena, ReferenceValue, count)} : take(port);
   uint32_t counters[64];
   digits(port->fired, access->trips, 0, access->token_level, counters);
 
@@ -212,16 +215,16 @@ static bool stepBufferPort(Reference *r, Unit *unit, Port *port, bool read) {
 
   ++port->fired;
   if (read)
-    put(r, port, token);
+    put(reference, port, token);
   return true;
 }
 
-static bool stepBuffer(Reference *r, Unit *unit) {
+static bool stepBuffer(Reference *reference, Unit *unit) {
   bool progress = false;
   for (uint32_t i = 0; i < unit->unit->input_count; ++i)
-    progress |= stepBufferPort(r, unit, &unit->inputs[i], false);
+    progress |= stepBufferPort(reference, unit, &unit->inputs[i], false);
   for (uint32_t i = 0; i < unit->unit->output_count; ++i)
-    progress |= stepBufferPort(r, unit, &unit->outputs[i], true);
+    progress |= stepBufferPort(reference, unit, &unit->outputs[i], true);
   return progress;
 }
 
@@ -235,12 +238,12 @@ static ReferenceValue accumulate(const SambaLaneOp *op, ReferenceValue sum, Refe
 }
 
 /* The chain's step `counters` of one firing: all of the program that runs there. */
-static void stepProgram(Reference *r, Unit *unit, const uint32_t *counters, uint64_t point,
+static void stepProgram(Reference *reference, Unit *unit, const uint32_t *counters, uint64_t point,
                         uint64_t element, bool last, Token *made) {
   const SambaUnit *u = unit->unit;
   ReferenceValue values[512];
   bool depends[512] = {false};
-  int lanes = u->compute.program.lane_reduce && !u->compute.program.systolic ? r->lanes : 1;
+  int lanes = u->compute.program.lane_reduce && !u->compute.program.systolic ? reference->lanes : 1;
 
   for (uint32_t i = 0; i < u->input_count; ++i) {
     int64_t at = u->inputs[i].compute.offset;
@@ -260,7 +263,7 @@ static void stepProgram(Reference *r, Unit *unit, const uint32_t *counters, uint
 
     if (op->opcode == SAMBA_LANE_CONSTANT || op->opcode == SAMBA_LANE_ARGIN) {
       values[id] = referenceFromBits((SambaDType)op->type, op->opcode == SAMBA_LANE_ARGIN
-                                                               ? r->argins[op->immediate]
+                                                               ? reference->argins[op->immediate]
                                                                : op->immediate);
     } else if (op->opcode == SAMBA_LANE_COUNTER) {
       values[id] = (ReferenceValue){(float)counters[op->immediate],
@@ -294,7 +297,7 @@ static void stepProgram(Reference *r, Unit *unit, const uint32_t *counters, uint
   }
 }
 
-static bool stepCompute(Reference *r, Unit *unit) {
+static bool stepCompute(Reference *reference, Unit *unit) {
   const SambaUnit *u = unit->unit;
   if (unit->fired == product(u->compute.trips, 0, u->compute.token_level))
     return false;
@@ -315,7 +318,8 @@ static bool stepCompute(Reference *r, Unit *unit) {
       unit->held[i] = take(&unit->inputs[i]);
   Token made[32];
   for (uint32_t i = 0; i < u->output_count; ++i)
-    made[i].values = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, u->outputs[i].token_elements);
+    made[i].values =
+        SAMBA_ARENA_ARRAY(&reference->arena, ReferenceValue, u->outputs[i].token_elements);
   uint64_t steps = product(u->compute.trips, u->compute.token_level, u->compute.counter_count);
 
   for (uint64_t s = 0; s < steps; ++s) {
@@ -330,7 +334,7 @@ static bool stepCompute(Reference *r, Unit *unit) {
         point = point * u->compute.trips[c] + counters[c];
       }
     }
-    stepProgram(r, unit, counters, point, element, last, made);
+    stepProgram(reference, unit, counters, point, element, last, made);
   }
 
   ++unit->fired;
@@ -338,58 +342,61 @@ static bool stepCompute(Reference *r, Unit *unit) {
     if (unit->fired %
             product(u->compute.trips, u->outputs[i].compute.level, u->compute.token_level) ==
         0)
-      put(r, &unit->outputs[i], made[i]);
+      put(reference, &unit->outputs[i], made[i]);
   return true;
 }
 
-static void prepareSlots(Reference *r, Unit *unit) {
+static void prepareSlots(Reference *reference, Unit *unit) {
   const SambaBuffer *buffer = &unit->unit->buffer;
-  unit->slots = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue *, buffer->slot_count);
+  unit->slots = SAMBA_ARENA_ARRAY(&reference->arena, ReferenceValue *, buffer->slot_count);
   for (uint32_t i = 0; i < buffer->slot_count; ++i) {
-    unit->slots[i] = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, buffer->slot_elements);
+    unit->slots[i] = SAMBA_ARENA_ARRAY(&reference->arena, ReferenceValue, buffer->slot_elements);
     for (uint64_t e = 0; e < buffer->slot_elements && buffer->loop_carried; ++e)
       unit->slots[i][e] = referenceFromBits(unit->unit->inputs[0].dtype, buffer->initial);
   }
 }
 
-static void prepareAccumulators(Reference *r, Unit *unit) {
+static void prepareAccumulators(Reference *reference, Unit *unit) {
   const SambaCompute *compute = &unit->unit->compute;
   uint64_t points = product(compute->trips, compute->token_level, compute->counter_count);
-  unit->accumulators = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue *, compute->program.op_count);
+  unit->accumulators =
+      SAMBA_ARENA_ARRAY(&reference->arena, ReferenceValue *, compute->program.op_count);
   for (uint32_t i = 0; i < compute->program.op_count; ++i)
-    unit->accumulators[i] = SAMBA_ARENA_ARRAY(&r->arena, ReferenceValue, points * r->lanes);
+    unit->accumulators[i] =
+        SAMBA_ARENA_ARRAY(&reference->arena, ReferenceValue, points * reference->lanes);
 }
 
-static void prepare(Reference *r) {
-  const SambaSection *s = r->section;
-  r->units = SAMBA_ARENA_ARRAY(&r->arena, Unit, s->unit_count);
+static void prepare(Reference *reference) {
+  const SambaSection *s = reference->section;
+  reference->units = SAMBA_ARENA_ARRAY(&reference->arena, Unit, s->unit_count);
   for (uint32_t u = 0; u < s->unit_count; ++u) {
-    Unit *unit = &r->units[u];
+    Unit *unit = &reference->units[u];
     const SambaUnit *record = unit->unit = &s->units[u];
-    unit->inputs = SAMBA_ARENA_ARRAY(&r->arena, Port, record->input_count);
-    unit->outputs = SAMBA_ARENA_ARRAY(&r->arena, Port, record->output_count);
-    unit->held = SAMBA_ARENA_ARRAY(&r->arena, Token, record->input_count);
+    unit->inputs = SAMBA_ARENA_ARRAY(&reference->arena, Port, record->input_count);
+    unit->outputs = SAMBA_ARENA_ARRAY(&reference->arena, Port, record->output_count);
+    unit->held = SAMBA_ARENA_ARRAY(&reference->arena, Token, record->input_count);
     for (uint32_t p = 0; p < record->input_count; ++p)
-      unit->inputs[p] =
-          (Port){.port = &record->inputs[p],
-                 .queues = SAMBA_ARENA_ARRAY(&r->arena, Queue *, record->inputs[p].stream_count)};
+      unit->inputs[p] = (Port){
+          .port = &record->inputs[p],
+          .queues = SAMBA_ARENA_ARRAY(&reference->arena, Queue *, record->inputs[p].stream_count)};
     if (record->kind == SAMBA_UNIT_BUFFER)
-      prepareSlots(r, unit);
+      prepareSlots(reference, unit);
     else if (record->kind == SAMBA_UNIT_COMPUTE)
-      prepareAccumulators(r, unit);
+      prepareAccumulators(reference, unit);
   }
 
   for (uint32_t u = 0; u < s->unit_count; ++u)
     for (uint32_t p = 0; p < s->units[u].output_count; ++p) {
-      Port *port = &r->units[u].outputs[p];
+      Port *port = &reference->units[u].outputs[p];
       *port = (Port){.port = &s->units[u].outputs[p],
-                     .queues = SAMBA_ARENA_ARRAY(&r->arena, Queue *, 64)};
+                     .queues = SAMBA_ARENA_ARRAY(&reference->arena, Queue *, 64)};
       uint32_t at = 0;
       for (uint32_t i = 0; i < port->port->stream_count; ++i) {
         const SambaStream *stream = &s->streams[port->port->streams[i]];
         for (uint32_t d = 0; d < stream->destination_count; ++d) {
-          Queue *queue = port->queues[at++] = SAMBA_ARENA_NEW(&r->arena, Queue);
-          Port *end = &r->units[stream->destinations[d].unit].inputs[stream->destinations[d].port];
+          Queue *queue = port->queues[at++] = SAMBA_ARENA_NEW(&reference->arena, Queue);
+          Port *end =
+              &reference->units[stream->destinations[d].unit].inputs[stream->destinations[d].port];
           for (uint32_t j = 0; j < end->port->stream_count; ++j)
             if (end->port->streams[j] == port->port->streams[i])
               end->queues[j] = queue;

@@ -100,22 +100,22 @@ static bool readTensorLine(SambaArena *arena, char *line, const char *word, Case
 }
 
 /* False: the line ends the case. */
-static bool readLine(SambaArena *arena, char *line, Case *c) {
-  if (sscanf(line, "case %63s", c->name) == 1)
+static bool readLine(SambaArena *arena, char *line, Case *test) {
+  if (sscanf(line, "case %63s", test->name) == 1)
     return true;
   if (strncmp(line, "attr ", 5) == 0) {
-    assert_true(c->attribute_count < SAMBA_CASE_MAXIMUM);
-    c->attributes[c->attribute_count++] = readAttribute(arena, line + 5);
+    assert_true(test->attribute_count < SAMBA_CASE_MAXIMUM);
+    test->attributes[test->attribute_count++] = readAttribute(arena, line + 5);
     return true;
   }
   if (strcmp(line, "kink\n") == 0) {
-    c->kink = true;
+    test->kink = true;
     return true;
   }
-  return readTensorLine(arena, line, "in", c->operands, &c->operand_count) ||
-         readTensorLine(arena, line, "out", c->results, &c->result_count) ||
-         readTensorLine(arena, line, "flow", c->flows, &c->flow_count) ||
-         readTensorLine(arena, line, "grad", c->gradients, &c->gradient_count);
+  return readTensorLine(arena, line, "in", test->operands, &test->operand_count) ||
+         readTensorLine(arena, line, "out", test->results, &test->result_count) ||
+         readTensorLine(arena, line, "flow", test->flows, &test->flow_count) ||
+         readTensorLine(arena, line, "grad", test->gradients, &test->gradient_count);
 }
 
 static int runFile(const char *path, void (*run)(SambaArena *, const Case *, void *),
@@ -146,8 +146,8 @@ static int runFile(const char *path, void (*run)(SambaArena *, const Case *, voi
   return count;
 }
 
-int caseFilesRun(const char *pattern, void (*run)(SambaArena *arena, const Case *c, void *context),
-                 void *context) {
+int caseFilesRun(const char *pattern,
+                 void (*run)(SambaArena *arena, const Case *test, void *context), void *context) {
   glob_t found;
   int count = 0;
   assert_int_equal(glob(pattern, 0, NULL, &found), 0);

@@ -30,7 +30,7 @@ typedef struct {
 
 /* Calls `run` with every case of the files that the pattern matches. The arena holds the case, and
  * what `run` allocates; it is emptied after each. The number of cases. */
-int caseFilesRun(const char *pattern, void (*run)(SambaArena *arena, const Case *c, void *context),
-                 void *context);
+int caseFilesRun(const char *pattern,
+                 void (*run)(SambaArena *arena, const Case *test, void *context), void *context);
 
 #endif

@@ -18,14 +18,16 @@ static SambaStatus inferSame(const SambaOperatorCall *call, SambaTensorType *out
   *out = call->operands[0];
   return NULL;
 }
-static SambaStatus differentiateWrongly(const SambaGradientCall *gradient, SambaExpansion *e) {
+static SambaStatus differentiateWrongly(const SambaGradientCall *gradient,
+                                        SambaExpansion *expansion) {
   gradient->operand_gradients[0] =
-      sambaExpandReshape(e, sambaGradientOfResult(gradient), 2, (int64_t[]){1, 2});
+      sambaExpandReshape(expansion, sambaGradientOfResult(gradient), 2, (int64_t[]){1, 2});
   return NULL;
 }
-static SambaStatus differentiateRefused(const SambaGradientCall *gradient, SambaExpansion *e) {
+static SambaStatus differentiateRefused(const SambaGradientCall *gradient,
+                                        SambaExpansion *expansion) {
   gradient->operand_gradients[0] =
-      sambaExpandUnary(e, "logical_not", sambaGradientOfResult(gradient));
+      sambaExpandUnary(expansion, "logical_not", sambaGradientOfResult(gradient));
   return NULL;
 }
 
@@ -50,14 +52,14 @@ static const SambaOperator *find(SambaStringRef name) {
 }
 
 /* exp(w), then `name`; the gradient of w. */
-static SambaStatus differentiateThrough(SambaArena *arena, SambaExpansion *e, const char *name,
-                                        SambaGradients *out, uint32_t *out_step) {
-  *e = (SambaExpansion){.arena = arena, .find = find};
-  uint32_t w = sambaExpandOperand(e, &pair);
-  uint32_t seed = sambaExpandOperand(e, &pair);
-  uint32_t loss = sambaExpandUnary(e, name, sambaExpandUnary(e, "exp", w));
+static SambaStatus differentiateThrough(SambaArena *arena, SambaExpansion *expansion,
+                                        const char *name, SambaGradients *out, uint32_t *out_step) {
+  *expansion = (SambaExpansion){.arena = arena, .find = find};
+  uint32_t w = sambaExpandOperand(expansion, &pair);
+  uint32_t seed = sambaExpandOperand(expansion, &pair);
+  uint32_t loss = sambaExpandUnary(expansion, name, sambaExpandUnary(expansion, "exp", w));
   SambaDifferentiation what = {1, &loss, &seed, 1, &w};
-  return sambaDifferentiate(e, &what, out, out_step);
+  return sambaDifferentiate(expansion, &what, out, out_step);
 }
 
 static void refusalsNameTheOperator(void **state) {

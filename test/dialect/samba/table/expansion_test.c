@@ -16,25 +16,25 @@ static SambaStatus inferSame(const SambaOperatorCall *call, SambaTensorType *out
   return NULL;
 }
 
-static SambaStatus decomposeUnknown(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeUnknown(const SambaOperatorCall *call, SambaExpansion *expansion,
                                     const uint32_t *operands, uint32_t *out_results) {
   (void)call;
-  uint32_t once = sambaExpandUnary(e, "convolve", operands[0]);
-  out_results[0] = sambaExpandBinary(e, "add", once, operands[0]);
+  uint32_t once = sambaExpandUnary(expansion, "convolve", operands[0]);
+  out_results[0] = sambaExpandBinary(expansion, "add", once, operands[0]);
   return NULL;
 }
 
-static SambaStatus decomposeRefused(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeRefused(const SambaOperatorCall *call, SambaExpansion *expansion,
                                     const uint32_t *operands, uint32_t *out_results) {
   (void)call;
-  out_results[0] = sambaExpandUnary(e, "logical_not", operands[0]);
+  out_results[0] = sambaExpandUnary(expansion, "logical_not", operands[0]);
   return NULL;
 }
 
-static SambaStatus decomposeWrongly(const SambaOperatorCall *call, SambaExpansion *e,
+static SambaStatus decomposeWrongly(const SambaOperatorCall *call, SambaExpansion *expansion,
                                     const uint32_t *operands, uint32_t *out_results) {
   (void)call;
-  out_results[0] = sambaExpandCast(e, operands[0], SAMBA_DTYPE_I32);
+  out_results[0] = sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_I32);
   return NULL;
 }
 

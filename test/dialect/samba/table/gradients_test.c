@@ -32,10 +32,10 @@ static Measured measured;
 static int failures;
 
 /* Goes on after a wrong number, so that one run shows all of them. */
-static void report(const Case *c, const char *format, ...) {
+static void report(const Case *test, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  fprintf(stderr, "%s:%d: %s: ", c->file, c->line, c->name);
+  fprintf(stderr, "%s:%d: %s: ", test->file, test->line, test->name);
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);
   va_end(arguments);
@@ -110,12 +110,12 @@ static SambaStatus appendCall(SambaExpansion *graph, const SambaOperatorCall *ca
   return status;
 }
 
-static SambaOperatorCall callOf(SambaArena *arena, const Case *c) {
-  SambaTensorType *types = SAMBA_ARENA_ARRAY(arena, SambaTensorType, c->operand_count + 1);
-  for (uint32_t i = 0; i < c->operand_count; ++i)
-    types[i] = c->operands[i].type;
-  return (SambaOperatorCall){sambaOperatorFind(sambaStringRef(c->name)), c->operand_count, types,
-                             c->attribute_count, c->attributes};
+static SambaOperatorCall callOf(SambaArena *arena, const Case *test) {
+  SambaTensorType *types = SAMBA_ARENA_ARRAY(arena, SambaTensorType, test->operand_count + 1);
+  for (uint32_t i = 0; i < test->operand_count; ++i)
+    types[i] = test->operands[i].type;
+  return (SambaOperatorCall){sambaOperatorFind(sambaStringRef(test->name)), test->operand_count,
+                             types, test->attribute_count, test->attributes};
 }
 
 static SambaStatus differentiate(Reversed *reversed, uint32_t seed_count, const uint32_t *seeds,
@@ -131,64 +131,64 @@ static SambaStatus differentiate(Reversed *reversed, uint32_t seed_count, const 
 }
 
 /* only: the one operand whose gradient is asked for; SAMBA_NO_INDEX: all that are floats. */
-static void reverseCase(SambaArena *arena, const Case *c, bool decomposed, uint32_t only,
+static void reverseCase(SambaArena *arena, const Case *test, bool decomposed, uint32_t only,
                         Reversed *out) {
-  SambaOperatorCall call = callOf(arena, c);
+  SambaOperatorCall call = callOf(arena, test);
   uint32_t operands[SAMBA_CASE_MAXIMUM], wanted[SAMBA_CASE_MAXIMUM], wanted_count = 0;
   uint32_t seeds[SAMBA_MAX_RESULTS], seed_gradients[SAMBA_MAX_RESULTS], seed_count = 0;
   *out = (Reversed){.graph = {.arena = arena, .find = sambaOperatorFind}};
   for (uint32_t i = 0; i < SAMBA_CASE_MAXIMUM; ++i)
     out->gradients[i] = SAMBA_NO_INDEX;
 
-  for (uint32_t i = 0; i < c->operand_count; ++i) {
+  for (uint32_t i = 0; i < test->operand_count; ++i) {
     operands[i] = (uint32_t)out->graph.types.size;
-    sambaArrayAppend(&out->graph.types, c->operands[i].type);
-    if (sambaDTypeIsFloat(c->operands[i].type.dtype) && (only == SAMBA_NO_INDEX || only == i))
+    sambaArrayAppend(&out->graph.types, test->operands[i].type);
+    if (sambaDTypeIsFloat(test->operands[i].type.dtype) && (only == SAMBA_NO_INDEX || only == i))
       wanted[wanted_count++] = operands[i];
   }
-  for (uint32_t r = 0; r < c->flow_count; ++r)
-    if (c->flows[r].present) {
+  for (uint32_t r = 0; r < test->flow_count; ++r)
+    if (test->flows[r].present) {
       out->flows[r] = (uint32_t)out->graph.types.size;
-      sambaArrayAppend(&out->graph.types, c->flows[r].type);
+      sambaArrayAppend(&out->graph.types, test->flows[r].type);
     }
 
   SambaStatus status = appendCall(&out->graph, &call, operands, decomposed, out->results);
-  for (uint32_t r = 0; r < c->flow_count; ++r)
-    if (c->flows[r].present) {
+  for (uint32_t r = 0; r < test->flow_count; ++r)
+    if (test->flows[r].present) {
       seeds[seed_count] = out->results[r];
       seed_gradients[seed_count++] = out->flows[r];
     }
   if (!status && !out->graph.status)
     status = differentiate(out, seed_count, seeds, seed_gradients, wanted_count, wanted);
   if (status || out->graph.status)
-    fail_msg("%s:%d: %s: %s", c->file, c->line, c->name,
+    fail_msg("%s:%d: %s: %s", test->file, test->line, test->name,
              sambaStatusGetMessage(status ? status : out->graph.status));
 }
 
 /* The gradients' values, by operand; NULL: nothing flows. */
-static void evaluateReversed(SambaArena *arena, const Case *c, Reversed *reversed,
+static void evaluateReversed(SambaArena *arena, const Case *test, Reversed *reversed,
                              double **out_gradients) {
   double **values = SAMBA_ARENA_ARRAY(arena, double *, reversed->graph.types.size + 1);
-  for (uint32_t i = 0; i < c->operand_count; ++i)
-    values[i] = c->operands[i].values;
-  for (uint32_t r = 0; r < c->flow_count; ++r)
-    if (c->flows[r].present)
-      values[reversed->flows[r]] = c->flows[r].values;
+  for (uint32_t i = 0; i < test->operand_count; ++i)
+    values[i] = test->operands[i].values;
+  for (uint32_t r = 0; r < test->flow_count; ++r)
+    if (test->flows[r].present)
+      values[reversed->flows[r]] = test->flows[r].values;
   SambaStatus status = evaluateExpansion(arena, &reversed->graph, values);
   if (status)
-    fail_msg("%s:%d: %s: %s", c->file, c->line, c->name, sambaStatusGetMessage(status));
+    fail_msg("%s:%d: %s: %s", test->file, test->line, test->name, sambaStatusGetMessage(status));
 
-  for (uint32_t i = 0; i < c->operand_count; ++i)
+  for (uint32_t i = 0; i < test->operand_count; ++i)
     out_gradients[i] =
         reversed->gradients[i] == SAMBA_NO_INDEX ? NULL : values[reversed->gradients[i]];
   sambaExpansionFree(&reversed->graph);
 }
 
-static void gradientsOf(SambaArena *arena, const Case *c, bool decomposed, uint32_t only,
+static void gradientsOf(SambaArena *arena, const Case *test, bool decomposed, uint32_t only,
                         double **out_gradients) {
   Reversed reversed;
-  reverseCase(arena, c, decomposed, only, &reversed);
-  evaluateReversed(arena, c, &reversed, out_gradients);
+  reverseCase(arena, test, decomposed, only, &reversed);
+  evaluateReversed(arena, test, &reversed, out_gradients);
 }
 
 static double normOf(size_t count, const double *values) {
@@ -212,23 +212,23 @@ static double relativeError(size_t count, const double *got, const double *expec
   return difference == 0 ? 0 : sqrt(difference / size);
 }
 
-static void checkAgainstTorch(const Case *c, double *const *gradients) {
-  uint32_t row = rowOf(sambaOperatorFind(sambaStringRef(c->name)));
+static void checkAgainstTorch(const Case *test, double *const *gradients) {
+  uint32_t row = rowOf(sambaOperatorFind(sambaStringRef(test->name)));
   double limit = relativeLimit(sambaOperatorAt(row));
-  assert_int_equal(c->gradient_count, c->operand_count);
+  assert_int_equal(test->gradient_count, test->operand_count);
 
-  for (uint32_t i = 0; i < c->operand_count; ++i) {
-    const CaseTensor *expected = &c->gradients[i];
+  for (uint32_t i = 0; i < test->operand_count; ++i) {
+    const CaseTensor *expected = &test->gradients[i];
     if (!expected->present) {
       if (gradients[i] && !expected->any)
-        report(c, "operand %u must have no gradient", i);
+        report(test, "operand %u must have no gradient", i);
       continue;
     }
     bool rounded = expected->type.dtype != SAMBA_DTYPE_F32;
     size_t count = (size_t)sambaTensorTypeElements(&expected->type);
     double error = relativeError(count, gradients[i], expected->values);
     if (!(error <= (rounded ? 2e-2 : limit)))
-      report(c, "the gradient of operand %u has the relative error %.3g", i, error);
+      report(test, "the gradient of operand %u has the relative error %.3g", i, error);
     if (!rounded)
       measured.errors[row] = fmax(measured.errors[row], error);
   }
@@ -237,47 +237,48 @@ static void checkAgainstTorch(const Case *c, double *const *gradients) {
 }
 
 /* A gradient does not depend on which others are asked for. */
-static void checkEachAlone(SambaArena *arena, const Case *c, double *const *gradients) {
+static void checkEachAlone(SambaArena *arena, const Case *test, double *const *gradients) {
   double *alone[SAMBA_CASE_MAXIMUM];
-  for (uint32_t i = 0; i < c->operand_count; ++i) {
+  for (uint32_t i = 0; i < test->operand_count; ++i) {
     if (!gradients[i])
       continue;
-    gradientsOf(arena, c, false, i, alone);
-    size_t count = (size_t)sambaTensorTypeElements(&c->operands[i].type);
-    for (uint32_t k = 0; k < c->operand_count; ++k)
+    gradientsOf(arena, test, false, i, alone);
+    size_t count = (size_t)sambaTensorTypeElements(&test->operands[i].type);
+    for (uint32_t k = 0; k < test->operand_count; ++k)
       if ((alone[k] != NULL) != (k == i))
-        report(c, "only operand %u was asked for", i);
+        report(test, "only operand %u was asked for", i);
     if (relativeError(count, alone[i], gradients[i]) != 0)
-      report(c, "the gradient of operand %u is another when asked for alone", i);
+      report(test, "the gradient of operand %u is another when asked for alone", i);
   }
 }
 
-static void checkDecomposition(SambaArena *arena, const Case *c, double *const *gradients) {
+static void checkDecomposition(SambaArena *arena, const Case *test, double *const *gradients) {
   double *others[SAMBA_CASE_MAXIMUM];
-  gradientsOf(arena, c, true, SAMBA_NO_INDEX, others);
-  for (uint32_t i = 0; i < c->operand_count; ++i) {
-    if (c->gradients[i].any)
+  gradientsOf(arena, test, true, SAMBA_NO_INDEX, others);
+  for (uint32_t i = 0; i < test->operand_count; ++i) {
+    if (test->gradients[i].any)
       continue;
-    size_t count = (size_t)sambaTensorTypeElements(&c->operands[i].type);
+    size_t count = (size_t)sambaTensorTypeElements(&test->operands[i].type);
     double error = relativeError(count, others[i], gradients[i]);
     if (!(error <= 1e-5))
-      report(c, "the gradient of operand %u through the decomposition differs by %.3g", i, error);
+      report(test, "the gradient of operand %u through the decomposition differs by %.3g", i,
+             error);
   }
 }
 
 /* The sum of the results times what flows into them. */
-static double lossOf(SambaArena *arena, const Case *c, double *const *operands) {
-  SambaOperatorCall call = callOf(arena, c);
+static double lossOf(SambaArena *arena, const Case *test, double *const *operands) {
+  SambaOperatorCall call = callOf(arena, test);
   SambaTensorType types[SAMBA_MAX_RESULTS];
   double *results[SAMBA_MAX_RESULTS];
   double loss = 0;
   SambaStatus status = evaluateCall(arena, &call, operands, types, results);
   if (status)
-    report(c, "%s", sambaStatusGetMessage(status));
+    report(test, "%s", sambaStatusGetMessage(status));
 
-  for (uint32_t r = 0; r < c->flow_count; ++r)
-    for (int64_t i = 0; c->flows[r].present && i < sambaTensorTypeElements(&types[r]); ++i)
-      loss += results[r][i] * c->flows[r].values[i];
+  for (uint32_t r = 0; r < test->flow_count; ++r)
+    for (int64_t i = 0; test->flows[r].present && i < sambaTensorTypeElements(&types[r]); ++i)
+      loss += results[r][i] * test->flows[r].values[i];
   return loss;
 }
 
@@ -288,18 +289,18 @@ static double nextRandom(uint64_t *state) {
 }
 
 /* Along a random direction of one operand: (f(x + h d) - f(x - h d)) / 2 h is gradient * d. */
-static void checkDirection(SambaArena *arena, const Case *c, uint32_t operand,
+static void checkDirection(SambaArena *arena, const Case *test, uint32_t operand,
                            const double *gradient, uint64_t *random) {
   const double step = 1e-4;
-  size_t count = (size_t)sambaTensorTypeElements(&c->operands[operand].type);
-  const double *x = c->operands[operand].values;
+  size_t count = (size_t)sambaTensorTypeElements(&test->operands[operand].type);
+  const double *x = test->operands[operand].values;
   double *direction = SAMBA_ARENA_ARRAY(arena, double, count);
   double *moved = SAMBA_ARENA_ARRAY(arena, double, count);
   double *operands[SAMBA_CASE_MAXIMUM];
   double expected = 0, losses[2];
 
-  for (uint32_t i = 0; i < c->operand_count; ++i)
-    operands[i] = i == operand ? moved : c->operands[i].values;
+  for (uint32_t i = 0; i < test->operand_count; ++i)
+    operands[i] = i == operand ? moved : test->operands[i].values;
   for (size_t i = 0; i < count; ++i) {
     direction[i] = nextRandom(random);
     expected += gradient ? gradient[i] * direction[i] : 0;
@@ -307,13 +308,13 @@ static void checkDirection(SambaArena *arena, const Case *c, uint32_t operand,
   for (int side = 0; side < 2; ++side) {
     for (size_t i = 0; i < count; ++i)
       moved[i] = x[i] + (side ? step : -step) * direction[i];
-    losses[side] = lossOf(arena, c, operands);
+    losses[side] = lossOf(arena, test, operands);
   }
 
   double got = (losses[1] - losses[0]) / (2 * step);
   double size = gradient ? normOf(count, gradient) * normOf(count, direction) : 0;
   if (!(fabs(got - expected) <= 1e-6 * fmax(size, 1e-3)))
-    report(c,
+    report(test,
            "along a direction of operand %u the difference is %.12g, the gradient "
            "says %.12g",
            operand, got, expected);
@@ -324,39 +325,39 @@ static bool isNarrow(const CaseTensor *tensor) {
   return tensor->present && sambaDTypeIsFloat(dtype) && dtype != SAMBA_DTYPE_F32;
 }
 
-static void checkDifferences(SambaArena *arena, const Case *c) {
+static void checkDifferences(SambaArena *arena, const Case *test) {
   double *gradients[SAMBA_CASE_MAXIMUM];
   uint64_t random = 17;
-  for (uint32_t i = 0; i < c->operand_count; ++i)
-    if (isNarrow(&c->operands[i]))
+  for (uint32_t i = 0; i < test->operand_count; ++i)
+    if (isNarrow(&test->operands[i]))
       return;
-  for (uint32_t r = 0; r < c->flow_count; ++r)
-    if (isNarrow(&c->flows[r]))
+  for (uint32_t r = 0; r < test->flow_count; ++r)
+    if (isNarrow(&test->flows[r]))
       return;
 
   evaluateInDouble(true);
-  gradientsOf(arena, c, false, SAMBA_NO_INDEX, gradients);
-  for (uint32_t i = 0; i < c->operand_count; ++i)
-    for (int k = 0; k < 2 && c->gradients[i].present; ++k)
-      checkDirection(arena, c, i, gradients[i], &random);
+  gradientsOf(arena, test, false, SAMBA_NO_INDEX, gradients);
+  for (uint32_t i = 0; i < test->operand_count; ++i)
+    for (int k = 0; k < 2 && test->gradients[i].present; ++k)
+      checkDirection(arena, test, i, gradients[i], &random);
   evaluateInDouble(false);
 }
 
-static void runCase(SambaArena *arena, const Case *c, void *context) {
+static void runCase(SambaArena *arena, const Case *test, void *context) {
   (void)context;
-  const SambaOperator *operator = sambaOperatorFind(sambaStringRef(c->name));
+  const SambaOperator *operator = sambaOperatorFind(sambaStringRef(test->name));
   double *gradients[SAMBA_CASE_MAXIMUM];
   assert_non_null(operator);
   if (sambaOperatorGradientKind(operator) == SAMBA_GRADIENT_MISSING)
-    fail_msg("%s:%d: %s has no rule", c->file, c->line, c->name);
-  gradientsOf(arena, c, false, SAMBA_NO_INDEX, gradients);
+    fail_msg("%s:%d: %s has no rule", test->file, test->line, test->name);
+  gradientsOf(arena, test, false, SAMBA_NO_INDEX, gradients);
 
-  checkAgainstTorch(c, gradients);
-  checkEachAlone(arena, c, gradients);
-  if (operator->differentiate && operator->decompose && !c->kink)
-    checkDecomposition(arena, c, gradients);
-  if (!c->kink)
-    checkDifferences(arena, c);
+  checkAgainstTorch(test, gradients);
+  checkEachAlone(arena, test, gradients);
+  if (operator->differentiate && operator->decompose && !test->kink)
+    checkDecomposition(arena, test, gradients);
+  if (!test->kink)
+    checkDifferences(arena, test);
 }
 
 static void testCases(void **state) {

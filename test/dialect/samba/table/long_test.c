@@ -19,27 +19,27 @@ typedef struct Case {
   double expected;    /* of the whole reduction */
 } Case;
 
-static void reduceAll(const Case *c) {
+static void reduceAll(const Case *test) {
   SambaArena arena = {0};
-  SambaTensorType type = {.dtype = c->dtype, .rank = c->rank};
+  SambaTensorType type = {.dtype = test->dtype, .rank = test->rank};
   SambaTensorType result;
   int64_t elements = 1;
 
-  for (uint32_t axis = 0; axis < c->rank; ++axis)
-    elements *= type.dims[axis] = c->dims[axis];
+  for (uint32_t axis = 0; axis < test->rank; ++axis)
+    elements *= type.dims[axis] = test->dims[axis];
   double *x = SAMBA_ARENA_ARRAY(&arena, double, elements);
   double *y;
   for (int64_t i = 0; i < elements; ++i)
-    x[i] = c->first + c->step * (double)(i % 7);
-  SambaOperatorCall call = {.operator = sambaOperatorFind(sambaStringRef(c->name)),
+    x[i] = test->first + test->step * (double)(i % 7);
+  SambaOperatorCall call = {.operator = sambaOperatorFind(sambaStringRef(test->name)),
                             .operand_count = 1,
                             .operands = &type};
   SambaStatus status = evaluateCall(&arena, &call, &x, &result, &y);
   if (status)
-    fail_msg("%s: %s", c->name, sambaStatusGetMessage(status));
-  if (!(y[0] == c->expected || fabs(y[0] - c->expected) <= 1e-6 * fabs(c->expected)) ||
-      (y[0] == 0 && signbit(y[0]) != signbit(c->expected)))
-    fail_msg("%s: %g instead of %g", c->name, y[0], c->expected);
+    fail_msg("%s: %s", test->name, sambaStatusGetMessage(status));
+  if (!(y[0] == test->expected || fabs(y[0] - test->expected) <= 1e-6 * fabs(test->expected)) ||
+      (y[0] == 0 && signbit(y[0]) != signbit(test->expected)))
+    fail_msg("%s: %g instead of %g", test->name, y[0], test->expected);
   sambaArenaDestroy(&arena);
 }
 

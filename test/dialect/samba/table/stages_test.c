@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-static void checkValues(const Case *c, const CaseTensor *result, const double *got) {
+static void checkValues(const Case *test, const CaseTensor *result, const double *got) {
   int64_t elements = 1;
   for (uint32_t axis = 0; axis < result->type.rank; ++axis)
     elements *= result->type.dims[axis];
@@ -26,13 +26,13 @@ static void checkValues(const Case *c, const CaseTensor *result, const double *g
                            : 0;
     if (!(fabs(got[i] - expected) <= tolerance) && !(isnan(got[i]) && isnan(expected)) &&
         got[i] != expected)
-      fail_msg("%s:%d: %s: element %lld is %.9g, expected %.9g", c->file, c->line, c->name,
+      fail_msg("%s:%d: %s: element %lld is %.9g, expected %.9g", test->file, test->line, test->name,
                (long long)i, got[i], expected);
   }
 }
 
 /* The same call with another dtype for operand 0, one that its row leaves out. */
-static void refusesOtherDTypes(const SambaOperatorCall *call, const Case *c) {
+static void refusesOtherDTypes(const SambaOperatorCall *call, const Case *test) {
   const SambaOperator *row = call->operator;
   SambaTensorType types[SAMBA_CASE_MAXIMUM], results[SAMBA_MAX_RESULTS];
   SambaOperatorCall other = *call;
@@ -45,65 +45,66 @@ static void refusesOtherDTypes(const SambaOperatorCall *call, const Case *c) {
     types[0].dtype = (SambaDType)dtype;
     SambaStatus status = sambaOperatorInfer(&other, results);
     if (!status)
-      fail_msg("%s:%d: %s takes an operand of %s", c->file, c->line, c->name,
+      fail_msg("%s:%d: %s takes an operand of %s", test->file, test->line, test->name,
                sambaDTypeName((SambaDType)dtype));
     sambaStatusFree(status);
   }
 }
 
 /* An operator with stages and a decomposition: both give the same bits. */
-static void decomposesAlike(SambaArena *arena, const SambaOperatorCall *call, const Case *c,
+static void decomposesAlike(SambaArena *arena, const SambaOperatorCall *call, const Case *test,
                             double *const *operands, double *const *values) {
   SambaTensorType types[SAMBA_MAX_RESULTS];
   double *others[SAMBA_MAX_RESULTS];
   SambaStatus status = evaluateDecomposed(arena, call, operands, types, others);
   if (status)
-    fail_msg("%s:%d: %s, decomposed: %s", c->file, c->line, c->name, sambaStatusGetMessage(status));
-  for (uint32_t i = 0; i < c->result_count; ++i)
+    fail_msg("%s:%d: %s, decomposed: %s", test->file, test->line, test->name,
+             sambaStatusGetMessage(status));
+  for (uint32_t i = 0; i < test->result_count; ++i)
     for (int64_t k = 0; k < sambaTensorTypeElements(&types[i]); ++k)
       if (others[i][k] != values[i][k] && !(isnan(others[i][k]) && isnan(values[i][k])))
-        fail_msg("%s:%d: %s: element %lld is %.9g, but %.9g when decomposed", c->file, c->line,
-                 c->name, (long long)k, values[i][k], others[i][k]);
+        fail_msg("%s:%d: %s: element %lld is %.9g, but %.9g when decomposed", test->file,
+                 test->line, test->name, (long long)k, values[i][k], others[i][k]);
 }
 
-static void runCase(SambaArena *arena, const Case *c) {
-  SambaOperatorCall call = {.operator = sambaOperatorFind(sambaStringRef(c->name)),
-                            .operand_count = c->operand_count,
-                            .attribute_count = c->attribute_count,
-                            .attributes = c->attributes};
+static void runCase(SambaArena *arena, const Case *test) {
+  SambaOperatorCall call = {.operator = sambaOperatorFind(sambaStringRef(test->name)),
+                            .operand_count = test->operand_count,
+                            .attribute_count = test->attribute_count,
+                            .attributes = test->attributes};
   SambaTensorType types[SAMBA_CASE_MAXIMUM], results[SAMBA_MAX_RESULTS];
   double *operands[SAMBA_CASE_MAXIMUM], *values[SAMBA_MAX_RESULTS];
 
-  for (uint32_t i = 0; i < c->operand_count; ++i) {
-    types[i] = c->operands[i].type;
-    operands[i] = c->operands[i].values;
+  for (uint32_t i = 0; i < test->operand_count; ++i) {
+    types[i] = test->operands[i].type;
+    operands[i] = test->operands[i].values;
   }
 
   call.operands = types;
   assert_non_null(call.operator);
   SambaStatus status = evaluateCall(arena, &call, operands, results, values);
   if (status)
-    fail_msg("%s:%d: %s: %s", c->file, c->line, c->name, sambaStatusGetMessage(status));
-  if (c->operand_count)
-    refusesOtherDTypes(&call, c);
-  assert_int_equal(c->result_count, sambaOperatorResults(call.operator));
+    fail_msg("%s:%d: %s: %s", test->file, test->line, test->name, sambaStatusGetMessage(status));
+  if (test->operand_count)
+    refusesOtherDTypes(&call, test);
+  assert_int_equal(test->result_count, sambaOperatorResults(call.operator));
 
-  for (uint32_t i = 0; i < c->result_count; ++i) {
+  for (uint32_t i = 0; i < test->result_count; ++i) {
     char got[160], expected[160];
     assert_string_equal(sambaTensorTypeFormat(&results[i], got),
-                        sambaTensorTypeFormat(&c->results[i].type, expected));
-    checkValues(c, &c->results[i], values[i]);
+                        sambaTensorTypeFormat(&test->results[i].type, expected));
+    checkValues(test, &test->results[i], values[i]);
   }
 
   if (call.operator->stages && call.operator->decompose)
-    decomposesAlike(arena, &call, c, operands, values);
+    decomposesAlike(arena, &call, test, operands, values);
 }
 
-static void runAndMark(SambaArena *arena, const Case *c, void *context) {
+static void runAndMark(SambaArena *arena, const Case *test, void *context) {
   bool *seen = context; /* per row of the table: the files have a case for it */
-  runCase(arena, c);
+  runCase(arena, test);
   for (uint32_t i = 0; sambaOperatorAt(i); ++i)
-    seen[i] |= strcmp(sambaOperatorAt(i)->name, c->name) == 0;
+    seen[i] |= strcmp(sambaOperatorAt(i)->name, test->name) == 0;
 }
 
 static void testCases(void **state) {

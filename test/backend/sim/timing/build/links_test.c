@@ -12,24 +12,24 @@ enum { PMU = 4, HOP = 2, WORDS = 1024, V = 64, TOKENS = 10 };
 
 /* A fountain at (x, y), a sink at (x + distance, y), and a stream due east between them, all on one
  * lane. */
-static uint32_t addRow(TestSection *t, int32_t x, int32_t y, int32_t distance, uint8_t lane,
+static uint32_t addRow(TestSection *section, int32_t x, int32_t y, int32_t distance, uint8_t lane,
                        uint16_t flow) {
-  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, TOKENS, WORDS);
-  uint32_t out = testSink(t, "out", SAMBA_DTYPE_F32, TOKENS, WORDS);
+  uint32_t in = testFountain(section, "in", SAMBA_DTYPE_F32, TOKENS, WORDS);
+  uint32_t out = testSink(section, "out", SAMBA_DTYPE_F32, TOKENS, WORDS);
 
-  t->section.units[in].x = x;
-  t->section.units[out].x = x + distance;
-  t->section.units[in].y = t->section.units[out].y = y;
-  uint32_t stream = testConnect(t, in, 0, out, 0);
-  SambaHop *hops = SAMBA_ARENA_ARRAY(&t->arena, SambaHop, distance + 1);
+  section->section.units[in].x = x;
+  section->section.units[out].x = x + distance;
+  section->section.units[in].y = section->section.units[out].y = y;
+  uint32_t stream = testConnect(section, in, 0, out, 0);
+  SambaHop *hops = SAMBA_ARENA_ARRAY(&section->arena, SambaHop, distance + 1);
   for (int32_t h = 0; h <= distance; ++h)
     hops[h] = (SambaHop){
         x + h,
         y,
         {h ? SAMBA_SWITCH_WEST : SAMBA_SWITCH_UNIT, h ? lane : 0, flow, 0},
         {h < distance ? SAMBA_SWITCH_EAST : SAMBA_SWITCH_UNIT, h < distance ? lane : 0, flow, 0}};
-  t->section.streams[stream].hops = hops;
-  t->section.streams[stream].hop_count = (uint32_t)distance + 1;
+  section->section.streams[stream].hops = hops;
+  section->section.streams[stream].hop_count = (uint32_t)distance + 1;
 
   return stream;
 }
@@ -38,11 +38,11 @@ static void testLatencyGrowsWithTheRoute(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
   for (int32_t distance = 1; distance < 4; ++distance) {
-    TestSection *t = testSectionCreate();
-    addRow(t, 0, 0, distance, 0, 0);
+    TestSection *section = testSectionCreate();
+    addRow(section, 0, 0, distance, 0, 0);
     /* distance + 1 switches */
-    assert_int_equal(testCycles(&tiny, t), TOKENS * V + PMU + (uint64_t)(distance + 1) * HOP);
-    testSectionDestroy(t);
+    assert_int_equal(testCycles(&tiny, section), TOKENS * V + PMU + (uint64_t)(distance + 1) * HOP);
+    testSectionDestroy(section);
   }
 }
 
@@ -51,10 +51,10 @@ static void testCrossingADieCostsMore(void **state) {
   SambaMachine machine = testMachine("tiny");
   machine.dies = 2;
   machine.die_crossing_cycles = 8;
-  TestSection *t = testSectionCreate();
-  addRow(t, 0, 0, 3, 0, 0);
-  assert_int_equal(testCycles(&machine, t), TOKENS * V + PMU + 4 * HOP + 8);
-  testSectionDestroy(t);
+  TestSection *section = testSectionCreate();
+  addRow(section, 0, 0, 3, 0, 0);
+  assert_int_equal(testCycles(&machine, section), TOKENS * V + PMU + 4 * HOP + 8);
+  testSectionDestroy(section);
 }
 
 static void testFlowsOfOneLaneShareIt(void **state) {
@@ -85,38 +85,38 @@ static void testShallowFifosLimitTheRate(void **state) {
   (void)state;
   SambaMachine machine = testMachine("tiny");
   machine.fifo_depth = 2; /* 2 vectors per credit round trip of 4 cycles: half rate */
-  TestSection *t = testSectionCreate();
-  addRow(t, 0, 0, 2, 0, 0);
-  assert_int_equal(testCycles(&machine, t), TOKENS * 2 * V + PMU + 3 * HOP);
-  testSectionDestroy(t);
+  TestSection *section = testSectionCreate();
+  addRow(section, 0, 0, 2, 0, 0);
+  assert_int_equal(testCycles(&machine, section), TOKENS * 2 * V + PMU + 3 * HOP);
+  testSectionDestroy(section);
 }
 
 static void testMulticastBranches(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
 
-  TestSection *t = testSectionCreate();
-  uint32_t stream = addRow(t, 0, 0, 3, 0, 0);
+  TestSection *section = testSectionCreate();
+  uint32_t stream = addRow(section, 0, 0, 3, 0, 0);
 
   /* A second sink below the middle of the way: the tree goes on depth first. */
-  uint32_t out = testSink(t, "branch", SAMBA_DTYPE_F32, TOKENS, WORDS);
-  t->section.units[out].x = t->section.units[out].y = 1;
-  testFork(t, stream, out, 0);
-  SambaStream *s = &t->section.streams[stream];
-  SambaHop *hops = SAMBA_ARENA_ARRAY(&t->arena, SambaHop, 6);
+  uint32_t out = testSink(section, "branch", SAMBA_DTYPE_F32, TOKENS, WORDS);
+  section->section.units[out].x = section->section.units[out].y = 1;
+  testFork(section, stream, out, 0);
+  SambaStream *s = &section->section.streams[stream];
+  SambaHop *hops = SAMBA_ARENA_ARRAY(&section->arena, SambaHop, 6);
   for (uint32_t h = 0; h < 4; ++h)
     hops[h] = s->hops[h];
   hops[4] = (SambaHop){1, 0, {SAMBA_SWITCH_WEST, 0, 0, 0}, {SAMBA_SWITCH_SOUTH, 1, 5, 0}};
   hops[5] = (SambaHop){1, 1, {SAMBA_SWITCH_NORTH, 1, 5, 0}, {SAMBA_SWITCH_UNIT, 0, 0, 0}};
   s->hops = hops;
   s->hop_count = 6;
-  SambaTimingResult result = testTime(&tiny, t);
+  SambaTimingResult result = testTime(&tiny, section);
   assert_int_equal(result.cycles, TOKENS * V + PMU + 4 * HOP);
 
   /* One copy per link, not one per destination. */
   assert_int_equal(result.link_busy_max, TOKENS * V);
   sambaTimingResultFree(&result);
-  testSectionDestroy(t);
+  testSectionDestroy(section);
 }
 
 int main(void) {

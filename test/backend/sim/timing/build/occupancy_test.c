@@ -20,22 +20,23 @@ typedef struct Product {
 } Product;
 
 static uint64_t productCycles(SambaMachine *machine, Product p) {
-  TestSection *t = testSectionCreate();
+  TestSection *section = testSectionCreate();
   SambaLaneOp mac = {SAMBA_LANE_MAC, SAMBA_DTYPE_F32, {0, 1, 0}, 0};
-  uint32_t a = testFountain(t, "a", p.dtype, p.firings, p.rows * p.depth);
-  uint32_t b = testFountain(t, "b", p.dtype, p.firings, p.columns * p.depth);
-  uint32_t unit = testCompute(t, "pcu", 4, (uint32_t[]){p.firings, p.rows, p.columns, p.depth}, 1);
+  uint32_t a = testFountain(section, "a", p.dtype, p.firings, p.rows * p.depth);
+  uint32_t b = testFountain(section, "b", p.dtype, p.firings, p.columns * p.depth);
+  uint32_t unit =
+      testCompute(section, "pcu", 4, (uint32_t[]){p.firings, p.rows, p.columns, p.depth}, 1);
 
-  testProgram(t, unit, true, 8, 1, &mac);
-  testInput(t, unit, p.dtype, 1, p.rows * p.depth, (int64_t[]){0, p.depth, 0, 1});
-  testInput(t, unit, p.dtype, 1, p.columns * p.depth, (int64_t[]){0, 0, p.depth, 1});
-  testOutput(t, unit, p.dtype, 1, p.rows * p.columns, (int64_t[]){0, p.columns, 1, 0}, 2);
-  uint32_t sink = testSink(t, "c", p.dtype, p.firings, p.rows * p.columns);
-  testConnect(t, a, 0, unit, 0);
-  testConnect(t, b, 0, unit, 1);
-  testConnect(t, unit, 0, sink, 0);
-  uint64_t cycles = testCycles(machine, t);
-  testSectionDestroy(t);
+  testProgram(section, unit, true, 8, 1, &mac);
+  testInput(section, unit, p.dtype, 1, p.rows * p.depth, (int64_t[]){0, p.depth, 0, 1});
+  testInput(section, unit, p.dtype, 1, p.columns * p.depth, (int64_t[]){0, 0, p.depth, 1});
+  testOutput(section, unit, p.dtype, 1, p.rows * p.columns, (int64_t[]){0, p.columns, 1, 0}, 2);
+  uint32_t sink = testSink(section, "c", p.dtype, p.firings, p.rows * p.columns);
+  testConnect(section, a, 0, unit, 0);
+  testConnect(section, b, 0, unit, 1);
+  testConnect(section, unit, 0, sink, 0);
+  uint64_t cycles = testCycles(machine, section);
+  testSectionDestroy(section);
 
   return cycles;
 }
@@ -75,20 +76,20 @@ static void testSystolicArray(void **state) {
 static uint64_t simdCycles(const SambaMachine *machine, uint32_t firings, uint32_t rows,
                            uint32_t row, SambaDType dtype, bool reduce, uint32_t op_count,
                            const SambaLaneOp *ops) {
-  TestSection *t = testSectionCreate();
+  TestSection *section = testSectionCreate();
   uint32_t out = reduce ? rows : rows * row;
-  uint32_t in = testFountain(t, "in", dtype, firings, rows * row);
-  uint32_t unit = testCompute(t, "pcu", 3, (uint32_t[]){firings, rows, row}, 1);
+  uint32_t in = testFountain(section, "in", dtype, firings, rows * row);
+  uint32_t unit = testCompute(section, "pcu", 3, (uint32_t[]){firings, rows, row}, 1);
 
-  testProgram(t, unit, false, reduce ? 4 : 0, op_count, ops);
-  testInput(t, unit, dtype, 1, rows * row, (int64_t[]){0, row, 1});
-  testOutput(t, unit, dtype, 1, out, reduce ? (int64_t[]){0, 1, 0} : (int64_t[]){0, row, 1},
+  testProgram(section, unit, false, reduce ? 4 : 0, op_count, ops);
+  testInput(section, unit, dtype, 1, rows * row, (int64_t[]){0, row, 1});
+  testOutput(section, unit, dtype, 1, out, reduce ? (int64_t[]){0, 1, 0} : (int64_t[]){0, row, 1},
              op_count);
-  uint32_t sink = testSink(t, "out", dtype, firings, out);
-  testConnect(t, in, 0, unit, 0);
-  testConnect(t, unit, 0, sink, 0);
-  uint64_t cycles = testCycles(machine, t);
-  testSectionDestroy(t);
+  uint32_t sink = testSink(section, "out", dtype, firings, out);
+  testConnect(section, in, 0, unit, 0);
+  testConnect(section, unit, 0, sink, 0);
+  uint64_t cycles = testCycles(machine, section);
+  testSectionDestroy(section);
 
   return cycles;
 }

@@ -19,28 +19,28 @@ typedef struct Pattern {
 } Pattern;
 
 /* Bytes touched by one token, element by element: a count per burst of 64 bytes. */
-static uint64_t bruteForceBursts(const Pattern *p, uint64_t token, uint32_t element_bytes,
+static uint64_t bruteForceBursts(const Pattern *pattern, uint64_t token, uint32_t element_bytes,
                                  uint8_t *touched, size_t size) {
   uint64_t elements = 1, enabled = 0;
   memset(touched, 0, size);
-  for (uint32_t c = p->token_level; c < p->count; ++c)
-    elements *= p->trips[c];
+  for (uint32_t c = pattern->token_level; c < pattern->count; ++c)
+    elements *= pattern->trips[c];
 
   for (uint64_t e = 0; e < elements; ++e) {
     uint64_t rest = token * elements + e;
     int64_t counters[5];
-    int64_t address = p->base;
-    for (uint32_t c = p->count; c-- > 0; rest /= p->trips[c])
-      counters[c] = (int64_t)(rest % p->trips[c]);
+    int64_t address = pattern->base;
+    for (uint32_t c = pattern->count; c-- > 0; rest /= pattern->trips[c])
+      counters[c] = (int64_t)(rest % pattern->trips[c]);
     bool on = true;
-    for (uint32_t g = 0; g < p->guard_count; ++g) {
-      int64_t value = p->guards[g][0];
-      for (uint32_t c = 0; c < p->count; ++c)
-        value += p->guards[g][2 + c] * counters[c];
-      on &= value >= 0 && value < p->guards[g][1];
+    for (uint32_t g = 0; g < pattern->guard_count; ++g) {
+      int64_t value = pattern->guards[g][0];
+      for (uint32_t c = 0; c < pattern->count; ++c)
+        value += pattern->guards[g][2 + c] * counters[c];
+      on &= value >= 0 && value < pattern->guards[g][1];
     }
-    for (uint32_t c = 0; c < p->count; ++c)
-      address += p->strides[c] * counters[c];
+    for (uint32_t c = 0; c < pattern->count; ++c)
+      address += pattern->strides[c] * counters[c];
     if (!on)
       continue;
     ++enabled;
@@ -51,29 +51,29 @@ static uint64_t bruteForceBursts(const Pattern *p, uint64_t token, uint32_t elem
   return enabled;
 }
 
-static void checkPattern(const Pattern *p, uint32_t element_bytes) {
+static void checkPattern(const Pattern *pattern, uint32_t element_bytes) {
   enum { SPACE = 1 << 12 };
   static uint8_t expected[SPACE], found[SPACE];
   SambaArena arena = {0};
   SambaGuard guards[2];
 
-  for (uint32_t g = 0; g < p->guard_count; ++g)
-    guards[g] = (SambaGuard){p->guards[g][0], p->guards[g][1], &p->guards[g][2]};
-  SambaAccess access = {.counter_count = p->count,
-                        .trips = p->trips,
-                        .token_level = p->token_level,
-                        .base = p->base,
-                        .strides = p->strides,
-                        .guard_count = p->guard_count,
+  for (uint32_t g = 0; g < pattern->guard_count; ++g)
+    guards[g] = (SambaGuard){pattern->guards[g][0], pattern->guards[g][1], &pattern->guards[g][2]};
+  SambaAccess access = {.counter_count = pattern->count,
+                        .trips = pattern->trips,
+                        .token_level = pattern->token_level,
+                        .base = pattern->base,
+                        .strides = pattern->strides,
+                        .guard_count = pattern->guard_count,
                         .guards = guards};
   SambaBurstWalk walk;
   sambaBurstWalkInit(&walk, &arena, &access, element_bytes, 64, NULL, 0);
   uint64_t tokens = 1, elements = 1;
-  for (uint32_t c = 0; c < p->count; ++c)
-    *(c < p->token_level ? &tokens : &elements) *= p->trips[c];
+  for (uint32_t c = 0; c < pattern->count; ++c)
+    *(c < pattern->token_level ? &tokens : &elements) *= pattern->trips[c];
 
   for (uint64_t token = 0; token < tokens; ++token) {
-    bruteForceBursts(p, token, element_bytes, expected, SPACE);
+    bruteForceBursts(pattern, token, element_bytes, expected, SPACE);
     memset(found, 0, SPACE);
     uint64_t covered = 0;
     SambaBurstRun run;

@@ -12,44 +12,44 @@ enum { HOP = 2 };
 
 /* n loads of `kib` KiB each, side by side in one symbol, in tokens of 1 KiB, each into a sink. */
 static TestSection *makeLoads(uint32_t n, uint32_t kib) {
-  TestSection *t = testSectionCreate();
-  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, (uint64_t)n * kib * 256, false);
+  TestSection *section = testSectionCreate();
+  uint32_t symbol = testSymbol(section, SAMBA_DTYPE_F32, (uint64_t)n * kib * 256, false);
   for (uint32_t i = 0; i < n; ++i) {
-    uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(2, {kib, 256}, {256, 1}), 1);
-    t->section.units[load].outputs[0].access.base = (int64_t)i * kib * 256;
-    testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, kib, 256), 0);
+    uint32_t load = testLoad(section, "load", symbol, TEST_CHAIN(2, {kib, 256}, {256, 1}), 1);
+    section->section.units[load].outputs[0].access.base = (int64_t)i * kib * 256;
+    testConnect(section, load, 0, testSink(section, "sink", SAMBA_DTYPE_F32, kib, 256), 0);
   }
-  return t;
+  return section;
 }
 
 static TestSection *makeStores(uint32_t n, uint32_t kib) {
-  TestSection *t = testSectionCreate();
-  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, (uint64_t)n * kib * 256, true);
+  TestSection *section = testSectionCreate();
+  uint32_t symbol = testSymbol(section, SAMBA_DTYPE_F32, (uint64_t)n * kib * 256, true);
   for (uint32_t i = 0; i < n; ++i) {
-    uint32_t store = testStore(t, "store", symbol, TEST_CHAIN(2, {kib, 256}, {256, 1}), 1);
-    t->section.units[store].inputs[0].access.base = (int64_t)i * kib * 256;
-    testConnect(t, testFountain(t, "fountain", SAMBA_DTYPE_F32, kib, 256), 0, store, 0);
+    uint32_t store = testStore(section, "store", symbol, TEST_CHAIN(2, {kib, 256}, {256, 1}), 1);
+    section->section.units[store].inputs[0].access.base = (int64_t)i * kib * 256;
+    testConnect(section, testFountain(section, "fountain", SAMBA_DTYPE_F32, kib, 256), 0, store, 0);
   }
-  return t;
+  return section;
 }
 
 /* One load of such a chain into a sink. Tokens have `elements` elements. */
 static TestSection *makeLoad(uint64_t symbol_elements, TestChain chain, uint32_t tokens,
                              uint32_t elements) {
-  TestSection *t = testSectionCreate();
-  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, symbol_elements, false);
-  uint32_t load = testLoad(t, "load", symbol, chain, 1);
-  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, tokens, elements), 0);
-  return t;
+  TestSection *section = testSectionCreate();
+  uint32_t symbol = testSymbol(section, SAMBA_DTYPE_F32, symbol_elements, false);
+  uint32_t load = testLoad(section, "load", symbol, chain, 1);
+  testConnect(section, load, 0, testSink(section, "sink", SAMBA_DTYPE_F32, tokens, elements), 0);
+  return section;
 }
 
 /* Runs the section, which is destroyed. The result keeps its totals; what it lists is freed. */
-static SambaTimingResult timeOnce(const SambaMachine *machine, TestSection *t) {
-  SambaTimingResult result = testTime(machine, t);
+static SambaTimingResult timeOnce(const SambaMachine *machine, TestSection *section) {
+  SambaTimingResult result = testTime(machine, section);
   SambaTimingResult totals = result;
   totals.units = NULL;
   sambaTimingResultFree(&result);
-  testSectionDestroy(t);
+  testSectionDestroy(section);
   return totals;
 }
 
@@ -97,12 +97,12 @@ static void testOutstandingBurstsBoundOneGenerator(void **state) {
   /* Little's law: with b outstanding bursts and a round trip of about 138 cycles or more, no more
    * than b * 64 / 138 bytes per cycle; twice the bursts, about twice the rate. */
   SambaMachine machine = testMachine("sn40l");
-  TestSection *t = makeLoads(1, 256);
+  TestSection *section = makeLoads(1, 256);
   uint64_t before = 0;
 
   for (int64_t bursts = 8; bursts <= 64; bursts *= 2) {
     machine.ag_bursts = bursts;
-    uint64_t cycles = testCycles(&machine, t);
+    uint64_t cycles = testCycles(&machine, section);
     assert_true(cycles >= 256 * 1024 / 64 / (uint64_t)bursts * 118);
     if (before)
       assert_in_range(cycles * 100 / before, 45, 62);
@@ -111,18 +111,18 @@ static void testOutstandingBurstsBoundOneGenerator(void **state) {
 
   /* Unlimited, the generator's 64 bytes per cycle are the bound. */
   machine.ag_bursts = 1024;
-  assert_in_range(testCycles(&machine, t), 4096, 4096 + 400);
-  testSectionDestroy(t);
+  assert_in_range(testCycles(&machine, section), 4096, 4096 + 400);
+  testSectionDestroy(section);
 }
 
 static void testUnitsOfOneGeneratorShareIt(void **state) {
   (void)state;
   SambaMachine machine = testMachine("sn40l");
-  TestSection *t = makeLoads(2, 64);
-  uint64_t apart = testCycles(&machine, t);
-  t->section.units[0].load_store.ag = t->section.units[2].load_store.ag = 5;
-  assert_in_range(testCycles(&machine, t) * 100 / apart, 180, 220);
-  testSectionDestroy(t);
+  TestSection *section = makeLoads(2, 64);
+  uint64_t apart = testCycles(&machine, section);
+  section->section.units[0].load_store.ag = section->section.units[2].load_store.ag = 5;
+  assert_in_range(testCycles(&machine, section) * 100 / apart, 180, 220);
+  testSectionDestroy(section);
 }
 
 static void testRaggedTilesReadOnlyWhatIsThere(void **state) {
@@ -131,17 +131,17 @@ static void testRaggedTilesReadOnlyWhatIsThere(void **state) {
 
   /* 3 tiles of 32 columns over 80 columns of f32 (5 bursts per row), 16 rows: the last tile reads
    * one burst per row. */
-  TestSection *t = makeLoad(16 * 80, TEST_CHAIN(3, {3, 16, 32}, {32, 80, 1}), 3, 512);
+  TestSection *section = makeLoad(16 * 80, TEST_CHAIN(3, {3, 16, 32}, {32, 80, 1}), 3, 512);
   static const int64_t strides[] = {32, 0, 1};
   SambaGuard guard = {0, 80, strides};
-  SambaAccess *access = &t->section.units[0].outputs[0].access;
+  SambaAccess *access = &section->section.units[0].outputs[0].access;
   access->guard_count = 1;
   access->guards = &guard;
-  SambaTimingResult result = testTime(&tiny, t);
+  SambaTimingResult result = testTime(&tiny, section);
   assert_int_equal(result.dram_read_bytes, 16 * 80 * 4);
   assert_int_equal(result.units[1].bytes_in, 3 * 512 * 4); /* fill travels too */
   sambaTimingResultFree(&result);
-  testSectionDestroy(t);
+  testSectionDestroy(section);
 }
 
 /* Tokens much longer than FIFOs and generator hold: a run that is no multiple of a burst, and one
@@ -154,22 +154,22 @@ static void testLongTokensBegin(void **state) {
       timeOnce(&machine, makeLoad(40009, TEST_CHAIN(2, {1, 40009}, {0, 1}), 1, 40009));
   assert_int_equal(result.dram_read_bytes, (40009 * 4 + 63) / 64 * 64);
 
-  TestSection *t = makeLoad(8192, TEST_CHAIN(3, {1, 16, 1024}, {0, 1024, 1}), 1, 16384);
+  TestSection *section = makeLoad(8192, TEST_CHAIN(3, {1, 16, 1024}, {0, 1024, 1}), 1, 16384);
   static const int64_t strides[] = {0, 1, 0};
   SambaGuard guard = {-8, 16, strides}; /* rows -8 to 7: half of them are fill */
-  SambaAccess *access = &t->section.units[0].outputs[0].access;
+  SambaAccess *access = &section->section.units[0].outputs[0].access;
   access->base = -8 * 1024;
   access->guard_count = 1;
   access->guards = &guard;
-  assert_int_equal(timeOnce(&machine, t).dram_read_bytes, 8192 * 4);
+  assert_int_equal(timeOnce(&machine, section).dram_read_bytes, 8192 * 4);
 }
 
 static void testNarrowTokensShareBursts(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
   /* 64 tokens of 16 bytes each, one after the other: 16 bursts, not 64. */
-  TestSection *t = makeLoad(256, TEST_CHAIN(2, {64, 4}, {4, 1}), 64, 4);
-  assert_int_equal(timeOnce(&tiny, t).dram_read_bytes, 1024);
+  TestSection *section = makeLoad(256, TEST_CHAIN(2, {64, 4}, {4, 1}), 64, 4);
+  assert_int_equal(timeOnce(&tiny, section).dram_read_bytes, 1024);
 }
 
 static void testOutstandingReadsAreMergedWhenTheMachineDoes(void **state) {
@@ -177,9 +177,10 @@ static void testOutstandingReadsAreMergedWhenTheMachineDoes(void **state) {
   SambaMachine machine = testMachine("tiny");
   for (int merge = 0; merge < 2; ++merge) {
     machine.ag_merge_outstanding = merge;
-    TestSection *t = makeLoads(2, 4);
-    t->section.units[2].outputs[0].access.base = 0; /* both read the same 4 KiB at the same time */
-    assert_int_equal(timeOnce(&machine, t).dram_read_bytes, merge ? 4096 : 8192);
+    TestSection *section = makeLoads(2, 4);
+    section->section.units[2].outputs[0].access.base =
+        0; /* both read the same 4 KiB at the same time */
+    assert_int_equal(timeOnce(&machine, section).dram_read_bytes, merge ? 4096 : 8192);
   }
 }
 
@@ -187,27 +188,27 @@ static void testControlTokenOrdersLoadAfterStore(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
 
-  TestSection *t = makeStores(1, 1);
+  TestSection *section = makeStores(1, 1);
   uint32_t store = 0;
   uint32_t symbol = 0;
-  uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(2, {1, 256}, {256, 1}), 1);
-  SambaUnit *units = t->section.units;
-  testConnect(t, load, 0, testSink(t, "sink", SAMBA_DTYPE_F32, 1, 256), 0);
-  uint64_t side_by_side = testCycles(&tiny, t);
+  uint32_t load = testLoad(section, "load", symbol, TEST_CHAIN(2, {1, 256}, {256, 1}), 1);
+  SambaUnit *units = section->section.units;
+  testConnect(section, load, 0, testSink(section, "sink", SAMBA_DTYPE_F32, 1, 256), 0);
+  uint64_t side_by_side = testCycles(&tiny, section);
   uint64_t alone;
   TestSection *single = makeStores(1, 1);
   alone = testCycles(&tiny, single);
   units[store].output_count = units[load].input_count = 1;
   units[store].outputs[0].block = units[load].inputs[0].block = 1;
-  uint32_t stream = testConnect(t, store, 0, load, 0);
-  t->section.streams[stream].kind = SAMBA_STREAM_CONTROL;
-  uint64_t ordered = testCycles(&tiny, t);
+  uint32_t stream = testConnect(section, store, 0, load, 0);
+  section->section.streams[stream].kind = SAMBA_STREAM_CONTROL;
+  uint64_t ordered = testCycles(&tiny, section);
 
   /* The load's first burst alone takes 138 cycles more than the store's acknowledgement. */
   assert_true(ordered > side_by_side);
   assert_true(ordered > alone + 100);
   testSectionDestroy(single);
-  testSectionDestroy(t);
+  testSectionDestroy(section);
 }
 
 int main(void) {

@@ -8,12 +8,12 @@
 
 #include <cmocka.h>
 
-static uint32_t addStage(TestSection *t, const char *name, uint32_t inputs, uint32_t firings,
+static uint32_t addStage(TestSection *section, const char *name, uint32_t inputs, uint32_t firings,
                          uint32_t elements) {
-  uint32_t unit = testCompute(t, name, 2, (uint32_t[]){firings, elements}, 1);
+  uint32_t unit = testCompute(section, name, 2, (uint32_t[]){firings, elements}, 1);
   for (uint32_t i = 0; i < inputs; ++i)
-    testInput(t, unit, SAMBA_DTYPE_F32, 1, elements, (int64_t[]){0, 1});
-  testOutput(t, unit, SAMBA_DTYPE_F32, 1, elements, (int64_t[]){0, 1}, 0);
+    testInput(section, unit, SAMBA_DTYPE_F32, 1, elements, (int64_t[]){0, 1});
+  testOutput(section, unit, SAMBA_DTYPE_F32, 1, elements, (int64_t[]){0, 1}, 0);
   return unit;
 }
 
@@ -26,16 +26,16 @@ static void testCircleOfWaits(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
 
-  TestSection *t = testSectionCreate();
-  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, 4, 64);
-  uint32_t first = addStage(t, "first", 2, 4, 64);
-  uint32_t second = addStage(t, "second", 1, 4, 64);
-  testConnect(t, in, 0, first, 0);
-  testConnect(t, first, 0, second, 0);
-  testConnect(t, second, 0, first, 1);
-  t->section.units[first].layer = "fc1";
+  TestSection *section = testSectionCreate();
+  uint32_t in = testFountain(section, "in", SAMBA_DTYPE_F32, 4, 64);
+  uint32_t first = addStage(section, "first", 2, 4, 64);
+  uint32_t second = addStage(section, "second", 1, 4, 64);
+  testConnect(section, in, 0, first, 0);
+  testConnect(section, first, 0, second, 0);
+  testConnect(section, second, 0, first, 1);
+  section->section.units[first].layer = "fc1";
   char text[2048];
-  testFault(&tiny, t, 0, text, sizeof text);
+  testFault(&tiny, section, 0, text, sizeof text);
   assertContains(text, "deadlock: section 'test' stopped at cycle ");
   assertContains(text, "with 2 units or buffer ports unfinished; ");
   assertContains(text, "is part of a circle of waits");
@@ -43,7 +43,7 @@ static void testCircleOfWaits(void **state) {
                        "'second' (compute, firing 0 of 4)");
   assertContains(text, "note: 'second' (compute, firing 0 of 4) waits for a token from 'first' "
                        "(compute, layer fc1, firing 0 of 4)");
-  testSectionDestroy(t);
+  testSectionDestroy(section);
 }
 
 static void testReconvergentPathTooShallow(void **state) {
@@ -53,17 +53,17 @@ static void testReconvergentPathTooShallow(void **state) {
    * four of them: the straight way cannot hold three whole tokens, so the source stops before the
    * slot is full. */
   SambaMachine tiny = testMachine("tiny");
-  TestSection *t = testSectionCreate();
-  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, 8, 1024);
-  uint32_t join = addStage(t, "join", 2, 8, 1024);
-  uint32_t buffer = testBuffer(t, "buffer", 2, 4096);
-  testWrite(t, buffer, SAMBA_DTYPE_F32, TEST_CHAIN(3, {2, 4, 1024}, {0, 1024, 1}), 1, 2);
-  testRead(t, buffer, SAMBA_DTYPE_F32, TEST_CHAIN(3, {2, 4, 1024}, {0, 1024, 1}), 1, 2);
-  uint32_t stream = testConnect(t, in, 0, join, 0);
-  testFork(t, stream, buffer, 0);
-  testConnect(t, buffer, 0, join, 1);
+  TestSection *section = testSectionCreate();
+  uint32_t in = testFountain(section, "in", SAMBA_DTYPE_F32, 8, 1024);
+  uint32_t join = addStage(section, "join", 2, 8, 1024);
+  uint32_t buffer = testBuffer(section, "buffer", 2, 4096);
+  testWrite(section, buffer, SAMBA_DTYPE_F32, TEST_CHAIN(3, {2, 4, 1024}, {0, 1024, 1}), 1, 2);
+  testRead(section, buffer, SAMBA_DTYPE_F32, TEST_CHAIN(3, {2, 4, 1024}, {0, 1024, 1}), 1, 2);
+  uint32_t stream = testConnect(section, in, 0, join, 0);
+  testFork(section, stream, buffer, 0);
+  testConnect(section, buffer, 0, join, 1);
   char text[2048];
-  testFault(&tiny, t, 0, text, sizeof text);
+  testFault(&tiny, section, 0, text, sizeof text);
   assertContains(text, "deadlock: ");
   assertContains(text, "'join' (compute, firing 0 of 8) waits for a token from 'buffer' read port "
                        "(buffer, firing 0 of 8)");
@@ -72,56 +72,56 @@ static void testReconvergentPathTooShallow(void **state) {
       "'buffer' read port (buffer, firing 0 of 8) waits for a slot to be filled by 'buffer' write "
       "port (buffer, firing ");
   assertContains(text, "waits for room on the stream to 'join' (compute, firing 0 of 8)");
-  testSectionDestroy(t);
+  testSectionDestroy(section);
 }
 
 static void testStarvedUnit(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
 
-  TestSection *t = testSectionCreate();
-  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, 2, 64);
-  uint32_t stage = addStage(t, "stage", 1, 4, 64);
-  testConnect(t, in, 0, stage, 0);
-  testConnect(t, stage, 0, testSink(t, "out", SAMBA_DTYPE_F32, 4, 64), 0);
+  TestSection *section = testSectionCreate();
+  uint32_t in = testFountain(section, "in", SAMBA_DTYPE_F32, 2, 64);
+  uint32_t stage = addStage(section, "stage", 1, 4, 64);
+  testConnect(section, in, 0, stage, 0);
+  testConnect(section, stage, 0, testSink(section, "out", SAMBA_DTYPE_F32, 4, 64), 0);
   char text[2048];
-  testFault(&tiny, t, 0, text, sizeof text);
+  testFault(&tiny, section, 0, text, sizeof text);
   assertContains(text, "starved: section 'test' stopped at cycle ");
   assertContains(text, "'stage' (compute, firing 2 of 4) waits for a unit that has ended");
   assertContains(text, "note: 'stage' (compute, firing 2 of 4) waits for a token from 'in' read "
                        "port (buffer, firing 2 of 2)");
-  testSectionDestroy(t);
+  testSectionDestroy(section);
 }
 
 static void testTooManyCycles(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
 
-  TestSection *t = testSectionCreate();
-  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, 100, 1024);
-  testConnect(t, in, 0, testSink(t, "out", SAMBA_DTYPE_F32, 100, 1024), 0);
+  TestSection *section = testSectionCreate();
+  uint32_t in = testFountain(section, "in", SAMBA_DTYPE_F32, 100, 1024);
+  testConnect(section, in, 0, testSink(section, "out", SAMBA_DTYPE_F32, 100, 1024), 0);
   char text[2048];
-  testFault(&tiny, t, 1000, text, sizeof text);
+  testFault(&tiny, section, 1000, text, sizeof text);
   assertContains(
       text,
       "too many cycles: section 'test' was not finished after 1000 cycles; 'in' read port (buffer, "
       "firing 15 of 100) is among those still at "
       "work; raise --max-cycles if this is expected");
-  testSectionDestroy(t);
+  testSectionDestroy(section);
 
   /* Chains as long as the format allows neither overflow nor hang. */
-  t = testSectionCreate();
-  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 64, false);
+  section = testSectionCreate();
+  uint32_t symbol = testSymbol(section, SAMBA_DTYPE_F32, 64, false);
   static const int64_t never[] = {0, 0, 0};
   SambaGuard guard = {-1, 1, never};
-  uint32_t load =
-      testLoad(t, "load", symbol, TEST_CHAIN(3, {1u << 15, 1u << 16, 1u << 16}, {0, 0, 0}), 1);
-  t->section.units[load].outputs[0].access.guard_count = 1;
-  t->section.units[load].outputs[0].access.guards = &guard;
-  testConnect(t, load, 0, testSink(t, "out", SAMBA_DTYPE_F32, 1u << 15, 1u << 31), 0);
-  testFault(&tiny, t, 100000, text, sizeof text);
+  uint32_t load = testLoad(section, "load", symbol,
+                           TEST_CHAIN(3, {1u << 15, 1u << 16, 1u << 16}, {0, 0, 0}), 1);
+  section->section.units[load].outputs[0].access.guard_count = 1;
+  section->section.units[load].outputs[0].access.guards = &guard;
+  testConnect(section, load, 0, testSink(section, "out", SAMBA_DTYPE_F32, 1u << 15, 1u << 31), 0);
+  testFault(&tiny, section, 100000, text, sizeof text);
   assertContains(text, "too many cycles: section 'test' was not finished after 100000 cycles");
-  testSectionDestroy(t);
+  testSectionDestroy(section);
 }
 
 static void testNoMemoryToLoadFrom(void **state) {
@@ -129,33 +129,35 @@ static void testNoMemoryToLoadFrom(void **state) {
   SambaMachine machine = testMachine("tiny");
 
   machine.hbm_bytes = machine.hbm_channels = machine.hbm_channel_mbps = 0;
-  TestSection *t = testSectionCreate();
-  uint32_t symbol = testSymbol(t, SAMBA_DTYPE_F32, 64, false);
-  uint32_t load = testLoad(t, "load", symbol, TEST_CHAIN(1, {64}, {1}), 0);
-  testConnect(t, load, 0, testSink(t, "out", SAMBA_DTYPE_F32, 1, 64), 0);
+  TestSection *section = testSectionCreate();
+  uint32_t symbol = testSymbol(section, SAMBA_DTYPE_F32, 64, false);
+  uint32_t load = testLoad(section, "load", symbol, TEST_CHAIN(1, {64}, {1}), 0);
+  testConnect(section, load, 0, testSink(section, "out", SAMBA_DTYPE_F32, 1, 64), 0);
   SambaTimingResult result;
-  SambaStatus status = sambaTimingExecute(&machine, &t->section, t->bindings, NULL, NULL, &result);
+  SambaStatus status =
+      sambaTimingExecute(&machine, &section->section, section->bindings, NULL, NULL, &result);
   assert_int_equal(sambaStatusGetCode(status), SAMBA_INVALID);
   assert_string_equal(
       sambaStatusGetMessage(status),
       "section 'test' loads or stores, but machine 'tiny' has neither HBM nor DDR channels");
   sambaStatusFree(status);
-  testSectionDestroy(t);
+  testSectionDestroy(section);
 }
 
 static void testTooManyUnits(void **state) {
   (void)state;
   SambaMachine machine = testMachine("tiny");
-  TestSection *t = testSectionCreate();
-  t->section.units[testBuffer(t, "buffer", 1, 1)].input_count =
+  TestSection *section = testSectionCreate();
+  section->section.units[testBuffer(section, "buffer", 1, 1)].input_count =
       1u << 26; /* refused before any port is looked at */
   SambaTimingResult result;
-  SambaStatus status = sambaTimingExecute(&machine, &t->section, t->bindings, NULL, NULL, &result);
+  SambaStatus status =
+      sambaTimingExecute(&machine, &section->section, section->bindings, NULL, NULL, &result);
   assert_int_equal(sambaStatusGetCode(status), SAMBA_UNSUPPORTED);
   assert_string_equal(sambaStatusGetMessage(status),
                       "section 'test' has 67108864 units and buffer ports, expected below 2^26");
   sambaStatusFree(status);
-  testSectionDestroy(t);
+  testSectionDestroy(section);
 }
 
 int main(void) {

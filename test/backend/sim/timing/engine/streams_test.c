@@ -12,15 +12,15 @@ enum { PMU = 4, HOP = 2, WORDS = 1024, V = 64 }; /* tokens of 1024 f32: 64 vecto
 
 /* fountain -> buffer -> sink, n tokens, one per slot. */
 static TestSection *makeBuffered(uint32_t tokens, uint32_t slots) {
-  TestSection *t = testSectionCreate();
-  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, tokens, WORDS);
-  uint32_t buffer = testBuffer(t, "buffer", slots, WORDS);
-  testWrite(t, buffer, SAMBA_DTYPE_F32, TEST_CHAIN(2, {tokens, WORDS}, {0, 1}), 1, 1);
-  testRead(t, buffer, SAMBA_DTYPE_F32, TEST_CHAIN(2, {tokens, WORDS}, {0, 1}), 1, 1);
-  uint32_t out = testSink(t, "out", SAMBA_DTYPE_F32, tokens, WORDS);
-  testConnect(t, in, 0, buffer, 0);
-  testConnect(t, buffer, 0, out, 0);
-  return t;
+  TestSection *section = testSectionCreate();
+  uint32_t in = testFountain(section, "in", SAMBA_DTYPE_F32, tokens, WORDS);
+  uint32_t buffer = testBuffer(section, "buffer", slots, WORDS);
+  testWrite(section, buffer, SAMBA_DTYPE_F32, TEST_CHAIN(2, {tokens, WORDS}, {0, 1}), 1, 1);
+  testRead(section, buffer, SAMBA_DTYPE_F32, TEST_CHAIN(2, {tokens, WORDS}, {0, 1}), 1, 1);
+  uint32_t out = testSink(section, "out", SAMBA_DTYPE_F32, tokens, WORDS);
+  testConnect(section, in, 0, buffer, 0);
+  testConnect(section, buffer, 0, out, 0);
+  return section;
 }
 
 static void testSlotsAreCredits(void **state) {
@@ -32,9 +32,10 @@ static void testSlotsAreCredits(void **state) {
     uint32_t slots, period;
   } cases[] = {{1, 2 * V}, {2, V}, {3, V}};
   for (int i = 0; i < 3; ++i) {
-    TestSection *t = makeBuffered(10, cases[i].slots);
-    assert_int_equal(testCycles(&tiny, t), PMU + HOP + V + V + PMU + HOP + 9 * cases[i].period);
-    testSectionDestroy(t);
+    TestSection *section = makeBuffered(10, cases[i].slots);
+    assert_int_equal(testCycles(&tiny, section),
+                     PMU + HOP + V + V + PMU + HOP + 9 * cases[i].period);
+    testSectionDestroy(section);
   }
 }
 
@@ -42,80 +43,81 @@ static void testLoopCarriedBufferStartsFull(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
   /* The first read needs no write; the first write waits for the first read. */
-  TestSection *t = makeBuffered(2, 1);
-  t->section.units[1].buffer.loop_carried = true;
+  TestSection *section = makeBuffered(2, 1);
+  section->section.units[1].buffer.loop_carried = true;
   /* read 0..64, write 64..128, read 128..192, then 4 + 2 to the sink; the second write 192..256
    * ends later. */
-  assert_int_equal(testCycles(&tiny, t), 256);
-  testSectionDestroy(t);
+  assert_int_equal(testCycles(&tiny, section), 256);
+  testSectionDestroy(section);
 }
 
 static void testReadPortsShareTheReadSide(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
 
-  TestSection *t = testSectionCreate();
-  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, 10, WORDS);
-  testRead(t, in, SAMBA_DTYPE_F32, TEST_CHAIN(2, {10, WORDS}, {0, 1}), 1, 1);
+  TestSection *section = testSectionCreate();
+  uint32_t in = testFountain(section, "in", SAMBA_DTYPE_F32, 10, WORDS);
+  testRead(section, in, SAMBA_DTYPE_F32, TEST_CHAIN(2, {10, WORDS}, {0, 1}), 1, 1);
   for (uint32_t p = 0; p < 2; ++p)
-    testConnect(t, in, p, testSink(t, "out", SAMBA_DTYPE_F32, 10, WORDS), 0);
+    testConnect(section, in, p, testSink(section, "out", SAMBA_DTYPE_F32, 10, WORDS), 0);
 
   /* 20 tokens of 64 cycles through one read side. */
-  assert_int_equal(testCycles(&tiny, t), 20 * V + PMU + HOP);
+  assert_int_equal(testCycles(&tiny, section), 20 * V + PMU + HOP);
 
   /* A multicast of one port streams once for both. */
-  t->section.units[in].output_count = 1;
-  testSectionDestroy(t);
-  t = testSectionCreate();
-  in = testFountain(t, "in", SAMBA_DTYPE_F32, 10, WORDS);
-  uint32_t stream = testConnect(t, in, 0, testSink(t, "out", SAMBA_DTYPE_F32, 10, WORDS), 0);
-  testFork(t, stream, testSink(t, "out", SAMBA_DTYPE_F32, 10, WORDS), 0);
-  assert_int_equal(testCycles(&tiny, t), 10 * V + PMU + HOP);
+  section->section.units[in].output_count = 1;
+  testSectionDestroy(section);
+  section = testSectionCreate();
+  in = testFountain(section, "in", SAMBA_DTYPE_F32, 10, WORDS);
+  uint32_t stream =
+      testConnect(section, in, 0, testSink(section, "out", SAMBA_DTYPE_F32, 10, WORDS), 0);
+  testFork(section, stream, testSink(section, "out", SAMBA_DTYPE_F32, 10, WORDS), 0);
+  assert_int_equal(testCycles(&tiny, section), 10 * V + PMU + HOP);
 
   /* Replaying costs bandwidth. */
-  t->section.units[in].outputs[0].access.replay = 3;
-  assert_int_equal(testCycles(&tiny, t), 30 * V + PMU + HOP);
-  testSectionDestroy(t);
+  section->section.units[in].outputs[0].access.replay = 3;
+  assert_int_equal(testCycles(&tiny, section), 30 * V + PMU + HOP);
+  testSectionDestroy(section);
 }
 
 static void testBankConflicts(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
-  TestSection *t = testSectionCreate();
-  uint32_t in = testBuffer(t, "in", 1, 32 * 32);
+  TestSection *section = testSectionCreate();
+  uint32_t in = testBuffer(section, "in", 1, 32 * 32);
   /* A column of a 32 x 32 f32 tile: all elements in one of the 16 banks, 16 cycles per vector
    * instead of one. */
-  testRead(t, in, SAMBA_DTYPE_F32, TEST_CHAIN(3, {10, 32, 32}, {0, 1, 32}), 1, 1);
-  testConnect(t, in, 0, testSink(t, "out", SAMBA_DTYPE_F32, 10, WORDS), 0);
-  assert_int_equal(testCycles(&tiny, t), 10 * V * 16 + PMU + HOP);
-  t->section.units[in].buffer.banks_diagonal = true;
-  assert_int_equal(testCycles(&tiny, t), 10 * V + PMU + HOP);
-  testSectionDestroy(t);
+  testRead(section, in, SAMBA_DTYPE_F32, TEST_CHAIN(3, {10, 32, 32}, {0, 1, 32}), 1, 1);
+  testConnect(section, in, 0, testSink(section, "out", SAMBA_DTYPE_F32, 10, WORDS), 0);
+  assert_int_equal(testCycles(&tiny, section), 10 * V * 16 + PMU + HOP);
+  section->section.units[in].buffer.banks_diagonal = true;
+  assert_int_equal(testCycles(&tiny, section), 10 * V + PMU + HOP);
+  testSectionDestroy(section);
 }
 
 /* in -> fast stage -> slow stage -> out; the slow stage takes `slow` passes of its pipeline per
  * vector. */
 static uint64_t pipelineCycles(uint32_t tokens, uint32_t transcendentals) {
   SambaMachine tiny = testMachine("tiny");
-  TestSection *t = testSectionCreate();
+  TestSection *section = testSectionCreate();
   SambaLaneOp ops[4];
 
   for (uint32_t i = 0; i < 4; ++i)
     ops[i] = (SambaLaneOp){SAMBA_LANE_EXP, SAMBA_DTYPE_F32, {(uint16_t)i, 0, 0}, 0};
-  uint32_t previous = testFountain(t, "in", SAMBA_DTYPE_F32, tokens, WORDS);
+  uint32_t previous = testFountain(section, "in", SAMBA_DTYPE_F32, tokens, WORDS);
   for (uint32_t s = 0; s < 2; ++s) {
-    uint32_t unit = testCompute(t, s ? "slow" : "fast", 2, (uint32_t[]){tokens, WORDS}, 1);
+    uint32_t unit = testCompute(section, s ? "slow" : "fast", 2, (uint32_t[]){tokens, WORDS}, 1);
     uint32_t count = s ? transcendentals : 1;
-    testProgram(t, unit, false, 0, count, ops);
-    testInput(t, unit, SAMBA_DTYPE_F32, 1, WORDS, (int64_t[]){0, 1});
-    testOutput(t, unit, SAMBA_DTYPE_F32, 1, WORDS, (int64_t[]){0, 1}, count);
-    testConnect(t, previous, 0, unit, 0);
+    testProgram(section, unit, false, 0, count, ops);
+    testInput(section, unit, SAMBA_DTYPE_F32, 1, WORDS, (int64_t[]){0, 1});
+    testOutput(section, unit, SAMBA_DTYPE_F32, 1, WORDS, (int64_t[]){0, 1}, count);
+    testConnect(section, previous, 0, unit, 0);
     previous = unit;
   }
 
-  testConnect(t, previous, 0, testSink(t, "out", SAMBA_DTYPE_F32, tokens, WORDS), 0);
-  uint64_t cycles = testCycles(&tiny, t);
-  testSectionDestroy(t);
+  testConnect(section, previous, 0, testSink(section, "out", SAMBA_DTYPE_F32, tokens, WORDS), 0);
+  uint64_t cycles = testCycles(&tiny, section);
+  testSectionDestroy(section);
   return cycles;
 }
 
@@ -131,27 +133,27 @@ static void testSplitAndMerge(void **state) {
   (void)state;
   SambaMachine tiny = testMachine("tiny");
 
-  TestSection *t = testSectionCreate();
+  TestSection *section = testSectionCreate();
 
   /* Eight tokens dealt to two slow units (4 cycles per vector), two at a time, merged again in the
    * same way. */
   SambaLaneOp ops[4];
   for (uint32_t i = 0; i < 4; ++i)
     ops[i] = (SambaLaneOp){SAMBA_LANE_EXP, SAMBA_DTYPE_F32, {(uint16_t)i, 0, 0}, 0};
-  uint32_t in = testFountain(t, "in", SAMBA_DTYPE_F32, 8, WORDS);
-  uint32_t out = testSink(t, "out", SAMBA_DTYPE_F32, 8, WORDS);
+  uint32_t in = testFountain(section, "in", SAMBA_DTYPE_F32, 8, WORDS);
+  uint32_t out = testSink(section, "out", SAMBA_DTYPE_F32, 8, WORDS);
 
   for (uint32_t s = 0; s < 2; ++s) {
-    uint32_t unit = testCompute(t, "slow", 2, (uint32_t[]){4, WORDS}, 1);
-    testProgram(t, unit, false, 0, 4, ops);
-    testInput(t, unit, SAMBA_DTYPE_F32, 1, WORDS, (int64_t[]){0, 1});
-    testOutput(t, unit, SAMBA_DTYPE_F32, 1, WORDS, (int64_t[]){0, 1}, 4);
-    testConnect(t, in, 0, unit, 0);
-    testConnect(t, unit, 0, out, 0);
+    uint32_t unit = testCompute(section, "slow", 2, (uint32_t[]){4, WORDS}, 1);
+    testProgram(section, unit, false, 0, 4, ops);
+    testInput(section, unit, SAMBA_DTYPE_F32, 1, WORDS, (int64_t[]){0, 1});
+    testOutput(section, unit, SAMBA_DTYPE_F32, 1, WORDS, (int64_t[]){0, 1}, 4);
+    testConnect(section, in, 0, unit, 0);
+    testConnect(section, unit, 0, out, 0);
   }
 
-  t->section.units[in].outputs[0].block = t->section.units[out].inputs[0].block = 2;
-  SambaTimingResult result = testTime(&tiny, t);
+  section->section.units[in].outputs[0].block = section->section.units[out].inputs[0].block = 2;
+  SambaTimingResult result = testTime(&tiny, section);
 
   /* Both copies do 4 firings of 256 cycles; dealing one token at a time they would work side by
    * side all the time, with blocks of two the second one starts up to two tokens later. Neither can
@@ -166,9 +168,9 @@ static void testSplitAndMerge(void **state) {
 
   uint64_t with_blocks = result.cycles;
   sambaTimingResultFree(&result);
-  t->section.units[in].outputs[0].block = t->section.units[out].inputs[0].block = 1;
-  assert_true(testCycles(&tiny, t) < with_blocks);
-  testSectionDestroy(t);
+  section->section.units[in].outputs[0].block = section->section.units[out].inputs[0].block = 1;
+  assert_true(testCycles(&tiny, section) < with_blocks);
+  testSectionDestroy(section);
 }
 
 int main(void) {

@@ -13,29 +13,29 @@
 enum { units = 24, tokens = 20, calls = 8000 };
 
 /* y = x + units: every unit of a chain adds one; `tokens` tokens of one element. */
-static void buildChain(Builder *b) {
+static void buildChain(Builder *builder) {
   const SambaDType F = SAMBA_DTYPE_F32;
-  builderInitialize(b);
-  uint32_t x = builderSymbol(b, "x", F, tokens, false);
-  uint32_t y = builderSymbol(b, "y", F, tokens, true);
-  SambaAccess access = builderAccess(2, 1, TRIPS(b, tokens, 1), STRIDES(b, 1, 1));
-  uint32_t last = builderLoad(b, x, access);
-  uint32_t store = builderStore(b, y, access);
+  builderInitialize(builder);
+  uint32_t x = builderSymbol(builder, "x", F, tokens, false);
+  uint32_t y = builderSymbol(builder, "y", F, tokens, true);
+  SambaAccess access = builderAccess(2, 1, TRIPS(builder, tokens, 1), STRIDES(builder, 1, 1));
+  uint32_t last = builderLoad(builder, x, access);
+  uint32_t store = builderStore(builder, y, access);
 
   for (int i = 0; i < units; ++i) {
-    uint32_t unit = builderCompute(b, 2, 1, TRIPS(b, tokens, 1));
-    builderComputeInput(b, unit, F, 1, 1, STRIDES(b, 0, 1));
-    uint32_t one = builderOp(b, unit, SAMBA_LANE_CONSTANT, F, 0, 0, 0, 0x3f800000);
-    uint32_t sum = builderOp(b, unit, SAMBA_LANE_ADD, F, 0, one, 0, 0);
-    builderComputeOutput(b, unit, F, 1, 1, STRIDES(b, 0, 1), sum);
-    builderStream(b, last, 0, unit, 0);
+    uint32_t unit = builderCompute(builder, 2, 1, TRIPS(builder, tokens, 1));
+    builderComputeInput(builder, unit, F, 1, 1, STRIDES(builder, 0, 1));
+    uint32_t one = builderOp(builder, unit, SAMBA_LANE_CONSTANT, F, 0, 0, 0, 0x3f800000);
+    uint32_t sum = builderOp(builder, unit, SAMBA_LANE_ADD, F, 0, one, 0, 0);
+    builderComputeOutput(builder, unit, F, 1, 1, STRIDES(builder, 0, 1), sum);
+    builderStream(builder, last, 0, unit, 0);
     last = unit;
   }
 
-  builderStream(b, last, 0, store, 0);
+  builderStream(builder, last, 0, store, 0);
   for (int i = 0; i < tokens; ++i)
-    ((float *)(void *)b->bindings[0].data)[i] = (float)i;
-  assert_null(sambaSectionCheck(&b->section));
+    ((float *)(void *)builder->bindings[0].data)[i] = (float)i;
+  assert_null(sambaSectionCheck(&builder->section));
 }
 
 static void testWakesAreNotLost(void **state) {
