@@ -100,6 +100,17 @@ def PartitionSections : Pass<"samba-partition-sections", "::mlir::ModuleOp"> {
   let dependentDialects = ["::samba::SambaDialect", "::samba::rdu::RduDialect"];
 }
 
+def UpdateInPlace : Pass<"samba-update-in-place", "::mlir::ModuleOp"> {
+  let summary = "Order the calls that read a region before the one that writes it";
+  let description = [{
+    A call whose result has a region (docs/dialects.md) overwrites what the region held. Whoever
+    reads an earlier value afterwards is moved in front of it, within its phase, or reads a copy
+    that is taken just before. A section that reads and writes one region does so at equal indices;
+    one that does not reads a copy. `rdu.regions` says afterwards where each result of a call goes.
+  }];
+  let dependentDialects = ["::samba::SambaDialect", "::samba::rdu::RduDialect"];
+}
+
 def AssignMemory : Pass<"samba-assign-memory", "::mlir::ModuleOp"> {
   let summary = "Give everything that crosses sections its place in device memory";
 }

@@ -1,33 +1,41 @@
-/* samba-assign-memory; see passes.h. Activations share addresses by their lifetimes in
- * calls; arguments, constants and outputs keep theirs for themselves. Fast memory first:
- * activations, then what is read most often per byte. */
+/* samba-assign-memory; see passes.h. One assignment for all graphs of a module. Activations share
+ * addresses by their lifetimes in calls; a region has one place, whoever uses it; arguments,
+ * constants and outputs without a region keep theirs for themselves. Fast memory first:
+ * activations, then what is read most often per byte; what `samba.mem` asks for is honoured. */
 #include "backend/address/address_assignment.h"
 #include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/machine_file.h"
 #include "dialect/rdu/rdu.h"
 #include "dialect/rdu/rdu_attribute_names.h"
+#include "dialect/rdu/regions.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
 #include "passes/passes.h"
 #include "support/container/pointer_map.h"
+#include "support/container/string_map.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
-/* A tensor that keeps its bytes. */
+typedef enum { memoryAny, memoryFast, memorySlow, memoryHost } Memory;
+
+/* Memory that keeps its bytes: of a region, or of one tensor. */
 typedef struct {
-  MlirValue value;
+  SambaStringRef name; /* of the region; empty: none */
+  SambaDType dtype;
+  Memory memory; /* asked for */
   uint64_t bytes, address;
   uint32_t uses, index;
-} Persistent;
+} Home;
 
 typedef struct {
-  MlirOperation function;
-  SAMBA_ARRAY(Persistent) persistent;
+  SAMBA_ARRAY(Home) homes;
+  SambaStringMap by_name; /* region -> home */
   SAMBA_ARRAY(SambaMemoryInterval) activations;
-  SAMBA_ARRAY(MlirValue) activation_values;
-  SambaPointerMap place; /* value -> 2 * index (persistent) or 2 * index + 1 (activation) */
+  SambaPointerMap place; /* value -> 2 * home or 2 * activation + 1 */
+  uint32_t calls;        /* so far, of all graphs */
   uint64_t activation_bytes, activation_start;
 } Assignment;
 
@@ -42,117 +50,216 @@ static SambaStatus bytesOf(MlirValue value, uint64_t *out_bytes) {
   return NULL;
 }
 
-static SambaStatus addPersistent(Assignment *a, MlirValue value) {
-  Persistent persistent = {.value = value, .index = (uint32_t)a->persistent.size};
-  SAMBA_RETURN_IF_ERROR(bytesOf(value, &persistent.bytes));
-  persistent.bytes +=
-      persistent.bytes == 0; /* a tensor without elements has an address all the same */
+static uint32_t usesOf(MlirValue value) {
+  uint32_t uses = 0;
   for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use))
-    ++persistent.uses;
-  sambaPointerMapSet(&a->place, value.ptr, 2 * persistent.index);
-  sambaArrayAppend(&a->persistent, persistent);
+    ++uses;
+  return uses;
+}
+
+/* The home of the value: that of the region, which may be there already, or a new one. */
+static SambaStatus addHome(Assignment *a, MlirValue value, SambaStringRef region, Home **out_home) {
+  Home home = {.name = region, .index = (uint32_t)a->homes.size};
+  SambaTensorType type;
+  SAMBA_RETURN_IF_ERROR(sambaTensorTypeFromMlir(mlirValueGetType(value), &type));
+  SAMBA_RETURN_IF_ERROR(bytesOf(value, &home.bytes));
+  home.bytes += home.bytes == 0; /* a tensor without elements has an address all the same */
+  home.dtype = type.dtype;
+
+  uint32_t index = home.index;
+  if (!region.size || sambaStringMapInsert(&a->by_name, region, home.index, &index)) {
+    index = home.index;
+    sambaArrayAppend(&a->homes, home);
+  }
+  Home *kept = &a->homes.data[index];
+  if (kept->dtype != type.dtype)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "region '%.*s' holds %s and %s; what shares a region has one element "
+                           "type",
+                           SAMBA_STRING_ARGS(region), sambaDTypeName(kept->dtype),
+                           sambaDTypeName(type.dtype));
+  kept->bytes = home.bytes > kept->bytes ? home.bytes : kept->bytes;
+  kept->uses += usesOf(value);
+  sambaPointerMapSet(&a->place, value.ptr, 2 * index);
+  *out_home = kept;
   return NULL;
 }
 
-static bool isReturned(MlirValue value) {
-  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
-       use = mlirOpOperandGetNextUse(use))
-    if (sambaOperationIs(mlirOpOperandGetOwner(use), "func.return"))
-      return true;
-  return false;
+static Memory memoryFrom(MlirAttribute attribute) {
+  if (mlirAttributeIsNull(attribute) || !mlirAttributeIsAString(attribute))
+    return memoryAny;
+  SambaStringRef text = sambaFromMlir(mlirStringAttrGetValue(attribute));
+  if (sambaStringRefEqualC(text, "hbm"))
+    return memoryFast;
+  return sambaStringRefEqualC(text, "ddr") ? memorySlow : memoryHost;
 }
 
-static SambaStatus collect(Assignment *a) {
-  MlirBlock body = sambaBodyOf(a->function);
-  uint32_t calls = 0, place;
+static const char *memoryName(Memory memory) {
+  static const char *const names[] = {"any", "HBM", "DDR", "host memory"};
+  return names[memory];
+}
 
-  for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i)
-    if (!sambaValueIsArgin(mlirBlockGetArgument(body, i))) /* comes with the launch */
-      SAMBA_RETURN_IF_ERROR(addPersistent(a, mlirBlockGetArgument(body, i)));
-  MlirOperation operation = mlirBlockGetFirstOperation(body);
-  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
-    if (sambaOperationIs(operation, "samba.constant"))
-      SAMBA_RETURN_IF_ERROR(addPersistent(a, mlirOperationGetResult(operation, 0)));
-    if (!sambaOperationIs(operation, "samba.call"))
+static SambaStatus collectArgument(Assignment *a, MlirOperation function, intptr_t index,
+                                   const SambaMachine *machine) {
+  Home *home;
+  MlirValue argument = mlirBlockGetArgument(sambaBodyOf(function), index);
+  SAMBA_RETURN_IF_ERROR(addHome(a, argument, sambaRegionOfArgument(function, index), &home));
+  Memory asked =
+      memoryFrom(sambaFunctionAttribute(function, "arg_attrs", index, SAMBA_MEMORY_ATTRIBUTE));
+  if ((asked == memoryFast && machine->hbm_bytes == 0) ||
+      (asked == memorySlow && machine->ddr_bytes == 0))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "target %s has no %s, which samba.mem asks for; leave "
+                           "samba.mem out and the compiler decides",
+                           machine->name, memoryName(asked));
+  if (asked && home->memory && asked != home->memory)
+    return sambaStatusMake(SAMBA_INVALID, "region '%.*s' is asked to be in %s and in %s",
+                           SAMBA_STRING_ARGS(home->name), memoryName(home->memory),
+                           memoryName(asked));
+  home->memory = asked ? asked : home->memory;
+  return NULL;
+}
+
+static SambaStatus collectCall(Assignment *a, MlirOperation function, MlirOperation call) {
+  uint32_t place;
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(call); ++i)
+    if (sambaPointerMapGet(&a->place, mlirOperationGetOperand(call, i).ptr, &place) && place % 2)
+      a->activations.data[place / 2].last_call = a->calls;
+
+  for (intptr_t r = 0; r < mlirOperationGetNumResults(call); ++r) {
+    MlirValue value = mlirOperationGetResult(call, r);
+    SambaStringRef region = sambaRegionOfCallResult(function, call, r);
+    if (region.size || sambaGraphResultOf(function, value) >= 0) {
+      Home *unused;
+      SAMBA_RETURN_IF_ERROR(addHome(a, value, region, &unused));
       continue;
-    for (intptr_t i = 0; i < mlirOperationGetNumOperands(operation); ++i)
-      if (sambaPointerMapGet(&a->place, mlirOperationGetOperand(operation, i).ptr, &place) &&
-          place % 2)
-        a->activations.data[place / 2].last_call = calls;
-    for (intptr_t r = 0; r < mlirOperationGetNumResults(operation); ++r) {
-      MlirValue value = mlirOperationGetResult(operation, r);
-      if (isReturned(value)) {
-        SAMBA_RETURN_IF_ERROR(addPersistent(a, value));
-        continue;
-      }
-      SambaMemoryInterval interval = {.first_call = calls, .last_call = calls};
-      SAMBA_RETURN_IF_ERROR(bytesOf(value, &interval.bytes));
-      sambaPointerMapSet(&a->place, value.ptr, 2 * (uint32_t)a->activations.size + 1);
-      sambaArrayAppend(&a->activations, interval);
-      sambaArrayAppend(&a->activation_values, value);
     }
-    ++calls;
+    SambaMemoryInterval interval = {.first_call = a->calls, .last_call = a->calls};
+    SAMBA_RETURN_IF_ERROR(bytesOf(value, &interval.bytes));
+    sambaPointerMapSet(&a->place, value.ptr, 2 * (uint32_t)a->activations.size + 1);
+    sambaArrayAppend(&a->activations, interval);
   }
 
+  ++a->calls;
   return NULL;
 }
 
+static SambaStatus collect(Assignment *a, MlirOperation function, const SambaMachine *machine) {
+  MlirBlock body = sambaBodyOf(function);
+  for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i)
+    if (!sambaValueIsArgin(mlirBlockGetArgument(body, i))) /* comes with the launch */
+      SAMBA_RETURN_IF_ERROR(
+          sambaStatusAnnotate(collectArgument(a, function, i, machine), "argument %ld", (long)i));
+
+  MlirOperation operation = mlirBlockGetFirstOperation(body);
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
+    Home *unused;
+    if (sambaOperationIs(operation, "samba.constant"))
+      SAMBA_RETURN_IF_ERROR(
+          addHome(a, mlirOperationGetResult(operation, 0), (SambaStringRef){NULL, 0}, &unused));
+    else if (sambaOperationIs(operation, "samba.call"))
+      SAMBA_RETURN_IF_ERROR(collectCall(a, function, operation));
+  }
+  return NULL;
+}
+
+/* What must be in the fast memory, then what is used most. */
 static int mostUsedFirst(const void *left, const void *right) {
-  const Persistent *const *a = left, *const *b = right;
+  const Home *const *a = left, *const *b = right;
+  if (((*a)->memory == memoryFast) != ((*b)->memory == memoryFast))
+    return (*a)->memory == memoryFast ? -1 : 1;
   if ((*a)->uses != (*b)->uses)
     return (*a)->uses < (*b)->uses ? 1 : -1;
   return (*a)->index < (*b)->index ? -1 : 1;
 }
 
-/* Addresses: the fast memory is filled from 0, the slow one starts behind it. */
+static SambaStatus doesNotFit(const Assignment *a, const char *which, const SambaMachine *machine,
+                              uint64_t needed, uint64_t there) {
+  enum { named = 3 };
+  const Home *largest[named] = {NULL};
+  uint64_t outputs = 0;
+  for (size_t i = 0; i < a->homes.size; ++i) {
+    const Home *home = &a->homes.data[i];
+    outputs += home->name.size ? 0 : sambaMemoryRound(home->bytes);
+    for (int k = 0; k < named && home->name.size; ++k)
+      if (!largest[k] || home->bytes > largest[k]->bytes) {
+        const Home *smaller = largest[k];
+        largest[k] = home;
+        home = smaller;
+        if (!home)
+          break;
+      }
+  }
+
+  SambaStatus status = sambaStatusMake(
+      SAMBA_EXHAUSTED, "the graph needs %" PRIu64 " bytes of device memory, but %s%s has %" PRIu64,
+      needed, which, machine->name, there);
+  for (int k = 0; k < named && largest[k]; ++k)
+    sambaStatusNote(status, "region '%.*s' has %" PRIu64 " bytes",
+                    SAMBA_STRING_ARGS(largest[k]->name), largest[k]->bytes);
+  sambaStatusNote(status, "activations have %" PRIu64 " bytes, outputs and constants %" PRIu64,
+                  a->activation_bytes, outputs);
+  return sambaStatusNote(status,
+                         "try a smaller batch, --precision=mp4, another --target, or samba.mem = "
+                         "\"host\" on what is read seldom");
+}
+
+/* Addresses: the fast memory is filled from 0, the slow one starts behind it, host memory behind
+ * that. */
 static SambaStatus place(Assignment *a, const SambaMachine *machine) {
   uint64_t fast = (uint64_t)machine->hbm_bytes;
   uint64_t slow = (uint64_t)machine->ddr_bytes;
-  uint64_t usedFast = 0;
-  uint64_t usedSlow = 0;
-  size_t count = a->persistent.size;
+  uint64_t used_fast = 0, used_slow = 0, used_host = 0;
+  size_t count = a->homes.size;
 
-  Persistent **order = sambaAllocate(sambaArraySize(count + 1, sizeof *order));
-  SambaStatus status = NULL;
+  Home **order = sambaAllocate(sambaArraySize(count + 1, sizeof *order));
   a->activation_bytes = sambaMemoryRound(a->activation_bytes);
   bool activations_fast = a->activation_bytes <= fast;
   if (activations_fast)
-    a->activation_start = usedFast, usedFast += a->activation_bytes;
+    a->activation_start = used_fast, used_fast += a->activation_bytes;
   else
-    a->activation_start = fast + usedSlow, usedSlow += a->activation_bytes;
-  for (size_t i = 0; i < count; ++i)
-    order[i] = &a->persistent.data[i];
-  bool everything = usedFast <= fast;
-  uint64_t sum = usedFast;
-  for (size_t i = 0; i < count && everything; ++i)
-    everything = (sum += sambaMemoryRound(a->persistent.data[i].bytes)) <= fast;
-  if (!everything) /* only then does the order matter; otherwise keep that of the graph */
+    a->activation_start = fast + used_slow, used_slow += a->activation_bytes;
+  bool everything = used_fast <= fast;
+  uint64_t sum = used_fast;
+  for (size_t i = 0; i < count; ++i) {
+    order[i] = &a->homes.data[i];
+    if (order[i]->memory <= memoryFast && everything)
+      everything = (sum += sambaMemoryRound(order[i]->bytes)) <= fast;
+  }
+  if (!everything) /* only then does the order matter; otherwise keep that of the graphs */
     qsort(order, count, sizeof *order, mostUsedFirst);
 
   for (size_t i = 0; i < count; ++i) {
     uint64_t bytes = sambaMemoryRound(order[i]->bytes);
-    bool is_fast = bytes <= fast - (usedFast < fast ? usedFast : fast);
-    order[i]->address = is_fast ? usedFast : fast + usedSlow;
-    *(is_fast ? &usedFast : &usedSlow) += bytes;
+    Memory memory = order[i]->memory;
+    if (memory == memoryAny)
+      memory = bytes <= fast - (used_fast < fast ? used_fast : fast) ? memoryFast : memorySlow;
+    uint64_t *used = &used_host;
+    uint64_t start = fast + slow;
+    if (memory != memoryHost) {
+      used = memory == memoryFast ? &used_fast : &used_slow;
+      start = memory == memoryFast ? 0 : fast;
+    }
+    order[i]->address = start + *used;
+    *used += bytes;
   }
 
   free(order);
-  if (usedSlow > slow)
-    status = sambaStatusMake(SAMBA_EXHAUSTED,
-                             "the graph needs %llu bytes of device memory, but %s has %llu",
-                             (unsigned long long)(usedFast + usedSlow), machine->name,
-                             (unsigned long long)(fast + slow));
-  return status;
+  if (used_fast > fast) /* that was asked for: the others go to the slow memory */
+    return doesNotFit(a, "the HBM of ", machine, used_fast, fast);
+  if (used_slow > slow)
+    return doesNotFit(a, "", machine, used_fast + used_slow, fast + slow);
+  return NULL;
 }
 
-static void write(Assignment *a) {
-  MlirContext context = mlirOperationGetContext(a->function);
+static void write(const Assignment *a, MlirOperation function) {
+  MlirContext context = mlirOperationGetContext(function);
   MlirType i64 = mlirIntegerTypeGet(context, 64);
-  MlirBlock body = sambaBodyOf(a->function);
+  MlirBlock body = sambaBodyOf(function);
   intptr_t arguments = mlirBlockGetNumArguments(body);
   uint32_t place;
-  MlirAttribute given = sambaOperationAttribute(a->function, "arg_attrs");
+  MlirAttribute given = sambaOperationAttribute(function, "arg_attrs");
   MlirAttribute *dictionaries =
       sambaAllocate(sambaArraySize((size_t)arguments + 1, sizeof *dictionaries));
 
@@ -169,15 +276,15 @@ static void write(Assignment *a) {
     }
 
     if (sambaPointerMapGet(&a->place, mlirBlockGetArgument(body, i).ptr, &place))
-      entries[kept++] = sambaNamedAttribute(
-          context, SAMBA_ADDRESS_ATTRIBUTE,
-          mlirIntegerAttrGet(i64, (int64_t)a->persistent.data[place / 2].address));
+      entries[kept++] =
+          sambaNamedAttribute(context, SAMBA_ADDRESS_ATTRIBUTE,
+                              mlirIntegerAttrGet(i64, (int64_t)a->homes.data[place / 2].address));
     dictionaries[i] = mlirDictionaryAttrGet(context, kept, entries);
     free(entries);
   }
 
   if (arguments)
-    mlirOperationSetAttributeByName(a->function, sambaMlirString("arg_attrs"),
+    mlirOperationSetAttributeByName(function, sambaMlirString("arg_attrs"),
                                     mlirArrayAttrGet(context, arguments, dictionaries));
   free(dictionaries);
   MlirOperation operation = mlirBlockGetFirstOperation(body);
@@ -189,7 +296,7 @@ static void write(Assignment *a) {
       if (sambaPointerMapGet(&a->place, mlirOperationGetResult(operation, r).ptr, &place))
         addresses[r] = place % 2
                            ? (int64_t)(a->activation_start + a->activations.data[place / 2].offset)
-                           : (int64_t)a->persistent.data[place / 2].address;
+                           : (int64_t)a->homes.data[place / 2].address;
     if (sambaOperationIs(operation, "samba.call"))
       mlirOperationSetDiscardableAttributeByName(operation,
                                                  sambaMlirString(SAMBA_ADDRESSES_ATTRIBUTE),
@@ -202,16 +309,24 @@ static void write(Assignment *a) {
   }
 
   int64_t shared[] = {(int64_t)a->activation_start, (int64_t)a->activation_bytes};
-  mlirOperationSetDiscardableAttributeByName(a->function,
-                                             sambaMlirString(SAMBA_ACTIVATIONS_ATTRIBUTE),
+  mlirOperationSetDiscardableAttributeByName(function, sambaMlirString(SAMBA_ACTIVATIONS_ATTRIBUTE),
                                              mlirDenseI64ArrayGet(context, 2, shared));
 }
 
-static SambaStatus assignFunction(MlirOperation function, const SambaMachine *machine) {
-  Assignment assignment = {.function = function};
+bool sambaAssignMemory(MlirOperation module) {
+  Assignment assignment = {0};
   Assignment *a = &assignment;
-  SambaStatus status = collect(a);
+  SambaMachine machine;
+  MlirOperation at = module; /* whom an error names */
+  SambaStatus status = sambaModuleMachine(module, &machine);
+  MlirOperation first = mlirBlockGetFirstOperation(sambaBodyOf(module));
 
+  for (MlirOperation operation = first; !mlirOperationIsNull(operation) && !status;
+       operation = mlirOperationGetNextInBlock(operation))
+    if (sambaOperationIsGraph(operation)) {
+      at = operation;
+      status = collect(a, operation, &machine);
+    }
   if (!status)
     status = sambaMemoryAssign(a->activations.data, (uint32_t)a->activations.size,
                                SAMBA_MEMORY_ALIGNMENT, &a->activation_bytes);
@@ -219,29 +334,15 @@ static SambaStatus assignFunction(MlirOperation function, const SambaMachine *ma
     status = sambaMemoryCheck(a->activations.data, (uint32_t)a->activations.size,
                               SAMBA_MEMORY_ALIGNMENT, a->activation_bytes);
   if (!status)
-    status = place(a, machine);
-  if (!status)
-    write(a);
-  sambaArrayFree(&a->persistent);
+    status = place(a, &machine);
+  for (MlirOperation operation = first; !mlirOperationIsNull(operation) && !status;
+       operation = mlirOperationGetNextInBlock(operation))
+    if (sambaOperationIsGraph(operation))
+      write(a, operation);
+
+  sambaArrayFree(&a->homes);
   sambaArrayFree(&a->activations);
-  sambaArrayFree(&a->activation_values);
   sambaPointerMapFree(&a->place);
-
-  return status;
-}
-
-bool sambaAssignMemory(MlirOperation module) {
-  SambaMachine machine;
-  SambaStatus status = sambaModuleMachine(module, &machine);
-  if (status)
-    return sambaEmitOpStatus(module, status);
-  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
-  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
-    if (!sambaOperationIsGraph(operation))
-      continue;
-    status = assignFunction(operation, &machine);
-    if (status)
-      return sambaEmitOpStatus(operation, status);
-  }
-  return true;
+  sambaStringMapFree(&a->by_name);
+  return !status || sambaEmitOpStatus(at, status);
 }

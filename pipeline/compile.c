@@ -257,7 +257,7 @@ static void explainWork(MlirOperation module, const uint64_t *finding, const uin
 
 SambaStatus sambaCompileModule(MlirModule module, const SambaCompileOptions *options,
                                const char *path) {
-  SAMBA_RETURN_IF_ERROR(sambaModuleCheckOneGraph(mlirModuleGetOperation(module)));
+  SAMBA_RETURN_IF_ERROR(sambaModuleCheckAnyGraph(mlirModuleGetOperation(module)));
   SambaDecisions decisions = {0};
   SambaArena arena = {0};
 

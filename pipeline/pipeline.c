@@ -36,6 +36,7 @@ static const struct {
     {SAMBA_PHASE_GRAPH, everyLevel, "cse"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-materialize-views"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-partition-sections{target=%t opt=%o}"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-update-in-place"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-assign-memory"},
 
     {SAMBA_PHASE_SECTIONS, everyLevel, "samba.section(convert-samba-to-linalg)"},

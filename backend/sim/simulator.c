@@ -1,10 +1,13 @@
 /* The simulated RDU; see simulator.h. Memory is one allocation per region; every 64-byte line of a
- * region carries the symbol that owns its bytes, every symbol the lines that hold data. */
+ * region carries the symbol that owns its bytes, every symbol the lines that hold data. Symbols
+ * that keep their bytes and start at one address are names of the same memory: the first of them
+ * owns the lines of all. */
 #include "backend/sim/simulator.h"
 
 #include "backend/config/encoding.h"
 #include "backend/pef/container/initial_data.h"
 #include "backend/pef/image/image.h"
+#include "backend/section/check/order_check.h"
 #include "support/number/dtype.h"
 
 #include <stdlib.h>
@@ -20,6 +23,8 @@ typedef struct {
 } Region;
 
 typedef struct {
+  uint32_t owner;   /* the first symbol that is another name of this one; itself: none is */
+  uint64_t lines;   /* of the largest of those that this one owns */
   uint8_t *written; /* one bit per line */
   bool whole;       /* everything written: the bitmap is not needed */
 } SymbolState;
@@ -118,22 +123,63 @@ static SambaStatus mapRegion(const SambaPefRegion *record, Region *region) {
   return NULL;
 }
 
+static int compareAddresses(const void *a, const void *b, void *pef) {
+  const SambaPefSymbol *symbols = ((const SambaPef *)pef)->symbols;
+  uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+  if (symbols[first].address != symbols[second].address)
+    return symbols[first].address < symbols[second].address ? -1 : 1;
+  return first < second ? -1 : first > second;
+}
+
+/* Names of the same memory keep their bytes and start at one address. */
+static void findOwners(SambaSimulator *simulator) {
+  const SambaPef *pef = simulator->pef;
+  uint32_t count = 0;
+  uint32_t *kept = sambaAllocate(sambaArraySize(pef->symbols_count, sizeof *kept));
+  for (uint32_t s = 0; s < pef->symbols_count; ++s) {
+    simulator->symbols[s].owner = s;
+    simulator->symbols[s].lines = linesOf(pef->symbols[s].bytes);
+    if (pef->symbols[s].flags & SAMBA_PEF_PERSISTENT)
+      kept[count++] = s;
+  }
+
+  qsort_r(kept, count, sizeof *kept, compareAddresses, (void *)pef);
+  for (uint32_t i = 1; i < count; ++i) {
+    const SambaPefSymbol *symbol = &pef->symbols[kept[i]], *before = &pef->symbols[kept[i - 1]];
+    if (symbol->region != before->region || symbol->address != before->address)
+      continue;
+    SymbolState *state = &simulator->symbols[kept[i]];
+    state->owner = simulator->symbols[kept[i - 1]].owner;
+    SymbolState *owner = &simulator->symbols[state->owner];
+    owner->lines = state->lines > owner->lines ? state->lines : owner->lines;
+  }
+  free(kept);
+}
+
+static SymbolState *stateOf(const SambaSimulator *simulator, uint32_t symbol) {
+  return &simulator->symbols[simulator->symbols[symbol].owner];
+}
+
+static uint32_t *lineOwners(const SambaSimulator *simulator, uint32_t symbol) {
+  const SambaPefSymbol *record = &simulator->pef->symbols[symbol];
+  return simulator->regions[record->region].owners +
+         (record->address - simulator->pef->regions[record->region].address) / lineBytes;
+}
+
 /* Marks the symbol's lines as its own; lines that belonged to another lose their data. */
 static void takeLines(SambaSimulator *simulator, uint32_t symbol) {
-  const SambaPefSymbol *record = &simulator->pef->symbols[symbol];
-  SymbolState *state = &simulator->symbols[symbol];
-  uint32_t *owners =
-      simulator->regions[record->region].owners +
-      (record->address - simulator->pef->regions[record->region].address) / lineBytes;
-  uint64_t lines = linesOf(record->bytes);
+  uint32_t owner = simulator->symbols[symbol].owner;
+  SymbolState *state = &simulator->symbols[owner];
+  uint32_t *owners = lineOwners(simulator, symbol);
+  uint64_t lines = linesOf(simulator->pef->symbols[symbol].bytes);
 
   if (!state->written)
-    state->written = sambaAllocateZeroed(lines / 8 + 1, 1);
+    state->written = sambaAllocateZeroed(state->lines / 8 + 1, 1);
   for (uint64_t i = 0; i < lines; ++i)
-    if (owners[i] != symbol + 1) {
-      owners[i] = symbol + 1;
+    if (owners[i] != owner + 1) {
+      owners[i] = owner + 1;
       if (state->whole) /* the other lines still hold data */
-        memset(state->written, 0xff, lines / 8 + 1);
+        memset(state->written, 0xff, state->lines / 8 + 1);
       state->written[i / 8] &= (uint8_t)~(1u << (i % 8));
       state->whole = false;
     }
@@ -141,11 +187,10 @@ static void takeLines(SambaSimulator *simulator, uint32_t symbol) {
 
 static SambaStatus checkOwner(const SambaSimulator *simulator, uint32_t symbol) {
   const SambaPefSymbol *record = &simulator->pef->symbols[symbol];
-  const uint32_t *owners =
-      simulator->regions[record->region].owners +
-      (record->address - simulator->pef->regions[record->region].address) / lineBytes;
+  const uint32_t *owners = lineOwners(simulator, symbol);
+  uint32_t owner = simulator->symbols[symbol].owner;
   for (uint64_t i = 0; i < linesOf(record->bytes); ++i)
-    if (owners[i] != symbol + 1)
+    if (owners[i] != owner + 1)
       return owners[i] == 0
                  ? sambaStatusMake(
                        SAMBA_FAULT,
@@ -161,9 +206,15 @@ static SambaStatus checkOwner(const SambaSimulator *simulator, uint32_t symbol) 
   return NULL;
 }
 
+/* All bytes of the symbol hold data; so does its whole memory when no other name of it is larger.
+ */
 static void setWhole(SambaSimulator *simulator, uint32_t symbol) {
+  SymbolState *state = stateOf(simulator, symbol);
+  uint64_t lines = linesOf(simulator->pef->symbols[symbol].bytes);
   takeLines(simulator, symbol);
-  simulator->symbols[symbol].whole = true;
+  for (uint64_t i = 0; i < lines && lines < state->lines && !state->whole; ++i)
+    state->written[i / 8] |= (uint8_t)(1u << (i % 8));
+  state->whole |= lines == state->lines;
 }
 
 static SambaStatus initialize(SambaSimulator *simulator, uint32_t index) {
@@ -260,6 +311,7 @@ SambaStatus sambaSimulatorLoad(SambaSimulator *simulator, const SambaPef *pef) {
   simulator->pef = pef;
   simulator->regions = sambaAllocateZeroed(pef->regions_count, sizeof *simulator->regions);
   simulator->symbols = sambaAllocateZeroed(pef->symbols_count, sizeof *simulator->symbols);
+  findOwners(simulator);
   SAMBA_RETURN_IF_ERROR(decodeImages(simulator));
   if (simulator->options.no_values)
     return NULL;
@@ -289,7 +341,7 @@ SambaStatus sambaSimulatorRead(SambaSimulator *simulator, uint32_t symbol, void 
     return sambaStatusMake(SAMBA_INVALID, "symbol '%.*s' has no values: the device ran timing only",
                            SAMBA_STRING_ARGS(record->name));
   SAMBA_RETURN_IF_ERROR(checkOwner(simulator, symbol));
-  const SymbolState *state = &simulator->symbols[symbol];
+  const SymbolState *state = stateOf(simulator, symbol);
   for (uint64_t i = 0; !state->whole && i < linesOf(record->bytes); ++i)
     if (!(state->written[i / 8] & (1u << (i % 8))))
       return sambaStatusMake(
@@ -371,22 +423,49 @@ static SambaStatus bind(SambaSimulator *simulator, const SambaPefCall *call,
     bound[binding->formal] = true;
     bindings[binding->formal] =
         (SambaBinding){.bytes = bytes, .address = symbol->address + binding->offset};
-    if (simulator->options.no_values)
-      continue;
-    if (formal->written)
-      takeLines(simulator, binding->symbol);
-    else
-      SAMBA_RETURN_IF_ERROR(checkOwner(simulator, binding->symbol));
-    bindings[binding->formal].data = dataOf(simulator, binding->symbol) + binding->offset;
-    if (!simulator->symbols[binding->symbol].whole)
-      bindings[binding->formal].written =
-          simulator->symbols[binding->symbol].written + binding->offset / lineBytes / 8;
   }
 
   for (uint32_t f = 0; f < section->symbol_count; ++f)
     if (!bound[f])
       return sambaStatusMake(SAMBA_INVALID, "formal '%s' is not bound", section->symbols[f].name);
   return NULL;
+}
+
+/* The data behind the formals that are bound. What is read belongs to its symbol before the call
+ * takes what it writes, which may be the same memory. */
+static SambaStatus bindData(SambaSimulator *simulator, const SambaPefCall *call,
+                            const SambaSection *section, SambaBinding *bindings) {
+  for (int written = 0; written < 2; ++written)
+    for (uint32_t i = 0; i < call->bindings_count; ++i) {
+      const SambaPefBinding *binding = &call->bindings[i];
+      if (binding->kind != SAMBA_PEF_BINDING_SYMBOL ||
+          section->symbols[binding->formal].written != (bool)written)
+        continue;
+      if (written)
+        takeLines(simulator, binding->symbol);
+      else
+        SAMBA_RETURN_IF_ERROR(checkOwner(simulator, binding->symbol));
+    }
+
+  for (uint32_t i = 0; i < call->bindings_count; ++i) {
+    const SambaPefBinding *binding = &call->bindings[i];
+    if (binding->kind != SAMBA_PEF_BINDING_SYMBOL)
+      continue;
+    const SymbolState *state = stateOf(simulator, binding->symbol);
+    bindings[binding->formal].data = dataOf(simulator, binding->symbol) + binding->offset;
+    if (!state->whole)
+      bindings[binding->formal].written = state->written + binding->offset / lineBytes / 8;
+  }
+  return NULL;
+}
+
+/* With values their engine checks this. */
+static SambaStatus checkMemoryOrder(const SambaSection *section, const SambaBinding *bindings,
+                                    SambaArena *scratch) {
+  uint64_t *addresses = SAMBA_ARENA_ARRAY(scratch, uint64_t, section->symbol_count + 1);
+  for (uint32_t f = 0; f < section->symbol_count; ++f)
+    addresses[f] = bindings[f].address;
+  return sambaSectionCheckOrder(section, addresses);
 }
 
 static uint64_t cyclesOfPicoseconds(const SambaMachine *machine, double ps) {
@@ -472,6 +551,9 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
                                      &scratch, argument_block);
   if (!status)
     status = bind(simulator, call, section, &scratch, bindings);
+  if (!status)
+    status = simulator->options.no_values ? checkMemoryOrder(section, bindings, &scratch)
+                                          : bindData(simulator, call, section, bindings);
   if (!status)
     report.launch_cycles = launchCycles(simulator, image, section);
   if (!status && !simulator->options.no_values)

@@ -8,6 +8,8 @@
 #define SAMBA_ADDRESS_ATTRIBUTE "rdu.address"
 #define SAMBA_ADDRESSES_ATTRIBUTE "rdu.addresses"
 #define SAMBA_ACTIVATIONS_ATTRIBUTE "rdu.activations"
+/* On a call: the region that each result is written to, "" for none. */
+#define SAMBA_REGIONS_ATTRIBUTE "rdu.regions"
 /* On a call: the layers of its operators, in order. */
 #define SAMBA_LAYERS_ATTRIBUTE "rdu.layers"
 /* On a module without sections - every result is known to have no elements - the machine. */

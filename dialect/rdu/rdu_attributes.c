@@ -404,6 +404,7 @@ static const struct {
      "an integer"},
     {SAMBA_ADDRESSES_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, isList, "a list of integers"},
     {SAMBA_ACTIVATIONS_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, isList, "a list of integers"},
+    {SAMBA_REGIONS_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray, "a list of strings"},
     {SAMBA_LAYERS_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray, "a list of strings"},
     {SAMBA_STAGE_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAString, "a string"},
     {SAMBA_DECISIONS_ATTRIBUTE, 1 << SAMBA_ON_OPERATION, mlirAttributeIsAArray,

@@ -110,6 +110,12 @@ static bool viewOfConstant(const Fold *fold, bool same_order) {
 
 static bool foldIdentity(const Fold *fold) { return becomes(fold, operand(fold->op, 0)); }
 
+/* A copy into a region is what the region holds from there on, so it stays. */
+static bool foldContiguous(const Fold *fold) {
+  return mlirAttributeIsNull(sambaOperationAttribute(fold->op, SAMBA_REGION_ATTRIBUTE)) &&
+         foldIdentity(fold);
+}
+
 /* What means something only where gradients are taken. */
 static bool foldUnlessTraining(const Fold *fold) {
   return !sambaGraphTrains(fold->op) && foldIdentity(fold);
@@ -294,7 +300,7 @@ typedef struct FoldRow {
 } FoldRow;
 
 static const FoldRow folds[] = {
-    {"samba.contiguous", foldIdentity},
+    {"samba.contiguous", foldContiguous},
     {"samba.detach", foldUnlessTraining},
     {"samba.contiguous_backward", foldUnlessTraining},
     {"samba.pad", foldPad},

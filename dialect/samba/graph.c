@@ -3,7 +3,6 @@
 
 #include "dialect/bridge/build_operation.h"
 #include "dialect/samba/samba.h"
-#include "support/text/text.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 
@@ -112,28 +111,62 @@ bool sambaModuleCheckGraphs(MlirOperation module) {
   return true;
 }
 
-SambaStatus sambaModuleCheckOneGraph(MlirOperation module) {
-  SambaText names = {0};
-  uint32_t count = 0;
-
+SambaStatus sambaModuleCheckAnyGraph(MlirOperation module) {
   for (MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
-       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
-    if (!sambaOperationIsGraph(operation))
-      continue;
-    SambaStringRef name =
-        sambaFromMlir(mlirStringAttrGetValue(sambaOperationAttribute(operation, "sym_name")));
-    sambaTextFormat(&names, "%s@%.*s", count++ ? ", " : "", SAMBA_STRING_ARGS(name));
-  }
+       !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+    if (sambaOperationIsGraph(operation))
+      return NULL;
+  return sambaStatusMake(SAMBA_INVALID,
+                         "the module has no function; a graph to compile is a func.func");
+}
 
-  SambaStatus status = NULL;
-  if (count == 0)
-    status = sambaStatusMake(SAMBA_INVALID,
-                             "the module has no function; a graph to compile is a func.func");
-  if (count > 1)
-    status = sambaStatusMake(SAMBA_UNSUPPORTED,
-                             "the module has %u graphs (%s), but a PEF has one; give each graph a "
-                             "module of its own and compile it apart",
-                             count, sambaTextGet(&names));
-  sambaTextFree(&names);
-  return status;
+static SambaStringRef symbolOf(MlirOperation operation) {
+  return sambaFromMlir(mlirStringAttrGetValue(sambaOperationAttribute(operation, "sym_name")));
+}
+
+static MlirOperation findGraph(MlirOperation module, SambaStringRef name) {
+  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
+  while (!mlirOperationIsNull(operation) &&
+         !(sambaOperationIsGraph(operation) && sambaStringRefEqual(symbolOf(operation), name)))
+    operation = mlirOperationGetNextInBlock(operation);
+  return operation;
+}
+
+SambaStatus sambaModuleOrderGraphs(MlirOperation module) {
+  MlirAttribute list = sambaOperationAttribute(module, SAMBA_GRAPHS_ATTRIBUTE);
+  if (mlirAttributeIsNull(list))
+    return NULL;
+  intptr_t count = mlirArrayAttrGetNumElements(list), graphs = 0;
+  MlirBlock body = sambaBodyOf(module);
+  MlirOperation operation = mlirBlockGetFirstOperation(body);
+  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation))
+    graphs += sambaOperationIsGraph(operation);
+
+  for (intptr_t i = 0; i < count; ++i) {
+    MlirAttribute symbol = mlirArrayAttrGetElement(list, i);
+    SambaStringRef name = sambaFromMlir(mlirFlatSymbolRefAttrGetValue(symbol));
+    MlirOperation graph = findGraph(module, name);
+    if (mlirOperationIsNull(graph))
+      return sambaStatusMake(SAMBA_INVALID,
+                             "samba.graphs lists @%.*s, but the module has no such "
+                             "graph",
+                             SAMBA_STRING_ARGS(name));
+    for (intptr_t k = 0; k < i; ++k)
+      if (mlirAttributeEqual(mlirArrayAttrGetElement(list, k), symbol))
+        return sambaStatusMake(SAMBA_INVALID, "samba.graphs lists @%.*s twice",
+                               SAMBA_STRING_ARGS(name));
+  }
+  if (graphs != count)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "samba.graphs lists %ld graphs, but the module has %ld; list all of "
+                           "them in order, or leave it out",
+                           (long)count, (long)graphs);
+
+  for (intptr_t i = 0; i < count; ++i) { /* one after the other to the end */
+    MlirAttribute symbol = mlirArrayAttrGetElement(list, i);
+    MlirOperation graph = findGraph(module, sambaFromMlir(mlirFlatSymbolRefAttrGetValue(symbol)));
+    mlirOperationRemoveFromParent(graph);
+    mlirBlockAppendOwnedOperation(body, graph);
+  }
+  return NULL;
 }

@@ -30,7 +30,10 @@ bool sambaGraphTrains(MlirOperation operation);
  * func.return only, arguments and results that are tensors of Samba. Emits an error that names the
  * first offender otherwise. */
 bool sambaModuleCheckGraphs(MlirOperation module);
-/* A module that becomes a PEF has one graph; the error names the others. */
-SambaStatus sambaModuleCheckOneGraph(MlirOperation module);
+/* A module that becomes a PEF has a graph. */
+SambaStatus sambaModuleCheckAnyGraph(MlirOperation module);
+/* Puts the graphs into the order of samba.graphs, which lists all of them; without it they stay as
+ * they stand. */
+SambaStatus sambaModuleOrderGraphs(MlirOperation module);
 
 #endif

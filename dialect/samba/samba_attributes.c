@@ -35,6 +35,13 @@ static const char *checkPhase(const Site *site, MlirAttribute value) {
              ? NULL
              : "\"ZEROGRAD\", \"FWD\", \"BCKWD\", \"REDUCE\", \"GRADNORM\" or \"OPT\"";
 }
+/* Arithmetic is rewritten, and its attributes with it; a copy into a region stays. */
+static const char *checkRegion(const Site *site, MlirAttribute value) {
+  if (site->place == SAMBA_ON_OPERATION &&
+      !sambaStringRefEqualC(sambaFromMlir(sambaOperationName(site->op)), "samba.contiguous"))
+    return "on a samba.contiguous, whose result the region holds from there on";
+  return checkText(site, value);
+}
 static const char *checkFlag(const Site *site, MlirAttribute value) {
   (void)site;
   return mlirAttributeIsABool(value) ? NULL : "true or false";
@@ -127,7 +134,7 @@ static const struct {
 } known[] = {
     {SAMBA_NAME_ATTRIBUTE, onArgument | onResult, checkText},
     {SAMBA_KIND_ATTRIBUTE, onArgument | onResult, checkKind},
-    {SAMBA_REGION_ATTRIBUTE, onArgument | onResult, checkText},
+    {SAMBA_REGION_ATTRIBUTE, onArgument | onResult | onOperation, checkRegion},
     {SAMBA_HOST_DTYPE_ATTRIBUTE, onArgument | onResult, checkDType},
     {SAMBA_VALUE_ATTRIBUTE, onArgument, checkValue},
     {SAMBA_MEMORY_ATTRIBUTE, onArgument, checkMemory},

@@ -3,11 +3,14 @@
 #include "lowering/pef/rdu_to_pef.h"
 
 #include "backend/address/address_assignment.h"
+#include "backend/address/dependences.h"
 #include "backend/estimate/estimate.h"
 #include "backend/pef/image/image.h"
+#include "backend/section/check/order_check.h"
 #include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/machine_file.h"
 #include "dialect/rdu/rdu_attribute_names.h"
+#include "dialect/rdu/regions.h"
 #include "dialect/rdu/section/known_section.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/samba.h"
@@ -34,7 +37,11 @@ typedef struct {
   SAMBA_ARRAY(SambaPefGraph) graphs;
   SAMBA_ARRAY(uint32_t) first_sections;    /* per image: its first section; the others follow */
   SAMBA_ARRAY(MlirAttribute) first_layers; /* per image: the layers of its first call */
-  SAMBA_ARRAY(uint32_t) makers;            /* per symbol: the call that writes it, SAMBA_PEF_NONE */
+  SAMBA_ARRAY(MlirAttribute) values;       /* per symbol: the initial data that it was given */
+  SambaDependences dependences;            /* of the calls so far */
+  SambaStringMap region_of;                /* name of a region of the graphs -> region */
+  uint32_t activations;                    /* the region that activations share, SAMBA_PEF_NONE */
+  uint32_t graph_symbols;                  /* symbols that earlier graphs have made */
   SambaPointerMap symbol_of;               /* SSA value -> symbol */
   SambaPointerMap argin_of;                /* SSA value -> argin */
   SambaPointerMap image_of;                /* rdu.section -> image */
@@ -48,24 +55,24 @@ static SambaStringRef textOf(MlirAttribute attribute) {
   return sambaFromMlir(mlirStringAttrGetValue(attribute));
 }
 
-static MlirAttribute argumentAttribute(MlirOperation function, const char *list, intptr_t index,
-                                       const char *name) {
-  MlirAttribute all = sambaOperationAttribute(function, list);
-  if (mlirAttributeIsNull(all) || index >= mlirArrayAttrGetNumElements(all))
-    return mlirAttributeGetNull();
-  return mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(all, index),
-                                            sambaMlirString(name));
-}
-
-/* A name that none of `names` is: as given, or with a number behind. */
-static SambaStringRef uniqueName(Emitter *emitter, SambaStringMap *names, SambaStringRef name) {
+/* A name that none of `names` is, for what is stored there: as given, or with a number behind. */
+static SambaStringRef uniqueName(Emitter *emitter, SambaStringMap *names, SambaStringRef name,
+                                 uint32_t index) {
   uint32_t unused;
   SambaStringRef candidate = sambaStringRefCopy(emitter->arena, name);
   for (uint32_t n = 0; candidate.size == 0 || sambaStringMapGet(names, candidate, &unused); ++n)
     candidate =
         sambaStringRef(sambaArenaFormat(emitter->arena, "%.*s_%u", SAMBA_STRING_ARGS(name), n));
-  sambaStringMapInsert(names, candidate, 0, NULL);
+  sambaStringMapInsert(names, candidate, index, NULL);
   return candidate;
+}
+
+static SambaPefMemory memoryAt(const SambaMachine *machine, uint64_t address) {
+  uint64_t hbm = (uint64_t)machine->hbm_bytes;
+  if (address < hbm)
+    return SAMBA_PEF_MEMORY_HBM;
+  return address - hbm < (uint64_t)machine->ddr_bytes ? SAMBA_PEF_MEMORY_DDR
+                                                      : SAMBA_PEF_MEMORY_HOST;
 }
 
 static uint32_t addRegion(Emitter *emitter, SambaStringRef name, uint64_t address, uint64_t bytes) {
@@ -73,8 +80,7 @@ static uint32_t addRegion(Emitter *emitter, SambaStringRef name, uint64_t addres
   sambaPefRegionInitialize(&region);
   region.name = name;
   region.memory_requested = SAMBA_PEF_MEMORY_ANY;
-  region.memory =
-      address < (uint64_t)emitter->machine->hbm_bytes ? SAMBA_PEF_MEMORY_HBM : SAMBA_PEF_MEMORY_DDR;
+  region.memory = memoryAt(emitter->machine, address);
   region.address = address;
   region.bytes = bytes;
   region.alignment = SAMBA_MEMORY_ALIGNMENT;
@@ -82,16 +88,34 @@ static uint32_t addRegion(Emitter *emitter, SambaStringRef name, uint64_t addres
   return (uint32_t)emitter->regions.size - 1;
 }
 
-/* Adds a symbol with its own region unless one is given. */
+/* The region that holds the symbol: the one of that name, which grows with its symbols, or one of
+ * the symbol's own. Activations share one. */
+static uint32_t regionOf(Emitter *emitter, const SambaPefSymbol *symbol, SambaStringRef name) {
+  uint64_t bytes = sambaMemoryRound(symbol->bytes + (symbol->bytes == 0));
+  uint32_t index = (uint32_t)emitter->regions.size;
+  if (symbol->kind == SAMBA_PEF_SYMBOL_ACTIVATION && !name.size)
+    return emitter->activations;
+  if (!name.size)
+    return addRegion(emitter, symbol->name, symbol->address, bytes);
+
+  SambaStringRef kept = sambaStringRefCopy(emitter->arena, name);
+  if (sambaStringMapInsert(&emitter->region_of, kept, index, &index))
+    return addRegion(emitter, kept, symbol->address, bytes);
+  SambaPefRegion *region = &emitter->regions.data[index];
+  region->bytes = bytes > region->bytes ? bytes : region->bytes;
+  return index;
+}
+
+/* region: the name of the one that holds it; empty: its own. */
 static SambaStatus addSymbol(Emitter *emitter, MlirValue value, SambaStringRef name,
-                             SambaPefSymbolKind kind, uint64_t address, uint32_t region,
+                             SambaPefSymbolKind kind, uint64_t address, SambaStringRef region,
                              uint32_t *out_symbol) {
   SambaTensorType type;
   SAMBA_RETURN_IF_ERROR(sambaTensorTypeFromMlir(mlirValueGetType(value), &type));
   SambaPefSymbol symbol;
 
   sambaPefSymbolInitialize(&symbol);
-  symbol.name = uniqueName(emitter, &emitter->names, name);
+  symbol.name = uniqueName(emitter, &emitter->names, name, (uint32_t)emitter->symbols.size);
   symbol.kind = kind;
   symbol.flags = kind == SAMBA_PEF_SYMBOL_ACTIVATION ? 0 : SAMBA_PEF_PERSISTENT;
   symbol.host_dtype = symbol.device_dtype = symbol.init_dtype = type.dtype;
@@ -103,12 +127,9 @@ static SambaStatus addSymbol(Emitter *emitter, MlirValue value, SambaStringRef n
     symbol.dims[a].size = (uint64_t)type.dims[a];
 
   symbol.address = address;
-  symbol.region = region == SAMBA_PEF_NONE
-                      ? addRegion(emitter, symbol.name, address,
-                                  sambaMemoryRound(symbol.bytes + (symbol.bytes == 0)))
-                      : region;
+  symbol.region = regionOf(emitter, &symbol, region);
   sambaArrayAppend(&emitter->symbols, symbol);
-  sambaArrayAppend(&emitter->makers, SAMBA_PEF_NONE);
+  sambaArrayAppend(&emitter->values, mlirAttributeGetNull());
   *out_symbol = (uint32_t)emitter->symbols.size - 1;
   sambaPointerMapSet(&emitter->symbol_of, value.ptr, *out_symbol);
 
@@ -220,8 +241,9 @@ static SambaStatus kindOfResult(MlirOperation function, intptr_t output,
   *out_kind = output < 0 ? SAMBA_PEF_SYMBOL_ACTIVATION : SAMBA_PEF_SYMBOL_OUTPUT;
   if (output < 0)
     return NULL;
-  return symbolKind(textOf(argumentAttribute(function, "res_attrs", output, SAMBA_KIND_ATTRIBUTE)),
-                    out_kind);
+  return symbolKind(
+      textOf(sambaFunctionAttribute(function, "res_attrs", output, SAMBA_KIND_ATTRIBUTE)),
+      out_kind);
 }
 
 static void setHostDType(SambaPefSymbol *symbol, MlirAttribute attribute) {
@@ -248,17 +270,19 @@ static uint32_t arginNumber(MlirAttribute body, const char *name, SambaDType dty
 /* A scalar that comes with each launch. */
 static SambaStatus emitArgin(Emitter *emitter, MlirOperation function, intptr_t index) {
   MlirValue argument = mlirBlockGetArgument(sambaBodyOf(function), index);
-  MlirAttribute attribute = argumentAttribute(function, "arg_attrs", index, SAMBA_ARGIN_ATTRIBUTE);
+  MlirAttribute attribute =
+      sambaFunctionAttribute(function, "arg_attrs", index, SAMBA_ARGIN_ATTRIBUTE);
   MlirAttribute body = sambaAttributeBody(attribute);
   SambaStringRef kind = textOf(mlirDictionaryAttrGetElementByName(body, sambaMlirString("kind")));
   SambaStringRef name =
-      textOf(argumentAttribute(function, "arg_attrs", index, SAMBA_NAME_ATTRIBUTE));
+      textOf(sambaFunctionAttribute(function, "arg_attrs", index, SAMBA_NAME_ATTRIBUTE));
   SambaTensorType type;
   SambaPefArgin argin;
 
   SAMBA_RETURN_IF_ERROR(sambaTensorTypeFromMlir(mlirValueGetType(argument), &type));
   sambaPefArginInitialize(&argin);
-  argin.name = uniqueName(emitter, &emitter->argin_names, name.size ? name : kind);
+  argin.name = uniqueName(emitter, &emitter->argin_names, name.size ? name : kind,
+                          (uint32_t)emitter->argins.size);
 #define X(enumerator, value, text)                                                                 \
   if (sambaStringRefEqualC(kind, text))                                                            \
     argin.kind = SAMBA_PEF_##enumerator;
@@ -279,50 +303,100 @@ static SambaStatus emitArgin(Emitter *emitter, MlirOperation function, intptr_t 
   return NULL;
 }
 
-static SambaStatus emitArguments(Emitter *emitter, MlirOperation function, SambaPefGraph *graph) {
-  MlirBlock body = sambaBodyOf(function);
-  intptr_t count = mlirBlockGetNumArguments(body);
+/* The symbol of an earlier graph that an argument is too: same name, kind, region and type. */
+static bool findShared(const Emitter *emitter, MlirType type, SambaStringRef name,
+                       SambaPefSymbolKind kind, SambaStringRef region, uint32_t *out_symbol) {
+  SambaTensorType own;
+  SambaStatus status = sambaTensorTypeFromMlir(type, &own);
+  sambaStatusFree(status);
+  uint32_t index, place;
+  if (status || !name.size || !sambaStringMapGet(&emitter->names, name, &index) ||
+      index >= emitter->graph_symbols || !sambaStringMapGet(&emitter->region_of, region, &place))
+    return false;
 
+  const SambaPefSymbol *symbol = &emitter->symbols.data[index];
+  bool same = symbol->kind == kind && symbol->region == place &&
+              symbol->device_dtype == own.dtype && symbol->dims_count == own.rank;
+  for (uint32_t a = 0; same && a < own.rank; ++a)
+    same = symbol->dims[a].size == (uint64_t)own.dims[a];
+  *out_symbol = index;
+  return same;
+}
+
+static SambaPefMemory memoryAsked(MlirAttribute attribute) {
+  SambaPefMemory memory = SAMBA_PEF_MEMORY_ANY;
+#define X(enumerator, value, name)                                                                 \
+  if (sambaStringRefEqualC(textOf(attribute), name))                                               \
+    memory = SAMBA_PEF_##enumerator;
+  SAMBA_PEF_MEMORIES(X)
+#undef X
+  return memory;
+}
+
+/* Graphs that share a symbol need not all say what it holds at first. */
+static SambaStatus giveData(Emitter *emitter, MlirAttribute value, uint32_t symbol) {
+  MlirAttribute *given = &emitter->values.data[symbol];
+  if (mlirAttributeIsNull(value) || mlirAttributeEqual(*given, value))
+    return NULL;
+  if (!mlirAttributeIsNull(*given))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "symbol '%.*s' has one samba.value here and another one in an earlier "
+                           "graph; give it once, or let the two have different names",
+                           SAMBA_STRING_ARGS(emitter->symbols.data[symbol].name));
+  *given = value;
+  return initialData(emitter, value, &emitter->symbols.data[symbol]);
+}
+
+static SambaStatus emitArgument(Emitter *emitter, MlirOperation function, intptr_t i,
+                                uint32_t *out_symbol) {
+  MlirValue argument = mlirBlockGetArgument(sambaBodyOf(function), i);
+  SambaStringRef name =
+      textOf(sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_NAME_ATTRIBUTE));
+  SambaStringRef region = sambaRegionOfArgument(function, i);
+  SambaPefSymbolKind kind = SAMBA_PEF_SYMBOL_INPUT;
+  SAMBA_RETURN_IF_ERROR(symbolKind(
+      textOf(sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_KIND_ATTRIBUTE)), &kind));
+  MlirAttribute address = sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_ADDRESS_ATTRIBUTE);
+  if (mlirAttributeIsNull(address))
+    return sambaStatusMake(SAMBA_INVALID,
+                           "argument %ld has no address; run samba-assign-memory first", (long)i);
+
+  if (findShared(emitter, mlirValueGetType(argument), name, kind, region, out_symbol)) {
+    sambaPointerMapSet(&emitter->symbol_of, argument.ptr, *out_symbol);
+  } else {
+    SAMBA_RETURN_IF_ERROR(
+        addSymbol(emitter, argument, name.size ? name : sambaStringRef("argument"), kind,
+                  (uint64_t)mlirIntegerAttrGetValueInt(address), region, out_symbol));
+    setHostDType(&emitter->symbols.data[*out_symbol],
+                 sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_HOST_DTYPE_ATTRIBUTE));
+  }
+  MlirAttribute trained =
+      sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_REQUIRES_GRAD_ATTRIBUTE);
+  if (!mlirAttributeIsNull(trained) && mlirBoolAttrGetValue(trained))
+    emitter->symbols.data[*out_symbol].flags |= SAMBA_PEF_REQUIRES_GRAD;
+  SambaPefMemory asked =
+      memoryAsked(sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_MEMORY_ATTRIBUTE));
+  if (asked != SAMBA_PEF_MEMORY_ANY)
+    emitter->regions.data[emitter->symbols.data[*out_symbol].region].memory_requested = asked;
+  return giveData(emitter, sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_VALUE_ATTRIBUTE),
+                  *out_symbol);
+}
+
+static SambaStatus emitArguments(Emitter *emitter, MlirOperation function, SambaPefGraph *graph) {
+  intptr_t count = mlirBlockGetNumArguments(sambaBodyOf(function));
   graph->inputs = SAMBA_ARENA_ARRAY(emitter->arena, SambaPefInput, (size_t)count + 1);
+  emitter->graph_symbols = (uint32_t)emitter->symbols.size;
   for (intptr_t i = 0; i < count; ++i) {
-    SambaPefSymbolKind kind = SAMBA_PEF_SYMBOL_INPUT;
     uint32_t index;
-    if (sambaValueIsArgin(mlirBlockGetArgument(body, i))) {
+    if (sambaValueIsArgin(mlirBlockGetArgument(sambaBodyOf(function), i))) {
       SAMBA_RETURN_IF_ERROR(emitArgin(emitter, function, i));
       continue;
     }
-    SambaStringRef name = textOf(argumentAttribute(function, "arg_attrs", i, SAMBA_NAME_ATTRIBUTE));
-    SAMBA_RETURN_IF_ERROR(symbolKind(
-        textOf(argumentAttribute(function, "arg_attrs", i, SAMBA_KIND_ATTRIBUTE)), &kind));
-    MlirAttribute address = argumentAttribute(function, "arg_attrs", i, SAMBA_ADDRESS_ATTRIBUTE);
-    if (mlirAttributeIsNull(address))
-      return sambaStatusMake(SAMBA_INVALID,
-                             "argument %ld has no address; run samba-assign-memory first", (long)i);
-    SAMBA_RETURN_IF_ERROR(addSymbol(
-        emitter, mlirBlockGetArgument(body, i), name.size ? name : sambaStringRef("argument"), kind,
-        (uint64_t)mlirIntegerAttrGetValueInt(address), SAMBA_PEF_NONE, &index));
-    SambaPefSymbol *symbol = &emitter->symbols.data[index];
-    setHostDType(symbol, argumentAttribute(function, "arg_attrs", i, SAMBA_HOST_DTYPE_ATTRIBUTE));
-    MlirAttribute trained =
-        argumentAttribute(function, "arg_attrs", i, SAMBA_REQUIRES_GRAD_ATTRIBUTE);
-    if (!mlirAttributeIsNull(trained) && mlirBoolAttrGetValue(trained))
-      symbol->flags |= SAMBA_PEF_REQUIRES_GRAD;
-    SAMBA_RETURN_IF_ERROR(initialData(
-        emitter, argumentAttribute(function, "arg_attrs", i, SAMBA_VALUE_ATTRIBUTE), symbol));
-    if (kind == SAMBA_PEF_SYMBOL_INPUT)
+    SAMBA_RETURN_IF_ERROR(emitArgument(emitter, function, i, &index));
+    if (emitter->symbols.data[index].kind == SAMBA_PEF_SYMBOL_INPUT)
       graph->inputs[graph->inputs_count++].symbol = index;
   }
-
   return NULL;
-}
-
-/* The index of the function result that this value becomes, or -1. */
-static intptr_t resultIndex(MlirOperation terminator, MlirValue value) {
-  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
-       use = mlirOpOperandGetNextUse(use))
-    if (mlirOperationEqual(mlirOpOperandGetOwner(use), terminator))
-      return (intptr_t)mlirOpOperandGetOperandNumber(use);
-  return -1;
 }
 
 /* A constant that a graph returns - only those without elements are not copied - is an output. */
@@ -334,19 +408,19 @@ static SambaStatus emitConstant(Emitter *emitter, MlirOperation function, MlirOp
     return sambaStatusMake(SAMBA_INVALID,
                            "a constant has no address; run samba-assign-memory first");
   MlirValue result = mlirOperationGetResult(operation, 0);
-  intptr_t output = resultIndex(mlirBlockGetTerminator(sambaBodyOf(function)), result);
+  intptr_t output = sambaGraphResultOf(function, result);
   SambaStringRef name = {NULL, 0};
   if (output >= 0)
-    name = textOf(argumentAttribute(function, "res_attrs", output, SAMBA_NAME_ATTRIBUTE));
+    name = textOf(sambaFunctionAttribute(function, "res_attrs", output, SAMBA_NAME_ATTRIBUTE));
   SambaPefSymbolKind kind = SAMBA_PEF_SYMBOL_CONSTANT;
   if (output >= 0)
     SAMBA_RETURN_IF_ERROR(kindOfResult(function, output, &kind));
   SAMBA_RETURN_IF_ERROR(addSymbol(emitter, result, name.size ? name : sambaStringRef("constant"),
                                   kind, (uint64_t)mlirIntegerAttrGetValueInt(address),
-                                  SAMBA_PEF_NONE, &index));
+                                  (SambaStringRef){NULL, 0}, &index));
   if (output >= 0)
     setHostDType(&emitter->symbols.data[index],
-                 argumentAttribute(function, "res_attrs", output, SAMBA_HOST_DTYPE_ATTRIBUTE));
+                 sambaFunctionAttribute(function, "res_attrs", output, SAMBA_HOST_DTYPE_ATTRIBUTE));
   MlirAttribute value = sambaOperationAttribute(operation, "value");
   if (!mlirAttributeIsADenseElements(value))
     return sambaStatusMake(SAMBA_UNSUPPORTED, "a constant's values are not in the IR; make it "
@@ -354,36 +428,96 @@ static SambaStatus emitConstant(Emitter *emitter, MlirOperation function, MlirOp
   return denseData(emitter, value, &emitter->symbols.data[index]);
 }
 
-static SambaStatus emitResults(Emitter *emitter, MlirOperation function, MlirOperation call,
-                               uint32_t call_id, uint32_t activations) {
-  MlirOperation terminator = mlirBlockGetTerminator(sambaBodyOf(function));
-  MlirAttribute addresses = sambaOperationAttribute(call, SAMBA_ADDRESSES_ATTRIBUTE);
+/* The symbol in the region that has the value's shape. */
+static uint32_t findInRegion(const Emitter *emitter, SambaStringRef region, MlirValue value) {
+  uint32_t place;
+  if (!region.size || !sambaStringMapGet(&emitter->region_of, region, &place))
+    return SAMBA_PEF_NONE;
+  MlirType type = mlirValueGetType(value);
+  for (uint32_t s = 0; s < emitter->symbols.size; ++s) {
+    const SambaPefSymbol *symbol = &emitter->symbols.data[s];
+    bool same =
+        symbol->region == place && symbol->dims_count == (uint32_t)mlirShapedTypeGetRank(type);
+    for (uint32_t a = 0; same && a < symbol->dims_count; ++a)
+      same = symbol->dims[a].size == (uint64_t)mlirShapedTypeGetDimSize(type, a);
+    if (same)
+      return s;
+  }
+  return SAMBA_PEF_NONE;
+}
 
-  if (mlirAttributeIsNull(addresses))
-    return sambaStatusMake(SAMBA_INVALID, "a call has no addresses; run samba-assign-memory first");
-  for (intptr_t r = 0; r < mlirOperationGetNumResults(call); ++r) {
-    MlirValue value = mlirOperationGetResult(call, r);
-    intptr_t output = resultIndex(terminator, value);
+/* The graph's result that ends up in the region, or -1. */
+static intptr_t resultOfRegion(MlirOperation function, SambaStringRef region) {
+  intptr_t count = mlirOperationGetNumOperands(mlirBlockGetTerminator(sambaBodyOf(function)));
+  for (intptr_t i = 0; i < count && region.size; ++i)
+    if (sambaStringRefEqual(sambaRegionOfResult(function, i), region))
+      return i;
+  return -1;
+}
+
+/* What a call's result is called: as the graph's result, or by its region or place. */
+static SambaStringRef nameOfResult(Emitter *emitter, MlirOperation function, SambaStringRef given,
+                                   SambaStringRef region, bool returned, uint32_t call_id,
+                                   intptr_t r) {
+  if (given.size)
+    return given;
+  if (region.size) {
+    intptr_t last = resultOfRegion(function, region);
     SambaStringRef name =
-        output < 0 ? (SambaStringRef){NULL, 0}
-                   : textOf(argumentAttribute(function, "res_attrs", output, SAMBA_NAME_ATTRIBUTE));
-    if (!name.size)
-      name = sambaStringRef(sambaArenaFormat(
-          emitter->arena, output < 0 ? "activation%u.%u" : "output%u.%u", call_id, (unsigned)r));
-    uint32_t index;
-    SambaPefSymbolKind kind;
-    SAMBA_RETURN_IF_ERROR(kindOfResult(function, output, &kind));
-    SAMBA_RETURN_IF_ERROR(addSymbol(emitter, value, name, kind,
-                                    (uint64_t)mlirDenseI64ArrayGetElement(addresses, r),
-                                    output < 0 ? activations : SAMBA_PEF_NONE, &index));
-    if (output >= 0)
-      setHostDType(&emitter->symbols.data[index],
-                   argumentAttribute(function, "res_attrs", output, SAMBA_HOST_DTYPE_ATTRIBUTE));
-    emitter->symbols.data[index].location =
-        sambaStringRefCopy(emitter->arena, sambaLayerOfLocation(mlirOperationGetLocation(call)));
-    emitter->makers.data[index] = call_id;
+        textOf(sambaFunctionAttribute(function, "res_attrs", last, SAMBA_NAME_ATTRIBUTE));
+    return last >= 0 && name.size ? name : region;
+  }
+  return sambaStringRef(sambaArenaFormat(
+      emitter->arena, returned ? "output%u.%u" : "activation%u.%u", call_id, (unsigned)r));
+}
+
+/* A value that is written into a region is the symbol that lives there; when the graph calls it
+ * differently, it is one more symbol at the same address. */
+static SambaStatus emitResult(Emitter *emitter, MlirOperation function, MlirOperation call,
+                              intptr_t r, uint64_t address, uint32_t call_id) {
+  MlirValue value = mlirOperationGetResult(call, r);
+  intptr_t output = sambaGraphResultOf(function, value);
+  SambaStringRef region = sambaRegionOfCallResult(function, call, r);
+  SambaStringRef given = {NULL, 0};
+  if (output >= 0)
+    given = textOf(sambaFunctionAttribute(function, "res_attrs", output, SAMBA_NAME_ATTRIBUTE));
+
+  uint32_t held = findInRegion(emitter, region, value);
+  if (held != SAMBA_PEF_NONE) {
+    emitter->symbols.data[held].flags |= SAMBA_PEF_IN_PLACE;
+    if (!given.size || sambaStringRefEqual(given, emitter->symbols.data[held].name)) {
+      sambaPointerMapSet(&emitter->symbol_of, value.ptr, held);
+      return NULL;
+    }
   }
 
+  SambaPefSymbolKind kind;
+  uint32_t index;
+  intptr_t last = resultOfRegion(function, region);
+  SAMBA_RETURN_IF_ERROR(kindOfResult(function, output < 0 ? last : output, &kind));
+  if (region.size && kind == SAMBA_PEF_SYMBOL_ACTIVATION)
+    kind = SAMBA_PEF_SYMBOL_BUFFER; /* no result of the graph, but its bytes stay */
+  SAMBA_RETURN_IF_ERROR(addSymbol(
+      emitter, value, nameOfResult(emitter, function, given, region, output >= 0, call_id, r), kind,
+      address, region, &index));
+  SambaPefSymbol *symbol = &emitter->symbols.data[index];
+  symbol->update_of = held;
+  if (output >= 0)
+    setHostDType(symbol,
+                 sambaFunctionAttribute(function, "res_attrs", output, SAMBA_HOST_DTYPE_ATTRIBUTE));
+  symbol->location =
+      sambaStringRefCopy(emitter->arena, sambaLayerOfLocation(mlirOperationGetLocation(call)));
+  return NULL;
+}
+
+static SambaStatus emitResults(Emitter *emitter, MlirOperation function, MlirOperation call,
+                               uint32_t call_id) {
+  MlirAttribute addresses = sambaOperationAttribute(call, SAMBA_ADDRESSES_ATTRIBUTE);
+  if (mlirAttributeIsNull(addresses))
+    return sambaStatusMake(SAMBA_INVALID, "a call has no addresses; run samba-assign-memory first");
+  for (intptr_t r = 0; r < mlirOperationGetNumResults(call); ++r)
+    SAMBA_RETURN_IF_ERROR(emitResult(emitter, function, call, r,
+                                     (uint64_t)mlirDenseI64ArrayGetElement(addresses, r), call_id));
   return NULL;
 }
 
@@ -440,8 +574,8 @@ static SambaStatus sectionOfCall(const Emitter *emitter, MlirOperation call, Mli
   return NULL;
 }
 
-/* The symbol behind a formal; the call that wrote it has to end first. */
-static SambaStatus bindSymbol(Emitter *emitter, MlirValue value, bool read, SambaPefCall *call,
+/* The symbol behind a formal. */
+static SambaStatus bindSymbol(Emitter *emitter, MlirValue value, const SambaPefCall *call,
                               SambaPefBinding *binding) {
   uint32_t call_id = (uint32_t)emitter->calls.size;
   binding->kind = SAMBA_PEF_BINDING_SYMBOL;
@@ -453,30 +587,70 @@ static SambaStatus bindSymbol(Emitter *emitter, MlirValue value, bool read, Samb
   if (symbol->first_call == SAMBA_PEF_NONE)
     symbol->first_call = call_id;
   symbol->last_call = call_id;
-
-  uint32_t maker = emitter->makers.data[binding->symbol];
-  bool seen = !read || maker == SAMBA_PEF_NONE;
-  for (uint32_t d = 0; d < call->depends_count && !seen; ++d)
-    seen = call->depends[d].call == maker;
-  if (!seen)
-    call->depends[call->depends_count++].call = maker;
   return NULL;
 }
 
+/* What the call waits for: who made what it reads, and who needs what it overwrites. */
+static void emitDepends(Emitter *emitter, uint32_t operands, SambaPefCall *call) {
+  SambaDependences *dependences = &emitter->dependences;
+  sambaDependencesBegin(dependences, (uint32_t)emitter->calls.size);
+  for (uint32_t i = 0; i < call->bindings_count; ++i) {
+    if (call->bindings[i].kind != SAMBA_PEF_BINDING_SYMBOL)
+      continue;
+    const SambaPefSymbol *symbol = &emitter->symbols.data[call->bindings[i].symbol];
+    if (i < operands)
+      sambaDependencesRead(dependences, symbol->address, symbol->bytes);
+    else
+      sambaDependencesWrite(dependences, symbol->address, symbol->bytes);
+  }
+
+  call->depends_count = (uint32_t)dependences->calls.size;
+  call->depends = SAMBA_ARENA_ARRAY(emitter->arena, SambaPefDepend, dependences->calls.size + 1);
+  for (uint32_t d = 0; d < call->depends_count; ++d)
+    call->depends[d].call = dependences->calls.data[d];
+}
+
+/* A call that reads what it overwrites does so element by element. */
+static SambaStatus checkInPlace(Emitter *emitter, MlirOperation section, uint32_t operands,
+                                const SambaPefCall *call) {
+  const SambaPefSymbol *updated = NULL;
+  uint64_t *addresses =
+      SAMBA_ARENA_ARRAY(emitter->arena, uint64_t, (size_t)call->bindings_count + 1);
+  uint32_t formals = 0, read = 0;
+  for (uint32_t i = 0; i < call->bindings_count; ++i) {
+    if (call->bindings[i].kind != SAMBA_PEF_BINDING_SYMBOL)
+      continue;
+    const SambaPefSymbol *symbol = &emitter->symbols.data[call->bindings[i].symbol];
+    for (uint32_t f = 0; f < read && i >= operands; ++f)
+      if (addresses[f] == symbol->address)
+        updated = symbol;
+    addresses[formals++] = symbol->address;
+    read = i < operands ? formals : read;
+  }
+  if (!updated)
+    return NULL;
+
+  SambaKnownSection *known;
+  SAMBA_RETURN_IF_ERROR(sambaKnownSectionTake(section, &known));
+  SambaStatus status = sambaSectionCheckOrder(known->section, addresses);
+  sambaKnownSectionDestroy(known);
+  return sambaStatusAnnotate(status, "call %u updates '%.*s' in place",
+                             (uint32_t)emitter->calls.size, SAMBA_STRING_ARGS(updated->name));
+}
+
 static SambaStatus emitCall(Emitter *emitter, MlirOperation function, MlirOperation operation,
-                            uint32_t graph_id, MlirOperation section, uint32_t activations) {
+                            uint32_t graph_id, MlirOperation section) {
   SambaPefCall call;
   sambaPefCallInitialize(&call);
   uint32_t call_id = (uint32_t)emitter->calls.size;
 
   SAMBA_RETURN_IF_ERROR(sectionOfCall(emitter, operation, section, &call.section));
   call.graph = graph_id;
-  SAMBA_RETURN_IF_ERROR(emitResults(emitter, function, operation, call_id, activations));
+  SAMBA_RETURN_IF_ERROR(emitResults(emitter, function, operation, call_id));
   intptr_t operands = mlirOperationGetNumOperands(operation);
   intptr_t results = mlirOperationGetNumResults(operation);
   call.bindings =
       SAMBA_ARENA_ARRAY(emitter->arena, SambaPefBinding, (size_t)(operands + results) + 1);
-  call.depends = SAMBA_ARENA_ARRAY(emitter->arena, SambaPefDepend, (size_t)operands + 1);
   uint32_t formals = 0, slots = 0;
 
   for (intptr_t i = 0; i < operands + results; ++i) {
@@ -489,11 +663,13 @@ static SambaStatus emitCall(Emitter *emitter, MlirOperation function, MlirOperat
       binding->formal = slots++;
     } else {
       binding->formal = formals++;
-      SAMBA_RETURN_IF_ERROR(bindSymbol(emitter, value, i < operands, &call, binding));
+      SAMBA_RETURN_IF_ERROR(bindSymbol(emitter, value, &call, binding));
     }
     ++call.bindings_count;
   }
 
+  emitDepends(emitter, (uint32_t)operands, &call);
+  SAMBA_RETURN_IF_ERROR(checkInPlace(emitter, section, (uint32_t)operands, &call));
   emitLayers(emitter, operation, &call);
   sambaArrayAppend(&emitter->calls, call);
   return NULL;
@@ -621,9 +797,9 @@ static void findTypes(MlirOperation function, Sections *sections) {
 static intptr_t findArgument(MlirOperation function, const char *attribute, SambaStringRef name) {
   intptr_t count = mlirBlockGetNumArguments(sambaBodyOf(function));
   for (intptr_t i = 0; i < count && name.size; ++i) {
-    SambaStringRef own = textOf(argumentAttribute(function, "arg_attrs", i, attribute));
+    SambaStringRef own = textOf(sambaFunctionAttribute(function, "arg_attrs", i, attribute));
     if (!own.size)
-      own = textOf(argumentAttribute(function, "arg_attrs", i, SAMBA_NAME_ATTRIBUTE));
+      own = textOf(sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_NAME_ATTRIBUTE));
     if (sambaStringRefEqual(own, name))
       return i;
   }
@@ -642,14 +818,14 @@ static uint32_t symbolOfArgument(const Emitter *emitter, MlirOperation function,
 static void linkResult(Emitter *emitter, MlirOperation function, intptr_t index, uint32_t result) {
   SambaPefSymbol *symbols = emitter->symbols.data;
   SambaStringRef of =
-      textOf(argumentAttribute(function, "res_attrs", index, SAMBA_GRAD_OF_ATTRIBUTE));
+      textOf(sambaFunctionAttribute(function, "res_attrs", index, SAMBA_GRAD_OF_ATTRIBUTE));
   uint32_t owner =
       symbolOfArgument(emitter, function, findArgument(function, SAMBA_NAME_ATTRIBUTE, of));
   if (owner != SAMBA_PEF_NONE)
     symbols[owner].grad_symbol = result;
 
   SambaStringRef region =
-      textOf(argumentAttribute(function, "res_attrs", index, SAMBA_REGION_ATTRIBUTE));
+      textOf(sambaFunctionAttribute(function, "res_attrs", index, SAMBA_REGION_ATTRIBUTE));
   uint32_t updated =
       symbolOfArgument(emitter, function, findArgument(function, SAMBA_REGION_ATTRIBUTE, region));
   if (symbols[result].kind == SAMBA_PEF_SYMBOL_UPDATE && updated != result)
@@ -693,11 +869,10 @@ static SambaStatus emitFunction(Emitter *emitter, MlirOperation function,
   if (mlirAttributeIsNull(arena))
     return sambaStatusMake(SAMBA_INVALID,
                            "the graph has no memory assignment; run samba-assign-memory first");
-  uint32_t activations = SAMBA_PEF_NONE;
-  if (mlirDenseI64ArrayGetElement(arena, 1) > 0)
-    activations = addRegion(emitter, sambaStringRef("activations"),
-                            (uint64_t)mlirDenseI64ArrayGetElement(arena, 0),
-                            (uint64_t)mlirDenseI64ArrayGetElement(arena, 1));
+  if (emitter->activations == SAMBA_PEF_NONE && mlirDenseI64ArrayGetElement(arena, 1) > 0)
+    emitter->activations = addRegion(emitter, sambaStringRef("activations"),
+                                     (uint64_t)mlirDenseI64ArrayGetElement(arena, 0),
+                                     (uint64_t)mlirDenseI64ArrayGetElement(arena, 1));
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(function));
 
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
@@ -708,8 +883,8 @@ static SambaStatus emitFunction(Emitter *emitter, MlirOperation function,
     } else if (sambaOperationIs(operation, "samba.call")) {
       if (findCallee(sections, operation, &section))
         callee = sections->list.data[section];
-      SAMBA_RETURN_IF_ERROR(emitCall(emitter, function, operation, (uint32_t)emitter->graphs.size,
-                                     callee, activations));
+      SAMBA_RETURN_IF_ERROR(
+          emitCall(emitter, function, operation, (uint32_t)emitter->graphs.size, callee));
     } else if (!sambaOperationIs(operation, "func.return")) {
       return sambaStatusMake(SAMBA_INVALID,
                              "'%.*s' is left in the graph; run samba-partition-sections first",
@@ -755,11 +930,15 @@ static SambaStatus emitModule(Emitter *emitter, MlirOperation module) {
 SambaStatus sambaModuleToPef(MlirOperation module, const SambaEmitOptions *options,
                              SambaPef **out_pef) {
   SambaMachine machine;
-  SAMBA_RETURN_IF_ERROR(sambaModuleCheckOneGraph(module));
+  SAMBA_RETURN_IF_ERROR(sambaModuleCheckAnyGraph(module));
   SAMBA_RETURN_IF_ERROR(sambaModuleMachine(module, &machine));
   SambaStatus status;
   SambaPef *pef = sambaPefCreate();
-  Emitter emitter = {.pef = pef, .arena = &pef->arena, .options = options, .machine = &machine};
+  Emitter emitter = {.pef = pef,
+                     .arena = &pef->arena,
+                     .options = options,
+                     .machine = &machine,
+                     .activations = SAMBA_PEF_NONE};
   sambaPefSetMachine(pef, &machine);
   status = emitModule(&emitter, module);
   if (!status) {
@@ -774,7 +953,8 @@ SambaStatus sambaModuleToPef(MlirOperation module, const SambaEmitOptions *optio
   sambaArrayFree(&emitter.images);
   sambaArrayFree(&emitter.calls);
   sambaArrayFree(&emitter.graphs);
-  sambaArrayFree(&emitter.makers);
+  sambaArrayFree(&emitter.values);
+  sambaDependencesFree(&emitter.dependences);
   sambaArrayFree(&emitter.first_sections);
   sambaArrayFree(&emitter.first_layers);
   sambaPointerMapFree(&emitter.symbol_of);
@@ -782,6 +962,7 @@ SambaStatus sambaModuleToPef(MlirOperation module, const SambaEmitOptions *optio
   sambaPointerMapFree(&emitter.argin_of);
   sambaStringMapFree(&emitter.names);
   sambaStringMapFree(&emitter.argin_names);
+  sambaStringMapFree(&emitter.region_of);
   if (status)
     sambaPefDestroy(pef);
   else

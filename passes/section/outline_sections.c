@@ -76,8 +76,10 @@ static MlirOperation cloneInto(Outline *outline, MlirOperation operation) {
     inside[i] = insideOf(outline, mlirOperationGetOperand(operation, i));
   MlirOperation clone = mlirOperationClone(operation);
 
-  /* The call says in which phase the section runs: equal sections are one whatever their phase. */
+  /* The call says in which phase the section runs and what is written where: equal sections are one
+   * whatever their phases and regions. */
   mlirOperationRemoveDiscardableAttributeByName(clone, sambaMlirString(SAMBA_PHASE_ATTRIBUTE));
+  mlirOperationRemoveDiscardableAttributeByName(clone, sambaMlirString(SAMBA_REGION_ATTRIBUTE));
   for (intptr_t i = 0; i < count; ++i)
     mlirOperationSetOperand(clone, i, inside[i]);
   if (inside != operands)
@@ -226,6 +228,24 @@ static MlirAttribute layersOf(MlirContext context, const MlirOperation *members,
   return list;
 }
 
+/* The regions that copies in the section write; null when there are none. */
+static MlirAttribute regionsOf(const Outline *outline, MlirContext context) {
+  MlirAttribute *regions =
+      sambaAllocate(sambaArraySize(outline->results.size + 1, sizeof *regions));
+  MlirAttribute none = mlirStringAttrGet(context, sambaMlirString(""));
+  bool any = false;
+  for (size_t i = 0; i < outline->results.size; ++i) {
+    regions[i] = sambaOperationAttribute(mlirOpResultGetOwner(outline->results.data[i]),
+                                         SAMBA_REGION_ATTRIBUTE);
+    any |= !mlirAttributeIsNull(regions[i]);
+    regions[i] = mlirAttributeIsNull(regions[i]) ? none : regions[i];
+  }
+  MlirAttribute list = any ? mlirArrayAttrGet(context, (intptr_t)outline->results.size, regions)
+                           : mlirAttributeGetNull();
+  free(regions);
+  return list;
+}
+
 static void createCall(Outline *outline, MlirOperation section, const MlirOperation *members,
                        uint32_t count, MlirOperation before, int64_t id) {
   MlirContext context = mlirOperationGetContext(section);
@@ -240,6 +260,7 @@ static void createCall(Outline *outline, MlirOperation section, const MlirOperat
       sambaNamedAttribute(context, "id", mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), id)),
       sambaNamedAttribute(context, "type", mlirStringAttrGet(context, sambaMlirString(type))),
       sambaNamedAttribute(context, SAMBA_LAYERS_ATTRIBUTE, layersOf(context, members, count))};
+  MlirAttribute regions = regionsOf(outline, context);
   SambaOperationParts parts = {.name = "samba.call",
                                .location = mlirOperationGetLocation(members[0]),
                                .operand_count = (intptr_t)outline->inputs.size,
@@ -249,6 +270,9 @@ static void createCall(Outline *outline, MlirOperation section, const MlirOperat
                                .attribute_count = 4,
                                .attributes = attributes};
   MlirOperation call = sambaBuildOperation(&parts);
+  if (!mlirAttributeIsNull(regions))
+    mlirOperationSetDiscardableAttributeByName(call, sambaMlirString(SAMBA_REGIONS_ATTRIBUTE),
+                                               regions);
   mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(before), before, call);
   for (size_t i = 0; i < outline->results.size; ++i)
     mlirValueReplaceAllUsesOfWith(outline->results.data[i],

@@ -165,6 +165,8 @@ bool sambaPartitionSections(MlirOperation module, const char *target, const char
   SambaPlanTarget plan_target = {.machine = &machine};
   SambaStatus status = sambaTargetMachine(mlirOperationGetLocation(module), target, &machine,
                                           &plan_target.attribute);
+  if (!status)
+    status = sambaModuleOrderGraphs(module);
   if (status)
     return sambaEmitOpStatus(module, status);
   SambaOutlinedSections sections = {0};

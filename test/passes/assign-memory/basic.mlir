@@ -1,6 +1,6 @@
 // Activations share addresses by their lifetimes; arguments, constants and results keep theirs.
-// RUN: samba-opt %s --samba-assign-memory | FileCheck %s
-// RUN: samba-opt %s --samba-assign-memory -o %t.once && samba-opt %t.once --samba-assign-memory -o %t.twice && diff %t.once %t.twice
+// RUN: samba-opt %s --split-input-file --samba-assign-memory | FileCheck %s
+// RUN: samba-opt %s --split-input-file --samba-assign-memory -o %t.once && samba-opt %t.once --split-input-file --samba-assign-memory -o %t.twice && diff %t.once %t.twice
 
 samba.section @s0(%x: tensor<256xf32>) -> tensor<256xf32> attributes {machine = #rdu.machine<"tiny">} {
   %0 = samba.relu %x : tensor<256xf32>
@@ -28,16 +28,27 @@ func.func @chain(%x: tensor<256xf32>) -> tensor<256xf32> {
   return %4 : tensor<256xf32>
 }
 
+// -----
+
+samba.section @s0(%x: tensor<256xf32>) -> tensor<256xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %0 = samba.relu %x : tensor<256xf32>
+  samba.yield %0 : tensor<256xf32>
+}
+samba.section @s1(%x: tensor<256xf32>, %y: tensor<256xf32>) -> tensor<256xf32> attributes {machine = #rdu.machine<"tiny">} {
+  %0 = samba.add %x, %y : tensor<256xf32>, tensor<256xf32>
+  samba.yield %0 : tensor<256xf32>
+}
+
 // The first activation lives to the end: a third place. A constant has its own, rounded up to 512 bytes.
 // CHECK: func.func @skip
 // CHECK-SAME: rdu.activations = array<i64: 0, 3072>
 // CHECK: samba.constant {{.*}}rdu.address = 4096
-// CHECK: id = 8, rdu.addresses = [4608]
+// CHECK: id = 3, rdu.addresses = [4608]
 func.func @skip(%x: tensor<256xf32>) -> tensor<256xf32> {
   %c = samba.constant {value = dense<[1.0, 2.0]> : tensor<2xf32>}
-  %0 = samba.call @s0(%x) {id = 5, type = "FWD"} : (tensor<256xf32>) -> tensor<256xf32>
-  %1 = samba.call @s0(%0) {id = 6, type = "FWD"} : (tensor<256xf32>) -> tensor<256xf32>
-  %2 = samba.call @s0(%1) {id = 7, type = "FWD"} : (tensor<256xf32>) -> tensor<256xf32>
-  %3 = samba.call @s1(%0, %2) {id = 8, type = "FWD"} : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
+  %0 = samba.call @s0(%x) {id = 0, type = "FWD"} : (tensor<256xf32>) -> tensor<256xf32>
+  %1 = samba.call @s0(%0) {id = 1, type = "FWD"} : (tensor<256xf32>) -> tensor<256xf32>
+  %2 = samba.call @s0(%1) {id = 2, type = "FWD"} : (tensor<256xf32>) -> tensor<256xf32>
+  %3 = samba.call @s1(%0, %2) {id = 3, type = "FWD"} : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
   return %3 : tensor<256xf32>
 }

@@ -1,0 +1,68 @@
+/* Regions of a graph; see regions.h. */
+#include "dialect/rdu/regions.h"
+
+#include "dialect/bridge/build_operation.h"
+#include "dialect/rdu/rdu_attribute_names.h"
+#include "dialect/samba/graph.h"
+#include "dialect/samba/samba.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+
+MlirAttribute sambaFunctionAttribute(MlirOperation function, const char *list, intptr_t index,
+                                     const char *name) {
+  MlirAttribute all = sambaOperationAttribute(function, list);
+  if (mlirAttributeIsNull(all) || index < 0 || index >= mlirArrayAttrGetNumElements(all))
+    return mlirAttributeGetNull();
+  return mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(all, index),
+                                            sambaMlirString(name));
+}
+
+static SambaStringRef textOf(MlirAttribute attribute) {
+  if (mlirAttributeIsNull(attribute) || !mlirAttributeIsAString(attribute))
+    return (SambaStringRef){NULL, 0};
+  return sambaFromMlir(mlirStringAttrGetValue(attribute));
+}
+
+SambaStringRef sambaRegionOfArgument(MlirOperation function, intptr_t index) {
+  SambaStringRef given =
+      textOf(sambaFunctionAttribute(function, "arg_attrs", index, SAMBA_REGION_ATTRIBUTE));
+  if (given.size)
+    return given;
+  SambaStringRef name =
+      textOf(sambaFunctionAttribute(function, "arg_attrs", index, SAMBA_NAME_ATTRIBUTE));
+  for (intptr_t i = 0; i < index && name.size; ++i)
+    if (sambaStringRefEqual(
+            name, textOf(sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_NAME_ATTRIBUTE))))
+      return (SambaStringRef){NULL, 0};
+  return name;
+}
+
+SambaStringRef sambaRegionOfResult(MlirOperation function, intptr_t index) {
+  return textOf(sambaFunctionAttribute(function, "res_attrs", index, SAMBA_REGION_ATTRIBUTE));
+}
+
+intptr_t sambaGraphResultOf(MlirOperation function, MlirValue value) {
+  MlirOperation terminator = mlirBlockGetTerminator(sambaBodyOf(function));
+  intptr_t first = -1;
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    intptr_t index = (intptr_t)mlirOpOperandGetOperandNumber(use);
+    if (mlirOperationEqual(mlirOpOperandGetOwner(use), terminator) && (first < 0 || index < first))
+      first = index;
+  }
+  return first;
+}
+
+SambaStringRef sambaRegionOfCallResult(MlirOperation function, MlirOperation call,
+                                       intptr_t result) {
+  MlirAttribute regions =
+      mlirOperationGetDiscardableAttributeByName(call, sambaMlirString(SAMBA_REGIONS_ATTRIBUTE));
+  if (!mlirAttributeIsNull(regions) && mlirAttributeIsAArray(regions) &&
+      result < mlirArrayAttrGetNumElements(regions)) {
+    SambaStringRef given = textOf(mlirArrayAttrGetElement(regions, result));
+    if (given.size)
+      return given;
+  }
+  intptr_t output = sambaGraphResultOf(function, mlirOperationGetResult(call, result));
+  return output < 0 ? (SambaStringRef){NULL, 0} : sambaRegionOfResult(function, output);
+}
