@@ -7,7 +7,6 @@
 #include "dialect/samba/interface.h"
 #include "dialect/samba/samba.h"
 #include "dialect/samba/table/training/optimizer_kinds.h"
-
 #include "support/container/string_map.h"
 
 #include "mlir-c/BuiltinAttributes.h"

@@ -48,6 +48,13 @@ static SambaStatus noRow(const SambaOnnxNode *node) {
                          reasonWithout(*sambaOnnxDomain(proto) ? NULL : proto->op_type));
 }
 
+/* A weight that will be trained, although its numbers are known. */
+static bool isTrained(const SambaOnnxNode *node, uint32_t input) {
+  const SambaOnnxValue *value = sambaOnnxInputValue(node, input);
+  return node->importer->trains && value && value->initializer && value->is_weight &&
+         sambaOnnxTypeIsFloat(value->initializer->data_type);
+}
+
 /* The node with the inputs it has: folded when all are known, else as the graph's operators.
  * Operands that steer shapes are settled first. */
 static SambaStatus importResolved(const SambaOnnxNode *node) {
@@ -57,7 +64,8 @@ static SambaStatus importResolved(const SambaOnnxNode *node) {
   if (!done)
     SAMBA_RETURN_IF_ERROR(sambaOnnxImportEmpty(node, &done));
   for (uint32_t i = 0; i < node->input_count && !done; ++i)
-    known = known && (!sambaOnnxHasInput(node, i) || sambaOnnxConstant(node, i));
+    known = known &&
+            (!sambaOnnxHasInput(node, i) || (sambaOnnxConstant(node, i) && !isTrained(node, i)));
   if (!done && known && row->fold && (row->inputs[0] < 1 || sambaOnnxHasInput(node, 0)))
     SAMBA_RETURN_IF_ERROR(row->fold(node, &done));
   if (!done)
