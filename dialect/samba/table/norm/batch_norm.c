@@ -79,21 +79,26 @@ static uint32_t parameter(SambaExpansion *expansion, const SambaTensorType *x, u
 }
 
 /* The same steps with the same roundings, through memory. */
-static SambaStatus decomposeBatchNorm(const SambaOperatorCall *call, SambaExpansion *expansion,
-                                      const uint32_t *operands, uint32_t *out_results) {
+static uint32_t expandNormalized(SambaExpansion *expansion, const SambaOperatorCall *call,
+                                 const uint32_t *operands, uint32_t mean, uint32_t variance) {
   const SambaTensorType *x = &call->operands[0];
-  uint32_t variance = sambaExpandCast(expansion, operands[4], SAMBA_DTYPE_F32);
   uint32_t weight = sambaExpandCast(expansion, operands[1], SAMBA_DTYPE_F32);
   variance = sambaExpandWithNumber(expansion, "add", variance, sambaOperatorCallFloat(call, "eps"));
   uint32_t scale =
       sambaExpandBinary(expansion, "mul", sambaExpandUnary(expansion, "rsqrt", variance), weight);
   uint32_t centered =
       sambaExpandBinary(expansion, "sub", sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32),
-                        parameter(expansion, x, operands[3]));
+                        parameter(expansion, x, mean));
   uint32_t scaled = sambaExpandBinary(expansion, "mul", centered, parameter(expansion, x, scale));
-  out_results[0] = sambaExpandCast(
+  return sambaExpandCast(
       expansion, sambaExpandBinary(expansion, "add", scaled, parameter(expansion, x, operands[2])),
       x->dtype);
+}
+
+static SambaStatus decomposeBatchNorm(const SambaOperatorCall *call, SambaExpansion *expansion,
+                                      const uint32_t *operands, uint32_t *out_results) {
+  out_results[0] = expandNormalized(expansion, call, operands, operands[3],
+                                    sambaExpandCast(expansion, operands[4], SAMBA_DTYPE_F32));
   return NULL;
 }
 
@@ -143,6 +148,46 @@ static SambaStatus stagesTraining(const SambaOperatorCall *call, SambaStageGraph
   return NULL;
 }
 
+/* The mean per channel, [C]. */
+static uint32_t expandMean(SambaExpansion *expansion, uint32_t value) {
+  uint32_t rank = sambaExpansionType(expansion, value)->rank;
+  int64_t reduced[SAMBA_MAX_RANK];
+  for (uint32_t axis = 0, count = 0; axis < rank; ++axis)
+    if (axis != 1)
+      reduced[count++] = axis;
+  SambaAttribute dim = sambaIntsAttribute("dim", reduced, rank - 1);
+  return sambaExpandCall(expansion, "mean", 1, &value, 1, &dim);
+}
+
+static uint32_t expandMoved(SambaExpansion *expansion, double momentum, uint32_t running,
+                            uint32_t value) {
+  uint32_t old = sambaExpandWithNumber(
+      expansion, "mul", sambaExpandCast(expansion, running, SAMBA_DTYPE_F32), momentum);
+  return sambaExpandBinary(expansion, "add", old,
+                           sambaExpandWithNumber(expansion, "mul", value, 1 - momentum));
+}
+
+static SambaStatus decomposeTraining(const SambaOperatorCall *call, SambaExpansion *expansion,
+                                     const uint32_t *operands, uint32_t *out_results) {
+  const SambaTensorType *x = &call->operands[0];
+  double momentum = sambaOperatorCallFloat(call, "momentum");
+  uint32_t wide = sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32);
+  uint32_t mean = expandMean(expansion, wide);
+  uint32_t deviation = sambaExpandBinary(expansion, "sub", wide, parameter(expansion, x, mean));
+  uint32_t variance =
+      expandMean(expansion, sambaExpandBinary(expansion, "mul", deviation, deviation));
+
+  out_results[0] = expandNormalized(expansion, call, operands, mean, variance);
+  const uint32_t values[] = {expandMoved(expansion, momentum, operands[3], mean),
+                             expandMoved(expansion, momentum, operands[4], variance), mean,
+                             variance};
+  SambaTensorType results[SAMBA_MAX_RESULTS];
+  SAMBA_RETURN_IF_ERROR(sambaOperatorInfer(call, results));
+  for (uint32_t i = 0; i < 4; ++i)
+    out_results[i + 1] = sambaExpandCast(expansion, values[i], results[i + 1].dtype);
+  return NULL;
+}
+
 const SambaOperator sambaBatchNormOperators[] = {
     {.name = "batch_norm",
      .summary = "(x - mean) / sqrt(variance + eps) * weight + bias, per channel",
@@ -179,5 +224,6 @@ const SambaOperator sambaBatchNormOperators[] = {
      .dtypes = SAMBA_SET_FLOAT,
      .infer = inferBatchNorm,
      .differentiate = sambaGradientBatchNormTraining,
+     .decompose = decomposeTraining,
      .stages = stagesTraining},
     {0}};
