@@ -5,6 +5,7 @@
  * 2011): counter = (index low, index high xor seed high), key = seed low, index counting the
  * result's elements in row-major order. Two 32-bit words come out. */
 #include "dialect/samba/table/core/expansion.h"
+#include "dialect/samba/table/core/gradient_calls.h"
 #include "dialect/samba/table/core/stage_builder.h"
 
 static SambaStatus checkScalar(unsigned constraint, const char *what, const SambaTensorType *type,
@@ -195,6 +196,15 @@ static SambaStatus decomposeDropout(const SambaOperatorCall *call, SambaExpansio
   return NULL;
 }
 
+/* By the mask that the call has saved, so that nothing is drawn again. */
+static SambaStatus differentiateDropout(const SambaGradientCall *gradient, SambaExpansion *e) {
+  uint32_t kept = gradientSub(e, gradientNumber(e, 1), gradientWideOperand(gradient, e, 1));
+  uint32_t g =
+      gradientMul(e, gradientWideFlow(gradient, e), sambaExpandUnary(e, "reciprocal", kept));
+  gradientSet(gradient, e, 0, gradientWhereElseZero(e, gradient->results[1], g));
+  return NULL;
+}
+
 static SambaStatus inferMultinomial(const SambaOperatorCall *call, SambaTensorType *out) {
   int64_t samples = sambaOperatorCallInt(call, "num_samples");
   SAMBA_RETURN_IF_ERROR(sambaCheckDType(1, "operand 0", call->operands[0].dtype, SAMBA_SET_FLOAT));
@@ -288,6 +298,7 @@ const SambaOperator sambaRandomOperators[] = {
      .host_scalars = 1,
      .dtypes = SAMBA_SET_FLOAT,
      .infer = inferDropout,
+     .differentiate = differentiateDropout,
      .decompose = decomposeDropout},
     {.name = "multinomial",
      .summary =

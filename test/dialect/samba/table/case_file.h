@@ -11,7 +11,7 @@ enum { SAMBA_CASE_MAXIMUM = 24 }; /* operands or attributes of a case */
 
 typedef struct {
   bool present; /* "none" and "any" are absent */
-  bool any;     /* nothing is expected of it */
+  bool any;     /* no number is expected, what is there must fit the function */
   SambaTensorType type;
   double *values;
 } CaseTensor;

@@ -36,8 +36,8 @@ def gradients(
 ):
     """flowing: numbers of the results into which gradients flow, all that have one when None.
     flow_dtype: of the results, when it is not the first operand's. constant: operands that get no
-    gradient from the operator, though function would give one. any_for: operands whose gradient
-    is not looked at, because torch has none that is finite."""
+    gradient from the operator, though function would give one. any_for: operands whose gradient is
+    not compared with torch's, which has none."""
     variables = [
         x.detach().double().requires_grad_() if is_variable(x) and i not in constant else x
         for i, x in enumerate(operands)
