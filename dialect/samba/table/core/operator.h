@@ -128,8 +128,8 @@ typedef struct SambaOperator {
   const char *results[SAMBA_MAX_RESULTS]; /* by name; none: one, `result` */
   /* Per result: the operand whose new value it is (running statistics), where there is one. */
   const char *updates[SAMBA_MAX_RESULTS];
-  SambaAttributeRow attributes[12];       /* ends with a NULL name */
-  SambaOnnxForm onnx[3];                  /* ends with a NULL name */
+  SambaAttributeRow attributes[12]; /* ends with a NULL name */
+  SambaOnnxForm onnx[3];            /* ends with a NULL name */
   SambaBuilderForm builder;
 
   bool view;             /* moves no data by itself: reshape, transpose, expand, slice, pad ... */

@@ -367,7 +367,108 @@ static void testCases(void **state) {
   assert_int_equal(failures, 0);
 }
 
+/* Every row says how gradients pass, and has three cases where some do. */
+static void testRows(void **state) {
+  (void)state;
+  for (uint32_t row = 0; sambaOperatorAt(row); ++row) {
+    const SambaOperator *operator = sambaOperatorAt(row);
+    SambaGradientKind kind = sambaOperatorGradientKind(operator);
+    if (kind == SAMBA_GRADIENT_MISSING)
+      fail_msg("%s says nothing about its gradient: give it differentiate, decompose or "
+               "no_gradient",
+               operator->name);
+    if (kind != SAMBA_GRADIENT_NONE && measured.cases[row] < 3)
+      fail_msg("%s has %d cases in " CASES ", but needs three", operator->name,
+               measured.cases[row]);
+  }
+}
+
+/* --- docs/numerics.md --- */
+
+static const char *kindName(const SambaOperator *operator) {
+  static const char *const names[] = {[SAMBA_GRADIENT_NONE] = "none",
+                                      [SAMBA_GRADIENT_RULE] = "rule",
+                                      [SAMBA_GRADIENT_INHERITED] = "inherited"};
+  return names[sambaOperatorGradientKind(operator)];
+}
+
+/* A bound above the error, of one digit: other hosts have other mathematics libraries. */
+static double boundOf(double error) {
+  double power = pow(10, floor(log10(fmax(error, 1e-8))));
+  return ceil(1.5 * fmax(error, 1e-8) / power) * power;
+}
+
+static char *readPage(const char *path) {
+  FILE *file = fopen(path, "r");
+  char *page = NULL;
+  size_t capacity = 0;
+  assert_non_null(file);
+  assert_true(getdelim(&page, &capacity, '\0', file) > 0);
+  fclose(file);
+  return page;
+}
+
+static void printGradients(FILE *out) {
+  fprintf(out, "\n| operator | gradient | error below |\n| --- | --- | --- |\n");
+  for (uint32_t row = 0; sambaOperatorAt(row); ++row) {
+    const SambaOperator *operator = sambaOperatorAt(row);
+    fprintf(out, "| `%s` | %s |", operator->name, kindName(operator));
+    if (sambaOperatorGradientKind(operator) == SAMBA_GRADIENT_NONE)
+      fprintf(out, " |\n");
+    else
+      fprintf(out, " %.0e |\n", boundOf(measured.errors[row]));
+  }
+  fputc('\n', out);
+}
+
+/* The table's line of each row has its kind, and a bound that holds and is near. */
+static bool showsGradients(const char *start, const char *stop) {
+  uint32_t row = 0, lines = 0;
+  for (const char *at = start; at < stop; at = strchr(at, '\n') + 1)
+    lines += strncmp(at, "| `", 3) == 0;
+  for (; sambaOperatorAt(row); ++row) {
+    const SambaOperator *operator = sambaOperatorAt(row);
+    char text[160];
+    snprintf(text, sizeof text, "\n| `%s` | %s |", operator->name, kindName(operator));
+    const char *at = strstr(start, text);
+    if (!at || at >= stop)
+      return false;
+    double bound = strtod(at + strlen(text), NULL);
+    if (sambaOperatorGradientKind(operator) != SAMBA_GRADIENT_NONE &&
+        !(measured.errors[row] <= bound && bound <= relativeLimit(operator)))
+      return false;
+  }
+  return lines == row;
+}
+
+static void testPage(void **state) {
+  (void)state;
+  const char *path = SAMBA_SOURCE_FOLDER "/docs/numerics.md";
+  char *page = readPage(path);
+  char *start = strstr(page, "<!-- gradients -->\n");
+  char *stop = strstr(page, "<!-- /gradients -->");
+  assert_non_null(start);
+  assert_non_null(stop);
+  bool shown = showsGradients(start, stop);
+
+  if (!shown && getenv("SAMBA_UPDATE_DOCS")) {
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    start = strchr(start, '\n') + 1;
+    fprintf(out, "%.*s", (int)(start - page), page);
+    printGradients(out);
+    fprintf(out, "%s", stop);
+    fclose(out);
+    shown = true;
+  }
+  free(page);
+  if (!shown)
+    fail_msg("docs/numerics.md does not show the gradients as they are; run this test with "
+             "SAMBA_UPDATE_DOCS=1");
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testCases)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testCases), cmocka_unit_test(testRows),
+                                     cmocka_unit_test(testPage)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
