@@ -3,33 +3,13 @@
 
 #include "dialect/registry/dialects.h"
 #include "dialect/samba/samba.h"
-#include "support/container/string_map.h"
+#include "frontend/trace/trace_state.h"
+#include "support/base/index.h"
+#include "support/number/shape.h"
 #include "support/text/escape.h"
 
-#include "support/number/shape.h"
-#include "llvm-c/blake3.h"
-
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-struct SambaTrace {
-  MlirContext context;
-  SambaArena arena;
-  SambaStatus status;
-  const char *name;
-  MlirBlock block; /* null once finished */
-  MlirLocation location;
-  SambaStringRef layer;
-  bool keep_precision;
-  uint32_t next_id;
-  SambaStringMap names; /* of arguments and results */
-  SAMBA_ARRAY(MlirAttribute) argument_attributes;
-  SAMBA_ARRAY(MlirAttribute) result_attributes;
-  SAMBA_ARRAY(MlirValue) results;
-  SAMBA_ARRAY(SambaTensor *) owners; /* tensors whose storage we release */
-  SambaStrings lines, line_layers;   /* of the record */
-};
 
 SambaTrace *sambaTraceCreate(MlirContext context, const char *graph_name) {
   SambaTrace *trace = sambaAllocateZeroed(1, sizeof *trace);
@@ -58,9 +38,9 @@ void sambaTraceDestroy(SambaTrace *trace) {
   if (trace->block.ptr)
     mlirBlockDestroy(trace->block);
   sambaStringMapFree(&trace->names);
-  sambaArrayFree(&trace->argument_attributes);
-  sambaArrayFree(&trace->result_attributes);
+  sambaArrayFree(&trace->arguments);
   sambaArrayFree(&trace->results);
+  sambaArrayFree(&trace->optimizers);
   sambaArrayFree(&trace->owners);
   sambaArrayFree(&trace->lines);
   sambaArrayFree(&trace->line_layers);
@@ -95,11 +75,6 @@ void sambaTraceSetLayer(SambaTrace *trace, SambaStringRef name, const char *file
       name.size ? mlirLocationNameGet(trace->context, sambaToMlir(name), place) : place;
 }
 
-static void record(SambaTrace *trace, const char *line) {
-  sambaArrayAppend(&trace->lines, line);
-  sambaArrayAppend(&trace->line_layers, trace->layer.size ? trace->layer.data : "");
-}
-
 /* Names are unique over arguments and results; an empty or taken one gets _N. */
 static SambaStringRef uniqueName(SambaTrace *trace, SambaStringRef wanted, const char *otherwise) {
   SambaStringRef base =
@@ -123,6 +98,7 @@ static SambaTensor *newTensor(SambaTrace *trace, MlirValue value, const SambaTen
   tensor->value = value;
   tensor->type = *type;
   tensor->id = trace->next_id++;
+  tensor->argument = SAMBA_NO_INDEX;
   return tensor;
 }
 
@@ -166,40 +142,27 @@ static MlirAttribute argumentData(SambaTrace *trace, const SambaArgument *argume
                            mlirDictionaryAttrGet(trace->context, 2, range));
 }
 
-/* The dictionary of the function's argument that the tensor is. */
-static MlirAttribute argumentAttributes(SambaTrace *trace, const SambaArgument *argument,
-                                        const SambaTensor *tensor, MlirAttribute data) {
-  MlirNamedAttribute attributes[6];
-  intptr_t count = 0;
+/* The attribute samba.argin, or null. */
+static MlirAttribute arginAttribute(SambaTrace *trace, SambaDType dtype,
+                                    const SambaTraceArgin *argin, MlirLocation location) {
+  MlirContext context = trace->context;
+  MlirType f64 = mlirF64TypeGet(context);
+  if (!argin)
+    return mlirAttributeGetNull();
 
-  attributes[count++] = textAttribute(trace, SAMBA_NAME_ATTRIBUTE, tensor->name);
-  attributes[count++] = textAttribute(trace, SAMBA_KIND_ATTRIBUTE, tensor->kind);
-  if (argument->region.size)
-    attributes[count++] = textAttribute(trace, SAMBA_REGION_ATTRIBUTE, tensor->region);
-  if (tensor->memory.size)
-    attributes[count++] = textAttribute(trace, SAMBA_MEMORY_ATTRIBUTE, tensor->memory);
-  if (argument->requires_grad)
-    attributes[count++] = sambaNamedAttribute(trace->context, SAMBA_REQUIRES_GRAD_ATTRIBUTE,
-                                              mlirBoolAttrGet(trace->context, 1));
-  if (!mlirAttributeIsNull(data))
-    attributes[count++] = sambaNamedAttribute(trace->context, SAMBA_VALUE_ATTRIBUTE, data);
-  return mlirDictionaryAttrGet(trace->context, count, attributes);
-}
-
-/* "%3 = weight "w" : 4x4xf32 region "shared" requires_grad"; a region of its own is not told. */
-static void recordArgument(SambaTrace *trace, const SambaTensor *tensor, const char *kind,
-                           SambaStringRef shown) {
-  char type[160];
-  const char *line =
-      sambaArenaFormat(&trace->arena, "%%%u = %s %.*s : %s", tensor->id, kind,
-                       SAMBA_STRING_ARGS(shown), sambaTensorTypeFormat(&tensor->type, type));
-  if (tensor->region.size && !sambaStringRefEqual(tensor->region, tensor->name)) {
-    SambaStringRef region = sambaStringEscape(&trace->arena, tensor->region);
-    line = sambaArenaFormat(&trace->arena, "%s region %.*s", line, SAMBA_STRING_ARGS(region));
-  }
-  if (tensor->requires_grad)
-    line = sambaArenaFormat(&trace->arena, "%s requires_grad", line);
-  record(trace, line);
+  MlirAttribute value =
+      sambaDTypeIsFloat(dtype)
+          ? mlirFloatAttrDoubleGet(context, f64, argin->value)
+          : mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), (int64_t)argin->value);
+  MlirNamedAttribute entries[5] = {
+      textAttribute(trace, "kind", sambaStringRef(argin->kind)),
+      textAttribute(trace, "group", sambaStringRef(argin->group)),
+      sambaNamedAttribute(context, "default", value),
+      sambaNamedAttribute(context, "min", mlirFloatAttrDoubleGet(context, f64, argin->least)),
+      sambaNamedAttribute(context, "max", mlirFloatAttrDoubleGet(context, f64, argin->most))};
+  bool bounded = argin->most > argin->least;
+  return sambaAttributeGet(location, SAMBA_ARGIN_KIND, mlirStringRefCreateFromCString(""),
+                           mlirDictionaryAttrGet(context, bounded ? 5 : 3, entries));
 }
 
 SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument) {
@@ -233,9 +196,16 @@ SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument
     tensor->storage =
         (SambaStorage){.kind = SAMBA_STORAGE_BORROWED, .data = (void *)(uintptr_t)argument->data};
 
-  MlirAttribute data = argumentData(trace, argument, location);
-  sambaArrayAppend(&trace->argument_attributes, argumentAttributes(trace, argument, tensor, data));
-  recordArgument(trace, tensor, kind, shown);
+  SambaTraceArgumentState state = {
+      .tensor = tensor,
+      .data = argumentData(trace, argument, location),
+      .argin = arginAttribute(trace, argument->type.dtype, argument->argin, location),
+      .has_region = argument->region.size > 0,
+      .optimizer = SAMBA_NO_INDEX,
+      .line = SAMBA_NO_INDEX};
+  tensor->argument = (uint32_t)trace->arguments.size;
+  sambaTraceRecordArgument(trace, &state);
+  sambaArrayAppend(&trace->arguments, state);
   return tensor;
 }
 
@@ -270,22 +240,6 @@ SambaTensor *sambaTraceParameterFile(SambaTrace *trace, const char *name, SambaD
   return sambaTraceArgument(trace, &argument);
 }
 
-/* One number belongs to the graph: x * 2 is another model than x * 3. Tables are data. */
-static void recordConstant(SambaTrace *trace, const SambaTensor *tensor, const void *data,
-                           bool splat) {
-  char type[160], number[40] = "";
-  if (splat && sambaDTypeIsFloat(tensor->type.dtype)) {
-    float value = sambaLoadFloat(tensor->type.dtype, data, 0);
-    snprintf(number, sizeof number, " %.9g", (double)value);
-  } else if (splat) {
-    int64_t value = 0;
-    memcpy(&value, data, sambaDTypeBytes(tensor->type.dtype));
-    snprintf(number, sizeof number, " %lld", (long long)value);
-  }
-  record(trace, sambaArenaFormat(&trace->arena, "%%%u = constant%s : %s", tensor->id, number,
-                                 sambaTensorTypeFormat(&tensor->type, type)));
-}
-
 SambaTensor *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type, const void *data,
                                 bool splat) {
   if (trace->status)
@@ -307,7 +261,7 @@ SambaTensor *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type, 
   MlirOperation operation = mlirOperationCreate(&state);
   mlirBlockAppendOwnedOperation(trace->block, operation);
   SambaTensor *tensor = newTensor(trace, mlirOperationGetResult(operation, 0), type);
-  recordConstant(trace, tensor, data, splat);
+  sambaTraceRecordConstant(trace, tensor, data, splat);
   return tensor;
 }
 
@@ -318,78 +272,6 @@ SambaTensor *sambaTraceScalar(SambaTrace *trace, SambaDType dtype, double value)
 }
 
 void sambaTraceKeepPrecision(SambaTrace *trace, bool keep) { trace->keep_precision = keep; }
-
-typedef struct {
-  char *data;
-  size_t size, capacity;
-} Text;
-
-static void __attribute__((format(printf, 2, 3))) append(Text *text, const char *format, ...) {
-  va_list arguments;
-  for (;;) {
-    va_start(arguments, format);
-    int length = vsnprintf(text->data ? text->data + text->size : NULL, text->capacity - text->size,
-                           format, arguments);
-    va_end(arguments);
-    if (text->data && (size_t)length < text->capacity - text->size) {
-      text->size += (size_t)length;
-      return;
-    }
-    text->capacity = 2 * text->capacity + (size_t)length + 64;
-    text->data = sambaReallocate(text->data, text->capacity, 1);
-  }
-}
-
-static void appendAttribute(Text *text, const SambaAttribute *attribute) {
-  append(text, "%.*s = ", SAMBA_STRING_ARGS(attribute->name));
-  switch (attribute->kind) {
-  case SAMBA_ATTRIBUTE_INT:
-  case SAMBA_ATTRIBUTE_BOOL:
-    append(text, "%lld", (long long)attribute->value.integer);
-    break;
-  case SAMBA_ATTRIBUTE_FLOAT:
-    append(text, "%.17g", attribute->value.real);
-    break;
-  case SAMBA_ATTRIBUTE_INTS:
-    for (size_t i = 0; i < attribute->value.integers.size; ++i)
-      append(text, "%s%lld", i ? " " : "[", (long long)attribute->value.integers.data[i]);
-    append(text, attribute->value.integers.size ? "]" : "[]");
-    break;
-  case SAMBA_ATTRIBUTE_FLOATS:
-    for (size_t i = 0; i < attribute->value.reals.size; ++i)
-      append(text, "%s%.17g", i ? " " : "[", attribute->value.reals.data[i]);
-    append(text, attribute->value.reals.size ? "]" : "[]");
-    break;
-  case SAMBA_ATTRIBUTE_STRING:
-    append(text, "'%.*s'", SAMBA_STRING_ARGS(attribute->value.string));
-    break;
-  case SAMBA_ATTRIBUTE_DTYPE:
-    append(text, "%s", sambaDTypeName(attribute->value.dtype));
-  }
-}
-
-/* "%7 = linear(%1, %2) {out_dtype = f32} : 1x128xf32" */
-static void recordCall(SambaTrace *trace, const SambaOperatorCall *call,
-                       SambaTensor *const *operands, SambaTensor *const *results) {
-  Text text = {0};
-  for (uint32_t i = 0; i < sambaOperatorResults(call->operator); ++i)
-    append(&text, "%s%%%u", i ? ", " : "", results[i]->id);
-  append(&text, " = %s(", call->operator->name);
-  for (uint32_t i = 0; i < call->operand_count; ++i)
-    append(&text, "%s%%%u", i ? ", " : "", operands[i]->id);
-  append(&text, ")");
-
-  for (uint32_t i = 0; i < call->attribute_count; ++i) {
-    append(&text, i ? ", " : " {");
-    appendAttribute(&text, &call->attributes[i]);
-  }
-
-  char type[160];
-  append(&text, "%s : %s", call->attribute_count ? "}" : "",
-         sambaTensorTypeFormat(&results[0]->type, type));
-  record(trace, sambaArenaCopy(&trace->arena, text.data, text.size + 1));
-  free(text.data);
-}
 
 static SambaStatus annotate(const SambaTrace *trace, const char *name, SambaStatus status) {
   if (trace->layer.size)
@@ -450,7 +332,7 @@ SambaStatus sambaTraceOperator(SambaTrace *trace, const char *name, uint32_t ope
     mlirBlockAppendOwnedOperation(trace->block, operation);
     for (uint32_t i = 0; i < sambaOperatorResults(call.operator); ++i)
       out_results[i] = newTensor(trace, mlirOperationGetResult(operation, i), &results[i]);
-    recordCall(trace, &call, operands, out_results);
+    sambaTraceRecordCall(trace, &call, operands, out_results);
   }
 
   free(types);
@@ -483,6 +365,18 @@ SambaTensor *sambaTraceBuild(const char *name, uint32_t required, uint32_t opera
                         attributes);
 }
 
+void sambaTraceAddResult(SambaTrace *trace, SambaStringRef name, const char *kind,
+                         SambaStringRef region, SambaTensor *tensor) {
+  SambaTraceResultState result = {.tensor = tensor,
+                                  .name = name,
+                                  .kind = sambaStringRefCopy(&trace->arena, sambaStringRef(kind)),
+                                  .region = region.size ? sambaStringRefCopy(&trace->arena, region)
+                                                        : (SambaStringRef){0},
+                                  .line = SAMBA_NO_INDEX};
+  sambaTraceRecordResult(trace, &result);
+  sambaArrayAppend(&trace->results, result);
+}
+
 void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
                       SambaStringRef region, SambaTensor *tensor) {
   if (trace->status)
@@ -492,119 +386,9 @@ void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
                                           trace->results.size, trace->name));
     return;
   }
-
-  SambaStringRef unique = uniqueName(trace, name, kind);
-  MlirNamedAttribute attributes[3] = {
-      textAttribute(trace, SAMBA_NAME_ATTRIBUTE, unique),
-      textAttribute(trace, SAMBA_KIND_ATTRIBUTE, sambaStringRef(kind))};
-  if (region.size)
-    attributes[2] = textAttribute(trace, SAMBA_REGION_ATTRIBUTE, region);
-  sambaArrayAppend(&trace->result_attributes,
-                   mlirDictionaryAttrGet(trace->context, region.size ? 3 : 2, attributes));
-  sambaArrayAppend(&trace->results, tensor->value);
-  SambaStringRef shown = sambaStringEscape(&trace->arena, unique);
-  const char *line =
-      sambaArenaFormat(&trace->arena, "%s %.*s = %%%u", kind, SAMBA_STRING_ARGS(shown), tensor->id);
-  if (region.size) {
-    shown = sambaStringEscape(&trace->arena, region);
-    line = sambaArenaFormat(&trace->arena, "%s region %.*s", line, SAMBA_STRING_ARGS(shown));
-  }
-  record(trace, line);
+  sambaTraceAddResult(trace, uniqueName(trace, name, kind), kind, region, tensor);
 }
 
 void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTensor *tensor) {
   sambaTraceResult(trace, sambaStringRef(name), "output", (SambaStringRef){0}, tensor);
-}
-
-static MlirOperation createFunction(SambaTrace *trace) {
-  MlirContext context = trace->context;
-  intptr_t inputs = mlirBlockGetNumArguments(trace->block);
-  intptr_t outputs = (intptr_t)trace->results.size;
-  MlirType *types = sambaAllocateZeroed((size_t)(inputs + outputs) + 1, sizeof *types);
-
-  for (intptr_t i = 0; i < inputs; ++i)
-    types[i] = mlirValueGetType(mlirBlockGetArgument(trace->block, i));
-  for (intptr_t i = 0; i < outputs; ++i)
-    types[inputs + i] = mlirValueGetType(trace->results.data[i]);
-  MlirLocation unknown = mlirLocationUnknownGet(context);
-  MlirOperationState end =
-      mlirOperationStateGet(mlirStringRefCreateFromCString("func.return"), unknown);
-  mlirOperationStateAddOperands(&end, outputs, trace->results.data);
-  mlirBlockAppendOwnedOperation(trace->block, mlirOperationCreate(&end));
-
-  MlirNamedAttribute mode = textAttribute(trace, "mode", sambaStringRef("inference"));
-  MlirNamedAttribute attributes[] = {
-      textAttribute(trace, "sym_name", sambaStringRef(trace->name)),
-      sambaNamedAttribute(
-          context, "function_type",
-          mlirTypeAttrGet(mlirFunctionTypeGet(context, inputs, types, outputs, types + inputs))),
-      sambaNamedAttribute(context, "arg_attrs",
-                          mlirArrayAttrGet(context, inputs, trace->argument_attributes.data)),
-      sambaNamedAttribute(context, "res_attrs",
-                          mlirArrayAttrGet(context, outputs, trace->result_attributes.data)),
-      sambaNamedAttribute(context, SAMBA_GRAPH_ATTRIBUTE,
-                          mlirDictionaryAttrGet(context, 1, &mode))};
-  MlirRegion region = mlirRegionCreate();
-
-  mlirRegionAppendOwnedBlock(region, trace->block);
-  trace->block = (MlirBlock){NULL};
-  MlirOperationState state =
-      mlirOperationStateGet(mlirStringRefCreateFromCString("func.func"), unknown);
-  mlirOperationStateAddAttributes(&state, sizeof attributes / sizeof *attributes, attributes);
-  mlirOperationStateAddOwnedRegions(&state, 1, &region);
-  MlirOperation function = mlirOperationCreate(&state);
-  free(types);
-
-  return function;
-}
-
-SambaStatus sambaTraceFinish(SambaTrace *trace, MlirModule *out_module) {
-  *out_module = (MlirModule){NULL};
-  if (!trace->status && !trace->block.ptr)
-    sambaTraceFail(trace,
-                   sambaStatusMake(SAMBA_INVALID, "graph %s is finished already", trace->name));
-  if (!trace->status && !trace->results.size)
-    sambaTraceFail(trace, sambaStatusMake(SAMBA_INVALID, "graph %s has no results", trace->name));
-  if (trace->status) {
-    SambaStatus status = trace->status;
-    trace->status = sambaStatusMake(SAMBA_INVALID, "graph %s has failed",
-                                    trace->name); /* nothing more is built */
-    return status;
-  }
-
-  MlirModule module = mlirModuleCreateEmpty(mlirLocationUnknownGet(trace->context));
-  MlirAttribute graph =
-      mlirFlatSymbolRefAttrGet(trace->context, mlirStringRefCreateFromCString(trace->name));
-  mlirOperationSetAttributeByName(mlirModuleGetOperation(module),
-                                  mlirStringRefCreateFromCString(SAMBA_GRAPHS_ATTRIBUTE),
-                                  mlirArrayAttrGet(trace->context, 1, &graph));
-  mlirBlockAppendOwnedOperation(mlirModuleGetBody(module), createFunction(trace));
-  if (!mlirOperationVerify(mlirModuleGetOperation(module))) {
-    mlirModuleDestroy(module);
-    return sambaStatusMake(SAMBA_INVALID, "graph %s does not verify (see the diagnostics)",
-                           trace->name);
-  }
-
-  *out_module = module;
-  return NULL;
-}
-
-void sambaTraceRecordOptimizer(SambaTrace *trace, SambaStringRef kind, SambaStringRef group) {
-  SambaStringRef shown = sambaStringEscape(&trace->arena, group);
-  record(trace, sambaArenaFormat(&trace->arena, "optimizer %.*s = %.*s", SAMBA_STRING_ARGS(shown),
-                                 SAMBA_STRING_ARGS(kind)));
-}
-
-SambaTraceRecord sambaTraceGetRecord(SambaTrace *trace) {
-  SambaTraceRecord result = {.line_count = (uint32_t)trace->lines.size,
-                             .lines = trace->lines.data,
-                             .layers = trace->line_layers.data};
-  llvm_blake3_hasher hasher;
-  llvm_blake3_hasher_init(&hasher);
-  for (size_t i = 0; i < trace->lines.size; ++i) {
-    llvm_blake3_hasher_update(&hasher, trace->lines.data[i], strlen(trace->lines.data[i]));
-    llvm_blake3_hasher_update(&hasher, "\n", 1);
-  }
-  llvm_blake3_hasher_finalize(&hasher, result.digest, sizeof result.digest);
-  return result;
 }

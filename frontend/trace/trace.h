@@ -53,7 +53,8 @@ typedef struct SambaTensor {
   SambaStringRef memory;
   bool requires_grad;
   SambaStorage storage;
-  uint32_t id; /* position in the trace: arguments and results count in order of creation */
+  uint32_t id;       /* position in the trace: arguments and results count in order of creation */
+  uint32_t argument; /* arguments: number; others: SAMBA_NO_INDEX */
 } SambaTensor;
 
 /* Attaches storage to a tensor. The storage that it had before is forgotten and not released. */
@@ -77,14 +78,23 @@ void sambaTraceSetLayer(SambaTrace *trace, SambaStringRef name, const char *file
  * rest of the graph is computed in: positions, for instance. */
 void sambaTraceKeepPrecision(SambaTrace *trace, bool keep);
 
+/* What a hyperparameter is: a number that is bound at each launch. Its tensor has rank 0. */
+typedef struct SambaTraceArgin {
+  const char *kind;   /* lr, weight_decay, momentum, dropout_rate, dropout_seed, other */
+  const char *group;  /* one name that sets all of them */
+  double value;       /* by default */
+  double least, most; /* equal: any */
+} SambaTraceArgin;
+
 /* What a function argument is. Zeroed fields mean: none. */
 typedef struct SambaArgument {
   SambaStringRef name; /* empty or taken: "_N" is appended */
-  const char *kind;    /* input, weight, buffer, optimizer_state, constant */
+  const char *kind;    /* input, weight, buffer, optimizer_state, constant, argin */
   SambaTensorType type;
   SambaStringRef region;
   const char *memory; /* ddr, hbm, host */
   bool requires_grad;
+  const SambaTraceArgin *argin; /* of kind argin */
   /* At most one of: a range of a file, memory. */
   const char *file;
   uint64_t file_offset;
@@ -133,9 +143,6 @@ void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
  * module with one public function. */
 SambaStatus sambaTraceFinish(SambaTrace *trace, MlirModule *out_module);
 
-/* Adds the line of an optimizer to the record: its kind and what it is for, but no values of
- * hyperparameters. */
-void sambaTraceRecordOptimizer(SambaTrace *trace, SambaStringRef kind, SambaStringRef group);
 /* What was traced, for the check at run time. Borrowed from the trace. */
 SambaTraceRecord sambaTraceGetRecord(SambaTrace *trace);
 

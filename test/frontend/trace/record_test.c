@@ -2,7 +2,7 @@
  * name, a region, a loss, what is trained or the kind of the optimizer makes a difference, and the
  * first line that differs is told with its layer; data, hyperparameters and places do not. */
 #include "frontend/trace/operators.h"
-#include "frontend/trace/trace.h"
+#include "frontend/trace/training.h"
 #include "support/text/text.h"
 
 #include <setjmp.h>
@@ -16,7 +16,7 @@ typedef struct {
   int64_t width;
   double slope, factor;
   bool is_tanh, is_frozen, has_region, is_inference;
-  const char *weight, *optimizer, *layer;
+  const char *weight, *optimizer, *layer; /* the optimizer with its settings */
   unsigned line;
   float data;
 } Variation;
@@ -25,7 +25,7 @@ static const Variation original = {.width = 4,
                                    .slope = 0.25,
                                    .factor = 2,
                                    .weight = "fc.weight",
-                                   .optimizer = "sgd",
+                                   .optimizer = "sgd,lr=0.1",
                                    .layer = "act",
                                    .line = 10,
                                    .data = 1};
@@ -65,7 +65,7 @@ static SambaTrace *traceModel(const Variation *model) {
   sambaTraceResult(trace, sambaStringRef("loss"), model->is_inference ? "output" : "loss",
                    (SambaStringRef){0}, y);
   if (model->optimizer && !model->is_inference)
-    sambaTraceRecordOptimizer(trace, sambaStringRef(model->optimizer), sambaStringRef(""));
+    sambaTraceAddOptimizer(trace, model->optimizer, "", 0, NULL);
   assert_null(sambaTraceStatus(trace));
   return trace;
 }
@@ -117,6 +117,8 @@ static void s003WhatDoesNotMatter(void **state) {
   same(&model);
   model.layer = "renamed";
   same(&model);
+  model.optimizer = "sgd,lr=0.5,momentum=0.9,weight_decay=1e-4";
+  same(&model);
 }
 
 static void s003WhatMatters(void **state) {
@@ -152,7 +154,13 @@ static void s003WhatMatters(void **state) {
           "  note: found    %1 = weight \"fc.weight\" : 2x4xf32 region \"shared\" requires_grad");
   model = original, model.optimizer = "adamw";
   differs(&model, "8",
-          "  note: expected optimizer \"\" = sgd\n  note: found    optimizer \"\" = adamw");
+          "  note: expected optimizer \"\" = sgd {nesterov = 0}\n"
+          "  note: found    optimizer \"\" = adamw {beta1 = 0.9, "
+          "beta2 = 0.997, eps = 1e-08, max_grad_norm = 0}");
+  model = original, model.optimizer = "sgd,lr=0.1,momentum=0.9,nesterov=1";
+  differs(&model, "8",
+          "  note: expected optimizer \"\" = sgd {nesterov = 0}\n"
+          "  note: found    optimizer \"\" = sgd {nesterov = 1}");
 }
 
 /* Without losses or optimizers, a trace matches the forward part of a training. */
@@ -177,9 +185,10 @@ static void s003TheForwardPart(void **state) {
              "  note: found    %1 = weight \"fc.weight\" : 2x4xf32 requires_grad");
   Variation untrained = original;
   untrained.optimizer = NULL;
-  comparesAs(&untrained, &original, false,
-             "the model is not the one that was compiled: line 8 of its trace differs; compile it "
-             "again\n  note: expected the end\n  note: found    optimizer \"\" = sgd");
+  comparesAs(
+      &untrained, &original, false,
+      "the model is not the one that was compiled: line 8 of its trace differs; compile it "
+      "again\n  note: expected the end\n  note: found    optimizer \"\" = sgd {nesterov = 0}");
 }
 
 int main(void) {

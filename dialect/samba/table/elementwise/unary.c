@@ -285,6 +285,7 @@ const SambaOperator sambaUnaryOperators[] = {
      .operands = {"input"},
      .constraints = {"the operand's dtype is one that the operation is defined for",
                      "attributes are in their range"},
+     .builder = SAMBA_BUILDER_ALL,
      .view = true,
      .dtypes = SAMBA_SET_ANY,
      .infer = sambaUnaryInfer,

@@ -1,0 +1,77 @@
+/* What the files of the tracer share: the graph as far as it is built. For clients: trace.h and
+ * training.h. */
+#ifndef SAMBA_FRONTEND_TRACE_TRACE_STATE_H
+#define SAMBA_FRONTEND_TRACE_TRACE_STATE_H
+
+#include "dialect/samba/table/training/optimizer_kinds.h"
+#include "frontend/trace/trace.h"
+#include "support/container/string_map.h"
+
+/* An argument; its attributes are written when the graph is finished. */
+typedef struct SambaTraceArgumentState {
+  SambaTensor *tensor;
+  MlirAttribute data;  /* samba.value, or null */
+  MlirAttribute argin; /* samba.argin, or null */
+  bool has_region;     /* of its own: to be written */
+  uint32_t optimizer;  /* SAMBA_NO_INDEX: none */
+  uint32_t line;       /* of the record */
+} SambaTraceArgumentState;
+
+typedef struct SambaTraceResultState {
+  SambaTensor *tensor;
+  SambaStringRef name, kind, region;
+  uint32_t line;
+} SambaTraceResultState;
+
+typedef struct SambaTraceOptimizerState {
+  const SambaOptimizerKind *kind;
+  double values[SAMBA_SETTING_COUNT];
+  SambaStringRef group;
+  bool takes_rest; /* every weight that requires a gradient and that no other one has */
+} SambaTraceOptimizerState;
+
+struct SambaTrace {
+  MlirContext context;
+  SambaArena arena;
+  SambaStatus status;
+  const char *name;
+  MlirBlock block; /* null once finished */
+  MlirLocation location;
+  SambaStringRef layer;
+  bool keep_precision;
+  bool accumulates; /* gradients are summed until ZEROGRAD */
+  uint32_t next_id;
+  SambaStringMap names; /* of arguments and results */
+  SAMBA_ARRAY(SambaTraceArgumentState) arguments;
+  SAMBA_ARRAY(SambaTraceResultState) results;
+  SAMBA_ARRAY(SambaTraceOptimizerState) optimizers;
+  SAMBA_ARRAY(SambaTensor *) owners; /* tensors whose storage we release */
+  SambaStrings lines, line_layers;   /* of the record */
+};
+
+/* ---- trace.c ---- */
+
+/* Appends a result under exactly this name, which lives as long as the trace. */
+void sambaTraceAddResult(SambaTrace *trace, SambaStringRef name, const char *kind,
+                         SambaStringRef region, SambaTensor *tensor);
+
+/* ---- record.c ---- */
+
+/* Appends a line, which must live as long as the trace; its number. */
+uint32_t sambaTraceRecordLine(SambaTrace *trace, const char *line);
+/* Writes the line of an argument or result, again when it has one. */
+void sambaTraceRecordArgument(SambaTrace *trace, SambaTraceArgumentState *argument);
+void sambaTraceRecordResult(SambaTrace *trace, SambaTraceResultState *result);
+void sambaTraceRecordConstant(SambaTrace *trace, const SambaTensor *tensor, const void *data,
+                              bool splat);
+void sambaTraceRecordCall(SambaTrace *trace, const SambaOperatorCall *call,
+                          SambaTensor *const *operands, SambaTensor *const *results);
+
+/* ---- training.c ---- */
+
+/* Is it a training graph: has it a loss or an optimizer? */
+bool sambaTraceIsTraining(const SambaTrace *trace);
+/* Gives every weight that is trained its optimizer; refuses a training that misses something. */
+SambaStatus sambaTraceAssignOptimizers(SambaTrace *trace);
+
+#endif

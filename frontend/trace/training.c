@@ -1,0 +1,336 @@
+/* What a graph that learns has beside operators; see training.h. */
+#include "frontend/trace/training.h"
+
+#include "frontend/trace/operators.h"
+#include "frontend/trace/trace_state.h"
+#include "support/base/index.h"
+#include "support/number/shape.h"
+#include "support/text/escape.h"
+#include "support/text/text.h"
+
+/* ---- What is trained ---- */
+
+static bool isKind(const SambaTensor *tensor, const char *kind) {
+  return sambaStringRefEqualC(tensor->kind, kind);
+}
+
+/* "weight "fc.weight"", or what the tensor is otherwise. */
+static const char *describe(const SambaTensor *tensor) {
+  SambaArena *arena = &tensor->trace->arena;
+  if (tensor->argument == SAMBA_NO_INDEX)
+    return "a computed tensor";
+  SambaStringRef shown = sambaStringEscape(arena, tensor->name);
+  return sambaArenaFormat(arena, "%.*s %.*s", SAMBA_STRING_ARGS(tensor->kind),
+                          SAMBA_STRING_ARGS(shown));
+}
+
+SambaTensor *sambaTensorSetRequiresGrad(SambaTensor *tensor, bool requires_grad) {
+  if (!tensor || tensor->trace->status)
+    return NULL;
+  SambaTrace *trace = tensor->trace;
+  bool fits = isKind(tensor, "weight") || isKind(tensor, "input");
+
+  if (!fits) {
+    sambaTraceFail(trace, sambaStatusMake(SAMBA_INVALID,
+                                          "%s cannot require a gradient; weights and inputs can",
+                                          describe(tensor)));
+    return NULL;
+  }
+  if (requires_grad && !sambaDTypeIsFloat(tensor->type.dtype)) {
+    sambaTraceFail(trace,
+                   sambaStatusMake(SAMBA_INVALID,
+                                   "%s is %s, but only tensors of f32, bf16 or f16 can require a "
+                                   "gradient",
+                                   describe(tensor), sambaDTypeName(tensor->type.dtype)));
+    return NULL;
+  }
+
+  tensor->requires_grad = requires_grad;
+  sambaTraceRecordArgument(trace, &trace->arguments.data[tensor->argument]);
+  return tensor;
+}
+
+/* ---- Losses ---- */
+
+static SambaStatus checkLoss(SambaTrace *trace, SambaStringRef name, const SambaTensor *tensor) {
+  if (sambaDTypeIsFloat(tensor->type.dtype))
+    return NULL;
+  SambaStringRef shown = sambaStringEscape(&trace->arena, name);
+  return sambaStatusMake(SAMBA_INVALID, "loss %.*s is %s, but a loss must be f32, bf16 or f16",
+                         SAMBA_STRING_ARGS(shown), sambaDTypeName(tensor->type.dtype));
+}
+
+void sambaTraceLoss(SambaTrace *trace, const char *name, SambaTensor *tensor) {
+  if (trace->status)
+    return;
+  SambaStatus status = tensor ? checkLoss(trace, sambaStringRef(name), tensor) : NULL;
+  if (status)
+    sambaTraceFail(trace, status);
+  else
+    sambaTraceResult(trace, sambaStringRef(name), "loss", (SambaStringRef){0}, tensor);
+}
+
+static SambaStatus selectLosses(SambaTrace *trace, uint32_t count, const int64_t *results) {
+  for (uint32_t i = 0; i < count; ++i) {
+    int64_t index = results[i];
+    if (index < 0 || index >= (int64_t)trace->results.size)
+      return sambaStatusMake(SAMBA_INVALID, "loss %lld: graph %s has results 0 to %lld",
+                             (long long)index, trace->name, (long long)trace->results.size - 1);
+    for (uint32_t k = 0; k < i; ++k)
+      if (results[k] == index)
+        return sambaStatusMake(SAMBA_INVALID, "result %lld is a loss twice; once is enough",
+                               (long long)index);
+    const SambaTraceResultState *result = &trace->results.data[index];
+    if (sambaStringRefEqualC(result->kind, "update"))
+      return sambaStatusMake(SAMBA_INVALID, "result %lld is an update, which is no loss",
+                             (long long)index);
+    SAMBA_RETURN_IF_ERROR(checkLoss(trace, result->name, result->tensor));
+  }
+  return NULL;
+}
+
+void sambaTraceSelectLosses(SambaTrace *trace, uint32_t count, const int64_t *results) {
+  if (trace->status)
+    return;
+  SambaStatus status = selectLosses(trace, count, results);
+  if (status) {
+    sambaTraceFail(trace, status);
+    return;
+  }
+
+  for (size_t r = 0; r < trace->results.size; ++r) {
+    SambaTraceResultState *result = &trace->results.data[r];
+    bool is_loss = false;
+    for (uint32_t i = 0; i < count; ++i)
+      is_loss |= results[i] == (int64_t)r;
+    if (sambaStringRefEqualC(result->kind, "update"))
+      continue;
+    result->kind = sambaStringRef(is_loss ? "loss" : "output");
+    sambaTraceRecordResult(trace, result);
+  }
+}
+
+/* ---- Buffers and layers ---- */
+
+SambaTensor *sambaTraceBuffer(SambaTrace *trace, const char *name, SambaDType dtype, uint32_t rank,
+                              const int64_t *dims, const void *data) {
+  SambaArgument argument = {.name = sambaStringRef(name),
+                            .kind = "buffer",
+                            .type = {.dtype = dtype, .rank = rank},
+                            .data = data};
+  for (uint32_t axis = 0; axis < rank && axis < SAMBA_MAX_RANK; ++axis)
+    argument.type.dims[axis] = dims[axis];
+  return sambaTraceArgument(trace, &argument);
+}
+
+void sambaTraceUpdate(SambaTensor *argument, SambaTensor *value) {
+  SambaTrace *trace = argument ? argument->trace : NULL;
+  if (!trace || trace->status || !value)
+    return;
+  if (!isKind(argument, "buffer") && !isKind(argument, "weight")) {
+    sambaTraceFail(trace,
+                   sambaStatusMake(SAMBA_INVALID, "%s cannot be updated; buffers and weights can",
+                                   describe(argument)));
+    return;
+  }
+
+  if (!mlirTypeEqual(mlirValueGetType(argument->value), mlirValueGetType(value->value))) {
+    char expected[160], found[160];
+    sambaTraceFail(trace, sambaStatusMake(SAMBA_INVALID, "%s is %s, but its update is %s",
+                                          describe(argument),
+                                          sambaTensorTypeFormat(&argument->type, expected),
+                                          sambaTensorTypeFormat(&value->type, found)));
+    return;
+  }
+  sambaTraceAddResult(trace, argument->name, "update", argument->region, value);
+}
+
+static SambaTensor *times(SambaTensor *x, double factor) {
+  return x ? sambaMul(x, sambaTraceScalar(x->trace, x->type.dtype, factor)) : NULL;
+}
+
+SambaTensor *sambaTraceBatchNorm(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
+                                 SambaTensor *mean, SambaTensor *variance, double eps,
+                                 double momentum) {
+  SambaTensor *results[5] = {NULL};
+  sambaBatchNormTraining(x, weight, bias, mean, variance, eps, 1 - momentum, results);
+  if (!results[0])
+    return NULL;
+
+  int64_t count = sambaShapeElements(x->type.rank, x->type.dims) / x->type.dims[1];
+  if (count < 2) {
+    sambaTraceFail(x->trace,
+                   sambaStatusMake(SAMBA_INVALID,
+                                   "batch normalization needs two values per channel or more to "
+                                   "train, but has %lld",
+                                   (long long)count));
+    return NULL;
+  }
+  SambaTensor *fresh = times(results[4], momentum * (double)count / (double)(count - 1));
+  sambaTraceUpdate(mean, results[1]);
+  sambaTraceUpdate(variance, sambaAdd(times(variance, 1 - momentum), fresh));
+  return results[0];
+}
+
+/* The hyperparameter LAYER__NAME. */
+static SambaTensor *layerArgin(SambaTrace *trace, const char *name, SambaDType dtype,
+                               const SambaTraceArgin *argin) {
+  SambaStringRef layer = trace->layer.size ? trace->layer : sambaStringRef("dropout");
+  SambaArgument argument = {.name = sambaStringRef(sambaArenaFormat(
+                                &trace->arena, "%.*s__%s", SAMBA_STRING_ARGS(layer), name)),
+                            .kind = "argin",
+                            .type = {.dtype = dtype},
+                            .argin = argin};
+  return sambaTraceArgument(trace, &argument);
+}
+
+SambaTensor *sambaTraceDropout(SambaTensor *x, double p) {
+  const double most = 0.99999994; /* the largest f32 below 1 */
+  if (!x || x->trace->status)
+    return NULL;
+  if (!(p >= 0 && p <= most)) {
+    sambaTraceFail(x->trace, sambaStatusMake(SAMBA_INVALID,
+                                             "dropout: p is %g, but must be at least 0 and less "
+                                             "than 1",
+                                             p));
+    return NULL;
+  }
+
+  SambaTraceArgin rate = {.kind = "dropout_rate", .group = "p", .value = p, .most = most};
+  SambaTraceArgin seed = {.kind = "dropout_seed", .group = "seed"};
+  SambaTensor *rate_tensor = layerArgin(x->trace, "p", SAMBA_DTYPE_F32, &rate);
+  SambaTensor *seed_tensor = layerArgin(x->trace, "seed", SAMBA_DTYPE_I64, &seed);
+  SambaTensor *y, *mask;
+  return sambaDropout(x, rate_tensor, seed_tensor, &y, &mask) ? y : NULL;
+}
+
+/* ---- Optimizers ---- */
+
+static SambaStringRef freePrefix(SambaTrace *trace, const char *wanted) {
+  SambaStringRef prefix = sambaStringRefCopy(&trace->arena, sambaStringRef(wanted));
+  for (size_t i = 0; i < trace->optimizers.size; ++i)
+    if (sambaStringRefEqual(trace->optimizers.data[i].group, prefix))
+      return sambaStringRef(
+          sambaArenaFormat(&trace->arena, "%soptimizer_%zu.", wanted, trace->optimizers.size));
+  return prefix;
+}
+
+static SambaStatus takeParameter(SambaTrace *trace, uint32_t optimizer, uint32_t position,
+                                 SambaTensor *tensor) {
+  const char *kind = trace->optimizers.data[optimizer].kind->name;
+  if (!tensor || tensor->trace != trace)
+    return sambaStatusMake(SAMBA_INVALID, "%s: parameter %u is %s", kind, position,
+                           tensor ? "a tensor of another trace" : "missing");
+  if (!isKind(tensor, "weight"))
+    return sambaStatusMake(SAMBA_INVALID, "%s: parameter %u is %s; optimizers train weights", kind,
+                           position, describe(tensor));
+
+  SambaTraceArgumentState *argument = &trace->arguments.data[tensor->argument];
+  if (argument->optimizer != SAMBA_NO_INDEX)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "%s: %s has optimizer %u (%s) already; a parameter has one optimizer",
+                           kind, describe(tensor), argument->optimizer,
+                           trace->optimizers.data[argument->optimizer].kind->name);
+  argument->optimizer = optimizer;
+  return NULL;
+}
+
+/* "optimizer "head." = sgd(%1, %2) {nesterov = 0}". Settings that are bound at launch are left out:
+ * they may differ from run to run. */
+static void recordOptimizer(SambaTrace *trace, const SambaTraceOptimizerState *optimizer,
+                            uint32_t count, SambaTensor *const *parameters) {
+  const SambaOptimizerKind *kind = optimizer->kind;
+  SambaStringRef shown = sambaStringEscape(&trace->arena, optimizer->group);
+  SambaText text = {0};
+  bool any = false;
+
+  sambaTextFormat(&text, "optimizer %.*s = %s", SAMBA_STRING_ARGS(shown), kind->name);
+  for (uint32_t i = 0; i < count; ++i)
+    sambaTextFormat(&text, "%s%%%u%s", i ? ", " : "(", parameters[i]->id,
+                    i + 1 == count ? ")" : "");
+  for (uint32_t i = 0; i < kind->setting_count; ++i) {
+    if (kind->settings[i].bound)
+      continue;
+    sambaTextFormat(&text, "%s%s = %.9g", any ? ", " : " {",
+                    sambaOptimizerSettingName(kind->settings[i].name),
+                    optimizer->values[kind->settings[i].name]);
+    any = true;
+  }
+  sambaTextAppendC(&text, any ? "}" : "");
+  sambaTraceRecordLine(trace, sambaTextToArena(&text, &trace->arena));
+}
+
+void sambaTraceAddOptimizer(SambaTrace *trace, const char *settings, const char *prefix,
+                            uint32_t count, SambaTensor *const *parameters) {
+  SambaTraceOptimizerState optimizer = {.takes_rest = !count};
+  if (trace->status)
+    return;
+  SambaStatus status =
+      sambaOptimizerParse(sambaStringRef(settings), &optimizer.kind, optimizer.values);
+  if (status) {
+    sambaTraceFail(trace, sambaStatusAnnotate(status, "optimizer"));
+    return;
+  }
+
+  optimizer.group = freePrefix(trace, prefix);
+  uint32_t number = (uint32_t)trace->optimizers.size;
+  sambaArrayAppend(&trace->optimizers, optimizer);
+  for (uint32_t i = 0; i < count && !status; ++i)
+    status = takeParameter(trace, number, i, parameters[i]);
+  if (status)
+    sambaTraceFail(trace, sambaStatusAnnotate(status, "optimizer"));
+  else
+    recordOptimizer(trace, &optimizer, count, parameters);
+}
+
+void sambaTraceAccumulateGradients(SambaTrace *trace) { trace->accumulates = true; }
+
+/* ---- The whole graph ---- */
+
+bool sambaTraceIsTraining(const SambaTrace *trace) {
+  for (size_t i = 0; i < trace->results.size; ++i)
+    if (sambaStringRefEqualC(trace->results.data[i].kind, "loss"))
+      return true;
+  return trace->optimizers.size > 0;
+}
+
+static bool isTrained(const SambaTraceArgumentState *argument) {
+  return argument->tensor->requires_grad && isKind(argument->tensor, "weight");
+}
+
+/* The weights that no optimizer was given go to the one that takes the rest. */
+static uint32_t assignRest(SambaTrace *trace, uint32_t optimizer) {
+  uint32_t trained = 0;
+  for (size_t i = 0; i < trace->arguments.size; ++i) {
+    SambaTraceArgumentState *argument = &trace->arguments.data[i];
+    if (!isTrained(argument))
+      continue;
+    if (argument->optimizer == SAMBA_NO_INDEX && trace->optimizers.data[optimizer].takes_rest)
+      argument->optimizer = optimizer;
+    trained += argument->optimizer == optimizer;
+  }
+  return trained;
+}
+
+SambaStatus sambaTraceAssignOptimizers(SambaTrace *trace) {
+  for (uint32_t i = 0; i < trace->optimizers.size; ++i)
+    if (!assignRest(trace, i))
+      return sambaStatusMake(SAMBA_INVALID,
+                             "optimizer %u (%s) trains nothing: none of its weights requires a "
+                             "gradient",
+                             i, trace->optimizers.data[i].kind->name);
+
+  bool any = false;
+  for (size_t i = 0; i < trace->arguments.size; ++i) {
+    const SambaTraceArgumentState *argument = &trace->arguments.data[i];
+    any |= argument->tensor->requires_grad;
+    if (trace->optimizers.size && isTrained(argument) && argument->optimizer == SAMBA_NO_INDEX)
+      return sambaStatusMake(SAMBA_INVALID,
+                             "%s requires a gradient, but no optimizer trains it; give it to one, "
+                             "or freeze it",
+                             describe(argument->tensor));
+  }
+  if (!any && sambaTraceIsTraining(trace))
+    return sambaStatusMake(SAMBA_INVALID, "is trained, but nothing requires a gradient");
+  return NULL;
+}

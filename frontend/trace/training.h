@@ -1,0 +1,52 @@
+/* Tracing a graph that learns: losses, what is trained, buffers, dropout, optimizers.
+ *
+ *   SambaTensor *w = sambaTraceParameter(trace, "fc.weight", ...);
+ *   sambaTensorSetRequiresGrad(w, true);
+ *   sambaTraceLoss(trace, "loss", sambaCrossEntropy(y, labels, NULL, NULL, "mean"));
+ *   sambaTraceAddOptimizer(trace, "sgd,lr=0.1,momentum=0.9", "", 0, NULL);
+ *
+ * A graph with a loss or an optimizer is a training graph: compiling it adds gradients and the
+ * optimizer's step, and no option asks for them. What is wrong is refused at the call, as in the
+ * rest of tracing; what only the whole graph tells, by sambaTraceFinish. */
+#ifndef SAMBA_FRONTEND_TRACE_TRAINING_H
+#define SAMBA_FRONTEND_TRACE_TRAINING_H
+
+#include "frontend/trace/trace.h"
+
+/* Whether a weight or an input gets a gradient, NAME__grad; a weight that gets none is frozen. The
+ * dtype must be a float. Returns the tensor; NULL stays NULL. */
+SambaTensor *sambaTensorSetRequiresGrad(SambaTensor *tensor, bool requires_grad);
+
+/* Declares the next result as a loss. Several losses are summed for the gradients. */
+void sambaTraceLoss(SambaTrace *trace, const char *name, SambaTensor *tensor);
+/* Makes losses of exactly these results (in order of declaration, from 0) and outputs of all other
+ * losses. A graph with an optimizer and no loss leaves the choice to the compiler, when it is
+ * compiled with inference=false: the float results on which no other result depends. */
+void sambaTraceSelectLosses(SambaTrace *trace, uint32_t count, const int64_t *results);
+
+/* A tensor that the graph itself writes, such as running statistics. data may be NULL. */
+SambaTensor *sambaTraceBuffer(SambaTrace *trace, const char *name, SambaDType dtype, uint32_t rank,
+                              const int64_t *dims, const void *data);
+/* From the next run on, the buffer or weight holds this value. */
+void sambaTraceUpdate(SambaTensor *argument, SambaTensor *value);
+
+/* Batch normalization with the statistics of the batch. The buffers `mean` and `variance` take a
+ * share `momentum` of them, the variance n / (n - 1) times, as torch.nn.BatchNorm does. */
+SambaTensor *sambaTraceBatchNorm(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
+                                 SambaTensor *mean, SambaTensor *variance, double eps,
+                                 double momentum);
+/* Elements are 0 with probability p, the rest is divided by 1 - p. Two hyperparameters come with
+ * it, LAYER__p (group p) and LAYER__seed. */
+SambaTensor *sambaTraceDropout(SambaTensor *x, double p);
+
+/* Trains weights by "KIND,KEY=NUMBER,..", as samba-compile --optimizer takes it. No parameters: all
+ * weights that require a gradient and that no other optimizer has. A parameter that requires no
+ * gradient when the graph is finished stays as it is. `prefix` stands before the names of the
+ * hyperparameters: "head." makes head.lr; a taken one gets the optimizer's number, so that each
+ * optimizer has hyperparameters of its own. A group of parameters is one optimizer. */
+void sambaTraceAddOptimizer(SambaTrace *trace, const char *settings, const char *prefix,
+                            uint32_t count, SambaTensor *const *parameters);
+/* Gradients are summed over launches of BCKWD until ZEROGRAD, for micro-batches. */
+void sambaTraceAccumulateGradients(SambaTrace *trace);
+
+#endif
