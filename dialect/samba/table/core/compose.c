@@ -15,22 +15,22 @@ uint32_t sambaComposeReduce(const SambaComposition *composition, uint32_t x, con
   SambaStageTensor type = composition->graph->tensors[x];
   uint32_t result = statisticLike(composition, x, reduced);
   uint32_t dims[SAMBA_MAX_RANK];
-  SambaStageBuilder b;
-  uint16_t value = sambaStageBeginReduction(&b, composition->graph, composition->name,
+  SambaStageBuilder builder;
+  uint16_t value = sambaStageBeginReduction(&builder, composition->graph, composition->name,
                                             composition->layer, x, reduced, true, result, dims);
   if (form == SAMBA_REDUCE_DEVIATION || form == SAMBA_REDUCE_EXPONENTIAL) {
-    uint16_t shift = sambaStageOperand(&b, statistic);
+    uint16_t shift = sambaStageOperand(&builder, statistic);
     for (uint32_t axis = 0; axis < type.rank; ++axis)
       if (!reduced[axis])
-        sambaStageAxis(&b, shift, axis)->coefficients[dims[axis]] = 1;
-    value = sambaLane2(&b, SAMBA_LANE_SUB, value, shift);
+        sambaStageAxis(&builder, shift, axis)->coefficients[dims[axis]] = 1;
+    value = sambaLane2(&builder, SAMBA_LANE_SUB, value, shift);
   }
 
   if (form == SAMBA_REDUCE_EXPONENTIAL)
-    value = sambaLane1(&b, SAMBA_LANE_EXP, value);
+    value = sambaLane1(&builder, SAMBA_LANE_EXP, value);
   else if (form != SAMBA_REDUCE_PLAIN)
-    value = sambaLane2(&b, SAMBA_LANE_MUL, value, value);
-  sambaStageEnd(&b, sambaLane1(&b, opcode, value));
+    value = sambaLane2(&builder, SAMBA_LANE_MUL, value, value);
+  sambaStageEnd(&builder, sambaLane1(&builder, opcode, value));
 
   return result;
 }
@@ -47,32 +47,34 @@ static uint32_t elementwiseLike(const SambaComposition *composition, uint32_t x,
 }
 
 uint32_t sambaComposeDivide(const SambaComposition *composition, uint32_t x, int64_t count) {
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
   uint16_t value;
-  uint32_t result = elementwiseLike(composition, x, &b, &value);
-  sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_DIV, value, sambaLaneFloat(&b, (double)count)));
+  uint32_t result = elementwiseLike(composition, x, &builder, &value);
+  sambaStageEnd(&builder, sambaLane2(&builder, SAMBA_LANE_DIV, value,
+                                     sambaLaneFloat(&builder, (double)count)));
   return result;
 }
 
 uint32_t sambaComposeInverseDeviation(const SambaComposition *composition, uint32_t x,
                                       int64_t count, double epsilon) {
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
   uint16_t value;
-  uint32_t result = elementwiseLike(composition, x, &b, &value);
+  uint32_t result = elementwiseLike(composition, x, &builder, &value);
   if (count != 1)
-    value = sambaLane2(&b, SAMBA_LANE_DIV, value, sambaLaneFloat(&b, (double)count));
-  value = sambaLane2(&b, SAMBA_LANE_ADD, value, sambaLaneFloat(&b, epsilon));
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_RSQRT, value));
+    value = sambaLane2(&builder, SAMBA_LANE_DIV, value, sambaLaneFloat(&builder, (double)count));
+  value = sambaLane2(&builder, SAMBA_LANE_ADD, value, sambaLaneFloat(&builder, epsilon));
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_RSQRT, value));
   return result;
 }
 
 /* exp(x - m) in f32 */
 static uint32_t exponential(const SambaComposition *composition, uint32_t x, uint32_t maximum) {
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
   uint16_t value;
-  uint32_t result = elementwiseLike(composition, x, &b, &value);
-  uint16_t shift = sambaStageBroadcastOperand(&b, maximum);
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_EXP, sambaLane2(&b, SAMBA_LANE_SUB, value, shift)));
+  uint32_t result = elementwiseLike(composition, x, &builder, &value);
+  uint16_t shift = sambaStageBroadcastOperand(&builder, maximum);
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_EXP,
+                                     sambaLane2(&builder, SAMBA_LANE_SUB, value, shift)));
   return result;
 }
 
@@ -85,27 +87,29 @@ void sambaComposeSoftmax(const SambaComposition *composition, uint32_t x, uint32
   reduced[axis] = true;
   uint32_t maximum =
       sambaComposeReduce(composition, x, reduced, SAMBA_LANE_REDUCE_MAX, SAMBA_REDUCE_PLAIN, 0);
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
 
   if (composition->graph->tensors[x].dims[axis] >
       longRow) { /* the powers are made twice, never kept */
     uint32_t total = sambaComposeReduce(composition, x, reduced, SAMBA_LANE_REDUCE_ADD,
                                         SAMBA_REDUCE_EXPONENTIAL, maximum);
-    sambaStageBeginElementwise(&b, composition->graph, composition->name, composition->layer,
+    sambaStageBeginElementwise(&builder, composition->graph, composition->name, composition->layer,
                                result);
-    uint16_t element = sambaStageBroadcastOperand(&b, x);
-    uint16_t high = sambaStageBroadcastOperand(&b, maximum);
-    uint16_t sum = sambaStageBroadcastOperand(&b, total);
-    uint16_t power = sambaLane1(&b, SAMBA_LANE_EXP, sambaLane2(&b, SAMBA_LANE_SUB, element, high));
-    sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, power, sum));
+    uint16_t element = sambaStageBroadcastOperand(&builder, x);
+    uint16_t high = sambaStageBroadcastOperand(&builder, maximum);
+    uint16_t sum = sambaStageBroadcastOperand(&builder, total);
+    uint16_t power =
+        sambaLane1(&builder, SAMBA_LANE_EXP, sambaLane2(&builder, SAMBA_LANE_SUB, element, high));
+    sambaStageEndRounded(&builder, sambaLane2(&builder, SAMBA_LANE_DIV, power, sum));
     return;
   }
 
   uint32_t powers = exponential(composition, x, maximum);
   uint32_t sum = sambaComposeReduce(composition, powers, reduced, SAMBA_LANE_REDUCE_ADD,
                                     SAMBA_REDUCE_PLAIN, 0);
-  sambaStageBeginElementwise(&b, composition->graph, composition->name, composition->layer, result);
-  uint16_t value = sambaStageBroadcastOperand(&b, powers);
-  uint16_t total = sambaStageBroadcastOperand(&b, sum);
-  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, value, total));
+  sambaStageBeginElementwise(&builder, composition->graph, composition->name, composition->layer,
+                             result);
+  uint16_t value = sambaStageBroadcastOperand(&builder, powers);
+  uint16_t total = sambaStageBroadcastOperand(&builder, sum);
+  sambaStageEndRounded(&builder, sambaLane2(&builder, SAMBA_LANE_DIV, value, total));
 }

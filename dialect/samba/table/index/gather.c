@@ -28,16 +28,16 @@ static SambaStatus stagesGather(const SambaOperatorCall *call, SambaStageGraph *
   SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(3, call, "dim", x->rank, &axis));
   uint32_t wrapped =
       sambaStageWrapIndices(graph, call->operator->name, layer, operands[1], x->dims[axis]);
-  SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, graph, call->operator->name, layer, results[0]);
-  uint16_t value = sambaStageOperand(&b, operands[0]);
-  uint16_t index = sambaStageBroadcastOperand(&b, wrapped);
+  SambaStageBuilder builder;
+  sambaStageBeginElementwise(&builder, graph, call->operator->name, layer, results[0]);
+  uint16_t value = sambaStageOperand(&builder, operands[0]);
+  uint16_t index = sambaStageBroadcastOperand(&builder, wrapped);
   for (uint32_t d = 0; d < x->rank; ++d)
     if (d != axis)
-      sambaStageAxis(&b, value, d)->coefficients[d] = 1;
-  b.stage.operands[value].index_operand = index;
-  b.stage.operands[value].index_axis = axis;
-  sambaStageEnd(&b, value);
+      sambaStageAxis(&builder, value, d)->coefficients[d] = 1;
+  builder.stage.operands[value].index_operand = index;
+  builder.stage.operands[value].index_axis = axis;
+  sambaStageEnd(&builder, value);
 
   return NULL;
 }

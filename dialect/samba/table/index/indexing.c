@@ -8,12 +8,14 @@ uint32_t sambaStageWrapIndices(SambaStageGraph *graph, const char *name, const c
                                uint32_t indices, int64_t size) {
   SambaStageTensor like = graph->tensors[indices];
   uint32_t wrapped = sambaStageIntermediate(graph, like.dtype, like.rank, like.dims);
-  SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, graph, name, layer, wrapped);
-  uint16_t index = sambaStageBroadcastOperand(&b, indices);
-  uint16_t negative = sambaLane2(&b, SAMBA_LANE_LT, index, sambaLaneNumber(&b, index, 0));
-  uint16_t moved = sambaLane2(&b, SAMBA_LANE_ADD, index, sambaLaneNumber(&b, index, (double)size));
-  sambaStageEnd(&b, sambaLaneSelect(&b, negative, moved, index));
+  SambaStageBuilder builder;
+  sambaStageBeginElementwise(&builder, graph, name, layer, wrapped);
+  uint16_t index = sambaStageBroadcastOperand(&builder, indices);
+  uint16_t negative =
+      sambaLane2(&builder, SAMBA_LANE_LT, index, sambaLaneNumber(&builder, index, 0));
+  uint16_t moved =
+      sambaLane2(&builder, SAMBA_LANE_ADD, index, sambaLaneNumber(&builder, index, (double)size));
+  sambaStageEnd(&builder, sambaLaneSelect(&builder, negative, moved, index));
   return wrapped;
 }
 
@@ -126,11 +128,11 @@ static SambaStatus inferRavel(const SambaOperatorCall *call, SambaTensorType *ou
 /* The places 0, 1, .. at the front of the result. */
 static void stageLead(SambaStageGraph *graph, const char *name, const char *layer, uint32_t result,
                       int64_t lead) {
-  SambaStageBuilder b;
-  sambaStageBegin(&b, graph, name, layer, result);
-  uint32_t dim = sambaStageDim(&b, lead, false);
-  b.stage.output.axes[0].coefficients[dim] = 1;
-  sambaStageEnd(&b, sambaLaneCounter(&b, dim, SAMBA_DTYPE_I64));
+  SambaStageBuilder builder;
+  sambaStageBegin(&builder, graph, name, layer, result);
+  uint32_t dim = sambaStageDim(&builder, lead, false);
+  builder.stage.output.axes[0].coefficients[dim] = 1;
+  sambaStageEnd(&builder, sambaLaneCounter(&builder, dim, SAMBA_DTYPE_I64));
 }
 
 /* place * size + index; *outside also when the index does not lie within the size. */
@@ -163,33 +165,34 @@ static SambaStatus stagesRavel(const SambaOperatorCall *call, SambaStageGraph *g
   SAMBA_RETURN_IF_ERROR(ravelOf(call, &ravel));
   if (ravel.lead)
     stageLead(graph, name, layer, results[0], ravel.lead);
-  SambaStageBuilder b;
-  sambaStageBegin(&b, graph, name, layer, results[0]);
+  SambaStageBuilder builder;
+  sambaStageBegin(&builder, graph, name, layer, results[0]);
   uint32_t rank = indices->rank - ravel.tuples;
   uint32_t dims[SAMBA_MAX_RANK];
   for (uint32_t d = 0; d < rank; ++d)
-    b.stage.output.axes[d].coefficients[dims[d] = sambaStageDim(&b, indices->dims[d], false)] = 1;
-  b.stage.output.axes[0].constant = ravel.lead;
+    builder.stage.output.axes[d]
+        .coefficients[dims[d] = sambaStageDim(&builder, indices->dims[d], false)] = 1;
+  builder.stage.output.axes[0].constant = ravel.lead;
   uint16_t x[SAMBA_MAX_RANK], place = UINT16_MAX, outside = UINT16_MAX;
   uint32_t parts = ravel.tuples ? ravel.rank : 1;
 
   for (uint32_t p = 0; p < parts; ++p) {
-    x[p] = sambaStageOperand(&b, operands[0]);
+    x[p] = sambaStageOperand(&builder, operands[0]);
     for (uint32_t d = 0; d < rank; ++d)
-      sambaStageAxis(&b, x[p], d)->coefficients[dims[d]] = 1;
+      sambaStageAxis(&builder, x[p], d)->coefficients[dims[d]] = 1;
     if (ravel.tuples)
-      sambaStageAxis(&b, x[p], rank)->constant = p;
+      sambaStageAxis(&builder, x[p], rank)->constant = p;
   }
 
   for (uint32_t d = 0; d < ravel.rank; ++d) {
     bool given = ravel.tuples || d == ravel.dim;
-    uint16_t index = given ? sambaLaneCast(&b, x[ravel.tuples ? d : 0], SAMBA_DTYPE_I64)
-                           : sambaLaneCounter(&b, dims[d], SAMBA_DTYPE_I64);
-    place = addPlace(&b, place, index, ravel.shape[d], given, &outside);
+    uint16_t index = given ? sambaLaneCast(&builder, x[ravel.tuples ? d : 0], SAMBA_DTYPE_I64)
+                           : sambaLaneCounter(&builder, dims[d], SAMBA_DTYPE_I64);
+    place = addPlace(&builder, place, index, ravel.shape[d], given, &outside);
   }
 
-  uint16_t nowhere = sambaLaneNumber(&b, place, -(double)((int64_t)1 << 48));
-  sambaStageEnd(&b, sambaLaneSelect(&b, outside, nowhere, place));
+  uint16_t nowhere = sambaLaneNumber(&builder, place, -(double)((int64_t)1 << 48));
+  sambaStageEnd(&builder, sambaLaneSelect(&builder, outside, nowhere, place));
   return NULL;
 }
 

@@ -36,25 +36,27 @@ static SambaStatus stagesOneHot(const SambaOperatorCall *call, SambaStageGraph *
   SAMBA_RETURN_IF_ERROR(oneHotAxis(call, &axis));
   for (uint32_t d = 0; d < indices->rank; ++d)
     dims[d] = d + (d >= axis);
-  SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, graph, call->operator->name, layer, results[0]);
-  uint16_t index = sambaStageMappedOperand(&b, operands[0], dims);
+  SambaStageBuilder builder;
+  sambaStageBeginElementwise(&builder, graph, call->operator->name, layer, results[0]);
+  uint16_t index = sambaStageMappedOperand(&builder, operands[0], dims);
   uint16_t values[2];
 
   for (uint32_t i = 0; call->operand_count == 2 && i < 2; ++i) {
-    values[i] = sambaStageOperand(&b, operands[1]);
-    sambaStageAxis(&b, values[i], 0)->constant = i;
+    values[i] = sambaStageOperand(&builder, operands[1]);
+    sambaStageAxis(&builder, values[i], 0)->constant = i;
   }
 
-  SambaDType lane = (SambaDType)b.types[index];
+  SambaDType lane = (SambaDType)builder.types[index];
   if (call->operand_count == 1)
     for (int i = 0; i < 2; ++i)
-      values[i] = sambaLaneInteger(&b, SAMBA_DTYPE_I64, i);
-  uint16_t place = sambaLaneCounter(&b, axis, lane);
-  uint16_t back = sambaLane2(&b, SAMBA_LANE_SUB, place, sambaLaneInteger(&b, lane, classes));
-  uint16_t here = sambaLane2(&b, SAMBA_LANE_OR, sambaLane2(&b, SAMBA_LANE_EQ, index, place),
-                             sambaLane2(&b, SAMBA_LANE_EQ, index, back));
-  sambaStageEndRounded(&b, sambaLaneSelect(&b, here, values[1], values[0]));
+      values[i] = sambaLaneInteger(&builder, SAMBA_DTYPE_I64, i);
+  uint16_t place = sambaLaneCounter(&builder, axis, lane);
+  uint16_t back =
+      sambaLane2(&builder, SAMBA_LANE_SUB, place, sambaLaneInteger(&builder, lane, classes));
+  uint16_t here =
+      sambaLane2(&builder, SAMBA_LANE_OR, sambaLane2(&builder, SAMBA_LANE_EQ, index, place),
+                 sambaLane2(&builder, SAMBA_LANE_EQ, index, back));
+  sambaStageEndRounded(&builder, sambaLaneSelect(&builder, here, values[1], values[0]));
 
   return NULL;
 }
@@ -77,20 +79,22 @@ static SambaStatus stagesTriangle(const SambaOperatorCall *call, SambaStageGraph
                                   const uint32_t *operands, const uint32_t *results,
                                   const char *layer) {
   uint32_t rank = call->operands[0].rank;
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
 
-  sambaStageBeginElementwise(&b, graph, call->operator->name, layer, results[0]);
-  uint16_t x = sambaStageBroadcastOperand(&b, operands[0]);
+  sambaStageBeginElementwise(&builder, graph, call->operator->name, layer, results[0]);
+  uint16_t x = sambaStageBroadcastOperand(&builder, operands[0]);
   uint16_t given = 0;
   if (call->operand_count == 2)
-    given = sambaStageOperand(&b, operands[1]);
-  uint16_t k = sambaLaneInteger(&b, SAMBA_DTYPE_I64, sambaOperatorCallInt(call, "diagonal"));
+    given = sambaStageOperand(&builder, operands[1]);
+  uint16_t k = sambaLaneInteger(&builder, SAMBA_DTYPE_I64, sambaOperatorCallInt(call, "diagonal"));
   if (call->operand_count == 2)
-    k = sambaLane2(&b, SAMBA_LANE_ADD, k, sambaLaneCast(&b, given, SAMBA_DTYPE_I64));
-  uint16_t offset = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneCounter(&b, rank - 1, SAMBA_DTYPE_I64),
-                               sambaLaneCounter(&b, rank - 2, SAMBA_DTYPE_I64));
-  uint16_t kept = sambaLane2(&b, (SambaLaneOpcode)call->operator->opcode, offset, k);
-  sambaStageEndRounded(&b, sambaLaneSelect(&b, kept, x, sambaLaneNumber(&b, x, 0)));
+    k = sambaLane2(&builder, SAMBA_LANE_ADD, k, sambaLaneCast(&builder, given, SAMBA_DTYPE_I64));
+  uint16_t offset =
+      sambaLane2(&builder, SAMBA_LANE_SUB, sambaLaneCounter(&builder, rank - 1, SAMBA_DTYPE_I64),
+                 sambaLaneCounter(&builder, rank - 2, SAMBA_DTYPE_I64));
+  uint16_t kept = sambaLane2(&builder, (SambaLaneOpcode)call->operator->opcode, offset, k);
+  sambaStageEndRounded(&builder,
+                       sambaLaneSelect(&builder, kept, x, sambaLaneNumber(&builder, x, 0)));
 
   return NULL;
 }

@@ -44,19 +44,19 @@ static SambaStatus stagesScatterRows(const SambaOperatorCall *call, SambaStageGr
                                      const uint32_t *operands, const uint32_t *results,
                                      const char *layer) {
   const SambaTensorType *x = &call->operands[0];
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
   uint32_t dims[SAMBA_MAX_RANK];
 
-  sambaStageBegin(&b, graph, call->operator->name, layer, results[0]);
+  sambaStageBegin(&builder, graph, call->operator->name, layer, results[0]);
   for (uint32_t d = 0; d < x->rank; ++d)
-    dims[d] = sambaStageDim(&b, x->dims[d], false);
-  uint16_t row = sambaStageMappedOperand(&b, operands[0], dims);
-  uint16_t index = sambaStageMappedOperand(&b, operands[1], dims);
+    dims[d] = sambaStageDim(&builder, x->dims[d], false);
+  uint16_t row = sambaStageMappedOperand(&builder, operands[0], dims);
+  uint16_t index = sambaStageMappedOperand(&builder, operands[1], dims);
   for (uint32_t d = 1; d < x->rank; ++d)
-    b.stage.output.axes[d].coefficients[dims[d]] = 1;
-  b.stage.output.index_operand = index;
-  b.stage.output.index_axis = 0;
-  sambaStageEnd(&b, row);
+    builder.stage.output.axes[d].coefficients[dims[d]] = 1;
+  builder.stage.output.index_operand = index;
+  builder.stage.output.index_axis = 0;
+  sambaStageEnd(&builder, row);
 
   return NULL;
 }
@@ -146,27 +146,28 @@ static SambaStatus stagesMatchReduce(const SambaOperatorCall *call, SambaStageGr
   SAMBA_RETURN_IF_ERROR(reduceOf(5, call, REDUCE_ADD, base->dtype, &reduce));
   uint32_t total =
       sambaStageIntermediateLike(graph, results[0], sambaAccumulatorDType(base->dtype));
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
   uint32_t dims[4];
-  sambaStageBegin(&b, graph, call->operator->name, layer, total);
+  sambaStageBegin(&builder, graph, call->operator->name, layer, total);
   for (uint32_t d = 0; d < 3; ++d)
-    b.stage.output.axes[d].coefficients[dims[d] = sambaStageDim(&b, base->dims[d], false)] = 1;
-  dims[3] = sambaStageDim(&b, updates->dims[1] + 1, true);
-  uint16_t start = sambaStageMappedOperand(&b, operands[0], dims);
-  uint16_t target = sambaStageMappedOperand(&b, operands[1], dims);
-  uint16_t index = sambaStageMappedOperand(&b, operands[2], (uint32_t[]){dims[0], dims[3]});
+    builder.stage.output.axes[d]
+        .coefficients[dims[d] = sambaStageDim(&builder, base->dims[d], false)] = 1;
+  dims[3] = sambaStageDim(&builder, updates->dims[1] + 1, true);
+  uint16_t start = sambaStageMappedOperand(&builder, operands[0], dims);
+  uint16_t target = sambaStageMappedOperand(&builder, operands[1], dims);
+  uint16_t index = sambaStageMappedOperand(&builder, operands[2], (uint32_t[]){dims[0], dims[3]});
   uint16_t update =
-      sambaStageMappedOperand(&b, operands[3], (uint32_t[]){dims[0], dims[3], dims[2]});
-  sambaStageAxis(&b, index, 1)->constant = sambaStageAxis(&b, update, 1)->constant = -1;
-  sambaStageGuard(&b, index, 0);
-  sambaStageGuard(&b, update, 0);
-  uint16_t step = sambaLaneCounter(&b, dims[3], SAMBA_DTYPE_I64);
-  uint16_t first = sambaLane2(&b, SAMBA_LANE_EQ, step, sambaLaneNumber(&b, step, 0));
-  uint16_t matches = sambaLane2(&b, SAMBA_LANE_EQ, index, target);
-  uint16_t value = sambaLaneSelect(&b, matches, update, neutral(&b, reduce, update));
-  value = sambaLaneSelect(&b, first, start, value);
-  value = sambaLane1(&b, reductionOp(reduce, base->dtype), value);
-  sambaStageEnd(&b, value);
+      sambaStageMappedOperand(&builder, operands[3], (uint32_t[]){dims[0], dims[3], dims[2]});
+  sambaStageAxis(&builder, index, 1)->constant = sambaStageAxis(&builder, update, 1)->constant = -1;
+  sambaStageGuard(&builder, index, 0);
+  sambaStageGuard(&builder, update, 0);
+  uint16_t step = sambaLaneCounter(&builder, dims[3], SAMBA_DTYPE_I64);
+  uint16_t first = sambaLane2(&builder, SAMBA_LANE_EQ, step, sambaLaneNumber(&builder, step, 0));
+  uint16_t matches = sambaLane2(&builder, SAMBA_LANE_EQ, index, target);
+  uint16_t value = sambaLaneSelect(&builder, matches, update, neutral(&builder, reduce, update));
+  value = sambaLaneSelect(&builder, first, start, value);
+  value = sambaLane1(&builder, reductionOp(reduce, base->dtype), value);
+  sambaStageEnd(&builder, value);
   sambaStageConvert(graph, call->operator->name, layer, total, results[0]);
 
   return NULL;

@@ -53,18 +53,19 @@ static SambaStatus stagesTake(const SambaOperatorCall *call, SambaStageGraph *gr
   SAMBA_RETURN_IF_ERROR(takeOf(call, &take));
   uint32_t wrapped =
       sambaStageWrapIndices(graph, call->operator->name, layer, operands[1], x->dims[take.dim]);
-  SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, graph, call->operator->name, layer, results[0]);
-  uint16_t value = sambaStageOperand(&b, operands[0]);
-  uint16_t index = sambaStageOperand(&b, wrapped);
+  SambaStageBuilder builder;
+  sambaStageBeginElementwise(&builder, graph, call->operator->name, layer, results[0]);
+  uint16_t value = sambaStageOperand(&builder, operands[0]);
+  uint16_t index = sambaStageOperand(&builder, wrapped);
   for (uint32_t d = 0; d < x->rank; ++d)
     if (d != take.dim)
-      sambaStageAxis(&b, value, d)->coefficients[d < take.dim ? d : d + take.inner - 1] = 1;
+      sambaStageAxis(&builder, value, d)->coefficients[d < take.dim ? d : d + take.inner - 1] = 1;
   for (uint32_t d = 0; d < indices->rank; ++d)
-    sambaStageAxis(&b, index, d)->coefficients[d < take.batch ? d : d - take.batch + take.dim] = 1;
-  b.stage.operands[value].index_operand = index;
-  b.stage.operands[value].index_axis = take.dim;
-  sambaStageEnd(&b, value);
+    sambaStageAxis(&builder, index, d)
+        ->coefficients[d < take.batch ? d : d - take.batch + take.dim] = 1;
+  builder.stage.operands[value].index_operand = index;
+  builder.stage.operands[value].index_axis = take.dim;
+  sambaStageEnd(&builder, value);
 
   return NULL;
 }

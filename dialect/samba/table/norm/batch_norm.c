@@ -37,34 +37,37 @@ static void normalize(const SambaComposition *composition, const SambaOperatorCa
   uint32_t channel = composition->graph->tensors[mean].rank == 1 ? 0 : 1;
   uint32_t alone[] = {0};
   uint32_t second[] = {1};
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
   uint32_t scale =
       sambaStageIntermediate(composition->graph, SAMBA_DTYPE_F32, 1, &call->operands[0].dims[1]);
 
-  sambaStageBeginElementwise(&b, composition->graph, composition->name, composition->layer, scale);
-  uint16_t value = sambaStageOperand(&b, variance);
-  uint16_t weight = sambaStageMappedOperand(&b, operands[1], alone);
-  sambaStageAxis(&b, value, channel)->coefficients[0] = 1;
+  sambaStageBeginElementwise(&builder, composition->graph, composition->name, composition->layer,
+                             scale);
+  uint16_t value = sambaStageOperand(&builder, variance);
+  uint16_t weight = sambaStageMappedOperand(&builder, operands[1], alone);
+  sambaStageAxis(&builder, value, channel)->coefficients[0] = 1;
   double epsilon = sambaOperatorCallFloat(call, "eps");
-  value = sambaLane2(&b, SAMBA_LANE_ADD, value, sambaLaneFloat(&b, epsilon));
-  sambaStageEnd(&b,
-                sambaLane2(&b, SAMBA_LANE_MUL, sambaLane1(&b, SAMBA_LANE_RSQRT, value), weight));
+  value = sambaLane2(&builder, SAMBA_LANE_ADD, value, sambaLaneFloat(&builder, epsilon));
+  sambaStageEnd(&builder, sambaLane2(&builder, SAMBA_LANE_MUL,
+                                     sambaLane1(&builder, SAMBA_LANE_RSQRT, value), weight));
 
-  sambaStageBeginElementwise(&b, composition->graph, composition->name, composition->layer, result);
-  uint16_t x = sambaStageBroadcastOperand(&b, operands[0]);
-  uint16_t middle = sambaStageOperand(&b, mean);
-  uint16_t factor = sambaStageMappedOperand(&b, scale, second);
-  uint16_t bias = sambaStageMappedOperand(&b, operands[2], second);
-  sambaStageAxis(&b, middle, channel)->coefficients[1] = 1;
-  value = sambaLane2(&b, SAMBA_LANE_MUL, sambaLane2(&b, SAMBA_LANE_SUB, x, middle), factor);
-  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_ADD, value, bias));
+  sambaStageBeginElementwise(&builder, composition->graph, composition->name, composition->layer,
+                             result);
+  uint16_t x = sambaStageBroadcastOperand(&builder, operands[0]);
+  uint16_t middle = sambaStageOperand(&builder, mean);
+  uint16_t factor = sambaStageMappedOperand(&builder, scale, second);
+  uint16_t bias = sambaStageMappedOperand(&builder, operands[2], second);
+  sambaStageAxis(&builder, middle, channel)->coefficients[1] = 1;
+  value =
+      sambaLane2(&builder, SAMBA_LANE_MUL, sambaLane2(&builder, SAMBA_LANE_SUB, x, middle), factor);
+  sambaStageEndRounded(&builder, sambaLane2(&builder, SAMBA_LANE_ADD, value, bias));
 }
 
 static SambaStatus stagesBatchNorm(const SambaOperatorCall *call, SambaStageGraph *graph,
                                    const uint32_t *operands, const uint32_t *results,
                                    const char *layer) {
-  SambaComposition c = {graph, call->operator->name, layer};
-  normalize(&c, call, operands, results[0], operands[3], operands[4]);
+  SambaComposition composition = {graph, call->operator->name, layer};
+  normalize(&composition, call, operands, results[0], operands[3], operands[4]);
   return NULL;
 }
 
@@ -106,44 +109,47 @@ static SambaStatus decomposeBatchNorm(const SambaOperatorCall *call, SambaExpans
  * 1 ..] as [C]. */
 static void statistic(const SambaComposition *composition, double momentum, const uint32_t *running,
                       uint32_t from, uint32_t result) {
-  SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, composition->graph, composition->name, composition->layer, result);
-  uint16_t value = sambaStageOperand(&b, from);
-  uint16_t old = running ? sambaStageBroadcastOperand(&b, *running) : 0;
-  sambaStageAxis(&b, value, 1)->coefficients[0] = 1;
+  SambaStageBuilder builder;
+  sambaStageBeginElementwise(&builder, composition->graph, composition->name, composition->layer,
+                             result);
+  uint16_t value = sambaStageOperand(&builder, from);
+  uint16_t old = running ? sambaStageBroadcastOperand(&builder, *running) : 0;
+  sambaStageAxis(&builder, value, 1)->coefficients[0] = 1;
   if (running) {
-    value = sambaLane2(&b, SAMBA_LANE_MUL, value, sambaLaneFloat(&b, 1 - momentum));
-    value = sambaLane2(&b, SAMBA_LANE_ADD,
-                       sambaLane2(&b, SAMBA_LANE_MUL, old, sambaLaneFloat(&b, momentum)), value);
+    value = sambaLane2(&builder, SAMBA_LANE_MUL, value, sambaLaneFloat(&builder, 1 - momentum));
+    value = sambaLane2(
+        &builder, SAMBA_LANE_ADD,
+        sambaLane2(&builder, SAMBA_LANE_MUL, old, sambaLaneFloat(&builder, momentum)), value);
   }
-  sambaStageEndRounded(&b, value);
+  sambaStageEndRounded(&builder, value);
 }
 
 static SambaStatus stagesTraining(const SambaOperatorCall *call, SambaStageGraph *graph,
                                   const uint32_t *operands, const uint32_t *results,
                                   const char *layer) {
   const SambaTensorType *x = &call->operands[0];
-  SambaComposition c = {graph, call->operator->name, layer};
+  SambaComposition composition = {graph, call->operator->name, layer};
   double momentum = sambaOperatorCallFloat(call, "momentum");
   int64_t count = sambaTensorTypeElements(x) / x->dims[1];
   bool reduced[SAMBA_MAX_RANK];
 
   for (uint32_t axis = 0; axis < x->rank; ++axis)
     reduced[axis] = axis != 1;
-  uint32_t mean = sambaComposeDivide(
-      &c,
-      sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_PLAIN, 0),
-      count);
-  uint32_t variance =
-      sambaComposeDivide(&c,
-                         sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
-                                            SAMBA_REDUCE_DEVIATION, mean),
+  uint32_t mean =
+      sambaComposeDivide(&composition,
+                         sambaComposeReduce(&composition, operands[0], reduced,
+                                            SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_PLAIN, 0),
                          count);
-  normalize(&c, call, operands, results[0], mean, variance);
-  statistic(&c, momentum, &operands[3], mean, results[1]);
-  statistic(&c, momentum, &operands[4], variance, results[2]);
-  statistic(&c, momentum, NULL, mean, results[3]);
-  statistic(&c, momentum, NULL, variance, results[4]);
+  uint32_t variance =
+      sambaComposeDivide(&composition,
+                         sambaComposeReduce(&composition, operands[0], reduced,
+                                            SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_DEVIATION, mean),
+                         count);
+  normalize(&composition, call, operands, results[0], mean, variance);
+  statistic(&composition, momentum, &operands[3], mean, results[1]);
+  statistic(&composition, momentum, &operands[4], variance, results[2]);
+  statistic(&composition, momentum, NULL, mean, results[3]);
+  statistic(&composition, momentum, NULL, variance, results[4]);
 
   return NULL;
 }

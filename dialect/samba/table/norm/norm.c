@@ -54,36 +54,38 @@ static SambaStatus stagesLayerNorm(const SambaOperatorCall *call, SambaStageGrap
                                    const uint32_t *operands, const uint32_t *results,
                                    const char *layer) {
   const SambaTensorType *x = &call->operands[0];
-  SambaComposition c = {graph, call->operator->name, layer};
+  SambaComposition composition = {graph, call->operator->name, layer};
   bool reduced[SAMBA_MAX_RANK];
   int64_t count =
       lastAxes(x, sambaOperatorCallFind(call, "normalized_shape")->value.integers.size, reduced);
-  uint32_t mean = sambaComposeDivide(
-      &c,
-      sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_PLAIN, 0),
-      count);
-  uint32_t squares = sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
+  uint32_t mean =
+      sambaComposeDivide(&composition,
+                         sambaComposeReduce(&composition, operands[0], reduced,
+                                            SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_PLAIN, 0),
+                         count);
+  uint32_t squares = sambaComposeReduce(&composition, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
                                         SAMBA_REDUCE_DEVIATION, mean);
-  uint32_t inverse =
-      sambaComposeInverseDeviation(&c, squares, count, sambaOperatorCallFloat(call, "eps"));
-  SambaStageBuilder b;
+  uint32_t inverse = sambaComposeInverseDeviation(&composition, squares, count,
+                                                  sambaOperatorCallFloat(call, "eps"));
+  SambaStageBuilder builder;
 
-  sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
-  uint16_t values[5] = {sambaStageBroadcastOperand(&b, operands[0]),
-                        sambaStageBroadcastOperand(&b, mean),
-                        sambaStageBroadcastOperand(&b, inverse)};
+  sambaStageBeginElementwise(&builder, graph, composition.name, layer, results[0]);
+  uint16_t values[5] = {sambaStageBroadcastOperand(&builder, operands[0]),
+                        sambaStageBroadcastOperand(&builder, mean),
+                        sambaStageBroadcastOperand(&builder, inverse)};
   for (uint32_t i = 1; i < call->operand_count; ++i)
-    values[2 + i] = sambaStageBroadcastOperand(&b, operands[i]);
-  uint16_t value = sambaLane2(&b, SAMBA_LANE_MUL,
-                              sambaLane2(&b, SAMBA_LANE_SUB, values[0], values[1]), values[2]);
+    values[2 + i] = sambaStageBroadcastOperand(&builder, operands[i]);
+  uint16_t value =
+      sambaLane2(&builder, SAMBA_LANE_MUL,
+                 sambaLane2(&builder, SAMBA_LANE_SUB, values[0], values[1]), values[2]);
   if (call->operand_count > 1)
-    value = sambaLane2(&b, SAMBA_LANE_MUL, value, values[3]);
+    value = sambaLane2(&builder, SAMBA_LANE_MUL, value, values[3]);
   if (call->operand_count > 2)
-    value = sambaLane2(&b, SAMBA_LANE_ADD, value, values[4]);
-  sambaStageEndRounded(&b, value);
+    value = sambaLane2(&builder, SAMBA_LANE_ADD, value, values[4]);
+  sambaStageEndRounded(&builder, value);
   if (sambaOperatorResults(call->operator) == 3) {
-    sambaStageConvert(graph, c.name, layer, mean, results[1]);
-    sambaStageConvert(graph, c.name, layer, inverse, results[2]);
+    sambaStageConvert(graph, composition.name, layer, mean, results[1]);
+    sambaStageConvert(graph, composition.name, layer, inverse, results[2]);
   }
 
   return NULL;
@@ -125,26 +127,26 @@ static SambaStatus stagesRmsNorm(const SambaOperatorCall *call, SambaStageGraph 
                                  const uint32_t *operands, const uint32_t *results,
                                  const char *layer) {
   const SambaTensorType *x = &call->operands[0];
-  SambaComposition c = {graph, call->operator->name, layer};
+  SambaComposition composition = {graph, call->operator->name, layer};
   bool reduced[SAMBA_MAX_RANK];
   int64_t count =
       lastAxes(x, sambaOperatorCallFind(call, "normalized_shape")->value.integers.size, reduced);
-  uint32_t squares =
-      sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_SQUARE, 0);
-  uint32_t inverse =
-      sambaComposeInverseDeviation(&c, squares, count, sambaOperatorCallFloat(call, "eps"));
-  SambaStageBuilder b;
+  uint32_t squares = sambaComposeReduce(&composition, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
+                                        SAMBA_REDUCE_SQUARE, 0);
+  uint32_t inverse = sambaComposeInverseDeviation(&composition, squares, count,
+                                                  sambaOperatorCallFloat(call, "eps"));
+  SambaStageBuilder builder;
 
-  sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
-  uint16_t input = sambaStageBroadcastOperand(&b, operands[0]);
-  uint16_t factor = sambaStageBroadcastOperand(&b, inverse);
+  sambaStageBeginElementwise(&builder, graph, composition.name, layer, results[0]);
+  uint16_t input = sambaStageBroadcastOperand(&builder, operands[0]);
+  uint16_t factor = sambaStageBroadcastOperand(&builder, inverse);
   uint16_t weight = 0;
   if (call->operand_count > 1)
-    weight = sambaStageBroadcastOperand(&b, operands[1]);
-  uint16_t value = sambaLane2(&b, SAMBA_LANE_MUL, input, factor);
+    weight = sambaStageBroadcastOperand(&builder, operands[1]);
+  uint16_t value = sambaLane2(&builder, SAMBA_LANE_MUL, input, factor);
   if (call->operand_count > 1)
-    value = sambaLane2(&b, SAMBA_LANE_MUL, value, weight);
-  sambaStageEndRounded(&b, value);
+    value = sambaLane2(&builder, SAMBA_LANE_MUL, value, weight);
+  sambaStageEndRounded(&builder, value);
 
   return NULL;
 }
@@ -181,20 +183,22 @@ static uint32_t groupSum(const SambaComposition *composition, uint32_t x, int64_
   int64_t channels = type.dims[1] / groups;
   uint32_t result = sambaStageIntermediate(composition->graph, SAMBA_DTYPE_F32, 2,
                                            (int64_t[]){type.dims[0], groups});
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
 
-  sambaStageBeginElementwise(&b, composition->graph, composition->name, composition->layer, result);
-  uint32_t dims[SAMBA_MAX_RANK + 1] = {0, 1, sambaStageDim(&b, channels, true)};
+  sambaStageBeginElementwise(&builder, composition->graph, composition->name, composition->layer,
+                             result);
+  uint32_t dims[SAMBA_MAX_RANK + 1] = {0, 1, sambaStageDim(&builder, channels, true)};
   for (uint32_t axis = 2; axis < type.rank; ++axis)
-    dims[axis + 1] = sambaStageDim(&b, type.dims[axis], true);
-  uint16_t value = sambaStageOperand(&b, x);
-  mapGrouped(&b, value, type.rank, channels, dims);
+    dims[axis + 1] = sambaStageDim(&builder, type.dims[axis], true);
+  uint16_t value = sambaStageOperand(&builder, x);
+  mapGrouped(&builder, value, type.rank, channels, dims);
   if (deviation) {
-    value = sambaLane2(&b, SAMBA_LANE_SUB, value, sambaStageMappedOperand(&b, mean, dims));
-    value = sambaLane2(&b, SAMBA_LANE_MUL, value, value);
+    value =
+        sambaLane2(&builder, SAMBA_LANE_SUB, value, sambaStageMappedOperand(&builder, mean, dims));
+    value = sambaLane2(&builder, SAMBA_LANE_MUL, value, value);
   }
 
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_REDUCE_ADD, value));
   return result;
 }
 
@@ -203,41 +207,43 @@ static SambaStatus stagesGroupNorm(const SambaOperatorCall *call, SambaStageGrap
                                    const uint32_t *operands, const uint32_t *results,
                                    const char *layer) {
   const SambaTensorType *x = &call->operands[0];
-  SambaComposition c = {graph, call->operator->name, layer};
+  SambaComposition composition = {graph, call->operator->name, layer};
   int64_t groups = sambaOperatorCallInt(call, "num_groups");
   int64_t channels = x->dims[1] / groups;
   int64_t count = sambaTensorTypeElements(x) / x->dims[0] / groups;
-  uint32_t mean = sambaComposeDivide(&c, groupSum(&c, operands[0], groups, false, 0), count);
-  uint32_t inverse = sambaComposeInverseDeviation(&c, groupSum(&c, operands[0], groups, true, mean),
-                                                  count, sambaOperatorCallFloat(call, "eps"));
+  uint32_t mean = sambaComposeDivide(&composition,
+                                     groupSum(&composition, operands[0], groups, false, 0), count);
+  uint32_t inverse = sambaComposeInverseDeviation(
+      &composition, groupSum(&composition, operands[0], groups, true, mean), count,
+      sambaOperatorCallFloat(call, "eps"));
   int64_t shape[SAMBA_MAX_RANK] = {x->dims[0], groups, channels};
   uint32_t dims[SAMBA_MAX_RANK];
 
   memcpy(&shape[3], &x->dims[2], (x->rank - 2) * sizeof *shape);
   uint32_t grouped = sambaStageIntermediate(graph, x->dtype, x->rank + 1, shape);
-  SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, graph, c.name, layer, grouped);
+  SambaStageBuilder builder;
+  sambaStageBeginElementwise(&builder, graph, composition.name, layer, grouped);
   for (uint32_t axis = 0; axis <= x->rank; ++axis)
     dims[axis] = axis;
-  uint16_t input = sambaStageOperand(&b, operands[0]);
+  uint16_t input = sambaStageOperand(&builder, operands[0]);
   uint16_t values[5];
-  mapGrouped(&b, input, x->rank, channels, dims);
-  values[0] = sambaStageMappedOperand(&b, mean, dims);
-  values[1] = sambaStageMappedOperand(&b, inverse, dims);
+  mapGrouped(&builder, input, x->rank, channels, dims);
+  values[0] = sambaStageMappedOperand(&builder, mean, dims);
+  values[1] = sambaStageMappedOperand(&builder, inverse, dims);
 
   for (uint32_t i = 1; i < call->operand_count; ++i) {
-    values[1 + i] = sambaStageOperand(&b, operands[i]);
-    sambaStageAxis(&b, values[1 + i], 0)->coefficients[1] = channels;
-    sambaStageAxis(&b, values[1 + i], 0)->coefficients[2] = 1;
+    values[1 + i] = sambaStageOperand(&builder, operands[i]);
+    sambaStageAxis(&builder, values[1 + i], 0)->coefficients[1] = channels;
+    sambaStageAxis(&builder, values[1 + i], 0)->coefficients[2] = 1;
   }
 
-  uint16_t value =
-      sambaLane2(&b, SAMBA_LANE_MUL, sambaLane2(&b, SAMBA_LANE_SUB, input, values[0]), values[1]);
+  uint16_t value = sambaLane2(&builder, SAMBA_LANE_MUL,
+                              sambaLane2(&builder, SAMBA_LANE_SUB, input, values[0]), values[1]);
   if (call->operand_count > 1)
-    value = sambaLane2(&b, SAMBA_LANE_MUL, value, values[2]);
+    value = sambaLane2(&builder, SAMBA_LANE_MUL, value, values[2]);
   if (call->operand_count > 2)
-    value = sambaLane2(&b, SAMBA_LANE_ADD, value, values[3]);
-  sambaStageEndRounded(&b, value);
+    value = sambaLane2(&builder, SAMBA_LANE_ADD, value, values[3]);
+  sambaStageEndRounded(&builder, value);
   graph->tensors[results[0]].alias_of = grouped;
 
   return NULL;
@@ -255,35 +261,39 @@ static SambaStatus stagesMeanVariance(const SambaOperatorCall *call, SambaStageG
                                       const uint32_t *operands, const uint32_t *results,
                                       const char *layer) {
   const SambaTensorType *x = &call->operands[0];
-  SambaComposition c = {graph, call->operator->name, layer};
+  SambaComposition composition = {graph, call->operator->name, layer};
   bool reduced[SAMBA_MAX_RANK];
 
   SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
   int64_t count = 1;
   for (uint32_t axis = 0; axis < x->rank; ++axis)
     count *= reduced[axis] ? x->dims[axis] : 1;
-  uint32_t mean = sambaComposeDivide(
-      &c,
-      sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_PLAIN, 0),
-      count);
-  uint32_t squares = sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
+  uint32_t mean =
+      sambaComposeDivide(&composition,
+                         sambaComposeReduce(&composition, operands[0], reduced,
+                                            SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_PLAIN, 0),
+                         count);
+  uint32_t squares = sambaComposeReduce(&composition, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
                                         SAMBA_REDUCE_DEVIATION, mean);
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
   SambaStageTensor like = graph->tensors[squares];
   uint32_t deviation = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, like.rank, like.dims);
-  sambaStageBeginElementwise(&b, graph, c.name, layer, deviation);
-  uint16_t value = sambaStageBroadcastOperand(&b, squares);
-  value = sambaLane1(&b, SAMBA_LANE_SQRT,
-                     sambaLane2(&b, SAMBA_LANE_DIV, value, sambaLaneFloat(&b, (double)count)));
+  sambaStageBeginElementwise(&builder, graph, composition.name, layer, deviation);
+  uint16_t value = sambaStageBroadcastOperand(&builder, squares);
+  value = sambaLane1(
+      &builder, SAMBA_LANE_SQRT,
+      sambaLane2(&builder, SAMBA_LANE_DIV, value, sambaLaneFloat(&builder, (double)count)));
   double epsilon = sambaOperatorCallFloat(call, "eps");
-  sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_ADD, value, sambaLaneFloat(&b, epsilon)));
+  sambaStageEnd(&builder,
+                sambaLane2(&builder, SAMBA_LANE_ADD, value, sambaLaneFloat(&builder, epsilon)));
 
-  sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
-  uint16_t input = sambaStageBroadcastOperand(&b, operands[0]);
-  uint16_t middle = sambaStageBroadcastOperand(&b, mean);
-  uint16_t divisor = sambaStageBroadcastOperand(&b, deviation);
-  sambaStageEndRounded(
-      &b, sambaLane2(&b, SAMBA_LANE_DIV, sambaLane2(&b, SAMBA_LANE_SUB, input, middle), divisor));
+  sambaStageBeginElementwise(&builder, graph, composition.name, layer, results[0]);
+  uint16_t input = sambaStageBroadcastOperand(&builder, operands[0]);
+  uint16_t middle = sambaStageBroadcastOperand(&builder, mean);
+  uint16_t divisor = sambaStageBroadcastOperand(&builder, deviation);
+  sambaStageEndRounded(&builder,
+                       sambaLane2(&builder, SAMBA_LANE_DIV,
+                                  sambaLane2(&builder, SAMBA_LANE_SUB, input, middle), divisor));
   return NULL;
 }
 

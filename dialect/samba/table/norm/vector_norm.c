@@ -34,34 +34,36 @@ static SambaStatus stagesNormalize(const SambaOperatorCall *call, SambaStageGrap
   type.dims[axis] = 1;
   uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, type.rank, type.dims);
   uint32_t norm = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, type.rank, type.dims);
-  SambaStageBuilder b;
-  sambaStageBegin(&b, graph, name, layer, sum);
+  SambaStageBuilder builder;
+  sambaStageBegin(&builder, graph, name, layer, sum);
   for (uint32_t d = 0; d < x->rank; ++d)
     if (d != axis)
-      b.stage.output.axes[d].coefficients[dims[d] = sambaStageDim(&b, x->dims[d], false)] = 1;
-  dims[axis] = sambaStageDim(&b, x->dims[axis], true);
-  uint16_t value = sambaStageMappedOperand(&b, operands[0], dims);
+      builder.stage.output.axes[d]
+          .coefficients[dims[d] = sambaStageDim(&builder, x->dims[d], false)] = 1;
+  dims[axis] = sambaStageDim(&builder, x->dims[axis], true);
+  uint16_t value = sambaStageMappedOperand(&builder, operands[0], dims);
   if (p == 2)
-    value = sambaLane2(&b, SAMBA_LANE_MUL, value, value);
+    value = sambaLane2(&builder, SAMBA_LANE_MUL, value, value);
   else
-    value = sambaLane1(&b, SAMBA_LANE_ABS, value);
+    value = sambaLane1(&builder, SAMBA_LANE_ABS, value);
   if (p != 1 && p != 2)
-    value = sambaLane2(&b, SAMBA_LANE_POW, value, sambaLaneFloat(&b, p));
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
+    value = sambaLane2(&builder, SAMBA_LANE_POW, value, sambaLaneFloat(&builder, p));
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_REDUCE_ADD, value));
 
-  sambaStageBeginElementwise(&b, graph, name, layer, norm);
-  value = sambaStageBroadcastOperand(&b, sum);
+  sambaStageBeginElementwise(&builder, graph, name, layer, norm);
+  value = sambaStageBroadcastOperand(&builder, sum);
   if (p == 2)
-    value = sambaLane1(&b, SAMBA_LANE_SQRT, value);
+    value = sambaLane1(&builder, SAMBA_LANE_SQRT, value);
   else if (p != 1)
-    value = sambaLane2(&b, SAMBA_LANE_POW, value, sambaLaneFloat(&b, 1 / p));
+    value = sambaLane2(&builder, SAMBA_LANE_POW, value, sambaLaneFloat(&builder, 1 / p));
   double epsilon = sambaOperatorCallFloat(call, "eps");
-  sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_MAX, value, sambaLaneFloat(&b, epsilon)));
+  sambaStageEnd(&builder,
+                sambaLane2(&builder, SAMBA_LANE_MAX, value, sambaLaneFloat(&builder, epsilon)));
 
-  sambaStageBeginElementwise(&b, graph, name, layer, results[0]);
-  uint16_t input = sambaStageBroadcastOperand(&b, operands[0]);
-  uint16_t divisor = sambaStageBroadcastOperand(&b, norm);
-  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, input, divisor));
+  sambaStageBeginElementwise(&builder, graph, name, layer, results[0]);
+  uint16_t input = sambaStageBroadcastOperand(&builder, operands[0]);
+  uint16_t divisor = sambaStageBroadcastOperand(&builder, norm);
+  sambaStageEndRounded(&builder, sambaLane2(&builder, SAMBA_LANE_DIV, input, divisor));
 
   return NULL;
 }
@@ -91,30 +93,31 @@ static SambaStatus stagesLocalResponse(const SambaOperatorCall *call, SambaStage
   int64_t before = sambaOperatorCallIntOr(call, "before", size / 2);
   uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, x->rank, x->dims);
   uint32_t dims[SAMBA_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
 
-  sambaStageBeginElementwise(&b, graph, name, layer, sum);
-  uint32_t window = sambaStageDim(&b, size, true);
-  uint16_t value = sambaStageMappedOperand(&b, operands[0], dims);
-  SambaAxisMap *channel = sambaStageAxis(&b, value, 1);
+  sambaStageBeginElementwise(&builder, graph, name, layer, sum);
+  uint32_t window = sambaStageDim(&builder, size, true);
+  uint16_t value = sambaStageMappedOperand(&builder, operands[0], dims);
+  SambaAxisMap *channel = sambaStageAxis(&builder, value, 1);
   channel->coefficients[window] = 1;
   channel->constant = -before;
   if (size > 1)
-    sambaStageGuard(&b, value, 0);
-  sambaStageEnd(
-      &b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, sambaLane2(&b, SAMBA_LANE_MUL, value, value)));
+    sambaStageGuard(&builder, value, 0);
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_REDUCE_ADD,
+                                     sambaLane2(&builder, SAMBA_LANE_MUL, value, value)));
 
   double alpha = sambaOperatorCallFloat(call, "alpha");
   double beta = sambaOperatorCallFloat(call, "beta");
 
-  sambaStageBeginElementwise(&b, graph, name, layer, results[0]);
-  value = sambaStageBroadcastOperand(&b, sum);
-  uint16_t input = sambaStageBroadcastOperand(&b, operands[0]);
-  value = sambaLane2(&b, SAMBA_LANE_MUL, value, sambaLaneFloat(&b, alpha / (double)size));
+  sambaStageBeginElementwise(&builder, graph, name, layer, results[0]);
+  value = sambaStageBroadcastOperand(&builder, sum);
+  uint16_t input = sambaStageBroadcastOperand(&builder, operands[0]);
   value =
-      sambaLane2(&b, SAMBA_LANE_ADD, value, sambaLaneFloat(&b, sambaOperatorCallFloat(call, "k")));
-  value = sambaLane2(&b, SAMBA_LANE_POW, value, sambaLaneFloat(&b, beta));
-  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, input, value));
+      sambaLane2(&builder, SAMBA_LANE_MUL, value, sambaLaneFloat(&builder, alpha / (double)size));
+  value = sambaLane2(&builder, SAMBA_LANE_ADD, value,
+                     sambaLaneFloat(&builder, sambaOperatorCallFloat(call, "k")));
+  value = sambaLane2(&builder, SAMBA_LANE_POW, value, sambaLaneFloat(&builder, beta));
+  sambaStageEndRounded(&builder, sambaLane2(&builder, SAMBA_LANE_DIV, input, value));
 
   return NULL;
 }

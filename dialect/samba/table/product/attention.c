@@ -96,27 +96,28 @@ static uint32_t maskedScores(const SambaComposition *composition, const SambaOpe
   SambaStageTensor like = composition->graph->tensors[scores];
   uint32_t result =
       sambaStageIntermediate(composition->graph, SAMBA_DTYPE_F32, like.rank, like.dims);
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
 
-  sambaStageBeginElementwise(&b, composition->graph, composition->name, composition->layer, result);
-  uint16_t value = sambaStageBroadcastOperand(&b, scores);
+  sambaStageBeginElementwise(&builder, composition->graph, composition->name, composition->layer,
+                             result);
+  uint16_t value = sambaStageBroadcastOperand(&builder, scores);
   uint16_t mask = 0;
   bool masked = call->operand_count == 4;
   if (masked)
-    mask = sambaStageBroadcastOperand(&b, operands[3]);
-  value = sambaLane2(&b, SAMBA_LANE_MUL, value, sambaLaneFloat(&b, scaleOf(call)));
+    mask = sambaStageBroadcastOperand(&builder, operands[3]);
+  value = sambaLane2(&builder, SAMBA_LANE_MUL, value, sambaLaneFloat(&builder, scaleOf(call)));
   if (masked && call->operands[3].dtype == SAMBA_DTYPE_I1)
-    value = sambaLaneSelect(&b, mask, value, sambaLaneFloat(&b, fillOf(call)));
+    value = sambaLaneSelect(&builder, mask, value, sambaLaneFloat(&builder, fillOf(call)));
   else if (masked)
-    value = sambaLane2(&b, SAMBA_LANE_ADD, value, mask);
+    value = sambaLane2(&builder, SAMBA_LANE_ADD, value, mask);
   if (sambaOperatorCallInt(call, "is_causal")) {
-    uint16_t row = sambaLaneCounter(&b, like.rank - 2, SAMBA_DTYPE_I32);
-    uint16_t column = sambaLaneCounter(&b, like.rank - 1, SAMBA_DTYPE_I32);
-    value = sambaLaneSelect(&b, sambaLane2(&b, SAMBA_LANE_LE, column, row), value,
-                            sambaLaneFloat(&b, -INFINITY));
+    uint16_t row = sambaLaneCounter(&builder, like.rank - 2, SAMBA_DTYPE_I32);
+    uint16_t column = sambaLaneCounter(&builder, like.rank - 1, SAMBA_DTYPE_I32);
+    value = sambaLaneSelect(&builder, sambaLane2(&builder, SAMBA_LANE_LE, column, row), value,
+                            sambaLaneFloat(&builder, -INFINITY));
   }
 
-  sambaStageEnd(&b, value);
+  sambaStageEnd(&builder, value);
   return result;
 }
 
@@ -125,20 +126,20 @@ static SambaStatus stagesAttention(const SambaOperatorCall *call, SambaStageGrap
                                    const char *layer) {
   const SambaTensorType *q = &call->operands[0];
   const SambaTensorType *k = &call->operands[1];
-  SambaComposition c = {graph, call->operator->name, layer};
+  SambaComposition composition = {graph, call->operator->name, layer};
   SambaTensorType shape;
 
   SAMBA_RETURN_IF_ERROR(attentionBatch(call, &shape));
   shape.dims[shape.rank++] = q->dims[q->rank - 2];
   shape.dims[shape.rank++] = k->dims[k->rank - 2];
   uint32_t scores = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, shape.rank, shape.dims);
-  product(&c, operands[0], operands[1], true, scores);
-  uint32_t masked = maskedScores(&c, call, scores, operands);
+  product(&composition, operands[0], operands[1], true, scores);
+  uint32_t masked = maskedScores(&composition, call, scores, operands);
   uint32_t probabilities = sambaStageIntermediate(graph, q->dtype, shape.rank, shape.dims);
-  sambaComposeSoftmax(&c, masked, shape.rank - 1, probabilities);
+  sambaComposeSoftmax(&composition, masked, shape.rank - 1, probabilities);
   uint32_t mixed = sambaStageIntermediateLike(graph, results[0], SAMBA_DTYPE_F32);
-  product(&c, probabilities, operands[2], false, mixed);
-  sambaStageConvert(graph, c.name, layer, mixed, results[0]);
+  product(&composition, probabilities, operands[2], false, mixed);
+  sambaStageConvert(graph, composition.name, layer, mixed, results[0]);
 
   return NULL;
 }

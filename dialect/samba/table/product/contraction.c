@@ -34,12 +34,12 @@ static void finish(SambaStageGraph *graph, const char *name, const char *layer,
     sambaStageConvert(graph, name, layer, accumulated, result);
     return;
   }
-  SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, graph, name, layer, result);
-  uint16_t sum = sambaStageBroadcastOperand(&b, accumulated);
-  uint16_t addend = sambaStageBroadcastOperand(&b, bias);
-  sum = sambaLane2(&b, SAMBA_LANE_ADD, sum, addend);
-  sambaStageEndRounded(&b, sambaLaneCast(&b, sum, graph->tensors[result].dtype));
+  SambaStageBuilder builder;
+  sambaStageBeginElementwise(&builder, graph, name, layer, result);
+  uint16_t sum = sambaStageBroadcastOperand(&builder, accumulated);
+  uint16_t addend = sambaStageBroadcastOperand(&builder, bias);
+  sum = sambaLane2(&builder, SAMBA_LANE_ADD, sum, addend);
+  sambaStageEndRounded(&builder, sambaLaneCast(&builder, sum, graph->tensors[result].dtype));
 }
 
 static SambaStatus stagesLinear(const SambaOperatorCall *call, SambaStageGraph *graph,
@@ -56,15 +56,15 @@ static SambaStatus stagesLinear(const SambaOperatorCall *call, SambaStageGraph *
   uint32_t product = !has_bias && graph->tensors[results[0]].dtype == accumulator
                          ? results[0]
                          : sambaStageIntermediate(graph, accumulator, x->rank, shape);
-  SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, graph, name, layer, product);
-  uint32_t k = sambaStageDim(&b, w->dims[1], true);
+  SambaStageBuilder builder;
+  sambaStageBeginElementwise(&builder, graph, name, layer, product);
+  uint32_t k = sambaStageDim(&builder, w->dims[1], true);
   uint32_t dims[SAMBA_MAX_RANK];
   for (uint32_t axis = 0; axis < x->rank; ++axis)
     dims[axis] = axis + 1 < x->rank ? axis : k;
-  uint16_t left = sambaStageMappedOperand(&b, operands[0], dims);
-  uint16_t right = sambaStageMappedOperand(&b, operands[1], (uint32_t[]){x->rank - 1, k});
-  sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_MAC, left, right));
+  uint16_t left = sambaStageMappedOperand(&builder, operands[0], dims);
+  uint16_t right = sambaStageMappedOperand(&builder, operands[1], (uint32_t[]){x->rank - 1, k});
+  sambaStageEnd(&builder, sambaLane2(&builder, SAMBA_LANE_MAC, left, right));
   finish(graph, name, layer, product, has_bias, has_bias ? operands[2] : 0, results[0]);
 
   return NULL;
@@ -112,22 +112,22 @@ static SambaStatus stagesMatmul(const SambaOperatorCall *call, SambaStageGraph *
   uint32_t product = sambaStageIntermediateLike(graph, results[0], accumulator);
   uint32_t rank = graph->tensors[results[0]].rank;
   bool rows = x->rank > 1, columns = y->rank > 1;
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
 
-  sambaStageBeginElementwise(&b, graph, name, layer, product);
+  sambaStageBeginElementwise(&builder, graph, name, layer, product);
   uint32_t batch = rank - rows - columns;
-  uint32_t k = sambaStageDim(&b, x->dims[x->rank - 1], true);
-  uint16_t left = sambaStageOperand(&b, operands[0]);
-  mapBatch(&b, left, x, batch);
+  uint32_t k = sambaStageDim(&builder, x->dims[x->rank - 1], true);
+  uint16_t left = sambaStageOperand(&builder, operands[0]);
+  mapBatch(&builder, left, x, batch);
   if (rows)
-    sambaStageAxis(&b, left, x->rank - 2)->coefficients[batch] = 1;
-  sambaStageAxis(&b, left, x->rank - 1)->coefficients[k] = 1;
-  uint16_t right = sambaStageOperand(&b, operands[1]);
-  mapBatch(&b, right, y, batch);
-  sambaStageAxis(&b, right, columns ? y->rank - 2 : 0)->coefficients[k] = 1;
+    sambaStageAxis(&builder, left, x->rank - 2)->coefficients[batch] = 1;
+  sambaStageAxis(&builder, left, x->rank - 1)->coefficients[k] = 1;
+  uint16_t right = sambaStageOperand(&builder, operands[1]);
+  mapBatch(&builder, right, y, batch);
+  sambaStageAxis(&builder, right, columns ? y->rank - 2 : 0)->coefficients[k] = 1;
   if (columns)
-    sambaStageAxis(&b, right, y->rank - 1)->coefficients[rank - 1] = 1;
-  sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_MAC, left, right));
+    sambaStageAxis(&builder, right, y->rank - 1)->coefficients[rank - 1] = 1;
+  sambaStageEnd(&builder, sambaLane2(&builder, SAMBA_LANE_MAC, left, right));
   finish(graph, name, layer, product, false, 0, results[0]);
 
   return NULL;

@@ -408,22 +408,23 @@ static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *expa
   SAMBA_RETURN_IF_ERROR(readEquation(call, &equation));
   SambaDType dtype = call->operands[0].dtype;
 
-  Composer c = {expansion, &equation, sambaDTypeLaneClass(dtype)};
-  Factor product = factorOf(&c, operands[0], &equation.terms[0]);
+  Composer composer = {expansion, &equation, sambaDTypeLaneClass(dtype)};
+  Factor product = factorOf(&composer, operands[0], &equation.terms[0]);
 
   for (uint32_t t = 1; t < call->operand_count && !expansion->status; ++t) {
     uint64_t kept = maskOf(&equation.out);
     for (uint32_t k = t + 1; k < call->operand_count; ++k)
       kept |= maskOf(&equation.terms[k]);
-    product = multiply(&c, product, factorOf(&c, operands[t], &equation.terms[t]), kept);
+    product =
+        multiply(&composer, product, factorOf(&composer, operands[t], &equation.terms[t]), kept);
   }
 
   if (expansion->status)
     return NULL; /* the expansion reports it */
-  sumOver(&c, &product, ~maskOf(&equation.out));
+  sumOver(&composer, &product, ~maskOf(&equation.out));
   if (expansion->status)
     return NULL;
-  reorder(&c, &product, &equation.out);
+  reorder(&composer, &product, &equation.out);
   out_results[0] = sambaExpandCast(expansion, product.value, dtype);
 
   return NULL;

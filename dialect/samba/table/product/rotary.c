@@ -56,22 +56,23 @@ static SambaStatus stagesRotary(const SambaOperatorCall *call, SambaStageGraph *
   int64_t second = interleaved ? 1 : half;
 
   for (int side = 0; side < 2; ++side) {
-    SambaStageBuilder b;
-    sambaStageBegin(&b, graph, call->operator->name, layer, results[0]);
+    SambaStageBuilder builder;
+    sambaStageBegin(&builder, graph, call->operator->name, layer, results[0]);
     for (uint32_t axis = 0; axis < x->rank; ++axis) {
-      uint32_t dim = sambaStageDim(&b, axis == last ? half : x->dims[axis], false);
-      b.stage.output.axes[axis].coefficients[dim] = axis == last ? step : 1;
+      uint32_t dim = sambaStageDim(&builder, axis == last ? half : x->dims[axis], false);
+      builder.stage.output.axes[axis].coefficients[dim] = axis == last ? step : 1;
     }
     int64_t mine = side ? second : 0;
     int64_t other = side ? 0 : second;
-    b.stage.output.axes[last].constant = mine;
-    uint16_t own = part(&b, operands[0], x->rank, mine, step);
-    uint16_t partner = part(&b, operands[0], x->rank, other, step);
-    uint16_t cosine = part(&b, operands[1], x->rank, mine, step);
-    uint16_t sine = part(&b, operands[2], x->rank, mine, step);
-    uint16_t left = sambaLane2(&b, SAMBA_LANE_MUL, own, cosine);
-    uint16_t right = sambaLane2(&b, SAMBA_LANE_MUL, partner, sine);
-    sambaStageEndRounded(&b, sambaLane2(&b, side ? SAMBA_LANE_ADD : SAMBA_LANE_SUB, left, right));
+    builder.stage.output.axes[last].constant = mine;
+    uint16_t own = part(&builder, operands[0], x->rank, mine, step);
+    uint16_t partner = part(&builder, operands[0], x->rank, other, step);
+    uint16_t cosine = part(&builder, operands[1], x->rank, mine, step);
+    uint16_t sine = part(&builder, operands[2], x->rank, mine, step);
+    uint16_t left = sambaLane2(&builder, SAMBA_LANE_MUL, own, cosine);
+    uint16_t right = sambaLane2(&builder, SAMBA_LANE_MUL, partner, sine);
+    sambaStageEndRounded(&builder,
+                         sambaLane2(&builder, side ? SAMBA_LANE_ADD : SAMBA_LANE_SUB, left, right));
   }
 
   return NULL;

@@ -43,22 +43,24 @@ static void searchStages(const SambaOperatorCall *call, SambaStageGraph *graph, 
   uint32_t extreme =
       sambaStageIntermediate(graph, sambaAccumulatorDType(x->dtype), kept.rank, kept.dims);
   uint32_t dims[SAMBA_MAX_RANK];
-  SambaStageBuilder b;
-  uint16_t value = sambaStageBeginReduction(&b, graph, name, layer, operand, search->reduced, true,
-                                            extreme, dims);
+  SambaStageBuilder builder;
+  uint16_t value = sambaStageBeginReduction(&builder, graph, name, layer, operand, search->reduced,
+                                            true, extreme, dims);
   if (x->rank)
-    value = sambaLane1(&b, search->least ? SAMBA_LANE_REDUCE_MIN : SAMBA_LANE_REDUCE_MAX, value);
-  sambaStageEnd(&b, value);
+    value =
+        sambaLane1(&builder, search->least ? SAMBA_LANE_REDUCE_MIN : SAMBA_LANE_REDUCE_MAX, value);
+  sambaStageEnd(&builder, value);
 
-  value = sambaStageBeginReduction(&b, graph, name, layer, operand, search->reduced, keepdim,
+  value = sambaStageBeginReduction(&builder, graph, name, layer, operand, search->reduced, keepdim,
                                    result, dims);
-  uint16_t best = sambaStageOperand(&b, extreme);
+  uint16_t best = sambaStageOperand(&builder, extreme);
   for (uint32_t axis = 0; axis < x->rank; ++axis)
     if (!search->reduced[axis])
-      sambaStageAxis(&b, best, axis)->coefficients[dims[axis]] = 1;
-  uint16_t found = sambaLane2(&b, SAMBA_LANE_EQ, value, best);
+      sambaStageAxis(&builder, best, axis)->coefficients[dims[axis]] = 1;
+  uint16_t found = sambaLane2(&builder, SAMBA_LANE_EQ, value, best);
   if (sambaDTypeIsFloat(x->dtype)) /* a NaN is the extreme value, but equals nothing */
-    found = sambaLane2(&b, SAMBA_LANE_OR, found, sambaLane2(&b, SAMBA_LANE_NE, value, value));
+    found = sambaLane2(&builder, SAMBA_LANE_OR, found,
+                       sambaLane2(&builder, SAMBA_LANE_NE, value, value));
   uint16_t index = 0;
   bool any = false;
   int64_t stride = 1;
@@ -66,21 +68,23 @@ static void searchStages(const SambaOperatorCall *call, SambaStageGraph *graph, 
   for (uint32_t axis = x->rank; axis-- > 0;) {
     if (!search->reduced[axis] || x->dims[axis] == 1)
       continue;
-    uint16_t term = sambaLaneCounter(&b, dims[axis], SAMBA_DTYPE_I64);
+    uint16_t term = sambaLaneCounter(&builder, dims[axis], SAMBA_DTYPE_I64);
     if (any)
-      term = sambaLane2(&b, SAMBA_LANE_MUL, term, sambaLaneNumber(&b, term, (double)stride));
-    index = any ? sambaLane2(&b, SAMBA_LANE_ADD, index, term) : term;
+      term = sambaLane2(&builder, SAMBA_LANE_MUL, term,
+                        sambaLaneNumber(&builder, term, (double)stride));
+    index = any ? sambaLane2(&builder, SAMBA_LANE_ADD, index, term) : term;
     any = true;
     stride *= x->dims[axis];
   }
 
   if (!any)
-    index = sambaLaneInteger(&b, SAMBA_DTYPE_I64, 0);
-  uint16_t outside = sambaLaneInteger(&b, SAMBA_DTYPE_I64, search->last ? -1 : stride);
-  index = sambaLaneSelect(&b, found, index, outside);
+    index = sambaLaneInteger(&builder, SAMBA_DTYPE_I64, 0);
+  uint16_t outside = sambaLaneInteger(&builder, SAMBA_DTYPE_I64, search->last ? -1 : stride);
+  index = sambaLaneSelect(&builder, found, index, outside);
   if (x->rank)
-    index = sambaLane1(&b, search->last ? SAMBA_LANE_REDUCE_MAX : SAMBA_LANE_REDUCE_MIN, index);
-  sambaStageEnd(&b, index);
+    index =
+        sambaLane1(&builder, search->last ? SAMBA_LANE_REDUCE_MAX : SAMBA_LANE_REDUCE_MIN, index);
+  sambaStageEnd(&builder, index);
 }
 
 static SambaStatus stagesIndex(const SambaOperatorCall *call, SambaStageGraph *graph,
@@ -114,11 +118,13 @@ static SambaStatus stagesHardmax(const SambaOperatorCall *call, SambaStageGraph 
     ++axis;
   uint32_t indices = sambaStageIntermediate(graph, SAMBA_DTYPE_I64, kept.rank, kept.dims);
   searchStages(call, graph, operands[0], layer, &search, true, indices);
-  SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, graph, call->operator->name, layer, results[0]);
-  uint16_t index = sambaStageBroadcastOperand(&b, indices);
-  uint16_t here = sambaLane2(&b, SAMBA_LANE_EQ, sambaLaneCounter(&b, axis, SAMBA_DTYPE_I64), index);
-  sambaStageEndRounded(&b, sambaLaneSelect(&b, here, sambaLaneFloat(&b, 1), sambaLaneFloat(&b, 0)));
+  SambaStageBuilder builder;
+  sambaStageBeginElementwise(&builder, graph, call->operator->name, layer, results[0]);
+  uint16_t index = sambaStageBroadcastOperand(&builder, indices);
+  uint16_t here =
+      sambaLane2(&builder, SAMBA_LANE_EQ, sambaLaneCounter(&builder, axis, SAMBA_DTYPE_I64), index);
+  sambaStageEndRounded(&builder, sambaLaneSelect(&builder, here, sambaLaneFloat(&builder, 1),
+                                                 sambaLaneFloat(&builder, 0)));
 
   return NULL;
 }

@@ -31,22 +31,22 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
     sum = sambaStageIntermediate(graph, accumulator, graph->tensors[sum].rank, shape);
   }
 
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
   uint32_t dims[SAMBA_MAX_RANK];
-  uint16_t value = sambaStageBeginReduction(&b, graph, name, layer, operands[0], reduced,
+  uint16_t value = sambaStageBeginReduction(&builder, graph, name, layer, operands[0], reduced,
                                             sambaKeepsDims(call), sum, dims);
   SambaLaneOpcode opcode = (SambaLaneOpcode)call->operator->opcode;
 
   if (x->dtype == SAMBA_DTYPE_I1) /* the largest of booleans */
     opcode = opcode == SAMBA_LANE_REDUCE_MAX ? SAMBA_LANE_REDUCE_OR : SAMBA_LANE_REDUCE_AND;
-  sambaStageEnd(&b, any ? sambaLane1(&b, opcode, value) : value);
+  sambaStageEnd(&builder, any ? sambaLane1(&builder, opcode, value) : value);
   if (sum == results[0])
     return NULL;
-  sambaStageBeginElementwise(&b, graph, name, layer, results[0]);
-  value = sambaStageBroadcastOperand(&b, sum);
+  sambaStageBeginElementwise(&builder, graph, name, layer, results[0]);
+  value = sambaStageBroadcastOperand(&builder, sum);
   if (mean)
-    value = sambaLane2(&b, SAMBA_LANE_DIV, value, sambaLaneFloat(&b, (double)count));
-  sambaStageEndRounded(&b, value);
+    value = sambaLane2(&builder, SAMBA_LANE_DIV, value, sambaLaneFloat(&builder, (double)count));
+  sambaStageEndRounded(&builder, value);
 
   return NULL;
 }

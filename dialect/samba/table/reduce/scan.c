@@ -44,29 +44,29 @@ static uint16_t scannedOperand(SambaStageBuilder *builder, const Scan *scan, uin
 static void sumWhole(const Scan *scan, uint32_t x, uint32_t result) {
   static const SambaLaneOpcode comparison[2][2] = {{SAMBA_LANE_LE, SAMBA_LANE_GE},
                                                    {SAMBA_LANE_LT, SAMBA_LANE_GT}};
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
   SambaAxisMap *map;
-  sambaStageBeginElementwise(&b, scan->graph, scan->name, scan->layer, result);
-  uint32_t k = sambaStageDim(&b, scan->size, true);
-  uint16_t value = scannedOperand(&b, scan, x, &map);
+  sambaStageBeginElementwise(&builder, scan->graph, scan->name, scan->layer, result);
+  uint32_t k = sambaStageDim(&builder, scan->size, true);
+  uint16_t value = scannedOperand(&builder, scan, x, &map);
   map->coefficients[k] = 1;
-  uint16_t chosen = sambaLane2(&b, comparison[scan->exclusive][scan->reverse],
-                               sambaLaneCounter(&b, k, SAMBA_DTYPE_I32),
-                               sambaLaneCounter(&b, scan->axis, SAMBA_DTYPE_I32));
-  value = sambaLaneSelect(&b, chosen, value, sambaLaneNumber(&b, value, 0));
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
+  uint16_t chosen = sambaLane2(&builder, comparison[scan->exclusive][scan->reverse],
+                               sambaLaneCounter(&builder, k, SAMBA_DTYPE_I32),
+                               sambaLaneCounter(&builder, scan->axis, SAMBA_DTYPE_I32));
+  value = sambaLaneSelect(&builder, chosen, value, sambaLaneNumber(&builder, value, 0));
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_REDUCE_ADD, value));
 }
 
 static void sumBlocks(const Scan *scan, uint32_t x, uint32_t totals) {
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
   SambaAxisMap *map;
-  sambaStageBeginElementwise(&b, scan->graph, scan->name, scan->layer, totals);
-  uint32_t k = sambaStageDim(&b, block, true);
-  uint16_t value = scannedOperand(&b, scan, x, &map);
+  sambaStageBeginElementwise(&builder, scan->graph, scan->name, scan->layer, totals);
+  uint32_t k = sambaStageDim(&builder, block, true);
+  uint16_t value = scannedOperand(&builder, scan, x, &map);
   map->coefficients[scan->axis] = block;
   map->coefficients[k] = 1;
-  sambaStageGuard(&b, value, 0);
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
+  sambaStageGuard(&builder, value, 0);
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_REDUCE_ADD, value));
 }
 
 /* result[i] = the elements of i's block up to i, then the totals of the blocks before: one
@@ -74,68 +74,72 @@ static void sumBlocks(const Scan *scan, uint32_t x, uint32_t totals) {
  * it lies in the block. */
 static void sumLong(const Scan *scan, uint32_t x, uint32_t totals, int64_t blocks,
                     uint32_t result) {
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
   SambaAxisMap *map;
 
-  sambaStageBeginElementwise(&b, scan->graph, scan->name, scan->layer, result);
-  uint32_t k = sambaStageDim(&b, block + blocks, true);
-  uint16_t value = scannedOperand(&b, scan, x, &map);
+  sambaStageBeginElementwise(&builder, scan->graph, scan->name, scan->layer, result);
+  uint32_t k = sambaStageDim(&builder, block + blocks, true);
+  uint16_t value = scannedOperand(&builder, scan, x, &map);
   map->coefficients[scan->axis] = 1;
   map->coefficients[k] = 1;
   map->constant = scan->reverse ? 0 : 1 - block;
-  sambaStageGuard(&b, value, 0);
-  uint16_t total = scannedOperand(&b, scan, totals, &map);
+  sambaStageGuard(&builder, value, 0);
+  uint16_t total = scannedOperand(&builder, scan, totals, &map);
   map->coefficients[k] = 1;
   map->constant = -block;
-  sambaStageGuard(&b, total, 0); /* also of the first points, which are no block */
-  uint16_t i = sambaLaneCounter(&b, scan->axis, SAMBA_DTYPE_I32);
-  uint16_t at = sambaLaneCounter(&b, k, SAMBA_DTYPE_I32);
-  uint16_t last = sambaLaneInteger(&b, SAMBA_DTYPE_I32, block - 1);
-  uint16_t place = sambaLane2(&b, SAMBA_LANE_ADD, sambaLane2(&b, SAMBA_LANE_AND, i, last), at);
-  uint16_t inside = sambaLane2(&b, scan->reverse ? SAMBA_LANE_LE : SAMBA_LANE_GE, place, last);
+  sambaStageGuard(&builder, total, 0); /* also of the first points, which are no block */
+  uint16_t i = sambaLaneCounter(&builder, scan->axis, SAMBA_DTYPE_I32);
+  uint16_t at = sambaLaneCounter(&builder, k, SAMBA_DTYPE_I32);
+  uint16_t last = sambaLaneInteger(&builder, SAMBA_DTYPE_I32, block - 1);
+  uint16_t place =
+      sambaLane2(&builder, SAMBA_LANE_ADD, sambaLane2(&builder, SAMBA_LANE_AND, i, last), at);
+  uint16_t inside =
+      sambaLane2(&builder, scan->reverse ? SAMBA_LANE_LE : SAMBA_LANE_GE, place, last);
 
   /* Of the window all but, exclusive, i itself: its last element, or its first. */
-  uint16_t edge = sambaLaneInteger(&b, SAMBA_DTYPE_I32,
+  uint16_t edge = sambaLaneInteger(&builder, SAMBA_DTYPE_I32,
                                    scan->reverse ? scan->exclusive : block - 1 - scan->exclusive);
-  inside = sambaLane2(&b, SAMBA_LANE_AND, inside,
-                      sambaLane2(&b, scan->reverse ? SAMBA_LANE_GE : SAMBA_LANE_LE, at, edge));
-  uint16_t own =
-      sambaLane2(&b, SAMBA_LANE_SHRL, i, sambaLaneInteger(&b, SAMBA_DTYPE_I32, blockShift));
-  uint16_t other = sambaLane2(&b, SAMBA_LANE_SUB, at, sambaLaneInteger(&b, SAMBA_DTYPE_I32, block));
-  uint16_t before = sambaLane2(&b, scan->reverse ? SAMBA_LANE_GT : SAMBA_LANE_LT, other, own);
-  total = sambaLaneSelect(&b, before, total, sambaLaneNumber(&b, total, 0));
-  sambaStageEnd(&b,
-                sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, sambaLaneSelect(&b, inside, value, total)));
+  inside =
+      sambaLane2(&builder, SAMBA_LANE_AND, inside,
+                 sambaLane2(&builder, scan->reverse ? SAMBA_LANE_GE : SAMBA_LANE_LE, at, edge));
+  uint16_t own = sambaLane2(&builder, SAMBA_LANE_SHRL, i,
+                            sambaLaneInteger(&builder, SAMBA_DTYPE_I32, blockShift));
+  uint16_t other =
+      sambaLane2(&builder, SAMBA_LANE_SUB, at, sambaLaneInteger(&builder, SAMBA_DTYPE_I32, block));
+  uint16_t before = sambaLane2(&builder, scan->reverse ? SAMBA_LANE_GT : SAMBA_LANE_LT, other, own);
+  total = sambaLaneSelect(&builder, before, total, sambaLaneNumber(&builder, total, 0));
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_REDUCE_ADD,
+                                     sambaLaneSelect(&builder, inside, value, total)));
 }
 
 static SambaStatus stagesCumsum(const SambaOperatorCall *call, SambaStageGraph *graph,
                                 const uint32_t *operands, const uint32_t *results,
                                 const char *layer) {
   SambaTensorType x = call->operands[0];
-  Scan s = {.graph = graph,
-            .name = call->operator->name,
-            .layer = layer,
-            .rank = x.rank,
-            .exclusive = sambaOperatorCallInt(call, "exclusive") != 0,
-            .reverse = sambaOperatorCallInt(call, "reverse") != 0};
-  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", x.rank, &s.axis));
+  Scan scan = {.graph = graph,
+               .name = call->operator->name,
+               .layer = layer,
+               .rank = x.rank,
+               .exclusive = sambaOperatorCallInt(call, "exclusive") != 0,
+               .reverse = sambaOperatorCallInt(call, "reverse") != 0};
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", x.rank, &scan.axis));
   SambaDType dtype = sambaAccumulatorDType(x.dtype);
 
-  s.size = x.dims[s.axis];
-  if (s.size <= unblocked) {
+  scan.size = x.dims[scan.axis];
+  if (scan.size <= unblocked) {
     uint32_t sums = sambaStageIntermediateLike(graph, results[0], dtype);
-    sumWhole(&s, operands[0], sums);
-    sambaStageConvert(graph, s.name, layer, sums, results[0]);
+    sumWhole(&scan, operands[0], sums);
+    sambaStageConvert(graph, scan.name, layer, sums, results[0]);
     return NULL;
   }
 
-  int64_t blocks = (s.size + block - 1) / block;
+  int64_t blocks = (scan.size + block - 1) / block;
   uint32_t sums = sambaStageIntermediateLike(graph, results[0], dtype);
-  x.dims[s.axis] = blocks;
+  x.dims[scan.axis] = blocks;
   uint32_t totals = sambaStageIntermediate(graph, dtype, x.rank, x.dims);
-  sumBlocks(&s, operands[0], totals);
-  sumLong(&s, operands[0], totals, blocks, sums);
-  sambaStageConvert(graph, s.name, layer, sums, results[0]);
+  sumBlocks(&scan, operands[0], totals);
+  sumLong(&scan, operands[0], totals, blocks, sums);
+  sambaStageConvert(graph, scan.name, layer, sums, results[0]);
 
   return NULL;
 }

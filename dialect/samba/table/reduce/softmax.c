@@ -17,10 +17,10 @@ static SambaStatus inferSoftmax(const SambaOperatorCall *call, SambaTensorType *
 static SambaStatus stagesSoftmax(const SambaOperatorCall *call, SambaStageGraph *graph,
                                  const uint32_t *operands, const uint32_t *results,
                                  const char *layer) {
-  SambaComposition c = {graph, call->operator->name, layer};
+  SambaComposition composition = {graph, call->operator->name, layer};
   uint32_t axis;
   SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", call->operands[0].rank, &axis));
-  sambaComposeSoftmax(&c, operands[0], axis, results[0]);
+  sambaComposeSoftmax(&composition, operands[0], axis, results[0]);
   return NULL;
 }
 
@@ -28,27 +28,28 @@ static SambaStatus stagesSoftmax(const SambaOperatorCall *call, SambaStageGraph 
 static SambaStatus stagesLogSoftmax(const SambaOperatorCall *call, SambaStageGraph *graph,
                                     const uint32_t *operands, const uint32_t *results,
                                     const char *layer) {
-  SambaComposition c = {graph, call->operator->name, layer};
+  SambaComposition composition = {graph, call->operator->name, layer};
   uint32_t axis;
 
   SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", call->operands[0].rank, &axis));
   bool reduced[SAMBA_MAX_RANK] = {false};
   reduced[axis] = true;
-  uint32_t maximum =
-      sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_MAX, SAMBA_REDUCE_PLAIN, 0);
-  uint32_t sum = sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
+  uint32_t maximum = sambaComposeReduce(&composition, operands[0], reduced, SAMBA_LANE_REDUCE_MAX,
+                                        SAMBA_REDUCE_PLAIN, 0);
+  uint32_t sum = sambaComposeReduce(&composition, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
                                     SAMBA_REDUCE_EXPONENTIAL, maximum);
   SambaStageTensor like = graph->tensors[sum];
   uint32_t logarithm = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, like.rank, like.dims);
-  SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, graph, c.name, layer, logarithm);
-  uint16_t total = sambaStageBroadcastOperand(&b, sum);
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_LOG, total));
-  sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
-  uint16_t x = sambaStageBroadcastOperand(&b, operands[0]);
-  uint16_t m = sambaStageBroadcastOperand(&b, maximum);
-  uint16_t l = sambaStageBroadcastOperand(&b, logarithm);
-  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_SUB, sambaLane2(&b, SAMBA_LANE_SUB, x, m), l));
+  SambaStageBuilder builder;
+  sambaStageBeginElementwise(&builder, graph, composition.name, layer, logarithm);
+  uint16_t total = sambaStageBroadcastOperand(&builder, sum);
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_LOG, total));
+  sambaStageBeginElementwise(&builder, graph, composition.name, layer, results[0]);
+  uint16_t x = sambaStageBroadcastOperand(&builder, operands[0]);
+  uint16_t m = sambaStageBroadcastOperand(&builder, maximum);
+  uint16_t l = sambaStageBroadcastOperand(&builder, logarithm);
+  sambaStageEndRounded(&builder, sambaLane2(&builder, SAMBA_LANE_SUB,
+                                            sambaLane2(&builder, SAMBA_LANE_SUB, x, m), l));
 
   return NULL;
 }
@@ -67,40 +68,41 @@ static SambaStatus stagesLogsumexp(const SambaOperatorCall *call, SambaStageGrap
                                    const uint32_t *operands, const uint32_t *results,
                                    const char *layer) {
   const SambaTensorType *x = &call->operands[0];
-  SambaComposition c = {graph, call->operator->name, layer};
+  SambaComposition composition = {graph, call->operator->name, layer};
   bool reduced[SAMBA_MAX_RANK], keepdim = sambaKeepsDims(call);
 
   SAMBA_RETURN_IF_ERROR(sambaReducedAxes(2, call, reduced));
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
   if (x->rank == 0) { /* log(exp(x)) */
-    sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
-    sambaStageEnd(&b, sambaStageBroadcastOperand(&b, operands[0]));
+    sambaStageBeginElementwise(&builder, graph, composition.name, layer, results[0]);
+    sambaStageEnd(&builder, sambaStageBroadcastOperand(&builder, operands[0]));
     return NULL;
   }
 
-  uint32_t maximum =
-      sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_MAX, SAMBA_REDUCE_PLAIN, 0);
+  uint32_t maximum = sambaComposeReduce(&composition, operands[0], reduced, SAMBA_LANE_REDUCE_MAX,
+                                        SAMBA_REDUCE_PLAIN, 0);
   SambaStageTensor like = graph->tensors[maximum];
   uint32_t shift = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, like.rank, like.dims);
 
-  sambaStageBeginElementwise(&b, graph, c.name, layer, shift);
-  uint16_t m = sambaStageBroadcastOperand(&b, maximum);
-  uint16_t infinite = sambaLane2(&b, SAMBA_LANE_EQ, sambaLane1(&b, SAMBA_LANE_ABS, m),
-                                 sambaLaneFloat(&b, INFINITY));
-  sambaStageEnd(&b, sambaLaneSelect(&b, infinite, sambaLaneFloat(&b, 0), m));
-  uint32_t sum = sambaComposeReduce(&c, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
+  sambaStageBeginElementwise(&builder, graph, composition.name, layer, shift);
+  uint16_t m = sambaStageBroadcastOperand(&builder, maximum);
+  uint16_t infinite = sambaLane2(&builder, SAMBA_LANE_EQ, sambaLane1(&builder, SAMBA_LANE_ABS, m),
+                                 sambaLaneFloat(&builder, INFINITY));
+  sambaStageEnd(&builder, sambaLaneSelect(&builder, infinite, sambaLaneFloat(&builder, 0), m));
+  uint32_t sum = sambaComposeReduce(&composition, operands[0], reduced, SAMBA_LANE_REDUCE_ADD,
                                     SAMBA_REDUCE_EXPONENTIAL, shift);
-  sambaStageBeginElementwise(&b, graph, c.name, layer, results[0]);
-  uint16_t values[] = {sambaStageOperand(&b, sum), sambaStageOperand(&b, shift)};
+  sambaStageBeginElementwise(&builder, graph, composition.name, layer, results[0]);
+  uint16_t values[] = {sambaStageOperand(&builder, sum), sambaStageOperand(&builder, shift)};
 
   for (uint32_t axis = 0, dim = 0; axis < x->rank; ++axis) {
     for (int i = 0; !reduced[axis] && i < 2; ++i)
-      sambaStageAxis(&b, values[i], axis)->coefficients[dim] = 1;
+      sambaStageAxis(&builder, values[i], axis)->coefficients[dim] = 1;
     dim += !reduced[axis] || keepdim;
   }
 
-  sambaStageEndRounded(
-      &b, sambaLane2(&b, SAMBA_LANE_ADD, sambaLane1(&b, SAMBA_LANE_LOG, values[0]), values[1]));
+  sambaStageEndRounded(&builder,
+                       sambaLane2(&builder, SAMBA_LANE_ADD,
+                                  sambaLane1(&builder, SAMBA_LANE_LOG, values[0]), values[1]));
   return NULL;
 }
 

@@ -133,21 +133,23 @@ static uint32_t poolTensor(const Sort *sort, SambaDType dtype, const int64_t *di
 static uint32_t rankStage(const Sort *sort, const Pool *pool, const int64_t *dims) {
   bool split = pool->kind != WHOLE;
   uint32_t ranks = poolTensor(sort, SAMBA_DTYPE_I32, dims, split, pool->blocks, pool->size);
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
 
-  sambaStageBeginElementwise(&b, sort->graph, sort->name, sort->layer, ranks);
+  sambaStageBeginElementwise(&builder, sort->graph, sort->name, sort->layer, ranks);
   uint32_t block = sort->axis;
   uint32_t place = sort->axis + split;
-  uint32_t otherBlock = pool->kind == CANDIDATES ? sambaStageDim(&b, pool->blocks, true) : block;
-  uint32_t otherPlace = sambaStageDim(&b, pool->size, true);
-  uint16_t x = poolOperand(&b, sort, pool, pool->values, split, otherBlock, otherPlace);
-  uint16_t y = poolOperand(&b, sort, pool, pool->values, split, block, place);
-  uint16_t first = sambaLane2(&b, SAMBA_LANE_LT, position(&b, pool, otherBlock, otherPlace),
-                              position(&b, pool, block, place));
-  uint16_t before = comesBefore(&b, sort, x, y, first);
-  before = sambaLaneSelect(&b, before, sambaLaneInteger(&b, SAMBA_DTYPE_I32, 1),
-                           sambaLaneInteger(&b, SAMBA_DTYPE_I32, 0));
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, before));
+  uint32_t otherBlock =
+      pool->kind == CANDIDATES ? sambaStageDim(&builder, pool->blocks, true) : block;
+  uint32_t otherPlace = sambaStageDim(&builder, pool->size, true);
+  uint16_t x = poolOperand(&builder, sort, pool, pool->values, split, otherBlock, otherPlace);
+  uint16_t y = poolOperand(&builder, sort, pool, pool->values, split, block, place);
+  uint16_t first =
+      sambaLane2(&builder, SAMBA_LANE_LT, position(&builder, pool, otherBlock, otherPlace),
+                 position(&builder, pool, block, place));
+  uint16_t before = comesBefore(&builder, sort, x, y, first);
+  before = sambaLaneSelect(&builder, before, sambaLaneInteger(&builder, SAMBA_DTYPE_I32, 1),
+                           sambaLaneInteger(&builder, SAMBA_DTYPE_I32, 0));
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_REDUCE_ADD, before));
 
   return ranks;
 }
@@ -156,42 +158,44 @@ static uint32_t rankStage(const Sort *sort, const Pool *pool, const int64_t *dim
 static void chooseStage(const Sort *sort, const Pool *pool, uint32_t ranks, bool indices,
                         uint32_t result) {
   bool split = pool->kind == BLOCKS;
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
 
-  sambaStageBegin(&b, sort->graph, sort->name, sort->layer, result);
+  sambaStageBegin(&builder, sort->graph, sort->name, sort->layer, result);
   SambaStageTensor type = sort->graph->tensors[result];
   for (uint32_t d = 0; d < type.rank; ++d)
-    b.stage.output.axes[d].coefficients[sambaStageDim(
-        &b, split && d == sort->axis ? pool->blocks : type.dims[d], false)] = 1;
+    builder.stage.output.axes[d].coefficients[sambaStageDim(
+        &builder, split && d == sort->axis ? pool->blocks : type.dims[d], false)] = 1;
   if (split) /* a part of the candidates */
-    b.stage.output.axes[sort->axis].constant = pool->first;
+    builder.stage.output.axes[sort->axis].constant = pool->first;
   uint32_t wanted = sort->axis + split;
-  uint32_t block = pool->kind == CANDIDATES ? sambaStageDim(&b, pool->blocks, true) : sort->axis;
-  uint32_t place = sambaStageDim(&b, pool->size, true);
-  uint16_t rank = poolOperand(&b, sort, pool, ranks, split, block, place);
+  uint32_t block =
+      pool->kind == CANDIDATES ? sambaStageDim(&builder, pool->blocks, true) : sort->axis;
+  uint32_t place = sambaStageDim(&builder, pool->size, true);
+  uint16_t rank = poolOperand(&builder, sort, pool, ranks, split, block, place);
   uint16_t value = 0;
   if (!indices || pool->kind == CANDIDATES)
-    value =
-        poolOperand(&b, sort, pool, indices ? pool->indices : pool->values, split, block, place);
+    value = poolOperand(&builder, sort, pool, indices ? pool->indices : pool->values, split, block,
+                        place);
   if (indices && pool->kind != CANDIDATES) {
-    value = sambaLaneCounter(&b, place, SAMBA_DTYPE_I64);
+    value = sambaLaneCounter(&builder, place, SAMBA_DTYPE_I64);
     if (pool->kind == BLOCKS) {
-      uint16_t start = sambaLaneCounter(&b, block, SAMBA_DTYPE_I64);
-      start =
-          sambaLane2(&b, SAMBA_LANE_MUL, start, sambaLaneInteger(&b, SAMBA_DTYPE_I64, pool->size));
-      value = sambaLane2(&b, SAMBA_LANE_ADD, start, value);
+      uint16_t start = sambaLaneCounter(&builder, block, SAMBA_DTYPE_I64);
+      start = sambaLane2(&builder, SAMBA_LANE_MUL, start,
+                         sambaLaneInteger(&builder, SAMBA_DTYPE_I64, pool->size));
+      value = sambaLane2(&builder, SAMBA_LANE_ADD, start, value);
       if (pool->first)
-        value = sambaLane2(&b, SAMBA_LANE_ADD, value,
-                           sambaLaneInteger(&b, SAMBA_DTYPE_I64, pool->first * pool->size));
+        value = sambaLane2(&builder, SAMBA_LANE_ADD, value,
+                           sambaLaneInteger(&builder, SAMBA_DTYPE_I64, pool->first * pool->size));
     }
   }
 
-  SambaDType lane = (SambaDType)b.types[value];
-  uint16_t here =
-      sambaLane2(&b, SAMBA_LANE_EQ, rank, sambaLaneCounter(&b, wanted, SAMBA_DTYPE_I32));
-  uint16_t none = sambaLaneNumber(&b, value, extreme(lane, false));
+  SambaDType lane = (SambaDType)builder.types[value];
+  uint16_t here = sambaLane2(&builder, SAMBA_LANE_EQ, rank,
+                             sambaLaneCounter(&builder, wanted, SAMBA_DTYPE_I32));
+  uint16_t none = sambaLaneNumber(&builder, value, extreme(lane, false));
 
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_MAX, sambaLaneSelect(&b, here, value, none)));
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_REDUCE_MAX,
+                                     sambaLaneSelect(&builder, here, value, none)));
 }
 
 /* Blocks of a power of two of which the k first are candidates, when that is much less work; else
@@ -211,15 +215,16 @@ static int64_t blockSize(int64_t n, int64_t k) {
 static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
                           const uint32_t *operands, const uint32_t *results, const char *layer) {
   const SambaTensorType *x = &call->operands[0];
-  Sort s = {.graph = graph,
-            .name = call->operator->name,
-            .layer = layer,
-            .rank = x->rank,
-            .dtype = x->dtype};
-  s.descending = sambaOperatorCallFind(call, "k") ? sambaOperatorCallInt(call, "largest") != 0
-                                                  : sambaOperatorCallInt(call, "descending") != 0;
-  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", x->rank, &s.axis));
-  int64_t n = x->dims[s.axis];
+  Sort sort = {.graph = graph,
+               .name = call->operator->name,
+               .layer = layer,
+               .rank = x->rank,
+               .dtype = x->dtype};
+  sort.descending = sambaOperatorCallFind(call, "k")
+                        ? sambaOperatorCallInt(call, "largest") != 0
+                        : sambaOperatorCallInt(call, "descending") != 0;
+  SAMBA_RETURN_IF_ERROR(sambaCheckAxisAttribute(2, call, "dim", x->rank, &sort.axis));
+  int64_t n = x->dims[sort.axis];
   int64_t k = sambaOperatorCallIntOr(call, "k", n);
   int64_t size = x->rank < SAMBA_MAX_RANK ? blockSize(n, k) : n;
   int64_t take = k < size ? k : size;
@@ -229,27 +234,27 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
     int64_t blocks = (n + size - 1) / size;
     int64_t most = segment / size;
     pool = (Pool){.kind = CANDIDATES, .blocks = blocks, .size = take};
-    pool.values = poolTensor(&s, sambaAccumulatorDType(x->dtype), x->dims, true, blocks, take);
-    pool.indices = poolTensor(&s, SAMBA_DTYPE_I64, x->dims, true, blocks, take);
+    pool.values = poolTensor(&sort, sambaAccumulatorDType(x->dtype), x->dims, true, blocks, take);
+    pool.indices = poolTensor(&sort, SAMBA_DTYPE_I64, x->dims, true, blocks, take);
     for (int64_t first = 0; first < blocks; first += most) {
       Pool part = {.kind = BLOCKS, .values = operands[0], .size = size, .first = first};
       part.blocks = blocks - first < most ? blocks - first : most;
-      uint32_t ranks = rankStage(&s, &part, x->dims);
-      chooseStage(&s, &part, ranks, false, pool.values);
-      chooseStage(&s, &part, ranks, true, pool.indices);
+      uint32_t ranks = rankStage(&sort, &part, x->dims);
+      chooseStage(&sort, &part, ranks, false, pool.values);
+      chooseStage(&sort, &part, ranks, true, pool.indices);
     }
   }
 
-  uint32_t ranks = rankStage(&s, &pool, x->dims);
+  uint32_t ranks = rankStage(&sort, &pool, x->dims);
   uint32_t last = sambaOperatorResults(call->operator) - 1;
   if (last) {
     uint32_t values =
         sambaStageIntermediateLike(graph, results[0], sambaAccumulatorDType(x->dtype));
-    chooseStage(&s, &pool, ranks, false, values);
-    sambaStageConvert(graph, s.name, layer, values, results[0]);
+    chooseStage(&sort, &pool, ranks, false, values);
+    sambaStageConvert(graph, sort.name, layer, values, results[0]);
   }
 
-  chooseStage(&s, &pool, ranks, true, results[last]);
+  chooseStage(&sort, &pool, ranks, true, results[last]);
   return NULL;
 }
 

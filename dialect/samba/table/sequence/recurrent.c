@@ -208,27 +208,28 @@ static Direction beginDirection(const Writer *writer, uint32_t number) {
   SambaExpansion *expansion = writer->expansion;
   uint32_t functions = layer->form->functions;
 
-  Direction d = {.number = number, .reverse = number == 1 || layer->reverse};
+  Direction direction = {.number = number, .reverse = number == 1 || layer->reverse};
   for (uint32_t i = 0; i < layer->form->states; ++i) {
     if (layer->initial < 0) {
       SambaTensorType type = {SAMBA_DTYPE_F32, 3, {1, layer->batch, layer->hidden}};
-      d.states[i] = sambaExpandConstant(expansion, &type, &(float){0}, true);
+      direction.states[i] = sambaExpandConstant(expansion, &type, &(float){0}, true);
       continue;
     }
     uint32_t initial = sambaExpandSlice(expansion, writer->operands[layer->initial + (int32_t)i],
                                         layer->batchFirst ? 1 : 0, number, 1, 1);
     if (layer->batchFirst)
       initial = sambaExpandPermute(expansion, initial, (int64_t[]){1, 0, 2});
-    d.states[i] = sambaExpandCast(expansion, initial, SAMBA_DTYPE_F32);
+    direction.states[i] = sambaExpandCast(expansion, initial, SAMBA_DTYPE_F32);
   }
 
-  d.weight = sambaExpandSlice(expansion, writer->operands[2], 0, number, 1, 1);
+  direction.weight = sambaExpandSlice(expansion, writer->operands[2], 0, number, 1, 1);
   if (writer->late && layer->bias >= 0)
-    d.bias =
+    direction.bias =
         sambaExpandSlice(expansion, sambaExpandSlice(expansion, writer->late_bias, 0, number, 1, 1),
                          1, 2 * layer->hidden, layer->hidden, 1);
   if (layer->peepholes >= 0)
-    d.peepholes = sambaExpandSlice(expansion, writer->operands[layer->peepholes], 0, number, 1, 1);
+    direction.peepholes =
+        sambaExpandSlice(expansion, writer->operands[layer->peepholes], 0, number, 1, 1);
   const SambaActivation *first = &layer->activations[number * functions];
   const SambaActivation *last = first + functions - 1;
   SambaAttribute text = sambaStringAttribute("activations", "");
@@ -236,16 +237,17 @@ static Direction beginDirection(const Writer *writer, uint32_t number) {
   if (sambaOperatorCallFind(writer->call, "activations"))
     text.value.string = (SambaStringRef){
         first->text.data, (size_t)(last->text.data + last->text.size - first->text.data)};
-  d.attributes[d.attribute_count++] = text;
+  direction.attributes[direction.attribute_count++] = text;
   if (sambaOperatorCallFloat(writer->call, "clip") > 0)
-    d.attributes[d.attribute_count++] = *sambaOperatorCallFind(writer->call, "clip");
-  flag(&d, "linear_before_reset", writer->late);
-  flag(&d, "bias", writer->late && layer->bias >= 0);
-  flag(&d, "input_forget", sambaRecurrentFlag(writer->call, "input_forget"));
-  flag(&d, "peepholes", layer->peepholes >= 0);
-  flag(&d, "active", layer->lengths >= 0);
+    direction.attributes[direction.attribute_count++] =
+        *sambaOperatorCallFind(writer->call, "clip");
+  flag(&direction, "linear_before_reset", writer->late);
+  flag(&direction, "bias", writer->late && layer->bias >= 0);
+  flag(&direction, "input_forget", sambaRecurrentFlag(writer->call, "input_forget"));
+  flag(&direction, "peepholes", layer->peepholes >= 0);
+  flag(&direction, "active", layer->lengths >= 0);
 
-  return d;
+  return direction;
 }
 
 /* The step at `position` of a block of projections (and of masks). */
@@ -370,10 +372,10 @@ static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *expa
   uint32_t outputs[2], states[2][2];
 
   for (uint32_t number = 0; number < layer->directions; ++number) {
-    Direction d = beginDirection(writer, number);
-    outputs[number] = runDirection(writer, &d);
+    Direction direction = beginDirection(writer, number);
+    outputs[number] = runDirection(writer, &direction);
     for (uint32_t i = 0; i < layer->form->states; ++i)
-      states[i][number] = d.states[i];
+      states[i][number] = direction.states[i];
   }
 
   uint32_t y = sambaExpandCat(expansion, layer->directions, outputs, 1);

@@ -111,20 +111,22 @@ static uint32_t intermediate(const Writer *writer, SambaDType dtype, int64_t col
 static uint32_t product(const Writer *writer, uint32_t h, uint32_t weight, int64_t first,
                         int64_t count) {
   uint32_t result = intermediate(writer, SAMBA_DTYPE_F32, count);
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
 
-  sambaStageBegin(&b, writer->graph, writer->name, writer->layer, result);
-  uint32_t row = sambaStageDim(&b, writer->cell.batch, false);
-  uint32_t column = sambaStageDim(&b, count, false);
-  uint32_t k = sambaStageDim(&b, writer->cell.hidden, true);
-  b.stage.output.axes[1].coefficients[row] = b.stage.output.axes[2].coefficients[column] = 1;
-  uint16_t left = sambaStageOperand(&b, h);
-  uint16_t right = sambaStageOperand(&b, weight);
-  sambaStageAxis(&b, left, 1)->coefficients[row] = sambaStageAxis(&b, left, 2)->coefficients[k] = 1;
-  sambaStageAxis(&b, right, 1)->coefficients[column] =
-      sambaStageAxis(&b, right, 2)->coefficients[k] = 1;
-  sambaStageAxis(&b, right, 1)->constant = first;
-  sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_MAC, left, right));
+  sambaStageBegin(&builder, writer->graph, writer->name, writer->layer, result);
+  uint32_t row = sambaStageDim(&builder, writer->cell.batch, false);
+  uint32_t column = sambaStageDim(&builder, count, false);
+  uint32_t k = sambaStageDim(&builder, writer->cell.hidden, true);
+  builder.stage.output.axes[1].coefficients[row] =
+      builder.stage.output.axes[2].coefficients[column] = 1;
+  uint16_t left = sambaStageOperand(&builder, h);
+  uint16_t right = sambaStageOperand(&builder, weight);
+  sambaStageAxis(&builder, left, 1)->coefficients[row] =
+      sambaStageAxis(&builder, left, 2)->coefficients[k] = 1;
+  sambaStageAxis(&builder, right, 1)->coefficients[column] =
+      sambaStageAxis(&builder, right, 2)->coefficients[k] = 1;
+  sambaStageAxis(&builder, right, 1)->constant = first;
+  sambaStageEnd(&builder, sambaLane2(&builder, SAMBA_LANE_MAC, left, right));
 
   return result;
 }
@@ -178,44 +180,46 @@ static void writeLstm(const Writer *writer, uint32_t h, const uint32_t *results)
   uint32_t weight = writer->operands[3];
   uint32_t gates = intermediate(writer, SAMBA_DTYPE_F32, 4 * cell->hidden);
   uint32_t hidden = product(writer, h, weight, 0, 4 * cell->hidden);
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
 
-  begin(&b, writer, gates);
-  uint16_t left = gate(&b, writer, writer->operands[0], 0);
-  uint16_t right = gate(&b, writer, hidden, 0);
-  sambaStageEnd(&b, sum(&b, left, right));
+  begin(&builder, writer, gates);
+  uint16_t left = gate(&builder, writer, writer->operands[0], 0);
+  uint16_t right = gate(&builder, writer, hidden, 0);
+  sambaStageEnd(&builder, sum(&builder, left, right));
 
-  begin(&b, writer, results[1]);
-  uint16_t i = gate(&b, writer, gates, 0);
-  uint16_t f = cell->coupled ? 0 : gate(&b, writer, gates, 2);
-  uint16_t g = gate(&b, writer, gates, 3);
-  uint16_t old = gate(&b, writer, writer->operands[2], 0);
-  uint16_t pi = parameter(&b, writer, cell->peepholes, 0);
-  uint16_t pf = cell->coupled ? 0 : parameter(&b, writer, cell->peepholes, 2);
-  uint16_t active = parameter(&b, writer, cell->active, 0);
+  begin(&builder, writer, results[1]);
+  uint16_t i = gate(&builder, writer, gates, 0);
+  uint16_t f = cell->coupled ? 0 : gate(&builder, writer, gates, 2);
+  uint16_t g = gate(&builder, writer, gates, 3);
+  uint16_t old = gate(&builder, writer, writer->operands[2], 0);
+  uint16_t pi = parameter(&builder, writer, cell->peepholes, 0);
+  uint16_t pf = cell->coupled ? 0 : parameter(&builder, writer, cell->peepholes, 2);
+  uint16_t active = parameter(&builder, writer, cell->active, 0);
   if (cell->peepholes >= 0)
-    i = sum(&b, i, times(&b, pi, old));
-  i = activate(&b, writer, 0, i);
+    i = sum(&builder, i, times(&builder, pi, old));
+  i = activate(&builder, writer, 0, i);
   if (cell->coupled) {
-    f = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneFloat(&b, 1), i);
+    f = sambaLane2(&builder, SAMBA_LANE_SUB, sambaLaneFloat(&builder, 1), i);
   } else {
     if (cell->peepholes >= 0)
-      f = sum(&b, f, times(&b, pf, old));
-    f = activate(&b, writer, 0, f);
+      f = sum(&builder, f, times(&builder, pf, old));
+    f = activate(&builder, writer, 0, f);
   }
 
-  end(&b, writer, active, sum(&b, times(&b, f, old), times(&b, i, activate(&b, writer, 1, g))),
+  end(&builder, writer, active,
+      sum(&builder, times(&builder, f, old), times(&builder, i, activate(&builder, writer, 1, g))),
       old);
 
-  begin(&b, writer, results[0]);
-  uint16_t o = gate(&b, writer, gates, 1);
-  uint16_t c = gate(&b, writer, results[1], 0);
-  uint16_t po = parameter(&b, writer, cell->peepholes, 1);
-  old = cell->active < 0 ? 0 : gate(&b, writer, writer->operands[1], 0);
-  active = parameter(&b, writer, cell->active, 0);
+  begin(&builder, writer, results[0]);
+  uint16_t o = gate(&builder, writer, gates, 1);
+  uint16_t c = gate(&builder, writer, results[1], 0);
+  uint16_t po = parameter(&builder, writer, cell->peepholes, 1);
+  old = cell->active < 0 ? 0 : gate(&builder, writer, writer->operands[1], 0);
+  active = parameter(&builder, writer, cell->active, 0);
   if (cell->peepholes >= 0)
-    o = sum(&b, o, times(&b, po, c));
-  end(&b, writer, active, times(&b, activate(&b, writer, 0, o), activate(&b, writer, 2, c)), old);
+    o = sum(&builder, o, times(&builder, po, c));
+  end(&builder, writer, active,
+      times(&builder, activate(&builder, writer, 0, o), activate(&builder, writer, 2, c)), old);
 }
 
 /* z, r, h: n = g(.. + (r H') R) or, late, g(.. + r (H' R + bias)); H = (1 - z) n + z H' */
@@ -226,40 +230,43 @@ static void writeGru(const Writer *writer, uint32_t h, const uint32_t *results) 
   uint32_t weight = writer->operands[2];
   uint32_t candidate;
   uint32_t hidden = product(writer, h, weight, 0, (cell->late ? 3 : 2) * cell->hidden);
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
   SambaDType dtype = cell->late ? SAMBA_DTYPE_F32 : writer->graph->tensors[weight].dtype;
   uint32_t reset = intermediate(writer, dtype, cell->hidden);
 
-  begin(&b, writer, reset);
-  uint16_t left = gate(&b, writer, projected, 1);
-  uint16_t right = gate(&b, writer, hidden, 1);
-  uint16_t value = cell->late ? gate(&b, writer, hidden, 2) : gate(&b, writer, state, 0);
-  uint16_t bias = parameter(&b, writer, cell->bias, 0);
-  uint16_t r = activate(&b, writer, 0, sum(&b, left, right));
-  sambaStageEndRounded(&b, times(&b, r, cell->bias < 0 ? value : sum(&b, value, bias)));
+  begin(&builder, writer, reset);
+  uint16_t left = gate(&builder, writer, projected, 1);
+  uint16_t right = gate(&builder, writer, hidden, 1);
+  uint16_t value =
+      cell->late ? gate(&builder, writer, hidden, 2) : gate(&builder, writer, state, 0);
+  uint16_t bias = parameter(&builder, writer, cell->bias, 0);
+  uint16_t r = activate(&builder, writer, 0, sum(&builder, left, right));
+  sambaStageEndRounded(&builder,
+                       times(&builder, r, cell->bias < 0 ? value : sum(&builder, value, bias)));
   candidate = cell->late ? reset : product(writer, reset, weight, 2 * cell->hidden, cell->hidden);
 
-  begin(&b, writer, results[0]);
-  left = gate(&b, writer, projected, 0), right = gate(&b, writer, hidden, 0);
-  uint16_t x = gate(&b, writer, projected, 2);
-  uint16_t y = gate(&b, writer, candidate, 0);
-  uint16_t old = gate(&b, writer, state, 0);
-  uint16_t active = parameter(&b, writer, cell->active, 0);
-  uint16_t z = activate(&b, writer, 0, sum(&b, left, right));
-  uint16_t n = activate(&b, writer, 1, sum(&b, x, y));
-  uint16_t rest = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneFloat(&b, 1), z);
-  end(&b, writer, active, sum(&b, times(&b, rest, n), times(&b, z, old)), old);
+  begin(&builder, writer, results[0]);
+  left = gate(&builder, writer, projected, 0), right = gate(&builder, writer, hidden, 0);
+  uint16_t x = gate(&builder, writer, projected, 2);
+  uint16_t y = gate(&builder, writer, candidate, 0);
+  uint16_t old = gate(&builder, writer, state, 0);
+  uint16_t active = parameter(&builder, writer, cell->active, 0);
+  uint16_t z = activate(&builder, writer, 0, sum(&builder, left, right));
+  uint16_t n = activate(&builder, writer, 1, sum(&builder, x, y));
+  uint16_t rest = sambaLane2(&builder, SAMBA_LANE_SUB, sambaLaneFloat(&builder, 1), z);
+  end(&builder, writer, active, sum(&builder, times(&builder, rest, n), times(&builder, z, old)),
+      old);
 }
 
 static void writeRnn(const Writer *writer, uint32_t h, const uint32_t *results) {
   uint32_t hidden = product(writer, h, writer->operands[2], 0, writer->cell.hidden);
-  SambaStageBuilder b;
-  begin(&b, writer, results[0]);
-  uint16_t left = gate(&b, writer, writer->operands[0], 0);
-  uint16_t right = gate(&b, writer, hidden, 0);
-  uint16_t old = writer->cell.active < 0 ? 0 : gate(&b, writer, writer->operands[1], 0);
-  uint16_t active = parameter(&b, writer, writer->cell.active, 0);
-  end(&b, writer, active, activate(&b, writer, 0, sum(&b, left, right)), old);
+  SambaStageBuilder builder;
+  begin(&builder, writer, results[0]);
+  uint16_t left = gate(&builder, writer, writer->operands[0], 0);
+  uint16_t right = gate(&builder, writer, hidden, 0);
+  uint16_t old = writer->cell.active < 0 ? 0 : gate(&builder, writer, writer->operands[1], 0);
+  uint16_t active = parameter(&builder, writer, writer->cell.active, 0);
+  end(&builder, writer, active, activate(&builder, writer, 0, sum(&builder, left, right)), old);
 }
 
 static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,

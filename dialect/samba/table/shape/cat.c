@@ -37,13 +37,14 @@ static SambaStatus stagesCat(const SambaOperatorCall *call, SambaStageGraph *gra
 
   for (uint32_t i = 0; i < call->operand_count; ++i) {
     const SambaTensorType *x = &call->operands[i];
-    SambaStageBuilder b;
-    sambaStageBegin(&b, graph, call->operator->name, layer, results[0]);
+    SambaStageBuilder builder;
+    sambaStageBegin(&builder, graph, call->operator->name, layer, results[0]);
     uint32_t dims[SAMBA_MAX_RANK];
     for (uint32_t d = 0; d < x->rank; ++d)
-      b.stage.output.axes[d].coefficients[dims[d] = sambaStageDim(&b, x->dims[d], false)] = 1;
-    b.stage.output.axes[axis].constant = offset;
-    sambaStageEnd(&b, sambaStageMappedOperand(&b, operands[i], dims));
+      builder.stage.output.axes[d]
+          .coefficients[dims[d] = sambaStageDim(&builder, x->dims[d], false)] = 1;
+    builder.stage.output.axes[axis].constant = offset;
+    sambaStageEnd(&builder, sambaStageMappedOperand(&builder, operands[i], dims));
     offset += x->dims[axis];
   }
 

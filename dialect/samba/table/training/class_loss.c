@@ -65,31 +65,32 @@ static void pickStage(const SambaOperatorCall *call, SambaStageGraph *graph,
   uint32_t dims[SAMBA_MAX_RANK];
   uint32_t targetDims[SAMBA_MAX_RANK];
   bool weighted = call->operand_count == 3;
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
 
-  sambaStageBegin(&b, graph, call->operator->name, layer, result);
+  sambaStageBegin(&builder, graph, call->operator->name, layer, result);
   for (uint32_t d = 0, t = 0; d < x->rank; ++d)
     if (d != classes) {
-      dims[d] = targetDims[t] = sambaStageDim(&b, x->dims[d], all);
+      dims[d] = targetDims[t] = sambaStageDim(&builder, x->dims[d], all);
       if (!all)
-        b.stage.output.axes[t].coefficients[dims[d]] = 1;
+        builder.stage.output.axes[t].coefficients[dims[d]] = 1;
       ++t;
     }
-  uint32_t class_dim = dims[classes] = sambaStageDim(&b, x->dims[classes], true);
-  uint16_t value = weightAlone ? 0 : sambaStageMappedOperand(&b, operands[0], dims);
+  uint32_t class_dim = dims[classes] = sambaStageDim(&builder, x->dims[classes], true);
+  uint16_t value = weightAlone ? 0 : sambaStageMappedOperand(&builder, operands[0], dims);
   uint16_t weight = 0;
-  uint16_t target = sambaStageMappedOperand(&b, operands[1], targetDims);
+  uint16_t target = sambaStageMappedOperand(&builder, operands[1], targetDims);
   if (weighted)
-    weight = sambaStageMappedOperand(&b, operands[2], &class_dim);
+    weight = sambaStageMappedOperand(&builder, operands[2], &class_dim);
   if (weightAlone)
-    value = weighted ? weight : sambaLaneFloat(&b, 1);
+    value = weighted ? weight : sambaLaneFloat(&builder, 1);
   else {
-    value = sambaLane1(&b, SAMBA_LANE_NEG, value);
-    value = weighted ? sambaLane2(&b, SAMBA_LANE_MUL, value, weight) : value;
+    value = sambaLane1(&builder, SAMBA_LANE_NEG, value);
+    value = weighted ? sambaLane2(&builder, SAMBA_LANE_MUL, value, weight) : value;
   }
 
-  value = sambaLaneSelect(&b, counts(&b, call, target, class_dim), value, sambaLaneFloat(&b, 0));
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, value));
+  value = sambaLaneSelect(&builder, counts(&builder, call, target, class_dim), value,
+                          sambaLaneFloat(&builder, 0));
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_REDUCE_ADD, value));
 }
 
 static SambaStatus stagesNll(const SambaOperatorCall *call, SambaStageGraph *graph,
@@ -109,11 +110,11 @@ static SambaStatus stagesNll(const SambaOperatorCall *call, SambaStageGraph *gra
     pickStage(call, graph, operands, layer, i == 1, true, sums[i]);
   }
 
-  SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, graph, call->operator->name, layer, results[0]);
-  uint16_t total = sambaStageBroadcastOperand(&b, sums[0]);
-  uint16_t weight = sambaStageBroadcastOperand(&b, sums[1]);
-  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, total, weight));
+  SambaStageBuilder builder;
+  sambaStageBeginElementwise(&builder, graph, call->operator->name, layer, results[0]);
+  uint16_t total = sambaStageBroadcastOperand(&builder, sums[0]);
+  uint16_t weight = sambaStageBroadcastOperand(&builder, sums[1]);
+  sambaStageEndRounded(&builder, sambaLane2(&builder, SAMBA_LANE_DIV, total, weight));
 
   return NULL;
 }

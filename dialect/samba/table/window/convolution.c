@@ -77,72 +77,74 @@ static void contract(const Convolution *convolution, uint32_t product) {
   uint32_t taps[3];
   bool padded = false;
 
-  SambaStageBuilder b;
-  sambaStageBeginElementwise(&b, convolution->graph, convolution->call->operator->name,
+  SambaStageBuilder builder;
+  sambaStageBeginElementwise(&builder, convolution->graph, convolution->call->operator->name,
                              convolution->layer, product);
-  uint32_t channel = sambaStageDim(&b, channels, true);
+  uint32_t channel = sambaStageDim(&builder, channels, true);
   for (uint32_t i = 0; i < window->spatial; ++i)
-    taps[i] = sambaStageDim(&b, window->kernel[i], true);
+    taps[i] = sambaStageDim(&builder, window->kernel[i], true);
 
-  uint16_t input = sambaStageOperand(&b, convolution->operands[0]);
-  uint16_t weight = sambaStageOperand(&b, convolution->operands[1]);
-  sambaStageAxis(&b, input, 0)->coefficients[0] = 1;
+  uint16_t input = sambaStageOperand(&builder, convolution->operands[0]);
+  uint16_t weight = sambaStageOperand(&builder, convolution->operands[1]);
+  sambaStageAxis(&builder, input, 0)->coefficients[0] = 1;
   if (convolution->groups > 1)
-    sambaStageAxis(&b, input, 1)->coefficients[1] = channels;
-  sambaStageAxis(&b, input, 1)->coefficients[channel] = 1;
-  mapOutput(convolution, &b, weight);
-  sambaStageAxis(&b, weight, 1)->coefficients[channel] = 1;
+    sambaStageAxis(&builder, input, 1)->coefficients[1] = channels;
+  sambaStageAxis(&builder, input, 1)->coefficients[channel] = 1;
+  mapOutput(convolution, &builder, weight);
+  sambaStageAxis(&builder, weight, 1)->coefficients[channel] = 1;
 
   for (uint32_t i = 0; i < window->spatial; ++i) {
-    SambaAxisMap *axis = sambaStageAxis(&b, input, 2 + i);
+    SambaAxisMap *axis = sambaStageAxis(&builder, input, 2 + i);
     axis->constant = -window->begin[i];
     axis->coefficients[first + i] = window->stride[i];
     axis->coefficients[taps[i]] = window->dilation[i];
-    sambaStageAxis(&b, weight, 2 + i)->coefficients[taps[i]] = 1;
+    sambaStageAxis(&builder, weight, 2 + i)->coefficients[taps[i]] = 1;
     int64_t last = (window->out[i] - 1) * window->stride[i] +
                    (window->kernel[i] - 1) * window->dilation[i] - window->begin[i];
     padded |= window->begin[i] > 0 || last >= x->dims[2 + i];
   }
 
   if (padded)
-    sambaStageGuard(&b, input, 0);
-  sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_MAC, input, weight));
+    sambaStageGuard(&builder, input, 0);
+  sambaStageEnd(&builder, sambaLane2(&builder, SAMBA_LANE_MAC, input, weight));
 }
 
 static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
                           const uint32_t *operands, const uint32_t *results, const char *layer) {
-  Convolution c = {.call = call,
-                   .graph = graph,
-                   .operands = operands,
-                   .layer = layer,
-                   .groups = sambaOperatorCallInt(call, "groups")};
-  SAMBA_RETURN_IF_ERROR(windowOf(call, &c.window));
+  Convolution convolution = {.call = call,
+                             .graph = graph,
+                             .operands = operands,
+                             .layer = layer,
+                             .groups = sambaOperatorCallInt(call, "groups")};
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &convolution.window));
   SambaStageTensor result = graph->tensors[results[0]];
   int64_t dims[SAMBA_MAX_RANK];
-  c.rank = groupedShape(&result, c.groups, dims);
-  c.split = c.rank != result.rank;
+  convolution.rank = groupedShape(&result, convolution.groups, dims);
+  convolution.split = convolution.rank != result.rank;
 
   bool has_bias = call->operand_count == 3;
   SambaDType accumulator = sambaAccumulatorDType(call->operands[0].dtype);
   bool direct = !has_bias && result.dtype == accumulator;
-  uint32_t target =
-      c.split ? sambaStageIntermediate(graph, result.dtype, c.rank, dims) : results[0];
-  uint32_t product = direct ? target : sambaStageIntermediate(graph, accumulator, c.rank, dims);
-  contract(&c, product);
+  uint32_t target = convolution.split
+                        ? sambaStageIntermediate(graph, result.dtype, convolution.rank, dims)
+                        : results[0];
+  uint32_t product =
+      direct ? target : sambaStageIntermediate(graph, accumulator, convolution.rank, dims);
+  contract(&convolution, product);
 
   if (!direct) {
-    SambaStageBuilder b;
-    sambaStageBeginElementwise(&b, graph, call->operator->name, layer, target);
-    uint16_t value = sambaStageBroadcastOperand(&b, product);
+    SambaStageBuilder builder;
+    sambaStageBeginElementwise(&builder, graph, call->operator->name, layer, target);
+    uint16_t value = sambaStageBroadcastOperand(&builder, product);
     if (has_bias) {
-      uint16_t bias = sambaStageOperand(&b, operands[2]);
-      mapOutput(&c, &b, bias);
-      value = sambaLane2(&b, SAMBA_LANE_ADD, value, bias);
+      uint16_t bias = sambaStageOperand(&builder, operands[2]);
+      mapOutput(&convolution, &builder, bias);
+      value = sambaLane2(&builder, SAMBA_LANE_ADD, value, bias);
     }
-    sambaStageEndRounded(&b, sambaLaneCast(&b, value, result.dtype));
+    sambaStageEndRounded(&builder, sambaLaneCast(&builder, value, result.dtype));
   }
 
-  if (c.split)
+  if (convolution.split)
     graph->tensors[results[0]].alias_of = target;
   return NULL;
 }

@@ -107,38 +107,42 @@ static void setBias(const Convolution *convolution) {
 
 SambaStatus sambaGradientConvolution(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaTensorType *types = gradient->call->operands;
-  Convolution c;
+  Convolution convolution;
   int64_t rest[3];
-  SAMBA_RETURN_IF_ERROR(convolutionOf(gradient, expansion, &c));
+  SAMBA_RETURN_IF_ERROR(convolutionOf(gradient, expansion, &convolution));
   uint32_t g = sambaExpandCast(expansion, sambaGradientOfResult(gradient), types[0].dtype);
 
-  for (uint32_t i = 0; i < c.window.spatial; ++i) { /* what the last window did not reach */
-    int64_t span = (c.window.kernel[i] - 1) * c.window.dilation[i] + 1;
-    int64_t padded = types[0].dims[2 + i] + c.window.begin[i] + c.window.end[i];
-    rest[i] = (padded - span) % c.window.stride[i];
+  for (uint32_t i = 0; i < convolution.window.spatial;
+       ++i) { /* what the last window did not reach */
+    int64_t span = (convolution.window.kernel[i] - 1) * convolution.window.dilation[i] + 1;
+    int64_t padded = types[0].dims[2 + i] + convolution.window.begin[i] + convolution.window.end[i];
+    rest[i] = (padded - span) % convolution.window.stride[i];
   }
   if (gradient->needed[0])
-    gradient->operand_gradients[0] =
-        convolve(&c, "conv_transpose", g, gradient->operands[1], &c.window, rest);
+    gradient->operand_gradients[0] = convolve(&convolution, "conv_transpose", g,
+                                              gradient->operands[1], &convolution.window, rest);
   if (gradient->needed[1])
-    gradient->operand_gradients[1] = weightGradient(&c, gradient->operands[0], g, &types[1]);
-  setBias(&c);
+    gradient->operand_gradients[1] =
+        weightGradient(&convolution, gradient->operands[0], g, &types[1]);
+  setBias(&convolution);
   return NULL;
 }
 
 SambaStatus sambaGradientTransposedConvolution(const SambaGradientCall *gradient,
                                                SambaExpansion *expansion) {
   const SambaTensorType *types = gradient->call->operands;
-  Convolution c;
-  SAMBA_RETURN_IF_ERROR(convolutionOf(gradient, expansion, &c));
+  Convolution convolution;
+  SAMBA_RETURN_IF_ERROR(convolutionOf(gradient, expansion, &convolution));
   uint32_t g = sambaExpandCast(expansion, sambaGradientOfResult(gradient), types[0].dtype);
 
   if (gradient->needed[0])
     gradient->operand_gradients[0] =
-        cropped(expansion, convolve(&c, "conv", g, gradient->operands[1], &c.window, NULL), 2,
-                &types[0].dims[2]);
+        cropped(expansion,
+                convolve(&convolution, "conv", g, gradient->operands[1], &convolution.window, NULL),
+                2, &types[0].dims[2]);
   if (gradient->needed[1])
-    gradient->operand_gradients[1] = weightGradient(&c, g, gradient->operands[0], &types[1]);
-  setBias(&c);
+    gradient->operand_gradients[1] =
+        weightGradient(&convolution, g, gradient->operands[0], &types[1]);
+  setBias(&convolution);
   return NULL;
 }

@@ -110,10 +110,10 @@ static SambaStatus resamplingOf(const SambaOperatorCall *call, Resampling *out) 
 }
 
 static SambaStatus inferInterpolate(const SambaOperatorCall *call, SambaTensorType *out) {
-  Resampling r;
-  SAMBA_RETURN_IF_ERROR(resamplingOf(call, &r));
+  Resampling resampling;
+  SAMBA_RETURN_IF_ERROR(resamplingOf(call, &resampling));
   *out = call->operands[0];
-  memcpy(out->dims, r.out, out->rank * sizeof *out->dims);
+  memcpy(out->dims, resampling.out, out->rank * sizeof *out->dims);
   return NULL;
 }
 
@@ -397,17 +397,17 @@ static uint32_t replaceOutside(SambaExpansion *expansion, uint32_t x, uint32_t d
 static SambaStatus decomposeInterpolate(const SambaOperatorCall *call, SambaExpansion *expansion,
                                         const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *x = &call->operands[0];
-  Resampling r;
-  SAMBA_RETURN_IF_ERROR(resamplingOf(call, &r));
+  Resampling resampling;
+  SAMBA_RETURN_IF_ERROR(resamplingOf(call, &resampling));
   uint32_t value = operands[0];
 
   Table tables[SAMBA_MAX_RANK];
   for (uint32_t d = 0; d < x->rank;
        ++d) { /* what only moves goes first, so that it is not moved as f32 */
     tables[d] = (Table){.taps = 1};
-    if (!changes(&r, d, x->dims[d]))
+    if (!changes(&resampling, d, x->dims[d]))
       continue;
-    makeTable(&r, d, x->dims[d], &tables[d]);
+    makeTable(&resampling, d, x->dims[d], &tables[d]);
     if (isSelection(&tables[d]))
       value = selectElements(expansion, value, d, &tables[d]);
   }
@@ -424,7 +424,7 @@ static SambaStatus decomposeInterpolate(const SambaOperatorCall *call, SambaExpa
 
   for (uint32_t d = 0; d < x->rank; ++d) {
     if (tables[d].outside)
-      value = replaceOutside(expansion, value, d, &tables[d], r.extrapolation);
+      value = replaceOutside(expansion, value, d, &tables[d], resampling.extrapolation);
     freeTable(&tables[d]);
   }
 

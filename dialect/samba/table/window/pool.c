@@ -86,10 +86,10 @@ static SambaStatus stagesMax(const SambaOperatorCall *call, SambaStageGraph *gra
   SAMBA_RETURN_IF_ERROR(sambaPoolWindow(call, &window));
   SambaDType dtype = call->operands[0].dtype;
   uint32_t largest = sambaStageIntermediateLike(graph, results[0], sambaAccumulatorDType(dtype));
-  SambaStageBuilder b;
-  beginWindow(&b, graph, call, layer, &window, largest);
-  uint16_t x = windowOperand(&b, call, &window, operands[0], lowest(dtype), NULL);
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_MAX, x));
+  SambaStageBuilder builder;
+  beginWindow(&builder, graph, call, layer, &window, largest);
+  uint16_t x = windowOperand(&builder, call, &window, operands[0], lowest(dtype), NULL);
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_REDUCE_MAX, x));
   sambaStageConvert(graph, call->operator->name, layer, largest, results[0]);
   return NULL;
 }
@@ -125,44 +125,49 @@ static SambaStatus stagesMaxIndices(const SambaOperatorCall *call, SambaStageGra
   memcpy(dims, graph->tensors[results[0]].dims, sizeof dims);
   uint32_t keys = sambaStageIntermediate(graph, positions, type->rank, dims);
   uint32_t pool[5] = {0, 1, 2, 3, 4};
-  SambaStageBuilder b;
-  beginWindow(&b, graph, call, layer, &window, keys);
+  SambaStageBuilder builder;
+  beginWindow(&builder, graph, call, layer, &window, keys);
   bool leaves, floating = sambaDTypeIsFloat(type->dtype);
   double low = lowest(type->dtype);
   double high = floating ? INFINITY : -low - 1;
   if (type->dtype == SAMBA_DTYPE_UI8)
     high = 255;
-  uint16_t x = windowOperand(&b, call, &window, operands[0], low, &leaves);
-  uint16_t again = leaves ? windowOperand(&b, call, &window, operands[0], high, NULL) : 0;
-  uint16_t largest = sambaStageMappedOperand(&b, results[0], pool);
-  uint16_t position = sambaLaneInteger(&b, positions, constant);
+  uint16_t x = windowOperand(&builder, call, &window, operands[0], low, &leaves);
+  uint16_t again = leaves ? windowOperand(&builder, call, &window, operands[0], high, NULL) : 0;
+  uint16_t largest = sambaStageMappedOperand(&builder, results[0], pool);
+  uint16_t position = sambaLaneInteger(&builder, positions, constant);
 
   for (uint32_t i = 0; i < window.spatial; ++i) {
-    position = addCounter(&b, position, 2 + i, strides[i] * window.stride[i]);
-    position = addCounter(&b, position, 2 + window.spatial + i, strides[i] * window.dilation[i]);
+    position = addCounter(&builder, position, 2 + i, strides[i] * window.stride[i]);
+    position =
+        addCounter(&builder, position, 2 + window.spatial + i, strides[i] * window.dilation[i]);
   }
 
-  uint16_t equal = sambaLane2(&b, SAMBA_LANE_EQ, x, largest);
+  uint16_t equal = sambaLane2(&builder, SAMBA_LANE_EQ, x, largest);
   if (leaves)
-    equal = sambaLane2(&b, SAMBA_LANE_AND, equal, sambaLane2(&b, SAMBA_LANE_EQ, again, largest));
-  uint16_t key = sambaLaneNumber(&b, position, positions == SAMBA_DTYPE_I32 ? INT32_MAX : 0x1p62);
+    equal = sambaLane2(&builder, SAMBA_LANE_AND, equal,
+                       sambaLane2(&builder, SAMBA_LANE_EQ, again, largest));
+  uint16_t key =
+      sambaLaneNumber(&builder, position, positions == SAMBA_DTYPE_I32 ? INT32_MAX : 0x1p62);
   if (floating) {
-    uint16_t reversed = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneNumber(&b, position, -1), position);
-    key = sambaLaneSelect(&b, sambaLane2(&b, SAMBA_LANE_NE, x, x), reversed, key);
+    uint16_t reversed =
+        sambaLane2(&builder, SAMBA_LANE_SUB, sambaLaneNumber(&builder, position, -1), position);
+    key = sambaLaneSelect(&builder, sambaLane2(&builder, SAMBA_LANE_NE, x, x), reversed, key);
   }
 
-  key = sambaLaneSelect(&b, equal, position, key);
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_MIN, key));
+  key = sambaLaneSelect(&builder, equal, position, key);
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_REDUCE_MIN, key));
 
-  sambaStageBeginElementwise(&b, graph, call->operator->name, layer, results[1]);
-  key = sambaStageBroadcastOperand(&b, keys);
+  sambaStageBeginElementwise(&builder, graph, call->operator->name, layer, results[1]);
+  key = sambaStageBroadcastOperand(&builder, keys);
   if (floating) {
-    uint16_t negative = sambaLane2(&b, SAMBA_LANE_LT, key, sambaLaneNumber(&b, key, 0));
-    key = sambaLaneSelect(&b, negative,
-                          sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneNumber(&b, key, -1), key), key);
+    uint16_t negative = sambaLane2(&builder, SAMBA_LANE_LT, key, sambaLaneNumber(&builder, key, 0));
+    key = sambaLaneSelect(
+        &builder, negative,
+        sambaLane2(&builder, SAMBA_LANE_SUB, sambaLaneNumber(&builder, key, -1), key), key);
   }
 
-  sambaStageEnd(&b, sambaLaneCast(&b, key, SAMBA_DTYPE_I64));
+  sambaStageEnd(&builder, sambaLaneCast(&builder, key, SAMBA_DTYPE_I64));
   return NULL;
 }
 
@@ -185,12 +190,14 @@ static SambaStatus stagesLp(const SambaOperatorCall *call, SambaStageGraph *grap
   double p = sambaOperatorCallFloat(call, "norm_type");
   SambaStageTensor result = graph->tensors[results[0]];
   uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, result.rank, result.dims);
-  SambaStageBuilder b;
-  beginWindow(&b, graph, call, layer, &window, sum);
-  uint16_t x = power(&b, windowOperand(&b, call, &window, operands[0], 0, NULL), p, false);
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, x));
-  sambaStageBeginElementwise(&b, graph, call->operator->name, layer, results[0]);
-  sambaStageEndRounded(&b, power(&b, sambaStageBroadcastOperand(&b, sum), p, true));
+  SambaStageBuilder builder;
+  beginWindow(&builder, graph, call, layer, &window, sum);
+  uint16_t x =
+      power(&builder, windowOperand(&builder, call, &window, operands[0], 0, NULL), p, false);
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_REDUCE_ADD, x));
+  sambaStageBeginElementwise(&builder, graph, call->operator->name, layer, results[0]);
+  sambaStageEndRounded(&builder,
+                       power(&builder, sambaStageBroadcastOperand(&builder, sum), p, true));
   return NULL;
 }
 
@@ -199,27 +206,29 @@ static SambaStatus stagesLp(const SambaOperatorCall *call, SambaStageGraph *grap
 static uint32_t countAlong(SambaStageGraph *graph, const char *name, const char *layer,
                            const SambaWindow *window, uint32_t i, int64_t low, int64_t high) {
   uint32_t counts = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, 1, &window->out[i]);
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
 
-  sambaStageBeginElementwise(&b, graph, name, layer, counts);
-  uint16_t start = sambaLaneCounter(&b, 0, SAMBA_DTYPE_I32);
+  sambaStageBeginElementwise(&builder, graph, name, layer, counts);
+  uint16_t start = sambaLaneCounter(&builder, 0, SAMBA_DTYPE_I32);
   uint16_t ends[2];
   if (window->stride[i] != 1)
-    start = sambaLane2(&b, SAMBA_LANE_MUL, start,
-                       sambaLaneNumber(&b, start, (double)window->stride[i]));
+    start = sambaLane2(&builder, SAMBA_LANE_MUL, start,
+                       sambaLaneNumber(&builder, start, (double)window->stride[i]));
   for (int k = 0; k < 2; ++k) { /* the first tap at or after low, at or after high */
     int64_t bound = (k ? high : low) + window->begin[i] + window->dilation[i] - 1;
-    uint16_t tap = sambaLane2(&b, SAMBA_LANE_SUB, sambaLaneNumber(&b, start, (double)bound), start);
+    uint16_t tap = sambaLane2(&builder, SAMBA_LANE_SUB,
+                              sambaLaneNumber(&builder, start, (double)bound), start);
     if (window->dilation[i] != 1)
-      tap = sambaLane2(&b, SAMBA_LANE_DIV, tap,
-                       sambaLaneNumber(&b, tap, (double)window->dilation[i]));
-    tap = sambaLane2(&b, SAMBA_LANE_MAX, tap, sambaLaneNumber(&b, tap, 0));
-    ends[k] =
-        sambaLane2(&b, SAMBA_LANE_MIN, tap, sambaLaneNumber(&b, tap, (double)window->kernel[i]));
+      tap = sambaLane2(&builder, SAMBA_LANE_DIV, tap,
+                       sambaLaneNumber(&builder, tap, (double)window->dilation[i]));
+    tap = sambaLane2(&builder, SAMBA_LANE_MAX, tap, sambaLaneNumber(&builder, tap, 0));
+    ends[k] = sambaLane2(&builder, SAMBA_LANE_MIN, tap,
+                         sambaLaneNumber(&builder, tap, (double)window->kernel[i]));
   }
 
-  sambaStageEnd(
-      &b, sambaLaneCast(&b, sambaLane2(&b, SAMBA_LANE_SUB, ends[1], ends[0]), SAMBA_DTYPE_F32));
+  sambaStageEnd(&builder,
+                sambaLaneCast(&builder, sambaLane2(&builder, SAMBA_LANE_SUB, ends[1], ends[0]),
+                              SAMBA_DTYPE_F32));
   return counts;
 }
 
@@ -249,20 +258,21 @@ static SambaStatus stagesAverage(const SambaOperatorCall *call, SambaStageGraph 
   }
 
   uint32_t sum = sambaStageIntermediate(graph, SAMBA_DTYPE_F32, result.rank, result.dims);
-  SambaStageBuilder b;
-  beginWindow(&b, graph, call, layer, &window, sum);
-  uint16_t x = windowOperand(&b, call, &window, operands[0], 0, NULL);
-  sambaStageEnd(&b, sambaLane1(&b, SAMBA_LANE_REDUCE_ADD, x));
+  SambaStageBuilder builder;
+  beginWindow(&builder, graph, call, layer, &window, sum);
+  uint16_t x = windowOperand(&builder, call, &window, operands[0], 0, NULL);
+  sambaStageEnd(&builder, sambaLane1(&builder, SAMBA_LANE_REDUCE_ADD, x));
 
-  sambaStageBeginElementwise(&b, graph, name, layer, results[0]);
-  uint16_t value = sambaStageBroadcastOperand(&b, sum);
+  sambaStageBeginElementwise(&builder, graph, name, layer, results[0]);
+  uint16_t value = sambaStageBroadcastOperand(&builder, sum);
   uint16_t along[3];
   for (uint32_t i = 0; i < varying; ++i)
-    along[i] = sambaStageMappedOperand(&b, counts[i], &dims[i]);
-  uint16_t divisor = sambaLaneFloat(&b, (double)fixed);
+    along[i] = sambaStageMappedOperand(&builder, counts[i], &dims[i]);
+  uint16_t divisor = sambaLaneFloat(&builder, (double)fixed);
   for (uint32_t i = 0; i < varying; ++i)
-    divisor = i == 0 && fixed == 1 ? along[i] : sambaLane2(&b, SAMBA_LANE_MUL, divisor, along[i]);
-  sambaStageEndRounded(&b, sambaLane2(&b, SAMBA_LANE_DIV, value, divisor));
+    divisor =
+        i == 0 && fixed == 1 ? along[i] : sambaLane2(&builder, SAMBA_LANE_MUL, divisor, along[i]);
+  sambaStageEndRounded(&builder, sambaLane2(&builder, SAMBA_LANE_DIV, value, divisor));
 
   return NULL;
 }

@@ -223,24 +223,24 @@ static SambaStatus decomposeGridSample(const SambaOperatorCall *call, SambaExpan
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *grid = &call->operands[1];
 
-  Sampling s;
+  Sampling sampling;
   SambaTensorType result;
-  SAMBA_RETURN_IF_ERROR(samplingOf(call, &s));
+  SAMBA_RETURN_IF_ERROR(samplingOf(call, &sampling));
   SAMBA_RETURN_IF_ERROR(inferGridSample(call, &result));
-  int64_t points[] = {x->dims[0], sambaTensorTypeElements(grid) / x->dims[0] / s.spatial};
+  int64_t points[] = {x->dims[0], sambaTensorTypeElements(grid) / x->dims[0] / sampling.spatial};
   int64_t planes[] = {x->dims[0], x->dims[1], sambaTensorTypeElements(x) / x->dims[0] / x->dims[1]};
   uint32_t coordinates = sambaExpandCast(expansion, operands[1], SAMBA_DTYPE_F32);
   Neighbours neighbours[mostSpatial];
-  for (uint32_t d = 0; d < s.spatial; ++d) { /* the grid has the last dimension first */
+  for (uint32_t d = 0; d < sampling.spatial; ++d) { /* the grid has the last dimension first */
     uint32_t one =
-        sambaExpandSlice(expansion, coordinates, grid->rank - 1, s.spatial - 1 - d, 1, 1);
-    neighboursOf(expansion, &s, sambaExpandReshape(expansion, one, 2, points), x->dims[2 + d],
-                 &neighbours[d]);
+        sambaExpandSlice(expansion, coordinates, grid->rank - 1, sampling.spatial - 1 - d, 1, 1);
+    neighboursOf(expansion, &sampling, sambaExpandReshape(expansion, one, 2, points),
+                 x->dims[2 + d], &neighbours[d]);
   }
 
   uint32_t elements = sambaExpandCast(
       expansion, sambaExpandReshape(expansion, operands[0], 3, planes), SAMBA_DTYPE_F32);
-  uint32_t sum = sumNeighbours(expansion, elements, s.spatial, x->dims + 2, neighbours);
+  uint32_t sum = sumNeighbours(expansion, elements, sampling.spatial, x->dims + 2, neighbours);
 
   out_results[0] = sambaExpandCast(
       expansion, sambaExpandReshape(expansion, sum, result.rank, result.dims), x->dtype);
@@ -358,11 +358,12 @@ static SambaStatus regionsOf(const SambaOperatorCall *call, Regions *out) {
 
 static SambaStatus inferRoiAlign(const SambaOperatorCall *call, SambaTensorType *out) {
   const SambaTensorType *x = &call->operands[0];
-  Regions r;
-  SAMBA_RETURN_IF_ERROR(regionsOf(call, &r));
-  *out = (SambaTensorType){.dtype = x->dtype,
-                           .rank = 4,
-                           .dims = {call->operands[1].dims[0], x->dims[1], r.out[0], r.out[1]}};
+  Regions regions;
+  SAMBA_RETURN_IF_ERROR(regionsOf(call, &regions));
+  *out = (SambaTensorType){
+      .dtype = x->dtype,
+      .rank = 4,
+      .dims = {call->operands[1].dims[0], x->dims[1], regions.out[0], regions.out[1]}};
   return NULL;
 }
 

@@ -138,10 +138,10 @@ static void begin(const Call *c, SambaStageBuilder *builder, const Phase *phases
 }
 
 static uint32_t boxTensor(const Call *c, const Phase *phases, SambaDType dtype) {
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
   uint32_t dims[3];
-  begin(c, &b, phases, c->target, true, dims);
-  return sambaStageIntermediate(c->graph, dtype, b.stage.dim_count, b.stage.extents);
+  begin(c, &builder, phases, c->target, true, dims);
+  return sambaStageIntermediate(c->graph, dtype, builder.stage.dim_count, builder.stage.extents);
 }
 
 /* Dimension 1 is the group (or o without groups), 2 is o of a group. */
@@ -154,35 +154,35 @@ static uint16_t biasOperand(const Call *c, SambaStageBuilder *builder) {
 }
 
 static void contract(const Call *c, const Phase *phases, uint32_t output, bool box) {
-  SambaStageBuilder b;
+  SambaStageBuilder builder;
   uint32_t dims[3], taps[3];
 
-  begin(c, &b, phases, output, box, dims);
-  uint32_t channel = sambaStageDim(&b, c->channels, true);
+  begin(c, &builder, phases, output, box, dims);
+  uint32_t channel = sambaStageDim(&builder, c->channels, true);
   for (uint32_t i = 0; i < c->window.spatial; ++i)
-    taps[i] = sambaStageDim(&b, phases[i].taps, true);
-  uint16_t x = sambaStageOperand(&b, c->operands[0]);
-  uint16_t w = sambaStageOperand(&b, c->operands[1]);
-  sambaStageAxis(&b, x, 0)->coefficients[0] = 1;
-  sambaStageAxis(&b, x, 1)->coefficients[channel] = 1;
-  sambaStageAxis(&b, w, 0)->coefficients[channel] = 1;
+    taps[i] = sambaStageDim(&builder, phases[i].taps, true);
+  uint16_t x = sambaStageOperand(&builder, c->operands[0]);
+  uint16_t w = sambaStageOperand(&builder, c->operands[1]);
+  sambaStageAxis(&builder, x, 0)->coefficients[0] = 1;
+  sambaStageAxis(&builder, x, 1)->coefficients[channel] = 1;
+  sambaStageAxis(&builder, w, 0)->coefficients[channel] = 1;
   if (c->groups > 1) {
-    sambaStageAxis(&b, x, 1)->coefficients[1] = c->channels;
-    sambaStageAxis(&b, w, 0)->coefficients[1] = c->channels;
+    sambaStageAxis(&builder, x, 1)->coefficients[1] = c->channels;
+    sambaStageAxis(&builder, w, 0)->coefficients[1] = c->channels;
   }
 
   if (c->groups == 1 || c->grouped)
-    sambaStageAxis(&b, w, 1)->coefficients[c->grouped ? 2 : 1] = 1;
+    sambaStageAxis(&builder, w, 1)->coefficients[c->grouped ? 2 : 1] = 1;
   bool leaves = false;
   for (uint32_t i = 0; i < c->window.spatial; ++i) {
     const Phase *phase = &phases[i];
-    SambaAxisMap *axis = sambaStageAxis(&b, x, 2 + i);
+    SambaAxisMap *axis = sambaStageAxis(&builder, x, 2 + i);
     axis->constant = phase->shift;
     axis->coefficients[dims[i]] = 1;
     axis->coefficients[taps[i]] = -phase->x_step;
     leaves |= phase->shift < (phase->taps - 1) * phase->x_step ||
-              phase->shift + b.stage.extents[dims[i]] > c->call->operands[0].dims[2 + i];
-    axis = sambaStageAxis(&b, w, 2 + i);
+              phase->shift + builder.stage.extents[dims[i]] > c->call->operands[0].dims[2 + i];
+    axis = sambaStageAxis(&builder, w, 2 + i);
     axis->constant = phase->tap;
     axis->coefficients[taps[i]] = phase->tap_step;
     if (c->split[i])
@@ -190,8 +190,8 @@ static void contract(const Call *c, const Phase *phases, uint32_t output, bool b
   }
 
   if (leaves)
-    sambaStageGuard(&b, x, 0);
-  sambaStageEnd(&b, sambaLane2(&b, SAMBA_LANE_MAC, x, w));
+    sambaStageGuard(&builder, x, 0);
+  sambaStageEnd(&builder, sambaLane2(&builder, SAMBA_LANE_MAC, x, w));
 }
 
 /* One phase per dimension: the products, then bias and conversion. */
@@ -209,19 +209,19 @@ static void emitPhases(const Call *c, const Phase *phases) {
   uint32_t product = 0, dims[3];
   if (!empty)
     contract(c, phases, product = boxTensor(c, phases, accumulator), true);
-  SambaStageBuilder b;
-  begin(c, &b, phases, c->target, false, dims);
-  uint16_t value = empty ? 0 : sambaStageBroadcastOperand(&b, product);
-  uint16_t bias = hasBias ? biasOperand(c, &b) : 0;
+  SambaStageBuilder builder;
+  begin(c, &builder, phases, c->target, false, dims);
+  uint16_t value = empty ? 0 : sambaStageBroadcastOperand(&builder, product);
+  uint16_t bias = hasBias ? biasOperand(c, &builder) : 0;
   if (!empty && hasBias)
-    value = sambaLane2(&b, SAMBA_LANE_ADD, value, bias);
+    value = sambaLane2(&builder, SAMBA_LANE_ADD, value, bias);
   else if (hasBias)
     value = bias;
   else if (empty && accumulator == SAMBA_DTYPE_F32)
-    value = sambaLaneFloat(&b, 0);
+    value = sambaLaneFloat(&builder, 0);
   else if (empty)
-    value = sambaLaneInteger(&b, accumulator, 0);
-  sambaStageEndRounded(&b, sambaLaneCast(&b, value, c->dtype));
+    value = sambaLaneInteger(&builder, accumulator, 0);
+  sambaStageEndRounded(&builder, sambaLaneCast(&builder, value, c->dtype));
 }
 
 /* All combinations of phases, dimension by dimension. */

@@ -24,26 +24,26 @@ static SambaStatus recover(Fabric *fabric, SambaRecoveredStream **streams, uint3
 
 static void streamsComeBack(void **state) {
   (void)state;
-  Fabric f;
-  collect(&f);
+  Fabric fabric;
+  collect(&fabric);
   SambaRecoveredStream *streams;
   uint32_t count;
 
-  assert_null(recover(&f, &streams, &count));
-  assert_int_equal(count, f.section->stream_count);
+  assert_null(recover(&fabric, &streams, &count));
+  assert_int_equal(count, fabric.section->stream_count);
   for (uint32_t i = 0; i < count; ++i) { /* the sample's streams are in canonical order */
-    const SambaStream *asked = &f.section->streams[i];
+    const SambaStream *asked = &fabric.section->streams[i];
     assert_int_equal(streams[i].kind, asked->kind);
     assert_memory_equal(&streams[i].source, &asked->source, sizeof asked->source);
     assert_int_equal(streams[i].destination_count, 1);
     assert_memory_equal(&streams[i].destinations[0], &asked->destinations[0], sizeof asked->source);
     assert_int_equal(streams[i].hop_count, asked->hop_count);
-    const SambaFlowEnd *end = &f.fabric.ends[streams[i].destination_ends[0]];
+    const SambaFlowEnd *end = &fabric.fabric.ends[streams[i].destination_ends[0]];
     assert_int_equal(end->unit, asked->destinations[0].unit);
     assert_false(end->output);
   }
 
-  sambaArenaDestroy(&f.arena);
+  sambaArenaDestroy(&fabric.arena);
 }
 
 /* The entry that takes a flow from a side; the sample's flow ids are its stream indices. */

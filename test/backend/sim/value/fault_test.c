@@ -52,117 +52,119 @@ static void buildCopy(Builder *builder, uint32_t n, uint32_t *out_load, uint32_t
 
 static void testOutOfRange(void **state) {
   (void)state;
-  Builder b;
+  Builder builder;
   uint32_t load, store;
 
-  buildCopy(&b, 8, &load, &store);
-  b.bindings[0].bytes = 4 * 20; /* the call binds less than the formal asks for */
-  expectFault(&b, false, NULL, SAMBA_FAULT,
+  buildCopy(&builder, 8, &load, &store);
+  builder.bindings[0].bytes = 4 * 20; /* the call binds less than the formal asks for */
+  expectFault(&builder, false, NULL, SAMBA_FAULT,
               "address out of range: section 'test', load 'load0' of layer 'fc1', firing 5: "
               "elements 20 to 23 of "
               "formal 'x', which has 20");
-  buildCopy(&b, 8, &load, &store);
-  b.bindings[1].bytes = 4 * 10;
-  expectFault(&b, false, NULL, SAMBA_FAULT,
+  buildCopy(&builder, 8, &load, &store);
+  builder.bindings[1].bytes = 4 * 10;
+  expectFault(&builder, false, NULL, SAMBA_FAULT,
               "address out of range: section 'test', store 'store1', firing 2: elements 8 to 11 of "
               "formal 'y', which has 10");
 }
 
 static void testIndexOutOfRange(void **state) {
   (void)state;
-  Builder b;
-  builderInitialize(&b);
-  uint32_t table = builderSymbol(&b, "table", F, 12, false);
-  uint32_t index = builderSymbol(&b, "index", SAMBA_DTYPE_I64, 2, false);
-  uint32_t out = builderSymbol(&b, "out", F, 8, true);
-  SambaAccess access = builderAccess(2, 0, TRIPS(&b, 2, 4), STRIDES(&b, 0, 1));
+  Builder builder;
+  builderInitialize(&builder);
+  uint32_t table = builderSymbol(&builder, "table", F, 12, false);
+  uint32_t index = builderSymbol(&builder, "index", SAMBA_DTYPE_I64, 2, false);
+  uint32_t out = builderSymbol(&builder, "out", F, 8, true);
+  SambaAccess access = builderAccess(2, 0, TRIPS(&builder, 2, 4), STRIDES(&builder, 0, 1));
 
   access.has_index = true, access.index_counters = 1, access.index_stride = 4,
   access.index_limit = 3;
-  uint32_t from = builderLoad(&b, index, builderAccess(1, 0, TRIPS(&b, 2), STRIDES(&b, 1)));
-  uint32_t gather = builderLoad(&b, table, access);
-  uint32_t store = builderStore(&b, out, builderAccess(1, 0, TRIPS(&b, 8), STRIDES(&b, 1)));
-  builderInput(&b, gather, (SambaPort){.dtype = SAMBA_DTYPE_I64, .token_elements = 2});
-  builderStream(&b, from, 0, gather, 0);
-  builderStream(&b, gather, 0, store, 0);
-  ((int64_t *)(void *)b.bindings[index].data)[1] = 3;
-  expectFault(&b, false, NULL, SAMBA_FAULT,
+  uint32_t from =
+      builderLoad(&builder, index, builderAccess(1, 0, TRIPS(&builder, 2), STRIDES(&builder, 1)));
+  uint32_t gather = builderLoad(&builder, table, access);
+  uint32_t store =
+      builderStore(&builder, out, builderAccess(1, 0, TRIPS(&builder, 8), STRIDES(&builder, 1)));
+  builderInput(&builder, gather, (SambaPort){.dtype = SAMBA_DTYPE_I64, .token_elements = 2});
+  builderStream(&builder, from, 0, gather, 0);
+  builderStream(&builder, gather, 0, store, 0);
+  ((int64_t *)(void *)builder.bindings[index].data)[1] = 3;
+  expectFault(&builder, false, NULL, SAMBA_FAULT,
               "address out of range: section 'test', load 'load1', firing 0: index 3 into formal "
               "'table', expected 0 to 2");
 }
 
 static void testNeverWritten(void **state) {
   (void)state;
-  Builder b;
+  Builder builder;
   uint32_t load, store;
 
-  buildCopy(&b, 64, &load, &store);
-  b.bindings[0].written = malloc(2);
-  memcpy(b.bindings[0].written, (uint8_t[]){0xFF, 0x7F},
+  buildCopy(&builder, 64, &load, &store);
+  builder.bindings[0].written = malloc(2);
+  memcpy(builder.bindings[0].written, (uint8_t[]){0xFF, 0x7F},
          2); /* line 15: elements 240 to 255, firing 60 on */
-  b.bindings[1].written = calloc(2, 1);
-  expectFault(&b, false, NULL, SAMBA_FAULT,
+  builder.bindings[1].written = calloc(2, 1);
+  expectFault(&builder, false, NULL, SAMBA_FAULT,
               "read of never-written memory: section 'test', load 'load0' of layer 'fc1', firing "
               "60: elements from 240 "
               "on of formal 'x' hold nothing that anybody wrote");
-  buildCopy(&b, 64, &load, &store);
-  b.bindings[0].written = malloc(2);
-  memset(b.bindings[0].written, 0xFF, 2);
-  uint8_t *written = b.bindings[1].written = calloc(2, 1);
-  SambaStatus status = builderRun(&b, "sn40l", NULL, NULL);
+  buildCopy(&builder, 64, &load, &store);
+  builder.bindings[0].written = malloc(2);
+  memset(builder.bindings[0].written, 0xFF, 2);
+  uint8_t *written = builder.bindings[1].written = calloc(2, 1);
+  SambaStatus status = builderRun(&builder, "sn40l", NULL, NULL);
   assert_null(status);
   assert_int_equal(written[0] & written[1], 0xFF); /* the store marked every line */
-  builderDestroy(&b);
+  builderDestroy(&builder);
 }
 
 /* A slot of 8 elements of which a write port fills 4. */
 static void testHole(void **state) {
   (void)state;
   for (int64_t base = 0; base < 2; ++base) {
-    Builder b;
-    builderInitialize(&b);
-    uint32_t x = builderSymbol(&b, "x", F, 4, false);
-    uint32_t y = builderSymbol(&b, "y", F, 4, true);
-    uint32_t buffer = builderBuffer(&b, F, 1, 8);
-    SambaAccess four = builderAccess(1, 0, TRIPS(&b, 4), STRIDES(&b, 1));
+    Builder builder;
+    builderInitialize(&builder);
+    uint32_t x = builderSymbol(&builder, "x", F, 4, false);
+    uint32_t y = builderSymbol(&builder, "y", F, 4, true);
+    uint32_t buffer = builderBuffer(&builder, F, 1, 8);
+    SambaAccess four = builderAccess(1, 0, TRIPS(&builder, 4), STRIDES(&builder, 1));
     SambaAccess read = four;
     read.base = base;
-    builderBufferWrite(&b, buffer, four);
-    builderBufferRead(&b, buffer, read);
-    uint32_t load = builderLoad(&b, x, four);
-    uint32_t store = builderStore(&b, y, four);
-    builderStream(&b, load, 0, buffer, 0);
-    builderStream(&b, buffer, 0, store, 0);
+    builderBufferWrite(&builder, buffer, four);
+    builderBufferRead(&builder, buffer, read);
+    uint32_t load = builderLoad(&builder, x, four);
+    uint32_t store = builderStore(&builder, y, four);
+    builderStream(&builder, load, 0, buffer, 0);
+    builderStream(&builder, buffer, 0, store, 0);
     if (base == 1) {
-      expectFault(&b, false, NULL, SAMBA_FAULT,
+      expectFault(&builder, false, NULL, SAMBA_FAULT,
                   "read of never-written memory: section 'test', buffer 'buffer0', firing 0: "
                   "output 0 reads element 4 "
                   "of a slot, which no input wrote");
       continue;
     }
-    assert_null(builderRun(&b, "sn40l", NULL, NULL));
-    builderDestroy(&b);
+    assert_null(builderRun(&builder, "sn40l", NULL, NULL));
+    builderDestroy(&builder);
   }
 }
 
 static void testNotANumber(void **state) {
   (void)state;
-  Builder b;
+  Builder builder;
   uint32_t load, store;
 
-  buildCopy(&b, 8, &load, &store);
-  ((float *)(void *)b.bindings[0].data)[9] = -NAN;
+  buildCopy(&builder, 8, &load, &store);
+  ((float *)(void *)builder.bindings[0].data)[9] = -NAN;
   SambaValuesOptions options = {.threads = 1, .trap_nan = true};
-  expectFault(&b, false, &options, SAMBA_FAULT,
+  expectFault(&builder, false, &options, SAMBA_FAULT,
               "not a number: section 'test', store 'store1', firing 2: among elements 8 to 11 of "
               "formal 'y'");
-  buildCopy(&b, 8, &load, &store);
+  buildCopy(&builder, 8, &load, &store);
   uint32_t odd = 0xFFC12345, result;
-  memcpy(b.bindings[0].data + 36, &odd, 4);
-  assert_null(builderRun(&b, "sn40l", NULL, NULL));
-  memcpy(&result, b.bindings[1].data + 36, 4);
+  memcpy(builder.bindings[0].data + 36, &odd, 4);
+  assert_null(builderRun(&builder, "sn40l", NULL, NULL));
+  memcpy(&result, builder.bindings[1].data + 36, 4);
   assert_int_equal(result, 0x7FC00000);
-  builderDestroy(&b);
+  builderDestroy(&builder);
 }
 
 static uint32_t addIdentity(Builder *builder, uint32_t n, uint32_t inputs) {
@@ -176,33 +178,34 @@ static uint32_t addIdentity(Builder *builder, uint32_t n, uint32_t inputs) {
 
 static void testDeadlock(void **state) {
   (void)state;
-  Builder b;
-  builderInitialize(&b);
-  uint32_t first = addIdentity(&b, 3, 1);
-  uint32_t second = addIdentity(&b, 3, 1);
+  Builder builder;
+  builderInitialize(&builder);
+  uint32_t first = addIdentity(&builder, 3, 1);
+  uint32_t second = addIdentity(&builder, 3, 1);
 
-  builderStream(&b, first, 0, second, 0);
-  builderStream(&b, second, 0, first, 0);
-  expectFault(&b, false, NULL, SAMBA_FAULT,
+  builderStream(&builder, first, 0, second, 0);
+  builderStream(&builder, second, 0, first, 0);
+  expectFault(&builder, false, NULL, SAMBA_FAULT,
               "deadlock: section 'test', compute 'compute0', firing 0: no unit can go on\n  note: "
               "'compute0' waits for "
               "a token of 'compute1'\n"
               "  note: 'compute1' waits for a token of 'compute0'");
 
   /* A sum that goes around through a buffer which is not loop-carried. */
-  builderInitialize(&b);
-  uint32_t x = builderSymbol(&b, "x", F, 12, false);
-  uint32_t load = builderLoad(&b, x, builderAccess(2, 1, TRIPS(&b, 3, 4), STRIDES(&b, 4, 1)));
-  uint32_t adder = addIdentity(&b, 3, 2);
-  uint32_t buffer = builderBuffer(&b, F, 2, 4);
-  SambaAccess slot = builderAccess(2, 1, TRIPS(&b, 3, 4), STRIDES(&b, 0, 1));
+  builderInitialize(&builder);
+  uint32_t x = builderSymbol(&builder, "x", F, 12, false);
+  uint32_t load =
+      builderLoad(&builder, x, builderAccess(2, 1, TRIPS(&builder, 3, 4), STRIDES(&builder, 4, 1)));
+  uint32_t adder = addIdentity(&builder, 3, 2);
+  uint32_t buffer = builderBuffer(&builder, F, 2, 4);
+  SambaAccess slot = builderAccess(2, 1, TRIPS(&builder, 3, 4), STRIDES(&builder, 0, 1));
   slot.slot_level = 1;
-  builderBufferWrite(&b, buffer, slot);
-  builderBufferRead(&b, buffer, slot);
-  builderStream(&b, load, 0, adder, 0);
-  builderStream(&b, adder, 0, buffer, 0);
-  builderStream(&b, buffer, 0, adder, 1);
-  expectFault(&b, false, NULL, SAMBA_FAULT,
+  builderBufferWrite(&builder, buffer, slot);
+  builderBufferRead(&builder, buffer, slot);
+  builderStream(&builder, load, 0, adder, 0);
+  builderStream(&builder, adder, 0, buffer, 0);
+  builderStream(&builder, buffer, 0, adder, 1);
+  expectFault(&builder, false, NULL, SAMBA_FAULT,
               "deadlock: section 'test', compute 'compute1', firing 0: no unit can go on\n  note: "
               "'compute1' waits for "
               "a token of 'buffer2'\n"
@@ -214,39 +217,41 @@ static void testDeadlock(void **state) {
  * first. */
 static void testBackPressure(void **state) {
   (void)state;
-  Builder b;
-  builderInitialize(&b);
+  Builder builder;
+  builderInitialize(&builder);
   enum { n = 1000 };
-  uint32_t x = builderSymbol(&b, "x", F, 4 * n, false);
-  uint32_t y = builderSymbol(&b, "y", F, 4 * n, true);
-  uint32_t load = builderLoad(&b, x, builderAccess(2, 1, TRIPS(&b, n, 4), STRIDES(&b, 4, 1)));
-  uint32_t gather = builderCompute(&b, 2, 1, TRIPS(&b, n, 4));
+  uint32_t x = builderSymbol(&builder, "x", F, 4 * n, false);
+  uint32_t y = builderSymbol(&builder, "y", F, 4 * n, true);
+  uint32_t load =
+      builderLoad(&builder, x, builderAccess(2, 1, TRIPS(&builder, n, 4), STRIDES(&builder, 4, 1)));
+  uint32_t gather = builderCompute(&builder, 2, 1, TRIPS(&builder, n, 4));
 
-  builderComputeInput(&b, gather, F, 1, 4, STRIDES(&b, 0, 1));
-  b.section.units[gather].compute.program.reduce_mask = 3;
-  builderComputeOutput(&b, gather, F, 0, 1, STRIDES(&b, 0, 0),
-                       builderOp(&b, gather, SAMBA_LANE_REDUCE_ADD, F, 0, 0, 0, 0));
-  uint32_t adder = builderCompute(&b, 2, 1, TRIPS(&b, n, 4));
-  builderComputeInput(&b, adder, F, 1, 4, STRIDES(&b, 0, 1));
-  builderComputeInput(&b, adder, F, 0, 1, STRIDES(&b, 0, 0));
-  builderComputeOutput(&b, adder, F, 1, 4, STRIDES(&b, 0, 1),
-                       builderOp(&b, adder, SAMBA_LANE_ADD, F, 0, 1, 0, 0));
-  uint32_t store = builderStore(&b, y, builderAccess(2, 1, TRIPS(&b, n, 4), STRIDES(&b, 4, 1)));
-  builderDestination(&b, builderStream(&b, load, 0, gather, 0), adder, 0);
-  builderStream(&b, gather, 0, adder, 1);
-  builderStream(&b, adder, 0, store, 0);
+  builderComputeInput(&builder, gather, F, 1, 4, STRIDES(&builder, 0, 1));
+  builder.section.units[gather].compute.program.reduce_mask = 3;
+  builderComputeOutput(&builder, gather, F, 0, 1, STRIDES(&builder, 0, 0),
+                       builderOp(&builder, gather, SAMBA_LANE_REDUCE_ADD, F, 0, 0, 0, 0));
+  uint32_t adder = builderCompute(&builder, 2, 1, TRIPS(&builder, n, 4));
+  builderComputeInput(&builder, adder, F, 1, 4, STRIDES(&builder, 0, 1));
+  builderComputeInput(&builder, adder, F, 0, 1, STRIDES(&builder, 0, 0));
+  builderComputeOutput(&builder, adder, F, 1, 4, STRIDES(&builder, 0, 1),
+                       builderOp(&builder, adder, SAMBA_LANE_ADD, F, 0, 1, 0, 0));
+  uint32_t store = builderStore(
+      &builder, y, builderAccess(2, 1, TRIPS(&builder, n, 4), STRIDES(&builder, 4, 1)));
+  builderDestination(&builder, builderStream(&builder, load, 0, gather, 0), adder, 0);
+  builderStream(&builder, gather, 0, adder, 1);
+  builderStream(&builder, adder, 0, store, 0);
   expectFault(
-      &b, false, NULL, SAMBA_FAULT,
+      &builder, false, NULL, SAMBA_FAULT,
       "'load0' waits for space in 'compute2'\n  note: 'compute2' waits for a token of 'compute1'");
 }
 
 static void testStarved(void **state) {
   (void)state;
-  Builder b;
+  Builder builder;
   uint32_t load, store;
-  buildCopy(&b, 8, &load, &store);
-  b.section.units[load].outputs[0].access.trips = TRIPS(&b, 6, 4);
-  expectFault(&b, true, NULL, SAMBA_FAULT,
+  buildCopy(&builder, 8, &load, &store);
+  builder.section.units[load].outputs[0].access.trips = TRIPS(&builder, 6, 4);
+  expectFault(&builder, true, NULL, SAMBA_FAULT,
               "starved: section 'test', store 'store1', firing 6: input 0 waits for a token of "
               "load 'load0', which has ended");
 }
@@ -276,65 +281,71 @@ static void buildRoundTrip(Builder *builder, bool ordered) {
 
 static void testSynchronisation(void **state) {
   (void)state;
-  Builder b;
-  buildRoundTrip(&b, false);
-  expectFault(&b, false, NULL, SAMBA_FAULT,
+  Builder builder;
+  buildRoundTrip(&builder, false);
+  expectFault(&builder, false, NULL, SAMBA_FAULT,
               "missing synchronisation: section 'test', load 'load2', firing 0: formal 'y' is "
               "written by store "
               "'store1' in the same call, and no stream orders the two");
-  buildRoundTrip(&b, true);
+  buildRoundTrip(&builder, true);
   for (int i = 0; i < 32; ++i)
-    ((float *)(void *)b.bindings[0].data)[i] = (float)i;
-  SambaStatus status = builderRun(&b, "sn40l", NULL, NULL);
+    ((float *)(void *)builder.bindings[0].data)[i] = (float)i;
+  SambaStatus status = builderRun(&builder, "sn40l", NULL, NULL);
 
   assert_string_equal(sambaStatusGetMessage(status), "");
   for (int i = 0; i < 32; ++i)
-    assert_true(((float *)(void *)b.bindings[2].data)[i] == (float)i);
-  builderDestroy(&b);
+    assert_true(((float *)(void *)builder.bindings[2].data)[i] == (float)i);
+  builderDestroy(&builder);
 
   /* Unordered, but other elements of the same formal. */
-  buildRoundTrip(&b, false);
-  b.section.units[1].inputs[0].access.trips = TRIPS(&b, 8, 2);
-  b.section.units[1].inputs[0].token_elements = b.section.units[0].outputs[0].token_elements = 2;
-  b.section.units[0].outputs[0].access.trips = b.section.units[1].inputs[0].access.trips;
-  b.section.units[2].outputs[0].access = builderAccess(2, 0, TRIPS(&b, 8, 2), STRIDES(&b, 4, 1));
-  b.section.units[2].outputs[0].access.base = 2;
-  b.section.units[2].outputs[0].token_elements = b.section.units[3].inputs[0].token_elements = 16;
-  b.section.units[3].inputs[0].access.trips = TRIPS(&b, 16);
-  status = builderRun(&b, "sn40l", NULL, NULL);
+  buildRoundTrip(&builder, false);
+  builder.section.units[1].inputs[0].access.trips = TRIPS(&builder, 8, 2);
+  builder.section.units[1].inputs[0].token_elements =
+      builder.section.units[0].outputs[0].token_elements = 2;
+  builder.section.units[0].outputs[0].access.trips =
+      builder.section.units[1].inputs[0].access.trips;
+  builder.section.units[2].outputs[0].access =
+      builderAccess(2, 0, TRIPS(&builder, 8, 2), STRIDES(&builder, 4, 1));
+  builder.section.units[2].outputs[0].access.base = 2;
+  builder.section.units[2].outputs[0].token_elements =
+      builder.section.units[3].inputs[0].token_elements = 16;
+  builder.section.units[3].inputs[0].access.trips = TRIPS(&builder, 16);
+  status = builderRun(&builder, "sn40l", NULL, NULL);
   assert_string_equal(sambaStatusGetMessage(status), "");
-  builderDestroy(&b);
+  builderDestroy(&builder);
 }
 
 static void testRefusals(void **state) {
   (void)state;
-  Builder b;
+  Builder builder;
   uint32_t load, store;
 
-  buildCopy(&b, 8, &load, &store);
-  uint32_t unit = builderCompute(&b, 1, 1, TRIPS(&b, 1));
-  uint32_t y = builderSymbol(&b, "z", F, 1, true);
-  uint32_t last = builderStore(&b, y, builderAccess(1, 1, TRIPS(&b, 1), STRIDES(&b, 0)));
-  builderComputeOutput(&b, unit, F, 1, 1, STRIDES(&b, 0),
-                       builderOp(&b, unit, SAMBA_LANE_ARGIN, F, 0, 0, 0, 2));
-  builderStream(&b, unit, 0, last, 0);
+  buildCopy(&builder, 8, &load, &store);
+  uint32_t unit = builderCompute(&builder, 1, 1, TRIPS(&builder, 1));
+  uint32_t y = builderSymbol(&builder, "z", F, 1, true);
+  uint32_t last =
+      builderStore(&builder, y, builderAccess(1, 1, TRIPS(&builder, 1), STRIDES(&builder, 0)));
+  builderComputeOutput(&builder, unit, F, 1, 1, STRIDES(&builder, 0),
+                       builderOp(&builder, unit, SAMBA_LANE_ARGIN, F, 0, 0, 0, 2));
+  builderStream(&builder, unit, 0, last, 0);
   expectFault(
-      &b, false, NULL, SAMBA_INVALID,
+      &builder, false, NULL, SAMBA_INVALID,
       "section 'test', unit 'compute2' reads argument slot 2, but the call has 0 argument slots");
-  buildCopy(&b, 8, &load, &store);
+  buildCopy(&builder, 8, &load, &store);
   SambaValuesOptions nonsense = {.threads = 1, .cpu = "z80"};
-  expectFault(&b, false, &nonsense, SAMBA_INVALID,
+  expectFault(&builder, false, &nonsense, SAMBA_INVALID,
               "lane programs cannot be compiled for CPU 'z80'; use ");
-  buildCopy(&b, 8, &load, &store);
-  uint32_t buffer = builderBuffer(&b, F, 1u << 31, 1u << 20);
-  uint32_t end = builderStore(&b, 1, builderAccess(1, 0, TRIPS(&b, 4), STRIDES(&b, 1)));
-  SambaAccess four = builderAccess(1, 0, TRIPS(&b, 4), STRIDES(&b, 1));
-  builderBufferWrite(&b, buffer, four);
-  builderBufferRead(&b, buffer, four);
-  uint32_t start = builderLoad(&b, 0, four);
-  builderStream(&b, start, 0, buffer, 0);
-  builderStream(&b, buffer, 0, end, 0);
-  expectFault(&b, false, NULL, SAMBA_EXHAUSTED,
+  buildCopy(&builder, 8, &load, &store);
+  uint32_t buffer = builderBuffer(&builder, F, 1u << 31, 1u << 20);
+  uint32_t end =
+      builderStore(&builder, 1, builderAccess(1, 0, TRIPS(&builder, 4), STRIDES(&builder, 1)));
+  SambaAccess four = builderAccess(1, 0, TRIPS(&builder, 4), STRIDES(&builder, 1));
+  builderBufferWrite(&builder, buffer, four);
+  builderBufferRead(&builder, buffer, four);
+  uint32_t start = builderLoad(&builder, 0, four);
+  builderStream(&builder, start, 0, buffer, 0);
+  builderStream(&builder, buffer, 0, end, 0);
+  expectFault(&builder, false, NULL, SAMBA_EXHAUSTED,
               "buffer 'buffer2' needs 9007199254740992 bytes, but all PMUs of sn40l together have "
               "545259520");
 }

@@ -108,42 +108,42 @@ static void testPow(void **state) {
 /* pow of i32 or i64, a token of n. */
 static void runIntegers(SambaDType type, const int64_t *x, const int64_t *y, int64_t *out,
                         uint32_t n) {
-  Builder b;
-  builderInitialize(&b);
+  Builder builder;
+  builderInitialize(&builder);
   const int64_t *in[2] = {x, y};
   uint32_t symbols[3];
   uint32_t loads[2];
   uint32_t width = sambaDTypeBytes(type);
 
   for (int k = 0; k < 3; ++k)
-    symbols[k] = builderSymbol(&b, (const char *[]){"x", "y", "o"}[k], type, n, k == 2);
-  SambaAccess access = builderAccess(1, 0, TRIPS(&b, n), STRIDES(&b, 1));
+    symbols[k] = builderSymbol(&builder, (const char *[]){"x", "y", "o"}[k], type, n, k == 2);
+  SambaAccess access = builderAccess(1, 0, TRIPS(&builder, n), STRIDES(&builder, 1));
   for (int k = 0; k < 2; ++k) {
     for (uint32_t i = 0; i < n; ++i)
-      memcpy((uint8_t *)b.bindings[symbols[k]].data + i * width, &in[k][i], width);
-    loads[k] = builderLoad(&b, symbols[k], access);
+      memcpy((uint8_t *)builder.bindings[symbols[k]].data + i * width, &in[k][i], width);
+    loads[k] = builderLoad(&builder, symbols[k], access);
   }
 
-  uint32_t store = builderStore(&b, symbols[2], access);
-  uint32_t unit = builderCompute(&b, 1, 0, TRIPS(&b, n));
-  builderComputeInput(&b, unit, type, 0, n, STRIDES(&b, 1));
-  builderComputeInput(&b, unit, type, 0, n, STRIDES(&b, 1));
-  builderComputeOutput(&b, unit, type, 0, n, STRIDES(&b, 1),
-                       builderOp(&b, unit, SAMBA_LANE_POW, type, 0, 1, 0, 0));
-  builderStream(&b, loads[0], 0, unit, 0);
-  builderStream(&b, loads[1], 0, unit, 1);
-  builderStream(&b, unit, 0, store, 0);
-  SambaStatus status = builderRun(&b, "sn40l", NULL, NULL);
+  uint32_t store = builderStore(&builder, symbols[2], access);
+  uint32_t unit = builderCompute(&builder, 1, 0, TRIPS(&builder, n));
+  builderComputeInput(&builder, unit, type, 0, n, STRIDES(&builder, 1));
+  builderComputeInput(&builder, unit, type, 0, n, STRIDES(&builder, 1));
+  builderComputeOutput(&builder, unit, type, 0, n, STRIDES(&builder, 1),
+                       builderOp(&builder, unit, SAMBA_LANE_POW, type, 0, 1, 0, 0));
+  builderStream(&builder, loads[0], 0, unit, 0);
+  builderStream(&builder, loads[1], 0, unit, 1);
+  builderStream(&builder, unit, 0, store, 0);
+  SambaStatus status = builderRun(&builder, "sn40l", NULL, NULL);
   assert_string_equal(sambaStatusGetMessage(status), "");
 
   for (uint32_t i = 0; i < n; ++i) {
     int32_t narrow;
     memcpy(width == 8 ? (void *)&out[i] : (void *)&narrow,
-           (uint8_t *)b.bindings[symbols[2]].data + i * width, width);
+           (uint8_t *)builder.bindings[symbols[2]].data + i * width, width);
     out[i] = width == 8 ? out[i] : narrow;
   }
 
-  builderDestroy(&b);
+  builderDestroy(&builder);
 }
 
 static void testIntegerPow(void **state) {

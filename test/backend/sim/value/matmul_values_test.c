@@ -73,12 +73,12 @@ static void buildMatmul(Builder *builder, int64_t M, int64_t N, int64_t K, int64
 
 static void runMatmul(int64_t m, int64_t n, int64_t k, int64_t tm, int64_t tn, int64_t tk,
                       bool transposed, bool relu, const char *cpu) {
-  Builder b;
-  builderInitialize(&b);
-  buildMatmul(&b, m, n, k, tm, tn, tk, transposed, relu);
-  float *a = (float *)(void *)b.bindings[0].data;
-  float *w = (float *)(void *)b.bindings[1].data;
-  float *c = (float *)(void *)b.bindings[2].data;
+  Builder builder;
+  builderInitialize(&builder);
+  buildMatmul(&builder, m, n, k, tm, tn, tk, transposed, relu);
+  float *a = (float *)(void *)builder.bindings[0].data;
+  float *w = (float *)(void *)builder.bindings[1].data;
+  float *c = (float *)(void *)builder.bindings[2].data;
 
   srand48(m * 31 + n * 7 + k);
   for (int64_t i = 0; i < m * k; ++i)
@@ -86,7 +86,7 @@ static void runMatmul(int64_t m, int64_t n, int64_t k, int64_t tm, int64_t tn, i
   for (int64_t i = 0; i < n * k; ++i)
     w[i] = (float)drand48() - 0.5f;
   SambaValuesOptions options = {.threads = 1, .cpu = cpu};
-  SambaStatus status = builderRun(&b, "sn40l", &options, NULL);
+  SambaStatus status = builderRun(&builder, "sn40l", &options, NULL);
   assert_string_equal(sambaStatusGetMessage(status), "");
   for (int64_t row = 0; row < m; ++row)
     for (int64_t column = 0; column < n; ++column) {
@@ -98,7 +98,7 @@ static void runMatmul(int64_t m, int64_t n, int64_t k, int64_t tm, int64_t tn, i
       assert_memory_equal(&sum, &c[row * n + column], 4);
     }
 
-  builderDestroy(&b);
+  builderDestroy(&builder);
 }
 
 static void testShapes(void **state) {

@@ -26,8 +26,8 @@ static void philox(uint32_t counter[2], uint32_t key) {
 
 /* n numbers of the operator for a result of (n / token) x token. */
 static void draw(const char *name, int64_t seed, float *out, uint32_t n, uint32_t token) {
-  Builder b;
-  builderInitialize(&b);
+  Builder builder;
+  builderInitialize(&builder);
   int64_t shape[2] = {n / token, token};
   SambaAttribute attributes[] = {sambaIntsAttribute("shape", shape, 2),
                                  sambaDTypeAttribute("dtype", SAMBA_DTYPE_F32)};
@@ -37,7 +37,7 @@ static void draw(const char *name, int64_t seed, float *out, uint32_t n, uint32_
                             .operands = &type,
                             .attribute_count = 2,
                             .attributes = attributes};
-  SambaStageGraph graph = {.arena = &b.arena, .name = "draw"};
+  SambaStageGraph graph = {.arena = &builder.arena, .name = "draw"};
   SambaStageTensor tensor = {.name = "x", .dtype = SAMBA_DTYPE_I64};
   uint32_t operand = sambaStageGraphAddTensor(&graph, &tensor);
 
@@ -46,23 +46,26 @@ static void draw(const char *name, int64_t seed, float *out, uint32_t n, uint32_
   uint32_t result = sambaStageGraphAddTensor(&graph, &tensor);
   assert_null(call.operator->stages(&call, &graph, &operand, &result, ""));
   const SambaStage *stage = &graph.stages[0];
-  uint32_t in = builderSymbol(&b, "seed", SAMBA_DTYPE_I64, 1, false);
-  uint32_t to = builderSymbol(&b, "o", SAMBA_DTYPE_F32, n, true);
-  memcpy(b.bindings[in].data, &seed, sizeof seed);
-  uint32_t load = builderLoad(&b, in, builderAccess(1, 0, TRIPS(&b, 1), STRIDES(&b, 1)));
-  uint32_t store =
-      builderStore(&b, to, builderAccess(2, 1, TRIPS(&b, n / token, token), STRIDES(&b, token, 1)));
-  uint32_t unit = builderCompute(&b, 2, 1, TRIPS(&b, n / token, token));
-  builderComputeInput(&b, unit, SAMBA_DTYPE_I64, 0, 1, STRIDES(&b, 0, 0));
-  b.section.units[unit].compute.program.ops = stage->ops;
-  b.section.units[unit].compute.program.op_count = stage->op_count;
-  builderComputeOutput(&b, unit, SAMBA_DTYPE_F32, 1, token, STRIDES(&b, 0, 1), stage->result);
-  builderStream(&b, load, 0, unit, 0);
-  builderStream(&b, unit, 0, store, 0);
-  SambaStatus status = builderRun(&b, "sn40l", NULL, NULL);
+  uint32_t in = builderSymbol(&builder, "seed", SAMBA_DTYPE_I64, 1, false);
+  uint32_t to = builderSymbol(&builder, "o", SAMBA_DTYPE_F32, n, true);
+  memcpy(builder.bindings[in].data, &seed, sizeof seed);
+  uint32_t load =
+      builderLoad(&builder, in, builderAccess(1, 0, TRIPS(&builder, 1), STRIDES(&builder, 1)));
+  uint32_t store = builderStore(
+      &builder, to,
+      builderAccess(2, 1, TRIPS(&builder, n / token, token), STRIDES(&builder, token, 1)));
+  uint32_t unit = builderCompute(&builder, 2, 1, TRIPS(&builder, n / token, token));
+  builderComputeInput(&builder, unit, SAMBA_DTYPE_I64, 0, 1, STRIDES(&builder, 0, 0));
+  builder.section.units[unit].compute.program.ops = stage->ops;
+  builder.section.units[unit].compute.program.op_count = stage->op_count;
+  builderComputeOutput(&builder, unit, SAMBA_DTYPE_F32, 1, token, STRIDES(&builder, 0, 1),
+                       stage->result);
+  builderStream(&builder, load, 0, unit, 0);
+  builderStream(&builder, unit, 0, store, 0);
+  SambaStatus status = builderRun(&builder, "sn40l", NULL, NULL);
   assert_string_equal(sambaStatusGetMessage(status), "");
-  memcpy(out, b.bindings[to].data, sizeof *out * n);
-  builderDestroy(&b);
+  memcpy(out, builder.bindings[to].data, sizeof *out * n);
+  builderDestroy(&builder);
 }
 
 static void testVectors(void **state) {

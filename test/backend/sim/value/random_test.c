@@ -14,43 +14,43 @@
 #include <string.h>
 
 static void compareRun(RandomShape shape, long seed, int threads) {
-  Builder b;
+  Builder builder;
   srand48(seed);
-  builderInitialize(&b);
-  randomSection(&b, shape);
+  builderInitialize(&builder);
+  randomSection(&builder, shape);
   uint8_t *before[16], *after[16];
 
-  for (uint32_t i = 0; i < b.section.symbol_count; ++i) {
-    before[i] = malloc(b.bindings[i].bytes + 1);
-    memcpy(before[i], b.bindings[i].data, b.bindings[i].bytes);
+  for (uint32_t i = 0; i < builder.section.symbol_count; ++i) {
+    before[i] = malloc(builder.bindings[i].bytes + 1);
+    memcpy(before[i], builder.bindings[i].data, builder.bindings[i].bytes);
   }
 
   const char *machines[] = {"sn40l", "sn40l", "tiny"};
   const char *machine = machines[seed % 3];
   const SambaMachine *m = sambaMachineFind(sambaStringRef(machine));
   SambaValuesOptions options = {.threads = threads, .cpu = seed % 4 == 3 ? "x86-64-v3" : NULL};
-  SambaStatus status = builderRun(&b, machine, &options, NULL);
+  SambaStatus status = builderRun(&builder, machine, &options, NULL);
 
   if (status)
     fprintf(stderr, "shape %d, seed %ld: %s\n", shape, seed, sambaStatusGetMessage(status));
   assert_null(status);
-  for (uint32_t i = 0; i < b.section.symbol_count; ++i) {
-    after[i] = malloc(b.bindings[i].bytes + 1);
-    memcpy(after[i], b.bindings[i].data, b.bindings[i].bytes);
-    memcpy(b.bindings[i].data, before[i], b.bindings[i].bytes);
+  for (uint32_t i = 0; i < builder.section.symbol_count; ++i) {
+    after[i] = malloc(builder.bindings[i].bytes + 1);
+    memcpy(after[i], builder.bindings[i].data, builder.bindings[i].bytes);
+    memcpy(builder.bindings[i].data, before[i], builder.bindings[i].bytes);
   }
 
-  assert_true(referenceRun(&b.section, b.bindings, NULL, (int)m->simd_lanes));
-  for (uint32_t i = 0; i < b.section.symbol_count; ++i) {
-    if (memcmp(after[i], b.bindings[i].data, b.bindings[i].bytes))
+  assert_true(referenceRun(&builder.section, builder.bindings, NULL, (int)m->simd_lanes));
+  for (uint32_t i = 0; i < builder.section.symbol_count; ++i) {
+    if (memcmp(after[i], builder.bindings[i].data, builder.bindings[i].bytes))
       fprintf(stderr, "shape %d, seed %ld: formal '%s' (%s) differs\n", shape, seed,
-              b.section.symbols[i].name, sambaDTypeName(b.section.symbols[i].dtype));
-    assert_memory_equal(after[i], b.bindings[i].data, b.bindings[i].bytes);
+              builder.section.symbols[i].name, sambaDTypeName(builder.section.symbols[i].dtype));
+    assert_memory_equal(after[i], builder.bindings[i].data, builder.bindings[i].bytes);
     free(before[i]);
     free(after[i]);
   }
 
-  builderDestroy(&b);
+  builderDestroy(&builder);
 }
 
 static void testShapes(void **state) {

@@ -407,27 +407,28 @@ static void prepare(Reference *reference) {
 
 bool referenceRun(const SambaSection *section, const SambaBinding *bindings, const uint64_t *argins,
                   int lanes) {
-  Reference r = {.section = section, .bindings = bindings, .argins = argins, .lanes = lanes};
-  prepare(&r);
+  Reference reference = {
+      .section = section, .bindings = bindings, .argins = argins, .lanes = lanes};
+  prepare(&reference);
   bool ok = true;
 
   for (bool progress = true; progress && ok;) {
     progress = false;
     for (uint32_t u = 0; u < section->unit_count && ok; ++u) {
-      Unit *unit = &r.units[u];
+      Unit *unit = &reference.units[u];
       SambaUnitKind kind = section->units[u].kind;
       if (kind == SAMBA_UNIT_BUFFER)
-        progress |= stepBuffer(&r, unit);
+        progress |= stepBuffer(&reference, unit);
       else if (kind == SAMBA_UNIT_COMPUTE)
-        progress |= stepCompute(&r, unit);
+        progress |= stepCompute(&reference, unit);
       else
-        progress |= stepMemory(&r, unit, kind == SAMBA_UNIT_STORE);
+        progress |= stepMemory(&reference, unit, kind == SAMBA_UNIT_STORE);
       ok &= !unit->failed;
     }
   }
 
   for (uint32_t u = 0; u < section->unit_count; ++u) {
-    Unit *unit = &r.units[u];
+    Unit *unit = &reference.units[u];
     for (uint32_t p = 0; p < section->units[u].input_count; ++p)
       for (uint32_t s = 0; s < section->units[u].inputs[p].stream_count; ++s) {
         Queue *q = unit->inputs[p].queues[s];
@@ -436,6 +437,6 @@ bool referenceRun(const SambaSection *section, const SambaBinding *bindings, con
       }
   }
 
-  sambaArenaDestroy(&r.arena);
+  sambaArenaDestroy(&reference.arena);
   return ok;
 }

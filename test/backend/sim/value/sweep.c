@@ -18,32 +18,33 @@ static const SambaDType F = SAMBA_DTYPE_F32;
 
 void sweepRun(const SweepProgram *program, const float *x, const float *y, float *out, uint32_t n,
               uint32_t token, const char *cpu) {
-  Builder b;
-  builderInitialize(&b);
-  uint32_t sx = builderSymbol(&b, "x", F, n, false);
-  uint32_t sy = builderSymbol(&b, "y", F, n, false);
-  uint32_t so = builderSymbol(&b, "o", F, n, true);
+  Builder builder;
+  builderInitialize(&builder);
+  uint32_t sx = builderSymbol(&builder, "x", F, n, false);
+  uint32_t sy = builderSymbol(&builder, "y", F, n, false);
+  uint32_t so = builderSymbol(&builder, "o", F, n, true);
 
-  memcpy(b.bindings[sx].data, x, 4ul * n);
-  memcpy(b.bindings[sy].data, y, 4ul * n);
-  SambaAccess access = builderAccess(2, 1, TRIPS(&b, n / token, token), STRIDES(&b, token, 1));
-  uint32_t lx = builderLoad(&b, sx, access);
-  uint32_t ly = builderLoad(&b, sy, access);
-  uint32_t st = builderStore(&b, so, access);
-  uint32_t cu = builderCompute(&b, 2, 1, TRIPS(&b, n / token, token));
-  builderComputeInput(&b, cu, F, 1, token, STRIDES(&b, 0, 1));
-  builderComputeInput(&b, cu, F, 1, token, STRIDES(&b, 0, 1));
-  b.section.units[cu].compute.program.ops = program->ops;
-  b.section.units[cu].compute.program.op_count = program->op_count;
-  builderComputeOutput(&b, cu, F, 1, token, STRIDES(&b, 0, 1), program->result);
-  builderStream(&b, lx, 0, cu, 0);
-  builderStream(&b, ly, 0, cu, 1);
-  builderStream(&b, cu, 0, st, 0);
+  memcpy(builder.bindings[sx].data, x, 4ul * n);
+  memcpy(builder.bindings[sy].data, y, 4ul * n);
+  SambaAccess access =
+      builderAccess(2, 1, TRIPS(&builder, n / token, token), STRIDES(&builder, token, 1));
+  uint32_t lx = builderLoad(&builder, sx, access);
+  uint32_t ly = builderLoad(&builder, sy, access);
+  uint32_t st = builderStore(&builder, so, access);
+  uint32_t cu = builderCompute(&builder, 2, 1, TRIPS(&builder, n / token, token));
+  builderComputeInput(&builder, cu, F, 1, token, STRIDES(&builder, 0, 1));
+  builderComputeInput(&builder, cu, F, 1, token, STRIDES(&builder, 0, 1));
+  builder.section.units[cu].compute.program.ops = program->ops;
+  builder.section.units[cu].compute.program.op_count = program->op_count;
+  builderComputeOutput(&builder, cu, F, 1, token, STRIDES(&builder, 0, 1), program->result);
+  builderStream(&builder, lx, 0, cu, 0);
+  builderStream(&builder, ly, 0, cu, 1);
+  builderStream(&builder, cu, 0, st, 0);
   SambaValuesOptions options = {.threads = 1, .cpu = cpu};
-  SambaStatus status = builderRun(&b, "sn40l", &options, NULL);
+  SambaStatus status = builderRun(&builder, "sn40l", &options, NULL);
   assert_string_equal(sambaStatusGetMessage(status), "");
-  memcpy(out, b.bindings[so].data, 4ul * n);
-  builderDestroy(&b);
+  memcpy(out, builder.bindings[so].data, 4ul * n);
+  builderDestroy(&builder);
 }
 
 double sweepUlps(float a, double exact) {

@@ -127,15 +127,15 @@ static int runFile(const char *path, void (*run)(SambaArena *, const Case *, voi
   int number = 0, count = 0;
   SambaArena arena = {0};
 
-  Case c = {0};
+  Case test = {0};
   while (getline(&line, &capacity, file) > 0) {
     ++number;
     if (strncmp(line, "case ", 5) == 0)
-      c = (Case){.file = strrchr(path, '/') + 1, .line = number};
-    if (readLine(&arena, line, &c))
+      test = (Case){.file = strrchr(path, '/') + 1, .line = number};
+    if (readLine(&arena, line, &test))
       continue;
     assert_string_equal(line, "end\n");
-    run(&arena, &c, context);
+    run(&arena, &test, context);
     ++count;
     sambaArenaDestroy(&arena);
     arena = (SambaArena){0};

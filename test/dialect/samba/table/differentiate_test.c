@@ -72,15 +72,15 @@ static void refusalsNameTheOperator(void **state) {
       {"refused", "gradient of refused: logical_not: (C1) the operand is f32, but must be i1"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     SambaArena arena = {0};
-    SambaExpansion e;
+    SambaExpansion expansion;
     SambaGradients gradients;
     uint32_t at;
-    SambaStatus status = differentiateThrough(&arena, &e, cases[i].name, &gradients, &at);
+    SambaStatus status = differentiateThrough(&arena, &expansion, cases[i].name, &gradients, &at);
     assert_non_null(status);
     assert_string_equal(sambaStatusGetMessage(status), cases[i].message);
     assert_int_equal(at, 1);
     sambaStatusFree(status);
-    sambaExpansionFree(&e);
+    sambaExpansionFree(&expansion);
     sambaArenaDestroy(&arena);
   }
 }
@@ -88,13 +88,13 @@ static void refusalsNameTheOperator(void **state) {
 static void whatCutsIsFound(void **state) {
   (void)state;
   SambaArena arena = {0};
-  SambaExpansion e;
+  SambaExpansion expansion;
   SambaGradients gradients;
   uint32_t at;
-  assert_null(differentiateThrough(&arena, &e, "step", &gradients, &at));
+  assert_null(differentiateThrough(&arena, &expansion, "step", &gradients, &at));
   assert_int_equal(gradients.gradients[0], SAMBA_NO_INDEX);
   assert_int_equal(gradients.cuts[0], 1);
-  sambaExpansionFree(&e);
+  sambaExpansionFree(&expansion);
   sambaArenaDestroy(&arena);
 }
 
@@ -102,23 +102,23 @@ static void whatCutsIsFound(void **state) {
 static void usesAreSummed(void **state) {
   (void)state;
   SambaArena arena = {0};
-  SambaExpansion e = {.arena = &arena, .find = sambaOperatorFind};
-  uint32_t w = sambaExpandOperand(&e, &pair);
-  uint32_t seed = sambaExpandOperand(&e, &pair);
-  uint32_t square = sambaExpandBinary(&e, "mul", w, w);
-  uint32_t loss = sambaExpandBinary(&e, "add", square, w);
+  SambaExpansion expansion = {.arena = &arena, .find = sambaOperatorFind};
+  uint32_t w = sambaExpandOperand(&expansion, &pair);
+  uint32_t seed = sambaExpandOperand(&expansion, &pair);
+  uint32_t square = sambaExpandBinary(&expansion, "mul", w, w);
+  uint32_t loss = sambaExpandBinary(&expansion, "add", square, w);
   SambaDifferentiation what = {1, &loss, &seed, 1, &w};
   SambaGradients gradients;
   uint32_t at, additions = 0;
 
-  assert_null(sambaDifferentiate(&e, &what, &gradients, &at));
+  assert_null(sambaDifferentiate(&expansion, &what, &gradients, &at));
   assert_int_equal(gradients.first_step, 2);
-  for (size_t s = gradients.first_step; s < e.steps.size; ++s) {
+  for (size_t s = gradients.first_step; s < expansion.steps.size; ++s) {
     assert_true(gradients.origins[s - 2] < 2);
-    additions += strcmp(e.steps.data[s].operator->name, "add") == 0;
+    additions += strcmp(expansion.steps.data[s].operator->name, "add") == 0;
   }
   assert_int_equal(additions, 2);
-  sambaExpansionFree(&e);
+  sambaExpansionFree(&expansion);
   sambaArenaDestroy(&arena);
 }
 

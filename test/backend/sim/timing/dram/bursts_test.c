@@ -126,22 +126,22 @@ static void testRandomPatterns(void **state) {
   (void)state;
   srand(1);
   for (int trial = 0; trial < 500; ++trial) {
-    Pattern p = {.count = 4,
-                 .token_level = 1 + (uint32_t)(rand() % 2),
-                 .base = 200,
-                 .guard_count = (uint32_t)(rand() % 3)};
+    Pattern pattern = {.count = 4,
+                       .token_level = 1 + (uint32_t)(rand() % 2),
+                       .base = 200,
+                       .guard_count = (uint32_t)(rand() % 3)};
     static const int64_t strides[] = {0, 1, 1, 1, 2, 3, 8, 40, -1, -8};
     for (uint32_t c = 0; c < 4; ++c) {
-      p.trips[c] = 1 + (uint32_t)(rand() % 6);
-      p.strides[c] = strides[rand() % 10];
+      pattern.trips[c] = 1 + (uint32_t)(rand() % 6);
+      pattern.strides[c] = strides[rand() % 10];
       for (uint32_t g = 0; g < 2; ++g)
-        p.guards[g][2 + c] = rand() % 3 ? 0 : rand() % 5 - 2;
+        pattern.guards[g][2 + c] = rand() % 3 ? 0 : rand() % 5 - 2;
     }
     for (uint32_t g = 0; g < 2; ++g) {
-      p.guards[g][0] = rand() % 7 - 3;
-      p.guards[g][1] = 1 + rand() % 6;
+      pattern.guards[g][0] = rand() % 7 - 3;
+      pattern.guards[g][1] = 1 + rand() % 6;
     }
-    checkPattern(&p, 1u << rand() % 4);
+    checkPattern(&pattern, 1u << rand() % 4);
   }
 }
 

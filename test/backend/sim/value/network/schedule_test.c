@@ -40,18 +40,18 @@ static void buildChain(Builder *builder) {
 
 static void testWakesAreNotLost(void **state) {
   (void)state;
-  Builder b;
-  buildChain(&b);
+  Builder builder;
+  buildChain(&builder);
   SambaValuesOptions options = {.threads = 2};
   SambaValues *values;
   assert_null(sambaValuesCreate(sambaMachineFind(sambaStringRef("sn40l")), &options, &values));
   for (int call = 0; call < calls; ++call) {
-    assert_null(sambaValuesExecute(values, &b.section, b.bindings, NULL, 0, NULL));
+    assert_null(sambaValuesExecute(values, &builder.section, builder.bindings, NULL, 0, NULL));
     for (int i = 0; i < tokens; ++i)
-      assert_true(((float *)(void *)b.bindings[1].data)[i] == (float)(i + units));
+      assert_true(((float *)(void *)builder.bindings[1].data)[i] == (float)(i + units));
   }
   sambaValuesDestroy(values);
-  builderDestroy(&b);
+  builderDestroy(&builder);
 }
 
 int main(void) {
