@@ -19,7 +19,6 @@
 #include "mlir-c/BuiltinAttributes.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,11 +244,13 @@ static void explainWork(MlirOperation module, const uint64_t *finding, const uin
   SambaArena arena = {0};
   const char *text = sambaArenaFormat(
       &arena,
-      "work: %" PRIu64 " stage graphs built and %" PRIu64 " plans made to find the sections; "
-      "%" PRIu64 " graphs and %" PRIu64 " plans to make them; %" PRIu64 " sections read from IR",
-      finding[SAMBA_WORK_GRAPHS_BUILT], finding[SAMBA_WORK_PLANS_MADE],
-      making[SAMBA_WORK_GRAPHS_BUILT], making[SAMBA_WORK_PLANS_MADE],
-      finding[SAMBA_WORK_SECTIONS_READ] + making[SAMBA_WORK_SECTIONS_READ]);
+      "work: %llu stage graphs built and %llu plans made to find the sections; "
+      "%llu graphs and %llu plans to make them; %llu sections read from IR",
+      (unsigned long long)finding[SAMBA_WORK_GRAPHS_BUILT],
+      (unsigned long long)finding[SAMBA_WORK_PLANS_MADE],
+      (unsigned long long)making[SAMBA_WORK_GRAPHS_BUILT],
+      (unsigned long long)making[SAMBA_WORK_PLANS_MADE],
+      (unsigned long long)(finding[SAMBA_WORK_SECTIONS_READ] + making[SAMBA_WORK_SECTIONS_READ]));
   sambaDiagnose(mlirOperationGetLocation(module), MlirDiagnosticRemark, sambaMlirString(text), 0,
                 NULL);
   sambaArenaDestroy(&arena);

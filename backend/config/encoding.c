@@ -9,7 +9,6 @@
 #include "backend/section/check/section_check.h"
 #include "backend/section/fabric/recover_streams.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* Counts of flows, hops and the like then fit 32 bits. */

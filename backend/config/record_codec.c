@@ -2,7 +2,6 @@
  * and struct members. */
 #include "backend/config/record_codec.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* Bits fill bytes from the least significant bit up. */
@@ -68,10 +67,10 @@ static bool fits(uint64_t value, uint32_t bits, bool is_signed) {
 
 static SambaStatus noRoom(const SambaRecordRow *row, uint64_t value) {
   if (row->kind == 'S')
-    return sambaStatusMake(SAMBA_UNSUPPORTED, "%s is %" PRId64 ", which has no room in %u bits",
-                           sambaRecordRowLabel(row), (int64_t)value, row->bits);
-  return sambaStatusMake(SAMBA_UNSUPPORTED, "%s is %" PRIu64 ", which has no room in %u bits",
-                         sambaRecordRowLabel(row), value, row->bits);
+    return sambaStatusMake(SAMBA_UNSUPPORTED, "%s is %lld, which has no room in %u bits",
+                           sambaRecordRowLabel(row), (long long)value, row->bits);
+  return sambaStatusMake(SAMBA_UNSUPPORTED, "%s is %llu, which has no room in %u bits",
+                         sambaRecordRowLabel(row), (unsigned long long)value, row->bits);
 }
 
 static SambaStatus writeRecord(BitWriter *writer, SambaRecordId id, const void *structure,
@@ -84,7 +83,8 @@ static SambaStatus writeItems(BitWriter *writer, const SambaRecordRow *row, cons
   for (uint64_t i = row->from; i < count && i < row->until; ++i) {
     SambaStatus status = writeRecord(writer, row->record, items + i * row->item_size, counters);
     if (status)
-      return sambaStatusAnnotate(status, "%s %" PRIu64, sambaRecordRowLabel(row), i);
+      return sambaStatusAnnotate(status, "%s %llu", sambaRecordRowLabel(row),
+                                 (unsigned long long)i);
   }
   return NULL;
 }
@@ -172,9 +172,9 @@ static SambaStatus needBits(const BitReader *reader, const SambaRecordRow *row, 
   if (count <= bitsLeft(reader) / bits)
     return NULL;
   return sambaStatusMake(SAMBA_INVALID,
-                         "the bytes end at %s: %" PRIu64 " of %" PRIu64 " bits expected, %" PRIu64
-                         " left",
-                         sambaRecordRowLabel(row), count, bits, bitsLeft(reader));
+                         "the bytes end at %s: %llu of %llu bits expected, %llu left",
+                         sambaRecordRowLabel(row), (unsigned long long)count,
+                         (unsigned long long)bits, (unsigned long long)bitsLeft(reader));
 }
 
 static SambaStatus readRecord(BitReader *reader, SambaRecordId id, void *structure,
@@ -195,7 +195,8 @@ static SambaStatus readItems(BitReader *reader, const SambaRecordRow *row, void 
   for (uint64_t i = row->from; i < count && i < row->until; ++i) {
     SambaStatus status = readRecord(reader, row->record, items + i * row->item_size, counters);
     if (status)
-      return sambaStatusAnnotate(status, "%s %" PRIu64, sambaRecordRowLabel(row), i);
+      return sambaStatusAnnotate(status, "%s %llu", sambaRecordRowLabel(row),
+                                 (unsigned long long)i);
   }
 
   return NULL;
@@ -204,10 +205,11 @@ static SambaStatus readItems(BitReader *reader, const SambaRecordRow *row, void 
 static SambaStatus skipPadding(BitReader *reader) {
   uint64_t end = (reader->position + 63) / 64 * 64;
   if (end > (uint64_t)reader->size * 8)
-    return sambaStatusMake(SAMBA_INVALID, "the bytes end inside padding at bit %" PRIu64,
-                           reader->position);
+    return sambaStatusMake(SAMBA_INVALID, "the bytes end inside padding at bit %llu",
+                           (unsigned long long)reader->position);
   if (end > reader->position && readBits(reader, (uint32_t)(end - reader->position)) != 0)
-    return sambaStatusMake(SAMBA_INVALID, "padding before bit %" PRIu64 " is not zero", end);
+    return sambaStatusMake(SAMBA_INVALID, "padding before bit %llu is not zero",
+                           (unsigned long long)end);
   return NULL;
 }
 
@@ -262,7 +264,7 @@ SambaStatus sambaRecordRead(SambaRecordId id, const uint8_t *data, size_t size, 
   BitReader reader = {data, size, 0, arena};
   SAMBA_RETURN_IF_ERROR(readRecord(&reader, id, structure, 0));
   if (bitsLeft(&reader) >= 8)
-    return sambaStatusMake(SAMBA_INVALID, "%" PRIu64 " bytes after the end of the %s",
-                           bitsLeft(&reader) / 8, sambaRecordGet(id)->name);
+    return sambaStatusMake(SAMBA_INVALID, "%llu bytes after the end of the %s",
+                           (unsigned long long)(bitsLeft(&reader) / 8), sambaRecordGet(id)->name);
   return NULL;
 }

@@ -1,8 +1,6 @@
 /* Printing groups; see group_print.h. */
 #include "backend/group/group_print.h"
 
-#include <inttypes.h>
-
 static void printGroup(const SambaStageGraph *graph, const SambaGroup *group, SambaText *text) {
   for (uint32_t i = 0; i < group->stage_count; ++i) {
     const char *name = graph->stages[group->stages[i]].name;
@@ -11,7 +9,7 @@ static void printGroup(const SambaStageGraph *graph, const SambaGroup *group, Sa
 
   sambaTextAppendC(text, " [");
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    sambaTextFormat(text, "%sd%u < %" PRId64 "%s", dim ? ", " : "", dim, group->extents[dim],
+    sambaTextFormat(text, "%sd%u < %lld%s", dim ? ", " : "", dim, (long long)group->extents[dim],
                     group->reduced[dim] ? " reduced" : "");
   sambaTextAppendC(text, "]: ");
 

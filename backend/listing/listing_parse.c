@@ -5,7 +5,6 @@
 #include "backend/section/access.h"
 #include "backend/section/check/section_check.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* One name=value that is no row of the record's table: sets *out_known and takes the value, or
@@ -406,10 +405,10 @@ static SambaStatus parseOpLine(SambaListingParser *parser, size_t at) {
 
   SAMBA_RETURN_IF_ERROR(sambaListingInteger(&parser->cursor, 0, UINT16_MAX, "a value", &number));
   if (number != expected)
-    return sambaListingError(&parser->cursor, at,
-                             "value %%%" PRId64 ", expected %%%" PRId64
-                             ": inputs and operations are numbered in order",
-                             number, expected);
+    return sambaListingError(
+        &parser->cursor, at,
+        "value %%%lld, expected %%%lld: inputs and operations are numbered in order",
+        (long long)number, (long long)expected);
   SAMBA_RETURN_IF_ERROR(sambaListingExpect(&parser->cursor, "="));
   sambaListingAtLineEnd(&parser->cursor);
   size_t op_at = parser->cursor.at;

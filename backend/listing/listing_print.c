@@ -4,7 +4,6 @@
 
 #include "support/text/text.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -69,13 +68,13 @@ static void putField(Printer *printer, const SambaRecordRow *row, const void *st
     if (dtype < SAMBA_DTYPE_COUNT)
       sambaListingFormatBits(dtype, value, text);
     else
-      snprintf(text, sizeof text, "0x%" PRIx64, value);
+      snprintf(text, sizeof text, "0x%llx", (unsigned long long)value);
     put(printer, " %s=%s", label, text);
     break;
   default:
     if (always && (int64_t)value < 0) /* not placed */
       return;
-    put(printer, " %s=%" PRId64, label, (int64_t)value);
+    put(printer, " %s=%lld", label, (long long)value);
     break;
   }
 }
@@ -92,7 +91,7 @@ static void putList(Printer *printer, const char *label, uint32_t count, const u
     if (c < count && trips)
       put(printer, "%u", trips[c]);
     else if (c < count)
-      put(printer, "%" PRId64, strides[c]);
+      put(printer, "%lld", (long long)strides[c]);
   }
   put(printer, "]");
 }
@@ -166,7 +165,7 @@ static void printOp(Printer *printer, uint32_t value, const SambaLaneOp *op) {
     sambaListingFormatBits((SambaDType)op->type, op->immediate, text);
     put(printer, " %s", text);
   } else if (op->opcode == SAMBA_LANE_COUNTER || op->opcode == SAMBA_LANE_ARGIN) {
-    put(printer, " %" PRIu64, op->immediate);
+    put(printer, " %llu", (unsigned long long)op->immediate);
   } else if (op->opcode == SAMBA_LANE_WRAP) {
     put(printer, " to %s", sambaDTypeName((SambaDType)op->immediate));
   }

@@ -4,7 +4,6 @@
 
 #include "backend/section/access.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -60,9 +59,9 @@ static SambaStatus parseEndpoint(SambaListingParser *parser, bool output,
   SambaListingUnit *found = &parser->units.data[unit];
   size_t ports = output ? found->outputs.size : found->inputs.size;
   if ((uint64_t)port >= ports)
-    return sambaListingError(&parser->cursor, at, "unit '%s' has %zu %s lines, no %s %" PRId64,
+    return sambaListingError(&parser->cursor, at, "unit '%s' has %zu %s lines, no %s %lld",
                              found->unit.name, ports, output ? "output" : "input",
-                             output ? "output" : "input", port);
+                             output ? "output" : "input", (long long)port);
   *out_endpoint = (SambaEndpoint){(uint32_t)unit, (uint32_t)port};
   SambaListingPort *line = output ? &found->outputs.data[port] : &found->inputs.data[port];
   sambaArrayAppend(&line->listed, (uint32_t)parser->streams.size);

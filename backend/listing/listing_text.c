@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,14 +58,14 @@ void sambaListingFormatBits(SambaDType dtype, uint64_t bits, char *out) {
         return;
     }
   } else if (dtype == SAMBA_DTYPE_I8 || dtype >= SAMBA_DTYPE_I16) {
-    snprintf(out, 40, "%" PRId64, (int64_t)(bits << (64 - width)) >> (64 - width));
+    snprintf(out, 40, "%lld", (long long)(bits << (64 - width)) >> (64 - width));
     return;
   } else {
-    snprintf(out, 40, "%" PRIu64, bits);
+    snprintf(out, 40, "%llu", (unsigned long long)bits);
     return;
   }
 
-  snprintf(out, 40, "0x%0*" PRIx64, (int)(width / 4), bits);
+  snprintf(out, 40, "0x%0*llx", (int)(width / 4), (unsigned long long)bits);
 }
 
 bool sambaListingParseBits(SambaDType dtype, SambaStringRef text, uint64_t *out_bits) {
@@ -261,8 +260,9 @@ SambaStatus sambaListingInteger(SambaListingCursor *cursor, int64_t minimum, int
     return sambaListingError(cursor, start, "expected %s, a number, found '%.*s'", what,
                              SAMBA_STRING_ARGS(word));
   if (errno || value < minimum || value > maximum)
-    return sambaListingError(cursor, start, "%s is %s%.*s, expected %" PRId64 " to %" PRId64, what,
-                             negative ? "-" : "", SAMBA_STRING_ARGS(word), minimum, maximum);
+    return sambaListingError(cursor, start, "%s is %s%.*s, expected %lld to %lld", what,
+                             negative ? "-" : "", SAMBA_STRING_ARGS(word), (long long)minimum,
+                             (long long)maximum);
   *out_value = value;
 
   return NULL;

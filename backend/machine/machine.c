@@ -2,7 +2,6 @@
  * comes from parameters.def, so a new parameter is one row there and one in shipped.def. */
 #include "backend/machine/machine.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 
 typedef struct ParameterRow {
@@ -64,9 +63,8 @@ static SambaStatus checkPowerOfTwo(const SambaMachine *machine, SambaParameter p
   int64_t value = sambaMachineGet(machine, parameter);
   if (isPowerOfTwo(value))
     return NULL;
-  return sambaStatusMake(SAMBA_INVALID,
-                         "machine '%s': %s is %" PRId64 ", expected a power of two: %s",
-                         machine->name, sambaParameterName(parameter), value, reason);
+  return sambaStatusMake(SAMBA_INVALID, "machine '%s': %s is %lld, expected a power of two: %s",
+                         machine->name, sambaParameterName(parameter), (long long)value, reason);
 }
 
 static SambaStatus checkMultiple(const SambaMachine *machine, SambaParameter whole,
@@ -76,9 +74,9 @@ static SambaStatus checkMultiple(const SambaMachine *machine, SambaParameter who
   if (a % b == 0)
     return NULL;
   return sambaStatusMake(SAMBA_INVALID,
-                         "machine '%s': %s is %" PRId64
-                         ", expected a multiple of %s, which is %" PRId64,
-                         machine->name, sambaParameterName(whole), a, sambaParameterName(part), b);
+                         "machine '%s': %s is %lld, expected a multiple of %s, which is %lld",
+                         machine->name, sambaParameterName(whole), (long long)a,
+                         sambaParameterName(part), (long long)b);
 }
 
 /* A memory is there with capacity, channels and bandwidth, or with none of them. */
@@ -88,12 +86,12 @@ static SambaStatus checkMemory(const SambaMachine *machine, SambaParameter bytes
   SambaParameter others[2] = {channels, mbps};
   for (int i = 0; i < 2; ++i)
     if ((sambaMachineGet(machine, others[i]) > 0) != present)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "machine '%s': %s is %" PRId64 " but %s is %" PRId64
-                             ", expected both zero (no such memory) or both positive",
-                             machine->name, sambaParameterName(bytes),
-                             sambaMachineGet(machine, bytes), sambaParameterName(others[i]),
-                             sambaMachineGet(machine, others[i]));
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "machine '%s': %s is %lld but %s is %lld, expected both zero (no such "
+          "memory) or both positive",
+          machine->name, sambaParameterName(bytes), (long long)sambaMachineGet(machine, bytes),
+          sambaParameterName(others[i]), (long long)sambaMachineGet(machine, others[i]));
   return NULL;
 }
 
@@ -119,16 +117,16 @@ static SambaStatus checkDram(const SambaMachine *machine) {
   SAMBA_RETURN_IF_ERROR(checkMultiple(machine, SAMBA_PARAMETER_dram_interleave_bytes,
                                       SAMBA_PARAMETER_dram_burst_bytes));
   if (machine->dram_write_low >= machine->dram_write_high)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "machine '%s': dram_write_low is %" PRId64
-                           ", expected less than dram_write_high, which is %" PRId64,
-                           machine->name, machine->dram_write_low, machine->dram_write_high);
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "machine '%s': dram_write_low is %lld, expected less than dram_write_high, which is %lld",
+        machine->name, (long long)machine->dram_write_low, (long long)machine->dram_write_high);
   if (machine->dram_refresh_ps >= machine->dram_refresh_interval_ps)
     return sambaStatusMake(SAMBA_INVALID,
-                           "machine '%s': dram_refresh_ps is %" PRId64
-                           ", expected less than dram_refresh_interval_ps, which is %" PRId64,
-                           machine->name, machine->dram_refresh_ps,
-                           machine->dram_refresh_interval_ps);
+                           "machine '%s': dram_refresh_ps is %lld, expected less than "
+                           "dram_refresh_interval_ps, which is %lld",
+                           machine->name, (long long)machine->dram_refresh_ps,
+                           (long long)machine->dram_refresh_interval_ps);
   return NULL;
 }
 
@@ -140,11 +138,10 @@ SambaStatus sambaMachineCheck(const SambaMachine *machine) {
   for (int i = 0; i < SAMBA_PARAMETER_COUNT; ++i) {
     int64_t value = sambaMachineGet(machine, (SambaParameter)i);
     if (value < parameters[i].minimum || value > parameters[i].maximum)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "machine '%s': %s (%s) is %" PRId64 ", expected %" PRId64
-                             " to %" PRId64 " %s",
-                             machine->name, parameters[i].name, parameters[i].description, value,
-                             parameters[i].minimum, parameters[i].maximum, parameters[i].unit);
+      return sambaStatusMake(
+          SAMBA_INVALID, "machine '%s': %s (%s) is %lld, expected %lld to %lld %s", machine->name,
+          parameters[i].name, parameters[i].description, (long long)value,
+          (long long)parameters[i].minimum, (long long)parameters[i].maximum, parameters[i].unit);
   }
 
   SAMBA_RETURN_IF_ERROR(checkMultiple(machine, SAMBA_PARAMETER_grid_columns, SAMBA_PARAMETER_dies));
@@ -154,10 +151,10 @@ SambaStatus sambaMachineCheck(const SambaMachine *machine) {
       checkMultiple(machine, SAMBA_PARAMETER_grid_rows, SAMBA_PARAMETER_tile_rows));
   if (machine->systolic_accumulators < machine->systolic_rows * machine->systolic_columns)
     return sambaStatusMake(SAMBA_INVALID,
-                           "machine '%s': systolic_accumulators is %" PRId64
-                           ", expected at least one per MAC of the %" PRId64 " x %" PRId64 " array",
-                           machine->name, machine->systolic_accumulators, machine->systolic_rows,
-                           machine->systolic_columns);
+                           "machine '%s': systolic_accumulators is %lld, expected at least one per "
+                           "MAC of the %lld x %lld array",
+                           machine->name, (long long)machine->systolic_accumulators,
+                           (long long)machine->systolic_rows, (long long)machine->systolic_columns);
   SAMBA_RETURN_IF_ERROR(checkPowerOfTwo(machine, SAMBA_PARAMETER_simd_lanes,
                                         "lane reductions fold the lanes by halves"));
   SAMBA_RETURN_IF_ERROR(

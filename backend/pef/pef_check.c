@@ -7,7 +7,6 @@
 #include "support/container/string_map.h"
 #include "support/text/escape.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -147,19 +146,21 @@ static SambaStatus checkRegions(Checker *checker) {
       return INVALID("%s: memory is `any`, expected the one that was assigned",
                      DESCRIBE(Region, i, region));
     if (!region->alignment || region->alignment & (region->alignment - 1))
-      return INVALID("%s: alignment is %" PRIu64 ", expected a power of two",
-                     DESCRIBE(Region, i, region), region->alignment);
+      return INVALID("%s: alignment is %llu, expected a power of two", DESCRIBE(Region, i, region),
+                     (unsigned long long)region->alignment);
     if (region->address & (region->alignment - 1))
-      return INVALID("%s: address 0x%" PRIx64 " is not a multiple of its alignment %" PRIu64,
-                     DESCRIBE(Region, i, region), region->address, region->alignment);
+      return INVALID("%s: address 0x%llx is not a multiple of its alignment %llu",
+                     DESCRIBE(Region, i, region), (unsigned long long)region->address,
+                     (unsigned long long)region->alignment);
     uint64_t start, end;
     memoryBounds(&checker->machine, region->memory, &start, &end);
     if (!region->bytes || region->address < start || region->address > end ||
         region->bytes > end - region->address)
-      return INVALID("%s: address 0x%" PRIx64 " and %" PRIu64 " bytes are not within [0x%" PRIx64
-                     ", 0x%" PRIx64 "), the %s of machine %s",
-                     DESCRIBE(Region, i, region), region->address, region->bytes, start, end,
-                     memoryTitle(region->memory), checker->machine.name);
+      return INVALID(
+          "%s: address 0x%llx and %llu bytes are not within [0x%llx, 0x%llx), the %s of machine %s",
+          DESCRIBE(Region, i, region), (unsigned long long)region->address,
+          (unsigned long long)region->bytes, (unsigned long long)start, (unsigned long long)end,
+          memoryTitle(region->memory), checker->machine.name);
     for (uint32_t k = 0; k < region->owners_count; ++k)
       if (pef->symbols[region->owners[k].symbol].region != i)
         return INVALID("%s: owner %u is symbol %u, which is in region %u",
@@ -189,14 +190,15 @@ static SambaStatus checkShape(const SambaPefSymbol *symbol) {
   }
 
   if (symbol->bytes != elements * sambaDTypeBytes(symbol->device_dtype))
-    return INVALID("bytes is %" PRIu64 ", expected %" PRIu64 " elements of %s", symbol->bytes,
-                   elements, sambaDTypeName(symbol->device_dtype));
+    return INVALID("bytes is %llu, expected %llu elements of %s", (unsigned long long)symbol->bytes,
+                   (unsigned long long)elements, sambaDTypeName(symbol->device_dtype));
   bool data = symbol->init == SAMBA_PEF_INIT_BLOB || symbol->init == SAMBA_PEF_INIT_FILE;
   if (data && symbol->init_bytes != elements * sambaDTypeBytes(symbol->init_dtype))
-    return INVALID("init_bytes is %" PRIu64 ", expected %" PRIu64 " elements of %s",
-                   symbol->init_bytes, elements, sambaDTypeName(symbol->init_dtype));
+    return INVALID("init_bytes is %llu, expected %llu elements of %s",
+                   (unsigned long long)symbol->init_bytes, (unsigned long long)elements,
+                   sambaDTypeName(symbol->init_dtype));
   if (data && symbol->init_offset > INT64_MAX - symbol->init_bytes)
-    return INVALID("init_offset %" PRIu64 " is beyond any file", symbol->init_offset);
+    return INVALID("init_offset %llu is beyond any file", (unsigned long long)symbol->init_offset);
   return NULL;
 }
 
@@ -239,7 +241,7 @@ static SambaStatus checkRole(const SambaPef *pef, const SambaPefSymbol *symbol) 
 
   uint32_t bits = 8 * sambaDTypeBytes(symbol->device_dtype);
   if (symbol->init == SAMBA_PEF_INIT_FILL && bits < 64 && symbol->init_value >> bits)
-    return INVALID("init_value is 0x%" PRIx64 ", which is no %s", symbol->init_value,
+    return INVALID("init_value is 0x%llx, which is no %s", (unsigned long long)symbol->init_value,
                    sambaDTypeName(symbol->device_dtype));
   return NULL;
 }
@@ -251,13 +253,13 @@ static SambaStatus checkSymbol(Checker *checker, const SambaPefSymbol *symbol) {
   SAMBA_RETURN_IF_ERROR(checkShape(symbol));
   if (symbol->address < region->address || symbol->address - region->address > region->bytes ||
       symbol->bytes > region->bytes - (symbol->address - region->address))
-    return INVALID("address 0x%" PRIx64 " and %" PRIu64
-                   " bytes are not within its region %u [0x%" PRIx64 ", 0x%" PRIx64 ")",
-                   symbol->address, symbol->bytes, symbol->region, region->address,
-                   region->address + region->bytes);
+    return INVALID("address 0x%llx and %llu bytes are not within its region %u [0x%llx, 0x%llx)",
+                   (unsigned long long)symbol->address, (unsigned long long)symbol->bytes,
+                   symbol->region, (unsigned long long)region->address,
+                   (unsigned long long)(region->address + region->bytes));
   if (symbol->address % sambaDTypeBytes(symbol->device_dtype))
-    return INVALID("address 0x%" PRIx64 " is not a multiple of the size of %s", symbol->address,
-                   sambaDTypeName(symbol->device_dtype));
+    return INVALID("address 0x%llx is not a multiple of the size of %s",
+                   (unsigned long long)symbol->address, sambaDTypeName(symbol->device_dtype));
   if ((symbol->first_call == SAMBA_PEF_NONE) != (symbol->last_call == SAMBA_PEF_NONE) ||
       symbol->first_call > symbol->last_call)
     return INVALID("first_call and last_call are not an interval");
@@ -363,8 +365,9 @@ static SambaStatus checkBindings(Checker *checker, const SambaPefCall *call) {
       return INVALID("binding %u binds formal argument %u again", i, binding->formal);
     bound[binding->formal] = true;
     if (binding->offset >= pef->symbols[binding->symbol].bytes)
-      return INVALID("binding %u: offset %" PRIu64 " is beyond symbol %u of %" PRIu64 " bytes", i,
-                     binding->offset, binding->symbol, pef->symbols[binding->symbol].bytes);
+      return INVALID("binding %u: offset %llu is beyond symbol %u of %llu bytes", i,
+                     (unsigned long long)binding->offset, binding->symbol,
+                     (unsigned long long)pef->symbols[binding->symbol].bytes);
   }
 
   for (uint32_t i = 0; i < image->formals_count; ++i)

@@ -3,15 +3,13 @@
 
 #include "support/number/shape.h"
 
-#include <inttypes.h>
-
 static const char *const roleNames[] = {"argument", "result", "intermediate"};
 
 static void printTensor(const SambaStageGraph *graph, uint32_t index, SambaText *text) {
   const SambaStageTensor *tensor = &graph->tensors[index];
   sambaTextFormat(text, "  tensor %u: %s [", index, roleNames[tensor->role]);
   for (uint32_t axis = 0; axis < tensor->rank; ++axis)
-    sambaTextFormat(text, axis ? ", %" PRId64 : "%" PRId64, tensor->dims[axis]);
+    sambaTextFormat(text, axis ? ", %lld" : "%lld", (long long)tensor->dims[axis]);
   sambaTextFormat(text, "] %s", sambaDTypeName(tensor->dtype));
   if (tensor->alias_of != SAMBA_NO_INDEX)
     sambaTextFormat(text, ", the bytes of tensor %u", tensor->alias_of);
@@ -27,13 +25,13 @@ static void printAxis(const SambaStage *stage, const SambaAxisMap *axis, SambaTe
     if (!coefficient)
       continue;
     if (coefficient != 1)
-      sambaTextFormat(text, "%s%" PRId64 "*d%u", any ? " + " : "", coefficient, dim);
+      sambaTextFormat(text, "%s%lld*d%u", any ? " + " : "", (long long)coefficient, dim);
     else
       sambaTextFormat(text, "%sd%u", any ? " + " : "", dim);
     any = true;
   }
   if (axis->constant || !any)
-    sambaTextFormat(text, "%s%" PRId64, any ? " + " : "", axis->constant);
+    sambaTextFormat(text, "%s%lld", any ? " + " : "", (long long)axis->constant);
 }
 
 static void printMap(const SambaStageGraph *graph, const SambaStage *stage,
@@ -47,14 +45,14 @@ static void printMap(const SambaStageGraph *graph, const SambaStage *stage,
   }
   sambaTextAppendC(text, "]");
   if (map->guarded)
-    sambaTextFormat(text, ", outside 0x%" PRIx64, map->fill);
+    sambaTextFormat(text, ", outside 0x%llx", (unsigned long long)map->fill);
   sambaTextAppendC(text, "\n");
 }
 
 static void printList(const char *name, uint32_t count, const int64_t *values, SambaText *text) {
   sambaTextFormat(text, " %s [", name);
   for (uint32_t i = 0; i < count; ++i)
-    sambaTextFormat(text, i ? ", %" PRId64 : "%" PRId64, values[i]);
+    sambaTextFormat(text, i ? ", %lld" : "%lld", (long long)values[i]);
   sambaTextAppendC(text, "]");
 }
 
@@ -86,7 +84,7 @@ static void printProgram(const SambaStage *stage, SambaText *text) {
     for (int k = 0; k < sambaLaneOpOperands(op->opcode); ++k)
       sambaTextFormat(text, " %u", op->operands[k]);
     if (op->immediate)
-      sambaTextFormat(text, " 0x%" PRIx64, op->immediate);
+      sambaTextFormat(text, " 0x%llx", (unsigned long long)op->immediate);
     sambaTextAppendC(text, "\n");
   }
 }
@@ -96,7 +94,7 @@ static void printStage(const SambaStageGraph *graph, uint32_t index, SambaText *
   const SambaMapping *mapping = &graph->mappings[index];
   sambaTextFormat(text, "  stage %u: %s [", index, stage->name ? stage->name : "");
   for (uint32_t dim = 0; dim < stage->dim_count; ++dim)
-    sambaTextFormat(text, "%sd%u < %" PRId64 "%s", dim ? ", " : "", dim, stage->extents[dim],
+    sambaTextFormat(text, "%sd%u < %lld%s", dim ? ", " : "", dim, (long long)stage->extents[dim],
                     stage->reduced[dim] ? " reduced" : "");
   sambaTextFormat(text, "]%s", stage->lane_reduce ? " lane_reduce" : "");
   if (stage->layer && stage->layer[0])

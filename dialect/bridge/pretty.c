@@ -7,7 +7,6 @@
 #include "mlir-c/BuiltinTypes.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +38,7 @@ static void printNumber(const SambaPrinter *printer, MlirAttribute value) {
 
 static void printInteger(const SambaPrinter *printer, int64_t value) {
   char text[24];
-  snprintf(text, sizeof text, "%" PRId64, value);
+  snprintf(text, sizeof text, "%lld", (long long)value);
   say(printer, text);
 }
 

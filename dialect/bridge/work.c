@@ -1,7 +1,6 @@
 /* Counters of work; see work.h. */
 #include "dialect/bridge/work.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -66,7 +65,7 @@ void sambaWorkPrint(FILE *out) {
       if (count && !named)
         fprintf(out, "%s\n", rows[r].pass);
       if (count)
-        fprintf(out, "  (S) %" PRIu64 " %s\n", count, texts[work]);
+        fprintf(out, "  (S) %llu %s\n", (unsigned long long)count, texts[work]);
       named |= count > 0;
     }
   }

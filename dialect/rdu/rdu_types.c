@@ -11,7 +11,6 @@
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 bool sambaTypeIsRdu(MlirType type) {
@@ -27,7 +26,7 @@ void sambaRduTypePrint(MlirType token, MlirStringCallback print, void *user_data
   print(mlirStringRefCreateFromCString(vector ? "<" : "<scalar "), user_data);
   for (intptr_t i = 0; i < mlirShapedTypeGetRank(token); ++i) {
     char extent[24];
-    snprintf(extent, sizeof extent, "%" PRId64 "x", mlirShapedTypeGetDimSize(token, i));
+    snprintf(extent, sizeof extent, "%lldx", (long long)mlirShapedTypeGetDimSize(token, i));
     print(mlirStringRefCreateFromCString(extent), user_data);
   }
   mlirTypePrint(mlirShapedTypeGetElementType(token), print, user_data);
@@ -81,7 +80,7 @@ SambaStatus sambaRduTypeCheck(intptr_t rank, const int64_t *shape, MlirType elem
     return sambaStatusMake(SAMBA_INVALID, "element type must be f32, bf16, f16 or an integer");
   for (intptr_t i = 0; i < rank; ++i)
     if (shape[i] < 1)
-      return sambaStatusMake(SAMBA_INVALID, "every extent must be at least 1, but one is %" PRId64,
-                             shape[i]);
+      return sambaStatusMake(SAMBA_INVALID, "every extent must be at least 1, but one is %lld",
+                             (long long)shape[i]);
   return NULL;
 }

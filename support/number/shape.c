@@ -1,7 +1,6 @@
 /* Shapes; see shape.h. */
 #include "support/number/shape.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 int64_t sambaShapeElements(uint32_t rank, const int64_t *dims) {
@@ -22,7 +21,7 @@ const char *sambaShapeFormat(char *buffer, size_t size, uint32_t rank, const int
 
   for (uint32_t axis = 0; axis < rank && used < size; ++axis) {
     const char *between = axis + 1 < rank || element[0] ? "x" : "";
-    used += (size_t)snprintf(buffer + used, size - used, "%" PRId64 "%s", dims[axis], between);
+    used += (size_t)snprintf(buffer + used, size - used, "%lld%s", (long long)dims[axis], between);
   }
   if (used < size)
     snprintf(buffer + used, size - used, "%s", element);

@@ -11,7 +11,6 @@
 #include "tools/samba-objdump/lexer.h"
 #include "tools/samba-objdump/objdump.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -224,9 +223,10 @@ static SambaStatus parseBytes(Parser *parser, SambaPefBytes *out_bytes) {
   SambaStatus status = sambaInputFileOpen(path, &fd, &bytes);
   if (!status) {
     if (offset > bytes || size > bytes - offset || size > SAMBA_PEF_MAX_TABLE_BYTES) {
-      status = sambaStatusMake(
-          SAMBA_INVALID, "%s: bytes %" PRIu64 " to %" PRIu64 " do not exist; the file has %" PRIu64,
-          path, offset, offset + size, bytes);
+      status =
+          sambaStatusMake(SAMBA_INVALID, "%s: bytes %llu to %llu do not exist; the file has %llu",
+                          path, (unsigned long long)offset, (unsigned long long)(offset + size),
+                          (unsigned long long)bytes);
     } else {
       uint8_t *data = sambaArenaAllocate(&parser->pef->arena, size);
       status = sambaPefFileRead(fd, path, ".incbin", offset, data, size);

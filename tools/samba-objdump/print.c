@@ -6,7 +6,6 @@
 #include "support/text/escape.h"
 #include "tools/samba-objdump/objdump.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 typedef struct Printer {
@@ -70,7 +69,7 @@ static void printHex(FILE *out, const uint8_t *data, uint64_t size) {
 static void printIncbin(Printer *printer, const char *path, uint64_t offset, uint64_t size) {
   fputs(".incbin ", printer->out);
   printText(printer, sambaStringRef(path));
-  fprintf(printer->out, ", %" PRIu64 ", %" PRIu64, offset, size);
+  fprintf(printer->out, ", %llu, %llu", (unsigned long long)offset, (unsigned long long)size);
 }
 
 static void printBytes(Printer *printer, const SambaPefField *field, const SambaPefBytes *bytes) {
@@ -136,7 +135,7 @@ static void printValue(Printer *printer, const SambaPefField *field, const void 
     fprintf(out, "%u", *(const uint32_t *)at);
     break;
   case SAMBA_PEF_FIELD_U64:
-    fprintf(out, "%" PRIu64, *(const uint64_t *)at);
+    fprintf(out, "%llu", (unsigned long long)(*(const uint64_t *)at));
     break;
   case SAMBA_PEF_FIELD_STRING:
     printText(printer, *(const SambaStringRef *)at);

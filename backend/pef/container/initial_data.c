@@ -7,7 +7,6 @@
 #include "support/text/escape.h"
 #include "support/text/text.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -40,9 +39,10 @@ static SambaStatus openExternal(const SambaPef *pef, const SambaPefSymbol *symbo
     close(*out_fd);
     status = sambaStatusMake(
         SAMBA_INVALID,
-        "%s: bytes %" PRIu64 " to %" PRIu64 " are expected, but the file has %" PRIu64
-        "; put the file that was compiled beside the PEF",
-        path, symbol->init_offset, symbol->init_offset + symbol->init_bytes, bytes);
+        "%s: bytes %llu to %llu are expected, but the file has %llu; put the file "
+        "that was compiled beside the PEF",
+        path, (unsigned long long)symbol->init_offset,
+        (unsigned long long)(symbol->init_offset + symbol->init_bytes), (unsigned long long)bytes);
   }
 
   if (status) {
@@ -61,9 +61,9 @@ static SambaStatus readRange(const SambaPef *pef, const SambaPefSymbol *symbol, 
   if (!pef->file || (symbol->init != SAMBA_PEF_INIT_BLOB && symbol->init != SAMBA_PEF_INIT_FILE))
     return sambaStatusMake(SAMBA_INVALID, "there is no data in a file");
   if (offset > symbol->init_bytes || size > symbol->init_bytes - offset)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "bytes %" PRIu64 " to %" PRIu64 " of %" PRIu64 " do not exist", offset,
-                           offset + size, symbol->init_bytes);
+    return sambaStatusMake(SAMBA_INVALID, "bytes %llu to %llu of %llu do not exist",
+                           (unsigned long long)offset, (unsigned long long)(offset + size),
+                           (unsigned long long)symbol->init_bytes);
   bool external = symbol->init == SAMBA_PEF_INIT_FILE;
   int fd = pef->file->fd;
   char *path = NULL;
@@ -97,12 +97,12 @@ static SambaStatus readVerified(const SambaPef *pef, const SambaPefSymbol *symbo
   SambaStatus status = readRange(pef, symbol, 0, symbol->init_bytes, buffer, digest);
   sambaDigestFinish(digest, checksum);
   if (!status && memcmp(checksum, symbol->init_checksum, sizeof checksum) != 0)
-    status = sambaStatusMake(SAMBA_INVALID,
-                             "the checksum of its %" PRIu64
-                             " bytes%s%.*s is wrong: the file is damaged or another one",
-                             symbol->init_bytes, symbol->init == SAMBA_PEF_INIT_FILE ? " in " : "",
-                             symbol->init == SAMBA_PEF_INIT_FILE ? (int)symbol->init_file.size : 0,
-                             symbol->init_file.data);
+    status = sambaStatusMake(
+        SAMBA_INVALID,
+        "the checksum of its %llu bytes%s%.*s is wrong: the file is damaged or another one",
+        (unsigned long long)symbol->init_bytes, symbol->init == SAMBA_PEF_INIT_FILE ? " in " : "",
+        symbol->init == SAMBA_PEF_INIT_FILE ? (int)symbol->init_file.size : 0,
+        symbol->init_file.data);
   return annotate(status, symbol);
 }
 

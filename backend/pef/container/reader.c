@@ -12,7 +12,6 @@
 #include "support/file/path.h"
 #include "support/text/escape.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -50,9 +49,10 @@ static SambaStatus readPart(Reader *reader, const SambaElfSection *section, uint
   if (out_part->present)
     return sambaStatusMake(SAMBA_INVALID, "%s: section %s is there twice", path, name);
   if (section->bytes < SAMBA_PEF_TABLE_HEADER_BYTES || section->bytes > SAMBA_PEF_MAX_TABLE_BYTES)
-    return sambaStatusMake(
-        SAMBA_INVALID, "%s: section %s has %" PRIu64 " bytes, expected %d to %" PRIu64, path, name,
-        section->bytes, SAMBA_PEF_TABLE_HEADER_BYTES, SAMBA_PEF_MAX_TABLE_BYTES);
+    return sambaStatusMake(SAMBA_INVALID, "%s: section %s has %llu bytes, expected %d to %llu",
+                           path, name, (unsigned long long)section->bytes,
+                           SAMBA_PEF_TABLE_HEADER_BYTES,
+                           (unsigned long long)SAMBA_PEF_MAX_TABLE_BYTES);
   uint8_t *bytes = sambaArenaAllocate(&reader->pef->arena, section->bytes);
   SAMBA_RETURN_IF_ERROR(
       sambaPefFileRead(reader->pef->file->fd, path, name, section->offset, bytes, section->bytes));
@@ -66,9 +66,10 @@ static SambaStatus readPart(Reader *reader, const SambaElfSection *section, uint
   if (header.record_bytes < least || header.count > size ||
       header.count * header.record_bytes != size || header.count >= SAMBA_PEF_NONE)
     return sambaStatusMake(SAMBA_INVALID,
-                           "%s: section %s says %" PRIu64 " records of %u bytes, but holds %" PRIu64
-                           " bytes, and a record has at least %u",
-                           path, name, header.count, header.record_bytes, size, least);
+                           "%s: section %s says %llu records of %u bytes, but holds %llu bytes, "
+                           "and a record has at least %u",
+                           path, name, (unsigned long long)header.count, header.record_bytes,
+                           (unsigned long long)size, least);
   uint8_t digest[SAMBA_PEF_DIGEST_BYTES];
   memset(bytes + offsetof(SambaPefTableHeader, checksum), 0, sizeof header.checksum);
   sambaDigestCompute(bytes, section->bytes, digest);
@@ -90,9 +91,8 @@ static SambaStatus checkVersion(Reader *reader, const SambaElfSection *sections,
       continue;
     uint32_t version[2];
     if (sections[i].bytes < SAMBA_PEF_TABLE_HEADER_BYTES + sizeof version)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "%s: section %s has %" PRIu64 " bytes, too few for a version",
-                             reader->path, name, sections[i].bytes);
+      return sambaStatusMake(SAMBA_INVALID, "%s: section %s has %llu bytes, too few for a version",
+                             reader->path, name, (unsigned long long)sections[i].bytes);
     SAMBA_RETURN_IF_ERROR(sambaPefFileRead(reader->pef->file->fd, reader->path, name,
                                            sections[i].offset + SAMBA_PEF_TABLE_HEADER_BYTES,
                                            version, sizeof version));
@@ -119,9 +119,9 @@ static SambaStatus readUnknown(Reader *reader, const SambaElfSection *section) {
   SambaPefTableHeader header;
 
   if (section->bytes < sizeof header)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "%s: section %s has %" PRIu64 " bytes, expected at least %d",
-                           reader->path, name, section->bytes, SAMBA_PEF_TABLE_HEADER_BYTES);
+    return sambaStatusMake(SAMBA_INVALID, "%s: section %s has %llu bytes, expected at least %d",
+                           reader->path, name, (unsigned long long)section->bytes,
+                           SAMBA_PEF_TABLE_HEADER_BYTES);
   SAMBA_RETURN_IF_ERROR(sambaPefFileRead(reader->pef->file->fd, reader->path, name, section->offset,
                                          &header, sizeof header));
   if (memcmp(header.magic, SAMBA_PEF_TABLE_MAGIC, sizeof header.magic) != 0)
@@ -180,10 +180,10 @@ static SambaStatus readParts(Reader *reader, const SambaElfSection *sections, ui
                              "%s: section \"" SAMBA_PEF_SECTION_PREFIX "%s\" is missing",
                              reader->path, table->plural);
     if (table->place == SAMBA_PEF_PLACE_ONE && reader->tables[t].count != 1)
-      return sambaStatusMake(SAMBA_INVALID,
-                             "%s: section \"" SAMBA_PEF_SECTION_PREFIX "%s\" has %" PRIu64
-                             " records, expected exactly one",
-                             reader->path, table->plural, reader->tables[t].count);
+      return sambaStatusMake(
+          SAMBA_INVALID,
+          "%s: section \"" SAMBA_PEF_SECTION_PREFIX "%s\" has %llu records, expected exactly one",
+          reader->path, table->plural, (unsigned long long)reader->tables[t].count);
   }
 
   return NULL;
@@ -228,11 +228,11 @@ static SambaStatus decodeString(Reader *reader, const FieldPlace *place, char *t
   if (size &&
       (!blobRange(reader, SAMBA_PEF_BLOB_STRINGS, offset, size + 1, &data) || data[size] != 0))
     return sambaStatusMake(SAMBA_INVALID,
-                           "%s: %s %u: %s (offset %" PRIu64 ", %" PRIu64
-                           " bytes and a zero) does not lie within the string pool of %" PRIu64
-                           " bytes",
+                           "%s: %s %u: %s (offset %llu, %llu bytes and a zero) does not lie within "
+                           "the string pool of %llu bytes",
                            reader->path, place->table->singular, place->index, place->field->name,
-                           offset, size, reader->blobs[SAMBA_PEF_BLOB_STRINGS].count);
+                           (unsigned long long)offset, (unsigned long long)size,
+                           (unsigned long long)reader->blobs[SAMBA_PEF_BLOB_STRINGS].count);
   if (size)
     text = (SambaStringRef){(const char *)data, size};
   memcpy(to, &text, sizeof text);
@@ -244,12 +244,12 @@ static SambaStatus decodeBytes(Reader *reader, const FieldPlace *place, char *to
   uint64_t offset = load64(place->from);
   SambaPefBytes bytes = {.size = load64(place->from + 8)};
   if (!blobRange(reader, field->target, offset, bytes.size, &bytes.data))
-    return sambaStatusMake(SAMBA_INVALID,
-                           "%s: %s %u: %s (offset %" PRIu64 ", %" PRIu64
-                           " bytes) does not lie within %s of %" PRIu64 " bytes",
-                           reader->path, place->table->singular, place->index, field->name, offset,
-                           bytes.size, sambaPefBlobName(field->target),
-                           reader->blobs[field->target].count);
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "%s: %s %u: %s (offset %llu, %llu bytes) does not lie within %s of %llu bytes",
+        reader->path, place->table->singular, place->index, field->name, (unsigned long long)offset,
+        (unsigned long long)bytes.size, sambaPefBlobName(field->target),
+        (unsigned long long)reader->blobs[field->target].count);
   memcpy(to, &bytes, sizeof bytes);
   return NULL;
 }
@@ -263,12 +263,11 @@ static SambaStatus decodeChildren(Reader *reader, const FieldPlace *place, char 
   char *children = NULL;
 
   if (first != *taken || count > there - first)
-    return sambaStatusMake(
-        SAMBA_INVALID,
-        "%s: %s %u: %s are records %u and the %u from there, expected to start at %" PRIu64
-        " and to lie within %" PRIu64,
-        reader->path, place->table->singular, place->index, field->name, first, count, *taken,
-        there);
+    return sambaStatusMake(SAMBA_INVALID,
+                           "%s: %s %u: %s are records %u and the %u from there, expected to start "
+                           "at %llu and to lie within %llu",
+                           reader->path, place->table->singular, place->index, field->name, first,
+                           count, (unsigned long long)*taken, (unsigned long long)there);
   *taken += count;
   if (count)
     children =
@@ -324,9 +323,9 @@ static SambaStatus decodeTables(Reader *reader) {
     uint32_t count = (uint32_t)reader->tables[t].count;
     if (table->place == SAMBA_PEF_PLACE_CHILD) {
       if (reader->taken[t] != count) /* parents come first in the order of tables */
-        return sambaStatusMake(SAMBA_INVALID,
-                               "%s: %u %s, but only %" PRIu64 " of them belong to a record",
-                               reader->path, count, table->plural, reader->taken[t]);
+        return sambaStatusMake(SAMBA_INVALID, "%s: %u %s, but only %llu of them belong to a record",
+                               reader->path, count, table->plural,
+                               (unsigned long long)reader->taken[t]);
     } else if (table->place == SAMBA_PEF_PLACE_ONE) {
       memcpy((char *)pef + table->offset, reader->arrays[t], table->struct_bytes);
     } else {
@@ -347,10 +346,11 @@ static SambaStatus checkData(Reader *reader) {
     if (symbol->init == SAMBA_PEF_INIT_BLOB &&
         (symbol->init_offset > there || symbol->init_bytes > there - symbol->init_offset))
       return sambaStatusMake(SAMBA_INVALID,
-                             "%s: symbol %u %s: its data (offset %" PRIu64 ", %" PRIu64
-                             " bytes) does not lie within the weights of %" PRIu64 " bytes",
-                             reader->path, i, quote(reader, symbol->name), symbol->init_offset,
-                             symbol->init_bytes, there);
+                             "%s: symbol %u %s: its data (offset %llu, %llu bytes) does not lie "
+                             "within the weights of %llu bytes",
+                             reader->path, i, quote(reader, symbol->name),
+                             (unsigned long long)symbol->init_offset,
+                             (unsigned long long)symbol->init_bytes, (unsigned long long)there);
   }
 
   for (uint32_t i = 0; i < pef->graphs_count; ++i) {

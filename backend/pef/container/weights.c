@@ -12,7 +12,6 @@
 #include "support/text/escape.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -60,10 +59,10 @@ static SambaStatus copyFile(const SambaPefSource *source, SambaPefSink *sink) {
   uint8_t *piece = sambaAllocate(pieceBytes);
   SambaStatus status = NULL;
   if (source->offset > bytes || sink->left > bytes - source->offset)
-    status = sambaStatusMake(SAMBA_INVALID,
-                             "%s: bytes %" PRIu64 " to %" PRIu64
-                             " are expected, but the file has %" PRIu64,
-                             source->path, source->offset, source->offset + sink->left, bytes);
+    status = sambaStatusMake(
+        SAMBA_INVALID, "%s: bytes %llu to %llu are expected, but the file has %llu", source->path,
+        (unsigned long long)source->offset, (unsigned long long)(source->offset + sink->left),
+        (unsigned long long)bytes);
 
   for (uint64_t offset = source->offset; sink->left && !status;) {
     uint64_t size = sink->left < pieceBytes ? sink->left : pieceBytes;
@@ -99,8 +98,9 @@ SambaStatus sambaPefWriteData(SambaPefSymbol *symbol, int fd, const char *path, 
 
   sambaDigestFinish(sink.digest, checksum);
   if (!status && sink.left)
-    status = sambaStatusMake(SAMBA_INVALID, "its source gives %" PRIu64 " bytes, expected %" PRIu64,
-                             symbol->init_bytes - sink.left, symbol->init_bytes);
+    status = sambaStatusMake(SAMBA_INVALID, "its source gives %llu bytes, expected %llu",
+                             (unsigned long long)(symbol->init_bytes - sink.left),
+                             (unsigned long long)symbol->init_bytes);
   if (!status && !sambaDigestIsZero(symbol->init_checksum) &&
       memcmp(symbol->init_checksum, checksum, sizeof checksum) != 0)
     status = sambaStatusMake(

@@ -6,7 +6,6 @@
 #include "support/file/atomic_file.h"
 #include "support/text/escape.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -60,12 +59,11 @@ static void writeSections(FILE *out, const SambaPef *pef, const SambaMachine *ma
     SambaStatus status = sambaPefDecodeImage(pef, section->image, machine, &scratch, &code);
     if (!status)
       countTraffic(code, &read, &written);
-    fprintf(out,
-            "%5u %-8s %5u %5u %5.1f%% %5u %5.1f%% %4u %14" PRIu64 " %14" PRIu64 " %14" PRIu64
-            "  %s%s",
-            i, sambaPefSectionTypeName(section->type), calls[i], section->pcus,
+    fprintf(out, "%5u %-8s %5u %5u %5.1f%% %5u %5.1f%% %4u %14llu %14llu %14llu  %s%s", i,
+            sambaPefSectionTypeName(section->type), calls[i], section->pcus,
             100.0 * section->pcus / pcus, section->pmus, 100.0 * section->pmus / pmus, section->ags,
-            section->estimated_cycles, read, written, sambaStringEscape(arena, section->name).data,
+            (unsigned long long)section->estimated_cycles, (unsigned long long)read,
+            (unsigned long long)written, sambaStringEscape(arena, section->name).data,
             section->flags & SAMBA_PEF_SPLIT_K ? "  (split-k: partial sums are added across units)"
                                                : "");
     if (status)
@@ -83,10 +81,10 @@ static void writeMemory(FILE *out, const SambaPef *pef) {
   for (uint32_t i = 0; i < pef->symbols_count; ++i)
     data += pef->symbols[i].init_bytes;
   fprintf(out,
-          "symbols: %u in %u regions; HBM %" PRIu64 " B, DDR %" PRIu64 " B, host %" PRIu64
-          " B; data on load %" PRIu64 " B\n",
-          pef->symbols_count, pef->regions_count, bytes[SAMBA_PEF_MEMORY_HBM],
-          bytes[SAMBA_PEF_MEMORY_DDR], bytes[SAMBA_PEF_MEMORY_HOST], data);
+          "symbols: %u in %u regions; HBM %llu B, DDR %llu B, host %llu B; data on load %llu B\n",
+          pef->symbols_count, pef->regions_count, (unsigned long long)bytes[SAMBA_PEF_MEMORY_HBM],
+          (unsigned long long)bytes[SAMBA_PEF_MEMORY_DDR],
+          (unsigned long long)bytes[SAMBA_PEF_MEMORY_HOST], (unsigned long long)data);
 }
 
 SambaStatus sambaPefWriteLog(const SambaPef *pef, const char *path) {

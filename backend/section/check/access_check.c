@@ -2,8 +2,6 @@
  * ranges, guards, indices. */
 #include "backend/section/check/check_internal.h"
 
-#include <inttypes.h>
-
 SambaStatus sambaChainCheck(const uint32_t *trips, uint32_t counter_count) {
   if (counter_count > SAMBA_MAX_COUNTERS)
     return sambaStatusMake(SAMBA_INVALID, "a chain of %u counters, expected at most %d",
@@ -67,8 +65,8 @@ static SambaStatus checkIndex(const SambaUnit *unit, const SambaAccess *access) 
                            "index_counters is %u, expected at most the %u counters inside a token",
                            access->index_counters, access->counter_count - access->token_level);
   if (access->index_limit < 1)
-    return sambaStatusMake(SAMBA_INVALID, "index_limit is %" PRId64 ", expected at least 1",
-                           access->index_limit);
+    return sambaStatusMake(SAMBA_INVALID, "index_limit is %lld, expected at least 1",
+                           (long long)access->index_limit);
   const SambaPort *index = &unit->inputs[port];
   if (sambaDTypeIsFloat(index->dtype) || index->dtype == SAMBA_DTYPE_I1)
     return sambaStatusMake(SAMBA_INVALID,
@@ -78,10 +76,10 @@ static SambaStatus checkIndex(const SambaUnit *unit, const SambaAccess *access) 
                                        access->token_level + access->index_counters);
   if (index->token_elements != elements)
     return sambaStatusMake(SAMBA_INVALID,
-                           "the index stream at input %u has tokens of %" PRIu64
-                           " elements, expected %" PRIu64
-                           ": the product of the %u counters it spans",
-                           port, index->token_elements, elements, access->index_counters);
+                           "the index stream at input %u has tokens of %llu elements, expected "
+                           "%llu: the product of the %u counters it spans",
+                           port, (unsigned long long)index->token_elements,
+                           (unsigned long long)elements, access->index_counters);
   return NULL;
 }
 
@@ -94,10 +92,10 @@ static SambaStatus checkReplay(const SambaUnit *unit, const SambaAccess *access,
                            access->replay);
   uint64_t steps = sambaTripProduct(access->trips, 0, access->counter_count);
   if (reads && steps * access->replay >= (uint64_t)SAMBA_MAX_STEPS)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "replay is %u on a chain of %" PRIu64
-                           " steps: the product reaches 2^48, expected less",
-                           access->replay, steps);
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "replay is %u on a chain of %llu steps: the product reaches 2^48, expected less",
+        access->replay, (unsigned long long)steps);
   return NULL;
 }
 
@@ -112,15 +110,15 @@ SambaStatus sambaAccessCheck(const SambaUnit *unit, const SambaPort *port, bool 
   uint32_t bits = 8 * sambaDTypeBytes(port->dtype);
 
   if (bits < 64 && access->fill >> bits)
-    return sambaStatusMake(SAMBA_INVALID, "fill 0x%" PRIx64 " does not fit in %s", access->fill,
-                           sambaDTypeName(port->dtype));
+    return sambaStatusMake(SAMBA_INVALID, "fill 0x%llx does not fit in %s",
+                           (unsigned long long)access->fill, sambaDTypeName(port->dtype));
   uint64_t token_elements =
       sambaTripProduct(access->trips, access->token_level, access->counter_count);
   if (port->token_elements != token_elements)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "token_elements is %" PRIu64 ", expected %" PRIu64
-                           ": the product of the trip counts from token_level",
-                           port->token_elements, token_elements);
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "token_elements is %llu, expected %llu: the product of the trip counts from token_level",
+        (unsigned long long)port->token_elements, (unsigned long long)token_elements);
   int64_t low, high;
   if (!sambaAffineRange(access->base, access->strides, access->trips, access->counter_count, &low,
                         &high))
@@ -134,15 +132,14 @@ SambaStatus sambaAccessCheck(const SambaUnit *unit, const SambaPort *port, bool 
     return NULL;
   if (unit->kind == SAMBA_UNIT_BUFFER)
     return sambaStatusMake(SAMBA_INVALID,
-                           "addresses %" PRId64 " to %" PRId64 " can leave the slot of %" PRIu64
-                           " elements",
-                           low, high, elements);
+                           "addresses %lld to %lld can leave the slot of %llu elements",
+                           (long long)low, (long long)high, (unsigned long long)elements);
 
   /* What guards leave open is checked at every access while it runs. */
   if (access->guard_count == 0 && !access->has_index)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "address out of range: addresses %" PRId64 " to %" PRId64
-                           " leave the symbol of %" PRIu64 " elements",
-                           low, high, elements);
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "address out of range: addresses %lld to %lld leave the symbol of %llu elements",
+        (long long)low, (long long)high, (unsigned long long)elements);
   return NULL;
 }

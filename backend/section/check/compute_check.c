@@ -2,7 +2,6 @@
  * mean something, ports agree with the chain and the program. */
 #include "backend/section/check/check_internal.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,31 +77,33 @@ static SambaStatus checkImmediate(const SambaUnit *unit, const SambaLaneOp *op) 
     if (op->type == SAMBA_DTYPE_I1)
       limit = 1;
     if (value > limit)
-      return sambaStatusMake(SAMBA_INVALID, "constant 0x%" PRIx64 " does not fit in %s", value,
-                             sambaDTypeName((SambaDType)op->type));
+      return sambaStatusMake(SAMBA_INVALID, "constant 0x%llx does not fit in %s",
+                             (unsigned long long)value, sambaDTypeName((SambaDType)op->type));
     return NULL;
   }
   case SAMBA_LANE_COUNTER:
     if (value >= unit->compute.counter_count)
       return sambaStatusMake(SAMBA_INVALID,
-                             "counter %" PRIu64 " does not exist, the chain has %u counters", value,
-                             unit->compute.counter_count);
+                             "counter %llu does not exist, the chain has %u counters",
+                             (unsigned long long)value, unit->compute.counter_count);
     return NULL;
   case SAMBA_LANE_ARGIN:
     if (value > UINT16_MAX)
-      return sambaStatusMake(SAMBA_INVALID, "argument slot %" PRIu64 ", expected at most 65535",
-                             value);
+      return sambaStatusMake(SAMBA_INVALID, "argument slot %llu, expected at most 65535",
+                             (unsigned long long)value);
     return NULL;
   case SAMBA_LANE_WRAP:
     if (value != SAMBA_DTYPE_I8 && value != SAMBA_DTYPE_UI8 && value != SAMBA_DTYPE_I16 &&
         value != SAMBA_DTYPE_I1)
-      return sambaStatusMake(
-          SAMBA_INVALID, "wraps to type number %" PRIu64 ", expected i1, i8, ui8 or i16", value);
+      return sambaStatusMake(SAMBA_INVALID,
+                             "wraps to type number %llu, expected i1, i8, ui8 or i16",
+                             (unsigned long long)value);
     return NULL;
   default:
     if (value != 0)
-      return sambaStatusMake(
-          SAMBA_INVALID, "immediate is 0x%" PRIx64 ", expected 0: this operation has none", value);
+      return sambaStatusMake(SAMBA_INVALID,
+                             "immediate is 0x%llx, expected 0: this operation has none",
+                             (unsigned long long)value);
     return NULL;
   }
 }
@@ -190,11 +191,11 @@ static SambaStatus checkReducedCounters(Program *program, uint32_t reductions) {
 
   if (unit->compute.counter_count < 64 && mask >> unit->compute.counter_count)
     return sambaStatusMake(SAMBA_INVALID,
-                           "reduce_mask 0x%" PRIx64 " names a counter beyond the %u of the chain",
-                           mask, unit->compute.counter_count);
+                           "reduce_mask 0x%llx names a counter beyond the %u of the chain",
+                           (unsigned long long)mask, unit->compute.counter_count);
   if (mask && !reductions)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "reduce_mask is 0x%" PRIx64 ", but the program has no reduction", mask);
+    return sambaStatusMake(SAMBA_INVALID, "reduce_mask is 0x%llx, but the program has no reduction",
+                           (unsigned long long)mask);
   if (unit->compute.program.systolic && reductions != 1)
     return sambaStatusMake(SAMBA_INVALID,
                            "a systolic program has exactly one reduction, a mac; this one has %u",
@@ -238,18 +239,17 @@ static SambaStatus checkPortStrides(const SambaUnit *unit, const SambaPort *port
   for (uint32_t c = 0; c < unit->compute.token_level; ++c)
     if (port->compute.strides[c])
       return sambaStatusMake(SAMBA_INVALID,
-                             "stride %" PRId64 " on counter %u, expected 0 on the outer counters",
-                             port->compute.strides[c], c);
+                             "stride %lld on counter %u, expected 0 on the outer counters",
+                             (long long)port->compute.strides[c], c);
   int64_t low, high;
 
   if (!sambaAffineRange(port->compute.offset, port->compute.strides, unit->compute.trips,
                         unit->compute.counter_count, &low, &high))
     return sambaStatusMake(SAMBA_INVALID, "the element indices leave 64 bits");
   if (low < 0 || (uint64_t)high >= port->token_elements)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "element indices %" PRId64 " to %" PRId64 " leave the token of %" PRIu64
-                           " elements",
-                           low, high, port->token_elements);
+    return sambaStatusMake(
+        SAMBA_INVALID, "element indices %lld to %lld leave the token of %llu elements",
+        (long long)low, (long long)high, (unsigned long long)port->token_elements);
   return NULL;
 }
 
@@ -263,8 +263,8 @@ static SambaStatus checkOutputCovers(const Program *program, const SambaPort *po
     bool skipped = reduced && (program->reduce_mask >> c & 1);
     if (skipped && port->compute.strides[c])
       return sambaStatusMake(SAMBA_INVALID,
-                             "stride %" PRId64 " on counter %u, expected 0: the counter is reduced",
-                             port->compute.strides[c], c);
+                             "stride %lld on counter %u, expected 0: the counter is reduced",
+                             (long long)port->compute.strides[c], c);
     if (skipped || unit->compute.trips[c] == 1)
       done |= UINT64_C(1) << c;
   }
@@ -284,14 +284,12 @@ static SambaStatus checkOutputCovers(const Program *program, const SambaPort *po
     if (!(done >> c & 1))
       return sambaStatusMake(
           SAMBA_INVALID,
-          "stride %" PRId64
-          " on counter %u: the strides must write each element of a token exactly once",
-          port->compute.strides[c], c);
+          "stride %lld on counter %u: the strides must write each element of a token exactly once",
+          (long long)port->compute.strides[c], c);
   if (covered != port->token_elements)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "the strides write %" PRIu64 " of the %" PRIu64
-                           " elements of a token, expected each once",
-                           covered, port->token_elements);
+    return sambaStatusMake(
+        SAMBA_INVALID, "the strides write %llu of the %llu elements of a token, expected each once",
+        (unsigned long long)covered, (unsigned long long)port->token_elements);
   return NULL;
 }
 

@@ -3,7 +3,6 @@
 
 #include "backend/section/access.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* Pipeline stages that a lane operation takes: simple operations and reductions one; transcendental
@@ -50,8 +49,8 @@ static SambaStatus checkProgram(const SambaMachine *machine, const SambaUnit *un
                       : machine->simd_stages; /* the array stands in the stages' place */
   if (stages > limit)
     return sambaStatusMake(
-        SAMBA_EXHAUSTED, "its program needs %u pipeline stages, but a %sPCU of %s has %" PRId64,
-        stages, unit->compute.program.systolic ? "systolic " : "", machine->name, limit);
+        SAMBA_EXHAUSTED, "its program needs %u pipeline stages, but a %sPCU of %s has %lld", stages,
+        unit->compute.program.systolic ? "systolic " : "", machine->name, (long long)limit);
   return checkTail(unit);
 }
 
@@ -67,8 +66,8 @@ static SambaStatus checkCounters(const SambaMachine *machine, uint32_t counters)
   if (counters <= machine->unit_counters)
     return NULL;
   return sambaStatusNote(
-      sambaStatusMake(SAMBA_EXHAUSTED, "its chain needs %u counters, but a unit of %s has %" PRId64,
-                      counters, machine->name, machine->unit_counters),
+      sambaStatusMake(SAMBA_EXHAUSTED, "its chain needs %u counters, but a unit of %s has %lld",
+                      counters, machine->name, (long long)machine->unit_counters),
       "tile fewer dimensions, or join counters that walk the same way");
 }
 
@@ -93,11 +92,12 @@ static SambaStatus checkUnit(const SambaMachine *machine, const SambaUnit *unit)
 
   if (unit->kind == SAMBA_UNIT_BUFFER && sambaBufferBytes(unit) > (uint64_t)machine->pmu_bytes)
     return sambaStatusNote(
-        sambaStatusMake(SAMBA_EXHAUSTED,
-                        "needs %" PRIu64 " bytes (%u slots of %" PRIu64
-                        " elements of %s), but a PMU of %s has %" PRId64,
-                        sambaBufferBytes(unit), unit->buffer.slot_count, unit->buffer.slot_elements,
-                        sambaDTypeName(unit->inputs[0].dtype), machine->name, machine->pmu_bytes),
+        sambaStatusMake(
+            SAMBA_EXHAUSTED,
+            "needs %llu bytes (%u slots of %llu elements of %s), but a PMU of %s has %lld",
+            (unsigned long long)sambaBufferBytes(unit), unit->buffer.slot_count,
+            (unsigned long long)unit->buffer.slot_elements, sambaDTypeName(unit->inputs[0].dtype),
+            machine->name, (long long)machine->pmu_bytes),
         "use smaller tiles, fewer slots, or interleave over several buffers");
   SAMBA_RETURN_IF_ERROR(checkPorts(machine, unit, false));
 

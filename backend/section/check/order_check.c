@@ -10,7 +10,6 @@
 #include "backend/section/access.h"
 #include "backend/section/pace.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -366,10 +365,11 @@ static SambaStatus fault(const OrderCheck *check, const Side *load, const Side *
   bool same = reader->load_store.symbol == writer->load_store.symbol;
   return sambaStatusMake(
       SAMBA_FAULT,
-      "missing synchronisation: section '%s', load '%s', firing %" PRIu64
-      ": formal '%s' is written by store '%s' in the same call%s%s%s, and no stream orders the two",
-      section->name, reader->name, firing - 1, read, writer->name, same ? "" : " (as formal '",
-      same ? "" : written, same ? "" : "', which has the same memory)");
+      "missing synchronisation: section '%s', load '%s', firing %llu: formal '%s' is written by "
+      "store '%s' in the same call%s%s%s, and no stream orders the two",
+      section->name, reader->name, (unsigned long long)(firing - 1), read, writer->name,
+      same ? "" : " (as formal '", same ? "" : written,
+      same ? "" : "', which has the same memory)");
 }
 
 static SambaStatus checkPair(OrderCheck *check, const Side *load, const Side *store) {

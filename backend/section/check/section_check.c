@@ -4,8 +4,6 @@
 #include "backend/section/check/section_check.h"
 #include "backend/section/check/check_internal.h"
 
-#include <inttypes.h>
-
 static SambaStatus checkPort(const SambaPort *port) {
   if ((unsigned)port->dtype >= SAMBA_DTYPE_COUNT)
     return sambaStatusMake(SAMBA_INVALID, "element type number %d is undefined", (int)port->dtype);
@@ -14,17 +12,17 @@ static SambaStatus checkPort(const SambaPort *port) {
   if (port->block == 0)
     return sambaStatusMake(SAMBA_INVALID, "block is 0, expected at least 1");
   if (port->token_elements > (uint64_t)SAMBA_MAX_TOKEN_ELEMENTS)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "token_elements is %" PRIu64 ", expected at most %" PRId64,
-                           port->token_elements, SAMBA_MAX_TOKEN_ELEMENTS);
+    return sambaStatusMake(SAMBA_INVALID, "token_elements is %llu, expected at most %lld",
+                           (unsigned long long)port->token_elements,
+                           (long long)SAMBA_MAX_TOKEN_ELEMENTS);
   return NULL;
 }
 
 static SambaStatus checkControlPort(const SambaPort *port) {
   if (port->token_elements != 0)
     return sambaStatusMake(SAMBA_INVALID,
-                           "token_elements is %" PRIu64 ", expected 0: this is a control port",
-                           port->token_elements);
+                           "token_elements is %llu, expected 0: this is a control port",
+                           (unsigned long long)port->token_elements);
   return NULL;
 }
 
@@ -89,9 +87,8 @@ static SambaStatus checkBufferPort(const SambaUnit *unit, const SambaPort *port,
                            sambaDTypeName(port->dtype), sambaDTypeName(unit->inputs[0].dtype));
   uint64_t visited = sambaTripProduct(port->access.trips, 0, port->access.slot_level);
   if (visited != slots)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "visits %" PRIu64 " slots, expected %" PRIu64 " like input 0", visited,
-                           slots);
+    return sambaStatusMake(SAMBA_INVALID, "visits %llu slots, expected %llu like input 0",
+                           (unsigned long long)visited, (unsigned long long)slots);
   return NULL;
 }
 
@@ -99,13 +96,15 @@ static SambaStatus checkBuffer(const SambaUnit *unit) {
   if (unit->buffer.slot_count == 0)
     return sambaStatusMake(SAMBA_INVALID, "slot_count is 0, expected at least 1");
   if (unit->buffer.slot_elements == 0 || unit->buffer.slot_elements > (uint64_t)SAMBA_MAX_ELEMENTS)
-    return sambaStatusMake(SAMBA_INVALID, "slot_elements is %" PRIu64 ", expected 1 to %" PRId64,
-                           unit->buffer.slot_elements, SAMBA_MAX_ELEMENTS);
+    return sambaStatusMake(SAMBA_INVALID, "slot_elements is %llu, expected 1 to %lld",
+                           (unsigned long long)unit->buffer.slot_elements,
+                           (long long)SAMBA_MAX_ELEMENTS);
   uint32_t bits = 8 * sambaDTypeBytes(unit->inputs[0].dtype);
 
   if (bits < 64 && unit->buffer.initial >> bits)
-    return sambaStatusMake(SAMBA_INVALID, "initial 0x%" PRIx64 " does not fit in %s",
-                           unit->buffer.initial, sambaDTypeName(unit->inputs[0].dtype));
+    return sambaStatusMake(SAMBA_INVALID, "initial 0x%llx does not fit in %s",
+                           (unsigned long long)unit->buffer.initial,
+                           sambaDTypeName(unit->inputs[0].dtype));
   SambaStatus status = annotatePort(
       sambaChainCheck(unit->inputs[0].access.trips, unit->inputs[0].access.counter_count), false,
       0);
@@ -157,9 +156,9 @@ static SambaStatus checkSymbol(const SambaFormal *formal, uint32_t index) {
     return sambaStatusMake(SAMBA_INVALID, "symbol '%s': element type number %d is undefined",
                            formal->name, (int)formal->dtype);
   if (formal->elements == 0 || formal->elements > (uint64_t)SAMBA_MAX_ELEMENTS)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "symbol '%s': %" PRIu64 " elements, expected 1 to %" PRId64,
-                           formal->name, formal->elements, SAMBA_MAX_ELEMENTS);
+    return sambaStatusMake(SAMBA_INVALID, "symbol '%s': %llu elements, expected 1 to %lld",
+                           formal->name, (unsigned long long)formal->elements,
+                           (long long)SAMBA_MAX_ELEMENTS);
   return NULL;
 }
 

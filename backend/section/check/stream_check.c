@@ -3,7 +3,6 @@
  * tokens. */
 #include "backend/section/check/check_internal.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* One mention of a stream: by a port's list, or by the stream's own endpoints. */
@@ -140,21 +139,23 @@ static SambaStatus compareStreamEnds(const SambaSection *section, uint32_t index
                            b.unit->name, b.port, sambaDTypeName(b.record->dtype));
   if (a.record->token_elements != b.record->token_elements)
     return sambaStatusMake(SAMBA_INVALID,
-                           "stream %u: unit '%s' output %u sends tokens of %" PRIu64
-                           " elements, unit '%s' input %u takes tokens of %" PRIu64,
-                           index, a.unit->name, a.port, a.record->token_elements, b.unit->name,
-                           b.port, b.record->token_elements);
+                           "stream %u: unit '%s' output %u sends tokens of %llu elements, unit "
+                           "'%s' input %u takes tokens of %llu",
+                           index, a.unit->name, a.port,
+                           (unsigned long long)a.record->token_elements, b.unit->name, b.port,
+                           (unsigned long long)b.record->token_elements);
   if ((stream->kind == SAMBA_STREAM_CONTROL) != (a.record->token_elements == 0))
     return sambaStatusMake(SAMBA_INVALID,
-                           "stream %u: kind %s with tokens of %" PRIu64
-                           " elements, expected a control stream exactly when tokens are empty",
+                           "stream %u: kind %s with tokens of %llu elements, expected a control "
+                           "stream exactly when tokens are empty",
                            index, stream->kind == SAMBA_STREAM_CONTROL ? "control" : "data",
-                           a.record->token_elements);
+                           (unsigned long long)a.record->token_elements);
   if (made != taken)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "stream %u: unit '%s' output %u sends %" PRIu64
-                           " tokens, unit '%s' input %u takes %" PRIu64,
-                           index, a.unit->name, a.port, made, b.unit->name, b.port, taken);
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "stream %u: unit '%s' output %u sends %llu tokens, unit '%s' input %u takes %llu", index,
+        a.unit->name, a.port, (unsigned long long)made, b.unit->name, b.port,
+        (unsigned long long)taken);
   return NULL;
 }
 

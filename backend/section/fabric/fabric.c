@@ -1,7 +1,6 @@
 /* The fabric of a placed and routed section; see fabric.h. */
 #include "backend/section/fabric/fabric.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 const char *sambaStreamKindName(SambaStreamKind kind) {
@@ -74,13 +73,12 @@ static int compareEntries(const void *a, const void *b) { return sambaSwitchEntr
 static SambaStatus claimPlace(const SambaUnit *units, uint32_t unit, uint32_t *owner,
                               const char *what, int64_t a, int64_t b) {
   if (*owner != SAMBA_NO_INDEX)
-    return b < 0 ? sambaStatusMake(SAMBA_INVALID,
-                                   "unit '%s': %s %" PRId64 " is already taken by unit '%s'",
-                                   units[unit].name, what, a, units[*owner].name)
-                 : sambaStatusMake(SAMBA_INVALID,
-                                   "unit '%s': %s (%" PRId64 ", %" PRId64
-                                   ") is already taken by unit '%s'",
-                                   units[unit].name, what, a, b, units[*owner].name);
+    return b < 0
+               ? sambaStatusMake(SAMBA_INVALID, "unit '%s': %s %lld is already taken by unit '%s'",
+                                 units[unit].name, what, (long long)a, units[*owner].name)
+               : sambaStatusMake(
+                     SAMBA_INVALID, "unit '%s': %s (%lld, %lld) is already taken by unit '%s'",
+                     units[unit].name, what, (long long)a, (long long)b, units[*owner].name);
   *owner = unit;
   return NULL;
 }
@@ -97,19 +95,19 @@ static SambaStatus checkPlace(const SambaMachine *machine, const SambaUnit *unit
                              unit->name, kind);
     if (unit->load_store.ag >= machine->ag_count)
       return sambaStatusMake(
-          SAMBA_INVALID,
-          "unit '%s': a %s needs an address generator, ag is %u, expected 0 to %" PRId64,
-          unit->name, kind, unit->load_store.ag, machine->ag_count - 1);
+          SAMBA_INVALID, "unit '%s': a %s needs an address generator, ag is %u, expected 0 to %lld",
+          unit->name, kind, unit->load_store.ag, (long long)(machine->ag_count - 1));
     return claimPlace(units, index, &ag_owners[unit->load_store.ag], "address generator",
                       unit->load_store.ag, -1);
   }
 
   if (unit->x < 0 || unit->x >= machine->grid_columns || unit->y < 0 ||
       unit->y >= machine->grid_rows)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "unit '%s': site (%d, %d) is outside the grid of %" PRId64 " x %" PRId64
-                           " sites; it is not placed",
-                           unit->name, unit->x, unit->y, machine->grid_columns, machine->grid_rows);
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "unit '%s': site (%d, %d) is outside the grid of %lld x %lld sites; it is not placed",
+        unit->name, unit->x, unit->y, (long long)machine->grid_columns,
+        (long long)machine->grid_rows);
   bool wants_pmu = unit->kind == SAMBA_UNIT_BUFFER;
   if ((sambaMachineSiteKind(machine, unit->x, unit->y) == SAMBA_SITE_PMU) != wants_pmu)
     return sambaStatusMake(

@@ -3,7 +3,6 @@
  * any input. */
 #include "backend/section/fabric/recover_streams.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 typedef struct Recovery {
@@ -38,11 +37,10 @@ static SambaStatus checkLane(const Recovery *recovery, const SambaSwitchEntry *e
   if (lane->port <= SAMBA_SWITCH_AG)
     lanes = unit_side ? sambaUnitLanes(m, entry->kind, !leaves) : sambaLinkLanes(m, entry->kind);
   if (lane->lane >= lanes || lane->flow >= m->flows_per_lane)
-    return sambaStatusMake(SAMBA_INVALID,
-                           "switch (%d, %d): " LANE_FORMAT
-                           " does not exist: this port has %u lanes of %" PRId64 " flows",
-                           entry->x, entry->y, LANE_ARGS(entry->kind, lane), lanes,
-                           m->flows_per_lane);
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "switch (%d, %d): " LANE_FORMAT " does not exist: this port has %u lanes of %lld flows",
+        entry->x, entry->y, LANE_ARGS(entry->kind, lane), lanes, (long long)m->flows_per_lane);
   if (lane->port != SAMBA_SWITCH_AG && lane->ag != 0)
     return sambaStatusMake(
         SAMBA_INVALID, "switch (%d, %d): a lane of port %s names address generator %u, expected 0",
@@ -63,9 +61,10 @@ static SambaStatus checkLane(const Recovery *recovery, const SambaSwitchEntry *e
 static SambaStatus checkEntry(const Recovery *recovery, const SambaSwitchEntry *entry) {
   if (entry->x < 0 || entry->y < 0 || entry->x >= recovery->machine->grid_columns ||
       entry->y >= recovery->machine->grid_rows)
-    return sambaStatusMake(
-        SAMBA_INVALID, "switch (%d, %d) is outside the grid of %" PRId64 " x %" PRId64 " switches",
-        entry->x, entry->y, recovery->machine->grid_columns, recovery->machine->grid_rows);
+    return sambaStatusMake(SAMBA_INVALID,
+                           "switch (%d, %d) is outside the grid of %lld x %lld switches", entry->x,
+                           entry->y, (long long)recovery->machine->grid_columns,
+                           (long long)recovery->machine->grid_rows);
   if ((unsigned)entry->kind > SAMBA_STREAM_CONTROL)
     return sambaStatusMake(SAMBA_INVALID,
                            "switch (%d, %d): stream kind %d is undefined, expected 0 to 2",
@@ -100,11 +99,10 @@ static SambaStatus checkEnd(const Recovery *recovery, const SambaFlowEnd *end) {
     return NULL;
   return sambaStatusMake(
       SAMBA_INVALID,
-      "unit '%s' %s %u: %s lane %u flow %u does not exist: a unit has %u such lanes of %" PRId64
-      " flows",
+      "unit '%s' %s %u: %s lane %u flow %u does not exist: a unit has %u such lanes of %lld flows",
       recovery->units[end->unit].name, end->output ? "output" : "input", end->port,
       sambaStreamKindName(end->kind), end->lane, end->flow, lanes,
-      recovery->machine->flows_per_lane);
+      (long long)recovery->machine->flows_per_lane);
 }
 
 /* Sorts the ends, refuses two on one lane and flow, keeps the inputs for look-up. */

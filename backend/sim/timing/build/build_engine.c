@@ -6,8 +6,6 @@
 #include "backend/sim/timing/build/occupancy.h"
 #include "backend/sim/timing/engine/outstanding_bursts.h"
 
-#include <inttypes.h>
-
 static uint64_t productOf(const uint32_t *trips, uint32_t from, uint32_t until) {
   uint64_t product = sambaTripProduct(trips, from, until);
   return product ? product : 1;
@@ -223,9 +221,8 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
 
   if (actors >= 1u << (SAMBA_EVENT_TARGET_BITS - SAMBA_TARGET_KIND_BITS))
     return sambaStatusMake(SAMBA_UNSUPPORTED,
-                           "section '%s' has %" PRIu64
-                           " units and buffer ports, expected below 2^26",
-                           section->name, actors);
+                           "section '%s' has %llu units and buffer ports, expected below 2^26",
+                           section->name, (unsigned long long)actors);
   sambaDramInit(&engine->dram, &engine->arena, engine->machine, sambaGeneratorCompletion, engine);
   if (memory && !engine->dram.channel_count)
     return sambaStatusMake(

@@ -2,7 +2,6 @@
  * faults.h. */
 #include "backend/sim/timing/engine/faults.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -74,10 +73,10 @@ static void describe(const SambaEngine *engine, uint32_t index, char *text, size
     port = " read port";
   else if (actor->kind == SAMBA_ACTOR_WRITE)
     port = " write port";
-  snprintf(text, size, "'%s'%s (%s%s%s, firing %" PRIu64 " of %" PRIu64 ")",
-           unit->name ? unit->name : "", port, sambaUnitKindName(unit->kind),
-           unit->layer && *unit->layer ? ", layer " : "", unit->layer ? unit->layer : "",
-           actor->done, actor->firings);
+  snprintf(text, size, "'%s'%s (%s%s%s, firing %llu of %llu)", unit->name ? unit->name : "", port,
+           sambaUnitKindName(unit->kind), unit->layer && *unit->layer ? ", layer " : "",
+           unit->layer ? unit->layer : "", (unsigned long long)actor->done,
+           (unsigned long long)actor->firings);
 }
 
 /* Notes that follow the waits from `actor`: once around, or to the unit that has ended. */
@@ -125,11 +124,11 @@ SambaStatus sambaEngineDeadlock(const SambaEngine *engine) {
 
   char text[256];
   describe(engine, waiter, text, sizeof text);
-  SambaStatus status = sambaStatusMake(SAMBA_FAULT,
-                                       "%s: section '%s' stopped at cycle %" PRIu64
-                                       " with %u units or buffer ports unfinished; %s %s",
-                                       starved ? "starved" : "deadlock", engine->section->name,
-                                       engine->now, engine->unfinished, text, why);
+  SambaStatus status = sambaStatusMake(
+      SAMBA_FAULT,
+      "%s: section '%s' stopped at cycle %llu with %u units or buffer ports unfinished; %s %s",
+      starved ? "starved" : "deadlock", engine->section->name, (unsigned long long)engine->now,
+      engine->unfinished, text, why);
   return noteWaits(engine, status, starved || stops ? waiter : wait.actor);
 }
 
@@ -139,9 +138,8 @@ SambaStatus sambaEngineTooManyCycles(const SambaEngine *engine, uint64_t limit) 
     ++actor;
   char text[256] = "";
   describe(engine, actor, text, sizeof text);
-  return sambaStatusMake(
-      SAMBA_FAULT,
-      "too many cycles: section '%s' was not finished after %" PRIu64
-      " cycles; %s is among those still at work; raise --max-cycles if this is expected",
-      engine->section->name, limit, text);
+  return sambaStatusMake(SAMBA_FAULT,
+                         "too many cycles: section '%s' was not finished after %llu cycles; %s is "
+                         "among those still at work; raise --max-cycles if this is expected",
+                         engine->section->name, (unsigned long long)limit, text);
 }

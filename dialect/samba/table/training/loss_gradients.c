@@ -103,9 +103,11 @@ static uint32_t elementFlow(const SambaGradientCall *gradient, SambaExpansion *e
   const SambaTensorType *x = &gradient->call->operands[0];
   SambaStringRef reduction = sambaOperatorCallString(gradient->call, "reduction");
   uint32_t g = gradientWideFlow(gradient, expansion);
-  double count = sambaStringRefEqualC(reduction, "mean")        ? (double)sambaTensorTypeElements(x)
-                 : sambaStringRefEqualC(reduction, "batchmean") ? (double)x->dims[0]
-                                                                : 1;
+  double count = 1;
+  if (sambaStringRefEqualC(reduction, "mean"))
+    count = (double)sambaTensorTypeElements(x);
+  else if (sambaStringRefEqualC(reduction, "batchmean"))
+    count = (double)x->dims[0];
   return count == 1 ? g : gradientDiv(expansion, g, gradientNumber(expansion, count));
 }
 
