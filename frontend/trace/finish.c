@@ -1,5 +1,6 @@
 /* The end of a trace: the function with its attributes, and the module around it. */
 #include "dialect/samba/samba.h"
+#include "frontend/trace/trace.h"
 #include "frontend/trace/trace_state.h"
 #include "support/base/index.h"
 

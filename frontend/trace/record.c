@@ -5,8 +5,6 @@
 #include "support/text/escape.h"
 #include "support/text/text.h"
 
-#include "llvm-c/blake3.h"
-
 #include <stdio.h>
 
 uint32_t sambaTraceRecordLine(SambaTrace *trace, const char *line) {
@@ -119,18 +117,4 @@ void sambaTraceRecordCall(SambaTrace *trace, const SambaOperatorCall *call,
   sambaTextFormat(&text, "%s : %s", call->attribute_count ? "}" : "",
                   sambaTensorTypeFormat(&results[0]->type, type));
   sambaTraceRecordLine(trace, sambaTextToArena(&text, &trace->arena));
-}
-
-SambaTraceRecord sambaTraceGetRecord(SambaTrace *trace) {
-  SambaTraceRecord result = {.line_count = (uint32_t)trace->lines.size,
-                             .lines = trace->lines.data,
-                             .layers = trace->line_layers.data};
-  llvm_blake3_hasher hasher;
-  llvm_blake3_hasher_init(&hasher);
-  for (size_t i = 0; i < trace->lines.size; ++i) {
-    llvm_blake3_hasher_update(&hasher, trace->lines.data[i], strlen(trace->lines.data[i]));
-    llvm_blake3_hasher_update(&hasher, "\n", 1);
-  }
-  llvm_blake3_hasher_finalize(&hasher, result.digest, sizeof result.digest);
-  return result;
 }

@@ -4,7 +4,8 @@
 #define SAMBA_FRONTEND_TRACE_TRACE_STATE_H
 
 #include "dialect/samba/table/training/optimizer_kinds.h"
-#include "frontend/trace/trace.h"
+#include "frontend/trace/tensor.h"
+#include "support/base/memory.h"
 #include "support/container/string_map.h"
 
 /* An argument; its attributes are written when the graph is finished. */
