@@ -91,11 +91,3 @@ bool sambaAdamUpdate(SambaTensor *parameter, SambaTensor *gradient, SambaTensor 
       options->post_decay};
   return call("adam_update", 11, operands, 0, NULL, out_results);
 }
-bool sambaAdamwUpdate(SambaTensor *parameter, SambaTensor *gradient, SambaTensor *mean,
-                      SambaTensor *variance, const SambaUpdateOptions *options,
-                      SambaTensor *out_results[3]) {
-  SambaTensor *operands[] = {
-      parameter,     gradient,       mean,          variance,     options->lr,
-      options->step, options->alpha, options->beta, options->eps, options->weight_decay};
-  return call("adamw_update", 10, operands, 0, NULL, out_results);
-}

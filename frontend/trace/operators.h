@@ -165,9 +165,6 @@ bool sambaAdagradUpdate(SambaTensor *parameter, SambaTensor *gradient, SambaTens
 bool sambaAdamUpdate(SambaTensor *parameter, SambaTensor *gradient, SambaTensor *mean,
                      SambaTensor *variance, const SambaUpdateOptions *options,
                      SambaTensor *out_results[3]);
-bool sambaAdamwUpdate(SambaTensor *parameter, SambaTensor *gradient, SambaTensor *mean,
-                      SambaTensor *variance, const SambaUpdateOptions *options,
-                      SambaTensor *out_results[3]);
 
 /* length 0: the dimension's size, or the window's */
 SambaTensor *sambaDft(SambaTensor *x, int64_t dim, int64_t length, bool inverse, bool onesided);

@@ -359,12 +359,18 @@ static void updateByAdamw(Step *step, const Parameter *parameter, Optimizer *opt
                           addZeros(step, variance, "optimizer_state", &parameter->type),
                           settingOf(step, optimizer, SAMBA_SETTING_LR),
                           stepCount(step),
-                          settingOf(step, optimizer, SAMBA_SETTING_BETA1),
-                          settingOf(step, optimizer, SAMBA_SETTING_BETA2),
-                          settingOf(step, optimizer, SAMBA_SETTING_EPS),
                           settingOf(step, optimizer, SAMBA_SETTING_WEIGHT_DECAY)};
+  static const SambaOptimizerSettingName constants[] = {SAMBA_SETTING_BETA1, SAMBA_SETTING_BETA2,
+                                                        SAMBA_SETTING_EPS};
+  MlirType f64 = mlirF64TypeGet(step->context);
+  MlirNamedAttribute attributes[3];
+  for (int i = 0; i < 3; ++i)
+    attributes[i] = sambaNamedAttribute(
+        step->context, sambaOptimizerSettingName(constants[i]),
+        mlirFloatAttrDoubleGet(step->context, f64, optimizer->values[constants[i]]));
   MlirValue results[3];
-  build(step, step->terminator, "OPT", "samba.adamw_update", 10, operands, 0, NULL, 3, results);
+  build(step, step->terminator, "OPT", "samba.adamw_update", 7, operands, 3, attributes, 3,
+        results);
   addUpdate(step, parameter->name, results[0]);
   addUpdate(step, mean, results[1]);
   addUpdate(step, variance, results[2]);

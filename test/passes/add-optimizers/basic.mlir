@@ -31,7 +31,7 @@ func.func @sgd(%w: tensor<2xf32> {samba.name = "w"})
 // CHECK-SAME: tensor<i64> {samba.kind = "optimizer_state", samba.name = "OPT__step", samba.value = dense<0> : tensor<i64>}
 // CHECK-SAME: tensor<i64> {samba.kind = "update", samba.name = "OPT__step", samba.region = "OPT__step"}
 // CHECK: %[[T:.*]] = samba.add %{{.*}}, %{{.*}} {samba.phase = "OPT"} : tensor<i64>, tensor<i64>
-// CHECK: samba.adamw_update %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[T]], %{{.*}} {samba.phase = "OPT"}
+// CHECK: samba.adamw_update %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[T]], %{{.*}} {beta1 = {{.*}}, beta2 = {{.*}}, eps = {{.*}}, samba.phase = "OPT"}
 func.func @adamw(%w: tensor<2xf32> {samba.name = "w"})
     -> (tensor<2xf32> {samba.name = "w__grad", samba.kind = "gradient", samba.grad_of = "w"})
     attributes {samba.optimizers = [#samba.optimizer<"adamw", lr = 0.1>]} {

@@ -16,15 +16,15 @@
 // CHECK: return
 func.func @step(%w: tensor<512x512xf32>, %gw: tensor<512x512xf32>, %mw: tensor<512x512xf32>, %vw: tensor<512x512xf32>,
     %u: tensor<512x512xf32>, %gu: tensor<512x512xf32>, %mu: tensor<512x512xf32>, %vu: tensor<512x512xf32>,
-    %t: tensor<i64>, %beta1: tensor<f32>, %beta2: tensor<f32>, %eps: tensor<f32>,
+    %t: tensor<i64>,
     %lr: tensor<f32> {samba.name = "lr", samba.kind = "argin", samba.argin = #samba.argin<kind = "lr", default = 0.1>},
     %decay: tensor<f32> {samba.name = "decay", samba.kind = "argin", samba.argin = #samba.argin<kind = "weight_decay", default = 0.1>})
     -> (tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>)
     attributes {samba.graph = {mode = "training"}} {
-  %0:3 = samba.adamw_update %w, %gw, %mw, %vw, %lr, %t, %beta1, %beta2, %eps, %decay {samba.phase = "OPT"}
-      : tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>, tensor<f32>, tensor<i64>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
-  %1:3 = samba.adamw_update %u, %gu, %mu, %vu, %lr, %t, %beta1, %beta2, %eps, %decay {samba.phase = "OPT"}
-      : tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>, tensor<f32>, tensor<i64>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
+  %0:3 = samba.adamw_update %w, %gw, %mw, %vw, %lr, %t, %decay {samba.phase = "OPT"}
+      : tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>, tensor<f32>, tensor<i64>, tensor<f32>
+  %1:3 = samba.adamw_update %u, %gu, %mu, %vu, %lr, %t, %decay {samba.phase = "OPT"}
+      : tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>, tensor<f32>, tensor<i64>, tensor<f32>
   return %0#0, %0#1, %0#2, %1#0, %1#1, %1#2 : tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>, tensor<512x512xf32>
 }
 

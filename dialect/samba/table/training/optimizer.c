@@ -6,6 +6,7 @@
 #include "dialect/samba/table/core/expansion.h"
 #include "dialect/samba/table/core/rows.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static bool isStep(const SambaOperatorCall *call, uint32_t operand) {
@@ -188,25 +189,48 @@ static SambaStatus decomposeAdam(const SambaOperatorCall *call, SambaExpansion *
   return NULL;
 }
 
+/* decay * old + (1 - decay) * value. The difference is taken before it is rounded to f32: of a
+ * decay near 1 the other way loses half of its digits. */
+static uint32_t averageBy(SambaExpansion *expansion, double decay, uint32_t old, uint32_t value) {
+  return add(expansion, sambaExpandWithNumber(expansion, "mul", old, decay),
+             sambaExpandWithNumber(expansion, "mul", value, 1 - decay));
+}
+
+/* 1 - x^t as -expm1(t ln x), for the same reason. */
+static uint32_t restOfPowerOf(SambaExpansion *expansion, double x, uint32_t t) {
+  uint32_t exponent = sambaExpandWithNumber(expansion, "mul", t, log(x));
+  return sambaExpandUnary(expansion, "neg", sambaExpandUnary(expansion, "expm1", exponent));
+}
+
+static SambaStatus inferAdamw(const SambaOperatorCall *call, SambaTensorType *out) {
+  static const char *const names[] = {"beta1", "beta2"};
+  for (int i = 0; i < 2; ++i) {
+    double beta = sambaOperatorCallFloat(call, names[i]);
+    if (!(beta >= 0 && beta < 1))
+      return sambaStatusMake(SAMBA_INVALID, "(C3) attribute '%s' is %g, but must be in [0, 1)",
+                             names[i], beta);
+  }
+  return infer(call, out);
+}
+
 static SambaStatus decomposeAdamw(const SambaOperatorCall *call, SambaExpansion *expansion,
                                   const uint32_t *operands, uint32_t *out_results) {
-  uint32_t x[10];
+  uint32_t x[7];
   operandsInF32(expansion, call, operands, x);
   uint32_t w = x[0];
   uint32_t g = x[1];
   uint32_t lr = x[4];
   uint32_t t = x[5];
-  uint32_t beta1 = x[6];
-  uint32_t beta2 = x[7];
-  uint32_t eps = x[8];
-  uint32_t decay = x[9];
-  uint32_t m = average(expansion, beta1, x[2], g);
-  uint32_t v = average(expansion, beta2, x[3], mul(expansion, g, g));
-  uint32_t rate = quotient(expansion, lr, restOfPower(expansion, beta1, t));
-  uint32_t deviation = add(
-      expansion,
-      quotient(expansion, root(expansion, v), root(expansion, restOfPower(expansion, beta2, t))),
-      eps);
+  uint32_t decay = x[6];
+  double beta1 = sambaOperatorCallFloat(call, "beta1");
+  double beta2 = sambaOperatorCallFloat(call, "beta2");
+  uint32_t m = averageBy(expansion, beta1, x[2], g);
+  uint32_t v = averageBy(expansion, beta2, x[3], mul(expansion, g, g));
+  uint32_t rate = quotient(expansion, lr, restOfPowerOf(expansion, beta1, t));
+  uint32_t scale = root(expansion, restOfPowerOf(expansion, beta2, t));
+  uint32_t deviation =
+      sambaExpandWithNumber(expansion, "add", quotient(expansion, root(expansion, v), scale),
+                            sambaOperatorCallFloat(call, "eps"));
   uint32_t kept = mul(expansion, w, rest(expansion, mul(expansion, lr, decay)));
   uint32_t results[] = {
       sub(expansion, kept, quotient(expansion, mul(expansion, rate, m), deviation)), m, v};
@@ -218,11 +242,11 @@ static SambaStatus decomposeAdamw(const SambaOperatorCall *call, SambaExpansion 
 #define HYPERPARAMETERS                                                                            \
   "Hyperparameters are operands of one element. Composite, in f32; they stay f32 whatever the "    \
   "precision."
-#define UPDATE                                                                                     \
-  .constraints = {"parameter, gradient and state have one float dtype, hyperparameters a float "   \
-                  "dtype, the step i64 or i32",                                                    \
-                  "the former have one shape, the latter one element each"},                       \
-  .dtypes = SAMBA_SET_FLOAT, .infer = infer
+#define UPDATE_CONSTRAINTS                                                                         \
+  "parameter, gradient and state have one float dtype, hyperparameters a float dtype, the step "   \
+  "i64 or i32",                                                                                    \
+      "the former have one shape, the latter one element each"
+#define UPDATE .constraints = {UPDATE_CONSTRAINTS}, .dtypes = SAMBA_SET_FLOAT, .infer = infer
 
 const SambaOperator sambaOptimizerOperators[] = {
     {.name = "sgd_update",
@@ -285,16 +309,19 @@ const SambaOperator sambaOptimizerOperators[] = {
     {.name = "adamw_update",
      .summary = "w * (1 - lr * decay) - lr / (1 - beta1^t) * m1 / (sqrt(v1) / sqrt(1 - beta2^t) + "
                 "eps) with m1 = beta1 * m + (1 - beta1) g, v1 = beta2 * v + (1 - beta2) g^2",
-     .computes = "t counts from 1. " HYPERPARAMETERS,
-     .operands = {"parameter", "gradient", "mean", "variance", "lr", "step", "beta1", "beta2",
-                  "eps", "decay"},
+     .computes = "t counts from 1. 1 - beta and 1 - beta^t are computed without "
+                 "cancellation. " HYPERPARAMETERS,
+     .operands = {"parameter", "gradient", "mean", "variance", "lr", "step", "decay"},
      .results = {"result", "new_mean", "new_variance"},
-     .example = "%w1, %m1, %v1 = samba.adamw_update %w, %g, %m, %v, %lr, %t, %beta1, %beta2, %eps, "
-                "%decay : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, "
-                "tensor<f32>, tensor<i64>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>",
+     .attributes = {FLOAT("beta1", 0.9), FLOAT("beta2", 0.999), FLOAT("eps", 1e-8)},
+     .example = "%w1, %m1, %v1 = samba.adamw_update %w, %g, %m, %v, %lr, %t, %decay {beta2 = 0.99} "
+                ": tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, "
+                "tensor<f32>, tensor<i64>, tensor<f32>",
+     .constraints = {UPDATE_CONSTRAINTS, "beta1 and beta2 are in [0, 1)"},
      .source = "torch.optim.AdamW",
      .host_scalars = 4,
      .decompose = decomposeAdamw,
      .no_gradient = true,
-     UPDATE},
+     .dtypes = SAMBA_SET_FLOAT,
+     .infer = inferAdamw},
     {0}};

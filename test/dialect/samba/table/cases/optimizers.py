@@ -73,6 +73,9 @@ optimizer.step()
 state = optimizer.state[parameter]
 case(
     "adamw_update",
-    [w, g, s, v, number(0.1), number(4, torch.int64), *hyper(0.9, 0.99, 1e-6, 0.05)],
+    [w, g, s, v, number(0.1), number(4, torch.int64), *hyper(0.05)],
     [parameter.detach(), state["exp_avg"], state["exp_avg_sq"]],
+    beta1=0.9,
+    beta2=0.99,
+    eps=1e-6,
 )
