@@ -16,7 +16,6 @@
 
 #include "mlir-c/BuiltinAttributes.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 typedef enum { memoryAny, memoryFast, memorySlow, memoryHost } Memory;
@@ -193,13 +192,13 @@ static SambaStatus doesNotFit(const Assignment *a, const char *which, const Samb
   }
 
   SambaStatus status = sambaStatusMake(
-      SAMBA_EXHAUSTED, "the graph needs %" PRIu64 " bytes of device memory, but %s%s has %" PRIu64,
-      needed, which, machine->name, there);
+      SAMBA_EXHAUSTED, "the graph needs %llu bytes of device memory, but %s%s has %llu",
+      (unsigned long long)needed, which, machine->name, (unsigned long long)there);
   for (int k = 0; k < named && largest[k]; ++k)
-    sambaStatusNote(status, "region '%.*s' has %" PRIu64 " bytes",
-                    SAMBA_STRING_ARGS(largest[k]->name), largest[k]->bytes);
-  sambaStatusNote(status, "activations have %" PRIu64 " bytes, outputs and constants %" PRIu64,
-                  a->activation_bytes, outputs);
+    sambaStatusNote(status, "region '%.*s' has %llu bytes", SAMBA_STRING_ARGS(largest[k]->name),
+                    (unsigned long long)largest[k]->bytes);
+  sambaStatusNote(status, "activations have %llu bytes, outputs and constants %llu",
+                  (unsigned long long)a->activation_bytes, (unsigned long long)outputs);
   return sambaStatusNote(status,
                          "try a smaller batch, --precision=mp4, another --target, or samba.mem = "
                          "\"host\" on what is read seldom");
