@@ -125,8 +125,8 @@ static SambaStatus tooManyWriters(const SambaCodegen *codegen, uint32_t tensor) 
   return sambaStatusNote(status, "cut the section before the stages that read it");
 }
 
-/* Which tensors live in buffers, who writes and who reads them. */
-static SambaStatus planTensors(SambaCodegen *codegen) {
+/* Which tensors are shared by several groups, and which may so far live in buffers. */
+static void markShared(SambaCodegen *codegen) {
   uint32_t *dims = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, codegen->groups.count);
   SambaSharing *shared =
       SAMBA_ARENA_ARRAY(&codegen->scratch, SambaSharing, codegen->graph->tensor_count);
@@ -144,56 +144,68 @@ static SambaStatus planTensors(SambaCodegen *codegen) {
     codegen->tensors[t].buffered =
         codegen->tensors[t].shared || codegen->graph->tensors[t].role != SAMBA_TENSOR_ARGUMENT;
   }
+}
 
-  for (uint32_t g = 0; g < codegen->groups.count; ++g) {
-    const SambaGroup *group = codegen->groups.groups[g];
-    if (group->output.index_operand != SAMBA_NO_INDEX && codegen->groups.count > 1)
-      return sambaStatusMake(
-          SAMBA_UNSUPPORTED,
-          "stage %u (%s) stores by index; an indexed store is a section of its own", group->anchor,
-          stageName(codegen, group->anchor));
-    for (uint32_t i = 0; i < group->operand_count; ++i) {
-      const SambaGroupOperand *operand = &group->operands[i];
-      const SambaTensorPlan *plan = &codegen->tensors[operand->map.tensor];
-      if (operand->map.index_operand != SAMBA_NO_INDEX && plan->buffered)
-        return sambaStatusMake(SAMBA_UNSUPPORTED,
-                               "stage %u (%s) operand %u reads by index from a tensor made in the "
-                               "same section; indexed reads "
-                               "need it in memory, so the sections must be cut between them",
-                               operand->stage, stageName(codegen, operand->stage),
-                               operand->operand);
-      if (operand->value && plan->buffered)
-        SAMBA_RETURN_IF_ERROR(addReader(codegen, g, i, SAMBA_NO_INDEX));
-      if (operand->map.index_operand != SAMBA_NO_INDEX &&
-          codegen->tensors[group->operands[operand->map.index_operand].map.tensor].buffered)
-        SAMBA_RETURN_IF_ERROR(addReader(codegen, g, operand->map.index_operand, i));
-    }
+/* A group as a reader and as a writer of tensors in buffers. */
+static SambaStatus addAccesses(SambaCodegen *codegen, uint32_t g) {
+  const SambaGroup *group = codegen->groups.groups[g];
+  if (group->output.index_operand != SAMBA_NO_INDEX && codegen->groups.count > 1)
+    return sambaStatusMake(
+        SAMBA_UNSUPPORTED,
+        "stage %u (%s) stores by index; an indexed store is a section of its own", group->anchor,
+        stageName(codegen, group->anchor));
 
-    sambaArrayAppend(&codegen->tensors[group->output.tensor].writers, g);
+  for (uint32_t i = 0; i < group->operand_count; ++i) {
+    const SambaGroupOperand *operand = &group->operands[i];
+    const SambaTensorPlan *plan = &codegen->tensors[operand->map.tensor];
+    if (operand->map.index_operand != SAMBA_NO_INDEX && plan->buffered)
+      return sambaStatusMake(SAMBA_UNSUPPORTED,
+                             "stage %u (%s) operand %u reads by index from a tensor made in the "
+                             "same section; indexed reads "
+                             "need it in memory, so the sections must be cut between them",
+                             operand->stage, stageName(codegen, operand->stage), operand->operand);
+    if (operand->value && plan->buffered)
+      SAMBA_RETURN_IF_ERROR(addReader(codegen, g, i, SAMBA_NO_INDEX));
+    if (operand->map.index_operand != SAMBA_NO_INDEX &&
+        codegen->tensors[group->operands[operand->map.index_operand].map.tensor].buffered)
+      SAMBA_RETURN_IF_ERROR(addReader(codegen, g, operand->map.index_operand, i));
   }
 
-  for (uint32_t t = 0; t < codegen->graph->tensor_count; ++t) {
-    SambaTensorPlan *plan = &codegen->tensors[t];
-    uint32_t ports = (uint32_t)codegen->machine->unit_vector_outputs;
-    plan->buffered = plan->readers.size > 0;
-    plan->buffers = ((uint32_t)plan->readers.size + ports - 1) / ports;
-    if (!plan->buffered && plan->writers.size &&
-        codegen->graph->tensors[t].role == SAMBA_TENSOR_INTERMEDIATE) {
-      uint32_t writer = codegen->groups.groups[plan->writers.data[0]]->last;
-      return sambaStatusMake(
-          SAMBA_INVALID,
-          "stage %u (%s) writes tensor %u, which nobody reads and which is no result", writer,
-          stageName(codegen, writer), t);
-    }
+  sambaArrayAppend(&codegen->tensors[group->output.tensor].writers, g);
+  return NULL;
+}
 
-    if (plan->buffered && plan->writers.size > (uint64_t)codegen->machine->unit_vector_inputs)
-      return tooManyWriters(codegen, t);
-    for (size_t i = 0; i < plan->writers.size && plan->buffered; ++i)
-      SAMBA_RETURN_IF_ERROR(followPipeline(codegen, plan->writers.data[i],
-                                           &codegen->groups.groups[plan->writers.data[i]]->output,
-                                           "the write"));
+/* The buffers of a tensor whose readers and writers are known. */
+static SambaStatus settleTensor(SambaCodegen *codegen, uint32_t t) {
+  SambaTensorPlan *plan = &codegen->tensors[t];
+  uint32_t ports = (uint32_t)codegen->machine->unit_vector_outputs;
+
+  plan->buffered = plan->readers.size > 0;
+  plan->buffers = ((uint32_t)plan->readers.size + ports - 1) / ports;
+  if (!plan->buffered && plan->writers.size &&
+      codegen->graph->tensors[t].role == SAMBA_TENSOR_INTERMEDIATE) {
+    uint32_t writer = codegen->groups.groups[plan->writers.data[0]]->last;
+    return sambaStatusMake(
+        SAMBA_INVALID, "stage %u (%s) writes tensor %u, which nobody reads and which is no result",
+        writer, stageName(codegen, writer), t);
   }
 
+  if (plan->buffered && plan->writers.size > (uint64_t)codegen->machine->unit_vector_inputs)
+    return tooManyWriters(codegen, t);
+  for (size_t i = 0; i < plan->writers.size && plan->buffered; ++i)
+    SAMBA_RETURN_IF_ERROR(followPipeline(codegen, plan->writers.data[i],
+                                         &codegen->groups.groups[plan->writers.data[i]]->output,
+                                         "the write"));
+  return NULL;
+}
+
+/* Which tensors live in buffers, who writes and who reads them. */
+static SambaStatus planTensors(SambaCodegen *codegen) {
+  markShared(codegen);
+  for (uint32_t g = 0; g < codegen->groups.count; ++g)
+    SAMBA_RETURN_IF_ERROR(addAccesses(codegen, g));
+  for (uint32_t t = 0; t < codegen->graph->tensor_count; ++t)
+    SAMBA_RETURN_IF_ERROR(settleTensor(codegen, t));
   return NULL;
 }
 

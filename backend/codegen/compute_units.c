@@ -279,6 +279,31 @@ static uint32_t makeProgram(SambaArena *arena, const SambaTileNest *nest, const 
   return result;
 }
 
+/* The layout of the tokens that leave. */
+static void makeOutputLayout(const SambaTileNest *nest, TokenLayout *out_layout) {
+  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+  uint32_t dim_count = sambaOutputDims(nest, dims);
+  memset(out_layout, 0, sizeof *out_layout);
+  out_layout->elements = 1;
+
+  while (dim_count-- > 0) {
+    out_layout->stride[dims[dim_count]] = (int64_t)out_layout->elements;
+    out_layout->elements *= (uint64_t)nest->tile[dims[dim_count]];
+  }
+}
+
+/* The counters over which the program's reductions run. */
+static uint64_t reduceMask(const SambaGroup *group, const Chain *chain) {
+  bool reduces = false;
+  uint64_t mask = 0;
+  for (uint32_t i = 0; i < group->op_count; ++i)
+    reduces |= sambaLaneOpClass(group->ops[i].opcode) == 'R';
+  for (uint32_t c = 0; c < chain->count && reduces; ++c)
+    if (group->reduced[chain->dim[c]])
+      mask |= UINT64_C(1) << c;
+  return mask;
+}
+
 uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest, const char *name,
                              const char *layer, const SambaCopyRange *copy) {
   const SambaGroup *group = nest->group;
@@ -295,17 +320,7 @@ uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest,
   for (uint32_t i = 0; i < group->operand_count; ++i)
     if (group->operands[i].value)
       makeTokenLayout(nest, i, &layouts[port_of[i]]);
-  TokenLayout *output = &layouts[ports];
-  memset(output, 0, sizeof *output);
-  output->elements = 1;
-  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
-  uint32_t dim_count = sambaOutputDims(nest, dims);
-
-  while (dim_count-- > 0) {
-    output->stride[dims[dim_count]] = (int64_t)output->elements;
-    output->elements *= (uint64_t)nest->tile[dims[dim_count]];
-  }
-
+  makeOutputLayout(nest, &layouts[ports]);
   int64_t *strides = sambaAllocateZeroed((size_t)(chain.count + 1) * (ports + 1), sizeof *strides);
   for (uint32_t c = chain.token_level; c < chain.count; ++c)
     for (uint32_t p = 0; p <= ports; ++p)
@@ -319,12 +334,7 @@ uint32_t sambaCodegenCompute(SambaAssembly *assembly, const SambaTileNest *nest,
   unit->compute.token_level = chain.token_level;
   unit->compute.trips = sambaArenaCopy(arena, chain.trips, chain.count * sizeof *chain.trips);
   uint32_t result = makeProgram(arena, nest, &chain, copy, port_of, ports, &unit->compute.program);
-  bool reduces = false;
-  for (uint32_t i = 0; i < group->op_count; ++i)
-    reduces |= sambaLaneOpClass(group->ops[i].opcode) == 'R';
-  for (uint32_t c = 0; c < chain.count && reduces; ++c)
-    if (group->reduced[chain.dim[c]])
-      unit->compute.program.reduce_mask |= UINT64_C(1) << c;
+  unit->compute.program.reduce_mask |= reduceMask(group, &chain);
 
   for (uint32_t p = 0; p <= ports; ++p) {
     SambaPort *port = p < ports ? &unit->inputs[p] : &unit->outputs[0];

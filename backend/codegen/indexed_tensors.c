@@ -16,6 +16,49 @@ static void indexWalk(const SambaTileNest *nest, const SambaStageOperand *map, u
     sambaWalkPoints(walk, nest, map, dims[i]);
 }
 
+/* The access of an indexed load: the step of an index in elements, and the first index that is too
+ * large. */
+static void setIndexedAccess(const SambaTileNest *nest, const SambaStageOperand *map,
+                             const SambaStageTensor *tensor, uint32_t index_count,
+                             SambaAccess *access) {
+  const SambaAxisMap *axis_map = &map->axes[map->index_axis];
+  access->has_index = true;
+  access->index_counters = index_count;
+  access->index_stride = 1;
+  for (uint32_t axis = map->index_axis + 1; axis < tensor->rank; ++axis)
+    access->index_stride *= tensor->dims[axis];
+
+  access->index_limit = tensor->dims[map->index_axis] - axis_map->constant;
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    access->index_limit -= axis_map->coefficients[dim] * (nest->group->extents[dim] - 1);
+}
+
+/* What brings the indices of a load: a load of its own, or a buffer that another group fills. */
+static SambaEndpoint addIndexSource(SambaCodegen *codegen, uint32_t g, uint32_t operand,
+                                    uint32_t replica, const SambaCopyRange *range) {
+  const SambaGroupPlan *plan = &codegen->plans[g];
+  const SambaTileNest *nest = &plan->nest;
+  uint32_t index = nest->group->operands[operand].map.index_operand;
+  const SambaStageOperand *map = &nest->group->operands[index].map;
+  SambaWalk walk;
+
+  if (!codegen->tensors[map->tensor].buffered) {
+    sambaWalkStart(&walk, nest, map, range);
+    indexWalk(nest, map, operand, range, 0, &walk);
+    const char *name =
+        sambaArenaFormat(codegen->arena, "%s.in%u.index%u", plan->prefix, operand, replica);
+    const char *layer = sambaCodegenLayer(codegen, nest->group);
+    uint32_t load = sambaCodegenAddLoad(codegen, map->tensor, name, layer, 0, &walk, 0);
+    return (SambaEndpoint){load, 0};
+  }
+
+  uint32_t from = sambaStartSlices(codegen, nest, map, range, &walk);
+  indexWalk(nest, map, operand, range, from, &walk);
+  SambaEndpoint source = sambaBufferPort(codegen, map->tensor, g, index, operand, replica);
+  sambaSetBufferRead(codegen, map->tensor, source, &walk, 0, 1);
+  return source;
+}
+
 void sambaCodegenAddIndexedSource(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                                   uint32_t replica, const SambaEndpoints *consumers) {
   const SambaGroupPlan *plan = &codegen->plans[g];
@@ -49,15 +92,7 @@ void sambaCodegenAddIndexedSource(SambaCodegen *codegen, uint32_t g, uint32_t op
       &walk, map->fill);
   SambaPort *port = &sambaAssemblyUnit(&codegen->assembly, load)->outputs[0];
 
-  port->access.has_index = true;
-  port->access.index_counters = index_count;
-  port->access.index_stride = 1;
-  for (uint32_t axis = map->index_axis + 1; axis < tensor->rank; ++axis)
-    port->access.index_stride *= tensor->dims[axis];
-  port->access.index_limit = tensor->dims[map->index_axis] - map->axes[map->index_axis].constant;
-  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
-    port->access.index_limit -=
-        map->axes[map->index_axis].coefficients[dim] * (nest->group->extents[dim] - 1);
+  setIndexedAccess(nest, map, tensor, index_count, &port->access);
   SambaPort *index_port = &sambaAssemblyUnit(&codegen->assembly, load)->inputs[0];
   index_port->dtype = codegen->graph->tensors[index_map->tensor].dtype;
   index_port->token_elements = 1;
@@ -65,21 +100,7 @@ void sambaCodegenAddIndexedSource(SambaCodegen *codegen, uint32_t g, uint32_t op
     index_port->token_elements *= (uint64_t)nest->tile[dims[i]];
   sambaConnectRange(codegen, nest, mask, &range, (SambaEndpoint){load, 0}, consumers);
 
-  SambaEndpoint source;
-  if (!codegen->tensors[index_map->tensor].buffered) {
-    sambaWalkStart(&walk, nest, index_map, &range);
-    indexWalk(nest, index_map, operand, &range, 0, &walk);
-    const char *name =
-        sambaArenaFormat(codegen->arena, "%s.in%u.index%u", plan->prefix, operand, replica);
-    source = (SambaEndpoint){
-        sambaCodegenAddLoad(codegen, index_map->tensor, name, layer, 0, &walk, 0), 0};
-  } else {
-    uint32_t from = sambaStartSlices(codegen, nest, index_map, &range, &walk);
-    indexWalk(nest, index_map, operand, &range, from, &walk);
-    source = sambaBufferPort(codegen, index_map->tensor, g, index, operand, replica);
-    sambaSetBufferRead(codegen, index_map->tensor, source, &walk, 0, 1);
-  }
-
+  SambaEndpoint source = addIndexSource(codegen, g, operand, replica, &range);
   sambaAssemblyConnect(&codegen->assembly, source, &(SambaEndpoint){load, 0}, 1);
 }
 

@@ -139,23 +139,13 @@ static void walkOutputPoints(const SambaTileNest *nest, const SambaStageOperand 
   }
 }
 
-/* A staging buffer: takes the tokens of the range's copies in turn, hands on one token with rows
- * across staged_dim. */
-static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, uint32_t staged_dim,
-                            const SambaCopyRange *range, uint32_t number, uint32_t *out_unit) {
-  const SambaTileNest *nest = &plan->nest;
-  const SambaGroup *group = nest->group;
-  SambaDType dtype = codegen->graph->tensors[group->output.tensor].dtype;
-
-  /* The slot: a tensor of its own whose axes are the dimensions; other copies are slots of their
-   * own. */
+/* The slot of a staging buffer as a tensor of one axis: the element stride of each dimension, with
+ * the copies along staged_dim outside of its tile. Returns how many elements it has. */
+static int64_t mapStagingSlot(const SambaTileNest *nest, uint32_t staged_dim, int64_t copies,
+                              SambaStageOperand *map) {
   uint32_t dims[SAMBA_MAX_STAGE_DIMS];
   uint32_t count = sambaOutputDims(nest, dims);
   int64_t stride = 1;
-  int64_t copies = range->count[staged_dim];
-  SambaStageOperand map = {.tensor = group->output.tensor, .index_operand = SAMBA_NO_INDEX};
-  SambaWalk write, read;
-  memset(&write, 0, sizeof write);
   bool met = false;
   int64_t of[SAMBA_MAX_STAGE_DIMS] = {0}; /* element stride of each dimension in the slot */
   for (uint32_t i = count; i-- > 0;) {
@@ -175,8 +165,26 @@ static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, u
     stride *= copies;
   }
 
-  for (uint32_t dim = 0; dim < group->dim_count; ++dim)
-    map.axes[0].coefficients[dim] = of[dim];
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    map->axes[0].coefficients[dim] = of[dim];
+  return stride;
+}
+
+/* A staging buffer: takes the tokens of the range's copies in turn, hands on one token with rows
+ * across staged_dim. Other copies are slots of their own. */
+static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, uint32_t staged_dim,
+                            const SambaCopyRange *range, uint32_t number, uint32_t *out_unit) {
+  const SambaTileNest *nest = &plan->nest;
+  const SambaGroup *group = nest->group;
+  SambaDType dtype = codegen->graph->tensors[group->output.tensor].dtype;
+  SambaStageOperand map = {.tensor = group->output.tensor, .index_operand = SAMBA_NO_INDEX};
+  int64_t size = mapStagingSlot(nest, staged_dim, range->count[staged_dim], &map);
+
+  /* Both ports step the slots; one writes the points of a copy, the other reads all in a row. */
+  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+  uint32_t count = sambaOutputDims(nest, dims);
+  SambaWalk write, read;
+  memset(&write, 0, sizeof write);
   SambaCopyRange others = *range;
   SambaCopyRange staged = *range;
   for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
@@ -191,12 +199,11 @@ static SambaStatus addStage(SambaCodegen *codegen, const SambaGroupPlan *plan, u
   for (uint32_t i = 0; i < count; ++i)
     sambaWalkPoints(&write, nest, &map, dims[i]);
   read.token_level = read.count;
-  if (stride > 1) {
-    read.steps[read.count] = (SambaWalkStep){.trips = (uint32_t)stride};
+  if (size > 1) {
+    read.steps[read.count] = (SambaWalkStep){.trips = (uint32_t)size};
     read.steps[read.count++].axis[0] = 1;
   }
 
-  int64_t size = stride;
   SambaTokenLayout layout = sambaLayoutRowMajor(1, &size);
   uint32_t depth = sambaTileNestTrips(nest, group->parallel_count) > 1 ||
                            sambaCopyRangeSize(&others, group->dim_count) > 1
@@ -275,6 +282,67 @@ bool sambaStoresFit(const SambaCodegen *codegen, const SambaTileNest *nest, uint
   return fit;
 }
 
+/* Copies of a store's range: those that step tokens, and those inside one token. */
+typedef struct StoredCopies {
+  SambaCopyRange tokens, part;
+} StoredCopies;
+
+/* The walk of a store over the result in memory. */
+static void walkStore(const SambaTileNest *nest, const Staging *staging,
+                      const SambaCopyRange *range, const StoredCopies *copies, uint32_t rank,
+                      SambaWalk *walk) {
+  const SambaGroup *group = nest->group;
+  const SambaStageOperand *map = &group->output;
+  uint32_t dim = staging->dim;
+
+  sambaWalkStart(walk, nest, map, range);
+  sambaWalkLoops(walk, nest, map, 0, group->parallel_count);
+  sambaWalkCopies(walk, nest, map, &copies->tokens);
+  if (staging->parts > 1) { /* the parts take turns */
+    walk->steps[walk->count] = (SambaWalkStep){.trips = staging->parts};
+    int64_t delta = copies->part.count[dim] * nest->copy_step[dim];
+    walk->steps[walk->count].dim[dim] = delta;
+    for (uint32_t axis = 0; axis < rank; ++axis)
+      walk->steps[walk->count].axis[axis] = map->axes[axis].coefficients[dim] * delta;
+    ++walk->count;
+  }
+
+  walk->token_level = walk->count;
+  walkOutputPoints(nest, map, dim, &copies->part, walk);
+  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
+  uint32_t dim_count = sambaOutputDims(nest, dims);
+  for (uint32_t i = 0; map->index_operand != SAMBA_NO_INDEX && i < dim_count; ++i)
+    walk->steps[walk->token_level + i].fixed =
+        sambaGroupDepends(group, map->index_operand, dims[i]);
+}
+
+/* Staging buffers in the order in which the store takes their tokens: other copies, then parts. */
+static SambaStatus addStages(SambaCodegen *codegen, SambaGroupPlan *plan, const Staging *staging,
+                             const SambaCopyRange *range, const StoredCopies *copies, uint32_t unit,
+                             uint32_t *stage_number) {
+  const SambaTileNest *nest = &plan->nest;
+  SambaCopyRange part = copies->part;
+  uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+  memcpy(copy, copies->tokens.first, sizeof copy);
+
+  do {
+    for (uint32_t dim = 0; staging->apart && dim < SAMBA_MAX_STAGE_DIMS; ++dim)
+      if (dim != staging->dim)
+        part.first[dim] = copy[dim], part.count[dim] = 1;
+    for (uint32_t p = 0; p < staging->parts; ++p) {
+      uint32_t stage;
+      part.first[staging->dim] = range->first[staging->dim] + p * part.count[staging->dim];
+      SAMBA_RETURN_IF_ERROR(
+          addStage(codegen, plan, staging->dim, &part, (*stage_number)++, &stage));
+      sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){stage, 0}, &(SambaEndpoint){unit, 0},
+                           1);
+      addSinksOf(plan, &part, stage);
+    }
+  } while (staging->apart && sambaCopyNext(nest, &copies->tokens, copy));
+
+  return NULL;
+}
+
 static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRange *range,
                             uint32_t number, uint32_t *stage_number) {
   SambaGroupPlan *plan = &codegen->plans[g];
@@ -283,41 +351,23 @@ static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRa
   const SambaStageTensor *type = &codegen->graph->tensors[group->output.tensor];
   const SambaStageOperand *map = &group->output;
 
-  Staging staging = stagingOf(
-      codegen, nest, range); /* without one the range has few enough copies: sambaStoresFit */
-  uint32_t staged_dim = staging.dim, parts = staging.parts;
+  /* Without staging the range has few enough copies: sambaStoresFit. */
+  Staging staging = stagingOf(codegen, nest, range);
+  StoredCopies copies = {*range, *range};
+  if (staging.dim != SAMBA_NO_INDEX) {
+    copies.tokens.count[staging.dim] = 1;
+    copies.part.count[staging.dim] /= staging.parts;
+  }
+
   SambaBounds bounds;
   raggedBounds(nest, false, &bounds);
   for (uint32_t axis = 0; axis < type->rank && map->guarded; ++axis)
     bounds.axis[axis] = type->dims[axis];
   SambaTokenLayout layout = sambaLayoutRowMajor(type->rank, type->dims);
   SambaWalk walk;
-  SambaCopyRange tokens = *range;
-  SambaCopyRange part = *range; /* copies that step tokens; copies inside one token */
-  sambaWalkStart(&walk, nest, map, range);
-  sambaWalkLoops(&walk, nest, map, 0, group->parallel_count);
-  if (staged_dim != SAMBA_NO_INDEX) {
-    tokens.count[staged_dim] = 1;
-    part.count[staged_dim] /= parts;
-  }
+  walkStore(nest, &staging, range, &copies, type->rank, &walk);
 
-  sambaWalkCopies(&walk, nest, map, &tokens);
-  if (parts > 1) { /* the parts take turns */
-    walk.steps[walk.count] = (SambaWalkStep){.trips = parts};
-    int64_t delta = part.count[staged_dim] * nest->copy_step[staged_dim];
-    walk.steps[walk.count].dim[staged_dim] = delta;
-    for (uint32_t axis = 0; axis < type->rank; ++axis)
-      walk.steps[walk.count].axis[axis] = map->axes[axis].coefficients[staged_dim] * delta;
-    ++walk.count;
-  }
-
-  walk.token_level = walk.count;
-  walkOutputPoints(nest, map, staged_dim, &part, &walk);
   bool indexed = map->index_operand != SAMBA_NO_INDEX;
-  uint32_t dims[SAMBA_MAX_STAGE_DIMS];
-  uint32_t dim_count = sambaOutputDims(nest, dims);
-  for (uint32_t i = 0; indexed && i < dim_count; ++i)
-    walk.steps[walk.token_level + i].fixed = sambaGroupDepends(group, map->index_operand, dims[i]);
   uint32_t unit =
       sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_STORE,
                            sambaArenaFormat(codegen->arena, "%s.store%u", plan->prefix, number),
@@ -328,30 +378,10 @@ static SambaStatus addStore(SambaCodegen *codegen, uint32_t g, const SambaCopyRa
                sambaWalkAccess(&walk, &layout, &bounds, 0, codegen->arena));
   if (indexed)
     sambaCodegenAddStoreIndices(codegen, g, range, unit);
-  if (staged_dim == SAMBA_NO_INDEX) {
-    addSinksOf(plan, range, unit);
-    return NULL;
-  }
 
-  /* Staging buffers in the order in which the store takes their tokens: other copies, then
-   * parts. */
-  uint32_t copy[SAMBA_MAX_STAGE_DIMS];
-  memcpy(copy, tokens.first, sizeof copy);
-
-  do {
-    for (uint32_t dim = 0; staging.apart && dim < SAMBA_MAX_STAGE_DIMS; ++dim)
-      if (dim != staged_dim)
-        part.first[dim] = copy[dim], part.count[dim] = 1;
-    for (uint32_t p = 0; p < parts; ++p) {
-      uint32_t stage;
-      part.first[staged_dim] = range->first[staged_dim] + p * part.count[staged_dim];
-      SAMBA_RETURN_IF_ERROR(addStage(codegen, plan, staged_dim, &part, (*stage_number)++, &stage));
-      sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){stage, 0}, &(SambaEndpoint){unit, 0},
-                           1);
-      addSinksOf(plan, &part, stage);
-    }
-  } while (staging.apart && sambaCopyNext(nest, &tokens, copy));
-
+  if (staging.dim != SAMBA_NO_INDEX)
+    return addStages(codegen, plan, &staging, range, &copies, unit, stage_number);
+  addSinksOf(plan, range, unit);
   return NULL;
 }
 

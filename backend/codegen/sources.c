@@ -194,10 +194,41 @@ uint32_t sambaOutermostAxis(const SambaTileBox *box) {
   return axis;
 }
 
+/* The loads that fill a staging buffer, each its part of a chunk. walk, slots: how they step in
+ * memory and over the buffer's slots; wide: the chunk of all copies. */
+static void addStageFillers(SambaCodegen *codegen, const Source *source, const SambaWalk *walk,
+                            const SambaWalk *slots, const SambaTileBox *wide, uint32_t number,
+                            uint32_t stage) {
+  const SambaGroupPlan *plan = &codegen->plans[source->group];
+  const SambaTileNest *nest = &plan->nest;
+  const SambaStageOperand *map = &nest->group->operands[source->operand].map;
+  SambaTileBox own = partOf(wide, source->cut_axis, source->ways); /* what one load brings */
+  SambaTokenLayout layout = sambaLayoutBox(wide);
+
+  for (uint32_t w = 0; w < source->ways; ++w) {
+    SambaWalk from = *walk, write = *slots;
+    int64_t offset = w * own.size[source->cut_axis] * own.step[source->cut_axis];
+    sambaWalkBox(&from, &own, NULL);
+    from.axis_start[source->cut_axis] += offset;
+    const char *name = sambaArenaFormat(codegen->arena, "%s.in%u.load%u", plan->prefix,
+                                        source->operand, number * source->ways + w);
+    uint32_t load = sambaCodegenAddLoad(
+        codegen, map->tensor, name, sambaCodegenLayer(codegen, nest->group), 0, &from, map->fill);
+
+    sambaWalkBox(&write, &own, NULL);
+    sambaWalkMakeRelative(&write, wide, wide);
+    write.axis_start[source->cut_axis] += offset;
+    sambaSetPort(&sambaAssemblyUnit(&codegen->assembly, stage)->inputs[w], &write,
+                 sambaTileNestDType(nest, source->operand),
+                 sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
+    sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){load, 0}, &(SambaEndpoint){stage, w},
+                         1);
+  }
+}
+
 /* Load -> staging buffer -> buffers of the range, chunk by chunk. */
-static SambaStatus addStagedLoad(SambaCodegen *codegen, const Source *source,
-                                 const SambaCopyRange *range, uint32_t number,
-                                 const uint32_t *buffers) {
+static void addStagedLoad(SambaCodegen *codegen, const Source *source, const SambaCopyRange *range,
+                          uint32_t number, const uint32_t *buffers) {
   const SambaGroupPlan *plan = &codegen->plans[source->group];
   const SambaTileNest *nest = &plan->nest;
   const SambaStageOperand *map = &nest->group->operands[source->operand].map;
@@ -230,26 +261,7 @@ static SambaStatus addStagedLoad(SambaCodegen *codegen, const Source *source,
       sambaArenaFormat(codegen->arena, "%s.in%u.stage%u", plan->prefix, source->operand, number);
   uint32_t stage =
       sambaAssemblyAddUnit(&codegen->assembly, SAMBA_UNIT_BUFFER, name, layer, source->ways, 1);
-  SambaTileBox own = partOf(&wide, source->cut_axis, source->ways); /* what one load brings */
-  SambaTokenLayout layout = sambaLayoutBox(&wide);
-
-  for (uint32_t w = 0; w < source->ways; ++w) {
-    SambaWalk from = walk, write = slots;
-    int64_t offset = w * own.size[source->cut_axis] * own.step[source->cut_axis];
-    sambaWalkBox(&from, &own, NULL);
-    from.axis_start[source->cut_axis] += offset;
-    name = sambaArenaFormat(codegen->arena, "%s.in%u.load%u", plan->prefix, source->operand,
-                            number * source->ways + w);
-    uint32_t load = sambaCodegenAddLoad(codegen, map->tensor, name, layer, 0, &from, map->fill);
-    sambaWalkBox(&write, &own, NULL);
-    sambaWalkMakeRelative(&write, &wide, &wide);
-    write.axis_start[source->cut_axis] += offset;
-    sambaSetPort(&sambaAssemblyUnit(&codegen->assembly, stage)->inputs[w], &write, dtype,
-                 sambaWalkAccess(&write, &layout, NULL, 0, codegen->arena));
-    sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){load, 0}, &(SambaEndpoint){stage, w},
-                         1);
-  }
-
+  addStageFillers(codegen, source, &walk, &slots, &wide, number, stage);
   SambaUnit *unit = sambaAssemblyUnit(&codegen->assembly, stage);
 
   /* Many slots: between load and buffers its tokens queue behind the long ones of the operands in
@@ -263,6 +275,7 @@ static SambaStatus addStagedLoad(SambaCodegen *codegen, const Source *source,
   read.token_level = read.count;
   sambaWalkBox(&read, &part, NULL);
   sambaWalkMakeRelative(&read, &wide, &wide);
+  SambaTokenLayout layout = sambaLayoutBox(&wide);
   sambaSetPort(&unit->outputs[0], &read, dtype,
                sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
   uint32_t copy[SAMBA_MAX_STAGE_DIMS];
@@ -271,8 +284,6 @@ static SambaStatus addStagedLoad(SambaCodegen *codegen, const Source *source,
     sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){stage, 0},
                          &(SambaEndpoint){buffers[sambaCopyIndex(nest, source->mask, copy)], 0}, 1);
   while (sambaCopyNext(nest, range, copy));
-
-  return NULL;
 }
 
 /* Loads of a range without staging: one per way, dealing slots (or, direct, tokens) to the range's
@@ -317,6 +328,26 @@ static void addLoads(SambaCodegen *codegen, const Source *source, const SambaCop
   }
 }
 
+/* Chooses whether the ranges are staged and in how many chunks. All or nothing: the buffers must
+ * take the same chunks from every load. */
+static void chooseStaging(const SambaTileNest *nest, const SambaCopyRange *ranges, uint32_t count,
+                          Source *source) {
+  if (source->spread > 1)
+    return;
+  uint32_t dim = sambaStagedSourceDim(nest, source->operand, &source->slot, &ranges[0]);
+  if (dim == SAMBA_NO_INDEX || source->cut_axis == source->slot.rank - 1)
+    return;
+
+  uint32_t most = 1;
+  for (uint32_t r = 0; r < count; ++r)
+    most = ranges[r].count[dim] > most ? ranges[r].count[dim] : most;
+  uint32_t chunks = chooseChunks(nest, source, most);
+  if (chunks) {
+    source->chunks = chunks;
+    source->staged_dim = dim;
+  }
+}
+
 static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operand,
                               const SambaEndpoints *consumers) {
   const SambaGroupPlan *plan = &codegen->plans[g];
@@ -348,19 +379,7 @@ static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operan
     return NULL;
   }
 
-  /* Staging is all or nothing: the buffers must take the same chunks from every load. */
-  source.staged_dim = source.spread > 1
-                          ? SAMBA_NO_INDEX
-                          : sambaStagedSourceDim(nest, operand, &source.slot, &ranges[0]);
-  uint32_t most = 1;
-  for (uint32_t r = 0; r < count && source.staged_dim != SAMBA_NO_INDEX; ++r)
-    most = ranges[r].count[source.staged_dim] > most ? ranges[r].count[source.staged_dim] : most;
-  if (source.staged_dim != SAMBA_NO_INDEX) {
-    source.chunks = source.cut_axis == source.slot.rank - 1 ? 0 : chooseChunks(nest, &source, most);
-    if (!source.chunks)
-      source.chunks = 1, source.staged_dim = SAMBA_NO_INDEX;
-  }
-
+  chooseStaging(nest, ranges, count, &source);
   uint32_t *buffers = SAMBA_ARENA_ARRAY(&codegen->scratch, uint32_t, sources *source.spread);
   for (uint32_t b = 0; b < sources * source.spread; ++b) {
     const SambaEndpoints *takers = &consumers[b / source.spread];
@@ -379,7 +398,7 @@ static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operan
 
   for (uint32_t r = 0; r < count; ++r) {
     if (source.staged_dim != SAMBA_NO_INDEX)
-      SAMBA_RETURN_IF_ERROR(addStagedLoad(codegen, &source, &ranges[r], r, buffers));
+      addStagedLoad(codegen, &source, &ranges[r], r, buffers);
     else
       addLoads(codegen, &source, &ranges[r], r, buffers, consumers);
   }

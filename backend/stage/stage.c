@@ -181,7 +181,8 @@ static SambaStatus checkScatter(const SambaStageGraph *graph, const SambaStage *
   return NULL;
 }
 
-static SambaStatus checkStage(const SambaStageGraph *graph, const SambaStage *stage) {
+/* The loop nest itself: how many dimensions, how long, reduced ones last. */
+static SambaStatus checkExtents(const SambaStage *stage) {
   if (stage->dim_count > SAMBA_MAX_STAGE_DIMS || stage->operand_count > SAMBA_MAX_STAGE_OPERANDS)
     return sambaStatusMake(
         SAMBA_INVALID, "%u dimensions and %u operands; at most %d and %d are possible",
@@ -201,32 +202,37 @@ static SambaStatus checkStage(const SambaStageGraph *graph, const SambaStage *st
           "dimension %u is parallel after a reduced one; reduced dimensions come last", dim);
   }
 
-  for (uint32_t index = 0; index < stage->operand_count; ++index) {
-    const SambaStageOperand *operand = &stage->operands[index];
-    char what[32];
-    snprintf(what, sizeof what, "operand %u", index);
-    SAMBA_RETURN_IF_ERROR(checkMap(graph, stage, operand, what));
-    if (operand->index_operand != SAMBA_NO_INDEX) {
-      uint32_t of = operand->index_operand;
-      if (of >= stage->operand_count || of == index)
-        return sambaStatusMake(SAMBA_INVALID, "operand %u takes its index from operand %u of %u",
-                               index, of, stage->operand_count);
-      SambaDType dtype = graph->tensors[stage->operands[of].tensor].dtype;
-      if (sambaDTypeIsFloat(dtype))
-        return sambaStatusMake(
-            SAMBA_INVALID,
-            "operand %u takes its index from operand %u, which is %s; indices are integers", index,
-            of, sambaDTypeName(dtype));
-      if (operand->index_axis >= graph->tensors[operand->tensor].rank)
-        return sambaStatusMake(SAMBA_INVALID,
-                               "operand %u is indexed along axis %u, but its tensor has rank %u",
-                               index, operand->index_axis, graph->tensors[operand->tensor].rank);
-    }
-  }
+  return NULL;
+}
 
-  SAMBA_RETURN_IF_ERROR(checkMap(graph, stage, &stage->output, "output"));
-  if (sambaStageScatters(stage))
-    SAMBA_RETURN_IF_ERROR(checkScatter(graph, stage));
+static SambaStatus checkOperand(const SambaStageGraph *graph, const SambaStage *stage,
+                                uint32_t index) {
+  const SambaStageOperand *operand = &stage->operands[index];
+  uint32_t of = operand->index_operand;
+  char what[32];
+  snprintf(what, sizeof what, "operand %u", index);
+  SAMBA_RETURN_IF_ERROR(checkMap(graph, stage, operand, what));
+
+  if (of == SAMBA_NO_INDEX)
+    return NULL;
+  if (of >= stage->operand_count || of == index)
+    return sambaStatusMake(SAMBA_INVALID, "operand %u takes its index from operand %u of %u", index,
+                           of, stage->operand_count);
+  SambaDType dtype = graph->tensors[stage->operands[of].tensor].dtype;
+  if (sambaDTypeIsFloat(dtype))
+    return sambaStatusMake(
+        SAMBA_INVALID,
+        "operand %u takes its index from operand %u, which is %s; indices are integers", index, of,
+        sambaDTypeName(dtype));
+  if (operand->index_axis >= graph->tensors[operand->tensor].rank)
+    return sambaStatusMake(SAMBA_INVALID,
+                           "operand %u is indexed along axis %u, but its tensor has rank %u", index,
+                           operand->index_axis, graph->tensors[operand->tensor].rank);
+  return NULL;
+}
+
+/* Each parallel dimension steps the output, no reduced one does. */
+static SambaStatus checkOutputDims(const SambaStageGraph *graph, const SambaStage *stage) {
   uint32_t rank = graph->tensors[stage->output.tensor].rank;
   for (uint32_t axis = 0; axis < rank; ++axis)
     for (uint32_t dim = 0; dim < stage->dim_count; ++dim)
@@ -247,6 +253,17 @@ static SambaStatus checkStage(const SambaStageGraph *graph, const SambaStage *st
           SAMBA_INVALID, "dimension %u is parallel, but no axis of the output depends on it", dim);
   }
 
+  return NULL;
+}
+
+static SambaStatus checkStage(const SambaStageGraph *graph, const SambaStage *stage) {
+  SAMBA_RETURN_IF_ERROR(checkExtents(stage));
+  for (uint32_t index = 0; index < stage->operand_count; ++index)
+    SAMBA_RETURN_IF_ERROR(checkOperand(graph, stage, index));
+  SAMBA_RETURN_IF_ERROR(checkMap(graph, stage, &stage->output, "output"));
+  if (sambaStageScatters(stage))
+    SAMBA_RETURN_IF_ERROR(checkScatter(graph, stage));
+  SAMBA_RETURN_IF_ERROR(checkOutputDims(graph, stage));
   return checkProgram(stage);
 }
 
