@@ -158,6 +158,23 @@ static MlirOperation endOfPhase(MlirOperation terminator, MlirValue value,
   return at;
 }
 
+/* Later phases read the copy of what a phase returns: its elements lie as they say, and what it is
+ * a view of need not be stored. */
+static void readCopy(MlirValue value, MlirValue copy) {
+  MlirOperation made = sambaDefiningOperation(copy);
+  SAMBA_ARRAY(MlirOpOperand) uses = {0};
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    if (sambaOperatorNameOf(user).size && mlirOperationIsBeforeInBlock(made, user))
+      sambaArrayAppend(&uses, use);
+  }
+  for (size_t i = 0; i < uses.size; ++i)
+    mlirOperationSetOperand(mlirOpOperandGetOwner(uses.data[i]),
+                            mlirOpOperandGetOperandNumber(uses.data[i]), copy);
+  sambaArrayFree(&uses);
+}
+
 static void materializeReturns(MlirOperation terminator) {
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(terminator); ++i) {
     MlirValue value = mlirOperationGetOperand(terminator, i);
@@ -168,10 +185,13 @@ static void materializeReturns(MlirOperation terminator) {
                 sambaOperationIs(owner, "samba.constant");
     for (intptr_t k = 0; k < i && !copy; ++k)
       copy = mlirValueEqual(mlirOperationGetOperand(terminator, k), value);
+    if (!copy)
+      continue;
     SambaPefSectionType phase = sambaPhaseOfValue(value);
-    if (copy)
-      mlirOperationSetOperand(terminator, i,
-                              insertCopy(value, endOfPhase(terminator, value, phase), phase));
+    MlirValue copied = insertCopy(value, endOfPhase(terminator, value, phase), phase);
+    mlirOperationSetOperand(terminator, i, copied);
+    if (!mlirOperationIsNull(owner) && sambaOperationIsView(owner))
+      readCopy(value, copied);
   }
 }
 

@@ -40,49 +40,55 @@ static bool startsSection(const Partition *partition, uint32_t index) {
          !mlirAttributeIsNull(mlirOperationGetAttributeByName(operation, start));
 }
 
-/* Whether the section from `first` may grow from one size to another: it fits and is estimated to
- * be no slower than what is joined, each with its launch. */
-static bool grows(const Partition *partition, uint32_t first, uint32_t from, uint32_t to,
-                  double *together) {
-  const MlirOperation *operators = &partition->operators[first];
-  double apart = *together, alone, joined;
-  if (!sambaSectionTry(partition->target, operators, to, &joined))
-    return false;
-  for (uint32_t i = from; i < to; ++i) {
-    if (!sambaSectionTry(partition->target, &operators[i], 1, &alone))
-      return false;
-    apart += alone;
-  }
-  if (joined > apart)
+/* Whether operators [from, to) join those before them: together they fit, and are estimated to be
+ * no slower than the two apart, each with its launch. */
+static bool join(const Partition *partition, const MlirOperation *operators, uint32_t from,
+                 uint32_t to, double *together) {
+  double alone, joined;
+  if (!sambaSectionTry(partition->target, operators, to, &joined) ||
+      !sambaSectionTry(partition->target, operators + from, to - from, &alone) ||
+      joined > *together + alone)
     return false;
   *together = joined;
   return true;
 }
 
-/* Operators that the section from `first` has: one by one, and where one more does not do, whole
- * updates, whose parts meet at the end only. */
-static uint32_t growSection(const Partition *partition, uint32_t first) {
+static uint32_t growOneByOne(const Partition *partition, const MlirOperation *operators,
+                             uint32_t most) {
   double together = 0;
-  uint32_t most = 1, size = 1;
-  if (!sambaSectionTry(partition->target, &partition->operators[first], 1, &together))
-    return 1;
+  uint32_t size = 1;
+  bool fits = sambaSectionTry(partition->target, operators, 1, &together);
+  while (fits && size < most && join(partition, operators, size, size + 1, &together))
+    ++size;
+  return size;
+}
+
+/* Updates of parameters go into sections as wholes: the first operators of one have nothing in
+ * common that they could be pipelined along, and what they make would go through memory. One that
+ * does not fit is grown like everything else, up to its end. */
+static uint32_t growUpdates(const Partition *partition, const MlirOperation *operators,
+                            uint32_t most) {
+  double together = 0;
+  uint32_t size = sambaWholeUpdates(operators, 0, most);
+  if (!size || !sambaSectionTry(partition->target, operators, size, &together))
+    return growOneByOne(partition, operators, size ? size : most);
+
+  for (uint32_t next = sambaWholeUpdates(operators, size, most);
+       next && join(partition, operators, size, next, &together);
+       next = sambaWholeUpdates(operators, size, most))
+    size = next;
+  return size;
+}
+
+static uint32_t growSection(const Partition *partition, uint32_t first) {
+  const MlirOperation *operators = &partition->operators[first];
+  uint32_t most = 1;
   while (first + most < partition->count && most < maxOperatorsPerSection &&
          !startsSection(partition, first + most))
     ++most;
-
-  bool updates = sambaPhaseOf(partition->operators[first]) == SAMBA_PEF_SECTION_OPT;
-  while (size < most) {
-    if (grows(partition, first, size, size + 1, &together)) {
-      ++size;
-      continue;
-    }
-    uint32_t whole = updates ? sambaWholeUpdates(&partition->operators[first], size + 1, most) : 0;
-    if (!whole || !grows(partition, first, size, whole, &together))
-      break;
-    size = whole;
-  }
-
-  return size;
+  return sambaPhaseOf(operators[0]) == SAMBA_PEF_SECTION_OPT
+             ? growUpdates(partition, operators, most)
+             : growOneByOne(partition, operators, most);
 }
 
 static uint32_t partitionGreedily(const Partition *partition, uint32_t *section_of) {

@@ -8,6 +8,7 @@
 #include "dialect/samba/build_expansion.h"
 #include "dialect/samba/graph.h"
 #include "dialect/samba/interface.h"
+#include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
 #include "dialect/samba/table/core/differentiate.h"
 #include "support/base/index.h"
@@ -44,11 +45,15 @@ static SambaStringRef nameOf(MlirAttribute dictionary) {
   return sambaInterfaceText(dictionary, SAMBA_NAME_ATTRIBUTE);
 }
 
+/* A graph that has gradients, or operations of other phases than FWD: its step is written out. */
 static bool isDifferentiated(const SambaInterface *interface) {
   for (size_t i = 0; i < interface->results.size; ++i)
     if (sambaInterfaceText(interface->results.data[i], SAMBA_GRAD_OF_ATTRIBUTE).size)
       return true;
-  return false;
+  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(interface->function));
+  while (!mlirOperationIsNull(operation) && sambaPhaseOf(operation) == SAMBA_PEF_SECTION_FWD)
+    operation = mlirOperationGetNextInBlock(operation);
+  return !mlirOperationIsNull(operation);
 }
 
 static bool isFloat(MlirValue value) {

@@ -31,3 +31,19 @@ func.func @copies(%x: tensor<4x6xf32>, %at: tensor<2x6xi64>)
   return %zero, %0, %2, %3, %5, %6 : tensor<4x6xf32>, tensor<2x6xf32>, tensor<6x4xf32>,
       tensor<2x6xf32>, tensor<6x4xf32>, tensor<4x6xf32>
 }
+
+// Later phases read what a phase returns, not what it is a view of; the phase itself reads the view.
+// CHECK-LABEL: @returned
+// CHECK: %[[V:.*]] = samba.permute
+// CHECK: samba.neg %[[V]] {samba.phase = "BCKWD"}
+// CHECK: %[[C:.*]] = samba.contiguous %[[V]] {samba.phase = "BCKWD"}
+// CHECK: samba.sub %{{.*}}, %[[C]] {samba.phase = "OPT"}
+// CHECK: return %[[C]]
+func.func @returned(%x: tensor<4x6xf32>, %w: tensor<6x4xf32>) -> (tensor<6x4xf32>, tensor<6x4xf32>, tensor<6x4xf32>)
+    attributes {samba.graph = {mode = "training"}} {
+  %0 = samba.exp %x {samba.phase = "BCKWD"} : tensor<4x6xf32>
+  %1 = samba.permute %0 {dims = array<i64: 1, 0>, samba.phase = "BCKWD"} : tensor<4x6xf32>
+  %2 = samba.neg %1 {samba.phase = "BCKWD"} : tensor<6x4xf32>
+  %3 = samba.sub %w, %1 {samba.phase = "OPT"} : tensor<6x4xf32>, tensor<6x4xf32>
+  return %1, %2, %3 : tensor<6x4xf32>, tensor<6x4xf32>, tensor<6x4xf32>
+}
