@@ -20,8 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Operators of one section at most: keeps the trials of a long graph linear. */
-enum { maxOperatorsPerSection = 24 };
+/* Operators of one section at most: keeps the trials of a long graph linear. Updates are tried as
+ * wholes, of which small ones have many operators each. */
+enum { maxOperatorsPerSection = 24, maxOperatorsOfUpdates = 72 };
 
 /* The operators of a graph while they are grouped. */
 typedef struct Partition {
@@ -82,13 +83,13 @@ static uint32_t growUpdates(const Partition *partition, const MlirOperation *ope
 
 static uint32_t growSection(const Partition *partition, uint32_t first) {
   const MlirOperation *operators = &partition->operators[first];
+  bool updates = sambaPhaseOf(operators[0]) == SAMBA_PEF_SECTION_OPT;
+  uint32_t limit = updates ? maxOperatorsOfUpdates : maxOperatorsPerSection;
   uint32_t most = 1;
-  while (first + most < partition->count && most < maxOperatorsPerSection &&
-         !startsSection(partition, first + most))
+  while (first + most < partition->count && most < limit && !startsSection(partition, first + most))
     ++most;
-  return sambaPhaseOf(operators[0]) == SAMBA_PEF_SECTION_OPT
-             ? growUpdates(partition, operators, most)
-             : growOneByOne(partition, operators, most);
+  return updates ? growUpdates(partition, operators, most)
+                 : growOneByOne(partition, operators, most);
 }
 
 static uint32_t partitionGreedily(const Partition *partition, uint32_t *section_of) {
