@@ -124,12 +124,17 @@ static SambaStatus convert(const SambaPefSymbol *symbol, SambaDType from, const 
   return NULL;
 }
 
+static bool callBinds(const SambaPefCall *call, uint32_t symbol) {
+  for (uint32_t b = 0; b < call->bindings_count; ++b)
+    if (call->bindings[b].kind == SAMBA_PEF_BINDING_SYMBOL && call->bindings[b].symbol == symbol)
+      return true;
+  return false;
+}
+
 static bool isBound(const SambaPef *pef, uint32_t symbol) {
   for (uint32_t c = 0; c < pef->calls_count; ++c)
-    for (uint32_t b = 0; b < pef->calls[c].bindings_count; ++b)
-      if (pef->calls[c].bindings[b].kind == SAMBA_PEF_BINDING_SYMBOL &&
-          pef->calls[c].bindings[b].symbol == symbol)
-        return true;
+    if (callBinds(&pef->calls[c], symbol))
+      return true;
   return false;
 }
 
@@ -181,14 +186,9 @@ bool sambaSessionSkipInput(SambaSession *session, SambaStringRef name) {
   return skipped;
 }
 
-const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session) {
-  for (uint32_t g = 0; g < session->pef->graphs_count; ++g)
-    for (uint32_t i = 0; i < session->pef->graphs[g].inputs_count; ++i) {
-      uint32_t index = session->pef->graphs[g].inputs[i].symbol;
-      if (!session->set[index] && session->pef->symbols[index].init == SAMBA_PEF_INIT_NONE)
-        return &session->pef->symbols[index];
-    }
-  return NULL;
+/* Is it asked for everything? */
+static bool isWhole(const SambaRunOrder *order) {
+  return !order->group_count && !order->type_count && !order->has_from && !order->has_until;
 }
 
 static SambaStatus checkForward(const SambaPef *pef, const uint32_t *calls, uint32_t count) {
@@ -207,8 +207,7 @@ SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOrder
                                 uint32_t **out_calls, uint32_t *out_count) {
   static const SambaPefSectionType forward = SAMBA_PEF_SECTION_FWD;
   SambaRunOrder own = *order;
-  bool is_default = !own.group_count && !own.type_count && !own.has_from && !own.has_until;
-  if (session->forward_only && is_default) {
+  if (session->forward_only && isWhole(order)) {
     own.types = &forward;
     own.type_count = 1;
   }
@@ -219,6 +218,29 @@ SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOrder
   if (status)
     free(*out_calls);
   return status;
+}
+
+const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session,
+                                                   const SambaRunOrder *order) {
+  const SambaPef *pef = session->pef;
+  bool is_whole = !order || (isWhole(order) && !order->graph.size);
+  uint32_t *calls = NULL, count = 0;
+  if (!is_whole) /* what cannot be planned is refused when it shall run */
+    sambaStatusFree(sambaSessionPlanRun(session, order, &calls, &count));
+
+  const SambaPefSymbol *missing = NULL;
+  for (uint32_t g = 0; g < pef->graphs_count && !missing; ++g)
+    for (uint32_t i = 0; i < pef->graphs[g].inputs_count && !missing; ++i) {
+      uint32_t index = pef->graphs[g].inputs[i].symbol;
+      bool is_read = is_whole;
+      for (uint32_t c = 0; c < count && !is_read; ++c)
+        is_read = callBinds(&pef->calls[calls[c]], index);
+      if (is_read && !session->set[index] && pef->symbols[index].init == SAMBA_PEF_INIT_NONE)
+        missing = &pef->symbols[index];
+    }
+
+  free(calls);
+  return missing;
 }
 
 /* Runs one call and adds what it did to the reports. */

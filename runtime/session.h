@@ -74,8 +74,10 @@ SambaStatus sambaSessionFindTensor(const SambaSession *session, SambaStringRef n
                                    const SambaPefSymbol **out_symbol);
 /* Leaves out an input: it needs no value. False when a section reads it, or when it is no input. */
 bool sambaSessionSkipInput(SambaSession *session, SambaStringRef name);
-/* The first graph input that was never set, or NULL. */
-const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session);
+/* The first graph input without a value that a run in this order would read, or NULL. Without an
+ * order, or with one that asks for everything: the first one at all. */
+const SambaPefSymbol *sambaSessionFindMissingInput(const SambaSession *session,
+                                                   const SambaRunOrder *order);
 /* The calls that the order asks for; refuses before anything is launched. out_calls: malloc'ed. */
 SambaStatus sambaSessionPlanRun(const SambaSession *session, const SambaRunOrder *order,
                                 uint32_t **out_calls, uint32_t *out_count);

@@ -135,11 +135,11 @@ static void theDeviceSeesWhatTheUserDoesInOrder(void **state) {
   Recording recording = {0};
   SambaSession *session = openSession(&recording);
 
-  assert_ptr_equal(sambaSessionFindMissingInput(session),
+  assert_ptr_equal(sambaSessionFindMissingInput(session, NULL),
                    &sambaSessionGetPef(session)->symbols[symbolA]);
   assert_null(setInput(session, "b", steps));
   assert_null(setInput(session, "a", ones));
-  assert_null(sambaSessionFindMissingInput(session));
+  assert_null(sambaSessionFindMissingInput(session, NULL));
   assert_null(sambaSessionRun(session, NULL, NULL, NULL));
   sambaSessionClose(session);
 
@@ -245,7 +245,7 @@ static void errorsOfTheDeviceSayWhatItDid(void **state) {
   recording = (Recording){.fails_at = 2};
   session = openSession(&recording);
   failsWith(setInput(session, "a", ones), "input 'a': the wire is cut");
-  assert_ptr_equal(sambaSessionFindMissingInput(session),
+  assert_ptr_equal(sambaSessionFindMissingInput(session, NULL),
                    &sambaSessionGetPef(session)->symbols[symbolA]);
 
   /* The second of three launches: the first is in the report, the third is not tried. */
@@ -267,7 +267,7 @@ static void aDeviceWithoutValuesIsNotWrittenTo(void **state) {
   SambaSession *session = openSession(&recording);
   assert_null(setInput(session, "a", ones));
   assert_null(setInput(session, "b", NULL));
-  assert_null(sambaSessionFindMissingInput(session));
+  assert_null(sambaSessionFindMissingInput(session, NULL));
   assert_int_equal(recording.entries.size, 1);
   sambaSessionClose(session);
   recordingFree(&recording);

@@ -180,6 +180,44 @@ static void setTensor(Fixture *fixture, const char *name, float first) {
                                  (uint64_t[]){4}, values));
 }
 
+/* Section 1 gets an image of its own, which reads x. */
+static void bindX(SambaPef *pef) {
+  SambaPefImage *images = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefImage, 2);
+  images[0] = images[1] = pef->images[0];
+  images[1].formals_count = 1;
+  images[1].formals = SAMBA_ARENA_NEW(&pef->arena, SambaPefFormal);
+  pef->images = images;
+  pef->images_count = 2;
+  pef->sections[1].image = 1;
+
+  for (uint32_t c = 1; c <= 3; c += 2) {
+    SambaPefBinding *bindings = SAMBA_ARENA_ARRAY(&pef->arena, SambaPefBinding, trainingArgins + 1);
+    memcpy(bindings, pef->calls[c].bindings, trainingArgins * sizeof *bindings);
+    bindings[trainingArgins] = (SambaPefBinding){.symbol = trainingX, .argin = SAMBA_PEF_NONE};
+    pef->calls[c].bindings = bindings;
+    pef->calls[c].bindings_count = trainingArgins + 1;
+  }
+}
+
+/* S063: only what a run reads must have a value. */
+static void s063InputsThatARunReads(void **state) {
+  (void)state;
+  Recording recording = {0};
+  writeChangedTrainingPef("inputs.pef", 0, bindX);
+  SambaSession *session = openRecorded("inputs.pef", &recording);
+  const SambaPefSymbol *x = &sambaSessionGetPef(session)->symbols[trainingX];
+  SambaPefSectionType type = SAMBA_PEF_SECTION_FWD;
+  SambaRunOrder order = {.type_count = 1, .types = &type};
+  assert_ptr_equal(sambaSessionFindMissingInput(session, NULL), x);
+  assert_ptr_equal(sambaSessionFindMissingInput(session, &(SambaRunOrder){0}), x);
+  assert_ptr_equal(sambaSessionFindMissingInput(session, &order), x);
+  type = SAMBA_PEF_SECTION_OPT;
+  assert_null(sambaSessionFindMissingInput(session, &order));
+  sambaSessionClose(session);
+  recordingFree(&recording);
+  unlink("inputs.pef");
+}
+
 static void s055SeveralTensorsAtOnce(void **state) {
   Fixture *fixture = *state;
   const SambaStringRef names[] = {sambaStringRef("bn.mean"), sambaStringRef("fc.weight"),
@@ -245,6 +283,7 @@ int main(void) {
       cmocka_unit_test(s094GraphsByName),
       cmocka_unit_test(s053NamesAreFoundWithoutTheDevice),
       cmocka_unit_test(stateOfAPefForInference),
+      cmocka_unit_test(s063InputsThatARunReads),
       cmocka_unit_test(s055SeveralTensorsAtOnce),
       cmocka_unit_test(s056SectionTypes),
       cmocka_unit_test(s057Weights),

@@ -79,8 +79,8 @@ static SambaStatus readInput(const SambaRunArguments *arguments, const SambaStep
                               tensor.data);
 }
 
-static SambaStatus checkNothingMissing(const SambaSession *session) {
-  const SambaPefSymbol *missing = sambaSessionFindMissingInput(session);
+static SambaStatus checkNothingMissing(const SambaSession *session, const SambaRunOrder *order) {
+  const SambaPefSymbol *missing = sambaSessionFindMissingInput(session, order);
   if (!missing)
     return NULL;
   char shape[SAMBA_SHAPE_TEXT_BYTES];
@@ -95,7 +95,7 @@ SambaStatus sambaFeedOpen(const SambaRunArguments *arguments, const SambaSteps *
   for (size_t i = 0; i < arguments->inputs.size; ++i)
     SAMBA_RETURN_IF_ERROR(readInput(arguments, steps, i, arena, out_feed));
   SAMBA_RETURN_IF_ERROR(sambaFeedPass(out_feed, 0));
-  return arguments->timing_only ? NULL : checkNothingMissing(session);
+  return arguments->timing_only ? NULL : checkNothingMissing(session, &steps->run.order);
 }
 
 SambaStatus sambaFeedPass(const SambaFeed *feed, uint64_t pass) {
