@@ -4,6 +4,34 @@
 #include "dialect/samba/table/core/gradient_calls.h"
 #include "dialect/samba/table/index/indexing.h"
 
+static uint32_t zeros(SambaExpansion *expansion, uint32_t rank, const int64_t *dims) {
+  return sambaExpandFilled(expansion, SAMBA_DTYPE_F32, rank, dims, 0);
+}
+
+static uint32_t matchReduce(SambaExpansion *expansion, const char *reduce, uint32_t base,
+                            uint32_t target, uint32_t index, uint32_t updates) {
+  SambaAttribute attribute = sambaStringAttribute("reduce", reduce);
+  return sambaExpandCall(expansion, "match_reduce", 4, (uint32_t[]){base, target, index, updates},
+                         1, &attribute);
+}
+
+/* index[lines, k] below `size`, where a negative one counts from the end, as places that can be
+ * compared. */
+static uint32_t placesOf(SambaExpansion *expansion, uint32_t index, int64_t size) {
+  const SambaTensorType *type = sambaExpansionType(expansion, index);
+  int64_t tuples[] = {type->dims[0], type->dims[1], 1};
+  return sambaExpandRavel(expansion, sambaExpandReshape(expansion, index, 3, tuples), 1, &size, -1,
+                          0);
+}
+
+/* updates[lines, k, width], each replaced by the sum of those of its line with its place. */
+static uint32_t sumOfEquals(SambaExpansion *expansion, uint32_t places, uint32_t updates) {
+  SambaTensorType type = *sambaExpansionType(expansion, updates);
+  if (type.dims[1] == 1)
+    return updates;
+  return matchReduce(expansion, "add", zeros(expansion, 3, type.dims), places, places, updates);
+}
+
 /* Zeros [lines, size, width] in f32 to which updates[lines, k, width] are added at index[lines, k].
  * Few places are reduced one by one over all updates; with many of one line the updates are
  * compared with each other and stored. */
@@ -11,28 +39,21 @@ static uint32_t scatterAdd(SambaExpansion *expansion, uint32_t index, uint32_t u
                            int64_t size) {
   const SambaTensorType *type = sambaExpansionType(expansion, updates);
   int64_t lines = type->dims[0], count = type->dims[1], width = type->dims[2];
+  int64_t dims[] = {lines, size, width};
+  uint32_t places = placesOf(expansion, index, size);
 
-  if (lines == 1 && size > count) {
-    int64_t tuples[] = {count, 1};
-    uint32_t operands[] = {
-        sambaExpandFilled(expansion, SAMBA_DTYPE_F32, 2, (int64_t[]){size, width}, 0),
-        sambaExpandReshape(expansion, index, 2, tuples),
-        sambaExpandReshape(expansion, updates, 2, (int64_t[]){count, width})};
-    SambaAttribute reduce = sambaStringAttribute("reduce", "add");
-    uint32_t sums = sambaExpandCall(expansion, "scatter_nd", 3, operands, 1, &reduce);
-    return sambaExpandReshape(expansion, sums, 3, (int64_t[]){1, size, width});
+  if (lines > 1 || size <= count) {
+    uint32_t targets = sambaExpandCounted(expansion, SAMBA_DTYPE_I64, size);
+    targets = sambaExpandBroadcast(expansion, targets, 2, dims);
+    return matchReduce(expansion, "add", zeros(expansion, 3, dims), targets, places, updates);
   }
 
-  /* A negative index counts from the end: as places they can be compared. */
-  uint32_t tuples = sambaExpandReshape(expansion, index, 3, (int64_t[]){lines, count, 1});
-  uint32_t places = sambaExpandRavel(expansion, tuples, 1, &size, -1, 0);
-  uint32_t targets = sambaExpandBroadcast(
-      expansion, sambaExpandCounted(expansion, SAMBA_DTYPE_I64, size), 2, (int64_t[]){lines, size});
-  uint32_t base =
-      sambaExpandFilled(expansion, SAMBA_DTYPE_F32, 3, (int64_t[]){lines, size, width}, 0);
-  SambaAttribute reduce = sambaStringAttribute("reduce", "add");
-  return sambaExpandCall(expansion, "match_reduce", 4, (uint32_t[]){base, targets, places, updates},
-                         1, &reduce);
+  uint32_t sums = sumOfEquals(expansion, places, updates);
+  uint32_t operands[] = {zeros(expansion, 2, &dims[1]),
+                         sambaExpandReshape(expansion, places, 2, (int64_t[]){count, 1}),
+                         sambaExpandReshape(expansion, sums, 2, (int64_t[]){count, width})};
+  return sambaExpandReshape(
+      expansion, sambaExpandCall(expansion, "scatter_nd", 3, operands, 0, NULL), 3, dims);
 }
 
 static int64_t productOf(const int64_t *dims, uint32_t from, uint32_t to) {
@@ -74,15 +95,32 @@ SambaStatus sambaGradientTake(const SambaGradientCall *gradient, SambaExpansion 
   return NULL;
 }
 
+/* The sums of what flows to one element, stored at its place, as often as they are there. */
 SambaStatus sambaGradientGather(const SambaGradientCall *gradient, SambaExpansion *expansion) {
   const SambaTensorType *x = &gradient->call->operands[0];
-  uint32_t zeros = sambaExpandFilled(expansion, SAMBA_DTYPE_F32, x->rank, x->dims, 0);
-  uint32_t operands[] = {zeros, gradient->operands[1], gradientWideFlow(gradient, expansion)};
-  SambaAttribute attributes[] = {
-      sambaIntAttribute("dim", sambaOperatorCallInt(gradient->call, "dim")),
-      sambaStringAttribute("reduce", "add")};
-  gradientSet(gradient, expansion, 0,
-              sambaExpandCall(expansion, "scatter", 3, operands, 2, attributes));
+  SambaTensorType index = gradient->call->operands[1];
+  uint32_t axis, count = 0;
+  int64_t order[SAMBA_MAX_RANK], back[SAMBA_MAX_RANK], moved[SAMBA_MAX_RANK];
+  SAMBA_RETURN_IF_ERROR(
+      sambaCheckAxis(3, "dim", sambaOperatorCallInt(gradient->call, "dim"), x->rank, &axis));
+
+  for (uint32_t d = 0; d < index.rank; ++d) /* with the axis last */
+    if (d != axis)
+      order[count++] = d;
+  order[count] = axis;
+  for (uint32_t d = 0; d < index.rank; ++d)
+    back[order[d]] = d, moved[d] = index.dims[order[d]];
+  int64_t lines[] = {sambaTensorTypeElements(&index) / index.dims[axis], index.dims[axis], 1};
+
+  uint32_t g = sambaExpandPermute(expansion, gradientWideFlow(gradient, expansion), order);
+  uint32_t places = sambaExpandPermute(expansion, gradient->operands[1], order);
+  places = placesOf(expansion, sambaExpandReshape(expansion, places, 2, lines), x->dims[axis]);
+  g = sumOfEquals(expansion, places, sambaExpandReshape(expansion, g, 3, lines));
+  g = sambaExpandPermute(expansion, sambaExpandReshape(expansion, g, index.rank, moved), back);
+
+  uint32_t operands[] = {zeros(expansion, x->rank, x->dims), gradient->operands[1], g};
+  SambaAttribute dim = sambaIntAttribute("dim", axis);
+  gradientSet(gradient, expansion, 0, sambaExpandCall(expansion, "scatter", 3, operands, 1, &dim));
   return NULL;
 }
 
@@ -105,13 +143,6 @@ SambaStatus sambaGradientScatterRows(const SambaGradientCall *gradient, SambaExp
 }
 
 /* --- match_reduce --- */
-
-static uint32_t matchReduce(SambaExpansion *expansion, const char *reduce, uint32_t base,
-                            uint32_t target, uint32_t index, uint32_t updates) {
-  SambaAttribute attribute = sambaStringAttribute("reduce", reduce);
-  return sambaExpandCall(expansion, "match_reduce", 4, (uint32_t[]){base, target, index, updates},
-                         1, &attribute);
-}
 
 /* For each update the sum of the values whose target matches it. */
 static uint32_t sumForUpdates(const SambaGradientCall *gradient, SambaExpansion *expansion,
