@@ -1,5 +1,5 @@
 // Logistic regression with all of a step written out: mean cross entropy of 16 examples of 64 numbers
-// in 10 classes, its gradients, and stochastic gradient descent.
+// in 10 classes, its gradients, and stochastic gradient descent in place.
 func.func @step(
     %x: tensor<16x64xf32> {samba.name = "x", samba.kind = "input"},
     %y: tensor<16xi64> {samba.name = "y", samba.kind = "input"},
@@ -11,8 +11,8 @@ func.func @step(
     -> (tensor<f32> {samba.name = "loss", samba.kind = "loss"},
         tensor<10x64xf32> {samba.name = "w__grad", samba.kind = "gradient", samba.grad_of = "w"},
         tensor<10xf32> {samba.name = "b__grad", samba.kind = "gradient", samba.grad_of = "b"},
-        tensor<10x64xf32> {samba.name = "w__new", samba.kind = "update"},
-        tensor<10xf32> {samba.name = "b__new", samba.kind = "update"})
+        tensor<10x64xf32> {samba.name = "w__new", samba.kind = "update", samba.region = "w"},
+        tensor<10xf32> {samba.name = "b__new", samba.kind = "update", samba.region = "b"})
     attributes {samba.graph = {mode = "training"}} {
   %off_on = samba.constant {value = dense<[0.0, 1.0]> : tensor<2xf32>}
   %share = samba.constant {value = dense<0.0625> : tensor<f32>}
