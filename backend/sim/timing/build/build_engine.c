@@ -224,7 +224,7 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
                            "section '%s' has %llu units and buffer ports, expected below 2^26",
                            section->name, (unsigned long long)actors);
   sambaDramInit(&engine->dram, &engine->arena, engine->machine, sambaGeneratorCompletion, engine);
-  if (memory && !engine->dram.channel_count)
+  if (memory && engine->dram.channel_count == 1) /* the host's */
     return sambaStatusMake(
         SAMBA_INVALID,
         "section '%s' loads or stores, but machine '%s' has neither HBM nor DDR channels",

@@ -30,11 +30,11 @@ void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machi
 
   dram->hbm_channel_count = hbm ? (uint32_t)machine->hbm_channels : 0;
   dram->ddr_channel_count = ddr ? (uint32_t)machine->ddr_channels : 0;
-  dram->channel_count = dram->hbm_channel_count + dram->ddr_channel_count;
+  dram->channel_count = dram->hbm_channel_count + dram->ddr_channel_count + 1;
   dram->channels = SAMBA_ARENA_ARRAY(arena, SambaDramChannel, dram->channel_count);
   uint64_t slowest = 0;
 
-  for (uint32_t c = 0; c < dram->channel_count; ++c) {
+  for (uint32_t c = 0; c + 1 < dram->channel_count; ++c) {
     SambaDramChannel *channel = &dram->channels[c];
     channel->banks = SAMBA_ARENA_ARRAY(arena, SambaDramBank, (size_t)machine->dram_banks);
     channel->burst_ticks =
@@ -44,6 +44,12 @@ void sambaDramInit(SambaDram *dram, SambaArena *arena, const SambaMachine *machi
     slowest = sambaTimeMax(slowest, channel->burst_ticks);
   }
 
+  SambaDramChannel *host = &dram->channels[dram->channel_count - 1];
+  host->is_host = true;
+  host->banks = SAMBA_ARENA_ARRAY(arena, SambaDramBank, 1);
+  host->burst_ticks = ticksOfBurst(machine, machine->host_mbps);
+  host->scheduled = SAMBA_TIME_UNKNOWN;
+  dram->host_latency = ticksOfPicoseconds(machine, machine->host_latency_ns * 1000);
   dram->rcd = ticksOfPicoseconds(machine, machine->dram_trcd_ps);
   dram->rp = ticksOfPicoseconds(machine, machine->dram_trp_ps);
   dram->cl = ticksOfPicoseconds(machine, machine->dram_tcl_ps);
@@ -82,6 +88,10 @@ SambaDramPlace sambaDramLocate(const SambaDram *dram, uint64_t address) {
   uint64_t hbm_bytes = (uint64_t)machine->hbm_bytes;
   uint64_t first = 0;
   uint64_t count = dram->hbm_channel_count;
+  if (address >= hbm_bytes + (uint64_t)machine->ddr_bytes)
+    return (SambaDramPlace){.channel = dram->channel_count - 1,
+                            .bursts = (uint64_t)machine->dram_row_bytes /
+                                      (uint64_t)machine->dram_burst_bytes};
 
   if (!count || (address >= hbm_bytes && dram->ddr_channel_count)) {
     first = count;
@@ -171,6 +181,10 @@ static uint64_t dataStart(const SambaDram *dram, const SambaDramChannel *channel
                           const SambaDramRequest *request, uint64_t now, bool *out_hit) {
   const SambaDramBank *bank = &channel->banks[request->bank];
   uint64_t column;
+  if (channel->is_host) {
+    *out_hit = true;
+    return sambaTimeMax(now + dram->host_latency, channel->bus_free);
+  }
 
   *out_hit = bank->open && bank->row == request->row;
   if (*out_hit)
@@ -239,7 +253,8 @@ static size_t choose(SambaDram *dram, SambaDramChannel *channel, SambaDramQueue 
   const SambaDramRequest *requests = queue->requests + queue->head;
 
   for (size_t i = 0; i < window && requests[i].arrival <= cycle; ++i) {
-    refreshBank(dram, &channel->banks[requests[i].bank], requests[i].bank, now);
+    if (!channel->is_host)
+      refreshBank(dram, &channel->banks[requests[i].bank], requests[i].bank, now);
     bool hit;
     uint64_t start = dataStart(dram, channel, &requests[i], now, &hit);
     if (hit)
@@ -284,7 +299,7 @@ static bool wantsWrite(SambaDram *dram, SambaDramChannel *channel, bool reads, b
 uint64_t sambaDramAdvance(SambaDram *dram, uint32_t channel_index, uint64_t now) {
   SambaDramChannel *channel = &dram->channels[channel_index];
   uint64_t tick = now << SAMBA_DRAM_TICK_BITS;
-  uint64_t lookahead = dram->rp + dram->rcd + dram->cl;
+  uint64_t lookahead = channel->is_host ? dram->host_latency : dram->rp + dram->rcd + dram->cl;
 
   channel->scheduled = SAMBA_TIME_UNKNOWN;
   acceptWrites(dram, channel, now);

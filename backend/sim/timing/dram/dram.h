@@ -1,5 +1,5 @@
 /* The DRAM model: channels with banks and open rows behind FR-FCFS schedulers
- * (docs/timing-model.md, "Memory").
+ * (docs/timing-model.md, "Memory"). The link to host memory is one more channel, without rows.
  *
  * One request is a few consecutive bursts of one row. Times inside are ticks, 1/4096 of a chip
  * cycle, because a burst rarely lasts a whole number of cycles. */
@@ -51,6 +51,7 @@ typedef struct SambaDramChannel {
   SambaDramBank *banks;
   uint64_t burst_ticks;
   uint64_t bus_free; /* ticks */
+  bool is_host;      /* no banks: a burst leaves after the link's latency */
   bool last_was_write, draining;
   uint64_t accepted;      /* writes at the front of the queue that have been acknowledged */
   uint64_t next_decision; /* cycle */
@@ -59,9 +60,9 @@ typedef struct SambaDramChannel {
 
 typedef struct SambaDram {
   const SambaMachine *machine;
-  uint32_t channel_count, hbm_channel_count, ddr_channel_count;
+  uint32_t channel_count, hbm_channel_count, ddr_channel_count; /* the last channel: the host */
   SambaDramChannel *channels;
-  uint64_t rcd, rp, cl, ras, refresh, refresh_interval, turnaround; /* ticks */
+  uint64_t rcd, rp, cl, ras, refresh, refresh_interval, turnaround, host_latency; /* ticks */
   uint64_t write_age;  /* cycles after which a waiting write forces draining */
   uint64_t last_write; /* ticks */
   uint64_t read_bytes, write_bytes, row_hits, row_misses;

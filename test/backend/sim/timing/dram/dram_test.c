@@ -192,7 +192,7 @@ static void testAddressMap(void **state) {
 
   Trace trace = {0};
   sambaDramInit(&dram, &arena, &m, record, &trace);
-  assert_int_equal(dram.channel_count, 64 + 8);
+  assert_int_equal(dram.channel_count, 64 + 8 + 1); /* the last one is the host */
 
   /* 64 consecutive interleave units take each channel once; HBM comes first, DDR after it. */
   uint64_t seen = 0;
@@ -211,6 +211,42 @@ static void testAddressMap(void **state) {
   sambaArenaDestroy(&arena);
 }
 
+/* Host memory: a link of 16 GB/s with 200 ns of latency, so a burst of 64 B lasts 4 cycles; rows,
+ * refresh and other channels have no part in it. */
+static void testHostMemory(void **state) {
+  (void)state;
+  SambaMachine machine = dramMachine();
+  machine.host_mbps = 16000;
+  machine.host_latency_ns = 200;
+  machine.dram_refresh_ps = 100000;
+  SambaArena arena = {0};
+  SambaDram dram;
+  Trace trace = {0};
+  sambaDramInit(&dram, &arena, &machine, record, &trace);
+
+  uint64_t host = (uint64_t)machine.ddr_bytes;
+  assert_int_equal(sambaDramLocate(&dram, host - 64).channel, 0);
+  SambaDramPlace place = sambaDramLocate(&dram, host);
+  assert_int_equal(place.channel, 1);
+  assert_int_equal(sambaDramLocate(&dram, host + (UINT64_C(1) << 40)).channel, 1);
+
+  /* Two bursts at 10; one at 30 that waits for nothing but its latency; a write is acknowledged at
+   * once and reaches the memory behind the reads. */
+  const SambaDramRequest requests[] = {request(10, 0, 0, 2, false, 1),
+                                       request(30, 0, 0, 1, false, 2),
+                                       request(30, 0, 0, 1, true, 3)};
+  for (uint32_t i = 0; i < 3; ++i)
+    sambaDramSubmit(&dram, place.channel, &requests[i]);
+  uint64_t now = dram.channels[place.channel].scheduled;
+  while (now != SAMBA_TIME_UNKNOWN)
+    now = sambaDramAdvance(&dram, place.channel, now);
+  checkTrace(&trace, 3, (uint32_t[]){1, 3, 2}, (uint64_t[]){214, 30, 234},
+             (uint64_t[]){218, 30, 234});
+  assert_int_equal(sambaDramLastWrite(&dram), 238);
+  sambaDramFree(&dram);
+  sambaArenaDestroy(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testRows),
@@ -218,6 +254,7 @@ int main(void) {
       cmocka_unit_test(testTurnaroundAndWriteDraining),
       cmocka_unit_test(testRefreshClosesRows),
       cmocka_unit_test(testAddressMap),
+      cmocka_unit_test(testHostMemory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
