@@ -120,6 +120,58 @@ static const char *describeLayers(const SambaPefImage *image, SambaArena *arena)
   return text;
 }
 
+/* The most bytes of activations that are alive in one call, and which. */
+static uint64_t mostAlive(const SambaPef *pef, uint32_t *out_call) {
+  uint64_t most = 0;
+  *out_call = 0;
+  for (uint32_t c = 0; c < pef->calls_count; ++c) {
+    uint64_t alive = 0;
+    for (uint32_t s = 0; s < pef->symbols_count; ++s) {
+      const SambaPefSymbol *symbol = &pef->symbols[s];
+      bool lives = symbol->kind == SAMBA_PEF_SYMBOL_ACTIVATION && symbol->first_call <= c &&
+                   symbol->last_call >= c;
+      alive += lives ? symbol->bytes : 0;
+    }
+    if (alive > most) {
+      most = alive;
+      *out_call = c;
+    }
+  }
+  return most;
+}
+
+/* --explain: the device memory that is taken, and by what. */
+static void explainMemory(MlirOperation module, const SambaPef *pef) {
+  uint64_t taken[4] = {0}, weights = 0, gradients = 0, states = 0, activations = 0;
+  uint32_t call;
+  for (uint32_t r = 0; r < pef->regions_count; ++r) {
+    const SambaPefRegion *region = &pef->regions[r];
+    taken[region->memory] += region->bytes;
+    SambaPefSymbolKind kind = SAMBA_PEF_SYMBOL_INPUT; /* of the first who lives there */
+    if (region->owners_count)
+      kind = (SambaPefSymbolKind)pef->symbols[region->owners[0].symbol].kind;
+    weights += kind == SAMBA_PEF_SYMBOL_WEIGHT ? region->bytes : 0;
+    gradients += kind == SAMBA_PEF_SYMBOL_GRADIENT ? region->bytes : 0;
+    states += kind == SAMBA_PEF_SYMBOL_OPTIMIZER_STATE ? region->bytes : 0;
+    activations += kind == SAMBA_PEF_SYMBOL_ACTIVATION ? region->bytes : 0;
+  }
+
+  SambaArena arena = {0};
+  uint64_t alive = mostAlive(pef, &call);
+  const char *text = sambaArenaFormat(
+      &arena,
+      "memory: %llu bytes of HBM, %llu of DDR, %llu of the host; weights %llu, gradients %llu, "
+      "optimizer state %llu, activations %llu, of which at most %llu are alive at once (call %u)",
+      (unsigned long long)taken[SAMBA_PEF_MEMORY_HBM],
+      (unsigned long long)taken[SAMBA_PEF_MEMORY_DDR],
+      (unsigned long long)taken[SAMBA_PEF_MEMORY_HOST], (unsigned long long)weights,
+      (unsigned long long)gradients, (unsigned long long)states, (unsigned long long)activations,
+      (unsigned long long)alive, call);
+  sambaDiagnose(mlirOperationGetLocation(module), MlirDiagnosticRemark, sambaMlirString(text), 0,
+                NULL);
+  sambaArenaDestroy(&arena);
+}
+
 /* --explain: a remark per section. */
 static void explain(MlirOperation module, const SambaPef *pef) {
   SambaArena arena = {0};
@@ -163,8 +215,10 @@ static SambaStatus writePef(MlirOperation module, const SambaCompileOptions *opt
     sambaArenaDestroy(&arena);
   }
 
-  if (!status && options->explain)
+  if (!status && options->explain) {
     explain(module, pef);
+    explainMemory(module, pef);
+  }
   sambaPefDestroy(pef);
   return status;
 }

@@ -11,6 +11,7 @@ typedef struct {
 typedef struct {
   const SambaMemoryInterval *interval;
   uint32_t index;
+  uint64_t crowd; /* bytes that are alive in the fullest call of its life; 0: does not count */
 } Order;
 
 static uint64_t roundUp(uint64_t bytes, uint64_t alignment) {
@@ -21,9 +22,12 @@ static bool shareCall(const SambaMemoryInterval *a, const SambaMemoryInterval *b
   return a->first_call <= b->last_call && b->first_call <= a->last_call;
 }
 
-/* Larger first; among equals the longer-lived, then the earlier in the list. */
+/* From the fullest call, then larger first; among equals the longer-lived, then the earlier in the
+ * list. */
 static int compareOrder(const void *left, const void *right) {
   const Order *a = left, *b = right;
+  if (a->crowd != b->crowd)
+    return a->crowd < b->crowd ? 1 : -1;
   if (a->interval->bytes != b->interval->bytes)
     return a->interval->bytes < b->interval->bytes ? 1 : -1;
   uint32_t lengthA = a->interval->last_call - a->interval->first_call;
@@ -38,21 +42,29 @@ static int compareRange(const void *left, const void *right) {
   return a->start < b->start ? -1 : a->start > b->start;
 }
 
-SambaStatus sambaMemoryAssign(SambaMemoryInterval *intervals, uint32_t count, uint64_t alignment,
-                              uint64_t *out_bytes) {
-  uint64_t total = 0;
-  *out_bytes = 0;
+/* Bytes that are alive in each call; out_calls: how many there are. */
+static uint64_t *countAlive(const SambaMemoryInterval *intervals, uint32_t count,
+                            uint64_t alignment, uint32_t *out_calls) {
+  uint32_t calls = 1;
   for (uint32_t i = 0; i < count; ++i)
-    if (intervals[i].bytes > UINT64_MAX / 2 ||
-        __builtin_add_overflow(total, roundUp(intervals[i].bytes, alignment), &total))
-      return sambaStatusMake(SAMBA_EXHAUSTED,
-                             "the tensors of this graph need more bytes than 64 bits can count");
-  Order *order = sambaAllocate(sambaArraySize(count, sizeof *order));
-  Range *taken = sambaAllocate(sambaArraySize(count, sizeof *taken));
-  for (uint32_t i = 0; i < count; ++i)
-    order[i] = (Order){&intervals[i], i};
-  qsort(order, count, sizeof *order, compareOrder);
+    calls = intervals[i].last_call >= calls ? intervals[i].last_call + 1 : calls;
 
+  uint64_t *alive = sambaAllocateZeroed((size_t)calls + 1, sizeof *alive);
+  for (uint32_t i = 0; i < count; ++i) { /* first what comes and goes */
+    uint64_t size = roundUp(intervals[i].bytes, alignment);
+    alive[intervals[i].first_call] += size;
+    alive[intervals[i].last_call + 1] -= size;
+  }
+  for (uint32_t c = 1; c < calls; ++c)
+    alive[c] += alive[c - 1];
+  *out_calls = calls;
+  return alive;
+}
+
+/* Places the intervals one after the other, each into the lowest gap; returns the bytes taken. */
+static uint64_t placeInOrder(SambaMemoryInterval *intervals, const Order *order, uint32_t count,
+                             uint64_t alignment, Range *taken) {
+  uint64_t bytes = 0;
   for (uint32_t n = 0; n < count; ++n) {
     SambaMemoryInterval *interval = &intervals[order[n].index];
     uint64_t size = roundUp(interval->bytes, alignment);
@@ -69,10 +81,59 @@ SambaStatus sambaMemoryAssign(SambaMemoryInterval *intervals, uint32_t count, ui
       if (taken[k].end > offset)
         offset = taken[k].end;
     interval->offset = offset;
-    if (offset + size > *out_bytes)
-      *out_bytes = offset + size;
+    if (offset + size > bytes)
+      bytes = offset + size;
+  }
+  return bytes;
+}
+
+/* Those that are alive in the fullest call come first, then those of the next one. */
+static void setCrowds(const SambaMemoryInterval *intervals, Order *order, uint32_t count,
+                      const uint64_t *alive) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const SambaMemoryInterval *interval = &intervals[order[i].index];
+    order[i].crowd = 0;
+    for (uint32_t c = interval->first_call; c <= interval->last_call; ++c)
+      order[i].crowd = alive[c] > order[i].crowd ? alive[c] : order[i].crowd;
+  }
+}
+
+SambaStatus sambaMemoryAssign(SambaMemoryInterval *intervals, uint32_t count, uint64_t alignment,
+                              uint64_t *out_bytes) {
+  uint64_t total = 0;
+  *out_bytes = 0;
+  for (uint32_t i = 0; i < count; ++i)
+    if (intervals[i].bytes > UINT64_MAX / 2 ||
+        __builtin_add_overflow(total, roundUp(intervals[i].bytes, alignment), &total))
+      return sambaStatusMake(SAMBA_EXHAUSTED,
+                             "the tensors of this graph need more bytes than 64 bits can count");
+  Order *order = sambaAllocate(sambaArraySize(count, sizeof *order));
+  Range *taken = sambaAllocate(sambaArraySize(count, sizeof *taken));
+  for (uint32_t i = 0; i < count; ++i)
+    order[i] = (Order){&intervals[i], i, 0};
+  qsort(order, count, sizeof *order, compareOrder);
+  *out_bytes = placeInOrder(intervals, order, count, alignment, taken);
+
+  /* Less is not possible than what is alive in the fullest call. */
+  uint32_t calls;
+  uint64_t fullest = 0;
+  uint64_t *alive = countAlive(intervals, count, alignment, &calls);
+  for (uint32_t c = 0; c < calls; ++c)
+    fullest = alive[c] > fullest ? alive[c] : fullest;
+  if (*out_bytes > fullest) {
+    SambaMemoryInterval *others = sambaAllocate(sambaArraySize(count, sizeof *others));
+    memcpy(others, intervals, count * sizeof *others);
+    setCrowds(intervals, order, count, alive);
+    qsort(order, count, sizeof *order, compareOrder);
+    uint64_t bytes = placeInOrder(others, order, count, alignment, taken);
+    if (bytes < *out_bytes) {
+      memcpy(intervals, others, count * sizeof *others);
+      *out_bytes = bytes;
+    }
+    free(others);
   }
 
+  free(alive);
   free(order);
   free(taken);
   return NULL;

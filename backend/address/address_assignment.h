@@ -20,8 +20,10 @@ typedef struct SambaMemoryInterval {
 } SambaMemoryInterval;
 
 /* Gives every interval an offset; *out_bytes is the end of the highest one. Larger intervals choose
- * first, each the lowest gap that fits among those it shares a call with. alignment: a power of
- * two. Deterministic. SAMBA_EXHAUSTED when the sum of sizes cannot be counted. */
+ * first, each the lowest gap that fits among those it shares a call with. When that takes more than
+ * the fullest call needs, those that are alive in it choose first instead, if that takes less.
+ * alignment: a power of two. Deterministic. SAMBA_EXHAUSTED when the sum of sizes cannot be
+ * counted. */
 SambaStatus sambaMemoryAssign(SambaMemoryInterval *intervals, uint32_t count, uint64_t alignment,
                               uint64_t *out_bytes);
 
