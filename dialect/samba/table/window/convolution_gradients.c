@@ -1,6 +1,5 @@
 /* Gradients of convolutions; see convolution_gradients.h. Each is the other's gradient for the
- * input. The weight's is a convolution too: batch and channels change places, stride and dilation
- * do, and what flows in is the window. */
+ * input. The weight's is an operator of its own (convolution_weight.c). */
 #include "dialect/samba/table/window/convolution_gradients.h"
 
 #include "dialect/samba/table/core/gradient_calls.h"
@@ -49,47 +48,26 @@ static uint32_t cropped(SambaExpansion *expansion, uint32_t value, uint32_t axis
   return value;
 }
 
-/* [N, groups * C, ..] as [groups * C, N, ..], or with `inner` as [C, groups * N, ..]. */
-static uint32_t channelsFirst(const Convolution *convolution, uint32_t value, bool inner) {
-  SambaTensorType type = *sambaExpansionType(convolution->expansion, value);
-  int64_t dims[SAMBA_MAX_RANK] = {type.dims[0], convolution->groups,
-                                  type.dims[1] / convolution->groups};
-  int64_t order[SAMBA_MAX_RANK] = {inner ? 2 : 1, inner ? 1 : 2, 0};
+/* sum over n and q of still[n, o, q] * moved[n, c, q * stride + t * dilation - begin], with this
+ * dtype: [O, C / groups, t..]. */
+static uint32_t weightGradient(const Convolution *convolution, uint32_t moved, uint32_t still,
+                               SambaDType dtype) {
+  const SambaWindow *window = &convolution->window;
+  uint32_t spatial = window->spatial;
+  int64_t padding[6];
+  char name[32];
 
-  for (uint32_t axis = 2; axis < type.rank; ++axis) {
-    dims[axis + 1] = type.dims[axis];
-    order[axis + 1] = axis + 1;
-  }
-  value = sambaExpandReshape(convolution->expansion, value, type.rank + 1, dims);
-  value = sambaExpandPermute(convolution->expansion, value, order);
-  type.dims[0] = inner ? dims[2] : type.dims[1];
-  type.dims[1] = inner ? dims[0] * convolution->groups : dims[0];
-  return sambaExpandReshape(convolution->expansion, value, type.rank, type.dims);
-}
-
-/* sum over n and q of window_of[n, o, q] * moved[n, c, q * stride + t * dilation - begin], as a
- * tensor of this type: [O, C / groups, t..]. */
-static uint32_t weightGradient(const Convolution *convolution, uint32_t moved, uint32_t window_of,
-                               const SambaTensorType *type) {
-  const SambaWindow *forward = &convolution->window;
-  SambaTensorType from = *sambaExpansionType(convolution->expansion, moved);
-  SambaTensorType taps = *sambaExpansionType(convolution->expansion, window_of);
-  SambaWindow window = *forward;
-
-  for (uint32_t i = 0; i < forward->spatial; ++i) {
-    int64_t reach = (forward->kernel[i] - 1) * forward->dilation[i] +
-                    (taps.dims[2 + i] - 1) * forward->stride[i] + 1;
-    int64_t end = reach - forward->begin[i] - from.dims[2 + i];
-    window.stride[i] = forward->dilation[i];
-    window.dilation[i] = forward->stride[i];
-    window.end[i] = end > 0 ? end : 0;
-  }
-
-  uint32_t value = convolve(convolution, "conv", channelsFirst(convolution, moved, true),
-                            channelsFirst(convolution, window_of, false), &window, NULL);
-  int64_t order[SAMBA_MAX_RANK] = {1, 0, 2, 3, 4};
-  value = cropped(convolution->expansion, value, 2, &type->dims[2]);
-  return sambaExpandPermute(convolution->expansion, value, order);
+  for (uint32_t i = 0; i < spatial; ++i)
+    padding[i] = window->begin[i], padding[spatial + i] = window->end[i];
+  SambaAttribute attributes[] = {sambaIntsAttribute("kernel_size", window->kernel, spatial),
+                                 sambaIntsAttribute("stride", window->stride, spatial),
+                                 sambaIntsAttribute("padding", padding, 2 * (size_t)spatial),
+                                 sambaIntsAttribute("dilation", window->dilation, spatial),
+                                 sambaIntAttribute("groups", convolution->groups),
+                                 sambaDTypeAttribute("out_dtype", dtype)};
+  snprintf(name, sizeof name, "conv%ud_weight_gradient", spatial);
+  return sambaExpandCall(convolution->expansion, name, 2, (uint32_t[]){moved, still}, 6,
+                         attributes);
 }
 
 static void setBias(const Convolution *convolution) {
@@ -123,7 +101,7 @@ SambaStatus sambaGradientConvolution(const SambaGradientCall *gradient, SambaExp
                                               gradient->operands[1], &convolution.window, rest);
   if (gradient->needed[1])
     gradient->operand_gradients[1] =
-        weightGradient(&convolution, gradient->operands[0], g, &types[1]);
+        weightGradient(&convolution, gradient->operands[0], g, types[1].dtype);
   setBias(&convolution);
   return NULL;
 }
@@ -142,7 +120,7 @@ SambaStatus sambaGradientTransposedConvolution(const SambaGradientCall *gradient
                 2, &types[0].dims[2]);
   if (gradient->needed[1])
     gradient->operand_gradients[1] =
-        weightGradient(&convolution, g, gradient->operands[0], &types[1]);
+        weightGradient(&convolution, g, gradient->operands[0], types[1].dtype);
   setBias(&convolution);
   return NULL;
 }

@@ -269,3 +269,52 @@ case(
     norm_type=1.0,
     kernel_size=[2, 2, 2],
 )
+
+# Gradients of weights, by autograd in f64: positions that the window does not reach, groups,
+# padding of one side.
+def weight_gradient(n, x, g, window, stride=1, padding=0, dilation=1, groups=1):
+    w = torch.zeros(g.shape[1], x.shape[1] // groups, *window, dtype=torch.double)
+    convolve = getattr(F, f"conv{n}d")
+    y = convolve(x.double(), w.requires_grad_(), None, stride, padding, dilation, groups)
+    return torch.autograd.grad(y, w, g.double())[0].float()
+
+
+for n, sizes in [(1, (3, 4, 9)), (2, (2, 4, 8, 7)), (3, (1, 4, 5, 4, 6))]:
+    x = r(*sizes)
+    for k, s, p, d, groups in [
+        (3, 1, 1, 1, 1),
+        (2, 2, 0, 1, 1),
+        (3, 2, 1, 1, 4),
+        (2, 1, 1, 3, 2),
+        (1, 3, 0, 1, 2),
+    ]:
+        out = [(size + 2 * p - d * (k - 1) - 1) // s + 1 for size in sizes[2:]]
+        g = r(sizes[0], 8 if groups < 4 else 4, *out)
+        case(
+            f"conv{n}d_weight_gradient",
+            [x, g],
+            weight_gradient(n, x, g, [k] * n, s, p, d, groups),
+            kernel_size=[k] * n,
+            stride=[s] * n,
+            padding=[p] * 2 * n,
+            dilation=[d] * n,
+            groups=groups,
+        )
+x, g = r(2, 3, 6, 9), r(2, 5, 1, 4)
+case(
+    "conv2d_weight_gradient",
+    [x, g],
+    weight_gradient(2, F.pad(x, (3, 0, 0, 2)), g, [3, 2], (2, 3), 0, (3, 1)),
+    kernel_size=[3, 2],
+    stride=[2, 3],
+    padding=[0, 3, 2, 0],
+    dilation=[3, 1],
+)
+x, g = r(2, 3, 6).bfloat16(), r(2, 5, 4).bfloat16()
+case(
+    "conv1d_weight_gradient",
+    [x, g],
+    weight_gradient(1, x, g, [3]),
+    kernel_size=[3],
+    out_dtype="f32",
+)
