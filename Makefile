@@ -1,4 +1,5 @@
 # make demo       installs what is missing, builds, and runs the digits example
+# make train      the same for LeNet, which learns the digits in C (a minute)
 # make check      every test, and the form of every file; SAMBA_CHECK=full adds the build without
 #                 MLIR (gcc, clang), sanitizers, more of the conformance suite, a minute of fuzzing
 # make check-long everything
@@ -12,13 +13,19 @@ BUILD ?= build
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22
 
-.PHONY: demo check check-long format docs benchmark
+.PHONY: demo train check check-long format docs benchmark
 
 demo:
 	@support/scripts/install-packages build
 	@[ -f $(BUILD)/build.ninja ] || $(CONFIGURE) -DSAMBA_BUILD_TESTS=OFF >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@cmake --build $(BUILD) -- --quiet
 	@examples/digits/demo.sh $(BUILD)/bin
+
+train:
+	@support/scripts/install-packages build
+	@[ -f $(BUILD)/build.ninja ] || $(CONFIGURE) -DSAMBA_BUILD_TESTS=OFF >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@cmake --build $(BUILD) -- --quiet
+	@$(BUILD)/bin/train_lenet examples/digits $(BUILD)/lenet
 
 check:
 	@support/scripts/install-packages check

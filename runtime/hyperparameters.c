@@ -1,6 +1,8 @@
 /* Hyperparameters; see hyperparameters.h. */
 #include "runtime/hyperparameters.h"
 
+#include "support/number/random.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -204,20 +206,12 @@ SambaStatus sambaHyperparametersGet(const SambaHyperparameters *self, SambaStrin
 
 /* ---- Values of a run ---- */
 
-/* SplitMix64: the next number of the stream. */
-static uint64_t drawNumber(SambaHyperparameters *self) {
-  uint64_t z = self->generator += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 /* A seed of 31 bits: it fits every integer type that a seed may have, and a user can give it. */
 static void drawSeeds(SambaHyperparameters *self) {
   const SambaPef *pef = self->pef;
   for (uint32_t i = 0; i < pef->argins_count; ++i)
     if (pef->argins[i].kind == SAMBA_PEF_ARGIN_DROPOUT_SEED && !self->given[i])
-      self->values[i] = drawNumber(self) >> 33;
+      self->values[i] = sambaRandomDraw(&self->generator) >> 33;
 }
 
 static SambaStatus checkIsKnown(const SambaHyperparameters *self, const SambaPefBinding *binding) {

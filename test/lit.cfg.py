@@ -63,7 +63,9 @@ if os.environ.get("SAMBA_CHECK") == "long":
     config.available_features.add("long")
 if os.path.isdir(config.samba_tools):
     config.available_features.update(
-        t for t in os.listdir(config.samba_tools) if t.startswith("samba-") or t == "digits-demo"
+        t
+        for t in os.listdir(config.samba_tools)
+        if t.startswith("samba-") or t in ("digits-demo", "train_lenet")
     )
 
 check = '"%s" "%s"' % (

@@ -2,9 +2,10 @@
 """Trains the digits network and exports what the example ships.
 
 It needs Debian's python3-torch and python3-sklearn. The 1,797 images of handwritten digits (8x8
-pixels, real scans) come with scikit-learn. It writes four files beside itself: digits.onnx (the
+pixels, real scans) come with scikit-learn. It writes six files beside itself: digits.onnx (the
 trained network; its batch is the whole test set), images.npy, labels.npy and outputs.npy. The last
-one has PyTorch's logits for the test images. The simulated RDU is compared with them.
+one has PyTorch's logits for the test images. The simulated RDU is compared with them. scans.npy and
+scan_labels.npy have all digits, from which examples/train_lenet.c learns.
 
     python3 examples/digits/train.py
 """
@@ -35,10 +36,18 @@ class Digits(torch.nn.Module):
         return self.fc2(x)
 
 
+def save_scans(digits):
+    """All scans as they are, 0 to 16, in a fixed random order."""
+    order = numpy.random.RandomState(7).permutation(len(digits.target))
+    numpy.save(FOLDER / "scans.npy", digits.images[order].astype(numpy.uint8))
+    numpy.save(FOLDER / "scan_labels.npy", digits.target[order].astype(numpy.uint8))
+
+
 def main():
     torch.manual_seed(1797)
     torch.set_num_threads(1)
     digits = load_digits()
+    save_scans(digits)
     images = (digits.images / 16.0).astype(numpy.float32)[:, None]
     labels = digits.target.astype(numpy.int64)
     train_x, test_x, train_y, test_y = train_test_split(

@@ -1,9 +1,11 @@
 /* What a graph that learns has beside operators; see training.h. */
 #include "frontend/trace/training.h"
 
+#include "dialect/samba/samba.h"
 #include "frontend/trace/operators.h"
 #include "frontend/trace/trace_state.h"
 #include "support/base/index.h"
+#include "support/number/random.h"
 #include "support/number/shape.h"
 #include "support/text/escape.h"
 #include "support/text/text.h"
@@ -48,6 +50,24 @@ SambaTensor *sambaTensorSetRequiresGrad(SambaTensor *tensor, bool requires_grad)
   tensor->requires_grad = requires_grad;
   sambaTraceRecordArgument(trace, &trace->arguments.data[tensor->argument]);
   return tensor;
+}
+
+SambaTensor *sambaTraceUniformParameter(SambaTrace *trace, const char *name, uint32_t rank,
+                                        const int64_t *dims, double bound, uint64_t *generator) {
+  SambaTensor *tensor = sambaTraceParameter(trace, name, SAMBA_DTYPE_F32, rank, dims, NULL);
+  if (!tensor)
+    return NULL;
+  size_t count = (size_t)sambaShapeElements(rank, dims);
+  float *data = SAMBA_ARENA_ARRAY(&trace->arena, float, count + 1);
+  for (size_t i = 0; i < count; ++i) { /* 53 bits, all of which a double holds */
+    double share = (double)(sambaRandomDraw(generator) >> 11) * 0x1p-53;
+    data[i] = (float)(bound * (2 * share - 1));
+  }
+
+  trace->arguments.data[tensor->argument].data =
+      sambaDenseAttribute(trace->context, &tensor->type, data, false);
+  tensor->storage = (SambaStorage){.kind = SAMBA_STORAGE_BORROWED, .data = data};
+  return sambaTensorSetRequiresGrad(tensor, true);
 }
 
 /* ---- Losses ---- */

@@ -17,6 +17,11 @@
  * dtype must be a float. Returns the tensor; NULL stays NULL. */
 SambaTensor *sambaTensorSetRequiresGrad(SambaTensor *tensor, bool requires_grad);
 
+/* A trained weight of f32 whose first values are drawn uniformly from [-bound, bound), row-major,
+ * by splitmix64. The generator starts at any number and goes on. */
+SambaTensor *sambaTraceUniformParameter(SambaTrace *trace, const char *name, uint32_t rank,
+                                        const int64_t *dims, double bound, uint64_t *generator);
+
 /* Declares the next result as a loss. Several losses are summed for the gradients. */
 void sambaTraceLoss(SambaTrace *trace, const char *name, SambaTensor *tensor);
 /* Makes losses of exactly these results (in order of declaration, from 0) and outputs of all other

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <string.h>
 
 static MlirContext context;
@@ -110,6 +111,41 @@ static void t052RefusesRequiresGrad(void **state) {
   model = traceModel();
   sambaTensorSetRequiresGrad(model.loss, true);
   refused(model.trace, "a computed tensor cannot require a gradient; weights and inputs can");
+}
+
+/* First values within the bound, from the generator, which goes on. */
+static void drawsFirstValues(void **state) {
+  (void)state;
+  const double bound = 0.25;
+  uint64_t generator = 7, again = 7;
+  float first[2][1000];
+  for (int i = 0; i < 2; ++i) {
+    SambaTrace *trace = sambaTraceCreate(context, "g");
+    SambaTensor *a =
+        sambaTraceUniformParameter(trace, "a", 2, (int64_t[]){100, 10}, bound, &generator);
+    assert_true(a->requires_grad);
+    memcpy(first[i], a->storage.data, sizeof first[i]);
+    sambaTraceDestroy(trace);
+  }
+  assert_memory_not_equal(first[0], first[1], sizeof first[0]);
+
+  double sum = 0, squares = 0;
+  for (int i = 0; i < 1000; ++i) {
+    assert_true(first[0][i] >= -bound && first[0][i] < bound);
+    sum += first[0][i], squares += first[0][i] * first[0][i];
+  }
+  /* The mean of a uniform distribution and its variance, bound^2 / 3, within 4 of their standard
+   * errors. */
+  assert_true(fabs(sum / 1000) < 4 * bound / sqrt(3 * 1000));
+  assert_true(fabs(squares / 1000 - bound * bound / 3) < 4 * bound * bound * sqrt(4.0 / 45 / 1000));
+
+  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaTensor *a = sambaTraceUniformParameter(trace, "a", 2, (int64_t[]){100, 10}, bound, &again);
+  assert_memory_equal(a->storage.data, first[0], sizeof first[0]);
+  sambaTraceOutput(trace, "y", sambaExp(a));
+  SambaText text = finish(trace);
+  has(&text, "samba.requires_grad = true, samba.value = dense<\"0x");
+  sambaTextFree(&text);
 }
 
 /* A graph without loss or optimizer is for inference, whatever could be trained. */
@@ -331,7 +367,7 @@ int main(void) {
       cmocka_unit_test(u015LossIndices),         cmocka_unit_test(g010Optimizers),
       cmocka_unit_test(s022SeveralOptimizers),   cmocka_unit_test(s022RefusesOptimizers),
       cmocka_unit_test(dropoutHasArgins),        cmocka_unit_test(batchNormUpdatesBuffers),
-      cmocka_unit_test(refusesUpdates),
+      cmocka_unit_test(refusesUpdates),          cmocka_unit_test(drawsFirstValues),
   };
   return cmocka_run_group_tests(tests, setUp, tearDown);
 }

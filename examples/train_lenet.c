@@ -1,0 +1,150 @@
+/* LeNet learns to read digits: traced, compiled and trained in C, on the simulated RDU.
+ *
+ *   train_lenet [--seed N] [--epochs N] FOLDER OUT
+ *
+ * FOLDER has the scans. OUT.checkpoint is what was learned until half an epoch before the end; what
+ * goes on from there must come to the same, bit for bit. */
+#include "examples/digits/scans.h"
+#include "frontend/trace/operators.h"
+#include "frontend/trace/training.h"
+#include "pipeline/compile.h"
+#include "runtime/checkpoint.h"
+#include "runtime/simulated/simulated_device.h"
+#include "runtime/steps.h"
+#include "support/text/command_line.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef struct Training {
+  int64_t seed, epochs;
+  const char *pef, *checkpoint;
+  Scans scans;
+  ScanBatch batch;
+  SambaSession *session;
+  uint64_t first; /* step of what runs */
+  bool tests;     /* else it learns */
+  uint32_t right; /* of the scans that were tested */
+  uint32_t bits;  /* of all losses or logits of a run, as one number */
+} Training;
+
+/* A convolution of 3x3 for images, a linear layer for vectors; weights start as PyTorch's do. */
+static SambaTensor *layer(SambaTensor *x, uint64_t *random, const char *name, int64_t outputs) {
+  uint32_t rank = x->type.rank; /* and that of the weight */
+  int64_t inputs = x->type.dims[1], dims[] = {outputs, inputs, 3, 3};
+  double bound = 1 / sqrt((double)(rank == 4 ? inputs * 9 : inputs));
+  const char *weight = sambaArenaFormat(sambaTraceArena(x->trace), "%s.weight", name);
+  const char *bias = sambaArenaFormat(sambaTraceArena(x->trace), "%s.bias", name);
+  sambaTraceSetLayer(x->trace, sambaStringRef(name), __FILE__, __LINE__);
+  SambaTensor *w = sambaTraceUniformParameter(x->trace, weight, rank, dims, bound, random);
+  SambaTensor *b = sambaTraceUniformParameter(x->trace, bias, 1, dims, bound, random);
+  SambaWindowOptions window = {.padding = (int64_t[]){1, 1, 1, 1}};
+  return rank == 4 ? sambaConv(x, w, b, &window) : sambaLinear(x, w, b);
+}
+
+static SambaStatus compile(const Training *training) {
+  MlirContext context = sambaCompilerContextCreate();
+  SambaTrace *trace = sambaTraceCreate(context, "lenet");
+  const int64_t images[] = {SCAN_BATCH, 1, SCAN_SIDE, SCAN_SIDE}, two[] = {2, 2};
+  SambaWindowOptions pool = {.kernel = two, .stride = two};
+  uint64_t random = (uint64_t)training->seed;
+  SambaTensor *x = sambaTraceInput(trace, "image", SAMBA_DTYPE_F32, 4, images);
+  SambaTensor *label = sambaTraceInput(trace, "label", SAMBA_DTYPE_I64, 1, images);
+  x = sambaMaxPool(sambaRelu(layer(x, &random, "conv1", 6)), &pool);
+  x = sambaMaxPool(sambaRelu(layer(x, &random, "conv2", 16)), &pool);
+  x = sambaRelu(layer(sambaFlatten(x, 1, -1), &random, "fc1", 120));
+  x = layer(sambaRelu(layer(x, &random, "fc2", 84)), &random, "fc3", SCAN_CLASSES);
+  sambaTraceLoss(trace, "loss", sambaCrossEntropy(x, label, NULL, NULL, "mean"));
+  sambaTraceOutput(trace, "logits", x);
+  sambaTraceAddOptimizer(trace, "sgd,lr=0.1", "", 0, NULL);
+
+  MlirModule module;
+  SambaCompileOptions options = {.pipeline = {.target = "sn40l"}};
+  SambaStatus status = sambaTraceFinish(trace, &module);
+  if (!status)
+    status = sambaCompileModule(module, &options, training->pef);
+  if (!mlirModuleIsNull(module))
+    mlirModuleDestroy(module);
+  sambaTraceDestroy(trace);
+  mlirContextDestroy(context);
+  return status;
+}
+
+static SambaStatus feed(void *user, uint64_t pass) {
+  Training *self = user;
+  takeScans(&self->scans, self->tests, (uint64_t)self->seed, self->first + pass, &self->batch);
+  return writeScans(self->session, &self->batch);
+}
+
+static SambaStatus look(void *user, uint64_t pass) {
+  Training *self = user;
+  SambaHostTensor seen;
+  SambaStringRef name = sambaStringRef(self->tests ? "logits" : "loss");
+  SAMBA_RETURN_IF_ERROR(sambaSessionGetOutput(self->session, name, &seen));
+  for (uint64_t i = 0; i < seen.bytes / sizeof self->bits; ++i)
+    self->bits = 31 * self->bits + ((uint32_t *)seen.data)[i];
+  int step = (int)(self->first + pass + 1);
+  if (self->tests)
+    self->right += countRightScans(&self->batch, seen.data);
+  else if (step % SCAN_EPOCH == 0 || isatty(STDERR_FILENO)) /* in one line on a terminal */
+    fprintf(stderr, "step %d: loss %.5f%c", step, (double)*(float *)seen.data,
+            step % SCAN_EPOCH ? '\r' : '\n');
+  free(seen.data);
+  return NULL;
+}
+
+static SambaStatus runSteps(Training *self, bool tests, uint64_t first, uint64_t until) {
+  const SambaPefSectionType forward = SAMBA_PEF_SECTION_FWD;
+  SambaRunOptions options = {.order = {.types = &forward, .type_count = tests}};
+  SambaSteps steps = {until - first, 0, options, feed, look, .user = self};
+  self->first = first, self->tests = tests, self->right = self->bits = 0;
+  return sambaSessionRunSteps(self->session, &steps);
+}
+
+/* Trains to the end: from the start with a checkpoint on the way, or from that checkpoint. */
+static SambaStatus train(Training *self, bool restarts) {
+  uint64_t end = (uint64_t)self->epochs * SCAN_EPOCH, stop = end - SCAN_EPOCH / 2;
+  SambaSimulatedDeviceOptions options = {.threads = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+  SambaDeviceFactory device = sambaSimulatedDevice(&options);
+  SAMBA_RETURN_IF_ERROR(sambaSessionOpen(self->pef, &device, &self->session));
+  SambaStatus status = restarts ? NULL : runSteps(self, false, 0, stop);
+  if (!status)
+    status = (restarts ? sambaSessionLoad : sambaSessionSave)(self->session, self->checkpoint);
+  if (!status)
+    status = runSteps(self, false, stop, end);
+  if (!status)
+    status = runSteps(self, true, 0, SCAN_TEST_BATCHES);
+  if (!status)
+    printf("accuracy %.2f%%, %u of %d digits%s\n", 100.0 * self->right / SCANS_TESTED, self->right,
+           SCANS_TESTED, restarts ? ", from the checkpoint" : "");
+  sambaSessionClose(self->session);
+  return status;
+}
+
+static SambaStatus run(void *user, const SambaStrings *positional, SambaArena *arena) {
+  Training *self = user;
+  if (positional->size != 2 || self->epochs < 1 || self->epochs > 9999)
+    return sambaStatusMake(SAMBA_INVALID, "train_lenet wants FOLDER, OUT and 1 to 9999 epochs");
+  self->pef = sambaArenaFormat(arena, "%s.pef", positional->data[1]);
+  self->checkpoint = sambaArenaFormat(arena, "%s.checkpoint", positional->data[1]);
+  SAMBA_RETURN_IF_ERROR(readScans(positional->data[0], arena, &self->scans));
+  SAMBA_RETURN_IF_ERROR(compile(self));
+  SAMBA_RETURN_IF_ERROR(train(self, false));
+  uint32_t bits = self->bits;
+  SAMBA_RETURN_IF_ERROR(train(self, true));
+  bool same = bits == self->bits;
+  return same ? NULL : sambaStatusMake(SAMBA_MISMATCH, "the checkpoint leads elsewhere");
+}
+
+int main(int argc, char **argv) {
+  static Training training = {.seed = 1, .epochs = 30};
+  const SambaOption options[] = {
+      {"--seed", SAMBA_OPTION_INT, &training.seed, "N", "of first weights and order (default 1)"},
+      {"--epochs", SAMBA_OPTION_INT, &training.epochs, "N", "times all digits (default 30)"},
+      {0}};
+  const SambaTool tool = {"train_lenet", "[--seed N] [--epochs N] FOLDER OUT",
+                          "Trains LeNet on handwritten digits.", options, NULL};
+  return sambaReport(sambaToolAnswer(&tool, argc, argv, run, &training));
+}

@@ -1,0 +1,15 @@
+/* Random numbers that are the same everywhere for a seed. */
+#ifndef SAMBA_SUPPORT_NUMBER_RANDOM_H
+#define SAMBA_SUPPORT_NUMBER_RANDOM_H
+
+#include <stdint.h>
+
+/* The next 64 bits of splitmix64, whose state may start at any number. */
+static inline uint64_t sambaRandomDraw(uint64_t *state) {
+  uint64_t z = *state += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+#endif
