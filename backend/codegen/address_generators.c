@@ -43,8 +43,8 @@ static bool hasWholeRows(const SambaCodegen *codegen, const AgUse *use, uint32_t
 /* Bytes per cycle that a share of generators moves: what fills one buffer together cannot exceed
  * its port. */
 static double rateOf(const SambaCodegen *codegen, const AgUse *use, AgShare share) {
-  double one = use->stores ? 0.6 * (double)codegen->machine->ag_bytes
-                           : 0.8 * sambaMachineAgBytesPerCycle(codegen->machine);
+  double one = use->stores ? SAMBA_STORE_SHARE * (double)codegen->machine->ag_bytes
+                           : SAMBA_LOAD_SHARE * sambaMachineAgBytesPerCycle(codegen->machine);
   return share.ranges * fmin(share.ways * one, (double)codegen->machine->pmu_port_bytes);
 }
 

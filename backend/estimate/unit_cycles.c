@@ -103,6 +103,5 @@ double sambaMachineBurstBytes(const SambaMachine *machine, double bytes, double 
   if (row_bytes > bursts * burst - burst && row_bytes != bursts * burst)
     bursts += row_bytes > burst; /* rows that begin anywhere */
   double moved = bursts * burst / row_bytes;
-  /* Rows far apart activate a DRAM row each. */
-  return bytes * moved * (row_bytes < 2 * burst ? 1.15 : 1);
+  return bytes * moved * (row_bytes < 2 * burst ? SAMBA_SHORT_ROWS_COST : 1);
 }

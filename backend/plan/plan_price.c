@@ -9,6 +9,23 @@
  * once. */
 static const double launchShare = 0.5;
 
+/* The share of the generators that stores keep while the first slots are loaded. */
+static const double storingShare = 0.2;
+
+/* Cycles of a staging buffer, which stores before it forwards. */
+static const double stagingCycles = 256;
+
+/* Sources that one staging buffer serves, and copies whose results one collects. */
+enum { sourcesPerStage = 16, copiesPerStage = 32 };
+
+/* Copies in a square of units that share a stream: the farthest is this many times the square's
+ * diagonal away, because streams go around others. */
+static const double detour = 1.2;
+
+/* Host time and latency that a firing costs somewhere: of equals the fewer firings are better, and
+ * of those the fewer copies. They break ties and are too small to decide anything else. */
+static const double firingCycles = 4, firingCyclesPerCopy = 0.02;
+
 typedef struct Pricing {
   const SambaTileNest *nest;
   const SambaGroupLimits *limits;
@@ -158,7 +175,7 @@ static double usableAgs(const struct Demand *demand, double share) {
  * the rest while the PCUs work. */
 static bool isTooSoon(const Pricing *pricing, double at, double compute, double rate) {
   double ags = pricing->limits->ags;
-  double used = pricing->limits->stored_output ? 0.2 * ags : 0;
+  double used = pricing->limits->stored_output ? storingShare * ags : 0;
   for (uint32_t i = 0; i < pricing->demand_count && used <= ags; ++i) {
     const struct Demand *demand = &pricing->demands[i];
     double wanted = fmax(1, fmax(demand->first_bytes / at, demand->bytes / (at + compute)) / rate);
@@ -184,7 +201,7 @@ static double fillCycles(const Pricing *pricing, double compute, double rate, do
 
   for (uint32_t i = 0; i < pricing->demand_count; ++i) {
     high += pricing->demands[i].bytes / rate;
-    staging = pricing->demands[i].staged > 1 ? 256 : staging; /* stored before it is forwarded */
+    staging = pricing->demands[i].staged > 1 ? stagingCycles : staging;
   }
 
   for (int step = 0; step < 16 && high > low * 1.02 && low + staging <= most; ++step) {
@@ -273,7 +290,8 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   pricing->demands[pricing->demand_count++] =
       (struct Demand){slot_bytes * sources, all, sources, staged, direct ? 1 : 2};
   if (!direct)
-    pricing->pmus += (uint32_t)sources * spread + (sources > 1 ? (uint32_t)(sources / 16) + 1 : 0);
+    pricing->pmus +=
+        (uint32_t)sources * spread + (sources > 1 ? (uint32_t)(sources / sourcesPerStage) + 1 : 0);
 }
 
 static double outputRowBytes(const SambaTileNest *nest, uint32_t *out_staged) {
@@ -331,18 +349,54 @@ static bool dealingEnds(const SambaGroupLimits *limits, const SambaTileNest *nes
   return true;
 }
 
+/* The result on its way to memory; bytes: what all copies make. */
+static void priceStores(Pricing *pricing, double bytes) {
+  const SambaTileNest *nest = pricing->nest;
+  const SambaMachine *machine = nest->machine;
+  uint32_t staged;
+
+  pricing->dram_bytes += sambaMachineBurstBytes(machine, bytes, outputRowBytes(nest, &staged));
+  pricing->ag_cycles += bytes / (double)machine->ag_bytes;
+  pricing->pmus += nest->copies > 1 ? nest->copies / copiesPerStage + 1 : 0;
+
+  /* Staging buffers merge once more before the stores; parts that divide the copies may leave half
+   * of that. */
+  int64_t flows = machine->flows_per_lane;
+  pricing->least_ags +=
+      leastRanges(nest, SAMBA_NO_INDEX, staged > 1 && flows >= 16 ? flows * flows / 4 : flows);
+  ++pricing->uses;
+  raise(&pricing->slowest, bytes / nest->copies / (double)machine->ag_bytes);
+}
+
+/* Cycles while the pipeline is full: the PCUs' own, or those of what feeds them. */
+static double fullCycles(const Pricing *pricing, double firing, double firings) {
+  const SambaTileNest *nest = pricing->nest;
+  const SambaMachine *machine = nest->machine;
+
+  /* Copies that share multicast operands wait for the farthest of them at each firing. */
+  double skew =
+      nest->copies > 1 ? detour * (double)machine->hop_cycles * sqrt(2.0 * nest->copies) : 0;
+  double cycles = (firing + skew) * firings;
+  raise(&cycles, pricing->slowest);
+  raise(&cycles, pricing->dram_bytes / sambaMachineDramBytesPerCycle(machine));
+  raise(&cycles, pricing->ag_cycles / pricing->limits->ags);
+  return cycles;
+}
+
 bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoice *choice) {
   SambaTileNest *nest = &choice->nest;
   const SambaGroup *group = nest->group;
   const SambaMachine *machine = nest->machine;
 
+  /* What needs no levels first: most candidates end here. */
   choice->pcus = nest->copies * group->pcus;
   if (choice->pcus > limits->pcus || !bufferStreamsFit(limits, nest))
     return false;
   double unit_load = sambaMachineUnitLoadCycles(machine);
   double firings = (double)sambaTileNestTrips(nest, group->dim_count);
   if (sambaTileNestWorkCycles(nest) * firings + launchShare * unit_load * choice->pcus >= bound)
-    return false; /* most candidates end here */
+    return false;
+
   Pricing pricing = {.nest = nest, .limits = limits};
   sambaTileNestSettleTokens(nest);
   if (!dealingEnds(limits, nest) || !chooseLevels(limits, nest))
@@ -354,36 +408,18 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
                      sambaDTypeBytes(nest->graph->tensors[group->output.tensor].dtype);
   double out_all =
       out_bytes * (double)sambaTileNestTrips(nest, group->parallel_count) * nest->copies;
-  if (limits->stored_output) {
-    uint32_t staged;
-    pricing.dram_bytes += sambaMachineBurstBytes(machine, out_all, outputRowBytes(nest, &staged));
-    pricing.ag_cycles += out_all / (double)machine->ag_bytes;
-    pricing.pmus += nest->copies > 1 ? nest->copies / 32 + 1 : 0; /* staging */
-
-    /* Staging buffers merge once more before the stores; parts that divide the copies may leave
-     * half of that. */
-    int64_t flows = machine->flows_per_lane;
-    pricing.least_ags +=
-        leastRanges(nest, SAMBA_NO_INDEX, staged > 1 && flows >= 16 ? flows * flows / 4 : flows);
-    ++pricing.uses;
-    raise(&pricing.slowest, out_all / nest->copies / (double)machine->ag_bytes);
-  }
-
+  if (limits->stored_output)
+    priceStores(&pricing, out_all);
   if (pricing.least_ags > fmax(limits->ags, pricing.uses))
     return false;
   if (pricing.pmus > limits->pmus || pricing.pmus + choice->pcus > limits->units)
     return false;
   if (limits->buffered_output)
     raise(&pricing.slowest, out_all / limits->replicas / (double)machine->pmu_port_bytes);
-  double firing = sambaTileNestFiringCycles(nest);
 
-  /* Copies that share multicast operands wait for the farthest of them at each firing. */
-  double skew = nest->copies > 1 ? 1.2 * (double)machine->hop_cycles * sqrt(2.0 * nest->copies) : 0;
-  double cycles = (firing + skew) * firings;
+  double firing = sambaTileNestFiringCycles(nest);
+  double cycles = fullCycles(&pricing, firing, firings);
   double dram = sambaMachineDramBytesPerCycle(machine);
-  raise(&cycles, pricing.slowest);
-  raise(&cycles, pricing.dram_bytes / dram);
-  raise(&cycles, pricing.ag_cycles / limits->ags);
   choice->cycles = cycles;
   choice->dram_bytes = pricing.dram_bytes;
   choice->on_chip = limits->on_chip;
@@ -394,14 +430,13 @@ bool sambaPlanPrice(const SambaGroupLimits *limits, double bound, SambaGroupChoi
       firing * chunks + (limits->stored_output ? out_bytes * nest->copies / dram
                                                : out_bytes / (double)machine->vector_bytes);
 
-  /* Each firing also costs its latency somewhere, and host time: of equals the fewer. */
   double rest = cycles + tail + launchShare * unit_load * (choice->pcus + choice->pmus) +
-                firings * (4 + 0.02 * nest->copies);
-  double fill = pricing.first_bytes / (0.85 * dram);
+                firings * (firingCycles + firingCyclesPerCopy * nest->copies);
+  double fill = pricing.first_bytes / (SAMBA_DRAM_SHARE * dram);
   if (rest + fill >= bound)
     return false;
-  fill = fmax(
-      fill, fillCycles(&pricing, cycles, 0.8 * sambaMachineAgBytesPerCycle(machine), bound - rest));
+  double rate = SAMBA_LOAD_SHARE * sambaMachineAgBytesPerCycle(machine);
+  fill = fmax(fill, fillCycles(&pricing, cycles, rate, bound - rest));
   choice->fill = fill + tail;
   choice->score = rest + fill;
 
