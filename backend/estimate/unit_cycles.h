@@ -11,11 +11,10 @@
 /* What the static model assumes of memory traffic. These are no parameters of the machine: the
  * timing engine has channels, banks and queues instead and knows none of them. They only rank
  * plans. */
-#define SAMBA_DRAM_SHARE 0.85 /* of the DRAM's rate, while first slots arrive all over memory */
+#define SAMBA_DRAM_SHARE 0.85 /* of the DRAM's rate, while first slots arrive from everywhere */
 #define SAMBA_LOAD_SHARE 0.8  /* of a generator's rate, beside the others that load */
 #define SAMBA_STORE_SHARE 0.6 /* of a generator's rate when it stores: tokens come in bursts */
-#define SAMBA_SHORT_ROWS_COST 1.15 /* of rows below two bursts: each activates a row of the DRAM   \
-                                    */
+#define SAMBA_SHORT_ROWS_COST 1.15 /* of rows below two bursts: each activates a DRAM row */
 
 /* A firing on the systolic array: points of the rows (only the first operand of the MAC walks
  * them), of the columns (only the second), of the sums, and of all else. */
