@@ -85,6 +85,7 @@ static float larger(float x, float y) {
   return x > y ? x : y;
 }
 
+/* Long: one case per opcode in one switch. */
 static Value apply(const SambaLaneOp *op, Value a, Value b, Value c, const int64_t *counters) {
   bool f = op->type == SAMBA_DTYPE_F32;
   Value r = {.i = 0};

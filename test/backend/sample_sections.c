@@ -109,6 +109,7 @@ static void setStream(SambaSection *section, uint32_t index, SambaStreamKind kin
   .trips = LIST(a, uint32_t, __VA_ARGS__)
 #define STRIDES(...) .strides = LIST(a, int64_t, __VA_ARGS__)
 
+/* Long: the section is written down unit by unit. */
 SambaSection *sampleMatmul(SambaArena *a) {
   SambaSection *s = newSection(a, "matmul", 3, 6, 5);
   const char *const names[] = {"a", "b", "c"};
@@ -189,7 +190,9 @@ SambaSection *sampleMatmul(SambaArena *a) {
 /* Twelve rows of 20 elements, picked from a table of 9 rows by index, in pieces of 16: the second
  * piece is ragged. Odd and even tokens go to two copies of a PCU (split), which square (x * x: one
  * stream at two ports) and come back together (merge); a control stream lets a second load read the
- * first element of each piece once it is in memory. */
+ * first element of each piece once it is in memory.
+ *
+ * Long: the section is written down unit by unit. */
 SambaSection *sampleGather(SambaArena *a) {
   SambaSection *s = newSection(a, "gather", 4, 7, 7);
   s->symbols[0] = (SambaFormal){"table", SAMBA_DTYPE_F32, 9 * 20, false};

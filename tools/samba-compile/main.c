@@ -240,6 +240,7 @@ static SambaStatus answer(void *user_data, const SambaStrings *positional, Samba
   return compile(request, positional->data[0], arena);
 }
 
+/* Long: the options are a table, which points at the variables beside it. */
 int main(int argc, char **argv) {
   Options request = {0};
   const SambaOption table[] = {

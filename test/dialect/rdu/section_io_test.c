@@ -24,7 +24,9 @@ static void roundTrip(const SambaSection *section) {
 
 /* Streams: 0 rows (scalar) load 0 -> load 1; 1, 2 data load 1 -> compute 3, both into one port
  * (merge); 3 compute -> buffer and store (multicast); 4 buffer -> compute (a cycle); 5 control
- * store -> load 0. In IR's own order. */
+ * store -> load 0. In IR's own order.
+ *
+ * Long: the section is one nest of initializers, in which each field has a value. */
 static void everyField(void **state) {
   (void)state;
   static const uint32_t s0[] = {0};
@@ -258,7 +260,9 @@ static void everyField(void **state) {
 
 /*===-- Each lane operation -------------------------------------------------------------------===*/
 
-/* A unit with one input of each lane class and a program of one operation. */
+/* A unit with one input of each lane class and a program of one operation.
+ *
+ * Long: the section is one nest of initializers. */
 static void oneOperation(SambaLaneOp op) {
   static const uint32_t ids[] = {0, 1, 2, 3, 4};
   static const uint32_t trips[] = {2, 4};

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include <cmocka.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,82 +157,92 @@ static void names(Bytes *node, int field, char *list) {
     text(node, field, strcmp(name, "_") == 0 ? "" : name);
 }
 
+static void opset(Bytes *model, char **rest) {
+  Bytes *set = new();
+  char *word = strtok_r(NULL, " ", rest);
+  char *second = strtok_r(NULL, " ", rest);
+  if (second)
+    text(set, 1, word);
+  number(set, 2, strtoll(second ? second : word, NULL, 10));
+  message(model, 8, set);
+}
+
+/* A name with its type, in a field of the graph; an output may leave the type out. */
+static void value(Bytes *graph, int field, char **rest) {
+  char *name = strtok_r(NULL, " ", rest);
+  char *type = strtok_r(NULL, " ", rest);
+  char *dims = strtok_r(NULL, " ", rest);
+  message(graph, field, valueInfo(name, type ? type : "?", dims ? dims : "none"));
+}
+
+/* A tensor with its elements in the line, or in another file. */
+static void initializer(Bytes *graph, bool external, char **rest) {
+  Bytes *t = new();
+  char *name = strtok_r(NULL, " ", rest);
+  char *type = strtok_r(NULL, " ", rest);
+  char *dims = strtok_r(NULL, " ", rest);
+
+  text(t, 8, name);
+  if (!external) {
+    tensor(t, type, dims, rest);
+    message(graph, 5, t);
+    return;
+  }
+
+  tensorType(t, type, dims);
+  for (char *word; (word = strtok_r(NULL, " ", rest));) {
+    Bytes *entry = new();
+    *strchr(word, '=') = 0;
+    text(entry, 1, word);
+    text(entry, 2, word + strlen(word) + 1);
+    message(t, 13, entry);
+  }
+
+  number(t, 14, 1);
+  message(graph, 5, t);
+}
+
+static void nodeOf(Bytes *graph, char **rest) {
+  Bytes *node = new();
+  char *operator = strtok_r(NULL, " ", rest);
+  char *word = strtok_r(NULL, " ", rest);
+  char *domain = strchr(operator, ':');
+
+  if (strcmp(word, "->") != 0) {
+    names(node, 1, word);
+    strtok_r(NULL, " ", rest);
+  }
+  names(node, 2, strtok_r(NULL, " ", rest));
+  if (domain) {
+    *domain++ = 0;
+    text(node, 7, domain);
+  }
+
+  text(node, 3, "n");
+  text(node, 4, operator);
+  while ((word = strtok_r(NULL, " ", rest)))
+    attribute(node, word);
+  message(graph, 1, node);
+}
+
 static void item(Bytes *model, Bytes *graph, char *line) {
   char *rest;
   char *kind = strtok_r(line, " ", &rest);
 
   if (!kind)
     return;
-  if (strcmp(kind, "opset") == 0) {
-    Bytes *set = new();
-    char *word = strtok_r(NULL, " ", &rest);
-    char *second = strtok_r(NULL, " ", &rest);
-    if (second)
-      text(set, 1, word);
-    number(set, 2, strtoll(second ? second : word, NULL, 10));
-    message(model, 8, set);
-  } else if (strcmp(kind, "input") == 0) {
-    char *name = strtok_r(NULL, " ", &rest);
-    char *type = strtok_r(NULL, " ", &rest);
-    char *dims = strtok_r(NULL, " ", &rest);
-    message(graph, 11, valueInfo(name, type, dims));
-  } else if (strcmp(kind, "output") == 0) {
-    char *name = strtok_r(NULL, " ", &rest);
-    char *type = strtok_r(NULL, " ", &rest);
-    char *dims = strtok_r(NULL, " ", &rest);
-    message(graph, 12, valueInfo(name, type ? type : "?", dims ? dims : "none"));
-  } else if (strcmp(kind, "value") == 0) {
-    char *name = strtok_r(NULL, " ", &rest);
-    char *type = strtok_r(NULL, " ", &rest);
-    char *dims = strtok_r(NULL, " ", &rest);
-    message(graph, 13, valueInfo(name, type, dims));
-  } else if (strcmp(kind, "init") == 0) {
-    Bytes *t = new();
-    char *name = strtok_r(NULL, " ", &rest);
-    char *type = strtok_r(NULL, " ", &rest);
-    char *dims = strtok_r(NULL, " ", &rest);
-    text(t, 8, name);
-    tensor(t, type, dims, &rest);
-    message(graph, 5, t);
-  } else if (strcmp(kind, "extern") == 0) {
-    Bytes *t = new();
-    char *name = strtok_r(NULL, " ", &rest);
-    char *type = strtok_r(NULL, " ", &rest);
-    char *dims = strtok_r(NULL, " ", &rest);
-    text(t, 8, name);
-    tensorType(t, type, dims);
-    for (char *word; (word = strtok_r(NULL, " ", &rest));) {
-      Bytes *entry = new();
-      *strchr(word, '=') = 0;
-      text(entry, 1, word);
-      text(entry, 2, word + strlen(word) + 1);
-      message(t, 13, entry);
-    }
-
-    number(t, 14, 1);
-    message(graph, 5, t);
-  } else {
-    Bytes *node = new();
-    char *operator = strtok_r(NULL, " ", &rest);
-    char *word = strtok_r(NULL, " ", &rest);
-    char *domain = strchr(operator, ':');
-    if (strcmp(word, "->") != 0) {
-      names(node, 1, word);
-      strtok_r(NULL, " ", &rest);
-    }
-
-    names(node, 2, strtok_r(NULL, " ", &rest));
-    if (domain) {
-      *domain++ = 0;
-      text(node, 7, domain);
-    }
-
-    text(node, 3, "n");
-    text(node, 4, operator);
-    while ((word = strtok_r(NULL, " ", &rest)))
-      attribute(node, word);
-    message(graph, 1, node);
-  }
+  if (strcmp(kind, "opset") == 0)
+    opset(model, &rest);
+  else if (strcmp(kind, "input") == 0)
+    value(graph, 11, &rest);
+  else if (strcmp(kind, "output") == 0)
+    value(graph, 12, &rest);
+  else if (strcmp(kind, "value") == 0)
+    value(graph, 13, &rest);
+  else if (strcmp(kind, "init") == 0 || strcmp(kind, "extern") == 0)
+    initializer(graph, strcmp(kind, "extern") == 0, &rest);
+  else
+    nodeOf(graph, &rest);
 }
 
 uint8_t *modelFromText(const char *source, size_t *out_size) {

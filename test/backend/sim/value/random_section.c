@@ -249,6 +249,42 @@ static void randomOutput(Builder *builder, uint32_t unit, uint32_t level, uint64
   storeOutput(builder, unit, port);
 }
 
+/* Reductions of values in the pool; `after` gets what they make. */
+static void randomReductions(Builder *builder, uint32_t unit, Pool *pool, Pool *after) {
+  static const uint8_t real[] = {SAMBA_LANE_REDUCE_ADD, SAMBA_LANE_REDUCE_MUL,
+                                 SAMBA_LANE_REDUCE_MIN, SAMBA_LANE_REDUCE_MAX, SAMBA_LANE_MAC};
+  static const uint8_t logic[] = {SAMBA_LANE_REDUCE_AND, SAMBA_LANE_REDUCE_OR};
+  uint32_t count = upTo(2);
+
+  for (uint32_t i = 0; i < count; ++i) {
+    SambaDType type = randomLaneType();
+    uint8_t opcode = type == SAMBA_DTYPE_I1 || (type != F && chance(30)) ? logic[lrand48() % 2]
+                                                                         : real[lrand48() % 5];
+    uint32_t a = pickValue(builder, unit, pool, type);
+    uint32_t c = opcode == SAMBA_LANE_MAC ? pickValue(builder, unit, pool, type) : 0;
+    addValue(after, builderOp(builder, unit, opcode, type, a, c, 0, 0), type);
+  }
+}
+
+/* The counters that a unit reduces over: inner ones and, from the innermost on, outer ones. Returns
+ * the level of what is left. */
+static uint32_t randomReduceMask(SambaUnit *unit, uint32_t outer, uint32_t inner) {
+  uint64_t mask = 0;
+  uint32_t level = outer;
+  for (uint32_t c = outer; c < outer + inner; ++c)
+    if (chance(50))
+      mask |= UINT64_C(1) << c;
+  while (level > 0 && chance(50))
+    mask |= UINT64_C(1) << --level;
+  if (!mask)
+    mask = UINT64_C(1) << (outer + inner - 1);
+
+  /* Only counters that really step separate levels. */
+  unit->compute.program.reduce_mask = mask;
+  unit->compute.program.lane_reduce = chance(60);
+  return level;
+}
+
 static void randomProgram(Builder *builder, bool reduce) {
   uint32_t outer = upTo(2);
   uint32_t inner = upTo(3);
@@ -261,21 +297,8 @@ static void randomProgram(Builder *builder, bool reduce) {
   uint32_t unit =
       builderCompute(builder, outer + inner, outer, builderTrips(builder, outer + inner, trips));
   SambaUnit *u = &builder->section.units[unit];
-  uint64_t mask = 0;
-  uint32_t level = outer;
-  if (reduce) {
-    for (uint32_t c = outer; c < outer + inner; ++c)
-      if (chance(50))
-        mask |= UINT64_C(1) << c;
-    while (level > 0 && chance(50))
-      mask |= UINT64_C(1) << --level;
-    if (!mask)
-      mask = UINT64_C(1) << (outer + inner - 1);
-
-    /* Only counters that really step separate levels. */
-    u->compute.program.reduce_mask = mask;
-    u->compute.program.lane_reduce = chance(60);
-  }
+  uint32_t level = reduce ? randomReduceMask(u, outer, inner) : outer;
+  uint64_t mask = u->compute.program.reduce_mask;
 
   uint32_t varying = upTo(3);
   uint32_t fixed = reduce ? upTo(2) : 0;
@@ -305,26 +328,15 @@ static void randomProgram(Builder *builder, bool reduce) {
     randomOutput(builder, unit, outer, 0, value, type);
   if (!reduce)
     return;
-  uint32_t count = upTo(2);
 
-  for (uint32_t i = 0; i < count; ++i) {
-    static const uint8_t real[] = {SAMBA_LANE_REDUCE_ADD, SAMBA_LANE_REDUCE_MUL,
-                                   SAMBA_LANE_REDUCE_MIN, SAMBA_LANE_REDUCE_MAX, SAMBA_LANE_MAC};
-    static const uint8_t logic[] = {SAMBA_LANE_REDUCE_AND, SAMBA_LANE_REDUCE_OR};
-    type = randomLaneType();
-    uint8_t opcode = type == SAMBA_DTYPE_I1 || (type != F && chance(30)) ? logic[lrand48() % 2]
-                                                                         : real[lrand48() % 5];
-    uint32_t a = pickValue(builder, unit, &pool, type);
-    uint32_t c = opcode == SAMBA_LANE_MAC ? pickValue(builder, unit, &pool, type) : 0;
-    addValue(&after, builderOp(builder, unit, opcode, type, a, c, 0, 0), type);
-  }
-
+  randomReductions(builder, unit, &pool, &after);
   int last = after.count - 1;
   length = upTo(4) - 1;
   value = after.ids[last];
   type = after.types[last];
-  for (uint32_t i = 0; i < length;
-       ++i) { /* each uses the value before, so that the result depends on the reduction */
+
+  /* Each uses the value before, so that the result depends on the reduction. */
+  for (uint32_t i = 0; i < length; ++i) {
     SambaLaneOpcode opcode = type == SAMBA_DTYPE_I1 ? SAMBA_LANE_XOR : SAMBA_LANE_ADD;
     value =
         builderOp(builder, unit, opcode, type, value, pickValue(builder, unit, &after, type), 0, 0);
@@ -336,12 +348,52 @@ static void randomProgram(Builder *builder, bool reduce) {
 
 /* --- matrix products --- */
 
+/* The counters of a product inside a token in a random order: batch, m, n, kk. */
+typedef struct Product {
+  uint32_t order[4], sizes[4];
+  uint32_t tokens, size; /* of an operand: how many, elements of each */
+} Product;
+
+/* An operand of a product, which a load brings token by token. */
+static void addFactor(Builder *builder, uint32_t unit, const Product *product, SambaDType dtype,
+                      const char *name, const int64_t *strides) {
+  uint32_t size = product->size;
+  uint32_t symbol = builderSymbol(builder, name, dtype, (uint64_t)size * product->tokens, false);
+  fillSymbol(builder, symbol, 0);
+  uint32_t load = builderLoad(
+      builder, symbol,
+      builderAccess(2, 1, TRIPS(builder, product->tokens, size), STRIDES(builder, size, 1)));
+  uint32_t port =
+      builderComputeInput(builder, unit, dtype, 2, size, builderStrides(builder, 6, strides));
+  builderStream(builder, load, 0, unit, port);
+}
+
+/* What is added to each n. Returns its value in the program. */
+static uint32_t addBias(Builder *builder, uint32_t unit, const Product *product, SambaDType type) {
+  uint32_t port = builder->section.units[unit].input_count;
+  uint32_t n = product->sizes[2];
+  int64_t strides[6] = {0};
+  for (int i = 0; i < 4; ++i)
+    strides[2 + i] = product->order[i] == 2;
+
+  uint32_t symbol = builderSymbol(builder, "bias", type, n, false);
+  fillSymbol(builder, symbol, 0);
+  uint32_t load =
+      builderLoad(builder, symbol, builderAccess(1, 0, TRIPS(builder, n), STRIDES(builder, 1)));
+  builderComputeInput(builder, unit, type, 0, n, builderStrides(builder, 6, strides));
+  builderStream(builder, load, 0, unit, port);
+  return port;
+}
+
 static void randomMatmul(Builder *builder) {
   /* Counters: outer i, k; inner batch, m, n, kk in a random order. */
   uint32_t im = upTo(3);
   uint32_t ik = upTo(3);
-  uint32_t order[4] = {0, 1, 2, 3};
-  uint32_t sizes[4] = {upTo(3), upTo(chance(30) ? 40 : 10), upTo(chance(30) ? 40 : 10), upTo(12)};
+  Product product = {
+      .order = {0, 1, 2, 3},
+      .sizes = {upTo(3), upTo(chance(30) ? 40 : 10), upTo(chance(30) ? 40 : 10), upTo(12)},
+      .tokens = im * ik};
+  uint32_t *order = product.order, *sizes = product.sizes;
 
   for (uint32_t i = 3; i > 0 && chance(70); --i) {
     uint32_t j = (uint32_t)(lrand48() % (i + 1));
@@ -377,33 +429,13 @@ static void randomMatmul(Builder *builder) {
           strides[2 + i] = size;
           size *= sizes[dims[d]];
         }
-    uint32_t symbol =
-        builderSymbol(builder, side ? "b" : "a", dtype, (uint64_t)(size * im * ik), false);
-    fillSymbol(builder, symbol, 0);
-    uint32_t load = builderLoad(
-        builder, symbol,
-        builderAccess(2, 1, TRIPS(builder, im * ik, (uint32_t)size), STRIDES(builder, size, 1)));
-    uint32_t port = builderComputeInput(builder, unit, dtype, 2, (uint64_t)size,
-                                        builderStrides(builder, 6, strides));
-    builderStream(builder, load, 0, unit, port);
+    product.size = (uint32_t)size;
+    addFactor(builder, unit, &product, dtype, side ? "b" : "a", strides);
   }
 
   SambaDType type = integer ? SAMBA_DTYPE_I32 : F;
   bool tail = chance(60);
-  uint32_t bias = tail ? u->input_count : 0;
-
-  if (tail) {
-    int64_t strides[6] = {0};
-    for (int i = 0; i < 4; ++i)
-      strides[2 + i] = order[i] == 2;
-    uint32_t symbol = builderSymbol(builder, "bias", type, sizes[2], false);
-    fillSymbol(builder, symbol, 0);
-    uint32_t load = builderLoad(builder, symbol,
-                                builderAccess(1, 0, TRIPS(builder, sizes[2]), STRIDES(builder, 1)));
-    builderComputeInput(builder, unit, type, 0, sizes[2], builderStrides(builder, 6, strides));
-    builderStream(builder, load, 0, unit, bias);
-  }
-
+  uint32_t bias = tail ? addBias(builder, unit, &product, type) : 0;
   uint32_t value = builderOp(builder, unit, SAMBA_LANE_MAC, type, 0, 1, 0, 0);
   if (tail)
     value = builderOp(builder, unit, SAMBA_LANE_ADD, type, value, bias, 0, 0);
@@ -411,6 +443,24 @@ static void randomMatmul(Builder *builder) {
 }
 
 /* --- windows --- */
+
+/* How the window moves over [y][x][c] in a buffer: `pad` rows and columns around it are 0. */
+static SambaAccess windowAccess(Builder *builder, uint32_t size, uint32_t kernel, uint32_t stride,
+                                uint32_t pad, uint32_t channels, uint32_t rows, uint32_t oy,
+                                uint32_t out) {
+  int64_t s = stride;
+  int64_t w = (int64_t)size * channels;
+  int64_t c = channels;
+  SambaAccess window = builderAccess(6, 1, TRIPS(builder, rows, oy, out, kernel, kernel, channels),
+                                     STRIDES(builder, s * oy * w, s * w, s * c, w, c, 1));
+  window.base = -(int64_t)pad * (w + c);
+  SambaGuard *guards = SAMBA_ARENA_ARRAY(&builder->arena, SambaGuard, 2);
+  guards[0] = (SambaGuard){-(int64_t)pad, size, STRIDES(builder, s * oy, s, 0, 1, 0, 0)};
+  guards[1] = (SambaGuard){-(int64_t)pad, size, STRIDES(builder, 0, 0, s, 0, 1, 0)};
+  if (pad || chance(30))
+    window.guards = guards, window.guard_count = 2;
+  return window;
+}
 
 static void randomWindow(Builder *builder) {
   /* out[oy][ox][n] = sum over ky, kx, c of in[oy*s + ky - pad][ox*s + kx - pad][c] *
@@ -440,18 +490,8 @@ static void randomWindow(Builder *builder) {
   uint32_t buffer = builderBuffer(builder, dtype, 1, pixels);
   builderBufferWrite(builder, buffer,
                      builderAccess(1, 0, TRIPS(builder, (uint32_t)pixels), STRIDES(builder, 1)));
-  int64_t s = stride;
-  int64_t w = (int64_t)size * channels;
-  int64_t c = channels;
-  SambaAccess window = builderAccess(6, 1, TRIPS(builder, rows, oy, out, kernel, kernel, channels),
-                                     STRIDES(builder, s * oy * w, s * w, s * c, w, c, 1));
-  window.base = -(int64_t)pad * (w + c);
-  SambaGuard *guards = SAMBA_ARENA_ARRAY(&builder->arena, SambaGuard, 2);
-  guards[0] = (SambaGuard){-(int64_t)pad, size, STRIDES(builder, s * oy, s, 0, 1, 0, 0)};
-  guards[1] = (SambaGuard){-(int64_t)pad, size, STRIDES(builder, 0, 0, s, 0, 1, 0)};
-  if (pad || chance(30))
-    window.guards = guards, window.guard_count = 2;
-  builderBufferRead(builder, buffer, window);
+  builderBufferRead(builder, buffer,
+                    windowAccess(builder, size, kernel, stride, pad, channels, rows, oy, out));
   uint32_t flat = kernel * kernel * channels;
   uint32_t wload = builderLoad(
       builder, weights, builderAccess(1, 0, TRIPS(builder, flat * outputs), STRIDES(builder, 1)));
@@ -463,7 +503,7 @@ static void randomWindow(Builder *builder) {
   SambaUnit *u = &builder->section.units[unit];
   u->compute.program.systolic = systolic;
   u->compute.program.reduce_mask = apart ? 7 << 4 : 1 << 4;
-  int64_t k = flat, n = outputs;
+  int64_t k = flat, n = outputs, c = channels;
   builderComputeInput(builder, unit, dtype, 1, (uint64_t)oy * out * flat,
                       apart ? STRIDES(builder, 0, out * k, k, 0, kernel * c, c, 1)
                             : STRIDES(builder, 0, out * k, k, 0, 1));
@@ -531,6 +571,34 @@ static void randomSpread(Builder *builder) {
 
 /* --- gather, scatter, loop-carried sums --- */
 
+/* A running sum of n tokens through a loop-carried buffer. */
+static void addRunningSum(Builder *builder) {
+  uint32_t n = upTo(9);
+  uint32_t elements = upTo(30);
+  uint32_t x = builderSymbol(builder, "x", F, (uint64_t)n * elements, false);
+  uint32_t sums = builderSymbol(builder, "sums", F, (uint64_t)n * elements, true);
+  fillSymbol(builder, x, 0);
+  SambaAccess each =
+      builderAccess(2, 1, TRIPS(builder, n, elements), STRIDES(builder, elements, 1));
+  SambaAccess slot = builderAccess(2, 1, TRIPS(builder, n, elements), STRIDES(builder, 0, 1));
+  uint32_t load = builderLoad(builder, x, each);
+  uint32_t store = builderStore(builder, sums, each);
+  uint32_t carried = builderBuffer(builder, F, upTo(2), elements);
+  slot.slot_level = 1;
+  builderBufferWrite(builder, carried, slot);
+  builderBufferRead(builder, carried, slot);
+  builder->section.units[carried].buffer.loop_carried = true;
+  builder->section.units[carried].buffer.initial = 0x3F800000;
+  uint32_t adder = builderCompute(builder, 2, 1, TRIPS(builder, n, elements));
+  builderComputeInput(builder, adder, F, 1, elements, STRIDES(builder, 0, 1));
+  builderComputeInput(builder, adder, F, 1, elements, STRIDES(builder, 0, 1));
+  builderComputeOutput(builder, adder, F, 1, elements, STRIDES(builder, 0, 1),
+                       builderOp(builder, adder, SAMBA_LANE_ADD, F, 0, 1, 0, 0));
+  builderStream(builder, load, 0, adder, 0);
+  builderStream(builder, carried, 0, adder, 1);
+  builderDestination(builder, builderStream(builder, adder, 0, carried, 0), store, 0);
+}
+
 static void randomIndexed(Builder *builder) {
   uint32_t rows = 3 + upTo(20);
   uint32_t columns = upTo(9);
@@ -570,32 +638,7 @@ static void randomIndexed(Builder *builder) {
   builderStream(builder, from, 0, gather, 0);
   builderStream(builder, gather, 0, scatter, 0);
   builderStream(builder, to, 0, scatter, 1);
-
-  /* Beside it: a running sum of n tokens through a loop-carried buffer. */
-  uint32_t n = upTo(9);
-  uint32_t elements = upTo(30);
-  uint32_t x = builderSymbol(builder, "x", F, (uint64_t)n * elements, false);
-  uint32_t sums = builderSymbol(builder, "sums", F, (uint64_t)n * elements, true);
-  fillSymbol(builder, x, 0);
-  SambaAccess each =
-      builderAccess(2, 1, TRIPS(builder, n, elements), STRIDES(builder, elements, 1));
-  SambaAccess slot = builderAccess(2, 1, TRIPS(builder, n, elements), STRIDES(builder, 0, 1));
-  uint32_t load = builderLoad(builder, x, each);
-  uint32_t store = builderStore(builder, sums, each);
-  uint32_t carried = builderBuffer(builder, F, upTo(2), elements);
-  slot.slot_level = 1;
-  builderBufferWrite(builder, carried, slot);
-  builderBufferRead(builder, carried, slot);
-  builder->section.units[carried].buffer.loop_carried = true;
-  builder->section.units[carried].buffer.initial = 0x3F800000;
-  uint32_t adder = builderCompute(builder, 2, 1, TRIPS(builder, n, elements));
-  builderComputeInput(builder, adder, F, 1, elements, STRIDES(builder, 0, 1));
-  builderComputeInput(builder, adder, F, 1, elements, STRIDES(builder, 0, 1));
-  builderComputeOutput(builder, adder, F, 1, elements, STRIDES(builder, 0, 1),
-                       builderOp(builder, adder, SAMBA_LANE_ADD, F, 0, 1, 0, 0));
-  builderStream(builder, load, 0, adder, 0);
-  builderStream(builder, carried, 0, adder, 1);
-  builderDestination(builder, builderStream(builder, adder, 0, carried, 0), store, 0);
+  addRunningSum(builder);
 }
 
 void randomSection(Builder *builder, RandomShape shape) {

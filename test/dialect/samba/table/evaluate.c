@@ -86,6 +86,7 @@ static double fusedSum(double x, double y, double z) {
   return computes_double ? fma(x, y, z) : (double)fmaf((float)x, (float)y, (float)z);
 }
 
+/* Long: one case per opcode in one switch. */
 static double apply(const SambaLaneOp *op, const double *v, const int64_t *counters,
                     double *accumulator) {
   double x = v[op->operands[0]];
