@@ -9,6 +9,22 @@ def write(name, text):
 
 
 write("bad.c", "int  f ( ) ;\n")
+
+# What clang-format takes and check-shape does not: a ?: inside another and a long function. The
+# second long function says why, and a ?: after another is fine.
+LINES = "  use();\n" * 61
+write(
+    "shape.c",
+    "int sign(int x) { return x < 0 ? -1 : x > 0 ? 1 : 0; }\n"
+    + "void tall(void) {\n"
+    + LINES
+    + "}\n"
+    + "/* Long: nothing to split. */\nvoid justified(void) {\n"
+    + LINES
+    + "}\n"
+    + "int two(int x) { return f(x ? 1 : 2, x ? 3 : 4); }\n"
+    + 'const char *format = "%" PRIu64;\n',
+)
 write("bad.py", "a = [1,2]\n\n# " + WORDS + "\n")
 write("script", "#!/usr/bin/env python3\n# " + WORDS + "\n")
 write("bad.md", "# " + WORDS + "\n")
