@@ -116,17 +116,20 @@ static MlirAttribute withHostDType(MlirAttribute dictionary, MlirContext context
   return result;
 }
 
-/* Whether operand number `index` of the operation is taken as f32 whatever the precision. */
+/* Whether operand number `index` of the operation is taken as f32 whatever the precision:
+ * hyperparameters (0.999 in bf16 would be 1) and an optimizer's state, to which a step adds less
+ * than a bf16 could hold. */
 static bool takesF32(MlirOperation operation, intptr_t index) {
   const SambaOperator *row = sambaOperatorOf(operation);
-  return row &&
-         (!mayNarrow(operation) || (row->host_scalars && index >= (intptr_t)row->host_scalars));
+  if (!row || !mayNarrow(operation))
+    return row != NULL;
+  uint32_t first = row->states ? row->states : row->host_scalars;
+  return first && index >= (intptr_t)first;
 }
 
-/* Nobody uses the value but optimizers, as a hyperparameter (0.999 in bf16 would be 1), and
- * operations that keep their precision. */
+/* Nobody uses the value but those who take it as f32. */
 static bool staysF32(MlirValue value) {
-  if (sambaValueIsArgin(value)) /* those who compute with it in bf16 cast it: castArgins */
+  if (sambaValueIsArgin(value)) /* those who compute with it in bf16 cast it: castKept */
     return true;
   MlirOpOperand use = mlirValueGetFirstUse(value);
   bool any = !mlirOpOperandIsNull(use);
@@ -282,13 +285,23 @@ static void isolateKept(MlirBlock body) {
   }
 }
 
-/* Argins stay f32: a learning rate of 0.1 is not 0.1001. Who computes in bf16 casts them. */
-static void castArgins(MlirBlock body) {
+/* A result of an update that is the new state. */
+static bool isNewState(MlirValue value) {
+  MlirOperation maker = sambaDefiningOperation(value);
+  const SambaOperator *row = mlirOperationIsNull(maker) ? NULL : sambaOperatorOf(maker);
+  return row && row->states && mlirOpResultGetResultNumber(value) > 0;
+}
+
+/* Argins and states stay f32: a learning rate of 0.1 is not 0.1001. Who computes with them in bf16
+ * casts them. */
+static void castKept(MlirBlock body) {
   for (MlirOperation operation = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(operation);
        operation = mlirOperationGetNextInBlock(operation))
     for (intptr_t i = 0; i < mlirOperationGetNumOperands(operation); ++i) {
       MlirValue value = mlirOperationGetOperand(operation, i);
-      if (!sambaValueIsArgin(value) || !isF32(value) || takesF32(operation, i))
+      bool returned = !sambaOperatorOf(operation) && !sambaValueIsArgin(value);
+      if (!(sambaValueIsArgin(value) || isNewState(value)) || returned || !isF32(value) ||
+          takesF32(operation, i))
         continue;
       MlirOperation narrow = boundary(value, operation, false);
       mlirBlockInsertOwnedOperationBefore(body, operation, narrow);
@@ -304,7 +317,7 @@ static bool convertFunction(MlirOperation function) {
   intptr_t results = mlirOperationGetNumOperands(terminator);
   MlirType *types = sambaAllocate(sambaArraySize((size_t)(arguments + results) + 1, sizeof *types));
 
-  castArgins(body);
+  castKept(body);
   isolateKept(body);
   bool *keep = sambaAllocateZeroed((size_t)(arguments + results) + 1, sizeof *keep);
   for (intptr_t i = 0; i < arguments; ++i) {
@@ -326,9 +339,11 @@ static bool convertFunction(MlirOperation function) {
   }
 
   sambaArenaDestroy(&arena);
-  for (intptr_t i = 0; i < results; ++i)
+  for (intptr_t i = 0; i < results; ++i) {
     types[arguments + i] = mlirFunctionTypeGetResult(
         mlirTypeAttrGetValue(sambaOperationAttribute(function, "function_type")), i);
+    keep[arguments + i] = isF32(mlirOperationGetOperand(terminator, i));
+  }
   convertInterface(function, "res_attrs", results, types + arguments, keep + arguments);
   mlirOperationSetAttributeByName(
       function, sambaMlirString("function_type"),

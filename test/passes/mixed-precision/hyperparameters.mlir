@@ -17,3 +17,21 @@ func.func @step(%w: tensor<2x3xf32> {samba.name = "w", samba.kind = "input"}, %g
   %p = samba.neg %post : tensor<f32>
   return %w1, %p : tensor<2x3xf32>, tensor<f32>
 }
+
+// An optimizer's state stays f32, argument and result; who computes with it in bf16 casts it.
+// CHECK-LABEL: func.func @state
+// CHECK-SAME: %arg0: tensor<4xbf16>
+// CHECK-SAME: %arg2: tensor<4xf32> {samba.kind = "optimizer_state", samba.name = "v"}
+// CHECK-SAME: -> (tensor<4xbf16> {{{.*}}}, tensor<4xf32> {samba.kind = "update", samba.name = "v1"}, tensor<4xbf16>
+// CHECK: %[[W:.*]], %[[V:.*]] = samba.momentum_update {{.*}} : tensor<4xbf16>, tensor<4xbf16>, tensor<4xf32>, tensor<f32>
+// CHECK: %[[N:.*]] = samba.cast %[[V]] {dtype = bf16} : tensor<4xf32>
+// CHECK: %[[X:.*]] = samba.add %[[N]], %arg0 : tensor<4xbf16>, tensor<4xbf16>
+// CHECK: return %[[W]], %[[V]], %[[X]]
+func.func @state(%w: tensor<4xf32> {samba.name = "w", samba.kind = "weight"}, %g: tensor<4xf32> {samba.name = "g", samba.kind = "input"},
+    %v: tensor<4xf32> {samba.name = "v", samba.kind = "optimizer_state"},
+    %lr: tensor<f32>, %t: tensor<i64>, %alpha: tensor<f32>, %beta: tensor<f32>, %decay: tensor<f32>)
+    -> (tensor<4xf32> {samba.name = "w1", samba.kind = "update"}, tensor<4xf32> {samba.name = "v1", samba.kind = "update"}, tensor<4xf32> {samba.name = "x"}) {
+  %0:2 = samba.momentum_update %w, %g, %v, %lr, %t, %alpha, %beta, %decay : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<i64>, tensor<f32>, tensor<f32>, tensor<f32>
+  %1 = samba.add %0#1, %w : tensor<4xf32>, tensor<4xf32>
+  return %0#0, %0#1, %1 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

@@ -137,6 +137,9 @@ typedef struct SambaOperator {
   bool contraction;      /* matmul-like: mp1 casts its inputs */
   uint32_t host_scalars; /* operands from here on are hyperparameters, which keep their dtype; 0:
                             there are none */
+  uint32_t
+      states; /* an optimizer's state: operands from here on to the hyperparameters, and results
+                 from 1 on; it may be f32 beside narrower parameters. 0: there is none */
 
   /* Facts that the functions of a family read. */
   uint32_t dtypes; /* the set that operand 0 may have, one bit each */

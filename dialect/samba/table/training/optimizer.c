@@ -13,6 +13,9 @@ static bool isStep(const SambaOperatorCall *call, uint32_t operand) {
   return strcmp(call->operator->operands[operand], "step") == 0;
 }
 
+/* The operand whose new value is result number i: the parameter, then states. */
+static uint32_t updated(uint32_t result) { return result ? result + 1 : 0; }
+
 static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   uint32_t tensors = call->operator->host_scalars;
   const SambaTensorType *parameter = &call->operands[0];
@@ -23,8 +26,10 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
     char what[32];
     snprintf(what, sizeof what, "operand %u", i);
     if (i < tensors) {
-      SAMBA_RETURN_IF_ERROR(
-          sambaCheckSameDType(1, what, type->dtype, "the parameter", parameter->dtype));
+      bool state = call->operator->states && i >= call->operator->states;
+      if (!state || type->dtype != SAMBA_DTYPE_F32)
+        SAMBA_RETURN_IF_ERROR(
+            sambaCheckSameDType(1, what, type->dtype, "the parameter", parameter->dtype));
       SAMBA_RETURN_IF_ERROR(sambaCheckShape(2, what, type, parameter->rank, parameter->dims));
       continue;
     }
@@ -39,7 +44,7 @@ static SambaStatus infer(const SambaOperatorCall *call, SambaTensorType *out) {
   }
 
   for (uint32_t i = 0; i < sambaOperatorResults(call->operator); ++i)
-    out[i] = *parameter;
+    out[i] = call->operands[updated(i)];
   return NULL;
 }
 
@@ -87,7 +92,7 @@ static void operandsInF32(SambaExpansion *expansion, const SambaOperatorCall *ca
 static void finish(SambaExpansion *expansion, const SambaOperatorCall *call, const uint32_t *values,
                    uint32_t *out_results) {
   for (uint32_t i = 0; i < sambaOperatorResults(call->operator); ++i)
-    out_results[i] = sambaExpandCast(expansion, values[i], call->operands[0].dtype);
+    out_results[i] = sambaExpandCast(expansion, values[i], call->operands[updated(i)].dtype);
 }
 
 /* ---- Updates ---- */
@@ -243,7 +248,8 @@ static SambaStatus decomposeAdamw(const SambaOperatorCall *call, SambaExpansion 
   "Hyperparameters are operands of one element. Composite, in f32; they stay f32 whatever the "    \
   "precision."
 #define UPDATE_CONSTRAINTS                                                                         \
-  "parameter, gradient and state have one float dtype, hyperparameters a float dtype, the step "   \
+  "parameter, gradient and state have one float dtype (the state may be f32), hyperparameters a "  \
+  "float dtype, the step "                                                                         \
   "i64 or i32",                                                                                    \
       "the former have one shape, the latter one element each"
 #define UPDATE .constraints = {UPDATE_CONSTRAINTS}, .dtypes = SAMBA_SET_FLOAT, .infer = infer
@@ -272,6 +278,7 @@ const SambaOperator sambaOptimizerOperators[] = {
                 "tensor<f32>, tensor<f32>, tensor<f32>",
      .source = "ONNX ai.onnx.preview.training.Momentum",
      .host_scalars = 3,
+     .states = 2,
      .decompose = decomposeMomentum,
      .no_gradient = true,
      UPDATE},
@@ -286,6 +293,7 @@ const SambaOperator sambaOptimizerOperators[] = {
                 "tensor<f32>, tensor<f32>, tensor<f32>",
      .source = "ONNX ai.onnx.preview.training.Adagrad; torch.optim.Adagrad",
      .host_scalars = 3,
+     .states = 2,
      .decompose = decomposeAdagrad,
      .no_gradient = true,
      UPDATE},
@@ -303,6 +311,7 @@ const SambaOperator sambaOptimizerOperators[] = {
          "tensor<i64>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>",
      .source = "ONNX ai.onnx.preview.training.Adam",
      .host_scalars = 4,
+     .states = 2,
      .decompose = decomposeAdam,
      .no_gradient = true,
      UPDATE},
@@ -320,6 +329,7 @@ const SambaOperator sambaOptimizerOperators[] = {
      .constraints = {UPDATE_CONSTRAINTS, "beta1 and beta2 are in [0, 1)"},
      .source = "torch.optim.AdamW",
      .host_scalars = 4,
+     .states = 2,
      .decompose = decomposeAdamw,
      .no_gradient = true,
      .dtypes = SAMBA_SET_FLOAT,
