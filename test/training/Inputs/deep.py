@@ -1,5 +1,5 @@
-"""Writes a graph of twelve layers whose widths differ, with a loss: activations of many sizes, which
-live until their layer's backward pass."""
+"""Writes a graph of twelve layers whose widths differ, with a loss: activations of many sizes,
+which live until their layer's backward pass."""
 widths = [96, 320, 64, 200, 512, 48, 48, 360, 128, 700, 80, 24]
 batch = 40
 
