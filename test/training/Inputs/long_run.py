@@ -1,5 +1,5 @@
-"""long_run.py data|check: rows of w that i names shrink by 1 - lr * 2 * count / 24 in each step, the
-others stay; figures of runs of 1, 200 and 10,000 steps."""
+"""long_run.py data|check: rows of w that i names shrink by 1 - lr * 2 * count / 24 in each step,
+the others stay; figures of runs of 1, 200 and 10,000 steps."""
 import json
 import sys
 
