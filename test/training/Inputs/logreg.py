@@ -66,7 +66,12 @@ for _ in range(20):
     after = step(w, b, 0.2, 0.01)
     w, b = after["w__new"], after["b__new"]
     losses.append(after["loss"])
-run({"w": w, "b": b, "loss": after["loss"]},
-    "--steps=20", "--set=lr=0.2", "--set=weight_decay=0.01", "--each-step=loss=losses.npy")
+run(
+    {"w": w, "b": b, "loss": after["loss"]},
+    "--steps=20",
+    "--set=lr=0.2",
+    "--set=weight_decay=0.01",
+    "--each-step=loss=losses.npy",
+)
 limit = 2e-2 if len(sys.argv) > 2 else 1e-5
 assert np.allclose(np.load("losses.npy").ravel(), losses, rtol=limit), losses
