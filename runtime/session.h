@@ -14,7 +14,7 @@
 
 #include "runtime/device.h"
 #include "runtime/hyperparameters.h"
-#include "runtime/plan.h"
+#include "runtime/run_plan.h"
 #include "support/text/trace_record.h"
 
 typedef struct SambaSession SambaSession;

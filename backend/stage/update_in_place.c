@@ -10,26 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { all = -1 };
-
 /* What one element of a tensor contains of the old tensor: per axis of that, the axis whose index
- * it has, or `all`. */
+ * it has; SAMBA_NO_INDEX: it contains all of the axis. */
 typedef struct Contents {
   bool known;
-  int32_t axes[SAMBA_MAX_RANK];
+  uint32_t axes[SAMBA_MAX_RANK];
 } Contents;
 
-/* The dimension that an axis of an operand follows step by step, or -1. */
-static int32_t dimOf(const SambaStage *stage, const SambaAxisMap *axis) {
-  int32_t found = -1;
+/* The dimension that an axis of an operand follows step by step; SAMBA_NO_INDEX: none. */
+static uint32_t dimOf(const SambaStage *stage, const SambaAxisMap *axis) {
+  uint32_t found = SAMBA_NO_INDEX;
   if (axis->constant)
-    return -1;
+    return SAMBA_NO_INDEX;
   for (uint32_t d = 0; d < stage->dim_count; ++d) {
     if (axis->coefficients[d] == 0)
       continue;
-    if (axis->coefficients[d] != 1 || found >= 0)
-      return -1;
-    found = (int32_t)d;
+    if (axis->coefficients[d] != 1 || found != SAMBA_NO_INDEX)
+      return SAMBA_NO_INDEX;
+    found = d;
   }
   return found;
 }
@@ -38,16 +36,20 @@ static bool isPlain(const SambaStageOperand *operand) {
   return !operand->guarded && operand->index_operand == SAMBA_NO_INDEX;
 }
 
-/* The axis of the stage's output along which dimension d runs, `all` for a reduced dimension; -2
- * when neither is so. */
-static int32_t outputAxis(const SambaStageGraph *graph, const SambaStage *stage, int32_t d) {
-  if (stage->reduced[d])
-    return all;
+/* The axis of the stage's output along which a dimension runs (of a reduced one SAMBA_NO_INDEX: an
+ * element contains all of it); false when neither is so. */
+static bool findOutputAxis(const SambaStageGraph *graph, const SambaStage *stage, uint32_t dim,
+                           uint32_t *out_axis) {
+  *out_axis = SAMBA_NO_INDEX;
+  if (stage->reduced[dim])
+    return true;
   const SambaStageTensor *output = &graph->tensors[stage->output.tensor];
   for (uint32_t a = 0; a < output->rank; ++a)
-    if (dimOf(stage, &stage->output.axes[a]) == d)
-      return (int32_t)a;
-  return -2;
+    if (dimOf(stage, &stage->output.axes[a]) == dim) {
+      *out_axis = a;
+      return true;
+    }
+  return false;
 }
 
 /* The whole output is written by plain places of its own. */
@@ -70,11 +72,10 @@ static Contents through(const SambaStageGraph *graph, const SambaStage *stage, u
     return (Contents){0};
 
   for (uint32_t t = 0; t < rank; ++t) {
-    if (inside->axes[t] == all)
+    if (inside->axes[t] == SAMBA_NO_INDEX)
       continue;
-    int32_t d = dimOf(stage, &operand->axes[inside->axes[t]]);
-    contents.axes[t] = d < 0 ? -2 : outputAxis(graph, stage, d);
-    if (contents.axes[t] == -2)
+    uint32_t dim = dimOf(stage, &operand->axes[inside->axes[t]]);
+    if (dim == SAMBA_NO_INDEX || !findOutputAxis(graph, stage, dim, &contents.axes[t]))
       return (Contents){0};
   }
   return contents;
@@ -88,8 +89,8 @@ static bool readsOnce(const SambaStage *stage, const SambaStageOperand *operand,
   for (uint32_t d = 0; d < stage->dim_count; ++d)
     wide |= (uint32_t)(stage->extents[d] > 1) << d;
   for (uint32_t a = 0; a < rank; ++a) {
-    int32_t d = dimOf(stage, &operand->axes[a]);
-    seen |= d >= 0 ? 1u << d : 0;
+    uint32_t dim = dimOf(stage, &operand->axes[a]);
+    seen |= dim == SAMBA_NO_INDEX ? 0 : 1u << dim;
   }
   return (wide & ~seen) == 0;
 }
@@ -102,7 +103,7 @@ static bool reaches(const SambaStageGraph *graph, uint32_t reader, uint32_t k, u
   uint32_t rank = graph->tensors[updated].rank;
   Contents own = {.known = true};
   for (uint32_t t = 0; t < rank; ++t) /* an axis of one element: all of it */
-    own.axes[t] = graph->tensors[updated].dims[t] == 1 ? all : (int32_t)t;
+    own.axes[t] = graph->tensors[updated].dims[t] == 1 ? SAMBA_NO_INDEX : t;
   memset(contents, 0, graph->tensor_count * sizeof *contents);
   contents[stage->output.tensor] = through(graph, stage, k, &own, rank);
 
@@ -116,7 +117,7 @@ static bool reaches(const SambaStageGraph *graph, uint32_t reader, uint32_t k, u
 
   bool fits = contents[updated].known;
   for (uint32_t t = 0; t < rank && fits; ++t)
-    fits = contents[updated].axes[t] == all || contents[updated].axes[t] == (int32_t)t;
+    fits = contents[updated].axes[t] == SAMBA_NO_INDEX || contents[updated].axes[t] == t;
   return fits;
 }
 

@@ -1,5 +1,5 @@
 /* The planner of runs; see plan.h. */
-#include "runtime/plan.h"
+#include "runtime/run_plan.h"
 
 #include "support/text/text.h"
 

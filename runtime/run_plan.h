@@ -1,7 +1,7 @@
 /* Which calls a run launches, in which order: the one planner of the runtime. It turns what a user
  * asks for and the schedule of a PEF into a list of calls, and refuses before anything runs. */
-#ifndef SAMBA_RUNTIME_PLAN_H
-#define SAMBA_RUNTIME_PLAN_H
+#ifndef SAMBA_RUNTIME_RUN_PLAN_H
+#define SAMBA_RUNTIME_RUN_PLAN_H
 
 #include "backend/pef/pef.h"
 
