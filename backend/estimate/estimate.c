@@ -289,6 +289,20 @@ double sambaSectionEstimate(const SambaSection *section, const SambaMachine *mac
   return total;
 }
 
+void sambaSectionTraffic(const SambaSection *section, uint64_t *out_read, uint64_t *out_written) {
+  *out_read = *out_written = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u) {
+    const SambaUnit *unit = &section->units[u];
+    bool load = unit->kind == SAMBA_UNIT_LOAD, store = unit->kind == SAMBA_UNIT_STORE;
+    if ((load && !unit->output_count) || (store && !unit->input_count) || (!load && !store))
+      continue;
+    const SambaPort *port = load ? &unit->outputs[0] : &unit->inputs[0];
+    *(load ? out_read : out_written) +=
+        sambaTripProduct(port->access.trips, 0, port->access.counter_count) *
+        sambaDTypeBytes(port->dtype);
+  }
+}
+
 double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine) {
   int64_t ns = machine->load_latency_ns + machine->argument_latency_ns + machine->execute_hw_ns;
   return (double)section->unit_count * sambaMachineUnitLoadCycles(machine) +

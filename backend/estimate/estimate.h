@@ -23,6 +23,9 @@ SambaStatus sambaSectionFits(const SambaSection *section, const SambaMachine *ma
 /* Cycles of one run: the slowest unit or the DRAM, plus the way of the first token through the
  * pipeline. */
 double sambaSectionEstimate(const SambaSection *section, const SambaMachine *machine);
+/* Bytes that one call moves between DRAM and the chip, as its address generators are configured:
+ * padding counts, the rest of a burst does not. */
+void sambaSectionTraffic(const SambaSection *section, uint64_t *out_read, uint64_t *out_written);
 /* Cycles that launching the section costs when another configuration is on the chip. */
 double sambaSectionLaunchCycles(const SambaSection *section, const SambaMachine *machine);
 /* Sets rate_permille of every stream: its bytes over the cycles of the busiest unit, as a share of

@@ -698,6 +698,7 @@ static SambaStatus emitSection(Emitter *emitter, MlirOperation operation, uint32
   record.pmus = needs.pmus;
   record.ags = needs.ags;
   record.estimated_cycles = (uint64_t)sambaSectionEstimate(section, emitter->machine);
+  sambaSectionTraffic(section, &record.estimated_read_bytes, &record.estimated_write_bytes);
   record.image = (uint32_t)emitter->images.size;
   sambaKnownSectionDestroy(known);
   sambaPointerMapSet(&emitter->image_of, operation.ptr, record.image);

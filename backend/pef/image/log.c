@@ -1,4 +1,4 @@
-/* NAME.pef.log: what was compiled, for people. Traffic is counted from the configurations. */
+/* NAME.pef.log: what was compiled, for people. */
 #include "backend/pef/image/log.h"
 
 #include "backend/pef/image/image.h"
@@ -10,26 +10,6 @@
 #include <stdlib.h>
 
 enum { maxLayers = 12 }; /* shown per section */
-
-/* Elements that an address generator's chain of counters visits, padding included. */
-static uint64_t elementsOf(const SambaAccess *access) {
-  uint64_t elements = 1;
-  for (uint32_t c = 0; c < access->counter_count; ++c)
-    elements *= access->trips[c];
-  return elements;
-}
-
-/* Bytes that one call moves between DRAM and the chip, as its address generators are configured. */
-static void countTraffic(const SambaSection *section, uint64_t *out_read, uint64_t *out_written) {
-  for (uint32_t u = 0; u < section->unit_count; ++u) {
-    const SambaUnit *unit = &section->units[u];
-    bool load = unit->kind == SAMBA_UNIT_LOAD, store = unit->kind == SAMBA_UNIT_STORE;
-    if ((load && !unit->output_count) || (store && !unit->input_count) || (!load && !store))
-      continue;
-    const SambaPort *port = load ? &unit->outputs[0] : &unit->inputs[0];
-    *(load ? out_read : out_written) += elementsOf(&port->access) * sambaDTypeBytes(port->dtype);
-  }
-}
 
 /* The first layers of a section's units. */
 static void writeLayers(FILE *out, const SambaPefImage *image, SambaArena *arena) {
@@ -53,24 +33,16 @@ static void writeSections(FILE *out, const SambaPef *pef, const SambaMachine *ma
 
   for (uint32_t i = 0; i < pef->sections_count; ++i) {
     const SambaPefSection *section = &pef->sections[i];
-    uint64_t read = 0, written = 0;
-    SambaArena scratch = {0};
-    SambaSection *code;
-    SambaStatus status = sambaPefDecodeImage(pef, section->image, machine, &scratch, &code);
-    if (!status)
-      countTraffic(code, &read, &written);
     fprintf(out, "%5u %-8s %5u %5u %5.1f%% %5u %5.1f%% %4u %14llu %14llu %14llu  %s%s", i,
             sambaPefSectionTypeName(section->type), calls[i], section->pcus,
             100.0 * section->pcus / pcus, section->pmus, 100.0 * section->pmus / pmus, section->ags,
-            (unsigned long long)section->estimated_cycles, (unsigned long long)read,
-            (unsigned long long)written, sambaStringEscape(arena, section->name).data,
+            (unsigned long long)section->estimated_cycles,
+            (unsigned long long)section->estimated_read_bytes,
+            (unsigned long long)section->estimated_write_bytes,
+            sambaStringEscape(arena, section->name).data,
             section->flags & SAMBA_PEF_SPLIT_K ? "  (split-k: partial sums are added across units)"
                                                : "");
-    if (status)
-      fprintf(out, "  (not decoded: %s)", sambaStatusGetMessage(status));
     writeLayers(out, &pef->images[section->image], arena);
-    sambaStatusFree(status);
-    sambaArenaDestroy(&scratch);
   }
 }
 

@@ -171,7 +171,7 @@ static void testLog(void **state) {
                                          "graph 0: \"main\", calls [0, 1)",
                                          "sections: 1, configurations: 1, calls: 1",
                                          "data on load 48 B",
-                                         "  256            256  \"s0\"",
+                                         "  72             32  \"s0\"",
                                          "layers \"a b\", \"fc1\"\n",
                                          "FWD",
                                          "25.0%",
