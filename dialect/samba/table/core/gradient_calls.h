@@ -82,12 +82,13 @@ void sambaGradientBroadcast(const SambaGradientCall *gradient, SambaExpansion *e
 uint32_t sambaExpandSumTo(SambaExpansion *expansion, uint32_t value, uint32_t rank,
                           const int64_t *dims);
 /* The gradient of an operand from its f32 value, which may have the shape that the operand was
- * broadcast to. */
+ * broadcast to; rounded to the operand's dtype after the sum. */
 static inline void gradientSet(const SambaGradientCall *gradient, SambaExpansion *expansion,
                                uint32_t operand, uint32_t value) {
-  sambaGradientBroadcast(
-      gradient, expansion, operand,
-      sambaExpandCast(expansion, value, gradient->call->operands[operand].dtype));
+  const SambaTensorType *type = &gradient->call->operands[operand];
+  if (gradient->needed[operand])
+    gradient->operand_gradients[operand] = sambaExpandCast(
+        expansion, sambaExpandSumTo(expansion, value, type->rank, type->dims), type->dtype);
 }
 /* A reduction ("sum", "mean" ..) over the flagged dimensions, which become 1. */
 uint32_t sambaExpandReduce(SambaExpansion *expansion, const char *name, uint32_t a,

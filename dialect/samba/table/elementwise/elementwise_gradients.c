@@ -22,11 +22,11 @@ SambaStatus sambaGradientSub(const SambaGradientCall *gradient, SambaExpansion *
 }
 
 SambaStatus sambaGradientMul(const SambaGradientCall *gradient, SambaExpansion *expansion) {
-  uint32_t g = sambaGradientOfResult(gradient);
+  uint32_t g = gradientWideFlow(gradient, expansion);
   for (uint32_t i = 0; i < 2; ++i)
     if (gradient->needed[i])
-      sambaGradientBroadcast(gradient, expansion, i,
-                             gradientMul(expansion, g, gradient->operands[1 - i]));
+      gradientSet(gradient, expansion, i,
+                  gradientMul(expansion, g, gradientWideOperand(gradient, expansion, 1 - i)));
   return NULL;
 }
 
