@@ -124,3 +124,30 @@ SambaStatus sambaGradientTransposedConvolution(const SambaGradientCall *gradient
   setBias(&convolution);
   return NULL;
 }
+
+/* A weight's gradient is a product of x and g: what flows into it is the weight with which g is x's
+ * convolution, and x the transposed one of g. */
+SambaStatus sambaGradientWeightGradient(const SambaGradientCall *gradient,
+                                        SambaExpansion *expansion) {
+  const SambaTensorType *types = gradient->call->operands;
+  Convolution convolution;
+  int64_t rest[3];
+  SAMBA_RETURN_IF_ERROR(convolutionOf(gradient, expansion, &convolution));
+  uint32_t weight = sambaExpandCast(expansion, sambaGradientOfResult(gradient), types[0].dtype);
+  SambaWindow *window = &convolution.window;
+
+  for (uint32_t i = 0; i < window->spatial; ++i) {
+    window->kernel[i] = sambaExpansionType(expansion, weight)->dims[2 + i];
+    rest[i] = types[0].dims[2 + i] + window->begin[i] + window->end[i] -
+              (types[1].dims[2 + i] - 1) * window->stride[i] -
+              (window->kernel[i] - 1) * window->dilation[i] - 1;
+  }
+  if (gradient->needed[0])
+    gradient->operand_gradients[0] =
+        convolve(&convolution, "conv_transpose", gradient->operands[1], weight, window, rest);
+  if (gradient->needed[1])
+    gradient->operand_gradients[1] = cropped(
+        expansion, convolve(&convolution, "conv", gradient->operands[0], weight, window, NULL), 2,
+        &types[1].dims[2]);
+  return NULL;
+}

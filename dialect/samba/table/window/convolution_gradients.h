@@ -7,6 +7,7 @@
 #define RULE(name) SambaStatus name(const SambaGradientCall *gradient, SambaExpansion *expansion);
 RULE(sambaGradientConvolution)
 RULE(sambaGradientTransposedConvolution)
+RULE(sambaGradientWeightGradient)
 #undef RULE
 
 #endif

@@ -5,6 +5,7 @@
  * Numerics: the sum runs over (n, positions..), the last dimension innermost, in f32; padded points
  * multiply zero; one conversion. */
 #include "dialect/samba/table/core/stage_builder.h"
+#include "dialect/samba/table/window/convolution_gradients.h"
 #include "dialect/samba/table/window/convolution_type.h"
 
 /* out[i]: the positions of the window. */
@@ -167,7 +168,8 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
        "window, stride and dilation are 1 or more, one per spatial dimension, padding 0 or more",  \
        "the window fits into the padded input at every position",                                  \
        "out_dtype as for samba.linear"},                                                           \
-  .contraction = true, .dtypes = SAMBA_SET_NUMBER, .infer = infer, .stages = stages
+  .contraction = true, .dtypes = SAMBA_SET_NUMBER, .infer = infer, .stages = stages,               \
+  .differentiate = sambaGradientWeightGradient
 
 const SambaOperator sambaConvolutionWeightOperators[] = {
     {.name = "conv1d_weight_gradient",

@@ -35,6 +35,24 @@ for n in [1, 2, 3]:
         function = lambda x, w, b=None: transposed(x, w, b, s, p, extra, groups, d)
         gradients(f"conv_transpose{n}d", function, [x, w, b], **shared, output_padding=[extra] * n)
         gradients(f"conv_transpose{n}d", function, [x, w], **shared, output_padding=[extra] * n)
+# The weight's gradient is a function of the input and of what flows in, and has gradients too.
+for n in [1, 2, 3]:
+    conv = getattr(F, f"conv{n}d")
+    of_weight = getattr(torch.nn.grad, f"conv{n}d_weight")
+    x = r(*sizes[n])
+    for k, s, p, d, groups, _ in forms[:3] + forms[4:5]:
+        shape = (8, 4 // groups, *[k] * n)
+        g = torch.randn_like(conv(x, torch.zeros(shape), None, s, p, d, groups))
+        gradients(
+            f"conv{n}d_weight_gradient",
+            lambda x, g: of_weight(x, shape, g, s, p, d, groups),
+            [x, g],
+            kernel_size=[k] * n,
+            stride=[s] * n,
+            padding=[p] * 2 * n,
+            dilation=[d] * n,
+            groups=groups,
+        )
 # Kernels, strides and padding of their own per dimension and side.
 x, w = r(2, 3, 6, 9), r(5, 3, 2, 4)
 gradients(
