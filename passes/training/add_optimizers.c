@@ -56,18 +56,22 @@ static MlirValue build(Step *step, MlirOperation before, const char *phase, cons
                        intptr_t operand_count, const MlirValue *operands, intptr_t attribute_count,
                        const MlirNamedAttribute *attributes, intptr_t result_count,
                        MlirValue *out_results) {
-  MlirNamedAttribute all[4];
+  MlirNamedAttribute all[5];
+  intptr_t count = attribute_count;
   if (step->failed)
     return (MlirValue){NULL};
   memcpy(all, attributes, (size_t)attribute_count * sizeof *all);
-  all[attribute_count] =
+  all[count++] =
       sambaNamedAttribute(step->context, SAMBA_PHASE_ATTRIBUTE, text(step, sambaStringRef(phase)));
+  if (strcmp(phase, "GRADNORM") == 0) /* a sum of squares needs f32 in every precision */
+    all[count++] = sambaNamedAttribute(step->context, SAMBA_KEEP_PRECISION_ATTRIBUTE,
+                                       mlirBoolAttrGet(step->context, 0));
   SambaOperationParts parts = {.name = name,
                                .location = step->location,
                                .operand_count = operand_count,
                                .operands = operands,
                                .result_count = -1,
-                               .attribute_count = attribute_count + 1,
+                               .attribute_count = count,
                                .attributes = all};
   MlirOperation made = sambaBuildOperationIn(sambaBodyOf(step->interface.function), before, &parts);
   if (mlirOperationIsNull(made)) { /* an error was emitted */
