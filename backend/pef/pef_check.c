@@ -14,6 +14,7 @@ typedef struct Checker {
   const SambaPef *pef;
   SambaArena arena; /* texts of messages */
   SambaMachine machine;
+  const SambaPefCall **slots; /* of the argument block: the last call that binds it */
 } Checker;
 
 #define U64(x) ((uint64_t)(x))
@@ -341,7 +342,6 @@ static SambaStatus checkBindings(Checker *checker, const SambaPefCall *call) {
   const SambaPef *pef = checker->pef;
   const SambaPefImage *image = &pef->images[pef->sections[call->section].image];
   bool *bound = SAMBA_ARENA_ARRAY(&checker->arena, bool, image->formals_count);
-  bool *slots = SAMBA_ARENA_ARRAY(&checker->arena, bool, pef->argins_count);
 
   for (uint32_t i = 0; i < call->bindings_count; ++i) {
     const SambaPefBinding *binding = &call->bindings[i];
@@ -351,9 +351,9 @@ static SambaStatus checkBindings(Checker *checker, const SambaPefCall *call) {
       if (binding->formal >= pef->argins_count)
         return INVALID("binding %u is slot %u of the argument block, which has %u", i,
                        binding->formal, pef->argins_count);
-      if (slots[binding->formal])
+      if (checker->slots[binding->formal] == call)
         return INVALID("binding %u binds slot %u of the argument block again", i, binding->formal);
-      slots[binding->formal] = true;
+      checker->slots[binding->formal] = call;
       continue;
     }
     if (binding->symbol == SAMBA_PEF_NONE)
@@ -432,6 +432,7 @@ static SambaStatus checkSchedule(Checker *checker) {
     }
   }
 
+  checker->slots = SAMBA_ARENA_ARRAY(&checker->arena, const SambaPefCall *, pef->argins_count);
   for (uint32_t i = 0; i < pef->calls_count; ++i) {
     SambaStatus status = checkCall(checker, i);
     if (status)

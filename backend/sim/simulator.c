@@ -260,29 +260,39 @@ static SambaStatus initialize(SambaSimulator *simulator, uint32_t index) {
   return NULL;
 }
 
+/* Takes the slots that a unit reads into the block, which has room for them unless out_count asks
+ * how many there are. Slots beyond the PEF's argins are refused by whoever runs them. */
+static SambaStatus readSlots(const SambaUnit *unit, uint32_t argin_count, ArgumentBlock *block,
+                             uint32_t *out_count) {
+  for (uint32_t i = 0; unit->kind == SAMBA_UNIT_COMPUTE && i < unit->compute.program.op_count;
+       ++i) {
+    const SambaLaneOp *op = &unit->compute.program.ops[i];
+    if (op->opcode != SAMBA_LANE_ARGIN || op->immediate >= argin_count)
+      continue;
+    if (out_count) {
+      *out_count = op->immediate >= *out_count ? (uint32_t)op->immediate + 1 : *out_count;
+      continue;
+    }
+    SambaDType *dtype = &block->dtypes[op->immediate];
+    if (*dtype != SAMBA_DTYPE_COUNT && *dtype != (SambaDType)op->type)
+      return sambaStatusMake(SAMBA_INVALID, "slot %llu of the argument block is read as %s and %s",
+                             (unsigned long long)op->immediate, sambaDTypeName(*dtype),
+                             sambaDTypeName((SambaDType)op->type));
+    *dtype = (SambaDType)op->type;
+  }
+  return NULL;
+}
+
 static SambaStatus findArguments(const SambaSection *section, uint32_t argin_count,
                                  SambaArena *arena, ArgumentBlock *out) {
-  *out = (ArgumentBlock){argin_count, SAMBA_ARENA_ARRAY(arena, SambaDType, argin_count + 1)};
-  for (uint32_t slot = 0; slot < argin_count; ++slot)
+  uint32_t count = 0;
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    SAMBA_RETURN_IF_ERROR(readSlots(&section->units[u], argin_count, NULL, &count));
+  *out = (ArgumentBlock){count, SAMBA_ARENA_ARRAY(arena, SambaDType, count + 1)};
+  for (uint32_t slot = 0; slot < count; ++slot)
     out->dtypes[slot] = SAMBA_DTYPE_COUNT;
-
-  for (uint32_t u = 0; u < section->unit_count; ++u) {
-    const SambaUnit *unit = &section->units[u];
-    for (uint32_t i = 0; unit->kind == SAMBA_UNIT_COMPUTE && i < unit->compute.program.op_count;
-         ++i) {
-      const SambaLaneOp *op = &unit->compute.program.ops[i];
-      if (op->opcode != SAMBA_LANE_ARGIN || op->immediate >= argin_count)
-        continue; /* beyond the block: whoever runs it says so */
-      SambaDType *dtype = &out->dtypes[op->immediate];
-      if (*dtype != SAMBA_DTYPE_COUNT && *dtype != (SambaDType)op->type)
-        return sambaStatusMake(SAMBA_INVALID,
-                               "slot %llu of the argument block is read as %s and %s",
-                               (unsigned long long)op->immediate, sambaDTypeName(*dtype),
-                               sambaDTypeName((SambaDType)op->type));
-      *dtype = (SambaDType)op->type;
-    }
-  }
-
+  for (uint32_t u = 0; u < section->unit_count; ++u)
+    SAMBA_RETURN_IF_ERROR(readSlots(&section->units[u], argin_count, out, NULL));
   return NULL;
 }
 
