@@ -231,3 +231,11 @@ func.func @f(%x: tensor<2xf32> {samba.name = "x"}) -> (tensor<2xf32> {samba.kind
 
 // expected-error@below {{result 0 is the gradient of argument 'w', but does not have its shape}}
 func.func @f(%x: tensor<2xf32> {samba.name = "x"}, %w: tensor<3xf32> {samba.name = "w"}) -> (tensor<2xf32> {samba.kind = "gradient", samba.grad_of = "w"}) { return %x : tensor<2xf32> }
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error@below {{attribute 'samba.region' must be on a samba.contiguous, whose result the region holds from there on}}
+  %0 = samba.neg %x {samba.region = "x"} : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}

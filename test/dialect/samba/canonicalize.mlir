@@ -135,6 +135,19 @@ func.func @training(%x: tensor<4xf32>) -> tensor<4xf32> attributes {samba.graph 
 
 // -----
 
+// A copy into a region is what the region holds from there on: it stays, and those of two regions stay two.
+// CHECK-LABEL: @regions
+func.func @regions() -> (tensor<4xf32> {samba.region = "a"}, tensor<4xf32> {samba.region = "b"}) {
+  // CHECK: samba.contiguous {{.*}}samba.region = "a"
+  // CHECK: samba.contiguous {{.*}}samba.region = "b"
+  %0 = samba.constant {value = dense<0.0> : tensor<4xf32>}
+  %1 = samba.contiguous %0 {samba.region = "a"} : tensor<4xf32>
+  %2 = samba.contiguous %0 {samba.region = "b"} : tensor<4xf32>
+  return %1, %2 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
 // A slice that walks backwards has its input's shape and is something else.
 // CHECK-LABEL: @backwards
 func.func @backwards(%x: tensor<4xf32>) -> tensor<4xf32> {
