@@ -7,6 +7,7 @@
 #include "dialect/samba/interface.h"
 #include "dialect/samba/samba.h"
 #include "dialect/samba/table/training/optimizer_kinds.h"
+#include "support/base/index.h"
 #include "support/container/string_map.h"
 
 #include "mlir-c/BuiltinAttributes.h"
@@ -23,10 +24,10 @@ typedef struct Optimizer {
   MlirValue settings[SAMBA_SETTING_COUNT]; /* argins and constants, made when first asked for */
 } Optimizer;
 
-/* A weight and its gradient. */
+/* A weight, or an input, and its gradient. */
 typedef struct Parameter {
   uint32_t argument, result;
-  uint32_t optimizer;
+  uint32_t optimizer; /* SAMBA_NO_INDEX: none, as for inputs */
   SambaStringRef name;
   SambaTensorType type;
   MlirValue gradient; /* the last one so far */
@@ -174,6 +175,21 @@ static void readOptimizers(Step *step) {
   }
 }
 
+/* An input has a gradient, but no optimizer changes it. */
+static bool findOptimizer(const Step *step, MlirAttribute argument, Parameter *parameter) {
+  bool is_input = sambaStringRefEqualC(sambaInterfaceText(argument, SAMBA_KIND_ATTRIBUTE), "input");
+  MlirAttribute number = sambaDictionaryFind(argument, SAMBA_OPTIMIZER_ATTRIBUTE);
+  parameter->optimizer = is_input || !step->optimizers.size ? SAMBA_NO_INDEX : 0;
+  if (is_input || mlirAttributeIsNull(number))
+    return true;
+  parameter->optimizer = (uint32_t)mlirIntegerAttrGetValueInt(number);
+  if (parameter->optimizer < step->optimizers.size)
+    return true;
+  return sambaEmitOpError(
+      step->interface.function, "argument '%.*s' names optimizer %u, but samba.optimizers has %zu",
+      SAMBA_STRING_ARGS(parameter->name), parameter->optimizer, step->optimizers.size);
+}
+
 static bool findParameters(Step *step) {
   SambaInterface *interface = &step->interface;
   for (uint32_t a = 0; a < interface->arguments.size; ++a)
@@ -193,14 +209,8 @@ static bool findParameters(Step *step) {
 
     Parameter parameter = {.argument = a, .result = r, .name = of};
     parameter.gradient = interface->returned.data[r];
-    MlirAttribute number =
-        sambaDictionaryFind(interface->arguments.data[a], SAMBA_OPTIMIZER_ATTRIBUTE);
-    if (!mlirAttributeIsNull(number))
-      parameter.optimizer = (uint32_t)mlirIntegerAttrGetValueInt(number);
-    if (step->optimizers.size && parameter.optimizer >= step->optimizers.size)
-      return sambaEmitOpError(interface->function,
-                              "argument '%.*s' names optimizer %u, but samba.optimizers has %zu",
-                              SAMBA_STRING_ARGS(of), parameter.optimizer, step->optimizers.size);
+    if (!findOptimizer(step, interface->arguments.data[a], &parameter))
+      return false;
     sambaStatusFree(sambaTensorTypeFromMlir(mlirValueGetType(parameter.gradient), &parameter.type));
     sambaArrayAppend(&step->parameters, parameter);
   }
@@ -214,7 +224,7 @@ static SambaStringRef gradientName(const Step *step, const Parameter *parameter)
 }
 
 static bool clips(const Step *step, const Parameter *parameter) {
-  return step->optimizers.size &&
+  return parameter->optimizer != SAMBA_NO_INDEX &&
          step->optimizers.data[parameter->optimizer].values[SAMBA_SETTING_MAX_GRAD_NORM] > 0;
 }
 
@@ -389,6 +399,8 @@ static void updateParameters(Step *step) {
   MlirBlock body = sambaBodyOf(step->interface.function);
   for (size_t i = 0; i < step->parameters.size; ++i) {
     const Parameter *parameter = &step->parameters.data[i];
+    if (parameter->optimizer == SAMBA_NO_INDEX)
+      continue;
     Optimizer *optimizer = &step->optimizers.data[parameter->optimizer];
     MlirValue weight = mlirBlockGetArgument(body, parameter->argument);
     if (optimizer->kind->kind == SAMBA_OPTIMIZER_SGD)
@@ -422,8 +434,7 @@ static bool addToFunction(MlirOperation function) {
     for (size_t i = 0; i < step->parameters.size; ++i)
       step->interface.returned.data[step->parameters.data[i].result] =
           step->parameters.data[i].gradient;
-    if (step->optimizers.size)
-      updateParameters(step);
+    updateParameters(step);
     fine = !step->failed;
   }
   if (fine) {

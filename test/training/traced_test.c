@@ -100,6 +100,26 @@ static void n033Detach(void **state) {
   sambaSessionClose(session);
 }
 
+/* T052: an input has a gradient too; an optimizer leaves it alone. */
+static void t052GradientOfInput(void **state) {
+  (void)state;
+  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaTensor *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 1, (int64_t[]){3});
+  sambaTensorSetRequiresGrad(x, true);
+  SambaTensor *w = vector(trace, "w", numbers);
+  sambaTraceLoss(trace, "loss", sambaSum(sambaMul(x, w), 0, NULL, false));
+  sambaTraceAddOptimizer(trace, "sgd,lr=1", "", 0, NULL);
+  SambaSession *session = openTrace(trace, false);
+  const float data[] = {4, 5, 6};
+  fine(sambaSessionSetInput(session, sambaStringRef("x"), SAMBA_DTYPE_F32, 1, (uint64_t[]){3},
+                            data));
+  run(session);
+  holds(session, "x__grad", 3, (double[]){1, 2, -3});
+  holds(session, "x", 3, (double[]){4, 5, 6});
+  holds(session, "w", 3, (double[]){-3, -3, -9});
+  sambaSessionClose(session);
+}
+
 /* T052, G010, S022: two optimizers with learning rates of their own, by name or both at once; what
  * is frozen stays. */
 static void s022TwoOptimizers(void **state) {
@@ -270,9 +290,13 @@ static void s003KnowsItsModel(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(n033Detach),   cmocka_unit_test(s022TwoOptimizers),
-      cmocka_unit_test(u015Losses),   cmocka_unit_test(batchNormKeepsStatistics),
-      cmocka_unit_test(dropoutDraws), cmocka_unit_test(s003KnowsItsModel),
+      cmocka_unit_test(n033Detach),
+      cmocka_unit_test(t052GradientOfInput),
+      cmocka_unit_test(s022TwoOptimizers),
+      cmocka_unit_test(u015Losses),
+      cmocka_unit_test(batchNormKeepsStatistics),
+      cmocka_unit_test(dropoutDraws),
+      cmocka_unit_test(s003KnowsItsModel),
   };
   return cmocka_run_group_tests(tests, setUp, tearDown);
 }

@@ -53,3 +53,20 @@ func.func @two(%w: tensor<2xf32> {samba.name = "w"}, %v: tensor<2xf32> {samba.na
   %h = samba.exp %v {samba.phase = "BCKWD"} : tensor<2xf32>
   return %g, %h : tensor<2xf32>, tensor<2xf32>
 }
+
+// -----
+
+// An input has a gradient, but no optimizer.
+// CHECK-LABEL: func.func @input
+// CHECK-NOT: x__velocity
+// CHECK-COUNT-1: samba.momentum_update
+// CHECK-NOT: samba.momentum_update
+// CHECK: return
+func.func @input(%x: tensor<2xf32> {samba.name = "x", samba.kind = "input", samba.requires_grad = true}, %w: tensor<2xf32> {samba.name = "w", samba.requires_grad = true})
+    -> (tensor<2xf32> {samba.name = "x__grad", samba.kind = "gradient", samba.grad_of = "x"},
+        tensor<2xf32> {samba.name = "w__grad", samba.kind = "gradient", samba.grad_of = "w"})
+    attributes {samba.optimizers = [#samba.optimizer<"sgd", lr = 0.1>]} {
+  %g = samba.exp %w {samba.phase = "BCKWD"} : tensor<2xf32>
+  %h = samba.exp %x {samba.phase = "BCKWD"} : tensor<2xf32>
+  return %g, %h : tensor<2xf32>, tensor<2xf32>
+}
