@@ -270,6 +270,7 @@ case(
     kernel_size=[2, 2, 2],
 )
 
+
 # Gradients of weights, by autograd in f64: positions that the window does not reach, groups,
 # padding of one side.
 def weight_gradient(n, x, g, window, stride=1, padding=0, dilation=1, groups=1):
