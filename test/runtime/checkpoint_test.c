@@ -22,11 +22,6 @@ static const char folder[] = "checkpoint-test";
 static const char *const saved[] = {"fc.weight", "fc.bias", "bn.mean", "fc.weight__velocity"};
 enum { savedCount = 4 };
 
-typedef struct {
-  Recording recording;
-  SambaSession *session;
-} Fixture;
-
 static SambaStatus removeFile(void *user, const char *name) {
   char file[256];
   snprintf(file, sizeof file, "%s/%s", (const char *)user, name);
@@ -40,21 +35,14 @@ static void removeFolder(const char *name) {
 }
 
 static int setUp(void **state) {
-  Fixture *fixture = sambaAllocateZeroed(1, sizeof *fixture);
   removeFolder(folder);
   writeTrainingPef(path, 0);
-  fixture->session = openRecorded(path, &fixture->recording);
-  *state = fixture;
-  return 0;
+  return openRecordedPef(path, state);
 }
 
 static int tearDown(void **state) {
-  Fixture *fixture = *state;
-  sambaSessionClose(fixture->session);
-  recordingFree(&fixture->recording);
-  free(fixture);
   removeFolder(folder);
-  return unlink(path);
+  return closeRecordedPef(state);
 }
 
 static void setTensors(SambaSession *session, float first) {
@@ -88,7 +76,7 @@ static const uint64_t *lastArgins(const Recording *recording) {
 }
 
 static void whatIsSavedIsLoaded(void **state) {
-  Fixture *fixture = *state;
+  RecordedPef *fixture = *state;
   setTensors(fixture->session, 10);
   trainABit(fixture->session);
   succeeded(sambaSessionSave(fixture->session, folder));
@@ -117,7 +105,7 @@ static void whatIsSavedIsLoaded(void **state) {
 
 /* The second checkpoint takes the place of the first; nothing else is left. */
 static void savingAgainReplaces(void **state) {
-  Fixture *fixture = *state;
+  RecordedPef *fixture = *state;
   setTensors(fixture->session, 1);
   succeeded(sambaSessionSave(fixture->session, folder));
   setTensors(fixture->session, 2);
@@ -139,7 +127,7 @@ static SambaStatus countLeftovers(void *user, const char *name) {
 
 /* A save that fails anywhere leaves the old checkpoint, and no other file. */
 static void aSaveThatFailsKeepsTheOldOne(void **state) {
-  Fixture *fixture = *state;
+  RecordedPef *fixture = *state;
   setTensors(fixture->session, 1);
   succeeded(sambaSessionSave(fixture->session, folder));
   setTensors(fixture->session, 2);
@@ -161,7 +149,7 @@ static void writeText(const char *file, const char *text) {
 }
 
 static void foldersThatAreNotOurs(void **state) {
-  Fixture *fixture = *state;
+  RecordedPef *fixture = *state;
   setTensors(fixture->session, 1);
   writeText(folder, "a file");
   refusedWith(sambaSessionSave(fixture->session, folder),
@@ -201,7 +189,7 @@ static char *readText(const char *file) {
 }
 
 /* Loads with `from` in the index replaced by `to`. */
-static void isDamaged(Fixture *fixture, const char *from, const char *to, const char *wanted) {
+static void isDamaged(RecordedPef *fixture, const char *from, const char *to, const char *wanted) {
   static const char file[] = "checkpoint-test/checkpoint.json";
   setTensors(fixture->session, 1);
   succeeded(sambaSessionSave(fixture->session, folder));
@@ -223,7 +211,7 @@ static void isDamaged(Fixture *fixture, const char *from, const char *to, const 
 }
 
 static void damagedIndices(void **state) {
-  Fixture *f = *state;
+  RecordedPef *f = *state;
   isDamaged(f, "\"format\"", "format",
             "checkpoint-test/checkpoint.json: is damaged: it is no JSON from byte ");
   isDamaged(f, "samba-checkpoint", "model",
@@ -249,7 +237,7 @@ static void damagedIndices(void **state) {
 }
 
 static void filesOutsideTheFolder(void **state) {
-  Fixture *f = *state;
+  RecordedPef *f = *state;
   isDamaged(f, "fc.bias.npy", "../fc.bias.npy",
             "'../fc.bias.npy' is no name of a .npy file in the folder of the checkpoint");
   isDamaged(f, "fc.bias.npy", "/etc/passwd", "'/etc/passwd' is no name of a .npy file");
@@ -266,7 +254,7 @@ static void filesOutsideTheFolder(void **state) {
 }
 
 static void otherPefs(void **state) {
-  Fixture *f = *state;
+  RecordedPef *f = *state;
   isDamaged(f, "\"name\":\t\"bn.mean\"", "\"name\":\t\"bn.var\"",
             "checkpoint-test: has no value of buffer 'bn.mean'; it was saved from another PEF");
   isDamaged(f, "\"tensors\":\t[",
@@ -284,7 +272,7 @@ static void otherPefs(void **state) {
 }
 
 static void filesThatDoNotFit(void **state) {
-  Fixture *f = *state;
+  RecordedPef *f = *state;
   const float values[8] = {0};
   setTensors(f->session, 1);
   refusedWith(sambaSessionLoad(f->session, folder),
@@ -311,7 +299,7 @@ static void filesThatDoNotFit(void **state) {
 
 /* A PEF for inference takes weights and buffers of a training. */
 static void inferenceFromATraining(void **state) {
-  Fixture *f = *state;
+  RecordedPef *f = *state;
   setTensors(f->session, 10);
   trainABit(f->session);
   succeeded(sambaSessionSave(f->session, folder));

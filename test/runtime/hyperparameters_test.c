@@ -16,56 +16,40 @@
 static const char path[] = "hyperparameters-test.pef";
 enum { argLr, argDecay, argMomentum, argDrop1, argDrop2, argSeed1, argSeed2, argOther };
 
-typedef struct {
-  Recording recording;
-  SambaSession *session;
-} Fixture;
-
 static int setUp(void **state) {
-  Fixture *fixture = sambaAllocateZeroed(1, sizeof *fixture);
   writeTrainingPef(path, 0);
-  fixture->session = openRecorded(path, &fixture->recording);
-  *state = fixture;
-  return 0;
+  return openRecordedPef(path, state);
 }
 
-static int tearDown(void **state) {
-  Fixture *fixture = *state;
-  sambaSessionClose(fixture->session);
-  recordingFree(&fixture->recording);
-  free(fixture);
-  return unlink(path);
-}
-
-static const Recorded *lastLaunch(const Fixture *fixture) {
+static const Recorded *lastLaunch(const RecordedPef *fixture) {
   const Recorded *last = &fixture->recording.entries.data[fixture->recording.entries.size - 1];
   assert_int_equal(last->kind, RECORDED_LAUNCH);
   return last;
 }
 
-static float floatAt(const Fixture *fixture, int argin) {
+static float floatAt(const RecordedPef *fixture, int argin) {
   uint32_t bits = (uint32_t)lastLaunch(fixture)->argins[argin];
   float value;
   memcpy(&value, &bits, sizeof value);
   return value;
 }
 
-static uint64_t seedAt(const Fixture *fixture, int argin) {
+static uint64_t seedAt(const RecordedPef *fixture, int argin) {
   return lastLaunch(fixture)->argins[argin];
 }
 
-static void runWith(Fixture *fixture, uint32_t count, const SambaHyperparameter *values) {
+static void runWith(RecordedPef *fixture, uint32_t count, const SambaHyperparameter *values) {
   SambaRunOptions options = {.hyperparameter_count = count, .hyperparameters = values};
   succeeded(sambaSessionRun(fixture->session, &options, NULL, NULL));
 }
 
-static void runType(Fixture *fixture, SambaPefSectionType type, bool evaluate) {
+static void runType(RecordedPef *fixture, SambaPefSectionType type, bool evaluate) {
   SambaRunOptions options = {.order = {.type_count = 1, .types = &type}, .evaluate = evaluate};
   succeeded(sambaSessionRun(fixture->session, &options, NULL, NULL));
 }
 
 /* Refused before the first launch, and nothing is stored. */
-static void isRefused(Fixture *fixture, const char *name, double value, const char *wanted) {
+static void isRefused(RecordedPef *fixture, const char *name, double value, const char *wanted) {
   const SambaHyperparameter values[] = {{sambaStringRef("momentum"), 0.25},
                                         {sambaStringRef(name), value}};
   SambaRunOptions options = {.hyperparameter_count = 2, .hyperparameters = values};
@@ -83,7 +67,7 @@ static void addName(void *user, const SambaPefArgin *argin) {
 }
 
 static void s050NamesInTheOrderOfThePef(void **state) {
-  const Fixture *fixture = *state;
+  const RecordedPef *fixture = *state;
   char all[128] = "", rates[128] = "", seeds[128] = "";
   sambaSessionForEachArgin(fixture->session, ~0u, addName, all);
   assert_string_equal(all,
@@ -96,7 +80,7 @@ static void s050NamesInTheOrderOfThePef(void **state) {
 }
 
 static void s070ValuesStay(void **state) {
-  Fixture *fixture = *state;
+  RecordedPef *fixture = *state;
   runWith(fixture, 0, NULL);
   assert_true(floatAt(fixture, argLr) == 0.1f);
   runWith(fixture, 1, &(SambaHyperparameter){sambaStringRef("lr"), 0.2});
@@ -112,7 +96,7 @@ static void s070ValuesStay(void **state) {
 }
 
 static void s071NamesAndGroups(void **state) {
-  Fixture *fixture = *state;
+  RecordedPef *fixture = *state;
   runWith(fixture, 1, &(SambaHyperparameter){sambaStringRef("p"), 0.125});
   assert_true(floatAt(fixture, argDrop1) == 0.125f && floatAt(fixture, argDrop2) == 0.125f);
   runWith(fixture, 1, &(SambaHyperparameter){sambaStringRef("drop2"), 0.75});
@@ -137,7 +121,7 @@ static void nameLikeAGroup(SambaPef *pef) { pef->argins[argOther].name = sambaSt
 /* An argin that is called like a group hides the group. */
 static void s071TheExactNameWins(void **state) {
   (void)state;
-  Fixture fixture = {.session = NULL};
+  RecordedPef fixture = {.session = NULL};
   writeChangedTrainingPef("named.pef", 0, nameLikeAGroup);
   fixture.session = openRecorded("named.pef", &fixture.recording);
   runWith(&fixture, 1, &(SambaHyperparameter){sambaStringRef("p"), 7});
@@ -148,7 +132,7 @@ static void s071TheExactNameWins(void **state) {
 }
 
 static void s072Ranges(void **state) {
-  Fixture *fixture = *state;
+  RecordedPef *fixture = *state;
   isRefused(fixture, "p", 1, "'drop1' is 1, but it must be at least 0 and less than 1");
   /* Less than 1, but 1 in f32: what the device gets counts. */
   isRefused(fixture, "p", 0.999999999, "is 1, but it must be at least 0 and less than 1");
@@ -174,7 +158,7 @@ static void limitLr(SambaPef *pef) {
 
 static void s072RangesOfThePef(void **state) {
   (void)state;
-  Fixture fixture = {.session = NULL};
+  RecordedPef fixture = {.session = NULL};
   writeChangedTrainingPef("limited.pef", 0, limitLr);
   fixture.session = openRecorded("limited.pef", &fixture.recording);
   const SambaHyperparameter high = {sambaStringRef("lr"), 1.5};
@@ -193,7 +177,7 @@ static void s072RangesOfThePef(void **state) {
 }
 
 static void s074Evaluation(void **state) {
-  Fixture *fixture = *state;
+  RecordedPef *fixture = *state;
   runType(fixture, SAMBA_PEF_SECTION_FWD, false);
   assert_true(floatAt(fixture, argDrop1) == 0.5f && floatAt(fixture, argDrop2) == 0.25f);
   runType(fixture, SAMBA_PEF_SECTION_FWD, true);
@@ -210,7 +194,7 @@ static void s074Evaluation(void **state) {
 }
 
 static void s075SeedsOfDropout(void **state) {
-  Fixture *fixture = *state;
+  RecordedPef *fixture = *state;
   runType(fixture, SAMBA_PEF_SECTION_FWD, false);
   uint64_t first = seedAt(fixture, argSeed1), second = seedAt(fixture, argSeed2);
   assert_int_not_equal(first, second);
@@ -246,7 +230,7 @@ static void s075SeedsOfDropout(void **state) {
 /* The stream is SplitMix64's; from seed 1234567 it begins with these numbers, which its author
  * published. A seed has the upper 31 bits. */
 static void s075TheStreamIsKnown(void **state) {
-  Fixture *fixture = *state;
+  RecordedPef *fixture = *state;
   static const uint64_t numbers[] = {6457827717110365317u, 3203168211198807973u};
   sambaSessionSeedGenerator(fixture->session, 1234567);
   runType(fixture, SAMBA_PEF_SECTION_FWD, false);
@@ -256,15 +240,15 @@ static void s075TheStreamIsKnown(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(s050NamesInTheOrderOfThePef, setUp, tearDown),
-      cmocka_unit_test_setup_teardown(s070ValuesStay, setUp, tearDown),
-      cmocka_unit_test_setup_teardown(s071NamesAndGroups, setUp, tearDown),
+      cmocka_unit_test_setup_teardown(s050NamesInTheOrderOfThePef, setUp, closeRecordedPef),
+      cmocka_unit_test_setup_teardown(s070ValuesStay, setUp, closeRecordedPef),
+      cmocka_unit_test_setup_teardown(s071NamesAndGroups, setUp, closeRecordedPef),
       cmocka_unit_test(s071TheExactNameWins),
-      cmocka_unit_test_setup_teardown(s072Ranges, setUp, tearDown),
+      cmocka_unit_test_setup_teardown(s072Ranges, setUp, closeRecordedPef),
       cmocka_unit_test(s072RangesOfThePef),
-      cmocka_unit_test_setup_teardown(s074Evaluation, setUp, tearDown),
-      cmocka_unit_test_setup_teardown(s075SeedsOfDropout, setUp, tearDown),
-      cmocka_unit_test_setup_teardown(s075TheStreamIsKnown, setUp, tearDown),
+      cmocka_unit_test_setup_teardown(s074Evaluation, setUp, closeRecordedPef),
+      cmocka_unit_test_setup_teardown(s075SeedsOfDropout, setUp, closeRecordedPef),
+      cmocka_unit_test_setup_teardown(s075TheStreamIsKnown, setUp, closeRecordedPef),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

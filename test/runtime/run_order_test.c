@@ -15,29 +15,13 @@
 static const char path[] = "run-order-test.pef";
 static const uint32_t inferenceTypes = 1u << SAMBA_PEF_SECTION_FWD;
 
-typedef struct {
-  Recording recording;
-  SambaSession *session;
-} Fixture;
-
 static int setUp(void **state) {
-  Fixture *fixture = sambaAllocateZeroed(1, sizeof *fixture);
   writeTrainingPef(path, 0);
-  fixture->session = openRecorded(path, &fixture->recording);
-  *state = fixture;
-  return 0;
-}
-
-static int tearDown(void **state) {
-  Fixture *fixture = *state;
-  sambaSessionClose(fixture->session);
-  recordingFree(&fixture->recording);
-  free(fixture);
-  return unlink(path);
+  return openRecordedPef(path, state);
 }
 
 /* Runs and compares the calls that were launched with the wanted ones. */
-static void runs(Fixture *fixture, const SambaRunOrder *order, const char *wanted) {
+static void runs(RecordedPef *fixture, const SambaRunOrder *order, const char *wanted) {
   size_t from = fixture->recording.entries.size;
   SambaRunOptions options = {.order = *order};
   succeeded(sambaSessionRun(fixture->session, &options, NULL, NULL));
@@ -45,14 +29,14 @@ static void runs(Fixture *fixture, const SambaRunOrder *order, const char *wante
 }
 
 /* Nothing is launched, nothing written. */
-static void isRefused(Fixture *fixture, const SambaRunOrder *order, const char *wanted) {
+static void isRefused(RecordedPef *fixture, const SambaRunOrder *order, const char *wanted) {
   size_t from = fixture->recording.entries.size;
   SambaRunOptions options = {.order = *order};
   refusedWith(sambaSessionRun(fixture->session, &options, NULL, NULL), wanted);
   assert_int_equal(fixture->recording.entries.size, from);
 }
 
-static void runsSections(Fixture *fixture, uint32_t count, const uint32_t *sections,
+static void runsSections(RecordedPef *fixture, uint32_t count, const uint32_t *sections,
                          const char *wanted) {
   const SambaSectionGroup group = {count, sections};
   runs(fixture, &(SambaRunOrder){.group_count = 1, .groups = &group}, wanted);
@@ -100,7 +84,7 @@ static void s084IdsAndTypesExcludeEachOther(void **state) {
 
 static void s085TypesThatAreNotThere(void **state) {
   (void)state;
-  Fixture fixture = {.session = NULL};
+  RecordedPef fixture = {.session = NULL};
   const SambaPefSectionType types[] = {SAMBA_PEF_SECTION_FWD, SAMBA_PEF_SECTION_ZEROGRAD};
   writeTrainingPef("types.pef", 1u << SAMBA_PEF_SECTION_FWD | 1u << SAMBA_PEF_SECTION_BCKWD |
                                     1u << SAMBA_PEF_SECTION_OPT);
@@ -139,7 +123,7 @@ static void s094GraphsByName(void **state) {
 }
 
 static void s053NamesAreFoundWithoutTheDevice(void **state) {
-  Fixture *fixture = *state;
+  RecordedPef *fixture = *state;
   const SambaPefSymbol *symbol;
   size_t before = fixture->recording.entries.size;
   succeeded(sambaSessionFindTensor(fixture->session, sambaStringRef("fc.weight"), &symbol));
@@ -174,7 +158,7 @@ static void stateOfAPefForInference(void **state) {
   unlink("inference.pef");
 }
 
-static void setTensor(Fixture *fixture, const char *name, float first) {
+static void setTensor(RecordedPef *fixture, const char *name, float first) {
   const float values[4] = {first, 2, 3, 4};
   succeeded(sambaSessionSetInput(fixture->session, sambaStringRef(name), SAMBA_DTYPE_F32, 1,
                                  (uint64_t[]){4}, values));
@@ -219,7 +203,7 @@ static void s063InputsThatARunReads(void **state) {
 }
 
 static void s055SeveralTensorsAtOnce(void **state) {
-  Fixture *fixture = *state;
+  RecordedPef *fixture = *state;
   const SambaStringRef names[] = {sambaStringRef("bn.mean"), sambaStringRef("fc.weight"),
                                   sambaStringRef("fc.bias")};
   SambaHostTensor tensors[3];
@@ -242,7 +226,7 @@ static void s055SeveralTensorsAtOnce(void **state) {
 }
 
 static void s056SectionTypes(void **state) {
-  const Fixture *fixture = *state;
+  const RecordedPef *fixture = *state;
   assert_int_equal(sambaSessionGetSectionTypes(fixture->session), 63);
   Recording recording = {0};
   writeTrainingPef("inference.pef", inferenceTypes);
@@ -264,7 +248,7 @@ static void addName(void *user, const SambaPefSymbol *symbol) {
 }
 
 static void s057Weights(void **state) {
-  const Fixture *fixture = *state;
+  const RecordedPef *fixture = *state;
   Names names = {""};
   sambaSessionForEachTensor(fixture->session, 1u << SAMBA_PEF_SYMBOL_WEIGHT, addName, &names);
   assert_string_equal(names.text, " fc.weight fc.bias");
@@ -288,5 +272,5 @@ int main(void) {
       cmocka_unit_test(s056SectionTypes),
       cmocka_unit_test(s057Weights),
   };
-  return cmocka_run_group_tests(tests, setUp, tearDown);
+  return cmocka_run_group_tests(tests, setUp, closeRecordedPef);
 }

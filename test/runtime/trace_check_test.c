@@ -27,29 +27,13 @@ static void addTrace(SambaPef *pef) {
   pef->graphs->trace = (SambaPefBytes){(const uint8_t *)trace, sizeof trace - 1};
 }
 
-typedef struct {
-  Recording recording;
-  SambaSession *session;
-} Fixture;
-
 static int setUp(void **state) {
-  Fixture *fixture = sambaAllocateZeroed(1, sizeof *fixture);
   writeChangedTrainingPef(path, 0, addTrace);
-  fixture->session = openRecorded(path, &fixture->recording);
-  *state = fixture;
-  return 0;
-}
-
-static int tearDown(void **state) {
-  Fixture *fixture = *state;
-  sambaSessionClose(fixture->session);
-  recordingFree(&fixture->recording);
-  free(fixture);
-  return unlink(path);
+  return openRecordedPef(path, state);
 }
 
 static void theModelThatWasCompiled(void **state) {
-  Fixture *fixture = *state;
+  RecordedPef *fixture = *state;
   const SambaTraceRecord same = {.line_count = 4, .lines = lines};
   succeeded(sambaSessionCheckTrace(fixture->session, any, &same));
   succeeded(sambaSessionCheckTrace(fixture->session, sambaStringRef("main"), &same));
@@ -67,7 +51,7 @@ static void theModelThatWasCompiled(void **state) {
 
 /* Then only FWD runs, by itself and when it is asked for; until a whole training was traced. */
 static void theForwardPartOfATraining(void **state) {
-  Fixture *fixture = *state;
+  RecordedPef *fixture = *state;
   const SambaTraceRecord forward = {.line_count = 3, .lines = inference};
   succeeded(sambaSessionCheckTrace(fixture->session, any, &forward));
   succeeded(sambaSessionRun(fixture->session, NULL, NULL, NULL));
@@ -102,8 +86,8 @@ static void aPefWithoutRecord(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(theModelThatWasCompiled, setUp, tearDown),
-      cmocka_unit_test_setup_teardown(theForwardPartOfATraining, setUp, tearDown),
+      cmocka_unit_test_setup_teardown(theModelThatWasCompiled, setUp, closeRecordedPef),
+      cmocka_unit_test_setup_teardown(theForwardPartOfATraining, setUp, closeRecordedPef),
       cmocka_unit_test(aPefWithoutRecord),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -163,6 +165,23 @@ SambaSession *openRecorded(const char *path, Recording *recording) {
   SambaSession *session = NULL;
   succeeded(sambaSessionOpen(path, &factory, &session));
   return session;
+}
+
+int openRecordedPef(const char *path, void **state) {
+  RecordedPef *pef = sambaAllocateZeroed(1, sizeof *pef);
+  pef->path = path;
+  pef->session = openRecorded(path, &pef->recording);
+  *state = pef;
+  return 0;
+}
+
+int closeRecordedPef(void **state) {
+  RecordedPef *pef = *state;
+  const char *path = pef->path;
+  sambaSessionClose(pef->session);
+  recordingFree(&pef->recording);
+  free(pef);
+  return unlink(path);
 }
 
 const char *launchedCalls(Recording *recording, size_t from) {

@@ -31,6 +31,15 @@ void writeChangedTrainingPef(const char *path, uint32_t types, void (*change)(Sa
 
 /* A session of it on a recording device. */
 SambaSession *openRecorded(const char *path, Recording *recording);
+/* The same for tests whose state it is; closing deletes the file. */
+typedef struct RecordedPef {
+  Recording recording;
+  SambaSession *session;
+  const char *path;
+} RecordedPef;
+int openRecordedPef(const char *path, void **state);
+int closeRecordedPef(void **state);
+
 /* The calls that were launched since entry `from`, as text: "0 1 2". */
 const char *launchedCalls(Recording *recording, size_t from);
 /* The n-th launch, from 0. */
