@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 static MlirContext context;
-static char path[] = "/tmp/traced_test-XXXXXX";
+static char path[] = "/tmp/samba-traced-XXXXXX";
 
 static int setUp(void **state) {
   (void)state;
