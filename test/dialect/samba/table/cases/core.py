@@ -260,3 +260,35 @@ case("cat", [i, j], torch.cat([i, j]), dim=-1)
 table, rows = r(5, 3), torch.tensor([[0, 4], [-1, 2]])
 case("embedding", [table, rows], table[rows])
 case("index_select", [y, torch.tensor([3, -4, 1]).int()], y[:, :, [3, 0, 1]], dim=2)
+
+
+def attention_gradients(q, k, v, g, mask=None, scale=None, causal=False, fill=-math.inf):
+    q, k, v = (x.double().requires_grad_() for x in (q, k, v))
+    scale = scale or 1 / math.sqrt(q.shape[-1])
+    scores = q @ k.transpose(-1, -2) * scale
+    if mask is not None:
+        scores = scores.masked_fill(~mask, fill) if mask.dtype == torch.bool else scores + mask
+    if causal:
+        scores = scores.masked_fill(~torch.ones(q.shape[-2], k.shape[-2]).tril().bool(), -math.inf)
+    p = scores.softmax(-1)
+    found = torch.autograd.grad(p @ v, (q, k, v), g.double())
+    inner = (p * (g.double() @ v.transpose(-1, -2))).sum(-1, keepdim=True)
+    statistics = [scores.logsumexp(-1, keepdim=True), inner]
+    return [x.detach().float() for x in [*found, *statistics]]
+
+
+q, k, v, g = r(2, 3, 4), r(2, 5, 4), r(2, 5, 6), r(2, 3, 6)
+kept = torch.tensor([[True, False, True, False, True], [True] + [False] * 4, [True] * 5])
+for mask, options, attributes in [
+    (None, {}, {}),
+    (None, {"causal": True, "scale": 0.3}, {"is_causal": True, "scale": 0.3}),
+    (r(1, 5), {}, {}),
+    (r(2, 3, 1), {}, {}),
+    (kept, {}, {}),
+    (kept, {"fill": -0.5}, {"fill": -0.5}),
+]:
+    dq, dk, dv, logsumexp, inner = attention_gradients(q, k, v, g, mask, **options)
+    last = [] if mask is None else [mask]
+    case("attention_query_gradient", [q, k, v, g, *last], [dq, logsumexp, inner], **attributes)
+    operands = [q, k, v, g, logsumexp, inner, *last]
+    case("attention_key_gradient", operands, [dk, dv], **attributes)
