@@ -248,8 +248,9 @@ static void chooseDepths(Planner *planner, int64_t extent, int64_t tile) {
       if (planner->fixed[g] || !(planner->choices[g].on_chip >> i & 1))
         continue;
       uint32_t from = planner->between[tensor] ? planner->level[planner->writer[tensor]] : 0;
-      uint64_t depth =
-          extent > tile ? planner->level[g] - from + (planner->between[tensor] ? 1 : 2) : 1;
+      uint64_t depth = 1; /* the whole tensor is one slice */
+      if (extent > tile)
+        depth = planner->level[g] - from + (planner->between[tensor] ? 1 : 2);
       uint64_t most =
           (uint64_t)planner->machine->pmu_bytes / sliceBytes(planner, tensor, extent, tile);
       planner->choices[g].nest.depth[i] = (uint32_t)(depth < most ? depth : most);

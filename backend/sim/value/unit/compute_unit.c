@@ -440,7 +440,10 @@ static uint64_t countLaneOperations(const SambaUnit *config, const ComputeState 
     if (sambaLaneOpClass(opcode) == 'V' || (state->systolic && i == state->mac))
       continue;
     bool after = state->depends[config->input_count + i] && !isReduction(opcode);
-    count += after ? (last ? state->nest->points : 0) : state->inner_points;
+    if (!after)
+      count += state->inner_points;
+    else if (last)
+      count += state->nest->points;
   }
   return count;
 }
