@@ -173,7 +173,7 @@ static int64_t chunkReduced(Search *search, int64_t target) {
 }
 
 static void searchSystolic(Search *search) {
-  static const int64_t sides[] = {16, 32, 64, 128, 256};
+  static const int64_t sides[] = {8, 16, 32, 64, 128, 256};
   static const int64_t depths[] = {INT64_MAX, 1024, 256, 64, 16};
   const SambaGroup *group = search->group;
   uint32_t rows = 0, columns = 0, batch = 0;
@@ -201,13 +201,16 @@ static void searchSystolic(Search *search) {
       continue;
     last_depth = depth;
     int64_t last_rows = -1;
-    for (uint32_t r = 0; r < 2 * sizeof sides / sizeof sides[0]; ++r) {
+    /* Where no whole sum fits, the accumulators limit the tile: half the array's width along one
+     * side lets the other side hold more of what is read together. */
+    uint32_t first = whole || search->found ? 2 : 0;
+    for (uint32_t r = first; r < 2 * sizeof sides / sizeof sides[0]; ++r) {
       int64_t row_points = fillTiles(search, rows, sides[r / 2], r % 2);
       if (row_points == last_rows)
         continue;
       last_rows = row_points;
       int64_t last_columns = -1;
-      for (uint32_t c = 0; c < 2 * sizeof sides / sizeof sides[0]; ++c) {
+      for (uint32_t c = first; c < 2 * sizeof sides / sizeof sides[0]; ++c) {
         int64_t column_points = fillTiles(search, columns, sides[c / 2], c % 2);
         if (column_points == last_columns)
           continue;

@@ -146,6 +146,7 @@ LARGE = {
         Shape([4, 64, 14, 14], 64, 3, padding=1),
         Shape([4, 32, 14, 14], 32, 3, padding=1, groups=32),
         Shape([4, 16, 14, 14], 32, 3, padding=1, groups=4),
+        Shape([4, 16, 20, 20], 16, 3, padding=2, dilation=2),
         Shape([3, 5, 13, 17], 7, [3, 2], stride=[1, 2], padding=[1, 0]),
         Shape([4, 16, 200], 16, 5, padding=2),
         Shape([2, 4, 8, 10, 12], 8, 3, padding=1),
