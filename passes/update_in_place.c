@@ -5,8 +5,8 @@
  * arguments, then the result that was written last - are about to be lost. Readers that come later
  * are moved in front of the call when nothing that they need comes from it and their phase is the
  * same; the others read a copy that is taken right before the call. So does the call itself, when
- * its section does not read at the indices at which it writes (backend/stage/update_in_place.h). */
-#include "backend/stage/update_in_place.h"
+ * its section does not read at the indices at which it writes (backend/stage/in_place.h). */
+#include "backend/stage/in_place.h"
 #include "dialect/bridge/build_operation.h"
 #include "dialect/bridge/text_sink.h"
 #include "dialect/rdu/rdu.h"

@@ -4,7 +4,7 @@
 #include "backend/machine/shipped.h"
 #include "backend/plan/plan.h"
 #include "backend/section/check/order_check.h"
-#include "backend/stage/update_in_place.h"
+#include "backend/stage/in_place.h"
 #include "test/backend/execute.h"
 #include "test/backend/stage_graphs.h"
 

@@ -1,5 +1,5 @@
 /* Updates in place, decided from stages. */
-#include "backend/stage/update_in_place.h"
+#include "backend/stage/in_place.h"
 
 #include "test/backend/stage_graphs.h"
 

@@ -1,11 +1,11 @@
-/* Updates in place; see update_in_place.h.
+/* Updates in place; see in_place.h.
  *
  * From each stage that reads the old tensor, what it read is followed through the stages behind
  * it. Of every tensor on the way it is known which elements of the old one an element contains: for
  * each axis of the old tensor, those at the element's own index along one axis, or all. The new
  * tensor may have the old one's memory when each of its elements contains at least its own place.
  */
-#include "backend/stage/update_in_place.h"
+#include "backend/stage/in_place.h"
 
 #include <stdlib.h>
 #include <string.h>

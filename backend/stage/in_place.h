@@ -1,6 +1,6 @@
 /* Whether a section may write a tensor's new value over the old one that it reads. */
-#ifndef SAMBA_BACKEND_STAGE_UPDATE_IN_PLACE_H
-#define SAMBA_BACKEND_STAGE_UPDATE_IN_PLACE_H
+#ifndef SAMBA_BACKEND_STAGE_IN_PLACE_H
+#define SAMBA_BACKEND_STAGE_IN_PLACE_H
 
 #include "backend/stage/stage.h"
 
