@@ -4,6 +4,7 @@
  * is decomposed where the target cannot hold it as one section. */
 #include "passes/passes.h"
 
+#include "dialect/bridge/bridge.h"
 #include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/machine_file.h"
 #include "dialect/samba/build_expansion.h"
@@ -79,6 +80,21 @@ static bool isDecomposed(MlirOperation operation, const SambaPlanTarget *target)
   return !operator->stages || (target && !sambaOperatorFits(target, operation));
 }
 
+/* A part of a gradient that goes through memory because no section of the target holds it: its
+ * memory may then grow with products of dimensions. */
+static void remarkThroughMemory(MlirOperation operation, const SambaPlanTarget *target) {
+  const SambaOperator *operator = sambaOperatorOf(operation);
+  if (!operator->stages || sambaPhaseOf(operation) != SAMBA_PEF_SECTION_BCKWD)
+    return;
+  SambaArena arena = {0};
+  const char *remark =
+      sambaArenaFormat(&arena, "samba.%s fits no section of %s; its steps go through memory",
+                       operator->name, target->machine->name);
+  sambaDiagnose(mlirOperationGetLocation(operation), MlirDiagnosticRemark, sambaMlirString(remark),
+                0, NULL);
+  sambaArenaDestroy(&arena);
+}
+
 static bool decomposeFunction(MlirOperation function, const SambaPlanTarget *target) {
   MlirBlock body = sambaBodyOf(function);
   MlirOperation previous = {NULL};
@@ -87,6 +103,7 @@ static bool decomposeFunction(MlirOperation function, const SambaPlanTarget *tar
 
   while (!mlirOperationIsNull(operation)) {
     if (isDecomposed(operation, target)) { /* and what it is made of may be composite again */
+      remarkThroughMemory(operation, target);
       if (!sambaOperationDecompose(operation))
         return false;
     } else if ((groups = catGroups(operation, target))) {
