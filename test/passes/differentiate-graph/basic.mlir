@@ -19,6 +19,7 @@
 // CHECK: %[[DB:.*]] = samba.reshape
 // CHECK-NOT: samba.matmul
 // CHECK: return %[[MEAN]], %[[DW]], %[[DB]]
+// The layer stays, marked (N062).
 // LOCATION: samba.matmul {{.*}} loc(fused<"samba.backward">["fc"])
 func.func @linear(%x: tensor<4x8xf32> {samba.name = "x", samba.kind = "input"},
     %w: tensor<3x8xf32> {samba.name = "fc.weight", samba.kind = "weight", samba.requires_grad = true},
@@ -54,6 +55,18 @@ func.func @losses(%w: tensor<2xf32> {samba.name = "w", samba.kind = "weight", sa
   %0 = samba.exp %w : tensor<2xf32>
   %1 = samba.neg %w : tensor<2xf32>
   return %0, %1 : tensor<2xf32>, tensor<2xf32>
+}
+
+// Forward the identity, its gradient is made contiguous (N041).
+// CHECK-LABEL: func.func @contiguous
+// CHECK: %[[TURNED:.*]] = samba.permute %{{.*}} {dims = [1, 0], samba.phase = "BCKWD"}
+// CHECK: %[[COPY:.*]] = samba.contiguous %[[TURNED]] {samba.phase = "BCKWD"}
+// CHECK: return %{{.*}}, %[[COPY]]
+func.func @contiguous(%w: tensor<2x3xf32> {samba.name = "w", samba.kind = "weight", samba.requires_grad = true})
+    -> (tensor<3x2xf32> {samba.name = "l", samba.kind = "loss"}) attributes {samba.graph = {mode = "training"}} {
+  %0 = samba.contiguous_backward %w : tensor<2x3xf32>
+  %1 = samba.permute %0 {dims = [1, 0]} : tensor<2x3xf32>
+  return %1 : tensor<3x2xf32>
 }
 
 // A graph for inference is left alone.
