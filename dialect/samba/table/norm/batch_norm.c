@@ -30,6 +30,15 @@ static SambaStatus inferBatchNorm(const SambaOperatorCall *call, SambaTensorType
   return NULL;
 }
 
+static SambaStatus inferTraining(const SambaOperatorCall *call, SambaTensorType *out) {
+  const SambaTensorType *x = &call->operands[0];
+  SAMBA_RETURN_IF_ERROR(inferBatchNorm(call, out));
+  if (sambaOperatorCallInt(call, "unbiased") && sambaTensorTypeElements(x) == x->dims[1])
+    return sambaStatusMake(SAMBA_INVALID,
+                           "(C4) an unbiased variance of one element per channel does not exist");
+  return NULL;
+}
+
 /* The two last stages: mean and variance are read at [C] or, as statistics of x, at [1, C,
  * 1 ..]. */
 static void normalize(const SambaComposition *composition, const SambaOperatorCall *call,
@@ -105,10 +114,25 @@ static SambaStatus decomposeBatchNorm(const SambaOperatorCall *call, SambaExpans
   return NULL;
 }
 
-/* running * momentum + statistic * (1 - momentum), or with no running operand the statistic [1, C,
- * 1 ..] as [C]. */
-static void statistic(const SambaComposition *composition, double momentum, const uint32_t *running,
-                      uint32_t from, uint32_t result) {
+/* How a running statistic moves: running * momentum + statistic * share. */
+typedef struct Movement {
+  double momentum, share;
+} Movement;
+
+/* The variance that torch keeps is unbiased: n / (n - 1) of the one that normalizes. */
+static void movements(const SambaOperatorCall *call, Movement *out_mean, Movement *out_variance) {
+  const SambaTensorType *x = &call->operands[0];
+  double momentum = sambaOperatorCallFloat(call, "momentum");
+  double count = (double)(sambaTensorTypeElements(x) / x->dims[1]);
+  *out_mean = (Movement){momentum, 1 - momentum};
+  *out_variance = *out_mean;
+  if (sambaOperatorCallInt(call, "unbiased"))
+    out_variance->share *= count / (count - 1);
+}
+
+/* A statistic moved, or with no running operand the statistic [1, C, 1 ..] as [C]. */
+static void statistic(const SambaComposition *composition, const Movement *movement,
+                      const uint32_t *running, uint32_t from, uint32_t result) {
   SambaStageBuilder builder;
   sambaStageBeginElementwise(&builder, composition->graph, composition->name, composition->layer,
                              result);
@@ -116,10 +140,11 @@ static void statistic(const SambaComposition *composition, double momentum, cons
   uint16_t old = running ? sambaStageBroadcastOperand(&builder, *running) : 0;
   sambaStageAxis(&builder, value, 1)->coefficients[0] = 1;
   if (running) {
-    value = sambaLane2(&builder, SAMBA_LANE_MUL, value, sambaLaneFloat(&builder, 1 - momentum));
+    value = sambaLane2(&builder, SAMBA_LANE_MUL, value, sambaLaneFloat(&builder, movement->share));
     value = sambaLane2(
         &builder, SAMBA_LANE_ADD,
-        sambaLane2(&builder, SAMBA_LANE_MUL, old, sambaLaneFloat(&builder, momentum)), value);
+        sambaLane2(&builder, SAMBA_LANE_MUL, old, sambaLaneFloat(&builder, movement->momentum)),
+        value);
   }
   sambaStageEndRounded(&builder, value);
 }
@@ -129,7 +154,7 @@ static SambaStatus stagesTraining(const SambaOperatorCall *call, SambaStageGraph
                                   const char *layer) {
   const SambaTensorType *x = &call->operands[0];
   SambaComposition composition = {graph, call->operator->name, layer};
-  double momentum = sambaOperatorCallFloat(call, "momentum");
+  Movement of_mean, of_variance;
   int64_t count = sambaTensorTypeElements(x) / x->dims[1];
   bool reduced[SAMBA_MAX_RANK];
 
@@ -146,10 +171,11 @@ static SambaStatus stagesTraining(const SambaOperatorCall *call, SambaStageGraph
                                             SAMBA_LANE_REDUCE_ADD, SAMBA_REDUCE_DEVIATION, mean),
                          count);
   normalize(&composition, call, operands, results[0], mean, variance);
-  statistic(&composition, momentum, &operands[3], mean, results[1]);
-  statistic(&composition, momentum, &operands[4], variance, results[2]);
-  statistic(&composition, momentum, NULL, mean, results[3]);
-  statistic(&composition, momentum, NULL, variance, results[4]);
+  movements(call, &of_mean, &of_variance);
+  statistic(&composition, &of_mean, &operands[3], mean, results[1]);
+  statistic(&composition, &of_variance, &operands[4], variance, results[2]);
+  statistic(&composition, NULL, NULL, mean, results[3]);
+  statistic(&composition, NULL, NULL, variance, results[4]);
 
   return NULL;
 }
@@ -165,27 +191,28 @@ static uint32_t expandMean(SambaExpansion *expansion, uint32_t value) {
   return sambaExpandCall(expansion, "mean", 1, &value, 1, &dim);
 }
 
-static uint32_t expandMoved(SambaExpansion *expansion, double momentum, uint32_t running,
+static uint32_t expandMoved(SambaExpansion *expansion, const Movement *movement, uint32_t running,
                             uint32_t value) {
   uint32_t old = sambaExpandWithNumber(
-      expansion, "mul", sambaExpandCast(expansion, running, SAMBA_DTYPE_F32), momentum);
+      expansion, "mul", sambaExpandCast(expansion, running, SAMBA_DTYPE_F32), movement->momentum);
   return sambaExpandBinary(expansion, "add", old,
-                           sambaExpandWithNumber(expansion, "mul", value, 1 - momentum));
+                           sambaExpandWithNumber(expansion, "mul", value, movement->share));
 }
 
 static SambaStatus decomposeTraining(const SambaOperatorCall *call, SambaExpansion *expansion,
                                      const uint32_t *operands, uint32_t *out_results) {
   const SambaTensorType *x = &call->operands[0];
-  double momentum = sambaOperatorCallFloat(call, "momentum");
+  Movement of_mean, of_variance;
   uint32_t wide = sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32);
   uint32_t mean = expandMean(expansion, wide);
   uint32_t deviation = sambaExpandBinary(expansion, "sub", wide, parameter(expansion, x, mean));
   uint32_t variance =
       expandMean(expansion, sambaExpandBinary(expansion, "mul", deviation, deviation));
 
+  movements(call, &of_mean, &of_variance);
   out_results[0] = expandNormalized(expansion, call, operands, mean, variance);
-  const uint32_t values[] = {expandMoved(expansion, momentum, operands[3], mean),
-                             expandMoved(expansion, momentum, operands[4], variance), mean,
+  const uint32_t values[] = {expandMoved(expansion, &of_mean, operands[3], mean),
+                             expandMoved(expansion, &of_variance, operands[4], variance), mean,
                              variance};
   SambaTensorType results[SAMBA_MAX_RESULTS];
   SAMBA_RETURN_IF_ERROR(sambaOperatorInfer(call, results));
@@ -216,19 +243,23 @@ const SambaOperator sambaBatchNormOperators[] = {
          "batch_norm with the batch's own statistics, and the running ones moved towards them",
      .computes = "Mean and (population) variance per channel are those of x. Results: the "
                  "normalized x; running_mean * momentum + mean * (1 - momentum); the same of the "
-                 "variance; the mean; the variance.",
+                 "variance (unbiased: of n / (n - 1) of it, as torch keeps it); the mean; the "
+                 "variance.",
      .operands = {"input", "weight", "bias", "mean", "variance"},
      .results = {"result", "running_mean", "running_variance", "batch_mean", "batch_variance"},
      .updates = {NULL, "mean", "variance"},
-     .attributes = {FLOAT("eps", 1e-5), FLOAT("momentum", 0.9, "the share of the old statistics")},
+     .attributes = {FLOAT("eps", 1e-5), FLOAT("momentum", 0.9, "the share of the old statistics"),
+                    BOOL("unbiased", false,
+                         "the running variance takes n / (n - 1) of the batch's")},
      .constraints = {"x has a float dtype, the parameters x's or f32",
-                     "x has rank 2 or more, N x C x ..", "the parameters are [C]"},
+                     "x has rank 2 or more, N x C x ..", "the parameters are [C]",
+                     "unbiased: x has more than one element per channel"},
      .example =
          "%y, %r, %s, %m1, %v1 = samba.batch_norm_training %x, %w, %b, %m, %v {momentum = 0.5} : "
          "tensor<2x4x6xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>",
      .source = "ONNX BatchNormalization with training_mode = 1",
      .dtypes = SAMBA_SET_FLOAT,
-     .infer = inferBatchNorm,
+     .infer = inferTraining,
      .differentiate = sambaGradientBatchNormTraining,
      .decompose = decomposeTraining,
      .stages = stagesTraining},

@@ -54,6 +54,8 @@ static const struct {
      "(C4) attribute 'num_samples' is 0, but must be at least 1"},
     {"multinomial", "f32 2x2, i64 -", "dtype t i8",
      "(C5) attribute 'dtype' is i8, but must be i32 or i64"},
+    {"batch_norm_training", "f32 1x3, f32 3, f32 3, f32 3, f32 3", "unbiased b 1",
+     "(C4) an unbiased variance of one element per channel does not exist"},
     {"adamw_update", "f32 2, f32 2, f32 2, f32 2, f32 -, i64 -, f32 -", "beta2 f 1",
      "(C3) attribute 'beta2' is 1, but must be in [0, 1)"},
     {"mse_loss", "i32 2, i32 2", "", "(C1) operand 0 is i32, but must be f32, bf16 or f16"},

@@ -36,6 +36,15 @@ case(
     [t.float() for t in training(r2, 0.5, 1e-5)],
     momentum=0.5,
 )
+y, m, v, bm, bv = training(x, 0.9, 1e-5)
+count = x.numel() / x.shape[1]
+unbiased = var * 0.9 + bv * (count / (count - 1)) * (1 - 0.9)
+case(
+    "batch_norm_training",
+    [x, g, b, mean, var],
+    [t.float() for t in (y, m, unbiased, bm, bv)],
+    unbiased=True,
+)
 half = x.bfloat16()
 y, *statistics = training(half.float(), 0.9, 1e-5)
 case(
