@@ -202,11 +202,6 @@ static bool findParameters(Step *step) {
       continue;
     uint32_t a = 0; /* the verifier has found that there is one */
     sambaStringMapGet(&step->arguments, of, &a);
-    /* An input may have a gradient, but is not trained. */
-    SambaStringRef kind = sambaInterfaceText(interface->arguments.data[a], SAMBA_KIND_ATTRIBUTE);
-    if (sambaStringRefEqualC(kind, "input"))
-      continue;
-
     Parameter parameter = {.argument = a, .result = r, .name = of};
     parameter.gradient = interface->returned.data[r];
     if (!findOptimizer(step, interface->arguments.data[a], &parameter))
