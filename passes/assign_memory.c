@@ -58,8 +58,9 @@ static uint32_t usesOf(MlirValue value) {
 }
 
 /* The home of the value: that of the region, which may be there already, or a new one. */
-static SambaStatus addHome(Assignment *a, MlirValue value, SambaStringRef region, Home **out_home) {
-  Home home = {.name = region, .index = (uint32_t)a->homes.size};
+static SambaStatus addHome(Assignment *assignment, MlirValue value, SambaStringRef region,
+                           Home **out_home) {
+  Home home = {.name = region, .index = (uint32_t)assignment->homes.size};
   SambaTensorType type;
   SAMBA_RETURN_IF_ERROR(sambaTensorTypeFromMlir(mlirValueGetType(value), &type));
   SAMBA_RETURN_IF_ERROR(bytesOf(value, &home.bytes));
@@ -67,11 +68,11 @@ static SambaStatus addHome(Assignment *a, MlirValue value, SambaStringRef region
   home.dtype = type.dtype;
 
   uint32_t index = home.index;
-  if (!region.size || sambaStringMapInsert(&a->by_name, region, home.index, &index)) {
+  if (!region.size || sambaStringMapInsert(&assignment->by_name, region, home.index, &index)) {
     index = home.index;
-    sambaArrayAppend(&a->homes, home);
+    sambaArrayAppend(&assignment->homes, home);
   }
-  Home *kept = &a->homes.data[index];
+  Home *kept = &assignment->homes.data[index];
   if (kept->dtype != type.dtype)
     return sambaStatusMake(SAMBA_INVALID,
                            "region '%.*s' holds %s and %s; what shares a region has one element "
@@ -80,7 +81,7 @@ static SambaStatus addHome(Assignment *a, MlirValue value, SambaStringRef region
                            sambaDTypeName(type.dtype));
   kept->bytes = home.bytes > kept->bytes ? home.bytes : kept->bytes;
   kept->uses += usesOf(value);
-  sambaPointerMapSet(&a->place, value.ptr, 2 * index);
+  sambaPointerMapSet(&assignment->place, value.ptr, 2 * index);
   *out_home = kept;
   return NULL;
 }
@@ -99,11 +100,12 @@ static const char *memoryName(Memory memory) {
   return names[memory];
 }
 
-static SambaStatus collectArgument(Assignment *a, MlirOperation function, intptr_t index,
+static SambaStatus collectArgument(Assignment *assignment, MlirOperation function, intptr_t index,
                                    const SambaMachine *machine) {
   Home *home;
   MlirValue argument = mlirBlockGetArgument(sambaBodyOf(function), index);
-  SAMBA_RETURN_IF_ERROR(addHome(a, argument, sambaRegionOfArgument(function, index), &home));
+  SAMBA_RETURN_IF_ERROR(
+      addHome(assignment, argument, sambaRegionOfArgument(function, index), &home));
   Memory asked =
       memoryFrom(sambaFunctionAttribute(function, "arg_attrs", index, SAMBA_MEMORY_ATTRIBUTE));
   if ((asked == memoryFast && machine->hbm_bytes == 0) ||
@@ -120,45 +122,49 @@ static SambaStatus collectArgument(Assignment *a, MlirOperation function, intptr
   return NULL;
 }
 
-static SambaStatus collectCall(Assignment *a, MlirOperation function, MlirOperation call) {
+static SambaStatus collectCall(Assignment *assignment, MlirOperation function, MlirOperation call) {
   uint32_t place;
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(call); ++i)
-    if (sambaPointerMapGet(&a->place, mlirOperationGetOperand(call, i).ptr, &place) && place % 2)
-      a->activations.data[place / 2].last_call = a->calls;
+    if (sambaPointerMapGet(&assignment->place, mlirOperationGetOperand(call, i).ptr, &place) &&
+        place % 2)
+      assignment->activations.data[place / 2].last_call = assignment->calls;
 
   for (intptr_t r = 0; r < mlirOperationGetNumResults(call); ++r) {
     MlirValue value = mlirOperationGetResult(call, r);
     SambaStringRef region = sambaRegionOfCallResult(function, call, r);
     if (region.size || sambaGraphResultOf(function, value) >= 0) {
       Home *unused;
-      SAMBA_RETURN_IF_ERROR(addHome(a, value, region, &unused));
+      SAMBA_RETURN_IF_ERROR(addHome(assignment, value, region, &unused));
       continue;
     }
-    SambaMemoryInterval interval = {.first_call = a->calls, .last_call = a->calls};
+    SambaMemoryInterval interval = {.first_call = assignment->calls,
+                                    .last_call = assignment->calls};
     SAMBA_RETURN_IF_ERROR(bytesOf(value, &interval.bytes));
-    sambaPointerMapSet(&a->place, value.ptr, 2 * (uint32_t)a->activations.size + 1);
-    sambaArrayAppend(&a->activations, interval);
+    sambaPointerMapSet(&assignment->place, value.ptr,
+                       2 * (uint32_t)assignment->activations.size + 1);
+    sambaArrayAppend(&assignment->activations, interval);
   }
 
-  ++a->calls;
+  ++assignment->calls;
   return NULL;
 }
 
-static SambaStatus collect(Assignment *a, MlirOperation function, const SambaMachine *machine) {
+static SambaStatus collect(Assignment *assignment, MlirOperation function,
+                           const SambaMachine *machine) {
   MlirBlock body = sambaBodyOf(function);
   for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i)
     if (!sambaValueIsArgin(mlirBlockGetArgument(body, i))) /* comes with the launch */
-      SAMBA_RETURN_IF_ERROR(
-          sambaStatusAnnotate(collectArgument(a, function, i, machine), "argument %ld", (long)i));
+      SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(collectArgument(assignment, function, i, machine),
+                                                "argument %ld", (long)i));
 
   MlirOperation operation = mlirBlockGetFirstOperation(body);
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
     Home *unused;
     if (sambaOperationIs(operation, "samba.constant"))
-      SAMBA_RETURN_IF_ERROR(
-          addHome(a, mlirOperationGetResult(operation, 0), (SambaStringRef){NULL, 0}, &unused));
+      SAMBA_RETURN_IF_ERROR(addHome(assignment, mlirOperationGetResult(operation, 0),
+                                    (SambaStringRef){NULL, 0}, &unused));
     else if (sambaOperationIs(operation, "samba.call"))
-      SAMBA_RETURN_IF_ERROR(collectCall(a, function, operation));
+      SAMBA_RETURN_IF_ERROR(collectCall(assignment, function, operation));
   }
   return NULL;
 }
@@ -173,13 +179,13 @@ static int mostUsedFirst(const void *left, const void *right) {
   return (*a)->index < (*b)->index ? -1 : 1;
 }
 
-static SambaStatus doesNotFit(const Assignment *a, const char *which, const SambaMachine *machine,
-                              uint64_t needed, uint64_t there) {
+static SambaStatus doesNotFit(const Assignment *assignment, const char *which,
+                              const SambaMachine *machine, uint64_t needed, uint64_t there) {
   enum { named = 3 };
   const Home *largest[named] = {NULL};
   uint64_t outputs = 0;
-  for (size_t i = 0; i < a->homes.size; ++i) {
-    const Home *home = &a->homes.data[i];
+  for (size_t i = 0; i < assignment->homes.size; ++i) {
+    const Home *home = &assignment->homes.data[i];
     outputs += home->name.size ? 0 : sambaMemoryRound(home->bytes);
     for (int k = 0; k < named && home->name.size; ++k)
       if (!largest[k] || home->bytes > largest[k]->bytes) {
@@ -198,7 +204,7 @@ static SambaStatus doesNotFit(const Assignment *a, const char *which, const Samb
     sambaStatusNote(status, "region '%.*s' has %llu bytes", SAMBA_STRING_ARGS(largest[k]->name),
                     (unsigned long long)largest[k]->bytes);
   sambaStatusNote(status, "activations have %llu bytes, outputs and constants %llu",
-                  (unsigned long long)a->activation_bytes, (unsigned long long)outputs);
+                  (unsigned long long)assignment->activation_bytes, (unsigned long long)outputs);
   return sambaStatusNote(status,
                          "try a smaller batch, --precision=mp4, another --target, or samba.mem = "
                          "\"host\" on what is read seldom");
@@ -206,23 +212,23 @@ static SambaStatus doesNotFit(const Assignment *a, const char *which, const Samb
 
 /* Addresses: the fast memory is filled from 0, the slow one starts behind it, host memory behind
  * that. */
-static SambaStatus place(Assignment *a, const SambaMachine *machine) {
+static SambaStatus place(Assignment *assignment, const SambaMachine *machine) {
   uint64_t fast = (uint64_t)machine->hbm_bytes;
   uint64_t slow = (uint64_t)machine->ddr_bytes;
   uint64_t used_fast = 0, used_slow = 0, used_host = 0;
-  size_t count = a->homes.size;
+  size_t count = assignment->homes.size;
 
   Home **order = sambaAllocate(sambaArraySize(count + 1, sizeof *order));
-  a->activation_bytes = sambaMemoryRound(a->activation_bytes);
-  bool activations_fast = a->activation_bytes <= fast;
+  assignment->activation_bytes = sambaMemoryRound(assignment->activation_bytes);
+  bool activations_fast = assignment->activation_bytes <= fast;
   if (activations_fast)
-    a->activation_start = used_fast, used_fast += a->activation_bytes;
+    assignment->activation_start = used_fast, used_fast += assignment->activation_bytes;
   else
-    a->activation_start = fast + used_slow, used_slow += a->activation_bytes;
+    assignment->activation_start = fast + used_slow, used_slow += assignment->activation_bytes;
   bool everything = used_fast <= fast;
   uint64_t sum = used_fast;
   for (size_t i = 0; i < count; ++i) {
-    order[i] = &a->homes.data[i];
+    order[i] = &assignment->homes.data[i];
     if (order[i]->memory <= memoryFast && everything)
       everything = (sum += sambaMemoryRound(order[i]->bytes)) <= fast;
   }
@@ -246,13 +252,13 @@ static SambaStatus place(Assignment *a, const SambaMachine *machine) {
 
   free(order);
   if (used_fast > fast) /* that was asked for: the others go to the slow memory */
-    return doesNotFit(a, "the HBM of ", machine, used_fast, fast);
+    return doesNotFit(assignment, "the HBM of ", machine, used_fast, fast);
   if (used_slow > slow)
-    return doesNotFit(a, "", machine, used_fast + used_slow, fast + slow);
+    return doesNotFit(assignment, "", machine, used_fast + used_slow, fast + slow);
   return NULL;
 }
 
-static void write(const Assignment *a, MlirOperation function) {
+static void write(const Assignment *assignment, MlirOperation function) {
   MlirContext context = mlirOperationGetContext(function);
   MlirType i64 = mlirIntegerTypeGet(context, 64);
   MlirBlock body = sambaBodyOf(function);
@@ -274,10 +280,10 @@ static void write(const Assignment *a, MlirOperation function) {
                                   sambaMlirString(SAMBA_ADDRESS_ATTRIBUTE));
     }
 
-    if (sambaPointerMapGet(&a->place, mlirBlockGetArgument(body, i).ptr, &place))
-      entries[kept++] =
-          sambaNamedAttribute(context, SAMBA_ADDRESS_ATTRIBUTE,
-                              mlirIntegerAttrGet(i64, (int64_t)a->homes.data[place / 2].address));
+    if (sambaPointerMapGet(&assignment->place, mlirBlockGetArgument(body, i).ptr, &place))
+      entries[kept++] = sambaNamedAttribute(
+          context, SAMBA_ADDRESS_ATTRIBUTE,
+          mlirIntegerAttrGet(i64, (int64_t)assignment->homes.data[place / 2].address));
     dictionaries[i] = mlirDictionaryAttrGet(context, kept, entries);
     free(entries);
   }
@@ -292,10 +298,10 @@ static void write(const Assignment *a, MlirOperation function) {
     intptr_t results = mlirOperationGetNumResults(operation);
     int64_t *addresses = sambaAllocate(sambaArraySize((size_t)results + 1, sizeof *addresses));
     for (intptr_t r = 0; r < results; ++r)
-      if (sambaPointerMapGet(&a->place, mlirOperationGetResult(operation, r).ptr, &place))
-        addresses[r] = place % 2
-                           ? (int64_t)(a->activation_start + a->activations.data[place / 2].offset)
-                           : (int64_t)a->homes.data[place / 2].address;
+      if (sambaPointerMapGet(&assignment->place, mlirOperationGetResult(operation, r).ptr, &place))
+        addresses[r] = place % 2 ? (int64_t)(assignment->activation_start +
+                                             assignment->activations.data[place / 2].offset)
+                                 : (int64_t)assignment->homes.data[place / 2].address;
     if (sambaOperationIs(operation, "samba.call"))
       mlirOperationSetDiscardableAttributeByName(operation,
                                                  sambaMlirString(SAMBA_ADDRESSES_ATTRIBUTE),
@@ -307,14 +313,14 @@ static void write(const Assignment *a, MlirOperation function) {
     free(addresses);
   }
 
-  int64_t shared[] = {(int64_t)a->activation_start, (int64_t)a->activation_bytes};
+  int64_t shared[] = {(int64_t)assignment->activation_start, (int64_t)assignment->activation_bytes};
   mlirOperationSetDiscardableAttributeByName(function, sambaMlirString(SAMBA_ACTIVATIONS_ATTRIBUTE),
                                              mlirDenseI64ArrayGet(context, 2, shared));
 }
 
 bool sambaAssignMemory(MlirOperation module) {
-  Assignment assignment = {0};
-  Assignment *a = &assignment;
+  Assignment all = {0};
+  Assignment *assignment = &all;
   SambaMachine machine;
   MlirOperation at = module; /* whom an error names */
   SambaStatus status = sambaModuleMachine(module, &machine);
@@ -324,24 +330,24 @@ bool sambaAssignMemory(MlirOperation module) {
        operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIsGraph(operation)) {
       at = operation;
-      status = collect(a, operation, &machine);
+      status = collect(assignment, operation, &machine);
     }
   if (!status)
-    status = sambaMemoryAssign(a->activations.data, (uint32_t)a->activations.size,
-                               SAMBA_MEMORY_ALIGNMENT, &a->activation_bytes);
+    status = sambaMemoryAssign(assignment->activations.data, (uint32_t)assignment->activations.size,
+                               SAMBA_MEMORY_ALIGNMENT, &assignment->activation_bytes);
   if (!status)
-    status = sambaMemoryCheck(a->activations.data, (uint32_t)a->activations.size,
-                              SAMBA_MEMORY_ALIGNMENT, a->activation_bytes);
+    status = sambaMemoryCheck(assignment->activations.data, (uint32_t)assignment->activations.size,
+                              SAMBA_MEMORY_ALIGNMENT, assignment->activation_bytes);
   if (!status)
-    status = place(a, &machine);
+    status = place(assignment, &machine);
   for (MlirOperation operation = first; !mlirOperationIsNull(operation) && !status;
        operation = mlirOperationGetNextInBlock(operation))
     if (sambaOperationIsGraph(operation))
-      write(a, operation);
+      write(assignment, operation);
 
-  sambaArrayFree(&a->homes);
-  sambaArrayFree(&a->activations);
-  sambaPointerMapFree(&a->place);
-  sambaStringMapFree(&a->by_name);
+  sambaArrayFree(&assignment->homes);
+  sambaArrayFree(&assignment->activations);
+  sambaPointerMapFree(&assignment->place);
+  sambaStringMapFree(&assignment->by_name);
   return !status || sambaEmitOpStatus(at, status);
 }

@@ -65,74 +65,74 @@ static bool isFloat(MlirValue value) {
 }
 
 /* The results that are losses, the arguments that want a gradient. False after an error. */
-static bool findEnds(Differentiation *d) {
-  MlirBlock body = sambaBodyOf(d->interface.function);
-  for (uint32_t i = 0; i < d->interface.results.size; ++i) {
-    MlirAttribute result = d->interface.results.data[i];
+static bool findEnds(Differentiation *state) {
+  MlirBlock body = sambaBodyOf(state->interface.function);
+  for (uint32_t i = 0; i < state->interface.results.size; ++i) {
+    MlirAttribute result = state->interface.results.data[i];
     if (!sambaStringRefEqualC(sambaInterfaceText(result, SAMBA_KIND_ATTRIBUTE), "loss"))
       continue;
-    if (!isFloat(d->interface.returned.data[i]))
-      return sambaEmitOpError(d->interface.function,
+    if (!isFloat(state->interface.returned.data[i]))
+      return sambaEmitOpError(state->interface.function,
                               "loss '%.*s' has no float dtype; a loss that is trained on is f32, "
                               "bf16 or f16",
                               SAMBA_STRING_ARGS(nameOf(result)));
-    sambaArrayAppend(&d->losses, i);
+    sambaArrayAppend(&state->losses, i);
   }
-  if (!d->losses.size)
-    return sambaEmitOpError(d->interface.function,
+  if (!state->losses.size)
+    return sambaEmitOpError(state->interface.function,
                             "is trained, but none of its results is a loss (samba.kind = "
                             "\"loss\"); name one");
 
-  for (uint32_t i = 0; i < d->interface.arguments.size; ++i) {
-    if (!requiresGradient(d->interface.arguments.data[i]))
+  for (uint32_t i = 0; i < state->interface.arguments.size; ++i) {
+    if (!requiresGradient(state->interface.arguments.data[i]))
       continue;
     if (!isFloat(mlirBlockGetArgument(body, i)))
-      return sambaEmitOpError(d->interface.function,
+      return sambaEmitOpError(state->interface.function,
                               "argument '%.*s' requires a gradient, but has no float dtype",
-                              SAMBA_STRING_ARGS(nameOf(d->interface.arguments.data[i])));
-    sambaArrayAppend(&d->wanted, i);
+                              SAMBA_STRING_ARGS(nameOf(state->interface.arguments.data[i])));
+    sambaArrayAppend(&state->wanted, i);
   }
   return true;
 }
 
-static void addValue(Differentiation *d, MlirValue value, uint32_t number) {
-  while (d->values.size <= number)
-    sambaArrayAppend(&d->values, (MlirValue){NULL});
-  d->values.data[number] = value;
-  sambaPointerMapSet(&d->value_of, value.ptr, number);
+static void addValue(Differentiation *state, MlirValue value, uint32_t number) {
+  while (state->values.size <= number)
+    sambaArrayAppend(&state->values, (MlirValue){NULL});
+  state->values.data[number] = value;
+  sambaPointerMapSet(&state->value_of, value.ptr, number);
 }
 
-static SambaStatus addOperand(Differentiation *d, MlirValue value) {
+static SambaStatus addOperand(Differentiation *state, MlirValue value) {
   SambaTensorType type;
   SAMBA_RETURN_IF_ERROR(sambaTensorTypeFromMlir(mlirValueGetType(value), &type));
-  addValue(d, value, sambaExpandOperand(&d->expansion, &type));
+  addValue(state, value, sambaExpandOperand(&state->expansion, &type));
   return NULL;
 }
 
-static uint32_t numberOf(const Differentiation *d, MlirValue value) {
+static uint32_t numberOf(const Differentiation *state, MlirValue value) {
   uint32_t number = SAMBA_NO_INDEX;
-  sambaPointerMapGet(&d->value_of, value.ptr, &number);
+  sambaPointerMapGet(&state->value_of, value.ptr, &number);
   return number;
 }
 
 /* One operation of the graph as a step of the expansion. */
-static SambaStatus addStep(Differentiation *d, MlirOperation operation) {
+static SambaStatus addStep(Differentiation *state, MlirOperation operation) {
   SambaOperatorCall call;
   if (!sambaOperatorOf(operation)) /* a constant */
-    return addOperand(d, mlirOperationGetResult(operation, 0));
-  SAMBA_RETURN_IF_ERROR(sambaOperatorCallFromOperation(&d->arena, operation, &call));
-  uint32_t *operands = SAMBA_ARENA_ARRAY(&d->arena, uint32_t, call.operand_count + 1);
+    return addOperand(state, mlirOperationGetResult(operation, 0));
+  SAMBA_RETURN_IF_ERROR(sambaOperatorCallFromOperation(&state->arena, operation, &call));
+  uint32_t *operands = SAMBA_ARENA_ARRAY(&state->arena, uint32_t, call.operand_count + 1);
   for (uint32_t i = 0; i < call.operand_count; ++i)
-    operands[i] = numberOf(d, mlirOperationGetOperand(operation, i));
+    operands[i] = numberOf(state, mlirOperationGetOperand(operation, i));
 
-  uint32_t first = sambaExpandCall(&d->expansion, call.operator->name, call.operand_count, operands,
-                                   call.attribute_count, call.attributes);
-  SambaStatus status = d->expansion.status;
-  d->expansion.status = NULL;
+  uint32_t first = sambaExpandCall(&state->expansion, call.operator->name, call.operand_count,
+                                   operands, call.attribute_count, call.attributes);
+  SambaStatus status = state->expansion.status;
+  state->expansion.status = NULL;
   SAMBA_RETURN_IF_ERROR(status);
   for (intptr_t r = 0; r < mlirOperationGetNumResults(operation); ++r)
-    addValue(d, mlirOperationGetResult(operation, r), first + (uint32_t)r);
-  sambaArrayAppend(&d->steps, operation);
+    addValue(state, mlirOperationGetResult(operation, r), first + (uint32_t)r);
+  sambaArrayAppend(&state->steps, operation);
   return NULL;
 }
 
@@ -143,18 +143,18 @@ static bool isInherited(MlirOperation operation) {
 }
 
 /* The graph as an expansion: values that depend on something trained decide what is decomposed. */
-static bool addGraph(Differentiation *d) {
-  MlirBlock body = sambaBodyOf(d->interface.function);
+static bool addGraph(Differentiation *state) {
+  MlirBlock body = sambaBodyOf(state->interface.function);
   MlirOperation terminator = mlirBlockGetTerminator(body);
   SambaPointerMap trained = {0};
   MlirOperation previous = {NULL};
   bool fine = true;
 
-  for (size_t i = 0; i < d->wanted.size; ++i)
-    sambaPointerMapSet(&trained, mlirBlockGetArgument(body, d->wanted.data[i]).ptr, 1);
+  for (size_t i = 0; i < state->wanted.size; ++i)
+    sambaPointerMapSet(&trained, mlirBlockGetArgument(body, state->wanted.data[i]).ptr, 1);
   for (intptr_t i = 0; fine && i < mlirBlockGetNumArguments(body); ++i) {
-    SambaStatus status = addOperand(d, mlirBlockGetArgument(body, i));
-    fine = !status || sambaEmitOpStatus(d->interface.function, status);
+    SambaStatus status = addOperand(state, mlirBlockGetArgument(body, i));
+    fine = !status || sambaEmitOpStatus(state->interface.function, status);
   }
 
   MlirOperation operation = mlirBlockGetFirstOperation(body);
@@ -168,7 +168,7 @@ static bool addGraph(Differentiation *d) {
     } else {
       for (intptr_t r = 0; r < mlirOperationGetNumResults(operation) && depends; ++r)
         sambaPointerMapSet(&trained, mlirOperationGetResult(operation, r).ptr, 1);
-      SambaStatus status = addStep(d, operation);
+      SambaStatus status = addStep(state, operation);
       fine = !status || sambaEmitOpStatus(operation, status);
       previous = operation;
     }
@@ -177,8 +177,8 @@ static bool addGraph(Differentiation *d) {
   }
 
   /* What was decomposed is returned by another operation now. */
-  for (size_t i = 0; i < d->interface.returned.size; ++i)
-    d->interface.returned.data[i] = mlirOperationGetOperand(terminator, (intptr_t)i);
+  for (size_t i = 0; i < state->interface.returned.size; ++i)
+    state->interface.returned.data[i] = mlirOperationGetOperand(terminator, (intptr_t)i);
   sambaPointerMapFree(&trained);
   return fine;
 }
@@ -195,25 +195,25 @@ static MlirAttribute ones(MlirContext context, const SambaTensorType *type) {
 
 /* The argument from which the host gives the gradient that flows into a loss: ones, if it does
  * not. */
-static void addLossGradient(Differentiation *d, uint32_t loss, uint32_t *out_number) {
-  MlirContext context = mlirOperationGetContext(d->interface.function);
+static void addLossGradient(Differentiation *state, uint32_t loss, uint32_t *out_number) {
+  MlirContext context = mlirOperationGetContext(state->interface.function);
   SambaStringRef name = sambaStringRef(sambaArenaFormat(
-      &d->arena, "%.*s__grad", SAMBA_STRING_ARGS(nameOf(d->interface.results.data[loss]))));
+      &state->arena, "%.*s__grad", SAMBA_STRING_ARGS(nameOf(state->interface.results.data[loss]))));
   SambaTensorType type =
-      *sambaExpansionType(&d->expansion, numberOf(d, d->interface.returned.data[loss]));
+      *sambaExpansionType(&state->expansion, numberOf(state, state->interface.returned.data[loss]));
   MlirNamedAttribute attributes[] = {
       sambaNamedAttribute(context, SAMBA_NAME_ATTRIBUTE, text(context, name)),
       sambaNamedAttribute(context, SAMBA_KIND_ATTRIBUTE, text(context, sambaStringRef("gradient"))),
       sambaNamedAttribute(context, SAMBA_VALUE_ATTRIBUTE, ones(context, &type))};
-  MlirValue value = sambaInterfaceAddArgument(&d->interface, sambaTensorTypeToMlir(context, &type),
-                                              3, attributes);
+  MlirValue value = sambaInterfaceAddArgument(&state->interface,
+                                              sambaTensorTypeToMlir(context, &type), 3, attributes);
 
-  *out_number = sambaExpandOperand(&d->expansion, &type);
-  addValue(d, value, *out_number);
+  *out_number = sambaExpandOperand(&state->expansion, &type);
+  addValue(state, value, *out_number);
 }
 
-static bool emitRuleError(Differentiation *d, SambaStatus status, uint32_t step) {
-  MlirOperation at = step < d->steps.size ? d->steps.data[step] : d->interface.function;
+static bool emitRuleError(Differentiation *state, SambaStatus status, uint32_t step) {
+  MlirOperation at = step < state->steps.size ? state->steps.data[step] : state->interface.function;
   SambaStringRef layer = sambaLayerOfLocation(mlirOperationGetLocation(at));
   if (layer.size)
     status = sambaStatusNote(status, "in layer '%.*s'", SAMBA_STRING_ARGS(layer));
@@ -221,13 +221,13 @@ static bool emitRuleError(Differentiation *d, SambaStatus status, uint32_t step)
 }
 
 /* What stands between a parameter and the losses. */
-static bool emitNoGradient(Differentiation *d, uint32_t argument, uint32_t cut) {
-  SambaStringRef name = nameOf(d->interface.arguments.data[argument]);
+static bool emitNoGradient(Differentiation *state, uint32_t argument, uint32_t cut) {
+  SambaStringRef name = nameOf(state->interface.arguments.data[argument]);
   if (cut == SAMBA_NO_INDEX)
-    return sambaEmitOpError(d->interface.function,
+    return sambaEmitOpError(state->interface.function,
                             "parameter '%.*s' gets no gradient: no loss depends on it; freeze it",
                             SAMBA_STRING_ARGS(name));
-  MlirOperation at = d->steps.data[cut];
+  MlirOperation at = state->steps.data[cut];
   SambaStringRef layer = sambaLayerOfLocation(mlirOperationGetLocation(at));
   return sambaEmitOpError(at, "parameter '%.*s' gets no gradient: %s (layer %.*s) has none",
                           SAMBA_STRING_ARGS(name), sambaOperatorOf(at)->name,
@@ -235,89 +235,92 @@ static bool emitNoGradient(Differentiation *d, uint32_t argument, uint32_t cut) 
 }
 
 /* The appended steps as operations before the end. */
-static bool buildGradients(Differentiation *d, const SambaGradients *gradients, MlirValue *values) {
-  MlirContext context = mlirOperationGetContext(d->interface.function);
-  MlirOperation terminator = mlirBlockGetTerminator(sambaBodyOf(d->interface.function));
+static bool buildGradients(Differentiation *state, const SambaGradients *gradients,
+                           MlirValue *values) {
+  MlirContext context = mlirOperationGetContext(state->interface.function);
+  MlirOperation terminator = mlirBlockGetTerminator(sambaBodyOf(state->interface.function));
   MlirNamedAttribute phase =
       sambaNamedAttribute(context, SAMBA_PHASE_ATTRIBUTE, text(context, sambaStringRef("BCKWD")));
   MlirAttribute backward = text(context, sambaStringRef("samba.backward"));
   bool fine = true;
 
-  memcpy(values, d->values.data, d->values.size * sizeof *values);
-  for (size_t s = gradients->first_step; fine && s < d->expansion.steps.size; ++s) {
-    MlirOperation forward = d->steps.data[gradients->origins[s - gradients->first_step]];
+  memcpy(values, state->values.data, state->values.size * sizeof *values);
+  for (size_t s = gradients->first_step; fine && s < state->expansion.steps.size; ++s) {
+    MlirOperation forward = state->steps.data[gradients->origins[s - gradients->first_step]];
     MlirLocation location = mlirOperationGetLocation(forward);
     location = mlirLocationFusedGet(context, 1, &location, backward);
-    fine = sambaExpansionBuildStep(&d->expansion, s, terminator, location, 1, &phase, values);
+    fine = sambaExpansionBuildStep(&state->expansion, s, terminator, location, 1, &phase, values);
   }
   return fine;
 }
 
-static void addGradientResults(Differentiation *d, const SambaGradients *gradients,
+static void addGradientResults(Differentiation *state, const SambaGradients *gradients,
                                const MlirValue *values) {
-  MlirContext context = mlirOperationGetContext(d->interface.function);
-  for (size_t i = 0; i < d->wanted.size; ++i) {
-    SambaStringRef of = nameOf(d->interface.arguments.data[d->wanted.data[i]]);
-    MlirAttribute name = text(
-        context, sambaStringRef(sambaArenaFormat(&d->arena, "%.*s__grad", SAMBA_STRING_ARGS(of))));
+  MlirContext context = mlirOperationGetContext(state->interface.function);
+  for (size_t i = 0; i < state->wanted.size; ++i) {
+    SambaStringRef of = nameOf(state->interface.arguments.data[state->wanted.data[i]]);
+    MlirAttribute name =
+        text(context,
+             sambaStringRef(sambaArenaFormat(&state->arena, "%.*s__grad", SAMBA_STRING_ARGS(of))));
     MlirNamedAttribute attributes[] = {
         sambaNamedAttribute(context, SAMBA_NAME_ATTRIBUTE, name),
         sambaNamedAttribute(context, SAMBA_REGION_ATTRIBUTE, name),
         sambaNamedAttribute(context, SAMBA_KIND_ATTRIBUTE,
                             text(context, sambaStringRef("gradient"))),
         sambaNamedAttribute(context, SAMBA_GRAD_OF_ATTRIBUTE, text(context, of))};
-    sambaInterfaceAddResult(&d->interface, values[gradients->gradients[i]], 4, attributes);
+    sambaInterfaceAddResult(&state->interface, values[gradients->gradients[i]], 4, attributes);
   }
 }
 
-static bool differentiate(Differentiation *d) {
-  uint32_t *seeds = SAMBA_ARENA_ARRAY(&d->arena, uint32_t, d->losses.size + 1);
-  uint32_t *seed_gradients = SAMBA_ARENA_ARRAY(&d->arena, uint32_t, d->losses.size + 1);
-  uint32_t *wanted = SAMBA_ARENA_ARRAY(&d->arena, uint32_t, d->wanted.size + 1);
-  MlirBlock body = sambaBodyOf(d->interface.function);
+static bool differentiate(Differentiation *state) {
+  uint32_t *seeds = SAMBA_ARENA_ARRAY(&state->arena, uint32_t, state->losses.size + 1);
+  uint32_t *seed_gradients = SAMBA_ARENA_ARRAY(&state->arena, uint32_t, state->losses.size + 1);
+  uint32_t *wanted = SAMBA_ARENA_ARRAY(&state->arena, uint32_t, state->wanted.size + 1);
+  MlirBlock body = sambaBodyOf(state->interface.function);
 
-  for (size_t i = 0; i < d->losses.size; ++i) {
-    seeds[i] = numberOf(d, d->interface.returned.data[d->losses.data[i]]);
-    addLossGradient(d, d->losses.data[i], &seed_gradients[i]);
+  for (size_t i = 0; i < state->losses.size; ++i) {
+    seeds[i] = numberOf(state, state->interface.returned.data[state->losses.data[i]]);
+    addLossGradient(state, state->losses.data[i], &seed_gradients[i]);
   }
-  for (size_t i = 0; i < d->wanted.size; ++i)
-    wanted[i] = numberOf(d, mlirBlockGetArgument(body, d->wanted.data[i]));
+  for (size_t i = 0; i < state->wanted.size; ++i)
+    wanted[i] = numberOf(state, mlirBlockGetArgument(body, state->wanted.data[i]));
 
-  SambaDifferentiation what = {(uint32_t)d->losses.size, seeds, seed_gradients,
-                               (uint32_t)d->wanted.size, wanted};
+  SambaDifferentiation what = {(uint32_t)state->losses.size, seeds, seed_gradients,
+                               (uint32_t)state->wanted.size, wanted};
   SambaGradients gradients;
   uint32_t step;
-  SambaStatus status = sambaDifferentiate(&d->expansion, &what, &gradients, &step);
+  SambaStatus status = sambaDifferentiate(&state->expansion, &what, &gradients, &step);
   if (status)
-    return emitRuleError(d, status, step);
-  for (size_t i = 0; i < d->wanted.size; ++i)
+    return emitRuleError(state, status, step);
+  for (size_t i = 0; i < state->wanted.size; ++i)
     if (gradients.gradients[i] == SAMBA_NO_INDEX)
-      return emitNoGradient(d, d->wanted.data[i], gradients.cuts[i]);
+      return emitNoGradient(state, state->wanted.data[i], gradients.cuts[i]);
 
-  MlirValue *values = SAMBA_ARENA_ARRAY(&d->arena, MlirValue, d->expansion.types.size + 1);
-  if (!buildGradients(d, &gradients, values))
+  MlirValue *values = SAMBA_ARENA_ARRAY(&state->arena, MlirValue, state->expansion.types.size + 1);
+  if (!buildGradients(state, &gradients, values))
     return false;
-  addGradientResults(d, &gradients, values);
-  sambaInterfaceWrite(&d->interface);
+  addGradientResults(state, &gradients, values);
+  sambaInterfaceWrite(&state->interface);
   return true;
 }
 
 static bool differentiateFunction(MlirOperation function) {
   Differentiation differentiation = {0};
-  Differentiation *d = &differentiation;
-  d->expansion = (SambaExpansion){.arena = &d->arena, .find = sambaOperatorFind};
-  sambaInterfaceRead(function, &d->interface);
+  Differentiation *state = &differentiation;
+  state->expansion = (SambaExpansion){.arena = &state->arena, .find = sambaOperatorFind};
+  sambaInterfaceRead(function, &state->interface);
 
-  bool fine = isDifferentiated(&d->interface) || (findEnds(d) && addGraph(d) && differentiate(d));
+  bool fine = isDifferentiated(&state->interface) ||
+              (findEnds(state) && addGraph(state) && differentiate(state));
 
-  sambaExpansionFree(&d->expansion);
-  sambaInterfaceFree(&d->interface);
-  sambaPointerMapFree(&d->value_of);
-  sambaArrayFree(&d->values);
-  sambaArrayFree(&d->steps);
-  sambaArrayFree(&d->losses);
-  sambaArrayFree(&d->wanted);
-  sambaArenaDestroy(&d->arena);
+  sambaExpansionFree(&state->expansion);
+  sambaInterfaceFree(&state->interface);
+  sambaPointerMapFree(&state->value_of);
+  sambaArrayFree(&state->values);
+  sambaArrayFree(&state->steps);
+  sambaArrayFree(&state->losses);
+  sambaArrayFree(&state->wanted);
+  sambaArenaDestroy(&state->arena);
   return fine;
 }
 
