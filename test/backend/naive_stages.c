@@ -123,7 +123,10 @@ static Value apply(const SambaLaneOp *op, Value a, Value b, Value c, const int64
     f ? (r.f = -a.f) : (r.i = -a.i);
     break;
   case SAMBA_LANE_ABS:
-    f ? (r.f = fabsf(a.f)) : (r.i = a.i < 0 ? -a.i : a.i);
+    if (f)
+      r.f = fabsf(a.f);
+    else
+      r.i = a.i < 0 ? -a.i : a.i;
     break;
   case SAMBA_LANE_MAX:
   case SAMBA_LANE_REDUCE_MAX:
@@ -155,9 +158,13 @@ static Value apply(const SambaLaneOp *op, Value a, Value b, Value c, const int64
 
 static Value identity(const SambaLaneOp *op) {
   Value v = {.i = 0};
-  bool f = op->type == SAMBA_DTYPE_F32;
-  if (op->opcode == SAMBA_LANE_REDUCE_MAX)
-    f ? (v.f = -INFINITY) : (v.i = op->type == SAMBA_DTYPE_I32 ? INT32_MIN : INT64_MIN);
+  if (op->opcode != SAMBA_LANE_REDUCE_MAX)
+    return v;
+
+  if (op->type == SAMBA_DTYPE_F32)
+    v.f = -INFINITY;
+  else
+    v.i = op->type == SAMBA_DTYPE_I32 ? INT32_MIN : INT64_MIN;
   return v;
 }
 

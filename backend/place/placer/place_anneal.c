@@ -170,8 +170,10 @@ static void restore(Annealer *annealer, const uint32_t *slots) {
  * the new cost. */
 static int64_t cool(Annealer *annealer, const uint32_t *units, uint32_t movable, int64_t cost) {
   enum { STAGES = 24, FEWEST_MOVES = 1200 };
-  uint64_t moves =
-      (uint64_t)movable * (movable <= SMALL ? 80 : 200 + (movable < 200 ? movable : 200));
+  uint64_t moves_per_unit = 200 + (movable < 200 ? movable : 200);
+  if (movable <= SMALL)
+    moves_per_unit = 80;
+  uint64_t moves = movable * moves_per_unit;
   moves = (moves > FEWEST_MOVES ? moves : FEWEST_MOVES) / STAGES;
   int64_t temperature = cost * 2 / movable / 3;
   uint32_t span = 4;

@@ -87,10 +87,13 @@ SambaStatus sambaOnnxBlockSizes(const SambaOnnxNode *node, uint32_t input,
   if (!known || rank != 3 || declared < 3 || !declared_dims[1])
     return NULL;
   uint32_t spatial = declared - 2;
-  for (int i = 0; i < 3; ++i)
-    if (sambaOnnxInts(node, names[i], &lists[i], &counts[i]) ? counts[i] != (i ? 1 : 2) * spatial
-                                                             : (lists[i] = NULL, 0))
+  for (int i = 0; i < 3; ++i) {
+    size_t expected = (i ? 1 : 2) * spatial;
+    if (!sambaOnnxInts(node, names[i], &lists[i], &counts[i]))
+      lists[i] = NULL;
+    else if (counts[i] != expected)
       return NULL; /* the handler's error */
+  }
   int64_t elements = dims[1] / declared_dims[1];
   candidates->listed = true;
 

@@ -108,7 +108,8 @@ static SambaStatus product(const SambaOnnxNode *node, bool gemm, bool *out_done)
   uint32_t batch_a = rank_a < 2 ? 0 : rank_a - 2;
   uint32_t batch_b = rank_b < 2 ? 0 : rank_b - 2;
   int64_t columns_a = a[rank_a - (turn_a ? 2 : 1)];
-  int64_t rows_b = rank_b < 2 ? b[0] : b[rank_b - (turn_b ? 1 : 2)];
+  uint32_t row_axis_b = turn_b ? rank_b - 1 : batch_b;
+  int64_t rows_b = b[rank_b < 2 ? 0 : row_axis_b];
   if (columns_a != rows_b)
     return sambaStatusMake(SAMBA_INVALID, "the matrices do not fit: %lld columns against %lld rows",
                            (long long)columns_a, (long long)rows_b);

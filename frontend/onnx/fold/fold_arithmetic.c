@@ -81,8 +81,10 @@ static const struct {
 static int64_t integerPower(int64_t base, int64_t exponent) {
   uint64_t result = 1;
   uint64_t factor = (uint64_t)base;
+  if (exponent < 0 && base != 1 && base != -1)
+    return 0;
   if (exponent < 0)
-    return base == 1 || base == -1 ? (exponent % 2 ? base : 1) : 0;
+    return exponent % 2 ? base : 1;
   for (; exponent; exponent >>= 1, factor *= factor)
     if (exponent & 1)
       result *= factor;

@@ -254,9 +254,10 @@ SambaStatus sambaOnnxFoldClip(const SambaOnnxNode *node, bool *out_done) {
     for (int64_t i = 0; result && bound && i < result->count; ++i) {
       SambaNumber *number = &result->data[i];
       SambaNumber limit = bound->data[0];
-      bool beyond = x->is_float ? (side == 1 ? number->r < limit.r : number->r > limit.r)
-                                : (side == 1 ? number->i < limit.i : number->i > limit.i);
-      *number = beyond ? limit : *number;
+      bool below = x->is_float ? number->r < limit.r : number->i < limit.i;
+      bool above = x->is_float ? number->r > limit.r : number->i > limit.i;
+      if (side == 1 ? below : above)
+        *number = limit;
     }
   }
 

@@ -23,6 +23,8 @@ write(
     + LINES
     + "}\n"
     + "int two(int x) { return f(x ? 1 : 2, x ? 3 : 4); }\n"
+    + "int nested(int x) { return x < 0 ? -1 : (x ? 1 : 0); }\n"
+    + "int after(int x) { return (x ? 1 : 2) + (x ? 3 : 4); }\n"
     + 'const char *format = "%" PRIu64;\n',
 )
 write("bad.py", "a = [1,2]\n\n# " + WORDS + "\n")

@@ -417,8 +417,8 @@ void sambaSystolicRun(const SambaSystolic *systolic, SambaPool *pool, const Samb
       tile.a_table = panel ? systolic->row_table : NULL;
       tile.depth = (int64_t)systolic->depth;
       tile.b = panel ? panel : here + begin;
-      tile.b_outer = panel ? systolic->packed_outer + (wide ? 0 : systolic->outer_count)
-                           : systolic->outer_columns;
+      const int64_t *packed_outer = systolic->packed_outer + (wide ? 0 : systolic->outer_count);
+      tile.b_outer = panel ? packed_outer : systolic->outer_columns;
       tile.b_step = panel ? width : systolic->column_step;
       uint64_t live = systolic->columns - begin < width ? systolic->columns - begin : width;
       runPanel(systolic, &tile, rows + systolic->batch_rows[batch],

@@ -17,13 +17,11 @@ static void checkValues(const Case *test, const CaseTensor *result, const double
   int64_t elements = 1;
   for (uint32_t axis = 0; axis < result->type.rank; ++axis)
     elements *= result->type.dims[axis];
-  bool rounded = result->type.dtype == SAMBA_DTYPE_BF16;
+  double relative = result->type.dtype == SAMBA_DTYPE_BF16 ? 0.008 : 3e-6;
 
   for (int64_t i = 0; i < elements; ++i) {
     double expected = result->values[i];
-    double tolerance = sambaDTypeIsFloat(result->type.dtype)
-                           ? (rounded ? 0.008 : 3e-6) * fabs(expected) + 2e-6
-                           : 0;
+    double tolerance = sambaDTypeIsFloat(result->type.dtype) ? relative * fabs(expected) + 2e-6 : 0;
     if (!(fabs(got[i] - expected) <= tolerance) && !(isnan(got[i]) && isnan(expected)) &&
         got[i] != expected)
       fail_msg("%s:%d: %s: element %lld is %.9g, expected %.9g", test->file, test->line, test->name,
