@@ -254,7 +254,7 @@ static uint32_t tensorOfFormal(const SambaSectionStages *stages, uint32_t formal
   for (uint32_t t = 0; t < stages->graph->tensor_count; ++t)
     if (stages->tensor_formal[t] == formal && stages->graph->tensors[t].alias_of == SAMBA_NO_INDEX)
       return t;
-  return UINT32_MAX;
+  return SAMBA_NO_INDEX;
 }
 
 /* The call's section may write result `result` over the operands that are the value. */
@@ -273,7 +273,7 @@ static SambaStatus mayOverwrite(Update *u, MlirOperation call, MlirValue value, 
       continue;
     uint32_t old = tensorOfFormal(stages, formal++);
     if (mlirValueEqual(operand, value))
-      *out_may = old != UINT32_MAX && updated != UINT32_MAX &&
+      *out_may = old != SAMBA_NO_INDEX && updated != SAMBA_NO_INDEX &&
                  sambaStageGraphUpdatesInPlace(stages->graph, old, updated);
   }
   sambaKnownStagesKeep(section, known);

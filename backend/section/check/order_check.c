@@ -43,14 +43,14 @@ typedef struct OrderCheck {
 /*===-- What a step needs ---------------------------------------------------------------------===*/
 
 /* Input number `n` of the unit, its ports' streams counted one after the other: where it comes
- * from; UINT32_MAX behind the last. */
+ * from; SAMBA_NO_INDEX behind the last. */
 static uint32_t sourceOf(const SambaSection *section, const SambaUnit *unit, uint32_t n) {
   for (uint32_t p = 0; p < unit->input_count; ++p) {
     if (n < unit->inputs[p].stream_count)
       return section->streams[unit->inputs[p].streams[n]].source.unit;
     n -= unit->inputs[p].stream_count;
   }
-  return UINT32_MAX;
+  return SAMBA_NO_INDEX;
 }
 
 /* Units in the order in which a depth-first walk against the streams leaves them, from the end. */
@@ -65,7 +65,7 @@ static void visit(Cone *cone, uint32_t unit) {
   while (open.size) {
     Open *top = &open.data[open.size - 1];
     uint32_t source = sourceOf(cone->section, &cone->section->units[top->unit], top->next++);
-    if (source == UINT32_MAX) {
+    if (source == SAMBA_NO_INDEX) {
       cone->units[--cone->count] = top->unit;
       --open.size;
     } else if (!cone->seen[source]) {

@@ -26,7 +26,7 @@ struct SambaOnnxNode {
   const SambaOnnxScope *scope; /* NULL: the graph itself */
   int64_t version;             /* of the operator set of its domain */
   uint32_t input_count, output_count;
-  const uint32_t *inputs; /* values (sambaOnnxAddValue), UINT32_MAX: left out */
+  const uint32_t *inputs; /* values (sambaOnnxAddValue), SAMBA_NO_INDEX: left out */
   SambaTrace *trace;      /* where operators are built */
   SambaArena *arena;      /* lives as long as the import */
 };
@@ -34,7 +34,7 @@ struct SambaOnnxNode {
 /* A list of values that exists only while importing. */
 typedef struct SambaOnnxSequence {
   uint32_t count;
-  uint32_t *elements; /* values, UINT32_MAX: not known */
+  uint32_t *elements; /* values, SAMBA_NO_INDEX: not known */
 } SambaOnnxSequence;
 
 /* "" is ai.onnx. */

@@ -19,7 +19,7 @@ SambaOnnxValue *sambaOnnxInputValue(const SambaOnnxNode *node, uint32_t input) {
 }
 
 bool sambaOnnxHasInput(const SambaOnnxNode *node, uint32_t input) {
-  return input < node->input_count && node->inputs[input] != UINT32_MAX;
+  return input < node->input_count && node->inputs[input] != SAMBA_NO_INDEX;
 }
 
 SambaStatus sambaOnnxNeedInput(const SambaOnnxNode *node, uint32_t input) {

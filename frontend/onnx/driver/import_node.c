@@ -98,7 +98,7 @@ static SambaStatus importNode(SambaOnnxNode *node) {
     return noRow(node);
   uint32_t *inputs = SAMBA_ARENA_ARRAY(&importer->arena, uint32_t, proto->n_input);
   for (uint32_t i = 0; i < proto->n_input; ++i) {
-    inputs[i] = UINT32_MAX;
+    inputs[i] = SAMBA_NO_INDEX;
     if (!proto->input[i] || !*proto->input[i])
       continue;
     sambaStringMapGet(&importer->value_names, sambaStringRef(proto->input[i]), &inputs[i]);
@@ -113,7 +113,7 @@ static SambaStatus importNode(SambaOnnxNode *node) {
   node->inputs = inputs;
   node->input_count = (uint32_t)proto->n_input;
   node->output_count = (uint32_t)proto->n_output;
-  while (node->input_count && inputs[node->input_count - 1] == UINT32_MAX)
+  while (node->input_count && inputs[node->input_count - 1] == SAMBA_NO_INDEX)
     --node->input_count; /* optional ones at the end may be written or not */
   if (function)
     return sambaOnnxInlineFunction(node, function);

@@ -63,7 +63,7 @@ SambaStatus sambaOnnxRepeats(const SambaOnnxNode *node, uint32_t input,
 /* The declared size of every part; one that is not declared is what the others leave. */
 SambaStatus sambaOnnxPartSizes(const SambaOnnxNode *node, uint32_t input,
                                SambaOnnxCandidates *candidates) {
-  uint32_t rank, declared, axis, open = UINT32_MAX;
+  uint32_t rank, declared, axis, open = SAMBA_NO_INDEX;
   int64_t dims[SAMBA_MAX_RANK];
   int64_t *sizes = SAMBA_ARENA_ARRAY(node->arena, int64_t, node->output_count);
 
@@ -75,13 +75,13 @@ SambaStatus sambaOnnxPartSizes(const SambaOnnxNode *node, uint32_t input,
   for (uint32_t part = 0; part < node->output_count; ++part) {
     if (sambaOnnxDeclaredShape(node, part, &declared, dims) && declared == rank)
       left -= sizes[part] = dims[axis];
-    else if (open == UINT32_MAX)
+    else if (open == SAMBA_NO_INDEX)
       open = part;
     else
       return NULL;
   }
 
-  if (open != UINT32_MAX)
+  if (open != SAMBA_NO_INDEX)
     sizes[open] = left;
   if (left >= 0)
     sambaOnnxAddCandidate(node, candidates, 1, node->output_count, sizes, 0);

@@ -16,9 +16,9 @@ static uint32_t number(SambaExpansion *expansion, const char *name, uint32_t x, 
 static uint32_t both(SambaExpansion *expansion, const char *name, uint32_t a, uint32_t b) {
   return sambaExpandBinary(expansion, name, a, b);
 }
-/* all, with one more; UINT32_MAX: there is nothing yet */
+/* all, with one more; SAMBA_NO_INDEX: there is nothing yet */
 static uint32_t joined(SambaExpansion *expansion, const char *name, uint32_t all, uint32_t more) {
-  return all == UINT32_MAX ? more : both(expansion, name, all, more);
+  return all == SAMBA_NO_INDEX ? more : both(expansion, name, all, more);
 }
 static uint32_t clip(SambaExpansion *expansion, uint32_t x, double low, double high) {
   return number(expansion, "minimum", number(expansion, "maximum", x, low), high);
@@ -188,14 +188,14 @@ static uint32_t sumNeighbours(SambaExpansion *expansion, uint32_t x, uint32_t sp
   const SambaTensorType *points =
       sambaExpansionType(expansion, neighbours[0].place[0]); /* [N, P] */
   int64_t wide[] = {points->dims[0], 1, points->dims[1]};
-  uint32_t combination[mostSpatial] = {0}, sum = UINT32_MAX;
+  uint32_t combination[mostSpatial] = {0}, sum = SAMBA_NO_INDEX;
 
   for (;;) {
-    uint32_t place = UINT32_MAX, weight = UINT32_MAX, inside = UINT32_MAX;
+    uint32_t place = SAMBA_NO_INDEX, weight = SAMBA_NO_INDEX, inside = SAMBA_NO_INDEX;
     for (uint32_t d = 0; d < spatial; ++d) {
       const Neighbours *n = &neighbours[d];
       uint32_t at = n->place[combination[d]];
-      place = place == UINT32_MAX
+      place = place == SAMBA_NO_INDEX
                   ? at
                   : both(expansion, "add", number(expansion, "mul", place, (double)sizes[d]), at);
       if (n->weighted)
@@ -204,12 +204,12 @@ static uint32_t sumNeighbours(SambaExpansion *expansion, uint32_t x, uint32_t sp
         inside = joined(expansion, "logical_and", inside, n->inside[combination[d]]);
     }
     uint32_t value = sambaExpandTake(expansion, x, place, 2, 1);
-    if (inside != UINT32_MAX)
+    if (inside != SAMBA_NO_INDEX)
       value = choose(expansion, sambaExpandReshape(expansion, inside, 3, wide), value,
                      sambaExpandScalar(expansion, SAMBA_DTYPE_F32, 0));
-    if (weight != UINT32_MAX)
+    if (weight != SAMBA_NO_INDEX)
       value = both(expansion, "mul", value, sambaExpandReshape(expansion, weight, 3, wide));
-    sum = sum == UINT32_MAX ? value : both(expansion, "add", sum, value);
+    sum = sum == SAMBA_NO_INDEX ? value : both(expansion, "add", sum, value);
     uint32_t d = spatial;
     while (d > 0 && ++combination[d - 1] == neighbours[d - 1].count)
       combination[--d] = 0;
@@ -304,7 +304,7 @@ static SambaStatus decomposeAffineGrid(const SambaOperatorCall *call, SambaExpan
   SAMBA_RETURN_IF_ERROR(inferAffineGrid(call, &result));
   bool align = sambaOperatorCallInt(call, "align_corners") != 0;
   uint32_t theta = sambaExpandCast(expansion, operands[0], SAMBA_DTYPE_F32);
-  uint32_t sum = UINT32_MAX;
+  uint32_t sum = SAMBA_NO_INDEX;
   int64_t wide[SAMBA_MAX_RANK] = {size[0], 1, 1, 1, 1};
   wide[spatial + 1] = spatial;
   for (uint32_t j = 0; j <= spatial;
@@ -314,7 +314,7 @@ static SambaStatus decomposeAffineGrid(const SambaOperatorCall *call, SambaExpan
     if (j < spatial)
       column = both(expansion, "mul", column,
                     normalized(expansion, size[1 + spatial - j], j + 1, align));
-    sum = sum == UINT32_MAX ? column : both(expansion, "add", sum, column);
+    sum = sum == SAMBA_NO_INDEX ? column : both(expansion, "add", sum, column);
   }
 
   out_results[0] = sambaExpandCast(expansion, sum, result.dtype);
@@ -435,7 +435,7 @@ static uint32_t sampleCorners(SambaExpansion *expansion, const Regions *regions,
   int64_t column[] = {samples[0], samples[1], 1};
   int64_t row[] = {samples[0], 1, samples[2]};
   int64_t wide[] = {samples[0], samples[1], samples[2], 1};
-  uint32_t sum = UINT32_MAX;
+  uint32_t sum = SAMBA_NO_INDEX;
 
   for (int corner = 0; corner < 4; ++corner) {
     uint32_t line = number(expansion, "mul",
@@ -450,8 +450,8 @@ static uint32_t sampleCorners(SambaExpansion *expansion, const Regions *regions,
              sambaExpandReshape(expansion, corner % 2 ? x->above : x->below, 3, row));
     uint32_t value = both(expansion, "mul", sambaExpandTake(expansion, rows, place, 0, 0),
                           sambaExpandReshape(expansion, weight, 4, wide));
-    sum = sum == UINT32_MAX ? value
-                            : both(expansion, regions->largest ? "maximum" : "add", sum, value);
+    sum = sum == SAMBA_NO_INDEX ? value
+                                : both(expansion, regions->largest ? "maximum" : "add", sum, value);
   }
 
   uint32_t inside =

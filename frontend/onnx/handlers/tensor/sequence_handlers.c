@@ -4,8 +4,6 @@
 #include "frontend/onnx/fold/fold_node.h"
 #include "frontend/onnx/handlers/handlers.h"
 
-enum { UNKNOWN = UINT32_MAX };
-
 static SambaStatus sequenceOf(const SambaOnnxNode *node, uint32_t input,
                               const SambaOnnxSequence **out) {
   *out = sambaOnnxSequence(node, input);
@@ -21,7 +19,7 @@ static SambaOnnxSequence *newSequence(const SambaOnnxNode *node, uint32_t count)
 
 static SambaStatus checkKnown(const SambaOnnxSequence *sequence) {
   for (uint32_t i = 0; i < sequence->count; ++i)
-    if (sequence->elements[i] == UNKNOWN)
+    if (sequence->elements[i] == SAMBA_NO_INDEX)
       return sambaStatusMake(
           SAMBA_UNSUPPORTED,
           "element %u of the sequence is not known: the sizes of SplitToSequence must be known at "
@@ -248,7 +246,7 @@ SambaStatus sambaOnnxImportSplitToSequence(const SambaOnnxNode *node) {
     int64_t size = left < chunk ? left : chunk;
     if (split_rank && split)
       size = split->data[i].i;
-    result->elements[i] = UNKNOWN;
+    result->elements[i] = SAMBA_NO_INDEX;
     if (split_rank && !split)
       continue;
     if (size < 0 || size > left || (split_rank && i + 1 == result->count && size != left))
