@@ -50,6 +50,10 @@ static char *resolveTarget(const char *path, struct stat *out_info, bool *out_ex
   return copyText(path, strlen(path));
 }
 
+static SambaStatus folderStatus(const char *path) {
+  return sambaStatusMake(SAMBA_IO, "%s: cannot be written: it is a folder; give a file name", path);
+}
+
 SambaStatus sambaAtomicFileCreate(const char *path, SambaAtomicFile *out_file) {
   *out_file = (SambaAtomicFile){.fd = -1};
   if (!path[0])
@@ -61,8 +65,7 @@ SambaStatus sambaAtomicFileCreate(const char *path, SambaAtomicFile *out_file) {
   file.path = resolveTarget(path, &info, &exists);
   if (exists && S_ISDIR(info.st_mode)) {
     free(file.path);
-    return sambaStatusMake(SAMBA_IO, "%s: cannot be written: it is a folder; give a file name",
-                           path);
+    return folderStatus(path);
   }
 
   if (exists && !S_ISREG(info.st_mode)) {
@@ -233,6 +236,11 @@ static SambaStatus checkOutputIsNotInput(const char *output, const char *input) 
       output);
 }
 
+static SambaStatus checkOutputIsNoFolder(const char *output) {
+  struct stat out;
+  return stat(output, &out) == 0 && S_ISDIR(out.st_mode) ? folderStatus(output) : NULL;
+}
+
 SambaStatus sambaCheckOutputs(const SambaStrings *outputs, const SambaStrings *inputs) {
   for (size_t i = 0; i < outputs->size; ++i) {
     const char *output = outputs->data[i];
@@ -241,6 +249,7 @@ SambaStatus sambaCheckOutputs(const SambaStrings *outputs, const SambaStrings *i
     if (strcmp(output, "-") == 0)
       return sambaStatusMake(SAMBA_INVALID, "standard output ('-') cannot take this output, which "
                                             "is written as a whole; give a file name");
+    SAMBA_RETURN_IF_ERROR(checkOutputIsNoFolder(output));
     for (size_t k = 0; k < inputs->size; ++k)
       SAMBA_RETURN_IF_ERROR(checkOutputIsNotInput(output, inputs->data[k]));
     for (size_t k = 0; k < i; ++k)

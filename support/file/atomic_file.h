@@ -32,9 +32,9 @@ void sambaAtomicFileDiscard(SambaAtomicFile *file);
 SambaStatus sambaWriteFile(const char *path, const void *data, size_t size);
 
 /* Checks the files of a command before it does anything. No output may be the same file as an input
- * or as another output, through whatever names and links: that slip would destroy one of them. "-"
- * is refused as well, because what is written as a whole needs the name of a file. Entries may be
- * NULL. */
+ * or as another output, through whatever names and links: that slip would destroy one of them. A
+ * folder is refused before the other outputs are written, and "-" because what is written as a
+ * whole needs the name of a file. Entries may be NULL. */
 SambaStatus sambaCheckOutputs(const SambaStrings *outputs, const SambaStrings *inputs);
 /* The same for a command with one output and one input; both may be NULL. */
 SambaStatus sambaCheckOutput(const char *output, const char *input);
