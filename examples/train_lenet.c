@@ -8,7 +8,7 @@
 #include "frontend/trace/operators.h"
 #include "frontend/trace/training.h"
 #include "pipeline/compile.h"
-#include "runtime/checkpoint.h"
+#include "runtime/checkpoint/checkpoint.h"
 #include "runtime/simulated/simulated_device.h"
 #include "runtime/steps.h"
 #include "support/text/command_line.h"

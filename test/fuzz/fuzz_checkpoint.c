@@ -1,6 +1,6 @@
 /* libFuzzer target: any bytes as the index of a checkpoint, as a .npy file and as a serialized
  * tensor. test/fuzz/run builds and runs it. */
-#include "runtime/checkpoint_index.h"
+#include "runtime/checkpoint/checkpoint_index.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* samba-run: runs a PEF on the simulated RDU. A small client of runtime/. */
-#include "runtime/checkpoint.h"
+#include "runtime/checkpoint/checkpoint.h"
 #include "runtime/simulated/simulated_device.h"
 #include "runtime/summary.h"
 #include "support/text/command_line.h"

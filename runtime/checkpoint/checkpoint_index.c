@@ -1,5 +1,5 @@
 /* The index of a checkpoint as JSON; see checkpoint_index.h. */
-#include "runtime/checkpoint_index.h"
+#include "runtime/checkpoint/checkpoint_index.h"
 
 #include "support/base/version.h"
 #include "support/container/string_map.h"
@@ -117,7 +117,7 @@ static bool isInteger(const cJSON *item, double most) {
 
 static SambaStatus readBits(const Reader *reader, const cJSON *object, const char *key,
                             uint64_t *out_bits) {
-  SambaStringRef text;
+  SambaStringRef text = {0};
   char *end;
   SAMBA_RETURN_IF_ERROR(readText(reader, object, key, &text));
   errno = 0;
@@ -169,7 +169,7 @@ static SambaStatus checkFile(const Reader *reader, SambaStringRef file) {
 static SambaStatus readTensor(const Reader *reader, const cJSON *object,
                               SambaCheckpointTensor *out) {
   static const char *const kinds[] = {"weight", "buffer", "optimizer_state", NULL};
-  SambaStringRef dtype;
+  SambaStringRef dtype = {0};
   SAMBA_RETURN_IF_ERROR(readText(reader, object, "name", &out->name));
   SAMBA_RETURN_IF_ERROR(readText(reader, object, "kind", &out->kind));
   SAMBA_RETURN_IF_ERROR(readText(reader, object, "dtype", &dtype));

@@ -1,7 +1,7 @@
 /* Saving and loading sessions; see checkpoint.h. */
-#include "runtime/checkpoint.h"
+#include "runtime/checkpoint/checkpoint.h"
 
-#include "runtime/checkpoint_index.h"
+#include "runtime/checkpoint/checkpoint_index.h"
 #include "support/container/string_map.h"
 #include "support/file/folder.h"
 #include "support/file/input_file.h"

@@ -1,7 +1,7 @@
 /* Checkpoints: what is saved is what is loaded, whole or not at all; damaged ones and those of
  * other PEFs are refused and change nothing. */
-#include "runtime/checkpoint.h"
-#include "runtime/checkpoint_index.h"
+#include "runtime/checkpoint/checkpoint.h"
+#include "runtime/checkpoint/checkpoint_index.h"
 #include "support/file/folder.h"
 #include "support/text/text.h"
 #include "test/runtime/training_pef.h"

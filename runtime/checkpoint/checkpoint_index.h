@@ -1,7 +1,7 @@
 /* The index of a checkpoint: what its JSON file says about the tensors, the hyperparameters and
  * the progress of a training. Text and struct only; checkpoint.h knows sessions and folders. */
-#ifndef SAMBA_RUNTIME_CHECKPOINT_INDEX_H
-#define SAMBA_RUNTIME_CHECKPOINT_INDEX_H
+#ifndef SAMBA_RUNTIME_CHECKPOINT_CHECKPOINT_INDEX_H
+#define SAMBA_RUNTIME_CHECKPOINT_CHECKPOINT_INDEX_H
 
 #include "support/base/status.h"
 #include "support/file/tensor_file.h"

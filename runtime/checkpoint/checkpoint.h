@@ -1,7 +1,7 @@
 /* Checkpoints of a training: a folder of .npy files with one JSON file, checkpoint.json, which says
  * what they are. A session that loads what another one saved goes on to the same bits. */
-#ifndef SAMBA_RUNTIME_CHECKPOINT_H
-#define SAMBA_RUNTIME_CHECKPOINT_H
+#ifndef SAMBA_RUNTIME_CHECKPOINT_CHECKPOINT_H
+#define SAMBA_RUNTIME_CHECKPOINT_CHECKPOINT_H
 
 #include "runtime/session.h"
 
