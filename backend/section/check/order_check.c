@@ -284,23 +284,23 @@ typedef struct Comparison {
 } Comparison;
 
 static bool compareStore(void *user, uint64_t cell, uint64_t firing) {
-  Comparison *c = user;
-  uint64_t first = c->cells->first[cell], last = c->cells->last[cell];
+  Comparison *comparison = user;
+  uint64_t first = comparison->cells->first[cell], last = comparison->cells->last[cell];
   if (!first)
     return true;
-  if (firing != c->store_firing) {
-    c->store_firing = firing;
-    c->loads_before = stepsBefore(c->store_cone, firing, c->load->unit);
+  if (firing != comparison->store_firing) {
+    comparison->store_firing = firing;
+    comparison->loads_before = stepsBefore(comparison->store_cone, firing, comparison->load->unit);
   }
-  if (last <= c->loads_before)
+  if (last <= comparison->loads_before)
     return true;
-  if (first != c->load_firing) {
-    c->load_firing = first;
-    c->stores_before = stepsBefore(c->load_cone, first, c->store->unit);
+  if (first != comparison->load_firing) {
+    comparison->load_firing = first;
+    comparison->stores_before = stepsBefore(comparison->load_cone, first, comparison->store->unit);
   }
-  if (c->stores_before >= firing) /* every load of the cell comes after the store */
+  if (comparison->stores_before >= firing) /* every load of the cell comes after the store */
     return true;
-  c->conflict = last;
+  comparison->conflict = last;
   return false;
 }
 

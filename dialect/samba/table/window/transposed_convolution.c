@@ -108,26 +108,26 @@ typedef struct Call {
 
 /* Begins a stage over (n, [group], o, spatial..) of one phase per dimension; box: its own tensor
  * from zero, otherwise the part of the target. out_dims: dimension of j per spatial dimension. */
-static void begin(const Call *c, SambaStageBuilder *builder, const Phase *phases, uint32_t output,
-                  bool box, uint32_t *out_dims) {
-  sambaStageBegin(builder, c->graph, c->name, c->layer, output);
-  const SambaStageTensor *target = &c->graph->tensors[c->target];
+static void begin(const Call *conv, SambaStageBuilder *builder, const Phase *phases,
+                  uint32_t output, bool box, uint32_t *out_dims) {
+  sambaStageBegin(builder, conv->graph, conv->name, conv->layer, output);
+  const SambaStageTensor *target = &conv->graph->tensors[conv->target];
   uint32_t axis = 0;
 
-  for (; axis < c->first; ++axis)
+  for (; axis < conv->first; ++axis)
     builder->stage.output.axes[axis]
         .coefficients[sambaStageDim(builder, target->dims[axis], false)] = 1;
-  for (uint32_t i = 0; i < c->window.spatial; ++i) {
+  for (uint32_t i = 0; i < conv->window.spatial; ++i) {
     const Phase *phase = &phases[i];
     SambaAxisMap *map = &builder->stage.output.axes[axis++];
-    int64_t stride = c->window.stride[i];
+    int64_t stride = conv->window.stride[i];
     out_dims[i] =
         sambaStageDim(builder,
-                      c->split[i] ? c->window.out[i] / stride
-                                  : (c->window.out[i] - phase->first + stride - 1) / stride,
+                      conv->split[i] ? conv->window.out[i] / stride
+                                     : (conv->window.out[i] - phase->first + stride - 1) / stride,
                       false);
-    map->coefficients[out_dims[i]] = box || c->split[i] ? 1 : stride;
-    if (!c->split[i]) {
+    map->coefficients[out_dims[i]] = box || conv->split[i] ? 1 : stride;
+    if (!conv->split[i]) {
       map->constant = box ? 0 : phase->first;
       continue;
     }
@@ -137,55 +137,55 @@ static void begin(const Call *c, SambaStageBuilder *builder, const Phase *phases
   }
 }
 
-static uint32_t boxTensor(const Call *c, const Phase *phases, SambaDType dtype) {
+static uint32_t boxTensor(const Call *conv, const Phase *phases, SambaDType dtype) {
   SambaStageBuilder builder;
   uint32_t dims[3];
-  begin(c, &builder, phases, c->target, true, dims);
-  return sambaStageIntermediate(c->graph, dtype, builder.stage.dim_count, builder.stage.extents);
+  begin(conv, &builder, phases, conv->target, true, dims);
+  return sambaStageIntermediate(conv->graph, dtype, builder.stage.dim_count, builder.stage.extents);
 }
 
 /* Dimension 1 is the group (or o without groups), 2 is o of a group. */
-static uint16_t biasOperand(const Call *c, SambaStageBuilder *builder) {
-  uint16_t bias = sambaStageOperand(builder, c->operands[2]);
-  sambaStageAxis(builder, bias, 0)->coefficients[1] = c->grouped ? c->outputs : 1;
-  if (c->grouped)
+static uint16_t biasOperand(const Call *conv, SambaStageBuilder *builder) {
+  uint16_t bias = sambaStageOperand(builder, conv->operands[2]);
+  sambaStageAxis(builder, bias, 0)->coefficients[1] = conv->grouped ? conv->outputs : 1;
+  if (conv->grouped)
     sambaStageAxis(builder, bias, 0)->coefficients[2] = 1;
   return bias;
 }
 
-static void contract(const Call *c, const Phase *phases, uint32_t output, bool box) {
+static void contract(const Call *conv, const Phase *phases, uint32_t output, bool box) {
   SambaStageBuilder builder;
   uint32_t dims[3], taps[3];
 
-  begin(c, &builder, phases, output, box, dims);
-  uint32_t channel = sambaStageDim(&builder, c->channels, true);
-  for (uint32_t i = 0; i < c->window.spatial; ++i)
+  begin(conv, &builder, phases, output, box, dims);
+  uint32_t channel = sambaStageDim(&builder, conv->channels, true);
+  for (uint32_t i = 0; i < conv->window.spatial; ++i)
     taps[i] = sambaStageDim(&builder, phases[i].taps, true);
-  uint16_t x = sambaStageOperand(&builder, c->operands[0]);
-  uint16_t w = sambaStageOperand(&builder, c->operands[1]);
+  uint16_t x = sambaStageOperand(&builder, conv->operands[0]);
+  uint16_t w = sambaStageOperand(&builder, conv->operands[1]);
   sambaStageAxis(&builder, x, 0)->coefficients[0] = 1;
   sambaStageAxis(&builder, x, 1)->coefficients[channel] = 1;
   sambaStageAxis(&builder, w, 0)->coefficients[channel] = 1;
-  if (c->groups > 1) {
-    sambaStageAxis(&builder, x, 1)->coefficients[1] = c->channels;
-    sambaStageAxis(&builder, w, 0)->coefficients[1] = c->channels;
+  if (conv->groups > 1) {
+    sambaStageAxis(&builder, x, 1)->coefficients[1] = conv->channels;
+    sambaStageAxis(&builder, w, 0)->coefficients[1] = conv->channels;
   }
 
-  if (c->groups == 1 || c->grouped)
-    sambaStageAxis(&builder, w, 1)->coefficients[c->grouped ? 2 : 1] = 1;
+  if (conv->groups == 1 || conv->grouped)
+    sambaStageAxis(&builder, w, 1)->coefficients[conv->grouped ? 2 : 1] = 1;
   bool leaves = false;
-  for (uint32_t i = 0; i < c->window.spatial; ++i) {
+  for (uint32_t i = 0; i < conv->window.spatial; ++i) {
     const Phase *phase = &phases[i];
     SambaAxisMap *axis = sambaStageAxis(&builder, x, 2 + i);
     axis->constant = phase->shift;
     axis->coefficients[dims[i]] = 1;
     axis->coefficients[taps[i]] = -phase->x_step;
     leaves |= phase->shift < (phase->taps - 1) * phase->x_step ||
-              phase->shift + builder.stage.extents[dims[i]] > c->call->operands[0].dims[2 + i];
+              phase->shift + builder.stage.extents[dims[i]] > conv->call->operands[0].dims[2 + i];
     axis = sambaStageAxis(&builder, w, 2 + i);
     axis->constant = phase->tap;
     axis->coefficients[taps[i]] = phase->tap_step;
-    if (c->split[i])
+    if (conv->split[i])
       axis->coefficients[dims[i] + 1] = 1;
   }
 
@@ -195,24 +195,24 @@ static void contract(const Call *c, const Phase *phases, uint32_t output, bool b
 }
 
 /* One phase per dimension: the products, then bias and conversion. */
-static void emitPhases(const Call *c, const Phase *phases) {
-  bool empty = false, hasBias = c->call->operand_count == 3;
-  for (uint32_t i = 0; i < c->window.spatial; ++i)
+static void emitPhases(const Call *conv, const Phase *phases) {
+  bool empty = false, hasBias = conv->call->operand_count == 3;
+  for (uint32_t i = 0; i < conv->window.spatial; ++i)
     empty |= phases[i].taps == 0;
-  SambaDType accumulator = sambaAccumulatorDType(c->call->operands[0].dtype);
+  SambaDType accumulator = sambaAccumulatorDType(conv->call->operands[0].dtype);
 
-  if (!empty && !hasBias && c->dtype == accumulator) {
-    contract(c, phases, c->target, false);
+  if (!empty && !hasBias && conv->dtype == accumulator) {
+    contract(conv, phases, conv->target, false);
     return;
   }
 
   uint32_t product = 0, dims[3];
   if (!empty)
-    contract(c, phases, product = boxTensor(c, phases, accumulator), true);
+    contract(conv, phases, product = boxTensor(conv, phases, accumulator), true);
   SambaStageBuilder builder;
-  begin(c, &builder, phases, c->target, false, dims);
+  begin(conv, &builder, phases, conv->target, false, dims);
   uint16_t value = empty ? 0 : sambaStageBroadcastOperand(&builder, product);
-  uint16_t bias = hasBias ? biasOperand(c, &builder) : 0;
+  uint16_t bias = hasBias ? biasOperand(conv, &builder) : 0;
   if (!empty && hasBias)
     value = sambaLane2(&builder, SAMBA_LANE_ADD, value, bias);
   else if (hasBias)
@@ -221,26 +221,26 @@ static void emitPhases(const Call *c, const Phase *phases) {
     value = sambaLaneFloat(&builder, 0);
   else if (empty)
     value = sambaLaneInteger(&builder, accumulator, 0);
-  sambaStageEndRounded(&builder, sambaLaneCast(&builder, value, c->dtype));
+  sambaStageEndRounded(&builder, sambaLaneCast(&builder, value, conv->dtype));
 }
 
 /* All combinations of phases, dimension by dimension. */
-static void emitDimension(const Call *c, uint32_t i, Phase *phases) {
-  if (i >= c->window.spatial || i >= sizeof c->window.stride / sizeof *c->window.stride) {
-    emitPhases(c, phases);
+static void emitDimension(const Call *conv, uint32_t i, Phase *phases) {
+  if (i >= conv->window.spatial || i >= sizeof conv->window.stride / sizeof *conv->window.stride) {
+    emitPhases(conv, phases);
     return;
   }
 
-  int64_t stride = c->window.stride[i];
-  for (int64_t r = 0; r < stride && r < c->window.out[i]; r += phases[i].count) {
-    phases[i] = phaseAt(&c->window, i, r);
-    while (c->split[i] && r + phases[i].count < stride) {
-      Phase next = phaseAt(&c->window, i, r + phases[i].count);
+  int64_t stride = conv->window.stride[i];
+  for (int64_t r = 0; r < stride && r < conv->window.out[i]; r += phases[i].count) {
+    phases[i] = phaseAt(&conv->window, i, r);
+    while (conv->split[i] && r + phases[i].count < stride) {
+      Phase next = phaseAt(&conv->window, i, r + phases[i].count);
       if (!continues(&phases[i], &next))
         break;
       ++phases[i].count;
     }
-    emitDimension(c, i + 1, phases);
+    emitDimension(conv, i + 1, phases);
   }
 }
 
@@ -249,49 +249,50 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   const SambaTensorType *x = &call->operands[0];
   const SambaTensorType *w = &call->operands[1];
 
-  Call c = {.call = call,
-            .graph = graph,
-            .operands = operands,
-            .name = call->operator->name,
-            .layer = layer,
-            .groups = sambaOperatorCallInt(call, "groups"),
-            .outputs = w->dims[1],
-            .dtype = graph->tensors[results[0]].dtype,
-            .target = results[0]};
-  SAMBA_RETURN_IF_ERROR(windowOf(call, &c.window));
-  c.channels = x->dims[1] / c.groups;
-  c.grouped = c.groups > 1 && c.outputs > 1;
-  c.first = c.grouped ? 3 : 2;
-  uint32_t spatial = c.window.spatial;
-  uint32_t rank = c.first + spatial;
+  Call conv = {.call = call,
+               .graph = graph,
+               .operands = operands,
+               .name = call->operator->name,
+               .layer = layer,
+               .groups = sambaOperatorCallInt(call, "groups"),
+               .outputs = w->dims[1],
+               .dtype = graph->tensors[results[0]].dtype,
+               .target = results[0]};
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &conv.window));
+  conv.channels = x->dims[1] / conv.groups;
+  conv.grouped = conv.groups > 1 && conv.outputs > 1;
+  conv.first = conv.grouped ? 3 : 2;
+  uint32_t spatial = conv.window.spatial;
+  uint32_t rank = conv.first + spatial;
   uint32_t written = 0;
 
   /* two axes per position where the strides divide it, as long as ranks and loops allow */
   for (uint32_t i = spatial; i-- > 0;) {
-    c.split[i] = c.window.stride[i] > 1 && c.window.out[i] % c.window.stride[i] == 0 &&
-                 rank < SAMBA_MAX_RANK && rank + 2 + spatial <= SAMBA_MAX_STAGE_DIMS;
-    rank += c.split[i];
+    conv.split[i] = conv.window.stride[i] > 1 && conv.window.out[i] % conv.window.stride[i] == 0 &&
+                    rank < SAMBA_MAX_RANK && rank + 2 + spatial <= SAMBA_MAX_STAGE_DIMS;
+    rank += conv.split[i];
   }
 
   if (rank > 2 + spatial) {
     int64_t dims[SAMBA_MAX_RANK];
     dims[written++] = x->dims[0];
-    if (c.grouped)
-      dims[written++] = c.groups;
-    dims[written++] = c.groups > 1 && !c.grouped ? c.groups : c.outputs;
+    if (conv.grouped)
+      dims[written++] = conv.groups;
+    dims[written++] = conv.groups > 1 && !conv.grouped ? conv.groups : conv.outputs;
     for (uint32_t i = 0; i < spatial; ++i) {
-      dims[written++] = c.split[i] ? c.window.out[i] / c.window.stride[i] : c.window.out[i];
-      if (c.split[i])
-        dims[written++] = c.window.stride[i];
+      dims[written++] =
+          conv.split[i] ? conv.window.out[i] / conv.window.stride[i] : conv.window.out[i];
+      if (conv.split[i])
+        dims[written++] = conv.window.stride[i];
     }
 
-    c.target = sambaStageIntermediate(graph, c.dtype, rank, dims);
+    conv.target = sambaStageIntermediate(graph, conv.dtype, rank, dims);
   }
 
   Phase phases[3];
-  emitDimension(&c, 0, phases);
-  if (c.target != results[0])
-    graph->tensors[results[0]].alias_of = c.target;
+  emitDimension(&conv, 0, phases);
+  if (conv.target != results[0])
+    graph->tensors[results[0]].alias_of = conv.target;
   return NULL;
 }
 
