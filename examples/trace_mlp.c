@@ -117,7 +117,7 @@ static SambaStatus run(const char *path) {
 }
 
 int main(int argc, char **argv) {
-  if (argc > 2) {
+  if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
     fprintf(stderr, "usage: trace_mlp [OUT.pef]\n");
     return 1;
   }

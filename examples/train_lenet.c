@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
       {"--seed", SAMBA_OPTION_INT, &training.seed, "N", "of first weights and order (default 1)"},
       {"--epochs", SAMBA_OPTION_INT, &training.epochs, "N", "times all digits (default 30)"},
       {0}};
-  const SambaTool tool = {"train_lenet", "[--seed N] [--epochs N] FOLDER OUT",
+  const SambaTool tool = {"train_lenet", "train_lenet [--seed N] [--epochs N] FOLDER OUT",
                           "Trains LeNet on handwritten digits.", options, NULL};
   return sambaReport(sambaToolAnswer(&tool, argc, argv, run, &training));
 }
