@@ -3,6 +3,7 @@
 set -eu
 bin=$1
 folder=$(dirname "$0")
+pef=$(dirname "$bin")/digits.pef
 echo "handwritten digits: ONNX -> samba -> rdu -> PEF -> simulated RDU"
-"$bin/digits-demo" "$folder" "$bin/../digits.pef"
-echo "the PEF is build/digits.pef; try: $bin/samba-objdump $bin/../digits.pef | head -n 60"
+"$bin/digits-demo" "$folder" "$pef"
+echo "the PEF is $pef; try: $bin/samba-objdump $pef | head -n 60"
