@@ -8,9 +8,12 @@
  *
  * Numerics: the sum runs over (c, taps..), taps ascending, the last dimension innermost, in f32;
  * elements of x outside are zeros; the bias is a separate rounded addition, then one conversion. */
+#include "dialect/samba/table/core/expansion.h"
 #include "dialect/samba/table/core/stage_builder.h"
 #include "dialect/samba/table/window/convolution_gradients.h"
 #include "dialect/samba/table/window/convolution_type.h"
+
+#include <stdio.h>
 
 static SambaStatus windowOf(const SambaOperatorCall *call, SambaWindow *out) {
   const SambaTensorType *x = &call->operands[0];
@@ -296,6 +299,100 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
   return NULL;
 }
 
+/* ---- As a convolution, where a machine has too few address generators for the phases ---- */
+
+/* [N, C, q..] with stride - 1 zeros behind every element of each spatial dimension. */
+static uint32_t spread(SambaExpansion *expansion, uint32_t x, const SambaWindow *window) {
+  SambaTensorType type = *sambaExpansionType(expansion, x);
+  for (uint32_t i = 0; i < window->spatial; ++i) {
+    int64_t low[SAMBA_MAX_RANK] = {0}, high[SAMBA_MAX_RANK] = {0};
+    int64_t dims[SAMBA_MAX_RANK];
+    uint32_t rank = 0;
+    if (window->stride[i] == 1)
+      continue;
+
+    for (uint32_t axis = 0; axis < type.rank; ++axis) {
+      dims[rank++] = type.dims[axis];
+      if (axis == 2 + i)
+        dims[rank++] = 1;
+    }
+    high[3 + i] = window->stride[i] - 1;
+    SambaAttribute attributes[] = {sambaIntsAttribute("low", low, rank),
+                                   sambaIntsAttribute("high", high, rank)};
+    x = sambaExpandReshape(expansion, x, rank, dims);
+    x = sambaExpandCall(expansion, "pad", 1, &x, 2, attributes);
+    type.dims[2 + i] *= window->stride[i];
+    x = sambaExpandReshape(expansion, x, type.rank, type.dims);
+  }
+  return x;
+}
+
+/* [C, O / groups, t..] as the weight [O, C / groups, t..] of a convolution. */
+static uint32_t exchanged(SambaExpansion *expansion, uint32_t weight, int64_t groups) {
+  SambaTensorType type = *sambaExpansionType(expansion, weight);
+  int64_t dims[SAMBA_MAX_RANK] = {groups, type.dims[0] / groups};
+  int64_t order[SAMBA_MAX_RANK] = {0, 2, 1};
+  for (uint32_t axis = 1; axis < type.rank; ++axis)
+    dims[1 + axis] = type.dims[axis];
+  for (uint32_t axis = 3; axis <= type.rank; ++axis)
+    order[axis] = axis;
+
+  weight = sambaExpandReshape(expansion, weight, type.rank + 1, dims);
+  weight = sambaExpandPermute(expansion, weight, order);
+  type.dims[1] = dims[1];
+  type.dims[0] = dims[2] * groups;
+  return sambaExpandReshape(expansion, weight, type.rank, type.dims);
+}
+
+/* Elements of dimension dim in descending order. */
+static uint32_t turned(SambaExpansion *expansion, uint32_t x, uint32_t dim) {
+  int64_t size = sambaExpansionType(expansion, x)->dims[dim];
+  return sambaExpandSlice(expansion, x, dim, size - 1, size, -1);
+}
+
+/* The convolution of the spread x, padded by what the window reaches past it, or of a part of x
+ * where less than that is left. x and the result are turned, not the window: taps then come in the
+ * same order. */
+static SambaStatus decompose(const SambaOperatorCall *call, SambaExpansion *expansion,
+                             const uint32_t *operands, uint32_t *out_results) {
+  int64_t padding[6], ones[] = {1, 1, 1};
+  int64_t groups = sambaOperatorCallInt(call, "groups");
+  const SambaAttribute *dtype = sambaOperatorCallFind(call, "out_dtype");
+  SambaWindow window;
+  SAMBA_RETURN_IF_ERROR(windowOf(call, &window));
+  uint32_t spatial = window.spatial;
+  uint32_t values[] = {spread(expansion, operands[0], &window),
+                       exchanged(expansion, operands[1], groups),
+                       call->operand_count == 3 ? operands[2] : 0};
+
+  for (uint32_t i = 0; i < spatial; ++i) {
+    int64_t size = call->operands[0].dims[2 + i] * window.stride[i];
+    int64_t span = window.dilation[i] * (window.kernel[i] - 1);
+    int64_t low = span - window.begin[i];
+    int64_t high = window.out[i] + span - size - low;
+    int64_t start = low < 0 ? -low : 0;
+    values[0] = sambaExpandSlice(expansion, values[0], 2 + i, start,
+                                 size - start + (high < 0 ? high : 0), 1);
+    values[0] = turned(expansion, values[0], 2 + i);
+    padding[i] = high < 0 ? 0 : high;
+    padding[spatial + i] = low < 0 ? 0 : low;
+  }
+
+  SambaAttribute attributes[] = {
+      sambaIntsAttribute("stride", ones, spatial),
+      sambaIntsAttribute("padding", padding, 2 * (size_t)spatial),
+      sambaIntsAttribute("dilation", window.dilation, spatial), sambaIntAttribute("groups", groups),
+      sambaDTypeAttribute("out_dtype", dtype ? dtype->value.dtype : SAMBA_DTYPE_F32)};
+  char name[16];
+  snprintf(name, sizeof name, "conv%ud", spatial);
+  uint32_t result =
+      sambaExpandCall(expansion, name, call->operand_count, values, dtype ? 5 : 4, attributes);
+  for (uint32_t i = 0; i < spatial; ++i)
+    result = turned(expansion, result, 2 + i);
+  out_results[0] = result;
+  return NULL;
+}
+
 #define TRANSPOSED_CONVOLUTION                                                                     \
   .computes = "x is N x C x spatial, w is C x O/groups x window: x[n, c, q] * w[c, o, t] is "      \
               "added to result[n, o, q * stride + t * dilation - begin]. `padding` has two "       \
@@ -320,7 +417,7 @@ static SambaStatus stages(const SambaOperatorCall *call, SambaStageGraph *graph,
                   "b is [O], in the operands' or the result's dtype",                              \
                   "out_dtype as for samba.linear"},                                                \
   .contraction = true, .dtypes = SAMBA_SET_NUMBER, .infer = infer, .stages = stages,               \
-  .differentiate = sambaGradientTransposedConvolution
+  .decompose = decompose, .differentiate = sambaGradientTransposedConvolution
 
 const SambaOperator sambaTransposedConvolutionOperators[] = {
     {.name = "conv_transpose1d",
