@@ -162,6 +162,20 @@ static SambaStatus readArguments(SambaSectionReader *reader, const SambaPointerM
   return NULL;
 }
 
+/* Whether anybody but the members uses the value, through their views or not: a view that a member
+ * reads may have other readers too. */
+static bool isUsedOutside(const SambaPointerMap *members, MlirValue value) {
+  uint32_t unused;
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    if (!sambaPointerMapGet(members, user.ptr, &unused) ||
+        (sambaOperationIsView(user) && isUsedOutside(members, mlirOperationGetResult(user, 0))))
+      return true;
+  }
+  return false;
+}
+
 SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count, SambaArena *arena,
                                 SambaStageGraph **out_graph) {
   SambaSectionReader state = createReader(arena, "trial");
@@ -178,18 +192,15 @@ SambaStatus sambaOperationsRead(const MlirOperation *operations, uint32_t count,
     /* A result that somebody outside uses is stored. */
     for (intptr_t k = 0; !status && k < mlirOperationGetNumResults(operations[i]); ++k) {
       MlirValue result = mlirOperationGetResult(operations[i], k);
-      uint32_t index, unused;
+      uint32_t index;
       if (!sambaPointerMapGet(&reader->value_of, result.ptr, &index) ||
           !reader->values.data[index].is_whole)
         continue;
       SambaStageTensor *tensor = &reader->graph->tensors[reader->values.data[index].view.tensor];
       if (tensor->alias_of != SAMBA_NO_INDEX)
         tensor = &reader->graph->tensors[tensor->alias_of];
-      for (MlirOpOperand use = mlirValueGetFirstUse(result); !mlirOpOperandIsNull(use);
-           use = mlirOpOperandGetNextUse(use))
-        if (tensor->role == SAMBA_TENSOR_INTERMEDIATE &&
-            !sambaPointerMapGet(&members, mlirOpOperandGetOwner(use).ptr, &unused))
-          tensor->role = SAMBA_TENSOR_RESULT;
+      if (tensor->role == SAMBA_TENSOR_INTERMEDIATE && isUsedOutside(&members, result))
+        tensor->role = SAMBA_TENSOR_RESULT;
     }
   }
 
