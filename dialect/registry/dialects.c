@@ -2,7 +2,7 @@
 #include "dialect/registry/dialects.h"
 
 #include "dialect/rdu/ops/rdu_hooks.h"
-#include "dialect/samba/samba_hooks.h"
+#include "dialect/samba/ops/samba_hooks.h"
 
 #include "mlir-c/Dialect/Arith.h"
 #include "mlir-c/Dialect/Func.h"

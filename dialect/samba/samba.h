@@ -67,25 +67,14 @@ bool sambaEmitOpError(MlirOperation op, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool sambaEmitOpStatus(MlirOperation op, SambaStatus status);
 
-/* ---- The hooks of the dialect (for dialect/samba/samba_hooks.c) ---- */
+/* ---- Hooks of operators and constants (for dialect/samba/ops/samba_hooks.c) ---- */
 bool sambaVerifyOperator(const SambaOpHooks *hooks, MlirOperation op);
 bool sambaInferOperator(const SambaOpHooks *hooks, const SambaInference *inference,
                         MlirType *out_type);
-const void *sambaFoldFind(MlirStringRef name); /* the op's row in the table of folds, or NULL */
-bool sambaFoldOperator(const SambaOpHooks *hooks, MlirOperation op, const MlirAttribute *constants,
-                       MlirValue *out_value, MlirAttribute *out_constant);
 bool sambaVerifyConstant(const SambaOpHooks *hooks, MlirOperation op);
 bool sambaInferConstant(const SambaOpHooks *hooks, const SambaInference *inference,
                         MlirType *out_type);
 bool sambaFoldConstant(const SambaOpHooks *hooks, MlirOperation op, const MlirAttribute *constants,
                        MlirValue *out_value, MlirAttribute *out_constant);
-bool sambaVerifySection(const SambaOpHooks *hooks, MlirOperation op);
-bool sambaVerifySectionCall(MlirOperation callee, MlirOperation call);
-bool sambaVerifyCallOp(const SambaOpHooks *hooks, MlirOperation op);
-bool sambaVerifyYield(const SambaOpHooks *hooks, MlirOperation op);
-bool sambaVerifySambaAttribute(MlirOperation op, SambaAttributePlace place, unsigned index,
-                               MlirNamedAttribute attribute);
-SambaStatus sambaCheckSambaAttribute(MlirStringRef mnemonic, MlirStringRef head,
-                                     MlirAttribute body);
 
 #endif

@@ -1,7 +1,7 @@
 /* Canonicalization patterns: what a fold cannot say because a new operation is needed. */
+#include "dialect/samba/ops/samba_hooks.h"
 #include "dialect/samba/phase.h"
 #include "dialect/samba/samba.h"
-#include "dialect/samba/samba_hooks.h"
 
 #include <stdlib.h>
 

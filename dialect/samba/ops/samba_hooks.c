@@ -1,6 +1,8 @@
 /* Which C bodies each op has: rows for the ops with structure of their own, the operator table for
  * all others. */
-#include "dialect/samba/samba_hooks.h"
+#include "dialect/samba/ops/samba_hooks.h"
+
+#include "dialect/samba/ops/hook_functions.h"
 
 #include "dialect/samba/samba.h"
 

@@ -1,6 +1,6 @@
 /* The samba dialect as the registry and its generated classes (register.cpp) see it. */
-#ifndef SAMBA_DIALECT_SAMBA_SAMBA_HOOKS_H
-#define SAMBA_DIALECT_SAMBA_SAMBA_HOOKS_H
+#ifndef SAMBA_DIALECT_SAMBA_OPS_SAMBA_HOOKS_H
+#define SAMBA_DIALECT_SAMBA_OPS_SAMBA_HOOKS_H
 
 #include "dialect/bridge/hooks.h"
 

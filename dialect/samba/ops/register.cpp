@@ -1,6 +1,6 @@
 // The samba dialect's generated classes.
 #include "dialect/bridge/forward.hpp"
-#include "dialect/samba/samba_hooks.h"
+#include "dialect/samba/ops/samba_hooks.h"
 
 #include "mlir/CAPI/Rewrite.h"
 

@@ -1,5 +1,6 @@
 /* Sections, their calls and yields: verification. */
 #include "dialect/samba/graph.h"
+#include "dialect/samba/ops/hook_functions.h"
 #include "dialect/samba/samba.h"
 
 bool sambaVerifySection(const SambaOpHooks *hooks, MlirOperation op) {

@@ -2,6 +2,7 @@
  * values bit for bit (x + 0 is not x when x is -0, so it stays). A fold that rewrites its operation
  * in place returns the operation's own result. */
 #include "dialect/samba/graph.h"
+#include "dialect/samba/ops/hook_functions.h"
 #include "dialect/samba/samba.h"
 
 typedef struct Fold {

@@ -2,6 +2,7 @@
  * where each may stand and what it must be; docs/dialects.md tells what they mean. Anything else
  * that starts with "samba." is an error. */
 #include "dialect/samba/graph.h"
+#include "dialect/samba/ops/hook_functions.h"
 #include "dialect/samba/samba.h"
 #include "dialect/samba/table/training/optimizer_kinds.h"
 
