@@ -1,0 +1,164 @@
+/* Results of calls, and what a graph returns; see emitter.h. */
+#include "lowering/pef/emitter.h"
+
+#include "dialect/bridge/build_operation.h"
+#include "dialect/rdu/rdu_attribute_names.h"
+#include "dialect/rdu/regions.h"
+#include "dialect/samba/graph.h"
+
+/* The symbol in the region that has the value's shape. */
+static uint32_t findInRegion(const SambaEmitter *emitter, SambaStringRef region, MlirValue value) {
+  uint32_t place;
+  if (!region.size || !sambaStringMapGet(&emitter->region_of, region, &place))
+    return SAMBA_PEF_NONE;
+  MlirType type = mlirValueGetType(value);
+  for (uint32_t s = 0; s < emitter->symbols.size; ++s) {
+    const SambaPefSymbol *symbol = &emitter->symbols.data[s];
+    bool same =
+        symbol->region == place && symbol->dims_count == (uint32_t)mlirShapedTypeGetRank(type);
+    for (uint32_t a = 0; same && a < symbol->dims_count; ++a)
+      same = symbol->dims[a].size == (uint64_t)mlirShapedTypeGetDimSize(type, a);
+    if (same)
+      return s;
+  }
+  return SAMBA_PEF_NONE;
+}
+
+/* The graph's result that ends up in the region, or -1. */
+static intptr_t resultOfRegion(MlirOperation function, SambaStringRef region) {
+  intptr_t count = mlirOperationGetNumOperands(mlirBlockGetTerminator(sambaBodyOf(function)));
+  for (intptr_t i = 0; i < count && region.size; ++i)
+    if (sambaStringRefEqual(sambaRegionOfResult(function, i), region))
+      return i;
+  return -1;
+}
+
+/* What a call's result is called: as the graph's result, or by its region or place. */
+static SambaStringRef nameOfResult(SambaEmitter *emitter, MlirOperation function,
+                                   SambaStringRef given, SambaStringRef region, bool returned,
+                                   uint32_t call_id, intptr_t r) {
+  if (given.size)
+    return given;
+  if (region.size) {
+    intptr_t last = resultOfRegion(function, region);
+    SambaStringRef name =
+        sambaEmitText(sambaFunctionAttribute(function, "res_attrs", last, SAMBA_NAME_ATTRIBUTE));
+    return last >= 0 && name.size ? name : region;
+  }
+  return sambaStringRef(sambaArenaFormat(
+      emitter->arena, returned ? "output%u.%u" : "activation%u.%u", call_id, (unsigned)r));
+}
+
+/* A value that is written into a region is the symbol that lives there; when the graph calls it
+ * differently, it is one more symbol at the same address. */
+static SambaStatus emitResult(SambaEmitter *emitter, MlirOperation function, MlirOperation call,
+                              intptr_t r, uint64_t address, uint32_t call_id) {
+  MlirValue value = mlirOperationGetResult(call, r);
+  intptr_t output = sambaGraphResultOf(function, value);
+  SambaStringRef region = sambaRegionOfCallResult(function, call, r);
+  SambaStringRef given = {NULL, 0};
+  if (output >= 0)
+    given =
+        sambaEmitText(sambaFunctionAttribute(function, "res_attrs", output, SAMBA_NAME_ATTRIBUTE));
+
+  uint32_t held = findInRegion(emitter, region, value);
+  if (held != SAMBA_PEF_NONE) {
+    emitter->symbols.data[held].flags |= SAMBA_PEF_IN_PLACE;
+    if (!given.size || sambaStringRefEqual(given, emitter->symbols.data[held].name)) {
+      sambaPointerMapSet(&emitter->symbol_of, value.ptr, held);
+      return NULL;
+    }
+  }
+
+  SambaPefSymbolKind kind;
+  uint32_t index;
+  intptr_t last = resultOfRegion(function, region);
+  SAMBA_RETURN_IF_ERROR(sambaEmitKindOfResult(function, output < 0 ? last : output, &kind));
+  if (region.size && kind == SAMBA_PEF_SYMBOL_ACTIVATION)
+    kind = SAMBA_PEF_SYMBOL_BUFFER; /* no result of the graph, but its bytes stay */
+  SAMBA_RETURN_IF_ERROR(sambaEmitSymbol(
+      emitter, value, nameOfResult(emitter, function, given, region, output >= 0, call_id, r), kind,
+      address, region, &index));
+  SambaPefSymbol *symbol = &emitter->symbols.data[index];
+  symbol->update_of = held;
+  if (output >= 0)
+    sambaEmitHostDType(
+        symbol, sambaFunctionAttribute(function, "res_attrs", output, SAMBA_HOST_DTYPE_ATTRIBUTE));
+  symbol->location =
+      sambaStringRefCopy(emitter->arena, sambaLayerOfLocation(mlirOperationGetLocation(call)));
+  return NULL;
+}
+
+SambaStatus sambaEmitResults(SambaEmitter *emitter, MlirOperation function, MlirOperation call,
+                             uint32_t call_id) {
+  MlirAttribute addresses = sambaOperationAttribute(call, SAMBA_ADDRESSES_ATTRIBUTE);
+  if (mlirAttributeIsNull(addresses))
+    return sambaStatusMake(SAMBA_INVALID, "a call has no addresses; run samba-assign-memory first");
+  for (intptr_t r = 0; r < mlirOperationGetNumResults(call); ++r)
+    SAMBA_RETURN_IF_ERROR(emitResult(emitter, function, call, r,
+                                     (uint64_t)mlirDenseI64ArrayGetElement(addresses, r), call_id));
+  return NULL;
+}
+
+/* The argument with this name (or, for updates, this region); -1 when there is none. */
+static intptr_t findArgument(MlirOperation function, const char *attribute, SambaStringRef name) {
+  intptr_t count = mlirBlockGetNumArguments(sambaBodyOf(function));
+  for (intptr_t i = 0; i < count && name.size; ++i) {
+    SambaStringRef own = sambaEmitText(sambaFunctionAttribute(function, "arg_attrs", i, attribute));
+    if (!own.size)
+      own = sambaEmitText(sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_NAME_ATTRIBUTE));
+    if (sambaStringRefEqual(own, name))
+      return i;
+  }
+  return -1;
+}
+
+static uint32_t symbolOfArgument(const SambaEmitter *emitter, MlirOperation function,
+                                 intptr_t index) {
+  uint32_t symbol = SAMBA_PEF_NONE;
+  if (index >= 0)
+    sambaPointerMapGet(&emitter->symbol_of, mlirBlockGetArgument(sambaBodyOf(function), index).ptr,
+                       &symbol);
+  return symbol;
+}
+
+/* A gradient is known to what it is the gradient of, an update says what it updates. */
+static void linkResult(SambaEmitter *emitter, MlirOperation function, intptr_t index,
+                       uint32_t result) {
+  SambaPefSymbol *symbols = emitter->symbols.data;
+  SambaStringRef of =
+      sambaEmitText(sambaFunctionAttribute(function, "res_attrs", index, SAMBA_GRAD_OF_ATTRIBUTE));
+  uint32_t owner =
+      symbolOfArgument(emitter, function, findArgument(function, SAMBA_NAME_ATTRIBUTE, of));
+  if (owner != SAMBA_PEF_NONE)
+    symbols[owner].grad_symbol = result;
+
+  SambaStringRef region =
+      sambaEmitText(sambaFunctionAttribute(function, "res_attrs", index, SAMBA_REGION_ATTRIBUTE));
+  uint32_t updated =
+      symbolOfArgument(emitter, function, findArgument(function, SAMBA_REGION_ATTRIBUTE, region));
+  if (symbols[result].kind == SAMBA_PEF_SYMBOL_UPDATE && updated != result)
+    symbols[result].update_of = updated;
+}
+
+SambaStatus sambaEmitReturn(SambaEmitter *emitter, MlirOperation function, MlirOperation operation,
+                            SambaPefGraph *graph) {
+  intptr_t count = mlirOperationGetNumOperands(operation);
+  graph->outputs = SAMBA_ARENA_ARRAY(emitter->arena, SambaPefOutput, (size_t)count + 1);
+
+  for (intptr_t i = 0; i < count; ++i) {
+    SambaPefOutput output = {0};
+    SambaPefSymbolKind kind;
+    if (!sambaPointerMapGet(&emitter->symbol_of, mlirOperationGetOperand(operation, i).ptr,
+                            &output.symbol))
+      return sambaStatusMake(SAMBA_INVALID, "result %ld of the graph is made by no call", (long)i);
+    SAMBA_RETURN_IF_ERROR(sambaEmitKindOfResult(function, i, &kind));
+    linkResult(emitter, function, i, output.symbol);
+    if (kind == SAMBA_PEF_SYMBOL_LOSS)
+      output.flags = SAMBA_PEF_OUTPUT_LOSS;
+    if (kind == SAMBA_PEF_SYMBOL_OUTPUT || kind == SAMBA_PEF_SYMBOL_LOSS)
+      graph->outputs[graph->outputs_count++] = output;
+  }
+
+  return NULL;
+}
