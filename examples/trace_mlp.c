@@ -30,18 +30,18 @@ static void fill(float *data, int count, unsigned seed) {
 static SambaStatus traceNetwork(MlirContext context, const float *w1, const float *b1,
                                 const float *w2, const float *b2, MlirModule *out_module) {
   SambaTrace *trace = sambaTraceCreate(context, "forward");
-  SambaTensor *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){batch, inputs});
+  SambaTraceValue *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){batch, inputs});
 
   sambaTraceSetLayer(trace, sambaStringRef("fc1"), NULL, 0);
-  SambaTensor *weight1 =
+  SambaTraceValue *weight1 =
       sambaTraceParameter(trace, "fc1.weight", SAMBA_DTYPE_F32, 2, (int64_t[]){hidden, inputs}, w1);
-  SambaTensor *bias1 =
+  SambaTraceValue *bias1 =
       sambaTraceParameter(trace, "fc1.bias", SAMBA_DTYPE_F32, 1, (int64_t[]){hidden}, b1);
-  SambaTensor *h = sambaRelu(sambaLinear(x, weight1, bias1));
+  SambaTraceValue *h = sambaRelu(sambaLinear(x, weight1, bias1));
   sambaTraceSetLayer(trace, sambaStringRef("fc2"), NULL, 0);
-  SambaTensor *weight2 = sambaTraceParameter(trace, "fc2.weight", SAMBA_DTYPE_F32, 2,
-                                             (int64_t[]){outputs, hidden}, w2);
-  SambaTensor *bias2 =
+  SambaTraceValue *weight2 = sambaTraceParameter(trace, "fc2.weight", SAMBA_DTYPE_F32, 2,
+                                                 (int64_t[]){outputs, hidden}, w2);
+  SambaTraceValue *bias2 =
       sambaTraceParameter(trace, "fc2.bias", SAMBA_DTYPE_F32, 1, (int64_t[]){outputs}, b2);
   sambaTraceOutput(trace, "y", sambaLinear(h, weight2, bias2));
   SambaStatus status = sambaTraceFinish(trace, out_module);

@@ -31,15 +31,16 @@ typedef struct Training {
 } Training;
 
 /* A convolution of 3x3 for images, a linear layer for vectors; weights start as PyTorch's do. */
-static SambaTensor *layer(SambaTensor *x, uint64_t *random, const char *name, int64_t outputs) {
+static SambaTraceValue *layer(SambaTraceValue *x, uint64_t *random, const char *name,
+                              int64_t outputs) {
   uint32_t rank = x->type.rank; /* and that of the weight */
   int64_t inputs = x->type.dims[1], dims[] = {outputs, inputs, 3, 3};
   double bound = 1 / sqrt((double)(rank == 4 ? inputs * 9 : inputs));
   const char *weight = sambaArenaFormat(sambaTraceArena(x->trace), "%s.weight", name);
   const char *bias = sambaArenaFormat(sambaTraceArena(x->trace), "%s.bias", name);
   sambaTraceSetLayer(x->trace, sambaStringRef(name), __FILE__, __LINE__);
-  SambaTensor *w = sambaTraceUniformParameter(x->trace, weight, rank, dims, bound, random);
-  SambaTensor *b = sambaTraceUniformParameter(x->trace, bias, 1, dims, bound, random);
+  SambaTraceValue *w = sambaTraceUniformParameter(x->trace, weight, rank, dims, bound, random);
+  SambaTraceValue *b = sambaTraceUniformParameter(x->trace, bias, 1, dims, bound, random);
   SambaWindowOptions window = {.padding = (int64_t[]){1, 1, 1, 1}};
   return rank == 4 ? sambaConv(x, w, b, &window) : sambaLinear(x, w, b);
 }
@@ -50,8 +51,8 @@ static SambaStatus compile(const Training *training) {
   const int64_t images[] = {SCAN_BATCH, 1, SCAN_SIDE, SCAN_SIDE}, two[] = {2, 2};
   SambaWindowOptions pool = {.kernel = two, .stride = two};
   uint64_t random = (uint64_t)training->seed;
-  SambaTensor *x = sambaTraceInput(trace, "image", SAMBA_DTYPE_F32, 4, images);
-  SambaTensor *label = sambaTraceInput(trace, "label", SAMBA_DTYPE_I64, 1, images);
+  SambaTraceValue *x = sambaTraceInput(trace, "image", SAMBA_DTYPE_F32, 4, images);
+  SambaTraceValue *label = sambaTraceInput(trace, "label", SAMBA_DTYPE_I64, 1, images);
   x = sambaMaxPool(sambaRelu(layer(x, &random, "conv1", 6)), &pool);
   x = sambaMaxPool(sambaRelu(layer(x, &random, "conv2", 16)), &pool);
   x = sambaRelu(layer(sambaFlatten(x, 1, -1), &random, "fc1", 120));

@@ -12,7 +12,7 @@ static MlirNamedAttribute textAttribute(SambaTrace *trace, const char *name, Sam
 }
 
 /* In a training graph a weight also says that it is frozen: compiling it trains no other. */
-static bool tellsGradient(const SambaTrace *trace, const SambaTensor *tensor) {
+static bool tellsGradient(const SambaTrace *trace, const SambaTraceValue *tensor) {
   return tensor->requires_grad ||
          (sambaTraceIsTraining(trace) && sambaStringRefEqualC(tensor->kind, "weight") &&
           sambaDTypeIsFloat(tensor->type.dtype));
@@ -20,7 +20,7 @@ static bool tellsGradient(const SambaTrace *trace, const SambaTensor *tensor) {
 
 static MlirAttribute argumentAttributes(SambaTrace *trace,
                                         const SambaTraceArgumentState *argument) {
-  const SambaTensor *tensor = argument->tensor;
+  const SambaTraceValue *tensor = argument->tensor;
   MlirNamedAttribute attributes[8];
   intptr_t count = 0;
 

@@ -2,9 +2,9 @@
  * operators.h. */
 #include "frontend/trace/operators.h"
 
-static bool call(const char *name, uint32_t count, SambaTensor *const *operands,
+static bool call(const char *name, uint32_t count, SambaTraceValue *const *operands,
                  uint32_t attribute_count, const SambaAttribute *attributes,
-                 SambaTensor **out_results) {
+                 SambaTraceValue **out_results) {
   SambaTrace *trace = operands[0] ? operands[0]->trace : NULL;
   if (!trace || sambaTraceStatus(trace))
     return false;
@@ -15,15 +15,15 @@ static bool call(const char *name, uint32_t count, SambaTensor *const *operands,
   return !status;
 }
 
-static bool recurrent(const char *name, SambaTensor *x, const SambaRecurrentOptions *options,
-                      SambaTensor **out_results) {
-  SambaTensor *operands[8] = {x, options->weight, options->recurrent};
+static bool recurrent(const char *name, SambaTraceValue *x, const SambaRecurrentOptions *options,
+                      SambaTraceValue **out_results) {
+  SambaTraceValue *operands[8] = {x, options->weight, options->recurrent};
   SambaAttribute attributes[10];
   uint32_t count = 3, attribute_count = 0;
 
   const struct {
     const char *name;
-    SambaTensor *first, *second;
+    SambaTraceValue *first, *second;
     bool value;
   } parts[] = {{"bias", options->bias, NULL, false},
                {"lengths", options->lengths, NULL, false},
@@ -51,41 +51,47 @@ static bool recurrent(const char *name, SambaTensor *x, const SambaRecurrentOpti
   return call(name, count, operands, attribute_count, attributes, out_results);
 }
 
-bool sambaLstm(SambaTensor *x, const SambaRecurrentOptions *options, SambaTensor *out_results[3]) {
+bool sambaLstm(SambaTraceValue *x, const SambaRecurrentOptions *options,
+               SambaTraceValue *out_results[3]) {
   return recurrent("lstm", x, options, out_results);
 }
-bool sambaGru(SambaTensor *x, const SambaRecurrentOptions *options, SambaTensor *out_results[2]) {
+bool sambaGru(SambaTraceValue *x, const SambaRecurrentOptions *options,
+              SambaTraceValue *out_results[2]) {
   return recurrent("gru", x, options, out_results);
 }
-bool sambaRnn(SambaTensor *x, const SambaRecurrentOptions *options, SambaTensor *out_results[2]) {
+bool sambaRnn(SambaTraceValue *x, const SambaRecurrentOptions *options,
+              SambaTraceValue *out_results[2]) {
   return recurrent("rnn", x, options, out_results);
 }
 
-SambaTensor *sambaSgdUpdate(SambaTensor *parameter, SambaTensor *gradient,
-                            const SambaUpdateOptions *options) {
-  SambaTensor *operands[] = {parameter, gradient, options->lr, options->weight_decay};
-  SambaTensor *result = NULL;
+SambaTraceValue *sambaSgdUpdate(SambaTraceValue *parameter, SambaTraceValue *gradient,
+                                const SambaUpdateOptions *options) {
+  SambaTraceValue *operands[] = {parameter, gradient, options->lr, options->weight_decay};
+  SambaTraceValue *result = NULL;
   call("sgd_update", 4, operands, 0, NULL, &result);
   return result;
 }
-bool sambaMomentumUpdate(SambaTensor *parameter, SambaTensor *gradient, SambaTensor *velocity,
-                         const SambaUpdateOptions *options, bool nesterov,
-                         SambaTensor *out_results[2]) {
-  SambaTensor *operands[] = {parameter,     gradient,       velocity,      options->lr,
-                             options->step, options->alpha, options->beta, options->weight_decay};
+bool sambaMomentumUpdate(SambaTraceValue *parameter, SambaTraceValue *gradient,
+                         SambaTraceValue *velocity, const SambaUpdateOptions *options,
+                         bool nesterov, SambaTraceValue *out_results[2]) {
+  SambaTraceValue *operands[] = {
+      parameter,     gradient,       velocity,      options->lr,
+      options->step, options->alpha, options->beta, options->weight_decay};
   SambaAttribute attribute = sambaBoolAttribute("nesterov", nesterov);
   return call("momentum_update", 8, operands, 1, &attribute, out_results);
 }
-bool sambaAdagradUpdate(SambaTensor *parameter, SambaTensor *gradient, SambaTensor *squares,
-                        const SambaUpdateOptions *options, SambaTensor *out_results[2]) {
-  SambaTensor *operands[] = {parameter,     gradient,          squares,      options->lr,
-                             options->step, options->lr_decay, options->eps, options->weight_decay};
+bool sambaAdagradUpdate(SambaTraceValue *parameter, SambaTraceValue *gradient,
+                        SambaTraceValue *squares, const SambaUpdateOptions *options,
+                        SambaTraceValue *out_results[2]) {
+  SambaTraceValue *operands[] = {
+      parameter,     gradient,          squares,      options->lr,
+      options->step, options->lr_decay, options->eps, options->weight_decay};
   return call("adagrad_update", 8, operands, 0, NULL, out_results);
 }
-bool sambaAdamUpdate(SambaTensor *parameter, SambaTensor *gradient, SambaTensor *mean,
-                     SambaTensor *variance, const SambaUpdateOptions *options,
-                     SambaTensor *out_results[3]) {
-  SambaTensor *operands[] = {
+bool sambaAdamUpdate(SambaTraceValue *parameter, SambaTraceValue *gradient, SambaTraceValue *mean,
+                     SambaTraceValue *variance, const SambaUpdateOptions *options,
+                     SambaTraceValue *out_results[3]) {
+  SambaTraceValue *operands[] = {
       parameter,          gradient,       mean,          variance,     options->lr,
       options->step,      options->alpha, options->beta, options->eps, options->weight_decay,
       options->post_decay};

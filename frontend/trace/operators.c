@@ -18,7 +18,7 @@ SambaDType sambaPromoteDTypes(SambaDType a, SambaDType b) {
   return SAMBA_DTYPE_I16; /* i8 with ui8 */
 }
 
-SambaTensor *sambaCast(SambaTensor *x, SambaDType dtype) {
+SambaTraceValue *sambaCast(SambaTraceValue *x, SambaDType dtype) {
   if (!x || x->type.dtype == dtype)
     return x;
   SambaAttribute attribute = sambaDTypeAttribute("dtype", dtype);
@@ -26,29 +26,29 @@ SambaTensor *sambaCast(SambaTensor *x, SambaDType dtype) {
 }
 
 /* Two operands, promoted to one dtype. */
-static SambaTensor *promoting(const char *name, SambaTensor *a, SambaTensor *b) {
+static SambaTraceValue *promoting(const char *name, SambaTraceValue *a, SambaTraceValue *b) {
   if (!a || !b)
     return NULL;
   SambaDType dtype = sambaPromoteDTypes(a->type.dtype, b->type.dtype);
-  SambaTensor *operands[] = {sambaCast(a, dtype), sambaCast(b, dtype)};
+  SambaTraceValue *operands[] = {sambaCast(a, dtype), sambaCast(b, dtype)};
   return operands[1] ? sambaTraceBuild(name, 1, 2, operands, 0, NULL) : NULL;
 }
 
 #include "frontend/trace/builders.c.inc"
 
-SambaTensor *sambaWhere(SambaTensor *condition, SambaTensor *a, SambaTensor *b) {
+SambaTraceValue *sambaWhere(SambaTraceValue *condition, SambaTraceValue *a, SambaTraceValue *b) {
   if (!condition || !a || !b)
     return NULL;
   SambaDType dtype = sambaPromoteDTypes(a->type.dtype, b->type.dtype);
-  SambaTensor *operands[] = {condition, sambaCast(a, dtype), sambaCast(b, dtype)};
+  SambaTraceValue *operands[] = {condition, sambaCast(a, dtype), sambaCast(b, dtype)};
   return operands[1] && operands[2] ? sambaTraceBuild("where", 1, 3, operands, 0, NULL) : NULL;
 }
 
-SambaTensor *sambaGeluTanh(SambaTensor *x) {
+SambaTraceValue *sambaGeluTanh(SambaTraceValue *x) {
   SambaAttribute attribute = sambaStringAttribute("approximate", "tanh");
   return sambaTraceBuild("gelu", 1, 1, &x, 1, &attribute);
 }
-SambaTensor *sambaClamp(SambaTensor *x, const double *low, const double *high) {
+SambaTraceValue *sambaClamp(SambaTraceValue *x, const double *low, const double *high) {
   SambaAttribute attributes[2];
   uint32_t count = 0;
   if (low)
@@ -58,29 +58,29 @@ SambaTensor *sambaClamp(SambaTensor *x, const double *low, const double *high) {
   return sambaTraceBuild("clamp", 1, 1, &x, count, attributes);
 }
 
-static SambaTensor *shaped(const char *name, SambaTensor *seed, uint32_t rank, const int64_t *dims,
-                           const char *first, double a, const char *second, double b,
-                           SambaDType dtype) {
+static SambaTraceValue *shaped(const char *name, SambaTraceValue *seed, uint32_t rank,
+                               const int64_t *dims, const char *first, double a, const char *second,
+                               double b, SambaDType dtype) {
   SambaAttribute attributes[] = {sambaIntsAttribute("shape", dims, rank),
                                  sambaFloatAttribute(first, a), sambaFloatAttribute(second, b),
                                  sambaDTypeAttribute("dtype", dtype)};
   return sambaTraceBuild(name, 1, 1, &seed, 4, attributes);
 }
-SambaTensor *sambaUniform(SambaTensor *seed, uint32_t rank, const int64_t *dims, double low,
-                          double high, SambaDType dtype) {
+SambaTraceValue *sambaUniform(SambaTraceValue *seed, uint32_t rank, const int64_t *dims, double low,
+                              double high, SambaDType dtype) {
   return shaped("uniform", seed, rank, dims, "low", low, "high", high, dtype);
 }
-SambaTensor *sambaNormal(SambaTensor *seed, uint32_t rank, const int64_t *dims, double mean,
-                         double std, SambaDType dtype) {
+SambaTraceValue *sambaNormal(SambaTraceValue *seed, uint32_t rank, const int64_t *dims, double mean,
+                             double std, SambaDType dtype) {
   return shaped("normal", seed, rank, dims, "mean", mean, "std", std, dtype);
 }
-bool sambaDropout(SambaTensor *x, SambaTensor *p, SambaTensor *seed, SambaTensor **out_result,
-                  SambaTensor **out_mask) {
-  SambaTensor *results[2];
+bool sambaDropout(SambaTraceValue *x, SambaTraceValue *p, SambaTraceValue *seed,
+                  SambaTraceValue **out_result, SambaTraceValue **out_mask) {
+  SambaTraceValue *results[2];
   if (!x || !p || !seed)
     return false;
-  SambaStatus status =
-      sambaTraceOperator(x->trace, "dropout", 3, (SambaTensor *[]){x, p, seed}, 0, NULL, results);
+  SambaStatus status = sambaTraceOperator(x->trace, "dropout", 3, (SambaTraceValue *[]){x, p, seed},
+                                          0, NULL, results);
   if (status) {
     sambaTraceFail(x->trace, status);
     return false;
@@ -90,9 +90,9 @@ bool sambaDropout(SambaTensor *x, SambaTensor *p, SambaTensor *seed, SambaTensor
   return true;
 }
 
-SambaTensor *sambaScaledDotProductAttention(SambaTensor *query, SambaTensor *key,
-                                            SambaTensor *value, SambaTensor *mask, double scale,
-                                            bool causal) {
+SambaTraceValue *sambaScaledDotProductAttention(SambaTraceValue *query, SambaTraceValue *key,
+                                                SambaTraceValue *value, SambaTraceValue *mask,
+                                                double scale, bool causal) {
   SambaAttribute attributes[2];
   uint32_t count = 0;
   if (scale != 0)
@@ -100,10 +100,10 @@ SambaTensor *sambaScaledDotProductAttention(SambaTensor *query, SambaTensor *key
   if (causal)
     attributes[count++] = sambaBoolAttribute("is_causal", true);
   return sambaTraceBuild("scaled_dot_product_attention", 3, 4,
-                         (SambaTensor *[]){query, key, value, mask}, count, attributes);
+                         (SambaTraceValue *[]){query, key, value, mask}, count, attributes);
 }
 
-SambaTensor *sambaReshape(SambaTensor *x, uint32_t rank, const int64_t *dims) {
+SambaTraceValue *sambaReshape(SambaTraceValue *x, uint32_t rank, const int64_t *dims) {
   if (!x)
     return NULL;
   int64_t shape[SAMBA_MAX_RANK + 1], known = 1;
@@ -124,11 +124,11 @@ SambaTensor *sambaReshape(SambaTensor *x, uint32_t rank, const int64_t *dims) {
       sambaIntsAttribute("shape", shape, rank <= SAMBA_MAX_RANK ? rank : SAMBA_MAX_RANK + 1);
   return sambaTraceBuild("reshape", 1, 1, &x, 1, &attribute);
 }
-SambaTensor *sambaPermute(SambaTensor *x, const int64_t *dims) {
+SambaTraceValue *sambaPermute(SambaTraceValue *x, const int64_t *dims) {
   SambaAttribute attribute = sambaIntsAttribute("dims", dims, x ? x->type.rank : 0);
   return sambaTraceBuild("permute", 1, 1, &x, 1, &attribute);
 }
-SambaTensor *sambaTranspose(SambaTensor *x, int64_t dim0, int64_t dim1) {
+SambaTraceValue *sambaTranspose(SambaTraceValue *x, int64_t dim0, int64_t dim1) {
   if (!x)
     return NULL;
   int64_t dims[SAMBA_MAX_RANK];
@@ -152,7 +152,7 @@ SambaTensor *sambaTranspose(SambaTensor *x, int64_t dim0, int64_t dim1) {
   dims[b] = a;
   return sambaPermute(x, dims);
 }
-SambaTensor *sambaExpand(SambaTensor *x, uint32_t rank, const int64_t *dims) {
+SambaTraceValue *sambaExpand(SambaTraceValue *x, uint32_t rank, const int64_t *dims) {
   SambaAttribute attribute = sambaIntsAttribute("shape", dims, rank);
   return sambaTraceBuild("expand", 1, 1, &x, 1, &attribute);
 }
@@ -165,7 +165,8 @@ static int64_t clampIndex(int64_t index, int64_t size, int64_t low, int64_t high
   return index > high ? high : index;
 }
 
-SambaTensor *sambaSlice(SambaTensor *x, int64_t dim, int64_t start, int64_t end, int64_t step) {
+SambaTraceValue *sambaSlice(SambaTraceValue *x, int64_t dim, int64_t start, int64_t end,
+                            int64_t step) {
   if (!x)
     return NULL;
   uint32_t rank = x->type.rank;
@@ -194,14 +195,15 @@ SambaTensor *sambaSlice(SambaTensor *x, int64_t dim, int64_t start, int64_t end,
                                  sambaIntsAttribute("steps", steps, rank)};
   return sambaTraceBuild("slice", 1, 1, &x, 3, attributes);
 }
-SambaTensor *sambaPad(SambaTensor *x, const int64_t *low, const int64_t *high, double value) {
+SambaTraceValue *sambaPad(SambaTraceValue *x, const int64_t *low, const int64_t *high,
+                          double value) {
   uint32_t rank = x ? x->type.rank : 0;
   SambaAttribute attributes[] = {sambaIntsAttribute("low", low, rank),
                                  sambaIntsAttribute("high", high, rank),
                                  sambaFloatAttribute("value", value)};
   return sambaTraceBuild("pad", 1, 1, &x, 3, attributes);
 }
-SambaTensor *sambaFlatten(SambaTensor *x, int64_t first, int64_t last) {
+SambaTraceValue *sambaFlatten(SambaTraceValue *x, int64_t first, int64_t last) {
   if (!x)
     return NULL;
   int64_t rank = x->type.rank;
@@ -222,7 +224,7 @@ SambaTensor *sambaFlatten(SambaTensor *x, int64_t first, int64_t last) {
   return sambaReshape(x, count, dims);
 }
 
-SambaTensor *sambaCat(uint32_t count, SambaTensor *const *tensors, int64_t dim) {
+SambaTraceValue *sambaCat(uint32_t count, SambaTraceValue *const *tensors, int64_t dim) {
   SambaAttribute attribute = sambaIntAttribute("dim", dim);
   for (uint32_t i = 0; i < count; ++i)
     if (!tensors[i])
@@ -230,16 +232,18 @@ SambaTensor *sambaCat(uint32_t count, SambaTensor *const *tensors, int64_t dim) 
   return count ? sambaTraceBuild("cat", 1, count, tensors, 1, &attribute) : NULL;
 }
 
-SambaTensor *sambaDft(SambaTensor *x, int64_t dim, int64_t length, bool inverse, bool onesided) {
+SambaTraceValue *sambaDft(SambaTraceValue *x, int64_t dim, int64_t length, bool inverse,
+                          bool onesided) {
   SambaAttribute attributes[] = {
       sambaIntAttribute("dim", dim), sambaBoolAttribute("inverse", inverse),
       sambaBoolAttribute("onesided", onesided), sambaIntAttribute("length", length)};
   return sambaTraceBuild("dft", 1, 1, &x, length ? 4 : 3, attributes);
 }
-SambaTensor *sambaStft(SambaTensor *x, SambaTensor *window, int64_t hop, int64_t length,
-                       bool onesided) {
+SambaTraceValue *sambaStft(SambaTraceValue *x, SambaTraceValue *window, int64_t hop, int64_t length,
+                           bool onesided) {
   SambaAttribute attributes[] = {sambaIntAttribute("hop", hop),
                                  sambaBoolAttribute("onesided", onesided),
                                  sambaIntAttribute("length", length)};
-  return sambaTraceBuild("stft", 1, 2, (SambaTensor *[]){x, window}, length ? 3 : 2, attributes);
+  return sambaTraceBuild("stft", 1, 2, (SambaTraceValue *[]){x, window}, length ? 3 : 2,
+                         attributes);
 }

@@ -1,36 +1,37 @@
 /* Gathers, scatters and resampling as C functions; see operators.h. */
 #include "frontend/trace/operators.h"
 
-SambaTensor *sambaTake(SambaTensor *x, SambaTensor *indices, int64_t dim, int64_t batch_dims) {
+SambaTraceValue *sambaTake(SambaTraceValue *x, SambaTraceValue *indices, int64_t dim,
+                           int64_t batch_dims) {
   SambaAttribute attributes[] = {sambaIntAttribute("dim", dim),
                                  sambaIntAttribute("batch_dims", batch_dims)};
-  return sambaTraceBuild("take", 2, 2, (SambaTensor *[]){x, indices}, batch_dims ? 2 : 1,
+  return sambaTraceBuild("take", 2, 2, (SambaTraceValue *[]){x, indices}, batch_dims ? 2 : 1,
                          attributes);
 }
-SambaTensor *sambaGather(SambaTensor *x, int64_t dim, SambaTensor *index) {
+SambaTraceValue *sambaGather(SambaTraceValue *x, int64_t dim, SambaTraceValue *index) {
   SambaAttribute attribute = sambaIntAttribute("dim", dim);
-  return sambaTraceBuild("gather", 2, 2, (SambaTensor *[]){x, index}, 1, &attribute);
+  return sambaTraceBuild("gather", 2, 2, (SambaTraceValue *[]){x, index}, 1, &attribute);
 }
-SambaTensor *sambaGatherNd(SambaTensor *x, SambaTensor *indices, int64_t batch_dims) {
+SambaTraceValue *sambaGatherNd(SambaTraceValue *x, SambaTraceValue *indices, int64_t batch_dims) {
   SambaAttribute attribute = sambaIntAttribute("batch_dims", batch_dims);
-  return sambaTraceBuild("gather_nd", 2, 2, (SambaTensor *[]){x, indices}, batch_dims != 0,
+  return sambaTraceBuild("gather_nd", 2, 2, (SambaTraceValue *[]){x, indices}, batch_dims != 0,
                          &attribute);
 }
-SambaTensor *sambaScatter(SambaTensor *x, int64_t dim, SambaTensor *index, SambaTensor *src,
-                          const char *reduce) {
+SambaTraceValue *sambaScatter(SambaTraceValue *x, int64_t dim, SambaTraceValue *index,
+                              SambaTraceValue *src, const char *reduce) {
   SambaAttribute attributes[] = {sambaIntAttribute("dim", dim),
                                  sambaStringAttribute("reduce", reduce ? reduce : "")};
-  return sambaTraceBuild("scatter", 3, 3, (SambaTensor *[]){x, index, src}, reduce ? 2 : 1,
+  return sambaTraceBuild("scatter", 3, 3, (SambaTraceValue *[]){x, index, src}, reduce ? 2 : 1,
                          attributes);
 }
-SambaTensor *sambaScatterNd(SambaTensor *x, SambaTensor *indices, SambaTensor *updates,
-                            const char *reduce) {
+SambaTraceValue *sambaScatterNd(SambaTraceValue *x, SambaTraceValue *indices,
+                                SambaTraceValue *updates, const char *reduce) {
   SambaAttribute attribute = sambaStringAttribute("reduce", reduce ? reduce : "");
-  return sambaTraceBuild("scatter_nd", 3, 3, (SambaTensor *[]){x, indices, updates}, reduce != NULL,
-                         &attribute);
+  return sambaTraceBuild("scatter_nd", 3, 3, (SambaTraceValue *[]){x, indices, updates},
+                         reduce != NULL, &attribute);
 }
 
-SambaTensor *sambaInterpolate(SambaTensor *x, const SambaInterpolateOptions *options) {
+SambaTraceValue *sambaInterpolate(SambaTraceValue *x, const SambaInterpolateOptions *options) {
   uint32_t rank = x ? x->type.rank : 0;
   uint32_t count = 0;
   SambaAttribute attributes[10];
@@ -57,8 +58,8 @@ SambaTensor *sambaInterpolate(SambaTensor *x, const SambaInterpolateOptions *opt
   return sambaTraceBuild("interpolate", 1, 1, &x, count, attributes);
 }
 
-SambaTensor *sambaPadBorder(SambaTensor *x, const int64_t *low, const int64_t *high,
-                            const char *mode) {
+SambaTraceValue *sambaPadBorder(SambaTraceValue *x, const int64_t *low, const int64_t *high,
+                                const char *mode) {
   uint32_t rank = x ? x->type.rank : 0;
   SambaAttribute attributes[] = {sambaIntsAttribute("low", low, rank),
                                  sambaIntsAttribute("high", high, rank),
@@ -66,20 +67,21 @@ SambaTensor *sambaPadBorder(SambaTensor *x, const int64_t *low, const int64_t *h
   return sambaTraceBuild("pad_border", 1, 1, &x, 3, attributes);
 }
 
-SambaTensor *sambaRoiAlign(SambaTensor *x, SambaTensor *rois, SambaTensor *batch_indices,
-                           const SambaRoiAlignOptions *options) {
+SambaTraceValue *sambaRoiAlign(SambaTraceValue *x, SambaTraceValue *rois,
+                               SambaTraceValue *batch_indices,
+                               const SambaRoiAlignOptions *options) {
   SambaAttribute attributes[] = {sambaIntsAttribute("output_size", options->size, 2),
                                  sambaIntAttribute("sampling_ratio", options->sampling_ratio),
                                  sambaFloatAttribute("spatial_scale", options->spatial_scale),
                                  sambaStringAttribute("mode", options->mode),
                                  sambaBoolAttribute("aligned", options->aligned),
                                  sambaBoolAttribute("adaptive", options->adaptive)};
-  return sambaTraceBuild("roi_align", 3, 3, (SambaTensor *[]){x, rois, batch_indices},
+  return sambaTraceBuild("roi_align", 3, 3, (SambaTraceValue *[]){x, rois, batch_indices},
                          options->adaptive ? 6 : 5, attributes);
 }
 
-SambaTensor *sambaFold(SambaTensor *x, size_t spatial, const int64_t *output_size,
-                       const SambaWindowOptions *window) {
+SambaTraceValue *sambaFold(SambaTraceValue *x, size_t spatial, const int64_t *output_size,
+                           const SambaWindowOptions *window) {
   SambaAttribute attributes[5] = {sambaIntsAttribute("output_size", output_size, spatial),
                                   sambaIntsAttribute("kernel_size", window->kernel, spatial)};
   uint32_t count = 2;

@@ -29,7 +29,7 @@ static void appendRegion(SambaTrace *trace, SambaText *text, SambaStringRef regi
 
 /* "%3 = weight "w" : 4x4xf32 region "shared" requires_grad"; a region of its own is not told. */
 void sambaTraceRecordArgument(SambaTrace *trace, SambaTraceArgumentState *argument) {
-  const SambaTensor *tensor = argument->tensor;
+  const SambaTraceValue *tensor = argument->tensor;
   SambaStringRef shown = sambaStringEscape(&trace->arena, tensor->name);
   SambaText text = {0};
   char type[160];
@@ -54,7 +54,7 @@ void sambaTraceRecordResult(SambaTrace *trace, SambaTraceResultState *result) {
 }
 
 /* One number belongs to the graph: x * 2 is another model than x * 3. Tables are data. */
-void sambaTraceRecordConstant(SambaTrace *trace, const SambaTensor *tensor, const void *data,
+void sambaTraceRecordConstant(SambaTrace *trace, const SambaTraceValue *tensor, const void *data,
                               bool splat) {
   char type[160], number[40] = "";
   if (splat && sambaDTypeIsFloat(tensor->type.dtype)) {
@@ -99,7 +99,7 @@ static void appendAttribute(SambaText *text, const SambaAttribute *attribute) {
 
 /* "%7 = linear(%1, %2) {out_dtype = f32} : 1x128xf32" */
 void sambaTraceRecordCall(SambaTrace *trace, const SambaOperatorCall *call,
-                          SambaTensor *const *operands, SambaTensor *const *results) {
+                          SambaTraceValue *const *operands, SambaTraceValue *const *results) {
   SambaText text = {0};
   for (uint32_t i = 0; i < sambaOperatorResults(call->operator); ++i)
     sambaTextFormat(&text, "%s%%%u", i ? ", " : "", results[i]->id);

@@ -1,8 +1,8 @@
 /* Reductions, searches, sorts and losses as C functions; see operators.h. */
 #include "frontend/trace/operators.h"
 
-static SambaTensor *extremeIndex(const char *name, SambaTensor *x, const int64_t *dim, bool keepdim,
-                                 bool select_last) {
+static SambaTraceValue *extremeIndex(const char *name, SambaTraceValue *x, const int64_t *dim,
+                                     bool keepdim, bool select_last) {
   SambaAttribute attributes[3];
   uint32_t count = 0;
   if (dim)
@@ -13,14 +13,16 @@ static SambaTensor *extremeIndex(const char *name, SambaTensor *x, const int64_t
     attributes[count++] = sambaBoolAttribute("select_last", true);
   return sambaTraceBuild(name, 1, 1, &x, count, attributes);
 }
-SambaTensor *sambaArgmax(SambaTensor *x, const int64_t *dim, bool keepdim, bool select_last) {
+SambaTraceValue *sambaArgmax(SambaTraceValue *x, const int64_t *dim, bool keepdim,
+                             bool select_last) {
   return extremeIndex("argmax", x, dim, keepdim, select_last);
 }
-SambaTensor *sambaArgmin(SambaTensor *x, const int64_t *dim, bool keepdim, bool select_last) {
+SambaTraceValue *sambaArgmin(SambaTraceValue *x, const int64_t *dim, bool keepdim,
+                             bool select_last) {
   return extremeIndex("argmin", x, dim, keepdim, select_last);
 }
 
-SambaTensor *sambaCumsum(SambaTensor *x, int64_t dim, bool exclusive, bool reverse) {
+SambaTraceValue *sambaCumsum(SambaTraceValue *x, int64_t dim, bool exclusive, bool reverse) {
   SambaAttribute attributes[3] = {sambaIntAttribute("dim", dim)};
   uint32_t count = 1;
   if (exclusive)
@@ -31,9 +33,9 @@ SambaTensor *sambaCumsum(SambaTensor *x, int64_t dim, bool exclusive, bool rever
 }
 
 /* Values and indices. */
-static SambaTensor *ordered(const char *name, SambaTensor *x, uint32_t count,
-                            const SambaAttribute *attributes, SambaTensor **out_indices) {
-  SambaTensor *results[2] = {NULL, NULL};
+static SambaTraceValue *ordered(const char *name, SambaTraceValue *x, uint32_t count,
+                                const SambaAttribute *attributes, SambaTraceValue **out_indices) {
+  SambaTraceValue *results[2] = {NULL, NULL};
   SambaStatus status =
       x ? sambaTraceOperator(x->trace, name, 1, &x, count, attributes, results) : NULL;
   if (status)
@@ -42,30 +44,32 @@ static SambaTensor *ordered(const char *name, SambaTensor *x, uint32_t count,
     *out_indices = results[1];
   return results[0];
 }
-SambaTensor *sambaTopk(SambaTensor *x, int64_t k, int64_t dim, bool largest,
-                       SambaTensor **out_indices) {
+SambaTraceValue *sambaTopk(SambaTraceValue *x, int64_t k, int64_t dim, bool largest,
+                           SambaTraceValue **out_indices) {
   SambaAttribute attributes[] = {sambaIntAttribute("k", k), sambaIntAttribute("dim", dim),
                                  sambaBoolAttribute("largest", largest)};
   return ordered("topk", x, 3, attributes, out_indices);
 }
-SambaTensor *sambaSort(SambaTensor *x, int64_t dim, bool descending, SambaTensor **out_indices) {
+SambaTraceValue *sambaSort(SambaTraceValue *x, int64_t dim, bool descending,
+                           SambaTraceValue **out_indices) {
   SambaAttribute attributes[] = {sambaIntAttribute("dim", dim),
                                  sambaBoolAttribute("descending", descending)};
   return ordered("sort", x, 2, attributes, out_indices);
 }
 
-static SambaTensor *triangle(const char *name, SambaTensor *x, int64_t diagonal,
-                             SambaTensor *more) {
+static SambaTraceValue *triangle(const char *name, SambaTraceValue *x, int64_t diagonal,
+                                 SambaTraceValue *more) {
   SambaAttribute attribute = sambaIntAttribute("diagonal", diagonal);
-  return sambaTraceBuild(name, 1, 2, (SambaTensor *[]){x, more}, diagonal ? 1 : 0, &attribute);
+  return sambaTraceBuild(name, 1, 2, (SambaTraceValue *[]){x, more}, diagonal ? 1 : 0, &attribute);
 }
-SambaTensor *sambaTriu(SambaTensor *x, int64_t diagonal, SambaTensor *more) {
+SambaTraceValue *sambaTriu(SambaTraceValue *x, int64_t diagonal, SambaTraceValue *more) {
   return triangle("triu", x, diagonal, more);
 }
-SambaTensor *sambaTril(SambaTensor *x, int64_t diagonal, SambaTensor *more) {
+SambaTraceValue *sambaTril(SambaTraceValue *x, int64_t diagonal, SambaTraceValue *more) {
   return triangle("tril", x, diagonal, more);
 }
-SambaTensor *sambaEinsum(const char *equation, uint32_t count, SambaTensor *const *tensors) {
+SambaTraceValue *sambaEinsum(const char *equation, uint32_t count,
+                             SambaTraceValue *const *tensors) {
   SambaAttribute attribute = sambaStringAttribute("equation", equation);
   for (uint32_t i = 0; i < count; ++i)
     if (!tensors[i])
@@ -75,21 +79,22 @@ SambaTensor *sambaEinsum(const char *equation, uint32_t count, SambaTensor *cons
 
 /* ---- Losses ---- */
 
-static SambaTensor *classLoss(const char *name, SambaTensor *x, SambaTensor *target,
-                              SambaTensor *weight, const int64_t *ignore_index,
-                              const char *reduction) {
+static SambaTraceValue *classLoss(const char *name, SambaTraceValue *x, SambaTraceValue *target,
+                                  SambaTraceValue *weight, const int64_t *ignore_index,
+                                  const char *reduction) {
   SambaAttribute attributes[2] = {sambaStringAttribute("reduction", reduction)};
   if (ignore_index)
     attributes[1] = sambaIntAttribute("ignore_index", *ignore_index);
-  return target ? sambaTraceBuild(name, 1, 3, (SambaTensor *[]){x, target, weight},
+  return target ? sambaTraceBuild(name, 1, 3, (SambaTraceValue *[]){x, target, weight},
                                   ignore_index ? 2 : 1, attributes)
                 : NULL;
 }
-SambaTensor *sambaNllLoss(SambaTensor *x, SambaTensor *target, SambaTensor *weight,
-                          const int64_t *ignore_index, const char *reduction) {
+SambaTraceValue *sambaNllLoss(SambaTraceValue *x, SambaTraceValue *target, SambaTraceValue *weight,
+                              const int64_t *ignore_index, const char *reduction) {
   return classLoss("nll_loss", x, target, weight, ignore_index, reduction);
 }
-SambaTensor *sambaCrossEntropy(SambaTensor *x, SambaTensor *target, SambaTensor *weight,
-                               const int64_t *ignore_index, const char *reduction) {
+SambaTraceValue *sambaCrossEntropy(SambaTraceValue *x, SambaTraceValue *target,
+                                   SambaTraceValue *weight, const int64_t *ignore_index,
+                                   const char *reduction) {
   return classLoss("cross_entropy", x, target, weight, ignore_index, reduction);
 }

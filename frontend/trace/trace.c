@@ -31,30 +31,17 @@ SambaTrace *sambaTraceCreate(MlirContext context, const char *graph_name) {
 void sambaTraceDestroy(SambaTrace *trace) {
   if (!trace)
     return;
-  for (size_t i = 0; i < trace->owners.size; ++i) {
-    const SambaStorage *storage = &trace->owners.data[i]->storage;
-    if (storage->kind == SAMBA_STORAGE_OWNED && storage->release)
-      storage->release(storage->data, storage->user_data);
-  }
-
   if (trace->block.ptr)
     mlirBlockDestroy(trace->block);
   sambaStringMapFree(&trace->names);
   sambaArrayFree(&trace->arguments);
   sambaArrayFree(&trace->results);
   sambaArrayFree(&trace->optimizers);
-  sambaArrayFree(&trace->owners);
   sambaArrayFree(&trace->lines);
   sambaArrayFree(&trace->line_layers);
   sambaStatusFree(trace->status);
   sambaArenaDestroy(&trace->arena);
   free(trace);
-}
-
-void sambaTensorSetStorage(SambaTensor *tensor, const SambaStorage *storage) {
-  tensor->storage = *storage;
-  if (storage->kind == SAMBA_STORAGE_OWNED && storage->release)
-    sambaArrayAppend(&tensor->trace->owners, tensor);
 }
 
 MlirContext sambaTraceContext(const SambaTrace *trace) { return trace->context; }
@@ -94,8 +81,8 @@ static SambaStringRef uniqueName(SambaTrace *trace, SambaStringRef wanted, const
   }
 }
 
-static SambaTensor *newTensor(SambaTrace *trace, MlirValue value, const SambaTensorType *type) {
-  SambaTensor *tensor = SAMBA_ARENA_NEW(&trace->arena, SambaTensor);
+static SambaTraceValue *newTensor(SambaTrace *trace, MlirValue value, const SambaTensorType *type) {
+  SambaTraceValue *tensor = SAMBA_ARENA_NEW(&trace->arena, SambaTraceValue);
   tensor->trace = trace;
   tensor->value = value;
   tensor->type = *type;
@@ -167,7 +154,7 @@ static MlirAttribute arginAttribute(SambaTrace *trace, SambaDType dtype,
                            mlirDictionaryAttrGet(context, bounded ? 5 : 3, entries));
 }
 
-SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument) {
+SambaTraceValue *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument) {
   if (trace->status)
     return NULL;
   const char *kind = argument->kind ? argument->kind : "input";
@@ -184,7 +171,7 @@ SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument
                                               mlirLocationUnknownGet(trace->context));
   MlirValue value = mlirBlockAddArgument(
       trace->block, sambaTensorTypeToMlir(trace->context, &argument->type), location);
-  SambaTensor *tensor = newTensor(trace, value, &argument->type);
+  SambaTraceValue *tensor = newTensor(trace, value, &argument->type);
 
   tensor->name = name;
   tensor->kind = sambaStringRefCopy(&trace->arena, sambaStringRef(kind));
@@ -194,9 +181,6 @@ SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument
   if (argument->memory)
     tensor->memory = sambaStringRefCopy(&trace->arena, sambaStringRef(argument->memory));
   tensor->requires_grad = argument->requires_grad;
-  if (!argument->file && argument->data)
-    tensor->storage =
-        (SambaStorage){.kind = SAMBA_STORAGE_BORROWED, .data = (void *)(uintptr_t)argument->data};
 
   SambaTraceArgumentState state = {
       .tensor = tensor,
@@ -220,30 +204,30 @@ static SambaArgument simpleArgument(const char *kind, const char *name, SambaDTy
   return argument;
 }
 
-SambaTensor *sambaTraceInput(SambaTrace *trace, const char *name, SambaDType dtype, uint32_t rank,
-                             const int64_t *dims) {
+SambaTraceValue *sambaTraceInput(SambaTrace *trace, const char *name, SambaDType dtype,
+                                 uint32_t rank, const int64_t *dims) {
   SambaArgument argument = simpleArgument("input", name, dtype, rank, dims);
   return sambaTraceArgument(trace, &argument);
 }
 
-SambaTensor *sambaTraceParameter(SambaTrace *trace, const char *name, SambaDType dtype,
-                                 uint32_t rank, const int64_t *dims, const void *data) {
+SambaTraceValue *sambaTraceParameter(SambaTrace *trace, const char *name, SambaDType dtype,
+                                     uint32_t rank, const int64_t *dims, const void *data) {
   SambaArgument argument = simpleArgument("weight", name, dtype, rank, dims);
   argument.data = data;
   return sambaTraceArgument(trace, &argument);
 }
 
-SambaTensor *sambaTraceParameterFile(SambaTrace *trace, const char *name, SambaDType dtype,
-                                     uint32_t rank, const int64_t *dims, const char *file,
-                                     uint64_t offset) {
+SambaTraceValue *sambaTraceParameterFile(SambaTrace *trace, const char *name, SambaDType dtype,
+                                         uint32_t rank, const int64_t *dims, const char *file,
+                                         uint64_t offset) {
   SambaArgument argument = simpleArgument("weight", name, dtype, rank, dims);
   argument.file = file;
   argument.file_offset = offset;
   return sambaTraceArgument(trace, &argument);
 }
 
-SambaTensor *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type, const void *data,
-                                bool splat) {
+SambaTraceValue *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type,
+                                    const void *data, bool splat) {
   if (trace->status)
     return NULL;
   SambaStatus status = checkType(type);
@@ -262,12 +246,12 @@ SambaTensor *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type, 
   mlirOperationStateAddResults(&state, 1, &result);
   MlirOperation operation = mlirOperationCreate(&state);
   mlirBlockAppendOwnedOperation(trace->block, operation);
-  SambaTensor *tensor = newTensor(trace, mlirOperationGetResult(operation, 0), type);
+  SambaTraceValue *tensor = newTensor(trace, mlirOperationGetResult(operation, 0), type);
   sambaTraceRecordConstant(trace, tensor, data, splat);
   return tensor;
 }
 
-SambaTensor *sambaTraceScalar(SambaTrace *trace, SambaDType dtype, double value) {
+SambaTraceValue *sambaTraceScalar(SambaTrace *trace, SambaDType dtype, double value) {
   SambaTensorType type = {.dtype = dtype};
   uint64_t bits = sambaDTypeBitsOfNumber(dtype, value);
   return sambaTraceConstant(trace, &type, &bits, true);
@@ -282,8 +266,8 @@ static SambaStatus annotate(const SambaTrace *trace, const char *name, SambaStat
 }
 
 SambaStatus sambaTraceOperator(SambaTrace *trace, const char *name, uint32_t operand_count,
-                               SambaTensor *const *operands, uint32_t attribute_count,
-                               const SambaAttribute *attributes, SambaTensor **out_results) {
+                               SambaTraceValue *const *operands, uint32_t attribute_count,
+                               const SambaAttribute *attributes, SambaTraceValue **out_results) {
   SambaOperatorCall call = {.operator = sambaOperatorFind(sambaStringRef(name)),
                             .operand_count = operand_count,
                             .attribute_count = attribute_count,
@@ -342,14 +326,14 @@ SambaStatus sambaTraceOperator(SambaTrace *trace, const char *name, uint32_t ope
   return status ? annotate(trace, name, status) : NULL;
 }
 
-SambaTensor *sambaTraceCall(SambaTrace *trace, const char *name, uint32_t operand_count,
-                            SambaTensor *const *operands, uint32_t attribute_count,
-                            const SambaAttribute *attributes) {
+SambaTraceValue *sambaTraceCall(SambaTrace *trace, const char *name, uint32_t operand_count,
+                                SambaTraceValue *const *operands, uint32_t attribute_count,
+                                const SambaAttribute *attributes) {
   if (!trace || trace->status)
     return NULL;
   while (operand_count && !operands[operand_count - 1])
     --operand_count;
-  SambaTensor *result = NULL;
+  SambaTraceValue *result = NULL;
   SambaStatus status = sambaTraceOperator(trace, name, operand_count, operands, attribute_count,
                                           attributes, &result);
   if (status)
@@ -357,9 +341,9 @@ SambaTensor *sambaTraceCall(SambaTrace *trace, const char *name, uint32_t operan
   return status ? NULL : result;
 }
 
-SambaTensor *sambaTraceBuild(const char *name, uint32_t required, uint32_t operand_count,
-                             SambaTensor *const *operands, uint32_t attribute_count,
-                             const SambaAttribute *attributes) {
+SambaTraceValue *sambaTraceBuild(const char *name, uint32_t required, uint32_t operand_count,
+                                 SambaTraceValue *const *operands, uint32_t attribute_count,
+                                 const SambaAttribute *attributes) {
   for (uint32_t i = 0; i < required; ++i)
     if (!operands[i])
       return NULL;
@@ -368,7 +352,7 @@ SambaTensor *sambaTraceBuild(const char *name, uint32_t required, uint32_t opera
 }
 
 void sambaTraceAddResult(SambaTrace *trace, SambaStringRef name, const char *kind,
-                         SambaStringRef region, SambaTensor *tensor) {
+                         SambaStringRef region, SambaTraceValue *tensor) {
   SambaTraceResultState result = {.tensor = tensor,
                                   .name = name,
                                   .kind = sambaStringRefCopy(&trace->arena, sambaStringRef(kind)),
@@ -380,7 +364,7 @@ void sambaTraceAddResult(SambaTrace *trace, SambaStringRef name, const char *kin
 }
 
 void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
-                      SambaStringRef region, SambaTensor *tensor) {
+                      SambaStringRef region, SambaTraceValue *tensor) {
   if (trace->status)
     return;
   if (!tensor) {
@@ -391,7 +375,7 @@ void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
   sambaTraceAddResult(trace, uniqueName(trace, name, kind), kind, region, tensor);
 }
 
-void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTensor *tensor) {
+void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTraceValue *tensor) {
   sambaTraceResult(trace, sambaStringRef(name), "output", (SambaStringRef){0}, tensor);
 }
 

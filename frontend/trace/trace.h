@@ -1,27 +1,24 @@
 /* Tracing: building one graph, operator by operator, as samba IR.
  *
- * The one graph builder of the project; the ONNX importer is its first client. A SambaTensor is
+ * The one graph builder of the project; the ONNX importer is its first client. A SambaTraceValue is
  * metadata plus an SSA value: tracing never looks at data. Shapes and dtypes come from the operator
  * table, so an error appears at the builder call, with the operator's name. A failed call returns
- * NULL and is remembered: later calls on NULL tensors do nothing, and sambaTraceFinish returns the
+ * NULL and is remembered: later calls on NULL values do nothing, and sambaTraceFinish returns the
  * first failure.
  *
  *   SambaTrace *trace = sambaTraceCreate(context, "forward");
- *   SambaTensor *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){1, 784});
- *   SambaTensor *w = sambaTraceParameter(trace, "fc.weight", SAMBA_DTYPE_F32, 2,
- *                                        (int64_t[]){10, 784}, weights);
+ *   SambaTraceValue *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){1, 784});
+ *   SambaTraceValue *w = sambaTraceParameter(trace, "fc.weight", SAMBA_DTYPE_F32, 2,
+ *                                            (int64_t[]){10, 784}, weights);
  *   sambaTraceOutput(trace, "y", sambaRelu(sambaLinear(x, w, NULL)));
  *   SambaStatus status = sambaTraceFinish(trace, &module);
  *   sambaTraceDestroy(trace); */
 #ifndef SAMBA_FRONTEND_TRACE_TRACE_H
 #define SAMBA_FRONTEND_TRACE_TRACE_H
 
-#include "frontend/trace/tensor.h"
+#include "frontend/trace/value.h"
 #include "support/base/memory.h"
 #include "support/text/trace_record.h"
-
-/* Attaches storage to a tensor. The storage that it had before is forgotten and not released. */
-void sambaTensorSetStorage(SambaTensor *tensor, const SambaStorage *storage);
 
 /* Makes sure the samba dialect is registered with the context; the context stays the caller's. */
 SambaTrace *sambaTraceCreate(MlirContext context, const char *graph_name);
@@ -63,44 +60,44 @@ typedef struct SambaArgument {
   uint64_t file_offset;
   const void *data; /* row-major, copied into the IR as a dense tensor */
 } SambaArgument;
-SambaTensor *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument);
-SambaTensor *sambaTraceInput(SambaTrace *trace, const char *name, SambaDType dtype, uint32_t rank,
-                             const int64_t *dims);
+SambaTraceValue *sambaTraceArgument(SambaTrace *trace, const SambaArgument *argument);
+SambaTraceValue *sambaTraceInput(SambaTrace *trace, const char *name, SambaDType dtype,
+                                 uint32_t rank, const int64_t *dims);
 /* data may be NULL: such a weight is written before the network runs. */
-SambaTensor *sambaTraceParameter(SambaTrace *trace, const char *name, SambaDType dtype,
-                                 uint32_t rank, const int64_t *dims, const void *data);
+SambaTraceValue *sambaTraceParameter(SambaTrace *trace, const char *name, SambaDType dtype,
+                                     uint32_t rank, const int64_t *dims, const void *data);
 /* A weight in a file: raw little-endian elements from `offset` on. The path is kept as given. */
-SambaTensor *sambaTraceParameterFile(SambaTrace *trace, const char *name, SambaDType dtype,
-                                     uint32_t rank, const int64_t *dims, const char *file,
-                                     uint64_t offset);
+SambaTraceValue *sambaTraceParameterFile(SambaTrace *trace, const char *name, SambaDType dtype,
+                                         uint32_t rank, const int64_t *dims, const char *file,
+                                         uint64_t offset);
 /* A small constant in the IR. data: row-major; one element stands for all when splat. */
-SambaTensor *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type, const void *data,
-                                bool splat);
+SambaTraceValue *sambaTraceConstant(SambaTrace *trace, const SambaTensorType *type,
+                                    const void *data, bool splat);
 /* A rank-0 constant. */
-SambaTensor *sambaTraceScalar(SambaTrace *trace, SambaDType dtype, double value);
+SambaTraceValue *sambaTraceScalar(SambaTrace *trace, SambaDType dtype, double value);
 
 /* Any operator of the table. Every tensor must belong to `trace`. results: one per result of the
  * operator. The status starts with the operator's name and layer. */
 SambaStatus sambaTraceOperator(SambaTrace *trace, const char *name, uint32_t operand_count,
-                               SambaTensor *const *operands, uint32_t attribute_count,
-                               const SambaAttribute *attributes, SambaTensor **out_results);
+                               SambaTraceValue *const *operands, uint32_t attribute_count,
+                               const SambaAttribute *attributes, SambaTraceValue **out_results);
 /* The same for one result; NULL on failure, which the trace remembers. NULL operands at the end are
  * left out. */
-SambaTensor *sambaTraceCall(SambaTrace *trace, const char *name, uint32_t operand_count,
-                            SambaTensor *const *operands, uint32_t attribute_count,
-                            const SambaAttribute *attributes);
+SambaTraceValue *sambaTraceCall(SambaTrace *trace, const char *name, uint32_t operand_count,
+                                SambaTraceValue *const *operands, uint32_t attribute_count,
+                                const SambaAttribute *attributes);
 /* sambaTraceCall in the trace of the first operand; NULL when one of the first `required` operands
  * is NULL. */
-SambaTensor *sambaTraceBuild(const char *name, uint32_t required, uint32_t operand_count,
-                             SambaTensor *const *operands, uint32_t attribute_count,
-                             const SambaAttribute *attributes);
+SambaTraceValue *sambaTraceBuild(const char *name, uint32_t required, uint32_t operand_count,
+                                 SambaTraceValue *const *operands, uint32_t attribute_count,
+                                 const SambaAttribute *attributes);
 
 /* Declares the next result of the graph. */
-void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTensor *tensor);
+void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTraceValue *tensor);
 /* kind: output, loss, update. With a region, the result is written back to the argument that owns
  * the region; it may be empty. */
 void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
-                      SambaStringRef region, SambaTensor *tensor);
+                      SambaStringRef region, SambaTraceValue *tensor);
 
 /* Ends the graph; to be called once. Either the status is a failure, or out_module is a verified
  * module with one public function. */

@@ -4,13 +4,13 @@
 #define SAMBA_FRONTEND_TRACE_TRACE_STATE_H
 
 #include "dialect/samba/table/training/optimizer_kinds.h"
-#include "frontend/trace/tensor.h"
+#include "frontend/trace/value.h"
 #include "support/base/memory.h"
 #include "support/container/string_map.h"
 
 /* An argument; its attributes are written when the graph is finished. */
 typedef struct SambaTraceArgumentState {
-  SambaTensor *tensor;
+  SambaTraceValue *tensor;
   MlirAttribute data;  /* samba.value, or null */
   MlirAttribute argin; /* samba.argin, or null */
   bool has_region;     /* of its own: to be written */
@@ -19,7 +19,7 @@ typedef struct SambaTraceArgumentState {
 } SambaTraceArgumentState;
 
 typedef struct SambaTraceResultState {
-  SambaTensor *tensor;
+  SambaTraceValue *tensor;
   SambaStringRef name, kind, region;
   uint32_t line;
 } SambaTraceResultState;
@@ -46,15 +46,14 @@ struct SambaTrace {
   SAMBA_ARRAY(SambaTraceArgumentState) arguments;
   SAMBA_ARRAY(SambaTraceResultState) results;
   SAMBA_ARRAY(SambaTraceOptimizerState) optimizers;
-  SAMBA_ARRAY(SambaTensor *) owners; /* tensors whose storage we release */
-  SambaStrings lines, line_layers;   /* of the record */
+  SambaStrings lines, line_layers; /* of the record */
 };
 
 /* ---- trace.c ---- */
 
 /* Appends a result under exactly this name, which lives as long as the trace. */
 void sambaTraceAddResult(SambaTrace *trace, SambaStringRef name, const char *kind,
-                         SambaStringRef region, SambaTensor *tensor);
+                         SambaStringRef region, SambaTraceValue *tensor);
 
 /* ---- record.c ---- */
 
@@ -63,10 +62,10 @@ uint32_t sambaTraceRecordLine(SambaTrace *trace, const char *line);
 /* Writes the line of an argument or result, again when it has one. */
 void sambaTraceRecordArgument(SambaTrace *trace, SambaTraceArgumentState *argument);
 void sambaTraceRecordResult(SambaTrace *trace, SambaTraceResultState *result);
-void sambaTraceRecordConstant(SambaTrace *trace, const SambaTensor *tensor, const void *data,
+void sambaTraceRecordConstant(SambaTrace *trace, const SambaTraceValue *tensor, const void *data,
                               bool splat);
 void sambaTraceRecordCall(SambaTrace *trace, const SambaOperatorCall *call,
-                          SambaTensor *const *operands, SambaTensor *const *results);
+                          SambaTraceValue *const *operands, SambaTraceValue *const *results);
 
 /* ---- training.c ---- */
 

@@ -12,12 +12,12 @@
 
 /* ---- What is trained ---- */
 
-static bool isKind(const SambaTensor *tensor, const char *kind) {
+static bool isKind(const SambaTraceValue *tensor, const char *kind) {
   return sambaStringRefEqualC(tensor->kind, kind);
 }
 
 /* "weight "fc.weight"", or what the tensor is otherwise. */
-static const char *describe(const SambaTensor *tensor) {
+static const char *describe(const SambaTraceValue *tensor) {
   SambaArena *arena = &tensor->trace->arena;
   if (tensor->argument == SAMBA_NO_INDEX)
     return "a computed tensor";
@@ -26,7 +26,7 @@ static const char *describe(const SambaTensor *tensor) {
                           SAMBA_STRING_ARGS(shown));
 }
 
-SambaTensor *sambaTensorSetRequiresGrad(SambaTensor *tensor, bool requires_grad) {
+SambaTraceValue *sambaTraceSetRequiresGrad(SambaTraceValue *tensor, bool requires_grad) {
   if (!tensor || tensor->trace->status)
     return NULL;
   SambaTrace *trace = tensor->trace;
@@ -52,9 +52,10 @@ SambaTensor *sambaTensorSetRequiresGrad(SambaTensor *tensor, bool requires_grad)
   return tensor;
 }
 
-SambaTensor *sambaTraceUniformParameter(SambaTrace *trace, const char *name, uint32_t rank,
-                                        const int64_t *dims, double bound, uint64_t *generator) {
-  SambaTensor *tensor = sambaTraceParameter(trace, name, SAMBA_DTYPE_F32, rank, dims, NULL);
+SambaTraceValue *sambaTraceUniformParameter(SambaTrace *trace, const char *name, uint32_t rank,
+                                            const int64_t *dims, double bound,
+                                            uint64_t *generator) {
+  SambaTraceValue *tensor = sambaTraceParameter(trace, name, SAMBA_DTYPE_F32, rank, dims, NULL);
   if (!tensor)
     return NULL;
   size_t count = (size_t)sambaShapeElements(rank, dims);
@@ -66,13 +67,13 @@ SambaTensor *sambaTraceUniformParameter(SambaTrace *trace, const char *name, uin
 
   trace->arguments.data[tensor->argument].data =
       sambaDenseAttribute(trace->context, &tensor->type, data, false);
-  tensor->storage = (SambaStorage){.kind = SAMBA_STORAGE_BORROWED, .data = data};
-  return sambaTensorSetRequiresGrad(tensor, true);
+  return sambaTraceSetRequiresGrad(tensor, true);
 }
 
 /* ---- Losses ---- */
 
-static SambaStatus checkLoss(SambaTrace *trace, SambaStringRef name, const SambaTensor *tensor) {
+static SambaStatus checkLoss(SambaTrace *trace, SambaStringRef name,
+                             const SambaTraceValue *tensor) {
   if (sambaDTypeIsFloat(tensor->type.dtype))
     return NULL;
   SambaStringRef shown = sambaStringEscape(&trace->arena, name);
@@ -80,7 +81,7 @@ static SambaStatus checkLoss(SambaTrace *trace, SambaStringRef name, const Samba
                          SAMBA_STRING_ARGS(shown), sambaDTypeName(tensor->type.dtype));
 }
 
-void sambaTraceLoss(SambaTrace *trace, const char *name, SambaTensor *tensor) {
+void sambaTraceLoss(SambaTrace *trace, const char *name, SambaTraceValue *tensor) {
   if (trace->status)
     return;
   SambaStatus status = tensor ? checkLoss(trace, sambaStringRef(name), tensor) : NULL;
@@ -132,8 +133,8 @@ void sambaTraceSelectLosses(SambaTrace *trace, uint32_t count, const int64_t *re
 
 /* ---- Buffers and layers ---- */
 
-SambaTensor *sambaTraceBuffer(SambaTrace *trace, const char *name, SambaDType dtype, uint32_t rank,
-                              const int64_t *dims, const void *data) {
+SambaTraceValue *sambaTraceBuffer(SambaTrace *trace, const char *name, SambaDType dtype,
+                                  uint32_t rank, const int64_t *dims, const void *data) {
   SambaArgument argument = {.name = sambaStringRef(name),
                             .kind = "buffer",
                             .type = {.dtype = dtype, .rank = rank},
@@ -143,7 +144,7 @@ SambaTensor *sambaTraceBuffer(SambaTrace *trace, const char *name, SambaDType dt
   return sambaTraceArgument(trace, &argument);
 }
 
-void sambaTraceUpdate(SambaTensor *argument, SambaTensor *value) {
+void sambaTraceUpdate(SambaTraceValue *argument, SambaTraceValue *value) {
   SambaTrace *trace = argument ? argument->trace : NULL;
   if (!trace || trace->status || !value)
     return;
@@ -165,14 +166,14 @@ void sambaTraceUpdate(SambaTensor *argument, SambaTensor *value) {
   sambaTraceAddResult(trace, argument->name, "update", argument->region, value);
 }
 
-static SambaTensor *times(SambaTensor *x, double factor) {
+static SambaTraceValue *times(SambaTraceValue *x, double factor) {
   return x ? sambaMul(x, sambaTraceScalar(x->trace, x->type.dtype, factor)) : NULL;
 }
 
-SambaTensor *sambaTraceBatchNorm(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
-                                 SambaTensor *mean, SambaTensor *variance, double eps,
-                                 double momentum) {
-  SambaTensor *results[5] = {NULL};
+SambaTraceValue *sambaTraceBatchNorm(SambaTraceValue *x, SambaTraceValue *weight,
+                                     SambaTraceValue *bias, SambaTraceValue *mean,
+                                     SambaTraceValue *variance, double eps, double momentum) {
+  SambaTraceValue *results[5] = {NULL};
   sambaBatchNormTraining(x, weight, bias, mean, variance, eps, 1 - momentum, results);
   if (!results[0])
     return NULL;
@@ -186,15 +187,15 @@ SambaTensor *sambaTraceBatchNorm(SambaTensor *x, SambaTensor *weight, SambaTenso
                                    (long long)count));
     return NULL;
   }
-  SambaTensor *fresh = times(results[4], momentum * (double)count / (double)(count - 1));
+  SambaTraceValue *fresh = times(results[4], momentum * (double)count / (double)(count - 1));
   sambaTraceUpdate(mean, results[1]);
   sambaTraceUpdate(variance, sambaAdd(times(variance, 1 - momentum), fresh));
   return results[0];
 }
 
 /* The hyperparameter LAYER__NAME. */
-static SambaTensor *layerArgin(SambaTrace *trace, const char *name, SambaDType dtype,
-                               const SambaTraceArgin *argin) {
+static SambaTraceValue *layerArgin(SambaTrace *trace, const char *name, SambaDType dtype,
+                                   const SambaTraceArgin *argin) {
   SambaStringRef layer = trace->layer.size ? trace->layer : sambaStringRef("dropout");
   SambaArgument argument = {.name = sambaStringRef(sambaArenaFormat(
                                 &trace->arena, "%.*s__%s", SAMBA_STRING_ARGS(layer), name)),
@@ -204,7 +205,7 @@ static SambaTensor *layerArgin(SambaTrace *trace, const char *name, SambaDType d
   return sambaTraceArgument(trace, &argument);
 }
 
-SambaTensor *sambaTraceDropout(SambaTensor *x, double p) {
+SambaTraceValue *sambaTraceDropout(SambaTraceValue *x, double p) {
   const double most = 0.99999994; /* the largest f32 below 1 */
   if (!x || x->trace->status)
     return NULL;
@@ -218,9 +219,9 @@ SambaTensor *sambaTraceDropout(SambaTensor *x, double p) {
 
   SambaTraceArgin rate = {.kind = "dropout_rate", .group = "p", .value = p, .most = most};
   SambaTraceArgin seed = {.kind = "dropout_seed", .group = "seed"};
-  SambaTensor *rate_tensor = layerArgin(x->trace, "p", SAMBA_DTYPE_F32, &rate);
-  SambaTensor *seed_tensor = layerArgin(x->trace, "seed", SAMBA_DTYPE_I64, &seed);
-  SambaTensor *y, *mask;
+  SambaTraceValue *rate_tensor = layerArgin(x->trace, "p", SAMBA_DTYPE_F32, &rate);
+  SambaTraceValue *seed_tensor = layerArgin(x->trace, "seed", SAMBA_DTYPE_I64, &seed);
+  SambaTraceValue *y, *mask;
   return sambaDropout(x, rate_tensor, seed_tensor, &y, &mask) ? y : NULL;
 }
 
@@ -236,7 +237,7 @@ static SambaStringRef freePrefix(SambaTrace *trace, const char *wanted) {
 }
 
 static SambaStatus takeParameter(SambaTrace *trace, uint32_t optimizer, uint32_t position,
-                                 SambaTensor *tensor) {
+                                 SambaTraceValue *tensor) {
   const char *kind = trace->optimizers.data[optimizer].kind->name;
   if (!tensor || tensor->trace != trace)
     return sambaStatusMake(SAMBA_INVALID, "%s: parameter %u is %s", kind, position,
@@ -258,7 +259,7 @@ static SambaStatus takeParameter(SambaTrace *trace, uint32_t optimizer, uint32_t
 /* "optimizer "head." = sgd(%1, %2) {nesterov = 0}". Settings that are bound at launch are left out:
  * they may differ from run to run. */
 static void recordOptimizer(SambaTrace *trace, const SambaTraceOptimizerState *optimizer,
-                            uint32_t count, SambaTensor *const *parameters) {
+                            uint32_t count, SambaTraceValue *const *parameters) {
   const SambaOptimizerKind *kind = optimizer->kind;
   SambaStringRef shown = sambaStringEscape(&trace->arena, optimizer->group);
   SambaText text = {0};
@@ -281,7 +282,7 @@ static void recordOptimizer(SambaTrace *trace, const SambaTraceOptimizerState *o
 }
 
 void sambaTraceAddOptimizer(SambaTrace *trace, const char *settings, const char *prefix,
-                            uint32_t count, SambaTensor *const *parameters) {
+                            uint32_t count, SambaTraceValue *const *parameters) {
   SambaTraceOptimizerState optimizer = {.takes_rest = !count};
   if (trace->status)
     return;

@@ -1,7 +1,7 @@
 /* Tracing a graph that learns: losses, what is trained, buffers, dropout, optimizers.
  *
- *   SambaTensor *w = sambaTraceParameter(trace, "fc.weight", ...);
- *   sambaTensorSetRequiresGrad(w, true);
+ *   SambaTraceValue *w = sambaTraceParameter(trace, "fc.weight", ...);
+ *   sambaTraceSetRequiresGrad(w, true);
  *   sambaTraceLoss(trace, "loss", sambaCrossEntropy(y, labels, NULL, NULL, "mean"));
  *   sambaTraceAddOptimizer(trace, "sgd,lr=0.1,momentum=0.9", "", 0, NULL);
  *
@@ -15,34 +15,34 @@
 
 /* Whether a weight or an input gets a gradient, NAME__grad; a weight that gets none is frozen. The
  * dtype must be a float. Returns the tensor; NULL stays NULL. */
-SambaTensor *sambaTensorSetRequiresGrad(SambaTensor *tensor, bool requires_grad);
+SambaTraceValue *sambaTraceSetRequiresGrad(SambaTraceValue *tensor, bool requires_grad);
 
 /* A trained weight of f32 whose first values are drawn uniformly from [-bound, bound), row-major,
  * by splitmix64. The generator starts at any number and goes on. */
-SambaTensor *sambaTraceUniformParameter(SambaTrace *trace, const char *name, uint32_t rank,
-                                        const int64_t *dims, double bound, uint64_t *generator);
+SambaTraceValue *sambaTraceUniformParameter(SambaTrace *trace, const char *name, uint32_t rank,
+                                            const int64_t *dims, double bound, uint64_t *generator);
 
 /* Declares the next result as a loss. Several losses are summed for the gradients. */
-void sambaTraceLoss(SambaTrace *trace, const char *name, SambaTensor *tensor);
+void sambaTraceLoss(SambaTrace *trace, const char *name, SambaTraceValue *tensor);
 /* Makes losses of exactly these results (in order of declaration, from 0) and outputs of all other
  * losses. A graph with an optimizer and no loss leaves the choice to the compiler, when it is
  * compiled with inference=false: the float results on which no other result depends. */
 void sambaTraceSelectLosses(SambaTrace *trace, uint32_t count, const int64_t *results);
 
 /* A tensor that the graph itself writes, such as running statistics. data may be NULL. */
-SambaTensor *sambaTraceBuffer(SambaTrace *trace, const char *name, SambaDType dtype, uint32_t rank,
-                              const int64_t *dims, const void *data);
+SambaTraceValue *sambaTraceBuffer(SambaTrace *trace, const char *name, SambaDType dtype,
+                                  uint32_t rank, const int64_t *dims, const void *data);
 /* From the next run on, the buffer or weight holds this value. */
-void sambaTraceUpdate(SambaTensor *argument, SambaTensor *value);
+void sambaTraceUpdate(SambaTraceValue *argument, SambaTraceValue *value);
 
 /* Batch normalization with the statistics of the batch. The buffers `mean` and `variance` take a
  * share `momentum` of them, the variance n / (n - 1) times, as torch.nn.BatchNorm does. */
-SambaTensor *sambaTraceBatchNorm(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
-                                 SambaTensor *mean, SambaTensor *variance, double eps,
-                                 double momentum);
+SambaTraceValue *sambaTraceBatchNorm(SambaTraceValue *x, SambaTraceValue *weight,
+                                     SambaTraceValue *bias, SambaTraceValue *mean,
+                                     SambaTraceValue *variance, double eps, double momentum);
 /* Elements are 0 with probability p, the rest is divided by 1 - p. Two hyperparameters come with
  * it, LAYER__p (group p) and LAYER__seed. */
-SambaTensor *sambaTraceDropout(SambaTensor *x, double p);
+SambaTraceValue *sambaTraceDropout(SambaTraceValue *x, double p);
 
 /* Trains weights by "KIND,KEY=NUMBER,..", as samba-compile --optimizer takes it. No parameters: all
  * weights that require a gradient and that no other optimizer has. A parameter that requires no
@@ -50,7 +50,7 @@ SambaTensor *sambaTraceDropout(SambaTensor *x, double p);
  * hyperparameters: "head." makes head.lr; a taken one gets the optimizer's number, so that each
  * optimizer has hyperparameters of its own. A group of parameters is one optimizer. */
 void sambaTraceAddOptimizer(SambaTrace *trace, const char *settings, const char *prefix,
-                            uint32_t count, SambaTensor *const *parameters);
+                            uint32_t count, SambaTraceValue *const *parameters);
 /* Gradients are summed over launches of BCKWD until ZEROGRAD, for micro-batches. */
 void sambaTraceAccumulateGradients(SambaTrace *trace);
 

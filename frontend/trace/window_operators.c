@@ -2,9 +2,9 @@
 #include "frontend/trace/operators.h"
 
 /* All operands must be there; on failure the results are NULL and the trace has the reason. */
-static void callForResults(const char *name, uint32_t count, SambaTensor *const *operands,
+static void callForResults(const char *name, uint32_t count, SambaTraceValue *const *operands,
                            uint32_t attribute_count, const SambaAttribute *attributes,
-                           uint32_t result_count, SambaTensor **out_results) {
+                           uint32_t result_count, SambaTraceValue **out_results) {
   bool fine = true;
   for (uint32_t i = 0; i < count; ++i)
     fine = fine && operands[i];
@@ -21,7 +21,7 @@ static void callForResults(const char *name, uint32_t count, SambaTensor *const 
 }
 
 /* The name of a window operator by x's rank, and its number of spatial dimensions. */
-static const char *windowName(const SambaTensor *x, const char *const names[3],
+static const char *windowName(const SambaTraceValue *x, const char *const names[3],
                               size_t *out_spatial) {
   uint32_t rank = x->type.rank;
   *out_spatial =
@@ -49,8 +49,8 @@ static uint32_t convolutionAttributes(const SambaWindowOptions *options, size_t 
   return count;
 }
 
-SambaTensor *sambaConv(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
-                       const SambaWindowOptions *options) {
+SambaTraceValue *sambaConv(SambaTraceValue *x, SambaTraceValue *weight, SambaTraceValue *bias,
+                           const SambaWindowOptions *options) {
   static const char *const names[] = {"conv1d", "conv2d", "conv3d"};
   if (!x || !weight)
     return NULL;
@@ -58,11 +58,11 @@ SambaTensor *sambaConv(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
   size_t spatial;
   const char *name = windowName(x, names, &spatial);
   uint32_t count = convolutionAttributes(options, spatial, NULL, attributes);
-  return sambaTraceBuild(name, 1, 3, (SambaTensor *[]){x, weight, bias}, count, attributes);
+  return sambaTraceBuild(name, 1, 3, (SambaTraceValue *[]){x, weight, bias}, count, attributes);
 }
 
-SambaTensor *sambaConvTranspose(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
-                                const SambaWindowOptions *options) {
+SambaTraceValue *sambaConvTranspose(SambaTraceValue *x, SambaTraceValue *weight,
+                                    SambaTraceValue *bias, const SambaWindowOptions *options) {
   static const char *const names[] = {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"};
   if (!x || !weight)
     return NULL;
@@ -90,8 +90,8 @@ SambaTensor *sambaConvTranspose(SambaTensor *x, SambaTensor *weight, SambaTensor
 
   SambaAttribute attributes[5];
   uint32_t count = convolutionAttributes(options, spatial, extra, attributes);
-  SambaTensor *result =
-      sambaTraceBuild(name, 1, 3, (SambaTensor *[]){x, weight, bias}, count, attributes);
+  SambaTraceValue *result =
+      sambaTraceBuild(name, 1, 3, (SambaTraceValue *[]){x, weight, bias}, count, attributes);
   for (size_t i = 0; i < spatial && result; ++i)
     if (cut[i])
       result = sambaSlice(result, (int64_t)(2 + i), 0, result->type.dims[2 + i] - cut[i], 1);
@@ -112,8 +112,8 @@ static uint32_t poolAttributes(const SambaWindowOptions *options, size_t spatial
 }
 
 /* A pool of one result; `more` is an attribute beyond those that all pools take, or NULL. */
-static SambaTensor *buildPool(SambaTensor *x, const char *const names[3],
-                              const SambaWindowOptions *options, const SambaAttribute *more) {
+static SambaTraceValue *buildPool(SambaTraceValue *x, const char *const names[3],
+                                  const SambaWindowOptions *options, const SambaAttribute *more) {
   SambaAttribute attributes[6];
   size_t spatial;
 
@@ -126,16 +126,16 @@ static SambaTensor *buildPool(SambaTensor *x, const char *const names[3],
   return sambaTraceBuild(name, 1, 1, &x, count, attributes);
 }
 
-SambaTensor *sambaMaxPool(SambaTensor *x, const SambaWindowOptions *options) {
+SambaTraceValue *sambaMaxPool(SambaTraceValue *x, const SambaWindowOptions *options) {
   static const char *const names[] = {"max_pool1d", "max_pool2d", "max_pool3d"};
   return buildPool(x, names, options, NULL);
 }
-SambaTensor *sambaMaxPoolWithIndices(SambaTensor *x, const SambaWindowOptions *options,
-                                     SambaTensor **out_indices) {
+SambaTraceValue *sambaMaxPoolWithIndices(SambaTraceValue *x, const SambaWindowOptions *options,
+                                         SambaTraceValue **out_indices) {
   static const char *const names[] = {"max_pool1d_with_indices", "max_pool2d_with_indices",
                                       "max_pool3d_with_indices"};
   SambaAttribute attributes[5];
-  SambaTensor *results[2] = {NULL};
+  SambaTraceValue *results[2] = {NULL};
   size_t spatial;
   if (x) {
     const char *name = windowName(x, names, &spatial);
@@ -145,42 +145,45 @@ SambaTensor *sambaMaxPoolWithIndices(SambaTensor *x, const SambaWindowOptions *o
   *out_indices = results[1];
   return results[0];
 }
-SambaTensor *sambaAvgPool(SambaTensor *x, const SambaWindowOptions *options) {
+SambaTraceValue *sambaAvgPool(SambaTraceValue *x, const SambaWindowOptions *options) {
   static const char *const names[] = {"avg_pool1d", "avg_pool2d", "avg_pool3d"};
   SambaAttribute excluded = sambaBoolAttribute("count_include_pad", false);
   return buildPool(x, names, options, options->exclude_padding ? &excluded : NULL);
 }
-SambaTensor *sambaLpPool(SambaTensor *x, double norm_type, const SambaWindowOptions *options) {
+SambaTraceValue *sambaLpPool(SambaTraceValue *x, double norm_type,
+                             const SambaWindowOptions *options) {
   static const char *const names[] = {"lp_pool1d", "lp_pool2d", "lp_pool3d"};
   SambaAttribute norm = sambaFloatAttribute("norm_type", norm_type);
   return buildPool(x, names, options, &norm);
 }
 
-void sambaBatchNormTraining(SambaTensor *x, SambaTensor *weight, SambaTensor *bias,
-                            SambaTensor *mean, SambaTensor *variance, double eps, double momentum,
-                            SambaTensor **out_results) {
+void sambaBatchNormTraining(SambaTraceValue *x, SambaTraceValue *weight, SambaTraceValue *bias,
+                            SambaTraceValue *mean, SambaTraceValue *variance, double eps,
+                            double momentum, SambaTraceValue **out_results) {
   SambaAttribute attributes[] = {sambaFloatAttribute("eps", eps),
                                  sambaFloatAttribute("momentum", momentum)};
-  callForResults("batch_norm_training", 5, (SambaTensor *[]){x, weight, bias, mean, variance}, 2,
-                 attributes, 5, out_results);
+  callForResults("batch_norm_training", 5, (SambaTraceValue *[]){x, weight, bias, mean, variance},
+                 2, attributes, 5, out_results);
 }
 
-static SambaTensor *lastDimensionNorm(const char *name, SambaTensor *x, uint32_t dims,
-                                      SambaTensor *weight, SambaTensor *bias, double eps) {
+static SambaTraceValue *lastDimensionNorm(const char *name, SambaTraceValue *x, uint32_t dims,
+                                          SambaTraceValue *weight, SambaTraceValue *bias,
+                                          double eps) {
   if (!x)
     return NULL;
   uint32_t count = dims < x->type.rank ? dims : x->type.rank;
   SambaAttribute attributes[] = {
       sambaIntsAttribute("normalized_shape", &x->type.dims[x->type.rank - count], count),
       sambaFloatAttribute("eps", eps)};
-  return sambaTraceBuild(name, 1, 3, (SambaTensor *[]){x, weight, bias}, 2, attributes);
+  return sambaTraceBuild(name, 1, 3, (SambaTraceValue *[]){x, weight, bias}, 2, attributes);
 }
-SambaTensor *sambaLayerNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, SambaTensor *bias,
-                            double eps) {
+SambaTraceValue *sambaLayerNorm(SambaTraceValue *x, uint32_t dims, SambaTraceValue *weight,
+                                SambaTraceValue *bias, double eps) {
   return lastDimensionNorm("layer_norm", x, dims, weight, bias, eps);
 }
-void sambaNativeLayerNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, SambaTensor *bias,
-                          double eps, SambaDType statistics, SambaTensor **out_results) {
+void sambaNativeLayerNorm(SambaTraceValue *x, uint32_t dims, SambaTraceValue *weight,
+                          SambaTraceValue *bias, double eps, SambaDType statistics,
+                          SambaTraceValue **out_results) {
   uint32_t rank = x ? x->type.rank : 0;
   uint32_t count = dims < rank ? dims : rank;
   SambaAttribute attributes[] = {
@@ -189,15 +192,16 @@ void sambaNativeLayerNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, Sa
   uint32_t operands = 1;
   if (weight)
     operands = bias ? 3 : 2;
-  callForResults("native_layer_norm", operands, (SambaTensor *[]){x, weight, bias}, 3, attributes,
-                 3, out_results);
+  callForResults("native_layer_norm", operands, (SambaTraceValue *[]){x, weight, bias}, 3,
+                 attributes, 3, out_results);
 }
-SambaTensor *sambaRmsNorm(SambaTensor *x, uint32_t dims, SambaTensor *weight, double eps) {
+SambaTraceValue *sambaRmsNorm(SambaTraceValue *x, uint32_t dims, SambaTraceValue *weight,
+                              double eps) {
   return lastDimensionNorm("rms_norm", x, dims, weight, NULL, eps);
 }
-SambaTensor *sambaGroupNorm(SambaTensor *x, int64_t groups, SambaTensor *weight, SambaTensor *bias,
-                            double eps) {
+SambaTraceValue *sambaGroupNorm(SambaTraceValue *x, int64_t groups, SambaTraceValue *weight,
+                                SambaTraceValue *bias, double eps) {
   SambaAttribute attributes[] = {sambaIntAttribute("num_groups", groups),
                                  sambaFloatAttribute("eps", eps)};
-  return sambaTraceBuild("group_norm", 1, 3, (SambaTensor *[]){x, weight, bias}, 2, attributes);
+  return sambaTraceBuild("group_norm", 1, 3, (SambaTraceValue *[]){x, weight, bias}, 2, attributes);
 }

@@ -18,9 +18,9 @@ static void openDropout(Learner *learner, double p) {
   for (int i = 0; i < count; ++i)
     ones[i] = 1;
   learnerBegin(learner, "dropout-test.pef");
-  SambaTensor *w = trained(learner, "w", 1, (int64_t[]){count});
+  SambaTraceValue *w = trained(learner, "w", 1, (int64_t[]){count});
   sambaTraceSetLayer(learner->trace, sambaStringRef("drop"), NULL, 0);
-  SambaTensor *y = sambaTraceDropout(w, p);
+  SambaTraceValue *y = sambaTraceDropout(w, p);
   sambaTraceOutput(learner->trace, "y", y);
   sambaTraceLoss(learner->trace, "loss", sambaSum(y, 0, NULL, false));
   sambaTraceAddOptimizer(learner->trace, "sgd,lr=0", "", 0, NULL);
@@ -131,12 +131,12 @@ static void s051TwoLayers(void **state) {
   (void)state;
   Learner learner;
   learnerBegin(&learner, "dropout-test.pef");
-  SambaTensor *w = trained(&learner, "w", 1, (int64_t[]){4096});
+  SambaTraceValue *w = trained(&learner, "w", 1, (int64_t[]){4096});
   static const char *const layers[] = {"one", "two"}, *const results[] = {"y1", "y2"};
-  SambaTensor *sum = NULL;
+  SambaTraceValue *sum = NULL;
   for (int i = 0; i < 2; ++i) {
     sambaTraceSetLayer(learner.trace, sambaStringRef(layers[i]), NULL, 0);
-    SambaTensor *y = sambaTraceDropout(w, 0.5);
+    SambaTraceValue *y = sambaTraceDropout(w, 0.5);
     sambaTraceOutput(learner.trace, results[i], y);
     sum = sum ? sambaAdd(sum, y) : y;
   }

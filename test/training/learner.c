@@ -58,13 +58,13 @@ void learnerEnd(Learner *learner) {
   sambaArenaDestroy(&learner->arena);
 }
 
-SambaTensor *trained(Learner *learner, const char *name, uint32_t rank, const int64_t *dims) {
-  SambaTensor *weight =
+SambaTraceValue *trained(Learner *learner, const char *name, uint32_t rank, const int64_t *dims) {
+  SambaTraceValue *weight =
       sambaTraceParameter(learner->trace, name, SAMBA_DTYPE_F32, rank, dims, NULL);
-  return sambaTensorSetRequiresGrad(weight, true);
+  return sambaTraceSetRequiresGrad(weight, true);
 }
 
-SambaTensor *fed(Learner *learner, const char *name, uint32_t rank, const int64_t *dims) {
+SambaTraceValue *fed(Learner *learner, const char *name, uint32_t rank, const int64_t *dims) {
   return sambaTraceInput(learner->trace, name, SAMBA_DTYPE_F32, rank, dims);
 }
 

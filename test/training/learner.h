@@ -29,8 +29,8 @@ SambaStatus learnerCompile(Learner *learner);
 void learnerEnd(Learner *learner);
 
 /* An f32 weight that is trained, and an f32 input. */
-SambaTensor *trained(Learner *learner, const char *name, uint32_t rank, const int64_t *dims);
-SambaTensor *fed(Learner *learner, const char *name, uint32_t rank, const int64_t *dims);
+SambaTraceValue *trained(Learner *learner, const char *name, uint32_t rank, const int64_t *dims);
+SambaTraceValue *fed(Learner *learner, const char *name, uint32_t rank, const int64_t *dims);
 
 /* f32 tensors by name. What is read stays until the end. */
 void put(Learner *learner, const char *name, const float *values);

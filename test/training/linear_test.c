@@ -32,10 +32,10 @@ static int fill(void **state) {
 
 static void traceLinear(Learner *learner, const char *optimizer) {
   learnerBegin(learner, "linear-test.pef");
-  SambaTensor *input = fed(learner, "x", 2, (int64_t[]){rows, width});
-  sambaTensorSetRequiresGrad(input, true);
-  SambaTensor *weight = trained(learner, "weight", 2, (int64_t[]){width, width});
-  SambaTensor *bias = trained(learner, "bias", 1, (int64_t[]){width});
+  SambaTraceValue *input = fed(learner, "x", 2, (int64_t[]){rows, width});
+  sambaTraceSetRequiresGrad(input, true);
+  SambaTraceValue *weight = trained(learner, "weight", 2, (int64_t[]){width, width});
+  SambaTraceValue *bias = trained(learner, "bias", 1, (int64_t[]){width});
   sambaTraceOutput(learner->trace, "y", sambaLinear(input, weight, bias));
   sambaTraceAddOptimizer(learner->trace, optimizer, "", 0, NULL);
 }
@@ -276,9 +276,9 @@ static void t099GradientsOfTheSession(void **state) {
   const float zeros[width] = {0};
   Learner learner;
   learnerBegin(&learner, "linear-test.pef");
-  SambaTensor *input = fed(&learner, "x", 2, (int64_t[]){rows, width});
-  SambaTensor *weight = trained(&learner, "weight", 2, (int64_t[]){width, width});
-  SambaTensor *bias =
+  SambaTraceValue *input = fed(&learner, "x", 2, (int64_t[]){rows, width});
+  SambaTraceValue *weight = trained(&learner, "weight", 2, (int64_t[]){width, width});
+  SambaTraceValue *bias =
       sambaTraceParameter(learner.trace, "bias", SAMBA_DTYPE_F32, 1, (int64_t[]){width}, b);
   sambaTraceOutput(learner.trace, "y", sambaLinear(input, weight, bias));
   sambaTraceAddOptimizer(learner.trace, "sgd,lr=0.1", "", 0, NULL);
@@ -315,9 +315,9 @@ static void s022TwoOptimizers(void **state) {
   (void)state;
   Learner learner;
   learnerBegin(&learner, "linear-test.pef");
-  SambaTensor *input = fed(&learner, "x", 2, (int64_t[]){rows, width});
-  SambaTensor *weight = trained(&learner, "weight", 2, (int64_t[]){width, width});
-  SambaTensor *bias = trained(&learner, "bias", 1, (int64_t[]){width});
+  SambaTraceValue *input = fed(&learner, "x", 2, (int64_t[]){rows, width});
+  SambaTraceValue *weight = trained(&learner, "weight", 2, (int64_t[]){width, width});
+  SambaTraceValue *bias = trained(&learner, "bias", 1, (int64_t[]){width});
   sambaTraceOutput(learner.trace, "y", sambaLinear(input, weight, bias));
   sambaTraceAddOptimizer(learner.trace, "sgd,lr=0.1", "first.", 1, &weight);
   sambaTraceAddOptimizer(learner.trace, "sgd,lr=0.2", "second.", 1, &bias);

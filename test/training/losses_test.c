@@ -12,9 +12,9 @@ static const float four[] = {1, 2, 3, 4};
 /* y = x w and l, its sum; both are results, the second one is the loss. */
 static void traceSum(Learner *learner) {
   learnerBegin(learner, "losses-test.pef");
-  SambaTensor *x = fed(learner, "x", 2, (int64_t[]){2, 2});
-  SambaTensor *w = trained(learner, "w", 2, (int64_t[]){2, 3});
-  SambaTensor *y = sambaMatmul(x, w);
+  SambaTraceValue *x = fed(learner, "x", 2, (int64_t[]){2, 2});
+  SambaTraceValue *w = trained(learner, "w", 2, (int64_t[]){2, 3});
+  SambaTraceValue *y = sambaMatmul(x, w);
   sambaTraceOutput(learner->trace, "y", y);
   sambaTraceOutput(learner->trace, "l", sambaSum(y, 0, NULL, false));
   sambaTraceAddOptimizer(learner->trace, "sgd,lr=0.1", "", 0, NULL);
@@ -62,7 +62,7 @@ static void u015ChosenLosses(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     Learner learner;
     learnerBegin(&learner, "losses-test.pef");
-    SambaTensor *w = trained(&learner, "w", 1, (int64_t[]){4});
+    SambaTraceValue *w = trained(&learner, "w", 1, (int64_t[]){4});
     double factor = 1;
     for (int r = 0; r < 4; ++r, factor *= 10)
       sambaTraceOutput(learner.trace, names[r],
@@ -80,10 +80,10 @@ static void u015ChosenLosses(void **state) {
 }
 
 /* The gradient of w when the loss is `make`'s result. */
-static void hasGradient(SambaTensor *(*make)(SambaTensor *w), const double *expected) {
+static void hasGradient(SambaTraceValue *(*make)(SambaTraceValue *w), const double *expected) {
   Learner learner;
   learnerBegin(&learner, "losses-test.pef");
-  SambaTensor *w = trained(&learner, "w", 1, (int64_t[]){4});
+  SambaTraceValue *w = trained(&learner, "w", 1, (int64_t[]){4});
   sambaTraceLoss(learner.trace, "loss", make(w));
   learnerOpen(&learner);
   put(&learner, "w", four);
@@ -92,10 +92,12 @@ static void hasGradient(SambaTensor *(*make)(SambaTensor *w), const double *expe
   learnerEnd(&learner);
 }
 
-static SambaTensor *sumOf(SambaTensor *w) { return sambaSum(w, 0, NULL, false); }
-static SambaTensor *sumOfTwice(SambaTensor *w) { return sambaSum(sambaAdd(w, w), 0, NULL, false); }
-static SambaTensor *sumWithShape(SambaTensor *w) { return sambaSum(w, 0, NULL, true); }
-static SambaTensor *sumOfHalfSquare(SambaTensor *w) {
+static SambaTraceValue *sumOf(SambaTraceValue *w) { return sambaSum(w, 0, NULL, false); }
+static SambaTraceValue *sumOfTwice(SambaTraceValue *w) {
+  return sambaSum(sambaAdd(w, w), 0, NULL, false);
+}
+static SambaTraceValue *sumWithShape(SambaTraceValue *w) { return sambaSum(w, 0, NULL, true); }
+static SambaTraceValue *sumOfHalfSquare(SambaTraceValue *w) {
   return sambaSum(sambaMul(w, sambaDetach(w)), 0, NULL, false);
 }
 

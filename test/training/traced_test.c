@@ -78,9 +78,10 @@ static void holds(SambaSession *session, const char *name, int count, const doub
   free(tensor.data);
 }
 
-static SambaTensor *vector(SambaTrace *trace, const char *name, const float data[3]) {
-  SambaTensor *tensor = sambaTraceParameter(trace, name, SAMBA_DTYPE_F32, 1, (int64_t[]){3}, data);
-  return sambaTensorSetRequiresGrad(tensor, true);
+static SambaTraceValue *vector(SambaTrace *trace, const char *name, const float data[3]) {
+  SambaTraceValue *tensor =
+      sambaTraceParameter(trace, name, SAMBA_DTYPE_F32, 1, (int64_t[]){3}, data);
+  return sambaTraceSetRequiresGrad(tensor, true);
 }
 
 static const float numbers[] = {1, 2, -3};
@@ -89,8 +90,8 @@ static const float numbers[] = {1, 2, -3};
 static void n033Detach(void **state) {
   (void)state;
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaTensor *w = vector(trace, "w", numbers);
-  SambaTensor *cut = sambaDetach(w);
+  SambaTraceValue *w = vector(trace, "w", numbers);
+  SambaTraceValue *cut = sambaDetach(w);
   assert_false(cut->requires_grad);
   sambaTraceLoss(trace, "loss", sambaSum(sambaMul(w, cut), 0, NULL, false));
   SambaSession *session = openTrace(trace, false);
@@ -104,9 +105,9 @@ static void n033Detach(void **state) {
 static void t052GradientOfInput(void **state) {
   (void)state;
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaTensor *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 1, (int64_t[]){3});
-  sambaTensorSetRequiresGrad(x, true);
-  SambaTensor *w = vector(trace, "w", numbers);
+  SambaTraceValue *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 1, (int64_t[]){3});
+  sambaTraceSetRequiresGrad(x, true);
+  SambaTraceValue *w = vector(trace, "w", numbers);
   sambaTraceLoss(trace, "loss", sambaSum(sambaMul(x, w), 0, NULL, false));
   sambaTraceAddOptimizer(trace, "sgd,lr=1", "", 0, NULL);
   SambaSession *session = openTrace(trace, false);
@@ -125,9 +126,9 @@ static void t052GradientOfInput(void **state) {
 static void s022TwoOptimizers(void **state) {
   (void)state;
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaTensor *a = vector(trace, "a", numbers), *b = vector(trace, "b", numbers);
-  SambaTensor *c = sambaTensorSetRequiresGrad(vector(trace, "c", numbers), false);
-  SambaTensor *product = sambaMul(sambaMul(a, b), c);
+  SambaTraceValue *a = vector(trace, "a", numbers), *b = vector(trace, "b", numbers);
+  SambaTraceValue *c = sambaTraceSetRequiresGrad(vector(trace, "c", numbers), false);
+  SambaTraceValue *product = sambaMul(sambaMul(a, b), c);
   sambaTraceLoss(trace, "loss", sambaSum(product, 0, NULL, false));
   sambaTraceAddOptimizer(trace, "sgd,lr=0.5", "", 1, &a);
   sambaTraceAddOptimizer(trace, "sgd,lr=0.25", "", 1, &b);
@@ -157,8 +158,8 @@ static void u015Losses(void **state) {
   (void)state;
   for (int selects = 0; selects < 2; ++selects) {
     SambaTrace *trace = sambaTraceCreate(context, "g");
-    SambaTensor *w = vector(trace, "w", numbers);
-    SambaTensor *square = sambaMul(w, w);
+    SambaTraceValue *w = vector(trace, "w", numbers);
+    SambaTraceValue *square = sambaMul(w, w);
     sambaTraceOutput(trace, "o", square);
     sambaTraceOutput(trace, "l0", sambaSum(square, 0, NULL, false));
     sambaTraceOutput(trace, "l1", sambaSum(w, 0, NULL, false));
@@ -188,12 +189,13 @@ static void batchNormKeepsStatistics(void **state) {
       data[i][c] = (float)((i * 7 + c * 5) % 11) / 4;
 
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaTensor *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){n, channels});
-  SambaTensor *weight = vector(trace, "bn.weight", ones), *bias = vector(trace, "bn.bias", zeros);
+  SambaTraceValue *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){n, channels});
+  SambaTraceValue *weight = vector(trace, "bn.weight", ones),
+                  *bias = vector(trace, "bn.bias", zeros);
   const int64_t dims[] = {channels};
-  SambaTensor *m = sambaTraceBuffer(trace, "bn.mean", SAMBA_DTYPE_F32, 1, dims, mean);
-  SambaTensor *v = sambaTraceBuffer(trace, "bn.variance", SAMBA_DTYPE_F32, 1, dims, variance);
-  SambaTensor *y = sambaTraceBatchNorm(x, weight, bias, m, v, 1e-5, momentum);
+  SambaTraceValue *m = sambaTraceBuffer(trace, "bn.mean", SAMBA_DTYPE_F32, 1, dims, mean);
+  SambaTraceValue *v = sambaTraceBuffer(trace, "bn.variance", SAMBA_DTYPE_F32, 1, dims, variance);
+  SambaTraceValue *y = sambaTraceBatchNorm(x, weight, bias, m, v, 1e-5, momentum);
   sambaTraceLoss(trace, "loss", sambaSum(sambaMul(y, sambaMul(y, y)), 0, NULL, false));
   sambaTraceAddOptimizer(trace, "adamw", "", 0, NULL);
   SambaSession *session = openTrace(trace, false);
@@ -228,10 +230,11 @@ static void dropoutDraws(void **state) {
   for (int i = 0; i < count; ++i)
     ones[i] = 1;
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaTensor *w = sambaTraceParameter(trace, "w", SAMBA_DTYPE_F32, 1, (int64_t[]){count}, ones);
-  sambaTensorSetRequiresGrad(w, true);
+  SambaTraceValue *w =
+      sambaTraceParameter(trace, "w", SAMBA_DTYPE_F32, 1, (int64_t[]){count}, ones);
+  sambaTraceSetRequiresGrad(w, true);
   sambaTraceSetLayer(trace, sambaStringRef("drop"), NULL, 0);
-  SambaTensor *y = sambaTraceDropout(w, 0.5);
+  SambaTraceValue *y = sambaTraceDropout(w, 0.5);
   sambaTraceOutput(trace, "y", y);
   sambaTraceLoss(trace, "loss", sambaSum(y, 0, NULL, false));
   SambaSession *session = openTrace(trace, false);
@@ -269,7 +272,7 @@ static void s003KnowsItsModel(void **state) {
     SambaTrace *traces[2];
     for (int k = 0; k < 2; ++k) {
       traces[k] = sambaTraceCreate(context, "g");
-      SambaTensor *w = vector(traces[k], "w", numbers);
+      SambaTraceValue *w = vector(traces[k], "w", numbers);
       sambaTraceLoss(traces[k], "loss", sambaSum(sambaMul(w, w), 0, NULL, false));
       sambaTraceAddOptimizer(traces[k], i && k ? "adamw" : "sgd,lr=1", "", 0, NULL);
     }

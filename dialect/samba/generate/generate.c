@@ -178,9 +178,9 @@ static void printOp(const SambaOperator *operator) {
 
 static void printSignature(const SambaOperator *operator, const char *end) {
   char class_name[80];
-  printf("SambaTensor *samba%s(", pascalCase(operator->name, class_name));
+  printf("SambaTraceValue *samba%s(", pascalCase(operator->name, class_name));
   for (uint32_t i = 0; i < sambaOperatorMostOperands(operator); ++i)
-    printf("%sSambaTensor *%.*s%s", i ? ", " : "", nameLength(operator->operands[i]),
+    printf("%sSambaTraceValue *%.*s%s", i ? ", " : "", nameLength(operator->operands[i]),
            operator->operands[i], i < sambaOperatorLeastOperands(operator) ? "" : "_or_null");
   for (const SambaAttributeRow *row = operator->attributes;
        operator->builder == SAMBA_BUILDER_ALL && row->name; ++row)
@@ -231,7 +231,7 @@ static void printDefinition(const SambaOperator *operator) {
     return;
   }
 
-  printf("  SambaTensor *operands[] = {");
+  printf("  SambaTraceValue *operands[] = {");
   for (uint32_t i = 0; i < operands; ++i)
     printf("%s%.*s%s", i ? ", " : "", nameLength(operator->operands[i]), operator->operands[i],
            i < sambaOperatorLeastOperands(operator) ? "" : "_or_null");

@@ -9,7 +9,7 @@
 
 typedef struct SambaOnnxValue {
   SambaStringRef name;
-  SambaTensor *tensor;
+  SambaTraceValue *tensor;
   const Onnx__TensorProto *initializer; /* an initializer or the tensor of a Constant node */
   bool is_weight;                       /* initializers keep their name */
   SambaConstant *constant;              /* known at compile time */

@@ -277,11 +277,8 @@ SambaStatus sambaOnnxMaterializeInitializer(SambaImporter *importer, SambaOnnxVa
     status = typedBytes(proto, argument.type.dtype, elements, copy);
   }
 
-  if (!status) {
+  if (!status)
     value->tensor = sambaTraceArgument(importer->trace, &argument);
-    if (value->tensor)
-      value->tensor->storage = (SambaStorage){0};
-  }
 
   free(copy);
   return status;

@@ -66,7 +66,8 @@ int64_t sambaOnnxCastTarget(const SambaOnnxNode *node);
 
 bool sambaOnnxHasInput(const SambaOnnxNode *node, uint32_t input);
 /* The tensor (arguments and constants are made on first use). */
-SambaStatus sambaOnnxTensor(const SambaOnnxNode *node, uint32_t input, SambaTensor **out_tensor);
+SambaStatus sambaOnnxTensor(const SambaOnnxNode *node, uint32_t input,
+                            SambaTraceValue **out_tensor);
 /* The element type as TensorProto.DataType. */
 int64_t sambaOnnxInputType(const SambaOnnxNode *node, uint32_t input);
 /* The constant that an input is; NULL when it is not known at compile time. */
@@ -89,7 +90,8 @@ const SambaOnnxSequence *sambaOnnxSequence(const SambaOnnxNode *node, uint32_t i
 /* ---- Values without a name, to be inputs of a copy of the node ---- */
 
 /* Of tensor and constant one may be NULL. */
-uint32_t sambaOnnxAddValue(const SambaOnnxNode *node, SambaTensor *tensor, SambaConstant *constant);
+uint32_t sambaOnnxAddValue(const SambaOnnxNode *node, SambaTraceValue *tensor,
+                           SambaConstant *constant);
 /* The node with other inputs. */
 SambaOnnxNode sambaOnnxNodeWith(const SambaOnnxNode *node, uint32_t count, const uint32_t *inputs);
 
@@ -97,7 +99,7 @@ SambaOnnxNode sambaOnnxNodeWith(const SambaOnnxNode *node, uint32_t count, const
 
 /* A constant as a tensor of the trace. */
 SambaStatus sambaOnnxMaterialize(const SambaOnnxNode *node, const SambaConstant *constant,
-                                 SambaTensor **out_tensor);
+                                 SambaTraceValue **out_tensor);
 /* The elements of a tensor in the model; NULL when it is too large or not of numbers. */
 SambaStatus sambaOnnxReadConstant(SambaImporter *importer, const Onnx__TensorProto *proto,
                                   SambaConstant **out_constant);
@@ -119,7 +121,7 @@ bool sambaOnnxOutputUsed(const SambaOnnxNode *node, uint32_t output);
 /* Outputs that we cannot make must not be asked for. */
 SambaStatus sambaOnnxRefuseOutputs(const SambaOnnxNode *node, uint32_t first);
 SambaStatus sambaOnnxSetTensor(const SambaOnnxNode *node, uint32_t output,
-                               SambaTensor *tensor); /* NULL: the trace has failed */
+                               SambaTraceValue *tensor); /* NULL: the trace has failed */
 /* NULL: the result is too large to be known. */
 SambaStatus sambaOnnxSetConstant(const SambaOnnxNode *node, uint32_t output,
                                  SambaConstant *constant);
@@ -133,7 +135,7 @@ SambaStatus sambaOnnxSetEmpty(const SambaOnnxNode *node, uint32_t output, int64_
 /* The output is the same value as an input. */
 SambaStatus sambaOnnxSetSame(const SambaOnnxNode *node, uint32_t output, uint32_t input);
 /* The output is DOUBLE in the model; `tensor` has the same numbers. */
-SambaStatus sambaOnnxSetDouble(const SambaOnnxNode *node, SambaTensor *tensor);
+SambaStatus sambaOnnxSetDouble(const SambaOnnxNode *node, SambaTraceValue *tensor);
 /* The output is a tensor of the model: small ones are known at compile time, large ones stay in the
  * file. */
 SambaStatus sambaOnnxSetTensorProto(const SambaOnnxNode *node, uint32_t output,
@@ -144,6 +146,6 @@ SambaStatus sambaOnnxSetSequence(const SambaOnnxNode *node, uint32_t output,
 const SambaConstant *sambaOnnxOutputConstant(const SambaOnnxNode *node, uint32_t output);
 /* Takes back what the output has been set to, as a tensor, so that it can be set again. */
 SambaStatus sambaOnnxTakeOutput(const SambaOnnxNode *node, uint32_t output,
-                                SambaTensor **out_tensor);
+                                SambaTraceValue **out_tensor);
 
 #endif

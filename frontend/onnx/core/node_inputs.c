@@ -46,7 +46,7 @@ SambaStatus sambaOnnxReadKnown(const SambaOnnxNode *node, uint32_t input,
 }
 
 SambaStatus sambaOnnxMaterialize(const SambaOnnxNode *node, const SambaConstant *constant,
-                                 SambaTensor **out_tensor) {
+                                 SambaTraceValue **out_tensor) {
   SambaTensorType type = {.rank = constant->rank};
   SAMBA_RETURN_IF_ERROR(sambaOnnxCheckDType(constant->onnx_type, &type.dtype));
   memcpy(type.dims, constant->dims, sizeof type.dims);
@@ -60,7 +60,8 @@ SambaStatus sambaOnnxMaterialize(const SambaOnnxNode *node, const SambaConstant 
   return NULL;
 }
 
-SambaStatus sambaOnnxTensor(const SambaOnnxNode *node, uint32_t input, SambaTensor **out_tensor) {
+SambaStatus sambaOnnxTensor(const SambaOnnxNode *node, uint32_t input,
+                            SambaTraceValue **out_tensor) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxNeedInput(node, input));
   SambaOnnxValue *value = sambaOnnxInputValue(node, input);
   SambaStatus status = NULL;
@@ -162,7 +163,7 @@ const SambaOnnxSequence *sambaOnnxSequence(const SambaOnnxNode *node, uint32_t i
   return value ? value->sequence : NULL;
 }
 
-uint32_t sambaOnnxAddValue(const SambaOnnxNode *node, SambaTensor *tensor,
+uint32_t sambaOnnxAddValue(const SambaOnnxNode *node, SambaTraceValue *tensor,
                            SambaConstant *constant) {
   sambaArrayAppend(
       &node->importer->values,

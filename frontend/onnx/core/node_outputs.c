@@ -18,7 +18,8 @@ static SambaOnnxValue *outputOf(const SambaOnnxNode *node, uint32_t output) {
   return value;
 }
 
-SambaStatus sambaOnnxSetTensor(const SambaOnnxNode *node, uint32_t output, SambaTensor *tensor) {
+SambaStatus sambaOnnxSetTensor(const SambaOnnxNode *node, uint32_t output,
+                               SambaTraceValue *tensor) {
   if (!tensor)
     return sambaOnnxTraceFailure(node);
   SambaOnnxValue *value = outputOf(node, output);
@@ -30,7 +31,7 @@ SambaStatus sambaOnnxSetTensor(const SambaOnnxNode *node, uint32_t output, Samba
   return NULL;
 }
 
-SambaStatus sambaOnnxSetDouble(const SambaOnnxNode *node, SambaTensor *tensor) {
+SambaStatus sambaOnnxSetDouble(const SambaOnnxNode *node, SambaTraceValue *tensor) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxSetTensor(node, 0, tensor));
   SambaOnnxValue *value = outputOf(node, 0);
   if (value)
@@ -54,7 +55,7 @@ SambaStatus sambaOnnxSetSame(const SambaOnnxNode *node, uint32_t output, uint32_
   const SambaOnnxValue *from = sambaOnnxInputValue(node, input);
 
   if (!from->tensor && from->initializer && from->is_weight) { /* one argument for both names */
-    SambaTensor *tensor;
+    SambaTraceValue *tensor;
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, input, &tensor));
   }
 
@@ -111,7 +112,7 @@ const SambaConstant *sambaOnnxOutputConstant(const SambaOnnxNode *node, uint32_t
 }
 
 SambaStatus sambaOnnxTakeOutput(const SambaOnnxNode *node, uint32_t output,
-                                SambaTensor **out_tensor) {
+                                SambaTraceValue **out_tensor) {
   SambaOnnxValue *value = sambaOnnxValueAt(node->importer, node->proto->output[output]);
   *out_tensor = value->tensor;
   if (!value->tensor && value->constant)

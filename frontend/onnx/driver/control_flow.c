@@ -59,7 +59,7 @@ static SambaStatus setScanned(const SambaOnnxNode *node, uint32_t output,
                               const Onnx__ValueInfoProto *declared, uint32_t count,
                               const uint32_t *values) {
   SambaOnnxNode inside = *node;
-  SambaTensor **parts = SAMBA_ARENA_ARRAY(node->arena, SambaTensor *, count);
+  SambaTraceValue **parts = SAMBA_ARENA_ARRAY(node->arena, SambaTraceValue *, count);
 
   inside.input_count = count;
   inside.inputs = values;

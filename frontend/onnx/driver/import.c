@@ -133,7 +133,7 @@ static SambaStatus declareResults(SambaImporter *importer) {
                           .inputs = &index,
                           .trace = importer->trace,
                           .arena = &importer->arena};
-    SambaTensor *tensor;
+    SambaTraceValue *tensor;
     SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(sambaOnnxTensor(&node, 0, &tensor), "graph output %s",
                                               sambaOnnxShown(importer, name)));
     const Onnx__TypeProto *type = graph->output[i]->type;

@@ -42,18 +42,18 @@ static const struct {
 /* ---- The node, once per candidate ---- */
 
 static SambaStatus keyOf(const SambaOnnxNode *node, uint32_t input,
-                         const SambaOnnxCandidates *candidates, SambaTensor **out_key) {
-  SambaTensor *operand;
+                         const SambaOnnxCandidates *candidates, SambaTraceValue **out_key) {
+  SambaTraceValue *operand;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, input, &operand));
   SambaTrace *trace = node->trace;
   int64_t count = sambaShapeElements(operand->type.rank, operand->type.dims);
   int64_t table[2 * SAMBA_MAX_RANK], first = 0;
   SambaTensorType type = {.dtype = SAMBA_DTYPE_I64, .rank = 1, .dims = {2 * candidates->rank}};
 
-  SambaTensor *flat = sambaReshape(sambaCast(operand, SAMBA_DTYPE_I64), 1, &count);
+  SambaTraceValue *flat = sambaReshape(sambaCast(operand, SAMBA_DTYPE_I64), 1, &count);
   if (candidates->listed) {
     type.dims[0] = count;
-    SambaTensor *weights = sambaTraceConstant(trace, &type, candidates->weights, false);
+    SambaTraceValue *weights = sambaTraceConstant(trace, &type, candidates->weights, false);
     *out_key = sambaSum(sambaMul(flat, weights), 1, &first, true);
     return NULL;
   }
@@ -65,7 +65,7 @@ static SambaStatus keyOf(const SambaOnnxNode *node, uint32_t input,
 
   for (uint32_t i = 0; i < 2 * candidates->rank; ++i) /* negative axes count from the end */
     table[i] = candidates->weights[i % candidates->rank];
-  SambaTensor *weights = sambaTraceConstant(trace, &type, table, false);
+  SambaTraceValue *weights = sambaTraceConstant(trace, &type, table, false);
   flat = sambaAdd(flat, sambaTraceScalar(trace, SAMBA_DTYPE_I64, candidates->rank));
   *out_key = sambaSum(sambaIndexSelect(weights, flat, 0), 1, &first, true);
 
@@ -87,8 +87,8 @@ static bool isEmpty(const SambaOnnxNode *node) {
 static SambaStatus importEach(const SambaOnnxNode *node, uint32_t input,
                               const SambaOnnxCandidates *candidates,
                               SambaStatus (*import)(const SambaOnnxNode *node)) {
-  SambaTensor **chosen = SAMBA_ARENA_ARRAY(node->arena, SambaTensor *, node->output_count);
-  SambaTensor *key = NULL;
+  SambaTraceValue **chosen = SAMBA_ARENA_ARRAY(node->arena, SambaTraceValue *, node->output_count);
+  SambaTraceValue *key = NULL;
   uint32_t *inputs = sambaArenaCopy(node->arena, node->inputs, node->input_count * sizeof *inputs);
   SambaOnnxNode copy = sambaOnnxNodeWith(node, node->input_count, inputs);
 
@@ -99,10 +99,10 @@ static SambaStatus importEach(const SambaOnnxNode *node, uint32_t input,
     SAMBA_RETURN_IF_ERROR(import(&copy));
     if (candidates->count == 1 || isEmpty(node))
       return NULL;
-    SambaTensor *wanted =
+    SambaTraceValue *wanted =
         sambaTraceScalar(node->trace, SAMBA_DTYPE_I64, (double)candidates->keys[i]);
-    SambaTensor *matches = i ? sambaReshape(sambaEq(key, wanted), 0, NULL) : NULL;
-    SambaTensor *next;
+    SambaTraceValue *matches = i ? sambaReshape(sambaEq(key, wanted), 0, NULL) : NULL;
+    SambaTraceValue *next;
     for (uint32_t output = 0; output < node->output_count; ++output)
       if (sambaOnnxOutputUsed(node, output)) {
         SAMBA_RETURN_IF_ERROR(sambaOnnxTakeOutput(node, output, &next));

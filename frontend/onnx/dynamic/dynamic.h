@@ -14,7 +14,7 @@ SambaStatus sambaOnnxImportDeclared(const SambaOnnxNode *node,
 SambaStatus sambaOnnxImportRuntimeForm(const SambaOnnxNode *node, bool *out_done);
 /* Resize and Upsample of declared shape with scales or a region that are not known; options without
  * sizes and scales. */
-SambaStatus sambaOnnxResizeAtRunTime(const SambaOnnxNode *node, SambaTensor *x,
+SambaStatus sambaOnnxResizeAtRunTime(const SambaOnnxNode *node, SambaTraceValue *x,
                                      const SambaInterpolateOptions *options, bool *out_done);
 /* Imports a node that has inputs or results without elements; *out_done: it could. */
 SambaStatus sambaOnnxImportEmpty(const SambaOnnxNode *node, bool *out_done);

@@ -86,8 +86,8 @@ static SambaStatus firstInput(const SambaOnnxNode *node, bool *out_done) {
   return sambaOnnxSetSame(node, 0, 0);
 }
 
-static SambaTensor *zeros(const SambaOnnxNode *node, SambaDType dtype, uint32_t rank,
-                          const int64_t *dims) {
+static SambaTraceValue *zeros(const SambaOnnxNode *node, SambaDType dtype, uint32_t rank,
+                              const int64_t *dims) {
   return sambaExpand(sambaTraceScalar(node->trace, dtype, 0), rank, dims);
 }
 
@@ -125,9 +125,9 @@ static SambaStatus product(const SambaOnnxNode *node, bool gemm, bool *out_done)
   *out_done = true;
   if (!sambaShapeElements(rank, dims))
     return sambaOnnxSetEmpty(node, 0, type, rank, dims);
-  SambaTensor *y = zeros(node, sambaDTypeOfOnnx(type), rank, dims);
+  SambaTraceValue *y = zeros(node, sambaDTypeOfOnnx(type), rank, dims);
   if (gemm && sambaOnnxHasInput(node, 2)) {
-    SambaTensor *c;
+    SambaTraceValue *c;
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &c));
     double beta = sambaOnnxFloat(node, "beta", 1);
     y = sambaAdd(y, sambaMul(c, sambaTraceScalar(node->trace, c->type.dtype, beta)));
@@ -209,7 +209,7 @@ static SambaStatus reduction(const SambaOnnxNode *node, bool *out_done) {
     one->data[0].r = value;
   else
     one->data[0].i = value >= 0x1p63 ? INT64_MAX : (int64_t)value;
-  SambaTensor *scalar;
+  SambaTraceValue *scalar;
   SAMBA_RETURN_IF_ERROR(sambaOnnxMaterialize(node, one, &scalar));
 
   return sambaOnnxSetTensor(node, 0, rank ? sambaExpand(scalar, rank, dims) : scalar);

@@ -13,19 +13,19 @@ typedef struct {
   bool exclude, antialias;
   double a;
   int64_t in, out;
-  SambaTensor *scale, *start, *end; /* of the axis, [1]; start and end: of a region */
+  SambaTraceValue *scale, *start, *end; /* of the axis, [1]; start and end: of a region */
 } Axis;
 
-static SambaTensor *number(const Axis *axis, double value) {
+static SambaTraceValue *number(const Axis *axis, double value) {
   return sambaTraceScalar(axis->trace, SAMBA_DTYPE_F32, value);
 }
-static SambaTensor *bounded(const Axis *axis, SambaTensor *x, double low, double high) {
+static SambaTraceValue *bounded(const Axis *axis, SambaTraceValue *x, double low, double high) {
   return sambaMinimum(sambaMaximum(x, number(axis, low)), number(axis, high));
 }
 static bool is(const char *text, const char *name) { return strcmp(text, name) == 0; }
 
 /* offset, offset + 1, .. */
-static SambaTensor *counted(const Axis *axis, double offset) {
+static SambaTraceValue *counted(const Axis *axis, double offset) {
   SambaTensorType type = {.dtype = SAMBA_DTYPE_F32, .rank = 1, .dims = {axis->out}};
   float *data = SAMBA_ARENA_ARRAY(axis->node->arena, float, (size_t)axis->out);
   for (int64_t i = 0; i < axis->out; ++i)
@@ -35,7 +35,7 @@ static SambaTensor *counted(const Axis *axis, double offset) {
 
 /* Where each element of the result lies in the input, [out]; NULL: the mode is unknown or the trace
  * has failed. */
-static SambaTensor *places(const Axis *axis) {
+static SambaTraceValue *places(const Axis *axis) {
   double last = (double)(axis->in - 1);
   double size = (double)axis->in;
   double made = (double)axis->out;
@@ -45,8 +45,8 @@ static SambaTensor *places(const Axis *axis) {
   if (is(mode, "align_corners"))
     return sambaMul(counted(axis, 0), number(axis, single ? 0 : last / (made - 1)));
   if (is(mode, "tf_crop_and_resize")) {
-    SambaTensor *span = sambaMul(sambaSub(axis->end, axis->start),
-                                 number(axis, single ? last / 2 : last / (made - 1)));
+    SambaTraceValue *span = sambaMul(sambaSub(axis->end, axis->start),
+                                     number(axis, single ? last / 2 : last / (made - 1)));
     return sambaAdd(sambaMul(single ? counted(axis, 1) : counted(axis, 0), span),
                     sambaMul(axis->start, number(axis, last)));
   }
@@ -55,21 +55,21 @@ static SambaTensor *places(const Axis *axis) {
     return NULL;
   if (is(mode, "asymmetric"))
     return sambaDiv(counted(axis, 0), axis->scale);
-  SambaTensor *whole = sambaDiv(counted(axis, 0.5), axis->scale);
-  SambaTensor *half = sambaSub(whole, number(axis, 0.5));
+  SambaTraceValue *whole = sambaDiv(counted(axis, 0.5), axis->scale);
+  SambaTraceValue *half = sambaSub(whole, number(axis, 0.5));
   if (is(mode, "tf_half_pixel_for_nn"))
     return whole;
   if (is(mode, "pytorch_half_pixel"))
     return single ? counted(axis, -0.5) : half;
   if (is(mode, "half_pixel_symmetric")) {
-    SambaTensor *share = sambaDiv(number(axis, made / size), axis->scale);
+    SambaTraceValue *share = sambaDiv(number(axis, made / size), axis->scale);
     return sambaAdd(half, sambaMul(sambaSub(number(axis, 1), share), number(axis, size / 2)));
   }
 
   return is(mode, "half_pixel") ? half : NULL;
 }
 
-static SambaTensor *rounded(const Axis *axis, SambaTensor *place) {
+static SambaTraceValue *rounded(const Axis *axis, SambaTraceValue *place) {
   if (is(axis->nearest, "floor"))
     return sambaFloor(place);
   if (is(axis->nearest, "ceil"))
@@ -78,13 +78,13 @@ static SambaTensor *rounded(const Axis *axis, SambaTensor *place) {
                                                 : sambaCeil(sambaSub(place, number(axis, 0.5)));
 }
 
-static SambaTensor *weightAt(const Axis *axis, SambaTensor *distance) {
-  SambaTensor *x = sambaAbs(distance);
+static SambaTraceValue *weightAt(const Axis *axis, SambaTraceValue *distance) {
+  SambaTraceValue *x = sambaAbs(distance);
   double a = axis->a;
   if (is(axis->mode, "linear"))
     return sambaMaximum(sambaSub(number(axis, 1), x), number(axis, 0));
-  SambaTensor *near = sambaSub(sambaMul(x, number(axis, a + 2)), number(axis, a + 3));
-  SambaTensor *far = sambaSub(sambaMul(x, number(axis, a)), number(axis, 5 * a));
+  SambaTraceValue *near = sambaSub(sambaMul(x, number(axis, a + 2)), number(axis, a + 3));
+  SambaTraceValue *far = sambaSub(sambaMul(x, number(axis, a)), number(axis, 5 * a));
   near = sambaAdd(sambaMul(sambaMul(near, x), x), number(axis, 1));
   far = sambaAdd(sambaMul(far, x), number(axis, 8 * a));
   far = sambaSub(sambaMul(far, x), number(axis, 4 * a));
@@ -92,35 +92,37 @@ static SambaTensor *weightAt(const Axis *axis, SambaTensor *distance) {
   return sambaWhere(sambaLe(x, number(axis, 1)), near, far);
 }
 
-static SambaTensor *take(const Axis *axis, SambaTensor *x, uint32_t d, SambaTensor *at) {
+static SambaTraceValue *take(const Axis *axis, SambaTraceValue *x, uint32_t d,
+                             SambaTraceValue *at) {
   return sambaIndexSelect(
       x, sambaCast(bounded(axis, at, 0, (double)(axis->in - 1)), SAMBA_DTYPE_I32), d);
 }
 
 /* [out] against axis d of x */
-static SambaTensor *along(SambaTensor *list, const SambaTensor *x, uint32_t d) {
+static SambaTraceValue *along(SambaTraceValue *list, const SambaTraceValue *x, uint32_t d) {
   int64_t dims[SAMBA_MAX_RANK] = {list ? list->type.dims[0] : 1};
   for (uint32_t i = 1; x && i < x->type.rank - d; ++i)
     dims[i] = 1;
   return x ? sambaReshape(list, x->type.rank - d, dims) : NULL;
 }
 
-static SambaTensor *weighted(const Axis *axis, SambaTensor *x, uint32_t d, SambaTensor *place) {
+static SambaTraceValue *weighted(const Axis *axis, SambaTraceValue *x, uint32_t d,
+                                 SambaTraceValue *place) {
   enum { most = 64 };
   double last = (double)(axis->in - 1);
   double reach = is(axis->mode, "linear") ? 1 : 2;
   bool shrinks = axis->antialias && axis->out < axis->in;
-  SambaTensor *at[most];
-  SambaTensor *weight[most];
-  SambaTensor *sum = NULL;
-  SambaTensor *total = NULL;
-  SambaTensor *before = sambaSub(sambaCeil(place), number(axis, 1));
-  SambaTensor *stretch = shrinks ? sambaMinimum(axis->scale, number(axis, 1)) : NULL;
+  SambaTraceValue *at[most];
+  SambaTraceValue *weight[most];
+  SambaTraceValue *sum = NULL;
+  SambaTraceValue *total = NULL;
+  SambaTraceValue *before = sambaSub(sambaCeil(place), number(axis, 1));
+  SambaTraceValue *stretch = shrinks ? sambaMinimum(axis->scale, number(axis, 1)) : NULL;
   int count = 2 * (int)(shrinks ? ceil(reach * (double)axis->in / (double)axis->out) : reach);
 
   for (int t = 0; t < count && t < most; ++t) {
     at[t] = sambaAdd(before, number(axis, 1 - count / 2 + t));
-    SambaTensor *distance = sambaSub(at[t], place);
+    SambaTraceValue *distance = sambaSub(at[t], place);
     weight[t] = weightAt(axis, stretch ? sambaMul(distance, stretch) : distance);
     if (axis->exclude)
       weight[t] = sambaWhere(
@@ -132,19 +134,19 @@ static SambaTensor *weighted(const Axis *axis, SambaTensor *x, uint32_t d, Samba
   for (int t = 0; t < count && t < most; ++t) {
     if (stretch || axis->exclude)
       weight[t] = sambaDiv(weight[t], total);
-    SambaTensor *part = sambaMul(take(axis, x, d, at[t]), along(weight[t], x, d));
+    SambaTraceValue *part = sambaMul(take(axis, x, d, at[t]), along(weight[t], x, d));
     sum = sum ? sambaAdd(sum, part) : part;
   }
 
   return count <= most ? sum : NULL;
 }
 
-static SambaTensor *entry(SambaTensor *list, int64_t at) {
+static SambaTraceValue *entry(SambaTraceValue *list, int64_t at) {
   return list ? sambaSlice(list, 0, at, at + 1, 1) : NULL;
 }
 
 static SambaStatus listOf(const SambaOnnxNode *node, uint32_t input, size_t count,
-                          SambaTensor **out_list) {
+                          SambaTraceValue **out_list) {
   *out_list = NULL;
   if (!sambaOnnxHasInput(node, input))
     return NULL;
@@ -162,7 +164,7 @@ static SambaStatus listOf(const SambaOnnxNode *node, uint32_t input, size_t coun
 
 /* What the operands say: lists as tensors, and the axes that they are for. */
 typedef struct {
-  SambaTensor *scales, *region; /* NULL: not given */
+  SambaTraceValue *scales, *region; /* NULL: not given */
   size_t count;
   uint32_t axes[SAMBA_MAX_RANK];
 } Operands;
@@ -199,28 +201,29 @@ static SambaStatus readOperands(const SambaOnnxNode *node, uint32_t rank, bool c
 }
 
 /* The value resized along the axis, dimension d; NULL: there is no form of this kind. */
-static SambaTensor *resizedAlong(const Axis *axis, uint32_t d,
-                                 const SambaInterpolateOptions *options, SambaTensor *value) {
+static SambaTraceValue *resizedAlong(const Axis *axis, uint32_t d,
+                                     const SambaInterpolateOptions *options,
+                                     SambaTraceValue *value) {
   bool crop = is(axis->coordinate, "tf_crop_and_resize");
   bool has_place = axis->scale || crop || is(axis->coordinate, "align_corners");
-  SambaTensor *place = has_place ? places(axis) : NULL;
+  SambaTraceValue *place = has_place ? places(axis) : NULL;
   if (!place || (axis->antialias && !axis->scale))
     return NULL;
 
-  SambaTensor *near = bounded(axis, place, -4e6, 4e6);
+  SambaTraceValue *near = bounded(axis, place, -4e6, 4e6);
   value = is(axis->mode, "nearest") ? take(axis, value, d, rounded(axis, near))
                                     : weighted(axis, value, d, near);
   if (!value || !crop)
     return value;
 
-  SambaTensor *inside = sambaLogicalAnd(sambaGe(place, number(axis, 0)),
-                                        sambaLe(place, number(axis, (double)(axis->in - 1))));
-  SambaTensor *outside =
+  SambaTraceValue *inside = sambaLogicalAnd(sambaGe(place, number(axis, 0)),
+                                            sambaLe(place, number(axis, (double)(axis->in - 1))));
+  SambaTraceValue *outside =
       sambaTraceScalar(axis->trace, value->type.dtype, options->extrapolation_value);
   return sambaWhere(along(inside, value, d), value, outside);
 }
 
-static SambaStatus resized(const SambaOnnxNode *node, SambaTensor *x,
+static SambaStatus resized(const SambaOnnxNode *node, SambaTraceValue *x,
                            const SambaInterpolateOptions *options, bool *out_done) {
   bool crop = is(options->coordinate_mode, "tf_crop_and_resize");
   bool nearest = is(options->mode, "nearest");
@@ -236,7 +239,7 @@ static SambaStatus resized(const SambaOnnxNode *node, SambaTensor *x,
   SAMBA_RETURN_IF_ERROR(readOperands(node, rank, crop, &operands, &open));
   if (!open || (crop && !operands.region) || !known_mode)
     return NULL;
-  SambaTensor *value = nearest ? x : sambaCast(x, SAMBA_DTYPE_F32);
+  SambaTraceValue *value = nearest ? x : sambaCast(x, SAMBA_DTYPE_F32);
 
   for (size_t i = 0; i < operands.count && value; ++i) {
     uint32_t d = operands.axes[i];
@@ -269,7 +272,7 @@ static SambaStatus resized(const SambaOnnxNode *node, SambaTensor *x,
 
 /* Positions and weights stay f32 in every precision: in bf16 there are no odd numbers
  * beyond 256. */
-SambaStatus sambaOnnxResizeAtRunTime(const SambaOnnxNode *node, SambaTensor *x,
+SambaStatus sambaOnnxResizeAtRunTime(const SambaOnnxNode *node, SambaTraceValue *x,
                                      const SambaInterpolateOptions *options, bool *out_done) {
   sambaTraceKeepPrecision(node->trace, true);
   SambaStatus status = resized(node, x, options, out_done);

@@ -13,35 +13,35 @@
 typedef struct {
   const SambaOnnxNode *node;
   SambaTrace *trace;
-  SambaTensor *x;
+  SambaTraceValue *x;
   uint32_t rank;                /* of input and result */
   int64_t dims[SAMBA_MAX_RANK]; /* of the result */
 } Form;
 
-static SambaTensor *number(const Form *form, int64_t value) {
+static SambaTraceValue *number(const Form *form, int64_t value) {
   SambaTensorType type = {.dtype = SAMBA_DTYPE_I64, .rank = 1, .dims = {1}};
   return sambaTraceConstant(form->trace, &type, &value, false);
 }
 
 /* 0, 1, 2 .. */
-static SambaTensor *counting(SambaTrace *trace, int64_t count) {
+static SambaTraceValue *counting(SambaTrace *trace, int64_t count) {
   SambaTensorType type = {.dtype = SAMBA_DTYPE_I64, .rank = 1, .dims = {count}};
   int64_t *data = sambaAllocate(sambaArraySize((size_t)count + 1, sizeof *data));
   for (int64_t i = 0; i < count; ++i)
     data[i] = i;
-  SambaTensor *result = sambaTraceConstant(trace, &type, data, false);
+  SambaTraceValue *result = sambaTraceConstant(trace, &type, data, false);
   free(data);
   return result;
 }
 
-static SambaTensor *bounded(const Form *form, SambaTensor *x, int64_t low, int64_t high) {
+static SambaTraceValue *bounded(const Form *form, SambaTraceValue *x, int64_t low, int64_t high) {
   return sambaMinimum(sambaMaximum(x, number(form, low)), number(form, high));
 }
 
 /* Elements [first, first + count) of a list of integers, as i64. */
 static SambaStatus listOf(const Form *form, uint32_t input, int64_t first, int64_t count,
-                          SambaTensor **out_list) {
-  SambaTensor *list;
+                          SambaTraceValue **out_list) {
+  SambaTraceValue *list;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(form->node, input, &list));
   if (list->type.rank != 1 || first + count > list->type.dims[0] ||
       sambaDTypeIsFloat(list->type.dtype))
@@ -57,10 +57,11 @@ static SambaStatus listOf(const Form *form, uint32_t input, int64_t first, int64
 /* What a list says for one axis, `otherwise` when the axis is not in it. axes: the input that names
  * the axes; without it they are 0, 1, 2 .. *out is NULL when it is known that nothing is said. */
 static SambaStatus valueOfAxis(const Form *form, uint32_t input, int64_t offset, int64_t count,
-                               uint32_t axes, uint32_t axis, int64_t otherwise, SambaTensor **out) {
+                               uint32_t axes, uint32_t axis, int64_t otherwise,
+                               SambaTraceValue **out) {
   const SambaConstant *known = sambaOnnxConstant(form->node, axes);
   bool named = sambaOnnxHasInput(form->node, axes);
-  SambaTensor *list, *names;
+  SambaTraceValue *list, *names;
 
   *out = NULL;
   if (!named || known) {
@@ -79,9 +80,10 @@ static SambaStatus valueOfAxis(const Form *form, uint32_t input, int64_t offset,
   SAMBA_RETURN_IF_ERROR(listOf(form, axes, 0, count, &names));
   SAMBA_RETURN_IF_ERROR(listOf(form, input, offset, count, &list));
   int64_t first = 0;
-  SambaTensor *here = sambaLogicalOr(sambaEq(names, number(form, axis)),
-                                     sambaEq(names, number(form, (int64_t)axis - form->rank)));
-  SambaTensor *change = sambaWhere(here, sambaSub(list, number(form, otherwise)), number(form, 0));
+  SambaTraceValue *here = sambaLogicalOr(sambaEq(names, number(form, axis)),
+                                         sambaEq(names, number(form, (int64_t)axis - form->rank)));
+  SambaTraceValue *change =
+      sambaWhere(here, sambaSub(list, number(form, otherwise)), number(form, 0));
   *out = sambaAdd(sambaSum(change, 1, &first, true), number(form, otherwise));
 
   return NULL;
@@ -104,7 +106,7 @@ static SambaStatus importSlice(Form *form, bool *out_done) {
 
   SAMBA_RETURN_IF_ERROR(lengthOf(form->node, STARTS, &count));
   for (uint32_t axis = 0; axis < form->rank; ++axis) {
-    SambaTensor *start, *step = NULL;
+    SambaTraceValue *start, *step = NULL;
     int64_t size = form->x->type.dims[axis];
     SAMBA_RETURN_IF_ERROR(valueOfAxis(form, STARTS, 0, count, AXES, axis, 0, &start));
     if (sambaOnnxHasInput(form->node, STEPS))
@@ -115,9 +117,9 @@ static SambaStatus importSlice(Form *form, bool *out_done) {
                              axis, (long long)form->dims[axis], (long long)size);
     if (!start)
       continue;
-    SambaTensor *at =
+    SambaTraceValue *at =
         sambaWhere(sambaLt(start, number(form, 0)), sambaAdd(start, number(form, size)), start);
-    SambaTensor *walk = counting(form->trace, form->dims[axis]);
+    SambaTraceValue *walk = counting(form->trace, form->dims[axis]);
     walk = step ? sambaMul(walk, step) : walk;
     form->x = sambaIndexSelect(form->x, sambaAdd(bounded(form, at, 0, size - 1), walk), axis);
     if (!form->x)
@@ -139,7 +141,7 @@ static SambaStatus importPad(Form *form, bool *out_done) {
   if (!constant && !reflect && !wrap && !sambaOnnxStringIs(node, "mode", "edge", false))
     return NULL;
   int64_t count;
-  SambaTensor *value = sambaTraceScalar(form->trace, form->x->type.dtype, 0);
+  SambaTraceValue *value = sambaTraceScalar(form->trace, form->x->type.dtype, 0);
 
   SAMBA_RETURN_IF_ERROR(lengthOf(node, PADS, &count));
   if (constant && sambaOnnxHasInput(node, VALUE))
@@ -151,20 +153,21 @@ static SambaStatus importPad(Form *form, bool *out_done) {
       return sambaOnnxSetTensor(node, 0, sambaExpand(value, form->rank, form->dims));
     }
   for (uint32_t axis = 0; axis < form->rank && form->x; ++axis) {
-    SambaTensor *low;
+    SambaTraceValue *low;
     int64_t size = form->x->type.dims[axis];
     int64_t period = 2 * (size - 1);
     int64_t wide[SAMBA_MAX_RANK];
     SAMBA_RETURN_IF_ERROR(valueOfAxis(form, PADS, 0, count / 2, AXES, axis, 0, &low));
     if (!low)
       continue;
-    SambaTensor *at = sambaSub(counting(form->trace, form->dims[axis]), low);
-    SambaTensor *inside = NULL;
+    SambaTraceValue *at = sambaSub(counting(form->trace, form->dims[axis]), low);
+    SambaTraceValue *inside = NULL;
     if (wrap) { /* around what negative pads leave */
-      SambaTensor *zero = number(form, 0);
-      SambaTensor *begin = sambaMaximum(sambaNeg(low), zero);
-      SambaTensor *end = sambaMaximum(sambaSub(low, number(form, form->dims[axis] - size)), zero);
-      SambaTensor *left =
+      SambaTraceValue *zero = number(form, 0);
+      SambaTraceValue *begin = sambaMaximum(sambaNeg(low), zero);
+      SambaTraceValue *end =
+          sambaMaximum(sambaSub(low, number(form, form->dims[axis] - size)), zero);
+      SambaTraceValue *left =
           sambaMaximum(sambaSub(number(form, size), sambaAdd(begin, end)), number(form, 1));
       at = sambaSub(counting(form->trace, form->dims[axis]), sambaMaximum(low, zero));
       at = sambaAdd(sambaRemainder(at, left), begin);
@@ -193,7 +196,7 @@ static SambaStatus importPadValue(const SambaOnnxNode *node, bool *out_done) {
   const SambaConstant *pads = sambaOnnxConstant(node, 1);
   const SambaConstant *axes = sambaOnnxConstant(node, 3);
   int64_t low[SAMBA_MAX_RANK] = {0}, high[SAMBA_MAX_RANK] = {0};
-  SambaTensor *x, *value;
+  SambaTraceValue *x, *value;
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &value));
@@ -230,21 +233,21 @@ static SambaStatus importPadValue(const SambaOnnxNode *node, bool *out_done) {
     int64_t size = x->type.dims[axis];
     int64_t from = low[axis] < 0 ? -low[axis] : 0;
     int64_t to = high[axis] < 0 ? size + high[axis] : size;
-    SambaTensor *cut = from || to < size ? sambaSlice(x, axis, from, to, 1) : x;
+    SambaTraceValue *cut = from || to < size ? sambaSlice(x, axis, from, to, 1) : x;
     if (!cut)
       return sambaOnnxSetTensor(node, 0, NULL);
     x = cut;
     low[axis] += from, high[axis] += size - to;
   }
 
-  SambaTensor *inside = sambaTraceScalar(node->trace, SAMBA_DTYPE_I1, 1);
+  SambaTraceValue *inside = sambaTraceScalar(node->trace, SAMBA_DTYPE_I1, 1);
   inside = sambaPad(sambaExpand(inside, x->type.rank, x->type.dims), low, high, 0);
   return sambaOnnxSetTensor(node, 0, sambaWhere(inside, sambaPad(x, low, high, 0), value));
 }
 
 /* start + i * delta */
 static SambaStatus importRange(const SambaOnnxNode *node, int64_t count, bool *out_done) {
-  SambaTensor *start, *delta, *walk;
+  SambaTraceValue *start, *delta, *walk;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &start));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &delta));
   walk = sambaCast(counting(node->trace, count), start->type.dtype);

@@ -9,7 +9,7 @@
 #undef X
 
 /* `count` elements along one axis, from start on, step apart. */
-SambaTensor *sambaOnnxPart(SambaTensor *x, uint32_t axis, int64_t start, int64_t count,
-                           int64_t step);
+SambaTraceValue *sambaOnnxPart(SambaTraceValue *x, uint32_t axis, int64_t start, int64_t count,
+                               int64_t step);
 
 #endif

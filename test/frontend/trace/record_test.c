@@ -47,7 +47,8 @@ static int tearDown(void **state) {
 static SambaTrace *traceModel(const Variation *model) {
   SambaTrace *trace = sambaTraceCreate(context, "g");
   const float data[64] = {model->data};
-  SambaTensor *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){2, model->width});
+  SambaTraceValue *x =
+      sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){2, model->width});
   SambaArgument argument = {
       .name = sambaStringRef(model->weight),
       .kind = "weight",
@@ -55,9 +56,9 @@ static SambaTrace *traceModel(const Variation *model) {
       .region = sambaStringRef(model->has_region ? "shared" : ""),
       .requires_grad = !model->is_frozen && !model->is_inference,
       .data = data};
-  SambaTensor *w = sambaTraceArgument(trace, &argument);
+  SambaTraceValue *w = sambaTraceArgument(trace, &argument);
 
-  SambaTensor *y = sambaMul(x, w);
+  SambaTraceValue *y = sambaMul(x, w);
   sambaTraceSetLayer(trace, sambaStringRef(model->layer), "model.c", model->line);
   y = model->is_tanh ? sambaTanh(y) : sambaLeakyRelu(y, model->slope);
   sambaTraceSetLayer(trace, sambaStringRef(""), NULL, 0);

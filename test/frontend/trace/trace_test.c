@@ -23,7 +23,7 @@ static int tearDown(void **state) {
 }
 
 static const int64_t shape23[] = {2, 3};
-static SambaTensor *input(SambaTrace *trace) {
+static SambaTraceValue *input(SambaTrace *trace) {
   return sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, shape23);
 }
 
@@ -65,13 +65,14 @@ static void testGraph(void **state) {
   (void)state;
   static const float bias[4] = {1, 2, 3, 4};
   SambaTrace *trace = sambaTraceCreate(context, "forward");
-  SambaTensor *x = input(trace);
-  SambaTensor *w = sambaTraceParameterFile(trace, "fc.weight", SAMBA_DTYPE_F32, 2,
-                                           (int64_t[]){4, 3}, "model.bin", 64);
-  SambaTensor *b = sambaTraceParameter(trace, "fc.bias", SAMBA_DTYPE_F32, 1, (int64_t[]){4}, bias);
+  SambaTraceValue *x = input(trace);
+  SambaTraceValue *w = sambaTraceParameterFile(trace, "fc.weight", SAMBA_DTYPE_F32, 2,
+                                               (int64_t[]){4, 3}, "model.bin", 64);
+  SambaTraceValue *b =
+      sambaTraceParameter(trace, "fc.bias", SAMBA_DTYPE_F32, 1, (int64_t[]){4}, bias);
 
   sambaTraceSetLayer(trace, sambaStringRef("fc"), "model.py", 7);
-  SambaTensor *y = sambaRelu(sambaLinear(x, w, b));
+  SambaTraceValue *y = sambaRelu(sambaLinear(x, w, b));
   assert_int_equal(y->type.rank, 2);
   assert_int_equal(y->type.dims[1], 4);
   sambaTraceOutput(trace, "y", y);
@@ -95,9 +96,9 @@ static void testGraph(void **state) {
 static void testNames(void **state) {
   (void)state;
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaTensor *tensors[] = {input(trace), input(trace),
-                            sambaTraceInput(trace, "", SAMBA_DTYPE_F32, 2, shape23),
-                            sambaTraceInput(trace, "", SAMBA_DTYPE_F32, 2, shape23)};
+  SambaTraceValue *tensors[] = {input(trace), input(trace),
+                                sambaTraceInput(trace, "", SAMBA_DTYPE_F32, 2, shape23),
+                                sambaTraceInput(trace, "", SAMBA_DTYPE_F32, 2, shape23)};
   static const char *const expected[] = {"x", "x_0", "input_0", "input_1"};
   for (int i = 0; i < 4; ++i)
     assert_true(sambaStringRefEqualC(tensors[i]->name, expected[i]));
@@ -123,9 +124,9 @@ static void testPromotion(void **state) {
   }
 
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaTensor *x = input(trace);
-  SambaTensor *n = sambaTraceInput(trace, "n", SAMBA_DTYPE_I64, 1, (int64_t[]){3});
-  SambaTensor *sum = sambaAdd(x, n);
+  SambaTraceValue *x = input(trace);
+  SambaTraceValue *n = sambaTraceInput(trace, "n", SAMBA_DTYPE_I64, 1, (int64_t[]){3});
+  SambaTraceValue *sum = sambaAdd(x, n);
 
   assert_int_equal(sum->type.dtype, SAMBA_DTYPE_F32);
   assert_int_equal(sambaLt(sum, n)->type.dtype, SAMBA_DTYPE_I1);
@@ -135,10 +136,10 @@ static void testPromotion(void **state) {
 static void testViews(void **state) {
   (void)state;
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaTensor *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 3, (int64_t[]){2, 3, 4});
-  SambaTensor *flat = sambaFlatten(x, 1, -1);
-  SambaTensor *turned = sambaTranspose(x, 0, -1);
-  SambaTensor *part = sambaSlice(x, 1, -2, INT64_MAX, 1);
+  SambaTraceValue *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 3, (int64_t[]){2, 3, 4});
+  SambaTraceValue *flat = sambaFlatten(x, 1, -1);
+  SambaTraceValue *turned = sambaTranspose(x, 0, -1);
+  SambaTraceValue *part = sambaSlice(x, 1, -2, INT64_MAX, 1);
 
   assert_true(flat->type.rank == 2 && flat->type.dims[1] == 12);
   assert_true(turned->type.dims[0] == 4 && turned->type.dims[2] == 2);
@@ -154,13 +155,13 @@ static void testViews(void **state) {
 static void testRandom(void **state) {
   (void)state;
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaTensor *x = input(trace);
-  SambaTensor *seed = sambaTraceScalar(trace, SAMBA_DTYPE_I64, 7);
-  SambaTensor *p = sambaTraceScalar(trace, SAMBA_DTYPE_F32, 0.5);
-  SambaTensor *y;
-  SambaTensor *mask;
-  SambaTensor *shaped[] = {sambaCelu(x, 2), sambaSelu(x, 1, 2), sambaThreshold(x, 1, 0),
-                           sambaShrink(x, 1, 1), sambaPrelu(x, p)};
+  SambaTraceValue *x = input(trace);
+  SambaTraceValue *seed = sambaTraceScalar(trace, SAMBA_DTYPE_I64, 7);
+  SambaTraceValue *p = sambaTraceScalar(trace, SAMBA_DTYPE_F32, 0.5);
+  SambaTraceValue *y;
+  SambaTraceValue *mask;
+  SambaTraceValue *shaped[] = {sambaCelu(x, 2), sambaSelu(x, 1, 2), sambaThreshold(x, 1, 0),
+                               sambaShrink(x, 1, 1), sambaPrelu(x, p)};
   for (size_t i = 0; i < sizeof shaped / sizeof *shaped; ++i)
     assert_true(shaped[i] && shaped[i]->type.dims[1] == 3 &&
                 shaped[i]->type.dtype == SAMBA_DTYPE_F32);
@@ -182,28 +183,28 @@ static void testRandom(void **state) {
 static void testReductions(void **state) {
   (void)state;
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaTensor *x = input(trace);
-  SambaTensor *target = sambaTraceInput(trace, "t", SAMBA_DTYPE_I64, 1, (int64_t[]){2});
-  SambaTensor *indices;
-  SambaTensor *sorted = sambaSort(x, -1, true, &indices);
-  SambaTensor *order = sambaArgsort(x, 0, false);
+  SambaTraceValue *x = input(trace);
+  SambaTraceValue *target = sambaTraceInput(trace, "t", SAMBA_DTYPE_I64, 1, (int64_t[]){2});
+  SambaTraceValue *indices;
+  SambaTraceValue *sorted = sambaSort(x, -1, true, &indices);
+  SambaTraceValue *order = sambaArgsort(x, 0, false);
 
   assert_true(sorted->type.dims[1] == 3 && indices->type.dtype == SAMBA_DTYPE_I64 &&
               order->type.rank == 2);
   assert_int_equal(sambaTopk(x, 2, 1, false, NULL)->type.dims[1], 2);
   assert_int_equal(sambaArgmax(x, NULL, true, false)->type.rank, 2);
   assert_int_equal(sambaLogsumexp(x, 0, NULL, false)->type.rank, 0);
-  assert_int_equal(sambaEinsum("ij,kj->ik", 2, (SambaTensor *[]){x, x})->type.dims[1], 2);
+  assert_int_equal(sambaEinsum("ij,kj->ik", 2, (SambaTraceValue *[]){x, x})->type.dims[1], 2);
   assert_int_equal(sambaOneHot(target, NULL, 7, -1)->type.dims[1], 7);
-  SambaTensor *losses[] = {sambaNllLoss(x, target, NULL, NULL, "mean"),
-                           sambaCrossEntropy(x, target, NULL, &(int64_t){1}, "sum"),
-                           sambaMseLoss(x, x, "sum"),
-                           sambaL1Loss(x, x, "mean"),
-                           sambaSmoothL1Loss(x, x, "mean", 0.5),
-                           sambaHuberLoss(x, x, "mean", 0.5),
-                           sambaKlDiv(x, x, "batchmean", true),
-                           sambaBinaryCrossEntropy(x, x, "mean"),
-                           sambaBinaryCrossEntropyWithLogits(x, x, "mean")};
+  SambaTraceValue *losses[] = {sambaNllLoss(x, target, NULL, NULL, "mean"),
+                               sambaCrossEntropy(x, target, NULL, &(int64_t){1}, "sum"),
+                               sambaMseLoss(x, x, "sum"),
+                               sambaL1Loss(x, x, "mean"),
+                               sambaSmoothL1Loss(x, x, "mean", 0.5),
+                               sambaHuberLoss(x, x, "mean", 0.5),
+                               sambaKlDiv(x, x, "batchmean", true),
+                               sambaBinaryCrossEntropy(x, x, "mean"),
+                               sambaBinaryCrossEntropyWithLogits(x, x, "mean")};
   for (size_t i = 0; i < sizeof losses / sizeof *losses; ++i)
     assert_true(losses[i] && losses[i]->type.rank == 0 && losses[i]->type.dtype == SAMBA_DTYPE_F32);
   assert_null(sambaTopk(x, 4, 1, true, &indices));
@@ -216,8 +217,8 @@ static void testFailures(void **state) {
   SambaTrace *trace = sambaTraceCreate(context, "g");
 
   sambaTraceSetLayer(trace, sambaStringRef("head"), NULL, 0);
-  SambaTensor *x = input(trace);
-  SambaTensor *bad = sambaMatmul(x, x);
+  SambaTraceValue *x = input(trace);
+  SambaTraceValue *bad = sambaMatmul(x, x);
   assert_null(bad);
   assert_null(sambaRelu(bad)); /* nothing is built on a failure, the first one is kept */
   sambaTraceOutput(trace, "y", bad);
@@ -250,8 +251,8 @@ static void testFailures(void **state) {
 
   SambaTrace *other = sambaTraceCreate(context, "h");
   trace = sambaTraceCreate(context, "g");
-  SambaTensor *operands[] = {input(trace), input(other)};
-  SambaTensor *result;
+  SambaTraceValue *operands[] = {input(trace), input(other)};
+  SambaTraceValue *result;
   SambaStatus status = sambaTraceOperator(trace, "add", 2, operands, 0, NULL, &result);
   assert_string_equal(sambaStatusGetMessage(status), "add: operand 1 is a tensor of another trace");
   sambaStatusFree(status);
@@ -306,29 +307,11 @@ static void testRecord(void **state) {
   assert_memory_not_equal(digests[0], digests[2], 32);
 }
 
-static void countRelease(void *data, void *user_data) {
-  (void)data;
-  ++*(int *)user_data;
-}
-
-static void testStorage(void **state) {
-  (void)state;
-  int released = 0;
-  SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaStorage storage = {
-      .kind = SAMBA_STORAGE_OWNED, .release = countRelease, .user_data = &released};
-  sambaTensorSetStorage(input(trace), &storage);
-  assert_int_equal(released, 0);
-  sambaTraceDestroy(trace);
-  assert_int_equal(released, 1);
-}
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testGraph),      cmocka_unit_test(testNames),
-      cmocka_unit_test(testPromotion),  cmocka_unit_test(testViews),
-      cmocka_unit_test(testReductions), cmocka_unit_test(testRandom),
-      cmocka_unit_test(testFailures),   cmocka_unit_test(testFinish),
-      cmocka_unit_test(testRecord),     cmocka_unit_test(testStorage)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testGraph),      cmocka_unit_test(testNames),
+                                     cmocka_unit_test(testPromotion),  cmocka_unit_test(testViews),
+                                     cmocka_unit_test(testReductions), cmocka_unit_test(testRandom),
+                                     cmocka_unit_test(testFailures),   cmocka_unit_test(testFinish),
+                                     cmocka_unit_test(testRecord)};
   return cmocka_run_group_tests(tests, setUp, tearDown);
 }

@@ -1,7 +1,10 @@
 /* Tracing a graph that learns: what is written into the graph, and what is refused. */
 #include "dialect/bridge/text_sink.h"
 #include "frontend/trace/operators.h"
+#include "frontend/trace/trace_state.h"
 #include "frontend/trace/training.h"
+
+#include "mlir-c/BuiltinAttributes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,14 +28,14 @@ static int tearDown(void **state) {
   return 0;
 }
 
-static SambaTensor *weight(SambaTrace *trace, const char *name) {
+static SambaTraceValue *weight(SambaTrace *trace, const char *name) {
   return sambaTraceParameter(trace, name, SAMBA_DTYPE_F32, 2, (int64_t[]){3, 4}, NULL);
 }
 
 /* loss = sum(x * a * b) */
 typedef struct {
   SambaTrace *trace;
-  SambaTensor *x, *a, *b, *loss;
+  SambaTraceValue *x, *a, *b, *loss;
 } Model;
 
 static Model traceModel(void) {
@@ -80,12 +83,12 @@ static void refused(SambaTrace *trace, const char *message) {
 static void t052RequiresGrad(void **state) {
   (void)state;
   Model model = traceModel();
-  assert_ptr_equal(sambaTensorSetRequiresGrad(model.a, true), model.a);
+  assert_ptr_equal(sambaTraceSetRequiresGrad(model.a, true), model.a);
   assert_true(model.a->requires_grad);
   assert_false(model.b->requires_grad);
-  sambaTensorSetRequiresGrad(model.x, true);
-  sambaTensorSetRequiresGrad(model.x, false);
-  assert_null(sambaTensorSetRequiresGrad(NULL, true));
+  sambaTraceSetRequiresGrad(model.x, true);
+  sambaTraceSetRequiresGrad(model.x, false);
+  assert_null(sambaTraceSetRequiresGrad(NULL, true));
   sambaTraceLoss(model.trace, "loss", model.loss);
 
   SambaTraceRecord record = sambaTraceGetRecord(model.trace);
@@ -104,13 +107,19 @@ static void t052RequiresGrad(void **state) {
 static void t052RefusesRequiresGrad(void **state) {
   (void)state;
   Model model = traceModel();
-  SambaTensor *labels = sambaTraceInput(model.trace, "labels", SAMBA_DTYPE_I64, 1, (int64_t[]){3});
-  assert_null(sambaTensorSetRequiresGrad(labels, true));
+  SambaTraceValue *labels =
+      sambaTraceInput(model.trace, "labels", SAMBA_DTYPE_I64, 1, (int64_t[]){3});
+  assert_null(sambaTraceSetRequiresGrad(labels, true));
   refused(model.trace, "input \"labels\" is i64, but only tensors of f32, bf16 or f16 can require "
                        "a gradient");
   model = traceModel();
-  sambaTensorSetRequiresGrad(model.loss, true);
+  sambaTraceSetRequiresGrad(model.loss, true);
   refused(model.trace, "a computed tensor cannot require a gradient; weights and inputs can");
+}
+
+/* What the weight starts with. */
+static const void *firstValues(const SambaTraceValue *weight) {
+  return mlirDenseElementsAttrGetRawData(weight->trace->arguments.data[weight->argument].data);
 }
 
 /* First values within the bound, from the generator, which goes on. */
@@ -121,10 +130,10 @@ static void drawsFirstValues(void **state) {
   float first[2][1000];
   for (int i = 0; i < 2; ++i) {
     SambaTrace *trace = sambaTraceCreate(context, "g");
-    SambaTensor *a =
+    SambaTraceValue *a =
         sambaTraceUniformParameter(trace, "a", 2, (int64_t[]){100, 10}, bound, &generator);
     assert_true(a->requires_grad);
-    memcpy(first[i], a->storage.data, sizeof first[i]);
+    memcpy(first[i], firstValues(a), sizeof first[i]);
     sambaTraceDestroy(trace);
   }
   assert_memory_not_equal(first[0], first[1], sizeof first[0]);
@@ -140,8 +149,9 @@ static void drawsFirstValues(void **state) {
   assert_true(fabs(squares / 1000 - bound * bound / 3) < 4 * bound * bound * sqrt(4.0 / 45 / 1000));
 
   SambaTrace *trace = sambaTraceCreate(context, "g");
-  SambaTensor *a = sambaTraceUniformParameter(trace, "a", 2, (int64_t[]){100, 10}, bound, &again);
-  assert_memory_equal(a->storage.data, first[0], sizeof first[0]);
+  SambaTraceValue *a =
+      sambaTraceUniformParameter(trace, "a", 2, (int64_t[]){100, 10}, bound, &again);
+  assert_memory_equal(firstValues(a), first[0], sizeof first[0]);
   sambaTraceOutput(trace, "y", sambaExp(a));
   SambaText text = finish(trace);
   has(&text, "samba.requires_grad = true, samba.value = dense<\"0x");
@@ -152,7 +162,7 @@ static void drawsFirstValues(void **state) {
 static void inferenceStaysInference(void **state) {
   (void)state;
   Model model = traceModel();
-  sambaTensorSetRequiresGrad(model.a, true);
+  sambaTraceSetRequiresGrad(model.a, true);
   sambaTraceOutput(model.trace, "y", model.loss);
   SambaText text = finish(model.trace);
   has(&text, "samba.graph = {mode = \"inference\"}");
@@ -185,7 +195,7 @@ static void u015LossIndices(void **state) {
 
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     Model model = traceModel();
-    sambaTensorSetRequiresGrad(model.a, true);
+    sambaTraceSetRequiresGrad(model.a, true);
     for (int r = 0; r < 4; ++r)
       sambaTraceOutput(model.trace, names[r], sambaExp(model.loss));
     sambaTraceSelectLosses(model.trace, cases[i].count, cases[i].indices);
@@ -203,7 +213,7 @@ static void u015LossIndices(void **state) {
   }
 
   Model model = traceModel();
-  SambaTensor *buffer = sambaTraceBuffer(model.trace, "count", SAMBA_DTYPE_F32, 0, NULL, NULL);
+  SambaTraceValue *buffer = sambaTraceBuffer(model.trace, "count", SAMBA_DTYPE_F32, 0, NULL, NULL);
   sambaTraceUpdate(buffer, model.loss);
   sambaTraceSelectLosses(model.trace, 1, (int64_t[]){0});
   refused(model.trace, "result 0 is an update, which is no loss");
@@ -213,7 +223,7 @@ static void u015LossIndices(void **state) {
 static void g010Optimizers(void **state) {
   (void)state;
   Model model = traceModel();
-  sambaTensorSetRequiresGrad(model.a, true);
+  sambaTraceSetRequiresGrad(model.a, true);
   sambaTraceLoss(model.trace, "loss", model.loss);
   sambaTraceAddOptimizer(model.trace, "sgd,lr=0.5,momentum=0.25,nesterov=1", "", 0, NULL);
   SambaText text = finish(model.trace);
@@ -223,7 +233,7 @@ static void g010Optimizers(void **state) {
   sambaTextFree(&text);
 
   model = traceModel();
-  sambaTensorSetRequiresGrad(model.a, true);
+  sambaTraceSetRequiresGrad(model.a, true);
   sambaTraceAddOptimizer(model.trace, "adamw", "", 0, NULL);
   sambaTraceAccumulateGradients(model.trace);
   sambaTraceOutput(model.trace, "y", model.loss); /* the compiler chooses the loss */
@@ -249,11 +259,11 @@ static void g010Optimizers(void **state) {
 static void s022SeveralOptimizers(void **state) {
   (void)state;
   Model model = traceModel();
-  SambaTensor *frozen = weight(model.trace, "frozen");
-  sambaTensorSetRequiresGrad(model.a, true);
-  sambaTensorSetRequiresGrad(model.b, true);
+  SambaTraceValue *frozen = weight(model.trace, "frozen");
+  sambaTraceSetRequiresGrad(model.a, true);
+  sambaTraceSetRequiresGrad(model.b, true);
   sambaTraceLoss(model.trace, "loss", model.loss);
-  sambaTraceAddOptimizer(model.trace, "sgd,lr=0.1", "", 2, (SambaTensor *[]){model.a, frozen});
+  sambaTraceAddOptimizer(model.trace, "sgd,lr=0.1", "", 2, (SambaTraceValue *[]){model.a, frozen});
   sambaTraceAddOptimizer(model.trace, "sgd,lr=0.2", "", 1, &model.b);
 
   SambaTraceRecord record = sambaTraceGetRecord(model.trace);
@@ -273,14 +283,14 @@ static void s022RefusesOptimizers(void **state) {
   (void)state;
   Model model = traceModel();
   sambaTraceAddOptimizer(model.trace, "sgd,lr=0.1", "", 1, &model.a);
-  sambaTraceAddOptimizer(model.trace, "adamw", "", 2, (SambaTensor *[]){model.b, model.a});
+  sambaTraceAddOptimizer(model.trace, "adamw", "", 2, (SambaTraceValue *[]){model.b, model.a});
   refused(model.trace, "optimizer: adamw: weight \"a\" has optimizer 0 (sgd) already; a parameter "
                        "has one optimizer");
   model = traceModel();
   sambaTraceAddOptimizer(model.trace, "adamw", "", 1, &model.x);
   refused(model.trace, "optimizer: adamw: parameter 0 is input \"x\"; optimizers train weights");
   model = traceModel();
-  sambaTraceAddOptimizer(model.trace, "adamw", "", 1, (SambaTensor *[]){NULL});
+  sambaTraceAddOptimizer(model.trace, "adamw", "", 1, (SambaTraceValue *[]){NULL});
   refused(model.trace, "optimizer: adamw: parameter 0 is missing");
   model = traceModel();
   Model other = traceModel();
@@ -295,8 +305,8 @@ static void s022RefusesOptimizers(void **state) {
                        "a gradient");
   model = traceModel();
   sambaTraceLoss(model.trace, "loss", model.loss);
-  sambaTensorSetRequiresGrad(model.a, true);
-  sambaTensorSetRequiresGrad(model.b, true);
+  sambaTraceSetRequiresGrad(model.a, true);
+  sambaTraceSetRequiresGrad(model.b, true);
   sambaTraceAddOptimizer(model.trace, "adamw", "", 1, &model.a);
   refused(model.trace, "graph g: weight \"b\" requires a gradient, but no optimizer trains it; "
                        "give it to one, or freeze it");
@@ -325,8 +335,8 @@ static void batchNormUpdatesBuffers(void **state) {
   (void)state;
   SambaTrace *trace = sambaTraceCreate(context, "g");
   const int64_t shape[] = {2, 3, 2, 2}, one[] = {1, 3};
-  SambaTensor *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 4, shape);
-  SambaTensor *parts[4];
+  SambaTraceValue *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 4, shape);
+  SambaTraceValue *parts[4];
   static const char *const names[] = {"bn.weight", "bn.bias", "bn.mean", "bn.variance"};
   for (int i = 0; i < 4; ++i)
     parts[i] = i < 2 ? sambaTraceParameter(trace, names[i], SAMBA_DTYPE_F32, 1, &shape[1], NULL)

@@ -9,7 +9,7 @@
 #include "support/file/tensor_file.h"
 
 SambaStatus sambaOnnxImportCast(const SambaOnnxNode *node) {
-  SambaTensor *x, *like;
+  SambaTraceValue *x, *like;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   if (strcmp(node->proto->op_type, "CastLike") == 0) {
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &like));

@@ -5,13 +5,13 @@
 #include <float.h>
 #include <math.h>
 
-static SambaStatus input(const SambaOnnxNode *node, uint32_t index, SambaTensor **out) {
+static SambaStatus input(const SambaOnnxNode *node, uint32_t index, SambaTraceValue **out) {
   return sambaOnnxTensor(node, index, out);
 }
 
 /* Of whole numbers: f32 in every precision, toward zero. */
 SambaStatus sambaOnnxImportErf(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
   SambaDType dtype = x->type.dtype;
   bool whole = !sambaDTypeIsFloat(dtype) && dtype != SAMBA_DTYPE_I1;
@@ -23,7 +23,8 @@ SambaStatus sambaOnnxImportErf(const SambaOnnxNode *node) {
 
 /* Both operands of an arithmetic or comparing node. Before opset 7 attribute `axis` says where the
  * second one's dimensions lie in the first one's; without it they are the last ones, as later. */
-static SambaStatus inputPair(const SambaOnnxNode *node, SambaTensor **out_a, SambaTensor **out_b) {
+static SambaStatus inputPair(const SambaOnnxNode *node, SambaTraceValue **out_a,
+                             SambaTraceValue **out_b) {
   SAMBA_RETURN_IF_ERROR(input(node, 0, out_a));
   SAMBA_RETURN_IF_ERROR(input(node, 1, out_b));
   SambaTensorType *a = &(*out_a)->type;
@@ -73,7 +74,7 @@ SambaStatus sambaOnnxImportOperator(const SambaOnnxNode *node) {
   const char *name = node->row->samba;
   const SambaOperator *operator = sambaOperatorFind(sambaStringRef(name));
   const SambaOnnxForm *form = formOf(node, operator);
-  SambaTensor *x[2];
+  SambaTraceValue *x[2];
   SambaAttribute attributes[sizeof operator->attributes / sizeof *operator->attributes];
   uint32_t operands = sambaOperatorMostOperands(operator), count = 0;
 
@@ -89,7 +90,7 @@ SambaStatus sambaOnnxImportOperator(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportBitShift(const SambaOnnxNode *node) {
-  SambaTensor *x, *amount;
+  SambaTraceValue *x, *amount;
   SAMBA_RETURN_IF_ERROR(inputPair(node, &x, &amount));
   bool left = sambaOnnxStringIs(node, "direction", "LEFT", false);
   if (!left && !sambaOnnxStringIs(node, "direction", "RIGHT", false))
@@ -99,7 +100,7 @@ SambaStatus sambaOnnxImportBitShift(const SambaOnnxNode *node) {
 }
 
 /* In one dtype wide enough for both; the result has the base's. */
-static SambaTensor *powIn(SambaDType dtype, SambaTensor *x, SambaTensor *y) {
+static SambaTraceValue *powIn(SambaDType dtype, SambaTraceValue *x, SambaTraceValue *y) {
   return x && y ? sambaCast(sambaPow(sambaCast(x, dtype), sambaCast(y, dtype)), x->type.dtype)
                 : NULL;
 }
@@ -107,7 +108,7 @@ static SambaTensor *powIn(SambaDType dtype, SambaTensor *x, SambaTensor *y) {
 /* Known small exponents become what frameworks compute for them. Powers of integers by whole
  * numbers are exact; by others they are those of f32, toward zero. */
 SambaStatus sambaOnnxImportPow(const SambaOnnxNode *node) {
-  SambaTensor *x, *y;
+  SambaTraceValue *x, *y;
   const SambaConstant *exponent = sambaOnnxConstant(node, 1);
 
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
@@ -135,20 +136,20 @@ SambaStatus sambaOnnxImportPow(const SambaOnnxNode *node) {
   if (x->type.dtype == y->type.dtype)
     return sambaOnnxSetTensor(node, 0, sambaPow(x, y));
   sambaTraceKeepPrecision(node->trace, !is_float);
-  SambaTensor *real = powIn(SAMBA_DTYPE_F32, x, y);
+  SambaTraceValue *real = powIn(SAMBA_DTYPE_F32, x, y);
   sambaTraceKeepPrecision(node->trace, false);
   if (is_float)
     return sambaOnnxSetTensor(node, 0, real);
   if (!sambaDTypeIsFloat(y->type.dtype))
     return sambaOnnxSetTensor(node, 0,
                               powIn(sambaPromoteDTypes(x->type.dtype, y->type.dtype), x, y));
-  SambaTensor *whole = powIn(SAMBA_DTYPE_I64, x, y);
+  SambaTraceValue *whole = powIn(SAMBA_DTYPE_I64, x, y);
 
   return sambaOnnxSetTensor(node, 0, sambaWhere(sambaEq(y, sambaFloor(y)), whole, real));
 }
 
 SambaStatus sambaOnnxImportMod(const SambaOnnxNode *node) {
-  SambaTensor *x, *y;
+  SambaTraceValue *x, *y;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(input(node, 1, &y));
   return sambaOnnxSetTensor(node, 0,
@@ -158,7 +159,7 @@ SambaStatus sambaOnnxImportMod(const SambaOnnxNode *node) {
 /* Min, Max, Sum, Mean of any number of operands; sums are f32 until the end. */
 SambaStatus sambaOnnxImportVariadic(const SambaOnnxNode *node) {
   const char *samba = node->row->samba;
-  SambaTensor *result, *next;
+  SambaTraceValue *result, *next;
 
   SAMBA_RETURN_IF_ERROR(input(node, 0, &result));
   SambaDType dtype = result->type.dtype;
@@ -167,7 +168,7 @@ SambaStatus sambaOnnxImportVariadic(const SambaOnnxNode *node) {
 
   for (uint32_t i = 1; i < node->input_count && result; ++i) {
     SAMBA_RETURN_IF_ERROR(input(node, i, &next));
-    SambaTensor *pair[] = {result, wide ? sambaCast(next, SAMBA_DTYPE_F32) : next};
+    SambaTraceValue *pair[] = {result, wide ? sambaCast(next, SAMBA_DTYPE_F32) : next};
     result = pair[1] ? sambaTraceCall(node->trace, samba, 2, pair, 0, NULL) : NULL;
   }
 
@@ -182,8 +183,8 @@ SambaStatus sambaOnnxImportVariadic(const SambaOnnxNode *node) {
  * minimum. */
 SambaStatus sambaOnnxImportClip(const SambaOnnxNode *node) {
   static const char *const names[] = {"min", "max"};
-  SambaTensor *x;
-  SambaTensor *bounds[2] = {NULL, NULL};
+  SambaTraceValue *x;
+  SambaTraceValue *bounds[2] = {NULL, NULL};
   double values[2];
   const double *known[2] = {NULL, NULL};
 
@@ -212,7 +213,7 @@ SambaStatus sambaOnnxImportClip(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportWhere(const SambaOnnxNode *node) {
-  SambaTensor *c, *a, *b;
+  SambaTraceValue *c, *a, *b;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &c));
   SAMBA_RETURN_IF_ERROR(input(node, 1, &a));
   SAMBA_RETURN_IF_ERROR(input(node, 2, &b));
@@ -220,20 +221,20 @@ SambaStatus sambaOnnxImportWhere(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportGelu(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
   return sambaOnnxSetTensor(node, 0,
                             sambaOnnxStringIs(node, "approximate", "tanh", false) ? sambaGeluTanh(x)
                                                                                   : sambaGelu(x));
 }
 
-static SambaTensor *scalar(const SambaTensor *like, double value) {
+static SambaTraceValue *scalar(const SambaTraceValue *like, double value) {
   return sambaTraceScalar(like->trace, like->type.dtype, value);
 }
 
 /* The slope broadcasts as a numpy operand; before opset 7 it has one number, or one per channel. */
 SambaStatus sambaOnnxImportPRelu(const SambaOnnxNode *node) {
-  SambaTensor *x, *slope;
+  SambaTraceValue *x, *slope;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(input(node, 1, &slope));
   if (node->version < 7 && slope->type.rank == 1 && slope->type.dims[0] > 1 && x->type.rank > 1) {
@@ -248,13 +249,13 @@ SambaStatus sambaOnnxImportIdentity(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportIsNan(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
   return sambaOnnxSetTensor(node, 0, sambaNe(x, x));
 }
 
 SambaStatus sambaOnnxImportIsInf(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   SAMBA_RETURN_IF_ERROR(input(node, 0, &x));
   x = sambaDTypeIsFloat(x->type.dtype)
           ? x

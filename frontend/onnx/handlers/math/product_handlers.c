@@ -1,14 +1,14 @@
 /* Handlers of ONNX operators: products. */
 #include "frontend/onnx/handlers/handlers.h"
 
-static SambaTensor *scaled(SambaTensor *x, double factor) {
+static SambaTraceValue *scaled(SambaTraceValue *x, double factor) {
   return !x || factor == 1 ? x : sambaMul(x, sambaTraceScalar(x->trace, x->type.dtype, factor));
 }
 
 /* alpha * op(A) * op(B) + beta * C. A bias along the columns goes into linear, any other C is
  * added. bf16 and f16 are f32 until one rounding at the end. */
 SambaStatus sambaOnnxImportGemm(const SambaOnnxNode *node) {
-  SambaTensor *a, *b, *c = NULL;
+  SambaTraceValue *a, *b, *c = NULL;
   double alpha = sambaOnnxFloat(node, "alpha", 1);
   double beta = sambaOnnxFloat(node, "beta", 1);
 
@@ -29,7 +29,7 @@ SambaStatus sambaOnnxImportGemm(const SambaOnnxNode *node) {
                  c->type.dims[c->type.rank - 1] == b->type.dims[0] &&
                  (c->type.rank == 1 || c->type.dims[0] == 1);
   if (columns) {
-    SambaTensor *bias = c->type.rank == 1 ? c : sambaReshape(c, 1, &b->type.dims[0]);
+    SambaTraceValue *bias = c->type.rank == 1 ? c : sambaReshape(c, 1, &b->type.dims[0]);
     return sambaOnnxSetTensor(node, 0, sambaLinear(a, b, bias));
   }
 
@@ -38,8 +38,8 @@ SambaStatus sambaOnnxImportGemm(const SambaOnnxNode *node) {
   SambaDType dtype = a->type.dtype;
   SambaDType wide = dtype == SAMBA_DTYPE_F16 || dtype == SAMBA_DTYPE_BF16 ? SAMBA_DTYPE_F32 : dtype;
   SambaAttribute out_dtype = sambaDTypeAttribute("out_dtype", wide);
-  SambaTensor *operands[] = {a, b};
-  SambaTensor *y = sambaTraceCall(a->trace, "linear", 2, operands, wide != dtype, &out_dtype);
+  SambaTraceValue *operands[] = {a, b};
+  SambaTraceValue *y = sambaTraceCall(a->trace, "linear", 2, operands, wide != dtype, &out_dtype);
   y = scaled(y, alpha);
 
   return sambaOnnxSetTensor(
@@ -47,7 +47,7 @@ SambaStatus sambaOnnxImportGemm(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportMatMul(const SambaOnnxNode *node) {
-  SambaTensor *a, *b;
+  SambaTraceValue *a, *b;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &a));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &b));
   return sambaOnnxSetTensor(node, 0, sambaMatmul(a, b));

@@ -6,7 +6,7 @@
 #include "support/file/tensor_file.h"
 
 /* The bits of a float, or the number of an integer; rank 0. */
-static SambaTensor *seedOf(const SambaOnnxNode *node) {
+static SambaTraceValue *seedOf(const SambaOnnxNode *node) {
   const Onnx__AttributeProto *attribute = sambaOnnxAttribute(node, "seed");
   double seed = (double)node->index + 1;
   if (attribute && attribute->has_f) {
@@ -37,7 +37,7 @@ SambaStatus sambaOnnxImportRandom(const SambaOnnxNode *node) {
   SambaDType dtype = SAMBA_DTYPE_F32;
 
   if (node->input_count) {
-    SambaTensor *like;
+    SambaTraceValue *like;
     SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, &rank, dims));
     if (!sambaOnnxAttribute(node, "dtype")) {
       SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &like));
@@ -66,7 +66,7 @@ SambaStatus sambaOnnxImportRandom(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportBernoulli(const SambaOnnxNode *node) {
-  SambaTensor *p;
+  SambaTraceValue *p;
   SambaDType dtype;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &p));
   SAMBA_RETURN_IF_ERROR(dtypeOf(node, p->type.dtype, &dtype));
@@ -75,11 +75,11 @@ SambaStatus sambaOnnxImportBernoulli(const SambaOnnxNode *node) {
 
 /* The input holds logarithms of weights. */
 SambaStatus sambaOnnxImportMultinomial(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   SambaDType dtype;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(dtypeOf(node, SAMBA_DTYPE_I32, &dtype));
-  SambaTensor *weights = sambaSoftmax(sambaCast(x, SAMBA_DTYPE_F32), -1);
+  SambaTraceValue *weights = sambaSoftmax(sambaCast(x, SAMBA_DTYPE_F32), -1);
   return sambaOnnxSetTensor(
       node, 0,
       sambaMultinomial(weights, seedOf(node), sambaOnnxInt(node, "sample_size", 1), dtype));
@@ -88,7 +88,7 @@ SambaStatus sambaOnnxImportMultinomial(const SambaOnnxNode *node) {
 /* ---- Dropout ---- */
 
 /* One number of any shape as rank 0. */
-static SambaTensor *asScalar(SambaTensor *x) {
+static SambaTraceValue *asScalar(SambaTraceValue *x) {
   return x && x->type.rank ? sambaReshape(x, 0, NULL) : x;
 }
 
@@ -97,7 +97,7 @@ static SambaStatus inactive(const SambaOnnxNode *node, const SambaTensorType *ty
   if (sambaOnnxOutputUsed(node, 1)) {
     SambaTensorType mask = *type;
     mask.dtype = SAMBA_DTYPE_I1;
-    SambaTensor *ones = sambaTraceConstant(node->trace, &mask, &(uint8_t){1}, true);
+    SambaTraceValue *ones = sambaTraceConstant(node->trace, &mask, &(uint8_t){1}, true);
     SAMBA_RETURN_IF_ERROR(sambaOnnxSetTensor(node, 1, sambaCast(ones, mask_dtype)));
   }
   return sambaOnnxSetSame(node, 0, 0);
@@ -107,7 +107,7 @@ static SambaStatus inactive(const SambaOnnxNode *node, const SambaTensorType *ty
  * inference: the output is the input, the mask all true. Before opset 10 the mask has the input's
  * dtype. */
 SambaStatus sambaOnnxImportDropout(const SambaOnnxNode *node) {
-  SambaTensor *x, *ratio, *training = NULL, *y, *mask;
+  SambaTraceValue *x, *ratio, *training = NULL, *y, *mask;
   const SambaConstant *mode = node->version < 12 ? NULL : sambaOnnxConstant(node, 2);
   bool active = node->version < 7 ? sambaOnnxInt(node, "is_test", 0) == 0
                                   : mode && mode->count == 1 && mode->data[0].i;

@@ -3,14 +3,14 @@
 #include "frontend/onnx/handlers/handlers.h"
 
 /* [..] as [.., 1] */
-static SambaTensor *withLastDimension(SambaTensor *x) {
+static SambaTraceValue *withLastDimension(SambaTraceValue *x) {
   int64_t dims[SAMBA_MAX_RANK + 1];
   memcpy(dims, x->type.dims, x->type.rank * sizeof *dims);
   dims[x->type.rank] = 1;
   return sambaReshape(x, x->type.rank + 1, dims);
 }
 
-static SambaTensor *(*softmaxOf(SambaOnnxVariant variant))(SambaTensor *, int64_t) {
+static SambaTraceValue *(*softmaxOf(SambaOnnxVariant variant))(SambaTraceValue *, int64_t) {
   switch (variant) {
   case SAMBA_ONNX_HARDMAX:
     return sambaHardmax;
@@ -23,10 +23,10 @@ static SambaTensor *(*softmaxOf(SambaOnnxVariant variant))(SambaTensor *, int64_
 
 /* Before opset 13 the dimensions from the axis on are one. */
 SambaStatus sambaOnnxImportSoftmax(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   uint32_t axis;
   bool old = node->version < 13;
-  SambaTensor *(*function)(SambaTensor *, int64_t) = softmaxOf(node->row->variant);
+  SambaTraceValue *(*function)(SambaTraceValue *, int64_t) = softmaxOf(node->row->variant);
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   int64_t wanted = sambaOnnxInt(node, "axis", old ? 1 : -1);
 
@@ -39,24 +39,24 @@ SambaStatus sambaOnnxImportSoftmax(const SambaOnnxNode *node) {
     rest *= x->type.dims[d];
   if (!old || rest == 1)
     return sambaOnnxSetTensor(node, 0, function(x, axis));
-  SambaTensor *flat = function(sambaFlatten(x, axis, -1), -1);
+  SambaTraceValue *flat = function(sambaFlatten(x, axis, -1), -1);
 
   return sambaOnnxSetTensor(node, 0, sambaReshape(flat, x->type.rank, x->type.dims));
 }
 
 /* ---- Reductions ---- */
 
-static SambaTensor *integers(const SambaTensor *like, int64_t value) {
+static SambaTraceValue *integers(const SambaTraceValue *like, int64_t value) {
   return sambaTraceScalar(like->trace, SAMBA_DTYPE_I64, (double)value);
 }
 
 /* The whole part of the square root of i64 numbers >= 0. Steps of Newton's square the relative
  * error; of the root in f32, and in bf16 where the compiler makes it that, three leave nothing, or
  * one too much. */
-static SambaTensor *integerRoot(SambaTensor *x) {
+static SambaTraceValue *integerRoot(SambaTraceValue *x) {
   if (!x)
     return NULL;
-  SambaTensor *near = sambaCast(sambaSqrt(sambaCast(x, SAMBA_DTYPE_F32)), SAMBA_DTYPE_I64);
+  SambaTraceValue *near = sambaCast(sambaSqrt(sambaCast(x, SAMBA_DTYPE_F32)), SAMBA_DTYPE_I64);
   near = sambaMaximum(near, integers(x, 1));
   for (int step = 0; step < 3 && near; ++step)
     near =
@@ -72,18 +72,19 @@ typedef struct {
   int64_t dims[SAMBA_MAX_RANK];
 } Reduction;
 
-typedef SambaTensor *(*Reduce)(SambaTensor *, size_t, const int64_t *, bool);
+typedef SambaTraceValue *(*Reduce)(SambaTraceValue *, size_t, const int64_t *, bool);
 
-static SambaTensor *reduceWith(Reduce function, const Reduction *reduction, SambaTensor *x) {
+static SambaTraceValue *reduceWith(Reduce function, const Reduction *reduction,
+                                   SambaTraceValue *x) {
   return reduction->nothing ? x : function(x, reduction->count, reduction->dims, reduction->keep);
 }
 
-static SambaTensor *sumOf(const Reduction *reduction, SambaTensor *x) {
+static SambaTraceValue *sumOf(const Reduction *reduction, SambaTraceValue *x) {
   return reduceWith(sambaSum, reduction, x);
 }
 
 /* What is added up. */
-static SambaTensor *summand(SambaOnnxVariant variant, SambaTensor *x) {
+static SambaTraceValue *summand(SambaOnnxVariant variant, SambaTraceValue *x) {
   switch (variant) {
   case SAMBA_ONNX_REDUCE_L1:
     return sambaAbs(x);
@@ -96,7 +97,7 @@ static SambaTensor *summand(SambaOnnxVariant variant, SambaTensor *x) {
 }
 
 /* Logarithms are taken in f32 in every precision. */
-static SambaTensor *logarithmOfIntegers(const Reduction *reduction, SambaTensor *x) {
+static SambaTraceValue *logarithmOfIntegers(const Reduction *reduction, SambaTraceValue *x) {
   SambaDType dtype = x->type.dtype;
   SambaTrace *trace = x->trace;
 
@@ -110,7 +111,7 @@ static SambaTensor *logarithmOfIntegers(const Reduction *reduction, SambaTensor 
 }
 
 /* Whole numbers stay whole: mean and root lose their fraction. */
-static SambaTensor *reduceIntegers(const Reduction *reduction, SambaTensor *x) {
+static SambaTraceValue *reduceIntegers(const Reduction *reduction, SambaTraceValue *x) {
   SambaDType dtype = x->type.dtype;
   int64_t elements = 1;
   for (size_t i = 0; i < reduction->count; ++i)
@@ -122,7 +123,7 @@ static SambaTensor *reduceIntegers(const Reduction *reduction, SambaTensor *x) {
     x = logarithmOfIntegers(reduction, x);
     break;
   case SAMBA_ONNX_REDUCE_MEAN: {
-    SambaTensor *sum = sumOf(reduction, sambaCast(x, SAMBA_DTYPE_I64));
+    SambaTraceValue *sum = sumOf(reduction, sambaCast(x, SAMBA_DTYPE_I64));
     x = sum ? sambaDiv(sum, integers(sum, elements)) : NULL;
     break;
   }
@@ -137,7 +138,7 @@ static SambaTensor *reduceIntegers(const Reduction *reduction, SambaTensor *x) {
 }
 
 /* All steps in f32, one rounding. */
-static SambaTensor *reduceFloats(const Reduction *reduction, SambaTensor *x) {
+static SambaTraceValue *reduceFloats(const Reduction *reduction, SambaTraceValue *x) {
   SambaDType dtype = x->type.dtype;
   switch (reduction->variant) {
   case SAMBA_ONNX_REDUCE_LOG_SUM_EXP:
@@ -160,7 +161,7 @@ static SambaTensor *reduceFloats(const Reduction *reduction, SambaTensor *x) {
 }
 
 SambaStatus sambaOnnxImportReduce(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   bool reduced[SAMBA_MAX_RANK];
 
   Reduction reduction = {.variant = node->row->variant,

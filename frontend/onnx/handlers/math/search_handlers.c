@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 SambaStatus sambaOnnxImportArgMax(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   uint32_t axis;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxAxis(sambaOnnxInt(node, "axis", 0), x->type.rank, &axis));
@@ -18,7 +18,7 @@ SambaStatus sambaOnnxImportArgMax(const SambaOnnxNode *node) {
 
 /* k is an attribute before opset 10. */
 SambaStatus sambaOnnxImportTopK(const SambaOnnxNode *node) {
-  SambaTensor *x, *indices = NULL;
+  SambaTraceValue *x, *indices = NULL;
   uint32_t axis;
   const int64_t *known;
   size_t size;
@@ -43,13 +43,13 @@ SambaStatus sambaOnnxImportTopK(const SambaOnnxNode *node) {
     return sambaOnnxSetEmpty(node, 1, 7 /* INT64 */, x->type.rank, dims);
   }
 
-  SambaTensor *values = sambaTopk(x, k, axis, sambaOnnxInt(node, "largest", 1) != 0, &indices);
+  SambaTraceValue *values = sambaTopk(x, k, axis, sambaOnnxInt(node, "largest", 1) != 0, &indices);
   SAMBA_RETURN_IF_ERROR(sambaOnnxSetTensor(node, 0, values));
   return sambaOnnxSetTensor(node, 1, indices);
 }
 
 SambaStatus sambaOnnxImportCumSum(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   uint32_t axis;
   const int64_t *known;
   size_t size;
@@ -66,7 +66,7 @@ SambaStatus sambaOnnxImportCumSum(const SambaOnnxNode *node) {
 
 /* indices, depth, values = [off, on]; depth and the indices may be of any number type. */
 SambaStatus sambaOnnxImportOneHot(const SambaOnnxNode *node) {
-  SambaTensor *indices, *values;
+  SambaTraceValue *indices, *values;
   const SambaConstant *depth = sambaOnnxConstant(node, 1);
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &indices));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &values));
@@ -84,7 +84,7 @@ SambaStatus sambaOnnxImportOneHot(const SambaOnnxNode *node) {
 /* The upper or lower triangle of the last two dimensions; the rest becomes zero. A k that is not
  * known is an operand. */
 SambaStatus sambaOnnxImportTrilu(const SambaOnnxNode *node) {
-  SambaTensor *x, *more = NULL;
+  SambaTraceValue *x, *more = NULL;
   const SambaConstant *known = sambaOnnxConstant(node, 1);
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   if (known && (known->is_float || known->count != 1))
@@ -98,7 +98,7 @@ SambaStatus sambaOnnxImportTrilu(const SambaOnnxNode *node) {
 
 /* The slices along the axis, or the elements, at which a known condition is true. */
 SambaStatus sambaOnnxImportCompress(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   const SambaConstant *condition = sambaOnnxConstant(node, 1);
   uint32_t axis = 0;
 
@@ -129,14 +129,14 @@ SambaStatus sambaOnnxImportCompress(const SambaOnnxNode *node) {
     status = sambaStatusMake(
         SAMBA_INVALID, "the condition is true at %lld, but dimension %u has the size %lld",
         (long long)indices[type.dims[0] - 1], axis, (long long)x->type.dims[axis]);
-  SambaTensor *chosen = status ? NULL : sambaTraceConstant(x->trace, &type, indices, false);
+  SambaTraceValue *chosen = status ? NULL : sambaTraceConstant(x->trace, &type, indices, false);
   free(indices);
 
   return status ? status : sambaOnnxSetTensor(node, 0, sambaIndexSelect(x, chosen, axis));
 }
 
 SambaStatus sambaOnnxImportEinsum(const SambaOnnxNode *node) {
-  SambaTensor **tensors = SAMBA_ARENA_ARRAY(node->arena, SambaTensor *, node->input_count);
+  SambaTraceValue **tensors = SAMBA_ARENA_ARRAY(node->arena, SambaTraceValue *, node->input_count);
   const Onnx__AttributeProto *equation = sambaOnnxAttribute(node, "equation");
   if (!equation || !equation->s.len)
     return sambaStatusMake(SAMBA_INVALID, "attribute 'equation' is missing");
@@ -147,7 +147,7 @@ SambaStatus sambaOnnxImportEinsum(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportDet(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   return sambaOnnxSetTensor(node, 0, sambaDet(x));
 }

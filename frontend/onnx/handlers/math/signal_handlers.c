@@ -67,12 +67,12 @@ SambaStatus sambaOnnxImportWindow(const SambaOnnxNode *node) {
   return sambaOnnxSetConstant(node, 0, window);
 }
 
-static SambaTensor *number(SambaTrace *trace, double value) {
+static SambaTraceValue *number(SambaTrace *trace, double value) {
   return sambaTraceScalar(trace, SAMBA_DTYPE_F32, value);
 }
 
 /* 0, 1, 2, ... as [count] or, standing, [count, 1] */
-static SambaTensor *countUp(const SambaOnnxNode *node, int64_t count, bool standing) {
+static SambaTraceValue *countUp(const SambaOnnxNode *node, int64_t count, bool standing) {
   SambaTensorType type = {.dtype = SAMBA_DTYPE_F32, .rank = standing ? 2 : 1, .dims = {count, 1}};
   float *data = SAMBA_ARENA_ARRAY(node->arena, float, (size_t)count);
   for (int64_t i = 0; i < count; ++i)
@@ -84,7 +84,7 @@ static SambaTensor *countUp(const SambaOnnxNode *node, int64_t count, bool stand
  * result. */
 static SambaStatus melAtRunTime(const SambaOnnxNode *node, const int64_t *dims) {
   SambaTrace *trace = node->trace;
-  SambaTensor *inputs[5], *mel[2];
+  SambaTraceValue *inputs[5], *mel[2];
 
   for (uint32_t i = 0; i < 5; ++i) {
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, i, &inputs[i]));
@@ -92,27 +92,28 @@ static SambaStatus melAtRunTime(const SambaOnnxNode *node, const int64_t *dims) 
   }
 
   for (int i = 0; i < 2; ++i) { /* 2595 log10(1 + f / 700) */
-    SambaTensor *ratio = sambaAdd(sambaDiv(inputs[3 + i], number(trace, 700)), number(trace, 1));
+    SambaTraceValue *ratio =
+        sambaAdd(sambaDiv(inputs[3 + i], number(trace, 700)), number(trace, 1));
     mel[i] = sambaMul(sambaLog(ratio), number(trace, 2595 / log(10)));
   }
 
   int64_t rows = dims[0];
   int64_t bins = dims[1];
-  SambaTensor *step = sambaDiv(sambaSub(mel[1], mel[0]), number(trace, (double)(bins + 2)));
-  SambaTensor *points = sambaAdd(sambaMul(countUp(node, bins + 2, false), step), mel[0]);
-  SambaTensor *power = sambaExp(sambaMul(points, number(trace, log(10) / 2595)));
-  SambaTensor *hertz = sambaMul(sambaSub(power, number(trace, 1)), number(trace, 700));
-  SambaTensor *length = sambaAdd(inputs[1], number(trace, 1));
-  SambaTensor *edges = sambaFloor(sambaDiv(sambaMul(hertz, length), inputs[2]));
-  SambaTensor *first = sambaSlice(edges, 0, 0, bins, 1);
-  SambaTensor *center = sambaSlice(edges, 0, 1, bins + 1, 1);
-  SambaTensor *last = sambaSlice(edges, 0, 2, bins + 2, 1);
-  SambaTensor *bin = countUp(node, rows, true);
-  SambaTensor *zero = number(trace, 0);
-  SambaTensor *one = number(trace, 1);
-  SambaTensor *rising = sambaDiv(sambaSub(bin, first), sambaSub(center, first));
-  SambaTensor *falling = sambaDiv(sambaSub(last, bin), sambaSub(last, center));
-  SambaTensor *value =
+  SambaTraceValue *step = sambaDiv(sambaSub(mel[1], mel[0]), number(trace, (double)(bins + 2)));
+  SambaTraceValue *points = sambaAdd(sambaMul(countUp(node, bins + 2, false), step), mel[0]);
+  SambaTraceValue *power = sambaExp(sambaMul(points, number(trace, log(10) / 2595)));
+  SambaTraceValue *hertz = sambaMul(sambaSub(power, number(trace, 1)), number(trace, 700));
+  SambaTraceValue *length = sambaAdd(inputs[1], number(trace, 1));
+  SambaTraceValue *edges = sambaFloor(sambaDiv(sambaMul(hertz, length), inputs[2]));
+  SambaTraceValue *first = sambaSlice(edges, 0, 0, bins, 1);
+  SambaTraceValue *center = sambaSlice(edges, 0, 1, bins + 1, 1);
+  SambaTraceValue *last = sambaSlice(edges, 0, 2, bins + 2, 1);
+  SambaTraceValue *bin = countUp(node, rows, true);
+  SambaTraceValue *zero = number(trace, 0);
+  SambaTraceValue *one = number(trace, 1);
+  SambaTraceValue *rising = sambaDiv(sambaSub(bin, first), sambaSub(center, first));
+  SambaTraceValue *falling = sambaDiv(sambaSub(last, bin), sambaSub(last, center));
+  SambaTraceValue *value =
       sambaWhere(sambaLogicalAnd(sambaGe(bin, first), sambaLe(bin, center)), rising, zero);
   value = sambaWhere(sambaEq(first, center), sambaWhere(sambaEq(bin, center), one, zero), value);
   value = sambaWhere(sambaLogicalAnd(sambaGe(bin, center), sambaLt(bin, last)), falling, value);
@@ -177,7 +178,7 @@ SambaStatus sambaOnnxImportMelWeightMatrix(const SambaOnnxNode *node) {
 
 /* The axis is an attribute, from version 20 on an input. */
 SambaStatus sambaOnnxImportDft(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   int64_t length;
   int64_t axis = sambaOnnxInt(node, "axis", 1);
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
@@ -190,7 +191,7 @@ SambaStatus sambaOnnxImportDft(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportStft(const SambaOnnxNode *node) {
-  SambaTensor *x, *window = NULL;
+  SambaTraceValue *x, *window = NULL;
   int64_t hop, length;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(knownInt(node, 1, 0, &hop));

@@ -2,7 +2,7 @@
 #include "frontend/onnx/handlers/handlers.h"
 
 typedef struct {
-  SambaTensor *x, *target, *weight;
+  SambaTraceValue *x, *target, *weight;
   int64_t ignored;
   bool ignores;
   const char *reduction;
@@ -38,8 +38,8 @@ SambaStatus sambaOnnxImportNegativeLogLikelihoodLoss(const SambaOnnxNode *node) 
 SambaStatus sambaOnnxImportSoftmaxCrossEntropyLoss(const SambaOnnxNode *node) {
   Loss loss;
   SAMBA_RETURN_IF_ERROR(readLoss(node, &loss));
-  SambaTensor *(*function)(SambaTensor *, SambaTensor *, SambaTensor *, const int64_t *,
-                           const char *) = sambaCrossEntropy;
+  SambaTraceValue *(*function)(SambaTraceValue *, SambaTraceValue *, SambaTraceValue *,
+                               const int64_t *, const char *) = sambaCrossEntropy;
   if (sambaOnnxOutputUsed(node, 1)) {
     loss.x = sambaLogSoftmax(loss.x, loss.x->type.rank > 1);
     SAMBA_RETURN_IF_ERROR(sambaOnnxSetTensor(node, 1, loss.x));

@@ -21,7 +21,7 @@ static bool isTraining(const SambaOnnxNode *node) {
 /* Without channels (rank 1) and with spatial = 0 every element of a sample has its own statistics.
  * Parameters of a third dtype enter as f32. */
 SambaStatus sambaOnnxImportBatchNormalization(const SambaOnnxNode *node) {
-  SambaTensor *x[5], *results[5];
+  SambaTraceValue *x[5], *results[5];
   for (uint32_t i = 0; i < 5; ++i)
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, i, &x[i]));
   SambaTensorType type = x[0]->type;
@@ -43,7 +43,7 @@ SambaStatus sambaOnnxImportBatchNormalization(const SambaOnnxNode *node) {
   double epsilon = sambaOnnxFloat(node, "epsilon", 1e-5);
   if (!isTraining(node)) {
     SAMBA_RETURN_IF_ERROR(sambaOnnxRefuseOutputs(node, 1));
-    SambaTensor *y = sambaBatchNorm(x[0], x[1], x[2], x[3], x[4], epsilon);
+    SambaTraceValue *y = sambaBatchNorm(x[0], x[1], x[2], x[3], x[4], epsilon);
     return sambaOnnxSetTensor(node, 0, flat ? sambaReshape(y, type.rank, type.dims) : y);
   }
 
@@ -51,7 +51,8 @@ SambaStatus sambaOnnxImportBatchNormalization(const SambaOnnxNode *node) {
                          sambaOnnxFloat(node, "momentum", 0.9), results);
   for (uint32_t i = 0; i < 5; ++i) {
     const SambaTensorType *shape = i == 0 ? &type : &parameter;
-    SambaTensor *result = flat ? sambaReshape(results[i], shape->rank, shape->dims) : results[i];
+    SambaTraceValue *result =
+        flat ? sambaReshape(results[i], shape->rank, shape->dims) : results[i];
     SAMBA_RETURN_IF_ERROR(
         sambaOnnxSetTensor(node, i, i == 0 ? result : sambaCast(result, statistics)));
   }
@@ -60,14 +61,14 @@ SambaStatus sambaOnnxImportBatchNormalization(const SambaOnnxNode *node) {
 }
 
 /* A parameter in exactly this shape. */
-static SambaTensor *fitted(SambaTensor *parameter, uint32_t rank, const int64_t *dims) {
+static SambaTraceValue *fitted(SambaTraceValue *parameter, uint32_t rank, const int64_t *dims) {
   bool same =
       parameter->type.rank == rank && memcmp(parameter->type.dims, dims, rank * sizeof *dims) == 0;
   return same ? parameter : sambaExpand(parameter, rank, dims);
 }
 
 SambaStatus sambaOnnxImportLayerNormalization(const SambaOnnxNode *node) {
-  SambaTensor *x, *scale, *bias = NULL, *results[3];
+  SambaTraceValue *x, *scale, *bias = NULL, *results[3];
   uint32_t axis;
   int64_t stash = sambaOnnxInt(node, "stash_type", 1);
   SambaDType statistics = sambaDTypeOfOnnx(stash);
@@ -95,7 +96,7 @@ SambaStatus sambaOnnxImportLayerNormalization(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportInstanceNormalization(const SambaOnnxNode *node) {
-  SambaTensor *x, *scale, *bias;
+  SambaTraceValue *x, *scale, *bias;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &scale));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2, &bias));
@@ -110,7 +111,7 @@ SambaStatus sambaOnnxImportInstanceNormalization(const SambaOnnxNode *node) {
 
 /* Before opset 21 scale and bias are per group. */
 SambaStatus sambaOnnxImportGroupNormalization(const SambaOnnxNode *node) {
-  SambaTensor *x, *parameters[2];
+  SambaTraceValue *x, *parameters[2];
   int64_t groups = sambaOnnxInt(node, "num_groups", 0);
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
@@ -122,7 +123,7 @@ SambaStatus sambaOnnxImportGroupNormalization(const SambaOnnxNode *node) {
       return sambaStatusMake(SAMBA_INVALID, "%lld groups do not divide %lld channels",
                              (long long)groups, (long long)channels);
     if (node->version < 21 && size == groups) {
-      SambaTensor *column = sambaReshape(parameters[i], 2, (int64_t[]){groups, 1});
+      SambaTraceValue *column = sambaReshape(parameters[i], 2, (int64_t[]){groups, 1});
       parameters[i] = sambaReshape(sambaExpand(column, 2, (int64_t[]){groups, channels / groups}),
                                    1, &channels);
     }
@@ -135,7 +136,7 @@ SambaStatus sambaOnnxImportGroupNormalization(const SambaOnnxNode *node) {
 
 SambaStatus sambaOnnxImportMeanVarianceNormalization(const SambaOnnxNode *node) {
   static const int64_t usual[] = {0, 2, 3};
-  SambaTensor *x;
+  SambaTraceValue *x;
   const int64_t *axes;
   size_t count;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
@@ -146,7 +147,7 @@ SambaStatus sambaOnnxImportMeanVarianceNormalization(const SambaOnnxNode *node) 
 
 /* A vector of zeros stays one: the norm is never less than the smallest normal number. */
 SambaStatus sambaOnnxImportLpNormalization(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   return sambaOnnxSetTensor(node, 0,
                             sambaNormalize(x, (double)sambaOnnxInt(node, "p", 2),
@@ -155,7 +156,7 @@ SambaStatus sambaOnnxImportLpNormalization(const SambaOnnxNode *node) {
 
 /* An even window reaches one channel further behind the element than before it. */
 SambaStatus sambaOnnxImportLrn(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   int64_t size = sambaOnnxInt(node, "size", 0);
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   return sambaOnnxSetTensor(node, 0,

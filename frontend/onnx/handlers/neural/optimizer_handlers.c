@@ -14,7 +14,7 @@ static SambaStatus countOf(const SambaOnnxNode *node, uint32_t groups, uint32_t 
 }
 
 static SambaStatus inputsOf(const SambaOnnxNode *node, uint32_t groups, uint32_t count,
-                            uint32_t which, SambaTensor **out_tensors) {
+                            uint32_t which, SambaTraceValue **out_tensors) {
   for (uint32_t i = 0; i < groups; ++i)
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 2 + i * count + which, &out_tensors[i]));
   return NULL;
@@ -22,13 +22,13 @@ static SambaStatus inputsOf(const SambaOnnxNode *node, uint32_t groups, uint32_t
 
 /* Results are the parameter and the states; `made` is false when the call was refused. */
 static SambaStatus setOutputs(const SambaOnnxNode *node, uint32_t results, uint32_t count,
-                              uint32_t which, bool made, SambaTensor *const *tensors) {
+                              uint32_t which, bool made, SambaTraceValue *const *tensors) {
   for (uint32_t i = 0; i < results; ++i)
     SAMBA_RETURN_IF_ERROR(sambaOnnxSetTensor(node, i * count + which, made ? tensors[i] : NULL));
   return NULL;
 }
 
-static SambaTensor *number(const SambaOnnxNode *node, const char *attribute, double otherwise) {
+static SambaTraceValue *number(const SambaOnnxNode *node, const char *attribute, double otherwise) {
   return sambaTraceScalar(node->trace, SAMBA_DTYPE_F32, sambaOnnxFloat(node, attribute, otherwise));
 }
 
@@ -40,7 +40,7 @@ static SambaStatus commonOptions(const SambaOnnxNode *node, SambaUpdateOptions *
 
 SambaStatus sambaOnnxImportMomentum(const SambaOnnxNode *node) {
   SambaUpdateOptions options;
-  SambaTensor *tensors[3], *results[2];
+  SambaTraceValue *tensors[3], *results[2];
   uint32_t count;
   bool nesterov = sambaOnnxStringIs(node, "mode", "nesterov", false);
 
@@ -63,7 +63,7 @@ SambaStatus sambaOnnxImportMomentum(const SambaOnnxNode *node) {
 
 SambaStatus sambaOnnxImportAdagrad(const SambaOnnxNode *node) {
   SambaUpdateOptions options;
-  SambaTensor *tensors[3], *results[2];
+  SambaTraceValue *tensors[3], *results[2];
   uint32_t count;
   SAMBA_RETURN_IF_ERROR(commonOptions(node, &options));
   SAMBA_RETURN_IF_ERROR(countOf(node, 3, &count));
@@ -79,7 +79,7 @@ SambaStatus sambaOnnxImportAdagrad(const SambaOnnxNode *node) {
 
 SambaStatus sambaOnnxImportAdam(const SambaOnnxNode *node) {
   SambaUpdateOptions options;
-  SambaTensor *tensors[4], *results[3];
+  SambaTraceValue *tensors[4], *results[3];
   uint32_t count;
 
   SAMBA_RETURN_IF_ERROR(commonOptions(node, &options));

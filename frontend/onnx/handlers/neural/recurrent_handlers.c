@@ -70,7 +70,8 @@ static SambaStatus activationsOf(const SambaOnnxNode *node, const char **out_tex
   return NULL;
 }
 
-static SambaStatus optional(const SambaOnnxNode *node, uint32_t input, SambaTensor **out_tensor) {
+static SambaStatus optional(const SambaOnnxNode *node, uint32_t input,
+                            SambaTraceValue **out_tensor) {
   *out_tensor = NULL;
   return sambaOnnxHasInput(node, input) ? sambaOnnxTensor(node, input, out_tensor) : NULL;
 }
@@ -83,7 +84,7 @@ static bool isWhole(const SambaConstant *lengths, int64_t steps) {
   return lengths != NULL;
 }
 
-static SambaTensor *zeroState(const SambaTensor *like) {
+static SambaTraceValue *zeroState(const SambaTraceValue *like) {
   SambaTensorType type = like->type;
   return sambaTraceConstant(like->trace, &type, &(uint32_t){0}, true);
 }
@@ -91,7 +92,7 @@ static SambaTensor *zeroState(const SambaTensor *like) {
 SambaStatus sambaOnnxImportRecurrent(const SambaOnnxNode *node) {
   bool lstm = node->row->variant == SAMBA_ONNX_LSTM;
   bool gru = node->row->variant == SAMBA_ONNX_GRU;
-  SambaTensor *x, *results[3];
+  SambaTraceValue *x, *results[3];
   SambaRecurrentOptions options = {
       .clip = sambaOnnxFloat(node, "clip", 0),
       .batch_first = sambaOnnxInt(node, "layout", 0) != 0,
@@ -129,7 +130,7 @@ SambaStatus sambaOnnxImportRecurrent(const SambaOnnxNode *node) {
     return sambaStatusMake(SAMBA_INVALID,
                            "attribute 'hidden_size' is %lld, but the recurrent weight is for %lld",
                            (long long)sambaOnnxInt(node, "hidden_size", hidden), (long long)hidden);
-  bool (*layer)(SambaTensor *, const SambaRecurrentOptions *, SambaTensor **) =
+  bool (*layer)(SambaTraceValue *, const SambaRecurrentOptions *, SambaTraceValue **) =
       gru ? sambaGru : sambaRnn;
   if (lstm)
     layer = sambaLstm;

@@ -38,7 +38,7 @@ static SambaStatus padsOf(const SambaOnnxNode *node, uint32_t rank, Pads *out) {
 
 /* Pads that take away all there is, or a result without elements: *out_done, with the number
  * everywhere if it is of the constant mode. */
-static SambaStatus replaced(const SambaOnnxNode *node, SambaTensor *x, const Pads *pads,
+static SambaStatus replaced(const SambaOnnxNode *node, SambaTraceValue *x, const Pads *pads,
                             bool constant, double number, bool *out_done) {
   int64_t dims[SAMBA_MAX_RANK] = {0};
   bool nothing = false, all = false;
@@ -69,7 +69,7 @@ static SambaStatus replaced(const SambaOnnxNode *node, SambaTensor *x, const Pad
 }
 
 /* Negative pads cut off. */
-static bool cutOff(SambaTensor **x, Pads *pads) {
+static bool cutOff(SambaTraceValue **x, Pads *pads) {
   bool any = false;
   for (uint32_t axis = 0; axis < (*x)->type.rank; ++axis) {
     int64_t size = (*x)->type.dims[axis];
@@ -91,7 +91,7 @@ SambaStatus sambaOnnxImportPad(const SambaOnnxNode *node) {
   } modes[] = {
       {"constant", NULL}, {"reflect", "reflect"}, {"edge", "replicate"}, {"wrap", "circular"}};
   enum { mode_count = sizeof modes / sizeof *modes };
-  SambaTensor *x;
+  SambaTraceValue *x;
 
   Pads pads;
   uint32_t mode = 0;
@@ -126,7 +126,7 @@ SambaStatus sambaOnnxImportPad(const SambaOnnxNode *node) {
 
 /* Each dimension is cut or padded around its middle; an odd element goes behind. */
 SambaStatus sambaOnnxImportCenterCropPad(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   const int64_t *shape, *axes = NULL;
   size_t size, axis_count = 0;
   bool found, done, has_axes = sambaOnnxInts(node, "axes", &axes, &axis_count);
@@ -193,7 +193,7 @@ static int64_t scaledSize(int64_t size, double scale) {
 }
 
 /* One scale for all dimensions: the smallest or the largest. */
-static void keepAspect(const SambaTensor *x, const uint32_t *axes, size_t count, bool larger,
+static void keepAspect(const SambaTraceValue *x, const uint32_t *axes, size_t count, bool larger,
                        Resize *resize) {
   double scale = resize->scale[axes[0]];
   for (size_t i = 1; i < count; ++i)
@@ -242,7 +242,7 @@ static SambaStatus resizedAxes(const SambaOnnxNode *node, uint32_t rank, uint32_
   return NULL;
 }
 
-static SambaStatus resizeOf(const SambaOnnxNode *node, const SambaTensor *x, Resize *out) {
+static SambaStatus resizeOf(const SambaOnnxNode *node, const SambaTraceValue *x, Resize *out) {
   const double *roi = NULL, *scales = NULL;
   const int64_t *sizes = NULL;
   size_t roi_count = 0, scale_count = 0, size_count = 0, count;
@@ -303,7 +303,7 @@ static const char *text(const SambaOnnxNode *node, const char *name, const char 
 
 /* Before opset 11 coordinates are o / scale, and nearest takes the element below. */
 SambaStatus sambaOnnxImportResize(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   Resize resize;
   bool modern = node->version >= 11;
 
@@ -331,7 +331,7 @@ SambaStatus sambaOnnxImportResize(const SambaOnnxNode *node) {
 /* ---- Sampling ---- */
 
 SambaStatus sambaOnnxImportGridSample(const SambaOnnxNode *node) {
-  SambaTensor *x, *grid;
+  SambaTraceValue *x, *grid;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &grid));
   const char *mode = text(node, "mode", "bilinear");
@@ -345,7 +345,7 @@ SambaStatus sambaOnnxImportGridSample(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportAffineGrid(const SambaOnnxNode *node) {
-  SambaTensor *theta;
+  SambaTraceValue *theta;
   const int64_t *size = NULL;
   size_t count = 0;
   bool found;
@@ -356,7 +356,7 @@ SambaStatus sambaOnnxImportAffineGrid(const SambaOnnxNode *node) {
 }
 
 /* Samples that a bin can have: of the known regions, else of those within the picture. */
-static SambaStatus mostSamples(const SambaOnnxNode *node, const SambaTensor *x,
+static SambaStatus mostSamples(const SambaOnnxNode *node, const SambaTraceValue *x,
                                const SambaRoiAlignOptions *options, int64_t *out_most) {
   const SambaConstant *rois;
   float most = 1;
@@ -379,7 +379,7 @@ static SambaStatus mostSamples(const SambaOnnxNode *node, const SambaTensor *x,
 }
 
 SambaStatus sambaOnnxImportRoiAlign(const SambaOnnxNode *node) {
-  SambaTensor *x[3];
+  SambaTraceValue *x[3];
   for (uint32_t i = 0; i < 3; ++i)
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, i, &x[i]));
   const char *shift = text(node, "coordinate_transformation_mode",
@@ -402,7 +402,7 @@ SambaStatus sambaOnnxImportRoiAlign(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportCol2Im(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   const int64_t *image, *block;
   size_t spatial, count;
   bool found;

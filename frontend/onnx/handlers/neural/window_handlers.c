@@ -56,7 +56,7 @@ static SambaStatus readPads(const SambaOnnxNode *node, size_t spatial, int64_t *
 
 /* Strides, dilations and pads of a window operator; kernel is filled already. auto_pad: SAME keeps
  * ceil(size / stride) windows. */
-static SambaStatus readWindow(const SambaOnnxNode *node, const SambaTensor *x, Window *window) {
+static SambaStatus readWindow(const SambaOnnxNode *node, const SambaTraceValue *x, Window *window) {
   if (x->type.rank < 3 || x->type.rank > 5)
     return sambaStatusMake(
         SAMBA_UNSUPPORTED,
@@ -87,7 +87,8 @@ static SambaStatus readWindow(const SambaOnnxNode *node, const SambaTensor *x, W
 }
 
 /* Inputs of a convolution; the kernel is the weight's. */
-static SambaStatus readConvolution(const SambaOnnxNode *node, SambaTensor **out, Window *window) {
+static SambaStatus readConvolution(const SambaOnnxNode *node, SambaTraceValue **out,
+                                   Window *window) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &out[0]));
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 1, &out[1]));
   if (sambaOnnxHasInput(node, 2))
@@ -113,7 +114,7 @@ static SambaStatus readConvolution(const SambaOnnxNode *node, SambaTensor **out,
 }
 
 SambaStatus sambaOnnxImportConv(const SambaOnnxNode *node) {
-  SambaTensor *x[3] = {NULL};
+  SambaTraceValue *x[3] = {NULL};
   Window window;
   SAMBA_RETURN_IF_ERROR(readConvolution(node, x, &window));
   SambaWindowOptions options = {.stride = window.stride,
@@ -125,8 +126,8 @@ SambaStatus sambaOnnxImportConv(const SambaOnnxNode *node) {
 
 /* What output_shape asks for, or SAME: size * stride. Padding is what is too much; an extent beyond
  * the natural one is padding of the output. */
-static SambaStatus padsOfOutputShape(const SambaOnnxNode *node, const SambaTensor *x, AutoPad mode,
-                                     Window *window, int64_t *extra) {
+static SambaStatus padsOfOutputShape(const SambaOnnxNode *node, const SambaTraceValue *x,
+                                     AutoPad mode, Window *window, int64_t *extra) {
   size_t spatial = x->type.rank - 2;
   size_t size = 0;
   const int64_t *shape;
@@ -165,7 +166,7 @@ static SambaStatus padsOfOutputShape(const SambaOnnxNode *node, const SambaTenso
 }
 
 SambaStatus sambaOnnxImportConvTranspose(const SambaOnnxNode *node) {
-  SambaTensor *x[3] = {NULL};
+  SambaTraceValue *x[3] = {NULL};
   Window window;
   AutoPad mode;
   SAMBA_RETURN_IF_ERROR(readConvolution(node, x, &window));
@@ -193,7 +194,7 @@ SambaStatus sambaOnnxImportConvTranspose(const SambaOnnxNode *node) {
   return sambaOnnxSetTensor(node, 0, sambaConvTranspose(x[0], x[1], x[2], &options));
 }
 
-static SambaStatus readPool(const SambaOnnxNode *node, SambaTensor **out_x, Window *window) {
+static SambaStatus readPool(const SambaOnnxNode *node, SambaTraceValue **out_x, Window *window) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, out_x));
   if (!sambaOnnxAttribute(node, "kernel_shape"))
     return sambaStatusMake(SAMBA_INVALID, "attribute 'kernel_shape' is missing");
@@ -214,13 +215,14 @@ static SambaWindowOptions poolOptions(const SambaOnnxNode *node, const Window *w
                               .exclude_padding = sambaOnnxInt(node, "count_include_pad", 0) == 0};
 }
 
-static SambaTensor *integer(SambaTensor *like, int64_t value) {
+static SambaTraceValue *integer(SambaTraceValue *like, int64_t value) {
   return sambaTraceScalar(like->trace, SAMBA_DTYPE_I64, (double)value);
 }
 
 /* Positions within a plane, row-major, as positions in the whole tensor; storage_order = 1 numbers
  * the elements of a plane with its first dimension fastest. */
-static SambaTensor *wholeIndices(const SambaTensor *x, SambaTensor *indices, bool columns) {
+static SambaTraceValue *wholeIndices(const SambaTraceValue *x, SambaTraceValue *indices,
+                                     bool columns) {
   uint32_t rank = x->type.rank;
   int64_t plane = 1;
   int64_t planes = x->type.dims[0] * x->type.dims[1];
@@ -228,13 +230,13 @@ static SambaTensor *wholeIndices(const SambaTensor *x, SambaTensor *indices, boo
   for (uint32_t axis = 2; axis < rank; ++axis)
     plane *= x->type.dims[axis];
   if (columns && rank > 3) {
-    SambaTensor *rest = indices, *sum = NULL;
+    SambaTraceValue *rest = indices, *sum = NULL;
     int64_t weight = plane;
     for (uint32_t axis = rank; axis-- > 2;) { /* the last dimension first */
       int64_t size = x->type.dims[axis];
       weight /= size;
-      SambaTensor *at = axis == 2 ? rest : sambaFmod(rest, integer(indices, size));
-      SambaTensor *term = weight == 1 ? at : sambaMul(at, integer(indices, weight));
+      SambaTraceValue *at = axis == 2 ? rest : sambaFmod(rest, integer(indices, size));
+      SambaTraceValue *term = weight == 1 ? at : sambaMul(at, integer(indices, weight));
       rest = axis == 2 ? rest : sambaDiv(rest, integer(indices, size));
       sum = sum ? sambaAdd(sum, term) : term;
     }
@@ -250,14 +252,14 @@ static SambaTensor *wholeIndices(const SambaTensor *x, SambaTensor *indices, boo
   int64_t *starts = sambaAllocate(sambaArraySize((size_t)planes, sizeof *starts));
   for (int64_t i = 0; i < planes; ++i)
     starts[i] = i * plane;
-  SambaTensor *result = sambaAdd(indices, sambaTraceConstant(x->trace, &type, starts, false));
+  SambaTraceValue *result = sambaAdd(indices, sambaTraceConstant(x->trace, &type, starts, false));
   free(starts);
 
   return result;
 }
 
 SambaStatus sambaOnnxImportMaxPool(const SambaOnnxNode *node) {
-  SambaTensor *x, *indices;
+  SambaTraceValue *x, *indices;
   Window window;
   SAMBA_RETURN_IF_ERROR(readPool(node, &x, &window));
   SambaWindowOptions options = poolOptions(node, &window);
@@ -270,7 +272,7 @@ SambaStatus sambaOnnxImportMaxPool(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportAveragePool(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   Window window;
   SAMBA_RETURN_IF_ERROR(readPool(node, &x, &window));
   SambaWindowOptions options = poolOptions(node, &window);
@@ -283,7 +285,7 @@ static double normOf(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportLpPool(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   Window window;
   SAMBA_RETURN_IF_ERROR(readPool(node, &x, &window));
   SambaWindowOptions options = poolOptions(node, &window);
@@ -291,7 +293,7 @@ SambaStatus sambaOnnxImportLpPool(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportGlobalPool(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   int64_t dims[SAMBA_MAX_RANK];
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   if (x->type.rank < 3)
@@ -306,7 +308,7 @@ SambaStatus sambaOnnxImportGlobalPool(const SambaOnnxNode *node) {
 
 /* All spatial dimensions as one window. */
 SambaStatus sambaOnnxImportGlobalLpPool(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   if (x->type.rank < 3)
     return sambaStatusMake(SAMBA_INVALID, "input 0 has rank %u, but must have spatial dimensions",
@@ -319,7 +321,7 @@ SambaStatus sambaOnnxImportGlobalLpPool(const SambaOnnxNode *node) {
   }
 
   SambaWindowOptions options = {.kernel = &plane};
-  SambaTensor *norm =
+  SambaTraceValue *norm =
       sambaLpPool(sambaReshape(x, 3, (int64_t[]){dims[0], dims[1], plane}), normOf(node), &options);
   return sambaOnnxSetTensor(node, 0, sambaReshape(norm, x->type.rank, dims));
 }

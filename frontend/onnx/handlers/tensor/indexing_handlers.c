@@ -4,7 +4,7 @@
 
 #include "support/file/tensor_file.h"
 
-static SambaStatus tensors(const SambaOnnxNode *node, uint32_t count, SambaTensor **out) {
+static SambaStatus tensors(const SambaOnnxNode *node, uint32_t count, SambaTraceValue **out) {
   for (uint32_t i = 0; i < count; ++i)
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, i, &out[i]));
   return NULL;
@@ -33,7 +33,7 @@ static bool evenIndices(const SambaConstant *indices, int64_t size, int64_t *out
 }
 
 SambaStatus sambaOnnxImportGather(const SambaOnnxNode *node) {
-  SambaTensor *x, *indices;
+  SambaTraceValue *x, *indices;
   uint32_t axis, index_rank, rank = 0;
   int64_t index_dims[SAMBA_MAX_RANK], dims[2 * SAMBA_MAX_RANK], start, step, count = 1;
 
@@ -52,7 +52,7 @@ SambaStatus sambaOnnxImportGather(const SambaOnnxNode *node) {
                            SAMBA_MAX_RANK);
   const SambaConstant *known = sambaOnnxConstant(node, 1);
   if (known && evenIndices(known, x->type.dims[axis], &start, &step)) {
-    SambaTensor *chosen = sambaOnnxPart(x, axis, start, count, step);
+    SambaTraceValue *chosen = sambaOnnxPart(x, axis, start, count, step);
     return sambaOnnxSetTensor(node, 0, index_rank == 1 ? chosen : sambaReshape(chosen, rank, dims));
   }
 
@@ -65,13 +65,13 @@ SambaStatus sambaOnnxImportGather(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportGatherElements(const SambaOnnxNode *node) {
-  SambaTensor *x[2];
+  SambaTraceValue *x[2];
   SAMBA_RETURN_IF_ERROR(tensors(node, 2, x));
   return sambaOnnxSetTensor(node, 0, sambaGather(x[0], sambaOnnxInt(node, "axis", 0), x[1]));
 }
 
 SambaStatus sambaOnnxImportGatherNd(const SambaOnnxNode *node) {
-  SambaTensor *x[2];
+  SambaTraceValue *x[2];
   SAMBA_RETURN_IF_ERROR(tensors(node, 2, x));
   return sambaOnnxSetTensor(node, 0,
                             sambaGatherNd(x[0], x[1], sambaOnnxInt(node, "batch_dims", 0)));
@@ -90,7 +90,7 @@ static SambaStatus reductionOf(const SambaOnnxNode *node, const char **out_reduc
 }
 
 SambaStatus sambaOnnxImportScatter(const SambaOnnxNode *node) {
-  SambaTensor *x[3];
+  SambaTraceValue *x[3];
   const char *reduce;
   SAMBA_RETURN_IF_ERROR(tensors(node, 3, x));
   SAMBA_RETURN_IF_ERROR(reductionOf(node, &reduce));
@@ -99,7 +99,7 @@ SambaStatus sambaOnnxImportScatter(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportScatterNd(const SambaOnnxNode *node) {
-  SambaTensor *x[3];
+  SambaTraceValue *x[3];
   const char *reduce;
   SAMBA_RETURN_IF_ERROR(tensors(node, 3, x));
   SAMBA_RETURN_IF_ERROR(reductionOf(node, &reduce));
@@ -109,7 +109,7 @@ SambaStatus sambaOnnxImportScatterNd(const SambaOnnxNode *node) {
 /* ONNX's indices are places in the whole result, of the size that the window gives; output_shape
  * adds zeros behind. */
 SambaStatus sambaOnnxImportMaxUnpool(const SambaOnnxNode *node) {
-  SambaTensor *x[2];
+  SambaTraceValue *x[2];
   const int64_t *kernel, *strides, *pads, *shape = NULL;
   size_t kernel_size, stride_size, pad_size, shape_size = 0;
   bool found;
@@ -144,15 +144,15 @@ SambaStatus sambaOnnxImportMaxUnpool(const SambaOnnxNode *node) {
   }
 
   given = sambaShapeElements(x[0]->type.rank, x[0]->type.dims);
-  SambaTensor *flat = sambaReshape(x[0], 3, (int64_t[]){1, 1, given});
-  SambaTensor *places = sambaReshape(x[1], 3, (int64_t[]){1, 1, given});
-  SambaTensor *made = sambaReshape(sambaMaxUnpool(flat, places, 1, &elements), rank, dims);
+  SambaTraceValue *flat = sambaReshape(x[0], 3, (int64_t[]){1, 1, given});
+  SambaTraceValue *places = sambaReshape(x[1], 3, (int64_t[]){1, 1, given});
+  SambaTraceValue *made = sambaReshape(sambaMaxUnpool(flat, places, 1, &elements), rank, dims);
 
   return sambaOnnxSetTensor(node, 0, wider ? sambaPad(made, low, high, 0) : made);
 }
 
 SambaStatus sambaOnnxImportReverseSequence(const SambaOnnxNode *node) {
-  SambaTensor *x[2];
+  SambaTraceValue *x[2];
   SAMBA_RETURN_IF_ERROR(tensors(node, 2, x));
   return sambaOnnxSetTensor(node, 0,
                             sambaReverseSequence(x[0], x[1], sambaOnnxInt(node, "time_axis", 0),
@@ -169,7 +169,7 @@ SambaStatus sambaOnnxImportEyeLike(const SambaOnnxNode *node) {
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, &rank, dims));
   SambaDType dtype = sambaDTypeOfOnnx(type);
   if (!type) {
-    SambaTensor *x;
+    SambaTraceValue *x;
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
     dtype = x->type.dtype;
   }
@@ -178,7 +178,7 @@ SambaStatus sambaOnnxImportEyeLike(const SambaOnnxNode *node) {
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "input 0 must be a matrix and dtype one of Samba's, not rank %u and %s",
                            rank, sambaOnnxTypeName(type));
-  SambaTensor *steps[2];
+  SambaTraceValue *steps[2];
 
   for (uint32_t d = 0; d < 2; ++d) {
     SambaConstant *counted = sambaConstantNew(node->arena, 7 /* INT64 */, 1, &dims[d]);
@@ -190,6 +190,6 @@ SambaStatus sambaOnnxImportEyeLike(const SambaOnnxNode *node) {
     SAMBA_RETURN_IF_ERROR(sambaOnnxMaterialize(node, counted, &steps[d]));
   }
 
-  SambaTensor *rows = sambaReshape(steps[0], 2, (int64_t[]){dims[0], 1});
+  SambaTraceValue *rows = sambaReshape(steps[0], 2, (int64_t[]){dims[0], 1});
   return sambaOnnxSetTensor(node, 0, sambaCast(sambaEq(rows, steps[1]), dtype));
 }

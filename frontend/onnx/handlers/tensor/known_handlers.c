@@ -53,7 +53,7 @@ SambaStatus sambaOnnxImportConstantOfShape(const SambaOnnxNode *node) {
     return sambaOnnxSetConstant(node, 0, result);
   }
 
-  SambaTensor *one;
+  SambaTraceValue *one;
   value->rank = 0;
   SAMBA_RETURN_IF_ERROR(sambaOnnxMaterialize(node, value, &one));
   return sambaOnnxSetTensor(node, 0, sambaExpand(one, (uint32_t)size, shape));

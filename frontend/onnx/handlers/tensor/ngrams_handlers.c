@@ -10,32 +10,32 @@
 
 typedef struct {
   const SambaOnnxNode *node;
-  SambaTensor *x; /* [rows, 1, columns] of i64 */
+  SambaTraceValue *x; /* [rows, 1, columns] of i64 */
   int64_t columns, skips;
   const int64_t *pool;
 } Grams;
 
 /* [rows, count]: occurrences of grams of `size` items, `count` of them from pool[first] on. */
-static SambaTensor *countGrams(const Grams *grams, int64_t size, int64_t first, int64_t count) {
+static SambaTraceValue *countGrams(const Grams *grams, int64_t size, int64_t first, int64_t count) {
   SambaTrace *trace = grams->node->trace;
   SambaTensorType type = {.dtype = SAMBA_DTYPE_I64, .rank = 2, .dims = {count, 1}};
-  SambaTensor *sum = NULL;
+  SambaTraceValue *sum = NULL;
   int64_t *items = sambaAllocate(sambaArraySize((size_t)count + 1, sizeof *items));
   int64_t last = 2;
 
   for (int64_t distance = 1; distance <= (size > 1 ? grams->skips + 1 : 1); ++distance) {
     int64_t places = grams->columns - (size - 1) * distance;
-    SambaTensor *all = NULL;
+    SambaTraceValue *all = NULL;
     if (places < 1)
       break;
     for (int64_t k = 0; k < size; ++k) {
       for (int64_t g = 0; g < count; ++g)
         items[g] = grams->pool[first + g * size + k];
-      SambaTensor *here = sambaSlice(grams->x, 2, k * distance, k * distance + places, 1);
-      SambaTensor *equal = sambaEq(here, sambaTraceConstant(trace, &type, items, false));
+      SambaTraceValue *here = sambaSlice(grams->x, 2, k * distance, k * distance + places, 1);
+      SambaTraceValue *equal = sambaEq(here, sambaTraceConstant(trace, &type, items, false));
       all = all ? sambaLogicalAnd(all, equal) : equal;
     }
-    SambaTensor *found = sambaSum(sambaCast(all, SAMBA_DTYPE_F32), 1, &last, false);
+    SambaTraceValue *found = sambaSum(sambaCast(all, SAMBA_DTYPE_F32), 1, &last, false);
     sum = sum ? sambaAdd(sum, found) : found;
   }
 
@@ -88,8 +88,9 @@ static SambaStatus readPool(const SambaOnnxNode *node, Grams *grams, Pool *out) 
 /* How often each n-gram of the pool occurs, [rows, n-grams and a column of 0]. Column k of the
  * result is column from[k] of them, times scale[k]. */
 static SambaStatus countPool(const Grams *grams, const Pool *pool, int64_t rows, int64_t *from,
-                             float *scale, SambaTensor **out_counts) {
-  SambaTensor **parts = SAMBA_ARENA_ARRAY(grams->node->arena, SambaTensor *, pool->start_count + 1);
+                             float *scale, SambaTraceValue **out_counts) {
+  SambaTraceValue **parts =
+      SAMBA_ARENA_ARRAY(grams->node->arena, SambaTraceValue *, pool->start_count + 1);
   uint32_t used = 0;
   int64_t columns = 0, gram = 0;
   for (int64_t k = 0; k < pool->width; ++k)
@@ -105,7 +106,7 @@ static SambaStatus countPool(const Grams *grams, const Pool *pool, int64_t rows,
                              "ngram_counts do not divide the pool into n-grams with an index each");
 
     bool counted = (int64_t)size >= pool->least && (int64_t)size <= pool->most && number;
-    SambaTensor *part = counted ? countGrams(grams, (int64_t)size, first, number) : NULL;
+    SambaTraceValue *part = counted ? countGrams(grams, (int64_t)size, first, number) : NULL;
     for (int64_t g = 0; g < number; ++g) {
       int64_t place = pool->indexes[gram + g];
       scale[place] = pool->weights ? pool->weights->floats[gram + g] : 1;
@@ -121,14 +122,14 @@ static SambaStatus countPool(const Grams *grams, const Pool *pool, int64_t rows,
 
   for (int64_t k = 0; k < pool->width; ++k)
     from[k] = from[k] < 0 ? columns : from[k];
-  SambaTensor *zero = sambaTraceScalar(grams->node->trace, SAMBA_DTYPE_F32, 0);
+  SambaTraceValue *zero = sambaTraceScalar(grams->node->trace, SAMBA_DTYPE_F32, 0);
   parts[used++] = sambaExpand(zero, 2, (int64_t[]){rows, 1});
   *out_counts = used > 1 ? sambaCat(used, parts, 1) : parts[0];
   return NULL;
 }
 
 SambaStatus sambaOnnxImportTfIdfVectorizer(const SambaOnnxNode *node) {
-  SambaTensor *x, *counts;
+  SambaTraceValue *x, *counts;
   Grams grams = {.node = node};
   Pool pool = {0};
   SAMBA_RETURN_IF_ERROR(readPool(node, &grams, &pool));
@@ -146,7 +147,7 @@ SambaStatus sambaOnnxImportTfIdfVectorizer(const SambaOnnxNode *node) {
   SambaTrace *trace = node->trace;
   SambaTensorType places = {.dtype = SAMBA_DTYPE_I64, .rank = 1, .dims = {pool.width}};
   SambaTensorType factors = {.dtype = SAMBA_DTYPE_F32, .rank = 1, .dims = {pool.width}};
-  SambaTensor *y = sambaIndexSelect(counts, sambaTraceConstant(trace, &places, from, false), 1);
+  SambaTraceValue *y = sambaIndexSelect(counts, sambaTraceConstant(trace, &places, from, false), 1);
   if (sambaOnnxStringIs(node, "mode", "IDF", false)) /* whether, not how often */
     y = sambaCast(sambaGt(y, sambaTraceScalar(trace, SAMBA_DTYPE_F32, 0)), SAMBA_DTYPE_F32);
   if (pool.weights && !sambaOnnxStringIs(node, "mode", "TF", false))

@@ -31,17 +31,17 @@ static SambaStatus checkKnown(const SambaOnnxSequence *sequence) {
 /* A position of at most `most`, counted from the end when it is negative; *out_tensor when it is
  * there at run time. */
 static SambaStatus positionOf(const SambaOnnxNode *node, uint32_t input, int64_t count,
-                              int64_t most, int64_t *out, SambaTensor **out_tensor) {
+                              int64_t most, int64_t *out, SambaTraceValue **out_tensor) {
   const SambaConstant *known = sambaOnnxConstant(node, input);
   *out_tensor = NULL;
   if (!sambaOnnxHasInput(node, input))
     return NULL;
   if (!known) {
-    SambaTensor *position;
+    SambaTraceValue *position;
     SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, input, &position));
     position = sambaReshape(sambaCast(position, SAMBA_DTYPE_I64), 0, NULL);
-    SambaTensor *zero = sambaTraceScalar(node->trace, SAMBA_DTYPE_I64, 0);
-    SambaTensor *all = sambaTraceScalar(node->trace, SAMBA_DTYPE_I64, (double)count);
+    SambaTraceValue *zero = sambaTraceScalar(node->trace, SAMBA_DTYPE_I64, 0);
+    SambaTraceValue *all = sambaTraceScalar(node->trace, SAMBA_DTYPE_I64, (double)count);
     *out_tensor = sambaWhere(sambaLt(position, zero), sambaAdd(position, all), position);
     return NULL;
   }
@@ -57,9 +57,10 @@ static SambaStatus positionOf(const SambaOnnxNode *node, uint32_t input, int64_t
 
 /* Elements of one type and shape as tensors: the position is there at run time only. */
 static SambaStatus tensorsOf(const SambaOnnxNode *node, const SambaOnnxSequence *sequence,
-                             SambaTensor ***out) {
+                             SambaTraceValue ***out) {
   SambaOnnxNode elements = sambaOnnxNodeWith(node, sequence->count, sequence->elements);
-  SambaTensor **tensors = SAMBA_ARENA_ARRAY(node->arena, SambaTensor *, sequence->count + 1);
+  SambaTraceValue **tensors =
+      SAMBA_ARENA_ARRAY(node->arena, SambaTraceValue *, sequence->count + 1);
   SAMBA_RETURN_IF_ERROR(checkKnown(sequence));
 
   for (uint32_t i = 0; i < sequence->count; ++i) {
@@ -86,9 +87,10 @@ SambaStatus sambaOnnxImportSequenceConstruct(const SambaOnnxNode *node) { /* and
 
 /* Element i of the result: before the position as it was, behind it moved by one. */
 static SambaStatus moved(const SambaOnnxNode *node, const SambaOnnxSequence *from,
-                         SambaTensor *position, SambaTensor *inserted, SambaOnnxSequence *result) {
+                         SambaTraceValue *position, SambaTraceValue *inserted,
+                         SambaOnnxSequence *result) {
   SambaOnnxSequence all = {.count = from->count + (inserted != NULL)};
-  SambaTensor **tensors;
+  SambaTraceValue **tensors;
 
   all.elements = SAMBA_ARENA_ARRAY(node->arena, uint32_t, all.count);
   memcpy(all.elements, from->elements, from->count * sizeof *from->elements);
@@ -97,8 +99,8 @@ static SambaStatus moved(const SambaOnnxNode *node, const SambaOnnxSequence *fro
   SAMBA_RETURN_IF_ERROR(tensorsOf(node, &all, &tensors));
 
   for (uint32_t i = 0; i < result->count; ++i) {
-    SambaTensor *here = sambaTraceScalar(node->trace, SAMBA_DTYPE_I64, i);
-    SambaTensor *value;
+    SambaTraceValue *here = sambaTraceScalar(node->trace, SAMBA_DTYPE_I64, i);
+    SambaTraceValue *value;
     if (inserted) {
       value = i ? sambaWhere(sambaEq(here, position), inserted, tensors[i - 1]) : inserted;
       value = i < from->count ? sambaWhere(sambaLt(here, position), tensors[i], value) : value;
@@ -113,7 +115,7 @@ static SambaStatus moved(const SambaOnnxNode *node, const SambaOnnxSequence *fro
 
 SambaStatus sambaOnnxImportSequenceInsert(const SambaOnnxNode *node) {
   const SambaOnnxSequence *from;
-  SambaTensor *position, *inserted;
+  SambaTraceValue *position, *inserted;
 
   SAMBA_RETURN_IF_ERROR(sequenceOf(node, 0, &from));
   int64_t at = from->count;
@@ -134,7 +136,7 @@ SambaStatus sambaOnnxImportSequenceInsert(const SambaOnnxNode *node) {
 
 SambaStatus sambaOnnxImportSequenceErase(const SambaOnnxNode *node) {
   const SambaOnnxSequence *from;
-  SambaTensor *position;
+  SambaTraceValue *position;
 
   SAMBA_RETURN_IF_ERROR(sequenceOf(node, 0, &from));
   int64_t last = (int64_t)from->count - 1;
@@ -152,7 +154,7 @@ SambaStatus sambaOnnxImportSequenceErase(const SambaOnnxNode *node) {
 
 SambaStatus sambaOnnxImportSequenceAt(const SambaOnnxNode *node) {
   const SambaOnnxSequence *from;
-  SambaTensor *position, **tensors;
+  SambaTraceValue *position, **tensors;
   int64_t at = 0;
 
   SAMBA_RETURN_IF_ERROR(sequenceOf(node, 0, &from));
@@ -166,10 +168,10 @@ SambaStatus sambaOnnxImportSequenceAt(const SambaOnnxNode *node) {
   SAMBA_RETURN_IF_ERROR(tensorsOf(node, from, &tensors));
   if (!from->count)
     return sambaStatusMake(SAMBA_INVALID, "the sequence has no elements");
-  SambaTensor *chosen = tensors[0];
+  SambaTraceValue *chosen = tensors[0];
 
   for (uint32_t i = 1; i < from->count; ++i) {
-    SambaTensor *here = sambaTraceScalar(node->trace, SAMBA_DTYPE_I64, i);
+    SambaTraceValue *here = sambaTraceScalar(node->trace, SAMBA_DTYPE_I64, i);
     chosen = sambaWhere(sambaEq(here, position), tensors[i], chosen);
   }
 
@@ -189,7 +191,7 @@ static SambaStatus splitPart(const SambaOnnxNode *node, uint32_t axis, int64_t s
                              bool keep, uint32_t *out_element) {
   uint32_t rank, count = 0;
   int64_t dims[SAMBA_MAX_RANK], result[SAMBA_MAX_RANK], elements = 1;
-  SambaTensor *x;
+  SambaTraceValue *x;
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxShape(node, 0, &rank, dims));
   dims[axis] = size;
@@ -262,7 +264,7 @@ SambaStatus sambaOnnxImportSplitToSequence(const SambaOnnxNode *node) {
 /* Joined along an axis that is there, or stacked along a new one. */
 SambaStatus sambaOnnxImportConcatFromSequence(const SambaOnnxNode *node) {
   const SambaOnnxSequence *from;
-  SambaTensor *x;
+  SambaTraceValue *x;
 
   SAMBA_RETURN_IF_ERROR(sequenceOf(node, 0, &from));
   SAMBA_RETURN_IF_ERROR(checkKnown(from));
@@ -276,7 +278,7 @@ SambaStatus sambaOnnxImportConcatFromSequence(const SambaOnnxNode *node) {
     SAMBA_RETURN_IF_ERROR(sambaOnnxFoldConcat(&elements, &done));
   if (done || !stack)
     return done ? NULL : sambaOnnxImportConcat(&elements);
-  SambaTensor **parts = SAMBA_ARENA_ARRAY(node->arena, SambaTensor *, from->count);
+  SambaTraceValue **parts = SAMBA_ARENA_ARRAY(node->arena, SambaTraceValue *, from->count);
   uint32_t axis = 0;
 
   for (uint32_t i = 0; i < from->count; ++i) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 static SambaStatus importReshape(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   uint32_t rank;
   int64_t dims[SAMBA_MAX_RANK];
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
@@ -20,15 +20,15 @@ SambaStatus sambaOnnxImportSqueeze(const SambaOnnxNode *node) { return importRes
 SambaStatus sambaOnnxImportUnsqueeze(const SambaOnnxNode *node) { return importReshape(node); }
 
 SambaStatus sambaOnnxImportTranspose(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   int64_t dims[SAMBA_MAX_RANK];
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxPermutation(node, x->type.rank, dims));
   return sambaOnnxSetTensor(node, 0, sambaPermute(x, dims));
 }
 
-static SambaTensor *slice(SambaTensor *x, const int64_t *starts, const int64_t *ends,
-                          const int64_t *steps) {
+static SambaTraceValue *slice(SambaTraceValue *x, const int64_t *starts, const int64_t *ends,
+                              const int64_t *steps) {
   uint32_t rank = x->type.rank;
   SambaAttribute attributes[] = {sambaIntsAttribute("starts", starts, rank),
                                  sambaIntsAttribute("ends", ends, rank),
@@ -36,8 +36,8 @@ static SambaTensor *slice(SambaTensor *x, const int64_t *starts, const int64_t *
   return sambaTraceCall(x->trace, "slice", 1, &x, 3, attributes);
 }
 
-SambaTensor *sambaOnnxPart(SambaTensor *x, uint32_t axis, int64_t start, int64_t count,
-                           int64_t step) {
+SambaTraceValue *sambaOnnxPart(SambaTraceValue *x, uint32_t axis, int64_t start, int64_t count,
+                               int64_t step) {
   int64_t starts[SAMBA_MAX_RANK] = {0}, ends[SAMBA_MAX_RANK], steps[SAMBA_MAX_RANK];
   for (uint32_t d = 0; d < x->type.rank; ++d)
     ends[d] = x->type.dims[d], steps[d] = 1;
@@ -51,7 +51,7 @@ SambaTensor *sambaOnnxPart(SambaTensor *x, uint32_t axis, int64_t start, int64_t
 }
 
 SambaStatus sambaOnnxImportSlice(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   SambaOnnxSlice range;
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   SAMBA_RETURN_IF_ERROR(sambaOnnxSliceRange(node, x->type.rank, x->type.dims, &range));
@@ -66,7 +66,7 @@ SambaStatus sambaOnnxImportSlice(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportSplit(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   uint32_t axis;
   int64_t *sizes = SAMBA_ARENA_ARRAY(node->arena, int64_t, node->output_count);
   int64_t start = 0;
@@ -90,7 +90,7 @@ SambaStatus sambaOnnxImportSplit(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportConcat(const SambaOnnxNode *node) {
-  SambaTensor **parts = SAMBA_ARENA_ARRAY(node->arena, SambaTensor *, node->input_count);
+  SambaTraceValue **parts = SAMBA_ARENA_ARRAY(node->arena, SambaTraceValue *, node->input_count);
   uint32_t count = 0;
 
   for (uint32_t i = 0; i < node->input_count; ++i) {
@@ -108,7 +108,7 @@ SambaStatus sambaOnnxImportConcat(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportExpand(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   const int64_t *shape;
   size_t size;
   bool found;
@@ -132,7 +132,7 @@ SambaStatus sambaOnnxImportExpand(const SambaOnnxNode *node) {
 /* Each repeated axis: a new axis before it, expanded, then joined. One reshape, one expand, one
  * reshape; axes that are not repeated get none. */
 SambaStatus sambaOnnxImportTile(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   const int64_t *repeats;
   size_t size;
   bool found;
@@ -179,7 +179,7 @@ SambaStatus sambaOnnxImportTile(const SambaOnnxNode *node) {
     memcpy(wide, result, axis * sizeof *wide);
     wide[axis] = 1;
     memcpy(wide + axis + 1, result + axis, (rank - axis) * sizeof *wide);
-    SambaTensor *split = sambaReshape(x, rank + 1, wide);
+    SambaTraceValue *split = sambaReshape(x, rank + 1, wide);
     wide[axis] = repeats[axis];
     result[axis] *= repeats[axis];
     x = sambaReshape(sambaExpand(split, rank + 1, wide), rank, result);
@@ -190,7 +190,7 @@ SambaStatus sambaOnnxImportTile(const SambaOnnxNode *node) {
 
 /* [N, C, H, W] with C = b*b*c: depth-column-row order (DCR) or column-row-depth (CRD). */
 SambaStatus sambaOnnxImportDepthToSpace(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   int64_t b = sambaOnnxInt(node, "blocksize", 0);
 
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
@@ -212,7 +212,7 @@ SambaStatus sambaOnnxImportDepthToSpace(const SambaOnnxNode *node) {
 }
 
 SambaStatus sambaOnnxImportSpaceToDepth(const SambaOnnxNode *node) {
-  SambaTensor *x;
+  SambaTraceValue *x;
   int64_t b = sambaOnnxInt(node, "blocksize", 0);
   SAMBA_RETURN_IF_ERROR(sambaOnnxTensor(node, 0, &x));
   if (x->type.rank != 4 || b < 1 || x->type.dims[2] % b || x->type.dims[3] % b)
