@@ -113,6 +113,8 @@ def UpdateInPlace : Pass<"samba-update-in-place", "::mlir::ModuleOp"> {
 
 def AssignMemory : Pass<"samba-assign-memory", "::mlir::ModuleOp"> {
   let summary = "Give everything that crosses sections its place in device memory";
+  let options = [Option<"io_host_memory", "io_host_memory", "std::string", "\"false\"",
+                        "true: inputs and outputs without samba.mem lie in host memory">];
 }
 
 #endif

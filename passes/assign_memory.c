@@ -1,7 +1,8 @@
 /* samba-assign-memory; see passes.h. One assignment for all graphs of a module. Activations share
  * addresses by their lifetimes in calls; a region has one place, whoever uses it; arguments,
  * constants and outputs without a region keep theirs for themselves. Fast memory first:
- * activations, then what is read most often per byte; what `samba.mem` asks for is honoured. */
+ * activations, then what is read most often per byte; what `samba.mem` asks for is honoured, and
+ * for inputs and outputs without it the option io_host_memory. */
 #include "backend/address/address_assignment.h"
 #include "dialect/bridge/build_operation.h"
 #include "dialect/rdu/machine_file.h"
@@ -17,6 +18,7 @@
 #include "mlir-c/BuiltinAttributes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef enum { memoryAny, memoryFast, memorySlow, memoryHost } Memory;
 
@@ -27,6 +29,7 @@ typedef struct {
   Memory memory; /* asked for */
   uint64_t bytes, address;
   uint32_t uses, index;
+  bool exchanged, kept; /* an input, output or loss lies here; something else does */
 } Home;
 
 typedef struct {
@@ -100,14 +103,19 @@ static const char *memoryName(Memory memory) {
   return names[memory];
 }
 
-static SambaStatus collectArgument(Assignment *assignment, MlirOperation function, intptr_t index,
-                                   const SambaMachine *machine) {
-  Home *home;
-  MlirValue argument = mlirBlockGetArgument(sambaBodyOf(function), index);
-  SAMBA_RETURN_IF_ERROR(
-      addHome(assignment, argument, sambaRegionOfArgument(function, index), &home));
-  Memory asked =
-      memoryFrom(sambaFunctionAttribute(function, "arg_attrs", index, SAMBA_MEMORY_ATTRIBUTE));
+/* Takes down what argument or result number `index` says of its memory, and whether the user
+ * exchanges it with the graph. */
+static SambaStatus askFor(Home *home, MlirOperation function, const char *list, intptr_t index,
+                          const SambaMachine *machine) {
+  static const char *const exchanged[] = {"input", "output", "loss", NULL};
+  MlirAttribute kind = sambaFunctionAttribute(function, list, index, SAMBA_KIND_ATTRIBUTE);
+  if (mlirAttributeIsNull(kind) ||
+      sambaStringRefIsOneOf(sambaFromMlir(mlirStringAttrGetValue(kind)), exchanged))
+    home->exchanged = true;
+  else
+    home->kept = true;
+
+  Memory asked = memoryFrom(sambaFunctionAttribute(function, list, index, SAMBA_MEMORY_ATTRIBUTE));
   if ((asked == memoryFast && machine->hbm_bytes == 0) ||
       (asked == memorySlow && machine->ddr_bytes == 0))
     return sambaStatusMake(SAMBA_INVALID,
@@ -122,7 +130,18 @@ static SambaStatus collectArgument(Assignment *assignment, MlirOperation functio
   return NULL;
 }
 
-static SambaStatus collectCall(Assignment *assignment, MlirOperation function, MlirOperation call) {
+static SambaStatus collectArgument(Assignment *assignment, MlirOperation function, intptr_t index,
+                                   const SambaMachine *machine) {
+  Home *home;
+  MlirValue argument = mlirBlockGetArgument(sambaBodyOf(function), index);
+  SambaStatus status = addHome(assignment, argument, sambaRegionOfArgument(function, index), &home);
+  if (!status)
+    status = askFor(home, function, "arg_attrs", index, machine);
+  return sambaStatusAnnotate(status, "argument %ld", (long)index);
+}
+
+static SambaStatus collectCall(Assignment *assignment, MlirOperation function, MlirOperation call,
+                               const SambaMachine *machine) {
   uint32_t place;
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(call); ++i)
     if (sambaPointerMapGet(&assignment->place, mlirOperationGetOperand(call, i).ptr, &place) &&
@@ -132,9 +151,13 @@ static SambaStatus collectCall(Assignment *assignment, MlirOperation function, M
   for (intptr_t r = 0; r < mlirOperationGetNumResults(call); ++r) {
     MlirValue value = mlirOperationGetResult(call, r);
     SambaStringRef region = sambaRegionOfCallResult(function, call, r);
-    if (region.size || sambaGraphResultOf(function, value) >= 0) {
-      Home *unused;
-      SAMBA_RETURN_IF_ERROR(addHome(assignment, value, region, &unused));
+    intptr_t output = sambaGraphResultOf(function, value);
+    if (region.size || output >= 0) {
+      Home *home;
+      SAMBA_RETURN_IF_ERROR(addHome(assignment, value, region, &home));
+      if (output >= 0)
+        SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(
+            askFor(home, function, "res_attrs", output, machine), "result %ld", (long)output));
       continue;
     }
     SambaMemoryInterval interval = {.first_call = assignment->calls,
@@ -154,8 +177,7 @@ static SambaStatus collect(Assignment *assignment, MlirOperation function,
   MlirBlock body = sambaBodyOf(function);
   for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i)
     if (!sambaValueIsArgin(mlirBlockGetArgument(body, i))) /* comes with the launch */
-      SAMBA_RETURN_IF_ERROR(sambaStatusAnnotate(collectArgument(assignment, function, i, machine),
-                                                "argument %ld", (long)i));
+      SAMBA_RETURN_IF_ERROR(collectArgument(assignment, function, i, machine));
 
   MlirOperation operation = mlirBlockGetFirstOperation(body);
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
@@ -164,7 +186,7 @@ static SambaStatus collect(Assignment *assignment, MlirOperation function,
       SAMBA_RETURN_IF_ERROR(addHome(assignment, mlirOperationGetResult(operation, 0),
                                     (SambaStringRef){NULL, 0}, &unused));
     else if (sambaOperationIs(operation, "samba.call"))
-      SAMBA_RETURN_IF_ERROR(collectCall(assignment, function, operation));
+      SAMBA_RETURN_IF_ERROR(collectCall(assignment, function, operation, machine));
   }
   return NULL;
 }
@@ -179,13 +201,17 @@ static int mostUsedFirst(const void *left, const void *right) {
   return (*a)->index < (*b)->index ? -1 : 1;
 }
 
+/* in_host: it is host memory that is too small. */
 static SambaStatus doesNotFit(const Assignment *assignment, const char *which,
-                              const SambaMachine *machine, uint64_t needed, uint64_t there) {
+                              const SambaMachine *machine, uint64_t needed, uint64_t there,
+                              bool in_host) {
   enum { named = 3 };
   const Home *largest[named] = {NULL};
   uint64_t outputs = 0;
   for (size_t i = 0; i < assignment->homes.size; ++i) {
     const Home *home = &assignment->homes.data[i];
+    if ((home->memory == memoryHost) != in_host)
+      continue;
     outputs += home->name.size ? 0 : sambaMemoryRound(home->bytes);
     for (int k = 0; k < named && home->name.size; ++k)
       if (!largest[k] || home->bytes > largest[k]->bytes) {
@@ -197,12 +223,18 @@ static SambaStatus doesNotFit(const Assignment *assignment, const char *which,
       }
   }
 
-  SambaStatus status = sambaStatusMake(
-      SAMBA_EXHAUSTED, "the graph needs %llu bytes of device memory, but %s%s has %llu",
-      (unsigned long long)needed, which, machine->name, (unsigned long long)there);
+  SambaStatus status =
+      sambaStatusMake(SAMBA_EXHAUSTED, "the graph needs %llu bytes of %s memory, but %s%s has %llu",
+                      (unsigned long long)needed, in_host ? "host" : "device", which, machine->name,
+                      (unsigned long long)there);
   for (int k = 0; k < named && largest[k]; ++k)
     sambaStatusNote(status, "region '%.*s' has %llu bytes", SAMBA_STRING_ARGS(largest[k]->name),
                     (unsigned long long)largest[k]->bytes);
+  if (in_host)
+    return sambaStatusNote(status,
+                           "outputs have %llu bytes; try a smaller batch, or leave "
+                           "--io-host-memory or samba.mem = \"host\" out",
+                           (unsigned long long)outputs);
   sambaStatusNote(status, "activations have %llu bytes, outputs and constants %llu",
                   (unsigned long long)assignment->activation_bytes, (unsigned long long)outputs);
   return sambaStatusNote(status,
@@ -252,9 +284,12 @@ static SambaStatus place(Assignment *assignment, const SambaMachine *machine) {
 
   free(order);
   if (used_fast > fast) /* that was asked for: the others go to the slow memory */
-    return doesNotFit(assignment, "the HBM of ", machine, used_fast, fast);
+    return doesNotFit(assignment, "the HBM of ", machine, used_fast, fast, false);
   if (used_slow > slow)
-    return doesNotFit(assignment, "", machine, used_fast + used_slow, fast + slow);
+    return doesNotFit(assignment, "", machine, used_fast + used_slow, fast + slow, false);
+  if (used_host > (uint64_t)machine->host_bytes)
+    return doesNotFit(assignment, "the host of ", machine, used_host, (uint64_t)machine->host_bytes,
+                      true);
   return NULL;
 }
 
@@ -318,7 +353,21 @@ static void write(const Assignment *assignment, MlirOperation function) {
                                              mlirDenseI64ArrayGet(context, 2, shared));
 }
 
-bool sambaAssignMemory(MlirOperation module) {
+/* What the user exchanges with the graph goes to the host, unless it says where it wants to be. */
+static void moveToHost(Assignment *assignment) {
+  for (size_t i = 0; i < assignment->homes.size; ++i) {
+    Home *home = &assignment->homes.data[i];
+    if (home->memory == memoryAny && home->exchanged && !home->kept)
+      home->memory = memoryHost;
+  }
+}
+
+bool sambaAssignMemory(MlirOperation module, const char *io_host_memory) {
+  bool io_in_host = strcmp(io_host_memory, "true") == 0;
+  if (!io_in_host && strcmp(io_host_memory, "false") != 0)
+    return sambaEmitOpError(module,
+                            "samba-assign-memory: io_host_memory wants true or false, not '%s'",
+                            io_host_memory);
   Assignment all = {0};
   Assignment *assignment = &all;
   SambaMachine machine;
@@ -332,6 +381,8 @@ bool sambaAssignMemory(MlirOperation module) {
       at = operation;
       status = collect(assignment, operation, &machine);
     }
+  if (io_in_host)
+    moveToHost(assignment);
   if (!status)
     status = sambaMemoryAssign(assignment->activations.data, (uint32_t)assignment->activations.size,
                                SAMBA_MEMORY_ALIGNMENT, &assignment->activation_bytes);

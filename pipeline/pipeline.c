@@ -15,8 +15,8 @@ enum {
   onRequest = 1 << 2 /* only when training is asked for by options */
 };
 
-/* The steps in order. %t, %o, %p, %d, %r: target, opt, precision; decisions and dump; what a
- * request for training says. */
+/* The steps in order. %t, %o, %p, %d, %r, %h: target, opt, precision; decisions and dump; what a
+ * request for training says; whether inputs and outputs lie in host memory. */
 static const struct {
   SambaPipelinePhase phase;
   unsigned levels;
@@ -37,7 +37,7 @@ static const struct {
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-materialize-views"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-partition-sections{target=%t opt=%o}"},
     {SAMBA_PHASE_GRAPH, everyLevel, "samba-update-in-place"},
-    {SAMBA_PHASE_GRAPH, everyLevel, "samba-assign-memory"},
+    {SAMBA_PHASE_GRAPH, everyLevel, "samba-assign-memory{io_host_memory=%h}"},
 
     {SAMBA_PHASE_SECTIONS, everyLevel, "samba.section(convert-samba-to-linalg)"},
     {SAMBA_PHASE_SECTIONS, everyLevel, "samba.section(samba-tile-sections%d)"},
@@ -65,6 +65,7 @@ SambaPipelineOptions sambaPipelineWithDefaults(const SambaPipelineOptions *optio
       .optimizer = or(options->optimizer, ""),
       .freeze = or(options->freeze, ""),
       .accumulate = or(options->accumulate, "false"),
+      .io_host_memory = or(options->io_host_memory, "false"),
       .rules = or(options->rules, ""),
       .decisions = or(options->decisions, ""),
       .dump = or(options->dump, ""),
@@ -109,6 +110,9 @@ static SambaStatus checkOptions(const SambaPipelineOptions *options) {
     return sambaStatusMake(
         SAMBA_INVALID,
         "loss, optimizer, freeze and accumulate are for training; give inference=false too");
+  if (strcmp(options->io_host_memory, "true") != 0 && strcmp(options->io_host_memory, "false") != 0)
+    return sambaStatusMake(SAMBA_INVALID, "io_host_memory wants true or false, not '%s'",
+                           options->io_host_memory);
   if (options->rules[0])
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "rules=%s: fusion rule files are not available in this version",
@@ -116,7 +120,7 @@ static SambaStatus checkOptions(const SambaPipelineOptions *options) {
   return NULL;
 }
 
-/* What stands in a step for %t, %o, %p and %d. */
+/* What stands in a step for % and a letter. */
 static const char *optionText(SambaArena *arena, const SambaPipelineOptions *options, char letter) {
   switch (letter) {
   case 't':
@@ -127,6 +131,8 @@ static const char *optionText(SambaArena *arena, const SambaPipelineOptions *opt
     if (strcmp(options->precision, "f32") == 0)
       return "mp0";
     return strcmp(options->precision, "bf16") == 0 ? "mp4" : options->precision;
+  case 'h':
+    return options->io_host_memory;
   case 'r':
     return sambaArenaFormat(arena, "{loss=%s optimizer=%s freeze=%s accumulate=%s}",
                             quoted(arena, options->loss), quoted(arena, options->optimizer),
@@ -171,7 +177,8 @@ SambaStatus sambaPipelineText(SambaArena *arena, const SambaPipelineOptions *opt
 
 const char sambaPipelineDescription[] =
     "From a traced graph to placed and routed rdu sections; options target= opt= mapping= "
-    "precision= inference= loss= optimizer= freeze= accumulate= rules= decisions= dump=";
+    "precision= inference= loss= optimizer= freeze= accumulate= io_host_memory= rules= decisions= "
+    "dump=";
 
 static const char *takeValue(SambaArena *arena, SambaStringRef text, size_t *at) {
   char quote = *at < text.size && (text.data[*at] == '\'' || text.data[*at] == '"')
@@ -200,6 +207,7 @@ static SambaStatus readOptions(SambaArena *arena, SambaStringRef text,
                {"optimizer", offsetof(SambaPipelineOptions, optimizer)},
                {"freeze", offsetof(SambaPipelineOptions, freeze)},
                {"accumulate", offsetof(SambaPipelineOptions, accumulate)},
+               {"io_host_memory", offsetof(SambaPipelineOptions, io_host_memory)},
                {"rules", offsetof(SambaPipelineOptions, rules)},
                {"decisions", offsetof(SambaPipelineOptions, decisions)},
                {"dump", offsetof(SambaPipelineOptions, dump)}};
@@ -222,7 +230,9 @@ static SambaStatus readOptions(SambaArena *arena, SambaStringRef text,
       return sambaStatusMake(
           SAMBA_INVALID,
           "samba-to-rdu has no option '%.*s'; it takes target=, opt=, mapping=, precision=, "
-          "inference=, loss=, optimizer=, freeze=, accumulate=, rules=, decisions= and dump=",
+          "inference=, loss=, optimizer=, freeze=, accumulate=, io_host_memory=, rules=, "
+          "decisions= "
+          "and dump=",
           SAMBA_STRING_ARGS(name));
     ++at;
     *(const char **)((char *)out_options + names[i].offset) = takeValue(arena, text, &at);

@@ -20,9 +20,10 @@ typedef struct SambaPipelineOptions {
   const char *optimizer;  /* sgd,lr=0.1; none: gradients only */
   const char *freeze;     /* weights that are not trained, separated by commas */
   const char *accumulate; /* true: gradients are summed until ZEROGRAD */
-  const char *rules;      /* fusion rules file */
-  const char *decisions;  /* decisions file */
-  const char *dump;       /* folder for the plan of each section, as text */
+  const char *io_host_memory; /* true: inputs and outputs lie in host memory */
+  const char *rules;          /* fusion rules file */
+  const char *decisions;      /* decisions file */
+  const char *dump;           /* folder for the plan of each section, as text */
 } SambaPipelineOptions;
 
 /* The same options, none of them NULL. */

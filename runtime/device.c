@@ -6,6 +6,8 @@ void sambaDeviceActivityAdd(SambaDeviceActivity *sums, const SambaDeviceActivity
   sums->launch_cycles += more->launch_cycles;
   sums->dram_read_bytes += more->dram_read_bytes;
   sums->dram_write_bytes += more->dram_write_bytes;
+  sums->host_read_bytes += more->host_read_bytes;
+  sums->host_write_bytes += more->host_write_bytes;
   sums->flops += more->flops;
 
   sums->pcu_busy += more->pcu_busy;

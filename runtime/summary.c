@@ -65,6 +65,10 @@ void sambaPrintSummary(const SambaSession *session) {
          (unsigned long long)report.activity.dram_read_bytes,
          (unsigned long long)report.activity.dram_write_bytes,
          (unsigned long long)report.activity.flops);
+  if (report.activity.host_read_bytes || report.activity.host_write_bytes)
+    printf("host memory read %llu bytes, written %llu bytes\n",
+           (unsigned long long)report.activity.host_read_bytes,
+           (unsigned long long)report.activity.host_write_bytes);
   uint32_t sourced = sambaCountSourcedParameters(machine);
   printf("machine %s: %u parameters sourced, %u assumed\n", machine->name, sourced,
          SAMBA_PARAMETER_COUNT - sourced);

@@ -125,7 +125,7 @@ static void memoryBounds(const SambaMachine *machine, SambaPefMemory memory, uin
     break;
   default:
     *out_start = hbm + ddr;
-    *out_end = UINT64_C(1) << 46;
+    *out_end = hbm + ddr + U64(machine->host_bytes);
   }
 }
 

@@ -577,6 +577,8 @@ SambaStatus sambaSimulatorLaunch(SambaSimulator *simulator, uint32_t index, cons
                                  .launch_cycles = report.launch_cycles,
                                  .dram_read_bytes = result->dram_read_bytes,
                                  .dram_write_bytes = result->dram_write_bytes,
+                                 .host_read_bytes = result->host_read_bytes,
+                                 .host_write_bytes = result->host_write_bytes,
                                  .flops = result->flops,
                                  .events = result->events,
                                  .link_busy_max = result->link_busy_max,

@@ -21,7 +21,7 @@ typedef struct SambaSimulatorOptions {
 /* What one call took; units borrowed until the next launch (NULL without timing). */
 typedef struct SambaCallReport {
   uint64_t cycles, launch_cycles;
-  uint64_t dram_read_bytes, dram_write_bytes, flops, events;
+  uint64_t dram_read_bytes, dram_write_bytes, host_read_bytes, host_write_bytes, flops, events;
   uint64_t link_busy_max;
   const SambaUnitActivity *units;
 } SambaCallReport;

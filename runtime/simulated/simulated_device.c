@@ -58,6 +58,8 @@ static SambaStatus launch(SambaDevice *device, uint32_t call, const uint64_t *ar
                                         .launch_cycles = report.launch_cycles,
                                         .dram_read_bytes = report.dram_read_bytes,
                                         .dram_write_bytes = report.dram_write_bytes,
+                                        .host_read_bytes = report.host_read_bytes,
+                                        .host_write_bytes = report.host_write_bytes,
                                         .flops = report.flops,
                                         .events = report.events};
   if (report.units)

@@ -19,7 +19,7 @@ typedef struct {
   const char *output, *data_folder, *target, *mapping, *precision, *rules, *decisions,
       *dump_decisions, *dump, *print_machine, *loss, *optimizer, *freeze;
   SambaStrings shapes, binds;
-  bool o0, o1, o3, inference, training, accumulate, explain, external_weights;
+  bool o0, o1, o3, inference, training, accumulate, io_host_memory, explain, external_weights;
 } Options;
 
 static bool endsWith(const char *text, const char *ending) {
@@ -140,28 +140,29 @@ static SambaStatus compileModel(MlirContext context, const Options *request, con
     if (request->o3)
       level = "o3";
     const char *folder = sambaStringRefCopy(arena, sambaPathFolder(path)).data;
-    SambaCompileOptions options = {.pipeline = {.target = request->target,
-                                                .opt = level,
-                                                .mapping = request->mapping,
-                                                .precision = request->precision,
-                                                .inference = request->training ? "false" : NULL,
-                                                .loss = request->loss,
-                                                .optimizer = request->optimizer,
-                                                .freeze = request->freeze,
-                                                .accumulate = request->accumulate ? "true" : NULL,
-                                                .rules = request->rules,
-                                                .decisions = request->decisions,
-                                                .dump = request->dump},
-                                   .dump_decisions = request->dump_decisions,
-                                   .external_weights = request->external_weights,
-                                   .explain = request->explain,
-                                   .trace = record.data,
-                                   .trace_size = record.size,
-                                   .folder = endsWith(path, ".onnx") ? "" : folder,
-                                   .data_folder =
-                                       request->data_folder ? request->data_folder : folder,
-                                   .model = path,
-                                   .configure = sambaApplyMlirFlags};
+    SambaCompileOptions options = {
+        .pipeline = {.target = request->target,
+                     .opt = level,
+                     .mapping = request->mapping,
+                     .precision = request->precision,
+                     .inference = request->training ? "false" : NULL,
+                     .loss = request->loss,
+                     .optimizer = request->optimizer,
+                     .freeze = request->freeze,
+                     .accumulate = request->accumulate ? "true" : NULL,
+                     .io_host_memory = request->io_host_memory ? "true" : NULL,
+                     .rules = request->rules,
+                     .decisions = request->decisions,
+                     .dump = request->dump},
+        .dump_decisions = request->dump_decisions,
+        .external_weights = request->external_weights,
+        .explain = request->explain,
+        .trace = record.data,
+        .trace_size = record.size,
+        .folder = endsWith(path, ".onnx") ? "" : folder,
+        .data_folder = request->data_folder ? request->data_folder : folder,
+        .model = path,
+        .configure = sambaApplyMlirFlags};
     status = sambaCompileModule(module, &options, request->output);
   }
 
@@ -274,6 +275,8 @@ int main(int argc, char **argv) {
       {"--accumulate-gradients", SAMBA_OPTION_FLAG, &request.accumulate, NULL,
        "sum gradients until ZEROGRAD (samba-run --micro-batches)"},
       {"--freeze", SAMBA_OPTION_STRING, &request.freeze, "NAME,..", "weights that are not trained"},
+      {"--io-host-memory", SAMBA_OPTION_FLAG, &request.io_host_memory, NULL,
+       "inputs and outputs lie in host memory (default: in device memory, or as samba.mem says)"},
       {"--rules", SAMBA_OPTION_STRING, &request.rules, "FILE",
        "refused: fusion rules are not in this version"},
       {"--decisions", SAMBA_OPTION_STRING, &request.decisions, "FILE",

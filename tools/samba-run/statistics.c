@@ -62,6 +62,8 @@ static cJSON *sectionOf(const SambaSession *session, const SambaSectionReport *s
   cJSON_AddNumberToObject(object, "flops", (double)activity->flops);
   cJSON_AddNumberToObject(object, "dram_read_bytes", (double)activity->dram_read_bytes);
   cJSON_AddNumberToObject(object, "dram_write_bytes", (double)activity->dram_write_bytes);
+  cJSON_AddNumberToObject(object, "host_read_bytes", (double)activity->host_read_bytes);
+  cJSON_AddNumberToObject(object, "host_write_bytes", (double)activity->host_write_bytes);
   cJSON_AddNumberToObject(object, "pcu_busy_cycles", (double)activity->pcu_busy);
   cJSON_AddNumberToObject(object, "pmu_busy_cycles", (double)activity->pmu_busy);
   cJSON_AddNumberToObject(object, "ag_busy_cycles", (double)activity->ag_busy);
@@ -95,6 +97,8 @@ SambaStatus sambaWriteStatistics(const char *path, const SambaSession *session) 
   cJSON_AddNumberToObject(root, "flops", (double)activity->flops);
   cJSON_AddNumberToObject(root, "dram_read_bytes", (double)activity->dram_read_bytes);
   cJSON_AddNumberToObject(root, "dram_write_bytes", (double)activity->dram_write_bytes);
+  cJSON_AddNumberToObject(root, "host_read_bytes", (double)activity->host_read_bytes);
+  cJSON_AddNumberToObject(root, "host_write_bytes", (double)activity->host_write_bytes);
   cJSON_AddNumberToObject(root, "calls", (double)report.calls);
   for (uint32_t s = 0; s < report.section_count; ++s)
     cJSON_AddItemToArray(sections, sectionOf(session, &report.sections[s]));

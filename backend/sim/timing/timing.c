@@ -59,6 +59,8 @@ SambaStatus sambaTimingExecute(const SambaMachine *machine, const SambaSection *
     out_result->cycles = engine.finish;
     out_result->dram_read_bytes = engine.dram.read_bytes;
     out_result->dram_write_bytes = engine.dram.write_bytes;
+    out_result->host_read_bytes = engine.dram.host_read_bytes;
+    out_result->host_write_bytes = engine.dram.host_write_bytes;
     out_result->row_hits = engine.dram.row_hits;
     out_result->row_misses = engine.dram.row_misses;
     out_result->flops = engine.flops;

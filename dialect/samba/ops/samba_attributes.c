@@ -138,7 +138,7 @@ static const struct {
     {SAMBA_REGION_ATTRIBUTE, onArgument | onResult | onOperation, checkRegion},
     {SAMBA_HOST_DTYPE_ATTRIBUTE, onArgument | onResult, checkDType},
     {SAMBA_VALUE_ATTRIBUTE, onArgument, checkValue},
-    {SAMBA_MEMORY_ATTRIBUTE, onArgument, checkMemory},
+    {SAMBA_MEMORY_ATTRIBUTE, onArgument | onResult, checkMemory},
     {SAMBA_REQUIRES_GRAD_ATTRIBUTE, onArgument, checkFlag},
     {SAMBA_ARGIN_ATTRIBUTE, onArgument, checkArgin},
     {SAMBA_DIM_NAME_ATTRIBUTE, onArgument | onResult, checkNames},

@@ -228,11 +228,11 @@ static void serve(SambaDram *dram, SambaDramChannel *channel, const SambaDramReq
   dram->row_misses += !hit;
   uint64_t bytes = request->bursts * (uint64_t)dram->machine->dram_burst_bytes;
   if (request->write) {
-    dram->write_bytes += bytes;
+    *(channel->is_host ? &dram->host_write_bytes : &dram->write_bytes) += bytes;
     dram->last_write = sambaTimeMax(dram->last_write, end);
   } else {
     uint64_t round = (UINT64_C(1) << SAMBA_DRAM_TICK_BITS) - 1;
-    dram->read_bytes += bytes;
+    *(channel->is_host ? &dram->host_read_bytes : &dram->read_bytes) += bytes;
     dram->completion(dram->user, request->owner, request->slot,
                      (start + channel->burst_ticks + round) >> SAMBA_DRAM_TICK_BITS,
                      (end + round) >> SAMBA_DRAM_TICK_BITS);

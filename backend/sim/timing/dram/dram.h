@@ -65,7 +65,8 @@ typedef struct SambaDram {
   uint64_t rcd, rp, cl, ras, refresh, refresh_interval, turnaround, host_latency; /* ticks */
   uint64_t write_age;  /* cycles after which a waiting write forces draining */
   uint64_t last_write; /* ticks */
-  uint64_t read_bytes, write_bytes, row_hits, row_misses;
+  uint64_t read_bytes, write_bytes, host_read_bytes, host_write_bytes; /* DRAM, host apart */
+  uint64_t row_hits, row_misses;
   SambaDramCompletion *completion;
   void *user;
 } SambaDram;
