@@ -29,11 +29,16 @@ SambaPef *sambaPefCreate(void) {
   return pef;
 }
 
+void sambaPefReleaseFile(SambaPef *pef) {
+  if (pef->file)
+    pef->close_file(pef->file);
+  pef->file = NULL;
+}
+
 void sambaPefDestroy(SambaPef *pef) {
   if (!pef)
     return;
-  if (pef->file)
-    pef->close_file(pef->file);
+  sambaPefReleaseFile(pef);
   sambaArenaDestroy(&pef->arena);
   free(pef);
 }

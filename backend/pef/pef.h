@@ -15,6 +15,9 @@
 SambaPef *sambaPefCreate(void);
 /* Frees it and closes its file; all records become invalid. NULL is ignored. */
 void sambaPefDestroy(SambaPef *pef);
+/* Closes the file, or leaves the memory, that it was opened from. Records stay; initial data cannot
+ * be read any more. */
+void sambaPefReleaseFile(SambaPef *pef);
 
 /* Records with every optional index SAMBA_PEF_NONE and all else 0. */
 #define PEF_TABLE(Type, singular, plural, place, need, doc)                                        \

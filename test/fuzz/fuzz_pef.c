@@ -1,5 +1,5 @@
-/* libFuzzer target: any bytes as a PEF, as they are and with their checksums repaired; container,
- * tables, configuration bits.
+/* libFuzzer target: any bytes as a PEF, as they are (in memory and in a file) and with their
+ * checksums repaired; container, tables, configuration bits.
  *
  *   cmake -B build-fuzz -DSAMBA_ENABLE_MLIR=OFF -DCMAKE_C_COMPILER=clang-22
  * -DSAMBA_SANITIZE=address,undefined,fuzzer-no-link ninja -C build-fuzz samba_pef clang-22 -g
@@ -16,10 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static void openAndAsk(const char *path) {
-  SambaPef *pef;
-  SambaStatus status = sambaPefOpen(path, &pef);
-
+static void ask(SambaStatus status, SambaPef *pef) {
   if (status) {
     sambaStatusFree(status);
     return;
@@ -41,7 +38,17 @@ static void openAndAsk(const char *path) {
   sambaPefDestroy(pef);
 }
 
+static void openAndAsk(const char *path) {
+  SambaPef *pef = NULL;
+  SambaStatus status = sambaPefOpen(path, &pef);
+  ask(status, pef);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  SambaPef *pef = NULL;
+  SambaStatus read = sambaPefOpenMemory("memory", data, size, &pef);
+  ask(read, pef);
+
   char path[64], fixed[64];
   int fd = memfd_create("pef", 0);
   if (fd < 0 || write(fd, data, size) != (ssize_t)size)

@@ -1,4 +1,4 @@
-/* Files and the ELF container, read with pread; see file.h.
+/* Files and the ELF container, read with pread or from memory; see file.h.
  *
  * libelf writes our files but does not read them: it would need the whole file mapped, and every
  * number in it has to be checked here anyway. What a PEF needs of ELF is three structs. */
@@ -39,6 +39,15 @@ SambaStatus sambaPefFileRead(int fd, const char *path, const char *what, uint64_
   return NULL;
 }
 
+SambaStatus sambaPefFileReadAt(const SambaPefFile *file, const char *what, uint64_t offset,
+                               void *buffer, uint64_t size) {
+  if (!file->memory)
+    return sambaPefFileRead(file->fd, file->path, what, offset, buffer, size);
+  if (size)
+    memcpy(buffer, file->memory + offset, size);
+  return NULL;
+}
+
 static SambaStatus refuse(const char *path, const char *what) {
   return sambaStatusMake(SAMBA_INVALID, "%s: not a PEF: %s", path, what);
 }
@@ -48,10 +57,11 @@ static bool liesWithin(uint64_t offset, uint64_t size, uint64_t end) {
 }
 
 /* Reads the header of a 64-bit little-endian ELF file. */
-static SambaStatus readHeader(int fd, const char *path, uint64_t file_bytes, Elf64_Ehdr *header) {
-  if (file_bytes < sizeof *header)
+static SambaStatus readHeader(const SambaPefFile *file, Elf64_Ehdr *header) {
+  const char *path = file->path;
+  if (file->bytes < sizeof *header)
     return refuse(path, "it is shorter than an ELF header (64 bytes)");
-  SAMBA_RETURN_IF_ERROR(sambaPefFileRead(fd, path, "the ELF header", 0, header, sizeof *header));
+  SAMBA_RETURN_IF_ERROR(sambaPefFileReadAt(file, "the ELF header", 0, header, sizeof *header));
   if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
     return refuse(path, "it does not start with the ELF magic bytes");
   if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
@@ -62,10 +72,12 @@ static SambaStatus readHeader(int fd, const char *path, uint64_t file_bytes, Elf
   return NULL;
 }
 
-SambaStatus sambaElfRead(int fd, const char *path, uint64_t file_bytes, SambaArena *arena,
+SambaStatus sambaElfRead(const SambaPefFile *file, SambaArena *arena,
                          SambaElfSection **out_sections, uint32_t *out_count) {
+  const char *path = file->path;
+  uint64_t file_bytes = file->bytes;
   Elf64_Ehdr header;
-  SAMBA_RETURN_IF_ERROR(readHeader(fd, path, file_bytes, &header));
+  SAMBA_RETURN_IF_ERROR(readHeader(file, &header));
   uint32_t count = header.e_shnum;
   if (count == 0 || count > SAMBA_PEF_MAX_ELF_SECTIONS)
     return sambaStatusMake(SAMBA_INVALID, "%s: not a PEF: it has %u ELF sections, expected 1 to %d",
@@ -78,8 +90,8 @@ SambaStatus sambaElfRead(int fd, const char *path, uint64_t file_bytes, SambaAre
                            path, (unsigned long long)header.e_shoff, count,
                            (unsigned long long)file_bytes);
   Elf64_Shdr *headers = SAMBA_ARENA_ARRAY(arena, Elf64_Shdr, count);
-  SAMBA_RETURN_IF_ERROR(sambaPefFileRead(fd, path, "the ELF section headers", header.e_shoff,
-                                         headers, count * sizeof *headers));
+  SAMBA_RETURN_IF_ERROR(sambaPefFileReadAt(file, "the ELF section headers", header.e_shoff, headers,
+                                           count * sizeof *headers));
   if (header.e_shstrndx >= count)
     return refuse(path, "the ELF section with the names (e_shstrndx) does not exist");
   const Elf64_Shdr *names = &headers[header.e_shstrndx];
@@ -88,7 +100,7 @@ SambaStatus sambaElfRead(int fd, const char *path, uint64_t file_bytes, SambaAre
     return refuse(path, "the ELF section names do not lie within the file, or exceed 64 KiB");
   char *texts = sambaArenaAllocate(arena, names->sh_size + 1); /* so the last name is terminated */
   SAMBA_RETURN_IF_ERROR(
-      sambaPefFileRead(fd, path, "the ELF section names", names->sh_offset, texts, names->sh_size));
+      sambaPefFileReadAt(file, "the ELF section names", names->sh_offset, texts, names->sh_size));
   SambaElfSection *sections = SAMBA_ARENA_ARRAY(arena, SambaElfSection, count);
 
   for (uint32_t i = 0; i < count; ++i) {

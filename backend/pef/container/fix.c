@@ -183,7 +183,8 @@ SambaStatus sambaPefFixChecksums(const char *path, const char *output) {
   SambaElfSection *sections = NULL;
   Fixer fixer = {.path = path, .bytes = bytes};
   SambaAtomicFile file = {.fd = -1};
-  SambaStatus status = sambaElfRead(fd, path, bytes, &arena, &sections, &fixer.count);
+  SambaStatus status = sambaElfRead(&(SambaPefFile){.fd = fd, .path = path, .bytes = bytes}, &arena,
+                                    &sections, &fixer.count);
   if (!status)
     status = sambaAtomicFileCreate(output, &file);
   if (!status)

@@ -65,7 +65,7 @@ static SambaStatus readRange(const SambaPef *pef, const SambaPefSymbol *symbol, 
                            (unsigned long long)offset, (unsigned long long)(offset + size),
                            (unsigned long long)symbol->init_bytes);
   bool external = symbol->init == SAMBA_PEF_INIT_FILE;
-  int fd = pef->file->fd;
+  int fd = -1;
   char *path = NULL;
 
   if (external)
@@ -77,8 +77,8 @@ static SambaStatus readRange(const SambaPef *pef, const SambaPefSymbol *symbol, 
   for (uint64_t done = 0; done < size && !status;) {
     uint64_t bytes = size - done < pieceBytes ? size - done : pieceBytes;
     uint8_t *to = buffer ? buffer + done : piece;
-    status = sambaPefFileRead(fd, external ? path : pef->file->path, "weights",
-                              base + offset + done, to, bytes);
+    status = external ? sambaPefFileRead(fd, path, "weights", base + offset + done, to, bytes)
+                      : sambaPefFileReadAt(pef->file, "weights", base + offset + done, to, bytes);
     if (!status && digest)
       sambaDigestAppend(digest, to, bytes);
     done += bytes;

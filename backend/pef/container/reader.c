@@ -55,7 +55,7 @@ static SambaStatus readPart(Reader *reader, const SambaElfSection *section, uint
                            (unsigned long long)SAMBA_PEF_MAX_TABLE_BYTES);
   uint8_t *bytes = sambaArenaAllocate(&reader->pef->arena, section->bytes);
   SAMBA_RETURN_IF_ERROR(
-      sambaPefFileRead(reader->pef->file->fd, path, name, section->offset, bytes, section->bytes));
+      sambaPefFileReadAt(reader->pef->file, name, section->offset, bytes, section->bytes));
   SambaPefTableHeader header;
   memcpy(&header, bytes, sizeof header);
   if (memcmp(header.magic, SAMBA_PEF_TABLE_MAGIC, sizeof header.magic) != 0)
@@ -93,9 +93,9 @@ static SambaStatus checkVersion(Reader *reader, const SambaElfSection *sections,
     if (sections[i].bytes < SAMBA_PEF_TABLE_HEADER_BYTES + sizeof version)
       return sambaStatusMake(SAMBA_INVALID, "%s: section %s has %llu bytes, too few for a version",
                              reader->path, name, (unsigned long long)sections[i].bytes);
-    SAMBA_RETURN_IF_ERROR(sambaPefFileRead(reader->pef->file->fd, reader->path, name,
-                                           sections[i].offset + SAMBA_PEF_TABLE_HEADER_BYTES,
-                                           version, sizeof version));
+    SAMBA_RETURN_IF_ERROR(sambaPefFileReadAt(reader->pef->file, name,
+                                             sections[i].offset + SAMBA_PEF_TABLE_HEADER_BYTES,
+                                             version, sizeof version));
     if (version[0] > SAMBA_PEF_MAJOR)
       return sambaStatusMake(SAMBA_UNSUPPORTED,
                              "%s: format version %u.%u is newer than %d.%d, the newest this "
@@ -122,8 +122,8 @@ static SambaStatus readUnknown(Reader *reader, const SambaElfSection *section) {
     return sambaStatusMake(SAMBA_INVALID, "%s: section %s has %llu bytes, expected at least %d",
                            reader->path, name, (unsigned long long)section->bytes,
                            SAMBA_PEF_TABLE_HEADER_BYTES);
-  SAMBA_RETURN_IF_ERROR(sambaPefFileRead(reader->pef->file->fd, reader->path, name, section->offset,
-                                         &header, sizeof header));
+  SAMBA_RETURN_IF_ERROR(
+      sambaPefFileReadAt(reader->pef->file, name, section->offset, &header, sizeof header));
   if (memcmp(header.magic, SAMBA_PEF_TABLE_MAGIC, sizeof header.magic) != 0)
     return sambaStatusMake(SAMBA_INVALID,
                            "%s: section %s does not start with \"" SAMBA_PEF_TABLE_MAGIC "\"",
@@ -367,27 +367,20 @@ static SambaStatus checkData(Reader *reader) {
   return NULL;
 }
 
-static void initializeFile(SambaPef *pef, const char *path, int fd, uint64_t bytes) {
-  SambaStringRef whole = sambaStringRef(path);
-  pef->file = SAMBA_ARENA_NEW(&pef->arena, SambaPefFile);
-  pef->file->fd = fd;
-  pef->close_file = sambaPefFileClose;
-  pef->file->bytes = bytes;
-  pef->file->path = sambaStringRefCopy(&pef->arena, whole).data;
-  pef->file->folder = sambaStringRefCopy(&pef->arena, sambaPathFolder(path)).data;
-}
-
-SambaStatus sambaPefOpen(const char *path, SambaPef **out_pef) {
-  int fd;
-  uint64_t bytes;
-
-  SAMBA_RETURN_IF_ERROR(sambaInputFileOpen(path, &fd, &bytes));
+/* Reads what `file` tells of, which is closed with the PEF, or at once when that is refused. */
+static SambaStatus readPef(const SambaPefFile *file, SambaStringRef folder, SambaPef **out_pef) {
   SambaPef *pef = sambaPefCreate();
-  initializeFile(pef, path, fd, bytes);
+  const char *path = file->path;
+  pef->file = SAMBA_ARENA_NEW(&pef->arena, SambaPefFile);
+  *pef->file = *file;
+  pef->close_file = sambaPefFileClose;
+  pef->file->path = sambaStringRefCopy(&pef->arena, sambaStringRef(path)).data;
+  pef->file->folder = sambaStringRefCopy(&pef->arena, folder).data;
+
   Reader reader = {.pef = pef, .path = pef->file->path};
   SambaElfSection *sections = NULL;
   uint32_t count = 0;
-  SambaStatus status = sambaElfRead(fd, path, bytes, &pef->arena, &sections, &count);
+  SambaStatus status = sambaElfRead(pef->file, &pef->arena, &sections, &count);
   if (!status)
     status = checkVersion(&reader, sections, count);
   if (!status)
@@ -405,4 +398,16 @@ SambaStatus sambaPefOpen(const char *path, SambaPef **out_pef) {
 
   *out_pef = pef;
   return NULL;
+}
+
+SambaStatus sambaPefOpen(const char *path, SambaPef **out_pef) {
+  SambaPefFile file = {.path = path};
+  SAMBA_RETURN_IF_ERROR(sambaInputFileOpen(path, &file.fd, &file.bytes));
+  return readPef(&file, sambaPathFolder(path), out_pef);
+}
+
+SambaStatus sambaPefOpenMemory(const char *name, const void *data, size_t size,
+                               SambaPef **out_pef) {
+  SambaPefFile file = {.fd = -1, .memory = data, .path = name, .bytes = size};
+  return readPef(&file, sambaStringRef(""), out_pef);
 }

@@ -149,6 +149,14 @@ static SambaStatus writeContainer(int fd, const char *path, const Layout *layout
   return status;
 }
 
+/* The data of a PEF that was opened. */
+static SambaPefSource sourceOf(const SambaPefFile *file, const SambaPefSymbol *symbol) {
+  uint64_t offset = file->weights_offset + symbol->init_offset;
+  if (file->memory)
+    return (SambaPefSource){.data = file->memory + offset};
+  return (SambaPefSource){.path = file->path, .offset = offset};
+}
+
 /* What the writer itself derives, before sizes are known. */
 static SambaStatus complete(SambaPef *pef, const char *path) {
   for (uint32_t i = 0; i < pef->symbols_count; ++i) {
@@ -158,8 +166,7 @@ static SambaStatus complete(SambaPef *pef, const char *path) {
     SambaPefSource *source = &symbol->source;
     if (symbol->init == SAMBA_PEF_INIT_BLOB && pef->file && !source->produce && !source->data &&
         !source->path)
-      *source = (SambaPefSource){.path = pef->file->path,
-                                 .offset = pef->file->weights_offset + symbol->init_offset};
+      *source = sourceOf(pef->file, symbol);
     symbol->flags =
         (symbol->flags & ~(uint32_t)SAMBA_PEF_HAS_DATA) | (data ? SAMBA_PEF_HAS_DATA : 0);
     if (external && !symbol->init_file.size) {

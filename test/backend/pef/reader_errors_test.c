@@ -29,9 +29,18 @@ static const char *writeSample(void) {
   return path;
 }
 
+/* The file is refused, and so are its bytes in memory. */
 static void expectOpenError(const char *path, const char *text) {
   SambaPef *pef;
+  struct stat info;
   expectError(sambaPefOpen(path, &pef), text);
+  if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+    return;
+
+  size_t size;
+  char *bytes = sampleReadFile(path, &size);
+  expectError(sambaPefOpenMemory("memory", bytes, size, &pef), text);
+  free(bytes);
 }
 
 /* Changes 4 bytes of a section and repairs the checksums. */

@@ -70,6 +70,43 @@ static void testFields(void **state) {
   sambaPefDestroy(pef);
 }
 
+static void assertSameFiles(const char *a, const char *b) {
+  size_t sizes[2];
+  char *first = sampleReadFile(a, &sizes[0]);
+  char *second = sampleReadFile(b, &sizes[1]);
+  assert_int_equal(sizes[0], sizes[1]);
+  assert_memory_equal(first, second, sizes[0]);
+  free(first);
+  free(second);
+}
+
+/* A PEF in memory is the one of the file, its data included, and is written as that. */
+static void testMemory(void **state) {
+  (void)state;
+  const char *a = samplePath(0, "a.pef");
+  const char *b = samplePath(1, "b.pef");
+  SambaPef *pef = samplePefCreate();
+  SambaPef *back;
+  size_t size;
+  expectOk(sambaPefWrite(pef, a));
+  char *bytes = sampleReadFile(a, &size);
+  expectOk(sambaPefOpenMemory("memory", bytes, size, &back));
+
+  float data[12] = {0};
+  const SambaPefSymbol *w = &back->symbols[SAMPLE_W];
+  expectOk(sambaPefReadInit(back, w, data));
+  assert_memory_equal(data, sampleWeights, sizeof data);
+  expectOk(sambaPefWrite(back, b));
+  assertSameFiles(a, b);
+
+  sambaPefReleaseFile(back);
+  free(bytes);
+  assertText(w->name, "fc1.weight \xff\"");
+  expectError(sambaPefReadInit(back, w, data), "there is no data in a file");
+  sambaPefDestroy(back);
+  sambaPefDestroy(pef);
+}
+
 static void testMachine(void **state) {
   (void)state;
   SambaPef *pef = samplePefCreate();
@@ -84,16 +121,6 @@ static void testMachine(void **state) {
   }
   sambaPefDestroy(back);
   sambaPefDestroy(pef);
-}
-
-static void assertSameFiles(const char *a, const char *b) {
-  size_t sizes[2];
-  char *first = sampleReadFile(a, &sizes[0]);
-  char *second = sampleReadFile(b, &sizes[1]);
-  assert_int_equal(sizes[0], sizes[1]);
-  assert_memory_equal(first, second, sizes[0]);
-  free(first);
-  free(second);
 }
 
 static void testDeterministic(void **state) {
@@ -194,8 +221,9 @@ static void testReadelf(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testFields),        cmocka_unit_test(testMachine),
-      cmocka_unit_test(testDeterministic), cmocka_unit_test(testSources),
-      cmocka_unit_test(testExternal),      cmocka_unit_test(testReadelf)};
+      cmocka_unit_test(testFields),  cmocka_unit_test(testMemory),
+      cmocka_unit_test(testMachine), cmocka_unit_test(testDeterministic),
+      cmocka_unit_test(testSources), cmocka_unit_test(testExternal),
+      cmocka_unit_test(testReadelf)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
