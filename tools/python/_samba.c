@@ -1,0 +1,22 @@
+/* The extension module `_samba`: contexts, traces, values and sessions for Python. The package
+ * `samba` is written in Python above it. */
+#include "support/base/version.h"
+#include "tools/python/session.h"
+#include "tools/python/trace.h"
+
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_samba",
+                                        .m_doc = "Samba for Python: see the package samba.",
+                                        .m_size = -1};
+
+PyMODINIT_FUNC PyInit__samba(void) {
+  PyTypeObject *const types[] = {&sambaContextType, &sambaTraceType, &sambaValueType,
+                                 &sambaSessionType};
+  PyObject *module = PyModule_Create(&definition);
+
+  for (size_t i = 0; i < sizeof types / sizeof *types && module; ++i)
+    if (PyModule_AddType(module, types[i]))
+      Py_CLEAR(module);
+  if (module && PyModule_AddStringConstant(module, "__version__", SAMBA_VERSION))
+    Py_CLEAR(module);
+  return module;
+}

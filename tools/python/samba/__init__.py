@@ -1,0 +1,1 @@
+"""Samba for Python: PyTorch models on a simulated reconfigurable dataflow unit."""

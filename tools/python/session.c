@@ -1,0 +1,456 @@
+/* Sessions for Python: a PEF on the simulated device. */
+#include "tools/python/session.h"
+
+#include "runtime/session.h"
+#include "runtime/simulated/simulated_device.h"
+#include "tools/python/trace.h"
+
+#include <stdlib.h>
+
+enum { mostSections = 4096 };
+
+typedef struct SambaSessionObject {
+  PyObject_HEAD SambaSession *session; /* NULL: none is open */
+  SambaSimulatedDeviceOptions options;
+  uint64_t written, read; /* bytes from and to the host */
+} SambaSessionObject;
+
+static SambaSessionObject *sessionOf(PyObject *self) { return (SambaSessionObject *)self; }
+
+/* The open session, or NULL with an exception set. */
+static SambaSession *openSession(PyObject *self) {
+  if (!sessionOf(self)->session)
+    PyErr_SetString(PyExc_RuntimeError, "no PEF loaded; give one to utils.trace_graph(pef=...) or "
+                                        "samba.session.reset(pef_path)");
+  return sessionOf(self)->session;
+}
+
+static const SambaPef *openPef(PyObject *self) {
+  SambaSession *session = openSession(self);
+  return session ? sambaSessionGetPef(session) : NULL;
+}
+
+static PyObject *makeSession(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+  static char *names[] = {"threads", "values_only", NULL};
+  int threads = 1, values_only = 1;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|ip", names, &threads, &values_only))
+    return NULL;
+  SambaSessionObject *self = (SambaSessionObject *)type->tp_alloc(type, 0);
+  if (self)
+    self->options =
+        (SambaSimulatedDeviceOptions){.threads = threads, .values_only = values_only != 0};
+  return (PyObject *)self;
+}
+
+static void freeSession(PyObject *object) {
+  if (sessionOf(object)->session)
+    sambaSessionClose(sessionOf(object)->session);
+  Py_TYPE(object)->tp_free(object);
+}
+
+static PyObject *closePef(PyObject *self, PyObject *ignored) {
+  (void)ignored;
+  if (sessionOf(self)->session)
+    sambaSessionClose(sessionOf(self)->session);
+  sessionOf(self)->session = NULL;
+  Py_RETURN_NONE;
+}
+
+/* load(path): instead of the PEF that is open; that one stays when the new one cannot be read */
+static PyObject *loadPef(PyObject *self, PyObject *argument) {
+  const char *path = PyUnicode_AsUTF8(argument);
+  SambaDeviceFactory device = sambaSimulatedDevice(&sessionOf(self)->options);
+  SambaSession *session = NULL;
+  SambaStatus status;
+  if (!path)
+    return NULL;
+
+  Py_BEGIN_ALLOW_THREADS;
+  status = sambaSessionOpen(path, &device, &session);
+  Py_END_ALLOW_THREADS;
+  if (status)
+    return sambaRaise(status);
+  Py_XDECREF(closePef(self, NULL));
+  sessionOf(self)->session = session;
+  Py_RETURN_NONE;
+}
+
+/* ---- Tensors ---- */
+
+static PyObject *describeTensor(const SambaPef *pef, const SambaPefSymbol *symbol) {
+  static const char *const kinds[] = {"input",  "weight", "buffer", "optimizer_state", "constant",
+                                      "output", "loss",   "update", "activation",      "gradient"};
+  int64_t sizes[SAMBA_MAX_RANK];
+  bool has_gradient = symbol->grad_symbol != SAMBA_PEF_NONE;
+  for (uint32_t i = 0; i < symbol->dims_count && i < SAMBA_MAX_RANK; ++i)
+    sizes[i] = (int64_t)symbol->dims[i].size;
+
+  return Py_BuildValue("{s:N,s:s,s:s,s:N,s:N,s:N,s:N,s:K}", "name", sambaTextToPython(symbol->name),
+                       "kind", kinds[symbol->kind], "dtype", sambaDTypeName(symbol->host_dtype),
+                       "shape", sambaIntsToTuple(symbol->dims_count, sizes), "region",
+                       sambaTextToPython(pef->regions[symbol->region].name), "grad",
+                       has_gradient ? sambaTextToPython(pef->symbols[symbol->grad_symbol].name)
+                                    : Py_NewRef(Py_None),
+                       "has_init", PyBool_FromLong(symbol->init != SAMBA_PEF_INIT_NONE), "bytes",
+                       (unsigned long long)symbol->bytes);
+}
+
+static PyObject *findTensor(PyObject *self, PyObject *argument) {
+  const char *name = PyUnicode_AsUTF8(argument);
+  SambaSession *session = name ? openSession(self) : NULL;
+  const SambaPefSymbol *symbol;
+  if (!session)
+    return NULL;
+  SambaStatus status = sambaSessionFindTensor(session, sambaStringRef(name), &symbol);
+  return status ? sambaRaise(status) : describeTensor(sambaSessionGetPef(session), symbol);
+}
+
+static PyObject *listTensors(PyObject *self, PyObject *ignored) {
+  const SambaPef *pef = openPef(self);
+  PyObject *list = pef ? PyList_New(0) : NULL;
+  (void)ignored;
+  for (uint32_t i = 0; list && i < pef->symbols_count; ++i) {
+    PyObject *item = describeTensor(pef, &pef->symbols[i]);
+    if (!item || PyList_Append(list, item))
+      Py_CLEAR(list);
+    Py_XDECREF(item);
+  }
+  return list;
+}
+
+/* write(name, dtype, shape, data) */
+static PyObject *writeTensor(PyObject *self, PyObject *arguments) {
+  const char *name;
+  PyObject *dtype, *shape;
+  unsigned long long data;
+  SambaTensorType type;
+  uint64_t dims[SAMBA_MAX_RANK], bytes;
+  if (!PyArg_ParseTuple(arguments, "sOOK", &name, &dtype, &shape, &data) ||
+      !sambaReadType(dtype, shape, &type))
+    return NULL;
+  SambaSession *session = openSession(self);
+  if (!session)
+    return NULL;
+
+  bytes = sambaDTypeBytes(type.dtype);
+  for (uint32_t i = 0; i < type.rank; ++i)
+    bytes *= dims[i] = (uint64_t)type.dims[i];
+  SambaStatus status = sambaSessionSetInput(session, sambaStringRef(name), type.dtype, type.rank,
+                                            dims, (const void *)(uintptr_t)data);
+  if (!status)
+    sessionOf(self)->written += bytes;
+  return sambaAnswerStatus(status);
+}
+
+/* read(name, data, bytes): into memory of exactly that size */
+static PyObject *readTensor(PyObject *self, PyObject *arguments) {
+  const char *name;
+  unsigned long long data, bytes;
+  SambaHostTensor tensor;
+  if (!PyArg_ParseTuple(arguments, "sKK", &name, &data, &bytes))
+    return NULL;
+  SambaSession *session = openSession(self);
+  if (!session)
+    return NULL;
+
+  SambaStatus status = sambaSessionGetOutput(session, sambaStringRef(name), &tensor);
+  if (status)
+    return sambaRaise(status);
+  bool fits = tensor.bytes == bytes;
+  if (fits)
+    memcpy((void *)(uintptr_t)data, tensor.data, tensor.bytes);
+  free(tensor.data);
+  if (!fits)
+    return PyErr_Format(PyExc_ValueError, "'%s' has %llu bytes, not %llu", name,
+                        (unsigned long long)tensor.bytes, bytes);
+  sessionOf(self)->read += bytes;
+  Py_RETURN_NONE;
+}
+
+/* ---- Runs ---- */
+
+/* What a run asks for, read from Python. */
+typedef struct {
+  SambaRunOptions options;
+  SambaSectionGroup group;
+  uint32_t sections[mostSections];
+  SambaPefSectionType types[64];
+  SambaHyperparameter *hyperparameters;
+} Request;
+
+static bool readSections(PyObject *object, Request *request) {
+  int64_t ids[mostSections];
+  size_t count;
+  if (!sambaReadInts(object, "section_ids", mostSections, ids, &count))
+    return false;
+  for (size_t i = 0; i < count; ++i)
+    request->sections[i] = ids[i] >= 0 && ids[i] < UINT32_MAX ? (uint32_t)ids[i] : UINT32_MAX;
+  request->group = (SambaSectionGroup){(uint32_t)count, request->sections};
+  request->options.order.groups = &request->group;
+  request->options.order.group_count = count > 0;
+  return true;
+}
+
+static bool readTypes(PyObject *object, Request *request) {
+  Py_ssize_t count = PySequence_Size(object);
+  if (count > 64)
+    PyErr_SetString(PyExc_ValueError, "section_types has more than 64 entries");
+  for (Py_ssize_t i = 0; i < count && !PyErr_Occurred(); ++i) {
+    PyObject *item = PySequence_GetItem(object, i);
+    const char *name = item ? PyUnicode_AsUTF8(item) : NULL;
+    if (name && !sambaPefSectionTypeFromName(sambaStringRef(name), &request->types[i]))
+      PyErr_Format(PyExc_ValueError,
+                   "there is no section type '%s'; there are ZEROGRAD, FWD, BCKWD, REDUCE, "
+                   "GRADNORM and OPT",
+                   name);
+    Py_XDECREF(item);
+  }
+  request->options.order.types = request->types;
+  request->options.order.type_count = (uint32_t)count;
+  return !PyErr_Occurred();
+}
+
+static bool readHyperparameters(PyObject *dict, Request *request) {
+  PyObject *key, *object;
+  Py_ssize_t at = 0;
+  uint32_t count = 0;
+  request->hyperparameters =
+      sambaAllocateZeroed((size_t)PyDict_Size(dict) + 1, sizeof *request->hyperparameters);
+  while (PyDict_Next(dict, &at, &key, &object)) {
+    Py_ssize_t size;
+    const char *name = PyUnicode_AsUTF8AndSize(key, &size);
+    double value = PyFloat_AsDouble(object);
+    if (PyErr_Occurred())
+      return false;
+    request->hyperparameters[count++] = (SambaHyperparameter){{name, (size_t)size}, value};
+  }
+  request->options.hyperparameters = request->hyperparameters;
+  request->options.hyperparameter_count = count;
+  return true;
+}
+
+static bool readCall(PyObject *object, bool *out_has, uint32_t *out_call) {
+  if (object == Py_None)
+    return true;
+  long long call = PyLong_AsLongLong(object);
+  if (PyErr_Occurred())
+    return false;
+  *out_has = true;
+  *out_call = call >= 0 && call < UINT32_MAX ? (uint32_t)call : UINT32_MAX;
+  return true;
+}
+
+/* (section_ids, section_types, from, until, graph, hyperparameters, evaluate) */
+static bool readRequest(PyObject *arguments, Request *request) {
+  PyObject *ids, *types, *from, *until, *hyperparameters;
+  const char *graph;
+  int evaluate;
+  memset(&request->options, 0, sizeof request->options);
+  request->hyperparameters = NULL;
+  if (!PyArg_ParseTuple(arguments, "OOOOzO!p", &ids, &types, &from, &until, &graph, &PyDict_Type,
+                        &hyperparameters, &evaluate))
+    return false;
+  SambaRunOrder *order = &request->options.order;
+  request->options.evaluate = evaluate;
+  if (graph)
+    order->graph = sambaStringRef(graph);
+  return readSections(ids, request) && readTypes(types, request) &&
+         readCall(from, &order->has_from, &order->from) &&
+         readCall(until, &order->has_until, &order->until) &&
+         readHyperparameters(hyperparameters, request);
+}
+
+/* run(section_ids, section_types, from, until, graph, hyperparameters, evaluate) */
+static PyObject *runSections(PyObject *self, PyObject *arguments) {
+  Request request;
+  SambaStatus status = NULL;
+  SambaSession *session = openSession(self);
+  if (!session)
+    return NULL;
+
+  bool fine = readRequest(arguments, &request);
+  if (fine) {
+    Py_BEGIN_ALLOW_THREADS;
+    status = sambaSessionRun(session, &request.options, NULL, NULL);
+    Py_END_ALLOW_THREADS;
+  }
+  free(request.hyperparameters);
+  return fine ? sambaAnswerStatus(status) : NULL;
+}
+
+/* check(...): what run refuses of its order, and the first input that has no value, or None */
+static PyObject *checkRun(PyObject *self, PyObject *arguments) {
+  Request request;
+  SambaSession *session = openSession(self);
+  if (!session)
+    return NULL;
+  bool fine = readRequest(arguments, &request);
+  free(request.hyperparameters);
+  if (!fine)
+    return NULL;
+
+  uint32_t *calls, count;
+  SambaStatus status = sambaSessionPlanRun(session, &request.options.order, &calls, &count);
+  if (status)
+    return sambaRaise(status);
+  free(calls);
+  const SambaPefSymbol *missing = sambaSessionFindMissingInput(session, &request.options.order);
+  if (!missing)
+    Py_RETURN_NONE;
+  return sambaTextToPython(missing->name);
+}
+
+static PyObject *skipInput(PyObject *self, PyObject *argument) {
+  const char *name = PyUnicode_AsUTF8(argument);
+  SambaSession *session = name ? openSession(self) : NULL;
+  return session ? PyBool_FromLong(sambaSessionSkipInput(session, sambaStringRef(name))) : NULL;
+}
+
+static PyObject *checkTrace(PyObject *self, PyObject *argument) {
+  SambaSession *session = openSession(self);
+  if (!session || !PyObject_TypeCheck(argument, &sambaTraceType))
+    return session ? PyErr_Format(PyExc_TypeError, "%R is no trace", argument) : NULL;
+  SambaTraceRecord record = sambaTraceGetRecord(((SambaTraceObject *)argument)->trace);
+  return sambaAnswerStatus(sambaSessionCheckTrace(session, (SambaStringRef){0}, &record));
+}
+
+/* ---- What the PEF has ---- */
+
+static PyObject *listArgins(PyObject *self, PyObject *ignored) {
+  static const char *const kinds[] = {"other",    "lr",           "weight_decay",
+                                      "momentum", "dropout_rate", "dropout_seed"};
+  const SambaPef *pef = openPef(self);
+  PyObject *list = pef ? PyList_New(0) : NULL;
+  (void)ignored;
+  for (uint32_t i = 0; list && i < pef->argins_count; ++i) {
+    const SambaPefArgin *argin = &pef->argins[i];
+    double value =
+        sambaHyperparametersValue(sambaSessionGetHyperparameters(sessionOf(self)->session), i);
+    PyObject *item =
+        Py_BuildValue("{s:N,s:s,s:N,s:N,s:d}", "name", sambaTextToPython(argin->name), "kind",
+                      kinds[argin->kind], "group", sambaTextToPython(argin->group), "layer",
+                      sambaTextToPython(argin->layer), "value", value);
+    if (!item || PyList_Append(list, item))
+      Py_CLEAR(list);
+    Py_XDECREF(item);
+  }
+  return list;
+}
+
+static PyObject *listSections(PyObject *self, PyObject *ignored) {
+  const SambaPef *pef = openPef(self);
+  PyObject *list = pef ? PyList_New(0) : NULL;
+  (void)ignored;
+  for (uint32_t i = 0; list && i < pef->sections_count; ++i) {
+    PyObject *item = Py_BuildValue("(Ns)", sambaTextToPython(pef->sections[i].name),
+                                   sambaPefSectionTypeName(pef->sections[i].type));
+    if (!item || PyList_Append(list, item))
+      Py_CLEAR(list);
+    Py_XDECREF(item);
+  }
+  return list;
+}
+
+static PyObject *listCalls(PyObject *self, PyObject *ignored) {
+  const SambaPef *pef = openPef(self);
+  PyObject *list = pef ? PyList_New(0) : NULL;
+  (void)ignored;
+  for (uint32_t i = 0; list && i < pef->calls_count; ++i) {
+    PyObject *item = PyLong_FromUnsignedLong(pef->calls[i].section);
+    if (!item || PyList_Append(list, item))
+      Py_CLEAR(list);
+    Py_XDECREF(item);
+  }
+  return list;
+}
+
+static PyObject *describePef(PyObject *self, PyObject *ignored) {
+  static const char *const mappings[] = {"section", "spatial"};
+  const SambaPef *pef = openPef(self);
+  PyObject *options = pef ? PyDict_New() : NULL;
+  (void)ignored;
+  for (uint32_t i = 0; options && i < pef->options_count; ++i) {
+    PyObject *key = sambaTextToPython(pef->options[i].key);
+    PyObject *value = sambaTextToPython(pef->options[i].value);
+    if (!key || !value || PyDict_SetItem(options, key, value))
+      Py_CLEAR(options);
+    Py_XDECREF(key);
+    Py_XDECREF(value);
+  }
+  if (!options)
+    return NULL;
+  const SambaPefGraph *graph = pef->graphs_count ? &pef->graphs[0] : NULL;
+  return Py_BuildValue("{s:N,s:s,s:N,s:s}", "graph",
+                       sambaTextToPython(graph ? graph->name : (SambaStringRef){0}), "mapping",
+                       mappings[graph ? graph->mapping : 0], "options", options, "mode",
+                       graph && graph->mode == SAMBA_PEF_GRAPH_TRAINING ? "training" : "inference");
+}
+
+static PyObject *getReport(PyObject *self, PyObject *ignored) {
+  SambaRunReport report;
+  SambaSession *session = openSession(self);
+  (void)ignored;
+  if (!session)
+    return NULL;
+  sambaSessionGetReport(session, &report);
+  const SambaDeviceActivity *activity = &report.activity;
+  return Py_BuildValue(
+      "{s:K,s:K,s:K,s:K,s:K,s:K,s:d,s:d,s:K,s:K}", "calls", (unsigned long long)report.calls,
+      "cycles", (unsigned long long)activity->cycles, "launch_cycles",
+      (unsigned long long)activity->launch_cycles, "dram_read_bytes",
+      (unsigned long long)activity->dram_read_bytes, "dram_write_bytes",
+      (unsigned long long)activity->dram_write_bytes, "flops", (unsigned long long)activity->flops,
+      "load_seconds", report.load_seconds, "simulate_seconds", report.simulate_seconds,
+      "host_to_device_bytes", (unsigned long long)sessionOf(self)->written, "device_to_host_bytes",
+      (unsigned long long)sessionOf(self)->read);
+}
+
+static PyObject *seedGenerator(PyObject *self, PyObject *seed) {
+  SambaSession *session = openSession(self);
+  unsigned long long value = session && seed != Py_None ? PyLong_AsUnsignedLongLongMask(seed) : 0;
+  if (!session || PyErr_Occurred())
+    return NULL;
+  if (seed == Py_None)
+    sambaSessionResetGenerator(session);
+  else
+    sambaSessionSeedGenerator(session, value);
+  Py_RETURN_NONE;
+}
+
+static PyObject *isLoaded(PyObject *self, void *closure) {
+  (void)closure;
+  return PyBool_FromLong(sessionOf(self)->session != NULL);
+}
+
+static PyMethodDef sessionMethods[] = {
+    {"load", loadPef, METH_O, "load(path): opens a PEF instead of the one that is open"},
+    {"close", closePef, METH_NOARGS, "frees the device and the PEF"},
+    {"find", findTensor, METH_O, "find(name): what the PEF says of a tensor"},
+    {"tensors", listTensors, METH_NOARGS, "what the PEF says of all tensors, in its order"},
+    {"write", writeTensor, METH_VARARGS, "write(name, dtype, shape, data)"},
+    {"read", readTensor, METH_VARARGS, "read(name, data, bytes)"},
+    {"run", runSections, METH_VARARGS,
+     "run(section_ids, section_types, from, until, graph, hyperparameters, evaluate)"},
+    {"check", checkRun, METH_VARARGS,
+     "check(...): refuses what run refuses of the order; the first input without a value, or None"},
+    {"skip_input", skipInput, METH_O, "skip_input(name): false when a section reads it"},
+    {"check_trace", checkTrace, METH_O, "check_trace(trace): is it what the PEF was made from?"},
+    {"argins", listArgins, METH_NOARGS, "the hyperparameters, in the order of the PEF"},
+    {"sections", listSections, METH_NOARGS, "name and type of each section"},
+    {"calls", listCalls, METH_NOARGS, "the section of each call of the schedule"},
+    {"describe", describePef, METH_NOARGS, "graph, mapping, mode and options"},
+    {"report", getReport, METH_NOARGS, "what ran since the PEF was loaded"},
+    {"seed", seedGenerator, METH_O, "seed(number): of dropout; None: again from where it started"},
+    {0}};
+
+static PyGetSetDef sessionFields[] = {{"loaded", isLoaded, NULL, "is a PEF open?", NULL}, {0}};
+
+PyTypeObject sambaSessionType = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "_samba.Session",
+                                 .tp_basicsize = sizeof(SambaSessionObject),
+                                 .tp_flags = Py_TPFLAGS_DEFAULT,
+                                 .tp_doc = "Session(threads=1, values_only=True): a PEF on the "
+                                           "simulated device.",
+                                 .tp_new = makeSession,
+                                 .tp_dealloc = freeSession,
+                                 .tp_methods = sessionMethods,
+                                 .tp_getset = sessionFields};

@@ -1,0 +1,509 @@
+/* Traces and their values for Python; see trace.h. */
+#include "tools/python/trace.h"
+
+#include "dialect/samba/table/registry/registry.h"
+#include "frontend/trace/training.h"
+#include "pipeline/compile.h"
+#include "support/text/text.h"
+
+#include <stdlib.h>
+
+enum { mostOperands = 256, mostAttributes = 12, mostNumbers = 64 };
+
+/* ---- Values ---- */
+
+/* NULL for a value that is NULL: the trace then knows why. */
+static PyObject *wrap(SambaTraceObject *trace, SambaTraceValue *value) {
+  if (!value) {
+    SambaStatus status = sambaTraceStatus(trace->trace);
+    PyErr_SetString(PyExc_ValueError, status ? sambaStatusGetMessage(status) : "no value");
+    return NULL;
+  }
+  SambaValueObject *self = PyObject_New(SambaValueObject, &sambaValueType);
+  if (!self)
+    return NULL;
+  Py_INCREF(trace);
+  self->trace = trace;
+  self->value = value;
+  return (PyObject *)self;
+}
+
+static void freeValue(PyObject *object) {
+  Py_DECREF(((SambaValueObject *)object)->trace);
+  PyObject_Free(object);
+}
+
+static PyObject *getDType(PyObject *self, void *closure) {
+  (void)closure;
+  return PyUnicode_FromString(sambaDTypeName(((SambaValueObject *)self)->value->type.dtype));
+}
+
+static PyObject *getShape(PyObject *self, void *closure) {
+  const SambaTensorType *type = &((SambaValueObject *)self)->value->type;
+  (void)closure;
+  return sambaIntsToTuple(type->rank, type->dims);
+}
+
+static PyObject *getName(PyObject *self, void *closure) {
+  (void)closure;
+  return sambaTextToPython(((SambaValueObject *)self)->value->name);
+}
+
+static PyObject *getKind(PyObject *self, void *closure) {
+  (void)closure;
+  return sambaTextToPython(((SambaValueObject *)self)->value->kind);
+}
+
+static PyObject *showValue(PyObject *self) {
+  char type[160];
+  const SambaTraceValue *value = ((SambaValueObject *)self)->value;
+  return PyUnicode_FromFormat("<value %%%u : %s>", value->id,
+                              sambaTensorTypeFormat(&value->type, type));
+}
+
+static PyGetSetDef valueFields[] = {{"dtype", getDType, NULL, "f32, bf16, ..", NULL},
+                                    {"shape", getShape, NULL, "sizes", NULL},
+                                    {"name", getName, NULL, "of an argument, else ''", NULL},
+                                    {"kind", getKind, NULL, "of an argument, else ''", NULL},
+                                    {0}};
+
+PyTypeObject sambaValueType = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "_samba.Value",
+                               .tp_basicsize = sizeof(SambaValueObject),
+                               .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               .tp_doc = "A value of a trace.",
+                               .tp_dealloc = freeValue,
+                               .tp_repr = showValue,
+                               .tp_getset = valueFields};
+
+/* ---- Attributes ---- */
+
+/* Numbers and texts that the attributes of one call point to. */
+typedef struct {
+  SambaAttribute attributes[mostAttributes];
+  uint32_t count;
+  int64_t integers[mostAttributes][mostNumbers];
+  double reals[mostAttributes][mostNumbers];
+} Attributes;
+
+static bool readReals(PyObject *object, double *values, size_t *out_count) {
+  PyObject *list = PySequence_Fast(object, "a sequence of numbers is expected");
+  if (!list)
+    return false;
+  Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
+  bool fine = count <= mostNumbers;
+  for (Py_ssize_t i = 0; i < count && fine; ++i) {
+    values[i] = PyFloat_AsDouble(PySequence_Fast_GET_ITEM(list, i));
+    fine = values[i] != -1 || !PyErr_Occurred();
+  }
+  Py_DECREF(list);
+  *out_count = (size_t)count;
+  return fine;
+}
+
+/* Converts the object to what the operator's row says of the attribute. */
+static bool readAttribute(const SambaAttributeRow *row, PyObject *object, Attributes *list) {
+  SambaAttribute *attribute = &list->attributes[list->count];
+  size_t count;
+  *attribute = (SambaAttribute){.name = sambaStringRef(row->name), .kind = row->kind};
+
+  switch (row->kind) {
+  case SAMBA_ATTRIBUTE_INT:
+    attribute->value.integer = PyLong_AsLongLong(object);
+    break;
+  case SAMBA_ATTRIBUTE_BOOL:
+    attribute->value.integer = PyObject_IsTrue(object);
+    break;
+  case SAMBA_ATTRIBUTE_FLOAT:
+    attribute->value.real = PyFloat_AsDouble(object);
+    break;
+  case SAMBA_ATTRIBUTE_INTS:
+    if (!sambaReadInts(object, row->name, mostNumbers, list->integers[list->count], &count))
+      return false;
+    attribute->value.integers.data = list->integers[list->count];
+    attribute->value.integers.size = count;
+    break;
+  case SAMBA_ATTRIBUTE_FLOATS:
+    if (!readReals(object, list->reals[list->count], &count))
+      return false;
+    attribute->value.reals.data = list->reals[list->count];
+    attribute->value.reals.size = count;
+    break;
+  case SAMBA_ATTRIBUTE_STRING: {
+    Py_ssize_t size;
+    const char *text = PyUnicode_AsUTF8AndSize(object, &size);
+    attribute->value.string = (SambaStringRef){text, (size_t)size};
+    break;
+  }
+  case SAMBA_ATTRIBUTE_DTYPE:
+    if (!sambaReadDType(object, &attribute->value.dtype))
+      return false;
+  }
+
+  ++list->count;
+  return !PyErr_Occurred();
+}
+
+/* The attributes of a dict; those that are None are left out. */
+static bool readAttributes(const SambaOperator *operator, PyObject *dict, Attributes *list) {
+  PyObject *key, *object;
+  Py_ssize_t at = 0;
+  list->count = 0;
+
+  while (dict && dict != Py_None && PyDict_Next(dict, &at, &key, &object)) {
+    const char *name = PyUnicode_AsUTF8(key);
+    if (!name)
+      return false;
+    if (object == Py_None)
+      continue;
+    const SambaAttributeRow *row = sambaOperatorAttribute(operator, sambaStringRef(name));
+    if (!row || list->count == mostAttributes) {
+      PyErr_Format(PyExc_TypeError, "operator %s has no attribute '%s'", operator->name, name);
+      return false;
+    }
+    if (!readAttribute(row, object, list))
+      return false;
+  }
+  return true;
+}
+
+/* ---- Traces ---- */
+
+static SambaTraceObject *traceOf(PyObject *self) { return (SambaTraceObject *)self; }
+
+static PyObject *makeTrace(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+  static char *names[] = {"context", "name", NULL};
+  SambaContextObject *context;
+  const char *name;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O!s", names, &sambaContextType, &context,
+                                   &name))
+    return NULL;
+  SambaTraceObject *self = (SambaTraceObject *)type->tp_alloc(type, 0);
+  if (!self)
+    return NULL;
+  Py_INCREF(context);
+  self->context = context;
+  self->trace = sambaTraceCreate(context->context, name);
+  return (PyObject *)self;
+}
+
+static void freeTrace(PyObject *object) {
+  SambaTraceObject *self = traceOf(object);
+  if (self->trace)
+    sambaTraceDestroy(self->trace);
+  Py_XDECREF(self->context);
+  Py_TYPE(object)->tp_free(object);
+}
+
+/* argument(name, kind, dtype, shape, region=None, memory=None, requires_grad=False, data=0) */
+static PyObject *addArgument(PyObject *self, PyObject *arguments, PyObject *keywords) {
+  static char *names[] = {"name",   "kind",          "dtype", "shape", "region",
+                          "memory", "requires_grad", "data",  NULL};
+  SambaArgument argument = {0};
+  const char *name, *region = NULL;
+  PyObject *dtype, *shape;
+  int requires_grad = 0;
+  unsigned long long data = 0;
+
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "ssOO|zzpK", names, &name, &argument.kind,
+                                   &dtype, &shape, &region, &argument.memory, &requires_grad,
+                                   &data) ||
+      !sambaReadType(dtype, shape, &argument.type))
+    return NULL;
+  argument.name = sambaStringRef(name);
+  if (region)
+    argument.region = sambaStringRef(region);
+  argument.requires_grad = requires_grad;
+  argument.data = (const void *)(uintptr_t)data;
+  return wrap(traceOf(self), sambaTraceArgument(traceOf(self)->trace, &argument));
+}
+
+/* argin(name, kind, group, dtype, value, least=0, most=0) */
+static PyObject *addArgin(PyObject *self, PyObject *arguments, PyObject *keywords) {
+  static char *names[] = {"name", "kind", "group", "dtype", "value", "least", "most", NULL};
+  SambaTraceArgin argin = {0};
+  SambaArgument argument = {.kind = "argin", .argin = &argin};
+  const char *name;
+  PyObject *dtype;
+
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sssOd|dd", names, &name, &argin.kind,
+                                   &argin.group, &dtype, &argin.value, &argin.least, &argin.most) ||
+      !sambaReadDType(dtype, &argument.type.dtype))
+    return NULL;
+  argument.name = sambaStringRef(name);
+  return wrap(traceOf(self), sambaTraceArgument(traceOf(self)->trace, &argument));
+}
+
+/* constant(dtype, shape, data) */
+static PyObject *addConstant(PyObject *self, PyObject *arguments) {
+  PyObject *dtype, *shape;
+  unsigned long long data;
+  SambaTensorType type;
+  if (!PyArg_ParseTuple(arguments, "OOK", &dtype, &shape, &data) ||
+      !sambaReadType(dtype, shape, &type))
+    return NULL;
+  return wrap(traceOf(self), sambaTraceConstant(traceOf(self)->trace, &type,
+                                                (const void *)(uintptr_t)data, false));
+}
+
+/* scalar(dtype, value, shape=()): one number, in every element */
+static PyObject *addScalar(PyObject *self, PyObject *arguments) {
+  PyObject *dtype, *shape = NULL, *number;
+  SambaTensorType type = {0};
+  uint64_t bits;
+
+  if (!PyArg_ParseTuple(arguments, "OO|O", &dtype, &number, &shape))
+    return NULL;
+  if (shape ? !sambaReadType(dtype, shape, &type) : !sambaReadDType(dtype, &type.dtype))
+    return NULL;
+  if (sambaDTypeIsFloat(type.dtype) || PyFloat_Check(number)) {
+    bits = sambaDTypeBitsOfNumber(type.dtype, PyFloat_AsDouble(number));
+  } else { /* 64 bits of an integer are more than a double holds */
+    int overflow = 0;
+    bits = (uint64_t)PyLong_AsLongLongAndOverflow(number, &overflow);
+    if (type.dtype == SAMBA_DTYPE_I1)
+      bits = bits != 0 || overflow;
+  }
+  if (PyErr_Occurred())
+    return NULL;
+  return wrap(traceOf(self), sambaTraceConstant(traceOf(self)->trace, &type, &bits, true));
+}
+
+/* The values of a sequence; false with an exception set. */
+static bool readValues(SambaTraceObject *self, PyObject *sequence, SambaTraceValue **out_values,
+                       uint32_t *out_count) {
+  PyObject *list = PySequence_Fast(sequence, "a sequence of values is expected");
+  if (!list)
+    return false;
+  Py_ssize_t count = PySequence_Fast_GET_SIZE(list);
+  bool fine = count <= mostOperands;
+  if (!fine)
+    PyErr_Format(PyExc_ValueError, "there are %zd values, but %d are the most", count,
+                 mostOperands);
+
+  for (Py_ssize_t i = 0; i < count && fine; ++i) {
+    PyObject *item = PySequence_Fast_GET_ITEM(list, i);
+    fine = PyObject_TypeCheck(item, &sambaValueType) && ((SambaValueObject *)item)->trace == self;
+    if (fine)
+      out_values[i] = ((SambaValueObject *)item)->value;
+    else
+      PyErr_Format(PyExc_TypeError, "%R is no value of this trace", item);
+  }
+  Py_DECREF(list);
+  *out_count = (uint32_t)count;
+  return fine;
+}
+
+/* call(operator, operands, attributes=None) -> value, or a tuple of the results */
+static PyObject *callOperator(PyObject *self, PyObject *arguments) {
+  const char *name;
+  PyObject *operands, *dict = NULL;
+  Attributes list;
+  SambaTraceValue *values[mostOperands], *results[SAMBA_MAX_RESULTS] = {NULL};
+  uint32_t count;
+  if (!PyArg_ParseTuple(arguments, "sO|O", &name, &operands, &dict))
+    return NULL;
+  const SambaOperator *operator = sambaOperatorFind(sambaStringRef(name));
+  if (!operator)
+    return PyErr_Format(PyExc_NotImplementedError, "there is no operator '%s'", name);
+  if (!readAttributes(operator, dict, &list) ||
+      !readValues(traceOf(self), operands, values, &count))
+    return NULL;
+
+  SambaStatus status = sambaTraceOperator(traceOf(self)->trace, name, count, values, list.count,
+                                          list.attributes, results);
+  if (status)
+    return sambaRaise(status);
+  uint32_t result_count = sambaOperatorResults(operator);
+  if (result_count == 1)
+    return wrap(traceOf(self), results[0]);
+
+  PyObject *tuple = PyTuple_New(result_count);
+  for (uint32_t i = 0; i < result_count && tuple; ++i)
+    PyTuple_SET_ITEM(tuple, i, wrap(traceOf(self), results[i]));
+  return tuple;
+}
+
+static PyObject *setLayer(PyObject *self, PyObject *arguments) {
+  const char *name, *file = NULL;
+  unsigned line = 0;
+  if (!PyArg_ParseTuple(arguments, "s|zI", &name, &file, &line))
+    return NULL;
+  sambaTraceSetLayer(traceOf(self)->trace, sambaStringRef(name), file, line);
+  Py_RETURN_NONE;
+}
+
+static PyObject *keepPrecision(PyObject *self, PyObject *keep) {
+  sambaTraceKeepPrecision(traceOf(self)->trace, PyObject_IsTrue(keep) > 0);
+  Py_RETURN_NONE;
+}
+
+/* What the trace remembers as its failure becomes an exception. */
+static PyObject *answerTrace(PyObject *self) {
+  SambaStatus status = sambaTraceStatus(traceOf(self)->trace);
+  if (!status)
+    Py_RETURN_NONE;
+  PyErr_SetString(PyExc_ValueError, sambaStatusGetMessage(status));
+  return NULL;
+}
+
+static PyObject *addUpdate(PyObject *self, PyObject *arguments) {
+  SambaValueObject *argument, *value;
+  if (!PyArg_ParseTuple(arguments, "O!O!", &sambaValueType, &argument, &sambaValueType, &value))
+    return NULL;
+  sambaTraceUpdate(argument->value, value->value);
+  return answerTrace(self);
+}
+
+/* result(name, kind, value) */
+static PyObject *addResult(PyObject *self, PyObject *arguments) {
+  const char *name, *kind;
+  SambaValueObject *value;
+  if (!PyArg_ParseTuple(arguments, "ssO!", &name, &kind, &sambaValueType, &value))
+    return NULL;
+  sambaTraceResult(traceOf(self)->trace, sambaStringRef(name), kind, (SambaStringRef){0},
+                   value->value);
+  return answerTrace(self);
+}
+
+static PyObject *selectLosses(PyObject *self, PyObject *indices) {
+  int64_t values[mostOperands];
+  size_t count;
+  if (!sambaReadInts(indices, "loss_indices", mostOperands, values, &count))
+    return NULL;
+  sambaTraceSelectLosses(traceOf(self)->trace, (uint32_t)count, values);
+  return answerTrace(self);
+}
+
+/* optimizer(settings, prefix, weights) */
+static PyObject *addOptimizer(PyObject *self, PyObject *arguments) {
+  const char *settings, *prefix;
+  PyObject *weights;
+  if (!PyArg_ParseTuple(arguments, "ssO", &settings, &prefix, &weights))
+    return NULL;
+  Py_ssize_t size = PySequence_Size(weights);
+  if (size < 0)
+    return NULL;
+
+  SambaTraceValue **values = sambaAllocateZeroed((size_t)size + 1, sizeof *values);
+  bool fine = true;
+  for (Py_ssize_t i = 0; i < size && fine; ++i) {
+    PyObject *item = PySequence_GetItem(weights, i);
+    fine = item && PyObject_TypeCheck(item, &sambaValueType);
+    if (fine)
+      values[i] = ((SambaValueObject *)item)->value;
+    else if (item)
+      PyErr_Format(PyExc_TypeError, "%R is no value of this trace", item);
+    Py_XDECREF(item);
+  }
+  if (fine)
+    sambaTraceAddOptimizer(traceOf(self)->trace, settings, prefix, (uint32_t)size, values);
+  free(values);
+  return fine ? answerTrace(self) : NULL;
+}
+
+static PyObject *accumulate(PyObject *self, PyObject *ignored) {
+  (void)ignored;
+  sambaTraceAccumulateGradients(traceOf(self)->trace);
+  Py_RETURN_NONE;
+}
+
+static void recordText(SambaTraceObject *self, SambaText *text) {
+  SambaTraceRecord record = sambaTraceGetRecord(self->trace);
+  for (uint32_t i = 0; i < record.line_count; ++i)
+    sambaTextFormat(text, "%s\n", record.lines[i]);
+}
+
+static PyObject *getRecord(PyObject *self, PyObject *ignored) {
+  SambaText text = {0};
+  (void)ignored;
+  recordText(traceOf(self), &text);
+  PyObject *result =
+      PyUnicode_DecodeUTF8(text.data ? text.data : "", (Py_ssize_t)text.size, "replace");
+  sambaTextFree(&text);
+  return result;
+}
+
+/* The options of the pipeline from a dict of texts. */
+static bool readPipeline(PyObject *dict, SambaPipelineOptions *out_options) {
+  const struct {
+    const char *name;
+    const char **field;
+  } rows[] = {{"target", &out_options->target},       {"opt", &out_options->opt},
+              {"mapping", &out_options->mapping},     {"precision", &out_options->precision},
+              {"inference", &out_options->inference}, {"accumulate", &out_options->accumulate}};
+  PyObject *key, *object;
+  Py_ssize_t at = 0;
+
+  while (PyDict_Next(dict, &at, &key, &object)) {
+    const char *name = PyUnicode_AsUTF8(key);
+    bool known = false;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && name; ++i)
+      if (!strcmp(name, rows[i].name) && object != Py_None) {
+        *rows[i].field = PyUnicode_AsUTF8(object);
+        known = true;
+      } else if (!strcmp(name, rows[i].name)) {
+        known = true;
+      }
+    if (!known && !PyErr_Occurred())
+      PyErr_Format(PyExc_TypeError, "the compiler has no option '%s'", name);
+    if (PyErr_Occurred())
+      return false;
+  }
+  return true;
+}
+
+/* compile(path, options, explain=False): ends the trace and writes the PEF. */
+static PyObject *compile(PyObject *object, PyObject *arguments) {
+  SambaTraceObject *self = traceOf(object);
+  const char *path;
+  PyObject *dict;
+  int explain = 0;
+  SambaCompileOptions options = {0};
+  if (!PyArg_ParseTuple(arguments, "sO!|p", &path, &PyDict_Type, &dict, &explain) ||
+      !readPipeline(dict, &options.pipeline))
+    return NULL;
+
+  SambaText record = {0};
+  MlirModule module = {NULL};
+  SambaStatus status;
+  Py_BEGIN_ALLOW_THREADS;
+  recordText(self, &record);
+  options.trace = record.data;
+  options.trace_size = record.size;
+  options.explain = explain;
+  status = sambaTraceFinish(self->trace, &module);
+  if (!status)
+    status = sambaCompileModule(module, &options, path);
+  if (!mlirModuleIsNull(module))
+    mlirModuleDestroy(module);
+  sambaTextFree(&record);
+  Py_END_ALLOW_THREADS;
+  return sambaAnswerStatus(status);
+}
+
+static PyMethodDef traceMethods[] = {
+    {"argument", (PyCFunction)(void (*)(void))addArgument, METH_VARARGS | METH_KEYWORDS,
+     "argument(name, kind, dtype, shape, region=None, memory=None, requires_grad=False, data=0)"},
+    {"argin", (PyCFunction)(void (*)(void))addArgin, METH_VARARGS | METH_KEYWORDS,
+     "argin(name, kind, group, dtype, value, least=0, most=0): a hyperparameter"},
+    {"constant", addConstant, METH_VARARGS, "constant(dtype, shape, data)"},
+    {"scalar", addScalar, METH_VARARGS, "scalar(dtype, value, shape=()): one number everywhere"},
+    {"call", callOperator, METH_VARARGS, "call(operator, values, attributes=None)"},
+    {"set_layer", setLayer, METH_VARARGS, "set_layer(name, file=None, line=0)"},
+    {"keep_precision", keepPrecision, METH_O, "keep_precision(keep)"},
+    {"update", addUpdate, METH_VARARGS, "update(argument, value)"},
+    {"result", addResult, METH_VARARGS, "result(name, kind, value)"},
+    {"select_losses", selectLosses, METH_O, "select_losses(indices)"},
+    {"optimizer", addOptimizer, METH_VARARGS, "optimizer(settings, prefix, weights)"},
+    {"accumulate_gradients", accumulate, METH_NOARGS, "gradients are summed until ZEROGRAD"},
+    {"record", getRecord, METH_NOARGS, "what was traced, as text"},
+    {"compile", compile, METH_VARARGS, "compile(path, options, explain=False)"},
+    {0}};
+
+PyTypeObject sambaTraceType = {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "_samba.Trace",
+                               .tp_basicsize = sizeof(SambaTraceObject),
+                               .tp_flags = Py_TPFLAGS_DEFAULT,
+                               .tp_doc = "Trace(context, name): a graph that is being built.",
+                               .tp_new = makeTrace,
+                               .tp_dealloc = freeTrace,
+                               .tp_methods = traceMethods};
