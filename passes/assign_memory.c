@@ -39,6 +39,7 @@ typedef struct {
   SambaPointerMap place; /* value -> 2 * home or 2 * activation + 1 */
   uint32_t calls;        /* so far, of all graphs */
   uint64_t activation_bytes, activation_start;
+  uint64_t alignment; /* of every address */
 } Assignment;
 
 static SambaStatus bytesOf(MlirValue value, uint64_t *out_bytes) {
@@ -212,7 +213,7 @@ static SambaStatus doesNotFit(const Assignment *assignment, const char *which,
     const Home *home = &assignment->homes.data[i];
     if ((home->memory == memoryHost) != in_host)
       continue;
-    outputs += home->name.size ? 0 : sambaMemoryRound(home->bytes);
+    outputs += home->name.size ? 0 : sambaMemoryRound(home->bytes, assignment->alignment);
     for (int k = 0; k < named && home->name.size; ++k)
       if (!largest[k] || home->bytes > largest[k]->bytes) {
         const Home *smaller = largest[k];
@@ -251,7 +252,8 @@ static SambaStatus place(Assignment *assignment, const SambaMachine *machine) {
   size_t count = assignment->homes.size;
 
   Home **order = sambaAllocate(sambaArraySize(count + 1, sizeof *order));
-  assignment->activation_bytes = sambaMemoryRound(assignment->activation_bytes);
+  assignment->activation_bytes =
+      sambaMemoryRound(assignment->activation_bytes, assignment->alignment);
   bool activations_fast = assignment->activation_bytes <= fast;
   if (activations_fast)
     assignment->activation_start = used_fast, used_fast += assignment->activation_bytes;
@@ -262,13 +264,13 @@ static SambaStatus place(Assignment *assignment, const SambaMachine *machine) {
   for (size_t i = 0; i < count; ++i) {
     order[i] = &assignment->homes.data[i];
     if (order[i]->memory <= memoryFast && everything)
-      everything = (sum += sambaMemoryRound(order[i]->bytes)) <= fast;
+      everything = (sum += sambaMemoryRound(order[i]->bytes, assignment->alignment)) <= fast;
   }
   if (!everything) /* only then does the order matter; otherwise keep that of the graphs */
     qsort(order, count, sizeof *order, mostUsedFirst);
 
   for (size_t i = 0; i < count; ++i) {
-    uint64_t bytes = sambaMemoryRound(order[i]->bytes);
+    uint64_t bytes = sambaMemoryRound(order[i]->bytes, assignment->alignment);
     Memory memory = order[i]->memory;
     if (memory == memoryAny)
       memory = bytes <= fast - (used_fast < fast ? used_fast : fast) ? memoryFast : memorySlow;
@@ -373,6 +375,7 @@ bool sambaAssignMemory(MlirOperation module, const char *io_host_memory) {
   SambaMachine machine;
   MlirOperation at = module; /* whom an error names */
   SambaStatus status = sambaModuleMachine(module, &machine);
+  assignment->alignment = status ? 1 : sambaMachineMemoryAlignment(&machine);
   MlirOperation first = mlirBlockGetFirstOperation(sambaBodyOf(module));
 
   for (MlirOperation operation = first; !mlirOperationIsNull(operation) && !status;
@@ -385,10 +388,10 @@ bool sambaAssignMemory(MlirOperation module, const char *io_host_memory) {
     moveToHost(assignment);
   if (!status)
     status = sambaMemoryAssign(assignment->activations.data, (uint32_t)assignment->activations.size,
-                               SAMBA_MEMORY_ALIGNMENT, &assignment->activation_bytes);
+                               assignment->alignment, &assignment->activation_bytes);
   if (!status)
     status = sambaMemoryCheck(assignment->activations.data, (uint32_t)assignment->activations.size,
-                              SAMBA_MEMORY_ALIGNMENT, assignment->activation_bytes);
+                              assignment->alignment, assignment->activation_bytes);
   if (!status)
     status = place(assignment, &machine);
   for (MlirOperation operation = first; !mlirOperationIsNull(operation) && !status;

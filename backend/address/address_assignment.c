@@ -1,4 +1,4 @@
-/* Memory assignment; see memory.h. */
+/* Memory assignment; see address_assignment.h. */
 #include "backend/address/address_assignment.h"
 
 #include <stdlib.h>
@@ -13,10 +13,6 @@ typedef struct {
   uint32_t index;
   uint64_t crowd; /* bytes that are alive in the fullest call of its life; 0: does not count */
 } Order;
-
-static uint64_t roundUp(uint64_t bytes, uint64_t alignment) {
-  return (bytes + alignment - 1) & ~(alignment - 1);
-}
 
 static bool shareCall(const SambaMemoryInterval *a, const SambaMemoryInterval *b) {
   return a->first_call <= b->last_call && b->first_call <= a->last_call;
@@ -51,7 +47,7 @@ static uint64_t *countAlive(const SambaMemoryInterval *intervals, uint32_t count
 
   uint64_t *alive = sambaAllocateZeroed((size_t)calls + 1, sizeof *alive);
   for (uint32_t i = 0; i < count; ++i) { /* first what comes and goes */
-    uint64_t size = roundUp(intervals[i].bytes, alignment);
+    uint64_t size = sambaMemoryRound(intervals[i].bytes, alignment);
     alive[intervals[i].first_call] += size;
     alive[intervals[i].last_call + 1] -= size;
   }
@@ -67,14 +63,14 @@ static uint64_t placeInOrder(SambaMemoryInterval *intervals, const Order *order,
   uint64_t bytes = 0;
   for (uint32_t n = 0; n < count; ++n) {
     SambaMemoryInterval *interval = &intervals[order[n].index];
-    uint64_t size = roundUp(interval->bytes, alignment);
+    uint64_t size = sambaMemoryRound(interval->bytes, alignment);
     uint64_t offset = 0;
     uint32_t taken_count = 0;
     for (uint32_t k = 0; k < n; ++k) {
       const SambaMemoryInterval *other = &intervals[order[k].index];
       if (other->bytes && shareCall(interval, other))
         taken[taken_count++] =
-            (Range){other->offset, other->offset + roundUp(other->bytes, alignment)};
+            (Range){other->offset, other->offset + sambaMemoryRound(other->bytes, alignment)};
     }
     qsort(taken, taken_count, sizeof *taken, compareRange);
     for (uint32_t k = 0; k < taken_count && taken[k].start < offset + size; ++k)
@@ -104,7 +100,7 @@ SambaStatus sambaMemoryAssign(SambaMemoryInterval *intervals, uint32_t count, ui
   *out_bytes = 0;
   for (uint32_t i = 0; i < count; ++i)
     if (intervals[i].bytes > UINT64_MAX / 2 ||
-        __builtin_add_overflow(total, roundUp(intervals[i].bytes, alignment), &total))
+        __builtin_add_overflow(total, sambaMemoryRound(intervals[i].bytes, alignment), &total))
       return sambaStatusMake(SAMBA_EXHAUSTED,
                              "the tensors of this graph need more bytes than 64 bits can count");
   Order *order = sambaAllocate(sambaArraySize(count, sizeof *order));

@@ -6,11 +6,9 @@
 #include "support/base/memory.h"
 #include "support/base/status.h"
 
-/* Every symbol starts at a multiple of this. */
-enum { SAMBA_MEMORY_ALIGNMENT = 512 };
-
-static inline uint64_t sambaMemoryRound(uint64_t bytes) {
-  return (bytes + SAMBA_MEMORY_ALIGNMENT - 1) / SAMBA_MEMORY_ALIGNMENT * SAMBA_MEMORY_ALIGNMENT;
+/* alignment: a power of two (sambaMachineMemoryAlignment). */
+static inline uint64_t sambaMemoryRound(uint64_t bytes, uint64_t alignment) {
+  return (bytes + alignment - 1) & ~(alignment - 1);
 }
 
 typedef struct SambaMemoryInterval {

@@ -200,3 +200,8 @@ int64_t sambaMachineHopCycles(const SambaMachine *machine, int32_t x0, int32_t y
   return machine->hop_cycles +
          (x0 / die_columns != x1 / die_columns ? machine->die_crossing_cycles : 0);
 }
+
+uint64_t sambaMachineMemoryAlignment(const SambaMachine *machine) {
+  return machine->dram_burst_bytes < SAMBA_MEMORY_LINE ? SAMBA_MEMORY_LINE
+                                                       : (uint64_t)machine->dram_burst_bytes;
+}

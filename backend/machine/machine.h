@@ -64,4 +64,10 @@ void sambaMachineAgSite(const SambaMachine *machine, int32_t ag, int32_t *out_x,
 int64_t sambaMachineHopCycles(const SambaMachine *machine, int32_t x0, int32_t y0, int32_t x1,
                               int32_t y1);
 
+/* What addresses of tensors are multiples of: a burst, because generators count whole bursts from a
+ * tensor's first byte, and no two tensors share one. Devices may keep track of what was written by
+ * lines of SAMBA_MEMORY_LINE bytes, so it is never less. */
+enum { SAMBA_MEMORY_LINE = 64 };
+uint64_t sambaMachineMemoryAlignment(const SambaMachine *machine);
+
 #endif

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { lineBytes = 64 };
+enum { lineBytes = SAMBA_MEMORY_LINE };
 
 typedef struct {
   uint8_t *data;    /* mapped; NULL for regions of no bytes */

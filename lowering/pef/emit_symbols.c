@@ -34,7 +34,7 @@ uint32_t sambaEmitRegion(SambaEmitter *emitter, SambaStringRef name, uint64_t ad
   region.memory = memoryAt(emitter->machine, address);
   region.address = address;
   region.bytes = bytes;
-  region.alignment = SAMBA_MEMORY_ALIGNMENT;
+  region.alignment = sambaMachineMemoryAlignment(emitter->machine);
   sambaArrayAppend(&emitter->regions, region);
   return (uint32_t)emitter->regions.size - 1;
 }
@@ -42,7 +42,8 @@ uint32_t sambaEmitRegion(SambaEmitter *emitter, SambaStringRef name, uint64_t ad
 /* The region that holds the symbol: the one of that name, which grows with its symbols, or one of
  * the symbol's own. Activations share one. */
 static uint32_t regionOf(SambaEmitter *emitter, const SambaPefSymbol *symbol, SambaStringRef name) {
-  uint64_t bytes = sambaMemoryRound(symbol->bytes + (symbol->bytes == 0));
+  uint64_t bytes = sambaMemoryRound(symbol->bytes + (symbol->bytes == 0),
+                                    sambaMachineMemoryAlignment(emitter->machine));
   uint32_t index = (uint32_t)emitter->regions.size;
   if (symbol->kind == SAMBA_PEF_SYMBOL_ACTIVATION && !name.size)
     return emitter->activations;

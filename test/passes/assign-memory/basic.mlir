@@ -39,11 +39,11 @@ samba.section @s1(%x: tensor<256xf32>, %y: tensor<256xf32>) -> tensor<256xf32> a
   samba.yield %0 : tensor<256xf32>
 }
 
-// The first activation lives to the end: a third place. A constant has its own, rounded up to 512 bytes.
+// The first activation lives to the end: a third place. A constant has its own, rounded up to a burst.
 // CHECK: func.func @skip
 // CHECK-SAME: rdu.activations = array<i64: 0, 3072>
 // CHECK: samba.constant {{.*}}rdu.address = 4096
-// CHECK: id = 3, rdu.addresses = [4608]
+// CHECK: id = 3, rdu.addresses = [4160]
 func.func @skip(%x: tensor<256xf32>) -> tensor<256xf32> {
   %c = samba.constant {value = dense<[1.0, 2.0]> : tensor<2xf32>}
   %0 = samba.call @s0(%x) {id = 0, type = "FWD"} : (tensor<256xf32>) -> tensor<256xf32>

@@ -13,9 +13,9 @@ samba.section @s0(%x: tensor<4xf32>) -> tensor<4xf32> attributes {machine = #rdu
   %0 = samba.relu %x : tensor<4xf32>
   samba.yield %0 : tensor<4xf32>
 }
-// expected-error @+4 {{'func.func' op the graph needs 8796093023232 bytes of device memory, but tiny has 2147483648}}
+// expected-error @+4 {{'func.func' op the graph needs 8796093022336 bytes of device memory, but tiny has 2147483648}}
 // expected-note @+3 {{region 'x' has 4398046511104 bytes}}
-// expected-note @+2 {{activations have 0 bytes, outputs and constants 4398046512128}}
+// expected-note @+2 {{activations have 0 bytes, outputs and constants 4398046511232}}
 // expected-note @+1 {{try a smaller batch, --precision=mp4, another --target, or samba.mem = "host" on what is read seldom}}
 func.func @f(%x: tensor<1099511627776xf32> {samba.name = "x"}, %y: tensor<1099511627776xf32>, %z: tensor<3xf32>, %v: tensor<3xf32>) {
   return

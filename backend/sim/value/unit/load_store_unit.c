@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { lineBytes = 64 };
+enum { lineBytes = SAMBA_MEMORY_LINE };
 
 typedef struct MemoryState {
   SambaPattern *pattern;
