@@ -1,0 +1,29 @@
+"""Hints for a compiler about how to place operators. They are recorded, and change nothing here:
+the planner measures what fits."""
+import contextlib
+import sys
+
+recorded = []
+_said = set()
+
+
+def remark(name):
+    """Says once for each kind of directive that it has no effect."""
+    if name not in _said:
+        _said.add(name)
+        text = f"remark: directive {name} is recorded and changes nothing: the planner decides"
+        print(text, file=sys.stderr)
+
+
+@contextlib.contextmanager
+def op_fusion(*args, **kwargs):
+    """Operators inside belong together. Recorded in `directives.recorded`; no effect."""
+    recorded.append(("op_fusion", args, dict(kwargs)))
+    remark("op_fusion")
+    yield
+
+
+def __getattr__(name):
+    from samba.names import missing_attribute
+
+    raise missing_attribute(__name__, name, ("op_fusion", "recorded"))

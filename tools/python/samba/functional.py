@@ -1,0 +1,37 @@
+"""torch.nn.functional, and the functions that this interface adds to it.
+
+Functions of torch that the device knows are here under the same names (samba.functional.softmax,
+samba.functional.matmul)."""
+import torch
+import torch.nn.functional
+from torch.nn.functional import *  # noqa: F401,F403
+
+from samba.names import missing_attribute
+
+ADDED = ("addmm", "triu_fill")
+
+
+def addmm(input, mat1, mat2, *, beta=1, alpha=1, is_transposed=False):
+    """beta * input + alpha * (mat1 @ mat2); with is_transposed, mat2 is given transposed.
+
+    mat1: (n, k); mat2: (k, m), or (m, k) when is_transposed; input: broadcast to (n, m)."""
+    return torch.addmm(input, mat1, mat2.t() if is_transposed else mat2, beta=beta, alpha=alpha)
+
+
+def triu_fill(input, value, diagonal=1):
+    """input with everything on and above a diagonal of its last two dimensions set to value.
+
+    The first diagonal that is filled is the one above the main one: triu_fill(scores, -1e4) is a
+    causal mask."""
+    rows, columns = input.shape[-2:]
+    mask = torch.ones(rows, columns, dtype=torch.bool).triu(diagonal)
+    return torch.masked_fill(input, mask, value)
+
+
+def __getattr__(name):
+    for module in (torch.nn.functional, torch):
+        found = getattr(module, name, None)
+        if callable(found) and not isinstance(found, type):
+            return found
+    names = [n for n in vars(torch.nn.functional) if not n.startswith("_")]
+    raise missing_attribute(__name__, name, names + list(ADDED))
