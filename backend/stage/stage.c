@@ -26,8 +26,8 @@ uint32_t sambaStageGraphAddTensor(SambaStageGraph *graph, const SambaStageTensor
 
 uint32_t sambaStageGraphAddStage(SambaStageGraph *graph, const SambaStage *stage) {
   if (graph->stage_count == graph->stage_capacity || !graph->mappings) {
-    if (graph->stage_count == graph->stage_capacity)
-      graph->stage_capacity = graph->stage_capacity ? 2 * graph->stage_capacity : 16;
+    if (graph->stage_count == graph->stage_capacity) /* a stage is large, most graphs have one */
+      graph->stage_capacity = graph->stage_capacity ? 2 * graph->stage_capacity : 1;
     graph->stages = grow(graph->arena, graph->stages, graph->stage_count, graph->stage_capacity,
                          sizeof *graph->stages);
     graph->mappings = grow(graph->arena, graph->mappings, graph->mappings ? graph->stage_count : 0,
