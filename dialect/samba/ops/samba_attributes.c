@@ -3,6 +3,7 @@
  * that starts with "samba." is an error. */
 #include "dialect/samba/graph.h"
 #include "dialect/samba/ops/hook_functions.h"
+#include "dialect/samba/ops/result_attributes.h"
 #include "dialect/samba/samba.h"
 #include "dialect/samba/table/training/optimizer_kinds.h"
 
@@ -224,67 +225,14 @@ static bool checkValueFits(const Site *site, MlirAttribute value) {
   return true;
 }
 
-/* In-place update: the argument that owns a result's region has the result's type. */
-static bool checkRegionFits(const Site *site, MlirAttribute region) {
-  MlirAttribute type = sambaOperationAttribute(site->op, "function_type");
-  if (mlirAttributeIsNull(type))
-    return true;
-  MlirType function = mlirTypeAttrGetValue(type);
-
-  for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(function); ++i) {
-    MlirAttribute attributes = dictionaryAt(site->op, "arg_attrs", i);
-    if (mlirAttributeIsNull(attributes))
-      continue;
-    MlirAttribute owner = sambaDictionaryFind(attributes, SAMBA_REGION_ATTRIBUTE);
-    owner =
-        mlirAttributeIsNull(owner) ? sambaDictionaryFind(attributes, SAMBA_NAME_ATTRIBUTE) : owner;
-    if (!mlirAttributeIsNull(owner) && mlirAttributeEqual(owner, region) &&
-        !mlirTypeEqual(mlirFunctionTypeGetInput(function, i), site->type))
-      return sambaEmitOpError(
-          site->op, "result %u writes region '%.*s' of argument %lld, but does not have its type",
-          site->index, SAMBA_MLIR_STRING_ARGS(mlirStringAttrGetValue(region)), (long long)i);
-  }
-
-  return true;
-}
-
-/* A gradient has the shape of the argument that it belongs to. */
-static bool checkGradientFits(const Site *site, MlirAttribute of) {
+static bool checkGradient(const Site *site) {
+  static const char *const gradient[] = {"gradient", NULL};
   MlirAttribute result = dictionaryAt(site->op, "res_attrs", site->index);
   MlirAttribute kind = sambaDictionaryFind(result, SAMBA_KIND_ATTRIBUTE);
-  static const char *const gradient[] = {"gradient", NULL};
   if (mlirAttributeIsNull(kind) || !isOneOf(kind, gradient))
     return sambaEmitOpError(
         site->op, "result %u: samba.grad_of is for results of kind \"gradient\"", site->index);
-  MlirAttribute type = sambaOperationAttribute(site->op, "function_type");
-  if (mlirAttributeIsNull(type))
-    return true;
-
-  MlirType function = mlirTypeAttrGetValue(type);
-  for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(function); ++i) {
-    MlirAttribute attributes = dictionaryAt(site->op, "arg_attrs", i);
-    MlirAttribute name = mlirAttributeIsNull(attributes)
-                             ? attributes
-                             : sambaDictionaryFind(attributes, SAMBA_NAME_ATTRIBUTE);
-    if (mlirAttributeIsNull(name) || !mlirAttributeEqual(name, of))
-      continue;
-    SambaTensorType owner, own;
-    SambaStatus status = sambaTensorTypeFromMlir(mlirFunctionTypeGetInput(function, i), &owner);
-    if (!status)
-      status = sambaTensorTypeFromMlir(site->type, &own);
-    bool same = status || (owner.rank == own.rank &&
-                           memcmp(owner.dims, own.dims, own.rank * sizeof *own.dims) == 0);
-    sambaStatusFree(status); /* others say what is wrong with the type */
-    return same ||
-           sambaEmitOpError(site->op,
-                            "result %u is the gradient of argument '%.*s', but does not "
-                            "have its shape",
-                            site->index, SAMBA_MLIR_STRING_ARGS(mlirStringAttrGetValue(of)));
-  }
-
-  return sambaEmitOpError(site->op,
-                          "result %u: samba.grad_of names '%.*s', but no argument has this name",
-                          site->index, SAMBA_MLIR_STRING_ARGS(mlirStringAttrGetValue(of)));
+  return sambaVerifyResultGradients(site->op, site->index);
 }
 
 /* A number of #samba.argin as an element of the argument: of 32 or 64 bits, and whole for
@@ -360,9 +308,9 @@ bool sambaVerifySambaAttribute(MlirOperation op, SambaAttributePlace place, unsi
     if (known[i].check == checkArgin || (known[i].check == checkKind && isArgin(&site)))
       return checkArginFits(&site);
     if (sambaStringRefEqualC(name, SAMBA_GRAD_OF_ATTRIBUTE))
-      return checkGradientFits(&site, attribute.attribute);
+      return checkGradient(&site);
     if (place == SAMBA_ON_RESULT && sambaStringRefEqualC(name, SAMBA_REGION_ATTRIBUTE))
-      return checkRegionFits(&site, attribute.attribute);
+      return sambaVerifyResultRegions(op, index);
     return true;
   }
 
