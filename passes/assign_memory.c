@@ -132,10 +132,10 @@ static SambaStatus askFor(Home *home, MlirOperation function, const char *list, 
 }
 
 static SambaStatus collectArgument(Assignment *assignment, MlirOperation function, intptr_t index,
-                                   const SambaMachine *machine) {
+                                   SambaStringRef region, const SambaMachine *machine) {
   Home *home;
   MlirValue argument = mlirBlockGetArgument(sambaBodyOf(function), index);
-  SambaStatus status = addHome(assignment, argument, sambaRegionOfArgument(function, index), &home);
+  SambaStatus status = addHome(assignment, argument, region, &home);
   if (!status)
     status = askFor(home, function, "arg_attrs", index, machine);
   return sambaStatusAnnotate(status, "argument %ld", (long)index);
@@ -173,13 +173,23 @@ static SambaStatus collectCall(Assignment *assignment, MlirOperation function, M
   return NULL;
 }
 
+static SambaStatus collectArguments(Assignment *assignment, MlirOperation function,
+                                    const SambaMachine *machine) {
+  MlirBlock body = sambaBodyOf(function);
+  SambaRegions regions = {0};
+  SambaStatus status = NULL;
+  sambaRegionsRead(function, &regions);
+  for (intptr_t i = 0; i < mlirBlockGetNumArguments(body) && !status; ++i)
+    if (!sambaValueIsArgin(mlirBlockGetArgument(body, i))) /* comes with the launch */
+      status = collectArgument(assignment, function, i, regions.of_argument.data[i], machine);
+  sambaRegionsFree(&regions);
+  return status;
+}
+
 static SambaStatus collect(Assignment *assignment, MlirOperation function,
                            const SambaMachine *machine) {
+  SAMBA_RETURN_IF_ERROR(collectArguments(assignment, function, machine));
   MlirBlock body = sambaBodyOf(function);
-  for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i)
-    if (!sambaValueIsArgin(mlirBlockGetArgument(body, i))) /* comes with the launch */
-      SAMBA_RETURN_IF_ERROR(collectArgument(assignment, function, i, machine));
-
   MlirOperation operation = mlirBlockGetFirstOperation(body);
   for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
     Home *unused;

@@ -33,7 +33,8 @@ typedef struct {
 } Region;
 
 typedef struct {
-  MlirOperation module, function;
+  MlirOperation function;
+  MlirSymbolTable symbols; /* of the module: its sections */
   SAMBA_ARRAY(Region) regions;
   SambaStringMap by_name;
   SambaPointerMap copy_sections; /* type -> index in copies */
@@ -42,14 +43,8 @@ typedef struct {
 } Update;
 
 static MlirOperation findSection(const Update *u, MlirOperation call) {
-  MlirStringRef name = mlirFlatSymbolRefAttrGetValue(sambaOperationAttribute(call, "callee"));
-  MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(u->module));
-  for (; !mlirOperationIsNull(operation); operation = mlirOperationGetNextInBlock(operation)) {
-    MlirAttribute symbol = sambaOperationAttribute(operation, "sym_name");
-    if (!mlirAttributeIsNull(symbol) && mlirStringRefEqual(mlirStringAttrGetValue(symbol), name))
-      break;
-  }
-  return operation;
+  return mlirSymbolTableLookup(
+      u->symbols, mlirFlatSymbolRefAttrGetValue(sambaOperationAttribute(call, "callee")));
 }
 
 /*===-- Regions of a graph --------------------------------------------------------------------===*/
@@ -66,12 +61,14 @@ static Region *regionNamed(Update *u, SambaStringRef name) {
 
 static void collectArguments(Update *u) {
   MlirBlock body = sambaBodyOf(u->function);
+  SambaRegions regions = {0};
+  sambaRegionsRead(u->function, &regions);
   for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i) {
-    SambaStringRef name = sambaRegionOfArgument(u->function, i);
-    if (!name.size)
-      continue;
-    sambaArrayAppend(&regionNamed(u, name)->held, mlirBlockGetArgument(body, i));
+    SambaStringRef name = regions.of_argument.data[i];
+    if (name.size)
+      sambaArrayAppend(&regionNamed(u, name)->held, mlirBlockGetArgument(body, i));
   }
+  sambaRegionsFree(&regions);
 }
 
 /* What is written has the type of everything else that the region holds. */
@@ -106,15 +103,32 @@ static bool uses(MlirOperation operation, MlirValue value) {
   return false;
 }
 
-/* Operations behind the call that read the value, in order. */
 typedef SAMBA_ARRAY(MlirOperation) Operations;
 
+static int inOrder(const void *left, const void *right) {
+  const MlirOperation *a = left, *b = right;
+  if (mlirOperationEqual(*a, *b))
+    return 0;
+  return isBefore(*a, *b) ? -1 : 1;
+}
+
+/* Operations behind the call that read the value, in order. */
 static Operations readersBehind(MlirOperation call, MlirValue value) {
   Operations readers = {0};
-  MlirOperation next = mlirOperationGetNextInBlock(call);
-  for (; !mlirOperationIsNull(next); next = mlirOperationGetNextInBlock(next))
-    if (uses(next, value))
-      sambaArrayAppend(&readers, next);
+  for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation reader = mlirOpOperandGetOwner(use);
+    if (isBefore(call, reader))
+      sambaArrayAppend(&readers, reader);
+  }
+  if (readers.size)
+    qsort(readers.data, readers.size, sizeof *readers.data, inOrder);
+
+  size_t kept = 0; /* one that reads the value twice is there twice */
+  for (size_t i = 0; i < readers.size; ++i)
+    if (!kept || !mlirOperationEqual(readers.data[kept - 1], readers.data[i]))
+      readers.data[kept++] = readers.data[i];
+  readers.size = kept;
   return readers;
 }
 
@@ -208,6 +222,7 @@ static MlirOperation copySection(Update *u, MlirType type, MlirOperation call) {
                                .regions = &region};
   MlirOperation section = sambaBuildOperation(&parts);
   mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(u->function), u->function, section);
+  mlirSymbolTableInsert(u->symbols, section);
   sambaPointerMapSet(&u->copy_sections, type.ptr, (uint32_t)u->copies.size);
   sambaArrayAppend(&u->copies, section);
   return section;
@@ -405,7 +420,7 @@ static void numberCalls(MlirOperation module) {
 }
 
 bool sambaUpdateInPlace(MlirOperation module) {
-  Update update = {.module = module};
+  Update update = {.symbols = mlirSymbolTableCreate(module)};
   bool fine = true;
   MlirOperation operation = mlirBlockGetFirstOperation(sambaBodyOf(module));
   for (; !mlirOperationIsNull(operation) && fine;
@@ -416,6 +431,7 @@ bool sambaUpdateInPlace(MlirOperation module) {
   }
   if (update.changed)
     numberCalls(module);
+  mlirSymbolTableDestroy(update.symbols);
   sambaArrayFree(&update.regions);
   sambaArrayFree(&update.copies);
   sambaPointerMapFree(&update.copy_sections);

@@ -8,6 +8,8 @@
 
 #include "mlir-c/BuiltinAttributes.h"
 
+#include <stdlib.h>
+
 MlirAttribute sambaFunctionAttribute(MlirOperation function, const char *list, intptr_t index,
                                      const char *name) {
   MlirAttribute all = sambaOperationAttribute(function, list);
@@ -23,18 +25,36 @@ static SambaStringRef textOf(MlirAttribute attribute) {
   return sambaFromMlir(mlirStringAttrGetValue(attribute));
 }
 
-SambaStringRef sambaRegionOfArgument(MlirOperation function, intptr_t index) {
-  SambaStringRef given =
-      textOf(sambaFunctionAttribute(function, "arg_attrs", index, SAMBA_REGION_ATTRIBUTE));
-  if (given.size)
-    return given;
-  SambaStringRef name =
-      textOf(sambaFunctionAttribute(function, "arg_attrs", index, SAMBA_NAME_ATTRIBUTE));
-  for (intptr_t i = 0; i < index && name.size; ++i)
-    if (sambaStringRefEqual(
-            name, textOf(sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_NAME_ATTRIBUTE))))
-      return (SambaStringRef){NULL, 0};
-  return name;
+void sambaRegionsRead(MlirOperation function, SambaRegions *out_regions) {
+  MlirBlock body = sambaBodyOf(function);
+  for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i) {
+    SambaStringRef name =
+        textOf(sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_NAME_ATTRIBUTE));
+    SambaStringRef region =
+        textOf(sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_REGION_ATTRIBUTE));
+    bool first =
+        name.size && sambaStringMapInsert(&out_regions->argument_named, name, (uint32_t)i, NULL);
+    if (!region.size && first)
+      region = name;
+    if (region.size)
+      sambaStringMapInsert(&out_regions->argument_in, region, (uint32_t)i, NULL);
+    sambaArrayAppend(&out_regions->of_argument, region);
+  }
+
+  intptr_t results = mlirOperationGetNumOperands(mlirBlockGetTerminator(body));
+  for (intptr_t i = 0; i < results; ++i) {
+    SambaStringRef region = sambaRegionOfResult(function, i);
+    if (region.size)
+      sambaStringMapInsert(&out_regions->result_in, region, (uint32_t)i, NULL);
+  }
+}
+
+void sambaRegionsFree(SambaRegions *regions) {
+  sambaArrayFree(&regions->of_argument);
+  sambaStringMapFree(&regions->argument_named);
+  sambaStringMapFree(&regions->argument_in);
+  sambaStringMapFree(&regions->result_in);
+  *regions = (SambaRegions){0};
 }
 
 SambaStringRef sambaRegionOfResult(MlirOperation function, intptr_t index) {

@@ -2,7 +2,8 @@
 #ifndef SAMBA_DIALECT_RDU_REGIONS_H
 #define SAMBA_DIALECT_RDU_REGIONS_H
 
-#include "support/text/string_ref.h"
+#include "support/base/memory.h"
+#include "support/container/string_map.h"
 
 #include "mlir-c/IR.h"
 
@@ -11,9 +12,21 @@
 MlirAttribute sambaFunctionAttribute(MlirOperation function, const char *list, intptr_t index,
                                      const char *name);
 
-/* Borrowed from the context; empty: memory of its own. Of several arguments of one graph with the
- * same name, that name is the region of the first. */
-SambaStringRef sambaRegionOfArgument(MlirOperation function, intptr_t index);
+/* Names and regions of a graph's interface, both ways, as they were when this was made. The texts
+ * are borrowed from the context. */
+typedef struct SambaRegions { /* zero-initialize */
+  /* Per argument; empty: memory of its own. Of several arguments with the same name, that name is
+   * the region of the first. */
+  SAMBA_ARRAY(SambaStringRef) of_argument;
+  SambaStringMap argument_named; /* name -> its first argument */
+  SambaStringMap argument_in;    /* region -> its first argument */
+  SambaStringMap result_in;      /* region -> its first result */
+} SambaRegions;
+
+void sambaRegionsRead(MlirOperation function, SambaRegions *out_regions);
+void sambaRegionsFree(SambaRegions *regions);
+
+/* Borrowed from the context; empty: memory of its own. */
 SambaStringRef sambaRegionOfResult(MlirOperation function, intptr_t index);
 /* Of a result of a samba.call in the graph: what the call says, else what the graph's result that
  * it becomes says. */

@@ -108,7 +108,7 @@ static SambaStatus emitArgument(SambaEmitter *emitter, MlirOperation function, i
   MlirValue argument = mlirBlockGetArgument(sambaBodyOf(function), i);
   SambaStringRef name =
       sambaEmitText(sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_NAME_ATTRIBUTE));
-  SambaStringRef region = sambaRegionOfArgument(function, i);
+  SambaStringRef region = emitter->names_in_graph.of_argument.data[i];
   SambaPefSymbolKind kind = SAMBA_PEF_SYMBOL_INPUT;
   SAMBA_RETURN_IF_ERROR(sambaEmitKind(
       sambaEmitText(sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_KIND_ATTRIBUTE)),

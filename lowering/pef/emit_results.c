@@ -12,10 +12,10 @@ static uint32_t findInRegion(const SambaEmitter *emitter, SambaStringRef region,
   if (!region.size || !sambaStringMapGet(&emitter->region_of, region, &place))
     return SAMBA_PEF_NONE;
   MlirType type = mlirValueGetType(value);
-  for (uint32_t s = 0; s < emitter->symbols.size; ++s) {
+  for (uint32_t s = emitter->symbols_in.data[place].first; s != SAMBA_PEF_NONE;
+       s = emitter->next_in_region.data[s]) {
     const SambaPefSymbol *symbol = &emitter->symbols.data[s];
-    bool same =
-        symbol->region == place && symbol->dims_count == (uint32_t)mlirShapedTypeGetRank(type);
+    bool same = symbol->dims_count == (uint32_t)mlirShapedTypeGetRank(type);
     for (uint32_t a = 0; same && a < symbol->dims_count; ++a)
       same = symbol->dims[a].size == (uint64_t)mlirShapedTypeGetDimSize(type, a);
     if (same)
@@ -25,12 +25,10 @@ static uint32_t findInRegion(const SambaEmitter *emitter, SambaStringRef region,
 }
 
 /* The graph's result that ends up in the region, or -1. */
-static intptr_t resultOfRegion(MlirOperation function, SambaStringRef region) {
-  intptr_t count = mlirOperationGetNumOperands(mlirBlockGetTerminator(sambaBodyOf(function)));
-  for (intptr_t i = 0; i < count && region.size; ++i)
-    if (sambaStringRefEqual(sambaRegionOfResult(function, i), region))
-      return i;
-  return -1;
+static intptr_t resultOfRegion(const SambaEmitter *emitter, SambaStringRef region) {
+  uint32_t result;
+  bool found = sambaStringMapGet(&emitter->names_in_graph.result_in, region, &result);
+  return found ? (intptr_t)result : -1;
 }
 
 /* What a call's result is called: as the graph's result, or by its region or place. */
@@ -40,7 +38,7 @@ static SambaStringRef nameOfResult(SambaEmitter *emitter, MlirOperation function
   if (given.size)
     return given;
   if (region.size) {
-    intptr_t last = resultOfRegion(function, region);
+    intptr_t last = resultOfRegion(emitter, region);
     SambaStringRef name =
         sambaEmitText(sambaFunctionAttribute(function, "res_attrs", last, SAMBA_NAME_ATTRIBUTE));
     return last >= 0 && name.size ? name : region;
@@ -72,7 +70,7 @@ static SambaStatus emitResult(SambaEmitter *emitter, MlirOperation function, Mli
 
   SambaPefSymbolKind kind;
   uint32_t index;
-  intptr_t last = resultOfRegion(function, region);
+  intptr_t last = resultOfRegion(emitter, region);
   SAMBA_RETURN_IF_ERROR(sambaEmitKindOfResult(function, output < 0 ? last : output, &kind));
   if (region.size && kind == SAMBA_PEF_SYMBOL_ACTIVATION)
     kind = SAMBA_PEF_SYMBOL_BUFFER; /* no result of the graph, but its bytes stay */
@@ -100,23 +98,11 @@ SambaStatus sambaEmitResults(SambaEmitter *emitter, MlirOperation function, Mlir
   return NULL;
 }
 
-/* The argument with this name (or, for updates, this region); -1 when there is none. */
-static intptr_t findArgument(MlirOperation function, const char *attribute, SambaStringRef name) {
-  intptr_t count = mlirBlockGetNumArguments(sambaBodyOf(function));
-  for (intptr_t i = 0; i < count && name.size; ++i) {
-    SambaStringRef own = sambaEmitText(sambaFunctionAttribute(function, "arg_attrs", i, attribute));
-    if (!own.size)
-      own = sambaEmitText(sambaFunctionAttribute(function, "arg_attrs", i, SAMBA_NAME_ATTRIBUTE));
-    if (sambaStringRefEqual(own, name))
-      return i;
-  }
-  return -1;
-}
-
+/* The symbol of the argument that the map has for the text; SAMBA_PEF_NONE: there is none. */
 static uint32_t symbolOfArgument(const SambaEmitter *emitter, MlirOperation function,
-                                 intptr_t index) {
-  uint32_t symbol = SAMBA_PEF_NONE;
-  if (index >= 0)
+                                 const SambaStringMap *arguments, MlirAttribute text) {
+  uint32_t index, symbol = SAMBA_PEF_NONE;
+  if (sambaStringMapGet(arguments, sambaEmitText(text), &index))
     sambaPointerMapGet(&emitter->symbol_of, mlirBlockGetArgument(sambaBodyOf(function), index).ptr,
                        &symbol);
   return symbol;
@@ -126,17 +112,16 @@ static uint32_t symbolOfArgument(const SambaEmitter *emitter, MlirOperation func
 static void linkResult(SambaEmitter *emitter, MlirOperation function, intptr_t index,
                        uint32_t result) {
   SambaPefSymbol *symbols = emitter->symbols.data;
-  SambaStringRef of =
-      sambaEmitText(sambaFunctionAttribute(function, "res_attrs", index, SAMBA_GRAD_OF_ATTRIBUTE));
-  uint32_t owner =
-      symbolOfArgument(emitter, function, findArgument(function, SAMBA_NAME_ATTRIBUTE, of));
+  const SambaRegions *names = &emitter->names_in_graph;
+  uint32_t owner = symbolOfArgument(
+      emitter, function, &names->argument_named,
+      sambaFunctionAttribute(function, "res_attrs", index, SAMBA_GRAD_OF_ATTRIBUTE));
   if (owner != SAMBA_PEF_NONE)
     symbols[owner].grad_symbol = result;
 
-  SambaStringRef region =
-      sambaEmitText(sambaFunctionAttribute(function, "res_attrs", index, SAMBA_REGION_ATTRIBUTE));
-  uint32_t updated =
-      symbolOfArgument(emitter, function, findArgument(function, SAMBA_REGION_ATTRIBUTE, region));
+  uint32_t updated = symbolOfArgument(
+      emitter, function, &names->argument_in,
+      sambaFunctionAttribute(function, "res_attrs", index, SAMBA_REGION_ATTRIBUTE));
   if (symbols[result].kind == SAMBA_PEF_SYMBOL_UPDATE && updated != result)
     symbols[result].update_of = updated;
 }

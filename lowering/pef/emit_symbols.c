@@ -36,6 +36,7 @@ uint32_t sambaEmitRegion(SambaEmitter *emitter, SambaStringRef name, uint64_t ad
   region.bytes = bytes;
   region.alignment = sambaMachineMemoryAlignment(emitter->machine);
   sambaArrayAppend(&emitter->regions, region);
+  sambaArrayAppend(&emitter->symbols_in, (SambaEmitterList){SAMBA_PEF_NONE, SAMBA_PEF_NONE});
   return (uint32_t)emitter->regions.size - 1;
 }
 
@@ -56,6 +57,16 @@ static uint32_t regionOf(SambaEmitter *emitter, const SambaPefSymbol *symbol, Sa
   SambaPefRegion *region = &emitter->regions.data[index];
   region->bytes = bytes > region->bytes ? bytes : region->bytes;
   return index;
+}
+
+static void appendToRegion(SambaEmitter *emitter, uint32_t region, uint32_t symbol) {
+  SambaEmitterList *list = &emitter->symbols_in.data[region];
+  if (list->first == SAMBA_PEF_NONE)
+    list->first = symbol;
+  else
+    emitter->next_in_region.data[list->last] = symbol;
+  list->last = symbol;
+  sambaArrayAppend(&emitter->next_in_region, SAMBA_PEF_NONE);
 }
 
 SambaStatus sambaEmitSymbol(SambaEmitter *emitter, MlirValue value, SambaStringRef name,
@@ -79,9 +90,10 @@ SambaStatus sambaEmitSymbol(SambaEmitter *emitter, MlirValue value, SambaStringR
 
   symbol.address = address;
   symbol.region = regionOf(emitter, &symbol, region);
+  *out_symbol = (uint32_t)emitter->symbols.size;
   sambaArrayAppend(&emitter->symbols, symbol);
   sambaArrayAppend(&emitter->values, mlirAttributeGetNull());
-  *out_symbol = (uint32_t)emitter->symbols.size - 1;
+  appendToRegion(emitter, symbol.region, *out_symbol);
   sambaPointerMapSet(&emitter->symbol_of, value.ptr, *out_symbol);
 
   return NULL;

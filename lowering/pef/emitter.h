@@ -6,10 +6,16 @@
 #define SAMBA_LOWERING_PEF_EMITTER_H
 
 #include "backend/address/dependences.h"
+#include "dialect/rdu/regions.h"
 #include "dialect/samba/samba.h"
 #include "lowering/pef/rdu_to_pef.h"
 #include "support/container/pointer_map.h"
 #include "support/container/string_map.h"
+
+/* The symbols of a region, in order: the first and the last; each knows the next. */
+typedef struct SambaEmitterList {
+  uint32_t first, last;
+} SambaEmitterList;
 
 typedef struct SambaEmitter {
   SambaPef *pef;
@@ -23,17 +29,20 @@ typedef struct SambaEmitter {
   SAMBA_ARRAY(SambaPefImage) images;
   SAMBA_ARRAY(SambaPefCall) calls;
   SAMBA_ARRAY(SambaPefGraph) graphs;
-  SAMBA_ARRAY(uint32_t) first_sections;    /* per image: its first section; the others follow */
-  SAMBA_ARRAY(MlirAttribute) first_layers; /* per image: the layers of its first call */
-  SAMBA_ARRAY(MlirAttribute) values;       /* per symbol: the initial data that it was given */
-  SambaDependences dependences;            /* of the calls so far */
-  SambaStringMap region_of;                /* name of a region of the graphs -> region */
-  uint32_t activations;                    /* the region that activations share, SAMBA_PEF_NONE */
-  uint32_t graph_symbols;                  /* symbols that earlier graphs have made */
-  SambaPointerMap symbol_of;               /* SSA value -> symbol */
-  SambaPointerMap argin_of;                /* SSA value -> argin */
-  SambaPointerMap image_of;                /* rdu.section -> image */
-  SambaStringMap names;                    /* symbol names in use */
+  SAMBA_ARRAY(uint32_t) first_sections;     /* per image: its first section; the others follow */
+  SAMBA_ARRAY(MlirAttribute) first_layers;  /* per image: the layers of its first call */
+  SAMBA_ARRAY(MlirAttribute) values;        /* per symbol: the initial data that it was given */
+  SAMBA_ARRAY(SambaEmitterList) symbols_in; /* per region */
+  SAMBA_ARRAY(uint32_t) next_in_region;     /* per symbol; SAMBA_PEF_NONE: it is the last */
+  SambaRegions names_in_graph;              /* of the graph that is emitted */
+  SambaDependences dependences;             /* of the calls so far */
+  SambaStringMap region_of;                 /* name of a region of the graphs -> region */
+  uint32_t activations;                     /* the region that activations share, SAMBA_PEF_NONE */
+  uint32_t graph_symbols;                   /* symbols that earlier graphs have made */
+  SambaPointerMap symbol_of;                /* SSA value -> symbol */
+  SambaPointerMap argin_of;                 /* SSA value -> argin */
+  SambaPointerMap image_of;                 /* rdu.section -> image */
+  SambaStringMap names;                     /* symbol names in use */
   SambaStringMap argin_names;
 } SambaEmitter;
 

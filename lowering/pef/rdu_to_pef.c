@@ -92,6 +92,8 @@ static SambaStatus emitFunction(SambaEmitter *emitter, MlirOperation function,
                                   sambaEmitText(sambaOperationAttribute(function, "sym_name")));
   graph.mode = sambaGraphTrains(function) ? SAMBA_PEF_GRAPH_TRAINING : SAMBA_PEF_GRAPH_INFERENCE;
   graph.first_call = (uint32_t)emitter->calls.size;
+  sambaRegionsFree(&emitter->names_in_graph);
+  sambaRegionsRead(function, &emitter->names_in_graph);
   SAMBA_RETURN_IF_ERROR(sambaEmitArguments(emitter, function, &graph));
   MlirAttribute arena = sambaOperationAttribute(function, SAMBA_ACTIVATIONS_ATTRIBUTE);
 
@@ -166,6 +168,9 @@ static void freeEmitter(SambaEmitter *emitter) {
   sambaArrayFree(&emitter->calls);
   sambaArrayFree(&emitter->graphs);
   sambaArrayFree(&emitter->values);
+  sambaArrayFree(&emitter->symbols_in);
+  sambaArrayFree(&emitter->next_in_region);
+  sambaRegionsFree(&emitter->names_in_graph);
   sambaDependencesFree(&emitter->dependences);
   sambaArrayFree(&emitter->first_sections);
   sambaArrayFree(&emitter->first_layers);
