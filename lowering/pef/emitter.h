@@ -6,9 +6,10 @@
 #define SAMBA_LOWERING_PEF_EMITTER_H
 
 #include "backend/address/dependences.h"
+#include "backend/pef/pef.h"
 #include "dialect/rdu/regions.h"
 #include "dialect/samba/samba.h"
-#include "lowering/pef/rdu_to_pef.h"
+#include "lowering/pef/emit_options.h"
 #include "support/container/pointer_map.h"
 #include "support/container/string_map.h"
 

@@ -3,27 +3,9 @@
 #define SAMBA_LOWERING_PEF_RDU_TO_PEF_H
 
 #include "backend/pef/pef.h"
+#include "lowering/pef/emit_options.h"
 
 #include "mlir-c/IR.h"
-
-typedef struct SambaEmitOption {
-  const char *key, *value;
-} SambaEmitOption;
-
-typedef struct SambaEmitOptions {
-  const char *folder; /* external data paths in the IR are relative to this folder; NULL or "": the
-                         current one */
-  /* A file with data must lie in this folder ("": the current one) or below, unless it is `model`,
-   * the file that the user named. NULL: it may lie anywhere. */
-  const char *data_folder;
-  const char *model;
-  bool external_weights; /* refer to the files instead of copying their data */
-  const char
-      *trace; /* the trace record of the first graph, for the check at run time; may be NULL */
-  size_t trace_size;
-  uint32_t option_count; /* what goes into the options table */
-  const SambaEmitOption *options;
-} SambaEmitOptions;
 
 /* Makes the PEF of a module whose sections are placed and routed rdu.sections and whose graphs are
  * lists of samba.calls with addresses (samba-assign-memory). Nothing is written; data are referred
