@@ -5,6 +5,11 @@ function(samba_c_options target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Werror -ffp-contract=off>)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+  foreach(layer support frontend runtime tools/libsamba)
+    if(IS_DIRECTORY ${CMAKE_SOURCE_DIR}/${layer}/include) # public headers: "samba/tensor.h"
+      target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/${layer}/include)
+    endif()
+  endforeach()
   target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE>)
   if(SAMBA_SANITIZE)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C>:-fsanitize=${SAMBA_SANITIZE}

@@ -1,46 +1,11 @@
-/* Element types: the one table from which code, records and documents take names and sizes. */
+/* Element types: questions to the table in samba/base.h, from which code, records and documents take
+ * names and sizes, and conversions. */
 #ifndef SAMBA_SUPPORT_NUMBER_DTYPE_H
 #define SAMBA_SUPPORT_NUMBER_DTYPE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "samba/base.h"
 
-/* X(enumerator, name, bytes in memory, is float, is signed integer). Values are part of PEF format
- * version 1. */
-#define SAMBA_DTYPES(X)                                                                            \
-  X(F32, "f32", 4, 1, 0)                                                                           \
-  X(BF16, "bf16", 2, 1, 0)                                                                         \
-  X(F16, "f16", 2, 1, 0)                                                                           \
-  X(I1, "i1", 1, 0, 0)                                                                             \
-  X(I8, "i8", 1, 0, 1)                                                                             \
-  X(UI8, "ui8", 1, 0, 0)                                                                           \
-  X(I16, "i16", 2, 0, 1)                                                                           \
-  X(I32, "i32", 4, 0, 1)                                                                           \
-  X(I64, "i64", 8, 0, 1)
-
-typedef enum {
-#define X(enumerator, name, bytes, isFloat, isSigned) SAMBA_DTYPE_##enumerator,
-  SAMBA_DTYPES(X)
-#undef X
-      SAMBA_DTYPE_COUNT
-} SambaDType;
-
-static inline const char *sambaDTypeName(SambaDType dtype) {
-  static const char *const names[] = {
-#define X(enumerator, name, bytes, isFloat, isSigned) name,
-      SAMBA_DTYPES(X)
-#undef X
-  };
-  return (unsigned)dtype < SAMBA_DTYPE_COUNT ? names[dtype] : "invalid";
-}
-static inline uint32_t sambaDTypeBytes(SambaDType dtype) {
-  static const uint8_t bytes[] = {
-#define X(enumerator, name, bytes, isFloat, isSigned) bytes,
-      SAMBA_DTYPES(X)
-#undef X
-  };
-  return (unsigned)dtype < SAMBA_DTYPE_COUNT ? bytes[dtype] : 0;
-}
+/* Of the types that devices have. */
 static inline bool sambaDTypeIsFloat(SambaDType dtype) { return dtype <= SAMBA_DTYPE_F16; }
 /* The type in which a lane computes with elements of the dtype: f32, i32, i64 or i1. */
 static inline SambaDType sambaDTypeLaneClass(SambaDType dtype) {

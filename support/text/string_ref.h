@@ -1,22 +1,12 @@
-/* String references: pointer and length, by value, never owning. */
+/* String references: what the library does with them beyond making them. */
 #ifndef SAMBA_SUPPORT_TEXT_STRING_REF_H
 #define SAMBA_SUPPORT_TEXT_STRING_REF_H
 
+#include "samba/base.h"
 #include "support/base/memory.h"
-
-#include <stdbool.h>
-#include <string.h>
 
 typedef SAMBA_ARRAY(const char *) SambaStrings; /* a list of C strings */
 
-typedef struct SambaStringRef {
-  const char *data; /* not NUL-terminated in general; may hold any byte */
-  size_t size;
-} SambaStringRef;
-
-static inline SambaStringRef sambaStringRef(const char *text) {
-  return (SambaStringRef){text, text ? strlen(text) : 0};
-}
 static inline bool sambaStringRefEqual(SambaStringRef a, SambaStringRef b) {
   return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }

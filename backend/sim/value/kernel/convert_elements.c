@@ -62,6 +62,7 @@ void sambaConvertLoad(SambaDType dtype, uint8_t *restrict host, const uint8_t *r
     WIDEN(int16_t, int32_t);
     break;
   case SAMBA_DTYPE_COUNT:
+  case SAMBA_DTYPE_F64: /* of the host alone */
     break;
   }
 }
@@ -112,6 +113,7 @@ bool sambaConvertStore(SambaDType dtype, uint8_t *restrict device, const uint8_t
     NARROW(uint64_t, uint64_t);
     break;
   case SAMBA_DTYPE_COUNT:
+  case SAMBA_DTYPE_F64: /* of the host alone */
     break;
   }
 
