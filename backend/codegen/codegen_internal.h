@@ -142,6 +142,8 @@ int64_t sambaStagingRowBytes(const SambaMachine *machine);
 /* The dimensions of an indexed operand's tokens, those of the index first; returns their number. */
 uint32_t sambaIndexedDims(const SambaTileNest *nest, uint32_t operand, uint32_t *out_dims,
                           uint32_t *out_index_count);
+/* Elements of the result in memory that a step along a dimension passes. */
+int64_t sambaOutputStride(const SambaTileNest *nest, uint32_t dim);
 /* The dimensions of an output token, slowest in memory first; returns their number (only those with
  * several points). */
 uint32_t sambaOutputDims(const SambaTileNest *nest, uint32_t *out_dims);

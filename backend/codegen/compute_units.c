@@ -39,9 +39,18 @@ uint32_t sambaIndexedDims(const SambaTileNest *nest, uint32_t operand, uint32_t 
   return count;
 }
 
+int64_t sambaOutputStride(const SambaTileNest *nest, uint32_t dim) {
+  const SambaStageOperand *map = &nest->group->output;
+  const SambaStageTensor *tensor = &nest->graph->tensors[map->tensor];
+  int64_t stride = 1, own = 0;
+
+  for (uint32_t axis = tensor->rank; axis-- > 0; stride *= tensor->dims[axis])
+    own += map->axes[axis].coefficients[dim] * stride;
+  return own < 0 ? -own : own;
+}
+
 uint32_t sambaOutputDims(const SambaTileNest *nest, uint32_t *out_dims) {
   const SambaGroup *group = nest->group;
-  const SambaStageTensor *tensor = &nest->graph->tensors[group->output.tensor];
   int64_t key[SAMBA_MAX_STAGE_DIMS];
 
   /* A copied gather and a scatter go index by index: the dimensions of the indices are the outer
@@ -54,10 +63,7 @@ uint32_t sambaOutputDims(const SambaTileNest *nest, uint32_t *out_dims) {
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim) {
     if (nest->tile[dim] == 1)
       continue;
-    int64_t stride = 1, own = 0;
-    for (uint32_t axis = tensor->rank; axis-- > 0; stride *= tensor->dims[axis])
-      own += group->output.axes[axis].coefficients[dim] * stride;
-    key[dim] = own < 0 ? -own : own;
+    key[dim] = sambaOutputStride(nest, dim);
     if (index != SAMBA_NO_INDEX && sambaGroupDepends(group, index, dim))
       key[dim] += (int64_t)1 << 56;
     uint32_t at = count++;

@@ -86,17 +86,36 @@ static SambaStatus addBufferSinks(SambaCodegen *codegen, uint32_t g) {
   return NULL;
 }
 
+/* The innermost axis of the result that a tile does not cover whole: what lies behind it is one row
+ * in memory. out_row: the elements of a tile's row. */
+static uint32_t rowAxis(const SambaTileNest *nest, int64_t *out_row) {
+  const SambaStageOperand *map = &nest->group->output;
+  const SambaStageTensor *type = &nest->graph->tensors[map->tensor];
+  uint32_t axis = type->rank - 1;
+
+  *out_row = 1;
+  for (;; --axis) {
+    int64_t covered = 1;
+    for (uint32_t dim = 0; dim < nest->group->parallel_count; ++dim)
+      covered += map->axes[axis].coefficients[dim] * (nest->tile[dim] - 1);
+    *out_row *= covered;
+    if (axis == 0 || covered != type->dims[axis])
+      return axis;
+  }
+}
+
 /* The unrolled dimension whose copies lie side by side in DRAM rows too short to be stored one by
  * one; SAMBA_NO_INDEX: none. It must be the last with several copies in the range, so that its
  * copies' tokens follow each other. */
 static uint32_t stagedDim(const SambaCodegen *codegen, const SambaTileNest *nest,
-                          const SambaCopyRange *range) {
+                          const SambaCopyRange *range, int64_t *out_row_bytes) {
   const SambaGroup *group = nest->group;
   const SambaStageTensor *type = &codegen->graph->tensors[group->output.tensor];
+  int64_t row_elements;
 
   if (type->rank == 0)
     return SAMBA_NO_INDEX;
-  const int64_t *row = group->output.axes[type->rank - 1].coefficients;
+  const int64_t *row = group->output.axes[rowAxis(nest, &row_elements)].coefficients;
   uint32_t last = SAMBA_NO_INDEX;
   for (uint32_t dim = 0; dim < group->dim_count; ++dim)
     if (range->count[dim] > 1)
@@ -106,17 +125,31 @@ static uint32_t stagedDim(const SambaCodegen *codegen, const SambaTileNest *nest
   for (uint32_t dim = 0; dim < group->parallel_count; ++dim)
     if (dim != last && row[dim] && nest->tile[dim] > 1)
       return SAMBA_NO_INDEX;
-  int64_t bytes = nest->tile[last] * sambaDTypeBytes(type->dtype);
 
-  return bytes < sambaStagingRowBytes(nest->machine) ? last : SAMBA_NO_INDEX;
+  *out_row_bytes = row_elements * sambaDTypeBytes(type->dtype);
+  return *out_row_bytes < sambaStagingRowBytes(nest->machine) ? last : SAMBA_NO_INDEX;
+}
+
+/* The dimensions of a token as sambaOutputDims gives them, with staged_dim at its place even where
+ * its tile is one point. */
+static uint32_t stagedDims(const SambaTileNest *nest, uint32_t staged_dim, uint32_t *out_dims) {
+  uint32_t count = sambaOutputDims(nest, out_dims);
+  if (staged_dim == SAMBA_NO_INDEX || nest->tile[staged_dim] > 1)
+    return count;
+
+  uint32_t at = count;
+  for (; at && sambaOutputStride(nest, out_dims[at - 1]) < sambaOutputStride(nest, staged_dim);
+       --at)
+    out_dims[at] = out_dims[at - 1];
+  out_dims[at] = staged_dim;
+  return count + 1;
 }
 
 /* The points of one token, and of the whole range when staged_dim's copies belong to it. */
 static void walkOutputPoints(const SambaTileNest *nest, const SambaStageOperand *map,
                              uint32_t staged_dim, const SambaCopyRange *range, SambaWalk *walk) {
   uint32_t dims[SAMBA_MAX_STAGE_DIMS];
-  uint32_t count = sambaOutputDims(nest, dims);
-  bool met = false;
+  uint32_t count = stagedDims(nest, staged_dim, dims);
 
   for (uint32_t i = 0; i < count; ++i) {
     if (dims[i] == staged_dim) {
@@ -125,17 +158,8 @@ static void walkOutputPoints(const SambaTileNest *nest, const SambaStageOperand 
         if (dim != staged_dim)
           only.count[dim] = 1;
       sambaWalkCopies(walk, nest, map, &only);
-      met = true;
     }
     sambaWalkPoints(walk, nest, map, dims[i]);
-  }
-
-  if (!met && staged_dim != SAMBA_NO_INDEX) { /* its tile is one point */
-    SambaCopyRange only = *range;
-    for (uint32_t dim = 0; dim < SAMBA_MAX_STAGE_DIMS; ++dim)
-      if (dim != staged_dim)
-        only.count[dim] = 1;
-    sambaWalkCopies(walk, nest, map, &only);
   }
 }
 
@@ -144,29 +168,13 @@ static void walkOutputPoints(const SambaTileNest *nest, const SambaStageOperand 
 static int64_t mapStagingSlot(const SambaTileNest *nest, uint32_t staged_dim, int64_t copies,
                               SambaStageOperand *map) {
   uint32_t dims[SAMBA_MAX_STAGE_DIMS];
-  uint32_t count = sambaOutputDims(nest, dims);
+  uint32_t count = stagedDims(nest, staged_dim, dims);
   int64_t stride = 1;
-  bool met = false;
-  int64_t of[SAMBA_MAX_STAGE_DIMS] = {0}; /* element stride of each dimension in the slot */
+
   for (uint32_t i = count; i-- > 0;) {
-    of[dims[i]] = stride;
-    stride *= nest->tile[dims[i]];
-    if (dims[i] == staged_dim) {
-      stride *= copies;
-      met = true;
-    }
+    map->axes[0].coefficients[dims[i]] = stride;
+    stride *= nest->tile[dims[i]] * (dims[i] == staged_dim ? copies : 1);
   }
-
-  /* One point per copy: the copies are the innermost elements. */
-  if (!met) {
-    for (uint32_t i = 0; i < count; ++i)
-      of[dims[i]] *= copies;
-    of[staged_dim] = 1;
-    stride *= copies;
-  }
-
-  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
-    map->axes[0].coefficients[dim] = of[dim];
   return stride;
 }
 
@@ -246,14 +254,13 @@ typedef struct Staging {
  * ones wait. */
 static Staging stagingOf(const SambaCodegen *codegen, const SambaTileNest *nest,
                          const SambaCopyRange *range) {
-  Staging staging = {stagedDim(codegen, nest, range), 0, false};
+  int64_t row;
+  Staging staging = {stagedDim(codegen, nest, range, &row), 0, false};
   if (staging.dim == SAMBA_NO_INDEX)
     return staging;
   uint64_t flows = (uint64_t)codegen->machine->flows_per_lane;
   uint64_t copies = range->count[staging.dim];
   uint64_t others = sambaCopyRangeSize(range, nest->group->dim_count) / copies;
-  int64_t row = nest->tile[staging.dim] *
-                sambaDTypeBytes(codegen->graph->tensors[nest->group->output.tensor].dtype);
   staging.apart = others * copies > flows;
 
   for (uint32_t parts = 1; parts <= copies; ++parts) {

@@ -104,10 +104,13 @@ static bool chooseLevel(SambaTileNest *nest, uint32_t operand) {
   return least >= 0;
 }
 
-/* Bytes that follow each other in memory when the box is loaded; side by side copies are staged
- * into longer rows. */
+/* The last `axes` axes whose rows the copies side by side are staged into. */
+enum { stageNone = 0, stageLast = 1, stageAny = SAMBA_MAX_RANK };
+
+/* Bytes that follow each other in memory when the box is moved; copies side by side are staged into
+ * longer rows, along one of the last `staging` axes. */
 static double rowBytes(const SambaTileNest *nest, const SambaStageOperand *map,
-                       const SambaTileBox *box, bool staging, uint32_t *out_staged) {
+                       const SambaTileBox *box, uint32_t staging, uint32_t *out_staged) {
   const SambaStageTensor *tensor = &nest->graph->tensors[map->tensor];
   double bytes = sambaDTypeBytes(tensor->dtype);
   uint32_t last_dim = SAMBA_NO_INDEX;
@@ -122,7 +125,7 @@ static double rowBytes(const SambaTileNest *nest, const SambaStageOperand *map,
     if (box->step[axis] != 1 && box->size[axis] > 1)
       return bytes;
     bytes *= (double)box->size[axis];
-    if (axis + 1 == box->rank && staging && last_dim != SAMBA_NO_INDEX &&
+    if (axis + staging >= box->rank && *out_staged == 1 && last_dim != SAMBA_NO_INDEX &&
         box->size[axis] == nest->copy_step[last_dim] &&
         map->axes[axis].coefficients[last_dim] == 1 && box->rank > 1 &&
         bytes < 4 * (double)nest->machine->dram_burst_bytes) {
@@ -255,7 +258,7 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
     double all = (double)sambaTileNestTrips(nest, token_level) * sources * token_bytes;
     uint32_t alone;
     pricing->dram_bytes += sambaMachineBurstBytes(
-        machine, all, rowBytes(nest, &group->operands[i].map, &token, false, &alone));
+        machine, all, rowBytes(nest, &group->operands[i].map, &token, stageNone, &alone));
     pricing->ag_cycles += all / rate;
     raise(&pricing->slowest, all / pricing->limits->replicas / rate);
     return;
@@ -274,7 +277,8 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
     sambaTileNestSlotBox(nest, i, &slot);
   double slots = (double)sambaTileNestTrips(nest, direct ? token_level : level) * spread;
   uint32_t staged;
-  double row = rowBytes(nest, &group->operands[i].map, &slot, !direct && spread == 1, &staged);
+  double row = rowBytes(nest, &group->operands[i].map, &slot,
+                        !direct && spread == 1 ? stageLast : stageNone, &staged);
   double slot_bytes = sambaMachineBurstBytes(machine, (double)slot.elements * bytes, row);
   double all = slot_bytes * slots * sources;
   pricing->dram_bytes += all;
@@ -304,7 +308,7 @@ static double outputRowBytes(const SambaTileNest *nest, uint32_t *out_staged) {
       if (map->axes[axis].coefficients[dim] == 1)
         box.size[axis] *= nest->tile[dim];
   }
-  return rowBytes(nest, map, &box, true, out_staged);
+  return rowBytes(nest, map, &box, stageAny, out_staged);
 }
 
 /* Each copy writes into the output's buffer, and each source of an operand reads from its own, on a
