@@ -104,8 +104,8 @@ static void addOperand(const SambaCodegen *codegen, SambaGroupPlan *plan, uint32
                .ways = &plan->ways[i],
                .tensor = map->tensor,
                .nest = nest,
-               .mask = sambaCopyMask(nest, i),
-               .sources = sambaTileNestSources(nest, i)};
+               .mask = sambaCopyMask(nest, i) & ~sambaTileNestJoined(nest, i),
+               .sources = sambaTileNestLoadedSources(nest, i)};
   use.most_ranges = use.sources;
   use.most_ways = direct ? 1 : waysOf(codegen, &box);
   use.first_bytes =

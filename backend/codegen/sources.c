@@ -53,7 +53,9 @@ static void readBuffered(SambaCodegen *codegen, uint32_t g, uint32_t operand,
 /* --- Loads and their buffers --- */
 
 typedef struct Source { /* of one operand in memory */
-  uint32_t group, operand, mask;
+  uint32_t group, operand;
+  uint32_t mask;   /* dimensions whose copies have buffers of their own, as bits */
+  uint32_t joined; /* those of them whose copies are loaded together */
   uint32_t spread,
       spread_at;  /* buffers of each source, one per iteration of the loop at that position */
   uint32_t level; /* a slot per iteration of the loops before it */
@@ -100,6 +102,20 @@ static void setBufferWrites(SambaCodegen *codegen, const Source *source, const S
   }
 }
 
+/* Moves a read to where the elements of one source begin in a slot that several share. */
+static void moveToCopy(const SambaTileNest *nest, const Source *source, uint32_t index,
+                       SambaWalk *walk) {
+  const SambaStageOperand *map = &nest->group->operands[source->operand].map;
+  for (uint32_t dim = nest->group->dim_count; dim-- > 0;) {
+    if (!(source->mask >> dim & 1))
+      continue;
+    int64_t copy = index % nest->unroll[dim];
+    index /= nest->unroll[dim];
+    for (uint32_t axis = 0; axis < source->slot.rank && source->joined >> dim & 1; ++axis)
+      walk->axis_start[axis] += map->axes[axis].coefficients[dim] * copy * nest->copy_step[dim];
+  }
+}
+
 /* A buffer for one source: filled slot by slot, read token by token. */
 static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32_t number,
                              uint32_t *out_unit) {
@@ -138,6 +154,7 @@ static SambaStatus addBuffer(SambaCodegen *codegen, const Source *source, uint32
   if (group->copy)
     memset(token.low, 0, sizeof token.low); /* points start at the map'source own value */
   sambaWalkMakeRelative(&read, &token, &source->slot);
+  moveToCopy(nest, source, number / source->spread, &read);
   SambaTokenLayout layout = sambaLayoutBox(&source->slot);
   sambaSetPort(&unit->outputs[0], &read, dtype,
                sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
@@ -226,6 +243,35 @@ static void addStageFillers(SambaCodegen *codegen, const Source *source, const S
   }
 }
 
+/* Deals the tokens of a port to the sources of the range in turn; sources that are loaded together
+ * get the same ones. way: of the spread buffers, and `port` of each. */
+static void connectSources(SambaCodegen *codegen, const Source *source, const SambaCopyRange *range,
+                           SambaEndpoint from, const uint32_t *buffers, uint32_t way,
+                           uint32_t port) {
+  const SambaTileNest *nest = &codegen->plans[source->group].nest;
+  uint32_t copy[SAMBA_MAX_STAGE_DIMS];
+  SambaCopyRange together;
+
+  sambaCutCopies(nest, source->joined, 1, &together);
+  uint32_t count = sambaCopyRangeSize(&together, nest->group->dim_count);
+  SambaEndpoint *takers = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaEndpoint, count);
+  memcpy(copy, range->first, sizeof copy);
+  do {
+    SambaCopyRange same = together;
+    uint32_t one[SAMBA_MAX_STAGE_DIMS];
+    for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+      if (!(source->joined >> dim & 1))
+        same.first[dim] = copy[dim];
+    memcpy(one, same.first, sizeof one);
+    uint32_t taker = 0;
+    do
+      takers[taker++] = (SambaEndpoint){
+          buffers[sambaCopyIndex(nest, source->mask, one) * source->spread + way], port};
+    while (sambaCopyNext(nest, &same, one));
+    sambaAssemblyConnect(&codegen->assembly, from, takers, count);
+  } while (sambaCopyNext(nest, range, copy));
+}
+
 /* Load -> staging buffer -> buffers of the range, chunk by chunk. */
 static void addStagedLoad(SambaCodegen *codegen, const Source *source, const SambaCopyRange *range,
                           uint32_t number, const uint32_t *buffers) {
@@ -278,12 +324,7 @@ static void addStagedLoad(SambaCodegen *codegen, const Source *source, const Sam
   SambaTokenLayout layout = sambaLayoutBox(&wide);
   sambaSetPort(&unit->outputs[0], &read, dtype,
                sambaWalkAccess(&read, &layout, NULL, 0, codegen->arena));
-  uint32_t copy[SAMBA_MAX_STAGE_DIMS];
-  memcpy(copy, range->first, sizeof copy);
-  do
-    sambaAssemblyConnect(&codegen->assembly, (SambaEndpoint){stage, 0},
-                         &(SambaEndpoint){buffers[sambaCopyIndex(nest, source->mask, copy)], 0}, 1);
-  while (sambaCopyNext(nest, range, copy));
+  connectSources(codegen, source, range, (SambaEndpoint){stage, 0}, buffers, 0, 0);
 }
 
 /* Loads of a range without staging: one per way, dealing slots (or, direct, tokens) to the range's
@@ -314,17 +355,8 @@ static void addLoads(SambaCodegen *codegen, const Source *source, const SambaCop
       sambaConnectRange(codegen, nest, source->mask, range, (SambaEndpoint){load, 0}, consumers);
       continue;
     }
-    for (uint32_t way = 0; way < source->spread; ++way) {
-      uint32_t copy[SAMBA_MAX_STAGE_DIMS];
-      memcpy(copy, range->first, sizeof copy);
-      do
-        sambaAssemblyConnect(
-            &codegen->assembly, (SambaEndpoint){load, 0},
-            &(SambaEndpoint){
-                buffers[sambaCopyIndex(nest, source->mask, copy) * source->spread + way], w},
-            1);
-      while (sambaCopyNext(nest, range, copy));
-    }
+    for (uint32_t way = 0; way < source->spread; ++way)
+      connectSources(codegen, source, range, (SambaEndpoint){load, 0}, buffers, way, w);
   }
 }
 
@@ -357,6 +389,7 @@ static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operan
   Source source = {.group = g,
                    .operand = operand,
                    .mask = sambaCopyMask(nest, operand),
+                   .joined = sambaTileNestJoined(nest, operand),
                    .staged_dim = SAMBA_NO_INDEX,
                    .chunks = 1,
                    .ways = 1};
@@ -372,7 +405,7 @@ static SambaStatus readMemory(SambaCodegen *codegen, uint32_t g, uint32_t operan
   uint32_t wanted = plan->loads[operand];
   source.ways = plan->ways[operand];
   SambaCopyRange *ranges = SAMBA_ARENA_ARRAY(&codegen->scratch, SambaCopyRange, wanted);
-  uint32_t count = sambaCutCopies(nest, source.mask, wanted, ranges);
+  uint32_t count = sambaCutCopies(nest, source.mask & ~source.joined, wanted, ranges);
   if (direct) {
     for (uint32_t r = 0; r < count; ++r)
       addLoads(codegen, &source, &ranges[r], r, NULL, consumers);

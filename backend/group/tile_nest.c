@@ -52,6 +52,7 @@ void sambaTileNestFill(const SambaStageGraph *graph, const SambaGroup *group,
 
   memset(out_nest->level, 0, sizeof out_nest->level);
   memset(out_nest->depth, 0, sizeof out_nest->depth);
+  memset(out_nest->joined, 0, sizeof out_nest->joined);
   chooseInner(out_nest);
 }
 
@@ -186,6 +187,7 @@ static SambaStatus readBuffer(const SambaStageGraph *graph, uint32_t index, Samb
         nest->group->dim_count);
   nest->level[index] = level;
   nest->depth[index] = depth ? depth : 1;
+  nest->joined[index] = mapping->operand_joined[operand->operand];
   return NULL;
 }
 
@@ -217,8 +219,15 @@ static int64_t gcd(int64_t a, int64_t b) {
   return a < 0 ? -a : a;
 }
 
-/* The box of the loops at positions >= from but `without`, and of the points. */
-static void boxOf(const SambaTileNest *nest, uint32_t operand, uint32_t from, uint32_t without,
+/* Loops whose part of a box is left out or put in. */
+typedef struct BoxLoops {
+  uint32_t from;    /* the loops at positions before are left out */
+  uint32_t without; /* and the one at this position; SAMBA_NO_INDEX: none */
+  uint32_t joined;  /* dimensions whose copies belong to the box, as bits */
+} BoxLoops;
+
+/* The box of the loops and of the points. */
+static void boxOf(const SambaTileNest *nest, uint32_t operand, const BoxLoops *loops,
                   SambaTileBox *out_box) {
   const SambaGroup *group = nest->group;
   const SambaStageOperand *map = &group->operands[operand].map;
@@ -237,9 +246,13 @@ static void boxOf(const SambaTileNest *nest, uint32_t operand, uint32_t from, ui
       if (points > 1)
         step = gcd(step, coefficient);
       reach = points - 1;
-      if (position >= from && position != without && nest->trips[dim] > 1) {
+      if (position >= loops->from && position != loops->without && nest->trips[dim] > 1) {
         step = gcd(step, coefficient * nest->loop_step[dim]);
         reach += (nest->trips[dim] - 1) * nest->loop_step[dim];
+      }
+      if (loops->joined >> dim & 1) {
+        step = gcd(step, coefficient * nest->copy_step[dim]);
+        reach += (nest->unroll[dim] - 1) * nest->copy_step[dim];
       }
       span += (coefficient < 0 ? -coefficient : coefficient) * reach;
       low += coefficient < 0 ? coefficient * reach : 0;
@@ -253,7 +266,7 @@ static void boxOf(const SambaTileNest *nest, uint32_t operand, uint32_t from, ui
 
 void sambaTileNestBox(const SambaTileNest *nest, uint32_t operand, uint32_t from,
                       SambaTileBox *out_box) {
-  boxOf(nest, operand, from, SAMBA_NO_INDEX, out_box);
+  boxOf(nest, operand, &(BoxLoops){from, SAMBA_NO_INDEX, 0}, out_box);
 }
 
 uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32_t *out_position) {
@@ -272,7 +285,7 @@ uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32
       return 1;
     /* Short rows are staged across copies instead. */
     SambaTileBox box;
-    boxOf(nest, operand, sambaTileNestSlotLevel(nest, operand), position, &box);
+    boxOf(nest, operand, &(BoxLoops){sambaTileNestSlotLevel(nest, operand), position, 0}, &box);
     int64_t row =
         box.rank ? box.size[box.rank - 1] * sambaDTypeBytes(sambaTileNestDType(nest, operand)) : 0;
     return row < 4 * nest->machine->dram_burst_bytes ? 1 : nest->depth[operand];
@@ -281,11 +294,57 @@ uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32
   return 1;
 }
 
+/* Whether copies of the dimension may touch elements of each other's slots: an axis has steps of
+ * another dimension too. */
+static bool mayOverlap(const SambaTileNest *nest, uint32_t operand, uint32_t dim) {
+  const SambaGroup *group = nest->group;
+  const SambaStageOperand *map = &group->operands[operand].map;
+  bool overlap = false;
+
+  if (nest->unroll[dim] == 1 || dim == nest->pipeline_dim)
+    return false;
+  for (uint32_t axis = 0; axis < nest->graph->tensors[map->tensor].rank; ++axis)
+    for (uint32_t other = 0; other < group->dim_count && map->axes[axis].coefficients[dim]; ++other)
+      overlap |= other != dim && map->axes[axis].coefficients[other] && group->extents[other] > 1;
+  return overlap;
+}
+
+/* The loops of an operand's slot; its copies that are loaded together belong to it. */
+static BoxLoops slotLoops(const SambaTileNest *nest, uint32_t operand) {
+  BoxLoops loops = {sambaTileNestSlotLevel(nest, operand), SAMBA_NO_INDEX, 0};
+  if (sambaTileNestSpread(nest, operand, &loops.without) == 1)
+    loops.without = SAMBA_NO_INDEX;
+  if (!nest->joined[operand] || nest->group->copy)
+    return loops;
+
+  /* Every buffer takes all that is loaded together: half as much again as its copy reads at most,
+   * or filling the buffers takes too long. */
+  int64_t depth = sambaTileNestTrips(nest, loops.from) > 1 ? nest->depth[operand] : 1;
+  int64_t most = nest->machine->pmu_bytes / sambaDTypeBytes(sambaTileNestDType(nest, operand));
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim) {
+    if (!mayOverlap(nest, operand, dim))
+      continue;
+    SambaTileBox alone, together;
+    BoxLoops joined = loops;
+    joined.joined |= 1u << dim;
+    boxOf(nest, operand, &loops, &alone);
+    boxOf(nest, operand, &joined, &together);
+    if (together.elements * depth <= most && 2 * together.elements <= 3 * alone.elements)
+      loops = joined;
+  }
+
+  return loops;
+}
+
+uint32_t sambaTileNestJoined(const SambaTileNest *nest, uint32_t operand) {
+  if (!nest->joined[operand] || sambaTileNestIsDirect(nest, operand))
+    return 0;
+  return slotLoops(nest, operand).joined;
+}
+
 void sambaTileNestSlotBox(const SambaTileNest *nest, uint32_t operand, SambaTileBox *out_box) {
-  uint32_t position = SAMBA_NO_INDEX;
-  if (sambaTileNestSpread(nest, operand, &position) == 1)
-    position = SAMBA_NO_INDEX;
-  boxOf(nest, operand, sambaTileNestSlotLevel(nest, operand), position, out_box);
+  BoxLoops loops = slotLoops(nest, operand);
+  boxOf(nest, operand, &loops, out_box);
 }
 
 int64_t sambaTileNestTrips(const SambaTileNest *nest, uint32_t level) {
@@ -450,6 +509,15 @@ uint32_t sambaTileNestSources(const SambaTileNest *nest, uint32_t operand) {
   for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
     if (nest->unroll[dim] > 1 && sambaGroupDepends(nest->group, operand, dim))
       sources *= nest->unroll[dim];
+  return sources;
+}
+
+uint32_t sambaTileNestLoadedSources(const SambaTileNest *nest, uint32_t operand) {
+  uint32_t joined = sambaTileNestJoined(nest, operand);
+  uint32_t sources = sambaTileNestSources(nest, operand);
+  for (uint32_t dim = 0; dim < nest->group->dim_count; ++dim)
+    if (joined >> dim & 1)
+      sources /= nest->unroll[dim];
   return sources;
 }
 

@@ -23,6 +23,7 @@ typedef struct SambaTileNest {
   uint32_t copies;
   uint32_t inner[SAMBA_MAX_STAGE_DIMS]; /* in-tile counters, outermost first */
   uint32_t level[SAMBA_MAX_GROUP_OPERANDS], depth[SAMBA_MAX_GROUP_OPERANDS];
+  bool joined[SAMBA_MAX_GROUP_OPERANDS]; /* copies whose slots overlap are loaded together */
   /* Of each operand, by sambaTileNestSettleTokens: what order, tiles and trips decide alone. */
   uint32_t token_level[SAMBA_MAX_GROUP_OPERANDS];
   int64_t token_elements[SAMBA_MAX_GROUP_OPERANDS];
@@ -65,7 +66,11 @@ uint32_t sambaTileNestSlotLevel(const SambaTileNest *nest, uint32_t operand);
 /* Buffers over which the slot of each source is spread: one per iteration of the loop at
  * out_position (1: not spread). */
 uint32_t sambaTileNestSpread(const SambaTileNest *nest, uint32_t operand, uint32_t *out_position);
-/* What one buffer's slot holds: the box of the slot level, of one iteration of a spread loop. */
+/* Unrolled dimensions, as bits, whose copies are loaded together: their slots overlap, so one load
+ * brings a slot that holds what all of them read, and each has it in a buffer of its own. */
+uint32_t sambaTileNestJoined(const SambaTileNest *nest, uint32_t operand);
+/* What one buffer's slot holds: the box of the slot level, of one iteration of a spread loop, of
+ * all copies that are loaded together. */
 void sambaTileNestSlotBox(const SambaTileNest *nest, uint32_t operand, SambaTileBox *out_box);
 /* How often a token's vectors pass the port within one firing. */
 int64_t sambaTileNestReplay(const SambaTileNest *nest, uint32_t operand);
@@ -77,6 +82,8 @@ bool sambaTileNestTokenOrder(const SambaTileNest *nest, uint32_t operand, const 
 bool sambaTileNestIsDirect(const SambaTileNest *nest, uint32_t operand);
 /* Copies of an operand's source: product of the unrolls it depends on. */
 uint32_t sambaTileNestSources(const SambaTileNest *nest, uint32_t operand);
+/* Those of them that are loaded apart. */
+uint32_t sambaTileNestLoadedSources(const SambaTileNest *nest, uint32_t operand);
 /* Product of the trips of the loops at positions [0, level). */
 int64_t sambaTileNestTrips(const SambaTileNest *nest, uint32_t level);
 /* Elements of one output token. */

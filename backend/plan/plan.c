@@ -290,6 +290,7 @@ static void writeMapping(Planner *planner, uint32_t g) {
     SambaMapping *mapping = &planner->graph->mappings[group->operands[i].stage];
     mapping->operand_level[group->operands[i].operand] = nest->level[i];
     mapping->operand_depth[group->operands[i].operand] = nest->depth[i];
+    mapping->operand_joined[group->operands[i].operand] = nest->joined[i];
   }
 }
 

@@ -84,6 +84,8 @@ static bool chooseLevel(SambaTileNest *nest, uint32_t operand) {
     nest->depth[operand] = depth;
     sambaTileNestSlotBox(nest, operand, &box);
     double traffic = (double)box.elements * (double)slots * spread;
+    if (nest->joined[operand]) /* whether the copies' slots overlap depends on the level */
+      traffic *= sambaTileNestLoadedSources(nest, operand);
     uint32_t held = slots > 1 ? depth : 1; /* slots in one PMU */
     bool fits = box.elements * bytes * held <= pmu;
     if (!fits && held == 2 && box.elements * bytes <= pmu)
@@ -219,13 +221,15 @@ static double fillCycles(const Pricing *pricing, double compute, double rate, do
 }
 
 /* Ranges of copies with at most `flows` each, along the dimensions that `operand` depends on
- * (SAMBA_NO_INDEX: all). */
+ * (SAMBA_NO_INDEX: all) but those that are loaded together. */
 static double leastRanges(const SambaTileNest *nest, uint32_t operand, int64_t flows) {
+  uint32_t joined = operand == SAMBA_NO_INDEX ? 0 : sambaTileNestJoined(nest, operand);
   int64_t inner = 1;
   double ranges = 1;
   for (uint32_t dim = nest->group->dim_count; dim-- > 0;) {
     int64_t copies = nest->unroll[dim];
-    if (copies == 1 || (operand != SAMBA_NO_INDEX && !sambaGroupDepends(nest->group, operand, dim)))
+    if (copies == 1 || joined >> dim & 1 ||
+        (operand != SAMBA_NO_INDEX && !sambaGroupDepends(nest->group, operand, dim)))
       continue;
     int64_t run = inner <= flows ? flows / inner
                                  : 1; /* copies of this dimension that still go into one range */
@@ -268,31 +272,31 @@ static void priceOperand(Pricing *pricing, SambaTileNest *nest, uint32_t i) {
   uint32_t depth = nest->depth[i];
   bool direct = sambaTileNestIsDirect(nest, i);
   SambaTileBox slot;
-  uint32_t position;
+  uint32_t position, staged;
   uint32_t spread = direct ? 1 : sambaTileNestSpread(nest, i, &position);
 
   if (direct)
     sambaTileNestBox(nest, i, group->dim_count, &slot);
   else
     sambaTileNestSlotBox(nest, i, &slot);
+  double loaded = direct ? sources : sambaTileNestLoadedSources(nest, i);
   double slots = (double)sambaTileNestTrips(nest, direct ? token_level : level) * spread;
-  uint32_t staged;
   double row = rowBytes(nest, &group->operands[i].map, &slot,
                         !direct && spread == 1 ? stageLast : stageNone, &staged);
   double slot_bytes = sambaMachineBurstBytes(machine, (double)slot.elements * bytes, row);
-  double all = slot_bytes * slots * sources;
+  double all = slot_bytes * slots * loaded;
   pricing->dram_bytes += all;
-  pricing->first_bytes += slot_bytes * sources;
+  pricing->first_bytes += slot_bytes * loaded;
   pricing->ag_cycles += all / rate;
 
   /* At most two generators per buffer, or per staging buffer of several copies; what is loaded once
    * gets about half of all. */
-  raise(&pricing->slowest, all / (direct ? sources : 2 * ceil(sources / staged)) / rate *
+  raise(&pricing->slowest, all / (direct ? loaded : 2 * ceil(loaded / staged)) / rate *
                                (depth == 1 && slots > 1 ? 2 : 1));
   ++pricing->uses;
   pricing->least_ags += leastRanges(nest, i, machine->flows_per_lane);
   pricing->demands[pricing->demand_count++] =
-      (struct Demand){slot_bytes * sources, all, sources, staged, direct ? 1 : 2};
+      (struct Demand){slot_bytes * loaded, all, loaded, staged, direct ? 1 : 2};
   if (!direct)
     pricing->pmus +=
         (uint32_t)sources * spread + (sources > 1 ? (uint32_t)(sources / sourcesPerStage) + 1 : 0);

@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+/* A plan that loads overlapping copies together may cost this much more than one that does not. */
+static const double joinedCost = 1.02;
+
 typedef struct Search {
   const SambaStageGraph *graph;
   const SambaGroup *group;
@@ -264,6 +267,20 @@ static void searchSimd(Search *search) {
   }
 }
 
+/* Loads the copies of each operand together whose slots overlap where that moves fewer bytes and
+ * costs no more. */
+static void joinLoads(const Search *search) {
+  for (uint32_t i = 0; i < search->group->operand_count; ++i) {
+    SambaGroupChoice joined = *search->best;
+    joined.nest.joined[i] = true;
+    if (search->group->operands[i].value && !(search->limits->on_chip >> i & 1) &&
+        sambaTileNestJoined(&joined.nest, i) &&
+        sambaPlanPrice(search->limits, joinedCost * search->best->score, &joined) &&
+        sambaTileNestJoined(&joined.nest, i) && joined.dram_bytes < search->best->dram_bytes)
+      *search->best = joined;
+  }
+}
+
 bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
                      const SambaMachine *machine, const SambaGroupLimits *limits,
                      SambaGroupChoice *out_choice) {
@@ -273,5 +290,7 @@ bool sambaPlanSearch(const SambaStageGraph *graph, const SambaGroup *group,
     searchSystolic(&search);
   else
     searchSimd(&search);
+  if (search.found)
+    joinLoads(&search);
   return search.found;
 }

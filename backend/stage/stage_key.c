@@ -85,6 +85,7 @@ static void putMapping(Key *key, const SambaMapping *mapping) {
   put(key, mapping->order, sizeof mapping->order);
   put(key, mapping->operand_level, sizeof mapping->operand_level);
   put(key, mapping->operand_depth, sizeof mapping->operand_depth);
+  put(key, mapping->operand_joined, sizeof mapping->operand_joined);
   putNumber(key, mapping->group);
   putNumber(key, (uint64_t)(int64_t)mapping->pipeline_dim);
 }

@@ -71,6 +71,11 @@ static void printMapping(const SambaStage *stage, const SambaMapping *mapping, S
   printSmallList("order", mapping->dim_count, mapping->order, text);
   printSmallList("level", stage->operand_count, mapping->operand_level, text);
   printSmallList("depth", stage->operand_count, mapping->operand_depth, text);
+  uint32_t joined = 0;
+  for (uint32_t i = 0; i < stage->operand_count; ++i)
+    joined += mapping->operand_joined[i];
+  if (joined)
+    printSmallList("joined", stage->operand_count, mapping->operand_joined, text);
   if (mapping->pipeline_dim != SAMBA_NO_INDEX)
     sambaTextFormat(text, " pipeline d%d", (int)mapping->pipeline_dim);
   sambaTextAppendC(text, "\n");

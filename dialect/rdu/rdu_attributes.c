@@ -208,8 +208,9 @@ static const struct {
     {"order", true, 0, SAMBA_MAX_STAGE_DIMS - 1},
     {"level", false, 0, SAMBA_MAX_STAGE_DIMS},
     {"depth", false, 0, UINT32_MAX},
+    {"joined", false, 0, 1},
 };
-enum { listTile, listUnroll, listOrder, listLevel, listDepth, listCount };
+enum { listTile, listUnroll, listOrder, listLevel, listDepth, listJoined, listCount };
 
 static int64_t listEntry(const SambaMapping *mapping, int list, uint32_t k) {
   switch (list) {
@@ -221,8 +222,10 @@ static int64_t listEntry(const SambaMapping *mapping, int list, uint32_t k) {
     return mapping->order[k];
   case listLevel:
     return mapping->operand_level[k];
-  default:
+  case listDepth:
     return mapping->operand_depth[k];
+  default:
+    return mapping->operand_joined[k];
   }
 }
 
@@ -240,8 +243,11 @@ static void setListEntry(SambaMapping *mapping, int list, intptr_t k, int64_t nu
   case listLevel:
     mapping->operand_level[k] = (uint32_t)number;
     break;
-  default:
+  case listDepth:
     mapping->operand_depth[k] = (uint32_t)number;
+    break;
+  default:
+    mapping->operand_joined[k] = (uint32_t)number;
   }
 }
 
@@ -251,7 +257,7 @@ static SambaStatus readMappingNumber(SambaStringRef key, MlirAttribute value, Sa
   if (!group && !sambaStringRefEqualC(key, "pipeline"))
     return sambaStatusMake(SAMBA_INVALID,
                            "#rdu.mapping has no '%.*s'; it has tile, unroll, order, level, "
-                           "depth, group and pipeline",
+                           "depth, joined, group and pipeline",
                            SAMBA_STRING_ARGS(key));
 
   int64_t least = group ? 0 : -1;

@@ -47,6 +47,7 @@ static void mapAtRandom(SambaStageGraph *graph, Random *random) {
     for (uint32_t i = 0; i < stage->operand_count; ++i) {
       mapping->operand_level[i] = (uint32_t)randomIn(random, 0, stage->dim_count);
       mapping->operand_depth[i] = (uint32_t)randomIn(random, 1, 3);
+      mapping->operand_joined[i] = (uint32_t)randomIn(random, 0, 1);
     }
     (void)parallel;
   }

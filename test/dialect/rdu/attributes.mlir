@@ -81,7 +81,7 @@ func.func @f() attributes {rdu.mapping = #rdu.mapping<"m">} { return }
 
 // -----
 
-// expected-error@below {{#rdu.mapping has no 'tiles'; it has tile, unroll, order, level, depth, group and pipeline}}
+// expected-error@below {{#rdu.mapping has no 'tiles'; it has tile, unroll, order, level, depth, joined, group and pipeline}}
 func.func @f() attributes {rdu.mapping = #rdu.mapping<tiles = [1]>} { return }
 
 // -----

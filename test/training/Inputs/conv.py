@@ -140,31 +140,29 @@ SMALL = [
     Shape([2, 4, 30], 6, 5, stride=3, padding=2),
     Shape([1, 2, 5, 6, 4], 4, 2, stride=[1, 2, 1], padding=1),
 ]
-LARGE = {
-    "tiny": [
-        Shape([32, 1, 28, 28], 6, 5, padding=2),
-        Shape([4, 64, 14, 14], 64, 3, padding=1),
-        Shape([4, 32, 14, 14], 32, 3, padding=1, groups=32),
-        Shape([4, 16, 14, 14], 32, 3, padding=1, groups=4),
-        Shape([4, 16, 20, 20], 16, 3, padding=2, dilation=2),
-        Shape([3, 5, 13, 17], 7, [3, 2], stride=[1, 2], padding=[1, 0]),
-        Shape([4, 16, 200], 16, 5, padding=2),
-        Shape([2, 4, 8, 10, 12], 8, 3, padding=1),
-    ],
-    "sn40l": [
-        Shape([32, 1, 28, 28], 6, 5, padding=2),
-        Shape([1, 64, 56, 56], 64, 3, padding=1),
-        Shape([4, 16, 14, 14], 32, 3, padding=1, groups=4),
-        Shape([4, 16, 20, 20], 16, 3, padding=2, dilation=2),
-        Shape([3, 5, 13, 17], 7, [3, 2], stride=[1, 2], padding=[1, 0]),
-    ],
-}
+LARGE = [
+    Shape([32, 1, 28, 28], 6, 5, padding=2),
+    Shape([32, 6, 14, 14], 16, 5),
+    Shape([1, 64, 56, 56], 64, 3, padding=1),
+    Shape([4, 64, 14, 14], 64, 3, padding=1),
+    Shape([1, 64, 56, 56], 128, 3, stride=2, padding=1),
+    Shape([4, 32, 14, 14], 32, 3, padding=1, groups=32),
+    Shape([4, 16, 14, 14], 32, 3, padding=1, groups=4),
+    Shape([4, 16, 20, 20], 16, 3, padding=2, dilation=2),
+    Shape([3, 5, 13, 17], 7, [3, 2], stride=[1, 2], padding=[1, 0]),
+    Shape([4, 16, 200], 16, 5, padding=2),
+    Shape([2, 4, 8, 10, 12], 8, 3, padding=1),
+    Shape([1, 64, 56, 56], 64, 1),
+]
+# What tiny reads again: it has fewer accumulators than these have sums.
+AGAIN = [1, 2, 4, 11]
 
 if sys.argv[1] == "values":
     for shape in SMALL:
         for target, level in itertools.product(["tiny", "sn40l"], ["-O0", "-O1"]):
             check_values(shape, target, level)
 else:
-    ratios = [check_traffic(shape, target) for target in LARGE for shape in LARGE[target]]
+    ratios = [check_traffic(shape, "sn40l") for shape in LARGE]
+    ratios += [check_traffic(LARGE[i], "tiny") for i in range(len(LARGE)) if i not in AGAIN]
     if max(ratios) > 1.2:
         sys.exit(f"{max(ratios):.2f} times the bytes of operands and result, but 1.2 is the most")
