@@ -223,6 +223,8 @@ SambaStatus sambaEngineBuild(SambaEngine *engine, const SambaIndexTraces *traces
     return sambaStatusMake(SAMBA_UNSUPPORTED,
                            "section '%s' has %llu units and buffer ports, expected below 2^26",
                            section->name, (unsigned long long)actors);
+  engine->merged_free = SAMBA_NO_INDEX;
+  sambaEventsInit(&engine->events);
   sambaDramInit(&engine->dram, &engine->arena, engine->machine, sambaGeneratorCompletion, engine);
   if (memory && engine->dram.channel_count == 1) /* the host's */
     return sambaStatusMake(

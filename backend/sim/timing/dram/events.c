@@ -45,6 +45,8 @@ static SambaEvent heapPop(SambaEvents *events) {
   return top;
 }
 
+void sambaEventsInit(SambaEvents *events) { *events = (SambaEvents){.free_nodes = SAMBA_NO_INDEX}; }
+
 void sambaEventsPush(SambaEvents *events, uint64_t time, uint32_t target) {
   if (time - events->now >= SAMBA_EVENT_WHEEL) {
     heapPush(events, time, target);
@@ -52,19 +54,19 @@ void sambaEventsPush(SambaEvents *events, uint64_t time, uint32_t target) {
   }
 
   uint32_t node = events->free_nodes;
-  if (node) {
-    events->free_nodes = events->nodes[node - 1].next;
+  if (node != SAMBA_NO_INDEX) {
+    events->free_nodes = events->nodes[node].next;
   } else {
     if (events->node_count == events->node_capacity)
       events->nodes = sambaArrayGrow(events->nodes, &events->node_capacity, events->node_count + 1,
                                      sizeof *events->nodes);
-    node = (uint32_t)++events->node_count;
+    node = (uint32_t)events->node_count++;
   }
 
-  events->nodes[node - 1] = (SambaEventNode){target, 0};
+  events->nodes[node] = (SambaEventNode){target, SAMBA_NO_INDEX};
   uint32_t slot = (uint32_t)time & (SAMBA_EVENT_WHEEL - 1);
-  if (events->first[slot])
-    events->nodes[events->last[slot] - 1].next = node;
+  if (events->filled[slot / 64] >> slot % 64 & 1)
+    events->nodes[events->last[slot]].next = node;
   else
     events->first[slot] = node;
   events->last[slot] = node;
@@ -104,11 +106,12 @@ bool sambaEventsPop(SambaEvents *events, uint64_t *out_time, uint32_t *out_targe
   uint32_t slot = (uint32_t)time & (SAMBA_EVENT_WHEEL - 1);
   uint32_t node = events->first[slot];
   *out_time = events->now = time;
-  *out_target = events->nodes[node - 1].target;
-  events->first[slot] = events->nodes[node - 1].next;
-  events->nodes[node - 1].next = events->free_nodes;
+  *out_target = events->nodes[node].target;
+  events->first[slot] = events->nodes[node].next;
+  events->nodes[node].next = events->free_nodes;
   events->free_nodes = node;
-  if (!events->first[slot] && !(events->filled[slot / 64] &= ~(UINT64_C(1) << slot % 64)))
+  if (events->first[slot] == SAMBA_NO_INDEX &&
+      !(events->filled[slot / 64] &= ~(UINT64_C(1) << slot % 64)))
     events->filled_words &= ~(UINT64_C(1) << slot / 64);
   return true;
 }

@@ -3,6 +3,7 @@
 #ifndef SAMBA_BACKEND_SIM_TIMING_DRAM_EVENTS_H
 #define SAMBA_BACKEND_SIM_TIMING_DRAM_EVENTS_H
 
+#include "support/base/index.h"
 #include "support/base/memory.h"
 
 /* No simulated time reaches this; the engine ends earlier with `too many cycles`. */
@@ -17,7 +18,7 @@ typedef struct SambaEvent {
 } SambaEvent;
 
 typedef struct SambaEventNode {
-  uint32_t target, next; /* next: 1 + index, 0 ends the list */
+  uint32_t target, next; /* next: a node; SAMBA_NO_INDEX ends the list */
 } SambaEventNode;
 
 typedef struct SambaEvents {
@@ -29,11 +30,12 @@ typedef struct SambaEvents {
   size_t node_count, node_capacity;
   uint32_t free_nodes;
   uint32_t first[SAMBA_EVENT_WHEEL],
-      last[SAMBA_EVENT_WHEEL]; /* lists of nodes, as SambaEventNode.next */
+      last[SAMBA_EVENT_WHEEL]; /* lists of nodes, where the slot is filled */
   uint64_t filled[SAMBA_EVENT_WHEEL / 64],
       filled_words; /* bit sets: slots that hold events, words that are not 0 */
 } SambaEvents;
 
+void sambaEventsInit(SambaEvents *events);
 /* target < 2^28; time not before that of the last event taken. */
 void sambaEventsPush(SambaEvents *events, uint64_t time, uint32_t target);
 /* False when there is none left. */

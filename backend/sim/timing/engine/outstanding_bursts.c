@@ -129,11 +129,12 @@ static void rememberRead(SambaEngine *engine, uint64_t burst) {
   uint64_t hash = burst * UINT64_C(0x9E3779B97F4A7C15) >> 32;
   for (uint32_t i = 0; i < readProbes; ++i) {
     SambaOutstandingRead *read = &engine->reads[(hash + i) & engine->read_mask];
-    bool free = !read->burst ||
-                (!read->waiter && read->last != SAMBA_TIME_UNKNOWN && read->last <= engine->now);
+    bool free = !read->burst || (read->waiter == SAMBA_NO_INDEX &&
+                                 read->last != SAMBA_TIME_UNKNOWN && read->last <= engine->now);
     if (!free && read->burst != burst + 1)
       continue;
-    *read = (SambaOutstandingRead){burst + 1, SAMBA_TIME_UNKNOWN, SAMBA_TIME_UNKNOWN, 0};
+    *read =
+        (SambaOutstandingRead){burst + 1, SAMBA_TIME_UNKNOWN, SAMBA_TIME_UNKNOWN, SAMBA_NO_INDEX};
     return;
   }
 }
@@ -152,14 +153,14 @@ bool sambaGeneratorMergeRead(SambaEngine *engine, uint64_t burst, uint32_t gener
   }
 
   uint32_t place = engine->merged_free;
-  if (place) {
-    engine->merged_free = engine->merged.data[place - 1].next;
+  if (place != SAMBA_NO_INDEX) {
+    engine->merged_free = engine->merged.data[place].next;
   } else {
-    sambaArrayAppend(&engine->merged, (SambaMergedRead){0});
     place = (uint32_t)engine->merged.size;
+    sambaArrayAppend(&engine->merged, (SambaMergedRead){0});
   }
 
-  engine->merged.data[place - 1] = (SambaMergedRead){generator, slot, read->waiter};
+  engine->merged.data[place] = (SambaMergedRead){generator, slot, read->waiter};
   read->waiter = place;
   return true;
 }
@@ -176,15 +177,15 @@ void sambaGeneratorCompletion(void *user, uint32_t generator, uint32_t slot, uin
   read->first = first;
   read->last = last;
 
-  for (uint32_t waiter = read->waiter; waiter;) {
-    SambaMergedRead merged = engine->merged.data[waiter - 1];
+  for (uint32_t waiter = read->waiter; waiter != SAMBA_NO_INDEX;) {
+    SambaMergedRead merged = engine->merged.data[waiter];
     completeRequest(engine, merged.generator, merged.slot, first, last);
-    engine->merged.data[waiter - 1].next = engine->merged_free;
+    engine->merged.data[waiter].next = engine->merged_free;
     engine->merged_free = waiter;
     waiter = merged.next;
   }
 
-  read->waiter = 0;
+  read->waiter = SAMBA_NO_INDEX;
 }
 
 void sambaGeneratorEvent(SambaEngine *engine, uint32_t index) {

@@ -174,10 +174,11 @@ typedef struct SambaOutstandingRead {
   uint64_t burst; /* number + 1; 0: free */
   uint64_t first,
       last;        /* SAMBA_TIME_UNKNOWN until scheduled; the entry is stale once last has passed */
-  uint32_t waiter; /* 1 + index into waiters */
+  uint32_t waiter; /* the last that was merged with it, in `merged`; SAMBA_NO_INDEX: none */
 } SambaOutstandingRead;
 typedef struct SambaMergedRead {
-  uint32_t generator, slot, next;
+  uint32_t generator, slot;
+  uint32_t next; /* that was merged before it, or free; SAMBA_NO_INDEX ends the list */
 } SambaMergedRead;
 
 typedef struct SambaEngine {
@@ -203,8 +204,8 @@ typedef struct SambaEngine {
   SambaOutstandingRead *reads; /* hash table, NULL unless reads are merged */
   uint32_t read_mask;
   SAMBA_ARRAY(SambaMergedRead) merged;
-  uint32_t merged_free;
-  uint32_t *queue; /* actors to look at, a ring */
+  uint32_t merged_free; /* the first that is free, SAMBA_NO_INDEX */
+  uint32_t *queue;      /* actors to look at, a ring */
   uint32_t queue_mask, queue_head, queue_size;
   uint32_t unfinished;
   uint64_t flops;

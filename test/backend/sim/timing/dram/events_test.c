@@ -21,7 +21,8 @@ static void testOrder(void **state) {
   static const uint64_t distances[] = {1, 2, 64, 100, 4095, 4096, 5000, 1000000};
 
   srand(3);
-  SambaEvents *events = sambaAllocateZeroed(1, sizeof *events);
+  SambaEvents *events = sambaAllocate(sizeof *events);
+  sambaEventsInit(events);
   uint64_t now = 0;
   uint32_t pushed = 0, taken = 0;
 
