@@ -1,7 +1,8 @@
 # make demo       installs what is missing, builds, and runs the digits example
 # make train      the same for LeNet, which learns the digits in C (a minute)
-# make check      every test, and the form of every file; SAMBA_CHECK=full adds the build without
-#                 MLIR (gcc, clang), sanitizers, more of the conformance suite, a minute of fuzzing
+# make check      every test, the form of every file, the half without MLIR built by gcc;
+#                 SAMBA_CHECK=full adds the tests of that half, sanitizers, more of the conformance
+#                 suite, a minute of fuzzing
 # make check-long everything
 # make docs       the reference of operations and passes, in build/docs
 # make format     formats C, C++ and Python
