@@ -5,12 +5,13 @@
  * FOLDER has the scans. OUT.checkpoint is what was learned until half an epoch before the end; what
  * goes on from there must come to the same, bit for bit. */
 #include "examples/digits/scans.h"
-#include "frontend/trace/operators.h"
-#include "frontend/trace/training.h"
+#include "frontend/trace/trace.h"
 #include "pipeline/compile.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/simulated/simulated_device.h"
 #include "runtime/steps.h"
+#include "samba/operators.h"
+#include "samba/training.h"
 #include "support/text/command_line.h"
 
 #include <math.h>
@@ -47,7 +48,7 @@ static SambaTraceValue *layer(SambaTraceValue *x, uint64_t *random, const char *
 
 static SambaStatus compile(const Training *training) {
   MlirContext context = sambaCompilerContextCreate();
-  SambaTrace *trace = sambaTraceCreate(context, "lenet");
+  SambaTrace *trace = sambaTraceCreateInContext(context, "lenet");
   const int64_t images[] = {SCAN_BATCH, 1, SCAN_SIDE, SCAN_SIDE}, two[] = {2, 2};
   SambaWindowOptions pool = {.kernel = two, .stride = two};
   uint64_t random = (uint64_t)training->seed;

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-SambaTrace *sambaTraceCreate(MlirContext context, const char *graph_name) {
+SambaTrace *sambaTraceCreateInContext(MlirContext context, const char *graph_name) {
   SambaTrace *trace = sambaAllocateZeroed(1, sizeof *trace);
   MlirDialectRegistry registry = mlirDialectRegistryCreate();
   sambaRegisterDialects(registry);
@@ -47,6 +47,15 @@ void sambaTraceDestroy(SambaTrace *trace) {
 MlirContext sambaTraceContext(const SambaTrace *trace) { return trace->context; }
 SambaArena *sambaTraceArena(SambaTrace *trace) { return &trace->arena; }
 SambaStatus sambaTraceStatus(const SambaTrace *trace) { return trace->status; }
+
+SambaTrace *sambaTraceValueGetTrace(const SambaTraceValue *value) { return value->trace; }
+SambaDType sambaTraceValueGetDType(const SambaTraceValue *value) { return value->type.dtype; }
+uint32_t sambaTraceValueGetRank(const SambaTraceValue *value) { return value->type.rank; }
+const int64_t *sambaTraceValueGetDims(const SambaTraceValue *value) { return value->type.dims; }
+SambaStringRef sambaTraceValueGetName(const SambaTraceValue *value) { return value->name; }
+SambaStringRef sambaTraceValueGetKind(const SambaTraceValue *value) { return value->kind; }
+SambaStringRef sambaTraceValueGetRegion(const SambaTraceValue *value) { return value->region; }
+bool sambaTraceValueGetRequiresGrad(const SambaTraceValue *value) { return value->requires_grad; }
 
 void sambaTraceFail(SambaTrace *trace, SambaStatus status) {
   if (trace->status)

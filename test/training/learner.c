@@ -27,7 +27,7 @@ void refuses(SambaStatus status, const char *text) {
 
 void learnerBegin(Learner *learner, const char *path) {
   *learner = (Learner){.context = sambaCompilerContextCreate(), .path = path};
-  learner->trace = sambaTraceCreate(learner->context, "step");
+  learner->trace = sambaTraceCreateInContext(learner->context, "step");
 }
 
 SambaStatus learnerCompile(Learner *learner) {

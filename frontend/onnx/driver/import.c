@@ -175,7 +175,7 @@ SambaStatus sambaOnnxImportModel(MlirContext context, const char *path,
                             .import_node = sambaOnnxImportNode};
 
   importer.folder = sambaStringRefCopy(&importer.arena, sambaPathFolder(path)).data;
-  importer.trace = sambaTraceCreate(context, "forward");
+  importer.trace = sambaTraceCreateInContext(context, "forward");
   *out_module = (MlirModule){NULL};
   SambaStatus status = importModel(&importer, options);
   if (!status) {

@@ -1,8 +1,9 @@
 /* Tracing a graph that learns: what is written into the graph, and what is refused. */
 #include "dialect/bridge/text_sink.h"
-#include "frontend/trace/operators.h"
+#include "frontend/trace/trace.h"
 #include "frontend/trace/trace_state.h"
-#include "frontend/trace/training.h"
+#include "samba/operators.h"
+#include "samba/training.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 
@@ -39,7 +40,7 @@ typedef struct {
 } Model;
 
 static Model traceModel(void) {
-  Model model = {.trace = sambaTraceCreate(context, "g")};
+  Model model = {.trace = sambaTraceCreateInContext(context, "g")};
   model.x = sambaTraceInput(model.trace, "x", SAMBA_DTYPE_F32, 2, (int64_t[]){3, 4});
   model.a = weight(model.trace, "a");
   model.b = weight(model.trace, "b");
@@ -129,7 +130,7 @@ static void drawsFirstValues(void **state) {
   uint64_t generator = 7, again = 7;
   float first[2][1000];
   for (int i = 0; i < 2; ++i) {
-    SambaTrace *trace = sambaTraceCreate(context, "g");
+    SambaTrace *trace = sambaTraceCreateInContext(context, "g");
     SambaTraceValue *a =
         sambaTraceUniformParameter(trace, "a", 2, (int64_t[]){100, 10}, bound, &generator);
     assert_true(a->requires_grad);
@@ -148,7 +149,7 @@ static void drawsFirstValues(void **state) {
   assert_true(fabs(sum / 1000) < 4 * bound / sqrt(3 * 1000));
   assert_true(fabs(squares / 1000 - bound * bound / 3) < 4 * bound * bound * sqrt(4.0 / 45 / 1000));
 
-  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaTrace *trace = sambaTraceCreateInContext(context, "g");
   SambaTraceValue *a =
       sambaTraceUniformParameter(trace, "a", 2, (int64_t[]){100, 10}, bound, &again);
   assert_memory_equal(firstValues(a), first[0], sizeof first[0]);
@@ -333,7 +334,7 @@ static void dropoutHasArgins(void **state) {
 /* The running statistics are buffers that the graph writes; the variance is the unbiased one. */
 static void batchNormUpdatesBuffers(void **state) {
   (void)state;
-  SambaTrace *trace = sambaTraceCreate(context, "g");
+  SambaTrace *trace = sambaTraceCreateInContext(context, "g");
   const int64_t shape[] = {2, 3, 2, 2}, one[] = {1, 3};
   SambaTraceValue *x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 4, shape);
   SambaTraceValue *parts[4];
@@ -352,7 +353,7 @@ static void batchNormUpdatesBuffers(void **state) {
   has(&text, "dense<0.142857149>"); /* 1/8 * 8/7 */
   sambaTextFree(&text);
 
-  trace = sambaTraceCreate(context, "g");
+  trace = sambaTraceCreateInContext(context, "g");
   x = sambaTraceInput(trace, "x", SAMBA_DTYPE_F32, 2, one);
   for (int i = 0; i < 4; ++i)
     parts[i] = sambaTraceBuffer(trace, names[i], SAMBA_DTYPE_F32, 1, &shape[1], NULL);
