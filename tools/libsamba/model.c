@@ -91,6 +91,7 @@ static SambaModuleOptions moduleOptions(const SambaModel *model, const SambaComp
                                         .optimizer = from->optimizer,
                                         .freeze = from->freeze,
                                         .accumulate = from->accumulate_gradients ? "true" : NULL,
+                                        .io_host_memory = from->io_host_memory ? "true" : NULL,
                                         .rules = from->rules,
                                         .decisions = from->decisions,
                                         .dump = from->dump},

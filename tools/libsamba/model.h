@@ -1,4 +1,5 @@
-/* From a model to a PEF by the public options: what the library and samba-compile have in common. */
+/* From a model to a PEF by the public options: what the library and samba-compile have in common.
+ */
 #ifndef SAMBA_TOOLS_LIBSAMBA_MODEL_H
 #define SAMBA_TOOLS_LIBSAMBA_MODEL_H
 
