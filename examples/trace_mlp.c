@@ -80,11 +80,11 @@ static SambaStatus run(const char *path) {
       fill(w2, outputs * hidden, 4), fill(b2, outputs, 5);
   MlirContext context = sambaCompilerContextCreate();
   MlirModule module;
-  SambaCompileOptions compile = {.pipeline = {.target = "tiny"}};
+  SambaModuleOptions compile = {.pipeline = {.target = "tiny"}};
   SambaStatus status = traceNetwork(context, w1, b1, w2, b2, &module);
 
   if (!status) {
-    status = sambaCompileModule(module, &compile, path);
+    status = sambaCompileModule(module, &compile, &(SambaCompileOutput){.path = path});
     mlirModuleDestroy(module);
   }
 

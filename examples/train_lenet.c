@@ -63,10 +63,10 @@ static SambaStatus compile(const Training *training) {
   sambaTraceAddOptimizer(trace, "sgd,lr=0.1", "", 0, NULL);
 
   MlirModule module;
-  SambaCompileOptions options = {.pipeline = {.target = "sn40l"}};
+  SambaModuleOptions options = {.pipeline = {.target = "sn40l"}};
   SambaStatus status = sambaTraceFinish(trace, &module);
   if (!status)
-    status = sambaCompileModule(module, &options, training->pef);
+    status = sambaCompileModule(module, &options, &(SambaCompileOutput){.path = training->pef});
   if (!mlirModuleIsNull(module))
     mlirModuleDestroy(module);
   sambaTraceDestroy(trace);

@@ -31,10 +31,11 @@ void learnerBegin(Learner *learner, const char *path) {
 }
 
 SambaStatus learnerCompile(Learner *learner) {
-  SambaCompileOptions options = {.pipeline = {.inference = "false"}};
+  SambaModuleOptions options = {.pipeline = {.inference = "false"}};
   MlirModule module;
   SAMBA_RETURN_IF_ERROR(sambaTraceFinish(learner->trace, &module));
-  SambaStatus status = sambaCompileModule(module, &options, learner->path);
+  SambaStatus status =
+      sambaCompileModule(module, &options, &(SambaCompileOutput){.path = learner->path});
   mlirModuleDestroy(module);
   return status;
 }

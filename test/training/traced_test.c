@@ -48,13 +48,13 @@ static SambaSession *openTrace(SambaTrace *trace, bool choose) {
   SambaText text = {0};
   for (uint32_t i = 0; i < record.line_count; ++i)
     sambaTextFormat(&text, "%s\n", record.lines[i]);
-  SambaCompileOptions options = {
+  SambaModuleOptions options = {
       .pipeline = {.target = "sn40l", .inference = choose ? "false" : NULL},
       .trace = sambaTextGet(&text),
       .trace_size = text.size};
   MlirModule module;
   fine(sambaTraceFinish(trace, &module));
-  fine(sambaCompileModule(module, &options, path));
+  fine(sambaCompileModule(module, &options, &(SambaCompileOutput){.path = path}));
   mlirModuleDestroy(module);
   sambaTraceDestroy(trace);
   sambaTextFree(&text);
