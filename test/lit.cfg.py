@@ -52,6 +52,7 @@ else:  # what these folders test is not in this build
         "validation",
         "conformance",
         "docs",
+        "libsamba",
     ]
 if os.path.exists(config.samba_plugin):
     config.available_features.add("plugin")

@@ -388,16 +388,16 @@ void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTraceValue *tens
   sambaTraceResult(trace, sambaStringRef(name), "output", (SambaStringRef){0}, tensor);
 }
 
-SambaTraceRecord sambaTraceGetRecord(SambaTrace *trace) {
-  SambaTraceRecord result = {.line_count = (uint32_t)trace->lines.size,
-                             .lines = trace->lines.data,
-                             .layers = trace->line_layers.data};
+const SambaTraceRecord *sambaTraceGetRecord(SambaTrace *trace) {
+  trace->record = (SambaTraceRecord){.line_count = (uint32_t)trace->lines.size,
+                                     .lines = trace->lines.data,
+                                     .layers = trace->line_layers.data};
   llvm_blake3_hasher hasher;
   llvm_blake3_hasher_init(&hasher);
   for (size_t i = 0; i < trace->lines.size; ++i) {
     llvm_blake3_hasher_update(&hasher, trace->lines.data[i], strlen(trace->lines.data[i]));
     llvm_blake3_hasher_update(&hasher, "\n", 1);
   }
-  llvm_blake3_hasher_finalize(&hasher, result.digest, sizeof result.digest);
-  return result;
+  llvm_blake3_hasher_finalize(&hasher, trace->record.digest, sizeof trace->record.digest);
+  return &trace->record;
 }

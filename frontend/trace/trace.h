@@ -18,7 +18,4 @@ void sambaTraceFail(SambaTrace *trace, SambaStatus status);
  * module with one public function. */
 SambaStatus sambaTraceFinish(SambaTrace *trace, MlirModule *out_module);
 
-/* What was traced, for the check at run time. Borrowed from the trace. */
-SambaTraceRecord sambaTraceGetRecord(SambaTrace *trace);
-
 #endif

@@ -44,7 +44,7 @@ static void fine(SambaStatus status) {
 
 /* Compiles what was traced and opens it; `choose`: the compiler chooses the losses. */
 static SambaSession *openTrace(SambaTrace *trace, bool choose) {
-  SambaTraceRecord record = sambaTraceGetRecord(trace);
+  SambaTraceRecord record = *sambaTraceGetRecord(trace);
   SambaText text = {0};
   for (uint32_t i = 0; i < record.line_count; ++i)
     sambaTextFormat(&text, "%s\n", record.lines[i]);
@@ -277,7 +277,7 @@ static void s003KnowsItsModel(void **state) {
       sambaTraceLoss(traces[k], "loss", sambaSum(sambaMul(w, w), 0, NULL, false));
       sambaTraceAddOptimizer(traces[k], i && k ? "adamw" : "sgd,lr=1", "", 0, NULL);
     }
-    SambaTraceRecord record = sambaTraceGetRecord(traces[1]);
+    SambaTraceRecord record = *sambaTraceGetRecord(traces[1]);
     SambaSession *session = openTrace(traces[0], false);
     SambaStatus status = sambaSessionCheckTrace(session, sambaStringRef(""), &record);
     assert_string_equal(

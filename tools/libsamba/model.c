@@ -51,8 +51,8 @@ static SambaStatus loadModel(MlirContext context, const SambaModel *model,
   if (!model->trace)
     return sambaModuleParse(context, model->text, out_module);
   SAMBA_RETURN_IF_ERROR(sambaTraceFinish(model->trace, out_module));
-  SambaTraceRecord traced = sambaTraceGetRecord(model->trace);
-  keepRecord(traced.line_count, traced.lines, traced.digest, record);
+  const SambaTraceRecord *traced = sambaTraceGetRecord(model->trace);
+  keepRecord(traced->line_count, traced->lines, traced->digest, record);
   return NULL;
 }
 

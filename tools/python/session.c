@@ -310,7 +310,7 @@ static PyObject *checkTrace(PyObject *self, PyObject *argument) {
   SambaSession *session = openSession(self);
   if (!session || !PyObject_TypeCheck(argument, &sambaTraceType))
     return session ? PyErr_Format(PyExc_TypeError, "%R is no trace", argument) : NULL;
-  SambaTraceRecord record = sambaTraceGetRecord(((SambaTraceObject *)argument)->trace);
+  SambaTraceRecord record = *sambaTraceGetRecord(((SambaTraceObject *)argument)->trace);
   return sambaAnswerStatus(sambaSessionCheckTrace(session, (SambaStringRef){0}, &record));
 }
 

@@ -409,7 +409,7 @@ static PyObject *accumulate(PyObject *self, PyObject *ignored) {
 }
 
 static void recordText(SambaTraceObject *self, SambaText *text) {
-  SambaTraceRecord record = sambaTraceGetRecord(self->trace);
+  SambaTraceRecord record = *sambaTraceGetRecord(self->trace);
   for (uint32_t i = 0; i < record.line_count; ++i)
     sambaTextFormat(text, "%s\n", record.lines[i]);
 }

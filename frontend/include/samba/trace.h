@@ -116,6 +116,11 @@ SAMBA_EXPORT void sambaTraceOutput(SambaTrace *trace, const char *name, SambaTra
 SAMBA_EXPORT void sambaTraceResult(SambaTrace *trace, SambaStringRef name, const char *kind,
                                    SambaStringRef region, SambaTraceValue *tensor);
 
+/* What was traced, as text, to be compared with what a PEF was compiled from. Borrowed until the
+ * trace changes. */
+typedef struct SambaTraceRecord SambaTraceRecord;
+SAMBA_EXPORT const SambaTraceRecord *sambaTraceGetRecord(SambaTrace *trace);
+
 #ifdef __cplusplus
 }
 #endif

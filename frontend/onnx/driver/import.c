@@ -180,7 +180,7 @@ SambaStatus sambaOnnxImportModel(MlirContext context, const char *path,
   SambaStatus status = importModel(&importer, options);
   if (!status) {
     if (callback && !sambaTraceStatus(importer.trace)) {
-      SambaTraceRecord record = sambaTraceGetRecord(importer.trace);
+      SambaTraceRecord record = *sambaTraceGetRecord(importer.trace);
       callback(record.line_count, record.lines, record.digest, user_data);
     }
     status = sambaTraceFinish(importer.trace, out_module);

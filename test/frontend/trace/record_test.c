@@ -76,7 +76,7 @@ static SambaTrace *traceModel(const Variation *model) {
 static SambaText compiledText(const Variation *model) {
   SambaText text = {0};
   SambaTrace *trace = traceModel(model);
-  SambaTraceRecord record = sambaTraceGetRecord(trace);
+  SambaTraceRecord record = *sambaTraceGetRecord(trace);
   for (uint32_t i = 0; i < record.line_count; ++i)
     sambaTextFormat(&text, "%s\n", record.lines[i]);
   sambaTraceDestroy(trace);
@@ -87,7 +87,7 @@ static void comparesAs(const Variation *compiled, const Variation *model, bool w
                        const char *wanted) {
   SambaText text = compiledText(compiled);
   SambaTrace *trace = traceModel(model);
-  SambaTraceRecord record = sambaTraceGetRecord(trace);
+  SambaTraceRecord record = *sambaTraceGetRecord(trace);
   bool forward_only = !wants_forward_only;
   SambaStatus status = sambaTraceRecordCompare(sambaTextRef(&text), &record, &forward_only);
   assert_string_equal(sambaStatusGetMessage(status), wanted);

@@ -286,7 +286,7 @@ static void traceFor(const char *layer, double slope, char *out_line, uint8_t *o
   SambaTrace *trace = sambaTraceCreateInContext(context, "g");
   sambaTraceSetLayer(trace, sambaStringRef(layer), NULL, 0);
   sambaTraceOutput(trace, "y", sambaLeakyRelu(input(trace), slope));
-  SambaTraceRecord record = sambaTraceGetRecord(trace);
+  SambaTraceRecord record = *sambaTraceGetRecord(trace);
   assert_int_equal(record.line_count, 3);
   assert_string_equal(record.lines[0], "%0 = input \"x\" : 2x3xf32");
   assert_string_equal(record.lines[2], "output \"y\" = %1");

@@ -7,6 +7,7 @@
 #include "samba/compile.h"
 #include "samba/context.h"
 #include "samba/operators.h"
+#include "samba/tensor.h"
 #include "samba/trace.h"
 #include "samba/training.h"
 
