@@ -3,6 +3,7 @@
 
 #include "runtime/session.h"
 #include "runtime/simulated/simulated_device.h"
+#include "tools/python/report.h"
 #include "tools/python/trace.h"
 
 #include <stdlib.h>
@@ -387,22 +388,18 @@ static PyObject *describePef(PyObject *self, PyObject *ignored) {
 }
 
 static PyObject *getReport(PyObject *self, PyObject *ignored) {
-  SambaRunReport report;
   SambaSession *session = openSession(self);
+  PyObject *report = session ? sambaReportToPython(session) : NULL;
   (void)ignored;
-  if (!session)
-    return NULL;
-  sambaSessionGetReport(session, &report);
-  const SambaDeviceActivity *activity = &report.activity;
-  return Py_BuildValue(
-      "{s:K,s:K,s:K,s:K,s:K,s:K,s:d,s:d,s:K,s:K}", "calls", (unsigned long long)report.calls,
-      "cycles", (unsigned long long)activity->cycles, "launch_cycles",
-      (unsigned long long)activity->launch_cycles, "dram_read_bytes",
-      (unsigned long long)activity->dram_read_bytes, "dram_write_bytes",
-      (unsigned long long)activity->dram_write_bytes, "flops", (unsigned long long)activity->flops,
-      "load_seconds", report.load_seconds, "simulate_seconds", report.simulate_seconds,
-      "host_to_device_bytes", (unsigned long long)sessionOf(self)->written, "device_to_host_bytes",
-      (unsigned long long)sessionOf(self)->read);
+  PyObject *moved =
+      report ? Py_BuildValue("{s:K,s:K}", "host_to_device_bytes",
+                             (unsigned long long)sessionOf(self)->written, "device_to_host_bytes",
+                             (unsigned long long)sessionOf(self)->read)
+             : NULL;
+  if (!moved || PyDict_Update(report, moved))
+    Py_CLEAR(report);
+  Py_XDECREF(moved);
+  return report;
 }
 
 static PyObject *seedGenerator(PyObject *self, PyObject *seed) {
